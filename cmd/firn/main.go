@@ -1,0 +1,37 @@
+// Firn runs workloads through a cache and reports what comes back.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/firncache/firn/internal/replay/command"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// run executes the command line behind the program's name and returns the exit
+// status. Subcommands are one file each.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	root := &cli.Command{
+		Name:     "firn",
+		Usage:    "a cache for bytes, at work",
+		Commands: []*cli.Command{replayCommand(stdout, stderr)},
+		Action: func(_ context.Context, cmd *cli.Command) error {
+			if cmd.Args().Present() {
+				return command.Usage(fmt.Errorf("%q is no command: firn -help lists them", cmd.Args().First()))
+			}
+			return cli.ShowRootCommandHelp(cmd)
+		},
+	}
+	return command.Main(ctx, root, append([]string{"firn"}, args...), stdout, stderr)
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/firncache/firn/internal/replay"
+	"github.com/firncache/firn/internal/replay/command"
+)
+
+const replayDescription = `Reads each key of the workload from a cache and, after a miss, writes its
+value; then reports hit ratio, throughput, latency and memory.
+
+A TRACE is a file of requests, plain or compressed with gzip or zstd, in one
+of the formats that -format names; the format is detected otherwise. Several
+traces are replayed one after another, each through a cache of its own.
+Without a trace the requests are generated: 20 million reads of popular keys
+(zipf 0.99 of a million) broken by scans, with values of 32 bytes to 64 KiB,
+some of which expire. -limit changes their number.
+
+-json writes one JSON object per trace, one per line.
+
+-against replays the same workload, under the same budget, through other
+caches, one process each. It needs a clone of the source and the go tool.
+
+Exit status: 0; 1 if the run failed; 2 for bad flags and broken traces;
+130 after an interrupt, which reports the figures so far.`
+
+// replayCommand is "firn replay".
+func replayCommand(stdout, stderr io.Writer) *cli.Command {
+	return &cli.Command{
+		Name:        "replay",
+		Usage:       "run requests through a cache and report",
+		ArgsUsage:   "[TRACE...]",
+		Description: replayDescription,
+		Flags: append(command.Flags(),
+			&cli.StringFlag{Name: "json", Usage: "write the figures as JSON to `FILE`; - is stdout, in place of the table"},
+			&cli.StringSliceFlag{Name: "against", Usage: "also replay through the rivals `NAME,...`; list prints the names"},
+		),
+		Action: func(ctx context.Context, cmd *cli.Command) error {
+			r := replayer{stdout: stdout, stderr: stderr}
+			return r.run(ctx, cmd)
+		},
+	}
+}
+
+// replayer carries out one "firn replay".
+type replayer struct {
+	stdout, stderr io.Writer
+	options        command.Options
+	rivals         *rivals // nil: none
+	json           *json.Encoder
+	table          bool // print tables on stdout
+}
+
+func (r *replayer) run(ctx context.Context, cmd *cli.Command) (err error) {
+	if r.options, err = command.ParseOptions(cmd); err != nil {
+		return err
+	}
+	if names := cmd.StringSlice("against"); len(names) > 0 {
+		r.rivals, err = findRivals(ctx, names, r.stdout, r.stderr)
+		if err != nil || r.rivals == nil {
+			return err
+		}
+		defer r.rivals.close()
+	}
+	closeJSON, err := r.openJSON(cmd.String("json"))
+	if err != nil {
+		return err
+	}
+	for _, trace := range r.options.Workloads() {
+		if err = r.replay(ctx, trace); err != nil {
+			break
+		}
+	}
+	if closeErr := closeJSON(); err == nil {
+		err = closeErr
+	}
+	return err
+}
+
+// openJSON makes r.json write to the file at path, if there is to be one.
+func (r *replayer) openJSON(path string) (closeFile func() error, err error) {
+	r.table = path != "-"
+	switch path {
+	case "":
+		r.json = json.NewEncoder(io.Discard)
+	case "-":
+		r.json = json.NewEncoder(r.stdout)
+	default:
+		file, err := os.Create(path)
+		if err != nil {
+			return nil, err
+		}
+		r.json = json.NewEncoder(file)
+		return file.Close, nil
+	}
+	return func() error { return nil }, nil
+}
+
+// replay runs one trace through firn and its rivals, and reports.
+func (r *replayer) replay(ctx context.Context, trace string) error {
+	ram, err := r.options.Budget(ctx, trace, r.stderr)
+	if err != nil {
+		return err
+	}
+	result, err := r.options.Replay(ctx, trace, "firn", ram, openStore, r.stderr)
+	if err != nil {
+		return err
+	}
+	if r.rivals != nil && !result.Interrupted {
+		result.Against, err = r.rivals.replay(ctx, &r.options, trace, ram)
+	}
+	if r.table {
+		printTable(r.stdout, result)
+	}
+	if jsonErr := r.json.Encode(result); err == nil {
+		err = jsonErr
+	}
+	if err == nil && interrupted(result) {
+		err = command.ErrInterrupted
+	}
+	return err
+}
+
+// interrupted tells whether the run of any cache was.
+func interrupted(result replay.Result) bool {
+	for _, rival := range result.Against {
+		if rival.Interrupted {
+			return true
+		}
+	}
+	return result.Interrupted
+}

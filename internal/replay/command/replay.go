@@ -1,0 +1,74 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"sync/atomic"
+
+	"github.com/firncache/firn/internal/replay"
+	"github.com/firncache/firn/internal/workload"
+)
+
+// Budget returns the RAM budget for a trace: what -ram says, or the share of
+// its working set, for which it reads the trace once.
+func (o *Options) Budget(ctx context.Context, trace string, stderr io.Writer) (int64, error) {
+	if o.RAMBytes > 0 {
+		return o.RAMBytes, nil
+	}
+	src, err := o.open(trace)
+	if err != nil {
+		return 0, err
+	}
+	defer src.Close()
+	observed := &observed{Source: src}
+	stop := showBar(stderr, "measuring "+TraceName(trace), observed.state)
+	set, err := workload.Measure(ctx, observed, o.valueSize())
+	stop()
+	if errors.Is(err, context.Canceled) {
+		return 0, ErrInterrupted
+	}
+	if err != nil {
+		return 0, err
+	}
+	return max(int64(o.Fraction*float64(set.Bytes)), 1), nil
+}
+
+// Replay runs a trace through a cache under a budget of ram bytes and returns
+// the result, its names filled in. Figures up to an error come with it.
+func (o *Options) Replay(ctx context.Context, trace, cache string, ram int64, open replay.OpenFunc, stderr io.Writer) (replay.Result, error) {
+	src, err := o.open(trace)
+	if err != nil {
+		return replay.Result{}, err
+	}
+	defer src.Close()
+	progress := new(replay.Progress)
+	stop := showBar(stderr, cache, func() (int64, float64) { return progress.Requests(), progress.Share() })
+	result, err := replay.Run(ctx, o.config(ram, progress), src, open)
+	stop()
+	result.Cache, result.Trace = cache, TraceName(trace)
+	if err == nil && result.Requests == 0 && !result.Interrupted {
+		err = Usage(fmt.Errorf("%s: no requests in the trace", TraceName(trace)))
+	}
+	return result, err
+}
+
+// observed is a source whose progress may be read from another goroutine.
+type observed struct {
+	workload.Source
+	requests  atomic.Int64
+	shareBits atomic.Uint64
+}
+
+func (s *observed) Read(dst []workload.Request) (int, error) {
+	n, err := s.Source.Read(dst)
+	s.requests.Add(int64(n))
+	s.shareBits.Store(math.Float64bits(s.Source.Done()))
+	return n, err
+}
+
+func (s *observed) state() (int64, float64) {
+	return s.requests.Load(), math.Float64frombits(s.shareBits.Load())
+}

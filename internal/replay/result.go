@@ -1,0 +1,63 @@
+package replay
+
+import "time"
+
+// Result is the outcome of one run. Pointers are nil, and null in JSON, where a
+// figure is not known.
+type Result struct {
+	Cache      string `json:"cache"`
+	Trace      string `json:"trace"` // path; "generated" for the generated workload
+	RAMBytes   int64  `json:"ram_bytes"`
+	Goroutines int    `json:"goroutines"`
+
+	Requests     int64    `json:"requests"` // reads and writes of the workload: hits + misses + writes
+	Hits         int64    `json:"hits"`
+	Misses       int64    `json:"misses"`
+	Writes       int64    `json:"writes"`           // requests that wrote without reading first
+	HitRatio     float64  `json:"hit_ratio"`        // hits / (hits + misses)
+	ByteHitRatio *float64 `json:"byte_hit_ratio"`   // the same by bytes, over reads of known size
+	Rejected     int64    `json:"rejected"`         // values the cache found too large
+	WrongValues  int64    `json:"wrong_values"`     // hits with another value than was set
+	Evictions    *int64   `json:"evictions"`        // by the cache's own count
+	Expired      *int64   `json:"expired"`          // by the cache's own count
+	CacheBytes   *int64   `json:"cache_bytes"`      // memory by the cache's own account
+	RSSBytes     *int64   `json:"rss_bytes"`        // resident memory of the process after the last request
+	RSSBefore    *int64   `json:"rss_before_bytes"` // the same before the cache was opened
+
+	DurationSeconds float64 `json:"duration_seconds"` // of the requests, without reading the trace
+	OpsPerSecond    float64 `json:"ops_per_second"`   // requests / duration
+	P50             int64   `json:"p50_ns"`           // latency of a request
+	P99             int64   `json:"p99_ns"`
+	P999            int64   `json:"p999_ns"`
+	GCCycles        int64   `json:"gc_cycles"`
+	GCCPUFraction   float64 `json:"gc_cpu_fraction"` // GC's share of the CPU time that GOMAXPROCS allows in duration
+	Interrupted     bool    `json:"interrupted"`     // the run was ended before the workload was
+
+	Against []Result `json:"against,omitempty"` // rivals on the same workload
+}
+
+// known returns a pointer to v, or nil if v is Unknown.
+func known(v int64) *int64 {
+	if v == Unknown {
+		return nil
+	}
+	return &v
+}
+
+// derive fills the figures that follow from others.
+func (r *Result) derive(duration time.Duration, total tally) {
+	r.Hits, r.Misses, r.Writes = total.hits, total.misses, total.writes
+	r.Rejected, r.WrongValues = total.rejected, total.wrong
+	r.Requests = total.hits + total.misses + total.writes
+	if reads := total.hits + total.misses; reads > 0 {
+		r.HitRatio = float64(total.hits) / float64(reads)
+	}
+	if total.bytes > 0 {
+		ratio := float64(total.hitBytes) / float64(total.bytes)
+		r.ByteHitRatio = &ratio
+	}
+	r.DurationSeconds = duration.Seconds()
+	if duration > 0 {
+		r.OpsPerSecond = float64(r.Requests) / duration.Seconds()
+	}
+}
