@@ -1,0 +1,22 @@
+package firn
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Errors a caller may test for with errors.Is. Some are wrapped in a message
+// that says what was expected and what was found.
+var (
+	// ErrNotFound says that the cache holds no live value for the key.
+	ErrNotFound = errors.New("firn: not found")
+	// ErrClosed says that the cache was closed before the call, or during it.
+	ErrClosed = errors.New("firn: cache is closed")
+	// ErrTooLarge says that a key and its value are longer together than the
+	// cache stores: a quarter of the RAM budget.
+	ErrTooLarge = errors.New("firn: too large")
+)
+
+func tooLarge(keyLen, valueLen int, most int64) error {
+	return fmt.Errorf("%w: key of %d bytes and value of %d bytes: want at most %d bytes together", ErrTooLarge, keyLen, valueLen, most)
+}

@@ -1,0 +1,251 @@
+package index
+
+import (
+	"math/bits"
+	"sync/atomic"
+
+	"github.com/firncache/firn/internal/offheap"
+)
+
+// Memory is where a table's chunks lie. Chunk c is the bytes
+// [c<<ChunkShift, (c+1)<<ChunkShift) of Region.
+type Memory struct {
+	Region     *offheap.Region
+	ChunkShift uint // log2 of a chunk's size in bytes
+}
+
+// Table is an index over the keys of one shard.
+//
+// Readers look at shape, chunks and buckets, without a lock:
+//
+//	shape := t.Shape()
+//	for b := t.Home(hash, shape); b != nil; b = t.Next(b) { … b.Match(tag) … }
+//	if nothing was found and t.Shape() != shape { look again }
+//
+// An entry that moves from one bucket to another is put into its new place,
+// then the shape changes, then the old place is cleared: a search that missed
+// it on both sides sees a different shape.
+type Table struct {
+	shape  atomic.Uint64   // buckets: lower half; count of moves: upper half
+	mem    Memory          //
+	chunks []atomic.Uint32 // chunk of buckets [i·perChunk, (i+1)·perChunk)
+
+	// The rest belongs to the writer.
+	hashAll  HashAll
+	scratch  scratch
+	count    int      // entries
+	owned    int      // entries of chunks in use
+	free     uint32   // first free overflow bucket, as a link; chained by link
+	freeLen  int      // how many
+	overflow []uint32 // chunks that hold overflow buckets
+	spare    []uint32 // chunks given and not yet used
+	pins     int      // iterations under way: the table must not shrink
+}
+
+// HashAll sets hashes[i] to the hash of the key whose record lies at locs[i].
+type HashAll func(hashes []uint64, locs []uint32)
+
+// minFree is the number of free overflow buckets that an insert and the split
+// which it sets off may need.
+const minFree = 8
+
+// Init makes t an empty table of one chunk, which it then owns, as it does
+// those given by AddChunk. maxChunks bounds the growth of the main part, at 4
+// bytes of the Go heap each. Only the writer calls hashAll.
+func (t *Table) Init(mem Memory, chunk uint32, maxChunks int, hashAll HashAll) {
+	t.mem, t.chunks, t.hashAll = mem, make([]atomic.Uint32, maxChunks), hashAll
+	t.start(chunk)
+}
+
+func (t *Table) start(chunk uint32) {
+	t.chunks[0].Store(chunk)
+	t.owned = 1
+	n := t.perChunk()
+	for i := range n {
+		t.bucket(i).reset()
+	}
+	t.publish(n)
+}
+
+// Clear forgets all entries and every chunk but the first; it returns the
+// chunks that the table no longer owns.
+func (t *Table) Clear() (released []uint32) {
+	for i := 1; i < t.owned; i++ {
+		released = append(released, t.chunks[i].Load())
+	}
+	released = append(append(released, t.overflow...), t.spare...)
+	t.overflow, t.spare, t.free, t.freeLen, t.count = nil, nil, 0, 0, 0
+	t.start(t.chunks[0].Load())
+	return released
+}
+
+// perChunk is the number of buckets in a chunk, a power of two.
+func (t *Table) perChunk() uint32 { return 1 << (t.mem.ChunkShift - 6) }
+
+// Shape is what a search compares before and after: see Table.
+func (t *Table) Shape() uint64 { return t.shape.Load() }
+
+// publish sets the number of buckets and counts a move.
+func (t *Table) publish(buckets uint32) {
+	moves := t.shape.Load()>>32 + 1
+	t.shape.Store(moves<<32 | uint64(buckets))
+}
+
+func (t *Table) buckets() uint32 { return uint32(t.shape.Load()) }
+
+// home is the number of the bucket where a key's search begins: the lower bits
+// of its hash, one bit more for buckets that were split already.
+func home(hash uint64, buckets uint32) uint32 {
+	mask := uint32(1)<<bits.Len32(buckets-1) - 1
+	j := uint32(hash) & mask
+	if j >= buckets {
+		j &= mask >> 1
+	}
+	return j
+}
+
+// Home is the first bucket to search for a key with this hash.
+func (t *Table) Home(hash, shape uint64) *Bucket { return t.bucket(home(hash, uint32(shape))) }
+
+// HomeOffset is where Home lies in the region, for prefetching.
+func (t *Table) HomeOffset(hash, shape uint64) uint64 { return t.offset(home(hash, uint32(shape))) }
+
+// Next is the bucket that continues b, nil if there is none. A link that was
+// read from a bucket no longer in use may lead to any bytes of the region.
+func (t *Table) Next(b *Bucket) *Bucket {
+	l := b.link()
+	if l == 0 {
+		return nil
+	}
+	return t.linked(l)
+}
+
+func (t *Table) offset(j uint32) uint64 {
+	chunk := t.chunks[j>>(t.mem.ChunkShift-6)].Load()
+	return uint64(chunk)<<t.mem.ChunkShift + uint64(j)<<6&(1<<t.mem.ChunkShift-1)
+}
+
+func (t *Table) bucket(j uint32) *Bucket { return offheap.At[Bucket](t.mem.Region, t.offset(j)) }
+
+// linked is the overflow bucket behind a link: a link is the bucket's place in
+// the region, counted in buckets.
+func (t *Table) linked(l uint32) *Bucket {
+	off := uint64(l) << 6
+	if off >= t.mem.Region.Size() {
+		off = 0
+	}
+	return offheap.At[Bucket](t.mem.Region, off)
+}
+
+// Len is the number of entries.
+func (t *Table) Len() int { return t.count }
+
+// Chunks is the number of chunks that the table owns.
+func (t *Table) Chunks() int { return t.owned + len(t.overflow) + len(t.spare) }
+
+// NeedsChunk reports whether the table wants one more chunk before the next
+// Insert.
+func (t *Table) NeedsChunk() bool {
+	return len(t.spare) == 0 && (t.freeLen < minFree || t.splitDue() && t.atChunkEnd() && t.owned < len(t.chunks))
+}
+
+// AddChunk gives the table a chunk to grow into.
+func (t *Table) AddChunk(chunk uint32) { t.spare = append(t.spare, chunk) }
+
+func (t *Table) takeSpare() (chunk uint32, ok bool) {
+	n := len(t.spare)
+	if n == 0 {
+		return 0, false
+	}
+	chunk, t.spare = t.spare[n-1], t.spare[:n-1]
+	return chunk, true
+}
+
+// Find returns the entry of the record at loc.
+func (t *Table) Find(hash uint64, loc uint32) (b *Bucket, slot int, ok bool) {
+	tag := TagOf(hash)
+	for b = t.Home(hash, t.Shape()); b != nil; b = t.Next(b) {
+		for m := b.Match(tag); m != 0; {
+			if slot = m.Next(); b.Location(slot) == loc {
+				return b, slot, true
+			}
+		}
+	}
+	return nil, 0, false
+}
+
+// Insert adds an entry for a key that has none. The caller has seen to
+// NeedsChunk.
+func (t *Table) Insert(hash uint64, loc uint32, freq int) {
+	t.insertChain(home(hash, t.buckets()), TagOf(hash), freq, loc)
+	t.count++
+	if t.splitDue() {
+		t.split()
+	}
+}
+
+func (t *Table) insertChain(j uint32, tag Tag, freq int, loc uint32) {
+	b := t.bucket(j)
+	for {
+		if m := b.Free(); m != 0 {
+			b.put(m.Next(), tag, freq, loc)
+			return
+		}
+		next := t.Next(b)
+		if next == nil {
+			l := t.takeFree()
+			next = t.linked(l)
+			next.put(0, tag, freq, loc)
+			b.setLink(l)
+			return
+		}
+		b = next
+	}
+}
+
+// Remove takes an entry out.
+func (t *Table) Remove(hash uint64, b *Bucket, slot int) {
+	t.count--
+	b.clear(slot)
+	j := home(hash, t.buckets())
+	if t.bucket(j).link() != 0 {
+		t.compact(j)
+	}
+	if t.mergeDue() {
+		t.merge()
+	}
+}
+
+// takeFree returns an empty overflow bucket.
+func (t *Table) takeFree() (link uint32) {
+	if t.free == 0 {
+		t.carve()
+	}
+	link = t.free
+	b := t.linked(link)
+	t.free = b.link()
+	t.freeLen--
+	b.reset()
+	return link
+}
+
+func (t *Table) giveFree(link uint32) {
+	b := t.linked(link)
+	b.reset()
+	b.setLink(t.free)
+	t.free = link
+	t.freeLen++
+}
+
+// carve cuts a spare chunk into free overflow buckets.
+func (t *Table) carve() {
+	chunk, ok := t.takeSpare()
+	if !ok {
+		panic("index: no chunk for an overflow bucket: NeedsChunk was not heeded")
+	}
+	t.overflow = append(t.overflow, chunk)
+	first := chunk << (t.mem.ChunkShift - 6)
+	for i := t.perChunk(); i > 0; i-- {
+		t.giveFree(first + i - 1)
+	}
+}

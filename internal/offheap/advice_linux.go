@@ -1,0 +1,13 @@
+//go:build !firnheap && !race
+
+package offheap
+
+import "golang.org/x/sys/unix"
+
+const (
+	mapNoReserve   = unix.MAP_NORESERVE
+	adviceFree     = unix.MADV_DONTNEED
+	adviceHuge     = unix.MADV_HUGEPAGE
+	adviceSmall    = unix.MADV_NOHUGEPAGE
+	advicePopulate = unix.MADV_POPULATE_WRITE
+)

@@ -1,0 +1,13 @@
+//go:build (darwin || freebsd || netbsd || openbsd) && !firnheap && !race
+
+package offheap
+
+import "golang.org/x/sys/unix"
+
+const (
+	mapNoReserve   = 0
+	adviceFree     = unix.MADV_FREE
+	adviceHuge     = -1
+	adviceSmall    = -1
+	advicePopulate = -1
+)

@@ -1,0 +1,6 @@
+//go:build race || !(amd64 || arm64)
+
+package offheap
+
+// Prefetch is a hint that this build does not give.
+func (r *Region) Prefetch(off uint64) {}

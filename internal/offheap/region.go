@@ -1,0 +1,86 @@
+package offheap
+
+import (
+	"fmt"
+	"unsafe"
+)
+
+// HugePageSize is the size of the large pages that AdviseHuge asks for.
+const HugePageSize = 2 << 20
+
+// Region is one contiguous range of memory outside the Go heap. Its bytes start
+// as zeros. A Region is safe for concurrent use except for Release.
+type Region struct {
+	base unsafe.Pointer
+	size uint64
+	heap []byte // keeps a heap-backed region alive; nil when mapped
+	huge bool
+}
+
+// Reserve reserves size bytes of address space; no physical memory is used
+// until a byte is written. The size is rounded up to the system's page size.
+func Reserve(size uint64) (*Region, error) {
+	if size == 0 || size > maxReserve {
+		return nil, fmt.Errorf("offheap: cannot reserve %d bytes: want 1 to %d", size, uint64(maxReserve))
+	}
+	return reserve(size)
+}
+
+// Size is the number of reserved bytes.
+func (r *Region) Size() uint64 { return r.size }
+
+// Huge reports whether the system accepted the advice to use huge pages.
+func (r *Region) Huge() bool { return r.huge }
+
+// Mapped reports whether the region lies outside the Go heap.
+func (r *Region) Mapped() bool { return r.heap == nil }
+
+// At is a typed view of the bytes at off. T must be free of pointers, and off
+// a multiple of T's alignment with all of T inside the region: neither is checked.
+func At[T any](r *Region, off uint64) *T { return (*T)(unsafe.Add(r.base, off)) }
+
+// Bytes is a view of n bytes at off, which must lie inside the region. Bytes
+// that other goroutines may write meanwhile are read with CopyOut instead.
+func (r *Region) Bytes(off uint64, n int) []byte {
+	return unsafe.Slice((*byte)(unsafe.Add(r.base, off)), n)
+}
+
+// Alloc returns n bytes of zeroed memory of their own, outside the Go heap.
+// Free gives them back.
+func Alloc(n int) ([]byte, error) {
+	if n <= 0 {
+		return nil, fmt.Errorf("offheap: cannot allocate %d bytes: want at least 1", n)
+	}
+	r, err := Reserve(uint64(n))
+	if err != nil {
+		return nil, err
+	}
+	return r.Bytes(0, n), nil
+}
+
+// Free releases memory that Alloc returned; it takes the very slice, uncut.
+// No byte of it may be touched afterwards.
+func Free(b []byte) error {
+	if len(b) == 0 {
+		return nil
+	}
+	return release(unsafe.Pointer(unsafe.SliceData(b)), uint64(len(b)))
+}
+
+// Release returns the address space to the system. The caller must know that
+// nobody will touch the region again, not even to read.
+func (r *Region) Release() error {
+	if r.base == nil || r.heap != nil {
+		return nil // the collector frees a heap-backed region
+	}
+	err := release(r.base, r.size)
+	r.base, r.size = nil, 0
+	return err
+}
+
+// View copies a slice of T out of raw memory: it reinterprets b, which must be
+// aligned for T and must outlive the result.
+func View[T any](b []byte) []T {
+	var t T
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(t)))
+}

@@ -1,0 +1,27 @@
+package ram
+
+import (
+	"math"
+	"sync/atomic"
+)
+
+// slack is how far, in milliseconds, the coarse time may lag behind.
+const slack = 250
+
+// alwaysExact is a coarse time so late that every check asks for the exact one.
+const alwaysExact = math.MaxInt64 - slack
+
+// clock tells whether a deadline has passed, mostly without asking for the
+// time, which costs more than the rest of a Get. Deadlines are in milliseconds
+// and never 0.
+type clock struct {
+	now    func() int64 // the exact time
+	coarse atomic.Int64 // a recent time, kept by the janitor
+}
+
+func (c *clock) expired(deadline int64) bool {
+	if deadline > c.coarse.Load()+slack {
+		return false
+	}
+	return deadline <= c.now()
+}

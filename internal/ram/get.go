@@ -1,0 +1,132 @@
+package ram
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"github.com/firncache/firn/internal/index"
+	"github.com/firncache/firn/internal/offheap"
+	"github.com/firncache/firn/internal/record"
+)
+
+// outcome is how a lock-free search ended.
+type outcome uint8
+
+const (
+	miss outcome = iota
+	hit
+	torn // something moved meanwhile: the result means nothing
+)
+
+// lockFreeTries is how often a reader starts again before it takes the lock.
+const lockFreeTries = 8
+
+// Get appends the value of key to dst; without one it returns dst unchanged.
+func (t *Tier) Get(dst, key []byte) ([]byte, bool) { return t.getHashed(dst, key, t.hash(key)) }
+
+func (t *Tier) getHashed(dst, key []byte, hash uint64) ([]byte, bool) {
+	v, out := t.get(t.shardOf(hash), dst, key, hash)
+	if out == torn {
+		v, out = t.getAgain(dst, key, hash)
+	}
+	t.reads.count(out == hit)
+	return v, out == hit
+}
+
+// getAgain is Get after a search that was disturbed.
+func (t *Tier) getAgain(dst, key []byte, hash uint64) ([]byte, outcome) {
+	s := t.shardOf(hash)
+	for range lockFreeTries {
+		if v, out := t.get(s, dst, key, hash); out != torn {
+			return v, out
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v, out := t.get(s, dst, key, hash)
+	if out == torn {
+		panic("ram: a record changed under its shard's lock")
+	}
+	return v, out
+}
+
+// get searches without a lock: the fast path, for records in one piece. The
+// order of its loads is the argument that it is right; see docs/CONCURRENCY.md.
+func (t *Tier) get(s *shard, dst, key []byte, hash uint64) ([]byte, outcome) {
+	epoch, shape := s.epoch.Load(), s.table.Shape()
+	tag := index.TagOf(hash)
+	for b := s.table.Home(hash, shape); b != nil; b = s.table.Next(b) {
+		for m := b.Match(tag); m != 0; {
+			slot := m.Next()
+			loc := b.Location(slot)
+			off := t.place(loc)
+			if loc == 0 {
+				continue
+			}
+			if off+record.MaxHeader > t.region.Size() {
+				return dst, torn
+			}
+			h := t.header(off)
+			version, sh := h.version.Load(), record.Shape(h.shape.Load())
+			if sh.KeyLen() != len(key) {
+				continue
+			}
+			from, n := uint64(sh.HeaderLen()+len(key)), sh.ShortValueLen()
+			if sh.Long() || !t.whole(off, from+uint64(n)) {
+				v, out := t.getStraddling(s, dst, key, off, epoch)
+				if out == miss {
+					continue
+				}
+				if out == torn || !s.unchanged(epoch, b, slot, loc, h, version) {
+					return dst, torn
+				}
+				b.Touch(slot)
+				return v, out
+			}
+			if !t.region.Equal(off+uint64(sh.HeaderLen()), key) {
+				continue
+			}
+			if sh.Expires() && t.clock.expired(int64(offheap.At[atomic.Uint64](t.region, off+8).Load())) {
+				break
+			}
+			v := t.region.AppendOut(dst, off+from, n)
+			if !s.unchanged(epoch, b, slot, loc, h, version) {
+				return dst, torn
+			}
+			b.Touch(slot)
+			return v, hit
+		}
+	}
+	offheap.LoadFence()
+	if s.epoch.Load() != epoch || s.table.Shape() != shape {
+		return dst, torn
+	}
+	return dst, miss
+}
+
+// unchanged reports whether everything read since the epoch, version and
+// location were noted is what was stored: none of the shard's memory was
+// reused, the value was not being overwritten, and the record is still the
+// key's.
+func (s *shard) unchanged(epoch uint64, b *index.Bucket, slot int, loc uint32, h *header, version uint32) bool {
+	offheap.LoadFence()
+	return version&1 == 0 && h.version.Load() == version && b.Location(slot) == loc && s.epoch.Load() == epoch
+}
+
+// getStraddling is get's slow path for a record that lies in several segments,
+// or is long. The caller checks afterwards whether it stayed unchanged.
+func (t *Tier) getStraddling(s *shard, dst, key []byte, off, epoch uint64) ([]byte, outcome) {
+	r := t.stored(off)
+	if !t.equalPieces(off, uint64(r.keyOffset()), key) {
+		return dst, miss
+	}
+	if t.expired(&r) {
+		return dst, miss
+	}
+	// The length is believed only if it was not read from reused memory.
+	offheap.LoadFence()
+	if s.epoch.Load() != epoch || uint64(r.valueLen) > t.region.Size() {
+		return dst, torn
+	}
+	return t.gather(slices.Grow(dst, r.valueLen), off, uint64(r.valueOffset()), r.valueLen), hit
+}

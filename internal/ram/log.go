@@ -1,0 +1,166 @@
+package ram
+
+import (
+	"github.com/firncache/firn/internal/offheap"
+	"github.com/firncache/firn/internal/policy"
+	"github.com/firncache/firn/internal/record"
+)
+
+// lane is the end of one of a shard's logs: where the next record goes.
+type lane struct {
+	seg uint32 // the open segment, 0 for none
+	at  uint32 // the first free byte in it
+}
+
+// padBelow tells how a record that does not fit in the rest of its segment is
+// stored: one smaller than 1/padBelow of a segment starts in the next one, so
+// that small records are always in one piece; a larger one straddles, so that
+// no segment is left half empty.
+const padBelow = 16
+
+// pads reports whether a record of this size leaves the rest of the open
+// segment empty.
+func (s *shard) pads(l *lane, size uint64) bool {
+	rest := uint64(s.tier.segSize() - l.at)
+	return size > rest && (size < uint64(s.tier.segSize())/padBelow || rest < record.MaxHeader)
+}
+
+// wants is the number of spare segments that appending size bytes to a lane
+// takes.
+func (s *shard) wants(q policy.Lane, size uint64) int {
+	l := &s.lanes[q]
+	var rest uint64
+	if l.seg != 0 && !s.pads(l, size) {
+		rest = uint64(s.tier.segSize() - l.at)
+	}
+	if size <= rest {
+		return 0
+	}
+	segSize := uint64(s.tier.segSize())
+	return int((size - rest + segSize - 1) / segSize)
+}
+
+// appendRecord makes room for a record at the end of a lane and writes all of
+// it. The caller has seen to wants. Nobody can find the record yet.
+func (s *shard) appendRecord(q policy.Lane, r *newRecord) (loc uint32) {
+	off := s.extend(q, r.size)
+	s.tier.write(off, r)
+	s.noteDeadline(off, r.deadline)
+	return uint32(off >> s.tier.unitShift)
+}
+
+// extend moves a lane's end by size bytes and returns where they begin.
+func (s *shard) extend(q policy.Lane, size uint64) (off uint64) {
+	l := &s.lanes[q]
+	if l.seg == 0 || s.pads(l, size) {
+		s.open(q)
+	}
+	off = uint64(l.seg)<<s.tier.segShift + uint64(l.at)
+	s.queues[q].bytes += size
+	for {
+		seg := &s.tier.segs[l.seg]
+		n := min(size, uint64(s.tier.segSize()-l.at))
+		seg.live += uint32(n)
+		l.at += uint32(n)
+		if size -= n; size == 0 {
+			seg.end = l.at
+			return off
+		}
+		seg.end = l.at
+		from := l.seg
+		s.open(q)
+		next := &s.tier.segs[l.seg]
+		next.head = uint32(off >> s.tier.unitShift)
+		next.first = uint32(min(size, uint64(s.tier.segSize())))
+		s.tier.segs[from].cont.Store(l.seg)
+	}
+}
+
+// open seals a lane's segment and continues in a spare one.
+func (s *shard) open(q policy.Lane) {
+	s.seal(q)
+	l := &s.lanes[q]
+	l.seg, l.at = s.spare.pop(s.tier.segs), 0
+	seg := &s.tier.segs[l.seg]
+	seg.live, seg.first, seg.end, seg.head = 0, 0, 0, 0
+	seg.cont.Store(0)
+	seg.lane, seg.queue, seg.earliest, seg.latest = q, policy.None, 0, 0
+	seg.stamp = s.ghosts.Clock()
+	seg.owner.Store(s.number)
+	s.held.Add(1)
+}
+
+// seal puts a lane's segment into its queue.
+func (s *shard) seal(q policy.Lane) {
+	l := &s.lanes[q]
+	if l.seg == 0 {
+		return
+	}
+	id := l.seg
+	l.seg, l.at = 0, 0
+	seg := &s.tier.segs[id]
+	seg.queue = q
+	s.queues[q].push(s.tier.segs, id)
+	if seg.live == 0 {
+		s.release(id)
+	}
+}
+
+// kill takes a record's bytes out of the account: it can no longer be found.
+// Segments that hold nothing else go back to the pool.
+func (s *shard) kill(off, size uint64) {
+	id, in := s.tier.segmentAt(off)
+	s.queues[s.tier.segs[id].lane].bytes -= size
+	for {
+		seg := &s.tier.segs[id]
+		n := min(size, uint64(s.tier.segSize()-in))
+		size -= n
+		next := uint32(0)
+		if size > 0 { // the links of a straddling record die with it
+			next = seg.cont.Load()
+			seg.cont.Store(0)
+			s.tier.segs[next].head = 0
+		}
+		seg.live -= uint32(n)
+		if seg.live == 0 && seg.queue != policy.None && id != s.walking {
+			s.release(id)
+		}
+		if size == 0 {
+			return
+		}
+		id, in = next, 0
+	}
+}
+
+// release gives a segment without live records back to the pool.
+func (s *shard) release(id uint32) {
+	seg := &s.tier.segs[id]
+	if seg.queue != policy.None {
+		s.queues[seg.queue].remove(s.tier.segs, id)
+		seg.queue = policy.None
+	}
+	seg.owner.Store(0)
+	s.held.Add(-1)
+	s.retire(id)
+}
+
+// retire gives a segment back to the pool, through the epoch: whoever reads in
+// it meanwhile will notice before its bytes change.
+func (s *shard) retire(id uint32) {
+	s.epoch.Add(1)
+	offheap.StoreFence()
+	s.tier.pool.give(id)
+}
+
+// noteDeadline tells the record's segment when to look for expired records.
+func (s *shard) noteDeadline(off uint64, deadline int64) {
+	if deadline == 0 {
+		return
+	}
+	id, _ := s.tier.segmentAt(off)
+	seg := &s.tier.segs[id]
+	if seg.earliest == 0 || deadline < seg.earliest {
+		seg.earliest = deadline
+	}
+	seg.latest = max(seg.latest, deadline)
+}

@@ -1,0 +1,198 @@
+package ram
+
+import (
+	"sync/atomic"
+
+	"github.com/firncache/firn/internal/offheap"
+	"github.com/firncache/firn/internal/record"
+)
+
+// newRecord is a record on its way into the log.
+type newRecord struct {
+	hash       uint64
+	key, value []byte
+	deadline   int64 // 0: never expires
+	shape      record.Shape
+	size       uint64 // what it takes in the log
+}
+
+func (t *Tier) newRecord(hash uint64, key, value []byte, deadline int64) newRecord {
+	return newRecord{
+		hash: hash, key: key, value: value, deadline: deadline,
+		shape: record.ShapeOf(len(key), len(value), deadline != 0),
+		size:  t.roundUp(record.Size(len(key), len(value), deadline != 0)),
+	}
+}
+
+// stored is a record in the log, as the holder of the shard's lock sees it.
+type stored struct {
+	off      uint64
+	shape    record.Shape
+	valueLen int
+	size     uint64
+}
+
+// stored reads the header at off.
+func (t *Tier) stored(off uint64) stored {
+	r := stored{off: off, shape: record.Shape(t.header(off).shape.Load())}
+	r.valueLen = r.shape.ShortValueLen()
+	if r.shape.Long() {
+		r.valueLen = int(offheap.At[atomic.Uint64](t.region, off+record.ValueLenOffset).Load())
+	}
+	r.size = t.roundUp(uint64(r.shape.HeaderLen() + r.shape.KeyLen() + r.valueLen))
+	return r
+}
+
+// whole reports whether the record lies in one segment.
+func (t *Tier) whole(off, size uint64) bool {
+	return off&uint64(t.segSize()-1)+size <= uint64(t.segSize())
+}
+
+func (t *Tier) deadline(r *stored) int64 {
+	if !r.shape.Expires() {
+		return 0
+	}
+	return int64(offheap.At[atomic.Uint64](t.region, r.off+r.shape.DeadlineOffset()).Load())
+}
+
+// expired reports whether the record's deadline has passed.
+func (t *Tier) expired(r *stored) bool {
+	d := t.deadline(r)
+	return d != 0 && t.clock.expired(d)
+}
+
+func (r *stored) keyOffset() int   { return r.shape.HeaderLen() }
+func (r *stored) valueOffset() int { return r.shape.HeaderLen() + r.shape.KeyLen() }
+
+// key is a view of the record's key, or a copy in scratch if it straddles.
+func (s *shard) key(r *stored) []byte { return s.part(r, r.keyOffset(), r.shape.KeyLen()) }
+
+// value is a view of the record's value, or a copy in scratch if it straddles.
+func (s *shard) value(r *stored) []byte { return s.part(r, r.valueOffset(), r.valueLen) }
+
+// part is a view of n bytes of the record, or a copy in scratch: the next call
+// overwrites it.
+func (s *shard) part(r *stored, from, n int) []byte {
+	if s.tier.whole(r.off, uint64(from+n)) {
+		return s.tier.region.Bytes(r.off+uint64(from), n)
+	}
+	s.scratch = s.tier.gather(s.scratch[:0], r.off, uint64(from), n)
+	return s.scratch
+}
+
+// sameKey reports whether the record's key is key.
+func (s *shard) sameKey(r *stored, key []byte) bool {
+	if r.shape.KeyLen() != len(key) {
+		return false
+	}
+	if s.tier.whole(r.off, uint64(r.valueOffset())) {
+		return s.tier.region.Equal(r.off+uint64(r.keyOffset()), key)
+	}
+	return s.tier.equalPieces(r.off, uint64(r.keyOffset()), key)
+}
+
+// write stores a record at off.
+func (t *Tier) write(off uint64, r *newRecord) {
+	h := t.header(off)
+	h.version.Store(0)
+	h.shape.Store(uint32(r.shape))
+	at := uint64(8)
+	if r.shape.Long() {
+		offheap.At[atomic.Uint64](t.region, off+at).Store(uint64(len(r.value)))
+		at += 8
+	}
+	if r.shape.Expires() {
+		offheap.At[atomic.Uint64](t.region, off+at).Store(uint64(r.deadline))
+		at += 8
+	}
+	if t.whole(off, r.size) {
+		t.region.CopyIn(off+at, r.key)
+		t.region.CopyIn(off+at+uint64(len(r.key)), r.value)
+		return
+	}
+	t.writePieces(off, at, r.key)
+	t.writePieces(off, at+uint64(len(r.key)), r.value)
+}
+
+// copyRecord copies a stored record to off, where room was made for it.
+func (s *shard) copyRecord(off uint64, r *stored) {
+	t := s.tier
+	if t.whole(off, r.size) && t.whole(r.off, r.size) {
+		t.region.CopyIn(off, t.region.Bytes(r.off, int(r.size)))
+		return
+	}
+	s.scratch = t.gather(s.scratch[:0], r.off, 0, int(r.size))
+	t.writePieces(off, 0, s.scratch)
+}
+
+// cursor walks the pieces of a straddling record. It follows links that may be
+// stale or 0 when no lock is held; what it yields always lies in the region.
+type cursor struct {
+	t      *Tier
+	id, in uint32
+}
+
+// cursor starts from bytes into the record at off.
+func (t *Tier) cursor(off, from uint64) cursor {
+	id, in := t.segmentAt(off)
+	c := cursor{t, id, in}
+	for from > 0 {
+		_, n := c.next(int(from))
+		from -= uint64(n)
+	}
+	return c
+}
+
+// next is the longest piece of at most n bytes, and moves past it.
+func (c *cursor) next(n int) (off uint64, length int) {
+	if c.in == c.t.segSize() {
+		c.id, c.in = c.t.segs[c.id].cont.Load(), 0
+	}
+	off = uint64(c.id)<<c.t.segShift + uint64(c.in)
+	length = min(n, int(c.t.segSize()-c.in))
+	c.in += uint32(length)
+	return off, length
+}
+
+// gather appends n bytes of the record at off, beginning from bytes into it.
+func (t *Tier) gather(dst []byte, off, from uint64, n int) []byte {
+	for c := t.cursor(off, from); n > 0; {
+		at, length := c.next(n)
+		dst = t.region.AppendOut(dst, at, length)
+		n -= length
+	}
+	return dst
+}
+
+// writePieces stores src in the record at off, beginning from bytes into it.
+func (t *Tier) writePieces(off, from uint64, src []byte) {
+	for c := t.cursor(off, from); len(src) > 0; {
+		at, length := c.next(len(src))
+		t.region.CopyIn(at, src[:length])
+		src = src[length:]
+	}
+}
+
+// equalPieces compares the record at off, beginning from bytes into it, with b.
+func (t *Tier) equalPieces(off, from uint64, b []byte) bool {
+	for c := t.cursor(off, from); len(b) > 0; {
+		at, length := c.next(len(b))
+		if !t.region.Equal(at, b[:length]) {
+			return false
+		}
+		b = b[length:]
+	}
+	return true
+}
+
+// hashAll hashes the keys of the records at locs; it is the index's HashAll.
+func (s *shard) hashAll(hashes []uint64, locs []uint32) {
+	t := s.tier
+	for _, loc := range locs {
+		t.region.Prefetch(t.place(loc))
+	}
+	for i, loc := range locs {
+		r := t.stored(t.place(loc))
+		hashes[i] = t.hash(s.key(&r))
+	}
+}

@@ -1,0 +1,121 @@
+package ram
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/firncache/firn/internal/policy"
+)
+
+// SetBytes changes the budget. When it returns, no more than that is in use,
+// and what was freed is given back to the system.
+func (t *Tier) SetBytes(bytes int64) error {
+	t.resizing.Lock()
+	defer t.resizing.Unlock()
+	least, most := t.minBytes(), t.maxBytes()
+	if bytes < least || bytes > most {
+		return fmt.Errorf("ram: %d bytes: want %d to %d", bytes, least, most)
+	}
+	shrinks := bytes < t.bytes.Load()
+	t.setLimit(bytes)
+	if !shrinks {
+		return nil
+	}
+	t.region.AdviseSmall() // lest the system fills the holes with huge pages
+	for t.pool.over() > 0 && !t.closed.Load() {
+		victim := t.richest(&t.shards[0])
+		victim.mu.Lock()
+		victim.reclaim()
+		victim.unlock()
+		runtime.Gosched()
+	}
+	t.pool.chill(t.decommit)
+	return nil
+}
+
+func (t *Tier) decommit(id uint32) {
+	// A failure leaves memory with us that the budget no longer counts; there
+	// is nobody who could do anything about it.
+	_ = t.region.Decommit(uint64(id)<<t.segShift, uint64(t.segSize()))
+}
+
+// minBytes is the smallest budget that the tier can shrink to: bookkeeping, and
+// eight segments for each shard.
+func (t *Tier) minBytes() int64 {
+	return max(MinBytes, t.overhead.Load()+int64(len(t.shards))*8<<t.segShift)
+}
+
+func (t *Tier) maxBytes() int64 { return t.overhead.Load() + int64(len(t.segs)-1)<<t.segShift }
+
+// Clear removes every record. It reports false if the tier is closed.
+func (t *Tier) Clear() bool {
+	for i := range t.shards {
+		s := &t.shards[i]
+		s.mu.Lock()
+		if !s.closed {
+			s.clear()
+		}
+		s.unlock()
+	}
+	return !t.closed.Load()
+}
+
+// Closed reports whether Close was called.
+func (t *Tier) Closed() bool { return t.closed.Load() }
+
+// clear empties a shard. Nothing can be found before any segment is given back.
+func (s *shard) clear() {
+	if s.tier.evicted != nil {
+		s.emitAll()
+	}
+	chunks := s.table.Clear()
+	for q := range policy.Lane(lanes) {
+		s.seal(q)
+		for id := s.queues[q].head; id != 0; id = s.queues[q].head {
+			s.tier.segs[id].live = 0
+			s.release(id)
+		}
+		s.queues[q].bytes = 0
+	}
+	for _, chunk := range chunks {
+		s.retire(chunk)
+	}
+}
+
+func (s *shard) emitAll() {
+	buckets := s.table.Pin()
+	defer s.table.Unpin()
+	for j := range buckets {
+		for loc := range s.table.Under(j, buckets) {
+			r := s.tier.stored(s.tier.place(loc))
+			s.emit(&r, Deleted)
+		}
+	}
+}
+
+// Close forgets every record and gives the memory back to the system. Reads go
+// on and find nothing; writes report that the tier is closed. It may be called
+// again, and while other calls are under way. It reports whether it was the
+// first.
+func (t *Tier) Close() bool {
+	if t.closed.Swap(true) {
+		return false
+	}
+	t.stop()
+	for i := range t.shards {
+		s := &t.shards[i]
+		s.mu.Lock()
+		s.closed = true
+		s.epoch.Add(1)
+		s.table.Clear()
+		s.mu.Unlock()
+	}
+	_ = t.region.Decommit(0, t.region.Size()) // Free takes the rest
+	return true
+}
+
+// Free returns the address space. Nobody may use the tier afterwards.
+func (t *Tier) Free() {
+	t.Close()
+	_ = t.region.Release()
+}

@@ -1,0 +1,86 @@
+package ram
+
+import (
+	"sync/atomic"
+
+	"github.com/firncache/firn/internal/policy"
+)
+
+// lanes is the number of lanes that records wait in: policy.Small and
+// policy.Main. A segment that waits in none is policy.None.
+const lanes = 2
+
+// segment is what the tier knows of one segment. All fields but cont belong to
+// the shard that holds the segment, under its mutex; of a free segment, to the
+// pool. Segment numbers begin at 1: 0 is "none", as is location 0.
+type segment struct {
+	next, prev uint32 // neighbours in a queue or chain of segments
+	live       uint32 // bytes of live records that lie here
+	first      uint32 // where the first record that starts here starts
+	end        uint32 // where the last record that starts here ends, or the segment's size
+	head       uint32 // location of the record that continues into this segment, 0 for none
+
+	// cont is the segment where the last record continues, 0 for none. Readers
+	// of straddling records follow it without a lock.
+	cont atomic.Uint32
+
+	// owner is the number of the shard that keeps records here, 0 for none. Only
+	// that shard, under its mutex, can be sure of it.
+	owner atomic.Uint32
+
+	lane  policy.Lane // the lane that filled it
+	queue policy.Lane // the queue it waits in: its lane's, or None
+	stamp uint32      // the shard's clock of evictions when it was opened
+
+	earliest int64 // no record here expires before, in clock milliseconds; 0 for none
+	latest   int64 // the last deadline here
+}
+
+// chain is a list of segments linked through next, last in first out.
+type chain struct {
+	head uint32
+	n    int
+}
+
+func (c *chain) push(segs []segment, id uint32) {
+	segs[id].next = c.head
+	c.head = id
+	c.n++
+}
+
+func (c *chain) pop(segs []segment) uint32 {
+	id := c.head
+	c.head = segs[id].next
+	c.n--
+	return id
+}
+
+// queue is a list of sealed segments, oldest first.
+type queue struct {
+	head, tail uint32
+	bytes      uint64 // of live records in the lane, its open segment included
+}
+
+func (q *queue) push(segs []segment, id uint32) {
+	segs[id].prev, segs[id].next = q.tail, 0
+	if q.tail != 0 {
+		segs[q.tail].next = id
+	} else {
+		q.head = id
+	}
+	q.tail = id
+}
+
+func (q *queue) remove(segs []segment, id uint32) {
+	s := &segs[id]
+	if s.prev != 0 {
+		segs[s.prev].next = s.next
+	} else {
+		q.head = s.next
+	}
+	if s.next != 0 {
+		segs[s.next].prev = s.prev
+	} else {
+		q.tail = s.prev
+	}
+}

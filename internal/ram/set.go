@@ -1,0 +1,203 @@
+package ram
+
+import (
+	"runtime"
+	"sync/atomic"
+
+	"github.com/firncache/firn/internal/index"
+	"github.com/firncache/firn/internal/offheap"
+	"github.com/firncache/firn/internal/policy"
+)
+
+// Set stores a record, replacing the key's older one. A deadline of 0 means
+// never. It reports false if the tier is closed. The caller has compared the
+// lengths with MaxRecord.
+func (t *Tier) Set(key, value []byte, deadline int64) bool {
+	return t.setHashed(t.hash(key), key, value, deadline)
+}
+
+func (t *Tier) setHashed(hash uint64, key, value []byte, deadline int64) bool {
+	if deadline != 0 {
+		t.startJanitor()
+	}
+	r := t.newRecord(hash, key, value, deadline)
+	s := t.shardOf(hash)
+	s.mu.Lock()
+	for {
+		if s.closed {
+			s.mu.Unlock()
+			return false
+		}
+		missing := s.set(&r)
+		if missing == 0 {
+			break
+		}
+		s.mu.Unlock()
+		got := t.acquire(s, missing)
+		s.mu.Lock()
+		s.addSpare(got)
+	}
+	s.returnSpare()
+	s.unlock()
+	return true
+}
+
+// set stores a record if the shard has the segments for it, and otherwise
+// tells how many are missing.
+func (s *shard) set(r *newRecord) (missing int) {
+	b, slot, old, found := s.find(r.hash, r.key)
+	if found && s.overwrite(b, slot, &old, r) {
+		s.count.Sets++
+		return 0
+	}
+	var q policy.Lane
+	if found {
+		q = s.laneOf(old.off)
+	} else {
+		q = s.laneOfNew(r.hash)
+	}
+	need := s.wants(q, r.size)
+	if !found && s.table.NeedsChunk() {
+		need++
+	}
+	if missing = need - s.spare.n; missing > 0 {
+		return missing
+	}
+	s.count.Sets++
+	if found {
+		s.replace(b, slot, &old, q, r)
+		return 0
+	}
+	if s.table.NeedsChunk() {
+		s.table.AddChunk(s.spare.pop(s.tier.segs))
+	}
+	s.table.Insert(r.hash, s.appendRecord(q, r), 0)
+	return 0
+}
+
+// laneOf is the lane that a record was appended to.
+func (s *shard) laneOf(off uint64) policy.Lane {
+	id, _ := s.tier.segmentAt(off)
+	return s.tier.segs[id].lane
+}
+
+// find is the writer's search: the entry and the record of a key.
+func (s *shard) find(hash uint64, key []byte) (b *index.Bucket, slot int, r stored, ok bool) {
+	tag := index.TagOf(hash)
+	for b = s.table.Home(hash, s.table.Shape()); b != nil; b = s.table.Next(b) {
+		for m := b.Match(tag); m != 0; {
+			slot = m.Next()
+			r = s.tier.stored(s.tier.place(b.Location(slot)))
+			if s.sameKey(&r, key) {
+				return b, slot, r, true
+			}
+		}
+	}
+	return nil, 0, r, false
+}
+
+// overwrite replaces a value in place, if it has the shape of the old one and
+// lies in one piece: no dead version stays behind. Readers see from the
+// version that it happens.
+func (s *shard) overwrite(b *index.Bucket, slot int, old *stored, r *newRecord) bool {
+	t := s.tier
+	if old.shape != r.shape || old.shape.Long() || !t.whole(old.off, old.size) {
+		return false
+	}
+	s.emitReplaced(old)
+	h := t.header(old.off)
+	version := h.version.Load()
+	offheap.StoreRelease32(&h.version, version+1)
+	offheap.StoreFence()
+	if r.shape.Expires() {
+		offheap.At[atomic.Uint64](t.region, old.off+old.shape.DeadlineOffset()).Store(uint64(r.deadline))
+		s.noteDeadline(old.off, r.deadline)
+	}
+	t.region.CopyIn(old.off+uint64(old.valueOffset()), r.value)
+	offheap.StoreRelease32(&h.version, version+2)
+	return true
+}
+
+// replace appends the new version of a record and lets the old one go.
+func (s *shard) replace(b *index.Bucket, slot int, old *stored, q policy.Lane, r *newRecord) {
+	s.emitReplaced(old)
+	b.SetLocation(slot, s.appendRecord(q, r))
+	s.kill(old.off, old.size)
+}
+
+// Delete removes a key. It reports false if the tier is closed.
+func (t *Tier) Delete(key []byte) bool {
+	hash := t.hash(key)
+	s := t.shardOf(hash)
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return false
+	}
+	if b, slot, r, ok := s.find(hash, key); ok {
+		s.remove(hash, b, slot, &r, Deleted)
+		s.count.Deletes++
+	}
+	s.unlock()
+	return true
+}
+
+// remove takes a record out of the tier.
+func (s *shard) remove(hash uint64, b *index.Bucket, slot int, r *stored, cause Cause) {
+	s.emit(r, cause)
+	s.table.Remove(hash, b, slot)
+	s.kill(r.off, r.size)
+	if chunk, ok := s.table.Surplus(); ok {
+		s.retire(chunk)
+	}
+}
+
+// acquire finds n segments for a shard, reclaiming what it must. The caller
+// holds no lock.
+func (t *Tier) acquire(s *shard, n int) (got chain) {
+	if n > 2 { // one at a time, lest each waits for what the others gathered
+		t.large.Lock()
+		defer t.large.Unlock()
+	}
+	for {
+		n -= t.pool.take(&got, n, false)
+		if n == 0 || t.closed.Load() {
+			return got
+		}
+		victim := t.richest(s)
+		victim.mu.Lock()
+		victim.reclaim()
+		victim.unlock()
+		runtime.Gosched()
+	}
+}
+
+// richest is the shard to reclaim from: the one that needs the segment, unless
+// it holds less than its share.
+func (t *Tier) richest(self *shard) *shard {
+	best, most, total := self, int64(0), int64(0)
+	for i := range t.shards {
+		held := t.shards[i].held.Load()
+		total += held
+		if held > most {
+			best, most = &t.shards[i], held
+		}
+	}
+	if self.held.Load()*int64(len(t.shards)) >= total {
+		return self
+	}
+	return best
+}
+
+func (s *shard) addSpare(c chain) {
+	for c.n > 0 {
+		s.spare.push(s.tier.segs, c.pop(s.tier.segs))
+	}
+}
+
+// returnSpare gives back what was acquired and then not needed.
+func (s *shard) returnSpare() {
+	for s.spare.n > 1 {
+		s.tier.pool.give(s.spare.pop(s.tier.segs))
+	}
+}

@@ -1,0 +1,242 @@
+package ram
+
+import (
+	"fmt"
+	"math/bits"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/firncache/firn/internal/index"
+	"github.com/firncache/firn/internal/offheap"
+	"github.com/firncache/firn/internal/policy"
+	"github.com/firncache/firn/internal/record"
+)
+
+// MinBytes is the smallest tier in bytes.
+const MinBytes = 64 << 10
+
+// MostBytes is the largest tier in bytes: 64 TiB.
+const MostBytes = 1 << 46
+
+// Config says what a tier is to be.
+type Config struct {
+	Bytes    int64        // budget for records, index and bookkeeping, at least MinBytes
+	MaxBytes int64        // the most that SetBytes may ask for; 0: as much as costs nothing to reserve
+	Seed     uint64       // of the key hash and of sampling
+	Now      func() int64 // the time in milliseconds, above 0
+	Ticking  bool         // the janitor keeps a coarse time; false: every deadline is compared with Now
+
+	// Evicted, if set, is told of every record that leaves: no lock is held,
+	// and the slices are lent until it returns.
+	Evicted func(key, value []byte, cause Cause)
+
+	HashMask uint64 // for tests: bits of the hash that are kept; 0 keeps all
+}
+
+// Cause says why a record left.
+type Cause uint8
+
+// The causes.
+const (
+	Capacity Cause = iota // its room was needed
+	Expired               // its deadline passed
+	Replaced              // its key was set again
+	Deleted               // its key was deleted, or everything was cleared
+)
+
+// Tier is a byte cache in memory that the collector does not see. All methods
+// are safe for concurrent use, Free excepted.
+type Tier struct {
+	region     *offheap.Region
+	hasher     record.Hasher
+	hashMask   uint64
+	shards     []shard
+	shardShift uint // hash >> shardShift is the shard's number
+	unitShift  uint // location << unitShift is the offset in the region
+	segShift   uint // log2 of the segment size
+	reads      readCounters
+	clock      clock
+
+	segs     []segment
+	pool     pool
+	tuner    *policy.Tuner
+	full     atomic.Bool // something was evicted for want of room
+	large    sync.Mutex  // held while gathering segments for a large record
+	evicted  func(key, value []byte, cause Cause)
+	overhead atomic.Int64 // bytes of bookkeeping outside the segments
+	ghostAt  uint64       // where the shards' ghosts lie in the region
+	ghostMax uint64       // bytes of each shard's
+	bytes    atomic.Int64
+	resizing sync.Mutex // one SetBytes at a time
+	closed   atomic.Bool
+	ticking  bool
+	janitor  janitor
+}
+
+// New makes a tier.
+func New(cfg Config) (*Tier, error) {
+	if cfg.Bytes < MinBytes {
+		return nil, fmt.Errorf("ram: %d bytes: want at least %d", cfg.Bytes, MinBytes)
+	}
+	g := plan(cfg.Bytes, cfg.MaxBytes)
+	t := &Tier{
+		hasher:   record.NewHasher(cfg.Seed),
+		hashMask: cfg.HashMask - 1, // 0: all ones
+		evicted:  cfg.Evicted,
+		segShift: g.segShift, unitShift: g.unitShift,
+		shardShift: 64 - uint(bits.Len(uint(g.shards-1))),
+		segs:       make([]segment, g.maxSegments+1),
+		shards:     make([]shard, g.shards),
+	}
+	if cfg.HashMask != 0 {
+		t.hashMask = cfg.HashMask
+	}
+	t.janitor.quit, t.janitor.done = make(chan struct{}), make(chan struct{})
+	t.clock.now, t.ticking = cfg.Now, cfg.Ticking
+	t.clock.coarse.Store(alwaysExact)
+	if cfg.Ticking {
+		t.clock.coarse.Store(cfg.Now())
+	}
+	var err error
+	t.ghostAt = uint64(g.maxSegments+1) << g.segShift
+	t.ghostMax = uint64(cfg.Bytes) / ghostShare / uint64(g.shards) &^ 63
+	if t.region, err = offheap.Reserve(t.ghostAt + t.ghostMax*uint64(g.shards)); err != nil {
+		return nil, err
+	}
+	if cfg.Bytes >= hugeFrom {
+		t.region.AdviseHuge(0, t.ghostAt)
+	}
+	t.reads.init(g.shards)
+	t.pool = pool{segs: t.segs, fresh: 1}
+	maxChunks := g.maxSegments/g.shards + 8
+	t.tuner = policy.NewTuner(cfg.Bytes)
+	t.overhead.Store(sizeOf[Tier]() + t.tuner.Bytes() + int64(len(t.segs))*sizeOf[segment]() + t.reads.bytes() +
+		int64(g.shards)*(sizeOf[shard]()+int64(maxChunks)*4))
+	t.setLimit(cfg.Bytes)
+	for i := range t.shards {
+		t.shards[i].init(t, uint32(i+1), maxChunks)
+	}
+	return t, nil
+}
+
+func (s *shard) init(t *Tier, number uint32, maxChunks int) {
+	s.tier, s.number = t, number
+	t.pool.take(&s.spare, 1, true)
+	mem := index.Memory{Region: t.region, ChunkShift: t.segShift}
+	s.table.Init(mem, s.spare.pop(t.segs), maxChunks, s.hashAll)
+}
+
+// hugeFrom is the budget in bytes from which huge pages are asked for: a huge
+// page more than the budget is then lost in it.
+const hugeFrom = 32 << 20
+
+// geometry is how a budget is cut up.
+type geometry struct {
+	shards      int  // a power of two
+	segShift    uint // log2 of the segment size in bytes
+	unitShift   uint // log2 of what a location counts in bytes
+	maxSegments int
+}
+
+// plan cuts a budget: one shard a MiB, up to 64 or four for each processor;
+// about 128 segments for each shard, of 1 to 256 KiB.
+func plan(bytes, maxBytes int64) geometry {
+	if maxBytes == 0 {
+		maxBytes = bytes
+		if offheap.Growable {
+			maxBytes = max(4*bytes, 1<<30)
+		}
+	}
+	maxBytes = max(maxBytes, bytes)
+	g := geometry{shards: 1, segShift: 10, unitShift: 3}
+	for most := max(64, 4*runtime.GOMAXPROCS(0)); g.shards*2 <= most && int64(g.shards*2)<<20 <= bytes; {
+		g.shards *= 2
+	}
+	for g.segShift < 18 && int64(g.shards)<<(g.segShift+1+7) <= bytes {
+		g.segShift++
+	}
+	for uint64(maxBytes)>>g.unitShift >= 1<<32-1 {
+		g.unitShift++
+	}
+	g.maxSegments = int(maxBytes >> g.segShift)
+	return g
+}
+
+// ghostShare is the part of the budget, as a divisor, that remembering evicted
+// keys may take.
+const ghostShare = 64
+
+// charge counts bytes of bookkeeping against the budget.
+func (t *Tier) charge(bytes int64) {
+	t.overhead.Add(bytes)
+	t.setLimit(t.bytes.Load())
+}
+
+// setLimit sets the budget: what is left of it after the bookkeeping is
+// segments.
+func (t *Tier) setLimit(bytes int64) {
+	limit := int((bytes - t.overhead.Load()) >> t.segShift)
+	t.pool.mu.Lock()
+	t.pool.limit = limit
+	t.pool.reserve = max(2, limit/256)
+	t.pool.mu.Unlock()
+	t.bytes.Store(bytes)
+}
+
+// MaxRecord is the most bytes that a key and its value may have together: a
+// quarter of the budget.
+func (t *Tier) MaxRecord() int64 { return t.bytes.Load() / 4 }
+
+func (t *Tier) hash(key []byte) uint64 { return t.hasher.Hash(key) & t.hashMask }
+
+func (t *Tier) shardOf(hash uint64) *shard { return &t.shards[hash>>t.shardShift] }
+
+func (t *Tier) segSize() uint32 { return 1 << t.segShift }
+
+// place is where a location lies in the region.
+func (t *Tier) place(loc uint32) (off uint64) { return uint64(loc) << t.unitShift }
+
+// segmentAt is the segment that holds an offset, and the place in it.
+func (t *Tier) segmentAt(off uint64) (id, in uint32) {
+	return uint32(off >> t.segShift), uint32(off) & (t.segSize() - 1)
+}
+
+// roundUp is the room that n bytes take in a lane.
+func (t *Tier) roundUp(n uint64) uint64 {
+	unit := uint64(1) << t.unitShift
+	return (n + unit - 1) &^ (unit - 1)
+}
+
+// header is a view of the fixed part of a record's header.
+type header struct {
+	version atomic.Uint32
+	shape   atomic.Uint32
+}
+
+func (t *Tier) header(off uint64) *header { return offheap.At[header](t.region, off) }
+
+// shard owns the keys whose hashes begin alike. The first line is read by
+// lock-free readers and seldom written; the rest belongs to the holder of mu.
+type shard struct {
+	epoch atomic.Uint64 // grows before a segment of this shard can be reused
+	table index.Table
+	_     [64]byte
+
+	mu        sync.Mutex
+	tier      *Tier
+	number    uint32 // from 1
+	lanes     [lanes]lane
+	queues    [lanes]queue
+	spare     chain
+	ghosts    policy.Ghosts
+	hasGhosts bool
+	walking   uint32       // the segment whose records are being looked through
+	held      atomic.Int64 // segments of the log that the shard holds
+	events    *events      // what Evicted has to be told after unlocking
+	closed    bool
+	count     Counters
+	scratch   []byte
+	batch     walkBatch
+	_         [64]byte
+}

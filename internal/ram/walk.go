@@ -1,0 +1,66 @@
+package ram
+
+import "github.com/firncache/firn/internal/index"
+
+// entry is a live record and its place in the index.
+type entry struct {
+	hash   uint64
+	bucket *index.Bucket
+	slot   int
+	rec    stored
+}
+
+func (e *entry) freq() int { return e.bucket.Freq(e.slot) }
+
+// walkBatch holds the records that are looked up together, so that their index
+// buckets are loaded while the keys of the others are hashed.
+type walkBatch struct {
+	n      int
+	recs   [32]stored
+	hashes [32]uint64
+}
+
+// eachLive calls fn for every live record of which some byte lies in the
+// segment; fn may remove or move it. The segment is not released meanwhile.
+func (s *shard) eachLive(id uint32, fn func(*entry)) {
+	t := s.tier
+	s.walking = id
+	seg := &t.segs[id]
+	if seg.head != 0 {
+		s.lookUpLater(t.place(seg.head), fn)
+	}
+	s.lookUp(fn)
+	base := uint64(id) << t.segShift
+	for at := seg.first; at < seg.end && seg.live > 0; {
+		at += uint32(min(s.lookUpLater(base+uint64(at), fn), uint64(t.segSize())))
+	}
+	s.lookUp(fn)
+	s.walking = 0
+}
+
+// lookUpLater adds the record at off to the batch, and returns its size.
+func (s *shard) lookUpLater(off uint64, fn func(*entry)) uint64 {
+	w := &s.batch
+	if w.n == len(w.recs) {
+		s.lookUp(fn)
+	}
+	r := s.tier.stored(off)
+	hash := s.tier.hash(s.key(&r))
+	s.tier.region.Prefetch(s.table.HomeOffset(hash, s.table.Shape()))
+	w.recs[w.n], w.hashes[w.n] = r, hash
+	w.n++
+	return r.size
+}
+
+// lookUp calls fn for the records of the batch that are live.
+func (s *shard) lookUp(fn func(*entry)) {
+	w := &s.batch
+	for i := range w.n {
+		e := entry{hash: w.hashes[i], rec: w.recs[i]}
+		var live bool
+		if e.bucket, e.slot, live = s.table.Find(e.hash, uint32(e.rec.off>>s.tier.unitShift)); live {
+			fn(&e)
+		}
+	}
+	w.n = 0
+}

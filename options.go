@@ -1,0 +1,118 @@
+package firn
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/firncache/firn/internal/ram"
+)
+
+// MinRAMBytes is the smallest RAM budget: 64 KiB.
+const MinRAMBytes = ram.MinBytes
+
+// Options say what a cache is to be. Only RAMBytes is required.
+type Options struct {
+	// RAMBytes is the memory that the cache may use, in bytes: records, index
+	// and bookkeeping. At least MinRAMBytes.
+	RAMBytes int64
+
+	// MaxRAMBytes is the most that SetRAMBytes may ask for later, in bytes.
+	// Default: four times RAMBytes, and at least 1 GiB, where address space
+	// costs nothing (Linux, macOS, BSD); RAMBytes elsewhere. Bookkeeping takes
+	// about 0.05 % of it.
+	MaxRAMBytes int64
+
+	// TTL is how long values stored with Set live, to the millisecond.
+	// Default 0: they never expire.
+	TTL time.Duration
+
+	// OnEvict is told of every entry that leaves, after it has left, with the
+	// reason. It runs in the goroutine whose call made the entry leave, or in
+	// the cache's own for expired ones, outside every lock; it may use the
+	// cache. Key and value are lent until it returns. Default: nil, and then
+	// nothing is spent on it. Close does not call it.
+	OnEvict func(key, value []byte, cause Cause)
+
+	// Clock is the time by which values expire. Only differences matter. Default:
+	// the system's monotonic clock, read at most 20 times a second for values
+	// whose deadline is not near.
+	Clock func() time.Time
+}
+
+// Cause says why an entry left the cache.
+type Cause uint8
+
+// The causes.
+const (
+	Capacity = Cause(ram.Capacity) // its room was needed for others
+	Expired  = Cause(ram.Expired)  // its time was over
+	Replaced = Cause(ram.Replaced) // its key was set again
+	Deleted  = Cause(ram.Deleted)  // its key was deleted, or the cache was cleared
+)
+
+func (c Cause) String() string {
+	switch c {
+	case Capacity:
+		return "capacity"
+	case Expired:
+		return "expired"
+	case Replaced:
+		return "replaced"
+	case Deleted:
+		return "deleted"
+	}
+	return fmt.Sprintf("Cause(%d)", uint8(c))
+}
+
+// maxTTL is far beyond any use and small enough to be added to any time.
+const maxTTL = 100 * 365 * 24 * time.Hour
+
+// withDefaults checks the options and fills in what was left out.
+func (o Options) withDefaults() (Options, error) {
+	switch {
+	case o.RAMBytes < MinRAMBytes:
+		return o, fmt.Errorf("firn: Options.RAMBytes is %d: want at least %d bytes", o.RAMBytes, MinRAMBytes)
+	case o.RAMBytes > ram.MostBytes:
+		return o, fmt.Errorf("firn: Options.RAMBytes is %d: want at most %d bytes", o.RAMBytes, int64(ram.MostBytes))
+	case o.MaxRAMBytes != 0 && (o.MaxRAMBytes < o.RAMBytes || o.MaxRAMBytes > ram.MostBytes):
+		return o, fmt.Errorf("firn: Options.MaxRAMBytes is %d: want 0, or RAMBytes (%d) to %d bytes", o.MaxRAMBytes, o.RAMBytes, int64(ram.MostBytes))
+	}
+	if o.TTL != 0 {
+		if _, err := ttlMillis(o.TTL); err != nil {
+			return o, fmt.Errorf("firn: Options.TTL: %w", err)
+		}
+	}
+	return o, nil
+}
+
+// ttlMillis is a TTL in milliseconds, rounded up.
+func ttlMillis(ttl time.Duration) (int64, error) {
+	if ttl <= 0 || ttl > maxTTL {
+		return 0, fmt.Errorf("time to live is %v: want more than 0, up to %v", ttl, maxTTL)
+	}
+	return int64((ttl + time.Millisecond - 1) / time.Millisecond), nil
+}
+
+// ticker tells the time in milliseconds since before the cache was opened; its
+// first answer is above 0.
+func (o *Options) ticker() func() int64 {
+	if o.Clock == nil {
+		start := time.Now().Add(-time.Second)
+		return func() int64 { return time.Since(start).Milliseconds() }
+	}
+	start := o.Clock().Add(-time.Second)
+	return func() int64 { return o.Clock().Sub(start).Milliseconds() }
+}
+
+func (o *Options) ramConfig(now func() int64) ram.Config {
+	cfg := ram.Config{
+		Bytes: o.RAMBytes, MaxBytes: o.MaxRAMBytes,
+		Seed: rand.Uint64(),
+		Now:  now, Ticking: o.Clock == nil,
+	}
+	if f := o.OnEvict; f != nil {
+		cfg.Evicted = func(key, value []byte, cause ram.Cause) { f(key, value, Cause(cause)) }
+	}
+	return cfg
+}
