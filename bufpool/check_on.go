@@ -1,0 +1,6 @@
+//go:build bufpoolcheck
+
+package bufpool
+
+// checkedBuild makes every pool a checked one.
+const checkedBuild = true

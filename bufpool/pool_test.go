@@ -1,0 +1,400 @@
+package bufpool
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+var _ interface {
+	io.ReadWriter
+	io.ReaderFrom
+	io.WriterTo
+	io.ByteReader
+	io.ByteWriter
+	io.StringWriter
+} = (*Buffer)(nil)
+
+func TestOptionsAreChecked(t *testing.T) {
+	many := make([]Level, maxLevels+1)
+	for i := range many {
+		many[i].Size = i + 1
+	}
+	for want, o := range map[string]Options{
+		"MaxBytes is -1":                {MaxBytes: -1},
+		"MaxBuffer is -1":               {MaxBuffer: -1},
+		"Size is 0: expected 1":         {Levels: []Level{{Size: 0}}},
+		"Size is -4":                    {Levels: []Level{{Size: 8}, {Size: -4}}},
+		"Size is 200: expected 1 to":    {Levels: []Level{{Size: 200}}, MaxBuffer: 100},
+		"Size 64 is given twice":        {Levels: []Level{{Size: 64}, {Size: 128}, {Size: 64}}},
+		"MaxBytes of size 64 is -1":     {Levels: []Level{{Size: 64, MaxBytes: -1}}},
+		"has 256 levels: expected at m": {Levels: many},
+	} {
+		if p, err := NewPool(o); err == nil || p != nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, expected an error that says %q", err, want)
+		}
+	}
+	given := []Level{{Size: 9}, {Size: 3}}
+	if _, err := New(given...); err != nil || given[0].Size != 9 {
+		t.Errorf("%v, %v: expected the caller's slice untouched", err, given)
+	}
+}
+
+// TestLevelOf compares the table with a search, for every size and around all
+// the borders.
+func TestLevelOf(t *testing.T) {
+	for name, levels := range map[string][]Level{
+		"default": DefaultLevels(),
+		"one":     {{Size: 1}},
+		"dense":   {{Size: 1}, {Size: 2}, {Size: 3}, {Size: 4}, {Size: 5}, {Size: 1000}, {Size: 1001}, {Size: 1002}, {Size: 70000}},
+	} {
+		p, err := New(levels...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := 0
+		for n := 0; n <= p.top; n++ {
+			if n > p.levels[i].size {
+				i++
+			}
+			if l := p.levelOf(n); l != &p.levels[i] {
+				t.Fatalf("%s: %d bytes go to level %d, expected %d", name, n, l.size, p.levels[i].size)
+			}
+		}
+	}
+	last := uint8(0)
+	for n := 1; n > 0 && n < math.MaxInt/2; n += n/9 + 1 {
+		if s := step(n); s < last {
+			t.Fatalf("step(%d) is %d, below that of a smaller size, %d", n, s, last)
+		} else {
+			last = s
+		}
+	}
+}
+
+func TestDefaultLevelsWasteAtMostAThird(t *testing.T) {
+	p, _ := New()
+	for n := 513; n <= p.top; n += 1 + n/1000 {
+		if c := p.levelOf(n).size; (c-n)*3 > c {
+			t.Fatalf("%d bytes take a buffer of %d", n, c)
+		}
+	}
+}
+
+// TestAppendStaysInside: slices of one growth step lie side by side, and an
+// append to one copies before it reaches the next.
+func TestAppendStaysInside(t *testing.T) {
+	p, _ := New(Level{Size: 32})
+	var all []*Buffer
+	for range 100 {
+		b := p.Get(32)
+		b.Write(bytes.Repeat([]byte{1}, 32))
+		all = append(all, b)
+	}
+	for _, b := range all {
+		_ = append(b.Bytes(), 2, 2, 2)
+	}
+	for i, b := range all {
+		if !bytes.Equal(b.Bytes(), bytes.Repeat([]byte{1}, 32)) {
+			t.Fatalf("buffer %d was overwritten by its neighbour's append", i)
+		}
+	}
+}
+
+func TestGrowthStepsDouble(t *testing.T) {
+	p, _ := New(Level{Size: 1024})
+	for range 128 {
+		p.Get(1024)
+	}
+	s := p.Stats()[0]
+	if s.InUse != 128 || s.Misses > 9 || s.Bytes > 128<<10+growStep {
+		t.Fatalf("128 buffers in %d growth steps, %d bytes: expected at most 9 steps (1, 1, 2, 4, … 64)", s.Misses, s.Bytes)
+	}
+}
+
+func TestAboveTheTopLevel(t *testing.T) {
+	p, _ := New(Level{Size: 64})
+	b := p.Get(1000)
+	if b.Cap() != 1000 {
+		t.Fatalf("capacity %d, expected 1000", b.Cap())
+	}
+	if s := p.Stats()[1]; s.Size != 0 || s.InUse != 1 || s.Misses != 1 || s.Bytes != 1000 {
+		t.Fatalf("%+v", s)
+	}
+	b.Release()
+	if s := p.Stats()[1]; s.InUse != 0 || s.Idle != 0 || s.GivenBack != 1 || s.Bytes != 0 {
+		t.Fatalf("after Release %+v: expected nothing kept", s)
+	}
+}
+
+func TestStats(t *testing.T) {
+	p, _ := New(Level{Size: 64}, Level{Size: 256})
+	b := p.Get(10)
+	b.Grow(100)
+	b.Release()
+	got := p.Stats()
+	want := []LevelStats{
+		{Size: 64, Idle: 1, Bytes: 64, Misses: 1, Grows: 1},
+		{Size: 256, Idle: 1, Bytes: 256, Misses: 1},
+		{},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Fatalf("got  %+v\nwant %+v", got, want)
+	}
+	for range 1000 {
+		p.Get(64).Release()
+	}
+	s := p.Stats()[0]
+	if s.Hits+s.Misses != 1001 || s.InUse != 0 || s.Hits < 900 {
+		t.Fatalf("after 1001 Gets one after the other: %+v", s)
+	}
+}
+
+// TestRetention holds the ceilings under mixed sizes from many goroutines.
+func TestRetention(t *testing.T) {
+	const ceiling, levelCeiling = 1 << 20, 128 << 10
+	p, _ := NewPool(Options{MaxBytes: ceiling, Levels: []Level{{Size: 512}, {Size: 4096, MaxBytes: levelCeiling}, {Size: 64 << 10}}})
+	hold := func() {
+		var held []*Buffer
+		for range 60 {
+			held = append(held, p.Get(rand.IntN(80<<10)))
+		}
+		for _, i := range rand.Perm(len(held)) {
+			held[i].Release()
+		}
+	}
+	for range 20 {
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(hold)
+		}
+		wg.Wait()
+		if p.Bytes() > ceiling {
+			t.Fatalf("%d bytes kept, ceiling %d", p.Bytes(), ceiling)
+		}
+		for _, s := range p.Stats() {
+			if s.InUse != 0 || s.Size == 4096 && s.Bytes > levelCeiling || int64(s.Idle*s.Size) > s.Bytes {
+				t.Fatalf("%+v", s)
+			}
+		}
+	}
+	if p.Bytes() == 0 {
+		t.Fatal("nothing was kept")
+	}
+}
+
+// eventually waits for what the collector's cleanups do.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for range 200 {
+		if ok() {
+			return
+		}
+		runtime.GC()
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Fatalf("not within 200 cycles of the collector: %s", what)
+}
+
+func TestIdleMemoryIsGivenBack(t *testing.T) {
+	for _, offHeap := range []bool{false, true} {
+		p, _ := New(Level{Size: 4096, OffHeap: offHeap}, Level{Size: 1 << 20, OffHeap: offHeap})
+		var held []*Buffer
+		for i := range 40 {
+			held = append(held, p.Get(1+i%2*(1<<20-1)))
+		}
+		for _, b := range held {
+			b.Release()
+		}
+		if p.Bytes() < 20<<20 {
+			t.Fatalf("%d bytes owned, expected more than 20 MiB", p.Bytes())
+		}
+		eventually(t, fmt.Sprintf("nothing owned (off-heap %t)", offHeap), func() bool { return p.Bytes() == 0 })
+		if n := total(p, func(s LevelStats) uint64 { return s.GivenBack }); n < 40 {
+			t.Fatalf("%d blocks given back, expected 40 or more", n)
+		}
+		if n := p.lentNow(); n != 0 {
+			t.Fatalf("%d buffers lent or leaked, expected 0", n)
+		}
+		b := p.Get(100) // and the pool goes on
+		b.WriteString("x")
+		b.Release()
+	}
+}
+
+// TestPoolIsCollected: a pool that is dropped takes its memory along.
+func TestPoolIsCollected(t *testing.T) {
+	gone := make(chan struct{})
+	func() {
+		p, _ := New(Level{Size: 4096})
+		p.Get(1).Release()
+		runtime.AddCleanup(p, func(c chan struct{}) { close(c) }, gone)
+	}()
+	eventually(t, "the pool is collected", func() bool {
+		select {
+		case <-gone:
+			return true
+		default:
+			return false
+		}
+	})
+}
+
+func TestForgottenBuffers(t *testing.T) {
+	p, _ := NewPool(Options{Levels: []Level{{Size: 4096}}, Checked: true})
+	forget(p)
+	eventually(t, "the forgotten buffer is found", func() bool { return p.Stats()[0].Leaked == 1 })
+	leaks := p.Leaks()
+	if len(leaks) != 1 || !leaks[0].Forgotten || leaks[0].References != 1 || !strings.Contains(leaks[0].Stack, "bufpool.forget") {
+		t.Fatalf("%v", leaks)
+	}
+	if p.Bytes() != 0 {
+		t.Fatalf("%d bytes owned, expected 0", p.Bytes())
+	}
+}
+
+//go:noinline
+func forget(p *Pool) { p.Get(100) }
+
+func TestOffHeap(t *testing.T) {
+	p, _ := New(Level{Size: 4096, OffHeap: true})
+	b := p.Get(1)
+	b.WriteString("kept")
+	if b.slot.slab.mapped == nil {
+		t.Fatal("memory is not from internal/offheap")
+	}
+	b.Release()
+
+	p.levels[0].memory.alloc = func(int) ([]byte, error) { return nil, fmt.Errorf("no memory") }
+	a, b := p.Get(1), p.Get(1)
+	b.WriteString("from the heap")
+	if s := p.Stats()[0]; s.OffHeapFail == 0 || s.InUse != 2 {
+		t.Fatalf("%+v: expected a refusal counted and the heap to serve", s)
+	}
+	a.Release()
+	b.Release()
+}
+
+// TestNothingAllocated asserts that the steady state makes no garbage.
+func TestNothingAllocated(t *testing.T) {
+	if raceBuild || checkedBuild {
+		t.Skip("the race detector and checked pools allocate")
+	}
+	p, _ := New()
+	data := pattern(10_000)
+	memory, r, one := bytes.NewReader(nil), &countReader{}, []byte{1}
+	sink := io.Writer(struct{ io.Writer }{io.Discard})
+	for name, f := range map[string]func(){
+		"Get, Write, Release": func() {
+			b := p.Get(100)
+			b.Write(one)
+			b.Release()
+		},
+		"Grow": func() {
+			b := p.Get(100)
+			b.Write(data[:100])
+			b.Grow(5000)
+			b.Release()
+		},
+		"Retain": func() {
+			b := p.Get(100)
+			b.Retain().Release()
+			b.Release()
+		},
+		"ReadAll in memory": func() {
+			memory.Reset(data)
+			b, _ := p.ReadAll(memory, -1)
+			b.Release()
+		},
+		"ReadAll with a hint": func() {
+			r.left = 10_000
+			b, _ := p.ReadAll(r, 10_000)
+			b.Release()
+		},
+		"ReadAll without": func() {
+			r.left = 10_000
+			b, _ := p.ReadAll(r, -1)
+			b.Release()
+		},
+		"Copy": func() {
+			r.left = 100_000
+			p.Copy(sink, r)
+		},
+	} {
+		if n := testing.AllocsPerRun(500, f); n != 0 {
+			t.Errorf("%s: %v allocations, expected 0", name, n)
+		}
+	}
+}
+
+// countReader gives left bytes of whatever is in the buffer.
+type countReader struct{ left int }
+
+func (r *countReader) Read(p []byte) (int, error) {
+	if r.left == 0 {
+		return 0, io.EOF
+	}
+	n := min(r.left, len(p))
+	r.left -= n
+	return n, nil
+}
+
+func TestSlotFillsACacheLine(t *testing.T) {
+	if size := reflect.TypeFor[slot]().Size(); size != 64 && math.MaxInt > math.MaxInt32 {
+		t.Fatalf("a slot has %d bytes, expected 64: two of them in one line slow each other down", size)
+	}
+}
+
+// TestManyGoroutines passes buffers between goroutines that retain, read and
+// release them, while others read Stats.
+func TestManyGoroutines(t *testing.T) {
+	for name, p := range pools(t) {
+		t.Run(name, func(t *testing.T) {
+			shared := make(chan *Buffer, 64)
+			var readers, writers sync.WaitGroup
+			for range 8 {
+				readers.Go(func() {
+					for b := range shared {
+						p := b.Bytes()
+						if len(p) == 0 || bytes.Count(p, p[:1]) != len(p) {
+							t.Errorf("a shared buffer of %d bytes has mixed contents", len(p))
+						}
+						b.Release()
+					}
+				})
+			}
+			for w := range 8 {
+				writers.Go(func() {
+					for i := range 500 {
+						b := p.Get(rand.IntN(100))
+						for range rand.IntN(300) + 1 {
+							b.WriteByte(byte(w))
+						}
+						for range i % 4 {
+							shared <- b.Retain()
+						}
+						b.Release()
+						if i%100 == 0 {
+							p.Stats()
+							runtime.GC()
+						}
+					}
+				})
+			}
+			writers.Wait()
+			close(shared)
+			readers.Wait()
+			if n := p.lentNow(); n != 0 {
+				t.Fatalf("%d buffers lent, expected 0", n)
+			}
+		})
+	}
+}
