@@ -1,0 +1,163 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/firncache/firn/bench/rivals"
+	"github.com/firncache/firn/bench/samples"
+)
+
+// TestMain lets the test binary stand in for the program when the driver
+// starts its child processes.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && kinds[os.Args[1]] != nil {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// TestAllSuites runs everything in small, and writes the report from it.
+func TestAllSuites(t *testing.T) {
+	dir := t.TempDir()
+	var progress strings.Builder
+	args := []string{"-suite", "all", "-n", "2000", "-repeats", "2", "-rivals", "fastcache,otter,xsync,map-fixed", "-out", dir}
+	if err := run(args, &progress, os.Stderr); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(progress.String(), "left]") {
+		t.Errorf("no time left in the progress:\n%.500s", progress.String())
+	}
+	for _, suite := range suiteNames {
+		r, err := samples.Load(filepath.Join(dir, suite+".json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkSamples(t, r)
+	}
+	checkReport(t, dir)
+}
+
+// checkSamples wants every job's samples, complete and sensible.
+func checkSamples(t *testing.T, r *samples.Run) {
+	t.Helper()
+	if r.Entries != 2000 || r.Repeats != 2 || strings.Contains(r.Command, "all") {
+		t.Errorf("%s: %d entries, %d repeats, command %q; expected what was asked, of this suite alone", r.Suite, r.Entries, r.Repeats, r.Command)
+	}
+	for _, rival := range []string{"fastcache", "otter", "xsync"} {
+		if len(samples.Select(r.Samples, samples.Filter{Cache: rival})) == 0 {
+			t.Errorf("%s: no results of %s", r.Suite, rival)
+		}
+	}
+	for _, s := range r.Samples {
+		if s.Suite != r.Suite || s.Unit == "" || s.Ops < 1 || s.Unit == "ns/op" && s.Value <= 0 {
+			t.Errorf("%s: %+v makes no sense", r.Suite, s)
+		}
+		if s.Hit != nil && strings.HasPrefix(s.Name, "get/zipf") && *s.Hit < 0.99 {
+			t.Errorf("%s: %s on %s: hit ratio %v; expected all entries to fit", r.Suite, s.Name, s.Cache, *s.Hit)
+		}
+		if s.Hit != nil && strings.HasPrefix(s.Name, "get/absent") && *s.Hit != 0 {
+			t.Errorf("%s: %s on %s: hit ratio %v; expected none", r.Suite, s.Name, s.Cache, *s.Hit)
+		}
+	}
+}
+
+// checkReport wants every target of the design measured in every cell.
+func checkReport(t *testing.T, dir string) {
+	t.Helper()
+	doc := filepath.Join(dir, "BENCHMARKS.md")
+	if err := run([]string{"report", "-in", dir, "-doc", doc}, io.Discard, os.Stderr); err != nil {
+		t.Fatal(err)
+	}
+	body, err := os.ReadFile(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]int{ // the start of a row: how many there are
+		"| Get hit, 1 and 2 goroutines":       4,
+		"| Get miss":                          3,
+		"| Set overwrite":                     4,
+		"| 95/5, 1 and 2 goroutines":          4,
+		"| 64 goroutines, Get":                2,
+		"| 64 goroutines, 95/5":               2,
+		"| GetMulti of 32":                    4,
+		"| SetMulti of 32":                    4,
+		"| fastcache's own benchmark, ":       3,
+		"| Get hit over otter":                6,
+		"| Get hit over xsync.Map":            6,
+		"| bytes per entry beyond key":        1,
+		"| forced GC above an empty":          1,
+		"| slowest single Set under churn":    1,
+		"| values of 300 KB still readable":   1,
+		"| values of 1 MB still readable":     1,
+		"### Beside fastcache":                2,
+		"### Beside map-fixed":                1,
+		"| phuslu/lru | – | not measured":     1,
+		"Entries readable after all cells: f": 7,
+	}
+	for start, want := range rows {
+		if got := strings.Count("\n"+string(body), "\n"+start); got != want {
+			t.Errorf("%d rows begin with %q; expected %d", got, start, want)
+		}
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{"-suite disk", "classic, ram, large, memory or all"},
+		{"-suite ram -rivals memcached", "expected one of fastcache"},
+		{"-suite ram -rivals firn", "firn always takes part"},
+		{"-suite ram -n 0", "-n 0: expected at least 1"},
+		{"-suite ram -repeats -1", "-repeats -1: expected at least 1"},
+		{"-suite ram -n 2000000000", "give a smaller -n"},
+		{"-suite ram extra", "expected only flags"},
+		{"warm", "expected report, pair"},
+		{"pair -rival memcached", "expected one of fastcache"},
+		{"pair -value-size 0", "-value-size 0: expected at least 1"},
+		{"report -in /nowhere", "no results; expected one of classic.json"},
+	} {
+		err := run(strings.Fields(c.args), io.Discard, io.Discard)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("bench %s: %v; expected an error with %q", c.args, err, c.want)
+		}
+	}
+}
+
+// TestJobArguments holds args and parseJob together.
+func TestJobArguments(t *testing.T) {
+	p, err := newPlan("all", "", 10_000_000, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, suite := range suiteNames {
+		jobs := p.jobs(suite)
+		if len(jobs) < len(rivals.Names())-1 {
+			t.Errorf("%s: %d jobs; expected one for each rival", suite, len(jobs))
+		}
+		for _, want := range jobs {
+			args := want.args()
+			if got, err := parseJob(args[0], args[1:], io.Discard); err != nil || got != want {
+				t.Errorf("parseJob(%q) = %+v, %v; expected %+v", args, got, err, want)
+			}
+		}
+	}
+}
+
+// TestWindowsFit: every turn's window lies within the stream, and turns that
+// follow each other have different ones.
+func TestWindowsFit(t *testing.T) {
+	for _, n := range []int{1, 1000, 100_000, 10_000_000} {
+		for _, size := range []int{64, 1024} {
+			j := job{Suite: "ram", Kind: "pair", Rival: "fastcache", Entries: n, ValueSize: size, Repeats: 8, Full: true}
+			for _, c := range j.cells() {
+				if ops := j.ops(c.Goroutines); 2*ops > j.streamLen() || ops < 1<<16 {
+					t.Errorf("n=%d, %d goroutines: %d operations of a stream of %d", n, c.Goroutines, ops, j.streamLen())
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package samples
+
+import "slices"
+
+// Spread is the middle of a set of values and how far they lie apart.
+type Spread struct {
+	Median, Low, High float64 // Low and High are the quartiles
+	Count             int
+}
+
+// SpreadOf returns the spread of values, which it sorts. No values: all zero.
+func SpreadOf(values []float64) Spread {
+	slices.Sort(values)
+	return Spread{quantile(values, 0.5), quantile(values, 0.25), quantile(values, 0.75), len(values)}
+}
+
+// quantile interpolates between the two values nearest to the q-th part of a
+// sorted slice.
+func quantile(sorted []float64, q float64) float64 {
+	if len(sorted) == 0 {
+		return 0
+	}
+	at := q * float64(len(sorted)-1)
+	i := int(at)
+	if i == len(sorted)-1 {
+		return sorted[i]
+	}
+	part := at - float64(i)
+	return sorted[i]*(1-part) + sorted[i+1]*part
+}
+
+// Filter says which samples to look at; empty fields match all.
+type Filter struct{ Suite, Name, Cache, Against string }
+
+func (f Filter) matches(s Sample) bool {
+	return (f.Suite == "" || f.Suite == s.Suite) && (f.Name == "" || f.Name == s.Name) &&
+		(f.Cache == "" || f.Cache == s.Cache) && (f.Against == "" || f.Against == s.Against)
+}
+
+// Select returns the samples that match.
+func Select(all []Sample, f Filter) []Sample {
+	var out []Sample
+	for _, s := range all {
+		if f.matches(s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Values returns the spread of the samples' values.
+func Values(all []Sample) Spread {
+	var v []float64
+	for _, s := range all {
+		v = append(v, s.Value)
+	}
+	return SpreadOf(v)
+}
+
+// Ratio compares two caches that took turns on one benchmark: how many times
+// as many operations a second the first did in each repeat. Values are times,
+// so the ratio of a repeat is the second's over the first's.
+func Ratio(all []Sample, suite, name, first, second string) Spread {
+	times := make(map[int]float64)
+	for _, s := range Select(all, Filter{suite, name, first, second}) {
+		times[s.Repeat] = s.Value
+	}
+	var ratios []float64
+	for _, s := range Select(all, Filter{suite, name, second, first}) {
+		if t := times[s.Repeat]; t > 0 {
+			ratios = append(ratios, s.Value/t)
+		}
+	}
+	return SpreadOf(ratios)
+}

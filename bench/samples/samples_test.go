@@ -1,0 +1,97 @@
+package samples
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestSpread(t *testing.T) {
+	for _, c := range []struct {
+		values []float64
+		want   Spread
+	}{
+		{nil, Spread{}},
+		{[]float64{3}, Spread{3, 3, 3, 1}},
+		{[]float64{4, 1, 3, 2}, Spread{2.5, 1.75, 3.25, 4}},
+		{[]float64{9, 1, 5}, Spread{5, 3, 7, 3}},
+	} {
+		if got := SpreadOf(c.values); got != c.want {
+			t.Errorf("SpreadOf(%v) = %v; expected %v", c.values, got, c.want)
+		}
+	}
+}
+
+// pair returns samples in which firn takes 10 ns and other takes 10 times its
+// factors, in another order.
+func pair(name, other string, factors ...float64) []Sample {
+	var all []Sample
+	for i, f := range factors {
+		all = append(all, Sample{Suite: "ram", Name: name, Cache: "firn", Against: other, Repeat: i, Value: 10 * float64(i+1), Unit: "ns/op"})
+		all = append([]Sample{{Suite: "ram", Name: name, Cache: other, Against: "firn", Repeat: i, Value: 10 * float64(i+1) * f, Unit: "ns/op"}}, all...)
+	}
+	return all
+}
+
+// TestRatioPairsRepeats: the machine gets slower with each repeat, the ratios
+// do not see it.
+func TestRatioPairsRepeats(t *testing.T) {
+	all := append(pair("get", "fastcache", 3, 3, 3), pair("get", "otter", 5, 6, 7)...)
+	all = append(all, pair("set", "fastcache", 1)...)
+	if got, want := Ratio(all, "ram", "get", "firn", "fastcache"), (Spread{3, 3, 3, 3}); got != want {
+		t.Errorf("over fastcache: %v; expected %v", got, want)
+	}
+	if got, want := Ratio(all, "ram", "get", "firn", "otter"), (Spread{6, 5.5, 6.5, 3}); got != want {
+		t.Errorf("over otter: %v; expected %v", got, want)
+	}
+	if got := Ratio(all, "ram", "get", "firn", "xsync"); got != (Spread{}) {
+		t.Errorf("over a cache that did not run: %v", got)
+	}
+}
+
+func TestBenchmarkLine(t *testing.T) {
+	hit := 0.5
+	s := Sample{Suite: "ram", Name: "get/zipf/n=10", Cache: "firn", Against: "otter", Ops: 100, Value: 12.5, Unit: "ns/op", Hit: &hit, Refused: 2}
+	want := "Benchmark_ram/get/zipf/n=10/cache=firn/against=otter-2\t100\t12.5 ns/op\t0.50000 hit-ratio\t2 refused"
+	if got := s.BenchmarkLine(2); got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+func TestSaveAndLoad(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new")
+	want := &Run{
+		Suite: "ram", Command: "go run .", Started: time.Date(2026, 11, 21, 4, 0, 0, 0, time.UTC), Seconds: 1.5, Entries: 10, Repeats: 2,
+		Machine: ThisMachine(), Versions: map[string]string{"otter": "v2"}, Samples: pair("get", "otter", 1, 2),
+	}
+	if err := want.Save(dir); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Load(filepath.Join(dir, "ram.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "ram.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(text), "\nBenchmark_ram/get/cache="); n != len(want.Samples) {
+		t.Errorf("%d benchmark lines; expected %d:\n%s", n, len(want.Samples), text)
+	}
+}
+
+func TestLoadRefuses(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "ram.json")
+	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(file); err == nil || !strings.Contains(err.Error(), file) {
+		t.Errorf("a truncated file: %v; expected its name", err)
+	}
+}
