@@ -77,6 +77,7 @@ func (c *Cache) SetMulti(keys, values [][]byte) error {
 		for i, key := range keys[:n] {
 			deadline, err := c.admit(key, values[i], c.ttl)
 			if err == nil {
+				c.supersede(key)
 				err = c.stored(c.ram.SetPrepared(&window, i, key, values[i], deadline))
 			}
 			if first == nil {

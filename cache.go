@@ -78,7 +78,15 @@ func (c *Cache) SetWithTTL(key, value []byte, ttl time.Duration) error {
 	if err != nil {
 		return err
 	}
+	c.supersede(key)
 	return c.stored(c.ram.Set(key, value, deadline))
+}
+
+// supersede makes what is about to be written win over a load of the key.
+func (c *Cache) supersede(key []byte) {
+	if c.loads.active.Load() != 0 {
+		c.loads.supersede(key)
+	}
 }
 
 // admit checks what is to be stored and turns its TTL into a deadline.
@@ -125,7 +133,10 @@ func (c *Cache) TTL(key []byte) (ttl time.Duration, ok bool) {
 }
 
 // Delete removes the value of key. That there was none is no error.
-func (c *Cache) Delete(key []byte) error { return c.stored(c.ram.Delete(key)) }
+func (c *Cache) Delete(key []byte) error {
+	c.supersede(key)
+	return c.stored(c.ram.Delete(key))
+}
 
 // All yields every live key and value. The slices are lent until the next step.
 // An entry that is there from beginning to end is yielded once; one that comes,
@@ -146,7 +157,10 @@ func (c *Cache) Len() int {
 }
 
 // Clear removes every entry.
-func (c *Cache) Clear() error { return c.stored(c.ram.Clear()) }
+func (c *Cache) Clear() error {
+	c.loads.supersedeAll()
+	return c.stored(c.ram.Clear())
+}
 
 // SetRAMBytes changes the RAM budget while the cache is in use. When it returns,
 // the cache holds no more than that, and has given the rest back to the
@@ -167,5 +181,6 @@ func (c *Cache) SetRAMBytes(n int64) error {
 // ones are safe: reads find nothing, writes return ErrClosed. A second Close
 // returns ErrClosed.
 func (c *Cache) Close() error {
+	c.loads.close()
 	return c.stored(c.ram.Close())
 }

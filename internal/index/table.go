@@ -50,10 +50,10 @@ type HashAll func(hashes []uint64, locs []uint32)
 const minFree = 8
 
 // Init makes t an empty table of one chunk, which it then owns, as it does
-// those given by AddChunk. maxChunks bounds the growth of the main part, at 4
-// bytes of the Go heap each. Only the writer calls hashAll.
-func (t *Table) Init(mem Memory, chunk uint32, maxChunks int, hashAll HashAll) {
-	t.mem, t.chunks, t.hashAll = mem, make([]atomic.Uint32, maxChunks), hashAll
+// those given by AddChunk. chunks is memory for the list of chunks of the main
+// part, whose growth its length bounds. Only the writer calls hashAll.
+func (t *Table) Init(mem Memory, chunk uint32, chunks []atomic.Uint32, hashAll HashAll) {
+	t.mem, t.chunks, t.hashAll = mem, chunks, hashAll
 	t.start(chunk)
 }
 

@@ -2,6 +2,7 @@ package index
 
 import (
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 
 	"github.com/firncache/firn/internal/offheap"
@@ -26,7 +27,7 @@ func newWorld(t testing.TB, capacity int) *world {
 	}
 	t.Cleanup(func() { r.Release() })
 	w := &world{t: t, live: map[uint32]bool{}, chunks: 2}
-	w.table.Init(Memory{Region: r, ChunkShift: testChunk}, 1, capacity>>testChunk, w.hashAll)
+	w.table.Init(Memory{Region: r, ChunkShift: testChunk}, 1, make([]atomic.Uint32, capacity>>testChunk), w.hashAll)
 	return w
 }
 

@@ -2,11 +2,26 @@ package ram
 
 import "sync"
 
-// events are the records that left under a shard's lock and of which Evicted
-// is told after it: copies, because their room may be reused by then.
+// Left is a list of records that left, of which Evicted is still to be told:
+// copies, because their room may be reused by then. A shard notes them under
+// its lock; they are reported after it, by whoever made them leave.
+type Left struct{ first *events }
+
+// Report tells Evicted, and empties the list. The caller holds no lock.
+func (l *Left) Report() {
+	for e := l.first; e != nil; {
+		next := e.next
+		l.first = next
+		e.deliver()
+		e = next
+	}
+}
+
 type events struct {
 	bytes []byte
 	list  []event
+	to    func(key, value []byte, cause Cause)
+	next  *events
 }
 
 type event struct {
@@ -42,27 +57,32 @@ func (s *shard) emitReplaced(r *stored) {
 	s.emit(r, cause)
 }
 
-// unlock releases the shard and then delivers what was noted.
-func (s *shard) unlock() {
-	e := s.events
-	if e == nil {
-		s.mu.Unlock()
-		return
+// unlock releases the shard, and adds what was noted to left.
+func (s *shard) unlock(left *Left) {
+	if e := s.events; e != nil {
+		s.events = nil
+		e.next, e.to = left.first, s.tier.evicted
+		left.first = e
 	}
-	s.events = nil
 	s.mu.Unlock()
-	e.deliver(s.tier.evicted)
 }
 
-func (e *events) deliver(to func(key, value []byte, cause Cause)) {
+// unlockAndReport releases the shard and reports what was noted.
+func (s *shard) unlockAndReport() {
+	var left Left
+	s.unlock(&left)
+	left.Report()
+}
+
+func (e *events) deliver() {
 	rest := e.bytes
 	for _, ev := range e.list {
 		key, value := rest[:ev.key:ev.key], rest[ev.key:ev.key+ev.value:ev.key+ev.value]
 		rest = rest[ev.key+ev.value:]
-		to(key, value, ev.cause)
+		e.to(key, value, ev.cause)
 	}
 	if cap(e.bytes) <= 1<<20 {
-		e.bytes, e.list = e.bytes[:0], e.list[:0]
+		*e = events{bytes: e.bytes[:0], list: e.list[:0]}
 		eventsPool.Put(e)
 	}
 }

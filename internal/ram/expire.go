@@ -26,7 +26,7 @@ func (t *Tier) touched() uint32 {
 // sweep takes the expired records of one segment out, if it is due.
 func (s *shard) sweep(id uint32, now int64) {
 	s.mu.Lock()
-	defer s.unlock()
+	defer s.unlockAndReport()
 	seg := &s.tier.segs[id]
 	if s.closed || seg.owner.Load() != s.number || !seg.sweepDue(now) {
 		return

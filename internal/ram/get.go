@@ -33,6 +33,12 @@ func (t *Tier) getHashed(dst, key []byte, hash uint64) ([]byte, bool) {
 	return v, out == hit
 }
 
+// Peek is Get, but it does not count as a hit or a miss.
+func (t *Tier) Peek(dst, key []byte) ([]byte, bool) {
+	v, out := t.getAgain(dst, key, t.hash(key))
+	return v, out == hit
+}
+
 // getAgain is Get after a search that was disturbed.
 func (t *Tier) getAgain(dst, key []byte, hash uint64) ([]byte, outcome) {
 	s := t.shardOf(hash)

@@ -26,7 +26,7 @@ func (t *Tier) SetBytes(bytes int64) error {
 		victim := t.richest(&t.shards[0])
 		victim.mu.Lock()
 		victim.reclaim()
-		victim.unlock()
+		victim.unlockAndReport()
 		runtime.Gosched()
 	}
 	t.pool.chill(t.decommit)
@@ -42,10 +42,10 @@ func (t *Tier) decommit(id uint32) {
 // minBytes is the smallest budget that the tier can shrink to: bookkeeping, and
 // eight segments for each shard.
 func (t *Tier) minBytes() int64 {
-	return max(MinBytes, t.overhead.Load()+int64(len(t.shards))*8<<t.segShift)
+	return max(MinBytes, t.overhead.Load()+int64(len(t.shards))*8*t.segmentCost())
 }
 
-func (t *Tier) maxBytes() int64 { return t.overhead.Load() + int64(len(t.segs)-1)<<t.segShift }
+func (t *Tier) maxBytes() int64 { return t.overhead.Load() + int64(len(t.segs)-1)*t.segmentCost() }
 
 // Clear removes every record. It reports false if the tier is closed.
 func (t *Tier) Clear() bool {
@@ -55,7 +55,7 @@ func (t *Tier) Clear() bool {
 		if !s.closed {
 			s.clear()
 		}
-		s.unlock()
+		s.unlockAndReport()
 	}
 	return !t.closed.Load()
 }

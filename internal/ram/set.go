@@ -16,29 +16,45 @@ func (t *Tier) Set(key, value []byte, deadline int64) bool {
 	return t.setHashed(t.hash(key), key, value, deadline)
 }
 
+// SetQuietly is Set, but it leaves it to the caller to report what left.
+func (t *Tier) SetQuietly(key, value []byte, deadline int64, left *Left) bool {
+	r := t.newRecord(t.hash(key), key, value, deadline)
+	return t.store(&r, left)
+}
+
 func (t *Tier) setHashed(hash uint64, key, value []byte, deadline int64) bool {
-	if deadline != 0 {
+	var left Left
+	r := t.newRecord(hash, key, value, deadline)
+	ok := t.store(&r, &left)
+	if left.first != nil {
+		left.Report()
+	}
+	return ok
+}
+
+// store tries until the shard has the segments that the record takes.
+func (t *Tier) store(r *newRecord, left *Left) bool {
+	if r.deadline != 0 {
 		t.startJanitor()
 	}
-	r := t.newRecord(hash, key, value, deadline)
-	s := t.shardOf(hash)
+	s := t.shardOf(r.hash)
 	s.mu.Lock()
 	for {
 		if s.closed {
 			s.mu.Unlock()
 			return false
 		}
-		missing := s.set(&r)
+		missing := s.set(r)
 		if missing == 0 {
 			break
 		}
 		s.mu.Unlock()
-		got := t.acquire(s, missing)
+		got := t.acquire(s, missing, left)
 		s.mu.Lock()
 		s.addSpare(got)
 	}
 	s.returnSpare()
-	s.unlock()
+	s.unlock(left)
 	return true
 }
 
@@ -138,7 +154,7 @@ func (t *Tier) Delete(key []byte) bool {
 		s.remove(hash, b, slot, &r, Deleted)
 		s.count.Deletes++
 	}
-	s.unlock()
+	s.unlockAndReport()
 	return true
 }
 
@@ -152,9 +168,9 @@ func (s *shard) remove(hash uint64, b *index.Bucket, slot int, r *stored, cause 
 	}
 }
 
-// acquire finds n segments for a shard, reclaiming what it must. The caller
-// holds no lock.
-func (t *Tier) acquire(s *shard, n int) (got chain) {
+// acquire finds n segments for a shard, reclaiming what it must; what leaves
+// for it is added to left. The caller holds no shard's lock.
+func (t *Tier) acquire(s *shard, n int, left *Left) (got chain) {
 	if n > 2 { // one at a time, lest each waits for what the others gathered
 		t.large.Lock()
 		defer t.large.Unlock()
@@ -167,7 +183,7 @@ func (t *Tier) acquire(s *shard, n int) (got chain) {
 		victim := t.richest(s)
 		victim.mu.Lock()
 		victim.reclaim()
-		victim.unlock()
+		victim.unlock(left)
 		runtime.Gosched()
 	}
 }

@@ -53,7 +53,7 @@ func (t *Tier) Stats() Stats {
 		s.mu.Unlock()
 	}
 	t.pool.mu.Lock()
-	st.Used = t.overhead.Load() + int64(t.pool.used)<<t.segShift
+	st.Used = t.overhead.Load() + int64(t.pool.used)*t.segmentCost()
 	t.pool.mu.Unlock()
 	return st
 }

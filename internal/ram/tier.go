@@ -58,20 +58,22 @@ type Tier struct {
 	reads      readCounters
 	clock      clock
 
-	segs     []segment
-	pool     pool
-	tuner    *policy.Tuner
-	full     atomic.Bool // something was evicted for want of room
-	large    sync.Mutex  // held while gathering segments for a large record
-	evicted  func(key, value []byte, cause Cause)
-	overhead atomic.Int64 // bytes of bookkeeping outside the segments
-	ghostAt  uint64       // where the shards' ghosts lie in the region
-	ghostMax uint64       // bytes of each shard's
-	bytes    atomic.Int64
-	resizing sync.Mutex // one SetBytes at a time
-	closed   atomic.Bool
-	ticking  bool
-	janitor  janitor
+	segs      []segment
+	pool      pool
+	tuner     *policy.Tuner
+	full      atomic.Bool // something was evicted for want of room
+	large     sync.Mutex  // held while gathering segments for a large record
+	evicted   func(key, value []byte, cause Cause)
+	overhead  atomic.Int64 // bytes of bookkeeping outside the segments
+	ghostAt   uint64       // where the shards' ghosts lie in the region
+	ghostMax  uint64       // bytes of each shard's
+	chunksAt  uint64       // where the shards' lists of index chunks lie
+	maxChunks uint64       // length of each
+	bytes     atomic.Int64
+	resizing  sync.Mutex // one SetBytes at a time
+	closed    atomic.Bool
+	ticking   bool
+	janitor   janitor
 }
 
 // New makes a tier.
@@ -86,7 +88,6 @@ func New(cfg Config) (*Tier, error) {
 		evicted:  cfg.Evicted,
 		segShift: g.segShift, unitShift: g.unitShift,
 		shardShift: 64 - uint(bits.Len(uint(g.shards-1))),
-		segs:       make([]segment, g.maxSegments+1),
 		shards:     make([]shard, g.shards),
 	}
 	if cfg.HashMask != 0 {
@@ -98,34 +99,50 @@ func New(cfg Config) (*Tier, error) {
 	if cfg.Ticking {
 		t.clock.coarse.Store(cfg.Now())
 	}
-	var err error
-	t.ghostAt = uint64(g.maxSegments+1) << g.segShift
-	t.ghostMax = uint64(cfg.Bytes) / ghostShare / uint64(g.shards) &^ 63
-	if t.region, err = offheap.Reserve(t.ghostAt + t.ghostMax*uint64(g.shards)); err != nil {
+	if err := t.reserve(g, cfg.Bytes); err != nil {
 		return nil, err
 	}
-	if cfg.Bytes >= hugeFrom {
-		t.region.AdviseHuge(0, t.ghostAt)
-	}
 	t.reads.init(g.shards)
-	t.pool = pool{segs: t.segs, fresh: 1}
-	maxChunks := g.maxSegments/g.shards + 8
 	t.tuner = policy.NewTuner(cfg.Bytes)
-	t.overhead.Store(sizeOf[Tier]() + t.tuner.Bytes() + int64(len(t.segs))*sizeOf[segment]() + t.reads.bytes() +
-		int64(g.shards)*(sizeOf[shard]()+int64(maxChunks)*4))
+	t.pool = pool{segs: t.segs, fresh: 1}
+	t.overhead.Store(sizeOf[Tier]() + int64(g.shards)*sizeOf[shard]() + t.reads.bytes() + t.tuner.Bytes())
 	t.setLimit(cfg.Bytes)
 	for i := range t.shards {
-		t.shards[i].init(t, uint32(i+1), maxChunks)
+		t.shards[i].init(t, uint32(i+1))
 	}
 	return t, nil
 }
 
-func (s *shard) init(t *Tier, number uint32, maxChunks int) {
+// reserve lays out the region: the segments, the ghosts, the table of segments
+// and each shard's list of index chunks. Only what is touched costs memory.
+func (t *Tier) reserve(g geometry, bytes int64) (err error) {
+	n := uint64(g.maxSegments + 1)
+	t.ghostAt = n << g.segShift
+	t.ghostMax = uint64(bytes) / ghostShare / uint64(g.shards) &^ 63
+	tableAt := t.ghostAt + t.ghostMax*uint64(g.shards)
+	t.chunksAt = tableAt + n*uint64(sizeOf[segment]())
+	t.maxChunks = n/uint64(g.shards) + 8
+	if t.region, err = offheap.Reserve(t.chunksAt + 4*t.maxChunks*uint64(g.shards)); err != nil {
+		return err
+	}
+	t.segs = offheap.View[segment](t.region.Bytes(tableAt, int(t.chunksAt-tableAt)))
+	if bytes >= hugeFrom {
+		t.region.AdviseHuge(0, t.ghostAt)
+	}
+	return nil
+}
+
+func (s *shard) init(t *Tier, number uint32) {
 	s.tier, s.number = t, number
 	t.pool.take(&s.spare, 1, true)
 	mem := index.Memory{Region: t.region, ChunkShift: t.segShift}
-	s.table.Init(mem, s.spare.pop(t.segs), maxChunks, s.hashAll)
+	list := t.region.Bytes(t.chunksAt+4*t.maxChunks*uint64(number-1), int(4*t.maxChunks))
+	s.table.Init(mem, s.spare.pop(t.segs), offheap.View[atomic.Uint32](list), s.hashAll)
 }
+
+// segmentCost is what one segment takes of the budget, its place in the tables
+// included.
+func (t *Tier) segmentCost() int64 { return 1<<t.segShift + sizeOf[segment]() + 4 }
 
 // hugeFrom is the budget in bytes from which huge pages are asked for: a huge
 // page more than the budget is then lost in it.
@@ -176,7 +193,7 @@ func (t *Tier) charge(bytes int64) {
 // setLimit sets the budget: what is left of it after the bookkeeping is
 // segments.
 func (t *Tier) setLimit(bytes int64) {
-	limit := int((bytes - t.overhead.Load()) >> t.segShift)
+	limit := int((bytes - t.overhead.Load()) / t.segmentCost())
 	t.pool.mu.Lock()
 	t.pool.limit = limit
 	t.pool.reserve = max(2, limit/256)
