@@ -37,15 +37,17 @@ func NewGhosts(memory []uint64) Ghosts {
 	return Ghosts{words: memory[:len(memory)/bucketWords*bucketWords]}
 }
 
-// GhostWords is the length of memory that serves a shard of so many entries
-// well, and takes at most so many bytes.
+// GhostWords is the length of memory that serves a shard of so many entries in
+// so many bytes: three ghosts for each entry, within 1/32 of the bytes.
 func GhostWords(entries, bytes int64) int {
-	n := min(ghostsPerEntry*entries*GhostBytes, bytes)
+	n := min(ghostsPerEntry*entries*GhostBytes, bytes/ghostShare)
 	return int(max(n, 0) / (8 * bucketWords) * bucketWords)
 }
 
-// ghostsPerEntry is the number of ghosts after which more do not help.
-const ghostsPerEntry = 4
+const (
+	ghostsPerEntry = 3  // more hardly help
+	ghostShare     = 32 // the ghosts of very small records may take 1/ghostShare of the bytes
+)
 
 // Clock counts evictions. A lane's segment keeps the clock of the moment it
 // got its first record as its stamp.

@@ -23,7 +23,7 @@ type Plan struct {
 var plans = [...]Plan{
 	{Share: 0.05, Promote: 2},
 	{Share: 0.02, Promote: 2},
-	{Share: 0.20, Promote: 2},
+	{Share: 0.20, Promote: 1, Stay: true},
 	{Share: 0.80, Promote: 1, Stay: true},
 }
 

@@ -14,6 +14,8 @@ type shadow struct {
 	Ghosts
 }
 
+const slotBytes = 16 + 1 // with the slot's frequency
+
 // slot is a resident key.
 type slot struct {
 	hash  uint64

@@ -17,26 +17,36 @@ type Tuner struct {
 	mu       sync.Mutex
 	size     int // keys that a shadow can hold
 	shadows  [len(plans)]*shadow
-	shift    uint // one key in 1<<shift is sampled
-	capacity int  // keys that a shadow holds; 0 while the cache fills
-	requests int  // since the last choice
+	shift    uint    // one key in 1<<shift is sampled
+	capacity int     // keys that a shadow holds; 0 while the cache fills
+	requests float64 // sampled requests, decaying like the shadows' hits
+	pending  int     // requests since the last choice
 	changes  uint64
 }
 
 const (
-	minShadow = 16
-	maxShadow = 512
-	// shadowKeyBytes is what one key of size costs in all shadows together.
-	shadowKeyBytes = len(plans) * (16 + 1 + 2*2 + ghostsPerEntry*GhostBytes)
+	maxShift   = 40 // not even colliding hashes make the rate smaller
+	minShadow  = 16
+	maxShadow  = 512
+	minCache   = 64 << 10 // bytes; below, shadows would cost more than they bring
+	tunerShare = 200      // the shadows may take 1/tunerShare of the cache
+	// shadowKeyBytes is what one key of size costs, in all shadows and the ring.
+	shadowKeyBytes = len(plans)*(slotBytes+2*2+ghostsPerEntry*GhostBytes) + 8
 
-	halfLife = 8.0  // of hit counts, in requests for as many keys as a shadow holds
-	margin   = 0.01 // by which another plan must be better
+	halfLife = 16.0 // of hit counts, in requests for as many keys as a shadow holds
+	margin   = 0.01 // of the hits, or of the misses, by which another plan must be better
 )
 
-// NewTuner makes the tuner of a cache of so many bytes. It takes at most one
-// percent of them, but no less than 2 KiB; Bytes tells.
+// NewTuner makes the tuner of a cache of so many bytes. It takes half a percent
+// of them, at least 2 KiB and at most 64 KiB. A cache below 64 KiB has no
+// shadows and stays with the first plan.
 func NewTuner(cacheBytes int64) *Tuner {
-	t := &Tuner{size: int(min(max(cacheBytes/100/int64(shadowKeyBytes), minShadow), maxShadow))}
+	t := &Tuner{}
+	if cacheBytes < minCache {
+		t.mask.Store(math.MaxUint64)
+		return t
+	}
+	t.size = int(min(max(cacheBytes/tunerShare/int64(shadowKeyBytes), minShadow), maxShadow))
 	t.recent.places = make([]atomic.Uint64, t.size)
 	for i, plan := range plans {
 		t.shadows[i] = newShadow(plan, t.size)
@@ -46,7 +56,7 @@ func NewTuner(cacheBytes int64) *Tuner {
 
 // Bytes is the memory that the tuner takes, all of it on the Go heap and
 // without pointers for the collector to follow.
-func (t *Tuner) Bytes() int64 { return int64(t.size * (shadowKeyBytes + 8)) }
+func (t *Tuner) Bytes() int64 { return int64(t.size * shadowKeyBytes) }
 
 // Plan is the plan that holds now.
 func (t *Tuner) Plan() Plan { return plans[t.current.Load()] }
@@ -63,12 +73,19 @@ func (t *Tuner) Sampled(hash uint64) bool { return spread(hash)&t.mask.Load() ==
 
 // Hit reports a read that found its key, for a key that is sampled. Some
 // reports are lost when many come between two inserts.
-func (t *Tuner) Hit(hash uint64) { t.recent.add(hash) }
+func (t *Tuner) Hit(hash uint64) {
+	if t.size > 0 {
+		t.recent.add(hash)
+	}
+}
 
 // Insert reports that a key, sampled, was absent and is being stored. entries
 // is the number of records in the cache, and filling says that nothing has
 // been evicted for want of space yet.
 func (t *Tuner) Insert(hash uint64, entries int64, filling bool) {
+	if t.size == 0 {
+		return
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.fit(entries, filling)
@@ -86,13 +103,15 @@ func (t *Tuner) request(hash uint64, filling bool) {
 			s.hits++
 		}
 	}
-	if t.requests++; t.requests >= max(t.capacity/4, 8) && !filling {
-		t.requests = 0
+	t.requests++
+	if t.pending++; t.pending >= max(t.capacity/4, 8) && !filling {
+		t.pending = 0
 		t.choose()
 	}
 }
 
-// choose takes the plan with the most hits if it is better by the margin.
+// choose takes the plan with the most hits if it is better by the margin, a
+// share of the hits or of the misses, whichever are fewer.
 func (t *Tuner) choose() {
 	now := t.current.Load()
 	best := now
@@ -101,13 +120,15 @@ func (t *Tuner) choose() {
 			best = uint32(i)
 		}
 	}
-	if t.shadows[best].hits > t.shadows[now].hits*(1+margin)+1 {
+	hits := t.shadows[now].hits
+	if t.shadows[best].hits > hits+margin*min(hits, t.requests-hits)+1 {
 		t.current.Store(best)
 		t.changes++
 	}
 	for _, s := range t.shadows {
 		s.hits *= decay
 	}
+	t.requests *= decay
 }
 
 // decay is applied at each choice, four times in as many requests as a shadow
@@ -117,7 +138,7 @@ var decay = math.Exp2(-1 / (4 * halfLife))
 // fit makes the sampling rate such that the shadows are to the sample what the
 // cache is to all keys, and not larger than their memory.
 func (t *Tuner) fit(entries int64, filling bool) {
-	for entries>>t.shift > int64(t.size) || filling && t.shadows[0].free == 0 {
+	for t.shift < maxShift && (entries>>t.shift > int64(t.size) || filling && t.shadows[0].free == 0) {
 		t.resample(t.shift + 1)
 	}
 	if t.shift > 0 && entries>>t.shift < int64(t.size/4) && !filling {

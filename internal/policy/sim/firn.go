@@ -85,7 +85,7 @@ func (f *Firn) makeRoom(size int64) {
 	for f.bytes+size > f.Capacity {
 		if f.filling {
 			f.filling = false
-			memory := make([]uint64, policy.GhostWords(f.entries, f.Capacity/64))
+			memory := make([]uint64, policy.GhostWords(f.entries, f.Capacity))
 			f.ghosts = policy.NewGhosts(memory)
 			if f.Charge {
 				f.Capacity -= int64(8 * len(memory))
