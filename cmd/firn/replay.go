@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 
@@ -18,7 +19,7 @@ value; then reports hit ratio, throughput, latency and memory.
 A TRACE is a file of requests, plain or compressed with gzip or zstd, in one
 of the formats that -format names; the format is detected otherwise. Several
 traces are replayed one after another, each through a cache of its own.
-Without a trace the requests are generated: 20 million reads of popular keys
+Without a trace the requests are generated: 30 million reads of popular keys
 (zipf 0.99 of a million) broken by scans, with values of 32 bytes to 64 KiB,
 some of which expire. -limit changes their number.
 
@@ -109,10 +110,10 @@ func (r *replayer) replay(ctx context.Context, trace string) error {
 		return err
 	}
 	result, err := r.options.Replay(ctx, trace, "firn", ram, openStore, r.stderr)
-	if err != nil {
+	if err != nil && !errors.Is(err, replay.ErrWrongValue) {
 		return err
 	}
-	if r.rivals != nil && !result.Interrupted {
+	if r.rivals != nil && err == nil && !result.Interrupted {
 		result.Against, err = r.rivals.replay(ctx, &r.options, trace, ram)
 	}
 	if r.table {

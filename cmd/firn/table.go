@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
@@ -40,15 +41,15 @@ var figures = []figure{
 	{"duration", false, func(r *replay.Result) string { return fmt.Sprintf("%.2f s", r.DurationSeconds) }},
 }
 
-// printTable prints a result and those of its rivals side by side.
+// printTable prints the name of the trace, and below it the result and those of
+// its rivals side by side.
 func printTable(w io.Writer, result replay.Result) {
+	fmt.Fprintf(w, "%s, %s\n", result.Trace, english.Plural(result.Goroutines, "goroutine", ""))
 	columns := append([]replay.Result{result}, result.Against...)
 	t := table.NewWriter()
 	t.SetOutputMirror(w)
 	t.SetStyle(table.StyleLight)
-	t.Style().Title.Align = text.AlignCenter
 	t.Style().Format.Header = text.FormatDefault
-	t.SetTitle("%s, %d goroutines", result.Trace, result.Goroutines)
 	header := table.Row{""}
 	for i := range columns {
 		name := columns[i].Cache
@@ -118,9 +119,9 @@ func memory(n *int64) string {
 
 // latency shows nanoseconds with three digits.
 func latency(ns int64) string {
-	d := time.Duration(ns)
-	for unit := time.Duration(10); d >= 1000*unit/10; unit *= 10 {
-		d = d.Round(unit)
+	d, unit := time.Duration(ns), time.Duration(1)
+	for d >= 1000*unit {
+		unit *= 10
 	}
-	return d.String()
+	return d.Round(unit).String()
 }

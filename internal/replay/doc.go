@@ -7,7 +7,7 @@
 //
 // # How it measures
 //
-//   - Requests are read ahead into a window of 1 Mi requests (24 MiB) while the
+//   - Requests are read ahead into a window of 256 Ki requests (6 MiB) while the
 //     clock is stopped, then replayed; the window is filled again until the
 //     source ends. So neither decoding nor generating is part of the figures.
 //   - Goroutines take chunks of 64 requests off the window in order. One

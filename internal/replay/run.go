@@ -32,7 +32,7 @@ var (
 )
 
 const (
-	windowRequests = 1 << 20 // requests read ahead while the clock is stopped
+	windowRequests = 1 << 18 // requests read ahead while the clock is stopped
 	chunkRequests  = 64      // requests a goroutine takes at a time
 )
 

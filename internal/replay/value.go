@@ -27,8 +27,12 @@ func stampValue(value []byte, id uint64) {
 	}
 }
 
-// isValueOf tells whether value is one that was stamped for id.
+// isValueOf tells whether value is one that was stamped for id. No value that
+// was set is empty.
 func isValueOf(value []byte, id uint64) bool {
+	if len(value) == 0 {
+		return false
+	}
 	s := stamp(id, len(value))
 	n := min(len(value), stampLen)
 	if !bytes.Equal(value[:n], s[:n]) {

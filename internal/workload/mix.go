@@ -18,11 +18,11 @@ type Mix struct {
 	Seed      uint64
 }
 
-// DefaultMix is the workload of a replay without traces: 20 million requests,
+// DefaultMix is the workload of a replay without traces: 30 million requests,
 // of which 15 % scan, over a million popular keys; a fifth of the keys expire.
 func DefaultMix() Mix {
 	return Mix{
-		Requests: 20_000_000, Keys: 1_000_000, Skew: 0.99,
+		Requests: 30_000_000, Keys: 1_000_000, Skew: 0.99,
 		ScanShare: 0.15, TTLShare: 0.2, Seed: 1,
 	}
 }

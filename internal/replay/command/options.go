@@ -15,9 +15,11 @@ import (
 )
 
 // The budget where neither -ram nor -fraction tells: for a trace a share of its
-// working set, for the generated workload a fixed size.
+// working set, but no less than the smallest cache; for the generated workload
+// a fixed size.
 const (
 	defaultFraction = 0.1
+	smallestRAM     = 64 << 10
 	defaultRAM      = 128 << 20
 )
 
@@ -26,6 +28,7 @@ type Options struct {
 	Traces     []string // paths; none: the generated workload
 	RAMBytes   int64    // budget; 0: Fraction tells
 	Fraction   float64  // of the working set; 0: RAMBytes tells
+	leastRAM   int64    // bound of what Fraction may come to
 	ValueSize  uint32   // bytes; 0: not given
 	Goroutines int
 	Limit      int64 // requests; 0: all
@@ -37,7 +40,7 @@ type Options struct {
 // Flags returns the definitions of the flags that ParseOptions reads.
 func Flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "ram", Usage: "RAM budget `SIZE`, such as 64MiB (default: -fraction 0.1; 128MiB without a trace)"},
+		&cli.StringFlag{Name: "ram", Usage: "RAM budget `SIZE`, such as 64MiB (default: -fraction 0.1, at least 64KiB; 128MiB without a trace)"},
 		&cli.FloatFlag{Name: "fraction", HideDefault: true, Usage: "RAM budget as a share `F` of the trace's working set (keys and values of its distinct keys); reads the trace twice"},
 		&cli.StringFlag{Name: "value-size", Usage: "`SIZE` of the values whose size the trace does not tell (default: 256); without a trace, of all values"},
 		&cli.IntFlag{Name: "goroutines", Value: runtime.GOMAXPROCS(0), Usage: "replay with `N` goroutines; 1 keeps the exact order"},
@@ -88,7 +91,7 @@ func ParseOptions(cmd *cli.Command) (Options, error) {
 
 func (o *Options) setDefaultBudget() {
 	if len(o.Traces) > 0 {
-		o.Fraction = defaultFraction
+		o.Fraction, o.leastRAM = defaultFraction, smallestRAM
 	} else {
 		o.RAMBytes = defaultRAM
 	}

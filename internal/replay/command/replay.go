@@ -33,7 +33,7 @@ func (o *Options) Budget(ctx context.Context, trace string, stderr io.Writer) (i
 	if err != nil {
 		return 0, err
 	}
-	return max(int64(o.Fraction*float64(set.Bytes)), 1), nil
+	return max(int64(o.Fraction*float64(set.Bytes)), o.leastRAM, 1), nil
 }
 
 // Replay runs a trace through a cache under a budget of ram bytes and returns

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/firncache/firn/internal/replay"
+)
+
+// runFirn runs the command and returns its exit status and what it printed.
+func runFirn(args ...string) (status int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	status = run(context.Background(), args, &out, &errs)
+	return status, out.String(), errs.String()
+}
+
+// writeTrace writes a trace of n requests for k keys of 1000 bytes in turn.
+func writeTrace(t *testing.T, name string, n, k int) string {
+	t.Helper()
+	var b []byte
+	for i := range n {
+		b = binary.LittleEndian.AppendUint64(b, uint64(i%k))
+		b = binary.LittleEndian.AppendUint32(b, 1000)
+		b = binary.LittleEndian.AppendUint32(b, uint32(i))
+	}
+	return writeFile(t, filepath.Join(t.TempDir(), name), b)
+}
+
+func writeFile(t *testing.T, path string, data []byte) string {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestBadInput(t *testing.T) {
+	good := writeTrace(t, "good.trc", 100, 10)
+	data, err := os.ReadFile(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := writeFile(t, filepath.Join(t.TempDir(), "cut.trc"), data[:100])
+	empty := writeFile(t, filepath.Join(t.TempDir(), "empty.lis"), nil)
+	comments := writeFile(t, filepath.Join(t.TempDir(), "stars.trace"), []byte("*\n*\n"))
+	odd := writeFile(t, filepath.Join(t.TempDir(), "odd"), []byte{1, 2, 3})
+	for _, test := range []struct {
+		args string
+		want string // the line on stderr
+	}{
+		{"melt", `firn: "melt" is no command: firn -help lists them`},
+		{"replay -melt", "firn: flag provided but not defined: -melt"},
+		{"replay -ram", "firn: flag needs an argument: -ram"},
+		{"replay -ram 64Mob", `firn: -ram "64Mob": expected a size such as 64MiB, 64MB or 4096`},
+		{"replay -ram -5", `firn: -ram "-5": expected a size such as 64MiB, 64MB or 4096`},
+		{"replay -ram 0", `firn: -ram "0": expected 1 byte to 8.0 EiB`},
+		{"replay -ram 16EiB", `firn: -ram "16EiB": expected a size such as 64MiB, 64MB or 4096`},
+		{"replay -ram 9223372036854775808", `firn: -ram "9223372036854775808": expected 1 byte to 8.0 EiB`},
+		{"replay -value-size 4GiB", `firn: -value-size "4GiB": expected 1 byte to 2.0 GiB`},
+		{"replay -ram 1MiB -fraction 0.1", "firn: -ram and -fraction both set the budget: give one of them"},
+		{"replay -fraction 0", "firn: -fraction 0: expected a number above 0, such as 0.1"},
+		{"replay -fraction NaN", "firn: -fraction NaN: expected a number above 0, such as 0.1"},
+		{"replay -goroutines 0", "firn: -goroutines 0: expected 1 to 16384"},
+		{"replay -limit 0", "firn: -limit 0: expected a number of requests above 0"},
+		{"replay -ttl -1s", "firn: -ttl -1s: expected a duration such as 30s"},
+		{"replay -format trc", "firn: -format trc without a trace"},
+		{"replay -format xyz " + good, `firn: -format: unknown trace format "xyz": expected one of trc, oraclegeneral, arc, lirs, twitter, csv`},
+		{"replay /no/such/file", "firn: open /no/such/file: no such file or directory"},
+		{"replay " + t.TempDir(), "is a directory, not a trace"},
+		{"replay " + cut, "firn: " + cut + ": offset 96 (trc): record cut short: 4 of 16 bytes"},
+		{"replay -ram 16MiB " + cut, "firn: " + cut + ": offset 96 (trc): record cut short: 4 of 16 bytes"},
+		{"replay -format csv:key,key " + good, "firn: -format: unknown trace format: csv with two columns for one meaning"},
+		{"replay -format lirs " + good, "firn: " + good + ": line 1, offset 0 (lirs): "},
+		{"replay " + empty, "firn: " + empty + ": offset 0: the trace is empty"},
+		{"replay -ram 16MiB " + comments, "firn: " + comments + ": no requests in the trace"},
+		{"replay " + odd, "firn: " + odd + ": offset 0: unknown trace format: neither the name nor the content tells it"},
+		{"replay -json /no/such/dir/x.json " + good, "firn: open /no/such/dir/x.json: no such file or directory"},
+	} {
+		status, stdout, stderr := runFirn(strings.Fields(test.args)...)
+		if status != 2 || stdout != "" || !strings.Contains(stderr, test.want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("firn %s\nstatus %d, stdout %q\n got %swant %s", test.args, status, stdout, stderr, test.want)
+		}
+	}
+}
+
+func TestHelp(t *testing.T) {
+	for _, args := range [][]string{{}, {"-help"}, {"help"}, {"replay", "-help"}, {"replay", "--help"}} {
+		status, stdout, stderr := runFirn(args...)
+		if status != 0 || !strings.Contains(stdout, "replay") || stderr != "" {
+			t.Errorf("firn %v: status %d, stderr %q, stdout:\n%s", args, status, stderr, stdout)
+		}
+	}
+	if _, stdout, _ := runFirn("replay", "-h"); !strings.Contains(stdout, "-fraction") || !strings.Contains(stdout, "oraclegeneral") {
+		t.Errorf("help without the flags:\n%s", stdout)
+	}
+}
+
+func TestGenerated(t *testing.T) {
+	status, stdout, stderr := runFirn("replay", "-limit", "50000", "--ram=16MiB", "-json", "-")
+	if status != 0 || stderr != "" {
+		t.Fatalf("status %d, stderr %q", status, stderr)
+	}
+	var figures map[string]any
+	if err := json.Unmarshal([]byte(stdout), &figures); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{
+		"requests", "hits", "misses", "hit_ratio", "ops_per_second", "p50_ns", "p99_ns",
+		"p999_ns", "rss_bytes", "gc_cpu_fraction", "evictions",
+	} {
+		if _, ok := figures[key]; !ok {
+			t.Errorf("no %q in %s", key, stdout)
+		}
+	}
+	if figures["requests"] != 50000.0 || figures["trace"] != "generated" || figures["ram_bytes"] != float64(16<<20) {
+		t.Errorf("%s", stdout)
+	}
+}
+
+// Each trace is a run of its own: a table and a line of JSON.
+func TestSeveralTraces(t *testing.T) {
+	one, two := writeTrace(t, "one.trc", 30_000, 3000), writeTrace(t, "two.trc", 300_000, 3000)
+	file := filepath.Join(t.TempDir(), "out.json")
+	status, stdout, stderr := runFirn("replay", one, "-json", file, "-fraction", "6", "-goroutines", "1", two)
+	if status != 0 || stderr != "" {
+		t.Fatalf("status %d, stderr %q", status, stderr)
+	}
+	for _, want := range []string{one, two, "30,000", "90.00 %", "99.00 %", "latency p99.9", "GC share of CPU", "operations a second"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("no %q in\n%s", want, stdout)
+		}
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var results []replay.Result
+	for decoder := json.NewDecoder(bytes.NewReader(data)); decoder.More(); {
+		var r replay.Result
+		if err := decoder.Decode(&r); err != nil {
+			t.Fatal(err)
+		}
+		results = append(results, r)
+	}
+	if len(results) != 2 || results[0].Trace != one || results[0].Hits != 27_000 || results[1].Trace != two || results[1].Hits != 297_000 {
+		t.Errorf("%s", data)
+	}
+	// 8 to 16 bytes of key and 1000 of value, for 3000 keys, times 6.
+	if ram := results[0].RAMBytes; ram < 6*3000*1008 || ram > 6*3000*1016 {
+		t.Errorf("budget %d", ram)
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var stdout, stderr bytes.Buffer
+	status := run(ctx, []string{"replay", "-json", "-"}, &stdout, &stderr)
+	if status != 130 || stderr.String() != "firn: interrupted\n" || !strings.Contains(stdout.String(), `"interrupted":true`) {
+		t.Errorf("status %d, stderr %q, stdout %q", status, &stderr, &stdout)
+	}
+}
+
+func TestLatency(t *testing.T) {
+	for ns, want := range map[int64]string{0: "0s", 7: "7ns", 123: "123ns", 1234: "1.23µs", 98_765: "98.8µs", 1_234_567_890: "1.23s"} {
+		if got := latency(ns); got != want {
+			t.Errorf("%d: got %s, want %s", ns, got, want)
+		}
+	}
+}

@@ -1,0 +1,170 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/firncache/firn/internal/replay"
+	"github.com/firncache/firn/internal/workload"
+)
+
+// parse parses flags as the programs do.
+func parse(t *testing.T, args ...string) Options {
+	t.Helper()
+	var o Options
+	cmd := &cli.Command{Name: "test", Flags: Flags(), Action: func(_ context.Context, cmd *cli.Command) (err error) {
+		o, err = ParseOptions(cmd)
+		return err
+	}}
+	var stderr bytes.Buffer
+	if Main(context.Background(), cmd, append([]string{"test"}, args...), &stderr, &stderr) != StatusOK {
+		t.Fatalf("%v: %s", args, &stderr)
+	}
+	return o
+}
+
+func TestDefaults(t *testing.T) {
+	o := parse(t)
+	if o.RAMBytes != 128<<20 || o.Fraction != 0 || o.valueSize() != 256 || o.Goroutines < 1 || o.Seed != 1 {
+		t.Errorf("without a trace: %+v", o)
+	}
+	if got := o.Workloads(); len(got) != 1 || TraceName(got[0]) != "generated" {
+		t.Errorf("workloads %q", got)
+	}
+	o = parse(t, "a", "b")
+	if o.RAMBytes != 0 || o.Fraction != 0.1 || o.leastRAM != 64<<10 || len(o.Workloads()) != 2 {
+		t.Errorf("with traces: %+v", o)
+	}
+}
+
+func TestSizes(t *testing.T) {
+	for text, want := range map[string]int64{"4096": 4096, "64MiB": 64 << 20, "64MB": 64e6, "1.5 GiB": 3 << 29, "2k": 2000} {
+		if o := parse(t, "-ram", text); o.RAMBytes != want {
+			t.Errorf("%s: got %d, want %d", text, o.RAMBytes, want)
+		}
+	}
+}
+
+// What Args returns is parsed to the options it came from.
+func TestArgs(t *testing.T) {
+	for _, args := range [][]string{
+		{},
+		{"-limit", "7", "-value-size", "1KiB", "-goroutines", "5", "-seed", "18446744073709551615", "-ttl", "90s"},
+		{"-format", "csv:time,key", "--", "-odd name"},
+	} {
+		want := parse(t, append([]string{"-ram", "1MiB"}, args...)...)
+		if got := parse(t, want.Args(want.Workloads()[0], 1<<20)...); !reflect.DeepEqual(got, want) {
+			t.Errorf("%q:\n got %+v\nwant %+v", args, got, want)
+		}
+	}
+}
+
+func TestBudget(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keys.csv")
+	var text strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&text, "key %d,1000\n", i)
+	}
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		args      []string
+		low, high int64
+	}{
+		{[]string{"-fraction", "0.5", path}, 500 * 1008, 500 * 1016},
+		{[]string{"-fraction", "0.5", "-limit", "10", path}, 5 * 1008, 5 * 1016},
+		{[]string{"-limit", "10", path}, 64 << 10, 64 << 10},
+		{[]string{"-ram", "77", path}, 77, 77},
+	} {
+		o := parse(t, test.args...)
+		if ram, err := o.Budget(context.Background(), path, nil); err != nil || ram < test.low || ram > test.high {
+			t.Errorf("%q: got %d, %v, want %d to %d", test.args, ram, err, test.low, test.high)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	o := parse(t, path)
+	if _, err := o.Budget(ctx, path, nil); !errors.Is(err, ErrInterrupted) {
+		t.Error(err)
+	}
+}
+
+func TestStatus(t *testing.T) {
+	for _, test := range []struct {
+		err    error
+		status int
+		line   string
+	}{
+		{nil, 0, ""},
+		{errors.New("disk\non fire"), 1, "p: disk; on fire\n"},
+		{usage("-x %d: too few", 3), 2, "p: -x 3: too few\n"},
+		{Usage(errors.New("no")), 2, "p: no\n"},
+		{fmt.Errorf("wrapped: %w", &workload.TraceError{Path: "t", Offset: 5, Err: errors.New("cut")}), 2, "p: wrapped: t: offset 5: cut\n"},
+		{&fs.PathError{Op: "open", Path: "t", Err: fs.ErrNotExist}, 2, "p: open t: file does not exist\n"},
+		{fmt.Errorf("%w: %w", replay.ErrOpen, errors.New("too small")), 2, "p: opening the cache: too small\n"},
+		{replay.ErrWrongValue, 1, "p: wrong values\n"},
+		{ErrInterrupted, 130, "p: interrupted\n"},
+		{ReportedError{Status: 7}, 7, ""},
+	} {
+		var stderr bytes.Buffer
+		if status := Status("p", test.err, &stderr); status != test.status || stderr.String() != test.line {
+			t.Errorf("%v: status %d, %q, want %d, %q", test.err, status, &stderr, test.status, test.line)
+		}
+	}
+}
+
+// forgetful is a rival that holds nothing, or refuses to open.
+type forgetful struct{}
+
+func (forgetful) Get(dst, _ []byte) ([]byte, bool)       { return dst, false }
+func (forgetful) Set(_, _ []byte, _ time.Duration) error { return nil }
+func (forgetful) Close() error                           { return nil }
+func (forgetful) Stats() replay.StoreStats {
+	return replay.StoreStats{Evictions: 3, Expired: replay.Unknown, Bytes: replay.Unknown}
+}
+
+func TestRivals(t *testing.T) {
+	rivals := map[string]replay.OpenFunc{
+		"none":   func(replay.StoreOptions) (replay.Store, error) { return forgetful{}, nil },
+		"broken": func(replay.StoreOptions) (replay.Store, error) { return nil, errors.New("no memory") },
+	}
+	run := func(args ...string) (status int, stdout, stderr string) {
+		var out, errs bytes.Buffer
+		status = Rivals(args, &out, &errs, rivals)
+		return status, out.String(), errs.String()
+	}
+	if status, stdout, _ := run("-rival", "list"); status != 0 || stdout != "broken\nnone\n" {
+		t.Errorf("list: status %d, %q", status, stdout)
+	}
+	status, stdout, stderr := run("-rival", "none", "-limit", "1000")
+	var result replay.Result
+	if err := json.Unmarshal([]byte(stdout), &result); err != nil || status != 0 || stderr != "" {
+		t.Fatalf("status %d, stderr %q, %v", status, stderr, err)
+	}
+	if result.Cache != "none" || result.Misses != 1000 || *result.Evictions != 3 || result.Expired != nil {
+		t.Errorf("%s", stdout)
+	}
+	for _, test := range []struct{ args, want string }{
+		{"-rival what", `bench/replay: -rival "what": expected one of broken, none`},
+		{"-limit 5", `bench/replay: -rival "": expected one of broken, none`},
+		{"-rival broken -limit 5", "bench/replay: opening the cache: no memory"},
+		{"-rival none /no/such/file", "bench/replay: open /no/such/file: no such file or directory"},
+	} {
+		if status, stdout, stderr := run(strings.Fields(test.args)...); status != 2 || stdout != "" || stderr != test.want+"\n" {
+			t.Errorf("%s: status %d, stdout %q, stderr %q", test.args, status, stdout, stderr)
+		}
+	}
+}
