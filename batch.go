@@ -67,21 +67,16 @@ func (c *Cache) SetMulti(keys, values [][]byte) error {
 	if len(keys) != len(values) {
 		return fmt.Errorf("firn: SetMulti: %d values for %d keys: want as many", len(values), len(keys))
 	}
-	var (
-		window ram.Window
-		first  error
-	)
+	deadline, first := c.deadline(c.ttl)
+	var window ram.Window
 	for len(keys) > 0 {
 		n := min(len(keys), ram.BatchWindow)
 		c.ram.Prepare(&window, keys[:n])
 		for i, key := range keys[:n] {
-			deadline, err := c.admit(key, values[i], c.ttl)
-			if err == nil {
-				c.supersede(key)
-				err = c.stored(c.ram.SetPrepared(&window, i, key, values[i], deadline))
-			}
+			c.supersede(key)
+			err := c.ram.SetPrepared(&window, i, key, values[i], deadline)
 			if first == nil {
-				first = err
+				first = c.stored(err, key, values[i])
 			}
 		}
 		keys, values = keys[n:], values[n:]

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/ram"
-	"github.com/firncache/firn/internal/record"
 )
 
 // Cache is a byte cache. All methods are safe for concurrent use. No method
@@ -74,12 +73,12 @@ func (c *Cache) Set(key, value []byte) error { return c.SetWithTTL(key, value, c
 // SetWithTTL is Set with a time to live of its own, to the millisecond; 0 means
 // that the value never expires. A negative one is an error.
 func (c *Cache) SetWithTTL(key, value []byte, ttl time.Duration) error {
-	deadline, err := c.admit(key, value, ttl)
+	deadline, err := c.deadline(ttl)
 	if err != nil {
 		return err
 	}
 	c.supersede(key)
-	return c.stored(c.ram.Set(key, value, deadline))
+	return c.stored(c.ram.Set(key, value, deadline), key, value)
 }
 
 // supersede makes what is about to be written win over a load of the key.
@@ -89,11 +88,9 @@ func (c *Cache) supersede(key []byte) {
 	}
 }
 
-// admit checks what is to be stored and turns its TTL into a deadline.
-func (c *Cache) admit(key, value []byte, ttl time.Duration) (deadline int64, err error) {
-	if n := int64(len(key)) + int64(len(value)); n > c.ram.MaxRecord() || len(key) > record.MaxKey {
-		return 0, tooLarge(len(key), len(value), c.ram.MaxRecord())
-	}
+// deadline is when a value that lives for ttl expires, in the tier's
+// milliseconds, 0 for never.
+func (c *Cache) deadline(ttl time.Duration) (int64, error) {
 	if ttl == 0 {
 		return 0, nil
 	}
@@ -104,8 +101,21 @@ func (c *Cache) admit(key, value []byte, ttl time.Duration) (deadline int64, err
 	return c.now() + millis, nil
 }
 
-// stored ends a write.
-func (c *Cache) stored(ok bool) error {
+// stored ends a write: it keeps the cache alive so far, and turns the tier's
+// errors into the user's.
+func (c *Cache) stored(err error, key, value []byte) error {
+	runtime.KeepAlive(c)
+	switch err {
+	case nil:
+		return nil
+	case ram.ErrTooLarge:
+		return tooLarge(len(key), len(value), c.ram.MaxRecord())
+	}
+	return ErrClosed
+}
+
+// open ends a call that only fails if the cache is closed.
+func (c *Cache) open(ok bool) error {
 	runtime.KeepAlive(c)
 	if !ok {
 		return ErrClosed
@@ -135,7 +145,7 @@ func (c *Cache) TTL(key []byte) (ttl time.Duration, ok bool) {
 // Delete removes the value of key. That there was none is no error.
 func (c *Cache) Delete(key []byte) error {
 	c.supersede(key)
-	return c.stored(c.ram.Delete(key))
+	return c.open(c.ram.Delete(key))
 }
 
 // All yields every live key and value. The slices are lent until the next step.
@@ -159,7 +169,7 @@ func (c *Cache) Len() int {
 // Clear removes every entry.
 func (c *Cache) Clear() error {
 	c.loads.supersedeAll()
-	return c.stored(c.ram.Clear())
+	return c.open(c.ram.Clear())
 }
 
 // SetRAMBytes changes the RAM budget while the cache is in use. When it returns,
@@ -182,5 +192,5 @@ func (c *Cache) SetRAMBytes(n int64) error {
 // returns ErrClosed.
 func (c *Cache) Close() error {
 	c.loads.close()
-	return c.stored(c.ram.Close())
+	return c.open(c.ram.Close())
 }

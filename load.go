@@ -105,11 +105,11 @@ func (c *Cache) runLoad(f *flight, load LoadFunc) {
 // store is Set without superseding loads. Whatever leaves the cache for it is
 // added to left, so that nobody is told under a lock.
 func (c *Cache) store(key, value []byte, left *ram.Left) error {
-	deadline, err := c.admit(key, value, c.ttl)
+	deadline, err := c.deadline(c.ttl)
 	if err != nil {
 		return err
 	}
-	return c.stored(c.ram.SetQuietly(key, value, deadline, left))
+	return c.stored(c.ram.SetQuietly(key, value, deadline, left), key, value)
 }
 
 // loads are the loads under way.

@@ -131,7 +131,7 @@ func (t *Table) bucket(j uint32) *Bucket { return offheap.At[Bucket](t.mem.Regio
 // the region, counted in buckets.
 func (t *Table) linked(l uint32) *Bucket {
 	off := uint64(l) << 6
-	if off >= t.mem.Region.Size() {
+	if off+BucketSize > t.mem.Region.Size() {
 		off = 0
 	}
 	return offheap.At[Bucket](t.mem.Region, off)

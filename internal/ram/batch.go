@@ -41,6 +41,6 @@ func (t *Tier) GetPrepared(w *Window, i int, dst, key []byte) ([]byte, bool) {
 }
 
 // SetPrepared is Set for key i of a prepared window.
-func (t *Tier) SetPrepared(w *Window, i int, key, value []byte, deadline int64) bool {
+func (t *Tier) SetPrepared(w *Window, i int, key, value []byte, deadline int64) error {
 	return t.setHashed(w.hashes[i], key, value, deadline)
 }

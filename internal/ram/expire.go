@@ -7,11 +7,18 @@ import "github.com/firncache/firn/internal/policy"
 // a second and by 1/16 of the time between the segment's first deadline and
 // its last. It locks one shard at a time, for one segment at a time.
 func (t *Tier) Sweep() {
+	var left Left
+	t.sweep(&left)
+	left.Report()
+}
+
+func (t *Tier) sweep(left *Left) {
+	t.janitor.sweeping.Lock()
+	defer t.janitor.sweeping.Unlock()
 	now := t.clock.now()
-	for id := uint32(1); id < t.touched(); id++ {
-		seg := &t.segs[id]
-		if owner := seg.owner.Load(); owner != 0 {
-			t.shards[owner-1].sweep(id, now)
+	for id := uint32(1); id < t.touched() && !t.closed.Load(); id++ {
+		if owner := t.segs[id].owner.Load(); owner != 0 {
+			t.shards[owner-1].sweep(id, now, left)
 		}
 	}
 }
@@ -24,9 +31,9 @@ func (t *Tier) touched() uint32 {
 }
 
 // sweep takes the expired records of one segment out, if it is due.
-func (s *shard) sweep(id uint32, now int64) {
+func (s *shard) sweep(id uint32, now int64, left *Left) {
 	s.mu.Lock()
-	defer s.unlockAndReport()
+	defer s.unlock(left)
 	seg := &s.tier.segs[id]
 	if s.closed || seg.owner.Load() != s.number || !seg.sweepDue(now) {
 		return

@@ -61,7 +61,7 @@ func (t *Tier) getAgain(dst, key []byte, hash uint64) ([]byte, outcome) {
 func (t *Tier) get(s *shard, dst, key []byte, hash uint64) ([]byte, outcome) {
 	epoch, shape := s.epoch.Load(), s.table.Shape()
 	tag := index.TagOf(hash)
-	for b := s.table.Home(hash, shape); b != nil; b = s.table.Next(b) {
+	for b := s.table.Home(hash, shape); b != nil; b = s.nextBucket(b, epoch) {
 		for m := b.Match(tag); m != 0; {
 			slot := m.Next()
 			loc := b.Location(slot)
@@ -69,7 +69,7 @@ func (t *Tier) get(s *shard, dst, key []byte, hash uint64) ([]byte, outcome) {
 			if loc == 0 {
 				continue
 			}
-			if off+record.MaxHeader > t.region.Size() {
+			if off >= t.ghostAt { // a bucket whose memory was reused
 				return dst, torn
 			}
 			h := t.header(off)
@@ -108,6 +108,20 @@ func (t *Tier) get(s *shard, dst, key []byte, hash uint64) ([]byte, outcome) {
 		return dst, torn
 	}
 	return dst, miss
+}
+
+// nextBucket follows a link, but none that was read from reused memory: that
+// could lead in circles.
+func (s *shard) nextBucket(b *index.Bucket, epoch uint64) *index.Bucket {
+	next := s.table.Next(b)
+	if next == nil {
+		return nil
+	}
+	offheap.LoadFence()
+	if s.epoch.Load() != epoch {
+		return nil // the search ends as torn
+	}
+	return next
 }
 
 // unchanged reports whether everything read since the epoch, version and

@@ -8,9 +8,9 @@ import (
 // janitor keeps the coarse time and takes expired records out, in a goroutine
 // that begins with the first record that has a deadline.
 type janitor struct {
-	once sync.Once
-	quit chan struct{}
-	done chan struct{}
+	once     sync.Once
+	quit     chan struct{}
+	sweeping sync.Mutex // held while the goroutine looks at the tier's memory
 }
 
 // tick is how often the coarse time advances, well below slack.
@@ -29,7 +29,6 @@ func (t *Tier) startJanitor() {
 }
 
 func (t *Tier) runJanitor() {
-	defer close(t.janitor.done)
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
 	for n := 1; ; n++ {
@@ -47,9 +46,10 @@ func (t *Tier) runJanitor() {
 	}
 }
 
-// stop ends the goroutines and waits for them.
+// stop ends the goroutine. When it returns, the goroutine has ended or is about
+// to: it may still be reporting what expired, for Close may be called from there.
 func (t *Tier) stop() {
 	close(t.janitor.quit)
-	t.janitor.once.Do(func() { close(t.janitor.done) }) // it never began
-	<-t.janitor.done
+	t.janitor.sweeping.Lock() // wait for a sweep to end; none begins after Close
+	t.janitor.sweeping.Unlock()
 }

@@ -10,6 +10,12 @@ import (
 // SetBytes changes the budget. When it returns, no more than that is in use,
 // and what was freed is given back to the system.
 func (t *Tier) SetBytes(bytes int64) error {
+	var left Left
+	defer left.Report()
+	return t.setBytes(bytes, &left)
+}
+
+func (t *Tier) setBytes(bytes int64, left *Left) error {
 	t.resizing.Lock()
 	defer t.resizing.Unlock()
 	least, most := t.minBytes(), t.maxBytes()
@@ -26,7 +32,7 @@ func (t *Tier) SetBytes(bytes int64) error {
 		victim := t.richest(&t.shards[0])
 		victim.mu.Lock()
 		victim.reclaim()
-		victim.unlockAndReport()
+		victim.unlock(left)
 		runtime.Gosched()
 	}
 	t.pool.chill(t.decommit)

@@ -1,39 +1,49 @@
 package ram
 
 import (
+	"errors"
 	"runtime"
 	"sync/atomic"
 
 	"github.com/firncache/firn/internal/index"
 	"github.com/firncache/firn/internal/offheap"
 	"github.com/firncache/firn/internal/policy"
+	"github.com/firncache/firn/internal/record"
+)
+
+// What Set may fail with.
+var (
+	ErrClosed   = errors.New("ram: closed")
+	ErrTooLarge = errors.New("ram: record too large")
 )
 
 // Set stores a record, replacing the key's older one. A deadline of 0 means
-// never. It reports false if the tier is closed. The caller has compared the
-// lengths with MaxRecord.
-func (t *Tier) Set(key, value []byte, deadline int64) bool {
+// never.
+func (t *Tier) Set(key, value []byte, deadline int64) error {
 	return t.setHashed(t.hash(key), key, value, deadline)
 }
 
 // SetQuietly is Set, but it leaves it to the caller to report what left.
-func (t *Tier) SetQuietly(key, value []byte, deadline int64, left *Left) bool {
+func (t *Tier) SetQuietly(key, value []byte, deadline int64, left *Left) error {
 	r := t.newRecord(t.hash(key), key, value, deadline)
 	return t.store(&r, left)
 }
 
-func (t *Tier) setHashed(hash uint64, key, value []byte, deadline int64) bool {
+func (t *Tier) setHashed(hash uint64, key, value []byte, deadline int64) error {
 	var left Left
 	r := t.newRecord(hash, key, value, deadline)
-	ok := t.store(&r, &left)
+	err := t.store(&r, &left)
 	if left.first != nil {
 		left.Report()
 	}
-	return ok
+	return err
 }
 
 // store tries until the shard has the segments that the record takes.
-func (t *Tier) store(r *newRecord, left *Left) bool {
+func (t *Tier) store(r *newRecord, left *Left) error {
+	if !t.fits(r) {
+		return ErrTooLarge
+	}
 	if r.deadline != 0 {
 		t.startJanitor()
 	}
@@ -42,20 +52,27 @@ func (t *Tier) store(r *newRecord, left *Left) bool {
 	for {
 		if s.closed {
 			s.mu.Unlock()
-			return false
+			return ErrClosed
 		}
 		missing := s.set(r)
 		if missing == 0 {
 			break
 		}
 		s.mu.Unlock()
-		got := t.acquire(s, missing, left)
+		got, err := t.acquire(s, r, missing, left)
+		if err != nil {
+			return err
+		}
 		s.mu.Lock()
 		s.addSpare(got)
 	}
 	s.returnSpare()
 	s.unlock(left)
-	return true
+	return nil
+}
+
+func (t *Tier) fits(r *newRecord) bool {
+	return int64(len(r.key))+int64(len(r.value)) <= t.MaxRecord() && len(r.key) <= record.MaxKey
 }
 
 // set stores a record if the shard has the segments for it, and otherwise
@@ -170,15 +187,26 @@ func (s *shard) remove(hash uint64, b *index.Bucket, slot int, r *stored, cause 
 
 // acquire finds n segments for a shard, reclaiming what it must; what leaves
 // for it is added to left. The caller holds no shard's lock.
-func (t *Tier) acquire(s *shard, n int, left *Left) (got chain) {
+func (t *Tier) acquire(s *shard, r *newRecord, n int, left *Left) (got chain, err error) {
 	if n > 2 { // one at a time, lest each waits for what the others gathered
 		t.large.Lock()
 		defer t.large.Unlock()
 	}
 	for {
 		n -= t.pool.take(&got, n, false)
-		if n == 0 || t.closed.Load() {
-			return got
+		switch {
+		case n == 0:
+			return got, nil
+		case t.closed.Load():
+			err = ErrClosed
+		case !t.fits(r): // the budget was lowered meanwhile
+			err = ErrTooLarge
+		}
+		if err != nil {
+			for got.n > 0 {
+				t.pool.give(got.pop(t.segs))
+			}
+			return got, err
 		}
 		victim := t.richest(s)
 		victim.mu.Lock()

@@ -93,7 +93,7 @@ func New(cfg Config) (*Tier, error) {
 	if cfg.HashMask != 0 {
 		t.hashMask = cfg.HashMask
 	}
-	t.janitor.quit, t.janitor.done = make(chan struct{}), make(chan struct{})
+	t.janitor.quit = make(chan struct{})
 	t.clock.now, t.ticking = cfg.Now, cfg.Ticking
 	t.clock.coarse.Store(alwaysExact)
 	if cfg.Ticking {
@@ -107,6 +107,9 @@ func New(cfg Config) (*Tier, error) {
 	t.pool = pool{segs: t.segs, fresh: 1}
 	t.overhead.Store(sizeOf[Tier]() + int64(g.shards)*sizeOf[shard]() + t.reads.bytes() + t.tuner.Bytes())
 	t.setLimit(cfg.Bytes)
+	if least := t.minBytes(); cfg.Bytes < least {
+		return nil, fmt.Errorf("ram: %d bytes: want at least %d", cfg.Bytes, least)
+	}
 	for i := range t.shards {
 		t.shards[i].init(t, uint32(i+1))
 	}
@@ -186,18 +189,23 @@ const ghostShare = 64
 
 // charge counts bytes of bookkeeping against the budget.
 func (t *Tier) charge(bytes int64) {
+	t.pool.mu.Lock()
+	defer t.pool.mu.Unlock()
 	t.overhead.Add(bytes)
-	t.setLimit(t.bytes.Load())
+	t.setLimitLocked(t.bytes.Load())
 }
 
 // setLimit sets the budget: what is left of it after the bookkeeping is
 // segments.
 func (t *Tier) setLimit(bytes int64) {
-	limit := int((bytes - t.overhead.Load()) / t.segmentCost())
 	t.pool.mu.Lock()
-	t.pool.limit = limit
-	t.pool.reserve = max(2, limit/256)
-	t.pool.mu.Unlock()
+	defer t.pool.mu.Unlock()
+	t.setLimitLocked(bytes)
+}
+
+func (t *Tier) setLimitLocked(bytes int64) {
+	t.pool.limit = int((bytes - t.overhead.Load()) / t.segmentCost())
+	t.pool.reserve = max(2, t.pool.limit/256)
 	t.bytes.Store(bytes)
 }
 
