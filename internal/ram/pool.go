@@ -12,6 +12,8 @@ type pool struct {
 	limit    int    // how many segments may be in use at once
 	used     int    // how many are
 	reserve  int    // how many of the limit only reclaiming may take
+
+	prefaulted int64 // bytes made ready before their first use
 }
 
 // take moves up to n segments into c. Only reclaiming, which gives back more

@@ -17,44 +17,45 @@ type Counters struct {
 	ReinsertedBytes uint64
 }
 
-// Stats is a snapshot of a tier.
+// Stats is a snapshot of a tier. Sizes are in bytes.
 type Stats struct {
 	Counters
-	Hits, Misses  uint64 // approximate: see readCounters
-	Entries       int64
-	Budget        int64 // bytes
-	Used          int64 // bytes of the budget in use, bookkeeping included
-	IndexBytes    int64
-	LiveBytes     int64 // bytes of records that can be found
-	Overhead      int64 // bytes of bookkeeping outside the segments
-	SegmentBytes  int64 // the size of a segment
-	Shards        int
-	HugePages     bool
-	Prefaulted    int64 // bytes
-	ResidentBytes int64 // bytes of segments that were ever touched and not given back
+	Hits, Misses          uint64 // approximate: see readCounters
+	PolicyChanges         uint64
+	Entries               int64
+	Budget                int64
+	Used                  int64 // of the budget, bookkeeping included
+	Resident              int64 // backed by memory, free segments included
+	IndexBytes            int64
+	SmallBytes, MainBytes int64 // live records in the lanes
+	Overhead              int64 // bookkeeping other than the index
+	HugePages             bool
+	Prefaulted            int64
 }
 
 // Stats takes a snapshot, one shard after the other.
 func (t *Tier) Stats() Stats {
-	st := Stats{
-		Budget: t.bytes.Load(), Overhead: t.overhead.Load(), SegmentBytes: int64(t.segSize()),
-		Shards: len(t.shards), HugePages: t.region.Huge(),
-	}
+	st := Stats{HugePages: t.region.Huge(), PolicyChanges: t.tuner.Changes()}
 	st.Hits, st.Misses = t.reads.sum()
 	for i := range t.shards {
 		s := &t.shards[i]
 		s.mu.Lock()
+		small, main := s.laneBytes()
+		st.SmallBytes += small
+		st.MainBytes += main
 		st.Entries += int64(s.table.Len())
 		st.IndexBytes += int64(s.table.Chunks()) << t.segShift
-		for q := range s.queues {
-			st.LiveBytes += int64(s.queues[q].bytes)
-		}
 		st.Counters.add(&s.count)
 		s.mu.Unlock()
 	}
-	t.pool.mu.Lock()
-	st.Used = t.overhead.Load() + int64(t.pool.used)*t.segmentCost()
-	t.pool.mu.Unlock()
+	p := &t.pool
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	st.Budget = t.bytes.Load()
+	st.Overhead = t.overhead.Load() + int64(p.used)*(t.segmentCost()-int64(t.segSize()))
+	st.Used = t.overhead.Load() + int64(p.used)*t.segmentCost()
+	st.Resident = t.overhead.Load() + int64(p.resident())*t.segmentCost()
+	st.Prefaulted = p.prefaulted
 	return st
 }
 

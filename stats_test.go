@@ -1,0 +1,62 @@
+package firn_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/firncache/firn"
+)
+
+// Every field of Stats has a metric, and every metric reads its own field.
+func TestMetricsCoverStats(t *testing.T) {
+	seen := map[string]bool{}
+	for _, m := range firn.Metrics {
+		if seen[m.Name] || m.Help == "" || m.Unit == "" || m.Name != strings.ToLower(m.Name) {
+			t.Errorf("metric %+v: want a name of its own in snake case, a unit and a help text", m.Name)
+		}
+		seen[m.Name] = true
+	}
+	fields := reflect.TypeFor[firn.Stats]()
+	for i := range fields.NumField() {
+		var s firn.Stats
+		f := reflect.ValueOf(&s).Elem().Field(i)
+		switch {
+		case f.CanInt():
+			f.SetInt(1)
+		case f.CanUint():
+			f.SetUint(1)
+		default:
+			f.SetBool(true)
+		}
+		moved := 0
+		for _, m := range firn.Metrics {
+			moved += int(m.Value(&s))
+		}
+		if moved != 1 {
+			t.Errorf("%d metrics read Stats.%s, want 1", moved, fields.Field(i).Name)
+		}
+	}
+}
+
+func TestStatsAddUp(t *testing.T) {
+	c := openSmall(t)
+	for i := range 100 {
+		c.Set([]byte{byte(i)}, make([]byte, 100))
+	}
+	for i := range 150 {
+		c.Get(nil, []byte{byte(i)})
+	}
+	c.Delete([]byte{0})
+	c.Delete([]byte{0})
+	s := c.Stats()
+	if s.Hits != 100 || s.Misses != 50 || s.Sets != 100 || s.Deletes != 1 || s.Entries != 99 || s.HitRatio() != 100.0/150 {
+		t.Errorf("got %+v", s)
+	}
+	if s.RecordBytes != 99*112 { // 8 + 1 + 100, rounded up to 8
+		t.Errorf("%d bytes of records, want %d", s.RecordBytes, 99*112)
+	}
+	if s.RAMUsedBytes < s.RecordBytes+s.IndexBytes+s.OverheadBytes || s.RAMUsedBytes > s.RAMBytes {
+		t.Errorf("%d bytes used: want at least records + index + overhead, at most the budget: %+v", s.RAMUsedBytes, s)
+	}
+}
