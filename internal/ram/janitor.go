@@ -10,7 +10,7 @@ import (
 type janitor struct {
 	once     sync.Once
 	quit     chan struct{}
-	sweeping sync.Mutex // held while the goroutine looks at the tier's memory
+	sweeping sync.Mutex // held while a goroutine of the tier's own touches its memory
 }
 
 // tick is how often the coarse time advances, well below slack.
@@ -46,10 +46,10 @@ func (t *Tier) runJanitor() {
 	}
 }
 
-// stop ends the goroutine. When it returns, the goroutine has ended or is about
-// to: it may still be reporting what expired, for Close may be called from there.
+// stop ends the tier's goroutines. When it returns, they have ended or are about
+// to: one may still be reporting what expired, for Close may be called from there.
 func (t *Tier) stop() {
 	close(t.janitor.quit)
-	t.janitor.sweeping.Lock() // wait for a sweep to end; none begins after Close
+	t.janitor.sweeping.Lock() // wait for a sweep or prefault to end; none begins after Close
 	t.janitor.sweeping.Unlock()
 }

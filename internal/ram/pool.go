@@ -13,7 +13,9 @@ type pool struct {
 	used     int    // how many are
 	reserve  int    // how many of the limit only reclaiming may take
 
-	prefaulted int64 // bytes made ready before their first use
+	ready uint32        // segments below are ready for use without a page fault
+	ahead uint32        // how many segments were made ready before their first use
+	wake  chan struct{} // tells the prefaulter to look; nil without one
 }
 
 // take moves up to n segments into c. Only reclaiming, which gives back more
@@ -35,6 +37,7 @@ func (p *pool) take(c *chain, n int, reclaiming bool) (taken int) {
 		case int(p.fresh) < len(p.segs):
 			id = p.fresh
 			p.fresh++
+			p.wakePrefaulter()
 		default:
 			return taken
 		}
@@ -54,7 +57,7 @@ func (p *pool) give(id uint32) {
 }
 
 // resident is the number of segments that may be backed by memory.
-func (p *pool) resident() int { return int(p.fresh) - 1 - p.cold.n }
+func (p *pool) resident() int { return int(max(p.fresh, p.ready)) - 1 - p.cold.n }
 
 // chill gives the memory of all free segments back to the system through
 // decommit.
@@ -73,4 +76,34 @@ func (p *pool) over() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.used - p.limit
+}
+
+// wakePrefaulter sends a signal that is not waited for.
+func (p *pool) wakePrefaulter() {
+	if p.wake == nil {
+		return
+	}
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+// nextToPrefault is the range of up to step segments to make ready next, empty
+// if those ahead of use are ready already.
+func (p *pool) nextToPrefault(ahead, step uint32) (from, to uint32) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	from = max(p.ready, p.fresh)
+	end := min(p.fresh+ahead, uint32(p.limit-p.cold.n)+1, uint32(len(p.segs)))
+	return from, max(from, min(from+step, end))
+}
+
+func (p *pool) prefaultDone(to uint32) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if from := max(p.ready, p.fresh); to > from {
+		p.ahead += to - from
+		p.ready = to
+	}
 }

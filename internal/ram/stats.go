@@ -55,7 +55,7 @@ func (t *Tier) Stats() Stats {
 	st.Overhead = t.overhead.Load() + int64(p.used)*(t.segmentCost()-int64(t.segSize()))
 	st.Used = t.overhead.Load() + int64(p.used)*t.segmentCost()
 	st.Resident = t.overhead.Load() + int64(p.resident())*t.segmentCost()
-	st.Prefaulted = p.prefaulted
+	st.Prefaulted = int64(p.ahead) << t.segShift
 	return st
 }
 

@@ -113,6 +113,11 @@ func New(cfg Config) (*Tier, error) {
 	for i := range t.shards {
 		t.shards[i].init(t, uint32(i+1))
 	}
+	if cfg.Bytes >= hugeFrom && t.region.Mapped() {
+		t.pool.wake = make(chan struct{}, 1)
+		t.pool.wakePrefaulter()
+		go t.runPrefaulter()
+	}
 	return t, nil
 }
 
