@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/firncache/firn/internal/replay"
 	"github.com/firncache/firn/internal/replay/command"
@@ -24,6 +25,9 @@ type rivals struct {
 	dir    string // temporary; holds the program
 	stderr io.Writer
 }
+
+// patience is how long an interrupted rival has to report before it is killed.
+const patience = 10 * time.Second
 
 const rivalsHint = "it needs the go tool and a clone of the source: " +
 	"git clone https://github.com/firncache/firn && cd firn && go run ./cmd/firn replay -against NAME,..."
@@ -111,6 +115,7 @@ func (r *rivals) replay(ctx context.Context, o *command.Options, trace string, r
 func (r *rivals) output(ctx context.Context, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, r.program(), args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = patience
 	cmd.Stderr = r.stderr
 	output, err := cmd.Output()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && ctx.Err() == nil {

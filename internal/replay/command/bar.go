@@ -28,6 +28,8 @@ func showBar(w io.Writer, message string, state func() (requests int64, share fl
 	bar.Style().Visibility.ETA = true
 	bar.Style().Visibility.Speed = true
 	bar.Style().Options.PercentFormat = "%3.0f%%"
+	bar.Style().Options.TimeInProgressPrecision = time.Second
+	bar.SetTrackerPosition(progress.PositionRight)
 	tracker := &progress.Tracker{Message: message, AutoStopDisabled: true, RemoveOnCompletion: true}
 	bar.AppendTracker(tracker)
 
