@@ -108,9 +108,14 @@ func match16(w, x uint64) int {
 
 // Lane is where a record enters whose key was absent. small and main are the
 // stamps of the two lanes' tail segments, of an empty lane the clock.
+//
+// A key enters Main if it was away for less than three quarters of the time
+// that Main's tail has been there: the quarter makes up for the vagueness of a
+// ghost's age, lest the keys of a loop push each other out.
 func (g *Ghosts) Lane(hash uint64, small, main uint32) Lane {
 	age, ok := g.Take(hash)
-	if ok && age+(g.clock-small) < g.clock-main {
+	away, stayed := uint64(age+(g.clock-small)), uint64(g.clock-main)
+	if ok && 4*away < 3*stayed {
 		return Main
 	}
 	return Small

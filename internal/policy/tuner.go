@@ -17,10 +17,9 @@ type Tuner struct {
 	mu       sync.Mutex
 	size     int // keys that a shadow can hold
 	shadows  [len(plans)]*shadow
-	shift    uint    // one key in 1<<shift is sampled
-	capacity int     // keys that a shadow holds; 0 while the cache fills
-	requests float64 // sampled requests, decaying like the shadows' hits
-	pending  int     // requests since the last choice
+	shift    uint // one key in 1<<shift is sampled
+	capacity int  // keys that a shadow holds; 0 while the cache fills
+	pending  int  // requests since the last choice
 	changes  uint64
 }
 
@@ -33,8 +32,8 @@ const (
 	// shadowKeyBytes is what one key of size costs, in all shadows and the ring.
 	shadowKeyBytes = len(plans)*(slotBytes+2*2+ghostsPerEntry*GhostBytes) + 8
 
-	halfLife = 16.0 // of hit counts, in requests for as many keys as a shadow holds
-	margin   = 0.01 // of the hits, or of the misses, by which another plan must be better
+	halfLife = 16 // of hit counts, in turns: as many requests as a shadow holds keys
+	choices  = 16 // per turn
 )
 
 // NewTuner makes the tuner of a cache of so many bytes. It takes half a percent
@@ -103,15 +102,13 @@ func (t *Tuner) request(hash uint64, filling bool) {
 			s.hits++
 		}
 	}
-	t.requests++
-	if t.pending++; t.pending >= max(t.capacity/4, 8) && !filling {
+	if t.pending++; t.pending >= max(t.capacity/choices, 4) && !filling {
 		t.pending = 0
 		t.choose()
 	}
 }
 
-// choose takes the plan with the most hits if it is better by the margin, a
-// share of the hits or of the misses, whichever are fewer.
+// choose takes the plan with the most hits, if it leads by more than one.
 func (t *Tuner) choose() {
 	now := t.current.Load()
 	best := now
@@ -120,20 +117,17 @@ func (t *Tuner) choose() {
 			best = uint32(i)
 		}
 	}
-	hits := t.shadows[now].hits
-	if t.shadows[best].hits > hits+margin*min(hits, t.requests-hits)+1 {
+	if t.shadows[best].hits > t.shadows[now].hits+1 {
 		t.current.Store(best)
 		t.changes++
 	}
 	for _, s := range t.shadows {
 		s.hits *= decay
 	}
-	t.requests *= decay
 }
 
-// decay is applied at each choice, four times in as many requests as a shadow
-// has keys.
-var decay = math.Exp2(-1 / (4 * halfLife))
+// decay is applied to the hit counts at each choice.
+var decay = math.Exp2(-1.0 / (choices * halfLife))
 
 // fit makes the sampling rate such that the shadows are to the sample what the
 // cache is to all keys, and not larger than their memory.

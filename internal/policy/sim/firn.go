@@ -3,26 +3,24 @@ package sim
 import "github.com/firncache/firn/internal/policy"
 
 // Firn is the RAM tier as far as eviction is concerned: internal/policy on
-// two lanes of segments.
+// two lanes of segments. Sizes are in bytes.
 type Firn struct {
-	Capacity int64 // bytes, bookkeeping included
-	Segments int64 // about how many segments the capacity has
-	Charge   bool  // whether bookkeeping takes part of the capacity
+	Inserted, Copied int64 // bytes of new records, and of records copied by eviction
 
-	Inserted, Copied int64 // bytes
-
-	tuner   *policy.Tuner
-	ghosts  policy.Ghosts
-	filling bool
-	records []record
-	lanes   [2]queue
-	bytes   int64 // in both lanes
-	entries int64
+	size     func(key int32) int64
+	capacity int64 // what is left for records
+	segment  int64 // size of a segment; one record may be larger
+	tuner    *policy.Tuner
+	ghosts   policy.Ghosts
+	filling  bool
+	records  []record
+	lanes    [2]queue
+	bytes    int64 // in both lanes
+	entries  int64
 }
 
-// record is a resident key, or a key that is not if lane is policy.None.
+// record is a key's state; its lane is policy.None if it is absent.
 type record struct {
-	size      int64
 	lane      policy.Lane
 	frequency uint8
 }
@@ -39,13 +37,16 @@ type segment struct {
 	keys  []int32
 }
 
-// NewFirn makes an empty tier over the given number of keys.
-func NewFirn(keys int, capacity, segments int64, charge bool) *Firn {
-	f := &Firn{Capacity: capacity, Segments: segments, Charge: charge, filling: true}
+// segments is how many segments the simulated capacity has, the fewest that
+// the RAM tier works with.
+const segments = 256
+
+// NewFirn makes an empty tier that holds capacity bytes of records and
+// bookkeeping. size is the bytes of a key's record.
+func NewFirn(keys int, capacity int64, size func(key int32) int64) *Firn {
+	f := &Firn{size: size, capacity: capacity, segment: capacity / segments, filling: true}
 	f.tuner = policy.NewTuner(capacity)
-	if charge {
-		f.Capacity -= f.tuner.Bytes()
-	}
+	f.capacity -= f.tuner.Bytes()
 	f.records = make([]record, keys)
 	for i := range f.records {
 		f.records[i].lane = policy.None
@@ -53,8 +54,8 @@ func NewFirn(keys int, capacity, segments int64, charge bool) *Firn {
 	return f
 }
 
-// Access reads key, and stores it with so many bytes if it is absent.
-func (f *Firn) Access(key int32, size int64) bool {
+// Access reads key, and stores it if it is absent.
+func (f *Firn) Access(key int32) bool {
 	r, hash := &f.records[key], hashOf(key)
 	if r.lane != policy.None {
 		r.frequency = min(r.frequency+1, policy.MaxFrequency)
@@ -63,33 +64,31 @@ func (f *Firn) Access(key int32, size int64) bool {
 		}
 		return true
 	}
-	if size > f.Capacity/4 {
+	if f.size(key) > f.capacity/4 {
 		return false
 	}
 	if f.tuner.Sampled(hash) {
 		f.tuner.Insert(hash, f.entries, f.filling)
 	}
-	f.makeRoom(size)
+	f.makeRoom(f.size(key))
 	to := policy.Main
 	if !f.filling {
 		to = f.ghosts.Lane(hash, f.stamp(policy.Small), f.stamp(policy.Main))
 	}
-	f.Inserted += size
-	f.entries++
-	*r = record{size: size}
+	r.frequency = 0
 	f.push(to, key)
+	f.Inserted += f.size(key)
+	f.entries++
 	return false
 }
 
 func (f *Firn) makeRoom(size int64) {
-	for f.bytes+size > f.Capacity {
+	for f.bytes+size > f.capacity {
 		if f.filling {
 			f.filling = false
-			memory := make([]uint64, policy.GhostWords(f.entries, f.Capacity))
+			memory := make([]uint64, policy.GhostWords(f.entries, f.capacity))
 			f.ghosts = policy.NewGhosts(memory)
-			if f.Charge {
-				f.Capacity -= int64(8 * len(memory))
-			}
+			f.capacity -= int64(8 * len(memory))
 		}
 		f.evictSegment()
 	}
@@ -104,41 +103,42 @@ func (f *Firn) stamp(l policy.Lane) uint32 {
 
 // push appends a record to a lane's newest segment, or to a new one.
 func (f *Firn) push(to policy.Lane, key int32) {
-	q, r := &f.lanes[to], &f.records[key]
+	q, size := &f.lanes[to], f.size(key)
 	n := len(q.segments)
-	if n == 0 || q.segments[n-1].bytes+r.size > f.Capacity/f.Segments {
+	if n == 0 || q.segments[n-1].bytes+size > f.segment {
 		q.segments = append(q.segments, segment{stamp: f.ghosts.Clock()})
 		n++
 	}
 	s := &q.segments[n-1]
 	s.keys = append(s.keys, key)
-	s.bytes += r.size
-	q.bytes += r.size
-	f.bytes += r.size
-	r.lane = to
+	s.bytes += size
+	q.bytes += size
+	f.bytes += size
+	f.records[key].lane = to
 }
 
 // evictSegment works off the segment at the tail of the victim lane.
 func (f *Firn) evictSegment() {
 	plan := f.tuner.Plan()
-	from := plan.Victim(f.lanes[policy.Small].bytes, f.lanes[policy.Main].bytes)
+	small, main := &f.lanes[policy.Small], &f.lanes[policy.Main]
+	from := plan.Victim(small.bytes, main.bytes)
 	q := &f.lanes[from]
-	s := q.segments[0]
+	keys := q.segments[0].keys
 	q.segments = q.segments[1:]
-	for _, key := range s.keys {
-		r := &f.records[key]
-		to, frequency := plan.Next(from, r.frequency, f.lanes[policy.Small].bytes, f.lanes[policy.Main].bytes)
-		q.bytes -= r.size
-		f.bytes -= r.size
+	for _, key := range keys {
+		r, size := &f.records[key], f.size(key)
+		to, frequency := plan.Next(from, r.frequency, small.bytes, main.bytes)
+		q.bytes -= size
+		f.bytes -= size
 		if to == policy.None {
 			r.lane = policy.None
 			f.entries--
 			f.ghosts.Evict(from, hashOf(key))
 			continue
 		}
-		f.Copied += r.size
 		r.frequency = frequency
 		f.push(to, key)
+		f.Copied += size
 	}
 }
 

@@ -5,7 +5,8 @@ package sim
 type lists struct {
 	prev, next []int32
 	where      []uint8
-	len        []int
+	len        []int   // sum of the sizes of a list's keys
+	sizes      []int32 // by key; nil: all are 1
 	n          int32
 }
 
@@ -25,6 +26,13 @@ func newLists(n, k int) *lists {
 // head is the sentinel of a list: next is its newest key, prev its oldest.
 func (l *lists) head(list uint8) int32 { return l.n + int32(list) }
 
+func (l *lists) size(key int32) int {
+	if l.sizes == nil {
+		return 1
+	}
+	return int(l.sizes[key])
+}
+
 // remove takes key out of the list it is in.
 func (l *lists) remove(key int32) {
 	w := l.where[key]
@@ -33,7 +41,7 @@ func (l *lists) remove(key int32) {
 	}
 	l.next[l.prev[key]], l.prev[l.next[key]] = l.next[key], l.prev[key]
 	l.where[key] = 0
-	l.len[w]--
+	l.len[w] -= l.size(key)
 }
 
 // push moves key to the newest end of a list, from wherever it is.
@@ -43,7 +51,7 @@ func (l *lists) push(list uint8, key int32) {
 	l.next[key], l.prev[key] = l.next[h], h
 	l.prev[l.next[h]], l.next[h] = key, key
 	l.where[key] = list
-	l.len[list]++
+	l.len[list] += l.size(key)
 }
 
 // pop removes and returns the oldest key of a list that is not empty.

@@ -16,7 +16,14 @@ const (
 
 // NewS3FIFO is S3-FIFO with the paper's parameters.
 func NewS3FIFO(keys, capacity int) Cache {
-	return &s3fifo{newLists(keys, 3), capacity, max(1, capacity/10), make([]uint8, keys)}
+	return NewSizedS3FIFO(keys, capacity, nil)
+}
+
+// NewSizedS3FIFO is S3-FIFO with a capacity in bytes.
+func NewSizedS3FIFO(keys, capacity int, sizes []int32) Cache {
+	c := &s3fifo{newLists(keys, 3), capacity, max(1, capacity/10), make([]uint8, keys)}
+	c.sizes = sizes
+	return c
 }
 
 func (c *s3fifo) Access(key int32) bool {
@@ -25,8 +32,11 @@ func (c *s3fifo) Access(key int32) bool {
 		c.count[key] = min(c.count[key]+1, 3)
 		return true
 	}
+	if c.size(key) > c.capacity {
+		return false
+	}
 	c.remove(key)
-	for c.len[s3Small]+c.len[s3Main] >= c.capacity {
+	for c.len[s3Small]+c.len[s3Main]+c.size(key) > c.capacity {
 		if c.len[s3Small] >= c.small || c.len[s3Main] == 0 {
 			c.evictSmall()
 		} else {
@@ -50,7 +60,7 @@ func (c *s3fifo) evictSmall() {
 		return
 	}
 	c.push(s3Ghost, key)
-	if c.len[s3Ghost] > c.capacity-c.small {
+	for c.len[s3Ghost] > c.capacity-c.small {
 		c.pop(s3Ghost)
 	}
 }

@@ -9,16 +9,35 @@ type Cache interface {
 	Access(key int32) (hit bool)
 }
 
-// New makes a cache for keys distinct keys that holds capacity of them.
+// New makes an empty cache for a number of distinct keys that holds capacity
+// of them.
 type New func(keys, capacity int) Cache
 
-// Misses runs the requests through a new cache and counts its misses.
-func Misses(newCache New, requests []int32, keys, capacity int) int {
-	c, misses := newCache(keys, capacity), 0
+// Misses runs the requests through a cache and counts its misses.
+func Misses(c Cache, requests []int32) int {
+	misses := 0
 	for _, key := range requests {
 		if !c.Access(key) {
 			misses++
 		}
 	}
 	return misses
+}
+
+// References are the policies of the literature that firn is compared with,
+// by name. They count records, and their bookkeeping is free.
+var References = []struct {
+	Name string
+	New  New
+}{
+	{"LRU", NewLRU},
+	{"FIFO", NewFIFO},
+	{"Clock", NewClock},
+	{"SIEVE", NewSIEVE},
+	{"2Q", New2Q},
+	{"ARC", NewARC},
+	{"CAR", NewCAR},
+	{"LIRS", NewLIRS},
+	{"W-TinyLFU", NewWTinyLFU},
+	{"S3-FIFO", NewS3FIFO},
 }

@@ -1,0 +1,79 @@
+package sim
+
+import "testing"
+
+// recordBytes is the size of a record where records are all alike: large
+// enough for bookkeeping to weigh little, small enough for it to count.
+const recordBytes = 1024
+
+// firnMisses runs requests through a Firn as large as capacity records.
+func firnMisses(requests []int32, keys, capacity int) (misses int, copies float64) {
+	f := NewFirn(keys, int64(capacity)*recordBytes, func(int32) int64 { return recordBytes })
+	misses = Misses(f, requests)
+	return misses, float64(f.Copied) / float64(f.Inserted)
+}
+
+// The policy must not lose to S3-FIFO or LRU by more than a little on any kind
+// of workload, and must beat the mean of every reference.
+func TestFirnOnGeneratedWorkloads(t *testing.T) {
+	const slack = 0.025 // of all requests: what learning costs
+	mean, firnMean := make([]float64, len(References)), 0.0
+	ps := patterns()
+	for _, p := range ps {
+		const capacity = 2000
+		misses, copies := firnMisses(p.requests, p.keys, capacity)
+		firn := float64(misses) / float64(len(p.requests))
+		firnMean += firn / float64(len(ps))
+		t.Logf("%-16s firn %.3f, %.2f copies", p.name, firn, copies)
+		if copies > 1 {
+			t.Errorf("%s: %.2f copies for each insertion, want at most 1", p.name, copies)
+		}
+		for i, r := range References {
+			ratio := float64(Misses(r.New(p.keys, capacity), p.requests)) / float64(len(p.requests))
+			mean[i] += ratio / float64(len(ps))
+			t.Logf("%-16s %s %.3f", p.name, r.Name, ratio)
+			if (r.Name == "S3-FIFO" || r.Name == "LRU") && firn > ratio+slack {
+				t.Errorf("%s: firn misses %.3f, %s %.3f", p.name, firn, r.Name, ratio)
+			}
+		}
+	}
+	for i, r := range References {
+		if firnMean >= mean[i] {
+			t.Errorf("mean: firn misses %.4f, %s %.4f", firnMean, r.Name, mean[i])
+		}
+	}
+}
+
+func TestFirnIsDeterministic(t *testing.T) {
+	p := patterns()[0]
+	first, _ := firnMisses(p.requests, p.keys, 1000)
+	if again, _ := firnMisses(p.requests, p.keys, 1000); again != first {
+		t.Errorf("%d misses, then %d", first, again)
+	}
+}
+
+// Whatever the sizes, the records and the bookkeeping stay within the capacity.
+func TestFirnKeepsToItsCapacity(t *testing.T) {
+	p := patterns()[2]
+	const capacity = 1 << 20
+	f := NewFirn(p.keys, capacity, func(key int32) int64 { return int64(hashOf(key) % 20_000) })
+	for _, key := range p.requests {
+		f.Access(key)
+		bytes, entries := int64(0), int64(0)
+		if f.bytes > f.capacity || f.capacity > capacity {
+			t.Fatalf("%d bytes in a capacity of %d", f.bytes, f.capacity)
+		}
+		if hashOf(key)%512 != 0 {
+			continue
+		}
+		for _, q := range f.lanes {
+			for _, s := range q.segments {
+				bytes += s.bytes
+				entries += int64(len(s.keys))
+			}
+		}
+		if bytes != f.bytes || entries != f.entries {
+			t.Fatalf("lanes hold %d bytes and %d records, counted %d and %d", bytes, entries, f.bytes, f.entries)
+		}
+	}
+}
