@@ -33,7 +33,7 @@ func (s store) Stats() replay.StoreStats {
 	stats := s.Cache.Stats()
 	return replay.StoreStats{
 		Evictions: int64(stats.Evictions),
-		Expired:   replay.Unknown,
-		Bytes:     stats.RAMBytes,
+		Expired:   int64(stats.Expirations),
+		Bytes:     stats.RAMUsedBytes,
 	}
 }

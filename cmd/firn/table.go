@@ -35,6 +35,7 @@ var figures = []figure{
 	{"too large", true, func(r *replay.Result) string { return countAbove0(r.Rejected) }},
 	{"RAM budget", false, func(r *replay.Result) string { return humanize.IBytes(uint64(r.RAMBytes)) }},
 	{"resident memory", false, func(r *replay.Result) string { return memory(r.RSSBytes) }},
+	{"  at its peak", true, func(r *replay.Result) string { return memory(r.RSSPeak) }},
 	{"  before the cache", true, func(r *replay.Result) string { return memory(r.RSSBefore) }},
 	{"GC cycles", false, func(r *replay.Result) string { return humanize.Comma(r.GCCycles) }},
 	{"GC share of CPU", false, func(r *replay.Result) string { return percent(r.GCCPUFraction) }},

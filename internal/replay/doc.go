@@ -18,7 +18,10 @@
 //   - Values carry a stamp of their key and length at both ends, checked on
 //     every hit. A wrong value fails the run.
 //   - The budget counts what the cache is told; resident memory is what the
-//     system says, before the cache was opened and after the last request.
+//     system says of the process: before the cache was opened, and after the
+//     last request, each time with garbage collected and given back. So their
+//     difference is the cache's. The peak counts garbage and the reader of the
+//     trace too; a zstd decoder alone may take twice its window.
 //   - Times and TTLs are real: the replay runs at full speed, whatever the times
 //     in a trace, and a value with a TTL expires by the wall clock.
 package replay

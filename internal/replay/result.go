@@ -21,8 +21,9 @@ type Result struct {
 	Evictions    *int64   `json:"evictions"`        // by the cache's own count
 	Expired      *int64   `json:"expired"`          // by the cache's own count
 	CacheBytes   *int64   `json:"cache_bytes"`      // memory by the cache's own account
-	RSSBytes     *int64   `json:"rss_bytes"`        // resident memory of the process after the last request
-	RSSBefore    *int64   `json:"rss_before_bytes"` // the same before the cache was opened
+	RSSBytes     *int64   `json:"rss_bytes"`        // resident memory of the process after the last request, garbage collected
+	RSSPeak      *int64   `json:"rss_peak_bytes"`   // the most during the run, garbage and the reader of the trace included
+	RSSBefore    *int64   `json:"rss_before_bytes"` // before the cache was opened, garbage collected
 
 	DurationSeconds float64 `json:"duration_seconds"` // of the requests, without reading the trace
 	OpsPerSecond    float64 `json:"ops_per_second"`   // requests / duration

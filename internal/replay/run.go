@@ -37,7 +37,7 @@ const (
 )
 
 // Run opens a store, replays src through it until src or ctx ends, and closes
-// the store; src stays open. The names in the result are the caller's to fill
+// both. The names in the result are the caller's to fill
 // in. With an error of the source, the store, or the check of values it returns
 // the figures up to there. The end of ctx is no error: the result says that it
 // was interrupted.
@@ -52,7 +52,7 @@ func Run(ctx context.Context, cfg Config, src workload.Source, open OpenFunc) (R
 
 	store, err := open(cfg.Store)
 	if err != nil {
-		return Result{}, fmt.Errorf("%w: %w", ErrOpen, err)
+		return Result{}, errors.Join(fmt.Errorf("%w: %w", ErrOpen, err), src.Close())
 	}
 	for i := range max(cfg.Store.Goroutines, 1) {
 		r.workers = append(r.workers, newWorker(&r.cfg, store, i))
@@ -64,9 +64,13 @@ func Run(ctx context.Context, cfg Config, src workload.Source, open OpenFunc) (R
 	if cpu := r.elapsed.Seconds() * float64(runtime.GOMAXPROCS(0)); cpu > 0 {
 		result.GCCPUFraction = (gc.cpuSeconds - gcBefore.cpuSeconds) / cpu
 	}
-	result.RSSBefore, result.RSSBytes = known(rssBefore), known(residentBytes())
 	stats := store.Stats()
 	result.Evictions, result.Expired, result.CacheBytes = known(stats.Evictions), known(stats.Expired), known(stats.Bytes)
+
+	err = errors.Join(err, src.Close())
+	debug.FreeOSMemory()
+	result.RSSBefore, result.RSSBytes, result.RSSPeak = known(rssBefore), known(residentBytes()), known(r.peak)
+	runtime.KeepAlive(r)
 	return result, errors.Join(err, store.Close())
 }
 
@@ -76,6 +80,7 @@ type run struct {
 	src     workload.Source
 	workers []*worker
 	elapsed time.Duration // with the clock running
+	peak    int64         // highest resident memory at the end of a window
 
 	buf    []workload.Request
 	window []workload.Request // the part of buf that is filled
@@ -100,6 +105,7 @@ func (r *run) all(ctx context.Context) error {
 		start := time.Now()
 		err := r.replayWindow(ctx)
 		r.elapsed += time.Since(start)
+		r.peak = max(r.peak, residentBytes())
 		if err != nil {
 			return err
 		}

@@ -35,9 +35,10 @@ func loops(n, k int) []workload.Request {
 func runAll(t *testing.T, store *lruStore, goroutines int, requests []workload.Request) (Result, error) {
 	t.Helper()
 	cfg := Config{Store: StoreOptions{RAMBytes: 1 << 20, Goroutines: goroutines}, ValueSize: 50}
-	result, err := Run(context.Background(), cfg, &listSource{requests: requests, err: io.EOF}, store.open)
-	if store.closed != 1 {
-		t.Errorf("closed %d times", store.closed)
+	src := &listSource{requests: requests, err: io.EOF}
+	result, err := Run(context.Background(), cfg, src, store.open)
+	if store.closed != 1 || src.closed != 1 {
+		t.Errorf("store closed %d times, source %d times", store.closed, src.closed)
 	}
 	return result, err
 }
@@ -189,9 +190,10 @@ func TestErrors(t *testing.T) {
 	})
 	t.Run("open", func(t *testing.T) {
 		open := func(StoreOptions) (Store, error) { return nil, broken }
-		_, err := Run(context.Background(), Config{}, &listSource{err: io.EOF}, open)
-		if !errors.Is(err, ErrOpen) || !errors.Is(err, broken) {
-			t.Error(err)
+		src := &listSource{err: io.EOF}
+		_, err := Run(context.Background(), Config{}, src, open)
+		if !errors.Is(err, ErrOpen) || !errors.Is(err, broken) || src.closed != 1 {
+			t.Error(err, src.closed)
 		}
 	})
 }
@@ -255,7 +257,7 @@ func TestFigures(t *testing.T) {
 	if rate := float64(result.Requests) / result.DurationSeconds; result.OpsPerSecond != rate || rate <= 0 {
 		t.Errorf("%v a second, %d in %v s", result.OpsPerSecond, result.Requests, result.DurationSeconds)
 	}
-	if residentBytes() != Unknown && (result.RSSBytes == nil || *result.RSSBytes < *result.RSSBefore) {
+	if residentBytes() != Unknown && (result.RSSBytes == nil || *result.RSSBytes < *result.RSSBefore || *result.RSSPeak < *result.RSSBytes) {
 		t.Errorf("resident memory %v, before %v", result.RSSBytes, result.RSSBefore)
 	}
 }

@@ -84,6 +84,7 @@ type listSource struct {
 	requests []workload.Request
 	total    int
 	err      error
+	closed   int
 }
 
 func (s *listSource) Read(dst []workload.Request) (int, error) {
@@ -100,4 +101,7 @@ func (s *listSource) Done() float64 {
 	return 1 - float64(len(s.requests))/float64(max(s.total, 1))
 }
 
-func (s *listSource) Close() error { return nil }
+func (s *listSource) Close() error {
+	s.closed++
+	return nil
+}

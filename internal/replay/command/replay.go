@@ -43,7 +43,6 @@ func (o *Options) Replay(ctx context.Context, trace, cache string, ram int64, op
 	if err != nil {
 		return replay.Result{}, err
 	}
-	defer src.Close()
 	progress := new(replay.Progress)
 	stop := showBar(stderr, cache, func() (int64, float64) { return progress.Requests(), progress.Share() })
 	result, err := replay.Run(ctx, o.config(ram, progress), src, open)
