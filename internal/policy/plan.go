@@ -30,7 +30,7 @@ var plans = [...]Plan{
 // Victim is the lane whose tail gives space next, when the lanes hold so many
 // bytes. The two must not both be empty.
 func (p Plan) Victim(small, main int64) Lane {
-	if main == 0 || small > 0 && float64(small) >= p.Share*float64(small+main) {
+	if small > 0 && float64(small) >= p.Share*float64(small+main) {
 		return Small
 	}
 	return Main

@@ -86,12 +86,27 @@ func TestTunerWhileFilling(t *testing.T) {
 	}
 }
 
+// Hashes that no rate tells apart must not make the tuner look for one for ever.
 func TestTunerWithCollidingHashes(t *testing.T) {
 	tuner := NewTuner(1 << 20)
-	for i := range 10_000 {
-		tuner.Insert(0, int64(i), i < 5000)
-		tuner.Hit(0)
+	for i := range uint64(2000) {
+		hash := unspread(i << 50)
+		if !tuner.Sampled(hash) {
+			t.Fatalf("hash %#x is not sampled", hash)
+		}
+		tuner.Hit(hash)
+		tuner.Insert(hash, int64(i), i < 1000)
 	}
+}
+
+// unspread is the inverse of spread.
+func unspread(h uint64) uint64 {
+	inverse := uint64(1) // of spread's factor, by Newton's method
+	for range 6 {
+		inverse *= 2 - spread(1)*inverse
+	}
+	h *= inverse
+	return h ^ h>>32
 }
 
 func TestSmallCacheHasNoShadows(t *testing.T) {

@@ -1,7 +1,5 @@
 package sim
 
-import "container/heap"
-
 // Belady counts the misses of the optimal policy, which evicts the key whose
 // next use is farthest away (Belady, 1966).
 func Belady(requests []int32, keys, capacity int) int {
@@ -29,7 +27,7 @@ func Belady(requests []int32, keys, capacity int) int {
 			resident++
 		}
 		due[key] = next[i]
-		heap.Push(&h, use{key, next[i]})
+		h.push(use{key, next[i]})
 	}
 	return misses
 }
@@ -37,24 +35,45 @@ func Belady(requests []int32, keys, capacity int) int {
 // use is a key and the position of its next request.
 type use struct{ key, at int32 }
 
-// farthest is a heap of uses, the latest on top; entries that a later request
-// overtook are skipped when they surface.
+// farthest is a binary heap of uses, the latest on top; entries that a later
+// request overtook are skipped when they surface. (container/heap would allocate
+// for each of millions of uses.)
 type farthest []use
 
-func (h farthest) Len() int           { return len(h) }
-func (h farthest) Less(i, j int) bool { return h[i].at > h[j].at }
-func (h farthest) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *farthest) Push(x any)        { *h = append(*h, x.(use)) }
-func (h *farthest) Pop() any {
-	n := len(*h) - 1
-	u := (*h)[n]
+func (h *farthest) push(u use) {
+	*h = append(*h, u)
+	i := len(*h) - 1
+	for ; i > 0 && (*h)[(i-1)/2].at < u.at; i = (i - 1) / 2 {
+		(*h)[i] = (*h)[(i-1)/2]
+	}
+	(*h)[i] = u
+}
+
+func (h *farthest) pop() use {
+	top, n := (*h)[0], len(*h)-1
+	last := (*h)[n]
 	*h = (*h)[:n]
-	return u
+	i := 0
+	for {
+		child := 2*i + 1
+		if child+1 < n && (*h)[child+1].at > (*h)[child].at {
+			child++
+		}
+		if child >= n || (*h)[child].at <= last.at {
+			break
+		}
+		(*h)[i] = (*h)[child]
+		i = child
+	}
+	if n > 0 {
+		(*h)[i] = last
+	}
+	return top
 }
 
 func (h *farthest) victim(due []int32) int32 {
 	for {
-		if u := heap.Pop(h).(use); due[u.key] == u.at {
+		if u := h.pop(); due[u.key] == u.at {
 			return u.key
 		}
 	}
