@@ -19,9 +19,10 @@
 //     every hit. A wrong value fails the run.
 //   - The budget counts what the cache is told; resident memory is what the
 //     system says of the process: before the cache was opened, and after the
-//     last request, each time with garbage collected and given back. So their
-//     difference is the cache's. The peak counts garbage and the reader of the
-//     trace too; a zstd decoder alone may take twice its window.
+//     last request, each time with garbage collected and given back. Their
+//     difference is the cache's, to a few MiB: the first figure holds a reader
+//     of the trace that is gone in the second. The peak counts that reader and
+//     all garbage; a zstd decoder alone may take twice its window.
 //   - Times and TTLs are real: the replay runs at full speed, whatever the times
 //     in a trace, and a value with a TTL expires by the wall clock.
 package replay

@@ -125,11 +125,11 @@ func (t *trace) Done() float64 {
 	return min(float64(t.position.n)/float64(t.size), 1)
 }
 
-// Close also lets go of the decoder's memory.
+// Close also lets go of the memory of decoding.
 func (t *trace) Close() error {
 	if t.content != nil {
 		t.content.close()
-		t.content.r, t.decoder = nil, nil
+		t.content, t.decoder = nil, nil
 	}
 	return t.file.Close()
 }
