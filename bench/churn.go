@@ -9,9 +9,9 @@ import (
 	"github.com/firncache/firn/bench/samples"
 )
 
-// churnRounds is the number of rounds of churn, of half as many Sets each as
-// the cache has room for.
-const churnRounds = 3
+// churnRounds is the number of rounds of churn, of a quarter as many Sets each
+// as the cache has room for.
+const churnRounds = 5
 
 // runChurn fills a cache that has room for about the job's entries and goes on
 // storing new ones, each of which pushes an older one out. It measures how
@@ -26,7 +26,7 @@ func runChurn(j job, out *emitter) error {
 	}
 	cfg := j.config()
 	cfg.Bytes = max(j.entryBytes()*int64(j.Entries), 32<<20) // fastcache has no smaller caches
-	cfg.Entries = cfg.Entries * 3 / 4 // a cache limited by number is told a quarter more
+	cfg.Entries = cfg.Entries * 3 / 4                        // a cache limited by number is told a quarter more
 	c, err := r.Open(cfg)
 	if err != nil {
 		return fmt.Errorf("open %s: %w", j.Rival, err)
@@ -41,10 +41,10 @@ func runChurn(j job, out *emitter) error {
 	}
 	var sets, idles []samples.Sample
 	for round := range churnRounds {
-		from := j.Entries + round*j.Entries/2
-		slowest, took := churn(c, from, from+j.Entries/2, keep, value)
+		from := j.Entries + round*j.Entries/4
+		slowest, took := churn(c, from, from+j.Entries/4, keep, value)
 		s := j.measure("slowest-set", milliseconds(slowest), "ms", nil)
-		idle := j.measure("slowest-nothing", milliseconds(slowestNothing(took)), "ms", nil)
+		idle := j.measure("slowest-nothing", milliseconds(slowestNothing(min(took, time.Second))), "ms", nil)
 		s.Repeat, idle.Repeat = round, round
 		sets, idles = append(sets, s), append(idles, idle)
 	}

@@ -15,7 +15,7 @@ func (j job) classicPasses() int {
 	if j.small() {
 		return 2
 	}
-	return 16
+	return 8
 }
 
 // classicConfig gives every cache what fastcache rounds its own benchmark's
@@ -38,8 +38,9 @@ func runClassic(j job, out *emitter) error {
 		}
 		p.cache.Wait()
 	}
+	gc := newCollector()
 	for _, op := range classicOps {
-		cell, err := playClassic(j, op, players)
+		cell, err := playClassic(j, op, players, gc)
 		if err != nil {
 			return err
 		}
@@ -50,16 +51,15 @@ func runClassic(j job, out *emitter) error {
 
 // playClassic measures one of the loops. The first turn of each cache warms it
 // up and does not count.
-func playClassic(j job, op turn.ClassicOp, players []player) ([]samples.Sample, error) {
+func playClassic(j job, op turn.ClassicOp, players []player, gc *collector) ([]samples.Sample, error) {
 	var out []samples.Sample
 	for repeat := -1; repeat < j.Repeats; repeat++ {
 		for _, p := range players {
-			before := allocated()
 			r, err := turn.Classic(p.cache, op, runtime.GOMAXPROCS(0), j.classicPasses())
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", p.name, err)
 			}
-			settle(p, before)
+			gc.settle(p)
 			if repeat >= 0 {
 				out = append(out, p.sample(j.Suite, classicName(op), repeat, r))
 			}

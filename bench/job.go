@@ -143,11 +143,8 @@ func (j job) cells() []cell {
 // that the scheduler has time to interleave them.
 func (j job) ops(goroutines int) int {
 	ops := 1 << 20
-	switch {
-	case goroutines > 2:
+	if goroutines > 2 {
 		ops <<= 2
-	case goroutines == 2:
-		ops <<= 1
 	}
 	if j.ValueSize > 512 {
 		ops >>= 1

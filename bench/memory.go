@@ -13,7 +13,7 @@ import (
 )
 
 // gcRepeats is the number of forced collections that are timed.
-const gcRepeats = 5
+const gcRepeats = 3
 
 // allocTime is how long the allocating load beside a filled cache lasts.
 func (j job) allocTime() time.Duration {
@@ -30,7 +30,7 @@ func runMemory(j job, out *emitter) error {
 	if err != nil {
 		return err
 	}
-	emptyGC := samples.SpreadOf(forcedGCs(gcRepeats)).Median
+	emptyGC := samples.SpreadOf(forcedGCs(9)).Median
 	debug.FreeOSMemory()
 	before := samples.RSS()
 	c, err := r.Open(j.config())

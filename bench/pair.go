@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"runtime/metrics"
 	"sync"
 	"time"
@@ -43,6 +44,7 @@ func runPair(j job, out *emitter) error {
 	for _, p := range players {
 		out.emit(load(j, p, value))
 	}
+	gc := newCollector()
 	streams := make(map[keys.Order]keys.Stream)
 	for _, c := range j.cells() {
 		if streams[c.Order] == nil {
@@ -50,7 +52,7 @@ func runPair(j job, out *emitter) error {
 				return err
 			}
 		}
-		out.emit(playCell(j, c, players, streams[c.Order], value)...)
+		out.emit(playCell(j, c, players, gc, streams[c.Order], value)...)
 	}
 	for _, p := range players {
 		out.emit(kept(j, p, value))
@@ -79,37 +81,49 @@ func openPair(rival string, cfg rivals.Config) ([]player, error) {
 
 // playCell warms both caches up and lets them take turns. Each repeat has its
 // own window of the stream, the same for both.
-func playCell(j job, c cell, players []player, stream keys.Stream, value []byte) []samples.Sample {
+func playCell(j job, c cell, players []player, gc *collector, stream keys.Stream, value []byte) []samples.Sample {
 	var out []samples.Sample
 	ops := j.ops(c.Goroutines)
 	work := turn.Work{Op: c.Op, Value: value, Goroutines: c.Goroutines, Keys: stream.Slice(stream.Len()-ops/4, ops/4)}
 	for _, p := range players {
-		play(p, work)
+		turn.Run(p.cache, work)
+		gc.settle(p)
 	}
 	for repeat := range j.Repeats {
 		work.Keys = stream.Slice(repeat*ops, ops)
 		for _, p := range players {
-			out = append(out, p.sample(j.Suite, j.cellName(c), repeat, play(p, work)))
+			r := turn.Run(p.cache, work)
+			gc.settle(p)
+			out = append(out, p.sample(j.Suite, j.cellName(c), repeat, r))
 		}
 	}
 	return out
 }
 
-// play takes one turn.
-func play(p player, w turn.Work) turn.Result {
-	before := allocated()
-	r := turn.Run(p.cache, w)
-	settle(p, before)
-	return r
+// A collector keeps the garbage collector out of the turns: it is switched off
+// while they last, and run between two of them when garbage has piled up.
+type collector struct {
+	limit uint64 // bytes of garbage to put up with
+	since uint64 // what allocated returned after the last collection
 }
 
-// settle ends p's turn: what it left to do in the background is done. If it
-// allocated, its garbage is collected before the other's turn and outside the
-// clock, which favours it.
-func settle(p player, allocatedBefore uint64) {
+// newCollector switches the garbage collector off.
+func newCollector() *collector {
+	runtime.GC()
+	debug.SetGCPercent(-1)
+	limit := uint64(2 << 30)
+	if free := samples.FreeMemory(); free > 0 {
+		limit = min(limit, uint64(free)/4)
+	}
+	return &collector{limit: limit, since: allocated()}
+}
+
+// settle ends p's turn: what it left to do in the background is done.
+func (c *collector) settle(p player) {
 	p.cache.Wait()
-	if allocated()-allocatedBefore > 1<<20 {
+	if allocated()-c.since > c.limit {
 		runtime.GC()
+		c.since = allocated()
 	}
 }
 

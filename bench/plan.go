@@ -95,11 +95,11 @@ func (j job) weight() float64 {
 		}
 		return w
 	case "classic":
-		return float64(j.Repeats+1) * 16e6
+		return float64(j.Repeats+1) * 8e6
 	case "memory":
 		return n + 10e6
 	case "churn":
-		return 5 * n
+		return 4 * n
 	}
 	return 1e6
 }

@@ -159,15 +159,16 @@ func memoryRow(own []samples.Sample) []string {
 	return append(row, held)
 }
 
-// memoryCell prints the median, or the worst of the slowest operations.
+// memoryCell prints the median, and the worst round of the slowest operations.
 func memoryCell(name, format string, values []float64) string {
 	if len(values) == 0 {
 		return "–"
 	}
-	if strings.HasPrefix(name, "slowest") {
-		return fmt.Sprintf(format, slices.Max(values))
+	median := fmt.Sprintf(format, samples.SpreadOf(values).Median)
+	if len(values) > 1 && strings.HasPrefix(name, "slowest") {
+		return fmt.Sprintf("%s (worst "+format+")", median, slices.Max(values))
 	}
-	return fmt.Sprintf(format, samples.SpreadOf(values).Median)
+	return median
 }
 
 // readable prints how many large values survive in a small cache.

@@ -11,8 +11,8 @@ How the figures are made:
   the tables give the median over the repeats and, in brackets, the quartiles. Absolute times come with the machine; ratios are what to trust.
 - **One loop for all.** Keys lie ready in the order of their use, so that making a key costs every cache the same. Each operation is one call through one interface.
   Each value that is read is touched; a cache that copies writes into a reused buffer. The first quarter turn of each cell warms both caches up and does not count.
-- **Garbage is on the house.** A cache that allocated in its turn has its garbage collected between the turns, outside the clock. That favours caches on the heap; the section
-  on memory shows what the collector costs them.
+- **Garbage is on the house.** The garbage collector is off during the turns and runs between them, outside the clock, when 2 GiB have piled up. That favours caches
+  that allocate; the section on memory shows what the collector costs them.
 - **The budget fits all entries**, with half as much again to spare. Hit ratios are printed beside the times: a cache that drops entries shows it.
 - **Misses and refused Sets are counted** for every cache.
 
@@ -40,8 +40,9 @@ const largeText = `The same with values of 1024 bytes and a tenth of the entries
 
 const memoryText = `Each cache in a process of its own, with keys of 16 and values of 64 bytes. Overhead is the growth of resident memory after a full collection, index and unused space included, for each entry.
 The allocating load is one goroutine that makes blocks of 1 KiB, of which 64 MiB stay alive; the share is of all processors' time, and a load that is held up makes less garbage.
-For the slowest Set the cache has room for about the entries of the run and goes on storing new ones (caches without a limit delete the oldest first); "nothing" is the longest gap
-between two readings of the clock in the same time: what the machine itself does.
+For the slowest Set the cache has room for about the entries of the run and goes on storing new ones (caches without a limit delete the oldest first): the median of the
+slowest in each of five rounds, and the worst; "nothing" is the longest gap
+between two readings of the clock in up to a second: what the machine itself does.
 
 `
 
