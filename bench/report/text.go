@@ -15,6 +15,7 @@ How the figures are made:
   that allocate; the section on memory shows what the collector costs them.
 - **The budget fits all entries**, with half as much again to spare. Hit ratios are printed beside the times: a cache that drops entries shows it.
 - **Misses and refused Sets are counted** for every cache.
+- The same results as Go benchmark lines lie in DIR/SUITE.txt: ` + "`benchstat -col /cache -filter /pair:fastcache DIR/ram.txt`" + `.
 
 `
 

@@ -86,12 +86,21 @@ func (r *Run) benchmarkLines(w io.Writer) {
 	}
 }
 
+// pair names the two caches that took turns by the one that is not firn, so
+// that benchstat puts them in one row: benchstat -col /cache -filter /pair:otter
+func (s Sample) pair() string {
+	if s.Against == "firn" {
+		return s.Cache
+	}
+	return s.Against
+}
+
 // BenchmarkLine is the sample as `go test -bench` would print it at the given
 // GOMAXPROCS.
 func (s Sample) BenchmarkLine(procs int) string {
 	name := fmt.Sprintf("Benchmark_%s/%s/cache=%s", s.Suite, s.Name, s.Cache)
 	if s.Against != "" {
-		name += "/against=" + s.Against
+		name += "/pair=" + s.pair()
 	}
 	line := fmt.Sprintf("%s-%d\t%d\t%.6g %s", name, procs, max(s.Ops, 1), s.Value, s.Unit)
 	if s.Hit != nil {

@@ -55,8 +55,12 @@ func TestRatioPairsRepeats(t *testing.T) {
 func TestBenchmarkLine(t *testing.T) {
 	hit := 0.5
 	s := Sample{Suite: "ram", Name: "get/zipf/n=10", Cache: "firn", Against: "otter", Ops: 100, Value: 12.5, Unit: "ns/op", Hit: &hit, Refused: 2}
-	want := "Benchmark_ram/get/zipf/n=10/cache=firn/against=otter-2\t100\t12.5 ns/op\t0.50000 hit-ratio\t2 refused"
+	want := "Benchmark_ram/get/zipf/n=10/cache=firn/pair=otter-2\t100\t12.5 ns/op\t0.50000 hit-ratio\t2 refused"
 	if got := s.BenchmarkLine(2); got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	s = Sample{Suite: "ram", Name: "get/zipf/n=10", Cache: "otter", Against: "firn", Ops: 100, Value: 25, Unit: "ns/op"}
+	if got, want := s.BenchmarkLine(2), "Benchmark_ram/get/zipf/n=10/cache=otter/pair=otter-2\t100\t25 ns/op"; got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }
