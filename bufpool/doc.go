@@ -43,7 +43,8 @@
 // pool, or the level, owns more bytes than that is given back at once.
 //
 // A level grows by as many blocks as it has, in one allocation of up to 64 KiB.
-// The memory of such a growth step is counted, and given back, as a whole.
+// The memory of such a growth step is counted, and given back, as a whole. From
+// 64 KiB up an idle buffer of up to four times the size is lent before that.
 //
 // # Misuse
 //

@@ -13,13 +13,14 @@ const growStep = 64 << 10
 // level is the blocks of one size. Lock order: level.mu, Pool.mu.
 type level struct {
 	pool     *Pool
-	next     *level // the next larger one
+	next     *level   // the next larger one
+	larger   []*level // to borrow from, largest first
 	size     int
 	maxBytes int64
 	memory   memory
 	stash    stash        // idle buffers
 	owned    atomic.Int64 // bytes lent and idle
-	careful  atomic.Bool  // checked, or over a ceiling: Get and Release take the long way
+	careful  atomic.Bool  // checked, able to borrow, or over a ceiling: Get and Release take the long way
 
 	mu     sync.Mutex
 	slots  []*slot // of every block that is not given back
@@ -52,6 +53,30 @@ func (b *Buffer) lend() *Buffer {
 	return b
 }
 
+// getCarefully is Pool.Get where the level is careful.
+func (l *level) getCarefully() *Buffer {
+	if b := l.borrow(); b != nil {
+		return b
+	}
+	if b := l.stash.take(); b != nil {
+		return l.lendCarefully(b)
+	}
+	return l.grow()
+}
+
+// borrow lends an idle buffer of a larger level, or returns nil.
+func (l *level) borrow() *Buffer {
+	for _, o := range l.larger {
+		if o.owned.Load() == 0 {
+			continue
+		}
+		if b := o.stash.take(); b != nil {
+			return o.lendCarefully(b)
+		}
+	}
+	return nil
+}
+
 // lendCarefully is lend where the level is careful.
 func (l *level) lendCarefully(b *Buffer) *Buffer {
 	if b.slot.state.get().refs() != 0 {
@@ -79,6 +104,9 @@ func (l *level) over() bool {
 	return l.owned.Load() > l.maxBytes || l.pool.owned.Load() > l.pool.maxBytes
 }
 
+// mustCare is what careful has to be.
+func (l *level) mustCare() bool { return l.pool.checked || len(l.larger) > 0 || l.over() }
+
 // own counts n more bytes, and lets every level know when that leads over a
 // ceiling, or back under it.
 func (l *level) own(n int64) {
@@ -86,13 +114,16 @@ func (l *level) own(n int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	l.owned.Add(n)
+	if l == &p.above { // never kept, so no reason to keep less of the others
+		n = 0
+	}
 	was := p.owned.Load() > p.maxBytes
 	if is := p.owned.Add(n) > p.maxBytes; is != was {
 		for i := range p.levels {
-			p.levels[i].careful.Store(p.checked || p.levels[i].over())
+			p.levels[i].careful.Store(p.levels[i].mustCare())
 		}
 	}
-	l.careful.Store(p.checked || l.over())
+	l.careful.Store(l.mustCare())
 }
 
 // grow makes as many blocks as the level has, within growStep and the ceilings;

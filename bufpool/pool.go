@@ -28,7 +28,9 @@ type Options struct {
 	Levels []Level
 	// MaxBytes is a ceiling in bytes on what the pool keeps: a buffer that is
 	// released while the pool owns more, lent and idle together, is given back
-	// instead of kept. It never refuses a Get. 0: 256 MiB.
+	// instead of kept. It never refuses a Get: beyond it the pool is no better,
+	// and no worse, than make. So let it be more than the program holds at once.
+	// Buffers above the top level do not count. 0: 1 GiB.
 	MaxBytes int64
 	// MaxBuffer is the largest single buffer in bytes; more is ErrTooLarge, so
 	// that a length read from a network cannot take the memory of the machine.
@@ -40,14 +42,20 @@ type Options struct {
 }
 
 const (
-	defaultMaxBytes  = 256 << 20
+	defaultMaxBytes  = 1 << 30
 	defaultMaxBuffer = 1 << 30
 	maxLevels        = 255
 	keepNothing      = -1
+
+	// From borrowFrom bytes up, Get prefers an idle buffer of up to borrowUpTo
+	// times the size: large buffers that take turns do not stay in the
+	// processor's cache, and one that is used for all sizes does.
+	borrowFrom = 64 << 10
+	borrowUpTo = 4
 )
 
-// Pool lends buffers. It is safe for concurrent use, needs no Close, and must
-// not be copied.
+// Pool lends buffers. New makes one; the zero Pool is of no use. It is safe for
+// concurrent use, needs no Close, and must not be copied.
 type Pool struct {
 	levels    []level     // by size
 	above     level       // buffers larger than the top level: lent, counted, never kept
@@ -59,11 +67,11 @@ type Pool struct {
 	checked   bool
 	offHeap   bool // some level is
 
-	mu      sync.Mutex    // held while owned of the pool or of a level changes
-	owned   atomic.Int64  // bytes lent and idle
-	typical atomic.Int64  // where ReadAll of an unknown length starts
-	serial  atomic.Uint64 // checked pools: the number of the last lend
-	lost    lostList      // checked pools: forgotten buffers
+	mu     sync.Mutex    // held while owned of the pool or of a level changes
+	owned  atomic.Int64  // bytes lent and idle, without those above the top level
+	start  atomic.Int64  // size of the first buffer of a stream of unknown length
+	serial atomic.Uint64 // checked pools: the number of the last lend
+	lost   lostList      // checked pools: forgotten buffers
 }
 
 // New returns a pool of the given levels, in any order, and default options;
@@ -97,15 +105,14 @@ func NewPool(o Options) (*Pool, error) {
 	for i, l := range sorted {
 		p.levels[i].init(p, l)
 		p.offHeap = p.offHeap || l.OffHeap
-		if i > 0 {
-			p.levels[i-1].next = &p.levels[i]
-		}
 	}
+	p.link()
 	p.above.init(p, Level{})
 	p.above.maxBytes = keepNothing
 	p.top = sorted[len(sorted)-1].Size
 	p.trusted = int64(min(max(p.top, minTrusted), p.maxBuffer))
 	p.index()
+	p.start.Store(minRead)
 	return p, nil
 }
 
@@ -144,6 +151,24 @@ func DefaultLevels() []Level {
 	return levels[:len(levels)-1]
 }
 
+// link lets each level find the next, and those it may borrow from.
+func (p *Pool) link() {
+	for i := range p.levels {
+		l := &p.levels[i]
+		rest := p.levels[i+1:]
+		if len(rest) > 0 {
+			l.next = &rest[0]
+		}
+		for j := range rest {
+			if l.size >= borrowFrom && rest[j].size/borrowUpTo <= l.size {
+				l.larger = append(l.larger, &rest[j])
+			}
+		}
+		slices.Reverse(l.larger)
+		l.careful.Store(l.mustCare())
+	}
+}
+
 // index fills the table from a size's step to the first level that can hold the
 // step's smallest size.
 func (p *Pool) index() {
@@ -164,8 +189,10 @@ func step(n int) uint8 {
 	return uint8(4*k + x>>(k%bits.UintSize))
 }
 
-// Get lends a buffer of length 0 and capacity n or more, to be released once.
-// Above the top level the capacity is n, and the memory is not kept afterwards.
+// Get lends a buffer of length 0 and capacity n or more, to be released once. It
+// has the size of the level that fits n best or, from 64 KiB up, of an idle
+// buffer of up to four times that size. Above the top level the capacity is n,
+// and the memory is not kept afterwards.
 //
 // A negative n, or one above Options.MaxBuffer, takes no memory: the buffer has
 // capacity 0, and Err, Grow and every write return the error.
@@ -174,14 +201,13 @@ func (p *Pool) Get(n int) *Buffer {
 		return p.getAbove(n)
 	}
 	l := p.levelOf(n)
-	b := l.stash.take()
-	if b == nil {
-		return l.grow()
+	if l.careful.Load() {
+		return l.getCarefully()
 	}
-	if l.careful.Load() || b.slot.state.get().refs() != 0 {
-		return l.lendCarefully(b)
+	if b := l.stash.take(); b != nil && b.slot.state.get().refs() == 0 {
+		return b.lend()
 	}
-	return b.lend()
+	return l.grow()
 }
 
 // levelOf is the smallest level of at least n bytes; n is at most the top level.

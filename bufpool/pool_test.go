@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -109,14 +110,64 @@ func TestAppendStaysInside(t *testing.T) {
 	}
 }
 
+// TestWriteItself: a buffer may be written to itself although what was read from
+// its front would leave just room enough.
+func TestWriteItself(t *testing.T) {
+	p, _ := New(Level{Size: 100}, Level{Size: 1000})
+	for read := range 71 {
+		b := p.Get(100)
+		b.Write(pattern(70))
+		io.CopyN(io.Discard, b, int64(read))
+		want := append(pattern(70)[read:], pattern(70)[read:]...)
+		if b.Write(b.Bytes()); !bytes.Equal(b.Bytes(), want) {
+			t.Fatalf("%d bytes read: contents differ", read)
+		}
+		b.Release()
+	}
+}
+
 func TestGrowthStepsDouble(t *testing.T) {
 	p, _ := New(Level{Size: 1024})
 	for range 128 {
 		p.Get(1024)
 	}
 	s := p.Stats()[0]
-	if s.InUse != 128 || s.Misses > 9 || s.Bytes > 128<<10+growStep {
-		t.Fatalf("128 buffers in %d growth steps, %d bytes: expected at most 9 steps (1, 1, 2, 4, … 64)", s.Misses, s.Bytes)
+	// 1, 1, 2, 4, … 64, and more where the scheduler moves the test: what the
+	// other processor's cache holds for itself is not taken from it.
+	if s.InUse != 128 || s.Misses < 8 || s.Misses > 12 || s.Bytes > 128<<10+2*growStep {
+		t.Fatalf("128 buffers in %d growth steps, %d bytes: expected 8 steps, or a few more", s.Misses, s.Bytes)
+	}
+}
+
+// TestBorrow: a large idle buffer serves smaller requests, down to a quarter,
+// before new memory is taken. It repeats because the scheduler may move the test
+// away from the processor whose cache holds the buffer.
+func TestBorrow(t *testing.T) {
+	capOf := func(first, second int) int {
+		p, _ := New()
+		p.Get(first).Release()
+		b := p.Get(second)
+		defer b.Release()
+		return b.Cap()
+	}
+	for _, c := range []struct{ first, second, want int }{
+		{1 << 20, 1 << 20, 1 << 20},
+		{1 << 20, 257 << 10, 1 << 20},
+		{1 << 20, 256 << 10, 1 << 20},
+		{1 << 20, 192 << 10, 192 << 10},
+		{256 << 10, 64 << 10, 256 << 10},
+		{128 << 10, 48 << 10, 48 << 10}, // below borrowFrom
+		{64 << 10, 100 << 10, 128 << 10},
+	} {
+		got := 0
+		for range 100 {
+			if got = capOf(c.first, c.second); got == c.want {
+				break
+			}
+		}
+		if got != c.want {
+			t.Errorf("Get(%d) while %d bytes are idle: capacity %d, expected %d", c.second, c.first, got, c.want)
+		}
 	}
 }
 
@@ -191,6 +242,18 @@ func TestRetention(t *testing.T) {
 	}
 }
 
+// TestLargeBuffersDoNotCrowdOut: what is lent above the top level counts against
+// no ceiling.
+func TestLargeBuffersDoNotCrowdOut(t *testing.T) {
+	p, _ := NewPool(Options{Levels: []Level{{Size: 64}}, MaxBytes: 1024})
+	large := p.Get(1 << 20)
+	p.Get(64).Release()
+	if s := p.Stats()[0]; s.Idle != 1 || p.Bytes() != 1<<20+64 {
+		t.Fatalf("%+v, %d bytes: expected the small buffer to be kept", s, p.Bytes())
+	}
+	large.Release()
+}
+
 // eventually waits for what the collector's cleanups do.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
@@ -207,6 +270,10 @@ func eventually(t *testing.T, what string, ok func() bool) {
 func TestIdleMemoryIsGivenBack(t *testing.T) {
 	for _, offHeap := range []bool{false, true} {
 		p, _ := New(Level{Size: 4096, OffHeap: offHeap}, Level{Size: 1 << 20, OffHeap: offHeap})
+		var mapped atomic.Int64
+		for i := range p.levels {
+			countMapped(&p.levels[i].memory, &mapped)
+		}
 		var held []*Buffer
 		for i := range 40 {
 			held = append(held, p.Get(1+i%2*(1<<20-1)))
@@ -217,7 +284,13 @@ func TestIdleMemoryIsGivenBack(t *testing.T) {
 		if p.Bytes() < 20<<20 {
 			t.Fatalf("%d bytes owned, expected more than 20 MiB", p.Bytes())
 		}
+		if offHeap != (mapped.Load() == p.Bytes()) {
+			t.Fatalf("%d bytes mapped of %d owned", mapped.Load(), p.Bytes())
+		}
 		eventually(t, fmt.Sprintf("nothing owned (off-heap %t)", offHeap), func() bool { return p.Bytes() == 0 })
+		if n := mapped.Load(); n != 0 {
+			t.Fatalf("%d bytes still mapped, expected 0", n)
+		}
 		if n := total(p, func(s LevelStats) uint64 { return s.GivenBack }); n < 40 {
 			t.Fatalf("%d blocks given back, expected 40 or more", n)
 		}
@@ -228,6 +301,16 @@ func TestIdleMemoryIsGivenBack(t *testing.T) {
 		b.WriteString("x")
 		b.Release()
 	}
+}
+
+// countMapped keeps the number of bytes that m has lent out.
+func countMapped(m *memory, n *atomic.Int64) {
+	if m.alloc == nil {
+		return
+	}
+	alloc, free := m.alloc, m.free
+	m.alloc = func(size int) ([]byte, error) { n.Add(int64(size)); return alloc(size) }
+	m.free = func(b []byte) error { n.Add(-int64(len(b))); return free(b) }
 }
 
 // TestPoolIsCollected: a pool that is dropped takes its memory along.

@@ -28,7 +28,7 @@ func (p *Pool) Stats() []LevelStats {
 }
 
 // Bytes is the memory that the pool owns at this moment, lent and idle.
-func (p *Pool) Bytes() int64 { return p.owned.Load() }
+func (p *Pool) Bytes() int64 { return p.owned.Load() + p.above.owned.Load() }
 
 // all visits the levels by size, then the one above.
 func (p *Pool) all() iter.Seq[*level] {

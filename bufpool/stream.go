@@ -36,9 +36,12 @@ func Copy(dst io.Writer, src io.Reader) (int64, error) { return defaultPool.Copy
 // hint is the length in bytes if the caller knows it, such as
 // [http.Response.ContentLength], and 0 or less if not. A right one makes it one
 // allocation at most and one pass without a copy; a wrong one costs time, and
-// never memory beyond 1 MiB or the top level, whichever is more. The lengths of
-// [bytes.Reader], [bytes.Buffer], [strings.Reader], Buffer, [io.LimitedReader]
-// and whatever has a method Len() int are found without it.
+// never memory beyond 1 MiB or the top level, whichever is more.
+//
+// Without a hint the length is found for [bytes.Reader], [bytes.Buffer],
+// [strings.Reader], Buffer, [io.LimitedReader] and whatever has a method
+// Len() int. Other streams begin with a buffer of the size that recent ones
+// ended with, up to 1 MiB, and at least double it when it is full.
 //
 // On any error but io.EOF the memory is released, and the Buffer is nil. Use
 // ReadFrom to keep what came before the error.
@@ -58,37 +61,38 @@ func (p *Pool) ReadAllN(r io.Reader, hint, limit int64) (*Buffer, error) {
 }
 
 func (p *Pool) readAll(r io.Reader, hint, limit int64) (*Buffer, error) {
-	want, exact := length(r, hint)
-	if exact && want <= limit {
-		return p.readExact(r, int(want))
+	if m, ok := r.(*bytes.Reader); ok && int64(m.Len()) <= limit { // length would find it, later
+		return p.readExact(r, m.Len())
 	}
-	known := want >= 0
-	if !known {
-		want = p.typical.Load()
+	if hint <= 0 || hint > p.trusted {
+		n, exact := length(r, hint)
+		if exact && n <= limit {
+			return p.readExact(r, int(n))
+		}
+		if n < 0 {
+			return p.readUnknown(r, limit)
+		}
+		hint = n
 	}
-	b := p.Get(int(min(want, limit, p.trusted)))
-	done := false
-	if p.offHeap { // the collector would take other memory
-		defer func() {
-			if !done {
-				b.Release() // r panicked
-			}
-		}()
-	}
-	err := error(nil)
-	if int64(len(b.mem)+len(b.probe)) <= limit {
-		err = b.fillOnce(r, want)
-	}
-	if err == nil {
-		_, err = b.fill(r, b.end, int(limit), want)
-	}
-	done = true
-	if err != nil && err != io.EOF {
+	b := p.Get(int(min(hint, limit, p.trusted)))
+	if err := p.fillEmpty(b, r, limit, hint); err != io.EOF {
 		b.Release()
 		return nil, err
 	}
-	if !known {
-		p.learn(b)
+	return b, nil
+}
+
+// readUnknown reads a stream of unknown length. The size of its first buffer
+// takes the hint's place, so that the end is looked for before it grows.
+func (p *Pool) readUnknown(r io.Reader, limit int64) (*Buffer, error) {
+	start := p.start.Load()
+	b := p.Get(int(min(start, limit)))
+	if err := p.fillEmpty(b, r, limit, int64(len(b.mem))); err != io.EOF {
+		b.Release()
+		return nil, err
+	}
+	if n := int64(b.end); n > start || n < start/4 {
+		p.learn(start, b)
 	}
 	return b, nil
 }
@@ -114,13 +118,12 @@ func (p *Pool) readExact(r io.Reader, n int) (*Buffer, error) {
 
 // learn lets streams of unknown length start at the size that recent ones
 // reached: up at once, down a little in one of 16 reads.
-func (p *Pool) learn(b *Buffer) {
-	n, old := int64(b.end), p.typical.Load()
-	switch {
-	case n > old && old < minTrusted:
-		p.typical.Store(min(n, minTrusted))
-	case n < old/2 && b.lent.lends()%16 == 0:
-		p.typical.Store(old - old/8)
+func (p *Pool) learn(start int64, b *Buffer) {
+	switch n := int64(b.end); {
+	case n > start && start < minTrusted:
+		p.start.Store(min(n, minTrusted))
+	case n < start/4 && b.lent.lends()%16 == 0:
+		p.start.Store(max(start-start/4, minRead))
 	}
 }
 
@@ -176,34 +179,60 @@ func (b *Buffer) ReadFrom(r io.Reader) (int64, error) {
 		}
 	}
 	n, err := b.fill(r, 0, limit, want)
+	b.own("ReadFrom: when its reader returns")
 	if err == io.EOF {
 		err = nil
 	}
 	return int64(n), err
 }
 
-// fillOnce reads r into an empty buffer, and when that gave just what was
-// wanted, looks for the end in the probe. The error is nil when there may be
-// more. It is what fill does, for the common case.
-func (b *Buffer) fillOnce(r io.Reader, want int64) error {
+// fillEmpty is fill for the empty buffer of ReadAll: one Read, and when that gave
+// just what was wanted, a look for the end in the probe, are the common case.
+func (p *Pool) fillEmpty(b *Buffer, r io.Reader, limit, want int64) error {
+	if p.offHeap {
+		return b.fillGuarded(r, limit, want)
+	}
+	if int64(len(b.mem)) > limit {
+		_, err := b.fill(r, 0, int(limit), want)
+		return err
+	}
 	n, err := r.Read(b.mem)
 	if uint(n) > uint(len(b.mem)) {
 		return badRead(n, len(b.mem))
 	}
 	b.end = n
-	if int64(n) != want || err != nil {
+	if err != nil {
 		return err
 	}
-	n, err = r.Read(b.probe[:])
-	if n == 0 {
-		return err
+	if int64(n) == want && want+int64(len(b.probe)) <= limit {
+		n, err = r.Read(b.probe[:])
+		if uint(n) > uint(len(b.probe)) {
+			return badRead(n, len(b.probe))
+		}
+		if n > 0 {
+			if _, e := b.Write(b.probe[:n]); e != nil {
+				return e
+			}
+		}
+		if err != nil {
+			return err
+		}
 	}
-	if uint(n) > uint(len(b.probe)) {
-		return badRead(n, len(b.probe))
-	}
-	if _, err := b.Write(b.probe[:n]); err != nil {
-		return err
-	}
+	_, err = b.fill(r, b.end, int(limit), want)
+	return err
+}
+
+// fillGuarded releases the buffer when r panics: a block outside the Go heap
+// must not be forgotten. Any other is left to the collector.
+func (b *Buffer) fillGuarded(r io.Reader, limit, want int64) error {
+	done := false
+	defer func() {
+		if !done {
+			b.Release()
+		}
+	}()
+	_, err := b.fill(r, 0, int(limit), want)
+	done = true
 	return err
 }
 

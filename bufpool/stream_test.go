@@ -195,6 +195,39 @@ func TestHintAllocatesNoMore(t *testing.T) {
 	}
 }
 
+// TestSmallLimitTakesLittle: neither what lies beyond a limit nor what earlier
+// streams were like makes a buffer larger.
+func TestSmallLimitTakesLittle(t *testing.T) {
+	p, _ := New()
+	read := func(r io.Reader, limit int64) int {
+		b, err := p.ReadAllN(r, -1, limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Release()
+		return b.Cap()
+	}
+	long := pattern(1 << 20)
+	if c := read(io.LimitReader(bytes.NewReader(long), 10), math.MaxInt64); c > 512 {
+		t.Errorf("10 bytes of a long reader in memory: capacity %d, expected 512", c)
+	}
+	read(plain{bytes.NewReader(long)}, math.MaxInt64)
+	if c := read(plain{strings.NewReader("short")}, 10); c > 512 {
+		t.Errorf("a limit of 10 bytes after a stream of 1 MiB: capacity %d, expected 512", c)
+	}
+}
+
+// TestHintBeyondTrustEndsExactly: the last step of a large stream is not doubled.
+func TestHintBeyondTrustEndsExactly(t *testing.T) {
+	p, _ := New(Level{Size: 512})
+	n := 5<<20 + 1
+	b, err := p.ReadAll(plain{bytes.NewReader(pattern(n))}, int64(n))
+	if err != nil || b.Len() != n || b.Cap() != n {
+		t.Fatalf("%v, length %d and capacity %d, expected %d", err, b.Len(), b.Cap(), n)
+	}
+	b.Release()
+}
+
 // TestKnownLengthInOneGo counts the Reads and the blocks of a stream whose
 // length is known.
 func TestKnownLengthInOneGo(t *testing.T) {
@@ -251,7 +284,7 @@ func TestUnknownLengthLearns(t *testing.T) {
 	for range 5000 {
 		read(100)
 	}
-	if at := p.typical.Load(); at > 1000 {
+	if at := p.start.Load(); at > 1000 {
 		t.Fatalf("after many small streams they start at %d bytes, expected at most 1000", at)
 	}
 }
