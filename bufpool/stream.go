@@ -51,8 +51,7 @@ func (p *Pool) ReadAll(r io.Reader, hint int64) (*Buffer, error) {
 
 // ReadAllN is ReadAll for a stream of at most limit bytes. A longer one is
 // ErrTooLarge; up to 16 bytes beyond the limit were read from it then, and all is
-// released. A hint
-// beyond the limit is no error by itself.
+// released. A hint beyond the limit is no error by itself.
 func (p *Pool) ReadAllN(r io.Reader, hint, limit int64) (*Buffer, error) {
 	if limit < 0 {
 		return nil, fmt.Errorf("%w: limit %d: expected 0 or more", ErrNegative, limit)
@@ -122,7 +121,7 @@ func (p *Pool) learn(start int64, b *Buffer) {
 	switch n := int64(b.end); {
 	case n > start && start < minTrusted:
 		p.start.Store(min(n, minTrusted))
-	case n < start/4 && b.lent.lends()%16 == 0:
+	case n < start/4 && start > minRead && b.lent.lends()%16 == 0:
 		p.start.Store(max(start-start/4, minRead))
 	}
 }
