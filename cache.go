@@ -78,10 +78,14 @@ func (c *Cache) SetWithTTL(key, value []byte, ttl time.Duration) error {
 		return err
 	}
 	c.supersede(key)
-	return c.stored(c.ram.Set(key, value, deadline), key, value)
+	err = c.ram.Set(key, value, deadline)
+	c.supersede(key)
+	return c.stored(err, key, value)
 }
 
-// supersede makes what is about to be written win over a load of the key.
+// supersede makes a write win over a load of its key. It is called before the
+// write, lest the load's value overwrite it, and after it for a load that began
+// in between.
 func (c *Cache) supersede(key []byte) {
 	if c.loads.active.Load() != 0 {
 		c.loads.supersede(key)
@@ -98,7 +102,7 @@ func (c *Cache) deadline(ttl time.Duration) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("firn: %w", err)
 	}
-	return c.now() + millis, nil
+	return max(c.now()+millis, 1), nil // 0 would be never, if the clock stepped back
 }
 
 // stored ends a write: it keeps the cache alive so far, and turns the tier's
@@ -145,7 +149,9 @@ func (c *Cache) TTL(key []byte) (ttl time.Duration, ok bool) {
 // Delete removes the value of key. That there was none is no error.
 func (c *Cache) Delete(key []byte) error {
 	c.supersede(key)
-	return c.open(c.ram.Delete(key))
+	ok := c.ram.Delete(key)
+	c.supersede(key)
+	return c.open(ok)
 }
 
 // All yields every live key and value. The slices are lent until the next step.
@@ -169,7 +175,9 @@ func (c *Cache) Len() int {
 // Clear removes every entry.
 func (c *Cache) Clear() error {
 	c.loads.supersedeAll()
-	return c.open(c.ram.Clear())
+	ok := c.ram.Clear()
+	c.loads.supersedeAll()
+	return c.open(ok)
 }
 
 // SetRAMBytes changes the RAM budget while the cache is in use. When it returns,

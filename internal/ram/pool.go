@@ -69,6 +69,9 @@ func (p *pool) chill(decommit func(id uint32)) {
 		decommit(id)
 		p.cold.push(p.segs, id)
 	}
+	for ; p.ready > p.fresh; p.ready-- {
+		decommit(p.ready - 1)
+	}
 }
 
 // over is the number of segments in use beyond the limit.

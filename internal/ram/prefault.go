@@ -4,11 +4,12 @@ package ram
 // millisecond for a huge one. The prefaulter is a goroutine that keeps the
 // segments which will be used next ahead of that, so that no Set waits for it.
 
-// prefaultAhead is how far in bytes it runs ahead of use.
-const prefaultAhead = 32 << 20
+// prefaultAhead is how far in bytes it runs ahead of use: a 32nd of the budget,
+// up to 32 MiB.
+func (t *Tier) prefaultAhead() int64 { return min(t.bytes.Load()/32, 32<<20) }
 
-// prefaultStep is how much it makes ready at once, in bytes.
-const prefaultStep = 4 << 20
+// prefaultStep is how much it makes ready at once, in bytes: one huge page.
+const prefaultStep = 2 << 20
 
 func (t *Tier) runPrefaulter() {
 	for {
@@ -26,7 +27,7 @@ func (t *Tier) runPrefaulter() {
 func (t *Tier) prefaultNext() bool {
 	t.janitor.sweeping.Lock()
 	defer t.janitor.sweeping.Unlock()
-	from, to := t.pool.nextToPrefault(prefaultAhead>>t.segShift, prefaultStep>>t.segShift)
+	from, to := t.pool.nextToPrefault(uint32(t.prefaultAhead()>>t.segShift), prefaultStep>>t.segShift)
 	if from == to || t.closed.Load() {
 		return false
 	}

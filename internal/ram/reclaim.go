@@ -16,18 +16,40 @@ func (s *shard) reclaim() {
 	s.returnSpare()
 }
 
-// deadest is the sealed segment with the fewest live bytes, if they are at
-// most half: to copy those costs less than to lose the oldest records.
+// deadest is the sealed segment that is cheapest to clean, if that copies at
+// most half a segment: less is lost than by giving up the oldest records.
 func (s *shard) deadest() (best uint32) {
-	fewest := s.tier.segSize()/2 + 1
+	least := uint64(s.tier.segSize()/2 + 1)
 	for q := range s.queues {
 		for id := s.queues[q].head; id != 0; id = s.tier.segs[id].next {
-			if live := s.tier.segs[id].live; live < fewest {
-				best, fewest = id, live
+			if uint64(s.tier.segs[id].live) >= least {
+				continue
+			}
+			if n := s.burden(id); n < least {
+				best, least = id, n
 			}
 		}
 	}
 	return best
+}
+
+// burden is what cleaning a segment copies: the records of which some byte lies
+// there, as a whole.
+func (s *shard) burden(id uint32) uint64 {
+	t, seg := s.tier, &s.tier.segs[id]
+	n := uint64(seg.live)
+	if seg.head != 0 {
+		r := t.stored(t.place(seg.head))
+		n += r.size - uint64(seg.first)
+	}
+	if next := seg.cont.Load(); next != 0 {
+		off := t.place(t.segs[next].head)
+		if start, in := t.segmentAt(off); start == id { // otherwise it is the one above
+			r := t.stored(off)
+			n += r.size - uint64(t.segSize()-in)
+		}
+	}
+	return n
 }
 
 // oldest is the segment that the policy gives up.

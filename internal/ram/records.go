@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/firncache/firn/internal/offheap"
+	"github.com/firncache/firn/internal/policy"
 	"github.com/firncache/firn/internal/record"
 )
 
@@ -14,6 +15,9 @@ type newRecord struct {
 	deadline   int64 // 0: never expires
 	shape      record.Shape
 	size       uint64 // what it takes in the log
+
+	lane   policy.Lane // where the policy puts it, if its key is new
+	placed bool        // whether the policy was asked
 }
 
 func (t *Tier) newRecord(hash uint64, key, value []byte, deadline int64) newRecord {

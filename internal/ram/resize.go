@@ -25,8 +25,12 @@ func (t *Tier) setBytes(bytes int64, left *Left) error {
 	shrinks := bytes < t.bytes.Load()
 	t.setLimit(bytes)
 	if !shrinks {
+		t.full.Store(false) // it may fill again
+		t.pool.wakePrefaulter()
 		return nil
 	}
+	t.janitor.sweeping.Lock() // no prefault meanwhile
+	defer t.janitor.sweeping.Unlock()
 	t.region.AdviseSmall() // lest the system fills the holes with huge pages
 	for t.pool.over() > 0 && !t.closed.Load() {
 		victim := t.richest(&t.shards[0])
@@ -63,6 +67,7 @@ func (t *Tier) Clear() bool {
 		}
 		s.unlockAndReport()
 	}
+	t.full.Store(false)
 	return !t.closed.Load()
 }
 

@@ -87,7 +87,10 @@ func (s *shard) set(r *newRecord) (missing int) {
 	if found {
 		q = s.laneOf(old.off)
 	} else {
-		q = s.laneOfNew(r.hash)
+		if !r.placed { // asked once, though the Set may have to start again
+			r.lane, r.placed = s.laneOfNew(r.hash), true
+		}
+		q = r.lane
 	}
 	need := s.wants(q, r.size)
 	if !found && s.table.NeedsChunk() {

@@ -16,6 +16,7 @@ func (e *entry) freq() int { return e.bucket.Freq(e.slot) }
 // buckets are loaded while the keys of the others are hashed.
 type walkBatch struct {
 	n      int
+	entry  entry // the one that is being looked at; here, it needs no allocation
 	recs   [32]stored
 	hashes [32]uint64
 }
@@ -56,10 +57,10 @@ func (s *shard) lookUpLater(off uint64, fn func(*entry)) uint64 {
 func (s *shard) lookUp(fn func(*entry)) {
 	w := &s.batch
 	for i := range w.n {
-		e := entry{hash: w.hashes[i], rec: w.recs[i]}
-		var live bool
-		if e.bucket, e.slot, live = s.table.Find(e.hash, uint32(e.rec.off>>s.tier.unitShift)); live {
-			fn(&e)
+		hash, rec := w.hashes[i], w.recs[i]
+		if b, slot, live := s.table.Find(hash, uint32(rec.off>>s.tier.unitShift)); live {
+			w.entry = entry{hash, b, slot, rec}
+			fn(&w.entry)
 		}
 	}
 	w.n = 0

@@ -1,0 +1,3 @@
+// Package invariants holds the switches of checks that cost nothing in
+// production: they are constants, so that the compiler drops what they guard.
+package invariants

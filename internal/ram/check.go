@@ -1,0 +1,230 @@
+package ram
+
+import (
+	"fmt"
+
+	"github.com/firncache/firn/internal/policy"
+)
+
+// Check compares everything that the tier keeps twice, and returns the first
+// thing that does not agree. It is for tests: nobody else may use the tier
+// meanwhile, and it takes long. Of a closed tier it says nothing.
+func (t *Tier) Check() error {
+	if t.closed.Load() {
+		return nil
+	}
+	held := 0
+	for i := range t.shards {
+		s := &t.shards[i]
+		s.mu.Lock()
+		n, err := s.check()
+		s.mu.Unlock()
+		if err != nil {
+			return fmt.Errorf("shard %d: %w", s.number, err)
+		}
+		held += n
+	}
+	return t.pool.check(held)
+}
+
+// audit is what the index says that a shard's segments hold.
+type audit struct {
+	s      *shard
+	live   map[uint32]uint32 // bytes by segment
+	starts map[uint32]bool   // locations
+	heads  map[uint32]uint32 // location of the record that continues into a segment
+	lanes  [lanes]uint64     // bytes by lane
+	keys   map[string]bool
+}
+
+// check returns the number of segments that the shard holds.
+func (s *shard) check() (held int, err error) {
+	a := audit{s: s, live: map[uint32]uint32{}, starts: map[uint32]bool{}, heads: map[uint32]uint32{}, keys: map[string]bool{}}
+	buckets := s.table.Pin()
+	defer s.table.Unpin()
+	for j := range buckets {
+		for loc := range s.table.Under(j, buckets) {
+			if err := a.entry(loc); err != nil {
+				return 0, fmt.Errorf("index bucket %d, location %#x: %w", j, loc, err)
+			}
+		}
+	}
+	if n := s.table.Len(); n != len(a.starts) {
+		return 0, fmt.Errorf("the index counts %d entries, and has %d", n, len(a.starts))
+	}
+	log := 0
+	for q := range policy.Lane(lanes) {
+		n, err := a.queue(q)
+		if err != nil {
+			return 0, fmt.Errorf("lane %d: %w", q, err)
+		}
+		log += n
+	}
+	if n := s.held.Load(); n != int64(log) {
+		return 0, fmt.Errorf("the shard counts %d segments, and its lanes have %d", n, log)
+	}
+	for id := range a.live {
+		if o := s.tier.segs[id].owner.Load(); o != s.number {
+			return 0, fmt.Errorf("a record lies in segment %d of shard %d", id, o)
+		}
+	}
+	return log + s.spare.n + s.table.Chunks(), nil
+}
+
+// entry looks at one record that the index knows.
+func (a *audit) entry(loc uint32) error {
+	s, t := a.s, a.s.tier
+	if a.starts[loc] {
+		return fmt.Errorf("two entries")
+	}
+	a.starts[loc] = true
+	r := t.stored(t.place(loc))
+	key := string(s.key(&r))
+	if a.keys[key] {
+		return fmt.Errorf("two records of key %x", key)
+	}
+	a.keys[key] = true
+	hash := t.hash([]byte(key))
+	if t.shardOf(hash) != s {
+		return fmt.Errorf("key %x belongs to another shard", key)
+	}
+	if _, _, ok := s.table.Find(hash, loc); !ok {
+		return fmt.Errorf("a search for key %x does not find it", key)
+	}
+	if v := t.header(r.off).version.Load(); v&1 != 0 {
+		return fmt.Errorf("key %x has odd version %d", key, v)
+	}
+	id, in := t.segmentAt(r.off)
+	seg := &t.segs[id]
+	if d := t.deadline(&r); d != 0 && (seg.earliest == 0 || d < seg.earliest || d > seg.latest) {
+		return fmt.Errorf("deadline %d in a segment with deadlines from %d to %d", d, seg.earliest, seg.latest)
+	}
+	a.lanes[seg.lane] += r.size
+	return a.pieces(loc, id, in, r.size)
+}
+
+// pieces follows a record through the segments where it lies.
+func (a *audit) pieces(loc, id, in uint32, size uint64) error {
+	t := a.s.tier
+	for {
+		n := min(size, uint64(t.segSize()-in))
+		a.live[id] += uint32(n)
+		if size -= n; size == 0 {
+			return nil
+		}
+		next := t.segs[id].cont.Load()
+		if next == 0 {
+			return fmt.Errorf("%d bytes are missing after segment %d", size, id)
+		}
+		if h := t.segs[next].head; h != loc {
+			return fmt.Errorf("segment %d continues location %#x", next, h)
+		}
+		a.heads[next] = loc
+		id, in = next, 0
+	}
+}
+
+// queue looks at a lane's segments and returns their number.
+func (a *audit) queue(q policy.Lane) (n int, err error) {
+	s, segs := a.s, a.s.tier.segs
+	prev := uint32(0)
+	for id := s.queues[q].head; id != 0; id = segs[id].next {
+		if seg := &segs[id]; seg.prev != prev || seg.queue != q || n > len(segs) {
+			return 0, fmt.Errorf("segment %d follows %d in queue %d: want %d in %d", id, seg.prev, seg.queue, prev, q)
+		}
+		if segs[id].live == 0 {
+			return 0, fmt.Errorf("segment %d is dead and was not released", id)
+		}
+		if err := a.segment(q, id); err != nil {
+			return 0, err
+		}
+		prev = id
+		n++
+	}
+	if tail := s.queues[q].tail; tail != prev {
+		return 0, fmt.Errorf("the queue ends at segment %d: want %d", tail, prev)
+	}
+	if open := s.lanes[q].seg; open != 0 {
+		if segs[open].queue != policy.None {
+			return 0, fmt.Errorf("segment %d is open and in queue %d", open, segs[open].queue)
+		}
+		if err := a.segment(q, open); err != nil {
+			return 0, err
+		}
+		n++
+	}
+	if b := s.queues[q].bytes; b != a.lanes[q] {
+		return 0, fmt.Errorf("the lane counts %d bytes, and has %d", b, a.lanes[q])
+	}
+	return n, nil
+}
+
+func (a *audit) segment(q policy.Lane, id uint32) error {
+	t := a.s.tier
+	seg := &t.segs[id]
+	switch {
+	case seg.owner.Load() != a.s.number || seg.lane != q:
+		return fmt.Errorf("segment %d is lane %d of shard %d", id, seg.lane, seg.owner.Load())
+	case seg.live != a.live[id]:
+		return fmt.Errorf("segment %d counts %d live bytes, and has %d", id, seg.live, a.live[id])
+	case seg.head != a.heads[id]:
+		return fmt.Errorf("segment %d continues location %#x: want %#x", id, seg.head, a.heads[id])
+	}
+	return a.walk(id)
+}
+
+// walk steps from record to record, dead ones included, as reclaiming does, and
+// must meet every live one.
+func (a *audit) walk(id uint32) error {
+	t := a.s.tier
+	seg, base, met := &t.segs[id], uint64(id)<<t.segShift, 0
+	at := seg.first
+	for at < seg.end {
+		r := t.stored(base + uint64(at))
+		if a.starts[uint32(r.off>>t.unitShift)] {
+			met++
+		}
+		at += uint32(min(r.size, uint64(t.segSize())))
+	}
+	if at != seg.end && at < t.segSize() {
+		return fmt.Errorf("the records of segment %d end at %d: want %d", id, at, seg.end)
+	}
+	for loc := range a.starts {
+		if of, _ := t.segmentAt(t.place(loc)); of == id {
+			met--
+		}
+	}
+	if met != 0 {
+		return fmt.Errorf("a walk through segment %d misses %d records", id, -met)
+	}
+	return nil
+}
+
+// check compares the pool's counts with what the shards hold.
+func (p *pool) check(held int) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	free := 0
+	for _, c := range []chain{p.recycled, p.cold} {
+		n := 0
+		for id := c.head; id != 0 && n < c.n; id = p.segs[id].next {
+			if o := p.segs[id].owner.Load(); o != 0 {
+				return fmt.Errorf("pool: free segment %d belongs to shard %d", id, o)
+			}
+			n++
+		}
+		if n != c.n {
+			return fmt.Errorf("pool: a chain of %d segments has %d", c.n, n)
+		}
+		free += n
+	}
+	switch {
+	case p.used != held:
+		return fmt.Errorf("pool: %d segments in use, and the shards hold %d", p.used, held)
+	case p.used+free != int(p.fresh)-1:
+		return fmt.Errorf("pool: %d segments in use and %d free: want %d together", p.used, free, p.fresh-1)
+	case p.used > p.limit:
+		return fmt.Errorf("pool: %d segments in use: want at most %d", p.used, p.limit)
+	}
+	return nil
+}
