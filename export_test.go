@@ -1,0 +1,8 @@
+package firn
+
+// CheckInvariants compares everything inside the cache with everything else;
+// nobody may use it meanwhile.
+func (c *Cache) CheckInvariants() error { return c.ram.Check() }
+
+// Sweep takes expired entries out now.
+func (c *Cache) Sweep() { c.ram.Sweep() }

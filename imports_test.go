@@ -1,0 +1,146 @@
+package firn_test
+
+import (
+	"go/build"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/firncache/firn"
+
+// allowed lists, for each package that makes the cache, what it may import of
+// this module and from others. Imports run one way: cmd → firn → ram →
+// {policy, index, record, offheap} → invariants.
+var allowed = map[string][]string{
+	".":                   {"internal/ram", "internal/record", "internal/invariants"},
+	"internal/ram":        {"internal/policy", "internal/index", "internal/record", "internal/offheap", "internal/invariants"},
+	"internal/policy":     {"internal/invariants"},
+	"internal/index":      {"internal/offheap", "internal/invariants"},
+	"internal/record":     {"internal/invariants"},
+	"internal/offheap":    {"internal/invariants", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
+	"internal/invariants": {},
+	"internal/cachetest":  {},
+}
+
+// mayBeUnsafe are the packages that may import unsafe: index only to check
+// sizes while it compiles.
+var mayBeUnsafe = []string{"internal/offheap", "internal/index"}
+
+// imports lists, for each package below the root, the imports of its files,
+// tests apart and for every system and tag.
+func imports(t *testing.T) map[string][]string {
+	t.Helper()
+	found := map[string][]string{}
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			name := d.Name()
+			if path != "." && (strings.HasPrefix(name, ".") || name == "testdata" || ownModule(path)) {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		dir := filepath.ToSlash(filepath.Dir(path))
+		found[dir] = append(found[dir], "")
+		for _, spec := range file.Imports {
+			name, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			found[dir] = append(found[dir], name)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// ownModule reports whether the directory is the root of another module.
+func ownModule(dir string) bool {
+	m, _ := filepath.Glob(filepath.Join(dir, "go.mod"))
+	return len(m) > 0
+}
+
+func isStandard(name string) bool {
+	first, _, _ := strings.Cut(name, "/")
+	return !strings.Contains(first, ".") || build.IsLocalImport(name)
+}
+
+func TestImports(t *testing.T) {
+	found := imports(t)
+	for pkg := range allowed {
+		if len(found[pkg]) == 0 {
+			t.Errorf("package %s is in the table and not in the tree: take it out of the table", pkg)
+		}
+	}
+	for pkg, names := range found {
+		list, core := allowed[pkg]
+		for _, name := range names {
+			local, ours := strings.CutPrefix(name, module+"/")
+			switch {
+			case name == "unsafe" && !slices.Contains(mayBeUnsafe, pkg):
+				t.Errorf("%s imports unsafe: move what needs it to internal/offheap", pkg)
+			case name == "" || isStandard(name):
+			case !core && ours && local == "internal/cachetest":
+				t.Errorf("%s imports %s outside of its tests", pkg, local)
+			case !core && (strings.HasPrefix(pkg, "cmd/") || !ours):
+			case !core && strings.HasPrefix(local, "cmd/"):
+				t.Errorf("%s imports %s: imports run the other way", pkg, local)
+			case core && !slices.Contains(list, name) && !slices.Contains(list, local):
+				t.Errorf("%s imports %s: allowed are %v", pkg, name, list)
+			}
+		}
+	}
+}
+
+// index uses unsafe for nothing but sizes.
+func TestIndexUsesUnsafeForSizesOnly(t *testing.T) {
+	files, err := filepath.Glob("internal/index/*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no files: %v", err)
+	}
+	for _, path := range files {
+		for line, text := range lines(t, path) {
+			if i := strings.Index(text, "unsafe."); i >= 0 && !strings.HasPrefix(text[i:], "unsafe.Sizeof(") {
+				t.Errorf("%s:%d: %s: only unsafe.Sizeof is allowed here", path, line+1, strings.TrimSpace(text))
+			}
+		}
+	}
+}
+
+// The module that programs require needs few others, and no rivals or checkers.
+func TestRequirements(t *testing.T) {
+	for line, text := range lines(t, "go.mod") {
+		for _, banned := range []string{"porcupine", "fastcache", "bigcache", "freecache", "ristretto", "otter", "theine", "xsync", "phuslu", "go-cache"} {
+			if strings.Contains(text, banned) {
+				t.Errorf("go.mod:%d: %s: rivals belong to bench, checkers to lincheck", line+1, strings.TrimSpace(text))
+			}
+		}
+	}
+}
+func lines(t *testing.T, path string) []string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(string(data), "\n")
+}

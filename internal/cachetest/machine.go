@@ -1,0 +1,176 @@
+package cachetest
+
+import (
+	"bytes"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Store is a cache under test.
+type Store interface {
+	Get(dst, key []byte) ([]byte, bool)
+	Set(key, value []byte, ttl time.Duration) error
+	Delete(key []byte) error
+	Has(key []byte) bool
+	TTL(key []byte) (time.Duration, bool)
+	GetMulti(keys [][]byte) (values [][]byte, ok []bool)
+	SetMulti(keys, values [][]byte) error
+	All(yield func(key, value []byte) bool)
+	Len() int
+	Clear() error
+	SetBytes(n int64) error
+	Sweep()
+	TooLarge(err error) bool // the error says that a record is too large
+	Check() error            // of everything inside
+}
+
+// Cause says why an entry left, in the words of the caches under test.
+type Cause uint8
+
+// The causes, in their order.
+const (
+	Capacity Cause = iota
+	Expired
+	Replaced
+	Deleted
+)
+
+// Source is where a Machine's choices come from.
+type Source interface {
+	Below(n int) int // 0 ≤ result < n
+}
+
+// Machine calls a Store and compares every answer with a model. It makes one
+// call at a time, but entries may expire meanwhile in a goroutine of the Store.
+type Machine struct {
+	Store Store
+	Clock *Clock
+	Bytes int64    // the budget
+	Keys  [][]byte // that it uses, none longer than 1/20 of the budget
+
+	start int64 // the first budget
+
+	src    Source
+	seq    uint64
+	ttl    time.Duration // of SetMulti
+	op     string
+	opKeys [][]byte // that the call under way writes
+
+	mu   sync.Mutex
+	held map[string][]version // what each key's entry was and is, oldest first
+	err  error                // the first thing that was wrong
+}
+
+// version is one value of a key: it is held until the event that it left.
+type version struct {
+	seq      uint64
+	value    []byte
+	deadline time.Time // zero: never
+}
+
+func (v *version) expired(now time.Time) bool { return !v.deadline.IsZero() && !now.Before(v.deadline) }
+
+// fail notes what is wrong. The caller holds mu.
+func (m *Machine) fail(format string, args ...any) {
+	if m.err == nil {
+		m.err = fmt.Errorf(m.op+": "+format, args...)
+	}
+}
+
+// Evicted is to be called for every entry that leaves the store.
+func (m *Machine) Evicted(key, value []byte, cause Cause) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	held := m.held[string(key)]
+	if len(held) == 0 {
+		m.fail("key %x left for cause %d, and was not there", head(key), cause)
+		return
+	}
+	v := held[0]
+	if !bytes.Equal(v.value, value) {
+		m.fail("key %x left with %d bytes %x: want %d bytes %x", head(key), len(value), head(value), len(v.value), head(v.value))
+	}
+	if expired := v.expired(m.Clock.Now()); expired != (cause == Expired) && cause != Deleted {
+		m.fail("key %x left for cause %d; it is past its time: %v", head(key), cause, expired)
+	}
+	if (cause == Replaced || cause == Deleted) && !m.writes(key) {
+		m.fail("key %x left for cause %d", head(key), cause)
+	}
+	m.held[string(key)] = held[1:]
+}
+
+func (m *Machine) writes(key []byte) bool {
+	for _, k := range m.opKeys {
+		if bytes.Equal(k, key) {
+			return true
+		}
+	}
+	return false
+}
+
+// current is the live value of a key. The caller holds mu.
+func (m *Machine) current(key []byte) (v version, ok bool) {
+	held := m.held[string(key)]
+	if len(held) == 0 {
+		return v, false
+	}
+	v = held[len(held)-1]
+	return v, !v.expired(m.Clock.Now())
+}
+
+// settle is called after a write: of each key at most one entry may be left,
+// besides expired ones of which the event is on its way.
+func (m *Machine) settle(keys [][]byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.Clock.Now()
+	for _, key := range keys {
+		held := m.held[string(key)]
+		for i := range max(0, len(held)-1) {
+			if !held[i].expired(now) {
+				m.fail("key %x has %d entries at once", head(key), len(held))
+			}
+		}
+	}
+}
+
+// Step makes one call. It returns the first thing that was wrong, of this call
+// and of all before.
+func (m *Machine) Step(src Source) error {
+	if m.held == nil {
+		m.held, m.start = map[string][]version{}, m.Bytes
+	}
+	m.src = src
+	op := ops[src.Below(len(ops))]
+	m.mu.Lock()
+	m.op = op.name
+	m.mu.Unlock()
+	op.run(m)
+	m.mu.Lock()
+	m.opKeys = nil
+	err := m.err
+	m.mu.Unlock()
+	if err == nil {
+		err = m.Store.Check()
+	}
+	return err
+}
+
+// Finish compares everything.
+func (m *Machine) Finish() error {
+	m.mu.Lock()
+	m.op = "at the end"
+	m.mu.Unlock()
+	for _, key := range m.Keys {
+		m.get(key)
+	}
+	m.all()
+	if m.err == nil {
+		m.err = m.Store.Check()
+	}
+	return m.err
+}
+
+// head is the beginning of bytes, for messages.
+func head(b []byte) []byte { return b[:min(len(b), 32)] }

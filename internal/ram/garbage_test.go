@@ -1,0 +1,102 @@
+package ram
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"runtime/debug"
+	"testing"
+	"time"
+
+	"github.com/firncache/firn/internal/index"
+)
+
+// A reader that is interrupted in a bucket finds other bytes there when the
+// bucket's memory was reused for records: a user's bytes, in the worst case.
+// These tests put such bytes under a reader.
+
+func newTier(t testing.TB, bytes int64) *Tier {
+	tier, err := New(Config{Bytes: bytes, Seed: 1, Now: func() int64 { return 1000 }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(tier.Free)
+	return tier
+}
+
+// forge overwrites the bucket where a search for key begins: every slot matches
+// the key's tag.
+func forge(t *Tier, key []byte, link uint32, loc func(i int) uint32) (s *shard, hash uint64) {
+	hash = t.hash(key)
+	s = t.shardOf(hash)
+	bucket := t.region.Bytes(s.table.HomeOffset(hash, s.table.Shape()), index.BucketSize)
+	for i := range index.Slots {
+		binary.LittleEndian.PutUint16(bucket[2*i:], uint16(index.TagOf(hash)))
+		binary.LittleEndian.PutUint32(bucket[24+4*i:], loc(i))
+	}
+	binary.LittleEndian.PutUint32(bucket[20:], link)
+	return s, hash
+}
+
+// Locations and links that lead anywhere are followed without a fault.
+func TestReaderAmongGarbage(t *testing.T) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	for _, bytes := range []int64{64 << 10, 1 << 20, 33 << 20} {
+		t.Run(fmt.Sprint(bytes), func(t *testing.T) {
+			tier := newTier(t, bytes)
+			rng := rand.New(rand.NewPCG(1, uint64(bytes)))
+			filler := make([]byte, min(tier.MaxRecord()-8, 100_000))
+			for i := range filler {
+				filler[i] = byte(rng.Uint32())
+			}
+			for i := range 20 { // garbage to be led to
+				if err := tier.Set(fmt.Append(nil, i), filler, 0); err != nil {
+					t.Fatal(err)
+				}
+			}
+			key := []byte("key")
+			end := uint32(tier.region.Size() >> tier.unitShift)
+			for range 20_000 {
+				link := uint32(0)
+				s, hash := forge(tier, key, link, func(i int) uint32 {
+					switch i % 4 {
+					case 0:
+						return end - 1 - rng.Uint32N(200)
+					case 1:
+						return uint32(tier.ghostAt>>tier.unitShift) + rng.Uint32N(64) - 32
+					case 2:
+						return rng.Uint32N(uint32(4 * bytes >> tier.unitShift))
+					default:
+						return rng.Uint32()
+					}
+				})
+				tier.get(s, nil, key, hash)
+			}
+		})
+	}
+}
+
+// A bucket that leads to itself does not hold a reader once its memory is known
+// to be reused.
+func TestReaderInACircle(t *testing.T) {
+	tier := newTier(t, 1<<20)
+	key := []byte("key")
+	hash := tier.hash(key)
+	s := tier.shardOf(hash)
+	self := uint32(s.table.HomeOffset(hash, s.table.Shape()) / index.BucketSize)
+	forge(tier, key, self, func(int) uint32 { return 0 })
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		tier.get(s, nil, key, hash)
+	}()
+	for deadline := time.After(time.Minute); ; s.epoch.Add(1) {
+		select {
+		case <-done:
+			return
+		case <-deadline:
+			t.Fatal("the reader does not end")
+		case <-time.After(time.Millisecond):
+		}
+	}
+}

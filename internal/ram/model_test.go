@@ -1,0 +1,186 @@
+package ram
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/firncache/firn/internal/cachetest"
+	"github.com/firncache/firn/internal/invariants"
+)
+
+// modelStore is a Tier as the model's machine calls it.
+type modelStore struct {
+	*Tier
+	clock *cachetest.Clock
+}
+
+func (s modelStore) Set(key, value []byte, ttl time.Duration) error {
+	deadline := int64(0)
+	if ttl != 0 {
+		deadline = s.clock.Millis() + ttl.Milliseconds()
+	}
+	return s.Tier.Set(key, value, deadline)
+}
+
+func (s modelStore) Delete(key []byte) error {
+	if !s.Tier.Delete(key) {
+		return ErrClosed
+	}
+	return nil
+}
+
+func (s modelStore) Clear() error {
+	if !s.Tier.Clear() {
+		return ErrClosed
+	}
+	return nil
+}
+
+func (s modelStore) Has(key []byte) bool {
+	_, ok := s.Deadline(key)
+	return ok
+}
+
+func (s modelStore) TTL(key []byte) (time.Duration, bool) {
+	d, ok := s.Deadline(key)
+	if d == 0 {
+		return 0, ok
+	}
+	return time.Duration(d-s.clock.Millis()) * time.Millisecond, ok
+}
+
+func (s modelStore) GetMulti(keys [][]byte) (values [][]byte, ok []bool) {
+	var w Window
+	for len(keys) > 0 {
+		n := min(len(keys), BatchWindow)
+		s.Prepare(&w, keys[:n])
+		for i, key := range keys[:n] {
+			v, found := s.GetPrepared(&w, i, nil, key)
+			values, ok = append(values, v), append(ok, found)
+		}
+		keys = keys[n:]
+	}
+	return values, ok
+}
+
+func (s modelStore) SetMulti(keys, values [][]byte) error {
+	var w Window
+	for len(keys) > 0 {
+		n := min(len(keys), BatchWindow)
+		s.Prepare(&w, keys[:n])
+		for i, key := range keys[:n] {
+			if err := s.SetPrepared(&w, i, key, values[i], 0); err != nil {
+				return err
+			}
+		}
+		keys, values = keys[n:], values[n:]
+	}
+	return nil
+}
+
+func (s modelStore) TooLarge(err error) bool { return errors.Is(err, ErrTooLarge) }
+
+// newMachine makes a tier and a machine that drives it. Time passes, and what
+// expired is swept, only when the machine says so.
+func newMachine(t interface{ Fatal(...any) }, bytes int64, mask uint64, keys [][]byte) *cachetest.Machine {
+	clock := &cachetest.Clock{}
+	m := &cachetest.Machine{Clock: clock, Bytes: bytes, Keys: keys}
+	tier, err := New(Config{
+		Bytes: bytes, MaxBytes: 4 * bytes, Seed: 1, Now: clock.Millis, HashMask: mask,
+		Evicted: func(key, value []byte, cause Cause) { m.Evicted(key, value, cachetest.Cause(cause)) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tier.janitor.once.Do(func() {})
+	m.Store = modelStore{tier, clock}
+	return m
+}
+
+func freeMachine(m *cachetest.Machine) { m.Store.(modelStore).Free() }
+
+// masks keep few bits of the hash: equal tags, equal buckets, equal shards, one
+// hash for all keys.
+var masks = map[string]uint64{
+	"all":      0,
+	"1 tag":    ^uint64(0x3fff << 32),
+	"2 tags":   ^uint64(0x3fff<<32) | 1<<32,
+	"1 home":   0xffff_ffff_0000_0000,
+	"1 shard":  1<<58 - 1,
+	"4 hashes": 3,
+	"1 hash":   1 << 63, // or two, where there are shards
+}
+
+// Every call against the model, whatever collides.
+func TestModel(t *testing.T) {
+	for name, mask := range masks {
+		for _, bytes := range []int64{64 << 10, 256 << 10, 2 << 20} {
+			if invariants.Race && bytes > 64<<10 {
+				t.Logf("%s/%d: left to builds without the race detector, where bytes are not copied one by one", name, bytes)
+				continue
+			}
+			t.Run(fmt.Sprintf("%s/%d", name, bytes), func(t *testing.T) {
+				rng := cachetest.Random{Rand: rand.New(rand.NewPCG(uint64(bytes), mask))}
+				m := newMachine(t, bytes, mask, cachetest.Keys(120, int(bytes/20)))
+				defer freeMachine(m)
+				for i := range 200 {
+					if err := m.Step(rng); err != nil {
+						t.Fatalf("step %d: %v", i, err)
+					}
+				}
+				if err := m.Finish(); err != nil {
+					t.Fatal(err)
+				}
+			})
+		}
+	}
+}
+
+// choices makes rapid draw a machine's choices, so that it can shrink them.
+type choices struct{ *rapid.T }
+
+func (c choices) Below(n int) int { return rapid.IntRange(0, n-1).Draw(c.T, "choice") }
+
+func TestModelRapid(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		bytes := int64(rapid.SampledFrom([]int{64 << 10, 100_000, 1 << 20}).Draw(t, "bytes"))
+		mask := rapid.SampledFrom([]uint64{0, 3, 1 << 63}).Draw(t, "mask")
+		m := newMachine(t, bytes, mask, cachetest.Keys(40, int(bytes/20)))
+		defer freeMachine(m)
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			if err := m.Step(choices{t}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := m.Finish(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func FuzzModel(f *testing.F) {
+	rng := rand.NewChaCha8([32]byte{1})
+	for _, n := range []int{20, 200, 2000} {
+		input := make([]byte, n)
+		rng.Read(input)
+		f.Add(input, uint8(n))
+	}
+	f.Fuzz(func(t *testing.T, input []byte, kind uint8) {
+		mask := []uint64{0, 3, 1 << 63, ^uint64(0x3fff << 32)}[kind%4]
+		m := newMachine(t, 64<<10<<(kind/4%5), mask, cachetest.Keys(60, 3<<10))
+		defer freeMachine(m)
+		for src := (&cachetest.Bytes{Rest: input}); len(src.Rest) > 0; {
+			if err := m.Step(src); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := m.Finish(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

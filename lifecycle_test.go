@@ -1,0 +1,261 @@
+package firn_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/firncache/firn"
+	"github.com/firncache/firn/internal/cachetest"
+)
+
+// use calls everything once and tells what a closed cache must not answer.
+func use(c *firn.Cache, rng *rand.Rand) error {
+	key := fmt.Append(nil, rng.IntN(1000))
+	var b firn.Batch
+	_, got := c.Get(nil, key)
+	_, lookedUp := c.Lookup(context.Background(), nil, key)
+	_, hasTTL := c.TTL(key)
+	c.GetMulti(&b, [][]byte{key})
+	_, inBatch := b.Value(0)
+	for k, v := range c.All() {
+		_, _ = k, v
+		break
+	}
+	c.Len()
+	c.Stats()
+	if got || lookedUp == nil || hasTTL || inBatch || c.Has(key) || c.Len() > 0 {
+		return errors.New("a closed cache holds something")
+	}
+	if !errors.Is(lookedUp, firn.ErrClosed) {
+		return fmt.Errorf("Lookup of a closed cache: %w", lookedUp)
+	}
+	for name, err := range writes(c, key, rng) {
+		if !errors.Is(err, firn.ErrClosed) {
+			return fmt.Errorf("%s of a closed cache: %v: want ErrClosed", name, err)
+		}
+	}
+	return nil
+}
+
+func writes(c *firn.Cache, key []byte, rng *rand.Rand) map[string]error {
+	value := make([]byte, rng.IntN(20_000))
+	_, loaded := c.GetOrLoad(context.Background(), nil, key, func(context.Context, []byte) ([]byte, error) { return value, nil })
+	return map[string]error{
+		"Set":         c.Set(key, value),
+		"SetWithTTL":  c.SetWithTTL(key, value, time.Hour),
+		"SetMulti":    c.SetMulti([][]byte{key}, [][]byte{value}),
+		"Delete":      c.Delete(key),
+		"Clear":       c.Clear(),
+		"SetRAMBytes": c.SetRAMBytes(1 << 20),
+		"GetOrLoad":   loaded,
+	}
+}
+
+func TestUseAfterClose(t *testing.T) {
+	c := open(t, firn.Options{RAMBytes: 1 << 20, TTL: time.Hour})
+	for i := range 1000 {
+		set(t, c, fmt.Append(nil, i), make([]byte, 100))
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(); !errors.Is(err, firn.ErrClosed) {
+		t.Errorf("a second Close: %v: want ErrClosed", err)
+	}
+	if err := use(c, rand.New(rand.NewPCG(1, 1))); err != nil {
+		t.Error(err)
+	}
+}
+
+// Close while everything is called, twice at once: no fault, and closed
+// afterwards.
+func TestCloseUnderLoad(t *testing.T) {
+	before := goroutines()
+	for round := range 20 {
+		c := open(t, firn.Options{RAMBytes: 1 << 20, TTL: time.Hour, OnEvict: func(_, _ []byte, _ firn.Cause) {}})
+		var (
+			wg    sync.WaitGroup
+			calls atomic.Int64
+			first atomic.Int64
+			stop  atomic.Bool
+		)
+		for g := range 6 {
+			wg.Go(func() {
+				rng := rand.New(rand.NewPCG(uint64(g), uint64(round)))
+				for !stop.Load() {
+					calls.Add(1)
+					if g%2 == 0 {
+						for name, err := range writes(c, fmt.Append(nil, rng.IntN(1000)), rng) {
+							if err != nil && !errors.Is(err, firn.ErrClosed) {
+								t.Errorf("%s: %v", name, err)
+							}
+						}
+						continue
+					}
+					use(c, rng)
+				}
+			})
+		}
+		for calls.Load() < 50 {
+			runtime.Gosched()
+		}
+		for range 2 {
+			wg.Go(func() {
+				if c.Close() == nil {
+					first.Add(1)
+				}
+			})
+		}
+		for range 3 { // some more calls after the end
+			for n := calls.Load(); calls.Load() < n+6; {
+				runtime.Gosched()
+			}
+		}
+		stop.Store(true)
+		wg.Wait()
+		if n := first.Load(); n != 1 {
+			t.Errorf("%d of two calls of Close say that they closed it", n)
+		}
+		if err := use(c, rand.New(rand.NewPCG(1, 1))); err != nil {
+			t.Error(err)
+		}
+	}
+	settles(t, before)
+}
+
+// goroutines lists those that run code of this module, by their stacks' tops.
+func goroutines() int {
+	buf := make([]byte, 1<<20)
+	buf = buf[:runtime.Stack(buf, true)]
+	n := 0
+	for _, g := range strings.Split(string(buf), "\n\n") {
+		if strings.Contains(g, "created by github.com/firncache/firn") && !strings.Contains(g, "firn_test") {
+			n++
+		}
+	}
+	return n
+}
+
+// settles waits for goroutines that are about to end.
+func settles(t *testing.T, before int) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); goroutines() > before; runtime.Gosched() {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d goroutines are left, %d before", goroutines(), before)
+		}
+	}
+}
+
+// Caches that nobody closes go with the last reference to them: 50 of 64 MiB
+// take less address space than five.
+func TestDroppedWithoutClose(t *testing.T) {
+	before := goroutines()
+	start := addressSpace(t)
+	for i := range 50 {
+		c, err := firn.Open(firn.Options{RAMBytes: 64 << 20, MaxRAMBytes: 64 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		set(t, c, []byte("k"), []byte("v"))
+		if i%2 == 0 {
+			if err := c.SetWithTTL([]byte("k"), []byte("v"), time.Hour); err != nil { // starts a goroutine
+				t.Fatal(err)
+			}
+		}
+		c = nil
+		runtime.GC()
+	}
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		runtime.GC()
+		if addressSpace(t)-start < 5*64<<20 && goroutines() <= before {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d MiB of address space and %d goroutines are left", (addressSpace(t)-start)>>20, goroutines()-before)
+		}
+	}
+}
+
+// An iteration yields what stays exactly once, whatever else comes, goes and
+// changes, and while the index grows and shrinks.
+func TestAllYieldsWhatStaysOnce(t *testing.T) {
+	c := open(t, firn.Options{RAMBytes: 16 << 20})
+	const stable = 5000
+	for i := range stable {
+		key := fmt.Append(nil, "stable", i)
+		set(t, c, key, cachetest.AppendValue(nil, key, 1, 30))
+	}
+	var wg sync.WaitGroup
+	var stop atomic.Bool
+	for g := range 2 {
+		wg.Go(func() {
+			for n := 0; !stop.Load(); n++ {
+				for i := range 10_000 {
+					key := fmt.Append(nil, "other", g, i)
+					if n%2 == 0 {
+						c.Set(key, make([]byte, i%50))
+					} else {
+						c.Delete(key)
+					}
+				}
+			}
+		})
+	}
+	defer wg.Wait()
+	defer stop.Store(true)
+	for round := range 10 {
+		seen := map[string]int{}
+		for k, v := range c.All() {
+			if !strings.HasPrefix(string(k), "stable") {
+				continue
+			}
+			seen[string(k)]++
+			if _, err := cachetest.Sequence(k, v); err != nil {
+				t.Errorf("key %s: %v", k, err)
+			}
+			if len(seen)%100 == 0 { // replaced meanwhile: still there
+				c.Set(k, cachetest.AppendValue(nil, k, 2, 30+round))
+			}
+		}
+		if len(seen) != stable {
+			t.Errorf("round %d: %d of %d keys", round, len(seen), stable)
+		}
+		for k, n := range seen {
+			if n != 1 {
+				t.Errorf("round %d: key %s is yielded %d times", round, k, n)
+			}
+		}
+	}
+}
+
+// An iteration may be left, and the loop may use the cache.
+func TestAllMayBeLeft(t *testing.T) {
+	c := open(t, firn.Options{RAMBytes: 1 << 20})
+	for i := range 2000 {
+		set(t, c, fmt.Append(nil, i), []byte("v"))
+	}
+	for range 3 {
+		for k := range c.All() {
+			if err := c.Delete(k); err != nil {
+				t.Fatal(err)
+			}
+			break
+		}
+	}
+	for range c.All() {
+		if err := c.Clear(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := c.Len(); n != 0 {
+		t.Errorf("%d entries, want none", n)
+	}
+}

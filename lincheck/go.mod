@@ -1,0 +1,12 @@
+module github.com/firncache/firn/lincheck
+
+go 1.26.0
+
+require (
+	github.com/anishathalye/porcupine v1.3.1
+	github.com/firncache/firn v0.0.0
+)
+
+require golang.org/x/sys v0.49.0 // indirect
+
+replace github.com/firncache/firn => ../

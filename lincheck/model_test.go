@@ -1,0 +1,96 @@
+package lincheck
+
+import (
+	"fmt"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// call is one operation on a key.
+type call struct {
+	op    op
+	key   int
+	value uint64 // of a set
+}
+
+type op uint8
+
+const (
+	get op = iota
+	set
+	del
+)
+
+// answer is what a get returned.
+type answer struct {
+	value uint64
+	ok    bool
+}
+
+// absent is the state of a register without a value; written ones are above 0.
+const absent = uint64(0)
+
+// register is a key of a cache that evicts nothing: a get returns the value
+// that was set last, or nothing if the key was deleted since.
+var register = porcupine.Model{
+	Partition: byKey,
+	Init:      func() any { return absent },
+	Step: func(state, input, output any) (bool, any) {
+		value, in := state.(uint64), input.(call)
+		switch in.op {
+		case set:
+			return true, in.value
+		case del:
+			return true, absent
+		}
+		out := output.(answer)
+		return out.ok == (value != absent) && out.value == value, value
+	},
+	DescribeOperation: describe,
+}
+
+// evicting is a key of a cache that evicts: a get may find nothing at any time,
+// and then the value that was there does not come back.
+var evicting = porcupine.Model{
+	Partition: byKey,
+	Init:      func() any { return absent },
+	Step: func(state, input, output any) (bool, any) {
+		value, in := state.(uint64), input.(call)
+		switch in.op {
+		case set:
+			return true, in.value
+		case del:
+			return true, absent
+		}
+		out := output.(answer)
+		if !out.ok {
+			return true, absent // gone, for good
+		}
+		return out.value == value, value
+	},
+	DescribeOperation: describe,
+}
+
+func byKey(history []porcupine.Operation) (parts [][]porcupine.Operation) {
+	keys := map[int][]porcupine.Operation{}
+	for _, o := range history {
+		k := o.Input.(call).key
+		keys[k] = append(keys[k], o)
+	}
+	for _, part := range keys {
+		parts = append(parts, part)
+	}
+	return parts
+}
+
+func describe(input, output any) string {
+	in := input.(call)
+	switch in.op {
+	case set:
+		return fmt.Sprintf("set(%d, %d)", in.key, in.value)
+	case del:
+		return fmt.Sprintf("delete(%d)", in.key)
+	}
+	out := output.(answer)
+	return fmt.Sprintf("get(%d) -> %d, %v", in.key, out.value, out.ok)
+}

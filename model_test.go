@@ -1,0 +1,164 @@
+package firn_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/firncache/firn"
+	"github.com/firncache/firn/internal/cachetest"
+	"github.com/firncache/firn/internal/invariants"
+)
+
+// modelStore is a Cache as the model's machine calls it.
+type modelStore struct {
+	*firn.Cache
+	batch firn.Batch
+	reads int
+}
+
+// Get takes turns between the three calls that read one key.
+func (s *modelStore) Get(dst, key []byte) ([]byte, bool) {
+	s.reads++
+	switch s.reads % 3 {
+	case 0:
+		v, err := s.Lookup(context.Background(), dst, key)
+		return v, err == nil
+	case 1:
+		v, err := s.GetOrLoad(context.Background(), dst, key, func(context.Context, []byte) ([]byte, error) {
+			return nil, firn.ErrNotFound
+		})
+		return v, err == nil
+	default:
+		return s.Cache.Get(dst, key)
+	}
+}
+
+// Set takes turns with GetOrLoad where that stores the same.
+func (s *modelStore) Set(key, value []byte, ttl time.Duration) error {
+	if ttl == 0 && s.reads%5 == 0 && !s.Has(key) {
+		v, err := s.GetOrLoad(context.Background(), nil, key, func(_ context.Context, k []byte) ([]byte, error) {
+			if string(k) != string(key) {
+				return nil, fmt.Errorf("the loader was called for key %x", k)
+			}
+			return append([]byte(nil), value...), nil
+		})
+		if err == nil && string(v) != string(value) {
+			return fmt.Errorf("GetOrLoad returned %d bytes: want %d", len(v), len(value))
+		}
+		return err
+	}
+	if ttl == 0 {
+		return s.Cache.Set(key, value)
+	}
+	return s.SetWithTTL(key, value, ttl)
+}
+
+func (s *modelStore) GetMulti(keys [][]byte) (values [][]byte, ok []bool) {
+	s.Cache.GetMulti(&s.batch, keys)
+	for i := range s.batch.Len() {
+		v, found := s.batch.Value(i)
+		values, ok = append(values, v), append(ok, found)
+	}
+	return values, ok
+}
+
+func (s *modelStore) All(yield func(key, value []byte) bool) {
+	for k, v := range s.Cache.All() {
+		if !yield(k, v) {
+			return
+		}
+	}
+}
+
+func (s *modelStore) SetBytes(n int64) error  { return s.SetRAMBytes(n) }
+func (s *modelStore) TooLarge(err error) bool { return errors.Is(err, firn.ErrTooLarge) }
+func (s *modelStore) Check() error            { return nil } // the goroutine that expires entries may be at work
+
+// fataler is a *testing.T or a *rapid.T.
+type fataler interface{ Fatal(...any) }
+
+func newMachine(t fataler, bytes int64, keys int) (*cachetest.Machine, *modelStore) {
+	m := &cachetest.Machine{Clock: &cachetest.Clock{}, Bytes: bytes, Keys: cachetest.Keys(keys, int(bytes/20))}
+	c, err := firn.Open(firn.Options{
+		RAMBytes: bytes, MaxRAMBytes: 4 * bytes, Clock: m.Clock.Now,
+		OnEvict: func(key, value []byte, cause firn.Cause) { m.Evicted(key, value, cachetest.Cause(cause)) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &modelStore{Cache: c}
+	m.Store = s
+	return m, s
+}
+
+// finish compares everything with the model and closes the cache.
+func finish(t fataler, m *cachetest.Machine, s *modelStore) {
+	if err := m.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Every call against the model: see package cachetest for what it demands.
+func TestModel(t *testing.T) {
+	for _, bytes := range []int64{64 << 10, 200_000, 1 << 20} {
+		if invariants.Race && bytes > 64<<10 {
+			t.Logf("%d bytes: left to builds without the race detector, where bytes are not copied one by one", bytes)
+			continue
+		}
+		t.Run(fmt.Sprint(bytes), func(t *testing.T) {
+			rng := cachetest.Random{Rand: rand.New(rand.NewPCG(uint64(bytes), 1))}
+			m, s := newMachine(t, bytes, 150)
+			for i := range 300 {
+				if err := m.Step(rng); err != nil {
+					t.Fatalf("step %d: %v", i, err)
+				}
+			}
+			finish(t, m, s)
+		})
+	}
+}
+
+// choices makes rapid draw a machine's choices, so that it can shrink them.
+type choices struct{ *rapid.T }
+
+func (c choices) Below(n int) int { return rapid.IntRange(0, n-1).Draw(c.T, "choice") }
+
+func TestModelRapid(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		bytes := int64(rapid.SampledFrom([]int{64 << 10, 100_000, 1 << 20}).Draw(t, "bytes"))
+		m, s := newMachine(t, bytes, 40)
+		for range rapid.IntRange(1, 40).Draw(t, "steps") {
+			if err := m.Step(choices{t}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		finish(t, m, s)
+	})
+}
+
+func FuzzCommands(f *testing.F) {
+	rng := rand.NewChaCha8([32]byte{2})
+	for _, n := range []int{20, 200, 2000} {
+		input := make([]byte, n)
+		rng.Read(input)
+		f.Add(input, uint8(n))
+	}
+	f.Fuzz(func(t *testing.T, input []byte, size uint8) {
+		m, s := newMachine(t, 64<<10<<(size%5), 60)
+		for src := (&cachetest.Bytes{Rest: input}); len(src.Rest) > 0; {
+			if err := m.Step(src); err != nil {
+				t.Fatal(err)
+			}
+		}
+		finish(t, m, s)
+	})
+}

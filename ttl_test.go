@@ -1,0 +1,229 @@
+package firn_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/firncache/firn"
+	"github.com/firncache/firn/internal/cachetest"
+)
+
+// A value is there until one millisecond before its deadline.
+func TestTTLToTheMillisecond(t *testing.T) {
+	clock := &cachetest.Clock{}
+	c := open(t, firn.Options{RAMBytes: 1 << 20, Clock: clock.Now})
+	key := []byte("k")
+	for _, ttl := range []time.Duration{1, time.Millisecond, 2 * time.Millisecond, 250 * time.Millisecond, time.Second, time.Hour, 10 * 365 * 24 * time.Hour} {
+		for _, size := range []int{3, 5000, 200_000} {
+			if err := c.SetWithTTL(key, make([]byte, size), ttl); err != nil {
+				t.Fatal(err)
+			}
+			whole := max(ttl, time.Millisecond)
+			clock.Advance(whole - time.Millisecond)
+			if left, ok := c.TTL(key); !ok || left != time.Millisecond {
+				t.Errorf("%v: %v left, %v, a millisecond before the deadline", ttl, left, ok)
+			}
+			if _, ok := c.Get(nil, key); !ok || !c.Has(key) {
+				t.Errorf("%v, %d bytes: gone a millisecond before the deadline", ttl, size)
+			}
+			clock.Advance(time.Millisecond)
+			if _, ok := c.Get(nil, key); ok || c.Has(key) {
+				t.Errorf("%v, %d bytes: there at the deadline", ttl, size)
+			}
+			if left, ok := c.TTL(key); ok || left != 0 {
+				t.Errorf("%v: %v left, %v, at the deadline", ttl, left, ok)
+			}
+		}
+	}
+}
+
+func TestTTLValues(t *testing.T) {
+	clock := &cachetest.Clock{}
+	c := open(t, firn.Options{RAMBytes: 1 << 20, Clock: clock.Now, TTL: time.Minute})
+	key := []byte("k")
+	want := func(ttl time.Duration) {
+		t.Helper()
+		if got, ok := c.TTL(key); !ok || got != ttl {
+			t.Errorf("TTL is %v, %v, want %v", got, ok, ttl)
+		}
+	}
+	set(t, c, key, []byte("v"))
+	want(time.Minute)
+	clock.Advance(time.Second)
+	want(59 * time.Second)
+	if err := c.SetMulti([][]byte{key}, [][]byte{[]byte("w")}); err != nil {
+		t.Fatal(err)
+	}
+	want(time.Minute)
+	if err := c.SetWithTTL(key, []byte("x"), 0); err != nil {
+		t.Fatal(err)
+	}
+	want(0)
+	if err := c.SetWithTTL(key, []byte("x"), 1500*time.Microsecond); err != nil {
+		t.Fatal(err)
+	}
+	want(2 * time.Millisecond)
+	for _, ttl := range []time.Duration{-1, -time.Hour, math.MinInt64, math.MaxInt64} {
+		err := c.SetWithTTL(key, []byte("never"), ttl)
+		if err == nil || !strings.Contains(err.Error(), ttl.String()) {
+			t.Errorf("SetWithTTL(%v): %v: want an error that names it", ttl, err)
+		}
+	}
+	if v, ok := c.Get(nil, key); !ok || string(v) != "x" {
+		t.Errorf("after refused writes: %q, %v", v, ok)
+	}
+}
+
+// However the clock steps, a value with a TTL is not one without.
+func TestTTLWhenTheClockStepsBack(t *testing.T) {
+	clock := &cachetest.Clock{}
+	clock.Advance(time.Hour)
+	c := open(t, firn.Options{RAMBytes: 1 << 20, Clock: clock.Now})
+	key := []byte("k")
+	for _, back := range []time.Duration{time.Second, 2 * time.Second, time.Minute, 365 * 24 * time.Hour} {
+		clock.Advance(-back)
+		for _, ttl := range []time.Duration{time.Millisecond, time.Second, back - time.Second, back} {
+			if err := c.SetWithTTL(key, []byte("v"), max(ttl, time.Millisecond)); err != nil {
+				t.Fatal(err)
+			}
+			if left, ok := c.TTL(key); ok && left == 0 {
+				t.Errorf("clock %v back, TTL %v: the value never expires", back, ttl)
+			}
+		}
+		clock.Advance(2 * back)
+		if c.Has(key) {
+			t.Errorf("clock %v back and forth: still there", back)
+		}
+		clock.Advance(-back)
+	}
+}
+
+// Expired, overwritten and deleted space comes back without a read and without
+// an eviction.
+func TestSpaceComesBack(t *testing.T) {
+	const budget, size, rounds = 4 << 20, 1000, 20
+	fill := func(t *testing.T, c *firn.Cache, round, n int, ttl time.Duration) {
+		for i := range n {
+			if err := c.SetWithTTL(fmt.Appendf(nil, "%d.%d", round, i), make([]byte, size), ttl); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	const half = budget / size / 2
+	cases := map[string]func(t *testing.T, c *firn.Cache, clock *cachetest.Clock, round int){
+		"expired": func(t *testing.T, c *firn.Cache, clock *cachetest.Clock, round int) {
+			fill(t, c, round, half, time.Second)
+			clock.Advance(3 * time.Second)
+			c.Sweep()
+			if n := c.Len(); n != 0 {
+				t.Fatalf("%d entries after the sweep", n)
+			}
+		},
+		"expired at different times": func(t *testing.T, c *firn.Cache, clock *cachetest.Clock, round int) {
+			for i := range half {
+				ttl := time.Duration(1+i%1000) * time.Millisecond
+				if i%100 == 0 {
+					ttl = time.Hour // a few that hold their segments
+				}
+				if err := c.SetWithTTL(fmt.Append(nil, i), make([]byte, size), ttl); err != nil {
+					t.Fatal(err)
+				}
+			}
+			clock.Advance(4 * time.Minute)
+			c.Sweep()
+			if n := c.Len(); n > half/50 {
+				t.Fatalf("%d entries after the sweep, want about %d", n, half/100)
+			}
+		},
+		"deleted": func(t *testing.T, c *firn.Cache, _ *cachetest.Clock, round int) {
+			fill(t, c, round, half, 0)
+			for i := range half {
+				if err := c.Delete(fmt.Appendf(nil, "%d.%d", round, i)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		},
+		"overwritten in place": func(t *testing.T, c *firn.Cache, _ *cachetest.Clock, round int) {
+			fill(t, c, 0, half, 0)
+		},
+		"overwritten by other lengths": func(t *testing.T, c *firn.Cache, _ *cachetest.Clock, round int) {
+			for i := range half {
+				set(t, c, fmt.Append(nil, i), make([]byte, size-round))
+			}
+		},
+		"cleared": func(t *testing.T, c *firn.Cache, _ *cachetest.Clock, round int) {
+			fill(t, c, round, half, 0)
+			if err := c.Clear(); err != nil {
+				t.Fatal(err)
+			}
+		},
+	}
+	for name, load := range cases {
+		t.Run(name, func(t *testing.T) {
+			clock := &cachetest.Clock{}
+			c := open(t, firn.Options{RAMBytes: budget, Clock: clock.Now})
+			for round := range rounds {
+				load(t, c, clock, round)
+			}
+			if n := c.Stats().Evictions; n != 0 {
+				t.Errorf("%d entries were evicted to make room", n)
+			}
+		})
+	}
+}
+
+// With the system's clock the cache takes expired entries out by itself.
+func TestExpiryWithoutCalls(t *testing.T) {
+	expired := make(chan string, 100)
+	c := open(t, firn.Options{RAMBytes: 1 << 20, OnEvict: func(key, value []byte, cause firn.Cause) {
+		expired <- fmt.Sprintf("%s=%s %v", key, value, cause)
+	}})
+	if err := c.SetWithTTL([]byte("k"), []byte("v"), 10*time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	set(t, c, []byte("stays"), []byte("v"))
+	select {
+	case got := <-expired:
+		if got != "k=v expired" {
+			t.Errorf("%s", got)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("nothing was taken out in a minute")
+	}
+	if n := c.Len(); n != 1 {
+		t.Errorf("%d entries, want 1", n)
+	}
+}
+
+// A bad option is an error that names the field, the value and what it should be.
+func TestOptionErrors(t *testing.T) {
+	for _, c := range []struct {
+		opts firn.Options
+		want []string
+	}{
+		{firn.Options{}, []string{"RAMBytes", "0", "65536"}},
+		{firn.Options{RAMBytes: -5}, []string{"RAMBytes", "-5", "65536"}},
+		{firn.Options{RAMBytes: 65535}, []string{"RAMBytes", "65535", "65536"}},
+		{firn.Options{RAMBytes: math.MaxInt64}, []string{"RAMBytes", fmt.Sprint(int64(math.MaxInt64))}},
+		{firn.Options{RAMBytes: 1 << 20, MaxRAMBytes: 1<<20 - 1}, []string{"MaxRAMBytes", "1048575", "1048576"}},
+		{firn.Options{RAMBytes: 1 << 20, MaxRAMBytes: -1}, []string{"MaxRAMBytes", "-1"}},
+		{firn.Options{RAMBytes: 1 << 20, MaxRAMBytes: math.MaxInt64}, []string{"MaxRAMBytes", fmt.Sprint(int64(math.MaxInt64))}},
+		{firn.Options{RAMBytes: 1 << 20, TTL: -time.Second}, []string{"TTL", "-1s"}},
+		{firn.Options{RAMBytes: 1 << 20, TTL: math.MaxInt64}, []string{"TTL", time.Duration(math.MaxInt64).String()}},
+	} {
+		cache, err := firn.Open(c.opts)
+		if err == nil {
+			cache.Close()
+			t.Errorf("%+v: no error", c.opts)
+			continue
+		}
+		for _, w := range c.want {
+			if !strings.Contains(err.Error(), w) {
+				t.Errorf("%+v: %q: want it to tell %q", c.opts, err, w)
+			}
+		}
+	}
+}
