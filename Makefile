@@ -1,0 +1,27 @@
+# Shortcuts for the commands of CONTRIBUTING.md; .ci/run is what has to pass.
+
+.PHONY: check test race lint fuzz replay bench report
+
+check: ## everything that has to pass
+	.ci/run
+
+test: ## the tests
+	go test ./...
+
+race: ## the tests under the race detector, on heap-backed memory
+	go test -race -short ./...
+
+lint: ## format, vet and linters
+	.ci/run vet lint
+
+fuzz: ## each fuzz target for FUZZTIME, 10s by default
+	.ci/run fuzz
+
+replay: ## a generated workload through the cache
+	go run ./cmd/firn replay
+
+bench: ## all benchmarks in full: about two hours, and 12 GiB of memory
+	cd bench && go run . -suite all -out results
+
+report: ## docs/BENCHMARKS.md from the results of bench
+	cd bench && go run . report
