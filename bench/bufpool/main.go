@@ -2,7 +2,7 @@
 // their end, and prints Go benchmark lines for benchstat:
 //
 //	go run ./bufpool > bufpool.txt
-//	benchstat -col /pool@(firn sync.Pool bytebufferpool gmmpool grpc/mem io.ReadAll) bufpool.txt
+//	benchstat -col /pool@(firn sync.Pool bytebufferpool gmmpool grpc-mem io.ReadAll) bufpool.txt
 //
 // The rivals of a cell take turns of a few milliseconds, in a new order in every
 // round, so that what else the machine does falls on all of them alike.

@@ -63,7 +63,7 @@ var rivals = []rival{
 			return len(b)
 		}
 	}},
-	{"grpc/mem", false, func() func(io.Reader, int64) int {
+	{"grpc-mem", false, func() func(io.Reader, int64) int {
 		p := mem.DefaultBufferPool()
 		return func(r io.Reader, hint int64) int {
 			s, err := mem.ReadAll(r, p)
