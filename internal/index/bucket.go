@@ -81,18 +81,15 @@ func wordOf(slot int) int  { return slot & 3 }
 func shiftOf(slot int) int { return slot & 0x30 }
 func locOf(slot int) int   { return (slot&3)<<2 | slot>>4 }
 
-// zeroLanes marks, in bit 14 of each 16-bit lane, the lanes whose lower 14
-// bits are zero. No carry crosses a lane, so there are no false positives.
-func zeroLanes(x uint64) uint64 {
-	return ^((x & (tagMask * lanes)) + tagMask*lanes) & (freqUnit * lanes)
-}
-
-// Match returns the slots whose tag is t.
+// Match returns the slots whose tag is t. For each word it takes the lower 14
+// bits of the lanes' difference to t from bit 14, which is left only where the
+// difference is zero: no borrow crosses a lane, so there are no false matches.
 func (b *Bucket) Match(t Tag) Matches {
+	const low, high = tagMask * lanes, freqUnit * lanes
 	p := uint64(t) * lanes
-	return Matches(zeroLanes(b.tags[0].Load()^p)>>14 |
-		zeroLanes(b.tags[1].Load()^p)>>13 |
-		zeroLanes(b.tags[2].Load()^p)&lastTags>>12)
+	return Matches((high-(b.tags[0].Load()^p)&low)&high>>14 |
+		(high-(b.tags[1].Load()^p)&low)&high>>13 |
+		(high-(b.tags[2].Load()^p)&low)&(high&lastTags)>>12)
 }
 
 // Free returns the slots that hold no entry.
@@ -154,6 +151,9 @@ func (b *Bucket) clear(slot int) {
 
 // link is the number of the next bucket in the chain, 0 for none.
 func (b *Bucket) link() uint32 { return uint32(b.tags[2].Load() >> linkBit) }
+
+// Linked reports whether the bucket's chain goes on.
+func (b *Bucket) Linked() bool { return b.link() != 0 }
 
 func (b *Bucket) setLink(l uint32) {
 	w := &b.tags[2]

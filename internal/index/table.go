@@ -19,7 +19,7 @@ type Memory struct {
 // Readers look at shape, chunks and buckets, without a lock:
 //
 //	shape := t.Shape()
-//	for b := t.Home(hash, shape); b != nil; b = t.Next(b) { … b.Match(tag) … }
+//	for b := t.Bucket(Home(hash, shape)); b != nil; b = t.Next(b) { … b.Match(tag) … }
 //	if nothing was found and t.Shape() != shape { look again }
 //
 // An entry that moves from one bucket to another is put into its new place,
@@ -27,8 +27,8 @@ type Memory struct {
 // it on both sides sees a different shape.
 type Table struct {
 	shape  atomic.Uint64   // buckets: lower half; count of moves: upper half
-	mem    Memory          //
 	chunks []atomic.Uint32 // chunk of buckets [i·perChunk, (i+1)·perChunk)
+	mem    Memory
 
 	// The rest belongs to the writer.
 	hashAll  HashAll
@@ -96,19 +96,22 @@ func (t *Table) buckets() uint32 { return uint32(t.shape.Load()) }
 // home is the number of the bucket where a key's search begins: the lower bits
 // of its hash, one bit more for buckets that were split already.
 func home(hash uint64, buckets uint32) uint32 {
-	mask := uint32(1)<<bits.Len32(buckets-1) - 1
+	mask := uint32(1)<<(bits.Len32(buckets-1)&31) - 1
 	j := uint32(hash) & mask
-	if j >= buckets {
-		j &= mask >> 1
-	}
-	return j
+	// Without a branch, for it would be taken at random: over is all ones if
+	// j >= buckets, and then j loses its top bit.
+	over := uint32((int64(buckets) - 1 - int64(j)) >> 63)
+	return j &^ (over & (mask>>1 + 1))
 }
 
-// Home is the first bucket to search for a key with this hash.
-func (t *Table) Home(hash, shape uint64) *Bucket { return t.bucket(home(hash, uint32(shape))) }
+// Home is the number of the first bucket to search for a key with this hash.
+func Home(hash, shape uint64) uint32 { return home(hash, uint32(shape)) }
 
-// HomeOffset is where Home lies in the region, for prefetching.
-func (t *Table) HomeOffset(hash, shape uint64) uint64 { return t.offset(home(hash, uint32(shape))) }
+// Bucket is the view of a bucket of the main part.
+func (t *Table) Bucket(j uint32) *Bucket { return t.bucket(j) }
+
+// Offset is where a bucket of the main part lies in the region.
+func (t *Table) Offset(j uint32) uint64 { return t.offset(j) }
 
 // Next is the bucket that continues b, nil if there is none. A link that was
 // read from a bucket no longer in use may lead to any bytes of the region.
@@ -121,8 +124,9 @@ func (t *Table) Next(b *Bucket) *Bucket {
 }
 
 func (t *Table) offset(j uint32) uint64 {
-	chunk := t.chunks[j>>(t.mem.ChunkShift-6)].Load()
-	return uint64(chunk)<<t.mem.ChunkShift + uint64(j)<<6&(1<<t.mem.ChunkShift-1)
+	shift := t.mem.ChunkShift & 63
+	chunk := t.chunks[uint64(j)<<6>>shift].Load()
+	return uint64(chunk)<<shift + uint64(j)<<6&(1<<shift-1)
 }
 
 func (t *Table) bucket(j uint32) *Bucket { return offheap.At[Bucket](t.mem.Region, t.offset(j)) }
@@ -164,7 +168,7 @@ func (t *Table) takeSpare() (chunk uint32, ok bool) {
 // Find returns the entry of the record at loc.
 func (t *Table) Find(hash uint64, loc uint32) (b *Bucket, slot int, ok bool) {
 	tag := TagOf(hash)
-	for b = t.Home(hash, t.Shape()); b != nil; b = t.Next(b) {
+	for b = t.bucket(Home(hash, t.Shape())); b != nil; b = t.Next(b) {
 		for m := b.Match(tag); m != 0; {
 			if slot = m.Next(); b.Location(slot) == loc {
 				return b, slot, true

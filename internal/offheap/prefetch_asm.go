@@ -7,5 +7,12 @@ import "unsafe"
 //go:noescape
 func prefetch(p unsafe.Pointer)
 
+//go:noescape
+func prefetchRange(p unsafe.Pointer, n uint64)
+
 // Prefetch starts to load the cache line at off, and does not wait for it.
 func (r *Region) Prefetch(off uint64) { prefetch(unsafe.Add(r.base, off)) }
+
+// PrefetchRange starts to load the cache lines of the n bytes at off. An offset
+// that lies elsewhere does no harm.
+func (r *Region) PrefetchRange(off, n uint64) { prefetchRange(unsafe.Add(r.base, off), n) }

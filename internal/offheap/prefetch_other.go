@@ -4,3 +4,6 @@ package offheap
 
 // Prefetch is a hint that this build does not give.
 func (r *Region) Prefetch(off uint64) {}
+
+// PrefetchRange is a hint that this build does not give.
+func (r *Region) PrefetchRange(off, n uint64) {}

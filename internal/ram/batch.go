@@ -1,6 +1,9 @@
 package ram
 
-import "github.com/firncache/firn/internal/index"
+import (
+	"github.com/firncache/firn/internal/index"
+	"github.com/firncache/firn/internal/offheap"
+)
 
 // BatchWindow is how many operations of a batch are under way at once: enough
 // to keep the memory system busy, few enough that what was prefetched is still
@@ -13,27 +16,30 @@ type Window struct {
 }
 
 // Prepare hashes up to BatchWindow keys and starts to load what looking them up
-// will touch: first all their buckets, then all their records. It is a hint;
-// what it read is looked at again.
+// will touch: first all their buckets, then all their records, as many bytes of
+// each as records usually have. It is a hint; what it read is looked at again.
 func (t *Tier) Prepare(w *Window, keys [][]byte) {
+	var buckets [BatchWindow]*index.Bucket
 	for i, key := range keys {
 		hash := t.hash(key)
 		w.hashes[i] = hash
 		s := t.shardOf(hash)
-		t.region.Prefetch(s.table.HomeOffset(hash, s.table.Shape()))
+		off := s.table.Offset(index.Home(hash, s.table.Shape()))
+		t.region.Prefetch(off)
+		buckets[i] = offheap.At[index.Bucket](t.region, off)
 	}
-	for _, hash := range w.hashes[:len(keys)] {
-		s := t.shardOf(hash)
-		b := s.table.Home(hash, s.table.Shape())
+	size := min(t.usual.Load(), maxPrefetch)
+	for i, hash := range w.hashes[:len(keys)] {
+		b := buckets[i]
 		if m := b.Match(index.TagOf(hash)); m != 0 {
-			off := t.place(b.Location(m.Next()))
-			if off+128 <= t.region.Size() {
-				t.region.Prefetch(off)
-				t.region.Prefetch(off + 64)
-			}
+			t.region.PrefetchRange(t.place(b.Location(m.Next())), size)
 		}
 	}
 }
+
+// maxPrefetch is the most bytes of a record that are loaded ahead: what
+// follows, the processor foresees by itself.
+const maxPrefetch = 512
 
 // GetPrepared is Get for key i of a prepared window.
 func (t *Tier) GetPrepared(w *Window, i int, dst, key []byte) ([]byte, bool) {

@@ -29,7 +29,7 @@ func newTier(t testing.TB, bytes int64) *Tier {
 func forge(t *Tier, key []byte, link uint32, loc func(i int) uint32) (s *shard, hash uint64) {
 	hash = t.hash(key)
 	s = t.shardOf(hash)
-	bucket := t.region.Bytes(s.table.HomeOffset(hash, s.table.Shape()), index.BucketSize)
+	bucket := t.region.Bytes(s.table.Offset(index.Home(hash, s.table.Shape())), index.BucketSize)
 	for i := range index.Slots {
 		binary.LittleEndian.PutUint16(bucket[2*i:], uint16(index.TagOf(hash)))
 		binary.LittleEndian.PutUint32(bucket[24+4*i:], loc(i))
@@ -83,7 +83,7 @@ func TestReaderInACircle(t *testing.T) {
 	key := []byte("key")
 	hash := tier.hash(key)
 	s := tier.shardOf(hash)
-	self := uint32(s.table.HomeOffset(hash, s.table.Shape()) / index.BucketSize)
+	self := uint32(s.table.Offset(index.Home(hash, s.table.Shape())) / index.BucketSize)
 	forge(tier, key, self, func(int) uint32 { return 0 })
 	done := make(chan struct{})
 	go func() {

@@ -88,6 +88,8 @@ func (s *shard) open(q policy.Lane) {
 	seg.stamp = s.ghosts.Clock()
 	seg.owner.Store(s.number)
 	s.held.Add(1)
+	small, main := s.laneBytes()
+	s.tier.usual.Store(uint64(small+main) / uint64(s.table.Len()+1))
 }
 
 // seal puts a lane's segment into its queue.

@@ -120,7 +120,7 @@ func (s *shard) laneOf(off uint64) policy.Lane {
 // find is the writer's search: the entry and the record of a key.
 func (s *shard) find(hash uint64, key []byte) (b *index.Bucket, slot int, r stored, ok bool) {
 	tag := index.TagOf(hash)
-	for b = s.table.Home(hash, s.table.Shape()); b != nil; b = s.table.Next(b) {
+	for b = s.table.Bucket(index.Home(hash, s.table.Shape())); b != nil; b = s.table.Next(b) {
 		for m := b.Match(tag); m != 0; {
 			slot = m.Next()
 			r = s.tier.stored(s.tier.place(b.Location(slot)))

@@ -52,10 +52,12 @@ type Tier struct {
 	hasher     record.Hasher
 	hashMask   uint64
 	shards     []shard
-	shardShift uint // hash >> shardShift is the shard's number
+	shardShift uint // hash >> shardShift & shardMask is the shard's number
+	shardMask  uint64
 	unitShift  uint // location << unitShift is the offset in the region
 	segShift   uint // log2 of the segment size
 	reads      readCounters
+	usual      atomic.Uint64 // bytes that a record usually takes: the mean of one shard, now and then
 	clock      clock
 
 	segs      []segment
@@ -87,7 +89,8 @@ func New(cfg Config) (*Tier, error) {
 		hashMask: cfg.HashMask - 1, // 0: all ones
 		evicted:  cfg.Evicted,
 		segShift: g.segShift, unitShift: g.unitShift,
-		shardShift: 64 - uint(bits.Len(uint(g.shards-1))),
+		shardShift: min(64-uint(bits.Len(uint(g.shards-1))), 63),
+		shardMask:  uint64(g.shards - 1),
 		shards:     make([]shard, g.shards),
 	}
 	if cfg.HashMask != 0 {
@@ -220,12 +223,14 @@ func (t *Tier) MaxRecord() int64 { return t.bytes.Load() / 4 }
 
 func (t *Tier) hash(key []byte) uint64 { return t.hasher.Hash(key) & t.hashMask }
 
-func (t *Tier) shardOf(hash uint64) *shard { return &t.shards[hash>>t.shardShift] }
+func (t *Tier) shardOf(hash uint64) *shard {
+	return &t.shards[hash>>(t.shardShift&63)&t.shardMask]
+}
 
-func (t *Tier) segSize() uint32 { return 1 << t.segShift }
+func (t *Tier) segSize() uint32 { return 1 << (t.segShift & 31) }
 
 // place is where a location lies in the region.
-func (t *Tier) place(loc uint32) (off uint64) { return uint64(loc) << t.unitShift }
+func (t *Tier) place(loc uint32) (off uint64) { return uint64(loc) << (t.unitShift & 63) }
 
 // segmentAt is the segment that holds an offset, and the place in it.
 func (t *Tier) segmentAt(off uint64) (id, in uint32) {

@@ -47,7 +47,7 @@ func (s *shard) lookUpLater(off uint64, fn func(*entry)) uint64 {
 	}
 	r := s.tier.stored(off)
 	hash := s.tier.hash(s.key(&r))
-	s.tier.region.Prefetch(s.table.HomeOffset(hash, s.table.Shape()))
+	s.tier.region.Prefetch(s.table.Offset(index.Home(hash, s.table.Shape())))
 	w.recs[w.n], w.hashes[w.n] = r, hash
 	w.n++
 	return r.size
