@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"reflect"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -162,7 +163,7 @@ func TestGrowPoisonsTheOldBlock(t *testing.T) {
 // TestReleasesAtOnce: of two Releases at the same moment one panics, always.
 func TestReleasesAtOnce(t *testing.T) {
 	p := pools(t)["checked"]
-	for round := range 5000 {
+	for round := range 20000 {
 		b := p.Get(10)
 		var wg sync.WaitGroup
 		found := make([]string, 2)
@@ -170,6 +171,7 @@ func TestReleasesAtOnce(t *testing.T) {
 		for i := range found {
 			wg.Go(func() {
 				for waiting.Add(1); waiting.Load() < int32(len(found)); {
+					runtime.Gosched()
 				}
 				found[i] = panics(b.Release)
 			})
