@@ -84,15 +84,17 @@ func (s *shard) part(r *stored, from, n int) []byte {
 	return s.scratch
 }
 
-// sameKey reports whether the record's key is key.
-func (s *shard) sameKey(r *stored, key []byte) bool {
-	if r.shape.KeyLen() != len(key) {
+// sameKey reports whether the key of the record at off is key.
+func (s *shard) sameKey(off uint64, key []byte) bool {
+	t, shape := s.tier, record.Shape(s.tier.header(off).shape.Load())
+	if shape.KeyLen() != len(key) {
 		return false
 	}
-	if s.tier.whole(r.off, uint64(r.valueOffset())) {
-		return s.tier.region.Equal(r.off+uint64(r.keyOffset()), key)
+	from := uint64(shape.HeaderLen())
+	if t.whole(off, from+uint64(len(key))) {
+		return t.region.Equal(off+from, key)
 	}
-	return s.tier.equalPieces(r.off, uint64(r.keyOffset()), key)
+	return t.equalPieces(off, from, key)
 }
 
 // write stores a record at off.

@@ -48,6 +48,7 @@ func (t *Tier) store(r *newRecord, left *Left) error {
 		t.startJanitor()
 	}
 	s := t.shardOf(r.hash)
+	t.region.Prefetch(s.table.Offset(index.Home(r.hash, s.table.Shape()))) // while the lock is taken
 	s.mu.Lock()
 	for {
 		if s.closed {
@@ -66,8 +67,14 @@ func (t *Tier) store(r *newRecord, left *Left) error {
 		s.mu.Lock()
 		s.addSpare(got)
 	}
-	s.returnSpare()
-	s.unlock(left)
+	if s.spare.n > 1 {
+		s.returnSpare()
+	}
+	if s.events != nil {
+		s.unlock(left)
+		return nil
+	}
+	s.mu.Unlock()
 	return nil
 }
 
@@ -119,13 +126,14 @@ func (s *shard) laneOf(off uint64) policy.Lane {
 
 // find is the writer's search: the entry and the record of a key.
 func (s *shard) find(hash uint64, key []byte) (b *index.Bucket, slot int, r stored, ok bool) {
-	tag := index.TagOf(hash)
+	t, tag := s.tier, index.TagOf(hash)
 	for b = s.table.Bucket(index.Home(hash, s.table.Shape())); b != nil; b = s.table.Next(b) {
 		for m := b.Match(tag); m != 0; {
 			slot = m.Next()
-			r = s.tier.stored(s.tier.place(b.Location(slot)))
-			if s.sameKey(&r, key) {
-				return b, slot, r, true
+			off := t.place(b.Location(slot))
+			t.region.PrefetchRange(off, min(t.usual.Load(), maxPrefetch)) // a Set is about to write there
+			if s.sameKey(off, key) {
+				return b, slot, t.stored(off), true
 			}
 		}
 	}
