@@ -128,7 +128,11 @@ func TestModel(t *testing.T) {
 				rng := cachetest.Random{Rand: rand.New(rand.NewPCG(uint64(bytes), mask))}
 				m := newMachine(t, bytes, mask, cachetest.Keys(120, int(bytes/20)))
 				defer freeMachine(m)
-				for i := range 200 {
+				steps := 400
+				if invariants.Race {
+					steps = 100
+				}
+				for i := range steps {
 					if err := m.Step(rng); err != nil {
 						t.Fatalf("step %d: %v", i, err)
 					}
