@@ -14,13 +14,14 @@ import (
 )
 
 // chosen are the traces whose published means (LRU .604, S3-FIFO .562) the
-// choice was made against; heldOut had no part in it.
+// choice was made against. Of others, the first 3 million requests informed the
+// set of plans and the factor in Ghosts.Lane; only arc_p2 had no part at all.
 var (
 	chosen = []string{
 		"arc_oltp", "arc_p3", "corda_vault", "cp_io_sized", "lirs_cpp", "lirs_glimpse",
 		"lirs_multi2", "lirs_sprite", "llm_mooncake_conv", "mail_domains", "scarab_recs", "web07",
 	}
-	heldOut = []string{"arc_p2", "arc_p6", "cp_w106", "orm_busy"}
+	others = []string{"arc_p2", "arc_p6", "cp_w106", "orm_busy"}
 
 	fractions = [...]float64{0.01, 0.05, 0.10, 0.20} // of the distinct keys
 )
@@ -55,9 +56,9 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// TestHeldOutTraces is the comparison on traces that had no part in the choice.
-func TestHeldOutTraces(t *testing.T) {
-	ts := loadTraces(t, heldOut)
+// TestOtherTraces is the comparison on the other traces.
+func TestOtherTraces(t *testing.T) {
+	ts := loadTraces(t, others)
 	lru, best := compare(t, ts)
 	firn := measureFirn(t, ts, 1024)
 	logRow(t, "firn, 1 KiB", firn, lru, best)
