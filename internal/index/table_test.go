@@ -108,8 +108,8 @@ func TestGrowAndShrink(t *testing.T) {
 	}
 	w.check()
 	grown := w.table.Chunks()
-	if per := float64(grown<<testChunk) / 100_000; per > 11.5 {
-		t.Errorf("%.2f bytes per entry, want at most 11.5", per)
+	if per := float64(grown<<testChunk) / 100_000; per > 12.8 {
+		t.Errorf("%.2f bytes per entry, want at most 12.8", per)
 	}
 	for loc := range w.live {
 		if len(w.live) <= 1000 {

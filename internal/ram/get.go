@@ -26,7 +26,7 @@ const lockFreeTries = 8
 func (t *Tier) Get(dst, key []byte) ([]byte, bool) { return t.getHashed(dst, key, t.hash(key)) }
 
 // getHashed is the fast path: a record of usual length that lies in one piece,
-// found in the first bucket, and undisturbed. It is get, reduced to that;
+// and an undisturbed search. It is get, reduced to that;
 // whatever else comes up is get's. Its length is spent on having no calls but
 // those that compare and copy bytes, so that the processor can begin the next
 // search while this one waits for memory.
@@ -34,35 +34,42 @@ func (t *Tier) getHashed(dst, key []byte, hash uint64) ([]byte, bool) {
 	s := t.shardOf(hash)
 	epoch, shape := s.epoch.Load(), s.table.Shape()
 	b := offheap.At[index.Bucket](t.region, s.table.Offset(index.Home(hash, shape)))
-	for m := b.Match(index.TagOf(hash)); m != 0; {
-		slot := m.Next()
-		loc := b.Location(slot)
-		if loc == 0 || t.place(loc) >= t.ghostAt {
+	for {
+		for m := b.Match(index.TagOf(hash)); m != 0; {
+			slot := m.Next()
+			loc := b.Location(slot)
+			if loc == 0 || t.place(loc) >= t.ghostAt {
+				return t.getSlow(dst, key, hash)
+			}
+			off := t.place(loc)
+			h := t.header(off)
+			version, sh := h.version.Load(), record.Shape(h.shape.Load())
+			from, n := uint64(sh.HeaderLen()+len(key)), sh.ShortValueLen()
+			if sh.Long() || sh.KeyLen() != len(key) || !t.whole(off, from+uint64(n)) {
+				return t.getSlow(dst, key, hash)
+			}
+			if !t.region.Equal(off+uint64(sh.HeaderLen()), key) {
+				continue
+			}
+			if sh.Expires() && t.clock.expired(int64(offheap.At[atomic.Uint64](t.region, off+8).Load())) {
+				return t.getSlow(dst, key, hash)
+			}
+			v := t.region.AppendOut(dst, off+from, n)
+			if !s.unchanged(epoch, b, slot, loc, h, version) {
+				return t.getSlow(dst, key, hash)
+			}
+			t.read(b, slot, hash)
+			return v, true
+		}
+		if !b.Linked() {
+			break
+		}
+		if b = s.nextBucket(b, epoch); b == nil {
 			return t.getSlow(dst, key, hash)
 		}
-		off := t.place(loc)
-		h := t.header(off)
-		version, sh := h.version.Load(), record.Shape(h.shape.Load())
-		from := uint64(sh.HeaderLen() + len(key))
-		n := sh.ShortValueLen()
-		if sh.Long() || sh.KeyLen() != len(key) || !t.whole(off, from+uint64(n)) {
-			return t.getSlow(dst, key, hash)
-		}
-		if !t.region.Equal(off+uint64(sh.HeaderLen()), key) {
-			continue
-		}
-		if sh.Expires() && t.clock.expired(int64(offheap.At[atomic.Uint64](t.region, off+8).Load())) {
-			return t.getSlow(dst, key, hash)
-		}
-		v := t.region.AppendOut(dst, off+from, n)
-		if !s.unchanged(epoch, b, slot, loc, h, version) {
-			return t.getSlow(dst, key, hash)
-		}
-		t.read(b, slot, hash)
-		return v, true
 	}
 	offheap.LoadFence()
-	if b.Linked() || s.epoch.Load() != epoch || s.table.Shape() != shape {
+	if s.epoch.Load() != epoch || s.table.Shape() != shape {
 		return t.getSlow(dst, key, hash)
 	}
 	t.reads.count(false)
