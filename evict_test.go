@@ -170,7 +170,7 @@ func TestOnEvictMayUseTheCache(t *testing.T) {
 			var c *firn.Cache
 			calls, deep := 0, 0
 			c = open(t, firn.Options{RAMBytes: 1 << 20, OnEvict: func(_, _ []byte, _ firn.Cause) {
-				if deep > 3 {
+				if deep > 3 || calls >= 300 { // its own calls make entries leave, too
 					return
 				}
 				calls++
