@@ -3,17 +3,20 @@ package ram
 import "github.com/firncache/firn/internal/policy"
 
 // reclaim frees about one segment: a mostly dead one is cleaned, otherwise the
-// policy's queue gives up its oldest. It does nothing if the shard holds none.
-func (s *shard) reclaim() {
+// policy's queue gives up its oldest. It reports false if the shard holds none.
+func (s *shard) reclaim() bool {
 	if s.closed {
-		return
+		return false
 	}
 	if id := s.deadest(); id != 0 {
 		s.clean(id)
 	} else if id := s.oldest(); id != 0 {
 		s.evict(id)
+	} else {
+		return false
 	}
 	s.returnSpare()
+	return true
 }
 
 // deadest is the sealed segment that is cheapest to clean, if that copies at

@@ -35,9 +35,11 @@ func (t *Tier) setBytes(bytes int64, left *Left) error {
 	for t.pool.over() > 0 && !t.closed.Load() {
 		victim := t.richest(&t.shards[0])
 		victim.mu.Lock()
-		victim.reclaim()
+		freed := victim.reclaim()
 		victim.unlock(left)
-		runtime.Gosched()
+		if !freed {
+			runtime.Gosched()
+		}
 	}
 	t.pool.chill(t.decommit)
 	return nil

@@ -26,34 +26,76 @@ func (t *Tier) Set(key, value []byte, deadline int64) error {
 // SetQuietly is Set, but it leaves it to the caller to report what left.
 func (t *Tier) SetQuietly(key, value []byte, deadline int64, left *Left) error {
 	r := t.newRecord(t.hash(key), key, value, deadline)
-	return t.store(&r, left)
+	s := t.shardOf(r.hash)
+	s.mu.Lock()
+	return t.store(s, &r, left)
 }
 
 func (t *Tier) setHashed(hash uint64, key, value []byte, deadline int64) error {
+	s := t.shardOf(hash)
+	t.region.Prefetch(s.table.Offset(index.Home(hash, s.table.Shape()))) // while the lock is taken
+	s.mu.Lock()
+	if deadline == 0 && t.evicted == nil && s.overwritePlain(hash, key, value) {
+		s.mu.Unlock()
+		return nil
+	}
 	var left Left
 	r := t.newRecord(hash, key, value, deadline)
-	err := t.store(&r, &left)
+	err := t.store(s, &r, &left)
 	if left.first != nil {
 		left.Report()
 	}
 	return err
 }
 
-// store tries until the shard has the segments that the record takes.
-func (t *Tier) store(r *newRecord, left *Left) error {
-	if !t.fits(r) {
-		return ErrTooLarge
+// overwritePlain is the fast path of set: it replaces the value of a record of
+// usual length that never expires, in place and found in the first bucket. It
+// reports false, and does nothing, for whatever else.
+func (s *shard) overwritePlain(hash uint64, key, value []byte) bool {
+	t := s.tier
+	want := record.ShapeOf(len(key), len(value), false)
+	from := uint64(want.HeaderLen())
+	b := offheap.At[index.Bucket](t.region, s.table.Offset(index.Home(hash, s.table.Shape())))
+	for m := b.Match(index.TagOf(hash)); m != 0; {
+		off := t.place(b.Location(m.Next()))
+		t.region.PrefetchRange(off, min(from+uint64(len(key)+len(value)), maxPrefetch))
+		if record.Shape(t.header(off).shape.Load()) != want || want.Long() || !t.whole(off, from+uint64(len(key)+len(value))) {
+			return false
+		}
+		if t.region.Equal(off+from, key) {
+			t.overwriteValue(off, from+uint64(len(key)), value, nil, 0)
+			s.count.Sets++
+			return true
+		}
 	}
+	return false
+}
+
+// overwriteValue replaces the value, and the deadline if there is a place for
+// one, of the record at off. Readers see from the version that it happens: it is
+// odd meanwhile.
+func (t *Tier) overwriteValue(off, valueAt uint64, value []byte, deadlineAt *atomic.Uint64, deadline int64) {
+	h := t.header(off)
+	version := h.version.Load()
+	offheap.StoreRelease32(&h.version, version+1)
+	offheap.StoreFence()
+	if deadlineAt != nil {
+		deadlineAt.Store(uint64(deadline))
+	}
+	t.region.CopyIn(off+valueAt, value)
+	offheap.StoreRelease32(&h.version, version+2)
+}
+
+// store tries until the shard has the segments that the record takes. It is
+// called with the shard locked, and unlocks it.
+func (t *Tier) store(s *shard, r *newRecord, left *Left) error {
 	if r.deadline != 0 {
 		t.startJanitor()
 	}
-	s := t.shardOf(r.hash)
-	t.region.Prefetch(s.table.Offset(index.Home(r.hash, s.table.Shape()))) // while the lock is taken
-	s.mu.Lock()
 	for {
-		if s.closed {
+		if s.closed || !t.fits(r) {
 			s.mu.Unlock()
-			return ErrClosed
+			return t.refusal()
 		}
 		missing := s.set(r)
 		if missing == 0 {
@@ -67,15 +109,17 @@ func (t *Tier) store(r *newRecord, left *Left) error {
 		s.mu.Lock()
 		s.addSpare(got)
 	}
-	if s.spare.n > 1 {
-		s.returnSpare()
-	}
-	if s.events != nil {
-		s.unlock(left)
-		return nil
-	}
-	s.mu.Unlock()
+	s.returnSpare()
+	s.unlock(left)
 	return nil
+}
+
+// refusal is why a record is not stored.
+func (t *Tier) refusal() error {
+	if t.closed.Load() {
+		return ErrClosed
+	}
+	return ErrTooLarge
 }
 
 func (t *Tier) fits(r *newRecord) bool {
@@ -86,7 +130,7 @@ func (t *Tier) fits(r *newRecord) bool {
 // tells how many are missing.
 func (s *shard) set(r *newRecord) (missing int) {
 	b, slot, old, found := s.find(r.hash, r.key)
-	if found && s.overwrite(b, slot, &old, r) {
+	if found && s.overwrite(&old, r) {
 		s.count.Sets++
 		return 0
 	}
@@ -143,22 +187,18 @@ func (s *shard) find(hash uint64, key []byte) (b *index.Bucket, slot int, r stor
 // overwrite replaces a value in place, if it has the shape of the old one and
 // lies in one piece: no dead version stays behind. Readers see from the
 // version that it happens.
-func (s *shard) overwrite(b *index.Bucket, slot int, old *stored, r *newRecord) bool {
+func (s *shard) overwrite(old *stored, r *newRecord) bool {
 	t := s.tier
 	if old.shape != r.shape || old.shape.Long() || !t.whole(old.off, old.size) {
 		return false
 	}
 	s.emitReplaced(old)
-	h := t.header(old.off)
-	version := h.version.Load()
-	offheap.StoreRelease32(&h.version, version+1)
-	offheap.StoreFence()
+	var deadlineAt *atomic.Uint64
 	if r.shape.Expires() {
-		offheap.At[atomic.Uint64](t.region, old.off+old.shape.DeadlineOffset()).Store(uint64(r.deadline))
+		deadlineAt = offheap.At[atomic.Uint64](t.region, old.off+old.shape.DeadlineOffset())
 		s.noteDeadline(old.off, r.deadline)
 	}
-	t.region.CopyIn(old.off+uint64(old.valueOffset()), r.value)
-	offheap.StoreRelease32(&h.version, version+2)
+	t.overwriteValue(old.off, uint64(old.valueOffset()), r.value, deadlineAt, r.deadline)
 	return true
 }
 
@@ -208,10 +248,8 @@ func (t *Tier) acquire(s *shard, r *newRecord, n int, left *Left) (got chain, er
 		switch {
 		case n == 0:
 			return got, nil
-		case t.closed.Load():
-			err = ErrClosed
-		case !t.fits(r): // the budget was lowered meanwhile
-			err = ErrTooLarge
+		case t.closed.Load() || !t.fits(r): // closed, or the budget was lowered meanwhile
+			err = t.refusal()
 		}
 		if err != nil {
 			for got.n > 0 {
@@ -221,9 +259,11 @@ func (t *Tier) acquire(s *shard, r *newRecord, n int, left *Left) (got chain, er
 		}
 		victim := t.richest(s)
 		victim.mu.Lock()
-		victim.reclaim()
+		freed := victim.reclaim()
 		victim.unlock(left)
-		runtime.Gosched()
+		if !freed { // what there is, others hold for a moment
+			runtime.Gosched()
+		}
 	}
 }
 
