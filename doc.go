@@ -58,8 +58,8 @@
 //     Others are freed by the collector too, if they were forgotten.
 //   - Close returns the memory at once, and the address space when the cache is
 //     collected, so that a late reader finds zeros and not a fault.
-//   - SetRAMBytes reaches from a sixteenth of the first budget, roughly, to
-//     Options.MaxRAMBytes, for which address space is reserved by Open.
+//   - SetRAMBytes reaches down to about a sixteenth of the first budget, and up
+//     to Options.MaxRAMBytes, for which Open reserves address space.
 //   - Nothing outlives the process.
 //
 // docs/DESIGN.md tells how it works, docs/CONCURRENCY.md why reads need no lock.
