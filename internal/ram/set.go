@@ -292,7 +292,7 @@ func (s *shard) addSpare(c chain) {
 
 // returnSpare gives back what was acquired and then not needed.
 func (s *shard) returnSpare() {
-	for s.spare.n > 1 {
+	for s.spare.n > 0 {
 		s.tier.pool.give(s.spare.pop(s.tier.segs))
 	}
 }

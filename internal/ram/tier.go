@@ -168,7 +168,7 @@ type geometry struct {
 }
 
 // plan cuts a budget: one shard a MiB, up to 64 or four for each processor;
-// about 128 segments for each shard, of 1 to 256 KiB.
+// about 256 segments for each shard, of 1 to 128 KiB.
 func plan(bytes, maxBytes int64) geometry {
 	if maxBytes == 0 {
 		maxBytes = bytes
@@ -181,7 +181,7 @@ func plan(bytes, maxBytes int64) geometry {
 	for most := max(64, 4*runtime.GOMAXPROCS(0)); g.shards*2 <= most && int64(g.shards*2)<<20 <= bytes; {
 		g.shards *= 2
 	}
-	for g.segShift < 18 && int64(g.shards)<<(g.segShift+1+7) <= bytes {
+	for g.segShift < 17 && int64(g.shards)<<(g.segShift+1+8) <= bytes {
 		g.segShift++
 	}
 	for uint64(maxBytes)>>g.unitShift >= 1<<32-1 {
