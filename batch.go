@@ -75,6 +75,7 @@ func (c *Cache) SetMulti(keys, values [][]byte) error {
 		for i, key := range keys[:n] {
 			c.supersede(key)
 			err := c.ram.SetPrepared(&window, i, key, values[i], deadline)
+			c.supersede(key)
 			if first == nil {
 				first = c.stored(err, key, values[i])
 			}

@@ -51,7 +51,7 @@ func (c *Cache) getOrLoad(ctx context.Context, dst, key []byte, load LoadFunc) (
 	if first {
 		// A load that ended between Get and join has stored its value by now.
 		if v, ok := c.ram.Peek(dst, key); ok {
-			c.loads.end(f, nil)
+			_ = c.loads.end(f, nil)
 			f.finish(append([]byte(nil), v[len(dst):]...), nil)
 			return v, nil
 		}
@@ -79,7 +79,7 @@ func (c *Cache) runLoad(f *flight, load LoadFunc) {
 	defer func() {
 		if !returned { // a panic, or runtime.Goexit
 			f.panicked = &loadPanic{recover(), debug.Stack()}
-			c.loads.end(f, nil)
+			_ = c.loads.end(f, nil)
 			f.finish(nil, nil)
 		}
 	}()

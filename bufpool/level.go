@@ -222,6 +222,6 @@ func (l *level) leave(sl *slot) {
 	}
 	l.own(-sb.bytes)
 	if sb.mapped != nil {
-		l.memory.free(sb.mapped)
+		_ = l.memory.free(sb.mapped)
 	}
 }

@@ -53,7 +53,6 @@ type Machine struct {
 
 	src    Source
 	seq    uint64
-	ttl    time.Duration // of SetMulti
 	op     string
 	opKeys [][]byte // that the call under way writes
 

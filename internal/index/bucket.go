@@ -125,13 +125,17 @@ func (b *Bucket) SetFreq(slot, freq int) {
 	offheap.StoreRelease64(w, w.Load()&^(MaxFreq<<(shift+tagBits))|uint64(freq)<<(shift+tagBits))
 }
 
+// Word is the word that holds a slot's tag and frequency, for Touch.
+func (b *Bucket) Word(slot int) uint64 { return b.tags[wordOf(slot)].Load() }
+
 // Touch counts a read of the slot, up to MaxFreq. It is called by readers
-// without a lock and may lose the race against another change; it then does
-// nothing.
-func (b *Bucket) Touch(slot int) {
-	w, shift := &b.tags[wordOf(slot)], shiftOf(slot)
-	if old := w.Load(); old>>(shift+tagBits)&MaxFreq != MaxFreq {
-		w.CompareAndSwap(old, old+freqUnit<<shift)
+// without a lock, with the word as it was before they made sure that the bucket
+// is one: should its memory have been reused since, the word is not there any
+// more. It does nothing if anything in the word has changed.
+func (b *Bucket) Touch(slot int, word uint64) {
+	shift := shiftOf(slot)
+	if word>>(shift+tagBits)&MaxFreq != MaxFreq {
+		b.tags[wordOf(slot)].CompareAndSwap(word, word+freqUnit<<shift)
 	}
 }
 

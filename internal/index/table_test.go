@@ -203,7 +203,7 @@ func TestTouchSaturates(t *testing.T) {
 			if got := b.Freq(slot); got != min(i, MaxFreq) {
 				t.Fatalf("frequency %d after %d touches", got, i)
 			}
-			b.Touch(slot)
+			b.Touch(slot, b.Word(slot))
 		}
 		if b.Tag(slot) != 9 {
 			t.Fatal("a touch changed the tag")

@@ -37,7 +37,7 @@ func (t *Tier) getHashed(dst, key []byte, hash uint64) ([]byte, bool) {
 	for {
 		for m := b.Match(index.TagOf(hash)); m != 0; {
 			slot := m.Next()
-			loc := b.Location(slot)
+			word, loc := b.Word(slot), b.Location(slot)
 			if loc == 0 || t.place(loc) >= t.ghostAt {
 				return t.getSlow(dst, key, hash)
 			}
@@ -58,7 +58,8 @@ func (t *Tier) getHashed(dst, key []byte, hash uint64) ([]byte, bool) {
 			if !s.unchanged(epoch, b, slot, loc, h, version) {
 				return t.getSlow(dst, key, hash)
 			}
-			t.read(b, slot, hash)
+			b.Touch(slot, word)
+			t.read(hash)
 			return v, true
 		}
 		if !b.Linked() {
@@ -76,9 +77,8 @@ func (t *Tier) getHashed(dst, key []byte, hash uint64) ([]byte, bool) {
 	return dst, false
 }
 
-// read counts a hit, for the statistics, the entry and the policy.
-func (t *Tier) read(b *index.Bucket, slot int, hash uint64) {
-	b.Touch(slot)
+// read counts a hit, for the policy and the statistics.
+func (t *Tier) read(hash uint64) {
 	if t.tuner.Sampled(hash) {
 		t.tuner.Hit(hash)
 	}
@@ -88,11 +88,12 @@ func (t *Tier) read(b *index.Bucket, slot int, hash uint64) {
 // getSlow is Get for what the fast path left.
 func (t *Tier) getSlow(dst, key []byte, hash uint64) ([]byte, bool) {
 	v, out := t.getAgain(dst, key, hash)
-	if out == hit && t.tuner.Sampled(hash) {
-		t.tuner.Hit(hash)
+	if out == hit {
+		t.read(hash)
+		return v, true
 	}
-	t.reads.count(out == hit)
-	return v, out == hit
+	t.reads.count(false)
+	return v, false
 }
 
 // Peek is Get, but it does not count as a hit or a miss.
@@ -126,7 +127,7 @@ func (t *Tier) get(s *shard, dst, key []byte, hash uint64) ([]byte, outcome) {
 	for b := s.table.Bucket(index.Home(hash, shape)); b != nil; b = s.nextBucket(b, epoch) {
 		for m := b.Match(tag); m != 0; {
 			slot := m.Next()
-			loc := b.Location(slot)
+			word, loc := b.Word(slot), b.Location(slot)
 			off := t.place(loc)
 			if loc == 0 {
 				continue
@@ -142,26 +143,29 @@ func (t *Tier) get(s *shard, dst, key []byte, hash uint64) ([]byte, outcome) {
 			from, n := uint64(sh.HeaderLen()+len(key)), sh.ShortValueLen()
 			if sh.Long() || !t.whole(off, from+uint64(n)) {
 				v, out := t.getStraddling(s, dst, key, off, epoch)
-				if out == miss {
+				if out == miss && b.Location(slot) == loc {
 					continue
 				}
-				if out == torn || !s.unchanged(epoch, b, slot, loc, h, version) {
+				if out != hit || !s.unchanged(epoch, b, slot, loc, h, version) {
 					return dst, torn
 				}
-				b.Touch(slot)
+				b.Touch(slot, word)
 				return v, out
 			}
 			if !t.region.Equal(off+uint64(sh.HeaderLen()), key) {
 				continue
 			}
 			if sh.Expires() && t.clock.expired(int64(offheap.At[atomic.Uint64](t.region, off+8).Load())) {
-				break
+				if !s.unchanged(epoch, b, slot, loc, h, version) { // it may have been set anew meanwhile
+					return dst, torn
+				}
+				return dst, miss
 			}
 			v := t.region.AppendOut(dst, off+from, n)
 			if !s.unchanged(epoch, b, slot, loc, h, version) {
 				return dst, torn
 			}
-			b.Touch(slot)
+			b.Touch(slot, word)
 			return v, hit
 		}
 	}

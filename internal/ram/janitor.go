@@ -50,6 +50,6 @@ func (t *Tier) runJanitor() {
 // to: one may still be reporting what expired, for Close may be called from there.
 func (t *Tier) stop() {
 	close(t.janitor.quit)
-	t.janitor.sweeping.Lock() // wait for a sweep or prefault to end; none begins after Close
-	t.janitor.sweeping.Unlock()
+	t.janitor.sweeping.Lock() // once a sweep or prefault has ended, none begins: the tier is closed
+	defer t.janitor.sweeping.Unlock()
 }
