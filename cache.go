@@ -182,8 +182,8 @@ func (c *Cache) Clear() error {
 
 // SetRAMBytes changes the RAM budget while the cache is in use. When it returns,
 // the cache holds no more than that, and has given the rest back to the
-// system. It fails if n is less than a sixteenth of the budget that the cache
-// was opened with or above Options.MaxRAMBytes, and then changes nothing.
+// system. It fails, and changes nothing, if n is above Options.MaxRAMBytes, or
+// below MinRAMBytes or about a sixteenth of what the cache was opened with.
 func (c *Cache) SetRAMBytes(n int64) error {
 	if c.ram.Closed() {
 		return ErrClosed

@@ -98,7 +98,7 @@ func (p *pool) nextToPrefault(ahead, step uint32) (from, to uint32) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	from = max(p.ready, p.fresh)
-	end := min(p.fresh+ahead, uint32(p.limit-p.cold.n)+1, uint32(len(p.segs)))
+	end := min(p.fresh+ahead, uint32(p.limit+p.cold.n)+1, uint32(len(p.segs)))
 	return from, max(from, min(from+step, end))
 }
 
