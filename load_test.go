@@ -259,10 +259,10 @@ func TestLoadEndsWithClose(t *testing.T) {
 // the locks, and may use the cache.
 func TestLoadEvictsWithCallback(t *testing.T) {
 	var c *firn.Cache
-	called := 0
+	var called atomic.Int64 // each load reports in its own goroutine
 	c = openSmall(t, func(o *firn.Options) {
 		o.OnEvict = func(key, value []byte, cause firn.Cause) {
-			called++
+			called.Add(1)
 			c.Delete([]byte("anything"))
 			c.Has(key)
 		}
@@ -275,7 +275,7 @@ func TestLoadEvictsWithCallback(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if called == 0 {
+	if called.Load() == 0 {
 		t.Error("nothing was evicted")
 	}
 }
