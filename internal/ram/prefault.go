@@ -5,8 +5,8 @@ package ram
 // segments which will be used next ahead of that, so that no Set waits for it.
 
 // prefaultAhead is how far in bytes it runs ahead of use: a 32nd of the budget,
-// up to 32 MiB.
-func (t *Tier) prefaultAhead() int64 { return min(t.bytes.Load()/32, 32<<20) }
+// up to 8 MiB.
+func (t *Tier) prefaultAhead() int64 { return min(t.bytes.Load()/32, 8<<20) }
 
 // prefaultStep is how much it makes ready at once, in bytes: one huge page.
 const prefaultStep = 2 << 20
