@@ -5,9 +5,6 @@ import (
 	"unsafe"
 )
 
-// HugePageSize is the size of the large pages that AdviseHuge asks for.
-const HugePageSize = 2 << 20
-
 // Region is one contiguous range of memory outside the Go heap. Its bytes start
 // as zeros. A Region is safe for concurrent use except for Release.
 type Region struct {
@@ -78,8 +75,8 @@ func (r *Region) Release() error {
 	return err
 }
 
-// View copies a slice of T out of raw memory: it reinterprets b, which must be
-// aligned for T and must outlive the result.
+// View reinterprets b as a slice of T, which must be free of pointers. b must be
+// aligned for T and outlive the result.
 func View[T any](b []byte) []T {
 	var t T
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(t)))

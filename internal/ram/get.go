@@ -26,10 +26,10 @@ const lockFreeTries = 8
 func (t *Tier) Get(dst, key []byte) ([]byte, bool) { return t.getHashed(dst, key, t.hash(key)) }
 
 // getHashed is the fast path: a record of usual length that lies in one piece,
-// and an undisturbed search. It is get, reduced to that;
-// whatever else comes up is get's. Its length is spent on having no calls but
-// those that compare and copy bytes, so that the processor can begin the next
-// search while this one waits for memory.
+// and an undisturbed search. It is get, reduced to that; whatever else comes up
+// is get's. Its length is spent on having few calls but those that compare and
+// copy bytes, so that the processor can begin the next search while this one
+// waits for memory.
 func (t *Tier) getHashed(dst, key []byte, hash uint64) ([]byte, bool) {
 	s := t.shardOf(hash)
 	epoch, shape := s.epoch.Load(), s.table.Shape()

@@ -45,7 +45,7 @@ func (it *iteration) shard(s *shard, yield func(key, value []byte) bool) bool {
 func (it *iteration) copyBucket(s *shard, j, buckets uint32) {
 	it.bytes, it.list = it.bytes[:0], it.list[:0]
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.unlockAndReport()
 	for loc := range s.table.Under(j, buckets) {
 		r := s.tier.stored(s.tier.place(loc))
 		if s.tier.expired(&r) {
