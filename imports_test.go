@@ -25,6 +25,7 @@ var allowed = map[string][]string{
 	"internal/index":      {"internal/offheap", "internal/invariants"},
 	"internal/record":     {"internal/invariants"},
 	"internal/offheap":    {"internal/invariants", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
+	"internal/vfs":        {"github.com/gofrs/flock", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
 	"internal/invariants": {},
 	"internal/cachetest":  {},
 }

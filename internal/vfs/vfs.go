@@ -1,11 +1,28 @@
 package vfs
 
-import "io"
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"reflect"
+)
+
+// Errors a caller may test for, beside those of io/fs.
+var (
+	// ErrLocked says that another owner holds the lock, here or in another process.
+	ErrLocked = errors.New("locked by another owner")
+	// ErrNoDirect says that the file system or the operating system has no
+	// direct I/O; the file can be opened without How.Direct.
+	ErrNoDirect = errors.New("no direct I/O on this file system")
+)
 
 // FS is what a tier needs of a file system: one directory, whose files are
 // named without a path.
 type FS interface {
-	// Open opens a file.
+	// Open opens a file. With How.Direct the error is ErrNoDirect where there is
+	// no direct I/O; How.Create may have made the file all the same.
 	Open(name string, how How) (File, error)
 	// Remove deletes a file; that there is none is an error, fs.ErrNotExist.
 	Remove(name string) error
@@ -42,7 +59,8 @@ type File interface {
 	// Size is the length of the file in bytes.
 	Size() (int64, error)
 	// Allocate makes the file size bytes long and reserves its blocks, so that
-	// writes inside it need no new ones.
+	// writes inside it need no new ones. If there is no space it fails now, with
+	// an error that is NoSpace, and the file keeps its length.
 	Allocate(size int64) error
 	// Truncate cuts the file, or extends it by zeros that occupy nothing.
 	Truncate(size int64) error
@@ -54,4 +72,34 @@ type File interface {
 	// Fd is the file's descriptor for asynchronous reads; false if it has none
 	// or must not be passed by.
 	Fd() (uintptr, bool)
+}
+
+// NoSpace reports whether err says that the file system or the user's quota on
+// it is full.
+func NoSpace(err error) bool {
+	for _, full := range errsFull {
+		if errors.Is(err, full) {
+			return true
+		}
+	}
+	return false
+}
+
+// Aligned returns n bytes of the Go heap whose address is a multiple of align, a
+// power of two: what reads and writes of a file opened with How.Direct need.
+func Aligned(n, align int) []byte {
+	b := make([]byte, n+align)
+	skip := int(-address(b) & uintptr(align-1))
+	return b[skip : skip+n : skip+n]
+}
+
+// address is where the bytes of b begin.
+func address(b []byte) uintptr { return reflect.ValueOf(b).Pointer() }
+
+// checkName refuses names that would lead out of the directory.
+func checkName(op, name string) error {
+	if name == "." || !filepath.IsLocal(name) || filepath.Base(name) != name {
+		return &fs.PathError{Op: op, Path: name, Err: fmt.Errorf("%w: not the plain name of a file", fs.ErrInvalid)}
+	}
+	return nil
 }

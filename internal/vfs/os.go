@@ -1,0 +1,137 @@
+package vfs
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/gofrs/flock"
+)
+
+// OS returns the directory dir of the real file system, which it makes, for this
+// user alone, if there is none. It makes sure that files can be made in it: the
+// error names the path, and says if it is not a directory, may not be written or
+// lies on a read-only file system.
+//
+// On Windows a file that is open can be neither removed nor replaced.
+func OS(dir string) (FS, error) {
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("directory %s: %w", dir, err)
+	}
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return nil, fmt.Errorf("directory %s cannot be made: %w", path, err)
+	}
+	probe, err := os.CreateTemp(path, "probe-*")
+	if err != nil {
+		return nil, fmt.Errorf("directory %s cannot be written: %w", path, err)
+	}
+	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
+		return nil, fmt.Errorf("directory %s cannot be written: %w", path, err)
+	}
+	return osFS(path), nil
+}
+
+// OSExisting returns a directory as it is, to look at: it makes nothing, and
+// does not ask whether files can be written.
+func OSExisting(dir string) (FS, error) {
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("directory %s: %w", dir, err)
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("directory %s: %w", path, err)
+	case !info.IsDir():
+		return nil, fmt.Errorf("directory %s: not a directory", path)
+	}
+	return osFS(path), nil
+}
+
+// osFS is the absolute path of a directory. Errors of package os name the path
+// of the file.
+type osFS string
+
+func (d osFS) path(name string) string { return filepath.Join(string(d), name) }
+
+func (d osFS) Open(name string, how How) (File, error) {
+	if err := checkName("open", name); err != nil {
+		return nil, err
+	}
+	flag := os.O_RDWR
+	if how.ReadOnly {
+		flag = os.O_RDONLY
+	}
+	if how.Create {
+		flag |= os.O_CREATE
+	}
+	if how.Direct {
+		return openDirect(d.path(name), flag)
+	}
+	f, err := os.OpenFile(d.path(name), flag, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return &osFile{file: f, align: 1}, nil
+}
+
+func (d osFS) Remove(name string) error {
+	if err := checkName("remove", name); err != nil {
+		return err
+	}
+	return os.Remove(d.path(name))
+}
+
+func (d osFS) Rename(oldName, newName string) error {
+	if err := errors.Join(checkName("rename", oldName), checkName("rename", newName)); err != nil {
+		return err
+	}
+	return os.Rename(d.path(oldName), d.path(newName))
+}
+
+// List leaves out directories.
+func (d osFS) List() ([]string, error) {
+	entries, err := os.ReadDir(string(d))
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, 0, len(entries))
+	for _, e := range entries {
+		if !e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}
+
+func (d osFS) SyncDir() error { return syncDir(string(d)) }
+
+// Lock uses flock, or what the system has in its place: a lock of the open file,
+// which the kernel drops with the process. The file stays, because removing it
+// would let two owners lock two files of one name.
+func (d osFS) Lock(name string) (io.Closer, error) {
+	if err := checkName("lock", name); err != nil {
+		return nil, err
+	}
+	lock := flock.New(d.path(name))
+	ok, err := lock.TryLock()
+	switch {
+	case err != nil:
+		return nil, &fs.PathError{Op: "lock", Path: d.path(name), Err: err}
+	case !ok:
+		return nil, &fs.PathError{Op: "lock", Path: d.path(name), Err: ErrLocked}
+	}
+	return lock, nil
+}
+
+func (d osFS) Free() (int64, error) {
+	n, err := free(string(d))
+	if err != nil {
+		return 0, &fs.PathError{Op: "statfs", Path: string(d), Err: err}
+	}
+	return n, nil
+}

@@ -1,0 +1,98 @@
+package vfs
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// osFile is a file of the real file system. It continues what the system cuts
+// short: package os repeats interrupted and short calls until an error or the
+// end of the file, and pieces of maxCall keep each call below the system's limit.
+type osFile struct {
+	file  *os.File
+	align int
+}
+
+// maxCall is the most that one call reads or writes: systems stop at 2 GiB, some
+// a page before that. It is a multiple of every alignment.
+const maxCall = 1 << 30
+
+func (f *osFile) ReadAt(p []byte, off int64) (n int, err error) {
+	for n < len(p) && err == nil {
+		var m int
+		m, err = f.file.ReadAt(p[n:min(n+maxCall, len(p))], off+int64(n))
+		n += m
+	}
+	if err != nil && err != io.EOF && f.align > 1 && f.ends(off+int64(n)) {
+		err = io.EOF // direct I/O refuses to go on at the end of a file that is no multiple of Align
+	}
+	return n, err
+}
+
+// ends reports whether the file has no byte at off or after it.
+func (f *osFile) ends(off int64) bool {
+	size, err := f.Size()
+	return err == nil && off >= size
+}
+
+func (f *osFile) WriteAt(p []byte, off int64) (n int, err error) {
+	for n < len(p) && err == nil {
+		var m int
+		m, err = f.file.WriteAt(p[n:min(n+maxCall, len(p))], off+int64(n))
+		n += m
+	}
+	return n, err
+}
+
+func (f *osFile) Size() (int64, error) {
+	info, err := f.file.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+func (f *osFile) Allocate(size int64) error {
+	old, err := f.Size()
+	if err != nil {
+		return err
+	}
+	if size <= old {
+		if err := f.Truncate(size); err != nil || size == 0 {
+			return err
+		}
+	}
+	if err := allocate(f, old, size); err != nil {
+		// What was reserved before the space ran out is given back.
+		err = fmt.Errorf("allocate %d bytes for %s: %w", size, f.file.Name(), err)
+		return errors.Join(err, f.Truncate(min(old, size)))
+	}
+	return nil
+}
+
+func (f *osFile) Truncate(size int64) error { return f.file.Truncate(size) }
+func (f *osFile) Sync() error               { return f.file.Sync() }
+func (f *osFile) Close() error              { return f.file.Close() }
+func (f *osFile) Align() int                { return f.align }
+
+func (f *osFile) Fd() (uintptr, bool) { return f.file.Fd(), true }
+
+// writeZeros makes a file longer by writing zeros, so that its blocks exist on
+// systems that cannot reserve them. Holes that it has already stay holes. It
+// writes whole units of Align, and cuts off what is too much.
+func writeZeros(f *osFile, from, to int64) error {
+	unit := int64(f.align)
+	from = (from + unit - 1) / unit * unit
+	zeros := Aligned(1<<20, f.align)
+	for from < to {
+		n := (to - from + unit - 1) / unit * unit
+		m, err := f.WriteAt(zeros[:min(n, int64(len(zeros)))], from)
+		if err != nil {
+			return err
+		}
+		from += int64(m)
+	}
+	return f.Truncate(to)
+}
