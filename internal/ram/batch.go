@@ -15,6 +15,9 @@ type Window struct {
 	hashes [BatchWindow]uint64
 }
 
+// Hash is the hash of key i of a prepared window.
+func (w *Window) Hash(i int) uint64 { return w.hashes[i] }
+
 // Prepare hashes up to BatchWindow keys and starts to load what looking them up
 // will touch: first all their buckets, then all their records, as many bytes of
 // each as records usually have. It is a hint; what it read is looked at again.
@@ -48,5 +51,5 @@ func (t *Tier) GetPrepared(w *Window, i int, dst, key []byte) ([]byte, bool) {
 
 // SetPrepared is Set for key i of a prepared window.
 func (t *Tier) SetPrepared(w *Window, i int, key, value []byte, deadline int64) error {
-	return t.setHashed(w.hashes[i], key, value, deadline)
+	return t.SetHashed(w.hashes[i], key, value, deadline)
 }

@@ -25,6 +25,11 @@ const lockFreeTries = 8
 // Get appends the value of key to dst; without one it returns dst unchanged.
 func (t *Tier) Get(dst, key []byte) ([]byte, bool) { return t.getHashed(dst, key, t.hash(key)) }
 
+// GetHashed is Get for a key with this hash.
+func (t *Tier) GetHashed(hash uint64, dst, key []byte) ([]byte, bool) {
+	return t.getHashed(dst, key, hash)
+}
+
 // getHashed is the fast path: a record of usual length that lies in one piece,
 // and an undisturbed search. It is get, reduced to that; whatever else comes up
 // is get's. Its length is spent on having few calls but those that compare and
@@ -98,7 +103,12 @@ func (t *Tier) getSlow(dst, key []byte, hash uint64) ([]byte, bool) {
 
 // Peek is Get, but it does not count as a hit or a miss.
 func (t *Tier) Peek(dst, key []byte) ([]byte, bool) {
-	v, out := t.getAgain(dst, key, t.hash(key))
+	return t.PeekHashed(t.hash(key), dst, key)
+}
+
+// PeekHashed is Peek for a key with this hash.
+func (t *Tier) PeekHashed(hash uint64, dst, key []byte) ([]byte, bool) {
+	v, out := t.getAgain(dst, key, hash)
 	return v, out == hit
 }
 

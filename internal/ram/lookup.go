@@ -3,7 +3,11 @@ package ram
 // Deadline is when the key's record expires, in milliseconds, 0 for never. It
 // reports false if there is no live record. It does not count as a read.
 func (t *Tier) Deadline(key []byte) (deadline int64, ok bool) {
-	hash := t.hash(key)
+	return t.DeadlineHashed(t.hash(key), key)
+}
+
+// DeadlineHashed is Deadline for a key with this hash.
+func (t *Tier) DeadlineHashed(hash uint64, key []byte) (deadline int64, ok bool) {
 	s := t.shardOf(hash)
 	s.mu.Lock()
 	defer s.mu.Unlock()

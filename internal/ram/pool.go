@@ -59,17 +59,24 @@ func (p *pool) give(id uint32) {
 // resident is the number of segments that may be backed by memory.
 func (p *pool) resident() int { return int(max(p.fresh, p.ready)) - 1 - p.cold.n }
 
-// chill gives the memory of all free segments back to the system through
-// decommit.
-func (p *pool) chill(decommit func(id uint32)) {
+// excess is how many segments may be in use, and whether more have memory.
+func (p *pool) excess() (limit int, beyond bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for p.recycled.n > 0 {
+	return p.limit, p.resident() > p.limit
+}
+
+// chill gives the memory of free segments back to the system through decommit,
+// until no more than most have any.
+func (p *pool) chill(most int, decommit func(id uint32)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for p.recycled.n > 0 && p.resident() > most {
 		id := p.recycled.pop(p.segs)
 		decommit(id)
 		p.cold.push(p.segs, id)
 	}
-	for ; p.ready > p.fresh; p.ready-- {
+	for ; p.ready > p.fresh && p.resident() > most; p.ready-- {
 		decommit(p.ready - 1)
 	}
 }

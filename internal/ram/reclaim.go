@@ -75,8 +75,7 @@ func (s *shard) clean(id uint32) {
 	lane := s.tier.segs[id].lane
 	s.drain(id, func(e *entry) {
 		if !s.move(e, lane, e.freq()) {
-			s.remove(e.hash, e.bucket, e.slot, &e.rec, Capacity)
-			s.count.Evicted++
+			s.leave(e)
 		}
 	})
 }
@@ -96,8 +95,7 @@ func (s *shard) evict(id uint32) {
 			return
 		}
 		s.ghosts.Evict(from, e.hash)
-		s.remove(e.hash, e.bucket, e.slot, &e.rec, Capacity)
-		s.count.Evicted++
+		s.leave(e)
 	})
 }
 
@@ -128,6 +126,9 @@ func (s *shard) move(e *entry, q policy.Lane, freq int) bool {
 	}
 	off := s.extend(q, e.rec.size)
 	s.copyRecord(off, &e.rec)
+	if e.freq() > 0 {
+		s.tier.noteRead(off)
+	}
 	s.noteDeadline(off, s.tier.deadline(&e.rec))
 	e.bucket.SetLocation(e.slot, uint32(off>>s.tier.unitShift))
 	e.bucket.SetFreq(e.slot, freq)

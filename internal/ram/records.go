@@ -15,6 +15,7 @@ type newRecord struct {
 	deadline   int64 // 0: never expires
 	shape      record.Shape
 	size       uint64 // what it takes in the log
+	version    uint32 // to begin with: 0 or wasRead
 
 	lane   policy.Lane // where the policy puts it, if its key is new
 	placed bool        // whether the policy was asked
@@ -74,6 +75,14 @@ func (s *shard) key(r *stored) []byte { return s.part(r, r.keyOffset(), r.shape.
 // value is a view of the record's value, or a copy in scratch if it straddles.
 func (s *shard) value(r *stored) []byte { return s.part(r, r.valueOffset(), r.valueLen) }
 
+// keyValue is a view of the record's key and value, or a copy of both in scratch
+// if it straddles.
+func (s *shard) keyValue(r *stored) (key, value []byte) {
+	n := r.shape.KeyLen()
+	both := s.part(r, r.keyOffset(), n+r.valueLen)
+	return both[:n:n], both[n:]
+}
+
 // part is a view of n bytes of the record, or a copy in scratch: the next call
 // overwrites it.
 func (s *shard) part(r *stored, from, n int) []byte {
@@ -100,7 +109,7 @@ func (s *shard) sameKey(off uint64, key []byte) bool {
 // write stores a record at off.
 func (t *Tier) write(off uint64, r *newRecord) {
 	h := t.header(off)
-	h.version.Store(0)
+	h.version.Store(r.version)
 	h.shape.Store(uint32(r.shape))
 	at := uint64(8)
 	if r.shape.Long() {

@@ -29,6 +29,39 @@ func (t *Tier) setBytes(bytes int64, left *Left) error {
 		t.pool.wakePrefaulter()
 		return nil
 	}
+	t.shrink(0, left)
+	return nil
+}
+
+// Charge counts bytes of memory that the tier below uses, or uses no more if
+// negative, against the budget. When it returns, no more than the budget is in
+// use, both together. It fails, and changes nothing, if too little would be left
+// for this tier, or if more is given back than was charged. The caller holds no
+// lock that Below or Evicted take. Memory that records have used is taken back
+// in small pages, so what is known early is best charged early.
+func (t *Tier) Charge(bytes int64) error {
+	var left Left
+	defer left.Report()
+	t.resizing.Lock()
+	defer t.resizing.Unlock()
+	lent := t.lent.Load() + bytes
+	if most := t.bytes.Load() - t.leastOwn(); lent < 0 || bytes > 0 && lent > most {
+		return fmt.Errorf("ram: %d bytes for the tier below: want 0 to %d", lent, most)
+	}
+	t.lent.Store(lent)
+	t.setLimit(t.bytes.Load())
+	if most, beyond := t.pool.excess(); beyond {
+		t.shrink(most, &left)
+	} else {
+		t.pool.wakePrefaulter()
+	}
+	return nil
+}
+
+// shrink reclaims until no more segments are in use than may be, and gives free
+// ones back to the system until no more than so many have memory, if it can. The
+// caller holds resizing.
+func (t *Tier) shrink(resident int, left *Left) {
 	t.janitor.sweeping.Lock() // no prefault meanwhile
 	defer t.janitor.sweeping.Unlock()
 	t.region.AdviseSmall() // lest the system fills the holes with huge pages
@@ -41,8 +74,7 @@ func (t *Tier) setBytes(bytes int64, left *Left) error {
 			runtime.Gosched()
 		}
 	}
-	t.pool.chill(t.decommit)
-	return nil
+	t.pool.chill(resident, t.decommit)
 }
 
 func (t *Tier) decommit(id uint32) {
@@ -51,9 +83,12 @@ func (t *Tier) decommit(id uint32) {
 	_ = t.region.Decommit(uint64(id)<<t.segShift, uint64(t.segSize()))
 }
 
-// minBytes is the smallest budget that the tier can shrink to: bookkeeping, and
-// eight segments for each shard.
-func (t *Tier) minBytes() int64 {
+// minBytes is the smallest budget that the tier can shrink to.
+func (t *Tier) minBytes() int64 { return t.lent.Load() + t.leastOwn() }
+
+// leastOwn is the least of the budget that the tier below must leave:
+// bookkeeping, and eight segments for each shard.
+func (t *Tier) leastOwn() int64 {
 	return max(MinBytes, t.overhead.Load()+int64(len(t.shards))*8*t.segmentCost())
 }
 

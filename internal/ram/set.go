@@ -20,22 +20,29 @@ var (
 // Set stores a record, replacing the key's older one. A deadline of 0 means
 // never.
 func (t *Tier) Set(key, value []byte, deadline int64) error {
-	return t.setHashed(t.hash(key), key, value, deadline)
+	return t.SetHashed(t.hash(key), key, value, deadline)
 }
 
 // SetQuietly is Set, but it leaves it to the caller to report what left.
 func (t *Tier) SetQuietly(key, value []byte, deadline int64, left *Left) error {
-	r := t.newRecord(t.hash(key), key, value, deadline)
+	return t.SetQuietlyHashed(t.hash(key), key, value, deadline, left)
+}
+
+// SetQuietlyHashed is SetQuietly for a key with this hash.
+func (t *Tier) SetQuietlyHashed(hash uint64, key, value []byte, deadline int64, left *Left) error {
+	r := t.newRecord(hash, key, value, deadline)
 	s := t.shardOf(r.hash)
 	s.mu.Lock()
 	return t.store(s, &r, left)
 }
 
-func (t *Tier) setHashed(hash uint64, key, value []byte, deadline int64) error {
+// SetHashed is Set for a key with this hash.
+func (t *Tier) SetHashed(hash uint64, key, value []byte, deadline int64) error {
 	s := t.shardOf(hash)
 	t.region.Prefetch(s.table.Offset(index.Home(hash, s.table.Shape()))) // while the lock is taken
 	s.mu.Lock()
 	if deadline == 0 && t.evicted == nil && s.overwritePlain(hash, key, value) {
+		s.superseded(hash)
 		s.mu.Unlock()
 		return nil
 	}
@@ -109,6 +116,7 @@ func (t *Tier) store(s *shard, r *newRecord, left *Left) error {
 		s.mu.Lock()
 		s.addSpare(got)
 	}
+	s.superseded(r.hash)
 	s.returnSpare()
 	s.unlock(left)
 	return nil
@@ -134,31 +142,38 @@ func (s *shard) set(r *newRecord) (missing int) {
 		s.count.Sets++
 		return 0
 	}
-	var q policy.Lane
-	if found {
-		q = s.laneOf(old.off)
-	} else {
-		if !r.placed { // asked once, though the Set may have to start again
-			r.lane, r.placed = s.laneOfNew(r.hash), true
+	if !found {
+		if missing = s.insert(r); missing == 0 {
+			s.count.Sets++
 		}
-		q = r.lane
+		return missing
 	}
-	need := s.wants(q, r.size)
-	if !found && s.table.NeedsChunk() {
+	q := s.laneOf(old.off)
+	if missing = s.wants(q, r.size) - s.spare.n; missing > 0 {
+		return missing
+	}
+	s.count.Sets++
+	s.replace(b, slot, &old, q, r)
+	return 0
+}
+
+// insert stores a record whose key is absent if the shard has the segments for
+// it, and otherwise tells how many are missing.
+func (s *shard) insert(r *newRecord) (missing int) {
+	if !r.placed { // asked once, though it may have to start again
+		r.lane, r.placed = s.laneOfNew(r.hash), true
+	}
+	need := s.wants(r.lane, r.size)
+	if s.table.NeedsChunk() {
 		need++
 	}
 	if missing = need - s.spare.n; missing > 0 {
 		return missing
 	}
-	s.count.Sets++
-	if found {
-		s.replace(b, slot, &old, q, r)
-		return 0
-	}
 	if s.table.NeedsChunk() {
 		s.table.AddChunk(s.spare.pop(s.tier.segs))
 	}
-	s.table.Insert(r.hash, s.appendRecord(q, r), 0)
+	s.table.Insert(r.hash, s.appendRecord(r.lane, r), 0)
 	return 0
 }
 
@@ -205,13 +220,16 @@ func (s *shard) overwrite(old *stored, r *newRecord) bool {
 // replace appends the new version of a record and lets the old one go.
 func (s *shard) replace(b *index.Bucket, slot int, old *stored, q policy.Lane, r *newRecord) {
 	s.emitReplaced(old)
+	r.version = s.tier.header(old.off).version.Load() & wasRead // with the entry's frequency
 	b.SetLocation(slot, s.appendRecord(q, r))
 	s.kill(old.off, old.size)
 }
 
 // Delete removes a key. It reports false if the tier is closed.
-func (t *Tier) Delete(key []byte) bool {
-	hash := t.hash(key)
+func (t *Tier) Delete(key []byte) bool { return t.DeleteHashed(t.hash(key), key) }
+
+// DeleteHashed is Delete for a key with this hash.
+func (t *Tier) DeleteHashed(hash uint64, key []byte) bool {
 	s := t.shardOf(hash)
 	s.mu.Lock()
 	if s.closed {
@@ -222,13 +240,19 @@ func (t *Tier) Delete(key []byte) bool {
 		s.remove(hash, b, slot, &r, Deleted)
 		s.count.Deletes++
 	}
+	s.superseded(hash)
 	s.unlockAndReport()
 	return true
 }
 
-// remove takes a record out of the tier.
+// remove takes a record out of the tier, and notes why for Evicted.
 func (s *shard) remove(hash uint64, b *index.Bucket, slot int, r *stored, cause Cause) {
 	s.emit(r, cause)
+	s.takeOut(hash, b, slot, r)
+}
+
+// takeOut takes a record out of the tier.
+func (s *shard) takeOut(hash uint64, b *index.Bucket, slot int, r *stored) {
 	s.table.Remove(hash, b, slot)
 	s.kill(r.off, r.size)
 	if chunk, ok := s.table.Surplus(); ok {

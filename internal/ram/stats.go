@@ -11,7 +11,9 @@ import (
 type Counters struct {
 	Sets            uint64
 	Deletes         uint64 // of keys that were there
-	Evicted         uint64 // records that left for want of room
+	Evicted         uint64 // records that left for want of room and went nowhere
+	Demoted         uint64 // records that left for want of room and live on below
+	Promoted        uint64 // records that came back from below
 	Expired         uint64 // records found expired and taken out
 	Reinserted      uint64 // records that were about to be evicted and kept
 	ReinsertedBytes uint64
@@ -29,6 +31,7 @@ type Stats struct {
 	IndexBytes            int64
 	SmallBytes, MainBytes int64 // live records in the lanes
 	Overhead              int64 // bookkeeping other than the index
+	BelowBytes            int64 // of the budget, used by the tier below: see Charge
 	HugePages             bool
 	Prefaulted            int64
 }
@@ -53,8 +56,9 @@ func (t *Tier) Stats() Stats {
 	defer p.mu.Unlock()
 	st.Budget = t.bytes.Load()
 	st.Overhead = t.overhead.Load() + int64(p.used)*(t.segmentCost()-int64(t.segSize()))
-	st.Used = t.overhead.Load() + int64(p.used)*t.segmentCost()
-	st.Resident = t.overhead.Load() + int64(p.resident())*t.segmentCost()
+	st.BelowBytes = t.lent.Load()
+	st.Used = st.BelowBytes + t.overhead.Load() + int64(p.used)*t.segmentCost()
+	st.Resident = st.BelowBytes + t.overhead.Load() + int64(p.resident())*t.segmentCost()
 	st.Prefaulted = int64(p.ahead) << t.segShift
 	return st
 }
@@ -63,6 +67,8 @@ func (c *Counters) add(o *Counters) {
 	c.Sets += o.Sets
 	c.Deletes += o.Deletes
 	c.Evicted += o.Evicted
+	c.Demoted += o.Demoted
+	c.Promoted += o.Promoted
 	c.Expired += o.Expired
 	c.Reinserted += o.Reinserted
 	c.ReinsertedBytes += o.ReinsertedBytes

@@ -31,6 +31,8 @@ type Config struct {
 	// and the slices are lent until it returns.
 	Evicted func(key, value []byte, cause Cause)
 
+	Below Below // the tier underneath; nil: none
+
 	HashMask uint64 // for tests: bits of the hash that are kept; 0 keeps all
 }
 
@@ -66,12 +68,15 @@ type Tier struct {
 	full      atomic.Bool // something was evicted for want of room
 	large     sync.Mutex  // held while gathering segments for a large record
 	evicted   func(key, value []byte, cause Cause)
+	below     Below
 	overhead  atomic.Int64 // bytes of bookkeeping outside the segments
+	lent      atomic.Int64 // bytes of the budget that the tier below uses: see Charge
 	ghostAt   uint64       // where the shards' ghosts lie in the region
 	ghostMax  uint64       // bytes of each shard's
 	chunksAt  uint64       // where the shards' lists of index chunks lie
 	maxChunks uint64       // length of each
 	bytes     atomic.Int64
+	maxRecord atomic.Int64
 	resizing  sync.Mutex // one SetBytes at a time
 	closed    atomic.Bool
 	ticking   bool
@@ -88,6 +93,7 @@ func New(cfg Config) (*Tier, error) {
 		hasher:   record.NewHasher(cfg.Seed),
 		hashMask: cfg.HashMask - 1, // 0: all ones
 		evicted:  cfg.Evicted,
+		below:    cfg.Below,
 		segShift: g.segShift, unitShift: g.unitShift,
 		shardShift: min(64-uint(bits.Len(uint(g.shards-1))), 63),
 		shardMask:  uint64(g.shards - 1),
@@ -212,14 +218,21 @@ func (t *Tier) setLimit(bytes int64) {
 }
 
 func (t *Tier) setLimitLocked(bytes int64) {
-	t.pool.limit = int((bytes - t.overhead.Load()) / t.segmentCost())
+	own := bytes - t.lent.Load()
+	t.pool.limit = int((own - t.overhead.Load()) / t.segmentCost())
 	t.pool.reserve = max(2, t.pool.limit/256)
 	t.bytes.Store(bytes)
+	t.maxRecord.Store(min(bytes/4, own/2))
 }
 
 // MaxRecord is the most bytes that a key and its value may have together: a
-// quarter of the budget.
-func (t *Tier) MaxRecord() int64 { return t.bytes.Load() / 4 }
+// quarter of the budget, or half of what the tier below leaves of it if that is
+// less.
+func (t *Tier) MaxRecord() int64 { return t.maxRecord.Load() }
+
+// Hash is the hash of a key, which the Hashed methods take. It depends on
+// Config.Seed and the key only: it is the same in every process, on every machine.
+func (t *Tier) Hash(key []byte) uint64 { return t.hash(key) }
 
 func (t *Tier) hash(key []byte) uint64 { return t.hasher.Hash(key) & t.hashMask }
 

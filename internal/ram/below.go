@@ -1,0 +1,189 @@
+package ram
+
+// Below is the tier underneath, as this one sees it. Its methods are called with
+// a shard's lock held: they must not block on a disk and must not call the tier.
+// They are called from many goroutines at once, for one hash by one at a time.
+type Below interface {
+	// Superseded tells that a Set or Delete of a key with this hash has taken
+	// effect, whether or not the key was here. Whatever lies below under the hash
+	// is not to be found any more when it returns. It is called after the new
+	// record can be found, or the old one no longer can, and before the lock is
+	// released. A Set that fails, an eviction, an expiry and Clear supersede nothing.
+	Superseded(hash uint64)
+
+	// Demote offers a record that leaves for want of room, while it can still be
+	// found here. The slices are lent until it returns. read tells whether the
+	// record was read since its key came here, or came by being read below. Demote
+	// reports whether the record lives on below: then it counts as demoted, not as
+	// evicted, and Evicted is not told.
+	Demote(hash uint64, key, value []byte, deadline int64, read bool) bool
+
+	// Holds reports whether there is still below, under this hash, what was read
+	// there as token.
+	Holds(hash, token uint64) bool
+}
+
+// superseded tells the tier below that a Set or Delete has taken effect.
+func (s *shard) superseded(hash uint64) {
+	if below := s.tier.below; below != nil {
+		below.Superseded(hash)
+	}
+}
+
+// leave lets a live record go for want of room: to the tier below, if it takes
+// it, which it has done before the entry goes here, so that the record is never
+// in neither.
+func (s *shard) leave(e *entry) {
+	if s.demote(e.hash, &e.rec, e.freq()) {
+		s.takeOut(e.hash, e.bucket, e.slot, &e.rec)
+		s.count.Demoted++
+		return
+	}
+	s.remove(e.hash, e.bucket, e.slot, &e.rec, Capacity)
+	s.count.Evicted++
+}
+
+// demote offers a record to the tier below. It reports whether it took it.
+func (s *shard) demote(hash uint64, r *stored, freq int) bool {
+	t := s.tier
+	if t.below == nil {
+		return false
+	}
+	key, value := s.keyValue(r)
+	read := freq > 0 || t.header(r.off).version.Load()&wasRead != 0
+	return t.below.Demote(hash, key, value, t.deadline(r), read)
+}
+
+// Promote stores a record that was read below as token, if its key is absent
+// here and Below still holds the token: in that case nothing newer was set, or
+// deleted, since. It goes where a new key's would; it supersedes nothing and
+// counts as promoted, not as set. It reports whether the record was stored: one
+// that has expired or is too large is not.
+func (t *Tier) Promote(hash uint64, key, value []byte, deadline int64, token uint64) bool {
+	r := t.newRecord(hash, key, value, deadline)
+	r.version = wasRead
+	if deadline != 0 {
+		t.startJanitor()
+	}
+	var left Left
+	ok := t.promote(&r, token, &left)
+	left.Report()
+	return ok
+}
+
+// promote tries until the shard has the segments that the record takes. To get
+// them it gives up the lock; what was true before has to be asked again after.
+func (t *Tier) promote(r *newRecord, token uint64, left *Left) bool {
+	s := t.shardOf(r.hash)
+	s.mu.Lock()
+	for s.promotable(r, token) {
+		missing := s.insert(r)
+		if missing == 0 {
+			s.count.Promoted++
+			s.returnSpare()
+			s.unlock(left)
+			return true
+		}
+		s.unlock(left)
+		got, err := t.acquire(s, r, missing, left)
+		s.mu.Lock()
+		if err != nil {
+			break
+		}
+		s.addSpare(got)
+	}
+	s.returnSpare()
+	s.unlock(left)
+	return false
+}
+
+// promotable reports whether the record may be stored now. It takes an expired
+// record of the key out.
+func (s *shard) promotable(r *newRecord, token uint64) bool {
+	t := s.tier
+	if s.closed || t.below == nil || !t.fits(r) || r.deadline != 0 && t.clock.expired(r.deadline) {
+		return false
+	}
+	if b, slot, old, found := s.find(r.hash, r.key); found {
+		if !t.expired(&old) {
+			return false
+		}
+		s.remove(r.hash, b, slot, &old, Expired)
+		s.count.Expired++
+	}
+	return t.below.Holds(r.hash, token)
+}
+
+// DemoteAll offers every live record to the tier below and keeps it; what
+// Demote answers makes no difference. It begins with the coldest, as far as the
+// queues tell: Small before Main, in both the oldest segments of every shard
+// first. It locks one shard at a time, for one segment at a time. Of records
+// that are stored or moved meanwhile some may be left out, or offered twice.
+func (t *Tier) DemoteAll() { t.DemoteAllWhile(func() bool { return true }) }
+
+// DemoteAllWhile is DemoteAll that calls more before every segment, with no lock
+// held, and ends when that reports false. more may wait until the tier below
+// has room.
+func (t *Tier) DemoteAllWhile(more func() bool) {
+	if t.below == nil {
+		return
+	}
+	for q := range lanes {
+		queues, longest := t.laneSegments(q)
+		for i := range longest {
+			for k, ids := range queues {
+				if i >= len(ids) {
+					continue
+				}
+				if !more() {
+					return
+				}
+				t.shards[k].demoteSegment(ids[i])
+			}
+		}
+	}
+}
+
+// laneSegments are the segments of one lane, oldest first, by shard, and the
+// length of the longest list.
+func (t *Tier) laneSegments(q int) (queues [][]uint32, longest int) {
+	queues = make([][]uint32, len(t.shards))
+	for k := range t.shards {
+		s := &t.shards[k]
+		s.mu.Lock()
+		for id := s.queues[q].head; id != 0; id = t.segs[id].next {
+			queues[k] = append(queues[k], id)
+		}
+		if id := s.lanes[q].seg; id != 0 {
+			queues[k] = append(queues[k], id)
+		}
+		s.mu.Unlock()
+		longest = max(longest, len(queues[k]))
+	}
+	return queues, longest
+}
+
+// demoteSegment offers the live records that start in a segment, if it is still
+// the shard's.
+func (s *shard) demoteSegment(id uint32) {
+	s.mu.Lock()
+	defer s.unlockAndReport()
+	if s.closed || s.tier.segs[id].owner.Load() != s.number {
+		return
+	}
+	s.eachLive(id, func(e *entry) {
+		if start, _ := s.tier.segmentAt(e.rec.off); start == id && !s.tier.expired(&e.rec) {
+			s.demote(e.hash, &e.rec, e.freq())
+		}
+	})
+}
+
+// wasRead is set in the version of a record whose key was read: its frequency
+// forgets that when the record moves to another lane, or goes round in its own.
+const wasRead = 1 << 31
+
+// noteRead notes in a copy, which nobody can find yet, that its key was read.
+func (t *Tier) noteRead(off uint64) {
+	h := t.header(off)
+	h.version.Store(h.version.Load() | wasRead)
+}
