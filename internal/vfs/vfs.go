@@ -49,7 +49,8 @@ type How struct {
 }
 
 // File is an open file. Its methods are safe for concurrent use. Reads and
-// writes are complete or fail: short ones and interruptions are continued.
+// writes are complete or fail: short ones and interruptions are continued. A
+// write that failed may have reached the file in part, whatever it returned.
 type File interface {
 	// ReadAt is io.ReaderAt; at the end of the file it returns what there is
 	// and io.EOF.

@@ -1,0 +1,155 @@
+package vfs_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/firncache/firn/internal/vfs"
+)
+
+// lockEnv tells the test binary to be the child of TestLockOfKilledProcess.
+const lockEnv = "FIRN_TEST_LOCK_DIR"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(lockEnv); dir != "" {
+		holdLock(dir)
+	}
+	os.Exit(m.Run())
+}
+
+// holdLock takes the lock, says so, and keeps it until standard input ends.
+func holdLock(dir string) {
+	fsys, err := vfs.OS(dir)
+	if err == nil {
+		_, err = fsys.Lock("LOCK")
+	}
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	fmt.Println("locked")
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	os.Exit(0)
+}
+
+func TestLockOfKilledProcess(t *testing.T) {
+	dir := t.TempDir()
+	fsys, err := vfs.OS(dir)
+	must(t, err)
+	child := exec.Command(os.Args[0])
+	child.Env = append(os.Environ(), lockEnv+"="+dir)
+	stdin, err := child.StdinPipe()
+	must(t, err)
+	defer stdin.Close()
+	stdout, err := child.StdoutPipe()
+	must(t, err)
+	must(t, child.Start())
+	said, err := bufio.NewReader(stdout).ReadString('\n')
+	if said != "locked\n" {
+		t.Fatalf("the child said %q, %v", said, err)
+	}
+
+	_, err = fsys.Lock("LOCK")
+	wantErr(t, err, vfs.ErrLocked)
+	if path := filepath.Join(dir, "LOCK"); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("error %q does not name %s", err, path)
+	}
+	must(t, child.Process.Kill())
+	_ = child.Wait()
+	lock, err := fsys.Lock("LOCK")
+	must(t, err)
+	must(t, lock.Close())
+}
+
+func TestOSMakesDirectory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "b")
+	_, err := vfs.OSExisting(dir)
+	wantErr(t, err, fs.ErrNotExist)
+	fsys, err := vfs.OS(dir)
+	must(t, err)
+	wantList(t, fsys)
+	must(t, os.Mkdir(filepath.Join(dir, "c"), 0o700))
+	wantList(t, fsys) // files only
+	fsys, err = vfs.OSExisting(dir)
+	must(t, err)
+	wantList(t, fsys)
+}
+
+func TestOSNotADirectory(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	must(t, os.WriteFile(path, nil, 0o600))
+	for _, open := range []func(string) (vfs.FS, error){vfs.OS, vfs.OSExisting} {
+		_, err := open(path)
+		if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "not a directory") {
+			t.Errorf("error %v: want one that names %s as not a directory", err, path)
+		}
+	}
+	_, err := vfs.OS(filepath.Join(path, "below"))
+	if err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("error %v: want one that names %s", err, path)
+	}
+}
+
+// A relative directory stays the same when the process goes elsewhere.
+func TestOSRelative(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	fsys, err := vfs.OS("cache")
+	must(t, err)
+	t.Chdir(t.TempDir())
+	must(t, create(t, fsys, "a").Close())
+	if _, err := os.Stat(filepath.Join(dir, "cache", "a")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOSDirectoryRemoved(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "cache")
+	fsys, err := vfs.OS(dir)
+	must(t, err)
+	must(t, os.Remove(dir))
+	_, openErr := fsys.Open("a", vfs.How{Create: true})
+	_, lockErr := fsys.Lock("LOCK")
+	_, listErr := fsys.List()
+	for _, err := range []error{openErr, lockErr, listErr, fsys.Remove("a"), fsys.Rename("a", "b")} {
+		wantErr(t, err, fs.ErrNotExist)
+		if err != nil && !strings.Contains(err.Error(), dir) {
+			t.Errorf("error %q does not name %s", err, dir)
+		}
+	}
+}
+
+// Systems read and write at most 2 GiB in a call.
+func TestOSOver2GiB(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes 2.2 GB of memory and of disk")
+	}
+	f := create(t, realFS(t), "a")
+	defer f.Close()
+	b := make([]byte, 1<<31+1<<27+3)
+	marks := []int{0, 1<<30 - 1, 1 << 30, 1<<31 - 4097, 1<<31 - 1, 1 << 31, len(b) - 1}
+	for i, at := range marks {
+		b[at] = byte(i + 1)
+	}
+	if n, err := f.WriteAt(b, 5); n != len(b) || err != nil {
+		t.Fatalf("WriteAt = %d, %v", n, err)
+	}
+	for _, at := range marks {
+		b[at] = 0
+	}
+	if n, err := f.ReadAt(b, 5); n != len(b) || err != nil {
+		t.Fatalf("ReadAt = %d, %v", n, err)
+	}
+	for i, at := range marks {
+		if b[at] != byte(i+1) {
+			t.Errorf("byte %d came back as %d, want %d", at, b[at], i+1)
+		}
+	}
+}
