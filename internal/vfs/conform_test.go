@@ -16,7 +16,8 @@ import (
 func systems(t *testing.T) map[string]func(t *testing.T) vfs.FS {
 	t.Helper()
 	return map[string]func(t *testing.T) vfs.FS{
-		"OS": realFS,
+		"OS":  realFS,
+		"Mem": func(*testing.T) vfs.FS { return vfs.NewMem() },
 	}
 }
 
