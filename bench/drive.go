@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,8 +55,11 @@ func (d *driver) runSuite(suite string) error {
 		Machine: samples.ThisMachine(), Versions: make(map[string]string),
 	}
 	for _, rival := range rivals.All {
-		r.Versions[rival.Name] = rival.Version()
+		if rival.Name == rivals.Firn || slices.Contains(d.plan.Rivals, rival.Name) {
+			r.Versions[rival.Name] = rival.Version()
+		}
 	}
+	watch := samples.NewWatch()
 	for _, j := range d.plan.jobs(suite) {
 		part, err := d.runJob(j)
 		if err != nil {
@@ -63,6 +67,7 @@ func (d *driver) runSuite(suite string) error {
 		}
 		r.Samples = append(r.Samples, part...)
 	}
+	r.Noise = watch.Noise()
 	r.Seconds = time.Since(r.Started).Seconds()
 	return r.Save(d.out)
 }

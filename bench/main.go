@@ -1,12 +1,14 @@
 // Command bench measures firn beside the caches that Go programs use today.
 //
 //	go run . -suite ram|classic|memory|large|all -out DIR [-rivals a,b] [-n N] [-repeats K]
-//	go run . report -in DIR -doc FILE
+//	go run . -compare OLD.json -out DIR
+//	go run . report -in DIR -html FILE -svg DIR -doc FILE
 //	go run . pair -rival fastcache -n 10000000 -repeats 8
 //
-// The first form runs suites and leaves DIR/SUITE.json and, for benchstat,
-// DIR/SUITE.txt. The second writes the tables of docs/BENCHMARKS.md from them.
-// The third runs the child process of one suite by hand (pair, classic,
+// The first form runs suites and leaves DIR/SUITE.json, for benchstat
+// DIR/SUITE.txt, and the report of all suites in DIR, report.html. The second
+// sets two runs of a suite side by side. The third writes the report again, the
+// charts of the README and the tables of docs/BENCHMARKS.md. The fourth runs the child process of one suite by hand (pair, classic,
 // memory, churn or values) and prints its results as JSON.
 package main
 
@@ -16,6 +18,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -38,24 +41,36 @@ func run(args []string, stdout, stderr io.Writer) error {
 	rivalList := f.String("rivals", "", "comma-separated `names` of the caches beside firn (default: all)")
 	n := f.Int("n", 10_000_000, "number of entries")
 	repeats := f.Int("repeats", 8, "turns of each cache in each cell")
+	old := f.String("compare", "", "earlier results of one suite, a JSON `file`, to set beside the new ones; without -suite, beside those in -out")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
 	if f.NArg() > 0 {
 		return fmt.Errorf("argument %q: expected only flags", f.Arg(0))
 	}
+	if *old != "" && *suite == "" {
+		return runReport([]string{"-in", *out, "-compare", *old}, stdout, stderr)
+	}
 	p, err := newPlan(*suite, *rivalList, *n, *repeats)
 	if err != nil {
 		return err
 	}
 	d := &driver{plan: p, out: *out, command: "go run . " + strings.Join(args, " "), progress: stdout}
-	return d.run()
+	if err := d.run(); err != nil {
+		return err
+	}
+	args = []string{"-in", *out, "-compare", *old}
+	if err := runReport(args, stdout, stderr); err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "report: %s\n", filepath.Join(*out, htmlFile))
+	return nil
 }
 
 // runCommand runs what is not a suite: a child process, or the report.
 func runCommand(name string, args []string, stdout, stderr io.Writer) error {
 	if name == "report" {
-		return runReport(args, stderr)
+		return runReport(args, stdout, stderr)
 	}
 	kind, ok := kinds[name]
 	if !ok {

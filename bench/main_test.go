@@ -40,6 +40,7 @@ func TestAllSuites(t *testing.T) {
 		checkSamples(t, r)
 	}
 	checkReport(t, dir)
+	checkHTML(t, dir)
 }
 
 // checkSamples wants every job's samples, complete and sensible.
@@ -63,6 +64,43 @@ func checkSamples(t *testing.T, r *samples.Run) {
 		if s.Hit != nil && strings.HasPrefix(s.Name, "get/absent") && *s.Hit != 0 {
 			t.Errorf("%s: %s on %s: hit ratio %v; expected none", r.Suite, s.Name, s.Cache, *s.Hit)
 		}
+	}
+}
+
+// checkHTML wants a report that needs nothing but itself, with a section and a
+// chart for each suite.
+func checkHTML(t *testing.T, dir string) {
+	t.Helper()
+	body, err := os.ReadFile(filepath.Join(dir, htmlFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(body)
+	for _, bad := range []string{"<script", "src=", "<link", "@import", "url(", "https://"} {
+		if strings.Contains(page, bad) {
+			t.Errorf("the report contains %q", bad)
+		}
+	}
+	if rest := strings.ReplaceAll(page, "http://www.w3.org/2000/svg", ""); strings.Contains(rest, "http://") {
+		t.Error("the report points into the network")
+	}
+	for _, suite := range suiteNames {
+		_, section, ok := strings.Cut(page, `<section id="`+suite+`">`)
+		section, _, _ = strings.Cut(section, "</section>")
+		if !ok || !strings.Contains(section, "<svg") || !strings.Contains(section, "-suite "+suite) || !strings.Contains(section, "Noise: ") {
+			t.Errorf("no section with chart, command and noise for %s", suite)
+		}
+	}
+	images := filepath.Join(dir, "img")
+	var text strings.Builder
+	if err := run([]string{"report", "-in", dir, "-svg", images, "-compare", filepath.Join(dir, "classic.json")}, &text, os.Stderr); err != nil {
+		t.Fatal(err)
+	}
+	if files, err := filepath.Glob(filepath.Join(images, "*.svg")); err != nil || len(files) < 2 {
+		t.Errorf("%v, %v; expected the main charts", files, err)
+	}
+	if !strings.Contains(text.String(), "firn over fastcache") {
+		t.Errorf("no ratio in the comparison:\n%s", &text)
 	}
 }
 
@@ -119,6 +157,7 @@ func TestRefuses(t *testing.T) {
 		{"pair -rival memcached", "expected one of fastcache"},
 		{"pair -value-size 0", "-value-size 0: expected at least 1"},
 		{"report -in /nowhere", "no results; expected one of classic.json"},
+		{"-compare /nowhere/ram.json", "no results; expected one of classic.json"},
 	} {
 		err := run(strings.Fields(c.args), io.Discard, io.Discard)
 		if err == nil || !strings.Contains(err.Error(), c.want) {

@@ -24,7 +24,7 @@ type player struct {
 func (p player) sample(suite, name string, repeat int, r turn.Result) samples.Sample {
 	s := samples.Sample{
 		Suite: suite, Name: name, Cache: p.name, Against: p.against,
-		Repeat: repeat, Ops: r.Ops, Value: r.NsPerOp(), Unit: "ns/op", Refused: r.Refused,
+		Repeat: repeat, Ops: r.Ops, Value: r.NsPerOp(), Unit: "ns/op", Misses: r.Gets - r.Hits, Refused: r.Refused,
 	}
 	if hit, ok := r.HitRatio(); ok {
 		s.Hit = &hit
@@ -193,7 +193,7 @@ func kept(j job, p player, value []byte) samples.Sample {
 	}
 	return samples.Sample{
 		Suite: j.Suite, Name: fmt.Sprintf("kept/n=%d/value=%d", j.Entries, j.ValueSize), Cache: p.name, Against: p.against,
-		Ops: int64(n), Value: percent(hits, n), Unit: "%",
+		Ops: int64(n), Value: percent(hits, n), Unit: "%", Dropped: int64(n - hits),
 	}
 }
 

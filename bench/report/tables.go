@@ -72,9 +72,14 @@ func (p *page) matrix(all []samples.Sample, suite, title, text string) {
 
 // hits returns the mean hit ratio of one cache in one cell.
 func hits(all []samples.Sample, suite, name, cache, against string) string {
+	return meanHit(samples.Select(all, samples.Filter{Suite: suite, Name: name, Cache: cache, Against: against}))
+}
+
+// meanHit returns the mean hit ratio of the samples that have one.
+func meanHit(all []samples.Sample) string {
 	var sum float64
 	count := 0
-	for _, s := range samples.Select(all, samples.Filter{Suite: suite, Name: name, Cache: cache, Against: against}) {
+	for _, s := range all {
 		if s.Hit != nil {
 			sum += *s.Hit
 			count++

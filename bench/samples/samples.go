@@ -21,21 +21,27 @@ type Sample struct {
 	Repeat  int      `json:"repeat"`            // from 0
 	Ops     int64    `json:"ops"`               // operations behind Value
 	Value   float64  `json:"value"`
-	Unit    string   `json:"unit"`          // of Value: "ns/op", "B/entry", "ms", "%"
-	Hit     *float64 `json:"hit,omitempty"` // share of Gets that hit, 0 to 1; nil: there were none
-	Refused int64    `json:"refused"`       // Sets that the cache did not take
+	Unit    string   `json:"unit"`           // of Value: "ns/op", "B/entry", "ms", "%"
+	Hit     *float64 `json:"hit,omitempty"`  // share of Gets that hit, 0 to 1; nil: there were none
+	Misses  int64    `json:"misses"`         // Gets that found nothing
+	Refused int64    `json:"refused"`        // Sets that the cache did not take
+	Dropped int64    `json:"dropped"`        // entries that it took and that were gone afterwards, of those looked at
+	Note    string   `json:"note,omitempty"` // what a reader of the value has to know
 }
 
 // A Run is what one suite brought, and where.
 type Run struct {
 	Suite    string            `json:"suite"`
-	Command  string            `json:"command"`  // what to type to repeat it
-	Started  time.Time         `json:"started"`  // UTC
-	Seconds  float64           `json:"seconds"`  // how long it took
-	Entries  int               `json:"entries"`  // as asked for with -n
-	Repeats  int               `json:"repeats"`  // as asked for with -repeats
-	Machine  Machine           `json:"machine"`  // where it ran
-	Versions map[string]string `json:"versions"` // of every rival
+	Command  string            `json:"command"`         // what to type to repeat it
+	Started  time.Time         `json:"started"`         // UTC
+	Seconds  float64           `json:"seconds"`         // how long it took
+	Entries  int               `json:"entries"`         // as asked for with -n
+	Repeats  int               `json:"repeats"`         // as asked for with -repeats
+	Machine  Machine           `json:"machine"`         // where it ran
+	Noise    *Noise            `json:"noise,omitempty"` // what else the machine did; nil: the system does not tell
+	Versions map[string]string `json:"versions"`        // of every rival
+	Notes    []string          `json:"notes,omitempty"` // what was left out, and why
+	Logs     map[string]string `json:"logs,omitempty"`  // text that belongs to the figures, by name: the collector's trace
 	Samples  []Sample          `json:"samples"`
 }
 
@@ -65,11 +71,15 @@ func (r *Run) Save(dir string) error {
 	return f.Close()
 }
 
-// Load reads the run that Save wrote to the named JSON file.
+// Load reads the run that Save wrote to the named JSON file, and checks it
+// against the schema.
 func Load(file string) (*Run, error) {
 	body, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
+	}
+	if err := Validate(body); err != nil {
+		return nil, fmt.Errorf("%s: expected the results of a suite: %w", file, err)
 	}
 	r := new(Run)
 	if err := json.Unmarshal(body, r); err != nil {
@@ -106,8 +116,13 @@ func (s Sample) BenchmarkLine(procs int) string {
 	if s.Hit != nil {
 		line += fmt.Sprintf("\t%.5f hit-ratio", *s.Hit)
 	}
-	if s.Refused > 0 {
-		line += fmt.Sprintf("\t%d refused", s.Refused)
+	for _, count := range []struct {
+		n    int64
+		unit string
+	}{{s.Misses, "misses"}, {s.Refused, "refused"}, {s.Dropped, "dropped"}} {
+		if count.n > 0 {
+			line += fmt.Sprintf("\t%d %s", count.n, count.unit)
+		}
 	}
 	return line
 }

@@ -30,8 +30,8 @@ func TestSpread(t *testing.T) {
 func pair(name, other string, factors ...float64) []Sample {
 	var all []Sample
 	for i, f := range factors {
-		all = append(all, Sample{Suite: "ram", Name: name, Cache: "firn", Against: other, Repeat: i, Value: 10 * float64(i+1), Unit: "ns/op"})
-		all = append([]Sample{{Suite: "ram", Name: name, Cache: other, Against: "firn", Repeat: i, Value: 10 * float64(i+1) * f, Unit: "ns/op"}}, all...)
+		all = append(all, Sample{Suite: "ram", Name: name, Cache: "firn", Against: other, Repeat: i, Ops: 1, Value: 10 * float64(i+1), Unit: "ns/op"})
+		all = append([]Sample{{Suite: "ram", Name: name, Cache: other, Against: "firn", Repeat: i, Ops: 1, Value: 10 * float64(i+1) * f, Unit: "ns/op"}}, all...)
 	}
 	return all
 }
@@ -68,7 +68,7 @@ func TestBenchmarkLine(t *testing.T) {
 func TestSaveAndLoad(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
 	want := &Run{
-		Suite: "ram", Command: "go run .", Started: time.Date(2026, 11, 21, 4, 0, 0, 0, time.UTC), Seconds: 1.5, Entries: 10, Repeats: 2,
+		Suite: "ram", Command: "go run . -suite ram", Started: time.Date(2026, 11, 21, 4, 0, 0, 0, time.UTC), Seconds: 1.5, Entries: 10, Repeats: 2,
 		Machine: ThisMachine(), Versions: map[string]string{"otter": "v2"}, Samples: pair("get", "otter", 1, 2),
 	}
 	if err := want.Save(dir); err != nil {

@@ -1,0 +1,53 @@
+package report
+
+import (
+	"regexp"
+
+	"github.com/firncache/firn/bench/chart"
+)
+
+const mops = "million operations / s"
+
+// specs are the charts of the report, in the order in which they appear.
+var specs = []spec{
+	{id: "get", suite: "classic", name: regexp.MustCompile(`^(?P<facet>Get|Set|SetGet)/items=`), title: "{facet} of 65,536 items, GOMAXPROCS 4", unit: mops, perSecond: true},
+	{id: "big", suite: "classic", name: regexp.MustCompile(`^big-(?P<facet>set|get)/value=(?P<x>\d+)`), title: "Large values: {facet}", xLabel: "bytes of a value", unit: "MB / s", logX: true, logY: true, ticks: sizeTicks},
+	{id: "big-readable", suite: "classic", name: regexp.MustCompile(`^big-readable/value=(?P<x>\d+)`), title: "Large values that half fill a cache and can be read back", xLabel: "bytes of a value", unit: "%", logX: true, ticks: sizeTicks},
+
+	{id: "threads", suite: "ram", name: regexp.MustCompile(`^(?P<facet>(?:get|mix|set)/(?:zipf|uniform))/n=10000000/value=64/goroutines=(?P<x>\d+)$`), title: "Throughput by goroutines: {facet}, 10 M entries", xLabel: "goroutines", unit: mops, perSecond: true, logX: true, ticks: goroutineTicks, orNothing: true, main: true},
+	{id: "threads-small", suite: "ram", name: regexp.MustCompile(`^(?P<facet>(?:get|mix|set)/(?:zipf|uniform))/n=\d{1,7}/value=64/goroutines=(?P<x>\d+)$`), title: "Throughput by goroutines: {facet}, fewer entries", xLabel: "goroutines", unit: mops, perSecond: true, logX: true, ticks: goroutineTicks, orNothing: true},
+	{id: "all", suite: "ram", name: regexp.MustCompile(`^(?P<facet>(?:get|mix|set)/(?:zipf|absent))/n=\d+/value=64/goroutines=2$`), title: "Every cache: {facet}, 2 goroutines", unit: mops, perSecond: true},
+	{id: "batch", suite: "ram", name: regexp.MustCompile(`^(?P<facet>(?:get|set)batch/(?:zipf|uniform))/n=\d+/value=64/goroutines=1$`), title: "32 keys at once beside one at a time: {facet}, 1 goroutine", unit: mops, perSecond: true},
+	{id: "growth", suite: "ram", name: regexp.MustCompile(`^(?P<facet>(?:get|mix|set)/zipf)/n=(?P<x>\d+)/value=64/goroutines=2$`), title: "Throughput by number of entries: {facet}, 2 goroutines", xLabel: "entries", unit: mops, perSecond: true, logX: true, orNothing: true, main: true},
+	{id: "latency", suite: "ram", name: regexp.MustCompile(`^latency/(?P<facet>.*/goroutines=\d+)/(?P<x>p[0-9.]+|max)$`), title: "Latency: {facet}", xLabel: "percentile of single calls, clock included", unit: "ns", logY: true, ticks: percentiles, main: true},
+
+	{id: "2g", suite: "large", name: regexp.MustCompile(`^(?P<facet>(?:get|mix|set)/(?:zipf|uniform))/n=\d+/value=1024/goroutines=2$`), title: "Values of 1 KiB: {facet}, 2 goroutines", unit: mops, perSecond: true},
+	{id: "readable", suite: "large", name: regexp.MustCompile(`^readable/value=(?P<facet>\d+)$`), title: "Values of {facet} bytes that half fill 32 MB and can be read back", unit: "%"},
+
+	{id: "overhead", suite: "memory", name: regexp.MustCompile(`^overhead/`), title: "Memory per entry beyond key and value", unit: "bytes", main: true},
+	{id: "forced-gc", suite: "memory", name: regexp.MustCompile(`^forced-gc/`), title: "One forced collection, above an empty process", unit: "ms", logX: true},
+	{id: "gc-share", suite: "memory", name: regexp.MustCompile(`^gc-share/`), title: "The collector's share of all processors beside an allocating load", unit: "%", main: true},
+	{id: "slowest-set", suite: "memory", name: regexp.MustCompile(`^slowest-set/`), title: "Slowest single Set of a round while entries churn", unit: "ms", logX: true, worst: true},
+
+	{id: "cycle", suite: "gc", name: regexp.MustCompile(`^cycle/`), title: "Length of a collection", unit: "ms", logX: true},
+	{id: "share", suite: "gc", name: regexp.MustCompile(`^gc-share/`), title: "The collector's share of all processors beside a request loop", unit: "%", main: true},
+	{id: "pause", suite: "gc", name: regexp.MustCompile(`^pause-max/`), title: "Longest pause of the world", unit: "ms", logX: true},
+	{id: "request", suite: "gc", name: regexp.MustCompile(`^request/.*/(?P<x>p[0-9.]+|max)$`), title: "An allocating request beside the data", xLabel: "percentile of requests", unit: "µs", logY: true, ticks: percentiles, main: true},
+
+	{id: "mean", suite: "hitratio", name: regexp.MustCompile(`^mean-miss-ratio$`), title: "Mean miss ratio over traces and sizes (less is better)", unit: "%", main: true},
+	{id: "trace", suite: "hitratio", name: regexp.MustCompile(`^hit-ratio/trace=(?P<facet>[^/]+)/size=(?P<x>[0-9.]+)$`), title: "Hit ratio by cache size: {facet}", xLabel: "% of the working set's bytes, bookkeeping included", unit: "hits, %", logX: true, ticks: shareTicks},
+
+	{id: "get", suite: "hybrid", name: regexp.MustCompile(`^(?P<facet>(?:get|mix|set)/(?:zipf|uniform)/times=[0-9.]+)/.*/inflight=(?P<x>\d+)$`), title: "On disk: {facet} the memory", xLabel: "requests in flight", unit: "thousand operations / s", logX: true, logY: true, perSecond: true, ticks: goroutineTicks, main: true},
+	{id: "written", suite: "hybrid", name: regexp.MustCompile(`^written/(?P<facet>load|set.*)$`), title: "Bytes written to the device per byte of user data: {facet}", unit: "bytes / byte", logX: true, main: true},
+	{id: "read", suite: "hybrid", name: regexp.MustCompile(`^read/(?P<facet>get.*)$`), title: "Bytes read from the device per operation: {facet}", unit: "bytes", logX: true},
+	{id: "restart", suite: "hybrid", name: regexp.MustCompile(`^restart/(?P<facet>.*)$`), title: "Until the first read answers after {facet}", unit: "seconds", logX: true},
+	{id: "faster", suite: "hybrid", name: regexp.MustCompile(`^faster/(?P<facet>read|write|mixed)/goroutines=(?P<x>\d+)$`), title: "FasterKvCache's table, {facet}: 1,000 keys", xLabel: "goroutines", unit: "µs / 1,000 operations", logX: true, logY: true, ticks: goroutineTicks},
+
+	{id: "readall", suite: "bufpool", name: regexp.MustCompile(`^readall/source=(?P<facet>[a-z]+)/size=(?P<x>\d+)/goroutines=1$`), title: "Reading a stream to its end: {facet}, 1 goroutine", xLabel: "bytes of the stream", unit: "ns / stream", logX: true, logY: true},
+
+	{id: "case", suite: "casestudies", name: regexp.MustCompile(`^(?P<facet>[a-z0-9-]+)$`), title: "{facet}", unit: "ns", logX: true},
+}
+
+var sizeTicks = []chart.Tick{{At: 64 << 10, Label: "64k"}, {At: 128 << 10, Label: "128k"}, {At: 256 << 10, Label: "256k"}, {At: 512 << 10, Label: "512k"}, {At: 1 << 20, Label: "1M"}}
+
+var shareTicks = []chart.Tick{{At: 0.1, Label: "0.1"}, {At: 1, Label: "1"}, {At: 5, Label: "5"}, {At: 10, Label: "10"}, {At: 20, Label: "20"}}

@@ -1,0 +1,17 @@
+package report
+
+// suiteTexts say what each suite is about.
+var suiteTexts = map[string]string{
+	"classic":     "The table of the articles about fastcache: Set, Get and both over 65,536 items of 4 + 4 bytes, every value compared; then values of 64 KiB to 1 MiB, where fastcache needs SetBig and GetBig and firn has one Set.",
+	"ram":         "16-byte keys, 64-byte values, all entries fit: reads, writes and both, by goroutines, by number of entries, in batches, and the latency of single calls.",
+	"large":       "Values of 1 KiB, and how many values of 300 KB and 1 MB survive in a small cache.",
+	"memory":      "Each cache in a process of its own: what an entry costs, what the collector costs, and the slowest single Set.",
+	"gc":          "Why off-heap: the same entries in a map of strings, a map of structs, on-heap caches and firn, each in a process of its own, beside a loop of requests that allocate.",
+	"hitratio":    "What stays. Every policy gets the same bytes, its bookkeeping included. firn, otter, theine and ristretto are the real caches; the other policies are simulated, and Belady's, which knows the future, is the bound.",
+	"hybrid":      "More data than memory: stores on one disk under a limit of memory, beside firn. Bytes are those that the device saw.",
+	"bufpool":     "Reading streams to their end: firn's bufpool beside io.ReadAll and other pools.",
+	"casestudies": "Costs that articles about Go performance argue about, on the Go of today. docs/PERFORMANCE.md says what follows from them.",
+}
+
+// setups are the configurations of what is not in the table of rivals.
+var setups = map[string]string{}
