@@ -11,15 +11,25 @@ type memory struct {
 // offHeap maps memory that the collector never sees.
 var offHeap = memory{alloc: offheap.Alloc, free: offheap.Free}
 
-// alloc returns n bytes and the slab that accounts for them. When the level's
-// memory refuses, the heap serves instead.
+// alloc returns n bytes, aligned as the pool's are, and the slab that accounts
+// for them. When the level's memory refuses, the heap serves instead.
 func (l *level) alloc(n int) ([]byte, *slab) {
+	align := l.pool.align
 	if l.memory.alloc != nil {
 		mem, err := l.memory.alloc(n)
-		if err == nil {
+		if err == nil && offheap.Misaligned(mem, align) == 0 {
 			return mem, &slab{bytes: int64(n), mapped: mem}
+		}
+		if err == nil {
+			_ = l.memory.free(mem)
 		}
 		l.failed.Add(1)
 	}
-	return make([]byte, n), &slab{bytes: int64(n)}
+	mem := make([]byte, n)
+	off := 0
+	if n > 0 && offheap.Misaligned(mem, align) != 0 {
+		mem = make([]byte, n+align-1)
+		off = offheap.Misaligned(mem, align)
+	}
+	return mem[off : off+n], &slab{bytes: int64(len(mem))}
 }

@@ -36,6 +36,10 @@ type Options struct {
 	// that a length read from a network cannot take the memory of the machine.
 	// 0: 1 GiB.
 	MaxBuffer int64
+	// Align is what the address of every buffer's memory is a multiple of, in
+	// bytes: a power of two up to 4096, and a divisor of every level's size.
+	// Direct I/O needs it. 0: 1, no promise.
+	Align int
 	// Checked finds every misuse, at several times the cost; see the package
 	// comment. The build tag bufpoolcheck turns it on in every pool.
 	Checked bool
@@ -45,6 +49,7 @@ const (
 	defaultMaxBytes  = 1 << 30
 	defaultMaxBuffer = 1 << 30
 	maxLevels        = 255
+	maxAlign         = 4096
 	keepNothing      = -1
 
 	// From borrowFrom bytes up, Get prefers an idle buffer of up to borrowUpTo
@@ -62,6 +67,7 @@ type Pool struct {
 	first     [256]*level // of each step, the first level to look at
 	maxBytes  int64
 	maxBuffer int
+	align     int
 	top       int   // size of the largest level
 	trusted   int64 // the most that is allocated on the word of a hint; more, as bytes arrive
 	checked   bool
@@ -100,6 +106,7 @@ func NewPool(o Options) (*Pool, error) {
 		levels:    make([]level, len(sorted)),
 		maxBytes:  o.MaxBytes,
 		maxBuffer: int(o.MaxBuffer),
+		align:     max(o.Align, 1),
 		checked:   o.Checked || checkedBuild,
 	}
 	for i, l := range sorted {
@@ -126,7 +133,13 @@ func (o *Options) validate() error {
 	if len(o.Levels) > maxLevels {
 		return fmt.Errorf("bufpool: Options.Levels has %d levels: expected at most %d", len(o.Levels), maxLevels)
 	}
+	if o.Align < 0 || o.Align > maxAlign || o.Align&(o.Align-1) != 0 {
+		return fmt.Errorf("bufpool: Options.Align is %d: expected 0 or a power of two up to %d", o.Align, maxAlign)
+	}
 	for i, l := range o.Levels {
+		if l.Size%max(o.Align, 1) != 0 {
+			return fmt.Errorf("bufpool: Level.Size is %d: expected a multiple of Options.Align, %d", l.Size, o.Align)
+		}
 		if l.Size < 1 || int64(l.Size) > o.MaxBuffer {
 			return fmt.Errorf("bufpool: Level.Size is %d: expected 1 to Options.MaxBuffer, %d", l.Size, o.MaxBuffer)
 		}

@@ -2,6 +2,7 @@ package bufpool
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/firncache/firn/internal/offheap"
 )
 
 var _ interface {
@@ -35,6 +38,10 @@ func TestOptionsAreChecked(t *testing.T) {
 		"Size 64 is given twice":        {Levels: []Level{{Size: 64}, {Size: 128}, {Size: 64}}},
 		"MaxBytes of size 64 is -1":     {Levels: []Level{{Size: 64, MaxBytes: -1}}},
 		"has 256 levels: expected at m": {Levels: many},
+		"Align is -1":                   {Align: -1},
+		"Align is 24":                   {Align: 24},
+		"Align is 8192":                 {Align: 8192},
+		"Size is 700: expected a multi": {Levels: []Level{{Size: 700}}, Align: 512},
 	} {
 		if p, err := NewPool(o); err == nil || p != nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected an error that says %q", err, want)
@@ -181,6 +188,52 @@ func TestAboveTheTopLevel(t *testing.T) {
 	if s := p.Stats()[1]; s.InUse != 0 || s.Idle != 0 || s.GivenBack != 1 || s.Bytes != 0 {
 		t.Fatalf("after Release %+v: expected nothing kept", s)
 	}
+}
+
+// TestAlign: on the heap, off it, when memory outside is refused, in growth
+// steps of many blocks, and above the top level.
+func TestAlign(t *testing.T) {
+	for _, align := range []int{1, 64, 512, 4096} {
+		levels := []Level{{Size: 4096}, {Size: 12 << 10, OffHeap: true}, {Size: 20 << 10, OffHeap: true}}
+		p, err := NewPool(Options{Levels: levels, Align: align})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.levels[2].memory.alloc = func(int) ([]byte, error) { return nil, fmt.Errorf("no memory") }
+		var held []*Buffer
+		for range 40 {
+			for _, n := range []int{1, 4096, 12 << 10, 20 << 10, 20<<10 + 1, 1<<20 + 512} {
+				b := p.Get(n)
+				held = append(held, b)
+				mem, err := b.Extend(n)
+				if err != nil || offheap.Misaligned(mem, align) != 0 || b.Cap() < n {
+					t.Fatalf("align %d: %d bytes at %p, capacity %d: %v", align, n, mem, b.Cap(), err)
+				}
+			}
+		}
+		for _, b := range held {
+			b.Release()
+		}
+	}
+}
+
+// TestAlignPads: memory that happens to be misaligned is replaced.
+func TestAlignPads(t *testing.T) {
+	p, _ := NewPool(Options{Levels: []Level{{Size: 512, OffHeap: true}}, Align: 512})
+	freed := 0
+	p.levels[0].memory = memory{
+		alloc: func(n int) ([]byte, error) {
+			mem := make([]byte, n+1024)
+			return mem[offheap.Misaligned(mem, 512)+8:][:n], nil
+		},
+		free: func([]byte) error { freed++; return nil },
+	}
+	b := p.Get(512)
+	mem, _ := b.Extend(512)
+	if s := p.Stats()[0]; offheap.Misaligned(mem, 512) != 0 || s.OffHeapFail != 1 || freed != 1 {
+		t.Fatalf("%p, %+v, %d freed: expected a refusal counted and aligned memory from the heap", mem, s, freed)
+	}
+	b.Release()
 }
 
 func TestStats(t *testing.T) {
