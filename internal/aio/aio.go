@@ -1,0 +1,251 @@
+package aio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/firncache/firn/bufpool"
+	"github.com/firncache/firn/internal/vfs"
+)
+
+// Errors a caller may test for with errors.Is.
+var (
+	// ErrClosed says that the Reader was closed before the read, or while it
+	// was queued.
+	ErrClosed = errors.New("aio: reader is closed")
+	// ErrStuck says that Close did not wait any longer for reads in flight.
+	ErrStuck = errors.New("aio: reads did not come back")
+)
+
+// Mode says how reads are done.
+type Mode int
+
+const (
+	// Auto takes io_uring where the kernel offers it and the file has a
+	// descriptor, and Pread elsewhere.
+	Auto Mode = iota
+	// Pread gives each read in flight a goroutine that calls File.ReadAt.
+	Pread
+	// Ring is io_uring, or an error from Open.
+	Ring
+)
+
+// Config configures a Reader.
+type Config struct {
+	// File is read from. It stays the caller's, who closes it after the Reader.
+	File vfs.File
+	// Depth is the most reads in flight, 1 to 4096. 0: 128.
+	Depth int
+	// Mode of reading. The zero value is Auto.
+	Mode Mode
+	// PoolBytes is the most memory in bytes that idle buffers may keep: a buffer
+	// released while the Reader owns more, lent and idle together, goes back to
+	// the system. 0: 8 MiB.
+	PoolBytes int64
+	// Patience is how long Close waits for reads in flight. 0: 5 s.
+	Patience time.Duration
+}
+
+const (
+	defaultDepth     = 128
+	maxDepth         = 4096
+	defaultPoolBytes = 8 << 20
+	defaultPatience  = 5 * time.Second
+
+	// bufferAlign is enough for direct I/O on every device.
+	bufferAlign = 4096
+	topLevel    = 1 << 20
+	maxRead     = 1 << 30 // bytes in one read
+)
+
+// Reader reads one file. It is safe for concurrent use.
+type Reader struct {
+	file     vfs.File
+	depth    int
+	align    int64
+	patience time.Duration
+	pool     *bufpool.Pool
+	engine   engine
+	epoch    time.Time // what start times count from
+	counters counters
+
+	mu        sync.Mutex
+	queue     queue // reads without a slot; empty unless inFlight == depth
+	inFlight  int
+	abandoned int // of those in flight
+	closed    bool
+	drained   chan struct{} // closed when closed && inFlight == 0
+	idle      *op           // for the next reads, linked by next
+	idleOps   int
+
+	closing  sync.Once
+	closeErr error
+}
+
+// engine performs reads that have a slot.
+type engine interface {
+	// start takes a read over. The Reader's lock is held, so that it must not
+	// wait; what remains to be done is left to kick.
+	start(o *op)
+	// kick carries on what start began, without the lock.
+	kick()
+	// direct reports whether a caller that cannot be cancelled had better do the
+	// first of its reads by itself. The lock is held.
+	direct(inFlight, reads int) bool
+	// close frees what the engine holds; nothing is in flight.
+	close()
+	name() string
+	bytes() int64
+}
+
+// Open returns a Reader of cfg.File. An error names the field that cannot be,
+// its value and what was expected; with Mode Ring it may say why there is none.
+func Open(cfg Config) (*Reader, error) {
+	if err := cfg.complete(); err != nil {
+		return nil, err
+	}
+	pool, err := bufpool.NewPool(bufpool.Options{Levels: levels(), Align: bufferAlign, MaxBytes: cfg.PoolBytes, MaxBuffer: maxRead})
+	if err != nil {
+		return nil, fmt.Errorf("aio: buffers: %w", err)
+	}
+	r := &Reader{
+		file:     cfg.File,
+		depth:    cfg.Depth,
+		align:    int64(cfg.File.Align()),
+		patience: cfg.Patience,
+		pool:     pool,
+		epoch:    time.Now(),
+		drained:  make(chan struct{}),
+	}
+	if err := r.choose(cfg.Mode); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// choose takes the engine for a mode.
+func (r *Reader) choose(mode Mode) error {
+	r.engine = preads{r}
+	if mode == Pread {
+		return nil
+	}
+	ring, err := openRing(r)
+	if err == nil {
+		r.engine = ring
+	} else if mode == Ring {
+		return fmt.Errorf("aio: Config.Mode is Ring: %w", err)
+	}
+	return nil
+}
+
+func (cfg *Config) complete() error {
+	if cfg.File == nil {
+		return errors.New("aio: Config.File is nil: expected a file")
+	}
+	if cfg.Depth < 0 || cfg.Depth > maxDepth {
+		return fmt.Errorf("aio: Config.Depth is %d: expected 0 to %d", cfg.Depth, maxDepth)
+	}
+	if cfg.Mode < Auto || cfg.Mode > Ring {
+		return fmt.Errorf("aio: Config.Mode is %d: expected Auto, Pread or Ring", cfg.Mode)
+	}
+	if cfg.PoolBytes < 0 {
+		return fmt.Errorf("aio: Config.PoolBytes is %d: expected 0 or more", cfg.PoolBytes)
+	}
+	if cfg.Patience < 0 {
+		return fmt.Errorf("aio: Config.Patience is %v: expected 0 or more", cfg.Patience)
+	}
+	if a := cfg.File.Align(); a < 1 || a > bufferAlign {
+		return fmt.Errorf("aio: Config.File has alignment %d: expected 1 to %d", a, bufferAlign)
+	}
+	if cfg.Depth == 0 {
+		cfg.Depth = defaultDepth
+	}
+	if cfg.PoolBytes == 0 {
+		cfg.PoolBytes = defaultPoolBytes
+	}
+	if cfg.Patience == 0 {
+		cfg.Patience = defaultPatience
+	}
+	return nil
+}
+
+// levels are 4, 8, 12, 16, 24, 32, … KiB: two to a doubling, up to 1 MiB.
+// Larger buffers come from the heap and are not kept.
+func levels() []bufpool.Level {
+	l := []bufpool.Level{{Size: bufferAlign, OffHeap: true}}
+	for size := 2 * bufferAlign; size <= topLevel; size *= 2 {
+		l = append(l, bufpool.Level{Size: size, OffHeap: true})
+		if size < topLevel {
+			l = append(l, bufpool.Level{Size: size + size/2, OffHeap: true})
+		}
+	}
+	return l
+}
+
+// Request is one read of a ReadMany.
+type Request struct {
+	Off int64 // in bytes; a multiple of the file's Align
+	N   int   // bytes to read, 1 or more; a multiple of the file's Align
+	// Buf holds N bytes, and is the caller's to release; nil if there is an Err.
+	Buf *bufpool.Buffer
+	Err error
+}
+
+// Read reads n bytes at off, both multiples of the file's Align. The buffer is
+// the caller's, who releases it. Where the file ends before off+n the error is
+// io.ErrUnexpectedEOF. If ctx ends first, its error is returned at once; the
+// buffer is released when the read comes back.
+func (r *Reader) Read(ctx context.Context, off int64, n int) (*bufpool.Buffer, error) {
+	c := newCall()
+	c.one[0] = Request{Off: off, N: n}
+	r.perform(ctx, c, c.one[:])
+	buf, err := c.one[0].Buf, c.one[0].Err
+	c.end()
+	return buf, err
+}
+
+// ReadMany performs all requests, as many at once as the depth allows, and
+// returns when each has its Buf or its Err. If ctx ends, those that are not
+// back get ctx.Err(). Buf and Err need not be cleared before.
+func (r *Reader) ReadMany(ctx context.Context, reqs []Request) {
+	if len(reqs) == 0 {
+		return
+	}
+	c := newCall()
+	r.perform(ctx, c, reqs)
+	c.end()
+}
+
+// perform ends when every request has its Buf or Err.
+func (r *Reader) perform(ctx context.Context, c *call, reqs []Request) {
+	if err := ctx.Err(); err != nil {
+		for i := range reqs {
+			reqs[i].Buf, reqs[i].Err = nil, err
+		}
+		return
+	}
+	var mine *op
+	now := r.now()
+	r.mu.Lock()
+	r.enqueue(c, reqs, now)
+	wait := c.left > 0
+	if wait && ctx.Done() == nil && r.inFlight < r.depth && r.engine.direct(r.inFlight, c.left) {
+		mine = r.next() // the queue was empty, so it is this call's first
+	}
+	r.admit()
+	r.mu.Unlock()
+	r.engine.kick()
+	if mine != nil {
+		wait = r.readHere(mine, c)
+	}
+	if wait {
+		r.await(ctx, c)
+	}
+}
+
+// Bytes is the memory that the Reader holds: buffers lent and idle, and what is
+// shared with the kernel.
+func (r *Reader) Bytes() int64 { return r.pool.Bytes() + r.engine.bytes() }

@@ -1,0 +1,47 @@
+package aio
+
+import "sync/atomic"
+
+// counters count reads that came back.
+type counters struct {
+	reads, bytes, errors atomic.Uint64
+	latency              histogram
+}
+
+func (s *counters) read(o *op, err error, now int64) {
+	s.reads.Add(1)
+	if err == nil {
+		s.bytes.Add(uint64(o.n))
+	} else {
+		s.errors.Add(1)
+	}
+	s.latency.add(now - o.start)
+}
+
+// Stats is what a Reader does and did.
+type Stats struct {
+	Mode     string // "io_uring" or "pread"
+	Depth    int    // most reads in flight
+	InFlight int    // reads that the system has, abandoned ones among them
+	Queued   int    // reads that wait for a slot
+	// Abandoned is the reads in flight whose calls' contexts have ended.
+	Abandoned int
+	Reads     uint64 // reads that came back, with an error or without
+	Bytes     uint64 // read without an error
+	Errors    uint64 // reads that came back with an error
+	// Latency of reads that came back, from the call on: what they waited in the
+	// queue is in it.
+	Latency Latency
+}
+
+// Stats returns the figures of this moment.
+func (r *Reader) Stats() Stats {
+	r.mu.Lock()
+	s := Stats{Mode: r.engine.name(), Depth: r.depth, InFlight: r.inFlight, Queued: r.queue.len, Abandoned: r.abandoned}
+	r.mu.Unlock()
+	s.Reads = r.counters.reads.Load()
+	s.Bytes = r.counters.bytes.Load()
+	s.Errors = r.counters.errors.Load()
+	s.Latency = r.counters.latency.snapshot()
+	return s
+}
