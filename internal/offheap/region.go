@@ -64,12 +64,6 @@ func Free(b []byte) error {
 	return release(unsafe.Pointer(unsafe.SliceData(b)), uint64(len(b)))
 }
 
-// Misaligned is the number of bytes from the start of b to the next address
-// that is a multiple of align, a power of two.
-func Misaligned(b []byte, align int) int {
-	return int(-uintptr(unsafe.Pointer(unsafe.SliceData(b))) & uintptr(align-1))
-}
-
 // Release returns the address space to the system. The caller must know that
 // nobody will touch the region again, not even to read.
 func (r *Region) Release() error {
