@@ -69,20 +69,24 @@ func (c Cause) String() string {
 // maxTTL is far beyond any use and small enough to be added to any time.
 const maxTTL = 100 * 365 * 24 * time.Hour
 
+// Validate says what Open would say of the options, without opening anything:
+// nil, or an error that is an [OptionError].
+func (o Options) Validate() error {
+	_, err := o.withDefaults()
+	return err
+}
+
 // withDefaults checks the options and fills in what was left out.
 func (o Options) withDefaults() (Options, error) {
 	switch {
 	case o.RAMBytes < MinRAMBytes:
-		return o, fmt.Errorf("firn: Options.RAMBytes is %d: want at least %d bytes", o.RAMBytes, MinRAMBytes)
+		return o, badOption("RAMBytes", "is %d: want at least %d bytes", o.RAMBytes, MinRAMBytes)
 	case o.RAMBytes > ram.MostBytes:
-		return o, fmt.Errorf("firn: Options.RAMBytes is %d: want at most %d bytes", o.RAMBytes, int64(ram.MostBytes))
+		return o, badOption("RAMBytes", "is %d: want at most %d bytes", o.RAMBytes, int64(ram.MostBytes))
 	case o.MaxRAMBytes != 0 && (o.MaxRAMBytes < o.RAMBytes || o.MaxRAMBytes > ram.MostBytes):
-		return o, fmt.Errorf("firn: Options.MaxRAMBytes is %d: want 0, or RAMBytes (%d) to %d bytes", o.MaxRAMBytes, o.RAMBytes, int64(ram.MostBytes))
-	}
-	if o.TTL != 0 {
-		if _, err := ttlMillis(o.TTL); err != nil {
-			return o, fmt.Errorf("firn: Options.TTL: %w", err)
-		}
+		return o, badOption("MaxRAMBytes", "is %d: want 0, or RAMBytes (%d) to %d bytes", o.MaxRAMBytes, o.RAMBytes, int64(ram.MostBytes))
+	case o.TTL < 0 || o.TTL > maxTTL:
+		return o, badOption("TTL", "is %v: want 0, or up to %v", o.TTL, maxTTL)
 	}
 	return o, nil
 }
