@@ -16,8 +16,10 @@ import (
 func systems(t *testing.T) map[string]func(t *testing.T) vfs.FS {
 	t.Helper()
 	return map[string]func(t *testing.T) vfs.FS{
-		"OS":  realFS,
-		"Mem": func(*testing.T) vfs.FS { return vfs.NewMem() },
+		"OS":              realFS,
+		"Mem":             func(*testing.T) vfs.FS { return vfs.NewMem() },
+		"Faulty over Mem": func(*testing.T) vfs.FS { return vfs.NewFaulty(vfs.NewMem()) },
+		"Faulty over OS":  func(t *testing.T) vfs.FS { return vfs.NewFaulty(realFS(t)) },
 	}
 }
 
