@@ -7,5 +7,5 @@ func free(dir string) (int64, error) {
 	if err := unix.Statfs(dir, &st); err != nil {
 		return 0, err
 	}
-	return int64(st.Bavail) * int64(st.Frsize), nil
+	return int64(st.Bavail * uint64(st.Frsize)), nil
 }
