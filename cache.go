@@ -18,6 +18,7 @@ type Cache struct {
 	ttl   time.Duration
 	now   func() int64 // milliseconds
 	loads loads
+	typed typed
 }
 
 // Open makes a cache. A field of Options that makes no sense is an error that

@@ -6,3 +6,6 @@ func (c *Cache) CheckInvariants() error { return c.ram.Check() }
 
 // Sweep takes expired entries out now.
 func (c *Cache) Sweep() { c.ram.Sweep() }
+
+// RecordPrefix begins the keys of the records of namespaces.
+const RecordPrefix = recordPrefix

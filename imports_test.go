@@ -19,7 +19,7 @@ const module = "github.com/firncache/firn"
 // this module and from others. Imports run one way: cmd → firn → ram →
 // {policy, index, record, offheap} → invariants.
 var allowed = map[string][]string{
-	".":                   {"internal/ram", "internal/record", "internal/invariants"},
+	".":                   {"internal/ram", "internal/record", "internal/offheap", "internal/invariants"},
 	"internal/ram":        {"internal/policy", "internal/index", "internal/record", "internal/offheap", "internal/invariants"},
 	"internal/policy":     {"internal/invariants"},
 	"internal/index":      {"internal/offheap", "internal/invariants"},

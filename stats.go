@@ -14,6 +14,7 @@ type Stats struct {
 	Evictions, Expirations                   uint64
 	Reinsertions, ReinsertedBytes            uint64
 	PolicyChanges                            uint64
+	Mismatches, DecodeErrors                 uint64
 	Entries                                  int64
 	RAMBytes, RAMUsedBytes, RAMResidentBytes int64
 	RecordBytes, IndexBytes, OverheadBytes   int64
@@ -51,6 +52,8 @@ var Metrics = []Metric{
 	{"reinsertions", "1", true, "Values that were about to leave and were kept.", func(s *Stats) float64 { return float64(s.Reinsertions) }},
 	{"reinserted_bytes", "bytes", true, "Record bytes copied to keep those values.", func(s *Stats) float64 { return float64(s.ReinsertedBytes) }},
 	{"policy_changes", "1", true, "How often the eviction policy chose other parameters.", func(s *Stats) float64 { return float64(s.PolicyChanges) }},
+	{"mismatches", "1", true, "Typed reads that found a value of another codec, version or type.", func(s *Stats) float64 { return float64(s.Mismatches) }},
+	{"decode_errors", "1", true, "Typed reads whose codec did not accept the stored bytes.", func(s *Stats) float64 { return float64(s.DecodeErrors) }},
 	{"entries", "1", false, "Values in the cache, expired ones not yet taken out included.", func(s *Stats) float64 { return float64(s.Entries) }},
 	{"ram_bytes", "bytes", false, "The RAM budget.", func(s *Stats) float64 { return float64(s.RAMBytes) }},
 	{"ram_used_bytes", "bytes", false, "What of the budget is in use: records, index, bookkeeping.", func(s *Stats) float64 { return float64(s.RAMUsedBytes) }},
@@ -74,7 +77,9 @@ var Metrics = []Metric{
 func (c *Cache) Stats() Stats {
 	s := c.ram.Stats()
 	runtime.KeepAlive(c)
-	return statsOf(s)
+	st := statsOf(s)
+	c.typed.addTo(&st)
+	return st
 }
 
 func statsOf(s ram.Stats) Stats {

@@ -6,7 +6,8 @@
 // package is a way to look at a Region's bytes: At and Bytes give typed views,
 // CopyIn, CopyOut and Equal move bytes that another goroutine may overwrite at
 // the same moment, and the fences order those copies against the checks that
-// tell whether they were torn.
+// tell whether they were torn. Apart from that, plain.go looks at Go values of
+// plain types, because unsafe has no other home.
 //
 // # Builds
 //

@@ -1,0 +1,88 @@
+package firn
+
+import (
+	"encoding"
+	"fmt"
+	"reflect"
+	"sync"
+)
+
+// binaryCodec serves types that marshal themselves. Values pass through holders,
+// because a value whose method is called through an interface lies on the heap:
+// one holder serves many.
+type binaryCodec[V any] struct {
+	pointer reflect.Type // what V points to, if V itself has the methods
+	holders sync.Pool    // of *holder[V]
+}
+
+// holder is a place on the heap for a value on its way through a codec.
+type holder[V any] struct{ v V }
+
+// isBinary reports whether t, or a pointer to it, has the methods.
+func isBinary(t reflect.Type) bool {
+	return t.Kind() != reflect.Interface && implements[encoding.BinaryUnmarshaler](t) &&
+		(implements[encoding.BinaryAppender](t) || implements[encoding.BinaryMarshaler](t))
+}
+
+// newBinaryCodec makes the codec, if the type has the methods.
+func newBinaryCodec[V any]() (*binaryCodec[V], bool) {
+	t := reflect.TypeFor[V]()
+	if !isBinary(t) {
+		return nil, false
+	}
+	b := &binaryCodec[V]{}
+	b.holders.New = func() any { return new(holder[V]) }
+	if t.Kind() == reflect.Pointer && t.Implements(reflect.TypeFor[encoding.BinaryUnmarshaler]()) {
+		b.pointer = t.Elem()
+	}
+	return b, true
+}
+
+func (b *binaryCodec[V]) Name() string { return "binary/1" }
+
+func (b *binaryCodec[V]) Append(dst []byte, v V) ([]byte, error) {
+	if b.pointer != nil {
+		var null V
+		if any(v) == any(null) {
+			return dst, fmt.Errorf("a nil %s has no bytes", typeName(reflect.TypeFor[V]()))
+		}
+		return appendBinary(dst, any(v))
+	}
+	h := b.holders.Get().(*holder[V])
+	h.v = v
+	dst, err := appendBinary(dst, &h.v)
+	b.release(h)
+	return dst, err
+}
+
+func appendBinary(dst []byte, v any) ([]byte, error) {
+	if a, ok := v.(encoding.BinaryAppender); ok {
+		return a.AppendBinary(dst)
+	}
+	data, err := v.(encoding.BinaryMarshaler).MarshalBinary()
+	return append(dst, data...), err
+}
+
+func (b *binaryCodec[V]) Decode(src []byte) (v V, err error) {
+	if b.pointer != nil {
+		p := reflect.New(b.pointer).Interface()
+		if err = p.(encoding.BinaryUnmarshaler).UnmarshalBinary(src); err != nil {
+			return v, err
+		}
+		return p.(V), nil
+	}
+	h := b.holders.Get().(*holder[V])
+	err = any(&h.v).(encoding.BinaryUnmarshaler).UnmarshalBinary(src)
+	if err == nil {
+		v = h.v
+	}
+	b.release(h)
+	return v, err
+}
+
+// release empties a holder, so that it keeps nothing alive and its next value
+// shares no memory with this one.
+func (b *binaryCodec[V]) release(h *holder[V]) {
+	*h = holder[V]{}
+	b.holders.Put(h)
+}

@@ -1,0 +1,89 @@
+package firn
+
+// TypedBatch holds the values of one GetMulti or GetOrLoadMulti of a typed
+// cache. The zero TypedBatch is ready for use; used again, it allocates nothing
+// but what the codec does, once it is large enough. A TypedBatch serves one
+// goroutine at a time.
+type TypedBatch[V any] struct {
+	values []V
+	found  []bool
+
+	batch Batch
+	raw   rawKeys
+}
+
+// rawKeys are the keys of a batch that are looked up, as bytes, one after the
+// other in one buffer.
+type rawKeys struct {
+	bytes []byte
+	ends  []int
+	at    []int // where in the batch they stand
+	keys  [][]byte
+}
+
+// Len is the number of keys of the last call.
+func (b *TypedBatch[V]) Len() int { return len(b.found) }
+
+// Value is the value of key i of the last call, and whether there was one. It
+// is the caller's.
+func (b *TypedBatch[V]) Value(i int) (value V, ok bool) { return b.values[i], b.found[i] }
+
+// reset empties the batch and makes room for n values.
+func (b *TypedBatch[V]) reset(n int) {
+	clear(b.values)
+	b.values, b.found = grown(b.values, n), grown(b.found, n)
+	clear(b.found)
+	b.raw.reset()
+}
+
+// grown is s with length n.
+func grown[T any](s []T, n int) []T {
+	if n > cap(s) {
+		return make([]T, n)
+	}
+	return s[:n]
+}
+
+func (r *rawKeys) reset() {
+	r.bytes, r.ends, r.at = r.bytes[:0], r.ends[:0], r.at[:0]
+	clear(r.keys)
+	r.keys = r.keys[:0]
+}
+
+// add adds the bytes of key i of the batch.
+func (r *rawKeys) add(i int, key []byte) {
+	r.bytes = append(r.bytes, key...)
+	r.ends, r.at = append(r.ends, len(r.bytes)), append(r.at, i)
+}
+
+// slices are the keys, when all have been added.
+func (r *rawKeys) slices() [][]byte {
+	start := 0
+	for _, end := range r.ends {
+		r.keys = append(r.keys, r.bytes[start:end:end])
+		start = end
+	}
+	return r.keys
+}
+
+// GetMulti looks up many keys at once, as Cache.GetMulti. The results are in b.
+// Keys and values that Get would not find are not found.
+func (t *Typed[K, V]) GetMulti(b *TypedBatch[V], keys []K) {
+	b.reset(len(keys))
+	s := t.begin()
+	for i, key := range keys {
+		s.k = key
+		if t.encodeKey(s) == nil {
+			b.raw.add(i, s.key)
+		}
+	}
+	raw := b.raw.slices()
+	t.c.GetMulti(&b.batch, raw)
+	for j, i := range b.raw.at {
+		if value, ok := b.batch.Value(j); ok {
+			v, err := t.decode(raw[j], value)
+			b.values[i], b.found[i] = v, err == nil
+		}
+	}
+	t.end(s)
+}

@@ -1,0 +1,443 @@
+package firn_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"net/netip"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/firncache/firn"
+	"github.com/firncache/firn/internal/cachetest"
+	"github.com/firncache/firn/internal/invariants"
+)
+
+func newTyped[K comparable, V any](t testing.TB, c *firn.Cache, opts firn.TypedOptions[K, V]) *firn.Typed[K, V] {
+	t.Helper()
+	typed, err := firn.NewTyped(c, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return typed
+}
+
+// tenantKey is a key of two parts.
+type tenantKey struct {
+	Tenant uint32
+	Name   string
+}
+
+func (k tenantKey) AppendBinary(dst []byte) ([]byte, error) {
+	if k.Name == "bad" {
+		return dst, errBadKey
+	}
+	return append(binary.BigEndian.AppendUint32(dst, k.Tenant), k.Name...), nil
+}
+
+func (k *tenantKey) UnmarshalBinary(b []byte) error {
+	if len(b) < 4 {
+		return errBadKey
+	}
+	k.Tenant, k.Name = binary.BigEndian.Uint32(b), string(b[4:])
+	return nil
+}
+
+var errBadKey = errors.New("bad key")
+
+// oneWay is a key that cannot be read back.
+type oneWay struct{ id byte }
+
+func (k oneWay) AppendBinary(dst []byte) ([]byte, error) { return append(dst, k.id), nil }
+
+func checkTyped[K comparable](t *testing.T, a, b K) {
+	t.Helper()
+	c := openSmall(t)
+	typed := newTyped(t, c, firn.TypedOptions[K, string]{})
+	if err := typed.Set(a, "value of a"); err != nil {
+		t.Fatal(err)
+	}
+	if v, ok := typed.Get(a); !ok || v != "value of a" || !typed.Has(a) {
+		t.Errorf("%v: got %q, %v", a, v, ok)
+	}
+	if v, ok := typed.Get(b); ok || v != "" || typed.Has(b) {
+		t.Errorf("%v: got %q, %v", b, v, ok)
+	}
+	typed.Set(b, "value of b")
+	if got, want := maps.Collect(typed.All()), (map[K]string{a: "value of a", b: "value of b"}); !reflect.DeepEqual(got, want) {
+		t.Errorf("All: got %v, want %v", got, want)
+	}
+	if err := typed.Delete(a); err != nil || typed.Has(a) || !typed.Has(b) {
+		t.Errorf("%v is still there after Delete: %v", a, err)
+	}
+}
+
+func TestTypedKeys(t *testing.T) {
+	checkTyped(t, "a", "")
+	checkTyped(t, label("a"), label("aa"))
+	checkTyped(t, 1, -1)
+	checkTyped(t, int8(math.MinInt8), int8(math.MaxInt8))
+	checkTyped(t, uint16(1), uint16(256))
+	checkTyped(t, userID(7), userID(-7))
+	checkTyped(t, uint64(0), uint64(math.MaxUint64))
+	checkTyped(t, [16]byte{1}, [16]byte{15: 1})
+	checkTyped(t, digest{}, digest{19: 1})
+	checkTyped(t, [3]byte{1, 2, 3}, [3]byte{3, 2, 1})
+	checkTyped(t, tenantKey{1, "a"}, tenantKey{2, "a"})
+	checkTyped(t, netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("::1"))
+}
+
+func TestTypedRefusesKeys(t *testing.T) {
+	c := openSmall(t)
+	for want, err := range map[string]error{
+		"float64":             typedError[float64, int](c, firn.TypedOptions[float64, int]{}),
+		"bool":                typedError[bool, int](c, firn.TypedOptions[bool, int]{}),
+		"interface {}":        typedError[any, int](c, firn.TypedOptions[any, int]{}),
+		"*int":                typedError[*int, int](c, firn.TypedOptions[*int, int]{}),
+		"firn_test.inner":     typedError(c, firn.TypedOptions[struct{ inner }, int]{}),
+		"error is an interf":  typedError(c, firn.TypedOptions[int, error]{}),
+		"TypedOptions.TTL":    typedError(c, firn.TypedOptions[int, int]{TTL: -1}),
+		"Namespace has 256 b": typedError(c, firn.TypedOptions[int, int]{Namespace: strings.Repeat("N", 256)}),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want an error with %q", err, want)
+		}
+	}
+	c.Close()
+	if err := typedError(c, firn.TypedOptions[int, int]{Namespace: "new"}); !errors.Is(err, firn.ErrClosed) {
+		t.Errorf("on a closed cache: %v", err)
+	}
+}
+
+type inner struct{ a, b int }
+
+func typedError[K comparable, V any](c *firn.Cache, opts firn.TypedOptions[K, V]) error {
+	_, err := firn.NewTyped(c, opts)
+	return err
+}
+
+// Namespaces are apart, and typed caches of one share it.
+func TestTypedNamespaces(t *testing.T) {
+	c := openSmall(t)
+	a := newTyped(t, c, firn.TypedOptions[string, string]{Namespace: "a"})
+	b := newTyped(t, c, firn.TypedOptions[string, string]{Namespace: "b"})
+	alsoA := newTyped(t, c, firn.TypedOptions[string, string]{Namespace: "a"})
+	plain := newTyped(t, c, firn.TypedOptions[string, string]{})
+	alsoPlain := newTyped(t, c, firn.TypedOptions[string, string]{})
+	for _, x := range []struct {
+		typed *firn.Typed[string, string]
+		value string
+	}{{a, "in a"}, {b, "in b"}, {plain, "in neither"}} {
+		if err := x.typed.Set("key", x.value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.Set([]byte("key"), []byte("raw"))
+	for _, x := range []struct {
+		typed *firn.Typed[string, string]
+		value string
+	}{{a, "in a"}, {alsoA, "in a"}, {b, "in b"}, {plain, "in neither"}, {alsoPlain, "in neither"}} {
+		if v, ok := x.typed.Get("key"); !ok || v != x.value {
+			t.Errorf("got %q, %v, want %q", v, ok, x.value)
+		}
+		if n := len(maps.Collect(x.typed.All())); n != 1 {
+			t.Errorf("All yields %d entries, want 1", n)
+		}
+	}
+	if err := alsoA.Clear(); err != nil {
+		t.Fatal(err)
+	}
+	if a.Has("key") || alsoA.Has("key") || !b.Has("key") || !plain.Has("key") {
+		t.Error("Clear emptied the wrong namespaces")
+	}
+	if err := a.Set("key", "new"); err != nil {
+		t.Fatal(err)
+	}
+	if v, _ := alsoA.Get("key"); v != "new" {
+		t.Errorf("after Clear: got %q, want what was set since", v)
+	}
+}
+
+// Whatever differs between writer and reader, the value is not found, is
+// counted, and goes.
+func TestTypedMismatches(t *testing.T) {
+	type old struct{ A, B int }
+	type renamed struct{ A, B int }
+	var wider any
+	{
+		type old struct{ A, B, C int }
+		wider = func(c *firn.Cache) bool { return found(t, c, firn.TypedOptions[string, old]{}) }
+	}
+	for name, read := range map[string]func(c *firn.Cache) bool{
+		"codec": func(c *firn.Cache) bool {
+			return found(t, c, firn.TypedOptions[string, old]{Codec: renamedCodec[old]{}})
+		},
+		"version":      func(c *firn.Cache) bool { return found(t, c, firn.TypedOptions[string, old]{Version: 1}) },
+		"value's type": func(c *firn.Cache) bool { return found(t, c, firn.TypedOptions[string, renamed]{}) },
+		"fields":       wider.(func(c *firn.Cache) bool),
+		"key's type": func(c *firn.Cache) bool {
+			typed := newTyped(t, c, firn.TypedOptions[uint64, old]{Namespace: "n"})
+			_, ok := typed.Get(binary.LittleEndian.Uint64([]byte("8 bytes.")))
+			return ok
+		},
+	} {
+		c := openSmall(t)
+		writer := newTyped(t, c, firn.TypedOptions[string, old]{Namespace: "n"})
+		if err := writer.Set("8 bytes.", old{1, 2}); err != nil {
+			t.Fatal(err)
+		}
+		if v, ok := writer.Get("8 bytes."); !ok || v != (old{1, 2}) {
+			t.Fatalf("the writer reads %v, %v", v, ok)
+		}
+		if read(c) {
+			t.Errorf("%s: found", name)
+		}
+		if s := c.Stats(); s.Mismatches != 1 || writer.Has("8 bytes.") {
+			t.Errorf("%s: %d mismatches, want 1; still there: %v", name, s.Mismatches, writer.Has("8 bytes."))
+		}
+	}
+}
+
+type renamedCodec[V any] struct{}
+
+func (renamedCodec[V]) Name() string { return "json/2" }
+
+func (renamedCodec[V]) Append(dst []byte, v V) ([]byte, error) { return dst, nil }
+
+func (renamedCodec[V]) Decode(src []byte) (v V, err error) { return v, nil }
+
+func found[V any](t *testing.T, c *firn.Cache, opts firn.TypedOptions[string, V]) bool {
+	opts.Namespace = "n"
+	typed := newTyped(t, c, opts)
+	_, ok := typed.Get("8 bytes.")
+	return ok
+}
+
+// Bytes that the codec does not accept are not found, are counted, and go.
+func TestTypedDecodeErrors(t *testing.T) {
+	c := openSmall(t)
+	typed := newTyped(t, c, firn.TypedOptions[string, user]{})
+	typed.Set("k", user{Name: "x"})
+	for k, v := range c.All() {
+		if bytes.Contains(v, []byte(`"Name":"x"`)) {
+			c.Set(k, v[:len(v)-1])
+		}
+	}
+	if _, err := typed.Lookup(context.Background(), "k"); !errors.Is(err, firn.ErrNotFound) || !strings.Contains(err.Error(), "json/1") {
+		t.Errorf("got %v", err)
+	}
+	if s := c.Stats(); s.DecodeErrors != 1 || typed.Has("k") {
+		t.Errorf("%d decode errors, want 1; still there: %v", s.DecodeErrors, typed.Has("k"))
+	}
+}
+
+// Any bytes under a typed cache's key are a miss, or a value.
+func FuzzTypedGet(f *testing.F) {
+	c := openSmall(f)
+	typed := newTyped(f, c, firn.TypedOptions[string, user]{})
+	typed.Set("k", user{Name: "x"})
+	var key, stamp []byte
+	for k, v := range c.All() {
+		if bytes.Contains(v, []byte(`"Name":"x"`)) {
+			key, stamp = bytes.Clone(k), bytes.Clone(v[:4])
+			f.Add(bytes.Clone(v))
+		}
+	}
+	f.Add(stamp)
+	f.Add([]byte("abc"))
+	f.Fuzz(func(t *testing.T, stored []byte) {
+		if err := c.Set(key, stored); err != nil {
+			return
+		}
+		if _, ok := typed.Get("k"); ok != typed.Has("k") {
+			t.Errorf("found: %v, kept: %v", ok, !ok)
+		}
+	})
+}
+
+func TestTypedErrors(t *testing.T) {
+	ctx := context.Background()
+	c := openSmall(t)
+	floats := newTyped(t, c, firn.TypedOptions[string, []float64]{})
+	floats.Set("k", []float64{1})
+	if err := floats.Set("k", []float64{math.NaN()}); err == nil || !strings.Contains(err.Error(), "encode a []float64 as json/1") {
+		t.Errorf("Set of NaN: %v", err)
+	}
+	if v, ok := floats.Get("k"); !ok || v[0] != 1 {
+		t.Errorf("after a Set that failed: %v, %v", v, ok)
+	}
+	if err := floats.SetWithTTL("k", nil, -1); err == nil {
+		t.Error("a negative TTL is no error")
+	}
+	keys := newTyped(t, c, firn.TypedOptions[tenantKey, int]{})
+	bad := tenantKey{1, "bad"}
+	var b firn.TypedBatch[int]
+	keys.GetMulti(&b, []tenantKey{bad})
+	_, inBatch := b.Value(0)
+	_, got := keys.Get(bad)
+	_, err := keys.Lookup(ctx, bad)
+	for _, err := range []error{err, keys.Set(bad, 1), keys.Delete(bad)} {
+		if !errors.Is(err, errBadKey) || !strings.Contains(err.Error(), "tenantKey") {
+			t.Errorf("got %v, want the key's error", err)
+		}
+	}
+	if got || inBatch || keys.Has(bad) {
+		t.Error("a key without bytes has a value")
+	}
+	if _, err := floats.Lookup(ctx, "absent"); err != firn.ErrNotFound {
+		t.Errorf("Lookup: %v", err)
+	}
+	if err := newTyped(t, c, firn.TypedOptions[int, []byte]{}).Set(1, make([]byte, 1<<20)); !errors.Is(err, firn.ErrTooLarge) {
+		t.Errorf("Set of 1 MiB: %v", err)
+	}
+	c.Close()
+	if err := floats.Set("k", nil); !errors.Is(err, firn.ErrClosed) {
+		t.Errorf("Set after Close: %v", err)
+	}
+	if err := floats.Clear(); !errors.Is(err, firn.ErrClosed) {
+		t.Errorf("Clear after Close: %v", err)
+	}
+	if _, err := floats.Lookup(ctx, "k"); !errors.Is(err, firn.ErrClosed) {
+		t.Errorf("Lookup after Close: %v", err)
+	}
+}
+
+func TestTypedTTL(t *testing.T) {
+	clock := &cachetest.Clock{}
+	c := openSmall(t, func(o *firn.Options) { o.Clock, o.TTL = clock.Now, time.Hour })
+	short := newTyped(t, c, firn.TypedOptions[string, int]{Namespace: "short", TTL: time.Minute})
+	long := newTyped(t, c, firn.TypedOptions[string, int]{Namespace: "long"})
+	short.Set("k", 1)
+	short.SetWithTTL("for ever", 1, 0)
+	long.Set("k", 1)
+	clock.Advance(time.Minute)
+	if short.Has("k") || !short.Has("for ever") || !long.Has("k") {
+		t.Error("after a minute only what was set with that TTL is gone")
+	}
+	clock.Advance(time.Hour)
+	if long.Has("k") || !short.Has("for ever") {
+		t.Error("after an hour only what lives for ever is there")
+	}
+	again := newTyped(t, c, firn.TypedOptions[string, int]{Namespace: "short"})
+	if !again.Has("for ever") {
+		t.Error("the namespace itself has expired")
+	}
+}
+
+func TestTypedGetMulti(t *testing.T) {
+	c := openSmall(t)
+	typed := newTyped(t, c, firn.TypedOptions[int, string]{})
+	var keys []int
+	for i := range 100 {
+		keys = append(keys, i)
+		if i%3 == 0 {
+			typed.Set(i, fmt.Sprint("value ", i))
+		}
+	}
+	var b firn.TypedBatch[string]
+	for range 2 { // the second time over the first's values
+		typed.GetMulti(&b, keys)
+		for i := range keys {
+			v, ok := b.Value(i)
+			if ok != (i%3 == 0) || ok && v != fmt.Sprint("value ", i) || !ok && v != "" {
+				t.Errorf("%d: got %q, %v", i, v, ok)
+			}
+		}
+		slices.Reverse(keys)
+		typed.GetMulti(&b, keys[:2])
+		if v, ok := b.Value(0); !ok || v != "value 99" || b.Len() != 2 {
+			t.Errorf("got %q, %v, Len %d", v, ok, b.Len())
+		}
+		slices.Reverse(keys)
+	}
+}
+
+func TestTypedKeyCodec(t *testing.T) {
+	c := openSmall(t)
+	codec, err := firn.DefaultCodec[time.Time]()
+	if err != nil {
+		t.Fatal(err)
+	}
+	typed := newTyped(t, c, firn.TypedOptions[time.Time, int]{Key: codec})
+	day := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	typed.Set(day, 1)
+	if got := maps.Collect(typed.All()); got[day] != 1 || len(got) != 1 {
+		t.Errorf("got %v", got)
+	}
+}
+
+// Entries whose keys cannot be read back are found and not listed.
+func TestTypedOneWayKeys(t *testing.T) {
+	c := openSmall(t)
+	typed := newTyped(t, c, firn.TypedOptions[oneWay, int]{})
+	typed.Set(oneWay{7}, 7)
+	if v, ok := typed.Get(oneWay{7}); !ok || v != 7 {
+		t.Errorf("got %d, %v", v, ok)
+	}
+	if n := len(maps.Collect(typed.All())); n != 0 || c.Stats().DecodeErrors != 1 {
+		t.Errorf("All yields %d entries, %d decode errors, want 0 and 1", n, c.Stats().DecodeErrors)
+	}
+}
+
+func TestTypedAllEndsWithClear(t *testing.T) {
+	c := openSmall(t)
+	typed := newTyped(t, c, firn.TypedOptions[int, int]{})
+	for i := range 100 {
+		typed.Set(i, i)
+	}
+	n := 0
+	for range typed.All() {
+		n++
+		typed.Clear()
+	}
+	if n != 1 {
+		t.Errorf("All went on after Clear: %d entries", n)
+	}
+}
+
+func TestTypedAllocations(t *testing.T) {
+	if invariants.Race {
+		t.Log("not run under the race detector, which allocates")
+		return
+	}
+	c := openSmall(t)
+	numbers := newTyped(t, c, firn.TypedOptions[userID, celsius]{})
+	texts := newTyped(t, c, firn.TypedOptions[label, label]{})
+	addrs := newTyped(t, c, firn.TypedOptions[netip.Addr, netip.Addr]{})
+	structs := newTyped(t, c, firn.TypedOptions[digest, struct{ A, B int }]{})
+	addr := netip.MustParseAddr("10.0.0.1")
+	numbers.Set(1, 1)
+	texts.Set("a", "text")
+	addrs.Set(addr, addr)
+	structs.Set(digest{}, struct{ A, B int }{1, 2})
+	var b firn.TypedBatch[celsius]
+	keys := []userID{1, 2, 3}
+	for name, x := range map[string]struct {
+		call func()
+		want float64 // the codec's own
+	}{
+		"Get of a number":           {func() { numbers.Get(1) }, 0},
+		"Get of nothing":            {func() { numbers.Get(2) }, 0},
+		"Has":                       {func() { numbers.Has(1) }, 0},
+		"Set of a number":           {func() { numbers.Set(1, 2) }, 0},
+		"Delete":                    {func() { numbers.Delete(3) }, 0},
+		"GetMulti of numbers":       {func() { numbers.GetMulti(&b, keys) }, 0},
+		"Get of a string":           {func() { texts.Get("a") }, 1},
+		"Set of a string":           {func() { texts.Set("a", "text") }, 0},
+		"Get of a binary marshaler": {func() { addrs.Get(addr) }, 0},
+		"Set of a binary marshaler": {func() { addrs.Set(addr, addr) }, 0},
+		"Set of a struct":           {func() { structs.Set(digest{}, struct{ A, B int }{3, 4}) }, 0},
+	} {
+		x.call() // warm
+		if got := testing.AllocsPerRun(2000, x.call); got != x.want {
+			t.Errorf("%s: %v allocations, want %v", name, got, x.want)
+		}
+	}
+}
