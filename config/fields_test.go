@@ -1,0 +1,226 @@
+package config
+
+import (
+	"encoding"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/firncache/firn"
+)
+
+// Every field of firn.Options can be set by a file, or is listed as one that
+// only a program can set.
+func TestEveryOptionHasAForm(t *testing.T) {
+	_, unknown := fieldsOf(reflect.TypeFor[firn.Options](), "", nil)
+	for _, path := range unknown {
+		t.Errorf("firn.Options.%s has no form in text: give its type UnmarshalText, extend formOf, or list it in codeOnly", path)
+	}
+	for path := range codeOnly {
+		if !exists(reflect.TypeFor[firn.Options](), path) {
+			t.Errorf("codeOnly lists %s, which firn.Options has not", path)
+		}
+	}
+}
+
+func exists(t reflect.Type, path string) bool {
+	name, rest, deeper := strings.Cut(path, ".")
+	sf, ok := t.FieldByName(name)
+	return ok && (!deeper || exists(sf.Type, rest))
+}
+
+// samples are texts for fields whose type reads itself.
+var samples = map[string]string{}
+
+// sample is a text for a field.
+func sample(t *testing.T, path string, value reflect.Value) string {
+	if text, ok := samples[path]; ok {
+		return text
+	}
+	switch {
+	case reflect.PointerTo(value.Type()).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()):
+		t.Errorf("samples has no text for %s", path)
+		return ""
+	case value.Type() == reflect.TypeFor[time.Duration]():
+		return "90s"
+	case value.Kind() == reflect.Bool:
+		return "true"
+	case value.Kind() == reflect.String:
+		return "text"
+	case value.Kind() == reflect.Int64 && strings.Contains(path, "Bytes"):
+		return "3MiB"
+	case value.CanFloat():
+		return "0.5"
+	}
+	return "3"
+}
+
+// numbers are what samples stand for.
+var numbers = map[string]any{"90s": 90 * time.Second, "true": true, "text": "text", "3MiB": int64(3 << 20), "0.5": 0.5, "3": 3}
+
+// eachOption walks the exported fields of a struct and of the structs within,
+// those of codeOnly apart. It knows nothing of fieldsOf.
+func eachOption(root, v reflect.Value, prefix string, visit func(path string, v reflect.Value)) {
+	for i := range v.NumField() {
+		path := prefix + v.Type().Field(i).Name
+		if _, skip := codeOnly[path]; skip || !v.Type().Field(i).IsExported() {
+			continue
+		}
+		_, reads := v.Field(i).Addr().Interface().(encoding.TextUnmarshaler)
+		if v.Field(i).Kind() == reflect.Struct && !reads {
+			eachOption(root, v.Field(i), path+".", visit)
+		} else {
+			visit(path, v.Field(i))
+		}
+	}
+}
+
+// Each field is set, and nothing else, by its name in a file, and by its
+// variable.
+func TestEveryOptionIsReached(t *testing.T) {
+	var want firn.Options
+	root := reflect.ValueOf(&want).Elem()
+	count := 0
+	eachOption(root, root, "", func(path string, v reflect.Value) {
+		count++
+		root.SetZero()
+		text := sample(t, path, v)
+		if n, ok := numbers[text]; ok {
+			v.Set(reflect.ValueOf(n).Convert(v.Type()))
+		}
+		check := func(how string, r *reader) {
+			if err := r.faults.err(); err != nil {
+				t.Errorf("%s, %s: %v", path, how, err)
+			} else if got := r.caches["c"]; !reflect.DeepEqual(got, want) && samples[path] == "" || reflect.ValueOf(got).IsZero() {
+				t.Errorf("%s, %s: got %+v, want %+v", path, how, got, want)
+			}
+		}
+		r := newReader("f")
+		r.readFile(document(snakePath(path), text))
+		check("file", r)
+		r = newReader("")
+		r.readEnviron("P", []string{"P_CACHES=c", "P_C_" + capitals(snakePath(path)) + "=" + text})
+		check("environment", r)
+	})
+	if count < 3 {
+		t.Errorf("%d fields, want those of firn.Options", count)
+	}
+}
+
+// inOrder are options that firn.Open takes, below which a fault is that of the
+// one that was added.
+const inOrder = "defaults:\n  ram_bytes: 1MiB\n"
+
+// anyNegative lists the numbers that may be below zero.
+var anyNegative = map[string]bool{}
+
+// A number below zero is refused in every field, with the field's line.
+func TestEveryOptionIsChecked(t *testing.T) {
+	root := reflect.ValueOf(&firn.Options{}).Elem()
+	eachOption(root, root, "", func(path string, v reflect.Value) {
+		text := "-3"
+		switch {
+		case v.Type() == reflect.TypeFor[time.Duration]():
+			text = "-90s"
+		case anyNegative[path] || !v.CanInt() && !v.CanUint() && !v.CanFloat():
+			return
+		}
+		if _, reads := v.Addr().Interface().(encoding.TextUnmarshaler); reads {
+			return
+		}
+		_, err := Source{Path: "f", Data: append(document(snakePath(path), text), inOrder...)}.Load()
+		if want := "caches.c." + snakePath(path) + ": "; err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "f:") {
+			t.Errorf("%s of %s: %v: want a fault of %s", path, text, err, want)
+		}
+	})
+}
+
+// document is a file that sets one field of a cache c, in a line of its own.
+func document(field, text string) []byte {
+	var b strings.Builder
+	b.WriteString("caches:\n  c:")
+	indent := "\n    "
+	for part := range strings.SplitSeq(field, ".") {
+		b.WriteString(indent + part + ":")
+		indent += "  "
+	}
+	b.WriteString(" " + text + "\n")
+	return []byte(b.String())
+}
+
+func TestSnake(t *testing.T) {
+	for name, want := range map[string]string{
+		"TTL": "ttl", "RAMBytes": "ram_bytes", "MaxRAMBytes": "max_ram_bytes", "DirectIO": "direct_io", "SSD": "ssd", "RefreshAfter": "refresh_after",
+	} {
+		if got := snake(name); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
+
+// Fields that no option has yet: structs within, types that read themselves,
+// and what has no form.
+func TestForms(t *testing.T) {
+	type inner struct {
+		Dir   string
+		Level int8
+	}
+	type meaning uint8
+	type options struct {
+		Inner  inner
+		When   time.Time
+		Share  float64
+		Count  uint16
+		On     bool
+		Other  meaning
+		Call   func()
+		hidden int
+	}
+	fields, unknown := fieldsOf(reflect.TypeFor[options](), "", nil)
+	if got := names(leaves(fields, "")); got != "inner.dir, inner.level, when, share, count, on" {
+		t.Errorf("fields %s", got)
+	}
+	if len(unknown) != 2 || !strings.HasPrefix(unknown[0], "Other,") || !strings.HasPrefix(unknown[1], "Call,") {
+		t.Errorf("unknown %q", unknown)
+	}
+	var o options
+	_ = o.hidden
+	v := reflect.ValueOf(&o).Elem()
+	texts := map[string][2]string{ // one that is right, and one that is not
+		"inner.dir": {"/d", ""}, "inner.level": {"-3", "128"}, "when": {"2026-11-21T00:00:00Z", "today"},
+		"share": {"0.5", "NaN"}, "count": {"3", "-1"}, "on": {"true", "yes"},
+	}
+	for _, f := range leaves(fields, "") {
+		if err := f.form(texts[f.name][0], v.FieldByIndex(f.index)); err != nil {
+			t.Errorf("%s: %v", f.name, err)
+		}
+		if bad := texts[f.name][1]; bad != "" {
+			if err := f.form(bad, reflect.New(v.FieldByIndex(f.index).Type()).Elem()); err == nil || !strings.Contains(err.Error(), bad) {
+				t.Errorf("%s: %q: %v", f.name, bad, err)
+			}
+		}
+	}
+	want := options{Inner: inner{"/d", -3}, When: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC), Share: 0.5, Count: 3, On: true}
+	if !reflect.DeepEqual(o, want) {
+		t.Errorf("%+v, want %+v", o, want)
+	}
+}
+
+func TestSizes(t *testing.T) {
+	for text, want := range map[string]int64{
+		"0": 0, "65536": 65536, "64KiB": 64 << 10, "64 MiB": 64 << 20, "1.5GiB": 3 << 29, "2GB": 2e9, "1TiB": 1 << 40, "-1": -1,
+		"9007199254740993": 9007199254740993,
+	} {
+		var got int64
+		if err := parseSize(text, reflect.ValueOf(&got).Elem()); err != nil || got != want {
+			t.Errorf("%s: %d, %v: want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "MiB", "1.5", "64MeB", "-64MiB", "16EiB", "1e3"} {
+		var got int64
+		if err := parseSize(text, reflect.ValueOf(&got).Elem()); err == nil {
+			t.Errorf("%q: %d, want an error", text, got)
+		}
+	}
+}

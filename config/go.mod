@@ -1,0 +1,13 @@
+module github.com/firncache/firn/config
+
+go 1.26.0
+
+replace github.com/firncache/firn => ../
+
+require (
+	github.com/dustin/go-humanize v1.1.0
+	github.com/firncache/firn v0.0.0-00010101000000-000000000000
+	github.com/goccy/go-yaml v1.19.2
+)
+
+require golang.org/x/sys v0.49.0 // indirect
