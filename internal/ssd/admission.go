@@ -1,0 +1,100 @@
+package ssd
+
+import (
+	"math/bits"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/time/rate"
+)
+
+// Admission says which of the records that leave RAM are written to the SSD.
+type Admission uint8
+
+// The kinds of admission.
+const (
+	AdmitSeen Admission = iota // read since they were stored, or offered before not long ago
+	AdmitRead                  // read since they were stored
+	AdmitAll                   // all
+)
+
+// admission decides what is worth writing.
+type admission struct {
+	kind  Admission
+	limit *rate.Limiter // nil: none
+	seen  sketch
+
+	limited atomic.Uint64 // records refused for the limit
+}
+
+func (a *admission) init(cfg *Config) {
+	a.kind = cfg.Admission
+	if cfg.WriteLimit > 0 {
+		a.limit = rate.NewLimiter(rate.Limit(cfg.WriteLimit), int(max(cfg.WriteLimit, 1<<20)))
+	}
+	if a.kind == AdmitSeen {
+		a.seen.init(cfg.Memory / sketchShare)
+	}
+}
+
+func (a *admission) bytes() int64 { return a.seen.bytes() }
+
+// admit decides about a record of so many bytes.
+func (a *admission) admit(hash uint64, bytes int, read bool) bool {
+	switch a.kind {
+	case AdmitRead:
+		if !read {
+			return false
+		}
+	case AdmitSeen:
+		if !read && !a.seen.add(hash) {
+			return false
+		}
+	}
+	if a.limit != nil && !a.limit.AllowN(now(), bytes) {
+		a.limited.Add(1)
+		return false
+	}
+	return true
+}
+
+// sketchShare is the part of the RAM budget, as a divisor, that remembering
+// refused records takes.
+const sketchShare = 1024
+
+// sketch remembers hashes approximately: two Bloom filters with two bits a hash,
+// of which the younger is filled until the older is dropped for it. It forgets
+// a hash after another one to two capacities, a bit for every eighth of it.
+type sketch struct {
+	mu    sync.Mutex
+	bits  [2][]uint64
+	mask  uint64
+	added int
+}
+
+func (s *sketch) init(bytes int64) {
+	words := 1 << (bits.Len64(uint64(max(bytes/16, 64))) - 1)
+	s.bits[0], s.bits[1] = make([]uint64, words), make([]uint64, words)
+	s.mask = uint64(words)*64 - 1
+}
+
+func (s *sketch) bytes() int64 { return int64(len(s.bits[0])+len(s.bits[1])) * 8 }
+
+// add remembers a hash, and reports whether it was known.
+func (s *sketch) add(hash uint64) (known bool) {
+	a, b := hash&s.mask, hash>>32&s.mask
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range s.bits {
+		if s.bits[i][a/64]>>(a%64)&s.bits[i][b/64]>>(b%64)&1 != 0 {
+			return true
+		}
+	}
+	s.bits[0][a/64] |= 1 << (a % 64)
+	s.bits[0][b/64] |= 1 << (b % 64)
+	if s.added++; uint64(s.added) > s.mask/8 {
+		s.bits[0], s.bits[1], s.added = s.bits[1], s.bits[0], 0
+		clear(s.bits[0])
+	}
+	return false
+}

@@ -1,0 +1,15 @@
+package ssd
+
+import (
+	"os"
+	"strings"
+)
+
+// bootID tells one run of the machine's system from another, "" if it does not.
+func bootID() string {
+	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}

@@ -1,0 +1,153 @@
+package ssd
+
+import (
+	"github.com/klauspost/compress/s2"
+)
+
+// What the tier above tells, under the lock that orders the writes of a key.
+
+// Demote takes over a record that leaves RAM. It reports whether the record
+// lives on here. It does not wait for the disk: when that is behind, the record
+// is refused.
+func (t *Tier) Demote(hash uint64, key, value []byte, deadline int64, read bool) bool {
+	if t.state.Load() != on {
+		return false
+	}
+	x := t.id(hash)
+	s := t.index.shardOf(x)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e, ok := s.find(x); ok && !e.grave() {
+		t.count.clean.Add(1)
+		return true // read from here and not set since: what lies here is the same
+	}
+	if !t.admission.admit(hash, len(key)+len(value), read) {
+		t.count.refused.Add(1)
+		return false
+	}
+	r := rec{key: key, value: value, deadline: deadline}
+	if deadline != 0 {
+		r.flags |= flagExpires
+	}
+	if t.cfg.Compress {
+		scratch := t.compress(&r)
+		defer scratch.release()
+	}
+	return t.put(s, x, &r)
+}
+
+// put appends a record and makes the index name it. The caller holds the shard's
+// lock.
+func (t *Tier) put(s *shard, x id, r *rec) bool {
+	if len(r.key)+len(r.value)+recordHeaderMax > t.log.most() {
+		t.count.tooLarge.Add(1)
+		return false
+	}
+	if !t.index.room(s) {
+		t.count.shed.Add(1)
+		t.poke()
+		return false
+	}
+	loc, size, ok := t.log.append(x, r)
+	if !ok {
+		t.count.shed.Add(1)
+		t.poke()
+		return false
+	}
+	s.put(newEntry(x, loc, size))
+	t.count.demoted.Add(1)
+	t.count.demotedBytes.Add(uint64(len(r.key) + len(r.value)))
+	return true
+}
+
+// Superseded takes what is here of a key out: it was set or deleted above. Before
+// that is acknowledged, Commit has to return nil.
+func (t *Tier) Superseded(hash uint64) {
+	state := t.state.Load()
+	if state == closed || state == off && t.health.voided.Load() {
+		return
+	}
+	x := t.id(hash)
+	s := t.index.shardOf(x)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, ok := s.find(x)
+	recovering := t.recovering.Load()
+	if ok && e.grave() || !ok && !recovering {
+		return
+	}
+	if ok {
+		s.remove(x)
+	}
+	if recovering { // it may yet be found in the log
+		t.bury(s, x)
+	}
+	s.noted.Store(t.journal.add(note{noteDead, x, t.log.tail.Load()}))
+	t.count.superseded.Add(1)
+}
+
+// bury remembers until the recovery has ended that an id is dead. Without memory
+// for that, the recovery must find nothing more for this shard.
+func (t *Tier) bury(s *shard, x id) {
+	if !t.index.room(s) {
+		s.closed = true
+		return
+	}
+	s.put(entry(fingerprintOf(x))<<homeShift | graveMark)
+}
+
+// Commit returns when it is certain that nothing of what Superseded took out
+// under this hash comes back, also if the process dies. An error says that it
+// may.
+func (t *Tier) Commit(hash uint64) error {
+	s := t.index.shardOf(t.id(hash))
+	pos := s.noted.Load()
+	if pos <= t.journal.written.Load() {
+		return nil
+	}
+	err := t.journal.commit(pos)
+	if err == nil || t.journal.written.Load() >= pos {
+		return nil
+	}
+	return t.unnoted(err)
+}
+
+// Holds reports whether the record with this LSN is still what the index names
+// for the hash.
+func (t *Tier) Holds(hash, lsn uint64) bool {
+	if t.state.Load() != on {
+		return false
+	}
+	x := t.id(hash)
+	s := t.index.shardOf(x)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, ok := s.find(x)
+	return ok && !e.grave() && t.log.lsnAt(e.location()) == lsn
+}
+
+func (t *Tier) id(hash uint64) id {
+	if t.cfg.HashMask != 0 {
+		hash &= t.cfg.HashMask
+	}
+	return idOf(hash)
+}
+
+// leastCompressed is the shortest value in bytes that compression is tried on.
+const leastCompressed = 128
+
+// compress replaces the value by an s2 block if that is shorter by an eighth or
+// more.
+func (t *Tier) compress(r *rec) scratch {
+	if len(r.value) < leastCompressed {
+		return scratch{}
+	}
+	b := takeScratch(s2.MaxEncodedLen(len(r.value)))
+	packed := s2.Encode(b.bytes, r.value)
+	if len(packed) <= len(r.value)-len(r.value)/8 {
+		t.count.compressedFrom.Add(uint64(len(r.value)))
+		t.count.compressedTo.Add(uint64(len(packed)))
+		r.value, r.flags = packed, r.flags|flagCompressed
+	}
+	return b
+}

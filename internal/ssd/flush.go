@@ -1,0 +1,150 @@
+package ssd
+
+import (
+	"github.com/firncache/firn/internal/vfs"
+)
+
+const (
+	// writeChunk is how many bytes are written at once.
+	writeChunk = 1 << 20
+	// blockBytes is the largest alignment that a file may ask for.
+	blockBytes = 4096
+)
+
+// flusher writes segments to the file, in the order of the log, so that what a
+// crash leaves of the last segment is its beginning.
+type flusher struct {
+	log   *log
+	file  vfs.File
+	block []byte // for the last block of a segment that is still growing
+
+	bytes func(n int)               // told of what was written
+	fail  func(s *segment, e error) // told of a segment that could not be written, twice
+	done  chan struct{}
+}
+
+// piece is what is to be written next.
+type piece struct {
+	s        *segment
+	from, to int  // bytes of the segment; multiples of a block
+	upTo     int  // what will have been written then
+	partial  bool // the last block is still growing
+	list     bool // the list and the trailer: the segment's end
+}
+
+// run writes until the log is closed.
+func (f *flusher) run() {
+	defer close(f.done)
+	l := f.log
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for {
+		p, ok := l.nextPiece()
+		if !ok {
+			if l.closed {
+				return
+			}
+			l.changed.Wait()
+			continue
+		}
+		if p.partial {
+			last := p.to - blockBytes
+			clear(f.block)
+			copy(f.block, p.s.buf[last:p.upTo])
+		}
+		l.writing = true
+		l.mu.Unlock()
+		err := f.write(p)
+		if err != nil {
+			err = f.write(p)
+		}
+		if err != nil {
+			l.giveUp(p.s)
+			f.fail(p.s, err)
+		}
+		l.mu.Lock()
+		l.writing = false
+		l.wrote(p)
+	}
+}
+
+// nextPiece is what is to be written next, if anything is.
+func (l *log) nextPiece() (p piece, ok bool) {
+	for len(l.sealed) > 0 && (l.sealed[0].done || l.sealed[0].failed) {
+		l.sealed = l.sealed[1:]
+	}
+	if len(l.sealed) > 0 {
+		s := l.sealed[0]
+		from := s.written &^ (blockBytes - 1)
+		if s.written < s.end {
+			to := min(from+writeChunk, (s.end+blockBytes-1)&^(blockBytes-1))
+			return piece{s: s, from: from, to: to, upTo: min(to, s.end)}, true
+		}
+		return piece{s: s, from: s.listAt &^ (blockBytes - 1), to: l.segBytes(), upTo: s.end, list: true}, true
+	}
+	s := l.open
+	if s == nil || s.failed {
+		return p, false
+	}
+	from, full := s.written&^(blockBytes-1), s.end&^(blockBytes-1)
+	switch {
+	case full-from >= writeChunk:
+		return piece{s: s, from: from, to: from + writeChunk, upTo: from + writeChunk}, true
+	case s.written < s.end && l.force > l.lsn(s.serial, s.written):
+		to := (s.end + blockBytes - 1) &^ (blockBytes - 1)
+		return piece{s: s, from: from, to: to, upTo: s.end, partial: to > s.end}, true
+	}
+	return p, false
+}
+
+// write hands a piece to the file.
+func (f *flusher) write(p piece) error {
+	at := int64(p.s.slot)<<f.log.segShift + int64(p.from)
+	whole := p.s.buf[p.from:p.to]
+	if p.partial {
+		whole = whole[:len(whole)-blockBytes]
+		if _, err := f.file.WriteAt(f.block, at+int64(len(whole))); err != nil {
+			return err
+		}
+	}
+	if len(whole) > 0 {
+		if _, err := f.file.WriteAt(whole, at); err != nil {
+			return err
+		}
+	}
+	f.bytes(p.to - p.from)
+	return nil
+}
+
+// giveUp ends a segment that cannot be written: nothing is appended to it any
+// more.
+func (l *log) giveUp(s *segment) {
+	l.mu.Lock()
+	s.failed = true
+	l.slots[s.slot].bad = true
+	if l.open == s {
+		l.open = nil
+	}
+	l.mu.Unlock()
+}
+
+// wrote notes that a piece is on the device, or never will be.
+func (l *log) wrote(p piece) {
+	s := p.s
+	switch {
+	case s.failed:
+		s.done = true
+	case p.list:
+		s.done = true
+		l.slots[s.slot].sealed = true
+	}
+	s.written = max(s.written, p.upTo)
+	upTo := l.lsn(s.serial, s.written)
+	if s.done {
+		upTo = l.lsn(s.serial+1, 0)
+	}
+	if l.flushed.Load() < upTo {
+		l.flushed.Store(upTo)
+	}
+	l.changed.Broadcast()
+}

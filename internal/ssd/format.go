@@ -1,0 +1,270 @@
+package ssd
+
+import (
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+)
+
+// The numbers in the files are little-endian, checksums are CRC-32C. See
+// docs/FORMAT.md, and format_test.go for its test vectors.
+
+// FormatVersion is the version of the files that this package writes. It reads
+// no other.
+const FormatVersion = 1
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func checksum(crc uint32, b []byte) uint32 { return crc32.Update(crc, castagnoli, b) }
+
+// errCorrupt says that bytes do not have the form, or the checksum, that they
+// should.
+var errCorrupt = errors.New("ssd: checksum or form is wrong")
+
+// origin is what every checksum in the log covers beside the bytes themselves:
+// which log they belong to and where in it they stand. What another log, or an
+// earlier turn of the same one, left on the disk does not pass for data.
+type origin struct {
+	log uint64 // the log's random number
+	lsn uint64
+}
+
+// seal continues a checksum with the origin.
+func (o origin) seal(crc uint32) uint32 {
+	var b [16]byte
+	binary.LittleEndian.PutUint64(b[:], o.log)
+	binary.LittleEndian.PutUint64(b[8:], o.lsn)
+	return checksum(crc, b[:])
+}
+
+// Records.
+
+// Flags of a record.
+const (
+	flagExpires    = 1 << iota // a deadline stands in the header
+	flagCompressed             // the value is an s2 block
+	flagTombstones             // the value is a list of dead ids; there is no key
+	flagsKnown     = flagExpires | flagCompressed | flagTombstones
+)
+
+// recordHeaderMax is the longest header of a record in bytes: checksum, flags,
+// two lengths and a deadline.
+const recordHeaderMax = 4 + 1 + 2*binary.MaxVarintLen32 + 8
+
+// rec is a record as it stands in the log: key and value are views.
+type rec struct {
+	flags      byte
+	deadline   int64 // milliseconds since 1970; 0: never
+	key, value []byte
+
+	// What parsing found, in bytes from the record's start.
+	keyLen, valueAt int
+	size            int // without the padding to a unit
+}
+
+// header encodes the header of a record into buf and returns its length. The
+// checksum that it holds is complete but for the origin.
+func (r *rec) header(buf *[recordHeaderMax]byte) (n int, crc uint32) {
+	n = 4
+	buf[n] = r.flags
+	n++
+	n += binary.PutUvarint(buf[n:], uint64(len(r.key)))
+	n += binary.PutUvarint(buf[n:], uint64(len(r.value)))
+	if r.flags&flagExpires != 0 {
+		binary.LittleEndian.PutUint64(buf[n:], uint64(r.deadline))
+		n += 8
+	}
+	crc = checksum(0, buf[4:n])
+	crc = checksum(crc, r.key)
+	crc = checksum(crc, r.value)
+	return n, crc
+}
+
+// parseRecord reads the record at the start of b. It believes no length before
+// it has seen that so many bytes are there, and nothing before the checksum.
+func parseRecord(b []byte, o origin) (r rec, err error) {
+	r, err = parseHeader(b)
+	if err != nil {
+		return rec{}, err
+	}
+	if r.size > len(b) {
+		return rec{}, errCorrupt
+	}
+	if o.seal(checksum(0, b[4:r.size])) != binary.LittleEndian.Uint32(b) {
+		return rec{}, errCorrupt
+	}
+	r.key = b[r.valueAt-r.keyLen : r.valueAt : r.valueAt]
+	r.value = b[r.valueAt:r.size:r.size]
+	return r, nil
+}
+
+// parseHeader reads the header of a record of which b may be only the
+// beginning. Key and value are not set, and nothing that it finds has been
+// checked.
+func parseHeader(b []byte) (r rec, err error) {
+	if len(b) < 5 {
+		return rec{}, errCorrupt
+	}
+	r.flags = b[4]
+	if r.flags&^flagsKnown != 0 {
+		return rec{}, errCorrupt
+	}
+	at := 5
+	keyLen, n := binary.Uvarint(b[at:])
+	if n <= 0 || keyLen > maxSegment {
+		return rec{}, errCorrupt
+	}
+	at += n
+	valueLen, n := binary.Uvarint(b[at:])
+	if n <= 0 || valueLen > maxSegment {
+		return rec{}, errCorrupt
+	}
+	at += n
+	if r.flags&flagExpires != 0 {
+		if len(b) < at+8 {
+			return rec{}, errCorrupt
+		}
+		r.deadline = int64(binary.LittleEndian.Uint64(b[at:]))
+		at += 8
+	}
+	r.keyLen, r.size = int(keyLen), at+int(keyLen)+int(valueLen)
+	r.valueAt = at + int(keyLen)
+	return r, nil
+}
+
+// Segments.
+
+const (
+	segmentMagic = "firnseg1"
+	footerMagic  = "firnend1"
+
+	segmentHeaderLen = 64
+	trailerLen       = 48
+	minSegment       = 64 << 10
+	maxSegment       = 64 << 20
+)
+
+// putSegmentHeader writes the header of a segment.
+func putSegmentHeader(b []byte, logID, serial uint64, size int) {
+	clear(b[:segmentHeaderLen])
+	copy(b, segmentMagic)
+	binary.LittleEndian.PutUint64(b[8:], logID)
+	binary.LittleEndian.PutUint64(b[16:], serial)
+	binary.LittleEndian.PutUint64(b[24:], uint64(size))
+	binary.LittleEndian.PutUint32(b[60:], checksum(0, b[:60]))
+}
+
+// parseSegmentHeader tells which segment of the log b begins, if any.
+func parseSegmentHeader(b []byte, logID uint64, size int) (serial uint64, ok bool) {
+	if len(b) < segmentHeaderLen || string(b[:8]) != segmentMagic ||
+		binary.LittleEndian.Uint64(b[8:]) != logID ||
+		binary.LittleEndian.Uint64(b[24:]) != uint64(size) ||
+		binary.LittleEndian.Uint32(b[60:]) != checksum(0, b[:60]) {
+		return 0, false
+	}
+	serial = binary.LittleEndian.Uint64(b[16:])
+	return serial, serial != 0
+}
+
+// trailer ends a sealed segment: it says where the list of its records stands.
+type trailer struct {
+	count    int // records
+	listLen  int // bytes of the list, which ends where the trailer begins
+	dataEnd  int // where the last record ends, with its padding
+	listCRC  uint32
+	serial   uint64
+	sealedAt int64 // milliseconds since 1970
+	tombs    int   // how many of the records are lists of tombstones
+}
+
+func (t *trailer) put(b []byte, logID uint64) {
+	clear(b[:trailerLen])
+	binary.LittleEndian.PutUint32(b[0:], uint32(t.count))
+	binary.LittleEndian.PutUint32(b[4:], uint32(t.listLen))
+	binary.LittleEndian.PutUint32(b[8:], uint32(t.dataEnd))
+	binary.LittleEndian.PutUint32(b[12:], t.listCRC)
+	binary.LittleEndian.PutUint64(b[16:], t.serial)
+	binary.LittleEndian.PutUint64(b[24:], uint64(t.sealedAt))
+	binary.LittleEndian.PutUint32(b[32:], uint32(t.tombs))
+	copy(b[36:], footerMagic)
+	binary.LittleEndian.PutUint32(b[44:], origin{logID, t.serial}.seal(checksum(0, b[:44])))
+}
+
+// parseTrailer reads the last trailerLen bytes of a segment of size bytes.
+func parseTrailer(b []byte, logID uint64, size int) (t trailer, ok bool) {
+	if len(b) != trailerLen || string(b[36:44]) != footerMagic {
+		return t, false
+	}
+	t = trailer{
+		count:    int(binary.LittleEndian.Uint32(b[0:])),
+		listLen:  int(binary.LittleEndian.Uint32(b[4:])),
+		dataEnd:  int(binary.LittleEndian.Uint32(b[8:])),
+		listCRC:  binary.LittleEndian.Uint32(b[12:]),
+		serial:   binary.LittleEndian.Uint64(b[16:]),
+		sealedAt: int64(binary.LittleEndian.Uint64(b[24:])),
+		tombs:    int(binary.LittleEndian.Uint32(b[32:])),
+	}
+	if binary.LittleEndian.Uint32(b[44:]) != (origin{logID, t.serial}).seal(checksum(0, b[:44])) {
+		return t, false
+	}
+	return t, t.dataEnd >= segmentHeaderLen && t.listLen >= 0 && t.dataEnd <= size-trailerLen-t.listLen
+}
+
+// The list of a segment's records: for each, in the order of the log, the five
+// bytes of its id and its length in units times two, plus one for tombstones.
+
+const idLen = 5
+
+func appendListed(list []byte, id id, units uint32, tombstones bool) []byte {
+	n := uint64(units) << 1
+	if tombstones {
+		n |= 1
+	}
+	list = appendID(list, id)
+	return binary.AppendUvarint(list, n)
+}
+
+func appendID(b []byte, id id) []byte {
+	return append(b, byte(id), byte(id>>8), byte(id>>16), byte(id>>24), byte(id>>32))
+}
+
+func idAt(b []byte) id {
+	return id(b[0]) | id(b[1])<<8 | id(b[2])<<16 | id(b[3])<<24 | id(b[4])<<32
+}
+
+// listed is one record of a segment, as its list tells.
+type listed struct {
+	id         id
+	offset     uint32 // in bytes from the segment's start
+	bytes      uint32 // with padding
+	tombstones bool
+}
+
+// parseList appends the records that a list names to recs. unitShift is the
+// log's unit.
+func parseList(recs []listed, list []byte, t trailer, unitShift uint) ([]listed, error) {
+	if checksum(0, list) != t.listCRC {
+		return recs, errCorrupt
+	}
+	at := uint64(segmentHeaderLen)
+	for range t.count {
+		if len(list) < idLen+1 {
+			return recs, errCorrupt
+		}
+		n, used := binary.Uvarint(list[idLen:])
+		if used <= 0 || n>>1 == 0 || n>>1 > maxSegment {
+			return recs, errCorrupt
+		}
+		size := n >> 1 << unitShift
+		if at+size > uint64(t.dataEnd) {
+			return recs, errCorrupt
+		}
+		recs = append(recs, listed{idAt(list), uint32(at), uint32(size), n&1 != 0})
+		at += size
+		list = list[idLen+used:]
+	}
+	if len(list) != 0 || at != uint64(t.dataEnd) {
+		return recs, errCorrupt
+	}
+	return recs, nil
+}

@@ -1,0 +1,250 @@
+package ssd
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/firncache/firn/internal/vfs"
+)
+
+// health follows how the disk does. A segment that cannot be written is given
+// up; a tier whose disk fails again and again is switched off: RAM goes on
+// alone, and the disk is tried again now and then, with an empty log.
+type health struct {
+	slog   *slog.Logger
+	voided atomic.Bool // switched off, and nothing in the files is data any more
+
+	mu        sync.Mutex
+	cause     error // why the tier is off; nil: it is on
+	badWrites int   // segments given up in a row
+	healing   chan struct{}
+	stopped   bool
+	lastLog   time.Time
+	unlogged  int
+
+	badReads atomic.Int32 // reads that failed in a row
+}
+
+const (
+	mostBadWrites = 3
+	mostBadReads  = 32
+	logPause      = 10 * time.Second
+	longestHeal   = time.Minute
+)
+
+func (h *health) isOff() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.cause != nil
+}
+
+// log writes a line about a fault, but no flood of them.
+func (h *health) log(what string, args ...any) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if time.Since(h.lastLog) < logPause {
+		h.unlogged++
+		return
+	}
+	h.lastLog = time.Now()
+	h.slog.Warn("firn: SSD tier: "+what, append(args, "not_logged", h.unlogged)...)
+	h.unlogged = 0
+}
+
+// readWell ends a row of failed reads.
+func (h *health) readWell() {
+	if h.badReads.Load() != 0 {
+		h.badReads.Store(0)
+	}
+}
+
+// readFailed counts a read that failed, and switches the tier off after many in
+// a row.
+func (t *Tier) readFailed(ctx interface{ Err() error }, sp *spot, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if !t.still(sp) {
+		return ErrChanged
+	}
+	t.count.readErrors.Add(1)
+	t.health.log("a read failed", "error", err)
+	if t.health.badReads.Add(1) >= mostBadReads {
+		t.switchOff(fmt.Errorf("%d reads in a row failed: %w", mostBadReads, err))
+	}
+	return err
+}
+
+// segmentFailed gives up a segment that could not be written, twice. What the
+// index has of it must not come back, whatever of it lies on the disk: that is
+// noted first.
+func (t *Tier) segmentFailed(s *segment, cause error) {
+	t.count.writeErrors.Add(1)
+	t.health.log("a segment could not be written", "segment", s.serial, "error", cause)
+	t.health.mu.Lock()
+	t.health.badWrites++
+	many := t.health.badWrites >= mostBadWrites
+	t.health.mu.Unlock()
+	if many || s.tombs > 0 { // what those say is dead may be said nowhere else
+		t.switchOff(cause)
+		return
+	}
+	if err := t.journal.commitNow(note{kind: noteDrop, at: s.serial}); err != nil {
+		t.switchOff(errors.Join(cause, err))
+		return
+	}
+	t.forget(s.slot)
+	t.log.release(s.slot)
+	t.count.quarantined.Add(1)
+}
+
+// forget takes every entry out that names a slot.
+func (t *Tier) forget(slot int) {
+	t.index.each(func(_ id, e entry) entry {
+		if !e.grave() {
+			if in, _ := t.log.place(e.location()); in == slot {
+				return 0
+			}
+		}
+		return e
+	})
+}
+
+// switchOff stops using the files, after having tried to void what they hold. If
+// even that fails, the index is kept, to tell which writes cannot be made safe.
+func (t *Tier) switchOff(cause error) {
+	h := &t.health
+	h.mu.Lock()
+	if h.cause != nil || h.stopped || t.state.Load() != on {
+		h.mu.Unlock()
+		return
+	}
+	h.cause = cause
+	h.healing = make(chan struct{})
+	t.state.Store(off)
+	h.mu.Unlock()
+	t.count.switchedOff.Add(1)
+	t.slog.Error("firn: SSD tier is off; RAM goes on alone", "error", cause)
+	_ = t.void()
+	t.journal.fail(cause)
+	t.running.Add(1)
+	go func() { defer t.running.Done(); t.heal(h.healing) }()
+}
+
+// startOff is switchOff for a tier that found no space to begin with. It fails
+// with cause if what the files hold cannot be voided.
+func (t *Tier) startOff(cause error) error {
+	if t.void() != nil && !t.empty {
+		return cause
+	}
+	h := &t.health
+	h.cause = cause
+	h.voided.Store(true)
+	h.healing = make(chan struct{})
+	t.state.Store(off)
+	t.slog.Error("firn: SSD tier is off; RAM goes on alone", "error", cause)
+	t.running.Add(1)
+	go func() { defer t.running.Done(); t.heal(h.healing) }()
+	return nil
+}
+
+// void makes nothing in the files data any more, by another log's number in the
+// superblock.
+func (t *Tier) void() error {
+	if t.health.voided.Load() {
+		return nil
+	}
+	t.super.Lock()
+	defer t.super.Unlock()
+	s := t.super.superblock
+	s.logID, s.clean, s.snapshot = rand.Uint64(), false, 0
+	if err := writeSuperblock(t.super.file, &s); err != nil {
+		return err
+	}
+	t.super.superblock = s
+	t.health.voided.Store(true)
+	return nil
+}
+
+// unnoted is what Commit returns when the journal failed: nil once the files
+// hold nothing that could come back.
+func (t *Tier) unnoted(cause error) error {
+	t.switchOff(cause)
+	if t.state.Load() == closed {
+		return nil // Close has seen to what was there, or has failed and said so
+	}
+	if t.void() == nil {
+		return nil
+	}
+	return fmt.Errorf("ssd: an older value of this key may come back after a crash: %w", cause)
+}
+
+// heal tries to begin again, until it succeeds or the tier is closed.
+func (t *Tier) heal(stop chan struct{}) {
+	pause := t.cfg.HealEvery
+	if pause <= 0 {
+		pause = time.Second
+	}
+	for {
+		select {
+		case <-stop:
+			return
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, longestHeal)
+		if err := t.tryAgain(); err != nil {
+			t.health.log("still off", "error", err)
+			continue
+		}
+		h := &t.health
+		h.mu.Lock()
+		if h.stopped {
+			h.mu.Unlock()
+			return
+		}
+		h.cause, h.badWrites = nil, 0
+		h.badReads.Store(0)
+		h.voided.Store(false)
+		t.state.Store(on)
+		h.mu.Unlock()
+		t.slog.Info("firn: SSD tier is on again, empty")
+		return
+	}
+}
+
+// tryAgain begins an empty log, if the disk takes it.
+func (t *Tier) tryAgain() error {
+	if err := t.probe(); err != nil {
+		return err
+	}
+	return t.prepare(false, "the disk failed")
+}
+
+// probe writes and reads one block of the log.
+func (t *Tier) probe() error {
+	if err := t.logFile.Allocate(int64(t.super.segments * t.super.segBytes)); err != nil {
+		return err
+	}
+	block := vfs.Aligned(blockBytes, blockBytes)
+	if _, err := t.logFile.WriteAt(block, 0); err != nil {
+		return err
+	}
+	_, err := t.logFile.ReadAt(block, 0)
+	return err
+}
+
+// stop ends healing, for good.
+func (h *health) stop() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.stopped = true
+	if h.healing != nil {
+		close(h.healing)
+		h.healing = nil
+	}
+}

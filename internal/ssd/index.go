@@ -1,0 +1,374 @@
+package ssd
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/firncache/firn/internal/offheap"
+)
+
+// id is how this tier knows a key: 40 bits of its hash.
+type id uint64
+
+const idBits = 8 * idLen
+
+func idOf(hash uint64) id { return id(hash >> (64 - idBits)) }
+
+// location is where a record begins in the log file, in units; 0 is none.
+type location uint64
+
+// entry is one word of the index:
+//
+//	 63        39 38 37    34 33              0
+//	┌────────────┬──┬────────┬─────────────────┐
+//	│ fingerprint│rd│  class │     location    │
+//	└────────────┴──┴────────┴─────────────────┘
+//
+// The fingerprint is the low bits of the id; the shard's number is the high
+// ones. read tells that the record was read since it was written. The record
+// has at most 128<<class bytes. 0 is no entry; an entry whose location is 0 is a
+// grave: the id is known to be dead, which recovery has to remember.
+type entry uint64
+
+const (
+	locationBits    = 34
+	classBits       = 4
+	fingerprintBits = 25
+
+	locationMask = 1<<locationBits - 1
+	readBit      = 1 << (locationBits + classBits)
+	homeShift    = 64 - fingerprintBits
+
+	// maxShardBits leaves no bit of an id out: those between the shard's and the
+	// fingerprint's are not compared.
+	maxShardBits = idBits - fingerprintBits
+)
+
+// graveMark makes a grave of fingerprint 0 differ from no entry.
+const graveMark = readBit
+
+func (e entry) fingerprint() uint64 { return uint64(e) >> homeShift }
+func (e entry) location() location  { return location(e & locationMask) }
+func (e entry) grave() bool         { return e&locationMask == 0 }
+func (e entry) read() bool          { return e&readBit != 0 }
+
+// mostBytes is the most bytes that the entry's record may have; false for the
+// largest class, which has no bound.
+func (e entry) mostBytes() (n int, bounded bool) {
+	class := int(e >> locationBits & (1<<classBits - 1))
+	return 128 << class, class < 1<<classBits-1
+}
+
+func newEntry(x id, loc location, bytes int) entry {
+	class := 0
+	for 128<<class < bytes && class < 1<<classBits-1 {
+		class++
+	}
+	return entry(x)<<homeShift | entry(class)<<locationBits | entry(loc)
+}
+
+// index maps ids to locations: shards of open addressing, each sorted by
+// fingerprint, so that a search ends early at a load of nine tenths, and growing
+// in place, an eighth at a time.
+type index struct {
+	region    *offheap.Region
+	shards    []shard
+	shardBits uint
+	allowed   atomic.Int64 // bytes that the tables may take
+	used      atomic.Int64 // bytes that they take
+	most      int64        // bytes that they may ever take
+	refused   atomic.Bool  // an entry found no room
+}
+
+// shard owns the ids with the same high bits. What happens to an id happens
+// under its shard's lock.
+type shard struct {
+	mu     sync.Mutex
+	slots  []uint64 // the table, and slack for the last run of entries
+	all    []uint64 // the memory that it can grow into
+	homes  int      // entries have their homes in slots[:homes]
+	count  int
+	closed bool          // recovery finds nothing more for these ids
+	noted  atomic.Uint64 // how far the journal must be written before a write of these ids is acknowledged
+	_      [40]byte
+}
+
+const (
+	shardSlack = 32 // slots beyond the homes
+	leastHomes = 96
+)
+
+// newIndex reserves the index of a tier: tables of at most most bytes in
+// 1<<shardBits shards.
+func newIndex(shardBits uint, most int64) (*index, error) {
+	x := &index{shardBits: shardBits, shards: make([]shard, 1<<shardBits), most: most}
+	each := most >> shardBits / 8
+	if least := int64(leastHomes + shardSlack); each < least {
+		return nil, fmt.Errorf("ssd: index of %d bytes: want at least %d for %d shards", most, 8*least<<shardBits, len(x.shards))
+	}
+	var err error
+	if x.region, err = offheap.Reserve(uint64(8*each) << shardBits); err != nil {
+		return nil, err
+	}
+	for i := range x.shards {
+		s := &x.shards[i]
+		s.all = offheap.View[uint64](x.region.Bytes(uint64(i)*uint64(8*each), int(8*each)))
+		s.reset()
+	}
+	x.used.Store(int64(len(x.shards)) * 8 * (leastHomes + shardSlack))
+	x.allowed.Store(x.used.Load())
+	return x, nil
+}
+
+func (s *shard) reset() {
+	clear(s.slots)
+	s.homes, s.count, s.closed = leastHomes, 0, false
+	s.slots = s.all[:leastHomes+shardSlack]
+	clear(s.slots)
+}
+
+// shardOf is the shard of an id.
+func (x *index) shardOf(n id) *shard { return &x.shards[n>>(idBits-x.shardBits)] }
+
+func fingerprintOf(n id) uint64 { return uint64(n) & (1<<fingerprintBits - 1) }
+
+func (s *shard) home(fp uint64) int { return home(fp, s.homes) }
+
+// search finds the slot of an id, or the one that it would take.
+func (s *shard) search(fp uint64) (at int, e entry, ok bool) {
+	for at = s.home(fp); at < len(s.slots); at++ {
+		e = entry(s.slots[at])
+		if e == 0 {
+			return at, 0, false
+		}
+		if got := e.fingerprint(); got >= fp {
+			return at, e, got == fp
+		}
+	}
+	return at, 0, false
+}
+
+// find is the entry of an id, graves included.
+func (s *shard) find(n id) (e entry, ok bool) {
+	_, e, ok = s.search(fingerprintOf(n))
+	return e, ok
+}
+
+// room reports whether put will find room for one more entry, growing the table
+// if it has to.
+func (x *index) room(s *shard) bool {
+	for s.count+1 > s.homes-s.homes/8 || s.slots[len(s.slots)-2] != 0 {
+		if !x.grow(s) {
+			x.refused.Store(true)
+			return false
+		}
+	}
+	return true
+}
+
+// put sets the entry of its fingerprint. The caller has asked for room.
+func (s *shard) put(e entry) {
+	at, _, ok := s.search(e.fingerprint())
+	if ok {
+		s.slots[at] = uint64(e)
+		return
+	}
+	end := at
+	for s.slots[end] != 0 {
+		end++
+	}
+	copy(s.slots[at+1:end+1], s.slots[at:end])
+	s.slots[at] = uint64(e)
+	s.count++
+}
+
+// remove takes the entry of an id out, if there is one.
+func (s *shard) remove(n id) {
+	if at, _, ok := s.search(fingerprintOf(n)); ok {
+		s.removeAt(at)
+	}
+}
+
+// removeAt closes the gap: what follows moves up, unless it is at home.
+func (s *shard) removeAt(at int) {
+	for ; at+1 < len(s.slots); at++ {
+		next := entry(s.slots[at+1])
+		if next == 0 || s.home(next.fingerprint()) > at {
+			break
+		}
+		s.slots[at] = uint64(next)
+	}
+	s.slots[at] = 0
+	s.count--
+}
+
+// grow makes a table an eighth larger, or as much as it takes for its last run
+// of entries to fit, if the memory is allowed.
+func (x *index) grow(s *shard) bool {
+	homes := s.homes
+	for fits := false; !fits; fits = s.fits(homes) {
+		if homes == len(s.all)-shardSlack {
+			return false
+		}
+		homes = min(homes+max(homes/8, 16), len(s.all)-shardSlack)
+	}
+	more := int64(8 * (homes - s.homes))
+	if x.used.Add(more) > x.allowed.Load() {
+		x.used.Add(-more)
+		return false
+	}
+	s.spread(homes)
+	return true
+}
+
+func home(fp uint64, homes int) int { return int(fp * uint64(homes) >> fingerprintBits) }
+
+// fits reports whether the entries have places in a table of so many homes.
+func (s *shard) fits(homes int) bool {
+	next := 0
+	for _, w := range s.slots {
+		if w != 0 {
+			next = max(home(entry(w).fingerprint(), homes), next) + 1
+		}
+	}
+	return next < homes+shardSlack-1
+}
+
+// spread gives every entry its place in a larger table, in which they fit. All
+// of them go to its end, and from there, in order, to their places: none of
+// these lies behind what has not been read yet.
+func (s *shard) spread(homes int) {
+	old := s.slots
+	s.homes, s.slots = homes, s.all[:homes+shardSlack]
+	clear(s.slots[len(old):])
+	to := len(s.slots)
+	for from := len(old) - 1; from >= 0; from-- {
+		if w := old[from]; w != 0 {
+			to--
+			s.slots[to] = w
+		}
+	}
+	clear(s.slots[:to])
+	next := 0
+	for from := to; from < len(s.slots); from++ {
+		w := s.slots[from]
+		s.slots[from] = 0
+		at := max(home(entry(w).fingerprint(), homes), next)
+		s.slots[at] = w
+		next = at + 1
+	}
+}
+
+// wantsMemory reports whether the tables have come close to what they are
+// allowed, and may be allowed more.
+func (x *index) wantsMemory() (more int64) {
+	allowed := x.allowed.Load()
+	if x.used.Load() < allowed-allowed/8 {
+		return 0
+	}
+	return min(max(allowed/4, 64<<10), x.most-allowed)
+}
+
+// full reports whether, since it was last asked, an entry found no room though
+// the tables have all the memory that they may take.
+func (x *index) full() bool { return x.refused.Swap(false) && x.wantsMemory() == 0 }
+
+// presize makes room for n entries in all, as far as memory is allowed, so that
+// inserting them does not grow the tables step by step.
+func (x *index) presize(n int) {
+	homes := n / len(x.shards) * 5 / 4
+	for i := range x.shards {
+		s := &x.shards[i]
+		s.mu.Lock()
+		if more := homes - s.homes; more > 0 && homes+shardSlack <= len(s.all) {
+			if x.used.Add(int64(8*more)) <= x.allowed.Load() && s.fits(homes) {
+				s.spread(homes)
+			} else {
+				x.used.Add(-int64(8 * more))
+			}
+		}
+		s.mu.Unlock()
+	}
+}
+
+// load fills an empty shard with entries, which are sorted. It reports false if
+// they do not fit, or are not.
+func (x *index) load(s *shard, entries []uint64) bool {
+	homes := max(len(entries)*5/4, leastHomes)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for homes+shardSlack <= len(s.all) {
+		copy(s.all, entries)
+		s.slots = s.all[:len(entries)]
+		if s.fits(homes) {
+			break
+		}
+		homes += homes/8 + 1
+	}
+	if homes+shardSlack > len(s.all) || x.used.Add(int64(8*(homes-leastHomes))) > x.allowed.Load() {
+		s.reset()
+		return false
+	}
+	for i := 1; i < len(entries); i++ {
+		if entry(entries[i-1]).fingerprint() >= entry(entries[i]).fingerprint() {
+			s.reset()
+			return false
+		}
+	}
+	s.count = len(entries)
+	s.spread(homes)
+	return true
+}
+
+// each calls f for every entry, one shard's lock at a time. What f returns
+// replaces the entry; 0 takes it out.
+func (x *index) each(f func(n id, e entry) entry) {
+	for i := range x.shards {
+		s := &x.shards[i]
+		high := id(i) << (idBits - x.shardBits)
+		s.mu.Lock()
+		s.update(func(e entry) entry { return f(high|id(e.fingerprint()), e) })
+		s.mu.Unlock()
+	}
+}
+
+// update replaces every entry by what f makes of it.
+func (s *shard) update(f func(entry) entry) {
+	for at := 0; at < len(s.slots); {
+		e := entry(s.slots[at])
+		if e == 0 {
+			at++
+			continue
+		}
+		switch e2 := f(e); e2 {
+		case 0:
+			s.removeAt(at) // another may have moved here
+		default:
+			s.slots[at] = uint64(e2)
+			at++
+		}
+	}
+}
+
+// len is the number of entries.
+func (x *index) len() (n int) {
+	for i := range x.shards {
+		s := &x.shards[i]
+		s.mu.Lock()
+		n += s.count
+		s.mu.Unlock()
+	}
+	return n
+}
+
+// clear takes every entry out.
+func (x *index) clear() {
+	for i := range x.shards {
+		s := &x.shards[i]
+		s.mu.Lock()
+		x.used.Add(-8 * int64(s.homes-leastHomes))
+		s.reset()
+		s.mu.Unlock()
+	}
+}

@@ -1,0 +1,124 @@
+package ssd
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+func testIndex(t *testing.T, shardBits uint, most int64) *index {
+	x, err := newIndex(shardBits, most)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.allowed.Store(most)
+	return x
+}
+
+// check verifies a shard's order: sorted, nobody before its home, and no gap
+// between an entry and its home.
+func (s *shard) check(t *testing.T) {
+	t.Helper()
+	n, last := 0, -1
+	for at, w := range s.slots {
+		if w == 0 {
+			continue
+		}
+		n++
+		fp := entry(w).fingerprint()
+		if int(fp) <= last {
+			t.Fatalf("slot %d: fingerprint %d after %d", at, fp, last)
+		}
+		last = int(fp)
+		h := s.home(fp)
+		if h > at {
+			t.Fatalf("slot %d: its home is %d", at, h)
+		}
+		for i := h; i < at; i++ {
+			if s.slots[i] == 0 {
+				t.Fatalf("slot %d: gap at %d behind its home %d", at, i, h)
+			}
+		}
+	}
+	if n != s.count {
+		t.Fatalf("%d entries, count says %d", n, s.count)
+	}
+}
+
+// The index against a map, while it grows and shrinks.
+func TestIndexModel(t *testing.T) {
+	for _, spread := range []uint{40, 24, 12} { // of how many bits of the id vary
+		rng := rand.New(rand.NewPCG(1, uint64(spread)))
+		x := testIndex(t, 2, 1<<20)
+		model := map[id]entry{}
+		draw := func() id { return id(rng.Uint64()&(1<<spread-1)) * 0x9e3779b97f % (1 << idBits) }
+		identity := func(n id) id { return n>>(idBits-2)<<(idBits-2) | id(fingerprintOf(n)) }
+		for step := range 60_000 {
+			n := draw()
+			s := x.shardOf(n)
+			if rng.IntN(3) == 0 {
+				s.remove(n)
+				delete(model, identity(n))
+			} else if x.room(s) {
+				e := newEntry(n, location(1+rng.IntN(1<<30)), rng.IntN(1<<20))
+				s.put(e)
+				model[identity(n)] = e
+			} else {
+				t.Fatalf("step %d: no room", step)
+			}
+			n = draw()
+			got, ok := x.shardOf(n).find(n)
+			if want, has := model[identity(n)]; ok != has || ok && got != want {
+				t.Fatalf("step %d: find(%x) = %x, %v; want %x, %v", step, n, got, ok, want, has)
+			}
+			if step%1000 == 0 {
+				for i := range x.shards {
+					x.shards[i].check(t)
+				}
+			}
+		}
+		if x.len() != len(model) {
+			t.Fatalf("%d entries, want %d", x.len(), len(model))
+		}
+		x.each(func(n id, e entry) entry {
+			if model[n] != e {
+				t.Fatalf("each yields %x: %x, want %x", n, e, model[n])
+			}
+			if e&1 == 0 {
+				delete(model, n)
+				return 0
+			}
+			return e
+		})
+		for i := range x.shards {
+			x.shards[i].check(t)
+		}
+		if x.len() != len(model) {
+			t.Fatalf("%d entries after each, want %d", x.len(), len(model))
+		}
+		used := x.used.Load()
+		x.clear()
+		if x.len() != 0 || x.used.Load() >= used {
+			t.Fatalf("after clear: %d entries, %d bytes", x.len(), x.used.Load())
+		}
+	}
+}
+
+func TestIndexKeepsToItsMemory(t *testing.T) {
+	x := testIndex(t, 0, 64<<10)
+	s := &x.shards[0]
+	n := 0
+	for rng := rand.New(rand.NewPCG(1, 1)); ; n++ {
+		if !x.room(s) {
+			break
+		}
+		x := id(rng.Uint64() >> (64 - idBits))
+		s.put(newEntry(x, 1, 1))
+	}
+	s.check(t)
+	if x.used.Load() > x.most {
+		t.Fatalf("%d bytes used, %d allowed", x.used.Load(), x.most)
+	}
+	if per := float64(x.most) / float64(n); per > 10 {
+		t.Fatalf("%.1f bytes for an entry, want at most 10", per)
+	}
+}

@@ -1,0 +1,305 @@
+package ssd
+
+import (
+	"encoding/binary"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const leastUnitShift = 3 // records begin at multiples of 8 bytes
+
+// segment is one of the log's segments while its bytes are in memory: it is
+// filled, sealed, written, and stays readable until its buffer is needed.
+type segment struct {
+	slot   int // where in the file
+	serial uint64
+	buf    []byte
+	list   []byte // of its records, see parseList
+	count  int
+	tombs  int // of those, lists of tombstones
+	end    int // bytes appended, with the header
+	sealed bool
+	listAt int // where the list begins, once sealed
+
+	written int  // bytes of [0, end) that are on their way no more
+	pins    int  // readers of buf
+	done    bool // nothing is left to write
+	failed  bool // a write failed: its records are being forgotten
+}
+
+// log is the memory side of the segment log: the open segment, those that are
+// being written, and the slots of the file.
+type log struct {
+	segShift  uint
+	unitShift uint
+	now       func() int64
+
+	mu      sync.Mutex
+	changed sync.Cond // of mu: something was written, a buffer or a slot came free, the log was closed
+	open    *segment
+	sealed  []*segment // not yet written to their end, oldest first
+	memory  []*segment // all whose bytes are in memory, oldest first
+	bufs    [][]byte   // free buffers
+	slots   []slot
+	free    []int  // slots that hold nothing of worth
+	next    uint64 // serial of the next segment
+	force   uint64 // write at least up to this LSN, full block or not
+	logID   uint64
+	writing bool // the writer is handing bytes to the file
+	closed  bool
+
+	tail    atomic.Uint64 // LSN of the next byte
+	flushed atomic.Uint64 // everything before this LSN has been written
+
+	appended atomic.Uint64 // bytes of records
+}
+
+// slot is a segment's place in the file.
+type slot struct {
+	serial atomic.Uint64 // 0: nothing of worth
+	count  int           // records listed; this and the rest belong to log.mu
+	sealed bool          // its list is on the device
+	bad    bool          // a write to it failed
+}
+
+func newLog(segShift, unitShift uint, slots int, bufs [][]byte, now func() int64) *log {
+	l := &log{segShift: segShift, unitShift: unitShift, bufs: bufs, now: now, slots: make([]slot, slots)}
+	l.changed.L = &l.mu
+	return l
+}
+
+func (l *log) segBytes() int { return 1 << l.segShift }
+
+// pad rounds n bytes up to units.
+func (l *log) pad(n int) int {
+	unit := 1 << l.unitShift
+	return (n + unit - 1) &^ (unit - 1)
+}
+
+// most is the largest record in bytes that a segment holds.
+func (l *log) most() int {
+	return l.segBytes() - segmentHeaderLen - trailerLen - idLen - binary.MaxVarintLen32 - 1<<l.unitShift
+}
+
+func (l *log) lsn(serial uint64, off int) uint64 { return serial<<l.segShift + uint64(off) }
+
+func (l *log) location(slot, off int) location {
+	return location((uint64(slot)<<l.segShift + uint64(off)) >> l.unitShift)
+}
+
+// place is where a location lies: the slot and the bytes from its start.
+func (l *log) place(loc location) (slot, off int) {
+	at := uint64(loc) << l.unitShift
+	return int(at >> l.segShift), int(at & uint64(l.segBytes()-1))
+}
+
+// lsnAt is the LSN of the record at loc. The caller holds the lock of the shard
+// whose entry names loc: while it does, the slot keeps its segment.
+func (l *log) lsnAt(loc location) uint64 {
+	slot, off := l.place(loc)
+	return l.lsn(l.slots[slot].serial.Load(), off)
+}
+
+// append writes a record into the open segment, opening one if it has to. It
+// never waits for the disk: without a buffer or a slot it reports false. The
+// caller holds the lock of the id's shard.
+func (l *log) append(x id, r *rec) (loc location, size int, ok bool) {
+	var head [recordHeaderMax]byte
+	n, crc := r.header(&head)
+	exact := n + len(r.key) + len(r.value)
+	size = l.pad(exact)
+
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.room(size)
+	if s == nil {
+		return 0, 0, false
+	}
+	lsn := l.lsn(s.serial, s.end)
+	binary.LittleEndian.PutUint32(head[:], origin{l.logID, lsn}.seal(crc))
+	at := s.end
+	at += copy(s.buf[at:], head[:n])
+	at += copy(s.buf[at:], r.key)
+	at += copy(s.buf[at:], r.value)
+	clear(s.buf[at : s.end+size])
+	loc = l.location(s.slot, s.end)
+	s.list = appendListed(s.list, x, uint32(size>>l.unitShift), r.flags&flagTombstones != 0)
+	s.count++
+	if r.flags&flagTombstones != 0 {
+		s.tombs++
+	}
+	s.end += size
+	l.tail.Store(l.lsn(s.serial, s.end))
+	l.appended.Add(uint64(size))
+	if s.end-s.written >= writeChunk {
+		l.changed.Broadcast()
+	}
+	return loc, size, true
+}
+
+// room is the open segment, if it has room for a record of size bytes, or a new
+// one; nil if there is no memory or no slot for one.
+func (l *log) room(size int) *segment {
+	s := l.open
+	if s != nil && s.end+size+len(s.list)+idLen+binary.MaxVarintLen32+trailerLen <= l.segBytes() {
+		return s
+	}
+	if size > l.most() || l.closed {
+		return nil
+	}
+	if s != nil {
+		if !l.canOpen() {
+			return nil
+		}
+		l.seal()
+	}
+	return l.begin()
+}
+
+// canOpen reports whether a segment could be opened now.
+func (l *log) canOpen() bool { return len(l.free) > 0 && (len(l.bufs) > 0 || l.idleBuffer() >= 0) }
+
+// idleBuffer is the oldest segment in memory that has been written and that
+// nobody reads; -1 if there is none.
+func (l *log) idleBuffer() int {
+	for i, s := range l.memory {
+		if s.done && s.pins == 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// begin opens a segment, if there is memory and a slot.
+func (l *log) begin() *segment {
+	if l.closed || !l.canOpen() {
+		return nil
+	}
+	s := &segment{slot: l.free[0], serial: l.next, end: segmentHeaderLen}
+	if len(l.bufs) > 0 {
+		s.buf = l.bufs[len(l.bufs)-1]
+		l.bufs = l.bufs[:len(l.bufs)-1]
+	} else {
+		i := l.idleBuffer()
+		old := l.memory[i]
+		s.buf, s.list = old.buf, old.list[:0]
+		l.memory = append(l.memory[:i], l.memory[i+1:]...)
+	}
+	l.free = l.free[:copy(l.free, l.free[1:])]
+	l.next++
+	putSegmentHeader(s.buf, l.logID, s.serial, l.segBytes())
+	sl := &l.slots[s.slot]
+	sl.count, sl.sealed = 0, false
+	sl.serial.Store(s.serial)
+	l.memory = append(l.memory, s)
+	l.open = s
+	l.tail.Store(l.lsn(s.serial, s.end))
+	l.changed.Broadcast()
+	return s
+}
+
+// seal ends the open segment: its list and trailer take their places, and it
+// waits to be written.
+func (l *log) seal() {
+	s := l.open
+	l.open = nil
+	size := l.segBytes()
+	s.listAt = size - trailerLen - len(s.list)
+	clear(s.buf[s.end:min(s.listAt, s.end+blockBytes)]) // what shares a block with the end
+	clear(s.buf[max(s.end, s.listAt-blockBytes):s.listAt])
+	copy(s.buf[s.listAt:], s.list)
+	t := trailer{count: s.count, listLen: len(s.list), dataEnd: s.end, listCRC: checksum(0, s.list), serial: s.serial, sealedAt: l.now(), tombs: s.tombs}
+	t.put(s.buf[size-trailerLen:], l.logID)
+	s.sealed = true
+	l.slots[s.slot].count = s.count
+	l.sealed = append(l.sealed, s)
+	l.changed.Broadcast()
+}
+
+// pin finds a segment in memory and keeps its bytes there until unpin. What lies
+// before its end at the time does not change.
+func (l *log) pin(slot int, serial uint64) *segment {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, s := range l.memory {
+		if s.slot == slot && s.serial == serial {
+			s.pins++
+			return s
+		}
+	}
+	return nil
+}
+
+func (l *log) unpin(s *segment) {
+	l.mu.Lock()
+	if s.pins--; s.pins == 0 && s.done {
+		l.changed.Broadcast()
+	}
+	l.mu.Unlock()
+}
+
+// oldest is the sealed segment with the lowest serial whose list is on the
+// device, if there is one.
+func (l *log) oldest() (slot int, serial uint64, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range l.slots {
+		if s := l.slots[i].serial.Load(); s != 0 && (!ok || s < serial) {
+			slot, serial, ok = i, s, true
+		}
+	}
+	return slot, serial, ok && l.slots[slot].sealed
+}
+
+// release frees a slot: no entry of the index names it any more, and the disk
+// says that its records are dead.
+func (l *log) release(slot int) {
+	l.mu.Lock()
+	s := &l.slots[slot]
+	s.serial.Store(0)
+	s.sealed, s.count = false, 0
+	if !s.bad {
+		l.free = append(l.free, slot)
+	}
+	l.changed.Broadcast()
+	l.mu.Unlock()
+}
+
+// freeSlots is how many segments can be opened before one has to be reclaimed.
+func (l *log) freeSlots() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.free)
+}
+
+// congested reports whether the disk is behind: nothing can be appended now.
+func (l *log) congested() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open == nil && !l.canOpen() || l.open != nil && len(l.sealed) > 0 && !l.canOpen() && l.open.end > l.segBytes()-l.segBytes()/8
+}
+
+// flushTo makes the writer write everything before lsn, and waits until it has,
+// or has failed to, or the log is closed.
+func (l *log) flushTo(lsn uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.force = max(l.force, lsn)
+	l.changed.Broadcast()
+	for l.flushed.Load() < lsn && !l.closed {
+		l.changed.Wait()
+	}
+}
+
+// tick makes the writer write what the open segment holds.
+func (l *log) tick() {
+	l.mu.Lock()
+	if s := l.open; s != nil && s.end > s.written {
+		l.force = max(l.force, l.lsn(s.serial, s.end))
+	}
+	l.changed.Broadcast()
+	l.mu.Unlock()
+}
+
+const flushEvery = time.Second

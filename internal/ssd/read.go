@@ -1,0 +1,276 @@
+package ssd
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/klauspost/compress/s2"
+
+	"github.com/firncache/firn/bufpool"
+	"github.com/firncache/firn/internal/aio"
+)
+
+// What a read may end with, beside the errors of the disk and the context.
+var (
+	ErrNotFound = errors.New("ssd: not found")
+	// ErrChanged says that the key was written while it was read: look above, and
+	// here again.
+	ErrChanged = errors.New("ssd: changed meanwhile")
+)
+
+// Found is what a read found.
+type Found struct {
+	Value    []byte // appended to dst, or a view, see the call
+	Deadline int64  // milliseconds since 1970; 0: never
+	Token    uint64 // for Holds
+}
+
+// spot is where a record is to be read.
+type spot struct {
+	id    id
+	entry entry
+	slot  int
+	off   int
+	lsn   uint64
+}
+
+// look finds the spot of a key's record. It counts as a read of it, if touch is
+// set.
+func (t *Tier) look(hash uint64, touch bool) (sp spot, ok bool) {
+	if t.state.Load() != on {
+		return sp, false
+	}
+	sp.id = t.id(hash)
+	s := t.index.shardOf(sp.id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, e, ok := s.search(fingerprintOf(sp.id))
+	if !ok || e.grave() {
+		return sp, false
+	}
+	if touch && !e.read() {
+		s.slots[at] |= readBit
+	}
+	sp.entry = e
+	sp.slot, sp.off = t.log.place(e.location())
+	sp.lsn = t.log.lsn(t.log.slots[sp.slot].serial.Load(), sp.off)
+	return sp, true
+}
+
+// still reports whether the index names the spot's record yet.
+func (t *Tier) still(sp *spot) bool {
+	s := t.index.shardOf(sp.id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, ok := s.find(sp.id)
+	return ok && e.location() == sp.entry.location() && t.log.lsnAt(e.location()) == sp.lsn
+}
+
+// Get appends the value of key to dst. Without one, the error is ErrNotFound,
+// and for a key that was written meanwhile ErrChanged; otherwise it is the
+// context's or the disk's.
+func (t *Tier) Get(ctx context.Context, dst, key []byte, hash uint64) (Found, error) {
+	sp, ok := t.look(hash, true)
+	if !ok {
+		return Found{}, ErrNotFound
+	}
+	return t.readSpot(ctx, dst, key, &sp)
+}
+
+// Peek is Get without the value, and it does not count as a read.
+func (t *Tier) Peek(ctx context.Context, key []byte, hash uint64) (deadline int64, err error) {
+	sp, ok := t.look(hash, false)
+	if !ok {
+		return 0, ErrNotFound
+	}
+	f, err := t.readSpot(ctx, nil, key, &sp)
+	return f.Deadline, err
+}
+
+// readSpot reads and checks the record at a spot.
+func (t *Tier) readSpot(ctx context.Context, dst, key []byte, sp *spot) (Found, error) {
+	if seg := t.log.pin(sp.slot, sp.lsn>>t.log.segShift); seg != nil {
+		defer t.log.unpin(seg)
+		return t.accept(dst, key, sp, seg.buf[sp.off:seg.limit()])
+	}
+	buf, view, err := t.fetch(ctx, sp)
+	if err != nil {
+		return Found{}, t.readFailed(ctx, sp, err)
+	}
+	defer buf.Release()
+	t.health.readWell()
+	return t.accept(dst, key, sp, view)
+}
+
+// limit is how far records may reach in a segment in memory.
+func (s *segment) limit() int { return len(s.buf) - trailerLen }
+
+// fetch reads the bytes at a spot from the file.
+func (t *Tier) fetch(ctx context.Context, sp *spot) (*bufpool.Buffer, []byte, error) {
+	n, bounded := sp.entry.mostBytes()
+	off, length, skip := t.window(sp, n)
+	buf, err := t.reader.Read(ctx, off, length)
+	if err != nil || bounded {
+		return buf, view(buf, skip), err
+	}
+	r, err := parseHeader(view(buf, skip))
+	buf.Release()
+	if err != nil {
+		return nil, nil, err
+	}
+	off, length, skip = t.window(sp, r.size)
+	buf, err = t.reader.Read(ctx, off, length)
+	return buf, view(buf, skip), err
+}
+
+func view(b *bufpool.Buffer, skip int) []byte {
+	if b == nil {
+		return nil
+	}
+	return b.Bytes()[skip:]
+}
+
+// window is what has to be read of the file for n bytes at a spot: whole blocks
+// of the segment, of which the first skip bytes lie before it.
+func (t *Tier) window(sp *spot, n int) (off int64, length, skip int) {
+	align := t.logFile.Align()
+	from := sp.off &^ (align - 1)
+	to := min((sp.off+n+align-1)&^(align-1), t.log.segBytes())
+	return int64(sp.slot)<<t.log.segShift + int64(from), to - from, sp.off - from
+}
+
+// accept checks the bytes of a record, and takes from them what was asked for.
+func (t *Tier) accept(dst, key []byte, sp *spot, b []byte) (f Found, err error) {
+	r, err := parseRecord(b, origin{t.logNumber(), sp.lsn})
+	if err == nil && r.flags&flagCompressed != 0 && string(r.key) == string(key) {
+		f.Value, err = t.expand(dst, r.value)
+	}
+	switch {
+	case !t.still(sp):
+		return Found{}, ErrChanged
+	case err != nil:
+		t.corrupt(sp)
+		return Found{}, errCorrupt
+	case string(r.key) != string(key) || r.flags&flagTombstones != 0:
+		t.count.collisions.Add(1)
+		return Found{}, ErrNotFound
+	case r.deadline != 0 && r.deadline <= t.cfg.Now():
+		return Found{}, ErrNotFound // its room comes back when its segment is reclaimed
+	}
+	if r.flags&flagCompressed == 0 {
+		f.Value = append(dst, r.value...)
+	}
+	f.Deadline, f.Token = r.deadline, sp.lsn
+	t.count.hits.Add(1)
+	return f, nil
+}
+
+// expand appends the value that an s2 block holds.
+func (t *Tier) expand(dst, block []byte) ([]byte, error) {
+	n, err := s2.DecodedLen(block)
+	if err != nil || int64(n) > t.cfg.Memory {
+		return dst, errCorrupt
+	}
+	dst = slices.Grow(dst, n)
+	v, err := s2.Decode(dst[len(dst):len(dst)+n], block)
+	if err != nil {
+		return dst, err
+	}
+	return dst[:len(dst)+len(v)], nil
+}
+
+// corrupt takes a record out that is not what it should be. That is noted in the
+// journal like a write, lest the record come back with the next reading of it.
+func (t *Tier) corrupt(sp *spot) {
+	t.count.corrupt.Add(1)
+	t.health.log("a record's checksum is wrong", "segment", sp.lsn>>t.log.segShift, "offset", sp.off)
+	s := t.index.shardOf(sp.id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e, ok := s.find(sp.id); ok && e.location() == sp.entry.location() {
+		s.remove(sp.id)
+		if t.recovering.Load() {
+			t.bury(s, sp.id)
+		}
+		s.noted.Store(t.journal.add(note{noteDead, sp.id, t.log.tail.Load()}))
+	}
+}
+
+// Query is one key of a GetMany.
+type Query struct {
+	Key  []byte
+	Hash uint64
+	spot spot
+	req  int
+}
+
+// Many is the scratch space of GetMany.
+type Many struct {
+	Queries []Query
+	reqs    []aio.Request
+	value   []byte
+}
+
+// GetMany looks up all queries, with many reads of the disk at once. For each,
+// in any order, it calls found with what Get would have returned; the value is a
+// view that is lent until found returns.
+func (t *Tier) GetMany(ctx context.Context, m *Many, found func(i int, f Found, err error)) {
+	m.reqs = m.reqs[:0]
+	for i := range m.Queries {
+		q := &m.Queries[i]
+		var ok bool
+		q.req = -1
+		if q.spot, ok = t.look(q.Hash, true); !ok {
+			found(i, Found{}, ErrNotFound)
+			continue
+		}
+		n, bounded := q.spot.entry.mostBytes()
+		if seg := t.log.pin(q.spot.slot, q.spot.lsn>>t.log.segShift); seg != nil || !bounded {
+			if seg != nil {
+				t.log.unpin(seg)
+			}
+			f, err := t.readSpot(ctx, m.value[:0], q.Key, &q.spot)
+			m.keep(f.Value)
+			found(i, f, err)
+			continue
+		}
+		off, length, _ := t.window(&q.spot, n)
+		q.req = len(m.reqs)
+		m.reqs = append(m.reqs, aio.Request{Off: off, N: length})
+	}
+	if len(m.reqs) == 0 {
+		return
+	}
+	t.reader.ReadMany(ctx, m.reqs)
+	for i := range m.Queries {
+		q := &m.Queries[i]
+		if q.req < 0 {
+			continue
+		}
+		f, err := t.acceptRequest(ctx, m.value[:0], q, &m.reqs[q.req])
+		m.keep(f.Value)
+		found(i, f, err)
+		if b := m.reqs[q.req].Buf; b != nil {
+			b.Release()
+		}
+	}
+	clear(m.reqs)
+}
+
+// keep keeps a value's memory for the next, unless it is large.
+func (m *Many) keep(value []byte) {
+	if cap(value) <= 64<<10 {
+		m.value = value[:0]
+	}
+}
+
+func (t *Tier) acceptRequest(ctx context.Context, dst []byte, q *Query, req *aio.Request) (Found, error) {
+	if req.Err != nil {
+		return Found{}, t.readFailed(ctx, &q.spot, req.Err)
+	}
+	t.health.readWell()
+	n, _ := q.spot.entry.mostBytes()
+	_, _, skip := t.window(&q.spot, n)
+	return t.accept(dst, q.Key, &q.spot, req.Buf.Bytes()[skip:])
+}

@@ -1,0 +1,231 @@
+package ssd
+
+import (
+	"github.com/firncache/firn/internal/aio"
+)
+
+// ahead is how many slots are kept free, so that a segment can be opened without
+// waiting.
+const ahead = 2
+
+// reclaim frees the slot of the oldest segment, if there is need to. It reports
+// whether it did.
+func (t *Tier) reclaim() bool {
+	if t.state.Load() != on || t.log.freeSlots() >= ahead && !t.index.full() {
+		return false
+	}
+	slot, serial, ok := t.log.oldest()
+	if !ok {
+		return false
+	}
+	recs, err := t.list(slot, serial)
+	// From here on the disk says that the segment is dead. Only then may the index
+	// forget its records: what it does not name is not noted in the journal when
+	// it is written again.
+	if err := t.journal.commitNow(note{kind: noteFloor, at: serial + 1}); err != nil {
+		t.switchOff(err)
+		return false
+	}
+	if err != nil {
+		t.count.readErrors.Add(1)
+		t.health.log("a segment's list could not be read", "segment", serial, "error", err)
+		t.forget(slot)
+	} else {
+		t.dropAll(slot, recs)
+	}
+	t.log.release(slot)
+	t.count.reclaimed.Add(1)
+	return true
+}
+
+// list reads which records a segment has.
+func (t *Tier) list(slot int, serial uint64) ([]listed, error) {
+	if s := t.log.pin(slot, serial); s != nil {
+		defer t.log.unpin(s)
+		tr, ok := parseTrailer(s.buf[len(s.buf)-trailerLen:], t.logNumber(), len(s.buf))
+		if !ok {
+			return nil, errCorrupt
+		}
+		return parseList(nil, s.buf[s.listAt:len(s.buf)-trailerLen], tr, t.log.unitShift)
+	}
+	return t.readList(slot, serial)
+}
+
+// readList is list for a segment that is not in memory.
+func (t *Tier) readList(slot int, serial uint64) ([]listed, error) {
+	size := t.log.segBytes()
+	base := int64(slot) << t.log.segShift
+	buf, err := t.reader.Read(background, base+int64(size-blockBytes), blockBytes)
+	if err != nil {
+		return nil, err
+	}
+	tr, ok := parseTrailer(buf.Bytes()[blockBytes-trailerLen:], t.logNumber(), size)
+	buf.Release()
+	if !ok || tr.serial != serial {
+		return nil, errCorrupt
+	}
+	from := (size - trailerLen - tr.listLen) &^ (blockBytes - 1)
+	if buf, err = t.reader.Read(background, base+int64(from), size-from); err != nil {
+		return nil, err
+	}
+	defer buf.Release()
+	b := buf.Bytes()
+	return parseList(nil, b[len(b)-trailerLen-tr.listLen:len(b)-trailerLen], tr, t.log.unitShift)
+}
+
+// dropAll takes the records of a segment out of the index, but for those that
+// were read since they were written: these go to the end of the log, up to half
+// a segment of them.
+func (t *Tier) dropAll(slot int, recs []listed) {
+	var hot []listed
+	budget := t.log.segBytes() / 2
+	for i := range recs {
+		r := &recs[i]
+		if r.tombstones {
+			continue
+		}
+		s := t.index.shardOf(r.id)
+		s.mu.Lock()
+		if e, ok := s.find(r.id); ok && e.location() == t.log.location(slot, int(r.offset)) {
+			if e.read() && int(r.bytes) <= budget {
+				hot = append(hot, *r)
+				budget -= int(r.bytes)
+			} else {
+				s.remove(r.id)
+				t.count.evicted.Add(1)
+			}
+		}
+		s.mu.Unlock()
+	}
+	for len(hot) > 0 {
+		n := min(len(hot), reinsertAtOnce)
+		t.reinsert(slot, hot[:n])
+		hot = hot[n:]
+	}
+}
+
+const reinsertAtOnce = 32
+
+// reinsert appends records of a segment that is being reclaimed anew.
+func (t *Tier) reinsert(slot int, recs []listed) {
+	serial := t.log.slots[slot].serial.Load()
+	reqs := make([]aio.Request, len(recs))
+	skips := make([]int, len(recs))
+	seg := t.log.pin(slot, serial)
+	if seg != nil {
+		defer t.log.unpin(seg)
+	} else {
+		for i, r := range recs {
+			sp := spot{slot: slot, off: int(r.offset)}
+			reqs[i].Off, reqs[i].N, skips[i] = t.window(&sp, int(r.bytes))
+		}
+		t.reader.ReadMany(background, reqs)
+	}
+	for i, r := range recs {
+		var b []byte
+		switch {
+		case seg != nil:
+			b = seg.buf[r.offset : r.offset+r.bytes]
+		case reqs[i].Err == nil:
+			b = reqs[i].Buf.Bytes()[skips[i]:]
+		}
+		t.move(slot, serial, r, b)
+		if reqs[i].Buf != nil {
+			reqs[i].Buf.Release()
+		}
+	}
+}
+
+// move appends a record anew, of which b are the bytes, if the index still names
+// it, and otherwise drops it.
+func (t *Tier) move(slot int, serial uint64, l listed, b []byte) {
+	r, err := parseRecord(b, origin{t.logNumber(), t.log.lsn(serial, int(l.offset))})
+	s := t.index.shardOf(l.id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, ok := s.find(l.id)
+	if !ok || e.location() != t.log.location(slot, int(l.offset)) {
+		return
+	}
+	if err == nil && (r.deadline == 0 || r.deadline > t.Now()) {
+		if loc, size, ok := t.log.append(l.id, &r); ok {
+			s.put(newEntry(l.id, loc, size))
+			t.count.reinserted.Add(1)
+			t.count.reinsertedBytes.Add(uint64(size))
+			return
+		}
+	}
+	s.remove(l.id)
+	t.count.evicted.Add(1)
+}
+
+// fold writes what the full area of the journal says is dead into the log, and
+// frees the area. It reports false if there was nothing to fold, or no room.
+func (t *Tier) fold() bool {
+	ids, generation, ok := t.journal.unfolded()
+	if !ok {
+		return false
+	}
+	if !t.recovering.Load() {
+		ids = t.stillDead(ids)
+	}
+	for len(ids) > 0 {
+		n := min(len(ids), t.log.most()/4/idLen)
+		reach, ok := t.entomb(ids[:n])
+		if !ok {
+			return false
+		}
+		if err := t.journal.commitNow(note{kind: noteReach, at: reach}); err != nil {
+			t.switchOff(err)
+			return false
+		}
+		ids = ids[n:]
+	}
+	t.journal.foldDone(generation)
+	return true
+}
+
+// stillDead is what of ids has no later record: the others need no tombstone.
+func (t *Tier) stillDead(ids []id) []id {
+	dead := ids[:0]
+	for _, x := range ids {
+		s := t.index.shardOf(x)
+		s.mu.Lock()
+		if e, ok := s.find(x); !ok || e.grave() {
+			dead = append(dead, x)
+		}
+		s.mu.Unlock()
+	}
+	return dead
+}
+
+// entomb writes tombstones. When it returns, they are on the device, all before
+// the LSN reach, or could not be written.
+func (t *Tier) entomb(ids []id) (reach uint64, ok bool) {
+	list := make([]byte, 0, len(ids)*idLen)
+	for _, x := range ids {
+		list = appendID(list, x)
+	}
+	loc, size, ok := t.log.append(0, &rec{flags: flagTombstones, value: list})
+	if !ok {
+		return 0, false
+	}
+	slot, off := t.log.place(loc)
+	serial := t.log.slots[slot].serial.Load()
+	reach = t.log.lsn(serial, off+size)
+	t.log.flushTo(reach)
+	t.count.tombstones.Add(uint64(len(ids)))
+	return reach, t.log.holds(slot, serial)
+}
+
+// holds reports whether a slot has a segment, of which nothing failed to be
+// written.
+func (l *log) holds(slot int, serial uint64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return false
+	}
+	s := &l.slots[slot]
+	return s.serial.Load() == serial && !s.bad
+}

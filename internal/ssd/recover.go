@@ -1,0 +1,483 @@
+package ssd
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/firncache/firn/internal/aio"
+	"github.com/firncache/firn/internal/offheap"
+)
+
+// recoveryPlan is what Open found in the files of a log that is kept.
+type recoveryPlan struct {
+	segments []found // newest first
+	dead     []note  // what the journal says is dead, newest first
+	reach    uint64  // the log was written up to here
+	records  int     // listed by the segments that are sealed
+	snapshot uint64
+
+	done    chan struct{} // closed when the recovery has ended; nil if there is none
+	stop    chan struct{}
+	stopped sync.Once
+}
+
+// found is a segment on the disk.
+type found struct {
+	slot    int
+	serial  uint64
+	trailer trailer
+	sealed  bool
+}
+
+// planRecovery reads the journal, and the beginning and end of every segment. It
+// reports false if the system says that it lost some of what was written.
+func (t *Tier) planRecovery() (ok bool, err error) {
+	if t.journal.file.Sync() != nil {
+		return false, nil
+	}
+	p := &t.plan
+	p.snapshot = t.super.snapshot
+	notes, err := t.journal.read(t.super.logID)
+	if err != nil {
+		return false, err
+	}
+	floor, dropped := t.super.floor, map[uint64]bool{}
+	next := t.super.nextSeg
+	for _, n := range notes {
+		switch n.kind {
+		case noteDead:
+			p.dead = append(p.dead, n)
+			next = max(next, n.at>>t.log.segShift+1)
+		case noteFloor:
+			floor = max(floor, n.at)
+		case noteDrop:
+			dropped[n.at] = true
+		case noteReach:
+			p.reach = max(p.reach, n.at)
+		}
+	}
+	slices.SortStableFunc(p.dead, func(a, b note) int { return cmp.Compare(b.at, a.at) })
+
+	l := t.log
+	l.logID = t.super.logID
+	all := t.readEnds()
+	for _, f := range all {
+		next = max(next, f.serial+1)
+		if f.serial >= floor && !dropped[f.serial] {
+			p.segments = append(p.segments, f)
+			p.records += f.trailer.count
+		}
+		t.skew.Store(max(t.skew.Load(), f.trailer.sealedAt-t.cfg.Now()))
+	}
+	slices.SortFunc(p.segments, func(a, b found) int { return cmp.Compare(b.serial, a.serial) })
+	p.segments = t.untilGap(slices.CompactFunc(p.segments, func(a, b found) bool { return a.serial == b.serial }), floor, dropped)
+	for _, f := range p.segments {
+		s := &l.slots[f.slot]
+		s.serial.Store(f.serial)
+		s.count, s.sealed = f.trailer.count, f.sealed
+	}
+	for i := range l.slots {
+		if l.slots[i].serial.Load() == 0 {
+			l.free = append(l.free, i)
+		}
+	}
+	l.next = max(next, floor, p.reach>>l.segShift+1)
+	l.tail.Store(l.lsn(l.next, 0))
+	l.flushed.Store(l.lsn(l.next, 0))
+	return true, nil
+}
+
+// untilGap ends the list of segments where one is missing that may have held
+// tombstones: what is older could have come back to life.
+func (t *Tier) untilGap(segs []found, floor uint64, dropped map[uint64]bool) []found {
+	if t.plan.reach == 0 {
+		return segs
+	}
+	want := t.plan.reach >> t.log.segShift
+	for i, f := range segs {
+		if f.serial > want {
+			continue
+		}
+		for want > f.serial && dropped[want] {
+			want--
+		}
+		if want > f.serial {
+			t.slog.Warn("firn: SSD tier: a segment is missing; what is older is dropped", "segment", want)
+			return segs[:i]
+		}
+		want--
+	}
+	return segs
+}
+
+// readEnds reads the headers and trailers of all slots.
+func (t *Tier) readEnds() (all []found) {
+	size := t.log.segBytes()
+	const atOnce = 64
+	reqs := make([]aio.Request, 0, 2*atOnce)
+	for first := 0; first < len(t.log.slots); first += atOnce {
+		reqs = reqs[:0]
+		n := min(atOnce, len(t.log.slots)-first)
+		for slot := first; slot < first+n; slot++ {
+			base := int64(slot) << t.log.segShift
+			reqs = append(reqs, aio.Request{Off: base, N: blockBytes}, aio.Request{Off: base + int64(size-blockBytes), N: blockBytes})
+		}
+		t.reader.ReadMany(background, reqs)
+		for i := range n {
+			if f, ok := t.parseEnds(&reqs[2*i], &reqs[2*i+1]); ok {
+				f.slot = first + i
+				all = append(all, f)
+			}
+		}
+		for i := range reqs {
+			if b := reqs[i].Buf; b != nil {
+				b.Release()
+			}
+		}
+	}
+	return all
+}
+
+func (t *Tier) parseEnds(head, tail *aio.Request) (f found, ok bool) {
+	if head.Err != nil {
+		t.count.readErrors.Add(1)
+		return f, false
+	}
+	size := t.log.segBytes()
+	if f.serial, ok = parseSegmentHeader(head.Buf.Bytes(), t.super.logID, size); !ok {
+		return f, false
+	}
+	if tail.Err != nil {
+		t.count.readErrors.Add(1)
+		return f, true
+	}
+	tr, sealed := parseTrailer(tail.Buf.Bytes()[blockBytes-trailerLen:], t.super.logID, size)
+	if sealed && tr.serial == f.serial {
+		f.trailer, f.sealed = tr, true
+	}
+	return f, true
+}
+
+// startRecovery loads the snapshot, or begins to read the log in the background.
+func (t *Tier) startRecovery() {
+	p := &t.plan
+	if len(p.segments) == 0 {
+		*p = recoveryPlan{}
+		return
+	}
+	start := time.Now()
+	t.allow(int64(p.records)*10 + 64<<10)
+	if p.snapshot != 0 {
+		err := t.loadSnapshot(p.snapshot)
+		if err == nil {
+			t.slog.Info("firn: SSD tier is back", "records", t.index.len(), "from", "snapshot", "took", time.Since(start).Round(time.Millisecond))
+			*p = recoveryPlan{}
+			return
+		}
+		t.slog.Warn("firn: SSD tier: the snapshot cannot be read; the log is", "error", err)
+		t.index.clear()
+	}
+	t.recovering.Store(true)
+	p.done, p.stop = make(chan struct{}), make(chan struct{})
+	t.running.Add(1)
+	go func() {
+		defer t.running.Done()
+		defer close(p.done)
+		t.recover()
+		t.slog.Info("firn: SSD tier is back", "records", t.index.len(), "from", "log", "took", time.Since(start).Round(time.Millisecond))
+	}()
+}
+
+// allow gives the index memory, as much of it as can be had.
+func (t *Tier) allow(bytes int64) {
+	more := min(bytes, t.index.most-t.index.allowed.Load())
+	for more > 0 && t.chargeMemory(more) != nil {
+		more /= 2
+	}
+}
+
+// stopRecovery ends a recovery before its time, for Close: the log is whole, and
+// the next Open begins anew.
+func (t *Tier) stopRecovery() {
+	p := &t.plan
+	if p.done == nil {
+		return
+	}
+	p.stopped.Do(func() { close(p.stop) })
+	<-p.done
+}
+
+func (p *recoveryPlan) asked() bool {
+	select {
+	case <-p.stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// recover reads what the segments list, newest first, and indexes every id that
+// is not in the index yet: not as a later record, written since or before, and
+// not as a grave, which says that it was dead by then. Reads are served
+// meanwhile; whatever they find is the latest.
+func (t *Tier) recover() {
+	p := &t.plan
+	t.index.presize(p.records)
+	w := [recoverers]recoverer{}
+	for i := range w {
+		w[i] = recoverer{tier: t, part: i}
+	}
+	for i, f := range p.segments {
+		if p.asked() {
+			return // still recovering: Close will save no snapshot
+		}
+		recs, tombs, ok := t.segmentRecords(&f)
+		if !ok {
+			t.count.corrupt.Add(1)
+			t.forgetOnDisk(f)
+			if f.sealed && f.trailer.tombs == 0 {
+				continue
+			}
+			t.slog.Warn("firn: SSD tier: a segment cannot be read; what is older is dropped", "segment", f.serial)
+			t.dropFrom(p.segments[i+1:])
+			break
+		}
+		var all sync.WaitGroup
+		for k := range w {
+			all.Go(func() { w[k].segment(f, recs, tombs) })
+		}
+		all.Wait()
+		t.count.recovered.Add(1)
+		if t.index.full() {
+			t.slog.Warn("firn: SSD tier: no memory to index more of the log; what is older is dropped", "segment", f.serial)
+			t.forgetOnDisk(f)
+			t.dropFrom(p.segments[i+1:])
+			break
+		}
+	}
+	t.recovering.Store(false)
+	t.index.each(func(_ id, e entry) entry {
+		if e.grave() {
+			return 0
+		}
+		return e
+	})
+	p.segments, p.dead = nil, nil
+	t.poke()
+}
+
+// recoverers is how many goroutines fill the index, each a part of its shards.
+const recoverers = 2
+
+type recoverer struct {
+	tier *Tier
+	part int
+	dead int // how many of the plan's notes it has applied
+}
+
+func (w *recoverer) mine(x id) bool {
+	return int(x>>(idBits-w.tier.index.shardBits))%recoverers == w.part
+}
+
+// segment applies a segment, from its end to its beginning, and the journal's
+// notes in their places between its records.
+func (w *recoverer) segment(f found, recs []listed, tombs map[uint32][]id) {
+	t := w.tier
+	for i := len(recs) - 1; i >= 0; i-- {
+		r := &recs[i]
+		w.notes(t.log.lsn(f.serial, int(r.offset)))
+		if r.tombstones {
+			for _, x := range tombs[r.offset] {
+				w.bury(x)
+			}
+			continue
+		}
+		if !w.mine(r.id) {
+			continue
+		}
+		s := t.index.shardOf(r.id)
+		s.mu.Lock()
+		if _, ok := s.find(r.id); !ok && !s.closed {
+			if t.index.room(s) {
+				s.put(newEntry(r.id, t.log.location(f.slot, int(r.offset)), int(r.bytes)))
+			} else {
+				s.closed = true // an older record must not take the place of this one
+			}
+		}
+		s.mu.Unlock()
+	}
+}
+
+// notes applies the journal's notes that kill what lies before an LSN.
+func (w *recoverer) notes(lsn uint64) {
+	dead := w.tier.plan.dead
+	for ; w.dead < len(dead) && dead[w.dead].at > lsn; w.dead++ {
+		w.bury(dead[w.dead].id)
+	}
+}
+
+func (w *recoverer) bury(x id) {
+	if !w.mine(x) {
+		return
+	}
+	s := w.tier.index.shardOf(x)
+	s.mu.Lock()
+	if _, ok := s.find(x); !ok {
+		w.tier.bury(s, x)
+	}
+	s.mu.Unlock()
+}
+
+// segmentRecords reads which records a segment has, and what its tombstones say
+// by the offset of their list.
+func (t *Tier) segmentRecords(f *found) (recs []listed, tombs map[uint32][]id, ok bool) {
+	var err error
+	if f.sealed {
+		recs, err = t.readList(f.slot, f.serial)
+	}
+	if !f.sealed || err != nil {
+		return t.scan(f)
+	}
+	for i := range recs {
+		if r := &recs[i]; r.tombstones {
+			if tombs == nil {
+				tombs = map[uint32][]id{}
+			}
+			ids, err := t.readTombstones(f, r)
+			if err != nil {
+				f.trailer.tombs = math.MaxInt // unknown
+				return nil, nil, false
+			}
+			tombs[r.offset] = ids
+		}
+	}
+	return recs, tombs, true
+}
+
+func (t *Tier) readTombstones(f *found, l *listed) ([]id, error) {
+	sp := spot{slot: f.slot, off: int(l.offset)}
+	off, n, skip := t.window(&sp, int(l.bytes))
+	buf, err := t.reader.Read(background, off, n)
+	if err != nil {
+		return nil, err
+	}
+	defer buf.Release()
+	r, err := parseRecord(buf.Bytes()[skip:], origin{t.logNumber(), t.log.lsn(f.serial, int(l.offset))})
+	if err != nil {
+		return nil, err
+	}
+	return tombstones(&r), nil
+}
+
+// tombstones are the ids that a record of tombstones lists.
+func tombstones(r *rec) (ids []id) {
+	if r.flags&flagTombstones == 0 {
+		return nil
+	}
+	for b := r.value; len(b) >= idLen; b = b[idLen:] {
+		ids = append(ids, idAt(b))
+	}
+	return ids
+}
+
+// scan finds the records of a segment without a list: one that was being written
+// when the process died, or whose list is damaged. The records of the former end
+// where the next is not whole; it is sealed there.
+func (t *Tier) scan(f *found) (recs []listed, tombs map[uint32][]id, ok bool) {
+	size := t.log.segBytes()
+	mem, err := offheap.Alloc(size + blockBytes)
+	if err != nil {
+		return nil, nil, false
+	}
+	defer func() { _ = offheap.Free(mem) }()
+	_ = t.charge(int64(len(mem)))
+	defer func() { _ = t.charge(-int64(len(mem))) }()
+	b := aligned(mem, size)
+	if _, err := t.logFile.ReadAt(b, int64(f.slot)<<t.log.segShift); err != nil {
+		t.count.readErrors.Add(1)
+		return nil, nil, false
+	}
+	recs, tombs, end := t.walk(b, f.serial)
+	if f.sealed {
+		return recs, tombs, end == f.trailer.dataEnd && len(recs) == f.trailer.count
+	}
+	if t.log.lsn(f.serial, end) < t.plan.reach && t.plan.reach>>t.log.segShift == f.serial {
+		f.trailer.tombs = math.MaxInt // some were written behind this point
+		return nil, nil, false
+	}
+	return recs, tombs, t.sealOnDisk(f, b, recs, tombs, end)
+}
+
+// walk parses the records of a segment as far as they are whole.
+func (t *Tier) walk(b []byte, serial uint64) (recs []listed, tombs map[uint32][]id, end int) {
+	tombs = map[uint32][]id{}
+	for end = segmentHeaderLen; end < len(b)-trailerLen; {
+		r, err := parseRecord(b[end:len(b)-trailerLen], origin{t.logNumber(), t.log.lsn(serial, end)})
+		if err != nil {
+			break
+		}
+		l := listed{offset: uint32(end), bytes: uint32(t.log.pad(r.size)), tombstones: r.flags&flagTombstones != 0}
+		if l.tombstones {
+			tombs[l.offset] = tombstones(&r)
+		} else {
+			l.id = t.id(t.hasher.Hash(r.key))
+		}
+		recs = append(recs, l)
+		end += int(l.bytes)
+	}
+	return recs, tombs, end
+}
+
+// sealOnDisk writes the list and the trailer of a segment that lacks them.
+func (t *Tier) sealOnDisk(f *found, b []byte, recs []listed, tombs map[uint32][]id, end int) bool {
+	var list []byte
+	for _, r := range recs {
+		list = appendListed(list, r.id, r.bytes>>t.log.unitShift, r.tombstones)
+	}
+	f.trailer = trailer{count: len(recs), listLen: len(list), dataEnd: end, listCRC: checksum(0, list), serial: f.serial, sealedAt: t.Now(), tombs: len(tombs)}
+	at := len(b) - trailerLen - len(list)
+	if at < end {
+		return false
+	}
+	clear(b[end:at])
+	copy(b[at:], list)
+	f.trailer.put(b[len(b)-trailerLen:], t.logNumber())
+	from := at &^ (blockBytes - 1)
+	if _, err := t.logFile.WriteAt(b[from:], int64(f.slot)<<t.log.segShift+int64(from)); err != nil {
+		t.count.writeErrors.Add(1)
+		f.trailer.tombs = len(tombs)
+		return false
+	}
+	f.sealed = true
+	t.log.mu.Lock()
+	t.log.slots[f.slot].sealed, t.log.slots[f.slot].count = true, len(recs)
+	t.log.mu.Unlock()
+	return true
+}
+
+// forgetOnDisk drops one segment, for good.
+func (t *Tier) forgetOnDisk(f found) {
+	if err := t.journal.commitNow(note{kind: noteDrop, at: f.serial}); err != nil {
+		t.switchOff(err)
+		return
+	}
+	t.forget(f.slot)
+	t.log.release(f.slot)
+}
+
+// dropFrom drops segments and everything older, for good.
+func (t *Tier) dropFrom(segs []found) {
+	if len(segs) == 0 {
+		return
+	}
+	if err := t.journal.commitNow(note{kind: noteFloor, at: segs[0].serial + 1}); err != nil {
+		t.switchOff(err)
+		return
+	}
+	for _, f := range segs {
+		t.log.release(f.slot)
+	}
+}

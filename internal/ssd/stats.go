@@ -1,0 +1,94 @@
+package ssd
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/firncache/firn/internal/aio"
+)
+
+// counters count since Open.
+type counters struct {
+	hits, collisions                 atomic.Uint64
+	demoted, demotedBytes, clean     atomic.Uint64
+	refused, shed, tooLarge          atomic.Uint64
+	superseded, tombstones           atomic.Uint64
+	evicted, reinserted              atomic.Uint64
+	reinsertedBytes, reclaimed       atomic.Uint64
+	recovered                        atomic.Uint64
+	written                          atomic.Uint64
+	corrupt, readErrors, writeErrors atomic.Uint64
+	quarantined, switchedOff         atomic.Uint64
+	compressedFrom, compressedTo     atomic.Uint64
+}
+
+// Stats is a snapshot of a tier.
+type Stats struct {
+	Hits            uint64 // reads that found a value
+	Collisions      uint64 // reads that found another key with the same id
+	Demoted         uint64 // records taken over from RAM
+	DemotedBytes    uint64 // their keys and values
+	Clean           uint64 // records that left RAM and were here already
+	Refused         uint64 // records that admission did not let in, for their worth
+	Limited         uint64 // for the limit of the write rate
+	Shed            uint64 // for want of room in memory: the disk is behind
+	TooLarge        uint64 // for their size
+	Superseded      uint64 // records that died because their key was written
+	Tombstones      uint64 // ids written to the log as dead
+	Evicted         uint64 // records dropped when their segment was reclaimed
+	Reinserted      uint64 // records kept then, having been read
+	ReinsertedBytes uint64
+	Reclaimed       uint64 // segments
+	Recovered       uint64 // segments whose records were found after a crash
+	ToRecover       int64  // segments that are still to be looked through
+	WrittenBytes    uint64 // to the log
+	Corrupt         uint64 // records and segments whose checksums were wrong
+	ReadErrors      uint64
+	WriteErrors     uint64
+	Quarantined     uint64 // segments given up
+	SwitchedOff     uint64 // times the tier was switched off
+	CompressedFrom  uint64 // bytes of values before compression
+	CompressedTo    uint64 // and after
+
+	On           bool
+	Direct       bool
+	Records      int64
+	Segments     int64 // that the log has
+	FreeSegments int64
+	FileBytes    int64 // of all files
+	IndexBytes   int64
+	MemoryBytes  int64 // index, buffers, bookkeeping
+	Reads        aio.Stats
+}
+
+// Stats takes a snapshot.
+func (t *Tier) Stats() Stats {
+	c := &t.count
+	s := Stats{
+		Hits: c.hits.Load(), Collisions: c.collisions.Load(),
+		Demoted: c.demoted.Load(), DemotedBytes: c.demotedBytes.Load(), Clean: c.clean.Load(),
+		Refused: c.refused.Load(), Limited: t.admission.limited.Load(), Shed: c.shed.Load(), TooLarge: c.tooLarge.Load(),
+		Superseded: c.superseded.Load(), Tombstones: c.tombstones.Load(),
+		Evicted: c.evicted.Load(), Reinserted: c.reinserted.Load(), ReinsertedBytes: c.reinsertedBytes.Load(),
+		Reclaimed: c.reclaimed.Load(), Recovered: c.recovered.Load(),
+		WrittenBytes: c.written.Load(),
+		Corrupt:      c.corrupt.Load(), ReadErrors: c.readErrors.Load(), WriteErrors: c.writeErrors.Load(),
+		Quarantined: c.quarantined.Load(), SwitchedOff: c.switchedOff.Load(),
+		CompressedFrom: c.compressedFrom.Load(), CompressedTo: c.compressedTo.Load(),
+		On: t.state.Load() == on, Direct: t.logFile.Align() > 1,
+		Segments: int64(len(t.log.slots)), FreeSegments: int64(t.log.freeSlots()),
+		FileBytes:  int64(t.super.segments*t.super.segBytes+t.super.journal) + 2*superSlot,
+		IndexBytes: t.index.used.Load(), MemoryBytes: t.fixed + t.index.allowed.Load(),
+		Reads: t.reader.Stats(),
+	}
+	s.Refused -= s.Limited
+	if s.On {
+		s.Records = int64(t.index.len())
+	}
+	if t.recovering.Load() {
+		s.ToRecover = max(0, s.Segments-s.FreeSegments-int64(s.Recovered))
+	}
+	return s
+}
+
+func now() time.Time { return time.Now() }

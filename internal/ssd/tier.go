@@ -1,0 +1,663 @@
+package ssd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/bits"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/firncache/firn/internal/aio"
+	"github.com/firncache/firn/internal/offheap"
+	"github.com/firncache/firn/internal/record"
+	"github.com/firncache/firn/internal/vfs"
+)
+
+// Recovery says what is kept of an earlier process's data.
+type Recovery uint8
+
+// The kinds of recovery.
+const (
+	RecoverSafe   Recovery = iota // what is certain to be the latest: after Close, or a crash of the process alone
+	RecoverAlways                 // whatever can be read, also after a crash of the machine: it may be outdated
+	RecoverNever                  // nothing
+)
+
+// Direct says whether the page cache is passed by.
+type Direct uint8
+
+// The choices.
+const (
+	DirectAuto Direct = iota // if the file system can
+	DirectOn                 // or fail
+	DirectOff
+)
+
+// Config says what a tier is to be.
+type Config struct {
+	FS           vfs.FS
+	Bytes        int64 // of all files together, at least MinBytes
+	SegmentBytes int64 // a power of two from 64 KiB to 64 MiB; 0: chosen, or what the files have
+	Memory       int64 // the cache's RAM budget, of which this tier takes its share
+	Admission    Admission
+	WriteLimit   int64 // bytes a second; 0: none
+	Compress     bool
+	Direct       Direct
+	Recovery     Recovery
+	Depth        int          // reads in flight at most; 0: a default
+	Now          func() int64 // milliseconds since 1970
+	Log          *slog.Logger // nil: slog.Default
+
+	BootID    func() string // for tests; nil: the system's
+	HealEvery time.Duration // first pause before a tier that was switched off is tried again; 0: one second
+	HashMask  uint64        // for tests: bits of the hash that are kept; 0 keeps all
+	Reads     aio.Mode      // with io_uring or without
+}
+
+// MinBytes is the least that a tier's files take.
+const MinBytes = 1 << 20
+
+// LeastMemory is the RAM budget from which a tier can be had.
+const LeastMemory = 1 << 20
+
+const (
+	lockName     = "lock"
+	logName      = "log"
+	snapshotName = "snapshot"
+)
+
+// What a tier may be.
+const (
+	on int32 = iota
+	off
+	closed
+)
+
+// Tier is the cache's second tier. All methods are safe for concurrent use.
+type Tier struct {
+	cfg   Config
+	lock  io.Closer
+	super struct { // the superblock's file and what it says
+		sync.Mutex
+		file vfs.File
+		superblock
+	}
+	logFile vfs.File
+	log     *log
+	journal *journal
+	index   *index
+	reader  *aio.Reader
+	flusher *flusher
+	slog    *slog.Logger
+
+	hasher     record.Hasher
+	state      atomic.Int32
+	recovering atomic.Bool
+	health     health
+	admission  admission
+	count      counters
+	empty      bool     // Open found no valid superblock
+	buffers    [][]byte // as allocated, for freeing
+	fixed      int64    // bytes of memory beside the index
+	charge     func(bytes int64) error
+	charging   sync.Mutex
+	charged    int64
+	plan       recoveryPlan
+
+	skew       atomic.Int64 // what the clock has to be put forward by, lest it be earlier than before
+	restarting sync.Mutex
+
+	quit    chan struct{}
+	wake    chan struct{}
+	running sync.WaitGroup
+}
+
+// Open opens the files of a tier, or makes them. It decides what of them is
+// kept, and recovers nothing yet: see Start.
+func Open(cfg Config) (t *Tier, err error) {
+	if cfg.Log == nil {
+		cfg.Log = slog.Default()
+	}
+	if cfg.BootID == nil {
+		cfg.BootID = bootID
+	}
+	t = &Tier{cfg: cfg, slog: cfg.Log, quit: make(chan struct{}), wake: make(chan struct{}, 1)}
+	t.health.slog = cfg.Log
+	if t.lock, err = cfg.FS.Lock(lockName); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			t.abandon()
+		}
+	}()
+	if t.super.file, err = cfg.FS.Open("superblock", vfs.How{Create: true}); err != nil {
+		return nil, err
+	}
+	keep, why, err := t.decide()
+	if err != nil {
+		return nil, err
+	}
+	t.hasher = record.NewHasher(t.super.seed)
+	if err := t.openLog(); err != nil {
+		return nil, err
+	}
+	if err := t.allocateMemory(); err != nil {
+		return nil, err
+	}
+	if err := t.prepare(keep, why); err != nil {
+		if !vfs.NoSpace(err) {
+			return nil, err
+		}
+		if err := t.startOff(err); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// Now is the time in milliseconds since 1970. It is not earlier than what
+// earlier processes took it for: a deadline that has passed stays passed.
+func (t *Tier) Now() int64 { return t.cfg.Now() + t.skew.Load() }
+
+// Seed is the seed of the hash that the keys' ids are made from.
+func (t *Tier) Seed() uint64 { return t.super.seed }
+
+// decide reads the superblock and tells whether the log that it describes is
+// kept. If not, the superblock describes a new one.
+func (t *Tier) decide() (keep bool, why string, err error) {
+	super, err := readSuperblock(t.super.file)
+	fresh := t.geometry()
+	switch {
+	case t.cfg.Recovery == RecoverNever:
+		why = "asked to"
+	case errors.Is(err, ErrFormat):
+		return false, "", err
+	case errors.Is(err, errCorrupt):
+		why, t.empty = "no valid superblock", true
+		if n, err := t.super.file.Size(); err == nil && n == 0 {
+			why = "new"
+		}
+	case err != nil:
+		return false, "", fmt.Errorf("ssd: superblock: %w", err)
+	default:
+		why = t.mismatch(&super, &fresh)
+	}
+	if why == "" && !super.clean {
+		switch boot := t.cfg.BootID(); {
+		case t.cfg.Recovery == RecoverAlways:
+		case boot == "" || super.bootID == "":
+			why = "not closed, and the system does not tell whether it was restarted since"
+		case boot != super.bootID:
+			why = "not closed before the machine went down"
+		}
+	}
+	if why != "" {
+		fresh.counter = super.counter
+		t.super.superblock = fresh
+		return false, why, nil
+	}
+	super.segments = max(super.segments, fresh.segments)
+	t.super.superblock = super
+	t.skew.Store(max(0, super.lastTime-t.cfg.Now()))
+	return true, "", nil
+}
+
+// mismatch says why a log cannot be kept, "" if it can: with another segment
+// size, or in less space. More space is added to it.
+func (t *Tier) mismatch(old, now *superblock) string {
+	switch {
+	case t.cfg.SegmentBytes != 0 && uint64(t.cfg.SegmentBytes) != old.segBytes:
+		return fmt.Sprintf("segments have %d bytes, and %d are asked for", old.segBytes, t.cfg.SegmentBytes)
+	case buffers*int64(old.segBytes) > t.cfg.Memory/4:
+		return fmt.Sprintf("segments of %d bytes are too large for a RAM budget of %d", old.segBytes, t.cfg.Memory)
+	case t.cfg.SegmentBytes == 0 && now.segBytes != old.segBytes:
+		*now = t.geometryWith(int64(old.segBytes))
+	}
+	switch {
+	case now.segments < old.segments || now.journal != old.journal && now.journal < old.journal:
+		return fmt.Sprintf("it has %d segments, and there is space for %d", old.segments, now.segments)
+	case now.segments*old.segBytes>>old.unitShift > locationMask:
+		return "there is more space than its locations reach"
+	}
+	return ""
+}
+
+// geometry is what the superblock of a new log says.
+func (t *Tier) geometry() superblock {
+	size := t.cfg.SegmentBytes
+	if size == 0 {
+		size = max(floorPow2(min(t.cfg.Bytes/64, t.cfg.Memory/32, maxSegment)), minSegment)
+	}
+	return t.geometryWith(size)
+}
+
+func floorPow2(n int64) int64 { return 1 << (bits.Len64(uint64(max(n, 1))) - 1) }
+
+func (t *Tier) geometryWith(segBytes int64) superblock {
+	s := superblock{
+		logID: rand.Uint64(), seed: rand.Uint64(),
+		segBytes: uint64(segBytes), unitShift: leastUnitShift, nextSeg: 1,
+		journal: uint64(min(max(floorPow2(t.cfg.Bytes/256), minJournal), maxJournal)),
+	}
+	rest := t.cfg.Bytes - 2*superSlot - int64(s.journal) - t.cfg.Bytes/snapshotShare
+	s.segments = uint64(max(rest/segBytes, 0))
+	for s.segments*s.segBytes>>s.unitShift > locationMask/2 {
+		s.unitShift++
+	}
+	// A shard for each 4 MiB: some eight thousand records of half a KiB.
+	for s.shardBits < maxShardBits && int64(4<<20)<<s.shardBits < t.cfg.Bytes && t.indexMost()>>(s.shardBits+1) >= 16<<10 {
+		s.shardBits++
+	}
+	return s
+}
+
+// indexMost is the most memory in bytes that the index may ever take.
+func (t *Tier) indexMost() int64 { return t.cfg.Memory / 2 }
+
+// buffers are the segments that memory is kept for: one fills while the other
+// is written.
+const buffers = 2
+
+// leastSegments is how few segments a log may have.
+const leastSegments = 4
+
+// snapshotShare is the part of Config.Bytes, as a divisor, that is kept for the
+// snapshot of the index.
+const snapshotShare = 32
+
+// openLog opens the log and the journal, past the page cache if that is asked
+// for and can be had.
+func (t *Tier) openLog() (err error) {
+	if t.super.segments < leastSegments {
+		return fmt.Errorf("ssd: %d bytes hold %d segments of %d bytes: want at least %d", t.cfg.Bytes, t.super.segments, t.super.segBytes, leastSegments)
+	}
+	if t.cfg.Direct != DirectOff {
+		t.logFile, err = t.cfg.FS.Open(logName, vfs.How{Create: true, Direct: true})
+		if err == nil && t.logFile.Align() > blockBytes {
+			_ = t.logFile.Close()
+			t.logFile, err = nil, fmt.Errorf("%w: it wants blocks of more than %d bytes", vfs.ErrNoDirect, blockBytes)
+		}
+		if err != nil && (t.cfg.Direct == DirectOn || !errors.Is(err, vfs.ErrNoDirect)) {
+			return err
+		}
+	}
+	if t.logFile == nil {
+		if t.logFile, err = t.cfg.FS.Open(logName, vfs.How{Create: true}); err != nil {
+			return err
+		}
+	}
+	file, err := t.cfg.FS.Open(journalName, vfs.How{Create: true})
+	if err != nil {
+		return err
+	}
+	t.journal = newJournal(file, int64(t.super.journal), t.poke)
+	t.reader, err = aio.Open(aio.Config{File: t.logFile, Depth: t.cfg.Depth, Mode: t.cfg.Reads, PoolBytes: min(8<<20, t.cfg.Memory/64)})
+	return err
+}
+
+// allocateMemory makes what the tier needs in memory.
+func (t *Tier) allocateMemory() (err error) {
+	s := &t.super.superblock
+	segBytes := int(s.segBytes)
+	var bufs [][]byte
+	for range buffers {
+		b, err := offheap.Alloc(segBytes + blockBytes)
+		if err != nil {
+			return err
+		}
+		t.buffers = append(t.buffers, b)
+		bufs = append(bufs, aligned(b, segBytes))
+	}
+	t.log = newLog(uint(bits.TrailingZeros64(s.segBytes)), uint(s.unitShift), int(s.segments), bufs, t.cfg.Now)
+	if t.index, err = newIndex(uint(s.shardBits), t.indexMost()); err != nil {
+		return err
+	}
+	t.admission.init(&t.cfg)
+	t.fixed = buffers*int64(segBytes) + journalMemory(int64(s.journal)) + t.admission.bytes() + t.reader.Bytes()
+	t.flusher = &flusher{
+		log: t.log, file: t.logFile, block: vfs.Aligned(blockBytes, blockBytes),
+		bytes: func(n int) { t.count.written.Add(uint64(n)) }, fail: t.segmentFailed, done: make(chan struct{}),
+	}
+	return nil
+}
+
+// aligned is the part of mem, n bytes long, that begins at a block. mem is a
+// block longer than n.
+func aligned(mem []byte, n int) []byte {
+	skip := offheap.Misaligned(mem, blockBytes)
+	return mem[skip : skip+n : skip+n]
+}
+
+// prepare makes the files what the superblock says. When it returns nil, a log
+// has begun, empty or one to be recovered.
+func (t *Tier) prepare(keep bool, why string) error {
+	s := &t.super
+	if err := t.super.file.Allocate(2 * superSlot); err != nil {
+		return err
+	}
+	if err := t.journal.file.Allocate(int64(s.journal)); err != nil {
+		return err
+	}
+	if err := t.logFile.Allocate(int64(s.segments * s.segBytes)); err != nil {
+		return err
+	}
+	if keep {
+		if ok, err := t.planRecovery(); err != nil {
+			return err
+		} else if !ok {
+			keep, why = false, "the system lost what had been written"
+		}
+	}
+	if !keep {
+		if err := t.begin(why); err != nil {
+			return err
+		}
+	}
+	if keep {
+		s.clean, s.snapshot, s.bootID = false, 0, t.cfg.BootID()
+		if err := writeSuperblock(s.file, &s.superblock); err != nil {
+			return err
+		}
+	}
+	if err := s.file.Sync(); err != nil {
+		return err
+	}
+	if !keep {
+		_ = t.cfg.FS.Remove(snapshotName) // it belongs to no log any more
+	}
+	return t.cfg.FS.SyncDir()
+}
+
+// begin starts an empty log: from the moment that the superblock with its number
+// is written, nothing older is data.
+func (t *Tier) begin(why string) error {
+	if err := t.newLog(); err != nil {
+		return err
+	}
+	t.restart()
+	if why != "new" && why != "" {
+		t.slog.Info("firn: SSD tier starts empty", "reason", why)
+	}
+	return nil
+}
+
+// newLog writes a superblock with another log's number.
+func (t *Tier) newLog() error {
+	t.super.Lock()
+	defer t.super.Unlock()
+	s := t.super.superblock
+	s.logID, s.floor, s.nextSeg = rand.Uint64(), 0, max(s.nextSeg, 1)
+	s.bootID, s.clean, s.snapshot = t.cfg.BootID(), false, 0
+	if err := writeSuperblock(t.super.file, &s); err != nil {
+		return err
+	}
+	t.super.superblock = s
+	return nil
+}
+
+// logNumber is the number of the log, which is part of every checksum in it.
+func (t *Tier) logNumber() uint64 {
+	t.log.mu.Lock()
+	defer t.log.mu.Unlock()
+	return t.log.logID
+}
+
+// restart makes memory what an empty log with the superblock's number has.
+func (t *Tier) restart() {
+	t.restarting.Lock()
+	defer t.restarting.Unlock()
+	t.super.Lock()
+	logID, next := t.super.logID, t.super.nextSeg
+	t.super.Unlock()
+	l := t.log
+	l.mu.Lock()
+	if s := l.open; s != nil {
+		l.sealed = append(l.sealed, s)
+		l.open = nil
+	}
+	for _, s := range l.sealed {
+		s.failed = true // lest it be written any further
+	}
+	for l.writing {
+		l.changed.Wait()
+	}
+	for _, s := range l.sealed {
+		s.done = true
+	}
+	l.sealed = nil
+	l.logID = logID
+	l.next = max(l.next, next)
+	l.free = l.free[:0]
+	for i := range l.slots {
+		l.slots[i].serial.Store(0)
+		l.slots[i].sealed, l.slots[i].bad, l.slots[i].count = false, false, 0
+		l.free = append(l.free, i)
+	}
+	l.tail.Store(l.lsn(l.next, 0))
+	l.flushed.Store(l.lsn(l.next, 0))
+	l.changed.Broadcast()
+	l.mu.Unlock()
+	t.index.clear()
+	t.journal.reset(logID)
+	t.recovering.Store(false)
+}
+
+// Start begins to serve: it recovers the index, in the background as far as
+// that takes time, and starts to write. charge is told, from goroutines of the
+// tier's own, of the memory that the tier takes, in bytes more than before.
+func (t *Tier) Start(charge func(bytes int64) error) error {
+	t.charge = charge
+	if err := t.chargeMemory(0); err != nil {
+		return err
+	}
+	t.running.Add(2)
+	go func() { defer t.running.Done(); t.flusher.run() }()
+	go func() { defer t.running.Done(); t.keep() }()
+	t.startRecovery()
+	return nil
+}
+
+// Clear takes every record out. When it returns nil, none comes back.
+func (t *Tier) Clear() error {
+	switch t.state.Load() {
+	case closed:
+		return errClosed
+	case off:
+		if t.void() != nil {
+			return t.unnoted(errors.New("ssd: the disk cannot be told that the cache was cleared"))
+		}
+		return nil
+	}
+	t.stopRecovery()
+	if err := t.newLog(); err != nil {
+		return t.unnoted(err)
+	}
+	t.restart()
+	return nil
+}
+
+// chargeMemory tells what the tier takes, and allows the index more.
+func (t *Tier) chargeMemory(more int64) error {
+	t.charging.Lock()
+	defer t.charging.Unlock()
+	want := t.fixed + t.index.allowed.Load() + more
+	if err := t.charge(want - t.charged); err != nil {
+		return err
+	}
+	t.charged = want
+	t.index.allowed.Add(more)
+	return nil
+}
+
+// poke wakes the keeper.
+func (t *Tier) poke() {
+	select {
+	case t.wake <- struct{}{}:
+	default:
+	}
+}
+
+// keep is the tier's housekeeping: it makes room in the log, folds the journal,
+// gives the index memory, and writes what has waited for long.
+func (t *Tier) keep() {
+	tick := time.NewTicker(flushEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-t.quit:
+			return
+		case <-tick.C:
+			t.log.tick()
+		case <-t.wake:
+		}
+		t.tidy()
+	}
+}
+
+// tidy does what there is to do.
+func (t *Tier) tidy() {
+	if t.state.Load() != on {
+		return
+	}
+	if more := t.index.wantsMemory(); more > 0 {
+		if t.chargeMemory(more) != nil {
+			t.index.most = t.index.allowed.Load() // RAM has no more to give
+		}
+	}
+	for {
+		folding := t.fold()
+		if t.recovering.Load() || !t.reclaim() && !folding {
+			return
+		}
+		select {
+		case <-t.quit:
+			return
+		default:
+		}
+	}
+}
+
+// Close writes what is in memory, saves the index and closes the files. The
+// caller has stopped using the tier.
+func (t *Tier) Close() error {
+	if t.state.Swap(closed) == closed {
+		return nil
+	}
+	t.health.stop()
+	t.stopRecovery()
+	var err error
+	if !t.health.isOff() {
+		err = t.saveAll()
+	}
+	close(t.quit)
+	t.log.close()
+	t.journal.fail(errClosed)
+	t.running.Wait()
+	err = errors.Join(err, t.closeFiles())
+	t.index.region.Release()
+	for _, b := range t.buffers {
+		_ = offheap.Free(b)
+	}
+	return err
+}
+
+var errClosed = errors.New("ssd: closed")
+
+// saveAll writes the rest of the log and the index, and marks the log clean once
+// everything has reached the device.
+func (t *Tier) saveAll() error {
+	l := t.log
+	l.mu.Lock()
+	if l.open != nil {
+		l.seal()
+	}
+	l.mu.Unlock()
+	l.flushTo(l.lsn(l.nextSerial(), 0))
+	if t.health.isOff() {
+		return nil
+	}
+	if err := t.logFile.Sync(); err != nil {
+		return t.lost(err)
+	}
+	if err := t.journal.file.Sync(); err != nil {
+		return t.lost(err)
+	}
+	t.super.Lock()
+	defer t.super.Unlock()
+	s := &t.super.superblock
+	s.snapshot = 0
+	if !t.recovering.Load() {
+		id, err := t.saveSnapshot()
+		if err != nil {
+			t.slog.Warn("firn: SSD tier: no snapshot of the index; the next Open reads the log", "error", err)
+		}
+		s.snapshot = id
+	}
+	s.clean, s.nextSeg, s.lastTime = true, l.nextSerial(), max(s.lastTime, t.cfg.Now())
+	if err := writeSuperblock(t.super.file, s); err != nil {
+		return err
+	}
+	if err := t.super.file.Sync(); err != nil {
+		return err
+	}
+	return t.cfg.FS.SyncDir()
+}
+
+// lost voids the log after a sync that failed: what the system had not written
+// by then, it may have dropped.
+func (t *Tier) lost(cause error) error {
+	t.super.Lock()
+	defer t.super.Unlock()
+	t.super.logID = rand.Uint64()
+	return errors.Join(cause, writeSuperblock(t.super.file, &t.super.superblock))
+}
+
+func (l *log) nextSerial() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.next
+}
+
+func (l *log) close() {
+	l.mu.Lock()
+	l.closed = true
+	l.changed.Broadcast()
+	l.mu.Unlock()
+}
+
+// closeFiles closes what is open.
+func (t *Tier) closeFiles() error {
+	var errs []error
+	if t.reader != nil {
+		errs = append(errs, t.reader.Close())
+	}
+	for _, f := range []vfs.File{t.logFile, t.super.file} {
+		if f != nil {
+			errs = append(errs, f.Close())
+		}
+	}
+	if t.journal != nil {
+		errs = append(errs, t.journal.file.Close())
+	}
+	return errors.Join(append(errs, t.lock.Close())...)
+}
+
+// abandon undoes an Open that failed.
+func (t *Tier) abandon() {
+	_ = t.closeFiles()
+	if t.index != nil {
+		_ = t.index.region.Release()
+	}
+	for _, b := range t.buffers {
+		_ = offheap.Free(b)
+	}
+}
+
+// background is for what no caller waits for.
+var background = context.Background()

@@ -1,0 +1,314 @@
+package ssd
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/firncache/firn/internal/record"
+	"github.com/firncache/firn/internal/vfs"
+)
+
+// world is a tier with the least that can stand above it: a map for RAM, whose
+// owner tells the tier what the real one would, and what each key's last
+// acknowledged write was. One goroutine drives it.
+type world struct {
+	rng    *rand.Rand
+	tier   *Tier
+	hasher record.Hasher
+	ram    map[string]value
+	acked  map[string]uint64 // sequence number of the last acknowledged write; odd: a delete
+	seq    uint64
+	now    int64
+	most   int // longest value
+	hits   int // found in the tier
+	log    io.Writer
+}
+
+type value struct {
+	bytes    []byte
+	deadline int64
+}
+
+const startOfTime = 1_000_000
+
+func testConfig(fs vfs.FS, w *world) Config {
+	return Config{
+		FS: fs, Bytes: 2 << 20, SegmentBytes: 64 << 10, Memory: 1 << 20, Admission: AdmitAll,
+		Now: func() int64 { return w.now }, Log: slog.New(slog.NewTextHandler(w.log, nil)),
+		BootID: func() string { return "boot" },
+	}
+}
+
+func newWorld(t testing.TB, seed uint64) *world {
+	return &world{log: t.Output(), rng: rand.New(rand.NewPCG(seed, 1)), ram: map[string]value{}, acked: map[string]uint64{}, now: startOfTime, most: 3000}
+}
+
+// open starts a tier over what the files hold.
+func (w *world) open(cfg Config) error {
+	t, err := Open(cfg)
+	if err != nil {
+		return err
+	}
+	w.tier, w.hasher = t, record.NewHasher(t.Seed())
+	if err := t.Start(func(int64) error { return nil }); err != nil {
+		return err
+	}
+	return nil
+}
+
+// recovered waits until a recovery that is under way has ended.
+func (w *world) recovered() {
+	if d := w.tier.plan.done; d != nil {
+		<-d
+	}
+}
+
+func (w *world) key(i int) []byte { return fmt.Appendf(nil, "key-%06d", i) }
+
+// bytesOf makes a value that tells what it is: the key's checksum, the sequence
+// number, and filling that follows from them.
+func (w *world) bytesOf(key []byte, seq uint64, n int) []byte {
+	b := make([]byte, 16+n)
+	binary.LittleEndian.PutUint32(b, crc32.ChecksumIEEE(key))
+	binary.LittleEndian.PutUint64(b[4:], seq)
+	r := rand.New(rand.NewPCG(seq, uint64(len(key))))
+	for i := 16; i < len(b); i++ {
+		b[i] = byte(r.Uint32())
+	}
+	binary.LittleEndian.PutUint32(b[12:], crc32.ChecksumIEEE(b[16:]))
+	return b
+}
+
+func seqOf(key, b []byte) (uint64, error) {
+	if len(b) < 16 || binary.LittleEndian.Uint32(b[12:]) != crc32.ChecksumIEEE(b[16:]) {
+		return 0, errors.New("torn value")
+	}
+	if binary.LittleEndian.Uint32(b) != crc32.ChecksumIEEE(key) {
+		return 0, errors.New("another key's value")
+	}
+	return binary.LittleEndian.Uint64(b[4:]), nil
+}
+
+// set writes a key. It counts as acknowledged unless Commit fails.
+func (w *world) set(key []byte, deadline int64) error {
+	w.seq += 2
+	w.ram[string(key)] = value{w.bytesOf(key, w.seq, w.rng.IntN(w.most)), deadline}
+	return w.superseded(key, w.seq)
+}
+
+func (w *world) delete(key []byte) error {
+	w.seq += 2
+	delete(w.ram, string(key))
+	return w.superseded(key, w.seq+1)
+}
+
+func (w *world) superseded(key []byte, seq uint64) error {
+	h := w.hasher.Hash(key)
+	w.tier.Superseded(h)
+	if err := w.tier.Commit(h); err != nil {
+		return err
+	}
+	w.acked[string(key)] = seq
+	return nil
+}
+
+// demote lets a key leave RAM.
+func (w *world) demote(key []byte) bool {
+	v, ok := w.ram[string(key)]
+	if !ok {
+		return false
+	}
+	ok = w.tier.Demote(w.hasher.Hash(key), key, v.bytes, v.deadline, true)
+	delete(w.ram, string(key))
+	return ok
+}
+
+// get reads a key from the tier if RAM has it not, and judges what it finds.
+func (w *world) get(key []byte) error {
+	if _, ok := w.ram[string(key)]; ok {
+		return nil
+	}
+	h := w.hasher.Hash(key)
+	f, err := w.tier.Get(context.Background(), nil, key, h)
+	if err != nil {
+		return nil // a miss
+	}
+	seq, err := seqOf(key, f.Value)
+	if err != nil {
+		return fmt.Errorf("%s: %w", key, err)
+	}
+	if want := w.acked[string(key)]; seq < want {
+		return fmt.Errorf("%s: stale: version %d, and %d was acknowledged", key, seq, want)
+	}
+	if f.Deadline != 0 && f.Deadline <= w.now {
+		return fmt.Errorf("%s: expired at %d, and it is %d", key, f.Deadline, w.now)
+	}
+	w.hits++
+	if w.rng.IntN(2) == 0 && w.tier.Holds(h, f.Token) {
+		w.ram[string(key)] = value{f.Value, f.Deadline}
+	}
+	return nil
+}
+
+// step does something at random.
+func (w *world) step(keys int) error {
+	key := w.key(w.rng.IntN(keys))
+	switch n := w.rng.IntN(20); {
+	case n < 7:
+		deadline := int64(0)
+		if w.rng.IntN(4) == 0 {
+			deadline = w.now + 1 + w.rng.Int64N(1000)
+		}
+		_ = w.set(key, deadline)
+	case n < 8:
+		_ = w.delete(key)
+	case n < 15:
+		for k := range w.ram {
+			w.demote([]byte(k))
+			break
+		}
+	case n < 16:
+		w.now += w.rng.Int64N(20)
+	default:
+		return w.get(key)
+	}
+	return nil
+}
+
+// checkAll reads every key.
+func (w *world) checkAll(keys int) error {
+	for i := range keys {
+		if err := w.get(w.key(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// crashed is the world after its process died: only the files are left.
+func (w *world) crashed() { w.ram = map[string]value{} }
+
+func TestSetDemoteGet(t *testing.T) {
+	w := newWorld(t, 1)
+	fs := vfs.NewMem()
+	if err := w.open(testConfig(fs, w)); err != nil {
+		t.Fatal(err)
+	}
+	key := w.key(1)
+	if err := w.set(key, 0); err != nil {
+		t.Fatal(err)
+	}
+	want := w.ram[string(key)].bytes
+	if !w.demote(key) {
+		t.Fatal("not demoted")
+	}
+	for range 2 { // from memory, and from the file
+		f, err := w.tier.Get(context.Background(), nil, key, w.hasher.Hash(key))
+		if err != nil || string(f.Value) != string(want) {
+			t.Fatalf("Get: %x, %v; want %x", f.Value, err, want)
+		}
+		if err := w.tier.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.open(testConfig(fs, w)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.tier.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Random operations over several turns of the log, closed and opened now and
+// then.
+func TestModel(t *testing.T) {
+	for seed := range uint64(4) {
+		w := newWorld(t, seed)
+		fs := vfs.NewMem()
+		if err := w.open(testConfig(fs, w)); err != nil {
+			t.Fatal(err)
+		}
+		const keys = 2000
+		for step := range 20_000 {
+			if err := w.step(keys); err != nil {
+				t.Fatalf("seed %d, step %d: %v", seed, step, err)
+			}
+			if step%5000 == 4999 {
+				if err := w.tier.Close(); err != nil {
+					t.Fatal(err)
+				}
+				w.crashed()
+				if err := w.open(testConfig(fs, w)); err != nil {
+					t.Fatal(err)
+				}
+				before := w.hits
+				if err := w.checkAll(keys); err != nil {
+					t.Fatalf("seed %d, step %d, reopened: %v", seed, step, err)
+				}
+				if w.hits == before {
+					t.Fatalf("seed %d, step %d: nothing found after reopening: %+v", seed, step, w.tier.count.evicted.Load())
+				}
+			}
+		}
+		if err := w.tier.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// The process is killed at random, and what it leaves is opened again.
+func TestKill(t *testing.T) {
+	for seed := range uint64(6) {
+		w := newWorld(t, seed)
+		fs := vfs.NewMem()
+		if err := w.open(testConfig(fs, w)); err != nil {
+			t.Fatal(err)
+		}
+		const keys = 1500
+		for life := range 8 {
+			for step := range 500 + w.rng.IntN(4000) {
+				if err := w.step(keys); err != nil {
+					t.Fatalf("seed %d, life %d, step %d: %v", seed, life, step, err)
+				}
+			}
+			written := w.rng.IntN(2) == 0
+			if written {
+				w.tier.log.flushTo(w.tier.log.tail.Load())
+			}
+			clone := fs.CrashClone(w.rng, vfs.Kill)
+			old := w.tier
+			w.crashed()
+			if err := w.open(testConfig(clone, w)); err != nil {
+				t.Fatalf("seed %d, life %d: %v", seed, life, err)
+			}
+			if w.rng.IntN(2) == 0 {
+				w.recovered()
+			}
+			if err := old.Close(); err != nil {
+				t.Fatal(err)
+			}
+			fs = clone
+			before := w.hits
+			if err := w.checkAll(keys); err != nil {
+				t.Fatalf("seed %d, life %d, reopened: %v", seed, life, err)
+			}
+			w.recovered()
+			if err := w.checkAll(keys); err != nil {
+				t.Fatalf("seed %d, life %d, recovered: %v", seed, life, err)
+			}
+			if written && w.hits == before {
+				t.Fatalf("seed %d, life %d: nothing found after a kill: %+v", seed, life, w.tier.count.evicted.Load())
+			}
+		}
+		if err := w.tier.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
