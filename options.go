@@ -29,10 +29,10 @@ type Options struct {
 
 	// OnEvict is told of every entry that leaves, after it has left, with the
 	// reason. It runs in the goroutine whose call made the entry leave, in a
-	// load's own for GetOrLoad, or in the cache's for expired ones, outside
-	// every lock, and so perhaps several at once; it may use the cache. Key and
-	// value are lent until it returns. Default: nil, and then
-	// nothing is spent on it. Close does not call it.
+	// load's own for GetOrLoad, perhaps after GetOrLoad has returned, or in the
+	// cache's for expired ones, outside every lock, and so perhaps several at
+	// once; it may use the cache. Key and value are lent until it returns.
+	// Default: nil, and then nothing is spent on it. Close does not call it.
 	OnEvict func(key, value []byte, cause Cause)
 
 	// Clock is the time by which values expire. Only differences matter. Default:

@@ -3,6 +3,8 @@ package cachetest
 import (
 	"bytes"
 	"fmt"
+	"runtime"
+	"slices"
 	"sync"
 	"time"
 )
@@ -86,7 +88,8 @@ func (m *Machine) Evicted(key, value []byte, cause Cause) {
 		m.fail("key %x left for cause %d, and was not there", head(key), cause)
 		return
 	}
-	v := held[0]
+	i := m.leaves(held, value, cause)
+	v := held[i]
 	if !bytes.Equal(v.value, value) {
 		m.fail("key %x left with %d bytes %x: want %d bytes %x", head(key), len(value), head(value), len(v.value), head(v.value))
 	}
@@ -96,7 +99,26 @@ func (m *Machine) Evicted(key, value []byte, cause Cause) {
 	if (cause == Replaced || cause == Deleted) && !m.writes(key) {
 		m.fail("key %x left for cause %d", head(key), cause)
 	}
-	m.held[string(key)] = held[1:]
+	m.held[string(key)] = slices.Delete(held, i, i+1)
+}
+
+// leaves is which of a key's versions an event tells of: what was deleted is the
+// newest, anything else the oldest. But the event of an expired one may be on
+// its way in the Store's goroutine, and then one that came later is told first.
+func (m *Machine) leaves(held []version, value []byte, cause Cause) int {
+	if cause == Deleted {
+		return len(held) - 1
+	}
+	now := m.Clock.Now()
+	for i := range held {
+		if bytes.Equal(held[i].value, value) && held[i].expired(now) == (cause == Expired) {
+			return i
+		}
+		if !held[i].expired(now) {
+			break
+		}
+	}
+	return 0
 }
 
 func (m *Machine) writes(key []byte) bool {
@@ -156,7 +178,8 @@ func (m *Machine) Step(src Source) error {
 	return err
 }
 
-// Finish compares everything.
+// Finish compares everything, and clears the store: then everything that ever
+// was there has left, and was told.
 func (m *Machine) Finish() error {
 	m.mu.Lock()
 	m.op = "at the end"
@@ -168,7 +191,30 @@ func (m *Machine) Finish() error {
 	if m.err == nil {
 		m.err = m.Store.Check()
 	}
+	m.clear()
+	for deadline := time.Now().Add(time.Minute); m.untold() && time.Now().Before(deadline); {
+		runtime.Gosched() // what expired, a goroutine of the Store may be telling
+	}
+	if m.untold() {
+		m.mu.Lock()
+		m.fail("entries left without an event")
+		m.mu.Unlock()
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	return m.err
+}
+
+// untold reports whether some version is held, though nothing has gone wrong.
+func (m *Machine) untold() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, held := range m.held {
+		if len(held) > 0 {
+			return m.err == nil
+		}
+	}
+	return false
 }
 
 // head is the beginning of bytes, for messages.
