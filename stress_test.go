@@ -164,7 +164,7 @@ func (s *stress) run(thousands int) error {
 func TestStress(t *testing.T) {
 	thousands := 120
 	switch {
-	case invariants.Race: // where bytes are copied one by one
+	case invariants.Race: // where bytes move by atomic words
 		thousands = 5
 	case testing.Short():
 		thousands = 15

@@ -2,6 +2,6 @@
 
 package invariants
 
-// Race says that the race detector is on: memory moves byte by byte, and calls
+// Race says that the race detector is on: bytes move by atomic words, and calls
 // that allocate nothing otherwise may.
 const Race = true

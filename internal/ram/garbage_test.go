@@ -58,7 +58,7 @@ func TestReaderAmongGarbage(t *testing.T) {
 			key := []byte("key")
 			end := uint32(tier.region.Size() >> tier.unitShift)
 			rounds := 20_000
-			if invariants.Race { // where bytes are copied one by one
+			if invariants.Race { // where bytes move by atomic words
 				rounds = 500
 			}
 			for range rounds {

@@ -121,7 +121,7 @@ func TestModel(t *testing.T) {
 	for name, mask := range masks {
 		for _, bytes := range []int64{64 << 10, 256 << 10, 2 << 20} {
 			if invariants.Race && bytes > 64<<10 {
-				t.Logf("%s/%d: left to builds without the race detector, where bytes are not copied one by one", name, bytes)
+				t.Logf("%s/%d: left to builds without the race detector, where bytes move by atomic words", name, bytes)
 				continue
 			}
 			t.Run(fmt.Sprintf("%s/%d", name, bytes), func(t *testing.T) {
