@@ -86,7 +86,7 @@ func (s *modelStore) TooLarge(err error) bool { return errors.Is(err, firn.ErrTo
 // awaitEvents waits for the goroutine of a load, which tells what left for its
 // value after the callers have got it. If that never comes, Check finds it.
 func (s *modelStore) awaitEvents() {
-	for deadline := time.Now().Add(time.Minute); s.Check() != nil && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(10 * time.Second); s.Check() != nil && time.Now().Before(deadline); {
 		runtime.Gosched()
 	}
 }

@@ -192,7 +192,7 @@ func (m *Machine) Finish() error {
 		m.err = m.Store.Check()
 	}
 	m.clear()
-	for deadline := time.Now().Add(time.Minute); m.untold() && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(10 * time.Second); m.untold() && time.Now().Before(deadline); {
 		runtime.Gosched() // what expired, a goroutine of the Store may be telling
 	}
 	if m.untold() {
