@@ -135,7 +135,7 @@ func finish(t fataler, m *cachetest.Machine, s *modelStore) {
 // Every call against the model: see package cachetest for what it demands.
 func TestModel(t *testing.T) {
 	for _, bytes := range []int64{64 << 10, 200_000, 1 << 20} {
-		if invariants.Race && bytes > 64<<10 {
+		if invariants.Race && bytes > 200_000 {
 			t.Logf("%d bytes: left to builds without the race detector, where bytes move by atomic words", bytes)
 			continue
 		}
@@ -172,14 +172,14 @@ func TestModelRapid(t *testing.T) {
 
 func FuzzCommands(f *testing.F) {
 	rng := rand.NewChaCha8([32]byte{2})
-	for _, n := range []int{20, 200, 2000} {
+	for _, n := range []int{20, 100, cachetest.FuzzBytes} {
 		input := make([]byte, n)
 		rng.Read(input)
 		f.Add(input, uint8(n))
 	}
 	f.Fuzz(func(t *testing.T, input []byte, size uint8) {
-		m, s := newMachine(t, 64<<10<<(size%5), 60)
-		for src := (&cachetest.Bytes{Rest: input}); len(src.Rest) > 0; {
+		m, s := newMachine(t, 64<<10<<(size%3), 60)
+		for src := cachetest.Fuzzed(input); len(src.Rest) > 0; {
 			if err := m.Step(src); err != nil {
 				t.Fatal(err)
 			}

@@ -10,6 +10,13 @@ import (
 // are used up every choice is 0.
 type Bytes struct{ Rest []byte }
 
+// FuzzBytes is how many bytes of a fuzzer's input are used. It makes ever longer
+// ones, and they only take longer.
+const FuzzBytes = 400
+
+// Fuzzed is a Source of the choices in a fuzzer's input.
+func Fuzzed(input []byte) *Bytes { return &Bytes{Rest: input[:min(len(input), FuzzBytes)]} }
+
 // Below takes the next choice from the input.
 func (b *Bytes) Below(n int) int {
 	if len(b.Rest) < 2 {

@@ -169,16 +169,16 @@ func TestModelRapid(t *testing.T) {
 
 func FuzzModel(f *testing.F) {
 	rng := rand.NewChaCha8([32]byte{1})
-	for _, n := range []int{20, 200, 2000} {
+	for _, n := range []int{20, 100, cachetest.FuzzBytes} {
 		input := make([]byte, n)
 		rng.Read(input)
 		f.Add(input, uint8(n))
 	}
 	f.Fuzz(func(t *testing.T, input []byte, kind uint8) {
 		mask := []uint64{0, 3, 1 << 63, ^uint64(0x3fff << 32)}[kind%4]
-		m := newMachine(t, 64<<10<<(kind/4%5), mask, cachetest.Keys(60, 3<<10))
+		m := newMachine(t, 64<<10<<(kind/4%3), mask, cachetest.Keys(60, 3<<10))
 		defer freeMachine(m)
-		for src := (&cachetest.Bytes{Rest: input}); len(src.Rest) > 0; {
+		for src := cachetest.Fuzzed(input); len(src.Rest) > 0; {
 			if err := m.Step(src); err != nil {
 				t.Fatal(err)
 			}
