@@ -20,7 +20,6 @@ type flusher struct {
 
 	bytes func(n int)               // told of what was written
 	fail  func(s *segment, e error) // told of a segment that could not be written, twice
-	done  chan struct{}
 }
 
 // piece is what is to be written next.
@@ -34,7 +33,6 @@ type piece struct {
 
 // run writes until the log is closed.
 func (f *flusher) run() {
-	defer close(f.done)
 	l := f.log
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -124,6 +122,7 @@ func (l *log) giveUp(s *segment) {
 	l.slots[s.slot].bad = true
 	if l.open == s {
 		l.open = nil
+		l.prev = l.before
 	}
 	l.mu.Unlock()
 }

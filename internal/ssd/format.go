@@ -144,26 +144,28 @@ const (
 	maxSegment       = 64 << 20
 )
 
-// putSegmentHeader writes the header of a segment.
-func putSegmentHeader(b []byte, logID, serial uint64, size int) {
+// putSegmentHeader writes the header of a segment. prev is the serial of the one
+// before it, 0 if there is none.
+func putSegmentHeader(b []byte, logID, serial, prev uint64, size int) {
 	clear(b[:segmentHeaderLen])
 	copy(b, segmentMagic)
 	binary.LittleEndian.PutUint64(b[8:], logID)
 	binary.LittleEndian.PutUint64(b[16:], serial)
 	binary.LittleEndian.PutUint64(b[24:], uint64(size))
+	binary.LittleEndian.PutUint64(b[32:], prev)
 	binary.LittleEndian.PutUint32(b[60:], checksum(0, b[:60]))
 }
 
 // parseSegmentHeader tells which segment of the log b begins, if any.
-func parseSegmentHeader(b []byte, logID uint64, size int) (serial uint64, ok bool) {
+func parseSegmentHeader(b []byte, logID uint64, size int) (serial, prev uint64, ok bool) {
 	if len(b) < segmentHeaderLen || string(b[:8]) != segmentMagic ||
 		binary.LittleEndian.Uint64(b[8:]) != logID ||
 		binary.LittleEndian.Uint64(b[24:]) != uint64(size) ||
 		binary.LittleEndian.Uint32(b[60:]) != checksum(0, b[:60]) {
-		return 0, false
+		return 0, 0, false
 	}
-	serial = binary.LittleEndian.Uint64(b[16:])
-	return serial, serial != 0
+	serial, prev = binary.LittleEndian.Uint64(b[16:]), binary.LittleEndian.Uint64(b[32:])
+	return serial, prev, serial > prev
 }
 
 // trailer ends a sealed segment: it says where the list of its records stands.

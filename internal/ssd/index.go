@@ -77,7 +77,7 @@ type index struct {
 	shardBits uint
 	allowed   atomic.Int64 // bytes that the tables may take
 	used      atomic.Int64 // bytes that they take
-	most      int64        // bytes that they may ever take
+	most      atomic.Int64 // bytes that they may ever take
 	refused   atomic.Bool  // an entry found no room
 }
 
@@ -102,7 +102,8 @@ const (
 // newIndex reserves the index of a tier: tables of at most most bytes in
 // 1<<shardBits shards.
 func newIndex(shardBits uint, most int64) (*index, error) {
-	x := &index{shardBits: shardBits, shards: make([]shard, 1<<shardBits), most: most}
+	x := &index{shardBits: shardBits, shards: make([]shard, 1<<shardBits)}
+	x.most.Store(most)
 	each := most >> shardBits / 8
 	if least := int64(leastHomes + shardSlack); each < least {
 		return nil, fmt.Errorf("ssd: index of %d bytes: want at least %d for %d shards", most, 8*least<<shardBits, len(x.shards))
@@ -267,7 +268,7 @@ func (x *index) wantsMemory() (more int64) {
 	if x.used.Load() < allowed-allowed/8 {
 		return 0
 	}
-	return min(max(allowed/4, 64<<10), x.most-allowed)
+	return min(max(allowed/4, 64<<10), x.most.Load()-allowed)
 }
 
 // full reports whether, since it was last asked, an entry found no room though

@@ -115,10 +115,10 @@ func TestIndexKeepsToItsMemory(t *testing.T) {
 		s.put(newEntry(x, 1, 1))
 	}
 	s.check(t)
-	if x.used.Load() > x.most {
-		t.Fatalf("%d bytes used, %d allowed", x.used.Load(), x.most)
+	if x.used.Load() > x.most.Load() {
+		t.Fatalf("%d bytes used, %d allowed", x.used.Load(), x.most.Load())
 	}
-	if per := float64(x.most) / float64(n); per > 10 {
+	if per := float64(x.most.Load()) / float64(n); per > 10 {
 		t.Fatalf("%.1f bytes for an entry, want at most 10", per)
 	}
 }

@@ -44,6 +44,8 @@ type log struct {
 	slots   []slot
 	free    []int  // slots that hold nothing of worth
 	next    uint64 // serial of the next segment
+	prev    uint64 // serial of the last one that is not known to have failed; 0: none
+	before  uint64 // the one before that
 	force   uint64 // write at least up to this LSN, full block or not
 	logID   uint64
 	writing bool // the writer is handing bytes to the file
@@ -188,7 +190,8 @@ func (l *log) begin() *segment {
 	}
 	l.free = l.free[:copy(l.free, l.free[1:])]
 	l.next++
-	putSegmentHeader(s.buf, l.logID, s.serial, l.segBytes())
+	putSegmentHeader(s.buf, l.logID, s.serial, l.prev, l.segBytes())
+	l.before, l.prev = l.prev, s.serial
 	sl := &l.slots[s.slot]
 	sl.count, sl.sealed = 0, false
 	sl.serial.Store(s.serial)

@@ -155,7 +155,7 @@ func (t *Tier) accept(dst, key []byte, sp *spot, b []byte) (f Found, err error) 
 	case string(r.key) != string(key) || r.flags&flagTombstones != 0:
 		t.count.collisions.Add(1)
 		return Found{}, ErrNotFound
-	case r.deadline != 0 && r.deadline <= t.cfg.Now():
+	case r.deadline != 0 && r.deadline <= t.Now():
 		return Found{}, ErrNotFound // its room comes back when its segment is reclaimed
 	}
 	if r.flags&flagCompressed == 0 {

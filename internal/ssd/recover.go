@@ -28,6 +28,7 @@ type recoveryPlan struct {
 type found struct {
 	slot    int
 	serial  uint64
+	prev    uint64
 	trailer trailer
 	sealed  bool
 }
@@ -55,6 +56,7 @@ func (t *Tier) planRecovery() (ok bool, err error) {
 			floor = max(floor, n.at)
 		case noteDrop:
 			dropped[n.at] = true
+			next = max(next, n.at+1)
 		case noteReach:
 			p.reach = max(p.reach, n.at)
 		}
@@ -73,7 +75,7 @@ func (t *Tier) planRecovery() (ok bool, err error) {
 		t.skew.Store(max(t.skew.Load(), f.trailer.sealedAt-t.cfg.Now()))
 	}
 	slices.SortFunc(p.segments, func(a, b found) int { return cmp.Compare(b.serial, a.serial) })
-	p.segments = t.untilGap(slices.CompactFunc(p.segments, func(a, b found) bool { return a.serial == b.serial }), floor, dropped)
+	p.segments = t.untilGap(slices.CompactFunc(p.segments, func(a, b found) bool { return a.serial == b.serial }), max(floor, 1))
 	for _, f := range p.segments {
 		s := &l.slots[f.slot]
 		s.serial.Store(f.serial)
@@ -85,6 +87,9 @@ func (t *Tier) planRecovery() (ok bool, err error) {
 		}
 	}
 	l.next = max(next, floor, p.reach>>l.segShift+1)
+	if len(p.segments) > 0 {
+		l.prev = p.segments[0].serial
+	}
 	l.tail.Store(l.lsn(l.next, 0))
 	l.flushed.Store(l.lsn(l.next, 0))
 	return true, nil
@@ -92,23 +97,22 @@ func (t *Tier) planRecovery() (ok bool, err error) {
 
 // untilGap ends the list of segments where one is missing that may have held
 // tombstones: what is older could have come back to life.
-func (t *Tier) untilGap(segs []found, floor uint64, dropped map[uint64]bool) []found {
-	if t.plan.reach == 0 {
+func (t *Tier) untilGap(segs []found, floor uint64) []found {
+	want := t.plan.reach >> t.log.segShift
+	if want < floor {
 		return segs
 	}
-	want := t.plan.reach >> t.log.segShift
 	for i, f := range segs {
 		if f.serial > want {
 			continue
 		}
-		for want > f.serial && dropped[want] {
-			want--
-		}
-		if want > f.serial {
+		if f.serial < want {
 			t.slog.Warn("firn: SSD tier: a segment is missing; what is older is dropped", "segment", want)
 			return segs[:i]
 		}
-		want--
+		if want = f.prev; want < floor {
+			break
+		}
 	}
 	return segs
 }
@@ -147,7 +151,7 @@ func (t *Tier) parseEnds(head, tail *aio.Request) (f found, ok bool) {
 		return f, false
 	}
 	size := t.log.segBytes()
-	if f.serial, ok = parseSegmentHeader(head.Buf.Bytes(), t.super.logID, size); !ok {
+	if f.serial, f.prev, ok = parseSegmentHeader(head.Buf.Bytes(), t.super.logID, size); !ok {
 		return f, false
 	}
 	if tail.Err != nil {
@@ -193,7 +197,7 @@ func (t *Tier) startRecovery() {
 
 // allow gives the index memory, as much of it as can be had.
 func (t *Tier) allow(bytes int64) {
-	more := min(bytes, t.index.most-t.index.allowed.Load())
+	more := min(bytes, t.index.most.Load()-t.index.allowed.Load())
 	for more > 0 && t.chargeMemory(more) != nil {
 		more /= 2
 	}

@@ -19,6 +19,8 @@ const (
 	snapshotTemp      = "snapshot.new"
 )
 
+var errNoIndexMemory = errors.New("ssd: the index does not fit into memory")
+
 var errNoSnapshotSpace = errors.New("ssd: the index is larger than the space that is kept for it")
 
 // saveSnapshot writes the index to a file of its own, and returns its number,
@@ -185,8 +187,11 @@ func (t *Tier) loadRange(f vfs.File, b, dir []byte, offs []int64, i, j int) ([]b
 		for ; len(part) > 0; part = part[8:] {
 			words = append(words, binary.LittleEndian.Uint64(part))
 		}
-		if !t.placed(words) || !t.index.load(&t.index.shards[i], words) {
+		if !t.placed(words) {
 			return b, errCorrupt
+		}
+		if !t.index.load(&t.index.shards[i], words) {
+			return b, errNoIndexMemory
 		}
 	}
 	return b[:0], nil

@@ -114,6 +114,7 @@ type Tier struct {
 
 	quit    chan struct{}
 	wake    chan struct{}
+	keeping sync.WaitGroup
 	running sync.WaitGroup
 }
 
@@ -322,7 +323,7 @@ func (t *Tier) allocateMemory() (err error) {
 	t.fixed = buffers*int64(segBytes) + journalMemory(int64(s.journal)) + t.admission.bytes() + t.reader.Bytes()
 	t.flusher = &flusher{
 		log: t.log, file: t.logFile, block: vfs.Aligned(blockBytes, blockBytes),
-		bytes: func(n int) { t.count.written.Add(uint64(n)) }, fail: t.segmentFailed, done: make(chan struct{}),
+		bytes: func(n int) { t.count.written.Add(uint64(n)) }, fail: t.segmentFailed,
 	}
 	return nil
 }
@@ -432,7 +433,7 @@ func (t *Tier) restart() {
 	}
 	l.sealed = nil
 	l.logID = logID
-	l.next = max(l.next, next)
+	l.next, l.prev, l.before = max(l.next, next), 0, 0
 	l.free = l.free[:0]
 	for i := range l.slots {
 		l.slots[i].serial.Store(0)
@@ -456,9 +457,8 @@ func (t *Tier) Start(charge func(bytes int64) error) error {
 	if err := t.chargeMemory(0); err != nil {
 		return err
 	}
-	t.running.Add(2)
-	go func() { defer t.running.Done(); t.flusher.run() }()
-	go func() { defer t.running.Done(); t.keep() }()
+	t.running.Go(t.flusher.run)
+	t.keeping.Go(t.keep)
 	t.startRecovery()
 	return nil
 }
@@ -527,7 +527,7 @@ func (t *Tier) tidy() {
 	}
 	if more := t.index.wantsMemory(); more > 0 {
 		if t.chargeMemory(more) != nil {
-			t.index.most = t.index.allowed.Load() // RAM has no more to give
+			t.index.most.Store(t.index.allowed.Load()) // RAM has no more to give
 		}
 	}
 	for {
@@ -551,11 +551,12 @@ func (t *Tier) Close() error {
 	}
 	t.health.stop()
 	t.stopRecovery()
+	close(t.quit)
+	t.keeping.Wait() // what it reclaims must be reclaimed before the index is saved
 	var err error
 	if !t.health.isOff() {
 		err = t.saveAll()
 	}
-	close(t.quit)
 	t.log.close()
 	t.journal.fail(errClosed)
 	t.running.Wait()

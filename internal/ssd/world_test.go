@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 
 	"github.com/firncache/firn/internal/record"
@@ -25,7 +26,7 @@ type world struct {
 	ram    map[string]value
 	acked  map[string]uint64 // sequence number of the last acknowledged write; odd: a delete
 	seq    uint64
-	now    int64
+	now    atomic.Int64
 	most   int // longest value
 	hits   int // found in the tier
 	log    io.Writer
@@ -41,13 +42,15 @@ const startOfTime = 1_000_000
 func testConfig(fs vfs.FS, w *world) Config {
 	return Config{
 		FS: fs, Bytes: 2 << 20, SegmentBytes: 64 << 10, Memory: 1 << 20, Admission: AdmitAll,
-		Now: func() int64 { return w.now }, Log: slog.New(slog.NewTextHandler(w.log, nil)),
+		Now: func() int64 { return w.now.Load() }, Log: slog.New(slog.NewTextHandler(w.log, nil)),
 		BootID: func() string { return "boot" },
 	}
 }
 
 func newWorld(t testing.TB, seed uint64) *world {
-	return &world{log: t.Output(), rng: rand.New(rand.NewPCG(seed, 1)), ram: map[string]value{}, acked: map[string]uint64{}, now: startOfTime, most: 3000}
+	w := &world{log: t.Output(), rng: rand.New(rand.NewPCG(seed, 1)), ram: map[string]value{}, acked: map[string]uint64{}, most: 3000}
+	w.now.Store(startOfTime)
+	return w
 }
 
 // open starts a tier over what the files hold.
@@ -147,8 +150,8 @@ func (w *world) get(key []byte) error {
 	if want := w.acked[string(key)]; seq < want {
 		return fmt.Errorf("%s: stale: version %d, and %d was acknowledged", key, seq, want)
 	}
-	if f.Deadline != 0 && f.Deadline <= w.now {
-		return fmt.Errorf("%s: expired at %d, and it is %d", key, f.Deadline, w.now)
+	if f.Deadline != 0 && f.Deadline <= w.now.Load() {
+		return fmt.Errorf("%s: expired at %d, and it is %d", key, f.Deadline, w.now.Load())
 	}
 	w.hits++
 	if w.rng.IntN(2) == 0 && w.tier.Holds(h, f.Token) {
@@ -164,7 +167,7 @@ func (w *world) step(keys int) error {
 	case n < 7:
 		deadline := int64(0)
 		if w.rng.IntN(4) == 0 {
-			deadline = w.now + 1 + w.rng.Int64N(1000)
+			deadline = w.now.Load() + 1 + w.rng.Int64N(1000)
 		}
 		_ = w.set(key, deadline)
 	case n < 8:
@@ -175,7 +178,7 @@ func (w *world) step(keys int) error {
 			break
 		}
 	case n < 16:
-		w.now += w.rng.Int64N(20)
+		w.now.Add(w.rng.Int64N(20))
 	default:
 		return w.get(key)
 	}
