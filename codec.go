@@ -43,36 +43,66 @@ type Codec[V any] interface {
 //     or fields of function, channel or method-bearing interface types, unless
 //     their tag is `json:"-"`, or the type marshals itself.
 func DefaultCodec[V any]() (Codec[V], error) {
-	t := reflect.TypeFor[V]()
-	if t == reflect.TypeFor[time.Time]() {
-		return any(timeCodec{}).(Codec[V]), nil
-	}
-	if c, ok := newBinaryCodec[V](); ok {
-		return c, nil
-	}
-	switch t.Kind() {
-	case reflect.String:
-		return stringCodec[V]{}, nil
-	case reflect.Slice:
-		if t.Elem().Kind() == reflect.Uint8 {
-			return bytesCodec[V]{}, nil
-		}
-	case reflect.Array:
-		if t.Elem().Kind() == reflect.Uint8 {
-			return arrayCodec[V]{}, nil
-		}
-	case reflect.Bool:
-		return boolCodec[V]{}, nil
-	case reflect.Complex64, reflect.Complex128:
-		return complexCodec[V]{}, nil
-	}
-	if isNumber(t.Kind()) {
-		return numberCodec[V]{}, nil
-	}
-	if err := lostInJSON(t); err != nil {
+	name, err := defaultCodecOf(reflect.TypeFor[V]())
+	if err != nil {
 		return nil, err
 	}
+	switch name {
+	case timeName:
+		return any(timeCodec{}).(Codec[V]), nil
+	case binaryName:
+		return newBinaryCodec[V](), nil
+	case stringName:
+		return stringCodec[V]{}, nil
+	case bytesName:
+		return bytesCodec[V]{}, nil
+	case arrayName:
+		return arrayCodec[V]{}, nil
+	case boolName:
+		return boolCodec[V]{}, nil
+	case numberName:
+		return numberCodec[V]{}, nil
+	case complexName:
+		return complexCodec[V]{}, nil
+	}
 	return JSONCodec[V](), nil
+}
+
+// The names of the built-in codecs. Whoever changes what one of them writes
+// gives it another number.
+const (
+	timeName    = "time/1"
+	binaryName  = "binary/1"
+	stringName  = "string/1"
+	bytesName   = "bytes/1"
+	arrayName   = "array/1"
+	boolName    = "bool/1"
+	numberName  = "number/1"
+	complexName = "complex/1"
+	jsonName    = "json/1"
+)
+
+// defaultCodecOf is the name of a type's DefaultCodec.
+func defaultCodecOf(t reflect.Type) (name string, err error) {
+	switch k := t.Kind(); {
+	case t == reflect.TypeFor[time.Time]():
+		return timeName, nil
+	case isBinary(t):
+		return binaryName, nil
+	case k == reflect.String:
+		return stringName, nil
+	case k == reflect.Slice && t.Elem().Kind() == reflect.Uint8:
+		return bytesName, nil
+	case k == reflect.Array && t.Elem().Kind() == reflect.Uint8:
+		return arrayName, nil
+	case k == reflect.Bool:
+		return boolName, nil
+	case isNumber(k):
+		return numberName, nil
+	case k == reflect.Complex64 || k == reflect.Complex128:
+		return complexName, nil
+	}
+	return jsonName, lostInJSON(t)
 }
 
 // isNumber reports whether AppendPlain takes values of the kind, bool apart.

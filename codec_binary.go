@@ -24,21 +24,18 @@ func isBinary(t reflect.Type) bool {
 		(implements[encoding.BinaryAppender](t) || implements[encoding.BinaryMarshaler](t))
 }
 
-// newBinaryCodec makes the codec, if the type has the methods.
-func newBinaryCodec[V any]() (*binaryCodec[V], bool) {
+// newBinaryCodec makes the codec of a type that isBinary.
+func newBinaryCodec[V any]() *binaryCodec[V] {
 	t := reflect.TypeFor[V]()
-	if !isBinary(t) {
-		return nil, false
-	}
 	b := &binaryCodec[V]{}
 	b.holders.New = func() any { return new(holder[V]) }
 	if t.Kind() == reflect.Pointer && t.Implements(reflect.TypeFor[encoding.BinaryUnmarshaler]()) {
 		b.pointer = t.Elem()
 	}
-	return b, true
+	return b
 }
 
-func (b *binaryCodec[V]) Name() string { return "binary/1" }
+func (b *binaryCodec[V]) Name() string { return binaryName }
 
 func (b *binaryCodec[V]) Append(dst []byte, v V) ([]byte, error) {
 	if b.pointer != nil {

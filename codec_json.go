@@ -42,7 +42,7 @@ func JSONCodec[V any]() Codec[V] {
 	return c
 }
 
-func (c *jsonCodec[V]) Name() string { return "json/1" }
+func (c *jsonCodec[V]) Name() string { return jsonName }
 
 func (c *jsonCodec[V]) Append(dst []byte, v V) ([]byte, error) {
 	h := c.holders.Get().(*jsonHolder[V])

@@ -14,7 +14,7 @@ import (
 
 type stringCodec[V any] struct{}
 
-func (stringCodec[V]) Name() string { return "string/1" }
+func (stringCodec[V]) Name() string { return stringName }
 
 func (stringCodec[V]) Append(dst []byte, v V) ([]byte, error) {
 	return append(dst, *offheap.StringOf(&v)...), nil
@@ -27,7 +27,7 @@ func (stringCodec[V]) Decode(src []byte) (v V, err error) {
 
 type bytesCodec[V any] struct{}
 
-func (bytesCodec[V]) Name() string { return "bytes/1" }
+func (bytesCodec[V]) Name() string { return bytesName }
 
 func (bytesCodec[V]) Append(dst []byte, v V) ([]byte, error) {
 	return append(dst, *offheap.BytesOf(&v)...), nil
@@ -40,7 +40,7 @@ func (bytesCodec[V]) Decode(src []byte) (v V, err error) {
 
 type arrayCodec[V any] struct{}
 
-func (arrayCodec[V]) Name() string { return "array/1" }
+func (arrayCodec[V]) Name() string { return arrayName }
 
 func (arrayCodec[V]) Append(dst []byte, v V) ([]byte, error) {
 	return append(dst, offheap.ArrayOf(&v)...), nil
@@ -56,7 +56,7 @@ func (arrayCodec[V]) Decode(src []byte) (v V, err error) {
 
 type numberCodec[V any] struct{}
 
-func (numberCodec[V]) Name() string { return "number/1" }
+func (numberCodec[V]) Name() string { return numberName }
 
 func (numberCodec[V]) Append(dst []byte, v V) ([]byte, error) {
 	return offheap.AppendPlain(dst, &v), nil
@@ -74,7 +74,7 @@ func (numberCodec[V]) Decode(src []byte) (v V, err error) {
 // does not exist.
 type boolCodec[V any] struct{}
 
-func (boolCodec[V]) Name() string { return "bool/1" }
+func (boolCodec[V]) Name() string { return boolName }
 
 func (boolCodec[V]) Append(dst []byte, v V) ([]byte, error) {
 	return offheap.AppendPlain(dst, &v), nil
@@ -91,7 +91,7 @@ func (boolCodec[V]) Decode(src []byte) (v V, err error) {
 // complexCodec stores 16 bytes, whichever of the two types it is.
 type complexCodec[V any] struct{}
 
-func (complexCodec[V]) Name() string { return "complex/1" }
+func (complexCodec[V]) Name() string { return complexName }
 
 func (complexCodec[V]) Append(dst []byte, v V) ([]byte, error) {
 	c := reflect.ValueOf(&v).Elem().Complex()
@@ -114,7 +114,7 @@ func (complexCodec[V]) Decode(src []byte) (v V, err error) {
 // reading of the monotonic clock.
 type timeCodec struct{}
 
-func (timeCodec) Name() string { return "time/1" }
+func (timeCodec) Name() string { return timeName }
 
 func (timeCodec) Append(dst []byte, t time.Time) ([]byte, error) { return t.AppendBinary(dst) }
 

@@ -15,6 +15,8 @@ var (
 	// ErrTooLarge says that a key and its value are longer together than the
 	// cache stores: a quarter of the RAM budget.
 	ErrTooLarge = errors.New("firn: too large")
+	// ErrWrongType says that a value is of another type than was asked for.
+	ErrWrongType = errors.New("firn: wrong type")
 )
 
 func tooLarge(keyLen, valueLen int, most int64) error {

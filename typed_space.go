@@ -57,6 +57,8 @@ type typed struct {
 	mu     sync.Mutex
 	spaces map[string]*namespace // by name
 
+	values atomic.Pointer[namespace] // of SetValue, once it was used
+
 	mismatches, decodeErrors atomic.Uint64
 }
 

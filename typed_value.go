@@ -1,0 +1,161 @@
+package firn
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"reflect"
+	"sync"
+	"time"
+)
+
+// SetValue stores a value of any type that has a DefaultCodec, with
+// Options.TTL, for GetValue. What is stored under such a key is apart from
+// everything else in the cache. A value behind an interface is stored as what
+// it is; nil is an error. Otherwise it is as Typed.Set, at the cost of some
+// reflection: a Typed is faster.
+func SetValue(c *Cache, key string, v any) error { return SetValueWithTTL(c, key, v, c.ttl) }
+
+// SetValueWithTTL is SetValue with a time to live of its own; 0 means that the
+// value never expires.
+func SetValueWithTTL(c *Cache, key string, v any, ttl time.Duration) error {
+	t, err := dynamicOf(reflect.TypeOf(v))
+	if err != nil {
+		return fmt.Errorf("firn: SetValue of %q: %w", key, err)
+	}
+	s := valueScratch.Get().(*scratch[string])
+	defer releaseValue(s)
+	if err = c.encodeValueKey(s, key); err != nil {
+		return err
+	}
+	if s.value, err = t.append(s.value[:0], v); err != nil {
+		return fmt.Errorf("firn: SetValue of %q: encode a %s as %s: %w", key, t.name, t.codec, err)
+	}
+	return c.SetWithTTL(s.key, s.value, ttl)
+}
+
+// GetValue returns the value that SetValue stored under key, if it is a T. A
+// value of another type counts as a mismatch in Stats, and stays: LookupValue
+// says what it is.
+func GetValue[T any](c *Cache, key string) (T, bool) {
+	v, err := LookupValue[T](context.Background(), c, key)
+	return v, err == nil
+}
+
+// LookupValue is GetValue with a context and with errors: those of Cache.Lookup,
+// ErrWrongType, in a message that names both types, and that T has no codec. A
+// value of T that was stored by another version of T, or that cannot be read,
+// is ErrNotFound, as with Typed.
+func LookupValue[T any](ctx context.Context, c *Cache, key string) (v T, err error) {
+	t, err := valueTypeOf[T]()
+	if err != nil {
+		return v, fmt.Errorf("firn: GetValue of %q: %w", key, err)
+	}
+	s := valueScratch.Get().(*scratch[string])
+	defer releaseValue(s)
+	if err = c.encodeValueKey(s, key); err != nil {
+		return v, err
+	}
+	if s.value, err = c.Lookup(ctx, s.value[:0], s.key); err != nil {
+		return v, err
+	}
+	name, stamp, payload, ok := cutHead(s.value)
+	switch {
+	case ok && string(name) != t.name:
+		c.typed.mismatches.Add(1)
+		return v, fmt.Errorf("%w: %q holds a %s: want a %s", ErrWrongType, key, name, t.name)
+	case !ok || stamp != t.stamp:
+		return v, c.mismatch(s.key)
+	}
+	if v, err = t.codec.Decode(payload); err != nil {
+		var none T
+		return none, c.undecodable(s.key, t.codec.Name(), err)
+	}
+	return v, nil
+}
+
+// DeleteValue removes what SetValue stored under key. That there was nothing is
+// no error.
+func DeleteValue(c *Cache, key string) error {
+	s := valueScratch.Get().(*scratch[string])
+	defer releaseValue(s)
+	if err := c.encodeValueKey(s, key); err != nil {
+		return err
+	}
+	return c.Delete(s.key)
+}
+
+var valueScratch = sync.Pool{New: func() any { return new(scratch[string]) }}
+
+func releaseValue(s *scratch[string]) {
+	if cap(s.value) <= maxScratch && cap(s.key) <= maxScratch {
+		valueScratch.Put(s)
+	}
+}
+
+// encodeValueKey makes s.key of a key, in the namespace of SetValue.
+func (c *Cache) encodeValueKey(s *scratch[string], key string) error {
+	space := c.typed.values.Load()
+	if space == nil {
+		var err error
+		if space, err = c.space("values"); err != nil {
+			return fmt.Errorf("firn: %w", err)
+		}
+		c.typed.values.Store(space)
+	}
+	if s.uses++; s.uses%keepEvery == 0 {
+		space.keep()
+	}
+	s.key = append(space.append(s.key[:0], space.current.Load()), key...)
+	return nil
+}
+
+// A value of SetValue is stored behind a head that says what it is:
+//
+//	+--------+----------------+------+-------+- - - - -+
+//	| format | length of name | name | stamp | payload |
+//	| 4      | uvarint        |      | 4     |         |
+//	+--------+----------------+------+-------+- - - - -+
+//
+// The stamp is of codec and layout, as in a Typed.
+var valueFormat = stampOf("values/1")
+
+// cutHead takes the head off a stored value.
+func cutHead(stored []byte) (name []byte, s stamp, payload []byte, ok bool) {
+	rest, ok := valueFormat.cut(stored)
+	if !ok {
+		return nil, 0, nil, false
+	}
+	n, skip := binary.Uvarint(rest)
+	if skip <= 0 || n > uint64(len(rest)-skip) {
+		return nil, 0, nil, false
+	}
+	name, rest = rest[skip:skip+int(n)], rest[skip+int(n):]
+	if len(rest) < stampLen {
+		return nil, 0, nil, false
+	}
+	return name, stamp(binary.LittleEndian.Uint32(rest)), rest[stampLen:], true
+}
+
+// valueType is what GetValue knows of a type.
+type valueType[T any] struct {
+	name  string
+	stamp stamp
+	codec Codec[T]
+}
+
+var valueTypes sync.Map // reflect.Type of T → *valueType[T]
+
+func valueTypeOf[T any]() (*valueType[T], error) {
+	t := reflect.TypeFor[T]()
+	if known, ok := valueTypes.Load(t); ok {
+		return known.(*valueType[T]), nil
+	}
+	codec, err := DefaultCodec[T]()
+	if err != nil {
+		return nil, err
+	}
+	known := &valueType[T]{typeName(t), stampOf(codec.Name(), layout(t)), codec}
+	valueTypes.Store(t, known)
+	return known, nil
+}
