@@ -1,0 +1,79 @@
+package firnexpvar_test
+
+import (
+	"encoding/json"
+	"expvar"
+	"maps"
+	"math"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/firncache/firn"
+	"github.com/firncache/firn/metrics/firnexpvar"
+	"github.com/firncache/firn/metrics/internal/statstest"
+)
+
+// What /debug/vars serves is what Stats says.
+func TestScrape(t *testing.T) {
+	one, two := statstest.Distinct(1), statstest.Distinct(2)
+	vars := expvar.NewMap("caches")
+	vars.Set("one", firnexpvar.Var(one))
+	vars.Set("two", firnexpvar.Var(two))
+
+	w := httptest.NewRecorder()
+	expvar.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/debug/vars", nil))
+	var page struct{ Caches map[string]map[string]float64 }
+	if err := json.Unmarshal(w.Body.Bytes(), &page); err != nil {
+		t.Fatalf("%v\n%s", err, w.Body)
+	}
+	for name, want := range map[string]statstest.Fixed{"one": one, "two": two} {
+		if got := page.Caches[name]; !maps.Equal(got, want.Values()) {
+			t.Errorf("%s: got %v, want %v", name, got, want.Values())
+		}
+	}
+}
+
+// Statistics are read anew each time, and also from a closed cache.
+func TestLive(t *testing.T) {
+	c, err := firn.Open(firn.Options{RAMBytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := firnexpvar.Var(c)
+	sets := func() float64 {
+		var values map[string]float64
+		if err := json.Unmarshal([]byte(v.String()), &values); err != nil {
+			t.Fatalf("%v: %s", err, v)
+		}
+		return values["sets"]
+	}
+	if got := sets(); got != 0 {
+		t.Errorf("%v sets before the first", got)
+	}
+	if err := c.Set([]byte("k"), []byte("v")); err != nil {
+		t.Fatal(err)
+	}
+	if got := sets(); got != 1 {
+		t.Errorf("%v sets, want 1", got)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := sets(); got != 1 {
+		t.Errorf("%v sets after Close, want 1", got)
+	}
+}
+
+// A value that JSON cannot say is left out, and spoils no other.
+func TestNotFinite(t *testing.T) {
+	all := firn.Metrics
+	defer func() { firn.Metrics = all }()
+	firn.Metrics = append(all[:len(all):len(all)], firn.Metric{Name: "ratio", Value: func(*firn.Stats) float64 { return math.NaN() }})
+	src := statstest.Distinct(1)
+	want := src.Values()
+	delete(want, "ratio")
+	var got map[string]float64
+	if err := json.Unmarshal([]byte(firnexpvar.Var(src).String()), &got); err != nil || !maps.Equal(got, want) {
+		t.Errorf("got %v, %v: want %v", got, err, want)
+	}
+}

@@ -1,0 +1,76 @@
+// Package firnotel reports a cache's statistics through OpenTelemetry:
+//
+//	registration, err := firnotel.Register(otel.GetMeterProvider(), "sessions", cache)
+//
+// The instruments are those of [firn.Metrics], prefixed with "firn.": observable
+// counters and gauges. Each observation has the attribute cache with the
+// cache's name.
+package firnotel
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/firncache/firn"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+)
+
+// Source is what has statistics: a *firn.Cache.
+type Source interface {
+	Stats() firn.Stats
+}
+
+// Scope is the name of the instrumentation scope.
+const Scope = "github.com/firncache/firn"
+
+// Register makes the instruments, and observes the cache at each collection:
+// one snapshot for all of them. Several caches may be registered, under
+// different names. Unregister on the result ends it; until then it holds on to
+// src.
+func Register(provider metric.MeterProvider, cache string, src Source) (metric.Registration, error) {
+	meter := provider.Meter(Scope)
+	var all []metric.Observable
+	var instruments []metric.Float64Observable
+	for _, m := range firn.Metrics {
+		instrument, err := newInstrument(meter, m)
+		if err != nil {
+			return nil, fmt.Errorf("firnotel: %s: %w", m.Name, err)
+		}
+		all, instruments = append(all, instrument), append(instruments, instrument)
+	}
+	of := metric.WithAttributeSet(attribute.NewSet(attribute.String("cache", cache)))
+	observe := func(_ context.Context, o metric.Observer) error {
+		s := src.Stats()
+		for i, m := range firn.Metrics {
+			o.ObserveFloat64(instruments[i], m.Value(&s), of)
+		}
+		return nil
+	}
+	registration, err := meter.RegisterCallback(observe, all...)
+	if err != nil {
+		return nil, fmt.Errorf("firnotel: %w", err)
+	}
+	return registration, nil
+}
+
+func newInstrument(meter metric.Meter, m firn.Metric) (metric.Float64Observable, error) {
+	name, help, unit := "firn."+m.Name, metric.WithDescription(m.Help), metric.WithUnit(unitOf(m))
+	if m.Counter {
+		return meter.Float64ObservableCounter(name, help, unit)
+	}
+	return meter.Float64ObservableGauge(name, help, unit)
+}
+
+// unitOf is a unit as UCUM writes it, which OpenTelemetry asks for.
+func unitOf(m firn.Metric) string {
+	switch m.Unit {
+	case "bytes":
+		return "By"
+	case "seconds":
+		return "s"
+	case "bool":
+		return "1"
+	}
+	return m.Unit
+}

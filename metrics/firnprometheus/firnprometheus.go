@@ -1,0 +1,69 @@
+// Package firnprometheus collects a cache's statistics for Prometheus:
+//
+//	prometheus.MustRegister(firnprometheus.NewCollector("sessions", cache))
+//
+// The metrics are those of [firn.Metrics], prefixed with firn_; counters end in
+// _total. Each carries the label cache with the cache's name. The directory
+// metrics/grafana has a dashboard for them.
+package firnprometheus
+
+import (
+	"github.com/firncache/firn"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Source is what has statistics: a *firn.Cache.
+type Source interface {
+	Stats() firn.Stats
+}
+
+// NewCollector makes a collector for one cache. Each scrape takes one snapshot
+// of its statistics. Several caches may be registered, under different names.
+// The collector holds on to src until it is unregistered.
+func NewCollector(cache string, src Source) prometheus.Collector {
+	c := &collector{src: src}
+	for _, m := range firn.Metrics {
+		kind := prometheus.GaugeValue
+		if m.Counter {
+			kind = prometheus.CounterValue
+		}
+		c.metrics = append(c.metrics, metric{
+			desc:  prometheus.NewDesc(Name(m), m.Help, nil, prometheus.Labels{"cache": cache}),
+			kind:  kind,
+			value: m.Value,
+		})
+	}
+	return c
+}
+
+// Name is what a metric is called in Prometheus: firn_hits_total for hits.
+func Name(m firn.Metric) string {
+	if m.Counter {
+		return "firn_" + m.Name + "_total"
+	}
+	return "firn_" + m.Name
+}
+
+type collector struct {
+	src     Source
+	metrics []metric
+}
+
+type metric struct {
+	desc  *prometheus.Desc
+	kind  prometheus.ValueType
+	value func(*firn.Stats) float64
+}
+
+func (c *collector) Describe(descs chan<- *prometheus.Desc) {
+	for _, m := range c.metrics {
+		descs <- m.desc
+	}
+}
+
+func (c *collector) Collect(metrics chan<- prometheus.Metric) {
+	s := c.src.Stats()
+	for _, m := range c.metrics {
+		metrics <- prometheus.MustNewConstMetric(m.desc, m.kind, m.value(&s))
+	}
+}

@@ -1,0 +1,105 @@
+package firnprometheus_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/firncache/firn"
+	"github.com/firncache/firn/metrics/firnprometheus"
+	"github.com/firncache/firn/metrics/internal/statstest"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+)
+
+// scrape reads the samples, help texts and types that a server gives out.
+func scrape(t *testing.T, registry *prometheus.Registry) (samples map[string]float64, page string) {
+	t.Helper()
+	server := httptest.NewServer(promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	defer server.Close()
+	resp, err := http.Get(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %v\n%s", resp.Status, err, body)
+	}
+	samples = map[string]float64{}
+	for line := range strings.Lines(string(body)) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), " "); ok && name != "#" {
+			if samples[name], err = strconv.ParseFloat(value, 64); err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+		}
+	}
+	return samples, string(body)
+}
+
+// What a server scrapes is what Stats says, of each cache.
+func TestScrape(t *testing.T) {
+	registry := prometheus.NewPedanticRegistry()
+	sources := map[string]statstest.Fixed{"one": statstest.Distinct(1), "two": statstest.Distinct(2)}
+	for name, src := range sources {
+		if err := registry.Register(firnprometheus.NewCollector(name, src)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	samples, page := scrape(t, registry)
+	if want := len(sources) * len(firn.Metrics); len(samples) != want {
+		t.Errorf("%d samples, want %d", len(samples), want)
+	}
+	for cache, src := range sources {
+		values := src.Values()
+		for _, m := range firn.Metrics {
+			sample := fmt.Sprintf("%s{cache=%q}", firnprometheus.Name(m), cache)
+			if got, ok := samples[sample]; !ok || got != values[m.Name] {
+				t.Errorf("%s is %v, %v: want %v", sample, got, ok, values[m.Name])
+			}
+		}
+	}
+	for _, m := range firn.Metrics {
+		kind := "gauge"
+		if m.Counter {
+			kind = "counter"
+		}
+		for _, want := range []string{"# TYPE %[1]s " + kind + "\n", "# HELP %[1]s " + m.Help + "\n"} {
+			if want := fmt.Sprintf(want, firnprometheus.Name(m)); !strings.Contains(page, want) {
+				t.Errorf("no line %q", want)
+			}
+		}
+	}
+	if problems, err := testutil.GatherAndLint(registry); err != nil || len(problems) > 0 {
+		t.Errorf("names and help texts: %v %v", problems, err)
+	}
+}
+
+// A cache's statistics are read anew at each scrape, and one name serves one
+// cache.
+func TestLive(t *testing.T) {
+	c, err := firn.Open(firn.Options{RAMBytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(firnprometheus.NewCollector("live", c))
+	for want := range 3 {
+		samples, _ := scrape(t, registry)
+		if got := samples[`firn_sets_total{cache="live"}`]; got != float64(want) {
+			t.Errorf("%v sets, want %d", got, want)
+		}
+		if err := c.Set([]byte("k"), []byte("v")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := registry.Register(firnprometheus.NewCollector("live", c)); err == nil {
+		t.Error("a second cache of the same name: no error")
+	}
+}
