@@ -1,0 +1,366 @@
+package ram
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/firncache/firn/internal/cachetest"
+	"github.com/firncache/firn/internal/invariants"
+)
+
+// twoTiers is a Tier with a lower one, as the model's machine calls it: it must
+// behave like one cache that loses only what it says it loses. It looks into
+// both sides of the seam at every call across it.
+type twoTiers struct {
+	modelStore
+	m     *cachetest.Machine
+	low   *lower
+	rng   *rand.Rand
+	reads []lowRecord // read below, and not promoted yet
+	lent  int64
+
+	value      []byte // of the write under way; nil: a Delete
+	supersedes uint64 // that were seen
+	writes     uint64 // that were successful
+	sets       uint64
+	promoted   uint64
+	offered    map[string]int // by DemoteAll
+}
+
+func newTwoTiers(t interface{ Fatal(...any) }, size int64, mask uint64, keys [][]byte, seed uint64) *twoTiers {
+	clock := &cachetest.Clock{}
+	h := &twoTiers{low: newLower(), rng: rand.New(rand.NewPCG(seed, 3))}
+	h.m = &cachetest.Machine{Store: h, Clock: clock, Bytes: size, Keys: keys}
+	tier, err := New(Config{
+		Bytes: size, MaxBytes: 4 * size, Seed: 1, Now: clock.Millis, HashMask: mask, Below: h.low,
+		Evicted: func(key, value []byte, cause Cause) { h.m.Evicted(key, value, cachetest.Cause(cause)) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tier.janitor.once.Do(func() {})
+	h.modelStore = modelStore{tier, clock}
+	h.low.strict = true
+	h.low.admit = func() bool { return h.rng.IntN(5) > 0 }
+	h.low.super, h.low.seen, h.low.lost = h.superseded, h.demoted, h.lost
+	return h
+}
+
+// expired reports whether a record below is past its deadline.
+func (h *twoTiers) expired(r *lowRecord) bool {
+	return r.deadline != 0 && r.deadline <= h.clock.Millis()
+}
+
+// lost tells the machine of a record that was below only.
+func (h *twoTiers) lost(_ uint64, r *lowRecord, own bool) {
+	cause := cachetest.Capacity
+	switch {
+	case h.expired(r):
+		cause = cachetest.Expired
+	case own:
+		cause = cachetest.Replaced
+	}
+	h.m.Evicted(r.key, r.value, cause)
+}
+
+// superseded sees that the write has taken effect by now.
+func (h *twoTiers) superseded(hash uint64) {
+	h.supersedes++
+	if want := h.Hash(h.low.writing); hash != want {
+		h.low.fail("hash %#x was superseded, and %#x is written", hash, want)
+	}
+	v, out := h.get(h.shardOf(hash), nil, h.low.writing, hash)
+	if out == hit != (h.value != nil) || !bytes.Equal(v, h.value) {
+		h.low.fail("key %.20x was superseded before its write took effect", h.low.writing)
+	}
+}
+
+// demoted sees that the record can still be found above.
+func (h *twoTiers) demoted(hash uint64, key []byte, _ bool) {
+	if _, out := h.get(h.shardOf(hash), nil, key, hash); out != hit {
+		h.low.fail("key %.20x went before it was demoted", key)
+	}
+	if h.offered != nil {
+		h.offered[string(key)]++
+	}
+}
+
+// write runs one write of a key; a nil value says that it is a Delete.
+func (h *twoTiers) write(key, value []byte, write func() error) error {
+	h.low.writing, h.value = image(key), value
+	err := write()
+	h.low.writing = nil
+	if err == nil {
+		h.writes++
+		if value != nil {
+			h.sets++
+		}
+	}
+	return err
+}
+
+// image is a copy that is not nil.
+func image(b []byte) []byte { return append([]byte{}, b...) }
+
+func (h *twoTiers) Set(key, value []byte, ttl time.Duration) error {
+	deadline := int64(0)
+	if ttl != 0 {
+		deadline = h.clock.Millis() + ttl.Milliseconds()
+	}
+	return h.write(key, image(value), func() error {
+		if h.rng.IntN(3) > 0 {
+			return h.Tier.Set(key, value, deadline)
+		}
+		var left Left
+		defer left.Report()
+		return h.SetQuietly(key, value, deadline, &left)
+	})
+}
+
+func (h *twoTiers) SetMulti(keys, values [][]byte) error {
+	var w Window
+	for len(keys) > 0 {
+		n := min(len(keys), BatchWindow)
+		h.Prepare(&w, keys[:n])
+		for i, key := range keys[:n] {
+			if err := h.write(key, image(values[i]), func() error { return h.SetPrepared(&w, i, key, values[i], 0) }); err != nil {
+				return err
+			}
+		}
+		keys, values = keys[n:], values[n:]
+	}
+	return nil
+}
+
+func (h *twoTiers) Delete(key []byte) error {
+	return h.write(key, nil, func() error { return h.modelStore.Delete(key) })
+}
+
+// below is a read of the lower tier, after a miss above. It is promoted later:
+// what leaves for that would leave in the middle of a call of the machine's.
+func (h *twoTiers) below(hash uint64, key []byte) (r lowRecord, ok bool) {
+	r, ok = h.low.get(hash, key)
+	if !ok || h.expired(&r) {
+		return r, false
+	}
+	if r.above {
+		h.low.fail("key %.20x is gone above", key)
+	}
+	h.reads = append(h.reads, r)
+	return r, true
+}
+
+// promote stores what was read below.
+func (h *twoTiers) promote(r lowRecord) {
+	hash := h.Hash(r.key)
+	_, above := h.Deadline(r.key)
+	fits := int64(len(r.key)+len(r.value)) <= h.MaxRecord()
+	stored := h.Promote(hash, r.key, r.value, r.deadline, r.token)
+	now, held := h.low.get(hash, r.key)
+	held = held && now.token == r.token
+	if want := !above && fits && held && !h.expired(&r); stored != want {
+		h.low.fail("promoting key %.20x: %v, want %v; above %v, fits %v, held %v", r.key, stored, want, above, fits, held)
+	}
+	if stored {
+		h.promoted++
+		h.low.held[hash].above = true
+	}
+}
+
+func (h *twoTiers) Get(dst, key []byte) ([]byte, bool) {
+	hash := h.Hash(key)
+	if v, ok := h.GetHashed(hash, dst, key); ok {
+		return v, true
+	}
+	if r, ok := h.below(hash, key); ok {
+		return append(dst, r.value...), true
+	}
+	return dst, false
+}
+
+func (h *twoTiers) GetMulti(keys [][]byte) (values [][]byte, ok []bool) {
+	var w Window
+	for len(keys) > 0 {
+		n := min(len(keys), BatchWindow)
+		h.Prepare(&w, keys[:n])
+		for i, key := range keys[:n] {
+			v, found := h.GetPrepared(&w, i, nil, key)
+			if !found {
+				var r lowRecord
+				r, found = h.below(w.Hash(i), key)
+				v = r.value
+			}
+			values, ok = append(values, v), append(ok, found)
+		}
+		keys = keys[n:]
+	}
+	return values, ok
+}
+
+func (h *twoTiers) deadline(key []byte) (int64, bool) {
+	if d, ok := h.Deadline(key); ok {
+		return d, true
+	}
+	r, ok := h.low.get(h.Hash(key), key)
+	return r.deadline, ok && !h.expired(&r)
+}
+
+func (h *twoTiers) Has(key []byte) bool {
+	_, ok := h.deadline(key)
+	return ok
+}
+
+func (h *twoTiers) TTL(key []byte) (time.Duration, bool) {
+	d, ok := h.deadline(key)
+	if d == 0 || !ok {
+		return 0, ok
+	}
+	return time.Duration(d-h.clock.Millis()) * time.Millisecond, true
+}
+
+func (h *twoTiers) All(yield func(key, value []byte) bool) {
+	h.Tier.All(yield)
+	for _, r := range h.low.held {
+		if !r.above && !h.expired(r) && !yield(r.key, r.value) {
+			return
+		}
+	}
+}
+
+func (h *twoTiers) Len() int {
+	n := h.Tier.Len()
+	for _, r := range h.low.held {
+		if !r.above {
+			n++
+		}
+	}
+	return n
+}
+
+func (h *twoTiers) Clear() error {
+	for hash, r := range h.low.held {
+		delete(h.low.held, hash)
+		if !r.above {
+			h.m.Evicted(r.key, r.value, cachetest.Deleted)
+		}
+	}
+	return h.modelStore.Clear()
+}
+
+// SetBytes leaves the upper tier half of the budget, so that a quarter is
+// always as much as a record may have.
+func (h *twoTiers) SetBytes(n int64) error {
+	if most := n / 2; h.lent > most {
+		h.charge(most)
+	}
+	return h.modelStore.SetBytes(n)
+}
+
+func (h *twoTiers) charge(lent int64) {
+	if err := h.Charge(lent - h.lent); err != nil {
+		if left := h.bytes.Load() - lent; left >= h.leastOwn() {
+			h.low.fail("%v, though %d bytes are left", err, left)
+		}
+		return
+	}
+	h.lent = lent
+}
+
+func (h *twoTiers) Check() error {
+	st := h.Stats()
+	switch {
+	case h.low.err != nil:
+		return h.low.err
+	case h.supersedes != h.writes:
+		return fmt.Errorf("%d times superseded, of %d writes", h.supersedes, h.writes)
+	case st.Sets != h.sets || st.Promoted != h.promoted || st.Demoted != h.low.accepted:
+		return fmt.Errorf("counted %d sets, %d promoted, %d demoted: want %d, %d, %d", st.Sets, st.Promoted, st.Demoted, h.sets, h.promoted, h.low.accepted)
+	case st.Used > st.Budget || st.BelowBytes != h.lent:
+		return fmt.Errorf("%d bytes used, %d of them below: want at most %d, and %d", st.Used, st.BelowBytes, st.Budget, h.lent)
+	}
+	return h.Tier.Check()
+}
+
+// disturb does what the machine does not know of.
+func (h *twoTiers) disturb() {
+	switch h.rng.IntN(8) {
+	case 0, 1, 2: // promote some of what was read, just now or a while ago
+		for _, r := range h.reads {
+			if h.rng.IntN(2) == 0 {
+				h.promote(r)
+			}
+		}
+		h.reads = h.reads[:min(len(h.reads), 50)]
+	case 3: // the lower tier runs out of room
+		for hash := range h.low.held {
+			if h.rng.IntN(8) == 0 {
+				h.low.drop(hash)
+			}
+		}
+	case 4:
+		h.charge(h.rng.Int64N(h.bytes.Load()/2 + 1))
+	case 5:
+		h.demoteAll()
+	}
+}
+
+// demoteAll sees that every live record is offered, once.
+func (h *twoTiers) demoteAll() {
+	h.low.keeping, h.offered = true, map[string]int{}
+	h.DemoteAll()
+	h.low.keeping = false
+	h.Tier.All(func(key, _ []byte) bool {
+		if n := h.offered[string(key)]; n != 1 {
+			h.low.fail("DemoteAll offers key %.20x %d times", key, n)
+		}
+		delete(h.offered, string(key))
+		return true
+	})
+	if len(h.offered) > 0 {
+		h.low.fail("DemoteAll offers %d records that are not there", len(h.offered))
+	}
+	h.offered = nil
+}
+
+// Two tiers with the seam between them are one cache, whatever collides.
+func TestBelowModel(t *testing.T) {
+	var sum Counters
+	for name, mask := range masks {
+		for _, size := range []int64{64 << 10, 256 << 10, 2 << 20} {
+			if invariants.Race && size > 64<<10 {
+				t.Logf("%s/%d: left to builds without the race detector, where bytes are not copied one by one", name, size)
+				continue
+			}
+			t.Run(fmt.Sprintf("%s/%d", name, size), func(t *testing.T) {
+				h := newTwoTiers(t, size, mask, cachetest.Keys(120, int(size/20)), uint64(size)^mask)
+				defer h.Free()
+				steps := 400
+				switch {
+				case invariants.Race:
+					steps = 50
+				case size > 1<<20:
+					steps = 100
+				}
+				src := cachetest.Random{Rand: rand.New(rand.NewPCG(uint64(size), mask))}
+				for i := range steps {
+					if err := h.m.Step(src); err != nil {
+						t.Fatalf("step %d: %v", i, err)
+					}
+					h.disturb()
+				}
+				if err := h.m.Finish(); err != nil {
+					t.Fatal(err)
+				}
+				st := h.Stats()
+				sum.add(&st.Counters)
+			})
+		}
+	}
+	t.Logf("%+v", sum)
+	if sum.Demoted == 0 || sum.Promoted == 0 || sum.Evicted == 0 {
+		t.Errorf("want some demoted, some promoted and some evicted: %+v", sum)
+	}
+}

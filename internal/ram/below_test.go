@@ -1,0 +1,425 @@
+package ram
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/firncache/firn/internal/policy"
+)
+
+// newAbove makes a tier above low. Its clock stands at *now; nothing is swept
+// by itself.
+func newAbove(t testing.TB, size int64, low Below, now *int64) *Tier {
+	tier, err := New(Config{Bytes: size, Seed: 1, Now: func() int64 { return *now }, Below: low})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tier.janitor.once.Do(func() {})
+	t.Cleanup(tier.Free)
+	return tier
+}
+
+// Every write that takes effect supersedes its hash once, and nothing else does.
+func TestSuperseded(t *testing.T) {
+	now := int64(1000)
+	low := newLower()
+	tier := newAbove(t, 64<<10, low, &now)
+	var got []uint64
+	low.super = func(hash uint64) {
+		got = append(got, hash)
+		if mu := &tier.shardOf(hash).mu; mu.TryLock() {
+			mu.Unlock()
+			t.Errorf("hash %#x was superseded with its shard unlocked", hash)
+		}
+	}
+	key, other := []byte("key"), []byte("other")
+	var w Window
+	var left Left
+	ok := func(done bool) error {
+		if !done {
+			return ErrClosed
+		}
+		return nil
+	}
+	for _, step := range []struct {
+		name string
+		run  func() error
+		fail error
+		none bool // it supersedes nothing
+	}{
+		{name: "Set of a new key", run: func() error { return tier.Set(key, []byte("one"), 0) }},
+		{name: "Set of the same length", run: func() error { return tier.Set(key, []byte("two"), 0) }},
+		{name: "Set of another length", run: func() error { return tier.Set(key, []byte("three"), 0) }},
+		{name: "Set with a deadline", run: func() error { return tier.Set(key, []byte("three"), 5000) }},
+		{name: "Set of the same length with a deadline", run: func() error { return tier.Set(key, []byte("threa"), 6000) }},
+		{name: "Set that straddles", run: func() error { return tier.Set(key, make([]byte, 5000), 0) }},
+		{name: "SetHashed", run: func() error { return tier.SetHashed(tier.Hash(key), key, make([]byte, 5000), 0) }},
+		{name: "SetQuietly", run: func() error { return tier.SetQuietly(key, []byte("four"), 0, &left) }},
+		{name: "SetQuietlyHashed", run: func() error { return tier.SetQuietlyHashed(tier.Hash(key), key, []byte("five"), 0, &left) }},
+		{name: "SetPrepared", run: func() error {
+			tier.Prepare(&w, [][]byte{other, key})
+			return tier.SetPrepared(&w, 1, key, []byte("six"), 0)
+		}},
+		{name: "Set that is too large", run: func() error { return tier.Set(key, make([]byte, 60<<10), 0) }, fail: ErrTooLarge, none: true},
+		{name: "Delete", run: func() error { return ok(tier.Delete(key)) }},
+		{name: "Delete of an absent key", run: func() error { return ok(tier.Delete(key)) }},
+		{name: "DeleteHashed", run: func() error { return ok(tier.DeleteHashed(tier.Hash(key), key)) }},
+		{name: "Promote", run: func() error {
+			low.held[tier.Hash(key)] = &lowRecord{key: key, token: 1}
+			if !tier.Promote(tier.Hash(key), key, nil, 1500, 1) {
+				return fmt.Errorf("refused")
+			}
+			return nil
+		}, none: true},
+		{name: "expiry", run: func() error { now = 2000; tier.Sweep(); return nil }, none: true},
+		{name: "Clear", run: func() error { return ok(tier.Clear()) }, none: true},
+		{name: "SetBytes", run: func() error { return tier.SetBytes(64 << 10) }, none: true},
+		{name: "Close", run: func() error { return ok(tier.Close()) }, none: true},
+		{name: "Set after Close", run: func() error { return tier.Set(key, nil, 0) }, fail: ErrClosed, none: true},
+		{name: "Delete after Close", run: func() error { return ok(tier.Delete(key)) }, fail: ErrClosed, none: true},
+	} {
+		got = nil
+		if err := step.run(); err != step.fail {
+			t.Errorf("%s: %v, want %v", step.name, err, step.fail)
+		}
+		want := []uint64{tier.Hash(key)}
+		if step.none {
+			want = nil
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: superseded %x, want %x", step.name, got, want)
+		}
+	}
+}
+
+// A record is demoted as read if its key was read at any time, however often
+// it moved since.
+func TestDemotedAsRead(t *testing.T) {
+	now := int64(1000)
+	low := newLower()
+	tier := newAbove(t, 256<<10, low, &now)
+	read, wrong := map[string]bool{}, 0
+	counts := map[bool]int{}
+	low.seen = func(_ uint64, key []byte, r bool) {
+		counts[r]++
+		if r != read[string(key)] {
+			wrong++
+		}
+		delete(read, string(key))
+	}
+	low.admit = func() bool { return false }
+	rng := rand.New(rand.NewPCG(1, 1))
+	for i := range 20_000 {
+		key := fmt.Appendf(nil, "%d", i)
+		if err := tier.Set(key, make([]byte, rng.IntN(300)), 0); err != nil {
+			t.Fatal(err)
+		}
+		for k := range []int{1, 2, 7}[i%3] { // one, two or seven reads of older keys, few of them often
+			key := fmt.Appendf(nil, "%d", i-rng.IntN(1000<<k/64+1))
+			if _, ok := tier.Get(nil, key); ok {
+				read[string(key)] = true
+			}
+			if rng.IntN(20) == 0 { // written anew, as long as before or not: it stays the same key
+				if _, ok := tier.Deadline(key); ok {
+					if err := tier.Set(key, make([]byte, rng.IntN(300)), 0); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		}
+	}
+	if tier.Stats().Reinserted == 0 || counts[true] == 0 || counts[false] == 0 {
+		t.Fatalf("%d reinserted, demoted read or not: %v: want some of each", tier.Stats().Reinserted, counts)
+	}
+	if wrong > 0 {
+		t.Errorf("%d of %v records were demoted as what they were not", wrong, counts)
+	}
+}
+
+// Cleaning demotes what it has no room to copy.
+func TestCleaningDemotes(t *testing.T) {
+	now := int64(1000)
+	low := newLower()
+	tier := newAbove(t, 64<<10, low, &now)
+	fill(t, tier, 100, 200)
+	s, p := &tier.shards[0], &tier.pool
+	s.mu.Lock()
+	limit := p.limit
+	p.limit = 0 // nothing to copy to but the rest of the open segment
+	for range 3 {
+		s.clean(s.queues[policy.Main].head)
+	}
+	p.limit = limit
+	s.mu.Unlock()
+	if st := tier.Stats(); st.Demoted == 0 || st.Evicted > 0 || st.Entries+int64(len(low.held)) != 100 {
+		t.Errorf("%d demoted, %d evicted, %d left: want some, none, and 100 together", st.Demoted, st.Evicted, st.Entries)
+	}
+	if err := tier.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+// fill sets keys 0 to n-1.
+func fill(t testing.TB, tier *Tier, n, size int) {
+	for i := range n {
+		if err := tier.Set(fmt.Appendf(nil, "fill %d", i), make([]byte, size), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestPromote(t *testing.T) {
+	now := int64(1000)
+	low := newLower()
+	tier := newAbove(t, 64<<10, low, &now)
+	key := []byte("key")
+	hash := tier.Hash(key)
+	for _, c := range []struct {
+		name     string
+		above    int64 // deadline of the record above, -1 for none
+		token    uint64
+		deadline int64
+		value    int
+		want     bool
+	}{
+		{"absent above", -1, 7, 0, 10, true},
+		{"above already", 0, 7, 0, 10, false},
+		{"above, with a deadline", 5000, 7, 0, 10, false},
+		{"above, and expired", 900, 7, 0, 10, true},
+		{"of another token", -1, 8, 0, 10, false},
+		{"with a deadline", -1, 7, 5000, 10, true},
+		{"expired", -1, 7, 900, 10, false},
+		{"straddling", -1, 7, 0, 5000, true},
+		{"too large", -1, 7, 0, 16<<10 - 2, false},
+		{"as large as may be", -1, 7, 0, 16<<10 - 3, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tier.Delete(key)
+			if c.above >= 0 {
+				if err := tier.Set(key, []byte("above"), c.above); err != nil {
+					t.Fatal(err)
+				}
+			}
+			low.held[hash] = &lowRecord{key: key, token: 7}
+			before := tier.Stats()
+			value := bytes.Repeat([]byte{1}, c.value)
+			if got := tier.Promote(hash, key, value, c.deadline, c.token); got != c.want {
+				t.Fatalf("%v, want %v", got, c.want)
+			}
+			st := tier.Stats()
+			if n := st.Promoted - before.Promoted; n == 1 != c.want || n > 1 || st.Sets != before.Sets {
+				t.Errorf("%d promoted, %d set", n, st.Sets-before.Sets)
+			}
+			if n := st.Expired - before.Expired; n == 1 != (c.above == 900) {
+				t.Errorf("%d expired", n)
+			}
+			v, ok := tier.Get(nil, key)
+			if c.want && !bytes.Equal(v, value) || !c.want && ok && string(v) != "above" {
+				t.Errorf("%d bytes afterwards, %v", len(v), ok)
+			}
+			if d, _ := tier.DeadlineHashed(hash, key); c.want && d != c.deadline {
+				t.Errorf("deadline %d, want %d", d, c.deadline)
+			}
+			if err := tier.Check(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	tier.Close()
+	if tier.Promote(hash, key, nil, 0, 7) {
+		t.Error("promoted into a closed tier")
+	}
+}
+
+// signal is a lower tier that tells when it is asked what it holds.
+type signal struct {
+	*lower
+	asked chan struct{}
+}
+
+func (s signal) Holds(hash, token uint64) bool {
+	select {
+	case s.asked <- struct{}{}:
+	default:
+	}
+	return s.lower.Holds(hash, token)
+}
+
+// What is written while a promotion waits for room wins.
+func TestPromoteIsOvertaken(t *testing.T) {
+	key := []byte("key")
+	for name, write := range map[string]func(*Tier) bool{
+		"Set":    func(tier *Tier) bool { return tier.Set(key, []byte("newer"), 0) == nil },
+		"Delete": func(tier *Tier) bool { return tier.Delete(key) },
+		"Promote": func(tier *Tier) bool {
+			return tier.Promote(tier.Hash(key), key, []byte("newer"), 0, 7)
+		},
+		"Close": func(tier *Tier) bool { return tier.Close() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			now := int64(1000)
+			low := signal{newLower(), make(chan struct{}, 1)}
+			tier := newAbove(t, 64<<10, low, &now)
+			low.held[tier.Hash(key)] = &lowRecord{key: key, token: 7}
+			tier.large.Lock() // it will wait here, with its shard unlocked
+			result := make(chan bool)
+			go func() { result <- tier.Promote(tier.Hash(key), key, make([]byte, 10_000), 0, 7) }()
+			<-low.asked
+			if !write(tier) {
+				t.Fatal("the write failed")
+			}
+			tier.large.Unlock()
+			if <-result {
+				t.Error("the older record was promoted")
+			}
+			v, ok := tier.Get(nil, key)
+			if want := name == "Set" || name == "Promote"; ok != want || ok && string(v) != "newer" {
+				t.Errorf("%d bytes afterwards, %v", len(v), ok)
+			}
+			if err := tier.Check(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// The coldest are offered first: Small before Main, the older before the newer.
+func TestDemoteAllOrder(t *testing.T) {
+	now := int64(1000)
+	low := newLower()
+	low.admit = func() bool { return false }
+	tier := newAbove(t, 64<<10, low, &now)
+	fill(t, tier, 2000, 50)
+	lanes := map[string]int{}
+	for i := range 2000 {
+		key := fmt.Appendf(nil, "fill %d", i)
+		if _, _, r, ok := tier.shards[0].find(tier.Hash(key), key); ok {
+			lanes[string(key)] = int(tier.shards[0].laneOf(r.off))
+		}
+	}
+	type place struct{ lane, age int }
+	var places []place
+	low.seen = func(_ uint64, key []byte, _ bool) {
+		var age int
+		fmt.Sscanf(string(key), "fill %d", &age)
+		places = append(places, place{lanes[string(key)], age})
+	}
+	tier.DemoteAll()
+	if len(places) != tier.Len() || len(places) < 100 {
+		t.Fatalf("%d of %d records were offered", len(places), tier.Len())
+	}
+	if places[0].lane == places[len(places)-1].lane {
+		t.Fatal("all records are in one lane")
+	}
+	if !slices.IsSortedFunc(places, func(a, b place) int {
+		if a.lane != b.lane {
+			return a.lane - b.lane
+		}
+		return a.age - b.age
+	}) {
+		t.Errorf("in this order: %v", places)
+	}
+	if st := tier.Stats(); st.Demoted != 0 {
+		t.Errorf("%d counted as demoted", st.Demoted)
+	}
+
+	all, calls := len(places), 0
+	places = nil
+	tier.DemoteAllWhile(func() bool { calls++; return calls <= 3 })
+	if calls != 4 || len(places) == 0 || len(places) >= all/2 {
+		t.Errorf("asked %d times, and offered %d of %d records: want an end after three segments", calls, len(places), all)
+	}
+}
+
+// What the tier below uses is not used here.
+func TestCharge(t *testing.T) {
+	now := int64(1000)
+	low := newLower()
+	tier := newAbove(t, 4<<20, low, &now)
+	fill(t, tier, 60_000, 100)
+	before := tier.Stats()
+	within := func() Stats {
+		t.Helper()
+		st := tier.Stats()
+		if st.Used > st.Budget || st.Resident > st.Budget {
+			t.Errorf("%d bytes used, %d resident, of %d", st.Used, st.Resident, st.Budget)
+		}
+		if err := tier.Check(); err != nil {
+			t.Error(err)
+		}
+		return st
+	}
+	if err := tier.Charge(2 << 20); err != nil {
+		t.Fatal(err)
+	}
+	st := within()
+	if st.BelowBytes != 2<<20 || st.Demoted <= before.Demoted || st.Entries > before.Entries*2/3 {
+		t.Errorf("charged 2 MiB of 4: %+v", st)
+	}
+	for _, bytes := range []int64{2 << 20, -2<<20 - 1, 1 << 60} {
+		if err := tier.Charge(bytes); err == nil {
+			t.Errorf("charging %d bytes more did not fail", bytes)
+		}
+		if now := within(); now != st {
+			t.Errorf("a failed charge of %d bytes changed %+v to %+v", bytes, st, now)
+		}
+	}
+	if err := tier.SetBytes(2<<20 + 64<<10); err == nil {
+		t.Error("the budget could be set below what is left and what the tier needs")
+	}
+	if err := tier.SetBytes(3 << 20); err != nil {
+		t.Error(err)
+	}
+	within()
+	if err := tier.SetBytes(4 << 20); err != nil {
+		t.Error(err)
+	}
+	// A quarter of the budget fits, until less than half is left.
+	for _, c := range []struct{ charge, most int64 }{{0, 1 << 20}, {1 << 20, 512 << 10}, {-3 << 20, 1 << 20}} {
+		if err := tier.Charge(c.charge); err != nil {
+			t.Fatal(err)
+		}
+		if most := tier.MaxRecord(); most != c.most {
+			t.Errorf("%d bytes below: a record of %d bytes fits, want %d", tier.Stats().BelowBytes, most, c.most)
+		}
+		key, large := []byte("large"), make([]byte, tier.MaxRecord()-5)
+		if err := tier.Set(key, large, 0); err != nil {
+			t.Error(err)
+		}
+		if v, ok := tier.Get(nil, key); !ok || len(v) != len(large) {
+			t.Errorf("a record of %d bytes is not there", len(large))
+		}
+		within()
+	}
+	fill(t, tier, 60_000, 100)
+	if st := within(); st.Entries < before.Entries*9/10 {
+		t.Errorf("%d records when nothing is charged any more, and %d at first", st.Entries, before.Entries)
+	}
+	tier.Close()
+	if err := tier.Charge(1 << 20); err != nil {
+		t.Error(err)
+	}
+	if err := tier.Charge(-1 << 20); err != nil {
+		t.Error(err)
+	}
+}
+
+// Hashes are kept on disk: they do not depend on how the tier is cut up. The
+// value comes from another implementation, see package record.
+func TestTierHash(t *testing.T) {
+	now := int64(1000)
+	for _, size := range []int64{64 << 10, 33 << 20} {
+		tier := newAbove(t, size, nil, &now)
+		if got := tier.Hash([]byte{4, 11, 18, 25}); got != 0x3387434c285ac41f {
+			t.Errorf("%d bytes: hash %#x", size, got)
+		}
+		var w Window
+		tier.Prepare(&w, [][]byte{nil, {4, 11, 18, 25}})
+		if got := w.Hash(1); got != 0x3387434c285ac41f {
+			t.Errorf("%d bytes: hash %#x in a window", size, got)
+		}
+	}
+}

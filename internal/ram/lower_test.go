@@ -1,0 +1,112 @@
+package ram
+
+import (
+	"bytes"
+	"fmt"
+	"sync"
+)
+
+// lower is a tier below, reduced to a map: one record for each hash, as a tier
+// on disk keeps them.
+type lower struct {
+	mu    sync.Mutex
+	held  map[uint64]*lowRecord
+	token uint64
+	err   error // the first thing that was wrong
+
+	admit func() bool                               // whether a demoted record is kept; nil: it is
+	seen  func(hash uint64, key []byte, read bool)  // of every demotion, the refused ones included
+	super func(hash uint64)                         // of every Superseded
+	lost  func(hash uint64, r *lowRecord, own bool) // of a record that is dropped; own: a write of its key did it
+
+	strict   bool   // nobody else uses the tier: above can be relied on
+	keeping  bool   // DemoteAll is under way: what is offered stays above
+	writing  []byte // the key of the write under way
+	accepted uint64 // demotions that were not refused
+}
+
+type lowRecord struct {
+	key, value []byte
+	deadline   int64
+	token      uint64
+	above      bool // the tier above holds it too
+}
+
+func newLower() *lower { return &lower{held: map[uint64]*lowRecord{}} }
+
+func (l *lower) fail(format string, args ...any) {
+	if l.err == nil {
+		l.err = fmt.Errorf("below: "+format, args...)
+	}
+}
+
+func (l *lower) Superseded(hash uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.super != nil {
+		l.super(hash)
+	}
+	l.drop(hash)
+}
+
+// drop forgets what lies under a hash.
+func (l *lower) drop(hash uint64) {
+	r := l.held[hash]
+	if r == nil {
+		return
+	}
+	delete(l.held, hash)
+	if l.lost != nil && !r.above {
+		l.lost(hash, r, l.writing != nil && bytes.Equal(r.key, l.writing))
+	}
+}
+
+func (l *lower) Demote(hash uint64, key, value []byte, deadline int64, read bool) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.seen != nil {
+		l.seen(hash, key, read)
+	}
+	if r := l.held[hash]; r != nil && bytes.Equal(r.key, key) {
+		if !bytes.Equal(r.value, value) || r.deadline != deadline {
+			l.fail("key %.20x was written and nothing superseded", key)
+		}
+		if l.strict && !r.above {
+			l.fail("key %.20x was in both tiers and not promoted", key)
+		}
+		r.above = true // not lost: its record is at hand
+	}
+	l.drop(hash)
+	if l.admit != nil && !l.admit() {
+		return false
+	}
+	l.token++
+	l.held[hash] = &lowRecord{bytes.Clone(key), bytes.Clone(value), deadline, l.token, l.keeping}
+	if !l.keeping {
+		l.accepted++
+	}
+	return true
+}
+
+func (l *lower) Holds(hash, token uint64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.held[hash]
+	return r != nil && r.token == token
+}
+
+// get is the record of a key. Its bytes do not change.
+func (l *lower) get(hash uint64, key []byte) (r lowRecord, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if h := l.held[hash]; h != nil && bytes.Equal(h.key, key) {
+		return *h, true
+	}
+	return r, false
+}
+
+func (l *lower) failure() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err
+}
