@@ -82,7 +82,7 @@ func (m *Mem) files() []*node {
 }
 
 func (m *Mem) cutPower(rng *rand.Rand) {
-	m.names = maps.Clone(m.stable)
+	m.names = m.stable
 	for _, s := range survivors(rng, m.steps) {
 		s.apply(m.names)
 	}

@@ -72,13 +72,14 @@ func TestKillKeepsWhatIsWritten(t *testing.T) {
 // cuts every manner of mixing them is seen.
 func TestPowerCutMixesVersions(t *testing.T) {
 	mem := vfs.NewMem()
-	const pages = 4
+	const pages = 16
 	fill := func(c string) string { return strings.Repeat(c, pages*page) }
 	f := synced(t, mem, "a", fill("0"))
 	write(t, f, 0, fill("1"))
 	write(t, f, 0, fill("2"))
 
 	seen := map[string]bool{}
+	prefixes := map[int]bool{}
 	cuts(mem, func(after *vfs.Mem) {
 		b := bytesOf(after, "a")
 		if len(b) != pages*page {
@@ -91,31 +92,42 @@ func TestPowerCutMixesVersions(t *testing.T) {
 			}
 			sectors = append(sectors, s[0])
 		}
-		seen[mixture(sectors)] = true
+		how := mixture(sectors)
+		seen[how] = true
+		if how == "a prefix" {
+			prefixes[bytes.IndexByte(sectors, sectors[len(sectors)-1])] = true
+		}
 	})
-	for _, want := range []string{"lost", "kept", "the first write", "a prefix", "mixed pages", "mixed sectors"} {
+	for _, want := range []string{"lost", "kept", "a prefix", "mixed pages", "mixed sectors"} {
 		if !seen[want] {
 			t.Errorf("never seen: %s", want)
 		}
 	}
+	if len(prefixes) < 20 {
+		t.Errorf("%d lengths of a torn write, want many", len(prefixes))
+	}
 }
 
-// mixture names what became of two writes over sectors of '0'.
+// mixture names what became of two writes over sectors of '0'; mixed are those
+// with sectors of all three.
 func mixture(sectors []byte) string {
 	wholePages := true
 	for p := range slices.Chunk(sectors, page/sector) {
 		wholePages = wholePages && strings.Trim(string(p), string(p[0])) == ""
 	}
-	kinds := slices.Compact(bytes.Clone(sectors))
+	runs := slices.Compact(bytes.Clone(sectors))
+	all := bytes.ContainsRune(runs, '0') && bytes.ContainsRune(runs, '1') && bytes.ContainsRune(runs, '2')
 	switch {
-	case len(kinds) == 1:
-		return [...]string{"lost", "the first write", "kept"}[kinds[0]-'0']
-	case len(kinds) == 2 && kinds[0] == kinds[1]+1:
+	case len(runs) == 1:
+		return [...]string{"lost", "the first write", "kept"}[runs[0]-'0']
+	case len(runs) == 2 && runs[0] == runs[1]+1:
 		return "a prefix"
-	case wholePages:
+	case all && wholePages:
 		return "mixed pages"
+	case all:
+		return "mixed sectors"
 	}
-	return "mixed sectors"
+	return "other"
 }
 
 // A later write may be there without an earlier one.
@@ -194,6 +206,26 @@ func TestPowerCutDirectory(t *testing.T) {
 	slices.Sort(got)
 	if !slices.Equal(got, want) {
 		t.Errorf("seen %q\nwant %q", got, want)
+	}
+}
+
+// A file that was renamed twice has one name, and only one of its names.
+func TestPowerCutRenamedTwice(t *testing.T) {
+	mem := vfs.NewMem()
+	must(t, synced(t, mem, "a", "x").Close())
+	must(t, mem.Rename("a", "b"))
+	must(t, mem.Rename("b", "c"))
+	seen := map[string]bool{}
+	cuts(mem, func(after *vfs.Mem) {
+		names, err := after.List()
+		must(t, err)
+		if len(names) != 1 {
+			t.Fatalf("found as %q", names)
+		}
+		seen[names[0]] = true
+	})
+	if len(seen) != 3 {
+		t.Errorf("found as %v, want each of a, b and c", seen)
 	}
 }
 

@@ -259,6 +259,10 @@ func TestMemQuota(t *testing.T) {
 	must(t, b.Truncate(4096))
 	wantFree(3)
 	must(t, mem.CheckSpace())
+	must(t, b.Allocate(4*4096)) // one of them is there
+	wantFree(0)
+	must(t, b.Truncate(4096))
+	wantFree(3)
 
 	must(t, mem.Remove("a"))
 	wantFree(3) // while it is open
@@ -361,4 +365,20 @@ func TestMemLocksOfClone(t *testing.T) {
 	_, err = clone.Lock("LOCK")
 	wantErr(t, err, vfs.ErrLocked)
 	must(t, other.Close())
+}
+
+// A clone and its origin share blocks, and no changes.
+func TestMemCloneIsApart(t *testing.T) {
+	mem := vfs.NewMem()
+	f := create(t, mem, "a")
+	for _, s := range []string{"1", "12", "123"} { // versions of one block
+		write(t, f, 0, s)
+	}
+	clone := mem.CrashClone(nil, vfs.Kill)
+	g := create(t, clone, "a")
+	write(t, f, 3, "original")
+	write(t, g, 3, "clone")
+	if a, b := contents(t, f), contents(t, g); a != "123original" || b != "123clone" {
+		t.Errorf("the original reads %q, the clone %q", a, b)
+	}
 }

@@ -2,12 +2,14 @@ package vfs_test
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -126,15 +128,62 @@ func TestOSDirectoryRemoved(t *testing.T) {
 	}
 }
 
+// Some systems refuse to read on at an end that is no multiple of Align. A file
+// that cannot be read at all stands for one of those.
+func TestDirectReadRefusedAtTheEnd(t *testing.T) {
+	file, err := os.OpenFile(filepath.Join(t.TempDir(), "a"), os.O_CREATE|os.O_WRONLY, 0o600)
+	must(t, err)
+	defer file.Close()
+	must(t, file.Truncate(100))
+	f := vfs.NewOSFile(file, 512)
+	if n, err := f.ReadAt(make([]byte, 512), 100); n != 0 || err != io.EOF {
+		t.Errorf("at the end: %d, %v, want 0, EOF", n, err)
+	}
+	if n, err := f.ReadAt(make([]byte, 512), 99); n != 0 || err == nil || err == io.EOF {
+		t.Errorf("before the end: %d, %v, want an error", n, err)
+	}
+}
+
+func TestWriteZeros(t *testing.T) {
+	for _, how := range []vfs.How{{Create: true}, {Create: true, Direct: true}} {
+		f, err := realFS(t).Open("a", how)
+		if errors.Is(err, vfs.ErrNoDirect) {
+			t.Logf("not tested: %v", err)
+			continue
+		}
+		must(t, err)
+		a := f.Align()
+		p := vfs.Aligned(a, a)
+		for i := range p {
+			p[i] = 'x'
+		}
+		_, err = f.WriteAt(p, 0)
+		must(t, err)
+		must(t, f.Truncate(int64(min(a, 100)))) // no multiple of Align
+		must(t, vfs.WriteZeros(f, int64(min(a, 100)), 3<<20+7))
+		wantSize(t, f, 3<<20+7)
+		must(t, f.Truncate(4<<20))
+		buf := vfs.Aligned(4<<20, a)
+		if n, err := f.ReadAt(buf, 0); n != len(buf) || err != nil && err != io.EOF {
+			t.Fatalf("ReadAt = %d, %v", n, err)
+		}
+		if got, want := strings.TrimRight(string(buf), "\x00"), strings.Repeat("x", min(a, 100)); got != want {
+			t.Errorf("%+v: the file begins with %d bytes that are no zeros, want %d", how, len(got), len(want))
+		}
+		must(t, f.Close())
+	}
+}
+
 // Systems read and write at most 2 GiB in a call.
 func TestOSOver2GiB(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes 2.2 GB of memory and of disk")
+	if testing.Short() || strconv.IntSize == 32 {
+		t.Skip("takes 2.3 GB of memory and of disk, and 64 bits")
 	}
 	f := create(t, realFS(t), "a")
 	defer f.Close()
-	b := make([]byte, 1<<31+1<<27+3)
-	marks := []int{0, 1<<30 - 1, 1 << 30, 1<<31 - 4097, 1<<31 - 1, 1 << 31, len(b) - 1}
+	size := int64(1<<31 + 1<<27 + 3)
+	b := make([]byte, size)
+	marks := []int64{0, 1<<30 - 1, 1 << 30, 1<<31 - 4097, 1<<31 - 1, 1 << 31, size - 1}
 	for i, at := range marks {
 		b[at] = byte(i + 1)
 	}
