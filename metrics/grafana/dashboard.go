@@ -1,0 +1,168 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/firncache/firn"
+	"github.com/firncache/firn/metrics/firnprometheus"
+	"github.com/grafana/grafana-foundation-sdk/go/common"
+	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+	"github.com/grafana/grafana-foundation-sdk/go/prometheus"
+	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
+	"github.com/grafana/grafana-foundation-sdk/go/units"
+)
+
+// chosen is the matcher that selects what the dashboard's variable says.
+const chosen = `{cache=~"$cache"}`
+
+// build makes the dashboard: the rows, and one for the metrics that are in none.
+func build(rows []row, metrics []firn.Metric) (dashboard.Dashboard, error) {
+	d := dashboard.NewDashboardBuilder("firn").
+		Uid("firn").
+		Description("Caches of github.com/firncache/firn, as package firnprometheus exports them.").
+		Tags([]string{"firn", "cache"}).
+		Time("now-1h", "now").
+		Refresh("30s").
+		Tooltip(dashboard.DashboardCursorSyncCrosshair).
+		WithVariable(dashboard.NewDatasourceVariableBuilder("datasource").Label("Data source").Type("prometheus")).
+		WithVariable(cacheVariable(metrics[0]))
+	byName := map[string]firn.Metric{}
+	for _, m := range metrics {
+		byName[m.Name] = m
+	}
+	for _, r := range append(rows[:len(rows):len(rows)], row{"More", rest(rows, metrics)}) {
+		if len(r.panels) > 0 {
+			d.WithRow(dashboard.NewRowBuilder(r.title))
+		}
+		for _, p := range r.panels {
+			graph, err := p.graph(byName)
+			if err != nil {
+				return dashboard.Dashboard{}, err
+			}
+			d.WithPanel(graph)
+		}
+	}
+	return d.Build()
+}
+
+// cacheVariable lists the names of the caches that export a metric.
+func cacheVariable(m firn.Metric) *dashboard.QueryVariableBuilder {
+	query := fmt.Sprintf("label_values(%s, cache)", firnprometheus.Name(m))
+	return dashboard.NewQueryVariableBuilder("cache").
+		Label("Cache").
+		Datasource(datasource()).
+		Query(dashboard.StringOrMap{String: &query}).
+		Refresh(dashboard.VariableRefreshOnTimeRangeChanged).
+		Multi(true).
+		IncludeAll(true).
+		AllValue(".+")
+}
+
+func datasource() common.DataSourceRef {
+	kind, uid := "prometheus", "${datasource}"
+	return common.DataSourceRef{Type: &kind, Uid: &uid}
+}
+
+// rest makes panels for the metrics that no row names: one for each unit, of
+// counters and of gauges.
+func rest(rows []row, metrics []firn.Metric) []panel {
+	shown := map[string]bool{}
+	for _, r := range rows {
+		for _, p := range r.panels {
+			for _, name := range p.metrics {
+				shown[name] = true
+			}
+		}
+	}
+	type group struct {
+		counter bool
+		unit    string
+	}
+	groups := map[group]*panel{}
+	var order []group
+	for _, m := range metrics {
+		g := group{m.Counter, m.Unit}
+		if shown[m.Name] {
+			continue
+		}
+		if groups[g] == nil {
+			kind := "gauges"
+			if m.Counter {
+				kind = "rates"
+			}
+			groups[g] = &panel{title: fmt.Sprintf("More %s (%s)", kind, unitNames[m.Unit])}
+			order = append(order, g)
+		}
+		groups[g].metrics = append(groups[g].metrics, m.Name)
+	}
+	slices.SortFunc(order, func(a, b group) int { return cmp.Compare(groups[a].title, groups[b].title) })
+	var panels []panel
+	for _, g := range order {
+		panels = append(panels, *groups[g])
+	}
+	return panels
+}
+
+// unitNames are the units of firn.Metrics for a headline.
+var unitNames = map[string]string{"1": "numbers", "bytes": "bytes", "bool": "0 or 1", "seconds": "seconds"}
+
+// graph is the panel as Grafana draws it.
+func (p panel) graph(byName map[string]firn.Metric) (*timeseries.PanelBuilder, error) {
+	var about, summands []string
+	graph := timeseries.NewPanelBuilder().
+		Title(p.title).
+		Datasource(datasource()).
+		Height(8).Span(8).
+		Min(0).
+		Legend(common.NewVizLegendOptionsBuilder().DisplayMode(common.LegendDisplayModeList).Placement(common.LegendPlacementBottom).ShowLegend(true))
+	first, ok := byName[p.metrics[0]]
+	for i, name := range p.metrics {
+		m, known := byName[name]
+		if !known || !ok || m.Unit != first.Unit || m.Counter != first.Counter {
+			return nil, fmt.Errorf("panel %q: %s: want metrics that exist, of one unit and kind", p.title, name)
+		}
+		about = append(about, name+": "+m.Help)
+		summands = append(summands, expression(m))
+		if p.share == "" {
+			graph.WithTarget(prometheus.NewDataqueryBuilder().RefId(string(rune('A' + i))).Expr(expression(m)).LegendFormat("{{cache}} " + name))
+		}
+	}
+	graph.Description(strings.Join(about, "\n\n"))
+	if p.share == "" {
+		return graph.Unit(unit(first)), nil
+	}
+	ratio := expression(byName[p.share]) + "\n/ (" + strings.Join(summands, "\n+ ") + ")"
+	return graph.Unit(units.PercentUnit).Max(1).
+		WithTarget(prometheus.NewDataqueryBuilder().RefId("A").Expr(ratio).LegendFormat("{{cache}}")), nil
+}
+
+// expression is a metric's query, by cache: a counter's rate, or a gauge, summed
+// over the processes.
+func expression(m firn.Metric) string {
+	name := firnprometheus.Name(m) + chosen
+	switch {
+	case m.Counter:
+		return "sum by (cache) (rate(" + name + "[$__rate_interval]))"
+	case m.Unit == "bool":
+		return "min by (cache) (" + name + ")"
+	}
+	return "sum by (cache) (" + name + ")"
+}
+
+// unit is a metric's unit as Grafana calls it.
+func unit(m firn.Metric) string {
+	switch {
+	case m.Unit == "bytes" && m.Counter:
+		return units.BytesPerSecondIEC
+	case m.Unit == "bytes":
+		return units.BytesIEC
+	case m.Unit == "seconds" && !m.Counter:
+		return units.Seconds
+	case m.Counter:
+		return units.OpsPerSecond
+	}
+	return units.Short
+}
