@@ -19,12 +19,18 @@ type osFile struct {
 // a page before that. It is a multiple of every alignment.
 const maxCall = 1 << 30
 
-func (f *osFile) ReadAt(p []byte, off int64) (n int, err error) {
+// inPieces calls for at most piece bytes at a time, until all are done or a call fails.
+func inPieces(p []byte, off int64, piece int, call func([]byte, int64) (int, error)) (n int, err error) {
 	for n < len(p) && err == nil {
 		var m int
-		m, err = f.file.ReadAt(p[n:min(n+maxCall, len(p))], off+int64(n))
+		m, err = call(p[n:min(n+piece, len(p))], off+int64(n))
 		n += m
 	}
+	return n, err
+}
+
+func (f *osFile) ReadAt(p []byte, off int64) (int, error) {
+	n, err := inPieces(p, off, maxCall, f.file.ReadAt)
 	if err != nil && err != io.EOF && f.align > 1 && f.ends(off+int64(n)) {
 		err = io.EOF // direct I/O refuses to go on at the end of a file that is no multiple of Align
 	}
@@ -37,13 +43,8 @@ func (f *osFile) ends(off int64) bool {
 	return err == nil && off >= size
 }
 
-func (f *osFile) WriteAt(p []byte, off int64) (n int, err error) {
-	for n < len(p) && err == nil {
-		var m int
-		m, err = f.file.WriteAt(p[n:min(n+maxCall, len(p))], off+int64(n))
-		n += m
-	}
-	return n, err
+func (f *osFile) WriteAt(p []byte, off int64) (int, error) {
+	return inPieces(p, off, maxCall, f.file.WriteAt)
 }
 
 func (f *osFile) Size() (int64, error) {
