@@ -12,11 +12,17 @@ import (
 // classicPasses is the number of times that each goroutine goes through all
 // items in one turn.
 func (j job) classicPasses() int {
-	if j.small() {
+	if j.Small {
 		return 2
 	}
 	return 8
 }
+
+func classicWeight(j job) float64 { return 0.05 * float64(j.Repeats*j.classicPasses()) }
+
+// fourProcessors is the GOMAXPROCS that the articles' tables were made with,
+// whatever the machine has.
+func fourProcessors(job) []string { return []string{"GOMAXPROCS=4"} }
 
 // classicConfig gives every cache what fastcache rounds its own benchmark's
 // size up to: 32 MiB.
@@ -69,5 +75,5 @@ func playClassic(j job, op turn.ClassicOp, players []player, gc *collector) ([]s
 }
 
 func classicName(op turn.ClassicOp) string {
-	return fmt.Sprintf("%s/items=%d", op, turn.ClassicItems)
+	return fmt.Sprintf("%s/items=%d/gomaxprocs=%d", op, turn.ClassicItems, runtime.GOMAXPROCS(0))
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -23,76 +24,142 @@ type driver struct {
 	command  string    // what was typed
 	progress io.Writer // a line for each cell
 	began    time.Time
-	total    float64 // weight of all jobs
-	done     float64 // weight of the finished ones
+	total    float64 // expected seconds of all jobs
+	done     float64 // expected seconds of the finished ones
+}
+
+// work is what there is to do for one suite.
+type work struct {
+	suite string
+	jobs  []job
+	notes []string
+}
+
+// prepare lists all jobs and finds out what would make one fail, before time is
+// spent.
+func (d *driver) prepare() ([]work, error) {
+	var all []work
+	for _, name := range d.plan.Suites {
+		jobs, err := d.plan.jobs(name)
+		if err != nil {
+			return nil, fmt.Errorf("suite %s: %w", name, err)
+		}
+		w := work{suite: name}
+		if w.jobs, w.notes, err = checkMemory(jobs); err != nil {
+			return nil, err
+		}
+		for _, j := range w.jobs {
+			d.total += j.weight()
+		}
+		all = append(all, w)
+	}
+	return all, nil
 }
 
 // run runs the plan's suites and saves the results of each as soon as it ends.
 func (d *driver) run() error {
-	var all []job
-	for _, suite := range d.plan.Suites {
-		all = append(all, d.plan.jobs(suite)...)
-	}
-	if err := checkMemory(all); err != nil {
+	all, err := d.prepare()
+	if err != nil {
 		return err
 	}
-	for _, j := range all {
-		d.total += j.weight()
-	}
 	d.began = time.Now()
-	for _, suite := range d.plan.Suites {
-		if err := d.runSuite(suite); err != nil {
-			return fmt.Errorf("suite %s: %w", suite, err)
+	for _, w := range all {
+		if err := d.runSuite(w); err != nil {
+			return fmt.Errorf("suite %s: %w", w.suite, err)
 		}
 	}
 	return nil
 }
 
-func (d *driver) runSuite(suite string) error {
+func (d *driver) runSuite(w work) error {
 	r := samples.Run{
-		Suite: suite, Command: strings.Replace(d.command, "-suite all", "-suite "+suite, 1),
+		Suite: w.suite, Command: ofSuite(d.command, w.suite), Notes: w.notes,
 		Started: time.Now().UTC(), Entries: d.plan.Entries, Repeats: d.plan.Repeats,
-		Machine: samples.ThisMachine(), Versions: make(map[string]string),
-	}
-	for _, rival := range rivals.All {
-		if rival.Name == rivals.Firn || slices.Contains(d.plan.Rivals, rival.Name) {
-			r.Versions[rival.Name] = rival.Version()
-		}
+		Machine: samples.ThisMachine(), Versions: make(map[string]string), Logs: make(map[string]string),
 	}
 	watch := samples.NewWatch()
-	for _, j := range d.plan.jobs(suite) {
-		part, err := d.runJob(j)
+	for _, note := range w.notes {
+		fmt.Fprintf(d.progress, "%s: %s\n", w.suite, note)
+	}
+	for _, j := range w.jobs {
+		part, log, err := d.runJob(j)
 		if err != nil {
 			return fmt.Errorf("%s of %s: %w", j.Kind, j.Rival, err)
+		}
+		if name := kinds[j.Kind].log; name != "" && log != "" {
+			r.Logs[name+" "+j.Rival] = log
 		}
 		r.Samples = append(r.Samples, part...)
 	}
 	r.Noise = watch.Noise()
 	r.Seconds = time.Since(r.Started).Seconds()
+	r.Versions = versions(r.Samples)
+	if len(r.Logs) == 0 {
+		r.Logs = nil
+	}
 	return r.Save(d.out)
 }
 
-// runJob runs one child process to its end.
-func (d *driver) runJob(j job) ([]samples.Sample, error) {
+// ofSuite is the command that runs one of the suites that were asked for.
+func ofSuite(command, name string) string {
+	command = strings.Replace(command, "-suite all", "-suite "+name, 1)
+	return strings.Replace(command, "-suite quick", fmt.Sprintf("-suite %s -n %d -repeats %d", name, quickEntries, quickRepeats), 1)
+}
+
+// versions lists those of all caches that have samples.
+func versions(all []samples.Sample) map[string]string {
+	v := make(map[string]string)
+	for _, s := range all {
+		if v[s.Cache] == "" {
+			v[s.Cache] = versionOf(s.Cache)
+		}
+	}
+	return v
+}
+
+func versionOf(cache string) string {
+	if i := slices.IndexFunc(rivals.All, func(r rivals.Rival) bool { return r.Name == cache }); i >= 0 {
+		return rivals.All[i].Version()
+	}
+	return "this tree"
+}
+
+// runJob runs one child process to its end. It returns what it measured, and
+// what it printed on stderr if its kind has a log.
+func (d *driver) runJob(j job) ([]samples.Sample, string, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	cmd := exec.Command(self, j.args()...)
+	var log bytes.Buffer
+	k := kinds[j.Kind]
 	cmd.Stderr = os.Stderr
+	if k.log != "" {
+		cmd.Stderr = &log
+	}
+	if k.env != nil {
+		cmd.Env = append(os.Environ(), k.env(j)...)
+	}
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if err := cmd.Start(); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	all, readErr := d.collect(j, stdout)
 	if err := cmd.Wait(); err != nil {
-		return nil, err
+		return nil, "", fmt.Errorf("%w %s", err, lastLine(log.String()))
 	}
 	d.done += j.weight()
-	return all, readErr
+	return all, log.String(), readErr
+}
+
+// lastLine is what a child said last, where its words were kept.
+func lastLine(s string) string {
+	s = strings.TrimSpace(s)
+	return s[strings.LastIndexByte(s, '\n')+1:]
 }
 
 // collect reads the groups of samples that the child writes, and prints a line
@@ -118,12 +185,12 @@ func (d *driver) collect(j job, child io.Reader) ([]samples.Sample, error) {
 		}
 		all = append(all, group...)
 		groups++
-		fmt.Fprintf(d.progress, "%s  %-7s %s\n", d.clock(j, groups), j.Suite, describe(group))
+		fmt.Fprintf(d.progress, "%s  %-11s %s\n", d.clock(j, groups), j.Suite, describe(group))
 	}
 }
 
 // clock tells the time since the start, and the time left if the rest of the
-// work goes as fast as what is done.
+// work takes as long as was expected, give or take what the work so far did.
 func (d *driver) clock(j job, groups int) string {
 	part := j.weight() * min(float64(groups)/float64(j.groups()), 1)
 	share := (d.done + part) / d.total
@@ -138,31 +205,19 @@ func short(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d", s/60, s%60)
 }
 
-// groups is the number of groups of samples that the job writes.
-func (j job) groups() int {
-	switch j.Kind {
-	case "pair":
-		return len(j.cells()) + 4 // two loads, two checks of what is left
-	case "classic":
-		return len(classicOps)
-	case "memory":
-		return 3
-	case "churn":
-		return 3
-	}
-	return len(valueSizes)
-}
-
 // describe sums a group up: the ratio of a pair, or the value of a single
 // measurement.
 func describe(group []samples.Sample) string {
 	s := group[0]
 	if s.Against == "" || len(group) < 2 {
-		v := samples.Values(samples.Select(group, samples.Filter{Name: s.Name}))
+		v := samples.Values(samples.Select(group, samples.Filter{Name: s.Name, Cache: s.Cache}))
 		return fmt.Sprintf("%-52s %-10s %.4g %s", s.Name, s.Cache, v.Median, s.Unit)
 	}
-	first := samples.Values(samples.Select(group, samples.Filter{Cache: s.Cache}))
-	second := samples.Values(samples.Select(group, samples.Filter{Cache: s.Against}))
+	first := samples.Values(samples.Select(group, samples.Filter{Name: s.Name, Cache: s.Cache}))
+	second := samples.Values(samples.Select(group, samples.Filter{Name: s.Name, Cache: s.Against}))
+	if s.Unit != "ns/op" {
+		return fmt.Sprintf("%-52s %s %.4g, %s %.4g %s", s.Name, s.Cache, first.Median, s.Against, second.Median, s.Unit)
+	}
 	ratio := samples.Ratio(group, s.Suite, s.Name, s.Cache, s.Against)
 	return fmt.Sprintf("%-52s %s %.4g, %s %.4g %s: ×%.2f (%.2f–%.2f)",
 		s.Name, s.Cache, first.Median, s.Against, second.Median, s.Unit, ratio.Median, ratio.Low, ratio.High)

@@ -4,60 +4,109 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/firncache/firn/bench/keys"
 	"github.com/firncache/firn/bench/rivals"
-	"github.com/firncache/firn/bench/turn"
 )
 
 // A job is what one child process measures. A process of its own gives each
 // pair of caches a fresh heap, and its memory back at the end.
 type job struct {
 	Suite     string
-	Kind      string // pair, classic, memory, churn or values
-	Rival     string
+	Kind      string // a key of kinds
+	Rival     string // the cache, policy or store to measure; for some kinds there is none
 	Entries   int
-	ValueSize int  // bytes
-	Repeats   int  // turns of each cache in each cell
-	Full      bool // pair: all cells of the matrix; otherwise four of them
+	ValueSize int    // bytes
+	Repeats   int    // turns of each cache in each cell
+	Cells     string // pair: which cells of the matrix; see cells
+	Param     string // what else the kind wants to know, such as a trace
+	Small     bool   // a run to see that everything works: it takes the least time that still measures something
 }
 
-// kinds maps the name of a kind to what it runs.
-var kinds = map[string]func(job, *emitter) error{
-	"pair": runPair, "classic": runClassic, "memory": runMemory, "churn": runChurn, "values": runValues,
+// A kind is a sort of job. Functions that are nil have nothing to say.
+type kind struct {
+	run    func(job, *emitter) error
+	rivals func() []string   // the names that Rival may have; nil: those of package rivals
+	groups func(job) int     // how many groups of samples it emits; nil: 1
+	weight func(job) float64 // the seconds it is expected to take
+	memory func(job) int64   // the bytes it is expected to occupy at most; nil: 256 MiB
+	env    func(job) []string
+	log    string // the log's name, if what the child prints on stderr belongs to the results
+}
+
+var kinds = map[string]kind{
+	"pair":    {run: runPair, groups: pairGroups, weight: pairWeight, memory: pairMemory},
+	"classic": {run: runClassic, groups: func(job) int { return len(classicOps) }, weight: classicWeight, env: fourProcessors},
+	"big":     {run: runBig, groups: func(job) int { return len(bigSizes) }, weight: bigWeight, memory: func(job) int64 { return 4 * bigBudget }},
+	"memory":  {run: runMemory, groups: func(job) int { return 3 }, weight: memoryWeight, memory: heapMemory},
+	"churn":   {run: runChurn, groups: func(job) int { return 3 }, weight: func(j job) float64 { return float64(j.Entries) / 3e6 }, memory: heapMemory},
+	"values":  {run: runValues, groups: func(job) int { return len(valueSizes) }, weight: func(job) float64 { return 0.2 }},
+}
+
+func (j job) groups() int {
+	if g := kinds[j.Kind].groups; g != nil {
+		return g(j)
+	}
+	return 1
+}
+
+func (j job) weight() float64 { return max(kinds[j.Kind].weight(j), 0.1) }
+
+func (j job) memoryNeeded() int64 {
+	if m := kinds[j.Kind].memory; m != nil {
+		return m(j)
+	}
+	return 256 << 20
 }
 
 // args is the job as command-line arguments, the inverse of parseJob.
 func (j job) args() []string {
 	return []string{
 		j.Kind, "-suite", j.Suite, "-rival", j.Rival, "-n", strconv.Itoa(j.Entries), "-value-size", strconv.Itoa(j.ValueSize),
-		"-repeats", strconv.Itoa(j.Repeats), "-full=" + strconv.FormatBool(j.Full),
+		"-repeats", strconv.Itoa(j.Repeats), "-cells", j.Cells, "-param", j.Param, "-small=" + strconv.FormatBool(j.Small),
 	}
 }
 
-func parseJob(kind string, args []string, usage io.Writer) (job, error) {
-	j := job{Kind: kind}
-	f := flag.NewFlagSet("bench "+kind, flag.ContinueOnError)
+func parseJob(kindName string, args []string, usage io.Writer) (job, error) {
+	j := job{Kind: kindName}
+	f := flag.NewFlagSet("bench "+kindName, flag.ContinueOnError)
 	f.SetOutput(usage)
 	f.StringVar(&j.Suite, "suite", "ram", "suite `name` to print with each result")
 	f.StringVar(&j.Rival, "rival", "fastcache", "`name` of the cache to measure")
 	f.IntVar(&j.Entries, "n", 10_000_000, "number of entries")
 	f.IntVar(&j.ValueSize, "value-size", 64, "bytes of a value")
 	f.IntVar(&j.Repeats, "repeats", 8, "turns of each cache in each cell")
-	f.BoolVar(&j.Full, "full", true, "all cells of the matrix")
+	f.StringVar(&j.Cells, "cells", allCells, "`which` cells of the matrix: "+strings.Join(cellSets, ", "))
+	f.StringVar(&j.Param, "param", "", "what else the kind wants to `know`")
+	f.BoolVar(&j.Small, "small", false, "take as little time as possible")
 	if err := f.Parse(args); err != nil {
 		return j, err
 	}
-	if _, err := rivals.Find(j.Rival); err != nil {
+	if err := checkRival(kindName, j.Rival); err != nil {
 		return j, err
+	}
+	if !slices.Contains(cellSets, j.Cells) {
+		return j, fmt.Errorf("-cells %q: expected one of %s", j.Cells, strings.Join(cellSets, ", "))
 	}
 	return j, positive(map[string]int{"n": j.Entries, "value-size": j.ValueSize, "repeats": j.Repeats})
 }
 
-// small says that the run is there to see that everything works: it takes the
-// least time that still measures something.
-func (j job) small() bool { return j.Entries < 1_000_000 }
+// checkRival returns an error that lists the names unless name is one that the
+// kind knows.
+func checkRival(kindName, name string) error {
+	names := kinds[kindName].rivals
+	if names == nil {
+		_, err := rivals.Find(name)
+		return err
+	}
+	if known := names(); !slices.Contains(known, name) {
+		return fmt.Errorf("rival %q: expected one of %s", name, strings.Join(known, ", "))
+	}
+	return nil
+}
 
 func positive(flags map[string]int) error {
 	for name, value := range flags {
@@ -81,77 +130,9 @@ func (j job) config() rivals.Config {
 // value and 24 bytes of bookkeeping.
 func (j job) entryBytes() int64 { return int64(keys.Size + j.ValueSize + 24) }
 
-// memoryNeeded is the most that the job's process is expected to occupy, in
-// bytes.
-func (j job) memoryNeeded() int64 {
-	const onHeap = 200 // bytes of bookkeeping per entry in the hungriest cache
-	entry := j.entryBytes() + onHeap
-	switch j.Kind {
-	case "pair":
-		return j.config().Bytes + 2*int64(j.Entries)*entry + 3*int64(j.streamLen())*keys.Size
-	case "memory", "churn":
-		return 2 * int64(j.Entries) * entry
-	}
-	return 256 << 20
-}
+// heapMemory is what the hungriest cache on the Go heap takes, twice: the
+// collector lets the heap double.
+func heapMemory(j job) int64 { return 2 * int64(j.Entries) * (j.entryBytes() + onHeap) }
 
-// A cell is one benchmark of the matrix.
-type cell struct {
-	Op         turn.Op
-	Order      keys.Order
-	Goroutines int
-}
-
-// name is the cell as it stands in results.
-func (j job) cellName(c cell) string {
-	return fmt.Sprintf("%s/%s/n=%d/value=%d/goroutines=%d", c.Op, c.Order, j.Entries, j.ValueSize, c.Goroutines)
-}
-
-// cells lists what the job measures: reads first, since writes can push
-// entries out of caches that append every version.
-func (j job) cells() []cell {
-	if !j.Full {
-		return []cell{
-			{turn.Get, keys.Zipf, 2}, {turn.Get, keys.Absent, 2}, {turn.Mix, keys.Zipf, 2}, {turn.Set, keys.Zipf, 2},
-		}
-	}
-	var cells []cell
-	add := func(op turn.Op, goroutines []int, orders ...keys.Order) {
-		for _, o := range orders {
-			for _, g := range goroutines {
-				cells = append(cells, cell{op, o, g})
-			}
-		}
-	}
-	few, all := []int{1, 2}, []int{1, 2, 64}
-	if j.Suite == "large" {
-		all = few
-	}
-	add(turn.Get, all, keys.Zipf, keys.Uniform, keys.Absent)
-	if j.Rival == "fastcache" {
-		add(turn.GetBatch, few, keys.Zipf, keys.Uniform)
-	}
-	add(turn.Mix, all, keys.Zipf, keys.Uniform)
-	add(turn.Set, all, keys.Zipf, keys.Uniform)
-	if j.Rival == "fastcache" {
-		add(turn.SetBatch, few, keys.Zipf, keys.Uniform)
-	}
-	return cells
-}
-
-// ops is the number of operations in one turn: more with many goroutines, so
-// that the scheduler has time to interleave them.
-func (j job) ops(goroutines int) int {
-	ops := 1 << 20
-	if goroutines > 2 {
-		ops <<= 2
-	}
-	if j.ValueSize > 512 {
-		ops >>= 1
-	}
-	return min(ops, max(2*j.Entries, 1<<16))
-}
-
-// streamLen is the number of keys laid out for each order: several turns
-// before a key comes back for the same reason.
-func (j job) streamLen() int { return 2 * j.ops(64) }
+// onHeap is the bytes of bookkeeping per entry of a hungry cache on the heap.
+const onHeap = 200

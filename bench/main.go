@@ -1,6 +1,6 @@
 // Command bench measures firn beside the caches that Go programs use today.
 //
-//	go run . -suite ram|classic|memory|large|all -out DIR [-rivals a,b] [-n N] [-repeats K]
+//	go run . -suite classic|ram|large|memory|gc|hitratio|hybrid|bufpool|casestudies|quick|all -out DIR [-rivals a,b] [-n N] [-repeats K]
 //	go run . -compare OLD.json -out DIR
 //	go run . report -in DIR -html FILE -svg DIR -doc FILE
 //	go run . pair -rival fastcache -n 10000000 -repeats 8
@@ -17,8 +17,10 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -36,7 +38,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 	}
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.SetOutput(stderr)
-	suite := f.String("suite", "", "`name` of the suite: "+strings.Join(suiteNames, ", ")+" or all")
+	suite := f.String("suite", "", "`name` of the suite: "+strings.Join(suiteNames, ", ")+" quick or all")
 	out := f.String("out", "results", "`directory` for the results")
 	rivalList := f.String("rivals", "", "comma-separated `names` of the caches beside firn (default: all)")
 	n := f.Int("n", 10_000_000, "number of entries")
@@ -72,16 +74,16 @@ func runCommand(name string, args []string, stdout, stderr io.Writer) error {
 	if name == "report" {
 		return runReport(args, stdout, stderr)
 	}
-	kind, ok := kinds[name]
+	k, ok := kinds[name]
 	if !ok {
-		return fmt.Errorf("command %q: expected report, pair, classic, memory, churn or values, or -suite", name)
+		return fmt.Errorf("command %q: expected report, %s, or -suite", name, strings.Join(slices.Sorted(maps.Keys(kinds)), ", "))
 	}
 	j, err := parseJob(name, args, stderr)
 	if err != nil {
 		return err
 	}
 	out := &emitter{w: stdout}
-	if err := kind(j, out); err != nil {
+	if err := k.run(j, out); err != nil {
 		return err
 	}
 	return out.err

@@ -17,11 +17,13 @@ const gcRepeats = 3
 
 // allocTime is how long the allocating load beside a filled cache lasts.
 func (j job) allocTime() time.Duration {
-	if j.small() {
+	if j.Small {
 		return 200 * time.Millisecond
 	}
 	return 4 * time.Second
 }
+
+func memoryWeight(j job) float64 { return 1.2*float64(j.Entries)/1e6 + j.allocTime().Seconds() }
 
 // runMemory fills a cache in a process of its own and measures what it costs
 // the program: resident memory, and the collector's time.

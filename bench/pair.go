@@ -54,6 +54,9 @@ func runPair(j job, out *emitter) error {
 		}
 		out.emit(playCell(j, c, players, gc, streams[c.Order], value)...)
 	}
+	for _, c := range j.latencyCells() {
+		out.emit(playLatency(j, c, players, gc, streams[c.Order], value)...)
+	}
 	for _, p := range players {
 		out.emit(kept(j, p, value))
 		p.cache.Close()
@@ -95,6 +98,33 @@ func playCell(j job, c cell, players []player, gc *collector, stream keys.Stream
 			r := turn.Run(p.cache, work)
 			gc.settle(p)
 			out = append(out, p.sample(j.Suite, j.cellName(c), repeat, r))
+		}
+	}
+	return out
+}
+
+// percentiles are the points of a distribution that are kept, by the names that
+// they have in results.
+var percentiles = []struct {
+	name string
+	at   float64
+}{{"p50", 50}, {"p90", 90}, {"p99", 99}, {"p99.9", 99.9}, {"max", 100}}
+
+// playLatency measures the distribution of single calls in one cell.
+func playLatency(j job, c cell, players []player, gc *collector, stream keys.Stream, value []byte) []samples.Sample {
+	var out []samples.Sample
+	ops := j.ops(c.Goroutines)
+	work := turn.Work{Op: c.Op, Value: value, Goroutines: c.Goroutines}
+	for repeat := range j.Repeats {
+		work.Keys = stream.Slice(repeat*ops, ops)
+		for _, p := range players {
+			r, h := turn.Latency(p.cache, work)
+			gc.settle(p)
+			for _, q := range percentiles {
+				s := p.sample(j.Suite, "latency/"+j.cellName(c)+"/"+q.name, repeat, r)
+				s.Value, s.Unit = float64(h.ValueAtPercentile(q.at)), "ns"
+				out = append(out, s)
+			}
 		}
 	}
 	return out

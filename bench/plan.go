@@ -9,116 +9,211 @@ import (
 	"github.com/firncache/firn/bench/samples"
 )
 
-// suiteNames lists the suites in the order in which "all" runs them.
-var suiteNames = []string{"classic", "ram", "large", "memory"}
-
 // matrixRivals are the rivals that play all cells; the others play four, so
 // that the whole set ends in time for lunch.
 var matrixRivals = []string{"fastcache", "otter", "xsync"}
 
+// A suite is a set of jobs that answer one question.
+type suite struct {
+	name   string
+	rivals func() []string // what takes part beside firn
+	jobs   func(p plan, rivals []string, add func(job)) error
+}
+
+// suites are in the order in which "all" runs them.
+var suites = []suite{
+	{"classic", rivals.Names, classicJobs},
+	{"ram", rivals.Names, ramJobs},
+	{"large", holdsAnySize, largeJobs},
+	{"memory", rivals.Names, memoryJobs},
+}
+
+// suiteNames lists the suites in the order in which "all" runs them.
+var suiteNames = func() []string {
+	var names []string
+	for _, s := range suites {
+		names = append(names, s.name)
+	}
+	return names
+}()
+
 // A plan is what the command line asks for.
 type plan struct {
 	Suites  []string
-	Rivals  []string
+	Rivals  []string // as asked for; empty: all
 	Entries int
 	Repeats int
+	Small   bool // only to see that everything works
 }
 
+// What the suite "quick" asks for: everything, so small that it ends within
+// three minutes on two busy processors.
+const (
+	quickEntries = 20_000
+	quickRepeats = 2
+)
+
 // newPlan checks the names. No rivals means all of them.
-func newPlan(suite, rivalList string, entries, repeats int) (plan, error) {
-	p := plan{Suites: []string{suite}, Rivals: rivals.Names(), Entries: entries, Repeats: repeats}
-	if suite == "all" {
+func newPlan(name, rivalList string, entries, repeats int) (plan, error) {
+	p := plan{Suites: []string{name}, Entries: entries, Repeats: repeats}
+	switch {
+	case name == "quick":
+		p.Suites, p.Entries, p.Repeats = suiteNames, min(entries, quickEntries), min(repeats, quickRepeats)
+	case name == "all":
 		p.Suites = suiteNames
-	} else if !slices.Contains(suiteNames, suite) {
-		return p, fmt.Errorf("-suite %q: expected %s or all", suite, strings.Join(suiteNames, ", "))
+	case !slices.Contains(suiteNames, name):
+		return p, fmt.Errorf("-suite %q: expected %s, quick or all", name, strings.Join(suiteNames, ", "))
 	}
+	p.Small = p.Entries < 1_000_000
 	if rivalList != "" {
 		p.Rivals = strings.Split(rivalList, ",")
 	}
-	for _, name := range p.Rivals {
-		if _, err := rivals.Find(name); err != nil {
-			return p, fmt.Errorf("-rivals: %w", err)
-		}
-		if name == rivals.Firn {
-			return p, fmt.Errorf("-rivals: firn always takes part; expected the others, of %s", strings.Join(rivals.Names(), ", "))
-		}
+	if err := p.checkRivals(); err != nil {
+		return p, err
 	}
 	return p, positive(map[string]int{"n": entries, "repeats": repeats})
 }
 
+// checkRivals wants each rival to be known to one of the suites at least.
+func (p plan) checkRivals() error {
+	var known []string
+	for _, name := range p.Suites {
+		known = append(known, find(name).rivals()...)
+	}
+	slices.Sort(known)
+	known = slices.Compact(known)
+	for _, name := range p.Rivals {
+		if name == rivals.Firn {
+			return fmt.Errorf("-rivals: firn always takes part; expected the others, of %s", strings.Join(known, ", "))
+		}
+		if !slices.Contains(known, name) {
+			return fmt.Errorf("-rivals: rival %q: expected one of %s", name, strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
+
+// find returns the suite of that name, which must exist.
+func find(name string) suite {
+	return suites[slices.IndexFunc(suites, func(s suite) bool { return s.name == name })]
+}
+
+// taking lists the rivals that take part in a suite: those asked for, or all
+// where none of them belongs to it.
+func (p plan) taking(s suite) []string {
+	known := s.rivals()
+	var taking []string
+	for _, name := range p.Rivals {
+		if slices.Contains(known, name) {
+			taking = append(taking, name)
+		}
+	}
+	if len(taking) == 0 {
+		return known
+	}
+	return taking
+}
+
 // jobs lists what one suite runs, in order.
-func (p plan) jobs(suite string) []job {
+func (p plan) jobs(name string) ([]job, error) {
 	var jobs []job
-	add := func(kind, rival string, entries, valueSize int) {
-		full := slices.Contains(matrixRivals, rival)
-		jobs = append(jobs, job{suite, kind, rival, entries, valueSize, p.Repeats, full})
-	}
-	everyone := append([]string{rivals.Firn}, p.Rivals...)
-	switch suite {
-	case "classic":
-		for _, r := range p.Rivals {
-			add("classic", r, p.Entries, 4)
+	s := find(name)
+	err := s.jobs(p, p.taking(s), func(j job) {
+		j.Suite, j.Repeats, j.Small = name, p.Repeats, p.Small
+		if j.Entries == 0 {
+			j.Entries = p.Entries
 		}
-	case "ram":
-		for _, r := range p.Rivals {
-			add("pair", r, p.Entries, 64)
+		if j.ValueSize == 0 {
+			j.ValueSize = 64
 		}
-	case "large":
-		for _, r := range p.Rivals {
-			if rival, _ := rivals.Find(r); !rival.Fixed {
-				add("pair", r, max(p.Entries/10, 1), 1024)
-			}
+		if j.Cells == "" {
+			j.Cells = allCells
 		}
-		for _, r := range everyone {
-			if rival, _ := rivals.Find(r); !rival.Fixed {
-				add("values", r, p.Entries, 64)
-			}
-		}
-	case "memory":
-		for _, r := range everyone {
-			add("memory", r, p.Entries, 64)
-			add("churn", r, p.Entries, 64)
-		}
-	}
-	return jobs
-}
-
-// weight is the time that the job is expected to take, in arbitrary units: the
-// operations that it does.
-func (j job) weight() float64 {
-	n := float64(j.Entries)
-	switch j.Kind {
-	case "pair":
-		w := 2 * n
-		for _, c := range j.cells() {
-			w += j.cellWeight(c)
-		}
-		return w
-	case "classic":
-		return float64(j.Repeats+1) * 8e6
-	case "memory":
-		return n + 10e6
-	case "churn":
-		return 4 * n
-	}
-	return 1e6
-}
-
-func (j job) cellWeight(c cell) float64 {
-	return 3 / float64(min(c.Goroutines, 2)) * float64(j.ops(c.Goroutines)*j.Repeats)
+		jobs = append(jobs, j)
+	})
+	return jobs, err
 }
 
 // checkMemory returns an error if a job needs more memory than is free.
-func checkMemory(jobs []job) error {
+// Optional jobs that do not fit are taken out, with a note for each.
+func checkMemory(jobs []job) (fit []job, notes []string, err error) {
 	free := samples.FreeMemory()
-	if free == 0 {
-		return nil // the system does not tell
-	}
 	for _, j := range jobs {
-		if need := j.memoryNeeded(); need > free {
-			return fmt.Errorf("suite %s, %s of %s with %d entries: %.1f GiB of memory needed, %.1f GiB free: give a smaller -n",
-				j.Suite, j.Kind, j.Rival, j.Entries, float64(need)/(1<<30), float64(free)/(1<<30))
+		need := j.memoryNeeded()
+		if free == 0 || need <= free { // 0: the system does not tell
+			fit = append(fit, j)
+			continue
 		}
+		what := fmt.Sprintf("suite %s, %s of %s with %d entries: %.1f GiB of memory needed, %.1f GiB free", j.Suite, j.Kind, j.Rival, j.Entries, gib(need), gib(free))
+		if !j.optional() {
+			return nil, nil, fmt.Errorf("%s: give a smaller -n", what)
+		}
+		notes = append(notes, "Left out: "+what+".")
+	}
+	return fit, notes, nil
+}
+
+// optional jobs are left out where memory is short.
+func (j job) optional() bool { return j.Kind == "pair" && j.Cells == growthCells }
+
+func gib(bytes int64) float64 { return float64(bytes) / (1 << 30) }
+
+func classicJobs(_ plan, taking []string, add func(job)) error {
+	for _, r := range taking {
+		add(job{Kind: "classic", Rival: r, ValueSize: 4})
+	}
+	for _, r := range taking {
+		if rival, _ := rivals.Find(r); !rival.Fixed && slices.Contains(bigRivals, r) {
+			add(job{Kind: "big", Rival: r})
+		}
+	}
+	return nil
+}
+
+func ramJobs(p plan, taking []string, add func(job)) error {
+	for _, r := range taking {
+		cells := fewCells
+		if slices.Contains(matrixRivals, r) {
+			cells = allCells
+		}
+		add(job{Kind: "pair", Rival: r, Cells: cells})
+	}
+	for _, n := range []int{p.Entries / 100, p.Entries / 10, p.Entries * 5} {
+		for _, r := range taking {
+			if slices.Contains(matrixRivals, r) {
+				add(job{Kind: "pair", Rival: r, Cells: growthCells, Entries: max(n, 1)})
+			}
+		}
+	}
+	return nil
+}
+
+// holdsAnySize lists the rivals whose values may have any size.
+func holdsAnySize() []string {
+	return slices.DeleteFunc(rivals.Names(), func(name string) bool {
+		r, err := rivals.Find(name)
+		return err != nil || r.Fixed
+	})
+}
+
+func largeJobs(p plan, taking []string, add func(job)) error {
+	for _, r := range taking {
+		cells := fewCells
+		if r == "fastcache" {
+			cells = allCells
+		}
+		add(job{Kind: "pair", Rival: r, Entries: max(p.Entries/10, 1), ValueSize: 1024, Cells: cells})
+	}
+	for _, r := range append([]string{rivals.Firn}, taking...) {
+		add(job{Kind: "values", Rival: r})
+	}
+	return nil
+}
+
+func memoryJobs(_ plan, taking []string, add func(job)) error {
+	for _, r := range append([]string{rivals.Firn}, taking...) {
+		add(job{Kind: "memory", Rival: r})
+		add(job{Kind: "churn", Rival: r})
 	}
 	return nil
 }

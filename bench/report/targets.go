@@ -118,7 +118,11 @@ func cellName(name string) string {
 	var parts []string
 	for part := range strings.SplitSeq(name, "/") {
 		switch key, value, _ := strings.Cut(part, "="); key {
-		case "n", "value", "items":
+		case "value", "items", "gomaxprocs":
+		case "n":
+			if len(parts) > 0 && parts[0] == "growth" {
+				parts = append(parts, value+" entries")
+			}
 		case "goroutines":
 			parts = append(parts, value+" g")
 		default:

@@ -8,7 +8,7 @@ import (
 )
 
 var bigcacheRival = Rival{
-	Name: "bigcache", Module: "github.com/allegro/bigcache/v3", Bound: true,
+	Name: "bigcache", Module: "github.com/allegro/bigcache/v3", Bound: true, OffHeap: true,
 	Setup: "1024 shards (16 for values above 16 KiB), presized, HardMaxCacheSize = budget, xxhash as Hasher, no expiry, not verbose",
 	Open: func(c Config) (Cache, error) {
 		cfg := bigcache.DefaultConfig(never)

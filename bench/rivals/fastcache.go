@@ -7,7 +7,7 @@ import (
 )
 
 var fastcacheRival = Rival{
-	Name: "fastcache", Module: "github.com/VictoriaMetrics/fastcache", Bound: true,
+	Name: "fastcache", Module: "github.com/VictoriaMetrics/fastcache", Bound: true, OffHeap: true,
 	Setup: "New(budget), HasGet and Set; SetBig and GetBig for entries of 64 KiB and more",
 	Open: func(c Config) (Cache, error) {
 		// New panics on 0 and rounds small budgets up to 32 MiB.

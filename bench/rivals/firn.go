@@ -7,7 +7,7 @@ import (
 )
 
 var firnRival = Rival{
-	Name: Firn, Setup: "Options{RAMBytes: budget}", Bound: true,
+	Name: Firn, Setup: "Options{RAMBytes: budget}", Bound: true, OffHeap: true,
 	Open: func(c Config) (Cache, error) {
 		cache, err := firn.Open(firn.Options{RAMBytes: c.Bytes})
 		if err != nil {

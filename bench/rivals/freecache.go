@@ -7,7 +7,7 @@ import (
 )
 
 var freecacheRival = Rival{
-	Name: "freecache", Module: "github.com/coocood/freecache", Bound: true,
+	Name: "freecache", Module: "github.com/coocood/freecache", Bound: true, OffHeap: true,
 	Setup: "NewCache(budget), GetWithBuf and Set",
 	Open: func(c Config) (Cache, error) {
 		return freecacheCache{freecache.NewCache(int(c.Bytes))}, nil

@@ -65,14 +65,15 @@ type Config struct {
 
 // A Rival is a cache that can be opened by name.
 type Rival struct {
-	Name   string                      // as on the command line and in tables
-	Module string                      // the module whose version is reported; empty: the standard library
-	Setup  string                      // the configuration, for the report
-	Bound  bool                        // it evicts to stay within a limit; otherwise it grows
-	Lends  bool                        // Get lends the stored slice when values differ in size
-	Drops  bool                        // Set may also refuse because a queue is full
-	Fixed  bool                        // it can only hold the sizes that have an array form
-	Open   func(Config) (Cache, error) // makes a new, empty cache
+	Name    string                      // as on the command line and in tables
+	Module  string                      // the module whose version is reported; empty: the standard library
+	Setup   string                      // the configuration, for the report
+	Bound   bool                        // it evicts to stay within a limit; otherwise it grows
+	Lends   bool                        // Get lends the stored slice when values differ in size
+	Drops   bool                        // Set may also refuse because a queue is full
+	OffHeap bool                        // its entries lie where the collector does not look at them
+	Fixed   bool                        // it can only hold the sizes that have an array form
+	Open    func(Config) (Cache, error) // makes a new, empty cache
 }
 
 // Firn is the name of the cache that all others are compared with.

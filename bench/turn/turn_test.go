@@ -169,3 +169,16 @@ func TestClassicFindsWrongValues(t *testing.T) {
 		t.Error("a cache that returns another value passed")
 	}
 }
+
+// TestLatency: every operation is done, one in seven is timed.
+func TestLatency(t *testing.T) {
+	const count = 1400
+	s := stream(t, count)
+	for _, op := range []Op{Get, Mix} {
+		r, h := Latency(&recorder{refuse: true}, Work{Op: op, Keys: s, Value: []byte("abcd"), Goroutines: 2})
+		sets := map[Op]int64{Get: 0, Mix: count / mixPeriod}[op]
+		if r.Ops != count || r.Gets != count-sets || r.Refused != sets || h.TotalCount() != 200 {
+			t.Errorf("%s: %+v, %d timed; expected %d Sets refused and %d timed", op, r, h.TotalCount(), sets, 200)
+		}
+	}
+}
