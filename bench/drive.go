@@ -87,9 +87,13 @@ func (d *driver) runSuite(w work) error {
 			return fmt.Errorf("%s of %s: %w", j.Kind, j.Rival, err)
 		}
 		if name := kinds[j.Kind].log; name != "" && log != "" {
-			r.Logs[name+" "+j.Rival] = log
+			r.Logs[name+" "+j.Rival] = kinds[j.Kind].keep(log)
 		}
 		r.Samples = append(r.Samples, part...)
+	}
+	if finish := find(w.suite).finish; finish != nil {
+		more, notes := finish(r.Samples)
+		r.Samples, r.Notes = append(r.Samples, more...), append(r.Notes, notes...)
 	}
 	r.Noise = watch.Noise()
 	r.Seconds = time.Since(r.Started).Seconds()

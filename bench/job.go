@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/firncache/firn/bench/gcload"
+	"github.com/firncache/firn/bench/hitratio"
 	"github.com/firncache/firn/bench/keys"
 	"github.com/firncache/firn/bench/rivals"
 )
@@ -34,16 +36,19 @@ type kind struct {
 	weight func(job) float64 // the seconds it is expected to take
 	memory func(job) int64   // the bytes it is expected to occupy at most; nil: 256 MiB
 	env    func(job) []string
-	log    string // the log's name, if what the child prints on stderr belongs to the results
+	log    string              // the log's name, if what the child prints on stderr belongs to the results
+	keep   func(string) string // what of it
 }
 
 var kinds = map[string]kind{
-	"pair":    {run: runPair, groups: pairGroups, weight: pairWeight, memory: pairMemory},
-	"classic": {run: runClassic, groups: func(job) int { return len(classicOps) }, weight: classicWeight, env: fourProcessors},
-	"big":     {run: runBig, groups: func(job) int { return len(bigSizes) }, weight: bigWeight, memory: func(job) int64 { return 4 * bigBudget }},
-	"memory":  {run: runMemory, groups: func(job) int { return 3 }, weight: memoryWeight, memory: heapMemory},
-	"churn":   {run: runChurn, groups: func(job) int { return 3 }, weight: func(j job) float64 { return float64(j.Entries) / 3e6 }, memory: heapMemory},
-	"values":  {run: runValues, groups: func(job) int { return len(valueSizes) }, weight: func(job) float64 { return 0.2 }},
+	"pair":     {run: runPair, groups: pairGroups, weight: pairWeight, memory: pairMemory},
+	"classic":  {run: runClassic, groups: func(job) int { return len(classicOps) }, weight: classicWeight, env: fourProcessors},
+	"big":      {run: runBig, groups: func(job) int { return len(bigSizes) }, weight: bigWeight, memory: func(job) int64 { return 4 * bigBudget }},
+	"memory":   {run: runMemory, groups: func(job) int { return 3 }, weight: memoryWeight, memory: heapMemory},
+	"churn":    {run: runChurn, groups: func(job) int { return 3 }, weight: func(j job) float64 { return float64(j.Entries) / 3e6 }, memory: heapMemory},
+	"gc":       {run: runGC, rivals: gcload.Names, groups: func(job) int { return 3 }, weight: gcWeight, memory: heapMemory, env: gcTrace, log: "gctrace of", keep: gcLines},
+	"hitratio": {run: runHitRatio, rivals: hitratio.Names, weight: hitWeight, memory: func(job) int64 { return 2 << 30 }},
+	"values":   {run: runValues, groups: func(job) int { return len(valueSizes) }, weight: func(job) float64 { return 0.2 }},
 }
 
 func (j job) groups() int {

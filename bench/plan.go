@@ -18,14 +18,17 @@ type suite struct {
 	name   string
 	rivals func() []string // what takes part beside firn
 	jobs   func(p plan, rivals []string, add func(job)) error
+	finish func([]samples.Sample) (more []samples.Sample, notes []string) // figures over all jobs; nil: none
 }
 
 // suites are in the order in which "all" runs them.
 var suites = []suite{
-	{"classic", rivals.Names, classicJobs},
-	{"ram", rivals.Names, ramJobs},
-	{"large", holdsAnySize, largeJobs},
-	{"memory", rivals.Names, memoryJobs},
+	{"classic", rivals.Names, classicJobs, nil},
+	{"ram", rivals.Names, ramJobs, nil},
+	{"large", holdsAnySize, largeJobs, nil},
+	{"memory", rivals.Names, memoryJobs, nil},
+	{"gc", gcRivals, gcJobs, nil},
+	{"hitratio", hitRivals, hitJobs, hitMeans},
 }
 
 // suiteNames lists the suites in the order in which "all" runs them.

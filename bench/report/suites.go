@@ -1,5 +1,10 @@
 package report
 
+import (
+	"github.com/firncache/firn/bench/gcload"
+	"github.com/firncache/firn/bench/hitratio"
+)
+
 // suiteTexts say what each suite is about.
 var suiteTexts = map[string]string{
 	"classic":     "The table of the articles about fastcache: Set, Get and both over 65,536 items of 4 + 4 bytes, every value compared; then values of 64 KiB to 1 MiB, where fastcache needs SetBig and GetBig and firn has one Set.",
@@ -14,4 +19,13 @@ var suiteTexts = map[string]string{
 }
 
 // setups are the configurations of what is not in the table of rivals.
-var setups = map[string]string{}
+var setups = func() map[string]string {
+	m := map[string]string{
+		gcload.Nothing: "suite gc: no entries at all", "map-of-strings": "suite gc: map[string]string",
+		"map-of-pointers": "suite gc: map[string]*struct with a string and a []byte", "map-of-structs": "suite gc: map[[16]byte][64]byte, no pointers",
+	}
+	for _, p := range hitratio.Policies {
+		m[p.Name] = "suite hitratio: " + p.Setup
+	}
+	return m
+}()
