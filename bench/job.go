@@ -12,6 +12,7 @@ import (
 	"github.com/firncache/firn/bench/hitratio"
 	"github.com/firncache/firn/bench/keys"
 	"github.com/firncache/firn/bench/rivals"
+	"github.com/firncache/firn/bench/streams"
 )
 
 // A job is what one child process measures. A process of its own gives each
@@ -48,6 +49,7 @@ var kinds = map[string]kind{
 	"churn":    {run: runChurn, groups: func(job) int { return 3 }, weight: func(j job) float64 { return float64(j.Entries) / 3e6 }, memory: heapMemory},
 	"gc":       {run: runGC, rivals: gcload.Names, groups: func(job) int { return 3 }, weight: gcWeight, memory: heapMemory, env: gcTrace, log: "gctrace of", keep: gcLines},
 	"hitratio": {run: runHitRatio, rivals: hitratio.Names, weight: hitWeight, memory: func(job) int64 { return 2 << 30 }},
+	"bufpool":  {run: runStreams, rivals: all("pools"), groups: func(job) int { return streams.Cells() }, weight: streamsWeight},
 	"values":   {run: runValues, groups: func(job) int { return len(valueSizes) }, weight: func(job) float64 { return 0.2 }},
 }
 

@@ -29,6 +29,7 @@ var suites = []suite{
 	{"memory", rivals.Names, memoryJobs, nil},
 	{"gc", gcRivals, gcJobs, nil},
 	{"hitratio", hitRivals, hitJobs, hitMeans},
+	{"bufpool", all("pools"), streamsJobs, nil},
 }
 
 // suiteNames lists the suites in the order in which "all" runs them.

@@ -1,4 +1,4 @@
-package main
+package streams
 
 import (
 	"bytes"
@@ -12,10 +12,12 @@ type source interface {
 	close()
 }
 
-var sources = []struct {
+type namedSource struct {
 	name string
 	make func() source
-}{
+}
+
+var sources = []namedSource{
 	{"memory", func() source { return &memory{} }},
 	{"reader", func() source { return &opaque{known: true} }},
 	{"unknown", func() source { return &opaque{} }},
