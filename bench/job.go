@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/firncache/firn/bench/cases"
 	"github.com/firncache/firn/bench/gcload"
 	"github.com/firncache/firn/bench/hitratio"
 	"github.com/firncache/firn/bench/keys"
@@ -50,6 +51,7 @@ var kinds = map[string]kind{
 	"gc":       {run: runGC, rivals: gcload.Names, groups: func(job) int { return 3 }, weight: gcWeight, memory: heapMemory, env: gcTrace, log: "gctrace of", keep: gcLines},
 	"hitratio": {run: runHitRatio, rivals: hitratio.Names, weight: hitWeight, memory: func(job) int64 { return 2 << 30 }},
 	"bufpool":  {run: runStreams, rivals: all("pools"), groups: func(job) int { return streams.Cells() }, weight: streamsWeight},
+	"case":     {run: runCase, rivals: cases.Names, weight: casesWeight},
 	"values":   {run: runValues, groups: func(job) int { return len(valueSizes) }, weight: func(job) float64 { return 0.2 }},
 }
 

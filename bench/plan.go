@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/firncache/firn/bench/cases"
 	"github.com/firncache/firn/bench/rivals"
 	"github.com/firncache/firn/bench/samples"
 )
@@ -30,6 +31,7 @@ var suites = []suite{
 	{"gc", gcRivals, gcJobs, nil},
 	{"hitratio", hitRivals, hitJobs, hitMeans},
 	{"bufpool", all("pools"), streamsJobs, nil},
+	{"casestudies", cases.Names, caseJobs, nil},
 }
 
 // suiteNames lists the suites in the order in which "all" runs them.
