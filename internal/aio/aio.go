@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/firncache/firn/bufpool"
@@ -78,6 +79,7 @@ type Reader struct {
 	abandoned int // of those in flight
 	closed    bool
 	drained   chan struct{} // closed when closed && inFlight == 0
+	kicks     atomic.Int32  // calls of engine.kick; none begins after drained
 	idle      *op           // for the next reads, linked by next
 	idleOps   int
 
@@ -85,17 +87,17 @@ type Reader struct {
 	closeErr error
 }
 
-// engine performs reads that have a slot.
+// engine performs reads that have a slot and a buffer.
 type engine interface {
 	// start takes a read over. The Reader's lock is held, so that it must not
 	// wait; what remains to be done is left to kick.
 	start(o *op)
-	// kick carries on what start began, without the lock.
+	// kick carries on what start began, without the lock. It does not wait.
 	kick()
-	// direct reports whether a caller that cannot be cancelled had better do the
-	// first of its reads by itself. The lock is held.
-	direct(inFlight, reads int) bool
-	// close frees what the engine holds; nothing is in flight.
+	// alone reports whether the first read of a call of so many had better be
+	// done by a pread. The lock is held.
+	alone(inFlight, reads int) bool
+	// close frees what the engine holds. Nothing is in flight, nor in kick.
 	close()
 	name() string
 	bytes() int64
@@ -128,7 +130,7 @@ func Open(cfg Config) (*Reader, error) {
 
 // choose takes the engine for a mode.
 func (r *Reader) choose(mode Mode) error {
-	r.engine = preads{r}
+	r.engine = preads{}
 	if mode == Pread {
 		return nil
 	}
@@ -227,21 +229,22 @@ func (r *Reader) perform(ctx context.Context, c *call, reqs []Request) {
 		}
 		return
 	}
-	var mine *op
 	now := r.now()
 	r.mu.Lock()
 	r.enqueue(c, reqs, now)
-	wait := c.left > 0
-	if wait && ctx.Done() == nil && r.inFlight < r.depth && r.engine.direct(r.inFlight, c.left) {
-		mine = r.next() // the queue was empty, so it is this call's first
+	if c.left == 0 {
+		r.mu.Unlock()
+		return
 	}
-	r.admit()
-	r.mu.Unlock()
-	r.engine.kick()
-	if mine != nil {
-		wait = r.readHere(mine, c)
+	patient := ctx.Done() == nil
+	mine := r.takeAlone(c, patient)
+	r.launch()
+	if mine != nil && r.work(mine) == c {
+		return
 	}
-	if wait {
+	if patient {
+		<-c.wake
+	} else {
 		r.await(ctx, c)
 	}
 }

@@ -72,9 +72,7 @@ func check(t testing.TB, q Request) {
 		t.Errorf("%d bytes at %d: %v", q.N, q.Off, q.Err)
 		return
 	}
-	want := make([]byte, q.N)
-	content(q.Off, want)
-	if !bytes.Equal(q.Buf.Bytes(), want) {
+	if !bytes.Equal(q.Buf.Bytes(), content[q.Off:q.Off+int64(q.N)]) {
 		t.Errorf("%d bytes at %d are not the file's", q.N, q.Off)
 	}
 	q.Buf.Release()
@@ -164,6 +162,91 @@ func TestReadMany(t *testing.T) {
 		r.ReadMany(context.Background(), bad)
 		if bad[0].Err == nil {
 			t.Error("a call of bad requests only has no error")
+		}
+	})
+}
+
+// TestAlone: who reads alone soon does so by pread, with a context that can end
+// and with one that cannot, and no longer when there is company.
+func TestAlone(t *testing.T) {
+	cancellable, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	for name, ctx := range map[string]context.Context{"patient": context.Background(), "cancellable": cancellable} {
+		t.Run(name, func(t *testing.T) {
+			inModes(t, func(t *testing.T, mode Mode) {
+				f := newFile(t, 4096)
+				r := open(t, Config{File: f, Mode: mode})
+				for range 10 {
+					buf, err := r.Read(ctx, 0, 4096)
+					check(t, Request{N: 4096, Buf: buf, Err: err})
+				}
+				byMethod := map[Mode]int64{Pread: 10, Ring: 10 - soloReads}[mode]
+				if n := f.reads.Load(); n != byMethod {
+					t.Errorf("%d reads of 10 by the file's method, expected %d", n, byMethod)
+				}
+				reqs := []Request{{N: 1}, {N: 2}}
+				r.ReadMany(ctx, reqs)
+				check(t, reqs[0])
+				check(t, reqs[1])
+				if n := f.reads.Load(); mode == Ring && n != byMethod {
+					t.Errorf("a call of two reads was not the ring's")
+				}
+			})
+		})
+	}
+}
+
+// TestNothingAllocated, once the pools are filled.
+func TestNothingAllocated(t *testing.T) {
+	if allocatingBuild {
+		t.Log("this build allocates to find faults: nothing was measured")
+		return
+	}
+	cancellable, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	for name, ctx := range map[string]context.Context{"patient": context.Background(), "cancellable": cancellable} {
+		t.Run(name, func(t *testing.T) {
+			inModes(t, func(t *testing.T, mode Mode) {
+				r := open(t, Config{File: newFile(t, 1<<20), Mode: mode, Depth: 4})
+				reqs := make([]Request, 16)
+				allocs := testing.AllocsPerRun(200, func() {
+					for i := range reqs {
+						reqs[i] = Request{Off: int64(i) * 5000, N: 4096}
+					}
+					r.ReadMany(ctx, reqs)
+					for i := range reqs {
+						reqs[i].Buf.Release()
+					}
+					buf, _ := r.Read(ctx, 0, 4096)
+					buf.Release()
+				})
+				if allocs != 0 {
+					t.Errorf("%v allocations in a ReadMany of 16 and a Read", allocs)
+				}
+			})
+		})
+	}
+}
+
+// TestMemory: idle buffers stay within PoolBytes, and Bytes counts them.
+func TestMemory(t *testing.T) {
+	const size, kept = 1 << 20, 256 << 10
+	inModes(t, func(t *testing.T, mode Mode) {
+		r := open(t, Config{File: newFile(t, size), Mode: mode, PoolBytes: kept})
+		none := r.Bytes()
+		reqs := make([]Request, 64)
+		for i := range reqs {
+			reqs[i] = Request{N: 4096 * (1 + i)}
+		}
+		r.ReadMany(context.Background(), reqs)
+		if held := r.Bytes(); held < none+4096*64*65/2 {
+			t.Errorf("%d bytes while buffers are lent, %d before", held, none)
+		}
+		for _, q := range reqs {
+			check(t, q)
+		}
+		if idle := r.Bytes() - none; idle <= 0 || idle > kept {
+			t.Errorf("%d bytes idle, expected some and at most %d", idle, kept)
 		}
 	})
 }

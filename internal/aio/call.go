@@ -44,6 +44,7 @@ type op struct {
 	mem   []byte // of buf: n bytes
 	done  int    // bytes read so far
 	slot  uint32 // of the ring
+	tries int    // times that the ring's read was interrupted
 	run   func() // performs it with a goroutine of its own
 }
 
@@ -54,7 +55,11 @@ func (r *Reader) newOp() *op {
 	o := r.idle
 	if o == nil {
 		o = new(op)
-		o.run = func() { r.work(o) }
+		o.run = func() {
+			if c := r.work(o); c != nil {
+				c.wake <- struct{}{}
+			}
+		}
 		return o
 	}
 	r.idle, o.next = o.next, nil
@@ -103,10 +108,6 @@ func (r *Reader) refuse(q *Request) error {
 
 // await returns when the call's reads are settled, or its context has ended.
 func (r *Reader) await(ctx context.Context, c *call) {
-	if ctx.Done() == nil {
-		<-c.wake
-		return
-	}
 	select {
 	case <-c.wake:
 	case <-ctx.Done():

@@ -56,6 +56,38 @@ func TestContextEnds(t *testing.T) {
 	})
 }
 
+// TestContextEndsAlone: a read done by pread does not hold its call either.
+func TestContextEndsAlone(t *testing.T) {
+	inModes(t, func(t *testing.T, mode Mode) {
+		f, release := newPipe(t)
+		r := open(t, Config{File: f, Mode: mode})
+		release(8 * (soloReads + 1))
+		for range soloReads + 1 {
+			ctx, cancel := context.WithCancel(context.Background())
+			buf, err := r.Read(ctx, 0, 8)
+			if err != nil {
+				t.Fatal(err)
+			}
+			buf.Release()
+			cancel()
+		}
+		before := f.reads.Load()
+		ctx, cancel := context.WithCancel(context.Background())
+		got := make(chan error)
+		go func() {
+			_, err := r.Read(ctx, 0, 8)
+			got <- err
+		}()
+		eventually(t, "the read hangs in the file's method", func() bool { return f.reads.Load() == before+1 })
+		cancel()
+		if err := <-got; !errors.Is(err, context.Canceled) {
+			t.Errorf("%v: expected the context's error", err)
+		}
+		release(8)
+		eventually(t, "it is back", func() bool { return r.Stats().InFlight == 0 })
+	})
+}
+
 func inUse(r *Reader) (n int) {
 	for _, s := range r.pool.Stats() {
 		n += s.InUse

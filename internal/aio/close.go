@@ -29,17 +29,25 @@ func (r *Reader) close() error {
 	defer patience.Stop()
 	select {
 	case <-r.drained:
-		r.engine.close()
+		r.free()
 		return nil
 	case <-patience.C:
 	}
 	go func() {
 		<-r.drained
-		r.engine.close()
+		r.free()
 	}()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return fmt.Errorf("%w within %v: %d in flight", ErrStuck, r.patience, r.inFlight)
+}
+
+// free gives up what the engine holds, as soon as nobody is in there any more.
+func (r *Reader) free() {
+	for r.kicks.Load() > 0 {
+		time.Sleep(10 * time.Microsecond) // kicks do not wait
+	}
+	r.engine.close()
 }
 
 // refuseQueued settles the queued reads, and returns the calls to wake.

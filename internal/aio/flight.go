@@ -8,6 +8,11 @@ import (
 	"github.com/firncache/firn/bufpool"
 )
 
+// A caller that has been alone for so many reads does the next by pread: with
+// one read in flight that is the shorter way, with several it would hold one of
+// Go's processors for the time of a read.
+const soloReads = 4
+
 type buffer = bufpool.Buffer
 
 // now is nanoseconds on a clock of the Reader's own that never steps.
@@ -27,16 +32,40 @@ func (r *Reader) next() *op {
 	return o
 }
 
-// admit starts queued reads while there are slots. The caller holds mu.
-func (r *Reader) admit() {
+// takeAlone gives the first read of call c a slot if a pread suits it better than
+// the engine's own way, and returns it for the caller to work on. One that may
+// leave early gets a goroutine to do that. The caller holds mu.
+func (r *Reader) takeAlone(c *call, patient bool) *op {
+	if !r.engine.alone(r.inFlight, c.left) || r.inFlight == r.depth {
+		return nil
+	}
+	o := r.next() // of c: with a slot free, nothing was queued before
+	if !patient {
+		go o.run()
+		return nil
+	}
+	return o
+}
+
+// launch starts queued reads while there are slots. The caller holds mu, and has
+// given it up when launch returns.
+func (r *Reader) launch() {
+	if r.closed && r.inFlight == 0 {
+		r.mu.Unlock() // drained: the engine may be gone
+		return
+	}
 	for r.inFlight < r.depth && r.queue.head != nil {
 		r.engine.start(r.next())
 	}
+	r.kicks.Add(1)
+	r.mu.Unlock()
+	r.engine.kick()
+	r.kicks.Add(-1)
 }
 
 // settle ends a read that the system has given back, and frees its slot. It
-// returns the call if that was its last read: the caller then sends the token,
-// after it has given up mu, which it holds now.
+// returns the call if that was its last read: the caller, who holds mu, then
+// sends the token when it has given mu up.
 func (r *Reader) settle(o *op, err error, now int64) *call {
 	r.inFlight--
 	if r.closed && r.inFlight == 0 {
@@ -63,32 +92,15 @@ func (r *Reader) settle(o *op, err error, now int64) *call {
 	return c
 }
 
-// work performs a read, and then those that waited for its slot.
-func (r *Reader) work(o *op) {
-	for o != nil {
-		err := r.readAt(o)
-		now := r.now()
-		r.mu.Lock()
-		done := r.settle(o, err, now)
-		o = r.next()
-		r.mu.Unlock()
-		if done != nil {
-			done.wake <- struct{}{}
-		}
-	}
-}
-
-// readHere performs a read of the caller's own call c, and reports whether the
-// call has to wait for others.
-func (r *Reader) readHere(o *op, c *call) (wait bool) {
+// work performs a read by itself. It returns the call whose last read that was,
+// if any, and leaves it to the caller to wake it.
+func (r *Reader) work(o *op) *call {
 	err := r.readAt(o)
 	now := r.now()
 	r.mu.Lock()
 	done := r.settle(o, err, now)
-	r.admit()
-	r.mu.Unlock()
-	r.engine.kick()
-	return done != c
+	r.launch()
+	return done
 }
 
 // readAt reads through the file's own method.
@@ -108,11 +120,11 @@ func (o *op) failed(err error) error {
 }
 
 // preads is the engine of goroutines that call File.ReadAt.
-type preads struct{ r *Reader }
+type preads struct{}
 
-func (p preads) start(o *op)          { go o.run() }
-func (p preads) kick()                {}
-func (p preads) direct(int, int) bool { return true }
-func (p preads) close()               {}
-func (p preads) name() string         { return "pread" }
-func (p preads) bytes() int64         { return 0 }
+func (preads) start(o *op)         { go o.run() }
+func (preads) kick()               {}
+func (preads) alone(int, int) bool { return true }
+func (preads) close()              {}
+func (preads) name() string        { return "pread" }
+func (preads) bytes() int64        { return 0 }

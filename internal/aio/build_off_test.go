@@ -1,0 +1,5 @@
+//go:build !race && !bufpoolcheck
+
+package aio
+
+const allocatingBuild = false

@@ -1,0 +1,236 @@
+package aio
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/firncache/firn/internal/uring"
+)
+
+// ring is the engine of io_uring. Whoever calls submits its own reads, and
+// while it is there settles what has come back, for others too. When all of
+// them wait, the kernel's eventfd wakes the reaper through Go's poller, so that
+// nobody holds a processor of Go's while the disk works. docs/DECISIONS.md,
+// "Disk reads", has what else was tried.
+//
+// Pushing and reaping happen under Reader.mu; submitting is guarded by its flag.
+type ring struct {
+	r          *Reader
+	u          *uring.Ring
+	slots      []*op       // what is pushed or in the kernel, by tag
+	free       []uint32    // slots without a read
+	solos      int         // calls in a row of one read that found nothing in flight
+	broken     atomic.Bool // the kernel takes no more reads: preads do them
+	submitting atomic.Bool
+	retrying   atomic.Bool
+
+	event *os.File // the eventfd
+	poll  syscall.RawConn
+	gone  chan struct{} // closed when the reaper has ended
+}
+
+// maxTries is how often a read is interrupted before that counts as an error.
+const maxTries = 100
+
+// reapStep is how many completions are taken at a time.
+const reapStep = 64
+
+func openRing(r *Reader) (engine, error) {
+	fd, ok := r.file.Fd()
+	if !ok {
+		return nil, errors.New("the file has no descriptor to read by")
+	}
+	u, err := uring.Open(r.depth, fd)
+	if err != nil {
+		return nil, err
+	}
+	g := &ring{r: r, u: u, slots: make([]*op, r.depth), gone: make(chan struct{})}
+	for i := range r.depth {
+		g.free = append(g.free, uint32(i))
+	}
+	g.event = os.NewFile(uintptr(u.TakeEventFD()), "eventfd of io_uring")
+	err = g.event.SetReadDeadline(time.Time{}) // fails unless Go's poller has it
+	if err == nil {
+		g.poll, err = g.event.SyscallConn()
+	}
+	if err != nil {
+		g.event.Close()
+		u.Close()
+		return nil, fmt.Errorf("eventfd: %w", err)
+	}
+	go g.reaper()
+	return g, nil
+}
+
+func (g *ring) start(o *op) {
+	if g.broken.Load() {
+		go o.run()
+		return
+	}
+	o.slot = g.free[len(g.free)-1]
+	g.free = g.free[:len(g.free)-1]
+	g.slots[o.slot] = o
+	g.push(o)
+}
+
+// push hands over what remains of a read.
+func (g *ring) push(o *op) {
+	g.u.Push(o.mem[o.done:], o.off+int64(o.done), uint64(o.slot))
+}
+
+// takeSlot ends the ring's part in a read.
+func (g *ring) takeSlot(tag uint64) *op {
+	o := g.slots[tag]
+	g.slots[tag] = nil
+	g.free = append(g.free, uint32(tag))
+	return o
+}
+
+func (g *ring) kick() {
+	g.submit()
+	g.reap()
+}
+
+// submit returns when the kernel has everything that was pushed before, or
+// another goroutine is about to give it. One at a time submits: the kernel would
+// make the others wait anyway.
+func (g *ring) submit() {
+	for g.u.Pushed() > 0 && g.submitting.CompareAndSwap(false, true) {
+		err := g.u.Submit()
+		if err != nil && !uring.Short(err) {
+			g.withdraw()
+		}
+		g.submitting.Store(false) // and look again, for those who found it set
+		if uring.Short(err) {
+			g.retry()
+			return
+		}
+	}
+}
+
+// retry submits once more in a while.
+func (g *ring) retry() {
+	if !g.retrying.CompareAndSwap(false, true) {
+		return
+	}
+	time.AfterFunc(time.Millisecond, func() {
+		g.retrying.Store(false)
+		g.r.mu.Lock()
+		g.r.launch()
+	})
+}
+
+// withdraw leaves what the kernel does not take to preads, for ever.
+func (g *ring) withdraw() {
+	g.r.mu.Lock()
+	defer g.r.mu.Unlock()
+	g.broken.Store(true)
+	for _, tag := range g.u.Withdraw() {
+		o := g.takeSlot(tag)
+		go o.run()
+	}
+}
+
+// reaper settles reads whenever the kernel signals one, until the eventfd is
+// closed.
+func (g *ring) reaper() {
+	defer close(g.gone)
+	_ = g.poll.Read(func(uintptr) (done bool) {
+		for g.reap() {
+		}
+		return false
+	})
+}
+
+// reap settles what has come back, starts what waited for its slots, and reports
+// whether there was anything.
+func (g *ring) reap() bool {
+	if !g.u.Ready() {
+		return false
+	}
+	var came [reapStep]uring.Completion
+	var done [reapStep]*call
+	r, n := g.r, 0
+	now := r.now()
+	r.mu.Lock()
+	for _, c := range came[:g.u.Reap(came[:])] {
+		if call := g.complete(c, now); call != nil {
+			done[n] = call
+			n++
+		}
+	}
+	for r.inFlight < r.depth && r.queue.head != nil {
+		g.start(r.next())
+	}
+	r.mu.Unlock()
+	g.submit()
+	for _, c := range done[:n] {
+		c.wake <- struct{}{}
+	}
+	return true
+}
+
+// complete settles a read, or pushes what remains of it.
+func (g *ring) complete(c uring.Completion, now int64) *call {
+	o := g.slots[c.Tag]
+	err := g.judge(o, c.Res)
+	if err == nil && o.done < o.n {
+		g.push(o)
+		return nil
+	}
+	return g.r.settle(g.takeSlot(c.Tag), err, now)
+}
+
+// judge counts what a completion brought. Without an error the read is complete
+// or goes on: it was short, or interrupted.
+func (g *ring) judge(o *op, res int32) error {
+	if res > 0 {
+		o.done += int(res)
+		if o.done < o.n && int64(o.done)%g.r.align != 0 {
+			return o.failed(io.ErrUnexpectedEOF) // only the file's end is not aligned
+		}
+		return nil
+	}
+	switch errno := unix.Errno(-res); errno {
+	case 0:
+		return o.failed(io.ErrUnexpectedEOF)
+	case unix.EINTR, unix.EAGAIN, unix.ECANCELED: // the last: the thread that submitted it ended
+		if o.tries++; o.tries < maxTries {
+			return nil
+		}
+		return o.failed(errno)
+	default:
+		return o.failed(errno)
+	}
+}
+
+func (g *ring) alone(inFlight, reads int) bool {
+	if inFlight > 0 || reads > 1 {
+		g.solos = 0
+		return false
+	}
+	g.solos++
+	return g.solos > soloReads
+}
+
+func (g *ring) close() {
+	g.event.Close()
+	<-g.gone
+	g.u.Close()
+}
+
+func (g *ring) name() string {
+	if g.broken.Load() {
+		return "pread"
+	}
+	return "io_uring"
+}
+
+func (g *ring) bytes() int64 { return g.u.Bytes() }
