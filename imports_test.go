@@ -25,14 +25,16 @@ var allowed = map[string][]string{
 	"internal/index":      {"internal/offheap", "internal/invariants"},
 	"internal/record":     {"internal/invariants"},
 	"internal/offheap":    {"internal/invariants", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
+	"internal/aio":        {"internal/uring", "internal/vfs", "bufpool", "golang.org/x/sys/unix"},
+	"internal/uring":      {"golang.org/x/sys/unix"},
 	"internal/vfs":        {"github.com/gofrs/flock", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
 	"internal/invariants": {},
 	"internal/cachetest":  {},
 }
 
 // mayBeUnsafe are the packages that may import unsafe: index only to check
-// sizes while it compiles.
-var mayBeUnsafe = []string{"internal/offheap", "internal/index"}
+// sizes while it compiles, uring for the memory that it shares with the kernel.
+var mayBeUnsafe = []string{"internal/offheap", "internal/index", "internal/uring"}
 
 // imports lists, for each package below the root, the imports of its files,
 // tests apart and for every system and tag.

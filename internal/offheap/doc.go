@@ -1,5 +1,6 @@
 // Package offheap owns memory that Go's garbage collector never scans, and is
-// the only package of firn that uses unsafe or maps memory.
+// the only package of firn that uses unsafe or maps memory, but for internal/uring,
+// which shares some with the kernel.
 //
 // A Region is a contiguous range of anonymous memory, reserved at once and
 // backed by physical pages only where it was touched. Everything else in the
