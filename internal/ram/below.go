@@ -58,7 +58,7 @@ func (s *shard) demote(hash uint64, r *stored, freq int) bool {
 // here and Below still holds the token: in that case nothing newer was set, or
 // deleted, since. It goes where a new key's would; it supersedes nothing and
 // counts as promoted, not as set. It reports whether the record was stored: one
-// that has expired or is too large is not.
+// that is too large, or whose deadline and grace have passed, is not.
 func (t *Tier) Promote(hash uint64, key, value []byte, deadline int64, token uint64) bool {
 	r := t.newRecord(hash, key, value, deadline)
 	r.version = wasRead
@@ -97,15 +97,15 @@ func (t *Tier) promote(r *newRecord, token uint64, left *Left) bool {
 	return false
 }
 
-// promotable reports whether the record may be stored now. It takes an expired
-// record of the key out.
+// promotable reports whether the record may be stored now. It takes a record of
+// the key out that is past its grace.
 func (s *shard) promotable(r *newRecord, token uint64) bool {
 	t := s.tier
-	if s.closed || t.below == nil || !t.fits(r) || r.deadline != 0 && t.clock.expired(r.deadline) {
+	if s.closed || t.below == nil || !t.fits(r) || r.deadline != 0 && t.clock.over(r.deadline, t.grace) {
 		return false
 	}
 	if b, slot, old, found := s.find(r.hash, r.key); found {
-		if !t.expired(&old) {
+		if !t.gone(&old) {
 			return false
 		}
 		s.remove(r.hash, b, slot, &old, Expired)
@@ -172,7 +172,7 @@ func (s *shard) demoteSegment(id uint32) {
 		return
 	}
 	s.eachLive(id, func(e *entry) {
-		if start, _ := s.tier.segmentAt(e.rec.off); start == id && !s.tier.expired(&e.rec) {
+		if start, _ := s.tier.segmentAt(e.rec.off); start == id && !s.tier.gone(&e.rec) {
 			s.demote(e.hash, &e.rec, e.freq())
 		}
 	})

@@ -139,6 +139,47 @@ func TestDemotedAsRead(t *testing.T) {
 	}
 }
 
+// That a key was read outlives its frequency: when the record moves, and when
+// another takes its place.
+func TestReadIsRemembered(t *testing.T) {
+	now := int64(1000)
+	low := newLower()
+	tier := newAbove(t, 64<<10, low, &now)
+	s, key := &tier.shards[0], []byte("key")
+	hash := tier.Hash(key)
+	var told []bool
+	low.seen = func(h uint64, _ []byte, read bool) {
+		if h == hash {
+			told = append(told, read)
+		}
+	}
+	if err := tier.Set(key, make([]byte, 100), 0); err != nil {
+		t.Fatal(err)
+	}
+	fill(t, tier, 50, 50) // it does not lie in the open segment
+	tier.DemoteAll()
+	tier.Get(nil, key)
+	tier.DemoteAll()
+	s.mu.Lock()
+	s.clean(s.queues[policy.Main].head)
+	b, slot, _, ok := s.find(hash, key)
+	if !ok {
+		t.Fatal("the key is gone")
+	}
+	b.SetFreq(slot, 0)
+	s.mu.Unlock()
+	tier.DemoteAll()
+	for _, n := range []int{100, 101, 5000} { // in place, moved, straddling
+		if err := tier.Set(key, make([]byte, n), 0); err != nil {
+			t.Fatal(err)
+		}
+		tier.DemoteAll()
+	}
+	if want := []bool{false, true, true, true, true, true}; !slices.Equal(told, want) {
+		t.Errorf("demoted as read: %v, want %v", told, want)
+	}
+}
+
 // Cleaning demotes what it has no room to copy.
 func TestCleaningDemotes(t *testing.T) {
 	now := int64(1000)

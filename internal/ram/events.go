@@ -51,7 +51,7 @@ func (s *shard) emitReplaced(r *stored) {
 		return
 	}
 	cause := Replaced
-	if s.tier.expired(r) {
+	if s.tier.gone(r) {
 		cause = Expired
 	}
 	s.emit(r, cause)

@@ -2,7 +2,7 @@ package ram
 
 import "github.com/firncache/firn/internal/policy"
 
-// Sweep takes expired records out and gives their room back. It looks only at
+// Sweep takes records out that expired, a grace ago, and gives their room back. It looks only at
 // segments where enough has expired: all of it, or records that are overdue by
 // a second and by 1/16 of the time between the segment's first deadline and
 // its last. It locks one shard at a time, for one segment at a time.
@@ -35,7 +35,7 @@ func (s *shard) sweep(id uint32, now int64, left *Left) {
 	s.mu.Lock()
 	defer s.unlock(left)
 	seg := &s.tier.segs[id]
-	if s.closed || seg.owner.Load() != s.number || !seg.sweepDue(now) {
+	if s.closed || seg.owner.Load() != s.number || !seg.sweepDue(now-s.tier.grace) {
 		return
 	}
 	earliest, latest := int64(0), int64(0)
@@ -43,7 +43,7 @@ func (s *shard) sweep(id uint32, now int64, left *Left) {
 		deadline := s.tier.deadline(&e.rec)
 		switch {
 		case deadline == 0:
-		case s.tier.clock.expired(deadline):
+		case s.tier.clock.over(deadline, s.tier.grace):
 			s.expire(e)
 		case earliest == 0:
 			earliest, latest = deadline, deadline
@@ -57,7 +57,8 @@ func (s *shard) sweep(id uint32, now int64, left *Left) {
 	}
 }
 
-// sweepDue reports whether looking through the segment is worth it.
+// sweepDue reports whether looking through the segment for records that were due
+// by now is worth it.
 func (seg *segment) sweepDue(now int64) bool {
 	if seg.earliest == 0 || now < seg.earliest {
 		return false

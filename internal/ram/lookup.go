@@ -18,6 +18,25 @@ func (t *Tier) DeadlineHashed(hash uint64, key []byte) (deadline int64, ok bool)
 	return t.deadline(&r), true
 }
 
+// PeekStale is Peek that also finds a record past its deadline, within its grace.
+// It returns the deadline too, 0 for never.
+func (t *Tier) PeekStale(dst, key []byte) (value []byte, deadline int64, ok bool) {
+	return t.PeekStaleHashed(t.hash(key), dst, key)
+}
+
+// PeekStaleHashed is PeekStale for a key with this hash.
+func (t *Tier) PeekStaleHashed(hash uint64, dst, key []byte) (value []byte, deadline int64, ok bool) {
+	s := t.shardOf(hash)
+	s.mu.Lock()
+	defer s.unlockAndReport()
+	b, slot, r, ok := s.find(hash, key)
+	if !ok || t.gone(&r) {
+		return dst, 0, false
+	}
+	b.Touch(slot, b.Word(slot))
+	return append(dst, s.value(&r)...), t.deadline(&r), true
+}
+
 // Inspect calls f while the shard of hash is locked, with whether the key has a
 // live record here. Nothing under the hash is written, demoted or promoted
 // meanwhile, so f can tell for sure that a key is in neither tier: a reader that

@@ -102,7 +102,7 @@ func (s *shard) evict(id uint32) {
 // drain disposes of every live record of a segment and frees it.
 func (s *shard) drain(id uint32, dispose func(*entry)) {
 	s.eachLive(id, func(e *entry) {
-		if s.tier.expired(&e.rec) {
+		if s.tier.gone(&e.rec) {
 			s.expire(e)
 			return
 		}

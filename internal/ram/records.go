@@ -66,6 +66,13 @@ func (t *Tier) expired(r *stored) bool {
 	return d != 0 && t.clock.expired(d)
 }
 
+// gone reports whether the record's deadline and its grace have passed. Until
+// then it leaves as a live record does.
+func (t *Tier) gone(r *stored) bool {
+	d := t.deadline(r)
+	return d != 0 && t.clock.over(d, t.grace)
+}
+
 func (r *stored) keyOffset() int   { return r.shape.HeaderLen() }
 func (r *stored) valueOffset() int { return r.shape.HeaderLen() + r.shape.KeyLen() }
 

@@ -25,6 +25,7 @@ type Config struct {
 	MaxBytes int64        // the most that SetBytes may ask for; 0: as much as costs nothing to reserve
 	Seed     uint64       // of the key hash and of sampling
 	Now      func() int64 // the time in milliseconds, above 0
+	Grace    int64        // how long records are kept after their deadlines, for PeekStale, in milliseconds
 	Ticking  bool         // the janitor keeps a coarse time; false: every deadline is compared with Now
 
 	// Evicted, if set, is told of every record that leaves: no lock is held,
@@ -42,7 +43,7 @@ type Cause uint8
 // The causes.
 const (
 	Capacity Cause = iota // its room was needed
-	Expired               // its deadline passed
+	Expired               // its deadline and its grace passed
 	Replaced              // its key was set again
 	Deleted               // its key was deleted, or everything was cleared
 )
@@ -61,6 +62,7 @@ type Tier struct {
 	reads      readCounters
 	usual      atomic.Uint64 // bytes that a record usually takes: the mean of one shard, now and then
 	clock      clock
+	grace      int64
 
 	segs      []segment
 	pool      pool
@@ -88,10 +90,14 @@ func New(cfg Config) (*Tier, error) {
 	if cfg.Bytes < MinBytes {
 		return nil, fmt.Errorf("ram: %d bytes: want at least %d", cfg.Bytes, MinBytes)
 	}
+	if cfg.Grace < 0 {
+		return nil, fmt.Errorf("ram: grace of %d ms: want at least 0", cfg.Grace)
+	}
 	g := plan(cfg.Bytes, cfg.MaxBytes)
 	t := &Tier{
 		hasher:   record.NewHasher(cfg.Seed),
 		hashMask: cfg.HashMask - 1, // 0: all ones
+		grace:    cfg.Grace,
 		evicted:  cfg.Evicted,
 		below:    cfg.Below,
 		segShift: g.segShift, unitShift: g.unitShift,
