@@ -1,0 +1,10 @@
+// Package examples is a module of programs that use firn, one a directory. Its
+// tests run each of them.
+//
+//   - constructors: two named caches from a file, handed to what needs them.
+//   - fxcaches: the same through go.uber.org/fx.
+//   - slowquery: an HTTP handler that caches a slow query of a SQLite file.
+//   - thumbnails: images of mixed sizes.
+//   - fanout: many values at once, each loaded at most once.
+//   - protobuf: a typed cache of messages of Protocol Buffers.
+package examples

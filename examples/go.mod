@@ -1,0 +1,36 @@
+module github.com/firncache/firn/examples
+
+go 1.26.0
+
+replace (
+	github.com/firncache/firn => ../
+	github.com/firncache/firn/codec => ../codec
+	github.com/firncache/firn/config => ../config
+)
+
+require (
+	github.com/firncache/firn v0.0.0
+	github.com/firncache/firn/codec v0.0.0-00010101000000-000000000000
+	github.com/firncache/firn/config v0.0.0-00010101000000-000000000000
+	go.uber.org/fx v1.24.0
+	golang.org/x/image v0.47.0
+	golang.org/x/sync v0.24.0
+	google.golang.org/protobuf v1.36.12
+	modernc.org/sqlite v1.61.1
+)
+
+require (
+	github.com/dustin/go-humanize v1.1.0 // indirect
+	github.com/goccy/go-yaml v1.19.2 // indirect
+	github.com/google/uuid v1.6.0 // indirect
+	github.com/mattn/go-isatty v0.0.24 // indirect
+	github.com/ncruces/go-strftime v1.1.0 // indirect
+	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
+	go.uber.org/dig v1.19.0 // indirect
+	go.uber.org/multierr v1.10.0 // indirect
+	go.uber.org/zap v1.26.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
+	modernc.org/libc v1.79.0 // indirect
+	modernc.org/mathutil v1.7.1 // indirect
+	modernc.org/memory v1.12.1 // indirect
+)

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"database/sql"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/firncache/firn"
+)
+
+// site is a server over a SQLite file of its own, with a clock that stands
+// still.
+type site struct {
+	*Reports
+	server *httptest.Server
+	now    atomic.Int64 // nanoseconds
+}
+
+func serve(t *testing.T) *site {
+	t.Helper()
+	db, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "sales.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	if err := fill(db); err != nil {
+		t.Fatal(err)
+	}
+	s := &site{}
+	opts := cacheOptions
+	opts.Clock = func() time.Time { return time.Unix(0, s.now.Load()) }
+	cache, err := firn.Open(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cache.Close() })
+	s.Reports = &Reports{db: db, cache: cache}
+	s.server = httptest.NewServer(s.Handler())
+	t.Cleanup(s.server.Close)
+	return s
+}
+
+// get asks for a report.
+func (s *site) get(t *testing.T, customer string) (report Report, status int) {
+	t.Helper()
+	resp, err := http.Get(s.server.URL + "/reports/" + customer)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Error(err)
+	}
+	if resp.StatusCode == http.StatusOK {
+		if err := json.Unmarshal(body, &report); err != nil {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+	return report, resp.StatusCode
+}
+
+// sell adds a sale of one cent.
+func (s *site) sell(t *testing.T, customer string) {
+	t.Helper()
+	if _, err := s.db.Exec(`INSERT INTO sales VALUES (?, 1)`, customer); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Fifty requests for one report run one query.
+func TestOneQuery(t *testing.T) {
+	s := serve(t)
+	var wait sync.WaitGroup
+	for range 50 {
+		wait.Go(func() {
+			if r, status := s.get(t, "customer-7"); status != http.StatusOK || r.Customer != "customer-7" || r.Sales != 1000 {
+				t.Errorf("%+v, status %d", r, status)
+			}
+		})
+	}
+	wait.Wait()
+	if n := s.queries.Load(); n != 1 {
+		t.Errorf("%d queries, want 1", n)
+	}
+}
+
+func TestNoSuchCustomer(t *testing.T) {
+	s := serve(t)
+	if _, status := s.get(t, "nobody"); status != http.StatusNotFound {
+		t.Errorf("status %d, want %d", status, http.StatusNotFound)
+	}
+	if _, status := s.get(t, "customer-7"); status != http.StatusOK {
+		t.Errorf("status %d, want %d", status, http.StatusOK)
+	}
+	s.db.Close()
+	if _, status := s.get(t, "customer-8"); status != http.StatusInternalServerError {
+		t.Errorf("status %d without a database, want %d", status, http.StatusInternalServerError)
+	}
+	if _, status := s.get(t, "customer-7"); status != http.StatusOK {
+		t.Errorf("status %d for a cached report, want %d", status, http.StatusOK)
+	}
+}
+
+// A report is as old as its time to live at most.
+func TestExpiry(t *testing.T) {
+	s := serve(t)
+	for _, step := range []struct {
+		advance time.Duration
+		sales   int64
+		queries int64
+	}{{0, 1000, 1}, {cacheOptions.TTL - time.Second, 1000, 1}, {2 * time.Second, 1002, 2}} {
+		s.now.Add(int64(step.advance))
+		r, _ := s.get(t, "customer-7")
+		if r.Sales != step.sales || s.queries.Load() != step.queries {
+			t.Errorf("%v later: %d sales after %d queries, want %d after %d", step.advance, r.Sales, s.queries.Load(), step.sales, step.queries)
+		}
+		s.sell(t, "customer-7")
+	}
+}

@@ -1,0 +1,102 @@
+// Command thumbnails scales pictures down, to whatever width is asked for, and
+// keeps the results: from one to a hundred kilobytes each, through one Set.
+//
+//	thumbnails picture.jpg...
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image"
+	"image/jpeg"
+	_ "image/png" // decode PNG too
+	"io"
+	"io/fs"
+	"log"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/firncache/firn"
+	"golang.org/x/image/draw"
+)
+
+// Thumbnails makes and keeps small copies of the pictures in a directory.
+type Thumbnails struct {
+	pictures fs.FS
+	cache    *firn.Cache
+	made     atomic.Int64 // how many were not in the cache
+}
+
+// Get returns a picture at a width, as JPEG, after buf's bytes. Give it the
+// buffer of the call before, and it copies and allocates nothing else.
+func (t *Thumbnails) Get(ctx context.Context, buf []byte, name string, width int) ([]byte, error) {
+	key := fmt.Appendf(nil, "%d %s", width, name)
+	return t.cache.GetOrLoad(ctx, buf, key, t.load)
+}
+
+// load makes what Get's key says.
+func (t *Thumbnails) load(_ context.Context, key []byte) ([]byte, error) {
+	t.made.Add(1)
+	width, name, _ := strings.Cut(string(key), " ")
+	w, err := strconv.Atoi(width)
+	if err != nil || w < 1 || w > 4096 {
+		return nil, fmt.Errorf("%s: width %s: want 1 to 4096", name, width)
+	}
+	file, err := t.pictures.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	picture, _, err := image.Decode(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return encode(scale(picture, w))
+}
+
+// scale makes a picture as wide as w, with the same proportions.
+func scale(picture image.Image, w int) image.Image {
+	from := picture.Bounds()
+	h := max(1, w*from.Dy()/max(1, from.Dx()))
+	to := image.NewRGBA(image.Rect(0, 0, w, h))
+	draw.CatmullRom.Scale(to, to.Bounds(), picture, from, draw.Src, nil)
+	return to
+}
+
+func encode(picture image.Image) ([]byte, error) {
+	var b bytes.Buffer
+	err := jpeg.Encode(&b, picture, nil)
+	return b.Bytes(), err
+}
+
+// widths are what a page asks for.
+var widths = []int{64, 256, 1024}
+
+// run makes the thumbnails of a page.
+func run(out io.Writer, pictures fs.FS, names []string) error {
+	cache, err := firn.Open(firn.Options{RAMBytes: 64 << 20})
+	if err != nil {
+		return err
+	}
+	defer cache.Close()
+	thumbnails := &Thumbnails{pictures: pictures, cache: cache}
+	var buf []byte
+	for _, name := range names {
+		for _, w := range widths {
+			if buf, err = thumbnails.Get(context.Background(), buf[:0], name, w); err != nil {
+				return err
+			}
+			fmt.Fprintf(out, "%s at %d: %d bytes\n", name, w, len(buf))
+		}
+	}
+	return nil
+}
+
+func main() {
+	if err := run(os.Stdout, os.DirFS("."), os.Args[1:]); err != nil {
+		log.Fatal(err)
+	}
+}
