@@ -7,4 +7,6 @@
 //   - thumbnails: images of mixed sizes.
 //   - fanout: many values at once, each loaded at most once.
 //   - protobuf: a typed cache of messages of Protocol Buffers.
+//   - migration: each call of other caches beside firn's; docs/MIGRATION.md
+//     quotes it.
 package examples

@@ -9,9 +9,13 @@ replace (
 )
 
 require (
+	github.com/VictoriaMetrics/fastcache v1.13.0
+	github.com/allegro/bigcache/v3 v3.1.0
+	github.com/dgraph-io/ristretto/v2 v2.4.2
 	github.com/firncache/firn v0.0.0
 	github.com/firncache/firn/codec v0.0.0-00010101000000-000000000000
 	github.com/firncache/firn/config v0.0.0-00010101000000-000000000000
+	github.com/patrickmn/go-cache v2.1.0+incompatible
 	go.uber.org/fx v1.24.0
 	golang.org/x/image v0.47.0
 	golang.org/x/sync v0.24.0
@@ -20,8 +24,10 @@ require (
 )
 
 require (
+	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/dustin/go-humanize v1.1.0 // indirect
 	github.com/goccy/go-yaml v1.19.2 // indirect
+	github.com/golang/snappy v1.0.0 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/ncruces/go-strftime v1.1.0 // indirect

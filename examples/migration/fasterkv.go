@@ -1,0 +1,58 @@
+package migration
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/firncache/firn"
+)
+
+// insteadOfFasterKvCache has no other side: that cache is of C#.
+func insteadOfFasterKvCache(note noter) error {
+	ctx := context.Background()
+
+	c, err := firn.Open(firn.Options{RAMBytes: 64 << 20})
+	if err != nil {
+		return err
+	}
+	books, err := firn.NewTyped(c, firn.TypedOptions[string, Book]{Codec: firn.JSONCodec[Book]()})
+	if err != nil {
+		return err
+	}
+	if err := books.Set("b1", firnBook); err != nil {
+		return err
+	}
+	if err := books.SetWithTTL("b2", firnBook, 5*time.Minute); err != nil {
+		return err
+	}
+	got, ok := books.Get("b1")
+	note("get", got, ok)
+	got, err = books.Lookup(ctx, "b2")
+	note("get async", got, err)
+	_, err = books.Lookup(ctx, "absent")
+	note("miss", errors.Is(err, firn.ErrNotFound))
+	if err := books.Delete("b1"); err != nil {
+		return err
+	}
+	note("deleted", books.Has("b1"))
+
+	if err := firn.SetValue(c, "pages", 64); err != nil {
+		return err
+	}
+	if err := firn.SetValueWithTTL(c, "title", "Firn", 5*time.Minute); err != nil {
+		return err
+	}
+	pages, ok := firn.GetValue[int](c, "pages")
+	note("get of any type", pages, ok)
+	title, err := firn.LookupValue[string](ctx, c, "title")
+	note("get of any type, async", title, err)
+	if err := firn.DeleteValue(c, "pages"); err != nil {
+		return err
+	}
+
+	load := func(ctx context.Context, key []byte) ([]byte, error) { return []byte("loaded"), nil }
+	value, err := c.GetOrLoad(ctx, nil, []byte("b3"), load)
+	note("get or add", string(value), err)
+	return c.Close()
+}

@@ -1,0 +1,102 @@
+package migration
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/firncache/firn"
+	"github.com/patrickmn/go-cache"
+)
+
+func usingGoCache(note noter, file string) error {
+	var left []string
+
+	c := cache.New(10*time.Minute, time.Minute)
+	c.OnEvicted(func(key string, value any) { left = append(left, key) })
+	c.Set("title", "Firn", time.Hour)
+	c.SetDefault("pages", 64)
+	c.Set("forever", true, cache.NoExpiration)
+	v, ok := c.Get("title")
+	title, isString := v.(string)
+	note("get", title, ok && isString)
+	_, ok = c.Get("absent")
+	note("miss", ok)
+	_, expires, ok := c.GetWithExpiration("pages")
+	note("expires", time.Until(expires) <= 10*time.Minute, ok)
+
+	note("add", c.Add("title", "Snow", time.Hour) == nil)
+	note("replace", c.Replace("absent", "Snow", time.Hour) == nil)
+	pages, err := c.IncrementInt("pages", 1)
+	note("increment", pages, err)
+	pages, err = c.DecrementInt("pages", 1)
+	note("decrement", pages, err)
+
+	note("items", len(c.Items()))
+	note("count", c.ItemCount())
+	c.DeleteExpired()
+
+	var saved bytes.Buffer
+	if err := c.Save(&saved); err != nil {
+		return err
+	}
+	if err := c.Load(&saved); err != nil {
+		return err
+	}
+	if err := c.SaveFile(file); err != nil {
+		return err
+	}
+	if err := c.LoadFile(file); err != nil {
+		return err
+	}
+
+	c.Delete("title")
+	note("left", len(left))
+	c.Flush()
+	note("empty", c.ItemCount())
+	return nil
+}
+
+func insteadOfGoCache(note noter) error {
+	var left int
+
+	c, err := firn.Open(firn.Options{
+		RAMBytes: 64 << 20,
+		TTL:      10 * time.Minute,
+		OnEvict: func(key, value []byte, cause firn.Cause) {
+			if cause == firn.Deleted || cause == firn.Expired {
+				left++
+			}
+		},
+	})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if err := firn.SetValueWithTTL(c, "title", "Firn", time.Hour); err != nil {
+		return err
+	}
+	if err := firn.SetValue(c, "pages", 64); err != nil {
+		return err
+	}
+	if err := firn.SetValueWithTTL(c, "forever", true, 0); err != nil {
+		return err
+	}
+	title, ok := firn.GetValue[string](c, "title")
+	note("get", title, ok)
+	_, ok = firn.GetValue[string](c, "absent")
+	note("miss", ok)
+
+	pages, _ := firn.GetValue[int](c, "pages")
+	err = firn.SetValue(c, "pages", pages+1)
+	note("increment", pages+1, err)
+
+	if err := firn.DeleteValue(c, "title"); err != nil {
+		return err
+	}
+	note("left", left)
+	if err := c.Clear(); err != nil {
+		return err
+	}
+	note("empty", c.Len())
+	return nil
+}
