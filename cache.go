@@ -2,12 +2,14 @@ package firn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"runtime"
 	"time"
 
 	"github.com/firncache/firn/internal/ram"
+	"github.com/firncache/firn/internal/ssd"
 )
 
 // Cache is a byte cache. All methods are safe for concurrent use. No method
@@ -15,6 +17,7 @@ import (
 // the caller, unless said otherwise.
 type Cache struct {
 	ram   *ram.Tier
+	disk  *disk // nil: RAM alone
 	ttl   time.Duration
 	now   func() int64 // milliseconds
 	loads loads
@@ -29,8 +32,18 @@ func Open(opts Options) (*Cache, error) {
 		return nil, err
 	}
 	c := &Cache{ttl: opts.TTL, now: opts.ticker()}
-	if c.ram, err = ram.New(opts.ramConfig(c.now)); err != nil {
-		return nil, fmt.Errorf("firn: open: %w", err)
+	if c.disk, err = opts.SSD.open(&opts, c.now); err != nil {
+		return nil, err
+	}
+	if c.ram, err = ram.New(opts.ramConfig(c.now, c.disk)); err != nil {
+		return nil, errors.Join(fmt.Errorf("firn: open: %w", err), c.disk.abandon())
+	}
+	if c.disk != nil {
+		if err := c.disk.tier.Start(c.ram.Charge); err != nil {
+			c.ram.Close()
+			return nil, errors.Join(badOption("RAMBytes", "is too small for this SSD tier: %w", err), c.disk.abandon())
+		}
+		runtime.AddCleanup(c, (*ssd.Tier).Free, c.disk.tier)
 	}
 	// The memory's address space outlives Close, so that a late reader finds
 	// zeros and not a fault. It goes when nobody can reach the cache any more.
@@ -42,14 +55,34 @@ func Open(opts Options) (*Cache, error) {
 // a value it returns dst as it was, and false. An error of a lower tier counts
 // as a miss: see Lookup.
 func (c *Cache) Get(dst, key []byte) ([]byte, bool) {
+	if c.disk != nil {
+		v, err := c.descend(context.Background(), dst, key)
+		return v, err == nil
+	}
 	v, ok := c.ram.Get(dst, key)
 	runtime.KeepAlive(c)
 	return v, ok
 }
 
-// Lookup is Get with a context and with errors: ErrNotFound, ErrClosed, or the
-// context's. With an error it returns dst as it was.
+// descend looks a key up in one tier after the other.
+func (c *Cache) descend(ctx context.Context, dst, key []byte) (v []byte, err error) {
+	hash := c.ram.Hash(key)
+	v, ok := c.ram.GetHashed(hash, dst, key)
+	if !ok {
+		v, err = c.lookBelow(ctx, hash, dst, key)
+	}
+	runtime.KeepAlive(c)
+	return v, err
+}
+
+// Lookup is Get with a context and with errors: ErrNotFound, ErrClosed, the
+// context's, or the disk's. What lies in RAM is found whatever the context says;
+// a read of the SSD tier is waited for until the context ends. With an error it
+// returns dst as it was.
 func (c *Cache) Lookup(ctx context.Context, dst, key []byte) ([]byte, error) {
+	if c.disk != nil {
+		return c.descend(ctx, dst, key)
+	}
 	v, ok := c.ram.Get(dst, key)
 	if ok {
 		runtime.KeepAlive(c)
@@ -79,8 +112,34 @@ func (c *Cache) SetWithTTL(key, value []byte, ttl time.Duration) error {
 		return err
 	}
 	c.supersede(key)
-	err = c.ram.Set(key, value, deadline)
+	if c.disk == nil {
+		err = c.ram.Set(key, value, deadline)
+	} else {
+		err = c.setAbove(key, value, deadline)
+	}
 	c.supersede(key)
+	return c.stored(err, key, value)
+}
+
+// setAbove is Set of the RAM tier when another lies below: what is there of the
+// key is dead when this returns.
+func (c *Cache) setAbove(key, value []byte, deadline int64) error {
+	c.disk.tier.Throttle()
+	hash := c.ram.Hash(key)
+	if err := c.ram.SetHashed(hash, key, value, deadline); err != nil {
+		return err
+	}
+	return c.disk.commit(hash)
+}
+
+// setQuietly stores like Set, without superseding loads. Whatever leaves the
+// cache for it is added to left, so that nobody is told under a lock.
+func (c *Cache) setQuietly(key, value []byte, deadline int64, left *ram.Left) error {
+	hash := c.ram.Hash(key)
+	err := c.ram.SetQuietlyHashed(hash, key, value, deadline, left)
+	if err == nil && c.disk != nil {
+		err = c.disk.commit(hash)
+	}
 	return c.stored(err, key, value)
 }
 
@@ -115,8 +174,10 @@ func (c *Cache) stored(err error, key, value []byte) error {
 		return nil
 	case ram.ErrTooLarge:
 		return tooLarge(len(key), len(value), c.ram.MaxRecord())
+	case ram.ErrClosed:
+		return ErrClosed
 	}
-	return ErrClosed
+	return err
 }
 
 // open ends a call that only fails if the cache is closed.
@@ -131,16 +192,25 @@ func (c *Cache) open(ok bool) error {
 // Has reports whether the cache holds a live value for key. It does not count
 // as a read.
 func (c *Cache) Has(key []byte) bool {
-	_, ok := c.ram.Deadline(key)
-	runtime.KeepAlive(c)
+	_, ok := c.deadlineOf(key)
 	return ok
+}
+
+// deadlineOf is when the value of key expires, in the RAM tier's milliseconds, 0
+// for never.
+func (c *Cache) deadlineOf(key []byte) (deadline int64, ok bool) {
+	hash := c.ram.Hash(key)
+	if deadline, ok = c.ram.DeadlineHashed(hash, key); !ok && c.disk != nil {
+		deadline, ok = c.deadlineBelow(hash, key)
+	}
+	runtime.KeepAlive(c)
+	return deadline, ok
 }
 
 // TTL is how long the value of key has to live, 0 if it never expires. It
 // reports false if there is no value. It does not count as a read.
 func (c *Cache) TTL(key []byte) (ttl time.Duration, ok bool) {
-	deadline, ok := c.ram.Deadline(key)
-	runtime.KeepAlive(c)
+	deadline, ok := c.deadlineOf(key)
 	if !ok || deadline == 0 {
 		return 0, ok
 	}
@@ -150,25 +220,48 @@ func (c *Cache) TTL(key []byte) (ttl time.Duration, ok bool) {
 // Delete removes the value of key. That there was none is no error.
 func (c *Cache) Delete(key []byte) error {
 	c.supersede(key)
-	ok := c.ram.Delete(key)
+	hash := c.ram.Hash(key)
+	ok := c.ram.DeleteHashed(hash, key)
+	var err error
+	if c.disk != nil {
+		err = c.disk.commit(hash)
+	}
 	c.supersede(key)
-	return c.open(ok)
+	return errors.Join(c.open(ok), err)
 }
 
 // All yields every live key and value. The slices are lent until the next step.
 // An entry that is there from beginning to end is yielded once; one that comes,
-// goes or changes meanwhile may or may not be. The loop may use the cache.
+// goes or changes meanwhile may or may not be. With an SSD tier, which comes
+// after RAM, an entry that moves between the two meanwhile may be yielded twice
+// or not at all. The loop may use the cache.
 func (c *Cache) All() iter.Seq2[[]byte, []byte] {
 	return func(yield func(key, value []byte) bool) {
-		c.ram.All(yield)
+		more := true
+		c.ram.All(func(key, value []byte) bool {
+			more = yield(key, value)
+			return more
+		})
+		if more && c.disk != nil {
+			c.disk.tier.All(func(hash uint64, key, value []byte) bool {
+				if _, above := c.ram.DeadlineHashed(hash, key); above {
+					return true
+				}
+				return yield(key, value)
+			})
+		}
 		runtime.KeepAlive(c)
 	}
 }
 
 // Len is the number of entries. It counts those that have expired and have not
-// been taken out yet.
+// been taken out yet. With an SSD tier, an entry that came back to RAM from there
+// counts in both.
 func (c *Cache) Len() int {
 	n := c.ram.Len()
+	if c.disk != nil {
+		n += c.disk.tier.Len()
+	}
 	runtime.KeepAlive(c)
 	return n
 }
@@ -176,9 +269,15 @@ func (c *Cache) Len() int {
 // Clear removes every entry.
 func (c *Cache) Clear() error {
 	c.loads.supersedeAll()
-	ok := c.ram.Clear()
+	var ok bool
+	var err error
+	if c.disk == nil {
+		ok = c.ram.Clear()
+	} else {
+		ok, err = c.disk.clear(c.ram)
+	}
 	c.loads.supersedeAll()
-	return c.open(ok)
+	return errors.Join(c.open(ok), err)
 }
 
 // SetRAMBytes changes the RAM budget while the cache is in use. When it returns,
@@ -196,10 +295,24 @@ func (c *Cache) SetRAMBytes(n int64) error {
 	return nil
 }
 
-// Close empties the cache and gives its memory back. Calls under way and later
-// ones are safe: reads find nothing, writes return ErrClosed. A second Close
-// returns ErrClosed.
+// Close ends the cache and gives its memory back. With an SSD tier it first
+// writes there what RAM holds, so that the next Open finds it. Calls under way
+// and later ones are safe: reads find nothing, writes return ErrClosed. A second
+// Close returns ErrClosed.
 func (c *Cache) Close() error {
 	c.loads.close()
-	return c.open(c.ram.Close())
+	if c.disk == nil {
+		return c.open(c.ram.Close())
+	}
+	if c.disk.closing.Swap(true) {
+		return ErrClosed
+	}
+	c.ram.DemoteAllWhile(c.disk.tier.WaitRoom)
+	c.ram.Close()
+	err := c.disk.tier.Close()
+	runtime.KeepAlive(c)
+	if err != nil {
+		return fmt.Errorf("firn: close the SSD tier: %w", err)
+	}
+	return nil
 }

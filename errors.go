@@ -15,6 +15,12 @@ var (
 	// ErrTooLarge says that a key and its value are longer together than the
 	// cache stores: a quarter of the RAM budget.
 	ErrTooLarge = errors.New("firn: too large")
+	// ErrLocked says that the directory of the SSD tier is in use, by this
+	// process or another.
+	ErrLocked = errors.New("firn: directory is in use")
+	// ErrFormat says that the files of the SSD tier were written by a version of
+	// this package whose format this one does not read.
+	ErrFormat = errors.New("firn: unknown format")
 	// ErrWrongType says that a value is of another type than was asked for.
 	ErrWrongType = errors.New("firn: wrong type")
 )

@@ -16,11 +16,13 @@ import (
 const module = "github.com/firncache/firn"
 
 // allowed lists, for each package that makes the cache, what it may import of
-// this module and from others. Imports run one way: cmd → firn → ram →
-// {policy, index, record, offheap} → invariants.
+// this module and from others. Imports run one way: cmd → firn → {ram, ssd}
+// → {policy, index, record, offheap, aio → vfs} → invariants: the tiers do not know
+// each other.
 var allowed = map[string][]string{
-	".":                   {"internal/ram", "internal/record", "internal/offheap", "internal/invariants"},
+	".":                   {"internal/ram", "internal/ssd", "internal/vfs", "internal/record", "internal/offheap", "internal/invariants"},
 	"internal/ram":        {"internal/policy", "internal/index", "internal/record", "internal/offheap", "internal/invariants"},
+	"internal/ssd":        {"internal/aio", "internal/vfs", "internal/record", "internal/offheap", "internal/invariants", "bufpool", "github.com/klauspost/compress/s2", "golang.org/x/sys/unix", "golang.org/x/time/rate"},
 	"internal/policy":     {"internal/invariants"},
 	"internal/index":      {"internal/offheap", "internal/invariants"},
 	"internal/record":     {"internal/invariants"},

@@ -50,7 +50,7 @@ func (c *Cache) getOrLoad(ctx context.Context, dst, key []byte, load LoadFunc) (
 	}
 	if first {
 		// A load that ended between Get and join has stored its value by now.
-		if v, ok := c.ram.Peek(dst, key); ok {
+		if v, ok := c.peek(dst, key); ok {
 			_ = c.loads.end(f, nil)
 			f.finish(append([]byte(nil), v[len(dst):]...), nil)
 			return v, nil
@@ -109,7 +109,7 @@ func (c *Cache) store(key, value []byte, left *ram.Left) error {
 	if err != nil {
 		return err
 	}
-	return c.stored(c.ram.SetQuietly(key, value, deadline, left), key, value)
+	return c.setQuietly(key, value, deadline, left)
 }
 
 // loads are the loads under way.

@@ -23,6 +23,9 @@ type Options struct {
 	// about 0.05 % of it.
 	MaxRAMBytes int64
 
+	// SSD is the second tier, for what RAM has no room for. Default: none.
+	SSD SSDOptions
+
 	// TTL is how long values stored with Set live, to the millisecond.
 	// Default 0: they never expire.
 	TTL time.Duration
@@ -32,10 +35,13 @@ type Options struct {
 	// load's own for GetOrLoad, perhaps after GetOrLoad has returned, or in the
 	// cache's for expired ones, outside every lock, and so perhaps several at
 	// once; it may use the cache. Key and value are lent until it returns.
-	// Default: nil, and then nothing is spent on it. Close does not call it.
+	// Default: nil, and then nothing is spent on it. Close does not call it. With
+	// an SSD tier, an entry that goes there has not left; one that is dropped or
+	// replaced there is not reported.
 	OnEvict func(key, value []byte, cause Cause)
 
-	// Clock is the time by which values expire. Only differences matter. Default:
+	// Clock is the time by which values expire. Only differences matter, but for
+	// an SSD tier, whose entries may outlive the process. Default:
 	// the system's monotonic clock, read at most 20 times a second for values
 	// whose deadline is not near.
 	Clock func() time.Time
@@ -88,7 +94,7 @@ func (o Options) withDefaults() (Options, error) {
 	case o.TTL < 0 || o.TTL > maxTTL:
 		return o, badOption("TTL", "is %v: want 0, or up to %v", o.TTL, maxTTL)
 	}
-	return o, nil
+	return o, o.SSD.validate(o.RAMBytes)
 }
 
 // ttlMillis is a TTL in milliseconds, rounded up.
@@ -110,11 +116,22 @@ func (o *Options) ticker() func() int64 {
 	return func() int64 { return o.Clock().Sub(start).Milliseconds() }
 }
 
-func (o *Options) ramConfig(now func() int64) ram.Config {
+// wall is the time of day.
+func (o *Options) wall() time.Time {
+	if o.Clock != nil {
+		return o.Clock()
+	}
+	return time.Now()
+}
+
+func (o *Options) ramConfig(now func() int64, below *disk) ram.Config {
 	cfg := ram.Config{
 		Bytes: o.RAMBytes, MaxBytes: o.MaxRAMBytes,
 		Seed: rand.Uint64(),
 		Now:  now, Ticking: o.Clock == nil,
+	}
+	if below != nil {
+		cfg.Below, cfg.Seed = below, below.tier.Seed()
 	}
 	if f := o.OnEvict; f != nil {
 		cfg.Evicted = func(key, value []byte, cause ram.Cause) { f(key, value, Cause(cause)) }

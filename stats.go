@@ -4,6 +4,7 @@ import (
 	"runtime"
 
 	"github.com/firncache/firn/internal/ram"
+	"github.com/firncache/firn/internal/ssd"
 )
 
 // Stats is a snapshot of a cache. Counters count since Open and never fall;
@@ -21,6 +22,39 @@ type Stats struct {
 	SmallBytes, MainBytes                    int64
 	HugePages                                bool
 	PrefaultedBytes                          int64
+
+	// Of the SSD tier; all 0 without one.
+	SSDHits         uint64
+	Promotions      uint64
+	Demotions       uint64
+	SSDWrites       uint64
+	SSDWriteBytes   uint64
+	SSDRefused      uint64
+	SSDLimited      uint64
+	SSDShed         uint64
+	SSDTooLarge     uint64
+	SSDSuperseded   uint64
+	SSDEvictions    uint64
+	SSDReinsertions uint64
+	SSDWrittenBytes uint64
+	SSDReads        uint64
+	SSDReadBytes    uint64
+	SSDCorrupt      uint64
+	SSDReadErrors   uint64
+	SSDWriteErrors  uint64
+	SSDSwitchedOff  uint64
+	SSDEntries      int64
+	SSDBytes        int64
+	SSDSegments     int64
+	SSDFreeSegments int64
+	SSDToRecover    int64
+	SSDIndexBytes   int64
+	SSDMemoryBytes  int64
+	SSDReadP50      int64
+	SSDReadP99      int64
+	SSDReadP999     int64
+	SSDOn           bool
+	SSDDirect       bool
 }
 
 // HitRatio is the share of reads that found a value, 0 before the first.
@@ -63,13 +97,46 @@ var Metrics = []Metric{
 	{"overhead_bytes", "bytes", false, "Bookkeeping other than the index.", func(s *Stats) float64 { return float64(s.OverheadBytes) }},
 	{"small_bytes", "bytes", false, "Records on probation: the policy's Small lane.", func(s *Stats) float64 { return float64(s.SmallBytes) }},
 	{"main_bytes", "bytes", false, "Records that proved themselves: the policy's Main lane.", func(s *Stats) float64 { return float64(s.MainBytes) }},
-	{"huge_pages", "bool", false, "Whether the system took the wish for huge pages.", func(s *Stats) float64 {
-		if s.HugePages {
-			return 1
-		}
-		return 0
-	}},
+	{"huge_pages", "bool", false, "Whether the system took the wish for huge pages.", func(s *Stats) float64 { return number(s.HugePages) }},
 	{"prefaulted_bytes", "bytes", false, "Memory made ready ahead of its first use.", func(s *Stats) float64 { return float64(s.PrefaultedBytes) }},
+	{"ssd_hits", "1", true, "Reads that the SSD tier answered.", func(s *Stats) float64 { return float64(s.SSDHits) }},
+	{"promotions", "1", true, "Values that came back to RAM from the SSD tier.", func(s *Stats) float64 { return float64(s.Promotions) }},
+	{"demotions", "1", true, "Values that left RAM and live on in the SSD tier.", func(s *Stats) float64 { return float64(s.Demotions) }},
+	{"ssd_writes", "1", true, "Of these, values that had to be written: the others were there still.", func(s *Stats) float64 { return float64(s.SSDWrites) }},
+	{"ssd_write_bytes", "bytes", true, "Keys and values of those.", func(s *Stats) float64 { return float64(s.SSDWriteBytes) }},
+	{"ssd_refused", "1", true, "Values that admission did not let into the SSD tier.", func(s *Stats) float64 { return float64(s.SSDRefused) }},
+	{"ssd_limited", "1", true, "Values that did not get there for WriteLimit.", func(s *Stats) float64 { return float64(s.SSDLimited) }},
+	{"ssd_shed", "1", true, "Values that did not get there because the disk was behind.", func(s *Stats) float64 { return float64(s.SSDShed) }},
+	{"ssd_too_large", "1", true, "Values that did not get there because they are larger than a segment.", func(s *Stats) float64 { return float64(s.SSDTooLarge) }},
+	{"ssd_superseded", "1", true, "Values that died in the SSD tier because their keys were written or deleted.", func(s *Stats) float64 { return float64(s.SSDSuperseded) }},
+	{"ssd_evictions", "1", true, "Values that left the SSD tier for want of room.", func(s *Stats) float64 { return float64(s.SSDEvictions) }},
+	{"ssd_reinsertions", "1", true, "Values that were about to and were kept, having been read.", func(s *Stats) float64 { return float64(s.SSDReinsertions) }},
+	{"ssd_written_bytes", "bytes", true, "What was written to the log, headers and lists included.", func(s *Stats) float64 { return float64(s.SSDWrittenBytes) }},
+	{"ssd_reads", "1", true, "Reads of the log file.", func(s *Stats) float64 { return float64(s.SSDReads) }},
+	{"ssd_read_bytes", "bytes", true, "What they read.", func(s *Stats) float64 { return float64(s.SSDReadBytes) }},
+	{"ssd_corrupt", "1", true, "Records and segments whose checksum was wrong.", func(s *Stats) float64 { return float64(s.SSDCorrupt) }},
+	{"ssd_read_errors", "1", true, "Reads of the disk that failed.", func(s *Stats) float64 { return float64(s.SSDReadErrors) }},
+	{"ssd_write_errors", "1", true, "Segments that could not be written.", func(s *Stats) float64 { return float64(s.SSDWriteErrors) }},
+	{"ssd_switched_off", "1", true, "How often the SSD tier was switched off because its disk failed.", func(s *Stats) float64 { return float64(s.SSDSwitchedOff) }},
+	{"ssd_entries", "1", false, "Values in the SSD tier, those that are in RAM too included.", func(s *Stats) float64 { return float64(s.SSDEntries) }},
+	{"ssd_bytes", "bytes", false, "What the files of the SSD tier take.", func(s *Stats) float64 { return float64(s.SSDBytes) }},
+	{"ssd_segments", "1", false, "Segments of the log.", func(s *Stats) float64 { return float64(s.SSDSegments) }},
+	{"ssd_free_segments", "1", false, "Of these, free ones.", func(s *Stats) float64 { return float64(s.SSDFreeSegments) }},
+	{"ssd_to_recover", "1", false, "Segments that are still to be looked through after a crash.", func(s *Stats) float64 { return float64(s.SSDToRecover) }},
+	{"ssd_index_bytes", "bytes", false, "Memory of the SSD tier's index, part of ram_used_bytes.", func(s *Stats) float64 { return float64(s.SSDIndexBytes) }},
+	{"ssd_memory_bytes", "bytes", false, "All memory of the SSD tier, part of ram_used_bytes.", func(s *Stats) float64 { return float64(s.SSDMemoryBytes) }},
+	{"ssd_read_p50", "ns", false, "How long half of the reads of the disk took at most.", func(s *Stats) float64 { return float64(s.SSDReadP50) }},
+	{"ssd_read_p99", "ns", false, "How long 99 of 100 reads of the disk took at most.", func(s *Stats) float64 { return float64(s.SSDReadP99) }},
+	{"ssd_read_p999", "ns", false, "How long 999 of 1000 reads of the disk took at most.", func(s *Stats) float64 { return float64(s.SSDReadP999) }},
+	{"ssd_on", "bool", false, "Whether there is an SSD tier, and it is in use.", func(s *Stats) float64 { return number(s.SSDOn) }},
+	{"ssd_direct", "bool", false, "Whether it passes the page cache by.", func(s *Stats) float64 { return number(s.SSDDirect) }},
+}
+
+func number(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // Stats takes a snapshot, one shard after the other: figures that belong
@@ -78,6 +145,9 @@ func (c *Cache) Stats() Stats {
 	s := c.ram.Stats()
 	runtime.KeepAlive(c)
 	st := statsOf(s)
+	if c.disk != nil {
+		st.addSSD(c.disk.tier.Stats())
+	}
 	c.typed.addTo(&st)
 	return st
 }
@@ -94,5 +164,41 @@ func statsOf(s ram.Stats) Stats {
 		RecordBytes: s.SmallBytes + s.MainBytes, IndexBytes: s.IndexBytes, OverheadBytes: s.Overhead,
 		SmallBytes: s.SmallBytes, MainBytes: s.MainBytes,
 		HugePages: s.HugePages, PrefaultedBytes: s.Prefaulted,
+		Promotions: s.Promoted, Demotions: s.Demoted,
 	}
+}
+
+// addSSD adds what the SSD tier tells. What it answered, RAM has counted as a
+// miss.
+func (st *Stats) addSSD(s ssd.Stats) {
+	st.Hits, st.Misses = st.Hits+s.Hits, st.Misses-min(st.Misses, s.Hits)
+	st.SSDHits = s.Hits
+	st.SSDWrites = s.Demoted
+	st.SSDWriteBytes = s.DemotedBytes
+	st.SSDRefused = s.Refused
+	st.SSDLimited = s.Limited
+	st.SSDShed = s.Shed
+	st.SSDTooLarge = s.TooLarge
+	st.SSDSuperseded = s.Superseded
+	st.SSDEvictions = s.Evicted
+	st.SSDReinsertions = s.Reinserted
+	st.SSDWrittenBytes = s.WrittenBytes
+	st.SSDReads = s.Reads.Reads
+	st.SSDReadBytes = s.Reads.Bytes
+	st.SSDCorrupt = s.Corrupt
+	st.SSDReadErrors = s.ReadErrors
+	st.SSDWriteErrors = s.WriteErrors
+	st.SSDSwitchedOff = s.SwitchedOff
+	st.SSDEntries = s.Records
+	st.SSDBytes = s.FileBytes
+	st.SSDSegments = s.Segments
+	st.SSDFreeSegments = s.FreeSegments
+	st.SSDToRecover = s.ToRecover
+	st.SSDIndexBytes = s.IndexBytes
+	st.SSDMemoryBytes = s.MemoryBytes
+	st.SSDReadP50 = s.Reads.Latency.Quantile(.5)
+	st.SSDReadP99 = s.Reads.Latency.Quantile(.99)
+	st.SSDReadP999 = s.Reads.Latency.Quantile(.999)
+	st.SSDOn = s.On
+	st.SSDDirect = s.Direct
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"sync"
 	"sync/atomic"
 )
@@ -99,8 +98,7 @@ func (s *namespace) clear() error {
 // keep writes the record again if it is gone from RAM. Reading it makes it
 // popular, and is no read that Stats should count.
 func (s *namespace) keep() {
-	v, ok := s.c.ram.Peek(nil, s.record)
-	runtime.KeepAlive(s.c)
+	v, ok := s.c.peek(nil, s.record)
 	if ok && bytes.Equal(v, s.append(nil, s.current.Load())) {
 		return
 	}

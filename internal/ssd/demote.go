@@ -17,7 +17,7 @@ func (t *Tier) Demote(hash uint64, key, value []byte, deadline int64, read bool)
 	s := t.index.shardOf(x)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e, ok := s.find(x); ok && !e.grave() {
+	if e, ok := s.find(x); ok && !s.grave(e) {
 		t.count.clean.Add(1)
 		return true // read from here and not set since: what lies here is the same
 	}
@@ -54,7 +54,7 @@ func (t *Tier) put(s *shard, x id, r *rec) bool {
 		t.poke()
 		return false
 	}
-	s.put(newEntry(x, loc, size))
+	s.put(s.newEntry(x, loc, size))
 	t.count.demoted.Add(1)
 	t.count.demotedBytes.Add(uint64(len(r.key) + len(r.value)))
 	return true
@@ -73,7 +73,7 @@ func (t *Tier) Superseded(hash uint64) {
 	defer s.mu.Unlock()
 	e, ok := s.find(x)
 	recovering := t.recovering.Load()
-	if ok && e.grave() || !ok && !recovering {
+	if ok && s.grave(e) || !ok && !recovering {
 		return
 	}
 	if ok {
@@ -93,7 +93,7 @@ func (t *Tier) bury(s *shard, x id) {
 		s.closed = true
 		return
 	}
-	s.put(entry(fingerprintOf(x))<<homeShift | graveMark)
+	s.put(s.newGrave(x))
 }
 
 // Commit returns when it is certain that nothing of what Superseded took out
@@ -123,7 +123,7 @@ func (t *Tier) Holds(hash, lsn uint64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e, ok := s.find(x)
-	return ok && !e.grave() && t.log.lsnAt(e.location()) == lsn
+	return ok && !s.grave(e) && t.log.lsnAt(s.location(e)) == lsn
 }
 
 func (t *Tier) id(hash uint64) id {

@@ -145,5 +145,6 @@ func (l *log) wrote(p piece) {
 	if l.flushed.Load() < upTo {
 		l.flushed.Store(upTo)
 	}
+	l.noteRoom()
 	l.changed.Broadcast()
 }

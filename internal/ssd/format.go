@@ -134,14 +134,20 @@ func parseHeader(b []byte) (r rec, err error) {
 
 // Segments.
 
+// What a segment may have, in bytes.
+const (
+	MinSegment = 64 << 10
+	MaxSegment = 64 << 20
+)
+
 const (
 	segmentMagic = "firnseg1"
 	footerMagic  = "firnend1"
 
 	segmentHeaderLen = 64
 	trailerLen       = 48
-	minSegment       = 64 << 10
-	maxSegment       = 64 << 20
+	minSegment       = MinSegment
+	maxSegment       = MaxSegment
 )
 
 // putSegmentHeader writes the header of a segment. prev is the serial of the one

@@ -17,6 +17,7 @@ import (
 // alone, and the disk is tried again now and then, with an empty log.
 type health struct {
 	slog   *slog.Logger
+	stuck  atomic.Bool // a write did not come back before Close gave up on it
 	voided atomic.Bool // switched off, and nothing in the files is data any more
 
 	mu        sync.Mutex
@@ -106,8 +107,8 @@ func (t *Tier) segmentFailed(s *segment, cause error) {
 // forget takes every entry out that names a slot.
 func (t *Tier) forget(slot int) {
 	t.index.each(func(_ id, e entry) entry {
-		if !e.grave() {
-			if in, _ := t.log.place(e.location()); in == slot {
+		if !t.index.grave(e) {
+			if in, _ := t.log.place(t.index.location(e)); in == slot {
 				return 0
 			}
 		}

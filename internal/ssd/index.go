@@ -2,6 +2,7 @@ package ssd
 
 import (
 	"fmt"
+	"math/bits"
 	"sync"
 	"sync/atomic"
 
@@ -20,58 +21,76 @@ type location uint64
 
 // entry is one word of the index:
 //
-//	 63        39 38 37    34 33              0
-//	┌────────────┬──┬────────┬─────────────────┐
-//	│ fingerprint│rd│  class │     location    │
-//	└────────────┴──┴────────┴─────────────────┘
+//	 63                        5+n-1         5  4  3     0
+//	┌───────────────────────────┬─────────────┬──┬────────┐
+//	│        fingerprint        │  location   │rd│ class  │
+//	└───────────────────────────┴─────────────┴──┴────────┘
 //
-// The fingerprint is the low bits of the id; the shard's number is the high
-// ones. read tells that the record was read since it was written. The record
-// has at most 128<<class bytes. 0 is no entry; an entry whose location is 0 is a
-// grave: the id is known to be dead, which recovery has to remember.
+// The location has n bits, as many as the log needs; the fingerprint, the low
+// bits of the id, has the others. Together with the shard's number, the id's
+// high bits, they are all of an id for logs up to some GiB. read tells that the
+// record was read since it was written. The record has at most 128<<class bytes.
+// 0 is no entry; an entry whose location is 0 is a grave: the id is known to be
+// dead, which recovery has to remember.
 type entry uint64
 
 const (
-	locationBits    = 34
-	classBits       = 4
-	fingerprintBits = 25
+	classBits     = 4
+	readBit       = 1 << classBits
+	locationShift = classBits + 1
 
-	locationMask = 1<<locationBits - 1
-	readBit      = 1 << (locationBits + classBits)
-	homeShift    = 64 - fingerprintBits
-
-	// maxShardBits leaves no bit of an id out: those between the shard's and the
-	// fingerprint's are not compared.
-	maxShardBits = idBits - fingerprintBits
+	// mostLocationBits leaves a fingerprint of 25 bits.
+	mostLocationBits = 34
+	maxShardBits     = 15
 )
 
 // graveMark makes a grave of fingerprint 0 differ from no entry.
 const graveMark = readBit
 
-func (e entry) fingerprint() uint64 { return uint64(e) >> homeShift }
-func (e entry) location() location  { return location(e & locationMask) }
-func (e entry) grave() bool         { return e&locationMask == 0 }
-func (e entry) read() bool          { return e&readBit != 0 }
+// layout is the number of a location's bits in an entry.
+type layout struct{ locationBits uint8 }
+
+func (l layout) fingerprintShift() uint { return locationShift + uint(l.locationBits) }
+
+// fingerprintBits is at most as many as an id has: shorter ones leave the
+// highest bits of an entry 0.
+func (l layout) fingerprintBits() uint { return min(64-l.fingerprintShift(), idBits) }
+
+func (l layout) fingerprint(e entry) uint64 { return uint64(e) >> (l.fingerprintShift() & 63) }
+func (l layout) location(e entry) location {
+	return location(e>>locationShift) & (1<<l.locationBits - 1)
+}
+func (l layout) grave(e entry) bool { return l.location(e) == 0 }
+func (l layout) fingerprintOf(x id) uint64 {
+	return uint64(x) & (1<<l.fingerprintBits() - 1)
+}
+
+func (e entry) read() bool { return e&readBit != 0 }
 
 // mostBytes is the most bytes that the entry's record may have; false for the
 // largest class, which has no bound.
 func (e entry) mostBytes() (n int, bounded bool) {
-	class := int(e >> locationBits & (1<<classBits - 1))
+	class := int(e & (1<<classBits - 1))
 	return 128 << class, class < 1<<classBits-1
 }
 
-func newEntry(x id, loc location, bytes int) entry {
+func (l layout) newEntry(x id, loc location, bytes int) entry {
 	class := 0
 	for 128<<class < bytes && class < 1<<classBits-1 {
 		class++
 	}
-	return entry(x)<<homeShift | entry(class)<<locationBits | entry(loc)
+	return entry(l.fingerprintOf(x))<<l.fingerprintShift() | entry(loc)<<locationShift | entry(class)
+}
+
+func (l layout) newGrave(x id) entry {
+	return entry(l.fingerprintOf(x))<<l.fingerprintShift() | graveMark
 }
 
 // index maps ids to locations: shards of open addressing, each sorted by
 // fingerprint, so that a search ends early at a load of nine tenths, and growing
 // in place, an eighth at a time.
 type index struct {
+	layout
 	region    *offheap.Region
 	shards    []shard
 	shardBits uint
@@ -79,11 +98,13 @@ type index struct {
 	used      atomic.Int64 // bytes that they take
 	most      atomic.Int64 // bytes that they may ever take
 	refused   atomic.Bool  // an entry found no room
+	hungry    func()       // told when the tables should be allowed more
 }
 
 // shard owns the ids with the same high bits. What happens to an id happens
 // under its shard's lock.
 type shard struct {
+	layout
 	mu     sync.Mutex
 	slots  []uint64 // the table, and slack for the last run of entries
 	all    []uint64 // the memory that it can grow into
@@ -101,8 +122,8 @@ const (
 
 // newIndex reserves the index of a tier: tables of at most most bytes in
 // 1<<shardBits shards.
-func newIndex(shardBits uint, most int64) (*index, error) {
-	x := &index{shardBits: shardBits, shards: make([]shard, 1<<shardBits)}
+func newIndex(shardBits, locationBits uint, most int64) (*index, error) {
+	x := &index{layout: layout{uint8(locationBits)}, shardBits: shardBits, shards: make([]shard, 1<<shardBits)}
 	x.most.Store(most)
 	each := most >> shardBits / 8
 	if least := int64(leastHomes + shardSlack); each < least {
@@ -114,6 +135,7 @@ func newIndex(shardBits uint, most int64) (*index, error) {
 	}
 	for i := range x.shards {
 		s := &x.shards[i]
+		s.layout = x.layout
 		s.all = offheap.View[uint64](x.region.Bytes(uint64(i)*uint64(8*each), int(8*each)))
 		s.reset()
 	}
@@ -132,9 +154,7 @@ func (s *shard) reset() {
 // shardOf is the shard of an id.
 func (x *index) shardOf(n id) *shard { return &x.shards[n>>(idBits-x.shardBits)] }
 
-func fingerprintOf(n id) uint64 { return uint64(n) & (1<<fingerprintBits - 1) }
-
-func (s *shard) home(fp uint64) int { return home(fp, s.homes) }
+func (s *shard) home(fp uint64) int { return s.layout.home(fp, s.homes) }
 
 // search finds the slot of an id, or the one that it would take.
 func (s *shard) search(fp uint64) (at int, e entry, ok bool) {
@@ -143,7 +163,7 @@ func (s *shard) search(fp uint64) (at int, e entry, ok bool) {
 		if e == 0 {
 			return at, 0, false
 		}
-		if got := e.fingerprint(); got >= fp {
+		if got := s.fingerprint(e); got >= fp {
 			return at, e, got == fp
 		}
 	}
@@ -152,7 +172,7 @@ func (s *shard) search(fp uint64) (at int, e entry, ok bool) {
 
 // find is the entry of an id, graves included.
 func (s *shard) find(n id) (e entry, ok bool) {
-	_, e, ok = s.search(fingerprintOf(n))
+	_, e, ok = s.search(s.fingerprintOf(n))
 	return e, ok
 }
 
@@ -170,7 +190,7 @@ func (x *index) room(s *shard) bool {
 
 // put sets the entry of its fingerprint. The caller has asked for room.
 func (s *shard) put(e entry) {
-	at, _, ok := s.search(e.fingerprint())
+	at, _, ok := s.search(s.fingerprint(e))
 	if ok {
 		s.slots[at] = uint64(e)
 		return
@@ -186,7 +206,7 @@ func (s *shard) put(e entry) {
 
 // remove takes the entry of an id out, if there is one.
 func (s *shard) remove(n id) {
-	if at, _, ok := s.search(fingerprintOf(n)); ok {
+	if at, _, ok := s.search(s.fingerprintOf(n)); ok {
 		s.removeAt(at)
 	}
 }
@@ -195,7 +215,7 @@ func (s *shard) remove(n id) {
 func (s *shard) removeAt(at int) {
 	for ; at+1 < len(s.slots); at++ {
 		next := entry(s.slots[at+1])
-		if next == 0 || s.home(next.fingerprint()) > at {
+		if next == 0 || s.home(s.fingerprint(next)) > at {
 			break
 		}
 		s.slots[at] = uint64(next)
@@ -220,17 +240,25 @@ func (x *index) grow(s *shard) bool {
 		return false
 	}
 	s.spread(homes)
+	if x.wantsMemory() > 0 && x.hungry != nil {
+		x.hungry()
+	}
 	return true
 }
 
-func home(fp uint64, homes int) int { return int(fp * uint64(homes) >> fingerprintBits) }
+// home is where a fingerprint's entry would like to be in a table of so many
+// homes.
+func (l layout) home(fp uint64, homes int) int {
+	hi, _ := bits.Mul64(fp<<((64-l.fingerprintBits())&63), uint64(homes))
+	return int(hi)
+}
 
 // fits reports whether the entries have places in a table of so many homes.
 func (s *shard) fits(homes int) bool {
 	next := 0
 	for _, w := range s.slots {
 		if w != 0 {
-			next = max(home(entry(w).fingerprint(), homes), next) + 1
+			next = max(s.layout.home(s.fingerprint(entry(w)), homes), next) + 1
 		}
 	}
 	return next < homes+shardSlack-1
@@ -255,25 +283,25 @@ func (s *shard) spread(homes int) {
 	for from := to; from < len(s.slots); from++ {
 		w := s.slots[from]
 		s.slots[from] = 0
-		at := max(home(entry(w).fingerprint(), homes), next)
+		at := max(s.layout.home(s.fingerprint(entry(w)), homes), next)
 		s.slots[at] = w
 		next = at + 1
 	}
 }
 
-// wantsMemory reports whether the tables have come close to what they are
-// allowed, and may be allowed more.
+// wantsMemory is how much more the tables should be allowed: some, once they have
+// taken two thirds of what they are, and may have more.
 func (x *index) wantsMemory() (more int64) {
 	allowed := x.allowed.Load()
-	if x.used.Load() < allowed-allowed/8 {
+	if x.used.Load() < allowed-allowed/3 {
 		return 0
 	}
-	return min(max(allowed/4, 64<<10), x.most.Load()-allowed)
+	return min(max(allowed/2, x.most.Load()/16), x.most.Load()-allowed)
 }
 
 // full reports whether, since it was last asked, an entry found no room though
 // the tables have all the memory that they may take.
-func (x *index) full() bool { return x.refused.Swap(false) && x.wantsMemory() == 0 }
+func (x *index) full() bool { return x.allowed.Load() >= x.most.Load() && x.refused.Swap(false) }
 
 // presize makes room for n entries in all, as far as memory is allowed, so that
 // inserting them does not grow the tables step by step.
@@ -312,7 +340,7 @@ func (x *index) load(s *shard, entries []uint64) bool {
 		return false
 	}
 	for i := 1; i < len(entries); i++ {
-		if entry(entries[i-1]).fingerprint() >= entry(entries[i]).fingerprint() {
+		if s.fingerprint(entry(entries[i-1])) >= s.fingerprint(entry(entries[i])) {
 			s.reset()
 			return false
 		}
@@ -329,7 +357,7 @@ func (x *index) each(f func(n id, e entry) entry) {
 		s := &x.shards[i]
 		high := id(i) << (idBits - x.shardBits)
 		s.mu.Lock()
-		s.update(func(e entry) entry { return f(high|id(e.fingerprint()), e) })
+		s.update(func(e entry) entry { return f(high|id(s.fingerprint(e)), e) })
 		s.mu.Unlock()
 	}
 }

@@ -6,7 +6,7 @@ import (
 )
 
 func testIndex(t *testing.T, shardBits uint, most int64) *index {
-	x, err := newIndex(shardBits, most)
+	x, err := newIndex(shardBits, 30, most)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func (s *shard) check(t *testing.T) {
 			continue
 		}
 		n++
-		fp := entry(w).fingerprint()
+		fp := s.fingerprint(entry(w))
 		if int(fp) <= last {
 			t.Fatalf("slot %d: fingerprint %d after %d", at, fp, last)
 		}
@@ -51,7 +51,7 @@ func TestIndexModel(t *testing.T) {
 		x := testIndex(t, 2, 1<<20)
 		model := map[id]entry{}
 		draw := func() id { return id(rng.Uint64()&(1<<spread-1)) * 0x9e3779b97f % (1 << idBits) }
-		identity := func(n id) id { return n>>(idBits-2)<<(idBits-2) | id(fingerprintOf(n)) }
+		identity := func(n id) id { return n>>(idBits-2)<<(idBits-2) | id(x.fingerprintOf(n)) }
 		for step := range 60_000 {
 			n := draw()
 			s := x.shardOf(n)
@@ -59,7 +59,7 @@ func TestIndexModel(t *testing.T) {
 				s.remove(n)
 				delete(model, identity(n))
 			} else if x.room(s) {
-				e := newEntry(n, location(1+rng.IntN(1<<30)), rng.IntN(1<<20))
+				e := s.newEntry(n, location(1+rng.IntN(1<<30)), rng.IntN(1<<20))
 				s.put(e)
 				model[identity(n)] = e
 			} else {
@@ -111,8 +111,7 @@ func TestIndexKeepsToItsMemory(t *testing.T) {
 		if !x.room(s) {
 			break
 		}
-		x := id(rng.Uint64() >> (64 - idBits))
-		s.put(newEntry(x, 1, 1))
+		s.put(s.newEntry(id(rng.Uint64()>>(64-idBits)), 1, 1))
 	}
 	s.check(t)
 	if x.used.Load() > x.most.Load() {

@@ -51,6 +51,7 @@ type log struct {
 	writing bool // the writer is handing bytes to the file
 	closed  bool
 
+	behind  atomic.Bool   // the disk is: nothing more can be appended soon
 	tail    atomic.Uint64 // LSN of the next byte
 	flushed atomic.Uint64 // everything before this LSN has been written
 
@@ -114,6 +115,7 @@ func (l *log) append(x id, r *rec) (loc location, size int, ok bool) {
 
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	defer l.noteRoom()
 	s := l.room(size)
 	if s == nil {
 		return 0, 0, false
@@ -265,6 +267,7 @@ func (l *log) release(slot int) {
 	if !s.bad {
 		l.free = append(l.free, slot)
 	}
+	l.noteRoom()
 	l.changed.Broadcast()
 	l.mu.Unlock()
 }
@@ -276,11 +279,37 @@ func (l *log) freeSlots() int {
 	return len(l.free)
 }
 
-// congested reports whether the disk is behind: nothing can be appended now.
-func (l *log) congested() bool {
+// noteRoom tells whether the log is behind: the open segment is nearly full, and
+// no other can be opened. The caller holds mu.
+func (l *log) noteRoom() {
+	s := l.open
+	behind := !l.canOpen() && (s == nil || s.end > l.segBytes()-l.segBytes()/4)
+	if l.behind.Load() != behind {
+		l.behind.Store(behind)
+	}
+}
+
+// waitRoom waits while the log is behind, for patience at most. It reports
+// whether there is room.
+func (l *log) waitRoom(patience time.Duration) bool {
+	if !l.behind.Load() {
+		return true
+	}
+	over := false
+	timer := time.AfterFunc(patience, func() {
+		l.mu.Lock()
+		over = true
+		l.changed.Broadcast()
+		l.mu.Unlock()
+	})
+	defer timer.Stop()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.open == nil && !l.canOpen() || l.open != nil && len(l.sealed) > 0 && !l.canOpen() && l.open.end > l.segBytes()-l.segBytes()/8
+	for l.behind.Load() && !over && !l.closed {
+		l.changed.Wait()
+		l.noteRoom()
+	}
+	return !l.behind.Load()
 }
 
 // flushTo makes the writer write everything before lsn, and waits until it has,
@@ -292,6 +321,30 @@ func (l *log) flushTo(lsn uint64) {
 	l.changed.Broadcast()
 	for l.flushed.Load() < lsn && !l.closed {
 		l.changed.Wait()
+	}
+}
+
+// flushWithin is flushTo that gives up when nothing is written for patience. It
+// reports whether it did not have to.
+func (l *log) flushWithin(lsn uint64, patience time.Duration) bool {
+	last, since := uint64(0), time.Now()
+	ticker := time.NewTicker(patience / 100)
+	defer ticker.Stop()
+	for {
+		l.mu.Lock()
+		l.force = max(l.force, lsn)
+		l.changed.Broadcast()
+		l.mu.Unlock()
+		now := l.flushed.Load()
+		switch {
+		case now >= lsn:
+			return true
+		case now != last:
+			last, since = now, time.Now()
+		case time.Since(since) > patience:
+			return false
+		}
+		<-ticker.C
 	}
 }
 

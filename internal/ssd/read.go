@@ -30,9 +30,11 @@ type Found struct {
 type spot struct {
 	id    id
 	entry entry
+	loc   location
 	slot  int
 	off   int
 	lsn   uint64
+	stale bool // a value past its deadline will do, within Config.Grace
 }
 
 // look finds the spot of a key's record. It counts as a read of it, if touch is
@@ -45,15 +47,15 @@ func (t *Tier) look(hash uint64, touch bool) (sp spot, ok bool) {
 	s := t.index.shardOf(sp.id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at, e, ok := s.search(fingerprintOf(sp.id))
-	if !ok || e.grave() {
+	at, e, ok := s.search(s.fingerprintOf(sp.id))
+	if !ok || s.grave(e) {
 		return sp, false
 	}
 	if touch && !e.read() {
 		s.slots[at] |= readBit
 	}
-	sp.entry = e
-	sp.slot, sp.off = t.log.place(e.location())
+	sp.entry, sp.loc = e, s.location(e)
+	sp.slot, sp.off = t.log.place(sp.loc)
 	sp.lsn = t.log.lsn(t.log.slots[sp.slot].serial.Load(), sp.off)
 	return sp, true
 }
@@ -64,7 +66,7 @@ func (t *Tier) still(sp *spot) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e, ok := s.find(sp.id)
-	return ok && e.location() == sp.entry.location() && t.log.lsnAt(e.location()) == sp.lsn
+	return ok && s.location(e) == sp.loc && t.log.lsnAt(s.location(e)) == sp.lsn
 }
 
 // Get appends the value of key to dst. Without one, the error is ErrNotFound,
@@ -78,14 +80,26 @@ func (t *Tier) Get(ctx context.Context, dst, key []byte, hash uint64) (Found, er
 	return t.readSpot(ctx, dst, key, &sp)
 }
 
-// Peek is Get without the value, and it does not count as a read.
-func (t *Tier) Peek(ctx context.Context, key []byte, hash uint64) (deadline int64, err error) {
+// GetStale is Get that also finds what expired no more than Config.Grace ago. It
+// does not count as a read.
+func (t *Tier) GetStale(ctx context.Context, dst, key []byte, hash uint64) (Found, error) {
 	sp, ok := t.look(hash, false)
 	if !ok {
-		return 0, ErrNotFound
+		return Found{}, ErrNotFound
+	}
+	sp.stale = true
+	return t.readSpot(ctx, dst, key, &sp)
+}
+
+// Peek is Get without the value, and it does not count as a read.
+func (t *Tier) Peek(ctx context.Context, key []byte, hash uint64) (Found, error) {
+	sp, ok := t.look(hash, false)
+	if !ok {
+		return Found{}, ErrNotFound
 	}
 	f, err := t.readSpot(ctx, nil, key, &sp)
-	return f.Deadline, err
+	f.Value = nil
+	return f, err
 }
 
 // readSpot reads and checks the record at a spot.
@@ -155,7 +169,7 @@ func (t *Tier) accept(dst, key []byte, sp *spot, b []byte) (f Found, err error) 
 	case string(r.key) != string(key) || r.flags&flagTombstones != 0:
 		t.count.collisions.Add(1)
 		return Found{}, ErrNotFound
-	case r.deadline != 0 && r.deadline <= t.Now():
+	case t.over(r.deadline, sp.stale):
 		return Found{}, ErrNotFound // its room comes back when its segment is reclaimed
 	}
 	if r.flags&flagCompressed == 0 {
@@ -164,6 +178,18 @@ func (t *Tier) accept(dst, key []byte, sp *spot, b []byte) (f Found, err error) 
 	f.Deadline, f.Token = r.deadline, sp.lsn
 	t.count.hits.Add(1)
 	return f, nil
+}
+
+// over reports whether a deadline has passed, or, if a stale value will do,
+// passed so long ago that none does.
+func (t *Tier) over(deadline int64, stale bool) bool {
+	if deadline == 0 {
+		return false
+	}
+	if stale {
+		deadline += t.cfg.Grace
+	}
+	return deadline <= t.Now()
 }
 
 // expand appends the value that an s2 block holds.
@@ -188,7 +214,7 @@ func (t *Tier) corrupt(sp *spot) {
 	s := t.index.shardOf(sp.id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e, ok := s.find(sp.id); ok && e.location() == sp.entry.location() {
+	if e, ok := s.find(sp.id); ok && s.location(e) == sp.loc {
 		s.remove(sp.id)
 		if t.recovering.Load() {
 			t.bury(s, sp.id)

@@ -86,7 +86,7 @@ func (t *Tier) dropAll(slot int, recs []listed) {
 		}
 		s := t.index.shardOf(r.id)
 		s.mu.Lock()
-		if e, ok := s.find(r.id); ok && e.location() == t.log.location(slot, int(r.offset)) {
+		if e, ok := s.find(r.id); ok && s.location(e) == t.log.location(slot, int(r.offset)) {
 			if e.read() && int(r.bytes) <= budget {
 				hot = append(hot, *r)
 				budget -= int(r.bytes)
@@ -144,12 +144,12 @@ func (t *Tier) move(slot int, serial uint64, l listed, b []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e, ok := s.find(l.id)
-	if !ok || e.location() != t.log.location(slot, int(l.offset)) {
+	if !ok || s.location(e) != t.log.location(slot, int(l.offset)) {
 		return
 	}
-	if err == nil && (r.deadline == 0 || r.deadline > t.Now()) {
+	if err == nil && !t.over(r.deadline, true) {
 		if loc, size, ok := t.log.append(l.id, &r); ok {
-			s.put(newEntry(l.id, loc, size))
+			s.put(s.newEntry(l.id, loc, size))
 			t.count.reinserted.Add(1)
 			t.count.reinsertedBytes.Add(uint64(size))
 			return
@@ -191,7 +191,7 @@ func (t *Tier) stillDead(ids []id) []id {
 	for _, x := range ids {
 		s := t.index.shardOf(x)
 		s.mu.Lock()
-		if e, ok := s.find(x); !ok || e.grave() {
+		if e, ok := s.find(x); !ok || s.grave(e) {
 			dead = append(dead, x)
 		}
 		s.mu.Unlock()

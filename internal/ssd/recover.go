@@ -264,7 +264,7 @@ func (t *Tier) recover() {
 	}
 	t.recovering.Store(false)
 	t.index.each(func(_ id, e entry) entry {
-		if e.grave() {
+		if t.index.grave(e) {
 			return 0
 		}
 		return e
@@ -306,7 +306,7 @@ func (w *recoverer) segment(f found, recs []listed, tombs map[uint32][]id) {
 		s.mu.Lock()
 		if _, ok := s.find(r.id); !ok && !s.closed {
 			if t.index.room(s) {
-				s.put(newEntry(r.id, t.log.location(f.slot, int(r.offset)), int(r.bytes)))
+				s.put(s.newEntry(r.id, t.log.location(f.slot, int(r.offset)), int(r.bytes)))
 			} else {
 				s.closed = true // an older record must not take the place of this one
 			}

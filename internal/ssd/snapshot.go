@@ -201,8 +201,8 @@ func (t *Tier) loadRange(f vfs.File, b, dir []byte, offs []int64, i, j int) ([]b
 func (t *Tier) placed(words []uint64) bool {
 	for _, w := range words {
 		e := entry(w)
-		slot, off := t.log.place(e.location())
-		if e.grave() || slot >= len(t.log.slots) || off < segmentHeaderLen || t.log.slots[slot].serial.Load() == 0 {
+		slot, off := t.log.place(t.index.location(e))
+		if t.index.grave(e) || slot >= len(t.log.slots) || off < segmentHeaderLen || t.log.slots[slot].serial.Load() == 0 {
 			return false
 		}
 	}

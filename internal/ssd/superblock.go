@@ -25,20 +25,21 @@ const (
 // of two places, and a write of it is the moment at which a log begins, or all
 // that an older log holds is void.
 type superblock struct {
-	counter   uint64 // the higher of two is the valid one
-	logID     uint64
-	seed      uint64 // of the key hash
-	segBytes  uint64
-	segments  uint64
-	journal   uint64 // bytes
-	floor     uint64 // segments below this serial are dead
-	nextSeg   uint64 // no segment has had this serial or a higher one; set by a clean close
-	lastTime  int64  // milliseconds since 1970: the clock is not believed to be earlier
-	snapshot  uint64 // the number of the snapshot that belongs to it; 0: none
-	unitShift uint8
-	shardBits uint8
-	clean     bool   // closed, and everything has reached the device
-	bootID    string // the boot during which it was opened
+	counter      uint64 // the higher of two is the valid one
+	logID        uint64
+	seed         uint64 // of the key hash
+	segBytes     uint64
+	segments     uint64
+	journal      uint64 // bytes
+	floor        uint64 // segments below this serial are dead
+	nextSeg      uint64 // no segment has had this serial or a higher one; set by a clean close
+	lastTime     int64  // milliseconds since 1970: the clock is not believed to be earlier
+	snapshot     uint64 // the number of the snapshot that belongs to it; 0: none
+	unitShift    uint8
+	shardBits    uint8
+	locationBits uint8  // of an index entry
+	clean        bool   // closed, and everything has reached the device
+	bootID       string // the boot during which it was opened
 }
 
 func (s *superblock) encode() []byte {
@@ -52,6 +53,7 @@ func (s *superblock) encode() []byte {
 	if s.clean {
 		b[98] = 1
 	}
+	b[140] = s.locationBits
 	b[99] = byte(copy(b[100:100+bootIDLen], s.bootID))
 	binary.LittleEndian.PutUint32(b[12:], checksum(0, b[16:superLen]))
 	return b
@@ -76,6 +78,7 @@ func decodeSuperblock(b []byte) (s superblock, err error) {
 	}
 	s.lastTime = int64(binary.LittleEndian.Uint64(b[80:]))
 	s.unitShift, s.shardBits, s.clean = b[96], b[97], b[98] == 1
+	s.locationBits = b[140]
 	s.bootID = string(b[100 : 100+min(int(b[99]), bootIDLen)])
 	if !s.plausible() {
 		return s, errCorrupt
@@ -88,7 +91,7 @@ func (s *superblock) plausible() bool {
 	return s.segBytes >= minSegment && s.segBytes <= maxSegment && s.segBytes&(s.segBytes-1) == 0 &&
 		s.segments > 0 && s.segments <= 1<<32 && s.journal <= maxJournal && s.journal >= minJournal &&
 		s.unitShift >= leastUnitShift && s.unitShift <= 16 && s.shardBits <= maxShardBits &&
-		s.segments*s.segBytes>>s.unitShift <= locationMask
+		s.locationBits <= mostLocationBits && s.segments*s.segBytes>>s.unitShift < 1<<s.locationBits
 }
 
 // readSuperblock finds the valid superblock of a file; errCorrupt if it has

@@ -51,16 +51,21 @@ type Config struct {
 	Recovery     Recovery
 	Depth        int          // reads in flight at most; 0: a default
 	Now          func() int64 // milliseconds since 1970
+	Grace        int64        // how long after its deadline a value can still be had by GetStale, in milliseconds
 	Log          *slog.Logger // nil: slog.Default
 
 	BootID    func() string // for tests; nil: the system's
+	Patience  time.Duration // how long Close waits for a disk that does nothing; 0: ten seconds
 	HealEvery time.Duration // first pause before a tier that was switched off is tried again; 0: one second
 	HashMask  uint64        // for tests: bits of the hash that are kept; 0 keeps all
 	Reads     aio.Mode      // with io_uring or without
 }
 
-// MinBytes is the least that a tier's files take.
-const MinBytes = 1 << 20
+// What a tier's files may take, in bytes.
+const (
+	MinBytes  = 1 << 20
+	MostBytes = 1 << 46
+)
 
 // LeastMemory is the RAM budget from which a tier can be had.
 const LeastMemory = 1 << 20
@@ -111,6 +116,7 @@ type Tier struct {
 
 	skew       atomic.Int64 // what the clock has to be put forward by, lest it be earlier than before
 	restarting sync.Mutex
+	stuckAt    atomic.Uint64 // how far the log was written when a write waited in vain, plus one
 
 	quit    chan struct{}
 	wake    chan struct{}
@@ -123,6 +129,9 @@ type Tier struct {
 func Open(cfg Config) (t *Tier, err error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
+	}
+	if cfg.Patience <= 0 {
+		cfg.Patience = 10 * time.Second
 	}
 	if cfg.BootID == nil {
 		cfg.BootID = bootID
@@ -223,7 +232,7 @@ func (t *Tier) mismatch(old, now *superblock) string {
 	switch {
 	case now.segments < old.segments || now.journal != old.journal && now.journal < old.journal:
 		return fmt.Sprintf("it has %d segments, and there is space for %d", old.segments, now.segments)
-	case now.segments*old.segBytes>>old.unitShift > locationMask:
+	case now.segments*old.segBytes>>old.unitShift >= 1<<old.locationBits:
 		return "there is more space than its locations reach"
 	}
 	return ""
@@ -248,9 +257,11 @@ func (t *Tier) geometryWith(segBytes int64) superblock {
 	}
 	rest := t.cfg.Bytes - 2*superSlot - int64(s.journal) - t.cfg.Bytes/snapshotShare
 	s.segments = uint64(max(rest/segBytes, 0))
-	for s.segments*s.segBytes>>s.unitShift > locationMask/2 {
+	for s.segments*s.segBytes>>s.unitShift >= 1<<mostLocationBits {
 		s.unitShift++
 	}
+	// One bit more than it takes: the log may grow to twice its size.
+	s.locationBits = uint8(min(bits.Len64(s.segments*s.segBytes>>s.unitShift)+1, mostLocationBits))
 	// A shard for each 4 MiB: some eight thousand records of half a KiB.
 	for s.shardBits < maxShardBits && int64(4<<20)<<s.shardBits < t.cfg.Bytes && t.indexMost()>>(s.shardBits+1) >= 16<<10 {
 		s.shardBits++
@@ -316,9 +327,10 @@ func (t *Tier) allocateMemory() (err error) {
 		bufs = append(bufs, aligned(b, segBytes))
 	}
 	t.log = newLog(uint(bits.TrailingZeros64(s.segBytes)), uint(s.unitShift), int(s.segments), bufs, t.cfg.Now)
-	if t.index, err = newIndex(uint(s.shardBits), t.indexMost()); err != nil {
+	if t.index, err = newIndex(uint(s.shardBits), uint(s.locationBits), t.indexMost()); err != nil {
 		return err
 	}
+	t.index.hungry = t.poke
 	t.admission.init(&t.cfg)
 	t.fixed = buffers*int64(segBytes) + journalMemory(int64(s.journal)) + t.admission.bytes() + t.reader.Bytes()
 	t.flusher = &flusher{
@@ -454,13 +466,21 @@ func (t *Tier) restart() {
 // tier's own, of the memory that the tier takes, in bytes more than before.
 func (t *Tier) Start(charge func(bytes int64) error) error {
 	t.charge = charge
-	if err := t.chargeMemory(0); err != nil {
+	if err := t.chargeMemory(t.index.wantsMemory()); err != nil {
 		return err
 	}
 	t.running.Go(t.flusher.run)
 	t.keeping.Go(t.keep)
 	t.startRecovery()
 	return nil
+}
+
+// Len is the number of records.
+func (t *Tier) Len() int {
+	if t.state.Load() != on {
+		return 0
+	}
+	return t.index.len()
 }
 
 // Clear takes every record out. When it returns nil, none comes back.
@@ -482,16 +502,46 @@ func (t *Tier) Clear() error {
 	return nil
 }
 
-// chargeMemory tells what the tier takes, and allows the index more.
+// Throttle lets the goroutine that writes to the cache wait for a disk that is
+// behind, for a moment: otherwise what it makes leave RAM would have to be
+// dropped. It does not wait for a disk that does nothing.
+func (t *Tier) Throttle() {
+	l := t.log
+	if !l.behind.Load() || t.state.Load() != on {
+		return
+	}
+	if now := l.flushed.Load(); t.stuckAt.Load() == now+1 {
+		return
+	} else if !l.waitRoom(throttlePatience) {
+		t.stuckAt.CompareAndSwap(t.stuckAt.Load(), now+1)
+	}
+}
+
+// throttlePatience is how long a write waits at most.
+const throttlePatience = 200 * time.Millisecond
+
+// WaitRoom waits until the log has room. It reports false if the disk does
+// nothing, or the tier is off.
+func (t *Tier) WaitRoom() bool {
+	return t.state.Load() == on && t.log.waitRoom(t.cfg.Patience)
+}
+
+// chargeMemory tells what the tier takes, and allows the index more. RAM makes
+// room for it: that is done in steps which the log has room for.
 func (t *Tier) chargeMemory(more int64) error {
 	t.charging.Lock()
 	defer t.charging.Unlock()
-	want := t.fixed + t.index.allowed.Load() + more
-	if err := t.charge(want - t.charged); err != nil {
-		return err
+	missing := t.fixed + t.index.allowed.Load() - t.charged
+	for first := true; first || more > 0; first = false {
+		step := min(more, int64(t.log.segBytes()/16))
+		if err := t.charge(missing + step); err != nil {
+			return err
+		}
+		t.charged += missing + step
+		t.index.allowed.Add(step)
+		more, missing = more-step, 0
+		t.log.waitRoom(throttlePatience)
 	}
-	t.charged = want
-	t.index.allowed.Add(more)
 	return nil
 }
 
@@ -559,16 +609,33 @@ func (t *Tier) Close() error {
 	}
 	t.log.close()
 	t.journal.fail(errClosed)
-	t.running.Wait()
-	err = errors.Join(err, t.closeFiles())
-	t.index.region.Release()
-	for _, b := range t.buffers {
-		_ = offheap.Free(b)
+	if !t.health.stuck.Load() { // a write that is stuck keeps its goroutine
+		t.running.Wait()
 	}
+	err = errors.Join(err, t.closeFiles())
+	t.index.clear()
+	_ = t.index.region.Decommit(0, t.index.region.Size())
 	return err
 }
 
-var errClosed = errors.New("ssd: closed")
+// Free gives the address space back. The caller knows that nobody can use the
+// tier any more, not even to be told that it is closed.
+func (t *Tier) Free() {
+	if t.health.stuck.Load() {
+		return // the system may yet write to the file from there
+	}
+	if t.index != nil {
+		_ = t.index.region.Release()
+	}
+	for _, b := range t.buffers {
+		_ = offheap.Free(b)
+	}
+}
+
+var (
+	errClosed = errors.New("ssd: closed")
+	errStuck  = errors.New("ssd: the disk does not take what is to be written; what was written is there at the next Open")
+)
 
 // saveAll writes the rest of the log and the index, and marks the log clean once
 // everything has reached the device.
@@ -579,7 +646,10 @@ func (t *Tier) saveAll() error {
 		l.seal()
 	}
 	l.mu.Unlock()
-	l.flushTo(l.lsn(l.nextSerial(), 0))
+	if !l.flushWithin(l.lsn(l.nextSerial(), 0), t.cfg.Patience) {
+		t.health.stuck.Store(true)
+		return errStuck
+	}
 	if t.health.isOff() {
 		return nil
 	}
@@ -652,12 +722,7 @@ func (t *Tier) closeFiles() error {
 // abandon undoes an Open that failed.
 func (t *Tier) abandon() {
 	_ = t.closeFiles()
-	if t.index != nil {
-		_ = t.index.region.Release()
-	}
-	for _, b := range t.buffers {
-		_ = offheap.Free(b)
-	}
+	t.Free()
 }
 
 // background is for what no caller waits for.

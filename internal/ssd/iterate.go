@@ -1,0 +1,110 @@
+package ssd
+
+import (
+	"github.com/firncache/firn/internal/aio"
+)
+
+// All calls yield for every live record, segment after segment, until it returns
+// false. The slices are lent until it returns; no lock is held meanwhile. What
+// comes, goes or moves meanwhile may be left out or yielded twice.
+func (t *Tier) All(yield func(hash uint64, key, value []byte) bool) {
+	var value []byte
+	for slot := range t.log.slots {
+		serial := t.log.slots[slot].serial.Load()
+		if serial == 0 || t.state.Load() != on {
+			continue
+		}
+		recs := t.listed(slot, serial)
+		for len(recs) > 0 {
+			n := min(len(recs), reinsertAtOnce)
+			if !t.yieldSome(slot, serial, recs[:n], &value, yield) {
+				return
+			}
+			recs = recs[n:]
+		}
+	}
+}
+
+// listed is which records a segment has, also of one that is being filled.
+func (t *Tier) listed(slot int, serial uint64) []listed {
+	if seg := t.log.pin(slot, serial); seg != nil {
+		defer t.log.unpin(seg)
+		t.log.mu.Lock()
+		list := append([]byte(nil), seg.list...)
+		tr := trailer{count: seg.count, dataEnd: seg.end, listCRC: checksum(0, list)}
+		t.log.mu.Unlock()
+		recs, _ := parseList(nil, list, tr, t.log.unitShift)
+		return recs
+	}
+	recs, _ := t.readList(slot, serial)
+	return recs
+}
+
+// yieldSome reads some records of a segment and yields those that the index
+// names.
+func (t *Tier) yieldSome(slot int, serial uint64, recs []listed, value *[]byte, yield func(hash uint64, key, value []byte) bool) bool {
+	spots := make([]spot, 0, len(recs))
+	for _, r := range recs {
+		s := t.index.shardOf(r.id)
+		s.mu.Lock()
+		e, ok := s.find(r.id)
+		s.mu.Unlock()
+		if ok && !r.tombstones && s.location(e) == t.log.location(slot, int(r.offset)) {
+			spots = append(spots, spot{id: r.id, entry: e, loc: s.location(e), slot: slot, off: int(r.offset), lsn: t.log.lsn(serial, int(r.offset))})
+		}
+	}
+	seg := t.log.pin(slot, serial)
+	if seg != nil {
+		defer t.log.unpin(seg)
+	}
+	var reqs []aio.Request
+	if seg == nil {
+		reqs = make([]aio.Request, len(spots))
+		for i := range spots {
+			reqs[i].Off, reqs[i].N, _ = t.window(&spots[i], int(t.sizeOf(recs, &spots[i])))
+		}
+		t.reader.ReadMany(background, reqs)
+		defer func() {
+			for i := range reqs {
+				if b := reqs[i].Buf; b != nil {
+					b.Release()
+				}
+			}
+		}()
+	}
+	for i := range spots {
+		var b []byte
+		switch {
+		case seg != nil:
+			b = seg.buf[spots[i].off:seg.limit()]
+		case reqs[i].Err == nil:
+			_, _, skip := t.window(&spots[i], 1)
+			b = reqs[i].Buf.Bytes()[skip:]
+		}
+		r, err := parseRecord(b, origin{t.logNumber(), spots[i].lsn})
+		if err != nil || !t.still(&spots[i]) || t.over(r.deadline, false) {
+			continue
+		}
+		v := r.value
+		if r.flags&flagCompressed != 0 {
+			if *value, err = t.expand((*value)[:0], r.value); err != nil {
+				continue
+			}
+			v = *value
+		}
+		if !yield(t.hasher.Hash(r.key), r.key, v) {
+			return false
+		}
+	}
+	return true
+}
+
+// sizeOf is the length of a spot's record, as its segment lists it.
+func (t *Tier) sizeOf(recs []listed, sp *spot) uint32 {
+	for i := range recs {
+		if int(recs[i].offset) == sp.off {
+			return recs[i].bytes
+		}
+	}
+	return 0
+}

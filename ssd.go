@@ -1,0 +1,185 @@
+package firn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+
+	"github.com/firncache/firn/internal/ram"
+	"github.com/firncache/firn/internal/ssd"
+)
+
+// disk is the SSD tier as the cache uses it: what the RAM tier tells it, and what
+// is looked up when RAM has nothing. A nil disk is a cache in RAM alone.
+type disk struct {
+	tier     *ssd.Tier
+	epoch    int64        // the RAM tier's time plus this is milliseconds since 1970
+	clearing atomic.Int32 // Clears under way: nothing is promoted meanwhile
+	closing  atomic.Bool
+}
+
+// Superseded, Demote and Holds are ram.Below: the RAM tier calls them under the
+// lock that orders the writes of a key.
+
+func (d *disk) Superseded(hash uint64) { d.tier.Superseded(hash) }
+
+func (d *disk) Demote(hash uint64, key, value []byte, deadline int64, read bool) bool {
+	if deadline != 0 {
+		deadline += d.epoch
+	}
+	return d.tier.Demote(hash, key, value, deadline, read)
+}
+
+func (d *disk) Holds(hash, token uint64) bool {
+	return d.clearing.Load() == 0 && d.tier.Holds(hash, token)
+}
+
+// commit ends a write: it returns nil once nothing older can come back, also if
+// the process dies.
+func (d *disk) commit(hash uint64) error {
+	if err := d.tier.Commit(hash); err != nil {
+		return fmt.Errorf("firn: stored in RAM, but: %w", err)
+	}
+	return nil
+}
+
+// clear empties both tiers. Nothing is promoted meanwhile: what is read from the
+// disk before it is cleared must not come to RAM after that was.
+func (d *disk) clear(above *ram.Tier) (ok bool, err error) {
+	d.clearing.Add(1)
+	defer d.clearing.Add(-1)
+	ok = above.Clear()
+	if err = d.tier.Clear(); err != nil && ok {
+		return ok, fmt.Errorf("firn: clear the SSD tier: %w", err)
+	}
+	return ok, nil
+}
+
+// abandon closes the tier of a cache that could not be opened.
+func (d *disk) abandon() error {
+	if d == nil {
+		return nil
+	}
+	return d.tier.Close()
+}
+
+// deadlineOf is a deadline of the SSD tier in the RAM tier's time.
+func (d *disk) deadlineOf(f *ssd.Found) int64 {
+	if f.Deadline == 0 {
+		return 0
+	}
+	return max(f.Deadline-d.epoch, 1)
+}
+
+// descents is how often a key that is written again and again is looked for in
+// both tiers before it counts as missing.
+const descents = 16
+
+// lookBelow looks a key up that RAM does not have. What it finds goes to RAM, if
+// it is still the latest by then.
+func (c *Cache) lookBelow(ctx context.Context, hash uint64, dst, key []byte) ([]byte, error) {
+	for range descents {
+		f, err := c.disk.tier.Get(ctx, dst, key, hash)
+		if err == nil {
+			c.ram.Promote(hash, key, f.Value[len(dst):], c.disk.deadlineOf(&f), f.Token)
+			return f.Value, nil
+		}
+		v, ok, again := c.lookAgain(hash, dst, key, err)
+		if ok {
+			return v, nil
+		}
+		if !again {
+			return dst, c.lookupError(ctx, err)
+		}
+	}
+	return dst, ErrNotFound
+}
+
+// lookManyBelow looks up the keys of a batch that RAM does not have.
+func (c *Cache) lookManyBelow(ctx context.Context, b *Batch) (first error) {
+	b.below.again = b.below.again[:0]
+	c.disk.tier.GetMany(ctx, &b.below.many, func(i int, f ssd.Found, err error) {
+		q := &b.below.many.Queries[i]
+		start := len(b.bytes)
+		if err == nil {
+			b.bytes = append(b.bytes, f.Value...)
+			c.ram.Promote(q.Hash, q.Key, f.Value, c.disk.deadlineOf(&f), f.Token)
+		} else {
+			v, ok, again := c.lookAgain(q.Hash, b.bytes, q.Key, err)
+			switch {
+			case again:
+				b.below.again = append(b.below.again, i)
+				return
+			case !ok:
+				if err := c.lookupError(ctx, err); first == nil && err != ErrNotFound {
+					first = err
+				}
+				return
+			}
+			b.bytes = v
+		}
+		b.spans[b.below.index[i]] = span{start, len(b.bytes)}
+	})
+	for _, i := range b.below.again {
+		q := &b.below.many.Queries[i]
+		start := len(b.bytes)
+		var err error
+		if b.bytes, err = c.lookBelow(ctx, q.Hash, b.bytes, q.Key); err == nil {
+			b.spans[b.below.index[i]] = span{start, len(b.bytes)}
+		} else if first == nil && err != ErrNotFound {
+			first = err
+		}
+	}
+	return first
+}
+
+// lookAgain looks into RAM after the SSD tier found nothing: between the two
+// looks, a write may have moved the key from there to here.
+func (c *Cache) lookAgain(hash uint64, dst, key []byte, err error) (v []byte, ok, again bool) {
+	if v, ok = c.ram.PeekHashed(hash, dst, key); ok {
+		return v, true, false
+	}
+	return dst, false, errors.Is(err, ssd.ErrChanged)
+}
+
+// lookupError is the SSD tier's error as Lookup returns it.
+func (c *Cache) lookupError(ctx context.Context, err error) error {
+	switch {
+	case c.ram.Closed():
+		return ErrClosed
+	case errors.Is(err, ssd.ErrNotFound):
+		return ErrNotFound
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return fmt.Errorf("firn: read from the SSD tier: %w", err)
+}
+
+// peek is Get that does not count as a read of RAM.
+func (c *Cache) peek(dst, key []byte) ([]byte, bool) {
+	hash := c.ram.Hash(key)
+	v, ok := c.ram.PeekHashed(hash, dst, key)
+	if !ok && c.disk != nil {
+		var err error
+		v, err = c.lookBelow(context.Background(), hash, dst, key)
+		ok = err == nil
+	}
+	runtime.KeepAlive(c)
+	return v, ok
+}
+
+// deadlineBelow is the deadline of a key that RAM does not have.
+func (c *Cache) deadlineBelow(hash uint64, key []byte) (deadline int64, ok bool) {
+	for range descents {
+		f, err := c.disk.tier.Peek(context.Background(), key, hash)
+		if err == nil {
+			return c.disk.deadlineOf(&f), true
+		}
+		if deadline, ok = c.ram.DeadlineHashed(hash, key); ok || !errors.Is(err, ssd.ErrChanged) {
+			return deadline, ok
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,217 @@
+package firn
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/firncache/firn/internal/ssd"
+	"github.com/firncache/firn/internal/vfs"
+)
+
+// What an SSD tier needs at least.
+const (
+	MinSSDBytes        = ssd.MinBytes    // SSDOptions.Bytes: 1 MiB
+	MinRAMBytesWithSSD = ssd.LeastMemory // Options.RAMBytes: 1 MiB
+)
+
+// SSDOptions describe the second tier: what leaves RAM for want of room is kept
+// in files, and comes back when it is asked for. Without Dir there is none.
+type SSDOptions struct {
+	// Dir is the directory of the files, which serves this cache alone: it is
+	// made if it does not exist, and locked while the cache is open. Required.
+	Dir string
+
+	// Bytes is the space that all files may take together, in bytes, at least
+	// MinSSDBytes. It is taken from the file system at Open, but for 1/32 that is
+	// kept for the snapshot that Close writes. Required. An existing log grows
+	// when there is more than before, and is dropped when there is less.
+	Bytes int64
+
+	// SegmentBytes is the unit in which the log is reclaimed, and about the
+	// longest record that it takes: a power of two from 64 KiB to 64 MiB. Two
+	// segments are kept in RAM. Default: 1/64 of Bytes or 1/32 of RAMBytes,
+	// whichever is less, or what an existing log has. A log with segments of
+	// another size than the one given here is dropped.
+	SegmentBytes int64
+
+	// Admission says which entries are written when they leave RAM. Default:
+	// AdmitSeen.
+	Admission Admission
+
+	// WriteLimit is the most bytes of entries that are written a second, to save
+	// the device; what is above it is dropped. Bursts of a second's worth, and of
+	// 1 MiB, pass. Default 0: no limit.
+	WriteLimit int64
+
+	// Compress compresses values of 128 bytes or more, with S2, where that saves
+	// an eighth or more.
+	Compress bool
+
+	// DirectIO says whether the log passes the page cache by. Default:
+	// DirectAuto.
+	DirectIO DirectIO
+
+	// Recovery says what of an earlier process's files is used. Default:
+	// RecoverSafe.
+	Recovery Recovery
+
+	// Depth is how many reads the device is given at once, at most: 1 to 4096.
+	// Default 0: 128.
+	Depth int
+
+	// Log is told when the tier is recovered, switched off or on, and of faults
+	// of the disk, a line for many. Default: slog.Default().
+	Log *slog.Logger
+
+	fs  vfs.FS            // for tests: instead of Dir
+	cfg func(*ssd.Config) // for tests: changes what is passed on
+}
+
+// Admission says which entries are written to the SSD when they leave RAM.
+type Admission uint8
+
+// The kinds of admission.
+const (
+	AdmitSeen = Admission(ssd.AdmitSeen) // those that were read since they were stored, or offered before not long ago
+	AdmitRead = Admission(ssd.AdmitRead) // those that were read since they were stored
+	AdmitAll  = Admission(ssd.AdmitAll)  // all
+)
+
+func (a Admission) String() string {
+	switch a {
+	case AdmitSeen:
+		return "seen"
+	case AdmitRead:
+		return "read"
+	case AdmitAll:
+		return "all"
+	}
+	return fmt.Sprintf("Admission(%d)", uint8(a))
+}
+
+// DirectIO says whether files are read and written past the page cache.
+type DirectIO uint8
+
+// The choices.
+const (
+	DirectAuto = DirectIO(ssd.DirectAuto) // if the file system can
+	DirectOn   = DirectIO(ssd.DirectOn)   // or Open fails
+	DirectOff  = DirectIO(ssd.DirectOff)
+)
+
+func (d DirectIO) String() string {
+	switch d {
+	case DirectAuto:
+		return "auto"
+	case DirectOn:
+		return "on"
+	case DirectOff:
+		return "off"
+	}
+	return fmt.Sprintf("DirectIO(%d)", uint8(d))
+}
+
+// Recovery says what of an earlier process's files is used.
+type Recovery uint8
+
+// The kinds of recovery.
+const (
+	// RecoverSafe uses what is certain to be the latest: after Close, and when
+	// the process died while the machine went on.
+	RecoverSafe = Recovery(ssd.RecoverSafe)
+	// RecoverAlways uses whatever can be read, also after the machine went down
+	// with the cache open. Values may then be older than the last that were set,
+	// and deleted ones may be back.
+	RecoverAlways = Recovery(ssd.RecoverAlways)
+	// RecoverNever starts empty, whatever the files hold, also if another version
+	// of this package wrote them.
+	RecoverNever = Recovery(ssd.RecoverNever)
+)
+
+func (r Recovery) String() string {
+	switch r {
+	case RecoverSafe:
+		return "safe"
+	case RecoverAlways:
+		return "always"
+	case RecoverNever:
+		return "never"
+	}
+	return fmt.Sprintf("Recovery(%d)", uint8(r))
+}
+
+// validate checks the options of a tier that is wanted.
+func (o *SSDOptions) validate(ramBytes int64) error {
+	if o.Dir == "" && o.fs == nil {
+		if o.Bytes != 0 || o.SegmentBytes != 0 || o.Admission != 0 || o.WriteLimit != 0 || o.Compress || o.DirectIO != 0 || o.Recovery != 0 || o.Depth != 0 {
+			return badOption("SSD.Dir", "is empty, and other fields of SSD are set: want a directory")
+		}
+		return nil
+	}
+	switch {
+	case ramBytes < MinRAMBytesWithSSD:
+		return badOption("RAMBytes", "is %d: want at least %d bytes with an SSD tier", ramBytes, MinRAMBytesWithSSD)
+	case o.Bytes < MinSSDBytes:
+		return badOption("SSD.Bytes", "is %d: want at least %d bytes", o.Bytes, MinSSDBytes)
+	case o.Bytes > ssd.MostBytes:
+		return badOption("SSD.Bytes", "is %d: want at most %d bytes", o.Bytes, int64(ssd.MostBytes))
+	case o.SegmentBytes != 0 && (o.SegmentBytes < ssd.MinSegment || o.SegmentBytes > ssd.MaxSegment || o.SegmentBytes&(o.SegmentBytes-1) != 0):
+		return badOption("SSD.SegmentBytes", "is %d: want 0, or a power of two from %d to %d bytes", o.SegmentBytes, ssd.MinSegment, ssd.MaxSegment)
+	case o.SegmentBytes > o.Bytes/8:
+		return badOption("SSD.SegmentBytes", "is %d: want at most an eighth of SSD.Bytes, %d bytes", o.SegmentBytes, o.Bytes/8)
+	case o.SegmentBytes > ramBytes/8:
+		return badOption("SSD.SegmentBytes", "is %d: want at most an eighth of RAMBytes, %d bytes", o.SegmentBytes, ramBytes/8)
+	case o.Admission > AdmitAll:
+		return badOption("SSD.Admission", "is %v: want AdmitSeen, AdmitRead or AdmitAll", o.Admission)
+	case o.WriteLimit < 0:
+		return badOption("SSD.WriteLimit", "is %d: want 0, or bytes a second", o.WriteLimit)
+	case o.DirectIO > DirectOff:
+		return badOption("SSD.DirectIO", "is %v: want DirectAuto, DirectOn or DirectOff", o.DirectIO)
+	case o.Recovery > RecoverNever:
+		return badOption("SSD.Recovery", "is %v: want RecoverSafe, RecoverAlways or RecoverNever", o.Recovery)
+	case o.Depth < 0 || o.Depth > 4096:
+		return badOption("SSD.Depth", "is %d: want 0, or 1 to 4096", o.Depth)
+	}
+	return nil
+}
+
+// open opens the tier. now is the RAM tier's time.
+func (o *SSDOptions) open(opts *Options, now func() int64) (*disk, error) {
+	if o.Dir == "" && o.fs == nil {
+		return nil, nil
+	}
+	fs := o.fs
+	if fs == nil {
+		var err error
+		if fs, err = vfs.OS(o.Dir); err != nil {
+			return nil, badOption("SSD.Dir", "cannot be used: %w", err)
+		}
+	}
+	start := opts.wall().UnixMilli() - now()
+	cfg := ssd.Config{
+		FS: fs, Bytes: o.Bytes, SegmentBytes: o.SegmentBytes, Memory: opts.RAMBytes,
+		Admission: ssd.Admission(o.Admission), WriteLimit: o.WriteLimit, Compress: o.Compress,
+		Direct: ssd.Direct(o.DirectIO), Recovery: ssd.Recovery(o.Recovery), Depth: o.Depth, Log: o.Log,
+		Now: func() int64 { return now() + start },
+	}
+	if o.cfg != nil {
+		o.cfg(&cfg)
+	}
+	tier, err := ssd.Open(cfg)
+	if err != nil {
+		return nil, o.opened(err)
+	}
+	return &disk{tier: tier, epoch: tier.Now() - now()}, nil
+}
+
+// opened is an error of opening the tier as the user is told.
+func (o *SSDOptions) opened(err error) error {
+	switch {
+	case errors.Is(err, vfs.ErrLocked):
+		return fmt.Errorf("%w: %s: %w", ErrLocked, o.Dir, err)
+	case errors.Is(err, ssd.ErrFormat):
+		return fmt.Errorf("%w: %s: %w; SSDOptions.Recovery: RecoverNever starts anew", ErrFormat, o.Dir, err)
+	}
+	return fmt.Errorf("firn: SSD tier in %s: %w", o.Dir, err)
+}
