@@ -165,7 +165,7 @@ func TestStress(t *testing.T) {
 	thousands := 120
 	switch {
 	case invariants.Race: // where bytes move by atomic words
-		thousands = 10
+		thousands = 5
 	case testing.Short():
 		thousands = 15
 	}
