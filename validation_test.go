@@ -25,7 +25,7 @@ func TestStressNoticesMissingValidation(t *testing.T) {
 		t.Log("not run: no go command at hand")
 		return
 	}
-	cmd := exec.Command(goTool, "test", "-tags=firn_skip_validation", "-count=1", "-run=^TestStress$", ".")
+	cmd := exec.Command(goTool, "test", "-tags=firn_skip_validation", "-count=1", "-timeout=4m", "-run=^TestStress$", ".")
 	cmd.Env = append(os.Environ(), "FIRN_STRESS=5000")
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
