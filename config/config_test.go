@@ -15,8 +15,10 @@ import (
 )
 
 var twoCaches = Caches{
-	"sessions":   {RAMBytes: 64 << 20, TTL: 10 * time.Minute},
-	"thumbnails": {RAMBytes: 1 << 30, MaxRAMBytes: 4 << 30},
+	"sessions": {RAMBytes: 64 << 20, TTL: 10 * time.Minute},
+	"thumbnails": {RAMBytes: 1 << 30, MaxRAMBytes: 4 << 30, SSD: firn.SSDOptions{
+		Dir: "/var/cache/thumbnails", Bytes: 64 << 30, WriteLimit: 50e6, Admission: firn.AdmitRead,
+	}},
 }
 
 // YAML and JSON say the same.
@@ -57,12 +59,14 @@ func TestOpen(t *testing.T) {
 // The environment overrides the file, and can stand alone.
 func TestEnvironment(t *testing.T) {
 	src := Source{Path: "testdata/firn.yaml", EnvPrefix: "APP", Environ: []string{
-		"APP_SESSIONS_RAM_BYTES=128MiB", "APP_THUMBNAILS_TTL=1h", "APP_THUMBNAILS_MAX_RAM_BYTES=", "APPLE=1", "PATH=/bin",
+		"APP_SESSIONS_RAM_BYTES=128MiB", "APP_THUMBNAILS_TTL=1h", "APP_THUMBNAILS_SSD_RECOVERY=never", "APP_THUMBNAILS_MAX_RAM_BYTES=", "APPLE=1", "PATH=/bin",
 		"APP_CACHES=sessions, per-user", "APP_PER_USER_RAM_BYTES=1MiB",
 	}}
 	want := maps.Clone(twoCaches)
 	want["sessions"] = firn.Options{RAMBytes: 128 << 20, TTL: 10 * time.Minute}
-	want["thumbnails"] = firn.Options{RAMBytes: 1 << 30, MaxRAMBytes: 4 << 30, TTL: time.Hour}
+	thumbnails := want["thumbnails"]
+	thumbnails.TTL, thumbnails.SSD.Recovery = time.Hour, firn.RecoverNever
+	want["thumbnails"] = thumbnails
 	want["per-user"] = firn.Options{RAMBytes: 1 << 20, TTL: 10 * time.Minute} // the file's default
 	if got, err := src.Load(); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v: want %+v", got, err, want)
@@ -102,6 +106,11 @@ func TestFaults(t *testing.T) {
 		{"refused by Open", "caches:\n  a:\n    ram_bytes: 1000\n", `f:3:16: caches.a.ram_bytes: is 1000: want at least 65536 bytes`},
 		{"refused by Open, flow", "{\"caches\": {\"a\":\n\t{\"ttl\": \"-5m\", \"ram_bytes\": \"1MiB\"}}}", `f:2:10: caches.a.ttl: is -5m0s: want 0, or up to`},
 		{"refused, from the defaults", "caches:\n  a:\n  b:\ndefaults:\n  ram_bytes: 1000\n", `f:5:14: defaults.ram_bytes: is 1000: want`},
+		{"no choice", "caches:\n  a:\n    ssd:\n      admission: some\n", `f:4:18: caches.a.ssd.admission: "some" is none of the choices: want seen, read, all`},
+		{"unknown within", "caches:\n  a:\n    ssd: {directory: /d}\n", `f:3:11: caches.a.ssd.directory: unknown field: want dir, bytes,`},
+		{"value for a struct", "caches:\n  a:\n    ssd: /d\n", `f:3:10: caches.a.ssd: a plain value: want fields with values`},
+		{"refused within", "caches:\n  a:\n    ram_bytes: 1MiB\n    ssd:\n      dir: /d\n      bytes: 5\n", `f:6:14: caches.a.ssd.bytes: is 5: want at least`},
+		{"required within", "caches:\n  a:\n    ram_bytes: 1MiB\n    ssd:\n      bytes: 1GiB\n", `f:2:3: caches.a.ssd.dir: not set, and so it is empty, and`},
 		{"required", "caches:\n  a:\n    ttl: 5m\n", `f:2:3: caches.a.ram_bytes: not set, and so it is 0: want at least`},
 	} {
 		got, err := Source{Path: "f", Data: []byte(c.data)}.Load()

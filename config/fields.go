@@ -16,7 +16,11 @@ import (
 var codeOnly = map[string]string{
 	"OnEvict": "a function",
 	"Clock":   "a function",
+	"SSD.Log": "a logger",
 }
+
+// sizes are the numbers of bytes whose names do not say so.
+var sizes = map[string]bool{"SSD.WriteLimit": true}
 
 // field is a field of firn.Options, or of a struct within.
 type field struct {
@@ -39,7 +43,7 @@ func fieldsOf(t reflect.Type, prefix string, index []int) (known []field, unknow
 			name:  snake(sf.Name),
 			path:  prefix + sf.Name,
 			index: append(index[:len(index):len(index)], i),
-			form:  formOf(sf.Name, sf.Type),
+			form:  formOf(prefix+sf.Name, sf.Type),
 		}
 		_, skip := codeOnly[f.path]
 		switch {
@@ -58,7 +62,7 @@ func fieldsOf(t reflect.Type, prefix string, index []int) (known []field, unknow
 }
 
 // formOf is the form of a field's text, nil if there is none.
-func formOf(name string, t reflect.Type) form {
+func formOf(path string, t reflect.Type) form {
 	switch {
 	case reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()):
 		return parseText
@@ -70,7 +74,7 @@ func formOf(name string, t reflect.Type) form {
 		return parseString
 	case t.Kind() == reflect.Bool:
 		return parseBool
-	case t.Kind() == reflect.Int64 && strings.Contains(name, "Bytes"):
+	case t.Kind() == reflect.Int64 && (strings.Contains(path, "Bytes") || sizes[path]):
 		return parseSize
 	case reflect.Zero(t).CanInt():
 		return parseInt

@@ -83,11 +83,7 @@ func parseString(text string, into reflect.Value) error {
 
 // parseText lets the type read itself.
 func parseText(text string, into reflect.Value) error {
-	err := into.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(text))
-	if err != nil {
-		return fmt.Errorf("%q: %w", text, err)
-	}
-	return nil
+	return into.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(text))
 }
 
 func notA(what, text, want string) error {

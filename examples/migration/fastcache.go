@@ -6,7 +6,7 @@ import (
 )
 
 func usingFastcache(note noter, file string) error {
-	key, value, absent := []byte("key"), []byte("value"), []byte("absent")
+	key, value, absent, kept := []byte("key"), []byte("value"), []byte("absent"), []byte("kept")
 	large := make([]byte, 100<<10)
 
 	c := fastcache.New(64 << 20)
@@ -28,21 +28,22 @@ func usingFastcache(note noter, file string) error {
 	c.UpdateStats(&s)
 	note("statistics", s.Misses > 0, s.MaxBytesSize > 0)
 
+	c.Set(kept, value)
 	if err := c.SaveToFile(file); err != nil {
 		return err
 	}
 	if err := c.SaveToFileConcurrent(file, 2); err != nil {
 		return err
 	}
-	c.Reset()
-	note("empty", c.Has(key))
 	c = fastcache.LoadFromFileOrNew(file, 64<<20)
+	note("kept", c.Has(absent), c.Has(kept))
 	c.Reset()
+	note("empty", c.Has(kept))
 	return nil
 }
 
-func insteadOfFastcache(note noter) error {
-	key, value, absent := []byte("key"), []byte("value"), []byte("absent")
+func insteadOfFastcache(note noter, dir string) error {
+	key, value, absent, kept := []byte("key"), []byte("value"), []byte("absent"), []byte("kept")
 	large := make([]byte, 100<<10)
 
 	c, err := firn.Open(firn.Options{RAMBytes: 64 << 20})
@@ -74,9 +75,36 @@ func insteadOfFastcache(note noter) error {
 	s := c.Stats()
 	note("statistics", s.Misses > 0, s.RAMBytes > 0)
 
+	if err := insteadOfSaving(note, dir, kept, value); err != nil {
+		return err
+	}
 	if err := c.Clear(); err != nil {
 		return err
 	}
-	note("empty", c.Has(key))
+	note("empty", c.Has(kept))
 	return nil
+}
+
+// insteadOfSaving keeps a cache in a directory: what is in RAM when it is closed
+// is written, too, if admission lets it.
+func insteadOfSaving(note noter, dir string, kept, value []byte) error {
+	opts := firn.Options{
+		RAMBytes: 64 << 20,
+		SSD:      firn.SSDOptions{Dir: dir, Bytes: 128 << 20, Admission: firn.AdmitAll},
+	}
+	c, err := firn.Open(opts)
+	if err != nil {
+		return err
+	}
+	if err := c.Set(kept, value); err != nil {
+		return err
+	}
+	if err := c.Close(); err != nil {
+		return err
+	}
+	if c, err = firn.Open(opts); err != nil {
+		return err
+	}
+	note("kept", false, c.Has(kept))
+	return c.Close()
 }

@@ -26,7 +26,7 @@ func TestBothSides(t *testing.T) {
 		from, to  func(noter) error
 		onlyTheir []string
 	}{
-		{"fastcache", func(n noter) error { return usingFastcache(n, filepath.Join(dir, "fastcache")) }, insteadOfFastcache, nil},
+		{"fastcache", func(n noter) error { return usingFastcache(n, filepath.Join(dir, "fastcache")) }, func(n noter) error { return insteadOfFastcache(n, filepath.Join(dir, "firn")) }, nil},
 		{"bigcache", usingBigcache, insteadOfBigcache, nil},
 		{"ristretto", usingRistretto, insteadOfRistretto, nil},
 		{"go-cache", func(n noter) error { return usingGoCache(n, filepath.Join(dir, "gocache")) }, insteadOfGoCache,

@@ -53,7 +53,7 @@ func (r *Reports) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		http.Error(w, "no report at the moment", http.StatusInternalServerError)
 	default:
 		w.Header().Set("Content-Type", "application/json")
-		w.Write(report)
+		_, _ = w.Write(report)
 	}
 }
 

@@ -1,12 +1,14 @@
 // Command thumbnails scales pictures down, to whatever width is asked for, and
-// keeps the results: from one to a hundred kilobytes each, through one Set.
+// keeps the results: from one to a hundred kilobytes each, the latest in RAM and
+// many more on SSD. Called again, it finds them there.
 //
-//	thumbnails picture.jpg...
+//	thumbnails cache-directory picture.jpg...
 package main
 
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"image"
 	"image/jpeg"
@@ -75,13 +77,22 @@ func encode(picture image.Image) ([]byte, error) {
 // widths are what a page asks for.
 var widths = []int{64, 256, 1024}
 
+// options are a little RAM above a good deal of SSD. What was made is worth
+// keeping: all of it is written, read or not.
+func options(dir string) firn.Options {
+	return firn.Options{
+		RAMBytes: 16 << 20,
+		SSD:      firn.SSDOptions{Dir: dir, Bytes: 256 << 20, Admission: firn.AdmitAll},
+	}
+}
+
 // run makes the thumbnails of a page.
-func run(out io.Writer, pictures fs.FS, names []string) error {
-	cache, err := firn.Open(firn.Options{RAMBytes: 64 << 20})
+func run(out io.Writer, dir string, pictures fs.FS, names []string) (err error) {
+	cache, err := firn.Open(options(dir))
 	if err != nil {
 		return err
 	}
-	defer cache.Close()
+	defer func() { err = errors.Join(err, cache.Close()) }()
 	thumbnails := &Thumbnails{pictures: pictures, cache: cache}
 	var buf []byte
 	for _, name := range names {
@@ -92,11 +103,15 @@ func run(out io.Writer, pictures fs.FS, names []string) error {
 			fmt.Fprintf(out, "%s at %d: %d bytes\n", name, w, len(buf))
 		}
 	}
+	fmt.Fprintf(out, "%d made, the others were there\n", thumbnails.made.Load())
 	return nil
 }
 
 func main() {
-	if err := run(os.Stdout, os.DirFS("."), os.Args[1:]); err != nil {
+	if len(os.Args) < 2 {
+		log.Fatal("usage: thumbnails cache-directory picture.jpg...")
+	}
+	if err := run(os.Stdout, os.Args[1], os.DirFS("."), os.Args[2:]); err != nil {
 		log.Fatal(err)
 	}
 }

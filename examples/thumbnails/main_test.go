@@ -95,22 +95,41 @@ func TestThumbnails(t *testing.T) {
 	}
 }
 
-// More thumbnails than the cache holds stay within its budget.
-func TestBudget(t *testing.T) {
-	const budget = 1 << 20
-	cache := open(t, firn.Options{RAMBytes: budget})
+// Many more thumbnails than the RAM holds are made once, unless the disk was too
+// slow to take them all.
+func TestHybrid(t *testing.T) {
+	opts := options(t.TempDir())
+	opts.RAMBytes, opts.SSD.SegmentBytes = 2<<20, 256<<10
+	cache := open(t, opts)
 	thumbnails := &Thumbnails{pictures: pictures(t, 4), cache: cache}
-	for i := range 4 {
-		for w := 32; w <= 512; w += 32 {
-			get(t, thumbnails, name(i), w)
-			if s := cache.Stats(); s.RAMUsedBytes > budget {
-				t.Fatalf("%d bytes in use, want at most %d", s.RAMUsedBytes, budget)
+	var bytes, first int64
+	for round := range 2 {
+		for i := range 4 {
+			for w := 64; w <= 1024; w += 64 {
+				data, err := thumbnails.Get(t.Context(), nil, name(i), w)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if round == 0 {
+					bytes, first = bytes+int64(len(data)), first+1
+				}
+				if s := cache.Stats(); s.RAMUsedBytes > opts.RAMBytes || s.SSDBytes > opts.SSD.Bytes {
+					t.Fatalf("%d bytes of RAM and %d of SSD: want at most %d and %d", s.RAMUsedBytes, s.SSDBytes, opts.RAMBytes, opts.SSD.Bytes)
+				}
 			}
 		}
 	}
-	if cache.Stats().Evictions == 0 {
-		t.Error("nothing was evicted: the test fills too little")
+	if bytes < 2*opts.RAMBytes {
+		t.Errorf("%d bytes of thumbnails: want more than the RAM holds", bytes)
 	}
+	s, again := cache.Stats(), thumbnails.made.Load()-first
+	if lost := int64(s.SSDShed + s.SSDTooLarge + s.SSDRefused + s.SSDLimited); again > lost {
+		t.Errorf("%d were made again, and %d were not written", again, lost)
+	}
+	if s.SSDHits == 0 && again < first/2 {
+		t.Errorf("%d of %d were made again, and none came from the SSD", again, first)
+	}
+	t.Logf("%d thumbnails of %d bytes; %d hits on SSD, %d made again", first, bytes, s.SSDHits, again)
 }
 
 func TestErrors(t *testing.T) {
@@ -127,14 +146,17 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// The command prints a line for each thumbnail.
+// The command prints a line for each thumbnail. Called again, it makes none.
 func TestRun(t *testing.T) {
-	var out strings.Builder
-	if err := run(&out, pictures(t, 2), []string{name(0), name(1)}); err != nil {
-		t.Fatal(err)
-	}
-	lines := slices.Collect(strings.Lines(out.String()))
-	if len(lines) != 2*len(widths) || !strings.HasPrefix(lines[3], name(1)+" at 64: ") {
-		t.Errorf("%q", lines)
+	dir, files := t.TempDir(), pictures(t, 2)
+	for _, made := range []string{"6 made", "0 made"} {
+		var out strings.Builder
+		if err := run(&out, dir, files, []string{name(0), name(1)}); err != nil {
+			t.Fatal(err)
+		}
+		lines := slices.Collect(strings.Lines(out.String()))
+		if len(lines) != 7 || !strings.HasPrefix(lines[3], name(1)+" at 64: ") || !strings.HasPrefix(lines[6], made) {
+			t.Errorf("%q, want 6 thumbnails, %s", lines, made)
+		}
 	}
 }

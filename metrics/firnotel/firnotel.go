@@ -67,8 +67,6 @@ func unitOf(m firn.Metric) string {
 	switch m.Unit {
 	case "bytes":
 		return "By"
-	case "seconds":
-		return "s"
 	case "bool":
 		return "1"
 	}

@@ -65,7 +65,7 @@ func TestCollect(t *testing.T) {
 	if len(found) != len(firn.Metrics) {
 		t.Errorf("%d instruments, want %d", len(found), len(firn.Metrics))
 	}
-	units := map[string]string{"1": "1", "bytes": "By", "bool": "1", "seconds": "s"}
+	units := map[string]string{"1": "1", "bytes": "By", "bool": "1", "ns": "ns"}
 	for _, m := range firn.Metrics {
 		got := found["firn."+m.Name]
 		values, counter := points(t, got)

@@ -3,7 +3,7 @@
 //	prometheus.MustRegister(firnprometheus.NewCollector("sessions", cache))
 //
 // The metrics are those of [firn.Metrics], prefixed with firn_; counters end in
-// _total. Each carries the label cache with the cache's name. The directory
+// _total, and what firn counts in nanoseconds is in _seconds here. Each carries the label cache with the cache's name. The directory
 // metrics/grafana has a dashboard for them.
 package firnprometheus
 
@@ -30,7 +30,7 @@ func NewCollector(cache string, src Source) prometheus.Collector {
 		c.metrics = append(c.metrics, metric{
 			desc:  prometheus.NewDesc(Name(m), m.Help, nil, prometheus.Labels{"cache": cache}),
 			kind:  kind,
-			value: m.Value,
+			value: value(m),
 		})
 	}
 	return c
@@ -38,10 +38,22 @@ func NewCollector(cache string, src Source) prometheus.Collector {
 
 // Name is what a metric is called in Prometheus: firn_hits_total for hits.
 func Name(m firn.Metric) string {
-	if m.Counter {
-		return "firn_" + m.Name + "_total"
+	name := "firn_" + m.Name
+	if m.Unit == "ns" {
+		name += "_seconds"
 	}
-	return "firn_" + m.Name
+	if m.Counter {
+		name += "_total"
+	}
+	return name
+}
+
+// value reads a metric in the unit that its name tells.
+func value(m firn.Metric) func(*firn.Stats) float64 {
+	if m.Unit == "ns" {
+		return func(s *firn.Stats) float64 { return m.Value(s) / 1e9 }
+	}
+	return m.Value
 }
 
 type collector struct {

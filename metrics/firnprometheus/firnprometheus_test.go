@@ -59,8 +59,12 @@ func TestScrape(t *testing.T) {
 		values := src.Values()
 		for _, m := range firn.Metrics {
 			sample := fmt.Sprintf("%s{cache=%q}", firnprometheus.Name(m), cache)
-			if got, ok := samples[sample]; !ok || got != values[m.Name] {
-				t.Errorf("%s is %v, %v: want %v", sample, got, ok, values[m.Name])
+			want := values[m.Name]
+			if m.Unit == "ns" {
+				want /= 1e9
+			}
+			if got, ok := samples[sample]; !ok || got != want {
+				t.Errorf("%s is %v, %v: want %v", sample, got, ok, want)
 			}
 		}
 	}
@@ -101,5 +105,18 @@ func TestLive(t *testing.T) {
 	}
 	if err := registry.Register(firnprometheus.NewCollector("live", c)); err == nil {
 		t.Error("a second cache of the same name: no error")
+	}
+}
+
+func TestName(t *testing.T) {
+	for want, m := range map[string]firn.Metric{
+		"firn_hits_total":         {Name: "hits", Unit: "1", Counter: true},
+		"firn_ram_bytes":          {Name: "ram_bytes", Unit: "bytes"},
+		"firn_read_seconds":       {Name: "read", Unit: "ns"},
+		"firn_read_seconds_total": {Name: "read", Unit: "ns", Counter: true},
+	} {
+		if got := firnprometheus.Name(m); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
 	}
 }

@@ -107,7 +107,7 @@ func rest(rows []row, metrics []firn.Metric) []panel {
 }
 
 // unitNames are the units of firn.Metrics for a headline.
-var unitNames = map[string]string{"1": "numbers", "bytes": "bytes", "bool": "0 or 1", "seconds": "seconds"}
+var unitNames = map[string]string{"1": "numbers", "bytes": "bytes", "bool": "0 or 1", "ns": "time"}
 
 // graph is the panel as Grafana draws it.
 func (p panel) graph(byName map[string]firn.Metric) (*timeseries.PanelBuilder, error) {
@@ -140,7 +140,7 @@ func (p panel) graph(byName map[string]firn.Metric) (*timeseries.PanelBuilder, e
 }
 
 // expression is a metric's query, by cache: a counter's rate, or a gauge, summed
-// over the processes.
+// over the processes where that makes sense.
 func expression(m firn.Metric) string {
 	name := firnprometheus.Name(m) + chosen
 	switch {
@@ -148,6 +148,8 @@ func expression(m firn.Metric) string {
 		return "sum by (cache) (rate(" + name + "[$__rate_interval]))"
 	case m.Unit == "bool":
 		return "min by (cache) (" + name + ")"
+	case m.Unit == "ns": // of several processes the slowest: quantiles do not add up
+		return "max by (cache) (" + name + ")"
 	}
 	return "sum by (cache) (" + name + ")"
 }
@@ -159,7 +161,7 @@ func unit(m firn.Metric) string {
 		return units.BytesPerSecondIEC
 	case m.Unit == "bytes":
 		return units.BytesIEC
-	case m.Unit == "seconds" && !m.Counter:
+	case m.Unit == "ns" && !m.Counter: // which Prometheus has in seconds
 		return units.Seconds
 	case m.Counter:
 		return units.OpsPerSecond

@@ -11,7 +11,7 @@ type row struct {
 type panel struct {
 	title   string
 	metrics []string // as firn.Metrics names them
-	share   string   // of this counter in the sum of the metrics; then that is the only line
+	share   string   // of this counter in the sum of the others; then that is the only line
 }
 
 // rows are the dashboard. Metrics that no panel names get panels at its end.
@@ -30,6 +30,24 @@ var rows = []row{
 		{title: "Leaving", metrics: []string{"evictions", "expirations"}},
 		{title: "Kept", metrics: []string{"reinsertions"}},
 		{title: "Probation and main", metrics: []string{"small_bytes", "main_bytes"}},
+	}},
+	{"SSD: reads", []panel{
+		{title: "Share of reads that the SSD answers", metrics: []string{"hits", "misses"}, share: "ssd_hits"},
+		{title: "Between RAM and SSD", metrics: []string{"demotions", "promotions", "ssd_writes"}},
+		{title: "Time that reads of the disk take", metrics: []string{"ssd_read_p50", "ssd_read_p99", "ssd_read_p999"}},
+	}},
+	{"SSD: writes and room", []panel{
+		{title: "Not written", metrics: []string{"ssd_refused", "ssd_limited", "ssd_shed", "ssd_too_large"}},
+		{title: "Leaving the SSD", metrics: []string{"ssd_superseded", "ssd_evictions", "ssd_reinsertions"}},
+		{title: "Read and written", metrics: []string{"ssd_read_bytes", "ssd_write_bytes", "ssd_written_bytes"}},
+		{title: "Entries on the SSD", metrics: []string{"ssd_entries"}},
+		{title: "Space on the SSD", metrics: []string{"ssd_bytes"}},
+		{title: "RAM that the SSD tier takes", metrics: []string{"ssd_index_bytes", "ssd_memory_bytes"}},
+	}},
+	{"SSD: health", []panel{
+		{title: "Faults of the disk", metrics: []string{"ssd_corrupt", "ssd_read_errors", "ssd_write_errors", "ssd_switched_off"}},
+		{title: "In use", metrics: []string{"ssd_on", "ssd_direct"}},
+		{title: "Segments", metrics: []string{"ssd_segments", "ssd_free_segments", "ssd_to_recover"}},
 	}},
 	{"Typed values", []panel{
 		{title: "Values of another kind", metrics: []string{"mismatches", "decode_errors"}},
