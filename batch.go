@@ -105,8 +105,8 @@ func (c *Cache) SetMulti(keys, values [][]byte) error {
 				first = c.stored(err, key, values[i])
 			}
 		}
-		for i := 0; i < n && c.disk != nil; i++ {
-			if err := c.disk.commit(window.Hash(i)); first == nil {
+		if c.disk != nil {
+			if err := c.disk.commitMany(&window, n); first == nil {
 				first = err
 			}
 		}

@@ -38,8 +38,19 @@ func (d *disk) Holds(hash, token uint64) bool {
 
 // commit ends a write: it returns nil once nothing older can come back, also if
 // the process dies.
-func (d *disk) commit(hash uint64) error {
-	if err := d.tier.Commit(hash); err != nil {
+func (d *disk) commit(hash uint64) error { return committed(d.tier.Commit(hash)) }
+
+// commitMany is commit for the first n keys of a window.
+func (d *disk) commitMany(w *ram.Window, n int) error {
+	var hashes [ram.BatchWindow]uint64
+	for i := range n {
+		hashes[i] = w.Hash(i)
+	}
+	return committed(d.tier.CommitMany(hashes[:n]))
+}
+
+func committed(err error) error {
+	if err != nil {
 		return fmt.Errorf("firn: stored in RAM, but: %w", err)
 	}
 	return nil

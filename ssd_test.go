@@ -11,7 +11,7 @@ import (
 
 func hybrid(t testing.TB, dir string) *firn.Cache {
 	t.Helper()
-	c, err := firn.Open(firn.Options{RAMBytes: 2 << 20, SSD: firn.SSDOptions{Dir: dir, Bytes: 64 << 20, Admission: firn.AdmitAll}})
+	c, err := firn.Open(firn.Options{RAMBytes: 1 << 20, SSD: firn.SSDOptions{Dir: dir, Bytes: 64 << 20, Admission: firn.AdmitAll}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func numbered(i int) (key, value []byte) {
 func TestHybrid(t *testing.T) {
 	dir := t.TempDir()
 	c := hybrid(t, dir)
-	const n = 20_000
+	const n = 6_000
 	for i := range n {
 		key, value := numbered(i)
 		if err := c.Set(key, value); err != nil {
@@ -72,7 +72,7 @@ func TestHybrid(t *testing.T) {
 	c = hybrid(t, dir)
 	t.Logf("opened in %v", time.Since(start))
 	check(c)
-	if _, err := firn.Open(firn.Options{RAMBytes: 2 << 20, SSD: firn.SSDOptions{Dir: dir, Bytes: 64 << 20}}); !errors.Is(err, firn.ErrLocked) {
+	if _, err := firn.Open(firn.Options{RAMBytes: 1 << 20, SSD: firn.SSDOptions{Dir: dir, Bytes: 64 << 20}}); !errors.Is(err, firn.ErrLocked) {
 		t.Fatalf("second Open: %v, want ErrLocked", err)
 	}
 	key, _ := numbered(1)

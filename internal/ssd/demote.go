@@ -1,6 +1,8 @@
 package ssd
 
 import (
+	"slices"
+
 	"github.com/klauspost/compress/s2"
 )
 
@@ -82,8 +84,15 @@ func (t *Tier) Superseded(hash uint64) {
 	if recovering { // it may yet be found in the log
 		t.bury(s, x)
 	}
-	s.noted.Store(t.journal.add(note{noteDead, x, t.log.tail.Load()}))
+	s.note(x, t.log.tail.Load())
 	t.count.superseded.Add(1)
+}
+
+// note remembers that the journal has to say that an id's records before an LSN
+// are dead. The caller holds mu.
+func (s *shard) note(x id, lsn uint64) {
+	s.unnoted = append(s.unnoted, note{noteDead, x, lsn})
+	s.notes.Store(int32(len(s.unnoted)))
 }
 
 // bury remembers until the recovery has ended that an id is dead. Without memory
@@ -100,16 +109,66 @@ func (t *Tier) bury(s *shard, x id) {
 // under this hash comes back, also if the process dies. An error says that it
 // may.
 func (t *Tier) Commit(hash uint64) error {
-	s := t.index.shardOf(t.id(hash))
-	pos := s.noted.Load()
-	if pos <= t.journal.written.Load() {
+	x := t.id(hash)
+	s := t.index.shardOf(x)
+	if s.notes.Load() == 0 {
 		return nil
 	}
-	err := t.journal.commit(pos)
-	if err == nil || t.journal.written.Load() >= pos {
+	n, ok := s.unnotedOf(x, t.log)
+	if !ok {
 		return nil
 	}
-	return t.unnoted(err)
+	if err := t.journal.commit(n); err != nil {
+		return t.unnoted(err)
+	}
+	s.noted(n)
+	return nil
+}
+
+// CommitMany is Commit for many hashes, with one write for all of them.
+func (t *Tier) CommitMany(hashes []uint64) error {
+	var few [32]note
+	notes := few[:0]
+	for _, h := range hashes {
+		x := t.id(h)
+		if s := t.index.shardOf(x); s.notes.Load() != 0 {
+			if n, ok := s.unnotedOf(x, t.log); ok {
+				notes = append(notes, n)
+			}
+		}
+	}
+	if len(notes) == 0 {
+		return nil
+	}
+	if err := t.journal.commit(notes...); err != nil {
+		return t.unnoted(err)
+	}
+	for _, n := range notes {
+		t.index.shardOf(n.id).noted(n)
+	}
+	return nil
+}
+
+// unnotedOf is the note that is missing for an id, be it this write's or that of
+// an earlier one, which may be about to be written: who writes the same key
+// again must not be acknowledged before it is.
+func (s *shard) unnotedOf(x id, l *log) (n note, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, n := range s.unnoted {
+		if n.id == x {
+			return note{noteDead, x, l.tail.Load()}, true
+		}
+	}
+	return n, false
+}
+
+// noted takes out what a note says, now that it has been written.
+func (s *shard) noted(n note) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unnoted = slices.DeleteFunc(s.unnoted, func(m note) bool { return m.id == n.id && m.at <= n.at })
+	s.notes.Store(int32(len(s.unnoted)))
 }
 
 // Holds reports whether the record with this LSN is still what the index names

@@ -95,7 +95,7 @@ func (t *Tier) segmentFailed(s *segment, cause error) {
 		t.switchOff(cause)
 		return
 	}
-	if err := t.journal.commitNow(note{kind: noteDrop, at: s.serial}); err != nil {
+	if err := t.journal.commit(note{kind: noteDrop, at: s.serial}); err != nil {
 		t.switchOff(errors.Join(cause, err))
 		return
 	}

@@ -105,14 +105,15 @@ type index struct {
 // under its shard's lock.
 type shard struct {
 	layout
-	mu     sync.Mutex
-	slots  []uint64 // the table, and slack for the last run of entries
-	all    []uint64 // the memory that it can grow into
-	homes  int      // entries have their homes in slots[:homes]
-	count  int
-	closed bool          // recovery finds nothing more for these ids
-	noted  atomic.Uint64 // how far the journal must be written before a write of these ids is acknowledged
-	_      [40]byte
+	mu      sync.Mutex
+	slots   []uint64 // the table, and slack for the last run of entries
+	all     []uint64 // the memory that it can grow into
+	homes   int      // entries have their homes in slots[:homes]
+	count   int
+	closed  bool         // recovery finds nothing more for these ids
+	unnoted []note       // what the journal has to say before a write of these ids is acknowledged
+	notes   atomic.Int32 // how many these are
+	_       [16]byte
 }
 
 const (
@@ -147,6 +148,8 @@ func newIndex(shardBits, locationBits uint, most int64) (*index, error) {
 func (s *shard) reset() {
 	clear(s.slots)
 	s.homes, s.count, s.closed = leastHomes, 0, false
+	s.unnoted = s.unnoted[:0]
+	s.notes.Store(0)
 	s.slots = s.all[:leastHomes+shardSlack]
 	clear(s.slots)
 }
@@ -391,13 +394,17 @@ func (x *index) len() (n int) {
 	return n
 }
 
-// clear takes every entry out.
-func (x *index) clear() {
+// clear takes every entry out, and does then, with all shards locked: nothing
+// comes in between.
+func (x *index) clear(then func()) {
 	for i := range x.shards {
 		s := &x.shards[i]
 		s.mu.Lock()
+		defer s.mu.Unlock()
 		x.used.Add(-8 * int64(s.homes-leastHomes))
 		s.reset()
-		s.mu.Unlock()
+	}
+	if then != nil {
+		then()
 	}
 }

@@ -96,7 +96,7 @@ func TestIndexModel(t *testing.T) {
 			t.Fatalf("%d entries after each, want %d", x.len(), len(model))
 		}
 		used := x.used.Load()
-		x.clear()
+		x.clear(nil)
 		if x.len() != 0 || x.used.Load() >= used {
 			t.Fatalf("after clear: %d entries, %d bytes", x.len(), x.used.Load())
 		}

@@ -2,8 +2,8 @@ package ssd
 
 import (
 	"encoding/binary"
+	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/firncache/firn/internal/vfs"
 )
@@ -55,219 +55,200 @@ func parseNote(b []byte, logID uint64) (n note, generation uint32, ok bool) {
 }
 
 // journal tells, to whoever finds the files after the process died, what in the
-// log is dead. The file has two areas, written in turn: when one is full, its
+// log is dead. The file has two areas, filled in turn: when one is full, its
 // notes are folded into the log, as tombstones, while the other fills.
 //
-// Notes are added under an index shard's lock, in memory, and written by the
-// first who must wait for one, for all who came by then.
+// Whoever needs a note written takes a place for it under the lock, and writes it
+// without: nobody waits for another's write. So the notes in an area may have
+// gaps, where the process died before one was written; those were not
+// acknowledged.
 type journal struct {
 	file vfs.File
 	area int64 // bytes of one of the two
 
-	mu    sync.Mutex
-	added []note
-	count uint64 // notes ever added
-
-	written atomic.Uint64 // of those, how many the system has
-
-	io         sync.Mutex // held while writing; what follows belongs to its holder
-	freed      sync.Cond  // of io: an area was folded, or the journal failed
+	mu         sync.Mutex
+	changed    sync.Cond // of mu: an area was folded, its last write came back, or the journal failed
 	logID      uint64
-	generation uint32
-	at         int64   // where in the area the next note goes
+	generation uint32  // of the area that is filling; its lowest bit tells which
+	at         int64   // where in it the next note goes
+	under      [2]int  // writes under way in each area
 	dead       [2][]id // what each area says is dead, for folding
-	folded     bool    // whether the other area may be overwritten
-	taken      []note
-	buf        []byte
+	folded     bool    // whether the other area's notes are needed no more
 	err        error
 
+	bufs sync.Pool
 	wake func() // called when an area is full, to have it folded
 }
 
 func newJournal(file vfs.File, bytes int64, wake func()) *journal {
 	j := &journal{file: file, area: bytes / 2 / noteLen * noteLen, wake: wake}
-	j.freed.L = &j.io
+	j.changed.L = &j.mu
+	j.bufs.New = func() any { return new([]byte) }
 	return j
 }
 
 // reset begins an empty journal for a new log.
 func (j *journal) reset(logID uint64) {
-	j.io.Lock()
 	j.mu.Lock()
-	j.added = j.added[:0]
-	j.written.Store(j.count)
-	j.mu.Unlock()
 	j.logID, j.generation, j.at, j.folded, j.err = logID, 0, 0, true, nil
 	j.dead[0], j.dead[1] = j.dead[0][:0], j.dead[1][:0]
-	j.freed.Broadcast()
-	j.io.Unlock()
-}
-
-// add notes something in memory, and returns what commit has to be asked for.
-func (j *journal) add(n note) uint64 {
-	j.mu.Lock()
-	j.added = append(j.added, n)
-	j.count++
-	pos := j.count
+	j.changed.Broadcast()
 	j.mu.Unlock()
-	return pos
 }
 
-// commit returns when the notes up to pos will survive the process.
-func (j *journal) commit(pos uint64) error {
-	j.io.Lock()
-	defer j.io.Unlock()
-	for j.written.Load() < pos && j.err == nil {
-		j.flush()
-	}
-	return j.err
-}
-
-// commitNow writes one note ahead of all others.
-func (j *journal) commitNow(n note) error {
-	j.io.Lock()
-	defer j.io.Unlock()
-	if j.at+noteLen > j.area {
-		j.turn()
-	}
-	if j.err == nil {
-		j.taken = append(j.taken[:0], n)
-		j.write()
-	}
-	return j.err
-}
-
-// flush writes what was added, as far as the area reaches.
-func (j *journal) flush() {
-	most := int((j.area-j.at)/noteLen) - kept
-	if most <= 0 {
-		j.turn()
-		return
-	}
-	j.mu.Lock()
-	n := min(len(j.added), most)
-	j.taken = append(j.taken[:0], j.added[:n]...)
-	j.added = j.added[:copy(j.added, j.added[n:])]
-	j.mu.Unlock()
-	j.write()
-	if j.err == nil {
-		j.written.Add(uint64(n))
-	}
-}
-
-// turn goes on in the other area, once it has been folded.
-func (j *journal) turn() {
-	for !j.folded && j.err == nil {
-		j.wake()
-		j.freed.Wait()
-		if (j.area-j.at)/noteLen > kept {
-			return // another has turned meanwhile
+// commit returns when the notes will survive the process. They are facts by now:
+// it does not matter in what order they are written.
+func (j *journal) commit(notes ...note) error {
+	for len(notes) > 0 {
+		n, err := j.commitSome(notes)
+		if err != nil {
+			return err
 		}
+		notes = notes[n:]
+	}
+	return nil
+}
+
+// commitSome writes as many notes as the area has room for.
+func (j *journal) commitSome(notes []note) (n int, err error) {
+	j.mu.Lock()
+	urgent := notes[0].kind != noteDead
+	room := j.room(urgent)
+	for room == 0 && j.err == nil {
+		j.turn()
+		room = j.room(urgent)
 	}
 	if j.err != nil {
+		defer j.mu.Unlock()
+		return 0, j.err
+	}
+	n = min(len(notes), room)
+	logID, generation := j.logID, j.generation
+	area := generation & 1
+	off := int64(area)*j.area + j.at
+	j.at += int64(n) * noteLen
+	j.under[area]++
+	for _, n := range notes[:n] {
+		if n.kind == noteDead {
+			j.dead[area] = append(j.dead[area], n.id)
+		}
+	}
+	j.mu.Unlock()
+
+	err = j.write(notes[:n], off, logID, generation)
+
+	j.mu.Lock()
+	if j.under[area]--; j.under[area] == 0 || err != nil {
+		j.changed.Broadcast()
+	}
+	if err != nil && j.err == nil && j.logID == logID {
+		j.err = err
+	}
+	j.mu.Unlock()
+	return n, err
+}
+
+// room is how many notes the area can still take.
+func (j *journal) room(urgent bool) int {
+	n := int((j.area - j.at) / noteLen)
+	if !urgent {
+		n = max(n-kept, 0)
+	}
+	return n
+}
+
+// turn goes on in the other area once it has been folded, and nobody writes
+// there any more.
+func (j *journal) turn() {
+	other := (j.generation + 1) & 1
+	if !j.folded || j.under[other] != 0 {
+		j.wake()
+		j.changed.Wait()
 		return
 	}
 	j.generation++
 	j.at, j.folded = 0, false
-	j.dead[j.generation&1] = j.dead[j.generation&1][:0]
+	j.dead[other] = j.dead[other][:0]
 	j.wake()
 }
 
-// write appends the taken notes to the area. A failed write is tried once more,
-// for it changes nothing to write the same bytes again.
-func (j *journal) write() {
-	j.buf = j.buf[:0]
-	for _, n := range j.taken {
-		j.buf = append(j.buf, make([]byte, noteLen)...)
-		n.put(j.buf[len(j.buf)-noteLen:], j.logID, j.generation)
+// write writes notes at their place. A failed write is tried once more, for it
+// changes nothing to write the same bytes again.
+func (j *journal) write(notes []note, off int64, logID uint64, generation uint32) error {
+	buf := j.bufs.Get().(*[]byte)
+	defer j.bufs.Put(buf)
+	b := slices.Grow((*buf)[:0], len(notes)*noteLen)[:len(notes)*noteLen]
+	*buf = b
+	for i, n := range notes {
+		n.put(b[i*noteLen:], logID, generation)
 	}
-	off := int64(j.generation&1)*j.area + j.at
-	_, err := j.file.WriteAt(j.buf, off)
+	_, err := j.file.WriteAt(b, off)
 	if err != nil {
-		_, err = j.file.WriteAt(j.buf, off)
+		_, err = j.file.WriteAt(b, off)
 	}
-	if err != nil {
-		j.err = err
-		j.freed.Broadcast()
-		return
-	}
-	j.at += int64(len(j.buf))
-	for _, n := range j.taken {
-		if n.kind == noteDead {
-			j.dead[j.generation&1] = append(j.dead[j.generation&1], n.id)
-		}
-	}
+	return err
 }
 
 // fail makes all who wait, now or later, return err.
 func (j *journal) fail(err error) {
-	j.io.Lock()
+	j.mu.Lock()
 	if j.err == nil {
 		j.err = err
 	}
-	j.freed.Broadcast()
-	j.io.Unlock()
+	j.changed.Broadcast()
+	j.mu.Unlock()
 }
 
-// unfolded is what the area that is not being written says is dead, if that
-// still has to be folded.
+// unfolded is what the full area says is dead, if that still has to be folded.
 func (j *journal) unfolded() (ids []id, generation uint32, ok bool) {
-	j.io.Lock()
-	defer j.io.Unlock()
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	if j.folded || j.err != nil {
 		return nil, 0, false
 	}
-	return append([]id(nil), j.dead[(j.generation+1)&1]...), j.generation, true
+	return slices.Clone(j.dead[(j.generation+1)&1]), j.generation, true
 }
 
 // foldDone frees the other area: the log has all that it said.
 func (j *journal) foldDone(generation uint32) {
-	j.io.Lock()
+	j.mu.Lock()
 	if j.generation == generation {
 		j.folded = true
-		j.freed.Broadcast()
+		j.changed.Broadcast()
 	}
-	j.io.Unlock()
+	j.mu.Unlock()
 }
 
 // read finds the notes of a log in the file, and makes the journal continue
-// after the last. A note that was being written when the process died was not
-// acknowledged: reading ends there.
+// behind the last. Notes that an earlier turn left in an area are still true.
 func (j *journal) read(logID uint64) (notes []note, err error) {
-	var area [2][]note
-	var gen [2]uint32
 	b := make([]byte, 2*j.area)
 	if _, err := j.file.ReadAt(b, 0); err != nil {
 		return nil, err
 	}
-	for i := range area {
-		for at := int64(0); at+noteLen <= j.area; at += noteLen {
-			n, g, ok := parseNote(b[int64(i)*j.area+at:][:noteLen], logID)
-			if !ok || len(area[i]) > 0 && g != gen[i] || int(g&1) != i {
-				break
-			}
-			gen[i] = g
-			area[i] = append(area[i], n)
-		}
-	}
-	last := 0
-	if len(area[1]) > 0 && (len(area[0]) == 0 || gen[1] > gen[0]) {
-		last = 1
-	}
-	j.io.Lock()
-	defer j.io.Unlock()
-	j.logID, j.generation, j.err = logID, gen[last], nil
-	j.at = int64(len(area[last])) * noteLen
-	j.folded = len(area[1-last]) == 0
-	for i := range area {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.logID, j.generation, j.at, j.err = logID, 0, 0, nil
+	any := [2]bool{}
+	for i := range any {
 		j.dead[i] = j.dead[i][:0]
-		for _, n := range area[i] {
+		for at := int64(0); at+noteLen <= j.area; at += noteLen {
+			n, generation, ok := parseNote(b[int64(i)*j.area+at:][:noteLen], logID)
+			if !ok || int(generation&1) != i {
+				continue
+			}
+			any[i] = true
+			notes = append(notes, n)
 			if n.kind == noteDead {
 				j.dead[i] = append(j.dead[i], n.id)
 			}
+			if generation > j.generation || generation == j.generation && at >= j.at {
+				j.generation, j.at = generation, at+noteLen
+			}
 		}
 	}
-	return append(area[1-last], area[last]...), nil
+	j.folded = !any[(j.generation+1)&1]
+	return notes, nil
 }
 
 // bytes is the memory that the journal may take.

@@ -49,6 +49,7 @@ type log struct {
 	force   uint64 // write at least up to this LSN, full block or not
 	logID   uint64
 	writing bool // the writer is handing bytes to the file
+	paused  bool // nothing is appended
 	closed  bool
 
 	behind  atomic.Bool   // the disk is: nothing more can be appended soon
@@ -177,7 +178,7 @@ func (l *log) idleBuffer() int {
 
 // begin opens a segment, if there is memory and a slot.
 func (l *log) begin() *segment {
-	if l.closed || !l.canOpen() {
+	if l.closed || l.paused || !l.canOpen() {
 		return nil
 	}
 	s := &segment{slot: l.free[0], serial: l.next, end: segmentHeaderLen}

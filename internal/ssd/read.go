@@ -219,7 +219,7 @@ func (t *Tier) corrupt(sp *spot) {
 		if t.recovering.Load() {
 			t.bury(s, sp.id)
 		}
-		s.noted.Store(t.journal.add(note{noteDead, sp.id, t.log.tail.Load()}))
+		s.note(sp.id, t.log.tail.Load())
 	}
 }
 

@@ -22,7 +22,7 @@ func (t *Tier) reclaim() bool {
 	// From here on the disk says that the segment is dead. Only then may the index
 	// forget its records: what it does not name is not noted in the journal when
 	// it is written again.
-	if err := t.journal.commitNow(note{kind: noteFloor, at: serial + 1}); err != nil {
+	if err := t.journal.commit(note{kind: noteFloor, at: serial + 1}); err != nil {
 		t.switchOff(err)
 		return false
 	}
@@ -175,7 +175,7 @@ func (t *Tier) fold() bool {
 		if !ok {
 			return false
 		}
-		if err := t.journal.commitNow(note{kind: noteReach, at: reach}); err != nil {
+		if err := t.journal.commit(note{kind: noteReach, at: reach}); err != nil {
 			t.switchOff(err)
 			return false
 		}

@@ -182,7 +182,7 @@ func (t *Tier) startRecovery() {
 			return
 		}
 		t.slog.Warn("firn: SSD tier: the snapshot cannot be read; the log is", "error", err)
-		t.index.clear()
+		t.index.clear(nil)
 	}
 	t.recovering.Store(true)
 	p.done, p.stop = make(chan struct{}), make(chan struct{})
@@ -464,7 +464,7 @@ func (t *Tier) sealOnDisk(f *found, b []byte, recs []listed, tombs map[uint32][]
 
 // forgetOnDisk drops one segment, for good.
 func (t *Tier) forgetOnDisk(f found) {
-	if err := t.journal.commitNow(note{kind: noteDrop, at: f.serial}); err != nil {
+	if err := t.journal.commit(note{kind: noteDrop, at: f.serial}); err != nil {
 		t.switchOff(err)
 		return
 	}
@@ -477,7 +477,7 @@ func (t *Tier) dropFrom(segs []found) {
 	if len(segs) == 0 {
 		return
 	}
-	if err := t.journal.commitNow(note{kind: noteFloor, at: segs[0].serial + 1}); err != nil {
+	if err := t.journal.commit(note{kind: noteFloor, at: segs[0].serial + 1}); err != nil {
 		t.switchOff(err)
 		return
 	}

@@ -437,6 +437,7 @@ func (t *Tier) restart() {
 	for _, s := range l.sealed {
 		s.failed = true // lest it be written any further
 	}
+	l.paused = true // until the index is empty: what is appended is named there
 	for l.writing {
 		l.changed.Wait()
 	}
@@ -444,21 +445,33 @@ func (t *Tier) restart() {
 		s.done = true
 	}
 	l.sealed = nil
+	l.mu.Unlock()
+
+	t.index.clear(func() {
+		l.restart(logID, next)
+		t.journal.reset(logID)
+		t.recovering.Store(false)
+	})
+}
+
+// restart begins an empty log. All slots are free.
+func (l *log) restart(logID, next uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.logID = logID
 	l.next, l.prev, l.before = max(l.next, next), 0, 0
 	l.free = l.free[:0]
 	for i := range l.slots {
-		l.slots[i].serial.Store(0)
-		l.slots[i].sealed, l.slots[i].bad, l.slots[i].count = false, false, 0
+		s := &l.slots[i]
+		s.serial.Store(0)
+		s.sealed, s.bad, s.count = false, false, 0
 		l.free = append(l.free, i)
 	}
 	l.tail.Store(l.lsn(l.next, 0))
 	l.flushed.Store(l.lsn(l.next, 0))
+	l.paused = false
+	l.noteRoom()
 	l.changed.Broadcast()
-	l.mu.Unlock()
-	t.index.clear()
-	t.journal.reset(logID)
-	t.recovering.Store(false)
 }
 
 // Start begins to serve: it recovers the index, in the background as far as
@@ -613,7 +626,7 @@ func (t *Tier) Close() error {
 		t.running.Wait()
 	}
 	err = errors.Join(err, t.closeFiles())
-	t.index.clear()
+	t.index.clear(nil)
 	_ = t.index.region.Decommit(0, t.index.region.Size())
 	return err
 }
