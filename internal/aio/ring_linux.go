@@ -24,10 +24,11 @@ import (
 type ring struct {
 	r          *Reader
 	u          *uring.Ring
-	slots      []*op       // what is pushed or in the kernel, by tag
-	free       []uint32    // slots without a read
-	solos      int         // calls in a row of one read that found nothing in flight
-	broken     atomic.Bool // the kernel takes no more reads: preads do them
+	enter      func() error // Submit of u
+	slots      []*op        // what is pushed or in the kernel, by tag
+	free       []uint32     // slots without a read
+	solos      int          // calls in a row of one read that found nothing in flight
+	broken     atomic.Bool  // the kernel takes no more reads: preads do them
 	submitting atomic.Bool
 	retrying   atomic.Bool
 
@@ -51,7 +52,7 @@ func openRing(r *Reader) (engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &ring{r: r, u: u, slots: make([]*op, r.depth), gone: make(chan struct{})}
+	g := &ring{r: r, u: u, enter: u.Submit, slots: make([]*op, r.depth), gone: make(chan struct{})}
 	for i := range r.depth {
 		g.free = append(g.free, uint32(i))
 	}
@@ -103,7 +104,7 @@ func (g *ring) kick() {
 // make the others wait anyway.
 func (g *ring) submit() {
 	for g.u.Pushed() > 0 && g.submitting.CompareAndSwap(false, true) {
-		err := g.u.Submit()
+		err := g.enter()
 		if err != nil && !uring.Short(err) {
 			g.withdraw()
 		}

@@ -3,6 +3,7 @@ package aio
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strconv"
@@ -106,6 +107,29 @@ func TestJudge(t *testing.T) {
 	}
 	if err := g.judge(o, -int32(unix.EAGAIN)); !errors.Is(err, unix.EAGAIN) {
 		t.Errorf("%v: expected an end of trying", err)
+	}
+}
+
+// TestShortKernel: a kernel that is short of something is asked again.
+func TestShortKernel(t *testing.T) {
+	g := openTestRing(t, newFile(t, 4096), 4)
+	if g == nil {
+		return
+	}
+	refusals := 0
+	g.enter = func() error {
+		if refusals < 3 {
+			refusals++
+			return fmt.Errorf("refused: %w", []error{unix.EAGAIN, unix.EBUSY, unix.ENOMEM}[refusals-1])
+		}
+		return g.u.Submit()
+	}
+	reqs := []Request{{N: 4096}, {N: 10}}
+	g.r.ReadMany(context.Background(), reqs)
+	check(t, reqs[0])
+	check(t, reqs[1])
+	if mode := g.r.Stats().Mode; refusals != 3 || mode != "io_uring" {
+		t.Errorf("%d refusals, mode %q", refusals, mode)
 	}
 }
 
