@@ -68,9 +68,6 @@ func (r *Reader) launch() {
 // sends the token when it has given mu up.
 func (r *Reader) settle(o *op, err error, now int64) *call {
 	r.inFlight--
-	if r.closed && r.inFlight == 0 {
-		close(r.drained)
-	}
 	r.counters.read(o, err, now)
 	c := o.call
 	if c == nil {
@@ -89,6 +86,9 @@ func (r *Reader) settle(o *op, err error, now int64) *call {
 		}
 	}
 	r.freeOp(o)
+	if r.closed && r.inFlight == 0 {
+		close(r.drained) // last: Close does not wait for mu
+	}
 	return c
 }
 

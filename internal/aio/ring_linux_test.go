@@ -44,8 +44,9 @@ func TestShortReads(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		got <- string(buf.Bytes())
+		read := string(buf.Bytes())
 		buf.Release()
+		got <- read
 	}()
 	for _, part := range []string{"fi", "rn is", " snow"} {
 		to.WriteString(part)
