@@ -12,7 +12,12 @@ import (
 
 // bigBudget is the size of the caches that values of bigSizes are put in, in
 // bytes. Half of it is filled.
-const bigBudget = 256 << 20
+func (j job) bigBudget() int64 {
+	if j.Small {
+		return 32 << 20
+	}
+	return 256 << 20
+}
 
 // bigSizes are in bytes: where fastcache needs SetBig, up to a megabyte.
 var bigSizes = []int{64 << 10, 128 << 10, 256 << 10, 512 << 10, 1 << 20}
@@ -23,7 +28,7 @@ func bigWeight(j job) float64 { return 0.05 * float64(len(bigSizes)*2*j.Repeats)
 // them back. The rate is of values that were taken, or found. A turn stores or reads as many as half fill the cache.
 func runBig(j job, out *emitter) error {
 	for _, size := range bigSizes {
-		cfg := rivals.Config{KeySize: keys.Size, ValueSize: size, Entries: bigBudget / 2 / size, Bytes: bigBudget}
+		cfg := rivals.Config{KeySize: keys.Size, ValueSize: size, Entries: int(j.bigBudget()) / 2 / size, Bytes: j.bigBudget()}
 		players, err := openPair(j.Rival, cfg)
 		if err != nil {
 			return err
@@ -41,9 +46,6 @@ func playBig(j job, players []player, cfg rivals.Config) []samples.Sample {
 	var out []samples.Sample
 	gc := newCollector()
 	count := cfg.Entries
-	if j.Small {
-		count = max(count/16, 2)
-	}
 	value := makeValue(cfg.ValueSize)
 	name := func(op string) string { return fmt.Sprintf("big-%s/value=%d", op, cfg.ValueSize) }
 	rate := func(count int, d time.Duration) float64 { return float64(count*cfg.ValueSize) / 1e6 / d.Seconds() }

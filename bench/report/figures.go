@@ -32,6 +32,7 @@ type spec struct {
 	perSecond  bool // values are ns/op; shown as millions of operations a second
 	orNothing  bool // lines of a single point are left out
 	ticks      []chart.Tick
+	most       int // lines, the first in the order of the tables; 0: all
 	main       bool
 	worst      bool // bars: the worst repeat is printed, too
 }
@@ -196,6 +197,9 @@ func (s spec) lines(f find, facet string) chart.Chart {
 	l := chart.Lines{Title: s.titleOf(facet), XLabel: s.xLabel, YLabel: s.unit, LogX: s.logX, LogY: s.logY, XTicks: s.ticks}
 	color := colors(f.caches[facet])
 	for _, cache := range f.caches[facet] {
+		if s.most > 0 && len(l.Series) == s.most {
+			break
+		}
 		xs := f.xs[facet+"\n"+cache]
 		slices.Sort(xs)
 		if s.orNothing && len(xs) < 2 {

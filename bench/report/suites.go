@@ -7,7 +7,7 @@ import (
 
 // suiteTexts say what each suite is about.
 var suiteTexts = map[string]string{
-	"classic":     "The table of the articles about fastcache: Set, Get and both over 65,536 items of 4 + 4 bytes, every value compared; then values of 64 KiB to 1 MiB, where fastcache needs SetBig and GetBig and firn has one Set.",
+	"classic":     "The table of the articles about fastcache: Set, Get and both over 65,536 items of 4 + 4 bytes, every value compared; then values of 64 KiB to 1 MiB, where fastcache needs SetBig and GetBig and firn has one Set. otter lends the stored slice; the others copy what they return.",
 	"ram":         "16-byte keys, 64-byte values, all entries fit: reads, writes and both, by goroutines, by number of entries, in batches, and the latency of single calls.",
 	"large":       "Values of 1 KiB, and how many values of 300 KB and 1 MB survive in a small cache.",
 	"memory":      "Each cache in a process of its own: what an entry costs, what the collector costs, and the slowest single Set.",
