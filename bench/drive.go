@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/firncache/firn/bench/hybrid"
 	"github.com/firncache/firn/bench/rivals"
 	"github.com/firncache/firn/bench/samples"
 )
@@ -20,7 +22,6 @@ import (
 // they measure.
 type driver struct {
 	plan     plan
-	out      string    // directory for the results
 	command  string    // what was typed
 	progress io.Writer // a line for each cell
 	began    time.Time
@@ -71,11 +72,14 @@ func (d *driver) run() error {
 	return nil
 }
 
-func (d *driver) runSuite(w work) error {
+func (d *driver) runSuite(w work) (err error) {
 	r := samples.Run{
 		Suite: w.suite, Command: ofSuite(d.command, w.suite), Notes: w.notes,
 		Started: time.Now().UTC(), Entries: d.plan.Entries, Repeats: d.plan.Repeats,
 		Machine: samples.ThisMachine(), Versions: make(map[string]string), Logs: make(map[string]string),
+	}
+	if clean := find(w.suite).clean; clean != nil {
+		defer func() { err = errors.Join(err, clean(d.plan)) }()
 	}
 	watch := samples.NewWatch()
 	for _, note := range w.notes {
@@ -83,6 +87,11 @@ func (d *driver) runSuite(w work) error {
 	}
 	for _, j := range w.jobs {
 		part, log, err := d.runJob(j)
+		if err != nil && kinds[j.Kind].limit != nil {
+			r.Notes = append(r.Notes, fmt.Sprintf("%s of %s with %.0f MiB of memory ended early, with %d figures: %v. A process that needs more than the limit is killed.", j.Kind, j.Rival, float64(kinds[j.Kind].limit(j))/(1<<20), len(part), err))
+			fmt.Fprintf(d.progress, "%s: %s\n", w.suite, r.Notes[len(r.Notes)-1])
+			err = nil
+		}
 		if err != nil {
 			return fmt.Errorf("%s of %s: %w", j.Kind, j.Rival, err)
 		}
@@ -101,7 +110,7 @@ func (d *driver) runSuite(w work) error {
 	if len(r.Logs) == 0 {
 		r.Logs = nil
 	}
-	return r.Save(d.out)
+	return r.Save(d.plan.Out)
 }
 
 // ofSuite is the command that runs one of the suites that were asked for.
@@ -125,6 +134,9 @@ func versionOf(cache string) string {
 	if i := slices.IndexFunc(rivals.All, func(r rivals.Rival) bool { return r.Name == cache }); i >= 0 {
 		return rivals.All[i].Version()
 	}
+	if e, err := hybrid.Find(cache); err == nil && e.Module != "" {
+		return rivals.Rival{Module: e.Module}.Version()
+	}
 	return "this tree"
 }
 
@@ -142,8 +154,14 @@ func (d *driver) runJob(j job) ([]samples.Sample, string, error) {
 	if k.log != "" {
 		cmd.Stderr = &log
 	}
+	cmd.Env = os.Environ()
 	if k.env != nil {
-		cmd.Env = append(os.Environ(), k.env(j)...)
+		cmd.Env = append(cmd.Env, k.env(j)...)
+	}
+	if k.limit != nil {
+		done, env := limitMemory(k.limit(j))
+		defer done()
+		cmd.Env = append(cmd.Env, env...)
 	}
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
@@ -153,11 +171,23 @@ func (d *driver) runJob(j job) ([]samples.Sample, string, error) {
 		return nil, "", err
 	}
 	all, readErr := d.collect(j, stdout)
-	if err := cmd.Wait(); err != nil {
-		return nil, "", fmt.Errorf("%w %s", err, lastLine(log.String()))
-	}
 	d.done += j.weight()
+	if err := cmd.Wait(); err != nil {
+		return all, "", fmt.Errorf("%w %s", err, lastLine(log.String()))
+	}
 	return all, log.String(), readErr
+}
+
+// limitMemory returns the variables that limit the memory of a child process,
+// and what to call when it has ended. Where control groups are not to be had,
+// only Go's own limit holds; hybridNotes says so.
+func limitMemory(bytes int64) (done func(), env []string) {
+	env = []string{fmt.Sprintf("GOMEMLIMIT=%d", bytes*4/5)}
+	g, err := hybrid.NewGroup(bytes)
+	if err != nil {
+		return func() {}, env
+	}
+	return func() { _ = g.Remove() }, append(env, g.Env())
 }
 
 // lastLine is what a child said last, where its words were kept.

@@ -11,6 +11,7 @@ import (
 	"github.com/firncache/firn/bench/cases"
 	"github.com/firncache/firn/bench/gcload"
 	"github.com/firncache/firn/bench/hitratio"
+	"github.com/firncache/firn/bench/hybrid"
 	"github.com/firncache/firn/bench/keys"
 	"github.com/firncache/firn/bench/rivals"
 	"github.com/firncache/firn/bench/streams"
@@ -38,21 +39,27 @@ type kind struct {
 	weight func(job) float64 // the seconds it is expected to take
 	memory func(job) int64   // the bytes it is expected to occupy at most; nil: 256 MiB
 	env    func(job) []string
+	limit  func(job) int64     // the bytes of memory that the process is limited to; nil: not limited
 	log    string              // the log's name, if what the child prints on stderr belongs to the results
 	keep   func(string) string // what of it
 }
 
 var kinds = map[string]kind{
-	"pair":     {run: runPair, groups: pairGroups, weight: pairWeight, memory: pairMemory},
-	"classic":  {run: runClassic, groups: func(job) int { return len(classicOps) }, weight: classicWeight, env: fourProcessors},
-	"big":      {run: runBig, groups: func(job) int { return len(bigSizes) }, weight: bigWeight, memory: func(j job) int64 { return 4 * j.bigBudget() }},
-	"memory":   {run: runMemory, groups: func(job) int { return 3 }, weight: memoryWeight, memory: heapMemory},
-	"churn":    {run: runChurn, groups: func(job) int { return 3 }, weight: func(j job) float64 { return float64(j.Entries) / 3e6 }, memory: heapMemory},
-	"gc":       {run: runGC, rivals: gcload.Names, groups: func(job) int { return 3 }, weight: gcWeight, memory: heapMemory, env: gcTrace, log: "gctrace of", keep: gcLines},
-	"hitratio": {run: runHitRatio, rivals: hitratio.Names, weight: hitWeight, memory: func(job) int64 { return 2 << 30 }},
-	"bufpool":  {run: runStreams, rivals: all("pools"), groups: func(job) int { return streams.Cells() }, weight: streamsWeight},
-	"case":     {run: runCase, rivals: cases.Names, weight: casesWeight},
-	"values":   {run: runValues, groups: func(job) int { return len(valueSizes) }, weight: func(job) float64 { return 0.2 }},
+	"pair":           {run: runPair, groups: pairGroups, weight: pairWeight, memory: pairMemory},
+	"classic":        {run: runClassic, groups: func(job) int { return len(classicOps) }, weight: classicWeight, env: fourProcessors},
+	"big":            {run: runBig, groups: func(job) int { return len(bigSizes) }, weight: bigWeight, memory: func(j job) int64 { return 4 * j.bigBudget() }},
+	"memory":         {run: runMemory, groups: func(job) int { return 3 }, weight: memoryWeight, memory: heapMemory},
+	"churn":          {run: runChurn, groups: func(job) int { return 3 }, weight: func(j job) float64 { return float64(j.Entries) / 3e6 }, memory: heapMemory},
+	"gc":             {run: runGC, rivals: gcload.Names, groups: func(job) int { return 3 }, weight: gcWeight, memory: heapMemory, env: gcTrace, log: "gctrace of", keep: gcLines},
+	"hitratio":       {run: runHitRatio, rivals: hitratio.Names, weight: hitWeight, memory: func(job) int64 { return 2 << 30 }},
+	"bufpool":        {run: runStreams, rivals: all("pools"), groups: func(job) int { return streams.Cells() }, weight: streamsWeight},
+	"case":           {run: runCase, rivals: cases.Names, weight: casesWeight},
+	"hybrid-load":    {run: runHybridLoad, rivals: hybrid.Names, groups: func(job) int { return 2 }, weight: hybridLoadWeight, memory: func(j job) int64 { return 2*loadMemory(j.hybridData()) + 1<<28 }},
+	"hybrid-run":     {run: runHybridRun, rivals: hybrid.Names, groups: hybridRunGroups, weight: hybridRunWeight, limit: hybridMemory, memory: hybridMemory},
+	"hybrid-faster":  {run: runHybridFaster, rivals: hybrid.Names, groups: hybridFasterGroups, weight: func(j job) float64 { return 0.3 * float64(j.Repeats) }},
+	"hybrid-restart": {run: runHybridRestart, rivals: hybrid.Names, groups: func(job) int { return 2 }, weight: hybridRestartWeight, memory: func(job) int64 { return 3 << 30 }},
+	"hybrid-writer":  {run: runHybridWriter, rivals: hybrid.Names, weight: hybridRestartWeight},
+	"values":         {run: runValues, groups: func(job) int { return len(valueSizes) }, weight: func(job) float64 { return 0.2 }},
 }
 
 func (j job) groups() int {

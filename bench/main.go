@@ -22,6 +22,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/firncache/firn/bench/hybrid"
 )
 
 func main() {
@@ -53,11 +55,11 @@ func run(args []string, stdout, stderr io.Writer) error {
 	if *old != "" && *suite == "" {
 		return runReport([]string{"-in", *out, "-compare", *old}, stdout, stderr)
 	}
-	p, err := newPlan(*suite, *rivalList, *n, *repeats)
+	p, err := newPlan(*suite, *rivalList, *out, *n, *repeats)
 	if err != nil {
 		return err
 	}
-	d := &driver{plan: p, out: *out, command: "go run . " + strings.Join(args, " "), progress: stdout}
+	d := &driver{plan: p, command: "go run . " + strings.Join(args, " "), progress: stdout}
 	if err := d.run(); err != nil {
 		return err
 	}
@@ -73,6 +75,9 @@ func run(args []string, stdout, stderr io.Writer) error {
 func runCommand(name string, args []string, stdout, stderr io.Writer) error {
 	if name == "report" {
 		return runReport(args, stdout, stderr)
+	}
+	if err := hybrid.Join(); err != nil {
+		return fmt.Errorf("limit memory: %w", err)
 	}
 	k, ok := kinds[name]
 	if !ok {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firncache/firn/bench/hybrid"
 	"github.com/firncache/firn/bench/samples"
 )
 
@@ -52,6 +53,8 @@ func checkSamples(t *testing.T, r *samples.Run) {
 	switch r.Suite {
 	case "hitratio":
 		want = []string{"firn", "otter"} // of the rivals asked for, the one that it knows
+	case "hybrid":
+		want = hybrid.Names()
 	case "bufpool":
 		want = []string{"firn", "sync.Pool", "io.ReadAll"}
 	case "casestudies":
@@ -166,6 +169,9 @@ func TestRefuses(t *testing.T) {
 		{"pair -value-size 0", "-value-size 0: expected at least 1"},
 		{"report -in /nowhere", "no results; expected one of classic.json"},
 		{"-compare /nowhere/ram.json", "no results; expected one of classic.json"},
+		{"-suite hybrid -rivals leveldb", "expected one of badger, bbolt, pebble, sqlite"},
+		{"-suite hybrid -n 2000000000 -out " + t.TempDir(), "of disk needed"},
+		{"hybrid-run -rival pebble -param 5", "expected NUMBER:DIRECTORY"},
 	} {
 		err := run(strings.Fields(c.args), io.Discard, io.Discard)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -174,9 +180,27 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
+// TestBadTraces: a directory without traces, or with an empty one, ends a run
+// before it begins.
+func TestBadTraces(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("FIRN_TRACES", dir)
+	refuses := func(want string) {
+		t.Helper()
+		if err := run([]string{"-suite", "hitratio", "-out", t.TempDir()}, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; expected an error with %q", err, want)
+		}
+	}
+	refuses("no traces")
+	if err := os.WriteFile(filepath.Join(dir, "empty.trc"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refuses("empty.trc")
+}
+
 // TestJobArguments holds args and parseJob together.
 func TestJobArguments(t *testing.T) {
-	p, err := newPlan("all", "", 10_000_000, 8)
+	p, err := newPlan("all", "", t.TempDir(), 10_000_000, 8)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,18 +20,20 @@ type suite struct {
 	rivals func() []string // what takes part beside firn
 	jobs   func(p plan, rivals []string, add func(job)) error
 	finish func([]samples.Sample) (more []samples.Sample, notes []string) // figures over all jobs; nil: none
+	clean  func(plan) error                                               // removes what jobs left on the disk; nil: nothing
 }
 
 // suites are in the order in which "all" runs them.
 var suites = []suite{
-	{"classic", rivals.Names, classicJobs, nil},
-	{"ram", rivals.Names, ramJobs, nil},
-	{"large", holdsAnySize, largeJobs, nil},
-	{"memory", rivals.Names, memoryJobs, nil},
-	{"gc", gcRivals, gcJobs, nil},
-	{"hitratio", hitRivals, hitJobs, hitMeans},
-	{"bufpool", all("pools"), streamsJobs, nil},
-	{"casestudies", cases.Names, caseJobs, nil},
+	{"classic", rivals.Names, classicJobs, nil, nil},
+	{"ram", rivals.Names, ramJobs, nil, nil},
+	{"large", holdsAnySize, largeJobs, nil, nil},
+	{"memory", rivals.Names, memoryJobs, nil, nil},
+	{"gc", gcRivals, gcJobs, nil, nil},
+	{"hitratio", hitRivals, hitJobs, hitMeans, nil},
+	{"hybrid", hybridRivals, hybridJobs, hybridNotes, hybridClean},
+	{"bufpool", all("pools"), streamsJobs, nil, nil},
+	{"casestudies", cases.Names, caseJobs, nil, nil},
 }
 
 // suiteNames lists the suites in the order in which "all" runs them.
@@ -49,7 +51,8 @@ type plan struct {
 	Rivals  []string // as asked for; empty: all
 	Entries int
 	Repeats int
-	Small   bool // only to see that everything works
+	Out     string // directory for the results
+	Small   bool   // only to see that everything works
 }
 
 // What the suite "quick" asks for: everything, so small that it ends within
@@ -60,8 +63,8 @@ const (
 )
 
 // newPlan checks the names. No rivals means all of them.
-func newPlan(name, rivalList string, entries, repeats int) (plan, error) {
-	p := plan{Suites: []string{name}, Entries: entries, Repeats: repeats}
+func newPlan(name, rivalList, out string, entries, repeats int) (plan, error) {
+	p := plan{Suites: []string{name}, Out: out, Entries: entries, Repeats: repeats}
 	switch {
 	case name == "quick":
 		p.Suites, p.Entries, p.Repeats = suiteNames, min(entries, quickEntries), min(repeats, quickRepeats)

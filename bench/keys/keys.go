@@ -43,7 +43,7 @@ func New(order Order, n, count int, seed uint64) (Stream, error) {
 	if n < 1 || count < 0 {
 		return nil, fmt.Errorf("keys: %d keys out of %d: expected some out of at least one", count, n)
 	}
-	next, err := numbers(order, uint64(n), seed)
+	next, err := Numbers(order, uint64(n), seed)
 	if err != nil {
 		return nil, err
 	}
@@ -54,8 +54,9 @@ func New(order Order, n, count int, seed uint64) (Stream, error) {
 	return s, nil
 }
 
-// numbers returns a function that yields the key numbers of an order.
-func numbers(order Order, n, seed uint64) (func() uint64, error) {
+// Numbers returns a function that yields the numbers of an order's keys, out of
+// n, without end. For one goroutine.
+func Numbers(order Order, n, seed uint64) (func() uint64, error) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	switch order {
 	case Zipf:

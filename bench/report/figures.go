@@ -29,8 +29,8 @@ type spec struct {
 	xLabel     string // lines; empty: bars
 	unit       string // label of the values
 	logX, logY bool
-	perSecond  bool // values are ns/op; shown as millions of operations a second
-	orNothing  bool // lines of a single point are left out
+	rate       float64 // values are ns/op; what is shown is rate divided by them; 0: the values
+	orNothing  bool    // lines of a single point are left out
 	ticks      []chart.Tick
 	most       int // lines, the first in the order of the tables; 0: all
 	main       bool
@@ -81,8 +81,8 @@ func (s spec) collect(all []samples.Sample) find {
 			f.xs[line] = append(f.xs[line], p.x)
 		}
 		v := sample.Value
-		if s.perSecond {
-			v = 1000 / v
+		if s.rate > 0 {
+			v = s.rate / v
 		}
 		f.values[p] = append(f.values[p], v)
 	}

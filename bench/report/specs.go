@@ -10,17 +10,17 @@ const mops = "million operations / s"
 
 // specs are the charts of the report, in the order in which they appear.
 var specs = []spec{
-	{id: "get", suite: "classic", name: regexp.MustCompile(`^(?P<facet>Get|Set|SetGet)/items=`), title: "{facet} of 65,536 items, GOMAXPROCS 4", unit: mops, perSecond: true},
+	{id: "get", suite: "classic", name: regexp.MustCompile(`^(?P<facet>Get|Set|SetGet)/items=`), title: "{facet} of 65,536 items, GOMAXPROCS 4", unit: mops, rate: 1000},
 	{id: "big", suite: "classic", name: regexp.MustCompile(`^big-(?P<facet>set|get)/value=(?P<x>\d+)`), title: "Large values: {facet}", xLabel: "bytes of a value", unit: "MB / s", logX: true, logY: true, ticks: sizeTicks},
 	{id: "big-readable", suite: "classic", name: regexp.MustCompile(`^big-readable/value=(?P<x>\d+)`), title: "Large values that half fill a cache and can be read back", xLabel: "bytes of a value", unit: "%", logX: true, ticks: sizeTicks},
 
-	{id: "threads", suite: "ram", name: regexp.MustCompile(`^(?P<facet>(?:get|mix|set)/(?:zipf|uniform))/n=\d+/value=64/goroutines=(?P<x>\d+)$`), title: "Throughput by goroutines: {facet}", xLabel: "goroutines", unit: mops, perSecond: true, logX: true, ticks: goroutineTicks, orNothing: true, main: true},
-	{id: "all", suite: "ram", name: regexp.MustCompile(`^(?P<facet>(?:get|mix|set)/(?:zipf|absent))/n=\d+/value=64/goroutines=2$`), title: "Every cache: {facet}, 2 goroutines", unit: mops, perSecond: true},
-	{id: "batch", suite: "ram", name: regexp.MustCompile(`^(?P<facet>(?:get|set)batch/(?:zipf|uniform))/n=\d+/value=64/goroutines=1$`), title: "32 keys at once beside one at a time: {facet}, 1 goroutine", unit: mops, perSecond: true},
-	{id: "growth", suite: "ram", name: regexp.MustCompile(`^(?:growth/)?(?P<facet>(?:get|mix|set)/zipf)/n=(?P<x>\d+)/value=64/goroutines=2$`), title: "Throughput by number of entries: {facet}, 2 goroutines", xLabel: "entries", unit: mops, perSecond: true, logX: true, orNothing: true, main: true},
+	{id: "threads", suite: "ram", name: regexp.MustCompile(`^(?P<facet>(?:get|mix|set)/(?:zipf|uniform))/n=\d+/value=64/goroutines=(?P<x>\d+)$`), title: "Throughput by goroutines: {facet}", xLabel: "goroutines", unit: mops, rate: 1000, logX: true, ticks: goroutineTicks, orNothing: true, main: true},
+	{id: "all", suite: "ram", name: regexp.MustCompile(`^(?P<facet>(?:get|mix|set)/(?:zipf|absent))/n=\d+/value=64/goroutines=2$`), title: "Every cache: {facet}, 2 goroutines", unit: mops, rate: 1000},
+	{id: "batch", suite: "ram", name: regexp.MustCompile(`^(?P<facet>(?:get|set)batch/(?:zipf|uniform))/n=\d+/value=64/goroutines=1$`), title: "32 keys at once beside one at a time: {facet}, 1 goroutine", unit: mops, rate: 1000},
+	{id: "growth", suite: "ram", name: regexp.MustCompile(`^(?:growth/)?(?P<facet>(?:get|mix|set)/zipf)/n=(?P<x>\d+)/value=64/goroutines=2$`), title: "Throughput by number of entries: {facet}, 2 goroutines", xLabel: "entries", unit: mops, rate: 1000, logX: true, orNothing: true, main: true},
 	{id: "latency", suite: "ram", name: regexp.MustCompile(`^latency/(?P<facet>.*/goroutines=\d+)/(?P<x>p[0-9.]+|max)$`), title: "Latency: {facet}", xLabel: "percentile of single calls, clock included", unit: "ns", logY: true, ticks: percentiles, most: 8, main: true},
 
-	{id: "2g", suite: "large", name: regexp.MustCompile(`^(?P<facet>(?:get|mix|set)/(?:zipf|uniform))/n=\d+/value=1024/goroutines=2$`), title: "Values of 1 KiB: {facet}, 2 goroutines", unit: mops, perSecond: true},
+	{id: "2g", suite: "large", name: regexp.MustCompile(`^(?P<facet>(?:get|mix|set)/(?:zipf|uniform))/n=\d+/value=1024/goroutines=2$`), title: "Values of 1 KiB: {facet}, 2 goroutines", unit: mops, rate: 1000},
 	{id: "readable", suite: "large", name: regexp.MustCompile(`^readable/value=(?P<facet>\d+)$`), title: "Values of {facet} bytes that half fill 32 MB and can be read back", unit: "%"},
 
 	{id: "overhead", suite: "memory", name: regexp.MustCompile(`^overhead/`), title: "Memory per entry beyond key and value", unit: "bytes", main: true},
@@ -36,7 +36,8 @@ var specs = []spec{
 	{id: "mean", suite: "hitratio", name: regexp.MustCompile(`^mean-miss-ratio$`), title: "Mean miss ratio over traces and sizes (less is better)", unit: "%", main: true},
 	{id: "trace", suite: "hitratio", name: regexp.MustCompile(`^hit-ratio/trace=(?P<facet>[^/]+)/size=(?P<x>[0-9.]+)$`), title: "Hit ratio by cache size: {facet}", xLabel: "% of the working set's bytes, bookkeeping included", unit: "hits, %", logX: true, ticks: shareTicks},
 
-	{id: "get", suite: "hybrid", name: regexp.MustCompile(`^(?P<facet>(?:get|mix|set)/(?:zipf|uniform)/times=[0-9.]+)/.*/inflight=(?P<x>\d+)$`), title: "On disk: {facet} the memory", xLabel: "requests in flight", unit: "thousand operations / s", logX: true, logY: true, perSecond: true, ticks: goroutineTicks, main: true},
+	{id: "get", suite: "hybrid", name: regexp.MustCompile(`^(?P<facet>(?:get|mix|set)/(?:zipf|uniform)/times=[0-9.]+)/.*/inflight=(?P<x>\d+)$`), title: "On disk: {facet} the memory", xLabel: "requests in flight", unit: "thousand operations / s", logX: true, logY: true, rate: 1e6, ticks: goroutineTicks, orNothing: true, main: true},
+	{id: "eight", suite: "hybrid", name: regexp.MustCompile(`^(?P<facet>(?:get|mix|set)/(?:zipf|uniform)/times=[0-9.]+)/.*/inflight=8$`), title: "On disk: {facet} the memory, 8 in flight", unit: "thousand operations / s", rate: 1e6},
 	{id: "written", suite: "hybrid", name: regexp.MustCompile(`^written/(?P<facet>load|set.*)$`), title: "Bytes written to the device per byte of user data: {facet}", unit: "bytes / byte", logX: true, main: true},
 	{id: "read", suite: "hybrid", name: regexp.MustCompile(`^read/(?P<facet>get.*)$`), title: "Bytes read from the device per operation: {facet}", unit: "bytes", logX: true},
 	{id: "restart", suite: "hybrid", name: regexp.MustCompile(`^restart/(?P<facet>.*)$`), title: "Until the first read answers after {facet}", unit: "seconds", logX: true},

@@ -3,6 +3,7 @@ package report
 import (
 	"github.com/firncache/firn/bench/gcload"
 	"github.com/firncache/firn/bench/hitratio"
+	"github.com/firncache/firn/bench/hybrid"
 )
 
 // suiteTexts say what each suite is about.
@@ -26,6 +27,9 @@ var setups = func() map[string]string {
 	}
 	for _, p := range hitratio.Policies {
 		m[p.Name] = "suite hitratio: " + p.Setup
+	}
+	for _, e := range hybrid.Engines {
+		m[e.Name] = "suite hybrid: " + e.Setup
 	}
 	return m
 }()

@@ -1,0 +1,47 @@
+//go:build firn_ssd
+
+package hybrid
+
+import (
+	"github.com/firncache/firn"
+)
+
+func init() {
+	Engines = append([]Engine{{
+		Name: Firn, Setup: "RAMBytes 3/4 of the memory, SSD.Bytes 2 × the data, AdmitAll",
+		Open: openFirn,
+	}}, Engines...)
+}
+
+type firnStore struct{ c *firn.Cache }
+
+func openFirn(c Config) (Store, error) {
+	cache, err := firn.Open(firn.Options{
+		RAMBytes: c.Memory * 3 / 4,
+		SSD:      firn.SSDOptions{Dir: c.Dir, Bytes: max(2*c.DataBytes, 64<<20), Admission: firn.AdmitAll},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return firnStore{cache}, nil
+}
+
+func (s firnStore) Get(dst, key []byte) ([]byte, bool, error) {
+	v, ok := s.c.Get(dst, key)
+	return v, ok, nil
+}
+
+func (s firnStore) Set(key, value []byte) error { return s.c.Set(key, value) }
+
+func (s firnStore) Load(n int, pair func(int) ([]byte, []byte)) error {
+	for i := range n {
+		key, value := pair(i)
+		if err := s.c.Set(key, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s firnStore) Flush() error { return nil }
+func (s firnStore) Close() error { return s.c.Close() }

@@ -1,0 +1,512 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/firncache/firn/bench/hybrid"
+	"github.com/firncache/firn/bench/keys"
+	"github.com/firncache/firn/bench/samples"
+)
+
+// The parts of the suite hybrid. Each is a process of its own, so that memory
+// can be limited for each, and so that every store is opened anew. A job's
+// Param is NUMBER:DIRECTORY; the number is said at each part.
+
+// hybridTimes are how many times the memory the data is.
+var hybridTimes = []int{2, 5, 20}
+
+// fullTimes is the one that all cells are measured at.
+const fullTimes = 5
+
+// restartBytes are the sizes of the stores that are opened again.
+func (p plan) restartBytes() []int64 {
+	if p.Small {
+		return []int64{4 << 20}
+	}
+	return []int64{1 << 30, 10 << 30}
+}
+
+// restartValueSize is larger than that of the other parts, so that 10 GB are
+// written within minutes.
+const restartValueSize = 1 << 10
+
+// param makes a job's Param.
+func param(number int64, dir string) string { return fmt.Sprintf("%d:%s", number, dir) }
+
+// hybridParam takes it apart.
+func (j job) hybridParam() (number int64, dir string, err error) {
+	text, dir, ok := strings.Cut(j.Param, ":")
+	number, err = strconv.ParseInt(text, 10, 64)
+	if !ok || err != nil || dir == "" {
+		return 0, "", fmt.Errorf("-param %q: expected NUMBER:DIRECTORY", j.Param)
+	}
+	return number, dir, nil
+}
+
+// scratch is the directory that the stores of a run lie in, on the disk of the
+// results.
+func (p plan) scratch() string { return filepath.Join(p.Out, "hybrid.tmp") }
+
+// hybridRivals lists the stores, beside firn.
+func hybridRivals() []string {
+	return slices.DeleteFunc(hybrid.Names(), func(name string) bool { return name == hybrid.Firn })
+}
+
+func hybridJobs(p plan, taking []string, add func(job)) error {
+	dir := p.scratch()
+	data := int64(p.Entries) * (hybrid.KeySize + hybrid.ValueSize)
+	if err := checkDisk(p.Out, 3*max(data, slices.Max(p.restartBytes()))); err != nil {
+		return err
+	}
+	if slices.Contains(hybrid.Names(), hybrid.Firn) {
+		taking = append([]string{hybrid.Firn}, taking...)
+	}
+	for _, name := range taking {
+		add(job{Kind: "hybrid-load", Rival: name, Param: param(0, dir)})
+		for _, times := range hybridTimes {
+			if p.Small && times != fullTimes {
+				continue
+			}
+			add(job{Kind: "hybrid-run", Rival: name, Param: param(int64(times), dir)})
+		}
+		add(job{Kind: "hybrid-faster", Rival: name, Param: param(0, dir)})
+		for _, size := range p.restartBytes() {
+			add(job{Kind: "hybrid-restart", Rival: name, Param: param(size, dir)})
+		}
+	}
+	return nil
+}
+
+// checkDisk wants room for a store of each job, which may take more than its
+// data.
+func checkDisk(dir string, need int64) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if free := hybrid.FreeDisk(dir); free > 0 && free < need {
+		return fmt.Errorf("%s: %.1f GiB of disk needed, %.1f GiB free: give a smaller -n, or an -out on a larger disk", dir, gib(need), gib(free))
+	}
+	return nil
+}
+
+// hybridNotes say how the figures were made.
+func hybridNotes([]samples.Sample) ([]samples.Sample, []string) {
+	limit := "Memory was limited by a control group, page cache included, and Go's own memory by GOMEMLIMIT at 4/5 of it."
+	if g, err := hybrid.NewGroup(1 << 30); err != nil {
+		limit = fmt.Sprintf("No control group could be made (%v): memory was limited by GOMEMLIMIT and the stores' own settings, and the page cache was not.", err)
+	} else if err := g.Remove(); err != nil {
+		limit += fmt.Sprintf(" The group could not be removed: %v.", err)
+	}
+	return nil, []string{
+		fmt.Sprintf("Entries of %d + %d bytes that cannot be compressed, loaded in the order of their keys, which is best for trees. %s", hybrid.KeySize, hybrid.ValueSize, limit),
+		"Bytes read and written are those that the kernel counts for the process. A second after each cell of Sets counts too; what is compacted later does not.",
+		fmt.Sprintf("Restarts: values of %d bytes, warm page cache, 1,000 entries looked for afterwards; kill is kill -9 after one entry in a hundred was overwritten.", restartValueSize),
+		fmt.Sprintf("FasterKvCache's table: %d keys of %d bytes in 2 MB, half of the operations on 50 of them; each goroutine does 1,000 operations, and all of them are done.", hybrid.FasterKeys, hybrid.FasterValueSize),
+	}
+}
+
+// hybridClean removes what a run left on the disk.
+func hybridClean(p plan) error { return os.RemoveAll(p.scratch()) }
+
+// hybridData is the bytes of keys and values.
+func (j job) hybridData() int64 { return int64(j.Entries) * (hybrid.KeySize + hybrid.ValueSize) }
+
+// hybridMemory is the limit of a job's process, in bytes; 0: none.
+func hybridMemory(j job) int64 {
+	const least = 96 << 20 // for the program itself
+	times, _, err := j.hybridParam()
+	if err != nil || j.Kind != "hybrid-run" {
+		return 0
+	}
+	return max(j.hybridData()/times, least)
+}
+
+// loadMemory is what a store may use while it is filled, or opened again.
+func loadMemory(data int64) int64 { return min(max(data/2, 256<<20), 1<<30) }
+
+// freshStore makes an empty directory for a store, after removing those of
+// others: one at a time is enough for any disk.
+func freshStore(j job, what string) (string, error) {
+	_, root, err := j.hybridParam()
+	if err != nil {
+		return "", err
+	}
+	if err := os.RemoveAll(root); err != nil {
+		return "", err
+	}
+	dir := filepath.Join(root, j.Rival+"-"+what)
+	return dir, os.MkdirAll(dir, 0o755)
+}
+
+func (j job) hybridSample(name, unit string, repeat int, ops int64, value float64) samples.Sample {
+	return samples.Sample{Suite: j.Suite, Name: name, Cache: j.Rival, Repeat: repeat, Ops: max(ops, 1), Value: value, Unit: unit}
+}
+
+func hybridLoadWeight(j job) float64 { return float64(j.Entries) * 4e-6 }
+
+// runHybridLoad fills a store, in the order of the keys.
+func runHybridLoad(j job, out *emitter) error {
+	dir, err := freshStore(j, "data")
+	if err != nil {
+		return err
+	}
+	e, err := hybrid.Find(j.Rival)
+	if err != nil {
+		return err
+	}
+	s, err := e.Open(hybrid.Config{Dir: dir, Memory: loadMemory(j.hybridData()), DataBytes: j.hybridData(), Readers: 1})
+	if err != nil {
+		return err
+	}
+	before, began := hybrid.ReadIO(), time.Now()
+	if err := s.Load(j.Entries, sorted(j.Entries, hybrid.ValueSize)); err != nil {
+		return err
+	}
+	took := time.Since(began)
+	if err := s.Close(); err != nil {
+		return err
+	}
+	after := hybrid.ReadIO()
+	out.emit(j.hybridSample(fmt.Sprintf("load/n=%d/value=%d", j.Entries, hybrid.ValueSize), "ns/op", 0, int64(j.Entries), float64(took.Nanoseconds())/float64(j.Entries)))
+	if after.Known {
+		out.emit(j.hybridSample("written/load", "bytes/byte", 0, int64(j.Entries), float64(after.Written-before.Written)/float64(j.hybridData())))
+	}
+	return nil
+}
+
+// sorted is hybrid.Pair in the order of the keys, which trees like best.
+func sorted(n, valueSize int) func(i int) (key, value []byte) {
+	type place struct {
+		key    [keys.Size]byte
+		number uint32
+	}
+	order := make([]place, n)
+	for i := range order {
+		keys.Append(order[i].key[:0], uint64(i))
+		order[i].number = uint32(i)
+	}
+	slices.SortFunc(order, func(a, b place) int { return bytes.Compare(a.key[:], b.key[:]) })
+	pair := hybrid.Pair(valueSize)
+	return func(i int) ([]byte, []byte) { return pair(int(order[i].number)) }
+}
+
+// A hybridCell is one mix of operations.
+type hybridCell struct {
+	name     string
+	sets     int // of 100 operations
+	inFlight []int
+}
+
+// hybridCells lists what is measured at some times the memory.
+func hybridCells(times int64) []hybridCell {
+	if times != fullTimes {
+		return []hybridCell{{"get", 0, []int{8}}, {"mix", 5, []int{8}}}
+	}
+	return []hybridCell{{"get", 0, []int{1, 8, 64}}, {"mix", 5, []int{8}}, {"set", 100, []int{8}}}
+}
+
+// hybridSlice is the length of one repeat of a cell.
+func (j job) hybridSlice() time.Duration {
+	if j.Small {
+		return 20 * time.Millisecond
+	}
+	return time.Second
+}
+
+func (j job) hybridRepeats() int { return min(j.Repeats, 3) }
+
+func hybridRunGroups(j job) int {
+	times, _, err := j.hybridParam()
+	if err != nil {
+		return 1
+	}
+	n := 0
+	for _, c := range hybridCells(times) {
+		n += 2 * len(c.inFlight)
+	}
+	return n
+}
+
+func hybridRunWeight(j job) float64 {
+	return (float64(hybridRunGroups(j)*(j.hybridRepeats()+1)) + 4) * j.hybridSlice().Seconds()
+}
+
+// runHybridRun measures a filled store under a limit of memory. Param's number
+// is how many times the memory the data is.
+func runHybridRun(j job, out *emitter) error {
+	times, root, err := j.hybridParam()
+	if err != nil {
+		return err
+	}
+	e, err := hybrid.Find(j.Rival)
+	if err != nil {
+		return err
+	}
+	s, err := e.Open(hybrid.Config{Dir: filepath.Join(root, j.Rival+"-data"), Memory: hybridMemory(j), DataBytes: j.hybridData(), Readers: 64})
+	if err != nil {
+		return err
+	}
+	for _, order := range []keys.Order{keys.Zipf, keys.Uniform} {
+		warm := hybrid.Work{Order: order, InFlight: 8, Entries: j.Entries, ValueSize: hybrid.ValueSize, Time: 2 * j.hybridSlice()}
+		if _, err := hybrid.Run(s, warm, 1, false); err != nil {
+			return err
+		}
+		for _, c := range hybridCells(times) {
+			for _, inFlight := range c.inFlight {
+				cell := fmt.Sprintf("%s/%s/times=%d", c.name, order, times)
+				group, err := j.hybridCell(s, cell, hybrid.Work{
+					Order: order, Sets: c.sets, InFlight: inFlight, Entries: j.Entries, ValueSize: hybrid.ValueSize, Time: j.hybridSlice(),
+				})
+				if err != nil {
+					return fmt.Errorf("%s: %w", cell, err)
+				}
+				out.emit(group...)
+			}
+		}
+	}
+	return s.Close()
+}
+
+// hybridCell repeats one cell; what the device did is summed up over the
+// repeats, and over a second for what is left to do.
+func (j job) hybridCell(s hybrid.Store, cell string, w hybrid.Work) ([]samples.Sample, error) {
+	var out []samples.Sample
+	var all hybrid.Result
+	before := hybrid.ReadIO()
+	for repeat := range j.hybridRepeats() {
+		r, err := hybrid.Run(s, w, uint64(2+repeat)*1000, w.Sets > 0 && repeat == j.hybridRepeats()-1)
+		if err != nil {
+			return nil, err
+		}
+		name := fmt.Sprintf("%s/n=%d/value=%d/inflight=%d", cell, j.Entries, w.ValueSize, w.InFlight)
+		sample := j.hybridSample(name, "ns/op", repeat, r.Ops, float64(r.Elapsed.Nanoseconds())/float64(r.Ops))
+		if sample.Misses = r.Misses; r.Gets > 0 {
+			hit := float64(r.Gets-r.Misses) / float64(r.Gets)
+			sample.Hit = &hit
+		}
+		out = append(out, sample)
+		all.Ops, all.Sets = all.Ops+r.Ops, all.Sets+r.Sets
+	}
+	if w.Sets > 0 {
+		time.Sleep(j.hybridSlice())
+	}
+	after := hybrid.ReadIO()
+	switch {
+	case !after.Known:
+	case w.Sets == 100:
+		user := float64(all.Sets) * (hybrid.KeySize + hybrid.ValueSize)
+		out = append(out, j.hybridSample("written/"+cell, "bytes/byte", 0, all.Sets, float64(after.Written-before.Written)/user))
+	case w.Sets == 0 && w.InFlight == 8:
+		out = append(out, j.hybridSample("read/"+cell, "bytes/op", 0, all.Ops, float64(after.Read-before.Read)/float64(all.Ops)))
+	}
+	return out, nil
+}
+
+func hybridFasterGroups(job) int { return len(hybrid.FasterOps) * len(hybrid.FasterGoroutines) }
+
+// runHybridFaster repeats FasterKvCache's table.
+func runHybridFaster(j job, out *emitter) error {
+	dir, err := freshStore(j, "faster")
+	if err != nil {
+		return err
+	}
+	e, err := hybrid.Find(j.Rival)
+	if err != nil {
+		return err
+	}
+	s, err := e.Open(hybrid.Config{Dir: dir, Memory: hybrid.FasterMemory, DataBytes: hybrid.FasterKeys * hybrid.FasterValueSize, Readers: 8})
+	if err != nil {
+		return err
+	}
+	if err := s.Load(hybrid.FasterKeys, hybrid.Pair(hybrid.FasterValueSize)); err != nil {
+		return err
+	}
+	for _, op := range hybrid.FasterOps {
+		for _, goroutines := range hybrid.FasterGoroutines {
+			var group []samples.Sample
+			for repeat := range j.Repeats {
+				took, misses, err := hybrid.Faster(s, op.Sets, goroutines, uint64(repeat)*100)
+				if err != nil {
+					return err
+				}
+				sample := j.hybridSample(fmt.Sprintf("faster/%s/goroutines=%d", op.Name, goroutines), "µs/1000ops", repeat, int64(goroutines)*1000, float64(took.Nanoseconds())/1e3)
+				sample.Misses = misses
+				group = append(group, sample)
+			}
+			out.emit(group...)
+		}
+	}
+	return s.Close()
+}
+
+func hybridRestartWeight(j job) float64 {
+	size, _, err := j.hybridParam()
+	if err != nil {
+		return 1
+	}
+	return 1 + float64(size)/150e6
+}
+
+// restartJob is j with as many entries as make the size that Param asks for.
+func restartJob(j job) (job, string, error) {
+	size, root, err := j.hybridParam()
+	j.Entries = int(size / (keys.Size + restartValueSize))
+	return j, filepath.Join(root, j.Rival+"-restart"), err
+}
+
+// openRestart opens the store of a restart.
+func openRestart(j job, dir string) (hybrid.Store, error) {
+	e, err := hybrid.Find(j.Rival)
+	if err != nil {
+		return nil, err
+	}
+	data := int64(j.Entries) * (keys.Size + restartValueSize)
+	return e.Open(hybrid.Config{Dir: dir, Memory: loadMemory(data), DataBytes: data, Readers: 1})
+}
+
+// runHybridRestart fills a store, closes it, and measures the time from opening
+// it to the first answer; then the same after a process that wrote to it was
+// killed. Param's number is the bytes of data. The page cache stays warm.
+func runHybridRestart(j job, out *emitter) error {
+	size, _, err := j.hybridParam()
+	if err != nil {
+		return err
+	}
+	if _, err := freshStore(j, "restart"); err != nil {
+		return err
+	}
+	what := fmt.Sprintf("size=%dMB", size>>20)
+	for _, after := range []string{"close", "kill"} {
+		if err := runWriter(j, after); err != nil {
+			return fmt.Errorf("writer before %s: %w", after, err)
+		}
+		rj, dir, err := restartJob(j)
+		if err != nil {
+			return err
+		}
+		s, took, hit, err := firstAnswer(rj, dir)
+		if err != nil {
+			return fmt.Errorf("open after %s: %w", after, err)
+		}
+		sample := j.hybridSample("restart/"+after+"/"+what, "s", 0, 1, took.Seconds())
+		sample.Hit, sample.Dropped = &hit, int64(float64(restartReads)*(1-hit)+0.5)
+		out.emit(sample)
+		if err := s.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// restartReads is the number of entries that are looked for after a restart.
+const restartReads = 1000
+
+// firstAnswer opens a store and reads one entry, which is timed, and then an
+// even sample of all, of which it tells the share that is there.
+func firstAnswer(j job, dir string) (hybrid.Store, time.Duration, float64, error) {
+	pair := hybrid.Pair(restartValueSize)
+	key, _ := pair(0)
+	began := time.Now()
+	s, err := openRestart(j, dir)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	if _, _, err := s.Get(nil, key); err != nil {
+		return s, 0, 0, err
+	}
+	took := time.Since(began)
+	hits := 0
+	for i := range restartReads {
+		key, _ := pair(i * (j.Entries / restartReads))
+		_, ok, err := s.Get(nil, key)
+		if err != nil {
+			return s, took, 0, err
+		}
+		if ok {
+			hits++
+		}
+	}
+	return s, took, float64(hits) / restartReads, nil
+}
+
+// runWriter runs the process that writes to the store, and ends it: it closes
+// the store, or it is killed when it has written.
+func runWriter(j job, after string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	j.Kind = "hybrid-writer"
+	cmd := exec.Command(self, j.args()...)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	if _, err := io.ReadFull(stdout, make([]byte, 1)); err != nil {
+		return errors.Join(err, cmd.Wait())
+	}
+	if after == "kill" {
+		if err := cmd.Process.Kill(); err != nil {
+			return err
+		}
+		_ = cmd.Wait() // it was killed
+		return nil
+	}
+	if err := in.Close(); err != nil {
+		return err
+	}
+	return cmd.Wait()
+}
+
+// runHybridWriter fills an empty store, or overwrites one entry in a hundred of
+// a full one, says so with a byte, and waits to be killed or told to close.
+func runHybridWriter(j job, out *emitter) error {
+	j, dir, err := restartJob(j)
+	if err != nil {
+		return err
+	}
+	s, err := openRestart(j, dir)
+	if err != nil {
+		return err
+	}
+	pair := hybrid.Pair(restartValueSize)
+	key, _ := pair(0)
+	_, full, err := s.Get(nil, key)
+	if err != nil {
+		return err
+	}
+	if !full {
+		err = s.Load(j.Entries, sorted(j.Entries, restartValueSize))
+	}
+	for i := 0; err == nil && full && i < j.Entries; i += 100 {
+		err = s.Set(pair(i))
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := out.w.Write([]byte{'\n'}); err != nil {
+		return err
+	}
+	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
+		return err
+	}
+	return s.Close()
+}
