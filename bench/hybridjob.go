@@ -68,10 +68,7 @@ func hybridJobs(p plan, taking []string, add func(job)) error {
 	if err := checkDisk(p.Out, 3*max(data, slices.Max(p.restartBytes()))); err != nil {
 		return err
 	}
-	if slices.Contains(hybrid.Names(), hybrid.Firn) {
-		taking = append([]string{hybrid.Firn}, taking...)
-	}
-	for _, name := range taking {
+	for _, name := range append([]string{hybrid.Firn}, taking...) {
 		add(job{Kind: "hybrid-load", Rival: name, Param: param(0, dir)})
 		for _, times := range hybridTimes {
 			if p.Small && times != fullTimes {

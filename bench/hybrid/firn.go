@@ -1,16 +1,12 @@
-//go:build firn_ssd
-
 package hybrid
 
 import (
 	"github.com/firncache/firn"
 )
 
-func init() {
-	Engines = append([]Engine{{
-		Name: Firn, Setup: "RAMBytes 3/4 of the memory, SSD.Bytes 2 × the data, AdmitAll",
-		Open: openFirn,
-	}}, Engines...)
+var firnEngine = Engine{
+	Name: Firn, Setup: "RAMBytes 3/4 of the memory, SSD.Bytes 2 × the data, AdmitAll, otherwise defaults",
+	Open: openFirn,
 }
 
 type firnStore struct{ c *firn.Cache }

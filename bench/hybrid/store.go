@@ -50,7 +50,7 @@ type Engine struct {
 const Firn = "firn"
 
 // Engines lists them in the order of the tables.
-var Engines = []Engine{pebbleEngine, badgerEngine, bboltEngine, sqliteEngine}
+var Engines = []Engine{firnEngine, pebbleEngine, badgerEngine, bboltEngine, sqliteEngine}
 
 // Names lists the engines.
 func Names() []string {
