@@ -107,7 +107,7 @@ func hybridNotes([]samples.Sample) ([]samples.Sample, []string) {
 	return nil, []string{
 		fmt.Sprintf("Entries of %d + %d bytes that cannot be compressed, loaded in the order of their keys, which is best for trees. %s", hybrid.KeySize, hybrid.ValueSize, limit),
 		"Bytes read and written are those that the kernel counts for the process. A second after each cell of Sets counts too; what is compacted later does not.",
-		fmt.Sprintf("Restarts: values of %d bytes, warm page cache, 1,000 entries looked for afterwards; kill is kill -9 after one entry in a hundred was overwritten.", restartValueSize),
+		fmt.Sprintf("Restarts: values of %d bytes, warm page cache; the time is until 100 entries spread over all have been found. Kill is kill -9 after one entry in a hundred was overwritten; those are not looked for, since what a cache holds in memory alone may be lost.", restartValueSize),
 		fmt.Sprintf("FasterKvCache's table: %d keys of %d bytes in 2 MB, half of the operations on 50 of them; each goroutine does 1,000 operations, and all of them are done.", hybrid.FasterKeys, hybrid.FasterValueSize),
 	}
 }
@@ -383,7 +383,7 @@ func runHybridRestart(j job, out *emitter) error {
 		return err
 	}
 	what := fmt.Sprintf("size=%dMB", size>>20)
-	for _, after := range []string{"close", "kill"} {
+	for _, after := range []string{afterClose, afterKill} {
 		if err := runWriter(j, after); err != nil {
 			return fmt.Errorf("writer before %s: %w", after, err)
 		}
@@ -405,35 +405,46 @@ func runHybridRestart(j job, out *emitter) error {
 	return nil
 }
 
-// restartReads is the number of entries that are looked for after a restart.
-const restartReads = 1000
+// The two ends of a process that a store is opened after.
+const (
+	afterClose = "close"
+	afterKill  = "kill"
+)
 
-// firstAnswer opens a store and reads one entry, which is timed, and then an
-// even sample of all, of which it tells the share that is there.
+// Entries are looked for after a restart until all are there, for a while.
+const (
+	restartReads = 100
+	restartWait  = 30 * time.Second
+)
+
+// firstAnswer opens a store and reads an even sample of the entries, until all
+// were found: a store may answer with misses while it still recovers. It
+// returns how long that took, and the share that was found. Entries that the
+// killed process overwrote are not in the sample: they may be lost with what
+// was only in memory.
 func firstAnswer(j job, dir string) (hybrid.Store, time.Duration, float64, error) {
 	pair := hybrid.Pair(restartValueSize)
-	key, _ := pair(0)
 	began := time.Now()
 	s, err := openRestart(j, dir)
 	if err != nil {
 		return nil, 0, 0, err
 	}
-	if _, _, err := s.Get(nil, key); err != nil {
-		return s, 0, 0, err
-	}
-	took := time.Since(began)
 	hits := 0
-	for i := range restartReads {
-		key, _ := pair(i * (j.Entries / restartReads))
+	for i := 0; i < restartReads; {
+		key, _ := pair(overwriteEvery*(i*(j.Entries/overwriteEvery)/restartReads) + 1)
 		_, ok, err := s.Get(nil, key)
 		if err != nil {
-			return s, took, 0, err
+			return s, 0, 0, err
 		}
 		if ok {
 			hits++
+		} else if time.Since(began) < restartWait {
+			time.Sleep(time.Millisecond)
+			continue
 		}
+		i++
 	}
-	return s, took, float64(hits) / restartReads, nil
+	return s, time.Since(began), float64(hits) / restartReads, nil
 }
 
 // runWriter runs the process that writes to the store, and ends it: it closes
@@ -443,7 +454,11 @@ func runWriter(j job, after string) error {
 	if err != nil {
 		return err
 	}
-	j.Kind = "hybrid-writer"
+	size, root, err := j.hybridParam()
+	if err != nil {
+		return err
+	}
+	j.Kind, j.Param = "hybrid-writer", param(size, after+":"+root)
 	cmd := exec.Command(self, j.args()...)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
@@ -460,7 +475,7 @@ func runWriter(j job, after string) error {
 	if _, err := io.ReadFull(stdout, make([]byte, 1)); err != nil {
 		return errors.Join(err, cmd.Wait())
 	}
-	if after == "kill" {
+	if after == afterKill {
 		if err := cmd.Process.Kill(); err != nil {
 			return err
 		}
@@ -473,9 +488,20 @@ func runWriter(j job, after string) error {
 	return cmd.Wait()
 }
 
-// runHybridWriter fills an empty store, or overwrites one entry in a hundred of
-// a full one, says so with a byte, and waits to be killed or told to close.
+// overwriteEvery tells which entries are overwritten before the kill: those
+// whose numbers are its multiples.
+const overwriteEvery = 100
+
+// runHybridWriter fills a store that will be closed, or overwrites some entries
+// of one before the kill. It says with a byte that it is done, and waits for its
+// end. Param is NUMBER:close:DIRECTORY, or kill.
 func runHybridWriter(j job, out *emitter) error {
+	size, rest, err := j.hybridParam()
+	if err != nil {
+		return err
+	}
+	after, root, _ := strings.Cut(rest, ":")
+	j.Param = param(size, root)
 	j, dir, err := restartJob(j)
 	if err != nil {
 		return err
@@ -484,16 +510,11 @@ func runHybridWriter(j job, out *emitter) error {
 	if err != nil {
 		return err
 	}
-	pair := hybrid.Pair(restartValueSize)
-	key, _ := pair(0)
-	_, full, err := s.Get(nil, key)
-	if err != nil {
-		return err
-	}
-	if !full {
+	if after == afterClose {
 		err = s.Load(j.Entries, sorted(j.Entries, restartValueSize))
 	}
-	for i := 0; err == nil && full && i < j.Entries; i += 100 {
+	pair := hybrid.Pair(restartValueSize)
+	for i := 0; err == nil && after == afterKill && i < j.Entries; i += overwriteEvery {
 		err = s.Set(pair(i))
 	}
 	if err != nil {

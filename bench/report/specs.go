@@ -40,7 +40,7 @@ var specs = []spec{
 	{id: "eight", suite: "hybrid", name: regexp.MustCompile(`^(?P<facet>(?:get|mix|set)/(?:zipf|uniform)/times=[0-9.]+)/.*/inflight=8$`), title: "On disk: {facet} the memory, 8 in flight", unit: "thousand operations / s", rate: 1e6},
 	{id: "written", suite: "hybrid", name: regexp.MustCompile(`^written/(?P<facet>load|set.*)$`), title: "Bytes written to the device per byte of user data: {facet}", unit: "bytes / byte", logX: true, main: true},
 	{id: "read", suite: "hybrid", name: regexp.MustCompile(`^read/(?P<facet>get.*)$`), title: "Bytes read from the device per operation: {facet}", unit: "bytes", logX: true},
-	{id: "restart", suite: "hybrid", name: regexp.MustCompile(`^restart/(?P<facet>.*)$`), title: "Until the first read answers after {facet}", unit: "seconds", logX: true},
+	{id: "restart", suite: "hybrid", name: regexp.MustCompile(`^restart/(?P<facet>.*)$`), title: "Until 100 entries have been read after {facet}", unit: "seconds", logX: true},
 	{id: "faster", suite: "hybrid", name: regexp.MustCompile(`^faster/(?P<facet>read|write|mixed)/goroutines=(?P<x>\d+)$`), title: "FasterKvCache's table, {facet}: 1,000 keys", xLabel: "goroutines", unit: "µs / 1,000 operations", logX: true, logY: true, ticks: goroutineTicks},
 
 	{id: "readall", suite: "bufpool", name: regexp.MustCompile(`^readall/source=(?P<facet>[a-z]+)/size=(?P<x>\d+)/goroutines=1$`), title: "Reading a stream to its end: {facet}, 1 goroutine", xLabel: "bytes of the stream", unit: "ns / stream", logX: true, logY: true},
