@@ -126,6 +126,7 @@ func (c *Cache) SetWithTTL(key, value []byte, ttl time.Duration) error {
 func (c *Cache) setAbove(key, value []byte, deadline int64) error {
 	c.disk.tier.Throttle()
 	hash := c.ram.Hash(key)
+	c.disk.tier.Prefetch(hash)
 	if err := c.ram.SetHashed(hash, key, value, deadline); err != nil {
 		return err
 	}

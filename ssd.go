@@ -20,8 +20,10 @@ type disk struct {
 	closing  atomic.Bool
 }
 
-// Superseded, Demote and Holds are ram.Below: the RAM tier calls them under the
-// lock that orders the writes of a key.
+// Prefetch, Superseded, Demote and Holds are ram.Below: the RAM tier calls them
+// under the lock that orders the writes of a key.
+
+func (d *disk) Prefetch(hash uint64) { d.tier.Prefetch(hash) }
 
 func (d *disk) Superseded(hash uint64) { d.tier.Superseded(hash) }
 

@@ -4,6 +4,10 @@ package ram
 // a shard's lock held: they must not block on a disk and must not call the tier.
 // They are called from many goroutines at once, for one hash by one at a time.
 type Below interface {
+	// Prefetch is a hint that another call with this hash will follow soon. It is
+	// called with a lock held or without.
+	Prefetch(hash uint64)
+
 	// Superseded tells that a Set or Delete of a key with this hash has taken
 	// effect, whether or not the key was here. Whatever lies below under the hash
 	// is not to be found any more when it returns. It is called after the new

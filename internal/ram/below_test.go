@@ -281,6 +281,8 @@ type signal struct {
 	asked chan struct{}
 }
 
+func (s signal) Prefetch(uint64) {}
+
 func (s signal) Holds(hash, token uint64) bool {
 	select {
 	case s.asked <- struct{}{}:

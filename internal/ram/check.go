@@ -138,6 +138,9 @@ func (a *audit) queue(q policy.Lane) (n int, err error) {
 		if err := a.segment(q, id); err != nil {
 			return 0, err
 		}
+		if seg := &segs[id]; seg.mostlyDead != (seg.live <= s.tier.segSize()/2) {
+			return 0, fmt.Errorf("segment %d has %d live bytes; mostly dead: %v", id, seg.live, seg.mostlyDead)
+		}
 		prev = id
 		n++
 	}

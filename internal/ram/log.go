@@ -103,8 +103,17 @@ func (s *shard) seal(q policy.Lane) {
 	seg := &s.tier.segs[id]
 	seg.queue = q
 	s.queues[q].push(s.tier.segs, id)
+	s.noteDead(seg)
 	if seg.live == 0 {
 		s.release(id)
+	}
+}
+
+// noteDead counts a sealed segment once cleaning it may pay.
+func (s *shard) noteDead(seg *segment) {
+	if !seg.mostlyDead && seg.live <= s.tier.segSize()/2 {
+		seg.mostlyDead = true
+		s.mostlyDead++
 	}
 }
 
@@ -124,6 +133,9 @@ func (s *shard) kill(off, size uint64) {
 			s.tier.segs[next].head = 0
 		}
 		seg.live -= uint32(n)
+		if seg.queue != policy.None {
+			s.noteDead(seg)
+		}
 		if seg.live == 0 && seg.queue != policy.None && id != s.walking {
 			s.release(id)
 		}
@@ -140,6 +152,10 @@ func (s *shard) release(id uint32) {
 	if seg.queue != policy.None {
 		s.queues[seg.queue].remove(s.tier.segs, id)
 		seg.queue = policy.None
+	}
+	if seg.mostlyDead {
+		seg.mostlyDead = false
+		s.mostlyDead--
 	}
 	seg.owner.Store(0)
 	s.held.Add(-1)

@@ -88,6 +88,8 @@ func (l *lower) Demote(hash uint64, key, value []byte, deadline int64, read bool
 	return true
 }
 
+func (l *lower) Prefetch(uint64) {}
+
 func (l *lower) Holds(hash, token uint64) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -22,6 +22,9 @@ func (s *shard) reclaim() bool {
 // deadest is the sealed segment that is cheapest to clean, if that copies at
 // most half a segment: less is lost than by giving up the oldest records.
 func (s *shard) deadest() (best uint32) {
+	if s.mostlyDead == 0 {
+		return 0 // as a rule: looking through all segments costs more than the rest
+	}
 	least := uint64(s.tier.segSize()/2 + 1)
 	for q := range s.queues {
 		for id := s.queues[q].head; id != 0; id = s.tier.segs[id].next {

@@ -28,9 +28,10 @@ type segment struct {
 	// that shard, under its mutex, can be sure of it.
 	owner atomic.Uint32
 
-	lane  policy.Lane // the lane that filled it
-	queue policy.Lane // the queue it waits in: its lane's, or None
-	stamp uint32      // the shard's clock of evictions when it was opened
+	lane       policy.Lane // the lane that filled it
+	queue      policy.Lane // the queue it waits in: its lane's, or None
+	mostlyDead bool        // sealed, and counted in its shard's mostlyDead
+	stamp      uint32      // the shard's clock of evictions when it was opened
 
 	earliest int64 // no record here expires before, in clock milliseconds; 0 for none
 	latest   int64 // the last deadline here

@@ -48,6 +48,9 @@ func (s *shard) lookUpLater(off uint64, fn func(*entry)) uint64 {
 	r := s.tier.stored(off)
 	hash := s.tier.hash(s.key(&r))
 	s.tier.region.Prefetch(s.table.Offset(index.Home(hash, s.table.Shape())))
+	if below := s.tier.below; below != nil {
+		below.Prefetch(hash)
+	}
 	w.recs[w.n], w.hashes[w.n] = r, hash
 	w.n++
 	return r.size

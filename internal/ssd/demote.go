@@ -8,6 +8,9 @@ import (
 
 // What the tier above tells, under the lock that orders the writes of a key.
 
+// Prefetch begins to load what the other calls with this hash will look at.
+func (t *Tier) Prefetch(hash uint64) { t.index.prefetch(t.id(hash)) }
+
 // Demote takes over a record that leaves RAM. It reports whether the record
 // lives on here. It does not wait for the disk: when that is behind, the record
 // is refused.

@@ -96,6 +96,7 @@ type index struct {
 	shardBits uint
 	allowed   atomic.Int64 // bytes that the tables may take
 	used      atomic.Int64 // bytes that they take
+	stride    uint64       // slots that a shard's table can grow to
 	most      atomic.Int64 // bytes that they may ever take
 	refused   atomic.Bool  // an entry found no room
 	hungry    func()       // told when the tables should be allowed more
@@ -106,9 +107,10 @@ type index struct {
 type shard struct {
 	layout
 	mu      sync.Mutex
-	slots   []uint64 // the table, and slack for the last run of entries
-	all     []uint64 // the memory that it can grow into
-	homes   int      // entries have their homes in slots[:homes]
+	slots   []uint64     // the table, and slack for the last run of entries
+	all     []uint64     // the memory that it can grow into
+	size    atomic.Int64 // homes, for prefetch
+	homes   int          // entries have their homes in slots[:homes]
 	count   int
 	closed  bool         // recovery finds nothing more for these ids
 	unnoted []note       // what the journal has to say before a write of these ids is acknowledged
@@ -134,6 +136,7 @@ func newIndex(shardBits, locationBits uint, most int64) (*index, error) {
 	if x.region, err = offheap.Reserve(uint64(8*each) << shardBits); err != nil {
 		return nil, err
 	}
+	x.stride = uint64(each)
 	for i := range x.shards {
 		s := &x.shards[i]
 		s.layout = x.layout
@@ -145,13 +148,27 @@ func newIndex(shardBits, locationBits uint, most int64) (*index, error) {
 	return x, nil
 }
 
+func (s *shard) setHomes(n int) {
+	s.homes = n
+	s.size.Store(int64(n))
+}
+
 func (s *shard) reset() {
 	clear(s.slots)
-	s.homes, s.count, s.closed = leastHomes, 0, false
+	s.setHomes(leastHomes)
+	s.count, s.closed = 0, false
 	s.unnoted = s.unnoted[:0]
 	s.notes.Store(0)
 	s.slots = s.all[:leastHomes+shardSlack]
 	clear(s.slots)
+}
+
+// prefetch begins to load what looking an id up will touch. It is a hint, and
+// takes no lock.
+func (x *index) prefetch(n id) {
+	i := uint64(n >> (idBits - x.shardBits))
+	homes := int(x.shards[i].size.Load())
+	x.region.Prefetch(8 * (i*x.stride + uint64(x.home(x.fingerprintOf(n), homes))))
 }
 
 // shardOf is the shard of an id.
@@ -272,7 +289,8 @@ func (s *shard) fits(homes int) bool {
 // these lies behind what has not been read yet.
 func (s *shard) spread(homes int) {
 	old := s.slots
-	s.homes, s.slots = homes, s.all[:homes+shardSlack]
+	s.setHomes(homes)
+	s.slots = s.all[:homes+shardSlack]
 	clear(s.slots[len(old):])
 	to := len(s.slots)
 	for from := len(old) - 1; from >= 0; from-- {
