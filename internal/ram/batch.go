@@ -46,7 +46,8 @@ const maxPrefetch = 512
 
 // GetPrepared is Get for key i of a prepared window.
 func (t *Tier) GetPrepared(w *Window, i int, dst, key []byte) ([]byte, bool) {
-	return t.getHashed(dst, key, w.hashes[i])
+	v, _, ok := t.getHashed(dst, key, w.hashes[i])
+	return v, ok
 }
 
 // SetPrepared is Set for key i of a prepared window.

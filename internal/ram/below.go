@@ -47,10 +47,11 @@ func (s *shard) leave(e *entry) {
 	s.count.Evicted++
 }
 
-// demote offers a record to the tier below. It reports whether it took it.
+// demote offers a record to the tier below, unless it is hidden. It reports
+// whether it took it.
 func (s *shard) demote(hash uint64, r *stored, freq int) bool {
 	t := s.tier
-	if t.below == nil {
+	if t.below == nil || t.deadline(r) < 0 {
 		return false
 	}
 	key, value := s.keyValue(r)
@@ -105,7 +106,7 @@ func (t *Tier) promote(r *newRecord, token uint64, left *Left) bool {
 // the key out that is past its grace.
 func (s *shard) promotable(r *newRecord, token uint64) bool {
 	t := s.tier
-	if s.closed || t.below == nil || !t.fits(r) || r.deadline != 0 && t.clock.over(r.deadline, t.grace) {
+	if s.closed || t.below == nil || !t.fits(r) || t.past(r.deadline) {
 		return false
 	}
 	if b, slot, old, found := s.find(r.hash, r.key); found {

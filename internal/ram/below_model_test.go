@@ -72,7 +72,7 @@ func (h *twoTiers) superseded(hash uint64) {
 	if want := h.Hash(h.low.writing); hash != want {
 		h.low.fail("hash %#x was superseded, and %#x is written", hash, want)
 	}
-	v, out := h.get(h.shardOf(hash), nil, h.low.writing, hash)
+	v, _, out := h.get(h.shardOf(hash), nil, h.low.writing, hash)
 	if out == hit != (h.value != nil) || !bytes.Equal(v, h.value) {
 		h.low.fail("key %.20x was superseded before its write took effect", h.low.writing)
 	}
@@ -80,7 +80,7 @@ func (h *twoTiers) superseded(hash uint64) {
 
 // demoted sees that the record can still be found above.
 func (h *twoTiers) demoted(hash uint64, key []byte, _ bool) {
-	if _, out := h.get(h.shardOf(hash), nil, key, hash); out != hit {
+	if _, _, out := h.get(h.shardOf(hash), nil, key, hash); out != hit {
 		h.low.fail("key %.20x went before it was demoted", key)
 	}
 	if h.offered != nil {

@@ -19,14 +19,6 @@ type clock struct {
 	coarse atomic.Int64 // a recent time, kept by the janitor
 }
 
-// over reports whether a deadline and the grace after it have passed.
-func (c *clock) over(deadline, grace int64) bool {
-	if deadline > c.coarse.Load()+slack-grace {
-		return false
-	}
-	return deadline <= c.now()-grace
-}
-
 // expired reports whether a deadline has passed.
 func (c *clock) expired(deadline int64) bool {
 	if deadline > c.coarse.Load()+slack {

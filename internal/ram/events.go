@@ -31,9 +31,10 @@ type event struct {
 
 var eventsPool = sync.Pool{New: func() any { return new(events) }}
 
-// emit notes that a record leaves. It does nothing if nobody listens.
+// emit notes that a record leaves. It does nothing if nobody listens, or if the
+// record was hidden.
 func (s *shard) emit(r *stored, cause Cause) {
-	if s.tier.evicted == nil {
+	if s.tier.evicted == nil || s.tier.deadline(r) < 0 {
 		return
 	}
 	if s.events == nil {

@@ -2,10 +2,10 @@ package ram
 
 import "github.com/firncache/firn/internal/policy"
 
-// Sweep takes records out that expired, a grace ago, and gives their room back. It looks only at
-// segments where enough has expired: all of it, or records that are overdue by
-// a second and by 1/16 of the time between the segment's first deadline and
-// its last. It locks one shard at a time, for one segment at a time.
+// Sweep takes records out that are gone and gives their room back. It looks only
+// at segments where enough is: all of it, or records that are overdue by a
+// second and by 1/16 of the time between the first that goes and the last. It
+// locks one shard at a time, for one segment at a time.
 func (t *Tier) Sweep() {
 	var left Left
 	t.sweep(&left)
@@ -35,20 +35,20 @@ func (s *shard) sweep(id uint32, now int64, left *Left) {
 	s.mu.Lock()
 	defer s.unlock(left)
 	seg := &s.tier.segs[id]
-	if s.closed || seg.owner.Load() != s.number || !seg.sweepDue(now-s.tier.grace) {
+	if s.closed || seg.owner.Load() != s.number || !seg.sweepDue(now) {
 		return
 	}
 	earliest, latest := int64(0), int64(0)
 	s.eachLive(id, func(e *entry) {
-		deadline := s.tier.deadline(&e.rec)
+		until := s.tier.until(s.tier.deadline(&e.rec))
 		switch {
-		case deadline == 0:
-		case s.tier.clock.over(deadline, s.tier.grace):
+		case until == 0:
+		case s.tier.clock.expired(until):
 			s.expire(e)
 		case earliest == 0:
-			earliest, latest = deadline, deadline
+			earliest, latest = until, until
 		default:
-			earliest, latest = min(earliest, deadline), max(latest, deadline)
+			earliest, latest = min(earliest, until), max(latest, until)
 		}
 	})
 	seg.earliest, seg.latest = earliest, latest
@@ -57,8 +57,7 @@ func (s *shard) sweep(id uint32, now int64, left *Left) {
 	}
 }
 
-// sweepDue reports whether looking through the segment for records that were due
-// by now is worth it.
+// sweepDue reports whether looking through the segment is worth it.
 func (seg *segment) sweepDue(now int64) bool {
 	if seg.earliest == 0 || now < seg.earliest {
 		return false

@@ -23,11 +23,20 @@ const (
 const lockFreeTries = 8
 
 // Get appends the value of key to dst; without one it returns dst unchanged.
-func (t *Tier) Get(dst, key []byte) ([]byte, bool) { return t.getHashed(dst, key, t.hash(key)) }
+func (t *Tier) Get(dst, key []byte) ([]byte, bool) {
+	v, _, ok := t.getHashed(dst, key, t.hash(key))
+	return v, ok
+}
+
+// GetWithDeadline is Get that also tells when the record expires, 0 for never.
+func (t *Tier) GetWithDeadline(dst, key []byte) (value []byte, deadline int64, ok bool) {
+	return t.getHashed(dst, key, t.hash(key))
+}
 
 // GetHashed is Get for a key with this hash.
 func (t *Tier) GetHashed(hash uint64, dst, key []byte) ([]byte, bool) {
-	return t.getHashed(dst, key, hash)
+	v, _, ok := t.getHashed(dst, key, hash)
+	return v, ok
 }
 
 // getHashed is the fast path: a record of usual length that lies in one piece,
@@ -35,7 +44,7 @@ func (t *Tier) GetHashed(hash uint64, dst, key []byte) ([]byte, bool) {
 // is get's. Its length is spent on having few calls but those that compare and
 // copy bytes, so that the processor can begin the next search while this one
 // waits for memory.
-func (t *Tier) getHashed(dst, key []byte, hash uint64) ([]byte, bool) {
+func (t *Tier) getHashed(dst, key []byte, hash uint64) (value []byte, deadline int64, ok bool) {
 	s := t.shardOf(hash)
 	epoch, shape := s.epoch.Load(), s.table.Shape()
 	b := offheap.At[index.Bucket](t.region, s.table.Offset(index.Home(hash, shape)))
@@ -56,8 +65,12 @@ func (t *Tier) getHashed(dst, key []byte, hash uint64) ([]byte, bool) {
 			if !t.region.Equal(off+uint64(sh.HeaderLen()), key) {
 				continue
 			}
-			if sh.Expires() && t.clock.expired(int64(offheap.At[atomic.Uint64](t.region, off+8).Load())) {
-				return t.getSlow(dst, key, hash)
+			deadline = 0
+			if sh.Expires() {
+				deadline = int64(offheap.At[atomic.Uint64](t.region, off+8).Load())
+				if t.clock.expired(deadline) {
+					return t.getSlow(dst, key, hash)
+				}
 			}
 			v := t.region.AppendOut(dst, off+from, n)
 			if !s.unchanged(epoch, b, slot, loc, h, version) {
@@ -65,7 +78,7 @@ func (t *Tier) getHashed(dst, key []byte, hash uint64) ([]byte, bool) {
 			}
 			b.Touch(slot, word)
 			t.read(hash)
-			return v, true
+			return v, deadline, true
 		}
 		if !b.Linked() {
 			break
@@ -79,7 +92,7 @@ func (t *Tier) getHashed(dst, key []byte, hash uint64) ([]byte, bool) {
 		return t.getSlow(dst, key, hash)
 	}
 	t.reads.count(false)
-	return dst, false
+	return dst, 0, false
 }
 
 // read counts a hit, for the policy and the statistics.
@@ -91,14 +104,14 @@ func (t *Tier) read(hash uint64) {
 }
 
 // getSlow is Get for what the fast path left.
-func (t *Tier) getSlow(dst, key []byte, hash uint64) ([]byte, bool) {
-	v, out := t.getAgain(dst, key, hash)
+func (t *Tier) getSlow(dst, key []byte, hash uint64) (value []byte, deadline int64, ok bool) {
+	v, deadline, out := t.getAgain(dst, key, hash)
 	if out == hit {
 		t.read(hash)
-		return v, true
+		return v, deadline, true
 	}
 	t.reads.count(false)
-	return v, false
+	return v, 0, false
 }
 
 // Peek is Get, but it does not count as a hit or a miss.
@@ -108,30 +121,30 @@ func (t *Tier) Peek(dst, key []byte) ([]byte, bool) {
 
 // PeekHashed is Peek for a key with this hash.
 func (t *Tier) PeekHashed(hash uint64, dst, key []byte) ([]byte, bool) {
-	v, out := t.getAgain(dst, key, hash)
+	v, _, out := t.getAgain(dst, key, hash)
 	return v, out == hit
 }
 
 // getAgain searches until nothing disturbs it, in the end under the lock.
-func (t *Tier) getAgain(dst, key []byte, hash uint64) ([]byte, outcome) {
+func (t *Tier) getAgain(dst, key []byte, hash uint64) (value []byte, deadline int64, out outcome) {
 	s := t.shardOf(hash)
 	for range lockFreeTries {
-		if v, out := t.get(s, dst, key, hash); out != torn {
-			return v, out
+		if v, deadline, out := t.get(s, dst, key, hash); out != torn {
+			return v, deadline, out
 		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	v, out := t.get(s, dst, key, hash)
+	v, deadline, out := t.get(s, dst, key, hash)
 	if out == torn {
 		panic("ram: a record changed under its shard's lock")
 	}
-	return v, out
+	return v, deadline, out
 }
 
 // get searches without a lock. The order of its loads is the argument that it
 // is right; see docs/CONCURRENCY.md.
-func (t *Tier) get(s *shard, dst, key []byte, hash uint64) ([]byte, outcome) {
+func (t *Tier) get(s *shard, dst, key []byte, hash uint64) (value []byte, deadline int64, out outcome) {
 	epoch, shape := s.epoch.Load(), s.table.Shape()
 	tag := index.TagOf(hash)
 	for b := s.table.Bucket(index.Home(hash, shape)); b != nil; b = s.nextBucket(b, epoch) {
@@ -143,7 +156,7 @@ func (t *Tier) get(s *shard, dst, key []byte, hash uint64) ([]byte, outcome) {
 				continue
 			}
 			if off >= t.ghostAt { // a bucket whose memory was reused
-				return dst, torn
+				return dst, 0, torn
 			}
 			h := t.header(off)
 			version, sh := h.version.Load(), record.Shape(h.shape.Load())
@@ -152,38 +165,42 @@ func (t *Tier) get(s *shard, dst, key []byte, hash uint64) ([]byte, outcome) {
 			}
 			from, n := uint64(sh.HeaderLen()+len(key)), sh.ShortValueLen()
 			if sh.Long() || !t.whole(off, from+uint64(n)) {
-				v, out := t.getStraddling(s, dst, key, off, epoch)
+				v, deadline, out := t.getStraddling(s, dst, key, off, epoch)
 				if out == miss && b.Location(slot) == loc {
 					continue
 				}
 				if out != hit || !s.unchanged(epoch, b, slot, loc, h, version) {
-					return dst, torn
+					return dst, 0, torn
 				}
 				b.Touch(slot, word)
-				return v, out
+				return v, deadline, out
 			}
 			if !t.region.Equal(off+uint64(sh.HeaderLen()), key) {
 				continue
 			}
-			if sh.Expires() && t.clock.expired(int64(offheap.At[atomic.Uint64](t.region, off+8).Load())) {
+			deadline = 0
+			if sh.Expires() {
+				deadline = int64(offheap.At[atomic.Uint64](t.region, off+8).Load())
+			}
+			if deadline != 0 && t.clock.expired(deadline) {
 				if !s.unchanged(epoch, b, slot, loc, h, version) { // it may have been set anew meanwhile
-					return dst, torn
+					return dst, 0, torn
 				}
-				return dst, miss
+				return dst, 0, miss
 			}
 			v := t.region.AppendOut(dst, off+from, n)
 			if !s.unchanged(epoch, b, slot, loc, h, version) {
-				return dst, torn
+				return dst, 0, torn
 			}
 			b.Touch(slot, word)
-			return v, hit
+			return v, deadline, hit
 		}
 	}
 	offheap.LoadFence()
 	if s.epoch.Load() != epoch || s.table.Shape() != shape {
-		return dst, torn
+		return dst, 0, torn
 	}
-	return dst, miss
+	return dst, 0, miss
 }
 
 // nextBucket follows a link, but none that was read from reused memory: that
@@ -214,18 +231,18 @@ func (s *shard) unchanged(epoch uint64, b *index.Bucket, slot int, loc uint32, h
 
 // getStraddling is get's slow path for a record that lies in several segments,
 // or is long. The caller checks afterwards whether it stayed unchanged.
-func (t *Tier) getStraddling(s *shard, dst, key []byte, off, epoch uint64) ([]byte, outcome) {
+func (t *Tier) getStraddling(s *shard, dst, key []byte, off, epoch uint64) (value []byte, deadline int64, out outcome) {
 	r := t.stored(off)
 	if !t.equalPieces(off, uint64(r.keyOffset()), key) {
-		return dst, miss
+		return dst, 0, miss
 	}
 	if t.expired(&r) {
-		return dst, miss
+		return dst, 0, miss
 	}
 	// The length is believed only if it was not read from reused memory.
 	offheap.LoadFence()
 	if s.epoch.Load() != epoch || uint64(r.valueLen) > t.region.Size() {
-		return dst, torn
+		return dst, 0, torn
 	}
-	return t.gather(slices.Grow(dst, r.valueLen), off, uint64(r.valueOffset()), r.valueLen), hit
+	return t.gather(slices.Grow(dst, r.valueLen), off, uint64(r.valueOffset()), r.valueLen), t.deadline(&r), hit
 }

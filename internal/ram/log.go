@@ -170,15 +170,16 @@ func (s *shard) retire(id uint32) {
 	s.tier.pool.give(id)
 }
 
-// noteDeadline tells the record's segment when to look for expired records.
+// noteDeadline tells the record's segment when to look for records that are gone.
 func (s *shard) noteDeadline(off uint64, deadline int64) {
-	if deadline == 0 {
+	until := s.tier.until(deadline)
+	if until == 0 {
 		return
 	}
 	id, _ := s.tier.segmentAt(off)
 	seg := &s.tier.segs[id]
-	if seg.earliest == 0 || deadline < seg.earliest {
-		seg.earliest = deadline
+	if seg.earliest == 0 || until < seg.earliest {
+		seg.earliest = until
 	}
-	seg.latest = max(seg.latest, deadline)
+	seg.latest = max(seg.latest, until)
 }

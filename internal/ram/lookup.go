@@ -18,8 +18,9 @@ func (t *Tier) DeadlineHashed(hash uint64, key []byte) (deadline int64, ok bool)
 	return t.deadline(&r), true
 }
 
-// PeekStale is Peek that also finds a record past its deadline, within its grace.
-// It returns the deadline too, 0 for never.
+// PeekStale is Peek that also finds a record past its deadline, within its grace,
+// and a hidden one. It returns the deadline too, 0 for never, and below 0 for a
+// hidden record.
 func (t *Tier) PeekStale(dst, key []byte) (value []byte, deadline int64, ok bool) {
 	return t.PeekStaleHashed(t.hash(key), dst, key)
 }
@@ -36,6 +37,9 @@ func (t *Tier) PeekStaleHashed(hash uint64, dst, key []byte) (value []byte, dead
 	b.Touch(slot, b.Word(slot))
 	return append(dst, s.value(&r)...), t.deadline(&r), true
 }
+
+// Passed reports whether a moment, in milliseconds, has come.
+func (t *Tier) Passed(moment int64) bool { return t.clock.expired(moment) }
 
 // Inspect calls f while the shard of hash is locked, with whether the key has a
 // live record here. Nothing under the hash is written, demoted or promoted

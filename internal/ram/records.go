@@ -12,7 +12,7 @@ import (
 type newRecord struct {
 	hash       uint64
 	key, value []byte
-	deadline   int64 // 0: never expires
+	deadline   int64 // 0: never expires; below 0: hidden until then
 	shape      record.Shape
 	size       uint64 // what it takes in the log
 	version    uint32 // to begin with: 0 or wasRead
@@ -66,11 +66,25 @@ func (t *Tier) expired(r *stored) bool {
 	return d != 0 && t.clock.expired(d)
 }
 
-// gone reports whether the record's deadline and its grace have passed. Until
-// then it leaves as a live record does.
-func (t *Tier) gone(r *stored) bool {
-	d := t.deadline(r)
-	return d != 0 && t.clock.over(d, t.grace)
+// gone reports whether the record's deadline and its grace have passed, or a
+// hidden record's time. Until then it leaves as a live record does.
+func (t *Tier) gone(r *stored) bool { return t.past(t.deadline(r)) }
+
+// past reports whether a record with this deadline is gone.
+func (t *Tier) past(deadline int64) bool {
+	u := t.until(deadline)
+	return u != 0 && t.clock.expired(u)
+}
+
+// until is when a record with this deadline is gone, 0 for never.
+func (t *Tier) until(deadline int64) int64 {
+	switch {
+	case deadline > 0:
+		return deadline + t.grace
+	case deadline < 0:
+		return -deadline
+	}
+	return 0
 }
 
 func (r *stored) keyOffset() int   { return r.shape.HeaderLen() }

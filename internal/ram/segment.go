@@ -33,8 +33,8 @@ type segment struct {
 	mostlyDead bool        // sealed, and counted in its shard's mostlyDead
 	stamp      uint32      // the shard's clock of evictions when it was opened
 
-	earliest int64 // no record here expires before, in clock milliseconds; 0 for none
-	latest   int64 // the last deadline here
+	earliest int64 // no record here is gone before, in clock milliseconds; 0 for none
+	latest   int64 // when the last one here will be
 }
 
 // chain is a list of segments linked through next, last in first out.

@@ -18,7 +18,8 @@ var (
 )
 
 // Set stores a record, replacing the key's older one. A deadline of 0 means
-// never.
+// never. One below 0 makes a hidden record, which has expired for all calls but
+// PeekStale, and lives until the deadline's negation; Evicted is not told of it.
 func (t *Tier) Set(key, value []byte, deadline int64) error {
 	return t.SetHashed(t.hash(key), key, value, deadline)
 }
@@ -230,6 +231,20 @@ func (t *Tier) Delete(key []byte) bool { return t.DeleteHashed(t.hash(key), key)
 
 // DeleteHashed is Delete for a key with this hash.
 func (t *Tier) DeleteHashed(hash uint64, key []byte) bool {
+	var left Left
+	ok := t.deleteHashed(hash, key, &left)
+	if left.first != nil {
+		left.Report()
+	}
+	return ok
+}
+
+// DeleteQuietly is Delete, but it leaves it to the caller to report what left.
+func (t *Tier) DeleteQuietly(key []byte, left *Left) bool {
+	return t.deleteHashed(t.hash(key), key, left)
+}
+
+func (t *Tier) deleteHashed(hash uint64, key []byte, left *Left) bool {
 	s := t.shardOf(hash)
 	s.mu.Lock()
 	if s.closed {
@@ -241,7 +256,7 @@ func (t *Tier) DeleteHashed(hash uint64, key []byte) bool {
 		s.count.Deletes++
 	}
 	s.superseded(hash)
-	s.unlockAndReport()
+	s.unlock(left)
 	return true
 }
 
