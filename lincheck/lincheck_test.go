@@ -94,7 +94,7 @@ func do(c cache, in call, size int) (out answer, err error) {
 	if first != last {
 		return out, fmt.Errorf("torn value: %d at its beginning, %d at its end", first, last)
 	}
-	return answer{first, true}, nil
+	return answer{value: first, ok: true}, nil
 }
 
 func check(t *testing.T, model porcupine.Model, history []porcupine.Operation) bool {

@@ -21,10 +21,11 @@ const (
 	del
 )
 
-// answer is what a get returned.
+// answer is what a call returned.
 type answer struct {
-	value uint64
-	ok    bool
+	value  uint64
+	ok     bool
+	failed bool // an error of the loader's
 }
 
 // absent is the state of a register without a value; written ones are above 0.
