@@ -98,6 +98,9 @@ func (c *Cache) SetMulti(keys, values [][]byte) error {
 		}
 		c.ram.Prepare(&window, keys[:n])
 		for i, key := range keys[:n] {
+			if c.loading.TTLJitter != 0 {
+				deadline, _ = c.deadline(c.jittered(c.ttl)) // each its own
+			}
 			c.supersede(key)
 			err := c.ram.SetPrepared(&window, i, key, values[i], deadline)
 			c.supersede(key)

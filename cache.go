@@ -16,12 +16,13 @@ import (
 // keeps a slice that it was given, and every slice that it returns belongs to
 // the caller, unless said otherwise.
 type Cache struct {
-	ram   *ram.Tier
-	disk  *disk // nil: RAM alone
-	ttl   time.Duration
-	now   func() int64 // milliseconds
-	loads loads
-	typed typed
+	ram     *ram.Tier
+	disk    *disk // nil: RAM alone
+	ttl     time.Duration
+	now     func() int64 // milliseconds
+	loading loading
+	loads   loads
+	typed   typed
 }
 
 // Open makes a cache. A field of Options that makes no sense is an error that
@@ -31,7 +32,8 @@ func Open(opts Options) (*Cache, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Cache{ttl: opts.TTL, now: opts.ticker()}
+	c := &Cache{ttl: opts.TTL, now: opts.ticker(), loading: opts.loading()}
+	c.loads.limit(opts.Loading.MaxLoads)
 	if c.disk, err = opts.SSD.open(&opts, c.now); err != nil {
 		return nil, err
 	}
@@ -102,7 +104,7 @@ func (c *Cache) Lookup(ctx context.Context, dst, key []byte) ([]byte, error) {
 // value until it is replaced, deleted, expired or evicted. Key and value may be
 // empty, and may be changed afterwards. It fails with ErrTooLarge if they are
 // longer together than a quarter of the RAM budget, and with ErrClosed.
-func (c *Cache) Set(key, value []byte) error { return c.SetWithTTL(key, value, c.ttl) }
+func (c *Cache) Set(key, value []byte) error { return c.SetWithTTL(key, value, c.jittered(c.ttl)) }
 
 // SetWithTTL is Set with a time to live of its own, to the millisecond; 0 means
 // that the value never expires. A negative one is an error.
@@ -144,6 +146,16 @@ func (c *Cache) setQuietly(key, value []byte, deadline int64, left *ram.Left) er
 	return c.stored(err, key, value)
 }
 
+// deleteQuietly is Delete, without superseding loads, as setQuietly is Set.
+func (c *Cache) deleteQuietly(key []byte, left *ram.Left) error {
+	hash := c.ram.Hash(key)
+	ok := c.ram.DeleteQuietlyHashed(hash, key, left)
+	if ok && c.disk != nil {
+		return c.disk.commit(hash)
+	}
+	return c.open(ok)
+}
+
 // supersede makes a write win over a load of its key. It is called before the
 // write, lest the load's value overwrite it, and after it for a load that began
 // in between.
@@ -163,7 +175,7 @@ func (c *Cache) deadline(ttl time.Duration) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("firn: %w", err)
 	}
-	return max(c.now()+millis, 1), nil // 0 would be never, if the clock stepped back
+	return c.markLife(max(c.now()+millis, 1), millis), nil // 0 would be never, if the clock stepped back
 }
 
 // stored ends a write: it keeps the cache alive so far, and turns the tier's

@@ -23,6 +23,9 @@ var (
 	ErrFormat = errors.New("firn: unknown format")
 	// ErrWrongType says that a value is of another type than was asked for.
 	ErrWrongType = errors.New("firn: wrong type")
+	// ErrLoadTimeout says that a loader took longer than
+	// LoadingOptions.HardTimeout.
+	ErrLoadTimeout = errors.New("firn: load timed out")
 )
 
 func tooLarge(keyLen, valueLen int, most int64) error {

@@ -5,17 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"sync"
-	"sync/atomic"
 
 	"github.com/firncache/firn/internal/ram"
 )
 
-// LoadFunc fetches the value of a key that the cache does not hold. The context
-// ends when every caller that waits for the value has left, or the cache is
-// closed. The key is the function's to keep; the slice that it returns must not
-// be changed afterwards. An error, ErrNotFound for one, is handed to the callers
-// and nothing is stored.
+// LoadFunc fetches the value of a key that the cache does not hold. The key is
+// the function's to keep; the slice that it returns must not be changed
+// afterwards. The context ends when every caller that waits for the value has
+// left, when LoadingOptions.HardTimeout is over, or when the cache is closed.
+// With it, [LoadTTL] and [NoStore] say how long the value is to be kept.
+//
+// An error is handed to the callers, and what the cache held before stays. But
+// ErrNotFound is an answer: there is no value, and so the cache keeps none
+// either. LoadingOptions.NegativeTTL remembers that.
 type LoadFunc func(ctx context.Context, key []byte) ([]byte, error)
 
 // GetOrLoad is Lookup that calls load for a missing value, stores what it
@@ -29,11 +31,20 @@ type LoadFunc func(ctx context.Context, key []byte) ([]byte, error)
 //     those who wait for it and is not stored, and later callers load anew.
 //   - A value is stored before another load of its key can begin.
 //   - If load panics, so does every caller that waits for it.
+//   - Close ends every load: its callers get ErrClosed at once.
 //
-// A value that is too large to be stored is returned with an error that is
-// ErrTooLarge. With any other error dst is returned as it was.
+// [LoadingOptions] can add to that: values refreshed before they expire or soon
+// after, missing ones remembered, and answers while the source is slow or down.
+//
+// A value that was loaded and could not be stored is returned with an error:
+// ErrTooLarge, ErrClosed, or of the SSD tier. With an error that the loader
+// returned, or the context's, dst is returned as it was.
 func (c *Cache) GetOrLoad(ctx context.Context, dst, key []byte, load LoadFunc) ([]byte, error) {
-	if v, ok := c.Get(dst, key); ok {
+	if c.disk == nil && c.loading.refreshAhead == 0 {
+		if v, ok := c.Get(dst, key); ok {
+			return v, nil
+		}
+	} else if v, ok := c.getAhead(ctx, dst, key, load); ok {
 		return v, nil
 	}
 	return c.getOrLoad(ctx, dst, key, load)
@@ -44,203 +55,161 @@ func (c *Cache) getOrLoad(ctx context.Context, dst, key []byte, load LoadFunc) (
 	if err := ctx.Err(); err != nil {
 		return dst, err
 	}
-	f, first, err := c.loads.join(ctx, key)
+	switch v, found := c.recall(ctx, dst, key); found {
+	case live:
+		return v, nil
+	case stale:
+		c.refresh(ctx, [][]byte{key}, load.multi())
+		return v, nil
+	case absent:
+		return dst, ErrNotFound
+	}
+	var call *loadCall
+	f, err := c.loads.join(ctx, key, &call)
 	if err != nil {
 		return dst, err
 	}
-	if first {
-		// A load that ended between Get and join has stored its value by now.
-		if v, ok := c.peek(dst, key); ok {
-			_ = c.loads.end(f, nil)
-			f.finish(append([]byte(nil), v[len(dst):]...), nil)
-			return v, nil
-		}
-		go c.runLoad(f, load)
+	if call != nil {
+		c.start(call, load.multi(), c.answered)
 	}
-	select {
-	case <-f.done:
-	case <-ctx.Done():
-		c.loads.leave(f)
-		return dst, ctx.Err()
-	}
-	if f.panicked != nil {
-		panic(f.panicked)
-	}
-	if f.err != nil && !errors.Is(f.err, ErrTooLarge) {
-		return dst, f.err
-	}
-	return append(dst, f.value...), f.err
+	soft, stop := c.softTimeout()
+	defer stop()
+	v, _, err := c.wait(ctx, dst, f, soft)
+	return v, err
 }
 
-// runLoad calls the loader, stores its value unless something newer came, and
-// wakes the callers.
-func (c *Cache) runLoad(f *flight, load LoadFunc) {
+// multi is a loader of one key as a loader of many.
+func (load LoadFunc) multi() MultiLoadFunc {
+	return func(ctx context.Context, keys [][]byte) ([][]byte, error) {
+		v, err := load(ctx, keys[0])
+		if v == nil {
+			v = []byte{} // nil would be no value
+		}
+		return [][]byte{v}, err
+	}
+}
+
+// start begins a call of a loader. A load of one of its keys may have ended
+// after the caller had looked into the cache and before it joined: answered
+// tells, and the key is left out.
+func (c *Cache) start(call *loadCall, load MultiLoadFunc, answered func(key []byte) (result, bool)) {
+	missing := make([]*flight, 0, len(call.flights))
+	for _, f := range call.flights {
+		if res, ok := answered(f.key); ok {
+			c.loads.end(f, res, nil)
+		} else {
+			missing = append(missing, f)
+		}
+	}
+	if call.flights = missing; len(missing) > 0 {
+		go c.run(call, load)
+	} else {
+		c.loads.leaveTurn(call)
+	}
+}
+
+// answered is what a load of key has left in the cache. It looks into RAM, where
+// a load's value is unless it was pushed out at once, and waits for no disk.
+func (c *Cache) answered(key []byte) (result, bool) {
+	switch v, _, found := c.lookInRAM(nil, key); found {
+	case live:
+		return result{value: v}, true
+	case absent:
+		return result{err: ErrNotFound}, true
+	}
+	return result{}, false
+}
+
+// run calls the loader when it is its turn, stores what it returns unless
+// something newer came, and wakes the callers.
+func (c *Cache) run(call *loadCall, load MultiLoadFunc) {
+	c.loads.enter(call)
+	ctx, cancel := c.hardTimeout(call.ctx)
+	stop := context.AfterFunc(ctx, func() { c.loads.abandon(call, context.Cause(ctx)) })
+	var values [][]byte
+	err := context.Cause(ctx)
 	returned := false
 	defer func() {
+		var panicked *loadPanic
 		if !returned { // a panic, or runtime.Goexit
-			f.panicked = &loadPanic{recover(), debug.Stack()}
-			_ = c.loads.end(f, nil)
-			f.finish(nil, nil)
+			panicked = &loadPanic{recover(), debug.Stack()}
 		}
+		if err != nil && ctx.Err() != nil {
+			err = context.Cause(ctx) // why the loader was told to stop
+		}
+		stop()
+		cancel()
+		c.loads.leaveTurn(call)
+		c.settle(call, values, err, panicked)
 	}()
-	value, err := load(f.ctx, f.key)
-	returned = true
-	var left ram.Left
-	stored := c.loads.end(f, func() error {
-		if err != nil {
-			return nil
-		}
-		return c.store(f.key, value, &left)
-	})
-	switch {
-	case err == nil:
-		err = stored
-	case f.ctx.Err() != nil && c.ram.Closed():
-		err = ErrClosed
+	if err == nil {
+		c.loads.count.loads.Add(uint64(len(call.flights)))
+		values, err = load(ctx, call.keys())
 	}
-	f.finish(value, err)
+	returned = true
+}
+
+// settle ends the loads of a call.
+func (c *Cache) settle(call *loadCall, values [][]byte, err error, panicked *loadPanic) {
+	if err == nil && panicked == nil && len(values) != len(call.flights) {
+		err = fmt.Errorf("firn: a loader returned %d values for %d keys: want as many", len(values), len(call.flights))
+	}
+	var left ram.Left
+	for i, f := range call.flights {
+		res := result{err: err, panicked: panicked}
+		switch {
+		case err != nil || panicked != nil:
+		case values[i] == nil:
+			res.err = ErrNotFound
+		default:
+			res.value = values[i]
+		}
+		c.loads.end(f, res, func() error { return c.keep(call, f.key, &res, &left) })
+	}
 	left.Report() // may call the user: after the callers have their value
 }
 
-// store is Set without superseding loads. Whatever leaves the cache for it is
-// added to left, so that nobody is told under a lock.
-func (c *Cache) store(key, value []byte, left *ram.Left) error {
-	deadline, err := c.deadline(c.ttl)
-	if err != nil {
-		return err
-	}
-	return c.setQuietly(key, value, deadline, left)
-}
-
-// loads are the loads under way.
-type loads struct {
-	active atomic.Int64 // how many; writers look at nothing else when it is 0
-	mu     sync.Mutex
-	byKey  map[string]*flight // those that a caller can join
-	all    map[*flight]struct{}
-	closed bool
-}
-
-// flight is one load. Its callers' count and whether it was superseded are
-// guarded by loads.mu; its result is written before done is closed.
-type flight struct {
-	key        []byte
-	ctx        context.Context
-	cancel     context.CancelFunc
-	callers    int
-	superseded bool // its value is not to be stored
-
-	done     chan struct{}
-	value    []byte
-	err      error
-	panicked *loadPanic
-}
-
-// loadPanic carries a loader's panic, and where it came from, to the callers.
-type loadPanic struct {
-	value any
-	stack []byte
-}
-
-func (p *loadPanic) Error() string {
-	return fmt.Sprintf("firn: load panicked: %v\n\n%s", p.value, p.stack)
-}
-
-// Unwrap is the value that the loader panicked with, if it is an error.
-func (p *loadPanic) Unwrap() error {
-	err, _ := p.value.(error)
-	return err
-}
-
-// join enters a caller into the load of key; first says that there was none,
-// and that the caller has to start it.
-func (l *loads) join(ctx context.Context, key []byte) (f *flight, first bool, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closed {
-		return nil, false, ErrClosed
-	}
-	if f = l.byKey[string(key)]; f != nil {
-		f.callers++
-		return f, false, nil
-	}
-	f = &flight{key: append([]byte(nil), key...), callers: 1, done: make(chan struct{})}
-	f.ctx, f.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	if l.byKey == nil {
-		l.byKey, l.all = make(map[string]*flight), make(map[*flight]struct{})
-	}
-	l.byKey[string(f.key)] = f
-	l.all[f] = struct{}{}
-	l.active.Add(1)
-	return f, true, nil
-}
-
-// leave is called by a caller that does not wait for the end. The last one
-// cancels the load.
-func (l *loads) leave(f *flight) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if f.callers--; f.callers == 0 {
-		l.detach(f)
-		f.cancel()
+// wait is how a caller waits: until the load has ended, or its own context, or
+// until the soft timeout if the cache holds something to answer with. A value is
+// appended to dst, also beside an error.
+func (c *Cache) wait(ctx context.Context, dst []byte, f *flight, soft <-chan struct{}) (v []byte, ok bool, err error) {
+	for {
+		select {
+		case <-f.done:
+			return c.answer(ctx, dst, f)
+		case <-ctx.Done():
+			c.loads.leave(f)
+			return dst, false, ctx.Err()
+		case <-soft:
+			soft = nil
+			if v, ok := c.fallback(ctx, dst, f.key); ok {
+				c.loads.count.softTimeouts.Add(1)
+				c.loads.leaveRunning(f)
+				return v, true, nil
+			}
+		}
 	}
 }
 
-// detach hides a load from later callers and keeps its value from being
-// stored. The caller holds mu.
-func (l *loads) detach(f *flight) {
-	f.superseded = true
-	if l.byKey[string(f.key)] == f {
-		delete(l.byKey, string(f.key))
+// answer is what a caller gets from a load that has ended.
+func (c *Cache) answer(ctx context.Context, dst []byte, f *flight) (v []byte, ok bool, err error) {
+	res := &f.result
+	if res.panicked != nil {
+		panic(res.panicked)
 	}
+	if res.err == nil {
+		return append(dst, res.value...), true, res.unstored
+	}
+	if isFailure(res.err) {
+		if v, ok := c.fallback(ctx, dst, f.key); ok {
+			c.loads.count.failSafes.Add(1)
+			return v, true, nil
+		}
+	}
+	return dst, false, res.err
 }
 
-// supersede detaches the load of key: something newer is about to be written.
-func (l *loads) supersede(key []byte) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if f := l.byKey[string(key)]; f != nil {
-		l.detach(f)
-	}
-}
-
-// supersedeAll detaches every load.
-func (l *loads) supersedeAll() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, f := range l.byKey {
-		l.detach(f)
-	}
-}
-
-// end takes a load off the list, after it has stored its value with publish if
-// nothing superseded it.
-func (l *loads) end(f *flight, publish func() error) (err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if publish != nil && !f.superseded {
-		err = publish()
-	}
-	l.detach(f)
-	delete(l.all, f)
-	l.active.Add(-1)
-	return err
-}
-
-// finish hands the result to the callers.
-func (f *flight) finish(value []byte, err error) {
-	f.value, f.err = value, err
-	f.cancel()
-	close(f.done)
-}
-
-// close cancels every load and lets none begin.
-func (l *loads) close() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.closed = true
-	for f := range l.all {
-		l.detach(f)
-		f.cancel()
-	}
+// isFailure tells an error that says nothing about the value from an answer.
+func isFailure(err error) bool {
+	return err != nil && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrClosed)
 }

@@ -30,6 +30,10 @@ type Options struct {
 	// Default 0: they never expire.
 	TTL time.Duration
 
+	// Loading says what GetOrLoad, GetOrLoadMulti and Refresh do beyond loading
+	// what is missing. Default: nothing.
+	Loading LoadingOptions
+
 	// OnEvict is told of every entry that leaves, after it has left, with the
 	// reason. It runs in the goroutine whose call made the entry leave, in a
 	// load's own for GetOrLoad, perhaps after GetOrLoad has returned, or in the
@@ -94,6 +98,9 @@ func (o Options) withDefaults() (Options, error) {
 	case o.TTL < 0 || o.TTL > maxTTL:
 		return o, badOption("TTL", "is %v: want 0, or up to %v", o.TTL, maxTTL)
 	}
+	if err := o.Loading.validate(o.TTL); err != nil {
+		return o, err
+	}
 	return o, o.SSD.validate(o.RAMBytes)
 }
 
@@ -124,11 +131,18 @@ func (o *Options) wall() time.Time {
 	return time.Now()
 }
 
+// grace is how long the tiers keep what has expired, in milliseconds.
+func (o *Options) grace() int64 {
+	l := o.loading()
+	return l.grace()
+}
+
 func (o *Options) ramConfig(now func() int64, below *disk) ram.Config {
 	cfg := ram.Config{
 		Bytes: o.RAMBytes, MaxBytes: o.MaxRAMBytes,
 		Seed: rand.Uint64(),
 		Now:  now, Ticking: o.Clock == nil,
+		Grace: o.grace(),
 	}
 	if below != nil {
 		cfg.Below, cfg.Seed = below, below.tier.Seed()

@@ -193,7 +193,7 @@ func (o *SSDOptions) open(opts *Options, now func() int64) (*disk, error) {
 		FS: fs, Bytes: o.Bytes, SegmentBytes: o.SegmentBytes, Memory: opts.RAMBytes,
 		Admission: ssd.Admission(o.Admission), WriteLimit: o.WriteLimit, Compress: o.Compress,
 		Direct: ssd.Direct(o.DirectIO), Recovery: ssd.Recovery(o.Recovery), Depth: o.Depth, Log: o.Log,
-		Now: func() int64 { return now() + start },
+		Now: func() int64 { return now() + start }, Grace: opts.grace(),
 	}
 	if o.cfg != nil {
 		o.cfg(&cfg)
@@ -202,7 +202,7 @@ func (o *SSDOptions) open(opts *Options, now func() int64) (*disk, error) {
 	if err != nil {
 		return nil, o.opened(err)
 	}
-	return &disk{tier: tier, epoch: tier.Now() - now()}, nil
+	return &disk{tier: tier, epoch: (tier.Now() - now()) &^ 1}, nil // even: see markLife
 }
 
 // opened is an error of opening the tier as the user is told.

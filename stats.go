@@ -55,6 +55,14 @@ type Stats struct {
 	SSDReadP999     int64
 	SSDOn           bool
 	SSDDirect       bool
+
+	// Of loads.
+	Loads, LoadErrors, LoadTimeouts      uint64
+	LoadPanics                           uint64
+	Refreshes, RefreshesPutOff           uint64
+	NegativeHits                         uint64
+	StaleServed, FailSafes, SoftTimeouts uint64
+	LoadsActive                          int64
 }
 
 // HitRatio is the share of reads that found a value, 0 before the first.
@@ -130,6 +138,17 @@ var Metrics = []Metric{
 	{"ssd_read_p999", "ns", false, "How long 999 of 1000 reads of the disk took at most.", func(s *Stats) float64 { return float64(s.SSDReadP999) }},
 	{"ssd_on", "bool", false, "Whether there is an SSD tier, and it is in use.", func(s *Stats) float64 { return number(s.SSDOn) }},
 	{"ssd_direct", "bool", false, "Whether it passes the page cache by.", func(s *Stats) float64 { return number(s.SSDDirect) }},
+	{"loads", "1", true, "Values that a loader was asked for.", func(s *Stats) float64 { return float64(s.Loads) }},
+	{"load_errors", "1", true, "Values whose loader returned an error other than ErrNotFound, while somebody wanted them.", func(s *Stats) float64 { return float64(s.LoadErrors) }},
+	{"load_timeouts", "1", true, "Values whose loader took longer than HardTimeout.", func(s *Stats) float64 { return float64(s.LoadTimeouts) }},
+	{"load_panics", "1", true, "Values whose loader panicked, in the background too, where no caller notices.", func(s *Stats) float64 { return float64(s.LoadPanics) }},
+	{"refreshes", "1", true, "Values loaded anew by Refresh, or in the background.", func(s *Stats) float64 { return float64(s.Refreshes) }},
+	{"refreshes_put_off", "1", true, "Background refreshes left to a later caller: MaxLoads were running.", func(s *Stats) float64 { return float64(s.RefreshesPutOff) }},
+	{"negative_hits", "1", true, "Loads spared because ErrNotFound was remembered.", func(s *Stats) float64 { return float64(s.NegativeHits) }},
+	{"stale_served", "1", true, "Expired values returned: under StaleFor, or in place of a load that failed or was late.", func(s *Stats) float64 { return float64(s.StaleServed) }},
+	{"fail_safes", "1", true, "Callers that got a value from the cache though its load failed.", func(s *Stats) float64 { return float64(s.FailSafes) }},
+	{"soft_timeouts", "1", true, "Callers that got a value from the cache because its load took longer than SoftTimeout.", func(s *Stats) float64 { return float64(s.SoftTimeouts) }},
+	{"loads_active", "1", false, "Values being loaded.", func(s *Stats) float64 { return float64(s.LoadsActive) }},
 }
 
 func number(b bool) float64 {
@@ -149,6 +168,7 @@ func (c *Cache) Stats() Stats {
 		st.addSSD(c.disk.tier.Stats())
 	}
 	c.typed.addTo(&st)
+	c.loads.addTo(&st)
 	return st
 }
 

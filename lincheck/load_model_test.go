@@ -78,6 +78,9 @@ func (s loadState) step(in call, out answer, expires bool) (next []any) {
 		case !out.ok && expires:
 			s.old = true
 			return []any{s}
+		case out.ok && expires && s.isOpen(got): // of a refresh, which nobody waited for
+			s.value, s.old = got, false
+			return []any{s}
 		}
 		return nil
 	}

@@ -185,17 +185,17 @@ func TestLoadsLinearizable(t *testing.T) {
 		"limited":  {Loading: firn.LoadingOptions{MaxLoads: 2}},
 		"negative": {Loading: firn.LoadingOptions{NegativeTTL: time.Hour}},
 		"everything": {
-			TTL:   400 * time.Millisecond,
+			TTL:   60 * time.Millisecond,
 			Clock: func() time.Time { return start.Add(time.Duration(ticks.Add(1)) * time.Millisecond) },
 			Loading: firn.LoadingOptions{
-				TTLJitter: 0.1, NegativeTTL: 50 * time.Millisecond, RefreshAfter: 200 * time.Millisecond,
-				StaleFor: 50 * time.Millisecond, FailSafe: 100 * time.Millisecond, MaxLoads: 3,
+				TTLJitter: 0.1, NegativeTTL: 20 * time.Millisecond, RefreshAfter: 30 * time.Millisecond,
+				StaleFor: 30 * time.Millisecond, FailSafe: 60 * time.Millisecond, MaxLoads: 3,
 			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var all firn.Stats
-			for seed := range uint64(rounds) {
+			for seed := range uint64(5 * rounds) {
 				opts.RAMBytes = 1 << 20
 				c, err := firn.Open(opts)
 				if err != nil {

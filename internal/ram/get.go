@@ -28,9 +28,10 @@ func (t *Tier) Get(dst, key []byte) ([]byte, bool) {
 	return v, ok
 }
 
-// GetWithDeadline is Get that also tells when the record expires, 0 for never.
-func (t *Tier) GetWithDeadline(dst, key []byte) (value []byte, deadline int64, ok bool) {
-	return t.getHashed(dst, key, t.hash(key))
+// GetWithDeadlineHashed is GetHashed that also tells when the record expires, 0
+// for never.
+func (t *Tier) GetWithDeadlineHashed(hash uint64, dst, key []byte) (value []byte, deadline int64, ok bool) {
+	return t.getHashed(dst, key, hash)
 }
 
 // GetHashed is Get for a key with this hash.

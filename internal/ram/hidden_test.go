@@ -3,6 +3,7 @@ package ram
 import (
 	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 )
 
@@ -11,13 +12,14 @@ import (
 // is swept meanwhile.
 func TestPeekStale(t *testing.T) {
 	const grace = 5000
-	now := int64(1000)
-	told := map[Cause]int{}
-	tier, err := New(Config{Bytes: 1 << 20, Seed: 1, Now: func() int64 { return now }, Grace: grace, Evicted: func(key, value []byte, cause Cause) {
+	var clock atomic.Int64
+	clock.Store(1000)
+	var told [Deleted + 1]atomic.Int64
+	tier, err := New(Config{Bytes: 1 << 20, Seed: 1, Now: clock.Load, Grace: grace, Evicted: func(key, value []byte, cause Cause) {
 		if len(value) == 0 {
 			t.Errorf("told of the hidden %q", key)
 		}
-		told[cause]++
+		told[cause].Add(1)
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -30,6 +32,7 @@ func TestPeekStale(t *testing.T) {
 	model := map[string]entry{}
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range 20_000 {
+		now := clock.Load()
 		key := fmt.Appendf(nil, "key %d", rng.IntN(100))
 		switch rng.IntN(8) {
 		case 0, 1:
@@ -53,7 +56,7 @@ func TestPeekStale(t *testing.T) {
 				delete(model, string(key))
 			}
 		case 4:
-			now += rng.Int64N(200)
+			now = clock.Add(rng.Int64N(200))
 			tier.Sweep()
 		}
 		e, ok := model[string(key)]
@@ -66,8 +69,8 @@ func TestPeekStale(t *testing.T) {
 		if v, got := tier.Get(nil, key); got != live || live && string(v) != e.value {
 			t.Fatalf("step %d: Get(%s): %q, %v: want %v", i, key, v, got, live)
 		}
-		if v, deadline, got := tier.GetWithDeadline(nil, key); got != live || live && (string(v) != e.value || deadline != e.deadline) {
-			t.Fatalf("step %d: GetWithDeadline(%s): %q, %d, %v: want %v", i, key, v, deadline, got, live)
+		if v, deadline, got := tier.GetWithDeadlineHashed(tier.Hash(key), nil, key); got != live || live && (string(v) != e.value || deadline != e.deadline) {
+			t.Fatalf("step %d: GetWithDeadlineHashed(%s): %q, %d, %v: want %v", i, key, v, deadline, got, live)
 		}
 		if deadline, got := tier.Deadline(key); got != live || live && deadline != e.deadline {
 			t.Fatalf("step %d: Deadline(%s): %d, %v: want %v", i, key, deadline, got, live)
@@ -86,14 +89,16 @@ func TestPeekStale(t *testing.T) {
 	if n := tier.Stats().Evicted; n != 0 {
 		t.Fatalf("%d evicted: the model knows of none", n)
 	}
-	now += 1 << 40
+	clock.Add(1 << 40)
 	tier.Sweep()
 	for key, e := range model {
 		if _, _, ok := tier.PeekStale(nil, []byte(key)); ok != (e.deadline == 0) {
 			t.Errorf("%s with deadline %d: %v in the end", key, e.deadline, ok)
 		}
 	}
-	if told[Expired] == 0 || told[Replaced] == 0 || told[Deleted] == 0 {
-		t.Errorf("told of %v", told)
+	for _, cause := range []Cause{Expired, Replaced, Deleted} {
+		if told[cause].Load() == 0 {
+			t.Errorf("never told of cause %d", cause)
+		}
 	}
 }

@@ -232,19 +232,16 @@ func (t *Tier) Delete(key []byte) bool { return t.DeleteHashed(t.hash(key), key)
 // DeleteHashed is Delete for a key with this hash.
 func (t *Tier) DeleteHashed(hash uint64, key []byte) bool {
 	var left Left
-	ok := t.deleteHashed(hash, key, &left)
+	ok := t.DeleteQuietlyHashed(hash, key, &left)
 	if left.first != nil {
 		left.Report()
 	}
 	return ok
 }
 
-// DeleteQuietly is Delete, but it leaves it to the caller to report what left.
-func (t *Tier) DeleteQuietly(key []byte, left *Left) bool {
-	return t.deleteHashed(t.hash(key), key, left)
-}
-
-func (t *Tier) deleteHashed(hash uint64, key []byte, left *Left) bool {
+// DeleteQuietlyHashed is DeleteHashed, but it leaves it to the caller to report
+// what left.
+func (t *Tier) DeleteQuietlyHashed(hash uint64, key []byte, left *Left) bool {
 	s := t.shardOf(hash)
 	s.mu.Lock()
 	if s.closed {

@@ -1,0 +1,100 @@
+package firn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/firncache/firn/internal/ram"
+)
+
+// LoadTTL gives the values that a loader is about to return a time to live of
+// their own, in place of Options.TTL; 0 means that they never expire. A loader
+// calls it with its own context, or one made from it, before it returns; the
+// last call counts. It fails if ttl is negative, or if ctx is not a loader's.
+// LoadingOptions.TTLJitter applies.
+func LoadTTL(ctx context.Context, ttl time.Duration) error {
+	if ttl != 0 {
+		if _, err := ttlMillis(ttl); err != nil {
+			return fmt.Errorf("firn: LoadTTL: %w", err)
+		}
+	}
+	return withFate(ctx, "LoadTTL", func(f *fate) { f.ttl, f.ownTTL = ttl, true })
+}
+
+// NoStore asks that nothing of what a loader is about to return be kept: the
+// callers that wait get it, the cache holds no value of the key afterwards, an
+// older one neither, and ErrNotFound is not remembered. A loader calls it with
+// its own context, or one made from it, before it returns. It fails if ctx is
+// not a loader's.
+func NoStore(ctx context.Context) error {
+	return withFate(ctx, "NoStore", func(f *fate) { f.noStore = true })
+}
+
+// fate is what becomes of the values that a loader returns, if the loader says
+// so. It travels in the loader's context.
+type fate struct {
+	of *loads
+
+	mu      sync.Mutex
+	ttl     time.Duration
+	ownTTL  bool
+	noStore bool
+}
+
+type fateKey struct{}
+
+func withFate(ctx context.Context, name string, change func(*fate)) error {
+	f, _ := ctx.Value(fateKey{}).(*fate)
+	if f == nil {
+		return errors.New("firn: " + name + ": the context is not a loader's")
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change(f)
+	return nil
+}
+
+// inside reports whether ctx is that of a loader of this cache.
+func (l *loads) inside(ctx context.Context) bool {
+	f, _ := ctx.Value(fateKey{}).(*fate)
+	return f != nil && f.of == l
+}
+
+// keep leaves in the cache what a load of key has found, and nothing older, and
+// returns why that could not be done. Whatever leaves the cache for it is added
+// to left, so that nobody is told under a lock.
+func (c *Cache) keep(call *loadCall, key []byte, res *result, left *ram.Left) error {
+	if res.panicked != nil || isFailure(res.err) {
+		return nil
+	}
+	ttl, noStore := call.fate.get(c.ttl)
+	switch {
+	case noStore:
+	case res.err == nil:
+		deadline, err := c.deadline(c.jittered(ttl))
+		if err == nil {
+			err = c.setQuietly(key, res.value, deadline, left)
+		}
+		if !errors.Is(err, ErrTooLarge) {
+			return err
+		}
+		return errors.Join(err, c.deleteQuietly(key, left))
+	case c.loading.NegativeTTL > 0 && c.keepAbsence(key, left) == nil:
+		return nil
+	}
+	return c.deleteQuietly(key, left)
+}
+
+// get is the time to live that a loader chose, or usual, and whether nothing is
+// to be kept.
+func (f *fate) get(usual time.Duration) (ttl time.Duration, noStore bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.ownTTL {
+		usual = f.ttl
+	}
+	return usual, f.noStore
+}

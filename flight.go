@@ -1,0 +1,249 @@
+package firn
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+)
+
+// loads are the loads under way.
+type loads struct {
+	active atomic.Int64 // how many; writers look at nothing else when it is 0
+	mu     sync.Mutex
+	byKey  map[string]*flight // those that a caller can join
+	all    map[*flight]struct{}
+	begun  uint64 // how many there have been
+	closed bool
+	slots  chan struct{} // holds one for each call that runs; nil without a limit
+	count  loadCounters
+}
+
+// flight is the load of one key. Its fields are guarded by loads.mu, but for
+// result, which is written before done is closed.
+//
+// As long as it is wanted, somebody waits for it or it runs in the background.
+// A superseded one that nobody waits for is not wanted.
+type flight struct {
+	key        []byte
+	call       *loadCall
+	number     uint64 // loads.begun when it began
+	callers    int    // that wait for it
+	background bool   // it goes on without callers
+	superseded bool   // its value is not to be stored
+	unwanted   bool
+
+	done   chan struct{}
+	result result
+}
+
+// result is how a load ended.
+type result struct {
+	value    []byte
+	err      error // of the loader
+	unstored error // why the value could not be stored
+	panicked *loadPanic
+}
+
+// loadCall is one call of a loader, for one key or more. It is cancelled when
+// none of its flights is wanted.
+type loadCall struct {
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	flights []*flight
+	wanted  int // how many of them; guarded by loads.mu
+	fate    fate
+	turn    turn
+}
+
+// loadPanic carries a loader's panic, and where it came from, to the callers.
+type loadPanic struct {
+	value any
+	stack []byte
+}
+
+func (p *loadPanic) Error() string {
+	return fmt.Sprintf("firn: load panicked: %v\n\n%s", p.value, p.stack)
+}
+
+// Unwrap is the value that the loader panicked with, if it is an error.
+func (p *loadPanic) Unwrap() error {
+	err, _ := p.value.(error)
+	return err
+}
+
+// newCall makes a call that keeps the values of ctx, but not its end.
+func (l *loads) newCall(ctx context.Context) *loadCall {
+	call := &loadCall{fate: fate{of: l}, turn: newTurn(l.inside(ctx))}
+	ctx = context.WithValue(context.WithoutCancel(ctx), fateKey{}, &call.fate)
+	call.ctx, call.cancel = context.WithCancelCause(ctx)
+	return call
+}
+
+func (call *loadCall) keys() [][]byte {
+	keys := make([][]byte, len(call.flights))
+	for i, f := range call.flights {
+		keys[i] = f.key
+	}
+	return keys
+}
+
+// join enters a caller into the load of key. If there is none, it adds one to
+// *call, a new call if that is nil, and leaves it to the caller to start it.
+func (l *loads) join(ctx context.Context, key []byte, call **loadCall) (*flight, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return nil, ErrClosed
+	}
+	f := l.byKey[string(key)]
+	if f == nil {
+		f = l.begin(ctx, key, call)
+	} else if l.inside(ctx) {
+		f.call.turn.hurry()
+	}
+	f.callers++
+	return f, nil
+}
+
+// joinBackground adds a load of key that goes on without callers to *call, like
+// join. It adds none if there is one, or if it would have to wait to find out:
+// it is called by every reader of a value that is being refreshed.
+func (l *loads) joinBackground(ctx context.Context, key []byte, call **loadCall) {
+	if !l.mu.TryLock() {
+		return
+	}
+	defer l.mu.Unlock()
+	if !l.closed && l.byKey[string(key)] == nil {
+		l.begin(ctx, key, call).background = true
+	}
+}
+
+// begin adds a load of key to *call. The caller holds mu.
+func (l *loads) begin(ctx context.Context, key []byte, call **loadCall) *flight {
+	if *call == nil {
+		*call = l.newCall(ctx)
+	}
+	if l.byKey == nil {
+		l.byKey, l.all = make(map[string]*flight), make(map[*flight]struct{})
+	}
+	l.begun++
+	f := &flight{key: append([]byte{}, key...), call: *call, number: l.begun, done: make(chan struct{})}
+	f.call.flights = append(f.call.flights, f)
+	f.call.wanted++
+	l.byKey[string(f.key)] = f
+	l.all[f] = struct{}{}
+	l.active.Add(1)
+	return f
+}
+
+// leave is called by a caller that does not wait for the end.
+func (l *loads) leave(f *flight) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if f.callers--; f.callers == 0 && !f.background {
+		l.detach(f)
+	}
+}
+
+// leaveRunning is leave for a caller that wants the load to go on.
+func (l *loads) leaveRunning(f *flight) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f.callers--
+	f.background = true
+	if f.superseded {
+		l.detach(f)
+	}
+}
+
+// detach hides a load from later callers, keeps its value from being stored,
+// and gives it up if nobody waits for it. The caller holds mu.
+func (l *loads) detach(f *flight) {
+	f.superseded = true
+	if l.byKey[string(f.key)] == f {
+		delete(l.byKey, string(f.key))
+	}
+	if f.callers == 0 {
+		l.giveUp(f)
+	}
+}
+
+// giveUp says that a load is not wanted any more; with the last one its call is
+// cancelled. The caller holds mu.
+func (l *loads) giveUp(f *flight) {
+	if f.unwanted {
+		return
+	}
+	f.unwanted = true
+	if f.call.wanted--; f.call.wanted == 0 {
+		f.call.cancel(nil)
+	}
+}
+
+// supersede detaches the load of key: something newer is about to be written.
+func (l *loads) supersede(key []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if f := l.byKey[string(key)]; f != nil {
+		l.detach(f)
+	}
+}
+
+// supersedeAll detaches every load.
+func (l *loads) supersedeAll() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, f := range l.byKey {
+		l.detach(f)
+	}
+}
+
+// end takes a load off the list and hands its result to the callers. Before
+// that, if nothing superseded the load, keep stores the result or tells why it
+// could not. A load that has ended stays as it is.
+func (l *loads) end(f *flight, res result, keep func() error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, underWay := l.all[f]; !underWay {
+		return
+	}
+	if keep != nil && !f.superseded {
+		res.unstored = keep()
+	}
+	if !f.unwanted {
+		l.count.ended(res)
+	}
+	l.detach(f)
+	l.giveUp(f)
+	delete(l.all, f)
+	l.active.Add(-1)
+	f.result = res
+	close(f.done)
+}
+
+// abandon ends the loads of a call without waiting for the loader: its time is
+// over, or the cache is closed, or nobody waits any more.
+func (l *loads) abandon(call *loadCall, why error) {
+	for _, f := range call.flights {
+		l.end(f, result{err: why}, nil)
+	}
+}
+
+// close cancels every load and lets none begin.
+func (l *loads) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	for f := range l.all {
+		f.call.cancel(ErrClosed)
+		l.detach(f)
+	}
+}
+
+// number is how many loads have begun.
+func (l *loads) number() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.begun
+}
