@@ -223,6 +223,7 @@ func TestLoadMultiErrors(t *testing.T) {
 			}()
 			c.GetOrLoadMulti(t.Context(), &b, keysOf("x y"), func(context.Context, [][]byte) ([][]byte, error) { panic(boom) })
 		}()
+		synctest.Wait()
 		if n := c.Stats().LoadsActive; n != 0 {
 			t.Errorf("%d loads are still there", n)
 		}

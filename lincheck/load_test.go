@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -208,8 +210,10 @@ func TestLoadsLinearizable(t *testing.T) {
 				h.mu.Lock() // a refresh may still begin
 				ops := h.ops[:len(h.ops):len(h.ops)]
 				h.mu.Unlock()
-				if !check(t, loading(opts.TTL != 0), ops) {
-					t.Fatalf("seed %d: not linearizable", seed)
+				for _, one := range byKey(ops) {
+					if !check(t, loading(opts.TTL != 0), beside(one)) {
+						t.Fatalf("seed %d: not linearizable:\n%s", seed, listing(one))
+					}
 				}
 				all.NegativeHits += st.NegativeHits
 				all.StaleServed += st.StaleServed
@@ -221,6 +225,16 @@ func TestLoadsLinearizable(t *testing.T) {
 			}
 		})
 	}
+}
+
+// listing is a history, a line for each call.
+func listing(history []porcupine.Operation) string {
+	slices.SortFunc(history, func(a, b porcupine.Operation) int { return int(a.Call - b.Call) })
+	var b strings.Builder
+	for _, o := range history {
+		fmt.Fprintf(&b, "%4d-%-4d client %2d: %s\n", o.Call, o.Return, o.ClientId, describeLoad(o.Input, o.Output))
+	}
+	return b.String()
 }
 
 // The model notices a load whose answer is there, or is given, after the write
