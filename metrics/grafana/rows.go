@@ -49,6 +49,12 @@ var rows = []row{
 		{title: "In use", metrics: []string{"ssd_on", "ssd_direct"}},
 		{title: "Segments", metrics: []string{"ssd_segments", "ssd_free_segments", "ssd_to_recover"}},
 	}},
+	{"Loads", []panel{
+		{title: "Loads", metrics: []string{"loads", "refreshes", "negative_hits"}},
+		{title: "Failing loads", metrics: []string{"load_errors", "load_timeouts", "load_panics", "refreshes_put_off"}},
+		{title: "Answers with expired values", metrics: []string{"stale_served", "fail_safes", "soft_timeouts"}},
+		{title: "Loads under way", metrics: []string{"loads_active"}},
+	}},
 	{"Typed values", []panel{
 		{title: "Values of another kind", metrics: []string{"mismatches", "decode_errors"}},
 	}},
