@@ -22,6 +22,9 @@ func (t *Tier) Demote(hash uint64, key, value []byte, deadline int64, read bool)
 	s := t.index.shardOf(x)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if t.state.Load() != on { // asked again: whoever empties the index takes this lock after
+		return false
+	}
 	if e, ok := s.find(x); ok && !s.grave(e) {
 		t.count.clean.Add(1)
 		return true // read from here and not set since: what lies here is the same

@@ -20,6 +20,7 @@ type flusher struct {
 
 	bytes func(n int)               // told of what was written
 	fail  func(s *segment, e error) // told of a segment that could not be written, twice
+	well  func()                    // told of one that was, to its end
 }
 
 // piece is what is to be written next.
@@ -59,6 +60,8 @@ func (f *flusher) run() {
 		if err != nil {
 			l.giveUp(p.s)
 			f.fail(p.s, err)
+		} else if p.list {
+			f.well()
 		}
 		l.mu.Lock()
 		l.writing = false
@@ -119,6 +122,7 @@ func (f *flusher) write(p piece) error {
 func (l *log) giveUp(s *segment) {
 	l.mu.Lock()
 	s.failed = true
+	l.failing++
 	l.slots[s.slot].bad = true
 	if l.open == s {
 		l.open = nil

@@ -22,7 +22,7 @@ type health struct {
 
 	mu        sync.Mutex
 	cause     error // why the tier is off; nil: it is on
-	badWrites int   // segments given up in a row
+	badWrites int   // segments given up since one was written to its end
 	healing   chan struct{}
 	stopped   bool
 	lastLog   time.Time
@@ -91,8 +91,12 @@ func (t *Tier) segmentFailed(s *segment, cause error) {
 	t.health.badWrites++
 	many := t.health.badWrites >= mostBadWrites
 	t.health.mu.Unlock()
-	if many || s.tombs > 0 { // what those say is dead may be said nowhere else
+	if many || t.log.reliesOn(s) { // what its records say may be said nowhere else
 		t.switchOff(cause)
+		return
+	}
+	if !t.journal.canDrop() {
+		t.switchOff(errors.Join(cause, errMostDropped))
 		return
 	}
 	if err := t.journal.commit(note{kind: noteDrop, at: s.serial}); err != nil {
@@ -102,6 +106,13 @@ func (t *Tier) segmentFailed(s *segment, cause error) {
 	t.forget(s.slot)
 	t.log.release(s.slot)
 	t.count.quarantined.Add(1)
+}
+
+// segmentWritten ends a row of segments that were given up.
+func (t *Tier) segmentWritten() {
+	t.health.mu.Lock()
+	t.health.badWrites = 0
+	t.health.mu.Unlock()
 }
 
 // forget takes every entry out that names a slot.
@@ -167,6 +178,7 @@ func (t *Tier) void() error {
 	if err := writeSuperblock(t.super.file, &s); err != nil {
 		return err
 	}
+	_ = writeSuperblock(t.super.file, &s) // see replaceSuperblock; one suffices as long as it is read
 	t.super.superblock = s
 	t.health.voided.Store(true)
 	return nil
@@ -220,6 +232,7 @@ func (t *Tier) heal(stop chan struct{}) {
 
 // tryAgain begins an empty log, if the disk takes it.
 func (t *Tier) tryAgain() error {
+	t.stopRecovery() // of a log that is void
 	if err := t.probe(); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package ssd
 
 import (
 	"encoding/binary"
+	"errors"
 	"slices"
 	"sync"
 
@@ -62,12 +63,18 @@ func parseNote(b []byte, logID uint64) (n note, generation uint32, ok bool) {
 // without: nobody waits for another's write. So the notes in an area may have
 // gaps, where the process died before one was written; those were not
 // acknowledged.
+//
+// A gap is zeros, or a note that an earlier turn left: a log begins with a
+// journal of zeros and one note. What is neither was a note and is damaged; and
+// without the one the journal is another file. Nobody knows then what is dead.
 type journal struct {
 	file vfs.File
 	area int64 // bytes of one of the two
 
 	mu         sync.Mutex
-	changed    sync.Cond // of mu: an area was folded, its last write came back, or the journal failed
+	changed    sync.Cond // of mu: an area was folded, its last write came back, the journal failed or began
+	beginning  bool      // the file is being made empty: nothing else is written
+	standing   standing
 	logID      uint64
 	generation uint32  // of the area that is filling; its lowest bit tells which
 	at         int64   // where in it the next note goes
@@ -87,13 +94,72 @@ func newJournal(file vfs.File, bytes int64, wake func()) *journal {
 	return j
 }
 
-// reset begins an empty journal for a new log.
-func (j *journal) reset(logID uint64) {
+// standing is what notes say that must outlive the area which they are in.
+type standing struct {
+	floor, reach uint64
+	dropped      []uint64 // serials, none below the floor
+}
+
+// mostDropped bounds how many segments are dropped one by one.
+const mostDropped = kept / 2
+
+var errMostDropped = errors.New("ssd: too many segments were dropped")
+
+func (s *standing) add(n note) {
+	switch n.kind {
+	case noteFloor:
+		s.floor = max(s.floor, n.at)
+		s.dropped = slices.DeleteFunc(s.dropped, func(serial uint64) bool { return serial < s.floor })
+	case noteDrop:
+		if n.at >= s.floor && !slices.Contains(s.dropped, n.at) {
+			s.dropped = append(s.dropped, n.at)
+		}
+	case noteReach:
+		s.reach = max(s.reach, n.at)
+	}
+}
+
+func (s *standing) notes() []note {
+	notes := []note{{kind: noteFloor, at: s.floor}, {kind: noteReach, at: s.reach}}
+	for _, serial := range s.dropped {
+		notes = append(notes, note{kind: noteDrop, at: serial})
+	}
+	return notes
+}
+
+// reset begins an empty journal for a new log. Notes of the old one that are
+// waiting go into the new one: they do no harm there.
+func (j *journal) reset(logID uint64) error {
 	j.mu.Lock()
-	j.logID, j.generation, j.at, j.folded, j.err = logID, 0, 0, true, nil
-	j.dead[0], j.dead[1] = j.dead[0][:0], j.dead[1][:0]
-	j.changed.Broadcast()
+	defer j.mu.Unlock()
+	j.beginning = true
+	for j.under != [2]int{} {
+		j.changed.Wait()
+	}
 	j.mu.Unlock()
+	err := j.blank(logID)
+	j.mu.Lock()
+	j.logID, j.generation, j.at, j.folded, j.err = logID, 0, noteLen, true, err
+	j.dead[0], j.dead[1] = j.dead[0][:0], j.dead[1][:0]
+	j.standing = standing{}
+	j.beginning = false
+	j.changed.Broadcast()
+	return err
+}
+
+// blank fills the file with zeros, behind the first note of a log.
+func (j *journal) blank(logID uint64) error {
+	b := make([]byte, min(2*j.area, 1<<20))
+	for off := int64(0); off < 2*j.area; off += int64(len(b)) {
+		b = b[:min(int64(len(b)), 2*j.area-off)]
+		if _, err := j.file.WriteAt(b, off); err != nil {
+			return err
+		}
+	}
+	b = b[:noteLen]
+	note{kind: noteFloor}.put(b, logID, 0)
+	_, err := j.file.WriteAt(b, 0)
+	return err
 }
 
 // commit returns when the notes will survive the process. They are facts by now:
@@ -114,8 +180,12 @@ func (j *journal) commitSome(notes []note) (n int, err error) {
 	j.mu.Lock()
 	urgent := notes[0].kind != noteDead
 	room := j.room(urgent)
-	for room == 0 && j.err == nil {
-		j.turn()
+	for (room == 0 || j.beginning) && j.err == nil {
+		if j.beginning {
+			j.changed.Wait()
+		} else {
+			j.turn()
+		}
 		room = j.room(urgent)
 	}
 	if j.err != nil {
@@ -143,6 +213,9 @@ func (j *journal) commitSome(notes []note) (n int, err error) {
 	}
 	if err != nil && j.err == nil && j.logID == logID {
 		j.err = err
+	}
+	for _, n := range notes[:n] {
+		j.standing.add(n)
 	}
 	j.mu.Unlock()
 	return n, err
@@ -209,6 +282,20 @@ func (j *journal) unfolded() (ids []id, generation uint32, ok bool) {
 	return slices.Clone(j.dead[(j.generation+1)&1]), j.generation, true
 }
 
+// canDrop reports whether one more segment can be dropped on its own.
+func (j *journal) canDrop() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return len(j.standing.dropped) < mostDropped
+}
+
+// stands are the notes that have to be written anew before an area is freed.
+func (j *journal) stands() []note {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.standing.notes()
+}
+
 // foldDone frees the other area: the log has all that it said.
 func (j *journal) foldDone(generation uint32) {
 	j.mu.Lock()
@@ -220,25 +307,30 @@ func (j *journal) foldDone(generation uint32) {
 }
 
 // read finds the notes of a log in the file, and makes the journal continue
-// behind the last. Notes that an earlier turn left in an area are still true.
-func (j *journal) read(logID uint64) (notes []note, err error) {
+// behind the last. Notes that an earlier turn left in an area are still true. If
+// there is anything else in the file, or no note at all, it is not whole.
+func (j *journal) read(logID uint64) (notes []note, whole bool, err error) {
 	b := make([]byte, 2*j.area)
 	if _, err := j.file.ReadAt(b, 0); err != nil {
-		return nil, err
+		return nil, false, err
 	}
+	whole = true
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.logID, j.generation, j.at, j.err = logID, 0, 0, nil
+	j.logID, j.generation, j.at, j.err, j.standing = logID, 0, 0, nil, standing{}
 	any := [2]bool{}
 	for i := range any {
 		j.dead[i] = j.dead[i][:0]
 		for at := int64(0); at+noteLen <= j.area; at += noteLen {
-			n, generation, ok := parseNote(b[int64(i)*j.area+at:][:noteLen], logID)
+			place := b[int64(i)*j.area+at:][:noteLen]
+			n, generation, ok := parseNote(place, logID)
 			if !ok || int(generation&1) != i {
+				whole = whole && !slices.ContainsFunc(place, func(c byte) bool { return c != 0 })
 				continue
 			}
 			any[i] = true
 			notes = append(notes, n)
+			j.standing.add(n)
 			if n.kind == noteDead {
 				j.dead[i] = append(j.dead[i], n.id)
 			}
@@ -248,7 +340,7 @@ func (j *journal) read(logID uint64) (notes []note, err error) {
 		}
 	}
 	j.folded = !any[(j.generation+1)&1]
-	return notes, nil
+	return notes, whole && len(notes) > 0, nil
 }
 
 // bytes is the memory that the journal may take.

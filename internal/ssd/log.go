@@ -26,6 +26,7 @@ type segment struct {
 	pins    int  // readers of buf
 	done    bool // nothing is left to write
 	failed  bool // a write failed: its records are being forgotten
+	relied  bool // the journal has forgotten what its records say
 }
 
 // log is the memory side of the segment log: the open segment, those that are
@@ -49,6 +50,7 @@ type log struct {
 	force   uint64 // write at least up to this LSN, full block or not
 	logID   uint64
 	writing bool // the writer is handing bytes to the file
+	failing int  // how many segments could not be written
 	paused  bool // nothing is appended
 	closed  bool
 
@@ -328,24 +330,28 @@ func (l *log) flushTo(lsn uint64) {
 // flushWithin is flushTo that gives up when nothing is written for patience. It
 // reports whether it did not have to.
 func (l *log) flushWithin(lsn uint64, patience time.Duration) bool {
-	last, since := uint64(0), time.Now()
-	ticker := time.NewTicker(patience / 100)
-	defer ticker.Stop()
-	for {
+	over := false
+	timer := time.AfterFunc(patience, func() {
 		l.mu.Lock()
-		l.force = max(l.force, lsn)
+		over = true
 		l.changed.Broadcast()
 		l.mu.Unlock()
-		now := l.flushed.Load()
-		switch {
+	})
+	defer timer.Stop()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.force = max(l.force, lsn)
+	l.changed.Broadcast()
+	for last := l.flushed.Load(); ; l.changed.Wait() {
+		switch now := l.flushed.Load(); {
 		case now >= lsn:
 			return true
 		case now != last:
-			last, since = now, time.Now()
-		case time.Since(since) > patience:
+			last, over = now, false
+			timer.Reset(patience)
+		case over:
 			return false
 		}
-		<-ticker.C
 	}
 }
 

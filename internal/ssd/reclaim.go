@@ -161,8 +161,17 @@ func (t *Tier) move(slot int, serial uint64, l listed, b []byte) {
 
 // fold writes what the full area of the journal says is dead into the log, and
 // frees the area. It reports false if there was nothing to fold, or no room.
+//
+// An id that has a later record needs no tombstone, for that record kills the
+// older ones as well; but then it must be on the disk before the note goes, and
+// must stay there as long as they do. The note of how far the log reached tells a
+// recovery to miss it.
 func (t *Tier) fold() bool {
 	ids, generation, ok := t.journal.unfolded()
+	if !ok {
+		return false
+	}
+	failing, ok := t.log.steady()
 	if !ok {
 		return false
 	}
@@ -171,15 +180,18 @@ func (t *Tier) fold() bool {
 	}
 	for len(ids) > 0 {
 		n := min(len(ids), t.log.most()/4/idLen)
-		reach, ok := t.entomb(ids[:n])
-		if !ok {
-			return false
-		}
-		if err := t.journal.commit(note{kind: noteReach, at: reach}); err != nil {
-			t.switchOff(err)
+		if !t.entomb(ids[:n]) {
 			return false
 		}
 		ids = ids[n:]
+	}
+	reach, ok := t.log.rely(failing)
+	if !ok {
+		return false
+	}
+	if err := t.journal.commit(append(t.journal.stands(), note{kind: noteReach, at: reach})...); err != nil {
+		t.switchOff(err)
+		return false
 	}
 	t.journal.foldDone(generation)
 	return true
@@ -199,33 +211,56 @@ func (t *Tier) stillDead(ids []id) []id {
 	return dead
 }
 
-// entomb writes tombstones. When it returns, they are on the device, all before
-// the LSN reach, or could not be written.
-func (t *Tier) entomb(ids []id) (reach uint64, ok bool) {
+// entomb appends tombstones. It reports whether there was room for them.
+func (t *Tier) entomb(ids []id) bool {
 	list := make([]byte, 0, len(ids)*idLen)
 	for _, x := range ids {
 		list = appendID(list, x)
 	}
-	loc, size, ok := t.log.append(0, &rec{flags: flagTombstones, value: list})
-	if !ok {
-		return 0, false
+	_, _, ok := t.log.append(0, &rec{flags: flagTombstones, value: list})
+	if ok {
+		t.count.tombstones.Add(uint64(len(ids)))
 	}
-	slot, off := t.log.place(loc)
-	serial := t.log.slots[slot].serial.Load()
-	reach = t.log.lsn(serial, off+size)
-	t.log.flushTo(reach)
-	t.count.tombstones.Add(uint64(len(ids)))
-	return reach, t.log.holds(slot, serial)
+	return ok
 }
 
-// holds reports whether a slot has a segment, of which nothing failed to be
-// written.
-func (l *log) holds(slot int, serial uint64) bool {
+// steady reports whether no segment is being given up, and how many were.
+func (l *log) steady() (failing int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed {
-		return false
+	for _, s := range l.memory {
+		if s.failed && !s.done {
+			return 0, false
+		}
 	}
-	s := &l.slots[slot]
-	return s.serial.Load() == serial && !s.bad
+	return l.failing, !l.closed
+}
+
+// rely makes the records of the log so far stand for what the journal is about
+// to forget: that an older record of the same id is dead. It returns when they
+// have been written, all before the LSN reach. It reports false if some could
+// not be, counting from when there were so many failures.
+func (l *log) rely(failing int) (reach uint64, ok bool) {
+	l.mu.Lock()
+	if l.failing != failing {
+		l.mu.Unlock()
+		return 0, false
+	}
+	for _, s := range l.memory {
+		s.relied = true
+	}
+	reach = l.tail.Load()
+	l.mu.Unlock()
+	l.flushTo(reach)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return reach, l.failing == failing && !l.closed
+}
+
+// reliesOn reports whether a segment cannot be missed: then nothing older than
+// its records is known to be dead.
+func (l *log) reliesOn(s *segment) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return s.relied
 }

@@ -2,7 +2,6 @@ package ssd
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"sync"
 	"time"
@@ -41,9 +40,15 @@ func (t *Tier) planRecovery() (ok bool, err error) {
 	}
 	p := &t.plan
 	p.snapshot = t.super.snapshot
-	notes, err := t.journal.read(t.super.logID)
+	notes, whole, err := t.journal.read(t.super.logID)
 	if err != nil {
-		return false, err
+		t.count.readErrors.Add(1)
+		t.slog.Warn("firn: SSD tier: the journal cannot be read", "error", err)
+		return false, nil
+	}
+	if !whole && t.cfg.Recovery != RecoverAlways {
+		t.count.corrupt.Add(1)
+		return false, nil
 	}
 	floor, dropped := t.super.floor, map[uint64]bool{}
 	next := t.super.nextSeg
@@ -65,9 +70,9 @@ func (t *Tier) planRecovery() (ok bool, err error) {
 
 	l := t.log
 	l.logID = t.super.logID
-	all := t.readEnds()
+	all, last := t.readEnds()
+	next = max(next, last+unseen)
 	for _, f := range all {
-		next = max(next, f.serial+1)
 		if f.serial >= floor && !dropped[f.serial] {
 			p.segments = append(p.segments, f)
 			p.records += f.trailer.count
@@ -75,7 +80,12 @@ func (t *Tier) planRecovery() (ok bool, err error) {
 		t.skew.Store(max(t.skew.Load(), f.trailer.sealedAt-t.cfg.Now()))
 	}
 	slices.SortFunc(p.segments, func(a, b found) int { return cmp.Compare(b.serial, a.serial) })
-	p.segments = t.untilGap(slices.CompactFunc(p.segments, func(a, b found) bool { return a.serial == b.serial }), max(floor, 1))
+	p.segments = slices.CompactFunc(p.segments, func(a, b found) bool { return a.serial == b.serial })
+	if n := t.untilGap(p.segments, max(floor, 1)); n < len(p.segments) {
+		floor = p.segments[n].serial + 1
+		p.segments = p.segments[:n]
+	}
+	t.super.floor = floor
 	for _, f := range p.segments {
 		s := &l.slots[f.slot]
 		s.serial.Store(f.serial)
@@ -95,12 +105,17 @@ func (t *Tier) planRecovery() (ok bool, err error) {
 	return true, nil
 }
 
-// untilGap ends the list of segments where one is missing that may have held
-// tombstones: what is older could have come back to life.
-func (t *Tier) untilGap(segs []found, floor uint64) []found {
+// unseen is by how much the serials that are used from now on are higher than
+// any that was found: the last segments may be there and not be readable, and
+// what is written over them must not pass for them.
+const unseen = 16
+
+// untilGap is how many segments there are up to where one is missing whose
+// records the journal relied on: what is older could have come back to life.
+func (t *Tier) untilGap(segs []found, floor uint64) int {
 	want := t.plan.reach >> t.log.segShift
 	if want < floor {
-		return segs
+		return len(segs)
 	}
 	for i, f := range segs {
 		if f.serial > want {
@@ -108,17 +123,18 @@ func (t *Tier) untilGap(segs []found, floor uint64) []found {
 		}
 		if f.serial < want {
 			t.slog.Warn("firn: SSD tier: a segment is missing; what is older is dropped", "segment", want)
-			return segs[:i]
+			return i
 		}
 		if want = f.prev; want < floor {
 			break
 		}
 	}
-	return segs
+	return len(segs)
 }
 
-// readEnds reads the headers and trailers of all slots.
-func (t *Tier) readEnds() (all []found) {
+// readEnds reads the headers and trailers of all slots. last is the highest
+// serial of them.
+func (t *Tier) readEnds() (all []found, last uint64) {
 	size := t.log.segBytes()
 	const atOnce = 64
 	reqs := make([]aio.Request, 0, 2*atOnce)
@@ -131,7 +147,9 @@ func (t *Tier) readEnds() (all []found) {
 		}
 		t.reader.ReadMany(background, reqs)
 		for i := range n {
-			if f, ok := t.parseEnds(&reqs[2*i], &reqs[2*i+1]); ok {
+			f, ok := t.parseEnds(&reqs[2*i], &reqs[2*i+1])
+			last = max(last, f.serial, f.trailer.serial)
+			if ok {
 				f.slot = first + i
 				all = append(all, f)
 			}
@@ -142,27 +160,26 @@ func (t *Tier) readEnds() (all []found) {
 			}
 		}
 	}
-	return all
+	return all, last
 }
 
+// parseEnds tells which segment a slot has, if any: only its header does.
 func (t *Tier) parseEnds(head, tail *aio.Request) (f found, ok bool) {
+	size := t.log.segBytes()
 	if head.Err != nil {
 		t.count.readErrors.Add(1)
-		return f, false
-	}
-	size := t.log.segBytes()
-	if f.serial, f.prev, ok = parseSegmentHeader(head.Buf.Bytes(), t.super.logID, size); !ok {
-		return f, false
+	} else {
+		f.serial, f.prev, ok = parseSegmentHeader(head.Buf.Bytes(), t.super.logID, size)
 	}
 	if tail.Err != nil {
 		t.count.readErrors.Add(1)
-		return f, true
+		return f, ok
 	}
 	tr, sealed := parseTrailer(tail.Buf.Bytes()[blockBytes-trailerLen:], t.super.logID, size)
-	if sealed && tr.serial == f.serial {
+	if sealed && (!ok || tr.serial == f.serial) {
 		f.trailer, f.sealed = tr, true
 	}
-	return f, true
+	return f, ok
 }
 
 // startRecovery loads the snapshot, or begins to read the log in the background.
@@ -241,12 +258,12 @@ func (t *Tier) recover() {
 		recs, tombs, ok := t.segmentRecords(&f)
 		if !ok {
 			t.count.corrupt.Add(1)
-			t.forgetOnDisk(f)
-			if f.sealed && f.trailer.tombs == 0 {
+			if f.serial > p.reach>>t.log.segShift && t.journal.canDrop() {
+				t.forgetOnDisk(f) // what it says is dead stands in the journal
 				continue
 			}
 			t.slog.Warn("firn: SSD tier: a segment cannot be read; what is older is dropped", "segment", f.serial)
-			t.dropFrom(p.segments[i+1:])
+			t.dropFrom(p.segments[i:])
 			break
 		}
 		var all sync.WaitGroup
@@ -257,8 +274,8 @@ func (t *Tier) recover() {
 		t.count.recovered.Add(1)
 		if t.index.full() {
 			t.slog.Warn("firn: SSD tier: no memory to index more of the log; what is older is dropped", "segment", f.serial)
-			t.forgetOnDisk(f)
-			t.dropFrom(p.segments[i+1:])
+			t.forget(f.slot)
+			t.dropFrom(p.segments[i:])
 			break
 		}
 	}
@@ -352,7 +369,6 @@ func (t *Tier) segmentRecords(f *found) (recs []listed, tombs map[uint32][]id, o
 			}
 			ids, err := t.readTombstones(f, r)
 			if err != nil {
-				f.trailer.tombs = math.MaxInt // unknown
 				return nil, nil, false
 			}
 			tombs[r.offset] = ids
@@ -408,9 +424,8 @@ func (t *Tier) scan(f *found) (recs []listed, tombs map[uint32][]id, ok bool) {
 	if f.sealed {
 		return recs, tombs, end == f.trailer.dataEnd && len(recs) == f.trailer.count
 	}
-	if t.log.lsn(f.serial, end) < t.plan.reach && t.plan.reach>>t.log.segShift == f.serial {
-		f.trailer.tombs = math.MaxInt // some were written behind this point
-		return nil, nil, false
+	if t.log.lsn(f.serial, end) < t.plan.reach {
+		return nil, nil, false // more was written behind this point
 	}
 	return recs, tombs, t.sealOnDisk(f, b, recs, tombs, end)
 }
@@ -452,7 +467,6 @@ func (t *Tier) sealOnDisk(f *found, b []byte, recs []listed, tombs map[uint32][]
 	from := at &^ (blockBytes - 1)
 	if _, err := t.logFile.WriteAt(b[from:], int64(f.slot)<<t.log.segShift+int64(from)); err != nil {
 		t.count.writeErrors.Add(1)
-		f.trailer.tombs = len(tombs)
 		return false
 	}
 	f.sealed = true

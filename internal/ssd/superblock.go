@@ -24,6 +24,10 @@ const (
 // superblock says what the other files hold. It is written whole, into the older
 // of two places, and a write of it is the moment at which a log begins, or all
 // that an older log holds is void.
+//
+// Of every version of the format, the checksum stands at 12 and covers the bytes
+// before it and those from 16 to superLen: damage does not pass for another
+// version.
 type superblock struct {
 	counter      uint64 // the higher of two is the valid one
 	logID        uint64
@@ -55,9 +59,11 @@ func (s *superblock) encode() []byte {
 	}
 	b[140] = s.locationBits
 	b[99] = byte(copy(b[100:100+bootIDLen], s.bootID))
-	binary.LittleEndian.PutUint32(b[12:], checksum(0, b[16:superLen]))
+	binary.LittleEndian.PutUint32(b[12:], superChecksum(b))
 	return b
 }
+
+func superChecksum(b []byte) uint32 { return checksum(checksum(0, b[:12]), b[16:superLen]) }
 
 // decodeSuperblock reads one of the two. Its error is ErrFormat for another
 // version, errCorrupt for anything else that is wrong.
@@ -65,11 +71,11 @@ func decodeSuperblock(b []byte) (s superblock, err error) {
 	if len(b) < superLen || string(b[:8]) != superMagic {
 		return s, errCorrupt
 	}
+	if binary.LittleEndian.Uint32(b[12:]) != superChecksum(b) {
+		return s, errCorrupt
+	}
 	if v := binary.LittleEndian.Uint32(b[8:]); v != FormatVersion {
 		return s, fmt.Errorf("%w: version %d: want %d", ErrFormat, v, FormatVersion)
-	}
-	if binary.LittleEndian.Uint32(b[12:]) != checksum(0, b[16:superLen]) {
-		return s, errCorrupt
 	}
 	for i, p := range []*uint64{&s.counter, &s.logID, &s.seed, &s.segBytes, &s.segments, &s.journal, &s.floor, &s.nextSeg, nil, &s.snapshot} {
 		if p != nil {
@@ -125,4 +131,13 @@ func writeSuperblock(f vfs.File, s *superblock) error {
 	s.counter++
 	_, err := f.WriteAt(s.encode(), int64(s.counter%2)*superSlot)
 	return err
+}
+
+// replaceSuperblock writes s into both places: if one is damaged later, the
+// other does not bring back what was true before.
+func replaceSuperblock(f vfs.File, s *superblock) error {
+	if err := writeSuperblock(f, s); err != nil {
+		return err
+	}
+	return writeSuperblock(f, s)
 }

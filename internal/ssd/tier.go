@@ -234,6 +234,8 @@ func (t *Tier) mismatch(old, now *superblock) string {
 		return fmt.Sprintf("it has %d segments, and there is space for %d", old.segments, now.segments)
 	case now.segments*old.segBytes>>old.unitShift >= 1<<old.locationBits:
 		return "there is more space than its locations reach"
+	case t.indexMost()>>old.shardBits/8 < leastHomes+shardSlack:
+		return fmt.Sprintf("an index of %d shards is too large for a RAM budget of %d", 1<<old.shardBits, t.cfg.Memory)
 	}
 	return ""
 }
@@ -309,7 +311,7 @@ func (t *Tier) openLog() (err error) {
 		return err
 	}
 	t.journal = newJournal(file, int64(t.super.journal), t.poke)
-	t.reader, err = aio.Open(aio.Config{File: t.logFile, Depth: t.cfg.Depth, Mode: t.cfg.Reads, PoolBytes: min(8<<20, t.cfg.Memory/64)})
+	t.reader, err = aio.Open(aio.Config{File: t.logFile, Depth: t.cfg.Depth, Mode: t.cfg.Reads, PoolBytes: min(8<<20, t.cfg.Memory/64), Patience: t.cfg.Patience})
 	return err
 }
 
@@ -335,7 +337,7 @@ func (t *Tier) allocateMemory() (err error) {
 	t.fixed = buffers*int64(segBytes) + journalMemory(int64(s.journal)) + t.admission.bytes() + t.reader.Bytes()
 	t.flusher = &flusher{
 		log: t.log, file: t.logFile, block: vfs.Aligned(blockBytes, blockBytes),
-		bytes: func(n int) { t.count.written.Add(uint64(n)) }, fail: t.segmentFailed,
+		bytes: func(n int) { t.count.written.Add(uint64(n)) }, fail: t.segmentFailed, well: t.segmentWritten,
 	}
 	return nil
 }
@@ -353,6 +355,9 @@ func (t *Tier) prepare(keep bool, why string) error {
 	s := &t.super
 	if err := t.super.file.Allocate(2 * superSlot); err != nil {
 		return err
+	}
+	if n, err := t.journal.file.Size(); keep && (err != nil || n < int64(s.journal)) {
+		keep, why = false, "the journal is not whole"
 	}
 	if err := t.journal.file.Allocate(int64(s.journal)); err != nil {
 		return err
@@ -374,13 +379,14 @@ func (t *Tier) prepare(keep bool, why string) error {
 	}
 	if keep {
 		s.clean, s.snapshot, s.bootID = false, 0, t.cfg.BootID()
-		if err := writeSuperblock(s.file, &s.superblock); err != nil {
+		if err := replaceSuperblock(s.file, &s.superblock); err != nil {
 			return err
 		}
 	}
 	if err := s.file.Sync(); err != nil {
 		return err
 	}
+	_ = t.cfg.FS.Remove(snapshotTemp) // what a Close left that did not end
 	if !keep {
 		_ = t.cfg.FS.Remove(snapshotName) // it belongs to no log any more
 	}
@@ -393,7 +399,9 @@ func (t *Tier) begin(why string) error {
 	if err := t.newLog(); err != nil {
 		return err
 	}
-	t.restart()
+	if err := t.restart(); err != nil {
+		return err
+	}
 	if why != "new" && why != "" {
 		t.slog.Info("firn: SSD tier starts empty", "reason", why)
 	}
@@ -407,7 +415,7 @@ func (t *Tier) newLog() error {
 	s := t.super.superblock
 	s.logID, s.floor, s.nextSeg = rand.Uint64(), 0, max(s.nextSeg, 1)
 	s.bootID, s.clean, s.snapshot = t.cfg.BootID(), false, 0
-	if err := writeSuperblock(t.super.file, &s); err != nil {
+	if err := replaceSuperblock(t.super.file, &s); err != nil {
 		return err
 	}
 	t.super.superblock = s
@@ -421,8 +429,10 @@ func (t *Tier) logNumber() uint64 {
 	return t.log.logID
 }
 
-// restart makes memory what an empty log with the superblock's number has.
-func (t *Tier) restart() {
+// restart makes memory, and the journal, what an empty log with the superblock's
+// number has. Housekeeping stands still meanwhile: what it found in the old log
+// it must not do to the new one.
+func (t *Tier) restart() error {
 	t.restarting.Lock()
 	defer t.restarting.Unlock()
 	t.super.Lock()
@@ -447,11 +457,12 @@ func (t *Tier) restart() {
 	l.sealed = nil
 	l.mu.Unlock()
 
+	err := t.journal.reset(logID)
 	t.index.clear(func() {
 		l.restart(logID, next)
-		t.journal.reset(logID)
 		t.recovering.Store(false)
 	})
+	return err
 }
 
 // restart begins an empty log. All slots are free.
@@ -511,7 +522,9 @@ func (t *Tier) Clear() error {
 	if err := t.newLog(); err != nil {
 		return t.unnoted(err)
 	}
-	t.restart()
+	if err := t.restart(); err != nil {
+		return t.unnoted(err)
+	}
 	return nil
 }
 
@@ -594,8 +607,7 @@ func (t *Tier) tidy() {
 		}
 	}
 	for {
-		folding := t.fold()
-		if t.recovering.Load() || !t.reclaim() && !folding {
+		if !t.makeRoom() {
 			return
 		}
 		select {
@@ -606,6 +618,15 @@ func (t *Tier) tidy() {
 	}
 }
 
+// makeRoom folds the journal and reclaims a segment, where there is need to. It
+// reports whether there may be more to do.
+func (t *Tier) makeRoom() bool {
+	t.restarting.Lock()
+	defer t.restarting.Unlock()
+	folding := t.fold()
+	return !t.recovering.Load() && (t.reclaim() || folding)
+}
+
 // Close writes what is in memory, saves the index and closes the files. The
 // caller has stopped using the tier.
 func (t *Tier) Close() error {
@@ -613,22 +634,42 @@ func (t *Tier) Close() error {
 		return nil
 	}
 	t.health.stop()
-	t.stopRecovery()
 	close(t.quit)
-	t.keeping.Wait() // what it reclaims must be reclaimed before the index is saved
 	var err error
-	if !t.health.isOff() {
+	switch {
+	case !t.ends(func() { t.stopRecovery(); t.keeping.Wait() }): // what is reclaimed must be before the index is saved
+		err = errStuck
+	case !t.health.isOff():
 		err = t.saveAll()
 	}
 	t.log.close()
 	t.journal.fail(errClosed)
-	if !t.health.stuck.Load() { // a write that is stuck keeps its goroutine
-		t.running.Wait()
+	if !t.health.stuck.Load() && !t.ends(t.running.Wait) && err == nil {
+		err = errStuck
 	}
 	err = errors.Join(err, t.closeFiles())
 	t.index.clear(nil)
 	_ = t.index.region.Decommit(0, t.index.region.Size())
 	return err
+}
+
+// ends waits for goroutines of the tier, but no longer than its patience: what is
+// stuck in the system keeps its goroutine, and what that can reach.
+func (t *Tier) ends(wait func()) bool {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		wait()
+	}()
+	timer := time.NewTimer(t.cfg.Patience)
+	defer timer.Stop()
+	select {
+	case <-ended:
+		return true
+	case <-timer.C:
+		t.health.stuck.Store(true)
+		return false
+	}
 }
 
 // Free gives the address space back. The caller knows that nobody can use the
