@@ -63,6 +63,7 @@ func (d *driver) run() error {
 	if err != nil {
 		return err
 	}
+	fmt.Fprintf(d.progress, "%d suites, about %s on a quiet machine with two processors\n", len(all), short(time.Duration(d.total*float64(time.Second))))
 	d.began = time.Now()
 	for _, w := range all {
 		if err := d.runSuite(w); err != nil {

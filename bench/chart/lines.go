@@ -53,6 +53,7 @@ func (l Lines) SVG() string {
 	for _, row := range rows {
 		l.drawLegendRow(c, row)
 	}
+	c.area.Max.Y -= legendGap
 	p := newPlot()
 	p.X.Label.Text, p.Y.Label.Text = l.XLabel, l.YLabel
 	grid := plotter.NewGrid()
@@ -143,6 +144,9 @@ func logRange(low, high float64) (float64, float64) {
 	}
 	return math.Pow(10, math.Floor(math.Log10(low))), math.Pow(10, math.Ceil(math.Log10(high)))
 }
+
+// legendGap is between legend and plot.
+const legendGap = 6
 
 // legendSample is the length of the line beside a name.
 const legendSample = 22

@@ -32,9 +32,9 @@ type spec struct {
 	rate       float64 // values are ns/op; what is shown is rate divided by them; 0: the values
 	orNothing  bool    // lines of a single point are left out
 	ticks      []chart.Tick
-	most       int // lines, the first in the order of the tables; 0: all
-	main       bool
-	worst      bool // bars: the worst repeat is printed, too
+	most       int    // lines, the first in the order of the tables; 0: all
+	main       string // the facet whose chart is worth a place in the README; "*": every
+	worst      bool   // bars: the worst repeat is printed, too
 }
 
 var percentiles = []chart.Tick{{At: 0, Label: "p50"}, {At: 1, Label: "p90"}, {At: 2, Label: "p99"}, {At: 3, Label: "p99.9"}, {At: 4, Label: "max"}}
@@ -171,7 +171,7 @@ func (s spec) figures(all []samples.Sample) []Figure {
 		if facet != "" {
 			id += "-" + strings.ToLower(facet)
 		}
-		out = append(out, Figure{ID: fileName(id), Suite: s.suite, Chart: c, Main: s.main})
+		out = append(out, Figure{ID: fileName(id), Suite: s.suite, Chart: c, Main: s.main == "*" || s.main != "" && s.main == facet})
 	}
 	return out
 }
@@ -180,11 +180,14 @@ var notInNames = regexp.MustCompile(`[^a-z0-9.]+`)
 
 func fileName(id string) string { return notInNames.ReplaceAllString(strings.ToLower(id), "-") }
 
+var timesPart = regexp.MustCompile(`times=([0-9.]+)`)
+
 // titleOf puts the facet into the title, large numbers in short.
 func (s spec) titleOf(facet string) string {
 	if v, err := strconv.ParseFloat(facet, 64); err == nil {
 		facet = chart.Number(v)
 	}
+	facet = timesPart.ReplaceAllString(facet, "$1 times")
 	return strings.ReplaceAll(s.title, "{facet}", strings.ReplaceAll(facet, "/", ", "))
 }
 

@@ -28,6 +28,14 @@ func Write(w io.Writer, runs []*samples.Run) error {
 	p.matrix(all, "large", "Values of 1 KiB", largeText)
 	p.memory(all)
 	p.readable(all)
+	for _, r := range runs {
+		switch r.Suite {
+		case "gc", "hitratio", "hybrid", "bufpool":
+			p.pivot(r)
+		case "casestudies":
+			p.listed(r)
+		}
+	}
 	p.rivals(runs)
 	_, err := io.WriteString(w, p.b.String())
 	return err
@@ -68,6 +76,10 @@ func (p *page) runs(runs []*samples.Run) {
 		})
 	}
 	p.table(2, []string{"suite", "command", "entries", "repeats", "started (UTC)", "took"}, rows)
+	for _, r := range runs {
+		p.add("- %s: %s.\n", r.Suite, noiseText(r.Noise))
+	}
+	p.add("\n")
 }
 
 // bracketed returns the setting that the kernel marks with brackets.

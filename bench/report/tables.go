@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -190,4 +191,46 @@ func (p *page) readable(all []samples.Sample) {
 		return row
 	})
 	p.table(1, []string{"cache", "300 KB: readable, %", "refused", "1 MB: readable, %", "refused"}, rows)
+}
+
+// pivot prints a suite as a table with a row for each measurement and a column
+// for each cache; listed prints it with a row for each of both.
+func (p *page) pivot(r *samples.Run) {
+	p.add("## %s\n\n%s\n\n", r.Suite, suiteTexts[r.Suite])
+	rows := figureRows(r.Samples)
+	var names, caches []string
+	cells := make(map[[2]string]string)
+	for _, row := range rows {
+		name := row.Name + ", " + row.Unit
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+		if !slices.Contains(caches, row.Cache) {
+			caches = append(caches, row.Cache)
+		}
+		cells[[2]string{name, row.Cache}] = row.Value
+	}
+	slices.SortStableFunc(caches, func(a, b string) int { return rank(a) - rank(b) })
+	var table [][]string
+	for _, name := range names {
+		line := []string{name}
+		for _, c := range caches {
+			line = append(line, cmp.Or(cells[[2]string{name, c}], "–"))
+		}
+		table = append(table, line)
+	}
+	p.table(1, append([]string{"median"}, caches...), table)
+	for _, note := range r.Notes {
+		p.add("- %s\n", note)
+	}
+	p.add("\n")
+}
+
+func (p *page) listed(r *samples.Run) {
+	p.add("## %s\n\n%s\n\n", r.Suite, suiteTexts[r.Suite])
+	var table [][]string
+	for _, row := range figureRows(r.Samples) {
+		table = append(table, []string{row.Name, row.Cache, row.Value + " " + row.Unit, row.Spread, row.Note})
+	}
+	p.table(2, []string{"what", "how", "median", "quartiles", "of"}, table)
 }

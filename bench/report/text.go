@@ -3,7 +3,9 @@ package report
 const intro = `# Benchmarks
 
 This page is written by a program: ` + "`cd bench && go run . report -in DIR -doc ../docs/BENCHMARKS.md`" + `
-turns the results of the suites into the tables below. Rows that firn loses stay in; ratios below 1 are bold.
+turns the results of the suites into the tables below. The same results as one page with charts: DIR/report.html, which ` + "`go run . -suite NAME -out DIR`" + ` leaves there;
+` + "`-compare old.json`" + ` sets an earlier run beside the new one. ` + "`-suite all`" + ` takes about an hour on two processors, ` + "`-suite quick`" + ` runs all in small within three minutes.
+Rows that firn loses stay in; ratios below 1 are bold.
 
 How the figures are made:
 
@@ -14,7 +16,10 @@ How the figures are made:
 - **Garbage is on the house.** The garbage collector is off during the turns and runs between them, outside the clock, when 2 GiB have piled up. That favours caches
   that allocate; the section on memory shows what the collector costs them.
 - **The budget fits all entries**, with half as much again to spare. Hit ratios are printed beside the times: a cache that drops entries shows it.
-- **Misses and refused Sets are counted** for every cache.
+- **Misses, refused Sets and dropped entries are counted** for every cache; DIR/SUITE.json and the page with charts have them.
+- **Noise is measured**: the processor time of all other programs during each suite. Above 5 %% of all processors the suite is called noisy.
+- **fastcache's own benchmark runs with GOMAXPROCS=4**, as the articles about it do, whatever the machine has.
+- **Traces** for the suite hitratio are those in the directory FIRN_TRACES, without it a generated set.
 - The same results as Go benchmark lines lie in DIR/SUITE.txt: ` + "`benchstat -col /cache -filter /pair:fastcache DIR/ram.txt`" + `.
 
 `
@@ -23,7 +28,7 @@ const targetsText = `Ratios are operations per second of firn over those of the 
 
 `
 
-const classicText = `The loops of fastcache's timing tests: 65,536 items, keys and values of 4 bytes, keys in ascending order, one goroutine for each processor, every value compared.
+const classicText = `The loops of fastcache's timing tests: 65,536 items, keys and values of 4 bytes, keys in ascending order, four goroutines at GOMAXPROCS=4, every value compared.
 Nanoseconds for each item, elapsed time over the items of all goroutines; multiply by 65.536 for the µs per operation that ` + "`go test -bench`" + ` prints there
 (` + "`go test -bench Classic`" + ` in bench does so for all caches). Each cache has 32 MiB, which is what fastcache makes of its own benchmark's size.
 
