@@ -251,12 +251,16 @@ func (t *Tier) recover() {
 	for i := range w {
 		w[i] = recoverer{tier: t, part: i}
 	}
-	for i, f := range p.segments {
+	quit := make(chan struct{})
+	defer close(quit)
+	ahead := t.readAhead(p.segments, quit)
+	for i := range p.segments {
 		if p.asked() {
 			return // still recovering: Close will save no snapshot
 		}
-		recs, tombs, ok := t.segmentRecords(&f)
-		if !ok {
+		r := <-ahead
+		f := r.found
+		if !r.ok {
 			t.count.corrupt.Add(1)
 			if f.serial > p.reach>>t.log.segShift && t.journal.canDrop() {
 				t.forgetOnDisk(f) // what it says is dead stands in the journal
@@ -268,7 +272,7 @@ func (t *Tier) recover() {
 		}
 		var all sync.WaitGroup
 		for k := range w {
-			all.Go(func() { w[k].segment(f, recs, tombs) })
+			all.Go(func() { w[k].segment(f, r.recs, r.tombs) })
 		}
 		all.Wait()
 		t.count.recovered.Add(1)
@@ -290,8 +294,37 @@ func (t *Tier) recover() {
 	t.poke()
 }
 
+// segmentRead is a segment and which records it has.
+type segmentRead struct {
+	found
+	recs  []listed
+	tombs map[uint32][]id
+	ok    bool
+}
+
+// readAhead reads the lists of segments, in order, while others are applied.
+func (t *Tier) readAhead(segs []found, quit <-chan struct{}) <-chan segmentRead {
+	out := make(chan segmentRead, 1)
+	t.running.Go(func() {
+		for _, f := range segs {
+			r := segmentRead{found: f}
+			r.recs, r.tombs, r.ok = t.segmentRecords(&r.found)
+			select {
+			case out <- r:
+			case <-quit:
+				return
+			}
+		}
+	})
+	return out
+}
+
 // recoverers is how many goroutines fill the index, each a part of its shards.
 const recoverers = 2
+
+// prefetchAhead is how many records before its turn a record's place in the index
+// begins to be loaded.
+const prefetchAhead = 16
 
 type recoverer struct {
 	tier *Tier
@@ -308,6 +341,9 @@ func (w *recoverer) mine(x id) bool {
 func (w *recoverer) segment(f found, recs []listed, tombs map[uint32][]id) {
 	t := w.tier
 	for i := len(recs) - 1; i >= 0; i-- {
+		if i >= prefetchAhead && w.mine(recs[i-prefetchAhead].id) {
+			t.index.prefetch(recs[i-prefetchAhead].id)
+		}
 		r := &recs[i]
 		w.notes(t.log.lsn(f.serial, int(r.offset)))
 		if r.tombstones {
