@@ -1,6 +1,7 @@
 // Command slowquery serves reports over HTTP whose SQL query reads a whole
 // table of a SQLite file, and caches them. Requests for one report at one moment
-// wait for one query.
+// wait for one query; once there is a report, nobody waits: while it is made
+// anew, the old one is served.
 //
 //	slowquery sales.db
 //	curl localhost:8080/reports/customer-7
@@ -35,10 +36,17 @@ type Report struct {
 	Cents    int64
 }
 
-// cacheOptions keep a report for a minute.
+// cacheOptions call a report fresh for a minute. For ten more it is served
+// stale, while the query runs in the background. That a customer does not exist
+// is remembered for a few seconds.
 var cacheOptions = firn.Options{
 	RAMBytes: 64 << 20,
 	TTL:      time.Minute,
+	Loading: firn.LoadingOptions{
+		StaleFor:    10 * time.Minute,
+		NegativeTTL: 5 * time.Second,
+		MaxLoads:    4, // queries at a time
+	},
 }
 
 // ServeHTTP answers GET /reports/{customer}.
@@ -58,7 +66,8 @@ func (r *Reports) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 }
 
 // query makes a report. It is the cache's loader: however many requests wait for
-// a report, it runs once, until the last of them has gone.
+// a report, it runs once. Its context ends when the last of them has gone, unless
+// it runs in the background.
 func (r *Reports) query(ctx context.Context, key []byte) ([]byte, error) {
 	r.queries.Add(1)
 	report := Report{Customer: string(key)}

@@ -110,19 +110,52 @@ func TestNoSuchCustomer(t *testing.T) {
 	}
 }
 
-// A report is as old as its time to live at most.
-func TestExpiry(t *testing.T) {
+// A stale report is served at once, while one query makes a new one.
+func TestStaleWhileRevalidate(t *testing.T) {
+	s := serve(t)
+	s.get(t, "customer-7")
+	s.sell(t, "customer-7")
+	s.now.Add(int64(cacheOptions.TTL - time.Second))
+	if r, _ := s.get(t, "customer-7"); r.Sales != 1000 || s.queries.Load() != 1 {
+		t.Errorf("fresh: %d sales after %d queries, want 1000 after 1", r.Sales, s.queries.Load())
+	}
+	s.now.Add(int64(2 * time.Second))
+	if r, _ := s.get(t, "customer-7"); r.Sales != 1000 {
+		t.Errorf("stale: %d sales, want the 1000 of before", r.Sales)
+	}
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		if r, _ := s.get(t, "customer-7"); r.Sales == 1001 {
+			break
+		} else if time.Now().After(deadline) {
+			t.Fatal("no new report in ten seconds")
+		}
+	}
+	if n := s.queries.Load(); n != 2 {
+		t.Errorf("%d queries, want 2", n)
+	}
+}
+
+// A report that is too old even to be stale is made while the request waits.
+func TestTooOld(t *testing.T) {
+	s := serve(t)
+	s.get(t, "customer-7")
+	s.sell(t, "customer-7")
+	s.now.Add(int64(cacheOptions.TTL + cacheOptions.Loading.StaleFor + time.Second))
+	if r, _ := s.get(t, "customer-7"); r.Sales != 1001 || s.queries.Load() != 2 {
+		t.Errorf("%d sales after %d queries, want 1001 after 2", r.Sales, s.queries.Load())
+	}
+}
+
+// That there is no such customer is remembered, for a while.
+func TestNegative(t *testing.T) {
 	s := serve(t)
 	for _, step := range []struct {
 		advance time.Duration
-		sales   int64
 		queries int64
-	}{{0, 1000, 1}, {cacheOptions.TTL - time.Second, 1000, 1}, {2 * time.Second, 1002, 2}} {
+	}{{0, 1}, {cacheOptions.Loading.NegativeTTL - time.Second, 1}, {2 * time.Second, 2}} {
 		s.now.Add(int64(step.advance))
-		r, _ := s.get(t, "customer-7")
-		if r.Sales != step.sales || s.queries.Load() != step.queries {
-			t.Errorf("%v later: %d sales after %d queries, want %d after %d", step.advance, r.Sales, s.queries.Load(), step.sales, step.queries)
+		if _, status := s.get(t, "nobody"); status != http.StatusNotFound || s.queries.Load() != step.queries {
+			t.Errorf("%v later: status %d after %d queries, want %d after %d", step.advance, status, s.queries.Load(), http.StatusNotFound, step.queries)
 		}
-		s.sell(t, "customer-7")
 	}
 }
