@@ -166,6 +166,7 @@ func (c *Cache) Stats() Stats {
 	st := statsOf(s)
 	if c.disk != nil {
 		st.addSSD(c.disk.tier.Stats())
+		st.Misses = c.disk.mostMisses(st.Misses)
 	}
 	c.typed.addTo(&st)
 	c.loads.addTo(&st)

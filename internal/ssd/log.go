@@ -35,6 +35,8 @@ type log struct {
 	segShift  uint
 	unitShift uint
 	now       func() int64
+	ahead     int    // slots that are kept free
+	wake      func() // told when there are fewer
 
 	mu      sync.Mutex
 	changed sync.Cond // of mu: something was written, a buffer or a slot came free, the log was closed
@@ -69,8 +71,15 @@ type slot struct {
 	bad    bool          // a write to it failed
 }
 
+// Slots are kept free, so that a segment can be opened without waiting, and a
+// burst of writes finds some: one of aheadShare, and leastAhead at least.
+const (
+	leastAhead = 2
+	aheadShare = 64
+)
+
 func newLog(segShift, unitShift uint, slots int, bufs [][]byte, now func() int64) *log {
-	l := &log{segShift: segShift, unitShift: unitShift, bufs: bufs, now: now, slots: make([]slot, slots)}
+	l := &log{segShift: segShift, unitShift: unitShift, bufs: bufs, now: now, slots: make([]slot, slots), ahead: max(leastAhead, slots/aheadShare)}
 	l.changed.L = &l.mu
 	return l
 }
@@ -194,6 +203,9 @@ func (l *log) begin() *segment {
 		l.memory = append(l.memory[:i], l.memory[i+1:]...)
 	}
 	l.free = l.free[:copy(l.free, l.free[1:])]
+	if len(l.free) < l.ahead && l.wake != nil {
+		l.wake()
+	}
 	l.next++
 	putSegmentHeader(s.buf, l.logID, s.serial, l.prev, l.segBytes())
 	l.before, l.prev = l.prev, s.serial

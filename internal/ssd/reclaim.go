@@ -4,14 +4,10 @@ import (
 	"github.com/firncache/firn/internal/aio"
 )
 
-// ahead is how many slots are kept free, so that a segment can be opened without
-// waiting.
-const ahead = 2
-
 // reclaim frees the slot of the oldest segment, if there is need to. It reports
 // whether it did.
 func (t *Tier) reclaim() bool {
-	if t.state.Load() != on || t.log.freeSlots() >= ahead && !t.index.full() {
+	if t.state.Load() != on || t.log.freeSlots() >= t.log.ahead && !t.index.full() {
 		return false
 	}
 	slot, serial, ok := t.log.oldest()
@@ -75,10 +71,12 @@ func (t *Tier) readList(slot int, serial uint64) ([]listed, error) {
 
 // dropAll takes the records of a segment out of the index, but for those that
 // were read since they were written: these go to the end of the log, up to half
-// a segment of them.
+// a segment of them. While most of the log is dead, all that are live go there:
+// room is no reason to lose them.
 func (t *Tier) dropAll(slot int, recs []listed) {
 	var hot []listed
 	budget := t.log.segBytes() / 2
+	keepAll := t.mostlyDead()
 	for i := range recs {
 		r := &recs[i]
 		if r.tombstones {
@@ -87,7 +85,7 @@ func (t *Tier) dropAll(slot int, recs []listed) {
 		s := t.index.shardOf(r.id)
 		s.mu.Lock()
 		if e, ok := s.find(r.id); ok && s.location(e) == t.log.location(slot, int(r.offset)) {
-			if e.read() && int(r.bytes) <= budget {
+			if (e.read() || keepAll) && int(r.bytes) <= budget {
 				hot = append(hot, *r)
 				budget -= int(r.bytes)
 			} else {
@@ -105,6 +103,17 @@ func (t *Tier) dropAll(slot int, recs []listed) {
 }
 
 const reinsertAtOnce = 32
+
+// mostlyDead reports whether less than half of the log is live, if records are
+// as long as they were on average.
+func (t *Tier) mostlyDead() bool {
+	n := t.count.demoted.Load() + t.count.reinserted.Load()
+	if n == 0 {
+		return false
+	}
+	mean := float64(t.log.appended.Load()) / float64(n)
+	return mean*float64(t.index.len()) < float64(len(t.log.slots))*float64(t.log.segBytes())/2
+}
 
 // reinsert appends records of a segment that is being reclaimed anew.
 func (t *Tier) reinsert(slot int, recs []listed) {

@@ -332,7 +332,7 @@ func (t *Tier) allocateMemory() (err error) {
 	if t.index, err = newIndex(uint(s.shardBits), uint(s.locationBits), t.indexMost()); err != nil {
 		return err
 	}
-	t.index.hungry = t.poke
+	t.index.hungry, t.log.wake = t.poke, t.poke
 	t.admission.init(&t.cfg)
 	t.fixed = buffers*int64(segBytes) + journalMemory(int64(s.journal)) + t.admission.bytes() + t.reader.Bytes()
 	t.flusher = &flusher{
@@ -566,7 +566,9 @@ func (t *Tier) chargeMemory(more int64) error {
 		t.charged += missing + step
 		t.index.allowed.Add(step)
 		more, missing = more-step, 0
-		t.log.waitRoom(throttlePatience)
+		if t.log.freeSlots() > 0 { // otherwise who calls has to make room first
+			t.log.waitRoom(throttlePatience)
+		}
 	}
 	return nil
 }
@@ -601,19 +603,16 @@ func (t *Tier) tidy() {
 	if t.state.Load() != on {
 		return
 	}
-	if more := t.index.wantsMemory(); more > 0 {
-		if t.chargeMemory(more) != nil {
-			t.index.most.Store(t.index.allowed.Load()) // RAM has no more to give
-		}
-	}
-	for {
-		if !t.makeRoom() {
-			return
-		}
+	for t.makeRoom() {
 		select {
 		case <-t.quit:
 			return
 		default:
+		}
+	}
+	if more := t.index.wantsMemory(); more > 0 {
+		if t.chargeMemory(more) != nil {
+			t.index.most.Store(t.index.allowed.Load()) // RAM has no more to give
 		}
 	}
 }
