@@ -114,11 +114,13 @@ func (c *Cache) SetWithTTL(key, value []byte, ttl time.Duration) error {
 		return err
 	}
 	c.supersede(key)
+	stripe := c.typed.fronts.begin(key)
 	if c.disk == nil {
 		err = c.ram.Set(key, value, deadline)
 	} else {
 		err = c.setAbove(key, value, deadline)
 	}
+	c.typed.fronts.end(stripe, key)
 	c.supersede(key)
 	return c.stored(err, key, value)
 }
@@ -138,11 +140,13 @@ func (c *Cache) setAbove(key, value []byte, deadline int64) error {
 // setQuietly stores like Set, without superseding loads. Whatever leaves the
 // cache for it is added to left, so that nobody is told under a lock.
 func (c *Cache) setQuietly(key, value []byte, deadline int64, left *ram.Left) error {
+	stripe := c.typed.fronts.begin(key)
 	hash := c.ram.Hash(key)
 	err := c.ram.SetQuietlyHashed(hash, key, value, deadline, left)
 	if err == nil && c.disk != nil {
 		err = c.disk.commit(hash)
 	}
+	c.typed.fronts.end(stripe, key)
 	return c.stored(err, key, value)
 }
 
@@ -233,12 +237,14 @@ func (c *Cache) TTL(key []byte) (ttl time.Duration, ok bool) {
 // Delete removes the value of key. That there was none is no error.
 func (c *Cache) Delete(key []byte) error {
 	c.supersede(key)
+	stripe := c.typed.fronts.begin(key)
 	hash := c.ram.Hash(key)
 	ok := c.ram.DeleteHashed(hash, key)
 	var err error
 	if c.disk != nil {
 		err = c.disk.commit(hash)
 	}
+	c.typed.fronts.end(stripe, key)
 	c.supersede(key)
 	return errors.Join(c.open(ok), err)
 }
@@ -284,11 +290,13 @@ func (c *Cache) Clear() error {
 	c.loads.supersedeAll()
 	var ok bool
 	var err error
-	if c.disk == nil {
-		ok = c.ram.Clear()
-	} else {
-		ok, err = c.disk.clear(c.ram)
-	}
+	c.typed.fronts.emptied(false, func() {
+		if c.disk == nil {
+			ok = c.ram.Clear()
+		} else {
+			ok, err = c.disk.clear(c.ram)
+		}
+	})
 	c.loads.supersedeAll()
 	return errors.Join(c.open(ok), err)
 }
@@ -314,6 +322,13 @@ func (c *Cache) SetRAMBytes(n int64) error {
 // Close returns ErrClosed.
 func (c *Cache) Close() error {
 	c.loads.close()
+	var err error
+	c.typed.fronts.emptied(true, func() { err = c.close() })
+	return err
+}
+
+// close closes the tiers.
+func (c *Cache) close() error {
 	if c.disk == nil {
 		return c.open(c.ram.Close())
 	}

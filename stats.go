@@ -15,6 +15,7 @@ type Stats struct {
 	Evictions, Expirations                   uint64
 	Reinsertions, ReinsertedBytes            uint64
 	PolicyChanges                            uint64
+	FrontHits                                uint64
 	Mismatches, DecodeErrors                 uint64
 	Entries                                  int64
 	RAMBytes, RAMUsedBytes, RAMResidentBytes int64
@@ -67,10 +68,10 @@ type Stats struct {
 
 // HitRatio is the share of reads that found a value, 0 before the first.
 func (s Stats) HitRatio() float64 {
-	if s.Hits+s.Misses == 0 {
+	if s.Hits+s.FrontHits+s.Misses == 0 {
 		return 0
 	}
-	return float64(s.Hits) / float64(s.Hits+s.Misses)
+	return float64(s.Hits+s.FrontHits) / float64(s.Hits+s.FrontHits+s.Misses)
 }
 
 // Metric describes one field of Stats.
@@ -94,6 +95,7 @@ var Metrics = []Metric{
 	{"reinsertions", "1", true, "Values that were about to leave and were kept.", func(s *Stats) float64 { return float64(s.Reinsertions) }},
 	{"reinserted_bytes", "bytes", true, "Record bytes copied to keep those values.", func(s *Stats) float64 { return float64(s.ReinsertedBytes) }},
 	{"policy_changes", "1", true, "How often the eviction policy chose other parameters.", func(s *Stats) float64 { return float64(s.PolicyChanges) }},
+	{"front_hits", "1", true, "Typed reads that found a decoded value in a front. They are not among the hits. Approximate, as those.", func(s *Stats) float64 { return float64(s.FrontHits) }},
 	{"mismatches", "1", true, "Typed reads that found a value of another codec, version or type.", func(s *Stats) float64 { return float64(s.Mismatches) }},
 	{"decode_errors", "1", true, "Typed reads whose codec did not accept the stored bytes.", func(s *Stats) float64 { return float64(s.DecodeErrors) }},
 	{"entries", "1", false, "Values in the cache, expired ones not yet taken out included.", func(s *Stats) float64 { return float64(s.Entries) }},

@@ -31,6 +31,17 @@ type TypedOptions[K comparable, V any] struct {
 	// TTL is how long values live that Set stores. Default: Options.TTL.
 	TTL time.Duration
 
+	// Front keeps decoded values above the bytes, of keys that are integers,
+	// strings or arrays of bytes: see package firn/front. A hit there costs
+	// neither copy nor codec, and is counted in FrontHits of Stats. Its values are
+	// shared: whoever gets one must not change what it refers to. It is coherent
+	// with every write of the Cache, in this process: what it finds is not older
+	// than the bytes, not expired and not cleared; but it may be of a key that RAM
+	// has evicted, which only typed caches with this front then find. A Front
+	// serves one Typed and stays as long as the Cache: make the Typed once.
+	// Default: none.
+	Front Front[K, V]
+
 	// Version is of the meaning of the values, when it changes and their type
 	// does not: values of another version are not found. Default: 0.
 	Version int
@@ -60,7 +71,9 @@ type Typed[K comparable, V any] struct {
 	codec   Codec[V]
 	stamp   stamp
 	ttl     time.Duration
-	scratch sync.Pool // of *scratch[K]
+	front   Front[K, V] // nil without
+	hits    *hitCounter // of the front
+	scratch sync.Pool   // of *scratch[K]
 }
 
 // scratch is what a call needs of the heap.
@@ -89,6 +102,10 @@ func NewTyped[K comparable, V any](c *Cache, opts TypedOptions[K, V]) (*Typed[K,
 	if err != nil {
 		return nil, err
 	}
+	if opts.Front != nil && !keys.exact() {
+		return nil, fmt.Errorf("firn: TypedOptions.Front with keys of type %s: want an integer, a string or an array of bytes, "+
+			"stored as they are", typeName(key))
+	}
 	if opts.Codec == nil {
 		if opts.Codec, err = DefaultCodec[V](); err != nil {
 			return nil, fmt.Errorf("firn: NewTyped: %w", err)
@@ -110,44 +127,86 @@ func NewTyped[K comparable, V any](c *Cache, opts TypedOptions[K, V]) (*Typed[K,
 	if t.space, err = c.space("typed " + opts.Namespace); err != nil {
 		return nil, fmt.Errorf("firn: NewTyped: %w", err)
 	}
+	if opts.Front != nil {
+		t.attachFront(opts.Front)
+	}
 	return t, nil
 }
 
 // Get returns the value of key. Without one, or with one that cannot be read,
 // it returns false.
 func (t *Typed[K, V]) Get(key K) (V, bool) {
+	if t.front != nil {
+		if e := t.front.Get(key); t.inFront(e) {
+			if t.hits.count() {
+				t.readAgain(key)
+			}
+			return e.value, true
+		}
+	}
+	return t.getBytes(key)
+}
+
+// getBytes is Get past the front.
+func (t *Typed[K, V]) getBytes(key K) (V, bool) {
 	s := t.begin()
 	s.k = key
-	v, err := t.read(s)
+	v, err := t.read(nil, s)
 	t.end(s)
 	return v, err == nil
 }
 
-// Lookup is Get with a context and with errors: those of Cache.Lookup, and
-// ErrNotFound for a value that cannot be read, wrapped with the reason.
-func (t *Typed[K, V]) Lookup(ctx context.Context, key K) (v V, err error) {
+// readAgain reads the bytes of a key that was found in the front.
+func (t *Typed[K, V]) readAgain(key K) {
 	s := t.begin()
 	s.k = key
+	if t.encodeKey(s) == nil {
+		s.value, _ = t.c.Get(s.value[:0], s.key)
+	}
+	t.end(s)
+}
+
+// Lookup is Get with a context and with errors: those of Cache.Lookup, and
+// ErrNotFound for a value that cannot be read, wrapped with the reason.
+func (t *Typed[K, V]) Lookup(ctx context.Context, key K) (V, error) {
+	if e := t.getFront(key); e != nil {
+		if t.hits.count() {
+			t.readAgain(key)
+		}
+		return e.value, nil
+	}
+	s := t.begin()
 	defer t.end(s)
+	s.k = key
+	return t.read(ctx, s)
+}
+
+// read looks up s.k past the front, and decodes its value. Without a context it
+// is a Get.
+func (t *Typed[K, V]) read(ctx context.Context, s *scratch[K]) (v V, err error) {
+	if t.front != nil {
+		return t.readFill(ctx, s)
+	}
 	if err = t.encodeKey(s); err != nil {
 		return v, err
 	}
-	if s.value, err = t.c.Lookup(ctx, s.value[:0], s.key); err != nil {
+	if err = t.fetch(ctx, s); err != nil {
 		return v, err
 	}
 	return t.decode(s.key, s.value)
 }
 
-// read looks the key up and decodes its value.
-func (t *Typed[K, V]) read(s *scratch[K]) (v V, err error) {
-	if err = t.encodeKey(s); err != nil {
-		return v, err
+// fetch reads the bytes of s.key.
+func (t *Typed[K, V]) fetch(ctx context.Context, s *scratch[K]) (err error) {
+	if ctx != nil {
+		s.value, err = t.c.Lookup(ctx, s.value[:0], s.key)
+		return err
 	}
 	var ok bool
 	if s.value, ok = t.c.Get(s.value[:0], s.key); !ok {
-		return v, ErrNotFound
+		return ErrNotFound
 	}
-	return t.decode(s.key, s.value)
+	return nil
 }
 
 // decode makes a value of the bytes that were found under key.
@@ -166,6 +225,9 @@ func (t *Typed[K, V]) decode(key, stored []byte) (v V, err error) {
 // Has reports whether there is a value for key. It does not count as a read,
 // and does not look whether the value can be decoded.
 func (t *Typed[K, V]) Has(key K) bool {
+	if t.getFront(key) != nil {
+		return true
+	}
 	s := t.begin()
 	s.k = key
 	ok := t.encodeKey(s) == nil && t.c.Has(s.key)
@@ -277,8 +339,10 @@ func (t *Typed[K, V]) end(s *scratch[K]) {
 }
 
 // encodeKey makes s.key of s.k.
-func (t *Typed[K, V]) encodeKey(s *scratch[K]) (err error) {
-	s.key, err = t.keys.append(t.space.append(s.key[:0], t.space.current.Load()), &s.k)
+func (t *Typed[K, V]) encodeKey(s *scratch[K]) error { return t.encodeKeyIn(s, t.space.current.Load()) }
+
+func (t *Typed[K, V]) encodeKeyIn(s *scratch[K], e *epoch) (err error) {
+	s.key, err = t.keys.append(t.space.append(s.key[:0], e), &s.k)
 	if err != nil {
 		return fmt.Errorf("firn: encode a key of type %s: %w", typeName(reflect.TypeFor[K]()), err)
 	}

@@ -67,11 +67,17 @@ func (r *rawKeys) slices() [][]byte {
 }
 
 // GetMulti looks up many keys at once, as Cache.GetMulti. The results are in b.
-// Keys and values that Get would not find are not found.
+// Keys and values that Get would not find are not found. A front is read, and
+// not filled.
 func (t *Typed[K, V]) GetMulti(b *TypedBatch[V], keys []K) {
 	b.reset(len(keys))
 	s := t.begin()
 	for i, key := range keys {
+		if e := t.getFront(key); e != nil {
+			t.hits.count()
+			b.values[i], b.found[i] = e.value, true
+			continue
+		}
 		s.k = key
 		if t.encodeKey(s) == nil {
 			b.raw.add(i, s.key)

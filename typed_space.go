@@ -57,6 +57,7 @@ type typed struct {
 	spaces map[string]*namespace // by name
 
 	values atomic.Pointer[namespace] // of SetValue, once it was used
+	fronts fronts
 
 	mismatches, decodeErrors atomic.Uint64
 }
@@ -95,6 +96,14 @@ func (s *namespace) clear() error {
 	return nil
 }
 
+// renew makes a new epoch of the same number: a front's entries of the one
+// before are worth nothing, the bytes are.
+func (s *namespace) renew() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.current.Store(&epoch{s.current.Load().number})
+}
+
 // keep writes the record again if it is gone from RAM. Reading it makes it
 // popular, and is no read that Stats should count.
 func (s *namespace) keep() {
@@ -115,4 +124,5 @@ func (s *namespace) write(e *epoch) error {
 // addTo adds the counters to a snapshot.
 func (l *typed) addTo(s *Stats) {
 	s.Mismatches, s.DecodeErrors = l.mismatches.Load(), l.decodeErrors.Load()
+	s.FrontHits = l.fronts.frontHits()
 }

@@ -1,0 +1,12 @@
+module github.com/firncache/firn/front
+
+go 1.26.0
+
+require (
+	github.com/firncache/firn v0.0.0
+	github.com/maypok86/otter/v2 v2.4.0
+)
+
+require golang.org/x/sys v0.49.0 // indirect
+
+replace github.com/firncache/firn => ../

@@ -1,0 +1,58 @@
+package firn
+
+import "testing"
+
+type oneFront struct{ entry *FrontEntry[string] }
+
+func (f *oneFront) Get(string) *FrontEntry[string]      { return f.entry }
+func (f *oneFront) Set(_ string, e *FrontEntry[string]) { f.entry = e }
+func (f *oneFront) Delete(string)                       { f.entry = nil }
+
+// A write that began before there was a front deletes, before it returns, what a
+// front has taken since.
+func TestFrontAttachedDuringWrite(t *testing.T) {
+	c, err := Open(Options{RAMBytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	plain, err := NewTyped(c, TypedOptions[string, string]{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := plain.Set("k", "old"); err != nil {
+		t.Fatal(err)
+	}
+	s := plain.begin()
+	s.k = "k"
+	if err := plain.encodeKey(s); err != nil {
+		t.Fatal(err)
+	}
+	value, err := plain.encode(nil, "new")
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	fronts := &c.typed.fronts
+	stripe := fronts.begin(s.key)
+	front, err := NewTyped(c, TypedOptions[string, string]{Front: &oneFront{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	front.Get("k")
+	if v, ok := front.Get("k"); !ok || v != "old" || c.Stats().FrontHits != 1 {
+		t.Fatalf("before the write: %q, %v, %d front hits", v, ok, c.Stats().FrontHits)
+	}
+	if err := c.ram.Set(s.key, value, 0); err != nil {
+		t.Fatal(err)
+	}
+	fronts.end(stripe, s.key)
+	for range 2 {
+		if v, ok := front.Get("k"); !ok || v != "new" {
+			t.Errorf("after the write: %q, %v", v, ok)
+		}
+	}
+	if c.Stats().FrontHits != 2 {
+		t.Errorf("%d front hits, want 2: the stripe is not filled any more", c.Stats().FrontHits)
+	}
+}
