@@ -1,10 +1,10 @@
 package firn
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"sync/atomic"
 )
@@ -72,8 +72,8 @@ func (c *Cache) space(name string) (*namespace, error) {
 		return s, nil
 	}
 	s := &namespace{c: c, record: []byte(recordPrefix + name)}
-	if v, ok := c.Get(nil, s.record); ok && len(v) == epochLen {
-		s.current.Store(&epoch{binary.LittleEndian.Uint64(v)})
+	if e, ok := s.read(); ok {
+		s.current.Store(e)
 	} else if err := s.clear(); err != nil {
 		return nil, fmt.Errorf("namespace %q: %w", name, err)
 	}
@@ -82,6 +82,20 @@ func (c *Cache) space(name string) (*namespace, error) {
 	}
 	l.spaces[name] = s
 	return s, nil
+}
+
+// read reads the record. While the SSD tier is still finding out what it holds,
+// that there is none is not known.
+func (s *namespace) read() (*epoch, bool) {
+	v, ok := s.c.Get(nil, s.record)
+	if !ok && s.c.disk != nil {
+		s.c.disk.tier.WaitRecovered()
+		v, ok = s.c.Get(nil, s.record)
+	}
+	if !ok || len(v) != epochLen {
+		return nil, false
+	}
+	return &epoch{binary.LittleEndian.Uint64(v)}, true
 }
 
 // clear begins a new epoch.
@@ -104,21 +118,36 @@ func (s *namespace) renew() {
 	s.current.Store(&epoch{s.current.Load().number})
 }
 
-// keep writes the record again if it is gone from RAM. Reading it makes it
-// popular, and is no read that Stats should count.
+// keep sees to it that the record is there: in RAM, where being read makes it
+// popular, and below, where it outlives the process. It is not written again as
+// long as a tier has it: the copy below would be dead before the new one is on
+// the disk. Looking for it counts as no read.
 func (s *namespace) keep() {
 	v, ok := s.c.peek(nil, s.record)
-	if ok && bytes.Equal(v, s.append(nil, s.current.Load())) {
-		return
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_ = s.write(s.current.Load()) // it fails if the cache is closed
+	e := s.current.Load()
+	if !ok || len(v) != epochLen || binary.LittleEndian.Uint64(v) != e.number {
+		_ = s.write(e) // it fails if the cache is closed
+		return
+	}
+	s.offer()
 }
 
 // write writes the record. The caller holds mu, or nobody else has s yet.
 func (s *namespace) write(e *epoch) error {
-	return s.c.SetWithTTL(s.record, s.append(nil, e), 0)
+	if err := s.c.SetWithTTL(s.record, s.append(nil, e), 0); err != nil {
+		return err
+	}
+	s.offer()
+	return nil
+}
+
+// offer gives the tier below a copy, if there is one and it has none: a process
+// that is killed finds its namespace again.
+func (s *namespace) offer() {
+	s.c.ram.Offer(s.c.ram.Hash(s.record), s.record)
+	runtime.KeepAlive(s.c)
 }
 
 // addTo adds the counters to a snapshot.

@@ -119,6 +119,16 @@ func (s *shard) promotable(r *newRecord, token uint64) bool {
 	return t.below.Holds(r.hash, token)
 }
 
+// Offer offers the live record of a key to the tier below, as one that was read,
+// and keeps it. It reports whether the tier below holds it now.
+func (t *Tier) Offer(hash uint64, key []byte) bool {
+	s := t.shardOf(hash)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, _, r, ok := s.find(hash, key)
+	return ok && !t.expired(&r) && s.demote(hash, &r, 1)
+}
+
 // DemoteAll offers every live record to the tier below and keeps it; what
 // Demote answers makes no difference. It begins with the coldest, as far as the
 // queues tell: Small before Main, in both the oldest segments of every shard

@@ -231,6 +231,14 @@ func (t *Tier) stopRecovery() {
 	<-p.done
 }
 
+// WaitRecovered returns once all that the log held at Open is in the index: at
+// once, unless it is being read in the background. Close ends the waiting.
+func (t *Tier) WaitRecovered() {
+	if t.recovering.Load() {
+		<-t.plan.done
+	}
+}
+
 func (p *recoveryPlan) asked() bool {
 	select {
 	case <-p.stop:
