@@ -152,6 +152,8 @@ func (c *Cache) setQuietly(key, value []byte, deadline int64, left *ram.Left) er
 
 // deleteQuietly is Delete, without superseding loads, as setQuietly is Set.
 func (c *Cache) deleteQuietly(key []byte, left *ram.Left) error {
+	stripe := c.typed.fronts.begin(key)
+	defer c.typed.fronts.end(stripe, key)
 	hash := c.ram.Hash(key)
 	ok := c.ram.DeleteQuietlyHashed(hash, key, left)
 	if ok && c.disk != nil {
