@@ -7,6 +7,11 @@ require (
 	github.com/maypok86/otter/v2 v2.4.0
 )
 
-require golang.org/x/sys v0.49.0 // indirect
+require (
+	github.com/gofrs/flock v0.13.1 // indirect
+	github.com/klauspost/compress v1.20.3 // indirect
+	golang.org/x/sys v0.49.0 // indirect
+	golang.org/x/time v0.16.0 // indirect
+)
 
 replace github.com/firncache/firn => ../
