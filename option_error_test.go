@@ -39,7 +39,7 @@ func TestOptionErrorsCarryTheField(t *testing.T) {
 			t.Errorf("Open(%+v): %v: want an OptionError of %s", bad.opts, err, bad.field)
 			continue
 		}
-		if got := bad.opts.Validate(); !reflect.DeepEqual(got, err) {
+		if got := bad.opts.Validate(); got == nil || got.Error() != err.Error() {
 			t.Errorf("Validate: %v, and Open: %v", got, err)
 		}
 	}
