@@ -57,5 +57,6 @@ var rows = []row{
 	}},
 	{"Typed values", []panel{
 		{title: "Values of another kind", metrics: []string{"mismatches", "decode_errors"}},
+		{title: "Answered by a front of decoded values", metrics: []string{"front_hits"}},
 	}},
 }
