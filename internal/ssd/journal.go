@@ -343,5 +343,6 @@ func (j *journal) read(logID uint64) (notes []note, whole bool, err error) {
 	return notes, whole && len(notes) > 0, nil
 }
 
-// bytes is the memory that the journal may take.
-func journalMemory(file int64) int64 { return file/noteLen*8 + file/2 }
+// journalMemory is the memory that a journal of so many bytes takes: an id for
+// each note, in slices that may have grown to twice their length.
+func journalMemory(file int64) int64 { return file / noteLen * 16 }

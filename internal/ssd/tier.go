@@ -226,11 +226,11 @@ func (t *Tier) mismatch(old, now *superblock) string {
 		return fmt.Sprintf("segments have %d bytes, and %d are asked for", old.segBytes, t.cfg.SegmentBytes)
 	case buffers*int64(old.segBytes) > t.cfg.Memory/4:
 		return fmt.Sprintf("segments of %d bytes are too large for a RAM budget of %d", old.segBytes, t.cfg.Memory)
-	case t.cfg.SegmentBytes == 0 && now.segBytes != old.segBytes:
-		*now = t.geometryWith(int64(old.segBytes))
+	case journalMemory(int64(old.journal)) > t.cfg.Memory/8:
+		return fmt.Sprintf("a journal of %d bytes is too large for a RAM budget of %d", old.journal, t.cfg.Memory)
 	}
-	switch {
-	case now.segments < old.segments || now.journal != old.journal && now.journal < old.journal:
+	switch *now = t.geometryWith(int64(old.segBytes), int64(old.journal)); {
+	case now.segments < old.segments:
 		return fmt.Sprintf("it has %d segments, and there is space for %d", old.segments, now.segments)
 	case now.segments*old.segBytes>>old.unitShift >= 1<<old.locationBits:
 		return "there is more space than its locations reach"
@@ -246,16 +246,17 @@ func (t *Tier) geometry() superblock {
 	if size == 0 {
 		size = max(floorPow2(min(t.cfg.Bytes/64, t.cfg.Memory/32, maxSegment)), minSegment)
 	}
-	return t.geometryWith(size)
+	journal := max(floorPow2(min(t.cfg.Bytes/256, t.cfg.Memory/16, maxJournal)), minJournal)
+	return t.geometryWith(size, journal)
 }
 
 func floorPow2(n int64) int64 { return 1 << (bits.Len64(uint64(max(n, 1))) - 1) }
 
-func (t *Tier) geometryWith(segBytes int64) superblock {
+func (t *Tier) geometryWith(segBytes, journal int64) superblock {
 	s := superblock{
 		logID: rand.Uint64(), seed: rand.Uint64(),
 		segBytes: uint64(segBytes), unitShift: leastUnitShift, nextSeg: 1,
-		journal: uint64(min(max(floorPow2(t.cfg.Bytes/256), minJournal), maxJournal)),
+		journal: uint64(journal),
 	}
 	rest := t.cfg.Bytes - 2*superSlot - int64(s.journal) - t.cfg.Bytes/snapshotShare
 	s.segments = uint64(max(rest/segBytes, 0))

@@ -315,3 +315,19 @@ func TestKill(t *testing.T) {
 		}
 	}
 }
+
+// A tier's memory follows the RAM budget, however large its files are.
+func TestMemoryOfLargeFiles(t *testing.T) {
+	w := newWorld(t, 1)
+	cfg := testConfig(vfs.NewMem(), w)
+	cfg.Bytes, cfg.SegmentBytes, cfg.Memory = 64<<30, 0, 2<<20
+	if err := w.open(cfg); err != nil {
+		t.Fatal(err)
+	}
+	if n := w.tier.Stats().MemoryBytes; n > cfg.Memory/4 {
+		t.Errorf("%d bytes of memory for a RAM budget of %d", n, cfg.Memory)
+	}
+	if err := w.tier.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
