@@ -128,6 +128,11 @@ func hybridMemory(j job) int64 {
 	return max(j.hybridData()/times, least)
 }
 
+// storeMemory is what of a process's memory its store is told to use: the
+// program itself, its stacks and what the collector has not seen yet take the
+// rest.
+func storeMemory(limit int64) int64 { return max(limit-64<<20, limit/3) }
+
 // loadMemory is what a store may use while it is filled, or opened again.
 func loadMemory(data int64) int64 { return min(max(data/2, 256<<20), 1<<30) }
 
@@ -249,7 +254,7 @@ func runHybridRun(j job, out *emitter) error {
 	if err != nil {
 		return err
 	}
-	s, err := e.Open(hybrid.Config{Dir: filepath.Join(root, j.Rival+"-data"), Memory: hybridMemory(j), DataBytes: j.hybridData(), Readers: 64})
+	s, err := e.Open(hybrid.Config{Dir: filepath.Join(root, j.Rival+"-data"), Memory: storeMemory(hybridMemory(j)), DataBytes: j.hybridData(), Readers: 64})
 	if err != nil {
 		return err
 	}
