@@ -162,20 +162,21 @@ func bufferPassedIn(n int) {
 
 // wide has 36 fields: 288 bytes.
 type wide struct {
-	a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r           int
-	s, t, u, v, w, x, y, z, aa, bb, cc, dd, ee, ff, gg, hh, ii, jj int
+	first                                                                                                int
+	_, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _ int
+	last                                                                                                 int
 }
 
 //go:noinline
-func (w wide) byValue() int { return w.a + w.jj }
+func (w wide) byValue() int { return w.first + w.last }
 
 //go:noinline
-func (w *wide) byPointer() int { return w.a + w.jj }
+func (w *wide) byPointer() int { return w.first + w.last }
 
-func (w wide) byValueInlined() int    { return w.a + w.jj }
-func (w *wide) byPointerInlined() int { return w.a + w.jj }
+func (w wide) byValueInlined() int    { return w.first + w.last }
+func (w *wide) byPointerInlined() int { return w.first + w.last }
 
-var wides = [2]wide{{a: 1}, {jj: 2}}
+var wides = [2]wide{{first: 1}, {last: 2}}
 
 func callValue(n int) {
 	sum := 0

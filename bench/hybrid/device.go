@@ -44,5 +44,5 @@ func FreeDisk(dir string) int64 {
 	if syscall.Statfs(dir, &s) != nil {
 		return 0
 	}
-	return int64(s.Bavail) * int64(s.Bsize)
+	return int64(s.Bavail) * int64(s.Bsize) //nolint:unconvert // the types differ between systems
 }
