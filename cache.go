@@ -319,7 +319,8 @@ func (c *Cache) SetRAMBytes(n int64) error {
 }
 
 // Close ends the cache and gives its memory back. With an SSD tier it first
-// writes there what RAM holds, so that the next Open finds it. Calls under way
+// writes there what RAM holds, whatever Admission says, so that the next Open
+// finds it. Calls under way
 // and later ones are safe: reads find nothing, writes return ErrClosed. A second
 // Close returns ErrClosed.
 func (c *Cache) Close() error {
@@ -337,6 +338,7 @@ func (c *Cache) close() error {
 	if c.disk.closing.Swap(true) {
 		return ErrClosed
 	}
+	c.disk.tier.AdmitAll()
 	c.ram.DemoteAllWhile(c.disk.tier.WaitRoom)
 	c.ram.Close()
 	err := c.disk.tier.Close()

@@ -99,3 +99,32 @@ func TestHybrid(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// What RAM holds at Close is there at the next Open, read or not.
+func TestCloseSavesRAM(t *testing.T) {
+	opts := firn.Options{RAMBytes: 1 << 20, SSD: firn.SSDOptions{Dir: t.TempDir(), Bytes: 16 << 20, Admission: firn.AdmitRead}}
+	c, err := firn.Open(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 500
+	for i := range n {
+		key, value := numbered(i)
+		if err := c.Set(key, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if c, err = firn.Open(opts); err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for i := range n {
+		key, want := numbered(i)
+		if v, ok := c.Get(nil, key); !ok || string(v) != string(want) {
+			t.Fatalf("%s: %q, %v", key, v, ok)
+		}
+	}
+}

@@ -24,6 +24,7 @@ type admission struct {
 	limit *rate.Limiter // nil: none
 	seen  sketch
 
+	all     atomic.Bool   // whatever kind is
 	limited atomic.Uint64 // records refused for the limit
 }
 
@@ -41,6 +42,9 @@ func (a *admission) bytes() int64 { return a.seen.bytes() }
 
 // admit decides about a record of so many bytes.
 func (a *admission) admit(hash uint64, bytes int, read bool) bool {
+	if a.all.Load() {
+		return true
+	}
 	switch a.kind {
 	case AdmitRead:
 		if !read {
@@ -57,6 +61,10 @@ func (a *admission) admit(hash uint64, bytes int, read bool) bool {
 	}
 	return true
 }
+
+// AdmitAll lets every record in from now on: RAM is about to be emptied, and what
+// it holds is what the next process will want first.
+func (t *Tier) AdmitAll() { t.admission.all.Store(true) }
 
 // sketchShare is the part of the RAM budget, as a divisor, that remembering
 // refused records takes.
