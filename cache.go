@@ -137,31 +137,6 @@ func (c *Cache) setAbove(key, value []byte, deadline int64) error {
 	return c.disk.commit(hash)
 }
 
-// setQuietly stores like Set, without superseding loads. Whatever leaves the
-// cache for it is added to left, so that nobody is told under a lock.
-func (c *Cache) setQuietly(key, value []byte, deadline int64, left *ram.Left) error {
-	stripe := c.typed.fronts.begin(key)
-	hash := c.ram.Hash(key)
-	err := c.ram.SetQuietlyHashed(hash, key, value, deadline, left)
-	if err == nil && c.disk != nil {
-		err = c.disk.commit(hash)
-	}
-	c.typed.fronts.end(stripe, key)
-	return c.stored(err, key, value)
-}
-
-// deleteQuietly is Delete, without superseding loads, as setQuietly is Set.
-func (c *Cache) deleteQuietly(key []byte, left *ram.Left) error {
-	stripe := c.typed.fronts.begin(key)
-	defer c.typed.fronts.end(stripe, key)
-	hash := c.ram.Hash(key)
-	ok := c.ram.DeleteQuietlyHashed(hash, key, left)
-	if ok && c.disk != nil {
-		return c.disk.commit(hash)
-	}
-	return c.open(ok)
-}
-
 // supersede makes a write win over a load of its key. It is called before the
 // write, lest the load's value overwrite it, and after it for a load that began
 // in between.

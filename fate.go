@@ -63,29 +63,58 @@ func (l *loads) inside(ctx context.Context) bool {
 	return f != nil && f.of == l
 }
 
-// keep leaves in the cache what a load of key has found, and nothing older, and
-// returns why that could not be done. Whatever leaves the cache for it is added
-// to left, so that nobody is told under a lock.
-func (c *Cache) keep(call *loadCall, key []byte, res *result, left *ram.Left) error {
+// keep leaves in the cache what a load has found, and nothing older, and returns
+// why that could not be done. Whatever leaves the cache for it is added to left,
+// so that nobody is told under a lock.
+func (c *Cache) keep(f *flight, res *result, left *ram.Left) error {
 	if res.panicked != nil || isFailure(res.err) {
 		return nil
 	}
-	ttl, noStore := call.fate.get(c.ttl)
+	ttl, noStore := f.call.fate.get(c.ttl)
 	switch {
 	case noStore:
 	case res.err == nil:
 		deadline, err := c.deadline(c.jittered(ttl))
 		if err == nil {
-			err = c.setQuietly(key, res.value, deadline, left)
+			err = c.setLoaded(f, res.value, deadline, left)
 		}
 		if !errors.Is(err, ErrTooLarge) {
 			return err
 		}
-		return errors.Join(err, c.deleteQuietly(key, left))
-	case c.loading.NegativeTTL > 0 && c.keepAbsence(key, left) == nil:
+		return errors.Join(err, c.deleteLoaded(f, left))
+	case c.loading.NegativeTTL > 0 && c.keepAbsence(f, left) == nil:
 		return nil
 	}
-	return c.deleteQuietly(key, left)
+	return c.deleteLoaded(f, left)
+}
+
+// setLoaded stores like Set, unless the key was written since its load began.
+func (c *Cache) setLoaded(f *flight, value []byte, deadline int64, left *ram.Left) error {
+	stripe := c.typed.fronts.begin(f.key)
+	defer c.typed.fronts.end(stripe, f.key)
+	err := c.ram.SetUnwritten(&f.mark, f.hash, f.key, value, deadline, left)
+	return c.stored(c.committed(f, err), f.key, value)
+}
+
+// deleteLoaded removes like Delete, unless the key was written since its load
+// began.
+func (c *Cache) deleteLoaded(f *flight, left *ram.Left) error {
+	stripe := c.typed.fronts.begin(f.key)
+	defer c.typed.fronts.end(stripe, f.key)
+	err := c.ram.DeleteUnwritten(&f.mark, f.hash, f.key, left)
+	return c.stored(c.committed(f, err), f.key, nil)
+}
+
+// committed ends a write of a load in the SSD tier. That there was a newer write
+// is no error.
+func (c *Cache) committed(f *flight, err error) error {
+	switch {
+	case err == ram.ErrChanged:
+		return nil
+	case err == nil && c.disk != nil:
+		return c.disk.commit(f.hash)
+	}
+	return err
 }
 
 // get is the time to live that a loader chose, or usual, and whether nothing is

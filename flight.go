@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+
+	"github.com/firncache/firn/internal/ram"
 )
 
 // loads are the loads under way.
@@ -20,12 +22,15 @@ type loads struct {
 }
 
 // flight is the load of one key. Its fields are guarded by loads.mu, but for
-// result, which is written before done is closed.
+// key, hash and mark, which are set before the loader is called, and result,
+// which is set before done is closed.
 //
 // As long as it is wanted, somebody waits for it or it runs in the background.
 // A superseded one that nobody waits for is not wanted.
 type flight struct {
 	key        []byte
+	hash       uint64   // the tiers' of the key
+	mark       ram.Mark // what RAM had of it before the loader was called
 	call       *loadCall
 	number     uint64 // loads.begun when it began
 	callers    int    // that wait for it
@@ -43,6 +48,7 @@ type result struct {
 	err      error // of the loader
 	unstored error // why the value could not be stored
 	panicked *loadPanic
+	cached   bool // it was found in the cache: nothing was loaded
 }
 
 // loadCall is one call of a loader, for one key or more. It is cancelled when

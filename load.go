@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 
 	"github.com/firncache/firn/internal/ram"
@@ -95,12 +96,15 @@ func (load LoadFunc) multi() MultiLoadFunc {
 func (c *Cache) start(call *loadCall, load MultiLoadFunc, answered func(key []byte) (result, bool)) {
 	missing := make([]*flight, 0, len(call.flights))
 	for _, f := range call.flights {
+		f.hash = c.ram.Hash(f.key)
+		f.mark = c.ram.MarkHashed(f.hash, f.key) // and then look: a write is either seen or noticed
 		if res, ok := answered(f.key); ok {
 			c.loads.end(f, res, nil)
 		} else {
 			missing = append(missing, f)
 		}
 	}
+	runtime.KeepAlive(c)
 	if call.flights = missing; len(missing) > 0 {
 		go c.run(call, load)
 	} else {
@@ -113,9 +117,9 @@ func (c *Cache) start(call *loadCall, load MultiLoadFunc, answered func(key []by
 func (c *Cache) answered(key []byte) (result, bool) {
 	switch v, _, found := c.lookInRAM(nil, key); found {
 	case live:
-		return result{value: v}, true
+		return result{value: v, cached: true}, true
 	case absent:
-		return result{err: ErrNotFound}, true
+		return result{err: ErrNotFound, cached: true}, true
 	}
 	return result{}, false
 }
@@ -164,7 +168,7 @@ func (c *Cache) settle(call *loadCall, values [][]byte, err error, panicked *loa
 		default:
 			res.value = values[i]
 		}
-		c.loads.end(f, res, func() error { return c.keep(call, f.key, &res, &left) })
+		c.loads.end(f, res, func() error { return c.keep(f, &res, &left) })
 	}
 	left.Report() // may call the user: after the callers have their value
 }

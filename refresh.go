@@ -26,7 +26,7 @@ func (c *Cache) Refresh(ctx context.Context, key []byte, load LoadFunc) error {
 		}
 		if call != nil {
 			c.loads.count.refreshes.Add(1)
-			go c.run(call, load.multi())
+			c.start(call, load.multi(), unanswered)
 		}
 		select {
 		case <-f.done:
@@ -34,8 +34,8 @@ func (c *Cache) Refresh(ctx context.Context, key []byte, load LoadFunc) error {
 			c.loads.leave(f)
 			return ctx.Err()
 		}
-		if f.number <= before {
-			continue // it may have asked the source before the call
+		if f.number <= before || f.result.cached {
+			continue // it may have asked the source before the call, or not at all
 		}
 		if f.result.panicked != nil {
 			panic(f.result.panicked)
@@ -43,6 +43,9 @@ func (c *Cache) Refresh(ctx context.Context, key []byte, load LoadFunc) error {
 		return cmp.Or(f.result.err, f.result.unstored)
 	}
 }
+
+// unanswered starts every load.
+func unanswered([]byte) (res result, ok bool) { return res, false }
 
 // getAhead is Get with a context, and it has a value refreshed before it
 // expires.
@@ -109,9 +112,9 @@ func (c *Cache) refreshed(key []byte) (result, bool) {
 	v, deadline, found := c.lookInRAM(nil, key)
 	switch {
 	case found == live && !c.due(deadline):
-		return result{value: v}, true
+		return result{value: v, cached: true}, true
 	case found == absent:
-		return result{err: ErrNotFound}, true
+		return result{err: ErrNotFound, cached: true}, true
 	}
 	return result{}, false
 }

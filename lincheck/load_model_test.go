@@ -1,10 +1,6 @@
 package lincheck
 
-import (
-	"slices"
-
-	"github.com/anishathalye/porcupine"
-)
+import "github.com/anishathalye/porcupine"
 
 // A key that is loaded, as its callers see it. A load is two things: the moment
 // when its loader asks the source, and callers that get its answer. From that
@@ -13,8 +9,7 @@ import (
 // on, or is not, if a write is about to supersede it.
 //
 // So no caller that comes after a write gets the answer of a load that began
-// before it, and no such answer is there after the write. A load that begins
-// while a write is under way may count as later than the write: see beside.
+// before it, and no such answer is there after the write.
 type loadState struct {
 	value uint64 // absent, remembered, of a Set, or of a load
 	old   bool   // it has expired: only a caller who loads may still get it
@@ -50,24 +45,6 @@ func (s *loadState) begin(value uint64) {
 	}
 	n := value - firstLoad
 	s.open[n/64] |= 1 << (n % 64)
-}
-
-// beside lets loads that began while a write of their key was under way count as
-// begun until that write's end.
-func beside(history []porcupine.Operation) []porcupine.Operation {
-	history = slices.Clone(history)
-	for i := range history {
-		load := &history[i]
-		for _, write := range history {
-			if load.Input.(call).op != began || write.Input.(call).op != set && write.Input.(call).op != del {
-				continue
-			}
-			if write.Call < load.Call && load.Call < write.Return {
-				load.Return = max(load.Return, write.Return)
-			}
-		}
-	}
-	return history
 }
 
 // loading is the model; expires says that values have an end.

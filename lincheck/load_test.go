@@ -211,7 +211,7 @@ func TestLoadsLinearizable(t *testing.T) {
 				ops := h.ops[:len(h.ops):len(h.ops)]
 				h.mu.Unlock()
 				for _, one := range byKey(ops) {
-					if !check(t, loading(opts.TTL != 0), beside(one)) {
+					if !check(t, loading(opts.TTL != 0), one) {
 						t.Fatalf("seed %d: not linearizable:\n%s", seed, listing(one))
 					}
 				}

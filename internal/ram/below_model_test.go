@@ -116,7 +116,13 @@ func (h *twoTiers) Set(key, value []byte, ttl time.Duration) error {
 		}
 		var left Left
 		defer left.Report()
-		return h.SetQuietly(key, value, deadline, &left)
+		hash := h.Hash(key)
+		mark := h.MarkHashed(hash, key)
+		err := h.SetUnwritten(&mark, hash, key, value, deadline, &left)
+		if err == ErrChanged { // making room moved the key's record, or evicted it
+			err = h.Tier.Set(key, value, deadline)
+		}
+		return err
 	})
 }
 

@@ -38,6 +38,7 @@ func TestSuperseded(t *testing.T) {
 	key, other := []byte("key"), []byte("other")
 	var w Window
 	var left Left
+	var mark Mark
 	ok := func(done bool) error {
 		if !done {
 			return ErrClosed
@@ -57,8 +58,20 @@ func TestSuperseded(t *testing.T) {
 		{name: "Set of the same length with a deadline", run: func() error { return tier.Set(key, []byte("threa"), 6000) }},
 		{name: "Set that straddles", run: func() error { return tier.Set(key, make([]byte, 5000), 0) }},
 		{name: "SetHashed", run: func() error { return tier.SetHashed(tier.Hash(key), key, make([]byte, 5000), 0) }},
-		{name: "SetQuietly", run: func() error { return tier.SetQuietly(key, []byte("four"), 0, &left) }},
-		{name: "SetQuietlyHashed", run: func() error { return tier.SetQuietlyHashed(tier.Hash(key), key, []byte("five"), 0, &left) }},
+		{name: "SetUnwritten", run: func() error {
+			mark = tier.MarkHashed(tier.Hash(key), key)
+			return tier.SetUnwritten(&mark, tier.Hash(key), key, []byte("four"), 0, &left)
+		}},
+		{name: "SetUnwritten when it was written", run: func() error {
+			return tier.SetUnwritten(&mark, tier.Hash(key), key, []byte("five"), 0, &left)
+		}, fail: ErrChanged, none: true},
+		{name: "DeleteUnwritten when it was written", run: func() error {
+			return tier.DeleteUnwritten(&mark, tier.Hash(key), key, &left)
+		}, fail: ErrChanged, none: true},
+		{name: "DeleteUnwritten", run: func() error {
+			mark = tier.MarkHashed(tier.Hash(key), key)
+			return tier.DeleteUnwritten(&mark, tier.Hash(key), key, &left)
+		}},
 		{name: "SetPrepared", run: func() error {
 			tier.Prepare(&w, [][]byte{other, key})
 			return tier.SetPrepared(&w, 1, key, []byte("six"), 0)

@@ -24,19 +24,6 @@ func (t *Tier) Set(key, value []byte, deadline int64) error {
 	return t.SetHashed(t.hash(key), key, value, deadline)
 }
 
-// SetQuietly is Set, but it leaves it to the caller to report what left.
-func (t *Tier) SetQuietly(key, value []byte, deadline int64, left *Left) error {
-	return t.SetQuietlyHashed(t.hash(key), key, value, deadline, left)
-}
-
-// SetQuietlyHashed is SetQuietly for a key with this hash.
-func (t *Tier) SetQuietlyHashed(hash uint64, key, value []byte, deadline int64, left *Left) error {
-	r := t.newRecord(hash, key, value, deadline)
-	s := t.shardOf(r.hash)
-	s.mu.Lock()
-	return t.store(s, &r, left)
-}
-
 // SetHashed is Set for a key with this hash.
 func (t *Tier) SetHashed(hash uint64, key, value []byte, deadline int64) error {
 	s := t.shardOf(hash)
@@ -104,6 +91,11 @@ func (t *Tier) store(s *shard, r *newRecord, left *Left) error {
 		if s.closed || !t.fits(r) {
 			s.mu.Unlock()
 			return t.refusal()
+		}
+		if r.unless != nil && !s.unwritten(r.unless, r.hash, r.key) {
+			s.returnSpare()
+			s.unlock(left)
+			return ErrChanged
 		}
 		missing := s.set(r)
 		if missing == 0 {
@@ -231,30 +223,23 @@ func (t *Tier) Delete(key []byte) bool { return t.DeleteHashed(t.hash(key), key)
 
 // DeleteHashed is Delete for a key with this hash.
 func (t *Tier) DeleteHashed(hash uint64, key []byte) bool {
-	var left Left
-	ok := t.DeleteQuietlyHashed(hash, key, &left)
-	if left.first != nil {
-		left.Report()
-	}
-	return ok
-}
-
-// DeleteQuietlyHashed is DeleteHashed, but it leaves it to the caller to report
-// what left.
-func (t *Tier) DeleteQuietlyHashed(hash uint64, key []byte, left *Left) bool {
 	s := t.shardOf(hash)
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
 		return false
 	}
+	s.delete(hash, key)
+	s.unlockAndReport()
+	return true
+}
+
+func (s *shard) delete(hash uint64, key []byte) {
 	if b, slot, r, ok := s.find(hash, key); ok {
 		s.remove(hash, b, slot, &r, Deleted)
 		s.count.Deletes++
 	}
 	s.superseded(hash)
-	s.unlock(left)
-	return true
 }
 
 // remove takes a record out of the tier, and notes why for Evicted.
