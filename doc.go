@@ -50,6 +50,14 @@
 // seconds, without a read: a goroutine that starts with the first deadline looks
 // for what has expired once a second.
 //
+// # Loading
+//
+// GetOrLoad calls a function for a value that is missing, once for all who ask.
+// [LoadingOptions] makes it refresh values ahead of time, return expired ones
+// while the source is slow or down, and remember what the source does not have.
+// Expired values are returned by GetOrLoad and GetOrLoadMulti alone, and only if
+// these options ask for it.
+//
 // # Caveats
 //
 //   - Hits and misses are counted without synchronization: reads that run at the

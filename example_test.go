@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"sync"
 	"time"
 
 	"github.com/firncache/firn"
@@ -202,4 +203,138 @@ func mustOpen(opts firn.Options) *firn.Cache {
 		log.Fatal(err)
 	}
 	return c
+}
+
+// A request needs several values, some of which are cached. The rest is fetched
+// in one query, which ends early if the request does.
+func ExampleCache_GetOrLoadMulti() {
+	c := mustOpen(firn.Options{RAMBytes: 1 << 20})
+	defer c.Close()
+	c.Set([]byte("ann"), []byte("Ann Lee"))
+	query := func(ctx context.Context, keys [][]byte) ([][]byte, error) {
+		names := map[string]string{"bob": "Bob Ray"} // SELECT ... WHERE id IN (...)
+		values := make([][]byte, len(keys))
+		for i, key := range keys {
+			if name, ok := names[string(key)]; ok {
+				values[i] = []byte(name)
+			}
+		}
+		fmt.Printf("asked for %s\n", keys)
+		return values, nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	var b firn.Batch
+	keys := [][]byte{[]byte("ann"), []byte("bob"), []byte("eve")}
+	if err := c.GetOrLoadMulti(ctx, &b, keys, query); err != nil {
+		log.Fatal(err)
+	}
+	for i, key := range keys {
+		name, ok := b.Value(i)
+		fmt.Printf("%s: %s %v\n", key, name, ok)
+	}
+	// Output:
+	// asked for [bob eve]
+	// ann: Ann Lee true
+	// bob: Bob Ray true
+	// eve:  false
+}
+
+// A fan-out: each part is loaded by a goroutine of its own, and the first error
+// ends the others through the context.
+func ExampleCache_GetOrLoad_fanOut() {
+	c := mustOpen(firn.Options{RAMBytes: 1 << 20})
+	defer c.Close()
+	load := func(ctx context.Context, key []byte) ([]byte, error) {
+		if string(key) == "prices" {
+			return nil, errors.New("prices are down")
+		}
+		select {
+		case <-time.After(time.Hour): // a slow service
+			return []byte("..."), nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	var wg sync.WaitGroup
+	for _, part := range []string{"news", "prices", "weather"} {
+		wg.Go(func() {
+			if _, err := c.GetOrLoad(ctx, nil, []byte(part), load); err != nil {
+				cancel(err) // the first one counts
+			}
+		})
+	}
+	wg.Wait()
+	fmt.Println(context.Cause(ctx))
+	// Output: prices are down
+}
+
+// A cache in front of a source that may be slow or down.
+func ExampleLoadingOptions() {
+	c := mustOpen(firn.Options{
+		RAMBytes: 1 << 20,
+		TTL:      10 * time.Minute,
+		Loading: firn.LoadingOptions{
+			TTLJitter:    0.1,              // values stored together do not expire together
+			RefreshAfter: 8 * time.Minute,  // what is read is loaded anew before it expires
+			StaleFor:     5 * time.Minute,  // and still returned at once soon after
+			FailSafe:     24 * time.Hour,   // better old than nothing, if the source is down
+			SoftTimeout:  time.Second,      // or slow
+			HardTimeout:  30 * time.Second, // no load takes longer
+			NegativeTTL:  30 * time.Second, // what the source does not have is not asked for again
+			MaxLoads:     64,
+		},
+	})
+	defer c.Close()
+	load := func(ctx context.Context, key []byte) ([]byte, error) {
+		fmt.Printf("asked for %s\n", key)
+		return nil, firn.ErrNotFound
+	}
+	for range 2 {
+		_, err := c.GetOrLoad(context.Background(), nil, []byte("eve"), load)
+		fmt.Println(err)
+	}
+	// Output:
+	// asked for eve
+	// firn: not found
+	// firn: not found
+}
+
+// A loader knows how long its value holds, or that it must not be kept.
+func ExampleLoadTTL() {
+	c := mustOpen(firn.Options{RAMBytes: 1 << 20, TTL: time.Hour})
+	defer c.Close()
+	load := func(ctx context.Context, key []byte) ([]byte, error) {
+		maxAge, private := 90*time.Second, string(key) == "account" // from the answer's headers
+		if private {
+			return []byte("secret"), firn.NoStore(ctx)
+		}
+		return []byte("page"), firn.LoadTTL(ctx, maxAge)
+	}
+	for _, key := range []string{"home", "account"} {
+		if _, err := c.GetOrLoad(context.Background(), nil, []byte(key), load); err != nil {
+			log.Fatal(err)
+		}
+		ttl, ok := c.TTL([]byte(key))
+		fmt.Println(key, ttl.Round(time.Second), ok)
+	}
+	// Output:
+	// home 1m30s true
+	// account 0s false
+}
+
+// After a change in the source, the value is loaded anew; readers see the old one
+// until the new one is there.
+func ExampleCache_Refresh() {
+	c := mustOpen(firn.Options{RAMBytes: 1 << 20})
+	defer c.Close()
+	c.Set([]byte("key"), []byte("old"))
+	err := c.Refresh(context.Background(), []byte("key"), func(context.Context, []byte) ([]byte, error) {
+		return []byte("new"), nil
+	})
+	value, _ := c.Get(nil, []byte("key"))
+	fmt.Println(string(value), err)
+	// Output: new <nil>
 }
