@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
+	"math/bits"
 )
 
 // The numbers in the files are little-endian, checksums are CRC-32C. See
@@ -29,12 +30,13 @@ type origin struct {
 	lsn uint64
 }
 
-// seal continues a checksum with the origin.
+// seal makes the origin part of a checksum: the two halves of the 128-bit product
+// of both its numbers, each xored with a constant, and the halves of what that
+// gives, xored with each other and with the checksum.
 func (o origin) seal(crc uint32) uint32 {
-	var b [16]byte
-	binary.LittleEndian.PutUint64(b[:], o.log)
-	binary.LittleEndian.PutUint64(b[8:], o.lsn)
-	return checksum(crc, b[:])
+	hi, lo := bits.Mul64(o.log^0x9e3779b97f4a7c15, o.lsn^0xd1b54a32d192ed03)
+	m := hi ^ lo
+	return crc ^ uint32(m>>32) ^ uint32(m)
 }
 
 // Records.
@@ -62,22 +64,33 @@ type rec struct {
 	size            int // without the padding to a unit
 }
 
-// header encodes the header of a record into buf and returns its length. The
-// checksum that it holds is complete but for the origin.
-func (r *rec) header(buf *[recordHeaderMax]byte) (n int, crc uint32) {
-	n = 4
-	buf[n] = r.flags
-	n++
-	n += binary.PutUvarint(buf[n:], uint64(len(r.key)))
-	n += binary.PutUvarint(buf[n:], uint64(len(r.value)))
+// body is the checksum of key and value, with which a record's begins.
+func (r *rec) body() uint32 { return checksum(checksum(0, r.key), r.value) }
+
+// headerLen is the length of the record's header in bytes.
+func (r *rec) headerLen() int {
+	n := 5 + uvarintLen(len(r.key)) + uvarintLen(len(r.value))
 	if r.flags&flagExpires != 0 {
-		binary.LittleEndian.PutUint64(buf[n:], uint64(r.deadline))
 		n += 8
 	}
-	crc = checksum(0, buf[4:n])
-	crc = checksum(crc, r.key)
-	crc = checksum(crc, r.value)
-	return n, crc
+	return n
+}
+
+func uvarintLen(n int) int { return (bits.Len(uint(n)|1) + 6) / 7 }
+
+// put encodes the header at the start of b, and returns its length. body is the
+// checksum of what follows it.
+func (r *rec) put(b []byte, body uint32, o origin) (n int) {
+	b[4] = r.flags
+	n = 5
+	n += binary.PutUvarint(b[n:], uint64(len(r.key)))
+	n += binary.PutUvarint(b[n:], uint64(len(r.value)))
+	if r.flags&flagExpires != 0 {
+		binary.LittleEndian.PutUint64(b[n:], uint64(r.deadline))
+		n += 8
+	}
+	binary.LittleEndian.PutUint32(b, o.seal(checksum(body, b[4:n])))
+	return n
 }
 
 // parseRecord reads the record at the start of b. It believes no length before
@@ -90,10 +103,11 @@ func parseRecord(b []byte, o origin) (r rec, err error) {
 	if r.size > len(b) {
 		return rec{}, errCorrupt
 	}
-	if o.seal(checksum(0, b[4:r.size])) != binary.LittleEndian.Uint32(b) {
+	keyAt := r.valueAt - r.keyLen
+	if o.seal(checksum(checksum(0, b[keyAt:r.size]), b[4:keyAt])) != binary.LittleEndian.Uint32(b) {
 		return rec{}, errCorrupt
 	}
-	r.key = b[r.valueAt-r.keyLen : r.valueAt : r.valueAt]
+	r.key = b[keyAt:r.valueAt:r.valueAt]
 	r.value = b[r.valueAt:r.size:r.size]
 	return r, nil
 }

@@ -120,10 +120,8 @@ func (l *log) lsnAt(loc location) uint64 {
 // never waits for the disk: without a buffer or a slot it reports false. The
 // caller holds the lock of the id's shard.
 func (l *log) append(x id, r *rec) (loc location, size int, ok bool) {
-	var head [recordHeaderMax]byte
-	n, crc := r.header(&head)
-	exact := n + len(r.key) + len(r.value)
-	size = l.pad(exact)
+	body := r.body()
+	size = l.pad(r.headerLen() + len(r.key) + len(r.value))
 
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -132,10 +130,8 @@ func (l *log) append(x id, r *rec) (loc location, size int, ok bool) {
 	if s == nil {
 		return 0, 0, false
 	}
-	lsn := l.lsn(s.serial, s.end)
-	binary.LittleEndian.PutUint32(head[:], origin{l.logID, lsn}.seal(crc))
 	at := s.end
-	at += copy(s.buf[at:], head[:n])
+	at += r.put(s.buf[at:], body, origin{l.logID, l.lsn(s.serial, s.end)})
 	at += copy(s.buf[at:], r.key)
 	at += copy(s.buf[at:], r.value)
 	clear(s.buf[at : s.end+size])

@@ -272,6 +272,9 @@ func (t *Tier) geometryWith(segBytes, journal int64) superblock {
 	return s
 }
 
+// readMemory is what buffers for reads may take.
+func (t *Tier) readMemory() int64 { return min(max(t.cfg.Memory/32, 128<<10), 8<<20) }
+
 // indexMost is the most memory in bytes that the index may ever take.
 func (t *Tier) indexMost() int64 { return t.cfg.Memory / 2 }
 
@@ -335,7 +338,7 @@ func (t *Tier) allocateMemory() (err error) {
 	}
 	t.index.hungry, t.log.wake = t.poke, t.poke
 	t.admission.init(&t.cfg)
-	t.fixed = buffers*int64(segBytes) + journalMemory(int64(s.journal)) + t.admission.bytes() + t.reader.Bytes()
+	t.fixed = buffers*int64(segBytes) + journalMemory(int64(s.journal)) + t.admission.bytes() + t.readMemory()
 	t.flusher = &flusher{
 		log: t.log, file: t.logFile, block: vfs.Aligned(blockBytes, blockBytes),
 		bytes: func(n int) { t.count.written.Add(uint64(n)) }, fail: t.segmentFailed, well: t.segmentWritten,
