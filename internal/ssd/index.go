@@ -311,13 +311,13 @@ func (s *shard) spread(homes int) {
 }
 
 // wantsMemory is how much more the tables should be allowed: some, once they have
-// taken two thirds of what they are, and may have more.
+// taken three quarters of what they are, and may have more.
 func (x *index) wantsMemory() (more int64) {
 	allowed := x.allowed.Load()
-	if x.used.Load() < allowed-allowed/3 {
+	if x.used.Load() < allowed-allowed/4 {
 		return 0
 	}
-	return min(max(allowed/2, x.most.Load()/16), x.most.Load()-allowed)
+	return min(max(allowed/4, x.most.Load()/16), x.most.Load()-allowed)
 }
 
 // full reports whether, since it was last asked, an entry found no room though
