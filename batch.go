@@ -42,6 +42,14 @@ func (b *Batch) Value(i int) (value []byte, ok bool) {
 	return b.bytes[s.start:s.end:s.end], true
 }
 
+// miss makes it a batch of n keys without values.
+func (b *Batch) miss(n int) {
+	b.bytes, b.spans = b.bytes[:0], b.spans[:0]
+	for range n {
+		b.spans = append(b.spans, span{0, -1})
+	}
+}
+
 // GetMulti looks up many keys at once: their cache misses overlap, so that a
 // key costs a fraction of a Get, and an SSD is given many reads at once. The
 // results are in b, which is emptied first. The batch is not atomic: each key is

@@ -145,7 +145,7 @@ func (a *attached) stripe(key []byte) *frontStripe {
 // more, which is slow and right.
 func (f *fronts) begin(key []byte) *frontStripe {
 	if a := f.attached.Load(); a != nil {
-		return a.begin(key)
+		return f.beginIn(a.stripe(key), key)
 	}
 	return nil
 }
@@ -156,14 +156,13 @@ func (f *fronts) end(s *frontStripe, key []byte) {
 		if a == nil {
 			return
 		}
-		s = a.begin(key) // a front was attached since begin
+		s = f.beginIn(a.stripe(key), key) // a front was attached since begin
 	}
 	s.end()
 }
 
-// begin counts a write in, and deletes its key from the fronts.
-func (a *attached) begin(key []byte) *frontStripe {
-	s := a.stripe(key)
+// beginIn counts a write in, and deletes its key from the fronts.
+func (f *fronts) beginIn(s *frontStripe, key []byte) *frontStripe {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.begin()
@@ -171,11 +170,13 @@ func (a *attached) begin(key []byte) *frontStripe {
 		return s
 	}
 	number := binary.LittleEndian.Uint64(key)
-	for i := range a.spaces {
-		if a.spaces[i].space.current.Load().number != number {
+	// Under the lock, lest a front be left out that was attached, and filled, since
+	// the caller looked.
+	for _, fs := range f.attached.Load().spaces {
+		if fs.space.current.Load().number != number {
 			continue
 		}
-		for _, drop := range a.spaces[i].drops {
+		for _, drop := range fs.drops {
 			drop(key[epochLen:])
 		}
 	}

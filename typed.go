@@ -28,7 +28,8 @@ type TypedOptions[K comparable, V any] struct {
 	// their types' names, as they are; others with their AppendBinary.
 	Key Codec[K]
 
-	// TTL is how long values live that Set stores. Default: Options.TTL.
+	// TTL is how long values live that Set and loads store, LoadingOptions.TTLJitter
+	// apart. Default: Options.TTL.
 	TTL time.Duration
 
 	// Front keeps decoded values above the bytes, of keys that are integers,
@@ -240,7 +241,7 @@ func (t *Typed[K, V]) Has(key K) bool {
 // the value until it is replaced, deleted, expired or evicted. It fails with the
 // codec's error, with ErrTooLarge and with ErrClosed; the value that was there
 // before is there then still.
-func (t *Typed[K, V]) Set(key K, v V) error { return t.SetWithTTL(key, v, t.ttl) }
+func (t *Typed[K, V]) Set(key K, v V) error { return t.SetWithTTL(key, v, t.c.jittered(t.ttl)) }
 
 // SetWithTTL is Set with a time to live of its own, to the millisecond; 0 means
 // that the value never expires. A negative one is an error.

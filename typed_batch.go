@@ -19,6 +19,8 @@ type rawKeys struct {
 	ends  []int
 	at    []int // where in the batch they stand
 	keys  [][]byte
+
+	missing []int // those that are loaded
 }
 
 // Len is the number of keys of the last call.
@@ -83,6 +85,7 @@ func (t *Typed[K, V]) GetMulti(b *TypedBatch[V], keys []K) {
 			b.raw.add(i, s.key)
 		}
 	}
+	t.end(s)
 	raw := b.raw.slices()
 	t.c.GetMulti(&b.batch, raw)
 	for j, i := range b.raw.at {
@@ -91,5 +94,4 @@ func (t *Typed[K, V]) GetMulti(b *TypedBatch[V], keys []K) {
 			b.values[i], b.found[i] = v, err == nil
 		}
 	}
-	t.end(s)
 }

@@ -14,7 +14,9 @@ import (
 // everything else in the cache. A value behind an interface is stored as what
 // it is; nil is an error. Otherwise it is as Typed.Set, at the cost of some
 // reflection: a Typed is faster.
-func SetValue(c *Cache, key string, v any) error { return SetValueWithTTL(c, key, v, c.ttl) }
+func SetValue(c *Cache, key string, v any) error {
+	return SetValueWithTTL(c, key, v, c.jittered(c.ttl))
+}
 
 // SetValueWithTTL is SetValue with a time to live of its own; 0 means that the
 // value never expires.

@@ -1,0 +1,236 @@
+package firn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// TypedLoadFunc fetches the value of a key that a typed cache does not hold.
+// It is a LoadFunc in all but the types: its context, what an error means,
+// LoadTTL and NoStore.
+type TypedLoadFunc[K comparable, V any] func(ctx context.Context, key K) (V, error)
+
+// TypedMultiLoadFunc fetches the values of many keys at once. A key that is not
+// in the map has no value. No key appears twice. The slice is the function's to
+// keep. It is a MultiLoadFunc in all but the types.
+type TypedMultiLoadFunc[K comparable, V any] func(ctx context.Context, keys []K) (map[K]V, error)
+
+// loadTries is how often a value that cannot be decoded is deleted and loaded,
+// while somebody else keeps writing such values.
+const loadTries = 3
+
+// GetOrLoad is Lookup that calls load for a missing value and stores what it
+// returns, with TypedOptions.TTL. The rules are those of Cache.GetOrLoad, and so
+// is what Options.Loading adds. Every caller gets a value of its own, decoded
+// from the bytes that are stored, but from a front. A value that cannot be
+// encoded is an error, and is not stored.
+func (t *Typed[K, V]) GetOrLoad(ctx context.Context, key K, load TypedLoadFunc[K, V]) (V, error) {
+	if e := t.getFront(key); e != nil && !t.c.due(e.deadline) {
+		if t.hits.count() {
+			t.readAgain(key)
+		}
+		return e.value, nil
+	}
+	s := t.begin()
+	defer t.end(s)
+	s.k = key
+	if t.c.disk == nil && t.c.loading.refreshAhead == 0 {
+		if v, err := t.read(nil, s); err == nil {
+			return v, nil
+		}
+	}
+	return t.load(ctx, s, load)
+}
+
+// load is the slow path of GetOrLoad: there may be nothing, or something that is
+// to be refreshed.
+func (t *Typed[K, V]) load(ctx context.Context, s *scratch[K], load TypedLoadFunc[K, V]) (v V, err error) {
+	if err = t.encodeKey(s); err != nil {
+		return v, err
+	}
+	loadBytes := t.loader(s.k, load)
+	for range loadTries {
+		if t.c.disk == nil && t.c.loading.refreshAhead == 0 {
+			s.value, err = t.c.getOrLoad(ctx, s.value[:0], s.key, loadBytes)
+		} else {
+			s.value, err = t.c.GetOrLoad(ctx, s.value[:0], s.key, loadBytes)
+		}
+		if err != nil && len(s.value) == 0 {
+			return v, err
+		}
+		var unread error
+		if v, unread = t.decode(s.key, s.value); unread == nil {
+			return v, err // of a value that could not be stored, if not nil
+		}
+		err = unreadable(unread)
+	}
+	return v, err
+}
+
+// unreadable is the error of a decoder where ErrNotFound would be an answer of
+// the loader's.
+func unreadable(err error) error { return fmt.Errorf("firn: the value cannot be decoded: %v", err) }
+
+// loader is load on bytes.
+func (t *Typed[K, V]) loader(key K, load TypedLoadFunc[K, V]) LoadFunc {
+	return func(ctx context.Context, _ []byte) ([]byte, error) {
+		if err := t.loadTTL(ctx); err != nil {
+			return nil, err
+		}
+		v, err := load(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		return t.encode(nil, v)
+	}
+}
+
+// loadTTL applies TypedOptions.TTL to what a loader returns, unless it says
+// otherwise itself.
+func (t *Typed[K, V]) loadTTL(ctx context.Context) error {
+	if t.ttl == t.c.ttl {
+		return nil
+	}
+	return LoadTTL(ctx, t.ttl)
+}
+
+// Refresh calls load for key, whether or not there is a value, and returns when
+// its answer is stored, or with its error: as Cache.Refresh.
+func (t *Typed[K, V]) Refresh(ctx context.Context, key K, load TypedLoadFunc[K, V]) error {
+	s := t.begin()
+	defer t.end(s)
+	s.k = key
+	if err := t.encodeKey(s); err != nil {
+		return err
+	}
+	return t.c.Refresh(ctx, s.key, t.loader(key, load))
+}
+
+// GetOrLoadMulti is GetMulti that calls load once for all the values that are
+// missing, but for those that another load fetches already, and stores what it
+// returns, with TypedOptions.TTL. The rules are those of Cache.GetOrLoadMulti;
+// the values are in b. If one of the values cannot be encoded, none is stored.
+func (t *Typed[K, V]) GetOrLoadMulti(ctx context.Context, b *TypedBatch[V], keys []K, load TypedMultiLoadFunc[K, V]) error {
+	b.reset(len(keys))
+	first := t.addKeys(b, keys)
+	raw := b.raw.slices()
+	_ = t.c.LookupMulti(ctx, &b.batch, raw) // what the disk does not give is loaded
+	if t.c.loading.refreshAhead != 0 {
+		t.refreshDue(ctx, b, keys, load)
+	}
+	b.raw.missing = b.raw.missing[:0]
+	for j, i := range b.raw.at {
+		stored, ok := b.batch.Value(j)
+		if ok {
+			v, err := t.decode(raw[j], stored)
+			b.values[i], b.found[i] = v, err == nil
+		}
+		if !b.found[i] {
+			b.raw.missing = append(b.raw.missing, j)
+		}
+	}
+	if len(b.raw.missing) == 0 {
+		return first
+	}
+	return errors.Join(first, t.loadMissing(ctx, b, keys, load))
+}
+
+// addKeys puts what the front has into the batch, and adds the bytes of the
+// other keys to those that are looked up. It returns the first key's error.
+func (t *Typed[K, V]) addKeys(b *TypedBatch[V], keys []K) (first error) {
+	s := t.begin()
+	defer t.end(s)
+	for i, key := range keys {
+		if e := t.getFront(key); e != nil && !t.c.due(e.deadline) {
+			t.hits.count()
+			b.values[i], b.found[i] = e.value, true
+			continue
+		}
+		s.k = key
+		if err := t.encodeKey(s); err == nil {
+			b.raw.add(i, s.key)
+		} else if first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// refreshDue has those values of a batch refreshed that are due.
+func (t *Typed[K, V]) refreshDue(ctx context.Context, b *TypedBatch[V], keys []K, load TypedMultiLoadFunc[K, V]) {
+	var due []int
+	for j, key := range b.raw.keys {
+		if _, ok := b.batch.Value(j); ok {
+			if deadline, ok := t.c.ram.Deadline(key); ok && t.c.due(deadline) {
+				due = append(due, j)
+			}
+		}
+	}
+	if due != nil {
+		raw, loadBytes := t.multiLoader(b, due, keys, load)
+		t.c.refresh(ctx, raw, loadBytes)
+	}
+}
+
+// loadMissing loads what is missing in a batch.
+func (t *Typed[K, V]) loadMissing(ctx context.Context, b *TypedBatch[V], keys []K, load TypedMultiLoadFunc[K, V]) (err error) {
+	missing := b.raw.missing
+	for range loadTries {
+		raw, loadBytes := t.multiLoader(b, missing, keys, load)
+		b.batch.miss(len(raw))
+		err = t.c.loadMissing(ctx, &b.batch, raw, loadBytes)
+		var again []int
+		for n, j := range missing {
+			stored, ok := b.batch.Value(n)
+			if !ok {
+				continue
+			}
+			v, unread := t.decode(raw[n], stored)
+			if unread != nil {
+				again = append(again, j)
+				err = errors.Join(err, unreadable(unread))
+				continue
+			}
+			i := b.raw.at[j]
+			b.values[i], b.found[i] = v, true
+		}
+		if len(again) == 0 {
+			break
+		}
+		missing = again
+	}
+	return err
+}
+
+// multiLoader is load on bytes, for some of the keys of a batch, and these. The
+// load may outlive the call: it keeps nothing of the batch.
+func (t *Typed[K, V]) multiLoader(b *TypedBatch[V], some []int, keys []K, load TypedMultiLoadFunc[K, V]) (raw [][]byte, loadBytes MultiLoadFunc) {
+	byBytes := make(map[string]K, len(some))
+	for _, j := range some {
+		raw = append(raw, b.raw.keys[j])
+		byBytes[string(b.raw.keys[j])] = keys[b.raw.at[j]]
+	}
+	return raw, func(ctx context.Context, raw [][]byte) ([][]byte, error) {
+		if err := t.loadTTL(ctx); err != nil {
+			return nil, err
+		}
+		wanted := make([]K, len(raw))
+		for i, r := range raw {
+			wanted[i] = byBytes[string(r)]
+		}
+		found, err := load(ctx, append([]K(nil), wanted...))
+		if err != nil {
+			return nil, err
+		}
+		values := make([][]byte, len(raw))
+		for i, key := range wanted {
+			if v, ok := found[key]; ok {
+				if values[i], err = t.encode(nil, v); err != nil {
+					return nil, err
+				}
+			}
+		}
+		return values, nil
+	}
+}
