@@ -81,7 +81,10 @@ func (t *Tier) saveSnapshot() (number uint64, err error) {
 	if err := f.Sync(); err != nil {
 		return 0, err
 	}
-	return number, t.cfg.FS.Rename(snapshotTemp, snapshotName)
+	if err := t.cfg.FS.Rename(snapshotTemp, snapshotName); err != nil {
+		return 0, err
+	}
+	return number, t.cfg.FS.SyncDir() // before the superblock says that it is there
 }
 
 // bytesOf is a view of words as they stand in memory; the files are little-endian.

@@ -8,7 +8,10 @@ import (
 	"hash/crc32"
 	"io"
 	"log/slog"
+	"maps"
+	"math"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -24,7 +27,9 @@ type world struct {
 	tier   *Tier
 	hasher record.Hasher
 	ram    map[string]value
+	mu     sync.Mutex        // of acked, which a crash copies
 	acked  map[string]uint64 // sequence number of the last acknowledged write; odd: a delete
+	failed error             // of a write that was not acknowledged, the last
 	seq    uint64
 	now    atomic.Int64
 	most   int // longest value
@@ -101,6 +106,7 @@ func seqOf(key, b []byte) (uint64, error) {
 
 // set writes a key. It counts as acknowledged unless Commit fails.
 func (w *world) set(key []byte, deadline int64) error {
+	w.tier.Throttle()
 	w.seq += 2
 	w.ram[string(key)] = value{w.bytesOf(key, w.seq, w.rng.IntN(w.most)), deadline}
 	return w.superseded(key, w.seq)
@@ -116,9 +122,12 @@ func (w *world) superseded(key []byte, seq uint64) error {
 	h := w.hasher.Hash(key)
 	w.tier.Superseded(h)
 	if err := w.tier.Commit(h); err != nil {
+		w.failed = err
 		return err
 	}
+	w.mu.Lock()
 	w.acked[string(key)] = seq
+	w.mu.Unlock()
 	return nil
 }
 
@@ -149,6 +158,9 @@ func (w *world) get(key []byte) error {
 	}
 	if want := w.acked[string(key)]; seq < want {
 		return fmt.Errorf("%s: stale: version %d, and %d was acknowledged", key, seq, want)
+	}
+	if seq > w.seq {
+		return fmt.Errorf("%s: version %d, and the last was %d", key, seq, w.seq)
 	}
 	if f.Deadline != 0 && f.Deadline <= w.now.Load() {
 		return fmt.Errorf("%s: expired at %d, and it is %d", key, f.Deadline, w.now.Load())
@@ -197,6 +209,60 @@ func (w *world) checkAll(keys int) error {
 
 // crashed is the world after its process died: only the files are left.
 func (w *world) crashed() { w.ram = map[string]value{} }
+
+// heir is a world that knows what was acknowledged so far, and has no tier. It
+// may be asked for while another goroutine drives w.
+func (w *world) heir() *world {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	h := &world{log: w.log, rng: rand.New(rand.NewPCG(1, 1)), ram: map[string]value{}, acked: maps.Clone(w.acked), seq: math.MaxUint64 / 2, most: w.most}
+	h.now.Store(w.now.Load())
+	return h
+}
+
+// reopen makes w what comes after its process died, with these files.
+func (w *world) reopen(t testing.TB, cfg Config) {
+	t.Helper()
+	w.crashed()
+	if err := w.open(cfg); err != nil {
+		t.Fatal(err)
+	}
+	w.recovered()
+}
+
+func (w *world) close(t testing.TB) {
+	t.Helper()
+	if err := w.tier.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w.tier.Free()
+}
+
+// steps takes so many random steps.
+func (w *world) steps(t testing.TB, n, keys int) {
+	t.Helper()
+	for i := range n {
+		if err := w.step(keys); err != nil {
+			t.Fatalf("step %d: %v", i, err)
+		}
+	}
+}
+
+// check reads every key, and wants a value for some if want is set.
+func (w *world) check(t testing.TB, keys int, want bool) {
+	t.Helper()
+	before := w.hits
+	if err := w.checkAll(keys); err != nil {
+		t.Fatal(err)
+	}
+	if want && w.hits == before {
+		t.Fatalf("nothing is found: %+v", w.tier.Stats())
+	}
+}
+
+// written waits until the log has been handed to the file system as far as it
+// was appended.
+func (w *world) written() { w.tier.log.flushTo(w.tier.log.tail.Load()) }
 
 func TestSetDemoteGet(t *testing.T) {
 	w := newWorld(t, 1)
@@ -286,7 +352,7 @@ func TestKill(t *testing.T) {
 				w.tier.log.flushTo(w.tier.log.tail.Load())
 			}
 			clone := fs.CrashClone(w.rng, vfs.Kill)
-			old := w.tier
+			old := w.tier // lives on over its own files
 			w.crashed()
 			if err := w.open(testConfig(clone, w)); err != nil {
 				t.Fatalf("seed %d, life %d: %v", seed, life, err)
