@@ -63,9 +63,6 @@ func (t *Tier) put(s *shard, x id, r *rec) bool {
 		return false
 	}
 	s.put(s.newEntry(x, loc, size))
-	if t.log.low.Load() {
-		t.poke() // before it is too late
-	}
 	t.count.demoted.Add(1)
 	t.count.demotedBytes.Add(uint64(len(r.key) + len(r.value)))
 	return true

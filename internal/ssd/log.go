@@ -57,7 +57,6 @@ type log struct {
 	closed  bool
 
 	behind  atomic.Bool   // the disk is: nothing more can be appended soon
-	low     atomic.Bool   // few slots are free: a segment has to be reclaimed
 	tail    atomic.Uint64 // LSN of the next byte
 	flushed atomic.Uint64 // everything before this LSN has been written
 
@@ -291,13 +290,10 @@ func (l *log) freeSlots() int {
 	return len(l.free)
 }
 
-// noteRoom tells whether slots are few, and whether the log is behind: the open
-// segment is nearly full, and no other can be opened. The caller holds mu.
+// noteRoom tells whether the log is behind: the open segment is nearly full, and
+// no other can be opened. The caller holds mu.
 func (l *log) noteRoom() {
 	s := l.open
-	if low := len(l.free) < ahead; l.low.Load() != low {
-		l.low.Store(low)
-	}
 	behind := !l.canOpen() && (s == nil || s.end > l.segBytes()-l.segBytes()/4)
 	if l.behind.Load() != behind {
 		l.behind.Store(behind)
