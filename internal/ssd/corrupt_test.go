@@ -17,7 +17,10 @@ func settled(t *testing.T, seed uint64, keys int, closed bool) (w *world, files 
 	w = newWorld(t, seed)
 	mem := vfs.NewMem()
 	w.reopen(t, smallConfig(mem, w))
-	w.steps(t, 3000, keys)
+	w.steps(t, 1500, keys)
+	w.close(t)
+	w.reopen(t, smallConfig(mem, w))
+	w.steps(t, 1500, keys)
 	w.nearlyFull(t, keys)
 	w.steps(t, 300, keys) // the journal turns, and is folded
 	w.written()
@@ -27,6 +30,13 @@ func settled(t *testing.T, seed uint64, keys int, closed bool) (w *world, files 
 		files = mem.CrashClone(nil, vfs.Kill)
 	}
 	return w, files
+}
+
+// folded reports whether the journal has turned and been folded.
+func (w *world) folded() bool {
+	w.tier.journal.mu.Lock()
+	defer w.tier.journal.mu.Unlock()
+	return w.tier.journal.generation > 0 && w.tier.journal.folded
 }
 
 // bitsOf are numbers of bits of a file, some in each part that has a form of its
@@ -177,8 +187,14 @@ func TestFault06SegmentReliedOn(t *testing.T) {
 		mem := vfs.NewMem()
 		w.reopen(t, smallConfig(mem, w))
 		w.steps(t, 4000, keys)
-		w.nearlyFull(t, keys)
-		w.steps(t, 2500, keys)
+		if seed == 0 { // the log relies on old segments
+			w.nearlyFull(t, keys)
+			w.steps(t, 2500, keys)
+		} else { // and on the last
+			for w.nearlyFull(t, keys); !w.folded(); {
+				w.steps(t, 1, keys)
+			}
+		}
 		w.written()
 		for i := range keys { // what RAM holds now is nowhere else
 			if _, ok := w.ram[string(w.key(i))]; ok && w.rng.IntN(2) == 0 {
@@ -354,6 +370,7 @@ func TestFault08Files(t *testing.T) {
 				}
 			}
 			run(name+" extended", func(m *vfs.Mem) error { return m.SetBytes(name, append(b[:len(b):len(b)], b...)) })
+			run(name+" of zeros", func(m *vfs.Mem) error { return m.SetBytes(name, make([]byte, len(b))) })
 			run(name+" missing", func(m *vfs.Mem) error { return m.Remove(name) })
 			for _, other := range names[i+1:] {
 				run(name+" and "+other+" exchanged", func(m *vfs.Mem) error {

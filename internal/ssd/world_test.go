@@ -9,7 +9,6 @@ import (
 	"io"
 	"log/slog"
 	"maps"
-	"math"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -27,7 +26,7 @@ type world struct {
 	tier   *Tier
 	hasher record.Hasher
 	ram    map[string]value
-	mu     sync.Mutex        // of acked, which a crash copies
+	mu     sync.Mutex        // of acked and seq, which a crash copies
 	acked  map[string]uint64 // sequence number of the last acknowledged write; odd: a delete
 	failed error             // of a write that was not acknowledged, the last
 	seq    uint64
@@ -104,16 +103,23 @@ func seqOf(key, b []byte) (uint64, error) {
 	return binary.LittleEndian.Uint64(b[4:]), nil
 }
 
+// next is the number of the next write.
+func (w *world) next() {
+	w.mu.Lock()
+	w.seq += 2
+	w.mu.Unlock()
+}
+
 // set writes a key. It counts as acknowledged unless Commit fails.
 func (w *world) set(key []byte, deadline int64) error {
 	w.tier.Throttle()
-	w.seq += 2
+	w.next()
 	w.ram[string(key)] = value{w.bytesOf(key, w.seq, w.rng.IntN(w.most)), deadline}
 	return w.superseded(key, w.seq)
 }
 
 func (w *world) delete(key []byte) error {
-	w.seq += 2
+	w.next()
 	delete(w.ram, string(key))
 	return w.superseded(key, w.seq+1)
 }
@@ -215,7 +221,7 @@ func (w *world) crashed() { w.ram = map[string]value{} }
 func (w *world) heir() *world {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	h := &world{log: w.log, rng: rand.New(rand.NewPCG(1, 1)), ram: map[string]value{}, acked: maps.Clone(w.acked), seq: math.MaxUint64 / 2, most: w.most}
+	h := &world{log: w.log, rng: rand.New(rand.NewPCG(1, 1)), ram: map[string]value{}, acked: maps.Clone(w.acked), seq: w.seq + 1<<20, most: w.most}
 	h.now.Store(w.now.Load())
 	return h
 }
