@@ -11,32 +11,37 @@ import (
 	"github.com/firncache/firn/internal/vfs"
 )
 
-// settled is a world that has been driven for a while, and whose process died
-// with everything written, or closed it.
-func settled(t *testing.T, seed uint64, keys int, closed bool) (w *world, files *vfs.Mem) {
+// An ending is how the files that a test damages were left.
+type ending string
+
+const (
+	killed   ending = "killed"
+	closing  ending = "closed"
+	reopened ending = "killed soon after it was opened"
+)
+
+// settled is a world that has been driven for a while, with everything written,
+// and what it left.
+func settled(t *testing.T, seed uint64, keys int, end ending) (w *world, files *vfs.Mem) {
 	w = newWorld(t, seed)
 	mem := vfs.NewMem()
 	w.reopen(t, smallConfig(mem, w))
-	w.steps(t, 1500, keys)
+	w.steps(t, 3000, keys)
+	w.nearlyFull(t, keys)
 	w.close(t)
 	w.reopen(t, smallConfig(mem, w))
-	w.steps(t, 1500, keys)
-	w.nearlyFull(t, keys)
-	w.steps(t, 300, keys) // the journal turns, and is folded
+	if end == reopened {
+		w.steps(t, 40, keys)
+	} else {
+		w.steps(t, 300, keys) // the journal turns, and is folded
+	}
 	w.written()
 	files = mem.CrashClone(nil, vfs.Kill)
 	w.close(t)
-	if closed {
+	if end == closing {
 		files = mem.CrashClone(nil, vfs.Kill)
 	}
 	return w, files
-}
-
-// folded reports whether the journal has turned and been folded.
-func (w *world) folded() bool {
-	w.tier.journal.mu.Lock()
-	defer w.tier.journal.mu.Unlock()
-	return w.tier.journal.generation > 0 && w.tier.journal.folded
 }
 
 // bitsOf are numbers of bits of a file, some in each part that has a form of its
@@ -56,7 +61,7 @@ func bitsOf(t *testing.T, files *vfs.Mem, name string, rng *rand.Rand) (bits []i
 		}
 	case journalName:
 		for at := 0; at < len(b); at += noteLen {
-			if binary.LittleEndian.Uint64(b[at:]) != 0 && rng.IntN(30) == 0 {
+			if binary.LittleEndian.Uint64(b[at:]) != 0 && rng.IntN(8) == 0 {
 				from(at, noteLen)
 			}
 		}
@@ -82,14 +87,17 @@ func bitsOf(t *testing.T, files *vfs.Mem, name string, rng *rand.Rand) (bits []i
 // was closed or not.
 func TestFault06Flip(t *testing.T) {
 	const keys = 200
-	for _, closed := range []bool{false, true} {
-		w, files := settled(t, 1, keys, closed)
-		names := []string{"superblock", journalName, logName}
-		if closed {
-			names = append(names, snapshotName)
+	for _, end := range []ending{killed, closing, reopened} {
+		w, files := settled(t, 1, keys, end)
+		names := []string{"superblock", journalName, logName, snapshotName}
+		switch end {
+		case killed: // the snapshot is of no use then
+			names = names[:3]
+		case reopened:
+			names = names[:1]
 		}
 		for _, name := range names {
-			t.Run(fmt.Sprintf("%s, closed %v", name, closed), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s, %s", name, end), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(6, 6))
 				kept, lost, seen := 0, 0, 0
 				bits := bitsOf(t, files, name, rng)
@@ -128,6 +136,36 @@ func TestFault06Flip(t *testing.T) {
 	}
 }
 
+// Row 6: a damaged note does not bring the value back that it says is dead.
+func TestFault06Note(t *testing.T) {
+	w := newWorld(t, 1)
+	mem := vfs.NewMem()
+	w.reopen(t, testConfig(mem, w))
+	w.put(t, w.key(1))
+	w.written()
+	if err := w.delete(w.key(1)); err != nil {
+		t.Fatal(err)
+	}
+	files := mem.CrashClone(nil, vfs.Kill)
+	at := w.tier.journal.at - noteLen
+	w.close(t)
+	for bit := range int64(noteLen * 8) {
+		clone := files.CrashClone(nil, vfs.Kill)
+		if err := clone.Flip(journalName, at*8+bit); err != nil {
+			t.Fatal(err)
+		}
+		h := w.heir()
+		h.reopen(t, testConfig(clone, h))
+		if err := h.get(h.key(1)); err != nil {
+			t.Fatalf("bit %d: %v", bit, err)
+		}
+		if h.tier.Stats().Corrupt == 0 {
+			t.Fatalf("bit %d: not counted", bit)
+		}
+		h.close(t)
+	}
+}
+
 // Row 6: a damaged record is a miss and is counted; all others are intact, and
 // it does not come back.
 func TestFault06OneRecord(t *testing.T) {
@@ -138,9 +176,7 @@ func TestFault06OneRecord(t *testing.T) {
 			mem := vfs.NewMem()
 			w.reopen(t, testConfig(mem, w))
 			for i := range keys {
-				if err := w.set(w.key(i), 0); err != nil || !w.demote(w.key(i)) {
-					t.Fatal(err)
-				}
+				w.put(t, w.key(i))
 			}
 			w.close(t)
 			w.reopen(t, testConfig(mem, w))
@@ -177,57 +213,103 @@ func TestFault06OneRecord(t *testing.T) {
 	}
 }
 
-// Row 6: an unreadable segment that the journal relied on brings nothing older
-// back: every segment is made unreadable, in its header, its list or a record.
+// reliedOn is a log that alone says what is dead: the journal has been written
+// over since. Of a hundred keys each, the older versions lie before the newer
+// ones, and those that were deleted before their tombstones. With late set, the
+// newer ones lie in the segment that is still open.
+func reliedOn(t *testing.T, late bool) (w *world, files *vfs.Mem, cfg Config) {
+	w = newWorld(t, 1)
+	mem := vfs.NewMem()
+	cfg = testConfig(mem, w)
+	if late {
+		cfg.Bytes, cfg.SegmentBytes, cfg.Memory = 4<<20, 512<<10, 16<<20
+	}
+	w.reopen(t, cfg)
+	put := func(i, n int) {
+		w.most = n
+		w.put(t, w.key(i))
+	}
+	storm := func(turns uint32) { // the same keys again and again
+		for until := w.tier.journal.turns() + turns; w.tier.journal.turns() < until; {
+			put(1000+w.rng.IntN(10), 1)
+		}
+	}
+	fill := func(segment uint64) {
+		for i := 0; late && w.tier.log.nextSerial() <= segment; i++ {
+			put(2000+i, 3000)
+		}
+	}
+	fill(2) // the first slot is the next to be written over
+	for i := range 200 {
+		put(i, 300)
+	}
+	storm(1)
+	fill(3)
+	for i := range 100 {
+		put(i, 300)
+		if err := w.delete(w.key(100 + i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	storm(3)
+	w.written()
+	if n := w.tier.Stats().Reclaimed; n != 0 {
+		t.Fatalf("%d segments were reclaimed", n)
+	}
+	files = mem.CrashClone(nil, vfs.Kill)
+	w.close(t)
+	return w, files, cfg
+}
+
+// Row 6: a segment that cannot be read, of which the journal has forgotten what
+// it made dead, brings nothing older back, now or after another crash.
 func TestFault06SegmentReliedOn(t *testing.T) {
-	const keys = 40 // each is written many times
-	for seed := range uint64(3) {
-		w := newWorld(t, seed)
-		w.most = 500
-		mem := vfs.NewMem()
-		w.reopen(t, smallConfig(mem, w))
-		w.steps(t, 4000, keys)
-		if seed == 0 { // the log relies on old segments
-			w.nearlyFull(t, keys)
-			w.steps(t, 2500, keys)
-		} else { // and on the last
-			for w.nearlyFull(t, keys); !w.folded(); {
-				w.steps(t, 1, keys)
-			}
-		}
-		w.written()
-		for i := range keys { // what RAM holds now is nowhere else
-			if _, ok := w.ram[string(w.key(i))]; ok && w.rng.IntN(2) == 0 {
-				w.demote(w.key(i))
-			}
-		}
-		w.written()
-		files := mem.CrashClone(nil, vfs.Kill)
-		segments := len(w.tier.log.slots)
-		w.close(t)
-		for slot := range segments {
-			for name, at := range map[string]int{"header": 3, "record": 5000, "trailer": minSegment - 20, "list": minSegment - trailerLen - 5} {
-				clone := files.CrashClone(nil, vfs.Kill)
-				if err := clone.Flip(logName, int64(slot*minSegment+at)*8); err != nil {
+	for _, late := range []bool{false, true} {
+		w, files, cfg := reliedOn(t, late)
+		try := func(what string, bits ...int) {
+			clone := files.CrashClone(nil, vfs.Kill)
+			for _, bit := range bits {
+				if err := clone.Flip(logName, int64(bit)); err != nil {
 					t.Fatal(err)
 				}
-				if name == "list" { // and a record, so that scanning does not help
-					_ = clone.Flip(logName, int64(slot*minSegment+1000)*8)
-				}
-				h := w.heir()
-				h.reopen(t, smallConfig(clone, h))
-				if err := h.checkAll(keys); err != nil {
-					t.Fatalf("seed %d, slot %d, %s: %v", seed, slot, name, err)
-				}
-				h.steps(t, 20, keys)
-				again := clone.CrashClone(nil, vfs.Kill)
-				h2 := h.heir()
-				h2.reopen(t, smallConfig(again, h2))
-				if err := h2.checkAll(keys); err != nil {
-					t.Fatalf("seed %d, slot %d, %s, opened again: %v", seed, slot, name, err)
-				}
-				h2.close(t)
-				h.close(t)
+			}
+			h := w.heir()
+			cfg.FS = clone
+			h.reopen(t, cfg)
+			if err := h.checkAll(1010); err != nil {
+				t.Fatalf("late %v, %s: %v", late, what, err)
+			}
+			if h.hits == 0 && len(bits) == 0 {
+				t.Fatal("nothing is there")
+			}
+			for i := range 3000 { // a journal of its own, which relies on the log again
+				h.put(t, h.key(2_000_000+i%10))
+			}
+			h.written()
+			h2 := h.heir()
+			cfg.FS = clone.CrashClone(nil, vfs.Kill)
+			h2.reopen(t, cfg)
+			if err := h2.checkAll(1010); err != nil {
+				t.Fatalf("late %v, %s, opened again: %v", late, what, err)
+			}
+			h2.close(t)
+			h.close(t)
+		}
+		try("undamaged")
+		size := int(cfg.SegmentBytes)
+		for slot := range 6 {
+			at := func(off int) int { return (slot*size+off)*8 + 1 }
+			try(fmt.Sprint("header of ", slot), at(20))
+			try(fmt.Sprint("record in ", slot), at(5000))
+			try(fmt.Sprint("trailer of ", slot), at(size-20))
+			var ids []int // short records take six bytes of the list
+			for i := 6; i < 6*400; i += 6 {
+				ids = append(ids, at(size-trailerLen-i))
+			}
+			try(fmt.Sprint("ids in the list of ", slot), ids...)
+			for i := range 3 {
+				try(fmt.Sprint("list of ", slot), at(size-trailerLen-30-600*i))
+				try(fmt.Sprint("list and record of ", slot), at(size-trailerLen-30-600*i), at(1000))
 			}
 		}
 	}
@@ -333,8 +415,8 @@ func TestFault07StaleLog(t *testing.T) {
 // Row 8: files that are cut, extended, empty, missing, exchanged or too many.
 func TestFault08Files(t *testing.T) {
 	const keys = 200
-	for _, closed := range []bool{false, true} {
-		w, files := settled(t, 8, keys, closed)
+	for _, end := range []ending{killed, closing} {
+		w, files := settled(t, 8, keys, end)
 		names, err := files.List()
 		if err != nil {
 			t.Fatal(err)
@@ -347,7 +429,7 @@ func TestFault08Files(t *testing.T) {
 			return b
 		}
 		run := func(what string, change func(m *vfs.Mem) error) {
-			t.Run(fmt.Sprintf("%s, closed %v", what, closed), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s, %s", what, end), func(t *testing.T) {
 				clone := files.CrashClone(nil, vfs.Kill)
 				if err := change(clone); err != nil {
 					t.Fatal(err)
@@ -364,7 +446,7 @@ func TestFault08Files(t *testing.T) {
 		}
 		for i, name := range names {
 			b := bytesOf(name)
-			for _, n := range []int{0, 1, len(b) / 2, len(b) - 1} {
+			for _, n := range []int{0, 1, len(b)/2/noteLen*noteLen + 2*noteLen, len(b) / 2, len(b) - 1} {
 				if n >= 0 && n < len(b) {
 					run(fmt.Sprintf("%s cut to %d", name, n), func(m *vfs.Mem) error { return m.SetBytes(name, b[:n]) })
 				}

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/firncache/firn/internal/record"
 	"github.com/firncache/firn/internal/vfs"
@@ -116,6 +117,21 @@ func (w *world) set(key []byte, deadline int64) error {
 	w.next()
 	w.ram[string(key)] = value{w.bytesOf(key, w.seq, w.rng.IntN(w.most)), deadline}
 	return w.superseded(key, w.seq)
+}
+
+// put writes a key and lets it leave RAM, when the tier has room for it.
+func (w *world) put(t testing.TB, key []byte) {
+	t.Helper()
+	if err := w.set(key, 0); err != nil {
+		t.Fatal(err)
+	}
+	v := w.ram[string(key)]
+	for h := w.hasher.Hash(key); !w.tier.Demote(h, key, v.bytes, v.deadline, true); time.Sleep(time.Millisecond) {
+		if s := w.tier.Stats(); !s.On {
+			t.Fatalf("the tier is off: %+v", s)
+		}
+	}
+	delete(w.ram, string(key))
 }
 
 func (w *world) delete(key []byte) error {
