@@ -235,7 +235,10 @@ func (t *Tier) DeleteHashed(hash uint64, key []byte) bool {
 }
 
 func (s *shard) delete(hash uint64, key []byte) {
-	if b, slot, r, ok := s.find(hash, key); ok {
+	if b, slot, r, ok := s.find(hash, key); ok && s.tier.gone(&r) {
+		s.remove(hash, b, slot, &r, Expired)
+		s.count.Expired++
+	} else if ok {
 		s.remove(hash, b, slot, &r, Deleted)
 		s.count.Deletes++
 	}
