@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/urfave/cli/v3"
 
@@ -14,19 +15,29 @@ import (
 )
 
 const replayDescription = `Reads each key of the workload from a cache and, after a miss, writes its
-value; then reports hit ratio, throughput, latency and memory.
+value; then reports hit ratio, throughput, latency and memory, and what each
+tier did.
 
 A TRACE is a file of requests, plain or compressed with gzip or zstd, in one
 of the formats that -format names; the format is detected otherwise. Several
 traces are replayed one after another, each through a cache of its own.
-Without a trace the requests are generated: 30 million reads of popular keys
+Without a trace the requests are generated: 10 million reads of popular keys
 (zipf 0.99 of a million) broken by scans, with values of 32 bytes to 64 KiB,
-some of which expire. -limit changes their number.
+some of which expire; 30 million without an SSD tier. -limit changes their
+number.
+
+-ssd puts a tier on SSD below RAM, in the directory that -dir names or in a
+temporary one. Without a trace there is one of 512 MiB that takes everything (it
+writes about 4 GiB), unless -ssd 0 is given, -fraction, -against, or less than
+1 MiB of RAM. With an SSD tier, -goroutines is
+16 or more by default, so that several reads of the disk are under way at once;
+a request that waits for one is among the latencies.
 
 -json writes one JSON object per trace, one per line.
 
 -against replays the same workload, under the same budget, through other
-caches, one process each. It needs a clone of the source and the go tool.
+caches, one process each. They have no SSD tier. It needs a clone of the source
+and the go tool.
 
 Exit status: 0; 1 if the run failed; 2 for bad flags and broken traces;
 130 after an interrupt, which reports the figures so far.`
@@ -38,10 +49,10 @@ func replayCommand(stdout, stderr io.Writer) *cli.Command {
 		Usage:       "run requests through a cache and report",
 		ArgsUsage:   "[TRACE...]",
 		Description: replayDescription,
-		Flags: append(command.Flags(),
+		Flags: slices.Concat(command.Flags(), command.SSDFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "json", Usage: "write the figures as JSON to `FILE`; - is stdout, in place of the table"},
 			&cli.StringSliceFlag{Name: "against", Usage: "also replay through the rivals `NAME,...`; list prints the names"},
-		),
+		}),
 		Action: func(ctx context.Context, cmd *cli.Command) error {
 			r := replayer{stdout: stdout, stderr: stderr}
 			return r.run(ctx, cmd)
@@ -62,7 +73,11 @@ func (r *replayer) run(ctx context.Context, cmd *cli.Command) (err error) {
 	if r.options, err = command.ParseOptions(cmd); err != nil {
 		return err
 	}
-	if names := cmd.StringSlice("against"); len(names) > 0 {
+	names := cmd.StringSlice("against")
+	if err := r.options.ParseSSD(cmd, len(names) == 0); err != nil {
+		return err
+	}
+	if len(names) > 0 {
 		r.rivals, err = findRivals(ctx, names, r.stdout, r.stderr)
 		if err != nil || r.rivals == nil {
 			return err
@@ -109,7 +124,7 @@ func (r *replayer) replay(ctx context.Context, trace string) error {
 	if err != nil {
 		return err
 	}
-	result, err := r.options.Replay(ctx, trace, "firn", ram, openStore, r.stderr)
+	result, err := r.firn(ctx, trace, ram)
 	if err != nil && !errors.Is(err, replay.ErrWrongValue) {
 		return err
 	}
@@ -126,6 +141,20 @@ func (r *replayer) replay(ctx context.Context, trace string) error {
 		err = command.ErrInterrupted
 	}
 	return err
+}
+
+// firn runs one trace through firn.
+func (r *replayer) firn(ctx context.Context, trace string, ram int64) (result replay.Result, err error) {
+	dir, err := makeDirectory(r.options.SSD, r.stderr)
+	if err != nil {
+		return result, err
+	}
+	defer func() { err = errors.Join(err, dir.remove()) }()
+	result, err = r.options.Replay(ctx, trace, "firn", ram, opener(dir.options), r.stderr)
+	if result.SSD != nil && dir.temporary {
+		result.SSD.Dir = ""
+	}
+	return result, err
 }
 
 // interrupted tells whether the run of any cache was.

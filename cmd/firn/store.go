@@ -10,15 +10,25 @@ import (
 )
 
 // store is firn as the replay loop sees it.
-type store struct{ *firn.Cache }
+type store struct {
+	*firn.Cache
+	ssd   firn.SSDOptions // Dir empty: none
+	found int64           // entries that the SSD tier had at Open
+}
 
-// openStore opens firn under the given options. The TTL comes with every Set.
-func openStore(o replay.StoreOptions) (replay.Store, error) {
-	cache, err := firn.Open(firn.Options{RAMBytes: o.RAMBytes})
-	if err != nil {
-		return nil, err
+// opener opens firn with an SSD tier, or without one if ssd has no Dir. The TTL
+// comes with every Set.
+func opener(ssd firn.SSDOptions) replay.OpenFunc {
+	return func(o replay.StoreOptions) (replay.Store, error) {
+		if ssd.Dir == "" {
+			ssd = firn.SSDOptions{}
+		}
+		cache, err := firn.Open(firn.Options{RAMBytes: o.RAMBytes, SSD: ssd})
+		if err != nil {
+			return nil, err
+		}
+		return store{cache, ssd, cache.Stats().SSDEntries}, nil
 	}
-	return store{cache}, nil
 }
 
 func (s store) Set(key, value []byte, ttl time.Duration) error {
@@ -31,9 +41,28 @@ func (s store) Set(key, value []byte, ttl time.Duration) error {
 
 func (s store) Stats() replay.StoreStats {
 	stats := s.Cache.Stats()
-	return replay.StoreStats{
+	of := replay.StoreStats{
 		Evictions: int64(stats.Evictions),
 		Expired:   int64(stats.Expirations),
 		Bytes:     stats.RAMUsedBytes,
+	}
+	if s.ssd.Dir != "" {
+		of.SSD = s.ssdStats(&stats)
+	}
+	return of
+}
+
+func (s store) ssdStats(st *firn.Stats) *replay.SSD {
+	return &replay.SSD{
+		Bytes: s.ssd.Bytes, Dir: s.ssd.Dir, Admission: s.ssd.Admission.String(), On: st.SSDOn, Direct: st.SSDDirect, Found: s.found,
+		Hits: int64(st.SSDHits), Promotions: int64(st.Promotions),
+		Demotions: int64(st.Demotions), Writes: int64(st.SSDWrites), WriteBytes: int64(st.SSDWriteBytes),
+		Refused: int64(st.SSDRefused), Limited: int64(st.SSDLimited), Shed: int64(st.SSDShed), TooLarge: int64(st.SSDTooLarge),
+		Superseded: int64(st.SSDSuperseded), Evictions: int64(st.SSDEvictions), Reinsertions: int64(st.SSDReinsertions),
+		WrittenBytes: int64(st.SSDWrittenBytes), Reads: int64(st.SSDReads), ReadBytes: int64(st.SSDReadBytes),
+		P50: st.SSDReadP50, P99: st.SSDReadP99, P999: st.SSDReadP999,
+		Faults:  int64(st.SSDReadErrors + st.SSDWriteErrors + st.SSDCorrupt),
+		Entries: st.SSDEntries, FileBytes: st.SSDBytes, Segments: st.SSDSegments, FreeSegments: st.SSDFreeSegments,
+		IndexBytes: st.SSDIndexBytes, MemoryBytes: st.SSDMemoryBytes,
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -25,6 +26,8 @@ var figures = []figure{
 	{"requests", false, func(r *replay.Result) string { return humanize.Comma(r.Requests) }},
 	{"writes", true, func(r *replay.Result) string { return countAbove0(r.Writes) }},
 	{"hit ratio", false, func(r *replay.Result) string { return percent(r.HitRatio) }},
+	{"  from RAM", true, ofSSD(func(r *replay.Result, s *replay.SSD) string { return share(s.RAMHits, r.Hits+r.Misses) })},
+	{"  from SSD", true, ofSSD(func(r *replay.Result, s *replay.SSD) string { return share(s.Hits, r.Hits+r.Misses) })},
 	{"byte hit ratio", true, func(r *replay.Result) string { return percentOf(r.ByteHitRatio) }},
 	{"operations a second", false, func(r *replay.Result) string { return humanize.Comma(int64(r.OpsPerSecond)) }},
 	{"latency p50", false, func(r *replay.Result) string { return latency(r.P50) }},
@@ -40,6 +43,95 @@ var figures = []figure{
 	{"GC cycles", false, func(r *replay.Result) string { return humanize.Comma(r.GCCycles) }},
 	{"GC share of CPU", false, func(r *replay.Result) string { return percent(r.GCCPUFraction) }},
 	{"duration", false, func(r *replay.Result) string { return fmt.Sprintf("%.2f s", r.DurationSeconds) }},
+}
+
+// ofSSD shows a figure of the SSD tier, if there is one.
+func ofSSD(show func(r *replay.Result, s *replay.SSD) string) func(*replay.Result) string {
+	return func(r *replay.Result) string {
+		if r.SSD == nil {
+			return ""
+		}
+		return show(r, r.SSD)
+	}
+}
+
+// counted shows a number of the SSD tier, unless it is 0 and said to be rare.
+func counted(rare bool, n func(s *replay.SSD) int64) func(*replay.Result) string {
+	return ofSSD(func(_ *replay.Result, s *replay.SSD) string {
+		if rare {
+			return countAbove0(n(s))
+		}
+		return humanize.Comma(n(s))
+	})
+}
+
+func sized(n func(s *replay.SSD) int64) func(*replay.Result) string {
+	return ofSSD(func(_ *replay.Result, s *replay.SSD) string { return humanize.IBytes(uint64(n(s))) })
+}
+
+func times(q func(s *replay.SSD) *float64) func(*replay.Result) string {
+	return ofSSD(func(_ *replay.Result, s *replay.SSD) string {
+		if q(s) == nil {
+			return ""
+		}
+		return fmt.Sprintf("%.2f", *q(s))
+	})
+}
+
+// ssdFigures are the rows about the SSD tier, left out where no result has them.
+var ssdFigures = []figure{
+	{"SSD tier", true, ofSSD(func(_ *replay.Result, s *replay.SSD) string { return ssdState(s) })},
+	{"entries there", true, counted(false, func(s *replay.SSD) int64 { return s.Entries })},
+	{"  at the start", true, counted(true, func(s *replay.SSD) int64 { return s.Found })},
+	{"space used", true, ofSSD(func(_ *replay.Result, s *replay.SSD) string { return ssdSpace(s) })},
+	{"RAM for it", true, sized(func(s *replay.SSD) int64 { return s.MemoryBytes })},
+	{"demotions (RAM to SSD)", true, counted(false, func(s *replay.SSD) int64 { return s.Demotions })},
+	{"  still there, not written", true, counted(false, func(s *replay.SSD) int64 { return s.Demotions - s.Writes })},
+	{"promotions (SSD to RAM)", true, counted(false, func(s *replay.SSD) int64 { return s.Promotions })},
+	{"refused by admission", true, counted(false, func(s *replay.SSD) int64 { return s.Refused })},
+	{"  by the write limit", true, counted(true, func(s *replay.SSD) int64 { return s.Limited })},
+	{"  because the disk was behind", true, counted(true, func(s *replay.SSD) int64 { return s.Shed })},
+	{"  too large for a segment", true, counted(true, func(s *replay.SSD) int64 { return s.TooLarge })},
+	{"superseded on SSD", true, counted(true, func(s *replay.SSD) int64 { return s.Superseded })},
+	{"evicted from SSD", true, counted(false, func(s *replay.SSD) int64 { return s.Evictions })},
+	{"reinserted on SSD", true, counted(true, func(s *replay.SSD) int64 { return s.Reinsertions })},
+	{"written to SSD", true, sized(func(s *replay.SSD) int64 { return s.WrittenBytes })},
+	{"  per byte set", true, times(func(s *replay.SSD) *float64 { return s.WrittenPerSet })},
+	{"  per byte demoted", true, times(func(s *replay.SSD) *float64 { return s.WrittenPerByte })},
+	{"disk reads", true, counted(false, func(s *replay.SSD) int64 { return s.Reads })},
+	{"  read", true, sized(func(s *replay.SSD) int64 { return s.ReadBytes })},
+	{"disk latency p50", true, ofSSD(func(_ *replay.Result, s *replay.SSD) string { return latency(s.P50) })},
+	{"disk latency p99", true, ofSSD(func(_ *replay.Result, s *replay.SSD) string { return latency(s.P99) })},
+	{"disk latency p99.9", true, ofSSD(func(_ *replay.Result, s *replay.SSD) string { return latency(s.P999) })},
+	{"disk faults", true, counted(true, func(s *replay.SSD) int64 { return s.Faults })},
+}
+
+func ssdState(s *replay.SSD) string {
+	state := "page cache"
+	if s.Direct {
+		state = "direct I/O"
+	}
+	if !s.On {
+		state = "switched off: see above"
+	}
+	return "admission " + s.Admission + ", " + state
+}
+
+// ssdSpace is what the segments in use take, of what all files may.
+func ssdSpace(s *replay.SSD) string {
+	used := s.FileBytes
+	if s.Segments > 0 {
+		used = int64(float64(s.FileBytes) * float64(s.Segments-s.FreeSegments) / float64(s.Segments))
+	}
+	return humanize.IBytes(uint64(used)) + " of " + humanize.IBytes(uint64(s.Bytes))
+}
+
+// share is n of all, in percent.
+func share(n, all int64) string {
+	if all == 0 {
+		return ""
+	}
+	return percent(float64(n) / float64(all))
 }
 
 // printTable prints the name of the trace, and below it the result and those of
@@ -65,7 +157,7 @@ func printTable(w io.Writer, result replay.Result) {
 		configs = append(configs, table.ColumnConfig{Number: i + 2, Align: text.AlignRight, AlignHeader: text.AlignRight})
 	}
 	t.SetColumnConfigs(configs)
-	for _, f := range figures {
+	for _, f := range slices.Concat(figures, ssdFigures) {
 		if row, some := tableRow(f, columns); some || !f.optional {
 			t.AppendRow(row)
 		}

@@ -34,6 +34,8 @@ type Result struct {
 	GCCPUFraction   float64 `json:"gc_cpu_fraction"` // GC's share of the CPU time that GOMAXPROCS allows in duration
 	Interrupted     bool    `json:"interrupted"`     // the run was ended before the workload was
 
+	SSD *SSD `json:"ssd,omitempty"` // of a run with an SSD tier
+
 	Against []Result `json:"against,omitempty"` // rivals on the same workload
 }
 

@@ -21,6 +21,7 @@ type Config struct {
 	Store     StoreOptions
 	ValueSize uint32    // bytes of the values whose size the workload does not tell
 	Seed      uint64    // of the choice of timed requests
+	Regular   bool      // values can be compressed to about half; otherwise not at all
 	Progress  *Progress // updated while the run goes on; nil: none
 }
 
@@ -66,6 +67,9 @@ func Run(ctx context.Context, cfg Config, src workload.Source, open OpenFunc) (R
 	}
 	stats := store.Stats()
 	result.Evictions, result.Expired, result.CacheBytes = known(stats.Evictions), known(stats.Expired), known(stats.Bytes)
+	if result.SSD = stats.SSD; result.SSD != nil {
+		result.SSD.derive(&result, r.total())
+	}
 
 	err = errors.Join(err, src.Close())
 	debug.FreeOSMemory()
@@ -151,22 +155,24 @@ func (r *run) replayWindow(parent context.Context) error {
 }
 
 func (r *run) checkValues() error {
-	var total tally
-	for _, w := range r.workers {
-		total.add(w.tally)
-	}
-	if total.wrong > 0 {
+	if total := r.total(); total.wrong > 0 {
 		return fmt.Errorf("%w: %d of %d hits", ErrWrongValue, total.wrong, total.hits)
 	}
 	return nil
 }
 
-// result sums up the workers.
-func (r *run) result(ctx context.Context) Result {
-	var total tally
-	latency := hdrhistogram.New(1, int64(longest), 3)
+func (r *run) total() (total tally) {
 	for _, w := range r.workers {
 		total.add(w.tally)
+	}
+	return total
+}
+
+// result sums up the workers.
+func (r *run) result(ctx context.Context) Result {
+	total := r.total()
+	latency := hdrhistogram.New(1, int64(longest), 3)
+	for _, w := range r.workers {
 		latency.Merge(w.latency)
 	}
 	result := Result{

@@ -23,12 +23,13 @@ type Store interface {
 	Close() error
 }
 
-// StoreStats is what a store counts of itself; fields are Unknown where it
-// does not.
+// StoreStats is what a store counts of itself; counts are Unknown
+// where it does not.
 type StoreStats struct {
 	Evictions int64 // entries removed to make room
 	Expired   int64 // entries removed because their TTL had passed
 	Bytes     int64 // memory the store occupies by its own account
+	SSD       *SSD  // nil: no SSD tier
 }
 
 // Unknown stands for a figure that a store or a system does not give.

@@ -15,6 +15,7 @@ import (
 type tally struct {
 	hits, misses, writes, rejected, wrong int64
 	bytes, hitBytes                       int64 // of reads whose size the workload tells
+	setBytes                              int64 // keys and values set
 }
 
 func (t *tally) add(u tally) {
@@ -25,6 +26,7 @@ func (t *tally) add(u tally) {
 	t.wrong += u.wrong
 	t.bytes += u.bytes
 	t.hitBytes += u.hitBytes
+	t.setBytes += u.setBytes
 }
 
 // Latencies are recorded up to longest, to three digits. One request in
@@ -53,11 +55,18 @@ func newWorker(cfg *Config, store Store, number int) *worker {
 		rng:     rand.New(rand.NewPCG(cfg.Seed, uint64(number))),
 		value:   make([]byte, 64<<10),
 	}
-	for i := range w.value {
-		w.value[i] = byte(w.rng.Uint32())
-	}
+	fill(w.value, w.rng, cfg.Regular)
 	w.gap = w.nextGap()
 	return w
+}
+
+// fill makes random bytes; regular ones are zeros half of the time, 32 in a row.
+func fill(b []byte, rng *rand.Rand, regular bool) {
+	for i := range b {
+		if b[i] = byte(rng.Uint32()); regular && i&32 != 0 {
+			b[i] = 0
+		}
+	}
 }
 
 // nextGap is random so that a periodic workload is not sampled in step.
@@ -135,5 +144,6 @@ func (w *worker) set(r *workload.Request) error {
 	if err != nil {
 		return fmt.Errorf("set of %d bytes: %w", size, err)
 	}
+	w.tally.setBytes += int64(len(w.key) + size)
 	return nil
 }

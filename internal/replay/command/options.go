@@ -10,6 +10,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/urfave/cli/v3"
 
+	"github.com/firncache/firn"
 	"github.com/firncache/firn/internal/replay"
 	"github.com/firncache/firn/internal/workload"
 )
@@ -35,6 +36,7 @@ type Options struct {
 	Format     string
 	Seed       uint64
 	TTL        time.Duration
+	SSD        firn.SSDOptions // Bytes 0: none; Dir empty: a temporary one. See ParseSSD
 }
 
 // Flags returns the definitions of the flags that ParseOptions reads.
@@ -164,6 +166,9 @@ func (o *Options) open(trace string) (workload.Source, error) {
 	if trace == "" {
 		mix := workload.DefaultMix()
 		mix.Seed, mix.ValueSize = o.Seed, o.ValueSize
+		if o.SSD.Bytes > 0 {
+			mix.Requests = generatedRequests
+		}
 		if o.Limit > 0 {
 			mix.Requests = o.Limit
 		}
@@ -185,6 +190,7 @@ func (o *Options) config(ram int64, progress *replay.Progress) replay.Config {
 		Store:     replay.StoreOptions{RAMBytes: ram, TTL: o.TTL, Goroutines: o.Goroutines},
 		ValueSize: o.valueSize(),
 		Seed:      o.Seed,
+		Regular:   o.SSD.Compress,
 		Progress:  progress,
 	}
 }

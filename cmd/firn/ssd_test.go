@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/firncache/firn/internal/replay"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// golden compares what was printed with a file in testdata.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s: got\n%s\nwant\n%s", name, got, want)
+	}
+}
+
+// tempDir makes the directory in which temporary ones are made.
+func tempDir(t *testing.T) string {
+	dir := t.TempDir()
+	for _, name := range []string{"TMPDIR", "TMP", "TEMP"} {
+		t.Setenv(name, dir)
+	}
+	return dir
+}
+
+func replayJSON(t *testing.T, args ...string) (result replay.Result, stderr string) {
+	t.Helper()
+	status, stdout, stderr := runFirn(append([]string{"replay", "-json", "-"}, args...)...)
+	if err := json.Unmarshal([]byte(stdout), &result); err != nil || status != 0 {
+		t.Fatalf("status %d, stderr %q, %v", status, stderr, err)
+	}
+	return result, stderr
+}
+
+// Keys in turn, more than RAM holds and fewer than the SSD tier does.
+func TestReplaySSD(t *testing.T) {
+	temp := tempDir(t)
+	const keys = 4000
+	trace := writeTrace(t, "loop.trc", 3*keys, keys)
+	args := []string{"-ram", "1MiB", "-ssd", "32MiB", "-admission", "all", trace}
+	first, stderr := replayJSON(t, args...)
+	s := first.SSD
+	if s == nil || stderr != "" {
+		t.Fatalf("%+v, stderr %q", s, stderr)
+	}
+	if left, err := os.ReadDir(temp); err != nil || len(left) != 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	if !s.On || s.Dir != "" || s.Admission != "all" || s.Bytes != 32<<20 || s.FileBytes > s.Bytes || s.Found != 0 {
+		t.Errorf("%+v", s)
+	}
+	// What was behind may have been shed: not all of the loop's later rounds hit.
+	if s.Hits < keys || s.RAMHits+s.Hits != first.Hits || s.Promotions == 0 || s.Demotions < keys/2 || s.Entries == 0 {
+		t.Errorf("hits %d: %+v", first.Hits, s)
+	}
+	if s.Reads == 0 || s.P50 <= 0 || s.P50 > s.P99 || s.P99 > s.P999 || s.ReadBytes == 0 {
+		t.Errorf("disk: %+v", s)
+	}
+	if s.WriteBytes == 0 || *s.WrittenPerByte < 0.5 || *s.WrittenPerByte > 2 || s.SetBytes < keys*1000 {
+		t.Errorf("written: %+v", s)
+	}
+}
+
+// The files in -dir stay, and the next run finds what they hold.
+func TestReplayDir(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "cache")
+	const keys = 2000
+	trace := writeTrace(t, "loop.trc", keys, keys)
+	args := []string{"-ram", "1MiB", "-ssd", "32MiB", "-dir", dir, "-admission", "all", "-direct", "off", "-segment", "64KiB", trace}
+	if first, _ := replayJSON(t, args...); first.SSD.Dir != dir || first.SSD.Direct || first.Hits != 0 {
+		t.Errorf("first: %d hits, %+v", first.Hits, first.SSD)
+	}
+	if second, _ := replayJSON(t, args...); second.SSD.Found < keys*9/10 || second.SSD.Hits < keys*9/10 {
+		t.Errorf("second: %d hits, %+v", second.Hits, second.SSD)
+	}
+}
+
+func TestReplayWithoutSpace(t *testing.T) {
+	tempDir(t)
+	trace := writeTrace(t, "loop.trc", 100, 10)
+	result, stderr := replayJSON(t, "-ram", "1MiB", "-ssd", strconv.Itoa(1<<60), trace)
+	if result.SSD != nil || result.Hits != 90 || !strings.Contains(stderr, "RAM goes on alone") || strings.Count(stderr, "\n") != 1 {
+		t.Errorf("%+v, stderr %q", result.SSD, stderr)
+	}
+}
+
+// What Open does not accept is a usage error that names the field.
+func TestReplaySSDRefused(t *testing.T) {
+	tempDir(t)
+	trace := writeTrace(t, "loop.trc", 100, 10)
+	for args, want := range map[string]string{
+		"-ram 1MiB -ssd 1KiB":                 "SSD.Bytes is 1024",
+		"-ram 64KiB -ssd 8MiB":                "RAMBytes is 65536",
+		"-ram 1MiB -ssd 8MiB -segment 100000": "SSD.SegmentBytes is 100000",
+	} {
+		status, stdout, stderr := runFirn(append([]string{"replay", trace}, strings.Fields(args)...)...)
+		if status != 2 || stdout != "" || !strings.Contains(stderr, want) {
+			t.Errorf("%s: status %d, stderr %q", args, status, stderr)
+		}
+	}
+}
+
+func TestSSDTable(t *testing.T) {
+	per := func(f float64) *float64 { return &f }
+	result := replay.Result{
+		Cache: "firn", Trace: "t", RAMBytes: 128 << 20, Goroutines: 16,
+		Requests: 1000, Hits: 700, Misses: 300, HitRatio: .7, DurationSeconds: 1, OpsPerSecond: 1000, P50: 500, P99: 90_000, P999: 1_000_000,
+		SSD: &replay.SSD{
+			Bytes: 1 << 30, Admission: "seen", On: true, Direct: true, RAMHits: 600, Hits: 100, Found: 5,
+			Promotions: 90, Demotions: 200, Writes: 150, Refused: 7, Limited: 6, Shed: 4, TooLarge: 3, Superseded: 2, Evictions: 20, Reinsertions: 1,
+			WrittenBytes: 3 << 20, WrittenPerSet: per(.5), WrittenPerByte: per(1.04), Reads: 110, ReadBytes: 440 << 10,
+			P50: 90_123, P99: 2_000_000, P999: 3_000_000, Faults: 1, Entries: 180, FileBytes: 1000 << 20, Segments: 64, FreeSegments: 32, MemoryBytes: 9 << 20,
+		},
+	}
+	var out bytes.Buffer
+	printTable(&out, result)
+	result.SSD = &replay.SSD{Admission: "all"} // off, and nothing happened
+	printTable(&out, result)
+	golden(t, "ssd_table.txt", out.String())
+}
