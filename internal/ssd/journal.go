@@ -147,9 +147,11 @@ func (j *journal) reset(logID uint64) error {
 	return err
 }
 
-// blank fills the file with zeros, behind the first note of a log.
+// blank fills the file with zeros, behind the first note of a log. It does so a
+// block at a time: ext4 keeps what is written at once in one large folio, and
+// looks through all blocks of a folio at every small write to it.
 func (j *journal) blank(logID uint64) error {
-	b := make([]byte, min(2*j.area, 1<<20))
+	b := make([]byte, blockBytes)
 	for off := int64(0); off < 2*j.area; off += int64(len(b)) {
 		b = b[:min(int64(len(b)), 2*j.area-off)]
 		if _, err := j.file.WriteAt(b, off); err != nil {
