@@ -7,8 +7,8 @@ import (
 	"math/bits"
 )
 
-// The numbers in the files are little-endian, checksums are CRC-32C. See
-// docs/FORMAT.md, and format_test.go for its test vectors.
+// The numbers in the files are little-endian, checksums are CRC-32C. docs/FORMAT.md
+// describes all of it, with test vectors, which vectors_test.go reads there.
 
 // FormatVersion is the version of the files that this package writes. It reads
 // no other.
