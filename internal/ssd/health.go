@@ -137,19 +137,19 @@ func (t *Tier) switchOff(cause error) {
 		return
 	}
 	h.cause = cause
-	h.healing = make(chan struct{})
+	healing := make(chan struct{})
+	h.healing = healing
 	t.state.Store(off)
 	h.mu.Unlock()
 	t.count.switchedOff.Add(1)
 	t.slog.Error("firn: SSD tier is off; RAM goes on alone", "error", cause)
 	_ = t.void()
 	t.journal.fail(cause)
-	t.running.Add(1)
-	go func() { defer t.running.Done(); t.heal(h.healing) }()
+	t.running.Go(func() { t.heal(healing) })
 }
 
-// startOff is switchOff for a tier that found no space to begin with. It fails
-// with cause if what the files hold cannot be voided.
+// startOff is switchOff for a tier that found no space to begin with; Start
+// begins to heal it. It fails with cause if what the files hold cannot be voided.
 func (t *Tier) startOff(cause error) error {
 	if t.void() != nil && !t.empty {
 		return cause
@@ -160,8 +160,6 @@ func (t *Tier) startOff(cause error) error {
 	h.healing = make(chan struct{})
 	t.state.Store(off)
 	t.slog.Error("firn: SSD tier is off; RAM goes on alone", "error", cause)
-	t.running.Add(1)
-	go func() { defer t.running.Done(); t.heal(h.healing) }()
 	return nil
 }
 

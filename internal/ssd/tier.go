@@ -126,7 +126,7 @@ type Tier struct {
 
 // Open opens the files of a tier, or makes them. It decides what of them is
 // kept, and recovers nothing yet: see Start.
-func Open(cfg Config) (t *Tier, err error) {
+func Open(cfg Config) (*Tier, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
 	}
@@ -136,39 +136,39 @@ func Open(cfg Config) (t *Tier, err error) {
 	if cfg.BootID == nil {
 		cfg.BootID = bootID
 	}
-	t = &Tier{cfg: cfg, slog: cfg.Log, quit: make(chan struct{}), wake: make(chan struct{}, 1)}
+	t := &Tier{cfg: cfg, slog: cfg.Log, quit: make(chan struct{}), wake: make(chan struct{}, 1)}
 	t.health.slog = cfg.Log
+	var err error
 	if t.lock, err = cfg.FS.Lock(lockName); err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			t.abandon()
-		}
-	}()
-	if t.super.file, err = cfg.FS.Open("superblock", vfs.How{Create: true}); err != nil {
+	if err := t.open(); err != nil {
+		t.abandon()
 		return nil, err
+	}
+	return t, nil
+}
+
+// open is Open once the lock is held.
+func (t *Tier) open() (err error) {
+	if t.super.file, err = t.cfg.FS.Open("superblock", vfs.How{Create: true}); err != nil {
+		return err
 	}
 	keep, why, err := t.decide()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	t.hasher = record.NewHasher(t.super.seed)
 	if err := t.openLog(); err != nil {
-		return nil, err
+		return err
 	}
 	if err := t.allocateMemory(); err != nil {
-		return nil, err
+		return err
 	}
-	if err := t.prepare(keep, why); err != nil {
-		if !vfs.NoSpace(err) {
-			return nil, err
-		}
-		if err := t.startOff(err); err != nil {
-			return nil, err
-		}
+	if err = t.prepare(keep, why); vfs.NoSpace(err) {
+		return t.startOff(err)
 	}
-	return t, nil
+	return err
 }
 
 // Now is the time in milliseconds since 1970. It is not earlier than what
@@ -500,6 +500,9 @@ func (t *Tier) Start(charge func(bytes int64) error) error {
 	t.running.Go(t.flusher.run)
 	t.keeping.Go(t.keep)
 	t.startRecovery()
+	if healing := t.health.healing; healing != nil {
+		t.running.Go(func() { t.heal(healing) })
+	}
 	return nil
 }
 

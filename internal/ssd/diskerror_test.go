@@ -1,0 +1,495 @@
+package ssd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/firncache/firn/internal/vfs"
+)
+
+// healingConfig is a small tier that tries again soon after it was switched off.
+func healingConfig(fs vfs.FS, w *world) Config {
+	cfg := smallConfig(fs, w)
+	cfg.HealEvery = time.Millisecond
+	return cfg
+}
+
+// untilOn waits until the tier is on.
+func (w *world) untilOn() {
+	for w.tier.state.Load() != on {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// diskFault is a way for a disk to fail for a while.
+type diskFault struct {
+	name string
+	rule vfs.Rule
+}
+
+func diskFaults(err error) []diskFault {
+	const writes, changes = vfs.OpWrite, vfs.OpWrite | vfs.OpSync | vfs.OpAllocate | vfs.OpTruncate | vfs.OpRename | vfs.OpRemove | vfs.OpSyncDir
+	return []diskFault{
+		{"a write of the log, once", vfs.Rule{On: writes, Name: logName, Times: 1}},
+		{"a write of the log, twice", vfs.Rule{On: writes, Name: logName, Times: 2}},
+		{"writes of the log", vfs.Rule{On: writes, Name: logName}},
+		{"a range of the log", vfs.Rule{On: writes, Name: logName, From: 3 * minSegment, To: 4 * minSegment}},
+		{"the ends of segments", vfs.Rule{On: writes, Name: logName, Match: func(op vfs.Op) bool { return (op.Off+op.Len)%minSegment == 0 }}},
+		{"parts of writes of the log", vfs.Rule{On: writes, Name: logName, Partial: -1, Probability: 0.3}},
+		{"a write of the journal, once", vfs.Rule{On: writes, Name: journalName, Times: 1}},
+		{"a write of the journal, twice", vfs.Rule{On: writes, Name: journalName, Times: 2}},
+		{"writes of the journal", vfs.Rule{On: writes, Name: journalName}},
+		{"writes of journal and superblock", vfs.Rule{On: writes, Match: func(op vfs.Op) bool { return op.Name != logName }}},
+		{"all writes", vfs.Rule{On: writes}},
+		{"some writes", vfs.Rule{On: writes, Probability: 0.2}},
+		{"syncs", vfs.Rule{On: vfs.OpSync}},
+		{"syncs of the log", vfs.Rule{On: vfs.OpSync, Name: logName}},
+		{"syncs of the journal", vfs.Rule{On: vfs.OpSync, Name: journalName}},
+		{"syncs of the superblock", vfs.Rule{On: vfs.OpSync, Name: "superblock"}},
+		{"the snapshot's file", vfs.Rule{On: vfs.OpCreate, Name: snapshotTemp}},
+		{"writes of the snapshot", vfs.Rule{On: writes, Name: snapshotTemp}},
+		{"renaming", vfs.Rule{On: vfs.OpRename}},
+		{"removing", vfs.Rule{On: vfs.OpRemove}},
+		{"allocation", vfs.Rule{On: vfs.OpAllocate}},
+		{"the directory's sync", vfs.Rule{On: vfs.OpSyncDir}},
+		{"all changes", vfs.Rule{On: changes}},
+		{"some changes", vfs.Rule{On: changes, Probability: 0.1}},
+		{"a read of the log, once", vfs.Rule{On: vfs.OpRead, Name: logName, Times: 1}},
+		{"reads of the log", vfs.Rule{On: vfs.OpRead, Name: logName}},
+		{"a range of reads", vfs.Rule{On: vfs.OpRead, Name: logName, From: 3 * minSegment, To: 6 * minSegment}},
+		{"some reads", vfs.Rule{On: vfs.OpRead, Probability: 0.2}},
+		{"short reads", vfs.Rule{On: vfs.OpRead, Partial: -1, Probability: 0.2}},
+		{"everything, now and then", vfs.Rule{On: vfs.OpAny &^ (vfs.OpClose | vfs.OpLock), Probability: 0.02}},
+	}
+}
+
+// Rows 10 to 14: the disk fails, in many ways, while the tier works, closes and
+// opens; its process dies; and then the disk works again.
+func TestFault10to14Disk(t *testing.T) {
+	const keys = 200
+	for _, failure := range []error{syscall.EIO, syscall.ENOSPC} {
+		for _, fault := range diskFaults(failure) {
+			t.Run(fmt.Sprint(fault.name, ", ", failure), func(t *testing.T) {
+				w := newWorld(t, 1)
+				mem := vfs.NewMem()
+				f := vfs.NewFaulty(mem)
+				w.reopen(t, healingConfig(f, w))
+				w.steps(t, 600, keys)
+				w.nearlyFull(t, keys)
+				w.written()
+				fault.rule.Err = failure
+				in, met := f.Inject(fault.rule), 0
+				for range 3 {
+					w.steps(t, 200, keys)
+					h := w.heir() // it died meanwhile, and the disk works again
+					h.reopen(t, healingConfig(mem.CrashClone(nil, vfs.Kill), h))
+					h.check(t, keys, false)
+					h.close(t)
+					_ = w.tier.Close() // may fail, as may Open
+					w.tier.Free()
+					w.crashed()
+					if err := w.open(healingConfig(f, w)); err != nil {
+						if !errors.Is(err, failure) {
+							t.Fatalf("Open: %v; want %v", err, failure)
+						}
+						met += in.Hits()
+						in.Remove()
+						w.reopen(t, healingConfig(f, w))
+						in = f.Inject(fault.rule)
+					}
+					if err := w.checkAll(keys); err != nil {
+						t.Fatal(err)
+					}
+				}
+				w.steps(t, 200, keys)
+				met += in.Hits()
+				in.Remove()
+				w.recovered()
+				w.untilOn()
+				w.steps(t, 600, keys)
+				w.close(t)
+				w.reopen(t, healingConfig(f, w))
+				w.check(t, keys, true)
+				w.close(t)
+				if met == 0 {
+					t.Error("nothing failed")
+				}
+			})
+		}
+	}
+}
+
+// failEach runs a scenario once for each of its operations of these kinds, which
+// fails, and fails again when it is tried again.
+func failEach(t *testing.T, kinds vfs.Kind, files *vfs.Mem, err error, run func(f *vfs.Faulty, mem *vfs.Mem)) (n int) {
+	for {
+		mem := files.CrashClone(nil, vfs.Kill)
+		f := vfs.NewFaulty(mem)
+		in := f.Inject(vfs.Rule{On: kinds, Skip: n, Times: 2, Err: err})
+		run(f, mem)
+		if in.Hits() == 0 {
+			return n
+		}
+		n++
+	}
+}
+
+// Row 13 and 10: each operation of Close fails. What was not synced counts as
+// lost, also on a machine that goes down after.
+func TestFault13Close(t *testing.T) {
+	const keys = 200
+	w, files := settled(t, 3, keys, killed)
+	rng := rand.New(rand.NewPCG(13, 13))
+	var failed, warm int
+	n := failEach(t, vfs.OpAny&^vfs.OpLock, files, syscall.EIO, func(f *vfs.Faulty, mem *vfs.Mem) {
+		h := w.heir()
+		if h.open(healingConfig(f, h)) != nil {
+			return // see TestFault40
+		}
+		h.recovered()
+		if h.steps(t, 100, keys); h.tier.Close() != nil {
+			failed++
+		}
+		h.tier.Free()
+		for _, boot := range []string{"boot", "another boot"} {
+			clone := mem.CrashClone(nil, vfs.Kill)
+			if boot != "boot" {
+				clone = mem.CrashClone(rng, vfs.PowerCut)
+			}
+			h2 := h.heir()
+			cfg := healingConfig(clone, h2)
+			cfg.BootID = func() string { return boot }
+			h2.reopen(t, cfg)
+			h2.check(t, keys, false)
+			if h2.hits > 0 {
+				warm++
+			}
+			h2.close(t)
+		}
+	})
+	t.Logf("%d operations; Close failed %d times; %d times something was found", n, failed, warm)
+	if n < 50 || failed == 0 || warm == 0 {
+		t.Fatal("want more")
+	}
+}
+
+// Row 13: a sync that failed is not tried again and believed. The files are
+// those of a machine that goes down after a Close which said that it failed.
+func TestFault13SyncFails(t *testing.T) {
+	const keys = 200
+	for _, name := range []string{logName, journalName, "superblock", snapshotTemp} {
+		w := newWorld(t, 1)
+		mem := vfs.NewMem()
+		f := vfs.NewFaulty(mem)
+		w.reopen(t, testConfig(f, w))
+		w.steps(t, 2000, keys)
+		f.Inject(vfs.Rule{On: vfs.OpSync, Name: name, Err: syscall.EIO, Times: 1})
+		err := w.tier.Close()
+		w.tier.Free()
+		if (err == nil) != (name == snapshotTemp) { // without a snapshot the log does
+			t.Fatalf("%s: Close: %v", name, err)
+		}
+		for seed := range uint64(10) {
+			h := w.heir()
+			cfg := testConfig(mem.CrashClone(rand.New(rand.NewPCG(seed, 13)), vfs.PowerCut), h)
+			cfg.BootID = func() string { return "another boot" }
+			h.reopen(t, cfg)
+			if n := h.tier.Len(); n != 0 && name != snapshotTemp {
+				t.Fatalf("%s: %d records that were not synced", name, n)
+			}
+			h.check(t, keys, name == snapshotTemp)
+			h.close(t)
+		}
+	}
+}
+
+// Row 14: a tombstone cannot be written. The value that it kills stays dead.
+func TestFault14Tombstone(t *testing.T) {
+	const keys = 3000
+	w := newWorld(t, 1)
+	mem := vfs.NewMem()
+	f := vfs.NewFaulty(mem)
+	cfg := testConfig(f, w)
+	cfg.HealEvery = time.Hour
+	w.reopen(t, cfg)
+	w.most = 1
+	for i := range keys {
+		w.put(t, w.key(i))
+	}
+	w.written()
+	f.Inject(vfs.Rule{On: vfs.OpWrite, Name: logName, Err: syscall.EIO})
+	for i := range keys { // the journal is folded, into tombstones
+		if err := w.delete(w.key(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for w.tier.state.Load() == on {
+		time.Sleep(time.Millisecond)
+	}
+	if s := w.tier.Stats(); s.SwitchedOff != 1 || s.WriteErrors == 0 {
+		t.Fatalf("%+v", s)
+	}
+	h := w.heir()
+	h.reopen(t, testConfig(mem.CrashClone(nil, vfs.Kill), h))
+	h.check(t, keys, false)
+	h.close(t)
+	w.close(t)
+}
+
+// Row 11: a segment that cannot be written is given up; what it had is a miss,
+// and no older version comes back in its place.
+func TestFault11Quarantine(t *testing.T) {
+	const keys = 300
+	w := newWorld(t, 1)
+	mem := vfs.NewMem()
+	f := vfs.NewFaulty(mem)
+	w.reopen(t, testConfig(f, w))
+	for i := range keys {
+		w.put(t, w.key(i))
+	}
+	w.written()
+	in := f.Inject(vfs.Rule{On: vfs.OpWrite, Name: logName, Err: syscall.EIO, Times: 2})
+	for i := range keys {
+		w.put(t, w.key(i))
+		if s := w.tier.Stats(); s.Quarantined == 1 {
+			break
+		}
+	}
+	if s := w.tier.Stats(); s.Quarantined != 1 || s.WriteErrors != 1 || !s.On || in.Hits() != 2 {
+		t.Fatalf("%+v", s)
+	}
+	w.check(t, keys, true)
+	w.written()
+	h := w.heir()
+	h.reopen(t, testConfig(mem.CrashClone(nil, vfs.Kill), h))
+	h.check(t, keys, true)
+	h.close(t)
+	w.close(t)
+}
+
+// Row 12: a read that fails is a miss that says why, and is counted; many in a
+// row switch the tier off, which comes back.
+func TestFault12Read(t *testing.T) {
+	const keys = 300
+	w := newWorld(t, 1)
+	mem := vfs.NewMem()
+	f := vfs.NewFaulty(mem)
+	w.reopen(t, healingConfig(f, w))
+	for i := range keys {
+		w.put(t, w.key(i))
+	}
+	w.close(t)
+	w.reopen(t, healingConfig(f, w))
+	get := func(i int) error {
+		_, err := w.tier.Get(context.Background(), nil, w.key(i), w.hasher.Hash(w.key(i)))
+		return err
+	}
+	once := f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Err: syscall.EIO, Times: 1})
+	if err := get(1); !errors.Is(err, syscall.EIO) {
+		t.Fatalf("%v, want EIO", err)
+	}
+	if err := get(1); err != nil {
+		t.Fatalf("then %v", err)
+	}
+	if s := w.tier.Stats(); s.ReadErrors != 1 || !s.On {
+		t.Fatalf("%+v", s)
+	}
+	once.Remove()
+	always := f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Err: syscall.EIO})
+	for i := range mostBadReads {
+		if err := get(i); !errors.Is(err, syscall.EIO) {
+			t.Fatalf("%v, want EIO", err)
+		}
+	}
+	if s := w.tier.Stats(); s.SwitchedOff != 1 {
+		t.Fatalf("%+v", s)
+	}
+	if err := get(1); !errors.Is(err, ErrNotFound) {
+		t.Fatalf("off: %v, want ErrNotFound", err)
+	}
+	many := Many{Queries: []Query{{Key: w.key(1), Hash: w.hasher.Hash(w.key(1))}}}
+	w.tier.GetMany(context.Background(), &many, func(_ int, _ Found, err error) {
+		if !errors.Is(err, ErrNotFound) {
+			t.Errorf("off: %v, want ErrNotFound", err)
+		}
+	})
+	always.Remove()
+	w.untilOn()
+	w.put(t, w.key(1))
+	if err := get(1); err != nil {
+		t.Fatal(err)
+	}
+	w.close(t)
+}
+
+// Row 10: there is no space to begin with. RAM goes on alone; what the files
+// held is dead; and when there is space, the tier begins.
+func TestFault10NoSpace(t *testing.T) {
+	const keys = 100
+	w := newWorld(t, 1)
+	mem := vfs.NewMem()
+	cfg := healingConfig(mem, w)
+	w.reopen(t, cfg)
+	for i := range keys {
+		w.put(t, w.key(i))
+	}
+	w.close(t)
+	mem.SetQuota(1<<20 + 100<<10)
+	cfg.Bytes = 4 << 20 // more than there is
+	w.reopen(t, cfg)
+	if w.tier.Stats().On {
+		t.Fatal("on, without space")
+	}
+	for i := range keys {
+		if err := w.delete(w.key(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h := w.heir()
+	h.reopen(t, healingConfig(mem.CrashClone(nil, vfs.Kill), h))
+	h.check(t, keys, false)
+	h.close(t)
+	mem.SetQuota(16 << 20)
+	w.untilOn()
+	w.put(t, w.key(1))
+	w.check(t, keys, true)
+	w.close(t)
+	w.reopen(t, cfg)
+	w.check(t, keys, true)
+	w.close(t)
+}
+
+// Row 15 and 17: no file can be opened, or one of them cannot: a clear error, no
+// file left open, and no lock.
+func TestFault15and17Open(t *testing.T) {
+	for _, failure := range []error{syscall.EACCES, syscall.EROFS, syscall.EMFILE, syscall.ENFILE, syscall.ENOENT, syscall.EIO} {
+		w := newWorld(t, 1)
+		mem := vfs.NewMem()
+		n := 0
+		for ; ; n++ {
+			f := vfs.NewFaulty(mem)
+			in := f.Inject(vfs.Rule{On: vfs.OpOpen | vfs.OpCreate | vfs.OpLock, Skip: n, Times: 1, Err: failure})
+			err := w.open(testConfig(f, w))
+			if in.Hits() == 0 {
+				w.close(t)
+				break
+			}
+			if !errors.Is(err, failure) {
+				t.Fatalf("open %d: %v, want %v", n, err, failure)
+			}
+			var path *fs.PathError
+			if !errors.As(err, &path) || path.Path == "" {
+				t.Fatalf("open %d: %v: want an error that names the file", n, err)
+			}
+			if open := f.OpenFiles(); len(open) != 0 {
+				t.Fatalf("open %d: left open: %v", n, open)
+			}
+		}
+		if n < 4 {
+			t.Fatalf("%d files are opened", n)
+		}
+	}
+}
+
+// Row 17: the tier has few files open, and none after Close.
+func TestFault17FewFiles(t *testing.T) {
+	w := newWorld(t, 1)
+	f := vfs.NewFaulty(vfs.NewMem())
+	for range 3 {
+		w.reopen(t, testConfig(f, w))
+		w.steps(t, 2000, 300)
+		w.close(t)
+		if open := f.OpenFiles(); len(open) != 0 {
+			t.Fatalf("open after Close: %v", open)
+		}
+	}
+	if n := f.PeakOpenFiles(); n > 4 {
+		t.Fatalf("%d files were open at once, want at most 4", n)
+	}
+}
+
+// Row 40: each operation of Open and of the recovery fails. It opens or does not;
+// the next Open, of a disk that works, does.
+func TestFault40Recovery(t *testing.T) {
+	const keys = 200
+	for _, end := range []ending{killed, closing} {
+		w, files := settled(t, 4, keys, end)
+		for _, failure := range []error{syscall.EIO, syscall.ENOSPC} {
+			var failed, warm int
+			n := failEach(t, vfs.OpAny, files, failure, func(f *vfs.Faulty, mem *vfs.Mem) {
+				h := w.heir()
+				if err := h.open(healingConfig(f, h)); err != nil {
+					failed++
+					if !errors.Is(err, failure) {
+						t.Fatalf("Open: %v", err)
+					}
+					if open := f.OpenFiles(); len(open) != 0 {
+						t.Fatalf("left open: %v", open)
+					}
+				} else {
+					h.recovered()
+					h.check(t, keys, false)
+					h.steps(t, 50, keys)
+				}
+				h2 := h.heir()
+				h2.reopen(t, healingConfig(mem.CrashClone(nil, vfs.Kill), h2))
+				h2.check(t, keys, false)
+				if h2.hits > 0 {
+					warm++
+				}
+				h2.close(t)
+				if h.tier != nil {
+					_ = h.tier.Close()
+					h.tier.Free()
+				}
+			})
+			t.Logf("%s, %v: %d operations; Open failed %d times, the next found something %d times", end, failure, n, failed, warm)
+			if n < 20 || warm == 0 {
+				t.Fatal("want more")
+			}
+		}
+	}
+}
+
+// Row 40: a recovery that is cancelled by Close leaves the log as it was.
+func TestFault40Cancelled(t *testing.T) {
+	const keys = 200
+	w, files := settled(t, 5, keys, killed)
+	whole := w.heir()
+	whole.reopen(t, smallConfig(files.CrashClone(nil, vfs.Kill), whole))
+	records := whole.tier.Len()
+	whole.close(t)
+	f := vfs.NewFaulty(files)
+	h := w.heir()
+	tier, err := Open(smallConfig(f, h))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.tier = tier
+	held := f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Block: true})
+	if err := tier.Start(func(int64) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	held.AwaitBlocked(1)
+	closed := make(chan error)
+	go func() { closed <- tier.Close() }()
+	for tier.plan.stop != nil && !tier.plan.asked() {
+		time.Sleep(time.Millisecond)
+	}
+	held.Remove()
+	if err := <-closed; err != nil {
+		t.Fatal(err)
+	}
+	h.reopen(t, smallConfig(files, h))
+	if n := h.tier.Len(); n != records {
+		t.Fatalf("%d records after a recovery that was cancelled, want %d", n, records)
+	}
+	h.check(t, keys, true)
+	h.close(t)
+}
