@@ -8,6 +8,7 @@ import (
 
 	"github.com/firncache/firn/internal/aio"
 	"github.com/firncache/firn/internal/offheap"
+	"github.com/firncache/firn/internal/vfs"
 )
 
 // recoveryPlan is what Open found in the files of a log that is kept.
@@ -70,8 +71,14 @@ func (t *Tier) planRecovery() (ok bool, err error) {
 
 	l := t.log
 	l.logID = t.super.logID
-	all, last := t.readEnds()
+	all, last, ok := t.readEnds()
+	if !ok {
+		return false, nil
+	}
 	next = max(next, last+unseen)
+	if missing := t.gap(all, max(floor, 1)); missing != 0 {
+		floor = missing + 1
+	}
 	for _, f := range all {
 		if f.serial >= floor && !dropped[f.serial] {
 			p.segments = append(p.segments, f)
@@ -81,10 +88,6 @@ func (t *Tier) planRecovery() (ok bool, err error) {
 	}
 	slices.SortFunc(p.segments, func(a, b found) int { return cmp.Compare(b.serial, a.serial) })
 	p.segments = slices.CompactFunc(p.segments, func(a, b found) bool { return a.serial == b.serial })
-	if n := t.untilGap(p.segments, max(floor, 1)); n < len(p.segments) {
-		floor = p.segments[n].serial + 1
-		p.segments = p.segments[:n]
-	}
 	t.super.floor = floor
 	for _, f := range p.segments {
 		s := &l.slots[f.slot]
@@ -110,34 +113,32 @@ func (t *Tier) planRecovery() (ok bool, err error) {
 // what is written over them must not pass for them.
 const unseen = 16
 
-// untilGap is how many segments there are up to where one is missing whose
-// records the journal relied on: what is older could have come back to life.
-func (t *Tier) untilGap(segs []found, floor uint64) int {
-	want := t.plan.reach >> t.log.segShift
-	if want < floor {
-		return len(segs)
+// gap is the highest serial of a segment that the journal relied on and that is
+// missing, 0 if none is: what is older could come back to life.
+func (t *Tier) gap(all []found, floor uint64) uint64 {
+	prev := make(map[uint64]uint64, len(all))
+	for _, f := range all {
+		prev[f.serial] = f.prev
 	}
-	for i, f := range segs {
-		if f.serial > want {
-			continue
-		}
-		if f.serial < want {
+	for want := t.plan.reach >> t.log.segShift; want >= floor; {
+		before, ok := prev[want]
+		if !ok {
 			t.slog.Warn("firn: SSD tier: a segment is missing; what is older is dropped", "segment", want)
-			return i
+			return want
 		}
-		if want = f.prev; want < floor {
-			break
-		}
+		want = before
 	}
-	return len(segs)
+	return 0
 }
 
 // readEnds reads the headers and trailers of all slots. last is the highest
-// serial of them.
-func (t *Tier) readEnds() (all []found, last uint64) {
+// serial of them. It reports false if it cannot tell what is in a slot, or at
+// least make nothing of it: what cannot be read now may be there later.
+func (t *Tier) readEnds() (all []found, last uint64, ok bool) {
 	size := t.log.segBytes()
 	const atOnce = 64
 	reqs := make([]aio.Request, 0, 2*atOnce)
+	empty, ok := vfs.Aligned(blockBytes, blockBytes), true
 	for first := 0; first < len(t.log.slots); first += atOnce {
 		reqs = reqs[:0]
 		n := min(atOnce, len(t.log.slots)-first)
@@ -147,11 +148,15 @@ func (t *Tier) readEnds() (all []found, last uint64) {
 		}
 		t.reader.ReadMany(background, reqs)
 		for i := range n {
-			f, ok := t.parseEnds(&reqs[2*i], &reqs[2*i+1])
+			f, is := t.parseEnds(&reqs[2*i], &reqs[2*i+1])
 			last = max(last, f.serial, f.trailer.serial)
-			if ok {
+			if is {
 				f.slot = first + i
 				all = append(all, f)
+			}
+			if reqs[2*i].Err != nil {
+				_, err := t.logFile.WriteAt(empty, reqs[2*i].Off)
+				ok = ok && err == nil
 			}
 		}
 		for i := range reqs {
@@ -160,7 +165,7 @@ func (t *Tier) readEnds() (all []found, last uint64) {
 			}
 		}
 	}
-	return all, last
+	return all, last, ok
 }
 
 // parseEnds tells which segment a slot has, if any: only its header does.

@@ -494,13 +494,14 @@ func (l *log) restart(logID, next uint64) {
 // tier's own, of the memory that the tier takes, in bytes more than before.
 func (t *Tier) Start(charge func(bytes int64) error) error {
 	t.charge = charge
+	healing := t.health.healing
 	if err := t.chargeMemory(t.index.wantsMemory()); err != nil {
 		return err
 	}
 	t.running.Go(t.flusher.run)
 	t.keeping.Go(t.keep)
 	t.startRecovery()
-	if healing := t.health.healing; healing != nil {
+	if healing != nil { // there was no space to begin with
 		t.running.Go(func() { t.heal(healing) })
 	}
 	return nil
