@@ -75,6 +75,9 @@ func TestFault10to14Disk(t *testing.T) {
 	const keys = 200
 	for _, failure := range []error{syscall.EIO, syscall.ENOSPC} {
 		for _, fault := range diskFaults(failure) {
+			if testing.Short() && failure != syscall.EIO {
+				continue
+			}
 			t.Run(fmt.Sprint(fault.name, ", ", failure), func(t *testing.T) {
 				w := newWorld(t, 1)
 				mem := vfs.NewMem()
@@ -128,7 +131,10 @@ func TestFault10to14Disk(t *testing.T) {
 // failEach runs a scenario once for each of its operations of these kinds, or
 // some of them, which fails, and fails again when it is tried again.
 func failEach(t *testing.T, kinds vfs.Kind, files *vfs.Mem, err error, run func(f *vfs.Faulty, mem *vfs.Mem)) (n int) {
-	rng := rand.New(rand.NewPCG(1, 1))
+	rng, stride := rand.New(rand.NewPCG(1, 1)), 4
+	if testing.Short() {
+		stride = 20
+	}
 	for {
 		mem := files.CrashClone(nil, vfs.Kill)
 		f := vfs.NewFaulty(mem)
@@ -137,7 +143,7 @@ func failEach(t *testing.T, kinds vfs.Kind, files *vfs.Mem, err error, run func(
 		if in.Hits() == 0 {
 			return n
 		}
-		n += 1 + rng.IntN(4)
+		n += 1 + rng.IntN(stride)
 	}
 }
 

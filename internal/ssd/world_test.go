@@ -83,13 +83,13 @@ func (w *world) key(i int) []byte { return fmt.Appendf(nil, "key-%06d", i) }
 // bytesOf makes a value that tells what it is: the key's checksum, the sequence
 // number, and filling that follows from them.
 func (w *world) bytesOf(key []byte, seq uint64, n int) []byte {
-	b := make([]byte, 16+n)
+	b := make([]byte, 16, 24+n)
 	binary.LittleEndian.PutUint32(b, crc32.ChecksumIEEE(key))
 	binary.LittleEndian.PutUint64(b[4:], seq)
-	r := rand.New(rand.NewPCG(seq, uint64(len(key))))
-	for i := 16; i < len(b); i++ {
-		b[i] = byte(r.Uint32())
+	for r := rand.NewPCG(seq, uint64(len(key))); len(b) < 16+n; {
+		b = binary.LittleEndian.AppendUint64(b, r.Uint64())
 	}
+	b = b[:16+n]
 	binary.LittleEndian.PutUint32(b[12:], crc32.ChecksumIEEE(b[16:]))
 	return b
 }
