@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"os"
 	"sync"
 	"time"
 
@@ -113,6 +114,33 @@ func ExampleCache_GetMulti() {
 		}
 	}
 	// Output: a=1 b is not there c=3
+}
+
+// What leaves RAM goes to files, and is there again after Close and Open.
+func ExampleSSDOptions() {
+	dir, err := os.MkdirTemp("", "firn-*")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	opts := firn.Options{
+		RAMBytes: 1 << 20,
+		SSD:      firn.SSDOptions{Dir: dir, Bytes: 16 << 20},
+	}
+
+	c := mustOpen(opts)
+	if err := c.Set([]byte("glacier"), []byte("ice")); err != nil {
+		log.Fatal(err)
+	}
+	if err := c.Close(); err != nil { // saves what RAM holds, too
+		log.Fatal(err)
+	}
+
+	c = mustOpen(opts)
+	defer c.Close()
+	value, ok := c.Get(nil, []byte("glacier"))
+	fmt.Printf("%s %v\n", value, ok)
+	// Output: ice true
 }
 
 func ExampleCache_GetOrLoad() {
