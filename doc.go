@@ -1,5 +1,6 @@
 // Package firn is a cache for bytes, in memory that the garbage collector never
-// sees: however many entries there are, a collection takes no longer.
+// sees: however many entries there are, a collection takes no longer. What has
+// no room there can go to an SSD, and outlive the process.
 //
 //	c, err := firn.Open(firn.Options{RAMBytes: 1 << 30})
 //	if err != nil {
@@ -16,16 +17,20 @@
 // deadline. An entry leaves for one of four causes: its room was needed, its
 // time was over, its key was set again, or it was deleted. The budget is the
 // memory that a cache may use. A load is a call of the user's function that
-// fetches a missing value.
+// fetches a missing value. A tier is RAM, or the files on the SSD: entries go
+// down when RAM needs room and admission lets them, and come up when they are
+// read.
 //
 // # Guarantees
 //
-//   - The budget counts everything: keys, values, index and bookkeeping.
+//   - The budget counts everything: keys, values, index and bookkeeping, those
+//     of the SSD tier too. SSDOptions.Bytes counts every file.
 //   - What was written is read. When a Set returns nil, every Get that begins
 //     later finds the value, or a newer one, until the entry leaves. What cannot
 //     be stored is an error.
 //   - A value is never stale, never torn and never another key's. Keys are
-//     compared in full, whatever their hashes.
+//     compared in full, whatever their hashes. This holds for what lies on the
+//     SSD as well, also after a crash.
 //   - Every size goes through one Set: from nothing to a quarter of the budget,
 //     key and value together.
 //   - Reads and writes of one key are linearizable. A batch, an iteration, Len and Stats
@@ -43,6 +48,25 @@
 // until the batch is used again, those of All until the loop's next step, and
 // those of Options.OnEvict until it returns. A [LoadFunc] may keep its key, and
 // must leave the value alone that it returned.
+//
+// # On SSD
+//
+// With [SSDOptions], entries that leave RAM for want of room are written to files
+// and found there. After Close the next Open has all that was in both tiers, at
+// once. After the process was killed it has what had been written: all but what
+// was in RAM alone and about the last second of what left it. That is looked for
+// in the background, so reads right after Open may miss what has not been found
+// yet. When the machine went down without a Close, or may have (only Linux and
+// macOS tell), the tier starts empty, unless RecoverAlways asks for what may be
+// old.
+//
+// Set and Delete return after what lies on the SSD of the key cannot come back.
+// If the disk does not even let that be said, they return an error: the new value
+// is in RAM, and the old one may come back after a crash. All other faults of the
+// disk are misses; Lookup returns them.
+//
+// Options.OnEvict is not told of entries that go to the SSD, nor of what leaves
+// there. Len counts an entry that is in both tiers twice.
 //
 // # Time
 //
@@ -68,7 +92,10 @@
 //     collected, so that a late reader finds zeros and not a fault.
 //   - SetRAMBytes reaches down to about a sixteenth of the first budget, and up
 //     to Options.MaxRAMBytes, for which Open reserves address space.
-//   - Nothing outlives the process.
+//   - The SSD tier knows a key by 40 bits of its hash: keys that share them push
+//     each other out there.
+//   - Without an SSD tier nothing outlives the process.
 //
-// docs/DESIGN.md tells how it works, docs/CONCURRENCY.md why reads need no lock.
+// docs/DESIGN.md tells how it works, docs/CONCURRENCY.md why reads need no lock,
+// docs/FORMAT.md what is in the files.
 package firn
