@@ -81,10 +81,13 @@ type sketch struct {
 }
 
 func (s *sketch) init(bytes int64) {
-	words := 1 << (bits.Len64(uint64(max(bytes/16, 64))) - 1)
+	words := sketchWords(bytes)
 	s.bits[0], s.bits[1] = make([]uint64, words), make([]uint64, words)
 	s.mask = uint64(words)*64 - 1
 }
+
+// sketchWords is the length of one of the two filters of a sketch of so many bytes.
+func sketchWords(bytes int64) int64 { return 1 << (bits.Len64(uint64(max(bytes/16, 64))) - 1) }
 
 func (s *sketch) bytes() int64 { return int64(len(s.bits[0])+len(s.bits[1])) * 8 }
 

@@ -1,0 +1,122 @@
+package ssd
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+)
+
+// Geometry tells how a tier divides what it is given, for planning: the
+// arithmetic of Open without its files.
+type Geometry struct {
+	Segments     int64 // of the log
+	SegmentBytes int64
+	Ahead        int64 // how many of the segments are kept free
+	JournalBytes int64 // of the file
+	SuperBytes   int64 // of the superblock's file
+	SnapshotMost int64 // what is kept for the snapshot, in bytes
+	FixedMemory  int64 // bytes of memory beside the index
+	IndexMost    int64 // the most bytes of memory that the index may take
+	IndexShards  int64
+	unitShift    uint
+}
+
+// Plan is the geometry of a new tier. Of cfg it reads Bytes, SegmentBytes,
+// Memory and Admission.
+func Plan(cfg Config) (Geometry, error) {
+	t := &Tier{cfg: cfg}
+	s := t.geometry()
+	g := Geometry{
+		Segments: int64(s.segments), SegmentBytes: int64(s.segBytes),
+		Ahead:        int64(max(leastAhead, int(s.segments)/aheadShare)),
+		JournalBytes: int64(s.journal), SuperBytes: 2 * superSlot,
+		SnapshotMost: cfg.Bytes / snapshotShare,
+		IndexMost:    t.indexMost(), IndexShards: 1 << s.shardBits,
+		unitShift: uint(s.unitShift),
+	}
+	if g.Segments < leastSegments {
+		return g, fmt.Errorf("ssd: %d bytes hold %d segments of %d bytes: want at least %d", cfg.Bytes, g.Segments, g.SegmentBytes, leastSegments)
+	}
+	g.FixedMemory = buffers*g.SegmentBytes + journalMemory(g.JournalBytes) + t.readMemory()
+	if cfg.Admission == AdmitSeen {
+		g.FixedMemory += 16 * sketchWords(cfg.Memory/sketchShare)
+	}
+	return g, nil
+}
+
+// Record is what a record takes in the log.
+type Record struct {
+	Header  int64 // bytes before the key
+	Padding int64 // zeros behind the value
+	Listed  int64 // bytes in the list of its segment
+}
+
+// RecordOf is what a record with a key and a value of so many bytes takes. It
+// reports false if a segment cannot hold it.
+func (g *Geometry) RecordOf(key, value int64, expires bool) (r Record, ok bool) {
+	most := g.SegmentBytes - segmentHeaderLen - trailerLen - idLen - binary.MaxVarintLen32 - 1<<g.unitShift
+	r.Header = 5 + int64(uvarintLen(int(key))+uvarintLen(int(value)))
+	if expires {
+		r.Header += 8
+	}
+	bytes := r.Header + key + value
+	r.Padding = -bytes & (1<<g.unitShift - 1)
+	r.Listed = idLen + int64(uvarintLen(int(2*(bytes+r.Padding)>>g.unitShift)))
+	return r, key+value+recordHeaderMax <= most
+}
+
+// PerSegment is how many records of so many bytes, with header and padding, fit
+// into a segment.
+func (g *Geometry) PerSegment(bytes, listed int64) int64 {
+	room := g.SegmentBytes - segmentHeaderLen - trailerLen
+	// The list of a segment is given room for the longest entry that may come.
+	return max(room-idLen-binary.MaxVarintLen32+listed, 0) / (bytes + listed)
+}
+
+// IndexRecords is how many records the index can name with all the memory that
+// it may take.
+func (g *Geometry) IndexRecords() int64 {
+	homes := g.IndexMost/8/g.IndexShards - shardSlack
+	return (homes - homes/8) * g.IndexShards
+}
+
+// IndexBytes is what the tables of an index take that names so many records. The
+// shards' shares of them differ as those of random ids do.
+func (g *Geometry) IndexBytes(records int64) int64 {
+	mean := float64(records) / float64(g.IndexShards)
+	const around = 24 // points of the distribution
+	most, sum := g.IndexMost/8/g.IndexShards-shardSlack, 0.
+	for i := range around {
+		z := math.Sqrt2 * math.Erfinv(2*(float64(i)+.5)/around-1)
+		sum += float64(homesOf(int64(mean+z*math.Sqrt(mean)), most) + shardSlack)
+	}
+	return int64(8 * sum / around * float64(g.IndexShards))
+}
+
+// homesOf is how large a table has grown that holds so many entries.
+func homesOf(count, most int64) int64 {
+	homes := int64(leastHomes)
+	for count > homes-homes/8 && homes < most {
+		homes = min(homes+max(homes/8, 16), most)
+	}
+	return homes
+}
+
+// IndexMemory is how much of the RAM budget an index is allowed, and charged
+// for, that has grown to tables of so many bytes: it is some more than they take.
+func (g *Geometry) IndexMemory(tables int64) int64 {
+	x := index{}
+	x.most.Store(g.IndexMost)
+	allowed := g.IndexShards * 8 * (leastHomes + shardSlack)
+	for x.used.Store(tables); ; allowed += x.wantsMemory() {
+		x.allowed.Store(allowed)
+		if x.wantsMemory() <= 0 {
+			return allowed
+		}
+	}
+}
+
+// SnapshotBytes is the length of the snapshot of an index of so many records.
+func (g *Geometry) SnapshotBytes(records int64) int64 {
+	return snapshotHeaderLen + 8*g.IndexShards + 8*records
+}
