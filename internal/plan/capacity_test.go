@@ -1,0 +1,181 @@
+package plan_test
+
+import (
+	"encoding/binary"
+	"flag"
+	"io"
+	"log/slog"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/firncache/firn"
+	"github.com/firncache/firn/internal/plan"
+	"github.com/firncache/firn/internal/workload"
+)
+
+// docs/CAPACITY.md has what these tests print with more records than the default.
+var records = flag.Int("records", 20_000, "how many records the SSD tier is filled with")
+
+const keyBytes = 16
+
+func key(b []byte, i int) []byte {
+	return binary.BigEndian.AppendUint64(append(b[:0], "entry-0-"...), uint64(i))
+}
+
+// open opens a cache that has what a question says.
+func open(t *testing.T, q *plan.Question) *firn.Cache {
+	t.Helper()
+	opts := firn.Options{RAMBytes: q.RAM}
+	if q.SSD > 0 {
+		opts.SSD = firn.SSDOptions{Dir: t.TempDir(), Bytes: q.SSD, SegmentBytes: q.Segment, Admission: q.Admission, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	}
+	c, err := firn.Open(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+// fill stores as many entries as q has.
+func fill(t *testing.T, c *firn.Cache, q *plan.Question) firn.Stats {
+	t.Helper()
+	value, k := make([]byte, q.Value), []byte(nil)
+	for i := range int(q.Entries) {
+		k = key(k, i)
+		if err := c.Set(k, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c.Stats()
+}
+
+func compute(t *testing.T, q *plan.Question) plan.Answer {
+	t.Helper()
+	a, err := plan.Compute(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// near fails unless a figure of a real cache is what was predicted, but for a
+// share of it.
+func near(t *testing.T, what string, predicted, real, within float64) {
+	t.Helper()
+	if off := predicted/real - 1; !(math.Abs(off) <= within) {
+		t.Errorf("%s: predicted %.6g, the cache has %.6g: %+.2f %%, want at most %.1f %%", what, predicted, real, 100*off, 100*within)
+	}
+}
+
+// A RAM tier holds what is predicted.
+func TestRAM(t *testing.T) {
+	for _, ram := range []int64{4 << 20, 16 << 20, 64 << 20} {
+		for _, value := range []int64{100, 256, 1024, 4096, 65536} {
+			q := plan.Question{Key: keyBytes, Value: value, RAM: ram, Entries: 13 * ram / 10 / (keyBytes + value), Popularity: plan.Popularity{Zipf: 1}}
+			a, s := compute(t, &q), fill(t, open(t, &q), &q)
+			t.Logf("RAM %3d MiB, values of %5d: %d records, predicted %d", ram>>20, value, s.Entries, a.RAM.Records)
+			near(t, "records in RAM", float64(a.RAM.Records), float64(s.Entries), .03)
+		}
+	}
+}
+
+// An SSD tier that is full holds what is predicted.
+func TestCapacity(t *testing.T) {
+	for _, value := range []int64{100, 256, 1024, 4096, 65536} {
+		n := int64(*records)
+		if value > 4096 {
+			n /= 20
+		}
+		size := n * (keyBytes + value)
+		q := plan.Question{
+			Key: keyBytes, Value: value, Entries: n * 14 / 10, Admission: firn.AdmitAll,
+			RAM: max(size/8, 16<<20), SSD: size * 11 / 10, Popularity: plan.Popularity{Zipf: 1},
+		}
+		q.Entries += q.RAM / (keyBytes + value) // what does not leave RAM
+		a, s := compute(t, &q), fill(t, open(t, &q), &q)
+		if s.SSDEvictions == 0 {
+			t.Errorf("values of %d bytes: the SSD tier was not filled: %+v", value, s)
+		}
+		data := float64(s.SSDEntries * (keyBytes + value))
+		t.Logf("values of %5d bytes: %7d records in %d segments of %d KiB; a record: index %.2f bytes, with buffers %.2f; files/data %.3f, of that headers, lists and padding %.3f; predicted %d, %.2f, %.2f, %.3f",
+			value, s.SSDEntries, s.SSDSegments, a.SSD.SegmentBytes>>10,
+			perRecord(s.SSDIndexBytes, s.SSDEntries), perRecord(s.SSDMemoryBytes, s.SSDEntries),
+			float64(s.SSDBytes)/data, float64(a.SSD.OnDisk)/float64(keyBytes+value),
+			a.SSD.Records, a.SSD.IndexEach, perRecord(a.RAM.ForSSD, a.SSD.Records), a.SSD.Amplification)
+		// How many segments are free just now, and whether a table is about to
+		// grow by an eighth, nobody can tell.
+		some := .02 + float64(a.SSD.Ahead)/float64(a.SSD.Segments)
+		near(t, "segments", float64(a.SSD.Segments), float64(s.SSDSegments), 0)
+		near(t, "records on the SSD", float64(a.SSD.Records), float64(s.SSDEntries), some)
+		near(t, "index", a.SSD.IndexEach*float64(a.SSD.Records), float64(s.SSDIndexBytes), some+.125)
+		near(t, "memory of the SSD tier", float64(a.RAM.ForSSD), float64(s.SSDMemoryBytes), .1)
+		near(t, "space amplification", a.SSD.Amplification, float64(s.SSDBytes)/data, some)
+		near(t, "records in RAM", float64(a.RAM.Records), float64(s.Entries), .04)
+	}
+}
+
+// Reads by Zipf's law find about what is predicted, whatever admission: a miss
+// stores the entry. It tells what that writes.
+func TestZipf(t *testing.T) {
+	var before float64 // what AdmitAll wrote
+	for _, admission := range []firn.Admission{firn.AdmitAll, firn.AdmitRead, firn.AdmitSeen} {
+		const value = 256
+		n := int64(*records)
+		size := n * (keyBytes + value)
+		q := plan.Question{
+			Entries: n, Key: keyBytes, Value: value, RAM: max(size/10, 1<<20), SSD: max(size/2, 2<<20), Admission: admission,
+			Popularity: plan.Popularity{Zipf: .99},
+		}
+		a, c := compute(t, &q), open(t, &q)
+		s, warm := zipf(t, c, &q)
+		reads := float64(s.Hits + s.Misses - warm.Hits - warm.Misses)
+		onSSD := float64(s.SSDHits-warm.SSDHits) / reads
+		inRAM := float64(s.Hits-warm.Hits)/reads - onSSD
+		written := float64(s.SSDWrittenBytes - warm.SSDWrittenBytes)
+		t.Logf("%v: hits in RAM %.3f, on the SSD %.3f, both %.3f; bytes written for each read %.1f, set %.2f, demoted %.2f; predicted %.3f, %.3f, %.3f",
+			admission, inRAM, onSSD, inRAM+onSSD,
+			written/reads, written/float64((s.Sets-warm.Sets)*(keyBytes+value)), written/float64(s.SSDWriteBytes-warm.SSDWriteBytes),
+			a.RAM.HitRatio, a.SSD.HitRatio, a.HitRatio)
+		near(t, "hit ratio of RAM", a.RAM.HitRatio, inRAM, .04)
+		if admission == firn.AdmitAll {
+			near(t, "hit ratio", a.HitRatio, inRAM+onSSD, .02)
+			near(t, "records on the SSD", float64(a.SSD.Records), float64(s.SSDEntries), .02+float64(a.SSD.Ahead)/float64(a.SSD.Segments))
+		} else if written > before/2 {
+			t.Errorf("%v: %.0f bytes were written, %.0f with AdmitAll", admission, written, before)
+		}
+		if admission == firn.AdmitAll {
+			before = written
+		}
+	}
+}
+
+func perRecord(bytes, records int64) float64 { return float64(bytes) / float64(records) }
+
+// zipf reads from a cache, ten times as often as there are entries to warm it,
+// and ten times more.
+func zipf(t *testing.T, c *firn.Cache, q *plan.Question) (all, warm firn.Stats) {
+	t.Helper()
+	ranks := workload.NewZipf(rand.NewPCG(1, 2), q.Popularity.Zipf, uint64(q.Entries))
+	var k, got []byte
+	value := make([]byte, q.Value)
+	for i := range 20 * q.Entries {
+		if i == 10*q.Entries {
+			warm = c.Stats()
+		}
+		k = key(k, int(ranks.Next()))
+		var ok bool
+		if got, ok = c.Get(got[:0], k); ok {
+			continue
+		}
+		if err := c.Set(k, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c.Stats(), warm
+}
