@@ -25,7 +25,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := &cli.Command{
 		Name:     "firn",
 		Usage:    "a cache for bytes, at work",
-		Commands: []*cli.Command{replayCommand(stdout, stderr)},
+		Commands: []*cli.Command{replayCommand(stdout, stderr), planCommand(stdout)},
 		Action: func(_ context.Context, cmd *cli.Command) error {
 			if cmd.Args().Present() {
 				return command.Usage(fmt.Errorf("%q is no command: firn -help lists them", cmd.Args().First()))

@@ -101,14 +101,14 @@ func (o *Options) setDefaultBudget() {
 
 func (o *Options) parseSizes(cmd *cli.Command) error {
 	if cmd.IsSet("ram") {
-		n, err := parseSize("ram", cmd.String("ram"), math.MaxInt64)
+		n, err := ParseSize("ram", cmd.String("ram"), math.MaxInt64)
 		if err != nil {
 			return err
 		}
 		o.RAMBytes = int64(n)
 	}
 	if cmd.IsSet("value-size") {
-		n, err := parseSize("value-size", cmd.String("value-size"), math.MaxInt32)
+		n, err := ParseSize("value-size", cmd.String("value-size"), math.MaxInt32)
 		if err != nil {
 			return err
 		}
@@ -117,8 +117,9 @@ func (o *Options) parseSizes(cmd *cli.Command) error {
 	return nil
 }
 
-// parseSize parses a number of bytes, with a unit or without: 64MiB, 64MB, 4096.
-func parseSize(flag, text string, limit uint64) (uint64, error) {
+// ParseSize parses the size in bytes that a flag has, with a unit or without:
+// 64MiB, 64MB, 4096. Its errors are usage errors.
+func ParseSize(flag, text string, limit uint64) (uint64, error) {
 	n, err := humanize.ParseBytes(text)
 	if err != nil {
 		return 0, usage("-%s %q: expected a size such as 64MiB, 64MB or 4096", flag, text)

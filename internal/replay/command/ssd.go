@@ -70,7 +70,7 @@ func (o *Options) ParseSSD(cmd *cli.Command, alone bool) error {
 	}
 	for name, to := range map[string]*int64{"write-limit": &o.SSD.WriteLimit, "segment": &o.SSD.SegmentBytes} {
 		if cmd.IsSet(name) {
-			n, err := parseSize(name, cmd.String(name), math.MaxInt64)
+			n, err := ParseSize(name, cmd.String(name), math.MaxInt64)
 			if err != nil {
 				return err
 			}
