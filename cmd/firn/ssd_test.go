@@ -97,7 +97,7 @@ func TestReplayDir(t *testing.T) {
 func TestReplayWithoutSpace(t *testing.T) {
 	tempDir(t)
 	trace := writeTrace(t, "loop.trc", 100, 10)
-	result, stderr := replayJSON(t, "-ram", "1MiB", "-ssd", strconv.Itoa(1<<60), trace)
+	result, stderr := replayJSON(t, "-goroutines", "1", "-ram", "1MiB", "-ssd", strconv.Itoa(1<<60), trace)
 	if result.SSD != nil || result.Hits != 90 || !strings.Contains(stderr, "RAM goes on alone") || strings.Count(stderr, "\n") != 1 {
 		t.Errorf("%+v, stderr %q", result.SSD, stderr)
 	}
