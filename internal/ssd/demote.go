@@ -36,6 +36,9 @@ func (t *Tier) Demote(hash uint64, key, value []byte, deadline int64, read bool)
 	r := rec{key: key, value: value, deadline: deadline}
 	if deadline != 0 {
 		r.flags |= flagExpires
+		if !t.expires.Load() {
+			t.expires.Store(true)
+		}
 	}
 	if t.cfg.Compress {
 		scratch := t.compress(&r)

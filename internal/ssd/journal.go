@@ -17,6 +17,7 @@ const (
 	noteFloor                     // segments before serial are dead
 	noteDrop                      // the segment serial is dead
 	noteReach                     // the log was written up to lsn: tombstones before it are not repeated here
+	noteTime                      // it was this time, in milliseconds since 1970
 )
 
 // note is one entry of the journal. A note that was true once stays true, so
@@ -24,7 +25,7 @@ const (
 type note struct {
 	kind noteKind
 	id   id
-	at   uint64 // an LSN or a serial
+	at   uint64 // an LSN, a serial or a time
 }
 
 const (
@@ -52,7 +53,7 @@ func parseNote(b []byte, logID uint64) (n note, generation uint32, ok bool) {
 	}
 	w := binary.LittleEndian.Uint64(b)
 	n = note{noteKind(w >> 56), id(w & (1<<idBits - 1)), binary.LittleEndian.Uint64(b[8:])}
-	return n, generation, n.kind >= noteDead && n.kind <= noteReach
+	return n, generation, n.kind >= noteDead && n.kind <= noteTime
 }
 
 // journal tells, to whoever finds the files after the process died, what in the
@@ -96,8 +97,8 @@ func newJournal(file vfs.File, bytes int64, wake func()) *journal {
 
 // standing is what notes say that must outlive the area which they are in.
 type standing struct {
-	floor, reach uint64
-	dropped      []uint64 // serials, none below the floor
+	floor, reach, time uint64
+	dropped            []uint64 // serials, none below the floor
 }
 
 // mostDropped bounds how many segments are dropped one by one.
@@ -116,11 +117,13 @@ func (s *standing) add(n note) {
 		}
 	case noteReach:
 		s.reach = max(s.reach, n.at)
+	case noteTime:
+		s.time = max(s.time, n.at)
 	}
 }
 
 func (s *standing) notes() []note {
-	notes := []note{{kind: noteFloor, at: s.floor}, {kind: noteReach, at: s.reach}}
+	notes := []note{{kind: noteFloor, at: s.floor}, {kind: noteReach, at: s.reach}, {kind: noteTime, at: s.time}}
 	for _, serial := range s.dropped {
 		notes = append(notes, note{kind: noteDrop, at: serial})
 	}
@@ -289,6 +292,13 @@ func (j *journal) canDrop() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return len(j.standing.dropped) < mostDropped
+}
+
+// spare reports whether the area has room that is not kept for better.
+func (j *journal) spare() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.room(false) > 0
 }
 
 // stands are the notes that have to be written anew before an area is freed.

@@ -65,9 +65,13 @@ func (t *Tier) planRecovery() (ok bool, err error) {
 			next = max(next, n.at+1)
 		case noteReach:
 			p.reach = max(p.reach, n.at)
+		case noteTime:
+			t.skew.Store(max(t.skew.Load(), int64(n.at)-t.cfg.Now()))
 		}
 	}
 	slices.SortStableFunc(p.dead, func(a, b note) int { return cmp.Compare(b.at, a.at) })
+
+	t.expires.Store(true) // some of what is there may
 
 	l := t.log
 	l.logID = t.super.logID

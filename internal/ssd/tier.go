@@ -114,6 +114,7 @@ type Tier struct {
 	charged    int64
 	plan       recoveryPlan
 
+	expires    atomic.Bool  // a record has a deadline, or may have
 	skew       atomic.Int64 // what the clock has to be put forward by, lest it be earlier than before
 	restarting sync.Mutex
 	stuckAt    atomic.Uint64 // how far the log was written when a write waited in vain, plus one
@@ -600,9 +601,21 @@ func (t *Tier) keep() {
 			return
 		case <-tick.C:
 			t.log.tick()
+			t.noteTime()
 		case <-t.wake:
 		}
 		t.tidy()
+	}
+}
+
+// noteTime notes how late it is, if anything ever expires: after the process
+// died, the clock is not believed to be earlier.
+func (t *Tier) noteTime() {
+	if t.state.Load() != on || !t.expires.Load() || !t.journal.spare() {
+		return
+	}
+	if err := t.journal.commit(note{kind: noteTime, at: uint64(t.Now())}); err != nil {
+		t.switchOff(err)
 	}
 }
 

@@ -193,6 +193,7 @@ func vectorsOfNotes(t *testing.T, all map[string][]byte) {
 		"note-floor": {kind: noteFloor, at: 5},
 		"note-drop":  {kind: noteDrop, at: 6},
 		"note-reach": {kind: noteReach, at: 458928},
+		"note-time":  {kind: noteTime, at: 1_700_000_000_123},
 	} {
 		b := make([]byte, noteLen)
 		n.put(b, vectorLog, generation)
