@@ -44,6 +44,9 @@ func TestPlanJSON(t *testing.T) {
 	if g, w := encoded(t, &got), encoded(t, &want); g != w {
 		t.Errorf("got %s\nwant %s", g, w)
 	}
+	if _, stdout, _ = runFirn("plan", "-entries", "5", "-ram", "1MiB", "-json"); !strings.Contains(stdout, `"missing":[]`) {
+		t.Errorf("nothing is missing, and the list is not empty: %s", stdout)
+	}
 }
 
 func encoded(t *testing.T, a *plan.Answer) string {

@@ -138,10 +138,10 @@ func TestZipf(t *testing.T) {
 		onSSD := float64(s.SSDHits-warm.SSDHits) / reads
 		inRAM := float64(s.Hits-warm.Hits)/reads - onSSD
 		written := float64(s.SSDWrittenBytes - warm.SSDWrittenBytes)
-		t.Logf("%v: hits in RAM %.3f, on the SSD %.3f, both %.3f; bytes written for each read %.1f, set %.2f, demoted %.2f; predicted %.3f, %.3f, %.3f",
+		t.Logf("%v: hits in RAM %.3f, on the SSD %.3f, both %.3f; bytes written for each read %.1f, set %.2f, demoted %.2f; records on the SSD %d, at half time %d; predicted %.3f, %.3f, %.3f, and %d",
 			admission, inRAM, onSSD, inRAM+onSSD,
 			written/reads, written/float64((s.Sets-warm.Sets)*(keyBytes+value)), written/float64(s.SSDWriteBytes-warm.SSDWriteBytes),
-			a.RAM.HitRatio, a.SSD.HitRatio, a.HitRatio)
+			s.SSDEntries, warm.SSDEntries, a.RAM.HitRatio, a.SSD.HitRatio, a.HitRatio, a.SSD.Records)
 		near(t, "hit ratio of RAM", a.RAM.HitRatio, inRAM, .04)
 		if admission == firn.AdmitAll {
 			near(t, "hit ratio", a.HitRatio, inRAM+onSSD, .02)

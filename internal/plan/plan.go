@@ -96,7 +96,7 @@ func Compute(q *Question) (Answer, error) {
 		return a, fmt.Errorf("a key and a value of %d bytes: RAM takes at most %d", q.Key+q.Value, most)
 	}
 	q.ram(&a)
-	a.Missing = append(q.hotMissing(&a), a.Missing...)
+	a.Missing = append(a.Missing, q.hotMissing(&a)...)
 	q.hits(&a)
 	return a, nil
 }
