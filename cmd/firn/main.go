@@ -1,4 +1,5 @@
-// Firn runs workloads through a cache and reports what comes back.
+// Firn runs workloads through a cache and reports what comes back, and looks at
+// the files of an SSD tier.
 package main
 
 import (
@@ -23,9 +24,11 @@ func main() {
 // status. Subcommands are one file each.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := &cli.Command{
-		Name:     "firn",
-		Usage:    "a cache for bytes, at work",
-		Commands: []*cli.Command{replayCommand(stdout, stderr), planCommand(stdout)},
+		Name:  "firn",
+		Usage: "a cache for bytes, at work",
+		Commands: []*cli.Command{
+			replayCommand(stdout, stderr), planCommand(stdout), inspectCommand(stdout, stderr), verifyCommand(stdout, stderr),
+		},
 		Action: func(_ context.Context, cmd *cli.Command) error {
 			if cmd.Args().Present() {
 				return command.Usage(fmt.Errorf("%q is no command: firn -help lists them", cmd.Args().First()))

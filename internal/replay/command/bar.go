@@ -12,11 +12,11 @@ import (
 // refresh is how often the bar is drawn.
 const refresh = 100 * time.Millisecond
 
-// showBar draws a bar on w, with the rate and the time left, until the function
+// ShowBar draws a bar on w, with the rate and the time left, until the function
 // it returns is called. It draws nothing unless w is a terminal. state tells the
-// requests done and the share of all that they are; it is called from another
+// requests (or bytes) done and the share of all that they are; it is called from another
 // goroutine.
-func showBar(w io.Writer, message string, state func() (requests int64, share float64)) (stop func()) {
+func ShowBar(w io.Writer, message string, state func() (requests int64, share float64)) (stop func()) {
 	if file, ok := w.(*os.File); !ok || !term.IsTerminal(int(file.Fd())) {
 		return func() {}
 	}

@@ -24,7 +24,7 @@ func (o *Options) Budget(ctx context.Context, trace string, stderr io.Writer) (i
 	}
 	defer src.Close()
 	observed := &observed{Source: src}
-	stop := showBar(stderr, "measuring "+TraceName(trace), observed.state)
+	stop := ShowBar(stderr, "measuring "+TraceName(trace), observed.state)
 	set, err := workload.Measure(ctx, observed, o.valueSize())
 	stop()
 	if errors.Is(err, context.Canceled) {
@@ -44,7 +44,7 @@ func (o *Options) Replay(ctx context.Context, trace, cache string, ram int64, op
 		return replay.Result{}, err
 	}
 	progress := new(replay.Progress)
-	stop := showBar(stderr, cache, func() (int64, float64) { return progress.Requests(), progress.Share() })
+	stop := ShowBar(stderr, cache, func() (int64, float64) { return progress.Requests(), progress.Share() })
 	result, err := replay.Run(ctx, o.config(ram, progress), src, open)
 	stop()
 	result.Cache, result.Trace = cache, TraceName(trace)

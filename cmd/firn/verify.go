@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync/atomic"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
+	"github.com/urfave/cli/v3"
+
+	"github.com/firncache/firn/internal/replay/command"
+	"github.com/firncache/firn/internal/ssd"
+)
+
+const verifyDescription = `Reads everything in the directory of an SSD tier and checks it: the superblock,
+the journal, every record of every segment, the segments' lists and trailers,
+that no segment is missing, and the snapshot of the index against the log.
+Prints a line for each thing that is wrong, with the file and the offset.
+Changes nothing. The cache must not be open.
+
+What is wrong here is no danger to the cache: a safe Open drops what it cannot
+trust. But a disk that changes what was written to it is about to fail.
+
+Exit status: 0 if all is well; 1 if anything is wrong, or reading failed; 2 if
+the directory is in use or has no files of a cache; 130 after an interrupt.`
+
+// verifyCommand is "firn verify".
+func verifyCommand(stdout, stderr io.Writer) *cli.Command {
+	return &cli.Command{
+		Name:        "verify",
+		Usage:       "check everything in the directory of an SSD tier",
+		ArgsUsage:   "DIR",
+		Description: verifyDescription,
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON object per problem, and one of all that was checked"},
+		},
+		Action: func(ctx context.Context, cmd *cli.Command) error {
+			return verify(ctx, cmd, stdout, stderr)
+		},
+	}
+}
+
+func verify(ctx context.Context, cmd *cli.Command, stdout, stderr io.Writer) error {
+	dir, fs, err := openDirectory(cmd)
+	if err != nil {
+		return err
+	}
+	var read, total atomic.Int64
+	stop := command.ShowBar(stderr, "verifying "+dir, func() (int64, float64) {
+		if total.Load() == 0 {
+			return read.Load(), 0
+		}
+		return read.Load(), min(float64(read.Load())/float64(total.Load()), 1)
+	})
+	asJSON := json.NewEncoder(stdout)
+	report := func(p ssd.Problem) {
+		if cmd.Bool("json") {
+			_ = asJSON.Encode(p)
+		} else {
+			fmt.Fprintln(stdout, p)
+		}
+	}
+	start := time.Now()
+	v, err := ssd.Verify(ctx, fs, report, func(v ssd.Verified) { read.Store(v.Bytes); total.Store(v.Total) })
+	stop()
+	if err != nil {
+		return directoryError(dir, err)
+	}
+	if cmd.Bool("json") {
+		err = asJSON.Encode(v)
+	} else {
+		_, err = fmt.Fprintln(stdout, verdict(dir, v, time.Since(start)))
+	}
+	if err == nil && v.Problems > 0 {
+		err = command.ReportedError{Status: command.StatusFailed}
+	}
+	return err
+}
+
+// verdict is the last line.
+func verdict(dir string, v ssd.Verified, took time.Duration) string {
+	found := "all is well"
+	if v.Problems > 0 {
+		found = english.Plural(int(v.Problems), "problem", "")
+	}
+	return fmt.Sprintf("%s: %s; %s, %s, %s of the snapshot checked, %s read in %v", dir, found,
+		english.Plural(int(v.Segments), "segment", ""), counting(v.Records, "record"), counting(v.Entries, "entry"),
+		humanize.IBytes(uint64(v.Bytes)), took.Round(time.Millisecond))
+}
+
+// counting is a number with separators and what it counts.
+func counting(n int64, what string) string {
+	return humanize.Comma(n) + " " + english.PluralWord(int(n), what, "")
+}

@@ -1,0 +1,389 @@
+package ssd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/bits"
+	"slices"
+
+	"github.com/firncache/firn/internal/record"
+	"github.com/firncache/firn/internal/vfs"
+)
+
+// Reading a tier's files without opening the tier: nothing is written, nothing
+// found is believed before its checksum, and memory does not follow from sizes
+// that the files claim.
+
+// ErrNoTier says that a directory has none of a tier's files.
+var ErrNoTier = errors.New("ssd: no files of a cache")
+
+// Problem is something that is not as it should be.
+type Problem struct {
+	File   string `json:"file"`
+	Offset int64  `json:"offset"` // in bytes from the file's start
+	What   string `json:"what"`
+}
+
+func (p Problem) String() string {
+	return fmt.Sprintf("%s, offset %d: %s", p.File, p.Offset, p.What)
+}
+
+// offline is a tier's files, as they are being read.
+type offline struct {
+	fs      vfs.FS
+	report  func(Problem)    // told of what is wrong; not nil
+	step    func(read int64) // told of bytes that were read
+	super   superblock
+	places  [2]Superblock
+	journal JournalInfo
+	dropped map[uint64]bool // serials that the journal drops
+	dead    []note          // what else it says is dead, if wantDead
+	log     vfs.File
+	logSize int64
+	hasher  record.Hasher
+
+	wantDead bool
+}
+
+func (o *offline) problem(file string, off int64, what string, args ...any) {
+	o.report(Problem{file, off, fmt.Sprintf(what, args...)})
+}
+
+// open opens a file for reading.
+func (o *offline) open(name string) (f vfs.File, size int64, err error) {
+	if f, err = o.fs.Open(name, vfs.How{ReadOnly: true}); err != nil {
+		return nil, 0, err
+	}
+	if size, err = f.Size(); err != nil {
+		return nil, 0, errors.Join(err, f.Close())
+	}
+	return f, size, nil
+}
+
+func (o *offline) close() error {
+	if o.log == nil {
+		return nil
+	}
+	return o.log.Close()
+}
+
+// readAt is File.ReadAt that tells of the bytes, and takes the end of the file
+// for an error.
+func (o *offline) readAt(f vfs.File, b []byte, off int64) error {
+	n, err := f.ReadAt(b, off)
+	o.step(int64(n))
+	if n == len(b) {
+		return nil
+	}
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// readSuperblock finds what the other files hold. An error means that they
+// cannot be read without it.
+func (o *offline) readSuperblock() error {
+	f, size, err := o.open(superBlockOf)
+	if errors.Is(err, fs.ErrNotExist) {
+		return ErrNoTier
+	} else if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	best, version := errCorrupt, error(nil)
+	for i := range o.places {
+		p, off := &o.places[i], int64(i)*superSlot
+		b := make([]byte, superSlot)
+		if off+superSlot > size {
+			p.State = "missing"
+			o.problem(superBlockOf, off, "place %d of 2 is missing: the file has %d bytes", i+1, size)
+			continue
+		}
+		if err := o.readAt(f, b, off); err != nil {
+			p.State = "unreadable"
+			o.problem(superBlockOf, off, "place %d of 2 cannot be read: %v", i+1, err)
+			continue
+		}
+		s, err := decodeSuperblock(b)
+		switch {
+		case errors.Is(err, ErrFormat):
+			p.State, version = "unknown version", err
+		case err != nil && allZero(b):
+			p.State = "empty"
+			o.problem(superBlockOf, off, "place %d of 2 is empty", i+1)
+		case err != nil:
+			p.State = "damaged"
+			o.problem(superBlockOf, off, "place %d of 2: the checksum or a value is wrong", i+1)
+		default:
+			*p = superblockInfo(&s)
+			if best != nil || s.counter > o.super.counter {
+				o.super, best = s, nil
+			}
+		}
+	}
+	if version != nil { // who opens the tier refuses it, whatever the other place has
+		return version
+	}
+	if best != nil {
+		return fmt.Errorf("ssd: no valid superblock: %w", best)
+	}
+	o.hasher = record.NewHasher(o.super.seed)
+	return nil
+}
+
+func allZero(b []byte) bool {
+	return !slices.ContainsFunc(b, func(c byte) bool { return c != 0 })
+}
+
+// readJournal reads what the journal says, some notes at a time.
+func (o *offline) readJournal() error {
+	j := &o.journal
+	j.Floor = o.super.floor
+	o.dropped = map[uint64]bool{}
+	f, size, err := o.open(journalName)
+	if err != nil {
+		o.problem(journalName, 0, "cannot be opened: %v", err)
+		return nil
+	}
+	defer func() { _ = f.Close() }()
+	j.Bytes, j.Whole = size, true
+	area := int64(o.super.journal) / 2 / noteLen * noteLen
+	j.Places = 2 * area / noteLen
+	if size < int64(o.super.journal) {
+		j.Whole = false
+		o.problem(journalName, size, "ends here; the superblock says %d bytes", o.super.journal)
+	}
+	var damaged []int64
+	b := make([]byte, 1<<16/noteLen*noteLen)
+	for off := int64(0); off < min(2*area, size/noteLen*noteLen); off += int64(len(b)) {
+		b = b[:min(int64(len(b)), min(2*area, size/noteLen*noteLen)-off)]
+		if err := o.readAt(f, b, off); err != nil {
+			j.Whole = false
+			o.problem(journalName, off, "cannot be read: %v", err)
+			return nil
+		}
+		for at := 0; at < len(b); at += noteLen {
+			if !o.place(b[at:at+noteLen], (off+int64(at))/area) && len(damaged) < mostOfAKind+1 {
+				damaged = append(damaged, off+int64(at))
+			}
+		}
+	}
+	o.judgeJournal(damaged)
+	slices.SortStableFunc(o.dead, func(a, b note) int { return -compare(a.at, b.at) })
+	return nil
+}
+
+func compare(a, b uint64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// mostOfAKind is how many problems of a kind in one place are told one by one.
+const mostOfAKind = 10
+
+func (o *offline) judgeJournal(damaged []int64) {
+	j := &o.journal
+	if len(damaged) > 0 {
+		j.Whole = false
+	}
+	switch {
+	case j.Notes == 0 && len(damaged) > 0:
+		o.problem(journalName, damaged[0], "has no note of this log: the log was given up, or this is another file")
+	case j.Notes == 0:
+		j.Whole = false
+		o.problem(journalName, 0, "is empty: not even the first note of a log is there")
+	default:
+		for i, off := range damaged {
+			if i == mostOfAKind {
+				o.problem(journalName, off, "and more")
+				break
+			}
+			o.problem(journalName, off, "damaged: neither a note nor empty")
+		}
+	}
+}
+
+// place reads one place for a note in the journal. It reports false if what is
+// there is neither a note of that area nor empty.
+func (o *offline) place(b []byte, area int64) bool {
+	j := &o.journal
+	n, generation, ok := parseNote(b, o.super.logID)
+	if !ok || int64(generation&1) != area {
+		return allZero(b)
+	}
+	j.Notes++
+	j.Generation = max(j.Generation, generation)
+	switch n.kind {
+	case noteDead:
+		j.Dead++
+		if o.wantDead {
+			o.dead = append(o.dead, n)
+		}
+	case noteFloor:
+		j.Floor = max(j.Floor, n.at)
+	case noteDrop:
+		o.dropped[n.at] = true
+		j.Dropped++
+	case noteReach:
+		j.Reach = max(j.Reach, n.at)
+	case noteTime:
+		if at := timeOf(int64(n.at)); at != nil && (j.Time == nil || at.After(*j.Time)) {
+			j.Time = at
+		}
+	}
+	return true
+}
+
+// Geometry of the log, as the superblock has it.
+
+func (o *offline) segBytes() int { return int(o.super.segBytes) }
+
+func (o *offline) segShift() uint { return uint(bits.TrailingZeros64(o.super.segBytes)) }
+
+func (o *offline) lsn(serial uint64, off int) uint64 { return serial<<o.segShift() + uint64(off) }
+
+func (o *offline) location(slot, off int) location {
+	return location((uint64(slot)<<o.segShift() + uint64(off)) >> o.super.unitShift)
+}
+
+func (o *offline) pad(n int) int {
+	unit := 1 << o.super.unitShift
+	return (n + unit - 1) &^ (unit - 1)
+}
+
+// openLog opens the log.
+func (o *offline) openLog() error {
+	f, size, err := o.open(logName)
+	if err != nil {
+		return err
+	}
+	o.log, o.logSize = f, size
+	if want := int64(o.super.segments * o.super.segBytes); size < want {
+		o.problem(logName, size, "ends here; the superblock says %d bytes", want)
+	}
+	return nil
+}
+
+// slots is how many segments the log has room for, and the file has bytes for.
+func (o *offline) slots() int {
+	return int(min(int64(o.super.segments), o.logSize/int64(o.super.segBytes)))
+}
+
+// segmentEnds is a segment as its header and trailer tell.
+type segmentEnds struct {
+	found
+	header  bool  // the header is one of this log
+	foreign bool  // it is one of another log
+	blank   bool  // the first block is empty
+	err     error // the header cannot be read
+	tailErr error
+}
+
+// ends reads the header and the trailer of a slot.
+func (o *offline) ends(slot int) (e segmentEnds) {
+	size := o.segBytes()
+	base := int64(slot) << o.segShift()
+	b := make([]byte, segmentHeaderLen)
+	e.slot = slot
+	if e.err = o.readAt(o.log, b, base); e.err == nil {
+		e.serial, e.prev, e.header = parseSegmentHeader(b, o.super.logID, size)
+		e.blank, e.foreign = allZero(b), !e.header && bytes.HasPrefix(b, []byte(segmentMagic))
+	}
+	if !e.header {
+		e.serial, e.prev = 0, 0
+	}
+	b = b[:trailerLen]
+	if e.tailErr = o.readAt(o.log, b, base+int64(size-trailerLen)); e.tailErr == nil {
+		tr, ok := parseTrailer(b, o.super.logID, size)
+		if ok && (!e.header || tr.serial == e.serial) {
+			e.trailer, e.sealed = tr, true
+		}
+	}
+	return e
+}
+
+// alive reports whether what a serial's segment holds is data, if it can be read.
+func (o *offline) alive(serial uint64) bool {
+	return serial != 0 && serial >= o.journal.Floor && !o.dropped[serial]
+}
+
+// scan calls f for every slot of the log.
+func (o *offline) scan(ctx context.Context, f func(e segmentEnds) error) error {
+	for slot := range o.slots() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := f(o.ends(slot)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// listOf is which records a segment has, and what its tombstones say by the
+// offset of their list: as its own list tells, or for one that is not sealed, as
+// far as they are whole.
+func (o *offline) listOf(e segmentEnds) (recs []listed, tombs map[uint32][]id, err error) {
+	base := int64(e.slot) << o.segShift()
+	tombs = map[uint32][]id{}
+	if !e.sealed {
+		b := make([]byte, o.segBytes())
+		if err := o.readAt(o.log, b, base); err != nil {
+			return nil, nil, err
+		}
+		recs, _ = o.walk(b, e.serial, tombs)
+		return recs, tombs, nil
+	}
+	b := make([]byte, e.trailer.listLen)
+	if err := o.readAt(o.log, b, base+int64(o.segBytes()-trailerLen-len(b))); err != nil {
+		return nil, nil, err
+	}
+	if recs, err = parseList(nil, b, e.trailer, uint(o.super.unitShift)); err != nil {
+		return nil, nil, err
+	}
+	for _, r := range recs {
+		if !r.tombstones {
+			continue
+		}
+		b := make([]byte, r.bytes)
+		if err := o.readAt(o.log, b, base+int64(r.offset)); err != nil {
+			return nil, nil, err
+		}
+		rec, err := parseRecord(b, origin{o.super.logID, o.lsn(e.serial, int(r.offset))})
+		if err != nil {
+			return nil, nil, err
+		}
+		tombs[r.offset] = tombstones(&rec)
+	}
+	return recs, tombs, nil
+}
+
+// walk parses the records of a segment as far as they are whole, and tells where
+// they end.
+func (o *offline) walk(b []byte, serial uint64, tombs map[uint32][]id) (recs []listed, end int) {
+	for end = segmentHeaderLen; end < len(b)-trailerLen; {
+		r, err := parseRecord(b[end:len(b)-trailerLen], origin{o.super.logID, o.lsn(serial, end)})
+		if err != nil {
+			break
+		}
+		l := listed{offset: uint32(end), bytes: uint32(o.pad(r.size)), tombstones: r.flags&flagTombstones != 0}
+		if l.tombstones {
+			tombs[l.offset] = tombstones(&r)
+		} else {
+			l.id = idOf(o.hasher.Hash(r.key))
+		}
+		recs = append(recs, l)
+		end += int(l.bytes)
+	}
+	return recs, end
+}
