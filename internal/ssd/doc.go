@@ -15,6 +15,9 @@
 //	recover.go    the index after a crash; snapshot.go: after Close
 //	health.go     what happens when the disk fails
 //
+// Beside that, files that no tier has open are looked at in inspect.go and
+// checked in verify.go, both by way of offline.go.
+//
 // # What makes it never stale
 //
 // A key is known here by its id, 40 bits of its hash. All that happens to an id
