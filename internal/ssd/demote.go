@@ -198,7 +198,7 @@ func (t *Tier) id(hash uint64) id {
 	if t.cfg.HashMask != 0 {
 		hash &= t.cfg.HashMask
 	}
-	return idOf(hash)
+	return idOf(hash) & t.index.told
 }
 
 // leastCompressed is the shortest value in bytes that compression is tried on.

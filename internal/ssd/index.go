@@ -28,7 +28,8 @@ type location uint64
 //
 // The location has n bits, as many as the log needs; the fingerprint, the low
 // bits of the id, has the others. Together with the shard's number, the id's
-// high bits, they are all of an id for logs up to some GiB. read tells that the
+// high bits, they are all of an id for logs up to some GiB; the bits that larger
+// ones have no room for are left out of ids (index.told). read tells that the
 // record was read since it was written. The record has at most 128<<class bytes.
 // 0 is no entry; an entry whose location is 0 is a grave: the id is known to be
 // dead, which recovery has to remember.
@@ -94,6 +95,7 @@ type index struct {
 	region    *offheap.Region
 	shards    []shard
 	shardBits uint
+	told      id           // the bits of an id that tell one entry from another
 	allowed   atomic.Int64 // bytes that the tables may take
 	used      atomic.Int64 // bytes that they take
 	stride    uint64       // slots that a shard's table can grow to
@@ -127,6 +129,7 @@ const (
 // 1<<shardBits shards.
 func newIndex(shardBits, locationBits uint, most int64) (*index, error) {
 	x := &index{layout: layout{uint8(locationBits)}, shardBits: shardBits, shards: make([]shard, 1<<shardBits)}
+	x.told = 1<<idBits - 1<<(idBits-shardBits) | 1<<x.fingerprintBits() - 1
 	x.most.Store(most)
 	each := most >> shardBits / 8
 	if least := int64(leastHomes + shardSlack); each < least {
