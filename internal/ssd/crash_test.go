@@ -20,7 +20,7 @@ func (w *world) nearlyFull(t *testing.T, keys int) {
 	t.Helper()
 	for {
 		w.tier.journal.mu.Lock()
-		room := w.tier.journal.room(false)
+		room := w.tier.journal.room() - kept
 		w.tier.journal.mu.Unlock()
 		if room < 20 && room > 0 {
 			return
@@ -337,7 +337,7 @@ func TestFault03FoldWaitsForTheLog(t *testing.T) {
 	waits := func() bool {
 		w.tier.journal.mu.Lock()
 		defer w.tier.journal.mu.Unlock()
-		return w.tier.journal.generation > 0 && w.tier.journal.room(false) == 0 && !w.tier.journal.folded
+		return w.tier.journal.generation > 0 && w.tier.journal.room() <= kept && !w.tier.journal.folded
 	}
 	for over := false; !over && !waits(); {
 		select {

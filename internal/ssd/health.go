@@ -99,7 +99,7 @@ func (t *Tier) segmentFailed(s *segment, cause error) {
 		t.switchOff(errors.Join(cause, errMostDropped))
 		return
 	}
-	if err := t.journal.commit(note{kind: noteDrop, at: s.serial}); err != nil {
+	if err := t.journal.commitNow(note{kind: noteDrop, at: s.serial}); err != nil {
 		t.switchOff(errors.Join(cause, err))
 		return
 	}
@@ -157,6 +157,8 @@ func (t *Tier) startOff(cause error) error {
 	h := &t.health
 	h.cause = cause
 	h.voided.Store(true)
+	t.plan = recoveryPlan{}
+	t.recovering.Store(false)
 	h.healing = make(chan struct{})
 	t.state.Store(off)
 	t.slog.Error("firn: SSD tier is off; RAM goes on alone", "error", cause)
@@ -171,6 +173,9 @@ func (t *Tier) void() error {
 	}
 	t.super.Lock()
 	defer t.super.Unlock()
+	if t.health.voided.Load() || t.super.saved || t.state.Load() == on { // on: another log has begun meanwhile
+		return nil
+	}
 	s := t.super.superblock
 	s.logID, s.clean, s.snapshot = rand.Uint64(), false, 0
 	if err := writeSuperblock(t.super.file, &s); err != nil {
@@ -186,9 +191,6 @@ func (t *Tier) void() error {
 // hold nothing that could come back.
 func (t *Tier) unnoted(cause error) error {
 	t.switchOff(cause)
-	if t.state.Load() == closed {
-		return nil // Close has seen to what was there, or has failed and said so
-	}
 	if t.void() == nil {
 		return nil
 	}
@@ -220,8 +222,10 @@ func (t *Tier) heal(stop chan struct{}) {
 		}
 		h.cause, h.badWrites = nil, 0
 		h.badReads.Store(0)
+		t.super.Lock()
 		h.voided.Store(false)
-		t.state.Store(on)
+		t.state.CompareAndSwap(off, on) // it may be closed
+		t.super.Unlock()
 		h.mu.Unlock()
 		t.slog.Info("firn: SSD tier is on again, empty")
 		return

@@ -374,6 +374,17 @@ func (x *index) load(s *shard, entries []uint64) bool {
 	return true
 }
 
+// unnoted are the notes that have not been written yet.
+func (x *index) unnoted() (notes []note) {
+	for i := range x.shards {
+		s := &x.shards[i]
+		s.mu.Lock()
+		notes = append(notes, s.unnoted...)
+		s.mu.Unlock()
+	}
+	return notes
+}
+
 // each calls f for every entry, one shard's lock at a time. What f returns
 // replaces the entry; 0 takes it out.
 func (x *index) each(f func(n id, e entry) entry) {

@@ -34,9 +34,11 @@ const (
 	minJournal  = 64 << 10
 	maxJournal  = 16 << 20
 
-	// kept are the notes at the end of an area that only floors and drops may
-	// take: making room in the log must not wait for room in the journal.
+	// kept are the notes at the end of an area that others than dead ids may take:
+	// making room in the log must not wait for room in the journal. The last of
+	// them are for what ends a fold, which must not wait for itself.
 	kept = 64
+	last = mostDropped + 2
 )
 
 func (n note) put(b []byte, logID uint64, generation uint32) {
@@ -104,7 +106,10 @@ type standing struct {
 // mostDropped bounds how many segments are dropped one by one.
 const mostDropped = kept / 2
 
-var errMostDropped = errors.New("ssd: too many segments were dropped")
+var (
+	errMostDropped = errors.New("ssd: too many segments were dropped")
+	errJournalFull = errors.New("ssd: no room in the journal until it has been folded")
+)
 
 func (s *standing) add(n note) {
 	switch n.kind {
@@ -168,10 +173,20 @@ func (j *journal) blank(logID uint64) error {
 }
 
 // commit returns when the notes will survive the process. They are facts by now:
-// it does not matter in what order they are written.
-func (j *journal) commit(notes ...note) error {
+// it does not matter in what order they are written. It waits for room, which
+// the keeper makes by folding.
+func (j *journal) commit(notes ...note) error { return j.commitAll(notes, kept, true) }
+
+// commitNow is commit for those whom the keeper may have to wait for: without
+// room it fails with errJournalFull.
+func (j *journal) commitNow(notes ...note) error { return j.commitAll(notes, last, false) }
+
+// commitLast is commitNow that leaves no room.
+func (j *journal) commitLast(notes ...note) error { return j.commitAll(notes, 0, false) }
+
+func (j *journal) commitAll(notes []note, leave int, wait bool) error {
 	for len(notes) > 0 {
-		n, err := j.commitSome(notes)
+		n, err := j.commitSome(notes, leave, wait)
 		if err != nil {
 			return err
 		}
@@ -180,18 +195,22 @@ func (j *journal) commit(notes ...note) error {
 	return nil
 }
 
-// commitSome writes as many notes as the area has room for.
-func (j *journal) commitSome(notes []note) (n int, err error) {
+// commitSome writes as many notes as the area has room for, beside those that it
+// has to leave.
+func (j *journal) commitSome(notes []note, leave int, wait bool) (n int, err error) {
 	j.mu.Lock()
-	urgent := notes[0].kind != noteDead
-	room := j.room(urgent)
-	for (room == 0 || j.beginning) && j.err == nil {
-		if j.beginning {
+	room := j.room() - leave
+	for (room <= 0 || j.beginning) && j.err == nil {
+		switch {
+		case j.beginning:
 			j.changed.Wait()
-		} else {
+		case !wait && !j.folded:
+			j.mu.Unlock()
+			return 0, errJournalFull
+		default:
 			j.turn()
 		}
-		room = j.room(urgent)
+		room = j.room() - leave
 	}
 	if j.err != nil {
 		defer j.mu.Unlock()
@@ -227,13 +246,7 @@ func (j *journal) commitSome(notes []note) (n int, err error) {
 }
 
 // room is how many notes the area can still take.
-func (j *journal) room(urgent bool) int {
-	n := int((j.area - j.at) / noteLen)
-	if !urgent {
-		n = max(n-kept, 0)
-	}
-	return n
-}
+func (j *journal) room() int { return int((j.area - j.at) / noteLen) }
 
 // turn goes on in the other area once it has been folded, and nobody writes
 // there any more.

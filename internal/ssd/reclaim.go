@@ -1,6 +1,8 @@
 package ssd
 
 import (
+	"errors"
+
 	"github.com/firncache/firn/internal/aio"
 )
 
@@ -18,7 +20,7 @@ func (t *Tier) reclaim() bool {
 	// From here on the disk says that the segment is dead. Only then may the index
 	// forget its records: what it does not name is not noted in the journal when
 	// it is written again.
-	if err := t.journal.commit(note{kind: noteFloor, at: serial + 1}); err != nil {
+	if err := t.sayDead(serial); err != nil {
 		t.switchOff(err)
 		return false
 	}
@@ -32,6 +34,24 @@ func (t *Tier) reclaim() bool {
 	t.log.release(slot)
 	t.count.reclaimed.Add(1)
 	return true
+}
+
+// sayDead returns when the files say that a segment and all before it are dead:
+// in the journal, or, while that is full, in the superblock.
+func (t *Tier) sayDead(serial uint64) error {
+	err := t.journal.commitNow(note{kind: noteFloor, at: serial + 1})
+	if !errors.Is(err, errJournalFull) {
+		return err
+	}
+	t.super.Lock()
+	defer t.super.Unlock()
+	s := t.super.superblock
+	s.floor = max(s.floor, serial+1)
+	if err := replaceSuperblock(t.super.file, &s); err != nil {
+		return err
+	}
+	t.super.superblock = s
+	return nil
 }
 
 // list reads which records a segment has.
@@ -198,7 +218,7 @@ func (t *Tier) fold() bool {
 	if !ok {
 		return false
 	}
-	if err := t.journal.commit(append(t.journal.stands(), note{kind: noteReach, at: reach})...); err != nil {
+	if err := t.journal.commitLast(append(t.journal.stands(), note{kind: noteReach, at: reach})...); err != nil {
 		t.switchOff(err)
 		return false
 	}

@@ -93,6 +93,7 @@ func (t *Tier) planRecovery() (ok bool, err error) {
 	slices.SortFunc(p.segments, func(a, b found) int { return cmp.Compare(b.serial, a.serial) })
 	p.segments = slices.CompactFunc(p.segments, func(a, b found) bool { return a.serial == b.serial })
 	t.super.floor = floor
+	t.recovering.Store(len(p.segments) > 0)
 	for _, f := range p.segments {
 		s := &l.slots[f.slot]
 		s.serial.Store(f.serial)
@@ -205,12 +206,12 @@ func (t *Tier) startRecovery() {
 		if err == nil {
 			t.slog.Info("firn: SSD tier is back", "records", t.index.len(), "from", "snapshot", "took", time.Since(start).Round(time.Millisecond))
 			*p = recoveryPlan{}
+			t.recovering.Store(false)
 			return
 		}
 		t.slog.Warn("firn: SSD tier: the snapshot cannot be read; the log is", "error", err)
 		t.index.clear(nil)
 	}
-	t.recovering.Store(true)
 	p.done, p.stop = make(chan struct{}), make(chan struct{})
 	t.running.Add(1)
 	go func() {
@@ -531,7 +532,7 @@ func (t *Tier) sealOnDisk(f *found, b []byte, recs []listed, tombs map[uint32][]
 
 // forgetOnDisk drops one segment, for good.
 func (t *Tier) forgetOnDisk(f found) {
-	if err := t.journal.commit(note{kind: noteDrop, at: f.serial}); err != nil {
+	if err := t.journal.commitNow(note{kind: noteDrop, at: f.serial}); err != nil {
 		t.switchOff(err)
 		return
 	}
@@ -544,7 +545,7 @@ func (t *Tier) dropFrom(segs []found) {
 	if len(segs) == 0 {
 		return
 	}
-	if err := t.journal.commit(note{kind: noteFloor, at: segs[0].serial + 1}); err != nil {
+	if err := t.sayDead(segs[0].serial); err != nil {
 		t.switchOff(err)
 		return
 	}

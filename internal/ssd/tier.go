@@ -91,6 +91,7 @@ type Tier struct {
 		sync.Mutex
 		file vfs.File
 		superblock
+		saved bool // Close has: the files say all that writes were acknowledged for
 	}
 	logFile vfs.File
 	log     *log
@@ -398,12 +399,8 @@ func (t *Tier) prepare(keep bool, why string) error {
 	return t.cfg.FS.SyncDir()
 }
 
-// begin starts an empty log: from the moment that the superblock with its number
-// is written, nothing older is data.
+// begin starts an empty log.
 func (t *Tier) begin(why string) error {
-	if err := t.newLog(); err != nil {
-		return err
-	}
 	if err := t.restart(); err != nil {
 		return err
 	}
@@ -413,7 +410,8 @@ func (t *Tier) begin(why string) error {
 	return nil
 }
 
-// newLog writes a superblock with another log's number.
+// newLog writes a superblock with another log's number: from this moment on
+// nothing older is data.
 func (t *Tier) newLog() error {
 	t.super.Lock()
 	defer t.super.Unlock()
@@ -434,12 +432,15 @@ func (t *Tier) logNumber() uint64 {
 	return t.log.logID
 }
 
-// restart makes memory, and the journal, what an empty log with the superblock's
-// number has. Housekeeping stands still meanwhile: what it found in the old log
-// it must not do to the new one.
+// restart begins an empty log, on the disk and then in the journal and in memory.
+// Housekeeping stands still meanwhile: what it found in the old log it must not
+// do to the new one.
 func (t *Tier) restart() error {
 	t.restarting.Lock()
 	defer t.restarting.Unlock()
+	if err := t.newLog(); err != nil {
+		return err
+	}
 	t.super.Lock()
 	logID, next := t.super.logID, t.super.nextSeg
 	t.super.Unlock()
@@ -528,9 +529,6 @@ func (t *Tier) Clear() error {
 		return nil
 	}
 	t.stopRecovery()
-	if err := t.newLog(); err != nil {
-		return t.unnoted(err)
-	}
 	if err := t.restart(); err != nil {
 		return t.unnoted(err)
 	}
@@ -668,7 +666,9 @@ func (t *Tier) Close() error {
 		err = errStuck
 	}
 	err = errors.Join(err, t.closeFiles())
-	t.index.clear(nil)
+	if t.void() == nil { // otherwise a write may yet ask for its note
+		t.index.clear(nil)
+	}
 	_ = t.index.region.Decommit(0, t.index.region.Size())
 	return err
 }
@@ -714,6 +714,9 @@ var (
 // saveAll writes the rest of the log and the index, and marks the log clean once
 // everything has reached the device.
 func (t *Tier) saveAll() error {
+	if err := t.journal.commitLast(t.index.unnoted()...); err != nil {
+		return t.lost(err)
+	}
 	l := t.log
 	l.mu.Lock()
 	if l.open != nil {
@@ -748,20 +751,16 @@ func (t *Tier) saveAll() error {
 	if err := writeSuperblock(t.super.file, s); err != nil {
 		return err
 	}
+	t.super.saved = true
 	if err := t.super.file.Sync(); err != nil {
 		return err
 	}
 	return t.cfg.FS.SyncDir()
 }
 
-// lost voids the log after a sync that failed: what the system had not written
-// by then, it may have dropped.
-func (t *Tier) lost(cause error) error {
-	t.super.Lock()
-	defer t.super.Unlock()
-	t.super.logID = rand.Uint64()
-	return errors.Join(cause, writeSuperblock(t.super.file, &t.super.superblock))
-}
+// lost voids the log when it cannot be closed: after a sync that failed the system
+// may have dropped what it had not written by then.
+func (t *Tier) lost(cause error) error { return errors.Join(cause, t.void()) }
 
 func (l *log) nextSerial() uint64 {
 	l.mu.Lock()
