@@ -84,7 +84,7 @@ func (t *Tier) Superseded(hash uint64) {
 	defer s.mu.Unlock()
 	e, ok := s.find(x)
 	recovering := t.recovering.Load()
-	if ok && s.grave(e) || !ok && !recovering {
+	if ok && s.grave(e) || !ok && !recovering && !s.closed {
 		return
 	}
 	if ok {

@@ -115,15 +115,18 @@ func (t *Tier) segmentWritten() {
 	t.health.mu.Unlock()
 }
 
-// forget takes every entry out that names a slot.
+// forget takes every entry out that names a slot. A recovery must find nothing
+// older in their place.
 func (t *Tier) forget(slot int) {
-	t.index.each(func(_ id, e entry) entry {
-		if !t.index.grave(e) {
-			if in, _ := t.log.place(t.index.location(e)); in == slot {
-				return 0
-			}
+	t.index.each(func(x id, e entry) entry {
+		in, _ := t.log.place(t.index.location(e))
+		switch {
+		case t.index.grave(e) || in != slot:
+			return e
+		case t.recovering.Load():
+			return t.index.newGrave(x)
 		}
-		return e
+		return 0
 	})
 }
 

@@ -114,7 +114,7 @@ type shard struct {
 	size    atomic.Int64 // homes, for prefetch
 	homes   int          // entries have their homes in slots[:homes]
 	count   int
-	closed  bool         // recovery finds nothing more for these ids
+	closed  bool         // recovery has no room for more of these ids: the log may have what this has not
 	unnoted []note       // what the journal has to say before a write of these ids is acknowledged
 	notes   atomic.Int32 // how many these are
 	_       [16]byte
@@ -371,6 +371,20 @@ func (x *index) load(s *shard, entries []uint64) bool {
 	}
 	s.count = len(entries)
 	s.spread(homes)
+	return true
+}
+
+// complete reports whether the index has all that the log has.
+func (x *index) complete() bool {
+	for i := range x.shards {
+		s := &x.shards[i]
+		s.mu.Lock()
+		closed := s.closed
+		s.mu.Unlock()
+		if closed {
+			return false
+		}
+	}
 	return true
 }
 

@@ -467,8 +467,9 @@ func (t *Tier) scan(f *found) (recs []listed, tombs map[uint32][]id, ok bool) {
 		return nil, nil, false
 	}
 	defer func() { _ = offheap.Free(mem) }()
-	_ = t.charge(int64(len(mem)))
-	defer func() { _ = t.charge(-int64(len(mem))) }()
+	if t.charge(int64(len(mem))) == nil { // otherwise it is above the budget for a moment
+		defer func() { _ = t.charge(-int64(len(mem))) }()
+	}
 	b := aligned(mem, size)
 	if _, err := t.logFile.ReadAt(b, int64(f.slot)<<t.log.segShift); err != nil {
 		t.count.readErrors.Add(1)

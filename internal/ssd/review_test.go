@@ -119,3 +119,124 @@ func TestCloseFailsBetweenSupersededAndCommit(t *testing.T) {
 		t.Error("Commit: no error")
 	}
 }
+
+// While the journal has no room and cannot be folded, the superblock says what
+// is dead.
+func TestFloorWithoutRoomInTheJournal(t *testing.T) {
+	const keys = 200
+	w := newWorld(t, 1)
+	mem := vfs.NewMem()
+	w.reopen(t, testConfig(mem, w))
+	for i := range keys {
+		w.put(t, w.key(i))
+	}
+	w.written()
+	w.tier.restarting.Lock() // nothing is folded meanwhile
+	j := w.tier.journal
+	j.mu.Lock()
+	j.at, j.folded = j.area-last*noteLen, false
+	j.mu.Unlock()
+	if err := w.tier.sayDead(w.tier.log.nextSerial()); err != nil {
+		t.Fatal(err)
+	}
+	h := w.heir()
+	h.reopen(t, testConfig(mem.CrashClone(nil, vfs.Kill), h))
+	if n := h.tier.Len(); n != 0 {
+		t.Errorf("%d records are back", n)
+	}
+	h.close(t)
+	w.tier.restarting.Unlock()
+	w.close(t)
+}
+
+// A segment that cannot be written while the log is being recovered takes its
+// records with it, and nothing older comes in their place.
+func TestSegmentFailsDuringRecovery(t *testing.T) {
+	const keys = 200
+	w := newWorld(t, 1)
+	f := vfs.NewFaulty(vfs.NewMem())
+	w.reopen(t, testConfig(f, w))
+	for i := range keys {
+		w.put(t, w.key(i))
+	}
+	w.close(t)
+	if err := f.Remove(snapshotName); err != nil {
+		t.Fatal(err)
+	}
+	tier, err := Open(testConfig(f, w))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.tier = tier
+	reads := f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Block: true})
+	if err := tier.Start(func(int64) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	for i := range keys {
+		w.put(t, w.key(i))
+	}
+	writes := f.Inject(vfs.Rule{On: vfs.OpWrite, Name: logName, Err: syscall.EIO})
+	w.written()
+	if n := tier.Stats().Quarantined; n == 0 {
+		t.Fatal("no segment was given up")
+	}
+	reads.Remove()
+	writes.Remove()
+	w.recovered()
+	w.check(t, keys, false)
+	w.close(t)
+}
+
+// Records that a recovery has no memory for are noted as dead when their keys are
+// written, although the index does not have them.
+func TestRecoveryWithoutMemory(t *testing.T) {
+	const keys = 6000
+	w := newWorld(t, 1)
+	w.most = 10
+	mem := vfs.NewMem()
+	w.reopen(t, testConfig(mem, w))
+	for i := range keys {
+		w.put(t, w.key(i))
+	}
+	w.written()
+	clone := mem.CrashClone(nil, vfs.Kill)
+	w.close(t)
+	var err error
+	if w.tier, err = Open(testConfig(clone, w)); err != nil {
+		t.Fatal(err)
+	}
+	w.tier.restarting.Lock() // the keeper has other things to do
+	charged, most := int64(0), w.tier.fixed+40<<10
+	err = w.tier.Start(func(n int64) error {
+		if charged+n > most {
+			return syscall.ENOMEM
+		}
+		charged += n
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.recovered()
+	w.tier.restarting.Unlock()
+	if n := w.tier.Len(); n == 0 || n == keys {
+		t.Fatalf("%d records were recovered: want some of %d", n, keys)
+	}
+	for i := range keys {
+		if err := w.set(w.key(i), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, crash := range []bool{true, false} {
+		fs := clone
+		if crash {
+			fs = clone.CrashClone(nil, vfs.Kill)
+		} else {
+			w.close(t)
+		}
+		h := w.heir()
+		h.reopen(t, testConfig(fs, h))
+		h.check(t, keys, false)
+		h.close(t)
+	}
+}

@@ -740,7 +740,7 @@ func (t *Tier) saveAll() error {
 	defer t.super.Unlock()
 	s := &t.super.superblock
 	s.snapshot = 0
-	if !t.recovering.Load() {
+	if !t.recovering.Load() && t.index.complete() {
 		id, err := t.saveSnapshot()
 		if err != nil {
 			t.slog.Warn("firn: SSD tier: no snapshot of the index; the next Open reads the log", "error", err)
