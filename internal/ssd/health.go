@@ -154,6 +154,7 @@ func (t *Tier) switchOff(cause error) {
 // startOff is switchOff for a tier that found no space to begin with; Start
 // begins to heal it. It fails with cause if what the files hold cannot be voided.
 func (t *Tier) startOff(cause error) error {
+	t.state.Store(off)
 	if t.void() != nil && !t.empty {
 		return cause
 	}
@@ -163,7 +164,6 @@ func (t *Tier) startOff(cause error) error {
 	t.plan = recoveryPlan{}
 	t.recovering.Store(false)
 	h.healing = make(chan struct{})
-	t.state.Store(off)
 	t.slog.Error("firn: SSD tier is off; RAM goes on alone", "error", cause)
 	return nil
 }

@@ -311,7 +311,7 @@ func (j *journal) canDrop() bool {
 func (j *journal) spare() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.room(false) > 0
+	return j.room()-kept > 0
 }
 
 // stands are the notes that have to be written anew before an area is freed.

@@ -666,7 +666,7 @@ func (t *Tier) Close() error {
 		err = errStuck
 	}
 	err = errors.Join(err, t.closeFiles())
-	if t.void() == nil { // otherwise a write may yet ask for its note
+	if !t.health.stuck.Load() && t.void() == nil { // otherwise a write may yet ask for its note
 		t.index.clear(nil)
 	}
 	_ = t.index.region.Decommit(0, t.index.region.Size())
@@ -714,8 +714,8 @@ var (
 // saveAll writes the rest of the log and the index, and marks the log clean once
 // everything has reached the device.
 func (t *Tier) saveAll() error {
-	if err := t.journal.commitLast(t.index.unnoted()...); err != nil {
-		return t.lost(err)
+	if err := t.noteLast(); err != nil {
+		return err
 	}
 	l := t.log
 	l.mu.Lock()
@@ -756,6 +756,23 @@ func (t *Tier) saveAll() error {
 		return err
 	}
 	return t.cfg.FS.SyncDir()
+}
+
+// noteLast writes the notes that writes still wait for. It does not wait for ever
+// for a disk that is stuck.
+func (t *Tier) noteLast() error {
+	done := make(chan error, 1)
+	go func() { done <- t.journal.commitLast(t.index.unnoted()...) }()
+	select {
+	case err := <-done:
+		if err != nil {
+			return t.lost(err)
+		}
+		return nil
+	case <-time.After(t.cfg.Patience):
+		t.health.stuck.Store(true)
+		return errStuck
+	}
 }
 
 // lost voids the log when it cannot be closed: after a sync that failed the system
