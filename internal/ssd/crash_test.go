@@ -2,6 +2,7 @@ package ssd
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"testing"
 	"time"
 
@@ -547,5 +548,45 @@ func TestFault05RecoveryIsIdempotent(t *testing.T) {
 		clone = clone.CrashClone(nil, vfs.Kill)
 		h.close(t)
 	}
+	w.close(t)
+}
+
+// Row 1: a journal that is folded right after Open, before anything was written,
+// notes how far the log reaches. That must be a place which the disk has, or the
+// next recovery misses it and drops all that is older.
+func TestFault01FoldAfterOpen(t *testing.T) {
+	w := newWorld(t, 1)
+	w.most = 500
+	mem := vfs.NewMem()
+	w.reopen(t, testConfig(mem, w))
+	for i := 0; w.tier.journal.turns() == 0 || i%100 != 0; i++ { // until the journal has turned
+		w.put(t, w.key(i%100))
+	}
+	for i := range 100 { // nothing that the journal says is dead needs a tombstone
+		w.put(t, w.key(i))
+	}
+	w.close(t)
+	w.crashed()
+	if err := w.open(testConfig(mem, w)); err != nil {
+		t.Fatal(err)
+	}
+	w.recovered()
+	before := w.tier.Len()
+	for j, folded := w.tier.journal, false; !folded; {
+		w.tier.poke()
+		j.mu.Lock()
+		folded = j.folded
+		j.mu.Unlock()
+		runtime.Gosched()
+	}
+	h := w.heir()
+	if err := h.open(testConfig(mem.CrashClone(nil, vfs.Kill), h)); err != nil {
+		t.Fatal(err)
+	}
+	h.recovered()
+	if after := h.tier.Len(); before == 0 || after < before {
+		t.Errorf("%d records before the kill, %d after", before, after)
+	}
+	h.close(t)
 	w.close(t)
 }

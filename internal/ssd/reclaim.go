@@ -214,6 +214,10 @@ func (t *Tier) fold() bool {
 		}
 		ids = ids[n:]
 	}
+	// The reach has to lie in a segment that is there: after Open none may be yet.
+	if !t.log.begun() && !t.entomb(nil) {
+		return false
+	}
 	reach, ok := t.log.rely(failing)
 	if !ok {
 		return false
@@ -252,6 +256,9 @@ func (t *Tier) entomb(ids []id) bool {
 	}
 	return ok
 }
+
+// begun reports whether the last segment has a record.
+func (l *log) begun() bool { return int(l.tail.Load())&(l.segBytes()-1) > segmentHeaderLen }
 
 // steady reports whether no segment is being given up, and how many were.
 func (l *log) steady() (failing int, ok bool) {
