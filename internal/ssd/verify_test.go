@@ -555,3 +555,15 @@ func putRight(name string, b []byte) {
 		}
 	}
 }
+
+// Progress is told now and then, with the share of what there is to read.
+func TestVerifyProgress(t *testing.T) {
+	var told []int64
+	v := &verifier{progress: func(v Verified) { told = append(told, v.Bytes) }}
+	for range 5 {
+		v.read(tellEvery/2 + 1)
+	}
+	if want := []int64{tellEvery + 2, 2*tellEvery + 4}; len(told) != 2 || told[0] != want[0] || told[1] != want[1] {
+		t.Errorf("told at %v bytes, want %v", told, want)
+	}
+}
