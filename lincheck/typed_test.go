@@ -1,0 +1,217 @@
+package lincheck
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/anishathalye/porcupine"
+
+	"github.com/firncache/firn"
+	"github.com/firncache/firn/front"
+)
+
+// clr is a Clear of the typed caches' namespace, besides the calls on a key.
+const clr op = 100
+
+// named is a value that says which key it is of.
+type named struct {
+	Key   int
+	Value uint64
+	Fill  []byte
+}
+
+// byKeyAndClear gives every key's part the Clears, which concern all keys.
+func byKeyAndClear(history []porcupine.Operation) (parts [][]porcupine.Operation) {
+	var clears, others []porcupine.Operation
+	for _, o := range history {
+		if o.Input.(call).op == clr {
+			clears = append(clears, o)
+		} else {
+			others = append(others, o)
+		}
+	}
+	for _, part := range byKey(others) {
+		parts = append(parts, append(part, clears...))
+	}
+	return parts
+}
+
+// typedRegister is register with Clears.
+var typedRegister = porcupine.Model{
+	Partition: byKeyAndClear,
+	Init:      register.Init,
+	Step: func(state, input, output any) (bool, any) {
+		if input.(call).op == clr {
+			return true, absent
+		}
+		return register.Step(state, input, output)
+	},
+	DescribeOperation: register.DescribeOperation,
+}
+
+// forgetful is a key of a cache that evicts below a front: a read that passes
+// the front by may find nothing, and the next finds the value in the front. But
+// it is the last one.
+var forgetful = porcupine.Model{
+	Partition: byKeyAndClear,
+	Init:      register.Init,
+	Step: func(state, input, output any) (bool, any) {
+		if in := input.(call); in.op == get && !output.(answer).ok {
+			return true, state
+		}
+		return typedRegister.Step(state, input, output)
+	},
+	DescribeOperation: register.DescribeOperation,
+}
+
+// typedWorkload is a random concurrent history of typed calls, each by one of
+// several typed caches of one namespace.
+type typedWorkload struct {
+	keys, clients, calls, filler int
+	fill                         func(rng *rand.Rand) int
+}
+
+func (w typedWorkload) run(t *testing.T, handles []*firn.Typed[int, named], seed uint64) []porcupine.Operation {
+	var (
+		clock, values atomic.Uint64
+		mu            sync.Mutex
+		history       []porcupine.Operation
+		wg            sync.WaitGroup
+		start         = make(chan struct{})
+	)
+	for client := range w.clients {
+		wg.Go(func() {
+			rng := rand.New(rand.NewPCG(seed, uint64(client)))
+			var mine []porcupine.Operation
+			<-start
+			for i := range w.calls {
+				handle := handles[rng.IntN(len(handles))]
+				in := call{op: []op{get, get, get, get, set, set, del}[rng.IntN(7)], key: rng.IntN(w.keys)}
+				if rng.IntN(30) == 0 {
+					in = call{op: clr}
+				}
+				if in.op == set {
+					in.value = values.Add(1)
+				}
+				began := clock.Add(1)
+				out, err := doTyped(handle, in, w.fill(rng))
+				ended := clock.Add(1)
+				if err != nil {
+					t.Error(err)
+				}
+				mine = append(mine, porcupine.Operation{ClientId: client, Input: in, Output: out, Call: int64(began), Return: int64(ended)})
+				for f := range w.filler {
+					if err := handle.Set(1000+client*1000+i*10+f, named{Fill: make([]byte, w.fill(rng))}); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			mu.Lock()
+			history = append(history, mine...)
+			mu.Unlock()
+		})
+	}
+	close(start)
+	wg.Wait()
+	return history
+}
+
+func doTyped(handle *firn.Typed[int, named], in call, fill int) (out answer, err error) {
+	switch in.op {
+	case set:
+		return out, handle.Set(in.key, named{in.key, in.value, make([]byte, fill)})
+	case del:
+		return out, handle.Delete(in.key)
+	case clr:
+		return out, handle.Clear()
+	}
+	v, ok := handle.Get(in.key)
+	if ok && v.Key != in.key {
+		err = fmt.Errorf("key %d has the value of %d", in.key, v.Key)
+	}
+	return answer{value: v.Value, ok: ok}, err
+}
+
+// typedHandles are typed caches of one namespace: with a front, with another
+// front that holds less than is in use, and without.
+func typedHandles(t *testing.T, c *firn.Cache) (handles []*firn.Typed[int, named]) {
+	t.Helper()
+	for _, n := range []int{100, 2, 0} {
+		opts := firn.TypedOptions[int, named]{Namespace: "n"}
+		if n > 0 {
+			hot, err := front.New[int, named](n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			opts.Front = hot
+		}
+		typed, err := firn.NewTyped(c, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		handles = append(handles, typed)
+	}
+	return handles
+}
+
+// Typed caches of one namespace, some with fronts, are one register a key.
+func TestTypedLinearizable(t *testing.T) {
+	var hits uint64
+	for seed := range uint64(rounds) {
+		c := open(t, 32<<20)
+		w := typedWorkload{keys: 3, clients: 5, calls: 50, fill: func(rng *rand.Rand) int { return rng.IntN(300) }}
+		if !check(t, typedRegister, w.run(t, typedHandles(t, c), seed)) {
+			t.Fatalf("seed %d: not linearizable", seed)
+		}
+		hits += c.Stats().FrontHits
+		c.Close()
+	}
+	if hits == 0 {
+		t.Error("no front hits: the test shows nothing")
+	}
+}
+
+// Under eviction a read may miss, and finds nothing but the last value.
+func TestTypedLinearizableWithEviction(t *testing.T) {
+	var hits, evictions uint64
+	for seed := range uint64(rounds) {
+		c := open(t, firn.MinRAMBytes)
+		w := typedWorkload{keys: 3, clients: 5, calls: 50, filler: 2, fill: func(rng *rand.Rand) int { return 500 + rng.IntN(2000) }}
+		if !check(t, forgetful, w.run(t, typedHandles(t, c), seed)) {
+			t.Fatalf("seed %d: not linearizable", seed)
+		}
+		hits += c.Stats().FrontHits
+		evictions += c.Stats().Evictions
+		c.Close()
+	}
+	if hits == 0 || evictions == 0 {
+		t.Errorf("%d front hits, %d evictions: the test shows nothing", hits, evictions)
+	}
+}
+
+// deafFront does not hear of what is deleted.
+type deafFront[K comparable, V any] struct{ firn.Front[K, V] }
+
+func (deafFront[K, V]) Delete(K) {}
+
+// The checker notices a front that keeps what was replaced, under both models.
+func TestNoticesIncoherentFront(t *testing.T) {
+	for name, model := range map[string]porcupine.Model{"exact": typedRegister, "forgetful": forgetful} {
+		c := open(t, 32<<20)
+		hot, err := front.New[int, named](100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		typed, err := firn.NewTyped(c, firn.TypedOptions[int, named]{Front: deafFront[int, named]{hot}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := typedWorkload{keys: 2, clients: 3, calls: 60, fill: func(*rand.Rand) int { return 10 }}
+		if check(t, model, w.run(t, []*firn.Typed[int, named]{typed}, 1)) {
+			t.Errorf("%s: stale values pass", name)
+		}
+	}
+}
