@@ -24,10 +24,18 @@ type Front[K comparable, V any] interface {
 
 // FrontEntry is a value in a Front, with what tells whether it still holds.
 type FrontEntry[V any] struct {
+	frontHead
+	value V
+}
+
+// frontHead tells whether an entry still holds.
+type frontHead struct {
 	epoch    *epoch // that was current before the bytes were read
 	deadline int64  // milliseconds, 0 for never
-	value    V
 }
+
+// inTime reports whether the deadline is to come.
+func (h *frontHead) inTime(c *Cache) bool { return h.deadline == 0 || !c.ram.Passed(h.deadline) }
 
 // # Coherence
 //
@@ -227,15 +235,10 @@ func (t *Typed[K, V]) attachFront(front Front[K, V]) {
 	t.front, t.hits = front, f.attached.Load().hits
 }
 
-// inFront reports whether a value that was found in the front still holds.
-func (t *Typed[K, V]) inFront(e *FrontEntry[V]) bool {
-	return e != nil && e.epoch == t.space.current.Load() && (e.deadline == 0 || !t.c.ram.Passed(e.deadline))
-}
-
 // getFront is Get of the front alone, without counting.
 func (t *Typed[K, V]) getFront(key K) *FrontEntry[V] {
 	if t.front != nil {
-		if e := t.front.Get(key); t.inFront(e) {
+		if e := t.front.Get(key); e != nil && e.epoch == t.space.current.Load() && e.inTime(t.c) {
 			return e
 		}
 	}
@@ -262,7 +265,7 @@ type hitStripe struct {
 
 const (
 	hitStripes     = 64
-	readAgainEvery = 256
+	readAgainEvery = 512
 )
 
 // frontHits is their sum.
@@ -293,7 +296,7 @@ func (t *Typed[K, V]) readFill(ctx context.Context, s *scratch[K]) (v V, err err
 	stripe.mu.Lock()
 	defer stripe.mu.Unlock()
 	if stripe.state.Load() == state {
-		t.front.Set(s.k, &FrontEntry[V]{e, deadline, v})
+		t.front.Set(s.k, &FrontEntry[V]{frontHead{e, deadline}, v})
 	}
 	return v, nil
 }

@@ -139,7 +139,7 @@ func NewTyped[K comparable, V any](c *Cache, opts TypedOptions[K, V]) (*Typed[K,
 // it returns false.
 func (t *Typed[K, V]) Get(key K) (V, bool) {
 	if t.front != nil {
-		if e := t.front.Get(key); t.inFront(e) {
+		if e := t.front.Get(key); e != nil && e.epoch == t.space.current.Load() && e.inTime(t.c) {
 			if t.hits.count() {
 				t.readAgain(key)
 			}

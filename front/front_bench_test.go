@@ -57,8 +57,9 @@ func typedOf[V any](b *testing.B, n int, value func(i uint64) V, room int) *firn
 			b.Fatal(err)
 		}
 	}
-	for range 3 {
+	for range 10 {
 		for i := range uint64(n) {
+			t.Get(i) // twice in a row, and the front takes it
 			t.Get(i)
 		}
 	}
@@ -66,15 +67,18 @@ func typedOf[V any](b *testing.B, n int, value func(i uint64) V, room int) *firn
 }
 
 func otterOf[V any](b *testing.B, n int, value func(i uint64) V) *otter.Cache[uint64, V] {
-	c, err := otter.New(&otter.Options[uint64, V]{MaximumSize: 2 * n})
+	c, err := otter.New(&otter.Options[uint64, V]{MaximumSize: roomFor(n)})
 	if err != nil {
 		b.Fatal(err)
 	}
 	for i := range uint64(n) {
 		c.Set(i, value(i))
 	}
-	for i := range uint64(n) {
-		c.GetIfPresent(i)
+	for range 3 {
+		for i := range uint64(n) {
+			c.GetIfPresent(i)
+		}
+		c.CleanUp()
 	}
 	return c
 }
@@ -85,12 +89,16 @@ func person(i uint64) profile {
 	return profile{int64(i), "Ada Lovelace", "ada@example.org", []int{1, 2, 3}}
 }
 
+// roomFor is a little more than n: below half of its room, otter does not record
+// its reads, and is faster than in use.
+func roomFor(n int) int { return n + n/8 }
+
 // BenchmarkHit compares a hit in the front with otter's own Get.
 func BenchmarkHit(b *testing.B) {
 	const n = 10_000
 	keys := keysOf(n)
-	b.Run("number", func(b *testing.B) { benchHit(b, keys, typedOf(b, n, number, 2*n), otterOf(b, n, number)) })
-	b.Run("struct", func(b *testing.B) { benchHit(b, keys, typedOf(b, n, person, 2*n), otterOf(b, n, person)) })
+	b.Run("number", func(b *testing.B) { benchHit(b, keys, typedOf(b, n, number, roomFor(n)), otterOf(b, n, number)) })
+	b.Run("struct", func(b *testing.B) { benchHit(b, keys, typedOf(b, n, person, roomFor(n)), otterOf(b, n, person)) })
 }
 
 // benchHit makes both take turns, so that what else the machine does hits both,
