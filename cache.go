@@ -86,18 +86,24 @@ func (c *Cache) Lookup(ctx context.Context, dst, key []byte) ([]byte, error) {
 		return c.descend(ctx, dst, key)
 	}
 	v, ok := c.ram.Get(dst, key)
+	runtime.KeepAlive(c)
 	if ok {
-		runtime.KeepAlive(c)
 		return v, nil
 	}
-	if c.ram.Closed() {
-		return dst, ErrClosed
+	return dst, c.missing(ctx)
+}
+
+// missing is why nothing was found in RAM.
+func (c *Cache) missing(ctx context.Context) error {
+	closed := c.ram.Closed()
+	runtime.KeepAlive(c)
+	if closed {
+		return ErrClosed
 	}
 	if err := ctx.Err(); err != nil {
-		return dst, err
+		return err
 	}
-	runtime.KeepAlive(c)
-	return dst, ErrNotFound
+	return ErrNotFound
 }
 
 // Set stores a value, with Options.TTL. When it returns nil, every Get sees the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"hash/maphash"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -286,10 +287,10 @@ func (t *Typed[K, V]) readFill(ctx context.Context, s *scratch[K]) (v V, err err
 	}
 	stripe := t.c.typed.fronts.attached.Load().stripe(s.key)
 	state := stripe.state.Load()
-	if err = t.fetch(ctx, s); err != nil {
+	deadline, ok, err := t.fetchDeadline(ctx, s)
+	if err != nil {
 		return v, err
 	}
-	deadline, ok := t.c.deadlineOf(s.key)
 	if v, err = t.decode(s.key, s.value); err != nil || !ok || state&writesUnderWay != 0 {
 		return v, err
 	}
@@ -299,4 +300,25 @@ func (t *Typed[K, V]) readFill(ctx context.Context, s *scratch[K]) (v V, err err
 		t.front.Set(s.k, &FrontEntry[V]{frontHead{e, deadline}, v})
 	}
 	return v, nil
+}
+
+// fetchDeadline is fetch that also tells the deadline, if it is still known when
+// the bytes have come from below.
+func (t *Typed[K, V]) fetchDeadline(ctx context.Context, s *scratch[K]) (deadline int64, ok bool, err error) {
+	if t.c.disk == nil {
+		s.value, deadline, ok = t.c.ram.GetWithDeadlineHashed(t.c.ram.Hash(s.key), s.value[:0], s.key)
+		runtime.KeepAlive(t.c)
+		if ok {
+			return deadline, true, nil
+		}
+		if ctx == nil {
+			return 0, false, ErrNotFound
+		}
+		return 0, false, t.c.missing(ctx)
+	}
+	if err = t.fetch(ctx, s); err != nil {
+		return 0, false, err
+	}
+	deadline, ok = t.c.deadlineOf(s.key)
+	return deadline, ok, nil
 }

@@ -26,7 +26,7 @@ import (
 //
 // A value goes there when its key was read twice, past the front, with not many
 // other keys in between: what is read once would cost more to keep than it
-// brings. That takes 16 bytes for each of the n.
+// brings.
 func New[K comparable, V any](n int) (firn.Front[K, V], error) {
 	if n < 1 {
 		return nil, fmt.Errorf("front: room for %d values: want at least 1", n)
@@ -63,9 +63,9 @@ type doorkeeper struct {
 	last []atomic.Uint32
 }
 
-// newDoorkeeper has two to four places for each of n values.
+// newDoorkeeper has one or two places for each of n values.
 func newDoorkeeper(n int) doorkeeper {
-	return doorkeeper{maphash.MakeSeed(), make([]atomic.Uint32, 2<<bits.Len(uint(n)))}
+	return doorkeeper{maphash.MakeSeed(), make([]atomic.Uint32, 1<<bits.Len(uint(n)))}
 }
 
 // knows reports whether the key was the last to come to its place, and remembers

@@ -23,7 +23,7 @@ type profile struct {
 func keysOf(n uint64) []uint64 {
 	rng := rand.New(rand.NewPCG(1, 2))
 	zipf := rand.NewZipf(rng, 1.01, 1, n-1)
-	keys := make([]uint64, 1<<16)
+	keys := make([]uint64, 1<<20)
 	for i := range keys {
 		keys[i] = zipf.Uint64()
 	}
@@ -164,7 +164,7 @@ func benchPays[V any](b *testing.B, keys []uint64, n int, value func(uint64) V) 
 
 func uniform(n uint64) []uint64 {
 	rng := rand.New(rand.NewPCG(3, 4))
-	keys := make([]uint64, 1<<16)
+	keys := make([]uint64, 1<<20)
 	for i := range keys {
 		keys[i] = rng.Uint64N(n)
 	}
