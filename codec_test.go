@@ -153,6 +153,7 @@ func nameOf[V any]() (string, error) {
 // What JSON would lose is an error that names it.
 func TestDefaultCodecRefuses(t *testing.T) {
 	type inner struct{ secret int }
+	_ = inner{}.secret
 	type Base struct{ ID int }
 	type loop struct{ Next *loop }
 	for _, c := range []struct {

@@ -155,7 +155,7 @@ func (t *Typed[K, V]) getBytes(key K) (v V, ok bool) {
 	s := t.begin()
 	s.k = key
 	if t.front != nil || t.encodeKey(s) != nil {
-		v, err := t.read(nil, s)
+		v, err := t.read(noContext, s)
 		t.end(s)
 		return v, err == nil
 	}

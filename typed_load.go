@@ -36,7 +36,7 @@ func (t *Typed[K, V]) GetOrLoad(ctx context.Context, key K, load TypedLoadFunc[K
 	defer t.end(s)
 	s.k = key
 	if t.c.disk == nil && t.c.loading.refreshAhead == 0 {
-		if v, err := t.read(nil, s); err == nil {
+		if v, err := t.read(noContext, s); err == nil {
 			return v, nil
 		}
 	}
@@ -234,3 +234,6 @@ func (t *Typed[K, V]) multiLoader(b *TypedBatch[V], some []int, keys []K, load T
 		return values, nil
 	}
 }
+
+// noContext says to read that there is none to follow.
+var noContext context.Context

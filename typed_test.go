@@ -118,6 +118,8 @@ func TestTypedRefusesKeys(t *testing.T) {
 
 type inner struct{ a, b int }
 
+var _ = inner{}.a
+
 func typedError[K comparable, V any](c *firn.Cache, opts firn.TypedOptions[K, V]) error {
 	_, err := firn.NewTyped(c, opts)
 	return err

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"sync/atomic"
 	"testing"
@@ -337,7 +336,7 @@ func TestFault26Token(t *testing.T) {
 	h := w.hasher.Hash(key)
 	found, err := w.tier.Get(context.Background(), nil, key, h)
 	if err != nil || !w.tier.Holds(h, found.Token) {
-		t.Fatal(err, fmt.Sprint("not held"))
+		t.Fatal(err, "not held")
 	}
 	w.put(t, key)
 	if w.tier.Holds(h, found.Token) {
