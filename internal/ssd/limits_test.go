@@ -208,6 +208,9 @@ func TestFault30NoMemory(t *testing.T) {
 		w.recovered()
 		w.steps(t, 20_000, keys)
 		w.check(t, keys, true)
+		if used, allowed := tier.index.used.Load(), tier.index.allowed.Load(); used > allowed {
+			t.Fatalf("the index takes %d bytes, and %d are allowed", used, allowed)
+		}
 		w.written()
 		clone := mem.CrashClone(nil, vfs.Kill)
 		w.close(t)

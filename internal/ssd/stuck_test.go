@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -196,6 +197,31 @@ func TestFault32AfterClose(t *testing.T) {
 	})
 	_ = w.tier.Stats()
 	w.tier.Free()
+}
+
+// Row 32: a write that is acknowledged by a tier which was closed meanwhile is
+// noted, also if there is no snapshot to tell.
+func TestFault32WriteDuringClose(t *testing.T) {
+	w := newWorld(t, 1)
+	mem := vfs.NewMem()
+	f := vfs.NewFaulty(mem)
+	w.reopen(t, testConfig(f, w))
+	key := w.key(1)
+	w.put(t, key)
+	h := w.hasher.Hash(key)
+	w.next()
+	w.tier.Superseded(h)
+	f.Inject(vfs.Rule{On: vfs.OpCreate, Name: snapshotTemp, Err: syscall.EMFILE})
+	if err := w.tier.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.tier.Commit(h); err != nil {
+		t.Fatal(err)
+	}
+	w.acked[string(key)] = w.seq
+	w.reopen(t, testConfig(mem, w))
+	w.check(t, 10, false)
+	w.close(t)
 }
 
 // Row 32: Close comes while everything is in use.

@@ -334,7 +334,7 @@ func (t *Tier) allocateMemory() (err error) {
 		t.buffers = append(t.buffers, b)
 		bufs = append(bufs, aligned(b, segBytes))
 	}
-	t.log = newLog(uint(bits.TrailingZeros64(s.segBytes)), uint(s.unitShift), int(s.segments), bufs, t.cfg.Now)
+	t.log = newLog(uint(bits.TrailingZeros64(s.segBytes)), uint(s.unitShift), int(s.segments), bufs, t.Now)
 	if t.index, err = newIndex(uint(s.shardBits), uint(s.locationBits), t.indexMost()); err != nil {
 		return err
 	}
@@ -747,7 +747,7 @@ func (t *Tier) saveAll() error {
 		}
 		s.snapshot = id
 	}
-	s.clean, s.nextSeg, s.lastTime = true, l.nextSerial(), max(s.lastTime, t.cfg.Now())
+	s.clean, s.nextSeg, s.lastTime = true, l.nextSerial(), max(s.lastTime, t.Now())
 	if err := writeSuperblock(t.super.file, s); err != nil {
 		return err
 	}
