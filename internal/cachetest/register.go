@@ -20,6 +20,13 @@ func (r *Register) Write(write func(seq uint64)) {
 	r.acked.Store(seq)
 }
 
+// Next numbers a write which may fail: Ack says that it did not. Only one
+// goroutine may call both.
+func (r *Register) Next() uint64 { return r.issued.Add(1) }
+
+// Ack notes that a write was acknowledged.
+func (r *Register) Ack(seq uint64) { r.acked.Store(seq) }
+
 // Acked is the last write that was acknowledged; a read notes it before it begins.
 func (r *Register) Acked() uint64 { return r.acked.Load() }
 

@@ -246,7 +246,7 @@ func (t *Tier) tryAgain() error {
 
 // probe writes and reads one block of the log.
 func (t *Tier) probe() error {
-	if err := t.logFile.Allocate(int64(t.super.segments * t.super.segBytes)); err != nil {
+	if err := t.logFile.Allocate(t.logBytes); err != nil {
 		return err
 	}
 	block := vfs.Aligned(blockBytes, blockBytes)

@@ -77,7 +77,7 @@ func (t *Tier) Stats() Stats {
 		CompressedFrom: c.compressedFrom.Load(), CompressedTo: c.compressedTo.Load(),
 		On: t.state.Load() == on, Direct: t.logFile.Align() > 1,
 		Segments: int64(len(t.log.slots)), FreeSegments: int64(t.log.freeSlots()),
-		FileBytes:  int64(t.super.segments*t.super.segBytes+t.super.journal) + 2*superSlot,
+		FileBytes:  t.logBytes + t.journalBytes + 2*superSlot,
 		IndexBytes: t.index.used.Load(), MemoryBytes: t.fixed + t.index.allowed.Load(),
 		Reads: t.reader.Stats(),
 	}

@@ -93,13 +93,14 @@ type Tier struct {
 		superblock
 		saved bool // Close has: the files say all that writes were acknowledged for
 	}
-	logFile vfs.File
-	log     *log
-	journal *journal
-	index   *index
-	reader  *aio.Reader
-	flusher *flusher
-	slog    *slog.Logger
+	logFile                vfs.File
+	logBytes, journalBytes int64 // of the files
+	log                    *log
+	journal                *journal
+	index                  *index
+	reader                 *aio.Reader
+	flusher                *flusher
+	slog                   *slog.Logger
 
 	hasher     record.Hasher
 	state      atomic.Int32
@@ -316,7 +317,8 @@ func (t *Tier) openLog() (err error) {
 	if err != nil {
 		return err
 	}
-	t.journal = newJournal(file, int64(t.super.journal), t.poke)
+	t.logBytes, t.journalBytes = int64(t.super.segments*t.super.segBytes), int64(t.super.journal)
+	t.journal = newJournal(file, t.journalBytes, t.poke)
 	t.reader, err = aio.Open(aio.Config{File: t.logFile, Depth: t.cfg.Depth, Mode: t.cfg.Reads, PoolBytes: min(8<<20, t.cfg.Memory/64), Patience: t.cfg.Patience})
 	return err
 }
@@ -362,13 +364,13 @@ func (t *Tier) prepare(keep bool, why string) error {
 	if err := t.super.file.Allocate(2 * superSlot); err != nil {
 		return err
 	}
-	if n, err := t.journal.file.Size(); keep && (err != nil || n < int64(s.journal)) {
+	if n, err := t.journal.file.Size(); keep && (err != nil || n < t.journalBytes) {
 		keep, why = false, "the journal is not whole"
 	}
-	if err := t.journal.file.Allocate(int64(s.journal)); err != nil {
+	if err := t.journal.file.Allocate(t.journalBytes); err != nil {
 		return err
 	}
-	if err := t.logFile.Allocate(int64(s.segments * s.segBytes)); err != nil {
+	if err := t.logFile.Allocate(t.logBytes); err != nil {
 		return err
 	}
 	if keep {

@@ -1,0 +1,504 @@
+package firn_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/firncache/firn"
+	"github.com/firncache/firn/internal/cachetest"
+	"github.com/firncache/firn/internal/ssd"
+	"github.com/firncache/firn/internal/vfs"
+)
+
+// closeUnderLoad closes the cache while writers, each with its own keys, and
+// readers use it.
+func closeUnderLoad(t *testing.T, s *stress) {
+	t.Helper()
+	var group sync.WaitGroup
+	var begun sync.WaitGroup
+	const writers = 3
+	begun.Add(writers)
+	for k := range writers {
+		group.Go(func() {
+			var buf []byte
+			for n := 0; ; n++ {
+				if n == 500 {
+					begun.Done()
+				}
+				r := s.registers[k+writers*(n%(len(s.registers)/writers))]
+				var err error
+				// A write that fails was not acknowledged.
+				seq := r.Next()
+				buf = cachetest.AppendValue(buf[:0], r.Key, seq, 100+n%3000)
+				if n%10 == 0 {
+					err = s.c.Delete(r.Key)
+				} else {
+					err = s.c.Set(r.Key, buf)
+				}
+				switch {
+				case err == nil:
+					r.Ack(seq)
+				case errors.Is(err, firn.ErrClosed):
+					if n < 500 {
+						begun.Done()
+					}
+					return
+				default:
+					t.Error(err)
+				}
+				other := s.registers[n%len(s.registers)]
+				acked := other.Acked()
+				if v, ok := s.c.Get(nil, other.Key); ok {
+					if err := other.CheckRead(acked, v); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	begun.Wait()
+	if err := s.c.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := s.c.Close(); !errors.Is(err, firn.ErrClosed) {
+		t.Errorf("second Close: %v, want ErrClosed", err)
+	}
+	group.Wait()
+}
+
+// Row 24, and 23: a model of one goroutine with deadlines, a clock, deletes,
+// Clear and restarts, and so little RAM that most of it lies below. What is
+// found is the last value that was set, and has not expired; the model is exact
+// but for misses.
+func TestFault24Model(t *testing.T) {
+	steps := 60_000
+	if testing.Short() {
+		steps = 10_000
+	}
+	for _, compress := range []bool{false, true} {
+		rng := rand.New(rand.NewPCG(24, 24))
+		fs := vfs.NewMem()
+		clock := &cachetest.Clock{}
+		var now time.Duration
+		open := func() *firn.Cache {
+			c, err := firn.Open(firn.Options{RAMBytes: 1 << 20, Clock: clock.Now,
+				SSD: firn.SSDOptions{Bytes: 8 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll, Compress: compress}.On(fs)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return c
+		}
+		type held struct {
+			seq     uint64
+			expires time.Duration // 0: never
+		}
+		model := map[int]held{}
+		c := open()
+		var buf []byte
+		var seq, hits, below uint64
+		var batch firn.Batch
+		judge := func(i int, key, v []byte) {
+			t.Helper()
+			got, err := cachetest.Sequence(key, v)
+			want, ok := model[i]
+			if err != nil || !ok || got != want.seq || want.expires != 0 && want.expires <= now {
+				t.Fatalf("%s: write %d, %v; want %+v, %v, and it is %v", key, got, err, want, ok, now)
+			}
+			hits++
+		}
+		const keys = 3000
+		keyOf := func(i int) []byte { return fmt.Appendf(nil, "key-%05d", i) }
+		for step := range steps {
+			i := rng.IntN(keys)
+			key := keyOf(i)
+			switch n := rng.IntN(100); {
+			case n < 35:
+				seq++
+				var ttl time.Duration
+				h := held{seq: seq}
+				if rng.IntN(3) == 0 {
+					ttl = time.Duration(1+rng.IntN(2000)) * time.Millisecond
+					h.expires = now + ttl
+				}
+				buf = cachetest.AppendValue(buf[:0], key, seq, rng.IntN(1500))
+				if len(buf) < cachetest.MinValue {
+					buf = cachetest.AppendValue(buf[:0], key, seq, cachetest.MinValue)
+				}
+				if err := c.SetWithTTL(key, buf, ttl); err != nil {
+					t.Fatal(err)
+				}
+				model[i] = h
+			case n < 40:
+				if err := c.Delete(key); err != nil {
+					t.Fatal(err)
+				}
+				delete(model, i)
+			case n < 45:
+				step := time.Duration(rng.IntN(30)) * time.Millisecond
+				clock.Advance(step)
+				now += step
+			case n < 48 && step%7 == 0:
+				if ttl, ok := c.TTL(key); ok {
+					if h, has := model[i]; !has || (h.expires == 0) != (ttl == 0) || h.expires != 0 && h.expires-now != ttl {
+						t.Fatalf("%s: TTL %v; want %+v, %v", key, ttl, h, has)
+					}
+				}
+			case n < 60:
+				var ids []int
+				var ks [][]byte
+				for range 10 {
+					k := rng.IntN(keys)
+					ids, ks = append(ids, k), append(ks, keyOf(k))
+				}
+				c.GetMulti(&batch, ks)
+				for k := range ks {
+					if v, ok := batch.Value(k); ok {
+						judge(ids[k], ks[k], v)
+					}
+				}
+			default:
+				if v, ok := c.Get(nil, key); ok {
+					judge(i, key, v)
+				}
+			}
+			if step%(steps/4) == steps/8 {
+				if err := c.Clear(); err != nil {
+					t.Fatal(err)
+				}
+				model = map[int]held{}
+				if n := c.Len(); n != 0 {
+					t.Fatalf("%d entries after Clear", n)
+				}
+			}
+			if step%(steps/6) == steps/6-1 {
+				s := c.Stats()
+				if s.RAMUsedBytes > s.RAMBytes {
+					t.Fatalf("%+v", s)
+				}
+				below += s.SSDHits
+				if rng.IntN(2) == 0 {
+					if err := c.Close(); err != nil {
+						t.Fatal(err)
+					}
+				} else { // it dies
+					clone := fs.CrashClone(nil, vfs.Kill)
+					if err := c.Close(); err != nil {
+						t.Fatal(err)
+					}
+					fs = clone
+				}
+				c = open()
+				for key, v := range c.All() {
+					var i int
+					if _, err := fmt.Sscanf(string(key), "key-%05d", &i); err != nil {
+						t.Fatal(err)
+					}
+					judge(i, key, v)
+				}
+			}
+		}
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if hits < uint64(steps)/20 || below == 0 {
+			t.Fatalf("%d hits, %d of the SSD", hits, below)
+		}
+	}
+}
+
+// Row 34: key and value may be changed after Set, and what was returned after
+// Get, from the SSD too.
+func TestFault34Copies(t *testing.T) {
+	c := hybrid(t, t.TempDir())
+	defer c.Close()
+	const n = 8000
+	key, value := make([]byte, 0, 32), make([]byte, 0, 512)
+	for i := range n {
+		k, v := numbered(i)
+		key, value = append(key[:0], k...), append(value[:0], v...)
+		if err := c.Set(key, value); err != nil {
+			t.Fatal(err)
+		}
+		clear(key)
+		clear(value)
+	}
+	for range 2 {
+		for i := range n {
+			k, want := numbered(i)
+			got, ok := c.Get([]byte("before "), k)
+			if !ok {
+				continue
+			}
+			if string(got) != "before "+string(want) {
+				t.Fatalf("%s: %q", k, got)
+			}
+			clear(got)
+			clear(k)
+		}
+	}
+	if s := c.Stats(); s.SSDHits == 0 {
+		t.Fatalf("nothing came from the SSD: %+v", s)
+	}
+}
+
+// onFaulty is a cache over a file system that can fail, and n numbered entries
+// in it, most of them below RAM.
+func onFaulty(t *testing.T, n int) (*firn.Cache, *vfs.Faulty, *vfs.Mem) {
+	t.Helper()
+	mem := vfs.NewMem()
+	f := vfs.NewFaulty(mem)
+	c, err := firn.Open(firn.Options{RAMBytes: 1 << 20,
+		SSD: firn.SSDOptions{Bytes: 16 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll}.On(f).With(func(c *ssd.Config) {
+			c.Patience, c.HealEvery = 20*time.Millisecond, time.Millisecond
+		})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		key, value := numbered(i)
+		if err := c.Set(key, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s := c.Stats(); s.Demotions == 0 {
+		t.Fatalf("%+v", s)
+	}
+	return c, f, mem
+}
+
+// Rows 10 to 12: whatever fails, RAM serves on, and the tier is back when the
+// disk is.
+func TestFault10to12RAMServesOn(t *testing.T) {
+	for _, failure := range []error{syscall.EIO, syscall.ENOSPC} {
+		c, f, _ := onFaulty(t, 5000)
+		in := f.Inject(vfs.Rule{On: vfs.OpAny &^ vfs.OpClose, Err: failure})
+		for i := range 5000 {
+			key, value := numbered(i)
+			err := c.Set(key, append(value, "new"...))
+			if v, ok := c.Get(nil, key); !ok || !bytes.HasSuffix(v, []byte("new")) {
+				t.Fatalf("%v: Set %v, Get %q, %v", failure, err, v, ok)
+			}
+		}
+		if s := c.Stats(); s.SSDOn || s.SSDSwitchedOff == 0 {
+			t.Fatalf("%+v", s)
+		}
+		in.Remove()
+		for !c.Stats().SSDOn {
+			time.Sleep(time.Millisecond)
+		}
+		for i := range 5000 {
+			key, value := numbered(i)
+			if v, ok := c.Get(nil, key); ok && string(v) != string(value)+"new" {
+				t.Fatalf("%s: %q", key, v)
+			}
+			if err := c.Set(key, value); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range 5000 {
+			key, value := numbered(i)
+			if v, ok := c.Get(nil, key); ok && string(v) != string(value) {
+				t.Fatalf("%s: %q", key, v)
+			}
+		}
+		if s := c.Stats(); s.SSDHits == 0 {
+			t.Fatalf("%+v", s)
+		}
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Row 16: the disk is stuck. What is in RAM is found, what is not is waited for
+// no longer than the context says, and Close comes back.
+func TestFault16Stuck(t *testing.T) {
+	c, f, _ := onFaulty(t, 8000)
+	stuck := f.Inject(vfs.Rule{On: vfs.OpRead | vfs.OpWrite, Name: "log", Block: true})
+	ctx, cancel := context.WithCancel(context.Background())
+	var group sync.WaitGroup
+	for i := range 20 {
+		group.Go(func() {
+			key, _ := numbered(i)
+			_, err := c.Lookup(ctx, nil, key)
+			if !errors.Is(err, context.Canceled) && err != nil && !errors.Is(err, firn.ErrNotFound) {
+				t.Errorf("Lookup: %v", err)
+			}
+		})
+	}
+	stuck.AwaitBlocked(1)
+	hits := 0
+	for i := 8000; i < 9000; i++ { // these are written while it is stuck
+		key, value := numbered(i)
+		if err := c.Set(key, value); err != nil {
+			t.Fatal(err)
+		}
+		if v, ok := c.Get(nil, key); ok && string(v) == string(value) {
+			hits++
+		}
+	}
+	if hits != 1000 {
+		t.Fatalf("%d of 1000 found in RAM", hits)
+	}
+	cancel()
+	group.Wait()
+	if err := c.Close(); err == nil {
+		t.Error("Close says that what is stuck was written")
+	}
+	stuck.Remove()
+}
+
+// Row 32: opening and closing many times leaves no goroutine and no file.
+func TestFault32Leaks(t *testing.T) {
+	dir := t.TempDir()
+	files := func() int {
+		names, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			return 0 // not Linux
+		}
+		return len(names)
+	}
+	var goroutines, open int
+	for i := range 10 {
+		c := hybrid(t, dir)
+		for k := range 1000 {
+			key, value := numbered(k)
+			if err := c.Set(key, value); err != nil {
+				t.Fatal(err)
+			}
+			c.Get(nil, key)
+		}
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if i == 2 { // what stays from the first use of something has been used
+			goroutines, open = runtime.NumGoroutine(), files()
+		}
+	}
+	for deadline := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > goroutines && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	if n := runtime.NumGoroutine(); n > goroutines {
+		b := make([]byte, 1<<20)
+		t.Errorf("%d goroutines, %d after the third Close:\n%s", n, goroutines, b[:runtime.Stack(b, true)])
+	}
+	if n := files(); n > open {
+		t.Errorf("%d files, %d after the third Close", n, open)
+	}
+}
+
+// Row 15: a directory that cannot be had is an error that names it.
+func TestFault15Directory(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, []byte("text"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{file, filepath.Join(file, "below"), "/proc/none/at/all"} {
+		_, err := firn.Open(firn.Options{RAMBytes: 2 << 20, SSD: firn.SSDOptions{Dir: dir, Bytes: 8 << 20}})
+		if err == nil || !bytes.Contains([]byte(err.Error()), []byte("SSD")) {
+			t.Errorf("%s: %v: want an error that names the SSD tier", dir, err)
+		}
+	}
+}
+
+// Row 15: the directory is removed while the cache is open: it serves on, and a
+// new one can be opened in its place.
+func TestFault15Removed(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "cache")
+	c := hybrid(t, dir)
+	for i := range 6000 {
+		key, value := numbered(i)
+		if err := c.Set(key, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Skipf("this system does not remove files that are open: %v", err)
+	}
+	hits := 0
+	for i := range 6000 {
+		key, value := numbered(i)
+		if v, ok := c.Get(nil, key); ok {
+			if string(v) != string(value) {
+				t.Fatalf("%s: %q", key, v)
+			}
+			hits++
+		}
+	}
+	if hits == 0 {
+		t.Fatal("nothing is found")
+	}
+	_ = c.Close() // there is nowhere to write a snapshot
+	c = hybrid(t, dir)
+	if n := c.Len(); n != 0 {
+		t.Fatalf("%d entries of a directory that was removed", n)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Row 18, in one process; TestFault18Process has the other.
+func TestFault18TwoCaches(t *testing.T) {
+	dir := t.TempDir()
+	c := hybrid(t, dir)
+	link := filepath.Join(t.TempDir(), "link")
+	dirs := []string{dir}
+	if os.Symlink(dir, link) == nil {
+		dirs = append(dirs, link)
+	}
+	for _, d := range dirs {
+		if _, err := firn.Open(firn.Options{RAMBytes: 2 << 20, SSD: firn.SSDOptions{Dir: d, Bytes: 64 << 20}}); !errors.Is(err, firn.ErrLocked) {
+			t.Fatalf("second Open in %s: %v, want ErrLocked", d, err)
+		}
+	}
+	key, value := numbered(1)
+	if err := c.Set(key, value); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c = hybrid(t, dir)
+	if v, ok := c.Get(nil, key); !ok || string(v) != string(value) {
+		t.Fatalf("%q, %v", v, ok)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Row 19: the directory is moved, or copied, while the cache is closed.
+func TestFault19Moved(t *testing.T) {
+	dir, other := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
+	c := hybrid(t, dir)
+	key, value := numbered(1)
+	if err := c.Set(key, value); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(other, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []string{dir, other} {
+		c := hybrid(t, d)
+		if v, ok := c.Get(nil, key); !ok || string(v) != string(value) {
+			t.Fatalf("%s: %q, %v", d, v, ok)
+		}
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
