@@ -181,6 +181,9 @@ func (j *journal) commit(notes ...note) error { return j.commitAll(notes, kept, 
 // room it fails with errJournalFull.
 func (j *journal) commitNow(notes ...note) error { return j.commitAll(notes, last, false) }
 
+// commitSpare is commitNow that leaves what is kept for better.
+func (j *journal) commitSpare(notes ...note) error { return j.commitAll(notes, kept, false) }
+
 // commitLast is commitNow that leaves no room.
 func (j *journal) commitLast(notes ...note) error { return j.commitAll(notes, 0, false) }
 
@@ -305,13 +308,6 @@ func (j *journal) canDrop() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return len(j.standing.dropped) < mostDropped
-}
-
-// spare reports whether the area has room that is not kept for better.
-func (j *journal) spare() bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.room()-kept > 0
 }
 
 // stands are the notes that have to be written anew before an area is freed.

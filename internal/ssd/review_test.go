@@ -139,6 +139,8 @@ func TestFloorWithoutRoomInTheJournal(t *testing.T) {
 	if err := w.tier.sayDead(w.tier.log.nextSerial()); err != nil {
 		t.Fatal(err)
 	}
+	w.tier.expires.Store(true)
+	w.tier.noteTime() // does not wait: only the keeper, who calls it, could make room
 	h := w.heir()
 	h.reopen(t, testConfig(mem.CrashClone(nil, vfs.Kill), h))
 	if n := h.tier.Len(); n != 0 {
@@ -239,4 +241,27 @@ func TestRecoveryWithoutMemory(t *testing.T) {
 		h.check(t, keys, false)
 		h.close(t)
 	}
+}
+
+// What expired while the clock was behind stays expired after Close.
+func TestClockBehindAndClose(t *testing.T) {
+	w := newWorld(t, 1)
+	mem := vfs.NewMem()
+	w.now.Add(3_600_000)
+	w.reopen(t, testConfig(mem, w))
+	w.put(t, w.key(1))
+	w.close(t)
+	w.now.Add(-3_600_000)
+	w.reopen(t, testConfig(mem, w))
+	key := w.key(2)
+	if !w.tier.Demote(w.hasher.Hash(key), key, []byte("short-lived"), w.tier.Now()+10_000, true) {
+		t.Fatal("not demoted")
+	}
+	w.now.Add(20_000)
+	w.close(t)
+	w.reopen(t, testConfig(mem, w))
+	if f, err := w.tier.Get(background, nil, key, w.hasher.Hash(key)); err == nil {
+		t.Errorf("expired, and back: %q", f.Value)
+	}
+	w.close(t)
 }

@@ -611,10 +611,11 @@ func (t *Tier) keep() {
 // noteTime notes how late it is, if anything ever expires: after the process
 // died, the clock is not believed to be earlier.
 func (t *Tier) noteTime() {
-	if t.state.Load() != on || !t.expires.Load() || !t.journal.spare() {
+	if t.state.Load() != on || !t.expires.Load() {
 		return
 	}
-	if err := t.journal.commit(note{kind: noteTime, at: uint64(t.Now())}); err != nil {
+	err := t.journal.commitSpare(note{kind: noteTime, at: uint64(t.Now())})
+	if err != nil && !errors.Is(err, errJournalFull) {
 		t.switchOff(err)
 	}
 }
