@@ -203,7 +203,7 @@ func (s *stale) Delete(key []byte) error {
 
 // The checker notices a cache that is wrong now and then, under both models.
 func TestNoticesStaleValues(t *testing.T) {
-	for name, model := range map[string]porcupine.Model{"exact": register, "evicting": evicting} {
+	for name, model := range map[string]porcupine.Model{"exact": register, "evicting": evicting, "moving": moving} {
 		c := &stale{now: map[string][]byte{}, then: map[string][]byte{}}
 		w := workload{keys: 3, clients: 4, calls: 100, sizes: sizes["one size"]}
 		if check(t, model, w.run(t, c, 1)) {
