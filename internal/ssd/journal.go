@@ -317,6 +317,13 @@ func (j *journal) stands() []note {
 	return j.standing.notes()
 }
 
+// full reports whether writes have to wait until the other area is free.
+func (j *journal) full() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.room() <= kept
+}
+
 // foldDone frees the other area: the log has all that it said.
 func (j *journal) foldDone(generation uint32) {
 	j.mu.Lock()

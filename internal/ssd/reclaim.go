@@ -197,16 +197,14 @@ func (t *Tier) move(slot int, serial uint64, l listed, b []byte) {
 // recovery to miss it.
 func (t *Tier) fold() bool {
 	ids, generation, ok := t.journal.unfolded()
-	if !ok {
+	if !ok || t.recovering.Load() && !t.journal.full() { // what is yet to be recovered would get tombstones
 		return false
 	}
 	failing, ok := t.log.steady()
 	if !ok {
 		return false
 	}
-	if !t.recovering.Load() {
-		ids = t.stillDead(ids)
-	}
+	ids = t.stillDead(ids)
 	for len(ids) > 0 {
 		n := min(len(ids), t.log.most()/4/idLen)
 		if !t.entomb(ids[:n]) {

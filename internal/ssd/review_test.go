@@ -265,3 +265,45 @@ func TestClockBehindAndClose(t *testing.T) {
 	}
 	w.close(t)
 }
+
+// What is yet to be recovered gets no tombstone from a journal that has room.
+func TestNoFoldDuringRecovery(t *testing.T) {
+	const keys = 100
+	w := newWorld(t, 1)
+	f := vfs.NewFaulty(vfs.NewMem())
+	w.reopen(t, testConfig(f, w))
+	for i := range keys {
+		w.put(t, w.key(i))
+	}
+	w.close(t)
+	if err := f.Remove(snapshotName); err != nil {
+		t.Fatal(err)
+	}
+	tier, err := Open(testConfig(f, w))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.tier = tier
+	reads := f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Block: true})
+	j := tier.journal
+	j.folded = false
+	for i := range keys {
+		other := (j.generation + 1) & 1
+		j.dead[other] = append(j.dead[other], tier.id(w.hasher.Hash(w.key(i))))
+	}
+	if err := tier.Start(func(int64) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	tier.makeRoom()
+	if n := tier.Stats().Tombstones; n > 0 {
+		t.Errorf("%d tombstones during the recovery", n)
+	}
+	reads.Remove()
+	w.recovered()
+	for tier.makeRoom() {
+	}
+	if n := tier.Stats().Tombstones; n > 0 {
+		t.Errorf("%d tombstones for records that live", n)
+	}
+	w.close(t)
+}
