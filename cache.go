@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/ram"
-	"github.com/firncache/firn/internal/ssd"
 )
 
 // Cache is a byte cache. All methods are safe for concurrent use. No method
@@ -45,12 +44,32 @@ func Open(opts Options) (*Cache, error) {
 			c.ram.Close()
 			return nil, errors.Join(badOption("RAMBytes", "is too small for this SSD tier: %w", err), c.disk.abandon())
 		}
-		runtime.AddCleanup(c, (*ssd.Tier).Free, c.disk.tier)
 	}
 	// The memory's address space outlives Close, so that a late reader finds
 	// zeros and not a fault. It goes when nobody can reach the cache any more.
-	runtime.AddCleanup(c, (*ram.Tier).Free, c.ram)
+	runtime.AddCleanup(c, tiers.free, tiers{c.ram, c.disk})
 	return c, nil
+}
+
+// tiers are what a cache leaves behind.
+type tiers struct {
+	ram  *ram.Tier
+	disk *disk
+}
+
+// free gives back what the tiers have. A cache that nobody closed is closed
+// first, without writing to the SSD what RAM holds.
+func (t tiers) free() {
+	if t.disk == nil {
+		t.ram.Free()
+		return
+	}
+	go func() { // it may take a while
+		t.ram.Close()
+		_ = t.disk.tier.Close()
+		t.disk.tier.Free()
+		t.ram.Free()
+	}()
 }
 
 // Get appends the value of key to dst and returns the extended slice. Without

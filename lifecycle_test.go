@@ -187,6 +187,38 @@ func TestDroppedWithoutClose(t *testing.T) {
 	}
 }
 
+// A cache with an SSD tier that nobody closes is closed when the last reference to
+// it goes: its files can be opened again, and its goroutines end.
+func TestDroppedWithoutCloseSSD(t *testing.T) {
+	before := goroutines()
+	dir := t.TempDir()
+	for i := range 5 {
+		c := hybrid(t, dir)
+		for k := range 5000 {
+			key, value := numbered(k)
+			set(t, c, key, value)
+		}
+		c = nil
+		for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+			runtime.GC()
+			c, err := firn.Open(firn.Options{RAMBytes: 1 << 20, SSD: firn.SSDOptions{Dir: dir, Bytes: 64 << 20}})
+			if err == nil {
+				if err := c.Close(); err != nil {
+					t.Fatal(err)
+				}
+				break
+			}
+			if !errors.Is(err, firn.ErrLocked) {
+				t.Fatal(err)
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("round %d: the files are still locked", i)
+			}
+		}
+	}
+	settles(t, before)
+}
+
 // An iteration yields what stays exactly once, whatever else comes, goes and
 // changes, and while the index grows and shrinks.
 func TestAllYieldsWhatStaysOnce(t *testing.T) {
