@@ -116,7 +116,7 @@ func TestTypedRefusesKeys(t *testing.T) {
 	}
 }
 
-type inner struct{ a, b int }
+type inner struct{ a int }
 
 var _ = inner{}.a
 

@@ -57,6 +57,12 @@ func (l layout) fingerprintShift() uint { return locationShift + uint(l.location
 // highest bits of an entry 0.
 func (l layout) fingerprintBits() uint { return min(64-l.fingerprintShift(), idBits) }
 
+// told are the bits of an id that tell one entry from another: the highest name
+// the shard, the lowest are the fingerprint.
+func (l layout) told(shardBits uint) id {
+	return 1<<idBits - 1<<(idBits-shardBits) | 1<<l.fingerprintBits() - 1
+}
+
 func (l layout) fingerprint(e entry) uint64 { return uint64(e) >> (l.fingerprintShift() & 63) }
 func (l layout) location(e entry) location {
 	return location(e>>locationShift) & (1<<l.locationBits - 1)
@@ -95,7 +101,7 @@ type index struct {
 	region    *offheap.Region
 	shards    []shard
 	shardBits uint
-	told      id           // the bits of an id that tell one entry from another
+	told      id           // layout.told of its shards
 	allowed   atomic.Int64 // bytes that the tables may take
 	used      atomic.Int64 // bytes that they take
 	stride    uint64       // slots that a shard's table can grow to
@@ -129,7 +135,7 @@ const (
 // 1<<shardBits shards.
 func newIndex(shardBits, locationBits uint, most int64) (*index, error) {
 	x := &index{layout: layout{uint8(locationBits)}, shardBits: shardBits, shards: make([]shard, 1<<shardBits)}
-	x.told = 1<<idBits - 1<<(idBits-shardBits) | 1<<x.fingerprintBits() - 1
+	x.told = x.layout.told(shardBits)
 	x.most.Store(most)
 	each := most >> shardBits / 8
 	if least := int64(leastHomes + shardSlack); each < least {

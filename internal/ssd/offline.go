@@ -64,6 +64,13 @@ func (o *offline) open(name string) (f vfs.File, size int64, err error) {
 	return f, size, nil
 }
 
+func (o *offline) layout() layout { return layout{o.super.locationBits} }
+
+// id is the id that the tier gave a key.
+func (o *offline) id(key []byte) id {
+	return idOf(o.hasher.Hash(key)) & o.layout().told(uint(o.super.shardBits))
+}
+
 func (o *offline) close() error {
 	if o.log == nil {
 		return nil
@@ -380,7 +387,7 @@ func (o *offline) walk(b []byte, serial uint64, tombs map[uint32][]id) (recs []l
 		if l.tombstones {
 			tombs[l.offset] = tombstones(&r)
 		} else {
-			l.id = idOf(o.hasher.Hash(r.key))
+			l.id = o.id(r.key)
 		}
 		recs = append(recs, l)
 		end += int(l.bytes)

@@ -248,11 +248,27 @@ func (t *Tier) entomb(ids []id) bool {
 	for _, x := range ids {
 		list = appendID(list, x)
 	}
-	_, _, ok := t.log.append(0, &rec{flags: flagTombstones, value: list})
+	loc, _, ok := t.log.append(0, &rec{flags: flagTombstones, value: list})
 	if ok {
 		t.count.tombstones.Add(uint64(len(ids)))
+		t.dropBefore(t.log.lsnAt(loc), ids)
 	}
 	return ok
+}
+
+// dropBefore takes out what was appended under ids between the moment when they
+// were dead and their tombstones, at an LSN: a recovery would not find it, and
+// the index agrees with what a recovery finds.
+func (t *Tier) dropBefore(lsn uint64, ids []id) {
+	for _, x := range ids {
+		s := t.index.shardOf(x)
+		s.mu.Lock()
+		if e, ok := s.find(x); ok && !s.grave(e) && t.log.lsnAt(s.location(e)) < lsn {
+			s.remove(x)
+			t.count.evicted.Add(1)
+		}
+		s.mu.Unlock()
+	}
 }
 
 // begun reports whether the last segment has a record.

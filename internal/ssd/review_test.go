@@ -36,7 +36,13 @@ func TestIDsThatTheIndexCannotTell(t *testing.T) {
 	if f, err := h.tier.Get(background, nil, key, a); err == nil {
 		t.Errorf("%q is back", f.Value)
 	}
+	for i := range 20 {
+		h.put(t, h.key(100+i))
+	}
 	h.close(t)
+	if _, problems := verify(t, cfg.FS); len(problems) > 0 {
+		t.Error(problems)
+	}
 	w.close(t)
 }
 
@@ -305,5 +311,30 @@ func TestNoFoldDuringRecovery(t *testing.T) {
 	if n := tier.Stats().Tombstones; n > 0 {
 		t.Errorf("%d tombstones for records that live", n)
 	}
+	w.close(t)
+}
+
+// What comes between the moment when a key was dead and its tombstone is dead
+// now, not only after a kill.
+func TestTombstoneOfWhatCameBack(t *testing.T) {
+	w := newWorld(t, 1)
+	mem := vfs.NewMem()
+	w.reopen(t, testConfig(mem, w))
+	var ids []id
+	for i := range 10 {
+		w.put(t, w.key(i))
+		ids = append(ids, w.tier.id(w.hasher.Hash(w.key(i))))
+	}
+	if !w.tier.entomb(ids[:4]) {
+		t.Fatal("no room for tombstones")
+	}
+	w.put(t, w.key(0)) // behind its tombstone
+	w.written()
+	h := w.heir()
+	h.reopen(t, testConfig(mem.CrashClone(nil, vfs.Kill), h))
+	if here, there := w.tier.Len(), h.tier.Len(); here != 7 || there != 7 {
+		t.Errorf("%d records before a kill, %d after, want 7", here, there)
+	}
+	h.close(t)
 	w.close(t)
 }

@@ -235,7 +235,7 @@ func (v *verifier) record(e segmentEnds, l listed) (wrong string) {
 		return "it is not as long as the list of records says"
 	case l.tombstones != (r.flags&flagTombstones != 0):
 		return "the list of records and the record disagree about tombstones"
-	case !l.tombstones && l.id != idOf(v.hasher.Hash(r.key)):
+	case !l.tombstones && l.id != v.id(r.key):
 		return "the list of records has another key's id"
 	}
 	return ""
@@ -335,8 +335,6 @@ func (v *verifier) wrongEntry(off int64, what string, args ...any) {
 		v.problem(snapshotName, off, "and more entries that are wrong")
 	}
 }
-
-func (v *verifier) layout() layout { return layout{v.super.locationBits} }
 
 func (v *verifier) slotOf(e entry) int {
 	return int(uint64(v.layout().location(e)) << v.super.unitShift >> v.segShift())
