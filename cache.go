@@ -230,10 +230,16 @@ func (c *Cache) deadlineOf(key []byte) (deadline int64, ok bool) {
 // reports false if there is no value. It does not count as a read.
 func (c *Cache) TTL(key []byte) (ttl time.Duration, ok bool) {
 	deadline, ok := c.deadlineOf(key)
-	if !ok || deadline == 0 {
-		return 0, ok
+	return c.timeTo(deadline), ok
+}
+
+// timeTo is how long a value with this deadline has to live, 0 for ever. A value
+// that has just been found has at least a millisecond.
+func (c *Cache) timeTo(deadline int64) time.Duration {
+	if deadline == 0 {
+		return 0
 	}
-	return max(time.Duration(deadline-c.now())*time.Millisecond, time.Millisecond), true
+	return max(time.Duration(deadline-c.now())*time.Millisecond, time.Millisecond)
 }
 
 // Delete removes the value of key. That there was none is no error.

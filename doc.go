@@ -74,6 +74,18 @@
 // seconds, without a read: a goroutine that starts with the first deadline looks
 // for what has expired once a second.
 //
+// # Typed values
+//
+// [Typed] keeps values of any type under keys of any kind, as bytes, with a
+// [Codec]. Several share a Cache, each in a namespace that can be cleared in the
+// time of one Set. Bytes that another codec wrote, or another version of a type,
+// are a miss and a counter, never a wrong value. [SetValue] and [GetValue] keep
+// values of many types under one cache. A [Front] above it keeps a few decoded
+// values, so that the hottest reads neither copy nor decode.
+//
+// There is no second API for asynchronous use: calls that may wait take a
+// context, and return when it ends.
+//
 // # Loading
 //
 // GetOrLoad calls a function for a value that is missing, once for all who ask.

@@ -121,6 +121,11 @@ func TestFrontFollowsWrites(t *testing.T) {
 			if hits := c.Stats().FrontHits; hits < 4 {
 				t.Fatalf("%s: %d front hits, want at least 4: the test shows nothing", name, hits)
 			}
+			for _, typed := range []*firn.Typed[string, string]{front, plain} {
+				if ttl, ok := typed.TTL("k"); !ok || ttl != time.Minute {
+					t.Errorf("%s: TTL %v, %v, want a minute, with a front and without", name, ttl, ok)
+				}
+			}
 			var raw []byte
 			if strings.HasPrefix(name, "Cache.") {
 				raw = rawKey(t, c, "k")
@@ -136,6 +141,9 @@ func TestFrontFollowsWrites(t *testing.T) {
 					}
 					if v != write.want || typed.Has("k") != (write.want != absent) {
 						t.Errorf("%s: typed cache %d finds %q, has %v, want %q", name, i, v, typed.Has("k"), write.want)
+					}
+					if _, ok := typed.TTL("k"); ok != (write.want != absent) {
+						t.Errorf("%s: typed cache %d: TTL says %v, want %q", name, i, ok, write.want)
 					}
 				}
 			}

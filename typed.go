@@ -253,6 +253,21 @@ func (t *Typed[K, V]) Has(key K) bool {
 	return ok
 }
 
+// TTL is how long the value of key has to live, 0 if it never expires. Other than
+// that, it is as Has.
+func (t *Typed[K, V]) TTL(key K) (ttl time.Duration, ok bool) {
+	if e := t.getFront(key); e != nil {
+		return t.c.timeTo(e.deadline), true
+	}
+	s := t.begin()
+	s.k = key
+	if t.encodeKey(s) == nil {
+		ttl, ok = t.c.TTL(s.key)
+	}
+	t.end(s)
+	return ttl, ok
+}
+
 // Set stores a value, with TypedOptions.TTL. When it returns nil, every Get sees
 // the value until it is replaced, deleted, expired or evicted. It fails with the
 // codec's error, with ErrTooLarge and with ErrClosed; the value that was there

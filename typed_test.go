@@ -319,7 +319,26 @@ func TestTypedTTL(t *testing.T) {
 	short.Set("k", 1)
 	short.SetWithTTL("for ever", 1, 0)
 	long.Set("k", 1)
+	clock.Advance(time.Second)
+	for _, x := range []struct {
+		typed *firn.Typed[string, int]
+		key   string
+		want  time.Duration
+		ok    bool
+	}{
+		{short, "k", time.Minute - time.Second, true},
+		{short, "for ever", 0, true},
+		{short, "absent", 0, false},
+		{long, "k", time.Hour - time.Second, true},
+	} {
+		if got, ok := x.typed.TTL(x.key); got != x.want || ok != x.ok {
+			t.Errorf("TTL of %q: %v, %v, want %v, %v", x.key, got, ok, x.want, x.ok)
+		}
+	}
 	clock.Advance(time.Minute)
+	if _, ok := short.TTL("k"); ok {
+		t.Error("an expired value has a TTL")
+	}
 	if short.Has("k") || !short.Has("for ever") || !long.Has("k") {
 		t.Error("after a minute only what was set with that TTL is gone")
 	}
@@ -428,6 +447,7 @@ func TestTypedAllocations(t *testing.T) {
 		"Get of a number":           {func() { numbers.Get(1) }, 0},
 		"Get of nothing":            {func() { numbers.Get(2) }, 0},
 		"Has":                       {func() { numbers.Has(1) }, 0},
+		"TTL":                       {func() { numbers.TTL(1) }, 0},
 		"Set of a number":           {func() { numbers.Set(1, 2) }, 0},
 		"Delete":                    {func() { numbers.Delete(3) }, 0},
 		"GetMulti of numbers":       {func() { numbers.GetMulti(&b, keys) }, 0},

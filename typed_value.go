@@ -76,6 +76,18 @@ func LookupValue[T any](ctx context.Context, c *Cache, key string) (v T, err err
 	return v, nil
 }
 
+// ValueTTL is how long what SetValue stored under key has to live, 0 if it never
+// expires, whatever its type. It reports false if there is nothing. It does not
+// count as a read.
+func ValueTTL(c *Cache, key string) (ttl time.Duration, ok bool) {
+	s := valueScratch.Get().(*scratch[string])
+	defer releaseValue(s)
+	if c.encodeValueKey(s, key) != nil {
+		return 0, false
+	}
+	return c.TTL(s.key)
+}
+
 // DeleteValue removes what SetValue stored under key. That there was nothing is
 // no error.
 func DeleteValue(c *Cache, key string) error {

@@ -163,6 +163,16 @@ func TestValueTTL(t *testing.T) {
 	c := openSmall(t, func(o *firn.Options) { o.Clock, o.TTL = clock.Now, time.Minute })
 	firn.SetValue(c, "a minute", 1)
 	firn.SetValueWithTTL(c, "an hour", 1, time.Hour)
+	firn.SetValueWithTTL(c, "for ever", 1, 0)
+	clock.Advance(time.Second)
+	for key, want := range map[string]time.Duration{"a minute": time.Minute - time.Second, "an hour": time.Hour - time.Second, "for ever": 0} {
+		if got, ok := firn.ValueTTL(c, key); !ok || got != want {
+			t.Errorf("ValueTTL of %q: %v, %v, want %v", key, got, ok, want)
+		}
+	}
+	if ttl, ok := firn.ValueTTL(c, "absent"); ok || ttl != 0 {
+		t.Errorf("ValueTTL of nothing: %v, %v", ttl, ok)
+	}
 	clock.Advance(time.Minute)
 	_, minute := firn.GetValue[int](c, "a minute")
 	_, hour := firn.GetValue[int](c, "an hour")

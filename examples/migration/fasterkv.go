@@ -51,8 +51,8 @@ func insteadOfFasterKvCache(note noter) error {
 		return err
 	}
 
-	load := func(ctx context.Context, key []byte) ([]byte, error) { return []byte("loaded"), nil }
-	value, err := c.GetOrLoad(ctx, nil, []byte("b3"), load)
-	note("get or add", string(value), err)
+	load := func(ctx context.Context, key string) (Book, error) { return Book{Title: "Snow", Pages: 8}, nil }
+	got, err = books.GetOrLoad(ctx, "b3", load)
+	note("get or add", got, err)
 	return c.Close()
 }

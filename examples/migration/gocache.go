@@ -85,6 +85,8 @@ func insteadOfGoCache(note noter) error {
 	note("get", title, ok)
 	_, ok = firn.GetValue[string](c, "absent")
 	note("miss", ok)
+	ttl, ok := firn.ValueTTL(c, "pages")
+	note("expires", ttl <= 10*time.Minute, ok)
 
 	pages, _ := firn.GetValue[int](c, "pages")
 	err = firn.SetValue(c, "pages", pages+1)

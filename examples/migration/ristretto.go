@@ -69,7 +69,8 @@ func insteadOfRistretto(note noter) error {
 	note("get", got, ok)
 	_, ok = books.Get("absent")
 	note("miss", ok)
-	note("time to live", true, books.Has("b2"))
+	ttl, ok := books.TTL("b2")
+	note("time to live", ttl > 0 && ttl <= time.Hour, ok)
 
 	for _, b := range books.All() {
 		note("value", b.Title)
