@@ -14,7 +14,7 @@ race: ## the tests under the race detector, on heap-backed memory
 lint: ## format, vet and linters
 	.ci/run vet lint
 
-fuzz: ## each fuzz target of each module for FUZZTIME, 4s by default
+fuzz: ## each fuzz target of each module for FUZZTIME, 3s by default
 	.ci/run fuzz
 
 replay: ## a generated workload through the cache
