@@ -109,7 +109,10 @@ func (t *Tier) readSpot(ctx context.Context, dst, key []byte, sp *spot) (Found, 
 		return t.accept(dst, key, sp, seg.buf[sp.off:seg.limit()])
 	}
 	buf, view, err := t.fetch(ctx, sp)
-	if err != nil {
+	switch {
+	case errors.Is(err, errCorrupt):
+		return Found{}, t.damaged(sp)
+	case err != nil:
 		return Found{}, t.readFailed(ctx, sp, err)
 	}
 	defer buf.Release()
@@ -180,6 +183,17 @@ func (t *Tier) accept(dst, key []byte, sp *spot, b []byte) (f Found, err error) 
 	return f, nil
 }
 
+// damaged is what a read ends with that found no header of a record. The disk
+// does what it should: it is the record's fault.
+func (t *Tier) damaged(sp *spot) error {
+	t.health.readWell()
+	if !t.still(sp) {
+		return ErrChanged
+	}
+	t.corrupt(sp)
+	return errCorrupt
+}
+
 // over reports whether a deadline has passed, or, if a stale value will do,
 // passed so long ago that none does.
 func (t *Tier) over(deadline int64, stale bool) bool {
@@ -214,7 +228,7 @@ func (t *Tier) corrupt(sp *spot) {
 	s := t.index.shardOf(sp.id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e, ok := s.find(sp.id); ok && s.location(e) == sp.loc {
+	if e, ok := s.find(sp.id); ok && s.location(e) == sp.loc && t.log.lsnAt(sp.loc) == sp.lsn {
 		s.remove(sp.id)
 		if t.recovering.Load() {
 			t.bury(s, sp.id)
