@@ -99,7 +99,7 @@ func (t *Tier) segmentFailed(s *segment, cause error) {
 		t.switchOff(errors.Join(cause, errMostDropped))
 		return
 	}
-	if err := t.journal.commitNow(note{kind: noteDrop, at: s.serial}); err != nil {
+	if err := t.journal.commitNow(dropNote(s.serial, s.prev)); err != nil {
 		t.switchOff(errors.Join(cause, err))
 		return
 	}
@@ -135,14 +135,13 @@ func (t *Tier) forget(slot int) {
 func (t *Tier) switchOff(cause error) {
 	h := &t.health
 	h.mu.Lock()
-	if h.cause != nil || h.stopped || t.state.Load() != on {
+	if h.cause != nil || h.stopped || !t.state.CompareAndSwap(on, off) { // it may be closed
 		h.mu.Unlock()
 		return
 	}
 	h.cause = cause
 	healing := make(chan struct{})
 	h.healing = healing
-	t.state.Store(off)
 	h.mu.Unlock()
 	t.count.switchedOff.Add(1)
 	t.slog.Error("firn: SSD tier is off; RAM goes on alone", "error", cause)

@@ -15,7 +15,7 @@ type noteKind uint8
 const (
 	noteDead  noteKind = 1 + iota // records of id before lsn are dead
 	noteFloor                     // segments before serial are dead
-	noteDrop                      // the segment serial is dead
+	noteDrop                      // the segment serial is dead; id tells how far back the one before it is
 	noteReach                     // the log was written up to lsn: tombstones before it are not repeated here
 	noteTime                      // it was this time, in milliseconds since 1970
 )
@@ -38,7 +38,7 @@ const (
 	// making room in the log must not wait for room in the journal. The last of
 	// them are for what ends a fold, which must not wait for itself.
 	kept = 64
-	last = mostDropped + 2
+	last = mostDropped + 4
 )
 
 func (n note) put(b []byte, logID uint64, generation uint32) {
@@ -100,7 +100,7 @@ func newJournal(file vfs.File, bytes int64, wake func()) *journal {
 // standing is what notes say that must outlive the area which they are in.
 type standing struct {
 	floor, reach, time uint64
-	dropped            []uint64 // serials, none below the floor
+	dropped            []note // none of a segment below the floor
 }
 
 // mostDropped bounds how many segments are dropped one by one.
@@ -115,10 +115,10 @@ func (s *standing) add(n note) {
 	switch n.kind {
 	case noteFloor:
 		s.floor = max(s.floor, n.at)
-		s.dropped = slices.DeleteFunc(s.dropped, func(serial uint64) bool { return serial < s.floor })
+		s.dropped = slices.DeleteFunc(s.dropped, func(d note) bool { return d.at < s.floor })
 	case noteDrop:
-		if n.at >= s.floor && !slices.Contains(s.dropped, n.at) {
-			s.dropped = append(s.dropped, n.at)
+		if n.at >= s.floor && !slices.ContainsFunc(s.dropped, func(d note) bool { return d.at == n.at }) {
+			s.dropped = append(s.dropped, n)
 		}
 	case noteReach:
 		s.reach = max(s.reach, n.at)
@@ -129,10 +129,20 @@ func (s *standing) add(n note) {
 
 func (s *standing) notes() []note {
 	notes := []note{{kind: noteFloor, at: s.floor}, {kind: noteReach, at: s.reach}, {kind: noteTime, at: s.time}}
-	for _, serial := range s.dropped {
-		notes = append(notes, note{kind: noteDrop, at: serial})
-	}
-	return notes
+	return append(notes, s.dropped...)
+}
+
+// dropNote drops a segment. It tells which one was written before, for the
+// segment's own header, which says so, may not be there when that is asked.
+func dropNote(serial, prev uint64) note {
+	return note{kind: noteDrop, id: id(min(serial-prev, 1<<idBits-1)), at: serial}
+}
+
+// prev is the serial of the segment before the one that the note drops, 0 if it
+// was the first; false if that is not known.
+func (n note) prev() (serial uint64, known bool) {
+	back := uint64(n.id)
+	return n.at - back, back > 0 && back <= n.at && back < 1<<idBits-1
 }
 
 // reset begins an empty journal for a new log. Notes of the old one that are
@@ -229,6 +239,7 @@ func (j *journal) commitSome(notes []note, leave int, wait bool) (n int, err err
 		if n.kind == noteDead {
 			j.dead[area] = append(j.dead[area], n.id)
 		}
+		j.standing.add(n) // before it is written: a fold must not miss it
 	}
 	j.mu.Unlock()
 
@@ -240,9 +251,6 @@ func (j *journal) commitSome(notes []note, leave int, wait bool) (n int, err err
 	}
 	if err != nil && j.err == nil && j.logID == logID {
 		j.err = err
-	}
-	for _, n := range notes[:n] {
-		j.standing.add(n)
 	}
 	j.mu.Unlock()
 	return n, err

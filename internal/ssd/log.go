@@ -14,6 +14,7 @@ const leastUnitShift = 3 // records begin at multiples of 8 bytes
 type segment struct {
 	slot   int // where in the file
 	serial uint64
+	prev   uint64 // serial of the one before, as its header says
 	buf    []byte
 	list   []byte // of its records, see parseList
 	count  int
@@ -188,7 +189,7 @@ func (l *log) begin() *segment {
 	if l.closed || l.paused || !l.canOpen() {
 		return nil
 	}
-	s := &segment{slot: l.free[0], serial: l.next, end: segmentHeaderLen}
+	s := &segment{slot: l.free[0], serial: l.next, prev: l.prev, end: segmentHeaderLen}
 	if len(l.bufs) > 0 {
 		s.buf = l.bufs[len(l.bufs)-1]
 		l.bufs = l.bufs[:len(l.bufs)-1]

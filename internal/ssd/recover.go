@@ -51,7 +51,7 @@ func (t *Tier) planRecovery() (ok bool, err error) {
 		t.count.corrupt.Add(1)
 		return false, nil
 	}
-	floor, dropped := t.super.floor, map[uint64]bool{}
+	floor, dropped := t.super.floor, map[uint64]note{}
 	next := t.super.nextSeg
 	for _, n := range notes {
 		switch n.kind {
@@ -61,7 +61,7 @@ func (t *Tier) planRecovery() (ok bool, err error) {
 		case noteFloor:
 			floor = max(floor, n.at)
 		case noteDrop:
-			dropped[n.at] = true
+			dropped[n.at] = n
 			next = max(next, n.at+1)
 		case noteReach:
 			p.reach = max(p.reach, n.at)
@@ -80,11 +80,11 @@ func (t *Tier) planRecovery() (ok bool, err error) {
 		return false, nil
 	}
 	next = max(next, last+unseen)
-	if missing := t.gap(all, max(floor, 1)); missing != 0 {
+	if missing := t.gap(all, dropped, max(floor, 1)); missing != 0 {
 		floor = missing + 1
 	}
 	for _, f := range all {
-		if f.serial >= floor && !dropped[f.serial] {
+		if _, gone := dropped[f.serial]; f.serial >= floor && !gone {
 			p.segments = append(p.segments, f)
 			p.records += f.trailer.count
 		}
@@ -120,8 +120,13 @@ const unseen = 16
 
 // gap is the highest serial of a segment that the journal relied on and that is
 // missing, 0 if none is: what is older could come back to life.
-func (t *Tier) gap(all []found, floor uint64) uint64 {
+func (t *Tier) gap(all []found, dropped map[uint64]note, floor uint64) uint64 {
 	prev := make(map[uint64]uint64, len(all))
+	for serial, n := range dropped {
+		if before, known := n.prev(); known {
+			prev[serial] = before
+		}
+	}
 	for _, f := range all {
 		prev[f.serial] = f.prev
 	}
@@ -269,9 +274,8 @@ func (t *Tier) recover() {
 	for i := range w {
 		w[i] = recoverer{tier: t, part: i}
 	}
-	quit := make(chan struct{})
-	defer close(quit)
-	ahead := t.readAhead(p.segments, quit)
+	ahead, stop := t.readAhead(p.segments)
+	defer stop()
 	for i := range p.segments {
 		if p.asked() {
 			return // still recovering: Close will save no snapshot
@@ -285,6 +289,7 @@ func (t *Tier) recover() {
 				continue
 			}
 			t.slog.Warn("firn: SSD tier: a segment cannot be read; what is older is dropped", "segment", f.serial)
+			stop()
 			t.dropFrom(p.segments[i:])
 			break
 		}
@@ -296,6 +301,7 @@ func (t *Tier) recover() {
 		t.count.recovered.Add(1)
 		if t.index.full() {
 			t.slog.Warn("firn: SSD tier: no memory to index more of the log; what is older is dropped", "segment", f.serial)
+			stop()
 			t.forget(f.slot)
 			t.dropFrom(p.segments[i:])
 			break
@@ -320,10 +326,14 @@ type segmentRead struct {
 	ok    bool
 }
 
-// readAhead reads the lists of segments, in order, while others are applied.
-func (t *Tier) readAhead(segs []found, quit <-chan struct{}) <-chan segmentRead {
+// readAhead reads the lists of segments, in order, while others are applied. When
+// stop returns it does so no more: it may write to the slots of the segments that
+// it reads, which nobody else may have by then.
+func (t *Tier) readAhead(segs []found) (ahead <-chan segmentRead, stop func()) {
 	out := make(chan segmentRead, 1)
+	quit, ended := make(chan struct{}), make(chan struct{})
 	t.running.Go(func() {
+		defer close(ended)
 		for _, f := range segs {
 			r := segmentRead{found: f}
 			r.recs, r.tombs, r.ok = t.segmentRecords(&r.found)
@@ -334,7 +344,10 @@ func (t *Tier) readAhead(segs []found, quit <-chan struct{}) <-chan segmentRead 
 			}
 		}
 	})
-	return out
+	return out, sync.OnceFunc(func() {
+		close(quit)
+		<-ended
+	})
 }
 
 // recoverers is how many goroutines fill the index, each a part of its shards.
@@ -533,7 +546,7 @@ func (t *Tier) sealOnDisk(f *found, b []byte, recs []listed, tombs map[uint32][]
 
 // forgetOnDisk drops one segment, for good.
 func (t *Tier) forgetOnDisk(f found) {
-	if err := t.journal.commitNow(note{kind: noteDrop, at: f.serial}); err != nil {
+	if err := t.journal.commitNow(dropNote(f.serial, f.prev)); err != nil {
 		t.switchOff(err)
 		return
 	}

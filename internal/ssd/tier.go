@@ -532,6 +532,9 @@ func (t *Tier) Clear() error {
 	}
 	t.stopRecovery()
 	if err := t.restart(); err != nil {
+		if t.state.Load() == closed { // Close may have saved what was to be cleared
+			return errClosed
+		}
 		return t.unnoted(err)
 	}
 	return nil
