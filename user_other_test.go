@@ -1,0 +1,17 @@
+//go:build !linux
+
+package firn_test
+
+import (
+	"os"
+	"testing"
+)
+
+// asNobody calls f as a user whom the rights of files concern.
+func asNobody(t *testing.T, f func()) {
+	t.Helper()
+	if os.Geteuid() <= 0 {
+		t.Skip("root, or a system without rights of this kind: it may do what others may not")
+	}
+	f()
+}
