@@ -220,3 +220,34 @@ func (w *world) entryOf(t *testing.T, key []byte) entry {
 	}
 	return sp.entry
 }
+
+// A record that comes while the tombstone of its id is on its way, during a
+// recovery, dies without making room for an older one.
+func TestTombstoneDuringRecovery(t *testing.T) {
+	w := newWorld(t, 1)
+	f := vfs.NewFaulty(vfs.NewMem())
+	w.reopen(t, testConfig(f, w))
+	key := w.key(1)
+	w.put(t, key)
+	w.close(t)
+	if err := f.Remove(snapshotName); err != nil {
+		t.Fatal(err)
+	}
+	tier, err := Open(testConfig(f, w))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.tier = tier
+	reads := f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Block: true})
+	if err := tier.Start(func(int64) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	w.put(t, key)
+	if !tier.entomb([]id{tier.id(w.hasher.Hash(key))}) {
+		t.Fatal("no room")
+	}
+	reads.Remove()
+	w.recovered()
+	w.check(t, 2, false)
+	w.close(t)
+}

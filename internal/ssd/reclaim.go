@@ -264,7 +264,11 @@ func (t *Tier) dropBefore(lsn uint64, ids []id) {
 		s := t.index.shardOf(x)
 		s.mu.Lock()
 		if e, ok := s.find(x); ok && !s.grave(e) && t.log.lsnAt(s.location(e)) < lsn {
-			s.remove(x)
+			if t.recovering.Load() {
+				s.put(s.newGrave(x)) // a recovery must find nothing older in its place
+			} else {
+				s.remove(x)
+			}
 			t.count.evicted.Add(1)
 		}
 		s.mu.Unlock()
