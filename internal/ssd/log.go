@@ -307,17 +307,11 @@ func (l *log) waitRoom(patience time.Duration) bool {
 	if !l.behind.Load() {
 		return true
 	}
-	over := false
-	timer := time.AfterFunc(patience, func() {
-		l.mu.Lock()
-		over = true
-		l.changed.Broadcast()
-		l.mu.Unlock()
-	})
-	defer timer.Stop()
+	until := time.Now().Add(patience)
+	defer l.alarm(patience).Stop()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for l.behind.Load() && !over && !l.closed {
+	for l.behind.Load() && time.Now().Before(until) && !l.closed {
 		l.changed.Wait()
 		l.noteRoom()
 	}
@@ -339,14 +333,9 @@ func (l *log) flushTo(lsn uint64) {
 // flushWithin is flushTo that gives up when nothing is written for patience. It
 // reports whether it did not have to.
 func (l *log) flushWithin(lsn uint64, patience time.Duration) bool {
-	over := false
-	timer := time.AfterFunc(patience, func() {
-		l.mu.Lock()
-		over = true
-		l.changed.Broadcast()
-		l.mu.Unlock()
-	})
-	defer timer.Stop()
+	until := time.Now().Add(patience)
+	alarm := l.alarm(patience)
+	defer alarm.Stop()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.force = max(l.force, lsn)
@@ -356,12 +345,21 @@ func (l *log) flushWithin(lsn uint64, patience time.Duration) bool {
 		case now >= lsn:
 			return true
 		case now != last:
-			last, over = now, false
-			timer.Reset(patience)
-		case over:
+			last, until = now, time.Now().Add(patience)
+			alarm.Reset(patience)
+		case !time.Now().Before(until):
 			return false
 		}
 	}
+}
+
+// alarm wakes those who wait for a change once patience has passed.
+func (l *log) alarm(patience time.Duration) *time.Timer {
+	return time.AfterFunc(patience, func() {
+		l.mu.Lock()
+		l.changed.Broadcast()
+		l.mu.Unlock()
+	})
 }
 
 // tick makes the writer write what the open segment holds.
