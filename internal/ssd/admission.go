@@ -13,12 +13,13 @@ type Admission uint8
 
 // The kinds of admission.
 const (
-	AdmitSeen Admission = iota // read since they were stored, or offered before not long ago
-	AdmitRead                  // read since they were stored
+	AdmitSeen Admission = iota // all until the log has been full; then what was read since it was stored, or offered before not long ago
+	AdmitRead                  // what was read since it was stored
 	AdmitAll                   // all
 )
 
-// admission decides what is worth writing.
+// admission decides what is worth writing. AdmitSeen selects once the log has been
+// full: filling it costs the device one turn, and what is there may be asked for.
 type admission struct {
 	kind  Admission
 	limit *rate.Limiter // nil: none
@@ -40,8 +41,9 @@ func (a *admission) init(cfg *Config) {
 
 func (a *admission) bytes() int64 { return a.seen.bytes() }
 
-// admit decides about a record of so many bytes.
-func (a *admission) admit(hash uint64, bytes int, read bool) bool {
+// admit decides about a record of so many bytes. full says that the log has been
+// full since it was empty.
+func (a *admission) admit(hash uint64, bytes int, read, full bool) bool {
 	if a.all.Load() {
 		return true
 	}
@@ -51,7 +53,7 @@ func (a *admission) admit(hash uint64, bytes int, read bool) bool {
 			return false
 		}
 	case AdmitSeen:
-		if !read && !a.seen.add(hash) {
+		if full && !read && !a.seen.add(hash) {
 			return false
 		}
 	}
@@ -97,7 +99,7 @@ func (s *sketch) add(hash uint64) (known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range s.bits {
-		if s.bits[i][a/64]>>(a%64)&s.bits[i][b/64]>>(b%64)&1 != 0 {
+		if (s.bits[i][a/64]>>(a%64))&(s.bits[i][b/64]>>(b%64))&1 != 0 {
 			return true
 		}
 	}

@@ -29,7 +29,7 @@ func (t *Tier) Demote(hash uint64, key, value []byte, deadline int64, read bool)
 		t.count.clean.Add(1)
 		return true // read from here and not set since: what lies here is the same
 	}
-	if !t.admission.admit(hash, len(key)+len(value), read) {
+	if !t.admission.admit(hash, len(key)+len(value), read, t.log.full.Load()) {
 		t.count.refused.Add(1)
 		return false
 	}

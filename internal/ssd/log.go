@@ -57,6 +57,7 @@ type log struct {
 	paused  bool // nothing is appended
 	closed  bool
 
+	full    atomic.Bool   // it has been, since it was empty: something is reclaimed, or will be
 	behind  atomic.Bool   // the disk is: nothing more can be appended soon
 	tail    atomic.Uint64 // LSN of the next byte
 	flushed atomic.Uint64 // everything before this LSN has been written
@@ -200,8 +201,11 @@ func (l *log) begin() *segment {
 		l.memory = append(l.memory[:i], l.memory[i+1:]...)
 	}
 	l.free = l.free[:copy(l.free, l.free[1:])]
-	if len(l.free) < l.ahead && l.wake != nil {
-		l.wake()
+	if len(l.free) < l.ahead {
+		l.full.Store(true)
+		if l.wake != nil {
+			l.wake()
+		}
 	}
 	l.next++
 	putSegmentHeader(s.buf, l.logID, s.serial, l.prev, l.segBytes())

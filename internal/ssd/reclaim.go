@@ -12,6 +12,7 @@ func (t *Tier) reclaim() bool {
 	if t.state.Load() != on || t.log.freeSlots() >= t.log.ahead && !t.index.full() {
 		return false
 	}
+	t.log.full.Store(true) // also if it is the index that has no room
 	slot, serial, ok := t.log.oldest()
 	if !ok {
 		return false

@@ -104,6 +104,7 @@ func (t *Tier) planRecovery() (ok bool, err error) {
 			l.free = append(l.free, i)
 		}
 	}
+	l.full.Store(len(l.free) <= l.ahead)
 	l.next = max(next, floor, p.reach>>l.segShift+1)
 	if len(p.segments) > 0 {
 		l.prev = p.segments[0].serial

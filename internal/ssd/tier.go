@@ -488,6 +488,7 @@ func (l *log) restart(logID, next uint64) {
 	}
 	l.tail.Store(l.lsn(l.next, 0))
 	l.flushed.Store(l.lsn(l.next, 0))
+	l.full.Store(false)
 	l.paused = false
 	l.noteRoom()
 	l.changed.Broadcast()
