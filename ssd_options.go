@@ -36,7 +36,8 @@ type SSDOptions struct {
 	SegmentBytes int64
 
 	// Admission says which entries are written when they leave RAM. Default:
-	// AdmitSeen.
+	// AdmitSeen, which lets all in until the log has been full, and chooses from
+	// then on, until it is empty again.
 	Admission Admission
 
 	// WriteLimit is the most bytes of entries that are written a second, to save
@@ -73,7 +74,7 @@ type Admission uint8
 
 // The kinds of admission.
 const (
-	AdmitSeen = Admission(ssd.AdmitSeen) // those that were read since they were stored, or offered before not long ago
+	AdmitSeen = Admission(ssd.AdmitSeen) // all until the log has been full; then those that were read since they were stored, or offered before not long ago
 	AdmitRead = Admission(ssd.AdmitRead) // those that were read since they were stored
 	AdmitAll  = Admission(ssd.AdmitAll)  // all
 )

@@ -25,8 +25,8 @@ SSD, what a record costs in both, and what share of the reads each tier can
 answer; and says which budget is too small for what.
 
 The hit ratios are those of a cache that holds what is read most, and in which
-the SSD has a copy of all that RAM holds. Admissions other than all write less
-to the SSD, and may then answer fewer reads.
+the SSD has a copy of all that RAM holds. Admission read, and seen once
+the SSD has been full, write less to it, and may then answer fewer reads.
 
 -hot and -hot-reads spread the reads evenly over the hot entries and evenly
 over the others; -zipf makes the entry of rank k be read in proportion to
