@@ -3,7 +3,6 @@ package ssd
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -16,7 +15,7 @@ import (
 // up; a tier whose disk fails again and again is switched off: RAM goes on
 // alone, and the disk is tried again now and then, with an empty log.
 type health struct {
-	slog   *slog.Logger
+	lines  *lines
 	stuck  atomic.Bool // a write did not come back before Close gave up on it
 	voided atomic.Bool // switched off, and nothing in the files is data any more
 
@@ -53,7 +52,7 @@ func (h *health) log(what string, args ...any) {
 		return
 	}
 	h.lastLog = time.Now()
-	h.slog.Warn("firn: SSD tier: "+what, append(args, "not_logged", h.unlogged)...)
+	h.lines.warn("firn: SSD tier: "+what, append(args, "not_logged", h.unlogged)...)
 	h.unlogged = 0
 }
 
@@ -144,7 +143,7 @@ func (t *Tier) switchOff(cause error) {
 	h.healing = healing
 	h.mu.Unlock()
 	t.count.switchedOff.Add(1)
-	t.slog.Error("firn: SSD tier is off; RAM goes on alone", "error", cause)
+	t.lines.error("firn: SSD tier is off; RAM goes on alone", "error", cause)
 	_ = t.void()
 	t.journal.fail(cause)
 	t.running.Go(func() { t.heal(healing) })
@@ -163,7 +162,7 @@ func (t *Tier) startOff(cause error) error {
 	t.plan = recoveryPlan{}
 	t.recovering.Store(false)
 	h.healing = make(chan struct{})
-	t.slog.Error("firn: SSD tier is off; RAM goes on alone", "error", cause)
+	t.lines.error("firn: SSD tier is off; RAM goes on alone", "error", cause)
 	return nil
 }
 
@@ -229,7 +228,7 @@ func (t *Tier) heal(stop chan struct{}) {
 		t.state.CompareAndSwap(off, on) // it may be closed
 		t.super.Unlock()
 		h.mu.Unlock()
-		t.slog.Info("firn: SSD tier is on again, empty")
+		t.lines.info("firn: SSD tier is on again, empty")
 		return
 	}
 }

@@ -1,6 +1,8 @@
 package ssd
 
 import (
+	"slices"
+
 	"github.com/firncache/firn/internal/aio"
 )
 
@@ -53,12 +55,9 @@ func (t *Tier) yieldSome(slot int, serial uint64, recs []listed, value *[]byte, 
 			spots = append(spots, spot{id: r.id, entry: e, loc: s.location(e), slot: slot, off: int(r.offset), lsn: t.log.lsn(serial, int(r.offset))})
 		}
 	}
-	seg := t.log.pin(slot, serial)
-	if seg != nil {
-		defer t.log.unpin(seg)
-	}
+	copied := t.copies(slot, serial, recs, spots)
 	var reqs []aio.Request
-	if seg == nil {
+	if copied == nil {
 		reqs = make([]aio.Request, len(spots))
 		for i := range spots {
 			reqs[i].Off, reqs[i].N, _ = t.window(&spots[i], int(t.sizeOf(recs, &spots[i])))
@@ -75,8 +74,8 @@ func (t *Tier) yieldSome(slot int, serial uint64, recs []listed, value *[]byte, 
 	for i := range spots {
 		var b []byte
 		switch {
-		case seg != nil:
-			b = seg.buf[spots[i].off:seg.limit()]
+		case copied != nil:
+			b = copied[i]
 		case reqs[i].Err == nil:
 			_, _, skip := t.window(&spots[i], 1)
 			b = reqs[i].Buf.Bytes()[skip:]
@@ -97,6 +96,22 @@ func (t *Tier) yieldSome(slot int, serial uint64, recs []listed, value *[]byte, 
 		}
 	}
 	return true
+}
+
+// copies are the bytes of records in a segment that is in memory, nil if it is
+// not. The segment itself must not be held while the user looks at them.
+func (t *Tier) copies(slot int, serial uint64, recs []listed, spots []spot) [][]byte {
+	seg := t.log.pin(slot, serial)
+	if seg == nil {
+		return nil
+	}
+	defer t.log.unpin(seg)
+	b := make([][]byte, len(spots))
+	for i := range spots {
+		off := spots[i].off
+		b[i] = slices.Clone(seg.buf[off : off+int(t.sizeOf(recs, &spots[i]))])
+	}
+	return b
 }
 
 // sizeOf is the length of a spot's record, as its segment lists it.

@@ -44,7 +44,7 @@ func (t *Tier) planRecovery() (ok bool, err error) {
 	notes, whole, err := t.journal.read(t.super.logID)
 	if err != nil {
 		t.count.readErrors.Add(1)
-		t.slog.Warn("firn: SSD tier: the journal cannot be read", "error", err)
+		t.lines.warn("firn: SSD tier: the journal cannot be read", "error", err)
 		return false, nil
 	}
 	if !whole && t.cfg.Recovery != RecoverAlways {
@@ -134,7 +134,7 @@ func (t *Tier) gap(all []found, dropped map[uint64]note, floor uint64) uint64 {
 	for want := t.plan.reach >> t.log.segShift; want >= floor; {
 		before, ok := prev[want]
 		if !ok {
-			t.slog.Warn("firn: SSD tier: a segment is missing; what is older is dropped", "segment", want)
+			t.lines.warn("firn: SSD tier: a segment is missing; what is older is dropped", "segment", want)
 			return want
 		}
 		want = before
@@ -210,12 +210,12 @@ func (t *Tier) startRecovery() {
 	if p.snapshot != 0 {
 		err := t.loadSnapshot(p.snapshot)
 		if err == nil {
-			t.slog.Info("firn: SSD tier is back", "records", t.index.len(), "from", "snapshot", "took", time.Since(start).Round(time.Millisecond))
+			t.lines.info("firn: SSD tier is back", "records", t.index.len(), "from", "snapshot", "took", time.Since(start).Round(time.Millisecond))
 			*p = recoveryPlan{}
 			t.recovering.Store(false)
 			return
 		}
-		t.slog.Warn("firn: SSD tier: the snapshot cannot be read; the log is", "error", err)
+		t.lines.warn("firn: SSD tier: the snapshot cannot be read; the log is", "error", err)
 		t.index.clear(nil)
 	}
 	p.done, p.stop = make(chan struct{}), make(chan struct{})
@@ -224,7 +224,7 @@ func (t *Tier) startRecovery() {
 		defer t.running.Done()
 		defer close(p.done)
 		t.recover()
-		t.slog.Info("firn: SSD tier is back", "records", t.index.len(), "from", "log", "took", time.Since(start).Round(time.Millisecond))
+		t.lines.info("firn: SSD tier is back", "records", t.index.len(), "from", "log", "took", time.Since(start).Round(time.Millisecond))
 	}()
 }
 
@@ -289,7 +289,7 @@ func (t *Tier) recover() {
 				t.forgetOnDisk(f) // what it says is dead stands in the journal
 				continue
 			}
-			t.slog.Warn("firn: SSD tier: a segment cannot be read; what is older is dropped", "segment", f.serial)
+			t.lines.warn("firn: SSD tier: a segment cannot be read; what is older is dropped", "segment", f.serial)
 			stop()
 			t.dropFrom(p.segments[i:])
 			break
@@ -301,7 +301,7 @@ func (t *Tier) recover() {
 		all.Wait()
 		t.count.recovered.Add(1)
 		if t.index.full() {
-			t.slog.Warn("firn: SSD tier: no memory to index more of the log; what is older is dropped", "segment", f.serial)
+			t.lines.warn("firn: SSD tier: no memory to index more of the log; what is older is dropped", "segment", f.serial)
 			stop()
 			t.forget(f.slot)
 			t.dropFrom(p.segments[i:])

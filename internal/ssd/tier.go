@@ -100,7 +100,7 @@ type Tier struct {
 	index                  *index
 	reader                 *aio.Reader
 	flusher                *flusher
-	slog                   *slog.Logger
+	lines                  lines
 
 	hasher     record.Hasher
 	state      atomic.Int32
@@ -113,6 +113,7 @@ type Tier struct {
 	fixed      int64    // bytes of memory beside the index
 	charge     func(bytes int64) error
 	charging   sync.Mutex
+	growing    atomic.Bool // the index is being given more memory
 	charged    int64
 	plan       recoveryPlan
 
@@ -139,8 +140,8 @@ func Open(cfg Config) (*Tier, error) {
 	if cfg.BootID == nil {
 		cfg.BootID = bootID
 	}
-	t := &Tier{cfg: cfg, slog: cfg.Log, quit: make(chan struct{}), wake: make(chan struct{}, 1)}
-	t.health.slog = cfg.Log
+	t := &Tier{cfg: cfg, quit: make(chan struct{}), wake: make(chan struct{}, 1)}
+	t.lines.logger, t.health.lines = cfg.Log, &t.lines
 	var err error
 	if t.lock, err = cfg.FS.Lock(lockName); err != nil {
 		return nil, err
@@ -407,7 +408,7 @@ func (t *Tier) begin(why string) error {
 		return err
 	}
 	if why != "new" && why != "" {
-		t.slog.Info("firn: SSD tier starts empty", "reason", why)
+		t.lines.info("firn: SSD tier starts empty", "reason", why)
 	}
 	return nil
 }
@@ -636,10 +637,18 @@ func (t *Tier) tidy() {
 		default:
 		}
 	}
-	if more := t.index.wantsMemory(); more > 0 {
-		if t.chargeMemory(more) != nil {
-			t.index.most.Store(t.index.allowed.Load()) // RAM has no more to give
-		}
+	if more := t.index.wantsMemory(); more > 0 && t.growing.CompareAndSwap(false, true) {
+		t.keeping.Go(func() { t.grow(more) })
+	}
+}
+
+// grow gives the index more memory. It has a goroutine of its own: what leaves
+// RAM for it is reported to the user, who may write to the cache, and a write may
+// have to wait for the keeper.
+func (t *Tier) grow(more int64) {
+	defer t.growing.Store(false)
+	if t.chargeMemory(more) != nil {
+		t.index.most.Store(t.index.allowed.Load()) // RAM has no more to give
 	}
 }
 
@@ -677,6 +686,7 @@ func (t *Tier) Close() error {
 		t.index.clear(nil)
 	}
 	_ = t.index.region.Decommit(0, t.index.region.Size())
+	t.lines.wait(t.cfg.Patience)
 	return err
 }
 
@@ -750,7 +760,7 @@ func (t *Tier) saveAll() error {
 	if !t.recovering.Load() && t.index.complete() {
 		id, err := t.saveSnapshot()
 		if err != nil {
-			t.slog.Warn("firn: SSD tier: no snapshot of the index; the next Open reads the log", "error", err)
+			t.lines.warn("firn: SSD tier: no snapshot of the index; the next Open reads the log", "error", err)
 		}
 		s.snapshot = id
 	}
@@ -820,6 +830,7 @@ func (t *Tier) closeFiles() error {
 func (t *Tier) abandon() {
 	_ = t.closeFiles()
 	t.Free()
+	t.lines.wait(t.cfg.Patience)
 }
 
 // background is for what no caller waits for.
