@@ -13,7 +13,7 @@
 //	reclaim.go    the oldest segment makes room
 //	journal.go    what was superseded, before anybody is told that it was
 //	recover.go    the index after a crash; snapshot.go: after Close
-//	health.go     what happens when the disk fails
+//	health.go     what happens when the disk fails; lines.go: what the log is told
 //
 // Beside that, files that no tier has open are looked at in inspect.go and
 // checked in verify.go, both by way of offline.go.
