@@ -253,7 +253,7 @@ func TestFault34Copies(t *testing.T) {
 
 // onFaulty is a cache over a file system that can fail, and n numbered entries
 // in it, most of them below RAM.
-func onFaulty(t *testing.T, n int) (*firn.Cache, *vfs.Faulty, *vfs.Mem) {
+func onFaulty(t testing.TB, n int) (*firn.Cache, *vfs.Faulty, *vfs.Mem) {
 	t.Helper()
 	mem := vfs.NewMem()
 	f := vfs.NewFaulty(mem)
