@@ -25,13 +25,16 @@ type SSDOptions struct {
 	// Bytes is the space that all files may take together, in bytes, at least
 	// MinSSDBytes. It is taken from the file system at Open, but for 1/32 that is
 	// kept for the snapshot that Close writes. Required. An existing log grows
-	// when there is more than before, and is dropped when there is less.
+	// when there is more than before, and is dropped when there is less. Each
+	// segment takes 20 bytes of RAM, all of them at most 1/32 of RAMBytes: with
+	// thousands of times as much SSD as RAM, the log takes less than Bytes.
 	Bytes int64
 
 	// SegmentBytes is the unit in which the log is reclaimed, and about the
 	// longest record that it takes: a power of two from 64 KiB to 64 MiB. Two
 	// segments are kept in RAM. Default: 1/64 of Bytes or 1/32 of RAMBytes,
-	// whichever is less, or what an existing log has. A log with segments of
+	// whichever is less, or twice that for a log of very many; or what an existing
+	// log has. A log with segments of
 	// another size than the one given here is dropped.
 	SegmentBytes int64
 

@@ -46,11 +46,11 @@ type log struct {
 	memory  []*segment // all whose bytes are in memory, oldest first
 	bufs    [][]byte   // free buffers
 	slots   []slot
-	free    []int  // slots that hold nothing of worth
-	next    uint64 // serial of the next segment
-	prev    uint64 // serial of the last one that is not known to have failed; 0: none
-	before  uint64 // the one before that
-	force   uint64 // write at least up to this LSN, full block or not
+	free    []int32 // slots that hold nothing of worth
+	next    uint64  // serial of the next segment
+	prev    uint64  // serial of the last one that is not known to have failed; 0: none
+	before  uint64  // the one before that
+	force   uint64  // write at least up to this LSN, full block or not
 	logID   uint64
 	writing bool // the writer is handing bytes to the file
 	failing int  // how many segments could not be written
@@ -68,10 +68,13 @@ type log struct {
 // slot is a segment's place in the file.
 type slot struct {
 	serial atomic.Uint64 // 0: nothing of worth
-	count  int           // records listed; this and the rest belong to log.mu
 	sealed bool          // its list is on the device
 	bad    bool          // a write to it failed
 }
+
+// slotMemory is what a slot takes in bytes of memory: itself, and its place in
+// the list of free ones.
+const slotMemory = 16 + 4
 
 // Slots are kept free, so that a segment can be opened without waiting, and a
 // burst of writes finds some: one of aheadShare, and leastAhead at least.
@@ -81,7 +84,7 @@ const (
 )
 
 func newLog(segShift, unitShift uint, slots int, bufs [][]byte, now func() int64) *log {
-	l := &log{segShift: segShift, unitShift: unitShift, bufs: bufs, now: now, slots: make([]slot, slots), ahead: max(leastAhead, slots/aheadShare)}
+	l := &log{segShift: segShift, unitShift: unitShift, bufs: bufs, now: now, slots: make([]slot, slots), free: make([]int32, 0, slots), ahead: max(leastAhead, slots/aheadShare)}
 	l.changed.L = &l.mu
 	return l
 }
@@ -190,7 +193,7 @@ func (l *log) begin() *segment {
 	if l.closed || l.paused || !l.canOpen() {
 		return nil
 	}
-	s := &segment{slot: l.free[0], serial: l.next, prev: l.prev, end: segmentHeaderLen}
+	s := &segment{slot: int(l.free[0]), serial: l.next, prev: l.prev, end: segmentHeaderLen}
 	if len(l.bufs) > 0 {
 		s.buf = l.bufs[len(l.bufs)-1]
 		l.bufs = l.bufs[:len(l.bufs)-1]
@@ -211,7 +214,7 @@ func (l *log) begin() *segment {
 	putSegmentHeader(s.buf, l.logID, s.serial, l.prev, l.segBytes())
 	l.before, l.prev = l.prev, s.serial
 	sl := &l.slots[s.slot]
-	sl.count, sl.sealed = 0, false
+	sl.sealed = false
 	sl.serial.Store(s.serial)
 	l.memory = append(l.memory, s)
 	l.open = s
@@ -233,7 +236,6 @@ func (l *log) seal() {
 	t := trailer{count: s.count, listLen: len(s.list), dataEnd: s.end, listCRC: checksum(0, s.list), serial: s.serial, sealedAt: l.now(), tombs: s.tombs}
 	t.put(s.buf[size-trailerLen:], l.logID)
 	s.sealed = true
-	l.slots[s.slot].count = s.count
 	l.sealed = append(l.sealed, s)
 	l.changed.Broadcast()
 }
@@ -279,9 +281,9 @@ func (l *log) release(slot int) {
 	l.mu.Lock()
 	s := &l.slots[slot]
 	s.serial.Store(0)
-	s.sealed, s.count = false, 0
+	s.sealed = false
 	if !s.bad {
-		l.free = append(l.free, slot)
+		l.free = append(l.free, int32(slot))
 	}
 	l.noteRoom()
 	l.changed.Broadcast()

@@ -37,7 +37,7 @@ func Plan(cfg Config) (Geometry, error) {
 	if g.Segments < leastSegments {
 		return g, fmt.Errorf("ssd: %d bytes hold %d segments of %d bytes: want at least %d", cfg.Bytes, g.Segments, g.SegmentBytes, leastSegments)
 	}
-	g.FixedMemory = buffers*g.SegmentBytes + journalMemory(g.JournalBytes) + t.readMemory()
+	g.FixedMemory = buffers*g.SegmentBytes + slotMemory*g.Segments + journalMemory(g.JournalBytes) + t.readMemory()
 	if cfg.Admission == AdmitSeen {
 		g.FixedMemory += 16 * sketchWords(cfg.Memory/sketchShare)
 	}

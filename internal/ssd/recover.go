@@ -97,11 +97,11 @@ func (t *Tier) planRecovery() (ok bool, err error) {
 	for _, f := range p.segments {
 		s := &l.slots[f.slot]
 		s.serial.Store(f.serial)
-		s.count, s.sealed = f.trailer.count, f.sealed
+		s.sealed = f.sealed
 	}
 	for i := range l.slots {
 		if l.slots[i].serial.Load() == 0 {
-			l.free = append(l.free, i)
+			l.free = append(l.free, int32(i))
 		}
 	}
 	l.full.Store(len(l.free) <= l.ahead)
@@ -540,7 +540,7 @@ func (t *Tier) sealOnDisk(f *found, b []byte, recs []listed, tombs map[uint32][]
 	}
 	f.sealed = true
 	t.log.mu.Lock()
-	t.log.slots[f.slot].sealed, t.log.slots[f.slot].count = true, len(recs)
+	t.log.slots[f.slot].sealed = true
 	t.log.mu.Unlock()
 	return true
 }

@@ -249,6 +249,9 @@ func (t *Tier) geometry() superblock {
 	size := t.cfg.SegmentBytes
 	if size == 0 {
 		size = max(floorPow2(min(t.cfg.Bytes/64, t.cfg.Memory/32, maxSegment)), minSegment)
+		for t.cfg.Bytes/size > t.mostSegments() && 2*size <= min(t.cfg.Memory/16, maxSegment) {
+			size *= 2
+		}
 	}
 	journal := max(floorPow2(min(t.cfg.Bytes/256, t.cfg.Memory/16, maxJournal)), minJournal)
 	return t.geometryWith(size, journal)
@@ -263,7 +266,7 @@ func (t *Tier) geometryWith(segBytes, journal int64) superblock {
 		journal: uint64(journal),
 	}
 	rest := t.cfg.Bytes - 2*superSlot - int64(s.journal) - t.cfg.Bytes/snapshotShare
-	s.segments = uint64(max(rest/segBytes, 0))
+	s.segments = uint64(min(max(rest/segBytes, 0), t.mostSegments()))
 	for s.segments*s.segBytes>>s.unitShift >= 1<<mostLocationBits {
 		s.unitShift++
 	}
@@ -275,6 +278,10 @@ func (t *Tier) geometryWith(segBytes, journal int64) superblock {
 	}
 	return s
 }
+
+// mostSegments bounds the memory that slots take: a log on a disk which is that
+// much larger than RAM has fewer than would fit.
+func (t *Tier) mostSegments() int64 { return max(t.cfg.Memory/32/slotMemory, leastSegments) }
 
 // readMemory is what buffers for reads may take.
 func (t *Tier) readMemory() int64 { return min(max(t.cfg.Memory/32, 128<<10), 8<<20) }
@@ -343,7 +350,7 @@ func (t *Tier) allocateMemory() (err error) {
 	}
 	t.index.hungry, t.log.wake = t.poke, t.poke
 	t.admission.init(&t.cfg)
-	t.fixed = buffers*int64(segBytes) + journalMemory(int64(s.journal)) + t.admission.bytes() + t.readMemory()
+	t.fixed = buffers*int64(segBytes) + slotMemory*int64(s.segments) + journalMemory(int64(s.journal)) + t.admission.bytes() + t.readMemory()
 	t.flusher = &flusher{
 		log: t.log, file: t.logFile, block: vfs.Aligned(blockBytes, blockBytes),
 		bytes: func(n int) { t.count.written.Add(uint64(n)) }, fail: t.segmentFailed, well: t.segmentWritten,
@@ -484,8 +491,8 @@ func (l *log) restart(logID, next uint64) {
 	for i := range l.slots {
 		s := &l.slots[i]
 		s.serial.Store(0)
-		s.sealed, s.bad, s.count = false, false, 0
-		l.free = append(l.free, i)
+		s.sealed, s.bad = false, false
+		l.free = append(l.free, int32(i))
 	}
 	l.tail.Store(l.lsn(l.next, 0))
 	l.flushed.Store(l.lsn(l.next, 0))

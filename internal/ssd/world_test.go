@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"maps"
 	"math/rand/v2"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -412,8 +413,12 @@ func TestMemoryOfLargeFiles(t *testing.T) {
 	if err := w.open(cfg); err != nil {
 		t.Fatal(err)
 	}
-	if n := w.tier.Stats().MemoryBytes; n > cfg.Memory/4 {
+	if n := w.tier.Stats().MemoryBytes; n > cfg.Memory/3 {
 		t.Errorf("%d bytes of memory for a RAM budget of %d", n, cfg.Memory)
+	}
+	slots := int64(cap(w.tier.log.slots))*int64(reflect.TypeFor[slot]().Size()) + int64(cap(w.tier.log.free))*int64(reflect.TypeFor[int32]().Size())
+	if n := slotMemory * int64(len(w.tier.log.slots)); slots != n || n > cfg.Memory/32 {
+		t.Errorf("slots take %d bytes of memory: %d are charged, of a RAM budget of %d", slots, n, cfg.Memory)
 	}
 	if err := w.tier.Close(); err != nil {
 		t.Fatal(err)
