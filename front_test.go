@@ -152,6 +152,35 @@ func TestFrontFollowsWrites(t *testing.T) {
 	}
 }
 
+// What RAM has evicted is found in the front as long as it lives: by every call
+// that tells of a value.
+func TestFrontOutlivesEviction(t *testing.T) {
+	clock := &cachetest.Clock{}
+	c := openSmall(t, func(o *firn.Options) { o.Clock, o.TTL = clock.Now, time.Minute })
+	opts := firn.TypedOptions[string, string]{Namespace: "n"}
+	plain := newTyped(t, c, opts)
+	front := newTyped(t, c, withFront(opts))
+	front.Set("k", "v")
+	front.Get("k")
+	for i := 0; plain.Has("k"); i++ {
+		if err := c.SetWithTTL(fmt.Append(nil, i), make([]byte, 1000), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	clock.Advance(time.Second)
+	v, ok := front.Get("k")
+	ttl, alive := front.TTL("k")
+	if !ok || v != "v" || !alive || ttl != time.Minute-time.Second || !front.Has("k") {
+		t.Errorf("Get %q, %v, TTL %v, %v, Has %v", v, ok, ttl, alive, front.Has("k"))
+	}
+	clock.Advance(time.Minute)
+	_, ok = front.Get("k")
+	_, alive = front.TTL("k")
+	if ok || alive || front.Has("k") {
+		t.Errorf("after its time: Get %v, TTL %v, Has %v", ok, alive, front.Has("k"))
+	}
+}
+
 // A load that stores its value does so in the front's sight.
 func TestFrontFollowsLoads(t *testing.T) {
 	clock := &cachetest.Clock{}
@@ -299,11 +328,14 @@ func frontStress(t *testing.T, newFront func() firn.Front[uint64, versioned]) (w
 		s := fmt.Sprintf(format, args...)
 		report.CompareAndSwap(nil, &s)
 	}
+	goOn := func(version uint64) bool { // until readers have come, too
+		return report.Load() == nil && (version <= uint64(rounds) || version <= 1000*uint64(rounds) && c.Stats().FrontHits == 0)
+	}
 	for key := range uint64(keys) {
 		wg.Go(func() {
 			defer done.Add(1)
 			rng := rand.New(rand.NewPCG(1, key))
-			for version := uint64(1); version <= uint64(rounds) && report.Load() == nil; version++ {
+			for version := uint64(1); goOn(version); version++ {
 				typed := []*firn.Typed[uint64, versioned]{front, plain}[rng.IntN(2)]
 				switch {
 				case rng.IntN(8) == 0:

@@ -61,6 +61,22 @@ func TestHardTimeout(t *testing.T) {
 	})
 }
 
+// What a loader returns after the hard timeout is dropped, also if nobody has
+// loaded or written the key since.
+func TestHardTimeoutDropsWhatIsLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := openSmall(t, func(o *firn.Options) { o.Loading.HardTimeout = time.Second })
+		k := []byte("k")
+		if _, err := c.GetOrLoad(t.Context(), nil, k, after(time.Minute, "too late")); !errors.Is(err, firn.ErrLoadTimeout) {
+			t.Error(err)
+		}
+		time.Sleep(time.Hour)
+		if v, ok := c.Get(nil, k); ok {
+			t.Errorf("%q was stored", v)
+		}
+	})
+}
+
 // Close answers those who wait also if the loader does not listen.
 func TestCloseDoesNotWaitForLoaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/firncache/firn"
+	"github.com/firncache/firn/internal/cachetest"
 )
 
 func openSmall(t testing.TB, change ...func(*firn.Options)) *firn.Cache {
@@ -57,6 +58,44 @@ func TestLoadOncePerKey(t *testing.T) {
 			t.Errorf("not stored: %q, %v", v, ok)
 		}
 	})
+}
+
+// However the callers and the end of a load fall together, a key is loaded once,
+// and a value that is due refreshed once: who comes late finds what is there.
+func TestLoadOnceWhenItIsQuick(t *testing.T) {
+	const keys, callers = 3000, 8
+	clock := &cachetest.Clock{}
+	c := openSmall(t, func(o *firn.Options) { o.Clock, o.TTL, o.Loading.RefreshAfter = clock.Now, time.Minute, 30*time.Second })
+	var loads [keys]atomic.Int32
+	call := func() {
+		var wg sync.WaitGroup
+		for range callers {
+			wg.Go(func() {
+				for i := range keys {
+					_, err := c.GetOrLoad(context.Background(), nil, fmt.Append(nil, i), func(context.Context, []byte) ([]byte, error) {
+						loads[i].Add(1)
+						return []byte("v"), nil
+					})
+					if err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+	}
+	for _, what := range []string{"missing", "due"} {
+		call()
+		for c.Stats().LoadsActive > 0 { // refreshes in the background
+			time.Sleep(time.Millisecond)
+		}
+		for i := range keys {
+			if n := loads[i].Swap(0); n != 1 {
+				t.Errorf("key %d, %s: %d loads, want 1", i, what, n)
+			}
+		}
+		clock.Advance(40 * time.Second)
+	}
 }
 
 // A waiter leaves with its own context; the load goes on for the other.

@@ -59,6 +59,31 @@ func TestStaleWhileRevalidate(t *testing.T) {
 	})
 }
 
+// The stale values of a batch are refreshed by one bulk load, behind the caller.
+func TestStaleMulti(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := openSmall(t, func(o *firn.Options) { o.TTL, o.Loading.StaleFor = time.Minute, 30*time.Second })
+		var b firn.Batch
+		get := func(want string, load firn.MultiLoadFunc) {
+			t.Helper()
+			start := time.Now()
+			if err := c.GetOrLoadMulti(t.Context(), &b, keysOf("a b c"), load); err != nil || show(&b) != want || time.Since(start) != 0 {
+				t.Errorf("%q, %v after %v: want %q at once", show(&b), err, time.Since(start), want)
+			}
+			synctest.Wait()
+		}
+		get("1 1 1", afterAll(0, "1"))
+		time.Sleep(time.Minute)
+		c.Set([]byte("b"), []byte("new"))
+		get("1 new 1", afterAll(time.Second, "2"))
+		time.Sleep(time.Second)
+		get("2 new 2", nil)
+		if st := c.Stats(); st.Refreshes != 2 || st.StaleServed != 2 || st.Loads != 5 {
+			t.Errorf("%d refreshes, %d stale values, %d loads: want 2, 2, 5", st.Refreshes, st.StaleServed, st.Loads)
+		}
+	})
+}
+
 // While a value is stale, every write ends it, and wins over its refresh.
 func TestStaleRaces(t *testing.T) {
 	k := []byte("k")

@@ -1,12 +1,17 @@
 package firn_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"testing"
+	"time"
 
 	"github.com/firncache/firn"
+	"github.com/firncache/firn/internal/cachetest"
+	"github.com/firncache/firn/internal/vfs"
 )
 
 // Typed values come back with the SSD tier, and cleared ones do not.
@@ -111,4 +116,204 @@ func TestTypedSurvivesKill(t *testing.T) {
 	}
 	self.Kill()
 	select {}
+}
+
+// openOn opens a cache over a file system, and waits until it has found what is
+// there.
+func openOn(t *testing.T, fs vfs.FS, change ...func(*firn.Options)) *firn.Cache {
+	t.Helper()
+	c := openSmall(t, append(change, func(o *firn.Options) {
+		o.SSD = firn.SSDOptions{Bytes: 64 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll}.On(fs)
+	})...)
+	for c.Stats().SSDToRecover > 0 {
+		time.Sleep(time.Millisecond)
+	}
+	return c
+}
+
+// demote fills RAM until what was there before has gone down and is written.
+func demote(t *testing.T, c *firn.Cache) {
+	t.Helper()
+	for i := range 6_000 {
+		key, value := numbered(i)
+		if err := c.Set(key, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// renamed is a codec under another name.
+type renamed[V any] struct {
+	firn.Codec[V]
+	name string
+}
+
+func (r renamed[V]) Name() string { return r.name }
+
+// What another codec wrote is a miss and a counter, also if it was written by a
+// process before this one and lies on the SSD.
+func TestTypedMismatchOnSSD(t *testing.T) {
+	const n = 100
+	fs := vfs.NewMem()
+	for life, name := range []string{"a/1", "a/2", "b/1"} {
+		c := openOn(t, fs)
+		typed := newTyped(t, c, firn.TypedOptions[int, user]{Namespace: "users", Codec: renamed[user]{firn.JSONCodec[user](), name}})
+		for i := range n {
+			if !typed.Has(i) && life > 0 {
+				t.Errorf("%s: entry %d has not survived: the test shows nothing", name, i)
+			}
+			if u, ok := typed.Get(i); ok {
+				t.Errorf("%s: Get reads %+v, which another codec wrote", name, u)
+			}
+			if typed.Has(i) {
+				t.Errorf("%s: entry %d is there still", name, i)
+			}
+		}
+		if got := c.Stats().Mismatches; life > 0 && got != n {
+			t.Errorf("%s: %d mismatches, want %d", name, got, n)
+		}
+		for i := range n {
+			if err := typed.Set(i, user{ID: userID(i), Name: name}); err != nil {
+				t.Fatal(err)
+			}
+			if u, ok := typed.Get(i); !ok || u.Name != name {
+				t.Errorf("%s: got %+v, %v", name, u, ok)
+			}
+		}
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// The record of a namespace is on the SSD as soon as it is in RAM: a process
+// that is killed later finds it.
+func TestNamespaceIsOnSSD(t *testing.T) {
+	fs := vfs.NewMem()
+	c := openOn(t, fs)
+	typed := newTyped(t, c, firn.TypedOptions[int, int]{Namespace: "n"})
+	for want := range uint64(3) {
+		if got := c.Stats().SSDWrites; got != want+1 {
+			t.Errorf("%d records went to the SSD, want %d", got, want+1)
+		}
+		if err := typed.Clear(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A value that a load has replaced does not come back from the SSD after a
+// crash, and one whose source has none any more neither.
+func TestLoadsEndWhatIsOnSSD(t *testing.T) {
+	ctx := context.Background()
+	for name, load := range map[string]firn.TypedLoadFunc[string, string]{
+		"value":      func(context.Context, string) (string, error) { return "new", nil },
+		"not found":  func(context.Context, string) (string, error) { return "", firn.ErrNotFound },
+		"kept not":   func(ctx context.Context, _ string) (string, error) { return "new", firn.NoStore(ctx) },
+		"remembered": func(context.Context, string) (string, error) { return "", firn.ErrNotFound },
+	} {
+		fs := vfs.NewMem()
+		change := func(o *firn.Options) {
+			if name == "remembered" {
+				o.Loading.NegativeTTL = time.Hour
+			}
+		}
+		c := openOn(t, fs, change)
+		typed := newTyped(t, c, firn.TypedOptions[string, string]{})
+		typed.Set("k", "old")
+		demote(t, c)
+		before := fs.CrashClone(nil, vfs.Kill)
+		if err := typed.Refresh(ctx, "k", load); err != nil && !errors.Is(err, firn.ErrNotFound) {
+			t.Fatal(err)
+		}
+		after := fs.CrashClone(nil, vfs.Kill)
+
+		c = openOn(t, before, change)
+		if v, ok := newTyped(t, c, firn.TypedOptions[string, string]{}).Get("k"); !ok || v != "old" {
+			t.Errorf("%s: a crash before the load leaves %q, %v: the test shows nothing", name, v, ok)
+		}
+		c = openOn(t, after, change)
+		if v, ok := newTyped(t, c, firn.TypedOptions[string, string]{}).Get("k"); ok && v != "new" {
+			t.Errorf("%s: a crash after the load brings %q back", name, v)
+		}
+	}
+}
+
+// Expired typed values are answers also if they lie on the SSD, before a restart
+// and after it; those of a namespace that was cleared are not.
+func TestTypedStaleOnSSD(t *testing.T) {
+	clock := &cachetest.Clock{}
+	fs := vfs.NewMem()
+	change := func(o *firn.Options) {
+		o.Clock, o.TTL, o.Loading = clock.Now, time.Minute, firn.LoadingOptions{StaleFor: 10 * time.Minute, FailSafe: time.Hour}
+	}
+	boom := errors.New("boom")
+	failing := func(context.Context, int) (user, error) { return user{}, boom }
+	expect := func(typed *firn.Typed[int, user], i int, want error) {
+		t.Helper()
+		u, err := typed.GetOrLoad(t.Context(), i, failing)
+		if !errors.Is(err, want) || err == nil && u.ID != userID(i) {
+			t.Errorf("user %d is %+v, %v: want %v", i, u, err, want)
+		}
+	}
+	typedOpts := firn.TypedOptions[int, user]{Namespace: "users"}
+	c := openOn(t, fs, change)
+	users := newTyped(t, c, typedOpts)
+	const n = 10
+	for i := range n {
+		users.Set(i, user{ID: userID(i)})
+	}
+	demote(t, c)
+	clock.Advance(5 * time.Minute)
+	expect(users, 0, nil) // under StaleFor, refreshed in vain
+	if s := c.Stats(); s.StaleServed == 0 || users.Has(0) {
+		t.Errorf("%d stale values, Has says %v", s.StaleServed, users.Has(0))
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c = openOn(t, fs, change)
+	users = newTyped(t, c, typedOpts)
+	clock.Advance(20 * time.Minute)
+	expect(users, 1, nil) // under FailSafe
+	var b firn.TypedBatch[user]
+	err := users.GetOrLoadMulti(t.Context(), &b, []int{2, 3}, func(context.Context, []int) (map[int]user, error) { return nil, boom })
+	for i := range 2 {
+		if u, ok := b.Value(i); err != nil || !ok || u.ID != userID(i+2) {
+			t.Errorf("GetOrLoadMulti: %+v, %v, %v", u, ok, err)
+		}
+	}
+	if got := c.Stats().FailSafes; got != 3 {
+		t.Errorf("%d times fail-safe, want 3", got)
+	}
+	if err := users.Clear(); err != nil {
+		t.Fatal(err)
+	}
+	expect(users, 4, boom)
+	clock.Advance(2 * time.Hour)
+	expect(users, 5, boom)
+}
+
+// A front keeps the deadline of what has come from the SSD.
+func TestFrontOverSSD(t *testing.T) {
+	clock := &cachetest.Clock{}
+	c := openOn(t, vfs.NewMem(), func(o *firn.Options) { o.Clock, o.TTL = clock.Now, time.Minute })
+	typed := newTyped(t, c, withFront(firn.TypedOptions[string, string]{}))
+	typed.Set("k", "v")
+	demote(t, c)
+	for range 3 {
+		if v, ok := typed.Get("k"); !ok || v != "v" {
+			t.Fatalf("got %q, %v", v, ok)
+		}
+	}
+	if s := c.Stats(); s.SSDHits == 0 || s.FrontHits == 0 {
+		t.Errorf("%d hits of the SSD and %d of the front: the test shows nothing", s.SSDHits, s.FrontHits)
+	}
+	if ttl, ok := typed.TTL("k"); !ok || ttl != time.Minute {
+		t.Errorf("TTL %v, %v", ttl, ok)
+	}
+	clock.Advance(time.Minute)
+	if v, ok := typed.Get("k"); ok {
+		t.Errorf("the front has %q after its time", v)
+	}
 }

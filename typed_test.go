@@ -352,6 +352,60 @@ func TestTypedTTL(t *testing.T) {
 	}
 }
 
+// Options.Loading.TTLJitter spreads out what typed caches and SetValue store, each
+// with the TTL that it has, and leaves a TTL of its own alone.
+func TestTypedJitter(t *testing.T) {
+	clock := &cachetest.Clock{}
+	c := openSmall(t, func(o *firn.Options) {
+		o.Clock, o.TTL, o.Loading.TTLJitter = clock.Now, 1000*time.Second, 0.25
+	})
+	typed := newTyped(t, c, firn.TypedOptions[int, int]{})
+	short := newTyped(t, c, firn.TypedOptions[int, int]{Namespace: "short", TTL: 100 * time.Second})
+	ctx := context.Background()
+	load := func(context.Context, int) (int, error) { return 1, nil }
+	typedTTL := func(i int) (time.Duration, bool) { return typed.TTL(i) }
+	shortTTL := func(i int) (time.Duration, bool) { return short.TTL(i) }
+	valueTTL := func(i int) (time.Duration, bool) { return firn.ValueTTL(c, fmt.Sprint(i)) }
+	for name, x := range map[string]struct {
+		store func(i int) error
+		ttl   func(i int) (time.Duration, bool)
+		want  time.Duration
+	}{
+		"Set":                 {func(i int) error { return typed.Set(i, 1) }, typedTTL, 1000 * time.Second},
+		"Set of another TTL":  {func(i int) error { return short.Set(i, 1) }, shortTTL, 100 * time.Second},
+		"GetOrLoad":           {func(i int) error { _, err := typed.GetOrLoad(ctx, i, load); return err }, typedTTL, 1000 * time.Second},
+		"load of another TTL": {func(i int) error { _, err := short.GetOrLoad(ctx, i, load); return err }, shortTTL, 100 * time.Second},
+		"SetValue":            {func(i int) error { return firn.SetValue(c, fmt.Sprint(i), i) }, valueTTL, 1000 * time.Second},
+	} {
+		if err := c.Clear(); err != nil {
+			t.Fatal(err)
+		}
+		const n = 300
+		least, most, different := x.want, time.Duration(0), map[time.Duration]bool{}
+		for i := range n {
+			if err := x.store(i); err != nil {
+				t.Fatal(name, err)
+			}
+			ttl, ok := x.ttl(i)
+			if !ok {
+				t.Fatalf("%s: %d is not there", name, i)
+			}
+			least, most, different[ttl] = min(least, ttl), max(most, ttl), true
+		}
+		// 300 even draws leave the outer tenths empty with a probability of 1e-13.
+		if least < x.want*75/100 || least > x.want*775/1000 || most > x.want || most < x.want*975/1000 || len(different) < n/2 {
+			t.Errorf("%s: %d different TTLs from %v to %v: want them spread from three quarters of %v to all of it", name, len(different), least, most, x.want)
+		}
+	}
+	typed.SetWithTTL(0, 1, 1000*time.Second)
+	firn.SetValueWithTTL(c, "0", 1, 1000*time.Second)
+	for _, ttl := range []func(int) (time.Duration, bool){typedTTL, valueTTL} {
+		if got, _ := ttl(0); got != 1000*time.Second {
+			t.Errorf("a TTL of its own became %v", got)
+		}
+	}
+}
+
 func TestTypedGetMulti(t *testing.T) {
 	c := openSmall(t)
 	typed := newTyped(t, c, firn.TypedOptions[int, string]{})
