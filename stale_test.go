@@ -77,6 +77,7 @@ func TestStaleMulti(t *testing.T) {
 		c.Set([]byte("b"), []byte("new"))
 		get("1 new 1", afterAll(time.Second, "2"))
 		time.Sleep(time.Second)
+		synctest.Wait()
 		get("2 new 2", nil)
 		if st := c.Stats(); st.Refreshes != 2 || st.StaleServed != 2 || st.Loads != 5 {
 			t.Errorf("%d refreshes, %d stale values, %d loads: want 2, 2, 5", st.Refreshes, st.StaleServed, st.Loads)
