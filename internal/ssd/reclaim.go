@@ -100,6 +100,7 @@ func (t *Tier) dropAll(slot int, recs []listed) {
 	keepAll := t.mostlyDead()
 	for i := range recs {
 		r := &recs[i]
+		t.index.prefetch(recs[min(i+prefetchAhead, len(recs)-1)].id)
 		if r.tombstones {
 			continue
 		}
@@ -232,7 +233,8 @@ func (t *Tier) fold() bool {
 // stillDead is what of ids has no later record: the others need no tombstone.
 func (t *Tier) stillDead(ids []id) []id {
 	dead := ids[:0]
-	for _, x := range ids {
+	for i, x := range ids {
+		t.index.prefetch(ids[min(i+prefetchAhead, len(ids)-1)])
 		s := t.index.shardOf(x)
 		s.mu.Lock()
 		if e, ok := s.find(x); !ok || s.grave(e) {
