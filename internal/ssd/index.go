@@ -320,13 +320,13 @@ func (s *shard) spread(homes int) {
 }
 
 // wantsMemory is how much more the tables should be allowed: some, once they have
-// taken three quarters of what they are, and may have more.
+// taken seven eighths of what they are, and may have more.
 func (x *index) wantsMemory() (more int64) {
 	allowed := x.allowed.Load()
-	if x.used.Load() < allowed-allowed/4 {
+	if x.used.Load() < allowed-allowed/8 {
 		return 0
 	}
-	return min(max(allowed/4, x.most.Load()/16), x.most.Load()-allowed)
+	return min(max(allowed/8, x.most.Load()/32), x.most.Load()-allowed)
 }
 
 // full reports whether, since it was last asked, an entry found no room though
