@@ -1,0 +1,172 @@
+package ssd
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/firncache/firn/internal/record"
+	"github.com/firncache/firn/internal/vfs"
+)
+
+// A storm is many goroutines over one tier, each with keys of its own, whose
+// ids may be those of other goroutines' keys.
+type storm struct {
+	w     *world // for its values
+	tier  *Tier
+	hash  record.Hasher
+	acked []atomic.Uint64 // by key: the number of the last acknowledged write
+	hits  atomic.Uint64
+	bad   atomic.Pointer[error]
+}
+
+// owner drives the keys whose numbers are i modulo n, until told to stop.
+func (s *storm) owner(i, n int, seed uint64, seq *atomic.Uint64, stop <-chan struct{}) {
+	rng := rand.New(rand.NewPCG(seed, uint64(i)))
+	above := map[int][]byte{} // what RAM holds
+	for s.bad.Load() == nil {
+		select {
+		case <-stop:
+			return
+		default:
+		}
+		k := rng.IntN(len(s.acked)/n)*n + i
+		key := s.w.key(k)
+		hash := s.hash.Hash(key)
+		switch p := rng.IntN(16); {
+		case p < 5: // set
+			s.tier.Throttle()
+			v := seq.Add(2)
+			above[k] = s.w.bytesOf(key, v, rng.IntN(2000))
+			s.write(k, hash, v)
+		case p < 6: // delete
+			delete(above, k)
+			s.write(k, hash, seq.Add(2)+1)
+		case p < 11:
+			for k, v := range above {
+				key := s.w.key(k)
+				s.tier.Demote(s.hash.Hash(key), key, v, 0, true)
+				delete(above, k)
+				break
+			}
+		default:
+			if above[k] == nil {
+				if f, ok := s.get(k); ok && rng.IntN(2) == 0 && s.tier.Holds(hash, f.Token) {
+					above[k] = f.Value
+				}
+			}
+		}
+	}
+}
+
+func (s *storm) write(k int, hash, seq uint64) {
+	s.tier.Superseded(hash)
+	if s.tier.Commit(hash) == nil {
+		s.acked[k].Store(seq)
+	}
+}
+
+func (s *storm) get(k int) (Found, bool) {
+	key := s.w.key(k)
+	want := s.acked[k].Load()
+	f, err := s.tier.Get(background, nil, key, s.hash.Hash(key))
+	if err != nil {
+		return f, false
+	}
+	seq, err := seqOf(key, f.Value)
+	if err == nil && seq < want {
+		err = fmt.Errorf("stale: version %d, and %d was acknowledged", seq, want)
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", key, err)
+		s.bad.Store(&err)
+	}
+	s.hits.Add(1)
+	return f, true
+}
+
+// Rows 1, 3, 5, 11, 12, 25 and 28 at once: many goroutines write keys whose ids
+// collide, while the log turns, the journal is folded and the disk fails now and
+// then; the process is killed again and again, and serves and writes from the
+// first moment after.
+func TestStormAndKill(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		mask   uint64
+		faulty bool
+	}{{name: "calm"}, {"collisions", 0x1ff << 55, false}, {"faults", 0, true}, {"both", 0x1ff << 55, true}} {
+		t.Run(c.name, func(t *testing.T) {
+			const keys, owners = 1200, 4
+			lives, long := 12, 120*time.Millisecond
+			if testing.Short() {
+				lives, long = 4, 60*time.Millisecond
+			}
+			s := &storm{w: newWorld(t, 1), acked: make([]atomic.Uint64, keys)}
+			var seq atomic.Uint64
+			rng := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
+			files := vfs.NewMem()
+			hits := uint64(0)
+			for life := range lives {
+				f := vfs.NewFaulty(files)
+				cfg := smallConfig(f, s.w)
+				cfg.HashMask, cfg.HealEvery = c.mask, time.Millisecond
+				cfg.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
+				tier, err := Open(cfg)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.tier, s.hash = tier, record.NewHasher(tier.Seed())
+				if c.faulty {
+					f.Inject(vfs.Rule{On: vfs.OpWrite, Name: logName, Probability: .1, Err: syscall.EIO, Partial: -1})
+					f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Probability: .02, Err: syscall.EIO})
+					if life%4 == 3 {
+						f.Inject(vfs.Rule{On: vfs.OpWrite, Name: journalName, Probability: .01, Err: syscall.EIO})
+					}
+				}
+				if err := tier.Start(func(int64) error { return nil }); err != nil {
+					t.Fatal(err)
+				}
+				if life%2 == 1 { // the recovery takes long enough for the journal to turn
+					f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Times: 40, Delay: 3 * time.Millisecond})
+				}
+				stop := make(chan struct{})
+				var all sync.WaitGroup
+				for i := range owners {
+					all.Go(func() { s.owner(i, owners, rng.Uint64(), &seq, stop) })
+				}
+				for k := range keys { // while the log is being read
+					s.get(k)
+				}
+				time.Sleep(time.Duration(rng.Int64N(int64(long))))
+				before := make([]uint64, keys)
+				for k := range before {
+					before[k] = s.acked[k].Load()
+				}
+				files = files.CrashClone(nil, vfs.Kill)
+				close(stop)
+				all.Wait()
+				if err := tier.Close(); err != nil && !c.faulty {
+					t.Error(err)
+				}
+				tier.Free()
+				if bad := s.bad.Load(); bad != nil {
+					t.Fatalf("life %d: %v", life, *bad)
+				}
+				for k := range before { // the rest was never told
+					s.acked[k].Store(before[k])
+				}
+				hits += s.hits.Swap(0)
+			}
+			t.Logf("%d hits in %d lives", hits, lives)
+			if hits == 0 {
+				t.Error("nothing was found")
+			}
+		})
+	}
+}
