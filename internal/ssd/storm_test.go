@@ -137,8 +137,9 @@ func TestStormAndKill(t *testing.T) {
 				}
 				stop := make(chan struct{})
 				var all sync.WaitGroup
+				seed := rng.Uint64()
 				for i := range owners {
-					all.Go(func() { s.owner(i, owners, rng.Uint64(), &seq, stop) })
+					all.Go(func() { s.owner(i, owners, seed, &seq, stop) })
 				}
 				for k := range keys { // while the log is being read
 					s.get(k)
