@@ -3,6 +3,8 @@ package ssd
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
+	"runtime"
 	"sync"
 	"syscall"
 	"testing"
@@ -151,7 +153,7 @@ func TestFault11DroppedStaysDropped(t *testing.T) {
 	w.written()
 	// All is written, and the disk says that it is not.
 	f.Inject(vfs.Rule{On: vfs.OpWrite, Name: logName, Match: func(op vfs.Op) bool { return (op.Off+op.Len)%minSegment == 0 },
-		Hook: func(op vfs.Op) {}, Err: syscall.EIO, Times: 2})
+		Partial: minSegment, Times: 2})
 	for i := 0; w.tier.Stats().Quarantined == 0; i++ {
 		w.put(t, w.key(i%keys))
 	}
@@ -393,4 +395,118 @@ func (w *world) dropEntry(key []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.remove(x)
+}
+
+// Row 2: a log that was closed, and opened again, is not closed any more: when the
+// machine goes down then, nothing of it is believed.
+func TestFault02PowerCutAfterClose(t *testing.T) {
+	const keys = 50
+	w := newWorld(t, 1)
+	mem := vfs.NewMem()
+	w.reopen(t, testConfig(mem, w))
+	for i := range keys {
+		w.put(t, w.key(i))
+	}
+	w.close(t)
+	w.reopen(t, testConfig(mem, w))
+	if w.tier.Len() != keys {
+		t.Fatalf("%d records after Close, want %d", w.tier.Len(), keys)
+	}
+	for i := range keys / 2 {
+		if err := w.set(w.key(i), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lost := mem.CrashClone(rand.New(rand.NewPCG(1, 1)), vfs.PowerCut)
+	w.close(t)
+	h := w.heir()
+	cfg := testConfig(lost, h)
+	cfg.BootID = func() string { return "another boot" }
+	h.reopen(t, cfg)
+	if n := h.tier.Len(); n != 0 {
+		t.Errorf("%d records", n)
+	}
+	h.check(t, keys, false)
+	h.close(t)
+}
+
+// Row 1: in whichever boot of the machine a log is opened, it is warm when its
+// process died in the same.
+func TestFault01KillInALaterBoot(t *testing.T) {
+	const keys = 50
+	w := newWorld(t, 1)
+	mem := vfs.NewMem()
+	w.reopen(t, testConfig(mem, w))
+	for i := range keys {
+		w.put(t, w.key(i))
+	}
+	w.close(t)
+	later := func(fs vfs.FS, w *world) Config {
+		cfg := testConfig(fs, w)
+		cfg.BootID = func() string { return "a later boot" }
+		return cfg
+	}
+	w.reopen(t, later(mem, w))
+	h := w.heir()
+	h.reopen(t, later(mem.CrashClone(nil, vfs.Kill), h))
+	h.check(t, keys, true)
+	h.close(t)
+	w.close(t)
+}
+
+// Rows 3 and 11: a segment is reclaimed, or given up, and the disk has not been
+// told so yet. Until it has been, a write of what was in there needs a note.
+func TestFault03ForgottenWhenTheDiskKnows(t *testing.T) {
+	t.Run("reclaimed", func(t *testing.T) { forgotten(t, func(*vfs.Faulty) {}) })
+	t.Run("given up", func(t *testing.T) {
+		forgotten(t, func(f *vfs.Faulty) {
+			f.Inject(vfs.Rule{On: vfs.OpWrite, Name: logName, Match: func(op vfs.Op) bool { return (op.Off+op.Len)%minSegment == 0 },
+				Partial: minSegment, Times: 2})
+		})
+	})
+}
+
+// forgotten fills a log whose journal is stuck with keys that were not there,
+// until there is something to note, and writes them all.
+func forgotten(t *testing.T, fail func(f *vfs.Faulty)) {
+	w := newWorld(t, 1)
+	mem := vfs.NewMem()
+	f := vfs.NewFaulty(mem)
+	w.reopen(t, smallConfig(f, w))
+	fail(f)
+	stuck := f.Inject(vfs.Rule{On: vfs.OpWrite, Name: journalName, Block: true})
+	keys := 0
+	for ; stuck.Hits() == 0; keys++ {
+		w.next()
+		key := w.key(keys)
+		if !w.tier.Demote(w.hasher.Hash(key), key, w.bytesOf(key, w.seq, 1000), 0, true) {
+			runtime.Gosched() // the disk is behind, or the log is full
+		}
+	}
+	acked, waiting := 0, 0
+	for i := range keys {
+		w.next()
+		key := w.key(i)
+		h := w.hasher.Hash(key)
+		w.tier.Superseded(h)
+		x := w.tier.id(h)
+		if _, missing := w.tier.index.shardOf(x).unnotedOf(x, w.tier.log); missing {
+			waiting++
+			continue
+		}
+		if err := w.tier.Commit(h); err != nil { // it has nothing to wait for
+			t.Fatal(err)
+		}
+		w.acked[string(key)] = w.seq
+		acked++
+	}
+	h := w.heir()
+	h.reopen(t, smallConfig(mem.CrashClone(nil, vfs.Kill), h))
+	h.check(t, keys, true)
+	if waiting == 0 {
+		t.Errorf("%d writes were acknowledged, %d wait for the journal: want some", acked, waiting)
+	}
+	h.close(t)
+	stuck.Remove()
+	w.close(t)
 }
