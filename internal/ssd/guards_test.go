@@ -510,3 +510,42 @@ func forgotten(t *testing.T, fail func(f *vfs.Faulty)) {
 	stuck.Remove()
 	w.close(t)
 }
+
+// Row 13: Close could not sync. What the system has in its memory may not be what
+// was written: it is not believed in the same boot either.
+func TestFault13SyncFailsSameBoot(t *testing.T) {
+	for _, name := range []string{logName, journalName} {
+		w := newWorld(t, 1)
+		f := vfs.NewFaulty(vfs.NewMem())
+		w.reopen(t, testConfig(f, w))
+		w.put(t, w.key(1))
+		f.Inject(vfs.Rule{On: vfs.OpSync, Name: name, Err: syscall.EIO, Times: 1})
+		if err := w.tier.Close(); !errors.Is(err, syscall.EIO) {
+			t.Fatalf("%s: Close: %v", name, err)
+		}
+		w.tier.Free()
+		w.reopen(t, testConfig(f, w))
+		if n := w.tier.Len(); n != 0 {
+			t.Errorf("%s: %d records", name, n)
+		}
+		w.close(t)
+	}
+}
+
+// Row 11: where a write failed, none is tried again.
+func TestFault11SlotNotUsedAgain(t *testing.T) {
+	w := newWorld(t, 1)
+	f := vfs.NewFaulty(vfs.NewMem())
+	w.reopen(t, smallConfig(f, w))
+	bad := f.Inject(vfs.Rule{On: vfs.OpWrite, Name: logName, To: minSegment, Err: syscall.EIO})
+	for i := 0; w.tier.Stats().Reclaimed < 40; i++ { // more than twice round
+		w.put(t, w.key(i))
+	}
+	if n := bad.Hits(); n != 2 {
+		t.Errorf("%d writes to a slot that failed: want one, and another try", n)
+	}
+	if s := w.tier.Stats(); !s.On || s.Quarantined != 1 {
+		t.Errorf("%+v", s)
+	}
+	w.close(t)
+}
