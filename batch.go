@@ -101,9 +101,6 @@ func (c *Cache) SetMulti(keys, values [][]byte) error {
 	var window ram.Window
 	for len(keys) > 0 {
 		n := min(len(keys), ram.BatchWindow)
-		if c.disk != nil {
-			c.disk.tier.Throttle()
-		}
 		c.ram.Prepare(&window, keys[:n])
 		for i, key := range keys[:n] {
 			if c.loading.TTLJitter != 0 {

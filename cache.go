@@ -153,7 +153,6 @@ func (c *Cache) SetWithTTL(key, value []byte, ttl time.Duration) error {
 // setAbove is Set of the RAM tier when another lies below: what is there of the
 // key is dead when this returns.
 func (c *Cache) setAbove(key, value []byte, deadline int64) error {
-	c.disk.tier.Throttle()
 	hash := c.ram.Hash(key)
 	c.disk.tier.Prefetch(hash)
 	if err := c.ram.SetHashed(hash, key, value, deadline); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync/atomic"
+	"time"
 
 	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/ssd"
@@ -21,8 +22,8 @@ type disk struct {
 	misses   atomic.Uint64 // the most that Stats told
 }
 
-// Prefetch, Superseded, Demote and Holds are ram.Below: the RAM tier calls them
-// under the lock that orders the writes of a key.
+// Prefetch, Superseded, Demote, Ready and Holds are ram.Below: the RAM tier calls
+// them, all but Ready under the lock that orders the writes of a key.
 
 func (d *disk) Prefetch(hash uint64) { d.tier.Prefetch(hash) }
 
@@ -33,6 +34,10 @@ func (d *disk) Demote(hash uint64, key, value []byte, deadline int64, read bool)
 		deadline += d.epoch
 	}
 	return d.tier.Demote(hash, key, value, deadline, read)
+}
+
+func (d *disk) Ready(waited time.Duration) (inAll time.Duration, ok bool) {
+	return d.tier.Ready(waited)
 }
 
 func (d *disk) Holds(hash, token uint64) bool {

@@ -1,8 +1,16 @@
 package ram
 
-// Below is the tier underneath, as this one sees it. Its methods are called with
-// a shard's lock held: they must not block on a disk and must not call the tier.
-// They are called from many goroutines at once, for one hash by one at a time.
+import (
+	"errors"
+	"math"
+	"runtime"
+	"time"
+)
+
+// Below is the tier underneath, as this one sees it. Its methods, but for Ready,
+// are called with a shard's lock held: they must not block on a disk and must not
+// call the tier. They are called from many goroutines at once, for one hash by
+// one at a time.
 type Below interface {
 	// Prefetch is a hint that another call with this hash will follow soon. It is
 	// called with a lock held or without.
@@ -22,9 +30,44 @@ type Below interface {
 	// evicted, and Evicted is not told.
 	Demote(hash uint64, key, value []byte, deadline int64, read bool) bool
 
+	// Ready reports whether Demote would take the records of about a segment that
+	// are to leave. If not, it first waits for that: not for long, and less if the
+	// caller has waited already. It returns how long that is by then. It is called
+	// with no shard's lock held and must not call the tier.
+	Ready(waited time.Duration) (inAll time.Duration, ok bool)
+
 	// Holds reports whether there is still below, under this hash, what was read
 	// there as token.
 	Holds(hash, token uint64) bool
+}
+
+// longEnough is what somebody has waited who does not want to.
+const longEnough = math.MaxInt64
+
+// errBusy says that a promotion would make records leave which the tier below
+// cannot take now.
+var errBusy = errors.New("ram: the tier below is busy")
+
+// makeRoom frees about a segment of some shard for a record, once the tier below
+// can take what leaves, or the writer has waited for long enough: then it may be
+// dropped. The error says that the tier below cannot, and that the record, which
+// lives there already, is not worth what would be lost for it. The caller holds
+// no shard's lock.
+func (t *Tier) makeRoom(s *shard, r *newRecord, left *Left) error {
+	if t.below != nil {
+		var ok bool
+		if r.waited, ok = t.below.Ready(r.waited); !ok && r.promoted {
+			return errBusy
+		}
+	}
+	victim := t.richest(s)
+	victim.mu.Lock()
+	freed := victim.reclaim()
+	victim.unlock(left)
+	if !freed { // what there is, others hold for a moment
+		runtime.Gosched()
+	}
+	return nil
 }
 
 // superseded tells the tier below that a Set or Delete has taken effect.
@@ -63,10 +106,11 @@ func (s *shard) demote(hash uint64, r *stored, freq int) bool {
 // here and Below still holds the token: in that case nothing newer was set, or
 // deleted, since. It goes where a new key's would; it supersedes nothing and
 // counts as promoted, not as set. It reports whether the record was stored: one
-// that is too large, or whose deadline and grace have passed, is not.
+// that is too large, or whose deadline and grace have passed, is not, nor one
+// that would make others leave while Below is not Ready.
 func (t *Tier) Promote(hash uint64, key, value []byte, deadline int64, token uint64) bool {
 	r := t.newRecord(hash, key, value, deadline)
-	r.version = wasRead
+	r.version, r.promoted, r.waited = wasRead, true, longEnough
 	if deadline != 0 {
 		t.startJanitor()
 	}

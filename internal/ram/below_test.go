@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/firncache/firn/internal/policy"
 )
@@ -288,6 +289,44 @@ func TestPromote(t *testing.T) {
 	}
 }
 
+// A promotion makes nothing leave that the tier below has no room for; a Set does,
+// after it has waited.
+func TestPromoteYields(t *testing.T) {
+	now := int64(1000)
+	low := newLower()
+	tier := newAbove(t, 64<<10, low, &now)
+	key := []byte("key")
+	hash := tier.Hash(key)
+	low.held[hash] = &lowRecord{key: key, token: 7}
+	low.busy.Store(true)
+	if !tier.Promote(hash, key, []byte("value"), 0, 7) {
+		t.Fatal("not promoted while there is room above")
+	}
+	tier.Delete(key)
+	fill(t, tier, 2000, 100)
+	low.held[hash] = &lowRecord{key: key, token: 7}
+	before := tier.Stats()
+	if before.Demoted == 0 {
+		t.Fatalf("%+v: a Set makes no room", before)
+	}
+	for range 100 {
+		tier.Promote(hash, key, make([]byte, 5000), 0, 7)
+		low.held[hash] = &lowRecord{key: key, token: 7}
+	}
+	if st := tier.Stats(); st.Demoted != before.Demoted || st.Evicted != before.Evicted {
+		t.Errorf("%d records demoted and %d evicted for a promotion while the tier below is busy", st.Demoted-before.Demoted, st.Evicted-before.Evicted)
+	}
+	low.busy.Store(false)
+	tier.Delete(key)
+	low.held[hash] = &lowRecord{key: key, token: 7}
+	if !tier.Promote(hash, key, make([]byte, 5000), 0, 7) || tier.Stats().Demoted == before.Demoted {
+		t.Error("not promoted when it is ready again")
+	}
+	if err := tier.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
 // signal is a lower tier that tells when it is asked what it holds.
 type signal struct {
 	*lower
@@ -295,6 +334,8 @@ type signal struct {
 }
 
 func (s signal) Prefetch(uint64) {}
+
+func (s signal) Ready(waited time.Duration) (time.Duration, bool) { return waited, true }
 
 func (s signal) Holds(hash, token uint64) bool {
 	select {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"sync"
+	"sync/atomic"
+	"time"
 )
 
 // lower is a tier below, reduced to a map: one record for each hash, as a tier
@@ -19,10 +21,11 @@ type lower struct {
 	super func(hash uint64)                         // of every Superseded
 	lost  func(hash uint64, r *lowRecord, own bool) // of a record that is dropped; own: a write of its key did it
 
-	strict   bool   // nobody else uses the tier: above can be relied on
-	keeping  bool   // DemoteAll is under way: what is offered stays above
-	writing  []byte // the key of the write under way
-	accepted uint64 // demotions that were not refused
+	busy     atomic.Bool // it is not Ready
+	strict   bool        // nobody else uses the tier: above can be relied on
+	keeping  bool        // DemoteAll is under way: what is offered stays above
+	writing  []byte      // the key of the write under way
+	accepted uint64      // demotions that were not refused
 }
 
 type lowRecord struct {
@@ -89,6 +92,8 @@ func (l *lower) Demote(hash uint64, key, value []byte, deadline int64, read bool
 }
 
 func (l *lower) Prefetch(uint64) {}
+
+func (l *lower) Ready(waited time.Duration) (time.Duration, bool) { return waited, !l.busy.Load() }
 
 func (l *lower) Holds(hash, token uint64) bool {
 	l.mu.Lock()

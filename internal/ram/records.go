@@ -2,6 +2,7 @@ package ram
 
 import (
 	"sync/atomic"
+	"time"
 
 	"github.com/firncache/firn/internal/offheap"
 	"github.com/firncache/firn/internal/policy"
@@ -20,6 +21,9 @@ type newRecord struct {
 
 	lane   policy.Lane // where the policy puts it, if its key is new
 	placed bool        // whether the policy was asked
+
+	promoted bool          // it lives below
+	waited   time.Duration // how long its writer did for the tier below
 }
 
 func (t *Tier) newRecord(hash uint64, key, value []byte, deadline int64) newRecord {

@@ -2,7 +2,6 @@ package ram
 
 import (
 	"errors"
-	"runtime"
 	"sync/atomic"
 
 	"github.com/firncache/firn/internal/index"
@@ -264,7 +263,11 @@ func (s *shard) takeOut(hash uint64, b *index.Bucket, slot int, r *stored) {
 // for it is added to left. The caller holds no shard's lock.
 func (t *Tier) acquire(s *shard, r *newRecord, n int, left *Left) (got chain, err error) {
 	if n > 2 { // one at a time, lest each waits for what the others gathered
-		t.large.Lock()
+		if r.promoted && !t.large.TryLock() { // a write may be waiting for the disk
+			return got, errBusy
+		} else if !r.promoted {
+			t.large.Lock()
+		}
 		defer t.large.Unlock()
 	}
 	for {
@@ -274,19 +277,14 @@ func (t *Tier) acquire(s *shard, r *newRecord, n int, left *Left) (got chain, er
 			return got, nil
 		case t.closed.Load() || !t.fits(r): // closed, or the budget was lowered meanwhile
 			err = t.refusal()
+		default:
+			err = t.makeRoom(s, r, left)
 		}
 		if err != nil {
 			for got.n > 0 {
 				t.pool.give(got.pop(t.segs))
 			}
 			return got, err
-		}
-		victim := t.richest(s)
-		victim.mu.Lock()
-		freed := victim.reclaim()
-		victim.unlock(left)
-		if !freed { // what there is, others hold for a moment
-			runtime.Gosched()
 		}
 	}
 }

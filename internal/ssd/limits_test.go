@@ -152,7 +152,7 @@ func TestFault30and31Budgets(t *testing.T) {
 				deadline = w.now.Load() + 1
 			}
 			w.tier.Demote(w.tier.hasher.Hash(key), key, v, deadline, true)
-			w.tier.Throttle()
+			w.ready()
 			if s := w.tier.Stats(); s.MemoryBytes > cfg.Memory || s.FileBytes > cfg.Bytes {
 				t.Fatalf("%+v", s)
 			}

@@ -257,6 +257,7 @@ func (l *log) pin(slot int, serial uint64) *segment {
 func (l *log) unpin(s *segment) {
 	l.mu.Lock()
 	if s.pins--; s.pins == 0 && s.done {
+		l.noteRoom()
 		l.changed.Broadcast()
 	}
 	l.mu.Unlock()
@@ -297,11 +298,22 @@ func (l *log) freeSlots() int {
 	return len(l.free)
 }
 
+// A log is behind before it is full, for those who asked whether it is do not
+// append at once. burst is how many bytes it keeps for what several of them do
+// meanwhile, where segments are not too small or too large for that.
+const burst = 128 << 10
+
+// spare is how many bytes of the open segment are left when the log is behind.
+func (l *log) spare() int {
+	size := l.segBytes()
+	return min(max(burst, size/4), size-size/4)
+}
+
 // noteRoom tells whether the log is behind: the open segment is nearly full, and
 // no other can be opened. The caller holds mu.
 func (l *log) noteRoom() {
 	s := l.open
-	behind := !l.canOpen() && (s == nil || s.end > l.segBytes()-l.segBytes()/4)
+	behind := !l.canOpen() && (s == nil || s.end > l.segBytes()-l.spare())
 	if l.behind.Load() != behind {
 		l.behind.Store(behind)
 	}

@@ -184,7 +184,7 @@ func TestFault32AfterClose(t *testing.T) {
 		t.Fatal("something works after Close")
 	}
 	w.tier.Superseded(h)
-	w.tier.Throttle()
+	w.ready()
 	if err := w.tier.Commit(h); err != nil {
 		t.Fatalf("Commit: %v", err)
 	}

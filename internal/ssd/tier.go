@@ -56,6 +56,7 @@ type Config struct {
 
 	BootID    func() string // for tests; nil: the system's
 	Patience  time.Duration // how long Close waits for a disk that does nothing; 0: ten seconds
+	Throttle  time.Duration // how long a write waits for a disk that is behind; 0: a fifth of a second
 	HealEvery time.Duration // first pause before a tier that was switched off is tried again; 0: one second
 	HashMask  uint64        // for tests: bits of the hash that are kept; 0 keeps all
 	Reads     aio.Mode      // with io_uring or without
@@ -136,6 +137,9 @@ func Open(cfg Config) (*Tier, error) {
 	}
 	if cfg.Patience <= 0 {
 		cfg.Patience = 10 * time.Second
+	}
+	if cfg.Throttle <= 0 {
+		cfg.Throttle = 200 * time.Millisecond
 	}
 	if cfg.BootID == nil {
 		cfg.BootID = bootID
@@ -549,23 +553,30 @@ func (t *Tier) Clear() error {
 	return nil
 }
 
-// Throttle lets the goroutine that writes to the cache wait for a disk that is
-// behind, for a moment: otherwise what it makes leave RAM would have to be
-// dropped. It does not wait for a disk that does nothing.
-func (t *Tier) Throttle() {
+// Ready reports whether what is about to leave RAM finds room here. While the
+// disk is behind it first waits for that, as long as Config.Throttle, less what
+// the caller has waited already. It returns how long that is by then. It does not
+// wait for a disk that does nothing. A tier that is off is ready: it will not be
+// more so soon.
+func (t *Tier) Ready(waited time.Duration) (inAll time.Duration, ok bool) {
 	l := t.log
 	if !l.behind.Load() || t.state.Load() != on {
-		return
+		return waited, true
 	}
-	if now := l.flushed.Load(); t.stuckAt.Load() == now+1 {
-		return
-	} else if !l.waitRoom(throttlePatience) {
-		t.stuckAt.CompareAndSwap(t.stuckAt.Load(), now+1)
+	now := l.flushed.Load()
+	if waited >= t.cfg.Throttle || t.stuckAt.Load() == now+1 {
+		return waited, false
 	}
+	began := time.Now()
+	if ok = l.waitRoom(t.cfg.Throttle - waited); !ok {
+		t.stuckAt.Store(now + 1)
+	}
+	return waited + time.Since(began), ok
 }
 
-// throttlePatience is how long a write waits at most.
-const throttlePatience = 200 * time.Millisecond
+// chargePatience is how long each step of what RAM lends to the tier waits for
+// the disk at most.
+const chargePatience = 200 * time.Millisecond
 
 // WaitRoom waits until the log has room. It reports false if the disk does
 // nothing, or the tier is off.
@@ -588,7 +599,7 @@ func (t *Tier) chargeMemory(more int64) error {
 		t.index.allowed.Add(step)
 		more, missing = more-step, 0
 		if t.log.freeSlots() > 0 { // otherwise who calls has to make room first
-			t.log.waitRoom(throttlePatience)
+			t.log.waitRoom(chargePatience)
 		}
 	}
 	return nil

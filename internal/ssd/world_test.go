@@ -112,9 +112,12 @@ func (w *world) next() {
 	w.mu.Unlock()
 }
 
+// ready waits for the tier's being ready, as a write does.
+func (w *world) ready() { _, _ = w.tier.Ready(0) }
+
 // set writes a key. It counts as acknowledged unless Commit fails.
 func (w *world) set(key []byte, deadline int64) error {
-	w.tier.Throttle()
+	w.ready()
 	w.next()
 	w.ram[string(key)] = value{w.bytesOf(key, w.seq, w.rng.IntN(w.most)), deadline}
 	return w.superseded(key, w.seq)
