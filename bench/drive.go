@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -88,8 +89,8 @@ func (d *driver) runSuite(w work) (err error) {
 	}
 	for _, j := range w.jobs {
 		part, log, err := d.runJob(j)
-		if err != nil && kinds[j.Kind].limit != nil {
-			r.Notes = append(r.Notes, fmt.Sprintf("%s of %s with %.0f MiB of memory ended early, with %d figures: %v. A process that needs more than the limit is killed.", j.Kind, j.Rival, float64(kinds[j.Kind].limit(j))/(1<<20), len(part), err))
+		if k := kinds[j.Kind]; err != nil && (k.limit != nil || k.cutOff) {
+			r.Notes = append(r.Notes, j.endedEarly(len(part), err))
 			fmt.Fprintf(d.progress, "%s: %s\n", w.suite, r.Notes[len(r.Notes)-1])
 			err = nil
 		}
@@ -114,6 +115,15 @@ func (d *driver) runSuite(w work) (err error) {
 	return r.Save(d.plan.Out)
 }
 
+// endedEarly says of a job what is missing, and why.
+func (j job) endedEarly(figures int, err error) string {
+	text := fmt.Sprintf("%s (%s) of %s ended early, with %d figures: %v.", j.Kind, j.Param, j.Rival, figures, err)
+	if limit := kinds[j.Kind].limit; limit != nil && limit(j) > 0 {
+		text += fmt.Sprintf(" It had %.0f MiB of memory; a process that needs more than the limit is killed.", float64(limit(j))/(1<<20))
+	}
+	return text
+}
+
 // ofSuite is the command that runs one of the suites that were asked for.
 func ofSuite(command, name string) string {
 	command = strings.Replace(command, "-suite all", "-suite "+name, 1)
@@ -135,6 +145,9 @@ func versionOf(cache string) string {
 	if i := slices.IndexFunc(rivals.All, func(r rivals.Rival) bool { return r.Name == cache }); i >= 0 {
 		return rivals.All[i].Version()
 	}
+	if cache == hybrid.Device {
+		return "–"
+	}
 	if e, err := hybrid.Find(cache); err == nil && e.Module != "" {
 		return rivals.Rival{Module: e.Module}.Version()
 	}
@@ -148,9 +161,15 @@ func (d *driver) runJob(j job) ([]samples.Sample, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	cmd := exec.Command(self, j.args()...)
-	var log bytes.Buffer
 	k := kinds[j.Kind]
+	ctx := context.Background()
+	if k.cutOff {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, j.mostTime())
+		defer cancel()
+	}
+	cmd := exec.CommandContext(ctx, self, j.args()...)
+	var log bytes.Buffer
 	cmd.Stderr = os.Stderr
 	if k.log != "" {
 		cmd.Stderr = &log
@@ -174,6 +193,9 @@ func (d *driver) runJob(j job) ([]samples.Sample, string, error) {
 	all, readErr := d.collect(j, stdout)
 	d.done += j.weight()
 	if err := cmd.Wait(); err != nil {
+		if ctx.Err() != nil {
+			return all, "", fmt.Errorf("cut off after %s", short(j.mostTime()))
+		}
 		return all, "", fmt.Errorf("%w %s", err, lastLine(log.String()))
 	}
 	return all, log.String(), readErr

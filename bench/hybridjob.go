@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/firncache/firn/bench/hybrid"
@@ -65,9 +66,10 @@ func hybridRivals() []string {
 func hybridJobs(p plan, taking []string, add func(job)) error {
 	dir := p.scratch()
 	data := int64(p.Entries) * (hybrid.KeySize + hybrid.ValueSize)
-	if err := checkDisk(p.Out, 3*max(data, slices.Max(p.restartBytes()))); err != nil {
+	if err := checkDisk(p.Out, max(3*data, 2*slices.Max(p.restartBytes()))); err != nil {
 		return err
 	}
+	add(job{Kind: "hybrid-device", Rival: hybrid.Device, Param: param(0, dir)})
 	for _, name := range append([]string{hybrid.Firn}, taking...) {
 		add(job{Kind: "hybrid-load", Rival: name, Param: param(0, dir)})
 		for _, times := range hybridTimes {
@@ -96,20 +98,46 @@ func checkDisk(dir string, need int64) error {
 	return nil
 }
 
-// hybridNotes say how the figures were made.
-func hybridNotes([]samples.Sample) ([]samples.Sample, []string) {
+// hybridNotes say how the figures were made, and add what share of the device's
+// reads firn's are.
+func hybridNotes(all []samples.Sample) ([]samples.Sample, []string) {
 	limit := "Memory was limited by a control group, page cache included, and Go's own memory by GOMEMLIMIT at 4/5 of it."
 	if g, err := hybrid.NewGroup(1 << 30); err != nil {
-		limit = fmt.Sprintf("No control group could be made (%v): memory was limited by GOMEMLIMIT and the stores' own settings, and the page cache was not.", err)
+		limit = fmt.Sprintf("No control group could be made (%v): memory was limited by GOMEMLIMIT and the stores' own settings, and the page cache was not: that favours the stores that use it, which firn does not.", err)
 	} else if err := g.Remove(); err != nil {
 		limit += fmt.Sprintf(" The group could not be removed: %v.", err)
 	}
-	return nil, []string{
-		fmt.Sprintf("Entries of %d + %d bytes that cannot be compressed, loaded in the order of their keys, which is best for trees. %s", hybrid.KeySize, hybrid.ValueSize, limit),
+	notes := []string{
+		fmt.Sprintf("Entries of %d + %d bytes that cannot be compressed, loaded in the order of their keys, which is best for trees. %s What the load left in the page cache is dropped before the first read.", hybrid.KeySize, hybrid.ValueSize, limit),
 		"Bytes read and written are those that the kernel counts for the process. A second after each cell of Sets counts too; what is compacted later does not.",
-		fmt.Sprintf("Restarts: values of %d bytes, warm page cache; the time is until 100 entries spread over all have been found. Kill is kill -9 after one entry in a hundred was overwritten; those are not looked for, since what a cache holds in memory alone may be lost.", restartValueSize),
+		fmt.Sprintf("Restarts: values of %d bytes, warm page cache; restart is until 100 entries spread over all have been found, restart-open until Open returned, restart-recovered, for firn, which serves meanwhile, until its index was whole. Kill is kill -9 after one entry in a hundred was overwritten; those are not looked for, since what a cache holds in memory alone may be lost.", restartValueSize),
 		fmt.Sprintf("FasterKvCache's table: %d keys of %d bytes in 2 MB, half of the operations on 50 of them; each goroutine does 1,000 operations, and all of them are done.", hybrid.FasterKeys, hybrid.FasterValueSize),
+		fmt.Sprintf("Device: random direct reads of %d bytes of a file of up to 2 GiB on the same disk, through the same queue as firn's, without a cache. Of Gets that memory answers the device does not see anything: device-share can be above 100 %%.", hybrid.RawRead),
 	}
+	return deviceShares(all), notes
+}
+
+// deviceShares is firn's rate of Gets of uniform keys in per cent of the device's
+// rate of reads, where both were measured.
+func deviceShares(all []samples.Sample) (shares []samples.Sample) {
+	for _, inFlight := range hybridInFlight {
+		raw := samples.Select(all, samples.Filter{Suite: "hybrid", Name: fmt.Sprintf("device-read/inflight=%d", inFlight), Cache: hybrid.Device})
+		for _, times := range hybridTimes {
+			prefix, suffix := fmt.Sprintf("get/%s/times=%d/", keys.Uniform, times), fmt.Sprintf("/inflight=%d", inFlight)
+			var own []samples.Sample
+			for _, s := range samples.Select(all, samples.Filter{Suite: "hybrid", Cache: hybrid.Firn}) {
+				if strings.HasPrefix(s.Name, prefix) && strings.HasSuffix(s.Name, suffix) {
+					own = append(own, s)
+				}
+			}
+			if len(raw) == 0 || len(own) == 0 {
+				continue
+			}
+			share := 100 * samples.Values(raw).Median / samples.Values(own).Median
+			shares = append(shares, samples.Sample{Suite: "hybrid", Name: fmt.Sprintf("device-share/times=%d/inflight=%d", times, inFlight), Cache: hybrid.Firn, Ops: own[0].Ops, Value: share, Unit: "%"})
+		}
+	}
+	return shares
 }
 
 // hybridClean removes what a run left on the disk.
@@ -170,8 +198,9 @@ func runHybridLoad(j job, out *emitter) error {
 	if err != nil {
 		return err
 	}
+	next := sorted(j.Entries, hybrid.ValueSize) // sorting is no part of the load
 	before, began := hybrid.ReadIO(), time.Now()
-	if err := s.Load(j.Entries, sorted(j.Entries, hybrid.ValueSize)); err != nil {
+	if err := s.Load(j.Entries, next); err != nil {
 		return err
 	}
 	took := time.Since(began)
@@ -179,12 +208,18 @@ func runHybridLoad(j job, out *emitter) error {
 		return err
 	}
 	after := hybrid.ReadIO()
+	if err := os.WriteFile(loadedMark(dir), nil, 0o644); err != nil {
+		return err
+	}
 	out.emit(j.hybridSample(fmt.Sprintf("load/n=%d/value=%d", j.Entries, hybrid.ValueSize), "ns/op", 0, int64(j.Entries), float64(took.Nanoseconds())/float64(j.Entries)))
 	if after.Known {
 		out.emit(j.hybridSample("written/load", "bytes/byte", 0, int64(j.Entries), float64(after.Written-before.Written)/float64(j.hybridData())))
 	}
 	return nil
 }
+
+// loadedMark is the file beside a store that says that all of it was loaded.
+func loadedMark(dir string) string { return dir + ".loaded" }
 
 // sorted is hybrid.Pair in the order of the keys, which trees like best.
 func sorted(n, valueSize int) func(i int) (key, value []byte) {
@@ -214,16 +249,22 @@ func hybridCells(times int64) []hybridCell {
 	if times != fullTimes {
 		return []hybridCell{{"get", 0, []int{8}}, {"mix", 5, []int{8}}}
 	}
-	return []hybridCell{{"get", 0, []int{1, 8, 64}}, {"mix", 5, []int{8}}, {"set", 100, []int{8}}}
+	return []hybridCell{{"get", 0, hybridInFlight}, {"mix", 5, hybridInFlight}, {"set", 100, hybridInFlight}}
 }
+
+// hybridInFlight are the requests in flight that are measured.
+var hybridInFlight = []int{1, 8, 64}
 
 // hybridSlice is the length of one repeat of a cell.
 func (j job) hybridSlice() time.Duration {
 	if j.Small {
 		return 20 * time.Millisecond
 	}
-	return time.Second
+	return 600 * time.Millisecond
 }
+
+// hybridWarm is how long a store is used before it is measured, in each order.
+func (j job) hybridWarm() time.Duration { return 8 * j.hybridSlice() }
 
 func (j job) hybridRepeats() int { return min(j.Repeats, 3) }
 
@@ -240,7 +281,7 @@ func hybridRunGroups(j job) int {
 }
 
 func hybridRunWeight(j job) float64 {
-	return (float64(hybridRunGroups(j)*(j.hybridRepeats()+1)) + 4) * j.hybridSlice().Seconds()
+	return float64(hybridRunGroups(j)*(j.hybridRepeats()+1))/1.5*j.hybridSlice().Seconds() + 2*j.hybridWarm().Seconds()
 }
 
 // runHybridRun measures a filled store under a limit of memory. Param's number
@@ -254,12 +295,19 @@ func runHybridRun(j job, out *emitter) error {
 	if err != nil {
 		return err
 	}
-	s, err := e.Open(hybrid.Config{Dir: filepath.Join(root, j.Rival+"-data"), Memory: storeMemory(hybridMemory(j)), DataBytes: j.hybridData(), Readers: 64})
+	dir := filepath.Join(root, j.Rival+"-data")
+	if _, err := os.Stat(loadedMark(dir)); err != nil {
+		return fmt.Errorf("the store was not loaded: %w", err)
+	}
+	if err := hybrid.DropCache(dir); err != nil {
+		return err
+	}
+	s, err := e.Open(hybrid.Config{Dir: dir, Memory: storeMemory(hybridMemory(j)), DataBytes: j.hybridData(), Readers: 64})
 	if err != nil {
 		return err
 	}
 	for _, order := range []keys.Order{keys.Zipf, keys.Uniform} {
-		warm := hybrid.Work{Order: order, InFlight: 8, Entries: j.Entries, ValueSize: hybrid.ValueSize, Time: 2 * j.hybridSlice()}
+		warm := hybrid.Work{Order: order, InFlight: 8, Entries: j.Entries, ValueSize: hybrid.ValueSize, Time: j.hybridWarm()}
 		if _, err := hybrid.Run(s, warm, 1, false); err != nil {
 			return err
 		}
@@ -314,6 +362,38 @@ func (j job) hybridCell(s hybrid.Store, cell string, w hybrid.Work) ([]samples.S
 	return out, nil
 }
 
+// hybridRawBytes is the size of the file that the device is measured with.
+func (j job) hybridRawBytes() int64 { return min(j.hybridData(), 2<<30) }
+
+func hybridDeviceWeight(j job) float64 {
+	return float64(j.hybridRawBytes())/300e6 + float64(len(hybridInFlight)*j.hybridRepeats())*j.hybridSlice().Seconds()
+}
+
+// runHybridDevice measures the disk itself.
+func runHybridDevice(j job, out *emitter) (err error) {
+	dir, err := freshStore(j, "raw")
+	if err != nil {
+		return err
+	}
+	raw, err := hybrid.OpenRaw(dir, j.hybridRawBytes())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, raw.Close()) }()
+	for _, inFlight := range hybridInFlight {
+		var group []samples.Sample
+		for repeat := range j.hybridRepeats() {
+			ops, took, err := raw.Read(inFlight, j.hybridSlice(), uint64(repeat))
+			if err != nil {
+				return err
+			}
+			group = append(group, j.hybridSample(fmt.Sprintf("device-read/inflight=%d", inFlight), "ns/op", repeat, ops, float64(took.Nanoseconds())/float64(ops)))
+		}
+		out.emit(group...)
+	}
+	return nil
+}
+
 func hybridFasterGroups(job) int { return len(hybrid.FasterOps) * len(hybrid.FasterGoroutines) }
 
 // runHybridFaster repeats FasterKvCache's table.
@@ -356,7 +436,7 @@ func hybridRestartWeight(j job) float64 {
 	if err != nil {
 		return 1
 	}
-	return 1 + float64(size)/150e6
+	return 2 + float64(size)/120e6
 }
 
 // restartJob is j with as many entries as make the size that Param asks for.
@@ -396,13 +476,17 @@ func runHybridRestart(j job, out *emitter) error {
 		if err != nil {
 			return err
 		}
-		s, took, hit, err := firstAnswer(rj, dir)
+		s, again, err := firstAnswer(rj, dir)
 		if err != nil {
 			return fmt.Errorf("open after %s: %w", after, err)
 		}
-		sample := j.hybridSample("restart/"+after+"/"+what, "s", 0, 1, took.Seconds())
-		sample.Hit, sample.Dropped = &hit, int64(float64(restartReads)*(1-hit)+0.5)
+		sample := j.hybridSample("restart/"+after+"/"+what, "s", 0, 1, again.answered.Seconds())
+		sample.Hit, sample.Dropped = &again.hit, int64(float64(restartReads)*(1-again.hit)+0.5)
 		out.emit(sample)
+		out.emit(j.hybridSample("restart-open/"+after+"/"+what, "s", 0, 1, again.opened.Seconds()))
+		if again.recovered > 0 {
+			out.emit(j.hybridSample("restart-recovered/"+after+"/"+what, "s", 0, 1, again.recovered.Seconds()))
+		}
 		if err := s.Close(); err != nil {
 			return err
 		}
@@ -422,24 +506,31 @@ const (
 	restartWait  = 30 * time.Second
 )
 
+// A restart is how long a store took to be there again, from the call of Open.
+type restart struct {
+	opened    time.Duration // until that returned
+	answered  time.Duration // until the sample was found
+	recovered time.Duration // until all was found; 0: opened, or not within restartWait
+	hit       float64       // share of the sample that was found
+}
+
 // firstAnswer opens a store and reads an even sample of the entries, until all
-// were found: a store may answer with misses while it still recovers. It
-// returns how long that took, and the share that was found. Entries that the
-// killed process overwrote are not in the sample: they may be lost with what
-// was only in memory.
-func firstAnswer(j job, dir string) (hybrid.Store, time.Duration, float64, error) {
+// were found: a store may answer with misses while it still recovers. Entries
+// that the killed process overwrote are not in the sample: they may be lost with
+// what was only in memory.
+func firstAnswer(j job, dir string) (s hybrid.Store, r restart, err error) {
 	pair := hybrid.Pair(restartValueSize)
 	began := time.Now()
-	s, err := openRestart(j, dir)
-	if err != nil {
-		return nil, 0, 0, err
+	if s, err = openRestart(j, dir); err != nil {
+		return nil, r, err
 	}
+	r.opened = time.Since(began)
 	hits := 0
 	for i := 0; i < restartReads; {
 		key, _ := pair(overwriteEvery*(i*(j.Entries/overwriteEvery)/restartReads) + 1)
 		_, ok, err := s.Get(nil, key)
 		if err != nil {
-			return s, 0, 0, err
+			return s, r, err
 		}
 		if ok {
 			hits++
@@ -449,7 +540,16 @@ func firstAnswer(j job, dir string) (hybrid.Store, time.Duration, float64, error
 		}
 		i++
 	}
-	return s, time.Since(began), float64(hits) / restartReads, nil
+	r.answered, r.hit = time.Since(began), float64(hits)/restartReads
+	if store, ok := s.(hybrid.Recoverer); ok {
+		for !store.Recovered() && time.Since(began) < restartWait {
+			time.Sleep(time.Millisecond)
+		}
+		if store.Recovered() {
+			r.recovered = time.Since(began)
+		}
+	}
+	return s, r, nil
 }
 
 // runWriter runs the process that writes to the store, and ends it: it closes
@@ -511,6 +611,16 @@ func runHybridWriter(j job, out *emitter) error {
 	if err != nil {
 		return err
 	}
+	// Who started this process ends it by closing its input, also before it is done.
+	var done atomic.Bool
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		if !done.Load() {
+			os.Exit(1)
+		}
+	}()
 	s, err := openRestart(j, dir)
 	if err != nil {
 		return err
@@ -525,11 +635,10 @@ func runHybridWriter(j job, out *emitter) error {
 	if err != nil {
 		return err
 	}
+	done.Store(true)
 	if _, err := out.w.Write([]byte{'\n'}); err != nil {
 		return err
 	}
-	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
-		return err
-	}
+	<-ended
 	return s.Close()
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/firncache/firn/bench/cases"
 	"github.com/firncache/firn/bench/gcload"
@@ -39,6 +40,7 @@ type kind struct {
 	weight func(job) float64 // the seconds it is expected to take
 	memory func(job) int64   // the bytes it is expected to occupy at most; nil: 256 MiB
 	env    func(job) []string
+	cutOff bool                // it ends at mostTime, with a note in place of what is missing
 	limit  func(job) int64     // the bytes of memory that the process is limited to; nil: not limited
 	log    string              // the log's name, if what the child prints on stderr belongs to the results
 	keep   func(string) string // what of it
@@ -54,10 +56,11 @@ var kinds = map[string]kind{
 	"hitratio":       {run: runHitRatio, rivals: hitratio.Names, weight: hitWeight, memory: func(job) int64 { return 2 << 30 }},
 	"bufpool":        {run: runStreams, rivals: all("pools"), groups: func(job) int { return streams.Cells() }, weight: streamsWeight},
 	"case":           {run: runCase, rivals: cases.Names, weight: casesWeight},
-	"hybrid-load":    {run: runHybridLoad, rivals: hybrid.Names, groups: func(job) int { return 2 }, weight: hybridLoadWeight, memory: func(j job) int64 { return 2*loadMemory(j.hybridData()) + 1<<28 }},
-	"hybrid-run":     {run: runHybridRun, rivals: hybrid.Names, groups: hybridRunGroups, weight: hybridRunWeight, limit: hybridMemory, memory: hybridMemory},
-	"hybrid-faster":  {run: runHybridFaster, rivals: hybrid.Names, groups: hybridFasterGroups, weight: func(j job) float64 { return 0.3 * float64(j.Repeats) }},
-	"hybrid-restart": {run: runHybridRestart, rivals: hybrid.Names, groups: func(job) int { return 2 }, weight: hybridRestartWeight, memory: func(job) int64 { return 3 << 30 }},
+	"hybrid-load":    {run: runHybridLoad, rivals: hybrid.Names, cutOff: true, groups: func(job) int { return 2 }, weight: hybridLoadWeight, memory: func(j job) int64 { return 2*loadMemory(j.hybridData()) + 1<<28 }},
+	"hybrid-run":     {run: runHybridRun, rivals: hybrid.Names, cutOff: true, groups: hybridRunGroups, weight: hybridRunWeight, limit: hybridMemory, memory: hybridMemory},
+	"hybrid-faster":  {run: runHybridFaster, rivals: hybrid.Names, cutOff: true, groups: hybridFasterGroups, weight: func(j job) float64 { return 0.3 * float64(j.Repeats) }},
+	"hybrid-restart": {run: runHybridRestart, rivals: hybrid.Names, cutOff: true, groups: func(job) int { return 4 }, weight: hybridRestartWeight, memory: func(job) int64 { return 3 << 30 }},
+	"hybrid-device":  {run: runHybridDevice, rivals: all(hybrid.Device), cutOff: true, groups: func(job) int { return len(hybridInFlight) }, weight: hybridDeviceWeight},
 	"hybrid-writer":  {run: runHybridWriter, rivals: hybrid.Names, weight: hybridRestartWeight},
 	"values":         {run: runValues, groups: func(job) int { return len(valueSizes) }, weight: func(job) float64 { return 0.2 }},
 }
@@ -70,6 +73,12 @@ func (j job) groups() int {
 }
 
 func (j job) weight() float64 { return max(kinds[j.Kind].weight(j), 0.1) }
+
+// mostTime is when a job is cut off: one that takes so much longer than expected
+// must not keep the others waiting. What it has measured by then counts.
+func (j job) mostTime() time.Duration {
+	return time.Minute + time.Duration(3*j.weight()*float64(time.Second))
+}
 
 func (j job) memoryNeeded() int64 {
 	if m := kinds[j.Kind].memory; m != nil {

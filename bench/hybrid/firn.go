@@ -5,7 +5,7 @@ import (
 )
 
 var firnEngine = Engine{
-	Name: Firn, Setup: "RAMBytes 3/4 of the memory, SSD.Bytes 2 × the data, AdmitAll, otherwise defaults",
+	Name: Firn, Setup: "RAMBytes 3/4 of the memory, SSD.Bytes 2 × the data, at most 6 GiB more than it, AdmitAll, otherwise defaults",
 	Open: openFirn,
 }
 
@@ -14,7 +14,7 @@ type firnStore struct{ c *firn.Cache }
 func openFirn(c Config) (Store, error) {
 	cache, err := firn.Open(firn.Options{
 		RAMBytes: c.Memory * 3 / 4,
-		SSD:      firn.SSDOptions{Dir: c.Dir, Bytes: max(2*c.DataBytes, 64<<20), Admission: firn.AdmitAll},
+		SSD:      firn.SSDOptions{Dir: c.Dir, Bytes: max(c.DataBytes+min(c.DataBytes, 6<<30), 64<<20), Admission: firn.AdmitAll},
 	})
 	if err != nil {
 		return nil, err
@@ -38,6 +38,9 @@ func (s firnStore) Load(n int, pair func(int) ([]byte, []byte)) error {
 	}
 	return nil
 }
+
+// Recovered reports whether what the files hold has been found.
+func (s firnStore) Recovered() bool { return s.c.Stats().SSDToRecover == 0 }
 
 func (s firnStore) Flush() error { return nil }
 func (s firnStore) Close() error { return s.c.Close() }

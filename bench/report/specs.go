@@ -39,9 +39,13 @@ var specs = []spec{
 
 	{id: "get", suite: "hybrid", name: regexp.MustCompile(`^(?P<facet>(?:get|mix|set)/(?:zipf|uniform)/times=[0-9.]+)/.*/inflight=(?P<x>\d+)$`), title: "On disk: {facet} the memory", xLabel: "requests in flight", unit: "thousand operations / s", logX: true, logY: true, rate: 1e6, ticks: goroutineTicks, orNothing: true, main: "get/uniform/times=5"},
 	{id: "eight", suite: "hybrid", name: regexp.MustCompile(`^(?P<facet>(?:get|mix|set)/(?:zipf|uniform)/times=[0-9.]+)/.*/inflight=8$`), title: "On disk: {facet} the memory, 8 in flight", unit: "thousand operations / s", rate: 1e6},
+	{id: "device", suite: "hybrid", name: regexp.MustCompile(`^device-read/inflight=(?P<x>\d+)$`), title: "The disk itself: random direct reads of 4 KiB", xLabel: "requests in flight", unit: "thousand reads / s", logX: true, logY: true, rate: 1e6, ticks: goroutineTicks},
+	{id: "share", suite: "hybrid", name: regexp.MustCompile(`^device-share/(?P<facet>times=\d+)/inflight=(?P<x>\d+)$`), title: "Gets of uniform keys, data {facet} the memory, beside reads of the disk itself", xLabel: "requests in flight", unit: "%", logX: true, ticks: goroutineTicks, orNothing: true},
 	{id: "written", suite: "hybrid", name: regexp.MustCompile(`^written/(?P<facet>load|set.*)$`), title: "Bytes written to the device per byte of user data: {facet}", unit: "bytes / byte", logX: true, main: "set/uniform/times=5"},
 	{id: "read", suite: "hybrid", name: regexp.MustCompile(`^read/(?P<facet>get.*)$`), title: "Bytes read from the device per operation: {facet}", unit: "bytes", logX: true},
 	{id: "restart", suite: "hybrid", name: regexp.MustCompile(`^restart/(?P<facet>.*)$`), title: "Until 100 entries have been read after {facet}", unit: "seconds", logX: true},
+	{id: "open", suite: "hybrid", name: regexp.MustCompile(`^restart-open/(?P<facet>.*)$`), title: "Until Open returns after {facet}", unit: "seconds", logX: true},
+	{id: "recovered", suite: "hybrid", name: regexp.MustCompile(`^restart-recovered/(?P<facet>.*)$`), title: "Until the index is whole after {facet}", unit: "seconds", logX: true},
 	{id: "faster", suite: "hybrid", name: regexp.MustCompile(`^faster/(?P<facet>read|write|mixed)/goroutines=(?P<x>\d+)$`), title: "FasterKvCache's table, {facet}: 1,000 keys", xLabel: "goroutines", unit: "µs / 1,000 operations", logX: true, logY: true, ticks: goroutineTicks},
 
 	{id: "readall", suite: "bufpool", name: regexp.MustCompile(`^readall/source=(?P<facet>[a-z]+)/size=(?P<x>\d+)/goroutines=1$`), title: "Reading a stream to its end: {facet}, 1 goroutine", xLabel: "bytes of the stream", unit: "ns / stream", logX: true, logY: true},

@@ -28,6 +28,7 @@ var setups = func() map[string]string {
 	for _, p := range hitratio.Policies {
 		m[p.Name] = "suite hitratio: " + p.Setup
 	}
+	m[hybrid.Device] = "suite hybrid: the disk itself, past all caches, through firn's queue of reads"
 	for _, e := range hybrid.Engines {
 		m[e.Name] = "suite hybrid: " + e.Setup
 	}

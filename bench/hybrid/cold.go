@@ -1,0 +1,24 @@
+package hybrid
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// DropCache writes what the page cache holds of the files in dir to the disk and
+// makes the system forget it, where it can be told to: pages that an earlier
+// process brought there do not count against the memory of the next.
+func DropCache(dir string) error {
+	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		f, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(f.Sync(), forget(f), f.Close())
+	})
+}
