@@ -41,7 +41,7 @@ func (s *storm) owner(i, n int, seed uint64, seq *atomic.Uint64, stop <-chan str
 		hash := s.hash.Hash(key)
 		switch p := rng.IntN(16); {
 		case p < 5: // set
-			s.tier.Throttle()
+			_, _ = s.tier.Ready(0)
 			v := seq.Add(2)
 			above[k] = s.w.bytesOf(key, v, rng.IntN(2000))
 			s.write(k, hash, v)
