@@ -282,15 +282,22 @@ func TestFault10to12RAMServesOn(t *testing.T) {
 	for _, failure := range []error{syscall.EIO, syscall.ENOSPC} {
 		c, f, _ := onFaulty(t, 5000)
 		in := f.Inject(vfs.Rule{On: vfs.OpAny &^ vfs.OpClose, Err: failure})
+		failed := 0 // writes which cannot be made safe
 		for i := range 5000 {
 			key, value := numbered(i)
 			err := c.Set(key, append(value, "new"...))
+			if err != nil {
+				failed++
+			}
 			if v, ok := c.Get(nil, key); !ok || !bytes.HasSuffix(v, []byte("new")) {
 				t.Fatalf("%v: Set %v, Get %q, %v", failure, err, v, ok)
 			}
 		}
 		if s := c.Stats(); s.SSDOn || s.SSDSwitchedOff == 0 {
 			t.Fatalf("%+v", s)
+		}
+		if failed == 0 {
+			t.Errorf("%v: every Set says that nothing older can come back", failure)
 		}
 		in.Remove()
 		for !c.Stats().SSDOn {

@@ -366,14 +366,16 @@ func (l *soakLife) work(k int, clears bool) {
 		switch p := rng.IntN(100); {
 		case p < 40:
 			buf = l.set(rng, i, p < 8, buf)
-		case p < 45:
+		case p < 42:
+			l.setMany(rng, k)
+		case p < 46:
 			l.clearing.RLock()
 			seq := l.seq.Add(1)
 			l.wrote(i, soakWrite{Seq: seq}, l.c.Delete(soakKey(i)))
 			l.clearing.RUnlock()
-		case p < 55:
+		case p < 56:
 			l.getMany(&batch, rng)
-		case p < 56 && k == 0 && n%500 == 0 && clears:
+		case p < 57 && k == 0 && n%500 == 0 && clears:
 			l.clear()
 		default:
 			other := rng.IntN(soakKeys)
@@ -403,6 +405,25 @@ func (l *soakLife) set(rng *rand.Rand, i int, expires bool, buf []byte) []byte {
 	}
 	l.wrote(i, w, err)
 	return buf
+}
+
+// setMany writes some of the keys of worker k in one call.
+func (l *soakLife) setMany(rng *rand.Rand, k int) {
+	l.clearing.RLock()
+	defer l.clearing.RUnlock()
+	first := rng.IntN(soakKeys/soakWorkers-10)*soakWorkers + k
+	var keys, values [][]byte
+	var writes []soakWrite
+	for i := range 10 {
+		w := soakWrite{Seq: l.seq.Add(1)}
+		key := soakKey(first + i*soakWorkers)
+		keys, writes = append(keys, key), append(writes, w)
+		values = append(values, appendSoakValue(nil, key, w.Seq, cachetest.MinValue+rng.IntN(500)))
+	}
+	err := l.c.SetMulti(keys, values)
+	for i, w := range writes {
+		l.wrote(first+i*soakWorkers, w, err)
+	}
 }
 
 func (l *soakLife) wrote(i int, w soakWrite, err error) {
