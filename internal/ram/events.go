@@ -65,14 +65,12 @@ func (s *shard) unlock(left *Left) {
 		e.next, e.to = left.first, s.tier.evicted
 		left.first = e
 	}
-	if cap(s.scratch) > keptScratch {
-		s.scratch = nil // lest each shard keeps one of its largest record, outside the budget
+	if cap(s.scratch) > keptScratch { // lest each shard keeps one of its largest record, outside the budget
+		s.tier.leaveScratch(s.scratch)
+		s.scratch = nil
 	}
 	s.mu.Unlock()
 }
-
-// keptScratch is the most bytes of scratch space that a shard keeps.
-const keptScratch = 16 << 10
 
 // unlockAndReport releases the shard and reports what was noted.
 func (s *shard) unlockAndReport() {

@@ -115,7 +115,15 @@ func (s *shard) part(r *stored, from, n int) []byte {
 	if s.tier.whole(r.off, uint64(from+n)) {
 		return s.tier.region.Bytes(r.off+uint64(from), n)
 	}
-	s.scratch = s.tier.gather(s.scratch[:0], r.off, uint64(from), n)
+	return s.gather(r.off, uint64(from), n)
+}
+
+// gather is Tier.gather into scratch.
+func (s *shard) gather(off, from uint64, n int) []byte {
+	if n > cap(s.scratch) {
+		s.scratch = s.tier.takeScratch(n)
+	}
+	s.scratch = s.tier.gather(s.scratch[:0], off, from, n)
 	return s.scratch
 }
 
@@ -162,8 +170,7 @@ func (s *shard) copyRecord(off uint64, r *stored) {
 		t.region.CopyIn(off, t.region.Bytes(r.off, int(r.size)))
 		return
 	}
-	s.scratch = t.gather(s.scratch[:0], r.off, 0, int(r.size))
-	t.writePieces(off, 0, s.scratch)
+	t.writePieces(off, 0, s.gather(r.off, 0, int(r.size)))
 }
 
 // cursor walks the pieces of a straddling record. It follows links that may be

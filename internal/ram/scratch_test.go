@@ -2,6 +2,7 @@ package ram
 
 import (
 	"encoding/binary"
+	"runtime"
 	"testing"
 )
 
@@ -27,5 +28,35 @@ func TestScratchIsBounded(t *testing.T) {
 		if n := cap(tier.shards[i].scratch); n > keptScratch {
 			t.Errorf("shard %d keeps %d bytes of scratch space, want at most %d", i, n, keptScratch)
 		}
+	}
+}
+
+// What a shard does not keep it leaves for the next: looking at long records in
+// the log does not make garbage of each.
+func TestScratchIsShared(t *testing.T) {
+	low := newLower()
+	demoted := 0
+	low.seen = func(uint64, []byte, bool) { demoted++ }
+	low.admit = func() bool { return false }
+	tier, err := New(Config{Bytes: 4 << 20, Seed: 1, Now: func() int64 { return 1 }, Below: low})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tier.Free()
+	value := make([]byte, 40<<10)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	const n = 300
+	for i := range uint32(n) {
+		if err := tier.Set(binary.LittleEndian.AppendUint32(nil, i), value, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if demoted < n/2 {
+		t.Fatalf("%d records left RAM", demoted)
+	}
+	if each := int(after.TotalAlloc-before.TotalAlloc) / demoted; each > len(value)/2 {
+		t.Errorf("%d bytes were allocated for each record of %d bytes", each, len(value))
 	}
 }

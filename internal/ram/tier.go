@@ -83,6 +83,8 @@ type Tier struct {
 	closed    atomic.Bool
 	ticking   bool
 	janitor   janitor
+
+	spareScratch atomic.Pointer[[]byte] // see takeScratch
 }
 
 // New makes a tier.

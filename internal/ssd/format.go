@@ -5,6 +5,7 @@ import (
 	"errors"
 	"hash/crc32"
 	"math/bits"
+	"slices"
 )
 
 // The numbers in the files are little-endian, checksums are CRC-32C. docs/FORMAT.md
@@ -268,6 +269,7 @@ func parseList(recs []listed, list []byte, t trailer, unitShift uint) ([]listed,
 	if checksum(0, list) != t.listCRC {
 		return recs, errCorrupt
 	}
+	recs = slices.Grow(recs, min(t.count, len(list)/(idLen+1)))
 	at := uint64(segmentHeaderLen)
 	for range t.count {
 		if len(list) < idLen+1 {
