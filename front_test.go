@@ -2,6 +2,7 @@ package firn_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -199,6 +200,33 @@ func TestFrontFollowsLoads(t *testing.T) {
 	}
 	if v, ok := typed.Get("k"); !ok || v != "loaded" {
 		t.Errorf("got %q, %v, want what was loaded", v, ok)
+	}
+}
+
+// So does a load that takes a value away.
+func TestFrontFollowsLoadsThatDelete(t *testing.T) {
+	ctx := context.Background()
+	for name, load := range map[string]firn.TypedLoadFunc[string, string]{
+		"not found": func(context.Context, string) (string, error) { return "", firn.ErrNotFound },
+		"kept not":  func(ctx context.Context, _ string) (string, error) { return "new", firn.NoStore(ctx) },
+	} {
+		c := openSmall(t)
+		typed := newTyped(t, c, withFront(firn.TypedOptions[string, string]{}))
+		typed.Set("k", "old")
+		for range 2 {
+			if v, ok := typed.Get("k"); !ok || v != "old" {
+				t.Fatalf("%s: %q, %v", name, v, ok)
+			}
+		}
+		if c.Stats().FrontHits == 0 {
+			t.Errorf("%s: no front hits: the test shows nothing", name)
+		}
+		if err := typed.Refresh(ctx, "k", load); err != nil && !errors.Is(err, firn.ErrNotFound) {
+			t.Fatal(err)
+		}
+		if v, ok := typed.Get("k"); ok {
+			t.Errorf("%s: the front has %q still", name, v)
+		}
 	}
 }
 

@@ -64,7 +64,7 @@ func TestLoadOncePerKey(t *testing.T) {
 // and a value that is due refreshed no more than once: who comes late finds what
 // is there. (A refresh that would have to wait is left to later callers.)
 func TestLoadOnceWhenItIsQuick(t *testing.T) {
-	const keys, callers = 3000, 8
+	const keys, callers = 1000, 8
 	clock := &cachetest.Clock{}
 	c := openSmall(t, func(o *firn.Options) { o.Clock, o.TTL, o.Loading.RefreshAfter = clock.Now, time.Minute, 30*time.Second })
 	var loads [keys]atomic.Int32
@@ -211,6 +211,40 @@ func TestLoadLosesAgainstWrites(t *testing.T) {
 				<-done
 				if v, ok := c.Get(nil, []byte("k")); !ok || string(v) != want {
 					t.Errorf("afterwards: %q, %v, want %q", v, ok, want)
+				}
+			})
+		})
+	}
+}
+
+// Who asks after a write does not join a load from before it, also if what was
+// written has gone since; and what that load brings is not stored.
+func TestLoadFromBeforeIsNotJoined(t *testing.T) {
+	k := []byte("k")
+	for name, write := range map[string]func(c *firn.Cache) error{
+		"Set":        func(c *firn.Cache) error { return c.Set(k, []byte("set")) },
+		"SetWithTTL": func(c *firn.Cache) error { return c.SetWithTTL(k, []byte("set"), time.Second) },
+		"SetMulti":   func(c *firn.Cache) error { return c.SetMulti([][]byte{k}, [][]byte{[]byte("set")}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := openSmall(t, func(o *firn.Options) { o.TTL = time.Second })
+				go c.GetOrLoad(t.Context(), nil, k, after(time.Minute, "old"))
+				synctest.Wait()
+				if err := write(c); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(10 * time.Second)
+				if c.Has(k) {
+					t.Fatal("it has not expired: the test shows nothing")
+				}
+				if v, err := c.GetOrLoad(t.Context(), nil, k, value("new")); err != nil || string(v) != "new" {
+					t.Errorf("%q, %v: want the value of a new load", v, err)
+				}
+				time.Sleep(50 * time.Second)
+				synctest.Wait()
+				if v, ok := c.Get(nil, k); ok {
+					t.Errorf("the old load has stored %q", v)
 				}
 			})
 		})
