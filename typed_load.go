@@ -32,20 +32,20 @@ func (t *Typed[K, V]) GetOrLoad(ctx context.Context, key K, load TypedLoadFunc[K
 		}
 		return e.value, nil
 	}
-	s := t.begin()
-	defer t.end(s)
-	s.k = key
 	if t.c.disk == nil && t.c.loading.refreshAhead == 0 {
-		if v, err := t.read(noContext, s); err == nil {
+		if v, ok := t.getBytes(key); ok {
 			return v, nil
 		}
 	}
-	return t.load(ctx, s, load)
+	return t.load(ctx, key, load)
 }
 
 // load is the slow path of GetOrLoad: there may be nothing, or something that is
 // to be refreshed.
-func (t *Typed[K, V]) load(ctx context.Context, s *scratch[K], load TypedLoadFunc[K, V]) (v V, err error) {
+func (t *Typed[K, V]) load(ctx context.Context, key K, load TypedLoadFunc[K, V]) (v V, err error) {
+	s := t.begin()
+	defer t.end(s)
+	s.k = key
 	if err = t.encodeKey(s); err != nil {
 		return v, err
 	}
