@@ -26,6 +26,13 @@ import (
 // hybridTimes are how many times the memory the data is.
 var hybridTimes = []int{2, 5, 20}
 
+// At the most times the memory, entries are larger: with small ones, what every
+// store keeps in memory for each would not leave it any for data.
+const (
+	largestTimes     = 20
+	largestValueSize = 1 << 10
+)
+
 // fullTimes is the one that all cells are measured at.
 const fullTimes = 5
 
@@ -69,14 +76,22 @@ func hybridJobs(p plan, taking []string, add func(job)) error {
 	if err := checkDisk(p.Out, max(3*data, 2*slices.Max(p.restartBytes()))); err != nil {
 		return err
 	}
-	add(job{Kind: "hybrid-device", Rival: hybrid.Device, Param: param(0, dir)})
+	add(job{Kind: "hybrid-device", Rival: hybrid.Device, Param: param(0, dir), ValueSize: hybrid.ValueSize})
 	for _, name := range append([]string{hybrid.Firn}, taking...) {
-		add(job{Kind: "hybrid-load", Rival: name, Param: param(0, dir)})
 		for _, times := range hybridTimes {
 			if p.Small && times != fullTimes {
 				continue
 			}
-			add(job{Kind: "hybrid-run", Rival: name, Param: param(int64(times), dir)})
+			j := job{Rival: name, Param: param(int64(times), dir), ValueSize: hybrid.ValueSize}
+			if times == largestTimes { // the same bytes in fewer entries
+				j.ValueSize = largestValueSize
+				j.Entries = int(data / (hybrid.KeySize + largestValueSize))
+			}
+			if j.Kind = "hybrid-load"; times != fullTimes || p.Small { // otherwise the store is there
+				add(j)
+			}
+			j.Kind = "hybrid-run"
+			add(j)
 		}
 		add(job{Kind: "hybrid-faster", Rival: name, Param: param(0, dir)})
 		for _, size := range p.restartBytes() {
@@ -108,7 +123,7 @@ func hybridNotes(all []samples.Sample) ([]samples.Sample, []string) {
 		limit += fmt.Sprintf(" The group could not be removed: %v.", err)
 	}
 	notes := []string{
-		fmt.Sprintf("Entries of %d + %d bytes that cannot be compressed, loaded in the order of their keys, which is best for trees. %s What the load left in the page cache is dropped before the first read.", hybrid.KeySize, hybrid.ValueSize, limit),
+		fmt.Sprintf("Entries of %d + %d bytes (%d at %d times the memory) that cannot be compressed, loaded in the order of their keys, which is best for trees. %s What the load left in the page cache is dropped before the first read.", hybrid.KeySize, hybrid.ValueSize, largestValueSize, largestTimes, limit),
 		"Bytes read and written are those that the kernel counts for the process. A second after each cell of Sets counts too; what is compacted later does not.",
 		fmt.Sprintf("Restarts: values of %d bytes, warm page cache; restart is until 100 entries spread over all have been found, restart-open until Open returned, restart-recovered, for firn, which serves meanwhile, until its index was whole. Kill is kill -9 after one entry in a hundred was overwritten; those are not looked for, since what a cache holds in memory alone may be lost.", restartValueSize),
 		fmt.Sprintf("FasterKvCache's table: %d keys of %d bytes in 2 MB, half of the operations on 50 of them; each goroutine does 1,000 operations, and all of them are done.", hybrid.FasterKeys, hybrid.FasterValueSize),
@@ -144,16 +159,30 @@ func deviceShares(all []samples.Sample) (shares []samples.Sample) {
 func hybridClean(p plan) error { return os.RemoveAll(p.scratch()) }
 
 // hybridData is the bytes of keys and values.
-func (j job) hybridData() int64 { return int64(j.Entries) * (hybrid.KeySize + hybrid.ValueSize) }
+func (j job) hybridData() int64 { return int64(j.Entries) * int64(hybrid.KeySize+j.ValueSize) }
 
 // hybridMemory is the limit of a job's process, in bytes; 0: none.
 func hybridMemory(j job) int64 {
-	const least = 96 << 20 // for the program itself
 	times, _, err := j.hybridParam()
 	if err != nil || j.Kind != "hybrid-run" {
 		return 0
 	}
-	return max(j.hybridData()/times, least)
+	return limitAt(j.hybridData(), times)
+}
+
+// limitAt is the limit at so many times the memory.
+func limitAt(data, times int64) int64 {
+	const least = 96 << 20 // for the program itself
+	return max(data/times, least)
+}
+
+// hybridLeast is the least limit that the store which a job loads is run with.
+func hybridLeast(j job) int64 {
+	times, _, err := j.hybridParam()
+	if err != nil || times < 1 {
+		return 0
+	}
+	return limitAt(j.hybridData(), max(times, fullTimes))
 }
 
 // storeMemory is what of a process's memory its store is told to use: the
@@ -182,7 +211,7 @@ func (j job) hybridSample(name, unit string, repeat int, ops int64, value float6
 	return samples.Sample{Suite: j.Suite, Name: name, Cache: j.Rival, Repeat: repeat, Ops: max(ops, 1), Value: value, Unit: unit}
 }
 
-func hybridLoadWeight(j job) float64 { return float64(j.Entries) * 4e-6 }
+func hybridLoadWeight(j job) float64 { return 3 + float64(j.hybridData())/120e6 }
 
 // runHybridLoad fills a store, in the order of the keys.
 func runHybridLoad(j job, out *emitter) error {
@@ -194,11 +223,11 @@ func runHybridLoad(j job, out *emitter) error {
 	if err != nil {
 		return err
 	}
-	s, err := e.Open(hybrid.Config{Dir: dir, Memory: loadMemory(j.hybridData()), DataBytes: j.hybridData(), Readers: 1})
+	s, err := e.Open(hybrid.Config{Dir: dir, Memory: loadMemory(j.hybridData()), Least: storeMemory(hybridLeast(j)), DataBytes: j.hybridData(), Readers: 1})
 	if err != nil {
 		return err
 	}
-	next := sorted(j.Entries, hybrid.ValueSize) // sorting is no part of the load
+	next := sorted(j.Entries, j.ValueSize) // sorting is no part of the load
 	before, began := hybrid.ReadIO(), time.Now()
 	if err := s.Load(j.Entries, next); err != nil {
 		return err
@@ -211,9 +240,9 @@ func runHybridLoad(j job, out *emitter) error {
 	if err := os.WriteFile(loadedMark(dir), nil, 0o644); err != nil {
 		return err
 	}
-	out.emit(j.hybridSample(fmt.Sprintf("load/n=%d/value=%d", j.Entries, hybrid.ValueSize), "ns/op", 0, int64(j.Entries), float64(took.Nanoseconds())/float64(j.Entries)))
+	out.emit(j.hybridSample(fmt.Sprintf("load/n=%d/value=%d", j.Entries, j.ValueSize), "ns/op", 0, int64(j.Entries), float64(took.Nanoseconds())/float64(j.Entries)))
 	if after.Known {
-		out.emit(j.hybridSample("written/load", "bytes/byte", 0, int64(j.Entries), float64(after.Written-before.Written)/float64(j.hybridData())))
+		out.emit(j.hybridSample(fmt.Sprintf("written/load/value=%d", j.ValueSize), "bytes/byte", 0, int64(j.Entries), float64(after.Written-before.Written)/float64(j.hybridData())))
 	}
 	return nil
 }
@@ -260,7 +289,7 @@ func (j job) hybridSlice() time.Duration {
 	if j.Small {
 		return 20 * time.Millisecond
 	}
-	return 600 * time.Millisecond
+	return 500 * time.Millisecond
 }
 
 // hybridWarm is how long a store is used before it is measured, in each order.
@@ -307,15 +336,18 @@ func runHybridRun(j job, out *emitter) error {
 		return err
 	}
 	for _, order := range []keys.Order{keys.Zipf, keys.Uniform} {
-		warm := hybrid.Work{Order: order, InFlight: 8, Entries: j.Entries, ValueSize: hybrid.ValueSize, Time: j.hybridWarm()}
-		if _, err := hybrid.Run(s, warm, 1, false); err != nil {
+		warm := hybrid.Work{Order: order, InFlight: 8, Entries: j.Entries, ValueSize: j.ValueSize, Time: j.hybridWarm()}
+		switch r, err := hybrid.Run(s, warm, 1, false); {
+		case err != nil:
 			return err
+		case r.Misses > r.Gets/2: // its times would say nothing
+			return fmt.Errorf("%d of %d Gets of what was loaded found nothing", r.Misses, r.Gets)
 		}
 		for _, c := range hybridCells(times) {
 			for _, inFlight := range c.inFlight {
 				cell := fmt.Sprintf("%s/%s/times=%d", c.name, order, times)
 				group, err := j.hybridCell(s, cell, hybrid.Work{
-					Order: order, Sets: c.sets, InFlight: inFlight, Entries: j.Entries, ValueSize: hybrid.ValueSize, Time: j.hybridSlice(),
+					Order: order, Sets: c.sets, InFlight: inFlight, Entries: j.Entries, ValueSize: j.ValueSize, Time: j.hybridSlice(),
 				})
 				if err != nil {
 					return fmt.Errorf("%s: %w", cell, err)
@@ -354,7 +386,7 @@ func (j job) hybridCell(s hybrid.Store, cell string, w hybrid.Work) ([]samples.S
 	switch {
 	case !after.Known:
 	case w.Sets == 100:
-		user := float64(all.Sets) * (hybrid.KeySize + hybrid.ValueSize)
+		user := float64(all.Sets) * float64(hybrid.KeySize+j.ValueSize)
 		out = append(out, j.hybridSample("written/"+cell, "bytes/byte", 0, all.Sets, float64(after.Written-before.Written)/user))
 	case w.Sets == 0 && w.InFlight == 8:
 		out = append(out, j.hybridSample("read/"+cell, "bytes/op", 0, all.Ops, float64(after.Read-before.Read)/float64(all.Ops)))

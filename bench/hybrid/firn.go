@@ -12,8 +12,12 @@ var firnEngine = Engine{
 type firnStore struct{ c *firn.Cache }
 
 func openFirn(c Config) (Store, error) {
+	memory := c.Memory
+	if c.Least > 0 { // the files are laid out for the memory that there is, and kept for as much
+		memory = min(memory, c.Least)
+	}
 	cache, err := firn.Open(firn.Options{
-		RAMBytes: c.Memory * 3 / 4,
+		RAMBytes: memory * 3 / 4,
 		SSD:      firn.SSDOptions{Dir: c.Dir, Bytes: max(c.DataBytes+min(c.DataBytes, 6<<30), 64<<20), Admission: firn.AdmitAll},
 	})
 	if err != nil {

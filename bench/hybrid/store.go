@@ -38,6 +38,7 @@ type Recoverer interface{ Recovered() bool }
 type Config struct {
 	Dir       string
 	Memory    int64 // bytes that the process may take, page cache included
+	Least     int64 // what it will be opened with later, if that is less; 0: it is not
 	DataBytes int64 // of keys and values that it will hold
 	Readers   int   // goroutines that will use it at once
 }
