@@ -389,3 +389,37 @@ func TestFault33GrowingWaitsForTheUser(t *testing.T) {
 	close(reported)
 	w.close(t)
 }
+
+// Close makes room in a full journal for the notes that writes wait for.
+func TestCloseWithFullJournal(t *testing.T) {
+	const keys = 3 * kept
+	w := newWorld(t, 1)
+	mem := vfs.NewMem()
+	w.reopen(t, testConfig(mem, w))
+	for i := range keys + 10 {
+		w.put(t, w.key(i))
+	}
+	w.next()
+	for i := range keys {
+		w.tier.Superseded(w.hasher.Hash(w.key(i)))
+	}
+	w.tier.restarting.Lock() // the keeper folds nothing before Close
+	j := w.tier.journal
+	j.mu.Lock()
+	j.at, j.folded = j.area-kept*noteLen, false
+	j.mu.Unlock()
+	w.tier.restarting.Unlock()
+	w.close(t)
+	for i := range keys {
+		if err := w.tier.Commit(w.hasher.Hash(w.key(i))); err != nil {
+			t.Fatal(err)
+		}
+		w.acked[string(w.key(i))] = w.seq
+	}
+	w.reopen(t, testConfig(mem, w))
+	if n := w.tier.Len(); n != 10 {
+		t.Errorf("%d records, want 10", n)
+	}
+	w.check(t, keys+10, true)
+	w.close(t)
+}

@@ -797,7 +797,17 @@ func (t *Tier) saveAll() error {
 // for a disk that is stuck.
 func (t *Tier) noteLast() error {
 	done := make(chan error, 1)
-	go func() { done <- t.journal.commitLast(t.index.unnoted()...) }()
+	go func() {
+		notes := t.index.unnoted()
+		err := t.journal.commitNow(notes...)
+		if errors.Is(err, errJournalFull) {
+			t.restarting.Lock() // against a Clear: the keeper has ended
+			t.fold()
+			t.restarting.Unlock()
+			err = t.journal.commitLast(notes...)
+		}
+		done <- err
+	}()
 	select {
 	case err := <-done:
 		if err != nil {
