@@ -1,6 +1,7 @@
 package firn
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"reflect"
 	"sync"
 	"time"
+
+	"github.com/firncache/firn/internal/ram"
 )
 
 // TypedOptions say how a typed cache stores its keys and values. The zero
@@ -231,11 +234,11 @@ func (t *Typed[K, V]) fetch(ctx context.Context, s *scratch[K]) (err error) {
 func (t *Typed[K, V]) decode(key, stored []byte) (v V, err error) {
 	payload, ok := t.stamp.cut(stored)
 	if !ok {
-		return v, t.c.mismatch(key)
+		return v, t.c.mismatch(key, stored)
 	}
 	if v, err = t.codec.Decode(payload); err != nil {
 		var none V
-		return none, t.c.undecodable(key, t.codec.Name(), err)
+		return none, t.c.undecodable(key, stored, t.codec.Name(), err)
 	}
 	return v, nil
 }
@@ -383,15 +386,29 @@ func (t *Typed[K, V]) encodeKeyIn(s *scratch[K], e *epoch) (err error) {
 }
 
 // mismatch counts a value that was written as something else, and deletes it.
-func (c *Cache) mismatch(key []byte) error {
+func (c *Cache) mismatch(key, stored []byte) error {
 	c.typed.mismatches.Add(1)
-	return errors.Join(errMismatch, c.Delete(key))
+	return errors.Join(errMismatch, c.drop(key, stored))
 }
 
 // undecodable counts bytes that the codec did not accept, and deletes them.
-func (c *Cache) undecodable(key []byte, codec string, reason error) error {
+func (c *Cache) undecodable(key, stored []byte, codec string, reason error) error {
 	c.typed.decodeErrors.Add(1)
-	return errors.Join(fmt.Errorf("%w: stored bytes are not %s: %w", ErrNotFound, codec, reason), c.Delete(key))
+	return errors.Join(fmt.Errorf("%w: stored bytes are not %s: %w", ErrNotFound, codec, reason), c.drop(key, stored))
+}
+
+// drop deletes key, unless it was written since stored was read: what somebody
+// has set meanwhile stays.
+func (c *Cache) drop(key, stored []byte) error {
+	f := &flight{key: key, hash: c.ram.Hash(key)}
+	f.mark = c.ram.MarkHashed(f.hash, key) // and then look: a write is either seen or noticed
+	if now, ok := c.ram.PeekHashed(f.hash, nil, key); ok && !bytes.Equal(now, stored) {
+		return nil
+	}
+	var left ram.Left
+	err := c.deleteLoaded(f, &left)
+	left.Report()
+	return err
 }
 
 var errMismatch = fmt.Errorf("%w: stored with another codec, version or type", ErrNotFound)

@@ -241,6 +241,39 @@ func TestTypedDecodeErrors(t *testing.T) {
 }
 
 // Any bytes under a typed cache's key are a miss, or a value.
+// A value that was set while a reader found the one before unreadable stays.
+func TestTypedKeepsWhatWasSetMeanwhile(t *testing.T) {
+	c := openSmall(t)
+	hook := &refusing{Codec: firn.JSONCodec[string]()}
+	typed := newTyped(t, c, firn.TypedOptions[string, string]{Codec: hook})
+	typed.Set("k", "bad")
+	hook.refused = func() { typed.Set("k", "good") }
+	if v, ok := typed.Get("k"); ok {
+		t.Errorf("the bytes that were refused are %q", v)
+	}
+	if v, ok := typed.Get("k"); !ok || v != "good" {
+		t.Errorf("got %q, %v, want what was set since", v, ok)
+	}
+	if n := c.Stats().DecodeErrors; n == 0 {
+		t.Error("nothing was refused: the test shows nothing")
+	}
+}
+
+// refusing is a codec that refuses "bad", and calls a function when it does.
+type refusing struct {
+	firn.Codec[string]
+	refused func()
+}
+
+func (r *refusing) Decode(src []byte) (string, error) {
+	v, err := r.Codec.Decode(src)
+	if v == "bad" {
+		r.refused()
+		return "", errBadKey
+	}
+	return v, err
+}
+
 func FuzzTypedGet(f *testing.F) {
 	c := openSmall(f)
 	typed := newTyped(f, c, firn.TypedOptions[string, user]{})

@@ -67,11 +67,11 @@ func LookupValue[T any](ctx context.Context, c *Cache, key string) (v T, err err
 		c.typed.mismatches.Add(1)
 		return v, fmt.Errorf("%w: %q holds a %s: want a %s", ErrWrongType, key, name, t.name)
 	case !ok || stamp != t.stamp:
-		return v, c.mismatch(s.key)
+		return v, c.mismatch(s.key, s.value)
 	}
 	if v, err = t.codec.Decode(payload); err != nil {
 		var none T
-		return none, c.undecodable(s.key, t.codec.Name(), err)
+		return none, c.undecodable(s.key, s.value, t.codec.Name(), err)
 	}
 	return v, nil
 }
