@@ -73,8 +73,8 @@ func (t tiers) free() {
 }
 
 // Get appends the value of key to dst and returns the extended slice. Without
-// a value it returns dst as it was, and false. An error of a lower tier counts
-// as a miss: see Lookup.
+// a value it returns dst as it was, and false. The room behind dst must not
+// overlap key. An error of a lower tier counts as a miss: see Lookup.
 func (c *Cache) Get(dst, key []byte) ([]byte, bool) {
 	if c.disk != nil {
 		v, err := c.descend(context.Background(), dst, key)

@@ -26,9 +26,12 @@ type Memory struct {
 // then the shape changes, then the old place is cleared: a search that missed
 // it on both sides sees a different shape.
 type Table struct {
-	shape  atomic.Uint64   // buckets: lower half; count of moves: upper half
-	chunks []atomic.Uint32 // chunk of buckets [i·perChunk, (i+1)·perChunk)
-	mem    Memory
+	shape      atomic.Uint64   // buckets: lower half; count of moves: upper half
+	mask       atomic.Uint32   // the least 2^n-1 that covers all bucket numbers: see Home
+	chunks     []atomic.Uint32 // chunk of buckets [i·perChunk, (i+1)·perChunk)
+	mem        Memory
+	chunkShift uint32 // log2 of the buckets in a chunk
+	chunkMask  uint32 // that number less one
 
 	// The rest belongs to the writer.
 	hashAll  HashAll
@@ -54,6 +57,8 @@ const minFree = 8
 // part, whose growth its length bounds. Only the writer calls hashAll.
 func (t *Table) Init(mem Memory, chunk uint32, chunks []atomic.Uint32, hashAll HashAll) {
 	t.mem, t.chunks, t.hashAll = mem, chunks, hashAll
+	t.chunkShift = uint32(mem.ChunkShift) - 6
+	t.chunkMask = t.perChunk() - 1
 	t.start(chunk)
 }
 
@@ -86,9 +91,17 @@ func (t *Table) perChunk() uint32 { return 1 << (t.mem.ChunkShift - 6) }
 func (t *Table) Shape() uint64 { return t.shape.Load() }
 
 // publish sets the number of buckets and counts a move.
+// The mask is never too small for a shape that a reader has seen: it grows
+// before the shape and shrinks after it.
 func (t *Table) publish(buckets uint32) {
-	moves := t.shape.Load()>>32 + 1
+	moves, mask := t.shape.Load()>>32+1, uint32(1)<<bits.Len32(buckets-1)-1
+	if mask > t.mask.Load() {
+		t.mask.Store(mask)
+	}
 	t.shape.Store(moves<<32 | uint64(buckets))
+	if mask < t.mask.Load() {
+		t.mask.Store(mask)
+	}
 }
 
 func (t *Table) buckets() uint32 { return uint32(t.shape.Load()) }
@@ -110,6 +123,19 @@ func Home(hash, shape uint64) uint32 { return home(hash, uint32(shape)) }
 // Bucket is the view of a bucket of the main part.
 func (t *Table) Bucket(j uint32) *Bucket { return t.bucket(j) }
 
+// Home is the number of the first bucket to search for a key with this hash, if
+// the table has the shape. It is home for readers, who are many: the mask is
+// kept rather than worked out. If the mask is another shape's, the table has
+// changed since; the number is then one of the table's all the same, and a
+// search that finds nothing there sees the other shape.
+func (t *Table) Home(hash, shape uint64) uint32 {
+	mask, buckets := t.mask.Load(), uint32(shape)
+	j := uint32(hash) & mask
+	// Without a branch, as in home.
+	over := uint32((int64(buckets) - 1 - int64(j)) >> 63)
+	return j &^ (over & (mask>>1 + 1))
+}
+
 // Offset is where a bucket of the main part lies in the region.
 func (t *Table) Offset(j uint32) uint64 { return t.offset(j) }
 
@@ -124,9 +150,9 @@ func (t *Table) Next(b *Bucket) *Bucket {
 }
 
 func (t *Table) offset(j uint32) uint64 {
-	shift := t.mem.ChunkShift & 63
-	chunk := t.chunks[uint64(j)<<6>>shift].Load()
-	return uint64(chunk)<<shift + uint64(j)<<6&(1<<shift-1)
+	shift := t.chunkShift & 31
+	chunk := t.chunks[j>>shift].Load()
+	return (uint64(chunk)<<shift + uint64(j&t.chunkMask)) << 6
 }
 
 func (t *Table) bucket(j uint32) *Bucket { return offheap.At[Bucket](t.mem.Region, t.offset(j)) }

@@ -19,10 +19,8 @@ type clock struct {
 	coarse atomic.Int64 // a recent time, kept by the janitor
 }
 
+// near reports whether a deadline may have passed: only the exact time can tell.
+func (c *clock) near(deadline int64) bool { return deadline <= c.coarse.Load()+slack }
+
 // expired reports whether a deadline has passed.
-func (c *clock) expired(deadline int64) bool {
-	if deadline > c.coarse.Load()+slack {
-		return false
-	}
-	return deadline <= c.now()
-}
+func (c *clock) expired(deadline int64) bool { return c.near(deadline) && deadline <= c.now() }

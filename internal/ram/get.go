@@ -23,7 +23,40 @@ const (
 const lockFreeTries = 8
 
 // Get appends the value of key to dst; without one it returns dst unchanged.
+//
+// Get, absent and present are the fast path: a key and a value of the most usual
+// lengths, found in the first bucket and undisturbed. present leaves the rest to
+// presentAny, and whatever else comes up is get's.
+//
+// While a Get waits for memory, the processor runs ahead into the next ones as far
+// as its buffers reach, and every value that the compiler keeps on the stack takes
+// some of that room. So each of these functions calls the next one last, when
+// nothing has to be kept, and none calls anything else.
 func (t *Tier) Get(dst, key []byte) ([]byte, bool) {
+	if !record.Short(key) {
+		return t.getLong(dst, key)
+	}
+	hash := t.hasher.HashShort(key) & t.hashMask
+	s := t.shardOf(hash)
+	epoch, shape := s.epoch.Load(), s.table.Shape()
+	b := offheap.At[index.Bucket](t.region, s.table.Offset(s.table.Home(hash, shape)))
+	m := b.Match(index.TagOf(hash))
+	if m == 0 {
+		v, _, ok := s.absent(dst, offheap.String(key), epoch, shape, b)
+		return v, ok
+	}
+	if t.tuner.Sampled(hash) {
+		v, _, ok := t.getSlow(dst, offheap.String(key))
+		return v, ok
+	}
+	v, _, ok := s.present(dst, offheap.String(key), epoch, b, m.Next())
+	return v, ok
+}
+
+// getLong is Get for keys that are not Short.
+//
+//go:noinline
+func (t *Tier) getLong(dst, key []byte) ([]byte, bool) {
 	v, _, ok := t.getHashed(dst, key, t.hash(key))
 	return v, ok
 }
@@ -40,60 +73,95 @@ func (t *Tier) GetHashed(hash uint64, dst, key []byte) ([]byte, bool) {
 	return v, ok
 }
 
-// getHashed is the fast path: a record of usual length that lies in one piece,
-// and an undisturbed search. It is get, reduced to that; whatever else comes up
-// is get's. Its length is spent on having few calls but those that compare and
-// copy bytes, so that the processor can begin the next search while this one
-// waits for memory.
+// getHashed is Get for keys of any length, with this hash.
 func (t *Tier) getHashed(dst, key []byte, hash uint64) (value []byte, deadline int64, ok bool) {
 	s := t.shardOf(hash)
 	epoch, shape := s.epoch.Load(), s.table.Shape()
-	b := offheap.At[index.Bucket](t.region, s.table.Offset(index.Home(hash, shape)))
-	for {
-		for m := b.Match(index.TagOf(hash)); m != 0; {
-			slot := m.Next()
-			word, loc := b.Word(slot), b.Location(slot)
-			if loc == 0 || t.place(loc) >= t.ghostAt {
-				return t.getSlow(dst, key, hash)
-			}
-			off := t.place(loc)
-			h := t.header(off)
-			version, sh := h.version.Load(), record.Shape(h.shape.Load())
-			from, n := uint64(sh.HeaderLen()+len(key)), sh.ShortValueLen()
-			if sh.Long() || sh.KeyLen() != len(key) || !t.whole(off, from+uint64(n)) {
-				return t.getSlow(dst, key, hash)
-			}
-			if !t.region.Equal(off+uint64(sh.HeaderLen()), key) {
-				continue
-			}
-			deadline = 0
-			if sh.Expires() {
-				deadline = int64(offheap.At[atomic.Uint64](t.region, off+8).Load())
-				if t.clock.expired(deadline) {
-					return t.getSlow(dst, key, hash)
-				}
-			}
-			v := t.region.AppendOut(dst, off+from, n)
-			if !s.unchanged(epoch, b, slot, loc, h, version) {
-				return t.getSlow(dst, key, hash)
-			}
-			b.Touch(slot, word)
-			t.read(hash)
-			return v, deadline, true
-		}
-		if !b.Linked() {
-			break
-		}
-		if b = s.nextBucket(b, epoch); b == nil {
-			return t.getSlow(dst, key, hash)
-		}
+	b := offheap.At[index.Bucket](t.region, s.table.Offset(s.table.Home(hash, shape)))
+	m := b.Match(index.TagOf(hash))
+	if m == 0 {
+		return s.absent(dst, offheap.String(key), epoch, shape, b)
 	}
+	if t.tuner.Sampled(hash) {
+		return t.getSlow(dst, offheap.String(key))
+	}
+	return s.presentAny(dst, offheap.String(key), epoch, b, m.Next())
+}
+
+// absent is the end of Get and getHashed if the first bucket has no match.
+//
+//go:noinline
+func (s *shard) absent(dst []byte, key string, epoch, shape uint64, b *index.Bucket) (value []byte, deadline int64, ok bool) {
 	offheap.LoadFence()
-	if s.epoch.Load() != epoch || s.table.Shape() != shape {
-		return t.getSlow(dst, key, hash)
+	if b.Linked() || s.epoch.Load() != epoch || s.table.Shape() != shape {
+		return s.tier.getSlow(dst, key)
 	}
-	t.reads.count(false)
+	s.tier.reads.count(false)
 	return dst, 0, false
+}
+
+// present is the end of Get if the first bucket has a match: it reads the record
+// there. The key is Short, and not one that the policy samples.
+//
+//go:noinline
+func (s *shard) present(dst []byte, key string, epoch uint64, b *index.Bucket, slot int) (value []byte, deadline int64, ok bool) {
+	t := s.tier
+	loc := b.Location(slot)
+	off := t.place(loc)
+	if off-1 >= t.ghostAt-1 { // 0, or beyond the segments
+		return t.getSlow(dst, key)
+	}
+	h := t.header(off)
+	version, sh := h.version.Load(), record.Shape(h.shape.Load())
+	n := uint64(sh.ShortValueLen())
+	if sh.Expires() || sh.Long() || sh.KeyLen() != len(key) || !t.whole(off, 8+uint64(len(key))+n) || !t.region.EqualShort(off+8, key) {
+		return s.presentAny(dst, key, epoch, b, slot)
+	}
+	end := uint64(len(dst)) + n
+	if n-16 > 512 || end > uint64(cap(dst)) {
+		return s.presentAny(dst, key, epoch, b, slot)
+	}
+	t.region.CopyBlocks(dst[:end], uint64(len(dst)), off+8+uint64(len(key)))
+	word := b.Word(slot)
+	offheap.LoadFence()
+	if !invariants.SkipValidation && (version&1 != 0 || h.version.Load() != version || b.Location(slot) != loc || s.epoch.Load() != epoch) {
+		return t.getSlow(dst, key)
+	}
+	b.Touch(slot, word)
+	t.reads.count(true)
+	return dst[:end], 0, true
+}
+
+// presentAny is present for all lengths, for a record with a deadline, and for a
+// dst that has to grow.
+//
+//go:noinline
+func (s *shard) presentAny(dst []byte, key string, epoch uint64, b *index.Bucket, slot int) (value []byte, deadline int64, ok bool) {
+	t := s.tier
+	word, loc := b.Word(slot), b.Location(slot)
+	off := t.place(loc)
+	if off-1 >= t.ghostAt-1 { // 0, or beyond the segments
+		return t.getSlow(dst, key)
+	}
+	h := t.header(off)
+	version, sh := h.version.Load(), record.Shape(h.shape.Load())
+	from, n := off+uint64(sh.HeaderLen()), sh.ShortValueLen()
+	if sh.Long() || sh.KeyLen() != len(key) || !t.whole(off, from-off+uint64(len(key)+n)) || !t.region.Equal(from, offheap.Bytes(key)) {
+		return t.getSlow(dst, key)
+	}
+	if sh.Expires() {
+		deadline = int64(offheap.At[atomic.Uint64](t.region, off+8).Load())
+		if t.clock.expired(deadline) {
+			return t.getSlow(dst, key)
+		}
+	}
+	value = t.region.AppendOut(dst, from+uint64(len(key)), n)
+	if !s.unchanged(epoch, b, slot, loc, h, version) {
+		return t.getSlow(dst, key)
+	}
+	b.Touch(slot, word)
+	t.reads.count(true)
+	return value, deadline, true
 }
 
 // read counts a hit, for the policy and the statistics.
@@ -105,7 +173,11 @@ func (t *Tier) read(hash uint64) {
 }
 
 // getSlow is Get for what the fast path left.
-func (t *Tier) getSlow(dst, key []byte, hash uint64) (value []byte, deadline int64, ok bool) {
+//
+//go:noinline
+func (t *Tier) getSlow(dst []byte, k string) (value []byte, deadline int64, ok bool) {
+	key := offheap.Bytes(k)
+	hash := t.hash(key)
 	v, deadline, out := t.getAgain(dst, key, hash)
 	if out == hit {
 		t.read(hash)

@@ -35,24 +35,39 @@ func fold(a, b uint64) uint64 {
 	return hi ^ lo
 }
 
+// Short reports whether HashShort takes the key.
+func Short(key []byte) bool { return len(key) >= 8 && len(key) <= 16 }
+
+// HashShort is Hash for a Short key. It is compiled into its caller.
+func (h *Hasher) HashShort(key []byte) uint64 {
+	n := len(key)
+	return fold(h.s[0]^uint64(n), fold(binary.LittleEndian.Uint64(key)^h.s[1], binary.LittleEndian.Uint64(key[n-8:])^h.s[2]))
+}
+
 // Hash hashes a key of any length.
 func (h *Hasher) Hash(key []byte) uint64 {
-	n := len(key)
-	if n > 16 {
-		return h.hashLong(key)
+	if Short(key) {
+		return h.HashShort(key)
 	}
-	var a, b uint64
-	switch {
-	case n >= 8:
-		a = binary.LittleEndian.Uint64(key)
-		b = binary.LittleEndian.Uint64(key[n-8:])
-	case n >= 4:
-		a = uint64(binary.LittleEndian.Uint32(key))
-		b = uint64(binary.LittleEndian.Uint32(key[n-4:]))
-	case n > 0:
-		a = uint64(key[0])<<16 | uint64(key[n>>1])<<8 | uint64(key[n-1])
-	}
+	return h.hashOther(key)
+}
+
+// mix is the hash of up to 16 bytes, read as two words.
+func (h *Hasher) mix(n int, a, b uint64) uint64 {
 	return fold(h.s[0]^uint64(n), fold(a^h.s[1], b^h.s[2]))
+}
+
+// hashOther hashes keys shorter than 8 bytes or longer than 16.
+func (h *Hasher) hashOther(key []byte) uint64 {
+	switch n := len(key); {
+	case n > 16:
+		return h.hashLong(key)
+	case n >= 4:
+		return h.mix(n, uint64(binary.LittleEndian.Uint32(key)), uint64(binary.LittleEndian.Uint32(key[n-4:])))
+	case n > 0:
+		return h.mix(n, uint64(key[0])<<16|uint64(key[n>>1])<<8|uint64(key[n-1]), 0)
+	}
+	return h.mix(0, 0, 0)
 }
 
 func (h *Hasher) hashLong(key []byte) uint64 {
