@@ -193,12 +193,7 @@ func TestDroppedWithoutCloseSSD(t *testing.T) {
 	before := goroutines()
 	dir := t.TempDir()
 	for i := range 5 {
-		c := hybrid(t, dir)
-		for k := range 5000 {
-			key, value := numbered(k)
-			set(t, c, key, value)
-		}
-		c = nil
+		forgotten(t, dir)
 		for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 			runtime.GC()
 			c, err := firn.Open(firn.Options{RAMBytes: 1 << 20, SSD: firn.SSDOptions{Dir: dir, Bytes: 64 << 20}})
@@ -217,6 +212,15 @@ func TestDroppedWithoutCloseSSD(t *testing.T) {
 		}
 	}
 	settles(t, before)
+}
+
+// forgotten fills a cache that nobody can reach when it returns.
+func forgotten(t *testing.T, dir string) {
+	c := hybrid(t, dir)
+	for k := range 5000 {
+		key, value := numbered(k)
+		set(t, c, key, value)
+	}
 }
 
 // An iteration yields what stays exactly once, whatever else comes, goes and

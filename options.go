@@ -47,7 +47,8 @@ type Options struct {
 	// Clock is the time by which values expire. Only differences matter, but for
 	// an SSD tier, whose entries may outlive the process. Default:
 	// the system's monotonic clock, read at most 20 times a second for values
-	// whose deadline is not near.
+	// whose deadline is not near. It must not call the cache: some callers hold
+	// locks.
 	Clock func() time.Time
 }
 

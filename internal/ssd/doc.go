@@ -3,16 +3,19 @@
 //
 // Data flows through the files in this order:
 //
-//	tier.go       Open, Close, and what a tier is made of
+//	tier.go       Open, and what a tier is made of; config.go: what it is told
+//	geometry.go   segments and memory by the options, and whether a log is kept
 //	demote.go     what comes from above: Demote, Superseded, Commit
 //	admission.go  which records are worth writing
 //	log.go        the open segment, and appending to it
 //	flush.go      segments on their way to the disk
 //	read.go       what is asked for again: Get, GetMany
 //	index.go      id → location
+//	keep.go       housekeeping: memory, time, and when to make room
 //	reclaim.go    the oldest segment makes room
 //	journal.go    what was superseded, before anybody is told that it was
 //	recover.go    the index after a crash; snapshot.go: after Close
+//	restart.go    an empty log, for Clear too; close.go: the end
 //	health.go     what happens when the disk fails; lines.go: what the log is told
 //
 // Beside that, files that no tier has open are looked at in inspect.go and

@@ -391,3 +391,10 @@ func (l *log) tick() {
 }
 
 const flushEvery = time.Second
+
+func (l *log) close() {
+	l.mu.Lock()
+	l.closed = true
+	l.changed.Broadcast()
+	l.mu.Unlock()
+}

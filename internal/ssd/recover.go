@@ -39,30 +39,59 @@ func (t *Tier) planRecovery() (ok bool, err error) {
 	if t.journal.file.Sync() != nil {
 		return false, nil
 	}
+	t.plan.snapshot = t.super.snapshot
+	said, ok := t.readNotes()
+	if !ok {
+		return false, nil
+	}
+	t.expires.Store(true) // some of what is there may
+	t.log.logID = t.super.logID
+	all, last, ok := t.readEnds()
+	if !ok {
+		return false, nil
+	}
+	if missing := t.gap(all, said.dropped, max(said.floor, 1)); missing != 0 {
+		said.floor = missing + 1
+	}
+	t.planSegments(all, &said)
+	t.super.floor = said.floor
+	t.recovering.Store(len(t.plan.segments) > 0)
+	t.goOn(max(said.next, last+unseen, said.floor, t.plan.reach>>t.log.segShift+1))
+	return true, nil
+}
+
+// said is what the journal says of segments.
+type said struct {
+	floor   uint64          // lower serials are dead
+	dropped map[uint64]note // and so are these, by their serials
+	next    uint64          // higher than any that it names
+}
+
+// readNotes reads the journal. It reports false if the log cannot be used
+// without what it fails to read.
+func (t *Tier) readNotes() (s said, ok bool) {
 	p := &t.plan
-	p.snapshot = t.super.snapshot
 	notes, whole, err := t.journal.read(t.super.logID)
 	if err != nil {
 		t.count.readErrors.Add(1)
 		t.lines.warn("firn: SSD tier: the journal cannot be read", "error", err)
-		return false, nil
+		return s, false
 	}
 	if !whole && t.cfg.Recovery != RecoverAlways {
 		t.count.corrupt.Add(1)
-		return false, nil
+		return s, false
 	}
-	floor, dropped := t.super.floor, map[uint64]note{}
-	next := t.super.nextSeg
+	s = said{t.super.floor, map[uint64]note{}, t.super.nextSeg}
 	for _, n := range notes {
 		switch n.kind {
 		case noteDead:
 			p.dead = append(p.dead, n)
-			next = max(next, n.at>>t.log.segShift+1)
+			s.next = max(s.next, n.at>>t.log.segShift+1)
 		case noteFloor:
-			floor = max(floor, n.at)
+			s.floor = max(s.floor, n.at)
 		case noteDrop:
-			dropped[n.at] = n
-			next = max(next, n.at+1)
+			s.dropped[n.at] = n
+			s.next = max(s.next, n.at+1)
 		case noteReach:
 			p.reach = max(p.reach, n.at)
 		case noteTime:
@@ -70,21 +99,15 @@ func (t *Tier) planRecovery() (ok bool, err error) {
 		}
 	}
 	slices.SortStableFunc(p.dead, func(a, b note) int { return cmp.Compare(b.at, a.at) })
+	return s, true
+}
 
-	t.expires.Store(true) // some of what is there may
-
-	l := t.log
-	l.logID = t.super.logID
-	all, last, ok := t.readEnds()
-	if !ok {
-		return false, nil
-	}
-	next = max(next, last+unseen)
-	if missing := t.gap(all, dropped, max(floor, 1)); missing != 0 {
-		floor = missing + 1
-	}
+// planSegments plans to read those of the segments that are not dead, newest
+// first.
+func (t *Tier) planSegments(all []found, s *said) {
+	p := &t.plan
 	for _, f := range all {
-		if _, gone := dropped[f.serial]; f.serial >= floor && !gone {
+		if _, gone := s.dropped[f.serial]; f.serial >= s.floor && !gone {
 			p.segments = append(p.segments, f)
 			p.records += f.trailer.count
 		}
@@ -92,9 +115,12 @@ func (t *Tier) planRecovery() (ok bool, err error) {
 	}
 	slices.SortFunc(p.segments, func(a, b found) int { return cmp.Compare(b.serial, a.serial) })
 	p.segments = slices.CompactFunc(p.segments, func(a, b found) bool { return a.serial == b.serial })
-	t.super.floor = floor
-	t.recovering.Store(len(p.segments) > 0)
-	for _, f := range p.segments {
+}
+
+// goOn makes the log go on with a serial, beside the segments that are planned.
+func (t *Tier) goOn(next uint64) {
+	l, segments := t.log, t.plan.segments
+	for _, f := range segments {
 		s := &l.slots[f.slot]
 		s.serial.Store(f.serial)
 		s.sealed = f.sealed
@@ -105,13 +131,12 @@ func (t *Tier) planRecovery() (ok bool, err error) {
 		}
 	}
 	l.full.Store(len(l.free) <= l.ahead)
-	l.next = max(next, floor, p.reach>>l.segShift+1)
-	if len(p.segments) > 0 {
-		l.prev = p.segments[0].serial
+	l.next = next
+	if len(segments) > 0 {
+		l.prev = segments[0].serial
 	}
-	l.tail.Store(l.lsn(l.next, 0))
-	l.flushed.Store(l.lsn(l.next, 0))
-	return true, nil
+	l.tail.Store(l.lsn(next, 0))
+	l.flushed.Store(l.lsn(next, 0))
 }
 
 // unseen is by how much the serials that are used from now on are higher than

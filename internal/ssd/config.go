@@ -1,0 +1,62 @@
+package ssd
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/firncache/firn/internal/aio"
+	"github.com/firncache/firn/internal/vfs"
+)
+
+// Recovery says what is kept of an earlier process's data.
+type Recovery uint8
+
+// The kinds of recovery.
+const (
+	RecoverSafe   Recovery = iota // what is certain to be the latest: after Close, or a crash of the process alone
+	RecoverAlways                 // whatever can be read, also after a crash of the machine: it may be outdated
+	RecoverNever                  // nothing
+)
+
+// Direct says whether the page cache is passed by.
+type Direct uint8
+
+// The choices.
+const (
+	DirectAuto Direct = iota // if the file system can
+	DirectOn                 // or fail
+	DirectOff
+)
+
+// Config says what a tier is to be.
+type Config struct {
+	FS           vfs.FS
+	Bytes        int64 // of all files together, at least MinBytes
+	SegmentBytes int64 // a power of two from 64 KiB to 64 MiB; 0: chosen, or what the files have
+	Memory       int64 // the cache's RAM budget, of which this tier takes its share
+	Admission    Admission
+	WriteLimit   int64 // bytes a second; 0: none
+	Compress     bool
+	Direct       Direct
+	Recovery     Recovery
+	Depth        int          // reads in flight at most; 0: a default
+	Now          func() int64 // milliseconds since 1970
+	Grace        int64        // how long after its deadline a value can still be had by GetStale, in milliseconds
+	Log          *slog.Logger // nil: slog.Default
+
+	BootID    func() string // for tests; nil: the system's
+	Patience  time.Duration // how long Close waits for a disk that does nothing; 0: ten seconds
+	Throttle  time.Duration // how long a write waits for a disk that is behind; 0: a fifth of a second
+	HealEvery time.Duration // first pause before a tier that was switched off is tried again; 0: one second
+	HashMask  uint64        // for tests: bits of the hash that are kept; 0 keeps all
+	Reads     aio.Mode      // with io_uring or without
+}
+
+// What a tier's files may take, in bytes.
+const (
+	MinBytes  = 1 << 20
+	MostBytes = 1 << 46
+)
+
+// LeastMemory is the RAM budget from which a tier can be had.
+const LeastMemory = 1 << 20

@@ -1,0 +1,126 @@
+package ssd
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+)
+
+// decide reads the superblock and tells whether the log that it describes is
+// kept. If not, the superblock describes a new one.
+func (t *Tier) decide() (keep bool, why string, err error) {
+	super, err := readSuperblock(t.super.file)
+	fresh := t.geometry()
+	switch {
+	case t.cfg.Recovery == RecoverNever:
+		why = "asked to"
+	case errors.Is(err, ErrFormat):
+		return false, "", err
+	case errors.Is(err, errCorrupt):
+		why, t.empty = "no valid superblock", true
+		if n, err := t.super.file.Size(); err == nil && n == 0 {
+			why = "new"
+		}
+	case err != nil:
+		return false, "", fmt.Errorf("ssd: superblock: %w", err)
+	default:
+		why = t.mismatch(&super, &fresh)
+	}
+	if why == "" && !super.clean {
+		switch boot := t.cfg.BootID(); {
+		case t.cfg.Recovery == RecoverAlways:
+		case boot == "" || super.bootID == "":
+			why = "not closed, and the system does not tell whether it was restarted since"
+		case boot != super.bootID:
+			why = "not closed before the machine went down"
+		}
+	}
+	if why != "" {
+		fresh.counter = super.counter
+		t.super.superblock = fresh
+		return false, why, nil
+	}
+	super.segments = max(super.segments, fresh.segments)
+	t.super.superblock = super
+	t.skew.Store(max(0, super.lastTime-t.cfg.Now()))
+	return true, "", nil
+}
+
+// mismatch says why a log cannot be kept, "" if it can: with another segment
+// size, or in less space. More space is added to it.
+func (t *Tier) mismatch(old, now *superblock) string {
+	switch {
+	case t.cfg.SegmentBytes != 0 && uint64(t.cfg.SegmentBytes) != old.segBytes:
+		return fmt.Sprintf("segments have %d bytes, and %d are asked for", old.segBytes, t.cfg.SegmentBytes)
+	case buffers*int64(old.segBytes) > t.cfg.Memory/4:
+		return fmt.Sprintf("segments of %d bytes are too large for a RAM budget of %d", old.segBytes, t.cfg.Memory)
+	case journalMemory(int64(old.journal)) > t.cfg.Memory/8:
+		return fmt.Sprintf("a journal of %d bytes is too large for a RAM budget of %d", old.journal, t.cfg.Memory)
+	}
+	switch *now = t.geometryWith(int64(old.segBytes), int64(old.journal)); {
+	case now.segments < old.segments:
+		return fmt.Sprintf("it has %d segments, and there is space for %d", old.segments, now.segments)
+	case now.segments*old.segBytes>>old.unitShift >= 1<<old.locationBits:
+		return "there is more space than its locations reach"
+	case t.indexMost()>>old.shardBits/8 < leastHomes+shardSlack:
+		return fmt.Sprintf("an index of %d shards is too large for a RAM budget of %d", 1<<old.shardBits, t.cfg.Memory)
+	}
+	return ""
+}
+
+// geometry is what the superblock of a new log says.
+func (t *Tier) geometry() superblock {
+	size := t.cfg.SegmentBytes
+	if size == 0 {
+		size = max(floorPow2(min(t.cfg.Bytes/64, t.cfg.Memory/32, maxSegment)), minSegment)
+		for t.cfg.Bytes/size > t.mostSegments() && 2*size <= min(t.cfg.Memory/16, maxSegment) {
+			size *= 2
+		}
+	}
+	journal := max(floorPow2(min(t.cfg.Bytes/256, t.cfg.Memory/16, maxJournal)), minJournal)
+	return t.geometryWith(size, journal)
+}
+
+func floorPow2(n int64) int64 { return 1 << (bits.Len64(uint64(max(n, 1))) - 1) }
+
+func (t *Tier) geometryWith(segBytes, journal int64) superblock {
+	s := superblock{
+		logID: rand.Uint64(), seed: rand.Uint64(),
+		segBytes: uint64(segBytes), unitShift: leastUnitShift, nextSeg: 1,
+		journal: uint64(journal),
+	}
+	rest := t.cfg.Bytes - 2*superSlot - int64(s.journal) - t.cfg.Bytes/snapshotShare
+	s.segments = uint64(min(max(rest/segBytes, 0), t.mostSegments()))
+	for s.segments*s.segBytes>>s.unitShift >= 1<<mostLocationBits {
+		s.unitShift++
+	}
+	// One bit more than it takes: the log may grow to twice its size.
+	s.locationBits = uint8(min(bits.Len64(s.segments*s.segBytes>>s.unitShift)+1, mostLocationBits))
+	// A shard for each 4 MiB: some eight thousand records of half a KiB.
+	for s.shardBits < maxShardBits && int64(4<<20)<<s.shardBits < t.cfg.Bytes && t.indexMost()>>(s.shardBits+1) >= 16<<10 {
+		s.shardBits++
+	}
+	return s
+}
+
+// mostSegments bounds the memory that slots take: a log on a disk which is that
+// much larger than RAM has fewer than would fit.
+func (t *Tier) mostSegments() int64 { return max(t.cfg.Memory/32/slotMemory, leastSegments) }
+
+// readMemory is what buffers for reads may take.
+func (t *Tier) readMemory() int64 { return min(max(t.cfg.Memory/32, 128<<10), 8<<20) }
+
+// indexMost is the most memory in bytes that the index may ever take.
+func (t *Tier) indexMost() int64 { return t.cfg.Memory / 2 }
+
+// buffers are the segments that memory is kept for: one fills while the other
+// is written.
+const buffers = 2
+
+// leastSegments is how few segments a log may have.
+const leastSegments = 4
+
+// snapshotShare is the part of Config.Bytes, as a divisor, that is kept for the
+// snapshot of the index.
+const snapshotShare = 32

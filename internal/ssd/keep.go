@@ -1,0 +1,132 @@
+package ssd
+
+import (
+	"errors"
+	"time"
+)
+
+// Ready reports whether what is about to leave RAM finds room here. While the
+// disk is behind it first waits for that, as long as Config.Throttle, less what
+// the caller has waited already. It returns how long that is by then. It does not
+// wait for a disk that does nothing. A tier that is off is ready: it will not be
+// more so soon.
+func (t *Tier) Ready(waited time.Duration) (inAll time.Duration, ok bool) {
+	l := t.log
+	if !l.behind.Load() || t.state.Load() != on {
+		return waited, true
+	}
+	now := l.flushed.Load()
+	if waited >= t.cfg.Throttle || t.stuckAt.Load() == now+1 {
+		return waited, false
+	}
+	began := time.Now()
+	if ok = l.waitRoom(t.cfg.Throttle - waited); !ok {
+		t.stuckAt.Store(now + 1)
+	}
+	return waited + time.Since(began), ok
+}
+
+// chargePatience is how long each step of what RAM lends to the tier waits for
+// the disk at most.
+const chargePatience = 200 * time.Millisecond
+
+// WaitRoom waits until the log has room. It reports false if the disk does
+// nothing, or the tier is off.
+func (t *Tier) WaitRoom() bool {
+	return t.state.Load() == on && t.log.waitRoom(t.cfg.Patience)
+}
+
+// chargeMemory tells what the tier takes, and allows the index more. RAM makes
+// room for it: that is done in steps which the log has room for.
+func (t *Tier) chargeMemory(more int64) error {
+	t.charging.Lock()
+	defer t.charging.Unlock()
+	missing := t.fixed + t.index.allowed.Load() - t.charged
+	for first := true; first || more > 0; first = false {
+		step := min(more, int64(t.log.segBytes()/16))
+		if err := t.charge(missing + step); err != nil {
+			return err
+		}
+		t.charged += missing + step
+		t.index.allowed.Add(step)
+		more, missing = more-step, 0
+		if t.log.freeSlots() > 0 { // otherwise who calls has to make room first
+			t.log.waitRoom(chargePatience)
+		}
+	}
+	return nil
+}
+
+// poke wakes the keeper.
+func (t *Tier) poke() {
+	select {
+	case t.wake <- struct{}{}:
+	default:
+	}
+}
+
+// keep is the tier's housekeeping: it makes room in the log, folds the journal,
+// gives the index memory, and writes what has waited for long.
+func (t *Tier) keep() {
+	tick := time.NewTicker(flushEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-t.quit:
+			return
+		case <-tick.C:
+			t.log.tick()
+			t.noteTime()
+		case <-t.wake:
+		}
+		t.tidy()
+	}
+}
+
+// noteTime notes how late it is, if anything ever expires: after the process
+// died, the clock is not believed to be earlier.
+func (t *Tier) noteTime() {
+	if t.state.Load() != on || !t.expires.Load() {
+		return
+	}
+	err := t.journal.commitSpare(note{kind: noteTime, at: uint64(t.Now())})
+	if err != nil && !errors.Is(err, errJournalFull) {
+		t.switchOff(err)
+	}
+}
+
+// tidy does what there is to do.
+func (t *Tier) tidy() {
+	if t.state.Load() != on {
+		return
+	}
+	for t.makeRoom() {
+		select {
+		case <-t.quit:
+			return
+		default:
+		}
+	}
+	if more := t.index.wantsMemory(); more > 0 && t.growing.CompareAndSwap(false, true) {
+		t.keeping.Go(func() { t.grow(more) })
+	}
+}
+
+// grow gives the index more memory. It has a goroutine of its own: what leaves
+// RAM for it is reported to the user, who may write to the cache, and a write may
+// have to wait for the keeper.
+func (t *Tier) grow(more int64) {
+	defer t.growing.Store(false)
+	if t.chargeMemory(more) != nil {
+		t.index.most.Store(t.index.allowed.Load()) // RAM has no more to give
+	}
+}
+
+// makeRoom folds the journal and reclaims a segment, where there is need to. It
+// reports whether there may be more to do.
+func (t *Tier) makeRoom() bool {
+	t.restarting.Lock()
+	defer t.restarting.Unlock()
+	folding := t.fold()
+	return !t.recovering.Load() && (t.reclaim() || folding)
+}
