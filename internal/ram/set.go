@@ -26,13 +26,22 @@ func (t *Tier) Set(key, value []byte, deadline int64) error {
 // SetHashed is Set for a key with this hash.
 func (t *Tier) SetHashed(hash uint64, key, value []byte, deadline int64) error {
 	s := t.shardOf(hash)
-	t.region.Prefetch(s.table.Offset(index.Home(hash, s.table.Shape()))) // while the lock is taken
+	t.region.Prefetch(s.table.Offset(s.table.Home(hash, s.table.Shape()))) // while the lock is taken
 	s.mu.Lock()
 	if deadline == 0 && t.evicted == nil && s.overwritePlain(hash, key, value) {
 		s.superseded(hash)
 		s.mu.Unlock()
 		return nil
 	}
+	return t.setLocked(s, hash, key, value, deadline)
+}
+
+// setLocked is SetHashed for what is not overwritten in place. It is called with
+// the shard locked, and unlocks it. It is a function of its own because of the
+// stack that it needs: what the fast path keeps there, the lock waits for.
+//
+//go:noinline
+func (t *Tier) setLocked(s *shard, hash uint64, key, value []byte, deadline int64) error {
 	var left Left
 	r := t.newRecord(hash, key, value, deadline)
 	err := t.store(s, &r, &left)
@@ -49,7 +58,7 @@ func (s *shard) overwritePlain(hash uint64, key, value []byte) bool {
 	t := s.tier
 	want := record.ShapeOf(len(key), len(value), false)
 	from := uint64(want.HeaderLen())
-	b := offheap.At[index.Bucket](t.region, s.table.Offset(index.Home(hash, s.table.Shape())))
+	b := offheap.At[index.Bucket](t.region, s.table.Offset(s.table.Home(hash, s.table.Shape())))
 	for m := b.Match(index.TagOf(hash)); m != 0; {
 		off := t.place(b.Location(m.Next()))
 		t.region.PrefetchRange(off, min(from+uint64(len(key)+len(value)), maxPrefetch))
