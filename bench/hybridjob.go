@@ -335,6 +335,7 @@ func runHybridRun(j job, out *emitter) error {
 	if err != nil {
 		return err
 	}
+	waitRecovered(s, time.Now())
 	for _, order := range []keys.Order{keys.Zipf, keys.Uniform} {
 		warm := hybrid.Work{Order: order, InFlight: 8, Entries: j.Entries, ValueSize: j.ValueSize, Time: j.hybridWarm()}
 		switch r, err := hybrid.Run(s, warm, 1, false); {
@@ -573,15 +574,21 @@ func firstAnswer(j job, dir string) (s hybrid.Store, r restart, err error) {
 		i++
 	}
 	r.answered, r.hit = time.Since(began), float64(hits)/restartReads
-	if store, ok := s.(hybrid.Recoverer); ok {
-		for !store.Recovered() && time.Since(began) < restartWait {
-			time.Sleep(time.Millisecond)
-		}
-		if store.Recovered() {
-			r.recovered = time.Since(began)
-		}
+	if waitRecovered(s, began) {
+		r.recovered = time.Since(began)
 	}
 	return s, r, nil
+}
+
+// waitRecovered waits until a store that serves before it has found everything
+// has done so. It reports false if it had not by the time that a restart may take,
+// or is no such store.
+func waitRecovered(s hybrid.Store, began time.Time) bool {
+	store, ok := s.(hybrid.Recoverer)
+	for ok && !store.Recovered() && time.Since(began) < restartWait {
+		time.Sleep(time.Millisecond)
+	}
+	return ok && store.Recovered()
 }
 
 // runWriter runs the process that writes to the store, and ends it: it closes
