@@ -284,7 +284,7 @@ func FuzzSnapshot(f *testing.F) {
 		clone := mem.CrashClone(nil, vfs.Kill)
 		file := append(bytes.Clone(whole[:snapshotHeaderLen]), b...)
 		h := w.heir()
-		h.log = t.Output()
+		h.log = logOf(t)
 		cfg := testConfig(clone, h)
 		tier, err := Open(cfg)
 		if err != nil {

@@ -53,8 +53,34 @@ func testConfig(fs vfs.FS, w *world) Config {
 	}
 }
 
+// testLog is a test's output until the test ends. What a tier that was left open,
+// as by a crash, tells later has no test to belong to.
+type testLog struct {
+	mu  sync.Mutex
+	out io.Writer // nil: the test has ended
+}
+
+func logOf(t testing.TB) *testLog {
+	l := &testLog{out: t.Output()}
+	t.Cleanup(func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.out = nil
+	})
+	return l
+}
+
+func (l *testLog) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.out == nil {
+		return len(b), nil
+	}
+	return l.out.Write(b)
+}
+
 func newWorld(t testing.TB, seed uint64) *world {
-	w := &world{log: t.Output(), rng: rand.New(rand.NewPCG(seed, 1)), ram: map[string]value{}, acked: map[string]uint64{}, most: 3000}
+	w := &world{log: logOf(t), rng: rand.New(rand.NewPCG(seed, 1)), ram: map[string]value{}, acked: map[string]uint64{}, most: 3000}
 	w.now.Store(startOfTime)
 	return w
 }
