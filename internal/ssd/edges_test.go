@@ -248,8 +248,8 @@ func TestTombstoneDuringRecovery(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.put(t, key)
-	if !tier.entomb([]id{tier.id(w.hasher.Hash(key))}) {
-		t.Fatal("no room")
+	if !tier.settle([]id{tier.id(w.hasher.Hash(key))}, 0) {
+		t.Fatal("not settled")
 	}
 	reads.Remove()
 	w.recovered()

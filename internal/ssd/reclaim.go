@@ -2,6 +2,7 @@ package ssd
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/firncache/firn/internal/aio"
 )
@@ -206,17 +207,31 @@ func (t *Tier) fold() bool {
 	if !ok {
 		return false
 	}
-	ids = t.stillDead(ids)
-	for len(ids) > 0 {
-		n := min(len(ids), t.log.most()/4/idLen)
-		if !t.entomb(ids[:n]) {
+	if !t.settle(t.stillDead(ids), failing) {
+		return false
+	}
+	t.journal.foldDone(generation)
+	return true
+}
+
+// settle makes the log say that ids are dead, and makes the journal rely on it.
+// Only then may the index forget records of them that came before the tombstones.
+// It reports false if that is not on the disk: then the index forgets nothing, and
+// the journal has to repeat what it says.
+func (t *Tier) settle(ids []id, failing int) bool {
+	var dead []entombed
+	for some := range slices.Chunk(ids, t.log.most()/4/idLen) {
+		lsn, ok := t.entomb(some)
+		if !ok {
 			return false
 		}
-		ids = ids[n:]
+		dead = append(dead, entombed{lsn, some})
 	}
 	// The reach has to lie in a segment that is there: after Open none may be yet.
-	if !t.log.begun() && !t.entomb(nil) {
-		return false
+	if !t.log.begun() {
+		if _, ok := t.entomb(nil); !ok {
+			return false
+		}
 	}
 	reach, ok := t.log.rely(failing)
 	if !ok {
@@ -226,8 +241,16 @@ func (t *Tier) fold() bool {
 		t.switchOff(err)
 		return false
 	}
-	t.journal.foldDone(generation)
+	for _, d := range dead {
+		t.dropBefore(d.lsn, d.ids)
+	}
 	return true
+}
+
+// entombed says where the log has the tombstones of ids.
+type entombed struct {
+	lsn uint64
+	ids []id
 }
 
 // stillDead is what of ids has no later record: the others need no tombstone.
@@ -245,23 +268,24 @@ func (t *Tier) stillDead(ids []id) []id {
 	return dead
 }
 
-// entomb appends tombstones. It reports whether there was room for them.
-func (t *Tier) entomb(ids []id) bool {
+// entomb appends tombstones, at lsn. It reports whether there was room for them.
+func (t *Tier) entomb(ids []id) (lsn uint64, ok bool) {
 	list := make([]byte, 0, len(ids)*idLen)
 	for _, x := range ids {
 		list = appendID(list, x)
 	}
 	loc, _, ok := t.log.append(0, &rec{flags: flagTombstones, value: list})
-	if ok {
-		t.count.tombstones.Add(uint64(len(ids)))
-		t.dropBefore(t.log.lsnAt(loc), ids)
+	if !ok {
+		return 0, false
 	}
-	return ok
+	t.count.tombstones.Add(uint64(len(ids)))
+	return t.log.lsnAt(loc), true
 }
 
 // dropBefore takes out what was appended under ids between the moment when they
-// were dead and their tombstones, at an LSN: a recovery would not find it, and
-// the index agrees with what a recovery finds.
+// were dead and their tombstones, at an LSN: a recovery will not find it, and the
+// index agrees with what a recovery finds. Until the tombstones are on the disk a
+// recovery may find it, and who writes the key has to find it here, and note that.
 func (t *Tier) dropBefore(lsn uint64, ids []id) {
 	for _, x := range ids {
 		s := t.index.shardOf(x)

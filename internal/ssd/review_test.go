@@ -3,6 +3,7 @@ package ssd
 import (
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/firncache/firn/internal/vfs"
 )
@@ -325,8 +326,8 @@ func TestTombstoneOfWhatCameBack(t *testing.T) {
 		w.put(t, w.key(i))
 		ids = append(ids, w.tier.id(w.hasher.Hash(w.key(i))))
 	}
-	if !w.tier.entomb(ids[:4]) {
-		t.Fatal("no room for tombstones")
+	if !w.tier.settle(ids[:4], 0) {
+		t.Fatal("not settled")
 	}
 	w.put(t, w.key(0)) // behind its tombstone
 	w.written()
@@ -336,5 +337,50 @@ func TestTombstoneOfWhatCameBack(t *testing.T) {
 		t.Errorf("%d records before a kill, %d after, want 7", here, there)
 	}
 	h.close(t)
+	w.close(t)
+}
+
+// Until the tombstones of a fold are on the disk, the index keeps what they kill:
+// whoever writes such a key has to note that the record is dead.
+func TestKilledWhileFolding(t *testing.T) {
+	w := newWorld(t, 1)
+	mem := vfs.NewMem()
+	f := vfs.NewFaulty(mem)
+	w.reopen(t, testConfig(f, w))
+	key := w.key(1)
+	w.put(t, key)
+	w.written()
+	stuck := f.Inject(vfs.Rule{On: vfs.OpWrite, Name: logName, Block: true})
+	settled := make(chan bool)
+	go func() { settled <- w.tier.settle([]id{w.tier.id(w.hasher.Hash(key))}, 0) }()
+	for stuck.Hits() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	if err := w.set(key, 0); err != nil {
+		t.Fatal(err)
+	}
+	h := w.heir()
+	h.reopen(t, testConfig(mem.CrashClone(nil, vfs.Kill), h))
+	h.check(t, 2, false)
+	h.close(t)
+	stuck.Remove()
+	if !<-settled {
+		t.Error("not settled")
+	}
+	w.close(t)
+}
+
+// A fold that does not end leaves its tombstones anywhere: the index keeps what
+// they would kill.
+func TestFoldThatFails(t *testing.T) {
+	w := newWorld(t, 1)
+	mem := vfs.NewMem()
+	w.reopen(t, testConfig(mem, w))
+	key := w.key(1)
+	w.put(t, key)
+	if w.tier.settle([]id{w.tier.id(w.hasher.Hash(key))}, 1) { // as if a segment had failed meanwhile
+		t.Error("settled")
+	}
+	w.check(t, 2, true)
 	w.close(t)
 }
