@@ -1,6 +1,7 @@
 package firn
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"reflect"
@@ -116,7 +117,18 @@ type timeCodec struct{}
 
 func (timeCodec) Name() string { return timeName }
 
-func (timeCodec) Append(dst []byte, t time.Time) ([]byte, error) { return t.AppendBinary(dst) }
+// Append writes what AppendBinary does, but for the seconds of an offset west of
+// UTC, as zones had before there was standard time: these are written negative
+// there, and read as if they were not.
+func (timeCodec) Append(dst []byte, t time.Time) ([]byte, error) {
+	from := len(dst)
+	dst, err := t.AppendBinary(dst)
+	if b := dst[from:]; err == nil && len(b) == 16 && int8(b[15]) < 0 {
+		binary.BigEndian.PutUint16(b[13:], binary.BigEndian.Uint16(b[13:])-1) // minutes
+		b[15] += 60
+	}
+	return dst, err
+}
 
 func (timeCodec) Decode(src []byte) (t time.Time, err error) {
 	err = t.UnmarshalBinary(src)

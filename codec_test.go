@@ -197,6 +197,25 @@ func TestBinaryCodecOfNil(t *testing.T) {
 	}
 }
 
+// The seconds of a zone's offset come back, also west of UTC.
+func TestTimeCodecOffsets(t *testing.T) {
+	codec, err := firn.DefaultCodec[time.Time]()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, offset := range []int{-4*3600 - 56*60 - 2, -30, -59, 9*60 + 21, 3600, -3600} { // the first was New York's until 1883
+		want := time.Date(1883, 1, 1, 0, 0, 0, 5, time.FixedZone("", offset))
+		b, err := codec.Append([]byte("before "), want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := codec.Decode(b[len("before "):])
+		if _, there := got.Zone(); err != nil || there != offset || !got.Equal(want) {
+			t.Errorf("%v with an offset of %d s: got %v, %d s, %v", want, offset, got, there, err)
+		}
+	}
+}
+
 // FuzzDefaultCodecs gives every decoder bytes of any kind: what it accepts, it
 // must write and read again.
 func FuzzDefaultCodecs(f *testing.F) {
@@ -205,6 +224,7 @@ func FuzzDefaultCodecs(f *testing.F) {
 	f.Add([]byte("0123456789abcdef"))
 	f.Add([]byte(`{"ID":7,"Name":"x","Born":"2026-01-01T00:00:00Z","tags":["a"],"Friends":{"b":null},"Raw":{}}`))
 	f.Add([]byte("\x01\x00\x00\x00\x0e\xbb\x4b\x37\xe5\x00\x00\x00\x01\xff\xff"))
+	f.Add([]byte("\x02E\x99\xe0*\xb1\xd3R\t<oj\x88\x9b\xa8\x10"))
 	f.Fuzz(func(t *testing.T, src []byte) {
 		fuzzCodec[string](t, src)
 		fuzzCodec[blob](t, src)
