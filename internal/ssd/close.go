@@ -9,7 +9,8 @@ import (
 )
 
 // Close writes what is in memory, saves the index and closes the files. The
-// caller has stopped using the tier.
+// caller lets no write begin any more: Superseded and Demote have returned. Reads
+// may be under way, and Commit may come later.
 func (t *Tier) Close() error {
 	if t.state.Swap(closed) == closed {
 		return nil

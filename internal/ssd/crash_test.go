@@ -113,7 +113,7 @@ func TestFault02PowerCut(t *testing.T) {
 	for range 30 {
 		w.steps(t, 50, keys)
 		h := w.heir()
-		h.reopen(t, rebooted(mem.CrashClone(rng, vfs.PowerCut), h))
+		h.reopenAtRest(t, rebooted(mem.CrashClone(rng, vfs.PowerCut), h))
 		if n := h.tier.Len(); n != 0 {
 			t.Fatalf("%d records of a log that was not closed before the machine went down", n)
 		}
@@ -125,12 +125,12 @@ func TestFault02PowerCut(t *testing.T) {
 	vfs.EachBoundary(mem, func(fs vfs.FS) {
 		w.reopen(t, smallConfig(fs, w))
 		w.steps(t, 200, keys)
-		records = w.tier.Len()
+		records = w.kept()
 		w.close(t)
 	}, func(b vfs.Boundary) {
 		for range 2 {
 			h := w.heir()
-			h.reopen(t, rebooted(b.Crash(rng, vfs.PowerCut), h))
+			h.reopenAtRest(t, rebooted(b.Crash(rng, vfs.PowerCut), h))
 			switch n := h.tier.Len(); {
 			case n == 0:
 				cold++
@@ -149,7 +149,7 @@ func TestFault02PowerCut(t *testing.T) {
 	}
 	// With everything on the device nothing is lost.
 	h := w.heir()
-	h.reopen(t, rebooted(mem.CrashClone(rng, vfs.PowerCut), h))
+	h.reopenAtRest(t, rebooted(mem.CrashClone(rng, vfs.PowerCut), h))
 	if n := h.tier.Len(); n != records {
 		t.Fatalf("%d records after Close and a power cut, want %d", n, records)
 	}
@@ -289,8 +289,8 @@ func TestFault04KillWhileClosing(t *testing.T) {
 	f := vfs.NewFaulty(mem)
 	w.reopen(t, testConfig(f, w))
 	w.steps(t, 2000, keys)
+	records := w.kept()
 	w.written()
-	records := w.tier.Len()
 	if records == 0 {
 		t.Fatal("no records")
 	}
@@ -298,7 +298,7 @@ func TestFault04KillWhileClosing(t *testing.T) {
 	f.Inject(vfs.Rule{On: vfs.OpChange, Hook: func(op vfs.Op) {
 		n++
 		h := w.heir()
-		h.reopen(t, testConfig(mem.CrashClone(nil, vfs.Kill), h))
+		h.reopenAtRest(t, testConfig(mem.CrashClone(nil, vfs.Kill), h))
 		if got := h.tier.Len(); got != records {
 			t.Errorf("before %v: %d records, want %d", op, got, records)
 		}
@@ -388,7 +388,7 @@ func TestFault04SnapshotUnreadable(t *testing.T) {
 	mem := vfs.NewMem()
 	w.reopen(t, testConfig(mem, w))
 	w.steps(t, 3000, keys)
-	records := w.tier.Len()
+	records := w.kept()
 	w.close(t)
 	size := func(m *vfs.Mem) int64 {
 		b, err := m.Bytes(snapshotName)
@@ -419,7 +419,7 @@ func TestFault04SnapshotUnreadable(t *testing.T) {
 				t.Fatal(err)
 			}
 			h := w.heir()
-			h.reopen(t, testConfig(clone, h))
+			h.reopenAtRest(t, testConfig(clone, h))
 			if s := h.tier.Stats(); s.Records != int64(records) || s.Recovered == 0 {
 				t.Fatalf("%d records, want %d, from %d segments", s.Records, records, s.Recovered)
 			}
@@ -535,12 +535,12 @@ func TestFault05RecoveryIsIdempotent(t *testing.T) {
 	mem := vfs.NewMem()
 	w.reopen(t, testConfig(mem, w))
 	w.steps(t, 4000, keys)
+	records := w.kept()
 	w.written()
-	records := w.tier.Len()
 	clone := mem.CrashClone(nil, vfs.Kill)
 	for range 5 {
 		h := w.heir()
-		h.reopen(t, testConfig(clone, h))
+		h.reopenAtRest(t, testConfig(clone, h))
 		if n := h.tier.Len(); n != records {
 			t.Fatalf("%d records, want %d", n, records)
 		}
@@ -580,10 +580,7 @@ func TestFault01FoldAfterOpen(t *testing.T) {
 		runtime.Gosched()
 	}
 	h := w.heir()
-	if err := h.open(testConfig(mem.CrashClone(nil, vfs.Kill), h)); err != nil {
-		t.Fatal(err)
-	}
-	h.recovered()
+	h.reopenAtRest(t, testConfig(mem.CrashClone(nil, vfs.Kill), h))
 	if after := h.tier.Len(); before == 0 || after < before {
 		t.Errorf("%d records before the kill, %d after", before, after)
 	}

@@ -24,8 +24,8 @@ var errNoIndexMemory = errors.New("ssd: the index does not fit into memory")
 var errNoSnapshotSpace = errors.New("ssd: the index is larger than the space that is kept for it")
 
 // saveSnapshot writes the index to a file of its own, and returns its number,
-// which the superblock has to have for the snapshot to be believed. Nothing uses
-// the index meanwhile.
+// which the superblock has to have for the snapshot to be believed. Nothing is
+// written meanwhile.
 func (t *Tier) saveSnapshot() (number uint64, err error) {
 	x := t.index
 	dirLen := 8 * len(x.shards)
@@ -53,11 +53,13 @@ func (t *Tier) saveSnapshot() (number uint64, err error) {
 	for i := range x.shards {
 		s := &x.shards[i]
 		packed = packed[:0]
+		s.mu.Lock() // reads may yet be under way, and count
 		for _, e := range s.slots {
 			if e != 0 {
 				packed = append(packed, e)
 			}
 		}
+		s.mu.Unlock()
 		b := bytesOf(packed)
 		binary.LittleEndian.PutUint32(dir[8*i:], uint32(len(packed)))
 		binary.LittleEndian.PutUint32(dir[8*i+4:], checksum(0, b))

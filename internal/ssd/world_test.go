@@ -35,6 +35,7 @@ type world struct {
 	now    atomic.Int64
 	most   int // longest value
 	hits   int // found in the tier
+	atRest bool
 	log    io.Writer
 }
 
@@ -282,8 +283,36 @@ func (w *world) reopen(t testing.TB, cfg Config) {
 	w.recovered()
 }
 
+// reopenAtRest is reopen that keeps the tier from folding and reclaiming until
+// close: what is there then is what was recovered.
+func (w *world) reopenAtRest(t testing.TB, cfg Config) {
+	t.Helper()
+	w.crashed()
+	tier, err := Open(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.tier, w.hasher, w.atRest = tier, record.NewHasher(tier.Seed()), true
+	tier.restarting.Lock()
+	if err := tier.Start(func(int64) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	w.recovered()
+}
+
+// kept is how many records there are once there is nothing to fold or reclaim.
+func (w *world) kept() int {
+	for w.tier.makeRoom() {
+	}
+	return w.tier.Len()
+}
+
 func (w *world) close(t testing.TB) {
 	t.Helper()
+	if w.atRest {
+		w.atRest = false
+		w.tier.restarting.Unlock()
+	}
 	if err := w.tier.Close(); err != nil {
 		t.Fatal(err)
 	}
