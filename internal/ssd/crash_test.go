@@ -347,10 +347,7 @@ func TestFault03FoldWaitsForTheLog(t *testing.T) {
 		case <-time.After(time.Millisecond):
 		}
 	}
-	h := w.heir()
-	h.reopen(t, testConfig(mem.CrashClone(nil, vfs.Kill), h))
-	h.check(t, keys, true)
-	h.close(t)
+	w.checkKilled(t, mem, testConfig, keys, true)
 	stuck.Remove()
 	<-done
 	w.close(t)
@@ -508,22 +505,15 @@ func TestFault05WritesDuringRecovery(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	died := clone.CrashClone(nil, vfs.Kill)
-	h := w.heir()
-	h.reopen(t, testConfig(died, h))
-	h.check(t, keys, true)
-	h.close(t)
+	w.checkKilled(t, clone, testConfig, keys, true)
 	held.Remove()
 	w.recovered()
 	w.check(t, keys, true)
 	if n := w.tier.Len(); n != keys-keys/4 {
 		t.Fatalf("%d records, want %d", n, keys-keys/4)
 	}
-	h = w.heir()
 	w.written()
-	h.reopen(t, testConfig(clone.CrashClone(nil, vfs.Kill), h))
-	h.check(t, keys, true)
-	h.close(t)
+	w.checkKilled(t, clone, testConfig, keys, true)
 	w.close(t)
 }
 

@@ -90,11 +90,8 @@ func TestFault10to14Disk(t *testing.T) {
 				in, met := f.Inject(fault.rule), 0
 				for range 3 {
 					w.steps(t, 200, keys)
-					h := w.heir() // it died meanwhile, and the disk works again
-					h.reopen(t, healingConfig(mem.CrashClone(nil, vfs.Kill), h))
-					h.check(t, keys, false)
-					h.close(t)
-					_ = w.tier.Close() // may fail, as may Open
+					w.checkKilled(t, mem, healingConfig, keys, false) // it died meanwhile, and the disk works again
+					_ = w.tier.Close()                                // may fail, as may Open
 					w.tier.Free()
 					w.crashed()
 					if err := w.open(healingConfig(f, w)); err != nil {
@@ -244,10 +241,7 @@ func TestFault14Tombstone(t *testing.T) {
 	if s := w.tier.Stats(); s.SwitchedOff != 1 || s.WriteErrors != 1 {
 		t.Fatalf("%+v", s)
 	}
-	h := w.heir()
-	h.reopen(t, testConfig(mem.CrashClone(nil, vfs.Kill), h))
-	h.check(t, keys, false)
-	h.close(t)
+	w.checkKilled(t, mem, testConfig, keys, false)
 	w.close(t)
 }
 
@@ -275,10 +269,7 @@ func TestFault11Quarantine(t *testing.T) {
 	}
 	w.check(t, keys, true)
 	w.written()
-	h := w.heir()
-	h.reopen(t, testConfig(mem.CrashClone(nil, vfs.Kill), h))
-	h.check(t, keys, true)
-	h.close(t)
+	w.checkKilled(t, mem, testConfig, keys, true)
 	w.close(t)
 }
 
@@ -360,10 +351,7 @@ func TestFault10NoSpace(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	h := w.heir()
-	h.reopen(t, healingConfig(mem.CrashClone(nil, vfs.Kill), h))
-	h.check(t, keys, false)
-	h.close(t)
+	w.checkKilled(t, mem, healingConfig, keys, false)
 	mem.SetQuota(16 << 20)
 	w.untilOn()
 	w.put(t, w.key(1))

@@ -206,8 +206,7 @@ func TestDroppedSegmentIsNoGap(t *testing.T) {
 	w.tier.restarting.Unlock()
 	w.written()
 	records := w.tier.Len()
-	h := w.heir()
-	h.reopen(t, smallConfig(files.CrashClone(nil, vfs.Kill), h))
+	h := w.killed(t, files, smallConfig)
 	if n := h.tier.Len(); n < records/2 { // a segment or two may have been reclaimed in one of the two
 		t.Errorf("%d records after a kill, %d before", n, records)
 	}

@@ -184,11 +184,8 @@ func TestFault23Order(t *testing.T) {
 	for range 10 {
 		w.steps(t, 300, keys)
 		w.now.Add(-1_000_000)
-		h := w.heir()
 		w.written()
-		h.reopen(t, smallConfig(mem.CrashClone(nil, vfs.Kill), h))
-		h.check(t, keys, true)
-		h.close(t)
+		w.checkKilled(t, mem, smallConfig, keys, true)
 	}
 	w.close(t)
 }

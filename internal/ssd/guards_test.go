@@ -45,10 +45,7 @@ func TestFault25NoteOfALaterWrite(t *testing.T) {
 	}
 	w.acked[string(key)] = w.seq
 
-	heir := w.heir()
-	heir.reopen(t, testConfig(mem.CrashClone(nil, vfs.Kill), heir))
-	heir.check(t, 2, false)
-	heir.close(t)
+	w.checkKilled(t, mem, testConfig, 2, false)
 	w.close(t)
 }
 
@@ -68,10 +65,7 @@ func TestFault11NoteTriedAgain(t *testing.T) {
 	if s := w.tier.Stats(); !s.On || s.SwitchedOff != 0 {
 		t.Fatalf("%+v", s)
 	}
-	h := w.heir()
-	h.reopen(t, testConfig(mem.CrashClone(nil, vfs.Kill), h))
-	h.check(t, 2, false)
-	h.close(t)
+	w.checkKilled(t, mem, testConfig, 2, false)
 	w.close(t)
 }
 
@@ -167,10 +161,7 @@ func TestFault11DroppedStaysDropped(t *testing.T) {
 		w.put(t, w.key(1_000_000))
 	}
 	w.written()
-	h := w.heir()
-	h.reopen(t, testConfig(mem.CrashClone(nil, vfs.Kill), h))
-	h.check(t, keys, false)
-	h.close(t)
+	w.checkKilled(t, mem, testConfig, keys, false)
 	w.close(t)
 }
 
@@ -216,10 +207,7 @@ func TestFault07SerialNotUsedAgain(t *testing.T) {
 	if s, n, _ := w.tier.openAt(); s == slot && n == serial {
 		t.Errorf("segment %d was written twice in slot %d", n, s)
 	}
-	h := w.heir()
-	h.reopen(t, testConfig(clone.CrashClone(nil, vfs.Kill), h))
-	h.check(t, keys, false)
-	h.close(t)
+	w.checkKilled(t, clone, testConfig, keys, false)
 	w.close(t)
 }
 
@@ -291,8 +279,7 @@ func TestFault07OldTrailer(t *testing.T) {
 	}
 	w.put(t, w.key(i))
 	w.written()
-	h := w.heir()
-	h.reopen(t, smallConfig(mem.CrashClone(nil, vfs.Kill), h))
+	h := w.killed(t, mem, smallConfig)
 	for _, k := range []int{i - 1, i} {
 		if _, err := h.tier.Get(context.Background(), nil, h.key(k), h.hasher.Hash(h.key(k))); err != nil {
 			t.Errorf("key %d, which was just written: %v", k, err)
@@ -318,10 +305,7 @@ func TestFault06ReadWrongOnce(t *testing.T) {
 	if err := w.set(key, 0); err != nil {
 		t.Fatal(err)
 	}
-	h := w.heir()
-	h.reopen(t, testConfig(mem.CrashClone(nil, vfs.Kill), h))
-	h.check(t, 2, false)
-	h.close(t)
+	w.checkKilled(t, mem, testConfig, 2, false)
 	w.close(t)
 }
 
@@ -447,10 +431,7 @@ func TestFault01KillInALaterBoot(t *testing.T) {
 		return cfg
 	}
 	w.reopen(t, later(mem, w))
-	h := w.heir()
-	h.reopen(t, later(mem.CrashClone(nil, vfs.Kill), h))
-	h.check(t, keys, true)
-	h.close(t)
+	w.checkKilled(t, mem, later, keys, true)
 	w.close(t)
 }
 
@@ -500,8 +481,7 @@ func forgotten(t *testing.T, fail func(f *vfs.Faulty)) {
 		w.acked[string(key)] = w.seq
 		acked++
 	}
-	h := w.heir()
-	h.reopen(t, smallConfig(mem.CrashClone(nil, vfs.Kill), h))
+	h := w.killed(t, mem, smallConfig)
 	h.check(t, keys, true)
 	if waiting == 0 {
 		t.Errorf("%d writes were acknowledged, %d wait for the journal: want some", acked, waiting)

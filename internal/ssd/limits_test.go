@@ -90,8 +90,7 @@ func TestFault29Storms(t *testing.T) {
 	if n := fileBytes(t, mem); n > 2<<20 {
 		t.Fatalf("the files take %d bytes", n)
 	}
-	h := w.heir()
-	h.reopen(t, testConfig(mem.CrashClone(nil, vfs.Kill), h))
+	h := w.killed(t, mem, testConfig)
 	if n := h.tier.Len(); n != 0 {
 		t.Fatalf("%d records come back", n)
 	}
@@ -278,8 +277,7 @@ func TestFault27NotTaken(t *testing.T) {
 			if _, err := w.tier.Get(context.Background(), nil, key, h); !errors.Is(err, ErrNotFound) {
 				t.Fatalf("Get: %v, want ErrNotFound", err)
 			}
-			heir := w.heir()
-			heir.reopen(t, testConfig(mem.CrashClone(nil, vfs.Kill), heir))
+			heir := w.killed(t, mem, testConfig)
 			if err := heir.get(key); err != nil {
 				t.Fatal(err)
 			}

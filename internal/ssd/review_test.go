@@ -72,10 +72,7 @@ func TestCloseWithoutStart(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	h := w.heir()
-	h.reopen(t, testConfig(mem.CrashClone(nil, vfs.Kill), h))
-	h.check(t, keys, false)
-	h.close(t)
+	w.checkKilled(t, mem, testConfig, keys, false)
 	w.close(t)
 	w.reopen(t, testConfig(mem, w))
 }
@@ -98,10 +95,7 @@ func TestCloseBetweenSupersededAndCommit(t *testing.T) {
 	w.acked[string(key)] = w.seq
 	w.reopen(t, testConfig(mem, w)) // with the snapshot
 	w.check(t, 2, false)
-	h := w.heir()
-	h.reopen(t, testConfig(mem.CrashClone(nil, vfs.Kill), h)) // without
-	h.check(t, 2, false)
-	h.close(t)
+	w.checkKilled(t, mem, testConfig, 2, false) // without
 	w.close(t)
 }
 
@@ -148,8 +142,7 @@ func TestFloorWithoutRoomInTheJournal(t *testing.T) {
 	}
 	w.tier.expires.Store(true)
 	w.tier.noteTime() // does not wait: only the keeper, who calls it, could make room
-	h := w.heir()
-	h.reopen(t, testConfig(mem.CrashClone(nil, vfs.Kill), h))
+	h := w.killed(t, mem, testConfig)
 	if n := h.tier.Len(); n != 0 {
 		t.Errorf("%d records are back", n)
 	}
@@ -331,8 +324,7 @@ func TestTombstoneOfWhatCameBack(t *testing.T) {
 	}
 	w.put(t, w.key(0)) // behind its tombstone
 	w.written()
-	h := w.heir()
-	h.reopen(t, testConfig(mem.CrashClone(nil, vfs.Kill), h))
+	h := w.killed(t, mem, testConfig)
 	if here, there := w.tier.Len(), h.tier.Len(); here != 7 || there != 7 {
 		t.Errorf("%d records before a kill, %d after, want 7", here, there)
 	}
@@ -359,10 +351,7 @@ func TestKilledWhileFolding(t *testing.T) {
 	if err := w.set(key, 0); err != nil {
 		t.Fatal(err)
 	}
-	h := w.heir()
-	h.reopen(t, testConfig(mem.CrashClone(nil, vfs.Kill), h))
-	h.check(t, 2, false)
-	h.close(t)
+	w.checkKilled(t, mem, testConfig, 2, false)
 	stuck.Remove()
 	if !<-settled {
 		t.Error("not settled")

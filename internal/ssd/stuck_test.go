@@ -50,10 +50,7 @@ func TestFault16StuckWrites(t *testing.T) {
 	if err := w.tier.Close(); !errors.Is(err, errStuck) {
 		t.Fatalf("Close: %v, want that the disk is stuck", err)
 	}
-	h := w.heir()
-	h.reopen(t, testConfig(mem.CrashClone(nil, vfs.Kill), h))
-	h.check(t, keys, false)
-	h.close(t)
+	w.checkKilled(t, mem, testConfig, keys, false)
 	stuck.Remove()
 }
 
@@ -142,8 +139,7 @@ func TestFault16CloseComesBack(t *testing.T) {
 			_ = w.tier.Close()
 			stuck.Remove()
 			group.Wait()
-			h := w.heir()
-			h.reopen(t, testConfig(mem.CrashClone(nil, vfs.Kill), h))
+			h := w.killed(t, mem, testConfig)
 			h.close(t)
 		})
 	}
@@ -158,10 +154,7 @@ func TestFault16Slow(t *testing.T) {
 	w.reopen(t, smallConfig(f, w))
 	f.Inject(vfs.Rule{On: vfs.OpRead | vfs.OpWrite, Name: logName, Delay: 2 * time.Millisecond})
 	w.steps(t, 1000, keys)
-	h := w.heir()
-	h.reopen(t, smallConfig(mem.CrashClone(nil, vfs.Kill), h))
-	h.check(t, keys, false)
-	h.close(t)
+	w.checkKilled(t, mem, smallConfig, keys, false)
 	w.close(t)
 }
 

@@ -283,6 +283,24 @@ func (w *world) reopen(t testing.TB, cfg Config) {
 	w.recovered()
 }
 
+// killed is the world of the process that comes after w's was killed at this
+// moment, with these files. w goes on.
+func (w *world) killed(t testing.TB, files *vfs.Mem, config func(vfs.FS, *world) Config) *world {
+	t.Helper()
+	h := w.heir()
+	h.reopen(t, config(files.CrashClone(nil, vfs.Kill), h))
+	return h
+}
+
+// checkKilled reads every key after a kill at this moment, and wants a value for
+// some if want is set.
+func (w *world) checkKilled(t testing.TB, files *vfs.Mem, config func(vfs.FS, *world) Config, keys int, want bool) {
+	t.Helper()
+	h := w.killed(t, files, config)
+	h.check(t, keys, want)
+	h.close(t)
+}
+
 // reopenAtRest is reopen that keeps the tier from folding and reclaiming until
 // close: what is there then is what was recovered.
 func (w *world) reopenAtRest(t testing.TB, cfg Config) {
