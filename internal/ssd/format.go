@@ -181,13 +181,15 @@ func putSegmentHeader(b []byte, logID, serial, prev uint64, size int) {
 func parseSegmentHeader(b []byte, logID uint64, size int) (serial, prev uint64, ok bool) {
 	if len(b) < segmentHeaderLen || string(b[:8]) != segmentMagic ||
 		binary.LittleEndian.Uint64(b[8:]) != logID ||
-		binary.LittleEndian.Uint64(b[24:]) != uint64(size) ||
-		binary.LittleEndian.Uint32(b[60:]) != checksum(0, b[:60]) {
+		binary.LittleEndian.Uint64(b[24:]) != uint64(size) || !headerWhole(b) {
 		return 0, 0, false
 	}
 	serial, prev = binary.LittleEndian.Uint64(b[16:]), binary.LittleEndian.Uint64(b[32:])
 	return serial, prev, serial > prev
 }
+
+// headerWhole reports whether a header's checksum is right.
+func headerWhole(b []byte) bool { return binary.LittleEndian.Uint32(b[60:]) == checksum(0, b[:60]) }
 
 // trailer ends a sealed segment: it says where the list of its records stands.
 type trailer struct {

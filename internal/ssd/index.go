@@ -365,15 +365,19 @@ func (x *index) load(s *shard, entries []uint64) bool {
 		}
 		homes += homes/8 + 1
 	}
-	if homes+shardSlack > len(s.all) || x.used.Add(int64(8*(homes-leastHomes))) > x.allowed.Load() {
+	sorted := true
+	for i := 1; i < len(entries); i++ {
+		sorted = sorted && s.fingerprint(entry(entries[i-1])) < s.fingerprint(entry(entries[i]))
+	}
+	more := int64(8 * (homes - leastHomes))
+	if !sorted || homes+shardSlack > len(s.all) {
 		s.reset()
 		return false
 	}
-	for i := 1; i < len(entries); i++ {
-		if s.fingerprint(entry(entries[i-1])) >= s.fingerprint(entry(entries[i])) {
-			s.reset()
-			return false
-		}
+	if x.used.Add(more) > x.allowed.Load() {
+		x.used.Add(-more)
+		s.reset()
+		return false
 	}
 	s.count = len(entries)
 	s.spread(homes)

@@ -222,12 +222,17 @@ func (t *Tier) expand(dst, block []byte) ([]byte, error) {
 
 // corrupt takes a record out that is not what it should be. That is noted in the
 // journal like a write, lest the record come back with the next reading of it.
+// When Close has begun, it may have written the last notes, and the index stays
+// as it is.
 func (t *Tier) corrupt(sp *spot) {
 	t.count.corrupt.Add(1)
 	t.health.log("a record's checksum is wrong", "segment", sp.lsn>>t.log.segShift, "offset", sp.off)
 	s := t.index.shardOf(sp.id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if t.state.Load() == closed {
+		return
+	}
 	if e, ok := s.find(sp.id); ok && s.location(e) == sp.loc && t.log.lsnAt(sp.loc) == sp.lsn {
 		s.remove(sp.id)
 		if t.recovering.Load() {

@@ -190,7 +190,7 @@ func (t *Tier) readEnds() (all []found, last uint64, ok bool) {
 				f.slot = first + i
 				all = append(all, f)
 			}
-			if reqs[2*i].Err != nil {
+			if noHeader(&reqs[2*i]) {
 				_, err := t.logFile.WriteAt(empty, reqs[2*i].Off)
 				ok = ok && err == nil
 			}
@@ -202,6 +202,16 @@ func (t *Tier) readEnds() (all []found, last uint64, ok bool) {
 		}
 	}
 	return all, last, ok
+}
+
+// noHeader reports whether a slot begins with what cannot be read, or is neither a
+// header, of whatever log, nor zeros: it may yet prove to be one.
+func noHeader(head *aio.Request) bool {
+	if head.Err != nil {
+		return true
+	}
+	b := head.Buf.Bytes()[:segmentHeaderLen]
+	return !headerWhole(b) && slices.ContainsFunc(b, func(c byte) bool { return c != 0 })
 }
 
 // parseEnds tells which segment a slot has, if any: only its header does.
@@ -232,7 +242,7 @@ func (t *Tier) startRecovery() {
 	}
 	start := time.Now()
 	t.allow(int64(p.records)*10 + 64<<10)
-	if p.snapshot != 0 {
+	if p.snapshot != 0 && p.sealed() {
 		err := t.loadSnapshot(p.snapshot)
 		if err == nil {
 			t.lines.info("firn: SSD tier is back", "records", t.index.len(), "from", "snapshot", "took", time.Since(start).Round(time.Millisecond))
@@ -251,6 +261,12 @@ func (t *Tier) startRecovery() {
 		t.recover()
 		t.lines.info("firn: SSD tier is back", "records", t.index.len(), "from", "log", "took", time.Since(start).Round(time.Millisecond))
 	}()
+}
+
+// sealed reports whether no segment is left to be sealed by reading the log, as
+// one is whose end could not be read: it would never be reclaimed.
+func (p *recoveryPlan) sealed() bool {
+	return !slices.ContainsFunc(p.segments, func(f found) bool { return !f.sealed })
 }
 
 // allow gives the index memory, as much of it as can be had.
@@ -293,6 +309,9 @@ func (p *recoveryPlan) asked() bool {
 // is not in the index yet: not as a later record, written since or before, and
 // not as a grave, which says that it was dead by then. Reads are served
 // meanwhile; whatever they find is the latest.
+//
+// If it returns before it has met all that the disk does not say is dead, the
+// tier is still recovering: writes note every key, and Close saves no snapshot.
 func (t *Tier) recover() {
 	p := &t.plan
 	t.index.presize(p.records)
@@ -304,19 +323,23 @@ func (t *Tier) recover() {
 	defer stop()
 	for i := range p.segments {
 		if p.asked() {
-			return // still recovering: Close will save no snapshot
+			return
 		}
 		r := <-ahead
 		f := r.found
 		if !r.ok {
 			t.count.corrupt.Add(1)
 			if f.serial > p.reach>>t.log.segShift && t.journal.canDrop() {
-				t.forgetOnDisk(f) // what it says is dead stands in the journal
+				if !t.forgetOnDisk(f) { // what it says is dead stands in the journal
+					return
+				}
 				continue
 			}
 			t.lines.warn("firn: SSD tier: a segment cannot be read; what is older is dropped", "segment", f.serial)
 			stop()
-			t.dropFrom(p.segments[i:])
+			if !t.dropFrom(p.segments[i:]) {
+				return
+			}
 			break
 		}
 		var all sync.WaitGroup
@@ -328,8 +351,9 @@ func (t *Tier) recover() {
 		if t.index.full() {
 			t.lines.warn("firn: SSD tier: no memory to index more of the log; what is older is dropped", "segment", f.serial)
 			stop()
-			t.forget(f.slot)
-			t.dropFrom(p.segments[i:])
+			if !t.dropFrom(p.segments[i:]) {
+				return
+			}
 			break
 		}
 	}
@@ -570,26 +594,27 @@ func (t *Tier) sealOnDisk(f *found, b []byte, recs []listed, tombs map[uint32][]
 	return true
 }
 
-// forgetOnDisk drops one segment, for good.
-func (t *Tier) forgetOnDisk(f found) {
+// forgetOnDisk drops one segment, for good. It reports false if the disk cannot
+// be told.
+func (t *Tier) forgetOnDisk(f found) bool {
 	if err := t.journal.commitNow(dropNote(f.serial, f.prev)); err != nil {
 		t.switchOff(err)
-		return
+		return false
 	}
-	t.forget(f.slot)
 	t.log.release(f.slot)
+	return true
 }
 
-// dropFrom drops segments and everything older, for good.
-func (t *Tier) dropFrom(segs []found) {
-	if len(segs) == 0 {
-		return
-	}
+// dropFrom drops segments and everything older, for good. Of the first of them
+// some may be in the index. It reports false if the disk cannot be told.
+func (t *Tier) dropFrom(segs []found) bool {
 	if err := t.sayDead(segs[0].serial); err != nil {
 		t.switchOff(err)
-		return
+		return false
 	}
+	t.forget(segs[0].slot)
 	for _, f := range segs {
 		t.log.release(f.slot)
 	}
+	return true
 }
