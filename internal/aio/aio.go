@@ -83,6 +83,7 @@ type Reader struct {
 	idle      *op           // for the next reads, linked by next
 	idleOps   int
 
+	calls    sync.Pool // of *call, idle
 	closing  sync.Once
 	closeErr error
 }
@@ -201,11 +202,11 @@ type Request struct {
 // io.ErrUnexpectedEOF. If ctx ends first, its error is returned at once; the
 // buffer is released when the read comes back.
 func (r *Reader) Read(ctx context.Context, off int64, n int) (*bufpool.Buffer, error) {
-	c := newCall()
+	c := r.newCall()
 	c.one[0] = Request{Off: off, N: n}
 	r.perform(ctx, c, c.one[:])
 	buf, err := c.one[0].Buf, c.one[0].Err
-	c.end()
+	r.end(c)
 	return buf, err
 }
 
@@ -216,9 +217,9 @@ func (r *Reader) ReadMany(ctx context.Context, reqs []Request) {
 	if len(reqs) == 0 {
 		return
 	}
-	c := newCall()
+	c := r.newCall()
 	r.perform(ctx, c, reqs)
-	c.end()
+	r.end(c)
 }
 
 // perform ends when every request has its Buf or Err.

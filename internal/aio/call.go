@@ -3,7 +3,6 @@ package aio
 import (
 	"context"
 	"fmt"
-	"sync"
 )
 
 // call is one Read or ReadMany that waits. Guarded by Reader.mu, but for wake.
@@ -14,17 +13,22 @@ type call struct {
 	one  [1]Request    // of a Read
 }
 
-var calls = sync.Pool{New: func() any { return &call{wake: make(chan struct{}, 1)} }}
-
-func newCall() *call { return calls.Get().(*call) }
+// newCall takes a call. A Reader has its own: their channels belong to the synctest
+// bubble, if any, in which it is used.
+func (r *Reader) newCall() *call {
+	if c, ok := r.calls.Get().(*call); ok {
+		return c
+	}
+	return &call{wake: make(chan struct{}, 1)}
+}
 
 // end gives the call back. No read knows it any more, and wake is empty.
-func (c *call) end() {
+func (r *Reader) end(c *call) {
 	clear(c.ops)
 	c.ops = c.ops[:0]
 	c.one[0] = Request{}
 	if cap(c.ops) <= maxDepth {
-		calls.Put(c)
+		r.calls.Put(c)
 	}
 }
 
