@@ -354,34 +354,45 @@ func (x *index) presize(n int) {
 // load fills an empty shard with entries, which are sorted. It reports false if
 // they do not fit, or are not.
 func (x *index) load(s *shard, entries []uint64) bool {
-	homes := max(len(entries)*5/4, leastHomes)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for homes+shardSlack <= len(s.all) {
-		copy(s.all, entries)
-		s.slots = s.all[:len(entries)]
-		if s.fits(homes) {
-			break
-		}
-		homes += homes/8 + 1
-	}
-	sorted := true
-	for i := 1; i < len(entries); i++ {
-		sorted = sorted && s.fingerprint(entry(entries[i-1])) < s.fingerprint(entry(entries[i]))
-	}
+	homes, ok := s.copyIn(entries)
 	more := int64(8 * (homes - leastHomes))
-	if !sorted || homes+shardSlack > len(s.all) {
-		s.reset()
-		return false
-	}
-	if x.used.Add(more) > x.allowed.Load() {
+	if ok && x.used.Add(more) > x.allowed.Load() {
 		x.used.Add(-more)
+		ok = false
+	}
+	if !ok {
 		s.reset()
 		return false
 	}
 	s.count = len(entries)
 	s.spread(homes)
 	return true
+}
+
+// copyIn makes entries all that the table has, for spread to give them places
+// among so many homes: as many as leave some room, or as there can be.
+func (s *shard) copyIn(entries []uint64) (homes int, ok bool) {
+	most := len(s.all) - shardSlack
+	if len(entries) > most {
+		return 0, false
+	}
+	for i := 1; i < len(entries); i++ {
+		if s.fingerprint(entry(entries[i-1])) >= s.fingerprint(entry(entries[i])) {
+			return 0, false
+		}
+	}
+	copy(s.all, entries)
+	s.slots = s.all[:len(entries)]
+	homes = min(max(len(entries)*5/4, leastHomes), most)
+	for !s.fits(homes) {
+		if homes == most {
+			return 0, false
+		}
+		homes = min(homes+homes/8+1, most)
+	}
+	return homes, true
 }
 
 // complete reports whether the index has all that the log has.
