@@ -15,14 +15,11 @@ func (t *Tier) Prefetch(hash uint64) { t.index.prefetch(t.id(hash)) }
 // lives on here. It does not wait for the disk: when that is behind, the record
 // is refused.
 func (t *Tier) Demote(hash uint64, key, value []byte, deadline int64, read bool) bool {
-	if t.state.Load() != on {
-		return false
-	}
 	x := t.id(hash)
 	s := t.index.shardOf(x)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if t.state.Load() != on { // asked again: whoever empties the index takes this lock after
+	if t.state.Load() != on { // asked under the lock: whoever empties the index takes it after
 		return false
 	}
 	if e, ok := s.find(x); ok && !s.grave(e) {
