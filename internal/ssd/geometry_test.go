@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/firncache/firn/internal/vfs"
 )
@@ -108,69 +110,74 @@ func TestFault21Seed(t *testing.T) {
 // this process, the next, and one after a crash; and a clock that jumps ahead
 // does no more harm than that what expires then is gone.
 func TestFault23Clock(t *testing.T) {
-	const year = 365 * 24 * 3600 * 1000
 	for _, end := range []ending{killed, closing} {
 		t.Run(string(end), func(t *testing.T) {
-			w := newWorld(t, 1)
-			mem := vfs.NewMem()
-			w.now.Store(10 * year)
-			w.reopen(t, testConfig(mem, w))
-			for i, deadline := range []int64{0, w.now.Load() + 1000, w.now.Load() + 2*year} {
-				if err := w.set(w.key(i), deadline); err != nil || !w.demote(w.key(i)) {
-					t.Fatal(err)
-				}
-			}
-			found := func() (keys string) {
-				for i := range 3 {
-					if _, err := w.tier.Get(context.Background(), nil, w.key(i), w.hasher.Hash(w.key(i))); err == nil {
-						keys += fmt.Sprint(i)
-					}
-				}
-				return keys
-			}
-			expect := func(when, want string) {
-				t.Helper()
-				if got := found(); got != want {
-					t.Fatalf("%s: found %q, want %q", when, got, want)
-				}
-			}
-			next := func(step int64) {
-				w.written()
-				if end == closing {
-					w.close(t)
-				} else {
-					w.tier.noteTime() // the keeper does every second
-					clone := mem.CrashClone(nil, vfs.Kill)
-					w.close(t)
-					mem = clone
-				}
-				w.now.Add(step)
-				w.reopen(t, testConfig(mem, w))
-			}
-			expect("at once", "012")
-			w.now.Add(999)
-			expect("a moment before", "012")
-			next(-5 * year) // the clock of this process stands for itself
-			expect("opened with a clock five years back", "012")
-			w.now.Add(1)
-			expect("when it expires", "02")
-			next(-5 * year)
-			expect("opened with a clock ten years back", "02")
-			w.now.Add(year)
-			expect("a year later", "02")
-			next(3 * year)
-			next(-3 * year)
-			next(0)
-			if got := found(); got != "0" && got != "02" {
-				t.Fatalf("after jumps: %q", got)
-			}
-			next(20 * year)
-			expect("decades later", "0")
-			next(-20 * year)
-			expect("and back", "0")
-			w.close(t)
+			synctest.Test(t, func(t *testing.T) { clockJumps(t, end) })
 		})
 	}
+}
+
+func clockJumps(t *testing.T, end ending) {
+	const year = 365 * 24 * 3600 * 1000
+	w := newWorld(t, 1)
+	mem := vfs.NewMem()
+	w.now.Store(10 * year)
+	w.reopen(t, testConfig(mem, w))
+	for i, deadline := range []int64{0, w.now.Load() + 1000, w.now.Load() + 2*year} {
+		if err := w.set(w.key(i), deadline); err != nil || !w.demote(w.key(i)) {
+			t.Fatal(err)
+		}
+	}
+	found := func() (keys string) {
+		for i := range 3 {
+			if _, err := w.tier.Get(context.Background(), nil, w.key(i), w.hasher.Hash(w.key(i))); err == nil {
+				keys += fmt.Sprint(i)
+			}
+		}
+		return keys
+	}
+	expect := func(when, want string) {
+		t.Helper()
+		if got := found(); got != want {
+			t.Fatalf("%s: found %q, want %q", when, got, want)
+		}
+	}
+	next := func(step int64) {
+		w.written()
+		if end == closing {
+			w.close(t)
+		} else {
+			time.Sleep(flushEvery) // the keeper notes the time
+			synctest.Wait()
+			clone := mem.CrashClone(nil, vfs.Kill)
+			w.close(t)
+			mem = clone
+		}
+		w.now.Add(step)
+		w.reopen(t, testConfig(mem, w))
+	}
+	expect("at once", "012")
+	w.now.Add(999)
+	expect("a moment before", "012")
+	next(-5 * year) // the clock of this process stands for itself
+	expect("opened with a clock five years back", "012")
+	w.now.Add(1)
+	expect("when it expires", "02")
+	next(-5 * year)
+	expect("opened with a clock ten years back", "02")
+	w.now.Add(year)
+	expect("a year later", "02")
+	next(3 * year)
+	next(-3 * year)
+	next(0)
+	if got := found(); got != "0" && got != "02" {
+		t.Fatalf("after jumps: %q", got)
+	}
+	next(20 * year)
+	expect("decades later", "0")
+	next(-20 * year)
+	expect("and back", "0")
+	w.close(t)
 }
 
 // Row 23: order comes from the log, not from the clock: it steps back while keys

@@ -401,17 +401,19 @@ func TestFault02PowerCutAfterClose(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	lost := mem.CrashClone(rand.New(rand.NewPCG(1, 1)), vfs.PowerCut)
-	w.close(t)
-	h := w.heir()
-	cfg := testConfig(lost, h)
-	cfg.BootID = func() string { return "another boot" }
-	h.reopen(t, cfg)
-	if n := h.tier.Len(); n != 0 {
-		t.Errorf("%d records", n)
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 20 { // that lose this and that
+		h := w.heir()
+		cfg := testConfig(mem.CrashClone(rng, vfs.PowerCut), h)
+		cfg.BootID = func() string { return "another boot" }
+		h.reopen(t, cfg)
+		if n := h.tier.Len(); n != 0 {
+			t.Errorf("%d records", n)
+		}
+		h.check(t, keys, false)
+		h.close(t)
 	}
-	h.check(t, keys, false)
-	h.close(t)
+	w.close(t)
 }
 
 // Row 1: in whichever boot of the machine a log is opened, it is warm when its
