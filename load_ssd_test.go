@@ -18,7 +18,7 @@ func TestLoadsOverSSD(t *testing.T) {
 	openIt := func() *firn.Cache {
 		return open(t, firn.Options{
 			RAMBytes: 2 << 20, TTL: time.Minute, Clock: clock.Now,
-			SSD:     firn.SSDOptions{Dir: dir, Bytes: 64 << 20, Admission: firn.AdmitAll},
+			SSD:     firn.SSDOptions{Dir: dir, Bytes: 64 << 20, Admission: firn.AdmitAll}.With(patiently),
 			Loading: firn.LoadingOptions{NegativeTTL: time.Minute, RefreshAfter: 40 * time.Second, FailSafe: time.Hour},
 		})
 	}

@@ -253,13 +253,16 @@ func TestFault34Copies(t *testing.T) {
 
 // onFaulty is a cache over a file system that can fail, and n numbered entries
 // in it, most of them below RAM.
-func onFaulty(t testing.TB, n int) (*firn.Cache, *vfs.Faulty, *vfs.Mem) {
+func onFaulty(t testing.TB, n int, change ...func(*ssd.Config)) (*firn.Cache, *vfs.Faulty, *vfs.Mem) {
 	t.Helper()
 	mem := vfs.NewMem()
 	f := vfs.NewFaulty(mem)
 	c, err := firn.Open(firn.Options{RAMBytes: 1 << 20,
 		SSD: firn.SSDOptions{Bytes: 16 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll}.On(f).With(func(c *ssd.Config) {
-			c.Patience, c.HealEvery = 20*time.Millisecond, time.Millisecond
+			c.HealEvery = time.Millisecond
+			for _, f := range change {
+				f(c)
+			}
 		})})
 	if err != nil {
 		t.Fatal(err)
@@ -330,7 +333,7 @@ func TestFault10to12RAMServesOn(t *testing.T) {
 // Row 16: the disk is stuck. What is in RAM is found, what is not is waited for
 // no longer than the context says, and Close comes back.
 func TestFault16Stuck(t *testing.T) {
-	c, f, _ := onFaulty(t, 8000)
+	c, f, _ := onFaulty(t, 8000, func(c *ssd.Config) { c.Patience = 20 * time.Millisecond })
 	stuck := f.Inject(vfs.Rule{On: vfs.OpRead | vfs.OpWrite, Name: "log", Block: true})
 	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup

@@ -7,16 +7,22 @@ import (
 	"time"
 
 	"github.com/firncache/firn"
+	"github.com/firncache/firn/internal/ssd"
 )
 
 func hybrid(t testing.TB, dir string) *firn.Cache {
 	t.Helper()
-	c, err := firn.Open(firn.Options{RAMBytes: 1 << 20, SSD: firn.SSDOptions{Dir: dir, Bytes: 64 << 20, Admission: firn.AdmitAll}})
+	c, err := firn.Open(firn.Options{RAMBytes: 1 << 20, SSD: firn.SSDOptions{Dir: dir, Bytes: 64 << 20, Admission: firn.AdmitAll}.With(patiently)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c
 }
+
+// patiently makes writes wait for a disk that is behind for as long as it takes:
+// on a busy machine it may be for longer than they wait otherwise, and what leaves
+// RAM then is dropped. It is for tests in which all that was set has to be found.
+func patiently(c *ssd.Config) { c.Throttle, c.Patience = time.Minute, time.Minute }
 
 func numbered(i int) (key, value []byte) {
 	return fmt.Appendf(nil, "key-%06d", i), fmt.Appendf(nil, "value of %d, %0300d", i, i)
@@ -102,7 +108,7 @@ func TestHybrid(t *testing.T) {
 
 // What RAM holds at Close is there at the next Open, read or not.
 func TestCloseSavesRAM(t *testing.T) {
-	opts := firn.Options{RAMBytes: 1 << 20, SSD: firn.SSDOptions{Dir: t.TempDir(), Bytes: 16 << 20, Admission: firn.AdmitRead}}
+	opts := firn.Options{RAMBytes: 1 << 20, SSD: firn.SSDOptions{Dir: t.TempDir(), Bytes: 16 << 20, Admission: firn.AdmitRead}.With(patiently)}
 	c, err := firn.Open(opts)
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 
 // Typed values come back with the SSD tier, and cleared ones do not.
 func TestTypedSurvivesClose(t *testing.T) {
-	opts := firn.Options{RAMBytes: 1 << 20, SSD: firn.SSDOptions{Dir: t.TempDir(), Bytes: 64 << 20}}
+	opts := firn.Options{RAMBytes: 1 << 20, SSD: firn.SSDOptions{Dir: t.TempDir(), Bytes: 64 << 20}.With(patiently)}
 	typedOpts := firn.TypedOptions[int, user]{Namespace: "users"}
 	const n = 100
 	run := func(use func(c *firn.Cache, users *firn.Typed[int, user])) {
@@ -123,7 +123,7 @@ func TestTypedSurvivesKill(t *testing.T) {
 func openOn(t *testing.T, fs vfs.FS, change ...func(*firn.Options)) *firn.Cache {
 	t.Helper()
 	c := openSmall(t, append(change, func(o *firn.Options) {
-		o.SSD = firn.SSDOptions{Bytes: 64 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll}.On(fs)
+		o.SSD = firn.SSDOptions{Bytes: 64 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll}.On(fs).With(patiently)
 	})...)
 	for c.Stats().SSDToRecover > 0 {
 		time.Sleep(time.Millisecond)
