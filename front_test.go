@@ -164,8 +164,13 @@ func TestFrontOutlivesEviction(t *testing.T) {
 	front.Set("k", "v")
 	front.Get("k")
 	for i := 0; plain.Has("k"); i++ {
-		if err := c.SetWithTTL(fmt.Append(nil, i), make([]byte, 1000), 0); err != nil {
+		key := fmt.Append(nil, i)
+		if err := c.SetWithTTL(key, make([]byte, 1000), 0); err != nil {
 			t.Fatal(err)
+		}
+		c.Get(nil, key) // otherwise it would not push out what has been read, as k has
+		if i > 20_000 {
+			t.Fatal("k stays in RAM")
 		}
 	}
 	clock.Advance(time.Second)
