@@ -78,6 +78,7 @@ func TestTypedSurvivesKill(t *testing.T) {
 		}
 	}
 	c := hybrid(t, dir)
+	defer c.Close() // before the directory goes
 	users := newTyped(t, c, firn.TypedOptions[string, []byte]{Namespace: "n"})
 	const n = 4000
 	keys := func(life string) (found int) {
