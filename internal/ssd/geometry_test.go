@@ -180,6 +180,36 @@ func clockJumps(t *testing.T, end ending) {
 	w.close(t)
 }
 
+// Row 23: the process dies before the keeper has noted that it is late. A segment
+// that was sealed by then says so, too.
+func TestFault23SealedLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // whose clock stands still: the keeper sleeps
+		w := newWorld(t, 1)
+		mem := vfs.NewMem()
+		w.reopen(t, testConfig(mem, w))
+		key := w.key(1)
+		if err := w.set(key, w.now.Load()+1000); err != nil || !w.demote(key) {
+			t.Fatal(err)
+		}
+		w.now.Add(2000)
+		first, _, _ := w.tier.openAt()
+		keys := 2
+		for now := first; now == first; now, _, _ = w.tier.openAt() {
+			w.put(t, w.key(keys))
+			keys++
+		}
+		w.written()
+		w.now.Add(-2000)
+		h := w.killed(t, mem, testConfig)
+		if f, err := h.tier.Get(context.Background(), nil, key, h.hasher.Hash(key)); err == nil {
+			t.Errorf("expired, and back: %d bytes", len(f.Value))
+		}
+		h.check(t, keys, true)
+		h.close(t)
+		w.close(t)
+	})
+}
+
 // Row 23: order comes from the log, not from the clock: it steps back while keys
 // are written again and again.
 func TestFault23Order(t *testing.T) {
