@@ -87,10 +87,9 @@ func (c *Cache) Get(dst, key []byte) ([]byte, bool) {
 
 // descend looks a key up in one tier after the other.
 func (c *Cache) descend(ctx context.Context, dst, key []byte) (v []byte, err error) {
-	hash := c.ram.Hash(key)
-	v, ok := c.ram.GetHashed(hash, dst, key)
+	v, ok := c.ram.Get(dst, key)
 	if !ok {
-		v, err = c.lookBelow(ctx, hash, dst, key)
+		v, err = c.lookBelow(ctx, c.ram.Hash(key), dst, key)
 	}
 	runtime.KeepAlive(c)
 	return v, err

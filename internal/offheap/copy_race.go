@@ -60,11 +60,3 @@ func (r *Region) Equal(off uint64, b []byte) bool {
 	}
 	return true
 }
-
-// EqualShort is Equal for 8 to 16 bytes.
-func (r *Region) EqualShort(off uint64, s string) bool { return r.Equal(off, []byte(s)) }
-
-// CopyBlocks copies bytes at off to dst[from:], 16 or more.
-func (r *Region) CopyBlocks(dst []byte, from, off uint64) {
-	r.AppendOut(dst[:from], off, len(dst)-int(from))
-}

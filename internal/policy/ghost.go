@@ -93,7 +93,7 @@ func (g *Ghosts) place(hash uint64) (bucket []uint64, fingerprint uint64) {
 
 // spread mixes a hash, so that what is chosen here does not depend on the bits
 // that chose the shard and the index bucket.
-func spread(hash uint64) uint64 { return (hash ^ hash>>32) * 0x9E3779B97F4A7C15 }
+func spread(hash uint64) uint64 { return (hash ^ hash>>32) * Spread }
 
 // match16 is the first of four 16-bit lanes of w that equals x, or -1.
 func match16(w, x uint64) int {

@@ -178,7 +178,7 @@ func (h *twoTiers) promote(r lowRecord) {
 
 func (h *twoTiers) Get(dst, key []byte) ([]byte, bool) {
 	hash := h.Hash(key)
-	if v, ok := h.GetHashed(hash, dst, key); ok {
+	if v, ok := h.Tier.Get(dst, key); ok {
 		return v, true
 	}
 	if r, ok := h.below(hash, key); ok {

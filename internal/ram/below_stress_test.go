@@ -104,7 +104,7 @@ func (s *belowStress) read(seed uint64, written *atomic.Bool) {
 func (s *belowStress) get(dst []byte, r *cachetest.Register, rng *rand.Rand) ([]byte, bool) {
 	hash := s.tier.Hash(r.Key)
 	for {
-		if v, ok := s.tier.GetHashed(hash, dst, r.Key); ok {
+		if v, ok := s.tier.Get(dst, r.Key); ok {
 			return v, true
 		}
 		if rec, ok := s.low.get(hash, r.Key); ok {

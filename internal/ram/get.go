@@ -22,58 +22,24 @@ const (
 // lockFreeTries is how often a reader starts again before it takes the lock.
 const lockFreeTries = 8
 
-// Get appends the value of key to dst; without one it returns dst unchanged.
-//
-// Get, absent and present are the fast path: a key and a value of the most usual
-// lengths, found in the first bucket and undisturbed. present leaves the rest to
-// presentAny, and whatever else comes up is get's.
-//
-// While a Get waits for memory, the processor runs ahead into the next ones as far
-// as its buffers reach, and every value that the compiler keeps on the stack takes
-// some of that room. So each of these functions calls the next one last, when
-// nothing has to be kept, and none calls anything else.
-func (t *Tier) Get(dst, key []byte) ([]byte, bool) {
-	if !record.Short(key) {
-		return t.getLong(dst, key)
-	}
-	hash := t.hasher.HashShort(key) & t.hashMask
-	s := t.shardOf(hash)
-	epoch, shape := s.epoch.Load(), s.table.Shape()
-	b := offheap.At[index.Bucket](t.region, s.table.Offset(s.table.Home(hash, shape)))
-	m := b.Match(index.TagOf(hash))
-	if m == 0 {
-		v, _, ok := s.absent(dst, offheap.String(key), epoch, shape, b)
-		return v, ok
-	}
-	if t.tuner.Sampled(hash) {
-		v, _, ok := t.getSlow(dst, offheap.String(key))
-		return v, ok
-	}
-	v, _, ok := s.present(dst, offheap.String(key), epoch, b, m.Next())
-	return v, ok
+// getAny appends the value of key to dst; without one it returns dst unchanged.
+// It is Get, and where there is a faster one the slow path of that, and the
+// reference for it.
+func getAny(t *Tier, dst []byte, k string) (value []byte, ok bool) {
+	key := offheap.Bytes(k)
+	value, _, ok = t.getHashed(dst, key, t.hash(key))
+	return value, ok
 }
 
-// getLong is Get for keys that are not Short.
-//
-//go:noinline
-func (t *Tier) getLong(dst, key []byte) ([]byte, bool) {
-	v, _, ok := t.getHashed(dst, key, t.hash(key))
-	return v, ok
-}
-
-// GetWithDeadlineHashed is GetHashed that also tells when the record expires, 0
-// for never.
+// GetWithDeadlineHashed is Get for a key with this hash that also tells when the
+// record expires, 0 for never.
 func (t *Tier) GetWithDeadlineHashed(hash uint64, dst, key []byte) (value []byte, deadline int64, ok bool) {
 	return t.getHashed(dst, key, hash)
 }
 
-// GetHashed is Get for a key with this hash.
-func (t *Tier) GetHashed(hash uint64, dst, key []byte) ([]byte, bool) {
-	v, _, ok := t.getHashed(dst, key, hash)
-	return v, ok
-}
-
-// getHashed is Get for keys of any length, with this hash.
+// getHashed is GetWithDeadlineHashed. It calls absent or present last, when
+// nothing has to be kept: what a compiler keeps on the stack costs as much as the
+// rest while the processor waits for memory.
 func (t *Tier) getHashed(dst, key []byte, hash uint64) (value []byte, deadline int64, ok bool) {
 	s := t.shardOf(hash)
 	epoch, shape := s.epoch.Load(), s.table.Shape()
@@ -85,10 +51,10 @@ func (t *Tier) getHashed(dst, key []byte, hash uint64) (value []byte, deadline i
 	if t.tuner.Sampled(hash) {
 		return t.getSlow(dst, offheap.String(key))
 	}
-	return s.presentAny(dst, offheap.String(key), epoch, b, m.Next())
+	return s.present(dst, offheap.String(key), epoch, b, m.Next())
 }
 
-// absent is the end of Get and getHashed if the first bucket has no match.
+// absent is the end of getHashed if the first bucket has no match.
 //
 //go:noinline
 func (s *shard) absent(dst []byte, key string, epoch, shape uint64, b *index.Bucket) (value []byte, deadline int64, ok bool) {
@@ -100,43 +66,11 @@ func (s *shard) absent(dst []byte, key string, epoch, shape uint64, b *index.Buc
 	return dst, 0, false
 }
 
-// present is the end of Get if the first bucket has a match: it reads the record
-// there. The key is Short, and not one that the policy samples.
+// present is the end of getHashed if the first bucket has a match: it reads the
+// record there.
 //
 //go:noinline
 func (s *shard) present(dst []byte, key string, epoch uint64, b *index.Bucket, slot int) (value []byte, deadline int64, ok bool) {
-	t := s.tier
-	loc := b.Location(slot)
-	off := t.place(loc)
-	if off-1 >= t.ghostAt-1 { // 0, or beyond the segments
-		return t.getSlow(dst, key)
-	}
-	h := t.header(off)
-	version, sh := h.version.Load(), record.Shape(h.shape.Load())
-	n := uint64(sh.ShortValueLen())
-	if sh.Expires() || sh.Long() || sh.KeyLen() != len(key) || !t.whole(off, 8+uint64(len(key))+n) || !t.region.EqualShort(off+8, key) {
-		return s.presentAny(dst, key, epoch, b, slot)
-	}
-	end := uint64(len(dst)) + n
-	if n-16 > 512 || end > uint64(cap(dst)) {
-		return s.presentAny(dst, key, epoch, b, slot)
-	}
-	t.region.CopyBlocks(dst[:end], uint64(len(dst)), off+8+uint64(len(key)))
-	word := b.Word(slot)
-	offheap.LoadFence()
-	if !invariants.SkipValidation && (version&1 != 0 || h.version.Load() != version || b.Location(slot) != loc || s.epoch.Load() != epoch) {
-		return t.getSlow(dst, key)
-	}
-	b.Touch(slot, word)
-	t.reads.count(true)
-	return dst[:end], 0, true
-}
-
-// presentAny is present for all lengths, for a record with a deadline, and for a
-// dst that has to grow.
-//
-//go:noinline
-func (s *shard) presentAny(dst []byte, key string, epoch uint64, b *index.Bucket, slot int) (value []byte, deadline int64, ok bool) {
 	t := s.tier
 	word, loc := b.Word(slot), b.Location(slot)
 	off := t.place(loc)

@@ -1,0 +1,117 @@
+package ram
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/firncache/firn/internal/offheap"
+	"github.com/firncache/firn/internal/record"
+)
+
+// Get finds what getAny finds, for keys and values of all lengths around those
+// that it treats differently, with and without deadlines, whatever dst is, in
+// tables with and without chains. It leaves dst's neighbours alone, and counts.
+func TestGetIsGetAny(t *testing.T) {
+	for _, mask := range []uint64{0, 0xffff_000f_0000_00ff} { // the second makes chains, and equal tags
+		now := int64(1_000_000)
+		tier, err := New(Config{Bytes: 8 << 20, Seed: 1, Now: func() int64 { return now }, Ticking: true, HashMask: mask})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rng := rand.New(rand.NewPCG(1, 1))
+		var keys [][]byte
+		for i := range 4000 {
+			key := make([]byte, rng.IntN(40))
+			for j := range key {
+				key[j] = byte(rng.IntN(256))
+			}
+			value := bytes.Repeat([]byte{byte(i)}, rng.IntN(40)+rng.IntN(2)*rng.IntN(560))
+			deadline := int64(0)
+			if rng.IntN(2) == 0 {
+				deadline = now + rng.Int64N(4*slack) - slack // also past ones
+			}
+			if err := tier.Set(key, value, deadline); err != nil {
+				t.Fatal(err)
+			}
+			absent := bytes.Clone(key)
+			if len(absent) > 0 {
+				absent[rng.IntN(len(absent))] ^= 1
+			}
+			keys = append(keys, key, absent)
+		}
+		hits := 0
+		for i, key := range keys {
+			for _, room := range []int{0, 7, 16, 40, 800} {
+				before := rng.IntN(20)
+				whole := bytes.Repeat([]byte{0xaa}, before+room+32)
+				dst := whole[:before : before+room]
+				want, found := getAny(tier, bytes.Clone(dst), offheap.String(key))
+				counted, _ := tier.reads.sum()
+				got, ok := tier.Get(dst, key)
+				if ok != found || !bytes.Equal(got, want) {
+					t.Fatalf("mask %x, key %d of %d bytes, room %d: got %x, %v; want %x, %v", mask, i, len(key), room, got, ok, want, found)
+				}
+				if !bytes.Equal(whole[before+room:], bytes.Repeat([]byte{0xaa}, 32)) || !bytes.Equal(whole[:before], bytes.Repeat([]byte{0xaa}, before)) {
+					t.Fatalf("mask %x, key %d: bytes beside the room of %d were written", mask, i, room)
+				}
+				if n, _ := tier.reads.sum(); ok && n != counted+1 || !ok && n != counted {
+					t.Fatalf("mask %x, key %d: hit %v, and %d hits were counted, %d before", mask, i, ok, n, counted)
+				}
+				if ok {
+					hits++
+				}
+			}
+		}
+		if hits < len(keys) {
+			t.Errorf("mask %x: %d hits", mask, hits)
+		}
+		tier.Close()
+	}
+}
+
+// Get raises the frequency of what it finds as getAny does.
+func TestGetTouches(t *testing.T) {
+	tier, err := New(Config{Bytes: 1 << 20, Seed: 1, Now: func() int64 { return 1 }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tier.Close()
+	for i := range 100 {
+		if err := tier.Set(fmt.Appendf(nil, "the key %03d", i), make([]byte, 20), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	buf := make([]byte, 0, 64)
+	for i := range 100 {
+		key := fmt.Appendf(nil, "the key %03d", i)
+		hash := tier.hash(key)
+		s := tier.shardOf(hash)
+		freq := func() int {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			b, slot, _, ok := s.find(hash, key)
+			if !ok {
+				t.Fatalf("%s is not there", key)
+			}
+			return b.Freq(slot)
+		}
+		for before := freq(); before < 5; before++ {
+			tier.Get(buf, key)
+			if n := freq(); n != min(before+1, 3) {
+				t.Fatalf("%s: frequency %d after a read, %d before", key, n, before)
+			}
+		}
+	}
+}
+
+// Get in assembly knows what a record's shape is made of.
+func TestShapeInAssembly(t *testing.T) {
+	if s := record.ShapeOf(5, 7, true); s != 1<<30|5<<20|7 {
+		t.Errorf("shape %#x", s)
+	}
+	if s := record.ShapeOf(5, 1<<20, false); s>>20 <= 16 {
+		t.Errorf("shape %#x of a long record looks like a short key's", s)
+	}
+}
