@@ -69,7 +69,7 @@ func (c *Cache) LookupMulti(ctx context.Context, b *Batch, keys [][]byte) error 
 		c.ram.Prepare(&b.window, rest[:n])
 		for i, key := range rest[:n] {
 			start, ok := len(b.bytes), false
-			if b.bytes, ok = c.ram.GetPrepared(&b.window, i, b.bytes, key); ok {
+			if b.bytes, ok = c.ram.Get(b.bytes, key); ok {
 				b.spans = append(b.spans, span{start, len(b.bytes)})
 				continue
 			}

@@ -21,6 +21,7 @@ func (w *Window) Hash(i int) uint64 { return w.hashes[i] }
 // Prepare hashes up to BatchWindow keys and starts to load what looking them up
 // will touch: first all their buckets, then all their records, as many bytes of
 // each as records usually have. It is a hint; what it read is looked at again.
+// Each of the keys is then one for Get or SetPrepared.
 func (t *Tier) Prepare(w *Window, keys [][]byte) {
 	var buckets [BatchWindow]*index.Bucket
 	for i, key := range keys {
@@ -43,12 +44,6 @@ func (t *Tier) Prepare(w *Window, keys [][]byte) {
 // maxPrefetch is the most bytes of a record that are loaded ahead: what
 // follows, the processor foresees by itself.
 const maxPrefetch = 512
-
-// GetPrepared is Get for key i of a prepared window.
-func (t *Tier) GetPrepared(w *Window, i int, dst, key []byte) ([]byte, bool) {
-	v, _, ok := t.getHashed(dst, key, w.hashes[i])
-	return v, ok
-}
 
 // SetPrepared is Set for key i of a prepared window.
 func (t *Tier) SetPrepared(w *Window, i int, key, value []byte, deadline int64) error {

@@ -193,7 +193,7 @@ func (h *twoTiers) GetMulti(keys [][]byte) (values [][]byte, ok []bool) {
 		n := min(len(keys), BatchWindow)
 		h.Prepare(&w, keys[:n])
 		for i, key := range keys[:n] {
-			v, found := h.GetPrepared(&w, i, nil, key)
+			v, found := h.Tier.Get(nil, key)
 			if !found {
 				var r lowRecord
 				r, found = h.below(w.Hash(i), key)

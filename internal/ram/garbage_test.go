@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"runtime/debug"
 	"testing"
 	"time"
@@ -55,7 +56,7 @@ func TestReaderAmongGarbage(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			key := []byte("key")
+			key := []byte("a reader")
 			end := uint32(tier.region.Size() >> tier.unitShift)
 			rounds := 20_000
 			if invariants.Race { // where bytes move by atomic words
@@ -76,8 +77,45 @@ func TestReaderAmongGarbage(t *testing.T) {
 					}
 				})
 				tier.get(s, nil, key, hash)
+				refuses(t, tier, key)
 			}
 		})
+	}
+}
+
+// refuses reports whether Get makes nothing of a bucket or a record: it looks
+// again and again, in the end with the lock, and gives up.
+func refuses(t *testing.T, tier *Tier, key []byte) (gaveUp bool) {
+	t.Helper()
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case runtime.Error:
+			t.Fatalf("Get: %v", r)
+		default:
+			gaveUp = true
+		}
+	}()
+	tier.Get(make([]byte, 0, 600), key)
+	return false
+}
+
+// A record that is being overwritten is not returned.
+func TestGetDuringOverwrite(t *testing.T) {
+	tier := newTier(t, 1<<20)
+	key := []byte("a reader")
+	if err := tier.Set(key, make([]byte, 40), 0); err != nil {
+		t.Fatal(err)
+	}
+	hash := tier.hash(key)
+	s := tier.shardOf(hash)
+	_, _, r, _ := s.find(hash, key)
+	if refuses(t, tier, key) {
+		t.Error("Get refuses a whole record")
+	}
+	tier.header(r.off).version.Add(1)
+	if !refuses(t, tier, key) {
+		t.Error("Get returns a record that is being overwritten")
 	}
 }
 
@@ -85,7 +123,7 @@ func TestReaderAmongGarbage(t *testing.T) {
 // to be reused.
 func TestReaderInACircle(t *testing.T) {
 	tier := newTier(t, 1<<20)
-	key := []byte("key")
+	key := []byte("a reader")
 	hash := tier.hash(key)
 	s := tier.shardOf(hash)
 	self := uint32(s.table.Offset(index.Home(hash, s.table.Shape())) / index.BucketSize)

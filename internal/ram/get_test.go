@@ -46,7 +46,7 @@ func TestGetIsGetAny(t *testing.T) {
 			for _, room := range []int{0, 7, 16, 40, 800} {
 				before := rng.IntN(20)
 				whole := bytes.Repeat([]byte{0xaa}, before+room+32)
-				dst := whole[:before : before+room]
+				dst := whole[: before : before+room]
 				want, found := getAny(tier, bytes.Clone(dst), offheap.String(key))
 				counted, _ := tier.reads.sum()
 				got, ok := tier.Get(dst, key)

@@ -59,8 +59,8 @@ func (s modelStore) GetMulti(keys [][]byte) (values [][]byte, ok []bool) {
 	for len(keys) > 0 {
 		n := min(len(keys), BatchWindow)
 		s.Prepare(&w, keys[:n])
-		for i, key := range keys[:n] {
-			v, found := s.GetPrepared(&w, i, nil, key)
+		for _, key := range keys[:n] {
+			v, found := s.Get(nil, key)
 			values, ok = append(values, v), append(ok, found)
 		}
 		keys = keys[n:]

@@ -37,11 +37,14 @@ func TestAdmitSeenFillsTheLog(t *testing.T) {
 	}
 	fill := func(why string) {
 		t.Helper()
-		for filled := false; !filled; next++ {
-			w.tier.log.mu.Lock()
-			filled = len(w.tier.log.free) < w.tier.log.ahead
-			w.tier.log.mu.Unlock()
-			if !filled && !offer(next) {
+		reclaimed := w.tier.Stats().Reclaimed
+		beenFull := func() bool {
+			w.tier.restarting.Lock() // nothing is being reclaimed
+			defer w.tier.restarting.Unlock()
+			return w.tier.log.freeSlots() < w.tier.log.ahead || w.tier.Stats().Reclaimed > reclaimed
+		}
+		for ; !beenFull(); next++ {
+			if !offer(next) && !beenFull() {
 				t.Fatalf("%s: record %d was refused, and the log has not been full", why, next)
 			}
 		}

@@ -102,7 +102,7 @@ func TestFault06Flip(t *testing.T) {
 				kept, lost, seen := 0, 0, 0
 				bits := bitsOf(t, files, name, rng)
 				for i, bit := range bits {
-					if testing.Short() && i%3 != 0 {
+					if testing.Short() && i%3 != 0 && name != logName { // few of these hit a record that is read
 						continue
 					}
 					clone := files.CrashClone(nil, vfs.Kill)

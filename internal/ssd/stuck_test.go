@@ -59,12 +59,12 @@ func TestFault16StuckWrites(t *testing.T) {
 func TestFault16StuckReads(t *testing.T) {
 	w := newWorld(t, 1)
 	f := vfs.NewFaulty(vfs.NewMem())
-	w.reopen(t, hurried(f, w))
+	w.reopen(t, testConfig(f, w))
 	for i := range 20 {
 		w.put(t, w.key(i))
 	}
 	w.close(t)
-	w.reopen(t, hurried(f, w))
+	w.reopen(t, testConfig(f, w))
 	w.put(t, w.key(100))
 	stuck := f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Block: true})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -116,7 +116,7 @@ func TestFault16CloseComesBack(t *testing.T) {
 			w := newWorld(t, 1)
 			mem := vfs.NewMem()
 			f := vfs.NewFaulty(mem)
-			w.reopen(t, hurried(f, w))
+			w.reopen(t, testConfig(f, w))
 			w.steps(t, 1000, keys)
 			w.close(t)
 			w.reopen(t, hurried(f, w))
