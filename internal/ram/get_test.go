@@ -2,10 +2,13 @@ package ram
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"testing"
 
+	"github.com/firncache/firn/internal/invariants"
 	"github.com/firncache/firn/internal/offheap"
 	"github.com/firncache/firn/internal/record"
 )
@@ -114,4 +117,49 @@ func TestShapeInAssembly(t *testing.T) {
 	if s := record.ShapeOf(5, 1<<20, false); s>>20 <= 16 {
 		t.Errorf("shape %#x of a long record looks like a short key's", s)
 	}
+}
+
+// A Get beside writers that overwrite the value in place returns one of the
+// values, whole.
+func TestGetWhole(t *testing.T) {
+	tier, err := New(Config{Bytes: 1 << 20, Seed: 1, Now: func() int64 { return 1 }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tier.Close()
+	writes := 1_000_000
+	if invariants.Race || testing.Short() {
+		writes = 50_000
+	}
+	key := []byte("overwritten")
+	var group sync.WaitGroup
+	done := make(chan struct{})
+	group.Go(func() {
+		defer close(done)
+		value := make([]byte, 512)
+		for i := range writes {
+			for j := 0; j < len(value); j += 8 {
+				binary.LittleEndian.PutUint64(value[j:], uint64(i))
+			}
+			if err := tier.Set(key, value, 0); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	buf := make([]byte, 0, 512)
+	for ended := false; !ended; {
+		select {
+		case <-done:
+			ended = true
+		default:
+		}
+		for range 100 {
+			v, ok := tier.Get(buf, key)
+			if ok && (len(v) != 512 || !bytes.Equal(v[8:], v[:504])) {
+				t.Fatalf("torn: %x", v)
+			}
+		}
+	}
+	group.Wait()
 }
