@@ -11,6 +11,7 @@ import (
 
 	"github.com/firncache/firn/internal/cachetest"
 	"github.com/firncache/firn/internal/invariants"
+	"github.com/firncache/firn/internal/policy"
 )
 
 // belowStress is a tier above a lower one: written, promoted into, shrunk and
@@ -34,6 +35,7 @@ func newBelowStress(t testing.TB, size int64, keys int, lossy bool) *belowStress
 		t.Fatal(err)
 	}
 	t.Cleanup(tier.Free)
+	tier.tuner = policy.NewTuner(0) // no key is sampled: see newUnsampled
 	if lossy {
 		rng := rand.New(rand.NewPCG(1, 4)) // guarded by low.mu
 		low.admit = func() bool { return rng.IntN(4) > 0 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/firncache/firn/internal/index"
 	"github.com/firncache/firn/internal/invariants"
+	"github.com/firncache/firn/internal/policy"
 )
 
 // A reader that is interrupted in a bucket finds other bytes there when the
@@ -46,6 +47,7 @@ func TestReaderAmongGarbage(t *testing.T) {
 	for _, bytes := range []int64{64 << 10, 1 << 20, 33 << 20} {
 		t.Run(fmt.Sprint(bytes), func(t *testing.T) {
 			tier := newTier(t, bytes)
+			tier.tuner = policy.NewTuner(0) // no key is sampled: see newUnsampled
 			rng := rand.New(rand.NewPCG(1, uint64(bytes)))
 			filler := make([]byte, min(tier.MaxRecord()-8, 100_000))
 			for i := range filler {
@@ -102,7 +104,7 @@ func refuses(t *testing.T, tier *Tier, key []byte) (gaveUp bool) {
 
 // A record that is being overwritten is not returned.
 func TestGetDuringOverwrite(t *testing.T) {
-	tier := newTier(t, 1<<20)
+	tier := newUnsampled(t, Config{Bytes: 1 << 20, Seed: 1, Now: func() int64 { return 1 }})
 	key := []byte("a reader")
 	if err := tier.Set(key, make([]byte, 40), 0); err != nil {
 		t.Fatal(err)

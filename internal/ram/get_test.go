@@ -10,8 +10,22 @@ import (
 
 	"github.com/firncache/firn/internal/invariants"
 	"github.com/firncache/firn/internal/offheap"
+	"github.com/firncache/firn/internal/policy"
 	"github.com/firncache/firn/internal/record"
 )
+
+// newUnsampled is a tier whose policy wants to know of no key: such a read is
+// getAny's.
+func newUnsampled(t *testing.T, cfg Config) *Tier {
+	t.Helper()
+	tier, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tier.Close() })
+	tier.tuner = policy.NewTuner(0)
+	return tier
+}
 
 // Get finds what getAny finds, for keys and values of all lengths around those
 // that it treats differently, with and without deadlines, whatever dst is, in
@@ -19,10 +33,7 @@ import (
 func TestGetIsGetAny(t *testing.T) {
 	for _, mask := range []uint64{0, 0xffff_000f_0000_00ff} { // the second makes chains, and equal tags
 		now := int64(1_000_000)
-		tier, err := New(Config{Bytes: 8 << 20, Seed: 1, Now: func() int64 { return now }, Ticking: true, HashMask: mask})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tier := newUnsampled(t, Config{Bytes: 8 << 20, Seed: 1, Now: func() int64 { return now }, Ticking: true, HashMask: mask})
 		rng := rand.New(rand.NewPCG(1, 1))
 		var keys [][]byte
 		for i := range 4000 {
@@ -70,17 +81,12 @@ func TestGetIsGetAny(t *testing.T) {
 		if hits < len(keys) {
 			t.Errorf("mask %x: %d hits", mask, hits)
 		}
-		tier.Close()
 	}
 }
 
 // Get raises the frequency of what it finds as getAny does.
 func TestGetTouches(t *testing.T) {
-	tier, err := New(Config{Bytes: 1 << 20, Seed: 1, Now: func() int64 { return 1 }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tier.Close()
+	tier := newUnsampled(t, Config{Bytes: 1 << 20, Seed: 1, Now: func() int64 { return 1 }})
 	for i := range 100 {
 		if err := tier.Set(fmt.Appendf(nil, "the key %03d", i), make([]byte, 20), 0); err != nil {
 			t.Fatal(err)
@@ -122,11 +128,7 @@ func TestShapeInAssembly(t *testing.T) {
 // A Get beside writers that overwrite the value in place returns one of the
 // values, whole.
 func TestGetWhole(t *testing.T) {
-	tier, err := New(Config{Bytes: 1 << 20, Seed: 1, Now: func() int64 { return 1 }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tier.Close()
+	tier := newUnsampled(t, Config{Bytes: 1 << 20, Seed: 1, Now: func() int64 { return 1 }})
 	writes := 1_000_000
 	if invariants.Race || testing.Short() {
 		writes = 50_000
