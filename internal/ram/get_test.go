@@ -135,6 +135,7 @@ func TestGetWhole(t *testing.T) {
 	}
 	key := []byte("overwritten")
 	var group sync.WaitGroup
+	defer group.Wait()
 	done := make(chan struct{})
 	group.Go(func() {
 		defer close(done)
@@ -163,5 +164,4 @@ func TestGetWhole(t *testing.T) {
 			}
 		}
 	}
-	group.Wait()
 }
