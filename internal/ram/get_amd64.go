@@ -20,6 +20,8 @@ func get(t *Tier, dst []byte, key string) (value []byte, ok bool)
 
 // What get_amd64.s has to know of other packages' types: offsets in bytes, and the
 // factor of policy's hash.
+//
+//nolint:unused // the linter does not read assembly
 const (
 	tableShape      = index.ShapeOffset
 	tableMask       = index.MaskOffset
