@@ -165,3 +165,54 @@ func TestGetWhole(t *testing.T) {
 		}
 	}
 }
+
+// A Get finds what is there while the index grows and shrinks around it.
+func TestGetWhileIndexMoves(t *testing.T) {
+	tier := newUnsampled(t, Config{Bytes: 1 << 20, Seed: 1, Now: func() int64 { return 1 }})
+	cycles := 1000
+	if invariants.Race || testing.Short() {
+		cycles = 50
+	}
+	const there, others = 300, 700
+	key := func(i int) []byte { return fmt.Appendf(nil, "key %06d", i) }
+	value := make([]byte, 16)
+	for i := range there {
+		if err := tier.Set(key(i), value, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var keys [there + others][]byte
+	for i := range keys {
+		keys[i] = key(i)
+	}
+	var group sync.WaitGroup
+	defer group.Wait()
+	done := make(chan struct{})
+	group.Go(func() {
+		defer close(done)
+		for range cycles {
+			for i := there; i < there+others; i++ {
+				if err := tier.Set(keys[i], value, 0); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+			for i := there; i < there+others; i++ {
+				tier.Delete(keys[i])
+			}
+		}
+	})
+	buf := make([]byte, 0, 64)
+	for i := 0; ; i++ {
+		if i%100 == 0 {
+			select {
+			case <-done:
+				return
+			default:
+			}
+		}
+		if _, ok := tier.Get(buf, keys[i%there]); !ok {
+			t.Fatalf("%s is missed", keys[i%there])
+		}
+	}
+}
