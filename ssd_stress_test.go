@@ -40,7 +40,7 @@ func TestFault35StressSSD(t *testing.T) {
 		for range lives {
 			s.c = openIt()
 			s.checkQuiet(t)
-			if err := s.run(thousands); err != nil {
+			if err := s.run(thousands, thousands); err != nil {
 				t.Fatal(err)
 			}
 			if err := s.c.CheckInvariants(); err != nil {

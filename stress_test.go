@@ -136,9 +136,9 @@ func (s *stress) disturb(rounds int) {
 	}
 }
 
-// run makes so many thousand writes, with readers beside them, and returns what
-// was wrong.
-func (s *stress) run(thousands int) error {
+// run makes so many thousand writes, with readers and so many disturbances beside
+// them, and returns what was wrong.
+func (s *stress) run(thousands, disturbances int) error {
 	const writers, readers = 3, 4
 	var writing, reading sync.WaitGroup
 	var written atomic.Bool
@@ -148,7 +148,7 @@ func (s *stress) run(thousands int) error {
 	for i := range writers {
 		writing.Go(func() { s.write(i, writers, thousands*1000/writers) })
 	}
-	writing.Go(func() { s.disturb(thousands) })
+	writing.Go(func() { s.disturb(disturbances) })
 	writing.Wait()
 	written.Store(true)
 	reading.Wait()
@@ -165,7 +165,7 @@ func TestStress(t *testing.T) {
 	thousands := 120
 	switch {
 	case invariants.Race: // where bytes move by atomic words
-		thousands = 5
+		thousands = 2
 	case testing.Short():
 		thousands = 15
 	}
@@ -175,7 +175,7 @@ func TestStress(t *testing.T) {
 	for _, keys := range []int{30, 600} { // all fit; most do not
 		t.Run(fmt.Sprint(keys), func(t *testing.T) {
 			s := newStress(t, 2<<20, keys)
-			if err := s.run(thousands); err != nil {
+			if err := s.run(thousands, max(thousands, 5)); err != nil {
 				t.Fatal(err)
 			}
 			if s.hits.Load() == 0 {
