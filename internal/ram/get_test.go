@@ -84,6 +84,33 @@ func TestGetIsGetAny(t *testing.T) {
 	}
 }
 
+// Get compares every bit of a key: all keys have the same hash here.
+func TestGetComparesTheKey(t *testing.T) {
+	for n := 8; n <= 17; n++ {
+		tier := newUnsampled(t, Config{Bytes: 1 << 20, Seed: 1, Now: func() int64 { return 1 }, HashMask: 1 << 63})
+		key := bytes.Repeat([]byte("k"), n)
+		if err := tier.Set(key, make([]byte, 20), 0); err != nil {
+			t.Fatal(err)
+		}
+		buf := make([]byte, 0, 64)
+		if _, ok := tier.Get(buf, key); !ok {
+			t.Fatalf("%q is not found", key)
+		}
+		for bit := range 8 * n {
+			key[bit/8] ^= 1 << (bit % 8)
+			if _, ok := tier.Get(buf, key); ok {
+				t.Errorf("%q is found", key)
+			}
+			key[bit/8] ^= 1 << (bit % 8)
+		}
+		for _, other := range [][]byte{key[:n-1], append(key, 'k')} {
+			if _, ok := tier.Get(buf, other); ok {
+				t.Errorf("%q is found", other)
+			}
+		}
+	}
+}
+
 // Get raises the frequency of what it finds as getAny does.
 func TestGetTouches(t *testing.T) {
 	tier := newUnsampled(t, Config{Bytes: 1 << 20, Seed: 1, Now: func() int64 { return 1 }})
