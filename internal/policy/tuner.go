@@ -4,7 +4,6 @@ import (
 	"math"
 	"sync"
 	"sync/atomic"
-	"unsafe"
 )
 
 // Tuner chooses a cache's plan by what its shadows hit. It is safe for
@@ -71,12 +70,9 @@ func (t *Tuner) Changes() uint64 {
 // Sampled tells whether the requests of a key are to be reported.
 func (t *Tuner) Sampled(hash uint64) bool { return spread(hash)&t.mask.Load() == 0 }
 
-// For code in assembly that asks what Sampled does: where the mask lies, in bytes,
-// and what (hash ^ hash>>32) is multiplied with.
-const (
-	MaskOffset = unsafe.Offsetof(Tuner{}.mask)
-	Spread     = 0x9E3779B97F4A7C15
-)
+// Spread is what (hash ^ hash>>32) is multiplied with, for code in assembly that
+// asks what Sampled does.
+const Spread = 0x9E3779B97F4A7C15
 
 // Hit reports a read that found its key, for a key that is sampled. Some
 // reports are lost when many come between two inserts.

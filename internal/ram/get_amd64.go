@@ -3,9 +3,6 @@
 package ram
 
 import (
-	"unsafe"
-
-	"github.com/firncache/firn/internal/index"
 	"github.com/firncache/firn/internal/offheap"
 	"github.com/firncache/firn/internal/policy"
 )
@@ -18,23 +15,20 @@ func (t *Tier) Get(dst, key []byte) ([]byte, bool) { return get(t, dst, offheap.
 //go:noescape
 func get(t *Tier, dst []byte, key string) (value []byte, ok bool)
 
-// What get_amd64.s has to know of other packages' types: offsets in bytes, and the
-// factor of policy's hash.
+// What get_amd64.s has to know of other packages' types, offsets in bytes, and the
+// factor of policy's hash. TestOffsetsInAssembly compares them with the types.
 //
 //nolint:unused // the linter does not read assembly
 const (
-	tableShape      = index.ShapeOffset
-	tableMask       = index.MaskOffset
-	tableChunks     = index.ChunksOffset
-	tableChunkShift = index.ChunkShiftOffset
-	tableChunkMask  = index.ChunkMaskOffset
+	tableShape      = 0
+	tableMask       = 8
+	tableChunks     = 16
+	tableChunkShift = 56
+	tableChunkMask  = 60
 
-	bucketLink      = index.LinkOffset
-	bucketLocations = index.LocationsOffset
+	bucketLink      = 20
+	bucketLocations = 24
 
-	tunerMask   = policy.MaskOffset
+	tunerMask   = 8
 	tunerSpread = policy.Spread
-
-	readsMask   = unsafe.Offsetof(readCounters{}.mask)
-	clockCoarse = unsafe.Offsetof(clock{}.coarse)
 )

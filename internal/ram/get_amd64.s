@@ -219,7 +219,7 @@ count:
 	SHRQ $12, AX
 	SHRQ $18, DX
 	XORQ DX, AX
-	ANDQ (Tier_reads+const_readsMask)(DI), AX
+	ANDQ (Tier_reads+readCounters_mask)(DI), AX
 	SHLQ $6, AX
 	ADDQ Tier_reads(DI), AX
 	INCQ (AX)
@@ -234,7 +234,7 @@ count:
 	// A header with a deadline, which is not near: clock.near.
 expires:
 	BTRL $30, AX
-	MOVQ (Tier_clock+const_clockCoarse)(DI), R14
+	MOVQ (Tier_clock+clock_coarse)(DI), R14
 	ADDQ $const_slack, R14
 	CMPQ R14, 8(R15)
 	JGE  any
@@ -265,7 +265,7 @@ absent:
 	SHRQ $12, AX
 	SHRQ $18, DX
 	XORQ DX, AX
-	ANDQ (Tier_reads+const_readsMask)(DI), AX
+	ANDQ (Tier_reads+readCounters_mask)(DI), AX
 	SHLQ $6, AX
 	ADDQ Tier_reads(DI), AX
 	INCQ 8(AX)

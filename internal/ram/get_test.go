@@ -11,7 +11,6 @@ import (
 	"github.com/firncache/firn/internal/invariants"
 	"github.com/firncache/firn/internal/offheap"
 	"github.com/firncache/firn/internal/policy"
-	"github.com/firncache/firn/internal/record"
 )
 
 // newUnsampled is a tier whose policy wants to know of no key: such a read is
@@ -139,16 +138,6 @@ func TestGetTouches(t *testing.T) {
 				t.Fatalf("%s: frequency %d after a read, %d before", key, n, before)
 			}
 		}
-	}
-}
-
-// Get in assembly knows what a record's shape is made of.
-func TestShapeInAssembly(t *testing.T) {
-	if s := record.ShapeOf(5, 7, true); s != 1<<30|5<<20|7 {
-		t.Errorf("shape %#x", s)
-	}
-	if s := record.ShapeOf(5, 1<<20, false); s>>20 <= 16 {
-		t.Errorf("shape %#x of a long record looks like a short key's", s)
 	}
 }
 
