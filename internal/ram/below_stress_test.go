@@ -185,6 +185,7 @@ func (s *belowStress) run(thousands int) error {
 	if err := s.failed.Load(); err != nil {
 		return *err
 	}
+	s.tier.DemoteAll() // if the writers were too slow for one of disturb's
 	return errors.Join(s.low.failure(), s.tier.Check(), s.quiet())
 }
 

@@ -74,7 +74,7 @@ type Tier struct {
 	overhead  atomic.Int64 // bytes of bookkeeping outside the segments
 	lent      atomic.Int64 // bytes of the budget that the tier below uses: see Charge
 	ghostAt   uint64       // where the shards' ghosts lie in the region
-	ghostMax  uint64       // bytes of each shard's
+	ghostMax  uint64       // bytes of each shard's, at most
 	chunksAt  uint64       // where the shards' lists of index chunks lie
 	maxChunks uint64       // length of each
 	bytes     atomic.Int64
@@ -143,7 +143,7 @@ func New(cfg Config) (*Tier, error) {
 func (t *Tier) reserve(g geometry, bytes int64) (err error) {
 	n := uint64(g.maxSegments + 1)
 	t.ghostAt = n << g.segShift
-	t.ghostMax = uint64(bytes) / ghostShare / uint64(g.shards) &^ 63
+	t.ghostMax = 8 * uint64(policy.GhostWords(bytes, bytes/int64(g.shards)))
 	tableAt := t.ghostAt + t.ghostMax*uint64(g.shards)
 	t.chunksAt = tableAt + n*uint64(sizeOf[segment]())
 	t.maxChunks = n/uint64(g.shards) + 8
@@ -204,10 +204,6 @@ func plan(bytes, maxBytes int64) geometry {
 	g.maxSegments = int(maxBytes >> g.segShift)
 	return g
 }
-
-// ghostShare is the part of the budget, as a divisor, that remembering evicted
-// keys may take.
-const ghostShare = 64
 
 // charge counts bytes of bookkeeping against the budget.
 func (t *Tier) charge(bytes int64) {
