@@ -131,10 +131,11 @@ func (b *Bucket) Word(slot int) uint64 { return b.tags[wordOf(slot)].Load() }
 // Touch counts a read of the slot, up to MaxFreq. It is called by readers
 // without a lock, with the word as it was before they made sure that the bucket
 // is one: should its memory have been reused since, the word is not there any
-// more. It does nothing if anything in the word has changed.
+// more. It does nothing if anything in the word has changed, nor if the slot was
+// empty in it.
 func (b *Bucket) Touch(slot int, word uint64) {
 	shift := shiftOf(slot)
-	if word>>(shift+tagBits)&MaxFreq != MaxFreq {
+	if word>>(shift+tagBits)&MaxFreq != MaxFreq && word>>shift&tagMask != 0 {
 		b.tags[wordOf(slot)].CompareAndSwap(word, word+freqUnit<<shift)
 	}
 }

@@ -154,8 +154,13 @@ func (t *Table) hole(j uint32, last *Bucket) (b *Bucket, slot int, ok bool) {
 }
 
 // Surplus takes back a chunk that the table no longer needs, beyond one that
-// it keeps for the next growth.
+// it keeps for the next growth. Chunks of overflow buckets come back together,
+// when the main part has one chunk and no chain: until then a merge may need them.
 func (t *Table) Surplus() (chunk uint32, ok bool) {
+	if n := len(t.overflow); n > 1 && t.owned == 1 && t.freeLen == n*int(t.perChunk()) {
+		t.spare = append(t.spare, t.overflow...)
+		t.overflow, t.free, t.freeLen = t.overflow[:0], 0, 0
+	}
 	if len(t.spare) < 2 {
 		return 0, false
 	}

@@ -3,6 +3,7 @@ package plan
 import (
 	"math"
 
+	"github.com/firncache/firn/internal/policy"
 	"github.com/firncache/firn/internal/ram"
 )
 
@@ -28,7 +29,8 @@ func capacityRAM(budget, lent, recordBytes int64) int64 {
 	for range 8 { // the index takes segments as well: this converges from below and above
 		each := records / float64(shards) / float64(segment)
 		index := float64(int64(each*bucketBytes)+1) + max(1, each*overflowSome)
-		records = max(0, (float64(own)-index*float64(shards))*perSegment+records) / 2
+		ghosts := float64(8*shards*int64(policy.GhostWords(int64(records)/shards, (budget-lent)/shards))) / float64(cost)
+		records = max(0, (float64(own)-ghosts-index*float64(shards))*perSegment+records) / 2
 	}
 	return int64(records)
 }

@@ -1,8 +1,11 @@
 package ram
 
 import (
+	"encoding/binary"
 	"fmt"
 	"testing"
+
+	"github.com/firncache/firn/internal/invariants"
 )
 
 // Check notices whatever is set wrong.
@@ -41,5 +44,48 @@ func TestCheckNotices(t *testing.T) {
 				t.Error("not noticed")
 			}
 		})
+	}
+}
+
+// After a cache full of tiny records, whose ghosts are many, has shrunk as far as
+// it can, the largest record that it takes finds room.
+func TestLargestRecordAfterShrinking(t *testing.T) {
+	tier, err := New(Config{Bytes: 32 << 20, Seed: 1, Now: func() int64 { return 1 }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tier.Close()
+	n := 1_500_000
+	if invariants.Race {
+		n /= 2 // some of the shards evict
+	}
+	var key [8]byte
+	for i := range n {
+		binary.LittleEndian.PutUint64(key[:], uint64(i))
+		if err := tier.Set(key[:], key[:], 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if tier.Stats().Evicted == 0 {
+		t.Fatal("nothing was evicted")
+	}
+	tier.resizing.Lock()
+	least := tier.minBytes()
+	tier.resizing.Unlock()
+	if err := tier.SetBytes(least); err != nil {
+		t.Fatal(err)
+	}
+	if s := tier.Stats(); s.Used > s.Budget {
+		t.Errorf("%d bytes used of %d", s.Used, s.Budget)
+	}
+	value := make([]byte, tier.MaxRecord()-8)
+	for i := range 20 {
+		binary.LittleEndian.PutUint64(key[:], uint64(i))
+		if err := tier.Set(key[:], value, 0); err != nil {
+			t.Fatal(err)
+		}
+		if v, ok := tier.Get(nil, key[:]); !ok || len(v) != len(value) {
+			t.Fatalf("%d bytes of %d are found", len(v), len(value))
+		}
 	}
 }

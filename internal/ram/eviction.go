@@ -46,7 +46,7 @@ func (s *shard) beginEvicting() {
 		return
 	}
 	s.hasGhosts = true
-	words := policy.GhostWords(int64(s.table.Len()), t.bytes.Load()/int64(len(t.shards)))
+	words := policy.GhostWords(int64(s.table.Len()), (t.bytes.Load()-t.lent.Load())/int64(len(t.shards)))
 	words = min(words, int(t.ghostMax/8))
 	at := t.ghostAt + uint64(s.number-1)*t.ghostMax
 	s.ghosts = policy.NewGhosts(offheap.View[uint64](t.region.Bytes(at, 8*words)))

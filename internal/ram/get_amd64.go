@@ -8,9 +8,15 @@ import (
 )
 
 // Get appends the value of key to dst; without one it returns dst unchanged.
-func (t *Tier) Get(dst, key []byte) ([]byte, bool) { return get(t, dst, offheap.String(key)) }
+func (t *Tier) Get(dst, key []byte) (value []byte, ok bool) {
+	if value, ok = get(t, dst, offheap.String(key)); !ok {
+		value = dst // it is; said here, the compiler knows that the result may be dst
+	}
+	return
+}
 
-// get is getAny, faster for what most Gets are.
+// get is getAny, faster for what most Gets are. That its result is dst's memory the
+// compiler does not know: its caller tells.
 //
 //go:noescape
 func get(t *Tier, dst []byte, key string) (value []byte, ok bool)

@@ -203,9 +203,11 @@ copied:
 	SHLL  $3, CX
 	MOVQ  AX, DX
 	SHRQ  CX, DX
+	TESTL $0x3fff, DX
+	JEQ   count        // the slot was emptied
 	NOTL  DX
 	TESTL $0xc000, DX
-	JEQ   count
+	JEQ   count        // as often as is counted
 	MOVL  $0x4000, DX
 	SHLQ  CX, DX
 	ADDQ  AX, DX

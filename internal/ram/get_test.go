@@ -83,30 +83,66 @@ func TestGetIsGetAny(t *testing.T) {
 	}
 }
 
-// Get compares every bit of a key: all keys have the same hash here.
+// Get compares every bit of a key. Hashes have one bit here: of the keys that
+// differ in one, half have the key's.
 func TestGetComparesTheKey(t *testing.T) {
-	for n := 8; n <= 17; n++ {
-		tier := newUnsampled(t, Config{Bytes: 1 << 20, Seed: 1, Now: func() int64 { return 1 }, HashMask: 1 << 63})
-		key := bytes.Repeat([]byte("k"), n)
-		if err := tier.Set(key, make([]byte, 20), 0); err != nil {
-			t.Fatal(err)
-		}
-		buf := make([]byte, 0, 64)
-		if _, ok := tier.Get(buf, key); !ok {
-			t.Fatalf("%q is not found", key)
-		}
-		for bit := range 8 * n {
-			key[bit/8] ^= 1 << (bit % 8)
-			if _, ok := tier.Get(buf, key); ok {
-				t.Errorf("%q is found", key)
+	for seed := range uint64(10) {
+		for n := 8; n <= 17; n++ {
+			tier := newUnsampled(t, Config{Bytes: MinBytes, Seed: seed, Now: func() int64 { return 1 }, HashMask: 1 << 63})
+			key := bytes.Repeat([]byte("k"), n)
+			if err := tier.Set(key, make([]byte, 20), 0); err != nil {
+				t.Fatal(err)
 			}
-			key[bit/8] ^= 1 << (bit % 8)
-		}
-		for _, other := range [][]byte{key[:n-1], append(key, 'k')} {
-			if _, ok := tier.Get(buf, other); ok {
-				t.Errorf("%q is found", other)
+			buf := make([]byte, 0, 64)
+			if _, ok := tier.Get(buf, key); !ok {
+				t.Fatalf("%q is not found", key)
+			}
+			for bit := range 8 * n {
+				key[bit/8] ^= 1 << (bit % 8)
+				if _, ok := tier.Get(buf, key); ok {
+					t.Errorf("%q is found", key)
+				}
+				key[bit/8] ^= 1 << (bit % 8)
+			}
+			for _, other := range [][]byte{key[:n-1], append(key, 'k')} {
+				if _, ok := tier.Get(buf, other); ok {
+					t.Errorf("%q is found", other)
+				}
 			}
 		}
+	}
+}
+
+//go:noinline
+func getIntoNew(tier *Tier, key []byte) []byte {
+	v, _ := tier.Get(make([]byte, 0, 64), key)
+	return v
+}
+
+//go:noinline
+func overwriteStack(n int) int {
+	var a [64]byte
+	for i := range a {
+		a[i] = byte(n)
+	}
+	if n == 0 {
+		return int(a[3])
+	}
+	return overwriteStack(n-1) + int(a[n%64])
+}
+
+// The compiler knows that what Get returns may be dst: one that is made for it
+// does not lie on the stack.
+func TestGetReturnsDst(t *testing.T) {
+	tier := newUnsampled(t, Config{Bytes: 1 << 20, Seed: 1, Now: func() int64 { return 1 }})
+	key, value := []byte("a short key"), "the value of that key"
+	if err := tier.Set(key, []byte(value), 0); err != nil {
+		t.Fatal(err)
+	}
+	v := getIntoNew(tier, key)
+	overwriteStack(50)
+	if string(v) != value {
+		t.Errorf("got %q, which lay on the stack", v)
 	}
 }
 

@@ -154,8 +154,8 @@ func (t *Tier) Close() bool {
 		s := &t.shards[i]
 		s.mu.Lock()
 		s.closed = true
-		s.epoch.Add(1)
 		s.table.Clear()
+		s.epoch.Add(1) // now: who sees this epoch finds nothing, and all others begin anew
 		s.mu.Unlock()
 	}
 	_ = t.region.Decommit(0, t.region.Size()) // Free takes the rest

@@ -263,7 +263,11 @@ func (s *shard) remove(hash uint64, b *index.Bucket, slot int, r *stored, cause 
 func (s *shard) takeOut(hash uint64, b *index.Bucket, slot int, r *stored) {
 	s.table.Remove(hash, b, slot)
 	s.kill(r.off, r.size)
-	if chunk, ok := s.table.Surplus(); ok {
+	for {
+		chunk, ok := s.table.Surplus()
+		if !ok {
+			return
+		}
 		s.retire(chunk)
 	}
 }
