@@ -5,8 +5,8 @@
 
 // func get(t *Tier, dst []byte, key string) (value []byte, ok bool)
 //
-// get is the lookup of Tier.getAny for what most Gets are: a key of 8 to 16 bytes
-// that is in its first bucket, or in none, and a value of 8 to 528 bytes that dst
+// get is the lookup of Tier.getAny for what most Gets are: a key of 4 to 16 bytes
+// that is in its first bucket, or in none, and a value of 4 to 528 bytes that dst
 // has room for. It loads what getAny loads, in that order, which on this processor
 // is the order in which others see it, and makes sure of the same things after
 // the copy: docs/CONCURRENCY.md has the argument. Whatever else comes up it leaves
@@ -28,12 +28,14 @@ TEXT ·get(SB), NOSPLIT, $0-73
 	MOVQ key_len+40(FP), R8
 	LEAQ -8(R8), AX
 	CMPQ AX, $8
-	JHI  any
+	JHI  short_key
 
-	// record.Hasher.HashShort
+	// record.Hasher.Hash
 	MOVQ (SI), AX
-	XORQ (Tier_hasher+8)(DI), AX
 	MOVQ -8(SI)(R8*1), DX
+
+hash:
+	XORQ (Tier_hasher+8)(DI), AX
 	XORQ (Tier_hasher+16)(DI), DX
 	MULQ DX
 	XORQ DX, AX
@@ -152,6 +154,8 @@ lengths:
 	CMPQ AX, DX
 	JHI  any
 
+	CMPQ R8, $8
+	JCS  compare_short
 	MOVQ (SI), AX
 	CMPQ AX, (BX)
 	JNE  any
@@ -160,6 +164,7 @@ lengths:
 	JNE  any
 
 	// The copy, in blocks of which the last may overlap the one before.
+copy:
 	LEAQ (BX)(R8*1), SI
 	MOVQ dst_len+16(FP), DX
 	LEAQ (DX)(R14*1), BX     // length of what is returned
@@ -168,7 +173,7 @@ lengths:
 	ADDQ dst_base+8(FP), DX
 	LEAQ -16(R14), AX
 	CMPQ AX, $512
-	JHI  short
+	JHI  short_value
 	XORL R8, R8
 	CMPQ R8, AX
 	JCC  last
@@ -243,15 +248,43 @@ expires:
 	ADDQ $8, BX
 	JMP  lengths
 
-	// A value of 8 to 15 bytes.
-short:
-	LEAQ -8(R14), AX
-	CMPQ AX, $8
+	// Keys of 4 to 7 bytes, in two halves that may overlap, as longer ones are.
+short_key:
+	LEAQ -4(R8), AX
+	CMPQ AX, $4
+	JCC  any
+	MOVL (SI), AX
+	MOVL -4(SI)(R8*1), DX
+	JMP  hash
+
+compare_short:
+	MOVL (SI), AX
+	CMPL AX, (BX)
+	JNE  any
+	MOVL -4(SI)(R8*1), AX
+	CMPL AX, -4(BX)(R8*1)
+	JNE  any
+	JMP  copy
+
+	// Values of 4 to 15 bytes, and those that are longer than is copied here.
+short_value:
+	CMPQ R14, $8
+	JCS  value4
+	CMPQ R14, $16
 	JCC  any
 	MOVQ (SI), AX
 	MOVQ AX, (DX)
 	MOVQ -8(SI)(R14*1), AX
 	MOVQ AX, -8(DX)(R14*1)
+	JMP  copied
+
+value4:
+	CMPQ R14, $4
+	JCS  any
+	MOVL (SI), AX
+	MOVL AX, (DX)
+	MOVL -4(SI)(R14*1), AX
+	MOVL AX, -4(DX)(R14*1)
 	JMP  copied
 
 	// shard.absent

@@ -36,11 +36,14 @@ func TestGetIsGetAny(t *testing.T) {
 		rng := rand.New(rand.NewPCG(1, 1))
 		var keys [][]byte
 		for i := range 4000 {
-			key := make([]byte, rng.IntN(40))
+			key := make([]byte, rng.IntN(20)+rng.IntN(2)*20)
 			for j := range key {
 				key[j] = byte(rng.IntN(256))
 			}
-			value := bytes.Repeat([]byte{byte(i)}, rng.IntN(40)+rng.IntN(2)*rng.IntN(560))
+			value := make([]byte, rng.IntN(40)+rng.IntN(2)*rng.IntN(560))
+			for j := range value {
+				value[j] = byte(i + j)
+			}
 			deadline := int64(0)
 			if rng.IntN(2) == 0 {
 				deadline = now + rng.Int64N(4*slack) - slack // also past ones
@@ -87,7 +90,7 @@ func TestGetIsGetAny(t *testing.T) {
 // differ in one, half have the key's.
 func TestGetComparesTheKey(t *testing.T) {
 	for seed := range uint64(10) {
-		for n := 8; n <= 17; n++ {
+		for n := 4; n <= 17; n++ {
 			tier := newUnsampled(t, Config{Bytes: MinBytes, Seed: seed, Now: func() int64 { return 1 }, HashMask: 1 << 63})
 			key := bytes.Repeat([]byte("k"), n)
 			if err := tier.Set(key, make([]byte, 20), 0); err != nil {

@@ -226,7 +226,7 @@ func (t *Tier) setLimitLocked(bytes int64) {
 	t.pool.limit = int((own - t.overhead.Load()) / t.segmentCost())
 	t.pool.reserve = max(2, t.pool.limit/256)
 	t.bytes.Store(bytes)
-	t.maxRecord.Store(min(bytes/4, int64(max(t.pool.limit, 0))<<t.segShift/2))
+	t.maxRecord.Store(min(bytes/4, own/2))
 }
 
 // MaxRecord is the most bytes that a key and its value may have together: a
