@@ -3,9 +3,20 @@
 #include "go_asm.h"
 #include "textflag.h"
 
+// STRIPE makes AX point to the counters of this stack: readCounters.count.
+#define STRIPE \
+	MOVQ SP, AX; \
+	MOVQ SP, DX; \
+	SHRQ $12, AX; \
+	SHRQ $18, DX; \
+	XORQ DX, AX; \
+	ANDQ (Tier_reads+readCounters_mask)(DI), AX; \
+	SHLQ $6, AX; \
+	ADDQ Tier_reads(DI), AX
+
 // func get(t *Tier, dst []byte, key string) (value []byte, ok bool)
 //
-// get is the lookup of Tier.getAny for what most Gets are: a key of 4 to 16 bytes
+// get is the lookup of getAny for what most Gets are: a key of 4 to 16 bytes
 // that is in its first bucket, or in none, and a value of 4 to 528 bytes that dst
 // has room for. It loads what getAny loads, in that order, which on this processor
 // is the order in which others see it, and makes sure of the same things after
@@ -219,16 +230,8 @@ copied:
 	LOCK
 	CMPXCHGQ DX, (SI)
 
-	// readCounters.count
 count:
-	MOVQ SP, AX
-	MOVQ SP, DX
-	SHRQ $12, AX
-	SHRQ $18, DX
-	XORQ DX, AX
-	ANDQ (Tier_reads+readCounters_mask)(DI), AX
-	SHLQ $6, AX
-	ADDQ Tier_reads(DI), AX
+	STRIPE
 	INCQ (AX)
 	MOVQ dst_base+8(FP), AX
 	MOVQ AX, value_base+48(FP)
@@ -295,14 +298,7 @@ absent:
 	JNE  any
 	CMPQ R12, (shard_table+const_tableShape)(R10)
 	JNE  any
-	MOVQ SP, AX
-	MOVQ SP, DX
-	SHRQ $12, AX
-	SHRQ $18, DX
-	XORQ DX, AX
-	ANDQ (Tier_reads+readCounters_mask)(DI), AX
-	SHLQ $6, AX
-	ADDQ Tier_reads(DI), AX
+	STRIPE
 	INCQ 8(AX)
 	MOVQ dst_base+8(FP), AX
 	MOVQ AX, value_base+48(FP)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/firncache/firn/internal/vfs"
 )
@@ -36,21 +35,6 @@ func (w *world) recovering(t *testing.T, fs vfs.FS, memory int64, opened func())
 	}
 }
 
-// manyRecords is what a process leaves that was killed after it wrote so many.
-func manyRecords(t *testing.T, w *world, keys int) *vfs.Mem {
-	t.Helper()
-	w.most = 10
-	mem := vfs.NewMem()
-	w.reopen(t, testConfig(mem, w))
-	for i := range keys {
-		w.put(t, w.key(i))
-	}
-	w.written()
-	clone := mem.CrashClone(nil, vfs.Kill)
-	w.close(t)
-	return clone
-}
-
 // names reports whether the index has an entry, be it a grave.
 func (t *Tier) names(hash uint64) bool {
 	x := t.id(hash)
@@ -66,15 +50,13 @@ func (t *Tier) names(hash uint64) bool {
 func TestKilledWithoutMemoryToRecover(t *testing.T) {
 	const keys = 6000
 	w := newWorld(t, 1)
-	clone := manyRecords(t, w, keys)
+	clone := full(t, w, testConfig, keys)
 	f := vfs.NewFaulty(clone)
 	var floor *vfs.Injection
 	w.recovering(t, f, 40<<10, func() {
 		floor = f.Inject(vfs.Rule{On: vfs.OpWrite, Name: journalName, Block: true, Times: 1})
 	})
-	for floor.Hits() == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	floor.AwaitBlocked(1)
 	for i, n := 0, 0; i < keys && n < 500; i++ {
 		key := w.key(i)
 		if !w.tier.names(w.hasher.Hash(key)) {
@@ -99,7 +81,7 @@ func TestKilledWithoutMemoryToRecover(t *testing.T) {
 func TestRecoveryCannotDrop(t *testing.T) {
 	const keys = 4000
 	w := newWorld(t, 1)
-	clone := manyRecords(t, w, keys)
+	clone := full(t, w, testConfig, keys)
 	f := vfs.NewFaulty(clone)
 	var broken []*vfs.Injection
 	w.recovering(t, f, 1<<20, func() {
@@ -117,10 +99,7 @@ func TestRecoveryCannotDrop(t *testing.T) {
 			t.Fatalf("Set of %s: no error", w.key(i))
 		}
 	}
-	h := w.heir()
-	h.reopen(t, testConfig(clone.CrashClone(nil, vfs.Kill), h))
-	h.check(t, keys, true)
-	h.close(t)
+	w.checkKilled(t, clone, testConfig, keys, true)
 	for _, b := range broken {
 		b.Remove()
 	}
@@ -148,15 +127,11 @@ func TestReadWrongDuringClose(t *testing.T) {
 		_, err := w.tier.Get(context.Background(), nil, key, w.hasher.Hash(key))
 		got <- err
 	}()
-	for read.Hits() == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	read.AwaitBlocked(1)
 	sync := f.Inject(vfs.Rule{On: vfs.OpSync, Name: logName, Block: true}) // the last notes are written by then
 	ended := make(chan error)
 	go func() { ended <- w.tier.Close() }()
-	for sync.Hits() == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	sync.AwaitBlocked(1)
 	read.Remove()
 	if err := <-got; err == nil {
 		t.Error("Get: no error")
@@ -169,10 +144,7 @@ func TestReadWrongDuringClose(t *testing.T) {
 	if err := w.set(key, 0); err != nil {
 		t.Fatal(err)
 	}
-	h := w.heir()
-	h.reopen(t, testConfig(mem.CrashClone(nil, vfs.Kill), h)) // without
-	h.check(t, 2, false)
-	h.close(t)
+	w.checkKilled(t, mem, testConfig, 2, false) // without
 	w.close(t)
 }
 

@@ -3,7 +3,6 @@ package ssd
 import (
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/firncache/firn/internal/vfs"
 )
@@ -329,47 +328,5 @@ func TestTombstoneOfWhatCameBack(t *testing.T) {
 		t.Errorf("%d records before a kill, %d after, want 7", here, there)
 	}
 	h.close(t)
-	w.close(t)
-}
-
-// Until the tombstones of a fold are on the disk, the index keeps what they kill:
-// whoever writes such a key has to note that the record is dead.
-func TestKilledWhileFolding(t *testing.T) {
-	w := newWorld(t, 1)
-	mem := vfs.NewMem()
-	f := vfs.NewFaulty(mem)
-	w.reopen(t, testConfig(f, w))
-	key := w.key(1)
-	w.put(t, key)
-	w.written()
-	stuck := f.Inject(vfs.Rule{On: vfs.OpWrite, Name: logName, Block: true})
-	settled := make(chan bool)
-	go func() { settled <- w.tier.settle([]id{w.tier.id(w.hasher.Hash(key))}, 0) }()
-	for stuck.Hits() == 0 {
-		time.Sleep(time.Millisecond)
-	}
-	if err := w.set(key, 0); err != nil {
-		t.Fatal(err)
-	}
-	w.checkKilled(t, mem, testConfig, 2, false)
-	stuck.Remove()
-	if !<-settled {
-		t.Error("not settled")
-	}
-	w.close(t)
-}
-
-// A fold that does not end leaves its tombstones anywhere: the index keeps what
-// they would kill.
-func TestFoldThatFails(t *testing.T) {
-	w := newWorld(t, 1)
-	mem := vfs.NewMem()
-	w.reopen(t, testConfig(mem, w))
-	key := w.key(1)
-	w.put(t, key)
-	if w.tier.settle([]id{w.tier.id(w.hasher.Hash(key))}, 1) { // as if a segment had failed meanwhile
-		t.Error("settled")
-	}
-	w.check(t, 2, true)
 	w.close(t)
 }
