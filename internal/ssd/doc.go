@@ -14,7 +14,8 @@
 //	keep.go       housekeeping: memory, time, and when to make room
 //	reclaim.go    the oldest segment makes room
 //	journal.go    what was superseded, before anybody is told that it was
-//	recover.go    the index after a crash; snapshot.go: after Close
+//	recover.go    the index after a crash; scan.go: what a segment has;
+//	              snapshot.go: the index after Close
 //	restart.go    an empty log, for Clear too; close.go: the end
 //	health.go     what happens when the disk fails; lines.go: what the log is told
 //
