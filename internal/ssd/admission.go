@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/time/rate"
 )
@@ -23,6 +24,7 @@ const (
 type admission struct {
 	kind  Admission
 	limit *rate.Limiter // nil: none
+	now   func() int64  // the clock that it goes by, in milliseconds
 	seen  sketch
 
 	all     atomic.Bool   // whatever kind is
@@ -30,7 +32,7 @@ type admission struct {
 }
 
 func (a *admission) init(cfg *Config) {
-	a.kind = cfg.Admission
+	a.kind, a.now = cfg.Admission, cfg.Now
 	if cfg.WriteLimit > 0 {
 		a.limit = rate.NewLimiter(rate.Limit(cfg.WriteLimit), int(max(cfg.WriteLimit, 1<<20)))
 	}
@@ -57,7 +59,7 @@ func (a *admission) admit(hash uint64, bytes int, read, full bool) bool {
 			return false
 		}
 	}
-	if a.limit != nil && !a.limit.AllowN(now(), bytes) {
+	if a.limit != nil && !a.limit.AllowN(time.UnixMilli(a.now()), bytes) {
 		a.limited.Add(1)
 		return false
 	}

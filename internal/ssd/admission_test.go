@@ -3,7 +3,6 @@ package ssd
 import (
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"github.com/firncache/firn/internal/vfs"
 )
@@ -11,77 +10,79 @@ import (
 // AdmitSeen takes all until the log has been full, and selects then: after
 // Clear, and after a restart, as the log is.
 func TestAdmitSeenFillsTheLog(t *testing.T) {
-	w := newWorld(t, 1)
-	mem := vfs.NewMem()
-	config := func() Config {
-		cfg := testConfig(mem, w)
-		cfg.Admission = AdmitSeen
-		return cfg
-	}
-	w.reopen(t, config())
-	next := 0
-	// offer offers a record that nobody read, and reports whether it was let in.
-	offer := func(i int) bool {
-		key := w.key(i)
-		for h := w.hasher.Hash(key); ; time.Sleep(time.Millisecond) {
-			before := w.tier.Stats()
-			switch taken := w.tier.Demote(h, key, make([]byte, 1000), 0, false); {
-			case taken:
-				return true
-			case w.tier.Stats().Refused > before.Refused:
-				return false
-			case !before.On:
-				t.Fatal("the tier is off")
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		mem := vfs.NewMem()
+		config := func() Config {
+			cfg := testConfig(mem, w)
+			cfg.Admission = AdmitSeen
+			return cfg
+		}
+		w.reopen(t, config())
+		next := 0
+		// offer offers a record that nobody read, and reports whether it was let in.
+		offer := func(i int) bool {
+			key := w.key(i)
+			for h := w.hasher.Hash(key); ; w.roomy() {
+				before := w.tier.Stats()
+				switch taken := w.tier.Demote(h, key, make([]byte, 1000), 0, false); {
+				case taken:
+					return true
+				case w.tier.Stats().Refused > before.Refused:
+					return false
+				case !before.On:
+					t.Fatal("the tier is off")
+				}
 			}
 		}
-	}
-	fill := func(why string) {
-		t.Helper()
-		reclaimed := w.tier.Stats().Reclaimed
-		beenFull := func() bool {
-			w.tier.restarting.Lock() // nothing is being reclaimed
-			defer w.tier.restarting.Unlock()
-			return w.tier.log.freeSlots() < w.tier.log.ahead || w.tier.Stats().Reclaimed > reclaimed
-		}
-		for ; !beenFull(); next++ {
-			if !offer(next) && !beenFull() {
-				t.Fatalf("%s: record %d was refused, and the log has not been full", why, next)
+		fill := func(why string) {
+			t.Helper()
+			reclaimed := w.tier.Stats().Reclaimed
+			beenFull := func() bool {
+				w.tier.restarting.Lock() // nothing is being reclaimed
+				defer w.tier.restarting.Unlock()
+				return w.tier.log.freeSlots() < w.tier.log.ahead || w.tier.Stats().Reclaimed > reclaimed
+			}
+			for ; !beenFull(); next++ {
+				if !offer(next) && !beenFull() {
+					t.Fatalf("%s: record %d was refused, and the log has not been full", why, next)
+				}
 			}
 		}
-	}
-	selects := func(why string) {
-		t.Helper()
-		if next++; offer(next) {
-			t.Fatalf("%s: a record that nobody asked for was let in", why)
+		selects := func(why string) {
+			t.Helper()
+			if next++; offer(next) {
+				t.Fatalf("%s: a record that nobody asked for was let in", why)
+			}
+			if !offer(next) {
+				t.Fatalf("%s: a record that was offered twice was refused", why)
+			}
 		}
-		if !offer(next) {
-			t.Fatalf("%s: a record that was offered twice was refused", why)
-		}
-	}
 
-	for range 100 {
-		offer(next)
-		next++
-	}
-	w.close(t)
-	w.reopen(t, config())
-	fill("a log that was not full when it was closed")
-	selects("a full log")
-	w.close(t)
-	w.reopen(t, config())
-	selects("a log that was full when it was closed")
-	w.written()
-	clone := mem.CrashClone(nil, vfs.Kill)
-	w.close(t)
-	mem = clone
-	w.reopen(t, config())
-	selects("a log that was full when the process died")
-	if err := w.tier.Clear(); err != nil {
-		t.Fatal(err)
-	}
-	fill("after Clear")
-	selects("after Clear and filling it")
-	w.close(t)
+		for range 100 {
+			offer(next)
+			next++
+		}
+		w.close(t)
+		w.reopen(t, config())
+		fill("a log that was not full when it was closed")
+		selects("a full log")
+		w.close(t)
+		w.reopen(t, config())
+		selects("a log that was full when it was closed")
+		w.written()
+		clone := mem.CrashClone(nil, vfs.Kill)
+		w.close(t)
+		mem = clone
+		w.reopen(t, config())
+		selects("a log that was full when the process died")
+		if err := w.tier.Clear(); err != nil {
+			t.Fatal(err)
+		}
+		fill("after Clear")
+		selects("after Clear and filling it")
+		w.close(t)
+	})
 }
 
 // The sketch knows what it was told within its last capacity, and hardly

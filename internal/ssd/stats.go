@@ -2,7 +2,6 @@ package ssd
 
 import (
 	"sync/atomic"
-	"time"
 
 	"github.com/firncache/firn/internal/aio"
 )
@@ -90,5 +89,3 @@ func (t *Tier) Stats() Stats {
 	}
 	return s
 }
-
-func now() time.Time { return time.Now() }

@@ -2,9 +2,9 @@ package ssd
 
 import (
 	"fmt"
-	"io"
 	"log/slog"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -22,12 +22,21 @@ type storm struct {
 	tier  *Tier
 	hash  record.Hasher
 	acked []atomic.Uint64 // by key: the number of the last acknowledged write
+	seq   atomic.Uint64
+	steps atomic.Int64 // that the owners have taken in this life
 	hits  atomic.Uint64
 	bad   atomic.Pointer[error]
 }
 
+// after returns when the owners have taken so many steps, or something was wrong.
+func (s *storm) after(steps int64) {
+	for s.steps.Load() < steps && s.bad.Load() == nil {
+		runtime.Gosched()
+	}
+}
+
 // owner drives the keys whose numbers are i modulo n, until told to stop.
-func (s *storm) owner(i, n int, seed uint64, seq *atomic.Uint64, stop <-chan struct{}) {
+func (s *storm) owner(i, n int, seed uint64, stop <-chan struct{}) {
 	rng := rand.New(rand.NewPCG(seed, uint64(i)))
 	above := map[int][]byte{} // what RAM holds
 	for s.bad.Load() == nil {
@@ -36,18 +45,19 @@ func (s *storm) owner(i, n int, seed uint64, seq *atomic.Uint64, stop <-chan str
 			return
 		default:
 		}
+		s.steps.Add(1)
 		k := rng.IntN(len(s.acked)/n)*n + i
 		key := s.w.key(k)
 		hash := s.hash.Hash(key)
 		switch p := rng.IntN(16); {
 		case p < 5: // set
 			_, _ = s.tier.Ready(0)
-			v := seq.Add(2)
+			v := s.seq.Add(2)
 			above[k] = s.w.bytesOf(key, v, rng.IntN(2000))
 			s.write(k, hash, v)
 		case p < 6: // delete
 			delete(above, k)
-			s.write(k, hash, seq.Add(2)+1)
+			s.write(k, hash, s.seq.Add(2)+1)
 		case p < 11:
 			for k, v := range above {
 				key := s.w.key(k)
@@ -96,71 +106,43 @@ func (s *storm) get(k int) (Found, bool) {
 // then; the process is killed again and again, and serves and writes from the
 // first moment after.
 func TestStormAndKill(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		mask   uint64
 		faulty bool
 	}{{name: "calm"}, {"collisions", 0x1ff << 55, false}, {"faults", 0, true}, {"both", 0x1ff << 55, true}} {
 		t.Run(c.name, func(t *testing.T) {
-			const keys, owners = 1200, 4
-			lives, long := 12, 120*time.Millisecond
-			if testing.Short() {
-				lives, long = 4, 60*time.Millisecond
-			}
+			t.Parallel()
+			const keys = 1200
+			lives := sized(4, 60)
 			s := &storm{w: newWorld(t, 1), acked: make([]atomic.Uint64, keys)}
-			var seq atomic.Uint64
-			rng := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
-			files := vfs.NewMem()
-			hits := uint64(0)
+			rng := rand.New(rand.NewPCG(randomSeed(t), 1))
+			files, hits := vfs.NewMem(), uint64(0)
 			for life := range lives {
 				f := vfs.NewFaulty(files)
 				cfg := smallConfig(f, s.w)
-				cfg.HashMask, cfg.HealEvery = c.mask, time.Millisecond
-				cfg.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
+				cfg.HashMask, cfg.HealEvery, cfg.Throttle = c.mask, time.Millisecond, time.Millisecond
+				cfg.Log = slog.New(slog.DiscardHandler)
 				tier, err := Open(cfg)
 				if err != nil {
 					t.Fatal(err)
 				}
 				s.tier, s.hash = tier, record.NewHasher(tier.Seed())
 				if c.faulty {
-					f.Inject(vfs.Rule{On: vfs.OpWrite, Name: logName, Probability: .1, Err: syscall.EIO, Partial: -1})
-					f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Probability: .02, Err: syscall.EIO})
-					if life%4 == 3 {
-						f.Inject(vfs.Rule{On: vfs.OpWrite, Name: journalName, Probability: .01, Err: syscall.EIO})
-					}
+					injectFaults(f, life)
 				}
+				reading := f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Block: life%2 == 1, Match: ofRecovery}) // it takes long enough for the journal to turn
 				if err := tier.Start(func(int64) error { return nil }); err != nil {
 					t.Fatal(err)
 				}
-				if life%2 == 1 { // the recovery takes long enough for the journal to turn
-					f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Times: 40, Delay: 3 * time.Millisecond})
-				}
-				stop := make(chan struct{})
-				var all sync.WaitGroup
-				seed := rng.Uint64()
-				for i := range owners {
-					all.Go(func() { s.owner(i, owners, seed, &seq, stop) })
-				}
-				for k := range keys { // while the log is being read
-					s.get(k)
-				}
-				time.Sleep(time.Duration(rng.Int64N(int64(long))))
-				before := make([]uint64, keys)
-				for k := range before {
-					before[k] = s.acked[k].Load()
-				}
-				files = files.CrashClone(nil, vfs.Kill)
-				close(stop)
-				all.Wait()
+				files = s.live(rng, files, reading)
 				if err := tier.Close(); err != nil && !c.faulty {
 					t.Error(err)
 				}
 				tier.Free()
 				if bad := s.bad.Load(); bad != nil {
 					t.Fatalf("life %d: %v", life, *bad)
-				}
-				for k := range before { // the rest was never told
-					s.acked[k].Store(before[k])
 				}
 				hits += s.hits.Swap(0)
 			}
@@ -170,4 +152,46 @@ func TestStormAndKill(t *testing.T) {
 			}
 		})
 	}
+}
+
+// ofRecovery tells the reads of a recovery from those of a record.
+func ofRecovery(op vfs.Op) bool { return op.Len >= minSegment/2 }
+
+// injectFaults makes a disk fail now and then.
+func injectFaults(f *vfs.Faulty, life int) {
+	f.Inject(vfs.Rule{On: vfs.OpWrite, Name: logName, Probability: .1, Err: syscall.EIO, Partial: -1})
+	f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Probability: .02, Err: syscall.EIO})
+	if life%4 == 3 {
+		f.Inject(vfs.Rule{On: vfs.OpWrite, Name: journalName, Probability: .01, Err: syscall.EIO})
+	}
+}
+
+// live lets the owners work until the process is killed at some step, and returns
+// the files as that leaves them. What reading holds goes on when half is done.
+func (s *storm) live(rng *rand.Rand, files *vfs.Mem, reading *vfs.Injection) *vfs.Mem {
+	const owners = 4
+	stop := make(chan struct{})
+	var all sync.WaitGroup
+	s.steps.Store(0)
+	for i, seed := 0, rng.Uint64(); i < owners; i++ {
+		all.Go(func() { s.owner(i, owners, seed, stop) })
+	}
+	for k := range s.acked { // while the log is being read
+		s.get(k)
+	}
+	last := 200 + rng.Int64N(int64(sized(2500, 40_000)))
+	s.after(last / 2)
+	reading.Remove()
+	s.after(last)
+	before := make([]uint64, len(s.acked))
+	for k := range before {
+		before[k] = s.acked[k].Load()
+	}
+	files = files.CrashClone(nil, vfs.Kill)
+	close(stop)
+	all.Wait()
+	for k := range before { // the rest was never told
+		s.acked[k].Store(before[k])
+	}
+	return files
 }

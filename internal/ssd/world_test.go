@@ -11,10 +11,11 @@ import (
 	"maps"
 	"math/rand/v2"
 	"reflect"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"github.com/firncache/firn/internal/record"
 	"github.com/firncache/firn/internal/vfs"
@@ -37,6 +38,56 @@ type world struct {
 	hits   int // found in the tier
 	atRest bool
 	log    io.Writer
+	opened *opened
+}
+
+// bubble runs a test beside others, in a bubble of its own: time stands still while
+// anything is left to do. What waits for a tier that is behind waits until it is
+// not; no machine is too slow, and what takes hours takes none.
+func bubble(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, test)
+}
+
+// inBubble is t.Run for a test in a bubble.
+func inBubble(t *testing.T, name string, test func(t *testing.T)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { bubble(t, test) })
+}
+
+// opened are the tiers that a test opened and has not closed, and whether it holds
+// their restarting. A test that fails leaves some: a bubble has to see the end of
+// their goroutines, or all that one is told is that they did not.
+type opened struct {
+	mu    sync.Mutex
+	tiers map[*Tier]bool
+}
+
+func (o *opened) add(t *Tier, atRest bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.tiers == nil {
+		o.tiers = map[*Tier]bool{}
+	}
+	o.tiers[t] = atRest
+}
+
+func (o *opened) remove(t *Tier) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.tiers, t)
+}
+
+func (o *opened) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for t, atRest := range o.tiers {
+		if atRest {
+			t.restarting.Unlock()
+		}
+		_ = t.Close()
+	}
 }
 
 type value struct {
@@ -49,7 +100,7 @@ const startOfTime = 1_000_000
 func testConfig(fs vfs.FS, w *world) Config {
 	return Config{
 		FS: fs, Bytes: 2 << 20, SegmentBytes: 64 << 10, Memory: 1 << 20, Admission: AdmitAll,
-		Now: func() int64 { return w.now.Load() }, Log: slog.New(slog.NewTextHandler(w.log, nil)),
+		Now: func() int64 { return w.now.Load() }, Log: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		BootID: func() string { return "boot" },
 	}
 }
@@ -81,8 +132,9 @@ func (l *testLog) Write(b []byte) (int, error) {
 }
 
 func newWorld(t testing.TB, seed uint64) *world {
-	w := &world{log: logOf(t), rng: rand.New(rand.NewPCG(seed, 1)), ram: map[string]value{}, acked: map[string]uint64{}, most: 3000}
+	w := &world{log: logOf(t), opened: new(opened), rng: rand.New(rand.NewPCG(seed, 1)), ram: map[string]value{}, acked: map[string]uint64{}, most: 3000}
 	w.now.Store(startOfTime)
+	t.Cleanup(w.opened.close)
 	return w
 }
 
@@ -92,6 +144,7 @@ func (w *world) open(cfg Config) error {
 	if err != nil {
 		return err
 	}
+	w.opened.add(t, false)
 	w.tier, w.hasher = t, record.NewHasher(t.Seed())
 	if err := t.Start(func(int64) error { return nil }); err != nil {
 		return err
@@ -139,6 +192,13 @@ func (w *world) next() {
 	w.mu.Unlock()
 }
 
+// roomy waits until the log has room. Memory for the index comes when the tier's
+// goroutines have had their turn.
+func (w *world) roomy() {
+	w.tier.WaitRoom()
+	runtime.Gosched()
+}
+
 // ready waits for the tier's being ready, as a write does.
 func (w *world) ready() { _, _ = w.tier.Ready(0) }
 
@@ -157,7 +217,7 @@ func (w *world) put(t testing.TB, key []byte) {
 		t.Fatal(err)
 	}
 	v := w.ram[string(key)]
-	for h := w.hasher.Hash(key); !w.tier.Demote(h, key, v.bytes, v.deadline, true); time.Sleep(time.Millisecond) {
+	for h := w.hasher.Hash(key); !w.tier.Demote(h, key, v.bytes, v.deadline, true); w.roomy() {
 		if s := w.tier.Stats(); !s.On {
 			t.Fatalf("the tier is off: %+v", s)
 		}
@@ -263,12 +323,20 @@ func (w *world) checkAll(keys int) error {
 // crashed is the world after its process died: only the files are left.
 func (w *world) crashed() { w.ram = map[string]value{} }
 
+// heirIn is heir for another test, a part of w's.
+func (w *world) heirIn(t *testing.T) *world {
+	h := w.heir()
+	h.log, h.opened = logOf(t), new(opened)
+	t.Cleanup(h.opened.close)
+	return h
+}
+
 // heir is a world that knows what was acknowledged so far, and has no tier. It
 // may be asked for while another goroutine drives w.
 func (w *world) heir() *world {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	h := &world{log: w.log, rng: rand.New(rand.NewPCG(1, 1)), ram: map[string]value{}, acked: maps.Clone(w.acked), seq: w.seq + 1<<20, most: w.most}
+	h := &world{log: w.log, opened: w.opened, rng: rand.New(rand.NewPCG(1, 1)), ram: map[string]value{}, acked: maps.Clone(w.acked), seq: w.seq + 1<<20, most: w.most}
 	h.now.Store(w.now.Load())
 	return h
 }
@@ -311,6 +379,7 @@ func (w *world) reopenAtRest(t testing.TB, cfg Config) {
 		t.Fatal(err)
 	}
 	w.tier, w.hasher, w.atRest = tier, record.NewHasher(tier.Seed()), true
+	w.opened.add(tier, true)
 	tier.restarting.Lock()
 	if err := tier.Start(func(int64) error { return nil }); err != nil {
 		t.Fatal(err)
@@ -330,11 +399,13 @@ func (w *world) close(t testing.TB) {
 	if w.atRest {
 		w.atRest = false
 		w.tier.restarting.Unlock()
+		w.opened.add(w.tier, false)
 	}
 	if err := w.tier.Close(); err != nil {
 		t.Fatal(err)
 	}
 	w.tier.Free()
+	w.opened.remove(w.tier)
 }
 
 // steps takes so many random steps.
@@ -364,139 +435,147 @@ func (w *world) check(t testing.TB, keys int, want bool) {
 func (w *world) written() { w.tier.log.flushTo(w.tier.log.tail.Load()) }
 
 func TestSetDemoteGet(t *testing.T) {
-	w := newWorld(t, 1)
-	fs := vfs.NewMem()
-	if err := w.open(testConfig(fs, w)); err != nil {
-		t.Fatal(err)
-	}
-	key := w.key(1)
-	if err := w.set(key, 0); err != nil {
-		t.Fatal(err)
-	}
-	want := w.ram[string(key)].bytes
-	if !w.demote(key) {
-		t.Fatal("not demoted")
-	}
-	for range 2 { // from memory, and from the file
-		f, err := w.tier.Get(context.Background(), nil, key, w.hasher.Hash(key))
-		if err != nil || string(f.Value) != string(want) {
-			t.Fatalf("Get: %x, %v; want %x", f.Value, err, want)
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		fs := vfs.NewMem()
+		if err := w.open(testConfig(fs, w)); err != nil {
+			t.Fatal(err)
+		}
+		key := w.key(1)
+		if err := w.set(key, 0); err != nil {
+			t.Fatal(err)
+		}
+		want := w.ram[string(key)].bytes
+		if !w.demote(key) {
+			t.Fatal("not demoted")
+		}
+		for range 2 { // from memory, and from the file
+			f, err := w.tier.Get(context.Background(), nil, key, w.hasher.Hash(key))
+			if err != nil || string(f.Value) != string(want) {
+				t.Fatalf("Get: %x, %v; want %x", f.Value, err, want)
+			}
+			if err := w.tier.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.open(testConfig(fs, w)); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if err := w.tier.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.open(testConfig(fs, w)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.tier.Close(); err != nil {
-		t.Fatal(err)
-	}
+	})
 }
 
 // Random operations over several turns of the log, closed and opened now and
 // then.
 func TestModel(t *testing.T) {
-	for seed := range uint64(4) {
-		w := newWorld(t, seed)
-		fs := vfs.NewMem()
-		if err := w.open(testConfig(fs, w)); err != nil {
-			t.Fatal(err)
-		}
-		const keys = 2000
-		for step := range 20_000 {
-			if err := w.step(keys); err != nil {
-				t.Fatalf("seed %d, step %d: %v", seed, step, err)
+	bubble(t, func(t *testing.T) {
+		for seed := range uint64(sized(1, 4)) {
+			w := newWorld(t, seed)
+			fs := vfs.NewMem()
+			if err := w.open(testConfig(fs, w)); err != nil {
+				t.Fatal(err)
 			}
-			if step%5000 == 4999 {
-				if err := w.tier.Close(); err != nil {
-					t.Fatal(err)
+			const keys = 2000
+			for step := range 20_000 {
+				if err := w.step(keys); err != nil {
+					t.Fatalf("seed %d, step %d: %v", seed, step, err)
 				}
-				w.crashed()
-				if err := w.open(testConfig(fs, w)); err != nil {
-					t.Fatal(err)
-				}
-				before := w.hits
-				if err := w.checkAll(keys); err != nil {
-					t.Fatalf("seed %d, step %d, reopened: %v", seed, step, err)
-				}
-				if w.hits == before {
-					t.Fatalf("seed %d, step %d: nothing found after reopening: %+v", seed, step, w.tier.count.evicted.Load())
+				if step%5000 == 4999 {
+					if err := w.tier.Close(); err != nil {
+						t.Fatal(err)
+					}
+					w.crashed()
+					if err := w.open(testConfig(fs, w)); err != nil {
+						t.Fatal(err)
+					}
+					before := w.hits
+					if err := w.checkAll(keys); err != nil {
+						t.Fatalf("seed %d, step %d, reopened: %v", seed, step, err)
+					}
+					if w.hits == before {
+						t.Fatalf("seed %d, step %d: nothing found after reopening: %+v", seed, step, w.tier.count.evicted.Load())
+					}
 				}
 			}
+			if err := w.tier.Close(); err != nil {
+				t.Fatal(err)
+			}
 		}
-		if err := w.tier.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
+	})
 }
 
 // The process is killed at random, and what it leaves is opened again.
 func TestKill(t *testing.T) {
-	for seed := range uint64(6) {
-		w := newWorld(t, seed)
-		fs := vfs.NewMem()
-		if err := w.open(testConfig(fs, w)); err != nil {
-			t.Fatal(err)
-		}
-		const keys = 1500
-		for life := range 8 {
-			for step := range 500 + w.rng.IntN(4000) {
-				if err := w.step(keys); err != nil {
-					t.Fatalf("seed %d, life %d, step %d: %v", seed, life, step, err)
-				}
-			}
-			written := w.rng.IntN(2) == 0
-			if written {
-				w.tier.log.flushTo(w.tier.log.tail.Load())
-			}
-			clone := fs.CrashClone(w.rng, vfs.Kill)
-			old := w.tier // lives on over its own files
-			w.crashed()
-			if err := w.open(testConfig(clone, w)); err != nil {
-				t.Fatalf("seed %d, life %d: %v", seed, life, err)
-			}
-			if w.rng.IntN(2) == 0 {
-				w.recovered()
-			}
-			if err := old.Close(); err != nil {
+	bubble(t, func(t *testing.T) {
+		for seed := range uint64(sized(2, 20)) {
+			w := newWorld(t, seed)
+			fs := vfs.NewMem()
+			if err := w.open(testConfig(fs, w)); err != nil {
 				t.Fatal(err)
 			}
-			fs = clone
-			before := w.hits
-			if err := w.checkAll(keys); err != nil {
-				t.Fatalf("seed %d, life %d, reopened: %v", seed, life, err)
+			const keys = 1500
+			for life := range sized(4, 8) {
+				for step := range 500 + w.rng.IntN(4000) {
+					if err := w.step(keys); err != nil {
+						t.Fatalf("seed %d, life %d, step %d: %v", seed, life, step, err)
+					}
+				}
+				written := w.rng.IntN(2) == 0
+				if written {
+					w.tier.log.flushTo(w.tier.log.tail.Load())
+				}
+				clone := fs.CrashClone(w.rng, vfs.Kill)
+				old := w.tier // lives on over its own files
+				w.crashed()
+				if err := w.open(testConfig(clone, w)); err != nil {
+					t.Fatalf("seed %d, life %d: %v", seed, life, err)
+				}
+				if w.rng.IntN(2) == 0 {
+					w.recovered()
+				}
+				if err := old.Close(); err != nil {
+					t.Fatal(err)
+				}
+				fs = clone
+				before := w.hits
+				if err := w.checkAll(keys); err != nil {
+					t.Fatalf("seed %d, life %d, reopened: %v", seed, life, err)
+				}
+				w.recovered()
+				if err := w.checkAll(keys); err != nil {
+					t.Fatalf("seed %d, life %d, recovered: %v", seed, life, err)
+				}
+				if written && w.hits == before {
+					t.Fatalf("seed %d, life %d: nothing found after a kill: %+v", seed, life, w.tier.count.evicted.Load())
+				}
 			}
-			w.recovered()
-			if err := w.checkAll(keys); err != nil {
-				t.Fatalf("seed %d, life %d, recovered: %v", seed, life, err)
-			}
-			if written && w.hits == before {
-				t.Fatalf("seed %d, life %d: nothing found after a kill: %+v", seed, life, w.tier.count.evicted.Load())
+			if err := w.tier.Close(); err != nil {
+				t.Fatal(err)
 			}
 		}
-		if err := w.tier.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
+	})
 }
 
 // A tier's memory follows the RAM budget, however large its files are.
 func TestMemoryOfLargeFiles(t *testing.T) {
-	w := newWorld(t, 1)
-	cfg := testConfig(vfs.NewMem(), w)
-	cfg.Bytes, cfg.SegmentBytes, cfg.Memory = 64<<30, 0, 2<<20
-	if err := w.open(cfg); err != nil {
-		t.Fatal(err)
-	}
-	if n := w.tier.Stats().MemoryBytes; n > cfg.Memory/3 {
-		t.Errorf("%d bytes of memory for a RAM budget of %d", n, cfg.Memory)
-	}
-	slots := int64(cap(w.tier.log.slots))*int64(reflect.TypeFor[slot]().Size()) + int64(cap(w.tier.log.free))*int64(reflect.TypeFor[int32]().Size())
-	if n := slotMemory * int64(len(w.tier.log.slots)); slots != n || n > cfg.Memory/32 {
-		t.Errorf("slots take %d bytes of memory: %d are charged, of a RAM budget of %d", slots, n, cfg.Memory)
-	}
-	if err := w.tier.Close(); err != nil {
-		t.Fatal(err)
-	}
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		cfg := testConfig(vfs.NewMem(), w)
+		cfg.Bytes, cfg.SegmentBytes, cfg.Memory = 64<<30, 0, 2<<20
+		if err := w.open(cfg); err != nil {
+			t.Fatal(err)
+		}
+		if n := w.tier.Stats().MemoryBytes; n > cfg.Memory/3 {
+			t.Errorf("%d bytes of memory for a RAM budget of %d", n, cfg.Memory)
+		}
+		slots := int64(cap(w.tier.log.slots))*int64(reflect.TypeFor[slot]().Size()) + int64(cap(w.tier.log.free))*int64(reflect.TypeFor[int32]().Size())
+		if n := slotMemory * int64(len(w.tier.log.slots)); slots != n || n > cfg.Memory/32 {
+			t.Errorf("slots take %d bytes of memory: %d are charged, of a RAM budget of %d", slots, n, cfg.Memory)
+		}
+		if err := w.tier.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
 }
