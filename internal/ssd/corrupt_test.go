@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/firncache/firn/internal/vfs"
@@ -83,9 +84,14 @@ func bitsOf(t *testing.T, files *vfs.Mem, name string, rng *rand.Rand) (bits []i
 	return bits
 }
 
+// usualFlips is how many bits of a file are flipped, each in files of its own,
+// without -long.
+var usualFlips = map[string]int{"superblock": 8, journalName: 5, logName: 24, snapshotName: 4}
+
 // Row 6: one bit is wrong, in every kind of bytes of every file, whether the log
 // was closed or not.
 func TestFault06Flip(t *testing.T) {
+	t.Parallel()
 	const keys = 200
 	for _, end := range []ending{killed, closing, reopened} {
 		w, files := settled(t, 1, keys, end)
@@ -97,19 +103,20 @@ func TestFault06Flip(t *testing.T) {
 			names = names[:1]
 		}
 		for _, name := range names {
-			t.Run(fmt.Sprintf("%s, %s", name, end), func(t *testing.T) {
+			inBubble(t, fmt.Sprintf("%s, %s", name, end), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(6, 6))
 				kept, lost, seen := 0, 0, 0
 				bits := bitsOf(t, files, name, rng)
-				for i, bit := range bits {
-					if testing.Short() && i%3 != 0 && name != logName { // few of these hit a record that is read
-						continue
-					}
+				if !*long { // TestFault36Parsed flips every bit of each form
+					rng.Shuffle(len(bits), func(i, j int) { bits[i], bits[j] = bits[j], bits[i] })
+					bits = bits[:min(len(bits), usualFlips[name])]
+				}
+				for _, bit := range bits {
 					clone := files.CrashClone(nil, vfs.Kill)
 					if err := clone.Flip(name, bit); err != nil {
 						t.Fatal(err)
 					}
-					h := w.heir()
+					h := w.heirIn(t)
 					cfg := smallConfig(clone, h)
 					if err := h.open(cfg); err != nil {
 						t.Fatalf("bit %d of byte %d: %v", bit%8, bit/8, err)
@@ -141,39 +148,42 @@ func TestFault06Flip(t *testing.T) {
 
 // Row 6: a damaged note does not bring the value back that it says is dead.
 func TestFault06Note(t *testing.T) {
-	w := newWorld(t, 1)
-	mem := vfs.NewMem()
-	w.reopen(t, testConfig(mem, w))
-	w.put(t, w.key(1))
-	w.written()
-	if err := w.delete(w.key(1)); err != nil {
-		t.Fatal(err)
-	}
-	files := mem.CrashClone(nil, vfs.Kill)
-	at := w.tier.journal.at - noteLen
-	w.close(t)
-	for bit := range int64(noteLen * 8) {
-		clone := files.CrashClone(nil, vfs.Kill)
-		if err := clone.Flip(journalName, at*8+bit); err != nil {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		mem := vfs.NewMem()
+		w.reopen(t, testConfig(mem, w))
+		w.put(t, w.key(1))
+		w.written()
+		if err := w.delete(w.key(1)); err != nil {
 			t.Fatal(err)
 		}
-		h := w.heir()
-		h.reopen(t, testConfig(clone, h))
-		if err := h.get(h.key(1)); err != nil {
-			t.Fatalf("bit %d: %v", bit, err)
+		files := mem.CrashClone(nil, vfs.Kill)
+		at := w.tier.journal.at - noteLen
+		w.close(t)
+		for bit := int64(0); bit < noteLen*8; bit += int64(sized(11, 1)) { // TestFault36Parsed has all
+			clone := files.CrashClone(nil, vfs.Kill)
+			if err := clone.Flip(journalName, at*8+bit); err != nil {
+				t.Fatal(err)
+			}
+			h := w.heir()
+			h.reopen(t, testConfig(clone, h))
+			if err := h.get(h.key(1)); err != nil {
+				t.Fatalf("bit %d: %v", bit, err)
+			}
+			if h.tier.Stats().Corrupt == 0 {
+				t.Fatalf("bit %d: not counted", bit)
+			}
+			h.close(t)
 		}
-		if h.tier.Stats().Corrupt == 0 {
-			t.Fatalf("bit %d: not counted", bit)
-		}
-		h.close(t)
-	}
+	})
 }
 
 // Row 6: a damaged record is a miss and is counted; all others are intact, and
 // it does not come back.
 func TestFault06OneRecord(t *testing.T) {
+	t.Parallel()
 	for _, part := range []string{"checksum", "flags", "lengths", "key", "value"} {
-		t.Run(part, func(t *testing.T) {
+		inBubble(t, part, func(t *testing.T) {
 			const keys = 100
 			w := newWorld(t, 1)
 			mem := vfs.NewMem()
@@ -267,163 +277,170 @@ func reliedOn(t *testing.T, late bool) (w *world, files *vfs.Mem, cfg Config) {
 // Row 6: a segment that cannot be read, of which the journal has forgotten what
 // it made dead, brings nothing older back, now or after another crash.
 func TestFault06SegmentReliedOn(t *testing.T) {
-	for _, late := range []bool{false, true} {
-		w, files, cfg := reliedOn(t, late)
-		try := func(what string, bits ...int) {
-			clone := files.CrashClone(nil, vfs.Kill)
-			for _, bit := range bits {
-				if err := clone.Flip(logName, int64(bit)); err != nil {
-					t.Fatal(err)
+	bubble(t, func(t *testing.T) {
+		for _, late := range []bool{false, true} {
+			w, files, cfg := reliedOn(t, late)
+			try := func(what string, bits ...int) {
+				clone := files.CrashClone(nil, vfs.Kill)
+				for _, bit := range bits {
+					if err := clone.Flip(logName, int64(bit)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				h := w.heir()
+				cfg.FS = clone
+				h.reopen(t, cfg)
+				if err := h.checkAll(1010); err != nil {
+					t.Fatalf("late %v, %s: %v", late, what, err)
+				}
+				if h.hits == 0 && len(bits) == 0 {
+					t.Fatal("nothing is there")
+				}
+				if !*long && !strings.HasPrefix(what, "trailer") {
+					h.close(t)
+					return
+				}
+				for i := 0; h.tier.journal.turns() < 2; i++ { // a journal of its own, which relies on the log again
+					h.put(t, h.key(2_000_000+i%10))
+				}
+				h.written()
+				h2 := h.heir()
+				cfg.FS = clone.CrashClone(nil, vfs.Kill)
+				h2.reopen(t, cfg)
+				if err := h2.checkAll(1010); err != nil {
+					t.Fatalf("late %v, %s, opened again: %v", late, what, err)
+				}
+				h2.close(t)
+				h.close(t)
+			}
+			try("undamaged")
+			size := int(cfg.SegmentBytes)
+			for slot := range 6 {
+				if !*long && slot%3 != 2 {
+					continue
+				}
+				at := func(off int) int { return (slot*size+off)*8 + 1 }
+				try(fmt.Sprint("header of ", slot), at(20))
+				try(fmt.Sprint("record in ", slot), at(5000))
+				try(fmt.Sprint("trailer of ", slot), at(size-20))
+				var ids []int // short records take six bytes of the list
+				for i := 6; i < 6*400; i += 6 {
+					ids = append(ids, at(size-trailerLen-i))
+				}
+				try(fmt.Sprint("ids in the list of ", slot), ids...)
+				for i := range sized(1, 3) {
+					try(fmt.Sprint("list of ", slot), at(size-trailerLen-30-600*i))
+					try(fmt.Sprint("list and record of ", slot), at(size-trailerLen-30-600*i), at(1000))
 				}
 			}
-			h := w.heir()
-			cfg.FS = clone
-			h.reopen(t, cfg)
-			if err := h.checkAll(1010); err != nil {
-				t.Fatalf("late %v, %s: %v", late, what, err)
-			}
-			if h.hits == 0 && len(bits) == 0 {
-				t.Fatal("nothing is there")
-			}
-			if testing.Short() && len(bits) != 1 {
-				h.close(t)
-				return
-			}
-			for i := range 3000 { // a journal of its own, which relies on the log again
-				h.put(t, h.key(2_000_000+i%10))
-			}
-			h.written()
-			h2 := h.heir()
-			cfg.FS = clone.CrashClone(nil, vfs.Kill)
-			h2.reopen(t, cfg)
-			if err := h2.checkAll(1010); err != nil {
-				t.Fatalf("late %v, %s, opened again: %v", late, what, err)
-			}
-			h2.close(t)
-			h.close(t)
 		}
-		try("undamaged")
-		size := int(cfg.SegmentBytes)
-		for slot := range 6 {
-			if testing.Short() && slot%3 != 2 {
-				continue
-			}
-			at := func(off int) int { return (slot*size+off)*8 + 1 }
-			try(fmt.Sprint("header of ", slot), at(20))
-			try(fmt.Sprint("record in ", slot), at(5000))
-			try(fmt.Sprint("trailer of ", slot), at(size-20))
-			var ids []int // short records take six bytes of the list
-			for i := 6; i < 6*400; i += 6 {
-				ids = append(ids, at(size-trailerLen-i))
-			}
-			try(fmt.Sprint("ids in the list of ", slot), ids...)
-			for i := range 3 {
-				try(fmt.Sprint("list of ", slot), at(size-trailerLen-30-600*i))
-				try(fmt.Sprint("list and record of ", slot), at(size-trailerLen-30-600*i), at(1000))
-			}
-		}
-	}
+	})
 }
 
 // Row 7: the content that a slot had before it was written over is there again.
 func TestFault07StaleSegment(t *testing.T) {
-	const keys = 200
-	w := newWorld(t, 7)
-	mem := vfs.NewMem()
-	w.reopen(t, smallConfig(mem, w))
-	w.steps(t, 3000, keys)
-	w.written()
-	old, err := mem.Bytes(logName)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before := make([]uint64, len(w.tier.log.slots))
-	for i := range before {
-		before[i] = w.tier.log.slots[i].serial.Load()
-	}
-	w.steps(t, 3000, keys)
-	w.written()
-	files := mem.CrashClone(nil, vfs.Kill)
-	replaced := 0
-	for slot, serial := range before {
-		if serial == 0 || w.tier.log.slots[slot].serial.Load() == serial {
-			continue
-		}
-		replaced++
-		clone := files.CrashClone(nil, vfs.Kill)
-		b, _ := clone.Bytes(logName)
-		copy(b[slot*minSegment:(slot+1)*minSegment], old[slot*minSegment:])
-		if err := clone.SetBytes(logName, b); err != nil {
+	bubble(t, func(t *testing.T) {
+		const keys = 200
+		w := newWorld(t, 7)
+		mem := vfs.NewMem()
+		w.reopen(t, smallConfig(mem, w))
+		w.steps(t, 3000, keys)
+		w.written()
+		old, err := mem.Bytes(logName)
+		if err != nil {
 			t.Fatal(err)
 		}
-		h := w.heir()
-		h.reopen(t, smallConfig(clone, h))
-		h.check(t, keys, false)
-		h.close(t)
-	}
-	if replaced < 3 {
-		t.Fatalf("%d slots were written over", replaced)
-	}
-	w.close(t)
-	// The same while the tier is open, and serves the snapshot's index.
-	w.reopen(t, smallConfig(mem, w))
-	b, _ := mem.Bytes(logName)
-	for slot, serial := range before {
-		if serial != 0 && w.tier.log.slots[slot].serial.Load() != serial {
+		before := make([]uint64, len(w.tier.log.slots))
+		for i := range before {
+			before[i] = w.tier.log.slots[i].serial.Load()
+		}
+		w.steps(t, 3000, keys)
+		w.written()
+		files := mem.CrashClone(nil, vfs.Kill)
+		replaced := 0
+		for slot, serial := range before {
+			if serial == 0 || w.tier.log.slots[slot].serial.Load() == serial {
+				continue
+			}
+			replaced++
+			clone := files.CrashClone(nil, vfs.Kill)
+			b, _ := clone.Bytes(logName)
 			copy(b[slot*minSegment:(slot+1)*minSegment], old[slot*minSegment:])
-		}
-	}
-	if err := mem.SetBytes(logName, b); err != nil {
-		t.Fatal(err)
-	}
-	w.check(t, keys, false)
-	if w.tier.Stats().Corrupt == 0 {
-		t.Fatal("no record of the old segments was noticed")
-	}
-	w.close(t)
-}
-
-// Row 7: the files of another log of the same directory's past, one by one.
-func TestFault07StaleLog(t *testing.T) {
-	const keys = 200
-	w := newWorld(t, 8)
-	mem := vfs.NewMem()
-	w.reopen(t, smallConfig(mem, w))
-	w.steps(t, 3000, keys)
-	w.close(t)
-	old := mem.Dump()
-	w.reopen(t, smallConfig(mem, w))
-	if err := w.tier.Clear(); err != nil {
-		t.Fatal(err)
-	}
-	w.crashed()
-	for i := range keys { // nothing of before may be found
-		if err := w.set(w.key(i), 0); err != nil {
-			t.Fatal(err)
-		}
-	}
-	w.steps(t, 1000, keys)
-	w.written()
-	files := mem.CrashClone(nil, vfs.Kill)
-	w.close(t)
-	for _, state := range []*vfs.Mem{files, mem} {
-		for _, name := range []string{logName, journalName, snapshotName} {
-			clone := state.CrashClone(nil, vfs.Kill)
-			if err := clone.SetBytes(name, old[name]); err != nil {
+			if err := clone.SetBytes(logName, b); err != nil {
 				t.Fatal(err)
 			}
 			h := w.heir()
 			h.reopen(t, smallConfig(clone, h))
-			if err := h.checkAll(keys); err != nil {
-				t.Fatalf("old %s: %v", name, err)
-			}
+			h.check(t, keys, false)
 			h.close(t)
 		}
-	}
+		if replaced < 3 {
+			t.Fatalf("%d slots were written over", replaced)
+		}
+		w.close(t)
+		// The same while the tier is open, and serves the snapshot's index.
+		w.reopen(t, smallConfig(mem, w))
+		b, _ := mem.Bytes(logName)
+		for slot, serial := range before {
+			if serial != 0 && w.tier.log.slots[slot].serial.Load() != serial {
+				copy(b[slot*minSegment:(slot+1)*minSegment], old[slot*minSegment:])
+			}
+		}
+		if err := mem.SetBytes(logName, b); err != nil {
+			t.Fatal(err)
+		}
+		w.check(t, keys, false)
+		if w.tier.Stats().Corrupt == 0 {
+			t.Fatal("no record of the old segments was noticed")
+		}
+		w.close(t)
+	})
+}
+
+// Row 7: the files of another log of the same directory's past, one by one.
+func TestFault07StaleLog(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const keys = 200
+		w := newWorld(t, 8)
+		mem := vfs.NewMem()
+		w.reopen(t, smallConfig(mem, w))
+		w.steps(t, 3000, keys)
+		w.close(t)
+		old := mem.Dump()
+		w.reopen(t, smallConfig(mem, w))
+		if err := w.tier.Clear(); err != nil {
+			t.Fatal(err)
+		}
+		w.crashed()
+		for i := range keys { // nothing of before may be found
+			if err := w.set(w.key(i), 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.steps(t, 1000, keys)
+		w.written()
+		files := mem.CrashClone(nil, vfs.Kill)
+		w.close(t)
+		for _, state := range []*vfs.Mem{files, mem} {
+			for _, name := range []string{logName, journalName, snapshotName} {
+				clone := state.CrashClone(nil, vfs.Kill)
+				if err := clone.SetBytes(name, old[name]); err != nil {
+					t.Fatal(err)
+				}
+				h := w.heir()
+				h.reopen(t, smallConfig(clone, h))
+				if err := h.checkAll(keys); err != nil {
+					t.Fatalf("old %s: %v", name, err)
+				}
+				h.close(t)
+			}
+		}
+	})
 }
 
 // Row 8: files that are cut, extended, empty, missing, exchanged or too many.
 func TestFault08Files(t *testing.T) {
+	t.Parallel()
 	const keys = 200
 	for _, end := range []ending{killed, closing} {
 		w, files := settled(t, 8, keys, end)
@@ -439,12 +456,12 @@ func TestFault08Files(t *testing.T) {
 			return b
 		}
 		run := func(what string, change func(m *vfs.Mem) error) {
-			t.Run(fmt.Sprintf("%s, %s", what, end), func(t *testing.T) {
+			inBubble(t, fmt.Sprintf("%s, %s", what, end), func(t *testing.T) {
 				clone := files.CrashClone(nil, vfs.Kill)
 				if err := change(clone); err != nil {
 					t.Fatal(err)
 				}
-				h := w.heir()
+				h := w.heirIn(t)
 				h.reopen(t, smallConfig(clone, h))
 				h.check(t, keys, false)
 				h.steps(t, 300, keys)

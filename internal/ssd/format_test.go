@@ -119,42 +119,44 @@ func TestFault36Parsed(t *testing.T) {
 // Row 20: files of another version are refused, or, if that is asked for, begun
 // anew; they are never read.
 func TestFault20OtherVersion(t *testing.T) {
-	for _, version := range []uint32{0, FormatVersion + 1, math.MaxUint32} {
-		for slot := range 2 { // in which of the two places it stands
-			w := newWorld(t, 1)
-			mem := vfs.NewMem()
-			w.reopen(t, testConfig(mem, w))
-			w.put(t, w.key(1))
-			w.close(t)
-			b, _ := mem.Bytes("superblock")
-			other := b[slot*superSlot : (slot+1)*superSlot]
-			binary.LittleEndian.PutUint32(other[8:], version)
-			binary.LittleEndian.PutUint32(other[12:], superChecksum(other))
-			if err := mem.SetBytes("superblock", b); err != nil {
-				t.Fatal(err)
-			}
-			before := mem.Dump()
-			if err := w.open(testConfig(mem, w)); !errors.Is(err, ErrFormat) {
-				t.Fatalf("version %d: Open: %v, want ErrFormat", version, err)
-			}
-			for name, now := range mem.Dump() {
-				if !bytes.Equal(before[name], now) {
-					t.Fatalf("version %d: %s was changed", version, name)
+	bubble(t, func(t *testing.T) {
+		for _, version := range []uint32{0, FormatVersion + 1, math.MaxUint32} {
+			for slot := range 2 { // in which of the two places it stands
+				w := newWorld(t, 1)
+				mem := vfs.NewMem()
+				w.reopen(t, testConfig(mem, w))
+				w.put(t, w.key(1))
+				w.close(t)
+				b, _ := mem.Bytes("superblock")
+				other := b[slot*superSlot : (slot+1)*superSlot]
+				binary.LittleEndian.PutUint32(other[8:], version)
+				binary.LittleEndian.PutUint32(other[12:], superChecksum(other))
+				if err := mem.SetBytes("superblock", b); err != nil {
+					t.Fatal(err)
 				}
+				before := mem.Dump()
+				if err := w.open(testConfig(mem, w)); !errors.Is(err, ErrFormat) {
+					t.Fatalf("version %d: Open: %v, want ErrFormat", version, err)
+				}
+				for name, now := range mem.Dump() {
+					if !bytes.Equal(before[name], now) {
+						t.Fatalf("version %d: %s was changed", version, name)
+					}
+				}
+				cfg := testConfig(mem, w)
+				cfg.Recovery = RecoverNever
+				w.reopen(t, cfg)
+				if n := w.tier.Len(); n != 0 {
+					t.Fatalf("%d records of another version", n)
+				}
+				w.put(t, w.key(2))
+				w.close(t)
+				w.reopen(t, testConfig(mem, w)) // it is ours now
+				w.check(t, 10, true)
+				w.close(t)
 			}
-			cfg := testConfig(mem, w)
-			cfg.Recovery = RecoverNever
-			w.reopen(t, cfg)
-			if n := w.tier.Len(); n != 0 {
-				t.Fatalf("%d records of another version", n)
-			}
-			w.put(t, w.key(2))
-			w.close(t)
-			w.reopen(t, testConfig(mem, w)) // it is ours now
-			w.check(t, 10, true)
-			w.close(t)
 		}
-	}
+	})
 }
 
 // Row 36: no bytes make a parser panic, or take memory that they are not worth.
