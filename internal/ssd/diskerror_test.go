@@ -72,13 +72,14 @@ func diskFaults(err error) []diskFault {
 // Rows 10 to 14: the disk fails, in many ways, while the tier works, closes and
 // opens; its process dies; and then the disk works again.
 func TestFault10to14Disk(t *testing.T) {
+	t.Parallel()
 	const keys = 200
 	for _, failure := range []error{syscall.EIO, syscall.ENOSPC} {
-		for _, fault := range diskFaults(failure) {
-			if testing.Short() && failure != syscall.EIO {
+		for i, fault := range diskFaults(failure) {
+			if !*long && (i%5 == 0) != (failure == syscall.ENOSPC) { // each fault once
 				continue
 			}
-			t.Run(fmt.Sprint(fault.name, ", ", failure), func(t *testing.T) {
+			inBubble(t, fmt.Sprint(fault.name, ", ", failure), func(t *testing.T) {
 				w := newWorld(t, 1)
 				mem := vfs.NewMem()
 				f := vfs.NewFaulty(mem)
@@ -128,10 +129,7 @@ func TestFault10to14Disk(t *testing.T) {
 // failEach runs a scenario once for each of its operations of these kinds, or
 // some of them, which fails, and fails again when it is tried again.
 func failEach(t *testing.T, kinds vfs.Kind, files *vfs.Mem, err error, run func(f *vfs.Faulty, mem *vfs.Mem)) (n int) {
-	rng, stride := rand.New(rand.NewPCG(1, 1)), 4
-	if testing.Short() {
-		stride = 20
-	}
+	rng := rand.New(rand.NewPCG(1, 1))
 	for {
 		mem := files.CrashClone(nil, vfs.Kill)
 		f := vfs.NewFaulty(mem)
@@ -140,353 +138,380 @@ func failEach(t *testing.T, kinds vfs.Kind, files *vfs.Mem, err error, run func(
 		if in.Hits() == 0 {
 			return n
 		}
-		n += 1 + rng.IntN(stride)
+		if n < 30 { // of Open
+			n += sized(2, 1)
+		} else {
+			n += 1 + rng.IntN(sized(24, 4))
+		}
 	}
 }
 
 // Row 13 and 10: each operation of Close fails. What was not synced counts as
 // lost, also on a machine that goes down after.
 func TestFault13Close(t *testing.T) {
-	const keys = 200
-	w, files := settled(t, 3, keys, killed)
-	rng := rand.New(rand.NewPCG(13, 13))
-	var failed, warm int
-	n := failEach(t, vfs.OpAny&^vfs.OpLock, files, syscall.EIO, func(f *vfs.Faulty, mem *vfs.Mem) {
-		h := w.heir()
-		if h.open(healingConfig(f, h)) != nil {
-			return // see TestFault40
-		}
-		h.recovered()
-		if h.steps(t, 100, keys); h.tier.Close() != nil {
-			failed++
-		}
-		h.tier.Free()
-		for _, boot := range []string{"boot", "another boot"} {
-			clone := mem.CrashClone(nil, vfs.Kill)
-			if boot != "boot" {
-				clone = mem.CrashClone(rng, vfs.PowerCut)
-			}
-			h2 := h.heir()
-			cfg := healingConfig(clone, h2)
-			cfg.BootID = func() string { return boot }
-			h2.reopen(t, cfg)
-			h2.check(t, keys, false)
-			if h2.hits > 0 {
-				warm++
-			}
-			h2.close(t)
-		}
-	})
-	t.Logf("%d operations; Close failed %d times; %d times something was found", n, failed, warm)
-	if n < 50 || warm == 0 { // whether Close failed depends on whether the tier was off by then
-		t.Fatal("want more")
-	}
-}
-
-// Row 13: a sync that failed is not tried again and believed. The files are
-// those of a machine that goes down after a Close which said that it failed.
-func TestFault13SyncFails(t *testing.T) {
-	const keys = 200
-	for _, name := range []string{logName, journalName, "superblock", snapshotTemp} {
-		w := newWorld(t, 1)
-		mem := vfs.NewMem()
-		f := vfs.NewFaulty(mem)
-		w.reopen(t, testConfig(f, w))
-		w.steps(t, 2000, keys)
-		f.Inject(vfs.Rule{On: vfs.OpSync, Name: name, Err: syscall.EIO, Times: 1})
-		err := w.tier.Close()
-		w.tier.Free()
-		if (err == nil) != (name == snapshotTemp) { // without a snapshot the log does
-			t.Fatalf("%s: Close: %v", name, err)
-		}
-		for seed := range uint64(10) {
+	bubble(t, func(t *testing.T) {
+		const keys = 200
+		w, files := settled(t, 3, keys, killed)
+		rng := rand.New(rand.NewPCG(13, 13))
+		var failed, warm int
+		n := failEach(t, vfs.OpAny&^vfs.OpLock, files, syscall.EIO, func(f *vfs.Faulty, mem *vfs.Mem) {
 			h := w.heir()
-			cfg := testConfig(mem.CrashClone(rand.New(rand.NewPCG(seed, 13)), vfs.PowerCut), h)
-			cfg.BootID = func() string { return "another boot" }
-			h.reopen(t, cfg)
-			// The superblock's sync comes last: if it reached the device all the same,
-			// so did everything else.
-			if n := h.tier.Len(); n != 0 && (name == logName || name == journalName) {
-				t.Fatalf("%s: %d records that were not synced", name, n)
+			if h.open(healingConfig(f, h)) != nil {
+				return // see TestFault40
 			}
-			h.check(t, keys, name == snapshotTemp)
-			h.close(t)
-		}
-	}
-}
-
-// Row 14: a tombstone cannot be written. The value that it kills stays dead.
-func TestFault14Tombstone(t *testing.T) {
-	const keys = 3000
-	w := newWorld(t, 1)
-	mem := vfs.NewMem()
-	f := vfs.NewFaulty(mem)
-	cfg := testConfig(f, w)
-	cfg.HealEvery = time.Hour
-	w.reopen(t, cfg)
-	w.most = 1
-	for i := range keys {
-		w.put(t, w.key(i))
-	}
-	w.written()
-	f.Inject(vfs.Rule{On: vfs.OpWrite, Name: logName, Err: syscall.EIO, Times: 2})
-	for i := range keys { // the journal is folded, into tombstones
-		if err := w.delete(w.key(i)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for w.tier.state.Load() == on {
-		time.Sleep(time.Millisecond)
-	}
-	if s := w.tier.Stats(); s.SwitchedOff != 1 || s.WriteErrors != 1 {
-		t.Fatalf("%+v", s)
-	}
-	w.checkKilled(t, mem, testConfig, keys, false)
-	w.close(t)
-}
-
-// Row 11: a segment that cannot be written is given up; what it had is a miss,
-// and no older version comes back in its place.
-func TestFault11Quarantine(t *testing.T) {
-	const keys = 300
-	w := newWorld(t, 1)
-	mem := vfs.NewMem()
-	f := vfs.NewFaulty(mem)
-	w.reopen(t, testConfig(f, w))
-	for i := range keys {
-		w.put(t, w.key(i))
-	}
-	w.written()
-	in := f.Inject(vfs.Rule{On: vfs.OpWrite, Name: logName, Err: syscall.EIO, Times: 2})
-	for i := range keys {
-		w.put(t, w.key(i))
-		if s := w.tier.Stats(); s.Quarantined == 1 {
-			break
-		}
-	}
-	if s := w.tier.Stats(); s.Quarantined != 1 || s.WriteErrors != 1 || !s.On || in.Hits() != 2 {
-		t.Fatalf("%+v", s)
-	}
-	w.check(t, keys, true)
-	w.written()
-	w.checkKilled(t, mem, testConfig, keys, true)
-	w.close(t)
-}
-
-// Row 12: a read that fails is a miss that says why, and is counted; many in a
-// row switch the tier off, which comes back.
-func TestFault12Read(t *testing.T) {
-	const keys = 300
-	w := newWorld(t, 1)
-	mem := vfs.NewMem()
-	f := vfs.NewFaulty(mem)
-	w.reopen(t, healingConfig(f, w))
-	for i := range keys {
-		w.put(t, w.key(i))
-	}
-	w.close(t)
-	w.reopen(t, healingConfig(f, w))
-	get := func(i int) error {
-		_, err := w.tier.Get(context.Background(), nil, w.key(i), w.hasher.Hash(w.key(i)))
-		return err
-	}
-	once := f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Err: syscall.EIO, Times: 1})
-	if err := get(1); !errors.Is(err, syscall.EIO) {
-		t.Fatalf("%v, want EIO", err)
-	}
-	if err := get(1); err != nil {
-		t.Fatalf("then %v", err)
-	}
-	if s := w.tier.Stats(); s.ReadErrors != 1 || !s.On {
-		t.Fatalf("%+v", s)
-	}
-	once.Remove()
-	always := f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Err: syscall.EIO})
-	for i := range mostBadReads {
-		if err := get(i); !errors.Is(err, syscall.EIO) {
-			t.Fatalf("%v, want EIO", err)
-		}
-	}
-	if s := w.tier.Stats(); s.SwitchedOff != 1 {
-		t.Fatalf("%+v", s)
-	}
-	if err := get(1); !errors.Is(err, ErrNotFound) {
-		t.Fatalf("off: %v, want ErrNotFound", err)
-	}
-	many := Many{Queries: []Query{{Key: w.key(1), Hash: w.hasher.Hash(w.key(1))}}}
-	w.tier.GetMany(context.Background(), &many, func(_ int, _ Found, err error) {
-		if !errors.Is(err, ErrNotFound) {
-			t.Errorf("off: %v, want ErrNotFound", err)
-		}
-	})
-	always.Remove()
-	w.untilOn()
-	w.put(t, w.key(1))
-	if err := get(1); err != nil {
-		t.Fatal(err)
-	}
-	w.close(t)
-}
-
-// Row 10: there is no space to begin with. RAM goes on alone; what the files
-// held is dead; and when there is space, the tier begins.
-func TestFault10NoSpace(t *testing.T) {
-	const keys = 100
-	w := newWorld(t, 1)
-	mem := vfs.NewMem()
-	cfg := healingConfig(mem, w)
-	w.reopen(t, cfg)
-	for i := range keys {
-		w.put(t, w.key(i))
-	}
-	w.close(t)
-	mem.SetQuota(1<<20 + 100<<10)
-	cfg.Bytes = 4 << 20 // more than there is
-	w.reopen(t, cfg)
-	if w.tier.Stats().On {
-		t.Fatal("on, without space")
-	}
-	for i := range keys {
-		if err := w.delete(w.key(i)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	w.checkKilled(t, mem, healingConfig, keys, false)
-	mem.SetQuota(16 << 20)
-	w.untilOn()
-	w.put(t, w.key(1))
-	w.check(t, keys, true)
-	w.close(t)
-	w.reopen(t, cfg)
-	w.check(t, keys, true)
-	w.close(t)
-}
-
-// Row 15 and 17: no file can be opened, or one of them cannot: a clear error, no
-// file left open, and no lock.
-func TestFault15and17Open(t *testing.T) {
-	for _, failure := range []error{syscall.EACCES, syscall.EROFS, syscall.EMFILE, syscall.ENFILE, syscall.ENOENT, syscall.EIO} {
-		w := newWorld(t, 1)
-		mem := vfs.NewMem()
-		n := 0
-		for ; ; n++ {
-			f := vfs.NewFaulty(mem)
-			in := f.Inject(vfs.Rule{On: vfs.OpOpen | vfs.OpCreate | vfs.OpLock, Skip: n, Times: 1, Err: failure})
-			err := w.open(testConfig(f, w))
-			if in.Hits() == 0 {
-				w.close(t)
-				break
+			h.recovered()
+			if h.steps(t, 100, keys); h.tier.Close() != nil {
+				failed++
 			}
-			if !errors.Is(err, failure) {
-				t.Fatalf("open %d: %v, want %v", n, err, failure)
-			}
-			var path *fs.PathError
-			if !errors.As(err, &path) || path.Path == "" {
-				t.Fatalf("open %d: %v: want an error that names the file", n, err)
-			}
-			if open := f.OpenFiles(); len(open) != 0 {
-				t.Fatalf("open %d: left open: %v", n, open)
-			}
-		}
-		if n < 4 {
-			t.Fatalf("%d files are opened", n)
-		}
-	}
-}
-
-// Row 17: the tier has few files open, and none after Close.
-func TestFault17FewFiles(t *testing.T) {
-	w := newWorld(t, 1)
-	f := vfs.NewFaulty(vfs.NewMem())
-	for range 3 {
-		w.reopen(t, testConfig(f, w))
-		w.steps(t, 2000, 300)
-		w.close(t)
-		if open := f.OpenFiles(); len(open) != 0 {
-			t.Fatalf("open after Close: %v", open)
-		}
-	}
-	if n := f.PeakOpenFiles(); n > 4 {
-		t.Fatalf("%d files were open at once, want at most 4", n)
-	}
-}
-
-// Row 40: each operation of Open and of the recovery fails. It opens or does not;
-// the next Open, of a disk that works, does.
-func TestFault40Recovery(t *testing.T) {
-	const keys = 200
-	for _, end := range []ending{killed, closing} {
-		w, files := settled(t, 4, keys, end)
-		for _, failure := range []error{syscall.EIO, syscall.ENOSPC} {
-			var failed, warm int
-			n := failEach(t, vfs.OpAny, files, failure, func(f *vfs.Faulty, mem *vfs.Mem) {
-				h := w.heir()
-				if err := h.open(healingConfig(f, h)); err != nil {
-					failed++
-					if !errors.Is(err, failure) {
-						t.Fatalf("Open: %v", err)
-					}
-					if open := f.OpenFiles(); len(open) != 0 {
-						t.Fatalf("left open: %v", open)
-					}
-				} else {
-					h.recovered()
-					h.check(t, keys, false)
-					h.steps(t, 50, keys)
+			h.tier.Free()
+			for _, boot := range []string{"boot", "another boot"} {
+				clone := mem.CrashClone(nil, vfs.Kill)
+				if boot != "boot" {
+					clone = mem.CrashClone(rng, vfs.PowerCut)
 				}
 				h2 := h.heir()
-				h2.reopen(t, healingConfig(mem.CrashClone(nil, vfs.Kill), h2))
+				cfg := healingConfig(clone, h2)
+				cfg.BootID = func() string { return boot }
+				h2.reopen(t, cfg)
 				h2.check(t, keys, false)
 				if h2.hits > 0 {
 					warm++
 				}
 				h2.close(t)
-				if h.tier != nil {
-					_ = h.tier.Close()
-					h.tier.Free()
+			}
+		})
+		t.Logf("%d operations; Close failed %d times; %d times something was found", n, failed, warm)
+		if n < 50 || warm == 0 { // whether Close failed depends on whether the tier was off by then
+			t.Fatal("want more")
+		}
+	})
+}
+
+// Row 13: a sync that failed is not tried again and believed. The files are
+// those of a machine that goes down after a Close which said that it failed.
+func TestFault13SyncFails(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const keys = 200
+		for _, name := range []string{logName, journalName, "superblock", snapshotTemp} {
+			w := newWorld(t, 1)
+			mem := vfs.NewMem()
+			f := vfs.NewFaulty(mem)
+			w.reopen(t, testConfig(f, w))
+			w.steps(t, 2000, keys)
+			f.Inject(vfs.Rule{On: vfs.OpSync, Name: name, Err: syscall.EIO, Times: 1})
+			err := w.tier.Close()
+			w.tier.Free()
+			if (err == nil) != (name == snapshotTemp) { // without a snapshot the log does
+				t.Fatalf("%s: Close: %v", name, err)
+			}
+			for seed := range uint64(10) {
+				h := w.heir()
+				cfg := testConfig(mem.CrashClone(rand.New(rand.NewPCG(seed, 13)), vfs.PowerCut), h)
+				cfg.BootID = func() string { return "another boot" }
+				h.reopen(t, cfg)
+				// The superblock's sync comes last: if it reached the device all the same,
+				// so did everything else.
+				if n := h.tier.Len(); n != 0 && (name == logName || name == journalName) {
+					t.Fatalf("%s: %d records that were not synced", name, n)
 				}
-			})
-			t.Logf("%s, %v: %d operations; Open failed %d times, the next found something %d times", end, failure, n, failed, warm)
-			if n < 20 || warm == 0 {
-				t.Fatal("want more")
+				h.check(t, keys, name == snapshotTemp)
+				h.close(t)
 			}
 		}
-	}
+	})
+}
+
+// Row 14: a tombstone cannot be written. The value that it kills stays dead.
+func TestFault14Tombstone(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const keys = 3000
+		w := newWorld(t, 1)
+		mem := vfs.NewMem()
+		f := vfs.NewFaulty(mem)
+		cfg := testConfig(f, w)
+		cfg.HealEvery = time.Hour
+		w.reopen(t, cfg)
+		w.most = 1
+		for i := range keys {
+			w.put(t, w.key(i))
+		}
+		w.written()
+		f.Inject(vfs.Rule{On: vfs.OpWrite, Name: logName, Err: syscall.EIO, Times: 2})
+		for i := range keys { // the journal is folded, into tombstones
+			if err := w.delete(w.key(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for w.tier.state.Load() == on {
+			time.Sleep(time.Millisecond)
+		}
+		if s := w.tier.Stats(); s.SwitchedOff != 1 || s.WriteErrors != 1 {
+			t.Fatalf("%+v", s)
+		}
+		w.checkKilled(t, mem, testConfig, keys, false)
+		w.close(t)
+	})
+}
+
+// Row 11: a segment that cannot be written is given up; what it had is a miss,
+// and no older version comes back in its place.
+func TestFault11Quarantine(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const keys = 300
+		w := newWorld(t, 1)
+		mem := vfs.NewMem()
+		f := vfs.NewFaulty(mem)
+		w.reopen(t, testConfig(f, w))
+		for i := range keys {
+			w.put(t, w.key(i))
+		}
+		w.written()
+		in := f.Inject(vfs.Rule{On: vfs.OpWrite, Name: logName, Err: syscall.EIO, Times: 2})
+		for i := range keys {
+			w.put(t, w.key(i))
+			if s := w.tier.Stats(); s.Quarantined == 1 {
+				break
+			}
+		}
+		if s := w.tier.Stats(); s.Quarantined != 1 || s.WriteErrors != 1 || !s.On || in.Hits() != 2 {
+			t.Fatalf("%+v", s)
+		}
+		w.check(t, keys, true)
+		w.written()
+		w.checkKilled(t, mem, testConfig, keys, true)
+		w.close(t)
+	})
+}
+
+// Row 12: a read that fails is a miss that says why, and is counted; many in a
+// row switch the tier off, which comes back.
+func TestFault12Read(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const keys = 300
+		w := newWorld(t, 1)
+		mem := vfs.NewMem()
+		f := vfs.NewFaulty(mem)
+		w.reopen(t, healingConfig(f, w))
+		for i := range keys {
+			w.put(t, w.key(i))
+		}
+		w.close(t)
+		w.reopen(t, healingConfig(f, w))
+		get := func(i int) error {
+			_, err := w.tier.Get(context.Background(), nil, w.key(i), w.hasher.Hash(w.key(i)))
+			return err
+		}
+		once := f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Err: syscall.EIO, Times: 1})
+		if err := get(1); !errors.Is(err, syscall.EIO) {
+			t.Fatalf("%v, want EIO", err)
+		}
+		if err := get(1); err != nil {
+			t.Fatalf("then %v", err)
+		}
+		if s := w.tier.Stats(); s.ReadErrors != 1 || !s.On {
+			t.Fatalf("%+v", s)
+		}
+		once.Remove()
+		always := f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Err: syscall.EIO})
+		for i := range mostBadReads {
+			if err := get(i); !errors.Is(err, syscall.EIO) {
+				t.Fatalf("%v, want EIO", err)
+			}
+		}
+		if s := w.tier.Stats(); s.SwitchedOff != 1 {
+			t.Fatalf("%+v", s)
+		}
+		if err := get(1); !errors.Is(err, ErrNotFound) {
+			t.Fatalf("off: %v, want ErrNotFound", err)
+		}
+		many := Many{Queries: []Query{{Key: w.key(1), Hash: w.hasher.Hash(w.key(1))}}}
+		w.tier.GetMany(context.Background(), &many, func(_ int, _ Found, err error) {
+			if !errors.Is(err, ErrNotFound) {
+				t.Errorf("off: %v, want ErrNotFound", err)
+			}
+		})
+		always.Remove()
+		w.untilOn()
+		w.put(t, w.key(1))
+		if err := get(1); err != nil {
+			t.Fatal(err)
+		}
+		w.close(t)
+	})
+}
+
+// Row 10: there is no space to begin with. RAM goes on alone; what the files
+// held is dead; and when there is space, the tier begins.
+func TestFault10NoSpace(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const keys = 100
+		w := newWorld(t, 1)
+		mem := vfs.NewMem()
+		cfg := healingConfig(mem, w)
+		w.reopen(t, cfg)
+		for i := range keys {
+			w.put(t, w.key(i))
+		}
+		w.close(t)
+		mem.SetQuota(1<<20 + 100<<10)
+		cfg.Bytes = 4 << 20 // more than there is
+		w.reopen(t, cfg)
+		if w.tier.Stats().On {
+			t.Fatal("on, without space")
+		}
+		for i := range keys {
+			if err := w.delete(w.key(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.checkKilled(t, mem, healingConfig, keys, false)
+		mem.SetQuota(16 << 20)
+		w.untilOn()
+		w.put(t, w.key(1))
+		w.check(t, keys, true)
+		w.close(t)
+		w.reopen(t, cfg)
+		w.check(t, keys, true)
+		w.close(t)
+	})
+}
+
+// Row 15 and 17: no file can be opened, or one of them cannot: a clear error, no
+// file left open, and no lock.
+func TestFault15and17Open(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		for _, failure := range []error{syscall.EACCES, syscall.EROFS, syscall.EMFILE, syscall.ENFILE, syscall.ENOENT, syscall.EIO} {
+			w := newWorld(t, 1)
+			mem := vfs.NewMem()
+			n := 0
+			for ; ; n++ {
+				f := vfs.NewFaulty(mem)
+				in := f.Inject(vfs.Rule{On: vfs.OpOpen | vfs.OpCreate | vfs.OpLock, Skip: n, Times: 1, Err: failure})
+				err := w.open(testConfig(f, w))
+				if in.Hits() == 0 {
+					w.close(t)
+					break
+				}
+				if !errors.Is(err, failure) {
+					t.Fatalf("open %d: %v, want %v", n, err, failure)
+				}
+				var path *fs.PathError
+				if !errors.As(err, &path) || path.Path == "" {
+					t.Fatalf("open %d: %v: want an error that names the file", n, err)
+				}
+				if open := f.OpenFiles(); len(open) != 0 {
+					t.Fatalf("open %d: left open: %v", n, open)
+				}
+			}
+			if n < 4 {
+				t.Fatalf("%d files are opened", n)
+			}
+		}
+	})
+}
+
+// Row 17: the tier has few files open, and none after Close.
+func TestFault17FewFiles(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		f := vfs.NewFaulty(vfs.NewMem())
+		for range 3 {
+			w.reopen(t, testConfig(f, w))
+			w.steps(t, 2000, 300)
+			w.close(t)
+			if open := f.OpenFiles(); len(open) != 0 {
+				t.Fatalf("open after Close: %v", open)
+			}
+		}
+		if n := f.PeakOpenFiles(); n > 4 {
+			t.Fatalf("%d files were open at once, want at most 4", n)
+		}
+	})
+}
+
+// Row 40: each operation of Open and of the recovery fails. It opens or does not;
+// the next Open, of a disk that works, does.
+func TestFault40Recovery(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const keys = 200
+		for _, end := range []ending{killed, closing} {
+			w, files := settled(t, 4, keys, end)
+			for _, failure := range []error{syscall.EIO, syscall.ENOSPC} {
+				if !*long && (end == killed) != (failure == syscall.EIO) {
+					continue
+				}
+				var failed, warm int
+				n := failEach(t, vfs.OpAny, files, failure, func(f *vfs.Faulty, mem *vfs.Mem) {
+					h := w.heir()
+					if err := h.open(healingConfig(f, h)); err != nil {
+						failed++
+						if !errors.Is(err, failure) {
+							t.Fatalf("Open: %v", err)
+						}
+						if open := f.OpenFiles(); len(open) != 0 {
+							t.Fatalf("left open: %v", open)
+						}
+					} else {
+						h.recovered()
+						h.check(t, keys, false)
+						h.steps(t, 50, keys)
+					}
+					h2 := h.heir()
+					h2.reopen(t, healingConfig(mem.CrashClone(nil, vfs.Kill), h2))
+					h2.check(t, keys, false)
+					if h2.hits > 0 {
+						warm++
+					}
+					h2.close(t)
+					if h.tier != nil {
+						_ = h.tier.Close()
+						h.tier.Free()
+					}
+				})
+				t.Logf("%s, %v: %d operations; Open failed %d times, the next found something %d times", end, failure, n, failed, warm)
+				if n < 20 || warm == 0 {
+					t.Fatal("want more")
+				}
+			}
+		}
+	})
 }
 
 // Row 40: a recovery that is cancelled by Close leaves the log as it was.
 func TestFault40Cancelled(t *testing.T) {
-	const keys = 200
-	w, files := settled(t, 5, keys, killed)
-	whole := w.heir()
-	whole.reopen(t, smallConfig(files.CrashClone(nil, vfs.Kill), whole))
-	records := whole.tier.Len()
-	whole.close(t)
-	f := vfs.NewFaulty(files)
-	h := w.heir()
-	tier, err := Open(smallConfig(f, h))
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.tier = tier
-	held := f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Block: true})
-	if err := tier.Start(func(int64) error { return nil }); err != nil {
-		t.Fatal(err)
-	}
-	held.AwaitBlocked(1)
-	closed := make(chan error)
-	go func() { closed <- tier.Close() }()
-	for tier.plan.stop != nil && !tier.plan.asked() {
-		time.Sleep(time.Millisecond)
-	}
-	held.Remove()
-	if err := <-closed; err != nil {
-		t.Fatal(err)
-	}
-	h.reopen(t, smallConfig(files, h))
-	if n := h.tier.Len(); n < records/2 { // not as many: a segment may have been reclaimed in one of the two
-		t.Fatalf("%d records after a recovery that was cancelled, and %d after one that was not", n, records)
-	}
-	h.check(t, keys, true)
-	h.close(t)
+	bubble(t, func(t *testing.T) {
+		const keys = 200
+		w, files := settled(t, 5, keys, killed)
+		whole := w.heir()
+		whole.reopen(t, smallConfig(files.CrashClone(nil, vfs.Kill), whole))
+		records := whole.tier.Len()
+		whole.close(t)
+		f := vfs.NewFaulty(files)
+		h := w.heir()
+		tier, err := Open(smallConfig(f, h))
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.tier = tier
+		held := f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Block: true})
+		if err := tier.Start(func(int64) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		held.AwaitBlocked(1)
+		closed := make(chan error)
+		go func() { closed <- tier.Close() }()
+		for tier.plan.stop != nil && !tier.plan.asked() {
+			time.Sleep(time.Millisecond)
+		}
+		held.Remove()
+		if err := <-closed; err != nil {
+			t.Fatal(err)
+		}
+		h.reopen(t, smallConfig(files, h))
+		if n := h.tier.Len(); n < records/2 { // not as many: a segment may have been reclaimed in one of the two
+			t.Fatalf("%d records after a recovery that was cancelled, and %d after one that was not", n, records)
+		}
+		h.check(t, keys, true)
+		h.close(t)
+	})
 }
