@@ -2,6 +2,7 @@ package ssd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -10,11 +11,29 @@ import (
 	"github.com/firncache/firn/internal/vfs"
 )
 
+// fileSize is how long a file is.
+func fileSize(t testing.TB, m *vfs.Mem, name string) int64 {
+	t.Helper()
+	f, err := m.Open(name, vfs.How{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := f.Size()
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
 // fileBytes is what all files take together.
 func fileBytes(t testing.TB, m *vfs.Mem) (n int64) {
 	t.Helper()
-	for _, b := range m.Dump() {
-		n += int64(len(b))
+	names, err := m.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		n += fileSize(t, m, name)
 	}
 	return n
 }
@@ -23,6 +42,7 @@ func fileBytes(t testing.TB, m *vfs.Mem) (n int64) {
 // docs/FORMAT.md says, the files take no more than is asked for now, none is
 // left over, and nothing wrong is found.
 func TestFault21Geometry(t *testing.T) {
+	t.Parallel()
 	const keys = 300
 	for _, c := range []struct {
 		name   string
@@ -46,7 +66,7 @@ func TestFault21Geometry(t *testing.T) {
 		{"other depth", func(c *Config) { c.Depth = 1 }, true},
 	} {
 		for _, end := range []ending{killed, closing} {
-			t.Run(fmt.Sprintf("%s, %s", c.name, end), func(t *testing.T) {
+			inBubble(t, fmt.Sprintf("%s, %s", c.name, end), func(t *testing.T) {
 				w := newWorld(t, 21)
 				mem := vfs.NewMem()
 				mem.SetDirect(4096)
@@ -90,20 +110,22 @@ func TestFault21Geometry(t *testing.T) {
 
 // Row 21: with another seed, as of a new log, no key of the old one is found.
 func TestFault21Seed(t *testing.T) {
-	w := newWorld(t, 1)
-	mem := vfs.NewMem()
-	w.reopen(t, testConfig(mem, w))
-	w.put(t, w.key(1))
-	seed := w.tier.Seed()
-	w.close(t)
-	cfg := testConfig(mem, w)
-	cfg.Recovery = RecoverNever
-	w.reopen(t, cfg)
-	if w.tier.Seed() == seed || w.tier.Len() != 0 {
-		t.Fatal("the same log")
-	}
-	w.check(t, 10, false)
-	w.close(t)
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		mem := vfs.NewMem()
+		w.reopen(t, testConfig(mem, w))
+		w.put(t, w.key(1))
+		seed := w.tier.Seed()
+		w.close(t)
+		cfg := testConfig(mem, w)
+		cfg.Recovery = RecoverNever
+		w.reopen(t, cfg)
+		if w.tier.Seed() == seed || w.tier.Len() != 0 {
+			t.Fatal("the same log")
+		}
+		w.check(t, 10, false)
+		w.close(t)
+	})
 }
 
 // Row 23: a deadline that has passed stays passed, whatever the clock does, for
@@ -183,7 +205,7 @@ func clockJumps(t *testing.T, end ending) {
 // Row 23: the process dies before the keeper has noted that it is late. A segment
 // that was sealed by then says so, too.
 func TestFault23SealedLate(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // whose clock stands still: the keeper sleeps
+	bubble(t, func(t *testing.T) { // whose clock stands still: the keeper sleeps
 		w := newWorld(t, 1)
 		mem := vfs.NewMem()
 		w.reopen(t, testConfig(mem, w))
@@ -213,16 +235,18 @@ func TestFault23SealedLate(t *testing.T) {
 // Row 23: order comes from the log, not from the clock: it steps back while keys
 // are written again and again.
 func TestFault23Order(t *testing.T) {
-	const keys = 100
-	w := newWorld(t, 23)
-	mem := vfs.NewMem()
-	w.now.Store(1 << 40)
-	w.reopen(t, smallConfig(mem, w))
-	for range 10 {
-		w.steps(t, 300, keys)
-		w.now.Add(-1_000_000)
-		w.written()
-		w.checkKilled(t, mem, smallConfig, keys, true)
-	}
-	w.close(t)
+	bubble(t, func(t *testing.T) {
+		const keys = 100
+		w := newWorld(t, 23)
+		mem := vfs.NewMem()
+		w.now.Store(1 << 40)
+		w.reopen(t, smallConfig(mem, w))
+		for range 10 {
+			w.steps(t, 300, keys)
+			w.now.Add(-1_000_000)
+			w.written()
+			w.checkKilled(t, mem, smallConfig, keys, true)
+		}
+		w.close(t)
+	})
 }

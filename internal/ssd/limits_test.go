@@ -14,216 +14,219 @@ import (
 // Row 28: few bits of the hash are kept, so that keys collide, in the end all of
 // them: the right key, or a miss.
 func TestFault28Collisions(t *testing.T) {
-	const keys = 200
-	for _, bits := range []int{0, 1, 4, 7} {
-		w := newWorld(t, uint64(bits))
-		mem := vfs.NewMem()
-		config := func() Config {
-			cfg := smallConfig(mem, w)
-			cfg.HashMask = ^(uint64(math.MaxUint64) >> bits)
-			if bits == 0 {
-				cfg.HashMask = 1 // of the low bits nothing is an id's
-			}
-			return cfg
-		}
-		w.reopen(t, config())
-		collisions := uint64(0)
-		for range 4 {
-			w.steps(t, 1500, keys)
-			collisions += w.tier.Stats().Collisions
-			if w.rng.IntN(2) == 0 {
-				w.close(t)
-			} else {
-				w.written()
-				clone := mem.CrashClone(nil, vfs.Kill)
-				w.close(t)
-				mem = clone
+	bubble(t, func(t *testing.T) {
+		const keys = 200
+		for _, bits := range []int{0, 1, 4, 7} {
+			w := newWorld(t, uint64(bits))
+			mem := vfs.NewMem()
+			config := func() Config {
+				cfg := smallConfig(mem, w)
+				cfg.HashMask = ^(uint64(math.MaxUint64) >> bits)
+				if bits == 0 {
+					cfg.HashMask = 1 // of the low bits nothing is an id's
+				}
+				return cfg
 			}
 			w.reopen(t, config())
-			w.check(t, keys, false)
+			collisions := uint64(0)
+			for range 4 {
+				w.steps(t, 1500, keys)
+				collisions += w.tier.Stats().Collisions
+				if w.rng.IntN(2) == 0 {
+					w.close(t)
+				} else {
+					w.written()
+					clone := mem.CrashClone(nil, vfs.Kill)
+					w.close(t)
+					mem = clone
+				}
+				w.reopen(t, config())
+				w.check(t, keys, false)
+			}
+			if w.hits == 0 || collisions == 0 {
+				t.Fatalf("%d bits: %d hits, %d collisions: want both", bits, w.hits, collisions)
+			}
+			w.close(t)
 		}
-		if w.hits == 0 || collisions == 0 {
-			t.Fatalf("%d bits: %d hits, %d collisions: want both", bits, w.hits, collisions)
-		}
-		w.close(t)
-	}
+	})
 }
 
 // Row 29: deletes of keys that are not there write nothing; deletes of those that
 // are, and updates of one key, leave the log and the journal as large as they
 // are.
 func TestFault29Storms(t *testing.T) {
-	w := newWorld(t, 1)
-	mem := vfs.NewMem()
-	f := vfs.NewFaulty(mem)
-	w.reopen(t, testConfig(f, w))
-	w.most = 10
-	before := f.Count(vfs.OpWrite, journalName) + f.Count(vfs.OpWrite, logName)
-	for i := range 20_000 {
-		if err := w.delete(w.key(i)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if after := f.Count(vfs.OpWrite, journalName) + f.Count(vfs.OpWrite, logName); after != before {
-		t.Fatalf("%d writes for deletes of what is not there", after-before)
-	}
-	for range 20_000 { // many times what the journal holds
-		w.put(t, w.key(1))
-	}
-	if err := w.delete(w.key(1)); err != nil {
-		t.Fatal(err)
-	}
-	for range 3 {
-		for i := range 3000 {
-			w.put(t, w.key(i))
-		}
-		for i := range 3000 {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		mem := vfs.NewMem()
+		f := vfs.NewFaulty(mem)
+		w.reopen(t, testConfig(f, w))
+		w.most = 10
+		before := f.Count(vfs.OpWrite, journalName) + f.Count(vfs.OpWrite, logName)
+		for i := range 20_000 {
 			if err := w.delete(w.key(i)); err != nil {
 				t.Fatal(err)
 			}
 		}
-	}
-	s := w.tier.Stats()
-	if s.Records != 0 || s.Tombstones == 0 || s.Tombstones > s.Superseded {
-		t.Fatalf("%+v", s)
-	}
-	if n := fileBytes(t, mem); n > 2<<20 {
-		t.Fatalf("the files take %d bytes", n)
-	}
-	h := w.killed(t, mem, testConfig)
-	if n := h.tier.Len(); n != 0 {
-		t.Fatalf("%d records come back", n)
-	}
-	h.close(t)
-	w.close(t)
+		if after := f.Count(vfs.OpWrite, journalName) + f.Count(vfs.OpWrite, logName); after != before {
+			t.Fatalf("%d writes for deletes of what is not there", after-before)
+		}
+		for range 20_000 { // many times what the journal holds
+			w.put(t, w.key(1))
+		}
+		if err := w.delete(w.key(1)); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			for i := range 3000 {
+				w.put(t, w.key(i))
+			}
+			for i := range 3000 {
+				if err := w.delete(w.key(i)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		s := w.tier.Stats()
+		if s.Records != 0 || s.Tombstones == 0 || s.Tombstones > s.Superseded {
+			t.Fatalf("%+v", s)
+		}
+		if n := fileBytes(t, mem); n > 2<<20 {
+			t.Fatalf("the files take %d bytes", n)
+		}
+		h := w.killed(t, mem, testConfig)
+		if n := h.tier.Len(); n != 0 {
+			t.Fatalf("%d records come back", n)
+		}
+		h.close(t)
+		w.close(t)
+	})
 }
 
 // Rows 30 and 31: at every change of a file all of them together take no more
 // than Bytes, and memory no more than its share, whatever is written, while the
 // tier is closed and recovered.
 func TestFault30and31Budgets(t *testing.T) {
-	const keys = 20_000
-	w := newWorld(t, 30)
-	mem := vfs.NewMem()
-	f := vfs.NewFaulty(mem)
-	cfg := testConfig(f, w)
-	var charged, most atomic.Int64
-	var files int64
-	measure := func() {
-		n := int64(0)
-		for _, name := range []string{lockName, "superblock", journalName, logName, snapshotName, snapshotTemp} {
-			if b, err := mem.Bytes(name); err == nil {
-				n += int64(len(b))
+	bubble(t, func(t *testing.T) {
+		const keys = 20_000
+		w := newWorld(t, 30)
+		mem := vfs.NewMem()
+		f := vfs.NewFaulty(mem)
+		cfg := testConfig(f, w)
+		var charged, most atomic.Int64
+		var files int64
+		measure := func() {
+			files = max(files, fileBytes(t, mem))
+		}
+		n := 0
+		f.Inject(vfs.Rule{On: vfs.OpChange &^ (vfs.OpSync | vfs.OpSyncDir), Hook: func(op vfs.Op) {
+			if op.Kind != vfs.OpWrite || op.Name != logName && op.Name != journalName { // those never grow
+				measure()
+				n++
 			}
-		}
-		files = max(files, n)
-	}
-	n := 0
-	f.Inject(vfs.Rule{On: vfs.OpChange &^ (vfs.OpSync | vfs.OpSyncDir), Hook: func(op vfs.Op) {
-		if op.Kind != vfs.OpWrite || op.Name != logName && op.Name != journalName { // those never grow
-			measure()
-			n++
-		}
-	}})
-	open := func() {
-		charged.Store(0)
-		tier, err := Open(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.tier = tier
-		if err := tier.Start(func(more int64) error {
-			most.Store(max(most.Load(), charged.Add(more)))
-			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
-		w.recovered()
-	}
-	for round := range 3 {
-		open()
-		w.most = []int{1, 3000, 60_000}[round]
-		for i := range []int{20_000, 3000, 200}[round] {
-			key := w.key(round*keys + i)
-			v := bytes.Repeat([]byte{1}, w.most)
-			deadline := int64(0)
-			if round == 0 { // what expires takes room, too
-				deadline = w.now.Load() + 1
-			}
-			w.tier.Demote(w.tier.hasher.Hash(key), key, v, deadline, true)
-			w.ready()
-			if s := w.tier.Stats(); s.MemoryBytes > cfg.Memory || s.FileBytes > cfg.Bytes {
-				t.Fatalf("%+v", s)
-			}
-		}
-		if s := w.tier.Stats(); s.Demoted == 0 {
-			t.Fatalf("%+v", s)
-		}
-		if round == 1 {
-			clone := mem.CrashClone(nil, vfs.Kill)
-			if err := w.tier.Close(); err != nil {
+		}})
+		open := func() {
+			charged.Store(0)
+			tier, err := Open(cfg)
+			if err != nil {
 				t.Fatal(err)
 			}
-			mem.Restore(clone.Dump())
-		} else {
-			w.close(t)
+			w.tier = tier
+			if err := tier.Start(func(more int64) error {
+				most.Store(max(most.Load(), charged.Add(more)))
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			w.recovered()
 		}
-		measure()
-	}
-	if files > cfg.Bytes || files < cfg.Bytes/2 || n == 0 {
-		t.Fatalf("the files took %d bytes, want no more than %d; looked %d times", files, cfg.Bytes, n)
-	}
-	if m := most.Load(); m > cfg.Memory || m == 0 {
-		t.Fatalf("%d bytes of memory were charged, of %d", m, cfg.Memory)
-	}
+		for round := range 3 {
+			open()
+			w.most = []int{1, 3000, 60_000}[round]
+			for i := range []int{20_000, 3000, 200}[round] {
+				key := w.key(round*keys + i)
+				v := bytes.Repeat([]byte{1}, w.most)
+				deadline := int64(0)
+				if round == 0 { // what expires takes room, too
+					deadline = w.now.Load() + 1
+				}
+				w.tier.Demote(w.tier.hasher.Hash(key), key, v, deadline, true)
+				w.ready()
+				if s := w.tier.Stats(); s.MemoryBytes > cfg.Memory || s.FileBytes > cfg.Bytes {
+					t.Fatalf("%+v", s)
+				}
+			}
+			if s := w.tier.Stats(); s.Demoted == 0 {
+				t.Fatalf("%+v", s)
+			}
+			if round == 1 {
+				clone := mem.CrashClone(nil, vfs.Kill)
+				if err := w.tier.Close(); err != nil {
+					t.Fatal(err)
+				}
+				mem.Restore(clone.Dump())
+			} else {
+				w.close(t)
+			}
+			measure()
+		}
+		if files > cfg.Bytes || files < cfg.Bytes/2 || n == 0 {
+			t.Fatalf("the files took %d bytes, want no more than %d; looked %d times", files, cfg.Bytes, n)
+		}
+		if m := most.Load(); m > cfg.Memory || m == 0 {
+			t.Fatalf("%d bytes of memory were charged, of %d", m, cfg.Memory)
+		}
+	})
 }
 
 // Row 30: without memory for more, what does not fit is dropped, and nothing
 // wrong is found, also while the log is recovered.
 func TestFault30NoMemory(t *testing.T) {
-	const keys = 5000
-	w := newWorld(t, 30)
-	w.most = 10
-	mem := vfs.NewMem()
-	for _, allowed := range []int64{0, 64 << 10} {
-		tier, err := Open(testConfig(mem, w))
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.tier, w.hasher = tier, tier.hasher
-		var started atomic.Bool
-		left := allowed // of more than it begins with
-		if err := tier.Start(func(n int64) error {
-			if started.Load() {
-				if left -= n; left < 0 {
-					return errors.New("no memory")
-				}
+	bubble(t, func(t *testing.T) {
+		const keys = 5000
+		w := newWorld(t, 30)
+		w.most = 10
+		mem := vfs.NewMem()
+		for _, allowed := range []int64{0, 64 << 10} {
+			tier, err := Open(testConfig(mem, w))
+			if err != nil {
+				t.Fatal(err)
 			}
-			return nil
-		}); err != nil {
-			t.Fatal(err)
+			w.tier, w.hasher = tier, tier.hasher
+			var started atomic.Bool
+			left := allowed // of more than it begins with
+			if err := tier.Start(func(n int64) error {
+				if started.Load() {
+					if left -= n; left < 0 {
+						return errors.New("no memory")
+					}
+				}
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			started.Store(true)
+			w.recovered()
+			w.steps(t, 20_000, keys)
+			w.check(t, keys, true)
+			if used, allowed := tier.index.used.Load(), tier.index.allowed.Load(); used > allowed {
+				t.Fatalf("the index takes %d bytes, and %d are allowed", used, allowed)
+			}
+			w.written()
+			clone := mem.CrashClone(nil, vfs.Kill)
+			w.close(t)
+			mem = clone
+			w.crashed()
 		}
-		started.Store(true)
-		w.recovered()
-		w.steps(t, 20_000, keys)
+		w.reopen(t, testConfig(mem, w))
 		w.check(t, keys, true)
-		if used, allowed := tier.index.used.Load(), tier.index.allowed.Load(); used > allowed {
-			t.Fatalf("the index takes %d bytes, and %d are allowed", used, allowed)
-		}
-		w.written()
-		clone := mem.CrashClone(nil, vfs.Kill)
 		w.close(t)
-		mem = clone
-		w.crashed()
-	}
-	w.reopen(t, testConfig(mem, w))
-	w.check(t, keys, true)
-	w.close(t)
+	})
 }
 
 // Row 27: a record that is not taken, for whatever reason, leaves nothing older
 // of its key behind.
 func TestFault27NotTaken(t *testing.T) {
+	t.Parallel()
 	for name, cfg := range map[string]func(*Config){
 		"admission":  func(c *Config) { c.Admission = AdmitRead },
 		"the limit":  func(c *Config) { c.WriteLimit = 1 },
@@ -232,7 +235,7 @@ func TestFault27NotTaken(t *testing.T) {
 		"off":        nil,
 		"closed":     nil,
 	} {
-		t.Run(name, func(t *testing.T) {
+		inBubble(t, name, func(t *testing.T) {
 			w := newWorld(t, 1)
 			mem := vfs.NewMem()
 			f := vfs.NewFaulty(mem)
@@ -295,60 +298,64 @@ func TestFault27NotTaken(t *testing.T) {
 // Rows 25 and 26: a key is updated or deleted while its older version is read
 // from the disk: the read does not return it, nor can it be promoted.
 func TestFault25and26WriteDuringRead(t *testing.T) {
-	for _, write := range []string{"set", "delete", "set and demote"} {
-		w := newWorld(t, 1)
-		f := vfs.NewFaulty(vfs.NewMem())
-		w.reopen(t, testConfig(f, w))
-		key := w.key(1)
-		w.put(t, key)
-		w.close(t)
-		w.reopen(t, testConfig(f, w))
-		h := w.hasher.Hash(key)
-		f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Times: 1, Hook: func(vfs.Op) {
-			switch write {
-			case "delete":
-				_ = w.delete(key)
-			case "set":
-				_ = w.set(key, 0)
-			default:
-				w.put(t, key)
+	bubble(t, func(t *testing.T) {
+		for _, write := range []string{"set", "delete", "set and demote"} {
+			w := newWorld(t, 1)
+			f := vfs.NewFaulty(vfs.NewMem())
+			w.reopen(t, testConfig(f, w))
+			key := w.key(1)
+			w.put(t, key)
+			w.close(t)
+			w.reopen(t, testConfig(f, w))
+			h := w.hasher.Hash(key)
+			f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Times: 1, Hook: func(vfs.Op) {
+				switch write {
+				case "delete":
+					_ = w.delete(key)
+				case "set":
+					_ = w.set(key, 0)
+				default:
+					w.put(t, key)
+				}
+			}})
+			found, err := w.tier.Get(context.Background(), nil, key, h)
+			if !errors.Is(err, ErrChanged) {
+				t.Fatalf("%s: Get: %v, want ErrChanged", write, err)
 			}
-		}})
-		found, err := w.tier.Get(context.Background(), nil, key, h)
-		if !errors.Is(err, ErrChanged) {
-			t.Fatalf("%s: Get: %v, want ErrChanged", write, err)
+			if w.tier.Holds(h, found.Token) {
+				t.Fatalf("%s: can be promoted", write)
+			}
+			if err := w.get(key); err != nil {
+				t.Fatal(err)
+			}
+			w.close(t)
 		}
-		if w.tier.Holds(h, found.Token) {
-			t.Fatalf("%s: can be promoted", write)
-		}
-		if err := w.get(key); err != nil {
-			t.Fatal(err)
-		}
-		w.close(t)
-	}
+	})
 }
 
 // Row 26: what was read has to be asked for again before it is promoted.
 func TestFault26Token(t *testing.T) {
-	w := newWorld(t, 1)
-	w.reopen(t, testConfig(vfs.NewMem(), w))
-	key := w.key(1)
-	w.put(t, key)
-	h := w.hasher.Hash(key)
-	found, err := w.tier.Get(context.Background(), nil, key, h)
-	if err != nil || !w.tier.Holds(h, found.Token) {
-		t.Fatal(err, "not held")
-	}
-	w.put(t, key)
-	if w.tier.Holds(h, found.Token) {
-		t.Fatal("an older version is held")
-	}
-	if err := w.tier.Clear(); err != nil {
-		t.Fatal(err)
-	}
-	w.put(t, key)
-	if w.tier.Holds(h, found.Token) {
-		t.Fatal("a version from before Clear is held")
-	}
-	w.close(t)
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		w.reopen(t, testConfig(vfs.NewMem(), w))
+		key := w.key(1)
+		w.put(t, key)
+		h := w.hasher.Hash(key)
+		found, err := w.tier.Get(context.Background(), nil, key, h)
+		if err != nil || !w.tier.Holds(h, found.Token) {
+			t.Fatal(err, "not held")
+		}
+		w.put(t, key)
+		if w.tier.Holds(h, found.Token) {
+			t.Fatal("an older version is held")
+		}
+		if err := w.tier.Clear(); err != nil {
+			t.Fatal(err)
+		}
+		w.put(t, key)
+		if w.tier.Holds(h, found.Token) {
+			t.Fatal("a version from before Clear is held")
+		}
+		w.close(t)
+	})
 }
