@@ -57,7 +57,7 @@ func (w *world) dropped(t *testing.T, mem *vfs.Mem) {
 // Row 11: while a segment is being given up, the index names what is in there.
 // That must not be a reason to forget that an older record is dead.
 func TestFault11FoldWhileGivingUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1)
 		mem := vfs.NewMem()
 		f := vfs.NewFaulty(mem)
@@ -78,95 +78,103 @@ func TestFault11FoldWhileGivingUp(t *testing.T) {
 // Row 11: the same if the segment is given up while a fold is under way that has
 // found the record in it.
 func TestFault11GivenUpWhileFolding(t *testing.T) {
-	w := newWorld(t, 1)
-	mem := vfs.NewMem()
-	f := vfs.NewFaulty(mem)
-	w.reopen(t, testConfig(f, w))
-	w.twoVersions(t, w.key(1))
-	w.tier.restarting.Lock() // this is the keeper now
-	w.tier.journal.turnOver(t)
-	ids, generation, ok := w.tier.journal.unfolded()
-	if !ok {
-		t.Fatal("there is nothing to fold")
-	}
-	before, _ := w.tier.log.steady()
-	dead := w.tier.stillDead(ids)
-	failing(f)
-	w.written()
-	if w.tier.settle(dead, before) {
-		w.tier.journal.foldDone(generation)
-	}
-	w.tier.restarting.Unlock()
-	w.dropped(t, mem)
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		mem := vfs.NewMem()
+		f := vfs.NewFaulty(mem)
+		w.reopen(t, testConfig(f, w))
+		w.twoVersions(t, w.key(1))
+		w.tier.restarting.Lock() // this is the keeper now
+		w.tier.journal.turnOver(t)
+		ids, generation, ok := w.tier.journal.unfolded()
+		if !ok {
+			t.Fatal("there is nothing to fold")
+		}
+		before, _ := w.tier.log.steady()
+		dead := w.tier.stillDead(ids)
+		failing(f)
+		w.written()
+		if w.tier.settle(dead, before) {
+			w.tier.journal.foldDone(generation)
+		}
+		w.tier.restarting.Unlock()
+		w.dropped(t, mem)
+	})
 }
 
 // Rows 3 and 6: tombstones are on the disk, and the journal does not say yet that
 // the log is relied on so far: damage there takes them alone. Whoever writes the
 // key then has to note that the record is dead.
 func TestFault03ForgottenWhenReliedOn(t *testing.T) {
-	w := newWorld(t, 1)
-	mem := vfs.NewMem()
-	f := vfs.NewFaulty(mem)
-	w.reopen(t, testConfig(f, w))
-	key := w.key(1)
-	w.put(t, key)
-	w.written()
-	slot, _, tombstones := w.tier.openAt()
-	noting := f.Inject(vfs.Rule{On: vfs.OpWrite, Name: journalName, Block: true, Times: 1})
-	settled := make(chan bool)
-	go func() { settled <- w.tier.settle([]id{w.tier.id(w.hasher.Hash(key))}, 0) }()
-	noting.AwaitBlocked(1)
-	if err := w.set(key, 0); err != nil {
-		t.Fatal(err)
-	}
-	clone := mem.CrashClone(nil, vfs.Kill)
-	if err := clone.Flip(logName, 8*int64(slot*w.tier.log.segBytes()+tombstones+8)); err != nil {
-		t.Fatal(err)
-	}
-	w.checkKilled(t, clone, testConfig, 2, false)
-	noting.Remove()
-	if !<-settled {
-		t.Error("not settled")
-	}
-	w.close(t)
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		mem := vfs.NewMem()
+		f := vfs.NewFaulty(mem)
+		w.reopen(t, testConfig(f, w))
+		key := w.key(1)
+		w.put(t, key)
+		w.written()
+		slot, _, tombstones := w.tier.openAt()
+		noting := f.Inject(vfs.Rule{On: vfs.OpWrite, Name: journalName, Block: true, Times: 1})
+		settled := make(chan bool)
+		go func() { settled <- w.tier.settle([]id{w.tier.id(w.hasher.Hash(key))}, 0) }()
+		noting.AwaitBlocked(1)
+		if err := w.set(key, 0); err != nil {
+			t.Fatal(err)
+		}
+		clone := mem.CrashClone(nil, vfs.Kill)
+		if err := clone.Flip(logName, 8*int64(slot*w.tier.log.segBytes()+tombstones+8)); err != nil {
+			t.Fatal(err)
+		}
+		w.checkKilled(t, clone, testConfig, 2, false)
+		noting.Remove()
+		if !<-settled {
+			t.Error("not settled")
+		}
+		w.close(t)
+	})
 }
 
 // Until the tombstones of a fold are on the disk, the index keeps what they kill:
 // whoever writes such a key has to note that the record is dead.
 func TestKilledWhileFolding(t *testing.T) {
-	w := newWorld(t, 1)
-	mem := vfs.NewMem()
-	f := vfs.NewFaulty(mem)
-	w.reopen(t, testConfig(f, w))
-	key := w.key(1)
-	w.put(t, key)
-	w.written()
-	stuck := f.Inject(vfs.Rule{On: vfs.OpWrite, Name: logName, Block: true})
-	settled := make(chan bool)
-	go func() { settled <- w.tier.settle([]id{w.tier.id(w.hasher.Hash(key))}, 0) }()
-	stuck.AwaitBlocked(1)
-	if err := w.set(key, 0); err != nil {
-		t.Fatal(err)
-	}
-	w.checkKilled(t, mem, testConfig, 2, false)
-	stuck.Remove()
-	if !<-settled {
-		t.Error("not settled")
-	}
-	w.close(t)
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		mem := vfs.NewMem()
+		f := vfs.NewFaulty(mem)
+		w.reopen(t, testConfig(f, w))
+		key := w.key(1)
+		w.put(t, key)
+		w.written()
+		stuck := f.Inject(vfs.Rule{On: vfs.OpWrite, Name: logName, Block: true})
+		settled := make(chan bool)
+		go func() { settled <- w.tier.settle([]id{w.tier.id(w.hasher.Hash(key))}, 0) }()
+		stuck.AwaitBlocked(1)
+		if err := w.set(key, 0); err != nil {
+			t.Fatal(err)
+		}
+		w.checkKilled(t, mem, testConfig, 2, false)
+		stuck.Remove()
+		if !<-settled {
+			t.Error("not settled")
+		}
+		w.close(t)
+	})
 }
 
 // A fold that does not end leaves its tombstones anywhere: the index keeps what
 // they would kill.
 func TestFoldThatFails(t *testing.T) {
-	w := newWorld(t, 1)
-	mem := vfs.NewMem()
-	w.reopen(t, testConfig(mem, w))
-	key := w.key(1)
-	w.put(t, key)
-	if w.tier.settle([]id{w.tier.id(w.hasher.Hash(key))}, 1) { // as if a segment had failed meanwhile
-		t.Error("settled")
-	}
-	w.check(t, 2, true)
-	w.close(t)
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		mem := vfs.NewMem()
+		w.reopen(t, testConfig(mem, w))
+		key := w.key(1)
+		w.put(t, key)
+		if w.tier.settle([]id{w.tier.id(w.hasher.Hash(key))}, 1) { // as if a segment had failed meanwhile
+			t.Error("settled")
+		}
+		w.check(t, 2, true)
+		w.close(t)
+	})
 }

@@ -105,147 +105,155 @@ func counted(t *testing.T, fs vfs.FS, shift int) int64 {
 // What was closed is whole, and so is what was killed at any moment, as often as
 // that happens: there are no false alarms.
 func TestVerifyWhole(t *testing.T) {
-	for seed := range uint64(4) {
-		w := newWorld(t, seed)
-		fs := vfs.NewMem()
-		if err := w.open(testConfig(fs, w)); err != nil {
-			t.Fatal(err)
-		}
-		for life := range 8 {
-			for range 500 + w.rng.IntN(6000) {
-				if err := w.step(1500); err != nil {
-					t.Fatal(err)
-				}
-			}
-			w.recovered()
-			old, kill := w.tier, life%3 != 2
-			clone := fs
-			if kill {
-				clone = fs.CrashClone(w.rng, vfs.Kill)
-			} else if err := old.Close(); err != nil {
+	bubble(t, func(t *testing.T) {
+		for seed := range uint64(sized(1, 4)) {
+			w := newWorld(t, seed)
+			fs := vfs.NewMem()
+			if err := w.open(testConfig(fs, w)); err != nil {
 				t.Fatal(err)
 			}
-			if _, problems := verify(t, clone); len(problems) > 0 {
-				t.Fatalf("seed %d, life %d, killed %v: %v", seed, life, kill, problems)
-			}
-			if in := inspect(t, clone); len(in.Problems) > 0 {
-				t.Fatalf("seed %d, life %d, killed %v: %v", seed, life, kill, in.Problems)
-			}
-			w.crashed()
-			if err := w.open(testConfig(clone, w)); err != nil {
-				t.Fatal(err)
-			}
-			if kill {
-				if err := old.Close(); err != nil {
+			for life := range sized(5, 8) {
+				for range 500 + w.rng.IntN(6000) {
+					if err := w.step(1500); err != nil {
+						t.Fatal(err)
+					}
+				}
+				w.recovered()
+				old, kill := w.tier, life%3 != 2
+				clone := fs
+				if kill {
+					clone = fs.CrashClone(w.rng, vfs.Kill)
+				} else if err := old.Close(); err != nil {
 					t.Fatal(err)
 				}
+				if _, problems := verify(t, clone); len(problems) > 0 {
+					t.Fatalf("seed %d, life %d, killed %v: %v", seed, life, kill, problems)
+				}
+				if in := inspect(t, clone); len(in.Problems) > 0 {
+					t.Fatalf("seed %d, life %d, killed %v: %v", seed, life, kill, in.Problems)
+				}
+				w.crashed()
+				if err := w.open(testConfig(clone, w)); err != nil {
+					t.Fatal(err)
+				}
+				if kill {
+					if err := old.Close(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				fs = clone
 			}
-			fs = clone
+			if err := w.tier.Close(); err != nil {
+				t.Fatal(err)
+			}
 		}
-		if err := w.tier.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
+	})
 }
 
 func TestInspect(t *testing.T) {
-	for _, kill := range []bool{false, true} {
-		fs := worn(t, 3, kill)
-		records := recordsOf(t, fs)
-		in := inspect(t, fs)
-		v, problems := verify(t, fs)
-		if len(problems)+len(in.Problems) > 0 {
-			t.Fatal(problems, in.Problems)
-		}
-		s := in.Superblock
-		if s.State != "valid" || s.Clean == kill || s.Boot != "boot" || s.SegmentBytes != 64<<10 || s.Segments != in.Slots || s.Segments < 20 {
-			t.Errorf("killed %v: %+v", kill, s)
-		}
-		if (in.Snapshot != nil && in.Snapshot.Believed) == kill {
-			t.Errorf("killed %v: snapshot %+v", kill, in.Snapshot)
-		}
-		if in.Live.Sampled != 1 || in.Live.Records != records || counted(t, fs, 0) != records || in.Live.Bytes <= 0 || in.Live.Bytes > in.Live.LogBytes {
-			t.Errorf("killed %v: live %+v, want %d records", kill, in.Live, records)
-		}
-		if !kill && v.Entries != records {
-			t.Errorf("%d entries, want %d", v.Entries, records)
-		}
-		if j := in.Journal; !j.Whole || j.Notes == 0 || j.Dead == 0 || j.Floor <= 1 {
-			t.Errorf("killed %v: %+v", kill, j)
-		}
-		alive, listed, last := int64(0), 0, uint64(0)
-		for _, g := range in.Segments {
-			if g.Serial <= last || g.Fill < 0 || g.Fill > 1 {
-				t.Errorf("%+v after %d", g, last)
+	bubble(t, func(t *testing.T) {
+		for _, kill := range []bool{false, true} {
+			fs := worn(t, 3, kill)
+			records := recordsOf(t, fs)
+			in := inspect(t, fs)
+			v, problems := verify(t, fs)
+			if len(problems)+len(in.Problems) > 0 {
+				t.Fatal(problems, in.Problems)
 			}
-			last = g.Serial
-			if g.State != "dead" {
-				alive++
-				listed += g.Records
+			s := in.Superblock
+			if s.State != "valid" || s.Clean == kill || s.Boot != "boot" || s.SegmentBytes != 64<<10 || s.Segments != in.Slots || s.Segments < 20 {
+				t.Errorf("killed %v: %+v", kill, s)
+			}
+			if (in.Snapshot != nil && in.Snapshot.Believed) == kill {
+				t.Errorf("killed %v: snapshot %+v", kill, in.Snapshot)
+			}
+			if in.Live.Sampled != 1 || in.Live.Records != records || counted(t, fs, 0) != records || in.Live.Bytes <= 0 || in.Live.Bytes > in.Live.LogBytes {
+				t.Errorf("killed %v: live %+v, want %d records", kill, in.Live, records)
+			}
+			if !kill && v.Entries != records {
+				t.Errorf("%d entries, want %d", v.Entries, records)
+			}
+			if j := in.Journal; !j.Whole || j.Notes == 0 || j.Dead == 0 || j.Floor <= 1 {
+				t.Errorf("killed %v: %+v", kill, j)
+			}
+			alive, listed, last := int64(0), 0, uint64(0)
+			for _, g := range in.Segments {
+				if g.Serial <= last || g.Fill < 0 || g.Fill > 1 {
+					t.Errorf("%+v after %d", g, last)
+				}
+				last = g.Serial
+				if g.State != "dead" {
+					alive++
+					listed += g.Records
+				}
+			}
+			if alive != v.Segments || int64(listed) != v.Records || alive < 8 {
+				t.Errorf("killed %v: %d segments with %d records, verified: %+v", kill, alive, listed, v)
+			}
+			want := "empty: it was not closed before the machine went down"
+			if !kill {
+				want = "warm, from the snapshot"
+			}
+			if in.Outlook != want && bootID() != "" {
+				t.Errorf("killed %v: %s", kill, in.Outlook)
+			}
+			in.Boot = "boot"
+			if got := in.outlook(); kill && got != "warm, from the log: it was not closed" {
+				t.Errorf("killed %v, the same boot: %s", kill, got)
 			}
 		}
-		if alive != v.Segments || int64(listed) != v.Records || alive < 8 {
-			t.Errorf("killed %v: %d segments with %d records, verified: %+v", kill, alive, listed, v)
-		}
-		want := "empty: it was not closed before the machine went down"
-		if !kill {
-			want = "warm, from the snapshot"
-		}
-		if in.Outlook != want && bootID() != "" {
-			t.Errorf("killed %v: %s", kill, in.Outlook)
-		}
-		in.Boot = "boot"
-		if got := in.outlook(); kill && got != "warm, from the log: it was not closed" {
-			t.Errorf("killed %v, the same boot: %s", kill, got)
-		}
-	}
+	})
 }
 
 // Neither makes a file, nor changes one.
 func TestVerifyOnlyReads(t *testing.T) {
-	mem := worn(t, 1, false)
-	fs := vfs.NewFaulty(mem)
-	fs.Inject(vfs.Rule{On: vfs.OpChange &^ vfs.OpLock, Err: errors.New("not read-only")})
-	if _, problems := verify(t, fs); len(problems) > 0 {
-		t.Error(problems)
-	}
-	inspect(t, fs)
-	if left := fs.OpenFiles(); len(left) > 0 {
-		t.Errorf("left open: %v", left)
-	}
-	empty := vfs.NewMem()
-	if _, err := Inspect(context.Background(), empty, nil); !errors.Is(err, ErrNoTier) {
-		t.Error(err)
-	}
-	if _, err := Verify(context.Background(), empty, nil, nil); !errors.Is(err, ErrNoTier) {
-		t.Error(err)
-	}
-	if names, err := empty.List(); err != nil || len(names) != 0 {
-		t.Errorf("made %v, %v", names, err)
-	}
+	bubble(t, func(t *testing.T) {
+		mem := worn(t, 1, false)
+		fs := vfs.NewFaulty(mem)
+		fs.Inject(vfs.Rule{On: vfs.OpChange &^ vfs.OpLock, Err: errors.New("not read-only")})
+		if _, problems := verify(t, fs); len(problems) > 0 {
+			t.Error(problems)
+		}
+		inspect(t, fs)
+		if left := fs.OpenFiles(); len(left) > 0 {
+			t.Errorf("left open: %v", left)
+		}
+		empty := vfs.NewMem()
+		if _, err := Inspect(context.Background(), empty, nil); !errors.Is(err, ErrNoTier) {
+			t.Error(err)
+		}
+		if _, err := Verify(context.Background(), empty, nil, nil); !errors.Is(err, ErrNoTier) {
+			t.Error(err)
+		}
+		if names, err := empty.List(); err != nil || len(names) != 0 {
+			t.Errorf("made %v, %v", names, err)
+		}
+	})
 }
 
 func TestInUse(t *testing.T) {
-	w := newWorld(t, 1)
-	fs := vfs.NewMem()
-	if err := w.open(testConfig(fs, w)); err != nil {
-		t.Fatal(err)
-	}
-	if in := inspect(t, fs); in.Lock != "in use" || !strings.Contains(in.Outlook, "locked") {
-		t.Errorf("%s, %s", in.Lock, in.Outlook)
-	}
-	if _, err := Verify(context.Background(), fs, nil, nil); !errors.Is(err, vfs.ErrLocked) {
-		t.Error(err)
-	}
-	if err := w.tier.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 { // the lock is given back
-		if in := inspect(t, fs); in.Lock != "free" {
-			t.Error(in.Lock)
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		fs := vfs.NewMem()
+		if err := w.open(testConfig(fs, w)); err != nil {
+			t.Fatal(err)
 		}
-		verify(t, fs)
-	}
+		if in := inspect(t, fs); in.Lock != "in use" || !strings.Contains(in.Outlook, "locked") {
+			t.Errorf("%s, %s", in.Lock, in.Outlook)
+		}
+		if _, err := Verify(context.Background(), fs, nil, nil); !errors.Is(err, vfs.ErrLocked) {
+			t.Error(err)
+		}
+		if err := w.tier.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // the lock is given back
+			if in := inspect(t, fs); in.Lock != "free" {
+				t.Error(in.Lock)
+			}
+			verify(t, fs)
+		}
+	})
 }
 
 // edit changes bytes of a file.
@@ -272,158 +280,164 @@ func flip(b []byte) { b[len(b)-1] ^= 0x10 }
 
 // Every kind of damage is found, and the place named.
 func TestVerifyDamage(t *testing.T) {
-	const segment = 64 << 10
-	base := worn(t, 5, false)
-	in := inspect(t, base)
-	var live Segment
-	for _, g := range in.Segments { // neither the first nor the last
-		if g.State == "sealed" && g.Records > 4 {
-			live = g
+	bubble(t, func(t *testing.T) {
+		const segment = 64 << 10
+		base := worn(t, 5, false)
+		in := inspect(t, base)
+		var live Segment
+		for _, g := range in.Segments { // neither the first nor the last
+			if g.State == "sealed" && g.Records > 4 {
+				live = g
+			}
 		}
-	}
-	for _, g := range in.Segments {
-		if g.State == "sealed" && g.Records > 4 && g.Serial < live.Serial {
-			live = g
-			break
+		for _, g := range in.Segments {
+			if g.State == "sealed" && g.Records > 4 && g.Serial < live.Serial {
+				live = g
+				break
+			}
 		}
-	}
-	at := int64(live.Slot) * segment
-	for _, test := range []struct {
-		name, file string
-		off        int64
-		damage     func(fs *vfs.Mem)
-		want       string
-	}{
-		{"superblock", superBlockOf, superSlot, func(fs *vfs.Mem) { edit(t, fs, superBlockOf, superSlot+40, flip, 1) }, "the checksum or a value is wrong"},
-		{"superblock zero", superBlockOf, 0, func(fs *vfs.Mem) { edit(t, fs, superBlockOf, 0, func(b []byte) { clear(b) }, superSlot) }, "is empty"},
-		{"superblock short", superBlockOf, superSlot, func(fs *vfs.Mem) { truncate(t, fs, superBlockOf, superSlot) }, "is missing"},
-		{"both superblocks", superBlockOf, 0, func(fs *vfs.Mem) {
-			edit(t, fs, superBlockOf, 20, flip, 1)
-			edit(t, fs, superBlockOf, superSlot+20, flip, 1)
-		}, "the checksum or a value is wrong"},
-		{"version", superBlockOf, 0, func(fs *vfs.Mem) {
-			edit(t, fs, superBlockOf, 0, func(b []byte) {
-				b[8] = 99
-				binary.LittleEndian.PutUint32(b[12:], superChecksum(b))
-			}, superSlot)
-		}, "version 99"},
-		{"journal", journalName, noteLen, func(fs *vfs.Mem) { edit(t, fs, journalName, noteLen+3, flip, 1) }, "damaged: neither a note nor empty"},
-		{"journal short", journalName, 1000, func(fs *vfs.Mem) { truncate(t, fs, journalName, 1000) }, "ends here"},
-		{"journal gone", journalName, 0, func(fs *vfs.Mem) { remove(t, fs, journalName) }, "cannot be opened"},
-		{"journal empty", journalName, 0, func(fs *vfs.Mem) {
-			edit(t, fs, journalName, 0, func(b []byte) { clear(b) }, int(in.Superblock.JournalBytes))
-		}, "not even the first note"},
-		{"another journal", journalName, 0, func(fs *vfs.Mem) {
-			edit(t, fs, journalName, 0, func(b []byte) {
-				for i := range b {
-					b[i] ^= 0x5a
-				}
-			}, int(in.Superblock.JournalBytes))
-		}, "has no note of this log"},
-		{"log gone", logName, 0, func(fs *vfs.Mem) { remove(t, fs, logName) }, "cannot be opened"},
-		{"log short", logName, at + 100, func(fs *vfs.Mem) { truncate(t, fs, logName, at+100) }, "ends here"},
-		{"header", logName, at, func(fs *vfs.Mem) { edit(t, fs, logName, at+30, flip, 1) }, "the header is wrong"},
-		{"record", logName, at + segmentHeaderLen, func(fs *vfs.Mem) { edit(t, fs, logName, at+segmentHeaderLen+9, flip, 1) }, "record 1 of"},
-		{"list", logName, -1, func(fs *vfs.Mem) { edit(t, fs, logName, at+segment-trailerLen-3, flip, 1) }, "the list of its records"},
-		{"trailer", logName, at + segment - trailerLen, func(fs *vfs.Mem) { edit(t, fs, logName, at+segment-20, flip, 1) }, "the trailer, or its checksum"},
-		{"whole segment", logName, -1, func(fs *vfs.Mem) { edit(t, fs, logName, at, func(b []byte) { clear(b) }, segment) }, "which is nowhere"},
-		{"snapshot gone", snapshotName, 0, func(fs *vfs.Mem) { remove(t, fs, snapshotName) }, "the superblock names one"},
-		{"snapshot header", snapshotName, 0, func(fs *vfs.Mem) { edit(t, fs, snapshotName, 20, flip, 1) }, "the header or its checksum"},
-		{"snapshot directory", snapshotName, 0, func(fs *vfs.Mem) { edit(t, fs, snapshotName, snapshotHeaderLen, flip, 1) }, "the header or its checksum"},
-		{"snapshot entry", snapshotName, -1, func(fs *vfs.Mem) { edit(t, fs, snapshotName, in.Snapshot.Bytes-1, flip, 1) }, "the checksum is wrong"},
-		{"snapshot short", snapshotName, 0, func(fs *vfs.Mem) { truncate(t, fs, snapshotName, in.Snapshot.Bytes-8) }, "unexpected EOF"},
-		{"older snapshot", snapshotName, 16, func(fs *vfs.Mem) {
-			edit(t, fs, snapshotName, 0, func(b []byte) {
-				b[16] ^= 2
-				binary.LittleEndian.PutUint32(b[60:], checksum(0, b[:60]))
-			}, snapshotHeaderLen)
-		}, "not the one that the superblock names"},
-	} {
-		fs := base.CrashClone(rand.New(rand.NewPCG(1, 1)), vfs.Kill)
-		test.damage(fs)
-		v, problems := verify(t, fs)
-		found := false
-		for _, p := range problems {
-			found = found || p.File == test.file && (test.off < 0 || p.Offset == test.off) && strings.Contains(p.What, test.want)
+		at := int64(live.Slot) * segment
+		for _, test := range []struct {
+			name, file string
+			off        int64
+			damage     func(fs *vfs.Mem)
+			want       string
+		}{
+			{"superblock", superBlockOf, superSlot, func(fs *vfs.Mem) { edit(t, fs, superBlockOf, superSlot+40, flip, 1) }, "the checksum or a value is wrong"},
+			{"superblock zero", superBlockOf, 0, func(fs *vfs.Mem) { edit(t, fs, superBlockOf, 0, func(b []byte) { clear(b) }, superSlot) }, "is empty"},
+			{"superblock short", superBlockOf, superSlot, func(fs *vfs.Mem) { truncate(t, fs, superBlockOf, superSlot) }, "is missing"},
+			{"both superblocks", superBlockOf, 0, func(fs *vfs.Mem) {
+				edit(t, fs, superBlockOf, 20, flip, 1)
+				edit(t, fs, superBlockOf, superSlot+20, flip, 1)
+			}, "the checksum or a value is wrong"},
+			{"version", superBlockOf, 0, func(fs *vfs.Mem) {
+				edit(t, fs, superBlockOf, 0, func(b []byte) {
+					b[8] = 99
+					binary.LittleEndian.PutUint32(b[12:], superChecksum(b))
+				}, superSlot)
+			}, "version 99"},
+			{"journal", journalName, noteLen, func(fs *vfs.Mem) { edit(t, fs, journalName, noteLen+3, flip, 1) }, "damaged: neither a note nor empty"},
+			{"journal short", journalName, 1000, func(fs *vfs.Mem) { truncate(t, fs, journalName, 1000) }, "ends here"},
+			{"journal gone", journalName, 0, func(fs *vfs.Mem) { remove(t, fs, journalName) }, "cannot be opened"},
+			{"journal empty", journalName, 0, func(fs *vfs.Mem) {
+				edit(t, fs, journalName, 0, func(b []byte) { clear(b) }, int(in.Superblock.JournalBytes))
+			}, "not even the first note"},
+			{"another journal", journalName, 0, func(fs *vfs.Mem) {
+				edit(t, fs, journalName, 0, func(b []byte) {
+					for i := range b {
+						b[i] ^= 0x5a
+					}
+				}, int(in.Superblock.JournalBytes))
+			}, "has no note of this log"},
+			{"log gone", logName, 0, func(fs *vfs.Mem) { remove(t, fs, logName) }, "cannot be opened"},
+			{"log short", logName, at + 100, func(fs *vfs.Mem) { truncate(t, fs, logName, at+100) }, "ends here"},
+			{"header", logName, at, func(fs *vfs.Mem) { edit(t, fs, logName, at+30, flip, 1) }, "the header is wrong"},
+			{"record", logName, at + segmentHeaderLen, func(fs *vfs.Mem) { edit(t, fs, logName, at+segmentHeaderLen+9, flip, 1) }, "record 1 of"},
+			{"list", logName, -1, func(fs *vfs.Mem) { edit(t, fs, logName, at+segment-trailerLen-3, flip, 1) }, "the list of its records"},
+			{"trailer", logName, at + segment - trailerLen, func(fs *vfs.Mem) { edit(t, fs, logName, at+segment-20, flip, 1) }, "the trailer, or its checksum"},
+			{"whole segment", logName, -1, func(fs *vfs.Mem) { edit(t, fs, logName, at, func(b []byte) { clear(b) }, segment) }, "which is nowhere"},
+			{"snapshot gone", snapshotName, 0, func(fs *vfs.Mem) { remove(t, fs, snapshotName) }, "the superblock names one"},
+			{"snapshot header", snapshotName, 0, func(fs *vfs.Mem) { edit(t, fs, snapshotName, 20, flip, 1) }, "the header or its checksum"},
+			{"snapshot directory", snapshotName, 0, func(fs *vfs.Mem) { edit(t, fs, snapshotName, snapshotHeaderLen, flip, 1) }, "the header or its checksum"},
+			{"snapshot entry", snapshotName, -1, func(fs *vfs.Mem) { edit(t, fs, snapshotName, in.Snapshot.Bytes-1, flip, 1) }, "the checksum is wrong"},
+			{"snapshot short", snapshotName, 0, func(fs *vfs.Mem) { truncate(t, fs, snapshotName, in.Snapshot.Bytes-8) }, "unexpected EOF"},
+			{"older snapshot", snapshotName, 16, func(fs *vfs.Mem) {
+				edit(t, fs, snapshotName, 0, func(b []byte) {
+					b[16] ^= 2
+					binary.LittleEndian.PutUint32(b[60:], checksum(0, b[:60]))
+				}, snapshotHeaderLen)
+			}, "not the one that the superblock names"},
+		} {
+			fs := base.CrashClone(rand.New(rand.NewPCG(1, 1)), vfs.Kill)
+			test.damage(fs)
+			v, problems := verify(t, fs)
+			found := false
+			for _, p := range problems {
+				found = found || p.File == test.file && (test.off < 0 || p.Offset == test.off) && strings.Contains(p.What, test.want)
+			}
+			if !found || v.Problems != int64(len(problems)) {
+				t.Errorf("%s: want %q in %s at %d, got %v", test.name, test.want, test.file, test.off, problems)
+			}
+			inspect(t, fs)
 		}
-		if !found || v.Problems != int64(len(problems)) {
-			t.Errorf("%s: want %q in %s at %d, got %v", test.name, test.want, test.file, test.off, problems)
-		}
-		inspect(t, fs)
-	}
+	})
 }
 
 // What has the right checksum and says something else than the log does.
 func TestVerifySnapshotAgainstLog(t *testing.T) {
-	base := worn(t, 6, false)
-	in := inspect(t, base)
-	l := layout{uint8(in.Superblock.LocationBits)}
-	for _, test := range []struct {
-		name   string
-		change func(e entry) entry
-		want   string
-	}{
-		{"place", func(e entry) entry { return e + 1<<locationShift }, "where no record begins"},
-		{"slot", func(e entry) entry { return e | entry(1<<l.locationBits-1)<<locationShift }, "where there is no segment"},
-		{"key", func(e entry) entry { return e ^ 1<<l.fingerprintShift() }, "names another key's record"},
-		{"size", func(e entry) entry { return e &^ (1<<classBits - 1) }, "says that its record has at most 128 bytes"},
-	} {
-		fs := base.CrashClone(rand.New(rand.NewPCG(1, 1)), vfs.Kill)
-		edit(t, fs, snapshotName, 0, func(b []byte) {
-			dir, at := b[snapshotHeaderLen:], snapshotHeaderLen+8*in.Superblock.Shards
-			for shard := range in.Superblock.Shards {
-				n := int(binary.LittleEndian.Uint32(dir[8*shard:]))
-				part := b[at : at+8*n]
-				for i := 0; i < len(part); i += 8 {
-					e := entry(binary.LittleEndian.Uint64(part[i:]))
-					if _, bounded := e.mostBytes(); bounded && e&(1<<classBits-1) > 2 {
-						binary.LittleEndian.PutUint64(part[i:], uint64(test.change(e)))
-						break
+	bubble(t, func(t *testing.T) {
+		base := worn(t, 6, false)
+		in := inspect(t, base)
+		l := layout{uint8(in.Superblock.LocationBits)}
+		for _, test := range []struct {
+			name   string
+			change func(e entry) entry
+			want   string
+		}{
+			{"place", func(e entry) entry { return e + 1<<locationShift }, "where no record begins"},
+			{"slot", func(e entry) entry { return e | entry(1<<l.locationBits-1)<<locationShift }, "where there is no segment"},
+			{"key", func(e entry) entry { return e ^ 1<<l.fingerprintShift() }, "names another key's record"},
+			{"size", func(e entry) entry { return e &^ (1<<classBits - 1) }, "says that its record has at most 128 bytes"},
+		} {
+			fs := base.CrashClone(rand.New(rand.NewPCG(1, 1)), vfs.Kill)
+			edit(t, fs, snapshotName, 0, func(b []byte) {
+				dir, at := b[snapshotHeaderLen:], snapshotHeaderLen+8*in.Superblock.Shards
+				for shard := range in.Superblock.Shards {
+					n := int(binary.LittleEndian.Uint32(dir[8*shard:]))
+					part := b[at : at+8*n]
+					for i := 0; i < len(part); i += 8 {
+						e := entry(binary.LittleEndian.Uint64(part[i:]))
+						if _, bounded := e.mostBytes(); bounded && e&(1<<classBits-1) > 2 {
+							binary.LittleEndian.PutUint64(part[i:], uint64(test.change(e)))
+							break
+						}
 					}
+					binary.LittleEndian.PutUint32(dir[8*shard+4:], checksum(0, part))
+					at += len(part)
 				}
-				binary.LittleEndian.PutUint32(dir[8*shard+4:], checksum(0, part))
-				at += len(part)
+				binary.LittleEndian.PutUint32(b[28:], checksum(0, dir[:8*in.Superblock.Shards]))
+				binary.LittleEndian.PutUint32(b[60:], checksum(0, b[:60]))
+			}, int(in.Snapshot.Bytes))
+			_, problems := verify(t, fs)
+			if len(problems) == 0 || problems[0].File != snapshotName || !strings.Contains(problems[0].What, test.want) {
+				t.Errorf("%s: want %q, got %v", test.name, test.want, problems)
 			}
-			binary.LittleEndian.PutUint32(b[28:], checksum(0, dir[:8*in.Superblock.Shards]))
-			binary.LittleEndian.PutUint32(b[60:], checksum(0, b[:60]))
-		}, int(in.Snapshot.Bytes))
-		_, problems := verify(t, fs)
-		if len(problems) == 0 || problems[0].File != snapshotName || !strings.Contains(problems[0].What, test.want) {
-			t.Errorf("%s: want %q, got %v", test.name, test.want, problems)
 		}
-	}
+	})
 }
 
 // A flipped bit anywhere in what is data is found.
 func TestVerifyEveryByte(t *testing.T) {
-	base := worn(t, 7, false)
-	in := inspect(t, base)
-	rng := rand.New(rand.NewPCG(7, 7))
-	for range 300 {
-		fs := base.CrashClone(rng, vfs.Kill)
-		name, off := "", int64(0)
-		switch rng.IntN(4) {
-		case 0:
-			name, off = superBlockOf, rng.Int64N(2)*superSlot+rng.Int64N(superLen)
-		case 1:
-			name, off = journalName, rng.Int64N(in.Superblock.JournalBytes/2/noteLen*noteLen*2)
-		case 2:
-			name, off = snapshotName, rng.Int64N(in.Snapshot.Bytes)
-		case 3:
-			g := in.Segments[rng.IntN(len(in.Segments))]
-			if g.State == "dead" {
-				continue
+	bubble(t, func(t *testing.T) {
+		base := worn(t, 7, false)
+		in := inspect(t, base)
+		rng := rand.New(rand.NewPCG(7, 7))
+		for range sized(60, 300) {
+			fs := base.CrashClone(rng, vfs.Kill)
+			name, off := "", int64(0)
+			switch rng.IntN(4) {
+			case 0:
+				name, off = superBlockOf, rng.Int64N(2)*superSlot+rng.Int64N(superLen)
+			case 1:
+				name, off = journalName, rng.Int64N(in.Superblock.JournalBytes/2/noteLen*noteLen*2)
+			case 2:
+				name, off = snapshotName, rng.Int64N(in.Snapshot.Bytes)
+			case 3:
+				g := in.Segments[rng.IntN(len(in.Segments))]
+				if g.State == "dead" {
+					continue
+				}
+				name, off = logName, int64(g.Slot)*in.Superblock.SegmentBytes+rng.Int64N(segmentHeaderLen)
+				if off%in.Superblock.SegmentBytes >= segmentHeaderLen-4 || rng.IntN(2) == 0 {
+					off = (int64(g.Slot)+1)*in.Superblock.SegmentBytes - 1 - rng.Int64N(trailerLen)
+				}
 			}
-			name, off = logName, int64(g.Slot)*in.Superblock.SegmentBytes+rng.Int64N(segmentHeaderLen)
-			if off%in.Superblock.SegmentBytes >= segmentHeaderLen-4 || rng.IntN(2) == 0 {
-				off = (int64(g.Slot)+1)*in.Superblock.SegmentBytes - 1 - rng.Int64N(trailerLen)
+			edit(t, fs, name, off, flip, 1)
+			if _, problems := verify(t, fs); len(problems) == 0 {
+				t.Errorf("%s, offset %d: nothing found", name, off)
 			}
 		}
-		edit(t, fs, name, off, flip, 1)
-		if _, problems := verify(t, fs); len(problems) == 0 {
-			t.Errorf("%s, offset %d: nothing found", name, off)
-		}
-	}
+	})
 }
 
 func truncate(t testing.TB, fs vfs.FS, name string, n int64) {
@@ -446,23 +460,27 @@ func remove(t testing.TB, fs vfs.FS, name string) {
 
 // A context that has ended ends both.
 func TestVerifyInterrupted(t *testing.T) {
-	fs := worn(t, 8, false)
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := Verify(ctx, fs, func(Problem) {}, nil); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	if _, err := Inspect(ctx, fs, nil); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
+	bubble(t, func(t *testing.T) {
+		fs := worn(t, 8, false)
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		if _, err := Verify(ctx, fs, func(Problem) {}, nil); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		if _, err := Inspect(ctx, fs, nil); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	})
 }
 
 // An estimate from a part of the ids is near.
 func TestLiveSample(t *testing.T) {
-	fs := worn(t, 9, true)
-	if all, some := counted(t, fs, 0), counted(t, fs, 2); some*4 < all*3/4 || some*4 > all*5/4 {
-		t.Errorf("a quarter of the ids has %d records, all have %d", some, all)
-	}
+	bubble(t, func(t *testing.T) {
+		fs := worn(t, 9, true)
+		if all, some := counted(t, fs, 0), counted(t, fs, 2); some*4 < all*3/4 || some*4 > all*5/4 {
+			t.Errorf("a quarter of the ids has %d records, all have %d", some, all)
+		}
+	})
 }
 
 // Whatever is in the files, nothing panics, and nothing is written.
