@@ -333,9 +333,10 @@ func (h *twoTiers) demoteAll() {
 
 // Two tiers with the seam between them are one cache, whatever collides.
 func TestBelowModel(t *testing.T) {
+	t.Parallel()
 	var sum Counters
 	for name, mask := range masks {
-		for _, size := range []int64{64 << 10, 256 << 10, 2 << 20} {
+		for _, size := range modelSizes(mask) {
 			if invariants.Race && size > 64<<10 {
 				t.Logf("%s/%d: left to builds without the race detector, where bytes are not copied one by one", name, size)
 				continue
@@ -343,12 +344,9 @@ func TestBelowModel(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%d", name, size), func(t *testing.T) {
 				h := newTwoTiers(t, size, mask, cachetest.Keys(120, int(size/20)), uint64(size)^mask)
 				defer h.Free()
-				steps := 400
-				switch {
-				case invariants.Race:
+				steps := modelSteps(size)
+				if invariants.Race {
 					steps = 50
-				case size > 1<<20:
-					steps = 100
 				}
 				src := cachetest.Random{Rand: rand.New(rand.NewPCG(uint64(size), mask))}
 				for i := range steps {

@@ -209,12 +209,10 @@ func (s *belowStress) quiet() error {
 // Two tiers together return nothing older than the last acknowledged write, and
 // lose nothing that the lower one keeps, whatever moves between them meanwhile.
 func TestBelowStress(t *testing.T) {
-	thousands := 200
-	switch {
-	case invariants.Race: // where bytes are copied one by one
+	t.Parallel()
+	thousands := sized(25, 1000)
+	if invariants.Race { // where bytes are copied one by one
 		thousands = 3
-	case testing.Short():
-		thousands = 30
 	}
 	for _, lossy := range []bool{false, true} {
 		t.Run(fmt.Sprintf("lossy=%v", lossy), func(t *testing.T) {

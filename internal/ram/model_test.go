@@ -118,8 +118,9 @@ var masks = map[string]uint64{
 
 // Every call against the model, whatever collides.
 func TestModel(t *testing.T) {
+	t.Parallel()
 	for name, mask := range masks {
-		for _, bytes := range []int64{64 << 10, 256 << 10, 2 << 20} {
+		for _, bytes := range modelSizes(mask) {
 			if invariants.Race && bytes > 64<<10 {
 				t.Logf("%s/%d: left to builds without the race detector, where bytes move by atomic words", name, bytes)
 				continue
@@ -128,7 +129,7 @@ func TestModel(t *testing.T) {
 				rng := cachetest.Random{Rand: rand.New(rand.NewPCG(uint64(bytes), mask))}
 				m := newMachine(t, bytes, mask, cachetest.Keys(120, int(bytes/20)))
 				defer freeMachine(m)
-				steps := 400
+				steps := modelSteps(bytes)
 				if invariants.Race {
 					steps = 100
 				}
@@ -151,6 +152,7 @@ type choices struct{ *rapid.T }
 func (c choices) Below(n int) int { return rapid.IntRange(0, n-1).Draw(c.T, "choice") }
 
 func TestModelRapid(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		bytes := int64(rapid.SampledFrom([]int{64 << 10, 100_000, 1 << 20}).Draw(t, "bytes"))
 		mask := rapid.SampledFrom([]uint64{0, 3, 1 << 63}).Draw(t, "mask")
