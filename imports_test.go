@@ -136,7 +136,7 @@ func TestRequirements(t *testing.T) {
 	for line, text := range lines(t, "go.mod") {
 		for _, banned := range []string{"porcupine", "fastcache", "bigcache", "freecache", "ristretto", "otter", "theine", "xsync", "phuslu", "go-cache"} {
 			if strings.Contains(text, banned) {
-				t.Errorf("go.mod:%d: %s: rivals belong to bench, checkers to lincheck", line+1, strings.TrimSpace(text))
+				t.Errorf("go.mod:%d: %s: rivals belong to bench, checkers to stress", line+1, strings.TrimSpace(text))
 			}
 		}
 	}

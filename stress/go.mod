@@ -1,4 +1,4 @@
-module github.com/firncache/firn/lincheck
+module github.com/firncache/firn/stress
 
 go 1.26.0
 
