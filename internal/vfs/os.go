@@ -32,7 +32,7 @@ func OS(dir string) (FS, error) {
 	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
 		return nil, fmt.Errorf("directory %s cannot be written: %w", path, err)
 	}
-	return osFS(path), nil
+	return interpose(osFS(path)), nil
 }
 
 // OSExisting returns a directory as it is, to look at: it makes nothing, and
