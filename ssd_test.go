@@ -4,19 +4,36 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/internal/ssd"
+	"github.com/firncache/firn/internal/vfs"
 )
 
+// hybrid is a small cache over a directory.
 func hybrid(t testing.TB, dir string) *firn.Cache {
 	t.Helper()
-	c, err := firn.Open(firn.Options{RAMBytes: 1 << 20, SSD: firn.SSDOptions{Dir: dir, Bytes: 64 << 20, Admission: firn.AdmitAll}.With(patiently)})
+	fs, err := vfs.OS(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hybridOn(t, fs)
+}
+
+func hybridOn(t testing.TB, fs vfs.FS) *firn.Cache {
+	t.Helper()
+	c, err := firn.Open(hybridOptions(fs))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c
+}
+
+// hybridOptions have a clock, as a cache in a bubble needs.
+func hybridOptions(fs vfs.FS) firn.Options {
+	return firn.Options{RAMBytes: 1 << 20, Clock: time.Now, SSD: firn.SSDOptions{Bytes: 16 << 20, Admission: firn.AdmitAll}.On(fs).With(patiently)}
 }
 
 // patiently makes writes wait for a disk that is behind for as long as it takes:
@@ -28,38 +45,70 @@ func numbered(i int) (key, value []byte) {
 	return fmt.Appendf(nil, "key-%06d", i), fmt.Appendf(nil, "value of %d, %0300d", i, i)
 }
 
-// Ten times what fits into RAM is all there, also after closing and opening
-// again.
+// More than fits into RAM is all there, also after closing and opening again. The
+// tier is given the time that it needs: a Set does not wait for the index to get
+// memory.
 func TestHybrid(t *testing.T) {
-	dir := t.TempDir()
-	c := hybrid(t, dir)
-	const n = 6_000
-	for i := range n {
-		key, value := numbered(i)
-		if err := c.Set(key, value); err != nil {
-			t.Fatal(err)
-		}
-	}
-	check := func(c *firn.Cache) {
-		t.Helper()
-		missing := 0
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		fs := vfs.NewMem()
+		c := hybridOn(t, fs)
+		const n = 6_000
 		for i := range n {
-			key, want := numbered(i)
-			v, ok := c.Get(nil, key)
-			if !ok {
-				missing++
-			} else if string(v) != string(want) {
-				t.Fatalf("%s: %s", key, v)
+			key, value := numbered(i)
+			set(t, c, key, value)
+			if i%20 == 0 {
+				synctest.Wait()
 			}
 		}
-		if missing > 0 {
-			t.Fatalf("%d of %d are missing: %+v", missing, n, c.Stats())
+		if s := c.Stats(); s.SSDEntries < n/2 {
+			t.Fatalf("too little is on the SSD: %+v", s)
+		}
+		allThere(t, c, 0, n)
+		const onSSD = 4000 // the oldest: what comes to the SSD at Close may have to go without
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+		c = hybridOn(t, fs)
+		recovered(c)
+		allThere(t, c, 0, onSSD)
+		if _, err := firn.Open(hybridOptions(fs)); !errors.Is(err, firn.ErrLocked) {
+			t.Fatalf("second Open: %v, want ErrLocked", err)
+		}
+		emptied(t, c, n)
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// recovered returns, in a bubble, when a cache has all that its files held.
+func recovered(c *firn.Cache) {
+	for c.Stats().SSDToRecover > 0 {
+		synctest.Wait()
+	}
+}
+
+// allThere finds the numbered entries from the first to the last, one by one and in
+// batches.
+func allThere(t *testing.T, c *firn.Cache, first, last int) {
+	t.Helper()
+	missing := 0
+	for i := first; i < last; i++ {
+		key, want := numbered(i)
+		v, ok := c.Get(nil, key)
+		if !ok {
+			missing++
+		} else if string(v) != string(want) {
+			t.Fatalf("%s: %s", key, v)
 		}
 	}
-	check(c)
+	if missing > 0 {
+		t.Fatalf("%d of %d are missing: %+v", missing, last-first, c.Stats())
+	}
 	var b firn.Batch
-	for i := 0; i < n; i += 100 {
-		keys := make([][]byte, 100)
+	for i := first; i < last; i += 100 {
+		keys := make([][]byte, min(100, last-i))
 		for k := range keys {
 			keys[k], _ = numbered(i + k)
 		}
@@ -71,15 +120,16 @@ func TestHybrid(t *testing.T) {
 			}
 		}
 	}
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
-	start := time.Now()
-	c = hybrid(t, dir)
-	t.Logf("opened in %v", time.Since(start))
-	check(c)
-	if _, err := firn.Open(firn.Options{RAMBytes: 1 << 20, SSD: firn.SSDOptions{Dir: dir, Bytes: 64 << 20}}); !errors.Is(err, firn.ErrLocked) {
-		t.Fatalf("second Open: %v, want ErrLocked", err)
+}
+
+// emptied deletes one of at most n numbered entries, then all.
+func emptied(t *testing.T, c *firn.Cache, n int) {
+	t.Helper()
+	there := 0
+	for i := range n {
+		if key, _ := numbered(i); c.Has(key) {
+			there++
+		}
 	}
 	key, _ := numbered(1)
 	if err := c.Delete(key); err != nil {
@@ -92,8 +142,8 @@ func TestHybrid(t *testing.T) {
 	for k := range c.All() {
 		seen[string(k)] = true
 	}
-	if len(seen) != n-1 {
-		t.Fatalf("All yields %d keys, want %d", len(seen), n-1)
+	if len(seen) != there-1 {
+		t.Fatalf("All yields %d keys, want %d", len(seen), there-1)
 	}
 	if err := c.Clear(); err != nil {
 		t.Fatal(err)
@@ -101,14 +151,24 @@ func TestHybrid(t *testing.T) {
 	if n := c.Len(); n != 0 {
 		t.Fatalf("%d entries after Clear", n)
 	}
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
 }
 
-// What RAM holds at Close is there at the next Open, read or not.
+// What RAM holds at Close is there at the next Open, read or not, on a real disk
+// and in a bubble.
 func TestCloseSavesRAM(t *testing.T) {
-	opts := firn.Options{RAMBytes: 1 << 20, SSD: firn.SSDOptions{Dir: t.TempDir(), Bytes: 16 << 20, Admission: firn.AdmitRead}.With(patiently)}
+	t.Parallel()
+	disk, err := vfs.OS(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeSavesRAM(t, disk)
+	synctest.Test(t, func(t *testing.T) { closeSavesRAM(t, vfs.NewMem()) })
+}
+
+func closeSavesRAM(t *testing.T, fs vfs.FS) {
+	t.Helper()
+	opts := hybridOptions(fs)
+	opts.SSD.Admission = firn.AdmitRead
 	c, err := firn.Open(opts)
 	if err != nil {
 		t.Fatal(err)
@@ -116,9 +176,7 @@ func TestCloseSavesRAM(t *testing.T) {
 	const n = 500
 	for i := range n {
 		key, value := numbered(i)
-		if err := c.Set(key, value); err != nil {
-			t.Fatal(err)
-		}
+		set(t, c, key, value)
 	}
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
@@ -127,10 +185,5 @@ func TestCloseSavesRAM(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	for i := range n {
-		key, want := numbered(i)
-		if v, ok := c.Get(nil, key); !ok || string(v) != string(want) {
-			t.Fatalf("%s: %q, %v", key, v, ok)
-		}
-	}
+	allThere(t, c, 0, n)
 }

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package firn_test
+package kill
 
 import (
 	"os"

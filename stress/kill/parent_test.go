@@ -1,4 +1,4 @@
-package firn_test
+package kill
 
 import (
 	"bufio"
@@ -157,7 +157,7 @@ func (p *soakParent) live(t *testing.T, setting soakSetting, over func() bool, k
 	s := p.start(t, setting)
 	dir, quota := setting.Dir, max(setting.SSDBytes, p.quota) // until it is open, the files may be what they were
 	p.quota = setting.SSDBytes
-	const tooLong = time.Minute
+	const tooLong = 5 * time.Minute
 	for began := time.Now(); ; time.Sleep(5 * time.Millisecond) {
 		select {
 		case <-s.ready:

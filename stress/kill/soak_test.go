@@ -1,4 +1,4 @@
-package firn_test
+package kill
 
 import (
 	"bytes"
@@ -15,9 +15,18 @@ import (
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/internal/cachetest"
 	"github.com/firncache/firn/internal/vfs"
+	"github.com/firncache/firn/stress/internal/bounds"
 )
 
 var soak = goflag.Duration("soak", 4*time.Second, "how long TestSoak goes on")
+
+// length is how long TestSoak goes on.
+func length() time.Duration {
+	if testing.Short() {
+		return min(*soak, 2*time.Second)
+	}
+	return max(*soak, bounds.Of(0, 2*time.Minute))
+}
 
 // TestMain runs the tests, or is the process that one of them kills.
 func TestMain(m *testing.M) {
@@ -45,15 +54,12 @@ const (
 // opening, is not older than what was acknowledged, nor expired, nor torn, nor
 // another key's; and the budgets hold at every look.
 //
-//	go test -run TestSoak -soak 2m    in CI
-//	go test -run TestSoak -soak 10m   by hand
+//	go test ./kill -run TestSoak -soak 10m
+//
+// What a seed gives from run to run are the settings and what each goroutine does;
+// when a process dies is the system's.
 func TestSoak(t *testing.T) {
-	length := *soak
-	if testing.Short() {
-		length = min(length, 2*time.Second)
-	}
-	seed := uint64(time.Now().UnixNano())
-	rng := rand.New(rand.NewPCG(38, seed))
+	length, rng := length(), bounds.Random(t)
 	p := &soakParent{}
 	dir := filepath.Join(t.TempDir(), "cache")
 	longest := min(max(length/8, 300*time.Millisecond), 5*time.Second)
@@ -82,6 +88,7 @@ type soakSetting struct {
 	DirectIO           firn.DirectIO
 	Clears             bool // now and then, all is deleted
 	Recovered          bool // it is used when all is recovered; otherwise meanwhile
+	Seed               uint64
 
 	// Before this change of the files the process kills itself; 0: never.
 	// Closing counts from the beginning of Close.
@@ -96,6 +103,7 @@ func plainSetting(dir string) soakSetting {
 // randomSetting is one of many. Most admit all: there is more to go wrong.
 func randomSetting(dir string, rng *rand.Rand) soakSetting {
 	s := plainSetting(dir)
+	s.Seed = rng.Uint64()
 	s.Clears, s.Recovered = true, rng.IntN(2) == 0
 	s.Admission = []firn.Admission{firn.AdmitAll, firn.AdmitAll, firn.AdmitRead, firn.AdmitSeen}[rng.IntN(4)]
 	s.Compress = rng.IntN(2) == 0
@@ -120,36 +128,37 @@ func (s *soakSetting) options() firn.Options {
 		Admission: s.Admission, WriteLimit: s.WriteLimit, Compress: s.Compress, DirectIO: s.DirectIO, Log: slog.New(slog.DiscardHandler)}}
 }
 
-// opening is what a life's cache is opened with. closing is to be called before
-// it is closed.
-func (s *soakSetting) opening() (o firn.Options, closing func(), err error) {
-	o = s.options()
+// arm makes the process kill itself before one of its changes of the files. It is
+// called before the cache is opened; closing is to be called before it is closed.
+func (s *soakSetting) arm() (closing func()) {
 	if s.KillAt == 0 {
-		return o, func() {}, nil
+		return func() {}
 	}
-	fs, err := vfs.OS(s.Dir)
-	if err != nil {
-		return o, nil, err
-	}
-	f := vfs.NewFaulty(fs)
-	kill := func() {
-		f.Inject(vfs.Rule{On: vfs.OpChange, Skip: s.KillAt - 1, Hook: func(vfs.Op) {
-			self, err := os.FindProcess(os.Getpid())
-			if err == nil {
-				err = self.Kill()
-			}
-			if err != nil {
-				panic(err)
-			}
-			select {}
-		}})
-	}
-	o.SSD = o.SSD.On(f)
+	var f *vfs.Faulty
+	kill := func() { f.Inject(vfs.Rule{On: vfs.OpChange, Skip: s.KillAt - 1, Hook: func(vfs.Op) { killSelf() }}) }
+	vfs.Interpose(func(fs vfs.FS) vfs.FS {
+		f = vfs.NewFaulty(fs)
+		if !s.Closing {
+			kill()
+		}
+		return f
+	})
 	if s.Closing {
-		return o, kill, nil
+		return kill
 	}
-	kill()
-	return o, func() {}, nil
+	return func() {}
+}
+
+// killSelf does not return.
+func killSelf() {
+	self, err := os.FindProcess(os.Getpid())
+	if err == nil {
+		err = self.Kill()
+	}
+	if err != nil {
+		panic(err)
+	}
+	select {}
 }
 
 func soakKey(i int) []byte { return fmt.Appendf(nil, "key-%05d", i) }

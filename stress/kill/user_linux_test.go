@@ -1,4 +1,4 @@
-package firn_test
+package kill
 
 import (
 	"os"

@@ -1,11 +1,10 @@
-package firn_test
+package kill
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,24 +13,24 @@ import (
 	"time"
 
 	"github.com/firncache/firn"
+	"github.com/firncache/firn/stress/internal/bounds"
 )
 
 // Row 1 on a real file system: a process that kills itself before one change of
 // the files or another, while it opens them, uses them and closes them.
 func TestFault01Process(t *testing.T) {
 	p := &soakParent{}
-	rng := rand.New(rand.NewPCG(1, uint64(time.Now().UnixNano())))
+	rng := bounds.Random(t)
 	setting := plainSetting(filepath.Join(t.TempDir(), "cache"))
-	opens, uses, closes := 16, 6, 16
-	if testing.Short() {
-		opens, uses, closes = 4, 3, 4
-	}
+	opens, uses, closes := bounds.Of(6, 32), bounds.Of(3, 12), bounds.Of(6, 32)
 	p.live(t, setting, p.forWrites(manyWrites), false)
 	for range opens { // the first changes are those of Open
+		setting.Seed = rng.Uint64()
 		setting.KillAt, setting.Closing = 1+rng.IntN(20), false
 		p.live(t, setting, p.forWrites(100), false)
 	}
 	for range uses {
+		setting.Seed = rng.Uint64()
 		setting.KillAt, setting.Closing = 20+rng.IntN(5000), false
 		p.live(t, setting, p.forWrites(5000), false)
 	}
@@ -44,6 +43,10 @@ func TestFault01Process(t *testing.T) {
 	if p.killed == 0 || p.kept == 0 || p.acks.Load() == 0 {
 		t.Error("too little happened")
 	}
+}
+
+func numbered(i int) (key, value []byte) {
+	return fmt.Appendf(nil, "key-%06d", i), fmt.Appendf(nil, "value of %d, %0300d", i, i)
 }
 
 // mounted is a file system of its own, which takes the right to mount one.
@@ -72,7 +75,7 @@ func (m mounted) mount(options string) error {
 func (m mounted) remount(t *testing.T, options string) {
 	t.Helper()
 	var err error
-	for over := time.Now().Add(time.Minute); time.Now().Before(over); time.Sleep(10 * time.Millisecond) {
+	for over := time.Now().Add(5 * time.Minute); time.Now().Before(over); time.Sleep(10 * time.Millisecond) {
 		if err = m.mount("remount," + options); err == nil {
 			return
 		}
@@ -128,7 +131,7 @@ func TestFault10Mounted(t *testing.T) {
 		}
 	}
 	m.remount(t, "size=16m")
-	for !c.Stats().SSDOn {
+	for !c.Stats().SSDOn { // it tries again by itself
 		time.Sleep(10 * time.Millisecond)
 	}
 	for i := range 5000 {

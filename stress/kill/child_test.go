@@ -1,4 +1,4 @@
-package firn_test
+package kill
 
 import (
 	"encoding/binary"
@@ -15,6 +15,7 @@ import (
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/internal/cachetest"
 	"github.com/firncache/firn/internal/invariants"
+	"github.com/firncache/firn/stress/internal/resident"
 )
 
 // soakLife is the cache in a process that will be killed.
@@ -77,14 +78,13 @@ func soakChild(life string) error {
 	if err := l.inherit(); err != nil {
 		return err
 	}
-	options, closing, err := s.opening()
+	closing := s.arm()
+	m, err := resident.Read()
 	if err != nil {
 		return err
 	}
-	if l.before, err = residentNow(); err != nil {
-		return err
-	}
-	if l.c, err = firn.Open(options); err != nil {
+	l.before = m.Now
+	if l.c, err = firn.Open(s.options()); err != nil {
 		return err
 	}
 	l.getAll()
@@ -96,7 +96,7 @@ func soakChild(life string) error {
 	l.tell(soakNote{soakReady, soakWrite{Seq: l.hits.Load()}})
 	var group sync.WaitGroup
 	for k := range soakWorkers {
-		group.Go(func() { l.work(k, s.Clears) })
+		group.Go(func() { l.work(k, rand.New(rand.NewPCG(s.Seed, uint64(k))), s.Clears) })
 	}
 	ended := make(chan struct{})
 	go func() {
@@ -163,11 +163,11 @@ func (l *soakLife) budgets(s *soakSetting) error {
 	if st := l.c.Stats(); st.RAMUsedBytes > st.RAMBytes || st.RAMBytes != s.RAMBytes || st.SSDBytes > s.SSDBytes {
 		return fmt.Errorf("beyond the budget: %+v", st)
 	}
-	now, err := residentNow()
+	m, err := resident.Read()
 	if err != nil {
 		return err
 	}
-	l.peak = max(l.peak, now-l.before)
+	l.peak = max(l.peak, m.Now-l.before)
 	if most := s.RAMBytes + s.RAMBytes/50 + soakSlack; l.peak > most && !invariants.Race { // whose shadow is resident, too
 		return fmt.Errorf("%d bytes are resident above those before Open: want no more than %d", l.peak, most)
 	}
@@ -179,8 +179,7 @@ func (l *soakLife) tellPeak() { l.tell(soakNote{soakPeak, soakWrite{Seq: uint64(
 
 // work uses the cache at random. It alone writes keys number k, k+soakWorkers and
 // so on.
-func (l *soakLife) work(k int, clears bool) {
-	rng := rand.New(rand.NewPCG(rand.Uint64(), 1))
+func (l *soakLife) work(k int, rng *rand.Rand, clears bool) {
 	var buf []byte
 	var batch firn.Batch
 	for n := 0; !l.stop.Load(); n++ {
