@@ -186,11 +186,12 @@ func readAll(src Source) ([]Request, error) {
 }
 
 func TestFormats(t *testing.T) {
-	for i, s := range samples(9000) {
+	for i, s := range samples(6000) {
 		for suffix, compress := range compressions {
 			names := map[string]string{"named": s.format, "by content": ""}
 			for how, format := range names {
 				t.Run(fmt.Sprint(i, s.format, suffix, how), func(t *testing.T) {
+					t.Parallel()
 					path := filepath.Join(t.TempDir(), cmpOr(s.name, "trace")+suffix)
 					if how == "by content" && s.name != "" {
 						path = filepath.Join(t.TempDir(), "trace"+suffix)
@@ -240,7 +241,8 @@ func TestDetectByName(t *testing.T) {
 // A file that is cut anywhere gives a prefix of its requests, and an error
 // unless the cut lies between two records of an uncompressed file.
 func TestTruncated(t *testing.T) {
-	for _, s := range samples(40)[:2] {
+	t.Parallel()
+	for _, s := range samples(16)[:2] {
 		for suffix, compress := range compressions {
 			data := compress(t, s.data)
 			for cut := range data {
@@ -263,7 +265,8 @@ func TestTruncated(t *testing.T) {
 
 // A text that is cut loses its end: every line before the cut is as it was.
 func TestTruncatedText(t *testing.T) {
-	for _, s := range samples(40)[2:] {
+	t.Parallel()
+	for _, s := range samples(16)[2:] {
 		for cut := 1; cut < len(s.data); cut++ {
 			src, err := openBytes("trace", s.format, s.data[:cut])
 			if err != nil {
@@ -283,7 +286,8 @@ func TestTruncatedText(t *testing.T) {
 }
 
 func TestFlippedBits(t *testing.T) {
-	s := samples(40)[0]
+	t.Parallel()
+	s := samples(12)[0]
 	for _, suffix := range []string{".gz", ".zst"} {
 		data := compressions[suffix](t, s.data)
 		for bit := range 8 * len(data) {

@@ -10,8 +10,9 @@ import (
 )
 
 func TestMix(t *testing.T) {
+	t.Parallel()
 	mix := DefaultMix()
-	mix.Requests = 2_000_000
+	mix.Requests, mix.Keys = 1_000_000, mix.Keys/4
 	src := mix.Source()
 	requests, err := readAll(src)
 	if err != nil || int64(len(requests)) != mix.Requests || src.Done() != 1 {

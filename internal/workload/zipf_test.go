@@ -10,6 +10,7 @@ import (
 // Draws follow the exact probabilities: a chi-squared test whose limit a right
 // generator passes for this seed, and one with a skew off by 2 % does not.
 func TestZipfIsExact(t *testing.T) {
+	t.Parallel()
 	const n, draws = 50, 500_000
 	for _, skew := range []float64{0.5, 0.99, 1, 1.0000000001, 1.2, 3} {
 		if x := chiSquared(skew, skew, n, draws); x > 85 { // 49 degrees of freedom: exceeded once in 1,000

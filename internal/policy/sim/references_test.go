@@ -8,6 +8,7 @@ import (
 // Facts that hold for any policy: the optimum bounds it, a key is missed once
 // at least, and a cache as large as the keys misses nothing twice.
 func TestReferencesAreCaches(t *testing.T) {
+	t.Parallel()
 	for _, p := range patterns() {
 		const capacity = 1000
 		p.requests = p.requests[:40_000]
@@ -22,6 +23,7 @@ func TestReferencesAreCaches(t *testing.T) {
 }
 
 func TestLargeCachesMissOnce(t *testing.T) {
+	t.Parallel()
 	p := patterns()[0]
 	for _, r := range References {
 		if misses := Misses(r.New(p.keys, 2*p.keys), p.requests); misses != p.keys {
@@ -68,6 +70,7 @@ func TestByHand(t *testing.T) {
 
 // What each policy is known for.
 func TestLoops(t *testing.T) {
+	t.Parallel()
 	p := patterns()[1] // a loop over 5000 keys
 	ratio := func(newCache New) float64 {
 		return float64(Misses(newCache(p.keys, 2000), p.requests)) / float64(len(p.requests))

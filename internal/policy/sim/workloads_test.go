@@ -3,6 +3,7 @@ package sim
 import (
 	"math"
 	"math/rand/v2"
+	"sync"
 )
 
 // pattern is a generated sequence of requests of a known kind.
@@ -14,11 +15,13 @@ type pattern struct {
 
 const (
 	patternKeys   = 20_000
-	patternLength = 400_000
+	patternLength = 200_000
 )
 
 // patterns are one workload for each kind that eviction has to get right.
-func patterns() []pattern {
+var patterns = sync.OnceValue(makePatterns)
+
+func makePatterns() []pattern {
 	rng := rand.New(rand.NewPCG(11, 17))
 	zipf := newZipf(rng, patternKeys, 0.9)
 	generators := []struct {
