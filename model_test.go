@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
@@ -54,7 +54,7 @@ func (s *modelStore) Set(key, value []byte, ttl time.Duration) error {
 		if err == nil && string(v) != string(value) {
 			return fmt.Errorf("GetOrLoad returned %d bytes: want %d", len(v), len(value))
 		}
-		s.awaitEvents()
+		synctest.Wait() // for the load's goroutine, which tells what left for its value after the callers have got it
 		return err
 	}
 	if ttl == 0 {
@@ -83,16 +83,7 @@ func (s *modelStore) All(yield func(key, value []byte) bool) {
 func (s *modelStore) SetBytes(n int64) error  { return s.SetRAMBytes(n) }
 func (s *modelStore) TooLarge(err error) bool { return errors.Is(err, firn.ErrTooLarge) }
 
-// awaitEvents waits for the goroutine of a load, which tells what left for its
-// value after the callers have got it. If that never comes, Check finds it.
-func (s *modelStore) awaitEvents() {
-	for deadline := time.Now().Add(10 * time.Second); s.Check() != nil && time.Now().Before(deadline); {
-		runtime.Gosched()
-	}
-}
-
-// Check demands that all evictions were told. More cannot be compared: the
-// goroutine that expires entries may be at work.
+// Check demands that all evictions were told.
 func (s *modelStore) Check() error {
 	if told, counted := s.told.Load(), s.Stats().Evictions; told != counted {
 		return fmt.Errorf("OnEvict was told of %d evictions: want %d", told, counted)
@@ -103,8 +94,9 @@ func (s *modelStore) Check() error {
 // fataler is a *testing.T or a *rapid.T.
 type fataler interface{ Fatal(...any) }
 
+// newMachine is for bubbles.
 func newMachine(t fataler, bytes int64, keys int) (*cachetest.Machine, *modelStore) {
-	m := &cachetest.Machine{Clock: &cachetest.Clock{}, Bytes: bytes, Keys: cachetest.Keys(keys, int(bytes/20))}
+	m := &cachetest.Machine{Clock: &cachetest.Clock{}, Bytes: bytes, Keys: cachetest.Keys(keys, int(bytes/20)), Rest: synctest.Wait}
 	s := &modelStore{}
 	c, err := firn.Open(firn.Options{
 		RAMBytes: bytes, MaxRAMBytes: 4 * bytes, Clock: m.Clock.Now,
@@ -140,14 +132,17 @@ func TestModel(t *testing.T) {
 			continue
 		}
 		t.Run(fmt.Sprint(bytes), func(t *testing.T) {
-			rng := cachetest.Random{Rand: rand.New(rand.NewPCG(uint64(bytes), 1))}
-			m, s := newMachine(t, bytes, 150)
-			for i := range 300 {
-				if err := m.Step(rng); err != nil {
-					t.Fatalf("step %d: %v", i, err)
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				rng := cachetest.Random{Rand: rand.New(rand.NewPCG(uint64(bytes), 1))}
+				m, s := newMachine(t, bytes, 150)
+				for i := range 300 {
+					if err := m.Step(rng); err != nil {
+						t.Fatalf("step %d: %v", i, err)
+					}
 				}
-			}
-			finish(t, m, s)
+				finish(t, m, s)
+			})
 		})
 	}
 }
@@ -158,15 +153,18 @@ type choices struct{ *rapid.T }
 func (c choices) Below(n int) int { return rapid.IntRange(0, n-1).Draw(c.T, "choice") }
 
 func TestModelRapid(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		bytes := int64(rapid.SampledFrom([]int{64 << 10, 100_000, 1 << 20}).Draw(t, "bytes"))
-		m, s := newMachine(t, bytes, 40)
-		for range rapid.IntRange(1, 40).Draw(t, "steps") {
-			if err := m.Step(choices{t}); err != nil {
-				t.Fatal(err)
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		rapid.Check(struct{ rapid.TB }{t}, func(t *rapid.T) { // no *testing.T, which it would ask for its deadline
+			bytes := int64(rapid.SampledFrom([]int{64 << 10, 100_000, 1 << 20}).Draw(t, "bytes"))
+			m, s := newMachine(t, bytes, 40)
+			for range rapid.IntRange(1, 40).Draw(t, "steps") {
+				if err := m.Step(choices{t}); err != nil {
+					t.Fatal(err)
+				}
 			}
-		}
-		finish(t, m, s)
+			finish(t, m, s)
+		})
 	})
 }
 
@@ -178,12 +176,14 @@ func FuzzCommands(f *testing.F) {
 		f.Add(input, uint8(n))
 	}
 	f.Fuzz(func(t *testing.T, input []byte, size uint8) {
-		m, s := newMachine(t, 64<<10<<(size%3), 60)
-		for src := cachetest.Fuzzed(input); len(src.Rest) > 0; {
-			if err := m.Step(src); err != nil {
-				t.Fatal(err)
+		synctest.Test(t, func(t *testing.T) {
+			m, s := newMachine(t, 64<<10<<(size%3), 60)
+			for src := cachetest.Fuzzed(input); len(src.Rest) > 0; {
+				if err := m.Step(src); err != nil {
+					t.Fatal(err)
+				}
 			}
-		}
-		finish(t, m, s)
+			finish(t, m, s)
+		})
 	})
 }

@@ -50,6 +50,7 @@ type Machine struct {
 	Clock *Clock
 	Bytes int64    // the budget
 	Keys  [][]byte // that it uses, none longer than 1/20 of the budget
+	Rest  func()   // returns when no goroutine of the Store is at work, as synctest.Wait; nil: that is tried again and again
 
 	start int64 // the first budget
 
@@ -192,9 +193,7 @@ func (m *Machine) Finish() error {
 		m.err = m.Store.Check()
 	}
 	m.clear()
-	for deadline := time.Now().Add(10 * time.Second); m.untold() && time.Now().Before(deadline); {
-		runtime.Gosched() // what expired, a goroutine of the Store may be telling
-	}
+	m.rest()
 	if m.untold() {
 		m.mu.Lock()
 		m.fail("entries left without an event")
@@ -203,6 +202,17 @@ func (m *Machine) Finish() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.err
+}
+
+// rest waits for a goroutine of the Store that may be telling what expired.
+func (m *Machine) rest() {
+	if m.Rest != nil {
+		m.Rest()
+		return
+	}
+	for watchdog := time.Now().Add(time.Minute); m.untold() && time.Now().Before(watchdog); {
+		runtime.Gosched()
+	}
 }
 
 // untold reports whether some version is held, though nothing has gone wrong.
