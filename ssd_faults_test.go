@@ -4,14 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/firncache/firn"
@@ -76,152 +74,13 @@ func closeUnderLoad(t *testing.T, s *stress) {
 	group.Wait()
 }
 
-// Row 24, and 23: a model of one goroutine with deadlines, a clock, deletes,
-// Clear and restarts, and so little RAM that most of it lies below. What is
-// found is the last value that was set, and has not expired; the model is exact
-// but for misses.
-func TestFault24Model(t *testing.T) {
-	steps := 60_000
-	if testing.Short() {
-		steps = 10_000
-	}
-	for _, compress := range []bool{false, true} {
-		rng := rand.New(rand.NewPCG(24, 24))
-		fs := vfs.NewMem()
-		clock := &cachetest.Clock{}
-		var now time.Duration
-		open := func() *firn.Cache {
-			c, err := firn.Open(firn.Options{RAMBytes: 1 << 20, Clock: clock.Now,
-				SSD: firn.SSDOptions{Bytes: 8 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll, Compress: compress}.On(fs)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return c
-		}
-		type held struct {
-			seq     uint64
-			expires time.Duration // 0: never
-		}
-		model := map[int]held{}
-		c := open()
-		var buf []byte
-		var seq, hits, below uint64
-		var batch firn.Batch
-		judge := func(i int, key, v []byte) {
-			t.Helper()
-			got, err := cachetest.Sequence(key, v)
-			want, ok := model[i]
-			if err != nil || !ok || got != want.seq || want.expires != 0 && want.expires <= now {
-				t.Fatalf("%s: write %d, %v; want %+v, %v, and it is %v", key, got, err, want, ok, now)
-			}
-			hits++
-		}
-		const keys = 3000
-		keyOf := func(i int) []byte { return fmt.Appendf(nil, "key-%05d", i) }
-		for step := range steps {
-			i := rng.IntN(keys)
-			key := keyOf(i)
-			switch n := rng.IntN(100); {
-			case n < 35:
-				seq++
-				var ttl time.Duration
-				h := held{seq: seq}
-				if rng.IntN(3) == 0 {
-					ttl = time.Duration(1+rng.IntN(2000)) * time.Millisecond
-					h.expires = now + ttl
-				}
-				buf = cachetest.AppendValue(buf[:0], key, seq, rng.IntN(1500))
-				if len(buf) < cachetest.MinValue {
-					buf = cachetest.AppendValue(buf[:0], key, seq, cachetest.MinValue)
-				}
-				if err := c.SetWithTTL(key, buf, ttl); err != nil {
-					t.Fatal(err)
-				}
-				model[i] = h
-			case n < 40:
-				if err := c.Delete(key); err != nil {
-					t.Fatal(err)
-				}
-				delete(model, i)
-			case n < 45:
-				step := time.Duration(rng.IntN(30)) * time.Millisecond
-				clock.Advance(step)
-				now += step
-			case n < 48 && step%7 == 0:
-				if ttl, ok := c.TTL(key); ok {
-					if h, has := model[i]; !has || (h.expires == 0) != (ttl == 0) || h.expires != 0 && h.expires-now != ttl {
-						t.Fatalf("%s: TTL %v; want %+v, %v", key, ttl, h, has)
-					}
-				}
-			case n < 60:
-				var ids []int
-				var ks [][]byte
-				for range 10 {
-					k := rng.IntN(keys)
-					ids, ks = append(ids, k), append(ks, keyOf(k))
-				}
-				c.GetMulti(&batch, ks)
-				for k := range ks {
-					if v, ok := batch.Value(k); ok {
-						judge(ids[k], ks[k], v)
-					}
-				}
-			default:
-				if v, ok := c.Get(nil, key); ok {
-					judge(i, key, v)
-				}
-			}
-			if step%(steps/4) == steps/8 {
-				if err := c.Clear(); err != nil {
-					t.Fatal(err)
-				}
-				model = map[int]held{}
-				if n := c.Len(); n != 0 {
-					t.Fatalf("%d entries after Clear", n)
-				}
-			}
-			if step%(steps/6) == steps/6-1 {
-				s := c.Stats()
-				if s.RAMUsedBytes > s.RAMBytes {
-					t.Fatalf("%+v", s)
-				}
-				below += s.SSDHits
-				if rng.IntN(2) == 0 {
-					if err := c.Close(); err != nil {
-						t.Fatal(err)
-					}
-				} else { // it dies
-					clone := fs.CrashClone(nil, vfs.Kill)
-					if err := c.Close(); err != nil {
-						t.Fatal(err)
-					}
-					fs = clone
-				}
-				c = open()
-				for key, v := range c.All() {
-					var i int
-					if _, err := fmt.Sscanf(string(key), "key-%05d", &i); err != nil {
-						t.Fatal(err)
-					}
-					judge(i, key, v)
-				}
-			}
-		}
-		if err := c.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if hits < uint64(steps)/20 || below == 0 {
-			t.Fatalf("%d hits, %d of the SSD", hits, below)
-		}
-	}
-}
-
 // Row 34: key and value may be changed after Set, and what was returned after
 // Get, from the SSD too.
 func TestFault34Copies(t *testing.T) {
+	t.Parallel()
 	c := hybrid(t, t.TempDir())
 	defer c.Close()
-	const n = 8000
+	const n = 4000
 	key, value := make([]byte, 0, 32), make([]byte, 0, 512)
 	for i := range n {
 		k, v := numbered(i)
@@ -252,12 +111,13 @@ func TestFault34Copies(t *testing.T) {
 }
 
 // onFaulty is a cache over a file system that can fail, and n numbered entries
-// in it, most of them below RAM.
+// in it, most of them below RAM. It is meant for bubbles, where the time that
+// something waits for the disk passes when everything waits.
 func onFaulty(t testing.TB, n int, change ...func(*ssd.Config)) (*firn.Cache, *vfs.Faulty, *vfs.Mem) {
 	t.Helper()
 	mem := vfs.NewMem()
 	f := vfs.NewFaulty(mem)
-	c, err := firn.Open(firn.Options{RAMBytes: 1 << 20,
+	c, err := firn.Open(firn.Options{RAMBytes: 1 << 20, Clock: time.Now,
 		SSD: firn.SSDOptions{Bytes: 16 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll}.On(f).With(func(c *ssd.Config) {
 			c.HealEvery = time.Millisecond
 			for _, f := range change {
@@ -282,133 +142,152 @@ func onFaulty(t testing.TB, n int, change ...func(*ssd.Config)) (*firn.Cache, *v
 // Rows 10 to 12: whatever fails, RAM serves on, and the tier is back when the
 // disk is.
 func TestFault10to12RAMServesOn(t *testing.T) {
+	t.Parallel()
 	for _, failure := range []error{syscall.EIO, syscall.ENOSPC} {
-		c, f, _ := onFaulty(t, 5000)
-		in := f.Inject(vfs.Rule{On: vfs.OpAny &^ vfs.OpClose, Err: failure})
-		failed := 0 // writes which cannot be made safe
-		for i := range 5000 {
+		synctest.Test(t, func(t *testing.T) { ramServesOn(t, failure) })
+	}
+}
+
+func ramServesOn(t *testing.T, failure error) {
+	const n = 5000
+	c, f, _ := onFaulty(t, n)
+	in := f.Inject(vfs.Rule{On: vfs.OpAny &^ vfs.OpClose, Err: failure})
+	failed := 0 // writes which cannot be made safe
+	for i := range n {
+		key, value := numbered(i)
+		err := c.Set(key, append(value, "new"...))
+		if err != nil {
+			failed++
+		}
+		if v, ok := c.Get(nil, key); !ok || !bytes.HasSuffix(v, []byte("new")) {
+			t.Fatalf("%v: Set %v, Get %q, %v", failure, err, v, ok)
+		}
+	}
+	if s := c.Stats(); s.SSDOn || s.SSDSwitchedOff == 0 {
+		t.Fatalf("%+v", s)
+	}
+	if failed == 0 {
+		t.Errorf("%v: every Set says that nothing older can come back", failure)
+	}
+	in.Remove()
+	for !c.Stats().SSDOn {
+		time.Sleep(time.Millisecond) // of the bubble
+	}
+	check := func(suffix string) {
+		t.Helper()
+		for i := range n {
 			key, value := numbered(i)
-			err := c.Set(key, append(value, "new"...))
-			if err != nil {
-				failed++
-			}
-			if v, ok := c.Get(nil, key); !ok || !bytes.HasSuffix(v, []byte("new")) {
-				t.Fatalf("%v: Set %v, Get %q, %v", failure, err, v, ok)
-			}
-		}
-		if s := c.Stats(); s.SSDOn || s.SSDSwitchedOff == 0 {
-			t.Fatalf("%+v", s)
-		}
-		if failed == 0 {
-			t.Errorf("%v: every Set says that nothing older can come back", failure)
-		}
-		in.Remove()
-		for !c.Stats().SSDOn {
-			time.Sleep(time.Millisecond)
-		}
-		for i := range 5000 {
-			key, value := numbered(i)
-			if v, ok := c.Get(nil, key); ok && string(v) != string(value)+"new" {
+			if v, ok := c.Get(nil, key); ok && string(v) != string(value)+suffix {
 				t.Fatalf("%s: %q", key, v)
 			}
-			if err := c.Set(key, value); err != nil {
-				t.Fatal(err)
-			}
 		}
-		for i := range 5000 {
-			key, value := numbered(i)
-			if v, ok := c.Get(nil, key); ok && string(v) != string(value) {
-				t.Fatalf("%s: %q", key, v)
-			}
-		}
-		if s := c.Stats(); s.SSDHits == 0 {
-			t.Fatalf("%+v", s)
-		}
-		if err := c.Close(); err != nil {
-			t.Fatal(err)
-		}
+	}
+	check("new")
+	for i := range n {
+		key, value := numbered(i)
+		set(t, c, key, value)
+	}
+	check("")
+	if s := c.Stats(); s.SSDHits == 0 {
+		t.Fatalf("%+v", s)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
 	}
 }
 
 // Row 16: the disk is stuck. What is in RAM is found, what is not is waited for
 // no longer than the context says, and Close comes back.
 func TestFault16Stuck(t *testing.T) {
-	c, f, _ := onFaulty(t, 8000, func(c *ssd.Config) { c.Patience = 20 * time.Millisecond })
-	stuck := f.Inject(vfs.Rule{On: vfs.OpRead | vfs.OpWrite, Name: "log", Block: true})
-	ctx, cancel := context.WithCancel(context.Background())
-	var group sync.WaitGroup
-	for i := range 20 {
-		group.Go(func() {
-			key, _ := numbered(i)
-			_, err := c.Lookup(ctx, nil, key)
-			if !errors.Is(err, context.Canceled) && err != nil && !errors.Is(err, firn.ErrNotFound) {
-				t.Errorf("Lookup: %v", err)
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, f, _ := onFaulty(t, 8000)
+		stuck := f.Inject(vfs.Rule{On: vfs.OpRead | vfs.OpWrite, Name: "log", Block: true})
+		ctx, cancel := context.WithCancel(context.Background())
+		var group sync.WaitGroup
+		for i := range 20 {
+			group.Go(func() {
+				key, _ := numbered(i)
+				_, err := c.Lookup(ctx, nil, key)
+				if !errors.Is(err, context.Canceled) && err != nil && !errors.Is(err, firn.ErrNotFound) {
+					t.Errorf("Lookup: %v", err)
+				}
+			})
+		}
+		stuck.AwaitBlocked(1)
+		hits := 0
+		for i := 8000; i < 9000; i++ { // these are written while it is stuck
+			key, value := numbered(i)
+			set(t, c, key, value)
+			if v, ok := c.Get(nil, key); ok && string(v) == string(value) {
+				hits++
 			}
-		})
-	}
-	stuck.AwaitBlocked(1)
-	hits := 0
-	for i := 8000; i < 9000; i++ { // these are written while it is stuck
-		key, value := numbered(i)
-		if err := c.Set(key, value); err != nil {
-			t.Fatal(err)
 		}
-		if v, ok := c.Get(nil, key); ok && string(v) == string(value) {
-			hits++
+		if hits != 1000 {
+			t.Fatalf("%d of 1000 found in RAM", hits)
 		}
-	}
-	if hits != 1000 {
-		t.Fatalf("%d of 1000 found in RAM", hits)
-	}
-	cancel()
-	group.Wait()
-	if err := c.Close(); err == nil {
-		t.Error("Close says that what is stuck was written")
-	}
-	stuck.Remove()
+		cancel()
+		group.Wait()
+		if err := c.Close(); err == nil {
+			t.Error("Close says that what is stuck was written")
+		}
+		stuck.Remove()
+	})
 }
 
-// Row 32: opening and closing many times leaves no goroutine and no file.
+// Row 32: opening and closing many times leaves no goroutine, of which the bubble
+// would never end, and no file.
 func TestFault32Leaks(t *testing.T) {
-	dir := t.TempDir()
+	t.Parallel()
+	for range 4 {
+		f := vfs.NewFaulty(vfs.NewMem())
+		synctest.Test(t, func(t *testing.T) {
+			c := hybridOn(t, f)
+			for k := range 1000 {
+				key, value := numbered(k)
+				set(t, c, key, value)
+				c.Get(nil, key)
+			}
+			if err := c.Close(); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if open := f.OpenFiles(); len(open) > 0 {
+			t.Errorf("%v are open after Close", open)
+		}
+	}
+}
+
+// Row 32, with the system's files: those of a process are as many as before.
+func TestFault32LeaksFiles(t *testing.T) {
 	files := func() int {
 		names, err := os.ReadDir("/proc/self/fd")
 		if err != nil {
-			return 0 // not Linux
+			t.Skip("this system does not tell which files a process has open")
 		}
 		return len(names)
 	}
-	var goroutines, open int
-	for i := range 10 {
+	dir := t.TempDir()
+	var open int
+	for i := range 5 {
 		c := hybrid(t, dir)
-		for k := range 1000 {
-			key, value := numbered(k)
-			if err := c.Set(key, value); err != nil {
-				t.Fatal(err)
-			}
-			c.Get(nil, key)
-		}
+		key, value := numbered(i)
+		set(t, c, key, value)
 		if err := c.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if i == 2 { // what stays from the first use of something has been used
-			goroutines, open = runtime.NumGoroutine(), files()
+		if i == 1 { // what stays from the first use of something has been used
+			open = files()
 		}
 	}
-	for deadline := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > goroutines && time.Now().Before(deadline); {
-		time.Sleep(time.Millisecond)
-	}
-	if n := runtime.NumGoroutine(); n > goroutines {
-		b := make([]byte, 1<<20)
-		t.Errorf("%d goroutines, %d after the third Close:\n%s", n, goroutines, b[:runtime.Stack(b, true)])
-	}
 	if n := files(); n > open {
-		t.Errorf("%d files, %d after the third Close", n, open)
+		t.Errorf("%d files, %d after the second Close", n, open)
 	}
 }
 
 // Row 15: a directory that cannot be had is an error that names it.
 func TestFault15Directory(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, []byte("text"), 0o600); err != nil {
 		t.Fatal(err)
@@ -424,9 +303,10 @@ func TestFault15Directory(t *testing.T) {
 // Row 15: the directory is removed while the cache is open: it serves on, and a
 // new one can be opened in its place.
 func TestFault15Removed(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "cache")
 	c := hybrid(t, dir)
-	for i := range 6000 {
+	for i := range 4000 {
 		key, value := numbered(i)
 		if err := c.Set(key, value); err != nil {
 			t.Fatal(err)
@@ -436,7 +316,7 @@ func TestFault15Removed(t *testing.T) {
 		t.Skipf("this system does not remove files that are open: %v", err)
 	}
 	hits := 0
-	for i := range 6000 {
+	for i := range 4000 {
 		key, value := numbered(i)
 		if v, ok := c.Get(nil, key); ok {
 			if string(v) != string(value) {
@@ -460,6 +340,7 @@ func TestFault15Removed(t *testing.T) {
 
 // Row 18, in one process; TestFault18Process has the other.
 func TestFault18TwoCaches(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	c := hybrid(t, dir)
 	link := filepath.Join(t.TempDir(), "link")
@@ -490,6 +371,7 @@ func TestFault18TwoCaches(t *testing.T) {
 
 // Row 19: the directory is moved, or copied, while the cache is closed.
 func TestFault19Moved(t *testing.T) {
+	t.Parallel()
 	dir, other := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
 	c := hybrid(t, dir)
 	key, value := numbered(1)

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/firncache/firn"
-	"github.com/firncache/firn/internal/ssd"
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -35,27 +35,24 @@ const stuckDepth, stuckReads = 8, 200
 
 // stuck opens a cache over a disk of which something is stuck, and lets it be
 // waited for: by Lookups of keys of which many lie there, by the tier, which
-// writes what leaves RAM, and by a Set of a key that lies there.
+// writes what leaves RAM, and by a Set of a key that lies there. In a bubble
+// nothing moves when it returns.
 func stuck(t testing.TB, rule vfs.Rule) *stuckDisk {
 	t.Helper()
 	f := vfs.NewFaulty(vfs.NewMem())
 	s := &stuckDisk{reads: make(chan error, stuckReads)}
 	var err error
-	s.c, err = firn.Open(firn.Options{RAMBytes: 2 << 20,
-		SSD: firn.SSDOptions{Bytes: 16 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll, Depth: stuckDepth}.On(f).With(func(c *ssd.Config) {
-			c.Patience = 20 * time.Millisecond
-		})})
+	s.c, err = firn.Open(firn.Options{RAMBytes: 2 << 20, Clock: time.Now,
+		SSD: firn.SSDOptions{Bytes: 16 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll, Depth: stuckDepth}.On(f)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	const old, fresh = 12_000, 5_000
 	for i := range old {
 		key, value := numbered(i)
-		if err := s.c.Set(key, value); err != nil {
-			t.Fatal(err)
-		}
+		set(t, s.c, key, value)
 	}
-	if st := s.c.Stats(); st.SSDEntries < old/4 {
+	if st := s.c.Stats(); st.SSDEntries < stuckReads {
 		t.Fatalf("too little lies on the disk: %+v", st)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -81,9 +78,7 @@ func stuck(t testing.TB, rule vfs.Rule) *stuckDisk {
 	})
 	for i := range fresh {
 		key, value := numbered(old + i)
-		if err := s.c.Set(key, value); err != nil {
-			t.Fatal(err)
-		}
+		set(t, s.c, key, value)
 	}
 	s.in.AwaitBlocked(1)
 	return s
@@ -106,39 +101,45 @@ func hotValue(g, i, n int) []byte { return fmt.Appendf(nil, "hot value %d %03d %
 func TestFault16RAMServes(t *testing.T) {
 	for name, rule := range stuckRules {
 		t.Run(name, func(t *testing.T) {
-			s := stuck(t, rule)
-			var group sync.WaitGroup
-			for g := range 4 {
-				group.Go(func() { useRAM(t, s.c, g) })
-			}
-			group.Wait()
-			s.in.AwaitBlocked(1) // still
-
-			s.cancel()
-			cancelled, late := 0, 0
-			for range stuckReads {
-				switch err := <-s.reads; {
-				case errors.Is(err, context.Canceled):
-					cancelled++
-				case errors.Is(err, context.DeadlineExceeded):
-					late++
-				case err != nil && !errors.Is(err, firn.ErrNotFound):
-					t.Errorf("Lookup: %v", err)
-				}
-			}
-			if rule.On == vfs.OpRead {
-				if n := s.in.Hits(); n > stuckDepth {
-					t.Errorf("%d reads were handed to the disk, want no more than %d", n, stuckDepth)
-				}
-				if cancelled == 0 || late == 0 {
-					t.Errorf("of %d Lookups, %d were cancelled and %d ended with their deadline: want both", stuckReads, cancelled, late)
-				}
-			}
-			_ = s.c.Close() // comes back, though nothing else does
-			s.in.AwaitBlocked(1)
-			s.end()
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) { ramServes(t, rule) })
 		})
 	}
+}
+
+func ramServes(t *testing.T, rule vfs.Rule) {
+	s := stuck(t, rule)
+	var group sync.WaitGroup
+	for g := range 4 {
+		group.Go(func() { useRAM(t, s.c, g) })
+	}
+	group.Wait()
+	s.in.AwaitBlocked(1) // still
+
+	time.Sleep(time.Second) // of the bubble: what has a deadline has met it
+	s.cancel()
+	cancelled, late := 0, 0
+	for range stuckReads {
+		switch err := <-s.reads; {
+		case errors.Is(err, context.Canceled):
+			cancelled++
+		case errors.Is(err, context.DeadlineExceeded):
+			late++
+		case err != nil && !errors.Is(err, firn.ErrNotFound):
+			t.Errorf("Lookup: %v", err)
+		}
+	}
+	if rule.On == vfs.OpRead {
+		if n := s.in.Hits(); n > stuckDepth {
+			t.Errorf("%d reads were handed to the disk, want no more than %d", n, stuckDepth)
+		}
+		if cancelled == 0 || late == 0 {
+			t.Errorf("of %d Lookups, %d were cancelled and %d ended with their deadline: want both", stuckReads, cancelled, late)
+		}
+	}
+	_ = s.c.Close() // comes back, though nothing else does
+	s.in.AwaitBlocked(1)
+	s.end()
 }
 
 // useRAM does what needs no disk, with keys that were never there.

@@ -1,0 +1,194 @@
+package firn_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/firncache/firn"
+	"github.com/firncache/firn/internal/cachetest"
+	"github.com/firncache/firn/internal/vfs"
+)
+
+// Row 24, and 23: a model of one goroutine with deadlines, a clock, deletes,
+// Clear and restarts, and so little RAM that most of it lies below. What is
+// found is the last value that was set, and has not expired; the model is exact
+// but for misses.
+func TestFault24Model(t *testing.T) {
+	steps := 24_000
+	if testing.Short() {
+		steps = 10_000
+	}
+	for _, compress := range []bool{false, true} {
+		t.Run(fmt.Sprintf("compress=%v", compress), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				m := &ssdModel{t: t, rng: rand.New(rand.NewPCG(24, 24)), fs: vfs.NewMem(), compress: compress, held: map[int]modelEntry{}}
+				m.run(steps)
+			})
+		})
+	}
+}
+
+type modelEntry struct {
+	seq     uint64
+	expires time.Duration // 0: never
+}
+
+// ssdModel is a cache and what it may hold.
+type ssdModel struct {
+	t        *testing.T
+	rng      *rand.Rand
+	fs       *vfs.Mem
+	compress bool
+	clock    cachetest.Clock
+	now      time.Duration // of the clock
+	c        *firn.Cache
+	held     map[int]modelEntry
+	seq      uint64
+	buf      []byte
+	batch    firn.Batch
+
+	hits, below uint64
+}
+
+const modelKeys = 3000
+
+func modelKey(i int) []byte { return fmt.Appendf(nil, "key-%05d", i) }
+
+func (m *ssdModel) run(steps int) {
+	m.open()
+	for step := range steps {
+		m.step(step)
+		if step%(steps/4) == steps/8 {
+			m.clear()
+		}
+		if step%(steps/6) == steps/6-1 {
+			m.restart()
+		}
+	}
+	m.must(m.c.Close())
+	if m.hits < uint64(steps)/20 || m.below == 0 {
+		m.t.Fatalf("%d hits, %d of the SSD", m.hits, m.below)
+	}
+}
+
+func (m *ssdModel) must(err error) {
+	m.t.Helper()
+	if err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+func (m *ssdModel) open() {
+	var err error
+	m.c, err = firn.Open(firn.Options{RAMBytes: 1 << 20, Clock: m.clock.Now,
+		SSD: firn.SSDOptions{Bytes: 8 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll, Compress: m.compress}.On(m.fs)})
+	m.must(err)
+}
+
+// step makes one call.
+func (m *ssdModel) step(step int) {
+	i := m.rng.IntN(modelKeys)
+	key := modelKey(i)
+	switch n := m.rng.IntN(100); {
+	case n < 35:
+		m.set(i, key)
+	case n < 40:
+		m.must(m.c.Delete(key))
+		delete(m.held, i)
+	case n < 45:
+		step := time.Duration(m.rng.IntN(30)) * time.Millisecond
+		m.clock.Advance(step)
+		m.now += step
+	case n < 48 && step%7 == 0:
+		m.ttl(i, key)
+	case n < 60:
+		m.getMulti()
+	default:
+		if v, ok := m.c.Get(nil, key); ok {
+			m.judge(i, key, v)
+		}
+	}
+}
+
+func (m *ssdModel) judge(i int, key, v []byte) {
+	m.t.Helper()
+	got, err := cachetest.Sequence(key, v)
+	want, ok := m.held[i]
+	if err != nil || !ok || got != want.seq || want.expires != 0 && want.expires <= m.now {
+		m.t.Fatalf("%s: write %d, %v; want %+v, %v, and it is %v", key, got, err, want, ok, m.now)
+	}
+	m.hits++
+}
+
+func (m *ssdModel) set(i int, key []byte) {
+	m.seq++
+	var ttl time.Duration
+	e := modelEntry{seq: m.seq}
+	if m.rng.IntN(3) == 0 {
+		ttl = time.Duration(1+m.rng.IntN(2000)) * time.Millisecond
+		e.expires = m.now + ttl
+	}
+	m.buf = cachetest.AppendValue(m.buf[:0], key, m.seq, max(m.rng.IntN(1500), cachetest.MinValue))
+	m.must(m.c.SetWithTTL(key, m.buf, ttl))
+	m.held[i] = e
+}
+
+func (m *ssdModel) ttl(i int, key []byte) {
+	ttl, ok := m.c.TTL(key)
+	if !ok {
+		return
+	}
+	if h, has := m.held[i]; !has || (h.expires == 0) != (ttl == 0) || h.expires != 0 && h.expires-m.now != ttl {
+		m.t.Fatalf("%s: TTL %v; want %+v, %v", key, ttl, h, has)
+	}
+}
+
+func (m *ssdModel) getMulti() {
+	var ids []int
+	var keys [][]byte
+	for range 10 {
+		i := m.rng.IntN(modelKeys)
+		ids, keys = append(ids, i), append(keys, modelKey(i))
+	}
+	m.c.GetMulti(&m.batch, keys)
+	for k := range keys {
+		if v, ok := m.batch.Value(k); ok {
+			m.judge(ids[k], keys[k], v)
+		}
+	}
+}
+
+func (m *ssdModel) clear() {
+	m.must(m.c.Clear())
+	m.held = map[int]modelEntry{}
+	if n := m.c.Len(); n != 0 {
+		m.t.Fatalf("%d entries after Clear", n)
+	}
+}
+
+// restart closes the cache, or lets it die, and opens it again.
+func (m *ssdModel) restart() {
+	s := m.c.Stats()
+	if s.RAMUsedBytes > s.RAMBytes {
+		m.t.Fatalf("%+v", s)
+	}
+	m.below += s.SSDHits
+	fs := m.fs
+	if m.rng.IntN(2) == 0 { // it dies
+		fs = m.fs.CrashClone(nil, vfs.Kill)
+	}
+	m.must(m.c.Close())
+	m.fs = fs
+	m.open()
+	for key, v := range m.c.All() {
+		var i int
+		if _, err := fmt.Sscanf(string(key), "key-%05d", &i); err != nil {
+			m.t.Fatal(err)
+		}
+		m.judge(i, key, v)
+	}
+}
