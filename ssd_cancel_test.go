@@ -2,179 +2,164 @@ package firn_test
 
 import (
 	"context"
-	"encoding/binary"
-	"fmt"
-	"hash/crc32"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/firncache/firn"
+	"github.com/firncache/firn/internal/cachetest"
+	"github.com/firncache/firn/internal/vfs"
 )
 
-// cancelled values tell their key, their number and whether they are whole.
-func cancelValue(key []byte, seq uint64, n int) []byte {
-	b := binary.LittleEndian.AppendUint64(nil, seq)
-	b = binary.LittleEndian.AppendUint32(b, crc32.ChecksumIEEE(key))
-	for len(b) < n+12 {
-		b = append(b, byte(seq>>(len(b)%8)), byte(len(b)))
-	}
-	return binary.LittleEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
-}
-
-func cancelSeq(key, b []byte) (uint64, error) {
-	if len(b) < 16 || crc32.ChecksumIEEE(b[:len(b)-4]) != binary.LittleEndian.Uint32(b[len(b)-4:]) {
-		return 0, fmt.Errorf("%s: torn value of %d bytes", key, len(b))
-	}
-	if binary.LittleEndian.Uint32(b[8:]) != crc32.ChecksumIEEE(key) {
-		return 0, fmt.Errorf("%s: another key's value", key)
-	}
-	return binary.LittleEndian.Uint64(b), nil
-}
-
-// Rows 16, 25 and 26: reads of a real disk are given up at any moment, single ones
+// Rows 16, 25 and 26: reads of a slow disk are given up at any moment, single ones
 // and batches, while keys are written, deleted and cleared, and the RAM budget
 // changes. What other reads find is whole, their key's, and not outdated.
+// TestFault16DiskReadsGivenUp, in the module stress, has a real disk.
 func TestFault16ReadsGivenUp(t *testing.T) {
-	const keys, owners = 3000, 4
-	long := 3 * time.Second
-	if testing.Short() {
-		long = 500 * time.Millisecond
-	}
-	c, err := firn.Open(firn.Options{RAMBytes: 2 << 20, MaxRAMBytes: 8 << 20,
-		SSD: firn.SSDOptions{Dir: t.TempDir(), Bytes: 16 << 20, SegmentBytes: 128 << 10, Admission: firn.AdmitAll}})
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGivenUp(t)
+		var readers sync.WaitGroup
+		for i := range 4 {
+			readers.Go(func() { g.lookUp(uint64(i)) })
+			readers.Go(func() { g.lookUpMany(uint64(i)) })
+		}
+		g.write(1500)
+		g.written.Store(true)
+		readers.Wait()
+		s := g.s.c.Stats()
+		t.Logf("%d values found, %d of them on the SSD; %d reads given up; %d written", g.s.hits.Load(), s.SSDHits, g.given.Load(), s.Sets)
+		if s.SSDHits == 0 || g.given.Load() == 0 {
+			t.Error("want both")
+		}
+		if err := g.s.failed.Load(); err != nil {
+			t.Error(*err)
+		}
+		if err := g.s.c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// givenUp is a cache whose reads take up to slowRead, and less time than that.
+type givenUp struct {
+	s       *stress
+	given   atomic.Int64
+	written atomic.Bool
+}
+
+const slowRead = 200 * time.Microsecond
+
+func newGivenUp(t *testing.T) *givenUp {
+	f := vfs.NewFaulty(vfs.NewMem())
+	var mu sync.Mutex
+	rng := rand.New(rand.NewPCG(16, 9))
+	f.Inject(vfs.Rule{On: vfs.OpRead, Name: "log", Hook: func(vfs.Op) {
+		mu.Lock()
+		d := time.Duration(rng.Int64N(int64(slowRead)))
+		mu.Unlock()
+		time.Sleep(d)
+	}})
+	g := &givenUp{s: &stress{registers: newRegisters(600)}}
+	var err error
+	g.s.c, err = firn.Open(firn.Options{RAMBytes: 1 << 20, MaxRAMBytes: 4 << 20, Clock: time.Now,
+		SSD: firn.SSDOptions{Bytes: 16 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll}.On(f)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var acked [keys]atomic.Uint64
-	var seq, found, given atomic.Uint64
-	var clearing sync.RWMutex
-	key := func(k int) []byte { return fmt.Appendf(nil, "key %d", k) }
-	judge := func(k int, want uint64, v []byte) {
-		got, err := cancelSeq(key(k), v)
-		if err == nil && got < want {
-			err = fmt.Errorf("%s: version %d, and %d was acknowledged", key(k), got, want)
+	return g
+}
+
+// write writes and deletes all keys, and now and then clears the cache, or changes
+// its budget.
+func (g *givenUp) write(rounds int) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	for n := range rounds {
+		time.Sleep(time.Duration(rng.Int64N(int64(slowRead))))
+		r := g.s.registers[rng.IntN(len(g.s.registers))]
+		r.Write(func(seq uint64) {
+			if rng.IntN(8) == 0 {
+				g.s.try(g.s.c.Delete(r.Key))
+			} else {
+				g.s.try(g.s.c.Set(r.Key, cachetest.AppendValue(nil, r.Key, seq, cachetest.MinValue+rng.IntN(12_000))))
+			}
+		})
+		if n%50 == 49 {
+			g.s.try(g.s.c.SetRAMBytes(int64(1+rng.IntN(3)) << 20))
 		}
-		if err != nil {
-			t.Error(err)
-		}
-		found.Add(1)
-	}
-	for k := range keys {
-		if err := c.Set(key(k), cancelValue(key(k), seq.Add(2), 3000)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	stop := make(chan struct{})
-	var all sync.WaitGroup
-	each := func(f func(rng *rand.Rand)) {
-		for i := range owners {
-			all.Go(func() {
-				rng := rand.New(rand.NewPCG(uint64(i), 9))
-				for {
-					select {
-					case <-stop:
-						return
-					default:
-						f(rng)
-					}
-				}
-			})
+		if n%500 == 499 {
+			g.clear()
 		}
 	}
-	briefly := func(rng *rand.Rand) (context.Context, context.CancelFunc) {
-		if rng.IntN(3) == 0 {
-			return context.Background(), func() {}
-		}
-		return context.WithTimeout(context.Background(), time.Duration(rng.IntN(150))*time.Microsecond)
+}
+
+// clear is a write of every key.
+func (g *givenUp) clear() {
+	seqs := make([]uint64, len(g.s.registers))
+	for i, r := range g.s.registers {
+		seqs[i] = r.Next()
 	}
-	each(func(rng *rand.Rand) { // readers
+	g.s.try(g.s.c.Clear())
+	for i, r := range g.s.registers {
+		r.Ack(seqs[i])
+	}
+}
+
+// briefly is a context that ends soon, or, once in three times, never.
+func briefly(rng *rand.Rand) (context.Context, context.CancelFunc) {
+	if rng.IntN(3) == 0 {
+		return context.Background(), func() {}
+	}
+	return context.WithTimeout(context.Background(), time.Duration(rng.Int64N(int64(slowRead))))
+}
+
+func (g *givenUp) judge(r *cachetest.Register, acked uint64, v []byte) {
+	g.s.hits.Add(1)
+	if err := r.CheckRead(acked, v); err != nil {
+		g.s.fail(err)
+	}
+}
+
+func (g *givenUp) lookUp(seed uint64) {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	for !g.written.Load() && !g.s.over() {
+		time.Sleep(time.Duration(rng.Int64N(int64(slowRead))))
 		ctx, cancel := briefly(rng)
-		defer cancel()
-		k := rng.IntN(keys)
-		want := acked[k].Load()
-		v, err := c.Lookup(ctx, nil, key(k))
-		switch err {
-		case nil:
-			judge(k, want, v)
-		case ctx.Err():
-			given.Add(1)
+		r := g.s.registers[rng.IntN(len(g.s.registers))]
+		acked := r.Acked()
+		v, err := g.s.c.Lookup(ctx, nil, r.Key)
+		switch {
+		case err == nil:
+			g.judge(r, acked, v)
+		case err == ctx.Err():
+			g.given.Add(1)
 		}
-	})
-	each(func(rng *rand.Rand) {
-		var b firn.Batch
-		for range 20 {
-			ctx, cancel := briefly(rng)
-			ks, want, which := make([][]byte, 16), make([]uint64, 16), make([]int, 16)
-			for i := range ks {
-				which[i] = rng.IntN(keys)
-				ks[i], want[i] = key(which[i]), acked[which[i]].Load()
-			}
-			if c.LookupMulti(ctx, &b, ks) == ctx.Err() && ctx.Err() != nil {
-				given.Add(1)
-			}
-			for i := range ks {
-				if v, ok := b.Value(i); ok {
-					judge(which[i], want[i], v)
-				}
-			}
-			cancel()
-		}
-	})
-	var turns [owners]sync.Mutex
-	each(func(rng *rand.Rand) { // writers
-		i := rng.IntN(owners)
-		turns[i].Lock()
-		defer turns[i].Unlock()
-		k := rng.IntN(keys/owners)*owners + i
-		clearing.RLock()
-		defer clearing.RUnlock()
-		if s := seq.Add(2); rng.IntN(8) == 0 {
-			if c.Delete(key(k)) == nil {
-				acked[k].Store(s + 1)
-			}
-		} else if c.Set(key(k), cancelValue(key(k), s, rng.IntN(6000))) == nil {
-			acked[k].Store(s)
-		}
-	})
-	all.Go(func() {
-		rng := rand.New(rand.NewPCG(7, 7))
-		for n := 0; ; n++ {
-			select {
-			case <-stop:
-				return
-			case <-time.After(20 * time.Millisecond):
-			}
-			if err := c.SetRAMBytes(int64(1+rng.IntN(8)) << 20); err != nil && n == 0 {
-				t.Log(err)
-			}
-			if n%20 == 19 {
-				clearing.Lock()
-				if err := c.Clear(); err != nil {
-					t.Error(err)
-				}
-				for k := range acked {
-					acked[k].Add(1)
-				}
-				clearing.Unlock()
-			}
-		}
-	})
-	for begin := time.Now(); time.Since(begin) < time.Minute; time.Sleep(long / 10) {
-		if time.Since(begin) > long && c.Stats().SSDHits > 0 && given.Load() > 0 {
-			break
-		}
+		cancel()
 	}
-	close(stop)
-	all.Wait()
-	s := c.Stats()
-	t.Logf("%d values found, %d of them on the SSD; %d reads given up; %d written", found.Load(), s.SSDHits, given.Load(), s.Sets)
-	if s.SSDHits == 0 || given.Load() == 0 {
-		t.Error("want both")
-	}
-	if err := c.Close(); err != nil {
-		t.Error(err)
+}
+
+func (g *givenUp) lookUpMany(seed uint64) {
+	rng := rand.New(rand.NewPCG(seed, 2))
+	var b firn.Batch
+	for !g.written.Load() && !g.s.over() {
+		time.Sleep(time.Duration(rng.Int64N(int64(slowRead))))
+		ctx, cancel := briefly(rng)
+		keys, regs, acked := make([][]byte, 16), make([]*cachetest.Register, 16), make([]uint64, 16)
+		for i := range keys {
+			regs[i] = g.s.registers[rng.IntN(len(g.s.registers))]
+			keys[i], acked[i] = regs[i].Key, regs[i].Acked()
+		}
+		if err := g.s.c.LookupMulti(ctx, &b, keys); err != nil && err == ctx.Err() {
+			g.given.Add(1)
+		}
+		for i := range keys {
+			if v, ok := b.Value(i); ok {
+				g.judge(regs[i], acked[i], v)
+			}
+		}
+		cancel()
 	}
 }

@@ -1,10 +1,10 @@
 package firn_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/firncache/firn"
-	"github.com/firncache/firn/internal/cachetest"
 	"github.com/firncache/firn/internal/invariants"
 	"github.com/firncache/firn/internal/vfs"
 )
@@ -13,49 +13,45 @@ import (
 // with so little RAM that everything moves up and down; closed while it is used,
 // and opened again: nothing that is found is older than what was acknowledged.
 func TestFault35StressSSD(t *testing.T) {
-	thousands := 40
-	switch {
-	case invariants.Race:
-		thousands = 1
-	case testing.Short():
-		thousands = 8
+	thousands, lives := 6, 3
+	if invariants.Race {
+		thousands, lives = 1, 2
 	}
 	for _, keys := range []int{30, 600} {
-		lives := 3
-		if invariants.Race {
-			lives = 2
+		t.Run(fmt.Sprint(keys), func(t *testing.T) {
+			t.Parallel()
+			stressSSD(t, keys, thousands, lives)
+		})
+	}
+}
+
+func stressSSD(t *testing.T, keys, thousands, lives int) {
+	fs := vfs.NewMem()
+	s := &stress{bytes: 2 << 20, registers: newRegisters(keys)}
+	var hits, moved uint64
+	for range lives {
+		var err error
+		s.c, err = firn.Open(firn.Options{RAMBytes: 2 << 20, MaxRAMBytes: 8 << 20,
+			SSD: firn.SSDOptions{Bytes: 8 << 20, SegmentBytes: 128 << 10, Admission: firn.AdmitAll}.On(fs)})
+		if err != nil {
+			t.Fatal(err)
 		}
-		fs := vfs.NewMem()
-		openIt := func() *firn.Cache {
-			c, err := firn.Open(firn.Options{RAMBytes: 2 << 20, MaxRAMBytes: 8 << 20,
-				SSD: firn.SSDOptions{Bytes: 8 << 20, SegmentBytes: 128 << 10, Admission: firn.AdmitAll}.On(fs)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return c
+		s.checkQuiet(t)
+		if err := s.run(thousands, thousands); err != nil {
+			t.Fatal(err)
 		}
-		s := newStress(t, 2<<20, keys)
-		s.c.Close()
-		var hits, moved uint64
-		for range lives {
-			s.c = openIt()
-			s.checkQuiet(t)
-			if err := s.run(thousands, thousands); err != nil {
-				t.Fatal(err)
-			}
-			if err := s.c.CheckInvariants(); err != nil {
-				t.Error(err)
-			}
-			s.checkQuiet(t)
-			stats := s.c.Stats()
-			hits, moved = hits+stats.SSDHits, moved+stats.Promotions
-			if err := s.c.Close(); err != nil {
-				t.Fatal(err)
-			}
+		if err := s.c.CheckInvariants(); err != nil {
+			t.Error(err)
 		}
-		if keys > 30 && (hits == 0 || moved == 0) {
-			t.Errorf("%d hits of the SSD tier, %d promotions: want both", hits, moved)
+		s.checkQuiet(t)
+		stats := s.c.Stats()
+		hits, moved = hits+stats.SSDHits, moved+stats.Promotions
+		if err := s.c.Close(); err != nil {
+			t.Fatal(err)
 		}
+	}
+	if keys > 30 && (hits == 0 || moved == 0) {
+		t.Errorf("%d hits of the SSD tier, %d promotions: want both", hits, moved)
 	}
 }
 
@@ -74,25 +70,17 @@ func (s *stress) checkQuiet(t *testing.T) {
 // Row 32: Close comes while the cache is used; what is there after opening again
 // is not older than what was acknowledged, and what is written after Close fails.
 func TestFault32CloseUnderLoadSSD(t *testing.T) {
-	rounds := 10
-	if testing.Short() {
-		rounds = 3
-	}
+	t.Parallel()
+	const rounds = 3
 	fs := vfs.NewMem()
-	var registers []*cachetest.Register
+	s := &stress{registers: newRegisters(200)}
 	for range rounds {
 		c, err := firn.Open(firn.Options{RAMBytes: 1 << 20,
 			SSD: firn.SSDOptions{Bytes: 4 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll}.On(fs)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := newStress(t, 2<<20, 200)
-		s.c.Close()
 		s.c = c
-		if registers != nil {
-			s.registers = registers
-		}
-		registers = s.registers
 		s.checkQuiet(t)
 		closeUnderLoad(t, s)
 	}

@@ -35,11 +35,14 @@ func newStress(t testing.TB, bytes int64, keys int) *stress {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
-	s := &stress{c: c, bytes: bytes}
+	return &stress{c: c, bytes: bytes, registers: newRegisters(keys)}
+}
+
+func newRegisters(keys int) (rs []*cachetest.Register) {
 	for i := range keys {
-		s.registers = append(s.registers, &cachetest.Register{Key: []byte(fmt.Sprintf("key-%04d", i))})
+		rs = append(rs, &cachetest.Register{Key: fmt.Appendf(nil, "key-%04d", i)})
 	}
-	return s
+	return rs
 }
 
 func (s *stress) fail(err error) { s.failed.CompareAndSwap(nil, &err) }
@@ -162,18 +165,16 @@ func (s *stress) run(thousands, disturbances int) error {
 // write, whatever happens around them. FIRN_STRESS makes it longer: in
 // thousands of writes.
 func TestStress(t *testing.T) {
-	thousands := 120
-	switch {
-	case invariants.Race: // where bytes move by atomic words
+	thousands := 15
+	if invariants.Race { // where bytes move by atomic words
 		thousands = 2
-	case testing.Short():
-		thousands = 15
 	}
 	if n, err := strconv.Atoi(os.Getenv("FIRN_STRESS")); err == nil {
 		thousands = n
 	}
 	for _, keys := range []int{30, 600} { // all fit; most do not
 		t.Run(fmt.Sprint(keys), func(t *testing.T) {
+			t.Parallel()
 			s := newStress(t, 2<<20, keys)
 			if err := s.run(thousands, max(thousands, 5)); err != nil {
 				t.Fatal(err)

@@ -8,6 +8,7 @@
 //
 // The packages:
 //
+//   - disk: reads of a real disk that are given up at any moment
 //   - kill: processes that are killed, and file systems that are full, gone or
 //     read-only
 //   - lincheck: histories of concurrent calls are linearizable
