@@ -36,7 +36,7 @@ func set(t testing.TB, c *firn.Cache, key, value []byte) {
 
 // Large values that fill half of a cache stay.
 func TestHalfFullOfLargeValues(t *testing.T) {
-	scale := 1
+	scale := 4
 	if invariants.Race { // where bytes move by atomic words
 		scale = 8
 	}
@@ -44,6 +44,7 @@ func TestHalfFullOfLargeValues(t *testing.T) {
 	for _, size := range []int{300_000, 1 << 20, 4 << 20, 100_000, 262_144, 262_120} {
 		size /= scale
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			t.Parallel()
 			c := open(t, firn.Options{RAMBytes: int64(budget)})
 			n := budget / 2 / size
 			for i := range n {
@@ -69,13 +70,11 @@ func TestHalfFullOfLargeValues(t *testing.T) {
 // A quarter of the budget, key included, is stored from the first to the last
 // byte and in a cache of any age; a byte more is refused.
 func TestLargestValue(t *testing.T) {
-	budgets := []int64{firn.MinRAMBytes, 100_000, 1 << 20, 32 << 20}
-	if invariants.Race { // where bytes move by atomic words
-		budgets[3] = 5 << 20 // a value still has a length field of its own
-	}
-	for _, budget := range budgets {
+	// In the largest, a value has a length field of its own.
+	for _, budget := range []int64{firn.MinRAMBytes, 100_000, 1 << 20, 5 << 20} {
 		for _, keyLen := range []int{0, 16, 2000} {
 			t.Run(fmt.Sprintf("%d/%d", budget, keyLen), func(t *testing.T) {
+				t.Parallel()
 				c := open(t, firn.Options{RAMBytes: budget})
 				key := bytes.Repeat([]byte{'k'}, keyLen)
 				most := int(budget/4) - keyLen
@@ -85,8 +84,8 @@ func TestLargestValue(t *testing.T) {
 					if v, ok := c.Get(nil, key); !ok || !bytes.Equal(v, value) {
 						t.Fatalf("round %d: %v, %d bytes, want %d", round, ok, len(v), most)
 					}
-					for i := range int(budget / 200) { // churn
-						set(t, c, fmt.Appendf(nil, "%d.%d", round, i), make([]byte, 100))
+					for i := range int(budget / 400) { // churn
+						set(t, c, fmt.Appendf(nil, "%d.%d", round, i), make([]byte, 200))
 					}
 				}
 				err := c.Set(key, make([]byte, most+1))
