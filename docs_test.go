@@ -5,38 +5,66 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// Every test that docs/FAULTS.md names exists.
+// Every test that docs/FAULTS.md names exists, in the package that its row names.
 func TestFaultsAreTested(t *testing.T) {
 	doc, err := os.ReadFile("docs/FAULTS.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	tests := map[string]bool{}
+	tests := testsByName(t)
+	word := regexp.MustCompile("(?:([a-z]+): )?`((?:Test|Fuzz|Benchmark)\\w*)`")
+	named := 0
+	for line := range strings.Lines(string(doc)) {
+		pkg := "" // any
+		for _, m := range word.FindAllStringSubmatch(line, -1) {
+			if m[1] != "" {
+				pkg = m[1]
+			}
+			named++
+			if dirs := tests[m[2]]; len(dirs) == 0 || pkg != "" && !slices.Contains(dirs, directoryOf(pkg)) {
+				t.Errorf("there is no %s in %s; it is in %q", m[2], pkg, dirs)
+			}
+		}
+	}
+	if named == 0 {
+		t.Error("no test is named")
+	}
+}
+
+// directoryOf is where a package lies that docs/FAULTS.md names.
+func directoryOf(pkg string) string {
+	if pkg == "cache" {
+		return "."
+	}
+	if _, err := os.Stat(filepath.Join("stress", pkg)); err == nil {
+		return filepath.Join("stress", pkg)
+	}
+	return filepath.Join("internal", pkg)
+}
+
+// testsByName are the directories of the functions for tests, in all modules.
+func testsByName(t *testing.T) map[string][]string {
+	t.Helper()
+	dirs := map[string][]string{}
 	function := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)\w*)\(`)
-	err = filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
+	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, "_test.go") {
 			return err
 		}
 		source, err := os.ReadFile(path)
 		for _, f := range function.FindAllSubmatch(source, -1) {
-			tests[string(f[1])] = true
+			name := string(f[1])
+			dirs[name] = append(dirs[name], filepath.Dir(path))
 		}
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	named := regexp.MustCompile("`((?:Test|Fuzz|Benchmark)\\w*)`").FindAllSubmatch(doc, -1)
-	for _, name := range named {
-		if !tests[string(name[1])] {
-			t.Errorf("there is no %s", name[1])
-		}
-	}
-	if len(named) == 0 {
-		t.Error("no test is named")
-	}
+	return dirs
 }
