@@ -1,6 +1,6 @@
 # Shortcuts for the commands of CONTRIBUTING.md; .ci/run is what has to pass.
 
-.PHONY: check test race lint fuzz replay bench report
+.PHONY: check test stress race lint fuzz replay bench report
 
 check: ## everything that has to pass
 	.ci/run
@@ -8,13 +8,16 @@ check: ## everything that has to pass
 test: ## the tests
 	go test ./...
 
+stress: ## the tests that take long, bounded
+	cd stress && go test ./...
+
 race: ## the tests under the race detector, on heap-backed memory
 	go test -race -short ./...
 
 lint: ## format, vet and linters
 	.ci/run vet lint
 
-fuzz: ## each fuzz target of each module for FUZZTIME, 3s by default
+fuzz: ## each fuzz target of each module for FUZZTIME, 2s by default
 	.ci/run fuzz
 
 replay: ## a generated workload through the cache
