@@ -80,7 +80,7 @@ func TestUseAfterClose(t *testing.T) {
 // afterwards.
 func TestCloseUnderLoad(t *testing.T) {
 	before := goroutines()
-	for round := range 20 {
+	for round := range 8 {
 		c := open(t, firn.Options{RAMBytes: 1 << 20, TTL: time.Hour, OnEvict: func(_, _ []byte, _ firn.Cause) {}})
 		var (
 			wg    sync.WaitGroup
