@@ -50,11 +50,8 @@ func verify(ctx context.Context, cmd *cli.Command, stdout, stderr io.Writer) err
 		return err
 	}
 	var read, total atomic.Int64
-	stop := command.ShowBar(stderr, "verifying "+dir, func() (int64, float64) {
-		if total.Load() == 0 {
-			return read.Load(), 0
-		}
-		return read.Load(), min(float64(read.Load())/float64(total.Load()), 1)
+	stop := command.ShowProgress(stderr, "verifying", func() (string, float64) {
+		return humanize.IBytes(uint64(read.Load())) + " read", min(float64(read.Load())/float64(max(total.Load(), 1)), 1)
 	})
 	asJSON := json.NewEncoder(stdout)
 	report := func(p ssd.Problem) {

@@ -24,7 +24,7 @@ func (o *Options) Budget(ctx context.Context, trace string, stderr io.Writer) (i
 	}
 	defer src.Close()
 	observed := &observed{Source: src}
-	stop := ShowBar(stderr, "measuring "+TraceName(trace), observed.state)
+	stop := ShowProgress(stderr, "measuring", observed.state)
 	set, err := workload.Measure(ctx, observed, o.valueSize())
 	stop()
 	if errors.Is(err, context.Canceled) {
@@ -44,7 +44,9 @@ func (o *Options) Replay(ctx context.Context, trace, cache string, ram int64, op
 		return replay.Result{}, err
 	}
 	progress := new(replay.Progress)
-	stop := ShowBar(stderr, cache, func() (int64, float64) { return progress.Requests(), progress.Share() })
+	stop := ShowProgress(stderr, cache, func() (string, float64) {
+		return requestsDone(progress.Requests()), progress.Share()
+	})
 	result, err := replay.Run(ctx, o.config(ram, progress), src, open)
 	stop()
 	result.Cache, result.Trace = cache, TraceName(trace)
@@ -68,6 +70,6 @@ func (s *observed) Read(dst []workload.Request) (int, error) {
 	return n, err
 }
 
-func (s *observed) state() (int64, float64) {
-	return s.requests.Load(), math.Float64frombits(s.shareBits.Load())
+func (s *observed) state() (string, float64) {
+	return requestsDone(s.requests.Load()), math.Float64frombits(s.shareBits.Load())
 }
