@@ -21,17 +21,18 @@ tier did.
 A TRACE is a file of requests, plain or compressed with gzip or zstd, in one
 of the formats that -format names; the format is detected otherwise. Several
 traces are replayed one after another, each through a cache of its own.
-Without a trace the requests are generated: 10 million reads of popular keys
+Without a trace the requests are generated: 3 million reads of popular keys
 (zipf 0.99 of a million) broken by scans, with values of 32 bytes to 64 KiB,
 some of which expire; 30 million without an SSD tier. -limit changes their
-number.
+number. A slow disk does not get through all of them: the run ends after 15
+seconds, which -time changes, and says what share it did.
 
 -ssd puts a tier on SSD below RAM, in the directory that -dir names or in a
 temporary one. Without a trace there is one of 512 MiB that takes everything (it
-writes about 4 GiB), unless -ssd 0 is given, -fraction, -against, or less than
-1 MiB of RAM. With an SSD tier, -goroutines is
-16 or more by default, so that several reads of the disk are under way at once;
-a request that waits for one is among the latencies.
+writes up to 2 GiB), unless -ssd 0 is given, -fraction, -against, or less than
+1 MiB of RAM. With an SSD tier, -goroutines is 16 or more by default, so that
+several reads of the disk are under way at once; a request that waits for one
+is among the latencies.
 
 -json writes one JSON object per trace, one per line.
 
@@ -77,7 +78,9 @@ func (r *replayer) run(ctx context.Context, cmd *cli.Command) (err error) {
 	if err := r.options.ParseSSD(cmd, len(names) == 0); err != nil {
 		return err
 	}
-	if len(names) > 0 {
+	if len(names) == 0 {
+		r.options.SetDefaultTime(cmd)
+	} else {
 		r.rivals, err = findRivals(ctx, names, r.stdout, r.stderr)
 		if err != nil || r.rivals == nil {
 			return err

@@ -32,6 +32,7 @@ type Result struct {
 	P999            int64   `json:"p999_ns"`
 	GCCycles        int64   `json:"gc_cycles"`
 	GCCPUFraction   float64 `json:"gc_cpu_fraction"` // GC's share of the CPU time that GOMAXPROCS allows in duration
+	ShareDone       float64 `json:"share_done"`      // of the workload; below 1 where the time limit or an interrupt ended the run
 	Interrupted     bool    `json:"interrupted"`     // the run was ended before the workload was
 
 	SSD *SSD `json:"ssd,omitempty"` // of a run with an SSD tier

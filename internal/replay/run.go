@@ -26,9 +26,11 @@ type Config struct {
 }
 
 // ErrOpen says that the store refused its options; ErrWrongValue that it
-// returned a value that was not set for the key.
+// returned a value that was not set for the key. ErrTimeUp is the cause of a
+// context that ends a run at its time limit.
 var (
 	ErrOpen       = errors.New("opening the cache")
+	ErrTimeUp     = errors.New("the time is up")
 	ErrWrongValue = errors.New("wrong values")
 )
 
@@ -40,8 +42,9 @@ const (
 // Run opens a store, replays src through it until src or ctx ends, and closes
 // both. The names in the result are the caller's to fill
 // in. With an error of the source, the store, or the check of values it returns
-// the figures up to there. The end of ctx is no error: the result says that it
-// was interrupted.
+// the figures up to there. The end of ctx is no error: the result says what share
+// of src was replayed, and unless the cause was ErrTimeUp that the run was
+// interrupted.
 func Run(ctx context.Context, cfg Config, src workload.Source, open OpenFunc) (Result, error) {
 	if cfg.Progress == nil {
 		cfg.Progress = new(Progress)
@@ -180,7 +183,8 @@ func (r *run) result(ctx context.Context) Result {
 		P50:         latency.ValueAtQuantile(50),
 		P99:         latency.ValueAtQuantile(99),
 		P999:        latency.ValueAtQuantile(99.9),
-		Interrupted: ctx.Err() != nil,
+		ShareDone:   r.cfg.Progress.Share(),
+		Interrupted: ctx.Err() != nil && !errors.Is(context.Cause(ctx), ErrTimeUp),
 	}
 	result.derive(r.elapsed, total)
 	return result

@@ -36,6 +36,7 @@ func parse(t *testing.T, args ...string) Options {
 }
 
 func TestDefaults(t *testing.T) {
+	t.Parallel()
 	o := parse(t)
 	if o.RAMBytes != 128<<20 || o.Fraction != 0 || o.valueSize() != 256 || o.Goroutines < 1 || o.Seed != 1 {
 		t.Errorf("without a trace: %+v", o)
@@ -50,6 +51,7 @@ func TestDefaults(t *testing.T) {
 }
 
 func TestSizes(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]int64{"4096": 4096, "64MiB": 64 << 20, "64MB": 64e6, "1.5 GiB": 3 << 29, "2k": 2000} {
 		if o := parse(t, "-ram", text); o.RAMBytes != want {
 			t.Errorf("%s: got %d, want %d", text, o.RAMBytes, want)
@@ -59,9 +61,10 @@ func TestSizes(t *testing.T) {
 
 // What Args returns is parsed to the options it came from.
 func TestArgs(t *testing.T) {
+	t.Parallel()
 	for _, args := range [][]string{
 		{},
-		{"-limit", "7", "-value-size", "1KiB", "-goroutines", "5", "-seed", "18446744073709551615", "-ttl", "90s"},
+		{"-limit", "7", "-value-size", "1KiB", "-goroutines", "5", "-seed", "18446744073709551615", "-ttl", "90s", "-time", "2m"},
 		{"-format", "csv:time,key", "--", "-odd name"},
 	} {
 		want := parse(t, append([]string{"-ram", "1MiB"}, args...)...)
@@ -72,6 +75,7 @@ func TestArgs(t *testing.T) {
 }
 
 func TestBudget(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "keys.csv")
 	var text strings.Builder
 	for i := range 1000 {
@@ -103,6 +107,7 @@ func TestBudget(t *testing.T) {
 }
 
 func TestStatus(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		err    error
 		status int
@@ -137,6 +142,7 @@ func (forgetful) Stats() replay.StoreStats {
 }
 
 func TestRivals(t *testing.T) {
+	t.Parallel()
 	rivals := map[string]replay.OpenFunc{
 		"none":   func(replay.StoreOptions) (replay.Store, error) { return forgetful{}, nil },
 		"broken": func(replay.StoreOptions) (replay.Store, error) { return nil, errors.New("no memory") },

@@ -32,7 +32,8 @@ type Options struct {
 	leastRAM   int64    // bound of what Fraction may come to
 	ValueSize  uint32   // bytes; 0: not given
 	Goroutines int
-	Limit      int64 // requests; 0: all
+	Limit      int64         // requests; 0: all
+	Time       time.Duration // the replay ends after it; 0: with the requests
 	Format     string
 	Seed       uint64
 	TTL        time.Duration
@@ -47,6 +48,7 @@ func Flags() []cli.Flag {
 		&cli.StringFlag{Name: "value-size", Usage: "`SIZE` of the values whose size the trace does not tell (default: 256); without a trace, of all values"},
 		&cli.IntFlag{Name: "goroutines", Value: runtime.GOMAXPROCS(0), Usage: "replay with `N` goroutines; 1 keeps the exact order"},
 		&cli.Int64Flag{Name: "limit", HideDefault: true, Usage: "end after `N` requests"},
+		&cli.DurationFlag{Name: "time", HideDefault: true, Usage: "end after `D`, such as 30s, if the requests have not ended before; 0: only with them (default: 15s without a trace, -limit or -against)"},
 		&cli.StringFlag{Name: "format", Usage: "trace format `NAME`: trc, oraclegeneral, arc, lirs, twitter, csv or csv:COLUMN,... (default: detected)"},
 		&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` that the generated workload and the choice of timed requests derive from"},
 		&cli.DurationFlag{Name: "ttl", HideDefault: true, Usage: "time to live `D`, such as 30s, of values that bring none of their own"},
@@ -60,6 +62,7 @@ func ParseOptions(cmd *cli.Command) (Options, error) {
 		Fraction:   cmd.Float("fraction"),
 		Goroutines: cmd.Int("goroutines"),
 		Limit:      cmd.Int64("limit"),
+		Time:       cmd.Duration("time"),
 		Format:     cmd.String("format"),
 		Seed:       cmd.Uint64("seed"),
 		TTL:        cmd.Duration("ttl"),
@@ -74,6 +77,8 @@ func ParseOptions(cmd *cli.Command) (Options, error) {
 		return o, usage("-goroutines %d: expected 1 to %d", o.Goroutines, maxGoroutines)
 	case o.Limit < 0 || cmd.IsSet("limit") && o.Limit == 0:
 		return o, usage("-limit %d: expected a number of requests above 0", o.Limit)
+	case o.Time < 0:
+		return o, usage("-time %v: expected a duration such as 30s", o.Time)
 	case o.TTL < 0:
 		return o, usage("-ttl %v: expected a duration such as 30s", o.TTL)
 	case o.Format != "" && len(o.Traces) == 0:
@@ -96,6 +101,18 @@ func (o *Options) setDefaultBudget() {
 		o.Fraction, o.leastRAM = defaultFraction, smallestRAM
 	} else {
 		o.RAMBytes = defaultRAM
+	}
+}
+
+// defaultTime is how long the generated requests are replayed where nothing else
+// is said: longer than most disks need for all of them.
+const defaultTime = 15 * time.Second
+
+// SetDefaultTime sets the time limit of a run that tells neither trace nor limit
+// and compares nothing: it shows what a cache does, and no figure needs all of it.
+func (o *Options) SetDefaultTime(cmd *cli.Command) {
+	if len(o.Traces) == 0 && o.Limit == 0 && !cmd.IsSet("time") {
+		o.Time = defaultTime
 	}
 }
 
@@ -152,6 +169,9 @@ func (o *Options) Args(trace string, ram int64) []string {
 	}
 	if o.Limit > 0 {
 		args = append(args, "-limit", strconv.FormatInt(o.Limit, 10))
+	}
+	if o.Time > 0 {
+		args = append(args, "-time", o.Time.String())
 	}
 	if trace == "" {
 		return args

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"sync/atomic"
+	"time"
 
 	"github.com/firncache/firn/internal/replay"
 	"github.com/firncache/firn/internal/workload"
@@ -43,9 +44,14 @@ func (o *Options) Replay(ctx context.Context, trace, cache string, ram int64, op
 	if err != nil {
 		return replay.Result{}, err
 	}
-	progress := new(replay.Progress)
+	if o.Time > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, o.Time, replay.ErrTimeUp)
+		defer cancel()
+	}
+	start, progress := time.Now(), new(replay.Progress)
 	stop := ShowProgress(stderr, cache, func() (string, float64) {
-		return requestsDone(progress.Requests()), progress.Share()
+		return requestsDone(progress.Requests()), max(progress.Share(), o.timeShare(time.Since(start)))
 	})
 	result, err := replay.Run(ctx, o.config(ram, progress), src, open)
 	stop()
@@ -54,6 +60,14 @@ func (o *Options) Replay(ctx context.Context, trace, cache string, ram int64, op
 		err = Usage(fmt.Errorf("%s: no requests in the trace", TraceName(trace)))
 	}
 	return result, err
+}
+
+// timeShare is the share of the time limit that has passed, 0 without one.
+func (o *Options) timeShare(passed time.Duration) float64 {
+	if o.Time == 0 {
+		return 0
+	}
+	return min(float64(passed)/float64(o.Time), 1)
 }
 
 // observed is a source whose progress may be read from another goroutine.

@@ -11,11 +11,12 @@ import (
 )
 
 // What the generated workload is run with, where nothing else is said: an SSD tier
-// of some size that takes everything, so that it fills within seconds.
+// of some size that takes everything, so that it fills within seconds, and as many
+// requests as write it twice and more.
 const (
 	defaultSSD         = 512 << 20 // bytes
 	generatedAdmission = firn.AdmitAll
-	generatedRequests  = 10_000_000 // with an SSD tier: they take about as long as 30 million without
+	generatedRequests  = 3_000_000 // with an SSD tier
 )
 
 // ssdGoroutines is how many goroutines replay through an SSD tier where nothing
