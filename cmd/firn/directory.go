@@ -37,7 +37,7 @@ func makeDirectory(o firn.SSDOptions, stderr io.Writer) (directory, error) {
 		return d, nil
 	}
 	var err error
-	d.options.Dir, err = os.MkdirTemp("", "firn-replay-")
+	d.options.Dir, err = temporary.make("firn-replay-")
 	d.temporary = true
 	return d, err
 }
@@ -58,5 +58,5 @@ func (d *directory) remove() error {
 	if !d.temporary {
 		return nil
 	}
-	return os.RemoveAll(d.options.Dir)
+	return temporary.remove(d.options.Dir)
 }

@@ -40,8 +40,9 @@ is among the latencies.
 caches, one process each. They have no SSD tier. It needs a clone of the source
 and the go tool.
 
-Exit status: 0; 1 if the run failed; 2 for bad flags and broken traces;
-130 after an interrupt, which reports the figures so far.`
+Exit status: 0; 1 if the run failed; 2 for bad flags and broken traces; 130
+after an interrupt (Ctrl-C, SIGTERM, SIGHUP), which reports the figures so far;
+a second one ends the program at once. No temporary file stays behind.`
 
 // replayCommand is "firn replay".
 func replayCommand(stdout, stderr io.Writer) *cli.Command {
@@ -149,11 +150,11 @@ func (r *replayer) replay(ctx context.Context, trace string) error {
 // firn runs one trace through firn.
 func (r *replayer) firn(ctx context.Context, trace string, ram int64) (result replay.Result, err error) {
 	dir, err := makeDirectory(r.options.SSD, r.stderr)
+	defer func() { err = errors.Join(err, dir.remove()) }()
 	if err != nil {
 		return result, err
 	}
-	defer func() { err = errors.Join(err, dir.remove()) }()
-	result, err = r.options.Replay(ctx, trace, "firn", ram, opener(dir.options), r.stderr)
+	result, err = r.options.Replay(ctx, trace, "firn", ram, opener(dir), r.stderr)
 	if result.SSD != nil && dir.temporary {
 		result.SSD.Dir = ""
 	}

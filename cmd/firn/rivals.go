@@ -43,7 +43,7 @@ func findRivals(ctx context.Context, names []string, stdout, stderr io.Writer) (
 	if err != nil {
 		return nil, command.Usage(fmt.Errorf("-against: %w; %s", err, rivalsHint))
 	}
-	dir, err := os.MkdirTemp("", "firn-rivals-")
+	dir, err := temporary.make("firn-rivals-")
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func findRivals(ctx context.Context, names []string, stdout, stderr io.Writer) (
 	return r, nil
 }
 
-func (r *rivals) close() { os.RemoveAll(r.dir) }
+func (r *rivals) close() { _ = temporary.remove(r.dir) }
 
 func (r *rivals) program() string { return filepath.Join(r.dir, "replay.exe") }
 

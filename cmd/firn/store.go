@@ -12,23 +12,32 @@ import (
 // store is firn as the replay loop sees it.
 type store struct {
 	*firn.Cache
-	ssd   firn.SSDOptions // Dir empty: none
-	found int64           // entries that the SSD tier had at Open
+	dir   directory // of the SSD tier
+	found int64     // entries that the SSD tier had at Open
 }
 
-// opener opens firn with an SSD tier, or without one if ssd has no Dir. The TTL
-// comes with every Set.
-func opener(ssd firn.SSDOptions) replay.OpenFunc {
+// opener opens firn with an SSD tier in a directory, or without one if there is
+// none. The TTL comes with every Set.
+func opener(dir directory) replay.OpenFunc {
 	return func(o replay.StoreOptions) (replay.Store, error) {
-		if ssd.Dir == "" {
-			ssd = firn.SSDOptions{}
+		if dir.options.Dir == "" {
+			dir.options = firn.SSDOptions{}
 		}
-		cache, err := firn.Open(firn.Options{RAMBytes: o.RAMBytes, SSD: ssd})
+		cache, err := firn.Open(firn.Options{RAMBytes: o.RAMBytes, SSD: dir.options})
 		if err != nil {
 			return nil, err
 		}
-		return store{cache, ssd, cache.Stats().SSDEntries}, nil
+		return store{cache, dir, cache.Stats().SSDEntries}, nil
 	}
+}
+
+// Close closes the cache. It does not write what RAM holds to files that nobody
+// will open again.
+func (s store) Close() error {
+	if s.dir.temporary {
+		_ = s.Clear() // it saves time, no more: the files go in any case
+	}
+	return s.Cache.Close()
 }
 
 func (s store) Set(key, value []byte, ttl time.Duration) error {
@@ -46,7 +55,7 @@ func (s store) Stats() replay.StoreStats {
 		Expired:   int64(stats.Expirations),
 		Bytes:     stats.RAMUsedBytes,
 	}
-	if s.ssd.Dir != "" {
+	if s.dir.options.Dir != "" {
 		of.SSD = s.ssdStats(&stats)
 	}
 	return of
@@ -54,7 +63,7 @@ func (s store) Stats() replay.StoreStats {
 
 func (s store) ssdStats(st *firn.Stats) *replay.SSD {
 	return &replay.SSD{
-		Bytes: s.ssd.Bytes, Dir: s.ssd.Dir, Admission: s.ssd.Admission.String(), On: st.SSDOn, Direct: st.SSDDirect, Found: s.found,
+		Bytes: s.dir.options.Bytes, Dir: s.dir.options.Dir, Admission: s.dir.options.Admission.String(), On: st.SSDOn, Direct: st.SSDDirect, Found: s.found,
 		Hits: int64(st.SSDHits), Promotions: int64(st.Promotions),
 		Demotions: int64(st.Demotions), Writes: int64(st.SSDWrites), WriteBytes: int64(st.SSDWriteBytes),
 		Refused: int64(st.SSDRefused), Limited: int64(st.SSDLimited), Shed: int64(st.SSDShed), TooLarge: int64(st.SSDTooLarge),
