@@ -68,29 +68,30 @@ func TestReplaySSD(t *testing.T) {
 	if !s.On || s.Dir != "" || s.Admission != "all" || s.Bytes != 32<<20 || s.FileBytes > s.Bytes || s.Found != 0 {
 		t.Errorf("%+v", s)
 	}
-	// What was behind may have been shed: not all of the loop's later rounds hit.
-	if s.Hits < keys || s.RAMHits+s.Hits != first.Hits || s.Promotions == 0 || s.Demotions < keys/2 || s.Entries == 0 {
+	// A disk that is behind makes what comes next be shed.
+	if s.RAMHits+s.Hits != first.Hits || s.Demotions+s.Shed < keys/2 || s.SetBytes < keys*1000 {
 		t.Errorf("hits %d: %+v", first.Hits, s)
-	}
-	if s.Reads == 0 || s.P50 <= 0 || s.P50 > s.P99 || s.P99 > s.P999 || s.ReadBytes == 0 {
-		t.Errorf("disk: %+v", s)
-	}
-	if s.WriteBytes == 0 || *s.WrittenPerByte < 0.5 || *s.WrittenPerByte > 2 || s.SetBytes < keys*1000 {
-		t.Errorf("written: %+v", s)
 	}
 }
 
-// The files in -dir stay, and the next run finds what they hold.
+// The files in -dir stay, and the next run finds what they hold. The first has
+// room for all in RAM: it is written by Close, which waits for the disk.
 func TestReplayDir(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "cache")
 	const keys = 2000
 	trace := writeTrace(t, "loop.trc", keys, keys)
-	args := []string{"-ram", "1MiB", "-ssd", "32MiB", "-dir", dir, "-admission", "all", "-direct", "off", "-segment", "64KiB", trace}
-	if first, _ := replayJSON(t, args...); first.SSD.Dir != dir || first.SSD.Direct || first.Hits != 0 {
+	args := []string{"-ssd", "32MiB", "-dir", dir, "-admission", "all", "-direct", "off", "-segment", "64KiB", trace, "-ram"}
+	if first, _ := replayJSON(t, append(args, "16MiB")...); first.SSD.Dir != dir || first.SSD.Direct || first.Hits != 0 {
 		t.Errorf("first: %d hits, %+v", first.Hits, first.SSD)
 	}
-	if second, _ := replayJSON(t, args...); second.SSD.Found < keys*9/10 || second.SSD.Hits < keys*9/10 {
-		t.Errorf("second: %d hits, %+v", second.Hits, second.SSD)
+	second, _ := replayJSON(t, append(args, "1MiB")...)
+	s := second.SSD
+	if s.Found != keys || s.Hits != keys || second.Hits != keys {
+		t.Errorf("second: %d hits, %+v", second.Hits, s)
+	}
+	if s.Reads == 0 || s.P50 <= 0 || s.P50 > s.P99 || s.P99 > s.P999 || s.ReadBytes == 0 || s.Promotions == 0 {
+		t.Errorf("disk: %+v", s)
 	}
 }
 
@@ -120,10 +121,11 @@ func TestReplaySSDRefused(t *testing.T) {
 }
 
 func TestSSDTable(t *testing.T) {
+	t.Parallel()
 	per := func(f float64) *float64 { return &f }
 	result := replay.Result{
 		Cache: "firn", Trace: "t", RAMBytes: 128 << 20, Goroutines: 16,
-		Requests: 1000, Hits: 700, Misses: 300, HitRatio: .7, DurationSeconds: 1, OpsPerSecond: 1000, P50: 500, P99: 90_000, P999: 1_000_000,
+		Requests: 1000, Hits: 700, Misses: 300, HitRatio: .7, DurationSeconds: 1, OpsPerSecond: 1000, P50: 500, P99: 90_000, P999: 1_000_000, ShareDone: 1,
 		SSD: &replay.SSD{
 			Bytes: 1 << 30, Admission: "seen", On: true, Direct: true, RAMHits: 600, Hits: 100, Found: 5,
 			Promotions: 90, Demotions: 200, Writes: 150, Refused: 7, Limited: 6, Shed: 4, TooLarge: 3, Superseded: 2, Evictions: 20, Reinsertions: 1,

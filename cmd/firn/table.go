@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -134,8 +135,11 @@ func share(n, all int64) string {
 	return percent(float64(n) / float64(all))
 }
 
-// printTable prints the name of the trace, and below it the result and those of
-// its rivals side by side.
+// lineWidth is that of lines of prose.
+const lineWidth = 79
+
+// printTable prints the name of the trace, below it the result and those of its
+// rivals side by side, and then what the result means.
 func printTable(w io.Writer, result replay.Result) {
 	fmt.Fprintf(w, "%s, %s\n", result.Trace, english.Plural(result.Goroutines, "goroutine", ""))
 	columns := append([]replay.Result{result}, result.Against...)
@@ -163,6 +167,9 @@ func printTable(w io.Writer, result replay.Result) {
 		}
 	}
 	t.Render()
+	for line := range strings.SplitSeq(text.WrapSoft(summary(&result), lineWidth), "\n") {
+		fmt.Fprintln(w, strings.TrimRight(line, " "))
+	}
 }
 
 // tableRow returns the row of a figure, and whether any result has it.
