@@ -46,6 +46,7 @@ func writeFile(t *testing.T, path string, data []byte) string {
 }
 
 func TestBadInput(t *testing.T) {
+	t.Parallel()
 	good := writeTrace(t, "good.trc", 100, 10)
 	data, err := os.ReadFile(good)
 	if err != nil {
@@ -73,6 +74,7 @@ func TestBadInput(t *testing.T) {
 		{"replay -fraction NaN", "firn: -fraction NaN: expected a number above 0, such as 0.1"},
 		{"replay -goroutines 0", "firn: -goroutines 0: expected 1 to 16384"},
 		{"replay -limit 0", "firn: -limit 0: expected a number of requests above 0"},
+		{"replay -time -1s", "firn: -time -1s: expected a duration such as 30s"},
 		{"replay -ttl -1s", "firn: -ttl -1s: expected a duration such as 30s"},
 		{"replay -format trc", "firn: -format trc without a trace"},
 		{"replay -format xyz " + good, `firn: -format: unknown trace format "xyz": expected one of trc, oraclegeneral, arc, lirs, twitter, csv`},
@@ -95,6 +97,7 @@ func TestBadInput(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
+	t.Parallel()
 	for _, args := range [][]string{{}, {"-help"}, {"help"}, {"replay", "-help"}, {"replay", "--help"}} {
 		status, stdout, stderr := runFirn(args...)
 		if status != 0 || !strings.Contains(stdout, "replay") || stderr != "" {
@@ -107,6 +110,7 @@ func TestHelp(t *testing.T) {
 }
 
 func TestGenerated(t *testing.T) {
+	t.Parallel()
 	requests := "50000"
 	if invariants.Race {
 		requests = "5000"
@@ -134,6 +138,7 @@ func TestGenerated(t *testing.T) {
 
 // Each trace is a run of its own: a table and a line of JSON.
 func TestSeveralTraces(t *testing.T) {
+	t.Parallel()
 	keys, requests := 3000, "30,000"
 	if invariants.Race {
 		keys, requests = 300, "3,000"
@@ -171,16 +176,18 @@ func TestSeveralTraces(t *testing.T) {
 }
 
 func TestInterrupted(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var stdout, stderr bytes.Buffer
-	status := run(ctx, []string{"replay", "-json", "-"}, &stdout, &stderr)
+	status := run(ctx, []string{"replay", "-ssd", "8MiB", "-json", "-"}, &stdout, &stderr)
 	if status != 130 || stderr.String() != "firn: interrupted\n" || !strings.Contains(stdout.String(), `"interrupted":true`) {
 		t.Errorf("status %d, stderr %q, stdout %q", status, &stderr, &stdout)
 	}
 }
 
 func TestLatency(t *testing.T) {
+	t.Parallel()
 	for ns, want := range map[int64]string{0: "0s", 7: "7ns", 123: "123ns", 1234: "1.23µs", 98_765: "98.8µs", 1_234_567_890: "1.23s"} {
 		if got := latency(ns); got != want {
 			t.Errorf("%d: got %s, want %s", ns, got, want)

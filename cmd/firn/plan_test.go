@@ -11,6 +11,7 @@ import (
 // What plan prints. The budgets are so small that the number of processors does
 // not matter.
 func TestPlanGolden(t *testing.T) {
+	t.Parallel()
 	for name, args := range map[string]string{
 		"plan-fits":  "plan -entries 200000 -ram 48MiB -ssd 256MiB",
 		"plan-short": "plan -data 2GiB -value-size 100 -ttl -ram 16MiB -ssd 1GiB -admission all",
@@ -28,6 +29,7 @@ func TestPlanGolden(t *testing.T) {
 
 // The figures as JSON are those of the package.
 func TestPlanJSON(t *testing.T) {
+	t.Parallel()
 	status, stdout, stderr := runFirn(strings.Fields("plan -entries 100000 -key-size 20 -value-size 1KiB -ram 16MiB -ssd 64MiB -segment 512KiB -admission read -zipf 0.8 -json")...)
 	if status != 0 || stderr != "" {
 		t.Fatalf("status %d, stderr %q", status, stderr)
@@ -59,6 +61,7 @@ func encoded(t *testing.T, a *plan.Answer) string {
 }
 
 func TestPlanBadInput(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ args, want string }{
 		{"-entries 5", "firn: -ram is missing: expected a size such as 32GiB"},
 		{"-ram 1MiB", "firn: -entries or -data says how much there is: give one of them"},

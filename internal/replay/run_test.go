@@ -44,6 +44,7 @@ func runAll(t *testing.T, store *lruStore, goroutines int, requests []workload.R
 }
 
 func TestKnownAnswers(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name            string
 		capacity        int
@@ -77,6 +78,7 @@ func TestKnownAnswers(t *testing.T) {
 
 // One goroutine sees the requests in exactly the order of the source.
 func TestOneGoroutineKeepsOrder(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 1))
 	var requests []workload.Request
 	for range 300_000 {
@@ -108,6 +110,7 @@ func TestOneGoroutineKeepsOrder(t *testing.T) {
 }
 
 func TestWrongValues(t *testing.T) {
+	t.Parallel()
 	for name, damage := range map[string]func(key, value []byte) []byte{
 		"first byte":  func(_, v []byte) []byte { v[0]++; return v },
 		"last byte":   func(_, v []byte) []byte { v[len(v)-1]++; return v },
@@ -134,6 +137,7 @@ func TestWrongValues(t *testing.T) {
 }
 
 func TestSizesAndTTLs(t *testing.T) {
+	t.Parallel()
 	requests := []workload.Request{
 		{Key: 1, Size: 0}, {Key: 2, Size: 7, TTL: 3}, {Key: 3, Size: 1 << 17}, {Key: 4, Size: 1<<20 + 1},
 		{Key: 5, Size: 10, Write: true}, {Key: 5, Size: 10}, {Key: 6, Size: 1 << 19},
@@ -166,6 +170,7 @@ func TestSizesAndTTLs(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
+	t.Parallel()
 	broken := errors.New("broken")
 	t.Run("set", func(t *testing.T) {
 		store := newLRU(10)
@@ -199,6 +204,7 @@ func TestErrors(t *testing.T) {
 }
 
 func TestInterrupt(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	store := newLRU(10)
 	sets := 0
@@ -219,6 +225,7 @@ func TestInterrupt(t *testing.T) {
 }
 
 func TestProgress(t *testing.T) {
+	t.Parallel()
 	progress := new(Progress)
 	store := newLRU(10)
 	last, total := 0.0, windowRequests*5/2
@@ -242,9 +249,9 @@ func TestProgress(t *testing.T) {
 }
 
 func TestFigures(t *testing.T) {
-	store := newLRU(100_000)
+	store := newLRU(10_000)
 	store.onGet = func(_, value []byte) []byte { return append(make([]byte, 0, 4096), value...) } // garbage
-	result, err := runAll(t, store, 2, loops(10, 50_000))
+	result, err := runAll(t, store, 2, loops(10, 5_000))
 	if err != nil {
 		t.Fatal(err)
 	}

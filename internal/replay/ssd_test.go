@@ -23,6 +23,7 @@ func (s tieredStore) Stats() StoreStats {
 
 // Of a loop over ten keys, forty of fifty requests hit.
 func TestSSDFigures(t *testing.T) {
+	t.Parallel()
 	store := tieredStore{newLRU(10), SSD{Hits: 30, WriteBytes: 540, WrittenBytes: 810}}
 	requests := make([]workload.Request, 0, 50)
 	for i := range 50 {
@@ -54,6 +55,7 @@ func TestSSDFigures(t *testing.T) {
 
 // Before the first write there is nothing to divide by.
 func TestSSDNothingWritten(t *testing.T) {
+	t.Parallel()
 	var s SSD
 	s.derive(&Result{}, tally{})
 	if s.WrittenPerSet != nil || s.WrittenPerByte != nil {
@@ -63,6 +65,7 @@ func TestSSDNothingWritten(t *testing.T) {
 
 // Values that are to be compressed are zeros for one half.
 func TestRegularValues(t *testing.T) {
+	t.Parallel()
 	for _, regular := range []bool{false, true} {
 		w := newWorker(&Config{Regular: regular}, nil, 0)
 		zeros := 0

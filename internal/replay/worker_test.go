@@ -18,6 +18,7 @@ func nothingWorker() *worker {
 
 // One request in 16 is timed, on average.
 func TestSampling(t *testing.T) {
+	t.Parallel()
 	w := nothingWorker()
 	requests := loops(1, 160_000)
 	if err := w.replay(requests); err != nil {
@@ -42,6 +43,7 @@ func TestLoopDoesNotAllocate(t *testing.T) {
 }
 
 func TestStamp(t *testing.T) {
+	t.Parallel()
 	for n := range 40 {
 		value := make([]byte, n)
 		stampValue(value, 5)

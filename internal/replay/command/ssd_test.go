@@ -28,6 +28,7 @@ func parseSSD(alone bool, args ...string) (o Options, stderr string) {
 }
 
 func TestSSDFlags(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		args  string
 		alone bool
@@ -61,6 +62,7 @@ func TestSSDFlags(t *testing.T) {
 }
 
 func TestSSDUsage(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ args, want string }{
 		{"-ssd much", `-ssd "much": expected a size such as 4GiB, or 0`},
 		{"-dir d trace", "-dir without -ssd"},
@@ -78,6 +80,7 @@ func TestSSDUsage(t *testing.T) {
 
 // The generated workload has fewer requests when some of them wait for a disk.
 func TestGeneratedRequests(t *testing.T) {
+	t.Parallel()
 	for args, want := range map[string]int64{"": generatedRequests, "-ssd 0": 30_000_000, "-limit 7": 7} {
 		o, _ := parseSSD(true, strings.Fields(args)...)
 		src, err := o.open("")
