@@ -1,6 +1,6 @@
 # Shortcuts for the commands of CONTRIBUTING.md; .ci/run is what has to pass.
 
-.PHONY: check test stress race lint fuzz replay bench report
+.PHONY: check test stress race lint fuzz install replay bench report
 
 check: ## everything that has to pass
 	.ci/run
@@ -19,6 +19,9 @@ lint: ## format, vet and linters
 
 fuzz: ## each fuzz target of each module for FUZZTIME, 2s by default
 	.ci/run fuzz
+
+install: ## the published modules, got and built from an empty module
+	.ci/run install
 
 replay: ## a generated workload through the cache
 	go run ./cmd/firn replay
