@@ -191,6 +191,8 @@ func (c *Cache) stored(err error, key, value []byte) error {
 		return nil
 	case ram.ErrTooLarge:
 		return tooLarge(len(key), len(value), c.ram.MaxRecord())
+	case ram.ErrNoRoom:
+		return ErrNoRoom
 	case ram.ErrClosed:
 		return ErrClosed
 	}

@@ -13,8 +13,13 @@ var (
 	// ErrClosed says that the cache was closed before the call, or during it.
 	ErrClosed = errors.New("firn: cache is closed")
 	// ErrTooLarge says that a key and its value are longer together than the
-	// cache stores: a quarter of the RAM budget.
+	// cache stores: a quarter of the RAM budget, and less near the least one
+	// that SetRAMBytes takes.
 	ErrTooLarge = errors.New("firn: too large")
+	// ErrNoRoom says that a value was not stored because nothing more can be
+	// evicted now: what RAM there is, the index has, while a loop over All keeps
+	// it from shrinking.
+	ErrNoRoom = errors.New("firn: no room in RAM")
 	// ErrLocked says that the directory of the SSD tier is in use, by this
 	// process or another.
 	ErrLocked = errors.New("firn: directory is in use")

@@ -153,6 +153,10 @@ func (t *Table) hole(j uint32, last *Bucket) (b *Bucket, slot int, ok bool) {
 	return nil, 0, false
 }
 
+// LeastChunks is how many chunks an empty table keeps at most: one of the main
+// part, one of overflow buckets, and one for the next growth.
+const LeastChunks = 3
+
 // Surplus takes back a chunk that the table no longer needs, beyond one that
 // it keeps for the next growth. Chunks of overflow buckets come back together,
 // when the main part has one chunk and no chain: until then a merge may need them.

@@ -3,7 +3,6 @@ package ram
 import (
 	"errors"
 	"math"
-	"runtime"
 	"time"
 )
 
@@ -50,24 +49,21 @@ var errBusy = errors.New("ram: the tier below is busy")
 
 // makeRoom frees about a segment of some shard for a record, once the tier below
 // can take what leaves, or the writer has waited for long enough: then it may be
-// dropped. The error says that the tier below cannot, and that the record, which
-// lives there already, is not worth what would be lost for it. The caller holds
-// no shard's lock.
-func (t *Tier) makeRoom(s *shard, r *newRecord, left *Left) error {
+// dropped. It reports false if no shard holds any. The error says that the tier
+// below cannot, and that the record, which lives there already, is not worth what
+// would be lost for it. The caller holds no shard's lock.
+func (t *Tier) makeRoom(s *shard, r *newRecord, left *Left) (freed bool, err error) {
 	if t.below != nil {
 		var ok bool
 		if r.waited, ok = t.below.Ready(r.waited); !ok && r.promoted {
-			return errBusy
+			return false, errBusy
 		}
 	}
 	victim := t.richest(s)
 	victim.mu.Lock()
-	freed := victim.reclaim()
+	freed = victim.reclaim()
 	victim.unlock(left)
-	if !freed { // what there is, others hold for a moment
-		runtime.Gosched()
-	}
-	return nil
+	return freed, nil
 }
 
 // superseded tells the tier below that a Set or Delete has taken effect.
@@ -129,20 +125,18 @@ func (t *Tier) promote(r *newRecord, token uint64, left *Left) bool {
 		missing := s.insert(r)
 		if missing == 0 {
 			s.count.Promoted++
-			s.returnSpare()
-			s.unlock(left)
+			s.finish(r, left)
 			return true
 		}
 		s.unlock(left)
 		got, err := t.acquire(s, r, missing, left)
 		s.mu.Lock()
+		s.addSpare(got)
 		if err != nil {
 			break
 		}
-		s.addSpare(got)
 	}
-	s.returnSpare()
-	s.unlock(left)
+	s.finish(r, left)
 	return false
 }
 

@@ -13,20 +13,30 @@ type pool struct {
 	used     int    // how many are
 	reserve  int    // how many of the limit only reclaiming may take
 
+	holders int       // writes that took segments, and have yet to use all or to give them back
+	events  uint64    // counts what may help a write that found nothing to take, nor to reclaim
+	changed sync.Cond // tells of events
+
 	ready uint32        // segments below are ready for use without a page fault
 	ahead uint32        // how many segments were made ready before their first use
 	wake  chan struct{} // tells the prefaulter to look; nil without one
 }
 
-// take moves up to n segments into c. Only reclaiming, which gives back more
-// than it takes, may use the reserve.
-func (p *pool) take(c *chain, n int, reclaiming bool) (taken int) {
+func (p *pool) init(segs []segment) {
+	p.segs, p.fresh = segs, 1 // 0 is none
+	p.changed.L = &p.mu
+}
+
+// take moves up to n segments into c, for a shard that is made or that reclaims:
+// that gives back more than it takes, and so may use the reserve.
+func (p *pool) take(c *chain, n int) (taken int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	limit := p.limit
-	if !reclaiming {
-		limit -= p.reserve
-	}
+	return p.takeLocked(c, n, p.limit)
+}
+
+// takeLocked moves up to n segments into c while fewer than limit are in use.
+func (p *pool) takeLocked(c *chain, n, limit int) (taken int) {
 	for taken < n && p.used < limit {
 		var id uint32
 		switch {
@@ -48,11 +58,12 @@ func (p *pool) take(c *chain, n int, reclaiming bool) (taken int) {
 	return taken
 }
 
-// give takes segments back.
+// give takes a segment back.
 func (p *pool) give(id uint32) {
 	p.mu.Lock()
 	p.recycled.push(p.segs, id)
 	p.used--
+	p.noteEvent()
 	p.mu.Unlock()
 }
 

@@ -123,7 +123,7 @@ func (s *shard) expire(e *entry) {
 // room to copy to.
 func (s *shard) move(e *entry, q policy.Lane, freq int) bool {
 	if need := s.wants(q, e.rec.size) - s.spare.n; need > 0 {
-		if s.tier.pool.take(&s.spare, need, true) < need {
+		if s.tier.pool.take(&s.spare, need) < need {
 			return false
 		}
 	}

@@ -158,6 +158,7 @@ func (t *Tier) Close() bool {
 		s.epoch.Add(1) // now: who sees this epoch finds nothing, and all others begin anew
 		s.mu.Unlock()
 	}
+	t.pool.wakeWriters()
 	_ = t.region.Decommit(0, t.region.Size()) // Free takes the rest
 	return true
 }

@@ -14,6 +14,7 @@ import (
 var (
 	ErrClosed   = errors.New("ram: closed")
 	ErrTooLarge = errors.New("ram: record too large")
+	ErrNoRoom   = errors.New("ram: no room: nothing can be evicted")
 )
 
 // Set stores a record, replacing the key's older one. A deadline of 0 means
@@ -97,30 +98,37 @@ func (t *Tier) store(s *shard, r *newRecord, left *Left) error {
 	}
 	for {
 		if s.closed || !t.fits(r) {
-			s.mu.Unlock()
+			s.finish(r, left)
 			return t.refusal()
 		}
 		if r.unless != nil && !s.unwritten(r.unless, r.hash, r.key) {
-			s.returnSpare()
-			s.unlock(left)
+			s.finish(r, left)
 			return ErrChanged
 		}
 		missing := s.set(r)
 		if missing == 0 {
 			break
 		}
-		s.mu.Unlock()
+		s.unlock(left)
 		got, err := t.acquire(s, r, missing, left)
-		if err != nil {
-			return err
-		}
 		s.mu.Lock()
 		s.addSpare(got)
+		if err != nil {
+			s.finish(r, left)
+			return err
+		}
 	}
 	s.superseded(r.hash)
+	s.finish(r, left)
+	return nil
+}
+
+// finish ends a write, stored or not: it gives back the segments that were not
+// needed, and releases the shard.
+func (s *shard) finish(r *newRecord, left *Left) {
 	s.returnSpare()
 	s.unlock(left)
-	return nil
+	s.tier.pool.settle(r)
 }
 
 // refusal is why a record is not stored.
@@ -269,36 +277,6 @@ func (s *shard) takeOut(hash uint64, b *index.Bucket, slot int, r *stored) {
 			return
 		}
 		s.retire(chunk)
-	}
-}
-
-// acquire finds n segments for a shard, reclaiming what it must; what leaves
-// for it is added to left. The caller holds no shard's lock.
-func (t *Tier) acquire(s *shard, r *newRecord, n int, left *Left) (got chain, err error) {
-	if n > 2 { // one at a time, lest each waits for what the others gathered
-		if r.promoted && !t.large.TryLock() { // a write may be waiting for the disk
-			return got, errBusy
-		} else if !r.promoted {
-			t.large.Lock()
-		}
-		defer t.large.Unlock()
-	}
-	for {
-		n -= t.pool.take(&got, n, false)
-		switch {
-		case n == 0:
-			return got, nil
-		case t.closed.Load() || !t.fits(r): // closed, or the budget was lowered meanwhile
-			err = t.refusal()
-		default:
-			err = t.makeRoom(s, r, left)
-		}
-		if err != nil {
-			for got.n > 0 {
-				t.pool.give(got.pop(t.segs))
-			}
-			return got, err
-		}
 	}
 }
 

@@ -68,7 +68,7 @@ type Tier struct {
 	pool      pool
 	tuner     *policy.Tuner
 	full      atomic.Bool // something was evicted for want of room
-	large     sync.Mutex  // held while gathering segments for a large record
+	large     sync.Mutex  // held while gathering several segments for one record
 	evicted   func(key, value []byte, cause Cause)
 	below     Below
 	overhead  atomic.Int64 // bytes of bookkeeping outside the segments
@@ -121,7 +121,7 @@ func New(cfg Config) (*Tier, error) {
 	}
 	t.reads.init(g.shards)
 	t.tuner = policy.NewTuner(cfg.Bytes)
-	t.pool = pool{segs: t.segs, fresh: 1}
+	t.pool.init(t.segs)
 	t.overhead.Store(sizeOf[Tier]() + int64(g.shards)*sizeOf[shard]() + t.reads.bytes() + t.tuner.Bytes())
 	t.setLimit(cfg.Bytes)
 	if least := t.minBytes(); cfg.Bytes < least {
@@ -159,7 +159,7 @@ func (t *Tier) reserve(g geometry, bytes int64) (err error) {
 
 func (s *shard) init(t *Tier, number uint32) {
 	s.tier, s.number = t, number
-	t.pool.take(&s.spare, 1, true)
+	t.pool.take(&s.spare, 1)
 	mem := index.Memory{Region: t.region, ChunkShift: t.segShift}
 	list := t.region.Bytes(t.chunksAt+4*t.maxChunks*uint64(number-1), int(4*t.maxChunks))
 	s.table.Init(mem, s.spare.pop(t.segs), offheap.View[atomic.Uint32](list), s.hashAll)
@@ -226,12 +226,21 @@ func (t *Tier) setLimitLocked(bytes int64) {
 	t.pool.limit = int((own - t.overhead.Load()) / t.segmentCost())
 	t.pool.reserve = max(2, t.pool.limit/256)
 	t.bytes.Store(bytes)
-	t.maxRecord.Store(min(bytes/4, own/2))
+	t.maxRecord.Store(min(bytes/4, own/2, t.largestRecord()))
+	t.pool.noteEvent()
+}
+
+// largestRecord is the most bytes that a key and its value may have together to
+// find room if all other records leave: what is then left of the segments that a
+// write may use are those which the shards' indexes keep.
+func (t *Tier) largestRecord() int64 {
+	segments := t.pool.limit - t.pool.reserve - index.LeastChunks*len(t.shards)
+	return int64(max(segments, 1))<<t.segShift - record.MaxHeader
 }
 
 // MaxRecord is the most bytes that a key and its value may have together: a
 // quarter of the budget, or half of what the tier below leaves of it if that is
-// less.
+// less; near the least budget, what finds room beside the bookkeeping.
 func (t *Tier) MaxRecord() int64 { return t.maxRecord.Load() }
 
 // Hash is the hash of a key, which the Hashed methods take. It depends on
