@@ -18,9 +18,10 @@ type Options struct {
 	RAMBytes int64
 
 	// MaxRAMBytes is the most that SetRAMBytes may ask for later, in bytes.
-	// Default: four times RAMBytes, and at least 1 GiB, where address space
-	// costs nothing (Linux, macOS, BSD); RAMBytes elsewhere. Bookkeeping takes
-	// about 0.05 % of it.
+	// Default, where address space costs nothing (Linux, macOS, BSD): four times
+	// RAMBytes, but at least 1 GiB, and at most 32 GiB or RAMBytes, whichever is
+	// more; RAMBytes elsewhere. Bookkeeping takes about 0.05 % of it. Up to 32 GiB
+	// a record's room is rounded up to 8 bytes, up to 64 GiB to 16, and so on.
 	MaxRAMBytes int64
 
 	// SSD is the second tier, for what RAM has no room for. Default: none.

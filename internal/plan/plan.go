@@ -105,7 +105,7 @@ func Compute(q *Question) (Answer, error) {
 func (q *Question) ram(a *Answer) {
 	r := &a.RAM
 	r.Bytes = q.RAM
-	r.RecordSize = int64(record.Size(int(q.Key), int(q.Value), q.Expires))
+	r.RecordSize = roomInRAM(q.RAM, int64(record.Size(int(q.Key), int(q.Value), q.Expires)))
 	r.Capacity = capacityRAM(q.RAM, a.RAM.ForSSD, r.RecordSize)
 	r.Records = min(r.Capacity, q.Entries)
 	if r.Capacity > 0 {
@@ -239,7 +239,7 @@ func (q *Question) hotMissing(a *Answer) []Missing {
 	beyond := a.RAM.ForSSD
 	n := sort.Search(1<<20, func(i int) bool {
 		ram := q.RAM + q.RAM/64*int64(i)
-		return capacityRAM(ram, beyond, a.RAM.RecordSize) >= hot
+		return capacityRAM(ram, beyond, roomInRAM(ram, a.RAM.RecordSize)) >= hot
 	})
 	return []Missing{{
 		What: "RAM for the hot data", Need: hot * (a.RAM.RecordSize + 12), Have: q.RAM - a.RAM.ForSSD,

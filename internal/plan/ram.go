@@ -14,10 +14,16 @@ const (
 	overflowSome = 1.45    // and for its overflow buckets
 )
 
+// roomInRAM is what a record of so many bytes takes in a RAM tier.
+func roomInRAM(budget, recordBytes int64) int64 {
+	_, _, _, unit := ram.Layout(budget)
+	return (recordBytes + unit - 1) / unit * unit
+}
+
 // capacityRAM is how many records of so many bytes a full RAM tier holds of
 // whose budget the tier below has lent bytes.
 func capacityRAM(budget, lent, recordBytes int64) int64 {
-	shards, segment, cost := ram.Layout(budget)
+	shards, segment, cost, _ := ram.Layout(budget)
 	own := (budget - lent - shards*bookkeeping) / cost // segments
 	own -= max(2, own/256)                             // kept for reclaiming
 	own -= shards                                      // two lanes, whose last segments are half full

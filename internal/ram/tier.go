@@ -165,9 +165,12 @@ func (s *shard) init(t *Tier, number uint32) {
 	s.table.Init(mem, s.spare.pop(t.segs), offheap.View[atomic.Uint32](list), s.hashAll)
 }
 
-// segmentCost is what one segment takes of the budget, its place in the tables
-// included.
-func (t *Tier) segmentCost() int64 { return 1<<t.segShift + sizeOf[segment]() + 4 }
+func (t *Tier) segmentCost() int64 { return geometry{segShift: t.segShift}.segmentCost() }
+
+// fineUnits is the largest budget in bytes whose records are placed in units of
+// eight bytes. Each doubling doubles the unit, and with it what is lost at the
+// end of each record.
+const fineUnits = 32 << 30
 
 // hugeFrom is the budget in bytes from which huge pages are asked for: a huge
 // page more than the budget is then lost in it.
@@ -181,13 +184,17 @@ type geometry struct {
 	maxSegments int
 }
 
+// segmentCost is what one segment takes of the budget, its place in the tables
+// included.
+func (g geometry) segmentCost() int64 { return 1<<g.segShift + sizeOf[segment]() + 4 }
+
 // plan cuts a budget: one shard a MiB, up to 64 or four for each processor;
 // about 256 segments for each shard, of 1 to 128 KiB.
 func plan(bytes, maxBytes int64) geometry {
 	if maxBytes == 0 {
 		maxBytes = bytes
 		if offheap.Growable {
-			maxBytes = max(4*bytes, 1<<30)
+			maxBytes = max(1<<30, min(4*bytes, fineUnits))
 		}
 	}
 	maxBytes = max(maxBytes, bytes)
@@ -198,10 +205,10 @@ func plan(bytes, maxBytes int64) geometry {
 	for g.segShift < 17 && int64(g.shards)<<(g.segShift+1+8) <= bytes {
 		g.segShift++
 	}
-	for uint64(maxBytes)>>g.unitShift >= 1<<32-1 {
+	g.maxSegments = int((maxBytes + g.segmentCost() - 1) / g.segmentCost())
+	for uint64(g.maxSegments+1)<<g.segShift>>g.unitShift > 1<<32 {
 		g.unitShift++
 	}
-	g.maxSegments = int(maxBytes >> g.segShift)
 	return g
 }
 
