@@ -26,7 +26,8 @@ const MaxFreq = 3
 //
 // A tag is 16 bits: the upper two count reads (the frequency), the lower
 // fourteen are a slice of the key's hash, never zero in a used slot. The link
-// names the next bucket of the chain, 0 for none.
+// is the number of the next bucket of the chain, among the table's overflow
+// buckets and from 1, 0 for none.
 //
 // Invariants that lock-free readers rely on:
 //   - Only the holder of the table's lock changes a location, a link, or which

@@ -161,9 +161,10 @@ const LeastChunks = 3
 // it keeps for the next growth. Chunks of overflow buckets come back together,
 // when the main part has one chunk and no chain: until then a merge may need them.
 func (t *Table) Surplus() (chunk uint32, ok bool) {
-	if n := len(t.overflow); n > 1 && t.owned == 1 && t.freeLen == n*int(t.perChunk()) {
-		t.spare = append(t.spare, t.overflow...)
-		t.overflow, t.free, t.freeLen = t.overflow[:0], 0, 0
+	if n := len(t.overflowChunks()); n > 1 && t.owned == 1 && t.freeLen == n*int(t.perChunk()) {
+		t.spare = append(t.spare, t.overflowChunks()...)
+		t.free, t.freeLen = 0, 0
+		t.overflow.Store(&[]uint32{})
 	}
 	if len(t.spare) < 2 {
 		return 0, false

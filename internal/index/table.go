@@ -2,6 +2,7 @@ package index
 
 import (
 	"math/bits"
+	"slices"
 	"sync/atomic"
 
 	"github.com/firncache/firn/internal/offheap"
@@ -33,16 +34,17 @@ type Table struct {
 	chunkShift uint32 // log2 of the buckets in a chunk
 	chunkMask  uint32 // that number less one
 
+	overflow atomic.Pointer[[]uint32] // chunks that hold overflow buckets; a list is never changed
+
 	// The rest belongs to the writer.
-	hashAll  HashAll
-	scratch  scratch
-	count    int      // entries
-	owned    int      // entries of chunks in use
-	free     uint32   // first free overflow bucket, as a link; chained by link
-	freeLen  int      // how many
-	overflow []uint32 // chunks that hold overflow buckets
-	spare    []uint32 // chunks given and not yet used
-	pins     int      // iterations under way: the table must not shrink
+	hashAll HashAll
+	scratch scratch
+	count   int      // entries
+	owned   int      // entries of chunks in use
+	free    uint32   // first free overflow bucket, as a link; chained by link
+	freeLen int      // how many
+	spare   []uint32 // chunks given and not yet used
+	pins    int      // iterations under way: the table must not shrink
 }
 
 // HashAll sets hashes[i] to the hash of the key whose record lies at locs[i].
@@ -59,6 +61,7 @@ func (t *Table) Init(mem Memory, chunk uint32, chunks []atomic.Uint32, hashAll H
 	t.mem, t.chunks, t.hashAll = mem, chunks, hashAll
 	t.chunkShift = uint32(mem.ChunkShift) - 6
 	t.chunkMask = t.perChunk() - 1
+	t.overflow.Store(&[]uint32{})
 	t.start(chunk)
 }
 
@@ -78,8 +81,9 @@ func (t *Table) Clear() (released []uint32) {
 	for i := 1; i < t.owned; i++ {
 		released = append(released, t.chunks[i].Load())
 	}
-	released = append(append(released, t.overflow...), t.spare...)
-	t.overflow, t.spare, t.free, t.freeLen, t.count = nil, nil, 0, 0, 0
+	released = append(append(released, t.overflowChunks()...), t.spare...)
+	t.spare, t.free, t.freeLen, t.count = nil, 0, 0, 0
+	t.overflow.Store(&[]uint32{})
 	t.start(t.chunks[0].Load())
 	return released
 }
@@ -140,7 +144,8 @@ func (t *Table) Home(hash, shape uint64) uint32 {
 func (t *Table) Offset(j uint32) uint64 { return t.offset(j) }
 
 // Next is the bucket that continues b, nil if there is none. A link that was
-// read from a bucket no longer in use may lead to any bytes of the region.
+// read from a bucket no longer in use may lead to any overflow bucket, or to an
+// empty one.
 func (t *Table) Next(b *Bucket) *Bucket {
 	l := b.link()
 	if l == 0 {
@@ -157,21 +162,25 @@ func (t *Table) offset(j uint32) uint64 {
 
 func (t *Table) bucket(j uint32) *Bucket { return offheap.At[Bucket](t.mem.Region, t.offset(j)) }
 
-// linked is the overflow bucket behind a link: a link is the bucket's place in
-// the region, counted in buckets.
+// linked is the overflow bucket behind a link: a link is the bucket's place among
+// the table's overflow buckets, counted from 1. One that leads nowhere any more
+// leads to the region's first bytes, which nobody writes.
 func (t *Table) linked(l uint32) *Bucket {
-	off := uint64(l) << 6
-	if off+BucketSize > t.mem.Region.Size() {
-		off = 0
+	chunks, k := t.overflowChunks(), (l-1)>>(t.chunkShift&31)
+	if uint64(k) >= uint64(len(chunks)) {
+		return offheap.At[Bucket](t.mem.Region, 0)
 	}
+	off := (uint64(chunks[k])<<(t.chunkShift&31) + uint64((l-1)&t.chunkMask)) << 6
 	return offheap.At[Bucket](t.mem.Region, off)
 }
+
+func (t *Table) overflowChunks() []uint32 { return *t.overflow.Load() }
 
 // Len is the number of entries.
 func (t *Table) Len() int { return t.count }
 
 // Chunks is the number of chunks that the table owns.
-func (t *Table) Chunks() int { return t.owned + len(t.overflow) + len(t.spare) }
+func (t *Table) Chunks() int { return t.owned + len(t.overflowChunks()) + len(t.spare) }
 
 // NeedsChunk reports whether the table wants one more chunk before the next
 // Insert.
@@ -273,8 +282,10 @@ func (t *Table) carve() {
 	if !ok {
 		panic("index: no chunk for an overflow bucket: NeedsChunk was not heeded")
 	}
-	t.overflow = append(t.overflow, chunk)
-	first := chunk << (t.mem.ChunkShift - 6)
+	chunks := t.overflowChunks()
+	first := uint32(len(chunks))<<t.chunkShift + 1
+	chunks = append(slices.Clip(chunks), chunk)
+	t.overflow.Store(&chunks)
 	for i := t.perChunk(); i > 0; i-- {
 		t.giveFree(first + i - 1)
 	}
