@@ -17,13 +17,16 @@ type pool struct {
 	events  uint64    // counts what may help a write that found nothing to take, nor to reclaim
 	changed sync.Cond // tells of events
 
+	perPage uint32 // segments that share a page of memory, a power of two
+
 	ready uint32        // segments below are ready for use without a page fault
 	ahead uint32        // how many segments were made ready before their first use
 	wake  chan struct{} // tells the prefaulter to look; nil without one
 }
 
-func (p *pool) init(segs []segment) {
-	p.segs, p.fresh = segs, 1 // 0 is none
+func (p *pool) init(segs []segment, perPage uint32) {
+	p.segs, p.perPage = segs, perPage
+	p.fresh = 1 // 0 is none
 	p.changed.L = &p.mu
 }
 
@@ -75,21 +78,6 @@ func (p *pool) excess() (limit int, beyond bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.limit, p.resident() > p.limit
-}
-
-// chill gives the memory of free segments back to the system through decommit,
-// until no more than most have any.
-func (p *pool) chill(most int, decommit func(id uint32)) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for p.recycled.n > 0 && p.resident() > most {
-		id := p.recycled.pop(p.segs)
-		decommit(id)
-		p.cold.push(p.segs, id)
-	}
-	for ; p.ready > p.fresh && p.resident() > most; p.ready-- {
-		decommit(p.ready - 1)
-	}
 }
 
 // over is the number of segments in use beyond the limit.

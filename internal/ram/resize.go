@@ -77,10 +77,11 @@ func (t *Tier) shrink(resident int, left *Left) {
 	t.pool.chill(resident, t.decommit)
 }
 
-func (t *Tier) decommit(id uint32) {
+// decommit gives the memory of n segments back.
+func (t *Tier) decommit(first, n uint32) {
 	// A failure leaves memory with us that the budget no longer counts; there
 	// is nobody who could do anything about it.
-	_ = t.region.Decommit(uint64(id)<<t.segShift, uint64(t.segSize()))
+	_ = t.region.Decommit(uint64(first)<<t.segShift, uint64(n)<<t.segShift)
 }
 
 // minBytes is the smallest budget that the tier can shrink to.

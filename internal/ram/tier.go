@@ -3,6 +3,7 @@ package ram
 import (
 	"fmt"
 	"math/bits"
+	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -35,6 +36,7 @@ type Config struct {
 	Below Below // the tier underneath; nil: none
 
 	HashMask uint64 // for tests: bits of the hash that are kept; 0 keeps all
+	PageSize int    // for tests: of memory, a power of two; 0: the system's
 }
 
 // Cause says why a record left.
@@ -116,12 +118,16 @@ func New(cfg Config) (*Tier, error) {
 	if cfg.Ticking {
 		t.clock.coarse.Store(cfg.Now())
 	}
-	if err := t.reserve(g, cfg.Bytes); err != nil {
+	if cfg.PageSize == 0 {
+		cfg.PageSize = os.Getpagesize()
+	}
+	perPage := max(1, cfg.PageSize>>g.segShift)
+	if err := t.reserve(g, cfg.Bytes, perPage); err != nil {
 		return nil, err
 	}
 	t.reads.init(g.shards)
 	t.tuner = policy.NewTuner(cfg.Bytes)
-	t.pool.init(t.segs)
+	t.pool.init(t.segs, uint32(perPage))
 	t.overhead.Store(sizeOf[Tier]() + int64(g.shards)*sizeOf[shard]() + t.reads.bytes() + t.tuner.Bytes())
 	t.setLimit(cfg.Bytes)
 	if least := t.minBytes(); cfg.Bytes < least {
@@ -140,8 +146,8 @@ func New(cfg Config) (*Tier, error) {
 
 // reserve lays out the region: the segments, the ghosts, the table of segments
 // and each shard's list of index chunks. Only what is touched costs memory.
-func (t *Tier) reserve(g geometry, bytes int64) (err error) {
-	n := uint64(g.maxSegments + 1)
+func (t *Tier) reserve(g geometry, bytes int64, perPage int) (err error) {
+	n := uint64((g.maxSegments + perPage) / perPage * perPage) // whole pages: the ghosts have their own
 	t.ghostAt = n << g.segShift
 	t.ghostMax = 8 * uint64(policy.GhostWords(bytes, bytes/int64(g.shards)))
 	tableAt := t.ghostAt + t.ghostMax*uint64(g.shards)
