@@ -138,8 +138,8 @@ func (a *audit) queue(q policy.Lane) (n int, err error) {
 		if err := a.segment(q, id); err != nil {
 			return 0, err
 		}
-		if seg := &segs[id]; seg.mostlyDead != (seg.live <= s.tier.segSize()/2) {
-			return 0, fmt.Errorf("segment %d has %d live bytes; mostly dead: %v", id, seg.live, seg.mostlyDead)
+		if got, want := segs[id].grade, s.gradeOf(id); got != want {
+			return 0, fmt.Errorf("segment %d with %d live bytes has grade %d: want %d", id, segs[id].live, got, want)
 		}
 		prev = id
 		n++

@@ -52,8 +52,12 @@ func (s *shard) sweep(id uint32, now int64, left *Left) {
 		}
 	})
 	seg.earliest, seg.latest = earliest, latest
-	if seg.live == 0 && seg.queue != policy.None {
+	switch {
+	case seg.queue == policy.None:
+	case seg.live == 0:
 		s.release(id)
+	default:
+		s.grade(id)
 	}
 }
 

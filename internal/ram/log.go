@@ -45,8 +45,17 @@ func (s *shard) wants(q policy.Lane, size uint64) int {
 func (s *shard) appendRecord(q policy.Lane, r *newRecord) (loc uint32) {
 	off := s.extend(q, r.size)
 	s.tier.write(off, r)
-	s.noteDeadline(off, r.deadline)
+	s.appended(off, r.deadline)
 	return uint32(off >> s.tier.unitShift)
+}
+
+// appended notes what the segment where a record starts has to know of it, now
+// that all of the record is written.
+func (s *shard) appended(off uint64, deadline int64) {
+	s.noteDeadline(off, deadline)
+	if id, _ := s.tier.segmentAt(off); s.tier.segs[id].queue != policy.None { // it straddles
+		s.grade(id)
+	}
 }
 
 // extend moves a lane's end by size bytes and returns where they begin.
@@ -103,18 +112,11 @@ func (s *shard) seal(q policy.Lane) {
 	seg := &s.tier.segs[id]
 	seg.queue = q
 	s.queues[q].push(s.tier.segs, id)
-	s.noteDead(seg)
 	if seg.live == 0 {
 		s.release(id)
+		return
 	}
-}
-
-// noteDead counts a sealed segment once cleaning it may pay.
-func (s *shard) noteDead(seg *segment) {
-	if !seg.mostlyDead && seg.live <= s.tier.segSize()/2 {
-		seg.mostlyDead = true
-		s.mostlyDead++
-	}
+	s.grade(id)
 }
 
 // kill takes a record's bytes out of the account: it can no longer be found.
@@ -133,11 +135,12 @@ func (s *shard) kill(off, size uint64) {
 			s.tier.segs[next].head = 0
 		}
 		seg.live -= uint32(n)
-		if seg.queue != policy.None {
-			s.noteDead(seg)
-		}
-		if seg.live == 0 && seg.queue != policy.None && id != s.walking {
+		switch {
+		case seg.queue == policy.None || id == s.walking:
+		case seg.live == 0:
 			s.release(id)
+		default:
+			s.grade(id)
 		}
 		if size == 0 {
 			return
@@ -153,10 +156,7 @@ func (s *shard) release(id uint32) {
 		s.queues[seg.queue].remove(s.tier.segs, id)
 		seg.queue = policy.None
 	}
-	if seg.mostlyDead {
-		seg.mostlyDead = false
-		s.mostlyDead--
-	}
+	s.cleanable.move(s.tier.segs, id, 0)
 	seg.owner.Store(0)
 	s.held.Add(-1)
 	s.retire(id)

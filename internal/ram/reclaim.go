@@ -8,7 +8,7 @@ func (s *shard) reclaim() bool {
 	if s.closed {
 		return false
 	}
-	if id := s.deadest(); id != 0 {
+	if id := s.cleanable.cheapest(); id != 0 {
 		s.clean(id)
 	} else if id := s.oldest(); id != 0 {
 		s.evict(id)
@@ -17,45 +17,6 @@ func (s *shard) reclaim() bool {
 	}
 	s.returnSpare()
 	return true
-}
-
-// deadest is the sealed segment that is cheapest to clean, if that copies at
-// most half a segment: less is lost than by giving up the oldest records.
-func (s *shard) deadest() (best uint32) {
-	if s.mostlyDead == 0 {
-		return 0 // as a rule: looking through all segments costs more than the rest
-	}
-	least := uint64(s.tier.segSize()/2 + 1)
-	for q := range s.queues {
-		for id := s.queues[q].head; id != 0; id = s.tier.segs[id].next {
-			if uint64(s.tier.segs[id].live) >= least {
-				continue
-			}
-			if n := s.burden(id); n < least {
-				best, least = id, n
-			}
-		}
-	}
-	return best
-}
-
-// burden is what cleaning a segment copies: the records of which some byte lies
-// there, as a whole.
-func (s *shard) burden(id uint32) uint64 {
-	t, seg := s.tier, &s.tier.segs[id]
-	n := uint64(seg.live)
-	if seg.head != 0 {
-		r := t.stored(t.place(seg.head))
-		n += r.size - uint64(seg.first)
-	}
-	if next := seg.cont.Load(); next != 0 {
-		off := t.place(t.segs[next].head)
-		if start, in := t.segmentAt(off); start == id { // otherwise it is the one above
-			r := t.stored(off)
-			n += r.size - uint64(t.segSize()-in)
-		}
-	}
-	return n
 }
 
 // oldest is the segment that the policy gives up.
@@ -132,7 +93,7 @@ func (s *shard) move(e *entry, q policy.Lane, freq int) bool {
 	if e.freq() > 0 {
 		s.tier.noteRead(off)
 	}
-	s.noteDeadline(off, s.tier.deadline(&e.rec))
+	s.appended(off, s.tier.deadline(&e.rec))
 	e.bucket.SetLocation(e.slot, uint32(off>>s.tier.unitShift))
 	e.bucket.SetFreq(e.slot, freq)
 	s.kill(e.rec.off, e.rec.size)

@@ -28,10 +28,12 @@ type segment struct {
 	// that shard, under its mutex, can be sure of it.
 	owner atomic.Uint32
 
-	lane       policy.Lane // the lane that filled it
-	queue      policy.Lane // the queue it waits in: its lane's, or None
-	mostlyDead bool        // sealed, and counted in its shard's mostlyDead
-	stamp      uint32      // the shard's clock of evictions when it was opened
+	lane  policy.Lane // the lane that filled it
+	queue policy.Lane // the queue it waits in: its lane's, or None
+	grade uint8       // the list of its shard's cleanable that it is in
+	stamp uint32      // the shard's clock of evictions when it was opened
+
+	cleanNext, cleanPrev uint32 // neighbours in that list
 
 	earliest int64 // no record here is gone before, in clock milliseconds; 0 for none
 	latest   int64 // when the last one here will be

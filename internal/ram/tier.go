@@ -297,21 +297,21 @@ type shard struct {
 	table index.Table
 	_     [64]byte
 
-	mu         sync.Mutex
-	tier       *Tier
-	number     uint32 // from 1
-	lanes      [lanes]lane
-	queues     [lanes]queue
-	spare      chain
-	mostlyDead int // sealed segments of which at most half is live
-	ghosts     policy.Ghosts
-	hasGhosts  bool
-	walking    uint32       // the segment whose records are being looked through
-	held       atomic.Int64 // segments of the log that the shard holds
-	events     *events      // what Evicted has to be told after unlocking
-	closed     bool
-	count      Counters
-	scratch    []byte
-	batch      walkBatch
-	_          [64]byte
+	mu        sync.Mutex
+	tier      *Tier
+	number    uint32 // from 1
+	lanes     [lanes]lane
+	queues    [lanes]queue
+	spare     chain
+	cleanable cleanable
+	ghosts    policy.Ghosts
+	hasGhosts bool
+	walking   uint32       // the segment whose records are being looked through
+	held      atomic.Int64 // segments of the log that the shard holds
+	events    *events      // what Evicted has to be told after unlocking
+	closed    bool
+	count     Counters
+	scratch   []byte
+	batch     walkBatch
+	_         [64]byte
 }

@@ -1,0 +1,82 @@
+package ram
+
+// cleanable lists a shard's sealed segments that are worth cleaning: less is lost
+// by copying their live records, at most half a segment, than by giving up the
+// oldest ones. There is a list for each grade, so that a cheap one is found
+// without looking at the others.
+type cleanable [grades + 1]uint32 // by grade, the first segment of its list
+
+// grades is the number of lists: segments of one grade differ by up to 1/16 of a
+// segment in what cleaning them copies. Grade 0 is for those that are not listed.
+const grades = 8
+
+// cheapest is a segment of the least grade, 0 if none is listed.
+func (c *cleanable) cheapest() uint32 {
+	for _, id := range c[1:] {
+		if id != 0 {
+			return id
+		}
+	}
+	return 0
+}
+
+// move takes a segment out of its list and puts it into another.
+func (c *cleanable) move(segs []segment, id uint32, grade uint8) {
+	seg := &segs[id]
+	if seg.grade == grade {
+		return
+	}
+	if seg.grade != 0 {
+		if seg.cleanPrev != 0 {
+			segs[seg.cleanPrev].cleanNext = seg.cleanNext
+		} else {
+			c[seg.grade] = seg.cleanNext
+		}
+		if seg.cleanNext != 0 {
+			segs[seg.cleanNext].cleanPrev = seg.cleanPrev
+		}
+	}
+	seg.grade, seg.cleanPrev, seg.cleanNext = grade, 0, 0
+	if grade == 0 {
+		return
+	}
+	if seg.cleanNext = c[grade]; seg.cleanNext != 0 {
+		segs[seg.cleanNext].cleanPrev = id
+	}
+	c[grade] = id
+}
+
+// grade puts a sealed segment into the list that is right for what is live there.
+func (s *shard) grade(id uint32) { s.cleanable.move(s.tier.segs, id, s.gradeOf(id)) }
+
+func (s *shard) gradeOf(id uint32) uint8 {
+	half := uint64(s.tier.segSize() / 2)
+	if uint64(s.tier.segs[id].live) > half {
+		return 0
+	}
+	n := s.burden(id)
+	if n > half {
+		return 0
+	}
+	return 1 + uint8(n*grades/(half+1))
+}
+
+// burden is what cleaning a segment copies: the records of which some byte lies
+// there, as a whole. It changes only when one of them dies, and then so does what
+// is live here.
+func (s *shard) burden(id uint32) uint64 {
+	t, seg := s.tier, &s.tier.segs[id]
+	n := uint64(seg.live)
+	if seg.head != 0 {
+		r := t.stored(t.place(seg.head))
+		n += r.size - uint64(seg.first)
+	}
+	if next := seg.cont.Load(); next != 0 {
+		off := t.place(t.segs[next].head)
+		if start, in := t.segmentAt(off); start == id { // otherwise it is the one above
+			r := t.stored(off)
+			n += r.size - uint64(t.segSize()-in)
+		}
+	}
+	return n
+}

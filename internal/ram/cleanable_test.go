@@ -1,0 +1,114 @@
+package ram
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"testing"
+)
+
+// What to clean is found without a look at the other segments, however many the
+// shard has: here their links lead nowhere.
+func TestCheapestIsFoundAtOnce(t *testing.T) {
+	t.Parallel()
+	tier := newTier(t, 64<<10)
+	if err := tier.SetBytes(16 << 20); err != nil {
+		t.Fatal(err)
+	}
+	var key [8]byte
+	set := func(i uint64) {
+		binary.LittleEndian.PutUint64(key[:], i)
+		if err := tier.Set(key[:], make([]byte, 100), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range uint64(50_000) {
+		set(i)
+	}
+	s := &tier.shards[0]
+	for id := s.queues[1].head; id != 0; id = tier.segs[id].next {
+		if tier.segs[id].next == s.queues[1].tail || id == s.queues[1].head {
+			continue
+		}
+		if tier.segs[id].live > tier.segSize()/2 && id%1000 == 0 { // one of them dies for the most part
+			base := uint64(id) << tier.segShift
+			for at := uint64(tier.segs[id].first); tier.segs[id].live > tier.segSize()/4; {
+				r := tier.stored(base + at)
+				tier.Delete(append([]byte{}, s.key(&r)...))
+				at += r.size
+			}
+			want := id
+			for id := s.queues[1].head; id != 0; { // lest anybody walks there
+				next := tier.segs[id].next
+				tier.segs[id].next = 1 << 31
+				id = next
+			}
+			if got := s.cleanable.cheapest(); got != want {
+				t.Errorf("segment %d is cheapest, want %d", got, want)
+			}
+			return
+		}
+	}
+	t.Fatal("no segment to spoil")
+}
+
+// The grades are right after whatever happens to records that lie in one, two or
+// many segments: Check compares them.
+func TestGrades(t *testing.T) {
+	t.Parallel()
+	const seed = 3
+	rng := rand.New(rand.NewPCG(seed, 0))
+	now := int64(1000)
+	tier := newAbove(t, 256<<10, nil, &now)
+	var key [8]byte
+	for round := range 60 {
+		for range 300 {
+			binary.LittleEndian.PutUint64(key[:], rng.Uint64N(400))
+			size := []int{10, 100, 900, 1500, 5000, 20_000}[min(rng.IntN(8), rng.IntN(8), 5)]
+			deadline := int64(0)
+			switch rng.IntN(8) {
+			case 0:
+				tier.Delete(key[:])
+				continue
+			case 1:
+				deadline = now + rng.Int64N(5000)
+			case 2:
+				tier.Get(nil, key[:])
+				continue
+			}
+			if err := tier.Set(key[:], make([]byte, size), deadline); err != nil {
+				t.Fatal(err)
+			}
+		}
+		now += rng.Int64N(1000)
+		if round%7 == 0 {
+			tier.Sweep()
+		}
+		if round%20 == 19 {
+			tier.Clear()
+		}
+		if err := tier.Check(); err != nil {
+			t.Fatalf("seed %d, round %d: %v", seed, round, err)
+		}
+	}
+}
+
+// A segment is not cheap to clean if a large record begins at its end, though all
+// others there have died before it was sealed.
+func TestGradeOfStraddlingRecord(t *testing.T) {
+	t.Parallel()
+	tier := newTier(t, 64<<10)
+	for _, size := range []int{800, 3000} {
+		if err := tier.Set([]byte("key"), make([]byte, size), 0); err != nil {
+			t.Fatal(err)
+		}
+		if size == 800 {
+			tier.Delete([]byte("key"))
+		}
+	}
+	if err := tier.Check(); err != nil {
+		t.Error(err)
+	}
+	if id := tier.shards[0].cleanable.cheapest(); id != 0 {
+		t.Errorf("segment %d is cheap to clean", id)
+	}
+}
