@@ -70,9 +70,19 @@
 //
 // # Time
 //
-// A value is never returned after its deadline. Its memory comes back within
-// seconds, without a read: a goroutine that starts with the first deadline looks
-// for what has expired once a second.
+// A value is not returned after its deadline while the process runs. Reads
+// compare the deadline with a time that a goroutine of the process, which does
+// nothing else, takes 20 times a second, and with the exact one if the value has
+// less than a second to live by that. So a value can be read after its deadline
+// only if that goroutine had no processor for more than a second, because the
+// process was stopped, frozen or starved: until the goroutine runs again, reads may
+// find what expired meanwhile. With Options.Clock they ask that clock each time,
+// and find no such value. While the machine sleeps the system's monotonic clock
+// may stand still, as on Linux, and the lives of values with it.
+//
+// What has expired gives its memory back within seconds, without a read: a
+// goroutine of the cache, which starts with the first deadline, looks for it once a
+// second. It calls OnEvict, and waits for it.
 //
 // # Typed values
 //

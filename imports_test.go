@@ -17,11 +17,11 @@ const module = "github.com/firncache/firn"
 
 // allowed lists, for each package that makes the cache, what it may import of
 // this module and from others. Imports run one way: cmd → firn → {ram, ssd}
-// → {policy, index, record, offheap, aio → vfs} → invariants: the tiers do not know
+// → {policy, index, clock, record, offheap, aio → vfs} → invariants: the tiers do not know
 // each other.
 var allowed = map[string][]string{
-	".":                   {"internal/ram", "internal/ssd", "internal/vfs", "internal/record", "internal/offheap", "internal/invariants"},
-	"internal/ram":        {"internal/policy", "internal/index", "internal/record", "internal/offheap", "internal/invariants"},
+	".":                   {"internal/ram", "internal/ssd", "internal/clock", "internal/vfs", "internal/record", "internal/offheap", "internal/invariants"},
+	"internal/ram":        {"internal/policy", "internal/index", "internal/clock", "internal/record", "internal/offheap", "internal/invariants"},
 	"internal/ssd":        {"internal/aio", "internal/vfs", "internal/record", "internal/offheap", "internal/invariants", "bufpool", "github.com/klauspost/compress/s2", "golang.org/x/sys/unix", "golang.org/x/time/rate"},
 	"internal/policy":     {"internal/invariants"},
 	"internal/index":      {"internal/offheap", "internal/invariants"},
@@ -30,6 +30,7 @@ var allowed = map[string][]string{
 	"internal/aio":        {"internal/uring", "internal/vfs", "bufpool", "golang.org/x/sys/unix"},
 	"internal/uring":      {"golang.org/x/sys/unix"},
 	"internal/vfs":        {"github.com/gofrs/flock", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
+	"internal/clock":      {},
 	"internal/invariants": {},
 	"internal/cachetest":  {},
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/firncache/firn/internal/clock"
 	"github.com/firncache/firn/internal/ram"
 )
 
@@ -40,16 +41,19 @@ type Options struct {
 	// load's own for GetOrLoad, perhaps after GetOrLoad has returned, or in the
 	// cache's for expired ones, outside every lock, and so perhaps several at
 	// once; it may use the cache. Key and value are lent until it returns.
+	// While it takes its time, who called it waits: the cache's own goroutine
+	// then takes out no more of what has expired, which is not found all the same.
 	// Default: nil, and then nothing is spent on it. Close does not call it. With
 	// an SSD tier, an entry that goes there has not left; one that is dropped or
 	// replaced there is not reported.
 	OnEvict func(key, value []byte, cause Cause)
 
 	// Clock is the time by which values expire. Only differences matter, but for
-	// an SSD tier, whose entries may outlive the process. Default:
-	// the system's monotonic clock, read at most 20 times a second for values
-	// whose deadline is not near. It must not call the cache: some callers hold
-	// locks.
+	// an SSD tier, whose entries may outlive the process. It is asked at every read
+	// of a value with a deadline. It must not call the cache: some callers hold
+	// locks. Default: the system's monotonic clock, which a goroutine of the process
+	// reads 20 times a second for all its caches, and a read itself if its value has
+	// less than a second to live; in a bubble of testing/synctest, the bubble's.
 	Clock func() time.Time
 }
 
@@ -100,6 +104,9 @@ func (o Options) withDefaults() (Options, error) {
 	case o.TTL < 0 || o.TTL > maxTTL:
 		return o, badOption("TTL", "is %v: want 0, or up to %v", o.TTL, maxTTL)
 	}
+	if o.Clock == nil && clock.InBubble() {
+		o.Clock = time.Now // the process's would be another
+	}
 	if err := o.Loading.validate(o.TTL); err != nil {
 		return o, err
 	}
@@ -118,8 +125,7 @@ func ttlMillis(ttl time.Duration) (int64, error) {
 // first answer is above 0.
 func (o *Options) ticker() func() int64 {
 	if o.Clock == nil {
-		start := time.Now().Add(-time.Second)
-		return func() int64 { return time.Since(start).Milliseconds() }
+		return clock.Millis
 	}
 	start := o.Clock().Add(-time.Second)
 	return func() int64 { return o.Clock().Sub(start).Milliseconds() }
@@ -142,9 +148,11 @@ func (o *Options) grace() int64 {
 func (o *Options) ramConfig(now func() int64, below *disk) ram.Config {
 	cfg := ram.Config{
 		Bytes: o.RAMBytes, MaxBytes: o.MaxRAMBytes,
-		Seed: rand.Uint64(),
-		Now:  now, Ticking: o.Clock == nil,
+		Seed:  rand.Uint64(),
 		Grace: o.grace(),
+	}
+	if o.Clock != nil {
+		cfg.Now = now
 	}
 	if below != nil {
 		cfg.Below, cfg.Seed = below, below.tier.Seed()

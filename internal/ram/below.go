@@ -108,7 +108,7 @@ func (t *Tier) Promote(hash uint64, key, value []byte, deadline int64, token uin
 	r := t.newRecord(hash, key, value, deadline)
 	r.version, r.promoted, r.waited = wasRead, true, longEnough
 	if deadline != 0 {
-		t.startJanitor()
+		t.expectExpiry()
 	}
 	var left Left
 	ok := t.promote(&r, token, &left)

@@ -244,7 +244,8 @@ count:
 	// A header with a deadline, which is not near: clock.near.
 expires:
 	BTRL $30, AX
-	MOVQ (Tier_clock+clock_coarse)(DI), R14
+	MOVQ (Tier_clock+times_coarse)(DI), R14
+	MOVQ (R14), R14
 	ADDQ $const_slack, R14
 	CMPQ R14, 8(R15)
 	JGE  any

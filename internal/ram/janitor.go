@@ -5,42 +5,38 @@ import (
 	"time"
 )
 
-// janitor keeps the coarse time and takes expired records out, in a goroutine
-// that begins with the first record that has a deadline.
+// janitor takes expired records out and reports them, in a goroutine that begins
+// with the first record that has a deadline. Evicted, which is the user's, may
+// take its time there: only the next sweep waits for it.
 type janitor struct {
-	once     sync.Once
+	once     sync.Once // for what begins then
+	begun    bool
 	quit     chan struct{}
 	sweeping sync.Mutex // held while a goroutine of the tier's own touches its memory
 }
 
-// tick is how often the coarse time advances, well below slack.
-const tick = 50 * time.Millisecond
+// sweepEvery is the time between two sweeps.
+const sweepEvery = time.Second
 
-// sweepEvery is how many ticks lie between two sweeps: a second.
-const sweepEvery = 20
+// expectExpiry is called before a record is stored that has a deadline.
+func (t *Tier) expectExpiry() { t.janitor.once.Do(t.startJanitor) }
 
 func (t *Tier) startJanitor() {
-	t.janitor.once.Do(func() {
-		if t.ticking {
-			t.clock.coarse.Store(t.clock.now())
-		}
-		go t.runJanitor()
-	})
+	t.janitor.begun = true
+	if t.clock.keeper != nil {
+		t.clock.keeper.Join()
+	}
+	go t.runJanitor()
 }
 
 func (t *Tier) runJanitor() {
-	ticker := time.NewTicker(tick)
+	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()
-	for n := 1; ; n++ {
+	for {
 		select {
 		case <-t.janitor.quit:
 			return
 		case <-ticker.C:
-		}
-		if t.ticking {
-			t.clock.coarse.Store(t.clock.now())
-		}
-		if n%sweepEvery == 0 {
 			t.Sweep()
 		}
 	}
@@ -50,6 +46,10 @@ func (t *Tier) runJanitor() {
 // to: one may still be reporting what expired, for Close may be called from there.
 func (t *Tier) stop() {
 	close(t.janitor.quit)
+	t.janitor.once.Do(func() {}) // it does not begin any more
+	if t.janitor.begun && t.clock.keeper != nil {
+		t.clock.keeper.Leave()
+	}
 	t.janitor.sweeping.Lock() // once a sweep or prefault has ended, none begins: the tier is closed
 	defer t.janitor.sweeping.Unlock()
 }

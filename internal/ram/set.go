@@ -94,7 +94,7 @@ func (t *Tier) overwriteValue(off, valueAt uint64, value []byte, deadlineAt *ato
 // called with the shard locked, and unlocks it.
 func (t *Tier) store(s *shard, r *newRecord, left *Left) error {
 	if r.deadline != 0 {
-		t.startJanitor()
+		t.expectExpiry()
 	}
 	for {
 		if s.closed || !t.fits(r) {

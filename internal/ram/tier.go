@@ -25,9 +25,9 @@ type Config struct {
 	Bytes    int64        // budget for records, index and bookkeeping, at least MinBytes
 	MaxBytes int64        // the most that SetBytes may ask for; 0: as much as costs nothing to reserve
 	Seed     uint64       // of the key hash and of sampling
-	Now      func() int64 // the time in milliseconds, above 0
+	Now      func() int64 // the time in milliseconds, above 0; nil: the process's, see package clock
 	Grace    int64        // how long records are kept after their deadlines, for PeekStale, in milliseconds
-	Ticking  bool         // the janitor keeps a coarse time; false: every deadline is compared with Now
+	Ticking  bool         // a coarse copy of Now is kept; false: every deadline is compared with Now itself
 
 	// Evicted, if set, is told of every record that leaves: no lock is held,
 	// and the slices are lent until it returns.
@@ -63,7 +63,7 @@ type Tier struct {
 	segShift   uint // log2 of the segment size
 	reads      readCounters
 	usual      atomic.Uint64 // bytes that a record usually takes: the mean of one shard, now and then
-	clock      clock
+	clock      times
 	grace      int64
 
 	segs      []segment
@@ -83,7 +83,6 @@ type Tier struct {
 	maxRecord atomic.Int64
 	resizing  sync.Mutex // one SetBytes at a time
 	closed    atomic.Bool
-	ticking   bool
 	janitor   janitor
 
 	spareScratch atomic.Pointer[[]byte] // see takeScratch
@@ -113,11 +112,7 @@ func New(cfg Config) (*Tier, error) {
 		t.hashMask = cfg.HashMask
 	}
 	t.janitor.quit = make(chan struct{})
-	t.clock.now, t.ticking = cfg.Now, cfg.Ticking
-	t.clock.coarse.Store(alwaysExact)
-	if cfg.Ticking {
-		t.clock.coarse.Store(cfg.Now())
-	}
+	t.clock = newTimes(cfg.Now, cfg.Ticking)
 	if cfg.PageSize == 0 {
 		cfg.PageSize = os.Getpagesize()
 	}

@@ -1,0 +1,32 @@
+package firn_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/firncache/firn"
+)
+
+// In a bubble of testing/synctest values expire by the bubble's time.
+func TestExpiryInBubble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := open(t, firn.Options{RAMBytes: 1 << 20})
+		key := []byte("key")
+		if err := c.SetWithTTL(key, []byte("value"), time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour - time.Millisecond)
+		if ttl, ok := c.TTL(key); !ok || ttl != time.Millisecond || !c.Has(key) {
+			t.Errorf("a millisecond before the deadline: %v are left, %v", ttl, ok)
+		}
+		time.Sleep(time.Millisecond)
+		if v, ok := c.Get(nil, key); ok {
+			t.Errorf("at the deadline: %q", v)
+		}
+		time.Sleep(5 * time.Second)
+		if n := c.Len(); n != 0 {
+			t.Errorf("%d entries are left", n)
+		}
+	})
+}
