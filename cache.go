@@ -179,7 +179,7 @@ func (c *Cache) deadline(ttl time.Duration) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("firn: %w", err)
 	}
-	return c.markLife(max(c.now()+millis, 1), millis), nil // 0 would be never, if the clock stepped back
+	return c.markLife(c.now()+millis, millis), nil
 }
 
 // stored ends a write: it keeps the cache alive so far, and turns the tier's

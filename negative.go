@@ -7,6 +7,5 @@ import "github.com/firncache/firn/internal/ram"
 // deadline is negative. So it shares the budget, is evicted when nobody asks for
 // it, and ends with any write of its key. It does not go to the SSD.
 func (c *Cache) keepAbsence(f *flight, left *ram.Left) error {
-	forgotten := max(c.now()+c.loading.negativeTTL, 1)
-	return c.setLoaded(f, nil, -forgotten, left)
+	return c.setLoaded(f, nil, -(c.now() + c.loading.negativeTTL), left)
 }

@@ -121,15 +121,19 @@ func ttlMillis(ttl time.Duration) (int64, error) {
 	return int64((ttl + time.Millisecond - 1) / time.Millisecond), nil
 }
 
-// ticker tells the time in milliseconds since before the cache was opened; its
-// first answer is above 0.
+// ticker tells the time in milliseconds, always above 0: the tiers tell hidden
+// records by a deadline below 0.
 func (o *Options) ticker() func() int64 {
 	if o.Clock == nil {
 		return clock.Millis
 	}
-	start := o.Clock().Add(-time.Second)
-	return func() int64 { return o.Clock().Sub(start).Milliseconds() }
+	start := o.Clock()
+	return func() int64 { return max(o.Clock().Sub(start).Milliseconds()+atOpen, 1) }
 }
+
+// atOpen is what ticker tells of Options.Clock at Open: the clock may step back by
+// as much as a value lives.
+const atOpen = int64(maxTTL / time.Millisecond)
 
 // wall is the time of day.
 func (o *Options) wall() time.Time {
