@@ -293,7 +293,8 @@ func (c *Cache) Len() int {
 	return n
 }
 
-// Clear removes every entry.
+// Clear removes every entry that was there when it was called. One that is set
+// meanwhile may stay.
 func (c *Cache) Clear() error {
 	c.loads.supersedeAll()
 	var ok bool
@@ -311,7 +312,8 @@ func (c *Cache) Clear() error {
 
 // SetRAMBytes changes the RAM budget while the cache is in use. When it returns,
 // the cache holds no more than that, and has given the rest back to the
-// system. It fails, and changes nothing, if n is above Options.MaxRAMBytes, or
+// system. If it is called again meanwhile, by OnEvict perhaps, the later call
+// holds for both. It fails, and changes nothing, if n is above Options.MaxRAMBytes, or
 // below MinRAMBytes or about a sixteenth of what the cache was opened with.
 func (c *Cache) SetRAMBytes(n int64) error {
 	if c.ram.Closed() {

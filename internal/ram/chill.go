@@ -3,38 +3,45 @@ package ram
 // The system takes memory back in pages. In a cache that was small when it was
 // made several segments share one, which goes back once all of them are free.
 
-// chill gives the memory of free segments back to the system through decommit,
-// which takes a run of them, until no more than most have any.
-func (p *pool) chill(most int, decommit func(first, n uint32)) {
+// chill gives the memory of up to n free segments back to the system through
+// decommit, which takes a run of them. With keepSpare it leaves what may be used.
+func (p *pool) chill(keepSpare bool, n int, decommit func(first, n uint32)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.resident() > most && p.recycled.n > 0 {
-		p.chillRecycled(most, decommit)
+	if n = min(n, p.beyond(keepSpare)); p.perPage > 1 {
+		n -= p.chillPages(n, decommit)
 	}
-	if beyond := uint32(max(0, p.resident()-most)); p.ready > p.fresh && beyond > 0 {
-		n := min(beyond, p.ready-p.fresh)
-		p.ready -= n
-		decommit(p.ready, n)
+	for ; n > 0 && p.perPage == 1 && p.recycled.n > 0; n-- {
+		id := p.recycled.pop(p.segs)
+		decommit(id, 1)
+		p.cold.push(p.segs, id)
+	}
+	if idle := uint32(min(n, int(p.ready)-int(p.fresh))); n > 0 && p.ready > p.fresh {
+		p.ready -= idle
+		decommit(p.ready, idle)
 	}
 }
 
-// chillRecycled is chill for segments that were used.
-func (p *pool) chillRecycled(most int, decommit func(first, n uint32)) {
+// chillPages is chill for segments that were used and share pages. It returns how
+// many of them have no memory any more.
+func (p *pool) chillPages(n int, decommit func(first, n uint32)) (chilled int) {
 	free, all := p.freeByPage(), p.recycled
 	p.recycled = chain{}
 	for all.n > 0 {
 		id := all.pop(p.segs)
 		page := id / p.perPage
-		if free[page] == p.perPage && p.resident() > most {
+		if free[page] == p.perPage && chilled < n {
 			decommit(page*p.perPage, p.perPage)
 			free[page]++ // all others of the page turn cold as well
 		}
 		if free[page] > p.perPage {
 			p.cold.push(p.segs, id)
+			chilled++
 		} else {
 			p.recycled.push(p.segs, id)
 		}
 	}
+	return chilled
 }
 
 // freeByPage counts the free segments of each page.

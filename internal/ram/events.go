@@ -4,11 +4,23 @@ import "sync"
 
 // Left is a list of records that left, of which Evicted is still to be told:
 // copies, because their room may be reused by then. A shard notes them under
-// its lock; they are reported after it, by whoever made them leave.
-type Left struct{ first *events }
+// its lock; they are reported after it, by whoever made them leave. Who makes many
+// leave does so in steps, and reports after each.
+type Left struct {
+	first *events
+	bytes int
+}
+
+// step is how many bytes of copies make a step: it ends with the first segment, or
+// record, that brings them to that.
+const step = 1 << 20
+
+// full reports whether a step has ended.
+func (l *Left) full() bool { return l.bytes >= step }
 
 // Report tells Evicted, and empties the list. The caller holds no lock.
 func (l *Left) Report() {
+	l.bytes = 0
 	for e := l.first; e != nil; {
 		next := e.next
 		l.first = next
@@ -22,6 +34,14 @@ type events struct {
 	list  []event
 	to    func(key, value []byte, cause Cause)
 	next  *events
+}
+
+// size is how many bytes the events take.
+func (e *events) size() int {
+	if e == nil {
+		return 0
+	}
+	return len(e.bytes) + len(e.list)*int(sizeOf[event]())
 }
 
 type event struct {
@@ -64,6 +84,7 @@ func (s *shard) unlock(left *Left) {
 		s.events = nil
 		e.next, e.to = left.first, s.tier.evicted
 		left.first = e
+		left.bytes += e.size()
 	}
 	if cap(s.scratch) > keptScratch { // lest each shard keeps one of its largest record, outside the budget
 		s.tier.leaveScratch(s.scratch)

@@ -7,20 +7,31 @@ import "github.com/firncache/firn/internal/policy"
 // second and by 1/16 of the time between the first that goes and the last. It
 // locks one shard at a time, for one segment at a time.
 func (t *Tier) Sweep() {
-	var left Left
-	t.sweep(&left)
-	left.Report()
+	for id := uint32(1); id != 0; {
+		var left Left
+		id = t.sweepFrom(id, &left)
+		left.Report()
+	}
 }
 
-func (t *Tier) sweep(left *Left) {
+// sweepMost is how many segments are looked at in a step of a sweep.
+const sweepMost = 1024
+
+// sweepFrom does a step of a sweep, and returns the segment where the next one
+// begins, 0 after the last.
+func (t *Tier) sweepFrom(id uint32, left *Left) (next uint32) {
 	t.janitor.sweeping.Lock()
 	defer t.janitor.sweeping.Unlock()
-	now := t.clock.now()
-	for id := uint32(1); id < t.touched() && !t.closed.Load(); id++ {
+	now, from, end := t.clock.now(), id, t.touched()
+	for ; id < end && !t.closed.Load(); id++ {
+		if left.full() || id-from == sweepMost {
+			return id
+		}
 		if owner := t.segs[id].owner.Load(); owner != 0 {
 			t.shards[owner-1].sweep(id, now, left)
 		}
 	}
+	return 0
 }
 
 // touched is one more than the highest segment that was ever used.

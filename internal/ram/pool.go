@@ -10,6 +10,7 @@ type pool struct {
 	cold     chain  // likewise, but their memory was given back to the system
 	fresh    uint32 // segments from here up were never used
 	limit    int    // how many segments may be in use at once
+	target   int    // what limit is to be; it is above that while the tier shrinks
 	used     int    // how many are
 	reserve  int    // how many of the limit only reclaiming may take
 
@@ -73,18 +74,65 @@ func (p *pool) give(id uint32) {
 // resident is the number of segments that may be backed by memory.
 func (p *pool) resident() int { return int(max(p.fresh, p.ready)) - 1 - p.cold.n }
 
-// excess is how many segments may be in use, and whether more have memory.
-func (p *pool) excess() (limit int, beyond bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.limit, p.resident() > p.limit
+// aim sets how many segments may be in use. If it is fewer than now, lower has to
+// be called until they are.
+func (p *pool) aim(target int) {
+	p.target = target
+	if target > p.limit {
+		p.setLimit(target)
+	}
 }
 
-// over is the number of segments in use beyond the limit.
-func (p *pool) over() int {
+func (p *pool) setLimit(n int) { p.limit, p.reserve = n, reserveOf(n) }
+
+// reserveOf is how many of a limit only reclaiming may take.
+func reserveOf(limit int) int { return max(2, limit/256) }
+
+// lower brings the limit nearer to the target, and returns how many segments may
+// be in use then. That is at most a step below what is in use now: who needs a
+// segment meanwhile has to reclaim no more than that before he gets one. It
+// reports false once the target is reached.
+func (p *pool) lower(step int) (goal int, more bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.used - p.limit
+	if p.used <= p.target {
+		p.setLimit(p.target)
+		return p.target, false
+	}
+	goal = max(p.target, p.used-step)
+	p.setLimit(max(p.target, min(p.limit, goal+reserveOf(goal))))
+	return goal, true
+}
+
+// beyond is how many segments chill would give back. The caller holds mu.
+func (p *pool) beyond(keepSpare bool) int {
+	most := 0
+	if keepSpare {
+		most = p.target
+	}
+	return min(p.resident()-most, p.recycled.n+max(int(p.ready)-int(p.fresh), 0))
+}
+
+// spare is how many free segments have memory, or if they may keep it, how many
+// more have any than may be in use.
+func (p *pool) spare(keepSpare bool) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.beyond(keepSpare)
+}
+
+// over reports whether more segments are in use than goal.
+func (p *pool) over(goal int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.used > goal
+}
+
+// overTarget is over the target.
+func (p *pool) overTarget() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.used > p.target
 }
 
 // wakePrefaulter sends a signal that is not waited for.

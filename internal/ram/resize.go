@@ -3,34 +3,36 @@ package ram
 import (
 	"fmt"
 	"runtime"
-
-	"github.com/firncache/firn/internal/policy"
 )
 
-// SetBytes changes the budget. When it returns, no more than that is in use,
-// and what was freed is given back to the system.
+// SetBytes changes the budget. When it returns, no more than that is in use, and
+// what was freed is given back to the system. If another call changes the budget
+// meanwhile, the later one holds for both. Evicted is told in steps, between which
+// no lock is held.
 func (t *Tier) SetBytes(bytes int64) error {
-	var left Left
-	defer left.Report()
-	return t.setBytes(bytes, &left)
+	shrinks, err := t.setBytes(bytes)
+	switch {
+	case err != nil:
+		return err
+	case shrinks:
+		t.shrink(false)
+	default:
+		t.full.Store(false) // it may fill again
+		t.pool.wakePrefaulter()
+	}
+	return nil
 }
 
-func (t *Tier) setBytes(bytes int64, left *Left) error {
+func (t *Tier) setBytes(bytes int64) (shrinks bool, err error) {
 	t.resizing.Lock()
 	defer t.resizing.Unlock()
 	least, most := t.minBytes(), t.maxBytes()
 	if bytes < least || bytes > most {
-		return fmt.Errorf("ram: %d bytes: want %d to %d", bytes, least, most)
+		return false, fmt.Errorf("ram: %d bytes: want %d to %d", bytes, least, most)
 	}
-	shrinks := bytes < t.bytes.Load()
+	shrinks = bytes < t.bytes.Load()
 	t.setLimit(bytes)
-	if !shrinks {
-		t.full.Store(false) // it may fill again
-		t.pool.wakePrefaulter()
-		return nil
-	}
-	t.shrink(0, left)
-	return nil
+	return shrinks || t.pool.overTarget(), nil // or another call shrinks
 }
 
 // Charge counts bytes of memory that the tier below uses, or uses no more if
@@ -40,8 +42,15 @@ func (t *Tier) setBytes(bytes int64, left *Left) error {
 // lock that Below or Evicted take. Memory that records have used is taken back
 // in small pages, so what is known early is best charged early.
 func (t *Tier) Charge(bytes int64) error {
-	var left Left
-	defer left.Report()
+	if err := t.lend(bytes); err != nil {
+		return err
+	}
+	t.shrink(true)
+	t.pool.wakePrefaulter()
+	return nil
+}
+
+func (t *Tier) lend(bytes int64) error {
 	t.resizing.Lock()
 	defer t.resizing.Unlock()
 	lent := t.lent.Load() + bytes
@@ -50,31 +59,65 @@ func (t *Tier) Charge(bytes int64) error {
 	}
 	t.lent.Store(lent)
 	t.setLimit(t.bytes.Load())
-	if most, beyond := t.pool.excess(); beyond {
-		t.shrink(most, &left)
-	} else {
-		t.pool.wakePrefaulter()
-	}
 	return nil
 }
 
-// shrink reclaims until no more segments are in use than may be, and gives free
-// ones back to the system until no more than so many have memory, if it can. The
-// caller holds resizing.
-func (t *Tier) shrink(resident int, left *Left) {
-	t.janitor.sweeping.Lock() // no prefault meanwhile
+// shrink reclaims until no more segments are in use than may be, a step at a time,
+// and tells Evicted after each. Then it gives the memory of free ones back to the
+// system, of all or, if spare ones may keep it, until no more have any than may be
+// in use. A panic of Evicted reaches the caller when that is done.
+func (t *Tier) shrink(keepSpare bool) {
+	done := false
+	defer func() {
+		if !done {
+			t.shrink(keepSpare)
+		}
+	}()
+	for more := true; more; {
+		var left Left
+		more = t.shrinkStep(&left)
+		left.Report()
+	}
+	done = true
+	for n := t.pool.spare(keepSpare); n > 0; n -= t.stepSegments() {
+		t.chillStep(keepSpare)
+	}
+}
+
+// stepSegments is how many segments make a step.
+func (t *Tier) stepSegments() int { return step >> t.segShift }
+
+// shrinkStep lowers the limit by a step and reclaims what is beyond it. It reports
+// whether there is more to do.
+func (t *Tier) shrinkStep(left *Left) (more bool) {
+	t.janitor.sweeping.Lock() // Close waits for it, and then nothing is touched any more
 	defer t.janitor.sweeping.Unlock()
-	t.region.AdviseSmall() // lest the system fills the holes with huge pages
-	for t.pool.over() > 0 && !t.closed.Load() {
+	if t.closed.Load() {
+		return false
+	}
+	goal, more := t.pool.lower(t.stepSegments())
+	for t.pool.over(goal) && !left.full() {
 		victim := t.richest(&t.shards[0])
 		victim.mu.Lock()
 		freed := victim.reclaim()
 		victim.unlock(left)
-		if !freed {
+		if !freed { // what there is, others hold for a moment
 			runtime.Gosched()
+			break
 		}
 	}
-	t.pool.chill(resident, t.decommit)
+	return more
+}
+
+// chillStep gives the memory of some free segments back to the system.
+func (t *Tier) chillStep(keepSpare bool) {
+	t.janitor.sweeping.Lock() // no prefault meanwhile
+	defer t.janitor.sweeping.Unlock()
+	if t.closed.Load() {
+		return
+	}
+	t.region.AdviseSmall() // lest the system fills the holes with huge pages
+	t.pool.chill(keepSpare, t.stepSegments(), t.decommit)
 }
 
 // decommit gives the memory of n segments back.
@@ -94,53 +137,6 @@ func (t *Tier) leastOwn() int64 {
 }
 
 func (t *Tier) maxBytes() int64 { return t.overhead.Load() + int64(len(t.segs)-1)*t.segmentCost() }
-
-// Clear removes every record. It reports false if the tier is closed.
-func (t *Tier) Clear() bool {
-	for i := range t.shards {
-		s := &t.shards[i]
-		s.mu.Lock()
-		if !s.closed {
-			s.clear()
-		}
-		s.unlockAndReport()
-	}
-	t.full.Store(false)
-	return !t.closed.Load()
-}
-
-// Closed reports whether Close was called.
-func (t *Tier) Closed() bool { return t.closed.Load() }
-
-// clear empties a shard. Nothing can be found before any segment is given back.
-func (s *shard) clear() {
-	if s.tier.evicted != nil {
-		s.emitAll()
-	}
-	chunks := s.table.Clear()
-	for q := range policy.Lane(lanes) {
-		s.seal(q)
-		for id := s.queues[q].head; id != 0; id = s.queues[q].head {
-			s.tier.segs[id].live = 0
-			s.release(id)
-		}
-		s.queues[q].bytes = 0
-	}
-	for _, chunk := range chunks {
-		s.retire(chunk)
-	}
-}
-
-func (s *shard) emitAll() {
-	buckets := s.table.Pin()
-	defer s.table.Unpin()
-	for j := range buckets {
-		for loc := range s.table.Under(j, buckets) {
-			r := s.tier.stored(s.tier.place(loc))
-			s.emit(&r, Deleted)
-		}
-	}
-}
 
 // Close forgets every record and gives the memory back to the system. Reads go
 // on and find nothing; writes report that the tier is closed. It may be called

@@ -81,7 +81,7 @@ type Tier struct {
 	maxChunks uint64       // length of each
 	bytes     atomic.Int64
 	maxRecord atomic.Int64
-	resizing  sync.Mutex // one SetBytes at a time
+	resizing  sync.Mutex // held while bytes or lent change
 	closed    atomic.Bool
 	janitor   janitor
 
@@ -218,7 +218,9 @@ func (t *Tier) charge(bytes int64) {
 	t.pool.mu.Lock()
 	defer t.pool.mu.Unlock()
 	t.overhead.Add(bytes)
+	was := t.pool.target
 	t.setLimitLocked(t.bytes.Load())
+	t.pool.setLimit(t.pool.limit - (was - t.pool.target)) // now: nobody lowers it
 }
 
 // setLimit sets the budget: what is left of it after the bookkeeping is
@@ -231,8 +233,7 @@ func (t *Tier) setLimit(bytes int64) {
 
 func (t *Tier) setLimitLocked(bytes int64) {
 	own := bytes - t.lent.Load()
-	t.pool.limit = int((own - t.overhead.Load()) / t.segmentCost())
-	t.pool.reserve = max(2, t.pool.limit/256)
+	t.pool.aim(int((own - t.overhead.Load()) / t.segmentCost()))
 	t.bytes.Store(bytes)
 	t.maxRecord.Store(min(bytes/4, own/2, t.largestRecord()))
 	t.pool.noteEvent()
@@ -242,7 +243,7 @@ func (t *Tier) setLimitLocked(bytes int64) {
 // find room if all other records leave: what is then left of the segments that a
 // write may use are those which the shards' indexes keep.
 func (t *Tier) largestRecord() int64 {
-	segments := t.pool.limit - t.pool.reserve - index.LeastChunks*len(t.shards)
+	segments := t.pool.target - reserveOf(t.pool.target) - index.LeastChunks*len(t.shards)
 	return int64(max(segments, 1))<<t.segShift - record.MaxHeader
 }
 

@@ -1,0 +1,93 @@
+package ram
+
+import "github.com/firncache/firn/internal/policy"
+
+// Clear removes every record that was there when it was called. One that is set
+// meanwhile may stay. It reports false if the tier is closed.
+func (t *Tier) Clear() bool {
+	for i := range t.shards {
+		t.shards[i].empty()
+	}
+	t.full.Store(false)
+	return !t.closed.Load()
+}
+
+// Closed reports whether Close was called.
+func (t *Tier) Closed() bool { return t.closed.Load() }
+
+// empty removes every record of a shard: at once, or record by record if Evicted
+// is to be told.
+func (s *shard) empty() {
+	told := s.tier.evicted != nil
+	if told {
+		s.removeAll()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed && (!told || s.table.Len() == 0) {
+		s.clear()
+	}
+}
+
+// clear empties a shard. Nothing can be found before any segment is given back.
+func (s *shard) clear() {
+	chunks := s.table.Clear()
+	for q := range policy.Lane(lanes) {
+		s.seal(q)
+		for id := s.queues[q].head; id != 0; id = s.queues[q].head {
+			s.tier.segs[id].live = 0
+			s.release(id)
+		}
+		s.queues[q].bytes = 0
+	}
+	for _, chunk := range chunks {
+		s.retire(chunk)
+	}
+}
+
+// removeAll removes what is there when it begins, a step at a time, and tells
+// Evicted after each, with the shard unlocked. It goes by the index, as All does:
+// records may be moved between two steps.
+func (s *shard) removeAll() {
+	s.mu.Lock()
+	buckets := s.table.Pin()
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		s.table.Unpin()
+		s.mu.Unlock()
+	}()
+	for j := uint32(0); j < buckets; {
+		j = s.removeFrom(j, buckets)
+	}
+}
+
+// removeFrom does a step of removeAll, and returns the bucket where the next one
+// begins.
+func (s *shard) removeFrom(j, buckets uint32) (next uint32) {
+	s.mu.Lock()
+	defer s.unlockAndReport()
+	if s.closed {
+		return buckets
+	}
+	for ; j < buckets && s.events.size() < step; j++ {
+		s.removeUnder(j, buckets)
+	}
+	return j
+}
+
+// removeUnder removes the records under one bucket.
+func (s *shard) removeUnder(j, buckets uint32) {
+	var room [32]uint32
+	locs := room[:0] // first: removing one moves others in their chain
+	for loc := range s.table.Under(j, buckets) {
+		locs = append(locs, loc)
+	}
+	for _, loc := range locs {
+		r := s.tier.stored(s.tier.place(loc))
+		hash := s.tier.hash(s.key(&r))
+		if b, slot, ok := s.table.Find(hash, loc); ok {
+			s.remove(hash, b, slot, &r, Deleted)
+		}
+	}
+}
