@@ -22,6 +22,7 @@ type Cache struct {
 	loading loading
 	loads   loads
 	typed   typed
+	told    told
 }
 
 // Open makes a cache. A field of Options that makes no sense is an error that

@@ -19,7 +19,6 @@ type disk struct {
 	epoch    int64        // the RAM tier's time plus this is milliseconds since 1970
 	clearing atomic.Int32 // Clears under way: nothing is promoted meanwhile
 	closing  atomic.Bool
-	misses   atomic.Uint64 // the most that Stats told
 }
 
 // Prefetch, Superseded, Demote, Ready and Holds are ram.Below: the RAM tier calls
@@ -62,21 +61,6 @@ func committed(err error) error {
 		return fmt.Errorf("firn: stored in RAM, but: %w", err)
 	}
 	return nil
-}
-
-// mostMisses is the highest number of misses that was counted so far. What RAM
-// missed and the disk answered is taken from two snapshots, one after the other:
-// their difference alone could fall.
-func (d *disk) mostMisses(n uint64) uint64 {
-	for {
-		old := d.misses.Load()
-		if n <= old {
-			return old
-		}
-		if d.misses.CompareAndSwap(old, n) {
-			return n
-		}
-	}
 }
 
 // clear empties both tiers. Nothing is promoted meanwhile: what is read from the

@@ -2,6 +2,7 @@ package firn
 
 import (
 	"runtime"
+	"sync/atomic"
 
 	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/ssd"
@@ -168,11 +169,37 @@ func (c *Cache) Stats() Stats {
 	st := statsOf(s)
 	if c.disk != nil {
 		st.addSSD(c.disk.tier.Stats())
-		st.Misses = c.disk.mostMisses(st.Misses)
 	}
 	c.typed.addTo(&st)
 	c.loads.addTo(&st)
+	c.told.keep(&st)
 	return st
+}
+
+// told is the most that Stats told of the counters that could fall otherwise.
+// Some are counted without synchronization: a goroutine that the system stops
+// between reading and writing one undoes what others counted since. Others are
+// differences of two snapshots, one taken after the other.
+type told struct{ hits, misses, frontHits, refused highest }
+
+func (t *told) keep(s *Stats) {
+	s.Hits = t.hits.of(s.Hits)
+	s.Misses = t.misses.of(s.Misses)
+	s.FrontHits = t.frontHits.of(s.FrontHits)
+	s.SSDRefused = t.refused.of(s.SSDRefused)
+}
+
+// highest is the highest number that there was.
+type highest struct{ n atomic.Uint64 }
+
+// of is the highest number, n included.
+func (h *highest) of(n uint64) uint64 {
+	for {
+		old := h.n.Load()
+		if n <= old || h.n.CompareAndSwap(old, n) {
+			return max(n, old)
+		}
+	}
 }
 
 func statsOf(s ram.Stats) Stats {

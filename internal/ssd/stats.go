@@ -80,7 +80,7 @@ func (t *Tier) Stats() Stats {
 		IndexBytes: t.index.used.Load(), MemoryBytes: t.fixed + t.index.allowed.Load(),
 		Reads: t.reader.Stats(),
 	}
-	s.Refused -= s.Limited
+	s.Refused -= min(s.Refused, s.Limited) // of which one may be a moment ahead
 	if s.On {
 		s.Records = int64(t.index.len())
 	}
