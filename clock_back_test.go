@@ -13,6 +13,7 @@ import (
 // That a key has no value stays an answer without a value, and a value one that
 // expires, if the clock steps back before the time of Open.
 func TestClockBeforeOpen(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { // lest anything be swept
 		for _, back := range []time.Duration{time.Second, time.Minute, 24 * time.Hour, 50 * 365 * 24 * time.Hour} {
 			clock := &cachetest.Clock{}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/firncache/firn"
@@ -50,47 +51,51 @@ func (l *left) want(t *testing.T, what string, want ...string) {
 
 // Every cause, once for each entry that left.
 func TestOnEvictCauses(t *testing.T) {
-	var l left
-	clock := &cachetest.Clock{}
-	c := open(t, firn.Options{RAMBytes: 1 << 20, Clock: clock.Now, OnEvict: l.onEvict})
-	set(t, c, []byte("k"), []byte("v1"))
-	l.want(t, "insert")
-	set(t, c, []byte("k"), []byte("v2"))
-	l.want(t, "overwrite in place", "k=v1 replaced")
-	set(t, c, []byte("k"), []byte("longer"))
-	l.want(t, "overwrite", "k=v2 replaced")
-	if err := c.Delete([]byte("absent")); err != nil {
-		t.Fatal(err)
-	}
-	l.want(t, "delete of an absent key")
-	if err := c.Delete([]byte("k")); err != nil {
-		t.Fatal(err)
-	}
-	l.want(t, "delete", "k=longer deleted")
-	for _, k := range []string{"a", "b", "c"} {
-		if err := c.SetWithTTL([]byte(k), []byte(k), time.Second); err != nil {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) { // where nothing is swept but by the test
+		var l left
+		clock := &cachetest.Clock{}
+		c := open(t, firn.Options{RAMBytes: 1 << 20, Clock: clock.Now, OnEvict: l.onEvict})
+		set(t, c, []byte("k"), []byte("v1"))
+		l.want(t, "insert")
+		set(t, c, []byte("k"), []byte("v2"))
+		l.want(t, "overwrite in place", "k=v1 replaced")
+		set(t, c, []byte("k"), []byte("longer"))
+		l.want(t, "overwrite", "k=v2 replaced")
+		if err := c.Delete([]byte("absent")); err != nil {
 			t.Fatal(err)
 		}
-	}
-	set(t, c, []byte("d"), []byte("d"))
-	clock.Advance(3 * time.Second)
-	set(t, c, []byte("a"), []byte("A"))
-	l.want(t, "overwrite after expiry", "a=a expired")
-	c.Sweep()
-	l.want(t, "sweep", "b=b expired", "c=c expired")
-	if err := c.Clear(); err != nil {
-		t.Fatal(err)
-	}
-	l.want(t, "clear", "a=A deleted", "d=d deleted")
-	set(t, c, []byte("k"), []byte("v"))
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
-	l.want(t, "close")
+		l.want(t, "delete of an absent key")
+		if err := c.Delete([]byte("k")); err != nil {
+			t.Fatal(err)
+		}
+		l.want(t, "delete", "k=longer deleted")
+		for _, k := range []string{"a", "b", "c"} {
+			if err := c.SetWithTTL([]byte(k), []byte(k), time.Second); err != nil {
+				t.Fatal(err)
+			}
+		}
+		set(t, c, []byte("d"), []byte("d"))
+		clock.Advance(3 * time.Second)
+		set(t, c, []byte("a"), []byte("A"))
+		l.want(t, "overwrite after expiry", "a=a expired")
+		c.Sweep()
+		l.want(t, "sweep", "b=b expired", "c=c expired")
+		if err := c.Clear(); err != nil {
+			t.Fatal(err)
+		}
+		l.want(t, "clear", "a=A deleted", "d=d deleted")
+		set(t, c, []byte("k"), []byte("v"))
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+		l.want(t, "close")
+	})
 }
 
 // Of what was stored, each entry is there or was reported, with its own value.
 func TestOnEvictMissesNothing(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	seen := map[string]int{}
 	note := func(key, value []byte) {
@@ -155,6 +160,7 @@ func within(t *testing.T, what string, f func()) {
 
 // The callback may call everything.
 func TestOnEvictMayUseTheCache(t *testing.T) {
+	t.Parallel()
 	for name, call := range map[string]func(c *firn.Cache){
 		"Get":         func(c *firn.Cache) { c.Get(nil, []byte("1")) },
 		"Set":         func(c *firn.Cache) { c.Set([]byte("from the callback"), []byte("v")) },
@@ -203,30 +209,31 @@ func TestOnEvictMayUseTheCache(t *testing.T) {
 
 // The callback may close the cache even from the cache's own goroutine.
 func TestOnEvictMayCloseOnExpiry(t *testing.T) {
-	closed := make(chan error, 1)
-	var c *firn.Cache
-	ready := make(chan struct{})
-	c = open(t, firn.Options{RAMBytes: 1 << 20, OnEvict: func(_, _ []byte, cause firn.Cause) {
-		<-ready
-		closed <- c.Close()
-	}})
-	close(ready)
-	if err := c.SetWithTTL([]byte("k"), []byte("v"), time.Millisecond); err != nil {
-		t.Fatal(err)
-	}
-	select {
-	case err := <-closed:
-		if err != nil {
-			t.Error(err)
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		closed := make(chan error, 1)
+		var c *firn.Cache
+		c = open(t, firn.Options{RAMBytes: 1 << 20, Clock: time.Now, OnEvict: func(_, _ []byte, _ firn.Cause) {
+			closed <- c.Close()
+		}})
+		if err := c.SetWithTTL([]byte("k"), []byte("v"), time.Millisecond); err != nil {
+			t.Fatal(err)
 		}
-	case <-time.After(time.Minute):
-		t.Fatal("Close hangs")
-	}
+		select {
+		case err := <-closed:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(time.Minute): // of the bubble
+			t.Fatal("nothing was reported")
+		}
+	})
 }
 
 // A panic in the callback reaches the caller and leaves no lock held and no
 // memory lost.
 func TestOnEvictPanics(t *testing.T) {
+	t.Parallel()
 	quiet := false
 	c := open(t, firn.Options{RAMBytes: 1 << 20, OnEvict: func(_, _ []byte, _ firn.Cause) {
 		if !quiet {

@@ -10,6 +10,7 @@ import (
 
 // In a bubble of testing/synctest values expire by the bubble's time.
 func TestExpiryInBubble(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := open(t, firn.Options{RAMBytes: 1 << 20})
 		key := []byte("key")

@@ -4,6 +4,7 @@ import "testing"
 
 // Counters do not fall, though what they are taken from may.
 func TestCountersNeverFall(t *testing.T) {
+	t.Parallel()
 	c, err := Open(Options{RAMBytes: 1 << 20})
 	if err != nil {
 		t.Fatal(err)

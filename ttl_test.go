@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/firncache/firn"
@@ -14,97 +15,107 @@ import (
 
 // A value is there until one millisecond before its deadline.
 func TestTTLToTheMillisecond(t *testing.T) {
-	clock := &cachetest.Clock{}
-	c := open(t, firn.Options{RAMBytes: 1 << 20, Clock: clock.Now})
-	key := []byte("k")
-	for _, ttl := range []time.Duration{1, time.Millisecond, 2 * time.Millisecond, 250 * time.Millisecond, time.Second, time.Hour, 10 * 365 * 24 * time.Hour} {
-		for _, size := range []int{3, 5000, 200_000} {
-			if err := c.SetWithTTL(key, make([]byte, size), ttl); err != nil {
-				t.Fatal(err)
-			}
-			whole := max(ttl, time.Millisecond)
-			clock.Advance(whole - time.Millisecond)
-			if left, ok := c.TTL(key); !ok || left != time.Millisecond {
-				t.Errorf("%v: %v left, %v, a millisecond before the deadline", ttl, left, ok)
-			}
-			if _, ok := c.Get(nil, key); !ok || !c.Has(key) {
-				t.Errorf("%v, %d bytes: gone a millisecond before the deadline", ttl, size)
-			}
-			clock.Advance(time.Millisecond)
-			if _, ok := c.Get(nil, key); ok || c.Has(key) {
-				t.Errorf("%v, %d bytes: there at the deadline", ttl, size)
-			}
-			if left, ok := c.TTL(key); ok || left != 0 {
-				t.Errorf("%v: %v left, %v, at the deadline", ttl, left, ok)
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		clock := &cachetest.Clock{}
+		c := open(t, firn.Options{RAMBytes: 1 << 20, Clock: clock.Now})
+		key := []byte("k")
+		for _, ttl := range []time.Duration{1, time.Millisecond, 2 * time.Millisecond, 250 * time.Millisecond, time.Second, time.Hour, 10 * 365 * 24 * time.Hour} {
+			for _, size := range []int{3, 5000, 200_000} {
+				if err := c.SetWithTTL(key, make([]byte, size), ttl); err != nil {
+					t.Fatal(err)
+				}
+				whole := max(ttl, time.Millisecond)
+				clock.Advance(whole - time.Millisecond)
+				if left, ok := c.TTL(key); !ok || left != time.Millisecond {
+					t.Errorf("%v: %v left, %v, a millisecond before the deadline", ttl, left, ok)
+				}
+				if _, ok := c.Get(nil, key); !ok || !c.Has(key) {
+					t.Errorf("%v, %d bytes: gone a millisecond before the deadline", ttl, size)
+				}
+				clock.Advance(time.Millisecond)
+				if _, ok := c.Get(nil, key); ok || c.Has(key) {
+					t.Errorf("%v, %d bytes: there at the deadline", ttl, size)
+				}
+				if left, ok := c.TTL(key); ok || left != 0 {
+					t.Errorf("%v: %v left, %v, at the deadline", ttl, left, ok)
+				}
 			}
 		}
-	}
+	})
 }
 
 func TestTTLValues(t *testing.T) {
-	clock := &cachetest.Clock{}
-	c := open(t, firn.Options{RAMBytes: 1 << 20, Clock: clock.Now, TTL: time.Minute})
-	key := []byte("k")
-	want := func(ttl time.Duration) {
-		t.Helper()
-		if got, ok := c.TTL(key); !ok || got != ttl {
-			t.Errorf("TTL is %v, %v, want %v", got, ok, ttl)
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		clock := &cachetest.Clock{}
+		c := open(t, firn.Options{RAMBytes: 1 << 20, Clock: clock.Now, TTL: time.Minute})
+		key := []byte("k")
+		want := func(ttl time.Duration) {
+			t.Helper()
+			if got, ok := c.TTL(key); !ok || got != ttl {
+				t.Errorf("TTL is %v, %v, want %v", got, ok, ttl)
+			}
 		}
-	}
-	set(t, c, key, []byte("v"))
-	want(time.Minute)
-	clock.Advance(time.Second)
-	want(59 * time.Second)
-	if err := c.SetMulti([][]byte{key}, [][]byte{[]byte("w")}); err != nil {
-		t.Fatal(err)
-	}
-	want(time.Minute)
-	if err := c.SetWithTTL(key, []byte("x"), 0); err != nil {
-		t.Fatal(err)
-	}
-	want(0)
-	if err := c.SetWithTTL(key, []byte("x"), 1500*time.Microsecond); err != nil {
-		t.Fatal(err)
-	}
-	want(2 * time.Millisecond)
-	for _, ttl := range []time.Duration{-1, -time.Hour, math.MinInt64, math.MaxInt64} {
-		err := c.SetWithTTL(key, []byte("never"), ttl)
-		if err == nil || !strings.Contains(err.Error(), ttl.String()) {
-			t.Errorf("SetWithTTL(%v): %v: want an error that names it", ttl, err)
+		set(t, c, key, []byte("v"))
+		want(time.Minute)
+		clock.Advance(time.Second)
+		want(59 * time.Second)
+		if err := c.SetMulti([][]byte{key}, [][]byte{[]byte("w")}); err != nil {
+			t.Fatal(err)
 		}
-	}
-	if v, ok := c.Get(nil, key); !ok || string(v) != "x" {
-		t.Errorf("after refused writes: %q, %v", v, ok)
-	}
+		want(time.Minute)
+		if err := c.SetWithTTL(key, []byte("x"), 0); err != nil {
+			t.Fatal(err)
+		}
+		want(0)
+		if err := c.SetWithTTL(key, []byte("x"), 1500*time.Microsecond); err != nil {
+			t.Fatal(err)
+		}
+		want(2 * time.Millisecond)
+		for _, ttl := range []time.Duration{-1, -time.Hour, math.MinInt64, math.MaxInt64} {
+			err := c.SetWithTTL(key, []byte("never"), ttl)
+			if err == nil || !strings.Contains(err.Error(), ttl.String()) {
+				t.Errorf("SetWithTTL(%v): %v: want an error that names it", ttl, err)
+			}
+		}
+		if v, ok := c.Get(nil, key); !ok || string(v) != "x" {
+			t.Errorf("after refused writes: %q, %v", v, ok)
+		}
+	})
 }
 
 // However the clock steps, a value with a TTL is not one without.
 func TestTTLWhenTheClockStepsBack(t *testing.T) {
-	clock := &cachetest.Clock{}
-	clock.Advance(time.Hour)
-	c := open(t, firn.Options{RAMBytes: 1 << 20, Clock: clock.Now})
-	key := []byte("k")
-	for _, back := range []time.Duration{time.Second, 2 * time.Second, time.Minute, 365 * 24 * time.Hour} {
-		clock.Advance(-back)
-		for _, ttl := range []time.Duration{time.Millisecond, time.Second, back - time.Second, back} {
-			if err := c.SetWithTTL(key, []byte("v"), max(ttl, time.Millisecond)); err != nil {
-				t.Fatal(err)
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		clock := &cachetest.Clock{}
+		clock.Advance(time.Hour)
+		c := open(t, firn.Options{RAMBytes: 1 << 20, Clock: clock.Now})
+		key := []byte("k")
+		for _, back := range []time.Duration{time.Second, 2 * time.Second, time.Minute, 365 * 24 * time.Hour} {
+			clock.Advance(-back)
+			for _, ttl := range []time.Duration{time.Millisecond, time.Second, back - time.Second, back} {
+				if err := c.SetWithTTL(key, []byte("v"), max(ttl, time.Millisecond)); err != nil {
+					t.Fatal(err)
+				}
+				if left, ok := c.TTL(key); ok && left == 0 {
+					t.Errorf("clock %v back, TTL %v: the value never expires", back, ttl)
+				}
 			}
-			if left, ok := c.TTL(key); ok && left == 0 {
-				t.Errorf("clock %v back, TTL %v: the value never expires", back, ttl)
+			clock.Advance(2 * back)
+			if c.Has(key) {
+				t.Errorf("clock %v back and forth: still there", back)
 			}
+			clock.Advance(-back)
 		}
-		clock.Advance(2 * back)
-		if c.Has(key) {
-			t.Errorf("clock %v back and forth: still there", back)
-		}
-		clock.Advance(-back)
-	}
+	})
 }
 
 // Expired, overwritten and deleted space comes back without a read and without
 // an eviction.
 func TestSpaceComesBack(t *testing.T) {
+	t.Parallel()
 	const size = 1000
 	budget, rounds := 4<<20, 20
 	if invariants.Race { // where bytes move by atomic words
@@ -168,43 +179,49 @@ func TestSpaceComesBack(t *testing.T) {
 	}
 	for name, load := range cases {
 		t.Run(name, func(t *testing.T) {
-			clock := &cachetest.Clock{}
-			c := open(t, firn.Options{RAMBytes: int64(budget), Clock: clock.Now})
-			for round := range rounds {
-				load(t, c, clock, round)
-			}
-			if n := c.Stats().Evictions; n != 0 {
-				t.Errorf("%d entries were evicted to make room", n)
-			}
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				clock := &cachetest.Clock{}
+				c := open(t, firn.Options{RAMBytes: int64(budget), Clock: clock.Now})
+				for round := range rounds {
+					load(t, c, clock, round)
+				}
+				if n := c.Stats().Evictions; n != 0 {
+					t.Errorf("%d entries were evicted to make room", n)
+				}
+			})
 		})
 	}
 }
 
-// With the system's clock the cache takes expired entries out by itself.
+// The cache takes expired entries out by itself.
 func TestExpiryWithoutCalls(t *testing.T) {
-	expired := make(chan string, 100)
-	c := open(t, firn.Options{RAMBytes: 1 << 20, OnEvict: func(key, value []byte, cause firn.Cause) {
-		expired <- fmt.Sprintf("%s=%s %v", key, value, cause)
-	}})
-	if err := c.SetWithTTL([]byte("k"), []byte("v"), 10*time.Millisecond); err != nil {
-		t.Fatal(err)
-	}
-	set(t, c, []byte("stays"), []byte("v"))
-	select {
-	case got := <-expired:
-		if got != "k=v expired" {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		expired := make(chan string, 100)
+		c := open(t, firn.Options{RAMBytes: 1 << 20, Clock: time.Now, OnEvict: func(key, value []byte, cause firn.Cause) {
+			expired <- fmt.Sprintf("%s=%s %v", key, value, cause)
+		}})
+		if err := c.SetWithTTL([]byte("k"), []byte("v"), 10*time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+		set(t, c, []byte("stays"), []byte("v"))
+		start := time.Now()
+		if got := <-expired; got != "k=v expired" {
 			t.Errorf("%s", got)
 		}
-	case <-time.After(time.Minute):
-		t.Fatal("nothing was taken out in a minute")
-	}
-	if n := c.Len(); n != 1 {
-		t.Errorf("%d entries, want 1", n)
-	}
+		if took := time.Since(start); took > 3*time.Second {
+			t.Errorf("it took %v", took)
+		}
+		if n := c.Len(); n != 1 {
+			t.Errorf("%d entries, want 1", n)
+		}
+	})
 }
 
 // A bad option is an error that names the field, the value and what it should be.
 func TestOptionErrors(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		opts firn.Options
 		want []string

@@ -10,6 +10,7 @@ import (
 
 // Nothing outlives its deadline because Evicted of another record takes long.
 func TestExpiryWhileEvictedWaits(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		entered, leave := make(chan string), make(chan struct{})
@@ -48,6 +49,7 @@ func TestExpiryWhileEvictedWaits(t *testing.T) {
 // The process's clock is kept for tiers with its time alone, and as long as they
 // have use for it.
 func TestWhoKeepsTheClock(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		now     func() int64
@@ -72,6 +74,7 @@ func TestWhoKeepsTheClock(t *testing.T) {
 // A tier that ends keeps no clock, whether or not it ever had a deadline, and
 // however Close and the first deadline meet.
 func TestCloseLeavesTheClock(t *testing.T) {
+	t.Parallel()
 	for round := range 100 {
 		tier, err := New(Config{Bytes: MinBytes, Seed: 1, Now: func() int64 { return 1 }, Ticking: true})
 		if err != nil {

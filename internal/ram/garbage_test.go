@@ -43,6 +43,7 @@ func forge(t *Tier, key []byte, link uint32, loc func(i int) uint32) (s *shard, 
 
 // Locations and links that lead anywhere are followed without a fault.
 func TestReaderAmongGarbage(t *testing.T) {
+	t.Parallel()
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	for _, bytes := range []int64{64 << 10, 1 << 20, 33 << 20} {
 		t.Run(fmt.Sprint(bytes), func(t *testing.T) {
@@ -104,6 +105,7 @@ func refuses(t *testing.T, tier *Tier, key []byte) (gaveUp bool) {
 
 // A record that is being overwritten is not returned.
 func TestGetDuringOverwrite(t *testing.T) {
+	t.Parallel()
 	tier := newUnsampled(t, Config{Bytes: 1 << 20, Seed: 1, Now: func() int64 { return 1 }})
 	key := []byte("a reader")
 	if err := tier.Set(key, make([]byte, 40), 0); err != nil {
@@ -124,6 +126,7 @@ func TestGetDuringOverwrite(t *testing.T) {
 // A bucket that leads to itself does not hold a reader once its memory is known
 // to be reused.
 func TestReaderInACircle(t *testing.T) {
+	t.Parallel()
 	tier := newTier(t, 1<<20)
 	key := []byte("a reader")
 	hash := tier.hash(key)
@@ -135,13 +138,14 @@ func TestReaderInACircle(t *testing.T) {
 		defer close(done)
 		tier.get(s, nil, key, hash)
 	}()
-	for deadline := time.After(time.Minute); ; s.epoch.Add(1) {
+	for hangs := time.After(time.Minute); ; runtime.Gosched() {
+		s.epoch.Add(1) // the reader may have begun after the one before
 		select {
 		case <-done:
 			return
-		case <-deadline:
+		case <-hangs:
 			t.Fatal("the reader does not end")
-		case <-time.After(time.Millisecond):
+		default:
 		}
 	}
 }

@@ -128,6 +128,7 @@ func (m *graceModel) step(rng *rand.Rand, keys int) {
 // A record past its deadline is a miss, and stays for PeekStale until its grace
 // has passed, whatever happens meanwhile; then it goes as expired.
 func TestGrace(t *testing.T) {
+	t.Parallel()
 	for _, grace := range []int64{0, 1, 2000} {
 		t.Run(fmt.Sprint(grace), func(t *testing.T) {
 			m := newGraceModel(t, 64<<10, grace)
@@ -171,6 +172,7 @@ func TestGrace(t *testing.T) {
 
 // The moment: at its deadline a record is stale, at the end of its grace gone.
 func TestGraceEnds(t *testing.T) {
+	t.Parallel()
 	m := newGraceModel(t, 64<<10, 500)
 	key := []byte("key")
 	m.want["key"] = graceRecord{[]byte("value"), 2000}

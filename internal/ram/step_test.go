@@ -86,6 +86,7 @@ func (s *stepped) unlocked() {
 
 // What makes much leave holds no more than a step of it for Evicted at once.
 func TestEvictedIsToldInSteps(t *testing.T) {
+	t.Parallel()
 	for name, run := range map[string]func(s *stepped) error{
 		"SetBytes": func(s *stepped) error { return s.SetBytes(1 << 20) },
 		"Charge":   func(s *stepped) error { return s.Charge(s.bytes.Load() - 1<<20) },
@@ -117,6 +118,7 @@ func TestEvictedIsToldInSteps(t *testing.T) {
 // A Set during a shrink evicts about what it stores, and not all that is still to
 // go.
 func TestSetDuringShrink(t *testing.T) {
+	t.Parallel()
 	s := newStepped(t)
 	sets, busy := 0, false
 	s.during = func() {
@@ -148,6 +150,7 @@ func TestSetDuringShrink(t *testing.T) {
 // Evicted may change the budget while another call does. The later call holds,
 // for both.
 func TestSetBytesFromEvicted(t *testing.T) {
+	t.Parallel()
 	const outer = 2 << 20
 	for _, inner := range []int64{1 << 20, outer, 3 << 20} {
 		s := newStepped(t)
@@ -178,6 +181,7 @@ func TestSetBytesFromEvicted(t *testing.T) {
 
 // A panic of Evicted reaches the caller, who gets what he asked for all the same.
 func TestEvictedPanicsDuringShrink(t *testing.T) {
+	t.Parallel()
 	s := newStepped(t)
 	s.during = func() { panic("evicted") }
 	func() {
@@ -200,6 +204,7 @@ func TestEvictedPanicsDuringShrink(t *testing.T) {
 // What was there before Clear is gone after it, though Evicted stores records
 // meanwhile, and others are moved to make room for these.
 func TestSetDuringClear(t *testing.T) {
+	t.Parallel()
 	s := newStepped(t)
 	before, sets, busy := s.set, 0, false
 	s.during = func() {
@@ -230,6 +235,7 @@ func TestSetDuringClear(t *testing.T) {
 // Each record that was stored is there or was told of once, while some store,
 // others change the budget, clear and sweep, and Evicted joins in.
 func TestStepsMeet(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	told := map[string]int{}
 	var tier *Tier
@@ -299,6 +305,7 @@ func TestStepsMeet(t *testing.T) {
 
 // The tier below may charge when everything is over.
 func TestChargeAfterFree(t *testing.T) {
+	t.Parallel()
 	tier, err := New(Config{Bytes: 1 << 20, Seed: 1, Now: func() int64 { return 1 }})
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 // A record that is refused for the limit of the write rate is counted there first:
 // a snapshot in between counts no refused ones less than none.
 func TestRefusedIsNotBelowNone(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, 1)
 	if err := w.open(testConfig(vfs.NewMem(), w)); err != nil {
 		t.Fatal(err)
