@@ -37,7 +37,8 @@
 //     are not snapshots: each part is right for a moment of its own.
 //   - Get, Set and the batch calls allocate nothing, if the slice that Get
 //     appends to is large enough and nobody listens to evictions.
-//   - Callbacks run outside every lock and may use the cache.
+//   - OnEvict, loaders and the handler of a logger run outside every lock and may
+//     use the cache. Options.Clock and the methods of a Front may not.
 //   - Close stops whatever the cache started. Using a closed cache is safe.
 //
 // # Who owns which bytes

@@ -39,21 +39,36 @@ func (t *Tier) WaitRoom() bool {
 // chargeMemory tells what the tier takes, and allows the index more. RAM makes
 // room for it: that is done in steps which the log has room for.
 func (t *Tier) chargeMemory(more int64) error {
-	t.charging.Lock()
-	defer t.charging.Unlock()
-	missing := t.fixed + t.index.allowed.Load() - t.charged
 	for first := true; first || more > 0; first = false {
 		step := min(more, int64(t.log.segBytes()/16))
-		if err := t.charge(missing + step); err != nil {
+		if err := t.chargeStep(step); err != nil {
 			return err
 		}
-		t.charged += missing + step
-		t.index.allowed.Add(step)
-		more, missing = more-step, 0
+		more -= step
 		if t.log.freeSlots() > 0 { // otherwise who calls has to make room first
 			t.log.waitRoom(chargePatience)
 		}
 	}
+	return nil
+}
+
+// chargeStep allows the index more, once that and all that the tier takes is
+// charged. RAM tells the user of what leaves for it: no lock is held meanwhile.
+func (t *Tier) chargeStep(more int64) error {
+	t.charging.Lock()
+	t.promised += more
+	missing := t.fixed + t.index.allowed.Load() + t.promised - t.charged
+	t.charged += missing
+	t.charging.Unlock()
+	err := t.charge(missing)
+	t.charging.Lock()
+	defer t.charging.Unlock()
+	t.promised -= more
+	if err != nil {
+		t.charged -= missing
+		return err
+	}
+	t.index.allowed.Add(more)
 	return nil
 }
 
@@ -108,13 +123,14 @@ func (t *Tier) tidy() {
 		}
 	}
 	if more := t.index.wantsMemory(); more > 0 && t.growing.CompareAndSwap(false, true) {
-		t.keeping.Go(func() { t.grow(more) })
+		go t.grow(more)
 	}
 }
 
 // grow gives the index more memory. It has a goroutine of its own: what leaves
 // RAM for it is reported to the user, who may write to the cache, and a write may
-// have to wait for the keeper.
+// have to wait for the keeper. Nor does Close wait, for he may call that: RAM is
+// closed then, and has nothing left to report.
 func (t *Tier) grow(more int64) {
 	defer t.growing.Store(false)
 	if t.chargeMemory(more) != nil {

@@ -62,6 +62,7 @@ type Tier struct {
 	charging   sync.Mutex
 	growing    atomic.Bool // the index is being given more memory
 	charged    int64
+	promised   int64 // that the index is allowed once it is charged
 	plan       recoveryPlan
 
 	expires    atomic.Bool  // a record has a deadline, or may have
