@@ -86,10 +86,11 @@ func (l *loads) newCall(ctx context.Context) *loadCall {
 	return call
 }
 
+// keys are copies of the keys, for the loader to do with as it likes.
 func (call *loadCall) keys() [][]byte {
 	keys := make([][]byte, len(call.flights))
 	for i, f := range call.flights {
-		keys[i] = f.key
+		keys[i] = append([]byte{}, f.key...)
 	}
 	return keys
 }

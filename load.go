@@ -11,8 +11,8 @@ import (
 )
 
 // LoadFunc fetches the value of a key that the cache does not hold. The key is
-// the function's to keep; the slice that it returns must not be changed
-// afterwards. The context ends when every caller that waits for the value has
+// the function's, to keep or to change; the slice that it returns must not be
+// changed afterwards. The context ends when every caller that waits for the value has
 // left, when LoadingOptions.HardTimeout is over, or when the cache is closed.
 // With it, [LoadTTL] and [NoStore] say how long the value is to be kept.
 //

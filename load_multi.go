@@ -7,7 +7,8 @@ import (
 
 // MultiLoadFunc fetches the values of many keys at once: the value of keys[i] is
 // values[i], and nil if it has none (an empty value is not nil). There must be as
-// many values as keys. No key appears twice. An error is that of every key;
+// many values as keys. No key appears twice. The slice and the keys are the
+// function's. An error is that of every key;
 // ErrNotFound says that none has a value. Otherwise it is like [LoadFunc], and
 // what it says with LoadTTL or NoStore is said of all its values.
 type MultiLoadFunc func(ctx context.Context, keys [][]byte) (values [][]byte, err error)
