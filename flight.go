@@ -69,6 +69,9 @@ type loadPanic struct {
 }
 
 func (p *loadPanic) Error() string {
+	if p.value == nil { // recover returns something else for panic(nil)
+		return fmt.Sprintf("firn: a loader called runtime.Goexit, as FailNow of a test does\n\n%s", p.stack)
+	}
 	return fmt.Sprintf("firn: load panicked: %v\n\n%s", p.value, p.stack)
 }
 

@@ -3,6 +3,8 @@ package firn_test
 import (
 	"context"
 	"fmt"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/firncache/firn"
@@ -55,5 +57,28 @@ func TestLoaderMayWriteToItsKeys(t *testing.T) {
 	}
 	if err := c.CheckInvariants(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A loader that ends its goroutine is said to have done that.
+func TestLoaderCallsGoexit(t *testing.T) {
+	t.Parallel()
+	c := openSmall(t)
+	for what, load := range map[string]firn.LoadFunc{
+		"runtime.Goexit": func(context.Context, []byte) ([]byte, error) { runtime.Goexit(); return nil, nil },
+		"nil":            func(context.Context, []byte) ([]byte, error) { panic(nil) },
+	} {
+		func() {
+			defer func() {
+				if got := fmt.Sprint(recover()); !strings.Contains(got, what) || strings.Contains(got, "<nil>") {
+					t.Errorf("the caller's panic: %q: want one that names %s", got, what)
+				}
+			}()
+			_, err := c.GetOrLoad(t.Context(), nil, []byte("k"), load)
+			t.Errorf("no panic: %v", err)
+		}()
+	}
+	if n := c.Stats().LoadPanics; n != 2 {
+		t.Errorf("%d panics, want 2", n)
 	}
 }
