@@ -128,7 +128,9 @@ func (c *Cache) missing(ctx context.Context) error {
 // Set stores a value, with Options.TTL. When it returns nil, every Get sees the
 // value until it is replaced, deleted, expired or evicted. Key and value may be
 // empty, and may be changed afterwards. It fails with ErrTooLarge if they are
-// longer together than a quarter of the RAM budget, and with ErrClosed.
+// longer together than a quarter of the RAM budget, and with ErrClosed: then it
+// has changed nothing, and an older value is there still. With ErrNotInvalidated
+// it has taken effect.
 func (c *Cache) Set(key, value []byte) error { return c.SetWithTTL(key, value, c.jittered(c.ttl)) }
 
 // SetWithTTL is Set with a time to live of its own, to the millisecond; 0 means
@@ -158,7 +160,7 @@ func (c *Cache) setAbove(key, value []byte, deadline int64) error {
 	if err := c.ram.SetHashed(hash, key, value, deadline); err != nil {
 		return err
 	}
-	return c.disk.commit(hash)
+	return c.disk.commit(hash, storedInRAM)
 }
 
 // supersede makes a write win over a load of its key. It is called before the
@@ -243,7 +245,8 @@ func (c *Cache) timeTo(deadline int64) time.Duration {
 	return max(time.Duration(deadline-c.now())*time.Millisecond, time.Millisecond)
 }
 
-// Delete removes the value of key. That there was none is no error.
+// Delete removes the value of key. That there was none is no error. With
+// ErrNotInvalidated it has taken effect.
 func (c *Cache) Delete(key []byte) error {
 	c.supersede(key)
 	stripe := c.typed.fronts.begin(key)
@@ -251,7 +254,7 @@ func (c *Cache) Delete(key []byte) error {
 	ok := c.ram.DeleteHashed(hash, key)
 	var err error
 	if c.disk != nil {
-		err = c.disk.commit(hash)
+		err = c.disk.commit(hash, "it is deleted from RAM")
 	}
 	c.typed.fronts.end(stripe, key)
 	c.supersede(key)
@@ -295,7 +298,7 @@ func (c *Cache) Len() int {
 }
 
 // Clear removes every entry that was there when it was called. One that is set
-// meanwhile may stay.
+// meanwhile may stay. With ErrNotInvalidated it has taken effect.
 func (c *Cache) Clear() error {
 	c.loads.supersedeAll()
 	var ok bool

@@ -93,7 +93,7 @@ func (c *Cache) setLoaded(f *flight, value []byte, deadline int64, left *ram.Lef
 	stripe := c.typed.fronts.begin(f.key)
 	defer c.typed.fronts.end(stripe, f.key)
 	err := c.ram.SetUnwritten(&f.mark, f.hash, f.key, value, deadline, left)
-	return c.stored(c.committed(f, err), f.key, value)
+	return c.stored(c.committed(f, err, "the loaded value is in RAM"), f.key, value)
 }
 
 // deleteLoaded removes like Delete, unless the key was written since its load
@@ -102,17 +102,17 @@ func (c *Cache) deleteLoaded(f *flight, left *ram.Left) error {
 	stripe := c.typed.fronts.begin(f.key)
 	defer c.typed.fronts.end(stripe, f.key)
 	err := c.ram.DeleteUnwritten(&f.mark, f.hash, f.key, left)
-	return c.stored(c.committed(f, err), f.key, nil)
+	return c.stored(c.committed(f, err, "there is none in RAM"), f.key, nil)
 }
 
 // committed ends a write of a load in the SSD tier. That there was a newer write
 // is no error.
-func (c *Cache) committed(f *flight, err error) error {
+func (c *Cache) committed(f *flight, err error, now string) error {
 	switch {
 	case err == ram.ErrChanged:
 		return nil
 	case err == nil && c.disk != nil:
-		return c.disk.commit(f.hash)
+		return c.disk.commit(f.hash, now)
 	}
 	return err
 }

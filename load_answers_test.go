@@ -2,12 +2,19 @@ package firn_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"runtime"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/firncache/firn"
+	"github.com/firncache/firn/internal/ssd"
+	"github.com/firncache/firn/internal/vfs"
 )
 
 // The keys that a loader is given are its own: whatever it does to them, the
@@ -80,5 +87,79 @@ func TestLoaderCallsGoexit(t *testing.T) {
 	}
 	if n := c.Stats().LoadPanics; n != 2 {
 		t.Errorf("%d panics, want 2", n)
+	}
+}
+
+// logLines is a handler that keeps the lines.
+type logLines struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (l *logLines) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
+
+func (l *logLines) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines, string(line))
+	return len(line), nil
+}
+
+// with counts the lines with a word.
+func (l *logLines) with(word string) (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, line := range l.lines {
+		n += strings.Count(line, word)
+	}
+	return n
+}
+
+// What the SSD cannot be told is an error of its own for each kind of write, says
+// what RAM holds, and is none of a load.
+func TestNotInvalidated(t *testing.T) {
+	t.Parallel()
+	var log logLines
+	f := vfs.NewFaulty(vfs.NewMem())
+	c, err := firn.Open(firn.Options{RAMBytes: 1 << 20,
+		SSD: firn.SSDOptions{Bytes: 16 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll, Log: log.logger()}.On(f).With(func(c *ssd.Config) {
+			c.Throttle, c.HealEvery = time.Minute, time.Hour
+		})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for i := range 6000 {
+		key, value := numbered(i)
+		if err := c.Set(key, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in := f.Inject(vfs.Rule{On: vfs.OpAny &^ vfs.OpClose, Err: syscall.EIO})
+	defer in.Remove()
+	key := func(i int) []byte { k, _ := numbered(i); return k }
+	for name, x := range map[string]struct {
+		write func() error
+		now   string
+	}{
+		"Set":      {func() error { return c.Set(key(0), []byte("new")) }, "the new one is in RAM"},
+		"SetMulti": {func() error { return c.SetMulti([][]byte{key(1)}, [][]byte{[]byte("new")}) }, "the new one is in RAM"},
+		"Delete":   {func() error { return c.Delete(key(2)) }, "it is deleted from RAM"},
+		"Refresh":  {func() error { return c.Refresh(t.Context(), key(3), value("new")) }, "the loaded value is in RAM"},
+		"Refresh of nothing": {func() error {
+			return c.Refresh(t.Context(), key(4), func(ctx context.Context, _ []byte) ([]byte, error) { return []byte("new"), firn.NoStore(ctx) })
+		}, "there is none in RAM"},
+	} {
+		if err := x.write(); !errors.Is(err, firn.ErrNotInvalidated) || !errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), x.now) {
+			t.Errorf("%s: %v: want ErrNotInvalidated, EIO and %q", name, err, x.now)
+		}
+	}
+	for i, want := range []string{"new", "new", "", "new", ""} {
+		if v, ok := c.Get(nil, key(i)); string(v) != want || ok != (want != "") {
+			t.Errorf("key %d: %q, %v: want %q", i, v, ok, want)
+		}
+	}
+	if err := c.Clear(); !errors.Is(err, firn.ErrNotInvalidated) || !strings.Contains(err.Error(), "RAM is empty") {
+		t.Errorf("Clear: %v", err)
 	}
 }

@@ -44,8 +44,10 @@ func (d *disk) Holds(hash, token uint64) bool {
 }
 
 // commit ends a write: it returns nil once nothing older can come back, also if
-// the process dies.
-func (d *disk) commit(hash uint64) error { return committed(d.tier.Commit(hash)) }
+// the process dies. now is what RAM holds, for the error.
+func (d *disk) commit(hash uint64, now string) error {
+	return notInvalidated(d.tier.Commit(hash), now)
+}
 
 // commitMany is commit for the first n keys of a window.
 func (d *disk) commitMany(w *ram.Window, n int) error {
@@ -53,12 +55,14 @@ func (d *disk) commitMany(w *ram.Window, n int) error {
 	for i := range n {
 		hashes[i] = w.Hash(i)
 	}
-	return committed(d.tier.CommitMany(hashes[:n]))
+	return notInvalidated(d.tier.CommitMany(hashes[:n]), storedInRAM)
 }
 
-func committed(err error) error {
+const storedInRAM = "the new one is in RAM"
+
+func notInvalidated(err error, now string) error {
 	if err != nil {
-		return fmt.Errorf("firn: stored in RAM, but: %w", err)
+		return fmt.Errorf("%w: %s: %w", ErrNotInvalidated, now, err)
 	}
 	return nil
 }
@@ -70,7 +74,7 @@ func (d *disk) clear(above *ram.Tier) (ok bool, err error) {
 	defer d.clearing.Add(-1)
 	ok = above.Clear()
 	if err = d.tier.Clear(); err != nil && ok {
-		return ok, fmt.Errorf("firn: clear the SSD tier: %w", err)
+		return ok, notInvalidated(err, "RAM is empty")
 	}
 	return ok, nil
 }
