@@ -106,11 +106,9 @@ func (c *Cache) SetMulti(keys, values [][]byte) error {
 			if c.loading.TTLJitter != 0 {
 				deadline, _ = c.deadline(c.jittered(c.ttl)) // each its own
 			}
-			c.supersede(key)
 			stripe := c.typed.fronts.begin(key)
 			err := c.ram.SetPrepared(&window, i, key, values[i], deadline)
 			c.typed.fronts.end(stripe, key)
-			c.supersede(key)
 			if first == nil {
 				first = c.stored(err, key, values[i])
 			}

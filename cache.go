@@ -140,7 +140,6 @@ func (c *Cache) SetWithTTL(key, value []byte, ttl time.Duration) error {
 	if err != nil {
 		return err
 	}
-	c.supersede(key)
 	stripe := c.typed.fronts.begin(key)
 	if c.disk == nil {
 		err = c.ram.Set(key, value, deadline)
@@ -148,7 +147,6 @@ func (c *Cache) SetWithTTL(key, value []byte, ttl time.Duration) error {
 		err = c.setAbove(key, value, deadline)
 	}
 	c.typed.fronts.end(stripe, key)
-	c.supersede(key)
 	return c.stored(err, key, value)
 }
 
@@ -161,15 +159,6 @@ func (c *Cache) setAbove(key, value []byte, deadline int64) error {
 		return err
 	}
 	return c.disk.commit(hash, storedInRAM)
-}
-
-// supersede makes a write win over a load of its key. It is called before the
-// write, lest the load's value overwrite it, and after it for a load that began
-// in between.
-func (c *Cache) supersede(key []byte) {
-	if c.loads.active.Load() != 0 {
-		c.loads.supersede(key)
-	}
 }
 
 // deadline is when a value that lives for ttl expires, in the tier's
@@ -248,7 +237,6 @@ func (c *Cache) timeTo(deadline int64) time.Duration {
 // Delete removes the value of key. That there was none is no error. With
 // ErrNotInvalidated it has taken effect.
 func (c *Cache) Delete(key []byte) error {
-	c.supersede(key)
 	stripe := c.typed.fronts.begin(key)
 	hash := c.ram.Hash(key)
 	ok := c.ram.DeleteHashed(hash, key)
@@ -257,7 +245,6 @@ func (c *Cache) Delete(key []byte) error {
 		err = c.disk.commit(hash, "it is deleted from RAM")
 	}
 	c.typed.fronts.end(stripe, key)
-	c.supersede(key)
 	return errors.Join(c.open(ok), err)
 }
 
@@ -300,7 +287,6 @@ func (c *Cache) Len() int {
 // Clear removes every entry that was there when it was called. One that is set
 // meanwhile may stay. With ErrNotInvalidated it has taken effect.
 func (c *Cache) Clear() error {
-	c.loads.supersedeAll()
 	var ok bool
 	var err error
 	c.typed.fronts.emptied(false, func() {
@@ -310,7 +296,6 @@ func (c *Cache) Clear() error {
 			ok, err = c.disk.clear(c.ram)
 		}
 	})
-	c.loads.supersedeAll()
 	return errors.Join(c.open(ok), err)
 }
 

@@ -46,8 +46,14 @@ type fate struct {
 
 type fateKey struct{}
 
-func withFate(ctx context.Context, name string, change func(*fate)) error {
+// fateOf is that of the loader whose context ctx is; nil if it is nobody's.
+func fateOf(ctx context.Context) *fate {
 	f, _ := ctx.Value(fateKey{}).(*fate)
+	return f
+}
+
+func withFate(ctx context.Context, name string, change func(*fate)) error {
+	f := fateOf(ctx)
 	if f == nil {
 		return errors.New("firn: " + name + ": the context is not a loader's")
 	}
@@ -59,13 +65,15 @@ func withFate(ctx context.Context, name string, change func(*fate)) error {
 
 // inside reports whether ctx is that of a loader of this cache.
 func (l *loads) inside(ctx context.Context) bool {
-	f, _ := ctx.Value(fateKey{}).(*fate)
+	f := fateOf(ctx)
 	return f != nil && f.of == l
 }
 
 // keep leaves in the cache what a load has found, and nothing older, and returns
-// why that could not be done. Whatever leaves the cache for it is added to left,
-// so that nobody is told under a lock.
+// why that could not be done. If the key was written since the load began, or the
+// load was given up, it does nothing. It may wait, for room or for the SSD, and is
+// called with no lock held. Whatever leaves the cache for it is added to left, so
+// that nobody is told before the callers have their value.
 func (c *Cache) keep(f *flight, res *result, left *ram.Left) error {
 	if res.panicked != nil || isFailure(res.err) {
 		return nil
@@ -92,7 +100,7 @@ func (c *Cache) keep(f *flight, res *result, left *ram.Left) error {
 func (c *Cache) setLoaded(f *flight, value []byte, deadline int64, left *ram.Left) error {
 	stripe := c.typed.fronts.begin(f.key)
 	defer c.typed.fronts.end(stripe, f.key)
-	err := c.ram.SetUnwritten(&f.mark, f.hash, f.key, value, deadline, left)
+	err := c.ram.SetIf(&f.watch, value, deadline, left)
 	return c.stored(c.committed(f, err, "the loaded value is in RAM"), f.key, value)
 }
 
@@ -101,7 +109,7 @@ func (c *Cache) setLoaded(f *flight, value []byte, deadline int64, left *ram.Lef
 func (c *Cache) deleteLoaded(f *flight, left *ram.Left) error {
 	stripe := c.typed.fronts.begin(f.key)
 	defer c.typed.fronts.end(stripe, f.key)
-	err := c.ram.DeleteUnwritten(&f.mark, f.hash, f.key, left)
+	err := c.ram.DeleteIf(&f.watch, left)
 	return c.stored(c.committed(f, err, "there is none in RAM"), f.key, nil)
 }
 
@@ -112,7 +120,7 @@ func (c *Cache) committed(f *flight, err error, now string) error {
 	case err == ram.ErrChanged:
 		return nil
 	case err == nil && c.disk != nil:
-		return c.disk.commit(f.hash, now)
+		return c.disk.commit(f.watch.Hash(), now)
 	}
 	return err
 }

@@ -9,9 +9,10 @@ import (
 	"github.com/firncache/firn/internal/ram"
 )
 
-// loads are the loads under way.
+// loads are the loads under way. Under mu nothing is stored and nothing waited
+// for: whoever joins or leaves a load takes it, and a writer whose key is loaded.
 type loads struct {
-	active atomic.Int64 // how many; writers look at nothing else when it is 0
+	active atomic.Int64 // how many
 	mu     sync.Mutex
 	byKey  map[string]*flight // those that a caller can join
 	all    map[*flight]struct{}
@@ -22,20 +23,19 @@ type loads struct {
 }
 
 // flight is the load of one key. Its fields are guarded by loads.mu, but for
-// key, hash and mark, which are set before the loader is called, and result,
-// which is set before done is closed.
+// key, for watch, which guards itself, and for result, which is set before done
+// is closed.
 //
 // As long as it is wanted, somebody waits for it or it runs in the background.
-// A superseded one that nobody waits for is not wanted.
+// One whose watch is void is superseded: its value is not to be stored, and
+// nobody joins it; it is not wanted if nobody waits for it.
 type flight struct {
 	key        []byte
-	hash       uint64   // the tiers' of the key
-	mark       ram.Mark // what RAM had of it before the loader was called
+	watch      ram.Watch // of the key, from before the loader is called until the end
 	call       *loadCall
 	number     uint64 // loads.begun when it began
 	callers    int    // that wait for it
 	background bool   // it goes on without callers
-	superseded bool   // its value is not to be stored
 	unwanted   bool
 
 	done   chan struct{}
@@ -46,7 +46,7 @@ type flight struct {
 type result struct {
 	value    []byte
 	err      error // of the loader
-	unstored error // why the value could not be stored
+	unstored error // why it could not be stored
 	panicked *loadPanic
 	cached   bool // it was found in the cache: nothing was loaded
 }
@@ -57,7 +57,8 @@ type loadCall struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	flights []*flight
-	wanted  int // how many of them; guarded by loads.mu
+	wanted  int  // how many of them; guarded by loads.mu
+	over    bool // the loader has returned: there is nothing to cancel; guarded by loads.mu
 	fate    fate
 	turn    turn
 }
@@ -106,7 +107,7 @@ func (l *loads) join(ctx context.Context, key []byte, call **loadCall) (*flight,
 	if l.closed {
 		return nil, ErrClosed
 	}
-	f := l.byKey[string(key)]
+	f := l.joinable(key)
 	if f == nil {
 		f = l.begin(ctx, key, call)
 	} else if l.inside(ctx) {
@@ -124,9 +125,21 @@ func (l *loads) joinBackground(ctx context.Context, key []byte, call **loadCall)
 		return
 	}
 	defer l.mu.Unlock()
-	if !l.closed && l.byKey[string(key)] == nil {
+	if !l.closed && l.joinable(key) == nil {
 		l.begin(ctx, key, call).background = true
 	}
+}
+
+// joinable is the load of key that a caller can join, if there is one. The
+// caller holds mu. It looks at the watch itself, for a writer who ended that may
+// not have come to detach the load yet.
+func (l *loads) joinable(key []byte) *flight {
+	f := l.byKey[string(key)]
+	if f != nil && f.watch.Voided() {
+		l.detach(f)
+		return nil
+	}
+	return f
 }
 
 // begin adds a load of key to *call. The caller holds mu.
@@ -139,6 +152,7 @@ func (l *loads) begin(ctx context.Context, key []byte, call **loadCall) *flight 
 	}
 	l.begun++
 	f := &flight{key: append([]byte{}, key...), call: *call, number: l.begun, done: make(chan struct{})}
+	f.watch.Written = func() { l.superseded(f) }
 	f.call.flights = append(f.call.flights, f)
 	f.call.wanted++
 	l.byKey[string(f.key)] = f
@@ -162,7 +176,7 @@ func (l *loads) leaveRunning(f *flight) {
 	defer l.mu.Unlock()
 	f.callers--
 	f.background = true
-	if f.superseded {
+	if f.watch.Voided() {
 		l.detach(f)
 	}
 }
@@ -170,7 +184,7 @@ func (l *loads) leaveRunning(f *flight) {
 // detach hides a load from later callers, keeps its value from being stored,
 // and gives it up if nobody waits for it. The caller holds mu.
 func (l *loads) detach(f *flight) {
-	f.superseded = true
+	f.watch.Void()
 	if l.byKey[string(f.key)] == f {
 		delete(l.byKey, string(f.key))
 	}
@@ -186,40 +200,42 @@ func (l *loads) giveUp(f *flight) {
 		return
 	}
 	f.unwanted = true
-	if f.call.wanted--; f.call.wanted == 0 {
+	if f.call.wanted--; f.call.wanted == 0 && !f.call.over {
 		f.call.cancel(nil)
 	}
 }
 
-// supersede detaches the load of key: something newer is about to be written.
-func (l *loads) supersede(key []byte) {
+// superseded detaches a load of which the key was written.
+func (l *loads) superseded(f *flight) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if f := l.byKey[string(key)]; f != nil {
-		l.detach(f)
+	l.detach(f)
+}
+
+// returned notes what a loader has returned, before it is stored. There is
+// nothing to cancel any more.
+func (l *loads) returned(call *loadCall, results []result) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	call.over = true
+	for i, f := range call.flights {
+		if _, underWay := l.all[f]; underWay {
+			f.result = results[i]
+		}
 	}
 }
 
-// supersedeAll detaches every load.
-func (l *loads) supersedeAll() {
+// end takes a load off the list and hands its result to the callers. A load that
+// has ended stays as it is.
+func (l *loads) end(f *flight, res result) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, f := range l.byKey {
-		l.detach(f)
-	}
+	l.endLocked(f, res)
 }
 
-// end takes a load off the list and hands its result to the callers. Before
-// that, if nothing superseded the load, keep stores the result or tells why it
-// could not. A load that has ended stays as it is.
-func (l *loads) end(f *flight, res result, keep func() error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (l *loads) endLocked(f *flight, res result) {
 	if _, underWay := l.all[f]; !underWay {
 		return
-	}
-	if keep != nil && !f.superseded {
-		res.unstored = keep()
 	}
 	if !f.unwanted {
 		l.count.ended(res)
@@ -232,11 +248,19 @@ func (l *loads) end(f *flight, res result, keep func() error) {
 	close(f.done)
 }
 
-// abandon ends the loads of a call without waiting for the loader: its time is
-// over, or the cache is closed, or nobody waits any more.
+// abandon ends the loads of a call without waiting for the loader, or for what it
+// returned to be stored: its time is over, or the cache is closed, or nobody waits
+// any more. A value that came in time is an answer, if not a stored one.
 func (l *loads) abandon(call *loadCall, why error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	for _, f := range call.flights {
-		l.end(f, result{err: why}, nil)
+		res := result{err: why}
+		if call.over && why == ErrLoadTimeout {
+			res = f.result
+			res.unstored = why
+		}
+		l.endLocked(f, res)
 	}
 }
 

@@ -96,10 +96,9 @@ func (load LoadFunc) multi() MultiLoadFunc {
 func (c *Cache) start(call *loadCall, load MultiLoadFunc, answered func(key []byte) (result, bool)) {
 	missing := make([]*flight, 0, len(call.flights))
 	for _, f := range call.flights {
-		f.hash = c.ram.Hash(f.key)
-		f.mark = c.ram.MarkHashed(f.hash, f.key) // and then look: a write is either seen or noticed
+		c.ram.Watch(&f.watch, f.key) // and then look: a write is either seen or noticed
 		if res, ok := answered(f.key); ok {
-			c.loads.end(f, res, nil)
+			c.end(f, res)
 		} else {
 			missing = append(missing, f)
 		}
@@ -124,8 +123,15 @@ func (c *Cache) answered(key []byte) (result, bool) {
 	return result{}, false
 }
 
+// end wakes the callers of a load.
+func (c *Cache) end(f *flight, res result) {
+	c.loads.end(f, res)
+	c.ram.Unwatch(&f.watch) // not before nobody can join: a write would not be noticed
+}
+
 // run calls the loader when it is its turn, stores what it returns unless
-// something newer came, and wakes the callers.
+// something newer came, and wakes the callers. Until it has, the hard timeout and
+// Close wake them at once.
 func (c *Cache) run(call *loadCall, load MultiLoadFunc) {
 	c.loads.enter(call)
 	ctx, cancel := c.hardTimeout(call.ctx)
@@ -141,10 +147,11 @@ func (c *Cache) run(call *loadCall, load MultiLoadFunc) {
 		if err != nil && ctx.Err() != nil {
 			err = context.Cause(ctx) // why the loader was told to stop
 		}
+		c.loads.leaveTurn(call)
+		left := c.settle(call, values, err, panicked)
 		stop()
 		cancel()
-		c.loads.leaveTurn(call)
-		c.settle(call, values, err, panicked)
+		left.Report() // may call the user: after the callers have their value
 	}()
 	if err == nil {
 		c.loads.count.loads.Add(uint64(len(call.flights)))
@@ -153,14 +160,16 @@ func (c *Cache) run(call *loadCall, load MultiLoadFunc) {
 	returned = true
 }
 
-// settle ends the loads of a call.
-func (c *Cache) settle(call *loadCall, values [][]byte, err error, panicked *loadPanic) {
+// settle ends the loads of a call: each value is stored first, so that no load of
+// its key can begin before. It returns what left the cache for it.
+func (c *Cache) settle(call *loadCall, values [][]byte, err error, panicked *loadPanic) (left ram.Left) {
 	if err == nil && panicked == nil && len(values) != len(call.flights) {
 		err = fmt.Errorf("firn: a loader returned %d values for %d keys: want as many", len(values), len(call.flights))
 	}
-	var left ram.Left
-	for i, f := range call.flights {
-		res := result{err: err, panicked: panicked}
+	results := make([]result, len(call.flights))
+	for i := range results {
+		res := &results[i]
+		res.err, res.panicked = err, panicked
 		switch {
 		case err != nil || panicked != nil:
 		case values[i] == nil:
@@ -168,9 +177,14 @@ func (c *Cache) settle(call *loadCall, values [][]byte, err error, panicked *loa
 		default:
 			res.value = values[i]
 		}
-		c.loads.end(f, res, func() error { return c.keep(f, &res, &left) })
 	}
-	left.Report() // may call the user: after the callers have their value
+	c.loads.returned(call, results)
+	for i, f := range call.flights {
+		res := &results[i]
+		res.unstored = c.keep(f, res, &left)
+		c.end(f, *res)
+	}
+	return left
 }
 
 // wait is how a caller waits: until the load has ended, or its own context, or

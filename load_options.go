@@ -58,8 +58,8 @@ type LoadingOptions struct {
 
 	// HardTimeout is how long a loader may take. Then its context ends, whoever
 	// waits for it gets ErrLoadTimeout, or an expired value under FailSafe, and
-	// the next caller begins another load. What it returns later is dropped. It
-	// must be more than SoftTimeout. Time that a loader waits to be called, under
+	// the next caller begins another load. What it returns later is dropped. What
+	// it returned in time and the SSD tier holds up is returned. It must be more than SoftTimeout. Time that a loader waits to be called, under
 	// MaxLoads, is not counted.
 	HardTimeout time.Duration
 

@@ -23,9 +23,10 @@ func (c *Cache) undecodable(key, stored []byte, codec string, reason error) erro
 // drop deletes key, unless it was written since stored was read: what somebody
 // has set meanwhile stays.
 func (c *Cache) drop(key, stored []byte) error {
-	f := &flight{key: key, hash: c.ram.Hash(key)}
-	f.mark = c.ram.MarkHashed(f.hash, key) // and then look: a write is either seen or noticed
-	if now, ok := c.ram.PeekHashed(f.hash, nil, key); ok && !bytes.Equal(now, stored) {
+	f := &flight{key: key}
+	c.ram.Watch(&f.watch, key) // and then look: a write is either seen or noticed
+	defer c.ram.Unwatch(&f.watch)
+	if now, ok := c.ram.PeekHashed(f.watch.Hash(), nil, key); ok && !bytes.Equal(now, stored) {
 		return nil
 	}
 	var left ram.Left

@@ -66,11 +66,22 @@ func (t *Tier) makeRoom(s *shard, r *newRecord, left *Left) (freed bool, err err
 	return freed, nil
 }
 
-// superseded tells the tier below that a Set or Delete has taken effect.
-func (s *shard) superseded(hash uint64) {
+// superseded is called when a Set or Delete has taken effect, before the lock is
+// released. It returns the watches that the write has ended, but for the writer's
+// own: they are to be told when the lock is released.
+func (s *shard) superseded(hash uint64, key []byte, own *Watch) (hit *Watch) {
+	if s.watches == nil && s.tier.below == nil {
+		return nil
+	}
+	return s.supersede(hash, key, own)
+}
+
+// supersede is superseded where somebody wants to know.
+func (s *shard) supersede(hash uint64, key []byte, own *Watch) (hit *Watch) {
 	if below := s.tier.below; below != nil {
 		below.Superseded(hash)
 	}
+	return s.written(hash, key, own)
 }
 
 // leave lets a live record go for want of room: to the tier below, if it takes

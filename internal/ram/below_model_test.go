@@ -116,13 +116,10 @@ func (h *twoTiers) Set(key, value []byte, ttl time.Duration) error {
 		}
 		var left Left
 		defer left.Report()
-		hash := h.Hash(key)
-		mark := h.MarkHashed(hash, key)
-		err := h.SetUnwritten(&mark, hash, key, value, deadline, &left)
-		if err == ErrChanged { // making room moved the key's record, or evicted it
-			err = h.Tier.Set(key, value, deadline)
-		}
-		return err
+		var watch Watch
+		h.Watch(&watch, key)
+		defer h.Unwatch(&watch)
+		return h.SetIf(&watch, value, deadline, &left) // that making room moves or evicts the record is no write
 	})
 }
 

@@ -39,7 +39,7 @@ func TestSuperseded(t *testing.T) {
 	key, other := []byte("key"), []byte("other")
 	var w Window
 	var left Left
-	var mark Mark
+	var watch Watch
 	ok := func(done bool) error {
 		if !done {
 			return ErrClosed
@@ -59,20 +59,15 @@ func TestSuperseded(t *testing.T) {
 		{name: "Set of the same length with a deadline", run: func() error { return tier.Set(key, []byte("threa"), 6000) }},
 		{name: "Set that straddles", run: func() error { return tier.Set(key, make([]byte, 5000), 0) }},
 		{name: "SetHashed", run: func() error { return tier.SetHashed(tier.Hash(key), key, make([]byte, 5000), 0) }},
-		{name: "SetUnwritten", run: func() error {
-			mark = tier.MarkHashed(tier.Hash(key), key)
-			return tier.SetUnwritten(&mark, tier.Hash(key), key, []byte("four"), 0, &left)
+		{name: "SetIf", run: func() error {
+			tier.Watch(&watch, key)
+			return tier.SetIf(&watch, []byte("four"), 0, &left)
 		}},
-		{name: "SetUnwritten when it was written", run: func() error {
-			return tier.SetUnwritten(&mark, tier.Hash(key), key, []byte("five"), 0, &left)
-		}, fail: ErrChanged, none: true},
-		{name: "DeleteUnwritten when it was written", run: func() error {
-			return tier.DeleteUnwritten(&mark, tier.Hash(key), key, &left)
-		}, fail: ErrChanged, none: true},
-		{name: "DeleteUnwritten", run: func() error {
-			mark = tier.MarkHashed(tier.Hash(key), key)
-			return tier.DeleteUnwritten(&mark, tier.Hash(key), key, &left)
-		}},
+		{name: "DeleteIf", run: func() error { return tier.DeleteIf(&watch, &left) }},
+		{name: "DeleteIf of what is not here", run: func() error { return tier.DeleteIf(&watch, &left) }},
+		{name: "Set of what is watched", run: func() error { return tier.Set(key, []byte("x"), 0) }},
+		{name: "SetIf when it was written", run: func() error { return tier.SetIf(&watch, []byte("five"), 0, &left) }, fail: ErrChanged, none: true},
+		{name: "DeleteIf when it was written", run: func() error { return tier.DeleteIf(&watch, &left) }, fail: ErrChanged, none: true},
 		{name: "SetPrepared", run: func() error {
 			tier.Prepare(&w, [][]byte{other, key})
 			return tier.SetPrepared(&w, 1, key, []byte("six"), 0)

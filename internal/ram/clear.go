@@ -23,10 +23,12 @@ func (s *shard) empty() {
 		s.removeAll()
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	if !s.closed && (!told || s.table.Len() == 0) {
 		s.clear()
 	}
+	hit := s.allWritten()
+	s.mu.Unlock()
+	hit.tell()
 }
 
 // clear empties a shard. Nothing can be found before any segment is given back.
@@ -65,14 +67,18 @@ func (s *shard) removeAll() {
 // removeFrom does a step of removeAll, and returns the bucket where the next one
 // begins.
 func (s *shard) removeFrom(j, buckets uint32) (next uint32) {
+	var left Left
 	s.mu.Lock()
-	defer s.unlockAndReport()
 	if s.closed {
-		return buckets
+		j = buckets
 	}
 	for ; j < buckets && s.events.size() < step; j++ {
 		s.removeUnder(j, buckets)
 	}
+	hit := s.allWritten() // with each step: a load may store where the last one was
+	s.unlock(&left)
+	hit.tell()
+	left.Report()
 	return j
 }
 

@@ -17,7 +17,7 @@ type newRecord struct {
 	shape      record.Shape
 	size       uint64 // what it takes in the log
 	version    uint32 // to begin with: 0 or wasRead
-	unless     *Mark  // it is not stored if its key was written since; nil: it is
+	watch      *Watch // it is stored only while this is not void; nil: always
 
 	lane   policy.Lane // where the policy puts it, if its key is new
 	placed bool        // whether the policy was asked

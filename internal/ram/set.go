@@ -30,8 +30,9 @@ func (t *Tier) SetHashed(hash uint64, key, value []byte, deadline int64) error {
 	t.region.Prefetch(s.table.Offset(s.table.Home(hash, s.table.Shape()))) // while the lock is taken
 	s.mu.Lock()
 	if deadline == 0 && t.evicted == nil && s.overwritePlain(hash, key, value) {
-		s.superseded(hash)
+		hit := s.superseded(hash, key, nil)
 		s.mu.Unlock()
+		hit.tell()
 		return nil
 	}
 	return t.setLocked(s, hash, key, value, deadline)
@@ -101,7 +102,7 @@ func (t *Tier) store(s *shard, r *newRecord, left *Left) error {
 			s.finish(r, left)
 			return t.refusal()
 		}
-		if r.unless != nil && !s.unwritten(r.unless, r.hash, r.key) {
+		if r.watch != nil && r.watch.Voided() {
 			s.finish(r, left)
 			return ErrChanged
 		}
@@ -118,8 +119,9 @@ func (t *Tier) store(s *shard, r *newRecord, left *Left) error {
 			return err
 		}
 	}
-	s.superseded(r.hash)
+	hit := s.superseded(r.hash, r.key, r.watch)
 	s.finish(r, left)
+	hit.tell()
 	return nil
 }
 
@@ -245,12 +247,16 @@ func (t *Tier) DeleteHashed(hash uint64, key []byte) bool {
 		s.mu.Unlock()
 		return false
 	}
-	s.delete(hash, key)
-	s.unlockAndReport()
+	var left Left
+	hit := s.delete(hash, key, nil)
+	s.unlock(&left)
+	hit.tell()
+	left.Report()
 	return true
 }
 
-func (s *shard) delete(hash uint64, key []byte) {
+// delete returns the watches that it has ended, but for the caller's own.
+func (s *shard) delete(hash uint64, key []byte, own *Watch) (hit *Watch) {
 	if b, slot, r, ok := s.find(hash, key); ok && s.tier.gone(&r) {
 		s.remove(hash, b, slot, &r, Expired)
 		s.count.Expired++
@@ -258,7 +264,7 @@ func (s *shard) delete(hash uint64, key []byte) {
 		s.remove(hash, b, slot, &r, Deleted)
 		s.count.Deletes++
 	}
-	s.superseded(hash)
+	return s.superseded(hash, key, own)
 }
 
 // remove takes a record out of the tier, and notes why for Evicted.

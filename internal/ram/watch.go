@@ -1,0 +1,135 @@
+package ram
+
+import (
+	"bytes"
+	"errors"
+	"sync/atomic"
+)
+
+// ErrChanged says that a key was written since it is watched.
+var ErrChanged = errors.New("ram: changed since")
+
+// Watch tells whether anybody writes a key from a moment on, for a write that is
+// to happen only if nobody has. Writes are Set, Delete and Clear, and the SetIf
+// and DeleteIf of other watches. That a record is moved, evicted, demoted,
+// promoted or expires is no write.
+type Watch struct {
+	// Written, if set, is called when the first write of the key is over, before
+	// it is acknowledged, with no lock held. It is set before the watch begins.
+	Written func()
+
+	hash uint64
+	key  []byte // whose it stays: nobody changes it
+	void atomic.Bool
+	next *Watch // in the shard, of the same hash; then of those that one write has ended
+}
+
+// Void ends the watch without a write: its SetIf and DeleteIf fail.
+func (w *Watch) Void() { w.void.Store(true) }
+
+// Voided reports whether the key was written since, or Void called. It is never
+// late for a write that was acknowledged.
+func (w *Watch) Voided() bool { return w.void.Load() }
+
+// Hash is the hash of the watched key.
+func (w *Watch) Hash() uint64 { return w.hash }
+
+// Watch begins to watch a key. The caller keeps the key as it is, and calls
+// Unwatch.
+func (t *Tier) Watch(w *Watch, key []byte) {
+	w.hash, w.key = t.hash(key), key
+	s := t.shardOf(w.hash)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.watches == nil {
+		s.watches = make(map[uint64]*Watch, 1)
+	}
+	w.next = s.watches[w.hash]
+	s.watches[w.hash] = w
+}
+
+// Unwatch forgets a watch.
+func (t *Tier) Unwatch(w *Watch) {
+	s := t.shardOf(w.hash)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.takeWatches(w.hash, func(v *Watch) bool { return v == w })
+}
+
+// SetIf is Set of a watched key that fails with ErrChanged if the watch is void,
+// and that leaves it to the caller to report what left. The watch goes on.
+func (t *Tier) SetIf(w *Watch, value []byte, deadline int64, left *Left) error {
+	r := t.newRecord(w.hash, w.key, value, deadline)
+	r.watch = w
+	s := t.shardOf(w.hash)
+	s.mu.Lock()
+	return t.store(s, &r, left)
+}
+
+// DeleteIf is Delete of a watched key that fails with ErrChanged if the watch is
+// void, and that leaves it to the caller to report what left. The watch goes on.
+func (t *Tier) DeleteIf(w *Watch, left *Left) error {
+	s := t.shardOf(w.hash)
+	s.mu.Lock()
+	if s.closed || w.Voided() {
+		defer s.unlock(left)
+		if s.closed {
+			return ErrClosed
+		}
+		return ErrChanged
+	}
+	hit := s.delete(w.hash, w.key, w)
+	s.unlock(left)
+	hit.tell()
+	return nil
+}
+
+// written ends the watches of a key that is being written, but for the writer's
+// own, and returns them, to be told when the lock is released.
+func (s *shard) written(hash uint64, key []byte, own *Watch) (hit *Watch) {
+	if s.watches == nil { // as a rule
+		return nil
+	}
+	return s.takeWatches(hash, func(w *Watch) bool { return w != own && bytes.Equal(w.key, key) })
+}
+
+// allWritten is written for every key.
+func (s *shard) allWritten() (hit *Watch) {
+	for _, w := range s.watches {
+		for w != nil {
+			w.Void()
+			w, w.next, hit = w.next, hit, w
+		}
+	}
+	s.watches = nil
+	return hit
+}
+
+// takeWatches ends watches of a hash, takes them from the shard and returns them.
+func (s *shard) takeWatches(hash uint64, which func(*Watch) bool) (taken *Watch) {
+	var rest *Watch
+	for w := s.watches[hash]; w != nil; {
+		next, to := w.next, &rest
+		if which(w) {
+			w.Void()
+			to = &taken
+		}
+		w.next, *to = *to, w
+		w = next
+	}
+	if rest != nil {
+		s.watches[hash] = rest
+	} else if delete(s.watches, hash); len(s.watches) == 0 {
+		s.watches = nil
+	}
+	return taken
+}
+
+// tell calls those who watched a key that was written. The caller holds no lock.
+func (w *Watch) tell() {
+	for ; w != nil; w = w.next {
+		if w.Written != nil {
+			w.Written()
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package ram
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/firncache/firn/internal/policy"
+)
+
+// A write that is bound to a watch happens if the key was not written since: by
+// no Set, Delete or Clear, also of a key that was absent. What moves, expires or
+// leaves by itself was not written.
+func TestWatch(t *testing.T) {
+	key := []byte("key")
+	for _, x := range []struct {
+		name     string
+		first    int64 // the deadline of a value that is there when the watch begins; -1: there is none
+		then     func(t *Tier, now *atomic.Int64)
+		unchange bool
+	}{
+		{"absent, nothing", -1, func(*Tier, *atomic.Int64) {}, true},
+		{"absent, Set", -1, func(t *Tier, _ *atomic.Int64) { t.Set(key, []byte("x"), 0) }, false},
+		{"absent, Set and Delete", -1, func(t *Tier, _ *atomic.Int64) { t.Set(key, []byte("x"), 0); t.Delete(key) }, false},
+		{"absent, Delete", -1, func(t *Tier, _ *atomic.Int64) { t.Delete(key) }, false},
+		{"absent, Clear", -1, func(t *Tier, _ *atomic.Int64) { t.Clear() }, false},
+		{"absent, hidden Set", -1, func(t *Tier, _ *atomic.Int64) { t.Set(key, nil, -5000) }, false},
+		{"absent, Set of another", -1, func(t *Tier, _ *atomic.Int64) { t.Set([]byte("yek"), nil, 0) }, true},
+		{"there, nothing", 0, func(*Tier, *atomic.Int64) {}, true},
+		{"there, read", 0, func(t *Tier, _ *atomic.Int64) { t.Get(nil, key) }, true},
+		{"there, Set in place", 0, func(t *Tier, _ *atomic.Int64) { t.Set(key, []byte("2nd"), 0) }, false},
+		{"there, Set of another length", 0, func(t *Tier, _ *atomic.Int64) { t.Set(key, []byte("second"), 0) }, false},
+		{"there, Set that is too large", 0, func(t *Tier, _ *atomic.Int64) { t.Set(key, make([]byte, 1<<20), 0) }, true},
+		{"there, Delete", 0, func(t *Tier, _ *atomic.Int64) { t.Delete(key) }, false},
+		{"there, Clear", 0, func(t *Tier, _ *atomic.Int64) { t.Clear() }, false},
+		{"there, moved", 0, func(t *Tier, _ *atomic.Int64) { moveAll(t) }, true},
+		{"there, evicted", 0, func(t *Tier, _ *atomic.Int64) { evictAll(t) }, true},
+		{"expiring, expired", 2000, func(_ *Tier, now *atomic.Int64) { now.Store(2000) }, true},
+		{"expiring, swept", 2000, func(t *Tier, now *atomic.Int64) { now.Store(9000); t.Sweep() }, true},
+		{"expiring, swept and set", 2000, func(t *Tier, now *atomic.Int64) { now.Store(9000); t.Sweep(); t.Set(key, []byte("x"), 0) }, false},
+	} {
+		for _, mask := range []uint64{0, 1 << 63} { // with it, all keys share two hashes
+			if mask != 0 && x.name == "there, evicted" {
+				continue // it takes too long
+			}
+			for _, del := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s, mask %x, delete %v", x.name, mask, del), func(t *testing.T) {
+					t.Parallel()
+					testWatch(t, key, mask, x.first, x.then, x.unchange, del)
+				})
+			}
+		}
+	}
+}
+
+func testWatch(t *testing.T, key []byte, mask uint64, first int64, then func(*Tier, *atomic.Int64), unchange, del bool) {
+	var now atomic.Int64
+	now.Store(1000)
+	tier, err := New(Config{Bytes: MinBytes, Seed: 1, Now: now.Load, HashMask: mask})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tier.Close()
+	if first >= 0 {
+		if err := tier.Set(key, []byte("1st"), first); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var w, other Watch
+	told := 0
+	w.Written = func() { told++ }
+	tier.Watch(&other, []byte("another"))
+	tier.Watch(&w, key)
+	then(tier, &now)
+	if want := map[bool]int{false: 1}[unchange]; told != want || w.Voided() == unchange {
+		t.Errorf("told %d times, void: %v", told, w.Voided())
+	}
+	if got := other.Voided(); got != strings.Contains(t.Name(), "Clear") {
+		t.Errorf("the watch of another key is void: %v", got)
+	}
+	before, _, there := tier.PeekStale(nil, key)
+	var left Left
+	if del {
+		err = tier.DeleteIf(&w, &left)
+	} else {
+		err = tier.SetIf(&w, []byte("loaded"), 0, &left)
+	}
+	if want := map[bool]error{true: nil, false: ErrChanged}[unchange]; err != want {
+		t.Errorf("%v, want %v", err, want)
+	}
+	after, _, ok := tier.PeekStale(nil, key)
+	got, want := fmt.Sprintf("%q %v", after, ok), fmt.Sprintf("%q %v", before, there)
+	if unchange {
+		want = map[bool]string{false: `"loaded" true`, true: `"" false`}[del]
+	}
+	if got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	tier.Unwatch(&w)
+	tier.Unwatch(&other)
+	for i := range tier.shards {
+		if tier.shards[i].watches != nil {
+			t.Errorf("shard %d still has watches", i)
+		}
+	}
+	if err := tier.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+// What a watch itself writes does not end it; what others write afterwards does,
+// and so does Void, of which nobody is told.
+func TestWatchGoesOn(t *testing.T) {
+	t.Parallel()
+	tier, err := New(Config{Bytes: MinBytes, Seed: 1, Now: func() int64 { return 1000 }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tier.Close()
+	key, told := []byte("key"), 0
+	var left Left
+	a, b := Watch{Written: func() { told++ }}, Watch{Written: func() { told += 10 }}
+	tier.Watch(&a, key)
+	tier.Watch(&b, key)
+	for _, write := range []func() error{
+		func() error { return tier.SetIf(&a, []byte("1"), 0, &left) },
+		func() error { return tier.SetIf(&a, []byte("2"), 0, &left) },
+		func() error { return tier.DeleteIf(&a, &left) },
+	} {
+		if err := write(); err != nil || a.Voided() || !b.Voided() || told != 10 {
+			t.Errorf("%v, void: %v and %v, told %d", err, a.Voided(), b.Voided(), told)
+		}
+	}
+	tier.Delete(key)
+	if !a.Voided() || told != 11 {
+		t.Errorf("after another's write: void %v, told %d", a.Voided(), told)
+	}
+	c := Watch{Written: func() { t.Error("told of Void") }}
+	tier.Watch(&c, key)
+	c.Void()
+	if err := tier.SetIf(&c, nil, 0, &left); err != ErrChanged {
+		t.Errorf("SetIf after Void: %v", err)
+	}
+	tier.Unwatch(&c)
+	if tier.Close(); tier.SetIf(&a, nil, 0, &left) != ErrClosed || tier.DeleteIf(&a, &left) != ErrClosed {
+		t.Error("no ErrClosed after Close")
+	}
+}
+
+// moveAll moves every record to the end of its lane.
+func moveAll(t *Tier) {
+	for i := range t.shards {
+		s := &t.shards[i]
+		s.mu.Lock()
+		for q := range policy.Lane(lanes) {
+			s.seal(q)
+			if id := s.queues[q].head; id != 0 {
+				s.clean(id)
+			}
+		}
+		s.unlockAndReport()
+	}
+}
+
+// evictAll pushes everything out that was there.
+func evictAll(t *Tier) {
+	for i := range 2000 {
+		t.Set(fmt.Append(nil, i), make([]byte, 100), 0)
+	}
+}
