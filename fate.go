@@ -36,7 +36,8 @@ func NoStore(ctx context.Context) error {
 // fate is what becomes of the values that a loader returns, if the loader says
 // so. It travels in the loader's context.
 type fate struct {
-	of *loads
+	of     *loads
+	within *fate // of the loader that asked for the load; nil: none did
 
 	mu      sync.Mutex
 	ttl     time.Duration
@@ -67,6 +68,17 @@ func withFate(ctx context.Context, name string, change func(*fate)) error {
 func (l *loads) inside(ctx context.Context) bool {
 	f := fateOf(ctx)
 	return f != nil && f.of == l
+}
+
+// around reports whether ctx is that of this very loader, or of one that was
+// asked on its behalf.
+func (f *fate) around(ctx context.Context) bool {
+	for g := fateOf(ctx); g != nil; g = g.within {
+		if g == f {
+			return true
+		}
+	}
+	return false
 }
 
 // keep leaves in the cache what a load has found, and nothing older, and returns

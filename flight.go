@@ -2,6 +2,7 @@ package firn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -84,7 +85,7 @@ func (p *loadPanic) Unwrap() error {
 
 // newCall makes a call that keeps the values of ctx, but not its end.
 func (l *loads) newCall(ctx context.Context) *loadCall {
-	call := &loadCall{fate: fate{of: l}, turn: newTurn(l.inside(ctx))}
+	call := &loadCall{fate: fate{of: l, within: fateOf(ctx)}, turn: newTurn(l.inside(ctx))}
 	ctx = context.WithValue(context.WithoutCancel(ctx), fateKey{}, &call.fate)
 	call.ctx, call.cancel = context.WithCancelCause(ctx)
 	return call
@@ -99,6 +100,9 @@ func (call *loadCall) keys() [][]byte {
 	return keys
 }
 
+// errOwnKey is what a loader gets that would wait for itself.
+var errOwnKey = errors.New("firn: a loader asks for a key that it is loading")
+
 // join enters a caller into the load of key. If there is none, it adds one to
 // *call, a new call if that is nil, and leaves it to the caller to start it.
 func (l *loads) join(ctx context.Context, key []byte, call **loadCall) (*flight, error) {
@@ -110,6 +114,8 @@ func (l *loads) join(ctx context.Context, key []byte, call **loadCall) (*flight,
 	f := l.joinable(key)
 	if f == nil {
 		f = l.begin(ctx, key, call)
+	} else if f.call.fate.around(ctx) {
+		return nil, errOwnKey
 	} else if l.inside(ctx) {
 		f.call.turn.hurry()
 	}

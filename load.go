@@ -39,7 +39,8 @@ type LoadFunc func(ctx context.Context, key []byte) ([]byte, error)
 //
 // A value that was loaded and could not be stored is returned with an error:
 // ErrTooLarge, ErrClosed, or of the SSD tier. With an error that the loader
-// returned, or the context's, dst is returned as it was.
+// returned, or the context's, dst is returned as it was. A loader that asks for its
+// own key, with its own context, gets an error.
 func (c *Cache) GetOrLoad(ctx context.Context, dst, key []byte, load LoadFunc) ([]byte, error) {
 	if c.disk == nil && c.loading.refreshAhead == 0 {
 		if v, ok := c.Get(dst, key); ok {

@@ -1,6 +1,7 @@
 package firn_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/firncache/firn"
@@ -88,6 +90,51 @@ func TestLoaderCallsGoexit(t *testing.T) {
 	if n := c.Stats().LoadPanics; n != 2 {
 		t.Errorf("%d panics, want 2", n)
 	}
+}
+
+// A loader that asks for a key that is being loaded on its own behalf would wait
+// for itself: it gets an error. It may ask for others.
+func TestLoaderAsksForItsOwnKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := openSmall(t)
+		a, b := []byte("a"), []byte("b")
+		var depth int
+		var ask firn.LoadFunc
+		ask = func(ctx context.Context, key []byte) ([]byte, error) { // a asks for b, which asks for a
+			if depth++; depth > 10 {
+				return nil, errors.New("no end")
+			}
+			other := b
+			if bytes.Equal(key, b) {
+				other = a
+			}
+			return c.GetOrLoad(ctx, nil, other, ask)
+		}
+		for what, load := range map[string]firn.LoadFunc{
+			"GetOrLoad": func(ctx context.Context, key []byte) ([]byte, error) { return c.GetOrLoad(ctx, nil, key, value("v")) },
+			"Refresh":   func(ctx context.Context, key []byte) ([]byte, error) { return nil, c.Refresh(ctx, key, value("v")) },
+			"GetOrLoadMulti": func(ctx context.Context, key []byte) ([]byte, error) {
+				var batch firn.Batch
+				err := c.GetOrLoadMulti(ctx, &batch, [][]byte{key, []byte("third")}, func(context.Context, [][]byte) ([][]byte, error) { return [][]byte{nil}, nil })
+				return nil, err
+			},
+			"a chain": ask,
+		} {
+			if _, err := c.GetOrLoad(t.Context(), nil, a, load); err == nil || !strings.Contains(err.Error(), "asks for a key that it is loading") {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		// With another's context, or after a write of the key, it is as any other.
+		v, err := c.GetOrLoad(t.Context(), nil, a, func(ctx context.Context, key []byte) ([]byte, error) {
+			if err := c.Delete(key); err != nil {
+				return nil, err
+			}
+			return c.GetOrLoad(ctx, nil, key, value("newer"))
+		})
+		if stored, ok := c.Get(nil, a); err != nil || string(v) != "newer" || string(stored) != "newer" || !ok {
+			t.Errorf("after a write: %q, %v, stored %q", v, err, stored)
+		}
+	})
 }
 
 // logLines is a handler that keeps the lines.

@@ -112,7 +112,10 @@ func (c *Cache) joinMissing(ctx context.Context, b *Batch, keys [][]byte, load M
 		v, found := c.recall(ctx, nil, key)
 		switch found {
 		case nothing:
-			a.flight, err = c.loads.join(ctx, key, &call)
+			var failed error
+			if a.flight, failed = c.loads.join(ctx, key, &call); err == nil {
+				err = failed
+			}
 		case live, stale:
 			a.value, a.ok = v, true
 		}
