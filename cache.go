@@ -34,6 +34,7 @@ func Open(opts Options) (*Cache, error) {
 	}
 	c := &Cache{ttl: opts.TTL, now: opts.ticker(), loading: opts.loading()}
 	c.loads.limit(opts.Loading.MaxLoads)
+	c.loads.unstored.logger = opts.SSD.Log
 	if c.disk, err = opts.SSD.open(&opts, c.now); err != nil {
 		return nil, err
 	}

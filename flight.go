@@ -21,6 +21,8 @@ type loads struct {
 	closed bool
 	slots  chan struct{} // holds one for each call that runs; nil without a limit
 	count  loadCounters
+
+	unstored unstoredLog
 }
 
 // flight is the load of one key. Its fields are guarded by loads.mu, but for

@@ -37,10 +37,12 @@ type LoadFunc func(ctx context.Context, key []byte) ([]byte, error)
 // [LoadingOptions] can add to that: values refreshed before they expire or soon
 // after, missing ones remembered, and answers while the source is slow or down.
 //
-// A value that was loaded and could not be stored is returned with an error:
-// ErrTooLarge, ErrClosed, or of the SSD tier. With an error that the loader
-// returned, or the context's, dst is returned as it was. A loader that asks for its
-// own key, with its own context, gets an error.
+// A value that was loaded and cannot be stored is a value all the same, without
+// an error: Stats.LoadStoreErrors counts those, and the log is told of the first
+// that is too large, and of the first that the SSD tier failed. An older value is
+// not kept in its place. With an error that the loader returned, or the context's,
+// dst is returned as it was. A loader that asks for its own key, with its own
+// context, gets an error.
 func (c *Cache) GetOrLoad(ctx context.Context, dst, key []byte, load LoadFunc) ([]byte, error) {
 	if c.disk == nil && c.loading.refreshAhead == 0 {
 		if v, ok := c.Get(dst, key); ok {
@@ -149,10 +151,11 @@ func (c *Cache) run(call *loadCall, load MultiLoadFunc) {
 			err = context.Cause(ctx) // why the loader was told to stop
 		}
 		c.loads.leaveTurn(call)
-		left := c.settle(call, values, err, panicked)
+		left, unstored := c.settle(call, values, err, panicked)
 		stop()
 		cancel()
-		left.Report() // may call the user: after the callers have their value
+		left.Report() // may call the user, as the next may: after the callers have their value
+		c.loads.unstored.tell(unstored)
 	}()
 	if err == nil {
 		c.loads.count.loads.Add(uint64(len(call.flights)))
@@ -162,8 +165,9 @@ func (c *Cache) run(call *loadCall, load MultiLoadFunc) {
 }
 
 // settle ends the loads of a call: each value is stored first, so that no load of
-// its key can begin before. It returns what left the cache for it.
-func (c *Cache) settle(call *loadCall, values [][]byte, err error, panicked *loadPanic) (left ram.Left) {
+// its key can begin before. It returns what left the cache for it, and why some
+// value could not be stored.
+func (c *Cache) settle(call *loadCall, values [][]byte, err error, panicked *loadPanic) (left ram.Left, unstored error) {
 	if err == nil && panicked == nil && len(values) != len(call.flights) {
 		err = fmt.Errorf("firn: a loader returned %d values for %d keys: want as many", len(values), len(call.flights))
 	}
@@ -182,15 +186,18 @@ func (c *Cache) settle(call *loadCall, values [][]byte, err error, panicked *loa
 	c.loads.returned(call, results)
 	for i, f := range call.flights {
 		res := &results[i]
-		res.unstored = c.keep(f, res, &left)
+		if res.unstored = c.keep(f, res, &left); isFailure(res.unstored) {
+			c.loads.count.unstored.Add(1)
+			unstored = res.unstored
+		}
 		c.end(f, *res)
 	}
-	return left
+	return left, unstored
 }
 
 // wait is how a caller waits: until the load has ended, or its own context, or
 // until the soft timeout if the cache holds something to answer with. A value is
-// appended to dst, also beside an error.
+// appended to dst.
 func (c *Cache) wait(ctx context.Context, dst []byte, f *flight, soft <-chan struct{}) (v []byte, ok bool, err error) {
 	for {
 		select {
@@ -217,7 +224,7 @@ func (c *Cache) answer(ctx context.Context, dst []byte, f *flight) (v []byte, ok
 		panic(res.panicked)
 	}
 	if res.err == nil {
-		return append(dst, res.value...), true, res.unstored
+		return append(dst, res.value...), true, nil
 	}
 	if isFailure(res.err) {
 		if v, ok := c.fallback(ctx, dst, f.key); ok {

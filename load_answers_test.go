@@ -162,6 +162,50 @@ func (l *logLines) with(word string) (n int) {
 	return n
 }
 
+// A loaded value that is too large is an answer like others, to every caller; the
+// older one goes, and what is told of it are a counter and one line.
+func TestLoadedValueTooLarge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log logLines
+		c := openSmall(t, func(o *firn.Options) { o.SSD.Log = log.logger() })
+		k, big := []byte("k"), make([]byte, 1<<19)
+		loads := 0
+		load := func(context.Context, []byte) ([]byte, error) { loads++; return big, nil }
+		for range 3 {
+			if v, err := c.GetOrLoad(t.Context(), nil, k, load); err != nil || len(v) != len(big) {
+				t.Errorf("%d bytes, %v", len(v), err)
+			}
+		}
+		var b firn.Batch
+		err := c.GetOrLoadMulti(t.Context(), &b, keysOf("k a"), func(context.Context, [][]byte) ([][]byte, error) {
+			return [][]byte{big, []byte("v")}, nil
+		})
+		if v, ok := b.Value(0); err != nil || !ok || len(v) != len(big) || !c.Has([]byte("a")) {
+			t.Errorf("GetOrLoadMulti: %d bytes, %v, %v", len(v), ok, err)
+		}
+		texts := newTyped(t, c, firn.TypedOptions[int, string]{})
+		if v, err := texts.GetOrLoad(t.Context(), 1, func(context.Context, int) (string, error) { return string(big), nil }); err != nil || len(v) != len(big) {
+			t.Errorf("Typed.GetOrLoad: %d bytes, %v", len(v), err)
+		}
+		if err := c.Set(k, []byte("old")); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Refresh(t.Context(), k, load); !errors.Is(err, firn.ErrTooLarge) {
+			t.Errorf("Refresh, which is there to store: %v", err)
+		}
+		if v, ok := c.Get(nil, k); ok {
+			t.Errorf("the older value is there still: %q", v)
+		}
+		synctest.Wait()
+		if st := c.Stats(); st.LoadStoreErrors != 6 || loads != 4 || st.LoadErrors != 0 {
+			t.Errorf("%d could not be stored, %d loads, %d errors", st.LoadStoreErrors, loads, st.LoadErrors)
+		}
+		if n := log.with("too large"); n != 2 { // in the message and in the error
+			t.Errorf("the log: %q", log.lines)
+		}
+	})
+}
+
 // What the SSD cannot be told is an error of its own for each kind of write, says
 // what RAM holds, and is none of a load.
 func TestNotInvalidated(t *testing.T) {
@@ -206,7 +250,13 @@ func TestNotInvalidated(t *testing.T) {
 			t.Errorf("key %d: %q, %v: want %q", i, v, ok, want)
 		}
 	}
+	if v, err := c.GetOrLoad(t.Context(), nil, key(2), value("loaded")); err != nil || string(v) != "loaded" {
+		t.Errorf("GetOrLoad: %q, %v", v, err)
+	}
 	if err := c.Clear(); !errors.Is(err, firn.ErrNotInvalidated) || !strings.Contains(err.Error(), "RAM is empty") {
 		t.Errorf("Clear: %v", err)
+	}
+	if n := c.Stats().LoadStoreErrors; n != 3 {
+		t.Errorf("%d loaded values could not be made safe, want 3", n)
 	}
 }

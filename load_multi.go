@@ -21,8 +21,8 @@ type MultiLoadFunc func(ctx context.Context, keys [][]byte) (values [][]byte, er
 //
 // The values are in b, found ones and loaded ones; a key without a value is a
 // miss there, and no error. If some keys could not be loaded, they are misses
-// too, and the error is that of the first; ErrTooLarge comes with the value. If
-// ctx ends, b holds what was there by then.
+// too, and the error is that of the first. If ctx ends, b holds what was there by
+// then.
 func (c *Cache) GetOrLoadMulti(ctx context.Context, b *Batch, keys [][]byte, load MultiLoadFunc) error {
 	_ = c.LookupMulti(ctx, b, keys) // what the disk does not give is loaded
 	if c.loading.refreshAhead != 0 {

@@ -2,12 +2,14 @@ package firn
 
 import (
 	"errors"
+	"log/slog"
 	"sync/atomic"
 )
 
 // loadCounters are what Stats tells of loads.
 type loadCounters struct {
 	loads, errors, timeouts, panics      atomic.Uint64
+	unstored                             atomic.Uint64
 	refreshes, refreshesPutOff           atomic.Uint64
 	negativeHits                         atomic.Uint64
 	staleServed, failSafes, softTimeouts atomic.Uint64
@@ -29,8 +31,32 @@ func (l *loads) addTo(s *Stats) {
 	n := &l.count
 	s.Loads, s.LoadErrors = n.loads.Load(), n.errors.Load()
 	s.LoadTimeouts, s.LoadPanics = n.timeouts.Load(), n.panics.Load()
+	s.LoadStoreErrors = n.unstored.Load()
 	s.Refreshes, s.RefreshesPutOff = n.refreshes.Load(), n.refreshesPutOff.Load()
 	s.NegativeHits = n.negativeHits.Load()
 	s.StaleServed, s.FailSafes, s.SoftTimeouts = n.staleServed.Load(), n.failSafes.Load(), n.softTimeouts.Load()
 	s.LoadsActive = l.active.Load()
+}
+
+// unstoredLog tells that loaded values are returned and not stored, which no
+// caller of GetOrLoad is told: once for each of the two reasons.
+type unstoredLog struct {
+	logger                   *slog.Logger // nil: slog.Default
+	tooLarge, notInvalidated atomic.Bool
+}
+
+// tell is called with no lock held: it calls the user's handler.
+func (l *unstoredLog) tell(err error) {
+	told, what := &l.notInvalidated, "firn: a loaded value was returned, and an older one may come back after a crash"
+	if errors.Is(err, ErrTooLarge) {
+		told, what = &l.tooLarge, "firn: a loaded value is too large to be stored, and is loaded anew whenever it is asked for"
+	}
+	if err == nil || told.Swap(true) {
+		return
+	}
+	logger := l.logger
+	if logger == nil {
+		logger = slog.Default()
+	}
+	logger.Warn(what+"; load_store_errors counts such values, and this is logged once", "error", err)
 }

@@ -65,7 +65,8 @@ type SSDOptions struct {
 	Depth int
 
 	// Log is told when the tier is recovered, switched off or on, and of faults
-	// of the disk, a line for many. Default: slog.Default().
+	// of the disk, a line for many; and, also without an SSD tier, when first a
+	// loaded value cannot be stored. Default: slog.Default().
 	Log *slog.Logger
 
 	fs  vfs.FS            // for tests: instead of Dir

@@ -60,7 +60,7 @@ type Stats struct {
 
 	// Of loads.
 	Loads, LoadErrors, LoadTimeouts      uint64
-	LoadPanics                           uint64
+	LoadPanics, LoadStoreErrors          uint64
 	Refreshes, RefreshesPutOff           uint64
 	NegativeHits                         uint64
 	StaleServed, FailSafes, SoftTimeouts uint64
@@ -145,6 +145,7 @@ var Metrics = []Metric{
 	{"load_errors", "1", true, "Values whose loader returned an error other than ErrNotFound, while somebody wanted them.", func(s *Stats) float64 { return float64(s.LoadErrors) }},
 	{"load_timeouts", "1", true, "Values whose loader took longer than HardTimeout.", func(s *Stats) float64 { return float64(s.LoadTimeouts) }},
 	{"load_panics", "1", true, "Values whose loader panicked, in the background too, where no caller notices.", func(s *Stats) float64 { return float64(s.LoadPanics) }},
+	{"load_store_errors", "1", true, "Loaded values that were returned and not stored, being too large, or of which an older one on the SSD could not be invalidated.", func(s *Stats) float64 { return float64(s.LoadStoreErrors) }},
 	{"refreshes", "1", true, "Values loaded anew by Refresh, or in the background.", func(s *Stats) float64 { return float64(s.Refreshes) }},
 	{"refreshes_put_off", "1", true, "Background refreshes left to a later caller: MaxLoads were running.", func(s *Stats) float64 { return float64(s.RefreshesPutOff) }},
 	{"negative_hits", "1", true, "Loads spared because ErrNotFound was remembered.", func(s *Stats) float64 { return float64(s.NegativeHits) }},

@@ -56,12 +56,12 @@ func (t *Typed[K, V]) load(ctx context.Context, key K, load TypedLoadFunc[K, V])
 		} else {
 			s.value, err = t.c.GetOrLoad(ctx, s.value[:0], s.key, loadBytes)
 		}
-		if err != nil && len(s.value) == 0 {
+		if err != nil {
 			return v, err
 		}
 		var unread error
 		if v, unread = t.decode(s.key, s.value); unread == nil {
-			return v, err // of a value that could not be stored, if not nil
+			return v, nil
 		}
 		err = unreadable(unread)
 	}

@@ -51,7 +51,7 @@ var rows = []row{
 	}},
 	{"Loads", []panel{
 		{title: "Loads", metrics: []string{"loads", "refreshes", "negative_hits"}},
-		{title: "Failing loads", metrics: []string{"load_errors", "load_timeouts", "load_panics", "refreshes_put_off"}},
+		{title: "Failing loads", metrics: []string{"load_errors", "load_timeouts", "load_panics", "load_store_errors", "refreshes_put_off"}},
 		{title: "Answers with expired values", metrics: []string{"stale_served", "fail_safes", "soft_timeouts"}},
 		{title: "Loads under way", metrics: []string{"loads_active"}},
 	}},
