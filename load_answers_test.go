@@ -220,25 +220,19 @@ func TestNotInvalidated(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	for i := range 6000 {
-		key, value := numbered(i)
-		if err := c.Set(key, value); err != nil {
-			t.Fatal(err)
-		}
-	}
+	keys := fillBelow(t, c, 5)
 	in := f.Inject(vfs.Rule{On: vfs.OpAny &^ vfs.OpClose, Err: syscall.EIO})
 	defer in.Remove()
-	key := func(i int) []byte { k, _ := numbered(i); return k }
 	for name, x := range map[string]struct {
 		write func() error
 		now   string
 	}{
-		"Set":      {func() error { return c.Set(key(0), []byte("new")) }, "the new one is in RAM"},
-		"SetMulti": {func() error { return c.SetMulti([][]byte{key(1)}, [][]byte{[]byte("new")}) }, "the new one is in RAM"},
-		"Delete":   {func() error { return c.Delete(key(2)) }, "it is deleted from RAM"},
-		"Refresh":  {func() error { return c.Refresh(t.Context(), key(3), value("new")) }, "the loaded value is in RAM"},
+		"Set":      {func() error { return c.Set(keys[0], []byte("new")) }, "the new one is in RAM"},
+		"SetMulti": {func() error { return c.SetMulti([][]byte{keys[1]}, [][]byte{[]byte("new")}) }, "the new one is in RAM"},
+		"Delete":   {func() error { return c.Delete(keys[2]) }, "it is deleted from RAM"},
+		"Refresh":  {func() error { return c.Refresh(t.Context(), keys[3], value("new")) }, "the loaded value is in RAM"},
 		"Refresh of nothing": {func() error {
-			return c.Refresh(t.Context(), key(4), func(ctx context.Context, _ []byte) ([]byte, error) { return []byte("new"), firn.NoStore(ctx) })
+			return c.Refresh(t.Context(), keys[4], func(ctx context.Context, _ []byte) ([]byte, error) { return []byte("new"), firn.NoStore(ctx) })
 		}, "there is none in RAM"},
 	} {
 		if err := x.write(); !errors.Is(err, firn.ErrNotInvalidated) || !errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), x.now) {
@@ -246,11 +240,11 @@ func TestNotInvalidated(t *testing.T) {
 		}
 	}
 	for i, want := range []string{"new", "new", "", "new", ""} {
-		if v, ok := c.Get(nil, key(i)); string(v) != want || ok != (want != "") {
+		if v, ok := c.Get(nil, keys[i]); string(v) != want || ok != (want != "") {
 			t.Errorf("key %d: %q, %v: want %q", i, v, ok, want)
 		}
 	}
-	if v, err := c.GetOrLoad(t.Context(), nil, key(2), value("loaded")); err != nil || string(v) != "loaded" {
+	if v, err := c.GetOrLoad(t.Context(), nil, keys[2], value("loaded")); err != nil || string(v) != "loaded" {
 		t.Errorf("GetOrLoad: %q, %v", v, err)
 	}
 	if err := c.Clear(); !errors.Is(err, firn.ErrNotInvalidated) || !strings.Contains(err.Error(), "RAM is empty") {

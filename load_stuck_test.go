@@ -30,6 +30,29 @@ func returns(t *testing.T, what string, f func()) {
 	}
 }
 
+// fillBelow sets numbered keys, and returns n of them that the disk holds.
+func fillBelow(t *testing.T, c *firn.Cache, n int) (below [][]byte) {
+	t.Helper()
+	const most = 6000 // twice what fits into RAM
+	for i := range most {
+		key, value := numbered(i)
+		if err := c.Set(key, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := 0; i < most && len(below) < n; i++ {
+		key, _ := numbered(i)
+		before := c.Stats().SSDHits
+		if c.Get(nil, key); c.Stats().SSDHits > before {
+			below = append(below, key)
+		}
+	}
+	if len(below) < n {
+		t.Fatalf("the disk holds %d keys: %+v", len(below), c.Stats())
+	}
+	return below
+}
+
 // stuckLoad is a load whose value is in RAM, while the disk does not come back
 // from noting that what it holds is older. result is what Refresh returns.
 func stuckLoad(t *testing.T, loading firn.LoadingOptions) (c *firn.Cache, key []byte, in *vfs.Injection, result chan error) {
@@ -42,13 +65,7 @@ func stuckLoad(t *testing.T, loading firn.LoadingOptions) (c *firn.Cache, key []
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range 6000 {
-		key, value := numbered(i)
-		if err := c.Set(key, value); err != nil {
-			t.Fatal(err)
-		}
-	}
-	key, _ = numbered(0) // it lies on the disk
+	key = fillBelow(t, c, 1)[0]
 	in = f.Inject(vfs.Rule{On: vfs.OpWrite, Name: "journal", Block: true})
 	result = make(chan error, 1)
 	go func() { result <- c.Refresh(context.Background(), key, value("new")) }()
