@@ -38,12 +38,14 @@ type LoadingOptions struct {
 	// life: it is refreshed when less than TTL - RefreshAfter is left. So jitter
 	// moves both moments alike, and a value that was stored with another TTL is
 	// refreshed as long before its end, but never if its whole life is shorter
-	// than that. With RefreshAfter, deadlines may be a millisecond later.
+	// than that. With RefreshAfter, deadlines may be a millisecond later. While its
+	// loader fails, each caller that finds such a value begins another load of it,
+	// if none is under way.
 	RefreshAfter time.Duration
 
 	// StaleFor is how long after its deadline a value is still returned by
 	// GetOrLoad and GetOrLoadMulti, while one of them loads it anew in the
-	// background.
+	// background; if that fails, the next caller does.
 	StaleFor time.Duration
 
 	// FailSafe is how long after its deadline a value is returned by GetOrLoad and

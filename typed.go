@@ -24,7 +24,8 @@ type TypedOptions[K comparable, V any] struct {
 
 	// Key turns keys into bytes. Equal keys need equal bytes. Its Decode is only
 	// used by All. Default: integers, strings and arrays of bytes, whatever
-	// their types' names, as they are; others with their AppendBinary.
+	// their types' names, as they are; others with their AppendBinary. It must
+	// not use the cache.
 	Key Codec[K]
 
 	// TTL is how long values live that Set and loads store, LoadingOptions.TTLJitter
