@@ -97,7 +97,8 @@ const (
 // NewTyped makes a typed cache on c. It may be made anew at any time and
 // forgotten: the entries are in c. It fails if K cannot be a key or V has no
 // codec, with an error that names the type, and with ErrClosed. After a crash,
-// the first of a namespace may wait until the SSD tier has been read.
+// the first of a namespace may wait until the SSD tier has been read; it holds up
+// nothing but itself.
 func NewTyped[K comparable, V any](c *Cache, opts TypedOptions[K, V]) (*Typed[K, V], error) {
 	key, value := reflect.TypeFor[K](), reflect.TypeFor[V]()
 	keys, err := newKeyer(opts.Key)

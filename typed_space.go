@@ -1,12 +1,15 @@
 package firn
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"github.com/firncache/firn/internal/ram"
 )
 
 // A namespace is the part of a cache that belongs to the typed caches of one
@@ -27,13 +30,22 @@ import (
 // makes it popular, and written again if it is gone.
 //
 // All typed caches of one name share the namespace, so that a Clear of one is a
-// Clear of all. The record is read once, when the first of them is made.
+// Clear of all. The record is looked for once, when the first of them is made.
+//
+// # Waiting
+//
+// Looking for the record may take until the SSD tier has been recovered. That
+// is done without a lock, and each caller waits for itself. Writing it is done
+// with the namespace locked, which only those wait for who write it too, or have
+// no epoch yet. Neither happens in a read: keep leaves both to a goroutine. No
+// user function runs under the lock: what the record drives out of RAM is
+// reported after it.
 type namespace struct {
-	c       *Cache
-	record  []byte // key of the record
-	current atomic.Pointer[epoch]
-
-	mu sync.Mutex // held while the record is written
+	c         *Cache
+	record    []byte                // key of the record
+	current   atomic.Pointer[epoch] // nil until it was found, or begun
+	writing   chan struct{}         // the lock: holds one while the record is written
+	restoring atomic.Bool           // a goroutine sees to the record
 }
 
 // epoch is one number of a namespace. What a front keeps refers to the epoch
@@ -53,57 +65,129 @@ func (s *namespace) append(dst []byte, e *epoch) []byte {
 
 // typed is what a cache knows of the typed caches on it.
 type typed struct {
-	mu     sync.Mutex
+	mu     sync.Mutex            // held for a look into spaces
 	spaces map[string]*namespace // by name
 
-	values atomic.Pointer[namespace] // of SetValue, once it was used
+	values atomic.Pointer[namespace] // of SetValue, once it was found
 	fronts fronts
 
 	mismatches, decodeErrors atomic.Uint64
 }
 
-// space finds a namespace, or makes it with the epoch that the cache holds or a
-// new one.
-func (c *Cache) space(name string) (*namespace, error) {
+// named is the namespace of a name, which may have no epoch yet.
+func (c *Cache) named(name string) *namespace {
 	l := &c.typed
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if s := l.spaces[name]; s != nil {
-		return s, nil
+	s := l.spaces[name]
+	if s == nil {
+		if l.spaces == nil {
+			l.spaces = map[string]*namespace{}
+		}
+		s = &namespace{c: c, record: []byte(recordPrefix + name), writing: make(chan struct{}, 1)}
+		l.spaces[name] = s
 	}
-	s := &namespace{c: c, record: []byte(recordPrefix + name)}
-	if e, ok := s.read(); ok {
-		s.current.Store(e)
-	} else if err := s.clear(); err != nil {
+	return s
+}
+
+// space finds a namespace, or begins it.
+func (c *Cache) space(name string) (*namespace, error) {
+	s := c.named(name)
+	ok, err := s.find(context.Background())
+	if err == nil && !ok {
+		err = s.begin()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("namespace %q: %w", name, err)
 	}
-	if l.spaces == nil {
-		l.spaces = map[string]*namespace{}
-	}
-	l.spaces[name] = s
 	return s, nil
 }
 
-// read reads the record. While the SSD tier is still finding out what it holds,
-// that there is none is not known.
-func (s *namespace) read() (*epoch, bool) {
-	v, ok := s.c.Get(nil, s.record)
-	if !ok && s.c.disk != nil {
-		s.c.disk.tier.WaitRecovered()
-		v, ok = s.c.Get(nil, s.record)
+// find gives the namespace the epoch that the cache holds, unless it has one. It
+// reports false if there is none: then the namespace is empty.
+func (s *namespace) find(ctx context.Context) (ok bool, err error) {
+	if s.current.Load() != nil {
+		return true, nil
 	}
-	if !ok || len(v) != epochLen {
+	e, err := s.read(ctx)
+	if e == nil {
+		return false, err
+	}
+	if err = s.lock(ctx); err != nil { // whoever writes a record has it current before others do
+		return false, err
+	}
+	defer s.unlock()
+	s.current.CompareAndSwap(nil, e)
+	return true, nil
+}
+
+// read reads the record. While the SSD tier is still finding out what it holds,
+// that there is none is not known. An error of the disk is a record lost.
+func (s *namespace) read(ctx context.Context) (*epoch, error) {
+	v, err := s.c.Lookup(ctx, nil, s.record)
+	if err != nil && s.c.disk != nil {
+		if err = s.c.disk.tier.AwaitRecovered(ctx); err == nil {
+			v, err = s.c.Lookup(ctx, nil, s.record)
+		}
+	}
+	if err != nil {
+		return nil, ctx.Err()
+	}
+	e, _ := parseEpoch(v)
+	return e, nil
+}
+
+// parseEpoch reads a record.
+func parseEpoch(v []byte) (e *epoch, ok bool) {
+	if len(v) != epochLen {
 		return nil, false
 	}
 	return &epoch{binary.LittleEndian.Uint64(v)}, true
 }
 
+// begin begins the first epoch, unless somebody else has.
+func (s *namespace) begin() error {
+	return s.update(func(now *epoch, left *ram.Left) error {
+		if now != nil {
+			return nil
+		}
+		return s.draw(left)
+	})
+}
+
 // clear begins a new epoch.
 func (s *namespace) clear() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	return s.update(func(_ *epoch, left *ram.Left) error { return s.draw(left) })
+}
+
+// update calls change, with the current epoch, under the lock, and reports what
+// left RAM after it.
+func (s *namespace) update(change func(now *epoch, left *ram.Left) error) error {
+	var left ram.Left
+	_ = s.lock(context.Background())
+	err := change(s.current.Load(), &left)
+	s.unlock()
+	left.Report()
+	return err
+}
+
+func (s *namespace) lock(ctx context.Context) error {
+	select {
+	case s.writing <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *namespace) unlock() { <-s.writing }
+
+// draw makes a new epoch the current one, once its record is written: what is
+// stored in it must not outlive the record of the one before. The caller holds
+// the lock.
+func (s *namespace) draw(left *ram.Left) error {
 	e := &epoch{rand.Uint64()}
-	if err := s.write(e); err != nil {
+	if err := s.write(e, left); err != nil {
 		return err
 	}
 	s.current.Store(e)
@@ -113,30 +197,57 @@ func (s *namespace) clear() error {
 // renew makes a new epoch of the same number: a front's entries of the one
 // before are worth nothing, the bytes are.
 func (s *namespace) renew() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.current.Store(&epoch{s.current.Load().number})
-}
-
-// keep sees to it that the record is there: in RAM, where being read makes it
-// popular, and below, where it outlives the process. It is not written again as
-// long as a tier has it: the copy below would be dead before the new one is on
-// the disk. Looking for it counts as no read.
-func (s *namespace) keep() {
-	v, ok := s.c.peek(nil, s.record)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	e := s.current.Load()
-	if !ok || len(v) != epochLen || binary.LittleEndian.Uint64(v) != e.number {
-		_ = s.write(e) // it fails if the cache is closed
-		return
+	for {
+		old := s.current.Load()
+		if s.current.CompareAndSwap(old, &epoch{old.number}) {
+			return
+		}
 	}
-	s.offer()
 }
 
-// write writes the record. The caller holds mu, or nobody else has s yet.
-func (s *namespace) write(e *epoch) error {
-	if err := s.c.SetWithTTL(s.record, s.append(nil, e), 0); err != nil {
+// keep sees to it that the record is there: in RAM, where being looked for makes
+// it popular, and below, where it outlives the process. It waits for nothing: it
+// is called in reads, too.
+func (s *namespace) keep() {
+	if s.isCurrent(s.c.ram.PeekHashed(s.c.ram.Hash(s.record), nil, s.record)) {
+		s.offer()
+	} else if s.restoring.CompareAndSwap(false, true) {
+		go s.restore()
+	}
+}
+
+// restore brings the record back to RAM. It is not written again as long as the
+// tier below has it: that copy would be dead before the new one is on the disk.
+// Looking for it counts as no read.
+func (s *namespace) restore() {
+	defer s.restoring.Store(false)
+	below, okBelow := s.c.peek(nil, s.record) // not under the lock: what is promoted may drive others out
+	_ = s.update(func(now *epoch, left *ram.Left) error {
+		if s.isCurrent(s.c.ram.PeekHashed(s.c.ram.Hash(s.record), nil, s.record)) || s.isCurrent(below, okBelow) {
+			s.offer()
+			return nil
+		}
+		return s.write(now, left) // it fails if the cache is closed
+	})
+}
+
+// isCurrent reports whether a record was found, and is that of the current epoch.
+func (s *namespace) isCurrent(v []byte, ok bool) bool {
+	if !ok {
+		return false
+	}
+	e, ok := parseEpoch(v)
+	return ok && e.number == s.current.Load().number
+}
+
+// write writes the record. The caller holds the lock.
+func (s *namespace) write(e *epoch, left *ram.Left) error {
+	hash, value := s.c.ram.Hash(s.record), s.append(nil, e)
+	err := s.c.ram.SetQuietly(hash, s.record, value, 0, left)
+	if err == nil && s.c.disk != nil {
+		err = s.c.disk.commit(hash)
+	}
+	if err = s.c.stored(err, s.record, value); err != nil {
 		return err
 	}
 	s.offer()

@@ -62,14 +62,14 @@ func TestTypedSurvivesClose(t *testing.T) {
 }
 
 // openOn opens a cache over a file system, and waits until it has found what is
-// there.
+// there: LookupValue does, if nobody has used SetValue.
 func openOn(t *testing.T, fs vfs.FS, change ...func(*firn.Options)) *firn.Cache {
 	t.Helper()
 	c := openSmall(t, append(change, func(o *firn.Options) {
 		o.SSD = firn.SSDOptions{Bytes: 64 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll}.On(fs).With(patiently)
 	})...)
-	for c.Stats().SSDToRecover > 0 {
-		time.Sleep(time.Millisecond)
+	if _, err := firn.LookupValue[int](t.Context(), c, ""); !errors.Is(err, firn.ErrNotFound) {
+		t.Fatal(err)
 	}
 	return c
 }

@@ -55,7 +55,7 @@ func LookupValue[T any](ctx context.Context, c *Cache, key string) (v T, err err
 	}
 	s := valueScratch.Get().(*scratch[string])
 	defer releaseValue(s)
-	if err = c.encodeValueKey(s, key); err != nil {
+	if ok, err := c.findValueKey(ctx, s, key); !ok {
 		return v, err
 	}
 	if s.value, err = c.Lookup(ctx, s.value[:0], s.key); err != nil {
@@ -82,7 +82,7 @@ func LookupValue[T any](ctx context.Context, c *Cache, key string) (v T, err err
 func ValueTTL(c *Cache, key string) (ttl time.Duration, ok bool) {
 	s := valueScratch.Get().(*scratch[string])
 	defer releaseValue(s)
-	if c.encodeValueKey(s, key) != nil {
+	if ok, _ := c.findValueKey(context.Background(), s, key); !ok {
 		return 0, false
 	}
 	return c.TTL(s.key)
@@ -93,10 +93,13 @@ func ValueTTL(c *Cache, key string) (ttl time.Duration, ok bool) {
 func DeleteValue(c *Cache, key string) error {
 	s := valueScratch.Get().(*scratch[string])
 	defer releaseValue(s)
-	if err := c.encodeValueKey(s, key); err != nil {
+	switch ok, err := c.findValueKey(context.Background(), s, key); {
+	case ok:
+		return c.Delete(s.key)
+	case err != ErrNotFound:
 		return err
 	}
-	return c.Delete(s.key)
+	return nil
 }
 
 var valueScratch = sync.Pool{New: func() any { return new(scratch[string]) }}
@@ -107,21 +110,48 @@ func releaseValue(s *scratch[string]) {
 	}
 }
 
-// encodeValueKey makes s.key of a key, in the namespace of SetValue.
-func (c *Cache) encodeValueKey(s *scratch[string], key string) error {
+// findValueKey makes s.key of a key, in the namespace of SetValue. If that is
+// empty, which can take until the SSD tier has been recovered to know, it
+// returns the error of a Lookup that finds nothing.
+func (c *Cache) findValueKey(ctx context.Context, s *scratch[string], key string) (ok bool, err error) {
 	space := c.typed.values.Load()
 	if space == nil {
-		var err error
-		if space, err = c.space("values"); err != nil {
+		space = c.named(valuesName)
+		switch ok, err = space.find(ctx); {
+		case err != nil:
+			return false, err
+		case !ok:
+			return false, c.missing(ctx)
+		}
+		c.typed.values.Store(space)
+	}
+	valueKey(s, space, key)
+	return true, nil
+}
+
+// encodeValueKey is findValueKey that begins the namespace.
+func (c *Cache) encodeValueKey(s *scratch[string], key string) (err error) {
+	space := c.typed.values.Load()
+	if space == nil {
+		if space, err = c.space(valuesName); err != nil {
 			return fmt.Errorf("firn: %w", err)
 		}
 		c.typed.values.Store(space)
 	}
+	valueKey(s, space, key)
+	return nil
+}
+
+// valuesName is the namespace of SetValue. Those of typed caches begin
+// otherwise.
+const valuesName = "values"
+
+// valueKey makes s.key of a key.
+func valueKey(s *scratch[string], space *namespace, key string) {
 	if s.uses++; s.uses%keepEvery == 0 {
 		space.keep()
 	}
 	s.key = append(space.append(s.key[:0], space.current.Load()), key...)
-	return nil
 }
 
 // A value of SetValue is stored behind a head that says what it is:

@@ -53,6 +53,15 @@ func (t *Tier) setLocked(s *shard, hash uint64, key, value []byte, deadline int6
 	return err
 }
 
+// SetQuietly is SetHashed that leaves it to the caller to report what left: it
+// may be called under a lock.
+func (t *Tier) SetQuietly(hash uint64, key, value []byte, deadline int64, left *Left) error {
+	r := t.newRecord(hash, key, value, deadline)
+	s := t.shardOf(hash)
+	s.mu.Lock()
+	return t.store(s, &r, left)
+}
+
 // overwritePlain is the fast path of set: it replaces the value of a record of
 // usual length that never expires, in place and found in the first bucket. It
 // reports false, and does nothing, for whatever else.

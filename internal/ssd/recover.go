@@ -2,6 +2,7 @@ package ssd
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"sync"
 	"time"
@@ -289,9 +290,19 @@ func (t *Tier) stopRecovery() {
 
 // WaitRecovered returns once all that the log held at Open is in the index: at
 // once, unless it is being read in the background. Close ends the waiting.
-func (t *Tier) WaitRecovered() {
-	if t.recovering.Load() {
-		<-t.plan.done
+func (t *Tier) WaitRecovered() { _ = t.AwaitRecovered(context.Background()) }
+
+// AwaitRecovered is WaitRecovered with a context, of which it returns the error
+// if that ends first.
+func (t *Tier) AwaitRecovered(ctx context.Context) error {
+	if !t.recovering.Load() {
+		return nil
+	}
+	select {
+	case <-t.plan.done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 

@@ -1,0 +1,210 @@
+package firn_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/firncache/firn"
+	"github.com/firncache/firn/internal/vfs"
+)
+
+// comesBack fails the test if f hangs.
+func comesBack(t *testing.T, what string, f func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	select {
+	case <-done:
+	case <-time.After(30 * time.Second):
+		t.Fatalf("%s hangs", what)
+	}
+}
+
+// OnEvict may use everything that typed caches have, also when the write that
+// it hears of is that of a namespace's record.
+func TestOnEvictUsesTyped(t *testing.T) {
+	t.Parallel()
+	var c *firn.Cache
+	var during string // the call that writes a record
+	told := map[string]int{}
+	nested := false
+	var failed error
+	use := func() error {
+		again, err := firn.NewTyped(c, firn.TypedOptions[int, int]{Namespace: "again"})
+		if err != nil {
+			return err
+		}
+		one, err := firn.NewTyped(c, firn.TypedOptions[int, int]{Namespace: "one"})
+		if err != nil {
+			return err
+		}
+		_, err = firn.LookupValue[int](t.Context(), c, "k")
+		if errors.Is(err, firn.ErrNotFound) {
+			err = nil
+		}
+		return errors.Join(err, again.Clear(), one.Clear(), one.Set(1, 1), firn.SetValue(c, "k", 1), firn.DeleteValue(c, "k"))
+	}
+	c = openSmall(t, func(o *firn.Options) {
+		o.OnEvict = func(_, _ []byte, _ firn.Cause) {
+			if during == "" || nested {
+				return
+			}
+			nested = true
+			told[during]++
+			failed = errors.Join(failed, use())
+			nested = false
+		}
+	})
+	for i := range 6_000 { // more than it holds
+		key, value := numbered(i)
+		if err := c.Set(key, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	comesBack(t, "a write of a record", func() {
+		during = "NewTyped"
+		for i := 0; told[during] == 0 && i < 20_000; i++ {
+			newTyped(t, c, firn.TypedOptions[int, int]{Namespace: fmt.Sprint("space ", i)})
+		}
+		one := newTyped(t, c, firn.TypedOptions[int, int]{Namespace: "one"})
+		during = "Clear"
+		if err := one.Clear(); err != nil { // replaces the record
+			t.Error(err)
+		}
+	})
+	if failed != nil {
+		t.Error(failed)
+	}
+	if told["NewTyped"] == 0 || told["Clear"] == 0 {
+		t.Errorf("OnEvict was called %v: want it in NewTyped and in Clear, or the test shows nothing", told)
+	}
+}
+
+// recovering is a cache after a crash of which the SSD tier is stuck at the end of
+// its recovery: of the namespaces that are there, "known" has been found.
+func recovering(t *testing.T) (c *firn.Cache, held *vfs.Injection) {
+	t.Helper()
+	mem := vfs.NewMem()
+	change := func(o *firn.Options) {
+		o.SSD = firn.SSDOptions{Bytes: 64 << 20, SegmentBytes: 128 << 10, Admission: firn.AdmitAll}.On(mem).With(patiently)
+	}
+	c = openSmall(t, change)
+	if err := firn.SetValue(c, "k", "old"); err != nil {
+		t.Fatal(err)
+	}
+	newTyped(t, c, firn.TypedOptions[int, int]{Namespace: "unknown"})
+	fill := func(name string, n int) {
+		for i := range n { // small ones: the list of a segment is then longer than its ends
+			if err := c.Set(fmt.Append(nil, name, i), make([]byte, 60)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	fill("older", 20_000)
+	synctest.Wait() // until the log has room for a record that is offered
+	newTyped(t, c, firn.TypedOptions[int, int]{Namespace: "known"})
+	fill("newer", 3_000)
+	synctest.Wait() // until what is full is written
+	faulty := vfs.NewFaulty(mem.CrashClone(nil, vfs.Kill))
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	held = faulty.Inject(vfs.Rule{On: vfs.OpRead, Name: "log", To: 128 << 10, Block: true, // of the oldest segment
+		Match: func(op vfs.Op) bool { return op.Len > 4096 }}) // its list
+	c = openSmall(t, func(o *firn.Options) {
+		change(o)
+		o.SSD = o.SSD.On(faulty)
+	})
+	held.AwaitBlocked(1)
+	synctest.Wait()
+	return c, held
+}
+
+// Whoever waits for a recovery, to learn whether there is a namespace, holds
+// nobody else up, and whoever has a context no longer than that.
+func TestNamespacesInRecovery(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, held := recovering(t)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		expect := func() {
+			t.Helper()
+			begun := time.Now()
+			_, err := firn.LookupValue[string](ctx, c, "k")
+			if !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) > time.Second {
+				t.Errorf("LookupValue: %v after %v, want its deadline after a second", err, time.Since(begun))
+			}
+		}
+		expect()
+		set, made := make(chan error), make(chan error)
+		go func() { set <- firn.SetValue(c, "other", "new") }()
+		go func() {
+			_, err := firn.NewTyped(c, firn.TypedOptions[int, int]{Namespace: "unknown"})
+			made <- err
+		}()
+		synctest.Wait() // until both wait
+		expect()
+		known := newTyped(t, c, firn.TypedOptions[int, int]{Namespace: "known"})
+		if err := errors.Join(known.Set(1, 1), known.Clear(), known.Set(2, 2)); err != nil {
+			t.Error(err)
+		}
+		if v, ok := known.Get(2); !ok || v != 2 {
+			t.Errorf("Get: %d, %v", v, ok)
+		}
+		if c.Stats().SSDToRecover == 0 {
+			t.Error("the recovery is over: the test shows nothing")
+		}
+		held.Remove()
+		if err := errors.Join(<-set, <-made); err != nil {
+			t.Error(err)
+		}
+		for key, want := range map[string]string{"k": "old", "other": "new"} {
+			if v, err := firn.LookupValue[string](t.Context(), c, key); err != nil || v != want {
+				t.Errorf("%s is %q, %v after the recovery, want %q", key, v, err, want)
+			}
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A typed cache reads what lies in RAM beside a stuck disk, also if the record of
+// its namespace does not.
+func TestRecordOnStuckDisk(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		faulty := vfs.NewFaulty(vfs.NewMem())
+		c := openOn(t, faulty)
+		typed := newTyped(t, c, firn.TypedOptions[int, int]{Namespace: "n"})
+		demote(t, c) // the record, too
+		synctest.Wait()
+		if err := typed.Set(1, 1); err != nil {
+			t.Fatal(err)
+		}
+		held := faulty.Inject(vfs.Rule{On: vfs.OpRead, Name: "log", Block: true})
+		for range 5_000 { // in some of them the record is looked for
+			if v, ok := typed.Get(1); !ok || v != 1 {
+				t.Fatalf("got %d, %v", v, ok)
+			}
+		}
+		held.AwaitBlocked(1)
+		before := c.Stats().Promotions
+		held.Remove()
+		synctest.Wait()
+		if c.Stats().Promotions == before {
+			t.Error("the record has not come back to RAM")
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
