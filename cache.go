@@ -318,7 +318,9 @@ func (c *Cache) SetRAMBytes(n int64) error {
 
 // Close ends the cache and gives its memory back. With an SSD tier it first
 // writes there what RAM holds, whatever Admission says, so that the next Open
-// finds it. Calls under way
+// finds it. It does not wait for a disk that does nothing: then it fails, and the
+// directory stays locked until what is being written there has come back. Calls
+// under way
 // and later ones are safe: reads find nothing, writes return ErrClosed. A second
 // Close returns ErrClosed.
 func (c *Cache) Close() error {

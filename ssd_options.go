@@ -214,7 +214,7 @@ func (o *SSDOptions) open(opts *Options, now func() int64) (*disk, error) {
 func (o *SSDOptions) opened(err error) error {
 	switch {
 	case errors.Is(err, vfs.ErrLocked):
-		return fmt.Errorf("%w: %s: %w", ErrLocked, o.Dir, err)
+		return fmt.Errorf("%w: %s: another cache is open there, or was closed while its disk did nothing, and what it was writing is still under way: %w", ErrLocked, o.Dir, err)
 	case errors.Is(err, ssd.ErrFormat):
 		return fmt.Errorf("%w: %s: %w; SSDOptions.Recovery: RecoverNever starts anew", ErrFormat, o.Dir, err)
 	}

@@ -2,7 +2,6 @@ package ssd
 
 import (
 	"errors"
-	"time"
 
 	"github.com/firncache/firn/internal/offheap"
 	"github.com/firncache/firn/internal/vfs"
@@ -11,6 +10,10 @@ import (
 // Close writes what is in memory, saves the index and closes the files. The
 // caller lets no write begin any more: Superseded and Demote have returned. Reads
 // may be under way, and Commit may come later.
+//
+// It waits for the disk as long as that does something. What is stuck has its own
+// goroutine, which ends what Close began when the disk goes on; until then the
+// directory stays locked, for the system may yet write there.
 func (t *Tier) Close() error {
 	if t.state.Swap(closed) == closed {
 		return nil
@@ -18,51 +21,54 @@ func (t *Tier) Close() error {
 	t.health.stop()
 	close(t.quit)
 	var err error
-	switch {
-	case !t.ends(func() { t.stopRecovery(); t.keeping.Wait() }): // what is reclaimed must be before the index is saved
-		err = errStuck
-	case !t.health.isOff():
+	ended := make(chan struct{})
+	t.closing.Go(func() {
+		defer close(ended)
+		err = t.shutDown()
+	})
+	if t.door.await(ended, t.cfg.Patience) {
+		t.lines.wait(t.cfg.Patience)
+		return err
+	}
+	t.giveUp()
+	t.lines.wait(t.cfg.Patience)
+	return errStuck
+}
+
+// shutDown is all that Close does to the disk, in this order: what is reclaimed
+// must be before the index is saved, and the lock goes last.
+func (t *Tier) shutDown() (err error) {
+	t.stopRecovery()
+	t.keeping.Wait()
+	if !t.health.isOff() {
 		err = t.saveAll()
 	}
 	t.log.close()
 	t.journal.fail(errClosed)
-	if !t.health.stuck.Load() && !t.ends(t.running.Wait) && err == nil {
-		err = errStuck
-	}
+	t.running.Wait()
 	err = errors.Join(err, t.closeFiles())
-	if !t.health.stuck.Load() && t.void() == nil { // otherwise a write may yet ask for its note
+	if t.void() == nil { // otherwise a write may yet ask for its note
 		t.index.clear(nil)
 	}
 	_ = t.index.region.Decommit(0, t.index.region.Size())
-	t.lines.wait(t.cfg.Patience)
-	return err
+	return errors.Join(err, t.lock.Close())
 }
 
-// ends waits for goroutines of the tier, but no longer than its patience: what is
-// stuck in the system keeps its goroutine, and what that can reach.
-func (t *Tier) ends(wait func()) bool {
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		wait()
-	}()
-	timer := time.NewTimer(t.cfg.Patience)
-	defer timer.Stop()
-	select {
-	case <-ended:
-		return true
-	case <-timer.C:
-		t.health.stuck.Store(true)
-		return false
-	}
+// giveUp lets go all who wait for the disk with Close: writes for a place in the
+// journal, reads for a slot.
+func (t *Tier) giveUp() {
+	t.log.close()
+	t.journal.fail(errClosed)
+	t.closing.Go(func() { _ = t.reader.Close() })
 }
 
 // Free gives the address space back. The caller knows that nobody can use the
-// tier any more, not even to be told that it is closed.
+// tier any more, not even to be told that it is closed. It waits for what is stuck
+// in the system, which may yet write to the file from there, and for the user, who
+// may be told of what leaves RAM.
 func (t *Tier) Free() {
-	if t.health.stuck.Load() {
-		return // the system may yet write to the file from there
-	}
+	t.closing.Wait()
+	t.loose.Wait()
 	if t.index != nil {
 		_ = t.index.region.Release()
 	}
@@ -72,8 +78,9 @@ func (t *Tier) Free() {
 }
 
 var (
-	errClosed = errors.New("ssd: closed")
-	errStuck  = errors.New("ssd: the disk does not take what is to be written; what was written is there at the next Open")
+	errClosed     = errors.New("ssd: closed")
+	errStuckClear = errors.New("ssd: the disk does nothing; what lies there is cleared when it goes on")
+	errStuck      = errors.New("ssd: the disk does not take what is to be written; what was written is there at the next Open")
 )
 
 // saveAll writes the rest of the log and the index, and marks the log clean once
@@ -88,8 +95,8 @@ func (t *Tier) saveAll() error {
 		l.seal()
 	}
 	l.mu.Unlock()
-	if !l.flushWithin(l.lsn(l.nextSerial(), 0), t.cfg.Patience) {
-		t.health.stuck.Store(true)
+	end := l.lsn(l.nextSerial(), 0)
+	if l.flushTo(end); l.flushed.Load() < end {
 		return errStuck
 	}
 	if t.health.isOff() {
@@ -123,43 +130,37 @@ func (t *Tier) saveAll() error {
 	return t.cfg.FS.SyncDir()
 }
 
-// noteLast writes the notes that writes still wait for. It does not wait for ever
-// for a disk that is stuck.
+// noteLast writes the notes that writes still wait for.
 func (t *Tier) noteLast() error {
-	done := make(chan error, 1)
-	go func() {
-		notes := t.index.unnoted()
-		err := t.journal.commitNow(notes...)
-		if errors.Is(err, errJournalFull) {
-			t.restarting.Lock() // against a Clear: the keeper has ended
-			t.fold()
-			t.restarting.Unlock()
-			err = t.journal.commitLast(notes...)
-		}
-		done <- err
-	}()
-	select {
-	case err := <-done:
-		if err != nil {
-			return t.lost(err)
-		}
-		return nil
-	case <-time.After(t.cfg.Patience):
-		t.health.stuck.Store(true)
-		return errStuck
+	notes := t.index.unnoted()
+	err := t.journal.commitNow(notes...)
+	if errors.Is(err, errJournalFull) {
+		t.restarting.Lock() // against a Clear: the keeper has ended
+		t.fold()
+		t.restarting.Unlock()
+		err = t.journal.commitLast(notes...)
 	}
+	switch {
+	case errors.Is(err, errClosed): // Close has given up: whose note is missing is told so
+		return errStuck
+	case err != nil:
+		return t.lost(err)
+	}
+	return nil
 }
 
 // lost voids the log when it cannot be closed: after a sync that failed the system
 // may have dropped what it had not written by then.
 func (t *Tier) lost(cause error) error { return errors.Join(cause, t.void()) }
 
-// closeFiles closes what is open.
+// closeFiles closes what is open, once nothing is under way there. What comes
+// later finds the door closed.
 func (t *Tier) closeFiles() error {
 	var errs []error
 	if t.reader != nil {
 		errs = append(errs, t.reader.Close())
 	}
+	t.door.close()
 	for _, f := range []vfs.File{t.logFile, t.super.file} {
 		if f != nil {
 			errs = append(errs, f.Close())
@@ -168,12 +169,13 @@ func (t *Tier) closeFiles() error {
 	if t.journal != nil {
 		errs = append(errs, t.journal.file.Close())
 	}
-	return errors.Join(append(errs, t.lock.Close())...)
+	return errors.Join(errs...)
 }
 
 // abandon undoes an Open that failed.
 func (t *Tier) abandon() {
 	_ = t.closeFiles()
+	_ = t.lock.Close()
 	t.Free()
 	t.lines.wait(t.cfg.Patience)
 }

@@ -16,7 +16,6 @@ import (
 // alone, and the disk is tried again now and then, with an empty log.
 type health struct {
 	lines  *lines
-	stuck  atomic.Bool // a write did not come back before Close gave up on it
 	voided atomic.Bool // switched off, and nothing in the files is data any more
 
 	mu        sync.Mutex

@@ -348,29 +348,6 @@ func (l *log) flushTo(lsn uint64) {
 	}
 }
 
-// flushWithin is flushTo that gives up when nothing is written for patience. It
-// reports whether it did not have to.
-func (l *log) flushWithin(lsn uint64, patience time.Duration) bool {
-	until := time.Now().Add(patience)
-	alarm := l.alarm(patience)
-	defer alarm.Stop()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.force = max(l.force, lsn)
-	l.changed.Broadcast()
-	for last := l.flushed.Load(); ; l.changed.Wait() {
-		switch now := l.flushed.Load(); {
-		case now >= lsn:
-			return true
-		case now != last:
-			last, until = now, time.Now().Add(patience)
-			alarm.Reset(patience)
-		case !time.Now().Before(until):
-			return false
-		}
-	}
-}
-
 // alarm wakes those who wait for a change once patience has passed.
 func (l *log) alarm(patience time.Duration) *time.Timer {
 	return time.AfterFunc(patience, func() {

@@ -98,7 +98,9 @@ func (l *log) restart(logID, next uint64) {
 	l.changed.Broadcast()
 }
 
-// Clear takes every record out. When it returns nil, none comes back.
+// Clear takes every record out. When it returns nil, none comes back. It waits for
+// the disk as long as that does something; if it fails, some records may be found
+// yet, and go later.
 func (t *Tier) Clear() error {
 	switch t.state.Load() {
 	case closed:
@@ -109,11 +111,19 @@ func (t *Tier) Clear() error {
 		}
 		return nil
 	}
-	t.stopRecovery()
-	if err := t.restart(); err != nil {
-		if t.state.Load() == closed { // Close may have saved what was to be cleared
-			return errClosed
-		}
+	var err error
+	ended := make(chan struct{})
+	t.loose.Go(func() {
+		defer close(ended)
+		t.stopRecovery()
+		err = t.restart()
+	})
+	switch {
+	case !t.door.await(ended, t.cfg.Patience):
+		return errStuckClear
+	case err != nil && t.state.Load() == closed: // Close may have saved what was to be cleared
+		return errClosed
+	case err != nil:
 		return t.unnoted(err)
 	}
 	return nil

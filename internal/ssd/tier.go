@@ -33,6 +33,7 @@ const (
 // Tier is the cache's second tier. All methods are safe for concurrent use.
 type Tier struct {
 	cfg   Config
+	door  *door // to the files; Config.FS is behind it
 	lock  io.Closer
 	super struct { // the superblock's file and what it says
 		sync.Mutex
@@ -72,8 +73,10 @@ type Tier struct {
 
 	quit    chan struct{}
 	wake    chan struct{}
-	keeping sync.WaitGroup
-	running sync.WaitGroup
+	keeping sync.WaitGroup // the keeper
+	running sync.WaitGroup // who else uses the files
+	loose   sync.WaitGroup // what Close does not wait for, but Free does: a Clear, and who asks RAM for memory, which may call the user
+	closing sync.WaitGroup // what Close began
 }
 
 // Open opens the files of a tier, or makes them. It decides what of them is
@@ -91,7 +94,9 @@ func Open(cfg Config) (*Tier, error) {
 	if cfg.BootID == nil {
 		cfg.BootID = bootID
 	}
-	t := &Tier{cfg: cfg, quit: make(chan struct{}), wake: make(chan struct{}, 1)}
+	door := newDoor(cfg.FS)
+	cfg.FS = door
+	t := &Tier{cfg: cfg, door: door, quit: make(chan struct{}), wake: make(chan struct{}, 1)}
 	t.lines.logger, t.health.lines = cfg.Log, &t.lines
 	var err error
 	if t.lock, err = cfg.FS.Lock(lockName); err != nil {

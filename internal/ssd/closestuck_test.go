@@ -1,0 +1,222 @@
+package ssd
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/firncache/firn/internal/record"
+	"github.com/firncache/firn/internal/vfs"
+)
+
+// all that Close does to the disk.
+var closingSteps = map[string]vfs.Rule{
+	"a write of the log":         {On: vfs.OpWrite, Name: logName},
+	"a note":                     {On: vfs.OpWrite, Name: journalName},
+	"the sync of the log":        {On: vfs.OpSync, Name: logName},
+	"the sync of the journal":    {On: vfs.OpSync, Name: journalName},
+	"the removal of a snapshot":  {On: vfs.OpRemove, Name: snapshotName},
+	"the making of the snapshot": {On: vfs.OpCreate, Name: snapshotTemp},
+	"the cut of the snapshot":    {On: vfs.OpTruncate, Name: snapshotTemp},
+	"a write of the snapshot":    {On: vfs.OpWrite, Name: snapshotTemp},
+	"the sync of the snapshot":   {On: vfs.OpSync, Name: snapshotTemp},
+	"the end of the snapshot":    {On: vfs.OpClose, Name: snapshotTemp},
+	"the name of the snapshot":   {On: vfs.OpRename, Name: snapshotName},
+	"the sync of the directory":  {On: vfs.OpSyncDir},
+	"the superblock":             {On: vfs.OpWrite, Name: superBlockOf},
+	"the sync of the superblock": {On: vfs.OpSync, Name: superBlockOf},
+	"the end of the log":         {On: vfs.OpClose, Name: logName},
+	"the end of the superblock":  {On: vfs.OpClose, Name: superBlockOf},
+}
+
+// Row 16: whatever Close does to the disk, it comes back when that is stuck. The
+// directory is locked until the disk has given the operation back: what is
+// written so late must not come over what the next owner writes.
+func TestFault16CloseWhereverItIsStuck(t *testing.T) {
+	for name, rule := range closingSteps {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { closeStuck(t, rule) })
+		})
+	}
+}
+
+func closeStuck(t *testing.T, rule vfs.Rule) {
+	const keys = 50
+	w := newWorld(t, 1)
+	f := vfs.NewFaulty(vfs.NewMem())
+	cfg := testConfig(f, w)
+	cfg.Patience = 5 * time.Second
+	w.reopen(t, cfg)
+	for i := range keys {
+		w.put(t, w.key(i))
+	}
+	h := w.hasher.Hash(w.key(0))
+	w.next()
+	w.tier.Superseded(h) // Close writes its note
+	old := w.tier
+
+	rule.Block = true
+	stuck := f.Inject(rule)
+	began := time.Now()
+	if err := old.Close(); !errors.Is(err, errStuck) {
+		t.Fatalf("Close: %v, want that the disk is stuck", err)
+	}
+	if took := time.Since(began); took > 2*cfg.Patience {
+		t.Errorf("Close took %v with a patience of %v", took, cfg.Patience)
+	}
+	stuck.AwaitBlocked(1)
+	if _, err := Open(cfg); !errors.Is(err, vfs.ErrLocked) {
+		t.Fatalf("Open while an operation is under way: %v, want ErrLocked", err)
+	}
+
+	stuck.Remove()
+	synctest.Wait()
+	if open := f.OpenFiles(); len(open) > 0 {
+		t.Errorf("left open: %v", open)
+	}
+	if err := old.Commit(h); err == nil { // the note is there, or the log is void
+		w.acked[string(w.key(0))] = w.seq
+	}
+	old.Free()
+	w.reopen(t, cfg)
+	w.check(t, keys, false)
+	w.close(t)
+}
+
+// A disk that is slow is not one that does nothing: Close waits as long as it does
+// something.
+func TestCloseWaitsForSlowDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const keys = 200
+		w := newWorld(t, 1)
+		f := vfs.NewFaulty(vfs.NewMem())
+		cfg := testConfig(f, w)
+		cfg.Patience = time.Second
+		w.reopen(t, cfg)
+		for i := range keys {
+			w.put(t, w.key(i))
+		}
+		f.Inject(vfs.Rule{On: vfs.OpWrite | vfs.OpSync | vfs.OpRename | vfs.OpSyncDir, Delay: cfg.Patience * 7 / 10})
+		began := time.Now()
+		w.close(t)
+		if took := time.Since(began); took < 2*cfg.Patience {
+			t.Fatalf("Close took %v: the test shows nothing", took)
+		}
+		w.reopen(t, cfg)
+		if n := w.tier.Len(); n != keys {
+			t.Errorf("%d records, want %d", n, keys)
+		}
+		w.close(t)
+	})
+}
+
+// Who waits for a place in the journal, or for a slot to read with, is let go when
+// Close gives up.
+func TestCloseLetsWaitersGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		f := vfs.NewFaulty(vfs.NewMem())
+		cfg := testConfig(f, w)
+		cfg.Depth = 1
+		w.reopen(t, cfg)
+		for i := range 3 {
+			w.put(t, w.key(i))
+		}
+		w.close(t)
+		w.reopen(t, cfg)
+		stuck := f.Inject(vfs.Rule{On: vfs.OpRead | vfs.OpSync, Block: true})
+		queued := make(chan error, 2)
+		for i := range 2 {
+			go func() {
+				_, err := w.tier.Get(background, nil, w.key(i), w.hasher.Hash(w.key(i)))
+				queued <- err
+			}()
+		}
+		synctest.Wait()
+		if err := w.tier.Close(); !errors.Is(err, errStuck) {
+			t.Fatalf("Close: %v", err)
+		}
+		synctest.Wait()
+		if len(queued) != 1 {
+			t.Errorf("%d of the two reads came back, want the one that was queued", len(queued))
+		}
+		stuck.Remove()
+		synctest.Wait()
+		w.tier.Free()
+	})
+}
+
+// Close may be called by the user who is told of what leaves RAM while the index
+// grows: it does not wait for that.
+func TestCloseWhileIndexGrows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		w.most = 1
+		tier, err := Open(testConfig(vfs.NewMem(), w))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.tier = tier
+		w.hasher = record.NewHasher(tier.Seed())
+		started, closed := false, make(chan error, 1)
+		err = tier.Start(func(int64) error {
+			if started && len(closed) == 0 {
+				closed <- tier.Close()
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		started = true
+		began := time.Now()
+		for i := 0; len(closed) == 0 && tier.state.Load() == on; i++ {
+			_ = w.set(w.key(i%4500), 0)
+			w.demote(w.key(i % 4500))
+			synctest.Wait()
+		}
+		if err := <-closed; err != nil {
+			t.Errorf("Close: %v", err)
+		}
+		if took := time.Since(began); took > 0 {
+			t.Errorf("Close waited %v for its own caller", took)
+		}
+		tier.Free()
+	})
+}
+
+// Clear does not wait for ever, either. It ends when the disk goes on.
+func TestFault16ClearWhereverItIsStuck(t *testing.T) {
+	for name, rule := range map[string]vfs.Rule{
+		"the superblock": {On: vfs.OpWrite, Name: superBlockOf},
+		"the journal":    {On: vfs.OpWrite, Name: journalName},
+		"the log":        {On: vfs.OpWrite, Name: logName},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, 1)
+			f := vfs.NewFaulty(vfs.NewMem())
+			w.reopen(t, hurried(f, w))
+			w.put(t, w.key(1))
+			rule.Block = true
+			stuck := f.Inject(rule)
+			w.tier.log.tick() // the writer begins
+			if rule.Name == logName {
+				stuck.AwaitBlocked(1)
+			}
+			inTime(t, "Clear", func() {
+				if err := w.tier.Clear(); !errors.Is(err, errStuckClear) {
+					t.Errorf("Clear: %v, want that the disk is stuck", err)
+				}
+			})
+			stuck.Remove()
+			w.tier.loose.Wait()
+			if n := w.tier.Len(); n != 0 {
+				t.Errorf("%d records when the disk goes on", n)
+			}
+			w.put(t, w.key(2))
+			w.tier.cfg.Patience = time.Minute
+			w.close(t)
+		})
+	}
+}

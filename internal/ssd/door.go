@@ -1,0 +1,139 @@
+package ssd
+
+import (
+	"io/fs"
+	"sync"
+	"time"
+
+	"github.com/firncache/firn/internal/vfs"
+)
+
+// door is the tier's way to its files. It counts what goes through and may change
+// them: so Close can tell a disk that is slow from one that does nothing, and the
+// lock goes back only when the system has given back every operation, whoever
+// asked for it. Reads change nothing, and are not counted.
+type door struct {
+	vfs.FS
+
+	mu     sync.Mutex
+	idle   sync.Cond // of mu: nothing is under way
+	under  int       // operations that the system has
+	back   uint64    // operations that it gave back
+	closed bool      // no other is begun
+}
+
+func newDoor(fsys vfs.FS) *door {
+	d := &door{FS: fsys}
+	d.idle.L = &d.mu
+	return d
+}
+
+// do lets an operation through, unless the door is closed.
+func (d *door) do(operation func() error) error {
+	if err := d.enter(); err != nil {
+		return err
+	}
+	defer d.leave()
+	return operation()
+}
+
+func (d *door) enter() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return fs.ErrClosed
+	}
+	d.under++
+	return nil
+}
+
+func (d *door) leave() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.back++
+	if d.under--; d.under == 0 {
+		d.idle.Broadcast()
+	}
+}
+
+// close returns when every operation has come back, and lets none begin from now
+// on.
+func (d *door) close() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.closed = true
+	for d.under > 0 {
+		d.idle.Wait()
+	}
+}
+
+func (d *door) returned() uint64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.back
+}
+
+// await waits for done, as long as operations come back: it reports false when for
+// patience none has.
+func (d *door) await(done <-chan struct{}, patience time.Duration) bool {
+	const looks = 4 // within patience
+	timer := time.NewTicker(max(patience/looks, 1))
+	defer timer.Stop()
+	for last, still := d.returned(), 0; still < looks; {
+		select {
+		case <-done:
+			return true
+		case <-timer.C:
+		}
+		still++
+		if now := d.returned(); now != last {
+			last, still = now, 0
+		}
+	}
+	return false
+}
+
+func (d *door) Open(name string, how vfs.How) (file vfs.File, err error) {
+	err = d.do(func() error {
+		f, err := d.FS.Open(name, how)
+		if err == nil {
+			file = &doorFile{File: f, door: d}
+		}
+		return err
+	})
+	return file, err
+}
+
+func (d *door) Remove(name string) error {
+	return d.do(func() error { return d.FS.Remove(name) })
+}
+
+func (d *door) Rename(oldName, newName string) error {
+	return d.do(func() error { return d.FS.Rename(oldName, newName) })
+}
+
+func (d *door) SyncDir() error { return d.do(d.FS.SyncDir) }
+
+// doorFile is a file whose changes go through the door.
+type doorFile struct {
+	vfs.File
+	door *door
+}
+
+func (f *doorFile) WriteAt(p []byte, off int64) (int, error) {
+	if err := f.door.enter(); err != nil {
+		return 0, err
+	}
+	defer f.door.leave()
+	return f.File.WriteAt(p, off)
+}
+
+func (f *doorFile) Sync() error { return f.door.do(f.File.Sync) }
+
+func (f *doorFile) Allocate(size int64) error {
+	return f.door.do(func() error { return f.File.Allocate(size) })
+}
+
+func (f *doorFile) Truncate(size int64) error {
+	return f.door.do(func() error { return f.File.Truncate(size) })
+}
