@@ -19,7 +19,9 @@ const (
 // in files, and comes back when it is asked for. Without Dir there is none.
 type SSDOptions struct {
 	// Dir is the directory of the files, which serves this cache alone: it is
-	// made if it does not exist, and locked while the cache is open. Required.
+	// made if it does not exist, and locked while the cache is open. Files of other
+	// origin by the names of the cache's own are not overwritten: Open fails.
+	// Required.
 	Dir string
 
 	// Bytes is the space that all files may take together, in bytes, at least
@@ -215,6 +217,8 @@ func (o *SSDOptions) opened(err error) error {
 	switch {
 	case errors.Is(err, vfs.ErrLocked):
 		return fmt.Errorf("%w: %s: another cache is open there, or was closed while its disk did nothing, and what it was writing is still under way: %w", ErrLocked, o.Dir, err)
+	case errors.Is(err, ssd.ErrForeign):
+		return badOption("SSD.Dir", "is %s, which cannot be used: %w", o.Dir, err)
 	case errors.Is(err, ssd.ErrFormat):
 		return fmt.Errorf("%w: %s: %w; SSDOptions.Recovery: RecoverNever starts anew", ErrFormat, o.Dir, err)
 	}

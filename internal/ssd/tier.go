@@ -111,6 +111,9 @@ func Open(cfg Config) (*Tier, error) {
 
 // open is Open once the lock is held.
 func (t *Tier) open() (err error) {
+	if err := claim(t.cfg.FS); err != nil {
+		return err
+	}
 	if t.super.file, err = t.cfg.FS.Open("superblock", vfs.How{Create: true}); err != nil {
 		return err
 	}

@@ -1,0 +1,116 @@
+package ssd
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/firncache/firn/internal/vfs"
+)
+
+// ErrForeign says that a file which the tier would overwrite is not the tier's.
+var ErrForeign = errors.New("ssd: a file that is not the cache's")
+
+// claim makes sure that the directory's files are the tier's to overwrite. They
+// are if the superblock has the magic of one, be it damaged. Otherwise each that
+// has anything in it must look like something that a tier wrote.
+func claim(fsys vfs.FS) error {
+	names, err := fsys.List()
+	if err != nil {
+		return err
+	}
+	marked := false
+	for _, name := range []string{superBlockOf, logName, journalName, snapshotName, snapshotTemp} {
+		if marked || !slices.Contains(names, name) {
+			continue
+		}
+		f, err := fsys.Open(name, vfs.How{ReadOnly: true})
+		if err != nil {
+			return err
+		}
+		ours, err := looksOurs(f)
+		if name == superBlockOf && err == nil {
+			marked, err = isMarked(f)
+		}
+		if err := errors.Join(err, f.Close()); err != nil {
+			return err
+		}
+		if !ours && !marked {
+			return fmt.Errorf("%w: %s would be overwritten: choose another directory, or move it away", ErrForeign, name)
+		}
+	}
+	return nil
+}
+
+// isMarked reports whether a superblock's file has its magic in one place at
+// least.
+func isMarked(f vfs.File) (bool, error) {
+	for slot := range int64(2) {
+		head, err := readHead(f, slot*superSlot, len(superMagic))
+		if err != nil || string(head) == superMagic {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// readHead reads up to n bytes at off: fewer at the end of the file.
+func readHead(f vfs.File, off int64, n int) ([]byte, error) {
+	b := make([]byte, n)
+	n, err := f.ReadAt(b, off)
+	if err == io.EOF {
+		err = nil
+	}
+	return b[:n], err
+}
+
+// looksOurs reports whether a file is empty or of zeros, or the first that is
+// there begins like a tier's: one of the magics, at the start of the smallest
+// segment or of the file, or notes.
+func looksOurs(f vfs.File) (bool, error) {
+	for off := int64(0); ; off += minSegment {
+		b, err := readHead(f, off, minSegment)
+		switch {
+		case err != nil:
+			return false, err
+		case slices.ContainsFunc(b, func(c byte) bool { return c != 0 }):
+			return hasMagic(b) || off == 0 && hasNotes(b), nil
+		case len(b) < minSegment:
+			return true, nil
+		}
+	}
+}
+
+// hasMagic reports whether b begins with one of the magics, or is all that is left
+// of one.
+func hasMagic(b []byte) bool {
+	head := string(b[:min(len(b), len(superMagic))])
+	return slices.ContainsFunc([]string{superMagic, segmentMagic, snapshotMagic}, func(magic string) bool {
+		return strings.HasPrefix(magic, head)
+	})
+}
+
+// hasNotes reports whether b begins with the notes of a journal, as far as that
+// can be told without the number of its log: kinds there are, and zeros beside
+// the ids.
+func hasNotes(b []byte) bool {
+	const some = 32
+	if len(b) < some*noteLen {
+		return false
+	}
+	notes := 0
+	for b := range slices.Chunk(b[:some*noteLen], noteLen) {
+		w := binary.LittleEndian.Uint64(b)
+		kind := noteKind(w >> 56)
+		switch {
+		case w>>idBits&0xffff != 0 || kind > noteTime || kind == 0 && w != 0:
+			return false
+		case kind != 0:
+			notes++
+		}
+	}
+	return notes > 0
+}

@@ -1,0 +1,100 @@
+package ssd
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/firncache/firn/internal/vfs"
+)
+
+// A user's own files by the tier's names are not overwritten. The error names the
+// file.
+func TestForeignFiles(t *testing.T) {
+	contents := map[string][]byte{
+		"text":    []byte("2026-11-22 03:04:05 started\n"),
+		"a byte":  {'x'},
+		"numbers": {0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 3},
+		"an image": append(make([]byte, 200<<10), // of a disk that begins with nothing
+			[]byte(strings.Repeat("data", 100))...),
+	}
+	for _, name := range []string{superBlockOf, logName, journalName, snapshotName, snapshotTemp} {
+		for what, content := range contents {
+			for _, recovery := range []Recovery{RecoverSafe, RecoverNever} {
+				t.Run(fmt.Sprintf("%s, %s, %d", name, what, recovery), func(t *testing.T) {
+					w := newWorld(t, 1)
+					mem := vfs.NewMem()
+					if err := mem.SetBytes(name, content); err != nil {
+						t.Fatal(err)
+					}
+					before := mem.Dump()
+					cfg := testConfig(mem, w)
+					cfg.Recovery = recovery
+					err := w.open(cfg)
+					if !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), name) {
+						t.Errorf("Open: %v, want an error that names %s", err, name)
+					}
+					after := mem.Dump()
+					delete(after, lockName)
+					if !maps.EqualFunc(before, after, func(a, b []byte) bool { return string(a) == string(b) }) {
+						t.Error("the directory was changed")
+					}
+					if err := mem.Remove(name); err != nil {
+						t.Fatal(err)
+					}
+					w.reopen(t, cfg) // the lock is free again
+					w.close(t)
+				})
+			}
+		}
+	}
+}
+
+// Whatever a crash leaves of the first Open, the next one knows it for its own.
+func TestCrashInFirstOpen(t *testing.T) {
+	for _, crash := range []vfs.Crash{vfs.Kill, vfs.PowerCut} {
+		rng := rand.New(rand.NewPCG(1, 1))
+		mem := vfs.NewMem()
+		n := vfs.EachBoundary(mem, func(fsys vfs.FS) {
+			w := newWorld(t, 1)
+			tier, err := Open(smallConfig(fsys, w))
+			if err != nil {
+				t.Fatal(err)
+			}
+			tier.abandon()
+		}, func(b vfs.Boundary) {
+			for range 3 {
+				h := newWorld(t, 1)
+				if err := h.open(smallConfig(b.Crash(rng, crash), h)); err != nil {
+					t.Errorf("crash %d, %v: %v", crash, b, err)
+					return
+				}
+				h.put(t, h.key(1))
+				h.close(t)
+			}
+		})
+		if n < 10 {
+			t.Errorf("%d boundaries", n)
+		}
+	}
+}
+
+// Without its superblock a directory is still known for the tier's.
+func TestSuperblockLost(t *testing.T) {
+	w := newWorld(t, 1)
+	mem := vfs.NewMem()
+	w.reopen(t, smallConfig(mem, w))
+	w.steps(t, 500, 50)
+	w.close(t)
+	if err := mem.Remove(superBlockOf); err != nil {
+		t.Fatal(err)
+	}
+	w.reopen(t, smallConfig(mem, w))
+	if w.tier.Len() != 0 {
+		t.Error("something is believed without a superblock")
+	}
+	w.close(t)
+}
