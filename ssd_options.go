@@ -19,9 +19,10 @@ const (
 // in files, and comes back when it is asked for. Without Dir there is none.
 type SSDOptions struct {
 	// Dir is the directory of the files, which serves this cache alone: it is
-	// made if it does not exist, and locked while the cache is open. Files of other
-	// origin by the names of the cache's own are not overwritten: Open fails.
-	// Required.
+	// made if it does not exist, and locked while the cache is open. It must be
+	// this user's or root's, and no place where others may write, unless it is
+	// sticky; it may be a symbolic link, files in it may not. Files of other origin
+	// by the names of the cache's own are not overwritten: Open fails. Required.
 	Dir string
 
 	// Bytes is the space that all files may take together, in bytes, at least

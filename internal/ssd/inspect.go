@@ -201,16 +201,18 @@ func (in *Inspection) list(dir vfs.FS) (unlock func(), err error) {
 	if !slices.Contains(names, superBlockOf) && !slices.Contains(names, logName) {
 		return unlock, ErrNoTier
 	}
+	take := lockDir
 	if slices.Contains(names, lockName) {
-		lock, err := dir.Lock(lockName)
-		switch {
-		case errors.Is(err, vfs.ErrLocked):
-			in.Lock = "in use"
-		case err != nil:
-			in.Lock = "unknown"
-		default:
-			unlock = func() { _ = lock.Close() }
-		}
+		take = takeLocks
+	}
+	lock, err := take(dir)
+	switch {
+	case errors.Is(err, vfs.ErrLocked):
+		in.Lock = "in use"
+	case err != nil:
+		in.Lock = "unknown"
+	default:
+		unlock = func() { _ = lock.Close() }
 	}
 	return unlock, nil
 }

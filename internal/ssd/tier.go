@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"math/bits"
 	"sync"
@@ -34,7 +33,7 @@ const (
 type Tier struct {
 	cfg   Config
 	door  *door // to the files; Config.FS is behind it
-	lock  io.Closer
+	lock  locks
 	super struct { // the superblock's file and what it says
 		sync.Mutex
 		file vfs.File
@@ -99,7 +98,7 @@ func Open(cfg Config) (*Tier, error) {
 	t := &Tier{cfg: cfg, door: door, quit: make(chan struct{}), wake: make(chan struct{}, 1)}
 	t.lines.logger, t.health.lines = cfg.Log, &t.lines
 	var err error
-	if t.lock, err = cfg.FS.Lock(lockName); err != nil {
+	if t.lock, err = takeLocks(door.FS); err != nil {
 		return nil, err
 	}
 	if err := t.open(); err != nil {

@@ -16,14 +16,25 @@ import (
 // error names the path, and says if it is not a directory, may not be written or
 // lies on a read-only file system.
 //
+// It refuses a directory whose files others could replace: one that is neither
+// this user's nor root's, or where others may write, unless it is sticky. dir may
+// be a symbolic link, files in it may not: whoever names the directory is trusted,
+// who puts something there is not.
+//
 // On Windows a file that is open can be neither removed nor replaced.
 func OS(dir string) (FS, error) {
 	path, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("directory %s: %w", dir, err)
 	}
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		return nil, fmt.Errorf("%s is a file, not a directory", path)
+	}
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, fmt.Errorf("directory %s cannot be made: %w", path, err)
+	}
+	if err := checkDirectory(path); err != nil {
+		return nil, fmt.Errorf("directory %s is not safe: %w", path, err)
 	}
 	probe, err := os.CreateTemp(path, "probe-*")
 	if err != nil {
@@ -72,7 +83,7 @@ func (d osFS) Open(name string, how How) (File, error) {
 	if how.Direct {
 		return openDirect(d.path(name), flag)
 	}
-	f, err := os.OpenFile(d.path(name), flag, 0o600)
+	f, err := openRegular(d.path(name), flag)
 	if err != nil {
 		return nil, err
 	}
@@ -117,6 +128,11 @@ func (d osFS) Lock(name string) (io.Closer, error) {
 	if err := checkName("lock", name); err != nil {
 		return nil, err
 	}
+	if info, err := os.Lstat(d.path(name)); err == nil {
+		if err := checkRegular(d.path(name), info); err != nil {
+			return nil, err
+		}
+	}
 	lock := flock.New(d.path(name))
 	ok, err := lock.TryLock()
 	switch {
@@ -124,6 +140,15 @@ func (d osFS) Lock(name string) (io.Closer, error) {
 		return nil, &fs.PathError{Op: "lock", Path: d.path(name), Err: err}
 	case !ok:
 		return nil, &fs.PathError{Op: "lock", Path: d.path(name), Err: ErrLocked}
+	}
+	return lock, nil
+}
+
+// LockDir implements DirLocker.
+func (d osFS) LockDir() (io.Closer, error) {
+	lock, err := lockDir(string(d))
+	if err != nil {
+		return nil, &fs.PathError{Op: "lock", Path: string(d), Err: err}
 	}
 	return lock, nil
 }

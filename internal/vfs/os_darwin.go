@@ -3,7 +3,6 @@ package vfs
 import (
 	"errors"
 	"io/fs"
-	"os"
 
 	"golang.org/x/sys/unix"
 )
@@ -11,7 +10,7 @@ import (
 // openDirect opens a file and turns its caching off. macOS asks for no
 // alignment; it goes past the cache only where there is one.
 func openDirect(path string, flag int) (File, error) {
-	f, err := os.OpenFile(path, flag, 0o600)
+	f, err := openRegular(path, flag)
 	if err != nil {
 		return nil, err
 	}

@@ -1,15 +1,11 @@
 package vfs
 
-import (
-	"os"
-
-	"golang.org/x/sys/unix"
-)
+import "golang.org/x/sys/unix"
 
 // openDirect opens a file with O_DIRECT, which is a wish on FreeBSD: file
 // systems that do not know it go through the cache.
 func openDirect(path string, flag int) (File, error) {
-	f, err := os.OpenFile(path, flag|unix.O_DIRECT, 0o600)
+	f, err := openRegular(path, flag|unix.O_DIRECT)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 // the open with EINVAL, or statx with an alignment of 0. Whoever accepts it is
 // believed: tmpfs does so since Linux 6.6.
 func openDirect(path string, flag int) (File, error) {
-	f, err := os.OpenFile(path, flag|unix.O_DIRECT, 0o600)
+	f, err := openRegular(path, flag|unix.O_DIRECT)
 	switch {
 	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.EOPNOTSUPP):
 		return nil, &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("%w: %w", ErrNoDirect, err)}

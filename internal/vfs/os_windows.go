@@ -1,15 +1,11 @@
 package vfs
 
-import (
-	"os"
-
-	"golang.org/x/sys/windows"
-)
+import "golang.org/x/sys/windows"
 
 // openDirect opens a file without buffering. Its alignment is the sector's: 512
 // or 4096 bytes.
 func openDirect(path string, flag int) (File, error) {
-	f, err := os.OpenFile(path, flag|windows.O_FILE_FLAG_NO_BUFFERING, 0o600)
+	f, err := openRegular(path, flag|windows.O_FILE_FLAG_NO_BUFFERING)
 	if err != nil {
 		return nil, err
 	}

@@ -41,6 +41,14 @@ type FS interface {
 	Free() (int64, error)
 }
 
+// DirLocker is an FS whose directory itself can be locked: unlike a file in it, that
+// cannot be removed and made anew while it is in use.
+type DirLocker interface {
+	// LockDir takes an exclusive lock of the directory, as FS.Lock does of a name.
+	// The lock is nil where the file system has none.
+	LockDir() (io.Closer, error)
+}
+
 // How says how a file is opened, for reading and writing unless ReadOnly.
 type How struct {
 	ReadOnly bool

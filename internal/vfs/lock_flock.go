@@ -1,0 +1,31 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package vfs
+
+import (
+	"errors"
+	"io"
+	"os"
+	"syscall"
+)
+
+// lockDir locks the directory itself, so that the lock cannot be removed as a file
+// can. It returns nil where the file system has no such locks, as NFS, which wants
+// what it locks to be open for writing.
+func lockDir(path string) (io.Closer, error) {
+	d, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	for err = syscall.EINTR; errors.Is(err, syscall.EINTR); {
+		err = syscall.Flock(int(d.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	}
+	if err == nil {
+		return d, nil
+	}
+	_ = d.Close()
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil, ErrLocked
+	}
+	return nil, nil
+}

@@ -1,0 +1,63 @@
+package vfs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// errNotRegular says that a name stands for no plain file: a link could lead to
+// somebody else's, a pipe or a device would answer for it.
+var errNotRegular = errors.New("not a regular file")
+
+// openRegular opens a file, which must be a regular one, and this user's or root's:
+// in a directory where others may make files, one could have been put there for us
+// to write into. A symbolic link is not followed.
+func openRegular(path string, flag int) (*os.File, error) {
+	info, err := os.Lstat(path) // a pipe would have to be opened to be looked at, and might wait
+	switch {
+	case err == nil:
+		if err := checkRegular(path, info); err != nil {
+			return nil, err
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	f, err := os.OpenFile(path, flag|noFollow, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if info, err = f.Stat(); err == nil {
+		err = checkRegular(path, info)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func checkRegular(path string, info os.FileInfo) error {
+	err := checkOwner(info)
+	if !info.Mode().IsRegular() {
+		err = fmt.Errorf("%w: %v", errNotRegular, info.Mode())
+	}
+	if err != nil {
+		return &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	return nil
+}
+
+// checkDirectory makes sure that nobody else can replace the files of a directory:
+// it is this user's or root's, and others may not write there, unless it is sticky.
+// The path itself may be a symbolic link.
+func checkDirectory(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if err := checkOwner(info); err != nil {
+		return err
+	}
+	return checkMode(info.Mode())
+}

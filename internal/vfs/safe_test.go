@@ -1,0 +1,107 @@
+//go:build unix
+
+package vfs_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/firncache/firn/internal/vfs"
+)
+
+// What stands in the directory in place of a file is not written through.
+func TestOSNoLinks(t *testing.T) {
+	dir, outside := t.TempDir(), filepath.Join(t.TempDir(), "precious")
+	fsys, err := vfs.OS(dir)
+	must(t, err)
+	must(t, os.WriteFile(outside, []byte("precious"), 0o600))
+	must(t, os.Symlink(outside, filepath.Join(dir, "link")))
+	must(t, os.Symlink(filepath.Join(t.TempDir(), "new"), filepath.Join(dir, "dangling")))
+	must(t, syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600))
+	must(t, os.Mkdir(filepath.Join(dir, "directory"), 0o700))
+	for _, name := range []string{"link", "dangling", "pipe", "directory"} {
+		for _, how := range []vfs.How{{}, {ReadOnly: true}, {Create: true}, {Create: true, Direct: true}} {
+			f, err := fsys.Open(name, how)
+			if err == nil {
+				_ = f.Close()
+			}
+			if err == nil || !strings.Contains(err.Error(), filepath.Join(dir, name)) || !strings.Contains(err.Error(), "not a regular file") {
+				t.Errorf("Open %s %+v: %v, want an error that names it as no regular file", name, how, err)
+			}
+		}
+		if _, err := fsys.Lock(name); err == nil {
+			t.Errorf("Lock %s: no error", name)
+		}
+	}
+	if b, err := os.ReadFile(outside); string(b) != "precious" {
+		t.Errorf("the file outside holds %q, %v", b, err)
+	}
+}
+
+// A directory where others can replace files is refused; one that is reached by a
+// link is as good as itself.
+func TestOSUnsafeDirectory(t *testing.T) {
+	for mode, safe := range map[os.FileMode]bool{
+		0o700: true, 0o755: true, 0o777 | os.ModeSticky: true,
+		0o770: false, 0o775: false, 0o777: false, 0o702: false,
+	} {
+		dir := filepath.Join(t.TempDir(), "cache")
+		must(t, os.Mkdir(dir, 0o700))
+		must(t, os.Chmod(dir, mode))
+		link := filepath.Join(t.TempDir(), "link")
+		must(t, os.Symlink(dir, link))
+		for _, path := range []string{dir, link} {
+			_, err := vfs.OS(path)
+			switch {
+			case safe:
+				must(t, err)
+			case !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), fmt.Sprintf("%04o", mode)) || !strings.Contains(err.Error(), path):
+				t.Errorf("mode %v: %v, want an error that names it and %s", mode, err, path)
+			}
+		}
+	}
+}
+
+func TestOSForeignOwner(t *testing.T) {
+	dir := t.TempDir()
+	fsys, err := vfs.OS(dir)
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(dir, "a"), nil, 0o666))
+	if err := os.Chown(filepath.Join(dir, "a"), 65534, -1); err != nil {
+		t.Skipf("a file cannot be given to another user: %v", err)
+	}
+	_, err = fsys.Open("a", vfs.How{})
+	wantErr(t, err, fs.ErrPermission)
+	must(t, os.Chown(dir, 65534, -1))
+	_, err = vfs.OS(dir)
+	wantErr(t, err, fs.ErrPermission)
+	if err == nil || !strings.Contains(err.Error(), "65534") {
+		t.Errorf("%v: want an error that names the owner", err)
+	}
+}
+
+// The lock of a directory is its own: no removal of a file ends it.
+func TestLockDir(t *testing.T) {
+	dir := t.TempDir()
+	fsys, err := vfs.OS(dir)
+	must(t, err)
+	lock, err := fsys.(vfs.DirLocker).LockDir()
+	must(t, err)
+	if lock == nil {
+		t.Skip("this file system locks no directories")
+	}
+	other, err := vfs.OS(dir)
+	must(t, err)
+	_, err = other.(vfs.DirLocker).LockDir()
+	wantErr(t, err, vfs.ErrLocked)
+	must(t, lock.Close())
+	lock, err = other.(vfs.DirLocker).LockDir()
+	must(t, err)
+	must(t, lock.Close())
+}
