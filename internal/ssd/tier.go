@@ -74,8 +74,8 @@ type Tier struct {
 	wake    chan struct{}
 	keeping sync.WaitGroup // the keeper
 	running sync.WaitGroup // who else uses the files
-	loose   sync.WaitGroup // what Close does not wait for, but Free does: a Clear, and who asks RAM for memory, which may call the user
-	closing sync.WaitGroup // what Close began
+	loose   tasks          // what Close does not wait for, but Free does: a Clear, and who asks RAM for memory, which may call the user
+	closing tasks          // what Close began
 }
 
 // Open opens the files of a tier, or makes them. It decides what of them is
