@@ -259,15 +259,29 @@ type Many struct {
 
 // GetMany looks up all queries, with many reads of the disk at once. For each,
 // in any order, it calls found with what Get would have returned; the value is a
-// view that is lent until found returns.
+// view that is lent until found returns. The buffers of reads under way take no
+// more than readMemory, or than one record.
 func (t *Tier) GetMany(ctx context.Context, m *Many, found func(i int, f Found, err error)) {
+	for from := 0; from < len(m.Queries); {
+		to := t.locateWindow(ctx, m, from, found)
+		t.readWindow(ctx, m, from, to, found)
+		from = to
+	}
+}
+
+// locateWindow plans the reads of the queries from a place on, until their
+// buffers are as large as they may be, and returns the place of the first query
+// that has to wait for the next window. What needs no read of its own is answered
+// at once.
+func (t *Tier) locateWindow(ctx context.Context, m *Many, from int, found func(i int, f Found, err error)) (to int) {
 	m.reqs = m.reqs[:0]
-	for i := range m.Queries {
-		q := &m.Queries[i]
+	room := t.readMemory()
+	for to = from; to < len(m.Queries); to++ {
+		q := &m.Queries[to]
 		var ok bool
 		q.req = -1
 		if q.spot, ok = t.look(q.Hash, true); !ok {
-			found(i, Found{}, ErrNotFound)
+			found(to, Found{}, ErrNotFound)
 			continue
 		}
 		n, bounded := q.spot.entry.mostBytes()
@@ -277,18 +291,26 @@ func (t *Tier) GetMany(ctx context.Context, m *Many, found func(i int, f Found, 
 			}
 			f, err := t.readSpot(ctx, m.value[:0], q.Key, &q.spot)
 			m.keep(f.Value)
-			found(i, f, err)
+			found(to, f, err)
 			continue
 		}
 		off, length, _ := t.window(&q.spot, n)
+		if room -= int64(length); room < 0 && len(m.reqs) > 0 {
+			return to
+		}
 		q.req = len(m.reqs)
 		m.reqs = append(m.reqs, aio.Request{Off: off, N: length})
 	}
+	return to
+}
+
+// readWindow reads what locateWindow has planned for the queries of a window.
+func (t *Tier) readWindow(ctx context.Context, m *Many, from, to int, found func(i int, f Found, err error)) {
 	if len(m.reqs) == 0 {
 		return
 	}
 	t.reader.ReadMany(ctx, m.reqs)
-	for i := range m.Queries {
+	for i := from; i < to; i++ {
 		q := &m.Queries[i]
 		if q.req < 0 {
 			continue
