@@ -43,7 +43,7 @@ func (t *Tier) decide() (keep bool, why string, err error) {
 	}
 	super.segments = max(super.segments, fresh.segments)
 	t.super.superblock = super
-	t.skew.Store(max(0, super.lastTime-t.cfg.Now()))
+	t.skew.Store(max(super.skew, super.lastTime-t.cfg.Now()))
 	return true, "", nil
 }
 

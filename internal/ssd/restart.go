@@ -23,7 +23,7 @@ func (t *Tier) newLog() error {
 	defer t.super.Unlock()
 	s := t.super.superblock
 	s.logID, s.floor, s.nextSeg = rand.Uint64(), 0, max(s.nextSeg, 1)
-	s.bootID, s.clean, s.snapshot = t.cfg.BootID(), false, 0
+	s.bootID, s.clean, s.snapshot, s.skew = t.cfg.BootID(), false, 0, t.skew.Load()
 	if err := replaceSuperblock(t.super.file, &s); err != nil {
 		return err
 	}

@@ -37,7 +37,8 @@ type superblock struct {
 	journal      uint64 // bytes
 	floor        uint64 // segments below this serial are dead
 	nextSeg      uint64 // no segment has had this serial or a higher one; set by a clean close
-	lastTime     int64  // milliseconds since 1970: the clock is not believed to be earlier
+	lastTime     int64  // milliseconds since 1970 on the tier's clock: it is not believed to be earlier
+	skew         int64  // milliseconds that the tier's clock is ahead of the system's: what that was set back by
 	snapshot     uint64 // the number of the snapshot that belongs to it; 0: none
 	unitShift    uint8
 	shardBits    uint8
@@ -58,6 +59,7 @@ func (s *superblock) encode() []byte {
 		b[98] = 1
 	}
 	b[140] = s.locationBits
+	binary.LittleEndian.PutUint64(b[144:], uint64(s.skew))
 	b[99] = byte(copy(b[100:100+bootIDLen], s.bootID))
 	binary.LittleEndian.PutUint32(b[12:], superChecksum(b))
 	return b
@@ -85,6 +87,7 @@ func decodeSuperblock(b []byte) (s superblock, err error) {
 	s.lastTime = int64(binary.LittleEndian.Uint64(b[80:]))
 	s.unitShift, s.shardBits, s.clean = b[96], b[97], b[98] == 1
 	s.locationBits = b[140]
+	s.skew = int64(binary.LittleEndian.Uint64(b[144:]))
 	s.bootID = string(b[100 : 100+min(int(b[99]), bootIDLen)])
 	if !s.plausible() {
 		return s, errCorrupt
@@ -97,7 +100,7 @@ func (s *superblock) plausible() bool {
 	return s.segBytes >= minSegment && s.segBytes <= maxSegment && s.segBytes&(s.segBytes-1) == 0 &&
 		s.segments > 0 && s.segments <= 1<<32 && s.journal <= maxJournal && s.journal >= minJournal &&
 		s.unitShift >= leastUnitShift && s.unitShift <= 16 && s.shardBits <= maxShardBits &&
-		s.locationBits <= mostLocationBits && s.segments*s.segBytes>>s.unitShift < 1<<s.locationBits
+		s.skew >= 0 && s.locationBits <= mostLocationBits && s.segments*s.segBytes>>s.unitShift < 1<<s.locationBits
 }
 
 // readSuperblock finds the valid superblock of a file; errCorrupt if it has

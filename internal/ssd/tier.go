@@ -66,7 +66,7 @@ type Tier struct {
 	plan       recoveryPlan
 
 	expires    atomic.Bool  // a record has a deadline, or may have
-	skew       atomic.Int64 // what the clock has to be put forward by, lest it be earlier than before
+	skew       atomic.Int64 // milliseconds that the clock is put forward by, lest it be earlier than before
 	restarting sync.Mutex
 	stuckAt    atomic.Uint64 // how far the log was written when a write waited in vain, plus one
 
@@ -134,7 +134,9 @@ func (t *Tier) open() (err error) {
 }
 
 // Now is the time in milliseconds since 1970. It is not earlier than what
-// earlier processes took it for: a deadline that has passed stays passed.
+// earlier processes took it for: a deadline that has passed stays passed. What
+// the system's clock was set back by is kept, so that it goes on from there, and
+// the time between two processes counts.
 func (t *Tier) Now() int64 { return t.cfg.Now() + t.skew.Load() }
 
 // Seed is the seed of the hash that the keys' ids are made from.
@@ -234,7 +236,7 @@ func (t *Tier) prepare(keep bool, why string) error {
 		}
 	}
 	if keep {
-		s.clean, s.snapshot, s.bootID = false, 0, t.cfg.BootID()
+		s.clean, s.snapshot, s.bootID, s.skew = false, 0, t.cfg.BootID(), t.skew.Load()
 		if err := replaceSuperblock(s.file, &s.superblock); err != nil {
 			return err
 		}

@@ -88,7 +88,7 @@ func vectorID(key string) id {
 func vectorOfSuperblock(t *testing.T, all map[string][]byte) {
 	super := superblock{
 		counter: 3, logID: vectorLog, seed: vectorSeed, segBytes: vectorSize, segments: 60, journal: 64 << 10,
-		floor: 5, nextSeg: 9, lastTime: 1700000000000, snapshot: 55, unitShift: vectorUnit, shardBits: 2, locationBits: 20,
+		floor: 5, nextSeg: 9, lastTime: 1700000000000, skew: 5000, snapshot: 55, unitShift: vectorUnit, shardBits: 2, locationBits: 20,
 		clean: true, bootID: "01234567-89ab-cdef-0123-456789abcdef",
 	}
 	place := super.encode()
