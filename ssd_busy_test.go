@@ -2,6 +2,7 @@ package firn_test
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/firncache/firn"
@@ -9,11 +10,18 @@ import (
 )
 
 // While the disk does not write, reads of what lies there push nothing out of RAM
-// that would have to be written first.
+// that would have to be written first, and the index of what lies there takes no
+// memory from RAM.
 func TestReadsOfBusyDiskDropNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, readsOfBusyDisk)
+}
+
+func readsOfBusyDisk(t *testing.T) {
 	const n = 5000
 	c, f, _ := onFaulty(t, n)
 	defer c.Close()
+	synctest.Wait() // until the index has the memory that it asked for
 	held := f.Inject(vfs.Rule{On: vfs.OpWrite, Name: "log", Block: true})
 	defer held.Remove()
 	var last firn.Stats
@@ -33,19 +41,26 @@ func TestReadsOfBusyDiskDropNothing(t *testing.T) {
 		key, _ := numbered(i)
 		c.Get(nil, key)
 	}
+	time.Sleep(time.Minute) // what is done in the background now and then is done
+	synctest.Wait()
 	now := c.Stats()
 	if now.SSDHits == last.SSDHits {
 		t.Fatalf("%+v: nothing was read from the disk", now)
 	}
-	if now.SSDShed != last.SSDShed || now.Evictions != last.Evictions {
+	if now.SSDShed != last.SSDShed || now.SSDIndexFull != last.SSDIndexFull || now.Evictions != last.Evictions {
 		t.Errorf("%d records were dropped for what was read", now.Evictions-last.Evictions)
 	}
+	if now.SSDMemoryBytes != last.SSDMemoryBytes {
+		t.Errorf("the SSD tier took %d bytes more of RAM", now.SSDMemoryBytes-last.SSDMemoryBytes)
+	}
 	held.Remove()
-	// Once the disk writes again, what is read comes to RAM.
-	for before := now.Promotions; c.Stats().Promotions == before; time.Sleep(time.Millisecond) {
-		for i := range n {
-			key, _ := numbered(i)
-			c.Get(nil, key)
-		}
+	time.Sleep(time.Minute)
+	synctest.Wait()
+	for i := range n { // once the disk writes again, what is read comes to RAM
+		key, _ := numbered(i)
+		c.Get(nil, key)
+	}
+	if after := c.Stats(); after.Promotions == now.Promotions {
+		t.Errorf("%+v: nothing that was read from the disk came to RAM", after)
 	}
 }

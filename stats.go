@@ -34,6 +34,7 @@ type Stats struct {
 	SSDRefused      uint64
 	SSDLimited      uint64
 	SSDShed         uint64
+	SSDIndexFull    uint64
 	SSDTooLarge     uint64
 	SSDSuperseded   uint64
 	SSDEvictions    uint64
@@ -57,6 +58,7 @@ type Stats struct {
 	SSDReadP999     int64
 	SSDOn           bool
 	SSDDirect       bool
+	SSDIOUring      bool
 
 	// Of loads.
 	Loads, LoadErrors, LoadTimeouts      uint64
@@ -118,6 +120,7 @@ var Metrics = []Metric{
 	{"ssd_refused", "1", true, "Values that admission did not let into the SSD tier.", func(s *Stats) float64 { return float64(s.SSDRefused) }},
 	{"ssd_limited", "1", true, "Values that did not get there for WriteLimit.", func(s *Stats) float64 { return float64(s.SSDLimited) }},
 	{"ssd_shed", "1", true, "Values that did not get there because the disk was behind.", func(s *Stats) float64 { return float64(s.SSDShed) }},
+	{"ssd_index_full", "1", true, "Values that did not get there because its index had no memory for them, or not yet.", func(s *Stats) float64 { return float64(s.SSDIndexFull) }},
 	{"ssd_too_large", "1", true, "Values that did not get there because they are larger than a segment.", func(s *Stats) float64 { return float64(s.SSDTooLarge) }},
 	{"ssd_superseded", "1", true, "Values that died in the SSD tier because their keys were written or deleted.", func(s *Stats) float64 { return float64(s.SSDSuperseded) }},
 	{"ssd_evictions", "1", true, "Values that left the SSD tier for want of room.", func(s *Stats) float64 { return float64(s.SSDEvictions) }},
@@ -141,6 +144,7 @@ var Metrics = []Metric{
 	{"ssd_read_p999", "ns", false, "How long 999 of 1000 reads of the disk took at most.", func(s *Stats) float64 { return float64(s.SSDReadP999) }},
 	{"ssd_on", "bool", false, "Whether there is an SSD tier, and it is in use.", func(s *Stats) float64 { return number(s.SSDOn) }},
 	{"ssd_direct", "bool", false, "Whether it passes the page cache by.", func(s *Stats) float64 { return number(s.SSDDirect) }},
+	{"ssd_io_uring", "bool", false, "Whether its reads go through io_uring. Otherwise each read under way is a pread, which takes a thread.", func(s *Stats) float64 { return number(s.SSDIOUring) }},
 	{"loads", "1", true, "Values that a loader was asked for.", func(s *Stats) float64 { return float64(s.Loads) }},
 	{"load_errors", "1", true, "Values whose loader returned an error other than ErrNotFound, while somebody wanted them.", func(s *Stats) float64 { return float64(s.LoadErrors) }},
 	{"load_timeouts", "1", true, "Values whose loader took longer than HardTimeout.", func(s *Stats) float64 { return float64(s.LoadTimeouts) }},
@@ -229,6 +233,7 @@ func (st *Stats) addSSD(s ssd.Stats) {
 	st.SSDRefused = s.Refused
 	st.SSDLimited = s.Limited
 	st.SSDShed = s.Shed
+	st.SSDIndexFull = s.IndexFull
 	st.SSDTooLarge = s.TooLarge
 	st.SSDSuperseded = s.Superseded
 	st.SSDEvictions = s.Evicted
@@ -252,4 +257,5 @@ func (st *Stats) addSSD(s ssd.Stats) {
 	st.SSDReadP999 = s.Reads.Latency.Quantile(.999)
 	st.SSDOn = s.On
 	st.SSDDirect = s.Direct
+	st.SSDIOUring = s.Reads.Mode == "io_uring"
 }

@@ -66,7 +66,7 @@ func (s store) ssdStats(st *firn.Stats) *replay.SSD {
 		Bytes: s.dir.options.Bytes, Dir: s.dir.options.Dir, Admission: s.dir.options.Admission.String(), On: st.SSDOn, Direct: st.SSDDirect, Found: s.found,
 		Hits: int64(st.SSDHits), Promotions: int64(st.Promotions),
 		Demotions: int64(st.Demotions), Writes: int64(st.SSDWrites), WriteBytes: int64(st.SSDWriteBytes),
-		Refused: int64(st.SSDRefused), Limited: int64(st.SSDLimited), Shed: int64(st.SSDShed), TooLarge: int64(st.SSDTooLarge),
+		Refused: int64(st.SSDRefused), Limited: int64(st.SSDLimited), Shed: int64(st.SSDShed), IndexFull: int64(st.SSDIndexFull), TooLarge: int64(st.SSDTooLarge),
 		Superseded: int64(st.SSDSuperseded), Evictions: int64(st.SSDEvictions), Reinsertions: int64(st.SSDReinsertions),
 		WrittenBytes: int64(st.SSDWrittenBytes), Reads: int64(st.SSDReads), ReadBytes: int64(st.SSDReadBytes),
 		P50: st.SSDReadP50, P99: st.SSDReadP99, P999: st.SSDReadP999,

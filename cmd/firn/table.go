@@ -92,6 +92,7 @@ var ssdFigures = []figure{
 	{"refused by admission", true, counted(false, func(s *replay.SSD) int64 { return s.Refused })},
 	{"  by the write limit", true, counted(true, func(s *replay.SSD) int64 { return s.Limited })},
 	{"  because the disk was behind", true, counted(true, func(s *replay.SSD) int64 { return s.Shed })},
+	{"  no memory for the index", true, counted(true, func(s *replay.SSD) int64 { return s.IndexFull })},
 	{"  too large for a segment", true, counted(true, func(s *replay.SSD) int64 { return s.TooLarge })},
 	{"superseded on SSD", true, counted(true, func(s *replay.SSD) int64 { return s.Superseded })},
 	{"evicted from SSD", true, counted(false, func(s *replay.SSD) int64 { return s.Evictions })},

@@ -18,6 +18,7 @@ type SSD struct {
 	Refused      int64 `json:"refused"`      // by admission
 	Limited      int64 `json:"limited"`      // by the write limit
 	Shed         int64 `json:"shed"`         // because the disk was behind
+	IndexFull    int64 `json:"index_full"`   // because the index had no memory, or not yet
 	TooLarge     int64 `json:"too_large"`    // for a segment
 	Superseded   int64 `json:"superseded"`   // entries that died because their keys were written
 	Evictions    int64 `json:"evictions"`    // for want of room

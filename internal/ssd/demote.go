@@ -52,7 +52,7 @@ func (t *Tier) put(s *shard, x id, r *rec) bool {
 		return false
 	}
 	if !t.index.room(s) {
-		t.count.shed.Add(1)
+		t.count.indexFull.Add(1)
 		t.poke()
 		return false
 	}

@@ -37,7 +37,8 @@ func (t *Tier) WaitRoom() bool {
 }
 
 // chargeMemory tells what the tier takes, and allows the index more. RAM makes
-// room for it: that is done in steps which the log has room for.
+// room for it by evicting, in steps which the log has room for: while the disk
+// stands still, what has not been allowed is left for later.
 func (t *Tier) chargeMemory(more int64) error {
 	for first := true; first || more > 0; first = false {
 		step := min(more, int64(t.log.segBytes()/16))
@@ -45,8 +46,8 @@ func (t *Tier) chargeMemory(more int64) error {
 			return err
 		}
 		more -= step
-		if t.log.freeSlots() > 0 { // otherwise who calls has to make room first
-			t.log.waitRoom(chargePatience)
+		if !t.log.waitRoom(chargePatience) {
+			return nil
 		}
 	}
 	return nil
@@ -122,7 +123,7 @@ func (t *Tier) tidy() {
 		default:
 		}
 	}
-	if more := t.index.wantsMemory(); more > 0 && t.growing.CompareAndSwap(false, true) {
+	if more := t.index.wantsMemory(); more > 0 && !t.log.behind.Load() && t.growing.CompareAndSwap(false, true) {
 		go t.grow(more)
 	}
 }

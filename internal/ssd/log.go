@@ -314,8 +314,12 @@ func (l *log) spare() int {
 func (l *log) noteRoom() {
 	s := l.open
 	behind := !l.canOpen() && (s == nil || s.end > l.segBytes()-l.spare())
-	if l.behind.Load() != behind {
-		l.behind.Store(behind)
+	if l.behind.Load() == behind {
+		return
+	}
+	l.behind.Store(behind)
+	if !behind && l.wake != nil {
+		l.wake() // the index may have waited for it to grow
 	}
 }
 

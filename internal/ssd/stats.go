@@ -11,6 +11,7 @@ type counters struct {
 	hits, collisions                 atomic.Uint64
 	demoted, demotedBytes, clean     atomic.Uint64
 	refused, shed, tooLarge          atomic.Uint64
+	indexFull                        atomic.Uint64
 	superseded, tombstones           atomic.Uint64
 	evicted, reinserted              atomic.Uint64
 	reinsertedBytes, reclaimed       atomic.Uint64
@@ -30,7 +31,8 @@ type Stats struct {
 	Clean           uint64 // records that left RAM and were here already
 	Refused         uint64 // records that admission did not let in, for their worth
 	Limited         uint64 // for the limit of the write rate
-	Shed            uint64 // for want of room in memory: the disk is behind
+	Shed            uint64 // for want of room in the log: the disk is behind
+	IndexFull       uint64 // for want of memory for the index, or before it came
 	TooLarge        uint64 // for their size
 	Superseded      uint64 // records that died because their key was written
 	Tombstones      uint64 // ids written to the log as dead
@@ -66,7 +68,7 @@ func (t *Tier) Stats() Stats {
 	s := Stats{
 		Hits: c.hits.Load(), Collisions: c.collisions.Load(),
 		Demoted: c.demoted.Load(), DemotedBytes: c.demotedBytes.Load(), Clean: c.clean.Load(),
-		Refused: c.refused.Load(), Limited: t.admission.limited.Load(), Shed: c.shed.Load(), TooLarge: c.tooLarge.Load(),
+		Refused: c.refused.Load(), Limited: t.admission.limited.Load(), Shed: c.shed.Load(), IndexFull: c.indexFull.Load(), TooLarge: c.tooLarge.Load(),
 		Superseded: c.superseded.Load(), Tombstones: c.tombstones.Load(),
 		Evicted: c.evicted.Load(), Reinserted: c.reinserted.Load(), ReinsertedBytes: c.reinsertedBytes.Load(),
 		Reclaimed: c.reclaimed.Load(), Recovered: c.recovered.Load(),

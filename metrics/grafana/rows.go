@@ -37,7 +37,7 @@ var rows = []row{
 		{title: "Time that reads of the disk take", metrics: []string{"ssd_read_p50", "ssd_read_p99", "ssd_read_p999"}},
 	}},
 	{"SSD: writes and room", []panel{
-		{title: "Not written", metrics: []string{"ssd_refused", "ssd_limited", "ssd_shed", "ssd_too_large"}},
+		{title: "Not written", metrics: []string{"ssd_refused", "ssd_limited", "ssd_shed", "ssd_index_full", "ssd_too_large"}},
 		{title: "Leaving the SSD", metrics: []string{"ssd_superseded", "ssd_evictions", "ssd_reinsertions"}},
 		{title: "Read and written", metrics: []string{"ssd_read_bytes", "ssd_write_bytes", "ssd_written_bytes"}},
 		{title: "Entries on the SSD", metrics: []string{"ssd_entries"}},
@@ -46,7 +46,7 @@ var rows = []row{
 	}},
 	{"SSD: health", []panel{
 		{title: "Faults of the disk", metrics: []string{"ssd_corrupt", "ssd_read_errors", "ssd_write_errors", "ssd_switched_off"}},
-		{title: "In use", metrics: []string{"ssd_on", "ssd_direct"}},
+		{title: "In use", metrics: []string{"ssd_on", "ssd_direct", "ssd_io_uring"}},
 		{title: "Segments", metrics: []string{"ssd_segments", "ssd_free_segments", "ssd_to_recover"}},
 	}},
 	{"Loads", []panel{

@@ -1,0 +1,49 @@
+package ssd
+
+import (
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/firncache/firn/internal/vfs"
+)
+
+// While the disk stands still the index takes no memory from RAM, which would
+// have to evict for it what the disk does not take. It gets what it wants as soon
+// as the disk goes on.
+func TestIndexWaitsForDiskToGrow(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, indexWaitsForDiskToGrow)
+}
+
+func indexWaitsForDiskToGrow(t *testing.T) {
+	w := newWorld(t, 1)
+	f := vfs.NewFaulty(vfs.NewMem())
+	tier, err := Open(testConfig(f, w))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.tier, w.hasher = tier, tier.hasher
+	var charged atomic.Int64
+	if err := tier.Start(func(n int64) error { charged.Add(n); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	held := f.Inject(vfs.Rule{On: vfs.OpWrite, Name: logName, Block: true})
+	for i := 0; !tier.log.behind.Load(); i++ {
+		key := w.key(i)
+		tier.Demote(w.hasher.Hash(key), key, make([]byte, 3000), 0, true)
+	}
+	before := charged.Load()
+	tier.index.used.Store(tier.index.allowed.Load()) // it wants more from now on
+	tier.poke()
+	synctest.Wait()
+	if n := charged.Load(); n != before {
+		t.Errorf("while the disk stood still the index took %d bytes of RAM", n-before)
+	}
+	held.Remove()
+	synctest.Wait()
+	if n := charged.Load(); n <= before {
+		t.Errorf("the index got no memory when the disk went on")
+	}
+	w.close(t)
+}
