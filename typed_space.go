@@ -245,7 +245,7 @@ func (s *namespace) write(e *epoch, left *ram.Left) error {
 	hash, value := s.c.ram.Hash(s.record), s.append(nil, e)
 	err := s.c.ram.SetQuietly(hash, s.record, value, 0, left)
 	if err == nil && s.c.disk != nil {
-		err = s.c.disk.commit(hash)
+		err = s.c.disk.commit(hash, storedInRAM)
 	}
 	if err = s.c.stored(err, s.record, value); err != nil {
 		return err
