@@ -20,16 +20,18 @@ import (
 	"github.com/firncache/firn/internal/vfs"
 )
 
-const inspectDescription = `Shows what the directory of an SSD tier holds, without reading values and without
-changing anything: what the superblock says, whether the cache was closed, what
-the next Open would do, the journal, the segments with their serial numbers and
-how full they are, how much of them is live, the snapshot of the index.
+const inspectDescription = `Shows what the directory of an SSD tier holds, without reading values and
+without changing anything: what the superblock says, whether the cache was
+closed, what the next Open would do, the journal, the segments with their
+serial numbers and how full they are, how much of them is live, the snapshot
+of the index.
 
 A cache may have the directory open: the output says "in use" then, and may
-show files in the middle of a change. If none has, none can open it while this
-command runs. docs/FORMAT.md explains the words.
+show files in the middle of a change. If none has, none can open it while
+this command runs. docs/FORMAT.md explains the words.
 
-Exit status: 0; 1 if reading failed; 2 if the directory has no files of a cache.`
+Exit status: 0; 1 if reading failed; 2 if the directory has no files of a
+cache.`
 
 // inspectCommand is "firn inspect".
 func inspectCommand(stdout, stderr io.Writer) *cli.Command {
@@ -105,6 +107,7 @@ func newTable(w io.Writer) table.Writer {
 func printInspection(w io.Writer, dir string, in *ssd.Inspection, all bool) {
 	fmt.Fprintf(w, "%s: %s\n", dir, in.Lock)
 	t := newTable(w)
+	t.SetColumnConfigs([]table.ColumnConfig{{Number: 2, WidthMax: 50, WidthMaxEnforcer: text.WrapSoft}})
 	for _, row := range inspectionRows(in) {
 		if row[1] != "" {
 			t.AppendRow(table.Row{row[0], row[1]})

@@ -24,9 +24,10 @@ const planDescription = `Computes, without a cache, how much of the data fits in
 SSD, what a record costs in both, and what share of the reads each tier can
 answer; and says which budget is too small for what.
 
-The hit ratios are those of a cache that holds what is read most, and in which
-the SSD has a copy of all that RAM holds. Admission read, and seen once
-the SSD has been full, write less to it, and may then answer fewer reads.
+The hit ratios are those of a cache that holds what is read most, and in
+which the SSD has a copy of all that RAM holds. Admission read, and seen
+once the SSD has been full, write less to it, and may then answer fewer
+reads.
 
 -hot and -hot-reads spread the reads evenly over the hot entries and evenly
 over the others; -zipf makes the entry of rank k be read in proportion to
@@ -47,7 +48,7 @@ func planCommand(stdout io.Writer) *cli.Command {
 			&cli.StringFlag{Name: "value-size", Value: "256", Usage: "`SIZE` of a value"},
 			&cli.BoolFlag{Name: "ttl", Usage: "entries expire"},
 			&cli.StringFlag{Name: "ram", Usage: "RAM budget `SIZE`, such as 32GiB"},
-			&cli.StringFlag{Name: "ssd", Usage: "`SIZE` of the SSD tier, such as 128GiB (default: no SSD tier)"},
+			&cli.StringFlag{Name: "ssd", Usage: "`SIZE` of the SSD tier, such as 128GiB (default: none)"},
 			&cli.StringFlag{Name: "segment", Usage: "`SIZE` of the SSD tier's segments (default: as Open chooses)"},
 			&cli.StringFlag{Name: "admission", Value: firn.AdmitSeen.String(), Usage: "what goes to the SSD: `KIND` all, read or seen"},
 			&cli.FloatFlag{Name: "hot", Value: .2, Usage: "share `F` of the entries that is hot"},
@@ -182,7 +183,7 @@ func printPlan(w io.Writer, a *plan.Answer) error {
 	}
 	t.Render()
 	if a.SSD != nil {
-		fmt.Fprintf(w, "both tiers together hold at least %s of the entries, and answer %s of the reads\n", percent(a.HeldShare), percent(a.HitRatio))
+		fmt.Fprintf(w, "both tiers hold at least %s of the entries, answer %s of the reads\n", percent(a.HeldShare), percent(a.HitRatio))
 	}
 	for _, m := range a.Missing {
 		fmt.Fprintf(w, "%s: needs %s, there are %s", m.What, humanize.IBytes(uint64(m.Need)), humanize.IBytes(uint64(m.Have)))
@@ -234,11 +235,11 @@ func planRows(a *plan.Answer) []table.Row {
 		{"share of the data", percent(r.Share), percent(s.Share)},
 		{"hit ratio", percent(r.HitRatio), percent(s.HitRatio)},
 		{"bytes of a record", humanize.Comma(r.RecordSize), humanize.Comma(s.OnDisk)},
-		{"  header, padding, place in the segment's list", "", fmt.Sprintf("%d + %d + %d", s.HeaderBytes, s.PaddingBytes, s.ListedBytes)},
-		{"bytes of files for a byte of keys and values, when full", "", ratio(3, s.Amplification)},
+		{"  header + padding + place in the list", "", fmt.Sprintf("%d + %d + %d", s.HeaderBytes, s.PaddingBytes, s.ListedBytes)},
+		{"bytes of files for one of data, when full", "", ratio(3, s.Amplification)},
 		{"RAM for each record, beyond key and value", ratio(1, r.Beyond), ratio(2, s.IndexEach)},
-		{"RAM for the index of the SSD, with what it may grow into", size(s.IndexBytes), ""},
-		{"RAM for the buffers of the SSD", size(s.BufferBytes), ""},
+		{"RAM for the SSD's index, and its growth", size(s.IndexBytes), ""},
+		{"RAM for the SSD's buffers", size(s.BufferBytes), ""},
 		{"segments", "", fmt.Sprintf("%s of %s", humanize.Comma(s.Segments), size(s.SegmentBytes))},
 		{"  kept free", "", humanize.Comma(s.Ahead)},
 		{"journal", "", size(s.JournalBytes)},

@@ -28,21 +28,21 @@ number. A slow disk does not get through all of them: the run ends after 15
 seconds, which -time changes, and says what share it did.
 
 -ssd puts a tier on SSD below RAM, in the directory that -dir names or in a
-temporary one. Without a trace there is one of 512 MiB that takes everything (it
-writes up to 2 GiB), unless -ssd 0 is given, -fraction, -against, or less than
-1 MiB of RAM. With an SSD tier, -goroutines is 16 or more by default, so that
-several reads of the disk are under way at once; a request that waits for one
-is among the latencies.
+temporary one. Without a trace there is one of 512 MiB that takes everything
+(it writes up to 2 GiB), unless -ssd 0 is given, -fraction, -against, or
+less than 1 MiB of RAM. With an SSD tier, -goroutines is 16 or more by
+default, so that several reads of the disk are under way at once; a request
+that waits for one is among the latencies.
 
 -json writes one JSON object per trace, one per line.
 
 -against replays the same workload, under the same budget, through other
-caches, one process each. They have no SSD tier. It needs a clone of the source
-and the go tool.
+caches, one process each. They have no SSD tier. It needs a clone of the
+source and the go tool.
 
 Exit status: 0; 1 if the run failed; 2 for bad flags and broken traces; 130
-after an interrupt (Ctrl-C, SIGTERM, SIGHUP), which reports the figures so far;
-a second one ends the program at once. No temporary file stays behind.`
+after an interrupt (Ctrl-C, SIGTERM, SIGHUP), which reports the figures so
+far; a second one ends the program at once. No temporary file stays behind.`
 
 // replayCommand is "firn replay".
 func replayCommand(stdout, stderr io.Writer) *cli.Command {

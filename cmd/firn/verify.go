@@ -16,17 +16,19 @@ import (
 	"github.com/firncache/firn/internal/ssd"
 )
 
-const verifyDescription = `Reads everything in the directory of an SSD tier and checks it: the superblock,
-the journal, every record of every segment, the segments' lists and trailers,
-that no segment is missing, and the snapshot of the index against the log.
-Prints a line for each thing that is wrong, with the file and the offset.
-Changes nothing. The cache must not be open.
+const verifyDescription = `Reads everything in the directory of an SSD tier and checks it: the
+superblock, the journal, every record of every segment, the segments' lists
+and trailers, that no segment is missing, and the snapshot of the index
+against the log. Prints a line for each thing that is wrong, with the file
+and the offset. Changes nothing. The cache must not be open.
 
-What is wrong here is no danger to the cache: a safe Open drops what it cannot
-trust. But a disk that changes what was written to it is about to fail.
+What is wrong here is no danger to the cache: a safe Open drops what it
+cannot trust. But a disk that changes what was written to it is about to
+fail.
 
-Exit status: 0 if all is well; 1 if anything is wrong, or reading failed; 2 if
-the directory is in use or has no files of a cache; 130 after an interrupt.`
+Exit status: 0 if all is well; 1 if anything is wrong, or reading failed; 2
+if the directory is in use or has no files of a cache; 130 after an
+interrupt.`
 
 // verifyCommand is "firn verify".
 func verifyCommand(stdout, stderr io.Writer) *cli.Command {
@@ -36,7 +38,7 @@ func verifyCommand(stdout, stderr io.Writer) *cli.Command {
 		ArgsUsage:   "DIR",
 		Description: verifyDescription,
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "json", Usage: "print one JSON object per problem, and one of all that was checked"},
+			&cli.BoolFlag{Name: "json", Usage: "print a JSON object per problem, and one of all that was read"},
 		},
 		Action: func(ctx context.Context, cmd *cli.Command) error {
 			return verify(ctx, cmd, stdout, stderr)

@@ -30,7 +30,7 @@ func SSDFlags() []cli.Flag {
 		&cli.StringFlag{Name: "dir", Usage: "directory `DIR` of the SSD tier's files, which are kept, and used if there are some (default: a temporary one, removed afterwards)"},
 		&cli.StringFlag{Name: "admission", Usage: "what goes to the SSD tier when it leaves RAM: `KIND` all, read (since it was stored) or seen (all until the log has been full; then what was read, or offered before) (default: seen; all without a trace)"},
 		&cli.StringFlag{Name: "write-limit", Usage: "write at most `SIZE` a second to the SSD tier"},
-		&cli.BoolFlag{Name: "compress", Usage: "compress what goes to the SSD tier; half of each value can be"},
+		&cli.BoolFlag{Name: "compress", Usage: "compress what goes to the SSD (half of a value can be)"},
 		&cli.StringFlag{Name: "direct", Value: "auto", Usage: "pass the page cache by: `WHEN` auto (if the file system can), on or off"},
 		&cli.StringFlag{Name: "segment", Usage: "`SIZE` of the SSD tier's segments, a power of two from 64KiB to 64MiB (default: 1/64 of -ssd or 1/32 of -ram, whichever is less)"},
 	}
