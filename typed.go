@@ -22,10 +22,10 @@ type TypedOptions[K comparable, V any] struct {
 	// Codec turns values into bytes. Default: DefaultCodec.
 	Codec Codec[V]
 
-	// Key turns keys into bytes. Equal keys need equal bytes. Its Decode is only
-	// used by All. Default: integers, strings and arrays of bytes, whatever
-	// their types' names, as they are; others with their AppendBinary. It must
-	// not use the cache.
+	// Key turns keys into bytes. Equal keys need equal bytes. Its Decode is used by
+	// All and for a front. It must not use the cache. Default: integers, strings
+	// and arrays of bytes, whatever their types' names, as they are; others with
+	// their AppendBinary.
 	Key Codec[K]
 
 	// TTL is how long values live that Set and loads store, LoadingOptions.TTLJitter
