@@ -17,8 +17,9 @@ func TestCloseUnderLoad(t *testing.T) {
 		for range 20 {
 			r := open(t, Config{File: newFile(t, size), Mode: mode, Depth: 4})
 			var wg sync.WaitGroup
-			for range 16 {
+			for i := range uint64(16) {
 				wg.Go(func() {
+					rand := rand.New(rand.NewPCG(i, 1))
 					for {
 						reqs := []Request{{Off: rand.Int64N(size - 4096), N: 4096}, {Off: rand.Int64N(size - 4096), N: 4096}}
 						r.ReadMany(context.Background(), reqs)
