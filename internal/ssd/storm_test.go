@@ -28,9 +28,10 @@ type storm struct {
 	bad   atomic.Pointer[error]
 }
 
-// after returns when the owners have taken so many steps, or something was wrong.
-func (s *storm) after(steps int64) {
-	for s.steps.Load() < steps && s.bad.Load() == nil {
+// after returns when the owners have taken so many steps, or something was wrong,
+// or over says that it is.
+func (s *storm) after(steps int64, over func() bool) {
+	for s.steps.Load() < steps && s.bad.Load() == nil && !over() {
 		runtime.Gosched()
 	}
 }
@@ -167,7 +168,8 @@ func injectFaults(f *vfs.Faulty, life int) {
 }
 
 // live lets the owners work until the process is killed at some step, and returns
-// the files as that leaves them. What reading holds goes on when half is done.
+// the files as that leaves them. What reading holds goes on when half is done,
+// or the journal has no room left.
 func (s *storm) live(rng *rand.Rand, files *vfs.Mem, reading *vfs.Injection) *vfs.Mem {
 	const owners = 4
 	stop := make(chan struct{})
@@ -180,9 +182,9 @@ func (s *storm) live(rng *rand.Rand, files *vfs.Mem, reading *vfs.Injection) *vf
 		s.get(k)
 	}
 	last := 200 + rng.Int64N(int64(sized(2500, 40_000)))
-	s.after(last / 2)
+	s.after(last/2, s.tier.journal.full) // which cannot be folded, perhaps, before the recovery has ended
 	reading.Remove()
-	s.after(last)
+	s.after(last, func() bool { return false })
 	before := make([]uint64, len(s.acked))
 	for k := range before {
 		before[k] = s.acked[k].Load()
