@@ -43,8 +43,9 @@ func Open(opts Options) (*Cache, error) {
 	}
 	if c.disk != nil {
 		if err := c.disk.tier.Start(c.ram.Charge); err != nil {
-			c.ram.Close()
-			return nil, errors.Join(badOption("RAMBytes", "is too small for this SSD tier: %w", err), c.disk.abandon())
+			err = errors.Join(badOption("RAMBytes", "is too small for this SSD tier: %w", err), c.disk.abandon())
+			c.ram.Free()
+			return nil, err
 		}
 	}
 	// The memory's address space outlives Close, so that a late reader finds

@@ -2,6 +2,8 @@ package offheap
 
 import (
 	"fmt"
+	"math"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -11,14 +13,14 @@ type Region struct {
 	base unsafe.Pointer
 	size uint64
 	heap []byte // keeps a heap-backed region alive; nil when mapped
-	huge bool
+	huge atomic.Bool
 }
 
 // Reserve reserves size bytes of address space; no physical memory is used
 // until a byte is written. The size is rounded up to the system's page size.
 func Reserve(size uint64) (*Region, error) {
-	if size == 0 || size > maxReserve {
-		return nil, fmt.Errorf("offheap: cannot reserve %d bytes: want 1 to %d", size, uint64(maxReserve))
+	if most := min(maxReserve, uint64(math.MaxInt)); size == 0 || size > most {
+		return nil, fmt.Errorf("offheap: cannot reserve %d bytes: want 1 to %d", size, most)
 	}
 	return reserve(size)
 }
@@ -27,7 +29,7 @@ func Reserve(size uint64) (*Region, error) {
 func (r *Region) Size() uint64 { return r.size }
 
 // Huge reports whether the system accepted the advice to use huge pages.
-func (r *Region) Huge() bool { return r.huge }
+func (r *Region) Huge() bool { return r.huge.Load() }
 
 // Mapped reports whether the region lies outside the Go heap.
 func (r *Region) Mapped() bool { return r.heap == nil }

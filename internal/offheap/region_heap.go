@@ -4,7 +4,7 @@ package offheap
 
 import "unsafe"
 
-const maxReserve = 1 << 40
+const maxReserve uint64 = 1 << 40
 
 func reserve(size uint64) (*Region, error) {
 	words := make([]uint64, (size+7)/8) // 8-byte alignment

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const maxReserve = 1 << 46
+const maxReserve uint64 = 1 << 46
 
 // Growable reports whether reserving more than is needed costs nothing.
 const Growable = true
@@ -69,7 +69,7 @@ func (r *Region) Decommit(off, n uint64) error {
 // whether the system took it.
 func (r *Region) AdviseHuge(off, n uint64) {
 	if adviceAvailable(adviceHuge) && r.advise(off, n, adviceHuge) == nil {
-		r.huge = true
+		r.huge.Store(true)
 	}
 }
 
@@ -77,7 +77,7 @@ func adviceAvailable(a int) bool { return a >= 0 }
 
 // AdviseSmall withdraws AdviseHuge for all pages to come.
 func (r *Region) AdviseSmall() {
-	if r.huge && r.advise(0, r.size, adviceSmall) == nil {
-		r.huge = false
+	if r.huge.Load() && r.advise(0, r.size, adviceSmall) == nil {
+		r.huge.Store(false)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-const maxReserve = 1 << 46
+const maxReserve uint64 = 1 << 46
 
 // Growable reports whether reserving more than is needed costs nothing. On
 // Windows committed memory counts against the page file, so it does not.

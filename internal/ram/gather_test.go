@@ -40,7 +40,7 @@ func TestManyWritesOfSeveralSegmentsEnd(t *testing.T) {
 			wg.Go(func() {
 				var key [8]byte
 				for i := range 100 {
-					binary.LittleEndian.PutUint64(key[:], uint64(g<<32|i))
+					binary.LittleEndian.PutUint64(key[:], uint64(g)<<32|uint64(i))
 					if err := tier.Set(key[:], make([]byte, sizes[(g+i)%len(sizes)]), 0); err != nil {
 						t.Error(err)
 					}

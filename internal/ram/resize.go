@@ -58,6 +58,9 @@ func (t *Tier) lend(bytes int64) error {
 		return fmt.Errorf("ram: %d bytes for the tier below: want 0 to %d", lent, most)
 	}
 	t.lent.Store(lent)
+	if t.closed.Load() { // and the segments may be gone
+		return nil
+	}
 	t.setLimit(t.bytes.Load())
 	return nil
 }
@@ -160,8 +163,11 @@ func (t *Tier) Close() bool {
 	return true
 }
 
-// Free returns the address space. Nobody may use the tier afterwards.
+// Free returns the address space. Nobody may use the tier afterwards, but for
+// Charge: a tier below that hangs on its disk may still be on its way to it.
 func (t *Tier) Free() {
 	t.Close()
+	t.resizing.Lock()
+	defer t.resizing.Unlock()
 	_ = t.region.Release()
 }

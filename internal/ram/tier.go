@@ -126,6 +126,7 @@ func New(cfg Config) (*Tier, error) {
 	t.overhead.Store(sizeOf[Tier]() + int64(g.shards)*sizeOf[shard]() + t.reads.bytes() + t.tuner.Bytes())
 	t.setLimit(cfg.Bytes)
 	if least := t.minBytes(); cfg.Bytes < least {
+		_ = t.region.Release()
 		return nil, fmt.Errorf("ram: %d bytes: want at least %d", cfg.Bytes, least)
 	}
 	for i := range t.shards {

@@ -1,0 +1,25 @@
+package ram
+
+import (
+	"runtime/debug"
+	"testing"
+)
+
+// The tier below may be late with what it charges, or gives back: it finds a tier
+// that was closed and freed, and touches none of its memory.
+func TestChargeAfterFree(t *testing.T) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	now := int64(1000)
+	tier := newAbove(t, 4<<20, nil, &now)
+	fill(t, tier, 30_000, 100)
+	if err := tier.Charge(1 << 20); err != nil {
+		t.Fatal(err)
+	}
+	tier.Clear() // many segments are free
+	tier.Free()
+	for _, bytes := range []int64{1 << 20, -2 << 20} {
+		if err := tier.Charge(bytes); err != nil {
+			t.Error(err)
+		}
+	}
+}
