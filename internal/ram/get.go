@@ -173,7 +173,7 @@ func (t *Tier) get(s *shard, dst, key []byte, hash uint64) (value []byte, deadli
 			from, n := uint64(sh.HeaderLen()+len(key)), sh.ShortValueLen()
 			if sh.Long() || !t.whole(off, from+uint64(n)) {
 				v, deadline, out := t.getStraddling(s, dst, key, off, epoch)
-				if out == miss && b.Location(slot) == loc {
+				if out == miss && s.unchanged(epoch, b, slot, loc, h, version) {
 					continue
 				}
 				if out != hit || !s.unchanged(epoch, b, slot, loc, h, version) {
