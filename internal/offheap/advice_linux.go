@@ -10,4 +10,5 @@ const (
 	adviceHuge     = unix.MADV_HUGEPAGE
 	adviceSmall    = unix.MADV_NOHUGEPAGE
 	advicePopulate = unix.MADV_POPULATE_WRITE
+	adviceDontDump = unix.MADV_DONTDUMP
 )

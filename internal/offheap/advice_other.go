@@ -10,4 +10,5 @@ const (
 	adviceHuge     = -1
 	adviceSmall    = -1
 	advicePopulate = -1
+	adviceDontDump = -1
 )

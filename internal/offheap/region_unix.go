@@ -21,7 +21,11 @@ func reserve(size uint64) (*Region, error) {
 	if err != nil {
 		return nil, fmt.Errorf("offheap: reserve %d bytes: %w", size, err)
 	}
-	return &Region{base: p, size: size}, nil
+	r := &Region{base: p, size: size}
+	if adviceAvailable(adviceDontDump) {
+		_ = r.advise(0, size, adviceDontDump) // a dump is for what the program did, and would be as large as the cache
+	}
+	return r, nil
 }
 
 func release(base unsafe.Pointer, size uint64) error {
