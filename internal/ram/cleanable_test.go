@@ -10,7 +10,11 @@ import (
 // shard has: here their links lead nowhere.
 func TestCheapestIsFoundAtOnce(t *testing.T) {
 	t.Parallel()
-	tier := newTier(t, 64<<10)
+	tier, err := New(Config{Bytes: 64 << 10, MaxBytes: 16 << 20, Seed: 1, Now: func() int64 { return 1000 }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(tier.Free)
 	if err := tier.SetBytes(16 << 20); err != nil {
 		t.Fatal(err)
 	}
