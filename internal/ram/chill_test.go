@@ -6,6 +6,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/firncache/firn/internal/invariants"
 	"github.com/firncache/firn/internal/offheap"
 )
 
@@ -24,7 +25,11 @@ func TestShrinkingWithSmallSegments(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(tier.Free)
-			for range 3 { // memory that came back is used again
+			rounds := 3
+			if invariants.Race { // where bytes move by atomic words, and nothing is given back
+				rounds = 1
+			}
+			for range rounds { // memory that came back is used again
 				growAndShrink(t, tier)
 				st := tier.Stats()
 				touched := touchedPages(tier, page) * page
@@ -53,7 +58,11 @@ func growAndShrink(t *testing.T, tier *Tier) {
 		value[i] = 1
 	}
 	var key [8]byte
-	for i := range uint64(32_000) {
+	n := uint64(32_000)
+	if invariants.Race {
+		n = 3000
+	}
+	for i := range n {
 		binary.LittleEndian.PutUint64(key[:], i)
 		if err := tier.Set(key[:], value, 0); err != nil {
 			t.Fatal(err)

@@ -25,7 +25,7 @@ func TestCheapestIsFoundAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for i := range uint64(50_000) {
+	for i := range uint64(20_000) {
 		set(i)
 	}
 	s := &tier.shards[0]
