@@ -31,3 +31,25 @@ func TestExpiryInBubble(t *testing.T) {
 		}
 	})
 }
+
+// By the process's clock, too, a value is there until its deadline and not after.
+func TestExpiryInProcess(t *testing.T) {
+	t.Parallel()
+	c := open(t, firn.Options{RAMBytes: 1 << 20})
+	key, ttl := []byte("key"), 20*time.Millisecond
+	set := time.Now()
+	if err := c.SetWithTTL(key, []byte("value"), ttl); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		_, ok := c.Get(nil, key)
+		switch lived := time.Since(set); {
+		case !ok && lived < ttl:
+			t.Fatalf("gone after %v, of %v", lived, ttl)
+		case !ok:
+			return
+		case lived > time.Minute:
+			t.Fatal("there after a minute")
+		}
+	}
+}
