@@ -4,6 +4,7 @@ import (
 	"encoding"
 	"fmt"
 	"reflect"
+	"strings"
 	"time"
 )
 
@@ -38,12 +39,21 @@ type Codec[V any] interface {
 //     bytes as they are; nil slices come back empty
 //   - a type whose underlying type is a number or bool: 1 to 16 bytes,
 //     little-endian
-//   - any other: JSONCodec. It is an error if JSON could not bring back what it
-//     was given: for interface types, and for structs with unexported fields,
-//     or fields of function, channel or method-bearing interface types, unless
-//     their tag is `json:"-"`, or the type marshals itself.
+//   - any other: that of JSONCodec, for what JSON brings back as it was given.
+//
+// A type of which JSON would lose something is an error that names the field,
+// unless its tag is `json:"-"`, or its type marshals itself: interface types;
+// unexported fields; fields of function, channel or method-bearing interface
+// types; two fields of one name, one of which may be embedded; map keys that are
+// neither strings nor integers nor text. So is a struct that has its methods
+// from an embedded type, as from time.Time, and other fields beside it.
+//
+// A value of which JSON would lose something is an error of Append: a string that
+// is not UTF-8, a pointer to nil, and in an interface whatever is not a bool, a
+// float64, a string, or an []any or map[string]any of such. Where that is meant,
+// JSONCodec takes everything. What a tag like omitempty leaves out is left out.
 func DefaultCodec[V any]() (Codec[V], error) {
-	name, err := defaultCodecOf(reflect.TypeFor[V]())
+	name, values, err := defaultCodecOf(reflect.TypeFor[V]())
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +75,7 @@ func DefaultCodec[V any]() (Codec[V], error) {
 	case complexName:
 		return complexCodec[V]{}, nil
 	}
-	return JSONCodec[V](), nil
+	return newJSONCodec[V](faithful(values)), nil
 }
 
 // The names of the built-in codecs. Whoever changes what one of them writes
@@ -82,27 +92,32 @@ const (
 	jsonName    = "json/1"
 )
 
-// defaultCodecOf is the name of a type's DefaultCodec.
-func defaultCodecOf(t reflect.Type) (name string, err error) {
+// defaultCodecOf is the name of a type's DefaultCodec. Of JSON, values is that of
+// lostInJSON.
+func defaultCodecOf(t reflect.Type) (name string, values bool, err error) {
 	switch k := t.Kind(); {
 	case t == reflect.TypeFor[time.Time]():
-		return timeName, nil
+		return timeName, false, nil
 	case isBinary(t):
-		return binaryName, nil
+		if why := promotion(t, appendBinaryMethod, toBinaryMethod, fromBinaryMethod); why != "" {
+			return "", false, fmt.Errorf("%s %s: set a Codec", typeName(t), strings.TrimSuffix(why, ","))
+		}
+		return binaryName, false, nil
 	case k == reflect.String:
-		return stringName, nil
+		return stringName, false, nil
 	case k == reflect.Slice && t.Elem().Kind() == reflect.Uint8:
-		return bytesName, nil
+		return bytesName, false, nil
 	case k == reflect.Array && t.Elem().Kind() == reflect.Uint8:
-		return arrayName, nil
+		return arrayName, false, nil
 	case k == reflect.Bool:
-		return boolName, nil
+		return boolName, false, nil
 	case isNumber(k):
-		return numberName, nil
+		return numberName, false, nil
 	case k == reflect.Complex64 || k == reflect.Complex128:
-		return complexName, nil
+		return complexName, false, nil
 	}
-	return jsonName, lostInJSON(t)
+	values, err = lostInJSON(t)
+	return jsonName, values, err
 }
 
 // isNumber reports whether AppendPlain takes values of the kind, bool apart.

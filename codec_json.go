@@ -2,9 +2,7 @@ package firn
 
 import (
 	"encoding/json"
-	"fmt"
 	"reflect"
-	"strings"
 	"sync"
 )
 
@@ -14,7 +12,10 @@ type (
 )
 
 // jsonCodec is encoding/json. Values pass through holders, as in binaryCodec.
-type jsonCodec[V any] struct{ holders sync.Pool } // of *jsonHolder[V]
+type jsonCodec[V any] struct {
+	check   func(v reflect.Value, written []byte) error // what else a value has to be; nil: nothing
+	holders sync.Pool                                   // of *jsonHolder[V]
+}
 
 type jsonHolder[V any] struct {
 	v       V
@@ -29,10 +30,14 @@ func (h *jsonHolder[V]) Write(p []byte) (int, error) {
 }
 
 // JSONCodec is the codec of encoding/json. What that package does not write is
-// lost: unexported fields, the dynamic types of interface values, the
-// difference between nil and empty where a tag says omitempty.
-func JSONCodec[V any]() Codec[V] {
-	c := &jsonCodec[V]{}
+// lost: unexported fields, fields of one name, what lies beside an embedded type
+// that marshals itself, the dynamic types of interface values, bytes of strings
+// that are not UTF-8, the difference between nil and empty where a tag says
+// omitempty. DefaultCodec uses it for types and values of which nothing is lost.
+func JSONCodec[V any]() Codec[V] { return newJSONCodec[V](nil) }
+
+func newJSONCodec[V any](check func(v reflect.Value, written []byte) error) *jsonCodec[V] {
+	c := &jsonCodec[V]{check: check}
 	c.holders.New = func() any {
 		h := &jsonHolder[V]{}
 		h.encoder = json.NewEncoder(h)
@@ -49,6 +54,9 @@ func (c *jsonCodec[V]) Append(dst []byte, v V) ([]byte, error) {
 	h.v, h.out = v, dst
 	err := h.encoder.Encode(&h.v)
 	out := h.out
+	if err == nil && c.check != nil {
+		err = c.check(reflect.ValueOf(&h.v).Elem(), out[len(dst):])
+	}
 	c.release(h)
 	if err != nil {
 		return dst, err
@@ -69,76 +77,4 @@ func (c *jsonCodec[V]) release(h *jsonHolder[V]) {
 	var none V
 	h.v, h.out = none, nil
 	c.holders.Put(h)
-}
-
-// lostInJSON says what encoding/json cannot bring back of a type, if anything.
-func lostInJSON(t reflect.Type) error {
-	if t.Kind() == reflect.Interface {
-		return fmt.Errorf("%s is an interface: its values' types would be lost: set a Codec", typeName(t))
-	}
-	if path, why := lostField(t, nil); why != "" {
-		return fmt.Errorf("%s%s %s and would be lost in JSON: set a Codec, or the tag `json:\"-\"`", typeName(t), path, why)
-	}
-	return nil
-}
-
-// lostField finds the first part of a type that JSON loses: the way to it and
-// the reason. outer are the types on the way here.
-func lostField(t reflect.Type, outer []reflect.Type) (path, why string) {
-	for _, o := range outer {
-		if o == t {
-			return "", ""
-		}
-	}
-	outer = append(outer, t)
-	if marshalsItself(t) {
-		return "", ""
-	}
-	switch t.Kind() {
-	case reflect.Func, reflect.Chan, reflect.UnsafePointer, reflect.Complex64, reflect.Complex128:
-		return "", "is of type " + t.String()
-	case reflect.Interface:
-		if t.NumMethod() > 0 {
-			return "", "is of interface type " + t.String()
-		}
-	case reflect.Pointer, reflect.Slice, reflect.Array:
-		return lostField(t.Elem(), outer)
-	case reflect.Map:
-		if path, why = lostField(t.Key(), outer); why == "" {
-			path, why = lostField(t.Elem(), outer)
-		}
-		return path, why
-	case reflect.Struct:
-		return lostInStruct(t, outer)
-	}
-	return "", ""
-}
-
-func lostInStruct(t reflect.Type, outer []reflect.Type) (path, why string) {
-	for i := range t.NumField() {
-		f := t.Field(i)
-		tag, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		embedded := f.Anonymous && structOf(f.Type) != nil
-		switch {
-		case f.Tag.Get("json") == "-" || f.Name == "_":
-			continue
-		case f.PkgPath != "" && (!embedded || tag != "" || f.Type.Kind() == reflect.Pointer):
-			return "." + f.Name, "is unexported"
-		}
-		if path, why = lostField(f.Type, outer); why != "" {
-			return "." + f.Name + path, why
-		}
-	}
-	return "", ""
-}
-
-// structOf is the struct type that t is or points to, nil without one.
-func structOf(t reflect.Type) reflect.Type {
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if t.Kind() != reflect.Struct {
-		return nil
-	}
-	return t
 }

@@ -15,6 +15,7 @@ type dynamic struct {
 	name  string
 	codec string // of its DefaultCodec
 	head  []byte
+	check func(v reflect.Value, written []byte) error // of JSON
 }
 
 var dynamics sync.Map // reflect.Type → *dynamic
@@ -26,11 +27,11 @@ func dynamicOf(t reflect.Type) (*dynamic, error) {
 	if known, ok := dynamics.Load(t); ok {
 		return known.(*dynamic), nil
 	}
-	codec, err := defaultCodecOf(t)
+	codec, values, err := defaultCodecOf(t)
 	if err != nil {
 		return nil, err
 	}
-	d := &dynamic{name: typeName(t), codec: codec}
+	d := &dynamic{name: typeName(t), codec: codec, check: faithful(values)}
 	head := binary.AppendUvarint(valueFormat.append(nil), uint64(len(d.name)))
 	d.head = stampOf(codec, layout(t)).append(append(head, d.name...))
 	dynamics.Store(t, d)
@@ -73,7 +74,12 @@ func (d *dynamic) append(dst []byte, v any) ([]byte, error) {
 		}
 		return appendBinary(dst, addressable(rv).Addr().Interface())
 	}
-	return dynamicJSON.Append(dst, addressable(rv).Addr().Interface())
+	start := len(dst)
+	dst, err := dynamicJSON.Append(dst, addressable(rv).Addr().Interface())
+	if err == nil {
+		err = d.check(rv, dst[start:])
+	}
+	return dst, err
 }
 
 // addressable is a copy that has an address.

@@ -4,6 +4,7 @@ import (
 	"encoding"
 	"fmt"
 	"reflect"
+	"strings"
 
 	"github.com/firncache/firn/internal/offheap"
 )
@@ -39,6 +40,9 @@ func newKeyer[K comparable](codec Codec[K]) (keyer[K], error) {
 	case t.Kind() == reflect.Array && t.Elem().Kind() == reflect.Uint8:
 		return keyer[K]{kind: arrayKey, size: t.Len()}, nil
 	case t.Kind() != reflect.Interface && implements[encoding.BinaryAppender](t):
+		if why := promotion(t, appendBinaryMethod, fromBinaryMethod); why != "" {
+			return keyer[K]{}, fmt.Errorf("firn: NewTyped: keys of type %s: %s: want TypedOptions.Key", typeName(t), strings.TrimSuffix(why, ","))
+		}
 		return keyer[K]{kind: appenderKey}, nil
 	}
 	return keyer[K]{}, fmt.Errorf("firn: NewTyped: keys of type %s: want an integer, a string, an array of bytes, "+
