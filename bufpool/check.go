@@ -29,14 +29,16 @@ func callers() []uintptr {
 	return pcs[:runtime.Callers(2, pcs)]
 }
 
-// renew inspects an idle block, and gives it a fresh handle, so that a handle of
-// an earlier lend never passes for this one.
+// renew inspects an idle block, and gives it a fresh handle and fresh memory, so
+// that a handle of an earlier lend never passes for this one, and a slice of it
+// never shows what is written now.
 func (b *Buffer) renew() *Buffer {
 	sl := b.slot
 	if sl.trace != nil {
 		if i := unpoisoned(b.mem); i >= 0 {
 			panic(fmt.Sprintf("bufpool: byte %d of a %d-byte buffer was written after Release%s", i, len(b.mem), sl.trace))
 		}
+		b.mem = sl.level.replace(sl)
 	}
 	b = newHandle(b.block, b.mem)
 	b.trace = &trace{serial: sl.level.pool.serial.Add(1), taken: callers()}

@@ -51,9 +51,10 @@
 // Use after Release, Release twice and changing a shared Buffer panic, where
 // the block has not been lent again since. A checked pool (Options.Checked, or
 // the build tag bufpoolcheck for every pool) finds them always: each Get returns
-// a fresh handle, released memory is poisoned and inspected, and Leaks lists
-// what was not released, with the stack that took it. It is several times
-// slower and allocates. FailOnLeak does the same for a test.
+// a fresh handle; released memory is poisoned, inspected and not lent again, so
+// that a slice of it shows poison for good; and Leaks lists what was not released,
+// with the stack that took it. It is several times slower and allocates.
+// FailOnLeak does the same for a test.
 //
 // # Off-heap levels
 //

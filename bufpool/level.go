@@ -166,6 +166,18 @@ func (l *level) cut(n, count int) []*Buffer {
 	return made
 }
 
+// replace gives a block other memory. That of a slab goes with its last block.
+func (l *level) replace(sl *slot) []byte {
+	mem, sb := l.alloc(sl.size)
+	sb.left = 1
+	l.own(sb.bytes)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.leave(sl)
+	sl.slab = sb
+	return mem
+}
+
 // giveBack drops a buffer that its last owner released.
 func (l *level) giveBack(b *Buffer) {
 	l.mu.Lock()
