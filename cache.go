@@ -311,7 +311,8 @@ func (c *Cache) SetRAMBytes(n int64) error {
 		return ErrClosed
 	}
 	if err := c.ram.SetBytes(n); err != nil {
-		return fmt.Errorf("firn: SetRAMBytes: %w", err)
+		least, most := c.ram.Bounds()
+		return fmt.Errorf("firn: SetRAMBytes(%d): want %d to %d bytes", n, least, most)
 	}
 	runtime.KeepAlive(c)
 	return nil

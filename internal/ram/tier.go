@@ -285,6 +285,9 @@ type header struct {
 	shape   atomic.Uint32
 }
 
+// Bounds are what SetBytes takes now.
+func (t *Tier) Bounds() (least, most int64) { return t.minBytes(), t.maxBytes() }
+
 func (t *Tier) header(off uint64) *header { return offheap.At[header](t.region, off) }
 
 // shard owns the keys whose hashes begin alike. The first line is read by
