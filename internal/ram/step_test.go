@@ -302,24 +302,3 @@ func TestStepsMeet(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-// The tier below may charge when everything is over.
-func TestChargeAfterFree(t *testing.T) {
-	t.Parallel()
-	tier, err := New(Config{Bytes: 1 << 20, Seed: 1, Now: func() int64 { return 1 }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range 5000 {
-		if err := tier.Set(fmt.Append(nil, i), make([]byte, 100), 0); err != nil {
-			t.Fatal(err)
-		}
-	}
-	tier.Clear()
-	tier.Free()
-	for _, bytes := range []int64{500 << 10, -500 << 10} {
-		if err := tier.Charge(bytes); err != nil {
-			t.Error(err)
-		}
-	}
-}
