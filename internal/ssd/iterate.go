@@ -86,7 +86,7 @@ func (t *Tier) yieldSome(slot int, serial uint64, recs []listed, value *[]byte, 
 		}
 		v := r.value
 		if r.flags&flagCompressed != 0 {
-			if *value, err = t.expand((*value)[:0], r.value); err != nil {
+			if *value, err = expand((*value)[:0], r.value); err != nil {
 				continue
 			}
 			v = *value
