@@ -13,8 +13,9 @@ import (
 
 // New makes a codec. Structs are maps from field names (or the names in
 // `cbor:"…"` or `json:"…"` tags) to values. What the library does not write is
-// lost: unexported fields, and the types of values behind interfaces. Times keep
-// their nanoseconds and the offset of their zone.
+// lost: unexported fields, fields of one name, what lies beside an embedded type
+// that marshals itself, and the types of values behind interfaces. Times keep
+// their nanoseconds and the offset of their zone, strings any bytes.
 func New[V any]() firn.Codec[V] { return codec[V]{} }
 
 type codec[V any] struct{}
@@ -31,6 +32,7 @@ func modes() (cbor.UserBufferEncMode, cbor.DecMode) {
 	}
 	dec, err := cbor.DecOptions{
 		MaxArrayElements: math.MaxInt32, MaxMapPairs: math.MaxInt32, MaxNestedLevels: 1000,
+		UTF8: cbor.UTF8DecodeInvalid, // what is written is read
 	}.DecMode()
 	if err != nil {
 		panic(fmt.Sprintf("cbor: %v", err))

@@ -69,6 +69,12 @@ func (s *Suite) Check(t *testing.T) {
 	Check(t, s.Pointer, nil, &Address{Street: "s"}, nil)
 	Check(t, s.Bytes, nil, []byte("bytes"), bytes.Repeat([]byte{1}, 300), bytes.Repeat([]byte{1}, 70_000))
 	Check(t, s.String, nil, "", "text", strings.Repeat("x", 40), strings.Repeat("x", 300), strings.Repeat("x", 70_000))
+	Check(t, s.String, nil, "\ufffd", `\ufffd`, `\\ufffd`)
+	for _, v := range []string{"\xff", "a\xc0b", "\\\xff"} { // not UTF-8: refused, or kept as it is
+		if _, err := s.String.Append(nil, v); err == nil {
+			Check(t, s.String, nil, v)
+		}
+	}
 	Check(t, s.Ints, nil, []int{}, make([]int, 10), make([]int, 100), make([]int, 70_000))
 	Check(t, s.Strings, nil, []string{"a", ""})
 	Check(t, s.Map, nil, map[string]string{"a": "b"})

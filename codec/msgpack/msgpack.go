@@ -12,8 +12,9 @@ import (
 
 // New makes a codec. Structs are maps from field names (or the names in
 // `msgpack:"…"` tags) to values. What the library does not write is lost:
-// unexported fields, and the types of values behind interfaces. Times come back
-// in the local time zone.
+// unexported fields, fields of one name, embedded types without exported fields,
+// such as time.Time, and the types of values behind interfaces. Times come back in
+// the local time zone.
 func New[V any]() firn.Codec[V] { return codec[V]{} }
 
 type codec[V any] struct{}
