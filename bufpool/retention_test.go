@@ -15,19 +15,19 @@ import (
 func TestRetention(t *testing.T) {
 	const ceiling, levelCeiling = 1 << 20, 128 << 10
 	p, _ := NewPool(Options{MaxBytes: ceiling, Levels: []Level{{Size: 512}, {Size: 4096, MaxBytes: levelCeiling}, {Size: 64 << 10}}})
-	hold := func() {
+	hold := func(rng *rand.Rand) {
 		var held []*Buffer
 		for range 60 {
-			held = append(held, p.Get(rand.IntN(80<<10)))
+			held = append(held, p.Get(rng.IntN(80<<10)))
 		}
-		for _, i := range rand.Perm(len(held)) {
+		for _, i := range rng.Perm(len(held)) {
 			held[i].Release()
 		}
 	}
-	for range 20 {
+	for round := range uint64(20) {
 		var wg sync.WaitGroup
-		for range 4 {
-			wg.Go(hold)
+		for g := range uint64(4) {
+			wg.Go(func() { hold(rand.New(rand.NewPCG(round, g))) })
 		}
 		wg.Wait()
 		if p.Bytes() > ceiling {
@@ -56,17 +56,26 @@ func TestLargeBuffersDoNotCrowdOut(t *testing.T) {
 	large.Release()
 }
 
-// eventually waits for what the collector's cleanups do.
+// eventually waits for what the collector's cleanups do: for as many cycles as it
+// takes, each until its cleanups have begun.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for range 200 {
-		if ok() {
-			return
-		}
+	hangs := time.After(time.Minute)
+	for !ok() {
+		cycle := make(chan struct{})
+		runtime.AddCleanup(new([16]byte), func(c chan struct{}) { close(c) }, cycle)
 		runtime.GC()
-		time.Sleep(5 * time.Millisecond)
+		select {
+		case <-cycle:
+		case <-hangs:
+			t.Fatalf("not within a minute: %s", what)
+		}
+		select {
+		case <-hangs:
+			t.Fatalf("not within a minute: %s", what)
+		default:
+		}
 	}
-	t.Fatalf("not within 200 cycles of the collector: %s", what)
 }
 
 func TestIdleMemoryIsGivenBack(t *testing.T) {
