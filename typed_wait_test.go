@@ -191,7 +191,7 @@ func TestRecordOnStuckDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 		held := faulty.Inject(vfs.Rule{On: vfs.OpRead, Name: "log", Block: true})
-		for range 5_000 { // in some of them the record is looked for
+		for range 30_000 { // in some of them the record is looked for
 			if v, ok := typed.Get(1); !ok || v != 1 {
 				t.Fatalf("got %d, %v", v, ok)
 			}
