@@ -46,7 +46,10 @@ func (t *Tier) acquire(s *shard, r *newRecord, n int, left *Left) (got chain, er
 			r.whole = true
 			t.standBack(s, r, got, left)
 			return chain{}, nil
-		case !t.pool.await(event):
+		case t.pool.await(event):
+		case t.closed.Load(): // which is why nothing could be reclaimed
+			return got, ErrClosed
+		default:
 			return got, ErrNoRoom
 		}
 	}
