@@ -128,11 +128,12 @@ func (p *pool) over(goal int) bool {
 	return p.used > goal
 }
 
-// overTarget is over the target.
+// overTarget reports whether more segments than the target are in use, or may be
+// before lower is called.
 func (p *pool) overTarget() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.used > p.target
+	return max(p.used, p.limit) > p.target
 }
 
 // wakePrefaulter sends a signal that is not waited for.
