@@ -11,7 +11,7 @@ import (
 // kept. If not, the superblock describes a new one.
 func (t *Tier) decide() (keep bool, why string, err error) {
 	super, err := readSuperblock(t.super.file)
-	fresh := t.geometry()
+	var grown uint64
 	switch {
 	case t.cfg.Recovery == RecoverNever:
 		why = "asked to"
@@ -25,7 +25,7 @@ func (t *Tier) decide() (keep bool, why string, err error) {
 	case err != nil:
 		return false, "", fmt.Errorf("ssd: superblock: %w", err)
 	default:
-		why = t.mismatch(&super, &fresh)
+		grown, why = t.mismatch(&super)
 	}
 	if why == "" && !super.clean {
 		switch boot := t.cfg.BootID(); {
@@ -37,36 +37,39 @@ func (t *Tier) decide() (keep bool, why string, err error) {
 		}
 	}
 	if why != "" {
+		fresh := t.geometry() // the old one's may not fit
 		fresh.counter = super.counter
 		t.super.superblock = fresh
 		return false, why, nil
 	}
-	super.segments = max(super.segments, fresh.segments)
+	super.segments = grown
 	t.super.superblock = super
 	t.skew.Store(max(super.skew, super.lastTime-t.cfg.Now()))
 	return true, "", nil
 }
 
 // mismatch says why a log cannot be kept, "" if it can: with another segment
-// size, or in less space. More space is added to it.
-func (t *Tier) mismatch(old, now *superblock) string {
+// size, or in less space. More space is added to it: segments is how many it has
+// then.
+func (t *Tier) mismatch(old *superblock) (segments uint64, why string) {
 	switch {
 	case t.cfg.SegmentBytes != 0 && uint64(t.cfg.SegmentBytes) != old.segBytes:
-		return fmt.Sprintf("segments have %d bytes, and %d are asked for", old.segBytes, t.cfg.SegmentBytes)
+		return 0, fmt.Sprintf("segments have %d bytes, and %d are asked for", old.segBytes, t.cfg.SegmentBytes)
 	case buffers*int64(old.segBytes) > t.cfg.Memory/4:
-		return fmt.Sprintf("segments of %d bytes are too large for a RAM budget of %d", old.segBytes, t.cfg.Memory)
+		return 0, fmt.Sprintf("segments of %d bytes are too large for a RAM budget of %d", old.segBytes, t.cfg.Memory)
 	case journalMemory(int64(old.journal)) > t.cfg.Memory/8:
-		return fmt.Sprintf("a journal of %d bytes is too large for a RAM budget of %d", old.journal, t.cfg.Memory)
+		return 0, fmt.Sprintf("a journal of %d bytes is too large for a RAM budget of %d", old.journal, t.cfg.Memory)
 	}
-	switch *now = t.geometryWith(int64(old.segBytes), int64(old.journal)); {
+	switch now := t.geometryWith(int64(old.segBytes), int64(old.journal)); {
 	case now.segments < old.segments:
-		return fmt.Sprintf("it has %d segments, and there is space for %d", old.segments, now.segments)
+		return 0, fmt.Sprintf("it has %d segments, and there is space for %d", old.segments, now.segments)
 	case now.segments*old.segBytes>>old.unitShift >= 1<<old.locationBits:
-		return "there is more space than its locations reach"
+		return 0, "there is more space than its locations reach"
 	case t.indexMost()>>old.shardBits/8 < leastHomes+shardSlack:
-		return fmt.Sprintf("an index of %d shards is too large for a RAM budget of %d", 1<<old.shardBits, t.cfg.Memory)
+		return 0, fmt.Sprintf("an index of %d shards is too large for a RAM budget of %d", 1<<old.shardBits, t.cfg.Memory)
+	default:
+		return now.segments, ""
 	}
-	return ""
 }
 
 // geometry is what the superblock of a new log says.
