@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -24,10 +25,15 @@ func claim(fsys vfs.FS) error {
 	}
 	marked := false
 	for _, name := range []string{superBlockOf, logName, journalName, snapshotName, snapshotTemp} {
-		if marked || !slices.Contains(names, name) {
+		listed := slices.Contains(names, name)
+		inCapitals := slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
+		if marked || !listed && !inCapitals {
 			continue
 		}
 		f, err := fsys.Open(name, vfs.How{ReadOnly: true})
+		if !listed && errors.Is(err, fs.ErrNotExist) { // LOG is not log here
+			continue
+		}
 		if err != nil {
 			return err
 		}
