@@ -21,11 +21,20 @@ func lockDir(path string) (io.Closer, error) {
 		err = syscall.Flock(int(d.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	}
 	if err == nil {
-		return d, nil
+		return dirLock{d}, nil
 	}
 	_ = d.Close()
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return nil, ErrLocked
 	}
 	return nil, nil
+}
+
+// dirLock is a directory that is open and locked.
+type dirLock struct{ *os.File }
+
+// Close unlocks it for whoever has its descriptor, as a process that is being
+// started at this moment has.
+func (d dirLock) Close() error {
+	return errors.Join(syscall.Flock(int(d.Fd()), syscall.LOCK_UN), d.File.Close())
 }
