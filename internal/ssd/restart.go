@@ -102,31 +102,38 @@ func (l *log) restart(logID, next uint64) {
 // the disk as long as that does something; if it fails, some records may be found
 // yet, and go later.
 func (t *Tier) Clear() error {
-	switch t.state.Load() {
-	case closed:
+	if t.state.Load() == closed {
 		return errClosed
-	case off:
-		if t.void() != nil {
-			return t.unnoted(errors.New("ssd: the disk cannot be told that the cache was cleared"))
-		}
-		return nil
 	}
 	var err error
 	ended := make(chan struct{})
 	t.loose.Go(func() {
 		defer close(ended)
-		t.stopRecovery()
-		err = t.restart()
+		err = t.clear()
 	})
-	switch {
-	case !t.door.await(ended, t.cfg.Patience):
+	if !t.door.await(ended, t.cfg.Patience) {
 		return errStuckClear
-	case err != nil && t.state.Load() == closed: // Close may have saved what was to be cleared
-		return errClosed
-	case err != nil:
-		return t.unnoted(err)
 	}
-	return nil
+	return err
+}
+
+// clear is Clear, however long the disk takes.
+func (t *Tier) clear() error {
+	if t.state.Load() == off {
+		if t.void() != nil {
+			return t.unnoted(errors.New("ssd: the disk cannot be told that the cache was cleared"))
+		}
+		return nil
+	}
+	t.stopRecovery()
+	err := t.restart()
+	switch {
+	case err == nil:
+		return nil
+	case t.state.Load() == closed: // Close may have saved what was to be cleared
+		return errClosed
+	}
+	return t.unnoted(err)
 }
 
 func (l *log) nextSerial() uint64 {
