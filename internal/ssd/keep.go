@@ -124,14 +124,15 @@ func (t *Tier) tidy() {
 		}
 	}
 	if more := t.index.wantsMemory(); more > 0 && !t.log.behind.Load() && t.growing.CompareAndSwap(false, true) {
-		go t.grow(more)
+		t.loose.Go(func() { t.grow(more) })
 	}
 }
 
 // grow gives the index more memory. It has a goroutine of its own: what leaves
 // RAM for it is reported to the user, who may write to the cache, and a write may
 // have to wait for the keeper. Nor does Close wait, for he may call that: RAM is
-// closed then, and has nothing left to report.
+// closed then, and has nothing left to report. Free waits, for RAM's memory goes
+// after it.
 func (t *Tier) grow(more int64) {
 	defer t.growing.Store(false)
 	if t.chargeMemory(more) != nil {
