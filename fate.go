@@ -98,7 +98,7 @@ func (c *Cache) keep(f *flight, res *result, left *ram.Left) error {
 		if err == nil {
 			err = c.setLoaded(f, res.value, deadline, left)
 		}
-		if !errors.Is(err, ErrTooLarge) {
+		if !errors.Is(err, ErrTooLarge) && !errors.Is(err, ErrNoRoom) {
 			return err
 		}
 		return errors.Join(err, c.deleteLoaded(f, left))

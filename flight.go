@@ -52,6 +52,7 @@ type result struct {
 	unstored error // why it could not be stored
 	panicked *loadPanic
 	cached   bool // it was found in the cache: nothing was loaded
+	closed   bool // the cache was closed: err is ErrClosed, and nobody's failure
 }
 
 // loadCall is one call of a loader, for one key or more. It is cancelled when
@@ -173,7 +174,7 @@ func (l *loads) begin(ctx context.Context, key []byte, call **loadCall) *flight 
 func (l *loads) leave(f *flight) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if f.callers--; f.callers == 0 && !f.background {
+	if f.callers--; f.callers == 0 && (!f.background || f.watch.Voided()) {
 		l.detach(f)
 	}
 }
@@ -257,8 +258,8 @@ func (l *loads) endLocked(f *flight, res result) {
 }
 
 // abandon ends the loads of a call without waiting for the loader, or for what it
-// returned to be stored: its time is over, or the cache is closed, or nobody waits
-// any more. A value that came in time is an answer, if not a stored one.
+// returned to be stored: its time is over, or nobody waits any more. A value that
+// came in time is an answer, if not a stored one.
 func (l *loads) abandon(call *loadCall, why error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -272,14 +273,14 @@ func (l *loads) abandon(call *loadCall, why error) {
 	}
 }
 
-// close cancels every load and lets none begin.
+// close ends and cancels every load, and lets none begin.
 func (l *loads) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true
 	for f := range l.all {
 		f.call.cancel(ErrClosed)
-		l.detach(f)
+		l.endLocked(f, result{err: ErrClosed, closed: true})
 	}
 }
 

@@ -226,7 +226,7 @@ func (c *Cache) answer(ctx context.Context, dst []byte, f *flight) (v []byte, ok
 	if res.err == nil {
 		return append(dst, res.value...), true, nil
 	}
-	if isFailure(res.err) {
+	if isFailure(res.err) && !res.closed {
 		if v, ok := c.fallback(ctx, dst, f.key); ok {
 			c.loads.count.failSafes.Add(1)
 			return v, true, nil
@@ -236,6 +236,4 @@ func (c *Cache) answer(ctx context.Context, dst []byte, f *flight) (v []byte, ok
 }
 
 // isFailure tells an error that says nothing about the value from an answer.
-func isFailure(err error) bool {
-	return err != nil && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrClosed)
-}
+func isFailure(err error) bool { return err != nil && !errors.Is(err, ErrNotFound) }

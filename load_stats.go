@@ -18,6 +18,7 @@ type loadCounters struct {
 // ended counts how a load ended that somebody wanted.
 func (n *loadCounters) ended(res result) {
 	switch {
+	case res.closed:
 	case res.panicked != nil:
 		n.panics.Add(1)
 	case errors.Is(res.err, ErrLoadTimeout):
@@ -47,11 +48,17 @@ type unstoredLog struct {
 
 // tell is called with no lock held: it calls the user's handler.
 func (l *unstoredLog) tell(err error) {
-	told, what := &l.notInvalidated, "firn: a loaded value was returned, and an older one may come back after a crash"
-	if errors.Is(err, ErrTooLarge) {
+	var told *atomic.Bool
+	var what string
+	switch {
+	case errors.Is(err, ErrNotInvalidated):
+		told, what = &l.notInvalidated, "firn: a loaded value was returned, and an older one may come back after a crash"
+	case errors.Is(err, ErrTooLarge):
 		told, what = &l.tooLarge, "firn: a loaded value is too large to be stored, and is loaded anew whenever it is asked for"
+	default: // nothing, or no room just now
+		return
 	}
-	if err == nil || told.Swap(true) {
+	if told.Swap(true) {
 		return
 	}
 	logger := l.logger

@@ -63,7 +63,10 @@ func (t *Tier) SetIf(w *Watch, value []byte, deadline int64, left *Left) error {
 	r.watch = w
 	s := t.shardOf(w.hash)
 	s.mu.Lock()
-	return t.store(s, &r, left)
+	if err := t.store(s, &r, left); err == nil || !w.Voided() {
+		return err
+	}
+	return ErrChanged
 }
 
 // DeleteIf is Delete of a watched key that fails with ErrChanged if the watch is
@@ -73,10 +76,10 @@ func (t *Tier) DeleteIf(w *Watch, left *Left) error {
 	s.mu.Lock()
 	if s.closed || w.Voided() {
 		defer s.unlock(left)
-		if s.closed {
-			return ErrClosed
+		if w.Voided() {
+			return ErrChanged
 		}
-		return ErrChanged
+		return ErrClosed
 	}
 	hit := s.delete(w.hash, w.key, w)
 	s.unlock(left)

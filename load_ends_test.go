@@ -1,0 +1,165 @@
+package firn_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/firncache/firn"
+)
+
+// The ErrClosed of a loader, which asks another cache perhaps, is a failure like
+// others: what the cache has stays, and is the answer under FailSafe.
+func TestLoaderReturnsErrClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		closed := openSmall(t)
+		closed.Close()
+		load := func(ctx context.Context, key []byte) ([]byte, error) { return closed.GetOrLoad(ctx, nil, key, nil) }
+		c := openSmall(t, func(o *firn.Options) {
+			o.TTL = time.Minute
+			o.Loading = firn.LoadingOptions{NegativeTTL: time.Hour, FailSafe: time.Hour}
+		})
+		if _, err := c.GetOrLoad(t.Context(), nil, []byte("none"), load); !errors.Is(err, firn.ErrClosed) {
+			t.Errorf("GetOrLoad: %v, want ErrClosed", err)
+		}
+		if v, err := c.GetOrLoad(t.Context(), nil, []byte("none"), value("v")); string(v) != "v" || err != nil {
+			t.Errorf("the next GetOrLoad: %q, %v", v, err)
+		}
+		k := []byte("k")
+		if err := c.Set(k, []byte("old")); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Refresh(t.Context(), k, load); !errors.Is(err, firn.ErrClosed) {
+			t.Errorf("Refresh: %v, want ErrClosed", err)
+		}
+		if v, ok := c.Get(nil, k); string(v) != "old" || !ok {
+			t.Errorf("after a Refresh that failed: %q, %v", v, ok)
+		}
+		time.Sleep(2 * time.Minute)
+		if v, err := c.GetOrLoad(t.Context(), nil, k, load); string(v) != "old" || err != nil {
+			t.Errorf("under FailSafe: %q, %v", v, err)
+		}
+		if n := c.Stats().LoadErrors; n != 3 {
+			t.Errorf("%d loads failed, want 3", n)
+		}
+	})
+}
+
+// Close ends the loads under way itself: what a loader returns right after it is
+// no answer, and not stored.
+func TestCloseEndsLoadsItself(t *testing.T) {
+	t.Parallel()
+	for range 100 {
+		c := openSmall(t)
+		err := c.Refresh(t.Context(), []byte("k"), func(context.Context, []byte) ([]byte, error) {
+			if err := c.Close(); err != nil {
+				return nil, err
+			}
+			if n := c.Stats().LoadsActive; n != 0 {
+				t.Errorf("%d loads go on after Close", n)
+			}
+			return []byte("v"), nil
+		})
+		if err != firn.ErrClosed {
+			t.Errorf("Refresh: %v, want ErrClosed", err)
+		}
+	}
+}
+
+// A refresh in the background that a write has superseded is cancelled when the
+// last caller that waits for it leaves.
+func TestSupersededRefreshIsCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := openSmall(t, func(o *firn.Options) {
+			o.TTL = time.Minute
+			o.Loading.StaleFor = time.Minute
+		})
+		k := []byte("k")
+		if err := c.Set(k, []byte("old")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(90 * time.Second)
+		cancelled := false
+		load := func(ctx context.Context, _ []byte) ([]byte, error) {
+			<-ctx.Done()
+			cancelled = true
+			return nil, ctx.Err()
+		}
+		if v, err := c.GetOrLoad(t.Context(), nil, k, load); string(v) != "old" || err != nil {
+			t.Fatalf("%q, %v: want the stale value", v, err)
+		}
+		time.Sleep(time.Minute) // past StaleFor: the next caller waits
+		ctx, leave := context.WithCancel(t.Context())
+		left := make(chan error)
+		go func() {
+			_, err := c.GetOrLoad(ctx, nil, k, value("unused"))
+			left <- err
+		}()
+		synctest.Wait()
+		if err := c.Set(k, []byte("new")); err != nil {
+			t.Fatal(err)
+		}
+		if synctest.Wait(); cancelled {
+			t.Error("cancelled while a caller waits")
+		}
+		leave()
+		if err := <-left; err != context.Canceled {
+			t.Errorf("the caller: %v", err)
+		}
+		if synctest.Wait(); !cancelled {
+			t.Error("the loader goes on, and nobody wants what it loads")
+		}
+	})
+}
+
+// A Set that has won over a load is no error of Refresh, whatever the load would
+// have come to.
+func TestTooLargeLoadLosesQuietly(t *testing.T) {
+	t.Parallel()
+	c := openSmall(t)
+	k := []byte("k")
+	err := c.Refresh(t.Context(), k, func(context.Context, []byte) ([]byte, error) {
+		return make([]byte, 1<<19), c.Set(k, []byte("set"))
+	})
+	if v, ok := c.Get(nil, k); err != nil || string(v) != "set" || !ok {
+		t.Errorf("Refresh: %v, and there is %q, %v", err, v, ok)
+	}
+	if n := c.Stats().LoadStoreErrors; n != 0 {
+		t.Errorf("%d loaded values count as not stored", n)
+	}
+}
+
+// A loaded value for which there is no room is an answer; the log is not told of a
+// crash, nor that the value is too large.
+func TestLoadedValueWithoutRoom(t *testing.T) {
+	t.Parallel()
+	var log logLines
+	c := openSmall(t, func(o *firn.Options) { o.SSD.Log = log.logger() })
+	for i := range 1 << 16 { // much of the room goes to the index
+		if err := c.Set(fmt.Append(nil, i), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k, big := []byte("k"), string(make([]byte, 130000))
+	for range c.All() { // keeps the index from shrinking
+		if err := c.SetRAMBytes(600000); err != nil {
+			t.Fatal(err)
+		}
+		if v, err := c.GetOrLoad(t.Context(), nil, k, value(big)); err != nil || string(v) != big {
+			t.Errorf("GetOrLoad: %d bytes, %v", len(v), err)
+		}
+		if err := c.Refresh(t.Context(), k, value(big)); !errors.Is(err, firn.ErrNoRoom) || c.Has(k) {
+			t.Errorf("Refresh: %v, a value: %v", err, c.Has(k))
+		}
+		break
+	}
+	if n := log.with("crash") + log.with("too large"); n != 0 {
+		t.Errorf("the log: %q", log.lines)
+	}
+	if n := c.Stats().LoadStoreErrors; n != 2 {
+		t.Errorf("%d loaded values were not stored, want 2", n)
+	}
+}
