@@ -1,6 +1,8 @@
 package ram
 
 import (
+	"math"
+
 	"github.com/firncache/firn/internal/offheap"
 	"github.com/firncache/firn/internal/policy"
 )
@@ -37,18 +39,41 @@ func (s *shard) tailStamp(q policy.Lane) uint32 {
 	return s.ghosts.Clock()
 }
 
-// beginEvicting ends the time when the tier was filling, and gives the shard
-// ghosts in proportion to its entries.
-func (s *shard) beginEvicting() {
-	t := s.tier
-	t.full.Store(true)
+// takeGhosts gives the shard, when it first has to evict, ghosts in proportion to
+// its entries. What was kept for them and is not needed becomes room: it reports
+// whether that makes a segment.
+func (s *shard) takeGhosts() (freed bool) {
 	if s.hasGhosts {
-		return
+		return false
 	}
+	t := s.tier
 	s.hasGhosts = true
-	words := policy.GhostWords(int64(s.table.Len()), (t.bytes.Load()-t.lent.Load())/int64(len(t.shards)))
-	words = min(words, int(t.ghostMax/8))
+	bytes, freed := t.grantGhosts(int64(s.table.Len()))
 	at := t.ghostAt + uint64(s.number-1)*t.ghostMax
-	s.ghosts = policy.NewGhosts(offheap.View[uint64](t.region.Bytes(at, 8*words)))
-	t.charge(int64(8 * words))
+	s.ghosts = policy.NewGhosts(offheap.View[uint64](t.region.Bytes(at, int(bytes))))
+	return freed
 }
+
+// grantGhosts charges the ghosts of a shard of so many entries in place of what
+// was kept for them.
+func (t *Tier) grantGhosts(entries int64) (bytes int64, freed bool) {
+	t.pool.mu.Lock()
+	defer t.pool.mu.Unlock()
+	bytes = t.ghostBytes(entries)
+	t.ghostless--
+	t.overhead.Add(bytes)
+	was := t.pool.limit
+	t.setLimitLocked(t.bytes.Load())
+	return bytes, t.pool.limit > was
+}
+
+// ghostBytes is what the ghosts of a shard of so many entries take.
+func (t *Tier) ghostBytes(entries int64) int64 {
+	own := t.bytes.Load() - t.lent.Load()
+	return min(8*int64(policy.GhostWords(entries, own/int64(len(t.shards)))), int64(t.ghostMax))
+}
+
+// keptForGhosts is the part of the budget that shards without ghosts may need for
+// them: were it used for records, these would have to leave, all at once, when
+// eviction begins. The caller holds the pool's lock.
+func (t *Tier) keptForGhosts() int64 { return int64(t.ghostless) * t.ghostBytes(math.MaxInt32) }

@@ -10,10 +10,10 @@ func (s *shard) reclaim() bool {
 	}
 	if id := s.cleanable.cheapest(); id != 0 {
 		s.clean(id)
-	} else if id := s.oldest(); id != 0 {
-		s.evict(id)
-	} else {
+	} else if id := s.oldest(); id == 0 {
 		return false
+	} else if !s.takeGhosts() {
+		s.evict(id)
 	}
 	s.returnSpare()
 	return true
@@ -47,7 +47,7 @@ func (s *shard) clean(id uint32) {
 // evict lets the records of a segment go, but for those that the policy wants
 // to keep.
 func (s *shard) evict(id uint32) {
-	s.beginEvicting()
+	s.tier.full.Store(true)
 	plan := s.tier.tuner.Plan()
 	from := s.tier.segs[id].lane
 	s.drain(id, func(e *entry) {

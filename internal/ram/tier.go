@@ -77,6 +77,7 @@ type Tier struct {
 	lent      atomic.Int64 // bytes of the budget that the tier below uses: see Charge
 	ghostAt   uint64       // where the shards' ghosts lie in the region
 	ghostMax  uint64       // bytes of each shard's, at most
+	ghostless int          // shards that have yet to get theirs; the pool's lock guards it
 	chunksAt  uint64       // where the shards' lists of index chunks lie
 	maxChunks uint64       // length of each
 	bytes     atomic.Int64
@@ -123,6 +124,7 @@ func New(cfg Config) (*Tier, error) {
 	t.reads.init(g.shards)
 	t.tuner = policy.NewTuner(cfg.Bytes)
 	t.pool.init(t.segs, uint32(perPage))
+	t.ghostless = g.shards
 	t.overhead.Store(sizeOf[Tier]() + int64(g.shards)*sizeOf[shard]() + t.reads.bytes() + t.tuner.Bytes())
 	t.setLimit(cfg.Bytes)
 	if least := t.minBytes(); cfg.Bytes < least {
@@ -214,18 +216,8 @@ func plan(bytes, maxBytes int64) geometry {
 	return g
 }
 
-// charge counts bytes of bookkeeping against the budget.
-func (t *Tier) charge(bytes int64) {
-	t.pool.mu.Lock()
-	defer t.pool.mu.Unlock()
-	t.overhead.Add(bytes)
-	was := t.pool.target
-	t.setLimitLocked(t.bytes.Load())
-	t.pool.setLimit(t.pool.limit - (was - t.pool.target)) // now: nobody lowers it
-}
-
-// setLimit sets the budget: what is left of it after the bookkeeping is
-// segments.
+// setLimit sets the budget: what is left of it after the bookkeeping, and what is
+// kept for more of that, is segments.
 func (t *Tier) setLimit(bytes int64) {
 	t.pool.mu.Lock()
 	defer t.pool.mu.Unlock()
@@ -233,9 +225,9 @@ func (t *Tier) setLimit(bytes int64) {
 }
 
 func (t *Tier) setLimitLocked(bytes int64) {
-	own := bytes - t.lent.Load()
-	t.pool.aim(int((own - t.overhead.Load()) / t.segmentCost()))
 	t.bytes.Store(bytes)
+	own := bytes - t.lent.Load()
+	t.pool.aim(int((own - t.overhead.Load() - t.keptForGhosts()) / t.segmentCost()))
 	t.maxRecord.Store(min(bytes/4, own/2, t.largestRecord()))
 	t.pool.noteEvent()
 }
