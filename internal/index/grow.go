@@ -14,7 +14,7 @@ func (t *Table) splitDue() bool { return t.count*10 > int(t.buckets())*splitLoad
 
 func (t *Table) mergeDue() bool {
 	n := t.buckets()
-	return t.pins == 0 && n > t.perChunk() && t.count*10 < int(n)*mergeLoad
+	return n > t.perChunk() && t.count*10 < int(n)*mergeLoad
 }
 
 // atChunkEnd reports whether one more bucket needs one more chunk.

@@ -44,7 +44,6 @@ type Table struct {
 	free    uint32   // first free overflow bucket, as a link; chained by link
 	freeLen int      // how many
 	spare   []uint32 // chunks given and not yet used
-	pins    int      // iterations under way: the table must not shrink
 }
 
 // HashAll sets hashes[i] to the hash of the key whose record lies at locs[i].

@@ -40,8 +40,7 @@ type audit struct {
 // check returns the number of segments that the shard holds.
 func (s *shard) check() (held int, err error) {
 	a := audit{s: s, live: map[uint32]uint32{}, starts: map[uint32]bool{}, heads: map[uint32]uint32{}, keys: map[string]bool{}}
-	buckets := s.table.Pin()
-	defer s.table.Unpin()
+	buckets := s.table.Buckets()
 	for j := range buckets {
 		for loc := range s.table.Under(j, buckets) {
 			if err := a.entry(loc); err != nil {

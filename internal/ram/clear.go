@@ -52,13 +52,8 @@ func (s *shard) clear() {
 // records may be moved between two steps.
 func (s *shard) removeAll() {
 	s.mu.Lock()
-	buckets := s.table.Pin()
+	buckets := s.table.Buckets()
 	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		s.table.Unpin()
-		s.mu.Unlock()
-	}()
 	for j := uint32(0); j < buckets; {
 		j = s.removeFrom(j, buckets)
 	}

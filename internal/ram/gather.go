@@ -104,6 +104,13 @@ func (p *pool) await(event uint64) bool {
 	return true
 }
 
+// lastEvent is the number of events so far.
+func (p *pool) lastEvent() uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.events
+}
+
 // noteEvent tells waiting writes to look again.
 func (p *pool) noteEvent() {
 	p.events++

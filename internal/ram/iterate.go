@@ -21,13 +21,8 @@ type iteration struct {
 
 func (it *iteration) shard(s *shard, yield func(key, value []byte) bool) bool {
 	s.mu.Lock()
-	buckets := s.table.Pin()
+	buckets := s.table.Buckets()
 	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		s.table.Unpin()
-		s.mu.Unlock()
-	}()
 	for j := range buckets {
 		it.copyBucket(s, j, buckets)
 		rest := it.bytes

@@ -1,9 +1,6 @@
 package ram
 
-import (
-	"fmt"
-	"runtime"
-)
+import "fmt"
 
 // SetBytes changes the budget. When it returns, no more than that is in use, and
 // what was freed is given back to the system. If another call changes the budget
@@ -78,8 +75,12 @@ func (t *Tier) shrink(keepSpare bool) {
 	}()
 	for more := true; more; {
 		var left Left
-		more = t.shrinkStep(&left)
+		event, stuck := t.pool.lastEvent(), false
+		more, stuck = t.shrinkStep(&left)
 		left.Report()
+		if stuck && !t.pool.await(event) {
+			break // there is nothing but what the indexes keep
+		}
 	}
 	done = true
 	for n := t.pool.spare(keepSpare); n > 0; n -= t.stepSegments() {
@@ -91,12 +92,13 @@ func (t *Tier) shrink(keepSpare bool) {
 func (t *Tier) stepSegments() int { return step >> t.segShift }
 
 // shrinkStep lowers the limit by a step and reclaims what is beyond it. It reports
-// whether there is more to do.
-func (t *Tier) shrinkStep(left *Left) (more bool) {
+// whether there is more to do, and whether no shard holds anything to reclaim:
+// writes may hold segments for a moment.
+func (t *Tier) shrinkStep(left *Left) (more, stuck bool) {
 	t.janitor.sweeping.Lock() // Close waits for it, and then nothing is touched any more
 	defer t.janitor.sweeping.Unlock()
 	if t.closed.Load() {
-		return false
+		return false, false
 	}
 	goal, more := t.pool.lower(t.stepSegments())
 	for t.pool.over(goal) && !left.full() {
@@ -104,12 +106,11 @@ func (t *Tier) shrinkStep(left *Left) (more bool) {
 		victim.mu.Lock()
 		freed := victim.reclaim()
 		victim.unlock(left)
-		if !freed { // what there is, others hold for a moment
-			runtime.Gosched()
-			break
+		if !freed {
+			return more, true
 		}
 	}
-	return more
+	return more, false
 }
 
 // chillStep gives the memory of some free segments back to the system.
