@@ -47,15 +47,14 @@ const longEnough = math.MaxInt64
 // cannot take now.
 var errBusy = errors.New("ram: the tier below is busy")
 
-// makeRoom frees about a segment of some shard for a record, once the tier below
-// can take what leaves, or the writer has waited for long enough: then it may be
-// dropped. It reports false if no shard holds any. The error says that the tier
-// below cannot, and that the record, which lives there already, is not worth what
-// would be lost for it. The caller holds no shard's lock.
+// makeRoom frees about a segment of some shard for a record. It reports false if
+// no shard holds any. errBusy says that the tier below cannot take what would
+// leave: the writer has to wait for it, or has a record that lives there already,
+// and is not worth what would be lost for it. One that has waited for long enough
+// goes on: what leaves may be dropped. The caller holds no shard's lock.
 func (t *Tier) makeRoom(s *shard, r *newRecord, left *Left) (freed bool, err error) {
-	if t.below != nil {
-		var ok bool
-		if r.waited, ok = t.below.Ready(r.waited); !ok && r.promoted {
+	if t.below != nil && (r.promoted || r.waited < longEnough) {
+		if _, ok := t.below.Ready(longEnough); !ok {
 			return false, errBusy
 		}
 	}
@@ -64,6 +63,15 @@ func (t *Tier) makeRoom(s *shard, r *newRecord, left *Left) (freed bool, err err
 	freed = victim.reclaim()
 	victim.unlock(left)
 	return freed, nil
+}
+
+// awaitBelow waits until the tier below can take what leaves, or the writer of the
+// record has waited for long enough. He holds no lock and no segment.
+func (t *Tier) awaitBelow(r *newRecord) {
+	var ok bool
+	if r.waited, ok = t.below.Ready(r.waited); !ok {
+		r.waited = longEnough
+	}
 }
 
 // superseded is called when a Set or Delete has taken effect, before the lock is

@@ -3,7 +3,8 @@ package ram
 // A write that lacks segments takes what is free and makes room for the rest. It
 // holds what it got meanwhile, and others do likewise. So that writes never wait
 // for each other's, one that finds nothing left to reclaim gives back all that it
-// holds before it waits; who waits holds nothing, and who holds something goes on.
+// holds before it waits, and so does one that waits for the tier below: who waits
+// holds nothing, and who holds something goes on.
 
 // acquire finds n segments for a shard, reclaiming what it must; what leaves
 // for it is added to left. It may return fewer: the caller asks again for what is
@@ -15,9 +16,19 @@ func (t *Tier) acquire(s *shard, r *newRecord, n int, left *Left) (got chain, er
 			return got, nil
 		}
 	}
+	if got, err = t.collect(s, r, n, left); err != errBusy || r.promoted {
+		return got, err
+	}
+	t.standBack(s, r, got, left)
+	t.awaitBelow(r)
+	return chain{}, nil
+}
+
+// collect is acquire that does not wait for the tier below, but returns errBusy.
+func (t *Tier) collect(s *shard, r *newRecord, n int, left *Left) (got chain, err error) {
 	if n > 2 || n > 1 && !r.promoted { // one at a time, lest all is evicted for parts of what each needs
 		switch {
-		case r.promoted: // a write may be waiting for the disk
+		case r.promoted:
 			if !t.large.TryLock() {
 				return got, errBusy
 			}

@@ -1,0 +1,82 @@
+package ram
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+)
+
+// slow is a tier below that is busy until so many writes wait for it at once.
+type slow struct {
+	*lower
+	most     int
+	mu       sync.Mutex
+	waiting  int
+	together chan struct{} // closed when they do
+	leave    chan struct{} // closed when they may go on
+}
+
+func (s *slow) Ready(waited time.Duration) (time.Duration, bool) {
+	if !s.busy.Load() || waited == longEnough {
+		return waited, !s.busy.Load()
+	}
+	s.mu.Lock()
+	if s.waiting++; s.waiting == s.most {
+		close(s.together)
+	}
+	s.mu.Unlock()
+	<-s.leave
+	return waited + time.Second, !s.busy.Load()
+}
+
+// Writes that need several segments wait for a slow tier below side by side, and
+// hold nothing meanwhile: neither the turn to gather segments nor any segment.
+func TestLargeWritesWaitTogether(t *testing.T) {
+	t.Parallel()
+	for _, segments := range []int{2, 4} {
+		t.Run(fmt.Sprint(segments), func(t *testing.T) {
+			t.Parallel()
+			const writes = 6
+			now := int64(1000)
+			below := &slow{lower: newLower(), most: writes, together: make(chan struct{}), leave: make(chan struct{})}
+			tier := newAbove(t, 1<<20, below, &now)
+			fill(t, tier, 3000, 400)
+			if tier.Stats().Demoted == 0 {
+				t.Fatal("the tier is not full")
+			}
+			below.busy.Store(true)
+			var all sync.WaitGroup
+			for w := range writes {
+				all.Go(func() {
+					if err := tier.Set(fmt.Appendf(nil, "large %d", w), make([]byte, segments*int(tier.segSize())-100), 0); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			ends(t, "a Set", func() {
+				select {
+				case <-below.together:
+				case <-time.After(30 * time.Second):
+					t.Error("the writes wait for one another")
+				}
+				tier.pool.mu.Lock()
+				if tier.pool.holders > 0 {
+					t.Errorf("%d writes hold segments while they wait", tier.pool.holders)
+				}
+				tier.pool.mu.Unlock()
+				if !tier.large.TryLock() {
+					t.Error("the turn to gather segments is held")
+				} else {
+					tier.large.Unlock()
+				}
+				below.busy.Store(false)
+				close(below.leave)
+				all.Wait()
+			})
+			if err := tier.Check(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
