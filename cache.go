@@ -39,7 +39,7 @@ func Open(opts Options) (*Cache, error) {
 		return nil, err
 	}
 	if c.ram, err = ram.New(opts.ramConfig(c.now, c.disk)); err != nil {
-		return nil, errors.Join(fmt.Errorf("firn: open: %w", err), c.disk.abandon())
+		return nil, errors.Join(opts.ramError(err), c.disk.abandon())
 	}
 	if c.disk != nil {
 		if err := c.disk.tier.Start(c.ram.Charge); err != nil {

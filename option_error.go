@@ -3,7 +3,7 @@ package firn
 import "fmt"
 
 // OptionError is the error of Open and Validate for a field of Options that
-// makes no sense. What reads options from elsewhere finds the field by it.
+// makes no sense, or asks for more memory than the system gives. What reads options from elsewhere finds the field by it.
 type OptionError struct {
 	Field string // its path in Options: "RAMBytes", or "SSD.Dir" for a field of a field
 	Err   error  // what the field is, and what was wanted: "is 1000: want at least 65536 bytes"

@@ -1,6 +1,7 @@
 package firn
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -21,7 +22,8 @@ type Options struct {
 	// MaxRAMBytes is the most that SetRAMBytes may ask for later, in bytes.
 	// Default, where address space costs nothing (Linux, macOS, BSD): four times
 	// RAMBytes, but at least 1 GiB, and at most 32 GiB or RAMBytes, whichever is
-	// more; RAMBytes elsewhere. Bookkeeping takes about 0.05 % of it. Up to 32 GiB
+	// more; RAMBytes elsewhere, and where the system does not give so much address
+	// space (ulimit -v, vm.overcommit_memory=2). Bookkeeping takes about 0.05 % of it. Up to 32 GiB
 	// a record's room is rounded up to 8 bytes, up to 64 GiB to 16, and so on.
 	MaxRAMBytes int64
 
@@ -165,4 +167,15 @@ func (o *Options) ramConfig(now func() int64, below *disk) ram.Config {
 		cfg.Evicted = func(key, value []byte, cause ram.Cause) { f(key, value, Cause(cause)) }
 	}
 	return cfg
+}
+
+// ramError is the error of a RAM tier that could not be made.
+func (o *Options) ramError(err error) error {
+	switch {
+	case !errors.Is(err, ram.ErrAddressSpace):
+		return fmt.Errorf("firn: open: %w", err)
+	case o.MaxRAMBytes > 0:
+		return badOption("MaxRAMBytes", "is %d: %w", o.MaxRAMBytes, err)
+	}
+	return badOption("RAMBytes", "is %d: %w", o.RAMBytes, err)
 }

@@ -1,6 +1,7 @@
 package ram
 
 import (
+	"errors"
 	"fmt"
 	"math/bits"
 	"os"
@@ -23,7 +24,7 @@ const MostBytes = 1 << 46
 // Config says what a tier is to be.
 type Config struct {
 	Bytes    int64        // budget for records, index and bookkeeping, at least MinBytes
-	MaxBytes int64        // the most that SetBytes may ask for; 0: as much as costs nothing to reserve
+	MaxBytes int64        // the most that SetBytes may ask for; 0: as much as the system lets reserve at no cost
 	Seed     uint64       // of the key hash and of sampling
 	Now      func() int64 // the time in milliseconds, above 0; nil: the process's, see package clock
 	Grace    int64        // how long records are kept after their deadlines, for PeekStale, in milliseconds
@@ -37,7 +38,13 @@ type Config struct {
 
 	HashMask uint64 // for tests: bits of the hash that are kept; 0 keeps all
 	PageSize int    // for tests: of memory, a power of two; 0: the system's
+
+	Reserve func(size uint64) (*offheap.Region, error) // for tests; nil: offheap.Reserve
 }
+
+// ErrAddressSpace is what New fails with if the system does not give the address
+// space that the tier asks for.
+var ErrAddressSpace = errors.New("no address space")
 
 // Cause says why a record left.
 type Cause uint8
@@ -118,8 +125,13 @@ func New(cfg Config) (*Tier, error) {
 		cfg.PageSize = os.Getpagesize()
 	}
 	perPage := max(1, cfg.PageSize>>g.segShift)
-	if err := t.reserve(g, cfg.Bytes, perPage); err != nil {
-		return nil, err
+	err := t.reserve(g, &cfg, perPage)
+	if err != nil && cfg.MaxBytes == 0 { // the system counts what is reserved, or limits it
+		g.maxSegments = plan(cfg.Bytes, cfg.Bytes).maxSegments
+		err = t.reserve(g, &cfg, perPage)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ram: %w: %w", ErrAddressSpace, err)
 	}
 	t.reads.init(g.shards)
 	t.tuner = policy.NewTuner(cfg.Bytes)
@@ -144,14 +156,18 @@ func New(cfg Config) (*Tier, error) {
 
 // reserve lays out the region: the segments, the ghosts, the table of segments
 // and each shard's list of index chunks. Only what is touched costs memory.
-func (t *Tier) reserve(g geometry, bytes int64, perPage int) (err error) {
+func (t *Tier) reserve(g geometry, cfg *Config, perPage int) (err error) {
+	reserve, bytes := cfg.Reserve, cfg.Bytes
+	if reserve == nil {
+		reserve = offheap.Reserve
+	}
 	n := uint64((g.maxSegments + perPage) / perPage * perPage) // whole pages: the ghosts have their own
 	t.ghostAt = n << g.segShift
 	t.ghostMax = 8 * uint64(policy.GhostWords(bytes, bytes/int64(g.shards)))
 	tableAt := t.ghostAt + t.ghostMax*uint64(g.shards)
 	t.chunksAt = tableAt + n*uint64(sizeOf[segment]())
 	t.maxChunks = n/uint64(g.shards) + 8
-	if t.region, err = offheap.Reserve(t.chunksAt + 4*t.maxChunks*uint64(g.shards)); err != nil {
+	if t.region, err = reserve(t.chunksAt + 4*t.maxChunks*uint64(g.shards)); err != nil {
 		return err
 	}
 	t.segs = offheap.View[segment](t.region.Bytes(tableAt, int(t.chunksAt-tableAt)))
