@@ -45,7 +45,7 @@ type Config struct {
 	Log          *slog.Logger // nil: slog.Default
 
 	BootID    func() string // for tests; nil: the system's
-	Patience  time.Duration // how long Close waits for a disk that does nothing; 0: ten seconds
+	Patience  time.Duration // how long Close, Clear and Commit wait for a disk that does nothing; 0: ten seconds
 	Throttle  time.Duration // how long a write waits for a disk that is behind; 0: a fifth of a second
 	HealEvery time.Duration // first pause before a tier that was switched off is tried again; 0: one second
 	HashMask  uint64        // for tests: bits of the hash that are kept; 0 keeps all

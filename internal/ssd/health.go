@@ -21,6 +21,7 @@ type health struct {
 	mu        sync.Mutex
 	cause     error // why the tier is off; nil: it is on
 	badWrites int   // segments given up since one was written to its end
+	voiding   *voiding
 	healing   chan struct{}
 	stopped   bool
 	lastLog   time.Time
@@ -128,22 +129,22 @@ func (t *Tier) forget(slot int) {
 	})
 }
 
-// switchOff stops using the files, after having tried to void what they hold. If
-// even that fails, the index is kept, to tell which writes cannot be made safe.
+// switchOff stops using the files, and begins to void what they hold. Until that
+// has been done the index is kept, to tell which writes cannot be made safe. It
+// does not wait for the disk.
 func (t *Tier) switchOff(cause error) {
 	h := &t.health
 	h.mu.Lock()
+	defer h.mu.Unlock()
 	if h.cause != nil || h.stopped || !t.state.CompareAndSwap(on, off) { // it may be closed
-		h.mu.Unlock()
 		return
 	}
 	h.cause = cause
 	healing := make(chan struct{})
 	h.healing = healing
-	h.mu.Unlock()
 	t.count.switchedOff.Add(1)
 	t.lines.error("firn: SSD tier is off; RAM goes on alone", "error", cause)
-	_ = t.void()
+	h.voiding = t.beginVoiding() // what was begun before may have been about another log
 	t.journal.fail(cause)
 	t.running.Go(func() { t.heal(healing) })
 }
@@ -187,13 +188,66 @@ func (t *Tier) void() error {
 	return nil
 }
 
+// voiding is a call of void in a goroutine of its own.
+type voiding struct {
+	began time.Time
+	done  chan struct{}
+	err   error // valid once done is closed
+}
+
+func (t *Tier) beginVoiding() *voiding {
+	v := &voiding{began: time.Now(), done: make(chan struct{})}
+	t.loose.Go(func() {
+		defer close(v.done)
+		v.err = t.void()
+	})
+	return v
+}
+
+func (v *voiding) ended() bool {
+	select {
+	case <-v.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// voidInTime is void for those who do not wait without end for a disk that does
+// nothing. All of them wait for one call of it, as long as Config.Patience from its
+// beginning.
+func (t *Tier) voidInTime() error {
+	h := &t.health
+	if h.voided.Load() {
+		return nil
+	}
+	h.mu.Lock()
+	if h.voiding == nil || h.voiding.ended() {
+		h.voiding = t.beginVoiding()
+	}
+	v := h.voiding
+	h.mu.Unlock()
+	timer := time.NewTimer(time.Until(v.began.Add(t.cfg.Patience)))
+	defer timer.Stop()
+	select {
+	case <-v.done:
+		return v.err
+	case <-timer.C:
+		return errStuckNote
+	}
+}
+
 // unnoted is what Commit returns when the journal failed: nil once the files
 // hold nothing that could come back.
 func (t *Tier) unnoted(cause error) error {
 	t.switchOff(cause)
-	if t.void() == nil {
+	if t.voidInTime() == nil {
 		return nil
 	}
+	return mayComeBack(cause)
+}
+
+func mayComeBack(cause error) error {
 	return fmt.Errorf("ssd: an older value of this key may come back after a crash: %w", cause)
 }
 

@@ -39,6 +39,10 @@ const (
 	// them are for what ends a fold, which must not wait for itself.
 	kept = 64
 	last = mostDropped + 4
+
+	// mostWriters bounds how many are in the system with their notes, each with a
+	// thread: a disk that stops holds no more than these.
+	mostWriters = 64
 )
 
 func (n note) put(b []byte, logID uint64, generation uint32) {
@@ -82,6 +86,7 @@ type journal struct {
 	generation uint32  // of the area that is filling; its lowest bit tells which
 	at         int64   // where in it the next note goes
 	under      [2]int  // writes under way in each area
+	waiting    int     // who waits for changed
 	dead       [2][]id // what each area says is dead, for folding
 	folded     bool    // whether the other area's notes are needed no more
 	err        error
@@ -151,7 +156,7 @@ func (j *journal) reset(logID uint64) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.beginning = true
-	for j.under != [2]int{} {
+	for j.writers() > 0 {
 		j.changed.Wait()
 	}
 	j.mu.Unlock()
@@ -184,7 +189,7 @@ func (j *journal) blank(logID uint64) error {
 
 // commit returns when the notes will survive the process. They are facts by now:
 // it does not matter in what order they are written. It waits for room, which
-// the keeper makes by folding.
+// the keeper makes by folding, until the journal fails: see watch.
 func (j *journal) commit(notes ...note) error { return j.commitAll(notes, kept, true) }
 
 // commitNow is commit for those whom the keeper may have to wait for: without
@@ -213,10 +218,10 @@ func (j *journal) commitAll(notes []note, leave int, wait bool) error {
 func (j *journal) commitSome(notes []note, leave int, wait bool) (n int, err error) {
 	j.mu.Lock()
 	room := j.room() - leave
-	for (room <= 0 || j.beginning) && j.err == nil {
+	for (room <= 0 || j.beginning || j.writers() >= mostWriters) && j.err == nil {
 		switch {
-		case j.beginning:
-			j.changed.Wait()
+		case j.beginning || room > 0:
+			j.wait()
 		case !wait && !j.folded:
 			j.mu.Unlock()
 			return 0, errJournalFull
@@ -246,7 +251,7 @@ func (j *journal) commitSome(notes []note, leave int, wait bool) (n int, err err
 	err = j.write(notes[:n], off, logID, generation)
 
 	j.mu.Lock()
-	if j.under[area]--; j.under[area] == 0 || err != nil {
+	if j.under[area]--; j.under[area] == 0 || j.writers() == mostWriters-1 || err != nil {
 		j.changed.Broadcast()
 	}
 	if err != nil && j.err == nil && j.logID == logID {
@@ -265,13 +270,31 @@ func (j *journal) turn() {
 	other := (j.generation + 1) & 1
 	if !j.folded || j.under[other] != 0 {
 		j.wake()
-		j.changed.Wait()
+		j.wait()
 		return
 	}
 	j.generation++
 	j.at, j.folded = 0, false
 	j.dead[other] = j.dead[other][:0]
 	j.wake()
+}
+
+// writers is how many notes, or some at once, are being written.
+func (j *journal) writers() int { return j.under[0] + j.under[1] }
+
+// wait waits for a change. The caller holds mu, and gives it up meanwhile.
+func (j *journal) wait() {
+	j.waiting++
+	j.changed.Wait()
+	j.waiting--
+}
+
+// waitedFor reports whether somebody waits for a note to be written, or for a
+// place for it.
+func (j *journal) waitedFor() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.waiting+j.writers() > 0
 }
 
 // write writes notes at their place. A failed write is tried once more, for it

@@ -121,7 +121,7 @@ func (t *Tier) Clear() error {
 func (t *Tier) clear() error {
 	if t.state.Load() == off {
 		if t.void() != nil {
-			return t.unnoted(errors.New("ssd: the disk cannot be told that the cache was cleared"))
+			return mayComeBack(errors.New("ssd: the disk cannot be told that the cache was cleared"))
 		}
 		return nil
 	}

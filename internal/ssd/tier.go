@@ -74,7 +74,7 @@ type Tier struct {
 	wake    chan struct{}
 	keeping sync.WaitGroup // the keeper
 	running sync.WaitGroup // who else uses the files
-	loose   tasks          // what Close does not wait for, but Free does: a Clear, and who asks RAM for memory, which may call the user
+	loose   tasks          // what Close does not wait for, but Free does: a Clear, and what voids the files
 	closing tasks          // what Close began
 }
 
@@ -261,6 +261,7 @@ func (t *Tier) Start(charge func(bytes int64) error) error {
 		return err
 	}
 	t.running.Go(t.flusher.run)
+	t.running.Go(t.watch)
 	t.keeping.Go(t.keep)
 	t.startRecovery()
 	if healing != nil { // there was no space to begin with
