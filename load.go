@@ -186,7 +186,7 @@ func (c *Cache) settle(call *loadCall, values [][]byte, err error, panicked *loa
 	c.loads.returned(call, results)
 	for i, f := range call.flights {
 		res := &results[i]
-		if res.unstored = c.keep(f, res, &left); isFailure(res.unstored) {
+		if res.unstored = c.keep(f, res, &left); isFailure(res.unstored) && !errors.Is(res.unstored, ErrClosed) {
 			c.loads.count.unstored.Add(1)
 			unstored = res.unstored
 		}

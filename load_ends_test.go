@@ -3,7 +3,6 @@ package firn_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -129,37 +128,5 @@ func TestTooLargeLoadLosesQuietly(t *testing.T) {
 	}
 	if n := c.Stats().LoadStoreErrors; n != 0 {
 		t.Errorf("%d loaded values count as not stored", n)
-	}
-}
-
-// A loaded value for which there is no room is an answer; the log is not told of a
-// crash, nor that the value is too large.
-func TestLoadedValueWithoutRoom(t *testing.T) {
-	t.Parallel()
-	var log logLines
-	c := openSmall(t, func(o *firn.Options) { o.SSD.Log = log.logger() })
-	for i := range 1 << 16 { // much of the room goes to the index
-		if err := c.Set(fmt.Append(nil, i), nil); err != nil {
-			t.Fatal(err)
-		}
-	}
-	k, big := []byte("k"), string(make([]byte, 130000))
-	for range c.All() { // keeps the index from shrinking
-		if err := c.SetRAMBytes(600000); err != nil {
-			t.Fatal(err)
-		}
-		if v, err := c.GetOrLoad(t.Context(), nil, k, value(big)); err != nil || string(v) != big {
-			t.Errorf("GetOrLoad: %d bytes, %v", len(v), err)
-		}
-		if err := c.Refresh(t.Context(), k, value(big)); !errors.Is(err, firn.ErrNoRoom) || c.Has(k) {
-			t.Errorf("Refresh: %v, a value: %v", err, c.Has(k))
-		}
-		break
-	}
-	if n := log.with("crash") + log.with("too large"); n != 0 {
-		t.Errorf("the log: %q", log.lines)
-	}
-	if n := c.Stats().LoadStoreErrors; n != 2 {
-		t.Errorf("%d loaded values were not stored, want 2", n)
 	}
 }

@@ -63,10 +63,11 @@ func (t *Tier) SetIf(w *Watch, value []byte, deadline int64, left *Left) error {
 	r.watch = w
 	s := t.shardOf(w.hash)
 	s.mu.Lock()
-	if err := t.store(s, &r, left); err == nil || !w.Voided() {
-		return err
+	err := t.store(s, &r, left)
+	if err != nil && err != ErrClosed && w.Voided() {
+		return ErrChanged // whatever else kept it
 	}
-	return ErrChanged
+	return err
 }
 
 // DeleteIf is Delete of a watched key that fails with ErrChanged if the watch is
@@ -76,10 +77,10 @@ func (t *Tier) DeleteIf(w *Watch, left *Left) error {
 	s.mu.Lock()
 	if s.closed || w.Voided() {
 		defer s.unlock(left)
-		if w.Voided() {
-			return ErrChanged
+		if s.closed {
+			return ErrClosed
 		}
-		return ErrClosed
+		return ErrChanged
 	}
 	hit := s.delete(w.hash, w.key, w)
 	s.unlock(left)

@@ -1,0 +1,30 @@
+package firn
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+)
+
+// A loaded value that is not stored is logged once for each reason that its caller
+// is not told, and not at all when there was no room for a moment.
+func TestUnstoredIsLoggedOnce(t *testing.T) {
+	t.Parallel()
+	for err, want := range map[error]string{
+		ErrNoRoom: "", ErrClosed: "",
+		ErrTooLarge:       "too large to be stored",
+		ErrNotInvalidated: "may come back after a crash",
+	} {
+		var lines bytes.Buffer
+		l := unstoredLog{logger: slog.New(slog.NewTextHandler(&lines, nil))}
+		for range 2 {
+			l.tell(fmt.Errorf("wrapped: %w", err))
+		}
+		got := lines.String()
+		if n := strings.Count(got, "\n"); (n == 0) != (want == "") || n > 1 || !strings.Contains(got, want) {
+			t.Errorf("%v: logged %q, want one line with %q, or none", err, got, want)
+		}
+	}
+}
