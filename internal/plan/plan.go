@@ -8,6 +8,7 @@ import (
 	"sort"
 
 	"github.com/firncache/firn"
+	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/record"
 	"github.com/firncache/firn/internal/ssd"
 )
@@ -92,7 +93,7 @@ func Compute(q *Question) (Answer, error) {
 		a.SSD, a.Missing = s, append(a.Missing, missing...)
 		a.RAM.ForSSD = s.BufferBytes + s.IndexBytes
 	}
-	if most := min(q.RAM/4, (q.RAM-a.RAM.ForSSD)/2); q.Key+q.Value > most {
+	if most := ram.MaxRecord(q.RAM, a.RAM.ForSSD); q.Key+q.Value > most {
 		return a, fmt.Errorf("a key and a value of %d bytes: RAM takes at most %d", q.Key+q.Value, most)
 	}
 	q.ram(&a)

@@ -105,17 +105,7 @@ func New(cfg Config) (*Tier, error) {
 		return nil, fmt.Errorf("ram: grace of %d ms: want at least 0", cfg.Grace)
 	}
 	g := plan(cfg.Bytes, cfg.MaxBytes)
-	t := &Tier{
-		hasher:   record.NewHasher(cfg.Seed),
-		hashMask: cfg.HashMask - 1, // 0: all ones
-		grace:    cfg.Grace,
-		evicted:  cfg.Evicted,
-		below:    cfg.Below,
-		segShift: g.segShift, unitShift: g.unitShift,
-		shardShift: min(64-uint(bits.Len(uint(g.shards-1))), 63),
-		shardMask:  uint64(g.shards - 1),
-		shards:     make([]shard, g.shards),
-	}
+	t := unreserved(&cfg, g)
 	if cfg.HashMask != 0 {
 		t.hashMask = cfg.HashMask
 	}
@@ -133,12 +123,7 @@ func New(cfg Config) (*Tier, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ram: %w: %w", ErrAddressSpace, err)
 	}
-	t.reads.init(g.shards)
-	t.tuner = policy.NewTuner(cfg.Bytes)
 	t.pool.init(t.segs, uint32(perPage))
-	t.ghostless = g.shards
-	t.overhead.Store(sizeOf[Tier]() + int64(g.shards)*sizeOf[shard]() + t.reads.bytes() + t.tuner.Bytes())
-	t.setLimit(cfg.Bytes)
 	if least := t.minBytes(); cfg.Bytes < least {
 		_ = t.region.Release()
 		return nil, fmt.Errorf("ram: %d bytes: want at least %d", cfg.Bytes, least)
@@ -154,6 +139,28 @@ func New(cfg Config) (*Tier, error) {
 	return t, nil
 }
 
+// unreserved is a tier without memory for records.
+func unreserved(cfg *Config, g geometry) *Tier {
+	t := &Tier{
+		hasher:   record.NewHasher(cfg.Seed),
+		hashMask: cfg.HashMask - 1, // 0: all ones
+		grace:    cfg.Grace,
+		evicted:  cfg.Evicted,
+		below:    cfg.Below,
+		segShift: g.segShift, unitShift: g.unitShift,
+		shardShift: min(64-uint(bits.Len(uint(g.shards-1))), 63),
+		shardMask:  uint64(g.shards - 1),
+		shards:     make([]shard, g.shards),
+		ghostless:  g.shards,
+		ghostMax:   8 * uint64(policy.GhostWords(cfg.Bytes, cfg.Bytes/int64(g.shards))),
+		tuner:      policy.NewTuner(cfg.Bytes),
+	}
+	t.reads.init(g.shards)
+	t.overhead.Store(sizeOf[Tier]() + int64(g.shards)*sizeOf[shard]() + t.reads.bytes() + t.tuner.Bytes())
+	t.setLimit(cfg.Bytes)
+	return t
+}
+
 // reserve lays out the region: the segments, the ghosts, the table of segments
 // and each shard's list of index chunks. Only what is touched costs memory.
 func (t *Tier) reserve(g geometry, cfg *Config, perPage int) (err error) {
@@ -163,7 +170,6 @@ func (t *Tier) reserve(g geometry, cfg *Config, perPage int) (err error) {
 	}
 	n := uint64((g.maxSegments + perPage) / perPage * perPage) // whole pages: the ghosts have their own
 	t.ghostAt = n << g.segShift
-	t.ghostMax = 8 * uint64(policy.GhostWords(bytes, bytes/int64(g.shards)))
 	tableAt := t.ghostAt + t.ghostMax*uint64(g.shards)
 	t.chunksAt = tableAt + n*uint64(sizeOf[segment]())
 	t.maxChunks = n/uint64(g.shards) + 8

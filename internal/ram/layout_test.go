@@ -1,0 +1,31 @@
+package ram
+
+import (
+	"fmt"
+	"testing"
+)
+
+// What is planned with is the largest record that a tier takes, also where the
+// tier below uses nearly all.
+func TestPlannedMaxRecord(t *testing.T) {
+	t.Parallel()
+	for _, bytes := range []int64{64 << 10, 300_000, 1 << 20, 8 << 20} {
+		t.Run(fmt.Sprint(bytes), func(t *testing.T) {
+			t.Parallel()
+			tier := newTier(t, bytes)
+			most := bytes - tier.leastOwn()
+			for step := range 9 {
+				lent := tier.lent.Load()
+				if got, want := MaxRecord(bytes, lent), tier.MaxRecord(); got != want {
+					t.Errorf("with %d bytes lent a record of %d bytes is planned: the tier takes %d", lent, got, want)
+				}
+				if step == 8 {
+					break
+				}
+				if err := tier.Charge(most / 8); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
