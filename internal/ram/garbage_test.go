@@ -8,9 +8,11 @@ import (
 	"runtime/debug"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/firncache/firn/internal/index"
 	"github.com/firncache/firn/internal/invariants"
+	"github.com/firncache/firn/internal/offheap"
 	"github.com/firncache/firn/internal/policy"
 )
 
@@ -131,8 +133,17 @@ func TestReaderInACircle(t *testing.T) {
 	key := []byte("a reader")
 	hash := tier.hash(key)
 	s := tier.shardOf(hash)
-	self := uint32(s.table.Offset(index.Home(hash, s.table.Shape())) / index.BucketSize)
-	forge(tier, key, self, func(int) uint32 { return 0 })
+	fill(t, tier, 2000, 0) // so that the index has overflow buckets
+	const first = 1        // the link to one of them
+	forge(tier, key, first, func(int) uint32 { return 0 })
+	b := s.table.Next(s.table.Bucket(index.Home(hash, s.table.Shape())))
+	at := uintptr(unsafe.Pointer(b)) - uintptr(unsafe.Pointer(offheap.At[byte](tier.region, 0)))
+	bucket := tier.region.Bytes(uint64(at), index.BucketSize)
+	clear(bucket)
+	binary.LittleEndian.PutUint32(bucket[20:], first)
+	if at == 0 || s.table.Next(b) != b {
+		t.Fatal("there is no circle")
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
