@@ -26,7 +26,7 @@ func (t *Tier) Close() error {
 		defer close(ended)
 		err = t.shutDown()
 	})
-	if t.door.await(ended, t.cfg.Patience) {
+	if await(ended, t.cfg.Patience, t.returned) {
 		t.lines.wait(t.cfg.Patience)
 		return err
 	}
@@ -34,6 +34,11 @@ func (t *Tier) Close() error {
 	t.lines.wait(t.cfg.Patience)
 	return errStuck
 }
+
+// returned is how many operations the disk has given back, reads among them: Close
+// waits for those of a recovery, and of what is reclaimed, and no other begins any
+// more.
+func (t *Tier) returned() uint64 { return t.door.returned() + t.reader.Stats().Reads }
 
 // shutDown is all that Close does to the disk, in this order: what is reclaimed
 // must be before the index is saved, and the lock goes last.

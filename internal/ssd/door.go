@@ -11,7 +11,7 @@ import (
 // door is the tier's way to its files. It counts what goes through and may change
 // them: so Close can tell a disk that is slow from one that does nothing, and the
 // lock goes back only when the system has given back every operation, whoever
-// asked for it. Reads change nothing, and are not counted.
+// asked for it. Reads change nothing, and are not counted here.
 type door struct {
 	vfs.FS
 
@@ -73,20 +73,20 @@ func (d *door) returned() uint64 {
 	return d.back
 }
 
-// await waits for done, as long as operations come back: it reports false when for
-// patience none has.
-func (d *door) await(done <-chan struct{}, patience time.Duration) bool {
+// await waits for done, as long as operations come back, of which returned is how
+// many have: it reports false when for patience none has.
+func await(done <-chan struct{}, patience time.Duration, returned func() uint64) bool {
 	const looks = 4 // within patience
 	timer := time.NewTicker(max(patience/looks, 1))
 	defer timer.Stop()
-	for last, still := d.returned(), 0; still < looks; {
+	for last, still := returned(), 0; still < looks; {
 		select {
 		case <-done:
 			return true
 		case <-timer.C:
 		}
 		still++
-		if now := d.returned(); now != last {
+		if now := returned(); now != last {
 			last, still = now, 0
 		}
 	}

@@ -111,7 +111,7 @@ func (t *Tier) Clear() error {
 		defer close(ended)
 		err = t.clear()
 	})
-	if !t.door.await(ended, t.cfg.Patience) {
+	if !await(ended, t.cfg.Patience, t.door.returned) {
 		return errStuckClear
 	}
 	return err
