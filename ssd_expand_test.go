@@ -15,6 +15,7 @@ func TestCompressedValueLongerThanRAM(t *testing.T) {
 	fs := vfs.NewMem()
 	open := func() *firn.Cache {
 		return openSmall(t, func(o *firn.Options) {
+			o.MaxRAMBytes = 32 << 20
 			o.SSD = firn.SSDOptions{Bytes: 64 << 20, Admission: firn.AdmitAll, Compress: true}.On(fs).With(patiently)
 		})
 	}
