@@ -1,11 +1,16 @@
 package ram
 
-import "github.com/firncache/firn/internal/policy"
+import (
+	"math"
+	"math/bits"
+
+	"github.com/firncache/firn/internal/policy"
+)
 
 // Sweep takes records out that are gone and gives their room back. It looks only
-// at segments where enough is: all of it, or records that are overdue by a
-// second and by 1/16 of the time between the first that goes and the last. It
-// locks one shard at a time, for one segment at a time.
+// at segments where enough is: all of it, or perhaps a 16th; else where records are
+// overdue by a second and by 1/16 of the time between the first that goes and the
+// last. It locks one shard at a time, for one segment at a time.
 func (t *Tier) Sweep() {
 	for id := uint32(1); id != 0; {
 		var left Left
@@ -50,19 +55,23 @@ func (s *shard) sweep(id uint32, now int64, left *Left) {
 		return
 	}
 	earliest, latest := int64(0), int64(0)
+	var stay remaining
 	s.eachLive(id, func(e *entry) {
 		until := s.tier.until(s.tier.deadline(&e.rec))
 		switch {
 		case until == 0:
+			return
 		case s.tier.clock.expired(until):
 			s.expire(e)
-		case earliest == 0:
-			earliest, latest = until, until
-		default:
-			earliest, latest = min(earliest, until), max(latest, until)
+			return
+		case earliest == 0 || until < earliest:
+			earliest = until
 		}
+		latest = max(latest, until)
+		stay.add(until-now, e.rec.size)
 	})
 	seg.earliest, seg.latest = earliest, latest
+	seg.haste = haste(earliest, latest, now+stay.until(uint64(s.tier.segSize()/16)))
 	switch {
 	case seg.queue == policy.None:
 	case seg.live == 0:
@@ -77,5 +86,37 @@ func (seg *segment) sweepDue(now int64) bool {
 	if seg.earliest == 0 || now < seg.earliest {
 		return false
 	}
-	return now >= seg.latest || now-seg.earliest >= max(1000, (seg.latest-seg.earliest)/16)
+	return now >= seg.latest || now-seg.earliest >= max(1000, (seg.latest-seg.earliest)>>seg.haste)
+}
+
+// How soon a segment is looked through once its first record is gone: the time
+// until its last one is, halved so often.
+const (
+	leastHaste = 4
+	mostHaste  = 63 // at once
+)
+
+// haste is the least with which a segment is looked through by then.
+func haste(earliest, latest, by int64) (n uint8) {
+	for n = leastHaste; n < mostHaste && earliest+(latest-earliest)>>n > by; n++ {
+	}
+	return n
+}
+
+// remaining are bytes of records by the time that they have left: each place is for
+// twice the time of the one before.
+type remaining [64]uint64
+
+func (r *remaining) add(millis int64, size uint64) { r[bits.Len64(uint64(max(millis, 0)))%64] += size }
+
+// until is a time before which fewer than so many bytes go: the last such power of
+// two.
+func (r *remaining) until(size uint64) (millis int64) {
+	for i, n := range r {
+		if n >= size {
+			return 1 << max(i-1, 0)
+		}
+		size -= n
+	}
+	return math.MaxInt64 / 2
 }

@@ -53,7 +53,9 @@ func (s *shard) appendRecord(q policy.Lane, r *newRecord) (loc uint32) {
 // that all of the record is written.
 func (s *shard) appended(off uint64, deadline int64) {
 	s.noteDeadline(off, deadline)
-	if id, _ := s.tier.segmentAt(off); s.tier.segs[id].queue != policy.None { // it straddles
+	id, _ := s.tier.segmentAt(off)
+	s.tier.segs[id].haste = mostHaste         // how much goes soon is not known
+	if s.tier.segs[id].queue != policy.None { // it straddles
 		s.grade(id)
 	}
 }

@@ -31,6 +31,7 @@ type segment struct {
 	lane  policy.Lane // the lane that filled it
 	queue policy.Lane // the queue it waits in: its lane's, or None
 	grade uint8       // the list of its shard's cleanable that it is in
+	haste uint8       // how soon after earliest it is swept: see sweepDue
 	stamp uint32      // the shard's clock of evictions when it was opened
 
 	cleanNext, cleanPrev uint32 // neighbours in that list
