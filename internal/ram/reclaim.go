@@ -45,15 +45,20 @@ func (s *shard) clean(id uint32) {
 }
 
 // evict lets the records of a segment go, but for those that the policy wants
-// to keep.
+// to keep: all of them, perhaps, for as many rounds as frequencies count down.
+// Where readers are faster, and it wants to keep everything for longer, it is not
+// asked.
 func (s *shard) evict(id uint32) {
 	s.tier.full.Store(true)
 	plan := s.tier.tuner.Plan()
 	from := s.tier.segs[id].lane
+	small, main := s.laneBytes()
+	before, insists := small+main, s.spared > (policy.MaxFrequency+1)*(small+main)
+	s.spared += int64(s.tier.segs[id].live)
 	s.drain(id, func(e *entry) {
 		small, main := s.laneBytes()
 		to, freq := plan.Next(from, uint8(e.freq()), small, main)
-		if to != policy.None && s.move(e, to, int(freq)) {
+		if to != policy.None && !insists && s.move(e, to, int(freq)) {
 			s.count.Reinserted++
 			s.count.ReinsertedBytes += e.rec.size
 			return
@@ -61,6 +66,9 @@ func (s *shard) evict(id uint32) {
 		s.ghosts.Evict(from, e.hash)
 		s.leave(e)
 	})
+	if small, main := s.laneBytes(); small+main < before {
+		s.spared = 0
+	}
 }
 
 // drain disposes of every live record of a segment and frees it.

@@ -321,6 +321,7 @@ type shard struct {
 	cleanable cleanable
 	ghosts    policy.Ghosts
 	hasGhosts bool
+	spared    int64        // bytes that the policy kept since a record was last evicted
 	walking   uint32       // the segment whose records are being looked through
 	held      atomic.Int64 // segments of the log that the shard holds
 	events    *events      // what Evicted has to be told after unlocking
