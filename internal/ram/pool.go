@@ -148,12 +148,13 @@ func (p *pool) wakePrefaulter() {
 }
 
 // nextToPrefault is the range of up to step segments to make ready next, empty
-// if those ahead of use are ready already.
+// if those ahead of use are ready already. Free ones that were used before are
+// taken first, so that none above limit comes to use.
 func (p *pool) nextToPrefault(ahead, step uint32) (from, to uint32) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	from = max(p.ready, p.fresh)
-	end := min(p.fresh+ahead, uint32(p.limit+p.cold.n)+1, uint32(len(p.segs)))
+	end := min(p.fresh+ahead, uint32(p.limit)+1, uint32(len(p.segs)))
 	return from, max(from, min(from+step, end))
 }
 
