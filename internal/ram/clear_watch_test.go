@@ -1,0 +1,33 @@
+package ram
+
+import "testing"
+
+// A load from before Clear does not store where Clear has been, though Clear is not
+// over.
+func TestWatchDuringClear(t *testing.T) {
+	t.Parallel()
+	key := []byte("key")
+	var tier *Tier
+	var w Watch
+	var left Left
+	told := false
+	tier, err := New(Config{Bytes: MinBytes, Seed: 1, Now: func() int64 { return 1000 }, Evicted: func(k, _ []byte, _ Cause) {
+		told = true
+		if err := tier.SetIf(&w, []byte("loaded"), 0, &left); err != ErrChanged {
+			t.Errorf("%v, want %v", err, ErrChanged)
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tier.Free()
+	if err := tier.Set(key, []byte("old"), 0); err != nil {
+		t.Fatal(err)
+	}
+	tier.Watch(&w, key)
+	defer tier.Unwatch(&w)
+	tier.Clear()
+	if n := tier.Len(); !told || n != 0 {
+		t.Errorf("told: %v; %d records are there", told, n)
+	}
+}
