@@ -49,8 +49,9 @@ type Codec[V any] interface {
 // from an embedded type, as from time.Time, and other fields beside it.
 //
 // A value of which JSON would lose something is an error of Append: a string that
-// is not UTF-8, a pointer to nil, and in an interface whatever is not a bool, a
-// float64, a string, or an []any or map[string]any of such. Where that is meant,
+// is not UTF-8, a pointer to nil, what a type that only reads its JSON itself reads
+// as something else, and in an interface whatever is not a bool, a float64, a
+// string, or an []any or map[string]any of such. Where that is meant,
 // JSONCodec takes everything. What a tag like omitempty leaves out is left out.
 func DefaultCodec[V any]() (Codec[V], error) {
 	name, values, err := defaultCodecOf(reflect.TypeFor[V]())

@@ -58,11 +58,14 @@ func (l lossy) lost(v reflect.Value) (path, why string) {
 	if itself, _ := marshalsToJSON(v.Type(), true); itself {
 		return "", l.lostOfText(v)
 	}
+	if readsItself(v.Type()) && !comesBack(v) {
+		return "", "does not come back from its own method"
+	}
 	switch v.Kind() {
 	case reflect.String:
 		return "", l.lostOfString(v)
 	case reflect.Slice, reflect.Array:
-		if isNumber(v.Type().Elem().Kind()) {
+		if e := v.Type().Elem(); isNumber(e.Kind()) && !readsItself(e) {
 			return "", ""
 		}
 		for i := range v.Len() {
@@ -95,12 +98,35 @@ func (l lossy) lostOfString(v reflect.Value) (why string) {
 	return ""
 }
 
+// lostOfKey is lost of a key. JSON writes a string as it is, whatever its type's
+// methods, and reads it with them.
 func (l lossy) lostOfKey(v reflect.Value) (why string) {
-	if v.Kind() == reflect.String {
-		return l.lostOfString(v)
+	if v.Kind() != reflect.String {
+		_, why = l.lost(v)
+		return why
 	}
-	_, why = l.lost(v)
-	return why
+	back := reflect.New(v.Type())
+	if m, ok := back.Interface().(encoding.TextUnmarshaler); ok {
+		if err := m.UnmarshalText([]byte(v.String())); err != nil || back.Elem().String() != v.String() {
+			return "does not come back from its own method"
+		}
+	}
+	return l.lostOfString(v)
+}
+
+// comesBack reports whether a value is what its own methods make of its JSON, as
+// far as its JSON tells.
+func comesBack(v reflect.Value) bool {
+	written, err := json.Marshal(addressable(v).Addr().Interface())
+	if err != nil {
+		return false
+	}
+	back := reflect.New(v.Type()).Interface()
+	if err = json.Unmarshal(written, back); err != nil {
+		return false
+	}
+	again, err := json.Marshal(back)
+	return err == nil && bytes.Equal(again, written)
 }
 
 // lostOfText is lost of a value that marshals itself.
@@ -123,7 +149,9 @@ func (l lossy) lostInStruct(v reflect.Value) (path, why string) {
 		switch {
 		case f.Tag.Get("json") == "-":
 			continue
-		case f.PkgPath == "" || f.Anonymous:
+		case f.Anonymous && structOf(f.Type) != nil && nameOfTag(&f) == "":
+			path, why = l.lostInEmbedded(v.Field(i))
+		case f.PkgPath == "":
 			path, why = l.lost(v.Field(i))
 		case !v.Field(i).IsZero():
 			path, why = "", "is unexported"
@@ -133,6 +161,18 @@ func (l lossy) lostInStruct(v reflect.Value) (path, why string) {
 		}
 	}
 	return "", ""
+}
+
+// lostInEmbedded is lost of an embedded struct: its fields are the outer one's,
+// whatever methods it has.
+func (l lossy) lostInEmbedded(v reflect.Value) (path, why string) {
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return "", ""
+		}
+		v = v.Elem()
+	}
+	return l.lostInStruct(v)
 }
 
 // lostBehind is lost of what lies in an interface. It comes back as one of few

@@ -53,9 +53,7 @@ func (j *jsonTypes) lost(at jsonPlace) (path, why string) {
 	if itself, why := marshalsToJSON(t, at.addressable); itself || why != "" {
 		return "", why
 	}
-	if t == reflect.TypeFor[json.Number]() {
-		j.values = true
-	}
+	j.values = j.values || t == reflect.TypeFor[json.Number]() || readsItself(t)
 	at.binary = at.binary || isBinary(t)
 	switch t.Kind() {
 	case reflect.Func, reflect.Chan, reflect.UnsafePointer, reflect.Complex64, reflect.Complex128:
@@ -77,6 +75,7 @@ func (j *jsonTypes) lost(at jsonPlace) (path, why string) {
 		if why = lostKey(t.Key()); why != "" {
 			return "", why
 		}
+		j.values = j.values || t.Key().Kind() == reflect.String && readsItself(t.Key())
 		return j.lost(at.to(t.Elem(), false))
 	case reflect.Struct:
 		f := jsonFields{jsonTypes: j, at: at, named: map[string]string{}}
@@ -114,12 +113,21 @@ func marshalsToJSON(t reflect.Type, addressable bool) (itself bool, why string) 
 		return false, "has MarshalJSON and no UnmarshalJSON"
 	case !toJSON && toText && !fromText && !fromJSON:
 		return false, "has MarshalText and no UnmarshalText"
+	case !toJSON && !toText && fromText && !fromJSON && t.Kind() != reflect.String && t.Kind() != reflect.Slice:
+		return false, "has UnmarshalText and no MarshalText"
 	case !toJSON && !toText:
 		return false, ""
 	case !addressable && !is[jsonMarshaler](t) && !is[encoding.TextMarshaler](t):
 		return false, "has its methods as *" + t.String() + ", which JSON does not use in a map,"
 	}
 	return true, ""
+}
+
+// readsItself reports whether a type has a say in what its JSON means. Where it
+// has none in what its JSON is, whether it comes back depends on the value.
+func readsItself(t reflect.Type) bool {
+	return t.Kind() != reflect.Pointer && t.Kind() != reflect.Interface &&
+		(implements[jsonUnmarshaler](t) || implements[encoding.TextUnmarshaler](t))
 }
 
 // is is implements of t itself.
@@ -153,14 +161,10 @@ func (s *jsonFields) lost(t reflect.Type, path string, outer []reflect.Type) (lo
 	for i := range t.NumField() {
 		f := t.Field(i)
 		here := path + "." + f.Name
-		tag := f.Tag.Get("json")
-		name, _, _ := strings.Cut(tag, ",")
-		if !isJSONName(name) {
-			name = ""
-		}
+		name := nameOfTag(&f)
 		inner := structOf(f.Type)
 		switch {
-		case tag == "-" || f.Name == "_":
+		case f.Tag.Get("json") == "-" || f.Name == "_":
 			continue
 		case f.PkgPath != "" && (!f.Anonymous || inner == nil || name != "" || f.Type.Kind() == reflect.Pointer):
 			if !s.at.optional {
@@ -192,6 +196,15 @@ func (s *jsonFields) lost(t reflect.Type, path string, outer []reflect.Type) (lo
 		}
 	}
 	return "", ""
+}
+
+// nameOfTag is the name that a field's tag gives it, empty without one.
+func nameOfTag(f *reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	if !isJSONName(name) {
+		return ""
+	}
+	return name
 }
 
 // isJSONName reports whether encoding/json takes a name from a tag.
