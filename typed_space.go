@@ -3,6 +3,7 @@ package firn
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -183,15 +184,16 @@ func (s *namespace) lock(ctx context.Context) error {
 func (s *namespace) unlock() { <-s.writing }
 
 // draw makes a new epoch the current one, once its record is written: what is
-// stored in it must not outlive the record of the one before. The caller holds
-// the lock.
+// stored in it must not outlive the record of the one before. With
+// ErrNotInvalidated that is so as long as the cache is open. The caller holds the
+// lock.
 func (s *namespace) draw(left *ram.Left) error {
 	e := &epoch{rand.Uint64()}
-	if err := s.write(e, left); err != nil {
-		return err
+	err := s.write(e, left)
+	if err == nil || errors.Is(err, ErrNotInvalidated) {
+		s.current.Store(e)
 	}
-	s.current.Store(e)
-	return nil
+	return err
 }
 
 // renew makes a new epoch of the same number: a front's entries of the one
