@@ -254,14 +254,16 @@ func (s *shard) removeAt(at int) {
 }
 
 // grow makes a table an eighth larger, or as much as it takes for its last run
-// of entries to fit, if the memory is allowed.
-func (x *index) grow(s *shard) bool {
+// of entries to fit, if the memory is allowed; if not, a sixty-fourth.
+func (x *index) grow(s *shard) bool { return x.growBy(s, 8) || x.growBy(s, 64) }
+
+func (x *index) growBy(s *shard, part int) bool {
 	homes := s.homes
 	for fits := false; !fits; fits = s.fits(homes) {
 		if homes == len(s.all)-shardSlack {
 			return false
 		}
-		homes = min(homes+max(homes/8, 16), len(s.all)-shardSlack)
+		homes = min(homes+max(homes/part, 16), len(s.all)-shardSlack)
 	}
 	more := int64(8 * (homes - s.homes))
 	if x.used.Add(more) > x.allowed.Load() {
@@ -327,6 +329,13 @@ func (x *index) wantsMemory() (more int64) {
 		return 0
 	}
 	return min(max(allowed/8, x.most.Load()/32), x.most.Load()-allowed)
+}
+
+// short reports whether the tables have little left of what they are allowed, and
+// may have more.
+func (x *index) short() bool {
+	allowed := x.allowed.Load()
+	return x.used.Load() > allowed-allowed/16 && allowed < x.most.Load()
 }
 
 // full reports whether, since it was last asked, an entry found no room though

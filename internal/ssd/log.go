@@ -326,18 +326,33 @@ func (l *log) noteRoom() {
 // waitRoom waits while the log is behind, for patience at most. It reports
 // whether there is room.
 func (l *log) waitRoom(patience time.Duration) bool {
-	if !l.behind.Load() {
-		return true
-	}
+	return !l.behind.Load() || l.waitFor(patience, func() bool {
+		l.noteRoom()
+		return !l.behind.Load()
+	})
+}
+
+// waitFor waits until ok, which it calls with mu held after every change, for
+// patience at most. It reports what ok does then.
+func (l *log) waitFor(patience time.Duration, ok func() bool) bool {
 	until := time.Now().Add(patience)
-	defer l.alarm(patience).Stop()
+	defer time.AfterFunc(patience, l.announce).Stop()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for l.behind.Load() && time.Now().Before(until) && !l.closed {
+	for !ok() {
+		if !time.Now().Before(until) || l.closed {
+			return false
+		}
 		l.changed.Wait()
-		l.noteRoom()
 	}
-	return !l.behind.Load()
+	return true
+}
+
+// announce wakes those who wait for a change.
+func (l *log) announce() {
+	l.mu.Lock()
+	l.changed.Broadcast()
+	l.mu.Unlock()
 }
 
 // flushTo makes the writer write everything before lsn, and waits until it has,
@@ -350,15 +365,6 @@ func (l *log) flushTo(lsn uint64) {
 	for l.flushed.Load() < lsn && !l.closed {
 		l.changed.Wait()
 	}
-}
-
-// alarm wakes those who wait for a change once patience has passed.
-func (l *log) alarm(patience time.Duration) *time.Timer {
-	return time.AfterFunc(patience, func() {
-		l.mu.Lock()
-		l.changed.Broadcast()
-		l.mu.Unlock()
-	})
 }
 
 // tick makes the writer write what the open segment holds.

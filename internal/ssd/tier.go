@@ -69,6 +69,7 @@ type Tier struct {
 	skew       atomic.Int64 // milliseconds that the clock is put forward by, lest it be earlier than before
 	restarting sync.Mutex
 	stuckAt    atomic.Uint64 // how far the log was written when a write waited in vain, plus one
+	starvedAt  atomic.Int64  // what the index was allowed when a write waited in vain, plus one
 
 	quit    chan struct{}
 	wake    chan struct{}
