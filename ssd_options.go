@@ -20,9 +20,10 @@ const (
 type SSDOptions struct {
 	// Dir is the directory of the files, which serves this cache alone: it is
 	// made if it does not exist, and locked while the cache is open. It must be
-	// this user's or root's, and no place where others may write, unless it is
-	// sticky; it may be a symbolic link, files in it may not. Files of other origin
-	// by the names of the cache's own are not overwritten: Open fails. Required.
+	// this user's or root's, and no place where everybody may write, such as /tmp
+	// itself; its group may. It may be a symbolic link, files in it may not. Files of
+	// other origin by the names of the cache's own are not overwritten: Open fails.
+	// Required.
 	Dir string
 
 	// Bytes is the space that all files may take together, in bytes, at least

@@ -16,8 +16,8 @@ import (
 // error names the path, and says if it is not a directory, may not be written or
 // lies on a read-only file system.
 //
-// It refuses a directory whose files others could replace: one that is neither
-// this user's nor root's, or where others may write, unless it is sticky. dir may
+// It refuses a directory whose files strangers could replace: one that is neither
+// this user's nor root's, or where everybody may write, sticky or not. dir may
 // be a symbolic link, files in it may not: whoever names the directory is trusted,
 // who puts something there is not.
 //

@@ -19,7 +19,7 @@ import (
 func mount(t *testing.T, flags uintptr, options string) string {
 	t.Helper()
 	dir := t.TempDir()
-	err := unix.Mount("tmpfs", dir, "tmpfs", flags, options)
+	err := unix.Mount("tmpfs", dir, "tmpfs", flags, options+",mode=0700")
 	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) {
 		t.Skipf("a tmpfs cannot be mounted: %v", err)
 	}

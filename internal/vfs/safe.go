@@ -48,8 +48,8 @@ func checkRegular(path string, info os.FileInfo) error {
 	return nil
 }
 
-// checkDirectory makes sure that nobody else can replace the files of a directory:
-// it is this user's or root's, and others may not write there, unless it is sticky.
+// checkDirectory makes sure that no stranger can replace the files of a directory:
+// it is this user's or root's, and only the user and the group may write there.
 // The path itself may be a symbolic link.
 func checkDirectory(path string) error {
 	info, err := os.Stat(path)

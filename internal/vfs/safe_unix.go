@@ -20,10 +20,12 @@ func checkOwner(info os.FileInfo) error {
 	return nil
 }
 
-// checkMode refuses a directory in which others may remove and replace files.
+// checkMode refuses a directory in which everybody may make files: sticky or not,
+// somebody could make ours before we do. Its group is trusted, as whoever shares a
+// volume with us is.
 func checkMode(mode os.FileMode) error {
-	if mode.Perm()&0o022 != 0 && mode&os.ModeSticky == 0 {
-		return fmt.Errorf("%w: its mode is %04o: others may write there; want 0700, or a new directory in it", fs.ErrPermission, mode.Perm())
+	if mode.Perm()&0o002 != 0 {
+		return fmt.Errorf("%w: its mode is %04o: everybody may write there; name a subdirectory, or chmod o-w", fs.ErrPermission, mode.Perm())
 	}
 	return nil
 }

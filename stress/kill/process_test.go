@@ -63,7 +63,7 @@ func mount(t *testing.T, options string) mounted {
 }
 
 func (m mounted) mount(options string) error {
-	out, err := exec.Command("mount", "-t", "tmpfs", "-o", options, "tmpfs", string(m)).CombinedOutput()
+	out, err := exec.Command("mount", "-t", "tmpfs", "-o", options+",mode=0700", "tmpfs", string(m)).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, bytes.TrimSpace(out))
 	}
