@@ -146,22 +146,22 @@ func (r *Reader) choose(mode Mode) error {
 
 func (cfg *Config) complete() error {
 	if cfg.File == nil {
-		return errors.New("aio: Config.File is nil: expected a file")
+		return errors.New("aio: Config.File is nil: want a file")
 	}
 	if cfg.Depth < 0 || cfg.Depth > maxDepth {
-		return fmt.Errorf("aio: Config.Depth is %d: expected 0 to %d", cfg.Depth, maxDepth)
+		return fmt.Errorf("aio: Config.Depth is %d: want 0 to %d", cfg.Depth, maxDepth)
 	}
 	if cfg.Mode < Auto || cfg.Mode > Ring {
-		return fmt.Errorf("aio: Config.Mode is %d: expected Auto, Pread or Ring", cfg.Mode)
+		return fmt.Errorf("aio: Config.Mode is %d: want Auto, Pread or Ring", cfg.Mode)
 	}
 	if cfg.PoolBytes < 0 {
-		return fmt.Errorf("aio: Config.PoolBytes is %d: expected 0 or more", cfg.PoolBytes)
+		return fmt.Errorf("aio: Config.PoolBytes is %d: want 0 or more", cfg.PoolBytes)
 	}
 	if cfg.Patience < 0 {
-		return fmt.Errorf("aio: Config.Patience is %v: expected 0 or more", cfg.Patience)
+		return fmt.Errorf("aio: Config.Patience is %v: want 0 or more", cfg.Patience)
 	}
 	if a := cfg.File.Align(); a < 1 || a > bufferAlign {
-		return fmt.Errorf("aio: Config.File has alignment %d: expected 1 to %d", a, bufferAlign)
+		return fmt.Errorf("aio: Config.File has alignment %d: want 1 to %d", a, bufferAlign)
 	}
 	if cfg.Depth == 0 {
 		cfg.Depth = defaultDepth

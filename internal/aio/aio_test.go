@@ -141,12 +141,12 @@ func TestReadMany(t *testing.T) {
 			for i, q := range reqs {
 				switch i {
 				case 10, 20, 30, 40, 70:
-					if q.Buf != nil || q.Err == nil || !strings.Contains(q.Err.Error(), "expected a multiple of 512") {
-						t.Errorf("%+v: expected to be told of the alignment", q)
+					if q.Buf != nil || q.Err == nil || !strings.Contains(q.Err.Error(), "want a multiple of 512") {
+						t.Errorf("%+v: want to be told of the alignment", q)
 					}
 				case 50, 60:
 					if q.Buf != nil || !errors.Is(q.Err, io.ErrUnexpectedEOF) {
-						t.Errorf("%+v: expected the end of the file", q)
+						t.Errorf("%+v: want the end of the file", q)
 					}
 				default:
 					check(t, q)
@@ -183,7 +183,7 @@ func TestAlone(t *testing.T) {
 				}
 				byMethod := map[Mode]int64{Pread: 10, Ring: 10 - soloReads}[mode]
 				if n := f.reads.Load(); n != byMethod {
-					t.Errorf("%d reads of 10 by the file's method, expected %d", n, byMethod)
+					t.Errorf("%d reads of 10 by the file's method, want %d", n, byMethod)
 				}
 				reqs := []Request{{N: 1}, {N: 2}}
 				r.ReadMany(ctx, reqs)
@@ -247,7 +247,7 @@ func TestMemory(t *testing.T) {
 			check(t, q)
 		}
 		if idle := r.Bytes() - none; idle <= 0 || idle > kept {
-			t.Errorf("%d bytes idle, expected some and at most %d", idle, kept)
+			t.Errorf("%d bytes idle, want some and at most %d", idle, kept)
 		}
 	})
 }
@@ -291,10 +291,10 @@ func TestConfig(t *testing.T) {
 		"Config.Depth is 4097":       {File: f, Depth: 4097},
 		"Config.Mode is 7":           {File: f, Mode: 7},
 		"Config.PoolBytes is -1":     {File: f, PoolBytes: -1},
-		"Config.Patience is -1ns: e": {File: f, Patience: -1},
+		"Config.Patience is -1ns: w": {File: f, Patience: -1},
 	} {
 		if r, err := Open(cfg); r != nil || err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: expected an error that says %q", err, want)
+			t.Errorf("%v: want an error that says %q", err, want)
 		}
 	}
 }

@@ -103,9 +103,9 @@ func (r *Reader) refuse(q *Request) error {
 	case r.closed:
 		return ErrClosed
 	case q.Off < 0 || q.Off%r.align != 0:
-		return fmt.Errorf("aio: read at %d: expected a multiple of %d, 0 or more", q.Off, r.align)
+		return fmt.Errorf("aio: read at %d: want a multiple of %d, 0 or more", q.Off, r.align)
 	case q.N < 1 || q.N > maxRead || int64(q.N)%r.align != 0:
-		return fmt.Errorf("aio: read of %d bytes: expected a multiple of %d from 1 to %d", q.N, r.align, maxRead)
+		return fmt.Errorf("aio: read of %d bytes: want a multiple of %d from 1 to %d", q.N, r.align, maxRead)
 	}
 	return nil
 }

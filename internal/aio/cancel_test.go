@@ -24,7 +24,7 @@ func TestContextEnds(t *testing.T) {
 				r.ReadMany(ctx, reqs)
 				for _, q := range reqs {
 					if q.Buf != nil || !errors.Is(q.Err, context.Canceled) {
-						t.Errorf("%+v: expected the context's error", q)
+						t.Errorf("%+v: want the context's error", q)
 					}
 				}
 			})
@@ -36,7 +36,7 @@ func TestContextEnds(t *testing.T) {
 		cancel()
 		wg.Wait()
 		if s := r.Stats(); s.InFlight != 2 || s.Abandoned != 2 || s.Queued != 0 || inUse(r) != 2 {
-			t.Fatalf("%+v, %d buffers in use: expected two abandoned", s, inUse(r))
+			t.Fatalf("%+v, %d buffers in use: want two abandoned", s, inUse(r))
 		}
 		if _, err := r.Read(ctx, 0, 8); !errors.Is(err, context.Canceled) {
 			t.Errorf("%v from a call whose context had ended before", err)
@@ -82,7 +82,7 @@ func TestContextEndsAlone(t *testing.T) {
 		eventually(t, "the read hangs in the file's method", func() bool { return f.reads.Load() == before+1 })
 		cancel()
 		if err := <-got; !errors.Is(err, context.Canceled) {
-			t.Errorf("%v: expected the context's error", err)
+			t.Errorf("%v: want the context's error", err)
 		}
 		release(8)
 		eventually(t, "it is back", func() bool { return r.Stats().InFlight == 0 })

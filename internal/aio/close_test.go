@@ -77,7 +77,7 @@ func TestCloseOfAStuckDisk(t *testing.T) {
 		<-gone
 		for range 2 {
 			if err := r.Close(); !errors.Is(err, ErrStuck) {
-				t.Errorf("%v: expected ErrStuck", err)
+				t.Errorf("%v: want ErrStuck", err)
 			}
 		}
 		if s := r.Stats(); s.InFlight != 2 || s.Abandoned != 1 || s.Queued != 0 || inUse(r) != 2 {
@@ -86,7 +86,7 @@ func TestCloseOfAStuckDisk(t *testing.T) {
 		release(16)
 		wg.Wait()
 		if reqs[0].Err != nil || !errors.Is(reqs[1].Err, ErrClosed) {
-			t.Errorf("%v, %v: expected the bytes and ErrClosed", reqs[0].Err, reqs[1].Err)
+			t.Errorf("%v, %v: want the bytes and ErrClosed", reqs[0].Err, reqs[1].Err)
 		}
 		reqs[0].Buf.Release()
 		eventually(t, "all is back", func() bool { return r.Stats().InFlight == 0 && inUse(r) == 0 })

@@ -97,7 +97,7 @@ func TestJudge(t *testing.T) {
 	} {
 		o := &op{n: 2048, done: c.had}
 		if err := g.judge(o, c.res); !errors.Is(err, c.want) || o.done != c.have {
-			t.Errorf("result %d after %d bytes: %d and %v, expected %d and %v", c.res, c.had, o.done, err, c.have, c.want)
+			t.Errorf("result %d after %d bytes: %d and %v, want %d and %v", c.res, c.had, o.done, err, c.have, c.want)
 		}
 	}
 	o := &op{n: 512}
@@ -107,7 +107,7 @@ func TestJudge(t *testing.T) {
 		}
 	}
 	if err := g.judge(o, -int32(unix.EAGAIN)); !errors.Is(err, unix.EAGAIN) {
-		t.Errorf("%v: expected an end of trying", err)
+		t.Errorf("%v: want an end of trying", err)
 	}
 }
 
@@ -165,7 +165,7 @@ func TestBrokenRing(t *testing.T) {
 	}
 	wg.Wait()
 	if s := g.r.Stats(); s.Mode != "pread" || s.Errors != 0 {
-		t.Errorf("%+v: expected preads", s)
+		t.Errorf("%+v: want preads", s)
 	}
 }
 
@@ -233,6 +233,6 @@ func TestNoRingToHave(t *testing.T) {
 	buf, err := r.Read(context.Background(), 0, 4096)
 	check(t, Request{N: 4096, Buf: buf, Err: err})
 	if mode := r.Stats().Mode; mode != "pread" || refused == nil || !strings.Contains(refused.Error(), "Config.Mode is Ring") {
-		t.Errorf("mode %q and %v: expected pread and a refusal", mode, refused)
+		t.Errorf("mode %q and %v: want pread and a refusal", mode, refused)
 	}
 }

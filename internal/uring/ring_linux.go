@@ -122,7 +122,7 @@ func (u *Ring) setup(entries int, p *params) error {
 	}
 	u.fd = int(fd)
 	if p.features&needed != needed {
-		return fmt.Errorf("io_uring: features %#x: expected all of %#x, as of Linux 5.12", p.features, needed)
+		return fmt.Errorf("io_uring: features %#x: want all of %#x, as of Linux 5.12", p.features, needed)
 	}
 	return u.mmap(p)
 }
