@@ -117,7 +117,7 @@ func (t *Tier) saveAll() error {
 	defer t.super.Unlock()
 	s := &t.super.superblock
 	s.snapshot = 0
-	if !t.recovering.Load() && t.index.complete() {
+	if !t.recovering.Load() && t.index.complete(t.floor.Load()) {
 		id, err := t.saveSnapshot()
 		if err != nil {
 			t.lines.warn("firn: SSD tier: no snapshot of the index; the next Open reads the log", "error", err)

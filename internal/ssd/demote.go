@@ -81,7 +81,7 @@ func (t *Tier) Superseded(hash uint64) {
 	defer s.mu.Unlock()
 	e, ok := s.find(x)
 	recovering := t.recovering.Load()
-	if ok && s.grave(e) || !ok && !recovering && !s.closed {
+	if ok && s.grave(e) || !ok && !recovering && !s.lacks(t.floor.Load()) {
 		return
 	}
 	if ok {
@@ -105,7 +105,7 @@ func (s *shard) note(x id, lsn uint64) {
 // for that, the recovery must find nothing more for this shard.
 func (t *Tier) bury(s *shard, x id) {
 	if !t.index.room(s) {
-		s.closed = true
+		s.unknown = t.plan.newest
 		return
 	}
 	s.put(s.newGrave(x))

@@ -120,7 +120,7 @@ type shard struct {
 	size    atomic.Int64 // homes, for prefetch
 	homes   int          // entries have their homes in slots[:homes]
 	count   int
-	closed  bool         // recovery has no room for more of these ids: the log may have what this has not
+	unknown uint64       // segments up to this serial may have records that the table has not: recovery found no room; 0: none
 	unnoted []note       // what the journal has to say before a write of these ids is acknowledged
 	notes   atomic.Int32 // how many these are
 	_       [16]byte
@@ -165,7 +165,7 @@ func (s *shard) setHomes(n int) {
 func (s *shard) reset() {
 	clear(s.slots)
 	s.setHomes(leastHomes)
-	s.count, s.closed = 0, false
+	s.count, s.unknown = 0, 0
 	s.unnoted = s.unnoted[:0]
 	s.notes.Store(0)
 	s.slots = s.all[:leastHomes+shardSlack]
@@ -404,14 +404,19 @@ func (s *shard) copyIn(entries []uint64) (homes int, ok bool) {
 	return homes, true
 }
 
-// complete reports whether the index has all that the log has.
-func (x *index) complete() bool {
+// lacks reports whether the log may have records that the table has not, where
+// segments below floor are dead. The caller holds mu.
+func (s *shard) lacks(floor uint64) bool { return s.unknown != 0 && s.unknown >= floor }
+
+// complete reports whether the index has all that the log has, of which segments
+// below floor are dead.
+func (x *index) complete(floor uint64) bool {
 	for i := range x.shards {
 		s := &x.shards[i]
 		s.mu.Lock()
-		closed := s.closed
+		lacks := s.lacks(floor)
 		s.mu.Unlock()
-		if closed {
+		if lacks {
 			return false
 		}
 	}

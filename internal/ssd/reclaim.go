@@ -38,17 +38,26 @@ func (t *Tier) reclaim() bool {
 	return true
 }
 
-// sayDead returns when the files say that a segment and all before it are dead:
-// in the journal, or, while that is full, in the superblock.
+// sayDead returns when the files say that a segment and all before it are dead.
 func (t *Tier) sayDead(serial uint64) error {
-	err := t.journal.commitNow(note{kind: noteFloor, at: serial + 1})
+	if err := t.noteFloor(serial + 1); err != nil {
+		return err
+	}
+	t.floor.Store(serial + 1) // each is higher than the one before
+	return nil
+}
+
+// noteFloor writes a floor to the journal, or, while that is full, to the
+// superblock.
+func (t *Tier) noteFloor(floor uint64) error {
+	err := t.journal.commitNow(note{kind: noteFloor, at: floor})
 	if !errors.Is(err, errJournalFull) {
 		return err
 	}
 	t.super.Lock()
 	defer t.super.Unlock()
 	s := t.super.superblock
-	s.floor = max(s.floor, serial+1)
+	s.floor = max(s.floor, floor)
 	if err := replaceSuperblock(t.super.file, &s); err != nil {
 		return err
 	}

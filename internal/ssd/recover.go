@@ -17,6 +17,7 @@ type recoveryPlan struct {
 	dead     []note  // what the journal says is dead, newest first
 	reach    uint64  // the log was written up to here
 	records  int     // listed by the segments that are sealed
+	newest   uint64  // serial of the first segment; it is not changed while the tier is in use
 	snapshot uint64
 
 	done    chan struct{} // closed when the recovery has ended; nil if there is none
@@ -115,6 +116,9 @@ func (t *Tier) planSegments(all []found, s *said) {
 	}
 	slices.SortFunc(p.segments, func(a, b found) int { return cmp.Compare(b.serial, a.serial) })
 	p.segments = slices.CompactFunc(p.segments, func(a, b found) bool { return a.serial == b.serial })
+	if len(p.segments) > 0 {
+		p.newest = p.segments[0].serial
+	}
 }
 
 // goOn makes the log go on with a serial, beside the segments that are planned.
@@ -448,11 +452,11 @@ func (w *recoverer) segment(f found, recs []listed, tombs map[uint32][]id) {
 		}
 		s := t.index.shardOf(r.id)
 		s.mu.Lock()
-		if _, ok := s.find(r.id); !ok && !s.closed {
+		if _, ok := s.find(r.id); !ok && s.unknown == 0 {
 			if t.index.room(s) {
 				s.put(s.newEntry(r.id, t.log.location(f.slot, int(r.offset)), int(r.bytes)))
 			} else {
-				s.closed = true // an older record must not take the place of this one
+				s.unknown = f.serial // an older record must not take the place of this one
 			}
 		}
 		s.mu.Unlock()

@@ -68,6 +68,7 @@ type Tier struct {
 	expires    atomic.Bool  // a record has a deadline, or may have
 	skew       atomic.Int64 // milliseconds that the clock is put forward by, lest it be earlier than before
 	restarting sync.Mutex
+	floor      atomic.Uint64 // the files say that segments below this serial are dead
 	stuckAt    atomic.Uint64 // how far the log was written when a write waited in vain, plus one
 	starvedAt  atomic.Int64  // what the index was allowed when a write waited in vain, plus one
 
