@@ -23,7 +23,7 @@ type Direct uint8
 
 // The choices.
 const (
-	DirectAuto Direct = iota // if the file system can
+	DirectAuto Direct = iota // if the file system can: a block is tried
 	DirectOn                 // or fail
 	DirectOff
 )

@@ -8,6 +8,7 @@
 //	demote.go     what comes from above: Demote, Superseded, Commit
 //	admission.go  which records are worth writing
 //	log.go        the open segment, and appending to it
+//	direct.go     the log past the page cache, where that can be had
 //	flush.go      segments on their way to the disk
 //	read.go       what is asked for again: Get, GetMany
 //	index.go      id → location

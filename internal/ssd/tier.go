@@ -151,11 +151,7 @@ func (t *Tier) openLog() (err error) {
 		return fmt.Errorf("ssd: %d bytes hold %d segments of %d bytes: want at least %d", t.cfg.Bytes, t.super.segments, t.super.segBytes, leastSegments)
 	}
 	if t.cfg.Direct != DirectOff {
-		t.logFile, err = t.cfg.FS.Open(logName, vfs.How{Create: true, Direct: true})
-		if err == nil && t.logFile.Align() > blockBytes {
-			_ = t.logFile.Close()
-			t.logFile, err = nil, fmt.Errorf("%w: it wants blocks of more than %d bytes", vfs.ErrNoDirect, blockBytes)
-		}
+		t.logFile, err = t.openDirect()
 		if err != nil && (t.cfg.Direct == DirectOn || !errors.Is(err, vfs.ErrNoDirect)) {
 			return err
 		}

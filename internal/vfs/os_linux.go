@@ -11,7 +11,7 @@ import (
 
 // openDirect opens a file with O_DIRECT. File systems without direct I/O answer
 // the open with EINVAL, or statx with an alignment of 0. Whoever accepts it is
-// believed: tmpfs does so since Linux 6.6.
+// believed here, as tmpfs is since Linux 6.6: the caller may try a block.
 func openDirect(path string, flag int) (File, error) {
 	f, err := openRegular(path, flag|unix.O_DIRECT)
 	switch {

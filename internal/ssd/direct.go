@@ -1,0 +1,46 @@
+package ssd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"syscall"
+
+	"github.com/firncache/firn/internal/vfs"
+)
+
+// openDirect opens the log past the page cache. The error is vfs.ErrNoDirect if
+// that cannot be had: some file systems take the flag, and then fail all I/O.
+func (t *Tier) openDirect() (vfs.File, error) {
+	f, err := t.cfg.FS.Open(logName, vfs.How{Create: true, Direct: true})
+	if err != nil {
+		return nil, err
+	}
+	if f.Align() > blockBytes {
+		err = fmt.Errorf("%w: it wants blocks of more than %d bytes", vfs.ErrNoDirect, blockBytes)
+	} else if err = tryBlock(f); t.cfg.Direct == DirectOn && errors.Is(err, syscall.EIO) {
+		err = nil // a disk with a bad sector, for all that is known
+	} else if err != nil {
+		err = fmt.Errorf("%w: it takes the flag, and fails what is asked then: %w", vfs.ErrNoDirect, err)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// tryBlock reads the first block of a file, or writes it, as zeros, if the file is
+// empty.
+func tryBlock(f vfs.File) error {
+	size, err := f.Size()
+	if err != nil {
+		return err
+	}
+	block := vfs.Aligned(blockBytes, blockBytes)
+	if size == 0 {
+		_, err = f.WriteAt(block, 0)
+	} else if _, err = f.ReadAt(block, 0); err == io.EOF {
+		err = nil
+	}
+	return err
+}
