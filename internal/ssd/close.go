@@ -62,6 +62,7 @@ func (t *Tier) shutDown() (err error) {
 // giveUp lets go all who wait for the disk with Close: writes for a place in the
 // journal, reads for a slot.
 func (t *Tier) giveUp() {
+	t.gaveUp.Store(true)
 	t.log.close()
 	t.journal.fail(errClosed)
 	t.closing.Go(func() { _ = t.reader.Close() })

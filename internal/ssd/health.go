@@ -238,10 +238,11 @@ func (t *Tier) voidInTime() error {
 }
 
 // unnoted is what Commit returns when the journal failed: nil once the files
-// hold nothing that could come back.
+// hold nothing that could come back. Once Close has given up it does not try: the
+// superblock may be what is stuck.
 func (t *Tier) unnoted(cause error) error {
 	t.switchOff(cause)
-	if t.voidInTime() == nil {
+	if !t.gaveUp.Load() && t.voidInTime() == nil {
 		return nil
 	}
 	return mayComeBack(cause)

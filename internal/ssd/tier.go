@@ -51,6 +51,7 @@ type Tier struct {
 
 	hasher     record.Hasher
 	state      atomic.Int32
+	gaveUp     atomic.Bool // Close did not wait for the disk any longer
 	recovering atomic.Bool
 	health     health
 	admission  admission
