@@ -131,8 +131,8 @@ func (c *Cache) missing(ctx context.Context) error {
 // value until it is replaced, deleted, expired or evicted. Key and value may be
 // empty, and may be changed afterwards. It fails with ErrTooLarge if they are
 // longer together than a quarter of the RAM budget, and with ErrClosed: then it
-// has changed nothing, and an older value is there still. With ErrNotInvalidated
-// it has taken effect.
+// has changed nothing, and an older value is there still. With ErrNoRoom it has
+// stored nothing, but may have evicted. With ErrNotInvalidated it has taken effect.
 func (c *Cache) Set(key, value []byte) error { return c.SetWithTTL(key, value, c.jittered(c.ttl)) }
 
 // SetWithTTL is Set with a time to live of its own, to the millisecond; 0 means

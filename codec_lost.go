@@ -11,7 +11,7 @@ import (
 )
 
 // lostInJSON says what encoding/json cannot bring back of a type, if anything.
-// Where that depends on the value, values is true: lostOfValue says then.
+// Where that depends on the value, values is true, and faithful says then.
 func lostInJSON(t reflect.Type) (values bool, err error) {
 	if t.Kind() == reflect.Interface {
 		return false, fmt.Errorf("%s is an interface: its values' types would be lost: set a Codec", typeName(t))

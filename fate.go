@@ -64,16 +64,13 @@ func withFate(ctx context.Context, name string, change func(*fate)) error {
 	return nil
 }
 
-// inside reports whether ctx is that of a loader of this cache.
-func (l *loads) inside(ctx context.Context) bool {
-	f := fateOf(ctx)
-	return f != nil && f.of == l
-}
+// inside reports whether f is that of a loader of this cache.
+func (f *fate) inside(l *loads) bool { return f != nil && f.of == l }
 
-// around reports whether ctx is that of this very loader, or of one that was
-// asked on its behalf.
-func (f *fate) around(ctx context.Context) bool {
-	for g := fateOf(ctx); g != nil; g = g.within {
+// around reports whether asker is this very loader, or one that was asked on its
+// behalf.
+func (f *fate) around(asker *fate) bool {
+	for g := asker; g != nil; g = g.within {
 		if g == f {
 			return true
 		}

@@ -86,9 +86,10 @@ func (p *loadPanic) Unwrap() error {
 	return err
 }
 
-// newCall makes a call that keeps the values of ctx, but not its end.
-func (l *loads) newCall(ctx context.Context) *loadCall {
-	call := &loadCall{fate: fate{of: l, within: fateOf(ctx)}, turn: newTurn(l.inside(ctx))}
+// newCall makes a call that keeps the values of ctx, but not its end. Asker is the
+// loader that asks for it, nil for anybody else.
+func (l *loads) newCall(ctx context.Context, asker *fate) *loadCall {
+	call := &loadCall{fate: fate{of: l, within: asker}, turn: newTurn(asker.inside(l))}
 	ctx = context.WithValue(context.WithoutCancel(ctx), fateKey{}, &call.fate)
 	call.ctx, call.cancel = context.WithCancelCause(ctx)
 	return call
@@ -109,6 +110,7 @@ var errOwnKey = errors.New("firn: a loader asks for a key that it is loading")
 // join enters a caller into the load of key. If there is none, it adds one to
 // *call, a new call if that is nil, and leaves it to the caller to start it.
 func (l *loads) join(ctx context.Context, key []byte, call **loadCall) (*flight, error) {
+	asker := fateOf(ctx) // not under the lock: a context may be the user's own
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
@@ -116,10 +118,10 @@ func (l *loads) join(ctx context.Context, key []byte, call **loadCall) (*flight,
 	}
 	f := l.joinable(key)
 	if f == nil {
-		f = l.begin(ctx, key, call)
-	} else if f.call.fate.around(ctx) {
+		f = l.begin(ctx, asker, key, call)
+	} else if f.call.fate.around(asker) {
 		return nil, errOwnKey
-	} else if l.inside(ctx) {
+	} else if asker.inside(l) {
 		f.call.turn.hurry()
 	}
 	f.callers++
@@ -130,12 +132,13 @@ func (l *loads) join(ctx context.Context, key []byte, call **loadCall) (*flight,
 // join. It adds none if there is one, or if it would have to wait to find out:
 // it is called by every reader of a value that is being refreshed.
 func (l *loads) joinBackground(ctx context.Context, key []byte, call **loadCall) {
+	asker := fateOf(ctx)
 	if !l.mu.TryLock() {
 		return
 	}
 	defer l.mu.Unlock()
 	if !l.closed && l.joinable(key) == nil {
-		l.begin(ctx, key, call).background = true
+		l.begin(ctx, asker, key, call).background = true
 	}
 }
 
@@ -152,9 +155,9 @@ func (l *loads) joinable(key []byte) *flight {
 }
 
 // begin adds a load of key to *call. The caller holds mu.
-func (l *loads) begin(ctx context.Context, key []byte, call **loadCall) *flight {
+func (l *loads) begin(ctx context.Context, asker *fate, key []byte, call **loadCall) *flight {
 	if *call == nil {
-		*call = l.newCall(ctx)
+		*call = l.newCall(ctx, asker)
 	}
 	if l.byKey == nil {
 		l.byKey, l.all = make(map[string]*flight), make(map[*flight]struct{})

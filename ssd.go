@@ -84,7 +84,9 @@ func (d *disk) abandon() error {
 	if d == nil {
 		return nil
 	}
-	return d.tier.Close()
+	err := d.tier.Close()
+	go d.tier.Free() // when the disk has given all back
+	return err
 }
 
 // deadlineOf is a deadline of the SSD tier in the RAM tier's time.
