@@ -18,7 +18,7 @@
 //	recover.go    the index after a crash; scan.go: what a segment has;
 //	              snapshot.go: the index after Close
 //	restart.go    an empty log, for Clear too; close.go: the end
-//	health.go     what happens when the disk fails; watch.go: or does nothing;
+//	health.go     what happens when the disk fails; watchdog.go: or does nothing;
 //	              lines.go: what the log is told
 //
 // Beside that, files that no tier has open are looked at in inspect.go and

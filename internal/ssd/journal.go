@@ -189,7 +189,7 @@ func (j *journal) blank(logID uint64) error {
 
 // commit returns when the notes will survive the process. They are facts by now:
 // it does not matter in what order they are written. It waits for room, which
-// the keeper makes by folding, until the journal fails: see watch.
+// the keeper makes by folding, until the journal fails: see watchdog.
 func (j *journal) commit(notes ...note) error { return j.commitAll(notes, kept, true) }
 
 // commitNow is commit for those whom the keeper may have to wait for: without

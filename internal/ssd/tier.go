@@ -260,7 +260,7 @@ func (t *Tier) Start(charge func(bytes int64) error) error {
 		return err
 	}
 	t.running.Go(t.flusher.run)
-	t.running.Go(t.watch)
+	t.running.Go(t.watchdog)
 	t.keeping.Go(t.keep)
 	t.startRecovery()
 	if healing != nil { // there was no space to begin with

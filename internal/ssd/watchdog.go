@@ -7,11 +7,11 @@ import (
 
 var errStuckNote = errors.New("ssd: the disk does nothing; a write waits for its note")
 
-// watch switches the tier off when writes wait for their notes and the disk does
+// watchdog switches the tier off when writes wait for their notes and the disk does
 // nothing for Config.Patience, so that they are let go: be it the note that is
 // stuck, or the keeper, who makes room for it, or the recovery, without which there
 // is no room to be had.
-func (t *Tier) watch() {
+func (t *Tier) watchdog() {
 	const looks = 4 // within patience
 	tick := time.NewTicker(max(t.cfg.Patience/looks, 1))
 	defer tick.Stop()
