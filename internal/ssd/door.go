@@ -3,6 +3,7 @@ package ssd
 import (
 	"io/fs"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/firncache/firn/internal/vfs"
@@ -15,11 +16,12 @@ import (
 type door struct {
 	vfs.FS
 
-	mu     sync.Mutex
-	idle   sync.Cond // of mu: nothing is under way
-	under  int       // operations that the system has
-	back   uint64    // operations that it gave back
-	closed bool      // no other is begun
+	under  atomic.Int64  // operations that the system has
+	back   atomic.Uint64 // operations that it gave back
+	closed atomic.Bool   // no other is begun
+
+	mu   sync.Mutex
+	idle sync.Cond // of mu: nothing is under way, and the door is closed
 }
 
 func newDoor(fsys vfs.FS) *door {
@@ -37,41 +39,42 @@ func (d *door) do(operation func() error) error {
 	return operation()
 }
 
+// enter counts an operation before it looks whether the door is closed: close,
+// which goes the other way round, waits for it, or the operation is not begun.
 func (d *door) enter() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.closed {
+	d.under.Add(1)
+	if d.closed.Load() {
+		d.uncount()
 		return fs.ErrClosed
 	}
-	d.under++
 	return nil
 }
 
 func (d *door) leave() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.back++
-	if d.under--; d.under == 0 {
+	d.back.Add(1)
+	d.uncount()
+}
+
+func (d *door) uncount() {
+	if d.under.Add(-1) == 0 && d.closed.Load() {
+		d.mu.Lock()
 		d.idle.Broadcast()
+		d.mu.Unlock()
 	}
 }
 
 // close returns when every operation has come back, and lets none begin from now
 // on.
 func (d *door) close() {
+	d.closed.Store(true)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.closed = true
-	for d.under > 0 {
+	for d.under.Load() > 0 {
 		d.idle.Wait()
 	}
 }
 
-func (d *door) returned() uint64 {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.back
-}
+func (d *door) returned() uint64 { return d.back.Load() }
 
 // await waits for done, as long as operations come back, of which returned is how
 // many have: it reports false when for patience none has.
