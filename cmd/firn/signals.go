@@ -4,14 +4,9 @@ import (
 	"context"
 	"os"
 	"os/signal"
-	"syscall"
 
 	"github.com/firncache/firn/internal/replay/command"
 )
-
-// endings are the signals that ask the program to end. SIGPIPE is one of them:
-// nobody reads the output any more.
-var endings = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE}
 
 // notify makes the endings come on a channel, but for those that the program was
 // started to ignore, by nohup for example.
