@@ -17,8 +17,8 @@ var (
 	// that SetRAMBytes takes.
 	ErrTooLarge = errors.New("firn: too large")
 	// ErrNoRoom says that a value was not stored because nothing more can be
-	// evicted now: what RAM there is, the index has, while a loop over All keeps
-	// it from shrinking.
+	// evicted now: what the budget leaves is bookkeeping, and no other write is
+	// about to give room back. It is to be expected near the least budget alone.
 	ErrNoRoom = errors.New("firn: no room in RAM")
 	// ErrLocked says that the directory of the SSD tier is in use, by this
 	// process or another.

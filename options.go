@@ -23,8 +23,9 @@ type Options struct {
 	// Default, where address space costs nothing (Linux, macOS, BSD): four times
 	// RAMBytes, but at least 1 GiB, and at most 32 GiB or RAMBytes, whichever is
 	// more; RAMBytes elsewhere, and where the system does not give so much address
-	// space (ulimit -v, vm.overcommit_memory=2). Bookkeeping takes about 0.05 % of it. Up to 32 GiB
-	// a record's room is rounded up to 8 bytes, up to 64 GiB to 16, and so on.
+	// space (ulimit -v, vm.overcommit_memory=2). Bookkeeping takes about 0.05 % of
+	// it. Up to 32 GiB a record's room is rounded up to 8 bytes, up to 64 GiB to 16,
+	// and so on.
 	MaxRAMBytes int64
 
 	// SSD is the second tier, for what RAM has no room for. Default: none.
