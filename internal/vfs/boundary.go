@@ -53,8 +53,8 @@ func (m *Mem) tear(file *memFile, p []byte, off int64) {
 
 // EachBoundary runs a scenario on mem, calls at for every boundary of it, and
 // returns how many there were. Every creation, write, sync, truncation,
-// allocation, rename, removal, lock and SyncDir is one, and a write over several
-// sectors up to three more. Meanwhile the operation waits, and with it every
+// allocation, rename, removal, lock and SyncDir is one, as is that memory is made or
+// removed, and a write over several sectors up to three more. Meanwhile the operation waits, and with it every
 // other that changes something and has not begun. The scenario ends what it
 // starts: the last boundary comes when run has returned.
 func EachBoundary(mem *Mem, run func(fsys FS), at func(b Boundary)) int {

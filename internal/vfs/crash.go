@@ -13,12 +13,14 @@ type Crash int
 
 const (
 	// Kill ends the process, as kill -9: everything written is there, and what
-	// was not synced can still be lost by a later PowerCut.
+	// was not synced can still be lost by a later PowerCut. Memory that outlives
+	// the process is as it was at that instant, by the same MemoryID.
 	Kill Crash = iota
 	// PowerCut ends the machine. What was synced is there. Every sector or block
 	// that was written since holds what it held at the sync or after any write
 	// since: writes are lost, reordered and torn at 512 bytes and 4 KiB. Every
 	// creation, removal and rename since SyncDir is done or not, each for itself.
+	// Memory is gone.
 	PowerCut
 )
 
@@ -32,6 +34,8 @@ func (m *Mem) CrashClone(rng *rand.Rand, crash Crash) *Mem {
 	c := m.clone()
 	if crash == PowerCut {
 		c.cutPower(rng)
+	} else {
+		c.kept = m.keptByKill()
 	}
 	for _, n := range c.files() {
 		n.recount()
@@ -42,7 +46,7 @@ func (m *Mem) CrashClone(rng *rand.Rand, crash Crash) *Mem {
 	return c
 }
 
-// clone copies everything but open files, locks and what they occupy.
+// clone copies everything but memory, open files, locks and what they occupy.
 func (m *Mem) clone() *Mem {
 	copies := map[*node]*node{}
 	copyOf := func(n *node) *node {
@@ -55,7 +59,7 @@ func (m *Mem) clone() *Mem {
 		return copies[n]
 	}
 	c := NewMem()
-	c.moment, c.nodes, c.quota, c.align = m.moment, m.nodes, m.quota, m.align
+	c.moment, c.nodes, c.quota, c.align, c.noKept = m.moment, m.nodes, m.quota, m.align, m.noKept
 	for name, n := range m.names {
 		c.names[name] = copyOf(n)
 	}

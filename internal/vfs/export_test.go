@@ -31,3 +31,6 @@ func (m *Mem) CheckSpace() error {
 	}
 	return nil
 }
+
+// Address is where bytes begin.
+func Address(b []byte) uintptr { return address(b) }

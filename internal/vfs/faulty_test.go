@@ -44,7 +44,22 @@ func touch(fsys vfs.FS) map[vfs.Kind]error {
 	_, errs[vfs.OpList] = fsys.List()
 	errs[vfs.OpSyncDir] = fsys.SyncDir()
 	_, errs[vfs.OpFree] = fsys.Free()
+	touchMemory(fsys, errs)
 	return errs
+}
+
+// touchMemory does the operations of memory that outlives the process.
+func touchMemory(fsys vfs.FS, errs map[vfs.Kind]error) {
+	keeper, _ := vfs.KeeperOf(fsys)
+	m, err := keeper.NewMemory(100)
+	if errs[vfs.OpNewMemory] = err; err != nil {
+		return
+	}
+	_ = m.Close()
+	m, err = keeper.OpenMemory(m.ID())
+	if errs[vfs.OpOpenMemory] = err; err == nil {
+		errs[vfs.OpRemoveMemory] = m.Remove()
+	}
 }
 
 // A rule for one kind of operation meets that and no other.

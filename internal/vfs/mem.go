@@ -21,6 +21,8 @@ type Mem struct {
 	stable map[string]*node // as it was at the last SyncDir
 	steps  []dirStep        // what happened to the directory since
 	locks  map[string]*memLock
+	kept   map[MemoryID]*memKept // memory that outlives the process
+	noKept bool                  // the system has none
 	moment moment
 	nodes  uint64 // made so far
 	used   int64  // blocks that files with a name or a user occupy
@@ -37,7 +39,8 @@ const unlimited = 1 << 50
 // NewMem returns an empty directory without a quota, whose direct I/O wants
 // multiples of 512 bytes.
 func NewMem() *Mem {
-	return &Mem{names: map[string]*node{}, stable: map[string]*node{}, locks: map[string]*memLock{}, align: sectorSize}
+	return &Mem{names: map[string]*node{}, stable: map[string]*node{}, locks: map[string]*memLock{},
+		kept: map[MemoryID]*memKept{}, align: sectorSize}
 }
 
 // SetQuota limits the space of all files to so many bytes, in blocks of 4 KiB;

@@ -8,7 +8,8 @@ import (
 // Kind is a kind of operation, or with | several.
 type Kind uint32
 
-// The operations of FS and File that Faulty sees. Size, Align and Fd pass.
+// The operations of FS, File, MemoryKeeper and Memory that Faulty sees. Size, Align,
+// Fd, and the closing of locks and memory pass.
 const (
 	OpOpen     Kind = 1 << iota // Open without How.Create
 	OpCreate                    // Open with How.Create, also of a file that is there
@@ -24,17 +25,22 @@ const (
 	OpSyncDir                   // SyncDir
 	OpLock                      // Lock
 	OpFree                      // Free
+
+	OpNewMemory    // MemoryKeeper.NewMemory
+	OpOpenMemory   // MemoryKeeper.OpenMemory
+	OpRemoveMemory // Memory.Remove
 )
 
 const (
 	// OpAny is every kind.
-	OpAny = OpFree<<1 - 1
+	OpAny = OpRemoveMemory<<1 - 1
 	// OpChange is every kind that changes what a crash leaves.
-	OpChange = OpCreate | OpWrite | OpSync | OpTruncate | OpAllocate | OpRename | OpRemove | OpSyncDir | OpLock
+	OpChange = OpCreate | OpWrite | OpSync | OpTruncate | OpAllocate | OpRename | OpRemove | OpSyncDir | OpLock |
+		OpNewMemory | OpRemoveMemory
 )
 
 var kindNames = [...]string{"open", "create", "read", "write", "sync", "truncate", "allocate", "close",
-	"rename", "remove", "list", "syncdir", "lock", "free"}
+	"rename", "remove", "list", "syncdir", "lock", "free", "new memory", "open memory", "remove memory"}
 
 func (k Kind) String() string {
 	var names []string
@@ -50,10 +56,10 @@ func (k Kind) String() string {
 type Op struct {
 	N    int    // its number among all operations of the Faulty, from 1
 	Kind Kind   // one
-	Name string // the file, as it was opened; "" for List, SyncDir and Free
+	Name string // the file, as it was opened; "" for List, SyncDir, Free and memory
 	To   string // the new name of Rename
 	Off  int64  // of reads and writes, in bytes
-	Len  int64  // of reads and writes, in bytes; the new size for Truncate and Allocate
+	Len  int64  // of reads and writes, in bytes; the new size for Truncate and Allocate; the size of new memory
 
 	file File   // of reads and writes
 	data []byte // of writes, until the operation ends
@@ -69,7 +75,7 @@ func (op Op) String() string {
 		s += " to " + op.To
 	case OpRead, OpWrite:
 		s += fmt.Sprintf(" %d+%d", op.Off, op.Len)
-	case OpTruncate, OpAllocate:
+	case OpTruncate, OpAllocate, OpNewMemory:
 		s += fmt.Sprintf(" %d", op.Len)
 	}
 	return s

@@ -1,0 +1,67 @@
+package vfs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+)
+
+// ErrNoKeptMemory says that this system has no memory that outlives a process, or
+// not as much as was asked for.
+var ErrNoKeptMemory = errors.New("no memory here that outlives the process")
+
+// MemoryKeeper is an FS whose directory can have memory that outlives the process,
+// but not the machine.
+//
+// The callers hold the lock of the directory: one process at a time uses its memory.
+type MemoryKeeper interface {
+	// NewMemory makes size bytes of memory, all zero. It stays when the process
+	// ends, until it is removed or the machine goes down. Memory that an earlier
+	// process left for this very directory is removed before, whether anybody
+	// knows its MemoryID or not, unless it is open.
+	//
+	// The error is ErrNoKeptMemory where the system has none or refuses it.
+	NewMemory(size int64) (Memory, error)
+	// OpenMemory finds the memory that an earlier process made for this very
+	// directory. The error is fs.ErrNotExist if there is none, or it is another's,
+	// and ErrLocked if it is still open, here or in another process. What it does
+	// not return it leaves as it is.
+	OpenMemory(id MemoryID) (Memory, error)
+}
+
+// MemoryID is what one process writes down for the next to find its memory by. The
+// zero value is that of none.
+type MemoryID struct {
+	Handle uint64 // where the system has it
+	Key    uint64 // random, never 0: tells it from another that came to have its handle
+}
+
+// Memory is memory that outlives the process.
+type Memory interface {
+	ID() MemoryID
+	// Bytes is the whole of it, page-aligned. It may be touched until Close.
+	Bytes() []byte
+	// Close takes it out of this process's address space; it stays for the next.
+	// The second time it does nothing.
+	Close() error
+	// Remove gives it back to the system, now or when the last process has closed
+	// it: nobody finds it any more. It may come before Close or after it. That it
+	// is gone already is no error.
+	Remove() error
+}
+
+// KeeperOf is the file system as the keeper of its directory's memory, if it is one.
+func KeeperOf(fs FS) (MemoryKeeper, bool) {
+	keeper, ok := fs.(MemoryKeeper)
+	return keeper, ok
+}
+
+// The names of the operations in errors.
+var opNewMemory, opOpenMemory = OpNewMemory.String(), OpOpenMemory.String()
+
+func checkMemorySize(path string, size int64) error {
+	if size <= 0 {
+		return pathError(opNewMemory, path, fmt.Errorf("%w: %d bytes", fs.ErrInvalid, size))
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package vfs
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// keptMemory is memory that outlives the process: an attached segment.
+type keptMemory struct {
+	id  MemoryID
+	dir directory
+
+	mu      sync.Mutex
+	segment []byte // nil: closed
+}
+
+// NewMemory implements MemoryKeeper.
+func (d osFS) NewMemory(size int64) (Memory, error) {
+	if err := checkMemorySize(string(d), size); err != nil {
+		return nil, err
+	}
+	dir, err := d.directory()
+	if err != nil {
+		return nil, err
+	}
+	dir.removeLeft()
+	id, segment, err := dir.newSegment(size)
+	if err != nil {
+		return nil, pathError(opNewMemory, dir.path, fmt.Errorf("%w: %d bytes: %w", ErrNoKeptMemory, size, err))
+	}
+	return keep(id, dir, segment), nil
+}
+
+// OpenMemory implements MemoryKeeper.
+func (d osFS) OpenMemory(id MemoryID) (Memory, error) {
+	dir, err := d.directory()
+	if err != nil {
+		return nil, err
+	}
+	segment, attached, err := dir.attach(id)
+	if err == nil && attached > 1 {
+		_ = unix.SysvShmDetach(segment)
+		err = ErrLocked
+	}
+	if err != nil {
+		return nil, pathError(opOpenMemory, dir.path, fmt.Errorf("memory %d: %w", id.Handle, err))
+	}
+	return keep(id, dir, segment), nil
+}
+
+// keep advises on memory: a core dump is for what the program did, and would be as
+// large as the memory; huge pages are a wish.
+func keep(id MemoryID, dir directory, segment []byte) *keptMemory {
+	_ = unix.Madvise(segment, unix.MADV_DONTDUMP)
+	_ = unix.Madvise(segment, unix.MADV_HUGEPAGE)
+	return &keptMemory{id: id, dir: dir, segment: segment}
+}
+
+func (m *keptMemory) ID() MemoryID { return m.id }
+
+func (m *keptMemory) Bytes() []byte {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.segment == nil {
+		return nil
+	}
+	page := os.Getpagesize()
+	return m.segment[page:len(m.segment):len(m.segment)]
+}
+
+func (m *keptMemory) Close() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.segment == nil {
+		return nil
+	}
+	err := unix.SysvShmDetach(m.segment)
+	m.segment = nil
+	return os.NewSyscallError("shmdt", err)
+}
+
+// Remove removes a segment that is attached: until it is detached, its handle stands
+// for no other.
+func (m *keptMemory) Remove() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.segment != nil {
+		return removeSegment(int(m.id.Handle))
+	}
+	segment, _, err := m.dir.attach(m.id)
+	if err != nil {
+		return nil // it is gone
+	}
+	defer func() { _ = unix.SysvShmDetach(segment) }()
+	return removeSegment(int(m.id.Handle))
+}
+
+// directory is the identity of a directory: a copy of it has another.
+type directory struct {
+	path     string
+	dev, ino uint64
+}
+
+func (d osFS) directory() (directory, error) {
+	var st unix.Stat_t
+	if err := unix.Stat(string(d), &st); err != nil {
+		return directory{}, &fs.PathError{Op: "stat", Path: string(d), Err: err}
+	}
+	return directory{string(d), uint64(st.Dev), st.Ino}, nil //nolint:unconvert // the types differ between systems
+}

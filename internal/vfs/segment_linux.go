@@ -1,0 +1,187 @@
+package vfs
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io/fs"
+	"math"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// On Linux, memory that outlives the process is a segment of System V shared memory:
+// the kernel keeps it, with no process attached, until it is removed. Its first page
+// says which directory it belongs to, and is not part of Memory.Bytes.
+//
+// The name of a segment, which System V calls its key, is made of the directory's
+// identity. So what a process left that was killed before it could write down the
+// MemoryID is found again, without a look at the segments of other programs. Nothing
+// is trusted for its name: others may choose the same. Only a process that is killed
+// before the first page is written, microseconds after the creation, leaves a segment
+// that nobody removes; no page of it has been touched, so it occupies nearly nothing.
+//
+// What ends the memory besides: the end of the IPC namespace, which a container has
+// for itself, and systemd-logind, which removes the segments of a user who is no
+// system user at his last logout (RemoveIPC). The next process then finds none.
+
+const (
+	segmentMagic  = "firnmem\x01" // the last byte is the version
+	segmentHeader = len(segmentMagic) + 4*8
+	shmDest       = 0o1000 // of the mode: the segment goes when the last process detaches it
+)
+
+// errNoSegment says that there is no segment, or that it is not ours.
+var errNoSegment = fmt.Errorf("%w here", fs.ErrNotExist)
+
+// header is what the first page of a directory's segment begins with. Whoever looks
+// for a segment knows all of it, or all but the key: it needs no checksum.
+func (d directory) header(key uint64, segment []byte) []byte {
+	b := append(make([]byte, 0, segmentHeader), segmentMagic...)
+	for _, v := range []uint64{key, d.dev, d.ino, uint64(len(segment))} {
+		b = binary.LittleEndian.AppendUint64(b, v)
+	}
+	return b
+}
+
+// keyOf is the key in the header of a segment.
+func keyOf(segment []byte) uint64 { return binary.LittleEndian.Uint64(segment[len(segmentMagic):]) }
+
+// newSegment makes a segment, attached, with its first page.
+func (d directory) newSegment(size int64) (id MemoryID, segment []byte, err error) {
+	page := os.Getpagesize()
+	if size > int64(math.MaxInt-page) {
+		return id, nil, unix.ENOMEM
+	}
+	if endsWithProcess() {
+		return id, nil, errors.New("kernel.shm_rmid_forced is set: memory goes with the last process that has it")
+	}
+	handle, err := d.create(page + int(size))
+	if err != nil {
+		return id, nil, os.NewSyscallError("shmget", err)
+	}
+	segment, err = unix.SysvShmAttach(handle, 0, 0)
+	if err != nil {
+		return id, nil, errors.Join(os.NewSyscallError("shmat", err), removeSegment(handle))
+	}
+	id = MemoryID{Handle: uint64(handle), Key: randomKey()}
+	copy(segment, d.header(id.Key, segment))
+	return id, segment, nil
+}
+
+// create makes a segment for this user alone. Without SHM_NORESERVE the kernel
+// accounts for all of it now: that there is not so much memory is an error here, and
+// no SIGBUS at some store later.
+func (d directory) create(size int) (handle int, err error) {
+	for _, name := range d.names() {
+		handle, err = unix.SysvShmGet(name, size, unix.IPC_CREAT|unix.IPC_EXCL|0o600)
+		if !errors.Is(err, unix.EEXIST) {
+			break
+		}
+	}
+	return handle, err
+}
+
+// names are those that a directory's segments may have. There are several: other
+// programs may have taken one, or a segment that is still open.
+func (d directory) names() (names [4]int) {
+	for i := range names {
+		h := fnv.New32a()
+		_ = binary.Write(h, binary.LittleEndian, []uint64{d.dev, d.ino, uint64(os.Geteuid()), uint64(i)})
+		names[i] = int(int32(h.Sum32() | 1)) // 0 is no name
+	}
+	return names
+}
+
+// removeLeft removes the directory's segments that nobody has open.
+func (d directory) removeLeft() {
+	for _, name := range d.names() {
+		handle, err := unix.SysvShmGet(name, 0, 0)
+		if err != nil {
+			continue
+		}
+		segment, attached, err := d.attachAny(handle)
+		if err != nil {
+			continue
+		}
+		if attached == 1 {
+			_ = removeSegment(handle)
+		}
+		_ = unix.SysvShmDetach(segment)
+	}
+}
+
+// attach attaches the directory's segment of this ID, and says how many processes
+// have it attached with this one.
+func (d directory) attach(id MemoryID) (segment []byte, attached int, err error) {
+	if id.Key == 0 || id.Handle > math.MaxInt32 {
+		return nil, 0, errNoSegment
+	}
+	segment, attached, err = d.attachAny(int(id.Handle))
+	if err == nil && keyOf(segment) != id.Key {
+		_ = unix.SysvShmDetach(segment)
+		err = errNoSegment
+	}
+	return segment, attached, err
+}
+
+// attachAny attaches a segment of the directory, whatever its key. What is another
+// user's is not even attached, and of others only the header is read.
+func (d directory) attachAny(handle int) (segment []byte, attached int, err error) {
+	if _, err := statOwn(handle); err != nil {
+		return nil, 0, err
+	}
+	segment, err = unix.SysvShmAttach(handle, 0, 0)
+	if err != nil {
+		return nil, 0, errNoSegment
+	}
+	// From here on the handle stands for no other segment than this.
+	attached, err = statOwn(handle)
+	if err == nil && !bytes.HasPrefix(segment, d.header(keyOf(segment), segment)) {
+		err = errNoSegment
+	}
+	if err != nil {
+		_ = unix.SysvShmDetach(segment)
+		return nil, 0, err
+	}
+	return segment, attached, nil
+}
+
+// statOwn makes sure that a segment has been made by this user for himself, and by
+// its size for memory, and has not been removed. It says how many have it attached.
+func statOwn(handle int) (attached int, err error) {
+	var st unix.SysvShmDesc
+	if _, err := unix.SysvShmCtl(handle, unix.IPC_STAT, &st); err != nil {
+		return 0, errNoSegment
+	}
+	me := uint32(os.Geteuid())
+	if st.Perm.Uid != me || st.Perm.Cuid != me || st.Perm.Mode&(shmDest|0o777) != 0o600 || int(st.Segsz) <= os.Getpagesize() {
+		return 0, errNoSegment
+	}
+	return int(st.Nattch), nil
+}
+
+// removeSegment removes a segment, which goes when the last process has detached it.
+func removeSegment(handle int) error {
+	_, err := unix.SysvShmCtl(handle, unix.IPC_RMID, nil)
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EIDRM) {
+		return nil // it is gone
+	}
+	return os.NewSyscallError("shmctl", err)
+}
+
+// endsWithProcess reports whether the system removes segments that nobody has attached.
+func endsWithProcess() bool {
+	forced, err := os.ReadFile("/proc/sys/kernel/shm_rmid_forced")
+	return err == nil && !bytes.HasPrefix(forced, []byte("0"))
+}
+
+func randomKey() uint64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return max(1, binary.LittleEndian.Uint64(b[:]))
+}
