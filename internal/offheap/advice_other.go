@@ -7,6 +7,7 @@ import "golang.org/x/sys/unix"
 const (
 	mapNoReserve   = 0
 	adviceFree     = unix.MADV_FREE
+	adviceRemove   = -1
 	adviceHuge     = -1
 	adviceSmall    = -1
 	advicePopulate = -1

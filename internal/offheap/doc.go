@@ -3,7 +3,8 @@
 // which shares some with the kernel.
 //
 // A Region is a contiguous range of anonymous memory, reserved at once and
-// backed by physical pages only where it was touched. Everything else in the
+// backed by physical pages only where it was touched; or, made by Over, memory that
+// somebody else gave. Everything else in the
 // package is a way to look at a Region's bytes: At and Bytes give typed views,
 // CopyIn, CopyOut and Equal move bytes that another goroutine may overwrite at
 // the same moment, and the fences order those copies against the checks that

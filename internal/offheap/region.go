@@ -8,12 +8,13 @@ import (
 )
 
 // Region is one contiguous range of memory outside the Go heap. Its bytes start
-// as zeros. A Region is safe for concurrent use except for Release.
+// as zeros, unless it was made by Over. A Region is safe for concurrent use except for Release.
 type Region struct {
-	base unsafe.Pointer
-	size uint64
-	heap []byte // keeps a heap-backed region alive; nil when mapped
-	huge atomic.Bool
+	base  unsafe.Pointer
+	size  uint64
+	heap  []byte // keeps a heap-backed region alive; nil when mapped
+	given bool   // by Over: somebody else's
+	huge  atomic.Bool
 }
 
 // Reserve reserves size bytes of address space; no physical memory is used
@@ -67,14 +68,29 @@ func Free(b []byte) error {
 }
 
 // Release returns the address space to the system. The caller must know that
-// nobody will touch the region again, not even to read.
+// nobody will touch the region again, not even to read. Memory that was given stays.
 func (r *Region) Release() error {
-	if r.base == nil || r.heap != nil {
+	if r.base == nil || r.heap != nil || r.given {
 		return nil // the collector frees a heap-backed region
 	}
 	err := release(r.base, r.size)
 	r.base, r.size = nil, 0
 	return err
+}
+
+// Decommit gives the physical memory of the whole pages inside [off, off+n) back
+// to the system. The bytes may be read afterwards, and are zero or as they were; a
+// write brings memory back. Memory that was given is zero afterwards, to its last
+// byte.
+func (r *Region) Decommit(off, n uint64) error {
+	if r.given {
+		r.zero(off, n)
+		return nil
+	}
+	if err := r.decommit(off, n); err != nil {
+		return fmt.Errorf("offheap: decommit %d bytes at %d: %w", n, off, err)
+	}
+	return nil
 }
 
 // View reinterprets b as a slice of T, which must be free of pointers. b must be

@@ -20,8 +20,11 @@ func (r *Region) AdviseHuge(off, n uint64) {}
 // Prefault does nothing: the Go heap faults its own pages.
 func (r *Region) Prefault(off, n uint64) error { return nil }
 
-// Decommit does nothing: the bytes stay, and stay as they are.
-func (r *Region) Decommit(off, n uint64) error { return nil }
+// decommit does nothing: the bytes stay, and stay as they are.
+func (r *Region) decommit(off, n uint64) error { return nil }
+
+// punch does nothing, and says so.
+func (r *Region) punch(off, n uint64) bool { return false }
 
 // Growable reports whether reserving more than is needed costs nothing.
 const Growable = false

@@ -59,14 +59,12 @@ func (r *Region) Prefault(off, n uint64) error {
 	return nil
 }
 
-// Decommit gives the physical memory of the whole pages inside [off, off+n)
-// back to the system. The bytes may be read afterwards, and are zero or as
-// they were; a write brings memory back.
-func (r *Region) Decommit(off, n uint64) error {
-	if err := r.advise(off, n, adviceFree); err != nil {
-		return fmt.Errorf("offheap: decommit %d bytes at %d: %w", n, off, err)
-	}
-	return nil
+func (r *Region) decommit(off, n uint64) error { return r.advise(off, n, adviceFree) }
+
+// punch takes the whole pages inside [off, off+n) out of shared memory, which other
+// processes may have as well, and reports whether the system could.
+func (r *Region) punch(off, n uint64) bool {
+	return adviceAvailable(adviceRemove) && r.advise(off, n, adviceRemove) == nil
 }
 
 // AdviseHuge asks for huge pages in [off, off+n). It is a wish: Huge tells

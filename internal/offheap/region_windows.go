@@ -41,9 +41,9 @@ func (r *Region) Prefault(off, n uint64) error {
 	return nil
 }
 
-// Decommit tells the system that the bytes of [off, off+n) are not needed; it
+// decommit tells the system that the bytes of [off, off+n) are not needed; it
 // takes their memory when it is short.
-func (r *Region) Decommit(off, n uint64) error {
+func (r *Region) decommit(off, n uint64) error {
 	const page = 4096
 	lo, hi := (off+page-1)&^(page-1), (off+n)&^(page-1)
 	if lo >= hi {
@@ -53,6 +53,9 @@ func (r *Region) Decommit(off, n uint64) error {
 	_, err := windows.VirtualAlloc(uintptr(r.base)+uintptr(lo), uintptr(hi-lo), memReset, windows.PAGE_READWRITE)
 	return err
 }
+
+// punch reports that the system takes no pages out of shared memory.
+func (r *Region) punch(off, n uint64) bool { return false }
 
 // AdviseSmall does nothing.
 func (r *Region) AdviseSmall() {}
