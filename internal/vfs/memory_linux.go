@@ -68,8 +68,7 @@ func (m *keptMemory) Bytes() []byte {
 	if m.segment == nil {
 		return nil
 	}
-	page := os.Getpagesize()
-	return m.segment[page:len(m.segment):len(m.segment)]
+	return m.segment[os.Getpagesize():]
 }
 
 func (m *keptMemory) Close() error {

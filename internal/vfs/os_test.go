@@ -23,7 +23,15 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(lockEnv); dir != "" {
 		holdLock(dir)
 	}
-	os.Exit(m.Run())
+	if dir := os.Getenv(memoryEnv); dir != "" {
+		keepMemory(dir)
+	}
+	code := m.Run()
+	if left := memoryOf(os.Getpid()); len(left) > 0 {
+		fmt.Printf("FAIL: the tests left memory behind: %q\n", left)
+		code = 1
+	}
+	os.Exit(code)
 }
 
 // holdLock takes the lock, says so, and keeps it until standard input ends.

@@ -168,9 +168,6 @@ func statOwn(handle int) (attached int, err error) {
 // removeSegment removes a segment, which goes when the last process has detached it.
 func removeSegment(handle int) error {
 	_, err := unix.SysvShmCtl(handle, unix.IPC_RMID, nil)
-	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EIDRM) {
-		return nil // it is gone
-	}
 	return os.NewSyscallError("shmctl", err)
 }
 
