@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -145,5 +146,31 @@ func storing(store func(n uint64)) (stop func()) {
 	return func() {
 		stopped.Store(true)
 		wg.Wait()
+	}
+}
+
+// That memory is made and removed are boundaries of a scenario.
+func TestBoundariesOfMemory(t *testing.T) {
+	t.Parallel()
+	mem := vfs.NewMem()
+	var id vfs.MemoryID
+	var found []bool
+	vfs.EachBoundary(mem, func(fsys vfs.FS) {
+		keeper, _ := vfs.KeeperOf(fsys)
+		m, err := keeper.NewMemory(8)
+		must(t, err)
+		id = m.ID()
+		must(t, fsys.SyncDir())
+		must(t, m.Remove())
+		must(t, m.Close())
+	}, func(b vfs.Boundary) {
+		m, err := b.Crash(nil, vfs.Kill).OpenMemory(id)
+		found = append(found, err == nil)
+		if err == nil {
+			must(t, m.Close())
+		}
+	})
+	if want := []bool{false, true, true, false}; !slices.Equal(found, want) {
+		t.Errorf("memory is found at the boundaries %v, want %v", found, want)
 	}
 }
