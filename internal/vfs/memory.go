@@ -18,7 +18,8 @@ type MemoryKeeper interface {
 	// NewMemory makes size bytes of memory, all zero. It stays when the process
 	// ends, until it is removed or the machine goes down. Memory that an earlier
 	// process left for this very directory is removed before, whether anybody
-	// knows its MemoryID or not, unless it is open.
+	// knows its MemoryID or not, unless it is open. So is what was left for
+	// directories that are no longer where they were.
 	//
 	// The error is ErrNoKeptMemory where the system has none or refuses it.
 	NewMemory(size int64) (Memory, error)

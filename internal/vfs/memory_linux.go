@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -28,6 +29,7 @@ func (d osFS) NewMemory(size int64) (Memory, error) {
 		return nil, err
 	}
 	dir.removeLeft()
+	removeLost()
 	id, segment, err := dir.newSegment(size)
 	if err != nil {
 		return nil, pathError(opNewMemory, dir.path, fmt.Errorf("%w: %d bytes: %w", ErrNoKeptMemory, size, err))
@@ -42,14 +44,29 @@ func (d osFS) OpenMemory(id MemoryID) (Memory, error) {
 		return nil, err
 	}
 	segment, attached, err := dir.attach(id)
-	if err == nil && attached > 1 {
+	if err == nil && attached > 1 && !becomesOnly(int(id.Handle)) {
 		_ = unix.SysvShmDetach(segment)
 		err = ErrLocked
 	}
 	if err != nil {
 		return nil, pathError(opOpenMemory, dir.path, fmt.Errorf("memory %d: %w", id.Handle, err))
 	}
+	dir.notePlace(segment)
 	return keep(id, dir, segment), nil
+}
+
+// becomesOnly reports whether this process is soon the only one that has a segment.
+// Another may have it for a moment: one that looks for what is lost, or one that reads
+// in /proc about the process that was killed, whose memory it keeps meanwhile.
+func becomesOnly(handle int) bool {
+	const looks, pause = 50, time.Millisecond
+	for range looks {
+		time.Sleep(pause)
+		if attached, err := statOwn(handle); err == nil && attached == 1 {
+			return true
+		}
+	}
+	return false
 }
 
 // keep advises on memory: a core dump is for what the program did, and would be as

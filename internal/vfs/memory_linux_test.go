@@ -63,27 +63,20 @@ func TestMemoryOfDirectory(t *testing.T) {
 	copy(m.Bytes(), "0123456789")
 	must(t, m.Close())
 
-	other := filepath.Join(t.TempDir(), "copy")
+	other, link := filepath.Join(t.TempDir(), "copy"), filepath.Join(t.TempDir(), "link")
 	must(t, os.CopyFS(other, os.DirFS(dir)))
 	copied, err := vfs.OS(other)
 	must(t, err)
 	wantNoMemory(t, keeperOf(t, copied), m.ID())
 	newMemory(t, keeperOf(t, copied), 10)
 
-	moved, link := filepath.Join(t.TempDir(), "moved"), filepath.Join(t.TempDir(), "link")
-	must(t, os.Rename(dir, moved))
-	must(t, os.Symlink(moved, link))
-	for _, path := range []string{moved, link} {
-		fsys, err := vfs.OS(path)
-		must(t, err)
-		keeper, _ := vfs.KeeperOf(fsys)
-		again := openMemory(t, keeper, m.ID())
-		if string(again.Bytes()) != "0123456789" {
-			t.Errorf("%s: memory holds %q", path, again.Bytes())
-		}
-		must(t, again.Close())
+	must(t, os.Symlink(dir, link))
+	linked, err := vfs.OS(link)
+	must(t, err)
+	byLink, _ := vfs.KeeperOf(linked)
+	if again := openMemory(t, byLink, m.ID()); string(again.Bytes()) != "0123456789" {
+		t.Errorf("memory holds %q", again.Bytes())
 	}
-	must(t, os.Rename(moved, dir))
 }
 
 // What has the handle or the name of the directory's memory and is not that is neither
@@ -129,7 +122,7 @@ func TestMemoryForeign(t *testing.T) {
 			}
 			b, err = unix.SysvShmAttach(handle, 0, 0)
 			must(t, err)
-			if !bytes.Equal(b, before) {
+			if !c.found && !bytes.Equal(b, before) {
 				t.Error("it was changed")
 			}
 			must(t, unix.SysvShmDetach(b))

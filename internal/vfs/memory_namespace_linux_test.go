@@ -16,20 +16,20 @@ import (
 // namespace cannot be made.
 func inNamespace(t *testing.T, f func()) {
 	t.Helper()
-	err := make(chan error)
+	done := make(chan struct{})
+	var err error
 	go func() {
+		defer close(done)
 		runtime.LockOSThread()
-		e := unix.Unshare(unix.CLONE_NEWIPC)
-		if e == nil {
+		if err = unix.Unshare(unix.CLONE_NEWIPC); err == nil {
 			f()
 		}
-		err <- e
 	}()
-	if err := <-err; errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL) {
+	<-done
+	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL) {
 		t.Skipf("an IPC namespace cannot be made: %v", err)
-	} else if err != nil {
-		t.Fatal(err)
 	}
+	must(t, err)
 }
 
 // Memory is not found in another container, and not harmed by what that does.

@@ -20,10 +20,10 @@ import (
 //
 // The name of a segment, which System V calls its key, is made of the directory's
 // identity. So what a process left that was killed before it could write down the
-// MemoryID is found again, without a look at the segments of other programs. Nothing
-// is trusted for its name: others may choose the same. Only a process that is killed
-// before the first page is written, microseconds after the creation, leaves a segment
-// that nobody removes; no page of it has been touched, so it occupies nearly nothing.
+// MemoryID is found again. Nothing is trusted for its name: others may choose the same.
+// Only a process that is killed before the first page is written, microseconds after
+// the creation, leaves a segment that nobody removes; no page of it has been touched,
+// so it occupies nearly nothing.
 //
 // What ends the memory besides: the end of the IPC namespace, which a container has
 // for itself, and systemd-logind, which removes the segments of a user who is no
@@ -70,6 +70,7 @@ func (d directory) newSegment(size int64) (id MemoryID, segment []byte, err erro
 	}
 	id = MemoryID{Handle: uint64(handle), Key: randomKey()}
 	copy(segment, d.header(id.Key, segment))
+	d.notePlace(segment)
 	return id, segment, nil
 }
 
@@ -129,19 +130,30 @@ func (d directory) attach(id MemoryID) (segment []byte, attached int, err error)
 	return segment, attached, err
 }
 
-// attachAny attaches a segment of the directory, whatever its key. What is another
-// user's is not even attached, and of others only the header is read.
+// attachAny attaches a segment of the directory, whatever its key.
 func (d directory) attachAny(handle int) (segment []byte, attached int, err error) {
+	segment, attached, err = attachOwn(handle, 0)
+	if err == nil && !bytes.HasPrefix(segment, d.header(keyOf(segment), segment)) {
+		_ = unix.SysvShmDetach(segment)
+		err = errNoSegment
+	}
+	return segment, attached, err
+}
+
+// attachOwn attaches a segment that this user has made, with a first page as ours have.
+// What is another user's is not even attached, and of what is not ours only the header
+// is read.
+func attachOwn(handle, flag int) (segment []byte, attached int, err error) {
 	if _, err := statOwn(handle); err != nil {
 		return nil, 0, err
 	}
-	segment, err = unix.SysvShmAttach(handle, 0, 0)
+	segment, err = unix.SysvShmAttach(handle, 0, flag)
 	if err != nil {
 		return nil, 0, errNoSegment
 	}
 	// From here on the handle stands for no other segment than this.
 	attached, err = statOwn(handle)
-	if err == nil && !bytes.HasPrefix(segment, d.header(keyOf(segment), segment)) {
+	if err == nil && !bytes.HasPrefix(segment, []byte(segmentMagic)) {
 		err = errNoSegment
 	}
 	if err != nil {
