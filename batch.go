@@ -113,11 +113,6 @@ func (c *Cache) SetMulti(keys, values [][]byte) error {
 				first = c.stored(err, key, values[i])
 			}
 		}
-		if c.disk != nil {
-			if err := c.disk.commitMany(&window, n); first == nil {
-				first = err
-			}
-		}
 		keys, values = keys[n:], values[n:]
 	}
 	return first

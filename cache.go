@@ -132,7 +132,7 @@ func (c *Cache) missing(ctx context.Context) error {
 // empty, and may be changed afterwards. It fails with ErrTooLarge if they are
 // longer together than a quarter of the RAM budget, and with ErrClosed: then it
 // has changed nothing, and an older value is there still. With ErrNoRoom it has
-// stored nothing, but may have evicted. With ErrNotInvalidated it has taken effect.
+// stored nothing, but may have evicted.
 func (c *Cache) Set(key, value []byte) error { return c.SetWithTTL(key, value, c.jittered(c.ttl)) }
 
 // SetWithTTL is Set with a time to live of its own, to the millisecond; 0 means
@@ -155,12 +155,7 @@ func (c *Cache) SetWithTTL(key, value []byte, ttl time.Duration) error {
 // setAbove is Set of the RAM tier when another lies below: what is there of the
 // key is dead when this returns.
 func (c *Cache) setAbove(key, value []byte, deadline int64) error {
-	hash := c.ram.Hash(key)
-	c.disk.tier.Prefetch(hash)
-	if err := c.ram.SetHashed(hash, key, value, deadline); err != nil {
-		return err
-	}
-	return c.disk.commit(hash, storedInRAM)
+	return c.ram.Set(key, value, deadline)
 }
 
 // deadline is when a value that lives for ttl expires, in the tier's
@@ -236,18 +231,13 @@ func (c *Cache) timeTo(deadline int64) time.Duration {
 	return max(time.Duration(deadline-c.now())*time.Millisecond, time.Millisecond)
 }
 
-// Delete removes the value of key. That there was none is no error. With
-// ErrNotInvalidated it has taken effect.
+// Delete removes the value of key. That there was none is no error.
 func (c *Cache) Delete(key []byte) error {
 	stripe := c.typed.fronts.begin(key)
 	hash := c.ram.Hash(key)
 	ok := c.ram.DeleteHashed(hash, key)
-	var err error
-	if c.disk != nil {
-		err = c.disk.commit(hash, "it is deleted from RAM")
-	}
 	c.typed.fronts.end(stripe, key)
-	return errors.Join(c.open(ok), err)
+	return c.open(ok)
 }
 
 // All yields every live key and value. The slices are lent until the next step.
@@ -287,18 +277,17 @@ func (c *Cache) Len() int {
 }
 
 // Clear removes every entry that was there when it was called. One that is set
-// meanwhile may stay. With ErrNotInvalidated it has taken effect.
+// meanwhile may stay.
 func (c *Cache) Clear() error {
 	var ok bool
-	var err error
 	c.typed.fronts.emptied(false, func() {
 		if c.disk == nil {
 			ok = c.ram.Clear()
 		} else {
-			ok, err = c.disk.clear(c.ram)
+			ok = c.disk.clear(c.ram)
 		}
 	})
-	return errors.Join(c.open(ok), err)
+	return c.open(ok)
 }
 
 // SetRAMBytes changes the RAM budget while the cache is in use. When it returns,

@@ -31,11 +31,6 @@ var (
 	// ErrLoadTimeout says that a loader took longer than
 	// LoadingOptions.HardTimeout.
 	ErrLoadTimeout = errors.New("firn: load timed out")
-	// ErrNotInvalidated says that a Set, Delete or Clear has taken effect, but that
-	// the SSD could not be told, or not in time, that what it holds of the key is
-	// older. The SSD tier is off, so nothing older is found as long as the cache is
-	// open; after a crash, or a Close that fails too, it may come back.
-	ErrNotInvalidated = errors.New("firn: an older value on the SSD could not be invalidated")
 )
 
 func tooLarge(keyLen, valueLen int, most int64) error {

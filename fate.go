@@ -110,7 +110,7 @@ func (c *Cache) setLoaded(f *flight, value []byte, deadline int64, left *ram.Lef
 	stripe := c.typed.fronts.begin(f.key)
 	defer c.typed.fronts.end(stripe, f.key)
 	err := c.ram.SetIf(&f.watch, value, deadline, left)
-	return c.stored(c.committed(f, err, "the loaded value is in RAM"), f.key, value)
+	return c.stored(unlessChanged(err), f.key, value)
 }
 
 // deleteLoaded removes like Delete, unless the key was written since its load
@@ -119,17 +119,13 @@ func (c *Cache) deleteLoaded(f *flight, left *ram.Left) error {
 	stripe := c.typed.fronts.begin(f.key)
 	defer c.typed.fronts.end(stripe, f.key)
 	err := c.ram.DeleteIf(&f.watch, left)
-	return c.stored(c.committed(f, err, "there is none in RAM"), f.key, nil)
+	return c.stored(unlessChanged(err), f.key, nil)
 }
 
-// committed ends a write of a load in the SSD tier. That there was a newer write
-// is no error.
-func (c *Cache) committed(f *flight, err error, now string) error {
-	switch {
-	case err == ram.ErrChanged:
+// unlessChanged is the error of a load's write: that there was a newer one is none.
+func unlessChanged(err error) error {
+	if err == ram.ErrChanged {
 		return nil
-	case err == nil && c.disk != nil:
-		return c.disk.commit(f.watch.Hash(), now)
 	}
 	return err
 }

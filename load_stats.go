@@ -39,31 +39,21 @@ func (l *loads) addTo(s *Stats) {
 	s.LoadsActive = l.active.Load()
 }
 
-// unstoredLog tells that loaded values are returned and not stored, which no
-// caller of GetOrLoad is told: once for each of the two reasons.
+// unstoredLog tells once that loaded values are returned and not stored, for being
+// too large, which no caller of GetOrLoad is told.
 type unstoredLog struct {
-	logger                   *slog.Logger // nil: slog.Default
-	tooLarge, notInvalidated atomic.Bool
+	logger *slog.Logger // nil: slog.Default
+	told   atomic.Bool
 }
 
 // tell is called with no lock held: it calls the user's handler.
 func (l *unstoredLog) tell(err error) {
-	var told *atomic.Bool
-	var what string
-	switch {
-	case errors.Is(err, ErrNotInvalidated):
-		told, what = &l.notInvalidated, "firn: a loaded value was returned, and an older one may come back after a crash"
-	case errors.Is(err, ErrTooLarge):
-		told, what = &l.tooLarge, "firn: a loaded value is too large to be stored, and is loaded anew whenever it is asked for"
-	default: // nothing, or no room just now
-		return
-	}
-	if told.Swap(true) {
+	if !errors.Is(err, ErrTooLarge) || l.told.Swap(true) { // otherwise there is nothing, or no room just now
 		return
 	}
 	logger := l.logger
 	if logger == nil {
 		logger = slog.Default()
 	}
-	logger.Warn(what+"; load_store_errors counts such values, and this is logged once", "error", err)
+	logger.Warn("firn: a loaded value is too large to be stored, and is loaded anew whenever it is asked for; load_store_errors counts such values, and this is logged once", "error", err)
 }

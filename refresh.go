@@ -8,8 +8,7 @@ import (
 
 // Refresh calls load for key, whether or not there is a value, and returns when
 // its answer is stored, or with its error, or with what kept it from being stored:
-// ErrTooLarge or ErrNoRoom, after which there is no value, or ErrNotInvalidated,
-// after which there is the new one. That a Set, Delete or Clear during the load has won is no
+// ErrTooLarge or ErrNoRoom, after which there is no value. That a Set, Delete or Clear during the load has won is no
 // error. The load begins after the call of
 // Refresh: one that is under way is let end first. Callers that refresh a key at
 // the same time share a load, and callers of GetOrLoad that find no value join

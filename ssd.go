@@ -43,40 +43,14 @@ func (d *disk) Holds(hash, token uint64) bool {
 	return d.clearing.Load() == 0 && d.tier.Holds(hash, token)
 }
 
-// commit ends a write: it returns nil once nothing older can come back, also if
-// the process dies. now is what RAM holds, for the error.
-func (d *disk) commit(hash uint64, now string) error {
-	return notInvalidated(d.tier.Commit(hash), now)
-}
-
-// commitMany is commit for the first n keys of a window.
-func (d *disk) commitMany(w *ram.Window, n int) error {
-	var hashes [ram.BatchWindow]uint64
-	for i := range n {
-		hashes[i] = w.Hash(i)
-	}
-	return notInvalidated(d.tier.CommitMany(hashes[:n]), storedInRAM)
-}
-
-const storedInRAM = "the new one is in RAM"
-
-func notInvalidated(err error, now string) error {
-	if err != nil {
-		return fmt.Errorf("%w: %s: %w", ErrNotInvalidated, now, err)
-	}
-	return nil
-}
-
 // clear empties both tiers. Nothing is promoted meanwhile: what is read from the
 // disk before it is cleared must not come to RAM after that was.
-func (d *disk) clear(above *ram.Tier) (ok bool, err error) {
+func (d *disk) clear(above *ram.Tier) (ok bool) {
 	d.clearing.Add(1)
 	defer d.clearing.Add(-1)
 	ok = above.Clear()
-	if err = d.tier.Clear(); err != nil && ok {
-		return ok, notInvalidated(err, "RAM is empty")
-	}
-	return ok, nil
+	d.tier.Clear()
+	return ok
 }
 
 // abandon closes the tier of a cache that could not be opened.

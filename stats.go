@@ -59,6 +59,7 @@ type Stats struct {
 	SSDOn           bool
 	SSDDirect       bool
 	SSDIOUring      bool
+	SSDKept         bool
 
 	// Of loads.
 	Loads, LoadErrors, LoadTimeouts      uint64
@@ -136,7 +137,7 @@ var Metrics = []Metric{
 	{"ssd_bytes", "bytes", false, "What the files of the SSD tier take.", func(s *Stats) float64 { return float64(s.SSDBytes) }},
 	{"ssd_segments", "1", false, "Segments of the log.", func(s *Stats) float64 { return float64(s.SSDSegments) }},
 	{"ssd_free_segments", "1", false, "Of these, free ones.", func(s *Stats) float64 { return float64(s.SSDFreeSegments) }},
-	{"ssd_to_recover", "1", false, "Segments that are still to be looked through after a crash.", func(s *Stats) float64 { return float64(s.SSDToRecover) }},
+	{"ssd_to_recover", "1", false, "Always 0: what a crash left is found by the time that the cache is open.", func(s *Stats) float64 { return float64(s.SSDToRecover) }},
 	{"ssd_index_bytes", "bytes", false, "Memory of the SSD tier's index, part of ram_used_bytes.", func(s *Stats) float64 { return float64(s.SSDIndexBytes) }},
 	{"ssd_memory_bytes", "bytes", false, "All memory of the SSD tier, part of ram_used_bytes.", func(s *Stats) float64 { return float64(s.SSDMemoryBytes) }},
 	{"ssd_read_p50", "ns", false, "How long half of the reads of the disk took at most.", func(s *Stats) float64 { return float64(s.SSDReadP50) }},
@@ -144,6 +145,7 @@ var Metrics = []Metric{
 	{"ssd_read_p999", "ns", false, "How long 999 of 1000 reads of the disk took at most.", func(s *Stats) float64 { return float64(s.SSDReadP999) }},
 	{"ssd_on", "bool", false, "Whether there is an SSD tier, and it is in use.", func(s *Stats) float64 { return number(s.SSDOn) }},
 	{"ssd_direct", "bool", false, "Whether it passes the page cache by.", func(s *Stats) float64 { return number(s.SSDDirect) }},
+	{"ssd_kept", "bool", false, "Whether the index of the SSD tier lies in memory that outlives the process. Otherwise the tier starts empty after a crash.", func(s *Stats) float64 { return number(s.SSDKept) }},
 	{"ssd_io_uring", "bool", false, "Whether its reads go through io_uring. Otherwise each read under way is a pread, which takes a thread.", func(s *Stats) float64 { return number(s.SSDIOUring) }},
 	{"loads", "1", true, "Values that a loader was asked for.", func(s *Stats) float64 { return float64(s.Loads) }},
 	{"load_errors", "1", true, "Values whose loader returned an error other than ErrNotFound, while somebody wanted them.", func(s *Stats) float64 { return float64(s.LoadErrors) }},
@@ -249,7 +251,6 @@ func (st *Stats) addSSD(s ssd.Stats) {
 	st.SSDBytes = s.FileBytes
 	st.SSDSegments = s.Segments
 	st.SSDFreeSegments = s.FreeSegments
-	st.SSDToRecover = s.ToRecover
 	st.SSDIndexBytes = s.IndexBytes
 	st.SSDMemoryBytes = s.MemoryBytes
 	st.SSDReadP50 = s.Reads.Latency.Quantile(.5)
@@ -257,5 +258,6 @@ func (st *Stats) addSSD(s ssd.Stats) {
 	st.SSDReadP999 = s.Reads.Latency.Quantile(.999)
 	st.SSDOn = s.On
 	st.SSDDirect = s.Direct
+	st.SSDKept = s.Kept
 	st.SSDIOUring = s.Reads.Mode == "io_uring"
 }

@@ -315,8 +315,7 @@ func (t *Typed[K, V]) Delete(key K) error {
 // Clear removes every entry of the namespace, those that other typed caches of
 // that name have stored included, in the time of one Set. The entries are not
 // found any more from then on, nor after a restart; their memory is used again as
-// room is needed, and until then Cache.Len and Cache.All count them. With
-// ErrNotInvalidated it has taken effect.
+// room is needed, and until then Cache.Len and Cache.All count them.
 func (t *Typed[K, V]) Clear() error { return t.space.clear() }
 
 // All yields every live key and value. It looks at every entry of the Cache.

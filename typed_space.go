@@ -3,7 +3,6 @@ package firn
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -122,15 +121,9 @@ func (s *namespace) find(ctx context.Context) (ok bool, err error) {
 	return true, nil
 }
 
-// read reads the record. While the SSD tier is still finding out what it holds,
-// that there is none is not known. An error of the disk is a record lost.
+// read reads the record. An error of the disk is a record lost.
 func (s *namespace) read(ctx context.Context) (*epoch, error) {
 	v, err := s.c.Lookup(ctx, nil, s.record)
-	if err != nil && s.c.disk != nil {
-		if err = s.c.disk.tier.AwaitRecovered(ctx); err == nil {
-			v, err = s.c.Lookup(ctx, nil, s.record)
-		}
-	}
 	if err != nil {
 		return nil, ctx.Err()
 	}
@@ -184,13 +177,12 @@ func (s *namespace) lock(ctx context.Context) error {
 func (s *namespace) unlock() { <-s.writing }
 
 // draw makes a new epoch the current one, once its record is written: what is
-// stored in it must not outlive the record of the one before. With
-// ErrNotInvalidated that is so as long as the cache is open. The caller holds the
+// stored in it must not outlive the record of the one before. The caller holds the
 // lock.
 func (s *namespace) draw(left *ram.Left) error {
 	e := &epoch{rand.Uint64()}
 	err := s.write(e, left)
-	if err == nil || errors.Is(err, ErrNotInvalidated) {
+	if err == nil {
 		s.current.Store(e)
 	}
 	return err
@@ -246,9 +238,6 @@ func (s *namespace) isCurrent(v []byte, ok bool) bool {
 func (s *namespace) write(e *epoch, left *ram.Left) error {
 	hash, value := s.c.ram.Hash(s.record), s.append(nil, e)
 	err := s.c.ram.SetQuietly(hash, s.record, value, 0, left)
-	if err == nil && s.c.disk != nil {
-		err = s.c.disk.commit(hash, storedInRAM)
-	}
 	if err = s.c.stored(err, s.record, value); err != nil {
 		return err
 	}

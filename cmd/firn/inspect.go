@@ -127,7 +127,7 @@ func printInspection(w io.Writer, dir string, in *ssd.Inspection, all bool) {
 
 // inspectionRows are labels and what they say; an empty one is left out.
 func inspectionRows(in *ssd.Inspection) [][2]string {
-	s, j := &in.Superblock, &in.Journal
+	s := &in.Superblock
 	rows := [][2]string{
 		{"the next Open finds it", in.Outlook},
 		{"files", files(in.Files)},
@@ -141,10 +141,8 @@ func inspectionRows(in *ssd.Inspection) [][2]string {
 		{"  log", fmt.Sprintf("%016x", s.LogID)},
 		{"  closed", closed(s)},
 		{"  boot", boot(s.Boot, in.Boot)},
-		{"  geometry", fmt.Sprintf("%s segments of %s, journal of %s", humanize.Comma(s.Segments), size(s.SegmentBytes), size(s.JournalBytes))},
+		{"  geometry", fmt.Sprintf("%s segments of %s", humanize.Comma(s.Segments), size(s.SegmentBytes))},
 		{"  index", fmt.Sprintf("%s shards, locations of %d bits in units of %d bytes", humanize.Comma(int64(s.Shards)), s.LocationBits, s.UnitBytes)},
-		{"journal", journal(j)},
-		{"  dead below segment", humanize.Comma(int64(j.Floor))},
 		{"log", segmentCounts(in)},
 		{"  live", live(in)},
 		{"snapshot", snapshot(in.Snapshot)},
@@ -191,22 +189,13 @@ func boot(of, now string) string {
 	return of + ", not this one"
 }
 
-func journal(j *ssd.JournalInfo) string {
-	whole := ""
-	if !j.Whole {
-		whole = "; NOT WHOLE"
-	}
-	return fmt.Sprintf("%s of %s places taken, %s of them for dead keys, %s for dropped segments%s",
-		humanize.Comma(j.Notes), humanize.Comma(j.Places), humanize.Comma(j.Dead), humanize.Comma(j.Dropped), whole)
-}
-
 func segmentCounts(in *ssd.Inspection) string {
 	states := map[string]int64{}
 	for _, g := range in.Segments {
 		states[g.State]++
 	}
 	parts := []string{}
-	for _, state := range []string{"sealed", "open", "dead"} {
+	for _, state := range []string{"sealed", "open"} {
 		if states[state] > 0 {
 			parts = append(parts, humanize.Comma(states[state])+" "+state)
 		}
@@ -243,7 +232,7 @@ const newestSegments = 16
 // printSegments lists the segments, the newest first.
 func printSegments(w io.Writer, in *ssd.Inspection, all bool) {
 	t := newTable(w)
-	t.AppendHeader(table.Row{"segment", "slot", "after", "state", "records", "tombstones", "fill", "sealed"})
+	t.AppendHeader(table.Row{"segment", "slot", "state", "records", "fill", "sealed"})
 	configs := []table.ColumnConfig{}
 	for _, column := range []int{1, 2, 3, 5, 6, 7} {
 		configs = append(configs, table.ColumnConfig{Number: column, Align: text.AlignRight, AlignHeader: text.AlignRight})
@@ -260,7 +249,7 @@ func printSegments(w io.Writer, in *ssd.Inspection, all bool) {
 		if g.SealedAt != nil {
 			at = g.SealedAt.Format(time.RFC3339)
 		}
-		t.AppendRow(table.Row{g.Serial, g.Slot, g.Prev, g.State, humanize.Comma(int64(g.Records)), g.Tombstones, strconv.Itoa(int(100*g.Fill)) + " %", at})
+		t.AppendRow(table.Row{g.Serial, g.Slot, g.State, humanize.Comma(int64(g.Records)), strconv.Itoa(int(100*g.Fill)) + " %", at})
 	}
 	t.Render()
 	if least > 0 {

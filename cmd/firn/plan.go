@@ -242,7 +242,6 @@ func planRows(a *plan.Answer) []table.Row {
 		{"RAM for the SSD's buffers", size(s.BufferBytes), ""},
 		{"segments", "", fmt.Sprintf("%s of %s", humanize.Comma(s.Segments), size(s.SegmentBytes))},
 		{"  kept free", "", humanize.Comma(s.Ahead)},
-		{"journal", "", size(s.JournalBytes)},
 		{"snapshot", "", fmt.Sprintf("%s of %s", size(s.SnapshotBytes), size(s.SnapshotMost))},
 	}
 }

@@ -55,7 +55,6 @@ type SSD struct {
 	Segments      int64   `json:"segments"`
 	SegmentBytes  int64   `json:"segment_bytes"`
 	Ahead         int64   `json:"segments_kept_free"`
-	JournalBytes  int64   `json:"journal_bytes"`
 	SnapshotBytes int64   `json:"snapshot_bytes"`
 	SnapshotMost  int64   `json:"snapshot_space_bytes"`
 	Capacity      int64   `json:"capacity"` // records that would fit
@@ -124,7 +123,7 @@ func (q *Question) ssd() (*SSD, []Missing, error) {
 	rec, fits := g.RecordOf(q.Key, q.Value, q.Expires)
 	s := &SSD{
 		Bytes: q.SSD, Segments: g.Segments, SegmentBytes: g.SegmentBytes, Ahead: g.Ahead,
-		JournalBytes: g.JournalBytes, SnapshotMost: g.SnapshotMost, IndexMost: g.IndexMost,
+		SnapshotMost: g.SnapshotMost, IndexMost: g.IndexMost,
 		HeaderBytes: rec.Header, PaddingBytes: rec.Padding, ListedBytes: rec.Listed,
 		OnDisk:      rec.Header + q.Key + q.Value + rec.Padding + rec.Listed,
 		BufferBytes: g.FixedMemory,

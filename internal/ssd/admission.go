@@ -14,20 +14,22 @@ type Admission uint8
 
 // The kinds of admission.
 const (
-	AdmitSeen Admission = iota // all until the log has been full; then what was read since it was stored, or offered before not long ago
+	AdmitSeen Admission = iota // all while there is room; otherwise what was read since it was stored, or offered before not long ago
 	AdmitRead                  // what was read since it was stored
 	AdmitAll                   // all
 )
 
-// admission decides what is worth writing. AdmitSeen selects once the log has been
-// full: filling it costs the device one turn, and what is there may be asked for.
+// admission decides what is worth writing. AdmitSeen chooses while what is alive
+// fills the log, or the index: until then nothing has to leave for what comes.
 type admission struct {
 	kind  Admission
 	limit *rate.Limiter // nil: none
 	now   func() int64  // the clock that it goes by, in milliseconds
 	seen  sketch
 
-	all     atomic.Bool   // whatever kind is
+	all      atomic.Bool // whatever kind is
+	choosing atomic.Bool // records had to leave for want of room, when some was made last
+
 	limited atomic.Uint64 // records refused for the limit
 }
 
@@ -43,9 +45,8 @@ func (a *admission) init(cfg *Config) {
 
 func (a *admission) bytes() int64 { return a.seen.bytes() }
 
-// admit decides about a record of so many bytes. full says that the log has been
-// full since it was empty.
-func (a *admission) admit(hash uint64, bytes int, read, full bool) bool {
+// admit decides about a record of so many bytes.
+func (a *admission) admit(hash uint64, bytes int, read bool) bool {
 	if a.all.Load() {
 		return true
 	}
@@ -55,7 +56,7 @@ func (a *admission) admit(hash uint64, bytes int, read, full bool) bool {
 			return false
 		}
 	case AdmitSeen:
-		if full && !read && !a.seen.add(hash) {
+		if !read && a.choosing.Load() && !a.seen.add(hash) {
 			return false
 		}
 	}
@@ -65,6 +66,9 @@ func (a *admission) admit(hash uint64, bytes int, read, full bool) bool {
 	}
 	return true
 }
+
+// mayMove reports whether records may be written anew to make room.
+func (a *admission) mayMove() bool { return true }
 
 // AdmitAll lets every record in from now on: RAM is about to be emptied, and what
 // it holds is what the next process will want first.

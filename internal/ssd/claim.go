@@ -1,7 +1,6 @@
 package ssd
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -24,7 +23,7 @@ func claim(fsys vfs.FS) error {
 		return err
 	}
 	marked := false
-	for _, name := range []string{superBlockOf, logName, journalName, snapshotName, snapshotTemp} {
+	for _, name := range []string{superBlockOf, logName, snapshotName, snapshotTemp} {
 		listed := slices.Contains(names, name)
 		inCapitals := slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
 		if marked || !listed && !inCapitals {
@@ -75,7 +74,7 @@ func readHead(f vfs.File, off int64, n int) ([]byte, error) {
 
 // looksOurs reports whether a file is empty or of zeros, or the first that is
 // there begins like a tier's: one of the magics, at the start of the smallest
-// segment or of the file, or notes.
+// segment or of the file.
 func looksOurs(f vfs.File) (bool, error) {
 	for off := int64(0); ; off += minSegment {
 		b, err := readHead(f, off, minSegment)
@@ -83,7 +82,7 @@ func looksOurs(f vfs.File) (bool, error) {
 		case err != nil:
 			return false, err
 		case slices.ContainsFunc(b, func(c byte) bool { return c != 0 }):
-			return hasMagic(b) || off == 0 && hasNotes(b), nil
+			return hasMagic(b), nil
 		case len(b) < minSegment:
 			return true, nil
 		}
@@ -97,26 +96,4 @@ func hasMagic(b []byte) bool {
 	return slices.ContainsFunc([]string{superMagic, segmentMagic, snapshotMagic}, func(magic string) bool {
 		return strings.HasPrefix(magic, head)
 	})
-}
-
-// hasNotes reports whether b begins with the notes of a journal, as far as that
-// can be told without the number of its log: kinds there are, and zeros beside
-// the ids.
-func hasNotes(b []byte) bool {
-	const some = 32
-	if len(b) < some*noteLen {
-		return false
-	}
-	notes := 0
-	for b := range slices.Chunk(b[:some*noteLen], noteLen) {
-		w := binary.LittleEndian.Uint64(b)
-		kind := noteKind(w >> 56)
-		switch {
-		case w>>idBits&0xffff != 0 || kind > noteTime || kind == 0 && w != 0:
-			return false
-		case kind != 0:
-			notes++
-		}
-	}
-	return notes > 0
 }

@@ -43,28 +43,26 @@ func (t *Tier) returned() uint64 { return t.door.returned() + t.reader.Stats().R
 // shutDown is all that Close does to the disk, in this order: what is reclaimed
 // must be before the index is saved, and the lock goes last.
 func (t *Tier) shutDown() (err error) {
-	t.stopRecovery()
 	t.keeping.Wait()
-	if !t.health.isOff() {
-		err = t.saveAll()
+	saved := t.health.isOff() // there is nothing
+	switch {
+	case !t.started: // what the files hold, and what was left in memory, stay as they were
+		saved = t.index.indexMemory != t.left
+	case !saved:
+		saved, err = t.saveAll()
 	}
 	t.log.close()
-	t.journal.fail(errClosed)
 	t.running.Wait()
 	err = errors.Join(err, t.closeFiles())
-	if t.void() == nil { // otherwise a write may yet ask for its note
-		t.index.clear(nil)
+	if saved { // otherwise the next process goes on with it
+		t.index.forget()
 	}
-	_ = t.index.region.Decommit(0, t.index.region.Size())
 	return errors.Join(err, t.lock.Close())
 }
 
-// giveUp lets go all who wait for the disk with Close: writes for a place in the
-// journal, reads for a slot.
+// giveUp lets go all who wait for the disk with Close: reads for a slot.
 func (t *Tier) giveUp() {
-	t.gaveUp.Store(true)
 	t.log.close()
-	t.journal.fail(errClosed)
 	t.closing.Go(func() { _ = t.reader.Close() })
 }
 
@@ -76,7 +74,7 @@ func (t *Tier) Free() {
 	t.closing.Wait()
 	t.loose.Wait()
 	if t.index != nil {
-		_ = t.index.region.Release()
+		t.index.release()
 	}
 	for _, b := range t.buffers {
 		_ = offheap.Free(b)
@@ -84,17 +82,14 @@ func (t *Tier) Free() {
 }
 
 var (
-	errClosed     = errors.New("ssd: closed")
-	errStuckClear = errors.New("ssd: the disk does nothing; what lies there is cleared when it goes on")
-	errStuck      = errors.New("ssd: the disk does not take what is to be written; what was written is there at the next Open")
+	errClosed = errors.New("ssd: closed")
+	errStuck  = errors.New("ssd: the disk does not take what is to be written; what was written is there at the next Open")
 )
 
 // saveAll writes the rest of the log and the index, and marks the log clean once
-// everything has reached the device.
-func (t *Tier) saveAll() error {
-	if err := t.noteLast(); err != nil {
-		return err
-	}
+// everything has reached the device. It reports whether it did: if not, the index is
+// where it was.
+func (t *Tier) saveAll() (saved bool, err error) {
 	l := t.log
 	l.mu.Lock()
 	if l.open != nil {
@@ -103,61 +98,32 @@ func (t *Tier) saveAll() error {
 	l.mu.Unlock()
 	end := l.lsn(l.nextSerial(), 0)
 	if l.flushTo(end); l.flushed.Load() < end {
-		return errStuck
+		return false, errStuck
 	}
 	if t.health.isOff() {
-		return nil
+		return true, nil
 	}
-	if err := t.logFile.Sync(); err != nil {
-		return t.lost(err)
-	}
-	if err := t.journal.file.Sync(); err != nil {
-		return t.lost(err)
+	if err := t.logFile.Sync(); err != nil { // the system may have dropped what it had not written by then
+		t.index.head.valid.Store(0)
+		return false, err
 	}
 	t.super.Lock()
 	defer t.super.Unlock()
-	s := &t.super.superblock
-	s.snapshot = 0
-	if !t.recovering.Load() && t.index.complete(t.floor.Load()) {
-		id, err := t.saveSnapshot()
-		if err != nil {
-			t.lines.warn("firn: SSD tier: no snapshot of the index; the next Open reads the log", "error", err)
-		}
-		s.snapshot = id
+	s := t.super.superblock
+	if s.snapshot, err = t.saveSnapshot(); err != nil {
+		t.lines.warn("firn: SSD tier: the index cannot be saved; after a restart of the machine the tier starts empty", "error", err)
+		return false, nil
 	}
 	s.clean, s.nextSeg, s.lastTime = true, l.nextSerial(), max(s.lastTime, t.Now())
-	if err := writeSuperblock(t.super.file, s); err != nil {
-		return err
+	if err := writeSuperblock(t.super.file, &s); err != nil {
+		return false, err
 	}
-	t.super.saved = true
+	t.super.superblock = s
 	if err := t.super.file.Sync(); err != nil {
-		return err
+		return false, err
 	}
-	return t.cfg.FS.SyncDir()
+	return true, t.cfg.FS.SyncDir()
 }
-
-// noteLast writes the notes that writes still wait for.
-func (t *Tier) noteLast() error {
-	notes := t.index.unnoted()
-	err := t.journal.commitNow(notes...)
-	if errors.Is(err, errJournalFull) {
-		t.restarting.Lock() // against a Clear: the keeper has ended
-		t.fold()
-		t.restarting.Unlock()
-		err = t.journal.commitLast(notes...)
-	}
-	switch {
-	case errors.Is(err, errClosed): // Close has given up: whose note is missing is told so
-		return errStuck
-	case err != nil:
-		return t.lost(err)
-	}
-	return nil
-}
-
-// lost voids the log when it cannot be closed: after a sync that failed the system
-// may have dropped what it had not written by then.
-func (t *Tier) lost(cause error) error { return errors.Join(cause, t.void()) }
 
 // closeFiles closes what is open, once nothing is under way there. What comes
 // later finds the door closed.
@@ -172,14 +138,17 @@ func (t *Tier) closeFiles() error {
 			errs = append(errs, f.Close())
 		}
 	}
-	if t.journal != nil {
-		errs = append(errs, t.journal.file.Close())
-	}
 	return errors.Join(errs...)
 }
 
-// abandon undoes an Open that failed.
+// abandon undoes an Open that failed. What an earlier process left stays.
 func (t *Tier) abandon() {
+	if left := t.left; left != nil && (t.index == nil || t.index.indexMemory != left) {
+		left.release()
+	}
+	if t.index != nil && t.index.indexMemory != t.left {
+		t.index.forget()
+	}
 	_ = t.closeFiles()
 	_ = t.lock.Close()
 	t.Free()

@@ -1,10 +1,6 @@
 package ssd
 
-import (
-	"slices"
-
-	"github.com/klauspost/compress/s2"
-)
+import "github.com/klauspost/compress/s2"
 
 // What the tier above tells, under the lock that orders the writes of a key.
 
@@ -22,11 +18,11 @@ func (t *Tier) Demote(hash uint64, key, value []byte, deadline int64, read bool)
 	if t.state.Load() != on { // asked under the lock: whoever empties the index takes it after
 		return false
 	}
-	if e, ok := s.find(x); ok && !s.grave(e) {
+	if _, ok := s.find(x); ok {
 		t.count.clean.Add(1)
 		return true // read from here and not set since: what lies here is the same
 	}
-	if !t.admission.admit(hash, len(key)+len(value), read, t.log.full.Load()) {
+	if !t.admission.admit(hash, len(key)+len(value), read) {
 		t.count.refused.Add(1)
 		return false
 	}
@@ -56,125 +52,31 @@ func (t *Tier) put(s *shard, x id, r *rec) bool {
 		t.poke()
 		return false
 	}
-	loc, size, ok := t.log.append(x, r)
+	loc, size, ok := t.log.append(x, r, forDemote)
 	if !ok {
 		t.count.shed.Add(1)
 		t.poke()
 		return false
 	}
-	s.put(s.newEntry(x, loc, size))
+	e := s.newEntry(x, loc, size)
+	s.put(e)
+	t.named(e)
 	t.count.demoted.Add(1)
 	t.count.demotedBytes.Add(uint64(len(r.key) + len(r.value)))
 	return true
 }
 
-// Superseded takes what is here of a key out: it was set or deleted above. Before
-// that is acknowledged, Commit has to return nil.
+// Superseded takes what is here of a key out: it was set or deleted above. It does
+// not come back, also if the process dies as soon as this returns.
 func (t *Tier) Superseded(hash uint64) {
-	state := t.state.Load()
-	if state == closed || state == off && t.health.voided.Load() {
-		return
-	}
 	x := t.id(hash)
 	s := t.index.shardOf(x)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e, ok := s.find(x)
-	recovering := t.recovering.Load()
-	if ok && s.grave(e) || !ok && !recovering && !s.lacks(t.floor.Load()) {
-		return
+	if at, e, ok := s.search(s.fingerprintOf(x)); ok {
+		t.drop(s, at, e)
+		t.count.superseded.Add(1)
 	}
-	if ok {
-		s.remove(x)
-	}
-	if recovering { // it may yet be found in the log
-		t.bury(s, x)
-	}
-	s.note(x, t.log.tail.Load())
-	t.count.superseded.Add(1)
-}
-
-// note remembers that the journal has to say that an id's records before an LSN
-// are dead. The caller holds mu.
-func (s *shard) note(x id, lsn uint64) {
-	s.unnoted = append(s.unnoted, note{noteDead, x, lsn})
-	s.notes.Store(int32(len(s.unnoted)))
-}
-
-// bury remembers until the recovery has ended that an id is dead. Without memory
-// for that, the recovery must find nothing more for this shard.
-func (t *Tier) bury(s *shard, x id) {
-	if !t.index.room(s) {
-		s.unknown = t.plan.newest
-		return
-	}
-	s.put(s.newGrave(x))
-}
-
-// Commit returns when it is certain that nothing of what Superseded took out
-// under this hash comes back, also if the process dies. An error says that it
-// may.
-func (t *Tier) Commit(hash uint64) error {
-	x := t.id(hash)
-	s := t.index.shardOf(x)
-	if s.notes.Load() == 0 {
-		return nil
-	}
-	n, ok := s.unnotedOf(x, t.log)
-	if !ok {
-		return nil
-	}
-	if err := t.journal.commit(n); err != nil {
-		return t.unnoted(err)
-	}
-	s.noted(n)
-	return nil
-}
-
-// CommitMany is Commit for many hashes, with one write for all of them.
-func (t *Tier) CommitMany(hashes []uint64) error {
-	var few [32]note
-	notes := few[:0]
-	for _, h := range hashes {
-		x := t.id(h)
-		if s := t.index.shardOf(x); s.notes.Load() != 0 {
-			if n, ok := s.unnotedOf(x, t.log); ok {
-				notes = append(notes, n)
-			}
-		}
-	}
-	if len(notes) == 0 {
-		return nil
-	}
-	if err := t.journal.commit(notes...); err != nil {
-		return t.unnoted(err)
-	}
-	for _, n := range notes {
-		t.index.shardOf(n.id).noted(n)
-	}
-	return nil
-}
-
-// unnotedOf is the note that is missing for an id, be it this write's or that of
-// an earlier one, which may be about to be written: who writes the same key
-// again must not be acknowledged before it is.
-func (s *shard) unnotedOf(x id, l *log) (n note, ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, n := range s.unnoted {
-		if n.id == x {
-			return note{noteDead, x, l.tail.Load()}, true
-		}
-	}
-	return n, false
-}
-
-// noted takes out what a note says, now that it has been written.
-func (s *shard) noted(n note) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.unnoted = slices.DeleteFunc(s.unnoted, func(m note) bool { return m.id == n.id && m.at <= n.at })
-	s.notes.Store(int32(len(s.unnoted)))
 }
 
 // Holds reports whether the record with this LSN is still what the index names
@@ -188,7 +90,7 @@ func (t *Tier) Holds(hash, lsn uint64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e, ok := s.find(x)
-	return ok && !s.grave(e) && t.log.lsnAt(s.location(e)) == lsn
+	return ok && t.log.lsnAt(s.location(e)) == lsn
 }
 
 func (t *Tier) id(hash uint64) id {

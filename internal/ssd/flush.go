@@ -122,11 +122,9 @@ func (f *flusher) write(p piece) error {
 func (l *log) giveUp(s *segment) {
 	l.mu.Lock()
 	s.failed = true
-	l.failing++
 	l.slots[s.slot].bad = true
 	if l.open == s {
 		l.open = nil
-		l.prev = l.before
 	}
 	l.mu.Unlock()
 }

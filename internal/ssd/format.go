@@ -13,7 +13,7 @@ import (
 
 // FormatVersion is the version of the files that this package writes. It reads
 // no other.
-const FormatVersion = 1
+const FormatVersion = 2
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -46,8 +46,7 @@ func (o origin) seal(crc uint32) uint32 {
 const (
 	flagExpires    = 1 << iota // a deadline stands in the header
 	flagCompressed             // the value is an s2 block
-	flagTombstones             // the value is a list of dead ids; there is no key
-	flagsKnown     = flagExpires | flagCompressed | flagTombstones
+	flagsKnown     = flagExpires | flagCompressed
 )
 
 // recordHeaderMax is the longest header of a record in bytes: checksum, flags,
@@ -165,27 +164,25 @@ const (
 	maxSegment       = MaxSegment
 )
 
-// putSegmentHeader writes the header of a segment. prev is the serial of the one
-// before it, 0 if there is none.
-func putSegmentHeader(b []byte, logID, serial, prev uint64, size int) {
+// putSegmentHeader writes the header of a segment.
+func putSegmentHeader(b []byte, logID, serial uint64, size int) {
 	clear(b[:segmentHeaderLen])
 	copy(b, segmentMagic)
 	binary.LittleEndian.PutUint64(b[8:], logID)
 	binary.LittleEndian.PutUint64(b[16:], serial)
 	binary.LittleEndian.PutUint64(b[24:], uint64(size))
-	binary.LittleEndian.PutUint64(b[32:], prev)
 	binary.LittleEndian.PutUint32(b[60:], checksum(0, b[:60]))
 }
 
 // parseSegmentHeader tells which segment of the log b begins, if any.
-func parseSegmentHeader(b []byte, logID uint64, size int) (serial, prev uint64, ok bool) {
+func parseSegmentHeader(b []byte, logID uint64, size int) (serial uint64, ok bool) {
 	if len(b) < segmentHeaderLen || string(b[:8]) != segmentMagic ||
 		binary.LittleEndian.Uint64(b[8:]) != logID ||
 		binary.LittleEndian.Uint64(b[24:]) != uint64(size) || !headerWhole(b) {
-		return 0, 0, false
+		return 0, false
 	}
-	serial, prev = binary.LittleEndian.Uint64(b[16:]), binary.LittleEndian.Uint64(b[32:])
-	return serial, prev, serial > prev
+	serial = binary.LittleEndian.Uint64(b[16:])
+	return serial, serial > 0
 }
 
 // headerWhole reports whether a header's checksum is right.
@@ -199,7 +196,6 @@ type trailer struct {
 	listCRC  uint32
 	serial   uint64
 	sealedAt int64 // milliseconds since 1970
-	tombs    int   // how many of the records are lists of tombstones
 }
 
 func (t *trailer) put(b []byte, logID uint64) {
@@ -210,7 +206,6 @@ func (t *trailer) put(b []byte, logID uint64) {
 	binary.LittleEndian.PutUint32(b[12:], t.listCRC)
 	binary.LittleEndian.PutUint64(b[16:], t.serial)
 	binary.LittleEndian.PutUint64(b[24:], uint64(t.sealedAt))
-	binary.LittleEndian.PutUint32(b[32:], uint32(t.tombs))
 	copy(b[36:], footerMagic)
 	binary.LittleEndian.PutUint32(b[44:], origin{logID, t.serial}.seal(checksum(0, b[:44])))
 }
@@ -227,7 +222,6 @@ func parseTrailer(b []byte, logID uint64, size int) (t trailer, ok bool) {
 		listCRC:  binary.LittleEndian.Uint32(b[12:]),
 		serial:   binary.LittleEndian.Uint64(b[16:]),
 		sealedAt: int64(binary.LittleEndian.Uint64(b[24:])),
-		tombs:    int(binary.LittleEndian.Uint32(b[32:])),
 	}
 	if binary.LittleEndian.Uint32(b[44:]) != (origin{logID, t.serial}).seal(checksum(0, b[:44])) {
 		return t, false
@@ -236,17 +230,13 @@ func parseTrailer(b []byte, logID uint64, size int) (t trailer, ok bool) {
 }
 
 // The list of a segment's records: for each, in the order of the log, the five
-// bytes of its id and its length in units times two, plus one for tombstones.
+// bytes of its id and its length in units.
 
 const idLen = 5
 
-func appendListed(list []byte, id id, units uint32, tombstones bool) []byte {
-	n := uint64(units) << 1
-	if tombstones {
-		n |= 1
-	}
+func appendListed(list []byte, id id, units uint32) []byte {
 	list = appendID(list, id)
-	return binary.AppendUvarint(list, n)
+	return binary.AppendUvarint(list, uint64(units))
 }
 
 func appendID(b []byte, id id) []byte {
@@ -259,10 +249,9 @@ func idAt(b []byte) id {
 
 // listed is one record of a segment, as its list tells.
 type listed struct {
-	id         id
-	offset     uint32 // in bytes from the segment's start
-	bytes      uint32 // with padding
-	tombstones bool
+	id     id
+	offset uint32 // in bytes from the segment's start
+	bytes  uint32 // with padding
 }
 
 // parseList appends the records that a list names to recs. unitShift is the
@@ -278,14 +267,14 @@ func parseList(recs []listed, list []byte, t trailer, unitShift uint) ([]listed,
 			return recs, errCorrupt
 		}
 		n, used := binary.Uvarint(list[idLen:])
-		if used <= 0 || n>>1 == 0 || n>>1 > maxSegment {
+		if used <= 0 || n == 0 || n > maxSegment {
 			return recs, errCorrupt
 		}
-		size := n >> 1 << unitShift
+		size := n << unitShift
 		if at+size > uint64(t.dataEnd) {
 			return recs, errCorrupt
 		}
-		recs = append(recs, listed{idAt(list), uint32(at), uint32(size), n&1 != 0})
+		recs = append(recs, listed{idAt(list), uint32(at), uint32(size)})
 		at += size
 		list = list[idLen+used:]
 	}

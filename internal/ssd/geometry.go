@@ -7,45 +7,51 @@ import (
 	"math/rand/v2"
 )
 
-// decide reads the superblock and tells whether the log that it describes is
-// kept. If not, the superblock describes a new one.
-func (t *Tier) decide() (keep bool, why string, err error) {
+// decide reads the superblock, and plans where the index of the log that it describes
+// comes from. If that log is not kept, why says so, and the superblock describes a new
+// one.
+func (t *Tier) decide() (why string, err error) {
 	super, err := readSuperblock(t.super.file)
 	var grown uint64
 	switch {
 	case t.cfg.Recovery == RecoverNever:
 		why = "asked to"
 	case errors.Is(err, ErrFormat):
-		return false, "", err
+		return "", err
+	case errors.Is(err, errOlder):
+		why = "an earlier version of this package wrote the files"
 	case errors.Is(err, errCorrupt):
-		why, t.empty = "no valid superblock", true
+		why, t.blank = "no valid superblock", true
 		if n, err := t.super.file.Size(); err == nil && n == 0 {
 			why = "new"
 		}
 	case err != nil:
-		return false, "", fmt.Errorf("ssd: superblock: %w", err)
+		return "", fmt.Errorf("ssd: superblock: %w", err)
 	default:
 		grown, why = t.mismatch(&super)
 	}
-	if why == "" && !super.clean {
-		switch boot := t.cfg.BootID(); {
-		case t.cfg.Recovery == RecoverAlways:
-		case boot == "" || super.bootID == "":
-			why = "not closed, and the system does not tell whether it was restarted since"
-		case boot != super.bootID:
-			why = "not closed before the machine went down"
-		}
+	switch {
+	case why != "":
+	case super.clean:
+		t.plan = fromSnapshot
+	case t.findMemory(&super):
+		t.plan = fromMemory
+	case t.cfg.Recovery == RecoverAlways:
+		t.plan = fromLog
+	default:
+		why = "not closed, and the index did not outlive the process: the machine went down, or keeps no memory for it"
 	}
 	if why != "" {
+		t.discardMemory(super.memory)
 		fresh := t.geometry() // the old one's may not fit
 		fresh.counter = super.counter
 		t.super.superblock = fresh
-		return false, why, nil
+		return why, nil
 	}
 	super.segments = grown
 	t.super.superblock = super
 	t.skew.Store(max(super.skew, super.lastTime-t.cfg.Now()))
-	return true, "", nil
+	return "", nil
 }
 
 // mismatch says why a log cannot be kept, "" if it can: with another segment
@@ -57,15 +63,13 @@ func (t *Tier) mismatch(old *superblock) (segments uint64, why string) {
 		return 0, fmt.Sprintf("segments have %d bytes, and %d are asked for", old.segBytes, t.cfg.SegmentBytes)
 	case buffers*int64(old.segBytes) > t.cfg.Memory/4:
 		return 0, fmt.Sprintf("segments of %d bytes are too large for a RAM budget of %d", old.segBytes, t.cfg.Memory)
-	case journalMemory(int64(old.journal)) > t.cfg.Memory/8:
-		return 0, fmt.Sprintf("a journal of %d bytes is too large for a RAM budget of %d", old.journal, t.cfg.Memory)
 	}
-	switch now := t.geometryWith(int64(old.segBytes), int64(old.journal)); {
+	switch now := t.geometryWith(int64(old.segBytes)); {
 	case now.segments < old.segments:
 		return 0, fmt.Sprintf("it has %d segments, and there is space for %d", old.segments, now.segments)
 	case now.segments*old.segBytes>>old.unitShift >= 1<<old.locationBits:
 		return 0, "there is more space than its locations reach"
-	case t.indexMost()>>old.shardBits/8 < leastHomes+shardSlack:
+	case t.indexMost() < leastTables(1<<old.shardBits):
 		return 0, fmt.Sprintf("an index of %d shards is too large for a RAM budget of %d", 1<<old.shardBits, t.cfg.Memory)
 	default:
 		return now.segments, ""
@@ -81,19 +85,17 @@ func (t *Tier) geometry() superblock {
 			size *= 2
 		}
 	}
-	journal := max(floorPow2(min(t.cfg.Bytes/256, t.cfg.Memory/16, maxJournal)), minJournal)
-	return t.geometryWith(size, journal)
+	return t.geometryWith(size)
 }
 
 func floorPow2(n int64) int64 { return 1 << (bits.Len64(uint64(max(n, 1))) - 1) }
 
-func (t *Tier) geometryWith(segBytes, journal int64) superblock {
+func (t *Tier) geometryWith(segBytes int64) superblock {
 	s := superblock{
 		logID: rand.Uint64(), seed: rand.Uint64(),
 		segBytes: uint64(segBytes), unitShift: leastUnitShift, nextSeg: 1,
-		journal: uint64(journal),
 	}
-	rest := t.cfg.Bytes - 2*superSlot - int64(s.journal) - t.cfg.Bytes/snapshotShare
+	rest := t.cfg.Bytes - 2*superSlot - t.snapshotMost()
 	s.segments = uint64(min(max(rest/segBytes, 0), t.mostSegments()))
 	for s.segments*s.segBytes>>s.unitShift >= 1<<mostLocationBits {
 		s.unitShift++
@@ -124,6 +126,8 @@ const buffers = 2
 // leastSegments is how few segments a log may have.
 const leastSegments = 4
 
-// snapshotShare is the part of Config.Bytes, as a divisor, that is kept for the
-// snapshot of the index.
-const snapshotShare = 32
+// snapshotMost is how many of Config.Bytes are kept for the snapshot of the index:
+// what it can take at most, but no more than a part of the whole.
+func (t *Tier) snapshotMost() int64 { return min(t.indexMost(), t.cfg.Bytes/snapshotShare) }
+
+const snapshotShare = 16

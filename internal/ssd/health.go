@@ -1,7 +1,6 @@
 package ssd
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -15,13 +14,11 @@ import (
 // up; a tier whose disk fails again and again is switched off: RAM goes on
 // alone, and the disk is tried again now and then, with an empty log.
 type health struct {
-	lines  *lines
-	voided atomic.Bool // switched off, and nothing in the files is data any more
+	lines *lines
 
 	mu        sync.Mutex
 	cause     error // why the tier is off; nil: it is on
 	badWrites int   // segments given up since one was written to its end
-	voiding   *voiding
 	healing   chan struct{}
 	stopped   bool
 	lastLog   time.Time
@@ -80,9 +77,7 @@ func (t *Tier) readFailed(ctx interface{ Err() error }, sp *spot, err error) err
 	return err
 }
 
-// segmentFailed gives up a segment that could not be written, twice. What the
-// index has of it must not come back, whatever of it lies on the disk: that is
-// noted first.
+// segmentFailed gives up a segment that could not be written, twice.
 func (t *Tier) segmentFailed(s *segment, cause error) {
 	t.count.writeErrors.Add(1)
 	t.health.log("a segment could not be written", "segment", s.serial, "error", cause)
@@ -90,16 +85,8 @@ func (t *Tier) segmentFailed(s *segment, cause error) {
 	t.health.badWrites++
 	many := t.health.badWrites >= mostBadWrites
 	t.health.mu.Unlock()
-	if many || t.log.reliesOn(s) { // what its records say may be said nowhere else
+	if many {
 		t.switchOff(cause)
-		return
-	}
-	if !t.journal.canDrop() {
-		t.switchOff(errors.Join(cause, errMostDropped))
-		return
-	}
-	if err := t.journal.commitNow(dropNote(s.serial, s.prev)); err != nil {
-		t.switchOff(errors.Join(cause, err))
 		return
 	}
 	t.forget(s.slot)
@@ -114,24 +101,20 @@ func (t *Tier) segmentWritten() {
 	t.health.mu.Unlock()
 }
 
-// forget takes every entry out that names a slot. A recovery must find nothing
-// older in their place.
+// forget takes every entry out that names a slot.
 func (t *Tier) forget(slot int) {
 	t.index.each(func(x id, e entry) entry {
-		in, _ := t.log.place(t.index.location(e))
-		switch {
-		case t.index.grave(e) || in != slot:
+		if in, _ := t.log.place(t.index.location(e)); in != slot {
 			return e
-		case t.recovering.Load():
-			return t.index.newGrave(x)
 		}
+		t.unnamed(e)
+		t.count.evicted.Add(1)
 		return 0
 	})
 }
 
-// switchOff stops using the files, and begins to void what they hold. Until that
-// has been done the index is kept, to tell which writes cannot be made safe. It
-// does not wait for the disk.
+// switchOff stops using the files. It does not wait for the disk: that nothing of
+// what they hold is data any more stands in the memory of the index.
 func (t *Tier) switchOff(cause error) {
 	h := &t.health
 	h.mu.Lock()
@@ -139,29 +122,27 @@ func (t *Tier) switchOff(cause error) {
 	if h.cause != nil || h.stopped || !t.state.CompareAndSwap(on, off) { // it may be closed
 		return
 	}
+	t.index.head.valid.Store(0)
 	h.cause = cause
 	healing := make(chan struct{})
 	h.healing = healing
 	t.count.switchedOff.Add(1)
 	t.lines.error("firn: SSD tier is off; RAM goes on alone", "error", cause)
-	h.voiding = t.beginVoiding() // what was begun before may have been about another log
-	t.journal.fail(cause)
+	t.log.announce()
 	t.running.Go(func() { t.heal(healing) })
 }
 
-// startOff is switchOff for a tier that found no space to begin with; Start
-// begins to heal it. It fails with cause if what the files hold cannot be voided.
+// startOff is switchOff for a tier that found no space to begin with; Start begins
+// to heal it. It fails with cause if the superblock says that there is data and
+// cannot be told otherwise.
 func (t *Tier) startOff(cause error) error {
 	t.state.Store(off)
-	if t.void() != nil && !t.empty {
+	if t.void() != nil && !t.blank {
 		return cause
 	}
-	h := &t.health
-	h.cause = cause
-	h.voided.Store(true)
-	t.plan = recoveryPlan{}
-	t.recovering.Store(false)
-	h.healing = make(chan struct{})
+	t.plan = fromNothing
+	t.health.cause = cause
+	t.health.healing = make(chan struct{})
 	t.lines.error("firn: SSD tier is off; RAM goes on alone", "error", cause)
 	return nil
 }
@@ -169,87 +150,15 @@ func (t *Tier) startOff(cause error) error {
 // void makes nothing in the files data any more, by another log's number in the
 // superblock.
 func (t *Tier) void() error {
-	if t.health.voided.Load() {
-		return nil
-	}
 	t.super.Lock()
 	defer t.super.Unlock()
-	if t.health.voided.Load() || t.super.saved || t.state.Load() == on { // on: another log has begun meanwhile
-		return nil
-	}
 	s := t.super.superblock
-	s.logID, s.clean, s.snapshot = rand.Uint64(), false, 0
-	if err := writeSuperblock(t.super.file, &s); err != nil {
+	s.logID, s.clean, s.snapshot, s.memory = rand.Uint64(), false, 0, vfs.MemoryID{}
+	if err := replaceSuperblock(t.super.file, &s); err != nil {
 		return err
 	}
-	_ = writeSuperblock(t.super.file, &s) // see replaceSuperblock; one suffices as long as it is read
 	t.super.superblock = s
-	t.health.voided.Store(true)
-	return nil
-}
-
-// voiding is a call of void in a goroutine of its own.
-type voiding struct {
-	began time.Time
-	done  chan struct{}
-	err   error // valid once done is closed
-}
-
-func (t *Tier) beginVoiding() *voiding {
-	v := &voiding{began: time.Now(), done: make(chan struct{})}
-	t.loose.Go(func() {
-		defer close(v.done)
-		v.err = t.void()
-	})
-	return v
-}
-
-func (v *voiding) ended() bool {
-	select {
-	case <-v.done:
-		return true
-	default:
-		return false
-	}
-}
-
-// voidInTime is void for those who do not wait without end for a disk that does
-// nothing. All of them wait for one call of it, as long as Config.Patience from its
-// beginning.
-func (t *Tier) voidInTime() error {
-	h := &t.health
-	if h.voided.Load() {
-		return nil
-	}
-	h.mu.Lock()
-	if h.voiding == nil || h.voiding.ended() {
-		h.voiding = t.beginVoiding()
-	}
-	v := h.voiding
-	h.mu.Unlock()
-	timer := time.NewTimer(time.Until(v.began.Add(t.cfg.Patience)))
-	defer timer.Stop()
-	select {
-	case <-v.done:
-		return v.err
-	case <-timer.C:
-		return errStuckNote
-	}
-}
-
-// unnoted is what Commit returns when the journal failed: nil once the files
-// hold nothing that could come back. Once Close has given up it does not try: the
-// superblock may be what is stuck.
-func (t *Tier) unnoted(cause error) error {
-	t.switchOff(cause)
-	if !t.gaveUp.Load() && t.voidInTime() == nil {
-		return nil
-	}
-	return mayComeBack(cause)
-}
-
-func mayComeBack(cause error) error {
-	return fmt.Errorf("ssd: an older value of this key may come back after a crash: %w", cause)
+	return t.super.file.Sync()
 }
 
 // heal tries to begin again, until it succeeds or the tier is closed.
@@ -277,10 +186,7 @@ func (t *Tier) heal(stop chan struct{}) {
 		}
 		h.cause, h.badWrites = nil, 0
 		h.badReads.Store(0)
-		t.super.Lock()
-		h.voided.Store(false)
 		t.state.CompareAndSwap(off, on) // it may be closed
-		t.super.Unlock()
 		h.mu.Unlock()
 		t.lines.info("firn: SSD tier is on again, empty")
 		return
@@ -289,11 +195,10 @@ func (t *Tier) heal(stop chan struct{}) {
 
 // tryAgain begins an empty log, if the disk takes it.
 func (t *Tier) tryAgain() error {
-	t.stopRecovery() // of a log that is void
 	if err := t.probe(); err != nil {
 		return err
 	}
-	return t.prepare(false, "the disk failed")
+	return t.begin("the disk failed")
 }
 
 // probe writes and reads one block of the log.

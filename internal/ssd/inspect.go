@@ -13,21 +13,21 @@ import (
 	"github.com/firncache/firn/internal/vfs"
 )
 
-// Inspection is what a directory holds, as far as headers, lists and the journal
-// tell: values are not read. Times are in UTC.
+// Inspection is what a directory holds, as far as headers and lists tell: values are
+// not read. Times are in UTC.
 type Inspection struct {
 	Lock    string `json:"lock"` // "free", "in use", or "unknown"
 	Files   []File `json:"files"`
 	Boot    string `json:"boot"`    // of the system that looks; empty: it does not tell
+	Memory  bool   `json:"memory"`  // the index that the superblock names is there
 	Outlook string `json:"outlook"` // what a safe Open would do with the files
 
 	Superblock  Superblock    `json:"superblock"`  // the valid one
 	Superblocks [2]Superblock `json:"superblocks"` // what the two places have
-	Journal     JournalInfo   `json:"journal"`
-	Segments    []Segment     `json:"segments"` // those with a header of this log, oldest first
-	Slots       int64         `json:"slots"`    // that the log's file has
-	Foreign     int64         `json:"foreign"`  // slots with a segment of another log
-	Snapshot    *SnapshotInfo `json:"snapshot"` // nil: none
+	Segments    []Segment     `json:"segments"`    // those with a header of this log, oldest first
+	Slots       int64         `json:"slots"`       // that the log's file has
+	Foreign     int64         `json:"foreign"`     // slots with a segment of another log
+	Snapshot    *SnapshotInfo `json:"snapshot"`    // nil: none
 	Live        Live          `json:"live"`
 	Problems    []Problem     `json:"problems"`
 }
@@ -48,11 +48,9 @@ type Superblock struct {
 	Seed         uint64     `json:"seed,omitempty"`
 	SegmentBytes int64      `json:"segment_bytes,omitempty"`
 	Segments     int64      `json:"segments,omitempty"`
-	JournalBytes int64      `json:"journal_bytes,omitempty"`
 	UnitBytes    int        `json:"unit_bytes,omitempty"`
 	Shards       int        `json:"shards,omitempty"`
 	LocationBits int        `json:"location_bits,omitempty"`
-	Floor        uint64     `json:"floor,omitempty"`
 	NextSegment  uint64     `json:"next_segment,omitempty"` // of the last clean close
 	LastTime     *time.Time `json:"last_time,omitempty"`    // of the last clean close
 	Snapshot     uint64     `json:"snapshot,omitempty"`     // its number
@@ -60,31 +58,15 @@ type Superblock struct {
 	Boot         string     `json:"boot,omitempty"`
 }
 
-// JournalInfo is what the journal says.
-type JournalInfo struct {
-	Bytes      int64      `json:"bytes"`
-	Whole      bool       `json:"whole"` // every place has a note of this log or is empty, and there is one
-	Places     int64      `json:"places"`
-	Notes      int64      `json:"notes"`
-	Dead       int64      `json:"dead"` // of the notes, those that kill a key's records
-	Dropped    int64      `json:"dropped"`
-	Generation uint32     `json:"generation"`
-	Floor      uint64     `json:"floor"`          // segments below this serial are dead, as the superblock or the journal says
-	Reach      uint64     `json:"reach"`          // the log was written up to this position when a part of the journal was folded into it
-	Time       *time.Time `json:"time,omitempty"` // the latest that was noted, if records expire
-}
-
 // Segment is one of the log's segments.
 type Segment struct {
-	Slot       int        `json:"slot"`
-	Serial     uint64     `json:"serial"`
-	Prev       uint64     `json:"prev"`
-	State      string     `json:"state"`   // "sealed", "open", or "dead": below the floor, or dropped
-	Records    int        `json:"records"` // of an open one, as far as they are whole
-	Tombstones int        `json:"tombstone_records"`
-	DataBytes  int        `json:"data_bytes"` // records, with their headers and padding
-	Fill       float64    `json:"fill"`       // data / segment bytes
-	SealedAt   *time.Time `json:"sealed_at,omitempty"`
+	Slot      int        `json:"slot"`
+	Serial    uint64     `json:"serial"`
+	State     string     `json:"state"`      // "sealed" or "open"
+	Records   int        `json:"records"`    // of an open one, as far as they are whole
+	DataBytes int        `json:"data_bytes"` // records, with their headers and padding
+	Fill      float64    `json:"fill"`       // data / segment bytes
+	SealedAt  *time.Time `json:"sealed_at,omitempty"`
 }
 
 // SnapshotInfo is the header of the snapshot.
@@ -95,20 +77,21 @@ type SnapshotInfo struct {
 	Believed bool   `json:"believed"` // it is the one that the superblock names
 }
 
-// Live is what of the log is not dead: what expired is among it.
+// Live is what of the log may be live: of each id the newest record. What expired is
+// among it, and what was deleted, for only the index tells that.
 type Live struct {
 	Records  int64 `json:"records"`   // as the snapshot says if it is believed, counted otherwise
 	Bytes    int64 `json:"bytes"`     // of records, with headers and padding: counted
-	LogBytes int64 `json:"log_bytes"` // of the segments that are not dead
+	LogBytes int64 `json:"log_bytes"` // of all segments
 	Sampled  int64 `json:"sampled"`   // one id of so many was counted; 1: all
 }
 
 func superblockInfo(s *superblock) Superblock {
 	info := Superblock{
 		State: "valid", Version: FormatVersion, Counter: s.counter, LogID: s.logID, Seed: s.seed,
-		SegmentBytes: int64(s.segBytes), Segments: int64(s.segments), JournalBytes: int64(s.journal),
+		SegmentBytes: int64(s.segBytes), Segments: int64(s.segments),
 		UnitBytes: 1 << s.unitShift, Shards: 1 << s.shardBits, LocationBits: int(s.locationBits),
-		Floor: s.floor, NextSegment: s.nextSeg, Snapshot: s.snapshot, Clean: s.clean, Boot: s.bootID,
+		NextSegment: s.nextSeg, Snapshot: s.snapshot, Clean: s.clean, Boot: s.bootID,
 	}
 	if s.lastTime != 0 {
 		info.LastTime = timeOf(s.lastTime)
@@ -126,15 +109,14 @@ func timeOf(millis int64) *time.Time {
 }
 
 // Inspect looks at the files in a directory. It changes nothing, and reads no
-// more than headers, trailers and lists, the journal, and segments that were
-// being written. If the lock is free it is held meanwhile, so that nobody opens
+// more than headers, trailers and lists, and segments that were being written. If the lock is free it is held meanwhile, so that nobody opens
 // the files; if it is not, the files may change while they are read. Its error is
 // ErrNoTier for a directory without files of a tier.
 //
 // It takes some hundred bytes of memory for each segment, and some MiB.
 func Inspect(ctx context.Context, dir vfs.FS, step func(read int64)) (*Inspection, error) {
 	in := &Inspection{Boot: bootID(), Problems: []Problem{}, Segments: []Segment{}}
-	o := &offline{fs: dir, wantDead: true, step: step, report: func(p Problem) { in.Problems = append(in.Problems, p) }}
+	o := &offline{fs: dir, step: step, report: func(p Problem) { in.Problems = append(in.Problems, p) }}
 	if step == nil {
 		o.step = func(int64) {}
 	}
@@ -147,16 +129,12 @@ func Inspect(ctx context.Context, dir vfs.FS, step func(read int64)) (*Inspectio
 	in.Superblocks = o.places
 	if err != nil {
 		in.Outlook = "an error, or empty: " + err.Error()
-		if !errors.Is(err, errCorrupt) && !errors.Is(err, ErrFormat) {
+		if !errors.Is(err, errCorrupt) && !errors.Is(err, ErrFormat) && !errors.Is(err, errOlder) {
 			return nil, err
 		}
 		return in, nil
 	}
 	in.Superblock = superblockInfo(&o.super)
-	if err := o.readJournal(); err != nil {
-		return nil, err
-	}
-	in.Journal = o.journal
 	if err := o.openLog(); err != nil {
 		o.problem(logName, 0, "cannot be opened: %v", err)
 		in.Outlook = "empty: there is no log"
@@ -172,6 +150,7 @@ func Inspect(ctx context.Context, dir vfs.FS, step func(read int64)) (*Inspectio
 	if err := in.estimate(ctx, o, live); err != nil {
 		return nil, err
 	}
+	in.Memory = in.Lock != "in use" && hasMemory(dir, &o.super)
 	in.Outlook = in.outlook()
 	return in, nil
 }
@@ -217,8 +196,7 @@ func (in *Inspection) list(dir vfs.FS) (unlock func(), err error) {
 	return unlock, nil
 }
 
-// segments lists the log's segments. It returns those that are alive, newest
-// first.
+// segments lists the log's segments. It returns them newest first.
 func (in *Inspection) segments(ctx context.Context, o *offline) (live []segmentEnds, err error) {
 	err = o.scan(ctx, func(e segmentEnds) error {
 		switch {
@@ -230,30 +208,23 @@ func (in *Inspection) segments(ctx context.Context, o *offline) (live []segmentE
 		if !e.header {
 			return nil
 		}
-		s := Segment{Slot: e.slot, Serial: e.serial, Prev: e.prev, State: "sealed"}
-		switch {
-		case !o.alive(e.serial):
-			s.State = "dead"
-		case !e.sealed:
+		s := Segment{Slot: e.slot, Serial: e.serial, State: "sealed"}
+		if !e.sealed {
 			s.State = "open"
-		}
-		if s.State == "open" {
-			recs, tombs, _ := o.listOf(e) // an error is told by the estimate
-			s.Records, s.Tombstones = len(recs), len(tombs)
+			recs, _ := o.listOf(e) // an error is told by the estimate
+			s.Records = len(recs)
 			for _, r := range recs {
 				s.DataBytes += int(r.bytes)
 			}
-		} else if e.sealed {
-			s.Records, s.Tombstones = e.trailer.count, e.trailer.tombs
+		} else {
+			s.Records = e.trailer.count
 			s.DataBytes = e.trailer.dataEnd - segmentHeaderLen
 			s.SealedAt = timeOf(e.trailer.sealedAt)
 		}
 		s.Fill = float64(s.DataBytes) / float64(o.segBytes())
 		in.Segments = append(in.Segments, s)
-		if s.State != "dead" {
-			live = append(live, e)
-			in.Live.LogBytes += int64(o.super.segBytes)
-		}
+		live = append(live, e)
+		in.Live.LogBytes += int64(o.super.segBytes)
 		return nil
 	})
 	slices.SortFunc(in.Segments, func(a, b Segment) int { return cmp.Compare(a.Serial, b.Serial) })
@@ -268,9 +239,7 @@ const mostSampled = 1 << 18
 func (in *Inspection) estimate(ctx context.Context, o *offline, live []segmentEnds) error {
 	total := 0
 	for _, s := range in.Segments {
-		if s.State != "dead" {
-			total += s.Records
-		}
+		total += s.Records
 	}
 	shift := 0
 	for total>>shift > mostSampled {
@@ -291,45 +260,42 @@ func (in *Inspection) estimate(ctx context.Context, o *offline, live []segmentEn
 	return nil
 }
 
-// living counts what is live of the ids that end in zeros under a mask, from the
-// newest record to the oldest, as a recovery does.
+// living counts the newest records of the ids that end in zeros under a mask.
 type living struct {
 	*offline
 	mask           id
-	seen           map[id]bool // indexed, or dead before this
-	noted          int         // notes of the journal that were applied
+	seen           map[id]bool
 	records, bytes int64
 }
 
-func (l *living) bury(x id) {
-	if x&l.mask == 0 && len(l.seen) < 4*mostSampled {
-		l.seen[x] = true
-	}
-}
-
 func (l *living) segment(e segmentEnds) {
-	recs, tombs, err := l.listOf(e)
+	recs, err := l.listOf(e)
 	if err != nil {
 		l.problem(logName, int64(e.slot)<<l.segShift(), "segment %d: its list of records cannot be read: %v", e.serial, err)
 		return
 	}
 	for i := len(recs) - 1; i >= 0; i-- {
-		r := recs[i]
-		lsn := l.lsn(e.serial, int(r.offset))
-		for ; l.noted < len(l.dead) && l.dead[l.noted].at > lsn; l.noted++ {
-			l.bury(l.dead[l.noted].id)
-		}
-		switch {
-		case r.tombstones:
-			for _, x := range tombs[r.offset] {
-				l.bury(x)
-			}
-		case r.id&l.mask == 0 && !l.seen[r.id]:
-			l.bury(r.id)
+		if r := recs[i]; r.id&l.mask == 0 && !l.seen[r.id] && len(l.seen) < 4*mostSampled {
+			l.seen[r.id] = true
 			l.records++
 			l.bytes += int64(r.bytes)
 		}
 	}
+}
+
+// hasMemory reports whether the index of a log that was not closed outlived its
+// process.
+func hasMemory(dir vfs.FS, s *superblock) bool {
+	keeper, ok := dir.(vfs.MemoryKeeper)
+	if !ok || s.clean || s.memory == (vfs.MemoryID{}) {
+		return false
+	}
+	m := openMemory(keeper, s.memory, s.logID)
+	if m == nil {
+		return false
+	}
+	m.release()
+	return true
 }
 
 // snapshotInfo reads the header of the snapshot, nil if there is none that makes
@@ -357,6 +323,8 @@ type snapshotFile struct {
 	size   int64
 	number uint64
 	dir    []uint64 // for each shard: the number of its entries, and above it their checksum
+
+	entriesAt int64
 }
 
 func (s *snapshotFile) count(shard int) uint32 { return uint32(s.dir[shard]) }
@@ -370,28 +338,44 @@ func (o *offline) openSnapshot() (*snapshotFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	shards := 1 << o.super.shardBits
-	b := make([]byte, snapshotHeaderLen+8*shards)
-	err = o.readAt(f, b, 0)
-	head, dir := b[:snapshotHeaderLen], b[snapshotHeaderLen:]
-	if err == nil && (string(head[:8]) != snapshotMagic || binary.LittleEndian.Uint32(head[60:]) != checksum(0, head[:60]) ||
-		binary.LittleEndian.Uint64(head[8:]) != o.super.logID || binary.LittleEndian.Uint32(head[24:]) != uint32(o.super.shardBits) ||
-		binary.LittleEndian.Uint32(head[28:]) != checksum(0, dir)) {
-		err = errSnapshot
+	s := &snapshotFile{file: f, size: size, dir: make([]uint64, 1<<o.super.shardBits)}
+	if err := o.readSnapshotHead(s); err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
-	s := &snapshotFile{file: f, size: size, number: binary.LittleEndian.Uint64(head[16:]), dir: make([]uint64, shards)}
-	want := int64(len(b))
+	return s, nil
+}
+
+// readSnapshotHead reads what stands before the entries of a snapshot.
+func (o *offline) readSnapshotHead(s *snapshotFile) error {
+	b := make([]byte, snapshotHeaderLen)
+	if err := o.readAt(s.file, b, 0); err != nil {
+		return err
+	}
+	h, ok := parseSnapshotHead(b)
+	if !ok || h.logID != o.super.logID || h.shardBits != uint32(o.super.shardBits) || uint64(h.slots) > o.super.segments {
+		return errSnapshot
+	}
+	s.number = h.number
+	slots, dir := make([]byte, slotWordsLen*h.slots), make([]byte, 8*len(s.dir))
+	if err := o.readAt(s.file, slots, snapshotHeaderLen); err != nil {
+		return err
+	}
+	if err := o.readAt(s.file, dir, snapshotHeaderLen+int64(len(slots))); err != nil {
+		return err
+	}
+	if checksum(0, slots) != h.slotsCRC || checksum(0, dir) != h.dirCRC {
+		return errSnapshot
+	}
+	s.entriesAt = snapshotHeaderLen + int64(len(slots)+len(dir))
+	want := s.entriesAt
 	for i := range s.dir {
 		s.dir[i] = binary.LittleEndian.Uint64(dir[8*i:])
 		want += 8 * int64(s.count(i))
 	}
-	if err == nil && want != size {
-		err = io.ErrUnexpectedEOF
+	if want != s.size {
+		return io.ErrUnexpectedEOF
 	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return s, nil
+	return nil
 }
 
 // outlook is what Open would do, if it were asked to be safe and for the same
@@ -401,16 +385,16 @@ func (in *Inspection) outlook() string {
 	switch {
 	case in.Lock == "in use":
 		return "locked: another has it open"
-	case !in.Journal.Whole:
-		return "empty: the journal is not whole, so that nobody knows what is dead"
-	case !s.Clean && (in.Boot == "" || s.Boot == ""):
-		return "empty: it was not closed, and the system does not tell whether it was restarted since"
-	case !s.Clean && in.Boot != s.Boot:
-		return "empty: it was not closed before the machine went down"
 	case in.Snapshot != nil && in.Snapshot.Believed:
 		return "warm, from the snapshot"
 	case s.Clean:
-		return "warm, from the log: there is no snapshot"
+		return "empty: there is no snapshot of the index"
+	case in.Boot == "" || s.Boot == "":
+		return "empty: it was not closed, and the system does not tell whether it was restarted since"
+	case in.Boot != s.Boot:
+		return "empty: it was not closed before the machine went down"
+	case in.Memory:
+		return "warm: it was not closed, and its index outlived the process"
 	}
-	return "warm, from the log: it was not closed"
+	return "empty: it was not closed, and its index did not outlive the process"
 }

@@ -12,13 +12,13 @@ import (
 func (t *Tier) All(yield func(hash uint64, key, value []byte) bool) {
 	var value []byte
 	for slot := range t.log.slots {
-		serial := t.log.slots[slot].serial.Load()
+		serial := t.log.words[slot].serial.Load()
 		if serial == 0 || t.state.Load() != on {
 			continue
 		}
 		recs := t.listed(slot, serial)
 		for len(recs) > 0 {
-			n := min(len(recs), reinsertAtOnce)
+			n := t.someOf(recs)
 			if !t.yieldSome(slot, serial, recs[:n], &value, yield) {
 				return
 			}
@@ -51,7 +51,7 @@ func (t *Tier) yieldSome(slot int, serial uint64, recs []listed, value *[]byte, 
 		s.mu.Lock()
 		e, ok := s.find(r.id)
 		s.mu.Unlock()
-		if ok && !r.tombstones && s.location(e) == t.log.location(slot, int(r.offset)) {
+		if ok && s.location(e) == t.log.location(slot, int(r.offset)) {
 			spots = append(spots, spot{id: r.id, entry: e, loc: s.location(e), slot: slot, off: int(r.offset), lsn: t.log.lsn(serial, int(r.offset))})
 		}
 	}

@@ -1,9 +1,6 @@
 package ssd
 
-import (
-	"errors"
-	"time"
-)
+import "time"
 
 // Ready reports whether what is about to leave RAM finds room here. While the
 // disk is behind, or the index waits for memory, it first waits for that, as long
@@ -106,8 +103,8 @@ func (t *Tier) poke() {
 	}
 }
 
-// keep is the tier's housekeeping: it makes room in the log, folds the journal,
-// gives the index memory, and writes what has waited for long.
+// keep is the tier's housekeeping: it makes room in the log, gives the index
+// memory, and writes what has waited for long.
 func (t *Tier) keep() {
 	tick := time.NewTicker(flushEvery)
 	defer tick.Stop()
@@ -117,22 +114,14 @@ func (t *Tier) keep() {
 			return
 		case <-tick.C:
 			t.log.tick()
-			t.noteTime()
+			t.index.limit.Store(t.index.most) // RAM may have some to give again
+			t.noteRoom()
+			if now := t.Now(); t.expires.Load() && now > t.log.kept.now.Load() {
+				t.log.kept.now.Store(now) // the next process does not believe in an earlier time
+			}
 		case <-t.wake:
 		}
 		t.tidy()
-	}
-}
-
-// noteTime notes how late it is, if anything ever expires: after the process
-// died, the clock is not believed to be earlier.
-func (t *Tier) noteTime() {
-	if t.state.Load() != on || !t.expires.Load() {
-		return
-	}
-	err := t.journal.commitSpare(note{kind: noteTime, at: uint64(t.Now())})
-	if err != nil && !errors.Is(err, errJournalFull) {
-		t.switchOff(err)
 	}
 }
 
@@ -160,18 +149,17 @@ func (t *Tier) tidy() {
 // after it.
 func (t *Tier) grow(more int64) {
 	if t.chargeMemory(more) != nil {
-		t.index.most.Store(t.index.allowed.Load()) // RAM has no more to give
+		t.index.limit.Store(t.index.allowed.Load()) // RAM has no more to give, until the next tick
 		t.log.announce()
 	}
 	t.growing.Store(false)
 	t.poke() // it may want more by now
 }
 
-// makeRoom folds the journal and reclaims a segment, where there is need to. It
-// reports whether there may be more to do.
+// makeRoom reclaims a segment, if there is need to. It reports whether there may be
+// more to do.
 func (t *Tier) makeRoom() bool {
 	t.restarting.Lock()
 	defer t.restarting.Unlock()
-	folding := t.fold()
-	return !t.recovering.Load() && (t.reclaim() || folding)
+	return t.reclaim()
 }

@@ -14,11 +14,9 @@ const leastUnitShift = 3 // records begin at multiples of 8 bytes
 type segment struct {
 	slot   int // where in the file
 	serial uint64
-	prev   uint64 // serial of the one before, as its header says
 	buf    []byte
 	list   []byte // of its records, see parseList
 	count  int
-	tombs  int // of those, lists of tombstones
 	end    int // bytes appended, with the header
 	sealed bool
 	listAt int // where the list begins, once sealed
@@ -27,7 +25,6 @@ type segment struct {
 	pins    int  // readers of buf
 	done    bool // nothing is left to write
 	failed  bool // a write failed: its records are being forgotten
-	relied  bool // the journal has forgotten what its records say
 }
 
 // log is the memory side of the segment log: the open segment, those that are
@@ -36,6 +33,7 @@ type log struct {
 	segShift  uint
 	unitShift uint
 	now       func() int64
+	grace     int64  // see Config.Grace
 	ahead     int    // slots that are kept free
 	wake      func() // told when there are fewer
 
@@ -48,33 +46,31 @@ type log struct {
 	slots   []slot
 	free    []int32 // slots that hold nothing of worth
 	next    uint64  // serial of the next segment
-	prev    uint64  // serial of the last one that is not known to have failed; 0: none
-	before  uint64  // the one before that
 	force   uint64  // write at least up to this LSN, full block or not
 	logID   uint64
 	writing bool // the writer is handing bytes to the file
-	failing int  // how many segments could not be written
 	paused  bool // nothing is appended
 	closed  bool
 
-	full    atomic.Bool   // it has been, since it was empty: something is reclaimed, or will be
-	behind  atomic.Bool   // the disk is: nothing more can be appended soon
-	tail    atomic.Uint64 // LSN of the next byte
-	flushed atomic.Uint64 // everything before this LSN has been written
+	behind atomic.Bool   // the disk is: nothing more can be appended soon
+	tail   atomic.Uint64 // LSN of the next byte
 
-	appended atomic.Uint64 // bytes of records
+	// What outlives the process, see indexMemory.
+	words   []slotWords
+	flushed *atomic.Uint64 // everything before this LSN has been written
+	kept    *memoryHead
 }
 
-// slot is a segment's place in the file.
+// slot is a segment's place in the file, beside slotWords.
 type slot struct {
-	serial atomic.Uint64 // 0: nothing of worth
-	sealed bool          // its list is on the device
-	bad    bool          // a write to it failed
+	alive  atomic.Int64 // weight of the entries that name records there
+	sealed bool         // its list is on the device
+	bad    bool         // a write to it failed
 }
 
-// slotMemory is what a slot takes in bytes of memory: itself, and its place in
-// the list of free ones.
-const slotMemory = 16 + 4
+// slotMemory is what a slot takes in bytes of memory: itself, its words, and its
+// place in the list of free ones.
+const slotMemory = 16 + slotWordsLen + 4
 
 // Slots are kept free, so that a segment can be opened without waiting, and a
 // burst of writes finds some: one of aheadShare, and leastAhead at least.
@@ -83,8 +79,13 @@ const (
 	aheadShare = 64
 )
 
-func newLog(segShift, unitShift uint, slots int, bufs [][]byte, now func() int64) *log {
-	l := &log{segShift: segShift, unitShift: unitShift, bufs: bufs, now: now, slots: make([]slot, slots), free: make([]int32, 0, slots), ahead: max(leastAhead, slots/aheadShare)}
+func newLog(m *indexMemory, bufs [][]byte, now func() int64, grace int64) *log {
+	n := int(m.slots)
+	l := &log{
+		segShift: uint(m.segShift), unitShift: uint(m.unitShift), bufs: bufs, now: now, grace: grace,
+		slots: make([]slot, n), free: make([]int32, 0, n), ahead: max(leastAhead, n/aheadShare),
+		words: m.slotWords(), flushed: &m.head.flushed, kept: m.head,
+	}
 	l.changed.L = &l.mu
 	return l
 }
@@ -118,20 +119,20 @@ func (l *log) place(loc location) (slot, off int) {
 // whose entry names loc: while it does, the slot keeps its segment.
 func (l *log) lsnAt(loc location) uint64 {
 	slot, off := l.place(loc)
-	return l.lsn(l.slots[slot].serial.Load(), off)
+	return l.lsn(l.words[slot].serial.Load(), off)
 }
 
 // append writes a record into the open segment, opening one if it has to. It
-// never waits for the disk: without a buffer or a slot it reports false. The
-// caller holds the lock of the id's shard.
-func (l *log) append(x id, r *rec) (loc location, size int, ok bool) {
+// never waits for the disk: without a buffer or a slot, of which reserve are not for
+// the caller, it reports false. The caller holds the lock of the id's shard.
+func (l *log) append(x id, r *rec, reserve int) (loc location, size int, ok bool) {
 	body := r.body()
 	size = l.pad(r.headerLen() + len(r.key) + len(r.value))
 
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	defer l.noteRoom()
-	s := l.room(size)
+	s := l.room(size, reserve)
 	if s == nil {
 		return 0, 0, false
 	}
@@ -141,23 +142,30 @@ func (l *log) append(x id, r *rec) (loc location, size int, ok bool) {
 	at += copy(s.buf[at:], r.value)
 	clear(s.buf[at : s.end+size])
 	loc = l.location(s.slot, s.end)
-	s.list = appendListed(s.list, x, uint32(size>>l.unitShift), r.flags&flagTombstones != 0)
+	s.list = appendListed(s.list, x, uint32(size>>l.unitShift))
 	s.count++
-	if r.flags&flagTombstones != 0 {
-		s.tombs++
-	}
 	s.end += size
+	w := &l.words[s.slot]
+	w.written.Add(weightOf(size))
+	w.until.Store(max(w.until.Load(), l.until(r.deadline)))
 	l.tail.Store(l.lsn(s.serial, s.end))
-	l.appended.Add(uint64(size))
 	if s.end-s.written >= writeChunk {
 		l.changed.Broadcast()
 	}
 	return loc, size, true
 }
 
+// until is when a record with a deadline is of no use any more.
+func (l *log) until(deadline int64) uint64 {
+	if deadline == 0 {
+		return forever
+	}
+	return uint64(max(deadline, 0) + l.grace)
+}
+
 // room is the open segment, if it has room for a record of size bytes, or a new
 // one; nil if there is no memory or no slot for one.
-func (l *log) room(size int) *segment {
+func (l *log) room(size, reserve int) *segment {
 	s := l.open
 	if s != nil && s.end+size+len(s.list)+idLen+binary.MaxVarintLen32+trailerLen <= l.segBytes() {
 		return s
@@ -165,17 +173,26 @@ func (l *log) room(size int) *segment {
 	if size > l.most() || l.closed {
 		return nil
 	}
+	if !l.canOpen(reserve) {
+		return nil
+	}
 	if s != nil {
-		if !l.canOpen() {
-			return nil
-		}
 		l.seal()
 	}
 	return l.begin()
 }
 
-// canOpen reports whether a segment could be opened now.
-func (l *log) canOpen() bool { return len(l.free) > 0 && (len(l.bufs) > 0 || l.idleBuffer() >= 0) }
+// Slots that are not for records which come from RAM: where those have taken all
+// others, reclaiming can still move what is alive in a segment, and free it.
+const (
+	forReclaim = 0
+	forDemote  = 1
+)
+
+// canOpen reports whether a segment could be opened now, and leave so many slots.
+func (l *log) canOpen(reserve int) bool {
+	return !l.paused && len(l.free) > reserve && (len(l.bufs) > 0 || l.idleBuffer() >= 0)
+}
 
 // idleBuffer is the oldest segment in memory that has been written and that
 // nobody reads; -1 if there is none.
@@ -188,12 +205,9 @@ func (l *log) idleBuffer() int {
 	return -1
 }
 
-// begin opens a segment, if there is memory and a slot.
+// begin opens a segment: there is memory, and a slot.
 func (l *log) begin() *segment {
-	if l.closed || l.paused || !l.canOpen() {
-		return nil
-	}
-	s := &segment{slot: int(l.free[0]), serial: l.next, prev: l.prev, end: segmentHeaderLen}
+	s := &segment{slot: int(l.free[0]), serial: l.next, end: segmentHeaderLen}
 	if len(l.bufs) > 0 {
 		s.buf = l.bufs[len(l.bufs)-1]
 		l.bufs = l.bufs[:len(l.bufs)-1]
@@ -204,18 +218,16 @@ func (l *log) begin() *segment {
 		l.memory = append(l.memory[:i], l.memory[i+1:]...)
 	}
 	l.free = l.free[:copy(l.free, l.free[1:])]
-	if len(l.free) < l.ahead {
-		l.full.Store(true)
-		if l.wake != nil {
-			l.wake()
-		}
+	if len(l.free) < l.ahead && l.wake != nil {
+		l.wake()
 	}
 	l.next++
-	putSegmentHeader(s.buf, l.logID, s.serial, l.prev, l.segBytes())
-	l.before, l.prev = l.prev, s.serial
-	sl := &l.slots[s.slot]
-	sl.sealed = false
-	sl.serial.Store(s.serial)
+	l.kept.next.Store(l.next)
+	putSegmentHeader(s.buf, l.logID, s.serial, l.segBytes())
+	l.slots[s.slot].sealed = false
+	l.words[s.slot].written.Store(0)
+	l.words[s.slot].until.Store(0)
+	l.words[s.slot].serial.Store(s.serial)
 	l.memory = append(l.memory, s)
 	l.open = s
 	l.tail.Store(l.lsn(s.serial, s.end))
@@ -233,7 +245,7 @@ func (l *log) seal() {
 	clear(s.buf[s.end:min(s.listAt, s.end+blockBytes)]) // what shares a block with the end
 	clear(s.buf[max(s.end, s.listAt-blockBytes):s.listAt])
 	copy(s.buf[s.listAt:], s.list)
-	t := trailer{count: s.count, listLen: len(s.list), dataEnd: s.end, listCRC: checksum(0, s.list), serial: s.serial, sealedAt: l.now(), tombs: s.tombs}
+	t := trailer{count: s.count, listLen: len(s.list), dataEnd: s.end, listCRC: checksum(0, s.list), serial: s.serial, sealedAt: l.now()}
 	t.put(s.buf[size-trailerLen:], l.logID)
 	s.sealed = true
 	l.sealed = append(l.sealed, s)
@@ -263,25 +275,11 @@ func (l *log) unpin(s *segment) {
 	l.mu.Unlock()
 }
 
-// oldest is the sealed segment with the lowest serial whose list is on the
-// device, if there is one.
-func (l *log) oldest() (slot int, serial uint64, ok bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for i := range l.slots {
-		if s := l.slots[i].serial.Load(); s != 0 && (!ok || s < serial) {
-			slot, serial, ok = i, s, true
-		}
-	}
-	return slot, serial, ok && l.slots[slot].sealed
-}
-
-// release frees a slot: no entry of the index names it any more, and the disk
-// says that its records are dead.
+// release frees a slot: no entry of the index names it any more.
 func (l *log) release(slot int) {
 	l.mu.Lock()
 	s := &l.slots[slot]
-	s.serial.Store(0)
+	l.words[slot].serial.Store(0)
 	s.sealed = false
 	if !s.bad {
 		l.free = append(l.free, int32(slot))
@@ -313,7 +311,7 @@ func (l *log) spare() int {
 // no other can be opened. The caller holds mu.
 func (l *log) noteRoom() {
 	s := l.open
-	behind := !l.canOpen() && (s == nil || s.end > l.segBytes()-l.spare())
+	behind := !l.canOpen(forDemote) && (s == nil || s.end > l.segBytes()-l.spare())
 	if l.behind.Load() == behind {
 		return
 	}
@@ -365,6 +363,31 @@ func (l *log) flushTo(lsn uint64) {
 	for l.flushed.Load() < lsn && !l.closed {
 		l.changed.Wait()
 	}
+}
+
+// goOn makes the log go on with a serial, beside the segments that its slots have.
+// All of them have been written.
+func (l *log) goOn(next uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.goOnLocked(next)
+}
+
+func (l *log) goOnLocked(next uint64) {
+	l.free = l.free[:0]
+	for i := range l.slots {
+		serial := l.words[i].serial.Load()
+		l.slots[i].sealed = serial != 0
+		if serial == 0 {
+			l.free = append(l.free, int32(i))
+		}
+		next = max(next, serial+1)
+	}
+	l.next = next
+	l.kept.next.Store(next)
+	l.tail.Store(l.lsn(next, 0))
+	l.flushed.Store(l.lsn(next, 0))
+	l.noteRoom()
 }
 
 // tick makes the writer write what the open segment holds.

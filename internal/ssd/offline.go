@@ -39,14 +39,9 @@ type offline struct {
 	step    func(read int64) // told of bytes that were read
 	super   superblock
 	places  [2]Superblock
-	journal JournalInfo
-	dropped map[uint64]bool // serials that the journal drops
-	dead    []note          // what else it says is dead, if wantDead
 	log     vfs.File
 	logSize int64
 	hasher  record.Hasher
-
-	wantDead bool
 }
 
 func (o *offline) problem(file string, off int64, what string, args ...any) {
@@ -118,7 +113,7 @@ func (o *offline) readSuperblock() error {
 		}
 		s, err := decodeSuperblock(b)
 		switch {
-		case errors.Is(err, ErrFormat):
+		case errors.Is(err, ErrFormat), errors.Is(err, errOlder):
 			p.State, version = "unknown version", err
 		case err != nil && allZero(b):
 			p.State = "empty"
@@ -147,109 +142,8 @@ func allZero(b []byte) bool {
 	return !slices.ContainsFunc(b, func(c byte) bool { return c != 0 })
 }
 
-// readJournal reads what the journal says, some notes at a time.
-func (o *offline) readJournal() error {
-	j := &o.journal
-	j.Floor = o.super.floor
-	o.dropped = map[uint64]bool{}
-	f, size, err := o.open(journalName)
-	if err != nil {
-		o.problem(journalName, 0, "cannot be opened: %v", err)
-		return nil
-	}
-	defer func() { _ = f.Close() }()
-	j.Bytes, j.Whole = size, true
-	area := int64(o.super.journal) / 2 / noteLen * noteLen
-	j.Places = 2 * area / noteLen
-	if size < int64(o.super.journal) {
-		j.Whole = false
-		o.problem(journalName, size, "ends here; the superblock says %d bytes", o.super.journal)
-	}
-	var damaged []int64
-	b := make([]byte, 1<<16/noteLen*noteLen)
-	for off := int64(0); off < min(2*area, size/noteLen*noteLen); off += int64(len(b)) {
-		b = b[:min(int64(len(b)), min(2*area, size/noteLen*noteLen)-off)]
-		if err := o.readAt(f, b, off); err != nil {
-			j.Whole = false
-			o.problem(journalName, off, "cannot be read: %v", err)
-			return nil
-		}
-		for at := 0; at < len(b); at += noteLen {
-			if !o.place(b[at:at+noteLen], (off+int64(at))/area) && len(damaged) < mostOfAKind+1 {
-				damaged = append(damaged, off+int64(at))
-			}
-		}
-	}
-	o.judgeJournal(damaged)
-	slices.SortStableFunc(o.dead, func(a, b note) int { return -compare(a.at, b.at) })
-	return nil
-}
-
-func compare(a, b uint64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
 // mostOfAKind is how many problems of a kind in one place are told one by one.
 const mostOfAKind = 10
-
-func (o *offline) judgeJournal(damaged []int64) {
-	j := &o.journal
-	if len(damaged) > 0 {
-		j.Whole = false
-	}
-	switch {
-	case j.Notes == 0 && len(damaged) > 0:
-		o.problem(journalName, damaged[0], "has no note of this log: the log was given up, or this is another file")
-	case j.Notes == 0:
-		j.Whole = false
-		o.problem(journalName, 0, "is empty: not even the first note of a log is there")
-	default:
-		for i, off := range damaged {
-			if i == mostOfAKind {
-				o.problem(journalName, off, "and more")
-				break
-			}
-			o.problem(journalName, off, "damaged: neither a note nor empty")
-		}
-	}
-}
-
-// place reads one place for a note in the journal. It reports false if what is
-// there is neither a note of that area nor empty.
-func (o *offline) place(b []byte, area int64) bool {
-	j := &o.journal
-	n, generation, ok := parseNote(b, o.super.logID)
-	if !ok || int64(generation&1) != area {
-		return allZero(b)
-	}
-	j.Notes++
-	j.Generation = max(j.Generation, generation)
-	switch n.kind {
-	case noteDead:
-		j.Dead++
-		if o.wantDead {
-			o.dead = append(o.dead, n)
-		}
-	case noteFloor:
-		j.Floor = max(j.Floor, n.at)
-	case noteDrop:
-		o.dropped[n.at] = true
-		j.Dropped++
-	case noteReach:
-		j.Reach = max(j.Reach, n.at)
-	case noteTime:
-		if at := timeOf(int64(n.at)); at != nil && (j.Time == nil || at.After(*j.Time)) {
-			j.Time = at
-		}
-	}
-	return true
-}
 
 // Geometry of the log, as the superblock has it.
 
@@ -303,11 +197,11 @@ func (o *offline) ends(slot int) (e segmentEnds) {
 	b := make([]byte, segmentHeaderLen)
 	e.slot = slot
 	if e.err = o.readAt(o.log, b, base); e.err == nil {
-		e.serial, e.prev, e.header = parseSegmentHeader(b, o.super.logID, size)
+		e.serial, e.header = parseSegmentHeader(b, o.super.logID, size)
 		e.blank, e.foreign = allZero(b), !e.header && bytes.HasPrefix(b, []byte(segmentMagic))
 	}
 	if !e.header {
-		e.serial, e.prev = 0, 0
+		e.serial = 0
 	}
 	b = b[:trailerLen]
 	if e.tailErr = o.readAt(o.log, b, base+int64(size-trailerLen)); e.tailErr == nil {
@@ -317,11 +211,6 @@ func (o *offline) ends(slot int) (e segmentEnds) {
 		}
 	}
 	return e
-}
-
-// alive reports whether what a serial's segment holds is data, if it can be read.
-func (o *offline) alive(serial uint64) bool {
-	return serial != 0 && serial >= o.journal.Floor && !o.dropped[serial]
 }
 
 // scan calls f for every slot of the log.
@@ -337,58 +226,34 @@ func (o *offline) scan(ctx context.Context, f func(e segmentEnds) error) error {
 	return nil
 }
 
-// listOf is which records a segment has, and what its tombstones say by the
-// offset of their list: as its own list tells, or for one that is not sealed, as
-// far as they are whole.
-func (o *offline) listOf(e segmentEnds) (recs []listed, tombs map[uint32][]id, err error) {
+// listOf is which records a segment has: as its own list tells, or for one that is
+// not sealed, as far as they are whole.
+func (o *offline) listOf(e segmentEnds) (recs []listed, err error) {
 	base := int64(e.slot) << o.segShift()
-	tombs = map[uint32][]id{}
 	if !e.sealed {
 		b := make([]byte, o.segBytes())
 		if err := o.readAt(o.log, b, base); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		recs, _ = o.walk(b, e.serial, tombs)
-		return recs, tombs, nil
+		recs, _ = o.walk(b, e.serial)
+		return recs, nil
 	}
 	b := make([]byte, e.trailer.listLen)
 	if err := o.readAt(o.log, b, base+int64(o.segBytes()-trailerLen-len(b))); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if recs, err = parseList(nil, b, e.trailer, uint(o.super.unitShift)); err != nil {
-		return nil, nil, err
-	}
-	for _, r := range recs {
-		if !r.tombstones {
-			continue
-		}
-		b := make([]byte, r.bytes)
-		if err := o.readAt(o.log, b, base+int64(r.offset)); err != nil {
-			return nil, nil, err
-		}
-		rec, err := parseRecord(b, origin{o.super.logID, o.lsn(e.serial, int(r.offset))})
-		if err != nil {
-			return nil, nil, err
-		}
-		tombs[r.offset] = tombstones(&rec)
-	}
-	return recs, tombs, nil
+	return parseList(nil, b, e.trailer, uint(o.super.unitShift))
 }
 
 // walk parses the records of a segment as far as they are whole, and tells where
 // they end.
-func (o *offline) walk(b []byte, serial uint64, tombs map[uint32][]id) (recs []listed, end int) {
+func (o *offline) walk(b []byte, serial uint64) (recs []listed, end int) {
 	for end = segmentHeaderLen; end < len(b)-trailerLen; {
 		r, err := parseRecord(b[end:len(b)-trailerLen], origin{o.super.logID, o.lsn(serial, end)})
 		if err != nil {
 			break
 		}
-		l := listed{offset: uint32(end), bytes: uint32(o.pad(r.size)), tombstones: r.flags&flagTombstones != 0}
-		if l.tombstones {
-			tombs[l.offset] = tombstones(&r)
-		} else {
-			l.id = o.id(r.key)
-		}
+		l := listed{id: o.id(r.key), offset: uint32(end), bytes: uint32(o.pad(r.size))}
 		recs = append(recs, l)
 		end += int(l.bytes)
 	}

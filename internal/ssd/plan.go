@@ -12,7 +12,6 @@ type Geometry struct {
 	Segments     int64 // of the log
 	SegmentBytes int64
 	Ahead        int64 // how many of the segments are kept free
-	JournalBytes int64 // of the file
 	SuperBytes   int64 // of the superblock's file
 	SnapshotMost int64 // what is kept for the snapshot, in bytes
 	FixedMemory  int64 // bytes of memory beside the index
@@ -28,16 +27,15 @@ func Plan(cfg Config) (Geometry, error) {
 	s := t.geometry()
 	g := Geometry{
 		Segments: int64(s.segments), SegmentBytes: int64(s.segBytes),
-		Ahead:        int64(max(leastAhead, int(s.segments)/aheadShare)),
-		JournalBytes: int64(s.journal), SuperBytes: 2 * superSlot,
-		SnapshotMost: cfg.Bytes / snapshotShare,
-		IndexMost:    t.indexMost(), IndexShards: 1 << s.shardBits,
+		Ahead:      int64(max(leastAhead, int(s.segments)/aheadShare)),
+		SuperBytes: 2 * superSlot, SnapshotMost: t.snapshotMost(),
+		IndexMost: t.indexMost(), IndexShards: 1 << s.shardBits,
 		unitShift: uint(s.unitShift),
 	}
 	if g.Segments < leastSegments {
 		return g, fmt.Errorf("ssd: %d bytes hold %d segments of %d bytes: want at least %d", cfg.Bytes, g.Segments, g.SegmentBytes, leastSegments)
 	}
-	g.FixedMemory = buffers*g.SegmentBytes + slotMemory*g.Segments + journalMemory(g.JournalBytes) + t.readMemory()
+	g.FixedMemory = buffers*g.SegmentBytes + slotMemory*g.Segments + memoryHeadLen + t.readMemory()
 	if cfg.Admission == AdmitSeen {
 		g.FixedMemory += 16 * sketchWords(cfg.Memory/sketchShare)
 	}
@@ -61,7 +59,7 @@ func (g *Geometry) RecordOf(key, value int64, expires bool) (r Record, ok bool) 
 	}
 	bytes := r.Header + key + value
 	r.Padding = -bytes & (1<<g.unitShift - 1)
-	r.Listed = idLen + int64(uvarintLen(int(2*(bytes+r.Padding)>>g.unitShift)))
+	r.Listed = idLen + int64(uvarintLen(int((bytes+r.Padding)>>g.unitShift)))
 	return r, key+value+recordHeaderMax <= most
 }
 
@@ -105,8 +103,8 @@ func homesOf(count, most int64) int64 {
 // IndexMemory is how much of the RAM budget an index is allowed, and charged
 // for, that has grown to tables of so many bytes: it is some more than they take.
 func (g *Geometry) IndexMemory(tables int64) int64 {
-	x := index{}
-	x.most.Store(g.IndexMost)
+	x := index{most: g.IndexMost}
+	x.limit.Store(g.IndexMost)
 	allowed := g.IndexShards * 8 * (leastHomes + shardSlack)
 	for x.used.Store(tables); ; allowed += x.wantsMemory() {
 		x.allowed.Store(allowed)
@@ -118,5 +116,5 @@ func (g *Geometry) IndexMemory(tables int64) int64 {
 
 // SnapshotBytes is the length of the snapshot of an index of so many records.
 func (g *Geometry) SnapshotBytes(records int64) int64 {
-	return snapshotHeaderLen + 8*g.IndexShards + 8*records
+	return snapshotHeaderLen + slotWordsLen*g.Segments + 8*g.IndexShards + 8*records
 }

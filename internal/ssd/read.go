@@ -48,7 +48,7 @@ func (t *Tier) look(hash uint64, touch bool) (sp spot, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at, e, ok := s.search(s.fingerprintOf(sp.id))
-	if !ok || s.grave(e) {
+	if !ok {
 		return sp, false
 	}
 	if touch && !e.read() {
@@ -56,7 +56,7 @@ func (t *Tier) look(hash uint64, touch bool) (sp spot, ok bool) {
 	}
 	sp.entry, sp.loc = e, s.location(e)
 	sp.slot, sp.off = t.log.place(sp.loc)
-	sp.lsn = t.log.lsn(t.log.slots[sp.slot].serial.Load(), sp.off)
+	sp.lsn = t.log.lsn(t.log.words[sp.slot].serial.Load(), sp.off)
 	return sp, true
 }
 
@@ -169,7 +169,7 @@ func (t *Tier) accept(dst, key []byte, sp *spot, b []byte) (f Found, err error) 
 	case err != nil:
 		t.corrupt(sp)
 		return Found{}, errCorrupt
-	case string(r.key) != string(key) || r.flags&flagTombstones != 0:
+	case string(r.key) != string(key):
 		t.count.collisions.Add(1)
 		return Found{}, ErrNotFound
 	case t.over(r.deadline, sp.stale):
@@ -221,25 +221,15 @@ func expand(dst, block []byte) ([]byte, error) {
 	return dst[:len(dst)+len(v)], nil
 }
 
-// corrupt takes a record out that is not what it should be. That is noted in the
-// journal like a write, lest the record come back with the next reading of it.
-// When Close has begun, it may have written the last notes, and the index stays
-// as it is.
+// corrupt takes a record out that is not what it should be.
 func (t *Tier) corrupt(sp *spot) {
 	t.count.corrupt.Add(1)
 	t.health.log("a record's checksum is wrong", "segment", sp.lsn>>t.log.segShift, "offset", sp.off)
 	s := t.index.shardOf(sp.id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if t.state.Load() == closed {
-		return
-	}
-	if e, ok := s.find(sp.id); ok && s.location(e) == sp.loc && t.log.lsnAt(sp.loc) == sp.lsn {
-		s.remove(sp.id)
-		if t.recovering.Load() {
-			t.bury(s, sp.id)
-		}
-		s.note(sp.id, t.log.tail.Load())
+	if at, e, ok := s.search(s.fingerprintOf(sp.id)); ok && s.location(e) == sp.loc && t.log.lsnAt(sp.loc) == sp.lsn {
+		t.drop(s, at, e)
 	}
 }
 

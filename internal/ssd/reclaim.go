@@ -1,68 +1,269 @@
 package ssd
 
-import (
-	"errors"
-	"slices"
+import "github.com/firncache/firn/internal/aio"
 
-	"github.com/firncache/firn/internal/aio"
+// victim is a segment to be reclaimed.
+type victim struct {
+	slot   int
+	serial uint64
+	share  float64 // the part of its records' weight that is alive
+	how    disposal
+}
+
+// disposal is what becomes of the records of a segment that are alive.
+type disposal uint8
+
+const (
+	moveAll  disposal = iota // to the end of the log
+	moveRead                 // likewise, if they were read since they were written; the others go
+	dropAll                  // they have expired
 )
 
-// reclaim frees the slot of the oldest segment, if there is need to. It reports
-// whether it did.
+// mostCleaned is how much of a segment may be alive for it to be cleaned. At this
+// share, four bytes are written for each that is gained; the log as a whole holds
+// more than that by then, for updates of uniformly chosen keys seven eighths.
+const mostCleaned = 0.75
+
+// victim is the segment to reclaim next, of those whose list is on the device: one
+// that has expired; or the one with the least that is alive, while so much of it is
+// dead that moving the rest pays; or else the oldest, and records have to go. With
+// evict they have to go anyhow.
+func (l *log) victim(evict bool) (v victim, ok bool) {
+	now := uint64(max(l.now(), 0))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var oldest, deadest victim
+	for i := range l.slots {
+		w := &l.words[i]
+		v := victim{slot: i, serial: w.serial.Load()}
+		if v.serial == 0 || !l.slots[i].sealed {
+			continue
+		}
+		if v.share = float64(l.slots[i].alive.Load()) / float64(max(w.written.Load(), 1)); v.share > 0 && w.until.Load() < now {
+			v.how = dropAll
+			return v, true
+		}
+		if (oldest.serial == 0 || v.serial < oldest.serial) && !(evict && v.share == 0) {
+			oldest = v
+		}
+		if deadest.serial == 0 || v.share < deadest.share {
+			deadest = v
+		}
+	}
+	if deadest.serial != 0 && deadest.share <= mostCleaned && !evict {
+		return deadest, true
+	}
+	oldest.how = moveRead
+	return oldest, oldest.serial != 0
+}
+
+// reclaim frees the slot of a segment, if there is need to. It reports whether it
+// did.
 func (t *Tier) reclaim() bool {
-	if t.state.Load() != on || t.log.freeSlots() >= t.log.ahead && !t.index.full() {
+	if t.state.Load() != on {
 		return false
 	}
-	t.log.full.Store(true) // also if it is the index that has no room
-	slot, serial, ok := t.log.oldest()
+	crowded := t.index.full()
+	if t.log.freeSlots() >= t.log.ahead && !crowded {
+		return false
+	}
+	v, ok := t.log.victim(crowded || !t.admission.mayMove())
 	if !ok {
 		return false
 	}
-	recs, err := t.list(slot, serial)
-	// From here on the disk says that the segment is dead. Only then may the index
-	// forget its records: what it does not name is not noted in the journal when
-	// it is written again.
-	if err := t.sayDead(serial); err != nil {
-		t.switchOff(err)
+	if crowded {
+		t.tellCrowded()
+	}
+	t.admission.choosing.Store(v.how == moveRead)
+	if v.share > 0 && !t.empty(&v) {
 		return false
 	}
-	if err != nil {
-		t.count.readErrors.Add(1)
-		t.health.log("a segment's list could not be read", "segment", serial, "error", err)
-		t.forget(slot)
-	} else {
-		t.dropAll(slot, recs)
+	if t.log.slots[v.slot].alive.Load() != 0 { // its list was not all
+		t.forget(v.slot)
 	}
-	t.log.release(slot)
+	t.log.release(v.slot)
 	t.count.reclaimed.Add(1)
 	return true
 }
 
-// sayDead returns when the files say that a segment and all before it are dead.
-func (t *Tier) sayDead(serial uint64) error {
-	if err := t.noteFloor(serial + 1); err != nil {
-		return err
-	}
-	t.floor.Store(serial + 1) // each is higher than the one before
-	return nil
+// tellCrowded tells once that it is the index that has no room.
+func (t *Tier) tellCrowded() {
+	t.crowded.Do(func() {
+		t.lines.warn("firn: SSD tier: its index has all the memory that it may take, and records leave before the log is full; more RAMBytes would help",
+			"records", t.index.len(), "index_bytes", t.index.limit.Load(), "free_segments", t.log.freeSlots(), "segments", len(t.log.slots))
+	})
 }
 
-// noteFloor writes a floor to the journal, or, while that is full, to the
-// superblock.
-func (t *Tier) noteFloor(floor uint64) error {
-	err := t.journal.commitNow(note{kind: noteFloor, at: floor})
-	if !errors.Is(err, errJournalFull) {
-		return err
+// noteRoom ends the choosing when there is room for all again: some segment may be
+// cleaned, and the index has memory.
+func (t *Tier) noteRoom() {
+	if !t.admission.choosing.Load() || t.index.tight() {
+		return
 	}
-	t.super.Lock()
-	defer t.super.Unlock()
-	s := t.super.superblock
-	s.floor = max(s.floor, floor)
-	if err := replaceSuperblock(t.super.file, &s); err != nil {
-		return err
+	if v, ok := t.log.victim(false); ok && v.how != moveRead {
+		t.admission.choosing.Store(false)
 	}
-	t.super.superblock = s
-	return nil
+}
+
+// empty takes all records of a segment out of the index, or moves them to the end
+// of the log. It reports false if the disk takes nothing meanwhile.
+func (t *Tier) empty(v *victim) bool {
+	recs, err := t.list(v.slot, v.serial)
+	if err != nil { // also of the last segments before a kill, which have none
+		t.health.log("a segment's list could not be read", "segment", v.serial, "error", err)
+		t.count.readErrors.Add(1)
+		t.forget(v.slot)
+		return true
+	}
+	budget := t.log.segBytes()
+	switch v.how {
+	case moveRead:
+		budget /= 2
+	case dropAll:
+		budget = 0
+	}
+	for len(recs) > 0 {
+		n := t.someOf(recs)
+		kept, bytes := t.sort(v, recs[:n], budget)
+		if !t.moveSome(v, kept) {
+			return false
+		}
+		budget -= bytes
+		recs = recs[n:]
+	}
+	return true
+}
+
+// moveAtOnce is how many records of a segment are looked at, and read, at once.
+const moveAtOnce = 64
+
+// someOf is how many of the records are to be looked at next: no more than may be
+// read at once.
+func (t *Tier) someOf(recs []listed) (n int) {
+	for room := t.readMemory(); n < min(len(recs), moveAtOnce); n++ {
+		if room -= int64(recs[n].bytes); room < 0 && n > 0 {
+			break
+		}
+	}
+	return n
+}
+
+// sort returns those of a segment's records that go to the end of the log, and how
+// many bytes they have, which are at most budget; what else is alive it takes out of
+// the index.
+func (t *Tier) sort(v *victim, recs []listed, budget int) (kept []listed, bytes int) {
+	for i := range recs {
+		r := &recs[i]
+		t.index.prefetch(recs[min(i+prefetchAhead, len(recs)-1)].id)
+		s := t.index.shardOf(r.id)
+		s.mu.Lock()
+		if at, e, ok := s.search(s.fingerprintOf(r.id)); ok && s.location(e) == t.log.location(v.slot, int(r.offset)) {
+			if (v.how == moveAll || e.read()) && bytes+int(r.bytes) <= budget {
+				kept = append(kept, *r)
+				bytes += int(r.bytes)
+			} else {
+				t.drop(s, at, e)
+				t.count.evicted.Add(1)
+			}
+		}
+		s.mu.Unlock()
+	}
+	return kept, bytes
+}
+
+// named counts what an entry names as alive, which the index has from now on.
+func (t *Tier) named(e entry) {
+	slot, _ := t.log.place(t.index.location(e))
+	t.log.slots[slot].alive.Add(int64(e.weight()))
+}
+
+// unnamed counts what an entry names as dead: the index has it no more.
+func (t *Tier) unnamed(e entry) {
+	slot, _ := t.log.place(t.index.location(e))
+	t.log.slots[slot].alive.Add(-int64(e.weight()))
+}
+
+// drop takes the entry at a place of a shard's table out. The caller holds mu.
+func (t *Tier) drop(s *shard, at int, e entry) {
+	s.removeAt(at)
+	t.unnamed(e)
+}
+
+// moveSome appends records of a segment anew. It reports false if the disk takes
+// nothing meanwhile.
+func (t *Tier) moveSome(v *victim, recs []listed) bool {
+	if len(recs) == 0 {
+		return true
+	}
+	reqs := make([]aio.Request, len(recs))
+	skips := make([]int, len(recs))
+	seg := t.log.pin(v.slot, v.serial)
+	if seg != nil {
+		defer t.log.unpin(seg)
+	} else {
+		for i, r := range recs {
+			sp := spot{slot: v.slot, off: int(r.offset)}
+			reqs[i].Off, reqs[i].N, skips[i] = t.window(&sp, int(r.bytes))
+		}
+		t.reader.ReadMany(background, reqs)
+		defer func() {
+			for i := range reqs {
+				if b := reqs[i].Buf; b != nil {
+					b.Release()
+				}
+			}
+		}()
+	}
+	for i, r := range recs {
+		var b []byte
+		switch {
+		case seg != nil:
+			b = seg.buf[r.offset : r.offset+r.bytes]
+		case reqs[i].Err == nil:
+			b = reqs[i].Buf.Bytes()[skips[i]:]
+		}
+		for !t.move(v, r, b) {
+			if !t.log.waitFor(t.cfg.Patience, t.log.roomToMove) || t.state.Load() != on {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// roomToMove reports whether a segment could be opened for what is moved.
+func (l *log) roomToMove() bool { return l.canOpen(forReclaim) }
+
+// move appends a record anew, of which b are the bytes, if the index still names
+// it. It reports false if the log has no room.
+func (t *Tier) move(v *victim, l listed, b []byte) bool {
+	r, err := parseRecord(b, origin{t.logNumber(), t.log.lsn(v.serial, int(l.offset))})
+	s := t.index.shardOf(l.id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, e, ok := s.search(s.fingerprintOf(l.id))
+	if !ok || s.location(e) != t.log.location(v.slot, int(l.offset)) {
+		return true
+	}
+	if err != nil || t.over(r.deadline, true) {
+		t.drop(s, at, e)
+		t.count.evicted.Add(1)
+		return true
+	}
+	loc, size, ok := t.log.append(l.id, &r, forReclaim)
+	if !ok {
+		return false
+	}
+	t.unnamed(e)
+	next := s.newEntry(l.id, loc, size)
+	if v.how == moveAll { // otherwise it has to be read again for another turn
+		next |= e & readBit
+	}
+	s.slots[at] = uint64(next)
+	t.named(next)
+	t.count.reinserted.Add(1)
+	t.count.reinsertedBytes.Add(uint64(size))
+	return true
 }
 
 // list reads which records a segment has.
@@ -98,255 +299,4 @@ func (t *Tier) readList(slot int, serial uint64) ([]listed, error) {
 	defer buf.Release()
 	b := buf.Bytes()
 	return parseList(nil, b[len(b)-trailerLen-tr.listLen:len(b)-trailerLen], tr, t.log.unitShift)
-}
-
-// dropAll takes the records of a segment out of the index, but for those that
-// were read since they were written: these go to the end of the log, up to half
-// a segment of them. While most of the log is dead, all that are live go there:
-// room is no reason to lose them.
-func (t *Tier) dropAll(slot int, recs []listed) {
-	var hot []listed
-	budget := t.log.segBytes() / 2
-	keepAll := t.mostlyDead()
-	for i := range recs {
-		r := &recs[i]
-		t.index.prefetch(recs[min(i+prefetchAhead, len(recs)-1)].id)
-		if r.tombstones {
-			continue
-		}
-		s := t.index.shardOf(r.id)
-		s.mu.Lock()
-		if e, ok := s.find(r.id); ok && s.location(e) == t.log.location(slot, int(r.offset)) {
-			if (e.read() || keepAll) && int(r.bytes) <= budget {
-				hot = append(hot, *r)
-				budget -= int(r.bytes)
-			} else {
-				s.remove(r.id)
-				t.count.evicted.Add(1)
-			}
-		}
-		s.mu.Unlock()
-	}
-	for len(hot) > 0 {
-		n := min(len(hot), reinsertAtOnce)
-		t.reinsert(slot, hot[:n])
-		hot = hot[n:]
-	}
-}
-
-const reinsertAtOnce = 32
-
-// mostlyDead reports whether less than half of the log is live, if records are
-// as long as they were on average.
-func (t *Tier) mostlyDead() bool {
-	n := t.count.demoted.Load() + t.count.reinserted.Load()
-	if n == 0 {
-		return false
-	}
-	mean := float64(t.log.appended.Load()) / float64(n)
-	return mean*float64(t.index.len()) < float64(len(t.log.slots))*float64(t.log.segBytes())/2
-}
-
-// reinsert appends records of a segment that is being reclaimed anew.
-func (t *Tier) reinsert(slot int, recs []listed) {
-	serial := t.log.slots[slot].serial.Load()
-	reqs := make([]aio.Request, len(recs))
-	skips := make([]int, len(recs))
-	seg := t.log.pin(slot, serial)
-	if seg != nil {
-		defer t.log.unpin(seg)
-	} else {
-		for i, r := range recs {
-			sp := spot{slot: slot, off: int(r.offset)}
-			reqs[i].Off, reqs[i].N, skips[i] = t.window(&sp, int(r.bytes))
-		}
-		t.reader.ReadMany(background, reqs)
-	}
-	for i, r := range recs {
-		var b []byte
-		switch {
-		case seg != nil:
-			b = seg.buf[r.offset : r.offset+r.bytes]
-		case reqs[i].Err == nil:
-			b = reqs[i].Buf.Bytes()[skips[i]:]
-		}
-		t.move(slot, serial, r, b)
-		if reqs[i].Buf != nil {
-			reqs[i].Buf.Release()
-		}
-	}
-}
-
-// move appends a record anew, of which b are the bytes, if the index still names
-// it, and otherwise drops it.
-func (t *Tier) move(slot int, serial uint64, l listed, b []byte) {
-	r, err := parseRecord(b, origin{t.logNumber(), t.log.lsn(serial, int(l.offset))})
-	s := t.index.shardOf(l.id)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	e, ok := s.find(l.id)
-	if !ok || s.location(e) != t.log.location(slot, int(l.offset)) {
-		return
-	}
-	if err == nil && !t.over(r.deadline, true) {
-		if loc, size, ok := t.log.append(l.id, &r); ok {
-			s.put(s.newEntry(l.id, loc, size))
-			t.count.reinserted.Add(1)
-			t.count.reinsertedBytes.Add(uint64(size))
-			return
-		}
-	}
-	s.remove(l.id)
-	t.count.evicted.Add(1)
-}
-
-// fold writes what the full area of the journal says is dead into the log, and
-// frees the area. It reports false if there was nothing to fold, or no room.
-//
-// An id that has a later record needs no tombstone, for that record kills the
-// older ones as well; but then it must be on the disk before the note goes, and
-// must stay there as long as they do. The note of how far the log reached tells a
-// recovery to miss it.
-func (t *Tier) fold() bool {
-	ids, generation, ok := t.journal.unfolded()
-	if !ok || t.recovering.Load() && !t.journal.full() { // what is yet to be recovered would get tombstones
-		return false
-	}
-	failing, ok := t.log.steady()
-	if !ok {
-		return false
-	}
-	if !t.settle(t.stillDead(ids), failing) {
-		return false
-	}
-	t.journal.foldDone(generation)
-	return true
-}
-
-// settle makes the log say that ids are dead, and makes the journal rely on it.
-// Only then may the index forget records of them that came before the tombstones.
-// It reports false if that is not on the disk: then the index forgets nothing, and
-// the journal has to repeat what it says.
-func (t *Tier) settle(ids []id, failing int) bool {
-	var dead []entombed
-	for some := range slices.Chunk(ids, t.log.most()/4/idLen) {
-		lsn, ok := t.entomb(some)
-		if !ok {
-			return false
-		}
-		dead = append(dead, entombed{lsn, some})
-	}
-	// The reach has to lie in a segment that is there: after Open none may be yet.
-	if !t.log.begun() {
-		if _, ok := t.entomb(nil); !ok {
-			return false
-		}
-	}
-	reach, ok := t.log.rely(failing)
-	if !ok {
-		return false
-	}
-	if err := t.journal.commitLast(append(t.journal.stands(), note{kind: noteReach, at: reach})...); err != nil {
-		t.switchOff(err)
-		return false
-	}
-	for _, d := range dead {
-		t.dropBefore(d.lsn, d.ids)
-	}
-	return true
-}
-
-// entombed says where the log has the tombstones of ids.
-type entombed struct {
-	lsn uint64
-	ids []id
-}
-
-// stillDead is what of ids has no later record: the others need no tombstone.
-func (t *Tier) stillDead(ids []id) []id {
-	dead := ids[:0]
-	for i, x := range ids {
-		t.index.prefetch(ids[min(i+prefetchAhead, len(ids)-1)])
-		s := t.index.shardOf(x)
-		s.mu.Lock()
-		if e, ok := s.find(x); !ok || s.grave(e) {
-			dead = append(dead, x)
-		}
-		s.mu.Unlock()
-	}
-	return dead
-}
-
-// entomb appends tombstones, at lsn. It reports whether there was room for them.
-func (t *Tier) entomb(ids []id) (lsn uint64, ok bool) {
-	list := make([]byte, 0, len(ids)*idLen)
-	for _, x := range ids {
-		list = appendID(list, x)
-	}
-	loc, _, ok := t.log.append(0, &rec{flags: flagTombstones, value: list})
-	if !ok {
-		return 0, false
-	}
-	t.count.tombstones.Add(uint64(len(ids)))
-	return t.log.lsnAt(loc), true
-}
-
-// dropBefore takes out what was appended under ids between the moment when they
-// were dead and their tombstones, at an LSN: a recovery will not find it, and the
-// index agrees with what a recovery finds. Until the tombstones are on the disk a
-// recovery may find it, and who writes the key has to find it here, and note that.
-func (t *Tier) dropBefore(lsn uint64, ids []id) {
-	for _, x := range ids {
-		s := t.index.shardOf(x)
-		s.mu.Lock()
-		if e, ok := s.find(x); ok && !s.grave(e) && t.log.lsnAt(s.location(e)) < lsn {
-			if t.recovering.Load() {
-				s.put(s.newGrave(x)) // a recovery must find nothing older in its place
-			} else {
-				s.remove(x)
-			}
-			t.count.evicted.Add(1)
-		}
-		s.mu.Unlock()
-	}
-}
-
-// begun reports whether the last segment has a record.
-func (l *log) begun() bool { return int(l.tail.Load())&(l.segBytes()-1) > segmentHeaderLen }
-
-// steady reports whether no segment is being given up, and how many were.
-func (l *log) steady() (failing int, ok bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, s := range l.memory {
-		if s.failed && !s.done {
-			return 0, false
-		}
-	}
-	return l.failing, !l.closed
-}
-
-// rely makes the records of the log so far stand for what the journal is about
-// to forget: that an older record of the same id is dead. It returns when they
-// have been written, all before the LSN reach. It reports false if some could
-// not be, counting from when there were so many failures.
-func (l *log) rely(failing int) (reach uint64, ok bool) {
-	l.mu.Lock()
-	for _, s := range l.memory {
-		s.relied = true
-	}
-	reach = l.tail.Load()
-	l.mu.Unlock()
-	l.flushTo(reach)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return reach, l.failing == failing && !l.closed
-}
-
-// reliesOn reports whether a segment cannot be missed: then nothing older than
-// its records is known to be dead.
-func (l *log) reliesOn(s *segment) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return s.relied
 }

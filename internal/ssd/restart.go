@@ -1,9 +1,6 @@
 package ssd
 
-import (
-	"errors"
-	"math/rand/v2"
-)
+import "math/rand/v2"
 
 // begin starts an empty log.
 func (t *Tier) begin(why string) error {
@@ -22,8 +19,8 @@ func (t *Tier) newLog() error {
 	t.super.Lock()
 	defer t.super.Unlock()
 	s := t.super.superblock
-	s.logID, s.floor, s.nextSeg = rand.Uint64(), 0, max(s.nextSeg, 1)
-	s.bootID, s.clean, s.snapshot, s.skew = t.cfg.BootID(), false, 0, t.skew.Load()
+	s.logID, s.nextSeg = rand.Uint64(), max(s.nextSeg, 1)
+	s.bootID, s.clean, s.snapshot, s.skew, s.memory = t.cfg.BootID(), false, 0, t.skew.Load(), t.index.id()
 	if err := replaceSuperblock(t.super.file, &s); err != nil {
 		return err
 	}
@@ -38,7 +35,7 @@ func (t *Tier) logNumber() uint64 {
 	return t.log.logID
 }
 
-// restart begins an empty log, on the disk and then in the journal and in memory.
+// restart begins an empty log, on the disk and then in memory.
 // Housekeeping stands still meanwhile: what it found in the old log it must not
 // do to the new one.
 func (t *Tier) restart() error {
@@ -69,12 +66,11 @@ func (t *Tier) restart() error {
 	l.sealed = nil
 	l.mu.Unlock()
 
-	err := t.journal.reset(logID)
-	t.index.clear(func() {
-		l.restart(logID, next)
-		t.recovering.Store(false)
-	})
-	return err
+	t.index.head.valid.Store(0)
+	t.index.clear(func() { l.restart(logID, next) })
+	t.index.head.logID = logID
+	t.index.head.valid.Store(1)
+	return t.super.file.Sync()
 }
 
 // restart begins an empty log. All slots are free.
@@ -82,58 +78,26 @@ func (l *log) restart(logID, next uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.logID = logID
-	l.next, l.prev, l.before = max(l.next, next), 0, 0
-	l.free = l.free[:0]
 	for i := range l.slots {
 		s := &l.slots[i]
-		s.serial.Store(0)
-		s.sealed, s.bad = false, false
-		l.free = append(l.free, int32(i))
+		l.words[i].serial.Store(0)
+		s.alive.Store(0)
+		s.bad = false
 	}
-	l.tail.Store(l.lsn(l.next, 0))
-	l.flushed.Store(l.lsn(l.next, 0))
-	l.full.Store(false)
 	l.paused = false
-	l.noteRoom()
+	l.goOnLocked(max(l.next, next))
 	l.changed.Broadcast()
 }
 
-// Clear takes every record out. When it returns nil, none comes back. It waits for
-// the disk as long as that does something; if it fails, some records may be found
-// yet, and go later.
-func (t *Tier) Clear() error {
-	if t.state.Load() == closed {
-		return errClosed
-	}
-	var err error
-	ended := make(chan struct{})
-	t.loose.Go(func() {
-		defer close(ended)
-		err = t.clear()
-	})
-	if !await(ended, t.cfg.Patience, t.door.returned) {
-		return errStuckClear
-	}
-	return err
-}
-
-// clear is Clear, however long the disk takes.
-func (t *Tier) clear() error {
-	if t.state.Load() == off {
-		if t.void() != nil {
-			return mayComeBack(errors.New("ssd: the disk cannot be told that the cache was cleared"))
+// Clear takes every record out. None comes back, also if the process dies as soon as
+// this returns. It does not wait for the disk.
+func (t *Tier) Clear() {
+	t.index.clear(func() {
+		for i := range t.log.slots {
+			t.log.slots[i].alive.Store(0)
 		}
-		return nil
-	}
-	t.stopRecovery()
-	err := t.restart()
-	switch {
-	case err == nil:
-		return nil
-	case t.state.Load() == closed: // Close may have saved what was to be cleared
-		return errClosed
-	}
-	return t.unnoted(err)
+	})
+	t.admission.choosing.Store(false)
 }
 
 func (l *log) nextSerial() uint64 {

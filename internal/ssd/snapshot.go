@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
 
 	"github.com/firncache/firn/internal/offheap"
@@ -29,8 +31,10 @@ var errNoSnapshotSpace = errors.New("ssd: the index is larger than the space tha
 func (t *Tier) saveSnapshot() (number uint64, err error) {
 	x := t.index
 	dirLen := 8 * len(x.shards)
-	if size := int64(snapshotHeaderLen+dirLen) + 8*int64(x.len()); size > t.cfg.Bytes/snapshotShare {
-		return 0, fmt.Errorf("%w: %d of %d bytes", errNoSnapshotSpace, size, t.cfg.Bytes/snapshotShare)
+	slots := bytesOf(t.log.slotNumbers())
+	begin := snapshotHeaderLen + len(slots) + dirLen
+	if size := int64(begin) + 8*int64(x.len()); size > t.snapshotMost() {
+		return 0, fmt.Errorf("%w: %d of %d bytes", errNoSnapshotSpace, size, t.snapshotMost())
 	}
 	_ = t.cfg.FS.Remove(snapshotName) // lest there be two for a moment
 	f, err := t.cfg.FS.Open(snapshotTemp, vfs.How{Create: true})
@@ -48,7 +52,7 @@ func (t *Tier) saveSnapshot() (number uint64, err error) {
 		return 0, err
 	}
 	dir := make([]byte, dirLen)
-	w := bufio.NewWriterSize(io.NewOffsetWriter(f, int64(snapshotHeaderLen+dirLen)), 1<<20)
+	w := bufio.NewWriterSize(io.NewOffsetWriter(f, int64(begin)), 1<<20)
 	packed := make([]uint64, 0, 16<<10)
 	for i := range x.shards {
 		s := &x.shards[i]
@@ -76,8 +80,10 @@ func (t *Tier) saveSnapshot() (number uint64, err error) {
 	binary.LittleEndian.PutUint64(head[16:], number)
 	binary.LittleEndian.PutUint32(head[24:], uint32(x.shardBits))
 	binary.LittleEndian.PutUint32(head[28:], checksum(0, dir))
+	binary.LittleEndian.PutUint32(head[32:], uint32(len(t.log.slots)))
+	binary.LittleEndian.PutUint32(head[36:], checksum(0, slots))
 	binary.LittleEndian.PutUint32(head[60:], checksum(0, head[:60]))
-	if _, err := f.WriteAt(append(head, dir...), 0); err != nil {
+	if _, err := f.WriteAt(slices.Concat(head, slots, dir), 0); err != nil {
 		return 0, err
 	}
 	if err := f.Sync(); err != nil {
@@ -106,7 +112,28 @@ func bytesOf(words []uint64) []byte {
 
 var bigEndian = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 
-// loadSnapshot fills the empty index from the snapshot with a number.
+// snapshotHead is the beginning of a snapshot, once its checksum was right.
+type snapshotHead struct {
+	logID, number uint64
+	shardBits     uint32
+	dirCRC        uint32
+	slots         uint32
+	slotsCRC      uint32
+}
+
+func parseSnapshotHead(b []byte) (h snapshotHead, ok bool) {
+	if len(b) != snapshotHeaderLen || string(b[:8]) != snapshotMagic || binary.LittleEndian.Uint32(b[60:]) != checksum(0, b[:60]) {
+		return h, false
+	}
+	return snapshotHead{
+		logID: binary.LittleEndian.Uint64(b[8:]), number: binary.LittleEndian.Uint64(b[16:]),
+		shardBits: binary.LittleEndian.Uint32(b[24:]), dirCRC: binary.LittleEndian.Uint32(b[28:]),
+		slots: binary.LittleEndian.Uint32(b[32:]), slotsCRC: binary.LittleEndian.Uint32(b[36:]),
+	}, true
+}
+
+// loadSnapshot fills the empty index from the snapshot with a number, and tells the
+// log which segments it has.
 func (t *Tier) loadSnapshot(number uint64) error {
 	x := t.index
 	f, err := t.cfg.FS.Open(snapshotName, vfs.How{ReadOnly: true})
@@ -114,22 +141,30 @@ func (t *Tier) loadSnapshot(number uint64) error {
 		return err
 	}
 	defer func() { _ = f.Close() }()
-	dirLen := 8 * len(x.shards)
-	b := make([]byte, snapshotHeaderLen+dirLen)
+	b := make([]byte, snapshotHeaderLen)
 	if _, err := f.ReadAt(b, 0); err != nil {
 		return err
 	}
-	head, dir := b[:snapshotHeaderLen], b[snapshotHeaderLen:]
-	if string(head[:8]) != snapshotMagic || binary.LittleEndian.Uint32(head[60:]) != checksum(0, head[:60]) ||
-		binary.LittleEndian.Uint64(head[8:]) != t.super.logID || binary.LittleEndian.Uint64(head[16:]) != number ||
-		binary.LittleEndian.Uint32(head[24:]) != uint32(x.shardBits) || binary.LittleEndian.Uint32(head[28:]) != checksum(0, dir) {
+	h, ok := parseSnapshotHead(b)
+	if !ok || h.logID != t.super.logID || h.number != number || h.shardBits != uint32(x.shardBits) || h.slots > uint32(len(t.log.slots)) {
+		return errCorrupt
+	}
+	slots, dir := make([]byte, slotWordsLen*h.slots), make([]byte, 8*len(x.shards))
+	if _, err := f.ReadAt(slots, snapshotHeaderLen); err != nil {
+		return err
+	}
+	if _, err := f.ReadAt(dir, snapshotHeaderLen+int64(len(slots))); err != nil {
+		return err
+	}
+	if checksum(0, slots) != h.slotsCRC || checksum(0, dir) != h.dirCRC {
 		return errCorrupt
 	}
 	size, err := f.Size()
 	if err != nil {
 		return err
 	}
-	at, offs := int64(len(b)), make([]int64, len(x.shards)+1)
+	begin := int64(snapshotHeaderLen + len(slots) + len(dir))
+	at, offs := begin, make([]int64, len(x.shards)+1)
 	for i := range x.shards {
 		offs[i] = at
 		at += 8 * int64(binary.LittleEndian.Uint32(dir[8*i:]))
@@ -137,17 +172,41 @@ func (t *Tier) loadSnapshot(number uint64) error {
 	if offs[len(x.shards)] = at; at != size {
 		return errCorrupt
 	}
-	t.allow((at-int64(len(b)))*5/4 + 256*int64(len(x.shards)))
-	return t.loadShards(f, dir, offs)
+	t.log.setSlotNumbers(slots)
+	t.allow((at-begin)*5/4 + 256*int64(len(x.shards)))
+	if err := t.loadShards(f, dir, offs); err != nil {
+		return err
+	}
+	t.log.goOn(t.super.nextSeg)
+	return nil
+}
+
+// slotNumbers are those of slotWords, for each slot.
+func (l *log) slotNumbers() []uint64 {
+	numbers := make([]uint64, 0, slotWordsLen/8*len(l.words))
+	for i := range l.words {
+		w := &l.words[i]
+		numbers = append(numbers, w.serial.Load(), w.written.Load(), w.until.Load())
+	}
+	return numbers
+}
+
+func (l *log) setSlotNumbers(b []byte) {
+	for i := range len(b) / slotWordsLen {
+		w, b := &l.words[i], b[slotWordsLen*i:]
+		w.serial.Store(binary.LittleEndian.Uint64(b))
+		w.written.Store(binary.LittleEndian.Uint64(b[8:]))
+		w.until.Store(binary.LittleEndian.Uint64(b[16:]))
+	}
 }
 
 // loadShards reads all shards, some megabytes at once, in a few goroutines.
 func (t *Tier) loadShards(f vfs.File, dir []byte, offs []int64) error {
 	const atOnce = 1 << 20
 	var group sync.WaitGroup
-	errs := make([]error, recoverers)
+	errs := make([]error, attachers)
 	next := make(chan [2]int)
-	for k := range recoverers {
+	for k := range attachers {
 		group.Go(func() {
 			var b []byte
 			for r := range next {
@@ -182,6 +241,7 @@ func (t *Tier) loadRange(f vfs.File, b, dir []byte, offs []int64, i, j int) ([]b
 		return b, err
 	}
 	var words []uint64
+	there := t.log.onDisk(math.MaxUint64)
 	for ; i < j; i++ {
 		part := b[:offs[i+1]-offs[i]]
 		b = b[len(part):]
@@ -192,24 +252,15 @@ func (t *Tier) loadRange(f vfs.File, b, dir []byte, offs []int64, i, j int) ([]b
 		for ; len(part) > 0; part = part[8:] {
 			words = append(words, binary.LittleEndian.Uint64(part))
 		}
-		if !t.placed(words) {
+		if slices.ContainsFunc(words, func(w uint64) bool { return !there(t.index.location(entry(w))) }) {
 			return b, errCorrupt
 		}
 		if !t.index.load(&t.index.shards[i], words) {
 			return b, errNoIndexMemory
 		}
-	}
-	return b[:0], nil
-}
-
-// placed reports whether entries name places that the log has.
-func (t *Tier) placed(words []uint64) bool {
-	for _, w := range words {
-		e := entry(w)
-		slot, off := t.log.place(t.index.location(e))
-		if t.index.grave(e) || slot >= len(t.log.slots) || off < segmentHeaderLen || t.log.slots[slot].serial.Load() == 0 {
-			return false
+		for _, w := range words {
+			t.named(entry(w))
 		}
 	}
-	return true
+	return b[:0], nil
 }

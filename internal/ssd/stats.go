@@ -12,10 +12,9 @@ type counters struct {
 	demoted, demotedBytes, clean     atomic.Uint64
 	refused, shed, tooLarge          atomic.Uint64
 	indexFull                        atomic.Uint64
-	superseded, tombstones           atomic.Uint64
+	superseded                       atomic.Uint64
 	evicted, reinserted              atomic.Uint64
 	reinsertedBytes, reclaimed       atomic.Uint64
-	recovered                        atomic.Uint64
 	written                          atomic.Uint64
 	corrupt, readErrors, writeErrors atomic.Uint64
 	quarantined, switchedOff         atomic.Uint64
@@ -35,13 +34,10 @@ type Stats struct {
 	IndexFull       uint64 // for want of memory for the index, or before it came
 	TooLarge        uint64 // for their size
 	Superseded      uint64 // records that died because their key was written
-	Tombstones      uint64 // ids written to the log as dead
 	Evicted         uint64 // records dropped when their segment was reclaimed
 	Reinserted      uint64 // records kept then, having been read
 	ReinsertedBytes uint64
 	Reclaimed       uint64 // segments
-	Recovered       uint64 // segments whose records were found after a crash
-	ToRecover       int64  // segments that are still to be looked through
 	WrittenBytes    uint64 // to the log
 	Corrupt         uint64 // records and segments whose checksums were wrong
 	ReadErrors      uint64
@@ -53,6 +49,7 @@ type Stats struct {
 
 	On           bool
 	Direct       bool
+	Kept         bool // the index is in memory that outlives the process
 	Records      int64
 	Segments     int64 // that the log has
 	FreeSegments int64
@@ -69,25 +66,22 @@ func (t *Tier) Stats() Stats {
 		Hits: c.hits.Load(), Collisions: c.collisions.Load(),
 		Demoted: c.demoted.Load(), DemotedBytes: c.demotedBytes.Load(), Clean: c.clean.Load(),
 		Refused: c.refused.Load(), Limited: t.admission.limited.Load(), Shed: c.shed.Load(), IndexFull: c.indexFull.Load(), TooLarge: c.tooLarge.Load(),
-		Superseded: c.superseded.Load(), Tombstones: c.tombstones.Load(),
-		Evicted: c.evicted.Load(), Reinserted: c.reinserted.Load(), ReinsertedBytes: c.reinsertedBytes.Load(),
-		Reclaimed: c.reclaimed.Load(), Recovered: c.recovered.Load(),
+		Superseded: c.superseded.Load(),
+		Evicted:    c.evicted.Load(), Reinserted: c.reinserted.Load(), ReinsertedBytes: c.reinsertedBytes.Load(),
+		Reclaimed:    c.reclaimed.Load(),
 		WrittenBytes: c.written.Load(),
 		Corrupt:      c.corrupt.Load(), ReadErrors: c.readErrors.Load(), WriteErrors: c.writeErrors.Load(),
 		Quarantined: c.quarantined.Load(), SwitchedOff: c.switchedOff.Load(),
 		CompressedFrom: c.compressedFrom.Load(), CompressedTo: c.compressedTo.Load(),
-		On: t.state.Load() == on, Direct: t.logFile.Align() > 1,
+		On: t.state.Load() == on, Direct: t.logFile.Align() > 1, Kept: t.index.kept != nil,
 		Segments: int64(len(t.log.slots)), FreeSegments: int64(t.log.freeSlots()),
-		FileBytes:  t.logBytes + t.journalBytes + 2*superSlot,
+		FileBytes:  t.logBytes + 2*superSlot,
 		IndexBytes: t.index.used.Load(), MemoryBytes: t.fixed + t.index.allowed.Load(),
 		Reads: t.reader.Stats(),
 	}
 	s.Refused -= min(s.Refused, s.Limited) // of which one may be a moment ahead
 	if s.On {
 		s.Records = int64(t.index.len())
-	}
-	if t.recovering.Load() {
-		s.ToRecover = max(0, s.Segments-s.FreeSegments-int64(s.Recovered))
 	}
 	return s
 }

@@ -9,14 +9,18 @@ import (
 	"github.com/firncache/firn/internal/vfs"
 )
 
-// ErrFormat says that the files were written by a version of this package that
-// this one does not read.
+// ErrFormat says that the files were written by a later version of this package,
+// which this one does not read.
 var ErrFormat = errors.New("ssd: unknown format")
+
+// errOlder says that they were written by an earlier one.
+var errOlder = errors.New("ssd: an earlier version of the format")
 
 const (
 	superMagic   = "firnsup1"
 	superSlot    = 4096 // bytes; there are two, written in turn
-	superLen     = 160
+	superLen     = 256
+	superLen1    = 160 // of version 1
 	bootIDLen    = 36
 	superBlockOf = "superblock"
 )
@@ -26,20 +30,19 @@ const (
 // that an older log holds is void.
 //
 // Of every version of the format, the checksum stands at 12 and covers the bytes
-// before it and those from 16 to superLen: damage does not pass for another
-// version.
+// before it and those from 16 to the superblock's end: damage does not pass for
+// another version.
 type superblock struct {
 	counter      uint64 // the higher of two is the valid one
 	logID        uint64
 	seed         uint64 // of the key hash
 	segBytes     uint64
 	segments     uint64
-	journal      uint64 // bytes
-	floor        uint64 // segments below this serial are dead
-	nextSeg      uint64 // no segment has had this serial or a higher one; set by a clean close
-	lastTime     int64  // milliseconds since 1970 on the tier's clock: it is not believed to be earlier
-	skew         int64  // milliseconds that the tier's clock is ahead of the system's: what that was set back by
-	snapshot     uint64 // the number of the snapshot that belongs to it; 0: none
+	nextSeg      uint64       // no segment has had this serial or a higher one; set by a clean close
+	lastTime     int64        // milliseconds since 1970 on the tier's clock: it is not believed to be earlier
+	skew         int64        // milliseconds that the tier's clock is ahead of the system's: what that was set back by
+	snapshot     uint64       // the number of the snapshot that belongs to it; 0: none
+	memory       vfs.MemoryID // where the index is while the log is in use, and after a kill; zero: nowhere that outlives the process
 	unitShift    uint8
 	shardBits    uint8
 	locationBits uint8  // of an index entry
@@ -47,48 +50,63 @@ type superblock struct {
 	bootID       string // the boot during which it was opened
 }
 
+// words are the superblock's numbers in the order in which they stand from byte 16.
+func (s *superblock) words() []*uint64 {
+	return []*uint64{&s.counter, &s.logID, &s.seed, &s.segBytes, &s.segments, &s.nextSeg, &s.snapshot, &s.memory.Handle, &s.memory.Key}
+}
+
+const (
+	superTimesAt = 88  // lastTime, skew
+	superSmallAt = 104 // unitShift, shardBits, locationBits, clean, and the length of bootID
+	superBootAt  = 112
+)
+
 func (s *superblock) encode() []byte {
 	b := make([]byte, superSlot)
 	copy(b, superMagic)
 	binary.LittleEndian.PutUint32(b[8:], FormatVersion)
-	for i, v := range []uint64{s.counter, s.logID, s.seed, s.segBytes, s.segments, s.journal, s.floor, s.nextSeg, uint64(s.lastTime), s.snapshot} {
-		binary.LittleEndian.PutUint64(b[16+8*i:], v)
+	for i, p := range s.words() {
+		binary.LittleEndian.PutUint64(b[16+8*i:], *p)
 	}
-	b[96], b[97] = s.unitShift, s.shardBits
+	binary.LittleEndian.PutUint64(b[superTimesAt:], uint64(s.lastTime))
+	binary.LittleEndian.PutUint64(b[superTimesAt+8:], uint64(s.skew))
+	n := copy(b[superBootAt:superBootAt+bootIDLen], s.bootID)
+	copy(b[superSmallAt:], []byte{s.unitShift, s.shardBits, s.locationBits, 0, byte(n)})
 	if s.clean {
-		b[98] = 1
+		b[superSmallAt+3] = 1
 	}
-	b[140] = s.locationBits
-	binary.LittleEndian.PutUint64(b[144:], uint64(s.skew))
-	b[99] = byte(copy(b[100:100+bootIDLen], s.bootID))
-	binary.LittleEndian.PutUint32(b[12:], superChecksum(b))
+	binary.LittleEndian.PutUint32(b[12:], superChecksum(b[:superLen]))
 	return b
 }
 
-func superChecksum(b []byte) uint32 { return checksum(checksum(0, b[:12]), b[16:superLen]) }
+// superChecksum is that of a superblock, all of whose bytes are b.
+func superChecksum(b []byte) uint32 { return checksum(checksum(0, b[:12]), b[16:]) }
 
-// decodeSuperblock reads one of the two. Its error is ErrFormat for another
-// version, errCorrupt for anything else that is wrong.
+// decodeSuperblock reads one of the two. Its error is ErrFormat for a later
+// version, errOlder for an earlier one, errCorrupt for anything else that is wrong.
 func decodeSuperblock(b []byte) (s superblock, err error) {
 	if len(b) < superLen || string(b[:8]) != superMagic {
 		return s, errCorrupt
 	}
-	if binary.LittleEndian.Uint32(b[12:]) != superChecksum(b) {
+	version := binary.LittleEndian.Uint32(b[8:])
+	if version == 1 && binary.LittleEndian.Uint32(b[12:]) == superChecksum(b[:superLen1]) {
+		s.counter = binary.LittleEndian.Uint64(b[16:])
+		return s, errOlder
+	}
+	if binary.LittleEndian.Uint32(b[12:]) != superChecksum(b[:superLen]) {
 		return s, errCorrupt
 	}
-	if v := binary.LittleEndian.Uint32(b[8:]); v != FormatVersion {
-		return s, fmt.Errorf("%w: version %d: want %d", ErrFormat, v, FormatVersion)
+	if version != FormatVersion {
+		return s, fmt.Errorf("%w: version %d: want %d", ErrFormat, version, FormatVersion)
 	}
-	for i, p := range []*uint64{&s.counter, &s.logID, &s.seed, &s.segBytes, &s.segments, &s.journal, &s.floor, &s.nextSeg, nil, &s.snapshot} {
-		if p != nil {
-			*p = binary.LittleEndian.Uint64(b[16+8*i:])
-		}
+	for i, p := range s.words() {
+		*p = binary.LittleEndian.Uint64(b[16+8*i:])
 	}
-	s.lastTime = int64(binary.LittleEndian.Uint64(b[80:]))
-	s.unitShift, s.shardBits, s.clean = b[96], b[97], b[98] == 1
-	s.locationBits = b[140]
-	s.skew = int64(binary.LittleEndian.Uint64(b[144:]))
-	s.bootID = string(b[100 : 100+min(int(b[99]), bootIDLen)])
+	s.lastTime = int64(binary.LittleEndian.Uint64(b[superTimesAt:]))
+	s.skew = int64(binary.LittleEndian.Uint64(b[superTimesAt+8:]))
+	small := b[superSmallAt:]
+	s.unitShift, s.shardBits, s.locationBits, s.clean = small[0], small[1], small[2], small[3] == 1
+	s.bootID = string(b[superBootAt : superBootAt+min(int(small[4]), bootIDLen)])
 	if !s.plausible() {
 		return s, errCorrupt
 	}
@@ -98,13 +116,13 @@ func decodeSuperblock(b []byte) (s superblock, err error) {
 // plausible bounds what sizes of memory and files are computed from.
 func (s *superblock) plausible() bool {
 	return s.segBytes >= minSegment && s.segBytes <= maxSegment && s.segBytes&(s.segBytes-1) == 0 &&
-		s.segments > 0 && s.segments <= 1<<32 && s.journal <= maxJournal && s.journal >= minJournal &&
+		s.segments > 0 && s.segments < 1<<32 &&
 		s.unitShift >= leastUnitShift && s.unitShift <= 16 && s.shardBits <= maxShardBits &&
 		s.skew >= 0 && s.locationBits <= mostLocationBits && s.segments*s.segBytes>>s.unitShift < 1<<s.locationBits
 }
 
-// readSuperblock finds the valid superblock of a file; errCorrupt if it has
-// none.
+// readSuperblock finds the valid superblock of a file; errOlder if that is one of
+// which nothing but the counter is read, errCorrupt if there is none.
 func readSuperblock(f vfs.File) (super superblock, err error) {
 	b := make([]byte, 2*superSlot)
 	n, err := f.ReadAt(b, 0)
@@ -121,8 +139,9 @@ func readSuperblock(f vfs.File) (super superblock, err error) {
 		switch {
 		case errors.Is(err, ErrFormat):
 			return super, err
-		case err == nil && (found != nil || s.counter > super.counter):
-			super, found = s, nil
+		case errors.Is(err, errCorrupt):
+		case errors.Is(found, errCorrupt) || s.counter > super.counter:
+			super, found = s, err
 		}
 	}
 	return super, found

@@ -31,45 +31,44 @@ const (
 
 // Tier is the cache's second tier. All methods are safe for concurrent use.
 type Tier struct {
-	cfg   Config
-	door  *door // to the files; Config.FS is behind it
-	lock  locks
-	super struct { // the superblock's file and what it says
+	cfg    Config
+	door   *door            // to the files; Config.FS is behind it
+	keeper vfs.MemoryKeeper // nil: the system has no memory that outlives the process, or none is wanted
+	lock   locks
+	super  struct { // the superblock's file and what it says
 		sync.Mutex
 		file vfs.File
 		superblock
-		saved bool // Close has: the files say all that writes were acknowledged for
 	}
-	logFile                vfs.File
-	logBytes, journalBytes int64 // of the files
-	log                    *log
-	journal                *journal
-	index                  *index
-	reader                 *aio.Reader
-	flusher                *flusher
-	lines                  lines
+	logFile  vfs.File
+	logBytes int64 // of the file
+	log      *log
+	index    *index
+	left     *indexMemory // that a process left which did not close; nil: none
+	plan     plan
+	reader   *aio.Reader
+	flusher  *flusher
+	lines    lines
 
-	hasher     record.Hasher
-	state      atomic.Int32
-	gaveUp     atomic.Bool // Close did not wait for the disk any longer
-	recovering atomic.Bool
-	health     health
-	admission  admission
-	count      counters
-	empty      bool     // Open found no valid superblock
-	buffers    [][]byte // as allocated, for freeing
-	fixed      int64    // bytes of memory beside the index
-	charge     func(bytes int64) error
-	charging   sync.Mutex
-	growing    atomic.Bool // the index is being given more memory
-	charged    int64
-	promised   int64 // that the index is allowed once it is charged
-	plan       recoveryPlan
+	hasher    record.Hasher
+	state     atomic.Int32
+	health    health
+	admission admission
+	count     counters
+	blank     bool     // Open found no valid superblock
+	started   bool     // Start was called
+	buffers   [][]byte // as allocated, for freeing
+	fixed     int64    // bytes of memory beside the index
+	charge    func(bytes int64) error
+	charging  sync.Mutex
+	growing   atomic.Bool // the index is being given more memory
+	charged   int64
+	promised  int64     // that the index is allowed once it is charged
+	crowded   sync.Once // the user was told that the index is what limits the tier
 
 	expires    atomic.Bool  // a record has a deadline, or may have
 	skew       atomic.Int64 // milliseconds that the clock is put forward by, lest it be earlier than before
 	restarting sync.Mutex
-	floor      atomic.Uint64 // the files say that segments below this serial are dead
 	stuckAt    atomic.Uint64 // how far the log was written when a write waited in vain, plus one
 	starvedAt  atomic.Int64  // what the index was allowed when a write waited in vain, plus one
 
@@ -77,9 +76,19 @@ type Tier struct {
 	wake    chan struct{}
 	keeping sync.WaitGroup // the keeper
 	running sync.WaitGroup // who else uses the files
-	loose   tasks          // what Close does not wait for, but Free does: a Clear, and what voids the files
+	loose   tasks          // what Close does not wait for, but Free does: growth of the index
 	closing tasks          // what Close began
 }
+
+// plan says where the index of the log comes from that Open found.
+type plan uint8
+
+const (
+	fromNothing  plan = iota // the log is a new one
+	fromSnapshot             // it was closed
+	fromMemory               // the process died, and left the index
+	fromLog                  // it is made anew, with what may be outdated
+)
 
 // Open opens the files of a tier, or makes them. It decides what of them is
 // kept, and recovers nothing yet: see Start.
@@ -96,9 +105,10 @@ func Open(cfg Config) (*Tier, error) {
 	if cfg.BootID == nil {
 		cfg.BootID = bootID
 	}
+	keeper, _ := cfg.FS.(vfs.MemoryKeeper)
 	door := newDoor(cfg.FS)
 	cfg.FS = door
-	t := &Tier{cfg: cfg, door: door, quit: make(chan struct{}), wake: make(chan struct{}, 1)}
+	t := &Tier{cfg: cfg, door: door, keeper: keeper, quit: make(chan struct{}), wake: make(chan struct{}, 1)}
 	t.lines.logger, t.health.lines = cfg.Log, &t.lines
 	var err error
 	if t.lock, err = takeLocks(door.FS); err != nil {
@@ -119,7 +129,7 @@ func (t *Tier) open() (err error) {
 	if t.super.file, err = t.cfg.FS.Open("superblock", vfs.How{Create: true}); err != nil {
 		return err
 	}
-	keep, why, err := t.decide()
+	why, err := t.decide()
 	if err != nil {
 		return err
 	}
@@ -130,7 +140,7 @@ func (t *Tier) open() (err error) {
 	if err := t.allocateMemory(); err != nil {
 		return err
 	}
-	if err = t.prepare(keep, why); vfs.NoSpace(err) {
+	if err = t.prepare(why); vfs.NoSpace(err) {
 		return t.startOff(err)
 	}
 	return err
@@ -145,8 +155,7 @@ func (t *Tier) Now() int64 { return t.cfg.Now() + t.skew.Load() }
 // Seed is the seed of the hash that the keys' ids are made from.
 func (t *Tier) Seed() uint64 { return t.super.seed }
 
-// openLog opens the log and the journal, past the page cache if that is asked
-// for and can be had.
+// openLog opens the log, past the page cache if that is asked for and can be had.
 func (t *Tier) openLog() (err error) {
 	if t.super.segments < leastSegments {
 		return fmt.Errorf("ssd: %d bytes hold %d segments of %d bytes: want at least %d", t.cfg.Bytes, t.super.segments, t.super.segBytes, leastSegments)
@@ -162,12 +171,7 @@ func (t *Tier) openLog() (err error) {
 			return err
 		}
 	}
-	file, err := t.cfg.FS.Open(journalName, vfs.How{Create: true})
-	if err != nil {
-		return err
-	}
-	t.logBytes, t.journalBytes = int64(t.super.segments*t.super.segBytes), int64(t.super.journal)
-	t.journal = newJournal(file, t.journalBytes, t.poke)
+	t.logBytes = int64(t.super.segments * t.super.segBytes)
 	t.reader, err = aio.Open(aio.Config{File: t.logFile, Depth: t.cfg.Depth, Mode: t.cfg.Reads, PoolBytes: min(8<<20, t.cfg.Memory/64), Patience: t.cfg.Patience})
 	return err
 }
@@ -185,18 +189,41 @@ func (t *Tier) allocateMemory() (err error) {
 		t.buffers = append(t.buffers, b)
 		bufs = append(bufs, aligned(b, segBytes))
 	}
-	t.log = newLog(uint(bits.TrailingZeros64(s.segBytes)), uint(s.unitShift), int(s.segments), bufs, t.Now)
-	if t.index, err = newIndex(uint(s.shardBits), uint(s.locationBits), t.indexMost()); err != nil {
+	m, err := t.memoryOf(s)
+	if err != nil {
 		return err
 	}
+	t.log = newLog(m, bufs, t.Now, t.cfg.Grace)
+	t.log.logID = s.logID
+	t.index = newIndex(uint(s.shardBits), m, m == t.left)
 	t.index.hungry, t.log.wake = t.poke, t.poke
 	t.admission.init(&t.cfg)
-	t.fixed = buffers*int64(segBytes) + slotMemory*int64(s.segments) + journalMemory(int64(s.journal)) + t.admission.bytes() + t.readMemory()
+	t.fixed = buffers*int64(segBytes) + slotMemory*int64(s.segments) + memoryHeadLen + t.admission.bytes() + t.readMemory()
 	t.flusher = &flusher{
 		log: t.log, file: t.logFile, block: vfs.Aligned(blockBytes, blockBytes),
 		bytes: func(n int) { t.count.written.Add(uint64(n)) }, fail: t.segmentFailed, well: t.segmentWritten,
 	}
 	return nil
+}
+
+// memoryOf is the memory for the index of a log: what was left, if it is of that
+// size.
+func (t *Tier) memoryOf(s *superblock) (*indexMemory, error) {
+	shape := memoryShape{
+		slots: uint32(s.segments), shards: 1 << s.shardBits, stride: uint64(t.indexMost() >> s.shardBits / 8),
+		segShift: uint8(bits.TrailingZeros64(s.segBytes)), unitShift: s.unitShift, locBits: s.locationBits,
+	}
+	if shape.stride < leastHomes+shardSlack {
+		return nil, fmt.Errorf("ssd: index of %d bytes: want at least %d for %d shards", t.indexMost(), leastTables(1<<s.shardBits), 1<<s.shardBits)
+	}
+	if t.left != nil && t.left.memoryShape == shape {
+		return t.left, nil
+	}
+	m, why, err := newMemory(shape, t.keeper)
+	if why != nil {
+		t.lines.warn("firn: SSD tier: the system has no memory that outlives the process; after a crash the tier starts empty", "error", why)
+	}
+	return m, err
 }
 
 // aligned is the part of mem, n bytes long, that begins at a block. mem is a
@@ -206,67 +233,115 @@ func aligned(mem []byte, n int) []byte {
 	return mem[skip : skip+n : skip+n]
 }
 
-// prepare makes the files what the superblock says. When it returns nil, a log
-// has begun, empty or one to be recovered.
-func (t *Tier) prepare(keep bool, why string) error {
-	s := &t.super
+// prepare makes the files what the superblock says. When it returns nil, an empty log
+// has begun, or Start finds the index of what the files hold.
+func (t *Tier) prepare(why string) error {
 	if err := t.super.file.Allocate(2 * superSlot); err != nil {
-		return err
-	}
-	if n, err := t.journal.file.Size(); keep && (err != nil || n < t.journalBytes) {
-		keep, why = false, "the journal is not whole"
-	}
-	if err := t.journal.file.Allocate(t.journalBytes); err != nil {
 		return err
 	}
 	if err := t.logFile.Allocate(t.logBytes); err != nil {
 		return err
 	}
-	if keep {
-		if ok, err := t.planRecovery(); err != nil {
-			return err
-		} else if !ok {
-			keep, why = false, "the system lost what had been written"
-		}
+	if t.plan != fromNothing {
+		return nil
 	}
-	if !keep {
-		if err := t.begin(why); err != nil {
-			return err
-		}
-	}
-	if keep {
-		s.clean, s.snapshot, s.bootID, s.skew = false, 0, t.cfg.BootID(), t.skew.Load()
-		if err := replaceSuperblock(s.file, &s.superblock); err != nil {
-			return err
-		}
-	}
-	if err := s.file.Sync(); err != nil {
+	if err := t.begin(why); err != nil {
 		return err
 	}
-	_ = t.cfg.FS.Remove(snapshotTemp) // what a Close left that did not end
-	if !keep {
-		_ = t.cfg.FS.Remove(snapshotName) // it belongs to no log any more
-	}
+	t.removeOld(snapshotTemp, snapshotName, "journal") // the journal of version 1
 	return t.cfg.FS.SyncDir()
 }
 
-// Start begins to serve: it recovers the index, in the background as far as
-// that takes time, and starts to write. charge is told, from goroutines of the
-// tier's own, of the memory that the tier takes, in bytes more than before.
+// removeOld removes files, as far as they are there.
+func (t *Tier) removeOld(names ...string) {
+	for _, name := range names {
+		_ = t.cfg.FS.Remove(name)
+	}
+}
+
+// Start begins to serve: it finds the index, and starts to write. charge is told,
+// from goroutines of the tier's own, of the memory that the tier takes, in bytes
+// more than before.
 func (t *Tier) Start(charge func(bytes int64) error) error {
-	t.charge = charge
+	t.charge, t.started = charge, true
 	healing := t.health.healing
 	if err := t.chargeMemory(t.index.wantsMemory()); err != nil {
 		return err
 	}
+	if err := t.findIndex(); err != nil {
+		return err
+	}
 	t.running.Go(t.flusher.run)
-	t.running.Go(t.watchdog)
 	t.keeping.Go(t.keep)
-	t.startRecovery()
 	if healing != nil { // there was no space to begin with
 		t.running.Go(func() { t.heal(healing) })
 	}
 	return nil
+}
+
+// findIndex goes on with the log that was found. While it does, the files and what
+// was left in memory stay as they are: should the process die, the next finds them.
+func (t *Tier) findIndex() error {
+	if t.plan == fromNothing {
+		return nil
+	}
+	start := time.Now()
+	t.expires.Store(true) // some of what is there may
+	var from string
+	switch t.plan {
+	case fromSnapshot:
+		from = "snapshot"
+		if err := t.loadSnapshot(t.super.snapshot); err != nil {
+			t.index.clear(nil)
+			return t.begin("the snapshot cannot be read: " + err.Error())
+		}
+	case fromMemory:
+		from = "memory"
+		t.attach()
+	case fromLog:
+		from = "log"
+		t.rebuild()
+	}
+	if err := t.chargeMemory(0); err != nil {
+		return err
+	}
+	if err := t.goOn(); err != nil {
+		return err
+	}
+	t.lines.info("firn: SSD tier is back", "records", t.index.len(), "from", from, "took", time.Since(start).Round(time.Millisecond))
+	return nil
+}
+
+// goOn makes the superblock say that the log is in use, and where its index is.
+func (t *Tier) goOn() error {
+	t.index.head.logID = t.super.logID
+	t.index.head.valid.Store(1)
+	s := t.super.superblock
+	s.clean, s.snapshot, s.bootID, s.skew, s.memory = false, 0, t.cfg.BootID(), t.skew.Load(), t.index.id()
+	if err := replaceSuperblock(t.super.file, &s); err != nil {
+		return err
+	}
+	if err := t.super.file.Sync(); err != nil {
+		return err
+	}
+	t.super.superblock = s
+	if old := t.left; old != nil {
+		t.left = nil
+		if old != t.index.indexMemory {
+			old.forget()
+			old.release()
+		}
+	}
+	t.removeOld(snapshotTemp)
+	return t.cfg.FS.SyncDir()
+}
+
+// allow gives the index memory, as much of it as can be had.
+func (t *Tier) allow(bytes int64) {
+	more := min(bytes, t.index.limit.Load()-t.index.allowed.Load())
+	for more > 0 && t.chargeMemory(more) != nil {
+		more /= 2
+	}
 }
 
 // Len is the number of records.

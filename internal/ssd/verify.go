@@ -13,16 +13,15 @@ import (
 // Verified is how much was checked.
 type Verified struct {
 	Segments int64 `json:"segments"` // that hold data
-	Records  int64 `json:"records"`  // in them, lists of tombstones included
+	Records  int64 `json:"records"`  // in them
 	Entries  int64 `json:"entries"`  // of the snapshot
 	Bytes    int64 `json:"bytes"`    // read
 	Total    int64 `json:"-"`        // bytes to be read, while it goes on
 	Problems int64 `json:"problems"`
 }
 
-// Verify reads everything in a directory and checks it: the superblock, the
-// journal, every record of every segment that is not dead, the lists and
-// trailers, that no segment is missing, and the snapshot against the log. It
+// Verify reads everything in a directory and checks it: the superblock, every
+// record of every segment, the lists and trailers, and the snapshot against the log. It
 // changes nothing, and tells of what is wrong by calling report, and of its
 // progress by calling progress now and then; that may be nil. The files must not
 // be in use: the error is vfs.ErrLocked then, ErrNoTier if there are none, and
@@ -89,13 +88,10 @@ func (v *verifier) read(n int64) {
 func (v *verifier) all() error {
 	err := v.readSuperblock()
 	switch {
-	case errors.Is(err, ErrFormat), errors.Is(err, errCorrupt), errors.Is(err, ErrNoTier):
+	case errors.Is(err, ErrFormat), errors.Is(err, errOlder), errors.Is(err, errCorrupt), errors.Is(err, ErrNoTier):
 		v.problem(superBlockOf, 0, "%v: nothing else can be read", err)
 		return nil
 	case err != nil:
-		return err
-	}
-	if err := v.readJournal(); err != nil {
 		return err
 	}
 	if err := v.openLog(); err != nil {
@@ -109,7 +105,7 @@ func (v *verifier) all() error {
 	if err := v.findSegments(); err != nil {
 		return err
 	}
-	v.checkChain()
+	v.findTwins()
 	v.buf = make([]byte, v.segBytes())
 	newest := uint64(0)
 	for _, e := range v.segs {
@@ -129,17 +125,16 @@ func (v *verifier) all() error {
 	return v.compareLast()
 }
 
-// findSegments reads the headers and trailers of all slots. Those that are alive
-// stand in the order of their slots.
+// findSegments reads the headers and trailers of all slots.
 func (v *verifier) findSegments() error {
 	return v.scan(v.ctx, func(e segmentEnds) error {
 		base := int64(e.slot) << v.segShift()
 		switch {
 		case e.err != nil:
 			v.problem(logName, base, "the header of slot %d cannot be read: %v", e.slot, e.err)
-		case !e.header && e.sealed && v.alive(e.trailer.serial):
+		case !e.header && e.sealed:
 			v.problem(logName, base, "slot %d: the header is wrong; by its trailer it has segment %d", e.slot, e.trailer.serial)
-		case e.header && v.alive(e.serial):
+		case e.header:
 			v.segs = append(v.segs, e)
 			v.done.Total += int64(v.super.segBytes)
 		}
@@ -147,24 +142,14 @@ func (v *verifier) findSegments() error {
 	})
 }
 
-// checkChain finds segments that are missing: each names the one before it.
-func (v *verifier) checkChain() {
+// findTwins finds segments that are there twice.
+func (v *verifier) findTwins() {
 	slots := map[uint64]int{}
 	for _, e := range v.segs {
 		if other, ok := slots[e.serial]; ok {
 			v.problem(logName, int64(e.slot)<<v.segShift(), "slots %d and %d both have segment %d", other, e.slot, e.serial)
 		}
 		slots[e.serial] = e.slot
-	}
-	for _, e := range v.segs {
-		if _, ok := slots[e.prev]; !ok && v.alive(e.prev) {
-			v.problem(logName, int64(e.slot)<<v.segShift(), "segment %d follows segment %d, which is nowhere", e.serial, e.prev)
-		}
-	}
-	if last := v.journal.Reach >> v.segShift(); v.alive(last) {
-		if _, ok := slots[last]; !ok {
-			v.problem(logName, 0, "the journal relies on segment %d, which is nowhere", last)
-		}
 	}
 }
 
@@ -184,18 +169,15 @@ func (v *verifier) segment(e segmentEnds, newest bool) {
 	recs, err := parseList(nil, v.buf[at:at+e.trailer.listLen], e.trailer, uint(v.super.unitShift))
 	if err != nil {
 		v.problem(logName, base+int64(at), "segment %d: the list of its records, or its checksum, is wrong", e.serial)
-		recs, end := v.walk(v.buf, e.serial, map[uint32][]id{})
+		recs, end := v.walk(v.buf, e.serial)
 		if end != e.trailer.dataEnd || len(recs) != e.trailer.count {
 			v.problem(logName, base+int64(end), "segment %d: record %d of %d is not whole", e.serial, len(recs)+1, e.trailer.count)
 		}
 		v.note(e, recs)
 		return
 	}
-	wrong, tombs := 0, 0
+	wrong := 0
 	for i, r := range recs {
-		if r.tombstones {
-			tombs++
-		}
 		if what := v.record(e, r); what != "" {
 			if wrong++; wrong <= mostOfAKind {
 				v.problem(logName, base+int64(r.offset), "segment %d: record %d of %d: %s", e.serial, i+1, len(recs), what)
@@ -205,9 +187,6 @@ func (v *verifier) segment(e segmentEnds, newest bool) {
 	if wrong > mostOfAKind {
 		v.problem(logName, base, "segment %d: %d records are wrong, of which %d were told", e.serial, wrong, mostOfAKind)
 	}
-	if tombs != e.trailer.tombs {
-		v.problem(logName, base+int64(v.segBytes()-trailerLen), "segment %d: the trailer counts %d lists of tombstones, and there are %d", e.serial, e.trailer.tombs, tombs)
-	}
 	v.note(e, recs)
 }
 
@@ -215,12 +194,9 @@ func (v *verifier) segment(e segmentEnds, newest bool) {
 // records end where the next is not whole.
 func (v *verifier) open(e segmentEnds, newest bool) {
 	base := int64(e.slot) << v.segShift()
-	recs, end := v.walk(v.buf, e.serial, map[uint32][]id{})
-	switch {
-	case v.super.clean, !newest:
+	recs, _ := v.walk(v.buf, e.serial)
+	if v.super.clean || !newest {
 		v.problem(logName, base+int64(v.segBytes()-trailerLen), "segment %d: the trailer, or its checksum, is wrong", e.serial)
-	case v.lsn(e.serial, end) < v.journal.Reach && v.journal.Reach>>v.segShift() == e.serial:
-		v.problem(logName, base+int64(end), "segment %d: record %d is not whole, and the journal relies on what was behind it", e.serial, len(recs)+1)
 	}
 	v.note(e, recs)
 }
@@ -233,9 +209,7 @@ func (v *verifier) record(e segmentEnds, l listed) (wrong string) {
 		return "the checksum or the form is wrong"
 	case v.pad(r.size) != int(l.bytes):
 		return "it is not as long as the list of records says"
-	case l.tombstones != (r.flags&flagTombstones != 0):
-		return "the list of records and the record disagree about tombstones"
-	case !l.tombstones && l.id != v.id(r.key):
+	case l.id != v.id(r.key):
 		return "the list of records has another key's id"
 	}
 	return ""
@@ -263,9 +237,7 @@ func (v *verifier) note(e segmentEnds, recs []listed) {
 	}
 	v.to = e.slot
 	for _, r := range recs {
-		if !r.tombstones {
-			v.places = append(v.places, placed{v.location(e.slot, int(r.offset)), r.id, r.bytes})
-		}
+		v.places = append(v.places, placed{v.location(e.slot, int(r.offset)), r.id, r.bytes})
 	}
 }
 
@@ -315,7 +287,7 @@ func (v *verifier) compareLast() error {
 	}
 	return v.entries(func(shard int, off int64, e entry) {
 		v.done.Entries++
-		if slot := v.slotOf(e); v.layout().grave(e) || !v.hasSegment(slot) {
+		if slot := v.slotOf(e); v.layout().location(e) == 0 || !v.hasSegment(slot) {
 			v.wrongEntry(off, "an entry of shard %d names slot %d, where there is no segment", shard, slot)
 		}
 	}, true)
@@ -363,7 +335,7 @@ func (v *verifier) entry(shard int, off int64, e entry) {
 // order are checked, too.
 func (v *verifier) entries(f func(shard int, off int64, e entry), check bool) error {
 	s, l := v.snapshot, v.layout()
-	off := int64(snapshotHeaderLen + 8*len(s.dir))
+	off := s.entriesAt
 	buf := make([]byte, 1<<20)
 	for shard := range s.dir {
 		crc, prev, sorted := uint32(0), uint64(0), true

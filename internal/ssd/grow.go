@@ -1,0 +1,147 @@
+package ssd
+
+import "math/bits"
+
+// The tables of the index grow as entries come, and take memory that RAM lends.
+
+// grow makes a table an eighth larger, or as much as it takes for its last run
+// of entries to fit, if the memory is allowed; if not, a sixty-fourth.
+func (x *index) grow(s *shard) bool { return x.growBy(s, 8) || x.growBy(s, 64) }
+
+func (x *index) growBy(s *shard, part int) bool {
+	homes := s.homes
+	for fits := false; !fits; fits = s.fits(homes) {
+		if homes == len(s.all)-shardSlack {
+			return false
+		}
+		homes = min(homes+max(homes/part, 16), len(s.all)-shardSlack)
+	}
+	more := int64(8 * (homes - s.homes))
+	if x.used.Add(more) > x.allowed.Load() {
+		x.used.Add(-more)
+		return false
+	}
+	s.spread(homes)
+	if x.wantsMemory() > 0 && x.hungry != nil {
+		x.hungry()
+	}
+	return true
+}
+
+// home is where a fingerprint's entry would like to be in a table of so many
+// homes.
+func (l layout) home(fp uint64, homes int) int {
+	hi, _ := bits.Mul64(fp<<((64-l.fingerprintBits())&63), uint64(homes))
+	return int(hi)
+}
+
+// fits reports whether the entries have places in a table of so many homes.
+func (s *shard) fits(homes int) bool {
+	next := 0
+	for _, w := range s.slots {
+		if w != 0 {
+			next = max(s.layout.home(s.fingerprint(entry(w)), homes), next) + 1
+		}
+	}
+	return next < homes+shardSlack-1
+}
+
+// spread gives every entry its place in a larger table, in which they fit. All
+// of them go to its end, and from there, in order, to their places: none of
+// these lies behind what has not been read yet. A process that dies meanwhile
+// leaves a table of which nothing is believed.
+func (s *shard) spread(homes int) {
+	old := s.slots
+	s.head.moving.Store(1)
+	s.setHomes(homes)
+	s.slots = s.all[:homes+shardSlack]
+	clear(s.slots[len(old):])
+	to := len(s.slots)
+	for from := len(old) - 1; from >= 0; from-- {
+		if w := old[from]; w != 0 {
+			to--
+			s.slots[to] = w
+		}
+	}
+	clear(s.slots[:to])
+	next := 0
+	for from := to; from < len(s.slots); from++ {
+		w := s.slots[from]
+		s.slots[from] = 0
+		at := max(s.layout.home(s.fingerprint(entry(w)), homes), next)
+		s.slots[at] = w
+		next = at + 1
+	}
+	s.head.moving.Store(0)
+}
+
+// wantsMemory is how much more the tables should be allowed: some, once they have
+// taken seven eighths of what they are, and may have more.
+func (x *index) wantsMemory() (more int64) {
+	allowed := x.allowed.Load()
+	if x.used.Load() < allowed-allowed/8 {
+		return 0
+	}
+	return max(0, min(max(allowed/8, x.most/32), x.limit.Load()-allowed))
+}
+
+// short reports whether the tables have little left of what they are allowed, and
+// may have more.
+func (x *index) short() bool {
+	allowed := x.allowed.Load()
+	return x.used.Load() > allowed-allowed/16 && allowed < x.limit.Load()
+}
+
+// tight reports whether the tables have little left of all that they may take.
+func (x *index) tight() bool {
+	allowed := x.allowed.Load()
+	return allowed >= x.limit.Load() && x.used.Load() > allowed-allowed/16
+}
+
+// full reports whether, since it was last asked, an entry found no room though
+// the tables have all the memory that they may take.
+func (x *index) full() bool { return x.allowed.Load() >= x.limit.Load() && x.refused.Swap(false) }
+
+// load fills an empty shard with entries, which are sorted. It reports false if
+// they do not fit, or are not.
+func (x *index) load(s *shard, entries []uint64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	homes, ok := s.copyIn(entries)
+	more := int64(8 * (homes - leastHomes))
+	if ok && x.used.Add(more) > x.allowed.Load() {
+		x.used.Add(-more)
+		ok = false
+	}
+	if !ok {
+		s.reset()
+		return false
+	}
+	s.count = len(entries)
+	s.spread(homes)
+	return true
+}
+
+// copyIn makes entries all that the table has, for spread to give them places
+// among so many homes: as many as leave some room, or as there can be.
+func (s *shard) copyIn(entries []uint64) (homes int, ok bool) {
+	most := len(s.all) - shardSlack
+	if len(entries) > most {
+		return 0, false
+	}
+	for i := 1; i < len(entries); i++ {
+		if s.fingerprint(entry(entries[i-1])) >= s.fingerprint(entry(entries[i])) {
+			return 0, false
+		}
+	}
+	copy(s.all, entries)
+	s.slots = s.all[:len(entries)]
+	homes = min(max(len(entries)*5/4, leastHomes), most)
+	for !s.fits(homes) {
+		if homes == most {
+			return 0, false
+		}
+		homes = min(homes+homes/8+1, most)
+	}
+	return homes, true
+}
