@@ -16,10 +16,11 @@ type Below interface {
 	Prefetch(hash uint64)
 
 	// Superseded tells that a Set or Delete of a key with this hash has taken
-	// effect, whether or not the key was here. Whatever lies below under the hash
-	// is not to be found any more when it returns. It is called after the new
-	// record can be found, or the old one no longer can, and before the lock is
-	// released. A Set that fails, an eviction, an expiry and Clear supersede nothing.
+	// effect, whether or not the key was here, but for a key whose record here came
+	// after all that lies below: see copyBelow. Whatever lies below under the hash is
+	// not to be found any more when it returns. It is called after the new record can
+	// be found, or the old one no longer can, and before the lock is released. A Set
+	// that fails, an eviction, an expiry and Clear supersede nothing.
 	Superseded(hash uint64)
 
 	// Demote offers a record that leaves for want of room, while it can still be
@@ -75,19 +76,20 @@ func (t *Tier) awaitBelow(r *newRecord) {
 }
 
 // superseded is called when a Set or Delete has taken effect, before the lock is
-// released. It returns the watches that the write has ended, but for the writer's
-// own: they are to be told when the lock is released.
-func (s *shard) superseded(hash uint64, key []byte, own *Watch) (hit *Watch) {
-	if s.watches == nil && s.tier.below == nil {
+// released; below says that there may be a record of the key in the tier below. It
+// returns the watches that the write has ended, but for the writer's own: they are to
+// be told when the lock is released.
+func (s *shard) superseded(hash uint64, key []byte, own *Watch, below bool) (hit *Watch) {
+	if s.watches == nil && !(below && s.tier.below != nil) {
 		return nil
 	}
-	return s.supersede(hash, key, own)
+	return s.supersede(hash, key, own, below)
 }
 
 // supersede is superseded where somebody wants to know.
-func (s *shard) supersede(hash uint64, key []byte, own *Watch) (hit *Watch) {
-	if below := s.tier.below; below != nil {
-		below.Superseded(hash)
+func (s *shard) supersede(hash uint64, key []byte, own *Watch, below bool) (hit *Watch) {
+	if lower := s.tier.below; lower != nil && below {
+		lower.Superseded(hash)
 	}
 	return s.written(hash, key, own)
 }
@@ -125,7 +127,7 @@ func (s *shard) demote(hash uint64, r *stored, freq int) bool {
 // that would make others leave while Below is not Ready.
 func (t *Tier) Promote(hash uint64, key, value []byte, deadline int64, token uint64) bool {
 	r := t.newRecord(hash, key, value, deadline)
-	r.version, r.promoted, r.waited = wasRead, true, longEnough
+	r.version, r.promoted, r.waited = wasRead|copyBelow, true, longEnough
 	if deadline != 0 {
 		t.expectExpiry()
 	}
@@ -183,7 +185,16 @@ func (t *Tier) Offer(hash uint64, key []byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, _, r, ok := s.find(hash, key)
-	return ok && !t.expired(&r) && s.demote(hash, &r, 1)
+	return ok && !t.expired(&r) && s.copyDown(hash, &r, 1)
+}
+
+// copyDown offers a record to the tier below and keeps it. It reports whether the
+// tier below took it, or had it.
+func (s *shard) copyDown(hash uint64, r *stored, freq int) bool {
+	t := s.tier
+	h := t.header(r.off)
+	h.version.Store(h.version.Load() | copyBelow) // before there is one
+	return s.demote(hash, r, freq)
 }
 
 // DemoteAll offers every live record to the tier below and keeps it; what
@@ -245,7 +256,7 @@ func (s *shard) demoteSegment(id uint32) {
 	}
 	s.eachLive(id, func(e *entry) {
 		if start, _ := s.tier.segmentAt(e.rec.off); start == id && !s.tier.gone(&e.rec) {
-			s.demote(e.hash, &e.rec, e.freq())
+			s.copyDown(e.hash, &e.rec, e.freq())
 		}
 	})
 }
@@ -253,6 +264,14 @@ func (s *shard) demoteSegment(id uint32) {
 // wasRead is set in the version of a record whose key was read: its frequency
 // forgets that when the record moves to another lane, or goes round in its own.
 const wasRead = 1 << 31
+
+// copyBelow is set in the version of a record that the tier below may have too: it
+// came from there, or a copy was given down. The first write of the key supersedes
+// that copy, and sets a record without the mark; until another copy goes down, writes
+// have nothing to supersede, and leave the tier below alone. A count of overwrites
+// that runs into the mark sets it, and never clears it: overwriting does not count on
+// from a version that has it.
+const copyBelow = 1 << 30
 
 // noteRead notes in a copy, which nobody can find yet, that its key was read.
 func (t *Tier) noteRead(off uint64) {

@@ -95,6 +95,9 @@ func (h *twoTiers) write(key, value []byte, write func() error) error {
 	h.low.writing = nil
 	if err == nil {
 		h.writes++
+		if _, ok := h.low.get(h.Hash(key), key); ok {
+			h.low.fail("key %.20x was written, and an older record is below", key)
+		}
 		if value != nil {
 			h.sets++
 		}
@@ -277,7 +280,7 @@ func (h *twoTiers) Check() error {
 	switch {
 	case h.low.err != nil:
 		return h.low.err
-	case h.supersedes != h.writes:
+	case h.supersedes > h.writes:
 		return fmt.Errorf("%d times superseded, of %d writes", h.supersedes, h.writes)
 	case st.Sets != h.sets || st.Promoted != h.promoted || st.Demoted != h.low.accepted:
 		return fmt.Errorf("counted %d sets, %d promoted, %d demoted: want %d, %d, %d", st.Sets, st.Promoted, st.Demoted, h.sets, h.promoted, h.low.accepted)

@@ -23,8 +23,14 @@ func newAbove(t testing.TB, size int64, low Below, now *int64) *Tier {
 	return tier
 }
 
-// Every write that takes effect supersedes its hash once, and nothing else does.
+// Every write that takes effect supersedes its hash once, if there may be a record of
+// the key below, and nothing else does.
 func TestSuperseded(t *testing.T) {
+	t.Run("with a copy below", func(t *testing.T) { testSuperseded(t, true) })
+	t.Run("without", func(t *testing.T) { testSuperseded(t, false) })
+}
+
+func testSuperseded(t *testing.T, copied bool) {
 	now := int64(1000)
 	low := newLower()
 	tier := newAbove(t, 64<<10, low, &now)
@@ -51,8 +57,9 @@ func TestSuperseded(t *testing.T) {
 		run  func() error
 		fail error
 		none bool // it supersedes nothing
+		may  bool // the key is not here, or came from below: it supersedes what may lie there
 	}{
-		{name: "Set of a new key", run: func() error { return tier.Set(key, []byte("one"), 0) }},
+		{name: "Set of a new key", may: true, run: func() error { return tier.Set(key, []byte("one"), 0) }},
 		{name: "Set of the same length", run: func() error { return tier.Set(key, []byte("two"), 0) }},
 		{name: "Set of another length", run: func() error { return tier.Set(key, []byte("three"), 0) }},
 		{name: "Set with a deadline", run: func() error { return tier.Set(key, []byte("three"), 5000) }},
@@ -64,8 +71,8 @@ func TestSuperseded(t *testing.T) {
 			return tier.SetIf(&watch, []byte("four"), 0, &left)
 		}},
 		{name: "DeleteIf", run: func() error { return tier.DeleteIf(&watch, &left) }},
-		{name: "DeleteIf of what is not here", run: func() error { return tier.DeleteIf(&watch, &left) }},
-		{name: "Set of what is watched", run: func() error { return tier.Set(key, []byte("x"), 0) }},
+		{name: "DeleteIf of what is not here", may: true, run: func() error { return tier.DeleteIf(&watch, &left) }},
+		{name: "Set of what is watched", may: true, run: func() error { return tier.Set(key, []byte("x"), 0) }},
 		{name: "SetIf when it was written", run: func() error { return tier.SetIf(&watch, []byte("five"), 0, &left) }, fail: ErrChanged, none: true},
 		{name: "DeleteIf when it was written", run: func() error { return tier.DeleteIf(&watch, &left) }, fail: ErrChanged, none: true},
 		{name: "SetPrepared", run: func() error {
@@ -74,15 +81,17 @@ func TestSuperseded(t *testing.T) {
 		}},
 		{name: "Set that is too large", run: func() error { return tier.Set(key, make([]byte, 60<<10), 0) }, fail: ErrTooLarge, none: true},
 		{name: "Delete", run: func() error { return ok(tier.Delete(key)) }},
-		{name: "Delete of an absent key", run: func() error { return ok(tier.Delete(key)) }},
-		{name: "DeleteHashed", run: func() error { return ok(tier.DeleteHashed(tier.Hash(key), key)) }},
+		{name: "Delete of an absent key", may: true, run: func() error { return ok(tier.Delete(key)) }},
+		{name: "DeleteHashed", may: true, run: func() error { return ok(tier.DeleteHashed(tier.Hash(key), key)) }},
 		{name: "Promote", run: func() error {
 			low.held[tier.Hash(key)] = &lowRecord{key: key, token: 1}
-			if !tier.Promote(tier.Hash(key), key, nil, 1500, 1) {
+			if !tier.Promote(tier.Hash(key), key, []byte("seven"), 1500, 1) {
 				return fmt.Errorf("refused")
 			}
 			return nil
 		}, none: true},
+		{name: "Set of what was promoted", may: true, run: func() error { return tier.Set(key, []byte("eight"), 1500) }},
+		{name: "Set again, in place", run: func() error { return tier.Set(key, []byte("nine."), 1500) }, none: true},
 		{name: "expiry", run: func() error { now = 2000; tier.Sweep(); return nil }, none: true},
 		{name: "Clear", run: func() error { return ok(tier.Clear()) }, none: true},
 		{name: "SetBytes", run: func() error { return tier.SetBytes(64 << 10) }, none: true},
@@ -90,12 +99,15 @@ func TestSuperseded(t *testing.T) {
 		{name: "Set after Close", run: func() error { return tier.Set(key, nil, 0) }, fail: ErrClosed, none: true},
 		{name: "Delete after Close", run: func() error { return ok(tier.Delete(key)) }, fail: ErrClosed, none: true},
 	} {
+		if copied && !step.none && tier.Len() > 0 && !tier.Offer(tier.Hash(key), key) {
+			t.Errorf("before %s: the copy was refused", step.name)
+		}
 		got = nil
 		if err := step.run(); err != step.fail {
 			t.Errorf("%s: %v, want %v", step.name, err, step.fail)
 		}
 		want := []uint64{tier.Hash(key)}
-		if step.none {
+		if step.none || !copied && !step.may {
 			want = nil
 		}
 		if !slices.Equal(got, want) {

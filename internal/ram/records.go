@@ -16,7 +16,8 @@ type newRecord struct {
 	deadline   int64 // 0: never expires; below 0: hidden until then
 	shape      record.Shape
 	size       uint64 // what it takes in the log
-	version    uint32 // to begin with: 0 or wasRead
+	version    uint32 // to begin with: 0, or wasRead and copyBelow
+	below      bool   // the tier below may have a record of the key that this one supersedes
 	watch      *Watch // it is stored only while this is not void; nil: always
 
 	lane   policy.Lane // where the policy puts it, if its key is new

@@ -29,11 +29,13 @@ func (t *Tier) SetHashed(hash uint64, key, value []byte, deadline int64) error {
 	s := t.shardOf(hash)
 	t.region.Prefetch(s.table.Offset(s.table.Home(hash, s.table.Shape()))) // while the lock is taken
 	s.mu.Lock()
-	if deadline == 0 && t.evicted == nil && s.overwritePlain(hash, key, value) {
-		hit := s.superseded(hash, key, nil)
-		s.mu.Unlock()
-		hit.tell()
-		return nil
+	if deadline == 0 && t.evicted == nil {
+		if done, below := s.overwritePlain(hash, key, value); done {
+			hit := s.superseded(hash, key, nil, below)
+			s.mu.Unlock()
+			hit.tell()
+			return nil
+		}
 	}
 	return t.setLocked(s, hash, key, value, deadline)
 }
@@ -64,8 +66,9 @@ func (t *Tier) SetQuietly(hash uint64, key, value []byte, deadline int64, left *
 
 // overwritePlain is the fast path of set: it replaces the value of a record of
 // usual length that never expires, in place and found in the first bucket. It
-// reports false, and does nothing, for whatever else.
-func (s *shard) overwritePlain(hash uint64, key, value []byte) bool {
+// reports false, and does nothing, for whatever else. below says that the tier below
+// may have a copy of what it replaced.
+func (s *shard) overwritePlain(hash uint64, key, value []byte) (done, below bool) {
 	t := s.tier
 	want := record.ShapeOf(len(key), len(value), false)
 	from := uint64(want.HeaderLen())
@@ -74,21 +77,21 @@ func (s *shard) overwritePlain(hash uint64, key, value []byte) bool {
 		off := t.place(b.Location(m.Next()))
 		t.region.PrefetchRange(off, min(from+uint64(len(key)+len(value)), maxPrefetch))
 		if record.Shape(t.header(off).shape.Load()) != want || want.Long() || !t.whole(off, from+uint64(len(key)+len(value))) {
-			return false
+			return false, false
 		}
 		if t.region.Equal(off+from, key) {
-			t.overwriteValue(off, from+uint64(len(key)), value, nil, 0)
+			below = t.overwriteValue(off, from+uint64(len(key)), value, nil, 0)
 			s.count.Sets++
-			return true
+			return true, below
 		}
 	}
-	return false
+	return false, false
 }
 
 // overwriteValue replaces the value, and the deadline if there is a place for
 // one, of the record at off. Readers see from the version that it happens: it is
-// odd meanwhile.
-func (t *Tier) overwriteValue(off, valueAt uint64, value []byte, deadlineAt *atomic.Uint64, deadline int64) {
+// odd meanwhile. It returns copyBelow of the old value; the new one has none.
+func (t *Tier) overwriteValue(off, valueAt uint64, value []byte, deadlineAt *atomic.Uint64, deadline int64) (below bool) {
 	h := t.header(off)
 	version := h.version.Load()
 	offheap.StoreRelease32(&h.version, version+1)
@@ -97,7 +100,8 @@ func (t *Tier) overwriteValue(off, valueAt uint64, value []byte, deadlineAt *ato
 		deadlineAt.Store(uint64(deadline))
 	}
 	t.region.CopyIn(off+valueAt, value)
-	offheap.StoreRelease32(&h.version, version+2)
+	offheap.StoreRelease32(&h.version, version&^copyBelow+2)
+	return version&copyBelow != 0
 }
 
 // store tries until the shard has the segments that the record takes. It is
@@ -128,7 +132,7 @@ func (t *Tier) store(s *shard, r *newRecord, left *Left) error {
 			return err
 		}
 	}
-	hit := s.superseded(r.hash, r.key, r.watch)
+	hit := s.superseded(r.hash, r.key, r.watch, r.below)
 	s.finish(r, left)
 	hit.tell()
 	return nil
@@ -158,6 +162,9 @@ func (t *Tier) fits(r *newRecord) bool {
 // tells how many are missing.
 func (s *shard) set(r *newRecord) (missing int) {
 	b, slot, old, found := s.find(r.hash, r.key)
+	if r.below = !found; r.below && s.tier.below != nil {
+		s.tier.below.Prefetch(r.hash) // for Superseded
+	}
 	if found && s.overwrite(&old, r) {
 		s.count.Sets++
 		return 0
@@ -233,14 +240,15 @@ func (s *shard) overwrite(old *stored, r *newRecord) bool {
 		deadlineAt = offheap.At[atomic.Uint64](t.region, old.off+old.shape.DeadlineOffset())
 		s.noteDeadline(old.off, r.deadline)
 	}
-	t.overwriteValue(old.off, uint64(old.valueOffset()), r.value, deadlineAt, r.deadline)
+	r.below = t.overwriteValue(old.off, uint64(old.valueOffset()), r.value, deadlineAt, r.deadline)
 	return true
 }
 
 // replace appends the new version of a record and lets the old one go.
 func (s *shard) replace(b *index.Bucket, slot int, old *stored, q policy.Lane, r *newRecord) {
 	s.emitReplaced(old)
-	r.version = s.tier.header(old.off).version.Load() & wasRead // with the entry's frequency
+	version := s.tier.header(old.off).version.Load()
+	r.version, r.below = version&wasRead, version&copyBelow != 0 // with the entry's frequency
 	b.SetLocation(slot, s.appendRecord(q, r))
 	s.kill(old.off, old.size)
 }
@@ -266,14 +274,17 @@ func (t *Tier) DeleteHashed(hash uint64, key []byte) bool {
 
 // delete returns the watches that it has ended, but for the caller's own.
 func (s *shard) delete(hash uint64, key []byte, own *Watch) (hit *Watch) {
-	if b, slot, r, ok := s.find(hash, key); ok && s.tier.gone(&r) {
+	b, slot, r, ok := s.find(hash, key)
+	below := !ok || s.tier.header(r.off).version.Load()&copyBelow != 0
+	switch {
+	case ok && s.tier.gone(&r):
 		s.remove(hash, b, slot, &r, Expired)
 		s.count.Expired++
-	} else if ok {
+	case ok:
 		s.remove(hash, b, slot, &r, Deleted)
 		s.count.Deletes++
 	}
-	return s.superseded(hash, key, own)
+	return s.superseded(hash, key, own, below)
 }
 
 // remove takes a record out of the tier, and notes why for Evicted.
