@@ -59,11 +59,7 @@ func (t *Tier) makeRoom(s *shard, r *newRecord, left *Left) (freed bool, err err
 			return false, errBusy
 		}
 	}
-	victim := t.richest(s)
-	victim.mu.Lock()
-	freed = victim.reclaim()
-	victim.unlock(left)
-	return freed, nil
+	return t.richest(s).reclaim(left), nil
 }
 
 // awaitBelow waits until the tier below can take what leaves, or the writer of the
@@ -234,6 +230,9 @@ func (t *Tier) laneSegments(q int) (queues [][]uint32, longest int) {
 	for k := range t.shards {
 		s := &t.shards[k]
 		s.mu.Lock()
+		if id := s.drain.id; id != 0 && int(t.segs[id].lane) == q {
+			queues[k] = append(queues[k], id)
+		}
 		for id := s.queues[q].head; id != 0; id = t.segs[id].next {
 			queues[k] = append(queues[k], id)
 		}

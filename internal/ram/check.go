@@ -59,6 +59,12 @@ func (s *shard) check() (held int, err error) {
 		}
 		log += n
 	}
+	if s.drain.id != 0 {
+		if err := a.drained(&s.drain); err != nil {
+			return 0, fmt.Errorf("drain of segment %d: %w", s.drain.id, err)
+		}
+		log++
+	}
 	if n := s.held.Load(); n != int64(log) {
 		return 0, fmt.Errorf("the shard counts %d segments, and its lanes have %d", n, log)
 	}
@@ -159,6 +165,29 @@ func (a *audit) queue(q policy.Lane) (n int, err error) {
 		return 0, fmt.Errorf("the lane counts %d bytes, and has %d", b, a.lanes[q])
 	}
 	return n, nil
+}
+
+// drained looks at the segment that is being drained: it is nowhere else, and
+// nothing lives there that was looked at already.
+func (a *audit) drained(d *drain) error {
+	t := a.s.tier
+	seg := &t.segs[d.id]
+	switch {
+	case seg.queue != policy.None || seg.grade != 0:
+		return fmt.Errorf("it is in queue %d with grade %d", seg.queue, seg.grade)
+	case a.s.lanes[0].seg == d.id || a.s.lanes[1].seg == d.id:
+		return fmt.Errorf("it is open")
+	case seg.live == 0:
+		return fmt.Errorf("it is dead and was not released")
+	case d.at < seg.first || d.at > seg.end || d.at > seg.first && seg.head != 0:
+		return fmt.Errorf("it is at %d, of %d to %d, and continues location %#x", d.at, seg.first, seg.end, seg.head)
+	}
+	for loc := range a.starts {
+		if id, in := t.segmentAt(t.place(loc)); id == d.id && in < d.at {
+			return fmt.Errorf("the record at %d is still there at %d", in, d.at)
+		}
+	}
+	return a.segment(seg.lane, d.id)
 }
 
 func (a *audit) segment(q policy.Lane, id uint32) error {

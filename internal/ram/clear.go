@@ -34,6 +34,10 @@ func (s *shard) empty() {
 // clear empties a shard. Nothing can be found before any segment is given back.
 func (s *shard) clear() {
 	chunks := s.table.Clear()
+	if id := s.drain.id; id != 0 {
+		s.tier.segs[id].live = 0
+		s.release(id)
+	}
 	for q := range policy.Lane(lanes) {
 		s.seal(q)
 		for id := s.queues[q].head; id != 0; id = s.queues[q].head {

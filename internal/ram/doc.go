@@ -5,8 +5,9 @@
 //
 // The tier's memory is one region cut into segments of equal size. A segment is
 // free (in the pool), spare (held by a shard for its next need), an index chunk,
-// open (the end of a lane, being filled) or sealed (in a queue, waiting to be
-// reclaimed). A lane is where a shard appends records of one queue; the queues
+// open (the end of a lane, being filled), sealed (in a queue, waiting to be
+// reclaimed) or being drained (out of it, while its records leave or move, a few at
+// a time). A lane is where a shard appends records of one queue; the queues
 // are policy.Small and main. A record that does not fit in the rest of its segment
 // continues in the next: it straddles, and the segments are linked.
 //

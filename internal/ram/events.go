@@ -7,8 +7,8 @@ import "sync"
 // its lock; they are reported after it, by whoever made them leave. Who makes many
 // leave does so in steps, and reports after each.
 type Left struct {
-	first *events
-	bytes int
+	first, last *events
+	bytes       int
 }
 
 // step is how many bytes of copies make a step: it ends with the first segment, or
@@ -18,7 +18,19 @@ const step = 1 << 20
 // full reports whether a step has ended.
 func (l *Left) full() bool { return l.bytes >= step }
 
-// Report tells Evicted, and empties the list. The caller holds no lock.
+// add puts events behind those that are there.
+func (l *Left) add(e *events) {
+	if l.first == nil {
+		l.first = e
+	} else {
+		l.last.next = e
+	}
+	l.last = e
+	l.bytes += e.size()
+}
+
+// Report tells Evicted, in the order in which the records left, and empties the
+// list. The caller holds no lock.
 func (l *Left) Report() {
 	l.bytes = 0
 	for e := l.first; e != nil; {
@@ -82,9 +94,8 @@ func (s *shard) emitReplaced(r *stored) {
 func (s *shard) unlock(left *Left) {
 	if e := s.events; e != nil {
 		s.events = nil
-		e.next, e.to = left.first, s.tier.evicted
-		left.first = e
-		left.bytes += e.size()
+		e.to = s.tier.evicted
+		left.add(e)
 	}
 	if cap(s.scratch) > keptScratch { // lest each shard keeps one of its largest record, outside the budget
 		s.tier.leaveScratch(s.scratch)

@@ -3,8 +3,6 @@ package ram
 import (
 	"math"
 	"math/bits"
-
-	"github.com/firncache/firn/internal/policy"
 )
 
 // Sweep takes records out that are gone and gives their room back. It looks only
@@ -72,13 +70,7 @@ func (s *shard) sweep(id uint32, now int64, left *Left) {
 	})
 	seg.earliest, seg.latest = earliest, latest
 	seg.haste = haste(earliest, latest, now+stay.until(uint64(s.tier.segSize()/16)))
-	switch {
-	case seg.queue == policy.None:
-	case seg.live == 0:
-		s.release(id)
-	default:
-		s.grade(id)
-	}
+	s.settle(id)
 }
 
 // sweepDue reports whether looking through the segment is worth it.

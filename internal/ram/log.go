@@ -137,17 +137,26 @@ func (s *shard) kill(off, size uint64) {
 			s.tier.segs[next].head = 0
 		}
 		seg.live -= uint32(n)
-		switch {
-		case seg.queue == policy.None || id == s.walking:
-		case seg.live == 0:
-			s.release(id)
-		default:
-			s.grade(id)
+		if id != s.walking {
+			s.settle(id)
 		}
 		if size == 0 {
 			return
 		}
 		id, in = next, 0
+	}
+}
+
+// settle does what follows if fewer bytes of a segment are live: a dead one is
+// released, unless it is open.
+func (s *shard) settle(id uint32) {
+	seg, drained := &s.tier.segs[id], id == s.drain.id
+	switch {
+	case seg.queue == policy.None && !drained:
+	case seg.live == 0:
+		s.release(id)
+	case !drained:
+		s.grade(id)
 	}
 }
 
@@ -157,6 +166,10 @@ func (s *shard) release(id uint32) {
 	if seg.queue != policy.None {
 		s.queues[seg.queue].remove(s.tier.segs, id)
 		seg.queue = policy.None
+	}
+	if id == s.drain.id {
+		s.drain.id = 0
+		s.drain.ended++
 	}
 	s.cleanable.move(s.tier.segs, id, 0)
 	seg.owner.Store(0)

@@ -2,20 +2,58 @@ package ram
 
 import "github.com/firncache/firn/internal/policy"
 
-// reclaim frees about one segment: a mostly dead one is cleaned, otherwise the
-// policy's queue gives up its oldest. It reports false if the shard holds none.
-func (s *shard) reclaim() bool {
-	if s.closed {
-		return false
-	}
-	if id := s.cleanable.cheapest(); id != 0 {
-		s.clean(id)
-	} else if id := s.oldest(); id == 0 {
-		return false
-	} else if !s.takeGhosts() {
-		s.evict(id)
+// reclaim frees about one segment, a step at a time: a mostly dead one is cleaned,
+// otherwise the policy's queue gives up its oldest. Who meets others here takes
+// turns with them, and has it freed by the last step, whoever does that. It reports
+// false if the shard holds none, and adds what left to left.
+func (s *shard) reclaim(left *Left) (freed bool) {
+	s.mu.Lock()
+	for ended := s.drain.ended; s.drain.ended == ended; {
+		if !s.reclaimStep() {
+			s.unlock(left)
+			return false
+		}
+		if s.drain.ended == ended {
+			s.letOthers(left)
+		}
 	}
 	s.returnSpare()
+	s.unlock(left)
+	return true
+}
+
+// letOthers lets them have the lock between two steps.
+func (s *shard) letOthers(left *Left) {
+	s.unlock(left)
+	if between := s.tier.between; between != nil {
+		between()
+	}
+	s.mu.Lock()
+}
+
+// reclaimStep does a step of the drain that is under way, and of a new one if there
+// is none. It reports false if there is nothing to drain.
+func (s *shard) reclaimStep() bool {
+	if s.closed || s.drain.id == 0 && !s.choose() {
+		return false
+	}
+	if s.drain.id != 0 {
+		s.drainStep()
+	}
+	return true
+}
+
+// choose begins a drain. If the ghosts leave room for a segment, it is over at once.
+func (s *shard) choose() bool {
+	if id := s.cleanable.cheapest(); id != 0 {
+		s.begin(id, true)
+	} else if id := s.oldest(); id == 0 {
+		return false
+	} else if s.takeGhosts() {
+		s.drain.ended++
+	} else {
+		s.begin(id, false)
+	}
 	return true
 }
 
@@ -32,78 +70,4 @@ func (s *shard) oldest() uint32 {
 		q = policy.Main - q
 	}
 	return 0
-}
-
-// clean moves the live records of a segment to the end of their lane.
-func (s *shard) clean(id uint32) {
-	lane := s.tier.segs[id].lane
-	s.drain(id, func(e *entry) {
-		if !s.move(e, lane, e.freq()) {
-			s.leave(e)
-		}
-	})
-}
-
-// evict lets the records of a segment go, but for those that the policy wants
-// to keep: all of them, perhaps, for as many rounds as frequencies count down.
-// Where readers are faster, and it wants to keep everything for longer, it is not
-// asked.
-func (s *shard) evict(id uint32) {
-	s.tier.full.Store(true)
-	plan := s.tier.tuner.Plan()
-	from := s.tier.segs[id].lane
-	small, main := s.laneBytes()
-	before, insists := small+main, s.spared > (policy.MaxFrequency+1)*(small+main)
-	s.spared += int64(s.tier.segs[id].live)
-	s.drain(id, func(e *entry) {
-		small, main := s.laneBytes()
-		to, freq := plan.Next(from, uint8(e.freq()), small, main)
-		if to != policy.None && !insists && s.move(e, to, int(freq)) {
-			s.count.Reinserted++
-			s.count.ReinsertedBytes += e.rec.size
-			return
-		}
-		s.ghosts.Evict(from, e.hash)
-		s.leave(e)
-	})
-	if small, main := s.laneBytes(); small+main < before {
-		s.spared = 0
-	}
-}
-
-// drain disposes of every live record of a segment and frees it.
-func (s *shard) drain(id uint32, dispose func(*entry)) {
-	s.eachLive(id, func(e *entry) {
-		if s.tier.gone(&e.rec) {
-			s.expire(e)
-			return
-		}
-		dispose(e)
-	})
-	s.release(id)
-}
-
-func (s *shard) expire(e *entry) {
-	s.remove(e.hash, e.bucket, e.slot, &e.rec, Expired)
-	s.count.Expired++
-}
-
-// move copies a record to the end of a lane. It reports false if there is no
-// room to copy to.
-func (s *shard) move(e *entry, q policy.Lane, freq int) bool {
-	if need := s.wants(q, e.rec.size) - s.spare.n; need > 0 {
-		if s.tier.pool.take(&s.spare, need) < need {
-			return false
-		}
-	}
-	off := s.extend(q, e.rec.size)
-	s.copyRecord(off, &e.rec)
-	if e.freq() > 0 {
-		s.tier.noteRead(off)
-	}
-	s.appended(off, s.tier.deadline(&e.rec))
-	e.bucket.SetLocation(e.slot, uint32(off>>s.tier.unitShift))
-	e.bucket.SetFreq(e.slot, freq)
-	s.kill(e.rec.off, e.rec.size)
-	return true
 }

@@ -102,11 +102,7 @@ func (t *Tier) shrinkStep(left *Left) (more, stuck bool) {
 	}
 	goal, more := t.pool.lower(t.stepSegments())
 	for t.pool.over(goal) && !left.full() {
-		victim := t.richest(&t.shards[0])
-		victim.mu.Lock()
-		freed := victim.reclaim()
-		victim.unlock(left)
-		if !freed {
+		if !t.richest(&t.shards[0]).reclaim(left) {
 			return more, true
 		}
 	}

@@ -94,6 +94,9 @@ type Tier struct {
 	janitor   janitor
 
 	spareScratch atomic.Pointer[[]byte] // see takeScratch
+
+	walkMost int    // records in a step of a walk, at most: walkRecords, or fewer in tests
+	between  func() // for tests: called between two steps of a drain; nil: nothing
 }
 
 // New makes a tier.
@@ -154,6 +157,7 @@ func unreserved(cfg *Config, g geometry) *Tier {
 		ghostless:  g.shards,
 		ghostMax:   8 * uint64(policy.GhostWords(cfg.Bytes, cfg.Bytes/int64(g.shards))),
 		tuner:      policy.NewTuner(cfg.Bytes),
+		walkMost:   walkRecords,
 	}
 	t.reads.init(g.shards)
 	t.overhead.Store(sizeOf[Tier]() + int64(g.shards)*sizeOf[shard]() + t.reads.bytes() + t.tuner.Bytes())
@@ -321,7 +325,8 @@ type shard struct {
 	cleanable cleanable
 	ghosts    policy.Ghosts
 	hasGhosts bool
-	spared    int64        // bytes that the policy kept since a record was last evicted
+	spared    int64 // bytes that the policy kept since a record was last evicted
+	drain     drain
 	walking   uint32       // the segment whose records are being looked through
 	held      atomic.Int64 // segments of the log that the shard holds
 	events    *events      // what Evicted has to be told after unlocking

@@ -17,34 +17,47 @@ func (e *entry) freq() int { return e.bucket.Freq(e.slot) }
 type walkBatch struct {
 	n      int
 	entry  entry // the one that is being looked at; here, it needs no allocation
-	recs   [32]stored
-	hashes [32]uint64
+	recs   [walkRecords]stored
+	hashes [walkRecords]uint64
 }
+
+// A step of a walk ends with the record that makes it as many, or as many bytes,
+// dead ones included.
+const (
+	walkRecords = 32
+	walkBytes   = 16 << 10
+)
 
 // eachLive calls fn for every live record of which some byte lies in the
 // segment; fn may remove or move it. The segment is not released meanwhile.
 func (s *shard) eachLive(id uint32, fn func(*entry)) {
+	for at, more := s.tier.segs[id].first, true; more; {
+		at, more = s.someLive(id, at, fn)
+	}
+}
+
+// someLive is a step of eachLive: it looks at a few records, from the one that
+// starts at at, and tells where the next one starts and whether there may be more
+// that live. The first step takes that which continues into the segment, too.
+func (s *shard) someLive(id, at uint32, fn func(*entry)) (next uint32, more bool) {
 	t := s.tier
 	s.walking = id
-	seg := &t.segs[id]
-	if seg.head != 0 {
-		s.lookUpLater(t.place(seg.head), fn)
+	seg, from := &t.segs[id], at
+	if at == seg.first && seg.head != 0 {
+		s.lookUpLater(t.place(seg.head))
 	}
-	s.lookUp(fn)
 	base := uint64(id) << t.segShift
-	for at := seg.first; at < seg.end && seg.live > 0; {
-		at += uint32(min(s.lookUpLater(base+uint64(at), fn), uint64(t.segSize())))
+	for at < seg.end && at-from < walkBytes && s.batch.n < t.walkMost {
+		at += uint32(min(s.lookUpLater(base+uint64(at)), uint64(t.segSize())))
 	}
 	s.lookUp(fn)
 	s.walking = 0
+	return at, at < seg.end && seg.live > 0
 }
 
 // lookUpLater adds the record at off to the batch, and returns its size.
-func (s *shard) lookUpLater(off uint64, fn func(*entry)) uint64 {
+func (s *shard) lookUpLater(off uint64) uint64 {
 	w := &s.batch
-	if w.n == len(w.recs) {
-		s.lookUp(fn)
-	}
 	r := s.tier.stored(off)
 	hash := s.tier.hash(s.key(&r))
 	s.tier.region.Prefetch(s.table.Offset(index.Home(hash, s.table.Shape())))

@@ -1,0 +1,101 @@
+package ram
+
+import "github.com/firncache/firn/internal/policy"
+
+// drain is the reclaiming of one segment. It goes in steps of a few records, and
+// between two of them others get the shard's lock. It is the shard's and nobody's
+// own: whoever needs a segment of the shard does the next step, so that nobody waits
+// for another's drain, nor minds one that was left off.
+type drain struct {
+	id      uint32 // the segment, which is in no queue and not cleanable; 0 for none
+	at      uint32 // where the first record starts that is still to be looked at
+	cleans  bool   // its live records are moved to the end of their lane; otherwise the policy decides
+	insists bool   // nothing is kept that is not cleaned
+	ended   uint64 // how many drains have
+}
+
+// begin takes a segment out of its queue, to clean it or to evict what is there: all
+// of it if the policy has kept everything for as many rounds as frequencies count
+// down. Where readers are faster, and it wants to keep everything for longer, it is
+// not asked.
+func (s *shard) begin(id uint32, cleans bool) {
+	d, seg := &s.drain, &s.tier.segs[id]
+	s.queues[seg.queue].remove(s.tier.segs, id)
+	seg.queue = policy.None
+	s.cleanable.move(s.tier.segs, id, 0)
+	d.id, d.at, d.cleans = id, seg.first, cleans
+	if !cleans {
+		small, main := s.laneBytes()
+		d.insists = s.spared > (policy.MaxFrequency+1)*(small+main)
+		s.tier.full.Store(true)
+	}
+}
+
+// drainStep does a step. The last one releases the segment.
+func (s *shard) drainStep() {
+	d, more := &s.drain, false
+	if d.at, more = s.someLive(d.id, d.at, s.dispose); !more {
+		s.release(d.id)
+	}
+}
+
+// dispose takes a live record out of the segment that is being drained.
+func (s *shard) dispose(e *entry) {
+	switch {
+	case s.tier.gone(&e.rec):
+		s.expire(e)
+		s.spared = 0
+	case s.drain.cleans:
+		s.moveOrLeave(e)
+	default:
+		s.decide(e)
+	}
+}
+
+// moveOrLeave cleans: it moves a record to the end of its lane.
+func (s *shard) moveOrLeave(e *entry) {
+	if !s.move(e, s.tier.segs[s.drain.id].lane, e.freq()) {
+		s.leave(e)
+	}
+}
+
+// decide evicts: it lets a record go, unless the policy wants to keep it.
+func (s *shard) decide(e *entry) {
+	plan, from := s.tier.tuner.Plan(), s.tier.segs[s.drain.id].lane
+	small, main := s.laneBytes()
+	to, freq := plan.Next(from, uint8(e.freq()), small, main)
+	if to != policy.None && !s.drain.insists && s.move(e, to, int(freq)) {
+		s.count.Reinserted++
+		s.count.ReinsertedBytes += e.rec.size
+		s.spared += int64(e.rec.size)
+		return
+	}
+	s.ghosts.Evict(from, e.hash)
+	s.leave(e)
+	s.spared = 0
+}
+
+func (s *shard) expire(e *entry) {
+	s.remove(e.hash, e.bucket, e.slot, &e.rec, Expired)
+	s.count.Expired++
+}
+
+// move copies a record to the end of a lane. It reports false if there is no
+// room to copy to.
+func (s *shard) move(e *entry, q policy.Lane, freq int) bool {
+	if need := s.wants(q, e.rec.size) - s.spare.n; need > 0 {
+		if s.tier.pool.take(&s.spare, need) < need {
+			return false
+		}
+	}
+	off := s.extend(q, e.rec.size)
+	s.copyRecord(off, &e.rec)
+	if e.freq() > 0 {
+		s.tier.noteRead(off)
+	}
+	s.appended(off, s.tier.deadline(&e.rec))
+	e.bucket.SetLocation(e.slot, uint32(off>>s.tier.unitShift))
+	e.bucket.SetFreq(e.slot, freq)
+	s.kill(e.rec.off, e.rec.size)
+	return true
+}
