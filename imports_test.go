@@ -27,8 +27,9 @@ var allowed = map[string][]string{
 	"internal/index":      {"internal/offheap", "internal/invariants"},
 	"internal/record":     {"internal/invariants"},
 	"internal/offheap":    {"internal/invariants", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
-	"internal/aio":        {"internal/uring", "internal/vfs", "bufpool", "golang.org/x/sys/unix"},
+	"internal/aio":        {"internal/kaio", "internal/uring", "internal/vfs", "bufpool", "golang.org/x/sys/unix"},
 	"internal/uring":      {"golang.org/x/sys/unix"},
+	"internal/kaio":       {"golang.org/x/sys/unix"},
 	"internal/vfs":        {"github.com/gofrs/flock", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
 	"internal/clock":      {},
 	"internal/invariants": {},
@@ -36,8 +37,9 @@ var allowed = map[string][]string{
 }
 
 // mayBeUnsafe are the packages that may import unsafe: index only to check
-// sizes while it compiles, uring for the memory that it shares with the kernel.
-var mayBeUnsafe = []string{"internal/offheap", "internal/index", "internal/uring"}
+// sizes while it compiles, uring and kaio for the memory that they share with the
+// kernel.
+var mayBeUnsafe = []string{"internal/offheap", "internal/index", "internal/uring", "internal/kaio"}
 
 // imports lists, for each package below the root, the imports of its files,
 // tests apart and for every system and tag.
