@@ -25,13 +25,16 @@ var (
 type Mode int
 
 const (
-	// Auto takes io_uring where the kernel offers it and the file has a
-	// descriptor, and Pread elsewhere.
+	// Auto takes the first that can be had of Ring, of LibAIO, if the file was
+	// opened with O_DIRECT, and of Pread.
 	Auto Mode = iota
 	// Pread gives each read in flight a goroutine that calls File.ReadAt.
 	Pread
 	// Ring is io_uring, or an error from Open.
 	Ring
+	// LibAIO is Linux's older asynchronous I/O, or an error from Open. Without
+	// O_DIRECT it reads what is in the page cache, and leaves the rest to preads.
+	LibAIO
 )
 
 // Config configures a Reader.
@@ -105,7 +108,7 @@ type engine interface {
 }
 
 // Open returns a Reader of cfg.File. An error names the field that cannot be,
-// its value and what was expected; with Mode Ring it may say why there is none.
+// its value and what was expected; with Mode Ring or LibAIO it may say why there is none.
 func Open(cfg Config) (*Reader, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, err
@@ -130,18 +133,36 @@ func Open(cfg Config) (*Reader, error) {
 }
 
 // choose takes the engine for a mode.
-func (r *Reader) choose(mode Mode) error {
-	r.engine = preads{}
-	if mode == Pread {
-		return nil
-	}
-	ring, err := openRing(r)
-	if err == nil {
-		r.engine = ring
-	} else if mode == Ring {
-		return fmt.Errorf("aio: Config.Mode is Ring: %w", err)
+func (r *Reader) choose(mode Mode) (err error) {
+	switch mode {
+	case Pread:
+		r.engine = preads{}
+	case Ring:
+		if r.engine, err = openRing(r); err != nil {
+			return fmt.Errorf("aio: Config.Mode is Ring: %w", err)
+		}
+	case LibAIO:
+		if r.engine, err = openLibAIO(r); err != nil {
+			return fmt.Errorf("aio: Config.Mode is LibAIO: %w", err)
+		}
+	default:
+		r.engine = r.best()
 	}
 	return nil
+}
+
+// best takes the first engine that can be had. libaio is of no use without
+// O_DIRECT: what the page cache has not would be left to preads.
+func (r *Reader) best() engine {
+	if e, err := openRing(r); err == nil {
+		return e
+	}
+	if r.direct() {
+		if e, err := openLibAIO(r); err == nil {
+			return e
+		}
+	}
+	return preads{}
 }
 
 func (cfg *Config) complete() error {
@@ -151,8 +172,8 @@ func (cfg *Config) complete() error {
 	if cfg.Depth < 0 || cfg.Depth > maxDepth {
 		return fmt.Errorf("aio: Config.Depth is %d: want 0 to %d", cfg.Depth, maxDepth)
 	}
-	if cfg.Mode < Auto || cfg.Mode > Ring {
-		return fmt.Errorf("aio: Config.Mode is %d: want Auto, Pread or Ring", cfg.Mode)
+	if cfg.Mode < Auto || cfg.Mode > LibAIO {
+		return fmt.Errorf("aio: Config.Mode is %d: want Auto, Pread, Ring or LibAIO", cfg.Mode)
 	}
 	if cfg.PoolBytes < 0 {
 		return fmt.Errorf("aio: Config.PoolBytes is %d: want 0 or more", cfg.PoolBytes)

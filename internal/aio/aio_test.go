@@ -14,18 +14,31 @@ import (
 	"time"
 )
 
+var modeNames = map[Mode]string{Pread: "pread", Ring: "io_uring", LibAIO: "libaio"}
+
 // inModes runs a test with each engine that the machine has.
 func inModes(t *testing.T, test func(t *testing.T, mode Mode)) {
-	t.Run("pread", func(t *testing.T) { test(t, Pread) })
-	t.Run("ring", func(t *testing.T) {
-		r, err := Open(Config{File: newFile(t, 1), Mode: Ring})
-		if err != nil {
-			t.Logf("only the fallback was tested: %v", err)
-			return
-		}
-		r.Close()
-		test(t, Ring)
-	})
+	for mode, name := range modeNames {
+		t.Run(name, func(t *testing.T) {
+			if available(t, mode) {
+				test(t, mode)
+			}
+		})
+	}
+}
+
+// available reports whether the machine has an engine, and says why not.
+func available(t *testing.T, mode Mode) bool {
+	t.Helper()
+	r, err := Open(Config{File: newFile(t, 1), Mode: mode})
+	if err != nil {
+		t.Logf("nothing was tested: %v", err)
+		return false
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return true
 }
 
 // open opens a reader whose pool is seen empty, and whose goroutines are seen
@@ -181,7 +194,7 @@ func TestAlone(t *testing.T) {
 					buf, err := r.Read(ctx, 0, 4096)
 					check(t, Request{N: 4096, Buf: buf, Err: err})
 				}
-				byMethod := map[Mode]int64{Pread: 10, Ring: 10 - soloReads}[mode]
+				byMethod := map[Mode]int64{Pread: 10, Ring: 10 - soloReads, LibAIO: 10 - soloReads}[mode]
 				if n := f.reads.Load(); n != byMethod {
 					t.Errorf("%d reads of 10 by the file's method, want %d", n, byMethod)
 				}
@@ -189,8 +202,8 @@ func TestAlone(t *testing.T) {
 				r.ReadMany(ctx, reqs)
 				check(t, reqs[0])
 				check(t, reqs[1])
-				if n := f.reads.Load(); mode == Ring && n != byMethod {
-					t.Errorf("a call of two reads was not the ring's")
+				if n := f.reads.Load(); mode != Pread && n != byMethod {
+					t.Errorf("a call of two reads was not the engine's")
 				}
 			})
 		})
@@ -262,8 +275,10 @@ func TestHiddenDescriptor(t *testing.T) {
 	if mode := r.Stats().Mode; mode != "pread" || f.reads.Load() != 1 {
 		t.Errorf("mode %q, %d reads by method", mode, f.reads.Load())
 	}
-	if _, err := Open(Config{File: f, Mode: Ring}); err == nil {
-		t.Error("a ring was opened for it")
+	for _, mode := range []Mode{Ring, LibAIO} {
+		if _, err := Open(Config{File: f, Mode: mode}); err == nil {
+			t.Errorf("%s was opened for it", modeNames[mode])
+		}
 	}
 }
 

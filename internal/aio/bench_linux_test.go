@@ -33,7 +33,7 @@ func BenchmarkRead(b *testing.B) {
 	type load struct{ goroutines, batch int }
 	for _, size := range []int{512, 4096} {
 		for _, l := range []load{{1, 1}, {8, 1}, {64, 1}, {1, 32}, {4, 32}} {
-			for name, mode := range map[string]Mode{"pread": Pread, "ring": Ring} {
+			for name, mode := range map[string]Mode{"pread": Pread, "ring": Ring, "libaio": LibAIO} {
 				for ending, ctx := range map[string]context.Context{"": context.Background(), "/cancellable": cancellable} {
 					b.Run(fmt.Sprintf("size=%d/goroutines=%d/batch=%d/mode=%s%s", size, l.goroutines, l.batch, name, ending), func(b *testing.B) {
 						benchmarkReads(b, ctx, Config{File: f, Mode: mode}, size, l.goroutines, l.batch)

@@ -48,7 +48,6 @@ type op struct {
 	mem   []byte // of buf: n bytes
 	done  int    // bytes read so far
 	slot  uint32 // of the ring
-	tries int    // times that the ring's read was interrupted
 	run   func() // performs it with a goroutine of its own
 }
 

@@ -1,6 +1,17 @@
 // Package aio reads one file with many reads in flight, so that a fast disk is
 // kept busy by few threads.
 //
+// # Engines
+//
+// An engine brings the reads to the system. io_uring is the best. libaio, Linux's
+// older asynchronous I/O without the C library of that name, is as fast with files
+// that were opened with O_DIRECT, and can be had where io_uring is forbidden, as by
+// Docker's default seccomp profile, switched off or not there yet. pread works
+// everywhere, and takes a goroutine and a thread for each read in flight. The first
+// two are one engine (ring) with two queues of the kernel's (kernelQueue): one
+// goroutine of theirs waits in Go's poller and settles what has come back. What
+// the kernel gives back undone, or does not take at all, they leave to preads.
+//
 // # Words
 //
 // A read is one range of the file, wanted by one Request. A call is one Read or

@@ -65,8 +65,34 @@ func newFile(t testing.TB, size int) *file {
 	return &file{f: f}
 }
 
+// newDirectFile is newFile for direct I/O. size is a multiple of its alignment,
+// for which the test's requests have to care.
+func newDirectFile(t testing.TB, size int) vfs.File {
+	t.Helper()
+	dir := t.TempDir()
+	fs, err := vfs.OS(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := fs.Open("data", vfs.How{Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, werr := f.WriteAt(content[:size], 0)
+	if err := errors.Join(werr, f.Sync(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	f, err = fs.Open("data", vfs.How{ReadOnly: true, Direct: true})
+	if err != nil {
+		t.Skipf("%s cannot be tested on: %v", dir, err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
 // newPipe is a file whose reads hang until release writes n bytes for each of
-// them. Both ways of reading see it hang.
+// them. All ways of reading see it hang, libaio's once it has been
+// left to preads.
 func newPipe(t testing.TB) (f *file, release func(n int)) {
 	t.Helper()
 	from, to, err := os.Pipe()

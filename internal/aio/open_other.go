@@ -7,3 +7,9 @@ import "errors"
 func openRing(*Reader) (engine, error) {
 	return nil, errors.New("this system has no io_uring")
 }
+
+func openLibAIO(*Reader) (engine, error) {
+	return nil, errors.New("this system has no io_submit")
+}
+
+func (r *Reader) direct() bool { return false }

@@ -10,25 +10,23 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/firncache/firn/internal/uring"
 )
 
-// ring is the engine of io_uring. Whoever calls submits its own reads, and
-// while it is there settles what has come back, for others too. When all of
-// them wait, the kernel's eventfd wakes the reaper through Go's poller, so that
-// nobody holds a processor of Go's while the disk works. docs/DECISIONS.md,
+// ring is the engine of io_uring and of libaio. Whoever calls submits its own
+// reads, and while it is there settles what has come back, for others too. When
+// all of them wait, the kernel's eventfd wakes the reaper through Go's poller, so
+// that nobody holds a processor of Go's while the disk works. docs/DECISIONS.md,
 // "Disk reads", has what else was tried.
 //
 // Pushing and reaping happen under Reader.mu; submitting is guarded by its flag.
 type ring struct {
 	r          *Reader
-	u          *uring.Ring
-	enter      func() error // Submit of u
-	slots      []*op        // what is pushed or in the kernel, by tag
-	free       []uint32     // slots without a read
-	solos      int          // calls in a row of one read that found nothing in flight
-	broken     atomic.Bool  // the kernel takes no more reads: preads do them
+	q          kernelQueue
+	of         string      // the name of the kernel's interface
+	slots      []*op       // what is pushed or in the kernel, by tag
+	free       []uint32    // slots without a read
+	solos      int         // calls in a row of one read that found nothing in flight
+	broken     atomic.Bool // the kernel takes no more reads: preads do them
 	submitting atomic.Bool
 	retrying   atomic.Bool
 
@@ -37,33 +35,23 @@ type ring struct {
 	gone  chan struct{} // closed when the reaper has ended
 }
 
-// maxTries is how often a read is interrupted before that counts as an error.
-const maxTries = 100
-
 // reapStep is how many completions are taken at a time.
 const reapStep = 64
 
-func openRing(r *Reader) (engine, error) {
-	fd, ok := r.file.Fd()
-	if !ok {
-		return nil, errors.New("the file has no descriptor to read by")
-	}
-	u, err := uring.Open(r.depth, fd)
-	if err != nil {
-		return nil, err
-	}
-	g := &ring{r: r, u: u, enter: u.Submit, slots: make([]*op, r.depth), gone: make(chan struct{})}
+// newRing takes the queue over, and closes it if there is an error.
+func newRing(r *Reader, q kernelQueue, of string) (*ring, error) {
+	g := &ring{r: r, q: q, of: of, slots: make([]*op, r.depth), gone: make(chan struct{})}
 	for i := range r.depth {
 		g.free = append(g.free, uint32(i))
 	}
-	g.event = os.NewFile(uintptr(u.TakeEventFD()), "eventfd of io_uring")
-	err = g.event.SetReadDeadline(time.Time{}) // fails unless Go's poller has it
+	g.event = os.NewFile(uintptr(q.TakeEventFD()), "eventfd of "+of)
+	err := g.event.SetReadDeadline(time.Time{}) // fails unless Go's poller has it
 	if err == nil {
 		g.poll, err = g.event.SyscallConn()
 	}
 	if err != nil {
 		g.event.Close()
-		u.Close()
+		q.Close()
 		return nil, fmt.Errorf("eventfd: %w", err)
 	}
 	go g.reaper()
@@ -83,7 +71,7 @@ func (g *ring) start(o *op) {
 
 // push hands over what remains of a read.
 func (g *ring) push(o *op) {
-	g.u.Push(o.mem[o.done:], o.off+int64(o.done), uint64(o.slot))
+	g.q.Push(o.mem[o.done:], o.off+int64(o.done), uint64(o.slot))
 }
 
 // takeSlot ends the ring's part in a read.
@@ -103,17 +91,23 @@ func (g *ring) kick() {
 // another goroutine is about to give it. One at a time submits: the kernel would
 // make the others wait anyway.
 func (g *ring) submit() {
-	for g.u.Pushed() > 0 && g.submitting.CompareAndSwap(false, true) {
-		err := g.enter()
-		if err != nil && !uring.Short(err) {
+	for g.q.Pushed() > 0 && g.submitting.CompareAndSwap(false, true) {
+		err := g.q.Submit()
+		if err != nil && !short(err) {
 			g.withdraw()
 		}
 		g.submitting.Store(false) // and look again, for those who found it set
-		if uring.Short(err) {
+		if short(err) {
 			g.retry()
 			return
 		}
 	}
+}
+
+// short reports whether an error of Submit says that the kernel is short of
+// something, and wants to be asked again later.
+func short(err error) bool {
+	return errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EBUSY) || errors.Is(err, unix.ENOMEM)
 }
 
 // retry submits once more in a while.
@@ -133,9 +127,8 @@ func (g *ring) withdraw() {
 	g.r.mu.Lock()
 	defer g.r.mu.Unlock()
 	g.broken.Store(true)
-	for _, tag := range g.u.Withdraw() {
-		o := g.takeSlot(tag)
-		go o.run()
+	for _, tag := range g.q.Withdraw() {
+		go g.takeSlot(tag).run()
 	}
 }
 
@@ -153,16 +146,19 @@ func (g *ring) reaper() {
 // reap settles what has come back, starts what waited for its slots, and reports
 // whether there was anything.
 func (g *ring) reap() bool {
-	if !g.u.Ready() {
+	if !g.q.Ready() {
 		return false
 	}
-	var came [reapStep]uring.Completion
 	var done [reapStep]*call
 	r, n := g.r, 0
 	now := r.now()
 	r.mu.Lock()
-	for _, c := range came[:g.u.Reap(came[:])] {
-		if call := g.complete(c, now); call != nil {
+	for range reapStep {
+		tag, res, ok := g.q.Reap()
+		if !ok {
+			break
+		}
+		if call := g.complete(tag, res, now); call != nil {
 			done[n] = call
 			n++
 		}
@@ -178,38 +174,46 @@ func (g *ring) reap() bool {
 	return true
 }
 
-// complete settles a read, or pushes what remains of it.
-func (g *ring) complete(c uring.Completion, now int64) *call {
-	o := g.slots[c.Tag]
-	err := g.judge(o, c.Res)
+// complete settles a read, or goes on with it.
+func (g *ring) complete(tag uint64, res int32, now int64) *call {
+	o := g.slots[tag]
+	if undone(res) {
+		go g.takeSlot(tag).run()
+		return nil
+	}
+	err := g.judge(o, res)
 	if err == nil && o.done < o.n {
 		g.push(o)
 		return nil
 	}
-	return g.r.settle(g.takeSlot(c.Tag), err, now)
+	return g.r.settle(g.takeSlot(tag), err, now)
 }
 
-// judge counts what a completion brought. Without an error the read is complete
-// or goes on: it was short, or interrupted.
+// undone reports whether the kernel gave a read back without having done it: it
+// was interrupted, would have had to wait (libaio), or the thread that submitted
+// it ended. A pread does it then.
+func undone(res int32) bool {
+	switch unix.Errno(-res) {
+	case unix.EINTR, unix.EAGAIN, unix.ECANCELED:
+		return true
+	}
+	return false
+}
+
+// judge counts what a completion brought. Without an error the read is complete,
+// or was short and goes on.
 func (g *ring) judge(o *op, res int32) error {
-	if res > 0 {
-		o.done += int(res)
-		if o.done < o.n && int64(o.done)%g.r.align != 0 {
-			return o.failed(io.ErrUnexpectedEOF) // only the file's end is not aligned
-		}
-		return nil
-	}
-	switch errno := unix.Errno(-res); errno {
-	case 0:
+	switch {
+	case res < 0:
+		return o.failed(unix.Errno(-res))
+	case res == 0:
 		return o.failed(io.ErrUnexpectedEOF)
-	case unix.EINTR, unix.EAGAIN, unix.ECANCELED: // the last: the thread that submitted it ended
-		if o.tries++; o.tries < maxTries {
-			return nil
-		}
-		return o.failed(errno)
-	default:
-		return o.failed(errno)
 	}
+	o.done += int(res)
+	if o.done < o.n && int64(o.done)%g.r.align != 0 {
+		return o.failed(io.ErrUnexpectedEOF) // only the file's end is not aligned
+	}
+	return nil
 }
 
 func (g *ring) alone(inFlight, reads int) bool {
@@ -224,14 +228,14 @@ func (g *ring) alone(inFlight, reads int) bool {
 func (g *ring) close() {
 	g.event.Close()
 	<-g.gone
-	g.u.Close()
+	g.q.Close()
 }
 
 func (g *ring) name() string {
 	if g.broken.Load() {
 		return "pread"
 	}
-	return "io_uring"
+	return g.of
 }
 
-func (g *ring) bytes() int64 { return g.u.Bytes() }
+func (g *ring) bytes() int64 { return g.q.Bytes() }

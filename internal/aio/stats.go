@@ -20,7 +20,7 @@ func (s *counters) read(o *op, err error, now int64) {
 
 // Stats is what a Reader does and did.
 type Stats struct {
-	Mode     string // "io_uring" or "pread"
+	Mode     string // "io_uring", "libaio" or "pread"
 	Depth    int    // most reads in flight
 	InFlight int    // reads that the system has, abandoned ones among them
 	Queued   int    // reads that wait for a slot

@@ -62,12 +62,10 @@ type submission struct {
 	_      [3]uint64
 }
 
-// Completion is struct io_uring_cqe.
-type Completion struct {
-	Tag uint64
-	// Res is the number of bytes read, 0 at the end of the file, or a negative
-	// errno.
-	Res int32
+// completion is struct io_uring_cqe.
+type completion struct {
+	tag uint64
+	res int32
 	_   uint32
 }
 
@@ -75,7 +73,7 @@ type Completion struct {
 var (
 	_ = [1]struct{}{}[unsafe.Sizeof(params{})-120]
 	_ = [1]struct{}{}[unsafe.Sizeof(submission{})-64]
-	_ = [1]struct{}{}[unsafe.Sizeof(Completion{})-16]
+	_ = [1]struct{}{}[unsafe.Sizeof(completion{})-16]
 )
 
 // Ring reads one file.
@@ -90,7 +88,7 @@ type Ring struct {
 	submissions    []submission
 	cqHead, cqTail *atomic.Uint32
 	cqMask         uint32
-	completions    []Completion
+	completions    []completion
 }
 
 // Open returns a ring for reads of file with room for entries submissions,
@@ -136,7 +134,7 @@ func ceilPow2(n int) int {
 }
 
 func (u *Ring) mmap(p *params) error {
-	size := max(p.sq.array+4*p.sqEntries, p.cq.cqes+p.cqEntries*uint32(unsafe.Sizeof(Completion{})))
+	size := max(p.sq.array+4*p.sqEntries, p.cq.cqes+p.cqEntries*uint32(unsafe.Sizeof(completion{})))
 	const prot, flags = unix.PROT_READ | unix.PROT_WRITE, unix.MAP_SHARED | unix.MAP_POPULATE
 	var err error
 	if u.mapped, err = unix.Mmap(u.fd, offRing, int(size), prot, flags); err != nil {
@@ -150,7 +148,7 @@ func (u *Ring) mmap(p *params) error {
 	u.sqHead, u.sqTail, u.sqMask = word(p.sq.head), word(p.sq.tail), word(p.sq.mask).Load()
 	u.cqHead, u.cqTail, u.cqMask = word(p.cq.head), word(p.cq.tail), word(p.cq.mask).Load()
 	u.submissions = unsafe.Slice((*submission)(unsafe.Pointer(unsafe.SliceData(u.sqes))), p.sqEntries)
-	u.completions = unsafe.Slice((*Completion)(unsafe.Add(base, p.cq.cqes)), p.cqEntries)
+	u.completions = unsafe.Slice((*completion)(unsafe.Add(base, p.cq.cqes)), p.cqEntries)
 	for i := range p.sqEntries { // place i of the queue always means submission i
 		word(p.sq.array + 4*i).Store(i)
 	}
@@ -205,7 +203,7 @@ func (u *Ring) Push(mem []byte, off int64, tag uint64) {
 func (u *Ring) Pushed() uint32 { return u.sqTail.Load() - u.sqHead.Load() }
 
 // Submit hands all pushed reads to the kernel, and does not wait for them. An
-// error that is Short passes by itself; others are faults of the ring.
+// error of EAGAIN, EBUSY or ENOMEM passes by itself; others are faults of the ring.
 func (u *Ring) Submit() error {
 	for {
 		n := u.Pushed()
@@ -217,12 +215,6 @@ func (u *Ring) Submit() error {
 			return fmt.Errorf("io_uring_enter: %w", errno)
 		}
 	}
-}
-
-// Short reports whether an error of Submit says that the kernel is short of
-// something, and wants to be asked again later.
-func Short(err error) bool {
-	return errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EBUSY) || errors.Is(err, unix.ENOMEM)
 }
 
 // Withdraw takes back what was pushed and that the kernel has not taken over, and
@@ -237,17 +229,16 @@ func (u *Ring) Withdraw() []uint64 {
 	return tags
 }
 
-// Reap takes up to len(into) completions.
-func (u *Ring) Reap(into []Completion) int {
+// Reap takes the oldest completion, if there is one. The result is the number of
+// bytes read, 0 at the end of the file, or a negative errno.
+func (u *Ring) Reap() (tag uint64, res int32, ok bool) {
+	if !u.Ready() {
+		return 0, 0, false
+	}
 	head := u.cqHead.Load()
-	n := min(int(u.cqTail.Load()-head), len(into))
-	for i := range n {
-		into[i] = u.completions[(head+uint32(i))&u.cqMask]
-	}
-	if n > 0 {
-		u.cqHead.Store(head + uint32(n))
-	}
-	return n
+	c := u.completions[head&u.cqMask]
+	u.cqHead.Store(head + 1)
+	return c.tag, c.res, true
 }
 
 // Ready reports whether a completion waits to be reaped.
