@@ -17,6 +17,7 @@ type altered struct {
 	most   int                               // bytes of a read that reach the kernel at once; 0: all
 	pushed func(mem []byte, off int64)       // sees each read
 	submit func() error                      // asked before each submission
+	waits  bool                              // what MayWait says
 	result func(res int32) int32             // makes another result of one
 	stuck  func(off int64) (comesLater bool) // which reads do not come back before release
 
@@ -57,11 +58,13 @@ func alter(t *testing.T, r *Reader, mode Mode, a *altered) {
 
 // inRings runs a test with each engine that has a queue of the kernel's.
 func inRings(t *testing.T, test func(t *testing.T, mode Mode)) {
-	inModes(t, func(t *testing.T, mode Mode) {
-		if mode != Pread {
-			test(t, mode)
-		}
-	})
+	for _, mode := range []Mode{Ring, LibAIO} {
+		t.Run(modeNames[mode], func(t *testing.T) {
+			if available(t, mode) {
+				test(t, mode)
+			}
+		})
+	}
 }
 
 // openAltered is open with an altered engine.
@@ -103,6 +106,8 @@ func (a *altered) Submit() error {
 	}
 	return a.kernelQueue.Submit()
 }
+
+func (a *altered) MayWait() bool { return a.waits || a.kernelQueue.MayWait() }
 
 func (a *altered) Ready() bool {
 	a.mu.Lock()

@@ -2,6 +2,7 @@ package aio
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"unsafe"
 
@@ -20,37 +22,24 @@ import (
 
 // In a process of its own, forbiddenEnv lists the system calls that are answered by
 // an error, as "number=errno,…"; readEnv is the file to read, by direct I/O unless
-// cachedEnv is set.
+// cachedEnv is set. overlayEnv is a directory to put an overlay in for that.
 const (
 	forbiddenEnv = "FIRN_AIO_FORBIDDEN"
 	readEnv      = "FIRN_AIO_READ"
 	cachedEnv    = "FIRN_AIO_CACHED"
+	overlayEnv   = "FIRN_AIO_OVERLAY"
 )
 
 // TestForbidden: with system calls forbidden by seccomp, as containers do, or
 // missing, or at a limit, Auto takes the next best engine, and reads what is there.
 func TestForbidden(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "data")
-	fs, err := vfs.OS(filepath.Dir(path))
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := fs.Open("data", vfs.How{Create: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.WriteAt(content, 0); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Sync(); err != nil {
-		t.Fatal(err)
-	}
-	f.Close()
+	writeContent(t, path)
 	noRing := map[int]unix.Errno{unix.SYS_IO_URING_SETUP: unix.EPERM}
 	and := func(call int, errno unix.Errno) map[int]unix.Errno {
 		return map[int]unix.Errno{unix.SYS_IO_URING_SETUP: unix.EPERM, call: errno}
 	}
-	libaio := libAIOFor(t, fs)
+	libaio := libAIOFor(t, path)
 	for _, c := range []struct {
 		name      string
 		forbidden map[int]unix.Errno
@@ -68,16 +57,73 @@ func TestForbidden(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if got := readForbidden(t, path, c.forbidden, c.cached); got != c.want {
+			env := []string{forbiddenEnv + "=" + list(c.forbidden), readEnv + "=" + path}
+			if c.cached {
+				env = append(env, cachedEnv+"=1")
+			}
+			if got := readForbidden(t, env, 0); got != c.want {
 				t.Errorf("read by %q, want %q", got, c.want)
 			}
 		})
 	}
 }
 
-// libAIOFor is the engine of the file "data" where libaio is the next best.
-func libAIOFor(t *testing.T, fs vfs.FS) string {
-	f, err := fs.Open("data", vfs.How{ReadOnly: true, Direct: true})
+// TestForbiddenOnOverlay: a container's own files are on an overlay.
+func TestForbiddenOnOverlay(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("cannot be tested: to mount takes root")
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "data")
+	writeContent(t, path)
+	if libAIOFor(t, path) != "libaio" {
+		return
+	}
+	env := []string{
+		forbiddenEnv + "=" + list(map[int]unix.Errno{unix.SYS_IO_URING_SETUP: unix.EPERM}),
+		readEnv + "=" + filepath.Join(dir, "merged", "data"),
+		overlayEnv + "=" + dir,
+	}
+	if got := readForbidden(t, env, unix.CLONE_NEWNS); got != "libaio" {
+		t.Errorf("read by %q, want libaio", got)
+	}
+}
+
+// list is calls as forbid takes them.
+func list(calls map[int]unix.Errno) string {
+	var entries []string
+	for call, errno := range calls {
+		entries = append(entries, fmt.Sprintf("%d=%d", call, errno))
+	}
+	return strings.Join(entries, ",")
+}
+
+// writeContent makes a file, and puts it on the disk: direct reads that must not
+// wait do not wait for that.
+func writeContent(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, werr := f.Write(content)
+	if err := errors.Join(werr, f.Sync(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// openDirect opens a file for direct I/O.
+func openDirect(path string) (vfs.File, error) {
+	fs, err := vfs.OS(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	return fs.Open(filepath.Base(path), vfs.How{ReadOnly: true, Direct: os.Getenv(cachedEnv) == ""})
+}
+
+// libAIOFor is the engine of a file where libaio is the next best.
+func libAIOFor(t *testing.T, path string) string {
+	f, err := openDirect(path)
 	if err != nil {
 		return "pread" // each process will say that it cannot be tested
 	}
@@ -93,20 +139,14 @@ func libAIOFor(t *testing.T, fs vfs.FS) string {
 
 // readForbidden runs TestReadForbidden in a process of its own, and returns which
 // engine that had.
-func readForbidden(t *testing.T, path string, forbidden map[int]unix.Errno, cached bool) string {
+func readForbidden(t *testing.T, env []string, unshare uintptr) string {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var list []string
-	for call, errno := range forbidden {
-		list = append(list, fmt.Sprintf("%d=%d", call, errno))
-	}
 	cmd := exec.Command(self, "-test.run=^TestReadForbidden$", "-test.v")
-	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", forbiddenEnv+"="+strings.Join(list, ","), readEnv+"="+path)
-	if cached {
-		cmd.Env = append(cmd.Env, cachedEnv+"=1")
-	}
+	cmd.Env = append(append(os.Environ(), "GORACE=atexit_sleep_ms=0"), env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: unshare}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -125,11 +165,11 @@ func TestReadForbidden(t *testing.T) {
 	if path == "" {
 		return
 	}
-	fs, err := vfs.OS(filepath.Dir(path))
-	if err != nil {
-		t.Fatal(err)
+	if dir := os.Getenv(overlayEnv); dir != "" {
+		mountOverlay(t, dir)
+		writeContent(t, path)
 	}
-	f, err := fs.Open(filepath.Base(path), vfs.How{ReadOnly: true, Direct: os.Getenv(cachedEnv) == ""})
+	f, err := openDirect(path)
 	if err != nil {
 		t.Skipf("cannot be tested: %v", err)
 	}
@@ -156,6 +196,20 @@ func TestReadForbidden(t *testing.T) {
 		}
 	}
 	fmt.Printf("engine: %s\n", name)
+}
+
+// mountOverlay puts an overlay at dir/merged, for as long as the process's own view
+// of what is mounted lasts.
+func mountOverlay(t *testing.T, dir string) {
+	for _, name := range []string{"lower", "upper", "work", "merged"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	options := fmt.Sprintf("lowerdir=%s/lower,upperdir=%[1]s/upper,workdir=%[1]s/work", dir)
+	if err := unix.Mount("overlay", filepath.Join(dir, "merged"), "overlay", 0, options); err != nil {
+		t.Skipf("cannot be tested: mount: %v", err)
+	}
 }
 
 // forbid answers system calls of this process, listed as "number=errno,…", with

@@ -173,6 +173,86 @@ func TestKernelKeepsItsMemory(t *testing.T) {
 	})
 }
 
+// TestSubmitWaits: where handing a read over may wait, it holds no caller, nor
+// Close.
+func TestSubmitWaits(t *testing.T) {
+	inRings(t, func(t *testing.T, mode Mode) {
+		entered, leave := make(chan struct{}), make(chan struct{})
+		a := &altered{waits: true, submit: func() error {
+			select {
+			case entered <- struct{}{}:
+				<-leave
+			default:
+			}
+			return nil
+		}}
+		r, err := Open(Config{File: newFile(t, 1<<20), Mode: Pread, Depth: 4, Patience: time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		alter(t, r, mode, a)
+		ctx, cancel := context.WithCancel(context.Background())
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			reqs := make([]Request, 2)
+			for ctx.Err() == nil {
+				reqs[0], reqs[1] = Request{N: 4096}, Request{Off: 4096, N: 4096}
+				r.ReadMany(ctx, reqs)
+				for _, q := range reqs {
+					if !errors.Is(q.Err, context.Canceled) {
+						check(t, q)
+					}
+				}
+			}
+		})
+		<-entered
+		eventually(t, "two reads are in flight", func() bool { return r.Stats().InFlight == 2 })
+		cancel()
+		wg.Wait()
+		left := []Request{{Off: 8192, N: 4096}, {Off: 5, N: 10}}
+		wg.Go(func() { r.ReadMany(context.Background(), left) })
+		eventually(t, "two more are", func() bool { return r.Stats().InFlight == 4 })
+		if err := r.Close(); !errors.Is(err, ErrStuck) {
+			t.Errorf("%v: want ErrStuck", err)
+		}
+		close(leave)
+		wg.Wait()
+		check(t, left[0])
+		check(t, left[1])
+		eventually(t, "all is given up", func() bool { return inUse(r) == 0 && a.isClosed() })
+	})
+}
+
+// TestCloseWhileSubmitting: nothing is freed under those who hand reads over.
+func TestCloseWhileSubmitting(t *testing.T) {
+	inRings(t, func(t *testing.T, mode Mode) {
+		f := newFile(t, 1<<20)
+		for range 3 {
+			r := openAltered(t, f, mode, 8, &altered{waits: true})
+			var wg sync.WaitGroup
+			for i := range int64(8) {
+				wg.Go(func() {
+					reqs := make([]Request, 2)
+					for !errors.Is(reqs[1].Err, ErrClosed) {
+						reqs[0], reqs[1] = Request{Off: i * 4096, N: 4096}, Request{Off: i, N: 100}
+						r.ReadMany(context.Background(), reqs)
+						for _, q := range reqs {
+							if !errors.Is(q.Err, ErrClosed) {
+								check(t, q)
+							}
+						}
+					}
+				})
+			}
+			eventually(t, "reads are under way", func() bool { return r.Stats().Reads > 100 })
+			if err := r.Close(); err != nil {
+				t.Error(err)
+			}
+			wg.Wait()
+		}
+	})
+}
+
 // TestQueueHoldsTheFile: a read that a Close left behind goes on in its own file,
 // also when the descriptor has become another's.
 func TestQueueHoldsTheFile(t *testing.T) {

@@ -18,6 +18,8 @@ type kernelQueue interface {
 	Pushed() uint32
 	// Submit lets the kernel take over all that was pushed.
 	Submit() error
+	// MayWait reports whether Submit may wait for the disk.
+	MayWait() bool
 	// Withdraw takes back what the kernel has not taken over.
 	Withdraw() (tags []uint64)
 	// Ready reports whether Reap has something.

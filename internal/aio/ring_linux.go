@@ -29,6 +29,7 @@ type ring struct {
 	broken     atomic.Bool // the kernel takes no more reads: preads do them
 	submitting atomic.Bool
 	retrying   atomic.Bool
+	aside      func() // submits in a goroutine of its own
 
 	event *os.File // the eventfd
 	poll  syscall.RawConn
@@ -41,6 +42,10 @@ const reapStep = 64
 // newRing takes the queue over, and closes it if there is an error.
 func newRing(r *Reader, q kernelQueue, of string) (*ring, error) {
 	g := &ring{r: r, q: q, of: of, slots: make([]*op, r.depth), gone: make(chan struct{})}
+	g.aside = func() {
+		g.submitNow()
+		r.kicks.Add(-1)
+	}
 	for i := range r.depth {
 		g.free = append(g.free, uint32(i))
 	}
@@ -88,9 +93,21 @@ func (g *ring) kick() {
 }
 
 // submit returns when the kernel has everything that was pushed before, or
-// another goroutine is about to give it. One at a time submits: the kernel would
-// make the others wait anyway.
+// another goroutine is about to give it. It does not wait.
 func (g *ring) submit() {
+	switch {
+	case g.q.Pushed() == 0:
+	case !g.q.MayWait():
+		g.submitNow()
+	case !g.submitting.Load():
+		g.r.kicks.Add(1)
+		go g.aside()
+	}
+}
+
+// submitNow gives the kernel what was pushed. One at a time does: the kernel would
+// make the others wait anyway.
+func (g *ring) submitNow() {
 	for g.q.Pushed() > 0 && g.submitting.CompareAndSwap(false, true) {
 		err := g.q.Submit()
 		if err != nil && !short(err) {

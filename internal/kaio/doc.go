@@ -21,7 +21,9 @@
 // Every read asks for that with RWF_NOWAIT, and comes back with EAGAIN where it
 // would have to wait, be it for a lock, for room in the device's queue, or, without
 // O_DIRECT, for bytes that are not in the page cache. Whoever reaps it then reads
-// in a way that may wait.
+// in a way that may wait. An overlay, as containers have it, cannot be asked so:
+// there Submit may wait, see MayWait. Other file systems that cannot are refused,
+// for many read in Submit, one after the other.
 //
 // The kernel cannot take a read of a disk back: io_cancel fails for them, and a
 // process does not end before the reads that it has in flight.

@@ -61,6 +61,7 @@ type Queue struct {
 	file    int // a descriptor of its own
 	eventFD int
 	taken   bool // the eventfd is somebody else's to close
+	noWait  bool // reads come back rather than wait in Submit
 
 	mask        uint32
 	submissions []submission
@@ -75,9 +76,14 @@ type Queue struct {
 // 32768, from Push to Reap. The queue holds the file open by itself. Where there
 // is no error, the system is known to take reads of this file without waiting.
 func Open(entries int, file uintptr) (*Queue, error) {
-	q := &Queue{file: -1, eventFD: -1}
+	q := &Queue{file: -1, eventFD: -1, noWait: true}
 	err := q.setup(entries, file)
 	if err == nil {
+		err = q.probe()
+	}
+	if errors.Is(err, unix.EOPNOTSUPP) && onOverlay(q.file) {
+		q.Withdraw()
+		q.noWait = false
 		err = q.probe()
 	}
 	if err != nil {
@@ -134,6 +140,23 @@ func (q *Queue) probe() error {
 	return nil
 }
 
+// onOverlay reports whether a file is on an overlay, as a container's own files
+// are, that lets the file system below read asynchronously: from Linux 5.6 on. It
+// has no RWF_NOWAIT.
+func onOverlay(file int) bool {
+	var fs unix.Statfs_t
+	var uname unix.Utsname
+	if unix.Fstatfs(file, &fs) != nil || unix.Uname(&uname) != nil {
+		return false
+	}
+	var major, minor int
+	_, err := fmt.Sscanf(unix.ByteSliceToString(uname.Release[:]), "%d.%d", &major, &minor)
+	return fs.Type == unix.OVERLAYFS_SUPER_MAGIC && err == nil && (major > 5 || major == 5 && minor >= 6)
+}
+
+// MayWait reports whether Submit may wait, as for room in the device's queue.
+func (q *Queue) MayWait() bool { return !q.noWait }
+
 // TakeEventFD hands the eventfd over to the caller, who closes it after the last
 // Submit. It is non-blocking, and signalled with each completion: a poller that
 // looks for edges need not read it.
@@ -146,9 +169,13 @@ func (q *Queue) TakeEventFD() int {
 // sure that there is room.
 func (q *Queue) Push(mem []byte, off int64, tag uint64) {
 	tail := q.tail.Load()
+	var rwFlags uint64
+	if q.noWait {
+		rwFlags = unix.RWF_NOWAIT
+	}
 	q.submissions[tail&q.mask] = submission{
 		tag:     tag,
-		rwFlags: unix.RWF_NOWAIT << rwFlagsOffset,
+		rwFlags: rwFlags << rwFlagsOffset,
 		cmd:     cmdPread,
 		file:    uint32(q.file),
 		addr:    uint64(uintptr(unsafe.Pointer(unsafe.SliceData(mem)))),
@@ -163,8 +190,8 @@ func (q *Queue) Push(mem []byte, off int64, tag uint64) {
 // Pushed is the number of reads that the kernel has not taken over yet.
 func (q *Queue) Pushed() uint32 { return q.tail.Load() - q.head.Load() }
 
-// Submit hands all pushed reads to the kernel, and does not wait for them. An
-// error of EAGAIN passes by itself; others are faults of the queue, or of the
+// Submit hands all pushed reads to the kernel, and does not wait for them, nor,
+// unless MayWait, for anything else. An error of EAGAIN passes by itself; others are faults of the queue, or of the
 // first read that was not taken over.
 func (q *Queue) Submit() error {
 	for {

@@ -202,6 +202,9 @@ func (u *Ring) Push(mem []byte, off int64, tag uint64) {
 // Pushed is the number of reads that the kernel has not taken over yet.
 func (u *Ring) Pushed() uint32 { return u.sqTail.Load() - u.sqHead.Load() }
 
+// MayWait reports whether Submit may wait: it never does.
+func (u *Ring) MayWait() bool { return false }
+
 // Submit hands all pushed reads to the kernel, and does not wait for them. An
 // error of EAGAIN, EBUSY or ENOMEM passes by itself; others are faults of the ring.
 func (u *Ring) Submit() error {
