@@ -28,11 +28,11 @@ func (d *disk) Prefetch(hash uint64) { d.tier.Prefetch(hash) }
 
 func (d *disk) Superseded(hash uint64) { d.tier.Superseded(hash) }
 
-func (d *disk) Demote(hash uint64, key, value []byte, deadline int64, read bool) bool {
+func (d *disk) Demote(hash uint64, key, value []byte, deadline int64, read, copied bool) bool {
 	if deadline != 0 {
 		deadline += d.epoch
 	}
-	return d.tier.Demote(hash, key, value, deadline, read)
+	return d.tier.Demote(hash, key, value, deadline, read, copied)
 }
 
 func (d *disk) Ready(waited time.Duration) (inAll time.Duration, ok bool) {

@@ -37,6 +37,7 @@ type Stats struct {
 	SSDIndexFull    uint64
 	SSDTooLarge     uint64
 	SSDSuperseded   uint64
+	SSDCollisions   uint64
 	SSDEvictions    uint64
 	SSDReinsertions uint64
 	SSDWrittenBytes uint64
@@ -124,6 +125,7 @@ var Metrics = []Metric{
 	{"ssd_index_full", "1", true, "Values that did not get there because its index had no memory for them, or not yet.", func(s *Stats) float64 { return float64(s.SSDIndexFull) }},
 	{"ssd_too_large", "1", true, "Values that did not get there because they are larger than a segment.", func(s *Stats) float64 { return float64(s.SSDTooLarge) }},
 	{"ssd_superseded", "1", true, "Values that died in the SSD tier because their keys were written or deleted.", func(s *Stats) float64 { return float64(s.SSDSuperseded) }},
+	{"ssd_collisions", "1", true, "Values that left the SSD tier because another key has the same 40 bits of hash: of n keys, n²/2⁴¹ on average.", func(s *Stats) float64 { return float64(s.SSDCollisions) }},
 	{"ssd_evictions", "1", true, "Values that left the SSD tier for want of room.", func(s *Stats) float64 { return float64(s.SSDEvictions) }},
 	{"ssd_reinsertions", "1", true, "Values that were about to and were kept, having been read.", func(s *Stats) float64 { return float64(s.SSDReinsertions) }},
 	{"ssd_written_bytes", "bytes", true, "What was written to the log, headers and lists included.", func(s *Stats) float64 { return float64(s.SSDWrittenBytes) }},
@@ -238,6 +240,7 @@ func (st *Stats) addSSD(s ssd.Stats) {
 	st.SSDIndexFull = s.IndexFull
 	st.SSDTooLarge = s.TooLarge
 	st.SSDSuperseded = s.Superseded
+	st.SSDCollisions = s.Collided
 	st.SSDEvictions = s.Evicted
 	st.SSDReinsertions = s.Reinserted
 	st.SSDWrittenBytes = s.WrittenBytes

@@ -25,10 +25,11 @@ type Below interface {
 
 	// Demote offers a record that leaves for want of room, while it can still be
 	// found here. The slices are lent until it returns. read tells whether the
-	// record was read since its key came here, or came by being read below. Demote
+	// record was read since its key came here, or came by being read below; copied,
+	// whether what lies below under the hash may be a copy of it. Demote
 	// reports whether the record lives on below: then it counts as demoted, not as
 	// evicted, and Evicted is not told.
-	Demote(hash uint64, key, value []byte, deadline int64, read bool) bool
+	Demote(hash uint64, key, value []byte, deadline int64, read, copied bool) bool
 
 	// Ready reports whether Demote would take the records of about a segment that
 	// are to leave. If not, it first waits for that: not for long, and less if the
@@ -94,7 +95,7 @@ func (s *shard) supersede(hash uint64, key []byte, own *Watch, below bool) (hit 
 // it, which it has done before the entry goes here, so that the record is never
 // in neither.
 func (s *shard) leave(e *entry) {
-	if s.demote(e.hash, &e.rec, e.freq()) {
+	if s.demote(e.hash, &e.rec, e.freq(), s.tier.mayBeBelow(&e.rec)) {
 		s.takeOut(e.hash, e.bucket, e.slot, &e.rec)
 		s.count.Demoted++
 		return
@@ -103,16 +104,16 @@ func (s *shard) leave(e *entry) {
 	s.count.Evicted++
 }
 
-// demote offers a record to the tier below, unless it is hidden. It reports
-// whether it took it.
-func (s *shard) demote(hash uint64, r *stored, freq int) bool {
+// demote offers a record to the tier below, unless it is hidden; copied says that it
+// may be there. It reports whether that took it.
+func (s *shard) demote(hash uint64, r *stored, freq int, copied bool) bool {
 	t := s.tier
 	if t.below == nil || t.deadline(r) < 0 {
 		return false
 	}
 	key, value := s.keyValue(r)
 	read := freq > 0 || t.header(r.off).version.Load()&wasRead != 0
-	return t.below.Demote(hash, key, value, t.deadline(r), read)
+	return t.below.Demote(hash, key, value, t.deadline(r), read, copied)
 }
 
 // Promote stores a record that was read below as token, if its key is absent
@@ -189,8 +190,9 @@ func (t *Tier) Offer(hash uint64, key []byte) bool {
 func (s *shard) copyDown(hash uint64, r *stored, freq int) bool {
 	t := s.tier
 	h := t.header(r.off)
-	h.version.Store(h.version.Load() | copyBelow) // before there is one
-	return s.demote(hash, r, freq)
+	version := h.version.Load()
+	h.version.Store(version | copyBelow) // before there is one
+	return s.demote(hash, r, freq, version&copyBelow != 0)
 }
 
 // DemoteAll offers every live record to the tier below and keeps it; what
@@ -271,6 +273,8 @@ const wasRead = 1 << 31
 // that runs into the mark sets it, and never clears it: overwriting does not count on
 // from a version that has it.
 const copyBelow = 1 << 30
+
+func (t *Tier) mayBeBelow(r *stored) bool { return t.header(r.off).version.Load()&copyBelow != 0 }
 
 // noteRead notes in a copy, which nobody can find yet, that its key was read.
 func (t *Tier) noteRead(off uint64) {

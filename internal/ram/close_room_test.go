@@ -8,10 +8,10 @@ import (
 // atReady is a tier below that calls a function when it is asked for Ready.
 type atReady struct{ do func() }
 
-func (atReady) Prefetch(uint64)                                 {}
-func (atReady) Superseded(uint64)                               {}
-func (atReady) Demote(uint64, []byte, []byte, int64, bool) bool { return false }
-func (atReady) Holds(uint64, uint64) bool                       { return false }
+func (atReady) Prefetch(uint64)                                       {}
+func (atReady) Superseded(uint64)                                     {}
+func (atReady) Demote(uint64, []byte, []byte, int64, bool, bool) bool { return false }
+func (atReady) Holds(uint64, uint64) bool                             { return false }
 func (b atReady) Ready(waited time.Duration) (time.Duration, bool) {
 	b.do()
 	return waited, true

@@ -64,13 +64,16 @@ func (l *lower) drop(hash uint64) {
 	}
 }
 
-func (l *lower) Demote(hash uint64, key, value []byte, deadline int64, read bool) bool {
+func (l *lower) Demote(hash uint64, key, value []byte, deadline int64, read, copied bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.seen != nil {
 		l.seen(hash, key, read)
 	}
 	if r := l.held[hash]; r != nil && bytes.Equal(r.key, key) {
+		if !copied {
+			l.fail("key %.20x is here, and was said not to be", key)
+		}
 		if !bytes.Equal(r.value, value) || r.deadline != deadline {
 			l.fail("key %.20x was written and nothing superseded", key)
 		}

@@ -275,7 +275,7 @@ func (t *Tier) DeleteHashed(hash uint64, key []byte) bool {
 // delete returns the watches that it has ended, but for the caller's own.
 func (s *shard) delete(hash uint64, key []byte, own *Watch) (hit *Watch) {
 	b, slot, r, ok := s.find(hash, key)
-	below := !ok || s.tier.header(r.off).version.Load()&copyBelow != 0
+	below := !ok || s.tier.mayBeBelow(&r)
 	switch {
 	case ok && s.tier.gone(&r):
 		s.remove(hash, b, slot, &r, Expired)

@@ -9,8 +9,9 @@ func (t *Tier) Prefetch(hash uint64) { t.index.prefetch(t.id(hash)) }
 
 // Demote takes over a record that leaves RAM. It reports whether the record
 // lives on here. It does not wait for the disk: when that is behind, the record
-// is refused.
-func (t *Tier) Demote(hash uint64, key, value []byte, deadline int64, read bool) bool {
+// is refused. copied says that a record which is here under the hash may be the same:
+// read from here, and not set since. Otherwise it is that of another key, and goes.
+func (t *Tier) Demote(hash uint64, key, value []byte, deadline int64, read, copied bool) bool {
 	x := t.id(hash)
 	s := t.index.shardOf(x)
 	s.mu.Lock()
@@ -18,9 +19,10 @@ func (t *Tier) Demote(hash uint64, key, value []byte, deadline int64, read bool)
 	if t.state.Load() != on { // asked under the lock: whoever empties the index takes it after
 		return false
 	}
-	if _, ok := s.find(x); ok {
+	_, found := s.find(x)
+	if found && copied {
 		t.count.clean.Add(1)
-		return true // read from here and not set since: what lies here is the same
+		return true
 	}
 	if !t.admission.admit(hash, len(key)+len(value), read) {
 		t.count.refused.Add(1)
@@ -37,12 +39,12 @@ func (t *Tier) Demote(hash uint64, key, value []byte, deadline int64, read bool)
 		scratch := t.compress(&r)
 		defer scratch.release()
 	}
-	return t.put(s, x, &r)
+	return t.put(s, x, &r, found)
 }
 
-// put appends a record and makes the index name it. The caller holds the shard's
-// lock.
-func (t *Tier) put(s *shard, x id, r *rec) bool {
+// put appends a record and makes the index name it, in place of another if there is
+// one. The caller holds the shard's lock.
+func (t *Tier) put(s *shard, x id, r *rec, another bool) bool {
 	if len(r.key)+len(r.value)+recordHeaderMax > t.log.most() {
 		t.count.tooLarge.Add(1)
 		return false
@@ -57,6 +59,11 @@ func (t *Tier) put(s *shard, x id, r *rec) bool {
 		t.count.shed.Add(1)
 		t.poke()
 		return false
+	}
+	if another {
+		at, old, _ := s.search(s.fingerprintOf(x))
+		t.drop(s, at, old)
+		t.count.collided.Add(1)
 	}
 	e := s.newEntry(x, loc, size)
 	s.put(e)

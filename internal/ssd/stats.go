@@ -8,7 +8,7 @@ import (
 
 // counters count since Open.
 type counters struct {
-	hits, collisions                 atomic.Uint64
+	hits, collisions, collided       atomic.Uint64
 	demoted, demotedBytes, clean     atomic.Uint64
 	refused, shed, tooLarge          atomic.Uint64
 	indexFull                        atomic.Uint64
@@ -25,6 +25,7 @@ type counters struct {
 type Stats struct {
 	Hits            uint64 // reads that found a value
 	Collisions      uint64 // reads that found another key with the same id
+	Collided        uint64 // records that went for another key's with the same id
 	Demoted         uint64 // records taken over from RAM
 	DemotedBytes    uint64 // their keys and values
 	Clean           uint64 // records that left RAM and were here already
@@ -63,7 +64,7 @@ type Stats struct {
 func (t *Tier) Stats() Stats {
 	c := &t.count
 	s := Stats{
-		Hits: c.hits.Load(), Collisions: c.collisions.Load(),
+		Hits: c.hits.Load(), Collisions: c.collisions.Load(), Collided: c.collided.Load(),
 		Demoted: c.demoted.Load(), DemotedBytes: c.demotedBytes.Load(), Clean: c.clean.Load(),
 		Refused: c.refused.Load(), Limited: t.admission.limited.Load(), Shed: c.shed.Load(), IndexFull: c.indexFull.Load(), TooLarge: c.tooLarge.Load(),
 		Superseded: c.superseded.Load(),
