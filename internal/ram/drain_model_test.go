@@ -22,7 +22,7 @@ type drainModel struct {
 }
 
 func newDrainModel(t *testing.T, src cachetest.Source) *drainModel {
-	m := &drainModel{drained: newDrained(t, 64<<10), src: src}
+	m := &drainModel{drained: newDrained(t, 64<<10, 0), src: src}
 	m.keys = m.n
 	m.between = m.pause
 	return m

@@ -21,13 +21,14 @@ type drained struct {
 	t      *testing.T
 	low    *lower
 	now    int64
-	n      int
+	n      int               // how many keys there were
+	until  int64             // deadline of those that add stores
 	values map[string]string // of each key that is in either tier
 	told   map[string]int    // of how many records of a key Evicted was told
 }
 
-func newDrained(t *testing.T, size int64) *drained {
-	d := &drained{t: t, low: newLower(), now: 1000, values: map[string]string{}, told: map[string]int{}}
+func newDrained(t *testing.T, size, until int64) *drained {
+	d := &drained{t: t, low: newLower(), now: 1000, until: until, values: map[string]string{}, told: map[string]int{}}
 	tier, err := New(Config{Bytes: size, MaxBytes: 4 * size, Seed: 1, Now: func() int64 { return d.now }, Below: d.low,
 		Evicted: func(key, _ []byte, _ Cause) { d.told[string(key)]++ }})
 	if err != nil {
@@ -46,7 +47,7 @@ func newDrained(t *testing.T, size int64) *drained {
 // add stores a record under a new key.
 func (d *drained) add() {
 	d.n++
-	d.set(fmt.Sprintf("%06d", d.n), "value", max(5000, d.now+1))
+	d.set(fmt.Sprintf("%06d", d.n), "value", d.until)
 }
 
 func (d *drained) set(key, value string, deadline int64) {
@@ -127,25 +128,24 @@ func (d *drained) check() {
 // is drained.
 func TestOthersWriteBetweenSteps(t *testing.T) {
 	t.Parallel()
-	d := newDrained(t, 512<<10)
-	d.walkMost = walkRecords
+	d := newDrained(t, 64<<10, 0)
 	d.pause(func() {
-		left := len(d.ahead())
-		if left == 0 {
-			t.Error("the segment is drained already")
+		left := d.ahead()
+		if len(left) == 0 {
+			t.Fatal("the segment is drained already")
 		}
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			d.set("000000", "another", 0)
+			d.set(left[0], "VALUE", 0)
 		}()
 		select {
 		case <-done:
 		case <-time.After(time.Minute):
 			t.Error("the other Set waits for the drain")
 		}
-		if n := len(d.ahead()); n != left {
-			t.Errorf("%d records are to be drained, %d before the other Set", n, left)
+		if n := len(d.ahead()); n != len(left) {
+			t.Errorf("%d records are to be drained, %d before the other Set", n, len(left))
 		}
 	})
 	d.check()
@@ -290,9 +290,10 @@ func TestBetweenSteps(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDrained(t, 64<<10)
+			d := newDrained(t, 64<<10, 5000)
 			ends(t, "Set", func() {
 				d.pause(func() { run(d) })
+				d.until = 0
 				for range 100 {
 					d.add()
 				}
@@ -305,112 +306,6 @@ func TestBetweenSteps(t *testing.T) {
 				if d.values[key] == "value" && n > 0 {
 					t.Errorf("Evicted is told %d times of key %s, which is there", n, key)
 				}
-			}
-		})
-	}
-}
-
-// Close ends a drain, and the write that needs it.
-func TestCloseBetweenSteps(t *testing.T) {
-	t.Parallel()
-	d := newDrained(t, 64<<10)
-	closed := false
-	d.between = func() {
-		if closed {
-			t.Error("the drain goes on after Close")
-		}
-		closed = true
-		d.Close()
-	}
-	ends(t, "Set", func() {
-		for i := range 10_000 {
-			err := d.Set(fmt.Append(nil, i), nil, 0)
-			if closed {
-				if err != ErrClosed {
-					t.Errorf("Set: %v, want %v", err, ErrClosed)
-				}
-				return
-			}
-		}
-		t.Error("no drain takes two steps")
-	})
-}
-
-// Large records, which lie in several segments, are drained as a whole.
-func TestDrainStraddling(t *testing.T) {
-	t.Parallel()
-	d := newDrained(t, 64<<10)
-	d.walkMost = 1
-	bad := 0
-	d.between = func() {
-		s := &d.shards[0]
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if _, err := s.check(); err != nil && bad == 0 { // the write under way holds segments of the pool
-			bad++
-			t.Error(err)
-		}
-	}
-	for i := range 100 {
-		d.n++
-		d.set(fmt.Sprintf("%06d", d.n), string(make([]byte, []int{100, 900, 1500, 5000}[i%4])), 0)
-		if i%5 == 0 {
-			d.set(fmt.Sprintf("%06d", d.n-2), "short", 0)
-		}
-		if i%7 == 0 {
-			d.delete(fmt.Sprintf("%06d", d.n-1))
-		}
-	}
-	d.between = nil
-	d.check()
-}
-
-// A panic of Evicted leaves a drain as it is, and the next write goes on with it.
-func TestEvictedPanicsBetweenDrains(t *testing.T) {
-	t.Parallel()
-	d := newDrained(t, 64<<10)
-	d.low.admit = func() bool { return false }
-	d.evicted = func([]byte, []byte, Cause) { panic("evicted") }
-	for range 5 {
-		func() {
-			defer func() { _ = recover() }()
-			for range 1000 {
-				d.add()
-			}
-		}()
-		if err := d.Check(); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// Check notices what is wrong with a segment that is being drained.
-func TestCheckNoticesDrain(t *testing.T) {
-	t.Parallel()
-	for name, spoil := range map[string]func(s *shard, seg *segment){
-		"forgotten":     func(s *shard, _ *segment) { s.drain.id = 0 },
-		"live bytes":    func(_ *shard, seg *segment) { seg.live++ },
-		"dead":          func(_ *shard, seg *segment) { seg.live = 0 },
-		"beyond":        func(s *shard, seg *segment) { s.drain.at = seg.end + 8 },
-		"skipped":       func(s *shard, seg *segment) { s.drain.at = seg.end },
-		"queued":        func(s *shard, seg *segment) { s.queues[seg.lane].push(s.tier.segs, s.drain.id); seg.queue = seg.lane },
-		"cleanable":     func(s *shard, _ *segment) { s.cleanable.move(s.tier.segs, s.drain.id, 1) },
-		"open":          func(s *shard, _ *segment) { s.lanes[0].seg = s.drain.id },
-		"another's":     func(_ *shard, seg *segment) { seg.owner.Store(99) },
-		"counted twice": func(s *shard, _ *segment) { s.held.Add(1) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			d := newDrained(t, 64<<10)
-			s := &d.shards[0]
-			s.mu.Lock()
-			s.reclaimStep()
-			s.mu.Unlock()
-			if err := d.Check(); s.drain.id == 0 || err != nil {
-				t.Fatalf("drain of segment %d: %v", s.drain.id, err)
-			}
-			spoil(s, &d.segs[s.drain.id])
-			if d.Check() == nil {
-				t.Error("not noticed")
 			}
 		})
 	}

@@ -1,0 +1,112 @@
+package ram
+
+import (
+	"fmt"
+	"testing"
+)
+
+// Close ends a drain, and the write that needs it.
+func TestCloseBetweenSteps(t *testing.T) {
+	t.Parallel()
+	d := newDrained(t, 64<<10, 0)
+	closed := false
+	d.between = func() {
+		if closed {
+			t.Error("the drain goes on after Close")
+		}
+		closed = true
+		d.Close()
+	}
+	ends(t, "Set", func() {
+		for i := range 10_000 {
+			err := d.Set(fmt.Append(nil, i), nil, 0)
+			if closed {
+				if err != ErrClosed {
+					t.Errorf("Set: %v, want %v", err, ErrClosed)
+				}
+				return
+			}
+		}
+		t.Error("no drain takes two steps")
+	})
+}
+
+// Large records, which lie in several segments, are drained as a whole.
+func TestDrainStraddling(t *testing.T) {
+	t.Parallel()
+	d := newDrained(t, 64<<10, 0)
+	d.walkMost = 1
+	bad := 0
+	d.between = func() {
+		s := &d.shards[0]
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if _, err := s.check(); err != nil && bad == 0 { // the write under way holds segments of the pool
+			bad++
+			t.Error(err)
+		}
+	}
+	for i := range 100 {
+		d.n++
+		d.set(fmt.Sprintf("%06d", d.n), string(make([]byte, []int{100, 900, 1500, 5000}[i%4])), 0)
+		if i%5 == 0 {
+			d.set(fmt.Sprintf("%06d", d.n-2), "short", 0)
+		}
+		if i%7 == 0 {
+			d.delete(fmt.Sprintf("%06d", d.n-1))
+		}
+	}
+	d.between = nil
+	d.check()
+}
+
+// A panic of Evicted leaves a drain as it is, and the next write goes on with it.
+func TestEvictedPanicsBetweenDrains(t *testing.T) {
+	t.Parallel()
+	d := newDrained(t, 64<<10, 0)
+	d.low.admit = func() bool { return false }
+	d.evicted = func([]byte, []byte, Cause) { panic("evicted") }
+	for range 5 {
+		func() {
+			defer func() { _ = recover() }()
+			for range 1000 {
+				d.add()
+			}
+		}()
+		if err := d.Check(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Check notices what is wrong with a segment that is being drained.
+func TestCheckNoticesDrain(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(s *shard, seg *segment){
+		"forgotten":     func(s *shard, _ *segment) { s.drain.id = 0 },
+		"live bytes":    func(_ *shard, seg *segment) { seg.live++ },
+		"dead":          func(_ *shard, seg *segment) { seg.live = 0 },
+		"beyond":        func(s *shard, seg *segment) { s.drain.at = seg.end + 8 },
+		"skipped":       func(s *shard, seg *segment) { s.drain.at = seg.end },
+		"queued":        func(s *shard, seg *segment) { s.queues[seg.lane].push(s.tier.segs, s.drain.id); seg.queue = seg.lane },
+		"cleanable":     func(s *shard, _ *segment) { s.cleanable.move(s.tier.segs, s.drain.id, 1) },
+		"open":          func(s *shard, _ *segment) { s.lanes[0].seg = s.drain.id },
+		"another's":     func(_ *shard, seg *segment) { seg.owner.Store(99) },
+		"counted twice": func(s *shard, _ *segment) { s.held.Add(1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDrained(t, 64<<10, 0)
+			s := &d.shards[0]
+			s.mu.Lock()
+			s.reclaimStep()
+			s.mu.Unlock()
+			if err := d.Check(); s.drain.id == 0 || err != nil {
+				t.Fatalf("drain of segment %d: %v", s.drain.id, err)
+			}
+			spoil(s, &d.segs[s.drain.id])
+			if d.Check() == nil {
+				t.Error("not noticed")
+			}
+		})
+	}
+}
