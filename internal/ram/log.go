@@ -68,6 +68,7 @@ func (s *shard) extend(q policy.Lane, size uint64) (off uint64) {
 	}
 	off = uint64(l.seg)<<s.tier.segShift + uint64(l.at)
 	s.queues[q].bytes += size
+	s.owed += int64(size)
 	for {
 		seg := &s.tier.segs[l.seg]
 		n := min(size, uint64(s.tier.segSize()-l.at))

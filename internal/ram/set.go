@@ -132,9 +132,12 @@ func (t *Tier) store(s *shard, r *newRecord, left *Left) error {
 			return err
 		}
 	}
-	hit := s.superseded(r.hash, r.key, r.watch, r.below)
+	hit, owes := s.superseded(r.hash, r.key, r.watch, r.below), s.owes()
 	s.finish(r, left)
 	hit.tell()
+	if owes {
+		t.reclaimAhead(s, left)
+	}
 	return nil
 }
 

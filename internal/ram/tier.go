@@ -95,6 +95,7 @@ type Tier struct {
 
 	spareScratch atomic.Pointer[[]byte] // see takeScratch
 
+	ahead    int    // segments that are to be free when a write needs one: see reclaimAhead
 	walkMost int    // records in a step of a walk, at most: walkRecords, or fewer in tests
 	between  func() // for tests: called between two steps of a drain; nil: nothing
 }
@@ -157,6 +158,7 @@ func unreserved(cfg *Config, g geometry) *Tier {
 		ghostless:  g.shards,
 		ghostMax:   8 * uint64(policy.GhostWords(cfg.Bytes, cfg.Bytes/int64(g.shards))),
 		tuner:      policy.NewTuner(cfg.Bytes),
+		ahead:      2 + g.shards/4,
 		walkMost:   walkRecords,
 	}
 	t.reads.init(g.shards)
@@ -327,6 +329,7 @@ type shard struct {
 	hasGhosts bool
 	spared    int64 // bytes that the policy kept since a record was last evicted
 	drain     drain
+	owed      int64        // bytes that were stored, less those for which a step of a drain was done
 	walking   uint32       // the segment whose records are being looked through
 	held      atomic.Int64 // segments of the log that the shard holds
 	events    *events      // what Evicted has to be told after unlocking

@@ -1,0 +1,44 @@
+package ram
+
+// A segment that is freed when a write lacks it costs that one write all of the
+// drain. Once records leave for want of room, each write therefore does a part of
+// that ahead of need: a step of a drain for about as many bytes as a step frees,
+// while few segments are free.
+
+// owes reports whether the writer has a step to do, and counts it as done.
+func (s *shard) owes() bool {
+	if s.owed <= 0 {
+		return false
+	}
+	t := s.tier
+	step := min(int64(t.walkMost)*int64(t.usual.Load()), walkBytes)
+	s.owed -= step - step/4 // more is drained than is stored, lest need comes first
+	return t.full.Load() && int64(t.segSize()) >= leastSteps*step
+}
+
+// leastSteps is how many steps a drain takes, at least, for which that is worth it.
+const leastSteps = 4
+
+// reclaimAhead does a step of a drain, unless there is no need, or the tier below
+// cannot take what would leave. The caller holds no shard's lock.
+func (t *Tier) reclaimAhead(s *shard, left *Left) {
+	if !t.pool.short(t.ahead) {
+		return
+	}
+	if t.below != nil {
+		if _, ok := t.below.Ready(longEnough); !ok {
+			return
+		}
+	}
+	s = t.richest(s)
+	s.mu.Lock()
+	s.reclaimStep()
+	s.unlock(left)
+}
+
+// short reports whether writes can take fewer than n segments.
+func (p *pool) short(n int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.used+n > p.limit-p.reserve
+}
