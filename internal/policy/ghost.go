@@ -87,8 +87,19 @@ func (g *Ghosts) place(hash uint64) (bucket []uint64, fingerprint uint64) {
 	if len(g.words) == 0 {
 		return nil, fingerprint
 	}
+	return g.words[g.bucketOf(hash)*bucketWords:][:bucketWords:bucketWords], fingerprint
+}
+
+// bucketOf is the number of the bucket of a spread hash.
+func (g *Ghosts) bucketOf(hash uint64) uint64 {
 	hi, _ := bits.Mul64(hash, uint64(len(g.words)/bucketWords))
-	return g.words[hi*bucketWords:][:bucketWords:bucketWords], fingerprint
+	return hi
+}
+
+// Offset is where in the memory the ghost of a key is or will be, in bytes, for who
+// loads that ahead. It is false without memory.
+func (g *Ghosts) Offset(hash uint64) (off uint64, ok bool) {
+	return g.bucketOf(spread(hash)) * bucketWords * 8, len(g.words) > 0
 }
 
 // spread mixes a hash, so that what is chosen here does not depend on the bits

@@ -172,3 +172,20 @@ func TestGhostWords(t *testing.T) {
 		}
 	}
 }
+
+// Offset is where a ghost is.
+func TestGhostOffset(t *testing.T) {
+	t.Parallel()
+	if _, ok := new(Ghosts).Offset(1); ok {
+		t.Error("there is a place without memory")
+	}
+	memory := make([]uint64, 100*bucketWords)
+	g := NewGhosts(memory)
+	for _, h := range hashes(50, 3) {
+		off, ok := g.Offset(h)
+		before := memory[off/8]
+		if g.Evict(Small, h); !ok || memory[off/8] == before {
+			t.Errorf("the ghost of %#x is not at %d", h, off)
+		}
+	}
+}

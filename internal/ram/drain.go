@@ -11,6 +11,7 @@ type drain struct {
 	at      uint32 // where the first record starts that is still to be looked at
 	cleans  bool   // its live records are moved to the end of their lane; otherwise the policy decides
 	insists bool   // nothing is kept that is not cleaned
+	haunts  bool   // what leaves has ghosts
 	ended   uint64 // how many drains have
 }
 
@@ -24,6 +25,7 @@ func (s *shard) begin(id uint32, cleans bool) {
 	seg.queue = policy.None
 	s.cleanable.move(s.tier.segs, id, 0)
 	d.id, d.at, d.cleans = id, seg.first, cleans
+	d.haunts = !cleans && seg.lane == policy.Small
 	if !cleans {
 		small, main := s.laneBytes()
 		d.insists = s.spared > (policy.MaxFrequency+1)*(small+main)

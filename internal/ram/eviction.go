@@ -49,9 +49,18 @@ func (s *shard) takeGhosts() (freed bool) {
 	t := s.tier
 	s.hasGhosts = true
 	bytes, freed := t.grantGhosts(int64(s.table.Len()))
-	at := t.ghostAt + uint64(s.number-1)*t.ghostMax
-	s.ghosts = policy.NewGhosts(offheap.View[uint64](t.region.Bytes(at, int(bytes))))
+	s.ghosts = policy.NewGhosts(offheap.View[uint64](t.region.Bytes(s.ghostsAt(), int(bytes))))
 	return freed
+}
+
+// ghostsAt is where the shard's ghosts lie in the region.
+func (s *shard) ghostsAt() uint64 { return s.tier.ghostAt + uint64(s.number-1)*s.tier.ghostMax }
+
+// prefetchGhost starts to load the place of a key's ghost.
+func (s *shard) prefetchGhost(hash uint64) {
+	if off, ok := s.ghosts.Offset(hash); ok {
+		s.tier.region.Prefetch(s.ghostsAt() + off)
+	}
 }
 
 // grantGhosts charges the ghosts of a shard of so many entries in place of what

@@ -46,6 +46,7 @@ func (t *Tier) SetHashed(hash uint64, key, value []byte, deadline int64) error {
 //
 //go:noinline
 func (t *Tier) setLocked(s *shard, hash uint64, key, value []byte, deadline int64) error {
+	s.prefetchGhost(hash) // the key is absent, perhaps, and this is asked for its lane
 	var left Left
 	r := t.newRecord(hash, key, value, deadline)
 	err := t.store(s, &r, &left)

@@ -64,6 +64,9 @@ func (s *shard) lookUpLater(off uint64) uint64 {
 	if below := s.tier.below; below != nil {
 		below.Prefetch(hash)
 	}
+	if s.walking == s.drain.id && s.drain.haunts {
+		s.prefetchGhost(hash)
+	}
 	w.recs[w.n], w.hashes[w.n] = r, hash
 	w.n++
 	return r.size
