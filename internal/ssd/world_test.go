@@ -31,7 +31,6 @@ type world struct {
 	ram    map[string]value
 	mu     sync.Mutex        // of acked and seq, which a crash copies
 	acked  map[string]uint64 // sequence number of the last acknowledged write; odd: a delete
-	failed error             // of a write that was not acknowledged, the last
 	seq    uint64
 	now    atomic.Int64
 	most   int // longest value
@@ -152,13 +151,6 @@ func (w *world) open(cfg Config) error {
 	return nil
 }
 
-// recovered waits until a recovery that is under way has ended.
-func (w *world) recovered() {
-	if d := w.tier.plan.done; d != nil {
-		<-d
-	}
-}
-
 func (w *world) key(i int) []byte { return fmt.Appendf(nil, "key-%06d", i) }
 
 // bytesOf makes a value that tells what it is: the key's checksum, the sequence
@@ -202,20 +194,18 @@ func (w *world) roomy() {
 // ready waits for the tier's being ready, as a write does.
 func (w *world) ready() { _, _ = w.tier.Ready(0) }
 
-// set writes a key. It counts as acknowledged unless Commit fails.
-func (w *world) set(key []byte, deadline int64) error {
+// set writes a key.
+func (w *world) set(key []byte, deadline int64) {
 	w.ready()
 	w.next()
 	w.ram[string(key)] = value{w.bytesOf(key, w.seq, w.rng.IntN(w.most)), deadline}
-	return w.superseded(key, w.seq)
+	w.superseded(key, w.seq)
 }
 
 // put writes a key and lets it leave RAM, when the tier has room for it.
 func (w *world) put(t testing.TB, key []byte) {
 	t.Helper()
-	if err := w.set(key, 0); err != nil {
-		t.Fatal(err)
-	}
+	w.set(key, 0)
 	v := w.ram[string(key)]
 	for h := w.hasher.Hash(key); !w.tier.Demote(h, key, v.bytes, v.deadline, true); w.roomy() {
 		if s := w.tier.Stats(); !s.On {
@@ -225,23 +215,18 @@ func (w *world) put(t testing.TB, key []byte) {
 	delete(w.ram, string(key))
 }
 
-func (w *world) delete(key []byte) error {
+func (w *world) delete(key []byte) {
 	w.next()
 	delete(w.ram, string(key))
-	return w.superseded(key, w.seq+1)
+	w.superseded(key, w.seq+1)
 }
 
-func (w *world) superseded(key []byte, seq uint64) error {
-	h := w.hasher.Hash(key)
-	w.tier.Superseded(h)
-	if err := w.tier.Commit(h); err != nil {
-		w.failed = err
-		return err
-	}
+// superseded tells the tier of a write, which is acknowledged by that.
+func (w *world) superseded(key []byte, seq uint64) {
+	w.tier.Superseded(w.hasher.Hash(key))
 	w.mu.Lock()
 	w.acked[string(key)] = seq
 	w.mu.Unlock()
-	return nil
 }
 
 // demote lets a key leave RAM.
@@ -294,9 +279,9 @@ func (w *world) step(keys int) error {
 		if w.rng.IntN(4) == 0 {
 			deadline = w.now.Load() + 1 + w.rng.Int64N(1000)
 		}
-		_ = w.set(key, deadline)
+		w.set(key, deadline)
 	case n < 8:
-		_ = w.delete(key)
+		w.delete(key)
 	case n < 15:
 		for k := range w.ram {
 			w.demote([]byte(k))
@@ -348,7 +333,6 @@ func (w *world) reopen(t testing.TB, cfg Config) {
 	if err := w.open(cfg); err != nil {
 		t.Fatal(err)
 	}
-	w.recovered()
 }
 
 // killed is the world of the process that comes after w's was killed at this
@@ -369,8 +353,8 @@ func (w *world) checkKilled(t testing.TB, files *vfs.Mem, config func(vfs.FS, *w
 	h.close(t)
 }
 
-// reopenAtRest is reopen that keeps the tier from folding and reclaiming until
-// close: what is there then is what was recovered.
+// reopenAtRest is reopen that keeps the tier from reclaiming until close: what is
+// there then is what was found.
 func (w *world) reopenAtRest(t testing.TB, cfg Config) {
 	t.Helper()
 	w.crashed()
@@ -384,10 +368,9 @@ func (w *world) reopenAtRest(t testing.TB, cfg Config) {
 	if err := tier.Start(func(int64) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
-	w.recovered()
 }
 
-// kept is how many records there are once there is nothing to fold or reclaim.
+// kept is how many records there are once there is nothing to reclaim.
 func (w *world) kept() int {
 	for w.tier.makeRoom() {
 	}
@@ -442,9 +425,7 @@ func TestSetDemoteGet(t *testing.T) {
 			t.Fatal(err)
 		}
 		key := w.key(1)
-		if err := w.set(key, 0); err != nil {
-			t.Fatal(err)
-		}
+		w.set(key, 0)
 		want := w.ram[string(key)].bytes
 		if !w.demote(key) {
 			t.Fatal("not demoted")
@@ -532,9 +513,6 @@ func TestKill(t *testing.T) {
 				if err := w.open(testConfig(clone, w)); err != nil {
 					t.Fatalf("seed %d, life %d: %v", seed, life, err)
 				}
-				if w.rng.IntN(2) == 0 {
-					w.recovered()
-				}
 				if err := old.Close(); err != nil {
 					t.Fatal(err)
 				}
@@ -542,10 +520,6 @@ func TestKill(t *testing.T) {
 				before := w.hits
 				if err := w.checkAll(keys); err != nil {
 					t.Fatalf("seed %d, life %d, reopened: %v", seed, life, err)
-				}
-				w.recovered()
-				if err := w.checkAll(keys); err != nil {
-					t.Fatalf("seed %d, life %d, recovered: %v", seed, life, err)
 				}
 				if written && w.hits == before {
 					t.Fatalf("seed %d, life %d: nothing found after a kill: %+v", seed, life, w.tier.count.evicted.Load())
@@ -570,8 +544,9 @@ func TestMemoryOfLargeFiles(t *testing.T) {
 		if n := w.tier.Stats().MemoryBytes; n > cfg.Memory/3 {
 			t.Errorf("%d bytes of memory for a RAM budget of %d", n, cfg.Memory)
 		}
-		slots := int64(cap(w.tier.log.slots))*int64(reflect.TypeFor[slot]().Size()) + int64(cap(w.tier.log.free))*int64(reflect.TypeFor[int32]().Size())
-		if n := slotMemory * int64(len(w.tier.log.slots)); slots != n || n > cfg.Memory/32 {
+		l := w.tier.log
+		slots := int64(cap(l.slots))*int64(reflect.TypeFor[slot]().Size()) + int64(cap(l.free))*int64(reflect.TypeFor[int32]().Size()) + int64(len(l.words))*int64(reflect.TypeFor[slotWords]().Size())
+		if n := slotMemory * int64(len(l.slots)); slots != n || n > cfg.Memory/32 {
 			t.Errorf("slots take %d bytes of memory: %d are charged, of a RAM budget of %d", slots, n, cfg.Memory)
 		}
 		if err := w.tier.Close(); err != nil {
