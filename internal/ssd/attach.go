@@ -69,6 +69,7 @@ func (t *Tier) attach() {
 		})
 	}
 	group.Wait()
+	t.settle(left.head.flushed.Load())
 	if from == x {
 		x.used.Store(x.tableBytes())
 		x.allowed.Store(x.used.Load())
@@ -81,12 +82,12 @@ func (t *Tier) attach() {
 // shard's. It returns kept, the entries that it used.
 func (t *Tier) attachShard(s, from *shard, kept []uint64, there func(location) bool) []uint64 {
 	kept, whole := from.survivors(kept, there)
-	if s == from && whole {
-		s.adopt(len(kept))
-	} else {
+	if s != from || !whole {
 		s.reset()
-		t.index.load(s, kept)
+		t.load(s, kept)
+		return kept
 	}
+	s.adopt(len(kept))
 	for _, w := range kept {
 		t.named(entry(w))
 	}

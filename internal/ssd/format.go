@@ -229,6 +229,22 @@ func parseTrailer(b []byte, logID uint64, size int) (t trailer, ok bool) {
 	return t, t.dataEnd >= segmentHeaderLen && t.listLen >= 0 && t.dataEnd <= size-trailerLen-t.listLen
 }
 
+// walk returns the records at the beginning of a segment, as far as they are whole,
+// and where they end. idOf makes the id of a key.
+func walk(b []byte, log uint64, begin uint64, unitShift uint, idOf func(key []byte) id) (recs []listed, end int) {
+	b = b[:len(b)-trailerLen]
+	for end = segmentHeaderLen; end < len(b); {
+		r, err := parseRecord(b[end:], origin{log, begin + uint64(end)})
+		if err != nil {
+			break
+		}
+		size := (r.size + 1<<unitShift - 1) >> unitShift << unitShift
+		recs = append(recs, listed{idOf(r.key), uint32(end), uint32(size)})
+		end += size
+	}
+	return recs, end
+}
+
 // The list of a segment's records: for each, in the order of the log, the five
 // bytes of its id and its length in units.
 

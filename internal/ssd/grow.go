@@ -102,8 +102,19 @@ func (x *index) tight() bool {
 // the tables have all the memory that they may take.
 func (x *index) full() bool { return x.allowed.Load() >= x.limit.Load() && x.refused.Swap(false) }
 
-// load fills an empty shard with entries, which are sorted. It reports false if
-// they do not fit, or are not.
+// load fills an empty shard of the index with entries, which ascend, or with as many
+// of them as it has memory for.
+func (t *Tier) load(s *shard, entries []uint64) {
+	for !t.index.load(s, entries) {
+		entries = entries[:len(entries)*3/4]
+	}
+	for _, w := range entries {
+		t.named(entry(w))
+	}
+}
+
+// load fills an empty shard with entries, which ascend. It reports false if they do
+// not fit.
 func (x *index) load(s *shard, entries []uint64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,11 +140,6 @@ func (s *shard) copyIn(entries []uint64) (homes int, ok bool) {
 	if len(entries) > most {
 		return 0, false
 	}
-	for i := 1; i < len(entries); i++ {
-		if s.fingerprint(entry(entries[i-1])) >= s.fingerprint(entry(entries[i])) {
-			return 0, false
-		}
-	}
 	copy(s.all, entries)
 	s.slots = s.all[:len(entries)]
 	homes = min(max(len(entries)*5/4, leastHomes), most)
@@ -144,4 +150,15 @@ func (s *shard) copyIn(entries []uint64) (homes int, ok bool) {
 		homes = min(homes+homes/8+1, most)
 	}
 	return homes, true
+}
+
+// ascend reports whether each of the entries has a higher fingerprint than the one
+// before it.
+func (l layout) ascend(entries []uint64) bool {
+	for i := 1; i < len(entries); i++ {
+		if l.fingerprint(entry(entries[i-1])) >= l.fingerprint(entry(entries[i])) {
+			return false
+		}
+	}
+	return true
 }

@@ -116,8 +116,8 @@ func (t *Tier) keep() {
 			t.log.tick()
 			t.index.limit.Store(t.index.most) // RAM may have some to give again
 			t.noteRoom()
-			if now := t.Now(); t.expires.Load() && now > t.log.kept.now.Load() {
-				t.log.kept.now.Store(now) // the next process does not believe in an earlier time
+			if t.expires.Load() {
+				t.log.kept.noteTime(t.Now())
 			}
 		case <-t.wake:
 		}

@@ -240,16 +240,23 @@ func (l *log) begin() *segment {
 func (l *log) seal() {
 	s := l.open
 	l.open = nil
-	size := l.segBytes()
+	now := l.now()
+	s.putList(l.logID, now)
+	l.kept.noteTime(now)
+	s.sealed = true
+	l.sealed = append(l.sealed, s)
+	l.changed.Broadcast()
+}
+
+// putList makes the end of a segment that is full: its list and its trailer.
+func (s *segment) putList(logID uint64, now int64) {
+	size := len(s.buf)
 	s.listAt = size - trailerLen - len(s.list)
 	clear(s.buf[s.end:min(s.listAt, s.end+blockBytes)]) // what shares a block with the end
 	clear(s.buf[max(s.end, s.listAt-blockBytes):s.listAt])
 	copy(s.buf[s.listAt:], s.list)
-	t := trailer{count: s.count, listLen: len(s.list), dataEnd: s.end, listCRC: checksum(0, s.list), serial: s.serial, sealedAt: l.now()}
-	t.put(s.buf[size-trailerLen:], l.logID)
-	s.sealed = true
-	l.sealed = append(l.sealed, s)
-	l.changed.Broadcast()
+	t := trailer{count: s.count, listLen: len(s.list), dataEnd: s.end, listCRC: checksum(0, s.list), serial: s.serial, sealedAt: now}
+	t.put(s.buf[size-trailerLen:], logID)
 }
 
 // pin finds a segment in memory and keeps its bytes there until unpin. What lies

@@ -47,6 +47,12 @@ type memoryHead struct {
 	_       [memoryHeadLen - 10*8]byte
 }
 
+// noteTime makes the next process not believe in an earlier time.
+func (h *memoryHead) noteTime(now int64) {
+	for last := h.now.Load(); now > last && !h.now.CompareAndSwap(last, now); last = h.now.Load() {
+	}
+}
+
 const (
 	memoryMagic   = 0x3278646e72696600 | FormatVersion
 	memoryHeadLen = 4096
@@ -80,6 +86,11 @@ func (m *memoryShape) tablesAt() uint64 {
 }
 
 func (m *memoryShape) bytes() uint64 { return m.tablesAt() + 8*m.stride*uint64(m.shards) }
+
+// fits reports whether so many bytes have room for it.
+func (m *memoryShape) fits(n int) bool {
+	return m.shards <= 1<<maxShardBits && m.stride <= uint64(n) && m.bytes() <= uint64(n)
+}
 
 func (m *memoryShape) words() [4]uint64 {
 	return [4]uint64{uint64(m.slots), uint64(m.shards), m.stride, uint64(m.segShift) | uint64(m.unitShift)<<8 | uint64(m.locBits)<<16}
@@ -123,7 +134,7 @@ func openMemory(keeper vfs.MemoryKeeper, id vfs.MemoryID, logID uint64) *indexMe
 	m := &indexMemory{region: offheap.Over(b), kept: kept}
 	m.head = offheap.At[memoryHead](m.region, 0)
 	m.memoryShape = shapeOf(m.head.shape)
-	if m.head.magic != memoryMagic || m.head.logID != logID || m.head.valid.Load() != 1 || m.words() != m.head.shape || m.bytes() > uint64(len(b)) {
+	if m.head.magic != memoryMagic || m.head.logID != logID || m.head.valid.Load() != 1 || m.words() != m.head.shape || !m.fits(len(b)) {
 		_ = kept.Close()
 		return nil
 	}

@@ -21,8 +21,6 @@ const (
 	snapshotTemp      = "snapshot.new"
 )
 
-var errNoIndexMemory = errors.New("ssd: the index does not fit into memory")
-
 var errNoSnapshotSpace = errors.New("ssd: the index is larger than the space that is kept for it")
 
 // saveSnapshot writes the index to a file of its own, and returns its number,
@@ -132,6 +130,15 @@ func parseSnapshotHead(b []byte) (h snapshotHead, ok bool) {
 	}, true
 }
 
+// tablesLen is the length of what stands between the header and the entries.
+func (h *snapshotHead) tablesLen() int64 { return slotWordsLen*int64(h.slots) + 8<<h.shardBits }
+
+// tables are that: what the slots have, and the directory of the shards.
+func (h *snapshotHead) tables(b []byte) (slots, dir []byte, ok bool) {
+	slots, dir = b[:slotWordsLen*int64(h.slots)], b[slotWordsLen*int64(h.slots):]
+	return slots, dir, checksum(0, slots) == h.slotsCRC && checksum(0, dir) == h.dirCRC
+}
+
 // loadSnapshot fills the empty index from the snapshot with a number, and tells the
 // log which segments it has.
 func (t *Tier) loadSnapshot(number uint64) error {
@@ -149,21 +156,19 @@ func (t *Tier) loadSnapshot(number uint64) error {
 	if !ok || h.logID != t.super.logID || h.number != number || h.shardBits != uint32(x.shardBits) || h.slots > uint32(len(t.log.slots)) {
 		return errCorrupt
 	}
-	slots, dir := make([]byte, slotWordsLen*h.slots), make([]byte, 8*len(x.shards))
-	if _, err := f.ReadAt(slots, snapshotHeaderLen); err != nil {
+	b = make([]byte, h.tablesLen())
+	if _, err := f.ReadAt(b, snapshotHeaderLen); err != nil {
 		return err
 	}
-	if _, err := f.ReadAt(dir, snapshotHeaderLen+int64(len(slots))); err != nil {
-		return err
-	}
-	if checksum(0, slots) != h.slotsCRC || checksum(0, dir) != h.dirCRC {
+	slots, dir, ok := h.tables(b)
+	if !ok {
 		return errCorrupt
 	}
 	size, err := f.Size()
 	if err != nil {
 		return err
 	}
-	begin := int64(snapshotHeaderLen + len(slots) + len(dir))
+	begin := snapshotHeaderLen + h.tablesLen()
 	at, offs := begin, make([]int64, len(x.shards)+1)
 	for i := range x.shards {
 		offs[i] = at
@@ -252,15 +257,10 @@ func (t *Tier) loadRange(f vfs.File, b, dir []byte, offs []int64, i, j int) ([]b
 		for ; len(part) > 0; part = part[8:] {
 			words = append(words, binary.LittleEndian.Uint64(part))
 		}
-		if slices.ContainsFunc(words, func(w uint64) bool { return !there(t.index.location(entry(w))) }) {
+		if !t.index.ascend(words) || slices.ContainsFunc(words, func(w uint64) bool { return !there(t.index.location(entry(w))) }) {
 			return b, errCorrupt
 		}
-		if !t.index.load(&t.index.shards[i], words) {
-			return b, errNoIndexMemory
-		}
-		for _, w := range words {
-			t.named(entry(w))
-		}
+		t.load(&t.index.shards[i], words)
 	}
 	return b[:0], nil
 }

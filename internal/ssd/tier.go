@@ -210,7 +210,7 @@ func (t *Tier) allocateMemory() (err error) {
 // size.
 func (t *Tier) memoryOf(s *superblock) (*indexMemory, error) {
 	shape := memoryShape{
-		slots: uint32(s.segments), shards: 1 << s.shardBits, stride: uint64(t.indexMost() >> s.shardBits / 8),
+		slots: uint32(s.segments), shards: 1 << s.shardBits, stride: uint64(t.indexMost()>>s.shardBits/8) &^ 7, // whole cache lines
 		segShift: uint8(bits.TrailingZeros64(s.segBytes)), unitShift: s.unitShift, locBits: s.locationBits,
 	}
 	if shape.stride < leastHomes+shardSlack {
@@ -302,6 +302,8 @@ func (t *Tier) findIndex() error {
 		from = "log"
 		t.rebuild()
 	}
+	t.admission.choosing.Store(t.log.freeSlots() <= t.log.ahead)
+	t.noteRoom()
 	if err := t.chargeMemory(0); err != nil {
 		return err
 	}

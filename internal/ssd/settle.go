@@ -1,0 +1,45 @@
+package ssd
+
+// settle ends the log where the last process stopped writing it, at flushed: the
+// segments of which nothing is on the disk are none, and the one that was being
+// written gets the list that it lacks. Should the process die meanwhile, the next one
+// does the same.
+func (t *Tier) settle(flushed uint64) {
+	l := t.log
+	for slot := range l.words {
+		serial := l.words[slot].serial.Load()
+		switch {
+		case serial == 0 || l.lsn(serial+1, 0) <= flushed:
+		case l.lsn(serial, segmentHeaderLen) >= flushed:
+			l.words[slot].serial.Store(0)
+		default:
+			if err := t.sealLeft(slot, serial); err != nil { // its records go when it is reclaimed
+				t.health.log("the last segment could not be sealed", "segment", serial, "error", err)
+			}
+		}
+	}
+}
+
+// sealLeft writes the list and the trailer of a segment that a process left without
+// them. Nobody uses the log's buffers yet.
+func (t *Tier) sealLeft(slot int, serial uint64) error {
+	l := t.log
+	s := &segment{slot: slot, serial: serial, buf: l.bufs[0]}
+	base := int64(slot) << l.segShift
+	if _, err := t.logFile.ReadAt(s.buf, base); err != nil {
+		return err
+	}
+	var recs []listed
+	recs, s.end = walk(s.buf, l.logID, l.lsn(serial, 0), l.unitShift, func(key []byte) id { return t.id(t.hasher.Hash(key)) })
+	s.count = len(recs)
+	for _, r := range recs {
+		s.list = appendListed(s.list, r.id, r.bytes>>l.unitShift)
+	}
+	if s.end+len(s.list) > len(s.buf)-trailerLen {
+		return errCorrupt
+	}
+	s.putList(l.logID, t.Now())
+	from := s.listAt &^ (blockBytes - 1)
+	_, err := t.logFile.WriteAt(s.buf[from:], base+int64(from))
+	return err
+}
