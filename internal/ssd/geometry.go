@@ -20,6 +20,7 @@ func (t *Tier) decide() (why string, err error) {
 		return "", err
 	case errors.Is(err, errOlder):
 		why = "an earlier version of this package wrote the files"
+		t.removeOld("journal") // which version 1 had, and no later one counts
 	case errors.Is(err, errCorrupt):
 		why, t.blank = "no valid superblock", true
 		if n, err := t.super.file.Size(); err == nil && n == 0 {

@@ -41,7 +41,7 @@ type File struct {
 // Superblock is what one of the two places of the superblock has. Counter and
 // what follows are set if it is valid.
 type Superblock struct {
-	State        string     `json:"state"` // "valid", "damaged", "empty", "missing", "unreadable", "unknown version"
+	State        string     `json:"state"` // "valid", "damaged", "empty", "missing", "unreadable", "earlier version", "unknown version"
 	Version      int        `json:"version,omitempty"`
 	Counter      uint64     `json:"counter,omitempty"`
 	LogID        uint64     `json:"log_id,omitempty"`
@@ -109,9 +109,10 @@ func timeOf(millis int64) *time.Time {
 }
 
 // Inspect looks at the files in a directory. It changes nothing, and reads no
-// more than headers, trailers and lists, and segments that were being written. If the lock is free it is held meanwhile, so that nobody opens
-// the files; if it is not, the files may change while they are read. Its error is
-// ErrNoTier for a directory without files of a tier.
+// more than headers, trailers and lists, and segments that were being written. If
+// the lock is free it is held meanwhile, so that nobody opens the files; if it is
+// not, the files may change while they are read. Its error is ErrNoTier for a
+// directory without files of a tier.
 //
 // It takes some hundred bytes of memory for each segment, and some MiB.
 func Inspect(ctx context.Context, dir vfs.FS, step func(read int64)) (*Inspection, error) {
@@ -127,12 +128,18 @@ func Inspect(ctx context.Context, dir vfs.FS, step func(read int64)) (*Inspectio
 	defer unlock()
 	err = o.readSuperblock()
 	in.Superblocks = o.places
-	if err != nil {
-		in.Outlook = "an error, or empty: " + err.Error()
-		if !errors.Is(err, errCorrupt) && !errors.Is(err, ErrFormat) && !errors.Is(err, errOlder) {
-			return nil, err
-		}
+	switch {
+	case errors.Is(err, ErrFormat):
+		in.Outlook = "an error: " + err.Error()
 		return in, nil
+	case errors.Is(err, errOlder):
+		in.Outlook = "empty: an earlier version of the format"
+		return in, nil
+	case errors.Is(err, errCorrupt):
+		in.Outlook = "an error, or empty: " + err.Error()
+		return in, nil
+	case err != nil:
+		return nil, err
 	}
 	in.Superblock = superblockInfo(&o.super)
 	if err := o.openLog(); err != nil {
@@ -317,12 +324,13 @@ func (o *offline) snapshotInfo() *SnapshotInfo {
 	return info
 }
 
-// snapshotFile is a snapshot whose header and directory were read.
+// snapshotFile is a snapshot of which all but the entries was read.
 type snapshotFile struct {
-	file   vfs.File
-	size   int64
-	number uint64
-	dir    []uint64 // for each shard: the number of its entries, and above it their checksum
+	file    vfs.File
+	size    int64
+	number  uint64
+	serials []uint64 // of the segments that the slots have; 0: none
+	dir     []uint64 // for each shard: the number of its entries, and above it their checksum
 
 	entriesAt int64
 }
@@ -330,7 +338,7 @@ type snapshotFile struct {
 func (s *snapshotFile) count(shard int) uint32 { return uint32(s.dir[shard]) }
 func (s *snapshotFile) crc(shard int) uint32   { return uint32(s.dir[shard] >> 32) }
 
-var errSnapshot = errors.New("the header or its checksum is wrong, or it belongs to another log")
+var errSnapshot = errors.New("the header or a checksum is wrong, or it belongs to another log")
 
 // openSnapshot opens the snapshot and reads its header.
 func (o *offline) openSnapshot() (*snapshotFile, error) {
@@ -356,17 +364,21 @@ func (o *offline) readSnapshotHead(s *snapshotFile) error {
 		return errSnapshot
 	}
 	s.number = h.number
-	slots, dir := make([]byte, slotWordsLen*h.slots), make([]byte, 8*len(s.dir))
-	if err := o.readAt(s.file, slots, snapshotHeaderLen); err != nil {
+	s.entriesAt = snapshotHeaderLen + h.tablesLen()
+	if s.entriesAt > s.size {
+		return io.ErrUnexpectedEOF
+	}
+	b = make([]byte, h.tablesLen())
+	if err := o.readAt(s.file, b, snapshotHeaderLen); err != nil {
 		return err
 	}
-	if err := o.readAt(s.file, dir, snapshotHeaderLen+int64(len(slots))); err != nil {
-		return err
-	}
-	if checksum(0, slots) != h.slotsCRC || checksum(0, dir) != h.dirCRC {
+	slots, dir, ok := h.tables(b)
+	if !ok {
 		return errSnapshot
 	}
-	s.entriesAt = snapshotHeaderLen + int64(len(slots)+len(dir))
+	for ; len(slots) > 0; slots = slots[slotWordsLen:] {
+		s.serials = append(s.serials, binary.LittleEndian.Uint64(slots))
+	}
 	want := s.entriesAt
 	for i := range s.dir {
 		s.dir[i] = binary.LittleEndian.Uint64(dir[8*i:])

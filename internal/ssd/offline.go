@@ -97,7 +97,7 @@ func (o *offline) readSuperblock() error {
 		return err
 	}
 	defer func() { _ = f.Close() }()
-	best, version := errCorrupt, error(nil)
+	c := choice{err: errCorrupt}
 	for i := range o.places {
 		p, off := &o.places[i], int64(i)*superSlot
 		b := make([]byte, superSlot)
@@ -112,9 +112,12 @@ func (o *offline) readSuperblock() error {
 			continue
 		}
 		s, err := decodeSuperblock(b)
+		c.consider(s, err)
 		switch {
-		case errors.Is(err, ErrFormat), errors.Is(err, errOlder):
-			p.State, version = "unknown version", err
+		case errors.Is(err, ErrFormat):
+			p.State = "unknown version"
+		case errors.Is(err, errOlder):
+			p.State = "earlier version"
 		case err != nil && allZero(b):
 			p.State = "empty"
 			o.problem(superBlockOf, off, "place %d of 2 is empty", i+1)
@@ -123,16 +126,13 @@ func (o *offline) readSuperblock() error {
 			o.problem(superBlockOf, off, "place %d of 2: the checksum or a value is wrong", i+1)
 		default:
 			*p = superblockInfo(&s)
-			if best != nil || s.counter > o.super.counter {
-				o.super, best = s, nil
-			}
 		}
 	}
-	if version != nil { // who opens the tier refuses it, whatever the other place has
-		return version
-	}
-	if best != nil {
-		return fmt.Errorf("ssd: no valid superblock: %w", best)
+	switch o.super = c.superblock; {
+	case errors.Is(c.err, errCorrupt):
+		return fmt.Errorf("ssd: no valid superblock: %w", c.err)
+	case c.err != nil:
+		return c.err
 	}
 	o.hasher = record.NewHasher(o.super.seed)
 	return nil
@@ -245,17 +245,7 @@ func (o *offline) listOf(e segmentEnds) (recs []listed, err error) {
 	return parseList(nil, b, e.trailer, uint(o.super.unitShift))
 }
 
-// walk parses the records of a segment as far as they are whole, and tells where
-// they end.
+// walk finds the records of a segment without its list.
 func (o *offline) walk(b []byte, serial uint64) (recs []listed, end int) {
-	for end = segmentHeaderLen; end < len(b)-trailerLen; {
-		r, err := parseRecord(b[end:len(b)-trailerLen], origin{o.super.logID, o.lsn(serial, end)})
-		if err != nil {
-			break
-		}
-		l := listed{id: o.id(r.key), offset: uint32(end), bytes: uint32(o.pad(r.size))}
-		recs = append(recs, l)
-		end += int(l.bytes)
-	}
-	return recs, end
+	return walk(b, o.super.logID, o.lsn(serial, 0), uint(o.super.unitShift), o.id)
 }

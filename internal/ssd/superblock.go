@@ -19,8 +19,7 @@ var errOlder = errors.New("ssd: an earlier version of the format")
 const (
 	superMagic   = "firnsup1"
 	superSlot    = 4096 // bytes; there are two, written in turn
-	superLen     = 256
-	superLen1    = 160 // of version 1
+	superLen     = 160
 	bootIDLen    = 36
 	superBlockOf = "superblock"
 )
@@ -29,9 +28,9 @@ const (
 // of two places, and a write of it is the moment at which a log begins, or all
 // that an older log holds is void.
 //
-// Of every version of the format, the checksum stands at 12 and covers the bytes
-// before it and those from 16 to the superblock's end: damage does not pass for
-// another version.
+// Of every version of the format a superblock has superLen bytes, of which the
+// checksum at 12 covers all others, and the counter stands at 16: damage does not
+// pass for another version, nor does another version pass for damage.
 type superblock struct {
 	counter      uint64 // the higher of two is the valid one
 	logID        uint64
@@ -75,12 +74,11 @@ func (s *superblock) encode() []byte {
 	if s.clean {
 		b[superSmallAt+3] = 1
 	}
-	binary.LittleEndian.PutUint32(b[12:], superChecksum(b[:superLen]))
+	binary.LittleEndian.PutUint32(b[12:], superChecksum(b))
 	return b
 }
 
-// superChecksum is that of a superblock, all of whose bytes are b.
-func superChecksum(b []byte) uint32 { return checksum(checksum(0, b[:12]), b[16:]) }
+func superChecksum(b []byte) uint32 { return checksum(checksum(0, b[:12]), b[16:superLen]) }
 
 // decodeSuperblock reads one of the two. Its error is ErrFormat for a later
 // version, errOlder for an earlier one, errCorrupt for anything else that is wrong.
@@ -88,16 +86,15 @@ func decodeSuperblock(b []byte) (s superblock, err error) {
 	if len(b) < superLen || string(b[:8]) != superMagic {
 		return s, errCorrupt
 	}
-	version := binary.LittleEndian.Uint32(b[8:])
-	if version == 1 && binary.LittleEndian.Uint32(b[12:]) == superChecksum(b[:superLen1]) {
-		s.counter = binary.LittleEndian.Uint64(b[16:])
-		return s, errOlder
-	}
-	if binary.LittleEndian.Uint32(b[12:]) != superChecksum(b[:superLen]) {
+	if binary.LittleEndian.Uint32(b[12:]) != superChecksum(b) {
 		return s, errCorrupt
 	}
-	if version != FormatVersion {
+	switch version := binary.LittleEndian.Uint32(b[8:]); {
+	case version > FormatVersion:
 		return s, fmt.Errorf("%w: version %d: want %d", ErrFormat, version, FormatVersion)
+	case version < FormatVersion:
+		s.counter = binary.LittleEndian.Uint64(b[16:])
+		return s, errOlder
 	}
 	for i, p := range s.words() {
 		*p = binary.LittleEndian.Uint64(b[16+8*i:])
@@ -121,30 +118,35 @@ func (s *superblock) plausible() bool {
 		s.skew >= 0 && s.locationBits <= mostLocationBits && s.segments*s.segBytes>>s.unitShift < 1<<s.locationBits
 }
 
-// readSuperblock finds the valid superblock of a file; errOlder if that is one of
-// which nothing but the counter is read, errCorrupt if there is none.
-func readSuperblock(f vfs.File) (super superblock, err error) {
+// choice is which superblock of a file is the valid one, as one after the other is
+// looked at. It begins with errCorrupt.
+type choice struct {
+	superblock
+	err error // ErrFormat, whatever the others are; errOlder: nothing but the counter was read; errCorrupt: there is none
+}
+
+// consider looks at a superblock as decodeSuperblock returned it.
+func (c *choice) consider(s superblock, err error) {
+	switch {
+	case errors.Is(c.err, ErrFormat), errors.Is(err, errCorrupt):
+	case errors.Is(err, ErrFormat), errors.Is(c.err, errCorrupt), s.counter > c.counter:
+		c.superblock, c.err = s, err
+	}
+}
+
+// readSuperblock finds the valid superblock of a file. Its errors are those of a
+// choice, and of reading.
+func readSuperblock(f vfs.File) (superblock, error) {
 	b := make([]byte, 2*superSlot)
 	n, err := f.ReadAt(b, 0)
 	if err != nil && err != io.EOF {
-		return super, err
+		return superblock{}, err
 	}
-	b = b[:n]
-	found := errCorrupt
-	for slot := range 2 {
-		if len(b) < slot*superSlot+superLen {
-			break
-		}
-		s, err := decodeSuperblock(b[slot*superSlot:])
-		switch {
-		case errors.Is(err, ErrFormat):
-			return super, err
-		case errors.Is(err, errCorrupt):
-		case errors.Is(found, errCorrupt) || s.counter > super.counter:
-			super, found = s, err
-		}
+	c := choice{err: errCorrupt}
+	for b = b[:n]; len(b) >= superLen; b = b[min(superSlot, len(b)):] {
+		c.consider(decodeSuperblock(b))
 	}
-	return super, found
+	return c.superblock, c.err
 }
 
 // writeSuperblock makes s the valid superblock. It survives the process when

@@ -248,7 +248,7 @@ func (t *Tier) prepare(why string) error {
 	if err := t.begin(why); err != nil {
 		return err
 	}
-	t.removeOld(snapshotTemp, snapshotName, "journal") // the journal of version 1
+	t.removeOld(snapshotTemp, snapshotName)
 	return t.cfg.FS.SyncDir()
 }
 

@@ -106,16 +106,13 @@ func (v *verifier) all() error {
 		return err
 	}
 	v.findTwins()
+	v.findNamed()
 	v.buf = make([]byte, v.segBytes())
-	newest := uint64(0)
-	for _, e := range v.segs {
-		newest = max(newest, e.serial)
-	}
 	for _, e := range v.segs {
 		if err := v.ctx.Err(); err != nil {
 			return err
 		}
-		v.segment(e, e.serial == newest)
+		v.segment(e)
 		if len(v.places) >= mostPlaces {
 			if err := v.compare(); err != nil {
 				return err
@@ -153,8 +150,29 @@ func (v *verifier) findTwins() {
 	}
 }
 
+// findNamed finds the segments that the snapshot names.
+func (v *verifier) findNamed() {
+	if v.snapshot == nil {
+		return
+	}
+	for slot, serial := range v.snapshot.serials {
+		if serial != 0 && !v.named(slot) {
+			v.problem(snapshotName, snapshotHeaderLen+slotWordsLen*int64(slot), "it names segment %d, which is not in slot %d", serial, slot)
+		}
+	}
+}
+
+// named reports whether the snapshot names the segment that a slot has.
+func (v *verifier) named(slot int) bool {
+	if v.snapshot == nil || slot >= len(v.snapshot.serials) {
+		return false
+	}
+	i, ok := slices.BinarySearchFunc(v.segs, slot, func(e segmentEnds, slot int) int { return e.slot - slot })
+	return ok && v.segs[i].serial == v.snapshot.serials[slot]
+}
+
 // segment checks all that one segment holds.
-func (v *verifier) segment(e segmentEnds, newest bool) {
+func (v *verifier) segment(e segmentEnds) {
 	base := int64(e.slot) << v.segShift()
 	v.done.Segments++
 	if err := v.readAt(v.log, v.buf, base); err != nil {
@@ -162,7 +180,7 @@ func (v *verifier) segment(e segmentEnds, newest bool) {
 		return
 	}
 	if !e.sealed {
-		v.open(e, newest)
+		v.open(e)
 		return
 	}
 	at := v.segBytes() - trailerLen - e.trailer.listLen
@@ -190,12 +208,12 @@ func (v *verifier) segment(e segmentEnds, newest bool) {
 	v.note(e, recs)
 }
 
-// open checks a segment that was being written when the process died: its
-// records end where the next is not whole.
-func (v *verifier) open(e segmentEnds, newest bool) {
+// open checks a segment without a list: its records end where the next is not whole.
+// A process that died leaves such segments, but none that a snapshot names.
+func (v *verifier) open(e segmentEnds) {
 	base := int64(e.slot) << v.segShift()
 	recs, _ := v.walk(v.buf, e.serial)
-	if v.super.clean || !newest {
+	if v.named(e.slot) {
 		v.problem(logName, base+int64(v.segBytes()-trailerLen), "segment %d: the trailer, or its checksum, is wrong", e.serial)
 	}
 	v.note(e, recs)
@@ -269,7 +287,7 @@ func (v *verifier) compare() error {
 		return nil
 	}
 	err := v.entries(func(shard int, off int64, e entry) {
-		if slot := v.slotOf(e); slot >= v.from && slot <= v.to && v.hasSegment(slot) {
+		if slot := v.slotOf(e); slot >= v.from && slot <= v.to && v.named(slot) {
 			v.entry(shard, off, e)
 		}
 	}, false)
@@ -287,15 +305,10 @@ func (v *verifier) compareLast() error {
 	}
 	return v.entries(func(shard int, off int64, e entry) {
 		v.done.Entries++
-		if slot := v.slotOf(e); v.layout().location(e) == 0 || !v.hasSegment(slot) {
-			v.wrongEntry(off, "an entry of shard %d names slot %d, where there is no segment", shard, slot)
+		if slot := v.slotOf(e); v.layout().location(e) == 0 || !v.named(slot) {
+			v.wrongEntry(off, "an entry of shard %d names slot %d, where there is no segment of it", shard, slot)
 		}
 	}, true)
-}
-
-func (v *verifier) hasSegment(slot int) bool {
-	_, ok := slices.BinarySearchFunc(v.segs, slot, func(e segmentEnds, slot int) int { return e.slot - slot })
-	return ok
 }
 
 // wrongEntry tells of an entry of the snapshot, if it is one of the first.
