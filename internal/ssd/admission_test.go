@@ -37,16 +37,14 @@ func TestAdmitSeenFillsTheLog(t *testing.T) {
 		}
 		fill := func(why string) {
 			t.Helper()
-			reclaimed := w.tier.Stats().Reclaimed
-			beenFull := func() bool {
-				w.tier.restarting.Lock() // nothing is being reclaimed
-				defer w.tier.restarting.Unlock()
-				return w.tier.log.freeSlots() < w.tier.log.ahead || w.tier.Stats().Reclaimed > reclaimed
-			}
-			for ; !beenFull(); next++ {
-				if !offer(next) && !beenFull() {
+			choosing := w.tier.admission.choosing.Load
+			for ; !choosing(); next++ {
+				if !offer(next) && !choosing() {
 					t.Fatalf("%s: record %d was refused, and the log has not been full", why, next)
 				}
+			}
+			if n := int64(w.tier.Len()) * 1000; n < w.tier.logBytes*3/4 {
+				t.Fatalf("%s: records were chosen when %d bytes lay in a log of %d", why, n, w.tier.logBytes)
 			}
 		}
 		selects := func(why string) {
@@ -76,9 +74,7 @@ func TestAdmitSeenFillsTheLog(t *testing.T) {
 		mem = clone
 		w.reopen(t, config())
 		selects("a log that was full when the process died")
-		if err := w.tier.Clear(); err != nil {
-			t.Fatal(err)
-		}
+		w.tier.Clear()
 		fill("after Clear")
 		selects("after Clear and filling it")
 		w.close(t)

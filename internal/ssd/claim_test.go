@@ -21,7 +21,7 @@ func TestForeignFiles(t *testing.T) {
 		"an image": append(make([]byte, 200<<10), // of a disk that begins with nothing
 			[]byte(strings.Repeat("data", 100))...),
 	}
-	for _, name := range []string{superBlockOf, logName, journalName, snapshotName, snapshotTemp} {
+	for _, name := range []string{superBlockOf, logName, snapshotName, snapshotTemp} {
 		for what, content := range contents {
 			for _, recovery := range []Recovery{RecoverSafe, RecoverNever} {
 				t.Run(fmt.Sprintf("%s, %s, %d", name, what, recovery), func(t *testing.T) {

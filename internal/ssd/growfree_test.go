@@ -32,7 +32,7 @@ func TestFreeWaitsForGrowth(t *testing.T) {
 		}
 		started = true
 		for i := 0; !asked; i++ {
-			_ = w.set(w.key(i%4500), 0)
+			w.set(w.key(i%4500), 0)
 			w.demote(w.key(i % 4500))
 			synctest.Wait()
 		}

@@ -48,7 +48,7 @@ func TestCloseWhileTheIndexGrows(t *testing.T) {
 				}
 				return
 			default:
-				_ = w.set(w.key(i), 0)
+				w.set(w.key(i), 0)
 				w.demote(w.key(i))
 			}
 		}

@@ -7,12 +7,11 @@ import (
 )
 
 // Row 21: what a directory held before does not decide whether it can be used. A
-// quota that is too small for the old log's segments, or for its journal, gets
-// those of a new one.
+// quota that is too small for the old log's segments gets those of a new one.
 func TestFault21SmallerThanOldSegments(t *testing.T) {
 	for name, old := range map[string]func(c *Config){
 		"large segments": func(c *Config) { c.SegmentBytes = 4 << 20 },
-		"large journal":  func(c *Config) { c.Bytes = 8 << 30 },
+		"a large log":    func(c *Config) { c.Bytes = 8 << 30 },
 	} {
 		inBubble(t, name, func(t *testing.T) {
 			w := newWorld(t, 1)
@@ -32,8 +31,8 @@ func TestFault21SmallerThanOldSegments(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s := &w.tier.super; int64(s.segBytes) != plan.SegmentBytes || int64(s.segments) != plan.Segments || int64(s.journal) != plan.JournalBytes {
-				t.Errorf("%d segments of %d bytes, a journal of %d: want %+v", s.segments, s.segBytes, s.journal, plan)
+			if s := &w.tier.super; int64(s.segBytes) != plan.SegmentBytes || int64(s.segments) != plan.Segments {
+				t.Errorf("%d segments of %d bytes: want %+v", s.segments, s.segBytes, plan)
 			}
 			w.put(t, w.key(1))
 			w.close(t)

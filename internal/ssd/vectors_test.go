@@ -7,6 +7,7 @@ import (
 	"os"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,7 +74,6 @@ func TestVectors(t *testing.T) {
 	takeVector(t, all, "id", appendID(nil, vectorID("glacier")))
 	vectorOfSuperblock(t, all)
 	vectorsOfSegment(t, all)
-	vectorsOfNotes(t, all)
 	vectorOfSnapshot(t, all)
 	for name := range all {
 		t.Errorf("%s: nothing tests this vector", name)
@@ -87,8 +87,8 @@ func vectorID(key string) id {
 
 func vectorOfSuperblock(t *testing.T, all map[string][]byte) {
 	super := superblock{
-		counter: 3, logID: vectorLog, seed: vectorSeed, segBytes: vectorSize, segments: 60, journal: 64 << 10,
-		floor: 5, nextSeg: 9, lastTime: 1700000000000, skew: 5000, snapshot: 55, unitShift: vectorUnit, shardBits: 2, locationBits: 20,
+		counter: 3, logID: vectorLog, seed: vectorSeed, segBytes: vectorSize, segments: 60,
+		nextSeg: 9, memory: vfs.MemoryID{Handle: 163840, Key: 0xfedcba9876543210}, lastTime: 1700000000000, skew: 5000, snapshot: 55, unitShift: vectorUnit, shardBits: 2, locationBits: 20,
 		clean: true, bootID: "01234567-89ab-cdef-0123-456789abcdef",
 	}
 	place := super.encode()
@@ -105,19 +105,14 @@ func isZero(b []byte) bool { return len(bytes.Trim(b, "\x00")) == 0 }
 
 func vectorsOfSegment(t *testing.T, all map[string][]byte) {
 	head := make([]byte, segmentHeaderLen)
-	putSegmentHeader(head, vectorLog, vectorSerial, vectorSerial-1, vectorSize)
+	putSegmentHeader(head, vectorLog, vectorSerial, vectorSize)
 	b := takeVector(t, all, "segment", head)
-	if serial, prev, ok := parseSegmentHeader(b, vectorLog, vectorSize); !ok || serial != vectorSerial || prev != vectorSerial-1 {
-		t.Errorf("segment: parsed %d, %d, %v", serial, prev, ok)
+	if serial, ok := parseSegmentHeader(b, vectorLog, vectorSize); !ok || serial != vectorSerial {
+		t.Errorf("segment: parsed %d, %v", serial, ok)
 	}
 
 	blue := bytes.Repeat([]byte("ice "), 128)
 	packed := compressedVector(t, all, blue)
-	dead := []id{0x0102030405, 0xaabbccddee}
-	var tombs []byte
-	for _, x := range dead {
-		tombs = appendID(tombs, x)
-	}
 	at, list := segmentHeaderLen, []byte(nil)
 	var want []listed
 	for _, v := range []struct {
@@ -128,19 +123,15 @@ func vectorsOfSegment(t *testing.T, all map[string][]byte) {
 		{"record", vectorID("glacier"), rec{key: []byte("glacier"), value: []byte("ice")}},
 		{"record-deadline", vectorID("firn"), rec{flags: flagExpires, deadline: 1700000060000, key: []byte("firn"), value: []byte("last year's snow")}},
 		{"record-compressed", vectorID("blue"), rec{flags: flagCompressed, key: []byte("blue"), value: packed}},
-		{"record-tombstones", 0, rec{flags: flagTombstones, key: []byte{}, value: tombs}},
 	} {
 		size := vectorOfRecord(t, all, v.name, &v.rec, at)
-		list = appendListed(list, v.id, uint32(size>>vectorUnit), v.rec.flags&flagTombstones != 0)
-		want = append(want, listed{v.id, uint32(at), uint32(size), v.rec.flags&flagTombstones != 0})
+		list = appendListed(list, v.id, uint32(size>>vectorUnit))
+		want = append(want, listed{v.id, uint32(at), uint32(size)})
 		at += size
-	}
-	if got := tombstones(&rec{flags: flagTombstones, value: tombs}); !reflect.DeepEqual(got, dead) {
-		t.Errorf("tombstones: %x", got)
 	}
 
 	list = takeVector(t, all, "list", list)
-	tr := trailer{count: 4, listLen: len(list), dataEnd: at, listCRC: checksum(0, list), serial: vectorSerial, sealedAt: 1700000000500, tombs: 1}
+	tr := trailer{count: 3, listLen: len(list), dataEnd: at, listCRC: checksum(0, list), serial: vectorSerial, sealedAt: 1700000000500}
 	b = make([]byte, trailerLen)
 	tr.put(b, vectorLog)
 	b = takeVector(t, all, "trailer", b)
@@ -186,47 +177,28 @@ func vectorOfRecord(t *testing.T, all map[string][]byte, name string, r *rec, at
 	return len(b)
 }
 
-func vectorsOfNotes(t *testing.T, all map[string][]byte) {
-	const generation = 2
-	for name, n := range map[string]note{
-		"note-dead":  {noteDead, 0xaabbccddee, vectorOrigin(88).lsn},
-		"note-floor": {kind: noteFloor, at: 5},
-		"note-drop":  {kind: noteDrop, at: 6},
-		"note-reach": {kind: noteReach, at: 458928},
-		"note-time":  {kind: noteTime, at: 1_700_000_000_123},
-	} {
-		b := make([]byte, noteLen)
-		n.put(b, vectorLog, generation)
-		if b = takeVector(t, all, name, b); len(b) != noteLen {
-			continue
-		}
-		if got, g, ok := parseNote(b, vectorLog); !ok || got != n || g != generation {
-			t.Errorf("%s: parsed %+v, %d, %v", name, got, g, ok)
-		}
-		if _, _, ok := parseNote(b, vectorLog+1); ok {
-			t.Errorf("%s: is believed in another log", name)
-		}
-	}
-}
-
 // snapshotTier is as much of a tier as saving and loading an index takes.
 func snapshotTier(t *testing.T) *Tier {
 	t.Helper()
-	tier := &Tier{cfg: Config{FS: vfs.NewMem(), Bytes: MinBytes}, charge: func(int64) error { return nil }}
+	tier := &Tier{cfg: Config{FS: vfs.NewMem(), Bytes: MinBytes, Memory: 1 << 20}, charge: func(int64) error { return nil }}
 	tier.super.logID = vectorLog
-	tier.log = newLog(16, vectorUnit, 3, nil, nil)
-	tier.log.slots[2].serial.Store(vectorSerial)
-	var err error
-	if tier.index, err = newIndex(0, 20, 64<<10); err != nil {
+	m, _, err := newMemory(memoryShape{slots: 3, shards: 1, stride: 8 << 10, segShift: 16, unitShift: vectorUnit, locBits: 20}, nil)
+	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = tier.index.region.Release() })
+	t.Cleanup(m.release)
+	tier.log = newLog(m, nil, nil, 0)
+	tier.index = newIndex(0, m, false)
 	return tier
 }
 
 func vectorOfSnapshot(t *testing.T, all map[string][]byte) {
 	tier := snapshotTier(t)
 	x, s := tier.index, &tier.index.shards[0]
+	w := &tier.log.words[2]
+	w.serial.Store(vectorSerial)
+	w.written.Store(weightOf(24) + weightOf(40))
+	w.until.Store(forever)
 	s.put(s.newEntry(vectorID("glacier"), tier.log.location(2, 64), 24))
 	s.put(s.newEntry(vectorID("firn"), tier.log.location(2, 88), 40) | readBit)
 	if x.len() != 2 {
@@ -261,6 +233,9 @@ func vectorOfSnapshot(t *testing.T, all map[string][]byte) {
 	entries := func(x *index) (got []entry) {
 		x.each(func(_ id, e entry) entry { got = append(got, e); return e })
 		return got
+	}
+	if got := again.log.slotNumbers(); !slices.Equal(got, tier.log.slotNumbers()) {
+		t.Errorf("snapshot: loaded %d of the slots, want %d", got, tier.log.slotNumbers())
 	}
 	if want, got := entries(x), entries(again.index); !reflect.DeepEqual(got, want) {
 		t.Errorf("snapshot: loaded %x, want %x", got, want)
