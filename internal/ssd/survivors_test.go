@@ -1,0 +1,212 @@
+package ssd
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// tables are the states of a table, in order: what a process leaves of it that is
+// killed between two stores.
+type tables [][]uint64
+
+// store is the state after one more store.
+func (t *tables) store(at int, w uint64) {
+	next := slices.Clone((*t)[len(*t)-1])
+	next[at] = w
+	*t = append(*t, next)
+}
+
+// statesOfPut are those of put, by the order in which index says that it stores.
+func statesOfPut(s *shard, e entry) (states tables) {
+	states = tables{slices.Clone(s.slots)}
+	at, _, ok := s.search(s.fingerprint(e))
+	end := at
+	for !ok && s.slots[end] != 0 {
+		end++
+	}
+	for ; end > at; end-- {
+		states.store(end, s.slots[end-1])
+	}
+	states.store(at, uint64(e))
+	return states
+}
+
+// statesOfRemove are those of removeAt.
+func statesOfRemove(s *shard, at int) (states tables) {
+	states = tables{slices.Clone(s.slots)}
+	end := at + 1
+	for end < len(s.slots) && s.slots[end] != 0 && s.home(s.fingerprint(entry(s.slots[end]))) < end {
+		end++
+	}
+	for ; at+1 < end; at++ {
+		states.store(at, s.slots[at+1])
+	}
+	states.store(at, 0)
+	return states
+}
+
+// leftOf is the shard of a process that finds a table in memory.
+func leftOf(s *shard, table []uint64) *shard {
+	left := &shard{layout: s.layout, all: table, head: new(shardHead), homes: s.homes}
+	left.head.homes.Store(uint32(s.homes))
+	return left
+}
+
+// entriesOf are a table's entries that are there.
+func entriesOf(table []uint64, there func(entry) bool) (entries []uint64) {
+	for _, w := range table {
+		if w != 0 && there(entry(w)) {
+			entries = append(entries, w)
+		}
+	}
+	return entries
+}
+
+func everywhere(location) bool { return true }
+
+// Whatever store a process is killed after, what it leaves of a table are the entries
+// from before the change or from after it: none is lost but the one that is taken out,
+// none is there twice, and none is made up.
+func TestSurvivorsOfEveryStore(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(sized(2, 30)) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		x := testIndex(t, 0, 8*(leastHomes+shardSlack))
+		s := &x.shards[0]
+		span := id(1) << (20 + rng.IntN(9)) // the fewer of the ids, the longer the runs
+		changes, twice := 0, 0
+		for changes < 250 {
+			n := id(rng.Int64N(int64(span))) * (1 << 28 / span) % (1 << x.fingerprintBits())
+			at, _, ok := s.search(s.fingerprintOf(n))
+			var states tables
+			switch {
+			case ok && rng.IntN(3) > 0:
+				states = statesOfRemove(s, at)
+				s.removeAt(at)
+			case x.room(s):
+				e := s.newEntry(n, location(1+rng.IntN(1<<20)), rng.IntN(1<<12))
+				states = statesOfPut(s, e)
+				s.put(e)
+			default:
+				states = statesOfRemove(s, fullSlot(s, rng))
+				s.removeAt(slices.IndexFunc(s.slots, func(w uint64) bool { return w != 0 && !slices.Contains(states[len(states)-1], w) }))
+			}
+			changes++
+			if !slices.Equal(states[len(states)-1], s.slots) {
+				t.Fatalf("seed %d: the stores are others than the test's", seed)
+			}
+			before, after := states[0], s.slots
+			all := func(entry) bool { return true }
+			for i, state := range states {
+				kept, whole := leftOf(s, state).survivors(nil, everywhere)
+				if !slices.Equal(kept, entriesOf(before, all)) && !slices.Equal(kept, entriesOf(after, all)) {
+					t.Fatalf("seed %d, change %d, store %d of %d: survivors are\n%x of\n%x", seed, changes, i, len(states)-1, kept, state)
+				}
+				if whole != (i == 0 || i == len(states)-1 || slices.Equal(state, after) || slices.Equal(state, before)) {
+					t.Fatalf("seed %d, change %d, store %d of %d: whole: %v", seed, changes, i, len(states)-1, whole)
+				}
+				if !whole {
+					twice++
+				}
+			}
+		}
+		if twice < 50 {
+			t.Errorf("seed %d: %d states with an entry twice: the test shows little", seed, twice)
+		}
+	}
+}
+
+// fullSlot is one of the slots that have entries.
+func fullSlot(s *shard, rng *rand.Rand) int {
+	for {
+		if at := rng.IntN(len(s.slots)); s.slots[at] != 0 {
+			return at
+		}
+	}
+}
+
+// Entries of what is not on the disk go, the others stay.
+func TestSurvivorsThatAreThere(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(1, 1))
+	x := testIndex(t, 0, 64<<10)
+	s := &x.shards[0]
+	for range 2000 {
+		if n := id(rng.Uint64() >> (64 - idBits)); x.room(s) {
+			s.put(s.newEntry(n, location(1+rng.IntN(1<<20)), 100))
+		}
+	}
+	written := func(loc location) bool { return loc%3 != 0 }
+	kept, whole := leftOf(s, s.slots).survivors(nil, written)
+	if want := entriesOf(s.slots, func(e entry) bool { return written(s.location(e)) }); whole || !slices.Equal(kept, want) {
+		t.Errorf("whole: %v, %d entries, want %d", whole, len(kept), len(want))
+	}
+	kept, whole = leftOf(s, s.slots).survivors(kept[:0], everywhere)
+	if !whole || len(kept) != s.count {
+		t.Errorf("whole: %v, %d entries, want %d", whole, len(kept), s.count)
+	}
+}
+
+// Of a table that was being spread, or whose size cannot be, nothing is believed.
+func TestSurvivorsOfSpreading(t *testing.T) {
+	t.Parallel()
+	x := testIndex(t, 0, 8<<10)
+	s := &x.shards[0]
+	for n := range id(50) {
+		s.put(s.newEntry(n<<20, 1, 1))
+	}
+	for name, change := range map[string]func(left *shard){
+		"moving":    func(left *shard) { left.head.moving.Store(1) },
+		"too small": func(left *shard) { left.homes = leastHomes - 1 },
+		"too large": func(left *shard) { left.homes = len(left.all) - shardSlack + 1 },
+		"endless":   func(left *shard) { left.homes = -1 },
+	} {
+		left := leftOf(s, s.slots)
+		change(left)
+		if kept, whole := left.survivors(nil, everywhere); whole || len(kept) > 0 {
+			t.Errorf("%s: whole: %v, %d entries", name, whole, len(kept))
+		}
+	}
+}
+
+// A table that is adopted is the shard's, and so is one that is loaded from what
+// survived.
+func TestAdoptedAndLoaded(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(1, 1))
+	x := testIndex(t, 0, 256<<10)
+	s := &x.shards[0]
+	for s.count < 5000 && x.room(s) {
+		s.put(s.newEntry(id(rng.Uint64()>>(64-idBits)), location(1+rng.IntN(1<<20)), 100))
+	}
+	adopted := leftOf(s, slices.Clone(s.all))
+	adopted.size = &x.sizes[0]
+	kept, whole := adopted.survivors(nil, everywhere)
+	if !whole {
+		t.Fatal("it is not whole")
+	}
+	adopted.adopt(len(kept))
+	y := testIndex(t, 0, 256<<10)
+	loaded := &y.shards[0]
+	if !y.load(loaded, kept) {
+		t.Fatal("it is not loaded")
+	}
+	for _, got := range []*shard{adopted, loaded} {
+		got.check(t)
+		if all := func(entry) bool { return true }; !slices.Equal(entriesOf(got.slots, all), entriesOf(s.slots, all)) {
+			t.Error("it has other entries")
+		}
+	}
+	if n := y.tableBytes(); n != y.used.Load() {
+		t.Errorf("the tables take %d bytes, %d are counted", n, y.used.Load())
+	}
+	for range 3000 { // both go on
+		n := id(rng.Uint64() >> (64 - idBits))
+		if y.room(loaded) {
+			loaded.put(loaded.newEntry(n, 1, 100))
+		}
+		loaded.remove(n + 1)
+	}
+	loaded.check(t)
+}
