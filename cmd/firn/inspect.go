@@ -22,9 +22,9 @@ import (
 
 const inspectDescription = `Shows what the directory of an SSD tier holds, without reading values and
 without changing anything: what the superblock says, whether the cache was
-closed, what the next Open would do, the journal, the segments with their
-serial numbers and how full they are, how much of them is live, the snapshot
-of the index.
+closed, what the next Open would do, whether the index of a cache that was
+not closed is still in memory, the segments with their serial numbers and how
+full they are, how much of them may be live, the snapshot of the index.
 
 A cache may have the directory open: the output says "in use" then, and may
 show files in the middle of a change. If none has, none can open it while
@@ -143,6 +143,7 @@ func inspectionRows(in *ssd.Inspection) [][2]string {
 		{"  boot", boot(s.Boot, in.Boot)},
 		{"  geometry", fmt.Sprintf("%s segments of %s", humanize.Comma(s.Segments), size(s.SegmentBytes))},
 		{"  index", fmt.Sprintf("%s shards, locations of %d bits in units of %d bytes", humanize.Comma(int64(s.Shards)), s.LocationBits, s.UnitBytes)},
+		{"  in memory", kept(in)},
 		{"log", segmentCounts(in)},
 		{"  live", live(in)},
 		{"snapshot", snapshot(in.Snapshot)},
@@ -176,6 +177,18 @@ func closed(s *ssd.Superblock) string {
 	return "yes" + at
 }
 
+// kept says whether the index outlived its process; nothing for a cache that is in
+// use, or was closed.
+func kept(in *ssd.Inspection) string {
+	switch {
+	case in.Superblock.Clean || in.Lock == "in use":
+		return ""
+	case in.Memory:
+		return "yes: it outlived the process"
+	}
+	return "no"
+}
+
 // boot compares the boot at which the files were opened with the present one.
 func boot(of, now string) string {
 	switch {
@@ -195,7 +208,7 @@ func segmentCounts(in *ssd.Inspection) string {
 		states[g.State]++
 	}
 	parts := []string{}
-	for _, state := range []string{"sealed", "open"} {
+	for _, state := range []string{"sealed", "open", "freed"} {
 		if states[state] > 0 {
 			parts = append(parts, humanize.Comma(states[state])+" "+state)
 		}
@@ -234,7 +247,7 @@ func printSegments(w io.Writer, in *ssd.Inspection, all bool) {
 	t := newTable(w)
 	t.AppendHeader(table.Row{"segment", "slot", "state", "records", "fill", "sealed"})
 	configs := []table.ColumnConfig{}
-	for _, column := range []int{1, 2, 3, 5, 6, 7} {
+	for _, column := range []int{1, 2, 4, 5} {
 		configs = append(configs, table.ColumnConfig{Number: column, Align: text.AlignRight, AlignHeader: text.AlignRight})
 	}
 	t.SetColumnConfigs(configs)

@@ -157,20 +157,19 @@ func TestInspectionTable(t *testing.T) {
 	at := time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 	in := &ssd.Inspection{
 		Lock: "free", Boot: "b0", Outlook: "warm, from the snapshot",
-		Files: []ssd.File{{Name: "journal", Bytes: 64 << 10}, {Name: "log", Bytes: 8 << 20}, {Name: "odd", Bytes: -1}},
+		Files: []ssd.File{{Name: "lock"}, {Name: "log", Bytes: 8 << 20}, {Name: "odd", Bytes: -1}},
 		Superblock: ssd.Superblock{
-			State: "valid", Version: 1, Counter: 1234, LogID: 0xabc, SegmentBytes: 1 << 20, Segments: 8, JournalBytes: 64 << 10,
+			State: "valid", Version: 2, Counter: 1234, LogID: 0xabc, SegmentBytes: 1 << 20, Segments: 8,
 			UnitBytes: 8, Shards: 2, LocationBits: 21, Clean: true, LastTime: &at, Boot: "b0",
 		},
 		Superblocks: [2]ssd.Superblock{{State: "valid"}, {State: "damaged"}},
-		Journal:     ssd.JournalInfo{Whole: true, Places: 2000, Notes: 1001, Dead: 990, Dropped: 1, Floor: 15},
 		Slots:       8,
 		Snapshot:    &ssd.SnapshotInfo{Bytes: 8 << 10, Records: 1000, Believed: true},
 		Live:        ssd.Live{Records: 1000, Bytes: 1 << 20, LogBytes: 2 << 20, Sampled: 4},
 		Problems:    []ssd.Problem{{File: "superblock", Offset: 4096, What: "damaged"}},
 	}
 	for i := range uint64(20) {
-		g := ssd.Segment{Slot: int(i % 8), Serial: i + 1, Prev: i, State: "dead", Records: 1500, Tombstones: 1, Fill: .987, SealedAt: &at}
+		g := ssd.Segment{Slot: int(i % 8), Serial: i + 1, State: "freed", Records: 1500, Fill: .987, SealedAt: &at}
 		if i >= 14 {
 			g.State = "sealed"
 		}
@@ -183,8 +182,10 @@ func TestInspectionTable(t *testing.T) {
 	var out bytes.Buffer
 	printInspection(&out, "/cache", in, false)
 	in.Lock, in.Outlook, in.Boot = "in use", "locked", "b1"
-	in.Superblock.Clean, in.Journal.Whole, in.Snapshot = false, false, nil
+	in.Superblock.Clean, in.Snapshot = false, nil
 	in.Segments = in.Segments[18:]
+	printInspection(&out, "/cache", in, true)
+	in.Lock, in.Memory = "free", true
 	printInspection(&out, "/cache", in, true)
 	in.Superblock, in.Segments, in.Problems = ssd.Superblock{}, nil, nil
 	printInspection(&out, "/cache", in, true)

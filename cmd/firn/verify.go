@@ -17,10 +17,10 @@ import (
 )
 
 const verifyDescription = `Reads everything in the directory of an SSD tier and checks it: the
-superblock, the journal, every record of every segment, the segments' lists
-and trailers, that no segment is missing, and the snapshot of the index
-against the log. Prints a line for each thing that is wrong, with the file
-and the offset. Changes nothing. The cache must not be open.
+superblock, every record of every segment, the segments' lists and trailers,
+and the snapshot of the index against the log. Prints a line for each thing
+that is wrong, with the file and the offset. Changes nothing. The cache must
+not be open.
 
 What is wrong here is no danger to the cache: a safe Open drops what it
 cannot trust. But a disk that changes what was written to it is about to

@@ -180,7 +180,7 @@ func (q *Question) ssdMissing(g *ssd.Geometry, s *SSD, fits bool, logRecords int
 	}
 	if s.SnapshotBytes > s.SnapshotMost {
 		missing = append(missing, Missing{
-			What: "space for the index's snapshot, without which Open reads the log", Need: s.SnapshotBytes, Have: s.SnapshotMost, Flag: "ssd",
+			What: "space for the index's snapshot, without which a restart of the machine empties the tier", Need: s.SnapshotBytes, Have: s.SnapshotMost, Flag: "ssd",
 			Least: q.least(q.SSD, func(q *Question, g *ssd.Geometry) bool {
 				return g.SnapshotBytes(min(q.logRecords(g), g.IndexRecords(), q.Entries)) <= g.SnapshotMost
 			}, func(q *Question, n int64) { q.SSD = n }),

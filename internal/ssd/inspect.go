@@ -62,7 +62,7 @@ type Superblock struct {
 type Segment struct {
 	Slot      int        `json:"slot"`
 	Serial    uint64     `json:"serial"`
-	State     string     `json:"state"`      // "sealed" or "open"
+	State     string     `json:"state"`      // "sealed", "open", or "freed" if a snapshot that is believed does not name it
 	Records   int        `json:"records"`    // of an open one, as far as they are whole
 	DataBytes int        `json:"data_bytes"` // records, with their headers and padding
 	Fill      float64    `json:"fill"`       // data / segment bytes
@@ -82,7 +82,7 @@ type SnapshotInfo struct {
 type Live struct {
 	Records  int64 `json:"records"`   // as the snapshot says if it is believed, counted otherwise
 	Bytes    int64 `json:"bytes"`     // of records, with headers and padding: counted
-	LogBytes int64 `json:"log_bytes"` // of all segments
+	LogBytes int64 `json:"log_bytes"` // of the segments, without those that were freed
 	Sampled  int64 `json:"sampled"`   // one id of so many was counted; 1: all
 }
 
@@ -153,7 +153,10 @@ func Inspect(ctx context.Context, dir vfs.FS, step func(read int64)) (*Inspectio
 	if err != nil {
 		return nil, err
 	}
-	in.Snapshot = o.snapshotInfo()
+	var serials []uint64
+	if in.Snapshot, serials = o.snapshotInfo(); in.Snapshot != nil && in.Snapshot.Believed {
+		live = in.leaveOutFreed(live, serials)
+	}
 	if err := in.estimate(ctx, o, live); err != nil {
 		return nil, err
 	}
@@ -239,6 +242,19 @@ func (in *Inspection) segments(ctx context.Context, o *offline) (live []segmentE
 	return live, err
 }
 
+// leaveOutFreed returns those of the segments that a snapshot names by the serials
+// that the slots have.
+func (in *Inspection) leaveOutFreed(live []segmentEnds, serials []uint64) []segmentEnds {
+	freed := func(slot int, serial uint64) bool { return slot >= len(serials) || serials[slot] != serial }
+	for i := range in.Segments {
+		if s := &in.Segments[i]; freed(s.Slot, s.Serial) {
+			s.State = "freed"
+			in.Live.LogBytes -= int64(in.Superblock.SegmentBytes)
+		}
+	}
+	return slices.DeleteFunc(live, func(e segmentEnds) bool { return freed(e.slot, e.serial) })
+}
+
 // mostSampled is how many ids an estimate follows at most.
 const mostSampled = 1 << 18
 
@@ -246,7 +262,9 @@ const mostSampled = 1 << 18
 func (in *Inspection) estimate(ctx context.Context, o *offline, live []segmentEnds) error {
 	total := 0
 	for _, s := range in.Segments {
-		total += s.Records
+		if s.State != "freed" {
+			total += s.Records
+		}
 	}
 	shift := 0
 	for total>>shift > mostSampled {
@@ -306,22 +324,22 @@ func hasMemory(dir vfs.FS, s *superblock) bool {
 }
 
 // snapshotInfo reads the header of the snapshot, nil if there is none that makes
-// sense.
-func (o *offline) snapshotInfo() *SnapshotInfo {
+// sense, and the serials that it has of the slots.
+func (o *offline) snapshotInfo() (info *SnapshotInfo, serials []uint64) {
 	s, err := o.openSnapshot()
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return nil, nil
 	}
 	if err != nil {
 		o.problem(snapshotName, 0, "%v", err)
-		return nil
+		return nil, nil
 	}
 	defer func() { _ = s.file.Close() }()
-	info := &SnapshotInfo{Bytes: s.size, Number: s.number, Believed: o.super.clean && o.super.snapshot == s.number}
+	info = &SnapshotInfo{Bytes: s.size, Number: s.number, Believed: o.super.clean && o.super.snapshot == s.number}
 	for i := range s.dir {
 		info.Records += int64(s.count(i))
 	}
-	return info
+	return info, s.serials
 }
 
 // snapshotFile is a snapshot of which all but the entries was read.

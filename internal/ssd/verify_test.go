@@ -277,6 +277,9 @@ func namedBySnapshot(t testing.TB, fs vfs.FS, in *Inspection) (named []Segment) 
 	}
 	defer func() { _ = s.file.Close() }()
 	for _, g := range in.Segments {
+		if (s.serials[g.Slot] == g.Serial) != (g.State != "freed") {
+			t.Errorf("slot %d: the snapshot has segment %d: %+v", g.Slot, s.serials[g.Slot], g)
+		}
 		if s.serials[g.Slot] == g.Serial {
 			named = append(named, g)
 		}
