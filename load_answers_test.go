@@ -9,14 +9,10 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/firncache/firn"
-	"github.com/firncache/firn/internal/ssd"
-	"github.com/firncache/firn/internal/vfs"
 )
 
 // The keys that a loader is given are its own: whatever it does to them, the
@@ -205,53 +201,4 @@ func TestLoadedValueTooLarge(t *testing.T) {
 			t.Errorf("the log: %q", log.lines)
 		}
 	})
-}
-
-// What the SSD cannot be told is an error of its own for each kind of write, says
-// what RAM holds, and is none of a load.
-func TestNotInvalidated(t *testing.T) {
-	t.Parallel()
-	var log logLines
-	f := vfs.NewFaulty(vfs.NewMem())
-	c, err := firn.Open(firn.Options{RAMBytes: 1 << 20,
-		SSD: firn.SSDOptions{Bytes: 16 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll, Log: log.logger()}.On(f).With(func(c *ssd.Config) {
-			c.Throttle, c.HealEvery = time.Minute, time.Hour
-		})})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	keys := fillBelow(t, c, 5)
-	in := f.Inject(vfs.Rule{On: vfs.OpAny &^ vfs.OpClose, Err: syscall.EIO})
-	defer in.Remove()
-	for name, x := range map[string]struct {
-		write func() error
-		now   string
-	}{
-		"Set":      {func() error { return c.Set(keys[0], []byte("new")) }, "the new one is in RAM"},
-		"SetMulti": {func() error { return c.SetMulti([][]byte{keys[1]}, [][]byte{[]byte("new")}) }, "the new one is in RAM"},
-		"Delete":   {func() error { return c.Delete(keys[2]) }, "it is deleted from RAM"},
-		"Refresh":  {func() error { return c.Refresh(t.Context(), keys[3], value("new")) }, "the loaded value is in RAM"},
-		"Refresh of nothing": {func() error {
-			return c.Refresh(t.Context(), keys[4], func(ctx context.Context, _ []byte) ([]byte, error) { return []byte("new"), firn.NoStore(ctx) })
-		}, "there is none in RAM"},
-	} {
-		if err := x.write(); !errors.Is(err, firn.ErrNotInvalidated) || !errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), x.now) {
-			t.Errorf("%s: %v: want ErrNotInvalidated, EIO and %q", name, err, x.now)
-		}
-	}
-	for i, want := range []string{"new", "new", "", "new", ""} {
-		if v, ok := c.Get(nil, keys[i]); string(v) != want || ok != (want != "") {
-			t.Errorf("key %d: %q, %v: want %q", i, v, ok, want)
-		}
-	}
-	if v, err := c.GetOrLoad(t.Context(), nil, keys[2], value("loaded")); err != nil || string(v) != "loaded" {
-		t.Errorf("GetOrLoad: %q, %v", v, err)
-	}
-	if err := c.Clear(); !errors.Is(err, firn.ErrNotInvalidated) || !strings.Contains(err.Error(), "RAM is empty") {
-		t.Errorf("Clear: %v", err)
-	}
-	if n := c.Stats().LoadStoreErrors; n != 3 {
-		t.Errorf("%d loaded values could not be made safe, want 3", n)
-	}
 }

@@ -8,14 +8,13 @@ import (
 	"testing"
 )
 
-// A loaded value that is not stored is logged once for each reason that its caller
-// is not told, and not at all when there was no room for a moment.
+// That loaded values are too large to be stored, which no caller is told, is logged
+// once, and not at all when there was no room for a moment.
 func TestUnstoredIsLoggedOnce(t *testing.T) {
 	t.Parallel()
 	for err, want := range map[error]string{
 		ErrNoRoom: "", ErrClosed: "",
-		ErrTooLarge:       "too large to be stored",
-		ErrNotInvalidated: "may come back after a crash",
+		ErrTooLarge: "too large to be stored",
 	} {
 		var lines bytes.Buffer
 		l := unstoredLog{logger: slog.New(slog.NewTextHandler(&lines, nil))}

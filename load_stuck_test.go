@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/firncache/firn"
-	"github.com/firncache/firn/internal/ssd"
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -53,92 +53,84 @@ func fillBelow(t *testing.T, c *firn.Cache, n int) (below [][]byte) {
 	return below
 }
 
-// stuckLoad is a load whose value is in RAM, while the disk does not come back
-// from noting that what it holds is older. result is what Refresh returns.
+// stuckLoad is a load whose value waits for room: the disk does not take what would
+// leave RAM for it. result is what Refresh returns. It is used in a bubble.
 func stuckLoad(t *testing.T, loading firn.LoadingOptions) (c *firn.Cache, key []byte, in *vfs.Injection, result chan error) {
 	t.Helper()
 	f := vfs.NewFaulty(vfs.NewMem())
-	c, err := firn.Open(firn.Options{RAMBytes: 1 << 20, Loading: loading,
-		SSD: firn.SSDOptions{Bytes: 16 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll}.On(f).With(func(c *ssd.Config) {
-			c.Throttle, c.Patience = time.Minute, 20*time.Millisecond
-		})})
-	if err != nil {
-		t.Fatal(err)
-	}
-	key = fillBelow(t, c, 1)[0]
-	in = f.Inject(vfs.Rule{On: vfs.OpWrite, Name: "journal", Block: true})
+	c = openSmall(t, func(o *firn.Options) {
+		o.Loading, o.Clock = loading, time.Now
+		o.SSD = firn.SSDOptions{Bytes: 16 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll}.On(f).With(patiently)
+	})
+	fillBelow(t, c, 1)
+	key = []byte("to be loaded")
+	synctest.Wait()
+	in = f.Inject(vfs.Rule{On: vfs.OpWrite, Name: "log", Block: true})
 	result = make(chan error, 1)
-	go func() { result <- c.Refresh(context.Background(), key, value("new")) }()
+	go func() { result <- c.Refresh(context.Background(), key, value(large)) }()
 	in.AwaitBlocked(1)
+	synctest.Wait()
+	select {
+	case err := <-result:
+		t.Fatalf("the Refresh waits for nothing: %v", err)
+	default:
+	}
 	return c, key, in, result
 }
 
+// large is a value for which more has to leave RAM than the log has memory for.
+var large = strings.Repeat("x", 200<<10)
+
 // While a loaded value waits for the disk, nobody else does: not who uses other
-// keys, nor who has no time left, nor Close.
+// keys, or this one, nor who has no time left, nor Close.
 func TestStuckLoadHoldsUpNobody(t *testing.T) {
 	t.Parallel()
-	c, key, in, result := stuckLoad(t, firn.LoadingOptions{})
-	defer in.Remove()
-	hot := []byte("hot")
-	returns(t, "Set of another key", func() {
-		if err := c.Set(hot, []byte("v")); err != nil {
+	synctest.Test(t, func(t *testing.T) {
+		c, key, in, result := stuckLoad(t, firn.LoadingOptions{})
+		defer in.Remove()
+		began, hot := time.Now(), []byte("hot")
+		if err := errors.Join(c.Set(hot, hot), c.Delete(hot), c.Delete(key), c.Set(key, hot)); err != nil {
 			t.Error(err)
 		}
-	})
-	returns(t, "Delete of another key", func() {
-		if err := c.Delete(hot); err != nil {
-			t.Error(err)
+		if v, err := c.GetOrLoad(t.Context(), nil, []byte("other"), value("loaded")); err != nil || string(v) != "loaded" {
+			t.Errorf("GetOrLoad of another key: %q, %v", v, err)
 		}
-	})
-	returns(t, "GetOrLoad of another key", func() {
-		if v, err := c.GetOrLoad(context.Background(), nil, []byte("other"), value("loaded")); err != nil || string(v) != "loaded" {
-			t.Errorf("%q, %v", v, err)
+		if v, ok := c.Get(nil, key); !ok || string(v) != "hot" {
+			t.Errorf("Get of the key: %.20q, %v", v, ok)
 		}
-	})
-	returns(t, "a read of the loaded key", func() {
-		if v, ok := c.Get(nil, key); !ok || string(v) != "new" {
-			t.Errorf("%q, %v", v, ok)
-		}
-	})
-	returns(t, "Refresh whose context ends", func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
-		defer cancel()
-		if err := c.Refresh(ctx, key, value("newer")); !errors.Is(err, context.DeadlineExceeded) {
-			t.Error(err)
-		}
-	})
-	returns(t, "GetOrLoad whose context is over", func() {
-		ctx, cancel := context.WithCancel(context.Background())
+		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if _, err := c.GetOrLoad(ctx, nil, []byte("a third"), value("v")); !errors.Is(err, context.Canceled) {
-			t.Error(err)
+			t.Errorf("GetOrLoad whose context is over: %v", err)
 		}
-	})
-	returns(t, "Close", func() { _ = c.Close() })
-	returns(t, "the Refresh", func() {
-		if err := <-result; !errors.Is(err, firn.ErrClosed) {
+		if took := time.Since(began); took != 0 {
+			t.Errorf("they took %v", took)
+		}
+		_ = c.Close()
+		if err := <-result; err != nil && !errors.Is(err, firn.ErrClosed) {
 			t.Errorf("the Refresh that waits for the disk, after Close: %v", err)
 		}
 	})
 }
 
 // At the hard timeout the callers get the value that came in time, though it waits
-// for the disk still; a Refresh is told.
+// for room still; a Refresh is told.
 func TestStuckLoadEndsWithHardTimeout(t *testing.T) {
 	t.Parallel()
-	c, key, in, result := stuckLoad(t, firn.LoadingOptions{HardTimeout: 50 * time.Millisecond})
-	defer in.Remove()
-	returns(t, "the Refresh", func() {
+	synctest.Test(t, func(t *testing.T) {
+		c, key, in, result := stuckLoad(t, firn.LoadingOptions{HardTimeout: 50 * time.Millisecond})
+		defer in.Remove()
+		began := time.Now()
+		if v, err := c.GetOrLoad(t.Context(), nil, key, value("newest")); err != nil || string(v) != large {
+			t.Errorf("%.20q, %v: want what was loaded", v, err)
+		}
 		if err := <-result; !errors.Is(err, firn.ErrLoadTimeout) {
 			t.Errorf("the Refresh that waits for the disk, at the hard timeout: %v", err)
 		}
-	})
-	returns(t, "GetOrLoad", func() {
-		if v, err := c.GetOrLoad(context.Background(), nil, key, value("newest")); err != nil || string(v) != "new" {
-			t.Errorf("%q, %v: want what was loaded", v, err)
+		if took := time.Since(began); took > 50*time.Millisecond {
+			t.Errorf("they waited for %v", took)
 		}
 	})
-	returns(t, "Close", func() { _ = c.Close() })
 }
 
 // Who writes another key than those that are being loaded does not need the list

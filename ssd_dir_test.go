@@ -40,12 +40,12 @@ func TestBadDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	users := t.TempDir()
-	if err := os.WriteFile(filepath.Join(users, "snapshot"), []byte("Dear diary"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(users, "log"), []byte("Dear diary"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for dir, want := range map[string][]string{
 		file:  {"SSD.Dir", file, "is a file, not a directory"},
-		users: {"SSD.Dir", users, "snapshot"},
+		users: {"SSD.Dir", users, "log"},
 	} {
 		_, err := openIn(dir)
 		for _, part := range want {
@@ -55,7 +55,7 @@ func TestBadDirectory(t *testing.T) {
 		}
 		t.Log(err)
 	}
-	if b, err := os.ReadFile(filepath.Join(users, "snapshot")); string(b) != "Dear diary" {
+	if b, err := os.ReadFile(filepath.Join(users, "log")); string(b) != "Dear diary" {
 		t.Errorf("the user's file holds %q, %v", b, err)
 	}
 }

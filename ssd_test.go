@@ -70,7 +70,6 @@ func TestHybrid(t *testing.T) {
 			t.Fatal(err)
 		}
 		c = hybridOn(t, fs)
-		recovered(c)
 		if missing := countMissing(t, c, n); missing > 0 {
 			t.Fatalf("%d of %d are missing after Close and Open: %+v", missing, n, c.Stats())
 		}
@@ -82,13 +81,6 @@ func TestHybrid(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-}
-
-// recovered returns, in a bubble, when a cache has all that its files held.
-func recovered(c *firn.Cache) {
-	for c.Stats().SSDToRecover > 0 {
-		synctest.Wait()
-	}
 }
 
 // countMissing looks for the first n numbered entries, one by one and in batches.

@@ -40,7 +40,6 @@ func TestTypedSurvivesCrash(t *testing.T) {
 
 		c = hybridOn(t, dead)
 		defer c.Close()
-		recovered(c)
 		users = newTyped(t, c, firn.TypedOptions[int, []byte]{Namespace: "n"})
 		found := 0
 		for i := range n {
