@@ -46,7 +46,7 @@ var rows = []row{
 	}},
 	{"SSD: health", []panel{
 		{title: "Faults of the disk", metrics: []string{"ssd_corrupt", "ssd_read_errors", "ssd_write_errors", "ssd_switched_off"}},
-		{title: "In use", metrics: []string{"ssd_on", "ssd_direct", "ssd_io_uring"}},
+		{title: "In use", metrics: []string{"ssd_on", "ssd_direct", "ssd_kept", "ssd_io_uring"}},
 		{title: "Segments", metrics: []string{"ssd_segments", "ssd_free_segments", "ssd_to_recover"}},
 	}},
 	{"Loads", []panel{
