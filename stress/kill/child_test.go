@@ -88,11 +88,6 @@ func soakChild(life string) error {
 		return err
 	}
 	l.getAll()
-	if s.Recovered {
-		recovered(l.c)
-		l.hits.Store(0)
-		l.getAll()
-	}
 	l.tell(soakNote{soakReady, soakWrite{Seq: l.hits.Load()}})
 	var group sync.WaitGroup
 	for k := range soakWorkers {
@@ -120,13 +115,6 @@ func soakChild(life string) error {
 				return err
 			}
 		}
-	}
-}
-
-// recovered returns when a cache has all that its files held.
-func recovered(c *firn.Cache) {
-	for c.Stats().SSDToRecover > 0 {
-		time.Sleep(time.Millisecond)
 	}
 }
 

@@ -64,6 +64,7 @@ func (p *soakParent) start(t *testing.T, setting soakSetting) *soakProcess {
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	children.add(s.cmd.Process.Pid)
 	_ = w.Close()
 	p.lives++
 	in := binary.LittleEndian.AppendUint64(nil, p.lives<<40)
@@ -217,7 +218,6 @@ func (p *soakParent) found(t *testing.T, setting soakSetting) (n int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	recovered(c)
 	for i := range p.acked {
 		began := time.Now().UnixMilli()
 		v, ok := c.Get(nil, soakKey(i))

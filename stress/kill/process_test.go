@@ -253,6 +253,7 @@ func gone(t *testing.T, dir string, take func()) {
 	if n := p.found(t, setting); n != 0 {
 		t.Fatalf("%d values of files that are gone", n)
 	}
+	children.removeSegments() // nothing leads there any more
 }
 
 // serving returns when a life does.

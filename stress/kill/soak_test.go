@@ -30,14 +30,21 @@ func length() time.Duration {
 
 // TestMain runs the tests, or is the process that one of them kills.
 func TestMain(m *testing.M) {
-	if life := os.Getenv(soakVar); life != "" {
-		if err := soakChild(life); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(3)
+	for variable, child := range map[string]func(string) error{soakVar: soakChild, warmVar: warmChild} {
+		if life := os.Getenv(variable); life != "" {
+			if err := child(life); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(3)
+			}
+			os.Exit(0)
 		}
-		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if left := children.segments(); len(left) > 0 {
+		fmt.Fprintf(os.Stderr, "segments of shared memory are left: %v; ipcrm -m removes them\n", left)
+		code = 1
+	}
+	os.Exit(code)
 }
 
 const (
@@ -87,7 +94,6 @@ type soakSetting struct {
 	Compress           bool
 	DirectIO           firn.DirectIO
 	Clears             bool // now and then, all is deleted
-	Recovered          bool // it is used when all is recovered; otherwise meanwhile
 	Seed               uint64
 
 	// Before this change of the files the process kills itself; 0: never.
@@ -97,14 +103,14 @@ type soakSetting struct {
 }
 
 func plainSetting(dir string) soakSetting {
-	return soakSetting{Dir: dir, RAMBytes: soakRAM, SSDBytes: soakSSD, Admission: firn.AdmitAll, Recovered: true}
+	return soakSetting{Dir: dir, RAMBytes: soakRAM, SSDBytes: soakSSD, Admission: firn.AdmitAll}
 }
 
 // randomSetting is one of many. Most admit all: there is more to go wrong.
 func randomSetting(dir string, rng *rand.Rand) soakSetting {
 	s := plainSetting(dir)
 	s.Seed = rng.Uint64()
-	s.Clears, s.Recovered = true, rng.IntN(2) == 0
+	s.Clears = true
 	s.Admission = []firn.Admission{firn.AdmitAll, firn.AdmitAll, firn.AdmitRead, firn.AdmitSeen}[rng.IntN(4)]
 	s.Compress = rng.IntN(2) == 0
 	s.DirectIO = []firn.DirectIO{firn.DirectAuto, firn.DirectOff}[rng.IntN(2)]

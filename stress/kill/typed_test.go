@@ -18,7 +18,9 @@ func TestTypedSurvivesKill(t *testing.T) {
 		dir = t.TempDir()
 		cmd := exec.Command(os.Args[0], "-test.run=^TestTypedSurvivesKill$")
 		cmd.Env = append(os.Environ(), child+"="+dir)
-		if out, err := cmd.CombinedOutput(); err == nil || cmd.ProcessState.ExitCode() > 0 {
+		out, err := cmd.CombinedOutput()
+		children.add(cmd.Process.Pid)
+		if err == nil || cmd.ProcessState.ExitCode() > 0 {
 			t.Fatalf("the child was not killed: %v\n%s", err, out)
 		}
 	}
