@@ -54,17 +54,18 @@
 //
 // With [SSDOptions], entries that leave RAM for want of room are written to files
 // and found there. After Close the next Open has all that was in both tiers, at
-// once. After the process was killed it has what had been written: all but what
-// was in RAM alone and about the last second of what left it. That is looked for
-// in the background, so reads right after Open may miss what has not been found
-// yet. When the machine went down without a Close, or may have (only Linux and
-// macOS tell), the tier starts empty, unless RecoverAlways asks for what may be
-// old.
+// once. After the process was killed it has, at once too, what had been written:
+// all but what was in RAM alone and about the last second of what left it. For
+// that the tier's index lies in memory that outlives the process, a System V
+// shared memory segment of Linux, which stays taken until the directory is opened
+// again. On other systems, and where a container has another IPC namespace when it
+// is started again, the tier starts empty after a kill; Stats.SSDKept tells. When
+// the machine went down without a Close the tier starts empty everywhere, unless
+// RecoverAlways asks for what may be old.
 //
-// Set and Delete return after what lies on the SSD of the key cannot come back.
-// If the disk does not even let that be said, they return an error: the new value
-// is in RAM, and the old one may come back after a crash. All other faults of the
-// disk are misses; Lookup returns them.
+// When Set, Delete or Clear returns, what lies on the SSD of the key cannot come
+// back. They ask the disk for nothing, so neither a disk that is stuck nor one that
+// fails concerns them. Faults of the disk are misses; Lookup returns them.
 //
 // Options.OnEvict is not told of entries that go to the SSD, nor of what leaves
 // there. Len counts an entry that is in both tiers twice.

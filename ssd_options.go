@@ -44,8 +44,8 @@ type SSDOptions struct {
 	SegmentBytes int64
 
 	// Admission says which entries are written when they leave RAM. Default:
-	// AdmitSeen, which lets all in until the log has been full, and chooses from
-	// then on, until it is empty again.
+	// AdmitSeen, which lets all in while there is room, and chooses while what is
+	// alive fills the log.
 	Admission Admission
 
 	// WriteLimit is the most bytes of entries that are written a second, to save
@@ -69,8 +69,9 @@ type SSDOptions struct {
 	// Default 0: 128.
 	Depth int
 
-	// Log is told when the tier is recovered, switched off or on, and of faults
-	// of the disk, a line for many; and, also without an SSD tier, when first a
+	// Log is told what an earlier process has left, when the tier is switched off or
+	// on, why its index will not outlive this process, and of faults of the disk, a
+	// line for many; and, also without an SSD tier, when first a
 	// loaded value cannot be stored. Default: slog.Default().
 	Log *slog.Logger
 
@@ -83,7 +84,7 @@ type Admission uint8
 
 // The kinds of admission.
 const (
-	AdmitSeen = Admission(ssd.AdmitSeen) // all until the log has been full; then those that were read since they were stored, or offered before not long ago
+	AdmitSeen = Admission(ssd.AdmitSeen) // all while there is room; otherwise those that were read since they were stored, or offered before not long ago
 	AdmitRead = Admission(ssd.AdmitRead) // those that were read since they were stored
 	AdmitAll  = Admission(ssd.AdmitAll)  // all
 )
@@ -127,11 +128,12 @@ type Recovery uint8
 
 // The kinds of recovery.
 const (
-	// RecoverSafe uses what is certain to be the latest: after Close, and when
-	// the process died while the machine went on.
+	// RecoverSafe uses what is certain to be the latest: after Close, and, where
+	// the index outlives the process (Stats.SSDKept), after a crash of the process.
 	RecoverSafe = Recovery(ssd.RecoverSafe)
-	// RecoverAlways uses whatever can be read, also after the machine went down
-	// with the cache open. Values may then be older than the last that were set,
+	// RecoverAlways uses whatever can be read, also where the index is lost:
+	// after the machine went down with the cache open, or the process, where
+	// Stats.SSDKept is false. Values may then be older than the last that were set,
 	// and deleted ones may be back.
 	RecoverAlways = Recovery(ssd.RecoverAlways)
 	// RecoverNever starts empty, whatever the files hold, also if another version

@@ -34,12 +34,11 @@ import (
 //
 // # Waiting
 //
-// Looking for the record may take until the SSD tier has been recovered. That
-// is done without a lock, and each caller waits for itself. Writing it is done
-// with the namespace locked, which only those wait for who write it too, or have
-// no epoch yet. Neither happens in a read: keep leaves both to a goroutine. No
-// user function runs under the lock: what the record drives out of RAM is
-// reported after it.
+// Looking for the record may take a read of the disk. That is done without a lock,
+// and each caller waits for itself. Writing it is done with the namespace locked,
+// which only those wait for who write it too, or have no epoch yet. Neither
+// happens in a read: keep leaves both to a goroutine. No user function runs under
+// the lock: what the record drives out of RAM is reported after it.
 type namespace struct {
 	c         *Cache
 	record    []byte                // key of the record

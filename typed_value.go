@@ -111,8 +111,8 @@ func releaseValue(s *scratch[string]) {
 }
 
 // findValueKey makes s.key of a key, in the namespace of SetValue. If that is
-// empty, which can take until the SSD tier has been recovered to know, it
-// returns the error of a Lookup that finds nothing.
+// empty, which can take a read of the disk to know, it returns the error of a
+// Lookup that finds nothing.
 func (c *Cache) findValueKey(ctx context.Context, s *scratch[string], key string) (ok bool, err error) {
 	space := c.typed.values.Load()
 	if space == nil {
