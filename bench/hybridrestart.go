@@ -68,9 +68,6 @@ func runHybridRestart(j job, out *emitter) error {
 		sample.Hit, sample.Dropped = &again.hit, int64(float64(restartReads)*(1-again.hit)+0.5)
 		out.emit(sample)
 		out.emit(j.hybridSample("restart-open/"+after+"/"+what, "s", 0, 1, again.opened.Seconds()))
-		if again.recovered > 0 {
-			out.emit(j.hybridSample("restart-recovered/"+after+"/"+what, "s", 0, 1, again.recovered.Seconds()))
-		}
 		if err := s.Close(); err != nil {
 			return err
 		}
@@ -84,24 +81,19 @@ const (
 	afterKill  = "kill"
 )
 
-// Entries are looked for after a restart until all are there, for a while.
-const (
-	restartReads = 100
-	restartWait  = 30 * time.Second
-)
+// restartReads is how many entries are looked for after a restart.
+const restartReads = 100
 
 // A restart is how long a store took to be there again, from the call of Open.
 type restart struct {
-	opened    time.Duration // until that returned
-	answered  time.Duration // until the sample was found
-	recovered time.Duration // until all was found; 0: opened, or not within restartWait
-	hit       float64       // share of the sample that was found
+	opened   time.Duration // until that returned
+	answered time.Duration // until the sample was looked for
+	hit      float64       // share of the sample that was found
 }
 
-// firstAnswer opens a store and reads an even sample of the entries, until all
-// were found: a store may answer with misses while it still recovers. Entries
-// that the killed process overwrote are not in the sample: they may be lost with
-// what was only in memory.
+// firstAnswer opens a store and reads an even sample of the entries. Entries that
+// the killed process overwrote are not in the sample: they may be lost with what
+// was only in memory.
 func firstAnswer(j job, dir string) (s hybrid.Store, r restart, err error) {
 	pair := hybrid.Pair(restartValueSize)
 	began := time.Now()
@@ -110,36 +102,17 @@ func firstAnswer(j job, dir string) (s hybrid.Store, r restart, err error) {
 	}
 	r.opened = time.Since(began)
 	hits := 0
-	for i := 0; i < restartReads; {
+	for i := range restartReads {
 		key, _ := pair(overwriteEvery*(i*(j.Entries/overwriteEvery)/restartReads) + 1)
-		_, ok, err := s.Get(nil, key)
-		if err != nil {
+		switch _, ok, err := s.Get(nil, key); {
+		case err != nil:
 			return s, r, err
-		}
-		if ok {
+		case ok:
 			hits++
-		} else if time.Since(began) < restartWait {
-			time.Sleep(time.Millisecond)
-			continue
 		}
-		i++
 	}
 	r.answered, r.hit = time.Since(began), float64(hits)/restartReads
-	if waitRecovered(s, began) {
-		r.recovered = time.Since(began)
-	}
 	return s, r, nil
-}
-
-// waitRecovered waits until a store that serves before it has found everything
-// has done so. It reports false if it had not by the time that a restart may take,
-// or is no such store.
-func waitRecovered(s hybrid.Store, began time.Time) bool {
-	store, ok := s.(hybrid.Recoverer)
-	for ok && !store.Recovered() && time.Since(began) < restartWait {
-		time.Sleep(time.Millisecond)
-	}
-	return ok && store.Recovered()
 }
 
 // runWriter runs the process that writes to the store, and ends it: it closes

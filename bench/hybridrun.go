@@ -80,7 +80,6 @@ func runHybridRun(j job, out *emitter) error {
 	if err != nil {
 		return err
 	}
-	waitRecovered(s, time.Now())
 	for _, order := range []keys.Order{keys.Zipf, keys.Uniform} {
 		warm := hybrid.Work{Order: order, InFlight: 8, Entries: j.Entries, ValueSize: j.ValueSize, Time: j.hybridWarm()}
 		switch r, err := hybrid.Run(s, warm, 1, false); {

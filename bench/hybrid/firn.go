@@ -43,8 +43,5 @@ func (s firnStore) Load(n int, pair func(int) ([]byte, []byte)) error {
 	return nil
 }
 
-// Recovered reports whether what the files hold has been found.
-func (s firnStore) Recovered() bool { return s.c.Stats().SSDToRecover == 0 }
-
 func (s firnStore) Flush() error { return nil }
 func (s firnStore) Close() error { return s.c.Close() }

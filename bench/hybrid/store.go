@@ -30,10 +30,6 @@ type Store interface {
 	Close() error
 }
 
-// A Recoverer is a Store that serves before it has found everything: Open of the
-// others returns when they have.
-type Recoverer interface{ Recovered() bool }
-
 // Config is what a store is opened with.
 type Config struct {
 	Dir       string

@@ -45,7 +45,6 @@ var specs = []spec{
 	{id: "read", suite: "hybrid", name: regexp.MustCompile(`^read/(?P<facet>get.*)$`), title: "Bytes read from the device per operation: {facet}", unit: "bytes", logX: true},
 	{id: "restart", suite: "hybrid", name: regexp.MustCompile(`^restart/(?P<facet>.*)$`), title: "Until 100 entries have been read after {facet}", unit: "seconds", logX: true},
 	{id: "open", suite: "hybrid", name: regexp.MustCompile(`^restart-open/(?P<facet>.*)$`), title: "Until Open returns after {facet}", unit: "seconds", logX: true},
-	{id: "recovered", suite: "hybrid", name: regexp.MustCompile(`^restart-recovered/(?P<facet>.*)$`), title: "Until the index is whole after {facet}", unit: "seconds", logX: true},
 	{id: "faster", suite: "hybrid", name: regexp.MustCompile(`^faster/(?P<facet>read|write|mixed)/goroutines=(?P<x>\d+)$`), title: "FasterKvCache's table, {facet}: 1,000 keys", xLabel: "goroutines", unit: "µs / 1,000 operations", logX: true, logY: true, ticks: goroutineTicks},
 
 	{id: "readall", suite: "bufpool", name: regexp.MustCompile(`^readall/source=(?P<facet>[a-z]+)/size=(?P<x>\d+)/goroutines=1$`), title: "Reading a stream to its end: {facet}, 1 goroutine", xLabel: "bytes of the stream", unit: "ns / stream", logX: true, logY: true},
