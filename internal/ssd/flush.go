@@ -1,6 +1,8 @@
 package ssd
 
 import (
+	"encoding/binary"
+
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -140,7 +142,7 @@ func (l *log) wrote(p piece) {
 		l.slots[s.slot].sealed = true
 	}
 	s.written = max(s.written, p.upTo)
-	upTo := l.lsn(s.serial, s.written)
+	upTo := l.lsn(s.serial, s.wholeRecords(l.unitShift))
 	if s.done {
 		upTo = l.lsn(s.serial+1, 0)
 	}
@@ -149,4 +151,18 @@ func (l *log) wrote(p piece) {
 	}
 	l.noteRoom()
 	l.changed.Broadcast()
+}
+
+// wholeRecords is where the last record ends that has been written to its end: the
+// next process believes what begins before.
+func (s *segment) wholeRecords(unitShift uint) int {
+	for s.counted < len(s.list) {
+		units, used := binary.Uvarint(s.list[s.counted+idLen:])
+		end := s.whole + int(units)<<unitShift
+		if end > s.written {
+			break
+		}
+		s.whole, s.counted = end, s.counted+idLen+used
+	}
+	return s.whole
 }

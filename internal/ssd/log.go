@@ -22,6 +22,8 @@ type segment struct {
 	listAt int // where the list begins, once sealed
 
 	written int  // bytes of [0, end) that are on their way no more
+	whole   int  // the end of the last record that lies before written
+	counted int  // bytes of list that tell of records before whole
 	pins    int  // readers of buf
 	done    bool // nothing is left to write
 	failed  bool // a write failed: its records are being forgotten
@@ -207,7 +209,7 @@ func (l *log) idleBuffer() int {
 
 // begin opens a segment: there is memory, and a slot.
 func (l *log) begin() *segment {
-	s := &segment{slot: int(l.free[0]), serial: l.next, end: segmentHeaderLen}
+	s := &segment{slot: int(l.free[0]), serial: l.next, end: segmentHeaderLen, whole: segmentHeaderLen}
 	if len(l.bufs) > 0 {
 		s.buf = l.bufs[len(l.bufs)-1]
 		l.bufs = l.bufs[:len(l.bufs)-1]

@@ -29,8 +29,9 @@ type world struct {
 	tier   *Tier
 	hasher record.Hasher
 	ram    map[string]value
-	mu     sync.Mutex        // of acked and seq, which a crash copies
+	mu     sync.Mutex        // of acked, there and seq, which a crash copies
 	acked  map[string]uint64 // sequence number of the last acknowledged write; odd: a delete
+	there  map[string]uint64 // that of what the tier took over, and no write has superseded since
 	seq    uint64
 	now    atomic.Int64
 	most   int // longest value
@@ -131,7 +132,7 @@ func (l *testLog) Write(b []byte) (int, error) {
 }
 
 func newWorld(t testing.TB, seed uint64) *world {
-	w := &world{log: logOf(t), opened: new(opened), rng: rand.New(rand.NewPCG(seed, 1)), ram: map[string]value{}, acked: map[string]uint64{}, most: 3000}
+	w := &world{log: logOf(t), opened: new(opened), rng: rand.New(rand.NewPCG(seed, 1)), ram: map[string]value{}, acked: map[string]uint64{}, there: map[string]uint64{}, most: 3000}
 	w.now.Store(startOfTime)
 	t.Cleanup(w.opened.close)
 	return w
@@ -213,6 +214,14 @@ func (w *world) put(t testing.TB, key []byte) {
 		}
 	}
 	delete(w.ram, string(key))
+	w.took(key)
+}
+
+// took notes that the tier has the last version of a key.
+func (w *world) took(key []byte) {
+	w.mu.Lock()
+	w.there[string(key)] = w.acked[string(key)]
+	w.mu.Unlock()
 }
 
 func (w *world) delete(key []byte) {
@@ -226,6 +235,7 @@ func (w *world) superseded(key []byte, seq uint64) {
 	w.tier.Superseded(w.hasher.Hash(key))
 	w.mu.Lock()
 	w.acked[string(key)] = seq
+	delete(w.there, string(key))
 	w.mu.Unlock()
 }
 
@@ -237,6 +247,9 @@ func (w *world) demote(key []byte) bool {
 	}
 	ok = w.tier.Demote(w.hasher.Hash(key), key, v.bytes, v.deadline, true)
 	delete(w.ram, string(key))
+	if ok {
+		w.took(key)
+	}
 	return ok
 }
 
@@ -321,7 +334,7 @@ func (w *world) heirIn(t *testing.T) *world {
 func (w *world) heir() *world {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	h := &world{log: w.log, opened: w.opened, rng: rand.New(rand.NewPCG(1, 1)), ram: map[string]value{}, acked: maps.Clone(w.acked), seq: w.seq + 1<<20, most: w.most}
+	h := &world{log: w.log, opened: w.opened, rng: rand.New(rand.NewPCG(1, 1)), ram: map[string]value{}, acked: maps.Clone(w.acked), there: maps.Clone(w.there), seq: w.seq + 1<<20, most: w.most}
 	h.now.Store(w.now.Load())
 	return h
 }
@@ -389,6 +402,23 @@ func (w *world) close(t testing.TB) {
 	}
 	w.tier.Free()
 	w.opened.remove(w.tier)
+}
+
+// missing are the keys that the tier took over and has no more. What it finds must
+// be the version that it took.
+func (w *world) missing(t testing.TB) (keys []string) {
+	t.Helper()
+	for key, want := range w.there {
+		f, err := w.tier.Get(context.Background(), nil, []byte(key), w.hasher.Hash([]byte(key)))
+		if err != nil {
+			keys = append(keys, key)
+			continue
+		}
+		if seq, err := seqOf([]byte(key), f.Value); err != nil || seq != want {
+			t.Fatalf("%s: version %d, %v; want %d", key, seq, err, want)
+		}
+	}
+	return keys
 }
 
 // steps takes so many random steps.

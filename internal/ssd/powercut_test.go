@@ -1,0 +1,227 @@
+package ssd
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/firncache/firn/internal/vfs"
+)
+
+// rebooted is smallConfig after the machine went down.
+func rebooted(fs vfs.FS, w *world) Config {
+	cfg := smallConfig(fs, w)
+	cfg.BootID = func() string { return "another boot" }
+	return cfg
+}
+
+// Row 2: the machine goes down. What was not closed is not believed; a clone of
+// the files at any boundary of Close is cold, or exact.
+func TestFault02PowerCut(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const keys = 150
+		w := newWorld(t, 1)
+		mem := vfs.NewMem()
+		w.reopen(t, smallConfig(mem, w))
+		w.steps(t, 3000, keys)
+		rng := rand.New(rand.NewPCG(2, 2))
+		for i := range sized(8, 30) {
+			w.steps(t, 50, keys)
+			h := w.heir()
+			config := rebooted
+			if i%2 == 0 { // the memory is gone all the same
+				config = smallConfig
+			}
+			h.reopenAtRest(t, config(mem.CrashClone(rng, vfs.PowerCut), h))
+			if n := h.tier.Len(); n != 0 {
+				t.Fatalf("%d records of a log that was not closed before the machine went down", n)
+			}
+			h.close(t)
+		}
+		w.settle()
+		mem = mem.CrashClone(nil, vfs.Kill)
+		w.close(t)
+		var records, cold, warm int
+		vfs.EachBoundary(mem, func(fs vfs.FS) {
+			w.reopen(t, smallConfig(fs, w))
+			w.steps(t, 200, keys)
+			records = w.kept()
+			w.close(t)
+		}, apart(t, func(b vfs.Boundary) {
+			if b.N%sized(3, 1) != 0 && b.Op.Kind != 0 {
+				return
+			}
+			for range 2 {
+				h := w.heir()
+				h.reopenAtRest(t, rebooted(b.Crash(rng, vfs.PowerCut), h))
+				switch n := h.tier.Len(); {
+				case n == 0:
+					cold++
+				case n != records:
+					t.Fatalf("%v: %d records after a power cut, %d before", b, n, records)
+				default:
+					warm++
+					h.check(t, keys, true)
+				}
+				h.close(t)
+			}
+		}))
+		t.Logf("%d cold, %d warm with %d records", cold, warm, records)
+		if warm == 0 || cold == 0 {
+			t.Fatal("want both")
+		}
+		// With everything on the device nothing is lost.
+		h := w.heir()
+		h.reopenAtRest(t, rebooted(mem.CrashClone(rng, vfs.PowerCut), h))
+		if n := h.tier.Len(); n != records {
+			t.Fatalf("%d records after Close and a power cut, want %d", n, records)
+		}
+		h.check(t, keys, true)
+		h.close(t)
+	})
+}
+
+// Row 2 with RecoverAlways: what comes back may be outdated, but is what was
+// once written under the key.
+func TestFault02PowerCutRecoverAlways(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const keys = 150
+		rng := rand.New(rand.NewPCG(3, 3))
+		found := 0
+		for seed := range uint64(sized(8, 20)) {
+			w := newWorld(t, seed)
+			mem := vfs.NewMem()
+			w.reopen(t, smallConfig(mem, w))
+			w.steps(t, 2000, keys)
+			w.written()
+			h := w.heir()
+			h.acked = map[string]uint64{} // any version will do
+			cfg := rebooted(mem.CrashClone(rng, vfs.PowerCut), h)
+			cfg.Recovery = RecoverAlways
+			h.reopen(t, cfg)
+			h.check(t, keys, false)
+			found += h.hits
+			h.close(t)
+			w.close(t)
+		}
+		if found == 0 {
+			t.Fatal("nothing came back")
+		}
+	})
+}
+
+// Row 2: a log that was closed, and opened again, is not closed any more: when the
+// machine goes down then, nothing of it is believed.
+func TestFault02PowerCutAfterClose(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const keys = 50
+		w := newWorld(t, 1)
+		mem := vfs.NewMem()
+		w.reopen(t, smallConfig(mem, w))
+		for i := range keys {
+			w.put(t, w.key(i))
+		}
+		w.close(t)
+		w.reopen(t, smallConfig(mem, w))
+		if w.tier.Len() != keys {
+			t.Fatalf("%d records after Close, want %d", w.tier.Len(), keys)
+		}
+		for i := range keys / 2 {
+			w.set(w.key(i), 0)
+		}
+		rng := rand.New(rand.NewPCG(1, 1))
+		for range 20 { // that lose this and that
+			h := w.heir()
+			h.reopen(t, rebooted(mem.CrashClone(rng, vfs.PowerCut), h))
+			if n := h.tier.Len(); n != 0 {
+				t.Errorf("%d records", n)
+			}
+			h.check(t, keys, false)
+			h.close(t)
+		}
+		w.close(t)
+	})
+}
+
+// reattached are the files as a power cut of their device leaves them, beside the
+// memory as a kill leaves it: the device was detached and attached again while the
+// machine went on.
+func reattached(t *testing.T, mem *vfs.Mem, rng *rand.Rand) *vfs.Mem {
+	t.Helper()
+	files, cut := mem.CrashClone(nil, vfs.Kill), mem.CrashClone(rng, vfs.PowerCut)
+	for name := range files.Dump() {
+		if err := files.Remove(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, b := range cut.Dump() {
+		if err := files.SetBytes(name, b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
+
+// Row 2: the device went down alone, and lost what was not synced; the memory says
+// that it was written. What is not there is a miss, and counted.
+func TestFault02DeviceLosesWrites(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const keys = 300
+		w := newWorld(t, 1)
+		mem := vfs.NewMem()
+		w.reopen(t, smallConfig(mem, w))
+		w.steps(t, 3000, keys)
+		w.close(t)
+		w.reopen(t, smallConfig(mem, w)) // over a log of which some is on the device
+		w.steps(t, 3000, keys)
+		w.settle()
+		rng := rand.New(rand.NewPCG(9, 9))
+		var right, corrupt uint64
+		for range sized(20, 200) {
+			h := w.heir()
+			h.reopenAtRest(t, smallConfig(reattached(t, mem, rng), h))
+			h.check(t, keys, false)
+			s := h.tier.Stats()
+			right, corrupt = right+uint64(h.hits), corrupt+s.Corrupt
+			h.close(t)
+			h.reopen(t, smallConfig(h.tier.door.FS, h)) // the snapshot of that
+			h.check(t, keys, false)
+			h.steps(t, 200, keys)
+			h.close(t)
+		}
+		t.Logf("%d right, %d corrupt", right, corrupt)
+		if right == 0 || corrupt == 0 {
+			t.Error("want both")
+		}
+		w.close(t)
+	})
+}
+
+// Row 2: likewise at every boundary of Open, Close and what begins another log: the
+// superblock may be an earlier one, and the memory that it names another log's.
+func TestFault02DeviceLosesSuperblocks(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const keys = 100
+		w := newWorld(t, 1)
+		mem := vfs.NewMem()
+		w.reopen(t, smallConfig(mem, w))
+		w.steps(t, 1000, keys)
+		w.close(t)
+		rng := rand.New(rand.NewPCG(10, 10))
+		vfs.EachBoundary(mem, func(fs vfs.FS) {
+			w.reopen(t, smallConfig(fs, w))
+			w.steps(t, 100, keys)
+			if err := w.tier.begin("for the test"); err != nil {
+				t.Fatal(err)
+			}
+			w.steps(t, 100, keys)
+			w.close(t)
+		}, apart(t, func(b vfs.Boundary) {
+			for range sized(2, 10) {
+				h := w.heir()
+				h.reopen(t, smallConfig(reattached(t, b.Crash(nil, vfs.Kill), rng), h))
+				h.check(t, keys, false)
+				h.close(t)
+			}
+		}))
+	})
+}

@@ -1,0 +1,133 @@
+package ssd
+
+import (
+	"testing"
+
+	"github.com/firncache/firn/internal/vfs"
+)
+
+// Row 4: the process dies at every boundary of Close, where the snapshot is
+// written: the index is in memory until the superblock names the snapshot.
+func TestFault04KillWhileClosing(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const keys = 300
+		w := newWorld(t, 1)
+		mem := vfs.NewMem()
+		w.reopen(t, testConfig(mem, w))
+		w.steps(t, 2000, keys)
+		w.settle()
+		if len(w.there) == 0 {
+			t.Fatal("no records")
+		}
+		f := vfs.NewFaulty(mem)
+		w.close(t)
+		w.reopen(t, testConfig(f, w))
+		records, n := w.kept(), 0
+		f.Inject(vfs.Rule{On: vfs.OpChange, Hook: func(op vfs.Op) {
+			n++
+			h := w.heir()
+			h.reopenAtRest(t, testConfig(mem.CrashClone(nil, vfs.Kill), h))
+			if got := h.tier.Len(); got != records {
+				t.Errorf("before %v: %d records, want %d", op, got, records)
+			}
+			h.check(t, keys, true)
+			h.close(t)
+		}})
+		w.close(t)
+		if n < 5 {
+			t.Fatalf("Close has %d operations", n)
+		}
+	})
+}
+
+// Row 4: an older snapshot of the same log is not believed.
+func TestFault04OlderSnapshot(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const keys = 100
+		w := newWorld(t, 1)
+		mem := vfs.NewMem()
+		var old []byte
+		for range 2 {
+			w.reopen(t, testConfig(mem, w))
+			for i := range keys {
+				w.put(t, w.key(i))
+			}
+			w.close(t)
+			if old == nil {
+				old, _ = mem.Bytes(snapshotName)
+			}
+		}
+		if err := mem.SetBytes(snapshotName, old); err != nil {
+			t.Fatal(err)
+		}
+		w.reopen(t, testConfig(mem, w))
+		if n := w.tier.Len(); n != 0 {
+			t.Errorf("%d records by a snapshot that the superblock does not name", n)
+		}
+		w.check(t, keys, false)
+		w.close(t)
+	})
+}
+
+// Row 4: with a snapshot that cannot be read, or is not there, the tier starts
+// empty, and says why; it serves, and is warm the next time.
+func TestFault04SnapshotUnreadable(t *testing.T) {
+	t.Parallel()
+	const keys = 300
+	w := newWorld(t, 1)
+	mem := vfs.NewMem()
+	w.reopen(t, testConfig(mem, w))
+	w.steps(t, 3000, keys)
+	w.close(t)
+	size := func(m *vfs.Mem) int64 {
+		b, err := m.Bytes(snapshotName)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return int64(len(b))
+	}
+	damage := map[string]func(m *vfs.Mem) error{
+		"header":  func(m *vfs.Mem) error { return m.Flip(snapshotName, 8*16) },
+		"slots":   func(m *vfs.Mem) error { return m.Flip(snapshotName, 8*snapshotHeaderLen+3) },
+		"body":    func(m *vfs.Mem) error { return m.Flip(snapshotName, 8*(size(m)-8)+locationShift) },
+		"missing": func(m *vfs.Mem) error { return m.Remove(snapshotName) },
+		"empty":   func(m *vfs.Mem) error { return m.SetBytes(snapshotName, nil) },
+		"short": func(m *vfs.Mem) error {
+			b, _ := m.Bytes(snapshotName)
+			return m.SetBytes(snapshotName, b[:len(b)-8])
+		},
+		"long": func(m *vfs.Mem) error {
+			b, _ := m.Bytes(snapshotName)
+			return m.SetBytes(snapshotName, append(b, make([]byte, 8)...))
+		},
+	}
+	for name, do := range damage {
+		inBubble(t, name, func(t *testing.T) {
+			clone := mem.CrashClone(nil, vfs.Kill)
+			if err := do(clone); err != nil {
+				t.Fatal(err)
+			}
+			h := w.heirIn(t)
+			cfg := testConfig(clone, h)
+			told := tell(&cfg)
+			h.reopen(t, cfg)
+			if n := h.tier.Len(); n != 0 {
+				t.Fatalf("%d records", n)
+			}
+			h.check(t, keys, false)
+			h.close(t)
+			if why := told.about("reason"); len(why) != 1 {
+				t.Errorf("the reasons that were logged: %q: want one", why)
+			}
+			h.there = map[string]uint64{}
+			h.reopen(t, testConfig(clone, h))
+			h.put(t, h.key(1))
+			h.close(t)
+			h.reopen(t, testConfig(clone, h))
+			if lost := h.missing(t); len(lost) > 0 {
+				t.Errorf("not found: %s", lost)
+			}
+			h.close(t)
+		})
+	}
+}

@@ -1,0 +1,50 @@
+package ssd
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+)
+
+// told are the lines that a tier logs.
+type told struct {
+	mu    sync.Mutex
+	lines []slog.Record
+}
+
+// tell makes a tier log to what it returns.
+func tell(cfg *Config) *told {
+	l := new(told)
+	cfg.Log = slog.New(l)
+	return l
+}
+
+func (l *told) Enabled(context.Context, slog.Level) bool { return true }
+func (l *told) WithAttrs([]slog.Attr) slog.Handler       { return l }
+func (l *told) WithGroup(string) slog.Handler            { return l }
+func (l *told) Handle(_ context.Context, r slog.Record) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines, r)
+	return nil
+}
+
+// about are the lines that have these words, or an attribute of that name.
+func (l *told) about(words string) (lines []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, r := range l.lines {
+		line, named := r.Message, false
+		r.Attrs(func(a slog.Attr) bool {
+			named = named || a.Key == words
+			line += fmt.Sprintf(" %s=%v", a.Key, a.Value)
+			return true
+		})
+		if named || strings.Contains(line, words) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
