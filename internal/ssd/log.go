@@ -169,6 +169,9 @@ func (l *log) until(deadline int64) uint64 {
 // one; nil if there is no memory or no slot for one.
 func (l *log) room(size, reserve int) *segment {
 	s := l.open
+	if len(l.free) < reserve {
+		return nil // what is left of the last slot is for what is being moved
+	}
 	if s != nil && s.end+size+len(s.list)+idLen+binary.MaxVarintLen32+trailerLen <= l.segBytes() {
 		return s
 	}
@@ -316,11 +319,11 @@ func (l *log) spare() int {
 	return min(max(burst, size/4), size-size/4)
 }
 
-// noteRoom tells whether the log is behind: the open segment is nearly full, and
-// no other can be opened. The caller holds mu.
+// noteRoom tells whether the log is behind: the open segment is nearly full, or for
+// what is being moved, and no other can be opened. The caller holds mu.
 func (l *log) noteRoom() {
 	s := l.open
-	behind := !l.canOpen(forDemote) && (s == nil || s.end > l.segBytes()-l.spare())
+	behind := !l.canOpen(forDemote) && (s == nil || len(l.free) < forDemote || s.end > l.segBytes()-l.spare())
 	if l.behind.Load() == behind {
 		return
 	}

@@ -1,6 +1,10 @@
 package ssd
 
-import "github.com/firncache/firn/internal/aio"
+import (
+	"slices"
+
+	"github.com/firncache/firn/internal/aio"
+)
 
 // victim is a segment to be reclaimed.
 type victim struct {
@@ -157,7 +161,7 @@ func (t *Tier) sort(v *victim, recs []listed, budget int) (kept []listed, bytes 
 		t.index.prefetch(recs[min(i+prefetchAhead, len(recs)-1)].id)
 		s := t.index.shardOf(r.id)
 		s.mu.Lock()
-		if at, e, ok := s.search(s.fingerprintOf(r.id)); ok && s.location(e) == t.log.location(v.slot, int(r.offset)) {
+		if at, e, ok := t.entryOf(s, v, *r); ok {
 			if (v.how == moveAll || e.read()) && bytes+int(r.bytes) <= budget {
 				kept = append(kept, *r)
 				bytes += int(r.bytes)
@@ -195,40 +199,56 @@ func (t *Tier) moveSome(v *victim, recs []listed) bool {
 	if len(recs) == 0 {
 		return true
 	}
-	reqs := make([]aio.Request, len(recs))
-	skips := make([]int, len(recs))
-	seg := t.log.pin(v.slot, v.serial)
-	if seg != nil {
-		defer t.log.unpin(seg)
-	} else {
-		for i, r := range recs {
-			sp := spot{slot: v.slot, off: int(r.offset)}
-			reqs[i].Off, reqs[i].N, skips[i] = t.window(&sp, int(r.bytes))
-		}
-		t.reader.ReadMany(background, reqs)
-		defer func() {
-			for i := range reqs {
-				if b := reqs[i].Buf; b != nil {
-					b.Release()
-				}
-			}
-		}()
-	}
+	bytes, done := t.bytesOf(v, recs)
+	defer done()
 	for i, r := range recs {
-		var b []byte
-		switch {
-		case seg != nil:
-			b = seg.buf[r.offset : r.offset+r.bytes]
-		case reqs[i].Err == nil:
-			b = reqs[i].Buf.Bytes()[skips[i]:]
-		}
-		for !t.move(v, r, b) {
+		for !t.move(v, r, bytes[i]) {
+			if t.log.freeSlots() == 0 { // and there will be none until this segment's is
+				t.evict(v, r)
+				break
+			}
 			if !t.log.waitFor(t.cfg.Patience, t.log.roomToMove) || t.state.Load() != on {
 				return false
 			}
 		}
 	}
 	return true
+}
+
+// bytesOf is the bytes of records of a segment, nil for those that cannot be read.
+// They are lent until done is called. A buffer of the log is not held meanwhile: it
+// may be the one that the records are to be moved to.
+func (t *Tier) bytesOf(v *victim, recs []listed) (bytes [][]byte, done func()) {
+	bytes = make([][]byte, len(recs))
+	if seg := t.log.pin(v.slot, v.serial); seg != nil {
+		defer t.log.unpin(seg)
+		for i, r := range recs {
+			bytes[i] = slices.Clone(seg.buf[r.offset : r.offset+r.bytes])
+		}
+		return bytes, func() {}
+	}
+	reqs := make([]aio.Request, len(recs))
+	skips := make([]int, len(recs))
+	for i, r := range recs {
+		sp := spot{slot: v.slot, off: int(r.offset)}
+		reqs[i].Off, reqs[i].N, skips[i] = t.window(&sp, int(r.bytes))
+	}
+	t.reader.ReadMany(background, reqs)
+	for i := range reqs {
+		if err := reqs[i].Err; err != nil {
+			t.count.readErrors.Add(1)
+			t.health.log("a record that was to be moved could not be read", "segment", v.serial, "error", err)
+			continue
+		}
+		bytes[i] = reqs[i].Buf.Bytes()[skips[i]:]
+	}
+	return bytes, func() {
+		for i := range reqs {
+			if b := reqs[i].Buf; b != nil {
+				b.Release()
+			}
+		}
+	}
 }
 
 // roomToMove reports whether a segment could be opened for what is moved.
@@ -238,16 +258,18 @@ func (l *log) roomToMove() bool { return l.canOpen(forReclaim) }
 // it. It reports false if the log has no room.
 func (t *Tier) move(v *victim, l listed, b []byte) bool {
 	r, err := parseRecord(b, origin{t.logNumber(), t.log.lsn(v.serial, int(l.offset))})
+	if err != nil && b != nil {
+		t.count.corrupt.Add(1)
+	}
+	if err != nil || t.over(r.deadline, true) {
+		t.evict(v, l)
+		return true
+	}
 	s := t.index.shardOf(l.id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at, e, ok := s.search(s.fingerprintOf(l.id))
-	if !ok || s.location(e) != t.log.location(v.slot, int(l.offset)) {
-		return true
-	}
-	if err != nil || t.over(r.deadline, true) {
-		t.drop(s, at, e)
-		t.count.evicted.Add(1)
+	at, e, ok := t.entryOf(s, v, l)
+	if !ok {
 		return true
 	}
 	loc, size, ok := t.log.append(l.id, &r, forReclaim)
@@ -264,6 +286,24 @@ func (t *Tier) move(v *victim, l listed, b []byte) bool {
 	t.count.reinserted.Add(1)
 	t.count.reinsertedBytes.Add(uint64(size))
 	return true
+}
+
+// evict takes a record of a segment out of the index, if that still names it.
+func (t *Tier) evict(v *victim, l listed) {
+	s := t.index.shardOf(l.id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at, e, ok := t.entryOf(s, v, l); ok {
+		t.drop(s, at, e)
+		t.count.evicted.Add(1)
+	}
+}
+
+// entryOf finds the entry that names a record of a segment, and its place in the
+// shard's table. The caller holds mu.
+func (t *Tier) entryOf(s *shard, v *victim, l listed) (at int, e entry, ok bool) {
+	at, e, ok = s.search(s.fingerprintOf(l.id))
+	return at, e, ok && s.location(e) == t.log.location(v.slot, int(l.offset))
 }
 
 // list reads which records a segment has.

@@ -1,0 +1,210 @@
+package ssd
+
+import (
+	"fmt"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/firncache/firn/internal/vfs"
+)
+
+// Records are not lost while there is room: however often each key is written, what
+// is alive is moved, and found.
+func TestCleaningLosesNothing(t *testing.T) {
+	t.Parallel()
+	for _, fill := range []int{25, 50, 70} {
+		inBubble(t, fmt.Sprint(fill, " % full"), func(t *testing.T) {
+			w := newWorld(t, 1)
+			cfg := testConfig(vfs.NewMem(), w)
+			w.most = 1000
+			w.reopen(t, cfg)
+			keys := int(w.tier.logBytes) * fill / 100 / 530 // 500 bytes of value on the average, and what is around it
+			for i := range keys {
+				w.put(t, w.key(i))
+			}
+			for i := range 6 * keys {
+				w.put(t, w.key(w.rng.IntN(keys)))
+				if i%keys == 0 {
+					w.settle()
+				}
+			}
+			s := w.tier.Stats()
+			if lost := len(w.missing(t)); lost > 0 || s.Evicted > 0 || s.IndexFull > 0 || s.Reinserted == 0 || s.Reclaimed < uint64(s.Segments) {
+				t.Errorf("%d of %d records are not found: %+v", lost, keys, s)
+			}
+			if s := w.tier.Stats(); s.Collisions > 0 || s.Corrupt > 0 {
+				t.Errorf("%+v", s)
+			}
+			t.Logf("%d records moved for %d set, %d times no room", s.Reinserted, 7*keys, s.Shed)
+			w.close(t)
+		})
+	}
+}
+
+// halfDead is a tier whose log is full, of small records half of which are dead. Its
+// keeper reclaims nothing until it is told to clean.
+func halfDead(t *testing.T, w *world, fs vfs.FS) (keys int) {
+	t.Helper()
+	w.reopen(t, smallConfig(fs, w))
+	w.ahead(0)
+	w.most = 100
+	if err := w.tier.chargeMemory(256 << 10); err != nil {
+		t.Fatal(err)
+	}
+	for refused := false; !refused; keys++ {
+		key := w.key(keys)
+		w.set(key, 0)
+		if !w.demote(key) {
+			w.settle()
+			w.set(key, 0)
+			refused = !w.demote(key)
+		}
+	}
+	w.settle()
+	if s := w.tier.Stats(); s.FreeSegments != 1 || s.IndexFull > 0 {
+		t.Fatalf("the log is not full: %+v", s)
+	}
+	for i := 0; i < keys; i += 2 {
+		w.delete(w.key(i))
+	}
+	return keys
+}
+
+// ahead sets how many slots the keeper keeps free, and waits until it has done so,
+// or cannot.
+func (w *world) ahead(slots int) {
+	synctest.Wait()
+	w.tier.log.ahead = slots
+	w.tier.poke()
+	w.settle()
+}
+
+// The process dies while the last free slot is filled with what is moved. There is
+// no slot to move anything to then, and records have to go; but records come.
+func TestFault03KillWithoutFreeSlot(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		mem := vfs.NewMem()
+		f := vfs.NewFaulty(mem)
+		keys := halfDead(t, w, f)
+		var left *vfs.Mem
+		f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Hook: func(vfs.Op) {
+			if left == nil && w.tier.log.freeSlots() == 0 {
+				left = mem.CrashClone(nil, vfs.Kill)
+			}
+		}})
+		w.ahead(4)
+		if left == nil {
+			t.Fatal("there was a free slot all the time")
+		}
+		h := w.heir()
+		h.reopen(t, smallConfig(left, h))
+		h.check(t, keys, true)
+		taken := 0
+		for i := range keys {
+			h.set(h.key(keys+i), 0)
+			if h.demote(h.key(keys + i)) {
+				taken++
+			}
+			h.roomy()
+			if i > 10 && taken == 0 {
+				break
+			}
+		}
+		if s := h.tier.Stats(); taken < keys/2 {
+			t.Errorf("%d of %d records were taken: %+v", taken, keys, s)
+		}
+		h.check(t, 2*keys, true)
+		h.close(t)
+		w.close(t)
+	})
+}
+
+// What leaves RAM does not take the room that the records of a segment need which
+// is being cleaned.
+func TestDemoteLeavesRoomForCleaning(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		f := vfs.NewFaulty(vfs.NewMem())
+		keys := halfDead(t, w, f)
+		more, tried := 0, 0
+		f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Hook: func(vfs.Op) {
+			for w.tier.log.freeSlots() == 0 { // demote as much as is taken
+				tried++
+				key := w.key(keys + more)
+				w.set(key, 0)
+				if !w.demote(key) {
+					break
+				}
+				more++
+			}
+		}})
+		w.ahead(4)
+		if s := w.tier.Stats(); s.FreeSegments < 4 || s.Evicted > 0 || tried == 0 {
+			t.Errorf("%d records evicted, and half of the log is dead; %d segments free", s.Evicted, s.FreeSegments)
+		}
+		if lost := w.missing(t); len(lost) > 0 {
+			t.Errorf("%d records are not found", len(lost))
+		}
+		w.close(t)
+	})
+}
+
+// Row 12: a segment is cleaned of which a record, or the list, cannot be read. That
+// is counted, and the others are moved.
+func TestFault12WhileCleaning(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		match func(op vfs.Op) bool
+		lost  func(n, perSegment int) bool
+	}{
+		"a record": {func(op vfs.Op) bool { return op.Off%minSegment < minSegment/4 }, func(n, per int) bool { return n == 1 }},
+		"the list": {func(op vfs.Op) bool { return op.Off%minSegment >= minSegment-2*blockBytes }, func(n, per int) bool { return n > 1 && n <= per }},
+	} {
+		inBubble(t, name, func(t *testing.T) {
+			w := newWorld(t, 1)
+			f := vfs.NewFaulty(vfs.NewMem())
+			keys := halfDead(t, w, f)
+			f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Match: c.match, Err: syscall.EIO, Times: 1})
+			w.ahead(4)
+			if n := len(w.missing(t)); !c.lost(n, keys/14) {
+				t.Errorf("%d records are lost, of some %d in a segment", n, keys/14)
+			}
+			if s := w.tier.Stats(); s.ReadErrors != 1 || !s.On || s.FreeSegments < 4 {
+				t.Errorf("%+v", s)
+			}
+			w.close(t)
+		})
+	}
+}
+
+// Row 16: the disk does nothing while a segment is cleaned. When it goes on, so does
+// the cleaning, and nothing is lost.
+func TestFault16StuckWhileCleaning(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		f := vfs.NewFaulty(vfs.NewMem())
+		halfDead(t, w, f)
+		stuck := f.Inject(vfs.Rule{On: vfs.OpWrite, Name: logName, Block: true})
+		w.ahead(5)
+		time.Sleep(w.tier.cfg.Patience)
+		stuck.AwaitBlocked(1)
+		if lost := w.missing(t); len(lost) > 0 {
+			t.Errorf("%d records are lost while the disk does nothing", len(lost))
+		}
+		if n := w.tier.log.freeSlots(); n >= 5 {
+			t.Errorf("%d slots are free: the test shows nothing", n)
+		}
+		stuck.Remove()
+		w.ahead(5)
+		if lost := w.missing(t); len(lost) > 0 || w.tier.Stats().Evicted > 0 {
+			t.Errorf("%d records are lost: %+v", len(lost), w.tier.Stats())
+		}
+		if n := w.tier.log.freeSlots(); n < 5 {
+			t.Errorf("%d slots are free: the cleaning does not go on", n)
+		}
+		w.close(t)
+	})
+}
