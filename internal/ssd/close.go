@@ -76,6 +76,9 @@ func (t *Tier) Free() {
 	if t.index != nil {
 		t.index.release()
 	}
+	if left := t.left; left != nil && (t.index == nil || left != t.index.indexMemory) {
+		left.release()
+	}
 	for _, b := range t.buffers {
 		_ = offheap.Free(b)
 	}
@@ -143,9 +146,6 @@ func (t *Tier) closeFiles() error {
 
 // abandon undoes an Open that failed. What an earlier process left stays.
 func (t *Tier) abandon() {
-	if left := t.left; left != nil && (t.index == nil || t.index.indexMemory != left) {
-		left.release()
-	}
 	if t.index != nil && t.index.indexMemory != t.left {
 		t.index.forget()
 	}

@@ -56,7 +56,7 @@ type Tier struct {
 	admission admission
 	count     counters
 	blank     bool     // Open found no valid superblock
-	started   bool     // Start was called
+	started   bool     // Start found the index
 	buffers   [][]byte // as allocated, for freeing
 	fixed     int64    // bytes of memory beside the index
 	charge    func(bytes int64) error
@@ -263,7 +263,7 @@ func (t *Tier) removeOld(names ...string) {
 // from goroutines of the tier's own, of the memory that the tier takes, in bytes
 // more than before.
 func (t *Tier) Start(charge func(bytes int64) error) error {
-	t.charge, t.started = charge, true
+	t.charge = charge
 	healing := t.health.healing
 	if err := t.chargeMemory(t.index.wantsMemory()); err != nil {
 		return err
@@ -271,6 +271,7 @@ func (t *Tier) Start(charge func(bytes int64) error) error {
 	if err := t.findIndex(); err != nil {
 		return err
 	}
+	t.started = true
 	t.running.Go(t.flusher.run)
 	t.keeping.Go(t.keep)
 	if healing != nil { // there was no space to begin with
