@@ -85,8 +85,7 @@ func (t *Tier) segmentFailed(s *segment, cause error) {
 	t.health.badWrites++
 	many := t.health.badWrites >= mostBadWrites
 	t.health.mu.Unlock()
-	if many {
-		t.switchOff(cause)
+	if many && t.switchOff(cause) {
 		return
 	}
 	t.forget(s.slot)
@@ -114,13 +113,14 @@ func (t *Tier) forget(slot int) {
 }
 
 // switchOff stops using the files. It does not wait for the disk: that nothing of
-// what they hold is data any more stands in the memory of the index.
-func (t *Tier) switchOff(cause error) {
+// what they hold is data any more stands in the memory of the index. It reports
+// whether the tier is off: one that is being closed stays on, to save what it has.
+func (t *Tier) switchOff(cause error) bool {
 	h := &t.health
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.cause != nil || h.stopped || !t.state.CompareAndSwap(on, off) { // it may be closed
-		return
+		return h.cause != nil
 	}
 	t.index.head.valid.Store(0)
 	h.cause = cause
@@ -130,6 +130,7 @@ func (t *Tier) switchOff(cause error) {
 	t.lines.error("firn: SSD tier is off; RAM goes on alone", "error", cause)
 	t.log.announce()
 	t.running.Go(func() { t.heal(healing) })
+	return true
 }
 
 // startOff is switchOff for a tier that found no space to begin with; Start begins
@@ -141,10 +142,28 @@ func (t *Tier) startOff(cause error) error {
 		return cause
 	}
 	t.plan = fromNothing
+	t.dropLeft()
 	t.health.cause = cause
 	t.health.healing = make(chan struct{})
 	t.lines.error("firn: SSD tier is off; RAM goes on alone", "error", cause)
 	return nil
+}
+
+// dropLeft gives up the index that was left, whose log is kept no more.
+func (t *Tier) dropLeft() {
+	left := t.left
+	t.left = nil
+	switch {
+	case left == nil:
+	case left == t.index.indexMemory:
+		left.head.valid.Store(0)
+		for i := range t.index.shards {
+			t.index.shards[i].reset()
+		}
+	default:
+		left.forget()
+		left.release()
+	}
 }
 
 // void makes nothing in the files data any more, by another log's number in the
