@@ -103,10 +103,12 @@ func (x *index) tight() bool {
 func (x *index) full() bool { return x.allowed.Load() >= x.limit.Load() && x.refused.Swap(false) }
 
 // load fills an empty shard of the index with entries, which ascend, or with as many
-// of them as it has memory for.
+// of them as it has memory for: the others count as evicted.
 func (t *Tier) load(s *shard, entries []uint64) {
 	for !t.index.load(s, entries) {
-		entries = entries[:len(entries)*3/4]
+		most := len(entries) * 3 / 4
+		t.count.evicted.Add(uint64(len(entries) - most))
+		entries = entries[:most]
 	}
 	for _, w := range entries {
 		t.named(entry(w))
