@@ -13,9 +13,7 @@ import (
 // all that Close does to the disk.
 var closingSteps = map[string]vfs.Rule{
 	"a write of the log":         {On: vfs.OpWrite, Name: logName},
-	"a note":                     {On: vfs.OpWrite, Name: journalName},
 	"the sync of the log":        {On: vfs.OpSync, Name: logName},
-	"the sync of the journal":    {On: vfs.OpSync, Name: journalName},
 	"the removal of a snapshot":  {On: vfs.OpRemove, Name: snapshotName},
 	"the making of the snapshot": {On: vfs.OpCreate, Name: snapshotTemp},
 	"the cut of the snapshot":    {On: vfs.OpTruncate, Name: snapshotTemp},
@@ -51,9 +49,7 @@ func closeStuck(t *testing.T, rule vfs.Rule) {
 	for i := range keys {
 		w.put(t, w.key(i))
 	}
-	h := w.hasher.Hash(w.key(0))
-	w.next()
-	w.tier.Superseded(h) // Close writes its note
+	w.delete(w.key(0))
 	old := w.tier
 
 	rule.Block = true
@@ -74,9 +70,6 @@ func closeStuck(t *testing.T, rule vfs.Rule) {
 	synctest.Wait()
 	if open := f.OpenFiles(); len(open) > 0 {
 		t.Errorf("left open: %v", open)
-	}
-	if err := old.Commit(h); err == nil { // the note is there, or the log is void
-		w.acked[string(w.key(0))] = w.seq
 	}
 	old.Free()
 	w.reopen(t, cfg)
@@ -111,7 +104,7 @@ func TestCloseWaitsForSlowDisk(t *testing.T) {
 	})
 }
 
-// Who waits for a place in the journal, or for a slot to read with, is let go when
+// Who waits for a slot to read with is let go when
 // Close gives up.
 func TestCloseLetsWaitersGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -172,7 +165,7 @@ func TestCloseWhileIndexGrows(t *testing.T) {
 		started = true
 		began := time.Now()
 		for i := 0; len(closed) == 0 && tier.state.Load() == on; i++ {
-			_ = w.set(w.key(i%4500), 0)
+			w.set(w.key(i%4500), 0)
 			w.demote(w.key(i % 4500))
 			synctest.Wait()
 		}
@@ -184,39 +177,4 @@ func TestCloseWhileIndexGrows(t *testing.T) {
 		}
 		tier.Free()
 	})
-}
-
-// Clear does not wait for ever, either. It ends when the disk goes on.
-func TestFault16ClearWhereverItIsStuck(t *testing.T) {
-	for name, rule := range map[string]vfs.Rule{
-		"the superblock": {On: vfs.OpWrite, Name: superBlockOf},
-		"the journal":    {On: vfs.OpWrite, Name: journalName},
-		"the log":        {On: vfs.OpWrite, Name: logName},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, 1)
-			f := vfs.NewFaulty(vfs.NewMem())
-			w.reopen(t, hurried(f, w))
-			w.put(t, w.key(1))
-			rule.Block = true
-			stuck := f.Inject(rule)
-			w.tier.log.tick() // the writer begins
-			if rule.Name == logName {
-				stuck.AwaitBlocked(1)
-			}
-			inTime(t, "Clear", func() {
-				if err := w.tier.Clear(); !errors.Is(err, errStuckClear) {
-					t.Errorf("Clear: %v, want that the disk is stuck", err)
-				}
-			})
-			stuck.Remove()
-			w.tier.loose.Wait()
-			if n := w.tier.Len(); n != 0 {
-				t.Errorf("%d records when the disk goes on", n)
-			}
-			w.put(t, w.key(2))
-			w.tier.cfg.Patience = time.Minute
-			w.close(t)
-		})
-	}
 }

@@ -2,11 +2,9 @@ package ssd
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"github.com/firncache/firn/internal/vfs"
@@ -28,13 +26,12 @@ func settled(t *testing.T, seed uint64, keys int, end ending) (w *world, files *
 	mem := vfs.NewMem()
 	w.reopen(t, smallConfig(mem, w))
 	w.steps(t, 3000, keys)
-	w.nearlyFull(t, keys)
 	w.close(t)
 	w.reopen(t, smallConfig(mem, w))
 	if end == reopened {
 		w.steps(t, 40, keys)
 	} else {
-		w.steps(t, 300, keys) // the journal turns, and is folded
+		w.steps(t, 300, keys)
 	}
 	w.written()
 	files = mem.CrashClone(nil, vfs.Kill)
@@ -60,13 +57,6 @@ func bitsOf(t *testing.T, files *vfs.Mem, name string, rng *rand.Rand) (bits []i
 			from(at, 4)
 			from(superSlot+at, 4)
 		}
-	case journalName:
-		for at := 0; at < len(b); at += noteLen {
-			if binary.LittleEndian.Uint64(b[at:]) != 0 && rng.IntN(8) == 0 {
-				from(at, noteLen)
-			}
-		}
-		from(0, noteLen)
 	case snapshotName:
 		for range 30 {
 			from(0, len(b))
@@ -86,7 +76,7 @@ func bitsOf(t *testing.T, files *vfs.Mem, name string, rng *rand.Rand) (bits []i
 
 // usualFlips is how many bits of a file are flipped, each in files of its own,
 // without -long.
-var usualFlips = map[string]int{"superblock": 8, journalName: 5, logName: 24, snapshotName: 4}
+var usualFlips = map[string]int{"superblock": 8, logName: 24, snapshotName: 4}
 
 // Row 6: one bit is wrong, in every kind of bytes of every file, whether the log
 // was closed or not.
@@ -95,10 +85,10 @@ func TestFault06Flip(t *testing.T) {
 	const keys = 200
 	for _, end := range []ending{killed, closing, reopened} {
 		w, files := settled(t, 1, keys, end)
-		names := []string{"superblock", journalName, logName, snapshotName}
+		names := []string{"superblock", logName, snapshotName}
 		switch end {
 		case killed: // the snapshot is of no use then
-			names = names[:3]
+			names = names[:2]
 		case reopened:
 			names = names[:1]
 		}
@@ -121,7 +111,6 @@ func TestFault06Flip(t *testing.T) {
 					if err := h.open(cfg); err != nil {
 						t.Fatalf("bit %d of byte %d: %v", bit%8, bit/8, err)
 					}
-					h.recovered()
 					if err := h.checkAll(keys); err != nil {
 						t.Fatalf("bit %d of byte %d: %v", bit%8, bit/8, err)
 					}
@@ -135,7 +124,7 @@ func TestFault06Flip(t *testing.T) {
 					h.close(t)
 				}
 				t.Logf("%d bits: %d times there were hits, %d times none; %d faults counted", len(bits), kept, lost, seen)
-				if name != journalName && kept == 0 {
+				if (kept == 0) != (name == snapshotName) { // without that the tier starts empty
 					t.Fatal("want more")
 				}
 				if name == logName && seen == 0 {
@@ -144,38 +133,6 @@ func TestFault06Flip(t *testing.T) {
 			})
 		}
 	}
-}
-
-// Row 6: a damaged note does not bring the value back that it says is dead.
-func TestFault06Note(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		mem := vfs.NewMem()
-		w.reopen(t, testConfig(mem, w))
-		w.put(t, w.key(1))
-		w.written()
-		if err := w.delete(w.key(1)); err != nil {
-			t.Fatal(err)
-		}
-		files := mem.CrashClone(nil, vfs.Kill)
-		at := w.tier.journal.at - noteLen
-		w.close(t)
-		for bit := int64(0); bit < noteLen*8; bit += int64(sized(11, 1)) { // TestFault36Parsed has all
-			clone := files.CrashClone(nil, vfs.Kill)
-			if err := clone.Flip(journalName, at*8+bit); err != nil {
-				t.Fatal(err)
-			}
-			h := w.heir()
-			h.reopen(t, testConfig(clone, h))
-			if err := h.get(h.key(1)); err != nil {
-				t.Fatalf("bit %d: %v", bit, err)
-			}
-			if h.tier.Stats().Corrupt == 0 {
-				t.Fatalf("bit %d: not counted", bit)
-			}
-			h.close(t)
-		}
-	})
 }
 
 // Row 6: a damaged record is a miss and is counted; all others are intact, and
@@ -226,117 +183,6 @@ func TestFault06OneRecord(t *testing.T) {
 	}
 }
 
-// reliedOn is a log that alone says what is dead: the journal has been written
-// over since. Of a hundred keys each, the older versions lie before the newer
-// ones, and those that were deleted before their tombstones. With late set, the
-// newer ones lie in the segment that is still open.
-func reliedOn(t *testing.T, late bool) (w *world, files *vfs.Mem, cfg Config) {
-	w = newWorld(t, 1)
-	mem := vfs.NewMem()
-	cfg = testConfig(mem, w)
-	if late {
-		cfg.Bytes, cfg.SegmentBytes, cfg.Memory = 4<<20, 512<<10, 16<<20
-	}
-	w.reopen(t, cfg)
-	put := func(i, n int) {
-		w.most = n
-		w.put(t, w.key(i))
-	}
-	storm := func(turns uint32) { // the same keys again and again
-		for until := w.tier.journal.turns() + turns; w.tier.journal.turns() < until; {
-			put(1000+w.rng.IntN(10), 1)
-		}
-	}
-	fill := func(segment uint64) {
-		for i := 0; late && w.tier.log.nextSerial() <= segment; i++ {
-			put(2000+i, 3000)
-		}
-	}
-	fill(2) // the first slot is the next to be written over
-	for i := range 200 {
-		put(i, 300)
-	}
-	storm(1)
-	fill(3)
-	for i := range 100 {
-		put(i, 300)
-		if err := w.delete(w.key(100 + i)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	storm(3)
-	w.written()
-	if n := w.tier.Stats().Reclaimed; n != 0 {
-		t.Fatalf("%d segments were reclaimed", n)
-	}
-	files = mem.CrashClone(nil, vfs.Kill)
-	w.close(t)
-	return w, files, cfg
-}
-
-// Row 6: a segment that cannot be read, of which the journal has forgotten what
-// it made dead, brings nothing older back, now or after another crash.
-func TestFault06SegmentReliedOn(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		for _, late := range []bool{false, true} {
-			w, files, cfg := reliedOn(t, late)
-			try := func(what string, bits ...int) {
-				clone := files.CrashClone(nil, vfs.Kill)
-				for _, bit := range bits {
-					if err := clone.Flip(logName, int64(bit)); err != nil {
-						t.Fatal(err)
-					}
-				}
-				h := w.heir()
-				cfg.FS = clone
-				h.reopen(t, cfg)
-				if err := h.checkAll(1010); err != nil {
-					t.Fatalf("late %v, %s: %v", late, what, err)
-				}
-				if h.hits == 0 && len(bits) == 0 {
-					t.Fatal("nothing is there")
-				}
-				if !*long && !strings.HasPrefix(what, "trailer") {
-					h.close(t)
-					return
-				}
-				for i := 0; h.tier.journal.turns() < 2; i++ { // a journal of its own, which relies on the log again
-					h.put(t, h.key(2_000_000+i%10))
-				}
-				h.written()
-				h2 := h.heir()
-				cfg.FS = clone.CrashClone(nil, vfs.Kill)
-				h2.reopen(t, cfg)
-				if err := h2.checkAll(1010); err != nil {
-					t.Fatalf("late %v, %s, opened again: %v", late, what, err)
-				}
-				h2.close(t)
-				h.close(t)
-			}
-			try("undamaged")
-			size := int(cfg.SegmentBytes)
-			for slot := range 6 {
-				if !*long && slot%3 != 2 {
-					continue
-				}
-				at := func(off int) int { return (slot*size+off)*8 + 1 }
-				try(fmt.Sprint("header of ", slot), at(20))
-				try(fmt.Sprint("record in ", slot), at(5000))
-				try(fmt.Sprint("trailer of ", slot), at(size-20))
-				var ids []int // short records take six bytes of the list
-				for i := 6; i < 6*400; i += 6 {
-					ids = append(ids, at(size-trailerLen-i))
-				}
-				try(fmt.Sprint("ids in the list of ", slot), ids...)
-				for i := range sized(1, 3) {
-					try(fmt.Sprint("list of ", slot), at(size-trailerLen-30-600*i))
-					try(fmt.Sprint("list and record of ", slot), at(size-trailerLen-30-600*i), at(1000))
-				}
-			}
-		}
-	})
-}
-
 // Row 7: the content that a slot had before it was written over is there again.
 func TestFault07StaleSegment(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -352,14 +198,14 @@ func TestFault07StaleSegment(t *testing.T) {
 		}
 		before := make([]uint64, len(w.tier.log.slots))
 		for i := range before {
-			before[i] = w.tier.log.slots[i].serial.Load()
+			before[i] = w.tier.log.words[i].serial.Load()
 		}
 		w.steps(t, 3000, keys)
 		w.written()
 		files := mem.CrashClone(nil, vfs.Kill)
 		replaced := 0
 		for slot, serial := range before {
-			if serial == 0 || w.tier.log.slots[slot].serial.Load() == serial {
+			if serial == 0 || w.tier.log.words[slot].serial.Load() == serial {
 				continue
 			}
 			replaced++
@@ -382,7 +228,7 @@ func TestFault07StaleSegment(t *testing.T) {
 		w.reopen(t, smallConfig(mem, w))
 		b, _ := mem.Bytes(logName)
 		for slot, serial := range before {
-			if serial != 0 && w.tier.log.slots[slot].serial.Load() != serial {
+			if serial != 0 && w.tier.log.words[slot].serial.Load() != serial {
 				copy(b[slot*minSegment:(slot+1)*minSegment], old[slot*minSegment:])
 			}
 		}
@@ -408,21 +254,17 @@ func TestFault07StaleLog(t *testing.T) {
 		w.close(t)
 		old := mem.Dump()
 		w.reopen(t, smallConfig(mem, w))
-		if err := w.tier.Clear(); err != nil {
-			t.Fatal(err)
-		}
+		w.tier.Clear()
 		w.crashed()
 		for i := range keys { // nothing of before may be found
-			if err := w.set(w.key(i), 0); err != nil {
-				t.Fatal(err)
-			}
+			w.set(w.key(i), 0)
 		}
 		w.steps(t, 1000, keys)
 		w.written()
 		files := mem.CrashClone(nil, vfs.Kill)
 		w.close(t)
 		for _, state := range []*vfs.Mem{files, mem} {
-			for _, name := range []string{logName, journalName, snapshotName} {
+			for _, name := range []string{logName, snapshotName} {
 				clone := state.CrashClone(nil, vfs.Kill)
 				if err := clone.SetBytes(name, old[name]); err != nil {
 					t.Fatal(err)
@@ -473,7 +315,7 @@ func TestFault08Files(t *testing.T) {
 		}
 		for i, name := range names {
 			b := bytesOf(name)
-			for _, n := range []int{0, 1, len(b)/2/noteLen*noteLen + 2*noteLen, len(b) / 2, len(b) - 1} {
+			for _, n := range []int{0, 1, len(b)/2 + 64, len(b) / 2, len(b) - 1} {
 				if n >= 0 && n < len(b) {
 					run(fmt.Sprintf("%s cut to %d", name, n), func(m *vfs.Mem) error { return m.SetBytes(name, b[:n]) })
 				}
@@ -490,5 +332,93 @@ func TestFault08Files(t *testing.T) {
 		run("more files", func(m *vfs.Mem) error {
 			return errors.Join(m.SetBytes("other", []byte("text")), m.SetBytes(snapshotTemp, make([]byte, 5000)))
 		})
+	}
+}
+
+// A large record whose header is damaged is one damaged record, not a disk that
+// fails: it leaves the index, and the tier stays on.
+func TestDamagedHeaderOfALargeRecord(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const size = 3 << 20
+		w := newWorld(t, 1)
+		mem := vfs.NewMem()
+		cfg := testConfig(mem, w)
+		cfg.Bytes, cfg.SegmentBytes, cfg.Memory = 64<<20, 4<<20, 64<<20
+		w.reopen(t, cfg)
+		w.most = 1
+		for i := range 2 * buffers {
+			w.put(t, w.key(i)) // the first segment begins with this one
+			key := w.key(100 + i)
+			hash := w.hasher.Hash(key)
+			for !w.tier.Demote(hash, key, w.bytesOf(key, w.seq, size), 0, true) {
+				w.tier.WaitRoom()
+			}
+			w.acked[string(key)] = w.seq
+		}
+		w.written()
+		key := w.key(100)
+		hash := w.hasher.Hash(key)
+		sp, ok := w.tier.look(hash, false)
+		if _, bounded := sp.entry.mostBytes(); !ok || bounded {
+			t.Fatalf("found: %v; in a bounded class: %v", ok, bounded)
+		}
+		if w.tier.log.pin(sp.slot, sp.lsn>>w.tier.log.segShift) != nil {
+			t.Fatal("the segment is still in memory")
+		}
+		edit(t, mem, logName, int64(sp.slot)<<w.tier.log.segShift+int64(sp.off), func(b []byte) { b[4] = 0xff }, 5)
+		if _, err := w.tier.Get(background, nil, key, hash); err != errCorrupt {
+			t.Fatalf("Get: %v", err)
+		}
+		for range 2 * mostBadReads {
+			if _, err := w.tier.Get(background, nil, key, hash); err != ErrNotFound {
+				t.Fatalf("Get: %v", err)
+			}
+		}
+		if s := w.tier.Stats(); !s.On || s.Corrupt != 1 || s.ReadErrors != 0 {
+			t.Errorf("on: %v, %d records damaged, %d read errors", s.On, s.Corrupt, s.ReadErrors)
+		}
+		if _, err := w.tier.Get(background, nil, w.key(101), w.hasher.Hash(w.key(101))); err != nil {
+			t.Error(err)
+		}
+		w.close(t)
+	})
+}
+
+// Row 6: a record is read wrong once. It is a miss from then on, also when the
+// process died since.
+func TestFault06ReadWrongOnce(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		mem := vfs.NewMem()
+		f := vfs.NewFaulty(mem)
+		w.reopen(t, testConfig(f, w))
+		key := w.key(1)
+		w.put(t, key)
+		w.close(t)
+		w.reopen(t, testConfig(f, w))
+		w.readWrong(t, f, key)
+		h := w.killed(t, mem, testConfig)
+		if n := h.tier.Len(); n != 0 {
+			t.Errorf("%d records after a kill", n)
+		}
+		h.close(t)
+		w.close(t)
+	})
+}
+
+// readWrong reads a key's record with a bit flipped on the way.
+func (w *world) readWrong(t *testing.T, f *vfs.Faulty, key []byte) {
+	t.Helper()
+	sp, ok := w.tier.look(w.hasher.Hash(key), false)
+	if !ok {
+		t.Fatalf("%s is not there", key)
+	}
+	at := int64(sp.slot)<<w.tier.log.segShift + int64(sp.off) + 30
+	wrong := f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, From: at, To: at + 1, Mangle: func(op vfs.Op, p []byte) {
+		p[at-op.Off] ^= 1
+	}})
+	defer wrong.Remove()
+	if _, err := w.tier.Get(context.Background(), nil, key, w.hasher.Hash(key)); !errors.Is(err, errCorrupt) {
+		t.Fatalf("Get: %v, want errCorrupt", err)
 	}
 }

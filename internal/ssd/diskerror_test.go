@@ -41,16 +41,11 @@ func diskFaults(err error) []diskFault {
 		{"writes of the log", vfs.Rule{On: writes, Name: logName}},
 		{"a range of the log", vfs.Rule{On: writes, Name: logName, From: 2 * minSegment, To: 8 * minSegment}},
 		{"the ends of segments", vfs.Rule{On: writes, Name: logName, Match: func(op vfs.Op) bool { return (op.Off+op.Len)%minSegment == 0 }}},
-		{"parts of writes of the log", vfs.Rule{On: writes, Name: logName, Partial: -1, Probability: 0.3}},
-		{"a write of the journal, once", vfs.Rule{On: writes, Name: journalName, Times: 1}},
-		{"a write of the journal, twice", vfs.Rule{On: writes, Name: journalName, Times: 2}},
-		{"writes of the journal", vfs.Rule{On: writes, Name: journalName}},
-		{"writes of journal and superblock", vfs.Rule{On: writes, Match: func(op vfs.Op) bool { return op.Name != logName }}},
+		{"parts of writes of the log", vfs.Rule{On: writes, Name: logName, Partial: -1, Probability: 0.7}},
 		{"all writes", vfs.Rule{On: writes}},
 		{"some writes", vfs.Rule{On: writes, Probability: 0.2}},
 		{"syncs", vfs.Rule{On: vfs.OpSync}},
 		{"syncs of the log", vfs.Rule{On: vfs.OpSync, Name: logName}},
-		{"syncs of the journal", vfs.Rule{On: vfs.OpSync, Name: journalName}},
 		{"syncs of the superblock", vfs.Rule{On: vfs.OpSync, Name: "superblock"}},
 		{"the snapshot's file", vfs.Rule{On: vfs.OpCreate, Name: snapshotTemp}},
 		{"writes of the snapshot", vfs.Rule{On: writes, Name: snapshotTemp}},
@@ -85,7 +80,6 @@ func TestFault10to14Disk(t *testing.T) {
 				f := vfs.NewFaulty(mem)
 				w.reopen(t, healingConfig(f, w))
 				w.steps(t, 600, keys)
-				w.nearlyFull(t, keys)
 				w.written()
 				fault.rule.Err = failure
 				in, met := f.Inject(fault.rule), 0
@@ -111,7 +105,6 @@ func TestFault10to14Disk(t *testing.T) {
 				w.steps(t, 200, keys)
 				met += in.Hits()
 				in.Remove()
-				w.recovered()
 				w.untilOn()
 				w.steps(t, 600, keys)
 				w.close(t)
@@ -159,7 +152,6 @@ func TestFault13Close(t *testing.T) {
 			if h.open(healingConfig(f, h)) != nil {
 				return // see TestFault40
 			}
-			h.recovered()
 			if h.steps(t, 100, keys); h.tier.Close() != nil {
 				failed++
 			}
@@ -192,7 +184,7 @@ func TestFault13Close(t *testing.T) {
 func TestFault13SyncFails(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 200
-		for _, name := range []string{logName, journalName, "superblock", snapshotTemp} {
+		for _, name := range []string{logName, "superblock", snapshotTemp} {
 			w := newWorld(t, 1)
 			mem := vfs.NewMem()
 			f := vfs.NewFaulty(mem)
@@ -201,7 +193,7 @@ func TestFault13SyncFails(t *testing.T) {
 			f.Inject(vfs.Rule{On: vfs.OpSync, Name: name, Err: syscall.EIO, Times: 1})
 			err := w.tier.Close()
 			w.tier.Free()
-			if (err == nil) != (name == snapshotTemp) { // without a snapshot the log does
+			if (err == nil) != (name == snapshotTemp) { // without a snapshot the memory does
 				t.Fatalf("%s: Close: %v", name, err)
 			}
 			for seed := range uint64(10) {
@@ -211,45 +203,19 @@ func TestFault13SyncFails(t *testing.T) {
 				h.reopen(t, cfg)
 				// The superblock's sync comes last: if it reached the device all the same,
 				// so did everything else.
-				if n := h.tier.Len(); n != 0 && (name == logName || name == journalName) {
+				if n := h.tier.Len(); n != 0 && name == logName {
 					t.Fatalf("%s: %d records that were not synced", name, n)
 				}
-				h.check(t, keys, name == snapshotTemp)
+				h.check(t, keys, false)
 				h.close(t)
 			}
-		}
-	})
-}
-
-// Row 14: a tombstone cannot be written. The value that it kills stays dead.
-func TestFault14Tombstone(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		const keys = 3000
-		w := newWorld(t, 1)
-		mem := vfs.NewMem()
-		f := vfs.NewFaulty(mem)
-		cfg := testConfig(f, w)
-		cfg.HealEvery = time.Hour
-		w.reopen(t, cfg)
-		w.most = 1
-		for i := range keys {
-			w.put(t, w.key(i))
-		}
-		w.written()
-		f.Inject(vfs.Rule{On: vfs.OpWrite, Name: logName, Err: syscall.EIO, Times: 2})
-		for i := range keys { // the journal is folded, into tombstones
-			if err := w.delete(w.key(i)); err != nil {
-				t.Fatal(err)
+			h := w.heir() // of the process alone: the index is in memory yet
+			h.reopen(t, testConfig(mem, h))
+			if h.check(t, keys, name != logName); name == logName && h.hits > 0 {
+				t.Errorf("%s: %d records are believed", name, h.hits)
 			}
+			h.close(t)
 		}
-		for w.tier.state.Load() == on {
-			time.Sleep(time.Millisecond)
-		}
-		if s := w.tier.Stats(); s.SwitchedOff != 1 || s.WriteErrors != 1 {
-			t.Fatalf("%+v", s)
-		}
-		w.checkKilled(t, mem, testConfig, keys, false)
-		w.close(t)
 	})
 }
 
@@ -360,9 +326,7 @@ func TestFault10NoSpace(t *testing.T) {
 			t.Fatal("on, without space")
 		}
 		for i := range keys {
-			if err := w.delete(w.key(i)); err != nil {
-				t.Fatal(err)
-			}
+			w.delete(w.key(i))
 		}
 		w.checkKilled(t, mem, healingConfig, keys, false)
 		mem.SetQuota(16 << 20)
@@ -452,7 +416,6 @@ func TestFault40Recovery(t *testing.T) {
 							t.Fatalf("left open: %v", open)
 						}
 					} else {
-						h.recovered()
 						h.check(t, keys, false)
 						h.steps(t, 50, keys)
 					}
@@ -474,44 +437,5 @@ func TestFault40Recovery(t *testing.T) {
 				}
 			}
 		}
-	})
-}
-
-// Row 40: a recovery that is cancelled by Close leaves the log as it was.
-func TestFault40Cancelled(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		const keys = 200
-		w, files := settled(t, 5, keys, killed)
-		whole := w.heir()
-		whole.reopen(t, smallConfig(files.CrashClone(nil, vfs.Kill), whole))
-		records := whole.tier.Len()
-		whole.close(t)
-		f := vfs.NewFaulty(files)
-		h := w.heir()
-		tier, err := Open(smallConfig(f, h))
-		if err != nil {
-			t.Fatal(err)
-		}
-		h.tier = tier
-		held := f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Block: true})
-		if err := tier.Start(func(int64) error { return nil }); err != nil {
-			t.Fatal(err)
-		}
-		held.AwaitBlocked(1)
-		closed := make(chan error)
-		go func() { closed <- tier.Close() }()
-		for tier.plan.stop != nil && !tier.plan.asked() {
-			time.Sleep(time.Millisecond)
-		}
-		held.Remove()
-		if err := <-closed; err != nil {
-			t.Fatal(err)
-		}
-		h.reopen(t, smallConfig(files, h))
-		if n := h.tier.Len(); n < records/2 { // not as many: a segment may have been reclaimed in one of the two
-			t.Fatalf("%d records after a recovery that was cancelled, and %d after one that was not", n, records)
-		}
-		h.check(t, keys, true)
-		h.close(t)
 	})
 }

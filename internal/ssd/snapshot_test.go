@@ -131,3 +131,61 @@ func TestFault04SnapshotUnreadable(t *testing.T) {
 		})
 	}
 }
+
+// A tier that was opened and never started, because something else of the cache
+// could not be, leaves the files as they were.
+func TestCloseWithoutStart(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const keys = 50
+		w := newWorld(t, 1)
+		mem := vfs.NewMem()
+		w.reopen(t, testConfig(mem, w))
+		for i := range keys {
+			w.put(t, w.key(i))
+		}
+		w.close(t)
+		tier, err := Open(testConfig(mem, w))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := tier.Close(); err != nil {
+			t.Fatal(err)
+		}
+		tier.Free()
+		w.reopen(t, testConfig(mem, w))
+		if lost := w.missing(t); len(lost) > 0 {
+			t.Errorf("%d of %d are not found", len(lost), keys)
+		}
+		for i := range keys {
+			w.set(w.key(i), 0)
+		}
+		w.checkKilled(t, mem, testConfig, keys, false)
+		w.close(t)
+		w.reopen(t, testConfig(mem, w))
+	})
+}
+
+// What expired while the clock was behind stays expired after Close.
+func TestClockBehindAndClose(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		mem := vfs.NewMem()
+		w.now.Add(3_600_000)
+		w.reopen(t, testConfig(mem, w))
+		w.put(t, w.key(1))
+		w.close(t)
+		w.now.Add(-3_600_000)
+		w.reopen(t, testConfig(mem, w))
+		key := w.key(2)
+		if !w.tier.Demote(w.hasher.Hash(key), key, []byte("short-lived"), w.tier.Now()+10_000, true) {
+			t.Fatal("not demoted")
+		}
+		w.now.Add(20_000)
+		w.close(t)
+		w.reopen(t, testConfig(mem, w))
+		if f, err := w.tier.Get(background, nil, key, w.hasher.Hash(key)); err == nil {
+			t.Errorf("expired, and back: %q", f.Value)
+		}
+		w.close(t)
+	})
+}

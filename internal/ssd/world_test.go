@@ -146,10 +146,14 @@ func (w *world) open(cfg Config) error {
 	}
 	w.opened.add(t, false)
 	w.tier, w.hasher = t, record.NewHasher(t.Seed())
-	if err := t.Start(func(int64) error { return nil }); err != nil {
-		return err
+	err = t.Start(func(int64) error { return nil })
+	if err != nil { // as the cache does then
+		_ = t.Close()
+		t.Free()
+		w.opened.remove(t)
+		w.tier = nil
 	}
-	return nil
+	return err
 }
 
 func (w *world) key(i int) []byte { return fmt.Appendf(nil, "key-%06d", i) }

@@ -1,0 +1,90 @@
+package ssd
+
+import (
+	"errors"
+	"syscall"
+	"testing"
+	"testing/synctest"
+
+	"github.com/firncache/firn/internal/vfs"
+)
+
+// Row 11: where a write failed, none is tried again.
+func TestFault11SlotNotUsedAgain(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		f := vfs.NewFaulty(vfs.NewMem())
+		w.reopen(t, smallConfig(f, w))
+		bad := f.Inject(vfs.Rule{On: vfs.OpWrite, Name: logName, To: minSegment, Err: syscall.EIO})
+		for i := 0; w.tier.Stats().Reclaimed < 40; i++ { // more than twice round
+			w.put(t, w.key(i))
+		}
+		if n := bad.Hits(); n != 2 {
+			t.Errorf("%d writes to a slot that failed: want one, and another try", n)
+		}
+		if s := w.tier.Stats(); !s.On || s.Quarantined != 1 {
+			t.Errorf("%+v", s)
+		}
+		w.close(t)
+	})
+}
+
+// Row 25, and 11: a tier that is off has begun another log already. What leaves RAM
+// then is not taken: writes do not look for older versions in a tier that is off.
+func TestFault25DemotedWhileOff(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		f := vfs.NewFaulty(vfs.NewMem())
+		w.reopen(t, healingConfig(f, w))
+		key := w.key(1)
+		w.put(t, key)
+		begun := f.Inject(vfs.Rule{On: vfs.OpSync, Name: superBlockOf, Block: true, Times: 1})
+		w.tier.switchOff(syscall.EIO)
+		w.set(key, 0)
+		begun.AwaitBlocked(1)
+		if w.demote(key) {
+			t.Error("a tier that is off takes a record")
+		}
+		w.set(key, 0)
+		begun.Remove()
+		w.untilOn()
+		w.crashed() // it leaves RAM for nowhere
+		w.check(t, 2, false)
+		w.close(t)
+	})
+}
+
+// Row 11: the last segments cannot be written while the tier is closed, so many of
+// them that it would be switched off. The snapshot does not name what they had.
+func TestFault11WritesFailInClose(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const keys = 100
+		w := newWorld(t, 1)
+		mem := vfs.NewMem()
+		f := vfs.NewFaulty(mem)
+		filled(t, w, testConfig(f, w), keys)
+		bad := f.Inject(vfs.Rule{On: vfs.OpWrite, Name: logName, Err: syscall.EIO})
+		n := 0
+		for ; w.tier.Stats().Quarantined < mostBadWrites-1; n++ {
+			w.put(t, w.key(keys+n))
+			synctest.Wait()
+		}
+		for i := range 5 {
+			w.put(t, w.key(keys+n+i))
+		}
+		_ = w.tier.Close()
+		w.tier.Free()
+		bad.Remove()
+		w.reopen(t, testConfig(mem, w))
+		w.check(t, keys+n+5, true)
+		if s := w.tier.Stats(); s.Corrupt != 0 || s.ReadErrors != 0 {
+			t.Errorf("%d records are named that were not written", s.Corrupt)
+		}
+		for i := range keys {
+			if _, err := w.tier.Get(background, nil, w.key(i), w.hasher.Hash(w.key(i))); errors.Is(err, errCorrupt) {
+				t.Error(err)
+			}
+		}
+		w.close(t)
+	})
+}
