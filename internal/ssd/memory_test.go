@@ -148,7 +148,7 @@ func TestForgetMemory(t *testing.T) {
 }
 
 // Without memory that outlives the process the index lies in other memory.
-func TestNoKeptMemory(t *testing.T) {
+func TestPlainMemory(t *testing.T) {
 	t.Parallel()
 	mem := vfs.NewMem()
 	mem.SetMemory(false)
