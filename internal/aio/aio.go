@@ -19,6 +19,10 @@ var (
 	ErrClosed = errors.New("aio: reader is closed")
 	// ErrStuck says that Close did not wait any longer for reads in flight.
 	ErrStuck = errors.New("aio: reads did not come back")
+	// ErrTimeout says that a Try was not waited for any longer.
+	ErrTimeout = errors.New("aio: the read takes too long")
+	// ErrBusy says that a Try was not begun: see Config.Callers and Config.Silence.
+	ErrBusy = errors.New("aio: the disk is busy")
 )
 
 // Mode says how reads are done.
@@ -49,8 +53,23 @@ type Config struct {
 	// released while the Reader owns more, lent and idle together, goes back to
 	// the system. 0: 8 MiB.
 	PoolBytes int64
+	// Memory is the most bytes of buffers in flight; a read that is larger is in
+	// flight alone. 0: no limit.
+	Memory int64
 	// Patience is how long Close waits for reads in flight. 0: 5 s.
 	Patience time.Duration
+
+	// What follows is for Try and TryMany.
+
+	// Callers is the most calls at once. 0: no limit.
+	Callers int
+	// Timeout is how long a call may take: see Deadline. 0: no limit.
+	Timeout time.Duration
+	// Silence is how long the disk may have reads in flight, and give none of them
+	// back, until no more are begun, but for one in every such time while there are
+	// slots: it tells whether the disk has the others only for what is wrong with
+	// them. 0: no limit.
+	Silence time.Duration
 }
 
 const (
@@ -69,17 +88,23 @@ const (
 type Reader struct {
 	file     vfs.File
 	depth    int
+	memory   int64
 	align    int64
 	patience time.Duration
+	limits   limits
 	pool     *bufpool.Pool
 	engine   engine
 	epoch    time.Time // what start times count from
 	counters counters
 
 	mu        sync.Mutex
-	queue     queue // reads without a slot; empty unless inFlight == depth
+	queue     queue // reads without a slot, for there is none, or no memory for the first
 	inFlight  int
-	abandoned int // of those in flight
+	lent      int64 // bytes of buffers in flight
+	abandoned int   // of those in flight
+	timed     timed // calls that wait until a deadline at most
+	heard     int64 // when a read last came back, or began while none was in flight
+	probed    int64 // when the last read was begun while the disk was silent
 	closed    bool
 	drained   chan struct{} // closed when closed && inFlight == 0
 	kicks     atomic.Int32  // calls of engine.kick; none begins after drained
@@ -120,8 +145,10 @@ func Open(cfg Config) (*Reader, error) {
 	r := &Reader{
 		file:     cfg.File,
 		depth:    cfg.Depth,
+		memory:   cfg.Memory,
 		align:    int64(cfg.File.Align()),
 		patience: cfg.Patience,
+		limits:   cfg.limits(),
 		pool:     pool,
 		epoch:    time.Now(),
 		drained:  make(chan struct{}),
@@ -178,8 +205,16 @@ func (cfg *Config) complete() error {
 	if cfg.PoolBytes < 0 {
 		return fmt.Errorf("aio: Config.PoolBytes is %d: want 0 or more", cfg.PoolBytes)
 	}
-	if cfg.Patience < 0 {
-		return fmt.Errorf("aio: Config.Patience is %v: want 0 or more", cfg.Patience)
+	if cfg.Memory < 0 {
+		return fmt.Errorf("aio: Config.Memory is %d: want 0 or more", cfg.Memory)
+	}
+	if cfg.Callers < 0 {
+		return fmt.Errorf("aio: Config.Callers is %d: want 0 or more", cfg.Callers)
+	}
+	for name, d := range map[string]time.Duration{"Patience": cfg.Patience, "Timeout": cfg.Timeout, "Silence": cfg.Silence} {
+		if d < 0 {
+			return fmt.Errorf("aio: Config.%s is %v: want 0 or more", name, d)
+		}
 	}
 	if a := cfg.File.Align(); a < 1 || a > bufferAlign {
 		return fmt.Errorf("aio: Config.File has alignment %d: want 1 to %d", a, bufferAlign)
@@ -223,7 +258,11 @@ type Request struct {
 // io.ErrUnexpectedEOF. If ctx ends first, its error is returned at once; the
 // buffer is released when the read comes back.
 func (r *Reader) Read(ctx context.Context, off int64, n int) (*bufpool.Buffer, error) {
-	c := r.newCall()
+	return r.read(ctx, forAsLongAsItTakes, off, n)
+}
+
+func (r *Reader) read(ctx context.Context, until int64, off int64, n int) (*bufpool.Buffer, error) {
+	c := r.newCall(until)
 	c.one[0] = Request{Off: off, N: n}
 	r.perform(ctx, c, c.one[:])
 	buf, err := c.one[0].Buf, c.one[0].Err
@@ -238,28 +277,42 @@ func (r *Reader) ReadMany(ctx context.Context, reqs []Request) {
 	if len(reqs) == 0 {
 		return
 	}
-	c := r.newCall()
+	c := r.newCall(forAsLongAsItTakes)
 	r.perform(ctx, c, reqs)
 	r.end(c)
+}
+
+// fail gives every request an error.
+func fail(reqs []Request, err error) {
+	for i := range reqs {
+		reqs[i].Buf, reqs[i].Err = nil, err
+	}
 }
 
 // perform ends when every request has its Buf or Err.
 func (r *Reader) perform(ctx context.Context, c *call, reqs []Request) {
 	if err := ctx.Err(); err != nil {
-		for i := range reqs {
-			reqs[i].Buf, reqs[i].Err = nil, err
-		}
+		fail(reqs, err)
 		return
 	}
 	now := r.now()
 	r.mu.Lock()
+	if err := r.refuseCall(c, now); err != nil {
+		r.mu.Unlock()
+		r.counters.refuse(reqs, err)
+		return
+	}
+	if r.inFlight == 0 {
+		r.heard = now
+	}
 	r.enqueue(c, reqs, now)
 	if c.left == 0 {
 		r.mu.Unlock()
 		return
 	}
+	r.time(c, now)
 	patient := ctx.Done() == nil
-	mine := r.takeAlone(c, patient)
+	mine := r.takeAlone(c, patient && c.until >= noDeadline)
 	r.launch()
 	if mine != nil && r.work(mine) == c {
 		return

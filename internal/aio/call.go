@@ -11,15 +11,21 @@ type call struct {
 	left int           // reads that are not settled
 	wake chan struct{} // holds one token: whoever settles the last read sends it
 	one  [1]Request    // of a Read
+
+	until          int64 // a Try's deadline, or noDeadline; forAsLongAsItTakes: no Try
+	earlier, later *call // in Reader.timed
+	timed          bool
 }
 
 // newCall takes a call. A Reader has its own: their channels belong to the synctest
 // bubble, if any, in which it is used.
-func (r *Reader) newCall() *call {
-	if c, ok := r.calls.Get().(*call); ok {
-		return c
+func (r *Reader) newCall(until int64) *call {
+	c, ok := r.calls.Get().(*call)
+	if !ok {
+		c = &call{wake: make(chan struct{}, 1)}
 	}
-	return &call{wake: make(chan struct{}, 1)}
+	c.until = until
+	return c
 }
 
 // end gives the call back. No read knows it any more, and wake is empty.
@@ -127,6 +133,13 @@ func (r *Reader) leave(c *call, err error) {
 		<-c.wake // the last read came back first; its token is here or on the way
 		return
 	}
+	r.abandon(c, err)
+	r.mu.Unlock()
+}
+
+// abandon gives what is not settled of a call an error. The caller holds mu.
+func (r *Reader) abandon(c *call, err error) {
+	r.untime(c)
 	for i, o := range c.ops {
 		if o == nil {
 			continue
@@ -142,5 +155,4 @@ func (r *Reader) leave(c *call, err error) {
 		c.ops[i] = nil
 	}
 	c.left = 0
-	r.mu.Unlock()
 }

@@ -58,6 +58,7 @@ func (r *Reader) refuseQueued() []*call {
 		o.req.Err = ErrClosed
 		c.ops[o.index] = nil
 		if c.left--; c.left == 0 {
+			r.untime(c)
 			done = append(done, c)
 		}
 		r.queue.remove(o)

@@ -18,9 +18,19 @@
 //
 // A read is one range of the file, wanted by one Request. A call is one Read or
 // ReadMany, and waits for its reads. A read is queued until there is a slot for
-// it, of which there are Config.Depth, and then in flight until the system gives
-// it back. A call whose context ends leaves: its queued reads are forgotten, and
-// those in flight are abandoned, which means that nobody waits for them any more.
+// it, of which there are Config.Depth, and memory, Config.Memory, and then in
+// flight until the system gives it back. A call whose context ends leaves: its
+// queued reads are forgotten, and those in flight are abandoned, which means that
+// nobody waits for them any more.
+//
+// # Slow disks
+//
+// Try and TryMany are for callers who can do without the answer. They are refused
+// while Config.Callers others wait, and once the disk has been silent for
+// Config.Silence: it has reads, and gives none of them back. They leave at their
+// deadlines. So neither a slow disk nor a stuck one gathers callers. Read and
+// ReadMany are never refused; they queue behind the others, first come, first
+// served.
 //
 // # Who owns the bytes
 //

@@ -18,15 +18,16 @@ type buffer = bufpool.Buffer
 // now is nanoseconds on a clock of the Reader's own that never steps.
 func (r *Reader) now() int64 { return int64(time.Since(r.epoch)) }
 
-// next gives the oldest queued read a slot and a buffer; nil if there is none.
-// The caller holds mu, and has seen that a slot is free.
+// next gives the oldest queued read a slot and a buffer; nil if there is no such
+// read, no slot or no memory. The caller holds mu.
 func (r *Reader) next() *op {
 	o := r.queue.head
-	if o == nil {
+	if o == nil || r.inFlight == r.depth || r.memory > 0 && r.inFlight > 0 && r.lent+int64(o.n) > r.memory {
 		return nil
 	}
 	r.queue.remove(o)
 	r.inFlight++
+	r.lent += int64(o.n)
 	o.buf = r.pool.Get(o.n)
 	o.mem, _ = o.buf.Extend(o.n) // cannot fail: n is at most maxRead
 	return o
@@ -36,11 +37,11 @@ func (r *Reader) next() *op {
 // the engine's own way, and returns it for the caller to work on. One that may
 // leave early gets a goroutine to do that. The caller holds mu.
 func (r *Reader) takeAlone(c *call, patient bool) *op {
-	if !r.engine.alone(r.inFlight, c.left) || r.inFlight == r.depth {
+	if !r.engine.alone(r.inFlight, c.left) || r.queue.head.call != c {
 		return nil
 	}
-	o := r.next() // of c: with a slot free, nothing was queued before
-	if !patient {
+	o := r.next()
+	if o != nil && !patient {
 		go o.run()
 		return nil
 	}
@@ -54,13 +55,18 @@ func (r *Reader) launch() {
 		r.mu.Unlock() // drained: the engine may be gone
 		return
 	}
-	for r.inFlight < r.depth && r.queue.head != nil {
-		r.engine.start(r.next())
-	}
+	r.startQueued()
 	r.kicks.Add(1)
 	r.mu.Unlock()
 	r.engine.kick()
 	r.kicks.Add(-1)
+}
+
+// startQueued gives the engine what may be in flight. The caller holds mu.
+func (r *Reader) startQueued() {
+	for o := r.next(); o != nil; o = r.next() {
+		r.engine.start(o)
+	}
 }
 
 // settle ends a read that the system has given back, and frees its slot. It
@@ -68,6 +74,8 @@ func (r *Reader) launch() {
 // sends the token when it has given mu up.
 func (r *Reader) settle(o *op, err error, now int64) *call {
 	r.inFlight--
+	r.lent -= int64(o.n)
+	r.heard = now
 	r.counters.read(o, err, now)
 	c := o.call
 	if c == nil {
@@ -83,6 +91,8 @@ func (r *Reader) settle(o *op, err error, now int64) *call {
 		c.left--
 		if c.left > 0 {
 			c = nil
+		} else {
+			r.untime(c)
 		}
 	}
 	r.freeOp(o)

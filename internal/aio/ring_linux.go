@@ -180,9 +180,7 @@ func (g *ring) reap() bool {
 			n++
 		}
 	}
-	for r.inFlight < r.depth && r.queue.head != nil {
-		g.start(r.next())
-	}
+	r.startQueued()
 	r.mu.Unlock()
 	g.submit()
 	for _, c := range done[:n] {

@@ -5,6 +5,7 @@ import "sync/atomic"
 // counters count reads that came back.
 type counters struct {
 	reads, bytes, errors atomic.Uint64
+	timeouts, refused    atomic.Uint64
 	latency              histogram
 }
 
@@ -18,6 +19,17 @@ func (s *counters) read(o *op, err error, now int64) {
 	s.latency.add(now - o.start)
 }
 
+// refuse counts and fails the reads of a call that is not begun.
+func (s *counters) refuse(reqs []Request, err error) {
+	switch err {
+	case ErrBusy:
+		s.refused.Add(uint64(len(reqs)))
+	case ErrTimeout:
+		s.timeouts.Add(uint64(len(reqs)))
+	}
+	fail(reqs, err)
+}
+
 // Stats is what a Reader does and did.
 type Stats struct {
 	Mode     string // "io_uring", "libaio" or "pread"
@@ -29,6 +41,8 @@ type Stats struct {
 	Reads     uint64 // reads that came back, with an error or without
 	Bytes     uint64 // read without an error
 	Errors    uint64 // reads that came back with an error
+	Timeouts  uint64 // reads of Try that were not waited for any longer
+	Refused   uint64 // reads of Try that were not begun, the disk being busy
 	// Latency of reads that came back, from the call on: what they waited in the
 	// queue is in it.
 	Latency Latency
@@ -42,6 +56,8 @@ func (r *Reader) Stats() Stats {
 	s.Reads = r.counters.reads.Load()
 	s.Bytes = r.counters.bytes.Load()
 	s.Errors = r.counters.errors.Load()
+	s.Timeouts = r.counters.timeouts.Load()
+	s.Refused = r.counters.refused.Load()
 	s.Latency = r.counters.latency.snapshot()
 	return s
 }
