@@ -72,8 +72,10 @@ type Config struct {
 	Silence time.Duration
 }
 
+// DefaultDepth is the most reads in flight where Config.Depth is 0.
+const DefaultDepth = 128
+
 const (
-	defaultDepth     = 128
 	maxDepth         = 4096
 	defaultPoolBytes = 8 << 20
 	defaultPatience  = 5 * time.Second
@@ -220,7 +222,7 @@ func (cfg *Config) complete() error {
 		return fmt.Errorf("aio: Config.File has alignment %d: want 1 to %d", a, bufferAlign)
 	}
 	if cfg.Depth == 0 {
-		cfg.Depth = defaultDepth
+		cfg.Depth = DefaultDepth
 	}
 	if cfg.PoolBytes == 0 {
 		cfg.PoolBytes = defaultPoolBytes

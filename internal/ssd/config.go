@@ -39,10 +39,11 @@ type Config struct {
 	Compress     bool
 	Direct       Direct
 	Recovery     Recovery
-	Depth        int          // reads in flight at most; 0: a default
-	Now          func() int64 // milliseconds since 1970
-	Grace        int64        // how long after its deadline a value can still be had by GetStale, in milliseconds
-	Log          *slog.Logger // nil: slog.Default
+	Depth        int           // reads in flight at most; 0: a default
+	ReadTimeout  time.Duration // how long a Get, or a window of a GetMany, waits for the disk; 0: without end
+	Now          func() int64  // milliseconds since 1970
+	Grace        int64         // how long after its deadline a value can still be had by GetStale, in milliseconds
+	Log          *slog.Logger  // nil: slog.Default
 
 	BootID    func() string // for tests; nil: the system's
 	Patience  time.Duration // how long Close, Clear and Commit wait for a disk that does nothing; 0: ten seconds

@@ -24,12 +24,11 @@ type health struct {
 	lastLog   time.Time
 	unlogged  int
 
-	badReads atomic.Int32 // reads that failed in a row
+	unreadable unreadable
 }
 
 const (
 	mostBadWrites = 3
-	mostBadReads  = 32
 	logPause      = 10 * time.Second
 	longestHeal   = time.Minute
 )
@@ -51,30 +50,6 @@ func (h *health) log(what string, args ...any) {
 	h.lastLog = time.Now()
 	h.lines.warn("firn: SSD tier: "+what, append(args, "not_logged", h.unlogged)...)
 	h.unlogged = 0
-}
-
-// readWell ends a row of failed reads.
-func (h *health) readWell() {
-	if h.badReads.Load() != 0 {
-		h.badReads.Store(0)
-	}
-}
-
-// readFailed counts a read that failed, and switches the tier off after many in
-// a row.
-func (t *Tier) readFailed(ctx interface{ Err() error }, sp *spot, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if !t.still(sp) {
-		return ErrChanged
-	}
-	t.count.readErrors.Add(1)
-	t.health.log("a read failed", "error", err)
-	if t.health.badReads.Add(1) >= mostBadReads {
-		t.switchOff(fmt.Errorf("%d reads in a row failed: %w", mostBadReads, err))
-	}
-	return err
 }
 
 // segmentFailed gives up a segment that could not be written, twice.
@@ -204,7 +179,7 @@ func (t *Tier) heal(stop chan struct{}) {
 			return
 		}
 		h.cause, h.badWrites = nil, 0
-		h.badReads.Store(0)
+		h.unreadable.readWell()
 		t.state.CompareAndSwap(off, on) // it may be closed
 		h.mu.Unlock()
 		t.lines.info("firn: SSD tier is on again, empty")

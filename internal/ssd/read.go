@@ -11,7 +11,8 @@ import (
 	"github.com/firncache/firn/internal/aio"
 )
 
-// What a read may end with, beside the errors of the disk and the context.
+// What a read may end with, beside the errors of the disk and the context, and
+// ErrTimeout and ErrBusy.
 var (
 	ErrNotFound = errors.New("ssd: not found")
 	// ErrChanged says that the key was written while it was read: look above, and
@@ -116,7 +117,7 @@ func (t *Tier) readSpot(ctx context.Context, dst, key []byte, sp *spot) (Found, 
 		return Found{}, t.readFailed(ctx, sp, err)
 	}
 	defer buf.Release()
-	t.health.readWell()
+	t.health.unreadable.readWell()
 	return t.accept(dst, key, sp, view)
 }
 
@@ -125,9 +126,10 @@ func (s *segment) limit() int { return len(s.buf) - trailerLen }
 
 // fetch reads the bytes at a spot from the file.
 func (t *Tier) fetch(ctx context.Context, sp *spot) (*bufpool.Buffer, []byte, error) {
+	until := t.reader.Deadline()
 	n, bounded := sp.entry.mostBytes()
 	off, length, skip := t.window(sp, n)
-	buf, err := t.reader.Read(ctx, off, length)
+	buf, err := t.reader.Try(ctx, until, off, length)
 	if err != nil || bounded {
 		return buf, view(buf, skip), err
 	}
@@ -137,7 +139,7 @@ func (t *Tier) fetch(ctx context.Context, sp *spot) (*bufpool.Buffer, []byte, er
 		return nil, nil, err
 	}
 	off, length, skip = t.window(sp, r.size)
-	buf, err = t.reader.Read(ctx, off, length)
+	buf, err = t.reader.Try(ctx, until, off, length)
 	return buf, view(buf, skip), err
 }
 
@@ -186,7 +188,7 @@ func (t *Tier) accept(dst, key []byte, sp *spot, b []byte) (f Found, err error) 
 // damaged is what a read ends with that found no header of a record. The disk
 // does what it should: it is the record's fault.
 func (t *Tier) damaged(sp *spot) error {
-	t.health.readWell()
+	t.health.unreadable.readWell()
 	if !t.still(sp) {
 		return ErrChanged
 	}
@@ -225,6 +227,13 @@ func expand(dst, block []byte) ([]byte, error) {
 func (t *Tier) corrupt(sp *spot) {
 	t.count.corrupt.Add(1)
 	t.health.log("a record's checksum is wrong", "segment", sp.lsn>>t.log.segShift, "offset", sp.off)
+	t.lose(sp)
+}
+
+// lose takes a record out that cannot be had. That is noted in the journal like a
+// write, lest the record come back with the next reading of it. When Close has
+// begun, it may have written the last notes, and the index stays as it is.
+func (t *Tier) lose(sp *spot) {
 	s := t.index.shardOf(sp.id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -248,11 +257,14 @@ type Many struct {
 	value   []byte
 }
 
-// GetMany looks up all queries, with many reads of the disk at once. For each,
-// in any order, it calls found with what Get would have returned; the value is a
-// view that is lent until found returns. The buffers of reads under way take no
-// more than readMemory, or than one record.
+// GetMany looks up all queries, with many reads of the disk at once, in windows,
+// each of which waits for the disk as a Get does. For each query, in any order, it
+// calls found with what Get would have returned; the value is a view that is lent
+// until found returns. All calls under way share readMemory: the buffers of each
+// take no more than its part, or than one record.
 func (t *Tier) GetMany(ctx context.Context, m *Many, found func(i int, f Found, err error)) {
+	t.batches.Add(1)
+	defer t.batches.Add(-1)
 	for from := 0; from < len(m.Queries); {
 		to := t.locateWindow(ctx, m, from, found)
 		t.readWindow(ctx, m, from, to, found)
@@ -266,7 +278,7 @@ func (t *Tier) GetMany(ctx context.Context, m *Many, found func(i int, f Found, 
 // at once.
 func (t *Tier) locateWindow(ctx context.Context, m *Many, from int, found func(i int, f Found, err error)) (to int) {
 	m.reqs = m.reqs[:0]
-	room := t.readMemory()
+	room := t.readMemory() / max(t.batches.Load(), 1)
 	for to = from; to < len(m.Queries); to++ {
 		q := &m.Queries[to]
 		var ok bool
@@ -300,7 +312,7 @@ func (t *Tier) readWindow(ctx context.Context, m *Many, from, to int, found func
 	if len(m.reqs) == 0 {
 		return
 	}
-	t.reader.ReadMany(ctx, m.reqs)
+	t.reader.TryMany(ctx, t.reader.Deadline(), m.reqs)
 	for i := from; i < to; i++ {
 		q := &m.Queries[i]
 		if q.req < 0 {
@@ -327,7 +339,7 @@ func (t *Tier) acceptRequest(ctx context.Context, dst []byte, q *Query, req *aio
 	if req.Err != nil {
 		return Found{}, t.readFailed(ctx, &q.spot, req.Err)
 	}
-	t.health.readWell()
+	t.health.unreadable.readWell()
 	n, _ := q.spot.entry.mostBytes()
 	_, _, skip := t.window(&q.spot, n)
 	return t.accept(dst, q.Key, &q.spot, req.Buf.Bytes()[skip:])

@@ -72,6 +72,7 @@ type Tier struct {
 	stuckAt    atomic.Uint64 // how far the log was written when a write waited in vain, plus one
 	starvedAt  atomic.Int64  // what the index was allowed when a write waited in vain, plus one
 
+	batches atomic.Int64 // GetManys under way
 	quit    chan struct{}
 	wake    chan struct{}
 	keeping sync.WaitGroup // the keeper
@@ -172,7 +173,7 @@ func (t *Tier) openLog() (err error) {
 		}
 	}
 	t.logBytes = int64(t.super.segments * t.super.segBytes)
-	t.reader, err = aio.Open(aio.Config{File: t.logFile, Depth: t.cfg.Depth, Mode: t.cfg.Reads, PoolBytes: min(8<<20, t.cfg.Memory/64), Patience: t.cfg.Patience})
+	t.reader, err = t.openReader()
 	return err
 }
 

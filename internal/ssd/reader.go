@@ -1,0 +1,46 @@
+package ssd
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/firncache/firn/internal/aio"
+)
+
+// What a read ends with that is not made to wait for a slow disk.
+var (
+	ErrTimeout = aio.ErrTimeout // it took longer than Config.ReadTimeout
+	ErrBusy    = aio.ErrBusy    // too many wait already, or the disk does nothing
+)
+
+const (
+	// leastCallers is how many may at least wait for reads at once, whatever
+	// Config.Depth is.
+	leastCallers = 1024
+	// callersPerSlot is how many may wait for each read that the disk is given at
+	// once: for nine times as long as it takes for a read.
+	callersPerSlot = 8
+	// silence is how long a disk may have reads and give none of them back until no
+	// other is begun, or Config.ReadTimeout, if that is shorter.
+	silence = time.Second
+)
+
+// openReader opens the reader of the log. What the tier reads for itself, it waits
+// for; what others want, they can do without.
+func (t *Tier) openReader() (*aio.Reader, error) {
+	depth := cmp.Or(t.cfg.Depth, aio.DefaultDepth)
+	cfg := aio.Config{
+		File: t.logFile, Depth: depth, Mode: t.cfg.Reads,
+		PoolBytes: min(8<<20, t.cfg.Memory/64), Memory: t.readMemory(), Patience: t.cfg.Patience,
+		Callers: depth + max(leastCallers, callersPerSlot*depth),
+		Timeout: t.cfg.ReadTimeout, Silence: silence,
+	}
+	if t.cfg.ReadTimeout > 0 {
+		cfg.Silence = min(silence, t.cfg.ReadTimeout)
+	}
+	return aio.Open(cfg)
+}
+
+// slow reports whether a read ended with what says nothing about the record, nor
+// that the disk fails: it would have taken too long.
+func slow(err error) bool { return err == ErrTimeout || err == ErrBusy }

@@ -1,0 +1,129 @@
+package ssd
+
+import (
+	"errors"
+	"syscall"
+	"testing"
+
+	"github.com/firncache/firn/internal/vfs"
+)
+
+// onDisk is a tier with so many records, all of them on the disk and none in
+// memory.
+func onDisk(t *testing.T, f *vfs.Faulty, keys int, config func(vfs.FS, *world) Config) *world {
+	t.Helper()
+	w := newWorld(t, 1)
+	w.reopen(t, config(f, w))
+	for i := range keys {
+		w.put(t, w.key(i))
+	}
+	w.close(t)
+	w.reopen(t, config(f, w))
+	return w
+}
+
+func (w *world) getKey(i int) error {
+	_, err := w.tier.Get(background, nil, w.key(i), w.hasher.Hash(w.key(i)))
+	return err
+}
+
+func (w *world) spotOf(t *testing.T, i int) spot {
+	t.Helper()
+	sp, ok := w.tier.look(w.hasher.Hash(w.key(i)), false)
+	if !ok {
+		t.Fatalf("%s is not there", w.key(i))
+	}
+	return sp
+}
+
+// Row 12: a place that cannot be read costs the record that lies there, however
+// often that is asked for, and nothing else.
+func TestFault12UnreadablePlace(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const keys, bad = 100, 50
+		f := vfs.NewFaulty(vfs.NewMem())
+		w := onDisk(t, f, keys, testConfig)
+		sp := w.spotOf(t, bad)
+		at := int64(sp.slot)<<w.tier.log.segShift + int64(sp.off)
+		f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, From: at, To: at + 1, Err: syscall.EIO})
+		for n := range 3 * mostBadReads {
+			err := w.getKey(bad)
+			if want := n < 2; want && !errors.Is(err, syscall.EIO) || !want && !errors.Is(err, ErrNotFound) {
+				t.Fatalf("Get number %d: %v", n, err)
+			}
+		}
+		if s := w.tier.Stats(); !s.On || s.SwitchedOff != 0 || s.ReadErrors != 2 {
+			t.Errorf("on: %v, %d read errors, want 2", s.On, s.ReadErrors)
+		}
+		for i := range keys {
+			if i == bad {
+				continue
+			}
+			sp := w.spotOf(t, i)
+			n, _ := sp.entry.mostBytes()
+			off, length, _ := w.tier.window(&sp, n)
+			if err := w.getKey(i); err != nil && (at < off || at >= off+int64(length)) {
+				t.Errorf("%s: %v", w.key(i), err)
+			}
+		}
+		w.put(t, w.key(bad))
+		if err := w.getKey(bad); err != nil {
+			t.Errorf("written anew: %v", err)
+		}
+		w.close(t)
+	})
+}
+
+// Row 12: a place with many records is not the disk, also if nothing else is read
+// meanwhile. A disk of which nothing can be read is.
+func TestFault12UnreadableSegment(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const keys = 600
+		small := func(fs vfs.FS, w *world) Config {
+			w.most = 500
+			return testConfig(fs, w)
+		}
+		f := vfs.NewFaulty(vfs.NewMem())
+		w := onDisk(t, f, keys, small)
+		slot := w.spotOf(t, 0).slot
+		var there, elsewhere []int
+		for i := range keys {
+			if w.spotOf(t, i).slot == slot {
+				there = append(there, i)
+			} else {
+				elsewhere = append(elsewhere, i)
+			}
+		}
+		if len(there) < 2*mostBadReads || len(elsewhere) < 2*mostBadReads {
+			t.Fatalf("%d records are in the segment and %d are not: want more", len(there), len(elsewhere))
+		}
+		from := int64(slot) << w.tier.log.segShift
+		f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, From: from, To: from + int64(w.tier.log.segBytes()), Err: syscall.EIO})
+		for _, i := range there {
+			if err := w.getKey(i); !errors.Is(err, syscall.EIO) {
+				t.Fatalf("%s: %v, want EIO", w.key(i), err)
+			}
+		}
+		if s := w.tier.Stats(); !s.On || s.ReadErrors != uint64(len(there)) {
+			t.Fatalf("on: %v, %d read errors, want %d", s.On, s.ReadErrors, len(there))
+		}
+		for _, i := range elsewhere {
+			if err := w.getKey(i); err != nil {
+				t.Errorf("%s: %v", w.key(i), err)
+			}
+		}
+		f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Err: syscall.EIO})
+		for n, i := range elsewhere {
+			if err := w.getKey(i); err == nil {
+				t.Fatalf("%s is read", w.key(i))
+			}
+			if off := !w.tier.Stats().On; off != (n+1 >= mostBadReads) {
+				t.Fatalf("off after %d reads that failed: %v; want it after %d", n+1, off, mostBadReads)
+			}
+			if n > mostBadReads {
+				break
+			}
+		}
+		w.close(t)
+	})
+}
