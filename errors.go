@@ -23,6 +23,13 @@ var (
 	// ErrLocked says that the directory of the SSD tier is in use, by this
 	// process or another.
 	ErrLocked = errors.New("firn: directory is in use")
+	// ErrReadTimeout says that the SSD tier may have a value, and that its device did
+	// not give it within SSDOptions.ReadTimeout.
+	ErrReadTimeout = errors.New("firn: the SSD did not answer in time")
+	// ErrBusy says that the SSD tier may have a value, and that its device was not
+	// asked: too many wait for it already, or it answers nobody. See
+	// SSDOptions.ReadTimeout.
+	ErrBusy = errors.New("firn: the SSD is busy")
 	// ErrFormat says that the files of the SSD tier were written by a version of
 	// this package whose format this one does not read.
 	ErrFormat = errors.New("firn: unknown format")

@@ -19,6 +19,7 @@ type disk struct {
 	epoch    int64        // the RAM tier's time plus this is milliseconds since 1970
 	clearing atomic.Int32 // Clears under way: nothing is promoted meanwhile
 	closing  atomic.Bool
+	late     error // ErrReadTimeout, with the time
 }
 
 // Prefetch, Superseded, Demote, Ready and Holds are ram.Below: the RAM tier calls
@@ -151,6 +152,10 @@ func (c *Cache) lookupError(ctx context.Context, err error) error {
 		return ErrNotFound
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case errors.Is(err, ssd.ErrTimeout):
+		return c.disk.late
+	case errors.Is(err, ssd.ErrBusy):
+		return ErrBusy
 	}
 	return fmt.Errorf("firn: read from the SSD tier: %w", err)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/firncache/firn/internal/ssd"
 	"github.com/firncache/firn/internal/vfs"
@@ -68,6 +69,17 @@ type SSDOptions struct {
 	// Depth is how many reads the device is given at once, at most: 1 to 4096.
 	// Default 0: 128.
 	Depth int
+
+	// ReadTimeout is how long a read of the device is waited for at most, that of a
+	// GetMulti for each of its windows, which are as many reads as there is memory
+	// for. Then it is a miss, and Lookup returns ErrReadTimeout. A read that
+	// has the device for itself takes longer with a timeout: another goroutine has to
+	// do it. Default 0: no limit.
+	//
+	// With or without one, no more than 1,024 calls wait for the device, or 8 times
+	// Depth if that is more, and one a second for a device that had reads for a second
+	// and gave none of them back. Others are misses at once, and Lookup returns ErrBusy.
+	ReadTimeout time.Duration
 
 	// Log is told what an earlier process has left, when the tier is switched off or
 	// on, why its index will not outlive this process, and of faults of the disk, a
@@ -156,7 +168,7 @@ func (r Recovery) String() string {
 // validate checks the options of a tier that is wanted.
 func (o *SSDOptions) validate(ramBytes int64) error {
 	if o.Dir == "" && o.fs == nil {
-		if o.Bytes != 0 || o.SegmentBytes != 0 || o.Admission != 0 || o.WriteLimit != 0 || o.Compress || o.DirectIO != 0 || o.Recovery != 0 || o.Depth != 0 {
+		if o.Bytes != 0 || o.SegmentBytes != 0 || o.Admission != 0 || o.WriteLimit != 0 || o.Compress || o.DirectIO != 0 || o.Recovery != 0 || o.Depth != 0 || o.ReadTimeout != 0 {
 			return badOption("SSD.Dir", "is empty, and other fields of SSD are set: want a directory")
 		}
 		return nil
@@ -184,6 +196,8 @@ func (o *SSDOptions) validate(ramBytes int64) error {
 		return badOption("SSD.Recovery", "is %v: want RecoverSafe, RecoverAlways or RecoverNever", o.Recovery)
 	case o.Depth < 0 || o.Depth > 4096:
 		return badOption("SSD.Depth", "is %d: want 0, or 1 to 4096", o.Depth)
+	case o.ReadTimeout < 0:
+		return badOption("SSD.ReadTimeout", "is %v: want 0, or more", o.ReadTimeout)
 	}
 	return nil
 }
@@ -205,7 +219,8 @@ func (o *SSDOptions) open(opts *Options, now func() int64) (*disk, error) {
 		FS: fs, Bytes: o.Bytes, SegmentBytes: o.SegmentBytes, Memory: opts.RAMBytes,
 		Admission: ssd.Admission(o.Admission), WriteLimit: o.WriteLimit, Compress: o.Compress,
 		Direct: ssd.Direct(o.DirectIO), Recovery: ssd.Recovery(o.Recovery), Depth: o.Depth, Log: o.Log,
-		Now: func() int64 { return now() + start }, Grace: opts.grace(),
+		ReadTimeout: o.ReadTimeout,
+		Now:         func() int64 { return now() + start }, Grace: opts.grace(),
 	}
 	if o.cfg != nil {
 		o.cfg(&cfg)
@@ -214,7 +229,8 @@ func (o *SSDOptions) open(opts *Options, now func() int64) (*disk, error) {
 	if err != nil {
 		return nil, o.opened(err)
 	}
-	return &disk{tier: tier, epoch: (tier.Now() - now()) &^ 1}, nil // even: see markLife
+	late := fmt.Errorf("%w: within %v", ErrReadTimeout, cfg.ReadTimeout)
+	return &disk{tier: tier, epoch: (tier.Now() - now()) &^ 1, late: late}, nil // even: see markLife
 }
 
 // opened is an error of opening the tier as the user is told.

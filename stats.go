@@ -45,6 +45,8 @@ type Stats struct {
 	SSDReadBytes    uint64
 	SSDCorrupt      uint64
 	SSDReadErrors   uint64
+	SSDReadTimeouts uint64
+	SSDReadsRefused uint64
 	SSDWriteErrors  uint64
 	SSDSwitchedOff  uint64
 	SSDEntries      int64
@@ -59,8 +61,8 @@ type Stats struct {
 	SSDReadP999     int64
 	SSDOn           bool
 	SSDDirect       bool
-	SSDIOUring      bool
 	SSDKept         bool
+	SSDReadEngine   ReadEngine
 
 	// Of loads.
 	Loads, LoadErrors, LoadTimeouts      uint64
@@ -133,6 +135,8 @@ var Metrics = []Metric{
 	{"ssd_read_bytes", "bytes", true, "What they read.", func(s *Stats) float64 { return float64(s.SSDReadBytes) }},
 	{"ssd_corrupt", "1", true, "Records and segments whose checksum was wrong.", func(s *Stats) float64 { return float64(s.SSDCorrupt) }},
 	{"ssd_read_errors", "1", true, "Reads of the disk that failed.", func(s *Stats) float64 { return float64(s.SSDReadErrors) }},
+	{"ssd_read_timeouts", "1", true, "Reads of the disk that took longer than ReadTimeout. They were misses.", func(s *Stats) float64 { return float64(s.SSDReadTimeouts) }},
+	{"ssd_reads_refused", "1", true, "Reads of the disk that were not begun, too many waiting already, or the disk giving nothing back. They were misses.", func(s *Stats) float64 { return float64(s.SSDReadsRefused) }},
 	{"ssd_write_errors", "1", true, "Segments that could not be written.", func(s *Stats) float64 { return float64(s.SSDWriteErrors) }},
 	{"ssd_switched_off", "1", true, "How often the SSD tier was switched off because its disk failed.", func(s *Stats) float64 { return float64(s.SSDSwitchedOff) }},
 	{"ssd_entries", "1", false, "Values in the SSD tier, those that are in RAM too included.", func(s *Stats) float64 { return float64(s.SSDEntries) }},
@@ -148,7 +152,7 @@ var Metrics = []Metric{
 	{"ssd_on", "bool", false, "Whether there is an SSD tier, and it is in use.", func(s *Stats) float64 { return number(s.SSDOn) }},
 	{"ssd_direct", "bool", false, "Whether it passes the page cache by.", func(s *Stats) float64 { return number(s.SSDDirect) }},
 	{"ssd_kept", "bool", false, "Whether the index of the SSD tier lies in memory that outlives the process. Otherwise the tier starts empty after a crash.", func(s *Stats) float64 { return number(s.SSDKept) }},
-	{"ssd_io_uring", "bool", false, "Whether its reads go through io_uring. Otherwise each read under way is a pread, which takes a thread.", func(s *Stats) float64 { return number(s.SSDIOUring) }},
+	{"ssd_read_engine", "1", false, "How it reads: 1 by pread, where each read under way takes a thread, 2 through libaio, 3 through io_uring; 0 without an SSD tier.", func(s *Stats) float64 { return float64(s.SSDReadEngine) }},
 	{"loads", "1", true, "Values that a loader was asked for.", func(s *Stats) float64 { return float64(s.Loads) }},
 	{"load_errors", "1", true, "Values whose loader returned an error other than ErrNotFound, while somebody wanted them.", func(s *Stats) float64 { return float64(s.LoadErrors) }},
 	{"load_timeouts", "1", true, "Values whose loader took longer than HardTimeout.", func(s *Stats) float64 { return float64(s.LoadTimeouts) }},
@@ -248,6 +252,8 @@ func (st *Stats) addSSD(s ssd.Stats) {
 	st.SSDReadBytes = s.Reads.Bytes
 	st.SSDCorrupt = s.Corrupt
 	st.SSDReadErrors = s.ReadErrors
+	st.SSDReadTimeouts = s.Reads.Timeouts
+	st.SSDReadsRefused = s.Reads.Refused
 	st.SSDWriteErrors = s.WriteErrors
 	st.SSDSwitchedOff = s.SwitchedOff
 	st.SSDEntries = s.Records
@@ -262,5 +268,5 @@ func (st *Stats) addSSD(s ssd.Stats) {
 	st.SSDOn = s.On
 	st.SSDDirect = s.Direct
 	st.SSDKept = s.Kept
-	st.SSDIOUring = s.Reads.Mode == "io_uring"
+	st.SSDReadEngine = readEngine(s.Reads.Mode)
 }

@@ -63,7 +63,7 @@ func (s store) Stats() replay.StoreStats {
 
 func (s store) ssdStats(st *firn.Stats) *replay.SSD {
 	return &replay.SSD{
-		Bytes: s.dir.options.Bytes, Dir: s.dir.options.Dir, Admission: s.dir.options.Admission.String(), On: st.SSDOn, Direct: st.SSDDirect, Found: s.found,
+		Bytes: s.dir.options.Bytes, Dir: s.dir.options.Dir, Admission: s.dir.options.Admission.String(), On: st.SSDOn, Direct: st.SSDDirect, Engine: st.SSDReadEngine.String(), Found: s.found,
 		Hits: int64(st.SSDHits), Promotions: int64(st.Promotions),
 		Demotions: int64(st.Demotions), Writes: int64(st.SSDWrites), WriteBytes: int64(st.SSDWriteBytes),
 		Refused: int64(st.SSDRefused), Limited: int64(st.SSDLimited), Shed: int64(st.SSDShed), IndexFull: int64(st.SSDIndexFull), TooLarge: int64(st.SSDTooLarge),

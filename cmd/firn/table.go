@@ -116,6 +116,9 @@ func ssdState(s *replay.SSD) string {
 	if !s.On {
 		state = "switched off: see above"
 	}
+	if s.On && s.Engine != "" {
+		state += " by " + s.Engine
+	}
 	return "admission " + s.Admission + ", " + state
 }
 

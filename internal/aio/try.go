@@ -174,6 +174,7 @@ func (r *Reader) expire() {
 		r.counters.timeouts.Add(uint64(c.left))
 		r.abandon(c, ErrTimeout)
 		over = append(over, c)
+		r.probed = now // if the disk is silent, who calls next would learn no more
 	}
 	r.timed.set = 0
 	if next := r.timed.head; next != nil {

@@ -46,7 +46,9 @@ var rows = []row{
 	}},
 	{"SSD: health", []panel{
 		{title: "Faults of the disk", metrics: []string{"ssd_corrupt", "ssd_read_errors", "ssd_write_errors", "ssd_switched_off"}},
-		{title: "In use", metrics: []string{"ssd_on", "ssd_direct", "ssd_kept", "ssd_io_uring"}},
+		{title: "Reads that a slow disk made misses", metrics: []string{"ssd_read_timeouts", "ssd_reads_refused"}},
+		{title: "In use", metrics: []string{"ssd_on", "ssd_direct", "ssd_kept"}},
+		{title: "How the SSD is read (1 pread, 2 libaio, 3 io_uring)", metrics: []string{"ssd_read_engine"}},
 		{title: "Segments", metrics: []string{"ssd_segments", "ssd_free_segments", "ssd_to_recover"}},
 	}},
 	{"Loads", []panel{
