@@ -99,9 +99,10 @@ func (c *Cache) descend(ctx context.Context, dst, key []byte) (v []byte, err err
 }
 
 // Lookup is Get with a context and with errors: ErrNotFound, ErrClosed, the
-// context's, or the disk's. What lies in RAM is found whatever the context says;
-// a read of the SSD tier is waited for until the context ends. With an error it
-// returns dst as it was.
+// context's, ErrReadTimeout or ErrBusy where the disk is slow, or another of the
+// disk's. What lies in RAM is found whatever the context says; a read of the SSD
+// tier is waited for until the context ends, or SSDOptions.ReadTimeout is over.
+// With an error it returns dst as it was.
 func (c *Cache) Lookup(ctx context.Context, dst, key []byte) ([]byte, error) {
 	if c.disk != nil {
 		return c.descend(ctx, dst, key)

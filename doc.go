@@ -66,7 +66,8 @@
 // When Set, Delete or Clear returns, what lies on the SSD of the key cannot come
 // back. They ask the disk for nothing, also when it is stuck or fails; but a Set for
 // which others have to leave RAM waits a moment while the disk is behind. Faults of
-// the disk are misses; Lookup returns them.
+// the disk are misses; Lookup returns them. A disk that is slow, or does nothing, makes
+// misses too: see SSDOptions.ReadTimeout.
 //
 // Options.OnEvict is not told of entries that go to the SSD, nor of what leaves
 // there. Len counts an entry that is in both tiers twice.
