@@ -1,10 +1,8 @@
 package ssd
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/firncache/firn/internal/vfs"
