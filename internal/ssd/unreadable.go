@@ -74,7 +74,7 @@ func (t *Tier) readsElsewhere(slot int) bool {
 	n := len(t.log.slots)
 	for i := range n {
 		other := (slot + n/2 + i) % n
-		serial := t.log.slots[other].serial.Load()
+		serial := t.log.words[other].serial.Load()
 		if other == slot || serial == 0 || t.inMemory(other, serial) {
 			continue
 		}
