@@ -1,0 +1,232 @@
+package ssd
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// budget keeps what the tier writes to its device within so many bytes a day. It
+// is a token bucket that a day's budget fills and that a day fills again: within
+// any 24 hours no more is admitted than twice the budget, within n days no more
+// than n+1 times. What nobody could refuse in time comes on top, of which there is
+// little: the buffers, the lists of their segments, the superblock, and Close's
+// snapshot. All of it is counted, and taken from what comes after.
+//
+// While more is offered than may be written, admission is by chance, so that a
+// record which is offered often gets in sooner. The chance is what spends in an
+// hour what the bucket holds above a floor. So the level finds its place above the
+// floor by itself, whatever is written for each byte that is admitted. Records
+// that have proved their worth have a lower floor: they are first, and the others
+// get what these leave.
+//
+// It has no goroutine, and is safe for concurrent use.
+type budget struct {
+	day int64        // bytes; 0: no limit
+	now func() int64 // milliseconds since 1970
+
+	left    atomic.Int64 // bytes in the bucket; below 0: owed
+	fresh   atomic.Int64 // bytes written since the last update
+	unsaved atomic.Int64 // bytes written since the state was last encoded
+	next    atomic.Int64 // when an update is due
+	offered [worths]atomic.Int64
+	chance  [worths]atomic.Int64 // of certain
+	refused atomic.Uint64        // records
+
+	mu     sync.Mutex
+	at     int64              // of the last update
+	since  int64              // when the first was
+	demand [worths]float64    // bytes offered a millisecond
+	rate   float64            // bytes written a millisecond
+	hours  [budgetHours]int64 // bytes written in each of the last hours: see slotOf
+}
+
+// worth is what is known of a record that is offered.
+type worth uint8
+
+const (
+	unproven worth = iota // nothing
+	proven                // it was read, or offered before
+	leaving               // Close saves it: as long as anything is left, it gets in
+	worths
+)
+
+const certain = 1 << 32 // of a chance
+
+// Times, in milliseconds.
+const (
+	hourMillis      = 60 * 60 * 1000
+	dayMillis       = 24 * hourMillis
+	budgetWindow    = 1000   // between two updates, at least
+	budgetSmoothing = 10_000 // of the demand
+)
+
+const budgetHours = 24 // that are remembered
+
+func (b *budget) init(bytesADay int64, now func() int64) {
+	b.day, b.now = bytesADay, now
+	b.left.Store(b.day)
+	b.unsaved.Store(b.lease())
+	b.at = max(now(), 0)
+	b.since = b.at
+	b.next.Store(b.at + budgetWindow)
+	for w := range b.chance {
+		b.chance[w].Store(certain)
+	}
+}
+
+// floor is the level down to which records of some worth may be written.
+func (b *budget) floor(w worth) int64 {
+	switch w {
+	case unproven:
+		return b.day / 4
+	case proven:
+		return b.day / 16
+	}
+	return 0
+}
+
+// wrote counts bytes that are written to any file of the tier.
+func (b *budget) wrote(n int) {
+	b.refresh()
+	b.left.Add(-int64(n))
+	b.fresh.Add(int64(n))
+	b.unsaved.Add(int64(n))
+}
+
+// admit decides about a record of so many bytes that is offered.
+func (b *budget) admit(w worth, hash uint64, bytes int) bool {
+	if b.day == 0 {
+		return true
+	}
+	b.refresh()
+	n := b.offered[w].Add(int64(bytes))
+	if b.left.Load() > b.floor(w) && int64(mixed(hash+uint64(n))>>32) < b.chance[w].Load() {
+		return true
+	}
+	b.refused.Add(1)
+	return false
+}
+
+// mixed is a number that looks random.
+func mixed(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// short reports whether not every record is let in.
+func (b *budget) short() bool { return b.day > 0 && b.chance[unproven].Load() < certain }
+
+// mayMove reports whether there is anything left for writing a record anew that
+// the log has already.
+func (b *budget) mayMove() bool {
+	if b.day == 0 {
+		return true
+	}
+	b.refresh()
+	return b.left.Load() > 0
+}
+
+// refresh updates what depends on time, now and then.
+func (b *budget) refresh() {
+	now := b.now()
+	// A clock that was set back is noticed too.
+	if next := b.next.Load(); now < next && now > next-dayMillis || !b.mu.TryLock() {
+		return
+	}
+	defer b.mu.Unlock()
+	b.update(now)
+}
+
+// update brings the budget to a time, at least to 1970. A clock that goes back
+// stands still here until it is where it was, or, if that is a day or more away,
+// goes on from there. The caller holds mu.
+func (b *budget) update(now int64) {
+	now = max(now, 0)
+	if now <= b.at-dayMillis {
+		b.hours = [budgetHours]int64{}
+		b.at, b.since = now, now
+	}
+	passed := now - b.at
+	if passed < budgetWindow {
+		b.next.Store(b.at + budgetWindow)
+		return
+	}
+	b.fill(passed)
+	b.account(now, b.fresh.Swap(0))
+	for w := range b.demand {
+		offered := float64(b.offered[w].Swap(0)) / float64(passed)
+		b.demand[w] += (offered - b.demand[w]) * min(1, float64(passed)/budgetSmoothing)
+		b.chance[w].Store(b.chanceOf(worth(w)))
+	}
+	b.at = now
+	b.next.Store(now + budgetWindow)
+}
+
+// fill pours in what some milliseconds bring.
+func (b *budget) fill(passed int64) {
+	gain := float64(b.day) * float64(passed) / dayMillis
+	room := b.day - b.left.Load() // or more, by the time it is used
+	b.left.Add(int64(min(gain, float64(room))))
+}
+
+// account notes what was written since the last update.
+func (b *budget) account(now, written int64) {
+	passed := float64(now - b.at)
+	b.rate += (float64(written)/passed - b.rate) * min(1, passed/min(hourMillis, float64(now-b.since)))
+	for h := max(b.at, now-dayMillis) / hourMillis; h < now/hourMillis; h++ {
+		b.hours[slotOf((h+1)*hourMillis)] = 0
+	}
+	b.hours[slotOf(now)] += written
+}
+
+// slotOf is the place of the hour that a time is in.
+func slotOf(now int64) int64 { return now / hourMillis % budgetHours }
+
+// chanceOf is the chance with which an hour spends what is above the floor.
+func (b *budget) chanceOf(w worth) int64 {
+	above := float64(b.left.Load() - b.floor(w))
+	if w == leaving || b.demand[w]*hourMillis <= above {
+		return certain
+	}
+	return int64(max(0, above/(b.demand[w]*hourMillis)*certain))
+}
+
+// budgetStats is what a budget tells.
+type budgetStats struct {
+	day, written, forecast int64
+	chance                 float64
+	refused                uint64
+}
+
+func (b *budget) stats() budgetStats {
+	b.refresh()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return budgetStats{
+		day: b.day, written: b.writtenInDay(), forecast: int64(b.rate * dayMillis),
+		chance: b.admitted(), refused: b.refused.Load(),
+	}
+}
+
+// writtenInDay is what was written in this hour and the 23 before.
+func (b *budget) writtenInDay() int64 {
+	sum := b.fresh.Load()
+	for _, n := range b.hours {
+		sum += n
+	}
+	return sum
+}
+
+// admitted is the share of the bytes offered that gets in.
+func (b *budget) admitted() float64 {
+	var in, all float64
+	for w, d := range b.demand {
+		all += d
+		in += d * float64(b.chance[w].Load()) / certain
+	}
+	if b.day == 0 || all == 0 {
+		return 1
+	}
+	return in / all
+}
