@@ -22,7 +22,7 @@ const module = "github.com/firncache/firn"
 var allowed = map[string][]string{
 	".":                   {"internal/ram", "internal/ssd", "internal/clock", "internal/vfs", "internal/record", "internal/offheap", "internal/invariants"},
 	"internal/ram":        {"internal/policy", "internal/index", "internal/clock", "internal/record", "internal/offheap", "internal/invariants"},
-	"internal/ssd":        {"internal/aio", "internal/vfs", "internal/record", "internal/offheap", "internal/invariants", "bufpool", "github.com/klauspost/compress/s2", "golang.org/x/sys/unix", "golang.org/x/time/rate"},
+	"internal/ssd":        {"internal/aio", "internal/vfs", "internal/record", "internal/offheap", "internal/invariants", "bufpool", "github.com/klauspost/compress/s2", "golang.org/x/sys/unix"},
 	"internal/policy":     {"internal/invariants"},
 	"internal/index":      {"internal/offheap", "internal/invariants"},
 	"internal/record":     {"internal/invariants"},

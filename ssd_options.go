@@ -45,14 +45,19 @@ type SSDOptions struct {
 	SegmentBytes int64
 
 	// Admission says which entries are written when they leave RAM. Default:
-	// AdmitSeen, which lets all in while there is room, and chooses while what is
-	// alive fills the log.
+	// AdmitSeen, which lets all in while what is live leaves room, and chooses
+	// while it does not.
 	Admission Admission
 
-	// WriteLimit is the most bytes of entries that are written a second, to save
-	// the device; what is above it is dropped. Bursts of a second's worth, and of
-	// 1 MiB, pass. Default 0: no limit.
-	WriteLimit int64
+	// WriteBudget is how many bytes a day may be written, to spare the device; all
+	// that is written to the files counts. What was not used is saved up, to a
+	// day's budget: within any 24 hours at most twice the budget is admitted, on
+	// average at most the budget. While more is offered, chance decides, and what
+	// was read or offered before comes first; no entry is moved when nothing is
+	// left. What was written is remembered in the files: a new directory begins
+	// with a day's budget. See WriteBudgetDWPD and WriteBudgetTBW. Default 0: no
+	// limit.
+	WriteBudget int64
 
 	// Compress compresses values of 128 bytes or more, with S2, where that saves
 	// an eighth or more.
@@ -96,7 +101,7 @@ type Admission uint8
 
 // The kinds of admission.
 const (
-	AdmitSeen = Admission(ssd.AdmitSeen) // all while there is room; otherwise those that were read since they were stored, or offered before not long ago
+	AdmitSeen = Admission(ssd.AdmitSeen) // all while what is live leaves room; then those that were read since they were stored, or offered before not long ago
 	AdmitRead = Admission(ssd.AdmitRead) // those that were read since they were stored
 	AdmitAll  = Admission(ssd.AdmitAll)  // all
 )
@@ -168,7 +173,7 @@ func (r Recovery) String() string {
 // validate checks the options of a tier that is wanted.
 func (o *SSDOptions) validate(ramBytes int64) error {
 	if o.Dir == "" && o.fs == nil {
-		if o.Bytes != 0 || o.SegmentBytes != 0 || o.Admission != 0 || o.WriteLimit != 0 || o.Compress || o.DirectIO != 0 || o.Recovery != 0 || o.Depth != 0 || o.ReadTimeout != 0 {
+		if o.Bytes != 0 || o.SegmentBytes != 0 || o.Admission != 0 || o.WriteBudget != 0 || o.Compress || o.DirectIO != 0 || o.Recovery != 0 || o.Depth != 0 || o.ReadTimeout != 0 {
 			return badOption("SSD.Dir", "is empty, and other fields of SSD are set: want a directory")
 		}
 		return nil
@@ -188,8 +193,8 @@ func (o *SSDOptions) validate(ramBytes int64) error {
 		return badOption("SSD.SegmentBytes", "is %d: want at most an eighth of RAMBytes, %d bytes", o.SegmentBytes, ramBytes/8)
 	case o.Admission > AdmitAll:
 		return badOption("SSD.Admission", "is %v: want AdmitSeen, AdmitRead or AdmitAll", o.Admission)
-	case o.WriteLimit < 0:
-		return badOption("SSD.WriteLimit", "is %d: want 0, or bytes a second", o.WriteLimit)
+	case o.WriteBudget < 0:
+		return badOption("SSD.WriteBudget", "is %d: want 0, or bytes a day", o.WriteBudget)
 	case o.DirectIO > DirectOff:
 		return badOption("SSD.DirectIO", "is %v: want DirectAuto, DirectOn or DirectOff", o.DirectIO)
 	case o.Recovery > RecoverNever:
@@ -217,7 +222,7 @@ func (o *SSDOptions) open(opts *Options, now func() int64) (*disk, error) {
 	start := opts.wall().UnixMilli() - now()
 	cfg := ssd.Config{
 		FS: fs, Bytes: o.Bytes, SegmentBytes: o.SegmentBytes, Memory: opts.RAMBytes,
-		Admission: ssd.Admission(o.Admission), WriteLimit: o.WriteLimit, Compress: o.Compress,
+		Admission: ssd.Admission(o.Admission), WriteBudget: o.WriteBudget, Compress: o.Compress,
 		Direct: ssd.Direct(o.DirectIO), Recovery: ssd.Recovery(o.Recovery), Depth: o.Depth, Log: o.Log,
 		ReadTimeout: o.ReadTimeout,
 		Now:         func() int64 { return now() + start }, Grace: opts.grace(),

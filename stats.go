@@ -1,6 +1,7 @@
 package firn
 
 import (
+	"math"
 	"runtime"
 	"sync/atomic"
 
@@ -64,6 +65,12 @@ type Stats struct {
 	SSDKept         bool
 	SSDReadEngine   ReadEngine
 
+	// Of its budget of writes; without one, what would be of use to choose it.
+	SSDWriteBudgetBytes   int64
+	SSDWrittenDayBytes    int64
+	SSDWriteForecastBytes int64
+	SSDAdmittedPercent    int64
+
 	// Of loads.
 	Loads, LoadErrors, LoadTimeouts      uint64
 	LoadPanics, LoadStoreErrors          uint64
@@ -122,7 +129,7 @@ var Metrics = []Metric{
 	{"ssd_writes", "1", true, "Of these, values that had to be written: the others were there still.", func(s *Stats) float64 { return float64(s.SSDWrites) }},
 	{"ssd_write_bytes", "bytes", true, "Keys and values of those.", func(s *Stats) float64 { return float64(s.SSDWriteBytes) }},
 	{"ssd_refused", "1", true, "Values that admission did not let into the SSD tier.", func(s *Stats) float64 { return float64(s.SSDRefused) }},
-	{"ssd_limited", "1", true, "Values that did not get there for WriteLimit.", func(s *Stats) float64 { return float64(s.SSDLimited) }},
+	{"ssd_limited", "1", true, "Values that did not get there for WriteBudget.", func(s *Stats) float64 { return float64(s.SSDLimited) }},
 	{"ssd_shed", "1", true, "Values that did not get there because the disk was behind.", func(s *Stats) float64 { return float64(s.SSDShed) }},
 	{"ssd_index_full", "1", true, "Values that did not get there because its index had no memory for them, or not yet.", func(s *Stats) float64 { return float64(s.SSDIndexFull) }},
 	{"ssd_too_large", "1", true, "Values that did not get there because they are larger than a segment.", func(s *Stats) float64 { return float64(s.SSDTooLarge) }},
@@ -130,7 +137,7 @@ var Metrics = []Metric{
 	{"ssd_collisions", "1", true, "Values that left the SSD tier because another key has the same 40 bits of hash: of n keys, n²/2⁴¹ on average.", func(s *Stats) float64 { return float64(s.SSDCollisions) }},
 	{"ssd_evictions", "1", true, "Values that left the SSD tier for want of room.", func(s *Stats) float64 { return float64(s.SSDEvictions) }},
 	{"ssd_reinsertions", "1", true, "Values that were about to and were kept, having been read.", func(s *Stats) float64 { return float64(s.SSDReinsertions) }},
-	{"ssd_written_bytes", "bytes", true, "What was written to the log, headers and lists included.", func(s *Stats) float64 { return float64(s.SSDWrittenBytes) }},
+	{"ssd_written_bytes", "bytes", true, "What was written to all files of the SSD tier, headers, lists and moves included.", func(s *Stats) float64 { return float64(s.SSDWrittenBytes) }},
 	{"ssd_reads", "1", true, "Reads of the log file.", func(s *Stats) float64 { return float64(s.SSDReads) }},
 	{"ssd_read_bytes", "bytes", true, "What they read.", func(s *Stats) float64 { return float64(s.SSDReadBytes) }},
 	{"ssd_corrupt", "1", true, "Records and segments whose checksum was wrong.", func(s *Stats) float64 { return float64(s.SSDCorrupt) }},
@@ -153,6 +160,10 @@ var Metrics = []Metric{
 	{"ssd_direct", "bool", false, "Whether it passes the page cache by.", func(s *Stats) float64 { return number(s.SSDDirect) }},
 	{"ssd_kept", "bool", false, "Whether the index of the SSD tier lies in memory that outlives the process. Otherwise the tier starts empty after a crash.", func(s *Stats) float64 { return number(s.SSDKept) }},
 	{"ssd_read_engine", "1", false, "How it reads: 1 by pread, where each read under way takes a thread, 2 through libaio, 3 through io_uring; 0 without an SSD tier.", func(s *Stats) float64 { return float64(s.SSDReadEngine) }},
+	{"ssd_write_budget_bytes", "bytes", false, "What may be written to the files of the SSD tier in a day: WriteBudget; 0: no limit.", func(s *Stats) float64 { return float64(s.SSDWriteBudgetBytes) }},
+	{"ssd_written_day_bytes", "bytes", false, "What was written to them in this hour and the 23 before, by earlier processes too.", func(s *Stats) float64 { return float64(s.SSDWrittenDayBytes) }},
+	{"ssd_write_forecast_bytes", "bytes", false, "What will have been written in a day if it goes on as in the last hour.", func(s *Stats) float64 { return float64(s.SSDWriteForecastBytes) }},
+	{"ssd_admitted_percent", "1", false, "Percent, rounded up, of the bytes that admission would let in for which WriteBudget has room.", func(s *Stats) float64 { return float64(s.SSDAdmittedPercent) }},
 	{"loads", "1", true, "Values that a loader was asked for.", func(s *Stats) float64 { return float64(s.Loads) }},
 	{"load_errors", "1", true, "Values whose loader returned an error other than ErrNotFound, while somebody wanted them.", func(s *Stats) float64 { return float64(s.LoadErrors) }},
 	{"load_timeouts", "1", true, "Values whose loader took longer than HardTimeout.", func(s *Stats) float64 { return float64(s.LoadTimeouts) }},
@@ -269,4 +280,8 @@ func (st *Stats) addSSD(s ssd.Stats) {
 	st.SSDDirect = s.Direct
 	st.SSDKept = s.Kept
 	st.SSDReadEngine = readEngine(s.Reads.Mode)
+	st.SSDWriteBudgetBytes = s.WriteBudget
+	st.SSDWrittenDayBytes = s.WrittenDay
+	st.SSDWriteForecastBytes = s.WriteForecast
+	st.SSDAdmittedPercent = int64(math.Ceil(100 * s.AdmittedShare))
 }

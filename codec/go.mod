@@ -15,7 +15,6 @@ require (
 	github.com/gofrs/flock v0.13.1 // indirect
 	github.com/x448/float16 v0.8.4 // indirect
 	golang.org/x/sys v0.49.0 // indirect
-	golang.org/x/time v0.16.0 // indirect
 )
 
 replace github.com/firncache/firn => ../

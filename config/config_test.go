@@ -17,7 +17,7 @@ import (
 var twoCaches = Caches{
 	"sessions": {RAMBytes: 64 << 20, TTL: 10 * time.Minute, Loading: firn.LoadingOptions{StaleFor: time.Hour, MaxLoads: 8}},
 	"thumbnails": {RAMBytes: 1 << 30, MaxRAMBytes: 4 << 30, SSD: firn.SSDOptions{
-		Dir: "/var/cache/thumbnails", Bytes: 64 << 30, WriteLimit: 50e6, Admission: firn.AdmitRead,
+		Dir: "/var/cache/thumbnails", Bytes: 64 << 30, WriteBudget: 500e9, Admission: firn.AdmitRead,
 	}},
 }
 

@@ -20,7 +20,7 @@ var codeOnly = map[string]string{
 }
 
 // sizes are the numbers of bytes whose names do not say so.
-var sizes = map[string]bool{"SSD.WriteLimit": true}
+var sizes = map[string]bool{"SSD.WriteBudget": true}
 
 // field is a field of firn.Options, or of a struct within.
 type field struct {

@@ -47,7 +47,7 @@ func sample(t *testing.T, path string, value reflect.Value) string {
 		return "true"
 	case value.Kind() == reflect.String:
 		return "text"
-	case value.Kind() == reflect.Int64 && (strings.Contains(path, "Bytes") || path == "SSD.WriteLimit"):
+	case value.Kind() == reflect.Int64 && (strings.Contains(path, "Bytes") || path == "SSD.WriteBudget"):
 		return "3MiB"
 	case value.CanFloat():
 		return "0.5"

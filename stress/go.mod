@@ -13,7 +13,6 @@ require (
 	github.com/gofrs/flock v0.13.1 // indirect
 	github.com/klauspost/compress v1.20.3 // indirect
 	github.com/maypok86/otter/v2 v2.4.0 // indirect
-	golang.org/x/time v0.16.0 // indirect
 )
 
 replace (

@@ -90,7 +90,7 @@ var ssdFigures = []figure{
 	{"  still there, not written", true, counted(false, func(s *replay.SSD) int64 { return s.Demotions - s.Writes })},
 	{"promotions (SSD to RAM)", true, counted(false, func(s *replay.SSD) int64 { return s.Promotions })},
 	{"refused by admission", true, counted(false, func(s *replay.SSD) int64 { return s.Refused })},
-	{"  by the write limit", true, counted(true, func(s *replay.SSD) int64 { return s.Limited })},
+	{"  by the write budget", true, counted(true, func(s *replay.SSD) int64 { return s.Limited })},
 	{"  because the disk was behind", true, counted(true, func(s *replay.SSD) int64 { return s.Shed })},
 	{"  no memory for the index", true, counted(true, func(s *replay.SSD) int64 { return s.IndexFull })},
 	{"  too large for a segment", true, counted(true, func(s *replay.SSD) int64 { return s.TooLarge })},

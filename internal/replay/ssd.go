@@ -17,7 +17,7 @@ type SSD struct {
 	Demotions    int64 `json:"demotions"`    // entries that left RAM and live on here
 	Writes       int64 `json:"writes"`       // of these, entries that had to be written: the others were there still
 	Refused      int64 `json:"refused"`      // by admission
-	Limited      int64 `json:"limited"`      // by the write limit
+	Limited      int64 `json:"limited"`      // by the write budget
 	Shed         int64 `json:"shed"`         // because the disk was behind
 	IndexFull    int64 `json:"index_full"`   // because the index had no memory, or not yet
 	TooLarge     int64 `json:"too_large"`    // for a segment
@@ -27,7 +27,7 @@ type SSD struct {
 
 	SetBytes       int64    `json:"set_bytes"`        // keys and values that the workload set
 	WriteBytes     int64    `json:"write_bytes"`      // keys and values of Writes
-	WrittenBytes   int64    `json:"written_bytes"`    // to the log: headers, lists and reinsertions included
+	WrittenBytes   int64    `json:"written_bytes"`    // to all files: headers, lists and reinsertions included
 	WrittenPerSet  *float64 `json:"written_per_set"`  // written / set bytes
 	WrittenPerByte *float64 `json:"written_per_byte"` // written / write bytes: write amplification
 

@@ -4,9 +4,6 @@ import (
 	"math/bits"
 	"sync"
 	"sync/atomic"
-	"time"
-
-	"golang.org/x/time/rate"
 )
 
 // Admission says which of the records that leave RAM are written to the SSD.
@@ -19,25 +16,21 @@ const (
 	AdmitAll                   // all
 )
 
-// admission decides what is worth writing. AdmitSeen chooses while what is alive
-// fills the log, or the index: until then nothing has to leave for what comes.
+// admission decides what is written: what is worth it, as far as the budget goes.
+// AdmitSeen chooses while what is alive fills the log, or the index: until then
+// nothing has to leave for what comes.
 type admission struct {
-	kind  Admission
-	limit *rate.Limiter // nil: none
-	now   func() int64  // the clock that it goes by, in milliseconds
-	seen  sketch
+	kind   Admission
+	seen   sketch
+	budget budget
 
 	all      atomic.Bool // whatever kind is
 	choosing atomic.Bool // records had to leave for want of room, when some was made last
-
-	limited atomic.Uint64 // records refused for the limit
 }
 
-func (a *admission) init(cfg *Config) {
-	a.kind, a.now = cfg.Admission, cfg.Now
-	if cfg.WriteLimit > 0 {
-		a.limit = rate.NewLimiter(rate.Limit(cfg.WriteLimit), int(max(cfg.WriteLimit, 1<<20)))
-	}
+func (a *admission) init(cfg *Config, now func() int64) {
+	a.kind = cfg.Admission
+	a.budget.init(cfg.WriteBudget, now)
 	if a.kind == AdmitSeen {
 		a.seen.init(cfg.Memory / sketchShare)
 	}
@@ -47,31 +40,35 @@ func (a *admission) bytes() int64 { return a.seen.bytes() }
 
 // admit decides about a record of so many bytes.
 func (a *admission) admit(hash uint64, bytes int, read bool) bool {
-	if a.all.Load() {
-		return true
+	w, ok := a.worthOf(hash, read)
+	return ok && a.budget.admit(w, hash, bytes)
+}
+
+// worthOf is what a record is worth, and whether that is enough. While the budget
+// is short, AdmitSeen prefers what was offered before.
+func (a *admission) worthOf(hash uint64, read bool) (w worth, ok bool) {
+	switch {
+	case a.all.Load():
+		return leaving, true
+	case read:
+		return proven, true
+	case a.kind == AdmitRead:
+		return unproven, false
+	case a.kind == AdmitAll:
+		return unproven, true
 	}
-	switch a.kind {
-	case AdmitRead:
-		if !read {
-			return false
-		}
-	case AdmitSeen:
-		if !read && a.choosing.Load() && !a.seen.add(hash) {
-			return false
-		}
+	choosing := a.choosing.Load()
+	if (choosing || a.budget.short()) && a.seen.add(hash) {
+		return proven, true
 	}
-	if a.limit != nil && !a.limit.AllowN(time.UnixMilli(a.now()), bytes) {
-		a.limited.Add(1)
-		return false
-	}
-	return true
+	return unproven, !choosing
 }
 
 // mayMove reports whether records may be written anew to make room.
-func (a *admission) mayMove() bool { return true }
+func (a *admission) mayMove() bool { return a.budget.mayMove() }
 
-// AdmitAll lets every record in from now on: RAM is about to be emptied, and what
-// it holds is what the next process will want first.
+// AdmitAll lets every record in from now on, as far as the budget goes: RAM is about
+// to be emptied, and what it holds is what the next process will want first.
 func (t *Tier) AdmitAll() { t.admission.all.Store(true) }
 
 // sketchShare is the part of the RAM budget, as a divisor, that remembering

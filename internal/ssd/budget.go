@@ -192,10 +192,10 @@ func (b *budget) chanceOf(w worth) int64 {
 	return int64(max(0, above/(b.demand[w]*hourMillis)*certain))
 }
 
-// budgetStats is what a budget tells.
+// budgetStats is what a budget tells: see Stats.
 type budgetStats struct {
 	day, written, forecast int64
-	chance                 float64
+	admitted               float64
 	refused                uint64
 }
 
@@ -205,11 +205,12 @@ func (b *budget) stats() budgetStats {
 	defer b.mu.Unlock()
 	return budgetStats{
 		day: b.day, written: b.writtenInDay(), forecast: int64(b.rate * dayMillis),
-		chance: b.admitted(), refused: b.refused.Load(),
+		admitted: b.admitted(), refused: b.refused.Load(),
 	}
 }
 
-// writtenInDay is what was written in this hour and the 23 before.
+// writtenInDay is what was written in this hour and the 23 before. The caller holds
+// mu.
 func (b *budget) writtenInDay() int64 {
 	sum := b.fresh.Load()
 	for _, n := range b.hours {
@@ -218,7 +219,7 @@ func (b *budget) writtenInDay() int64 {
 	return sum
 }
 
-// admitted is the share of the bytes offered that gets in.
+// admitted is the share of the bytes offered that gets in. The caller holds mu.
 func (b *budget) admitted() float64 {
 	var in, all float64
 	for w, d := range b.demand {

@@ -263,13 +263,13 @@ func TestBudgetStats(t *testing.T) {
 	near("budget", float64(st.day), 1e9)
 	near("written in a day", float64(st.written), 1e9*23.5/24)
 	near("forecast", float64(st.forecast), 1e9)
-	near("chance", st.chance, .25)
+	near("admitted", st.admitted, .25)
 	s.reopen(true)
 	near("written in a day, after Close", float64(s.stats().written), float64(st.written))
 	s.pass(12 * hourMillis)
 	near("written in a day, half of it without writes", float64(s.stats().written), 1e9*11.5/24)
 	s.pass(2 * dayMillis)
-	if st := s.stats(); st.written != 0 || st.forecast > 0 || st.chance != 1 {
+	if st := s.stats(); st.written != 0 || st.forecast > 0 || st.admitted != 1 {
 		t.Errorf("after two days without writes: %+v", st)
 	}
 
@@ -281,7 +281,7 @@ func TestBudgetStats(t *testing.T) {
 	st = free.stats()
 	near("written in a day without a limit", float64(st.written), 1e8)
 	near("forecast without a limit", float64(st.forecast), 1e6*24*60)
-	if st.chance != 1 || st.refused > 0 || free.short() || free.due() || !free.mayMove() {
+	if st.admitted != 1 || st.refused > 0 || free.short() || free.due() || !free.mayMove() {
 		t.Errorf("there is no limit, and it limits: %+v", st)
 	}
 }

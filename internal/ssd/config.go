@@ -35,7 +35,7 @@ type Config struct {
 	SegmentBytes int64 // a power of two from 64 KiB to 64 MiB; 0: chosen, or what the files have
 	Memory       int64 // the cache's RAM budget, of which this tier takes its share
 	Admission    Admission
-	WriteLimit   int64 // bytes a second; 0: none
+	WriteBudget  int64 // bytes a day; 0: no limit
 	Compress     bool
 	Direct       Direct
 	Recovery     Recovery

@@ -15,6 +15,7 @@ import (
 // asked for it. Reads change nothing, and are not counted here.
 type door struct {
 	vfs.FS
+	wrote func(n int) // told of bytes that were written; nil: nobody
 
 	under  atomic.Int64  // operations that the system has
 	back   atomic.Uint64 // operations that it gave back
@@ -128,7 +129,11 @@ func (f *doorFile) WriteAt(p []byte, off int64) (int, error) {
 		return 0, err
 	}
 	defer f.door.leave()
-	return f.File.WriteAt(p, off)
+	n, err := f.File.WriteAt(p, off)
+	if f.door.wrote != nil {
+		f.door.wrote(n)
+	}
+	return n, err
 }
 
 func (f *doorFile) Sync() error { return f.door.do(f.File.Sync) }

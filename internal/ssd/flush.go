@@ -20,9 +20,8 @@ type flusher struct {
 	file  vfs.File
 	block []byte // for the last block of a segment that is still growing
 
-	bytes func(n int)               // told of what was written
-	fail  func(s *segment, e error) // told of a segment that could not be written, twice
-	well  func()                    // told of one that was, to its end
+	fail func(s *segment, e error) // told of a segment that could not be written, twice
+	well func()                    // told of one that was, to its end
 }
 
 // piece is what is to be written next.
@@ -115,7 +114,6 @@ func (f *flusher) write(p piece) error {
 			return err
 		}
 	}
-	f.bytes(p.to - p.from)
 	return nil
 }
 

@@ -61,7 +61,7 @@ func TestFault21Geometry(t *testing.T) {
 		{"too little RAM", func(c *Config) { c.Memory, c.SegmentBytes = 1<<20, 0 }, false},
 		{"compression", func(c *Config) { c.Compress = true }, true},
 		{"other admission", func(c *Config) { c.Admission = AdmitRead }, true},
-		{"a write limit", func(c *Config) { c.WriteLimit = 1 << 20 }, true},
+		{"a write budget", func(c *Config) { c.WriteBudget = 1 << 40 }, true},
 		{"no direct I/O", func(c *Config) { c.Direct = DirectOff }, true},
 		{"other depth", func(c *Config) { c.Depth = 1 }, true},
 	} {

@@ -220,7 +220,7 @@ func TestFault27NotTaken(t *testing.T) {
 	t.Parallel()
 	for name, cfg := range map[string]func(*Config){
 		"admission":  func(c *Config) { c.Admission = AdmitRead },
-		"the limit":  func(c *Config) { c.WriteLimit = 1 },
+		"the budget": func(c *Config) { c.WriteBudget = 1 },
 		"its length": nil,
 		"full":       nil,
 		"off":        nil,
@@ -244,13 +244,6 @@ func TestFault27NotTaken(t *testing.T) {
 			value := w.bytesOf(key, w.seq, 100)
 			w.superseded(key, w.seq)
 			switch name {
-			case "the limit": // its burst is used up first
-				i := 2
-				for _, n := range []int{50_000, 10} {
-					for ; w.tier.Demote(w.hasher.Hash(w.key(i)), w.key(i), make([]byte, n), 0, true); i++ {
-						w.written()
-					}
-				}
 			case "its length":
 				value = make([]byte, minSegment)
 			case "full":
@@ -263,7 +256,7 @@ func TestFault27NotTaken(t *testing.T) {
 			case "closed":
 				w.close(t)
 			}
-			if w.tier.Demote(h, key, value, 0, name == "the limit" || name == "full") {
+			if w.tier.Demote(h, key, value, 0, name == "the budget" || name == "full") {
 				t.Fatal("taken")
 			}
 			if _, err := w.tier.Get(context.Background(), nil, key, h); !errors.Is(err, ErrNotFound) {

@@ -30,7 +30,7 @@ type Stats struct {
 	DemotedBytes    uint64 // their keys and values
 	Clean           uint64 // records that left RAM and were here already
 	Refused         uint64 // records that admission did not let in, for their worth
-	Limited         uint64 // for the limit of the write rate
+	Limited         uint64 // for the write budget
 	Shed            uint64 // for want of room in the log: the disk is behind
 	IndexFull       uint64 // for want of memory for the index, or before it came
 	TooLarge        uint64 // for their size
@@ -39,7 +39,7 @@ type Stats struct {
 	Reinserted      uint64 // records kept then, having been read
 	ReinsertedBytes uint64
 	Reclaimed       uint64 // segments
-	WrittenBytes    uint64 // to the log
+	WrittenBytes    uint64 // to all files
 	Corrupt         uint64 // records and segments whose checksums were wrong
 	ReadErrors      uint64
 	WriteErrors     uint64
@@ -47,6 +47,11 @@ type Stats struct {
 	SwitchedOff     uint64 // times the tier was switched off
 	CompressedFrom  uint64 // bytes of values before compression
 	CompressedTo    uint64 // and after
+
+	WriteBudget   int64   // bytes a day; 0: no limit
+	WrittenDay    int64   // bytes written in this hour and the 23 before, by earlier processes too
+	WriteForecast int64   // bytes a day, if it goes on as in the last hour
+	AdmittedShare float64 // of the bytes that are worth it, that the budget lets in
 
 	On           bool
 	Direct       bool
@@ -62,16 +67,17 @@ type Stats struct {
 
 // Stats takes a snapshot.
 func (t *Tier) Stats() Stats {
-	c := &t.count
+	c, b := &t.count, t.admission.budget.stats()
 	s := Stats{
 		Hits: c.hits.Load(), Collisions: c.collisions.Load(), Collided: c.collided.Load(),
 		Demoted: c.demoted.Load(), DemotedBytes: c.demotedBytes.Load(), Clean: c.clean.Load(),
-		Refused: c.refused.Load(), Limited: t.admission.limited.Load(), Shed: c.shed.Load(), IndexFull: c.indexFull.Load(), TooLarge: c.tooLarge.Load(),
+		Refused: c.refused.Load(), Limited: b.refused, Shed: c.shed.Load(), IndexFull: c.indexFull.Load(), TooLarge: c.tooLarge.Load(),
 		Superseded: c.superseded.Load(),
 		Evicted:    c.evicted.Load(), Reinserted: c.reinserted.Load(), ReinsertedBytes: c.reinsertedBytes.Load(),
 		Reclaimed:    c.reclaimed.Load(),
 		WrittenBytes: c.written.Load(),
-		Corrupt:      c.corrupt.Load(), ReadErrors: c.readErrors.Load(), WriteErrors: c.writeErrors.Load(),
+		WriteBudget:  b.day, WrittenDay: b.written, WriteForecast: b.forecast, AdmittedShare: b.admitted,
+		Corrupt: c.corrupt.Load(), ReadErrors: c.readErrors.Load(), WriteErrors: c.writeErrors.Load(),
 		Quarantined: c.quarantined.Load(), SwitchedOff: c.switchedOff.Load(),
 		CompressedFrom: c.compressedFrom.Load(), CompressedTo: c.compressedTo.Load(),
 		On: t.state.Load() == on, Direct: t.logFile.Align() > 1, Kept: t.index.kept != nil,

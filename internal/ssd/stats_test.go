@@ -6,7 +6,7 @@ import (
 	"github.com/firncache/firn/internal/vfs"
 )
 
-// A record that is refused for the limit of the write rate is counted there first:
+// A record that is refused for the write budget is counted there first:
 // a snapshot in between counts no refused ones less than none.
 func TestRefusedIsNotBelowNone(t *testing.T) {
 	t.Parallel()
@@ -15,7 +15,7 @@ func TestRefusedIsNotBelowNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.close(t)
-	w.tier.admission.limited.Add(1)
+	w.tier.admission.budget.refused.Add(1)
 	if s := w.tier.Stats(); s.Refused != 0 || s.Limited != 1 {
 		t.Errorf("%d refused, %d limited: want 0 and 1", s.Refused, s.Limited)
 	}

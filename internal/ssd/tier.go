@@ -111,6 +111,8 @@ func Open(cfg Config) (*Tier, error) {
 	cfg.FS = door
 	t := &Tier{cfg: cfg, door: door, keeper: keeper, quit: make(chan struct{}), wake: make(chan struct{}, 1)}
 	t.lines.logger, t.health.lines = cfg.Log, &t.lines
+	t.admission.init(&t.cfg, t.Now)
+	door.wrote = t.wrote
 	var err error
 	if t.lock, err = takeLocks(door.FS); err != nil {
 		return nil, err
@@ -120,6 +122,12 @@ func Open(cfg Config) (*Tier, error) {
 		return nil, err
 	}
 	return t, nil
+}
+
+// wrote counts what was written to any of the files.
+func (t *Tier) wrote(n int) {
+	t.count.written.Add(uint64(n))
+	t.admission.budget.wrote(n)
 }
 
 // open is Open once the lock is held.
@@ -198,11 +206,10 @@ func (t *Tier) allocateMemory() (err error) {
 	t.log.logID = s.logID
 	t.index = newIndex(uint(s.shardBits), m, m == t.left)
 	t.index.hungry, t.log.wake = t.poke, t.poke
-	t.admission.init(&t.cfg)
 	t.fixed = buffers*int64(segBytes) + slotMemory*int64(s.segments) + memoryHeadLen + t.admission.bytes() + t.readMemory()
 	t.flusher = &flusher{
 		log: t.log, file: t.logFile, block: vfs.Aligned(blockBytes, blockBytes),
-		bytes: func(n int) { t.count.written.Add(uint64(n)) }, fail: t.segmentFailed, well: t.segmentWritten,
+		fail: t.segmentFailed, well: t.segmentWritten,
 	}
 	return nil
 }

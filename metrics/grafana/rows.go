@@ -40,6 +40,8 @@ var rows = []row{
 		{title: "Not written", metrics: []string{"ssd_refused", "ssd_limited", "ssd_shed", "ssd_index_full", "ssd_too_large"}},
 		{title: "Leaving the SSD", metrics: []string{"ssd_superseded", "ssd_evictions", "ssd_reinsertions"}},
 		{title: "Read and written", metrics: []string{"ssd_read_bytes", "ssd_write_bytes", "ssd_written_bytes"}},
+		{title: "Written in a day", metrics: []string{"ssd_written_day_bytes", "ssd_write_forecast_bytes", "ssd_write_budget_bytes"}},
+		{title: "Percent that the write budget admits", metrics: []string{"ssd_admitted_percent"}},
 		{title: "Entries on the SSD", metrics: []string{"ssd_entries"}},
 		{title: "Space on the SSD", metrics: []string{"ssd_bytes"}},
 		{title: "RAM that the SSD tier takes", metrics: []string{"ssd_index_bytes", "ssd_memory_bytes"}},

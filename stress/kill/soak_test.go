@@ -90,7 +90,7 @@ type soakSetting struct {
 	Dir                string
 	RAMBytes, SSDBytes int64
 	Admission          firn.Admission
-	WriteLimit         int64
+	WriteBudget        int64
 	Compress           bool
 	DirectIO           firn.DirectIO
 	Clears             bool // now and then, all is deleted
@@ -121,7 +121,7 @@ func randomSetting(dir string, rng *rand.Rand) soakSetting {
 		s.SSDBytes += soakSSD / 2
 	}
 	if rng.IntN(6) == 0 {
-		s.WriteLimit = 2 << 20
+		s.WriteBudget = 64 << 20
 	}
 	if rng.IntN(6) == 0 {
 		s.KillAt, s.Closing = 1+rng.IntN(3000), rng.IntN(2) == 0
@@ -131,7 +131,7 @@ func randomSetting(dir string, rng *rand.Rand) soakSetting {
 
 func (s *soakSetting) options() firn.Options {
 	return firn.Options{RAMBytes: s.RAMBytes, SSD: firn.SSDOptions{Dir: s.Dir, Bytes: s.SSDBytes, SegmentBytes: 64 << 10,
-		Admission: s.Admission, WriteLimit: s.WriteLimit, Compress: s.Compress, DirectIO: s.DirectIO, Log: slog.New(slog.DiscardHandler)}}
+		Admission: s.Admission, WriteBudget: s.WriteBudget, Compress: s.Compress, DirectIO: s.DirectIO, Log: slog.New(slog.DiscardHandler)}}
 }
 
 // arm makes the process kill itself before one of its changes of the files. It is

@@ -28,8 +28,8 @@ func SSDFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "ssd", Usage: "`SIZE` of an SSD tier below RAM, such as 4GiB; 0: none (default: 0 for a trace, 512MiB without)"},
 		&cli.StringFlag{Name: "dir", Usage: "directory `DIR` of the SSD tier's files, which are kept, and used if there are some (default: a temporary one, removed afterwards)"},
-		&cli.StringFlag{Name: "admission", Usage: "what goes to the SSD tier when it leaves RAM: `KIND` all, read (since it was stored) or seen (all until the log has been full; then what was read, or offered before) (default: seen; all without a trace)"},
-		&cli.StringFlag{Name: "write-limit", Usage: "write at most `SIZE` a second to the SSD tier"},
+		&cli.StringFlag{Name: "admission", Usage: "what goes to the SSD tier when it leaves RAM: `KIND` all, read (since it was stored) or seen (all while what is live leaves room; then what was read, or offered before) (default: seen; all without a trace)"},
+		&cli.StringFlag{Name: "write-budget", Usage: "write at most `SIZE` a day to the SSD tier, and up to a day's worth at once"},
 		&cli.BoolFlag{Name: "compress", Usage: "compress what goes to the SSD (half of a value can be)"},
 		&cli.StringFlag{Name: "direct", Value: "auto", Usage: "pass the page cache by: `WHEN` auto (if the file system can), on or off"},
 		&cli.StringFlag{Name: "segment", Usage: "`SIZE` of the SSD tier's segments, a power of two from 64KiB to 64MiB (default: 1/64 of -ssd or 1/32 of -ram, whichever is less)"},
@@ -44,7 +44,7 @@ func (o *Options) ParseSSD(cmd *cli.Command, alone bool) error {
 		return err
 	}
 	if bytes == 0 {
-		for _, name := range []string{"dir", "admission", "write-limit", "compress", "direct", "segment"} {
+		for _, name := range []string{"dir", "admission", "write-budget", "compress", "direct", "segment"} {
 			if cmd.IsSet(name) {
 				return usage("-%s without -ssd", name)
 			}
@@ -69,7 +69,7 @@ func (o *Options) ParseSSD(cmd *cli.Command, alone bool) error {
 			return usage("-%s %w", name, err)
 		}
 	}
-	for name, to := range map[string]*int64{"write-limit": &o.SSD.WriteLimit, "segment": &o.SSD.SegmentBytes} {
+	for name, to := range map[string]*int64{"write-budget": &o.SSD.WriteBudget, "segment": &o.SSD.SegmentBytes} {
 		if cmd.IsSet(name) {
 			n, err := ParseSize(name, cmd.String(name), math.MaxInt64)
 			if err != nil {

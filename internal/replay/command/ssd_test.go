@@ -44,8 +44,8 @@ func TestSSDFlags(t *testing.T) {
 		{"-ssd 1GiB -fraction 0.1", true, firn.SSDOptions{Bytes: 1 << 30, Admission: firn.AdmitAll}},
 		{"-admission read -direct off", true, firn.SSDOptions{Bytes: 512 << 20, Admission: firn.AdmitRead, DirectIO: firn.DirectOff}},
 		{
-			"-ssd 4GB -dir d -write-limit 1MiB -compress -direct on -segment 64KiB trace", true,
-			firn.SSDOptions{Bytes: 4e9, Dir: "d", WriteLimit: 1 << 20, Compress: true, DirectIO: firn.DirectOn, SegmentBytes: 64 << 10},
+			"-ssd 4GB -dir d -write-budget 1GiB -compress -direct on -segment 64KiB trace", true,
+			firn.SSDOptions{Bytes: 4e9, Dir: "d", WriteBudget: 1 << 30, Compress: true, DirectIO: firn.DirectOn, SegmentBytes: 64 << 10},
 		},
 	} {
 		o, stderr := parseSSD(test.alone, strings.Fields(test.args)...)
@@ -70,7 +70,7 @@ func TestSSDUsage(t *testing.T) {
 		{"-ssd 1GiB -dir d one two", "-dir with 2 traces: each of them needs a directory of its own"},
 		{"-admission some", `-admission "some" is none of the choices: want seen, read, all`},
 		{"-direct maybe", `-direct "maybe" is none of the choices: want auto, on, off`},
-		{"-write-limit fast", `-write-limit "fast": expected a size such as 64MiB, 64MB or 4096`},
+		{"-write-budget fast", `-write-budget "fast": expected a size such as 64MiB, 64MB or 4096`},
 	} {
 		if _, stderr := parseSSD(true, strings.Fields(test.args)...); stderr != "test: "+test.want+"\n" {
 			t.Errorf("%s: got %swant %s", test.args, stderr, test.want)

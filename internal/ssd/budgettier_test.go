@@ -1,0 +1,144 @@
+package ssd
+
+import (
+	"sync/atomic"
+	"testing"
+
+	"github.com/firncache/firn/internal/vfs"
+)
+
+// metered is a file system that counts what is written to its files.
+type metered struct {
+	vfs.FS
+	bytes *atomic.Int64
+}
+
+func (c metered) Open(name string, how vfs.How) (vfs.File, error) {
+	f, err := c.FS.Open(name, how)
+	if err != nil {
+		return nil, err
+	}
+	return meteredFile{f, c.bytes}, nil
+}
+
+type meteredFile struct {
+	vfs.File
+	bytes *atomic.Int64
+}
+
+func (f meteredFile) WriteAt(p []byte, off int64) (int, error) {
+	n, err := f.File.WriteAt(p, off)
+	f.bytes.Add(int64(n))
+	return n, err
+}
+
+// offer offers a record that was read, and reports whether it was let in.
+func (w *world) offer(i int, size int) bool {
+	key := w.key(i)
+	h := w.hasher.Hash(key)
+	for {
+		limited := w.tier.Stats().Limited
+		if w.tier.Demote(h, key, make([]byte, size), 0, true) {
+			return true
+		}
+		if w.tier.Stats().Limited > limited {
+			return false
+		}
+		w.roomy()
+	}
+}
+
+// Everything that is written to any file is counted: the superblock, the log, and
+// the snapshot that Close writes.
+func TestAllThatIsWrittenCounts(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		var bytes atomic.Int64
+		cfg := testConfig(metered{vfs.NewMem(), &bytes}, w)
+		w.reopen(t, cfg)
+		for i := range 1000 {
+			if w.offer(i, 1000); i%3 == 0 {
+				_ = w.superseded(w.key(i/2), 1)
+			}
+		}
+		tier := w.tier
+		w.close(t)
+		if got, want := tier.Stats().WrittenBytes, uint64(bytes.Load()); got != want || got < 1e6 {
+			t.Errorf("%d bytes were counted, and %d written", got, want)
+		}
+		if s := tier.Stats(); s.WrittenDay != int64(s.WrittenBytes) {
+			t.Errorf("%d bytes were written in the last day, and %d in all", s.WrittenDay, s.WrittenBytes)
+		}
+	})
+}
+
+// What a tier writes keeps to its budget: at once no more than a day's, then what
+// each hour brings, on the clock that it was given.
+func TestTierKeepsToItsBudget(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const budget, size = 4 << 20, 1000
+		w := newWorld(t, 1)
+		cfg := testConfig(vfs.NewMem(), w)
+		cfg.Bytes, cfg.WriteBudget = 16<<20, budget
+		w.reopen(t, cfg)
+		next := 0
+		for ; next < 2*budget/size && w.offer(next, size); next++ {
+			w.written()
+		}
+		if n := w.tier.Stats().WrittenBytes; n < budget/2 || n > budget {
+			t.Errorf("%d bytes were written at once, want at most the budget of %d, and most of it", n, budget)
+		}
+		before, from := w.tier.Stats(), w.now.Load()
+		for w.now.Load() < from+2*dayMillis {
+			w.now.Add(hourMillis / 4)
+			for range 10 * budget / size / 96 {
+				w.offer(next, size)
+				next++
+			}
+			w.written()
+		}
+		s := w.tier.Stats()
+		if n := float64(s.WrittenBytes-before.WrittenBytes) / budget; n < 1.8 || n > 2.1 {
+			t.Errorf("%.3f budgets were written in two days", n)
+		}
+		near := func(got, want float64) bool { return got > .75*want && got < 1.25*want }
+		if s.WriteBudget != budget || !near(float64(s.WrittenDay), budget) || !near(float64(s.WriteForecast), budget) || !near(s.AdmittedShare, .1) {
+			t.Errorf("after two days the figures are %+v", s)
+		}
+		w.close(t)
+	})
+}
+
+// While the budget is short, AdmitSeen prefers what was read or offered before.
+func TestAdmitSeenPrefersWhileTheBudgetIsShort(t *testing.T) {
+	t.Parallel()
+	const budget, size = 1 << 30, 4096
+	now := int64(dayMillis)
+	var a admission
+	a.init(&Config{Memory: 64 << 20, WriteBudget: budget}, func() int64 { return now })
+	var got, of [3]int // new, offered before, read
+	offer := func(kind int, hash uint64, read bool) {
+		of[kind]++
+		if a.admit(mixed(hash), size, read) {
+			got[kind]++
+			a.budget.wrote(size)
+		}
+	}
+	// Ten times the budget: a tenth of a tenth comes twice, and as much was read.
+	for i := uint64(0); now < 3*dayMillis; i++ {
+		now += dayMillis / (10 * budget / size)
+		offer(0, i, false)
+		if i%100 == 0 {
+			offer(1, i-min(i, 1000), false)
+			offer(2, i, true)
+		}
+	}
+	if share := float64(got[0]) / float64(of[0]); share > .2 || share < .05 {
+		t.Errorf("%.3f of what was new was let in", share)
+	}
+	for kind, what := range []string{1: "offered before", 2: "read"} {
+		if kind > 0 && got[kind] < of[kind]*98/100 {
+			t.Errorf("%d of %d that were %s were let in", got[kind], of[kind], what)
+		}
+	}
+}
