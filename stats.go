@@ -163,7 +163,7 @@ var Metrics = []Metric{
 	{"ssd_write_budget_bytes", "bytes", false, "What may be written to the files of the SSD tier in a day: WriteBudget; 0: no limit.", func(s *Stats) float64 { return float64(s.SSDWriteBudgetBytes) }},
 	{"ssd_written_day_bytes", "bytes", false, "What was written to them in this hour and the 23 before, by earlier processes too.", func(s *Stats) float64 { return float64(s.SSDWrittenDayBytes) }},
 	{"ssd_write_forecast_bytes", "bytes", false, "What will have been written in a day if it goes on as in the last hour.", func(s *Stats) float64 { return float64(s.SSDWriteForecastBytes) }},
-	{"ssd_admitted_percent", "1", false, "Percent, rounded up, of the bytes that admission would let in for which WriteBudget has room.", func(s *Stats) float64 { return float64(s.SSDAdmittedPercent) }},
+	{"ssd_admitted_percent", "1", false, "Percent, rounded up, of the bytes that admission would let in for which WriteBudget had room in the last hour.", func(s *Stats) float64 { return float64(s.SSDAdmittedPercent) }},
 	{"loads", "1", true, "Values that a loader was asked for.", func(s *Stats) float64 { return float64(s.Loads) }},
 	{"load_errors", "1", true, "Values whose loader returned an error other than ErrNotFound, while somebody wanted them.", func(s *Stats) float64 { return float64(s.LoadErrors) }},
 	{"load_timeouts", "1", true, "Values whose loader took longer than HardTimeout.", func(s *Stats) float64 { return float64(s.LoadTimeouts) }},

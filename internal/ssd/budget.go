@@ -13,8 +13,8 @@ import (
 // snapshot. All of it is counted, and taken from what comes after.
 //
 // While more is offered than may be written, admission is by chance, so that a
-// record which is offered often gets in sooner. The chance is what spends in an
-// hour what the bucket holds above a floor. So the level finds its place above the
+// record which is offered often gets in sooner. The chance is what spends in two
+// minutes what the bucket holds above a floor. So the level finds its place above the
 // floor by itself, whatever is written for each byte that is admitted. Records
 // that have proved their worth have a lower floor: they are first, and the others
 // get what these leave.
@@ -24,11 +24,12 @@ type budget struct {
 	day int64        // bytes; 0: no limit
 	now func() int64 // milliseconds since 1970
 
-	left    atomic.Int64 // bytes in the bucket; below 0: owed
-	fresh   atomic.Int64 // bytes written since the last update
-	unsaved atomic.Int64 // bytes written since the state was last encoded
-	next    atomic.Int64 // when an update is due
-	offered [worths]atomic.Int64
+	left    atomic.Int64         // bytes in the bucket; below 0: owed
+	fresh   atomic.Int64         // bytes written since the last update
+	unsaved atomic.Int64         // bytes written since the state was last encoded
+	next    atomic.Int64         // when an update is due
+	offered [worths]atomic.Int64 // bytes since then
+	taken   atomic.Int64         // of these
 	chance  [worths]atomic.Int64 // of certain
 	refused atomic.Uint64        // records
 
@@ -36,9 +37,12 @@ type budget struct {
 	at     int64              // of the last update
 	since  int64              // when the first was
 	demand [worths]float64    // bytes offered a millisecond
-	rate   float64            // bytes written a millisecond
+	rates  rates              // of the last hour
 	hours  [budgetHours]int64 // bytes written in each of the last hours: see slotOf
 }
+
+// rates are bytes a millisecond.
+type rates struct{ written, offered, taken float64 }
 
 // worth is what is known of a record that is offered.
 type worth uint8
@@ -56,8 +60,9 @@ const certain = 1 << 32 // of a chance
 const (
 	hourMillis      = 60 * 60 * 1000
 	dayMillis       = 24 * hourMillis
-	budgetWindow    = 1000   // between two updates, at least
-	budgetSmoothing = 10_000 // of the demand
+	budgetWindow    = 1000          // between two updates, at least
+	budgetHorizon   = 2 * 60 * 1000 // in which what is above the floor is spent
+	budgetSmoothing = 10_000        // of the demand
 )
 
 const budgetHours = 24 // that are remembered
@@ -101,6 +106,7 @@ func (b *budget) admit(w worth, hash uint64, bytes int) bool {
 	b.refresh()
 	n := b.offered[w].Add(int64(bytes))
 	if b.left.Load() > b.floor(w) && int64(mixed(hash+uint64(n))>>32) < b.chance[w].Load() {
+		b.taken.Add(int64(bytes))
 		return true
 	}
 	b.refused.Add(1)
@@ -153,12 +159,18 @@ func (b *budget) update(now int64) {
 		return
 	}
 	b.fill(passed)
-	b.account(now, b.fresh.Swap(0))
+	written, taken, all := b.fresh.Swap(0), b.taken.Swap(0), int64(0)
 	for w := range b.demand {
-		offered := float64(b.offered[w].Swap(0)) / float64(passed)
-		b.demand[w] += (offered - b.demand[w]) * min(1, float64(passed)/budgetSmoothing)
+		offered := b.offered[w].Swap(0)
+		all += offered
+		b.demand[w] += (float64(offered)/float64(passed) - b.demand[w]) * min(1, float64(passed)/budgetSmoothing)
 		b.chance[w].Store(b.chanceOf(worth(w)))
 	}
+	b.note(now, written)
+	weight := min(1, float64(passed)/float64(min(hourMillis, now-b.since)))
+	b.rates.written += (float64(written)/float64(passed) - b.rates.written) * weight
+	b.rates.offered += (float64(all)/float64(passed) - b.rates.offered) * weight
+	b.rates.taken += (float64(taken)/float64(passed) - b.rates.taken) * weight
 	b.at = now
 	b.next.Store(now + budgetWindow)
 }
@@ -170,10 +182,8 @@ func (b *budget) fill(passed int64) {
 	b.left.Add(int64(min(gain, float64(room))))
 }
 
-// account notes what was written since the last update.
-func (b *budget) account(now, written int64) {
-	passed := float64(now - b.at)
-	b.rate += (float64(written)/passed - b.rate) * min(1, passed/min(hourMillis, float64(now-b.since)))
+// note remembers in which hour bytes were written.
+func (b *budget) note(now, written int64) {
 	for h := max(b.at, now-dayMillis) / hourMillis; h < now/hourMillis; h++ {
 		b.hours[slotOf((h+1)*hourMillis)] = 0
 	}
@@ -183,13 +193,13 @@ func (b *budget) account(now, written int64) {
 // slotOf is the place of the hour that a time is in.
 func slotOf(now int64) int64 { return now / hourMillis % budgetHours }
 
-// chanceOf is the chance with which an hour spends what is above the floor.
+// chanceOf is the chance that spends what is above the floor in budgetHorizon.
 func (b *budget) chanceOf(w worth) int64 {
 	above := float64(b.left.Load() - b.floor(w))
-	if w == leaving || b.demand[w]*hourMillis <= above {
+	if w == leaving || b.demand[w]*budgetHorizon <= above {
 		return certain
 	}
-	return int64(max(0, above/(b.demand[w]*hourMillis)*certain))
+	return int64(max(0, above/(b.demand[w]*budgetHorizon)*certain))
 }
 
 // budgetStats is what a budget tells: see Stats.
@@ -204,7 +214,7 @@ func (b *budget) stats() budgetStats {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return budgetStats{
-		day: b.day, written: b.writtenInDay(), forecast: int64(b.rate * dayMillis),
+		day: b.day, written: b.writtenInDay(), forecast: int64(b.rates.written * dayMillis),
 		admitted: b.admitted(), refused: b.refused.Load(),
 	}
 }
@@ -219,15 +229,10 @@ func (b *budget) writtenInDay() int64 {
 	return sum
 }
 
-// admitted is the share of the bytes offered that gets in. The caller holds mu.
+// admitted is the share of the bytes offered that got in. The caller holds mu.
 func (b *budget) admitted() float64 {
-	var in, all float64
-	for w, d := range b.demand {
-		all += d
-		in += d * float64(b.chance[w].Load()) / certain
-	}
-	if b.day == 0 || all == 0 {
+	if b.rates.offered == 0 {
 		return 1
 	}
-	return in / all
+	return b.rates.taken / b.rates.offered
 }

@@ -153,7 +153,7 @@ func TestBudgetIsKeptByTheKilled(t *testing.T) {
 }
 
 // What is offered below the budget gets in, also where nights are quiet and days
-// are not.
+// are not, and where all of it comes within ten minutes.
 func TestBudgetAdmitsWhatFits(t *testing.T) {
 	t.Parallel()
 	s := newSpender(1e9, t.Fatalf)
@@ -161,6 +161,10 @@ func TestBudgetAdmitsWhatFits(t *testing.T) {
 	for range 5 {
 		s.load(8*hourMillis, 60_000, 2, .2)
 		s.load(16*hourMillis, 60_000, .2, .2)
+	}
+	for range 3 {
+		s.load(hourMillis/6, 10_000, .6*6*24, 0)
+		s.pass(23 * hourMillis)
 	}
 	if n := s.refused.Load(); n > 0 || s.short() {
 		t.Errorf("%d of %.0f records were refused", n, (s.offered[0]+s.offered[1])/float64(s.record))
@@ -177,12 +181,12 @@ func TestBudgetIsUsed(t *testing.T) {
 				t.Run(fmt.Sprintf("%v times, %v proven, %v moved", times, share, moves), func(t *testing.T) {
 					s := newSpender(1e9, t.Fatalf)
 					s.record, s.waste, s.moves = 100_000, .05, moves
-					s.load(2*dayMillis, 30_000, times, share)
+					s.load(2*dayMillis, 20_000, times, share)
 					wrote, offered, let := s.wrote, s.offered[1], s.let[1]
 					for range 2 {
-						s.load(dayMillis/2, 30_000, times, share)
+						s.load(dayMillis/2, 20_000, times, share)
 						s.reopen(true)
-						s.load(dayMillis/2, 30_000, times, share)
+						s.load(dayMillis/2, 20_000, times, share)
 						s.reopen(false)
 					}
 					if used := (s.wrote - wrote) / 2 / float64(s.day); used < .95 || used > 1.1 {
@@ -257,8 +261,8 @@ func TestBudgetStats(t *testing.T) {
 		}
 	}
 	s := newSpender(1e9, t.Fatalf)
-	s.record = 10_000
-	s.load(5*dayMillis, 60_000, 4, 0)
+	s.record = 20_000
+	s.load(2*dayMillis, 10_000, 4, 0)
 	st := s.stats()
 	near("budget", float64(st.day), 1e9)
 	near("written in a day", float64(st.written), 1e9*23.5/24)
@@ -329,4 +333,36 @@ func unlimited(t *testing.T, bytes int) []byte {
 	s.budget.wrote(bytes)
 	state := s.encode(true)
 	return state[:]
+}
+
+// What is offered above the budget gets in evenly, although it is written segment
+// by segment.
+func TestBudgetIsSpread(t *testing.T) {
+	t.Parallel()
+	const segment, window = 2_000_000, 30_000 // bytes; milliseconds
+	s := newSpender(1e9, t.Fatalf)
+	s.record = 20_000
+	mean := float64(s.day) * window / dayMillis
+	buffered, most := 0., 0.
+	for i := range dayMillis / window {
+		let := 0.
+		for range window / 1000 {
+			s.pass(1000)
+			for range 10 * s.day / int64(s.record) / (dayMillis / 1000) {
+				if s.hash++; s.admit(unproven, s.hash, s.record) {
+					let += float64(s.record)
+				}
+			}
+		}
+		if buffered += let; buffered >= segment {
+			s.write(buffered)
+			buffered = 0
+		}
+		if i > dayMillis/window/2 { // what had been saved is spent
+			most = max(most, let)
+		}
+	}
+	if most == 0 || most > 3*mean {
+		t.Errorf("%.0f bytes got in within %d ms, and %.0f do on average", most, window, mean)
+	}
 }

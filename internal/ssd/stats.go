@@ -51,7 +51,7 @@ type Stats struct {
 	WriteBudget   int64   // bytes a day; 0: no limit
 	WrittenDay    int64   // bytes written in this hour and the 23 before, by earlier processes too
 	WriteForecast int64   // bytes a day, if it goes on as in the last hour
-	AdmittedShare float64 // of the bytes that are worth it, that the budget lets in
+	AdmittedShare float64 // of the bytes that were worth it, that the budget let in in the last hour
 
 	On           bool
 	Direct       bool
