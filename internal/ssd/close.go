@@ -117,6 +117,7 @@ func (t *Tier) saveAll() (saved bool, err error) {
 		t.lines.warn("firn: SSD tier: the index cannot be saved; after a restart of the machine the tier starts empty", "error", err)
 		return false, nil
 	}
+	s.budget = t.admission.budget.encode(true)
 	s.clean, s.nextSeg, s.lastTime = true, l.nextSerial(), max(s.lastTime, t.Now())
 	if err := writeSuperblock(t.super.file, &s); err != nil {
 		return false, err

@@ -10,7 +10,8 @@
 //	attach.go     the index of a process that died; snapshot.go: of one that closed;
 //	              rebuild.go: what the log lists, where it may be outdated
 //	demote.go     what comes from above: Demote, Superseded
-//	admission.go  which records are worth writing; budget.go: and how much may be
+//	admission.go  which records are worth writing; budget.go: and how much may be,
+//	              day by day; budgetstate.go: what of that the next process is told
 //	log.go        the open segment, and appending to it
 //	direct.go     the log past the page cache, where that can be had
 //	flush.go      segments on their way to the disk

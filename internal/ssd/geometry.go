@@ -45,7 +45,7 @@ func (t *Tier) decide() (why string, err error) {
 	if why != "" {
 		t.discardMemory(super.memory)
 		fresh := t.geometry() // the old one's may not fit
-		fresh.counter = super.counter
+		fresh.counter, fresh.budget = super.counter, super.budget
 		t.super.superblock = fresh
 		return why, nil
 	}

@@ -146,6 +146,7 @@ func (t *Tier) void() error {
 	defer t.super.Unlock()
 	s := t.super.superblock
 	s.logID, s.clean, s.snapshot, s.memory = rand.Uint64(), false, 0, vfs.MemoryID{}
+	s.budget = t.admission.budget.encode(false)
 	if err := replaceSuperblock(t.super.file, &s); err != nil {
 		return err
 	}

@@ -137,9 +137,25 @@ func (t *Tier) tidy() {
 		default:
 		}
 	}
+	if t.admission.budget.due() {
+		t.saveBudget()
+	}
 	if more := t.index.wantsMemory(); more > 0 && !t.log.behind.Load() && t.growing.CompareAndSwap(false, true) {
 		t.loose.Go(func() { t.grow(more) })
 	}
+}
+
+// saveBudget makes the superblock say what was written.
+func (t *Tier) saveBudget() {
+	t.super.Lock()
+	defer t.super.Unlock()
+	s := t.super.superblock
+	s.budget = t.admission.budget.encode(false)
+	if err := writeSuperblock(t.super.file, &s); err != nil {
+		t.health.log("the superblock could not be written", "error", err) // the lease stands
+		return
+	}
+	t.super.superblock = s
 }
 
 // grow gives the index more memory. It has a goroutine of its own: what leaves

@@ -21,6 +21,7 @@ func (t *Tier) newLog() error {
 	s := t.super.superblock
 	s.logID, s.nextSeg = rand.Uint64(), max(s.nextSeg, 1)
 	s.bootID, s.clean, s.snapshot, s.skew, s.memory = t.cfg.BootID(), false, 0, t.skew.Load(), t.index.id()
+	s.budget = t.admission.budget.encode(false)
 	if err := replaceSuperblock(t.super.file, &s); err != nil {
 		return err
 	}

@@ -47,6 +47,7 @@ type superblock struct {
 	locationBits uint8  // of an index entry
 	clean        bool   // closed, and everything has reached the device
 	bootID       string // the boot during which it was opened
+	budget       [budgetLen]byte
 }
 
 // words are the superblock's numbers in the order in which they stand from byte 16.
@@ -55,9 +56,10 @@ func (s *superblock) words() []*uint64 {
 }
 
 const (
-	superTimesAt = 88  // lastTime, skew
-	superSmallAt = 104 // unitShift, shardBits, locationBits, clean, and the length of bootID
-	superBootAt  = 112
+	superTimesAt  = 88  // lastTime, skew
+	superSmallAt  = 104 // unitShift, shardBits, locationBits, clean, and the length of bootID
+	superBootAt   = 112
+	superBudgetAt = superLen // what is known of the write budget, with a checksum of its own
 )
 
 func (s *superblock) encode() []byte {
@@ -74,6 +76,8 @@ func (s *superblock) encode() []byte {
 	if s.clean {
 		b[superSmallAt+3] = 1
 	}
+	copy(b[superBudgetAt:], s.budget[:])
+	binary.LittleEndian.PutUint32(b[superBudgetAt+budgetLen:], checksum(0, s.budget[:]))
 	binary.LittleEndian.PutUint32(b[12:], superChecksum(b))
 	return b
 }
@@ -104,6 +108,9 @@ func decodeSuperblock(b []byte) (s superblock, err error) {
 	small := b[superSmallAt:]
 	s.unitShift, s.shardBits, s.locationBits, s.clean = small[0], small[1], small[2], small[3] == 1
 	s.bootID = string(b[superBootAt : superBootAt+min(int(small[4]), bootIDLen)])
+	if b := b[superBudgetAt:]; len(b) >= budgetLen+4 && binary.LittleEndian.Uint32(b[budgetLen:]) == checksum(0, b[:budgetLen]) {
+		s.budget = [budgetLen]byte(b)
+	}
 	if !s.plausible() {
 		return s, errCorrupt
 	}

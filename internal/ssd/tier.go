@@ -128,6 +128,9 @@ func Open(cfg Config) (*Tier, error) {
 func (t *Tier) wrote(n int) {
 	t.count.written.Add(uint64(n))
 	t.admission.budget.wrote(n)
+	if t.admission.budget.due() {
+		t.poke()
+	}
 }
 
 // open is Open once the lock is held.
@@ -142,6 +145,7 @@ func (t *Tier) open() (err error) {
 	if err != nil {
 		return err
 	}
+	t.admission.budget.decode(t.super.budget[:])
 	t.hasher = record.NewHasher(t.super.seed)
 	if err := t.openLog(); err != nil {
 		return err
@@ -329,6 +333,7 @@ func (t *Tier) goOn() error {
 	t.index.head.valid.Store(1)
 	s := t.super.superblock
 	s.clean, s.snapshot, s.bootID, s.skew, s.memory = false, 0, t.cfg.BootID(), t.skew.Load(), t.index.id()
+	s.budget = t.admission.budget.encode(false)
 	if err := replaceSuperblock(t.super.file, &s); err != nil {
 		return err
 	}
