@@ -126,6 +126,9 @@ func (t *Tier) empty(v *victim) bool {
 	case dropAll:
 		budget = 0
 	}
+	if !t.admission.mayMove() { // the day's writes are spent
+		budget = 0
+	}
 	for len(recs) > 0 {
 		n := t.someOf(recs)
 		kept, bytes := t.sort(v, recs[:n], budget)
