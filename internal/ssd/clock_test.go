@@ -40,7 +40,7 @@ func downtimeCounts(t *testing.T) {
 			return err
 		}
 		demote := func(key string, life int64) {
-			if !w.tier.Demote(w.hasher.Hash([]byte(key)), []byte(key), []byte("value"), w.tier.Now()+life, true) {
+			if !w.tier.Demote(w.hasher.Hash([]byte(key)), []byte(key), []byte("value"), w.tier.Now()+life, true, true) {
 				t.Fatalf("%s was not taken", key)
 			}
 		}

@@ -31,7 +31,7 @@ func indexWaitsForDiskToGrow(t *testing.T) {
 	held := f.Inject(vfs.Rule{On: vfs.OpWrite, Name: logName, Block: true})
 	for i := 0; !tier.log.behind.Load(); i++ {
 		key := w.key(i)
-		tier.Demote(w.hasher.Hash(key), key, make([]byte, 3000), 0, true)
+		tier.Demote(w.hasher.Hash(key), key, make([]byte, 3000), 0, true, true)
 	}
 	before := charged.Load()
 	tier.index.used.Store(tier.index.allowed.Load()) // it wants more from now on

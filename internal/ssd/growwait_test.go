@@ -35,7 +35,7 @@ func TestReadyWaitsForIndex(t *testing.T) {
 		fill := func() {
 			for ; !tier.index.short(); n++ {
 				key := w.key(n)
-				tier.Demote(w.hasher.Hash(key), key, nil, 0, true)
+				tier.Demote(w.hasher.Hash(key), key, nil, 0, true, true)
 			}
 		}
 		fill()

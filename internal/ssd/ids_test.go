@@ -21,7 +21,7 @@ func TestIDsThatTheIndexCannotTell(t *testing.T) {
 		if n := w.tier.index.shardBits + w.tier.index.fingerprintBits(); n >= idBits {
 			t.Fatalf("the index keeps %d bits of an id: nothing to test", n)
 		}
-		if !w.tier.Demote(a, key, []byte("old"), 0, true) {
+		if !w.tier.Demote(a, key, []byte("old"), 0, true, true) {
 			t.Fatal("not demoted")
 		}
 		w.tier.Superseded(b) // another key is being written

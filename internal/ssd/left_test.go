@@ -229,7 +229,7 @@ func TestUnwrittenSegmentIsFree(t *testing.T) {
 		held := f.Inject(vfs.Rule{On: vfs.OpWrite, Name: logName, Block: true})
 		for i := 0; !w.tier.log.behind.Load(); i++ {
 			key := w.key(i)
-			w.tier.Demote(w.hasher.Hash(key), key, make([]byte, 1000), 0, true)
+			w.tier.Demote(w.hasher.Hash(key), key, make([]byte, 1000), 0, true, true)
 		}
 		clone := mem.CrashClone(nil, vfs.Kill)
 		held.Remove()

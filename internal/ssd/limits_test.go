@@ -141,7 +141,7 @@ func TestFault30and31Budgets(t *testing.T) {
 				if round == 0 { // what expires takes room, too
 					deadline = w.now.Load() + 1
 				}
-				w.tier.Demote(w.tier.hasher.Hash(key), key, v, deadline, true)
+				w.tier.Demote(w.tier.hasher.Hash(key), key, v, deadline, true, true)
 				w.ready()
 				if s := w.tier.Stats(); s.MemoryBytes > cfg.Memory || s.FileBytes > cfg.Bytes {
 					t.Fatalf("%+v", s)
@@ -249,14 +249,14 @@ func TestFault27NotTaken(t *testing.T) {
 			case "full":
 				stuck := f.Inject(vfs.Rule{On: vfs.OpWrite, Name: logName, Block: true})
 				defer stuck.Remove()
-				for i := 0; w.tier.Demote(w.hasher.Hash(w.key(2+i)), w.key(2+i), make([]byte, 30), 0, true); i++ {
+				for i := 0; w.tier.Demote(w.hasher.Hash(w.key(2+i)), w.key(2+i), make([]byte, 30), 0, true, true); i++ {
 				}
 			case "off":
 				w.tier.switchOff(errors.New("test"))
 			case "closed":
 				w.close(t)
 			}
-			if w.tier.Demote(h, key, value, 0, name == "the budget" || name == "full") {
+			if w.tier.Demote(h, key, value, 0, name == "the budget" || name == "full", true) {
 				t.Fatal("taken")
 			}
 			if _, err := w.tier.Get(context.Background(), nil, key, h); !errors.Is(err, ErrNotFound) {

@@ -177,7 +177,7 @@ func TestClockBehindAndClose(t *testing.T) {
 		w.now.Add(-3_600_000)
 		w.reopen(t, testConfig(mem, w))
 		key := w.key(2)
-		if !w.tier.Demote(w.hasher.Hash(key), key, []byte("short-lived"), w.tier.Now()+10_000, true) {
+		if !w.tier.Demote(w.hasher.Hash(key), key, []byte("short-lived"), w.tier.Now()+10_000, true, true) {
 			t.Fatal("not demoted")
 		}
 		w.now.Add(20_000)

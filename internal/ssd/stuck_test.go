@@ -129,7 +129,7 @@ func TestFault16CloseComesBack(t *testing.T) {
 						key := w.key(g*keys/4 + i)
 						h := w.hasher.Hash(key)
 						_, _ = w.tier.Get(context.Background(), nil, key, h)
-						w.tier.Demote(h, key, w.bytesOf(key, 1, 2000), 0, true)
+						w.tier.Demote(h, key, w.bytesOf(key, 1, 2000), 0, true, true)
 						w.tier.Superseded(h)
 					}
 				})
@@ -175,7 +175,7 @@ func TestFault32AfterClose(t *testing.T) {
 		if _, err := w.tier.Get(context.Background(), nil, w.key(1), h); !errors.Is(err, ErrNotFound) {
 			t.Fatalf("Get: %v, want ErrNotFound", err)
 		}
-		if w.tier.Demote(h, w.key(1), []byte("value"), 0, true) || w.tier.Holds(h, 1) || w.tier.WaitRoom() || w.tier.Len() != 0 {
+		if w.tier.Demote(h, w.key(1), []byte("value"), 0, true, true) || w.tier.Holds(h, 1) || w.tier.WaitRoom() || w.tier.Len() != 0 {
 			t.Fatal("something works after Close")
 		}
 		w.tier.Superseded(h)

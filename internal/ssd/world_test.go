@@ -212,7 +212,7 @@ func (w *world) put(t testing.TB, key []byte) {
 	t.Helper()
 	w.set(key, 0)
 	v := w.ram[string(key)]
-	for h := w.hasher.Hash(key); !w.tier.Demote(h, key, v.bytes, v.deadline, true); w.roomy() {
+	for h := w.hasher.Hash(key); !w.tier.Demote(h, key, v.bytes, v.deadline, true, true); w.roomy() {
 		if s := w.tier.Stats(); !s.On {
 			t.Fatalf("the tier is off: %+v", s)
 		}
@@ -249,7 +249,7 @@ func (w *world) demote(key []byte) bool {
 	if !ok {
 		return false
 	}
-	ok = w.tier.Demote(w.hasher.Hash(key), key, v.bytes, v.deadline, true)
+	ok = w.tier.Demote(w.hasher.Hash(key), key, v.bytes, v.deadline, true, true)
 	delete(w.ram, string(key))
 	if ok {
 		w.took(key)
