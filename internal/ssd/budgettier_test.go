@@ -38,7 +38,7 @@ func (w *world) offer(i int, size int) bool {
 	h := w.hasher.Hash(key)
 	for {
 		limited := w.tier.Stats().Limited
-		if w.tier.Demote(h, key, make([]byte, size), 0, true) {
+		if w.tier.Demote(h, key, make([]byte, size), 0, true, true) {
 			return true
 		}
 		if w.tier.Stats().Limited > limited {
@@ -58,7 +58,7 @@ func TestAllThatIsWrittenCounts(t *testing.T) {
 		w.reopen(t, cfg)
 		for i := range 1000 {
 			if w.offer(i, 1000); i%3 == 0 {
-				_ = w.superseded(w.key(i/2), 1)
+				w.superseded(w.key(i/2), 1)
 			}
 		}
 		tier := w.tier

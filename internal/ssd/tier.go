@@ -286,6 +286,7 @@ func (t *Tier) Start(charge func(bytes int64) error) error {
 	t.started = true
 	t.running.Go(t.flusher.run)
 	t.keeping.Go(t.keep)
+	t.poke() // a log that is full has room to be made
 	if healing != nil { // there was no space to begin with
 		t.running.Go(func() { t.heal(healing) })
 	}

@@ -92,8 +92,8 @@ func vectorOfSuperblock(t *testing.T, all map[string][]byte) {
 		clean: true, bootID: "01234567-89ab-cdef-0123-456789abcdef",
 	}
 	place := super.encode()
-	if len(place) != superSlot || !isZero(place[superLen:]) {
-		t.Errorf("superblock: %d bytes, or not zeros behind %d", len(place), superLen)
+	if len(place) != superSlot || !isZero(place[superBudgetAt:superBudgetAt+budgetLen]) {
+		t.Errorf("superblock: %d bytes, or something of a budget behind %d", len(place), superLen)
 	}
 	b := takeVector(t, all, "superblock", place[:superLen])
 	if got, err := decodeSuperblock(b); err != nil || got != super {
