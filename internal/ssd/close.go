@@ -55,7 +55,7 @@ func (t *Tier) shutDown() (err error) {
 	t.running.Wait()
 	err = errors.Join(err, t.closeFiles())
 	if saved { // otherwise the next process goes on with it
-		t.index.forget()
+		t.index.alone(t.index.forget) // reads may yet look for their entries
 	}
 	return errors.Join(err, t.lock.Close())
 }

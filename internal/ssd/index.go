@@ -309,3 +309,13 @@ func (x *index) clear(then func()) {
 		then()
 	}
 }
+
+// alone calls f with all shards locked.
+func (x *index) alone(f func()) {
+	for i := range x.shards {
+		s := &x.shards[i]
+		s.mu.Lock()
+		defer s.mu.Unlock()
+	}
+	f()
+}
