@@ -23,7 +23,7 @@ func filled(t *testing.T, w *world, cfg Config, keys int) {
 
 // Without memory that outlives the process the tier serves, and says once that it
 // is empty after a crash. After Close it is not.
-func TestNoKeptMemory(t *testing.T) {
+func TestTierWithoutKeptMemory(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 100
 		w := newWorld(t, 1)
