@@ -22,13 +22,8 @@ const leastSteps = 4
 // reclaimAhead does a step of a drain, unless there is no need, or the tier below
 // cannot take what would leave. The caller holds no shard's lock.
 func (t *Tier) reclaimAhead(s *shard, left *Left) {
-	if !t.pool.short(t.ahead) {
+	if !t.pool.short(t.ahead) || !t.belowReady() {
 		return
-	}
-	if t.below != nil {
-		if _, ok := t.below.Ready(longEnough); !ok {
-			return
-		}
 	}
 	s = t.richest(s)
 	s.mu.Lock()

@@ -55,12 +55,22 @@ var errBusy = errors.New("ram: the tier below is busy")
 // and is not worth what would be lost for it. One that has waited for long enough
 // goes on: what leaves may be dropped. The caller holds no shard's lock.
 func (t *Tier) makeRoom(s *shard, r *newRecord, left *Left) (freed bool, err error) {
-	if t.below != nil && (r.promoted || r.waited < longEnough) {
-		if _, ok := t.below.Ready(longEnough); !ok {
-			return false, errBusy
-		}
+	freed, may := t.richest(s).reclaim(left, func() bool {
+		return !r.promoted && r.waited == longEnough || t.belowReady()
+	})
+	if !may {
+		return false, errBusy
 	}
-	return t.richest(s).reclaim(left), nil
+	return freed, nil
+}
+
+// belowReady reports whether the tier below, if there is one, can take what leaves.
+func (t *Tier) belowReady() bool {
+	if t.below == nil {
+		return true
+	}
+	_, ok := t.below.Ready(longEnough)
+	return ok
 }
 
 // awaitBelow waits until the tier below can take what leaves, or the writer of the

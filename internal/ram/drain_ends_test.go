@@ -3,6 +3,7 @@ package ram
 import (
 	"fmt"
 	"testing"
+	"time"
 )
 
 // Close ends a drain, and the write that needs it.
@@ -29,6 +30,57 @@ func TestCloseBetweenSteps(t *testing.T) {
 		}
 		t.Error("no drain takes two steps")
 	})
+}
+
+// patient is a tier below that is ready again when somebody has waited.
+type patient struct {
+	*lower
+	waits int
+}
+
+func (p *patient) Ready(waited time.Duration) (time.Duration, bool) {
+	if waited != longEnough {
+		p.waits++
+		p.busy.Store(false)
+	}
+	return waited, !p.busy.Load()
+}
+
+// A write that makes room leaves a drain off when the tier below becomes busy, and
+// goes on when it is ready: nothing is lost for it. A promotion gives up.
+func TestBelowBusyBetweenSteps(t *testing.T) {
+	t.Parallel()
+	for _, promoted := range []bool{false, true} {
+		d := newDrained(t, 64<<10, 0)
+		below := &patient{lower: d.low}
+		d.below = below
+		d.low.admit = func() bool { return !d.low.busy.Load() }
+		busied := false
+		d.between = func() {
+			busied = true
+			d.low.busy.Store(true)
+		}
+		ends(t, "a write", func() {
+			for i := 0; !busied && i < 10_000; i++ {
+				if !promoted {
+					d.add()
+					continue
+				}
+				key := fmt.Appendf(nil, "%06d", i)
+				r, ok := d.low.get(d.Hash(key), key)
+				if ok && d.Promote(d.Hash(key), key, r.value, r.deadline, r.token) && busied {
+					t.Error("a record was promoted though the tier below is busy")
+				}
+			}
+		})
+		d.between = nil
+		if n := d.Stats().Evicted; !busied || n > 0 || promoted != (below.waits == 0) {
+			t.Errorf("promoted %v: busy %v, %d records were dropped, %d waited", promoted, busied, n, below.waits)
+		}
+		d.low.busy.Store(false)
+		d.add()
+		d.check()
+	}
 }
 
 // Large records, which lie in several segments, are drained as a whole.

@@ -223,7 +223,7 @@ func TestBetweenSteps(t *testing.T) {
 		"another drain under way": func(d *drained) {
 			s := &d.shards[0]
 			var left Left
-			if !s.reclaim(&left) {
+			if freed, _ := s.reclaim(&left, always); !freed {
 				d.t.Error("there is nothing to reclaim")
 			}
 			s.mu.Lock()

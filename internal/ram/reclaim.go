@@ -5,31 +5,37 @@ import "github.com/firncache/firn/internal/policy"
 // reclaim frees about one segment, a step at a time: a mostly dead one is cleaned,
 // otherwise the policy's queue gives up its oldest. Who meets others here takes
 // turns with them, and has it freed by the last step, whoever does that. It reports
-// false if the shard holds none, and adds what left to left.
-func (s *shard) reclaim(left *Left) (freed bool) {
+// false if the shard holds none, or if mayGo, which is asked before each step with no
+// lock held, says that nothing may leave now. What left is added to left.
+func (s *shard) reclaim(left *Left, mayGo func() bool) (freed, may bool) {
+	if !mayGo() {
+		return false, false
+	}
 	s.mu.Lock()
 	for ended := s.drain.ended; s.drain.ended == ended; {
 		if !s.reclaimStep() {
 			s.unlock(left)
-			return false
+			return false, true
 		}
-		if s.drain.ended == ended {
-			s.letOthers(left)
+		if s.drain.ended != ended {
+			break
 		}
+		s.unlock(left)
+		if between := s.tier.between; between != nil {
+			between()
+		}
+		if !mayGo() {
+			return false, false
+		}
+		s.mu.Lock()
 	}
 	s.returnSpare()
 	s.unlock(left)
-	return true
+	return true, true
 }
 
-// letOthers lets them have the lock between two steps.
-func (s *shard) letOthers(left *Left) {
-	s.unlock(left)
-	if between := s.tier.between; between != nil {
-		between()
-	}
-	s.mu.Lock()
-}
+// always lets what it is asked for leave.
+func always() bool { return true }
 
 // reclaimStep does a step of the drain that is under way, and of a new one if there
 // is none. It reports false if there is nothing to drain.

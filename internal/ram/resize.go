@@ -102,7 +102,7 @@ func (t *Tier) shrinkStep(left *Left) (more, stuck bool) {
 	}
 	goal, more := t.pool.lower(t.stepSegments())
 	for t.pool.over(goal) && !left.full() {
-		if !t.richest(&t.shards[0]).reclaim(left) {
+		if freed, _ := t.richest(&t.shards[0]).reclaim(left, always); !freed {
 			return more, true
 		}
 	}
