@@ -79,8 +79,13 @@ const descents = 16
 // lookBelow looks a key up that RAM does not have. What it finds goes to RAM, if
 // it is still the latest by then.
 func (c *Cache) lookBelow(ctx context.Context, hash uint64, dst, key []byte) ([]byte, error) {
+	return c.lookBelowBy((*ssd.Tier).Get, ctx, hash, dst, key)
+}
+
+// lookBelowBy is lookBelow by one of the SSD tier's ways to look.
+func (c *Cache) lookBelowBy(get func(t *ssd.Tier, ctx context.Context, dst, key []byte, hash uint64) (ssd.Found, error), ctx context.Context, hash uint64, dst, key []byte) ([]byte, error) {
 	for range descents {
-		f, err := c.disk.tier.Get(ctx, dst, key, hash)
+		f, err := get(c.disk.tier, ctx, dst, key, hash)
 		if err == nil {
 			c.ram.Promote(hash, key, f.Value[len(dst):], c.disk.deadlineOf(&f), f.Token)
 			return f.Value, nil

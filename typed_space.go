@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/firncache/firn/internal/ram"
+	"github.com/firncache/firn/internal/ssd"
 )
 
 // A namespace is the part of a cache that belongs to the typed caches of one
@@ -120,10 +121,17 @@ func (s *namespace) find(ctx context.Context) (ok bool, err error) {
 	return true, nil
 }
 
-// read reads the record. An error of the disk is a record lost.
+// read reads the record. An error of the disk is a record lost, and with it all that
+// the namespace holds; so it waits for a disk that is slow.
 func (s *namespace) read(ctx context.Context) (*epoch, error) {
-	v, err := s.c.Lookup(ctx, nil, s.record)
-	if err != nil {
+	v, ok := s.c.ram.Get(nil, s.record)
+	if !ok && s.c.disk != nil {
+		var err error
+		v, err = s.c.lookBelowBy((*ssd.Tier).GetWaiting, ctx, s.c.ram.Hash(s.record), nil, s.record)
+		ok = err == nil
+	}
+	runtime.KeepAlive(s.c)
+	if !ok {
 		return nil, ctx.Err()
 	}
 	e, _ := parseEpoch(v)

@@ -36,6 +36,7 @@ type spot struct {
 	off   int
 	lsn   uint64
 	stale bool // a value past its deadline will do, within Config.Grace
+	waits bool // for a slow disk, as long as the context lets it
 }
 
 // look finds the spot of a key's record. It counts as a read of it, if touch is
@@ -78,6 +79,16 @@ func (t *Tier) Get(ctx context.Context, dst, key []byte, hash uint64) (Found, er
 	if !ok {
 		return Found{}, ErrNotFound
 	}
+	return t.readSpot(ctx, dst, key, &sp)
+}
+
+// GetWaiting is Get that waits for a slow disk until the context ends.
+func (t *Tier) GetWaiting(ctx context.Context, dst, key []byte, hash uint64) (Found, error) {
+	sp, ok := t.look(hash, true)
+	if !ok {
+		return Found{}, ErrNotFound
+	}
+	sp.waits = true
 	return t.readSpot(ctx, dst, key, &sp)
 }
 
@@ -129,7 +140,7 @@ func (t *Tier) fetch(ctx context.Context, sp *spot) (*bufpool.Buffer, []byte, er
 	until := t.reader.Deadline()
 	n, bounded := sp.entry.mostBytes()
 	off, length, skip := t.window(sp, n)
-	buf, err := t.reader.Try(ctx, until, off, length)
+	buf, err := t.readFor(ctx, sp, until, off, length)
 	if err != nil || bounded {
 		return buf, view(buf, skip), err
 	}
@@ -139,8 +150,16 @@ func (t *Tier) fetch(ctx context.Context, sp *spot) (*bufpool.Buffer, []byte, er
 		return nil, nil, err
 	}
 	off, length, skip = t.window(sp, r.size)
-	buf, err = t.reader.Try(ctx, until, off, length)
+	buf, err = t.readFor(ctx, sp, until, off, length)
 	return buf, view(buf, skip), err
+}
+
+// readFor reads some bytes at a spot.
+func (t *Tier) readFor(ctx context.Context, sp *spot, until int64, off int64, length int) (*bufpool.Buffer, error) {
+	if sp.waits {
+		return t.reader.Read(ctx, off, length)
+	}
+	return t.reader.Try(ctx, until, off, length)
 }
 
 func view(b *bufpool.Buffer, skip int) []byte {
