@@ -62,7 +62,7 @@ func (t *Tier) put(s *shard, x id, r *rec, another bool) bool {
 	}
 	if another {
 		at, old, _ := s.search(s.fingerprintOf(x))
-		t.drop(s, at, old)
+		t.drop(s, x, at, old)
 		t.count.collided.Add(1)
 	}
 	e := s.newEntry(x, loc, size)
@@ -81,7 +81,7 @@ func (t *Tier) Superseded(hash uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if at, e, ok := s.search(s.fingerprintOf(x)); ok {
-		t.drop(s, at, e)
+		t.drop(s, x, at, e)
 		t.count.superseded.Add(1)
 	}
 }

@@ -1,8 +1,6 @@
 package ssd
 
 import (
-	"encoding/binary"
-
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -155,7 +153,7 @@ func (l *log) wrote(p piece) {
 // next process believes what begins before.
 func (s *segment) wholeRecords(unitShift uint) int {
 	for s.counted < len(s.list) {
-		units, used := binary.Uvarint(s.list[s.counted+idLen:])
+		_, units, used := parseKind(s.list[s.counted+idLen:])
 		end := s.whole + int(units)<<unitShift
 		if end > s.written {
 			break

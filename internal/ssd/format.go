@@ -46,8 +46,29 @@ func (o origin) seal(crc uint32) uint32 {
 const (
 	flagExpires    = 1 << iota // a deadline stands in the header
 	flagCompressed             // the value is an s2 block
-	flagsKnown     = flagExpires | flagCompressed
+	flagPart                   // a part of a long value, see partKey
+	flagHead                   // the value lies in parts, and this one tells of them, see head
+	flagsKnown     = flagExpires | flagCompressed | flagPart | flagHead
 )
+
+// kind is what a record is: a value, or of a long one a part or the head.
+type kind uint8
+
+const (
+	isWhole kind = iota
+	isPart
+	isHead
+)
+
+func (r *rec) kind() kind {
+	switch {
+	case r.flags&flagPart != 0:
+		return isPart
+	case r.flags&flagHead != 0:
+		return isHead
+	}
+	return isWhole
+}
 
 // recordHeaderMax is the longest header of a record in bytes: checksum, flags,
 // two lengths and a deadline.
@@ -120,7 +141,7 @@ func parseHeader(b []byte) (r rec, err error) {
 		return rec{}, errCorrupt
 	}
 	r.flags = b[4]
-	if r.flags&^flagsKnown != 0 {
+	if r.flags&^flagsKnown != 0 || r.flags&flagPart != 0 && r.flags&flagHead != 0 {
 		return rec{}, errCorrupt
 	}
 	at := 5
@@ -230,8 +251,8 @@ func parseTrailer(b []byte, logID uint64, size int) (t trailer, ok bool) {
 }
 
 // walk returns the records at the beginning of a segment, as far as they are whole,
-// and where they end. idOf makes the id of a key.
-func walk(b []byte, log uint64, begin uint64, unitShift uint, idOf func(key []byte) id) (recs []listed, end int) {
+// and where they end. idOf makes the id of a record.
+func walk(b []byte, log uint64, begin uint64, unitShift uint, idOf func(r *rec) id) (recs []listed, end int) {
 	b = b[:len(b)-trailerLen]
 	for end = segmentHeaderLen; end < len(b); {
 		r, err := parseRecord(b[end:], origin{log, begin + uint64(end)})
@@ -239,19 +260,28 @@ func walk(b []byte, log uint64, begin uint64, unitShift uint, idOf func(key []by
 			break
 		}
 		size := (r.size + 1<<unitShift - 1) >> unitShift << unitShift
-		recs = append(recs, listed{idOf(r.key), uint32(end), uint32(size)})
+		recs = append(recs, listed{idOf(&r), uint32(end), uint32(size), r.kind()})
 		end += size
 	}
 	return recs, end
 }
 
 // The list of a segment's records: for each, in the order of the log, the five
-// bytes of its id and its length in units.
+// bytes of its id and its length in units. Before the length of a part or a head
+// stand a zero, which is no length, and the record's kind.
 
 const idLen = 5
 
 func appendListed(list []byte, id id, units uint32) []byte {
+	return appendKind(list, id, isWhole, units)
+}
+
+// appendKind is appendListed for a record of a kind.
+func appendKind(list []byte, id id, k kind, units uint32) []byte {
 	list = appendID(list, id)
+	if k != isWhole {
+		list = append(list, 0, byte(k))
+	}
 	return binary.AppendUvarint(list, uint64(units))
 }
 
@@ -268,6 +298,20 @@ type listed struct {
 	id     id
 	offset uint32 // in bytes from the segment's start
 	bytes  uint32 // with padding
+	kind   kind
+}
+
+// parseKind reads what stands behind an id in a list: the record's kind and its
+// length in units. used is how many bytes that takes, not above 0 if they are wrong.
+func parseKind(b []byte) (k kind, units uint64, used int) {
+	escaped := 0
+	if len(b) > 2 && b[0] == 0 && (kind(b[1]) == isPart || kind(b[1]) == isHead) {
+		k, escaped = kind(b[1]), 2
+	}
+	if units, used = binary.Uvarint(b[escaped:]); used > 0 {
+		used += escaped
+	}
+	return k, units, used
 }
 
 // parseList appends the records that a list names to recs. unitShift is the
@@ -282,7 +326,7 @@ func parseList(recs []listed, list []byte, t trailer, unitShift uint) ([]listed,
 		if len(list) < idLen+1 {
 			return recs, errCorrupt
 		}
-		n, used := binary.Uvarint(list[idLen:])
+		k, n, used := parseKind(list[idLen:])
 		if used <= 0 || n == 0 || n > maxSegment {
 			return recs, errCorrupt
 		}
@@ -290,7 +334,7 @@ func parseList(recs []listed, list []byte, t trailer, unitShift uint) ([]listed,
 		if at+size > uint64(t.dataEnd) {
 			return recs, errCorrupt
 		}
-		recs = append(recs, listed{idAt(list), uint32(at), uint32(size)})
+		recs = append(recs, listed{idAt(list), uint32(at), uint32(size), k})
 		at += size
 		list = list[idLen+used:]
 	}

@@ -64,7 +64,7 @@ func TestFault36Parsed(t *testing.T) {
 		},
 		"list": func(b []byte, _ origin) bool {
 			recs, err := parseList(nil, b, goldenTrailer, 3)
-			return err == nil && len(recs) == 2 && recs[0] == listed{0x0102030405, 64, 24} && recs[1] == listed{0, 88, 1600}
+			return err == nil && len(recs) == 2 && recs[0] == listed{id: 0x0102030405, offset: 64, bytes: 24} && recs[1] == listed{offset: 88, bytes: 1600}
 		},
 		"superblock": func(b []byte, _ origin) bool {
 			s, err := decodeSuperblock(b)

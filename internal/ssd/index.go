@@ -27,14 +27,19 @@ type location uint64
 // bits of the id, has the others. Together with the shard's number, the id's
 // high bits, they are all of an id for logs up to some GiB; the bits that larger
 // ones have no room for are left out of ids (index.told). read tells that the
-// record was read since it was written. The record has at most 128<<class bytes.
-// 0 is no entry, and no record lies at location 0.
+// record was read since it was written. The record has at most 128<<class bytes;
+// the last classes are for longer ones, for the parts of a long value, and for its
+// head. 0 is no entry, and no record lies at location 0.
 type entry uint64
 
 const (
 	classBits     = 4
 	readBit       = 1 << classBits
 	locationShift = classBits + 1
+
+	longClass = 1<<classBits - 3 // 128<<longClass bytes, or more
+	partClass = 1<<classBits - 2
+	headClass = 1<<classBits - 1
 
 	// mostLocationBits leaves a fingerprint of 25 bits.
 	mostLocationBits = 34
@@ -66,25 +71,47 @@ func (l layout) fingerprintOf(x id) uint64 {
 
 func (e entry) read() bool { return e&readBit != 0 }
 
-// mostBytes is the most bytes that the entry's record may have; false for the
-// largest class, which has no bound.
+func (e entry) class() int { return int(e & (1<<classBits - 1)) }
+
+// mostBytes is the most bytes that the entry's record may have; false where that
+// is not known, and it may have more.
 func (e entry) mostBytes() (n int, bounded bool) {
-	class := int(e & (1<<classBits - 1))
-	return 128 << class, class < 1<<classBits-1
+	switch class := e.class(); class {
+	case headClass, partClass:
+		return usualHead, false
+	default:
+		return 128 << class, class < longClass
+	}
 }
 
 func (l layout) newEntry(x id, loc location, bytes int) entry {
-	return entry(l.fingerprintOf(x))<<l.fingerprintShift() | entry(loc)<<locationShift | entry(classOf(bytes))
+	return l.entryOf(x, loc, bytes, isWhole)
+}
+
+// entryOf is newEntry for a record of a kind.
+func (l layout) entryOf(x id, loc location, bytes int, k kind) entry {
+	return entry(l.fingerprintOf(x))<<l.fingerprintShift() | entry(loc)<<locationShift | entry(k.class(bytes))
+}
+
+// class is the class of a record of a kind and of so many bytes.
+func (k kind) class(bytes int) int {
+	switch k {
+	case isPart:
+		return partClass
+	case isHead:
+		return headClass
+	}
+	return classOf(bytes)
 }
 
 // classOf is the lowest class for records of so many bytes.
 func classOf(bytes int) int {
-	return min(bits.Len(uint(max(bytes, 1)-1)>>7), 1<<classBits-1)
+	return min(bits.Len(uint(max(bytes, 1)-1)>>7), longClass)
 }
 
-// weight is about how many bytes the entry's record has: what is alive of a
-// segment is told by the weights of its entries, beside that of all its records.
-func (e entry) weight() uint64 { return 96 << (e & (1<<classBits - 1)) }
+// weight is about how many bytes the entry's record has, if it is neither a part nor a
+// head: see log.weight.
+func (e entry) weight() uint64 { return 96 << e.class() }
 
 // weightOf is the weight of an entry for a record of so many bytes.
 func weightOf(bytes int) uint64 { return entry(classOf(bytes)).weight() }

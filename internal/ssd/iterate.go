@@ -47,6 +47,9 @@ func (t *Tier) listed(slot int, serial uint64) []listed {
 func (t *Tier) yieldSome(slot int, serial uint64, recs []listed, value *[]byte, yield func(hash uint64, key, value []byte) bool) bool {
 	spots := make([]spot, 0, len(recs))
 	for _, r := range recs {
+		if r.kind == isPart { // its head is yielded
+			continue
+		}
 		s := t.index.shardOf(r.id)
 		s.mu.Lock()
 		e, ok := s.find(r.id)
@@ -85,11 +88,16 @@ func (t *Tier) yieldSome(slot int, serial uint64, recs []listed, value *[]byte, 
 			continue
 		}
 		v := r.value
-		if r.flags&flagCompressed != 0 {
-			if *value, err = expand((*value)[:0], r.value); err != nil {
-				continue
-			}
+		switch {
+		case r.flags&flagCompressed != 0:
+			*value, err = expand((*value)[:0], r.value)
 			v = *value
+		case r.kind() == isHead:
+			*value, err = t.valueOf((*value)[:0], &spots[i], &r)
+			v = *value
+		}
+		if err != nil {
+			continue
 		}
 		if !yield(t.hasher.Hash(r.key), r.key, v) {
 			return false

@@ -37,6 +37,7 @@ type log struct {
 	now       func() int64
 	grace     int64  // see Config.Grace
 	ahead     int    // slots that are kept free
+	partMost  int    // bytes of a long value that a part takes
 	wake      func() // told when there are fewer
 
 	mu      sync.Mutex
@@ -88,6 +89,7 @@ func newLog(m *indexMemory, bufs [][]byte, now func() int64, grace int64) *log {
 		slots: make([]slot, n), free: make([]int32, 0, n), ahead: max(leastAhead, n/aheadShare),
 		words: m.slotWords(), flushed: &m.head.flushed, kept: m.head,
 	}
+	l.partMost = partMost(l.segBytes(), l.unitShift)
 	l.changed.L = &l.mu
 	return l
 }
@@ -144,11 +146,11 @@ func (l *log) append(x id, r *rec, reserve int) (loc location, size int, ok bool
 	at += copy(s.buf[at:], r.value)
 	clear(s.buf[at : s.end+size])
 	loc = l.location(s.slot, s.end)
-	s.list = appendListed(s.list, x, uint32(size>>l.unitShift))
+	s.list = appendKind(s.list, x, r.kind(), uint32(size>>l.unitShift))
 	s.count++
 	s.end += size
 	w := &l.words[s.slot]
-	w.written.Add(weightOf(size))
+	w.written.Add(l.weight(r.kind().class(size)))
 	w.until.Store(max(w.until.Load(), l.until(r.deadline)))
 	l.tail.Store(l.lsn(s.serial, s.end))
 	if s.end-s.written >= writeChunk {
@@ -172,7 +174,7 @@ func (l *log) room(size, reserve int) *segment {
 	if len(l.free) < reserve {
 		return nil // what is left of the last slot is for what is being moved
 	}
-	if s != nil && s.end+size+len(s.list)+idLen+binary.MaxVarintLen32+trailerLen <= l.segBytes() {
+	if l.fits(size) {
 		return s
 	}
 	if size > l.most() || l.closed {
@@ -185,6 +187,17 @@ func (l *log) room(size, reserve int) *segment {
 		l.seal()
 	}
 	return l.begin()
+}
+
+// fits reports whether the open segment has room for a record of size bytes.
+func (l *log) fits(size int) bool {
+	s := l.open
+	return s != nil && s.end+size+len(s.list)+idLen+binary.MaxVarintLen32+trailerLen <= l.segBytes()
+}
+
+// hasRoom reports whether a record from RAM of n bytes could be appended.
+func (l *log) hasRoom(n int) bool {
+	return len(l.free) >= forDemote && (l.fits(l.pad(n)) || l.canOpen(forDemote))
 }
 
 // Slots that are not for records which come from RAM: where those have taken all
@@ -285,6 +298,18 @@ func (l *log) unpin(s *segment) {
 		l.changed.Broadcast()
 	}
 	l.mu.Unlock()
+}
+
+// weight is about how many bytes the record of an entry of a class has: what is alive
+// of a segment is told by the weights of its entries, beside that of all its records.
+func (l *log) weight(class int) uint64 {
+	switch class {
+	case headClass:
+		return weightOf(0)
+	case partClass:
+		return weightOf(l.partMost)
+	}
+	return entry(class).weight()
 }
 
 // release frees a slot: no entry of the index names it any more.

@@ -66,6 +66,14 @@ func (o *offline) id(key []byte) id {
 	return idOf(o.hasher.Hash(key)) & o.layout().told(uint(o.super.shardBits))
 }
 
+// idOf is the id that it gave a record.
+func (o *offline) idOf(r *rec) id {
+	if k, ok := parsePartKey(r.key); ok && r.kind() == isPart {
+		return partID(k.owner, k.part, o.layout(), uint(o.super.shardBits))
+	}
+	return o.id(r.key)
+}
+
 func (o *offline) close() error {
 	if o.log == nil {
 		return nil
@@ -247,5 +255,5 @@ func (o *offline) listOf(e segmentEnds) (recs []listed, err error) {
 
 // walk finds the records of a segment without its list.
 func (o *offline) walk(b []byte, serial uint64) (recs []listed, end int) {
-	return walk(b, o.super.logID, o.lsn(serial, 0), uint(o.super.unitShift), o.id)
+	return walk(b, o.super.logID, o.lsn(serial, 0), uint(o.super.unitShift), o.idOf)
 }

@@ -25,6 +25,8 @@ type Found struct {
 	Value    []byte // appended to dst, or a view, see the call
 	Deadline int64  // milliseconds since 1970; 0: never
 	Token    uint64 // for Holds
+
+	head head // of a value that is to be read in parts; parts is 0 for others
 }
 
 // spot is where a record is to be read.
@@ -37,6 +39,8 @@ type spot struct {
 	lsn   uint64
 	stale bool // a value past its deadline will do, within Config.Grace
 	waits bool // for a slow disk, as long as the context lets it
+	touch bool // it counts as a read
+	peek  bool // without the value
 }
 
 // look finds the spot of a key's record. It counts as a read of it, if touch is
@@ -56,10 +60,16 @@ func (t *Tier) look(hash uint64, touch bool) (sp spot, ok bool) {
 	if touch && !e.read() {
 		s.slots[at] |= readBit
 	}
+	sp.touch = touch
+	t.locate(s, &sp, e)
+	return sp, true
+}
+
+// locate makes the spot that of an entry. The caller holds the shard's lock.
+func (t *Tier) locate(s *shard, sp *spot, e entry) {
 	sp.entry, sp.loc = e, s.location(e)
 	sp.slot, sp.off = t.log.place(sp.loc)
 	sp.lsn = t.log.lsn(t.log.words[sp.slot].serial.Load(), sp.off)
-	return sp, true
 }
 
 // still reports whether the index names the spot's record yet.
@@ -109,13 +119,25 @@ func (t *Tier) Peek(ctx context.Context, key []byte, hash uint64) (Found, error)
 	if !ok {
 		return Found{}, ErrNotFound
 	}
+	sp.peek = true
 	f, err := t.readSpot(ctx, nil, key, &sp)
 	f.Value = nil
 	return f, err
 }
 
-// readSpot reads and checks the record at a spot.
+// readSpot reads and checks the value at a spot.
 func (t *Tier) readSpot(ctx context.Context, dst, key []byte, sp *spot) (Found, error) {
+	f, err := t.readRecord(ctx, dst, key, sp)
+	if err == nil && f.head.parts > 0 { // and what it was read from is free again
+		if f, err = t.readParts(ctx, dst, sp, f); err == nil {
+			t.count.hits.Add(1)
+		}
+	}
+	return f, err
+}
+
+// readRecord reads and checks the record at a spot.
+func (t *Tier) readRecord(ctx context.Context, dst, key []byte, sp *spot) (Found, error) {
 	if seg := t.log.pin(sp.slot, sp.lsn>>t.log.segShift); seg != nil {
 		defer t.log.unpin(seg)
 		return t.accept(dst, key, sp, seg.buf[sp.off:seg.limit()])
@@ -145,6 +167,9 @@ func (t *Tier) fetch(ctx context.Context, sp *spot) (*bufpool.Buffer, []byte, er
 		return buf, view(buf, skip), err
 	}
 	r, err := parseHeader(view(buf, skip))
+	if err == nil && r.size <= length-skip {
+		return buf, view(buf, skip), nil
+	}
 	buf.Release()
 	if err != nil {
 		return nil, nil, err
@@ -181,6 +206,7 @@ func (t *Tier) window(sp *spot, n int) (off int64, length, skip int) {
 // accept checks the bytes of a record, and takes from them what was asked for.
 func (t *Tier) accept(dst, key []byte, sp *spot, b []byte) (f Found, err error) {
 	r, err := parseRecord(b, origin{t.logNumber(), sp.lsn})
+	ok := true
 	if err == nil && r.flags&flagCompressed != 0 && string(r.key) == string(key) {
 		f.Value, err = expand(dst, r.value)
 	}
@@ -190,16 +216,23 @@ func (t *Tier) accept(dst, key []byte, sp *spot, b []byte) (f Found, err error) 
 	case err != nil:
 		t.corrupt(sp)
 		return Found{}, errCorrupt
-	case string(r.key) != string(key):
+	case string(r.key) != string(key) || r.kind() == isPart:
 		t.count.collisions.Add(1)
 		return Found{}, ErrNotFound
 	case t.over(r.deadline, sp.stale):
 		return Found{}, ErrNotFound // its room comes back when its segment is reclaimed
 	}
+	f.Deadline, f.Token = r.deadline, sp.lsn
+	if r.kind() == isHead && !sp.peek {
+		if f.head, ok = parseHead(r.value); !ok {
+			t.corrupt(sp)
+			return Found{}, errCorrupt
+		}
+		return f, nil
+	}
 	if r.flags&flagCompressed == 0 {
 		f.Value = append(dst, r.value...)
 	}
-	f.Deadline, f.Token = r.deadline, sp.lsn
 	t.count.hits.Add(1)
 	return f, nil
 }
@@ -257,7 +290,7 @@ func (t *Tier) lose(sp *spot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if at, e, ok := s.search(s.fingerprintOf(sp.id)); ok && s.location(e) == sp.loc && t.log.lsnAt(sp.loc) == sp.lsn {
-		t.drop(s, at, e)
+		t.drop(s, sp.id, at, e)
 	}
 }
 

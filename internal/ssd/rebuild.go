@@ -51,8 +51,8 @@ func (t *Tier) indexSegment(f found, recs []listed) {
 		t.index.prefetch(recs[max(i-prefetchAhead, 0)].id)
 		s := t.index.shardOf(r.id)
 		s.mu.Lock()
-		e := s.newEntry(r.id, t.log.location(f.slot, int(r.offset)), int(r.bytes))
-		t.log.words[f.slot].written.Add(uint64(e.weight()))
+		e := s.entryOf(r.id, t.log.location(f.slot, int(r.offset)), int(r.bytes), r.kind)
+		t.log.words[f.slot].written.Add(t.log.weight(e.class()))
 		if _, ok := s.find(r.id); !ok && t.index.room(s) {
 			s.put(e)
 			t.named(e)

@@ -94,7 +94,7 @@ func (t *Tier) reclaim() bool {
 func (t *Tier) tellCrowded() {
 	t.crowded.Do(func() {
 		t.lines.warn("firn: SSD tier: its index has all the memory that it may take, and records leave before the log is full; more RAMBytes would help",
-			"records", t.index.len(), "index_bytes", t.index.limit.Load(), "free_segments", t.log.freeSlots(), "segments", len(t.log.slots))
+			"records", t.records(), "index_bytes", t.index.limit.Load(), "free_segments", t.log.freeSlots(), "segments", len(t.log.slots))
 	})
 }
 
@@ -169,8 +169,7 @@ func (t *Tier) sort(v *victim, recs []listed, budget int) (kept []listed, bytes 
 				kept = append(kept, *r)
 				bytes += int(r.bytes)
 			} else {
-				t.drop(s, at, e)
-				t.count.evicted.Add(1)
+				t.evictEntry(s, r, at, e)
 			}
 		}
 		s.mu.Unlock()
@@ -178,22 +177,41 @@ func (t *Tier) sort(v *victim, recs []listed, budget int) (kept []listed, bytes 
 	return kept, bytes
 }
 
+// evictEntry takes a listed record out, whose entry is at a place of the shard's table,
+// and with a part its value. The caller holds mu.
+func (t *Tier) evictEntry(s *shard, l *listed, at int, e entry) {
+	t.drop(s, l.id, at, e)
+	if l.kind != isPart || t.dropOwner(s, l.id) {
+		t.count.evicted.Add(1)
+	}
+}
+
 // named counts what an entry names as alive, which the index has from now on.
 func (t *Tier) named(e entry) {
 	slot, _ := t.log.place(t.index.location(e))
-	t.log.slots[slot].alive.Add(int64(e.weight()))
+	t.log.slots[slot].alive.Add(int64(t.log.weight(e.class())))
+	if e.class() == partClass {
+		t.parts.Add(1)
+	}
 }
 
 // unnamed counts what an entry names as dead: the index has it no more.
 func (t *Tier) unnamed(e entry) {
 	slot, _ := t.log.place(t.index.location(e))
-	t.log.slots[slot].alive.Add(-int64(e.weight()))
+	t.log.slots[slot].alive.Add(-int64(t.log.weight(e.class())))
+	if e.class() == partClass {
+		t.parts.Add(-1)
+	}
 }
 
-// drop takes the entry at a place of a shard's table out. The caller holds mu.
-func (t *Tier) drop(s *shard, at int, e entry) {
+// drop takes the entry of an id, at a place of its shard's table, out, and with a
+// head its parts. The caller holds mu.
+func (t *Tier) drop(s *shard, x id, at int, e entry) {
 	s.removeAt(at)
 	t.unnamed(e)
+	if e.class() == headClass {
+		t.dropParts(s, x, t.mostParts())
+	}
 }
 
 // moveSome appends records of a segment anew. It reports false if the disk takes
@@ -275,12 +293,16 @@ func (t *Tier) move(v *victim, l listed, b []byte) bool {
 	if !ok {
 		return true
 	}
+	if t.orphan(s, &r) {
+		t.evictEntry(s, &l, at, e)
+		return true
+	}
 	loc, size, ok := t.log.append(l.id, &r, forReclaim)
 	if !ok {
 		return false
 	}
 	t.unnamed(e)
-	next := s.newEntry(l.id, loc, size)
+	next := s.entryOf(l.id, loc, size, l.kind)
 	if v.how == moveAll { // otherwise it has to be read again for another turn
 		next |= e & readBit
 	}
@@ -297,8 +319,7 @@ func (t *Tier) evict(v *victim, l listed) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if at, e, ok := t.entryOf(s, v, l); ok {
-		t.drop(s, at, e)
-		t.count.evicted.Add(1)
+		t.evictEntry(s, &l, at, e)
 	}
 }
 

@@ -68,7 +68,10 @@ func (t *Tier) restart() error {
 	l.mu.Unlock()
 
 	t.index.head.valid.Store(0)
-	t.index.clear(func() { l.restart(logID, next) })
+	t.index.clear(func() {
+		l.restart(logID, next)
+		t.parts.Store(0)
+	})
 	t.index.head.logID = logID
 	t.index.head.valid.Store(1)
 	return t.super.file.Sync()
@@ -97,6 +100,7 @@ func (t *Tier) Clear() {
 		for i := range t.log.slots {
 			t.log.slots[i].alive.Store(0)
 		}
+		t.parts.Store(0)
 	})
 	t.admission.choosing.Store(false)
 }

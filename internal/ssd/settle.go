@@ -30,10 +30,10 @@ func (t *Tier) sealLeft(slot int, serial uint64) error {
 		return err
 	}
 	var recs []listed
-	recs, s.end = walk(s.buf, l.logID, l.lsn(serial, 0), l.unitShift, func(key []byte) id { return t.id(t.hasher.Hash(key)) })
+	recs, s.end = walk(s.buf, l.logID, l.lsn(serial, 0), l.unitShift, t.idOf)
 	s.count = len(recs)
 	for _, r := range recs {
-		s.list = appendListed(s.list, r.id, r.bytes>>l.unitShift)
+		s.list = appendKind(s.list, r.id, r.kind, r.bytes>>l.unitShift)
 	}
 	if s.end+len(s.list) > len(s.buf)-trailerLen {
 		return errCorrupt

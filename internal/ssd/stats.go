@@ -88,7 +88,7 @@ func (t *Tier) Stats() Stats {
 	}
 	s.Refused -= min(s.Refused, s.Limited) // of which one may be a moment ahead
 	if s.On {
-		s.Records = int64(t.index.len())
+		s.Records = int64(t.records())
 	}
 	return s
 }

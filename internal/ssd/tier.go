@@ -66,6 +66,8 @@ type Tier struct {
 	promised  int64     // that the index is allowed once it is charged
 	crowded   sync.Once // the user was told that the index is what limits the tier
 
+	parts      atomic.Int64 // entries of the index that name parts of long values
+	descending atomic.Int64 // long values whose parts are being written
 	expires    atomic.Bool  // a record has a deadline, or may have
 	skew       atomic.Int64 // milliseconds that the clock is put forward by, lest it be earlier than before
 	restarting sync.Mutex
@@ -286,7 +288,7 @@ func (t *Tier) Start(charge func(bytes int64) error) error {
 	t.started = true
 	t.running.Go(t.flusher.run)
 	t.keeping.Go(t.keep)
-	t.poke() // a log that is full has room to be made
+	t.poke()            // a log that is full has room to be made
 	if healing != nil { // there was no space to begin with
 		t.running.Go(func() { t.heal(healing) })
 	}
@@ -324,7 +326,7 @@ func (t *Tier) findIndex() error {
 	if err := t.goOn(); err != nil {
 		return err
 	}
-	t.lines.info("firn: SSD tier is back", "records", t.index.len(), "from", from, "took", time.Since(start).Round(time.Millisecond))
+	t.lines.info("firn: SSD tier is back", "records", t.records(), "from", from, "took", time.Since(start).Round(time.Millisecond))
 	return nil
 }
 
@@ -366,8 +368,12 @@ func (t *Tier) Len() int {
 	if t.state.Load() != on {
 		return 0
 	}
-	return t.index.len()
+	return t.records()
 }
+
+// records is the number of records in the index, of which the parts of long ones
+// are none.
+func (t *Tier) records() int { return max(t.index.len()-int(t.parts.Load()), 0) }
 
 // background is for what no caller waits for.
 var background = context.Background()

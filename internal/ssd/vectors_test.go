@@ -126,7 +126,7 @@ func vectorsOfSegment(t *testing.T, all map[string][]byte) {
 	} {
 		size := vectorOfRecord(t, all, v.name, &v.rec, at)
 		list = appendListed(list, v.id, uint32(size>>vectorUnit))
-		want = append(want, listed{v.id, uint32(at), uint32(size)})
+		want = append(want, listed{id: v.id, offset: uint32(at), bytes: uint32(size)})
 		at += size
 	}
 

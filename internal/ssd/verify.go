@@ -227,8 +227,10 @@ func (v *verifier) record(e segmentEnds, l listed) (wrong string) {
 		return "the checksum or the form is wrong"
 	case v.pad(r.size) != int(l.bytes):
 		return "it is not as long as the list of records says"
-	case l.id != v.id(r.key):
+	case l.id != v.idOf(&r):
 		return "the list of records has another key's id"
+	case l.kind != r.kind():
+		return "the list of records says that it is of another kind"
 	}
 	return ""
 }
