@@ -22,8 +22,9 @@ type disk struct {
 	late     error // ErrReadTimeout, with the time
 }
 
-// Prefetch, Superseded, Demote, Ready and Holds are ram.Below: the RAM tier calls
-// them, all but Ready under the lock that orders the writes of a key.
+// Prefetch, Superseded, Demote, Ready and Holds are ram.Below, AtOnce and DemoteParts
+// ram.BelowInParts: the RAM tier calls them, all but Ready and AtOnce under the lock
+// that orders the writes of a key.
 
 func (d *disk) Prefetch(hash uint64) { d.tier.Prefetch(hash) }
 
@@ -34,6 +35,19 @@ func (d *disk) Demote(hash uint64, key, value []byte, deadline int64, read, copi
 		deadline += d.epoch
 	}
 	return d.tier.Demote(hash, key, value, deadline, read, copied)
+}
+
+func (d *disk) AtOnce() int { return d.tier.AtOnce() }
+
+func (d *disk) DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, read, copied bool) (to ram.Descent, there bool) {
+	if deadline != 0 {
+		deadline += d.epoch
+	}
+	parts, there := d.tier.DemoteParts(hash, keyLen, valueLen, deadline, read, copied)
+	if parts == nil { // which is no nil Descent
+		return nil, there
+	}
+	return parts, there
 }
 
 func (d *disk) Ready(waited time.Duration) (inAll time.Duration, ok bool) {

@@ -49,6 +49,9 @@ const longEnough = math.MaxInt64
 // cannot take now.
 var errBusy = errors.New("ram: the tier below is busy")
 
+// errLong says that long records have to go down first: see Left.
+var errLong = errors.New("ram: long records leave")
+
 // makeRoom frees about a segment of some shard for a record. It reports false if
 // no shard holds any. errBusy says that the tier below cannot take what would
 // leave: the writer has to wait for it, or has a record that lives there already,
@@ -60,6 +63,9 @@ func (t *Tier) makeRoom(s *shard, r *newRecord, left *Left) (freed bool, err err
 	})
 	if !may {
 		return false, errBusy
+	}
+	if left.down != nil {
+		return false, errLong
 	}
 	return freed, nil
 }
@@ -105,13 +111,21 @@ func (s *shard) supersede(hash uint64, key []byte, own *Watch, below bool) (hit 
 // it, which it has done before the entry goes here, so that the record is never
 // in neither.
 func (s *shard) leave(e *entry) {
-	if s.demote(e.hash, &e.rec, e.freq(), s.tier.mayBeBelow(&e.rec)) {
+	to := refused
+	switch {
+	case s.long(&e.rec):
+		to = s.offer(e.hash, &e.rec, e.freq(), false)
+	case s.demote(e.hash, &e.rec, e.freq(), s.tier.mayBeBelow(&e.rec)):
+		to = below
+	}
+	switch to {
+	case below:
 		s.takeOut(e.hash, e.bucket, e.slot, &e.rec)
 		s.count.Demoted++
-		return
+	case refused:
+		s.remove(e.hash, e.bucket, e.slot, &e.rec, Capacity)
+		s.count.Evicted++
 	}
-	s.remove(e.hash, e.bucket, e.slot, &e.rec, Capacity)
-	s.count.Evicted++
 }
 
 // demote offers a record to the tier below, unless it is hidden; copied says that it
@@ -122,8 +136,13 @@ func (s *shard) demote(hash uint64, r *stored, freq int, copied bool) bool {
 		return false
 	}
 	key, value := s.keyValue(r)
-	read := freq > 0 || t.header(r.off).version.Load()&wasRead != 0
-	return t.below.Demote(hash, key, value, t.deadline(r), read, copied)
+	return t.below.Demote(hash, key, value, t.deadline(r), s.wasRead(r, freq), copied)
+}
+
+// wasRead reports whether the record was read since its key came here, or came by
+// being read below.
+func (s *shard) wasRead(r *stored, freq int) bool {
+	return freq > 0 || s.tier.header(r.off).version.Load()&wasRead != 0
 }
 
 // Promote stores a record that was read below as token, if its key is absent
@@ -194,15 +213,25 @@ func (s *shard) promotable(r *newRecord, token uint64) bool {
 func (t *Tier) Offer(hash uint64, key []byte) bool {
 	s := t.shardOf(hash)
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	_, _, r, ok := s.find(hash, key)
-	return ok && !t.expired(&r) && s.copyDown(hash, &r, 1)
+	ok = ok && !t.expired(&r)
+	there := ok && s.copyDown(hash, &r, 1)
+	d := s.descentOf(r.off)
+	s.mu.Unlock()
+	if there || !ok || d == nil {
+		return there
+	}
+	s.goDownPatiently()
+	return d.done
 }
 
 // copyDown offers a record to the tier below and keeps it. It reports whether the
-// tier below took it, or had it.
+// tier below took it, or had it; a long one is on its way by then, see goDown.
 func (s *shard) copyDown(hash uint64, r *stored, freq int) bool {
 	t := s.tier
+	if s.long(r) {
+		return s.offer(hash, r, freq, true) == below
+	}
 	h := t.header(r.off)
 	version := h.version.Load()
 	h.version.Store(version | copyBelow) // before there is one
@@ -234,6 +263,7 @@ func (t *Tier) DemoteAllWhile(more func() bool) {
 					return
 				}
 				t.shards[k].demoteSegment(ids[i])
+				t.shards[k].goDownPatiently()
 			}
 		}
 	}

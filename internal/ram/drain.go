@@ -33,10 +33,11 @@ func (s *shard) begin(id uint32, cleans bool) {
 	}
 }
 
-// drainStep does a step. The last one releases the segment.
+// drainStep does a step. The last one releases the segment, or if long records are on
+// their way down from there, the last of these.
 func (s *shard) drainStep() {
 	d, more := &s.drain, false
-	if d.at, more = s.someLive(d.id, d.at, s.dispose); !more {
+	if d.at, more = s.someLive(d.id, d.at, s.dispose); !more && !s.draining() {
 		s.release(d.id)
 	}
 }

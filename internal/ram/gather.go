@@ -16,15 +16,22 @@ func (t *Tier) acquire(s *shard, r *newRecord, n int, left *Left) (got chain, er
 			return got, nil
 		}
 	}
-	if got, err = t.collect(s, r, n, left); err != errBusy || r.promoted {
+	got, err = t.collect(s, r, n, left)
+	switch {
+	case err == errLong:
+		t.standBack(s, r, got, left)
+		left.goDown()
+	case err == errBusy && !r.promoted:
+		t.standBack(s, r, got, left)
+		t.awaitBelow(r)
+	default:
 		return got, err
 	}
-	t.standBack(s, r, got, left)
-	t.awaitBelow(r)
 	return chain{}, nil
 }
 
-// collect is acquire that does not wait for the tier below, but returns errBusy.
+// collect is acquire that does not wait for the tier below, but returns errBusy or
+// errLong.
 func (t *Tier) collect(s *shard, r *newRecord, n int, left *Left) (got chain, err error) {
 	if n > 2 || n > 1 && !r.promoted { // one at a time, lest all is evicted for parts of what each needs
 		switch {

@@ -6,13 +6,19 @@ import "github.com/firncache/firn/internal/policy"
 // otherwise the policy's queue gives up its oldest. Who meets others here takes
 // turns with them, and has it freed by the last step, whoever does that. It reports
 // false if the shard holds none, or if mayGo, which is asked before each step with no
-// lock held, says that nothing may leave now. What left is added to left.
+// lock held, says that nothing may leave now, or if long records have to go down before
+// it goes on, which left tells then. What left is added to left.
 func (s *shard) reclaim(left *Left, mayGo func() bool) (freed, may bool) {
 	if !mayGo() {
 		return false, false
 	}
 	s.mu.Lock()
 	for ended := s.drain.ended; s.drain.ended == ended; {
+		if s.leaving() {
+			left.down = s
+			s.unlock(left)
+			return false, true
+		}
 		if !s.reclaimStep() {
 			s.unlock(left)
 			return false, true
@@ -21,17 +27,25 @@ func (s *shard) reclaim(left *Left, mayGo func() bool) (freed, may bool) {
 			break
 		}
 		s.unlock(left)
-		if between := s.tier.between; between != nil {
-			between()
-		}
+		s.tier.pause()
 		if !mayGo() {
 			return false, false
 		}
 		s.mu.Lock()
 	}
+	if s.leaving() {
+		left.down = s
+	}
 	s.returnSpare()
 	s.unlock(left)
 	return true, true
+}
+
+// pause is where others may have the lock.
+func (t *Tier) pause() {
+	if t.between != nil {
+		t.between()
+	}
 }
 
 // always lets what it is asked for leave.

@@ -80,6 +80,8 @@ type Tier struct {
 	large     sync.Mutex  // held while gathering several segments for one record
 	evicted   func(key, value []byte, cause Cause)
 	below     Below
+	inParts   BelowInParts // below, if it takes long records; nil: it does not
+	atOnce    int          // its AtOnce; more than any record has if it is nil
 	overhead  atomic.Int64 // bytes of bookkeeping outside the segments
 	lent      atomic.Int64 // bytes of the budget that the tier below uses: see Charge
 	ghostAt   uint64       // where the shards' ghosts lie in the region
@@ -161,6 +163,7 @@ func unreserved(cfg *Config, g geometry) *Tier {
 		ahead:      2 + g.shards/4,
 		walkMost:   walkRecords,
 	}
+	t.setInParts(cfg.Below)
 	t.reads.init(g.shards)
 	t.overhead.Store(sizeOf[Tier]() + int64(g.shards)*sizeOf[shard]() + t.reads.bytes() + t.tuner.Bytes())
 	t.setLimit(cfg.Bytes)
@@ -337,5 +340,8 @@ type shard struct {
 	count     Counters
 	scratch   []byte
 	batch     walkBatch
-	_         [64]byte
+
+	descents   []*descent    // long records that are on their way down
+	descending chan struct{} // closed when who sees to that has done; nil: nobody does
+	_          [64]byte
 }

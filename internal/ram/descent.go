@@ -1,0 +1,255 @@
+package ram
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+// A record that is too long to go down under a lock goes in parts. It stays where
+// it is meanwhile, can be found, and nothing is copied but the part that is next; the
+// shard's lock is held for one part at a time. It has gone down with the last part,
+// and leaves then, if nobody has written its key since.
+
+// BelowInParts is what a Below has, besides, that takes long records.
+type BelowInParts interface {
+	Below
+
+	// AtOnce is how many bytes of key and value are to come by Demote. It does not
+	// change.
+	AtOnce() int
+
+	// DemoteParts is Demote for a longer record. If it is to come below, its parts
+	// are put into d, which is nil otherwise. there says that it is below already.
+	DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, read, copied bool) (d Descent, there bool)
+}
+
+// Descent takes a record's parts. But for Await, its methods are called as Demote is,
+// with the shard's lock held, which is released between them: what lies below under
+// the hash may change meanwhile.
+type Descent interface {
+	// Whole says that the record is to be put as a whole, by PutWhole, and not in
+	// parts: it had to wait for room.
+	Whole() bool
+	PutWhole(key, value []byte) (ok, again bool)
+
+	// Piece is which part of the value is to be put next; n is 0 when all were.
+	Piece() (from, n int)
+
+	// Put takes that part, and End the record once all were put: from then on it
+	// lives below. What is not ok ends in Abandon, unless it may be tried again when
+	// there is room.
+	Put(piece []byte) (ok, again bool)
+	End(key []byte) (ok, again bool)
+
+	// Await is Ready for what comes next. It is called with no lock held. patient
+	// says that whoever waits would rather wait for long than leave it.
+	Await(waited time.Duration, patient bool) (inAll time.Duration, ok bool)
+
+	// Abandon ends it: the record does not come. late says that Await was in vain.
+	Abandon(late bool)
+}
+
+// descent is a record on its way down.
+type descent struct {
+	hash  uint64
+	off   uint64 // where it lies; 0 once it has died
+	to    Descent
+	stays bool // it is to live here as well; otherwise the drain wants it out
+	done  bool // it lives below
+}
+
+// fate is what has become of a record that was offered to the tier below.
+type fate uint8
+
+const (
+	refused fate = iota
+	below        // it lives there
+	onItsWay
+)
+
+// setInParts notes what the tier below takes.
+func (t *Tier) setInParts(below Below) {
+	t.atOnce = math.MaxInt
+	if p, ok := below.(BelowInParts); ok {
+		t.inParts, t.atOnce = p, p.AtOnce()
+	}
+}
+
+// long reports whether the record goes down in parts.
+func (s *shard) long(r *stored) bool {
+	return r.shape.KeyLen()+r.valueLen > s.tier.atOnce
+}
+
+// offer begins to send a long record down. It goes when somebody calls goDown.
+func (s *shard) offer(hash uint64, r *stored, freq int, stays bool) fate {
+	if d := s.descentOf(r.off); d != nil {
+		d.stays = d.stays && stays
+		return onItsWay
+	}
+	deadline := s.tier.deadline(r)
+	if deadline < 0 {
+		return refused
+	}
+	to, there := s.tier.inParts.DemoteParts(hash, r.shape.KeyLen(), r.valueLen, deadline, s.wasRead(r, freq), s.tier.mayBeBelow(r))
+	switch {
+	case there:
+		return below
+	case to == nil:
+		return refused
+	}
+	s.descents = append(s.descents, &descent{hash: hash, off: r.off, to: to, stays: stays})
+	return onItsWay
+}
+
+// descentOf is the one of the record at off, nil if it is not on its way.
+func (s *shard) descentOf(off uint64) *descent {
+	for _, d := range s.descents {
+		if d.off == off {
+			return d
+		}
+	}
+	return nil
+}
+
+// died is called when no entry names a record at off any more.
+func (s *shard) died(off uint64) {
+	if d := s.descentOf(off); d != nil {
+		d.off = 0
+	}
+}
+
+// allDied is died for all records.
+func (s *shard) allDied() {
+	for _, d := range s.descents {
+		d.off = 0
+	}
+}
+
+// draining reports whether records that are on their way keep the segment from
+// being released that is being drained.
+func (s *shard) draining() bool {
+	return slices.ContainsFunc(s.descents, func(d *descent) bool { return d.off != 0 && !d.stays })
+}
+
+// leaving reports whether records are on their way that are not to stay, or were and
+// have died.
+func (s *shard) leaving() bool {
+	return slices.ContainsFunc(s.descents, func(d *descent) bool { return !d.stays })
+}
+
+// goDown sees all records of the shard that are on their way to its end. One
+// goroutine at a time does; others wait for it. The caller holds no lock.
+func (s *shard) goDown(left *Left, patient bool) {
+	s.mu.Lock()
+	for len(s.descents) > 0 {
+		if others := s.descending; others != nil {
+			s.unlock(left)
+			<-others
+			s.mu.Lock()
+			continue
+		}
+		mine := make(chan struct{})
+		s.descending = mine
+		for len(s.descents) > 0 {
+			s.descend(s.descents[0], left, patient)
+			s.descents = slices.Delete(s.descents, 0, 1)
+		}
+		s.descending = nil
+		close(mine)
+	}
+	s.returnSpare()
+	s.unlock(left)
+}
+
+// descend sends one record down, and unless it stays takes it out. It gives up the
+// lock, and takes it again.
+func (s *shard) descend(d *descent, left *Left, patient bool) {
+	waited, late, more := time.Duration(0), false, true
+	for more && s.alive(d) {
+		ended, ok, again := s.putNext(d)
+		switch {
+		case ok && ended:
+			d.done = true
+			s.endDescent(d)
+			return
+		case ok:
+			s.unlock(left)
+			s.tier.pause()
+			s.mu.Lock()
+		case again:
+			s.unlock(left)
+			waited, more = d.to.Await(waited, patient)
+			late = !more
+			s.mu.Lock()
+		default:
+			more = false
+		}
+	}
+	d.to.Abandon(late)
+	s.endDescent(d)
+}
+
+// alive reports whether the record is still what its key has.
+func (s *shard) alive(d *descent) bool {
+	if s.closed || d.off == 0 {
+		return false
+	}
+	r := s.tier.stored(d.off)
+	return !s.tier.gone(&r)
+}
+
+// putNext puts the next part, or ends the record if there is none.
+func (s *shard) putNext(d *descent) (ended, ok, again bool) {
+	r := s.tier.stored(d.off)
+	if d.stays { // before there is a copy
+		h := s.tier.header(r.off)
+		h.version.Store(h.version.Load() | copyBelow)
+	}
+	if d.to.Whole() {
+		ok, again = d.to.PutWhole(s.keyValue(&r))
+		return true, ok, again
+	}
+	if from, n := d.to.Piece(); n > 0 {
+		ok, again = d.to.Put(s.part(&r, r.valueOffset()+from, n))
+		return false, ok, again
+	}
+	ok, again = d.to.End(s.key(&r))
+	return true, ok, again
+}
+
+// endDescent takes the record out here, unless it stays, or has died.
+func (s *shard) endDescent(d *descent) {
+	if s.closed || d.off == 0 || d.stays {
+		return
+	}
+	r := s.tier.stored(d.off)
+	b, slot, ok := s.table.Find(d.hash, uint32(d.off>>s.tier.unitShift))
+	switch {
+	case !ok: // it cannot be
+	case d.done:
+		s.takeOut(d.hash, b, slot, &r)
+		s.count.Demoted++
+	case s.tier.gone(&r):
+		s.remove(d.hash, b, slot, &r, Expired)
+		s.count.Expired++
+	default:
+		s.remove(d.hash, b, slot, &r, Capacity)
+		s.count.Evicted++
+	}
+}
+
+// goDown lets the long records go for which left tells that there is no room.
+func (l *Left) goDown() {
+	if s := l.down; s != nil {
+		l.down = nil
+		s.goDown(l, false)
+	}
+}
+
+// goDownPatiently is goDown where nothing else has to happen before.
+func (s *shard) goDownPatiently() {
+	var left Left
+	s.goDown(&left, true)
+	left.Report()
+}

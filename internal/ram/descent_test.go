@@ -1,0 +1,331 @@
+package ram
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/firncache/firn/internal/invariants"
+)
+
+// lowInParts is a lower tier that takes long records in parts.
+type lowInParts struct {
+	*lower
+	atOnce, piece int
+
+	rng       *rand.Rand // guarded by mu of the lower tier
+	crowded   int        // of how many calls one finds no room; 0: none
+	hopeless  bool       // Await is in vain
+	under     int        // descents that have not ended
+	ended     int        // that have, with the record
+	abandoned int
+	puts      int
+}
+
+// newInParts makes a tier take records of more than 2000 bytes in parts of 700.
+func newInParts(tier *Tier, low *lower) *lowInParts {
+	l := &lowInParts{lower: low, atOnce: 2000, piece: 700, rng: rand.New(rand.NewPCG(5, 5))}
+	tier.setInParts(l)
+	return l
+}
+
+func (l *lowInParts) AtOnce() int { return l.atOnce }
+
+func (l *lowInParts) DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, read, copied bool) (Descent, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r := l.held[hash]; r != nil && copied {
+		r.above = true
+		return nil, true
+	} else if r != nil {
+		l.fail("a record lies below, and none was said to")
+	}
+	l.under++
+	return &lowDescent{l: l, hash: hash, bytes: valueLen, deadline: deadline, read: read, whole: valueLen < 2*l.atOnce}, false
+}
+
+type lowDescent struct {
+	l           *lowInParts
+	hash        uint64
+	bytes       int
+	deadline    int64
+	read, whole bool
+	value       []byte
+	over        bool
+}
+
+// way is how many descents are under way.
+func (l *lowInParts) way() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.under
+}
+
+func (d *lowDescent) Whole() bool { return d.whole }
+
+func (d *lowDescent) Piece() (from, n int) {
+	return len(d.value), min(d.l.piece, d.bytes-len(d.value))
+}
+
+// hasRoom reports whether a call finds room; one of a descent that is over is wrong.
+func (d *lowDescent) hasRoom() bool {
+	d.l.mu.Lock()
+	defer d.l.mu.Unlock()
+	d.l.puts++
+	if d.over {
+		d.l.fail("a descent goes on after its end")
+	}
+	return d.l.crowded == 0 || d.l.rng.IntN(d.l.crowded) > 0
+}
+
+func (d *lowDescent) Put(piece []byte) (ok, again bool) {
+	if !d.hasRoom() {
+		return false, true
+	}
+	d.value = append(d.value, piece...)
+	return true, false
+}
+
+func (d *lowDescent) PutWhole(key, value []byte) (ok, again bool) {
+	d.value = append(d.value[:0], value...)
+	return d.End(key)
+}
+
+func (d *lowDescent) End(key []byte) (ok, again bool) {
+	switch {
+	case !d.hasRoom():
+		return false, true
+	case !d.l.Demote(d.hash, key, d.value, d.deadline, d.read, false):
+		return false, false
+	}
+	d.end(&d.l.ended)
+	return true, false
+}
+
+func (d *lowDescent) end(count *int) {
+	d.l.mu.Lock()
+	defer d.l.mu.Unlock()
+	d.over = true
+	d.l.under--
+	*count++
+}
+
+func (d *lowDescent) Await(waited time.Duration, patient bool) (time.Duration, bool) {
+	d.l.mu.Lock()
+	defer d.l.mu.Unlock()
+	return waited + 1, !d.l.hopeless || patient
+}
+
+func (d *lowDescent) Abandon(late bool) { d.end(&d.l.abandoned) }
+
+// Long records go down in parts, while they are written, moved, promoted and cleared,
+// and the budget changes; none is lost, and none is older than it should be.
+func TestDescentStress(t *testing.T) {
+	t.Parallel()
+	thousands := sized(15, 500)
+	if invariants.Race {
+		thousands = 3
+	}
+	for _, lossy := range []bool{false, true} {
+		t.Run(fmt.Sprintf("lossy=%v", lossy), func(t *testing.T) {
+			s := newBelowStress(t, 2<<20, 600, lossy)
+			l := newInParts(s.tier, s.low)
+			l.crowded = 10
+			if err := s.run(thousands); err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%d came in %d puts, %d were abandoned: %+v", l.ended, l.puts, l.abandoned, s.tier.Stats().Counters)
+			if l.ended == 0 || l.under != 0 || lossy && l.abandoned == 0 {
+				t.Errorf("%d came, %d were abandoned, %d are under way", l.ended, l.abandoned, l.under)
+			}
+		})
+	}
+}
+
+// sinking is a small tier with a long record that is about to leave.
+type sinking struct {
+	*Tier
+	low   *lowInParts
+	now   int64
+	mu    sync.Mutex
+	told  []string
+	long  string // the key
+	value string
+}
+
+func newSinking(t *testing.T) *sinking {
+	t.Helper()
+	s := &sinking{now: 1000, long: "long", value: strings.Repeat("0123456789", 1000)}
+	low := newLower()
+	var err error
+	if s.Tier, err = New(Config{Bytes: 64 << 10, MaxBytes: 256 << 10, Seed: 1, Below: low, Now: func() int64 { return s.now },
+		Evicted: s.evicted}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Free)
+	s.low = newInParts(s.Tier, low)
+	return s
+}
+
+func (s *sinking) evicted(key, _ []byte, cause Cause) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.told = append(s.told, fmt.Sprintf("%s %d", key, cause))
+}
+
+// fill makes the tier full by small records, so that what was there leaves.
+func (s *sinking) fill(t *testing.T) {
+	t.Helper()
+	for i := range 2000 {
+		if err := s.Set(fmt.Appendf(nil, "%06d", i), make([]byte, 50), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A record that is written, cleared or expires between two parts does not go down,
+// and the rest of what left does.
+func TestDescentEndsBetweenParts(t *testing.T) {
+	t.Parallel()
+	for name, during := range map[string]func(s *sinking){
+		"nothing": func(s *sinking) {},
+		"delete":  func(s *sinking) { s.Delete([]byte(s.long)) },
+		"clear":   func(s *sinking) { s.Clear() },
+		"expire":  func(s *sinking) { s.now += 1000 },
+		"close":   func(s *sinking) { s.Close() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSinking(t)
+			if err := s.Set([]byte(s.long), []byte(s.value), 1500); err != nil {
+				t.Fatal(err)
+			}
+			once := false
+			s.between = func() {
+				if v, ok := s.Peek(nil, []byte(s.long)); s.low.under > 0 && !once && (!ok || string(v) != s.value) {
+					t.Errorf("it cannot be found while it goes down")
+				}
+				if s.low.puts == 5 && !once {
+					once = true
+					during(s)
+				}
+			}
+			for i := 0; i < 2000 && s.Set(fmt.Appendf(nil, "%06d", i), make([]byte, 50), 0) == nil; i++ {
+			}
+			if !once || s.low.under != 0 {
+				t.Fatalf("%v: %d descents are under way", once, s.low.under)
+			}
+			r, ok := s.low.get(s.Hash([]byte(s.long)), []byte(s.long))
+			if want := name == "nothing"; ok != want || ok && string(r.value) != s.value {
+				t.Fatalf("it lives below: %v, want %v", ok, want)
+			}
+			if _, ok := s.Get(nil, []byte(s.long)); ok {
+				t.Fatal("it is here yet")
+			}
+			want := map[string]string{"delete": "[long 3]", "clear": "", "expire": "[long 1]"}[name]
+			if got := fmt.Sprint(s.told); want != "" && got != want {
+				t.Fatalf("Evicted was told %s: want %s", got, want)
+			}
+			if err := s.Check(); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.low.failure(); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// A record that there is no room for in time leaves, and Evicted is told.
+func TestDescentLate(t *testing.T) {
+	t.Parallel()
+	s := newSinking(t)
+	s.low.crowded, s.low.hopeless = 1, true
+	if err := s.Set([]byte(s.long), []byte(s.value), 0); err != nil {
+		t.Fatal(err)
+	}
+	s.fill(t)
+	if got := fmt.Sprint(s.told); got != "[long 0]" || s.low.abandoned != 1 || s.low.under != 0 {
+		t.Fatalf("Evicted was told %s; %d abandoned, %d under way", got, s.low.abandoned, s.low.under)
+	}
+	if err := s.Check(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A long record goes down with all others, and by Offer, and stays.
+func TestDescentStays(t *testing.T) {
+	t.Parallel()
+	for name, down := range map[string]func(s *sinking) bool{
+		"all":   func(s *sinking) bool { s.DemoteAll(); return true },
+		"offer": func(s *sinking) bool { return s.Offer(s.Hash([]byte(s.long)), []byte(s.long)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSinking(t)
+			s.low.crowded, s.low.hopeless = 3, true // it is waited for with patience
+			if err := s.Set([]byte(s.long), []byte(s.value), 0); err != nil {
+				t.Fatal(err)
+			}
+			if !down(s) {
+				t.Fatal("it did not go down")
+			}
+			r, ok := s.low.get(s.Hash([]byte(s.long)), []byte(s.long))
+			if v, here := s.Get(nil, []byte(s.long)); !ok || !bytes.Equal(r.value, []byte(s.value)) || !here || string(v) != s.value {
+				t.Fatalf("below: %v, here: %v", ok, here)
+			}
+			if err := s.Set([]byte(s.long), []byte("short"), 0); err != nil {
+				t.Fatal(err)
+			}
+			if _, ok := s.low.get(s.Hash([]byte(s.long)), []byte(s.long)); ok {
+				t.Fatal("a write did not supersede it")
+			}
+		})
+	}
+}
+
+// While one goroutine sends a record down, another that needs the segment waits for
+// that, and then goes on; a smaller budget does as well.
+func TestDescentIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	s := newSinking(t)
+	if err := s.Set([]byte(s.long), []byte(s.value), 0); err != nil {
+		t.Fatal(err)
+	}
+	var others sync.WaitGroup
+	var once atomic.Bool
+	s.between = func() {
+		if s.low.way() == 0 || once.Swap(true) {
+			return
+		}
+		for i := range 3 {
+			others.Go(func() {
+				for j := range 300 {
+					if err := s.Set(fmt.Appendf(nil, "%d-%06d", i, j), make([]byte, 50), 0); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		others.Go(func() {
+			for _, size := range []int64{128 << 10, 64 << 10} {
+				if err := s.SetBytes(size); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	s.fill(t)
+	others.Wait()
+	if !once.Load() || s.low.ended != 1 || s.low.way() != 0 {
+		t.Fatalf("%v: %d came", once.Load(), s.low.ended)
+	}
+	if err := s.Check(); err != nil {
+		t.Fatal(err)
+	}
+}
