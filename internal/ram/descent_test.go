@@ -196,8 +196,12 @@ func TestDescentEndsBetweenParts(t *testing.T) {
 		"nothing": func(s *sinking) {},
 		"delete":  func(s *sinking) { s.Delete([]byte(s.long)) },
 		"clear":   func(s *sinking) { s.Clear() },
-		"expire":  func(s *sinking) { s.now += 1000 },
-		"close":   func(s *sinking) { s.Close() },
+		"clear without Evicted": func(s *sinking) {
+			s.Tier.evicted = nil // all goes at once
+			s.Clear()
+		},
+		"expire": func(s *sinking) { s.now += 1000 },
+		"close":  func(s *sinking) { s.Close() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -223,6 +223,12 @@ func TestLongValueAfterKill(t *testing.T) {
 				t.Fatalf("killed at %d: the half written value: found %v, %v", killAt, ok, err)
 			}
 			checkParts(t, h.tier)
+			h.tier.All(func(_ uint64, key, v []byte) bool {
+				if _, err := seqOf(key, v); err != nil {
+					t.Errorf("killed at %d: All yields %q: %v", killAt, key, err)
+				}
+				return true
+			})
 			h.ram[string(half)] = value{h.bytesOf(half, h.seq, 100<<10), 0}
 			if h.next(); !h.sink(half, nothing) { // over the parts that were left
 				t.Fatal("it did not come again")

@@ -1,0 +1,228 @@
+package ssd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/firncache/firn/internal/vfs"
+)
+
+// come lets a key have a value of so many bytes, which leaves RAM.
+func (w *world) come(t *testing.T, key []byte, n int) {
+	t.Helper()
+	w.next()
+	w.ram[string(key)] = value{w.bytesOf(key, w.seq, n), 0}
+	w.superseded(key, w.seq)
+	if !w.sink(key, nothing) {
+		t.Fatalf("%s did not come: %+v", key, w.tier.Stats())
+	}
+}
+
+// wantFound reads keys from the tier.
+func (w *world) wantFound(t *testing.T, want bool, keys ...[]byte) {
+	t.Helper()
+	for _, key := range keys {
+		if ok, err := w.found(key); err != nil || ok != want {
+			t.Fatalf("%s: found %v, %v: want %v", key, ok, err, want)
+		}
+		delete(w.ram, string(key))
+	}
+}
+
+// evictPart reclaims the record of a value's part, as if it had not been read.
+func evictPart(t *testing.T, x *Tier, owner id, part int) {
+	t.Helper()
+	p := x.index.partID(owner, part)
+	s := x.index.shardOf(p)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, e, ok := s.search(s.fingerprintOf(p))
+	if !ok {
+		t.Fatal("the part is not there")
+	}
+	x.evictEntry(s, &listed{id: p, kind: isPart}, at, e)
+}
+
+// A part that is evicted takes its value with it, and no other.
+func TestEvictedPartTakesItsValue(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := longWorld(t, 1, vfs.NewMem())
+		for i := range 8 {
+			w.come(t, w.key(i), 100<<10)
+		}
+		parts := checkParts(t, w.tier)
+		for i := range 7 {
+			evictPart(t, w.tier, w.tier.id(w.hasher.Hash(w.key(i))), i)
+		}
+		if left := checkParts(t, w.tier); left != parts/8 || w.tier.Len() != 1 || w.tier.Stats().Evicted != 7 {
+			t.Fatalf("%d parts of %d are left, %d records, and %d were evicted", left, parts, w.tier.Len(), w.tier.Stats().Evicted)
+		}
+		w.wantFound(t, true, w.key(7))
+	})
+}
+
+// A value that lacks a part, or has one of another write, is a miss, and goes.
+func TestValueWithoutAPartIsAMiss(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := longWorld(t, 1, vfs.NewMem())
+		x, key := w.tier, w.key(1)
+		for name, harm := range map[string]func(owner id){
+			"missing": func(owner id) {
+				s := x.index.shardOf(owner)
+				at, e, _ := s.search(s.fingerprintOf(x.index.partID(owner, 3)))
+				s.removeAt(at)
+				x.unnamed(e)
+			},
+			"of another write": func(owner id) {
+				d := Descent{t: x, owner: owner, put: 3, head: head{write: 1}}
+				if ok, _ := d.Put(make([]byte, (16+100<<10+6)/7)); !ok { // as long as the right one
+					t.Fatal("no room")
+				}
+			},
+		} {
+			w.come(t, key, 100<<10)
+			harm(x.id(w.hasher.Hash(key)))
+			_, err := x.Get(context.Background(), nil, key, w.hasher.Hash(key))
+			if !errors.Is(err, ErrNotFound) {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if left := checkParts(t, x); left != 0 || x.Len() != 0 {
+				t.Fatalf("%s: %d parts are left, and %d records", name, left, x.Len())
+			}
+		}
+	})
+}
+
+// A value of which a part has gone before its end does not come.
+func TestValueWithoutAPartDoesNotCome(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := longWorld(t, 1, vfs.NewMem())
+		key, puts := w.key(1), 0
+		w.next()
+		w.ram[string(key)] = value{w.bytesOf(key, w.seq, 100<<10), 0}
+		if w.sink(key, func() {
+			if puts++; puts == 5 {
+				evictPart(t, w.tier, w.tier.id(w.hasher.Hash(key)), 1)
+			}
+		}) {
+			t.Fatal("it came")
+		}
+		if n := checkParts(t, w.tier); n != 0 || w.tier.Len() != 0 || w.tier.Stats().Demoted != 0 {
+			t.Fatalf("%d parts are left", n)
+		}
+	})
+}
+
+// A part that the disk damages is an error, and the value goes.
+func TestDamagedPart(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := longWorld(t, 1, vfs.NewMem())
+		x, key := w.tier, w.key(1)
+		w.come(t, key, 300<<10)
+		x.log.flushTo(x.log.tail.Load())
+		p := x.index.partID(x.id(w.hasher.Hash(key)), 0)
+		e, _ := x.index.shardOf(p).find(p)
+		slot, off := x.log.place(x.index.location(e))
+		at := int64(slot)<<x.log.segShift + int64(off) + 1000
+		block := vfs.Aligned(4096, 4096)
+		if _, err := x.logFile.ReadAt(block, at&^4095); err != nil {
+			t.Fatal(err)
+		}
+		block[at&4095] ^= 1
+		if _, err := x.logFile.WriteAt(block, at&^4095); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := x.Get(context.Background(), nil, key, w.hasher.Hash(key)); !errors.Is(err, errCorrupt) {
+			t.Fatalf("%v, and %d corrupt", err, x.Stats().Corrupt)
+		}
+		if x.Stats().Corrupt != 1 || x.Len() != 0 || checkParts(t, x) != 0 {
+			t.Fatalf("%d corrupt, %d records are left", x.Stats().Corrupt, x.Len())
+		}
+	})
+}
+
+// All yields long values once, and no parts.
+func TestAllYieldsLongValues(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := longWorld(t, 1, vfs.NewMem())
+		for i, n := range []int{100, 50 << 10, 200 << 10} {
+			w.come(t, w.key(i), n)
+		}
+		seen := map[string]int{}
+		w.tier.All(func(hash uint64, key, value []byte) bool {
+			if seq, err := seqOf(key, value); err != nil || seq != w.acked[string(key)] || hash != w.hasher.Hash(key) {
+				t.Errorf("%s: version %d, %v", key, seq, err)
+			}
+			seen[string(key)]++
+			return true
+		})
+		for i := range 3 {
+			if seen[string(w.key(i))] != 1 || len(seen) != 3 {
+				t.Fatalf("All yielded %v", seen)
+			}
+		}
+	})
+}
+
+// Parts are compressed one by one.
+func TestLongValueIsCompressed(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		cfg := longConfig(vfs.NewMem(), w)
+		cfg.Compress = true
+		if err := w.open(cfg); err != nil {
+			t.Fatal(err)
+		}
+		key := w.key(1)
+		want := append(bytes.Repeat([]byte("compressible "), 20_000), w.bytesOf(key, 1, 100<<10)...) // and not
+		w.ram[string(key)] = value{bytes: want}
+		if !w.sink(key, nothing) {
+			t.Fatal("it did not come")
+		}
+		f, err := w.tier.Get(context.Background(), nil, key, w.hasher.Hash(key))
+		if s := w.tier.Stats(); err != nil || !bytes.Equal(f.Value, want) || s.CompressedFrom < 200<<10 || s.CompressedTo > 50<<10 {
+			t.Fatalf("%v; %d bytes were compressed to %d", err, s.CompressedFrom, s.CompressedTo)
+		}
+	})
+}
+
+// The files of a tier with long values are in order, and an index is made of them
+// alone.
+func TestFilesWithLongValues(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		fs := vfs.NewMem()
+		w := longWorld(t, 1, fs)
+		var keys [][]byte
+		for i, n := range []int{100 << 10, 200 << 10, 300 << 10, 20 << 10, 10} {
+			keys = append(keys, w.key(i))
+			w.come(t, w.key(i), n)
+		}
+		if err := w.tier.Close(); err != nil {
+			t.Fatal(err)
+		}
+		w.opened.remove(w.tier)
+		v, err := Verify(context.Background(), fs, func(p Problem) { t.Error(p) }, nil)
+		if err != nil || v.Entries < 40 {
+			t.Fatalf("%d entries, %v", v.Entries, err)
+		}
+		for _, plan := range []string{"snapshot", "log"} {
+			cfg := longConfig(fs, w)
+			if plan == "log" {
+				cfg.Recovery, cfg.BootID = RecoverAlways, func() string { return "another" }
+			}
+			if err := w.open(cfg); err != nil {
+				t.Fatal(err)
+			}
+			if n := w.tier.Len(); n != len(keys) || checkParts(t, w.tier) == 0 {
+				t.Fatalf("from the %s: %d records, of %d", plan, n, len(keys))
+			}
+			w.wantFound(t, true, keys...)
+			w.opened.remove(w.tier)
+			left := fs.CrashClone(w.rng, vfs.PowerCut)
+			w.tier.Close()
+			fs = left
+		}
+	})
+}
