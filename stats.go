@@ -132,7 +132,7 @@ var Metrics = []Metric{
 	{"ssd_limited", "1", true, "Values that did not get there for WriteBudget.", func(s *Stats) float64 { return float64(s.SSDLimited) }},
 	{"ssd_shed", "1", true, "Values that did not get there because the disk was behind.", func(s *Stats) float64 { return float64(s.SSDShed) }},
 	{"ssd_index_full", "1", true, "Values that did not get there because its index had no memory for them, or not yet.", func(s *Stats) float64 { return float64(s.SSDIndexFull) }},
-	{"ssd_too_large", "1", true, "Values that did not get there because they are larger than a segment.", func(s *Stats) float64 { return float64(s.SSDTooLarge) }},
+	{"ssd_too_large", "1", true, "Values that did not get there because they are larger than an eighth of it.", func(s *Stats) float64 { return float64(s.SSDTooLarge) }},
 	{"ssd_superseded", "1", true, "Values that died in the SSD tier because their keys were written or deleted.", func(s *Stats) float64 { return float64(s.SSDSuperseded) }},
 	{"ssd_collisions", "1", true, "Values that left the SSD tier because another key has the same 40 bits of hash: of n keys, n²/2⁴¹ on average.", func(s *Stats) float64 { return float64(s.SSDCollisions) }},
 	{"ssd_evictions", "1", true, "Values that left the SSD tier for want of room.", func(s *Stats) float64 { return float64(s.SSDEvictions) }},

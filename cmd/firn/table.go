@@ -93,7 +93,7 @@ var ssdFigures = []figure{
 	{"  by the write budget", true, counted(true, func(s *replay.SSD) int64 { return s.Limited })},
 	{"  because the disk was behind", true, counted(true, func(s *replay.SSD) int64 { return s.Shed })},
 	{"  no memory for the index", true, counted(true, func(s *replay.SSD) int64 { return s.IndexFull })},
-	{"  too large for a segment", true, counted(true, func(s *replay.SSD) int64 { return s.TooLarge })},
+	{"  too large for the log", true, counted(true, func(s *replay.SSD) int64 { return s.TooLarge })},
 	{"superseded on SSD", true, counted(true, func(s *replay.SSD) int64 { return s.Superseded })},
 	{"evicted from SSD", true, counted(false, func(s *replay.SSD) int64 { return s.Evictions })},
 	{"reinserted on SSD", true, counted(true, func(s *replay.SSD) int64 { return s.Reinsertions })},

@@ -20,7 +20,7 @@ type SSD struct {
 	Limited      int64 `json:"limited"`      // by the write budget
 	Shed         int64 `json:"shed"`         // because the disk was behind
 	IndexFull    int64 `json:"index_full"`   // because the index had no memory, or not yet
-	TooLarge     int64 `json:"too_large"`    // for a segment
+	TooLarge     int64 `json:"too_large"`    // for the log
 	Superseded   int64 `json:"superseded"`   // entries that died because their keys were written
 	Evictions    int64 `json:"evictions"`    // for want of room
 	Reinsertions int64 `json:"reinsertions"` // entries that were about to be and were kept, having been read

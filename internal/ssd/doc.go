@@ -10,6 +10,7 @@
 //	attach.go     the index of a process that died; snapshot.go: of one that closed;
 //	              rebuild.go: what the log lists, where it may be outdated
 //	demote.go     what comes from above: Demote, Superseded
+//	parts.go      values that are too long for one record; partread.go: their reads
 //	admission.go  which records are worth writing; budget.go: and how much may be,
 //	              day by day; budgetstate.go: what of that the next process is told
 //	log.go        the open segment, and appending to it

@@ -33,7 +33,7 @@ type Stats struct {
 	Limited         uint64 // for the write budget
 	Shed            uint64 // for want of room in the log: the disk is behind
 	IndexFull       uint64 // for want of memory for the index, or before it came
-	TooLarge        uint64 // for their size
+	TooLarge        uint64 // for their size: more than one part in longShare of the log
 	Superseded      uint64 // records that died because their key was written
 	Evicted         uint64 // records dropped when their segment was reclaimed
 	Reinserted      uint64 // records kept then, having been read
