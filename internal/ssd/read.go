@@ -282,9 +282,7 @@ func (t *Tier) corrupt(sp *spot) {
 	t.lose(sp)
 }
 
-// lose takes a record out that cannot be had. That is noted in the journal like a
-// write, lest the record come back with the next reading of it. When Close has
-// begun, it may have written the last notes, and the index stays as it is.
+// lose takes a record out that cannot be had.
 func (t *Tier) lose(sp *spot) {
 	s := t.index.shardOf(sp.id)
 	s.mu.Lock()
