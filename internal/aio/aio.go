@@ -113,8 +113,9 @@ type Reader struct {
 	idle      *op           // for the next reads, linked by next
 	idleOps   int
 
-	calls    sync.Pool // of *call, idle
-	closing  sync.Once
+	calls    sync.Pool     // of *call, idle
+	closing  atomic.Bool   // Close was called
+	ended    chan struct{} // closed when the first Close has ended, with closeErr
 	closeErr error
 }
 
@@ -154,6 +155,7 @@ func Open(cfg Config) (*Reader, error) {
 		pool:     pool,
 		epoch:    time.Now(),
 		drained:  make(chan struct{}),
+		ended:    make(chan struct{}),
 	}
 	if err := r.choose(cfg.Mode); err != nil {
 		return nil, err

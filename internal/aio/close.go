@@ -10,7 +10,11 @@ import (
 // ErrStuck, and their calls go on waiting as their contexts tell them; what they
 // hold, their buffers above all, is not freed before the system gives them back.
 func (r *Reader) Close() error {
-	r.closing.Do(func() { r.closeErr = r.close() })
+	if !r.closing.Swap(true) {
+		r.closeErr = r.close()
+		close(r.ended)
+	}
+	<-r.ended // and no sync.Once: in a synctest bubble no time passes while somebody waits for a lock
 	return r.closeErr
 }
 
