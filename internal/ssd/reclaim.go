@@ -20,7 +20,7 @@ type disposal uint8
 const (
 	moveAll  disposal = iota // to the end of the log
 	moveRead                 // likewise, if they were read since they were written; the others go
-	dropAll                  // they have expired
+	dropAll                  // they have expired, or there are none
 )
 
 // mostCleaned is how much of a segment may be alive for it to be cleaned. At this
@@ -29,9 +29,9 @@ const (
 const mostCleaned = 0.75
 
 // victim is the segment to reclaim next, of those whose list is on the device: one
-// that has expired; or the one with the least that is alive, while so much of it is
-// dead that moving the rest pays; or else the oldest, and records have to go. With
-// evict they have to go anyhow.
+// that is dead or has expired, which costs nothing; or the one with the least that is
+// alive, while so much of it is dead that moving the rest pays; or else the oldest, and
+// records have to go. With evict they have to go before any is moved.
 func (l *log) victim(evict bool) (v victim, ok bool) {
 	now := uint64(max(l.now(), 0))
 	l.mu.Lock()
@@ -43,11 +43,11 @@ func (l *log) victim(evict bool) (v victim, ok bool) {
 		if v.serial == 0 || !l.slots[i].sealed {
 			continue
 		}
-		if v.share = float64(l.slots[i].alive.Load()) / float64(max(w.written.Load(), 1)); v.share > 0 && w.until.Load() < now {
+		if v.share = float64(l.slots[i].alive.Load()) / float64(max(w.written.Load(), 1)); v.share == 0 || w.until.Load() < now {
 			v.how = dropAll
 			return v, true
 		}
-		if (oldest.serial == 0 || v.serial < oldest.serial) && !(evict && v.share == 0) {
+		if oldest.serial == 0 || v.serial < oldest.serial {
 			oldest = v
 		}
 		if deadest.serial == 0 || v.share < deadest.share {

@@ -208,3 +208,23 @@ func TestFault16StuckWhileCleaning(t *testing.T) {
 		w.close(t)
 	})
 }
+
+// Where the day's writes are spent, nothing is moved. Segments of which all is dead
+// are freed all the same, before anything that is alive has to go.
+func TestDeadSegmentsAreFreedWithoutWrites(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		keys := halfDead(t, w, vfs.NewMem())
+		for i := range keys / 2 {
+			w.delete(w.key(keys/2 + i))
+		}
+		synctest.Wait()
+		w.tier.admission.budget.day = 1
+		w.tier.admission.budget.left.Store(-1 << 40)
+		w.ahead(4)
+		if s := w.tier.Stats(); s.FreeSegments < 4 || s.Evicted > 0 {
+			t.Errorf("%d segments are free, %d records were evicted", s.FreeSegments, s.Evicted)
+		}
+		w.close(t)
+	})
+}
