@@ -65,9 +65,7 @@ func (t *Tier) put(s *shard, x id, r *rec, another bool) bool {
 		t.drop(s, x, at, old)
 		t.count.collided.Add(1)
 	}
-	e := s.newEntry(x, loc, size)
-	s.put(e)
-	t.named(e)
+	s.put(s.newEntry(x, loc, size))
 	t.count.demoted.Add(1)
 	t.count.demotedBytes.Add(uint64(len(r.key) + len(r.value)))
 	return true

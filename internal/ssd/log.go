@@ -128,7 +128,8 @@ func (l *log) lsnAt(loc location) uint64 {
 
 // append writes a record into the open segment, opening one if it has to. It
 // never waits for the disk: without a buffer or a slot, of which reserve are not for
-// the caller, it reports false. The caller holds the lock of the id's shard.
+// the caller, it reports false. The caller holds the lock of the id's shard. The record
+// counts as alive from here on, lest its segment be given back before the index names it.
 func (l *log) append(x id, r *rec, reserve int) (loc location, size int, ok bool) {
 	body := r.body()
 	size = l.pad(r.headerLen() + len(r.key) + len(r.value))
@@ -150,7 +151,9 @@ func (l *log) append(x id, r *rec, reserve int) (loc location, size int, ok bool
 	s.count++
 	s.end += size
 	w := &l.words[s.slot]
-	w.written.Add(l.weight(r.kind().class(size)))
+	weight := l.weight(r.kind().class(size))
+	w.written.Add(weight)
+	l.slots[s.slot].alive.Add(int64(weight)) // before the index names it: see named
 	w.until.Store(max(w.until.Load(), l.until(r.deadline)))
 	l.tail.Store(l.lsn(s.serial, s.end))
 	if s.end-s.written >= writeChunk {

@@ -282,7 +282,7 @@ func (d *Descent) append(x id, r *rec) (ok, again bool) {
 	}
 	e := s.entryOf(x, loc, size, r.kind())
 	s.put(e)
-	t.named(e)
+	t.appended(e)
 	return true, false
 }
 

@@ -186,10 +186,16 @@ func (t *Tier) evictEntry(s *shard, l *listed, at int, e entry) {
 	}
 }
 
-// named counts what an entry names as alive, which the index has from now on.
+// named counts what an entry names as alive, which the index has from now on. What was
+// appended is counted already.
 func (t *Tier) named(e entry) {
 	slot, _ := t.log.place(t.index.location(e))
 	t.log.slots[slot].alive.Add(int64(t.log.weight(e.class())))
+	t.appended(e)
+}
+
+// appended is named for an entry of what was just appended: the log has counted it.
+func (t *Tier) appended(e entry) {
 	if e.class() == partClass {
 		t.parts.Add(1)
 	}
@@ -307,7 +313,7 @@ func (t *Tier) move(v *victim, l listed, b []byte) bool {
 		next |= e & readBit
 	}
 	s.slots[at] = uint64(next)
-	t.named(next)
+	t.appended(next)
 	t.count.reinserted.Add(1)
 	t.count.reinsertedBytes.Add(uint64(size))
 	return true
