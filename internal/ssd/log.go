@@ -50,6 +50,7 @@ type log struct {
 	free    []int32 // slots that hold nothing of worth
 	next    uint64  // serial of the next segment
 	force   uint64  // write at least up to this LSN, full block or not
+	largest int     // the most that a record took or would have taken, with its place in the list
 	logID   uint64
 	writing bool // the writer is handing bytes to the file
 	paused  bool // nothing is appended
@@ -137,6 +138,7 @@ func (l *log) append(x id, r *rec, reserve int) (loc location, size int, ok bool
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	defer l.noteRoom()
+	l.largest = max(l.largest, size+idLen+binary.MaxVarintLen32)
 	s := l.room(size, reserve)
 	if s == nil {
 		return 0, 0, false
@@ -338,20 +340,21 @@ func (l *log) freeSlots() int {
 
 // A log is behind before it is full, for those who asked whether it is do not
 // append at once. burst is how many bytes it keeps for what several of them do
-// meanwhile, where segments are not too small or too large for that.
+// meanwhile, where segments are not too small or too large for that, and for one of
+// the largest that have come.
 const burst = 128 << 10
 
 // spare is how many bytes of the open segment are left when the log is behind.
 func (l *log) spare() int {
 	size := l.segBytes()
-	return min(max(burst, size/4), size-size/4)
+	return max(min(max(burst, size/4), size-size/4), l.largest)
 }
 
 // noteRoom tells whether the log is behind: the open segment is nearly full, or for
 // what is being moved, and no other can be opened. The caller holds mu.
 func (l *log) noteRoom() {
 	s := l.open
-	behind := !l.canOpen(forDemote) && (s == nil || len(l.free) < forDemote || s.end > l.segBytes()-l.spare())
+	behind := !l.canOpen(forDemote) && (s == nil || len(l.free) < forDemote || s.end+len(s.list)+trailerLen > l.segBytes()-l.spare())
 	if l.behind.Load() == behind {
 		return
 	}
