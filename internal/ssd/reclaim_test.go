@@ -130,7 +130,10 @@ func TestDemoteLeavesRoomForCleaning(t *testing.T) {
 		f := vfs.NewFaulty(vfs.NewMem())
 		keys := halfDead(t, w, f)
 		more, tried := 0, 0
+		reads := make(chan struct{}, 1) // one at a time does
 		f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Hook: func(vfs.Op) {
+			reads <- struct{}{}
+			defer func() { <-reads }()
 			for w.tier.log.freeSlots() == 0 { // demote as much as is taken
 				tried++
 				key := w.key(keys + more)
