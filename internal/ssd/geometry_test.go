@@ -56,7 +56,7 @@ func TestFault21Geometry(t *testing.T) {
 		{"fewer bytes", func(c *Config) { c.Bytes /= 2 }, false},
 		{"larger segments", func(c *Config) { c.SegmentBytes *= 2 }, false},
 		{"the segments that it has", func(c *Config) { c.SegmentBytes = 0 }, true},
-		{"more RAM", func(c *Config) { c.Memory *= 64 }, true},
+		{"more RAM", func(c *Config) { c.Memory *= 4 }, true},
 		{"less RAM", func(c *Config) { c.Memory /= 8 }, true},
 		{"too little RAM", func(c *Config) { c.Memory, c.SegmentBytes = 1<<20, 0 }, false},
 		{"compression", func(c *Config) { c.Compress = true }, true},

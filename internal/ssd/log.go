@@ -344,10 +344,14 @@ func (l *log) freeSlots() int {
 // the largest that have come.
 const burst = 128 << 10
 
-// spare is how many bytes of the open segment are left when the log is behind.
-func (l *log) spare() int {
+// spare is how many bytes of the open segment are left when the log is behind. The
+// caller holds mu.
+func (l *log) spare() int { return max(l.usualSpare(), l.largest) }
+
+// usualSpare is spare while no record has come that is larger. It does not change.
+func (l *log) usualSpare() int {
 	size := l.segBytes()
-	return max(min(max(burst, size/4), size-size/4), l.largest)
+	return min(max(burst, size/4), size-size/4)
 }
 
 // noteRoom tells whether the log is behind: the open segment is nearly full, or for

@@ -105,7 +105,7 @@ func parseHead(b []byte) (h head, ok bool) {
 
 // AtOnce is the longest key and value together, in bytes, that come by Demote: the
 // log has room for some of them where Ready says so. Longer ones come by DemoteParts.
-func (t *Tier) AtOnce() int { return min(t.log.spare()/4, wholeMost) }
+func (t *Tier) AtOnce() int { return min(t.log.usualSpare()/4, wholeMost) }
 
 // whole is the longest key and value together that are one record.
 func (t *Tier) whole() int { return min(t.log.most()-recordHeaderMax, wholeMost) }
