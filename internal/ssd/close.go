@@ -84,10 +84,7 @@ func (t *Tier) Free() {
 	}
 }
 
-var (
-	errClosed = errors.New("ssd: closed")
-	errStuck  = errors.New("ssd: the disk does not take what is to be written; what was written is there at the next Open")
-)
+var errStuck = errors.New("ssd: the disk does not take what is to be written; what was written is there at the next Open")
 
 // saveAll writes the rest of the log and the index, and marks the log clean once
 // everything has reached the device. It reports whether it did: if not, the index is

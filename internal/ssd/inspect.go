@@ -249,7 +249,7 @@ func (in *Inspection) leaveOutFreed(live []segmentEnds, serials []uint64) []segm
 	for i := range in.Segments {
 		if s := &in.Segments[i]; freed(s.Slot, s.Serial) {
 			s.State = "freed"
-			in.Live.LogBytes -= int64(in.Superblock.SegmentBytes)
+			in.Live.LogBytes -= in.Superblock.SegmentBytes
 		}
 	}
 	return slices.DeleteFunc(live, func(e segmentEnds) bool { return freed(e.slot, e.serial) })

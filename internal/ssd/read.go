@@ -206,7 +206,6 @@ func (t *Tier) window(sp *spot, n int) (off int64, length, skip int) {
 // accept checks the bytes of a record, and takes from them what was asked for.
 func (t *Tier) accept(dst, key []byte, sp *spot, b []byte) (f Found, err error) {
 	r, err := parseRecord(b, origin{t.logNumber(), sp.lsn})
-	ok := true
 	if err == nil && r.flags&flagCompressed != 0 && string(r.key) == string(key) {
 		f.Value, err = expand(dst, r.value)
 	}
@@ -224,10 +223,12 @@ func (t *Tier) accept(dst, key []byte, sp *spot, b []byte) (f Found, err error) 
 	}
 	f.Deadline, f.Token = r.deadline, sp.lsn
 	if r.kind() == isHead && !sp.peek {
-		if f.head, ok = parseHead(r.value); !ok {
+		head, ok := parseHead(r.value)
+		if !ok {
 			t.corrupt(sp)
 			return Found{}, errCorrupt
 		}
+		f.head = head
 		return f, nil
 	}
 	if r.flags&flagCompressed == 0 {
