@@ -9,7 +9,7 @@ import (
 
 // Close writes what is in memory, saves the index and closes the files. The
 // caller lets no write begin any more: Superseded and Demote have returned. Reads
-// may be under way, and Commit may come later.
+// may be under way.
 //
 // It waits for the disk as long as that does something. What is stuck has its own
 // goroutine, which ends what Close began when the disk goes on; until then the

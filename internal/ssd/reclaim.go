@@ -234,7 +234,8 @@ func (t *Tier) moveSome(v *victim, recs []listed) bool {
 				t.evict(v, r)
 				break
 			}
-			if !t.log.waitFor(t.cfg.Patience, t.log.roomToMove) || t.state.Load() != on {
+			roomOrOff := func() bool { return t.log.roomToMove() || t.state.Load() != on } // whoever heals the tier waits for this
+			if !t.log.waitFor(t.cfg.Patience, roomOrOff) || t.state.Load() != on {
 				return false
 			}
 		}
