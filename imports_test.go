@@ -20,26 +20,30 @@ const module = "github.com/firncache/firn"
 // → {policy, index, clock, record, offheap, aio → vfs} → invariants: the tiers do not know
 // each other.
 var allowed = map[string][]string{
-	".":                   {"internal/ram", "internal/ssd", "internal/clock", "internal/vfs", "internal/record", "internal/offheap", "internal/invariants"},
-	"internal/ram":        {"internal/policy", "internal/index", "internal/clock", "internal/record", "internal/offheap", "internal/invariants"},
-	"internal/ssd":        {"internal/aio", "internal/vfs", "internal/record", "internal/offheap", "internal/invariants", "bufpool", "github.com/klauspost/compress/s2", "golang.org/x/sys/unix"},
-	"internal/policy":     {"internal/invariants"},
-	"internal/index":      {"internal/offheap", "internal/invariants"},
-	"internal/record":     {"internal/invariants"},
-	"internal/offheap":    {"internal/invariants", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
-	"internal/aio":        {"internal/kaio", "internal/uring", "internal/vfs", "bufpool", "golang.org/x/sys/unix"},
-	"internal/uring":      {"golang.org/x/sys/unix"},
-	"internal/kaio":       {"golang.org/x/sys/unix"},
-	"internal/vfs":        {"github.com/gofrs/flock", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
-	"internal/clock":      {},
-	"internal/invariants": {},
-	"internal/cachetest":  {},
+	".":                    {"internal/ram", "internal/ssd", "internal/clock", "internal/vfs", "internal/record", "internal/offheap", "internal/invariants"},
+	"internal/ram":         {"internal/policy", "internal/index", "internal/clock", "internal/record", "internal/offheap", "internal/invariants"},
+	"internal/ssd":         {"internal/aio", "internal/vfs", "internal/record", "internal/offheap", "internal/invariants", "bufpool", "github.com/klauspost/compress/s2", "golang.org/x/sys/unix"},
+	"internal/policy":      {"internal/invariants"},
+	"internal/index":       {"internal/offheap", "internal/invariants"},
+	"internal/record":      {"internal/invariants"},
+	"internal/offheap":     {"internal/invariants", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
+	"internal/aio":         {"internal/kaio", "internal/uring", "internal/vfs", "bufpool", "golang.org/x/sys/unix"},
+	"internal/uring":       {"golang.org/x/sys/unix"},
+	"internal/kaio":        {"golang.org/x/sys/unix"},
+	"internal/vfs":         {"github.com/gofrs/flock", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
+	"internal/vfs/vfstest": {"internal/vfs"},
+	"internal/clock":       {},
+	"internal/invariants":  {},
+	"internal/cachetest":   {},
 }
 
 // mayBeUnsafe are the packages that may import unsafe: index only to check
 // sizes while it compiles, uring and kaio for the memory that they share with the
 // kernel.
 var mayBeUnsafe = []string{"internal/offheap", "internal/index", "internal/uring", "internal/kaio"}
+
+// doubles are the packages that only tests import.
+var doubles = []string{"internal/cachetest", "internal/vfs/vfstest"}
 
 // imports lists, for each package below the root, the imports of its files,
 // tests apart and for every system and tag.
@@ -107,7 +111,7 @@ func TestImports(t *testing.T) {
 			case name == "unsafe" && !slices.Contains(mayBeUnsafe, pkg):
 				t.Errorf("%s imports unsafe: move what needs it to internal/offheap", pkg)
 			case name == "" || isStandard(name):
-			case !core && ours && local == "internal/cachetest":
+			case !core && ours && slices.Contains(doubles, local):
 				t.Errorf("%s imports %s outside of its tests", pkg, local)
 			case !core && (strings.HasPrefix(pkg, "cmd/") || !ours):
 			case !core && strings.HasPrefix(local, "cmd/"):

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/internal/cachetest"
 	"github.com/firncache/firn/internal/vfs"
@@ -175,7 +177,7 @@ func TestDroppedWithoutClose(t *testing.T) {
 // it goes: its files can be opened again, and its goroutines end.
 func TestDroppedWithoutCloseSSD(t *testing.T) {
 	before := goroutines()
-	fs := vfs.NewMem()
+	fs := vfstest.NewMem()
 	for range 3 {
 		forgotten(t, fs)
 		collected(t, "the lock of the files", func() bool {

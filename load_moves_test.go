@@ -9,8 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn"
-	"github.com/firncache/firn/internal/vfs"
 )
 
 // A Refresh stores what its loader brings, whatever becomes of the key's record
@@ -45,7 +46,7 @@ func TestRefreshOfWhatMoves(t *testing.T) {
 					t.Parallel()
 					opts := firn.Options{RAMBytes: 1 << 20}
 					if tiers != "RAM" {
-						opts.SSD = firn.SSDOptions{Bytes: 16 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll}.On(vfs.NewMem()).With(patiently)
+						opts.SSD = firn.SSDOptions{Bytes: 16 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll}.On(vfstest.NewMem()).With(patiently)
 					}
 					c, err := firn.Open(opts)
 					if err != nil {

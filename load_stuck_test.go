@@ -10,8 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn"
-	"github.com/firncache/firn/internal/vfs"
 )
 
 // returns fails the test if f does not return: it turns a hang into a failure.
@@ -55,9 +56,9 @@ func fillBelow(t *testing.T, c *firn.Cache, n int) (below [][]byte) {
 
 // stuckLoad is a load whose value waits for room: the disk does not take what would
 // leave RAM for it. result is what Refresh returns. It is used in a bubble.
-func stuckLoad(t *testing.T, loading firn.LoadingOptions) (c *firn.Cache, key []byte, in *vfs.Injection, result chan error) {
+func stuckLoad(t *testing.T, loading firn.LoadingOptions) (c *firn.Cache, key []byte, in *vfstest.Injection, result chan error) {
 	t.Helper()
-	f := vfs.NewFaulty(vfs.NewMem())
+	f := vfstest.NewFaulty(vfstest.NewMem())
 	c = openSmall(t, func(o *firn.Options) {
 		o.Loading, o.Clock = loading, time.Now
 		o.SSD = firn.SSDOptions{Bytes: 16 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll}.On(f).With(patiently)
@@ -65,7 +66,7 @@ func stuckLoad(t *testing.T, loading firn.LoadingOptions) (c *firn.Cache, key []
 	fillBelow(t, c, 1)
 	key = []byte("to be loaded")
 	synctest.Wait()
-	in = f.Inject(vfs.Rule{On: vfs.OpWrite, Name: "log", Block: true})
+	in = f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: "log", Block: true})
 	result = make(chan error, 1)
 	go func() { result <- c.Refresh(context.Background(), key, value(large)) }()
 	in.AwaitBlocked(1)

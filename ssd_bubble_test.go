@@ -6,8 +6,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn"
-	"github.com/firncache/firn/internal/vfs"
 )
 
 // A cache that was closed is freed when the collector finds it, by a goroutine of
@@ -15,7 +16,7 @@ import (
 func TestFreedOutsideItsBubble(t *testing.T) {
 	collected := make(chan struct{})
 	synctest.Test(t, func(t *testing.T) {
-		c, err := firn.Open(firn.Options{RAMBytes: 1 << 20, SSD: firn.SSDOptions{Bytes: 4 << 20}.On(vfs.NewMem())})
+		c, err := firn.Open(firn.Options{RAMBytes: 1 << 20, SSD: firn.SSDOptions{Bytes: 4 << 20}.On(vfstest.NewMem())})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,8 +5,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn"
-	"github.com/firncache/firn/internal/vfs"
 )
 
 // While the disk does not write, reads of what lies there push nothing out of RAM
@@ -22,7 +23,7 @@ func readsOfBusyDisk(t *testing.T) {
 	c, f, _ := onFaulty(t, n)
 	defer c.Close()
 	synctest.Wait() // until the index has the memory that it asked for
-	held := f.Inject(vfs.Rule{On: vfs.OpWrite, Name: "log", Block: true})
+	held := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: "log", Block: true})
 	defer held.Remove()
 	var last firn.Stats
 	for i := n; ; i++ { // until so much waits to be written that Set drops what does not fit

@@ -9,9 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/internal/cachetest"
-	"github.com/firncache/firn/internal/vfs"
 )
 
 // Rows 16, 25 and 26: reads of a slow disk are given up at any moment, single ones
@@ -54,10 +55,10 @@ type givenUp struct {
 const slowRead = 200 * time.Microsecond
 
 func newGivenUp(t *testing.T) *givenUp {
-	f := vfs.NewFaulty(vfs.NewMem())
+	f := vfstest.NewFaulty(vfstest.NewMem())
 	var mu sync.Mutex
 	rng := rand.New(rand.NewPCG(16, 9))
-	f.Inject(vfs.Rule{On: vfs.OpRead, Name: "log", Hook: func(vfs.Op) {
+	f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: "log", Hook: func(vfstest.Op) {
 		mu.Lock()
 		d := time.Duration(rng.Int64N(int64(slowRead)))
 		mu.Unlock()

@@ -4,15 +4,16 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn"
-	"github.com/firncache/firn/internal/vfs"
 )
 
 // A value that is short on the SSD, and longer than the RAM that the cache was
 // opened with, was stored while there was more, and is found.
 func TestCompressedValueLongerThanRAM(t *testing.T) {
 	t.Parallel()
-	fs := vfs.NewMem()
+	fs := vfstest.NewMem()
 	open := func() *firn.Cache {
 		return openSmall(t, func(o *firn.Options) {
 			o.MaxRAMBytes = 32 << 20

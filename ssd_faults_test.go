@@ -12,10 +12,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/internal/cachetest"
 	"github.com/firncache/firn/internal/ssd"
-	"github.com/firncache/firn/internal/vfs"
 )
 
 // closeUnderLoad closes the cache while writers, each with its own keys, and
@@ -113,10 +114,10 @@ func TestFault34Copies(t *testing.T) {
 // onFaulty is a cache over a file system that can fail, and n numbered entries
 // in it, most of them below RAM. It is meant for bubbles, where the time that
 // something waits for the disk passes when everything waits.
-func onFaulty(t testing.TB, n int, change ...func(*ssd.Config)) (*firn.Cache, *vfs.Faulty, *vfs.Mem) {
+func onFaulty(t testing.TB, n int, change ...func(*ssd.Config)) (*firn.Cache, *vfstest.Faulty, *vfstest.Mem) {
 	t.Helper()
-	mem := vfs.NewMem()
-	f := vfs.NewFaulty(mem)
+	mem := vfstest.NewMem()
+	f := vfstest.NewFaulty(mem)
 	c, err := firn.Open(firn.Options{RAMBytes: 1 << 20, Clock: time.Now,
 		SSD: firn.SSDOptions{Bytes: 16 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll}.On(f).With(func(c *ssd.Config) {
 			c.HealEvery = time.Millisecond
@@ -151,7 +152,7 @@ func TestFault10to12RAMServesOn(t *testing.T) {
 func ramServesOn(t *testing.T, failure error) {
 	const n = 5000
 	c, f, _ := onFaulty(t, n)
-	in := f.Inject(vfs.Rule{On: vfs.OpAny &^ vfs.OpClose, Err: failure})
+	in := f.Inject(vfstest.Rule{On: vfstest.OpAny &^ vfstest.OpClose, Err: failure})
 	for i := range n {
 		key, value := numbered(i)
 		err := c.Set(key, append(value, "new"...))
@@ -195,7 +196,7 @@ func TestFault16Stuck(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, f, _ := onFaulty(t, 8000)
-		stuck := f.Inject(vfs.Rule{On: vfs.OpRead | vfs.OpWrite, Name: "log", Block: true})
+		stuck := f.Inject(vfstest.Rule{On: vfstest.OpRead | vfstest.OpWrite, Name: "log", Block: true})
 		ctx, cancel := context.WithCancel(context.Background())
 		var group sync.WaitGroup
 		for i := range 20 {
@@ -233,7 +234,7 @@ func TestFault16Stuck(t *testing.T) {
 func TestFault32Leaks(t *testing.T) {
 	t.Parallel()
 	for range 4 {
-		f := vfs.NewFaulty(vfs.NewMem())
+		f := vfstest.NewFaulty(vfstest.NewMem())
 		synctest.Test(t, func(t *testing.T) {
 			c := hybridOn(t, f)
 			for k := range 1000 {

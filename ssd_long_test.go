@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/internal/invariants"
 	"github.com/firncache/firn/internal/vfs"
@@ -47,7 +49,7 @@ func countLongMissing(t *testing.T, c *firn.Cache, n, version int) (missing int)
 func TestLongValuesReachTheSSD(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		fs := vfs.NewMem()
+		fs := vfstest.NewMem()
 		c, err := firn.Open(longOptions(fs))
 		if err != nil {
 			t.Fatal(err)

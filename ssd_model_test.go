@@ -7,9 +7,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/internal/cachetest"
-	"github.com/firncache/firn/internal/vfs"
 )
 
 // Row 24, and 23: a model of one goroutine with deadlines, a clock, deletes,
@@ -25,7 +26,7 @@ func TestFault24Model(t *testing.T) {
 		t.Run(fmt.Sprintf("compress=%v", compress), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				m := &ssdModel{t: t, rng: rand.New(rand.NewPCG(24, 24)), fs: vfs.NewMem(), compress: compress, held: map[int]modelEntry{}}
+				m := &ssdModel{t: t, rng: rand.New(rand.NewPCG(24, 24)), fs: vfstest.NewMem(), compress: compress, held: map[int]modelEntry{}}
 				m.run(steps)
 			})
 		})
@@ -41,7 +42,7 @@ type modelEntry struct {
 type ssdModel struct {
 	t        *testing.T
 	rng      *rand.Rand
-	fs       *vfs.Mem
+	fs       *vfstest.Mem
 	compress bool
 	clock    cachetest.Clock
 	now      time.Duration // of the clock
@@ -179,7 +180,7 @@ func (m *ssdModel) restart() {
 	m.below += s.SSDHits
 	fs := m.fs
 	if m.rng.IntN(2) == 0 { // it dies
-		fs = m.fs.CrashClone(nil, vfs.Kill)
+		fs = m.fs.CrashClone(nil, vfstest.Kill)
 	}
 	m.must(m.c.Close())
 	m.fs = fs

@@ -5,8 +5,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn"
-	"github.com/firncache/firn/internal/vfs"
 )
 
 // The SSD tier's index, which got no memory while RAM was short, grows again when RAM
@@ -15,7 +16,7 @@ func TestIndexGrowsAgainWithRAM(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, err := firn.Open(firn.Options{RAMBytes: 8 << 20,
-			SSD: firn.SSDOptions{Bytes: 64 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll}.On(vfs.NewMem())})
+			SSD: firn.SSDOptions{Bytes: 64 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll}.On(vfstest.NewMem())})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,14 +8,15 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn"
-	"github.com/firncache/firn/internal/vfs"
 )
 
 // slowDisk is a cache with a value of key 0 on a disk of which reads are held.
-func slowDisk(t *testing.T, timeout time.Duration) (c *firn.Cache, stuck *vfs.Injection) {
+func slowDisk(t *testing.T, timeout time.Duration) (c *firn.Cache, stuck *vfstest.Injection) {
 	t.Helper()
-	f := vfs.NewFaulty(vfs.NewMem())
+	f := vfstest.NewFaulty(vfstest.NewMem())
 	c, err := firn.Open(firn.Options{RAMBytes: 1 << 20, Clock: time.Now,
 		SSD: firn.SSDOptions{Bytes: 16 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll, Depth: 4, ReadTimeout: timeout}.On(f)})
 	if err != nil {
@@ -25,7 +26,7 @@ func slowDisk(t *testing.T, timeout time.Duration) (c *firn.Cache, stuck *vfs.In
 		key, value := numbered(i)
 		set(t, c, key, value)
 	}
-	return c, f.Inject(vfs.Rule{On: vfs.OpRead, Name: "log", Block: true})
+	return c, f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: "log", Block: true})
 }
 
 // Row 16: a read that takes longer than SSDOptions.ReadTimeout is a miss, in every
@@ -155,7 +156,7 @@ func TestReadEngine(t *testing.T) {
 		t.Errorf("without an SSD tier: %v", e)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		c, err := firn.Open(firn.Options{RAMBytes: 1 << 20, SSD: firn.SSDOptions{Bytes: 4 << 20}.On(vfs.NewMem())})
+		c, err := firn.Open(firn.Options{RAMBytes: 1 << 20, SSD: firn.SSDOptions{Bytes: 4 << 20}.On(vfstest.NewMem())})
 		if err != nil {
 			t.Fatal(err)
 		}

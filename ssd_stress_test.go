@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/internal/invariants"
-	"github.com/firncache/firn/internal/vfs"
 )
 
 // Row 35, and 25 to 27: what TestStress does with RAM alone, over an SSD tier and
@@ -26,7 +27,7 @@ func TestFault35StressSSD(t *testing.T) {
 }
 
 func stressSSD(t *testing.T, keys, thousands, lives int) {
-	fs := vfs.NewMem()
+	fs := vfstest.NewMem()
 	s := &stress{bytes: 2 << 20, registers: newRegisters(keys)}
 	var hits, moved uint64
 	for range lives {
@@ -72,7 +73,7 @@ func (s *stress) checkQuiet(t *testing.T) {
 func TestFault32CloseUnderLoadSSD(t *testing.T) {
 	t.Parallel()
 	const rounds = 3
-	fs := vfs.NewMem()
+	fs := vfstest.NewMem()
 	s := &stress{registers: newRegisters(200)}
 	for range rounds {
 		c, err := firn.Open(firn.Options{RAMBytes: 1 << 20,

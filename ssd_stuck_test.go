@@ -10,21 +10,22 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn"
-	"github.com/firncache/firn/internal/vfs"
 )
 
 // What of a disk can be stuck.
-var stuckRules = map[string]vfs.Rule{
-	"reads":      {On: vfs.OpRead, Name: "log"},
-	"writes":     {On: vfs.OpWrite, Name: "log"},
-	"everything": {On: vfs.OpAny &^ vfs.OpClose},
+var stuckRules = map[string]vfstest.Rule{
+	"reads":      {On: vfstest.OpRead, Name: "log"},
+	"writes":     {On: vfstest.OpWrite, Name: "log"},
+	"everything": {On: vfstest.OpAny &^ vfstest.OpClose},
 }
 
 // stuckDisk is a cache over a disk that does not come back.
 type stuckDisk struct {
 	c      *firn.Cache
-	in     *vfs.Injection
+	in     *vfstest.Injection
 	cancel func()
 	group  sync.WaitGroup // those who wait for the disk
 	reads  chan error     // what Lookup of keys that lie on the disk returned
@@ -35,9 +36,9 @@ const stuckDepth, stuckReads = 8, 200
 // stuck opens a cache over a disk of which something is stuck, and lets it be
 // waited for: by Lookups of keys of which many lie there, and by the tier, which
 // writes what leaves RAM. In a bubble nothing moves when it returns.
-func stuck(t testing.TB, rule vfs.Rule) *stuckDisk {
+func stuck(t testing.TB, rule vfstest.Rule) *stuckDisk {
 	t.Helper()
-	f := vfs.NewFaulty(vfs.NewMem())
+	f := vfstest.NewFaulty(vfstest.NewMem())
 	s := &stuckDisk{reads: make(chan error, stuckReads)}
 	var err error
 	s.c, err = firn.Open(firn.Options{RAMBytes: 2 << 20, Clock: time.Now,
@@ -101,7 +102,7 @@ func TestFault16RAMServes(t *testing.T) {
 	}
 }
 
-func ramServes(t *testing.T, rule vfs.Rule) {
+func ramServes(t *testing.T, rule vfstest.Rule) {
 	s := stuck(t, rule)
 	var group sync.WaitGroup
 	for g := range 4 {
@@ -123,7 +124,7 @@ func ramServes(t *testing.T, rule vfs.Rule) {
 			t.Errorf("Lookup: %v", err)
 		}
 	}
-	if rule.On == vfs.OpRead {
+	if rule.On == vfstest.OpRead {
 		if n := s.in.Hits(); n > stuckDepth {
 			t.Errorf("%d reads were handed to the disk, want no more than %d", n, stuckDepth)
 		}
@@ -177,7 +178,7 @@ func useRAM(t *testing.T, c *firn.Cache, g int) {
 // BenchmarkStuckDisk compares hits in RAM while the disk does nothing, with a
 // disk that does.
 func BenchmarkStuckDisk(b *testing.B) {
-	rules := map[string]vfs.Rule{"works": {On: vfs.OpRead, Name: "no such file"}}
+	rules := map[string]vfstest.Rule{"works": {On: vfstest.OpRead, Name: "no such file"}}
 	for name, rule := range stuckRules {
 		rules[name+" stuck"] = rule
 	}

@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/internal/invariants"
 	"github.com/firncache/firn/internal/ssd"
@@ -50,7 +52,7 @@ func numbered(i int) (key, value []byte) {
 func TestHybrid(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		fs := vfs.NewMem()
+		fs := vfstest.NewMem()
 		c := hybridOn(t, fs)
 		n := 6_000
 		if invariants.Race { // where bytes move by atomic words
@@ -155,7 +157,7 @@ func TestCloseSavesRAM(t *testing.T) {
 		t.Fatal(err)
 	}
 	closeSavesRAM(t, disk)
-	synctest.Test(t, func(t *testing.T) { closeSavesRAM(t, vfs.NewMem()) })
+	synctest.Test(t, func(t *testing.T) { closeSavesRAM(t, vfstest.NewMem()) })
 }
 
 func closeSavesRAM(t *testing.T, fs vfs.FS) {

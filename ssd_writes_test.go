@@ -10,18 +10,20 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/internal/vfs"
 )
 
 // diskFaults are what a disk may do, at every operation of one kind or of all.
-func diskFaults() map[string]vfs.Rule {
-	rules := map[string]vfs.Rule{}
-	for kind := vfs.OpOpen; kind <= vfs.OpAny; kind <<= 1 {
-		rules["stuck "+kind.String()] = vfs.Rule{On: kind, Block: true}
+func diskFaults() map[string]vfstest.Rule {
+	rules := map[string]vfstest.Rule{}
+	for kind := vfstest.OpOpen; kind <= vfstest.OpAny; kind <<= 1 {
+		rules["stuck "+kind.String()] = vfstest.Rule{On: kind, Block: true}
 	}
-	rules["stuck"] = vfs.Rule{On: vfs.OpAny, Block: true}
-	rules["failing"] = vfs.Rule{On: vfs.OpAny &^ vfs.OpClose, Err: syscall.EIO}
+	rules["stuck"] = vfstest.Rule{On: vfstest.OpAny, Block: true}
+	rules["failing"] = vfstest.Rule{On: vfstest.OpAny &^ vfstest.OpClose, Err: syscall.EIO}
 	return rules
 }
 
@@ -76,9 +78,9 @@ func TestWritesNeedNoDisk(t *testing.T) {
 	}
 }
 
-func writesNeedNoDisk(t *testing.T, rule vfs.Rule) {
-	mem := vfs.NewMem()
-	f := vfs.NewFaulty(mem)
+func writesNeedNoDisk(t *testing.T, rule vfstest.Rule) {
+	mem := vfstest.NewMem()
+	f := vfstest.NewFaulty(mem)
 	c := openOn(t, f)
 	w := &overSSD{c: c, typed: newTyped(t, c, firn.TypedOptions[int, string]{Namespace: "n"}), want: map[string]string{}}
 	if err := w.typed.Set(1, "old"); err != nil {
@@ -96,7 +98,7 @@ func writesNeedNoDisk(t *testing.T, rule vfs.Rule) {
 			t.Errorf("%s: %v, after %v: want it at once", name, err, time.Since(began))
 		}
 	})
-	inUse := mem.CrashClone(nil, vfs.Kill)
+	inUse := mem.CrashClone(nil, vfstest.Kill)
 	for key, want := range w.want {
 		if v, _ := c.Get(nil, []byte(key)); string(v) != want {
 			t.Errorf("%s: %.20q, want %q", key, v, want)
@@ -112,7 +114,7 @@ func writesNeedNoDisk(t *testing.T, rule vfs.Rule) {
 	if !watchdog.Stop() {
 		return
 	}
-	cleared := mem.CrashClone(nil, vfs.Kill)
+	cleared := mem.CrashClone(nil, vfstest.Kill)
 	w.checkKilled(t, inUse, n, rule.Block)
 	c2 := openOn(t, cleared)
 	for key, v := range c2.All() {
@@ -157,11 +159,11 @@ func (w *overSSD) checkKilled(t *testing.T, fs vfs.FS, n int, warm bool) {
 func TestReadsOfStuckDisk(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := vfs.NewFaulty(vfs.NewMem())
+		f := vfstest.NewFaulty(vfstest.NewMem())
 		c := openOn(t, f)
 		demote(t, c)
 		synctest.Wait()
-		in := f.Inject(vfs.Rule{On: vfs.OpRead, Name: "log", Block: true})
+		in := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: "log", Block: true})
 		const n, written = 10, 5
 		began := time.Now()
 		var readers sync.WaitGroup

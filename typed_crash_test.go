@@ -4,8 +4,9 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn"
-	"github.com/firncache/firn/internal/vfs"
 )
 
 // What a namespace had cleared stays cleared when its process dies, and what it
@@ -15,7 +16,7 @@ func TestTypedSurvivesCrash(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const n = 3000
-		fs := vfs.NewMem()
+		fs := vfstest.NewMem()
 		c := hybridOn(t, fs)
 		users := newTyped(t, c, firn.TypedOptions[int, []byte]{Namespace: "n"})
 		fill := func(first int) {
@@ -33,7 +34,7 @@ func TestTypedSurvivesCrash(t *testing.T) {
 			t.Fatal(err)
 		}
 		fill(n)
-		dead := fs.CrashClone(nil, vfs.Kill)
+		dead := fs.CrashClone(nil, vfstest.Kill)
 		if err := c.Close(); err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/internal/cachetest"
 	"github.com/firncache/firn/internal/vfs"
@@ -97,7 +99,7 @@ func (r renamed[V]) Name() string { return r.name }
 // process before this one and lies on the SSD.
 func TestTypedMismatchOnSSD(t *testing.T) {
 	const n = 100
-	fs := vfs.NewMem()
+	fs := vfstest.NewMem()
 	for life, name := range []string{"a/1", "a/2", "b/1"} {
 		c := openOn(t, fs)
 		typed := newTyped(t, c, firn.TypedOptions[int, user]{Namespace: "users", Codec: renamed[user]{firn.JSONCodec[user](), name}})
@@ -132,7 +134,7 @@ func TestTypedMismatchOnSSD(t *testing.T) {
 // The record of a namespace is on the SSD as soon as it is in RAM: a process
 // that is killed later finds it.
 func TestNamespaceIsOnSSD(t *testing.T) {
-	fs := vfs.NewMem()
+	fs := vfstest.NewMem()
 	c := openOn(t, fs)
 	typed := newTyped(t, c, firn.TypedOptions[int, int]{Namespace: "n"})
 	for want := range uint64(3) {
@@ -155,7 +157,7 @@ func TestLoadsEndWhatIsOnSSD(t *testing.T) {
 		"kept not":   func(ctx context.Context, _ string) (string, error) { return "new", firn.NoStore(ctx) },
 		"remembered": func(context.Context, string) (string, error) { return "", firn.ErrNotFound },
 	} {
-		fs := vfs.NewMem()
+		fs := vfstest.NewMem()
 		change := func(o *firn.Options) {
 			if name == "remembered" {
 				o.Loading.NegativeTTL = time.Hour
@@ -165,11 +167,11 @@ func TestLoadsEndWhatIsOnSSD(t *testing.T) {
 		typed := newTyped(t, c, firn.TypedOptions[string, string]{})
 		typed.Set("k", "old")
 		demote(t, c)
-		before := fs.CrashClone(nil, vfs.Kill)
+		before := fs.CrashClone(nil, vfstest.Kill)
 		if err := typed.Refresh(ctx, "k", load); err != nil && !errors.Is(err, firn.ErrNotFound) {
 			t.Fatal(err)
 		}
-		after := fs.CrashClone(nil, vfs.Kill)
+		after := fs.CrashClone(nil, vfstest.Kill)
 
 		c = openOn(t, before, change)
 		if v, ok := newTyped(t, c, firn.TypedOptions[string, string]{}).Get("k"); !ok || v != "old" {
@@ -186,7 +188,7 @@ func TestLoadsEndWhatIsOnSSD(t *testing.T) {
 // and after it; those of a namespace that was cleared are not.
 func TestTypedStaleOnSSD(t *testing.T) {
 	clock := &cachetest.Clock{}
-	fs := vfs.NewMem()
+	fs := vfstest.NewMem()
 	change := func(o *firn.Options) {
 		o.Clock, o.TTL, o.Loading = clock.Now, time.Minute, firn.LoadingOptions{StaleFor: 10 * time.Minute, FailSafe: time.Hour}
 	}
@@ -240,7 +242,7 @@ func TestTypedStaleOnSSD(t *testing.T) {
 // A front keeps the deadline of what has come from the SSD.
 func TestFrontOverSSD(t *testing.T) {
 	clock := &cachetest.Clock{}
-	c := openOn(t, vfs.NewMem(), func(o *firn.Options) { o.Clock, o.TTL = clock.Now, time.Minute })
+	c := openOn(t, vfstest.NewMem(), func(o *firn.Options) { o.Clock, o.TTL = clock.Now, time.Minute })
 	typed := newTyped(t, c, withFront(firn.TypedOptions[string, string]{}))
 	typed.Set("k", "v")
 	demote(t, c)

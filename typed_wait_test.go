@@ -8,8 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn"
-	"github.com/firncache/firn/internal/vfs"
 )
 
 // comesBack fails the test if f hangs.
@@ -92,7 +93,7 @@ func TestOnEvictUsesTyped(t *testing.T) {
 func TestNamespacesOnStuckDisk(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		mem := vfs.NewMem()
+		mem := vfstest.NewMem()
 		c := openOn(t, mem)
 		if err := firn.SetValue(c, "k", "old"); err != nil {
 			t.Fatal(err)
@@ -102,12 +103,12 @@ func TestNamespacesOnStuckDisk(t *testing.T) {
 		}
 		demote(t, c) // the records of the namespaces, too
 		synctest.Wait()
-		faulty := vfs.NewFaulty(mem.CrashClone(nil, vfs.Kill))
+		faulty := vfstest.NewFaulty(mem.CrashClone(nil, vfstest.Kill))
 		c = openSmall(t, func(o *firn.Options) {
 			o.SSD = firn.SSDOptions{Bytes: 64 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll}.On(faulty).With(patiently)
 		})
 		known := newTyped(t, c, firn.TypedOptions[int, int]{Namespace: "known"})
-		held := faulty.Inject(vfs.Rule{On: vfs.OpRead, Name: "log", Block: true})
+		held := faulty.Inject(vfstest.Rule{On: vfstest.OpRead, Name: "log", Block: true})
 
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -156,7 +157,7 @@ func TestNamespacesOnStuckDisk(t *testing.T) {
 func TestRecordOnStuckDisk(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		faulty := vfs.NewFaulty(vfs.NewMem())
+		faulty := vfstest.NewFaulty(vfstest.NewMem())
 		c := openOn(t, faulty)
 		typed := newTyped(t, c, firn.TypedOptions[int, int]{Namespace: "n"})
 		demote(t, c) // the record, too
@@ -164,7 +165,7 @@ func TestRecordOnStuckDisk(t *testing.T) {
 		if err := typed.Set(1, 1); err != nil {
 			t.Fatal(err)
 		}
-		held := faulty.Inject(vfs.Rule{On: vfs.OpRead, Name: "log", Block: true})
+		held := faulty.Inject(vfstest.Rule{On: vfstest.OpRead, Name: "log", Block: true})
 		for range 30_000 { // in some of them the record is looked for
 			if v, ok := typed.Get(1); !ok || v != 1 {
 				t.Fatalf("got %d, %v", v, ok)

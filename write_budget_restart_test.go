@@ -6,8 +6,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn"
-	"github.com/firncache/firn/internal/vfs"
 )
 
 // What was written is remembered: neither Close nor a kill, nor a log that is
@@ -21,7 +22,7 @@ func TestWriteBudgetOutlivesTheProcess(t *testing.T) {
 	} {
 		for _, kill := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {
-				mem, o := vfs.NewMem(), firn.SSDOptions{Bytes: 16 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll, WriteBudget: budget}
+				mem, o := vfstest.NewMem(), firn.SSDOptions{Bytes: 16 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll, WriteBudget: budget}
 				first := burst(t, mem, o)
 				s := first.Stats()
 				if s.SSDLimited == 0 || s.SSDWrittenBytes < budget/2 {
@@ -29,7 +30,7 @@ func TestWriteBudgetOutlivesTheProcess(t *testing.T) {
 				}
 				files := mem
 				if kill {
-					files = mem.CrashClone(nil, vfs.Kill)
+					files = mem.CrashClone(nil, vfstest.Kill)
 				}
 				if err := first.Close(); err != nil {
 					t.Fatal(err)
@@ -49,7 +50,7 @@ func TestWriteBudgetOutlivesTheProcess(t *testing.T) {
 }
 
 // burst opens a cache and stores several budgets at once.
-func burst(t *testing.T, mem *vfs.Mem, o firn.SSDOptions) *firn.Cache {
+func burst(t *testing.T, mem *vfstest.Mem, o firn.SSDOptions) *firn.Cache {
 	t.Helper()
 	c, err := firn.Open(firn.Options{RAMBytes: 1 << 20, Clock: time.Now, SSD: o.On(mem)})
 	if err != nil {

@@ -8,8 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn"
-	"github.com/firncache/firn/internal/vfs"
 )
 
 // What data sheets say becomes bytes a day, and what they cannot say an error of
@@ -70,7 +71,7 @@ func TestWriteBudgetInStats(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			c, err := firn.Open(firn.Options{RAMBytes: 1 << 20, Clock: time.Now, SSD: firn.SSDOptions{
 				Bytes: 16 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll, WriteBudget: b,
-			}.On(vfs.NewMem())})
+			}.On(vfstest.NewMem())})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn/internal/aio"
 	"github.com/firncache/firn/internal/vfs"
 )
@@ -12,7 +14,7 @@ import (
 // Readers in different synctest bubbles, and outside, share no channel.
 func TestBubbles(t *testing.T) {
 	read := func(t *testing.T) {
-		file, err := vfs.NewMem().Open("f", vfs.How{Create: true})
+		file, err := vfstest.NewMem().Open("f", vfs.How{Create: true})
 		if err != nil {
 			t.Fatal(err)
 		}

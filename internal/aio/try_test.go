@@ -7,13 +7,15 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn/internal/vfs"
 )
 
 // stuckFile is a file in memory of which reads are held until the rule is removed.
-func stuckFile(t *testing.T) (vfs.File, *vfs.Injection) {
+func stuckFile(t *testing.T) (vfs.File, *vfstest.Injection) {
 	t.Helper()
-	faulty := vfs.NewFaulty(vfs.NewMem())
+	faulty := vfstest.NewFaulty(vfstest.NewMem())
 	f, err := faulty.Open("data", vfs.How{Create: true})
 	if err != nil {
 		t.Fatal(err)
@@ -22,7 +24,7 @@ func stuckFile(t *testing.T) (vfs.File, *vfs.Injection) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { f.Close() })
-	return f, faulty.Inject(vfs.Rule{On: vfs.OpRead, Block: true})
+	return f, faulty.Inject(vfstest.Rule{On: vfstest.OpRead, Block: true})
 }
 
 // A Try ends at its deadline, of whichever kind it is and whether it has a slot or

@@ -7,16 +7,18 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn/internal/vfs"
 )
 
 // faultyFile is a file for direct I/O with blocks of 4096 bytes, which panics at
 // a misaligned call, and where faults can be injected.
-func faultyFile(t *testing.T) (vfs.File, *vfs.Faulty) {
+func faultyFile(t *testing.T) (vfs.File, *vfstest.Faulty) {
 	t.Helper()
-	mem := vfs.NewMem()
+	mem := vfstest.NewMem()
 	mem.SetDirect(4096)
-	faulty := vfs.NewFaulty(mem)
+	faulty := vfstest.NewFaulty(mem)
 	f, err := faulty.Open("data", vfs.How{Create: true})
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +62,7 @@ func TestDirect(t *testing.T) {
 func TestInjectedErrors(t *testing.T) {
 	f, faulty := faultyFile(t)
 	r := open(t, Config{File: f, Depth: 4})
-	faulty.Inject(vfs.Rule{On: vfs.OpRead, Skip: 5, Times: 10, Err: errDisk})
+	faulty.Inject(vfstest.Rule{On: vfstest.OpRead, Skip: 5, Times: 10, Err: errDisk})
 	reqs := make([]Request, 30)
 	for i := range reqs {
 		reqs[i] = Request{Off: int64(4096 * i), N: 4096}

@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/internal/plan"
 	"github.com/firncache/firn/internal/vfs"
@@ -22,7 +24,7 @@ var records = flag.Int("records", 10_000, "how many records the SSD tier is fill
 
 // The disk is memory, and takes no time: what a cache holds does not depend on how
 // fast a disk is.
-func init() { vfs.Interpose(func(vfs.FS) vfs.FS { return vfs.NewMem() }) }
+func init() { vfs.Interpose(func(vfs.FS) vfs.FS { return vfstest.NewMem() }) }
 
 const keyBytes = 16
 

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/firncache/firn/internal/vfs"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 // AdmitSeen takes all until the log has been full, and selects then: after
@@ -12,7 +12,7 @@ import (
 func TestAdmitSeenFillsTheLog(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1)
-		mem := vfs.NewMem()
+		mem := vfstest.NewMem()
 		config := func() Config {
 			cfg := testConfig(mem, w)
 			cfg.Admission = AdmitSeen
@@ -69,7 +69,7 @@ func TestAdmitSeenFillsTheLog(t *testing.T) {
 		w.reopen(t, config())
 		selects("a log that was full when it was closed")
 		w.written()
-		clone := mem.CrashClone(nil, vfs.Kill)
+		clone := mem.CrashClone(nil, vfstest.Kill)
 		w.close(t)
 		mem = clone
 		w.reopen(t, config())

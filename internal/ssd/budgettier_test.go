@@ -4,6 +4,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -54,7 +56,7 @@ func TestAllThatIsWrittenCounts(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1)
 		var bytes atomic.Int64
-		cfg := testConfig(metered{vfs.NewMem(), &bytes}, w)
+		cfg := testConfig(metered{vfstest.NewMem(), &bytes}, w)
 		w.reopen(t, cfg)
 		for i := range 1000 {
 			if w.offer(i, 1000); i%3 == 0 {
@@ -78,7 +80,7 @@ func TestTierKeepsToItsBudget(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const budget, size = 4 << 20, 1000
 		w := newWorld(t, 1)
-		cfg := testConfig(vfs.NewMem(), w)
+		cfg := testConfig(vfstest.NewMem(), w)
 		cfg.Bytes, cfg.WriteBudget = 16<<20, budget
 		w.reopen(t, cfg)
 		next := 0

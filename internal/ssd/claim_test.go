@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -26,7 +28,7 @@ func TestForeignFiles(t *testing.T) {
 			for _, recovery := range []Recovery{RecoverSafe, RecoverNever} {
 				t.Run(fmt.Sprintf("%s, %s, %d", name, what, recovery), func(t *testing.T) {
 					w := newWorld(t, 1)
-					mem := vfs.NewMem()
+					mem := vfstest.NewMem()
 					if err := mem.SetBytes(name, content); err != nil {
 						t.Fatal(err)
 					}
@@ -55,17 +57,17 @@ func TestForeignFiles(t *testing.T) {
 
 // Whatever a crash leaves of the first Open, the next one knows it for its own.
 func TestCrashInFirstOpen(t *testing.T) {
-	for _, crash := range []vfs.Crash{vfs.Kill, vfs.PowerCut} {
+	for _, crash := range []vfstest.Crash{vfstest.Kill, vfstest.PowerCut} {
 		rng := rand.New(rand.NewPCG(1, 1))
-		mem := vfs.NewMem()
-		n := vfs.EachBoundary(mem, func(fsys vfs.FS) {
+		mem := vfstest.NewMem()
+		n := vfstest.EachBoundary(mem, func(fsys vfs.FS) {
 			w := newWorld(t, 1)
 			tier, err := Open(smallConfig(fsys, w))
 			if err != nil {
 				t.Fatal(err)
 			}
 			tier.abandon()
-		}, func(b vfs.Boundary) {
+		}, func(b vfstest.Boundary) {
 			for range 3 {
 				h := newWorld(t, 1)
 				if err := h.open(smallConfig(b.Crash(rng, crash), h)); err != nil {
@@ -85,7 +87,7 @@ func TestCrashInFirstOpen(t *testing.T) {
 // Without its superblock a directory is still known for the tier's.
 func TestSuperblockLost(t *testing.T) {
 	w := newWorld(t, 1)
-	mem := vfs.NewMem()
+	mem := vfstest.NewMem()
 	w.reopen(t, smallConfig(mem, w))
 	w.steps(t, 500, 50)
 	w.close(t)

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/firncache/firn/internal/vfs"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 // After a life in which the clock was far ahead, and one in which it was right
@@ -20,7 +20,7 @@ func downtimeCounts(t *testing.T) {
 	const century, hour, minute = 100 * 365 * 24 * int64(time.Hour/time.Millisecond), int64(time.Hour / time.Millisecond), int64(time.Minute / time.Millisecond)
 	for _, killed := range []bool{false, true} {
 		w := newWorld(t, 1)
-		files := vfs.NewMem()
+		files := vfstest.NewMem()
 		next := func(now int64) { // ends a life, and begins another at a time
 			if w.tier != nil && !killed {
 				w.close(t)
@@ -28,7 +28,7 @@ func downtimeCounts(t *testing.T) {
 				w.written()
 				time.Sleep(flushEvery) // the keeper notes the time
 				synctest.Wait()
-				old, crashed := w, files.CrashClone(nil, vfs.Kill)
+				old, crashed := w, files.CrashClone(nil, vfstest.Kill)
 				w, files = w.heir(), crashed
 				old.close(t)
 			}

@@ -5,7 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/firncache/firn/internal/vfs"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 // Row 16: nor does a disk do nothing that is slow to read what Close waits for: a
@@ -13,11 +13,11 @@ import (
 func TestCloseWaitsForSlowReads(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1)
-		mem := vfs.NewMem()
-		f := vfs.NewFaulty(mem)
+		mem := vfstest.NewMem()
+		f := vfstest.NewFaulty(mem)
 		halfDead(t, w, f)
 		w.tier.cfg.Patience = time.Second
-		slow := f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Delay: w.tier.cfg.Patience * 9 / 10})
+		slow := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: logName, Delay: w.tier.cfg.Patience * 9 / 10})
 		synctest.Wait()
 		w.tier.log.ahead = 4
 		w.tier.poke()

@@ -6,26 +6,28 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn/internal/record"
 	"github.com/firncache/firn/internal/vfs"
 )
 
 // all that Close does to the disk.
-var closingSteps = map[string]vfs.Rule{
-	"a write of the log":         {On: vfs.OpWrite, Name: logName},
-	"the sync of the log":        {On: vfs.OpSync, Name: logName},
-	"the removal of a snapshot":  {On: vfs.OpRemove, Name: snapshotName},
-	"the making of the snapshot": {On: vfs.OpCreate, Name: snapshotTemp},
-	"the cut of the snapshot":    {On: vfs.OpTruncate, Name: snapshotTemp},
-	"a write of the snapshot":    {On: vfs.OpWrite, Name: snapshotTemp},
-	"the sync of the snapshot":   {On: vfs.OpSync, Name: snapshotTemp},
-	"the end of the snapshot":    {On: vfs.OpClose, Name: snapshotTemp},
-	"the name of the snapshot":   {On: vfs.OpRename, Name: snapshotName},
-	"the sync of the directory":  {On: vfs.OpSyncDir},
-	"the superblock":             {On: vfs.OpWrite, Name: superBlockOf},
-	"the sync of the superblock": {On: vfs.OpSync, Name: superBlockOf},
-	"the end of the log":         {On: vfs.OpClose, Name: logName},
-	"the end of the superblock":  {On: vfs.OpClose, Name: superBlockOf},
+var closingSteps = map[string]vfstest.Rule{
+	"a write of the log":         {On: vfstest.OpWrite, Name: logName},
+	"the sync of the log":        {On: vfstest.OpSync, Name: logName},
+	"the removal of a snapshot":  {On: vfstest.OpRemove, Name: snapshotName},
+	"the making of the snapshot": {On: vfstest.OpCreate, Name: snapshotTemp},
+	"the cut of the snapshot":    {On: vfstest.OpTruncate, Name: snapshotTemp},
+	"a write of the snapshot":    {On: vfstest.OpWrite, Name: snapshotTemp},
+	"the sync of the snapshot":   {On: vfstest.OpSync, Name: snapshotTemp},
+	"the end of the snapshot":    {On: vfstest.OpClose, Name: snapshotTemp},
+	"the name of the snapshot":   {On: vfstest.OpRename, Name: snapshotName},
+	"the sync of the directory":  {On: vfstest.OpSyncDir},
+	"the superblock":             {On: vfstest.OpWrite, Name: superBlockOf},
+	"the sync of the superblock": {On: vfstest.OpSync, Name: superBlockOf},
+	"the end of the log":         {On: vfstest.OpClose, Name: logName},
+	"the end of the superblock":  {On: vfstest.OpClose, Name: superBlockOf},
 }
 
 // Row 16: whatever Close does to the disk, it comes back when that is stuck. The
@@ -39,10 +41,10 @@ func TestFault16CloseWhereverItIsStuck(t *testing.T) {
 	}
 }
 
-func closeStuck(t *testing.T, rule vfs.Rule) {
+func closeStuck(t *testing.T, rule vfstest.Rule) {
 	const keys = 50
 	w := newWorld(t, 1)
-	f := vfs.NewFaulty(vfs.NewMem())
+	f := vfstest.NewFaulty(vfstest.NewMem())
 	cfg := testConfig(f, w)
 	cfg.Patience = 5 * time.Second
 	w.reopen(t, cfg)
@@ -83,14 +85,14 @@ func TestCloseWaitsForSlowDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const keys = 200
 		w := newWorld(t, 1)
-		f := vfs.NewFaulty(vfs.NewMem())
+		f := vfstest.NewFaulty(vfstest.NewMem())
 		cfg := testConfig(f, w)
 		cfg.Patience = time.Second
 		w.reopen(t, cfg)
 		for i := range keys {
 			w.put(t, w.key(i))
 		}
-		f.Inject(vfs.Rule{On: vfs.OpWrite | vfs.OpSync | vfs.OpRename | vfs.OpSyncDir, Delay: cfg.Patience * 7 / 10})
+		f.Inject(vfstest.Rule{On: vfstest.OpWrite | vfstest.OpSync | vfstest.OpRename | vfstest.OpSyncDir, Delay: cfg.Patience * 7 / 10})
 		began := time.Now()
 		w.close(t)
 		if took := time.Since(began); took < 2*cfg.Patience {
@@ -109,7 +111,7 @@ func TestCloseWaitsForSlowDisk(t *testing.T) {
 func TestCloseLetsWaitersGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)
-		f := vfs.NewFaulty(vfs.NewMem())
+		f := vfstest.NewFaulty(vfstest.NewMem())
 		cfg := testConfig(f, w)
 		cfg.Depth = 1
 		w.reopen(t, cfg)
@@ -118,7 +120,7 @@ func TestCloseLetsWaitersGo(t *testing.T) {
 		}
 		w.close(t)
 		w.reopen(t, cfg)
-		stuck := f.Inject(vfs.Rule{On: vfs.OpRead | vfs.OpSync, Block: true})
+		stuck := f.Inject(vfstest.Rule{On: vfstest.OpRead | vfstest.OpSync, Block: true})
 		queued := make(chan error, 2)
 		for i := range 2 {
 			go func() {
@@ -146,7 +148,7 @@ func TestCloseWhileIndexGrows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)
 		w.most = 1
-		tier, err := Open(testConfig(vfs.NewMem(), w))
+		tier, err := Open(testConfig(vfstest.NewMem(), w))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/firncache/firn/internal/vfs"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 // An ending is how the files that a test damages were left.
@@ -21,9 +21,9 @@ const (
 
 // settled is a world that has been driven for a while, with everything written,
 // and what it left.
-func settled(t *testing.T, seed uint64, keys int, end ending) (w *world, files *vfs.Mem) {
+func settled(t *testing.T, seed uint64, keys int, end ending) (w *world, files *vfstest.Mem) {
 	w = newWorld(t, seed)
-	mem := vfs.NewMem()
+	mem := vfstest.NewMem()
 	w.reopen(t, smallConfig(mem, w))
 	w.steps(t, 3000, keys)
 	w.close(t)
@@ -34,17 +34,17 @@ func settled(t *testing.T, seed uint64, keys int, end ending) (w *world, files *
 		w.steps(t, 300, keys)
 	}
 	w.written()
-	files = mem.CrashClone(nil, vfs.Kill)
+	files = mem.CrashClone(nil, vfstest.Kill)
 	w.close(t)
 	if end == closing {
-		files = mem.CrashClone(nil, vfs.Kill)
+		files = mem.CrashClone(nil, vfstest.Kill)
 	}
 	return w, files
 }
 
 // bitsOf are numbers of bits of a file, some in each part that has a form of its
 // own.
-func bitsOf(t *testing.T, files *vfs.Mem, name string, rng *rand.Rand) (bits []int64) {
+func bitsOf(t *testing.T, files *vfstest.Mem, name string, rng *rand.Rand) (bits []int64) {
 	t.Helper()
 	b, err := files.Bytes(name)
 	if err != nil {
@@ -102,7 +102,7 @@ func TestFault06Flip(t *testing.T) {
 					bits = bits[:min(len(bits), usualFlips[name])]
 				}
 				for _, bit := range bits {
-					clone := files.CrashClone(nil, vfs.Kill)
+					clone := files.CrashClone(nil, vfstest.Kill)
 					if err := clone.Flip(name, bit); err != nil {
 						t.Fatal(err)
 					}
@@ -143,7 +143,7 @@ func TestFault06OneRecord(t *testing.T) {
 		inBubble(t, part, func(t *testing.T) {
 			const keys = 100
 			w := newWorld(t, 1)
-			mem := vfs.NewMem()
+			mem := vfstest.NewMem()
 			w.reopen(t, testConfig(mem, w))
 			for i := range keys {
 				w.put(t, w.key(i))
@@ -188,7 +188,7 @@ func TestFault07StaleSegment(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 200
 		w := newWorld(t, 7)
-		mem := vfs.NewMem()
+		mem := vfstest.NewMem()
 		w.reopen(t, smallConfig(mem, w))
 		w.steps(t, 3000, keys)
 		w.written()
@@ -202,14 +202,14 @@ func TestFault07StaleSegment(t *testing.T) {
 		}
 		w.steps(t, 3000, keys)
 		w.written()
-		files := mem.CrashClone(nil, vfs.Kill)
+		files := mem.CrashClone(nil, vfstest.Kill)
 		replaced := 0
 		for slot, serial := range before {
 			if serial == 0 || w.tier.log.words[slot].serial.Load() == serial {
 				continue
 			}
 			replaced++
-			clone := files.CrashClone(nil, vfs.Kill)
+			clone := files.CrashClone(nil, vfstest.Kill)
 			b, _ := clone.Bytes(logName)
 			copy(b[slot*minSegment:(slot+1)*minSegment], old[slot*minSegment:])
 			if err := clone.SetBytes(logName, b); err != nil {
@@ -248,7 +248,7 @@ func TestFault07StaleLog(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 200
 		w := newWorld(t, 8)
-		mem := vfs.NewMem()
+		mem := vfstest.NewMem()
 		w.reopen(t, smallConfig(mem, w))
 		w.steps(t, 3000, keys)
 		w.close(t)
@@ -261,11 +261,11 @@ func TestFault07StaleLog(t *testing.T) {
 		}
 		w.steps(t, 1000, keys)
 		w.written()
-		files := mem.CrashClone(nil, vfs.Kill)
+		files := mem.CrashClone(nil, vfstest.Kill)
 		w.close(t)
-		for _, state := range []*vfs.Mem{files, mem} {
+		for _, state := range []*vfstest.Mem{files, mem} {
 			for _, name := range []string{logName, snapshotName} {
-				clone := state.CrashClone(nil, vfs.Kill)
+				clone := state.CrashClone(nil, vfstest.Kill)
 				if err := clone.SetBytes(name, old[name]); err != nil {
 					t.Fatal(err)
 				}
@@ -297,9 +297,9 @@ func TestFault08Files(t *testing.T) {
 			}
 			return b
 		}
-		run := func(what string, change func(m *vfs.Mem) error) {
+		run := func(what string, change func(m *vfstest.Mem) error) {
 			inBubble(t, fmt.Sprintf("%s, %s", what, end), func(t *testing.T) {
-				clone := files.CrashClone(nil, vfs.Kill)
+				clone := files.CrashClone(nil, vfstest.Kill)
 				if err := change(clone); err != nil {
 					t.Fatal(err)
 				}
@@ -317,19 +317,19 @@ func TestFault08Files(t *testing.T) {
 			b := bytesOf(name)
 			for _, n := range []int{0, 1, len(b)/2 + 64, len(b) / 2, len(b) - 1} {
 				if n >= 0 && n < len(b) {
-					run(fmt.Sprintf("%s cut to %d", name, n), func(m *vfs.Mem) error { return m.SetBytes(name, b[:n]) })
+					run(fmt.Sprintf("%s cut to %d", name, n), func(m *vfstest.Mem) error { return m.SetBytes(name, b[:n]) })
 				}
 			}
-			run(name+" extended", func(m *vfs.Mem) error { return m.SetBytes(name, append(b[:len(b):len(b)], b...)) })
-			run(name+" of zeros", func(m *vfs.Mem) error { return m.SetBytes(name, make([]byte, len(b))) })
-			run(name+" missing", func(m *vfs.Mem) error { return m.Remove(name) })
+			run(name+" extended", func(m *vfstest.Mem) error { return m.SetBytes(name, append(b[:len(b):len(b)], b...)) })
+			run(name+" of zeros", func(m *vfstest.Mem) error { return m.SetBytes(name, make([]byte, len(b))) })
+			run(name+" missing", func(m *vfstest.Mem) error { return m.Remove(name) })
 			for _, other := range names[i+1:] {
-				run(name+" and "+other+" exchanged", func(m *vfs.Mem) error {
+				run(name+" and "+other+" exchanged", func(m *vfstest.Mem) error {
 					return errors.Join(m.SetBytes(name, bytesOf(other)), m.SetBytes(other, b))
 				})
 			}
 		}
-		run("more files", func(m *vfs.Mem) error {
+		run("more files", func(m *vfstest.Mem) error {
 			return errors.Join(m.SetBytes("other", []byte("text")), m.SetBytes(snapshotTemp, make([]byte, 5000)))
 		})
 	}
@@ -341,7 +341,7 @@ func TestDamagedHeaderOfALargeRecord(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const size = 3 << 20
 		w := newWorld(t, 1)
-		mem := vfs.NewMem()
+		mem := vfstest.NewMem()
 		cfg := testConfig(mem, w)
 		cfg.Bytes, cfg.SegmentBytes, cfg.Memory = 64<<20, 4<<20, 64<<20
 		w.reopen(t, cfg)
@@ -389,8 +389,8 @@ func TestDamagedHeaderOfALargeRecord(t *testing.T) {
 func TestFault06ReadWrongOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1)
-		mem := vfs.NewMem()
-		f := vfs.NewFaulty(mem)
+		mem := vfstest.NewMem()
+		f := vfstest.NewFaulty(mem)
 		w.reopen(t, testConfig(f, w))
 		key := w.key(1)
 		w.put(t, key)
@@ -407,14 +407,14 @@ func TestFault06ReadWrongOnce(t *testing.T) {
 }
 
 // readWrong reads a key's record with a bit flipped on the way.
-func (w *world) readWrong(t *testing.T, f *vfs.Faulty, key []byte) {
+func (w *world) readWrong(t *testing.T, f *vfstest.Faulty, key []byte) {
 	t.Helper()
 	sp, ok := w.tier.look(w.hasher.Hash(key), false)
 	if !ok {
 		t.Fatalf("%s is not there", key)
 	}
 	at := int64(sp.slot)<<w.tier.log.segShift + int64(sp.off) + 30
-	wrong := f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, From: at, To: at + 1, Mangle: func(op vfs.Op, p []byte) {
+	wrong := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: logName, From: at, To: at + 1, Mangle: func(op vfstest.Op, p []byte) {
 		p[at-op.Off] ^= 1
 	}})
 	defer wrong.Remove()

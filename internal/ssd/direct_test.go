@@ -6,6 +6,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -30,7 +32,7 @@ func (falseFile) WriteAt([]byte, int64) (int, error) { return 0, syscall.EINVAL 
 func TestDirectThatFails(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1)
-		fs := falseDirect{vfs.NewMem()}
+		fs := falseDirect{vfstest.NewMem()}
 		for range 2 {
 			w.reopen(t, testConfig(fs, w))
 			w.put(t, w.key(1))

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -30,37 +32,37 @@ func (w *world) untilOn() {
 // diskFault is a way for a disk to fail for a while.
 type diskFault struct {
 	name string
-	rule vfs.Rule
+	rule vfstest.Rule
 }
 
 func diskFaults(err error) []diskFault {
-	const writes, changes = vfs.OpWrite, vfs.OpWrite | vfs.OpSync | vfs.OpAllocate | vfs.OpTruncate | vfs.OpRename | vfs.OpRemove | vfs.OpSyncDir
+	const writes, changes = vfstest.OpWrite, vfstest.OpWrite | vfstest.OpSync | vfstest.OpAllocate | vfstest.OpTruncate | vfstest.OpRename | vfstest.OpRemove | vfstest.OpSyncDir
 	return []diskFault{
-		{"a write of the log, once", vfs.Rule{On: writes, Name: logName, Times: 1}},
-		{"a write of the log, twice", vfs.Rule{On: writes, Name: logName, Times: 2}},
-		{"writes of the log", vfs.Rule{On: writes, Name: logName}},
-		{"a range of the log", vfs.Rule{On: writes, Name: logName, From: 2 * minSegment, To: 8 * minSegment}},
-		{"the ends of segments", vfs.Rule{On: writes, Name: logName, Match: func(op vfs.Op) bool { return (op.Off+op.Len)%minSegment == 0 }}},
-		{"parts of writes of the log", vfs.Rule{On: writes, Name: logName, Partial: -1, Probability: 0.7}},
-		{"all writes", vfs.Rule{On: writes}},
-		{"some writes", vfs.Rule{On: writes, Probability: 0.2}},
-		{"syncs", vfs.Rule{On: vfs.OpSync}},
-		{"syncs of the log", vfs.Rule{On: vfs.OpSync, Name: logName}},
-		{"syncs of the superblock", vfs.Rule{On: vfs.OpSync, Name: "superblock"}},
-		{"the snapshot's file", vfs.Rule{On: vfs.OpCreate, Name: snapshotTemp}},
-		{"writes of the snapshot", vfs.Rule{On: writes, Name: snapshotTemp}},
-		{"renaming", vfs.Rule{On: vfs.OpRename}},
-		{"removing", vfs.Rule{On: vfs.OpRemove}},
-		{"allocation", vfs.Rule{On: vfs.OpAllocate}},
-		{"the directory's sync", vfs.Rule{On: vfs.OpSyncDir}},
-		{"all changes", vfs.Rule{On: changes}},
-		{"some changes", vfs.Rule{On: changes, Probability: 0.1}},
-		{"a read of the log, once", vfs.Rule{On: vfs.OpRead, Name: logName, Times: 1}},
-		{"reads of the log", vfs.Rule{On: vfs.OpRead, Name: logName}},
-		{"a range of reads", vfs.Rule{On: vfs.OpRead, Name: logName, From: 3 * minSegment, To: 6 * minSegment}},
-		{"some reads", vfs.Rule{On: vfs.OpRead, Probability: 0.2}},
-		{"short reads", vfs.Rule{On: vfs.OpRead, Partial: -1, Probability: 0.2}},
-		{"everything, now and then", vfs.Rule{On: vfs.OpAny &^ (vfs.OpClose | vfs.OpLock), Probability: 0.02}},
+		{"a write of the log, once", vfstest.Rule{On: writes, Name: logName, Times: 1}},
+		{"a write of the log, twice", vfstest.Rule{On: writes, Name: logName, Times: 2}},
+		{"writes of the log", vfstest.Rule{On: writes, Name: logName}},
+		{"a range of the log", vfstest.Rule{On: writes, Name: logName, From: 2 * minSegment, To: 8 * minSegment}},
+		{"the ends of segments", vfstest.Rule{On: writes, Name: logName, Match: func(op vfstest.Op) bool { return (op.Off+op.Len)%minSegment == 0 }}},
+		{"parts of writes of the log", vfstest.Rule{On: writes, Name: logName, Partial: -1, Probability: 0.7}},
+		{"all writes", vfstest.Rule{On: writes}},
+		{"some writes", vfstest.Rule{On: writes, Probability: 0.2}},
+		{"syncs", vfstest.Rule{On: vfstest.OpSync}},
+		{"syncs of the log", vfstest.Rule{On: vfstest.OpSync, Name: logName}},
+		{"syncs of the superblock", vfstest.Rule{On: vfstest.OpSync, Name: "superblock"}},
+		{"the snapshot's file", vfstest.Rule{On: vfstest.OpCreate, Name: snapshotTemp}},
+		{"writes of the snapshot", vfstest.Rule{On: writes, Name: snapshotTemp}},
+		{"renaming", vfstest.Rule{On: vfstest.OpRename}},
+		{"removing", vfstest.Rule{On: vfstest.OpRemove}},
+		{"allocation", vfstest.Rule{On: vfstest.OpAllocate}},
+		{"the directory's sync", vfstest.Rule{On: vfstest.OpSyncDir}},
+		{"all changes", vfstest.Rule{On: changes}},
+		{"some changes", vfstest.Rule{On: changes, Probability: 0.1}},
+		{"a read of the log, once", vfstest.Rule{On: vfstest.OpRead, Name: logName, Times: 1}},
+		{"reads of the log", vfstest.Rule{On: vfstest.OpRead, Name: logName}},
+		{"a range of reads", vfstest.Rule{On: vfstest.OpRead, Name: logName, From: 3 * minSegment, To: 6 * minSegment}},
+		{"some reads", vfstest.Rule{On: vfstest.OpRead, Probability: 0.2}},
+		{"short reads", vfstest.Rule{On: vfstest.OpRead, Partial: -1, Probability: 0.2}},
+		{"everything, now and then", vfstest.Rule{On: vfstest.OpAny &^ (vfstest.OpClose | vfstest.OpLock), Probability: 0.02}},
 	}
 }
 
@@ -76,8 +78,8 @@ func TestFault10to14Disk(t *testing.T) {
 			}
 			inBubble(t, fmt.Sprint(fault.name, ", ", failure), func(t *testing.T) {
 				w := newWorld(t, 1)
-				mem := vfs.NewMem()
-				f := vfs.NewFaulty(mem)
+				mem := vfstest.NewMem()
+				f := vfstest.NewFaulty(mem)
 				w.reopen(t, healingConfig(f, w))
 				w.steps(t, 600, keys)
 				w.written()
@@ -121,12 +123,12 @@ func TestFault10to14Disk(t *testing.T) {
 
 // failEach runs a scenario once for each of its operations of these kinds, or
 // some of them, which fails, and fails again when it is tried again.
-func failEach(t *testing.T, kinds vfs.Kind, files *vfs.Mem, err error, run func(f *vfs.Faulty, mem *vfs.Mem)) (n int) {
+func failEach(t *testing.T, kinds vfstest.Kind, files *vfstest.Mem, err error, run func(f *vfstest.Faulty, mem *vfstest.Mem)) (n int) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for {
-		mem := files.CrashClone(nil, vfs.Kill)
-		f := vfs.NewFaulty(mem)
-		in := f.Inject(vfs.Rule{On: kinds, Skip: n, Times: 2, Err: err})
+		mem := files.CrashClone(nil, vfstest.Kill)
+		f := vfstest.NewFaulty(mem)
+		in := f.Inject(vfstest.Rule{On: kinds, Skip: n, Times: 2, Err: err})
 		run(f, mem)
 		if in.Hits() == 0 {
 			return n
@@ -147,7 +149,7 @@ func TestFault13Close(t *testing.T) {
 		w, files := settled(t, 3, keys, killed)
 		rng := rand.New(rand.NewPCG(13, 13))
 		var failed, warm int
-		n := failEach(t, vfs.OpAny&^vfs.OpLock, files, syscall.EIO, func(f *vfs.Faulty, mem *vfs.Mem) {
+		n := failEach(t, vfstest.OpAny&^vfstest.OpLock, files, syscall.EIO, func(f *vfstest.Faulty, mem *vfstest.Mem) {
 			h := w.heir()
 			if h.open(healingConfig(f, h)) != nil {
 				return // see TestFault40
@@ -157,9 +159,9 @@ func TestFault13Close(t *testing.T) {
 			}
 			h.tier.Free()
 			for _, boot := range []string{"boot", "another boot"} {
-				clone := mem.CrashClone(nil, vfs.Kill)
+				clone := mem.CrashClone(nil, vfstest.Kill)
 				if boot != "boot" {
-					clone = mem.CrashClone(rng, vfs.PowerCut)
+					clone = mem.CrashClone(rng, vfstest.PowerCut)
 				}
 				h2 := h.heir()
 				cfg := healingConfig(clone, h2)
@@ -186,11 +188,11 @@ func TestFault13SyncFails(t *testing.T) {
 		const keys = 200
 		for _, name := range []string{logName, "superblock", snapshotTemp} {
 			w := newWorld(t, 1)
-			mem := vfs.NewMem()
-			f := vfs.NewFaulty(mem)
+			mem := vfstest.NewMem()
+			f := vfstest.NewFaulty(mem)
 			w.reopen(t, testConfig(f, w))
 			w.steps(t, 2000, keys)
-			f.Inject(vfs.Rule{On: vfs.OpSync, Name: name, Err: syscall.EIO, Times: 1})
+			f.Inject(vfstest.Rule{On: vfstest.OpSync, Name: name, Err: syscall.EIO, Times: 1})
 			err := w.tier.Close()
 			w.tier.Free()
 			if (err == nil) != (name == snapshotTemp) { // without a snapshot the memory does
@@ -198,7 +200,7 @@ func TestFault13SyncFails(t *testing.T) {
 			}
 			for seed := range uint64(10) {
 				h := w.heir()
-				cfg := testConfig(mem.CrashClone(rand.New(rand.NewPCG(seed, 13)), vfs.PowerCut), h)
+				cfg := testConfig(mem.CrashClone(rand.New(rand.NewPCG(seed, 13)), vfstest.PowerCut), h)
 				cfg.BootID = func() string { return "another boot" }
 				h.reopen(t, cfg)
 				// The superblock's sync comes last: if it reached the device all the same,
@@ -225,14 +227,14 @@ func TestFault11Quarantine(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 300
 		w := newWorld(t, 1)
-		mem := vfs.NewMem()
-		f := vfs.NewFaulty(mem)
+		mem := vfstest.NewMem()
+		f := vfstest.NewFaulty(mem)
 		w.reopen(t, testConfig(f, w))
 		for i := range keys {
 			w.put(t, w.key(i))
 		}
 		w.written()
-		in := f.Inject(vfs.Rule{On: vfs.OpWrite, Name: logName, Err: syscall.EIO, Times: 2})
+		in := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: logName, Err: syscall.EIO, Times: 2})
 		for i := range keys {
 			w.put(t, w.key(i))
 			if s := w.tier.Stats(); s.Quarantined == 1 {
@@ -255,8 +257,8 @@ func TestFault12Read(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 300
 		w := newWorld(t, 1)
-		mem := vfs.NewMem()
-		f := vfs.NewFaulty(mem)
+		mem := vfstest.NewMem()
+		f := vfstest.NewFaulty(mem)
 		w.reopen(t, healingConfig(f, w))
 		for i := range keys {
 			w.put(t, w.key(i))
@@ -267,7 +269,7 @@ func TestFault12Read(t *testing.T) {
 			_, err := w.tier.Get(context.Background(), nil, w.key(i), w.hasher.Hash(w.key(i)))
 			return err
 		}
-		once := f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Err: syscall.EIO, Times: 1})
+		once := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: logName, Err: syscall.EIO, Times: 1})
 		if err := get(1); !errors.Is(err, syscall.EIO) {
 			t.Fatalf("%v, want EIO", err)
 		}
@@ -278,7 +280,7 @@ func TestFault12Read(t *testing.T) {
 			t.Fatalf("%+v", s)
 		}
 		once.Remove()
-		always := f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Err: syscall.EIO})
+		always := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: logName, Err: syscall.EIO})
 		for i := range mostBadReads {
 			if err := get(i); !errors.Is(err, syscall.EIO) {
 				t.Fatalf("%v, want EIO", err)
@@ -312,7 +314,7 @@ func TestFault10NoSpace(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 100
 		w := newWorld(t, 1)
-		mem := vfs.NewMem()
+		mem := vfstest.NewMem()
 		cfg := healingConfig(mem, w)
 		w.reopen(t, cfg)
 		for i := range keys {
@@ -346,11 +348,11 @@ func TestFault15and17Open(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		for _, failure := range []error{syscall.EACCES, syscall.EROFS, syscall.EMFILE, syscall.ENFILE, syscall.ENOENT, syscall.EIO} {
 			w := newWorld(t, 1)
-			mem := vfs.NewMem()
+			mem := vfstest.NewMem()
 			n := 0
 			for ; ; n++ {
-				f := vfs.NewFaulty(mem)
-				in := f.Inject(vfs.Rule{On: vfs.OpOpen | vfs.OpCreate | vfs.OpLock, Skip: n, Times: 1, Err: failure})
+				f := vfstest.NewFaulty(mem)
+				in := f.Inject(vfstest.Rule{On: vfstest.OpOpen | vfstest.OpCreate | vfstest.OpLock, Skip: n, Times: 1, Err: failure})
 				err := w.open(testConfig(f, w))
 				if in.Hits() == 0 {
 					w.close(t)
@@ -378,7 +380,7 @@ func TestFault15and17Open(t *testing.T) {
 func TestFault17FewFiles(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1)
-		f := vfs.NewFaulty(vfs.NewMem())
+		f := vfstest.NewFaulty(vfstest.NewMem())
 		for range 3 {
 			w.reopen(t, testConfig(f, w))
 			w.steps(t, 2000, 300)
@@ -405,7 +407,7 @@ func TestFault40Recovery(t *testing.T) {
 					continue
 				}
 				var failed, warm int
-				n := failEach(t, vfs.OpAny, files, failure, func(f *vfs.Faulty, mem *vfs.Mem) {
+				n := failEach(t, vfstest.OpAny, files, failure, func(f *vfstest.Faulty, mem *vfstest.Mem) {
 					h := w.heir()
 					if err := h.open(healingConfig(f, h)); err != nil {
 						failed++
@@ -420,7 +422,7 @@ func TestFault40Recovery(t *testing.T) {
 						h.steps(t, 50, keys)
 					}
 					h2 := h.heir()
-					h2.reopen(t, healingConfig(mem.CrashClone(nil, vfs.Kill), h2))
+					h2.reopen(t, healingConfig(mem.CrashClone(nil, vfstest.Kill), h2))
 					h2.check(t, keys, false)
 					if h2.hits > 0 {
 						warm++

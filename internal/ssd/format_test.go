@@ -7,6 +7,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -110,7 +112,7 @@ func TestFault20LaterVersion(t *testing.T) {
 		for _, version := range []uint32{FormatVersion + 1, math.MaxUint32} {
 			for slot := range 2 { // in which of the two places it stands
 				w := newWorld(t, 1)
-				mem := vfs.NewMem()
+				mem := vfstest.NewMem()
 				w.reopen(t, testConfig(mem, w))
 				w.put(t, w.key(1))
 				w.close(t)
@@ -238,7 +240,7 @@ func FuzzSuperblock(f *testing.F) {
 // and what is loaded is in order.
 func FuzzSnapshot(f *testing.F) {
 	w := newWorld(f, 1)
-	mem := vfs.NewMem()
+	mem := vfstest.NewMem()
 	if err := w.open(testConfig(mem, w)); err != nil {
 		f.Fatal(err)
 	}
@@ -252,7 +254,7 @@ func FuzzSnapshot(f *testing.F) {
 	}
 	f.Add(whole[snapshotHeaderLen:])
 	f.Fuzz(func(t *testing.T, b []byte) {
-		clone := mem.CrashClone(nil, vfs.Kill)
+		clone := mem.CrashClone(nil, vfstest.Kill)
 		file := append(bytes.Clone(whole[:snapshotHeaderLen]), b...)
 		h := w.heir()
 		h.log = logOf(t)

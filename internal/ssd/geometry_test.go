@@ -8,12 +8,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn/internal/invariants"
 	"github.com/firncache/firn/internal/vfs"
 )
 
 // fileSize is how long a file is.
-func fileSize(t testing.TB, m *vfs.Mem, name string) int64 {
+func fileSize(t testing.TB, m *vfstest.Mem, name string) int64 {
 	t.Helper()
 	f, err := m.Open(name, vfs.How{ReadOnly: true})
 	if err != nil {
@@ -27,7 +29,7 @@ func fileSize(t testing.TB, m *vfs.Mem, name string) int64 {
 }
 
 // fileBytes is what all files take together.
-func fileBytes(t testing.TB, m *vfs.Mem) (n int64) {
+func fileBytes(t testing.TB, m *vfstest.Mem) (n int64) {
 	t.Helper()
 	names, err := m.List()
 	if err != nil {
@@ -72,14 +74,14 @@ func TestFault21Geometry(t *testing.T) {
 			}
 			inBubble(t, fmt.Sprintf("%s, %s", c.name, end), func(t *testing.T) {
 				w := newWorld(t, 21)
-				mem := vfs.NewMem()
+				mem := vfstest.NewMem()
 				mem.SetDirect(4096)
 				cfg := testConfig(mem, w)
 				cfg.Bytes, cfg.Memory, cfg.SegmentBytes = 8<<20, 16<<20, 256<<10
 				w.reopen(t, cfg)
 				w.steps(t, 3000, keys)
 				w.written()
-				files := mem.CrashClone(nil, vfs.Kill)
+				files := mem.CrashClone(nil, vfstest.Kill)
 				w.close(t)
 				if end == closing {
 					files = mem
@@ -116,7 +118,7 @@ func TestFault21Geometry(t *testing.T) {
 func TestFault21Seed(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1)
-		mem := vfs.NewMem()
+		mem := vfstest.NewMem()
 		w.reopen(t, testConfig(mem, w))
 		w.put(t, w.key(1))
 		seed := w.tier.Seed()
@@ -146,7 +148,7 @@ func TestFault23Clock(t *testing.T) {
 func clockJumps(t *testing.T, end ending) {
 	const year = 365 * 24 * 3600 * 1000
 	w := newWorld(t, 1)
-	mem := vfs.NewMem()
+	mem := vfstest.NewMem()
 	w.now.Store(10 * year)
 	w.reopen(t, testConfig(mem, w))
 	for i, deadline := range []int64{0, w.now.Load() + 1000, w.now.Load() + 2*year} {
@@ -175,7 +177,7 @@ func clockJumps(t *testing.T, end ending) {
 		} else {
 			time.Sleep(flushEvery) // the keeper notes the time
 			synctest.Wait()
-			clone := mem.CrashClone(nil, vfs.Kill)
+			clone := mem.CrashClone(nil, vfstest.Kill)
 			w.close(t)
 			mem = clone
 		}
@@ -211,7 +213,7 @@ func clockJumps(t *testing.T, end ending) {
 func TestFault23SealedLate(t *testing.T) {
 	bubble(t, func(t *testing.T) { // whose clock stands still: the keeper sleeps
 		w := newWorld(t, 1)
-		mem := vfs.NewMem()
+		mem := vfstest.NewMem()
 		w.reopen(t, testConfig(mem, w))
 		key := w.key(1)
 		if w.set(key, w.now.Load()+1000); !w.demote(key) {
@@ -242,7 +244,7 @@ func TestFault23Order(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 100
 		w := newWorld(t, 23)
-		mem := vfs.NewMem()
+		mem := vfstest.NewMem()
 		w.now.Store(1 << 40)
 		w.reopen(t, smallConfig(mem, w))
 		for range 10 {

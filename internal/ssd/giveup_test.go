@@ -6,16 +6,16 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/firncache/firn/internal/vfs"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 // Row 11: where a write failed, none is tried again.
 func TestFault11SlotNotUsedAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1)
-		f := vfs.NewFaulty(vfs.NewMem())
+		f := vfstest.NewFaulty(vfstest.NewMem())
 		w.reopen(t, smallConfig(f, w))
-		bad := f.Inject(vfs.Rule{On: vfs.OpWrite, Name: logName, To: minSegment, Err: syscall.EIO})
+		bad := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: logName, To: minSegment, Err: syscall.EIO})
 		for i := 0; w.tier.Stats().Reclaimed < 40; i++ { // more than twice round
 			w.put(t, w.key(i))
 		}
@@ -34,11 +34,11 @@ func TestFault11SlotNotUsedAgain(t *testing.T) {
 func TestFault25DemotedWhileOff(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1)
-		f := vfs.NewFaulty(vfs.NewMem())
+		f := vfstest.NewFaulty(vfstest.NewMem())
 		w.reopen(t, healingConfig(f, w))
 		key := w.key(1)
 		w.put(t, key)
-		begun := f.Inject(vfs.Rule{On: vfs.OpSync, Name: superBlockOf, Block: true, Times: 1})
+		begun := f.Inject(vfstest.Rule{On: vfstest.OpSync, Name: superBlockOf, Block: true, Times: 1})
 		w.tier.switchOff(syscall.EIO)
 		w.set(key, 0)
 		begun.AwaitBlocked(1)
@@ -60,10 +60,10 @@ func TestFault11WritesFailInClose(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 100
 		w := newWorld(t, 1)
-		mem := vfs.NewMem()
-		f := vfs.NewFaulty(mem)
+		mem := vfstest.NewMem()
+		f := vfstest.NewFaulty(mem)
 		filled(t, w, testConfig(f, w), keys)
-		bad := f.Inject(vfs.Rule{On: vfs.OpWrite, Name: logName, Err: syscall.EIO})
+		bad := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: logName, Err: syscall.EIO})
 		n := 0
 		for ; w.tier.Stats().Quarantined < mostBadWrites-1; n++ {
 			w.put(t, w.key(keys+n))

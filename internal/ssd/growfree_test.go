@@ -4,8 +4,9 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn/internal/record"
-	"github.com/firncache/firn/internal/vfs"
 )
 
 // Who asks RAM for memory may be in there when the cache is forgotten: RAM's memory
@@ -14,7 +15,7 @@ func TestFreeWaitsForGrowth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)
 		w.most = 1
-		tier, err := Open(testConfig(vfs.NewMem(), w))
+		tier, err := Open(testConfig(vfstest.NewMem(), w))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/firncache/firn/internal/vfs"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 // While the disk stands still the index takes no memory from RAM, which would
@@ -18,7 +18,7 @@ func TestIndexWaitsForDiskToGrow(t *testing.T) {
 
 func indexWaitsForDiskToGrow(t *testing.T) {
 	w := newWorld(t, 1)
-	f := vfs.NewFaulty(vfs.NewMem())
+	f := vfstest.NewFaulty(vfstest.NewMem())
 	tier, err := Open(testConfig(f, w))
 	if err != nil {
 		t.Fatal(err)
@@ -28,7 +28,7 @@ func indexWaitsForDiskToGrow(t *testing.T) {
 	if err := tier.Start(func(n int64) error { charged.Add(n); return nil }); err != nil {
 		t.Fatal(err)
 	}
-	held := f.Inject(vfs.Rule{On: vfs.OpWrite, Name: logName, Block: true})
+	held := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: logName, Block: true})
 	for i := 0; !tier.log.behind.Load(); i++ {
 		key := w.key(i)
 		tier.Demote(w.hasher.Hash(key), key, make([]byte, 3000), 0, true, true)

@@ -4,8 +4,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn/internal/record"
-	"github.com/firncache/firn/internal/vfs"
 )
 
 // What leaves RAM because the index grows is reported to the user with no lock
@@ -14,7 +15,7 @@ func TestCloseWhileTheIndexGrows(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
 	w.most = 1
-	tier, err := Open(testConfig(vfs.NewMem(), w))
+	tier, err := Open(testConfig(vfstest.NewMem(), w))
 	if err != nil {
 		t.Fatal(err)
 	}

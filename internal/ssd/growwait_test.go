@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firncache/firn/internal/vfs"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 // What is about to leave RAM waits until the index has memory for it, but not for
@@ -15,7 +15,7 @@ func TestReadyWaitsForIndex(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1)
 		w.most = 1
-		tier, err := Open(testConfig(vfs.NewMem(), w))
+		tier, err := Open(testConfig(vfstest.NewMem(), w))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,7 +3,7 @@ package ssd
 import (
 	"testing"
 
-	"github.com/firncache/firn/internal/vfs"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 // An id that the index takes for another's is the other's everywhere: a write of
@@ -11,7 +11,7 @@ import (
 func TestIDsThatTheIndexCannotTell(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1)
-		mem := vfs.NewMem()
+		mem := vfstest.NewMem()
 		cfg := testConfig(mem, w)
 		cfg.Bytes = 4 << 20
 		w.reopen(t, cfg)
@@ -28,7 +28,7 @@ func TestIDsThatTheIndexCannotTell(t *testing.T) {
 		w.tier.Superseded(a) // and this one is
 		w.written()
 		h := w.heir()
-		cfg.FS = mem.CrashClone(nil, vfs.Kill)
+		cfg.FS = mem.CrashClone(nil, vfstest.Kill)
 		h.reopen(t, cfg)
 		if f, err := h.tier.Get(background, nil, key, a); err == nil {
 			t.Errorf("%q is back", f.Value)

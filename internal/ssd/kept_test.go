@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -27,7 +29,7 @@ func TestTierWithoutKeptMemory(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 100
 		w := newWorld(t, 1)
-		mem := vfs.NewMem()
+		mem := vfstest.NewMem()
 		mem.SetMemory(false)
 		cfg := testConfig(mem, w)
 		told := tell(&cfg)
@@ -65,9 +67,9 @@ func TestFault19CopiedAfterKill(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 100
 		w := newWorld(t, 1)
-		mem := vfs.NewMem()
+		mem := vfstest.NewMem()
 		filled(t, w, testConfig(mem, w), keys)
-		left, copied := mem.CrashClone(nil, vfs.Kill), vfs.NewMem()
+		left, copied := mem.CrashClone(nil, vfstest.Kill), vfstest.NewMem()
 		for name, b := range left.Dump() {
 			if err := copied.SetBytes(name, b); err != nil {
 				t.Fatal(err)
@@ -97,7 +99,7 @@ func TestMemoryOfAnother(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 50
 		w := newWorld(t, 1)
-		mem := vfs.NewMem()
+		mem := vfstest.NewMem()
 		filled(t, w, testConfig(mem, w), keys)
 		head := w.tier.index.head
 		shape := head.shape
@@ -148,7 +150,7 @@ func TestFault11KilledWhileOff(t *testing.T) {
 		inBubble(t, name, func(t *testing.T) {
 			const keys = 100
 			w := newWorld(t, 1)
-			mem := vfs.NewMem()
+			mem := vfstest.NewMem()
 			cfg := testConfig(mem, w)
 			cfg.HealEvery = time.Hour
 			filled(t, w, cfg, keys)
@@ -185,10 +187,10 @@ func TestFault16ClearWhileStuck(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 300
 		w := newWorld(t, 1)
-		mem := vfs.NewMem()
-		f := vfs.NewFaulty(mem)
+		mem := vfstest.NewMem()
+		f := vfstest.NewFaulty(mem)
 		filled(t, w, testConfig(f, w), keys)
-		stuck := f.Inject(vfs.Rule{On: vfs.OpChange, Block: true})
+		stuck := f.Inject(vfstest.Rule{On: vfstest.OpChange, Block: true})
 		for i := range 20 {
 			w.set(w.key(i), 0)
 			w.demote(w.key(i))
@@ -329,10 +331,10 @@ func TestStartFails(t *testing.T) {
 		inBubble(t, string(end), func(t *testing.T) {
 			const keys = 100
 			w := newWorld(t, 1)
-			mem := vfs.NewMem()
+			mem := vfstest.NewMem()
 			filled(t, w, testConfig(mem, w), keys)
 			if end == killed {
-				clone := mem.CrashClone(nil, vfs.Kill)
+				clone := mem.CrashClone(nil, vfstest.Kill)
 				w.close(t)
 				mem = clone
 			} else {
@@ -371,13 +373,13 @@ func TestFault10NoSpaceForSuperblock(t *testing.T) {
 		const keys = 100
 		for _, kept := range []bool{false, true} {
 			w := newWorld(t, 1)
-			mem := vfs.NewMem()
+			mem := vfstest.NewMem()
 			if kept {
 				filled(t, w, testConfig(mem, w), keys)
 				w.close(t)
 			}
-			f := vfs.NewFaulty(mem)
-			full := f.Inject(vfs.Rule{On: vfs.OpWrite, Name: superBlockOf, Err: syscall.ENOSPC})
+			f := vfstest.NewFaulty(mem)
+			full := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: superBlockOf, Err: syscall.ENOSPC})
 			err := w.open(testConfig(f, w))
 			switch {
 			case kept && !errors.Is(err, syscall.ENOSPC):
@@ -411,13 +413,13 @@ func TestFault10NoSpaceAfterKill(t *testing.T) {
 		for _, memory := range []int64{1 << 20, 2 << 20} {
 			w := newWorld(t, 1)
 			w.most = 50
-			mem := vfs.NewMem()
+			mem := vfstest.NewMem()
 			filled(t, w, testConfig(mem, w), keys)
 			id := w.tier.index.id()
 			h := w.heir()
-			left := mem.CrashClone(nil, vfs.Kill)
-			f := vfs.NewFaulty(left)
-			full := f.Inject(vfs.Rule{On: vfs.OpAllocate, Err: syscall.ENOSPC})
+			left := mem.CrashClone(nil, vfstest.Kill)
+			f := vfstest.NewFaulty(left)
+			full := f.Inject(vfstest.Rule{On: vfstest.OpAllocate, Err: syscall.ENOSPC})
 			cfg := testConfig(f, h)
 			cfg.Memory = memory
 			h.reopen(t, cfg)
@@ -456,7 +458,7 @@ func TestFault21LessMemoryThanEntries(t *testing.T) {
 			const keys = 30_000
 			w := newWorld(t, 1)
 			w.most = 1
-			mem := vfs.NewMem()
+			mem := vfstest.NewMem()
 			cfg := testConfig(mem, w)
 			cfg.Bytes, cfg.Memory = 8<<20, 4<<20
 			w.reopen(t, cfg)
@@ -464,7 +466,7 @@ func TestFault21LessMemoryThanEntries(t *testing.T) {
 				w.put(t, w.key(i))
 			}
 			w.settle()
-			var files vfs.FS = mem.CrashClone(nil, vfs.Kill)
+			var files vfs.FS = mem.CrashClone(nil, vfstest.Kill)
 			w.close(t)
 			if end == closing {
 				files = mem

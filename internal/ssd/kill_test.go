@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn/internal/invariants"
 	"github.com/firncache/firn/internal/vfs"
 )
@@ -20,8 +22,8 @@ func smallConfig(fs vfs.FS, w *world) Config {
 
 // apart is a test of each boundary that may fail: in the middle of an operation, a
 // goroutine of the tier's must not end. The first that fails is the last.
-func apart(t *testing.T, test func(b vfs.Boundary)) func(b vfs.Boundary) {
-	return func(b vfs.Boundary) {
+func apart(t *testing.T, test func(b vfstest.Boundary)) func(b vfstest.Boundary) {
+	return func(b vfstest.Boundary) {
 		if t.Failed() {
 			return
 		}
@@ -65,24 +67,24 @@ func TestFault01KillAtEveryBoundary(t *testing.T) {
 		for seed := range uint64(sized(1, 2)) {
 			w := newWorld(t, seed)
 			w.most = 2000
-			mem := vfs.NewMem()
+			mem := vfstest.NewMem()
 			w.reopen(t, smallConfig(mem, w))
 			w.steps(t, 5000, keys)
-			mem = mem.CrashClone(nil, vfs.Kill)
+			mem = mem.CrashClone(nil, vfstest.Kill)
 			w.close(t)
 			stride, found := sized(7, 1), 0
 			var stats Stats
-			n := vfs.EachBoundary(mem, func(fs vfs.FS) {
+			n := vfstest.EachBoundary(mem, func(fs vfs.FS) {
 				w.reopen(t, smallConfig(fs, w))
 				w.steps(t, 5000, keys)
 				stats = w.tier.Stats()
 				w.close(t)
-			}, apart(t, func(b vfs.Boundary) {
+			}, apart(t, func(b vfstest.Boundary) {
 				if b.N%stride != 0 {
 					return
 				}
 				h := w.heir()
-				found += survives(t, h, smallConfig(b.Crash(nil, vfs.Kill), h), keys)
+				found += survives(t, h, smallConfig(b.Crash(nil, vfstest.Kill), h), keys)
 			}))
 			t.Logf("seed %d: %d boundaries, %d found in all, %d segments reclaimed, %d records moved", seed, n, found, stats.Reclaimed, stats.Reinserted)
 			if n < 30 || found < n || stats.Reclaimed == 0 || stats.Reinserted == 0 {
@@ -100,7 +102,7 @@ func TestFault01Warm(t *testing.T) {
 		inBubble(t, fmt.Sprint(updates, " updates"), func(t *testing.T) {
 			const keys, bytes = 1500, 500 // half of the log
 			w := newWorld(t, 1)
-			mem := vfs.NewMem()
+			mem := vfstest.NewMem()
 			w.most = bytes
 			w.reopen(t, testConfig(mem, w))
 			for i := range keys {
@@ -139,7 +141,7 @@ func TestFault01NotWritten(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 2000
 		w := newWorld(t, 1)
-		mem := vfs.NewMem()
+		mem := vfstest.NewMem()
 		large := func(fs vfs.FS, w *world) Config {
 			cfg := testConfig(fs, w)
 			cfg.Bytes, cfg.SegmentBytes, cfg.Memory = 64<<20, 4<<20, 64<<20
@@ -171,7 +173,7 @@ func TestFault01SupersededStaysDead(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 300
 		w := newWorld(t, 1)
-		mem := vfs.NewMem()
+		mem := vfstest.NewMem()
 		w.reopen(t, testConfig(mem, w))
 		for i := range keys {
 			w.put(t, w.key(i))
@@ -206,7 +208,7 @@ func TestFault01KillInALaterBoot(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 50
 		w := newWorld(t, 1)
-		mem := vfs.NewMem()
+		mem := vfstest.NewMem()
 		w.reopen(t, testConfig(mem, w))
 		for i := range keys {
 			w.put(t, w.key(i))
@@ -233,7 +235,7 @@ func TestFault01AnotherBoot(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		for _, boot := range []string{"another boot", ""} {
 			w := newWorld(t, 1)
-			mem := vfs.NewMem()
+			mem := vfstest.NewMem()
 			w.reopen(t, testConfig(mem, w))
 			w.put(t, w.key(1))
 			w.settle()
@@ -257,7 +259,7 @@ func TestFault03KillWhileReclaiming(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 400
 		w := newWorld(t, 4)
-		mem := vfs.NewMem()
+		mem := vfstest.NewMem()
 		w.reopen(t, smallConfig(mem, w))
 		w.steps(t, 6000, keys)
 		hot := func(i int) []byte { return w.key(keys + i) } // never written again
@@ -265,10 +267,10 @@ func TestFault03KillWhileReclaiming(t *testing.T) {
 			w.put(t, hot(i))
 		}
 		before, stride := w.tier.Stats().Reclaimed, sized(5, 1)
-		mem = mem.CrashClone(nil, vfs.Kill)
+		mem = mem.CrashClone(nil, vfstest.Kill)
 		w.close(t)
 		var after Stats
-		vfs.EachBoundary(mem, func(fs vfs.FS) {
+		vfstest.EachBoundary(mem, func(fs vfs.FS) {
 			w.reopen(t, smallConfig(fs, w))
 			for range 60 {
 				for i := range 10 { // what is read now is kept
@@ -281,12 +283,12 @@ func TestFault03KillWhileReclaiming(t *testing.T) {
 			}
 			after = w.tier.Stats()
 			w.close(t)
-		}, apart(t, func(b vfs.Boundary) {
+		}, apart(t, func(b vfstest.Boundary) {
 			if b.N%stride != 0 {
 				return
 			}
 			h := w.heir()
-			survives(t, h, smallConfig(b.Crash(nil, vfs.Kill), h), keys+10)
+			survives(t, h, smallConfig(b.Crash(nil, vfstest.Kill), h), keys+10)
 		}))
 		if before == 0 || after.Reclaimed == 0 || after.Reinserted == 0 {
 			t.Fatalf("reclaimed %d, then %d with %d records kept: want more than none", before, after.Reclaimed, after.Reinserted)
@@ -317,7 +319,7 @@ func TestFault05KillInOpen(t *testing.T) {
 					return cfg
 				}
 				w := newWorld(t, 1)
-				mem := vfs.NewMem()
+				mem := vfstest.NewMem()
 				w.reopen(t, config(mem, w))
 				for i := range keys {
 					w.put(t, w.key(i))
@@ -327,7 +329,7 @@ func TestFault05KillInOpen(t *testing.T) {
 				}
 				w.settle()
 				if end == killed {
-					mem = mem.CrashClone(nil, vfs.Kill)
+					mem = mem.CrashClone(nil, vfstest.Kill)
 				}
 				w.close(t)
 				changed := func(fs vfs.FS, w *world) Config {
@@ -335,17 +337,17 @@ func TestFault05KillInOpen(t *testing.T) {
 					change(&cfg)
 					return cfg
 				}
-				n := vfs.EachBoundary(mem, func(fs vfs.FS) {
+				n := vfstest.EachBoundary(mem, func(fs vfs.FS) {
 					h := w.heir()
 					h.reopen(t, changed(fs, h))
 					if lost := h.missing(t); len(lost) > 0 {
 						t.Errorf("%d of %d are not found", len(lost), len(h.there))
 					}
 					h.close(t)
-				}, apart(t, func(b vfs.Boundary) {
+				}, apart(t, func(b vfstest.Boundary) {
 					for _, config := range []func(vfs.FS, *world) Config{config, changed} {
 						h := w.heir()
-						cfg := config(b.Crash(nil, vfs.Kill), h)
+						cfg := config(b.Crash(nil, vfstest.Kill), h)
 						if cfg.Bytes < changed(nil, h).Bytes {
 							continue // the log may have grown by then, and is dropped in less space
 						}
@@ -371,14 +373,14 @@ func TestFault05KilledAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 200
 		w := newWorld(t, 2)
-		mem := vfs.NewMem()
+		mem := vfstest.NewMem()
 		w.reopen(t, testConfig(mem, w))
 		for i := range keys {
 			w.put(t, w.key(i))
 		}
 		for life := range sized(8, 40) {
 			w.settle()
-			clone := mem.CrashClone(nil, vfs.Kill)
+			clone := mem.CrashClone(nil, vfstest.Kill)
 			old := w
 			w = w.heir()
 			old.close(t)
@@ -404,7 +406,7 @@ func TestFault05KilledAgain(t *testing.T) {
 func TestFault07OldTrailer(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1)
-		mem := vfs.NewMem()
+		mem := vfstest.NewMem()
 		w.reopen(t, smallConfig(mem, w))
 		i := 0
 		for ; w.tier.Stats().Reclaimed < 2; i++ {

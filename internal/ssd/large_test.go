@@ -4,7 +4,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/firncache/firn/internal/vfs"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 // Where records come that fill most of a segment, the log is behind as long as the
@@ -13,7 +13,7 @@ import (
 func TestBehindForLargeRecords(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1)
-		f := vfs.NewFaulty(vfs.NewMem())
+		f := vfstest.NewFaulty(vfstest.NewMem())
 		w.reopen(t, testConfig(f, w))
 		demote := func(key int, n int) bool {
 			return w.tier.Demote(w.hasher.Hash(w.key(key)), w.key(key), make([]byte, n), 0, true, false)
@@ -23,7 +23,7 @@ func TestBehindForLargeRecords(t *testing.T) {
 			t.Fatal("no room")
 		}
 		synctest.Wait()
-		held := f.Inject(vfs.Rule{On: vfs.OpWrite, Name: logName, Block: true})
+		held := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: logName, Block: true})
 		if !demote(1, 8000) { // the first segment is full, and being written
 			t.Fatal("no room in the second segment")
 		}

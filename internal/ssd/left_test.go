@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/firncache/firn/internal/vfs"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 // checkAlive compares what the log counts as alive with what the index names. The
@@ -46,7 +46,7 @@ func TestIndexInLessMemory(t *testing.T) {
 			inBubble(t, string(end)+", "+what, func(t *testing.T) {
 				w := newWorld(t, 1)
 				w.most = 1
-				mem := vfs.NewMem()
+				mem := vfstest.NewMem()
 				cfg := testConfig(mem, w)
 				cfg.Bytes, cfg.Memory = 8<<20, 8<<20
 				w.reopen(t, cfg)
@@ -55,7 +55,7 @@ func TestIndexInLessMemory(t *testing.T) {
 				}
 				w.written()
 				had := w.tier.Len()
-				files := mem.CrashClone(nil, vfs.Kill)
+				files := mem.CrashClone(nil, vfstest.Kill)
 				w.close(t)
 				if end == closing {
 					files = mem
@@ -101,7 +101,7 @@ func TestIndexInLessMemory(t *testing.T) {
 func TestSnapshotRoundTrip(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1)
-		mem := vfs.NewMem()
+		mem := vfstest.NewMem()
 		cfg := testConfig(mem, w)
 		w.reopen(t, cfg)
 		w.steps(t, 8000, 1000)
@@ -141,7 +141,7 @@ func TestSnapshotTooLarge(t *testing.T) {
 		const keys = 25_000
 		w := newWorld(t, 1)
 		w.most = 1
-		mem := vfs.NewMem()
+		mem := vfstest.NewMem()
 		w.reopen(t, testConfig(mem, w))
 		for i := range keys {
 			w.put(t, w.key(i))
@@ -159,7 +159,7 @@ func TestSnapshotTooLarge(t *testing.T) {
 		if got := in.outlook(); got != "warm: it was not closed, and its index outlived the process" {
 			t.Errorf("inspected: %s", got)
 		}
-		down := mem.CrashClone(w.rng, vfs.PowerCut)
+		down := mem.CrashClone(w.rng, vfstest.PowerCut)
 		w.reopenAtRest(t, testConfig(mem, w))
 		if n := w.tier.Len(); w.tier.plan != fromMemory || n < keys*3/4 {
 			t.Errorf("%d records of %d, from %d", n, entries, w.tier.plan)
@@ -181,14 +181,14 @@ func TestLastSegmentIsSealed(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 40
 		w := newWorld(t, 1)
-		mem := vfs.NewMem()
+		mem := vfstest.NewMem()
 		w.reopen(t, testConfig(mem, w))
 		for i := range keys {
 			w.put(t, w.key(i))
 		}
 		w.written()
 		slot, serial, _ := w.tier.openAt()
-		clone := mem.CrashClone(nil, vfs.Kill)
+		clone := mem.CrashClone(nil, vfstest.Kill)
 		w.close(t)
 		h := w.heirIn(t)
 		h.reopenAtRest(t, testConfig(clone, h))
@@ -223,15 +223,15 @@ func TestLastSegmentIsSealed(t *testing.T) {
 func TestUnwrittenSegmentIsFree(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1)
-		mem := vfs.NewMem()
-		f := vfs.NewFaulty(mem)
+		mem := vfstest.NewMem()
+		f := vfstest.NewFaulty(mem)
 		w.reopen(t, testConfig(f, w))
-		held := f.Inject(vfs.Rule{On: vfs.OpWrite, Name: logName, Block: true})
+		held := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: logName, Block: true})
 		for i := 0; !w.tier.log.behind.Load(); i++ {
 			key := w.key(i)
 			w.tier.Demote(w.hasher.Hash(key), key, make([]byte, 1000), 0, true, true)
 		}
-		clone := mem.CrashClone(nil, vfs.Kill)
+		clone := mem.CrashClone(nil, vfstest.Kill)
 		held.Remove()
 		w.close(t)
 		h := w.heirIn(t)

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/firncache/firn/internal/vfs"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 // Row 28: few bits of the hash are kept, so that keys collide, in the end all of
@@ -18,7 +18,7 @@ func TestFault28Collisions(t *testing.T) {
 		const keys = 200
 		for _, bits := range []int{0, 1, 4, 7} {
 			w := newWorld(t, uint64(bits))
-			mem := vfs.NewMem()
+			mem := vfstest.NewMem()
 			config := func() Config {
 				cfg := smallConfig(mem, w)
 				cfg.HashMask = ^(uint64(math.MaxUint64) >> bits)
@@ -36,7 +36,7 @@ func TestFault28Collisions(t *testing.T) {
 					w.close(t)
 				} else {
 					w.written()
-					clone := mem.CrashClone(nil, vfs.Kill)
+					clone := mem.CrashClone(nil, vfstest.Kill)
 					w.close(t)
 					mem = clone
 				}
@@ -56,15 +56,15 @@ func TestFault28Collisions(t *testing.T) {
 func TestFault29Storms(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1)
-		mem := vfs.NewMem()
-		f := vfs.NewFaulty(mem)
+		mem := vfstest.NewMem()
+		f := vfstest.NewFaulty(mem)
 		w.reopen(t, testConfig(f, w))
 		w.most = 10
-		before := f.Count(vfs.OpWrite, logName)
+		before := f.Count(vfstest.OpWrite, logName)
 		for i := range 20_000 {
 			w.delete(w.key(i))
 		}
-		if after := f.Count(vfs.OpWrite, logName); after != before {
+		if after := f.Count(vfstest.OpWrite, logName); after != before {
 			t.Fatalf("%d writes for deletes of what is not there", after-before)
 		}
 		for range 20_000 {
@@ -102,8 +102,8 @@ func TestFault30and31Budgets(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 20_000
 		w := newWorld(t, 30)
-		mem := vfs.NewMem()
-		f := vfs.NewFaulty(mem)
+		mem := vfstest.NewMem()
+		f := vfstest.NewFaulty(mem)
 		cfg := testConfig(f, w)
 		var charged, most atomic.Int64
 		var files int64
@@ -111,8 +111,8 @@ func TestFault30and31Budgets(t *testing.T) {
 			files = max(files, fileBytes(t, mem))
 		}
 		n := 0
-		f.Inject(vfs.Rule{On: vfs.OpChange &^ (vfs.OpSync | vfs.OpSyncDir), Hook: func(op vfs.Op) {
-			if op.Kind != vfs.OpWrite || op.Name != logName { // that never grows
+		f.Inject(vfstest.Rule{On: vfstest.OpChange &^ (vfstest.OpSync | vfstest.OpSyncDir), Hook: func(op vfstest.Op) {
+			if op.Kind != vfstest.OpWrite || op.Name != logName { // that never grows
 				measure()
 				n++
 			}
@@ -151,7 +151,7 @@ func TestFault30and31Budgets(t *testing.T) {
 				t.Fatalf("%+v", s)
 			}
 			if round == 1 {
-				clone := mem.CrashClone(nil, vfs.Kill)
+				clone := mem.CrashClone(nil, vfstest.Kill)
 				if err := w.tier.Close(); err != nil {
 					t.Fatal(err)
 				}
@@ -177,7 +177,7 @@ func TestFault30NoMemory(t *testing.T) {
 		const keys = 5000
 		w := newWorld(t, 30)
 		w.most = 10
-		mem := vfs.NewMem()
+		mem := vfstest.NewMem()
 		for _, allowed := range []int64{0, 64 << 10} {
 			tier, err := Open(testConfig(mem, w))
 			if err != nil {
@@ -203,7 +203,7 @@ func TestFault30NoMemory(t *testing.T) {
 				t.Fatalf("the index takes %d bytes, and %d are allowed", used, allowed)
 			}
 			w.written()
-			clone := mem.CrashClone(nil, vfs.Kill)
+			clone := mem.CrashClone(nil, vfstest.Kill)
 			w.close(t)
 			mem = clone
 			w.crashed()
@@ -228,8 +228,8 @@ func TestFault27NotTaken(t *testing.T) {
 	} {
 		inBubble(t, name, func(t *testing.T) {
 			w := newWorld(t, 1)
-			mem := vfs.NewMem()
-			f := vfs.NewFaulty(mem)
+			mem := vfstest.NewMem()
+			f := vfstest.NewFaulty(mem)
 			w.reopen(t, testConfig(f, w))
 			key := w.key(1)
 			h := w.hasher.Hash(key)
@@ -247,7 +247,7 @@ func TestFault27NotTaken(t *testing.T) {
 			case "its length":
 				value = make([]byte, minSegment)
 			case "full":
-				stuck := f.Inject(vfs.Rule{On: vfs.OpWrite, Name: logName, Block: true})
+				stuck := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: logName, Block: true})
 				defer stuck.Remove()
 				for i := 0; w.tier.Demote(w.hasher.Hash(w.key(2+i)), w.key(2+i), make([]byte, 30), 0, true, true); i++ {
 				}
@@ -283,14 +283,14 @@ func TestFault25and26WriteDuringRead(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		for _, write := range []string{"set", "delete", "set and demote"} {
 			w := newWorld(t, 1)
-			f := vfs.NewFaulty(vfs.NewMem())
+			f := vfstest.NewFaulty(vfstest.NewMem())
 			w.reopen(t, testConfig(f, w))
 			key := w.key(1)
 			w.put(t, key)
 			w.close(t)
 			w.reopen(t, testConfig(f, w))
 			h := w.hasher.Hash(key)
-			f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Times: 1, Hook: func(vfs.Op) {
+			f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: logName, Times: 1, Hook: func(vfstest.Op) {
 				switch write {
 				case "delete":
 					w.delete(key)
@@ -319,7 +319,7 @@ func TestFault25and26WriteDuringRead(t *testing.T) {
 func TestFault26Token(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1)
-		w.reopen(t, testConfig(vfs.NewMem(), w))
+		w.reopen(t, testConfig(vfstest.NewMem(), w))
 		key := w.key(1)
 		w.put(t, key)
 		h := w.hasher.Hash(key)

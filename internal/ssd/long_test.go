@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -116,7 +118,7 @@ func checkParts(t *testing.T, tier *Tier) (parts int) {
 // A long value comes in parts, is found as it was, and goes with all of them.
 func TestLongValue(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := longWorld(t, 1, vfs.NewMem())
+		w := longWorld(t, 1, vfstest.NewMem())
 		for i, n := range []int{20 << 10, 64 << 10, 65 << 10, 200 << 10, 600 << 10} {
 			key := w.key(i)
 			w.next()
@@ -154,7 +156,7 @@ func TestLongValue(t *testing.T) {
 // What is written between two parts is not there when it is over.
 func TestLongValueSupersededBetweenParts(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := longWorld(t, 2, vfs.NewMem())
+		w := longWorld(t, 2, vfstest.NewMem())
 		key := w.key(1)
 		for stop := range 8 {
 			w.next()
@@ -183,7 +185,7 @@ func TestLongValueSupersededBetweenParts(t *testing.T) {
 func TestLongValueAfterKill(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		for killAt := range 8 {
-			fs := vfs.NewMem()
+			fs := vfstest.NewMem()
 			w := longWorld(t, 3, fs)
 			done, half := w.key(1), w.key(2)
 			for _, key := range [][]byte{done, half} {
@@ -195,12 +197,12 @@ func TestLongValueAfterKill(t *testing.T) {
 				t.Fatal("it did not come")
 			}
 			w.tier.log.flushTo(w.tier.log.tail.Load())
-			var left *vfs.Mem
+			var left *vfstest.Mem
 			n := 0
 			came := w.sink(half, func() {
 				w.tier.log.flushTo(w.tier.log.tail.Load())
 				if n++; n == killAt {
-					left = fs.CrashClone(nil, vfs.Kill)
+					left = fs.CrashClone(nil, vfstest.Kill)
 				}
 			})
 			if left == nil {
@@ -208,7 +210,7 @@ func TestLongValueAfterKill(t *testing.T) {
 					t.Fatal("it did not come")
 				}
 				w.tier.log.flushTo(w.tier.log.tail.Load())
-				left = fs.CrashClone(nil, vfs.Kill)
+				left = fs.CrashClone(nil, vfstest.Kill)
 			} else {
 				came = false
 			}
@@ -245,7 +247,7 @@ func TestLongValueAfterKill(t *testing.T) {
 func TestPartsWithoutHeadGo(t *testing.T) {
 	for _, writing := range []bool{true, false} {
 		inBubble(t, fmt.Sprint(writing), func(t *testing.T) {
-			w := longWorld(t, 4, vfs.NewMem())
+			w := longWorld(t, 4, vfstest.NewMem())
 			x, key := w.tier, w.key(1)
 			d, _ := x.DemoteParts(w.hasher.Hash(key), len(key), 100<<10, 0, true, false)
 			for range d.head.parts - 1 {
@@ -281,7 +283,7 @@ func TestPartsWithoutHeadGo(t *testing.T) {
 func TestLongValuesAtRandom(t *testing.T) {
 	for seed := range uint64(4) {
 		inBubble(t, fmt.Sprint(seed), func(t *testing.T) {
-			l := longWalk{t: t, fs: vfs.NewMem()}
+			l := longWalk{t: t, fs: vfstest.NewMem()}
 			l.w = longWorld(t, seed, l.fs)
 			for i := range 600 {
 				if err := l.step(); err != nil {
@@ -306,7 +308,7 @@ const longKeys = 60
 type longWalk struct {
 	t                        *testing.T
 	w                        *world
-	fs                       *vfs.Mem
+	fs                       *vfstest.Mem
 	came, reclaimed, corrupt uint64
 }
 
@@ -362,7 +364,7 @@ func (l *longWalk) reopen(kill bool) error {
 	w.ram = map[string]value{}
 	left := l.fs
 	if kill {
-		left = l.fs.CrashClone(nil, vfs.Kill)
+		left = l.fs.CrashClone(nil, vfstest.Kill)
 	}
 	if err := w.tier.Close(); err != nil {
 		return err

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -48,7 +50,7 @@ func evictPart(t *testing.T, x *Tier, owner id, part int) {
 // A part that is evicted takes its value with it, and no other.
 func TestEvictedPartTakesItsValue(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := longWorld(t, 1, vfs.NewMem())
+		w := longWorld(t, 1, vfstest.NewMem())
 		for i := range 8 {
 			w.come(t, w.key(i), 100<<10)
 		}
@@ -66,7 +68,7 @@ func TestEvictedPartTakesItsValue(t *testing.T) {
 // A value that lacks a part, or has one of another write, is a miss, and goes.
 func TestValueWithoutAPartIsAMiss(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := longWorld(t, 1, vfs.NewMem())
+		w := longWorld(t, 1, vfstest.NewMem())
 		x, key := w.tier, w.key(1)
 		for name, harm := range map[string]func(owner id){
 			"missing": func(owner id) {
@@ -98,7 +100,7 @@ func TestValueWithoutAPartIsAMiss(t *testing.T) {
 // A value of which a part has gone before its end does not come.
 func TestValueWithoutAPartDoesNotCome(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := longWorld(t, 1, vfs.NewMem())
+		w := longWorld(t, 1, vfstest.NewMem())
 		key, puts := w.key(1), 0
 		w.next()
 		w.ram[string(key)] = value{w.bytesOf(key, w.seq, 100<<10), 0}
@@ -118,7 +120,7 @@ func TestValueWithoutAPartDoesNotCome(t *testing.T) {
 // A part that the disk damages is an error, and the value goes.
 func TestDamagedPart(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := longWorld(t, 1, vfs.NewMem())
+		w := longWorld(t, 1, vfstest.NewMem())
 		x, key := w.tier, w.key(1)
 		w.come(t, key, 300<<10)
 		x.log.flushTo(x.log.tail.Load())
@@ -146,7 +148,7 @@ func TestDamagedPart(t *testing.T) {
 // All yields long values once, and no parts.
 func TestAllYieldsLongValues(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := longWorld(t, 1, vfs.NewMem())
+		w := longWorld(t, 1, vfstest.NewMem())
 		for i, n := range []int{100, 50 << 10, 200 << 10} {
 			w.come(t, w.key(i), n)
 		}
@@ -170,7 +172,7 @@ func TestAllYieldsLongValues(t *testing.T) {
 func TestLongValueIsCompressed(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1)
-		cfg := longConfig(vfs.NewMem(), w)
+		cfg := longConfig(vfstest.NewMem(), w)
 		cfg.Compress = true
 		if err := w.open(cfg); err != nil {
 			t.Fatal(err)
@@ -192,7 +194,7 @@ func TestLongValueIsCompressed(t *testing.T) {
 // alone.
 func TestFilesWithLongValues(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		fs := vfs.NewMem()
+		fs := vfstest.NewMem()
 		w := longWorld(t, 1, fs)
 		var keys [][]byte
 		for i, n := range []int{100 << 10, 200 << 10, 300 << 10, 20 << 10, 10} {
@@ -220,7 +222,7 @@ func TestFilesWithLongValues(t *testing.T) {
 			}
 			w.wantFound(t, true, keys...)
 			w.opened.remove(w.tier)
-			left := fs.CrashClone(w.rng, vfs.PowerCut)
+			left := fs.CrashClone(w.rng, vfstest.PowerCut)
 			w.tier.Close()
 			fs = left
 		}

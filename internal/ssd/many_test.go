@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"github.com/firncache/firn/internal/vfs"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 // However much a batch reads, the buffers of what is under way take no more
@@ -14,7 +14,7 @@ func TestManyReadsInWindows(t *testing.T) {
 	const keys = 300
 	w := newWorld(t, 1)
 	w.most = 5000
-	mem := vfs.NewMem()
+	mem := vfstest.NewMem()
 	w.reopen(t, testConfig(mem, w))
 	for i := range keys {
 		w.put(t, w.key(i))

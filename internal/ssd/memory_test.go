@@ -4,6 +4,8 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -94,7 +96,7 @@ func TestOpenMemory(t *testing.T) {
 		"endless ones":  {func(h *memoryHead) { h.shape[2] = 1 << 61 }, false},
 		"other bits":    {func(h *memoryHead) { h.shape[3] |= 1 << 30 }, false},
 	} {
-		mem := vfs.NewMem()
+		mem := vfstest.NewMem()
 		m, why, err := newMemory(shapes[1], mem)
 		if err != nil || why != nil {
 			t.Fatal(why, err)
@@ -129,7 +131,7 @@ func TestOpenMemory(t *testing.T) {
 // Memory that was forgotten is nobody's any more, and empty.
 func TestForgetMemory(t *testing.T) {
 	t.Parallel()
-	mem := vfs.NewMem()
+	mem := vfstest.NewMem()
 	m, _, err := newMemory(shapes[0], mem)
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +152,7 @@ func TestForgetMemory(t *testing.T) {
 // Without memory that outlives the process the index lies in other memory.
 func TestPlainMemory(t *testing.T) {
 	t.Parallel()
-	mem := vfs.NewMem()
+	mem := vfstest.NewMem()
 	mem.SetMemory(false)
 	m, why, err := newMemory(shapes[0], mem)
 	if err != nil || why == nil || m.id() != (vfs.MemoryID{}) {

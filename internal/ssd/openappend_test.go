@@ -4,7 +4,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/firncache/firn/internal/vfs"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 // A record that was appended counts as alive before the index names it: its segment
@@ -12,7 +12,7 @@ import (
 func TestAppendedIsAliveBeforeItIsNamed(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1)
-		w.reopen(t, testConfig(vfs.NewMem(), w))
+		w.reopen(t, testConfig(vfstest.NewMem(), w))
 		key := w.key(0)
 		x := w.tier.id(w.hasher.Hash(key))
 		s := w.tier.index.shardOf(x)

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -20,7 +22,7 @@ func TestFault02PowerCut(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 150
 		w := newWorld(t, 1)
-		mem := vfs.NewMem()
+		mem := vfstest.NewMem()
 		w.reopen(t, smallConfig(mem, w))
 		w.steps(t, 3000, keys)
 		rng := rand.New(rand.NewPCG(2, 2))
@@ -31,28 +33,28 @@ func TestFault02PowerCut(t *testing.T) {
 			if i%2 == 0 { // the memory is gone all the same
 				config = smallConfig
 			}
-			h.reopenAtRest(t, config(mem.CrashClone(rng, vfs.PowerCut), h))
+			h.reopenAtRest(t, config(mem.CrashClone(rng, vfstest.PowerCut), h))
 			if n := h.tier.Len(); n != 0 {
 				t.Fatalf("%d records of a log that was not closed before the machine went down", n)
 			}
 			h.close(t)
 		}
 		w.settle()
-		mem = mem.CrashClone(nil, vfs.Kill)
+		mem = mem.CrashClone(nil, vfstest.Kill)
 		w.close(t)
 		var records, cold, warm int
-		vfs.EachBoundary(mem, func(fs vfs.FS) {
+		vfstest.EachBoundary(mem, func(fs vfs.FS) {
 			w.reopen(t, smallConfig(fs, w))
 			w.steps(t, 200, keys)
 			records = w.kept()
 			w.close(t)
-		}, apart(t, func(b vfs.Boundary) {
+		}, apart(t, func(b vfstest.Boundary) {
 			if b.N%sized(3, 1) != 0 && b.Op.Kind != 0 {
 				return
 			}
 			for range 2 {
 				h := w.heir()
-				h.reopenAtRest(t, rebooted(b.Crash(rng, vfs.PowerCut), h))
+				h.reopenAtRest(t, rebooted(b.Crash(rng, vfstest.PowerCut), h))
 				switch n := h.tier.Len(); {
 				case n == 0:
 					cold++
@@ -71,7 +73,7 @@ func TestFault02PowerCut(t *testing.T) {
 		}
 		// With everything on the device nothing is lost.
 		h := w.heir()
-		h.reopenAtRest(t, rebooted(mem.CrashClone(rng, vfs.PowerCut), h))
+		h.reopenAtRest(t, rebooted(mem.CrashClone(rng, vfstest.PowerCut), h))
 		if n := h.tier.Len(); n != records {
 			t.Fatalf("%d records after Close and a power cut, want %d", n, records)
 		}
@@ -89,13 +91,13 @@ func TestFault02PowerCutRecoverAlways(t *testing.T) {
 		found := 0
 		for seed := range uint64(sized(8, 20)) {
 			w := newWorld(t, seed)
-			mem := vfs.NewMem()
+			mem := vfstest.NewMem()
 			w.reopen(t, smallConfig(mem, w))
 			w.steps(t, 2000, keys)
 			w.written()
 			h := w.heir()
 			h.acked = map[string]uint64{} // any version will do
-			cfg := rebooted(mem.CrashClone(rng, vfs.PowerCut), h)
+			cfg := rebooted(mem.CrashClone(rng, vfstest.PowerCut), h)
 			cfg.Recovery = RecoverAlways
 			h.reopen(t, cfg)
 			h.check(t, keys, false)
@@ -115,7 +117,7 @@ func TestFault02PowerCutAfterClose(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 50
 		w := newWorld(t, 1)
-		mem := vfs.NewMem()
+		mem := vfstest.NewMem()
 		w.reopen(t, smallConfig(mem, w))
 		for i := range keys {
 			w.put(t, w.key(i))
@@ -131,7 +133,7 @@ func TestFault02PowerCutAfterClose(t *testing.T) {
 		rng := rand.New(rand.NewPCG(1, 1))
 		for range 20 { // that lose this and that
 			h := w.heir()
-			h.reopen(t, rebooted(mem.CrashClone(rng, vfs.PowerCut), h))
+			h.reopen(t, rebooted(mem.CrashClone(rng, vfstest.PowerCut), h))
 			if n := h.tier.Len(); n != 0 {
 				t.Errorf("%d records", n)
 			}
@@ -145,9 +147,9 @@ func TestFault02PowerCutAfterClose(t *testing.T) {
 // reattached are the files as a power cut of their device leaves them, beside the
 // memory as a kill leaves it: the device was detached and attached again while the
 // machine went on.
-func reattached(t *testing.T, mem *vfs.Mem, rng *rand.Rand) *vfs.Mem {
+func reattached(t *testing.T, mem *vfstest.Mem, rng *rand.Rand) *vfstest.Mem {
 	t.Helper()
-	files, cut := mem.CrashClone(nil, vfs.Kill), mem.CrashClone(rng, vfs.PowerCut)
+	files, cut := mem.CrashClone(nil, vfstest.Kill), mem.CrashClone(rng, vfstest.PowerCut)
 	for name := range files.Dump() {
 		if err := files.Remove(name); err != nil {
 			t.Fatal(err)
@@ -167,7 +169,7 @@ func TestFault02DeviceLosesWrites(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 300
 		w := newWorld(t, 1)
-		mem := vfs.NewMem()
+		mem := vfstest.NewMem()
 		w.reopen(t, smallConfig(mem, w))
 		w.steps(t, 3000, keys)
 		w.close(t)
@@ -202,12 +204,12 @@ func TestFault02DeviceLosesSuperblocks(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 100
 		w := newWorld(t, 1)
-		mem := vfs.NewMem()
+		mem := vfstest.NewMem()
 		w.reopen(t, smallConfig(mem, w))
 		w.steps(t, 1000, keys)
 		w.close(t)
 		rng := rand.New(rand.NewPCG(10, 10))
-		vfs.EachBoundary(mem, func(fs vfs.FS) {
+		vfstest.EachBoundary(mem, func(fs vfs.FS) {
 			w.reopen(t, smallConfig(fs, w))
 			w.steps(t, 100, keys)
 			if err := w.tier.begin("for the test"); err != nil {
@@ -215,10 +217,10 @@ func TestFault02DeviceLosesSuperblocks(t *testing.T) {
 			}
 			w.steps(t, 100, keys)
 			w.close(t)
-		}, apart(t, func(b vfs.Boundary) {
+		}, apart(t, func(b vfstest.Boundary) {
 			for range sized(2, 10) {
 				h := w.heir()
-				h.reopen(t, smallConfig(reattached(t, b.Crash(nil, vfs.Kill), rng), h))
+				h.reopen(t, smallConfig(reattached(t, b.Crash(nil, vfstest.Kill), rng), h))
 				h.check(t, keys, false)
 				h.close(t)
 			}

@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -17,7 +19,7 @@ func TestCleaningLosesNothing(t *testing.T) {
 	for _, fill := range []int{25, 50, 70} {
 		inBubble(t, fmt.Sprint(fill, " % full"), func(t *testing.T) {
 			w := newWorld(t, 1)
-			cfg := testConfig(vfs.NewMem(), w)
+			cfg := testConfig(vfstest.NewMem(), w)
 			w.most = 1000
 			w.reopen(t, cfg)
 			keys := int(w.tier.logBytes) * fill / 100 / 530 // 500 bytes of value on the average, and what is around it
@@ -86,13 +88,13 @@ func (w *world) ahead(slots int) {
 func TestFault03KillWithoutFreeSlot(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1)
-		mem := vfs.NewMem()
-		f := vfs.NewFaulty(mem)
+		mem := vfstest.NewMem()
+		f := vfstest.NewFaulty(mem)
 		keys := halfDead(t, w, f)
-		var left *vfs.Mem
-		f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Hook: func(vfs.Op) {
+		var left *vfstest.Mem
+		f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: logName, Hook: func(vfstest.Op) {
 			if left == nil && w.tier.log.freeSlots() == 0 {
-				left = mem.CrashClone(nil, vfs.Kill)
+				left = mem.CrashClone(nil, vfstest.Kill)
 			}
 		}})
 		w.ahead(4)
@@ -127,11 +129,11 @@ func TestFault03KillWithoutFreeSlot(t *testing.T) {
 func TestDemoteLeavesRoomForCleaning(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1)
-		f := vfs.NewFaulty(vfs.NewMem())
+		f := vfstest.NewFaulty(vfstest.NewMem())
 		keys := halfDead(t, w, f)
 		more, tried := 0, 0
 		reads := make(chan struct{}, 1) // one at a time does
-		f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Hook: func(vfs.Op) {
+		f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: logName, Hook: func(vfstest.Op) {
 			reads <- struct{}{}
 			defer func() { <-reads }()
 			for w.tier.log.freeSlots() == 0 { // demote as much as is taken
@@ -160,17 +162,17 @@ func TestDemoteLeavesRoomForCleaning(t *testing.T) {
 func TestFault12WhileCleaning(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		match func(op vfs.Op) bool
+		match func(op vfstest.Op) bool
 		lost  func(n, perSegment int) bool
 	}{
-		"a record": {func(op vfs.Op) bool { return op.Off%minSegment < minSegment/4 }, func(n, per int) bool { return n == 1 }},
-		"the list": {func(op vfs.Op) bool { return op.Off%minSegment >= minSegment-2*blockBytes }, func(n, per int) bool { return n > 1 && n <= per }},
+		"a record": {func(op vfstest.Op) bool { return op.Off%minSegment < minSegment/4 }, func(n, per int) bool { return n == 1 }},
+		"the list": {func(op vfstest.Op) bool { return op.Off%minSegment >= minSegment-2*blockBytes }, func(n, per int) bool { return n > 1 && n <= per }},
 	} {
 		inBubble(t, name, func(t *testing.T) {
 			w := newWorld(t, 1)
-			f := vfs.NewFaulty(vfs.NewMem())
+			f := vfstest.NewFaulty(vfstest.NewMem())
 			keys := halfDead(t, w, f)
-			f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Match: c.match, Err: syscall.EIO, Times: 1})
+			f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: logName, Match: c.match, Err: syscall.EIO, Times: 1})
 			w.ahead(4)
 			if n := len(w.missing(t)); !c.lost(n, keys/14) {
 				t.Errorf("%d records are lost, of some %d in a segment", n, keys/14)
@@ -188,9 +190,9 @@ func TestFault12WhileCleaning(t *testing.T) {
 func TestFault16StuckWhileCleaning(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1)
-		f := vfs.NewFaulty(vfs.NewMem())
+		f := vfstest.NewFaulty(vfstest.NewMem())
 		halfDead(t, w, f)
-		stuck := f.Inject(vfs.Rule{On: vfs.OpWrite, Name: logName, Block: true})
+		stuck := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: logName, Block: true})
 		w.ahead(5)
 		time.Sleep(w.tier.cfg.Patience)
 		stuck.AwaitBlocked(1)
@@ -217,7 +219,7 @@ func TestFault16StuckWhileCleaning(t *testing.T) {
 func TestDeadSegmentsAreFreedWithoutWrites(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1)
-		keys := halfDead(t, w, vfs.NewMem())
+		keys := halfDead(t, w, vfstest.NewMem())
 		for i := range keys / 2 {
 			w.delete(w.key(keys/2 + i))
 		}

@@ -3,7 +3,7 @@ package ssd
 import (
 	"testing"
 
-	"github.com/firncache/firn/internal/vfs"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 // Row 21: what a directory held before does not decide whether it can be used. A
@@ -15,7 +15,7 @@ func TestFault21SmallerThanOldSegments(t *testing.T) {
 	} {
 		inBubble(t, name, func(t *testing.T) {
 			w := newWorld(t, 1)
-			mem := vfs.NewMem()
+			mem := vfstest.NewMem()
 			cfg := testConfig(mem, w)
 			cfg.Memory, cfg.Bytes = 256<<20, 64<<20
 			old(&cfg)

@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -16,13 +18,13 @@ import (
 func TestFault16ReadTimeout(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys, timeout = 40, 3 * time.Second
-		f := vfs.NewFaulty(vfs.NewMem())
+		f := vfstest.NewFaulty(vfstest.NewMem())
 		w := onDisk(t, f, keys, func(fs vfs.FS, w *world) Config {
 			cfg := testConfig(fs, w)
 			cfg.ReadTimeout = timeout
 			return cfg
 		})
-		stuck := f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Block: true})
+		stuck := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: logName, Block: true})
 		began := time.Now()
 		var group sync.WaitGroup
 		group.Go(func() {
@@ -63,9 +65,9 @@ func TestFault16ReadTimeout(t *testing.T) {
 func TestFault16SilentDisk(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 40
-		f := vfs.NewFaulty(vfs.NewMem())
+		f := vfstest.NewFaulty(vfstest.NewMem())
 		w := onDisk(t, f, keys, testConfig)
-		stuck := f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Block: true})
+		stuck := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: logName, Block: true})
 		var group sync.WaitGroup
 		group.Go(func() {
 			if err := w.getKey(0); err != nil {
@@ -105,13 +107,13 @@ func TestFault16SilentDisk(t *testing.T) {
 func TestFault16ReadsRefused(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys, depth, more = 40, 2, 100
-		f := vfs.NewFaulty(vfs.NewMem())
+		f := vfstest.NewFaulty(vfstest.NewMem())
 		w := onDisk(t, f, keys, func(fs vfs.FS, w *world) Config {
 			cfg := testConfig(fs, w)
 			cfg.Depth = depth
 			return cfg
 		})
-		stuck := f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Block: true})
+		stuck := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: logName, Block: true})
 		answers := make(chan error, 2*leastCallers)
 		for i := range depth + leastCallers + more {
 			go func() { answers <- w.getKey(i % keys) }()
@@ -150,7 +152,7 @@ func TestFault16ReadsRefused(t *testing.T) {
 func TestBatchesShareMemory(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const batches, each = 16, 100
-		f := vfs.NewFaulty(vfs.NewMem())
+		f := vfstest.NewFaulty(vfstest.NewMem())
 		w := onDisk(t, f, batches*each, func(fs vfs.FS, w *world) Config {
 			w.most = 3000
 			cfg := testConfig(fs, w)
@@ -162,7 +164,7 @@ func TestBatchesShareMemory(t *testing.T) {
 			sp := w.spotOf(t, i*each)
 			held = append(held, int64(sp.slot)<<w.tier.log.segShift+int64(sp.off))
 		}
-		stuck := f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Block: true, Match: func(op vfs.Op) bool {
+		stuck := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: logName, Block: true, Match: func(op vfstest.Op) bool {
 			for _, at := range held {
 				if op.Off <= at && at < op.Off+op.Len {
 					return true

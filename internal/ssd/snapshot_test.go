@@ -3,7 +3,7 @@ package ssd
 import (
 	"testing"
 
-	"github.com/firncache/firn/internal/vfs"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 // Row 4: the process dies at every boundary of Close, where the snapshot is
@@ -12,21 +12,21 @@ func TestFault04KillWhileClosing(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 300
 		w := newWorld(t, 1)
-		mem := vfs.NewMem()
+		mem := vfstest.NewMem()
 		w.reopen(t, testConfig(mem, w))
 		w.steps(t, 2000, keys)
 		w.settle()
 		if len(w.there) == 0 {
 			t.Fatal("no records")
 		}
-		f := vfs.NewFaulty(mem)
+		f := vfstest.NewFaulty(mem)
 		w.close(t)
 		w.reopen(t, testConfig(f, w))
 		records, n := w.kept(), 0
-		f.Inject(vfs.Rule{On: vfs.OpChange, Hook: func(op vfs.Op) {
+		f.Inject(vfstest.Rule{On: vfstest.OpChange, Hook: func(op vfstest.Op) {
 			n++
 			h := w.heir()
-			h.reopenAtRest(t, testConfig(mem.CrashClone(nil, vfs.Kill), h))
+			h.reopenAtRest(t, testConfig(mem.CrashClone(nil, vfstest.Kill), h))
 			if got := h.tier.Len(); got != records {
 				t.Errorf("before %v: %d records, want %d", op, got, records)
 			}
@@ -45,7 +45,7 @@ func TestFault04OlderSnapshot(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 100
 		w := newWorld(t, 1)
-		mem := vfs.NewMem()
+		mem := vfstest.NewMem()
 		var old []byte
 		for range 2 {
 			w.reopen(t, testConfig(mem, w))
@@ -75,35 +75,35 @@ func TestFault04SnapshotUnreadable(t *testing.T) {
 	t.Parallel()
 	const keys = 300
 	w := newWorld(t, 1)
-	mem := vfs.NewMem()
+	mem := vfstest.NewMem()
 	w.reopen(t, testConfig(mem, w))
 	w.steps(t, 3000, keys)
 	w.close(t)
-	size := func(m *vfs.Mem) int64 {
+	size := func(m *vfstest.Mem) int64 {
 		b, err := m.Bytes(snapshotName)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return int64(len(b))
 	}
-	damage := map[string]func(m *vfs.Mem) error{
-		"header":  func(m *vfs.Mem) error { return m.Flip(snapshotName, 8*16) },
-		"slots":   func(m *vfs.Mem) error { return m.Flip(snapshotName, 8*snapshotHeaderLen+3) },
-		"body":    func(m *vfs.Mem) error { return m.Flip(snapshotName, 8*(size(m)-8)+locationShift) },
-		"missing": func(m *vfs.Mem) error { return m.Remove(snapshotName) },
-		"empty":   func(m *vfs.Mem) error { return m.SetBytes(snapshotName, nil) },
-		"short": func(m *vfs.Mem) error {
+	damage := map[string]func(m *vfstest.Mem) error{
+		"header":  func(m *vfstest.Mem) error { return m.Flip(snapshotName, 8*16) },
+		"slots":   func(m *vfstest.Mem) error { return m.Flip(snapshotName, 8*snapshotHeaderLen+3) },
+		"body":    func(m *vfstest.Mem) error { return m.Flip(snapshotName, 8*(size(m)-8)+locationShift) },
+		"missing": func(m *vfstest.Mem) error { return m.Remove(snapshotName) },
+		"empty":   func(m *vfstest.Mem) error { return m.SetBytes(snapshotName, nil) },
+		"short": func(m *vfstest.Mem) error {
 			b, _ := m.Bytes(snapshotName)
 			return m.SetBytes(snapshotName, b[:len(b)-8])
 		},
-		"long": func(m *vfs.Mem) error {
+		"long": func(m *vfstest.Mem) error {
 			b, _ := m.Bytes(snapshotName)
 			return m.SetBytes(snapshotName, append(b, make([]byte, 8)...))
 		},
 	}
 	for name, do := range damage {
 		inBubble(t, name, func(t *testing.T) {
-			clone := mem.CrashClone(nil, vfs.Kill)
+			clone := mem.CrashClone(nil, vfstest.Kill)
 			if err := do(clone); err != nil {
 				t.Fatal(err)
 			}
@@ -138,7 +138,7 @@ func TestCloseWithoutStart(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 50
 		w := newWorld(t, 1)
-		mem := vfs.NewMem()
+		mem := vfstest.NewMem()
 		w.reopen(t, testConfig(mem, w))
 		for i := range keys {
 			w.put(t, w.key(i))
@@ -169,7 +169,7 @@ func TestCloseWithoutStart(t *testing.T) {
 func TestClockBehindAndClose(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1)
-		mem := vfs.NewMem()
+		mem := vfstest.NewMem()
 		w.now.Add(3_600_000)
 		w.reopen(t, testConfig(mem, w))
 		w.put(t, w.key(1))

@@ -3,7 +3,7 @@ package ssd
 import (
 	"testing"
 
-	"github.com/firncache/firn/internal/vfs"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 // A record that is refused for the write budget is counted there first:
@@ -11,7 +11,7 @@ import (
 func TestRefusedIsNotBelowNone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
-	if err := w.open(testConfig(vfs.NewMem(), w)); err != nil {
+	if err := w.open(testConfig(vfstest.NewMem(), w)); err != nil {
 		t.Fatal(err)
 	}
 	defer w.close(t)

@@ -11,8 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn/internal/record"
-	"github.com/firncache/firn/internal/vfs"
 )
 
 // A storm is many goroutines over one tier, each with keys of its own, whose
@@ -115,9 +116,9 @@ func TestStormAndKill(t *testing.T) {
 			lives := sized(4, 60)
 			s := &storm{w: newWorld(t, 1), acked: make([]atomic.Uint64, keys)}
 			rng := rand.New(rand.NewPCG(randomSeed(t), 1))
-			files, hits := vfs.NewMem(), uint64(0)
+			files, hits := vfstest.NewMem(), uint64(0)
 			for life := range lives {
-				f := vfs.NewFaulty(files)
+				f := vfstest.NewFaulty(files)
 				cfg := smallConfig(f, s.w)
 				cfg.HashMask, cfg.HealEvery, cfg.Throttle = c.mask, time.Millisecond, time.Millisecond
 				cfg.Log = slog.New(slog.DiscardHandler)
@@ -151,14 +152,14 @@ func TestStormAndKill(t *testing.T) {
 }
 
 // injectFaults makes a disk fail now and then.
-func injectFaults(f *vfs.Faulty) {
-	f.Inject(vfs.Rule{On: vfs.OpWrite, Name: logName, Probability: .1, Err: syscall.EIO, Partial: -1})
-	f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Probability: .02, Err: syscall.EIO})
+func injectFaults(f *vfstest.Faulty) {
+	f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: logName, Probability: .1, Err: syscall.EIO, Partial: -1})
+	f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: logName, Probability: .02, Err: syscall.EIO})
 }
 
 // live lets the owners work until the process is killed at some step, and returns
 // the files as that leaves them.
-func (s *storm) live(rng *rand.Rand, files *vfs.Mem) *vfs.Mem {
+func (s *storm) live(rng *rand.Rand, files *vfstest.Mem) *vfstest.Mem {
 	const owners = 4
 	stop := make(chan struct{})
 	var all sync.WaitGroup
@@ -175,7 +176,7 @@ func (s *storm) live(rng *rand.Rand, files *vfs.Mem) *vfs.Mem {
 	for k := range before {
 		before[k] = s.acked[k].Load()
 	}
-	files = files.CrashClone(nil, vfs.Kill)
+	files = files.CrashClone(nil, vfstest.Kill)
 	close(stop)
 	all.Wait()
 	for k := range before { // the rest was never told

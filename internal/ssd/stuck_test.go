@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -24,10 +26,10 @@ func TestFault16StuckWrites(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 500
 		w := newWorld(t, 1)
-		mem := vfs.NewMem()
-		f := vfs.NewFaulty(mem)
+		mem := vfstest.NewMem()
+		f := vfstest.NewFaulty(mem)
 		w.reopen(t, hurried(f, w))
-		stuck := f.Inject(vfs.Rule{On: vfs.OpWrite, Name: logName, Block: true})
+		stuck := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: logName, Block: true})
 		taken := 0
 		for i := range keys {
 			w.set(w.key(i), 0)
@@ -59,7 +61,7 @@ func TestFault16StuckWrites(t *testing.T) {
 func TestFault16StuckReads(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1)
-		f := vfs.NewFaulty(vfs.NewMem())
+		f := vfstest.NewFaulty(vfstest.NewMem())
 		w.reopen(t, testConfig(f, w))
 		for i := range 20 {
 			w.put(t, w.key(i))
@@ -67,7 +69,7 @@ func TestFault16StuckReads(t *testing.T) {
 		w.close(t)
 		w.reopen(t, testConfig(f, w))
 		w.put(t, w.key(100))
-		stuck := f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Block: true})
+		stuck := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: logName, Block: true})
 		ctx, cancel := context.WithCancel(context.Background())
 		var group sync.WaitGroup
 		for i := range 10 {
@@ -108,14 +110,14 @@ func TestFault16StuckReads(t *testing.T) {
 func TestFault16CloseComesBack(t *testing.T) {
 	t.Parallel()
 	const keys = 200
-	for name, rule := range map[string]vfs.Rule{
-		"writes of the log": {On: vfs.OpWrite, Name: logName},
-		"reads":             {On: vfs.OpRead, Name: logName},
+	for name, rule := range map[string]vfstest.Rule{
+		"writes of the log": {On: vfstest.OpWrite, Name: logName},
+		"reads":             {On: vfstest.OpRead, Name: logName},
 	} {
 		inBubble(t, name, func(t *testing.T) {
 			w := newWorld(t, 1)
-			mem := vfs.NewMem()
-			f := vfs.NewFaulty(mem)
+			mem := vfstest.NewMem()
+			f := vfstest.NewFaulty(mem)
 			w.reopen(t, testConfig(f, w))
 			w.steps(t, 1000, keys)
 			w.close(t)
@@ -149,10 +151,10 @@ func TestFault16Slow(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 100
 		w := newWorld(t, 1)
-		mem := vfs.NewMem()
-		f := vfs.NewFaulty(mem)
+		mem := vfstest.NewMem()
+		f := vfstest.NewFaulty(mem)
 		w.reopen(t, smallConfig(f, w))
-		f.Inject(vfs.Rule{On: vfs.OpRead | vfs.OpWrite, Name: logName, Delay: 2 * time.Millisecond})
+		f.Inject(vfstest.Rule{On: vfstest.OpRead | vfstest.OpWrite, Name: logName, Delay: 2 * time.Millisecond})
 		w.steps(t, 1000, keys)
 		w.checkKilled(t, mem, smallConfig, keys, false)
 		w.close(t)
@@ -163,7 +165,7 @@ func TestFault16Slow(t *testing.T) {
 func TestFault32AfterClose(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1)
-		w.reopen(t, testConfig(vfs.NewMem(), w))
+		w.reopen(t, testConfig(vfstest.NewMem(), w))
 		w.put(t, w.key(1))
 		h := w.hasher.Hash(w.key(1))
 		if err := w.tier.Close(); err != nil {
@@ -196,7 +198,7 @@ func TestFault32CloseUnderLoad(t *testing.T) {
 		const keys = 200
 		for seed := range uint64(sized(2, 5)) {
 			w := newWorld(t, seed)
-			mem := vfs.NewMem()
+			mem := vfstest.NewMem()
 			w.reopen(t, smallConfig(mem, w))
 			var group sync.WaitGroup
 			stop := make(chan struct{})

@@ -5,12 +5,14 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn/internal/vfs"
 )
 
 // onDisk is a tier with so many records, all of them on the disk and none in
 // memory.
-func onDisk(t *testing.T, f *vfs.Faulty, keys int, config func(vfs.FS, *world) Config) *world {
+func onDisk(t *testing.T, f *vfstest.Faulty, keys int, config func(vfs.FS, *world) Config) *world {
 	t.Helper()
 	w := newWorld(t, 1)
 	w.reopen(t, config(f, w))
@@ -41,11 +43,11 @@ func (w *world) spotOf(t *testing.T, i int) spot {
 func TestFault12UnreadablePlace(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys, bad = 100, 50
-		f := vfs.NewFaulty(vfs.NewMem())
+		f := vfstest.NewFaulty(vfstest.NewMem())
 		w := onDisk(t, f, keys, testConfig)
 		sp := w.spotOf(t, bad)
 		at := int64(sp.slot)<<w.tier.log.segShift + int64(sp.off)
-		f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, From: at, To: at + 1, Err: syscall.EIO})
+		f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: logName, From: at, To: at + 1, Err: syscall.EIO})
 		for n := range 3 * mostBadReads {
 			err := w.getKey(bad)
 			if want := n < 2; want && !errors.Is(err, syscall.EIO) || !want && !errors.Is(err, ErrNotFound) {
@@ -83,7 +85,7 @@ func TestFault12UnreadableSegment(t *testing.T) {
 			w.most = 500
 			return testConfig(fs, w)
 		}
-		f := vfs.NewFaulty(vfs.NewMem())
+		f := vfstest.NewFaulty(vfstest.NewMem())
 		w := onDisk(t, f, keys, small)
 		slot := w.spotOf(t, 0).slot
 		var there, elsewhere []int
@@ -98,7 +100,7 @@ func TestFault12UnreadableSegment(t *testing.T) {
 			t.Fatalf("%d records are in the segment and %d are not: want more", len(there), len(elsewhere))
 		}
 		from := int64(slot) << w.tier.log.segShift
-		f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, From: from, To: from + int64(w.tier.log.segBytes()), Err: syscall.EIO})
+		f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: logName, From: from, To: from + int64(w.tier.log.segBytes()), Err: syscall.EIO})
 		for _, i := range there {
 			if err := w.getKey(i); !errors.Is(err, syscall.EIO) {
 				t.Fatalf("%s: %v, want EIO", w.key(i), err)
@@ -112,7 +114,7 @@ func TestFault12UnreadableSegment(t *testing.T) {
 				t.Errorf("%s: %v", w.key(i), err)
 			}
 		}
-		f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Err: syscall.EIO})
+		f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: logName, Err: syscall.EIO})
 		for n, i := range elsewhere {
 			if err := w.getKey(i); err == nil {
 				t.Fatalf("%s is read", w.key(i))

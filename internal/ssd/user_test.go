@@ -9,8 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn/internal/record"
-	"github.com/firncache/firn/internal/vfs"
 )
 
 // inTime fails the test if f does not return.
@@ -40,7 +41,7 @@ func (h handling) WithGroup(string) slog.Handler      { return h }
 func TestFault33LogHandlerUsesTheCache(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1)
-		f := vfs.NewFaulty(vfs.NewMem())
+		f := vfstest.NewFaulty(vfstest.NewMem())
 		cfg := testConfig(f, w)
 		var get func() error
 		failed, told := make(chan error, 1), atomic.Int32{}
@@ -62,7 +63,7 @@ func TestFault33LogHandlerUsesTheCache(t *testing.T) {
 			_, err := w.tier.Get(background, nil, key, w.hasher.Hash(key))
 			return err
 		}
-		bad := f.Inject(vfs.Rule{On: vfs.OpRead, Name: logName, Err: syscall.EIO})
+		bad := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: logName, Err: syscall.EIO})
 		inTime(t, "Get", func() { _ = get() })
 		inTime(t, "the handler", func() { <-failed })
 		bad.Remove()
@@ -78,7 +79,7 @@ func TestFault33LogHandlerUsesTheCache(t *testing.T) {
 func TestAllHoldsNoSegment(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1)
-		w.reopen(t, testConfig(vfs.NewMem(), w))
+		w.reopen(t, testConfig(vfstest.NewMem(), w))
 		for i := range 10 {
 			w.put(t, w.key(i))
 		}
@@ -111,7 +112,7 @@ func TestFault33GrowingWaitsForTheUser(t *testing.T) {
 		const keys = 4500
 		w := newWorld(t, 1)
 		w.most = 1
-		tier, err := Open(testConfig(vfs.NewMem(), w))
+		tier, err := Open(testConfig(vfstest.NewMem(), w))
 		if err != nil {
 			t.Fatal(err)
 		}

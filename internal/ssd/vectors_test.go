@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/klauspost/compress/s2"
 
 	"github.com/firncache/firn/internal/record"
@@ -180,7 +182,7 @@ func vectorOfRecord(t *testing.T, all map[string][]byte, name string, r *rec, at
 // snapshotTier is as much of a tier as saving and loading an index takes.
 func snapshotTier(t *testing.T) *Tier {
 	t.Helper()
-	tier := &Tier{cfg: Config{FS: vfs.NewMem(), Bytes: MinBytes, Memory: 1 << 20}, charge: func(int64) error { return nil }}
+	tier := &Tier{cfg: Config{FS: vfstest.NewMem(), Bytes: MinBytes, Memory: 1 << 20}, charge: func(int64) error { return nil }}
 	tier.super.logID = vectorLog
 	m, _, err := newMemory(memoryShape{slots: 3, shards: 1, stride: 8 << 10, segShift: 16, unitShift: vectorUnit, locBits: 20}, nil)
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -37,10 +39,10 @@ func inspect(t testing.TB, fs vfs.FS) *Inspection {
 }
 
 // worn is the files of a tier whose log has turned some times, closed or killed.
-func worn(t testing.TB, seed uint64, kill bool) *vfs.Mem {
+func worn(t testing.TB, seed uint64, kill bool) *vfstest.Mem {
 	t.Helper()
 	w := newWorld(t, seed)
-	fs := vfs.NewMem()
+	fs := vfstest.NewMem()
 	if err := w.open(testConfig(fs, w)); err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +52,7 @@ func worn(t testing.TB, seed uint64, kill bool) *vfs.Mem {
 		}
 	}
 	w.tier.log.flushTo(w.tier.log.tail.Load())
-	clone := fs.CrashClone(w.rng, vfs.Kill)
+	clone := fs.CrashClone(w.rng, vfstest.Kill)
 	if err := w.tier.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -62,10 +64,10 @@ func worn(t testing.TB, seed uint64, kill bool) *vfs.Mem {
 
 // recordsOf is how many records a tier finds that opens the files and does
 // nothing else.
-func recordsOf(t *testing.T, fs *vfs.Mem) int64 {
+func recordsOf(t *testing.T, fs *vfstest.Mem) int64 {
 	t.Helper()
 	w := newWorld(t, 1)
-	w.reopenAtRest(t, testConfig(fs.CrashClone(w.rng, vfs.Kill), w))
+	w.reopenAtRest(t, testConfig(fs.CrashClone(w.rng, vfstest.Kill), w))
 	n := int64(w.tier.Len())
 	w.close(t)
 	return n
@@ -98,7 +100,7 @@ func TestVerifyWhole(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		for seed := range uint64(sized(1, 4)) {
 			w := newWorld(t, seed)
-			fs := vfs.NewMem()
+			fs := vfstest.NewMem()
 			if err := w.open(testConfig(fs, w)); err != nil {
 				t.Fatal(err)
 			}
@@ -111,7 +113,7 @@ func TestVerifyWhole(t *testing.T) {
 				old, kill := w.tier, life%3 != 2
 				clone := fs
 				if kill {
-					clone = fs.CrashClone(w.rng, vfs.Kill)
+					clone = fs.CrashClone(w.rng, vfstest.Kill)
 				} else if err := old.Close(); err != nil {
 					t.Fatal(err)
 				}
@@ -196,8 +198,8 @@ func TestInspect(t *testing.T) {
 func TestVerifyOnlyReads(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		mem := worn(t, 1, false)
-		fs := vfs.NewFaulty(mem)
-		fs.Inject(vfs.Rule{On: vfs.OpChange &^ vfs.OpLock, Err: errors.New("not read-only")})
+		fs := vfstest.NewFaulty(mem)
+		fs.Inject(vfstest.Rule{On: vfstest.OpChange &^ vfstest.OpLock, Err: errors.New("not read-only")})
 		if _, problems := verify(t, fs); len(problems) > 0 {
 			t.Error(problems)
 		}
@@ -205,7 +207,7 @@ func TestVerifyOnlyReads(t *testing.T) {
 		if left := fs.OpenFiles(); len(left) > 0 {
 			t.Errorf("left open: %v", left)
 		}
-		empty := vfs.NewMem()
+		empty := vfstest.NewMem()
 		if _, err := Inspect(context.Background(), empty, nil); !errors.Is(err, ErrNoTier) {
 			t.Error(err)
 		}
@@ -221,7 +223,7 @@ func TestVerifyOnlyReads(t *testing.T) {
 func TestInUse(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1)
-		fs := vfs.NewMem()
+		fs := vfstest.NewMem()
 		if err := w.open(testConfig(fs, w)); err != nil {
 			t.Fatal(err)
 		}
@@ -303,30 +305,30 @@ func TestVerifyDamage(t *testing.T) {
 		for _, test := range []struct {
 			name, file string
 			off        int64
-			damage     func(fs *vfs.Mem)
+			damage     func(fs *vfstest.Mem)
 			want       string
 		}{
-			{"superblock", superBlockOf, superSlot, func(fs *vfs.Mem) { edit(t, fs, superBlockOf, superSlot+40, flip, 1) }, "the checksum or a value is wrong"},
-			{"superblock zero", superBlockOf, 0, func(fs *vfs.Mem) { edit(t, fs, superBlockOf, 0, func(b []byte) { clear(b) }, superSlot) }, "is empty"},
-			{"superblock short", superBlockOf, superSlot, func(fs *vfs.Mem) { truncate(t, fs, superBlockOf, superSlot) }, "is missing"},
-			{"both superblocks", superBlockOf, 0, func(fs *vfs.Mem) {
+			{"superblock", superBlockOf, superSlot, func(fs *vfstest.Mem) { edit(t, fs, superBlockOf, superSlot+40, flip, 1) }, "the checksum or a value is wrong"},
+			{"superblock zero", superBlockOf, 0, func(fs *vfstest.Mem) { edit(t, fs, superBlockOf, 0, func(b []byte) { clear(b) }, superSlot) }, "is empty"},
+			{"superblock short", superBlockOf, superSlot, func(fs *vfstest.Mem) { truncate(t, fs, superBlockOf, superSlot) }, "is missing"},
+			{"both superblocks", superBlockOf, 0, func(fs *vfstest.Mem) {
 				edit(t, fs, superBlockOf, 20, flip, 1)
 				edit(t, fs, superBlockOf, superSlot+20, flip, 1)
 			}, "the checksum or a value is wrong"},
-			{"version", superBlockOf, 0, func(fs *vfs.Mem) {
+			{"version", superBlockOf, 0, func(fs *vfstest.Mem) {
 				edit(t, fs, superBlockOf, 0, func(b []byte) {
 					b[8] = 99
 					binary.LittleEndian.PutUint32(b[12:], superChecksum(b))
 				}, superSlot)
 			}, "version 99"},
-			{"log gone", logName, 0, func(fs *vfs.Mem) { remove(t, fs, logName) }, "cannot be opened"},
-			{"log short", logName, at + 100, func(fs *vfs.Mem) { truncate(t, fs, logName, at+100) }, "ends here"},
-			{"header", logName, at, func(fs *vfs.Mem) { edit(t, fs, logName, at+30, flip, 1) }, "the header is wrong"},
-			{"record", logName, at + segmentHeaderLen, func(fs *vfs.Mem) { edit(t, fs, logName, at+segmentHeaderLen+9, flip, 1) }, "record 1 of"},
-			{"list", logName, -1, func(fs *vfs.Mem) { edit(t, fs, logName, at+segment-trailerLen-3, flip, 1) }, "the list of its records"},
-			{"trailer", logName, at + segment - trailerLen, func(fs *vfs.Mem) { edit(t, fs, logName, at+segment-20, flip, 1) }, "the trailer, or its checksum"},
-			{"whole segment", snapshotName, -1, func(fs *vfs.Mem) { edit(t, fs, logName, at, func(b []byte) { clear(b) }, segment) }, "which is not in slot"},
-			{"version 1", superBlockOf, 0, func(fs *vfs.Mem) {
+			{"log gone", logName, 0, func(fs *vfstest.Mem) { remove(t, fs, logName) }, "cannot be opened"},
+			{"log short", logName, at + 100, func(fs *vfstest.Mem) { truncate(t, fs, logName, at+100) }, "ends here"},
+			{"header", logName, at, func(fs *vfstest.Mem) { edit(t, fs, logName, at+30, flip, 1) }, "the header is wrong"},
+			{"record", logName, at + segmentHeaderLen, func(fs *vfstest.Mem) { edit(t, fs, logName, at+segmentHeaderLen+9, flip, 1) }, "record 1 of"},
+			{"list", logName, -1, func(fs *vfstest.Mem) { edit(t, fs, logName, at+segment-trailerLen-3, flip, 1) }, "the list of its records"},
+			{"trailer", logName, at + segment - trailerLen, func(fs *vfstest.Mem) { edit(t, fs, logName, at+segment-20, flip, 1) }, "the trailer, or its checksum"},
+			{"whole segment", snapshotName, -1, func(fs *vfstest.Mem) { edit(t, fs, logName, at, func(b []byte) { clear(b) }, segment) }, "which is not in slot"},
+			{"version 1", superBlockOf, 0, func(fs *vfstest.Mem) {
 				for slot := range int64(2) {
 					edit(t, fs, superBlockOf, slot*superSlot, func(b []byte) {
 						b[8] = 1
@@ -334,22 +336,22 @@ func TestVerifyDamage(t *testing.T) {
 					}, superSlot)
 				}
 			}, "an earlier version"},
-			{"snapshot gone", snapshotName, 0, func(fs *vfs.Mem) { remove(t, fs, snapshotName) }, "the superblock names one"},
-			{"snapshot header", snapshotName, 0, func(fs *vfs.Mem) { edit(t, fs, snapshotName, 20, flip, 1) }, "the header or a checksum"},
-			{"snapshot slots", snapshotName, 0, func(fs *vfs.Mem) { edit(t, fs, snapshotName, snapshotHeaderLen, flip, 1) }, "the header or a checksum"},
-			{"snapshot directory", snapshotName, 0, func(fs *vfs.Mem) {
+			{"snapshot gone", snapshotName, 0, func(fs *vfstest.Mem) { remove(t, fs, snapshotName) }, "the superblock names one"},
+			{"snapshot header", snapshotName, 0, func(fs *vfstest.Mem) { edit(t, fs, snapshotName, 20, flip, 1) }, "the header or a checksum"},
+			{"snapshot slots", snapshotName, 0, func(fs *vfstest.Mem) { edit(t, fs, snapshotName, snapshotHeaderLen, flip, 1) }, "the header or a checksum"},
+			{"snapshot directory", snapshotName, 0, func(fs *vfstest.Mem) {
 				edit(t, fs, snapshotName, snapshotHeaderLen+slotWordsLen*in.Superblock.Segments, flip, 1)
 			}, "the header or a checksum"},
-			{"snapshot entry", snapshotName, -1, func(fs *vfs.Mem) { edit(t, fs, snapshotName, in.Snapshot.Bytes-1, flip, 1) }, "the checksum is wrong"},
-			{"snapshot short", snapshotName, 0, func(fs *vfs.Mem) { truncate(t, fs, snapshotName, in.Snapshot.Bytes-8) }, "unexpected EOF"},
-			{"older snapshot", snapshotName, 16, func(fs *vfs.Mem) {
+			{"snapshot entry", snapshotName, -1, func(fs *vfstest.Mem) { edit(t, fs, snapshotName, in.Snapshot.Bytes-1, flip, 1) }, "the checksum is wrong"},
+			{"snapshot short", snapshotName, 0, func(fs *vfstest.Mem) { truncate(t, fs, snapshotName, in.Snapshot.Bytes-8) }, "unexpected EOF"},
+			{"older snapshot", snapshotName, 16, func(fs *vfstest.Mem) {
 				edit(t, fs, snapshotName, 0, func(b []byte) {
 					b[16] ^= 2
 					binary.LittleEndian.PutUint32(b[60:], checksum(0, b[:60]))
 				}, snapshotHeaderLen)
 			}, "not the one that the superblock names"},
 		} {
-			fs := base.CrashClone(rand.New(rand.NewPCG(1, 1)), vfs.Kill)
+			fs := base.CrashClone(rand.New(rand.NewPCG(1, 1)), vfstest.Kill)
 			test.damage(fs)
 			v, problems := verify(t, fs)
 			found := false
@@ -380,7 +382,7 @@ func TestVerifySnapshotAgainstLog(t *testing.T) {
 			{"key", func(e entry) entry { return e ^ 1<<l.fingerprintShift() }, "names another key's record"},
 			{"size", func(e entry) entry { return e &^ (1<<classBits - 1) }, "says that its record has at most 128 bytes"},
 		} {
-			fs := base.CrashClone(rand.New(rand.NewPCG(1, 1)), vfs.Kill)
+			fs := base.CrashClone(rand.New(rand.NewPCG(1, 1)), vfstest.Kill)
 			edit(t, fs, snapshotName, 0, func(b []byte) {
 				slots := int(in.Superblock.Segments)
 				dir, at := b[snapshotHeaderLen+slotWordsLen*slots:], snapshotHeaderLen+slotWordsLen*slots+8*in.Superblock.Shards
@@ -414,7 +416,7 @@ func TestVerifyEveryByte(t *testing.T) {
 		named := namedBySnapshot(t, base, in)
 		rng := rand.New(rand.NewPCG(7, 7))
 		for range sized(60, 300) {
-			fs := base.CrashClone(rng, vfs.Kill)
+			fs := base.CrashClone(rng, vfstest.Kill)
 			name, off := "", int64(0)
 			switch rng.IntN(3) {
 			case 0:
@@ -523,7 +525,7 @@ func FuzzOffline(f *testing.F) {
 				putRight(name, b)
 			}
 		}
-		fs := vfs.NewMem()
+		fs := vfstest.NewMem()
 		for name, b := range files {
 			file, err := fs.Open(name, vfs.How{Create: true})
 			if err != nil {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -32,9 +34,9 @@ func superblockOf1(t *testing.T) []byte {
 }
 
 // filesOf1 is a directory as version 1 left it.
-func filesOf1(t *testing.T) *vfs.Mem {
+func filesOf1(t *testing.T) *vfstest.Mem {
 	t.Helper()
-	mem := vfs.NewMem()
+	mem := vfstest.NewMem()
 	super := superblockOf1(t)
 	for name, b := range map[string][]byte{
 		superBlockOf: append(make([]byte, superSlot), super...),
@@ -84,16 +86,16 @@ func TestFault20EarlierVersion(t *testing.T) {
 func TestCrashInFirstOpenOfEarlierVersion(t *testing.T) {
 	t.Parallel()
 	mem := filesOf1(t)
-	vfs.EachBoundary(mem, func(fsys vfs.FS) {
+	vfstest.EachBoundary(mem, func(fsys vfs.FS) {
 		w := newWorld(t, 1)
 		tier, err := Open(smallConfig(fsys, w))
 		if err != nil {
 			t.Fatal(err)
 		}
 		tier.abandon()
-	}, func(b vfs.Boundary) {
+	}, func(b vfstest.Boundary) {
 		h := newWorld(t, 1)
-		files := b.Crash(h.rng, vfs.Kill)
+		files := b.Crash(h.rng, vfstest.Kill)
 		h.reopen(t, smallConfig(files, h))
 		h.put(t, h.key(1))
 		h.close(t)
@@ -108,7 +110,7 @@ func TestCrashInFirstOpenOfEarlierVersion(t *testing.T) {
 func TestJournalOfTheUser(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
-	mem := vfs.NewMem()
+	mem := vfstest.NewMem()
 	if err := mem.SetBytes("journal", []byte("Dear diary")); err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +172,7 @@ func TestChoiceOfSuperblock(t *testing.T) {
 		{"later and earlier", place(1, 4), place(3, 5), 0, ErrFormat},
 	} {
 		for range 2 {
-			mem := vfs.NewMem()
+			mem := vfstest.NewMem()
 			if err := mem.SetBytes(superBlockOf, slices.Concat(test.a, test.b)); err != nil {
 				t.Fatal(err)
 			}

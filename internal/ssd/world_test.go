@@ -17,6 +17,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn/internal/record"
 	"github.com/firncache/firn/internal/vfs"
 )
@@ -354,16 +356,16 @@ func (w *world) reopen(t testing.TB, cfg Config) {
 
 // killed is the world of the process that comes after w's was killed at this
 // moment, with these files. w goes on.
-func (w *world) killed(t testing.TB, files *vfs.Mem, config func(vfs.FS, *world) Config) *world {
+func (w *world) killed(t testing.TB, files *vfstest.Mem, config func(vfs.FS, *world) Config) *world {
 	t.Helper()
 	h := w.heir()
-	h.reopen(t, config(files.CrashClone(nil, vfs.Kill), h))
+	h.reopen(t, config(files.CrashClone(nil, vfstest.Kill), h))
 	return h
 }
 
 // checkKilled reads every key after a kill at this moment, and wants a value for
 // some if want is set.
-func (w *world) checkKilled(t testing.TB, files *vfs.Mem, config func(vfs.FS, *world) Config, keys int, want bool) {
+func (w *world) checkKilled(t testing.TB, files *vfstest.Mem, config func(vfs.FS, *world) Config, keys int, want bool) {
 	t.Helper()
 	h := w.killed(t, files, config)
 	h.check(t, keys, want)
@@ -457,7 +459,7 @@ func (w *world) written() { w.tier.log.flushTo(w.tier.log.tail.Load()) }
 func TestSetDemoteGet(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1)
-		fs := vfs.NewMem()
+		fs := vfstest.NewMem()
 		if err := w.open(testConfig(fs, w)); err != nil {
 			t.Fatal(err)
 		}
@@ -491,7 +493,7 @@ func TestModel(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		for seed := range uint64(sized(1, 4)) {
 			w := newWorld(t, seed)
-			fs := vfs.NewMem()
+			fs := vfstest.NewMem()
 			if err := w.open(testConfig(fs, w)); err != nil {
 				t.Fatal(err)
 			}
@@ -529,7 +531,7 @@ func TestKill(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		for seed := range uint64(sized(2, 20)) {
 			w := newWorld(t, seed)
-			fs := vfs.NewMem()
+			fs := vfstest.NewMem()
 			if err := w.open(testConfig(fs, w)); err != nil {
 				t.Fatal(err)
 			}
@@ -544,7 +546,7 @@ func TestKill(t *testing.T) {
 				if written {
 					w.tier.log.flushTo(w.tier.log.tail.Load())
 				}
-				clone := fs.CrashClone(w.rng, vfs.Kill)
+				clone := fs.CrashClone(w.rng, vfstest.Kill)
 				old := w.tier // lives on over its own files
 				w.crashed()
 				if err := w.open(testConfig(clone, w)); err != nil {
@@ -573,7 +575,7 @@ func TestKill(t *testing.T) {
 func TestMemoryOfLargeFiles(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1)
-		cfg := testConfig(vfs.NewMem(), w)
+		cfg := testConfig(vfstest.NewMem(), w)
 		cfg.Bytes, cfg.SegmentBytes, cfg.Memory = 64<<30, 0, 2<<20
 		if err := w.open(cfg); err != nil {
 			t.Fatal(err)

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -17,9 +19,9 @@ func systems(t *testing.T) map[string]func(t *testing.T) vfs.FS {
 	t.Helper()
 	return map[string]func(t *testing.T) vfs.FS{
 		"OS":              realFS,
-		"Mem":             func(*testing.T) vfs.FS { return vfs.NewMem() },
-		"Faulty over Mem": func(*testing.T) vfs.FS { return vfs.NewFaulty(vfs.NewMem()) },
-		"Faulty over OS":  func(t *testing.T) vfs.FS { return vfs.NewFaulty(realFS(t)) },
+		"Mem":             func(*testing.T) vfs.FS { return vfstest.NewMem() },
+		"Faulty over Mem": func(*testing.T) vfs.FS { return vfstest.NewFaulty(vfstest.NewMem()) },
+		"Faulty over OS":  func(t *testing.T) vfs.FS { return vfstest.NewFaulty(realFS(t)) },
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -20,14 +22,14 @@ const (
 const powerCuts = 400
 
 // cuts calls look with what many power cuts leave of mem.
-func cuts(mem *vfs.Mem, look func(after *vfs.Mem)) {
+func cuts(mem *vfstest.Mem, look func(after *vfstest.Mem)) {
 	for seed := range uint64(powerCuts) {
-		look(mem.CrashClone(rand.New(rand.NewPCG(seed, 0)), vfs.PowerCut))
+		look(mem.CrashClone(rand.New(rand.NewPCG(seed, 0)), vfstest.PowerCut))
 	}
 }
 
 // bytesOf is a file's bytes, or "none".
-func bytesOf(mem *vfs.Mem, name string) string {
+func bytesOf(mem *vfstest.Mem, name string) string {
 	b, err := mem.Bytes(name)
 	if err != nil {
 		return "none"
@@ -36,7 +38,7 @@ func bytesOf(mem *vfs.Mem, name string) string {
 }
 
 // synced makes a file that survives.
-func synced(t *testing.T, mem *vfs.Mem, name, content string) vfs.File {
+func synced(t *testing.T, mem *vfstest.Mem, name, content string) vfs.File {
 	t.Helper()
 	f := create(t, mem, name)
 	write(t, f, 0, content)
@@ -46,11 +48,11 @@ func synced(t *testing.T, mem *vfs.Mem, name, content string) vfs.File {
 }
 
 func TestKillKeepsWhatIsWritten(t *testing.T) {
-	mem := vfs.NewMem()
+	mem := vfstest.NewMem()
 	f := synced(t, mem, "a", "old")
 	write(t, f, 0, "new")
 	must(t, create(t, mem, "b").Close())
-	killed := mem.CrashClone(nil, vfs.Kill)
+	killed := mem.CrashClone(nil, vfstest.Kill)
 	write(t, f, 0, "later")
 	must(t, mem.Remove("b"))
 	if got := bytesOf(killed, "a"); got != "new" {
@@ -60,7 +62,7 @@ func TestKillKeepsWhatIsWritten(t *testing.T) {
 
 	// It is written, and not synced.
 	seen := map[string]bool{}
-	cuts(killed, func(after *vfs.Mem) { seen[bytesOf(after, "a")+" "+bytesOf(after, "b")] = true })
+	cuts(killed, func(after *vfstest.Mem) { seen[bytesOf(after, "a")+" "+bytesOf(after, "b")] = true })
 	for _, want := range []string{"old none", "new none", "old ", "new "} {
 		if !seen[want] {
 			t.Errorf("killed, and then the power cut: never %q, but %v", want, seen)
@@ -71,7 +73,7 @@ func TestKillKeepsWhatIsWritten(t *testing.T) {
 // Every sector holds one of its versions since the sync, and with enough power
 // cuts every manner of mixing them is seen.
 func TestPowerCutMixesVersions(t *testing.T) {
-	mem := vfs.NewMem()
+	mem := vfstest.NewMem()
 	const pages = 16
 	fill := func(c string) string { return strings.Repeat(c, pages*page) }
 	f := synced(t, mem, "a", fill("0"))
@@ -80,7 +82,7 @@ func TestPowerCutMixesVersions(t *testing.T) {
 
 	seen := map[string]bool{}
 	prefixes := map[int]bool{}
-	cuts(mem, func(after *vfs.Mem) {
+	cuts(mem, func(after *vfstest.Mem) {
 		b := bytesOf(after, "a")
 		if len(b) != pages*page {
 			t.Fatalf("%d bytes, want %d", len(b), pages*page)
@@ -132,12 +134,12 @@ func mixture(sectors []byte) string {
 
 // A later write may be there without an earlier one.
 func TestPowerCutReordersWrites(t *testing.T) {
-	mem := vfs.NewMem()
+	mem := vfstest.NewMem()
 	f := synced(t, mem, "a", strings.Repeat("0", 2*page))
 	write(t, f, 0, "1")
 	write(t, f, page, "1")
 	seen := map[string]bool{}
-	cuts(mem, func(after *vfs.Mem) {
+	cuts(mem, func(after *vfstest.Mem) {
 		b := bytesOf(after, "a")
 		seen[b[:1]+b[page:page+1]] = true
 	})
@@ -149,12 +151,12 @@ func TestPowerCutReordersWrites(t *testing.T) {
 }
 
 func TestPowerCutLengths(t *testing.T) {
-	mem := vfs.NewMem()
+	mem := vfstest.NewMem()
 	f := synced(t, mem, "a", "short")
 	write(t, f, 5, strings.Repeat("x", 10_000))
 	must(t, f.Truncate(7))
 	seen := map[int]bool{}
-	cuts(mem, func(after *vfs.Mem) {
+	cuts(mem, func(after *vfstest.Mem) {
 		b := bytesOf(after, "a")
 		seen[len(b)] = true
 		if !strings.HasPrefix(b, "short") || strings.Trim(b[5:], "x\x00") != "" {
@@ -174,7 +176,7 @@ func TestPowerCutLengths(t *testing.T) {
 }
 
 func TestPowerCutDirectory(t *testing.T) {
-	mem := vfs.NewMem()
+	mem := vfstest.NewMem()
 	must(t, synced(t, mem, "removed", "r").Close())
 	must(t, synced(t, mem, "moved", "m").Close())
 	must(t, synced(t, mem, "replaced", "old").Close())
@@ -187,7 +189,7 @@ func TestPowerCutDirectory(t *testing.T) {
 	must(t, mem.Rename("tmp", "replaced"))
 
 	seen := map[string]bool{}
-	cuts(mem, func(after *vfs.Mem) {
+	cuts(mem, func(after *vfstest.Mem) {
 		removed, moved, here := bytesOf(after, "removed"), bytesOf(after, "moved"), bytesOf(after, "here")
 		replaced, tmp := bytesOf(after, "replaced"), bytesOf(after, "tmp")
 		seen["removed "+removed] = true
@@ -211,12 +213,12 @@ func TestPowerCutDirectory(t *testing.T) {
 
 // A file that was renamed twice has one name, and only one of its names.
 func TestPowerCutRenamedTwice(t *testing.T) {
-	mem := vfs.NewMem()
+	mem := vfstest.NewMem()
 	must(t, synced(t, mem, "a", "x").Close())
 	must(t, mem.Rename("a", "b"))
 	must(t, mem.Rename("b", "c"))
 	seen := map[string]bool{}
-	cuts(mem, func(after *vfs.Mem) {
+	cuts(mem, func(after *vfstest.Mem) {
 		names, err := after.List()
 		must(t, err)
 		if len(names) != 1 {
@@ -231,26 +233,26 @@ func TestPowerCutRenamedTwice(t *testing.T) {
 
 // What a failed sync gave up is not kept by the next one.
 func TestFailedSync(t *testing.T) {
-	mem := vfs.NewMem()
+	mem := vfstest.NewMem()
 	must(t, synced(t, mem, "a", "old").Close())
-	faulty := vfs.NewFaulty(mem)
+	faulty := vfstest.NewFaulty(mem)
 	f, err := faulty.Open("a", vfs.How{})
 	must(t, err)
 	write(t, f, 0, "new")
-	once := faulty.Inject(vfs.Rule{On: vfs.OpSync, Times: 1, Err: errIO})
+	once := faulty.Inject(vfstest.Rule{On: vfstest.OpSync, Times: 1, Err: errIO})
 	wantErr(t, f.Sync(), errIO)
 	must(t, f.Sync())
 	if got := contents(t, f); once.Hits() != 1 || got != "new" {
 		t.Errorf("after %d failed syncs the file reads %q", once.Hits(), got)
 	}
 	lost := false
-	cuts(mem, func(after *vfs.Mem) { lost = lost || bytesOf(after, "a") == "old" })
+	cuts(mem, func(after *vfstest.Mem) { lost = lost || bytesOf(after, "a") == "old" })
 	if !lost {
 		t.Error("no power cut took what a failed sync gave up")
 	}
 	write(t, f, 0, "again") // dirty anew
 	must(t, f.Sync())
-	cuts(mem, func(after *vfs.Mem) {
+	cuts(mem, func(after *vfstest.Mem) {
 		if got := bytesOf(after, "a"); got != "again" {
 			t.Fatalf("written and synced after the failure: %q", got)
 		}
@@ -276,20 +278,20 @@ func replaceFile(t *testing.T, fsys vfs.FS, content, careless string) {
 func TestEachBoundary(t *testing.T) {
 	before, after := strings.Repeat("0", 3*sector), strings.Repeat("1", 5*sector)
 	faults := func(careless string) (boundaries []string, faults []string) {
-		mem := vfs.NewMem()
+		mem := vfstest.NewMem()
 		must(t, synced(t, mem, "a", before).Close())
-		n := vfs.EachBoundary(mem, func(fsys vfs.FS) { replaceFile(t, fsys, after, careless) }, func(b vfs.Boundary) {
+		n := vfstest.EachBoundary(mem, func(fsys vfs.FS) { replaceFile(t, fsys, after, careless) }, func(b vfstest.Boundary) {
 			boundaries = append(boundaries, b.String())
-			fine := func(mem *vfs.Mem, how string) {
+			fine := func(mem *vfstest.Mem, how string) {
 				got := bytesOf(mem, "a")
 				if got == after || got == before && b.Op.Kind != 0 {
 					return
 				}
 				faults = append(faults, how+" at "+b.String())
 			}
-			fine(b.Crash(nil, vfs.Kill), "kill")
+			fine(b.Crash(nil, vfstest.Kill), "kill")
 			for seed := range uint64(50) {
-				fine(b.Crash(rand.New(rand.NewPCG(seed, 0)), vfs.PowerCut), "power cut")
+				fine(b.Crash(rand.New(rand.NewPCG(seed, 0)), vfstest.PowerCut), "power cut")
 			}
 		})
 		if n != len(boundaries) {
@@ -328,7 +330,7 @@ func TestEachBoundary(t *testing.T) {
 
 // Inside of a write, so many bytes of it are there, and no more.
 func TestBoundaryTorn(t *testing.T) {
-	mem := vfs.NewMem()
+	mem := vfstest.NewMem()
 	must(t, mem.SetBytes("a", bytes.Repeat([]byte{'0'}, 2000)))
 	var torn []int
 	run := func(fsys vfs.FS) {
@@ -336,13 +338,13 @@ func TestBoundaryTorn(t *testing.T) {
 		write(t, f, 100, strings.Repeat("1", 1500))
 		must(t, f.Close())
 	}
-	vfs.EachBoundary(mem, run, func(b vfs.Boundary) {
+	vfstest.EachBoundary(mem, run, func(b vfstest.Boundary) {
 		if b.Torn == 0 {
 			return
 		}
 		torn = append(torn, b.Torn)
 		want := strings.Repeat("0", 100) + strings.Repeat("1", b.Torn) + strings.Repeat("0", 1900-b.Torn)
-		if got := bytesOf(b.Crash(nil, vfs.Kill), "a"); got != want {
+		if got := bytesOf(b.Crash(nil, vfstest.Kill), "a"); got != want {
 			t.Errorf("%v: %q", b, got)
 		}
 	})

@@ -11,69 +11,71 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn/internal/vfs"
 )
 
 const errIO = syscall.EIO
 
 // touch does every operation once on the file a, and returns the errors by kind.
-func touch(fsys vfs.FS) map[vfs.Kind]error {
-	errs := map[vfs.Kind]error{}
+func touch(fsys vfs.FS) map[vfstest.Kind]error {
+	errs := map[vfstest.Kind]error{}
 	f, err := fsys.Open("a", vfs.How{Create: true})
-	errs[vfs.OpCreate] = err
+	errs[vfstest.OpCreate] = err
 	if err == nil {
-		_, errs[vfs.OpWrite] = f.WriteAt([]byte("hello"), 0)
-		_, errs[vfs.OpRead] = f.ReadAt(make([]byte, 5), 0)
-		errs[vfs.OpSync] = f.Sync()
-		errs[vfs.OpTruncate] = f.Truncate(5)
-		errs[vfs.OpAllocate] = f.Allocate(5)
-		errs[vfs.OpClose] = f.Close()
+		_, errs[vfstest.OpWrite] = f.WriteAt([]byte("hello"), 0)
+		_, errs[vfstest.OpRead] = f.ReadAt(make([]byte, 5), 0)
+		errs[vfstest.OpSync] = f.Sync()
+		errs[vfstest.OpTruncate] = f.Truncate(5)
+		errs[vfstest.OpAllocate] = f.Allocate(5)
+		errs[vfstest.OpClose] = f.Close()
 	}
 	g, err := fsys.Open("a", vfs.How{})
-	errs[vfs.OpOpen] = err
+	errs[vfstest.OpOpen] = err
 	if err == nil {
 		_ = g.Close()
 	}
 	lock, err := fsys.Lock("LOCK")
-	errs[vfs.OpLock] = err
+	errs[vfstest.OpLock] = err
 	if err == nil {
 		_ = lock.Close()
 	}
-	errs[vfs.OpRename] = fsys.Rename("a", "b")
-	errs[vfs.OpRemove] = fsys.Remove("LOCK")
-	_, errs[vfs.OpList] = fsys.List()
-	errs[vfs.OpSyncDir] = fsys.SyncDir()
-	_, errs[vfs.OpFree] = fsys.Free()
+	errs[vfstest.OpRename] = fsys.Rename("a", "b")
+	errs[vfstest.OpRemove] = fsys.Remove("LOCK")
+	_, errs[vfstest.OpList] = fsys.List()
+	errs[vfstest.OpSyncDir] = fsys.SyncDir()
+	_, errs[vfstest.OpFree] = fsys.Free()
 	touchMemory(fsys, errs)
 	return errs
 }
 
 // touchMemory does the operations of memory that outlives the process.
-func touchMemory(fsys vfs.FS, errs map[vfs.Kind]error) {
+func touchMemory(fsys vfs.FS, errs map[vfstest.Kind]error) {
 	keeper, _ := vfs.KeeperOf(fsys)
 	m, err := keeper.NewMemory(100)
-	if errs[vfs.OpNewMemory] = err; err != nil {
+	if errs[vfstest.OpNewMemory] = err; err != nil {
 		return
 	}
 	_ = m.Close()
 	m, err = keeper.OpenMemory(m.ID())
-	if errs[vfs.OpOpenMemory] = err; err == nil {
-		errs[vfs.OpRemoveMemory] = m.Remove()
+	if errs[vfstest.OpOpenMemory] = err; err == nil {
+		errs[vfstest.OpRemoveMemory] = m.Remove()
 	}
 }
 
 // A rule for one kind of operation meets that and no other.
 func TestFaultyEveryKind(t *testing.T) {
 	kinds := 0
-	for kind := range touch(vfs.NewMem()) {
+	for kind := range touch(vfstest.NewMem()) {
 		kinds++
-		faulty := vfs.NewFaulty(vfs.NewMem())
+		faulty := vfstest.NewFaulty(vfstest.NewMem())
 		must(t, create(t, faulty, "LOCK").Close())
 		f := create(t, faulty, "a")
 		write(t, f, 0, "hello")
 		must(t, f.Close())
 		before := faulty.Count(kind, "")
-		in := faulty.Inject(vfs.Rule{On: kind, Err: syscall.EMFILE})
+		in := faulty.Inject(vfstest.Rule{On: kind, Err: syscall.EMFILE})
 		for other, err := range touch(faulty) {
 			if other == kind {
 				var path *fs.PathError
@@ -94,13 +96,13 @@ func TestFaultyEveryKind(t *testing.T) {
 			}
 		}
 	}
-	if want := len(strings.Split(vfs.OpAny.String(), "|")); kinds != want {
+	if want := len(strings.Split(vfstest.OpAny.String(), "|")); kinds != want {
 		t.Errorf("%d kinds tested, there are %d", kinds, want)
 	}
 }
 
 // hitsOf writes one byte at 0, 100, 200 and so on to 900, and returns which writes failed.
-func hitsOf(t *testing.T, faulty *vfs.Faulty, name string) (failed []int) {
+func hitsOf(t *testing.T, faulty *vfstest.Faulty, name string) (failed []int) {
 	t.Helper()
 	f := create(t, faulty, name)
 	defer f.Close()
@@ -114,26 +116,26 @@ func hitsOf(t *testing.T, faulty *vfs.Faulty, name string) (failed []int) {
 
 func TestFaultyConditions(t *testing.T) {
 	for name, test := range map[string]struct {
-		rule vfs.Rule
+		rule vfstest.Rule
 		want []int
 	}{
-		"all":         {vfs.Rule{}, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}},
-		"kinds":       {vfs.Rule{On: vfs.OpRead | vfs.OpSync}, nil},
-		"name":        {vfs.Rule{Name: "data-?"}, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}},
-		"other name":  {vfs.Rule{Name: "log"}, nil},
-		"range":       {vfs.Rule{From: 100, To: 301}, []int{1, 2, 3}},
-		"to the end":  {vfs.Rule{From: 701}, []int{8, 9}},
-		"to":          {vfs.Rule{To: 100}, []int{0}},
-		"match":       {vfs.Rule{Match: func(op vfs.Op) bool { return op.Off%300 == 0 }}, []int{0, 3, 6, 9}},
-		"nth":         {vfs.Rule{Skip: 3, Times: 1}, []int{3}},
-		"skip":        {vfs.Rule{Skip: 8}, []int{8, 9}},
-		"times":       {vfs.Rule{Times: 2}, []int{0, 1}},
-		"nth matched": {vfs.Rule{From: 500, Skip: 1, Times: 2}, []int{6, 7}},
+		"all":         {vfstest.Rule{}, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}},
+		"kinds":       {vfstest.Rule{On: vfstest.OpRead | vfstest.OpSync}, nil},
+		"name":        {vfstest.Rule{Name: "data-?"}, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}},
+		"other name":  {vfstest.Rule{Name: "log"}, nil},
+		"range":       {vfstest.Rule{From: 100, To: 301}, []int{1, 2, 3}},
+		"to the end":  {vfstest.Rule{From: 701}, []int{8, 9}},
+		"to":          {vfstest.Rule{To: 100}, []int{0}},
+		"match":       {vfstest.Rule{Match: func(op vfstest.Op) bool { return op.Off%300 == 0 }}, []int{0, 3, 6, 9}},
+		"nth":         {vfstest.Rule{Skip: 3, Times: 1}, []int{3}},
+		"skip":        {vfstest.Rule{Skip: 8}, []int{8, 9}},
+		"times":       {vfstest.Rule{Times: 2}, []int{0, 1}},
+		"nth matched": {vfstest.Rule{From: 500, Skip: 1, Times: 2}, []int{6, 7}},
 	} {
-		faulty := vfs.NewFaulty(vfs.NewMem())
+		faulty := vfstest.NewFaulty(vfstest.NewMem())
 		test.rule.Err = errIO
 		if test.rule.On == 0 {
-			test.rule.On = vfs.OpWrite
+			test.rule.On = vfstest.OpWrite
 		}
 		in := faulty.Inject(test.rule)
 		if got := hitsOf(t, faulty, "data-1"); !slices.Equal(got, test.want) || in.Hits() != len(test.want) {
@@ -144,9 +146,9 @@ func TestFaultyConditions(t *testing.T) {
 
 func TestFaultyProbability(t *testing.T) {
 	run := func(seed uint64) (failed []int) {
-		faulty := vfs.NewFaulty(vfs.NewMem())
+		faulty := vfstest.NewFaulty(vfstest.NewMem())
 		faulty.Seed(seed)
-		faulty.Inject(vfs.Rule{On: vfs.OpWrite, Probability: 0.5, Err: errIO})
+		faulty.Inject(vfstest.Rule{On: vfstest.OpWrite, Probability: 0.5, Err: errIO})
 		for range 10 {
 			failed = append(failed, len(hitsOf(t, faulty, "a")))
 		}
@@ -168,9 +170,9 @@ func TestFaultyProbability(t *testing.T) {
 }
 
 func TestFaultyFirstErrorCounts(t *testing.T) {
-	faulty := vfs.NewFaulty(vfs.NewMem())
-	first := faulty.Inject(vfs.Rule{On: vfs.OpSyncDir, Times: 1, Err: syscall.ENOSPC})
-	faulty.Inject(vfs.Rule{On: vfs.OpSyncDir, Err: syscall.EROFS})
+	faulty := vfstest.NewFaulty(vfstest.NewMem())
+	first := faulty.Inject(vfstest.Rule{On: vfstest.OpSyncDir, Times: 1, Err: syscall.ENOSPC})
+	faulty.Inject(vfstest.Rule{On: vfstest.OpSyncDir, Err: syscall.EROFS})
 	if err := faulty.SyncDir(); !vfs.NoSpace(err) {
 		t.Errorf("error %v, want no space", err)
 	}
@@ -180,11 +182,11 @@ func TestFaultyFirstErrorCounts(t *testing.T) {
 }
 
 func TestFaultyPartial(t *testing.T) {
-	mem := vfs.NewMem()
-	faulty := vfs.NewFaulty(mem)
+	mem := vfstest.NewMem()
+	faulty := vfstest.NewFaulty(mem)
 	must(t, mem.SetBytes("a", []byte("0000000000")))
 	f := create(t, faulty, "a")
-	torn := faulty.Inject(vfs.Rule{On: vfs.OpWrite, Partial: 3, Err: syscall.ENOSPC})
+	torn := faulty.Inject(vfstest.Rule{On: vfstest.OpWrite, Partial: 3, Err: syscall.ENOSPC})
 	if n, err := f.WriteAt([]byte("1111111111"), 0); n != 3 || !vfs.NoSpace(err) {
 		t.Errorf("WriteAt = %d, %v, want 3 and no space", n, err)
 	}
@@ -192,7 +194,7 @@ func TestFaultyPartial(t *testing.T) {
 	if got := bytesOf(mem, "a"); got != "1110000000" {
 		t.Errorf("the file holds %q", got)
 	}
-	short := faulty.Inject(vfs.Rule{On: vfs.OpRead, Partial: 4})
+	short := faulty.Inject(vfstest.Rule{On: vfstest.OpRead, Partial: 4})
 	buf := make([]byte, 10)
 	if n, err := f.ReadAt(buf, 0); n != 4 || !errors.Is(err, errIO) || string(buf) != "1110\x00\x00\x00\x00\x00\x00" {
 		t.Errorf("ReadAt = %d, %v, %q, want 4 and EIO", n, err, buf)
@@ -203,10 +205,10 @@ func TestFaultyPartial(t *testing.T) {
 
 // Any number of sectors of a write, in units of the file's alignment.
 func TestFaultyPartialAny(t *testing.T) {
-	mem := vfs.NewMem()
+	mem := vfstest.NewMem()
 	mem.SetDirect(1024)
-	faulty := vfs.NewFaulty(mem)
-	faulty.Inject(vfs.Rule{On: vfs.OpWrite, Partial: -1})
+	faulty := vfstest.NewFaulty(mem)
+	faulty.Inject(vfstest.Rule{On: vfstest.OpWrite, Partial: -1})
 	f, err := faulty.Open("a", vfs.How{Create: true, Direct: true})
 	must(t, err)
 	p := vfs.Aligned(4096, 1024)
@@ -222,11 +224,11 @@ func TestFaultyPartialAny(t *testing.T) {
 }
 
 func TestFaultyMangle(t *testing.T) {
-	mem := vfs.NewMem()
-	faulty := vfs.NewFaulty(mem)
+	mem := vfstest.NewMem()
+	faulty := vfstest.NewFaulty(mem)
 	must(t, mem.SetBytes("a", []byte("hello")))
 	f := create(t, faulty, "a")
-	in := faulty.Inject(vfs.Rule{On: vfs.OpRead, Mangle: func(op vfs.Op, p []byte) { p[0] ^= 0x20 }})
+	in := faulty.Inject(vfstest.Rule{On: vfstest.OpRead, Mangle: func(op vfstest.Op, p []byte) { p[0] ^= 0x20 }})
 	if got := contents(t, f); got != "Hello" {
 		t.Errorf("read %q, want Hello", got)
 	}
@@ -238,8 +240,8 @@ func TestFaultyMangle(t *testing.T) {
 
 func TestFaultyDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		faulty := vfs.NewFaulty(vfs.NewMem())
-		faulty.Inject(vfs.Rule{On: vfs.OpSyncDir, Delay: 3 * time.Second})
+		faulty := vfstest.NewFaulty(vfstest.NewMem())
+		faulty.Inject(vfstest.Rule{On: vfstest.OpSyncDir, Delay: 3 * time.Second})
 		start := time.Now()
 		must(t, faulty.SyncDir())
 		if took := time.Since(start); took != 3*time.Second {
@@ -250,9 +252,9 @@ func TestFaultyDelay(t *testing.T) {
 
 // Stuck operations hold nobody else, and go on when they are released.
 func TestFaultyBlock(t *testing.T) {
-	faulty := vfs.NewFaulty(vfs.NewMem())
+	faulty := vfstest.NewFaulty(vfstest.NewMem())
 	stuck, other := create(t, faulty, "stuck"), create(t, faulty, "other")
-	in := faulty.Inject(vfs.Rule{Name: "stuck", Block: true})
+	in := faulty.Inject(vfstest.Rule{Name: "stuck", Block: true})
 	var wg sync.WaitGroup
 	for i := range 3 {
 		wg.Go(func() {
@@ -280,8 +282,8 @@ func TestFaultyBlock(t *testing.T) {
 
 // A removed rule lets go what it holds, and a held operation can fail afterwards.
 func TestFaultyBlockThenFail(t *testing.T) {
-	faulty := vfs.NewFaulty(vfs.NewMem())
-	in := faulty.Inject(vfs.Rule{On: vfs.OpSyncDir, Block: true, Err: errIO})
+	faulty := vfstest.NewFaulty(vfstest.NewMem())
+	in := faulty.Inject(vfstest.Rule{On: vfstest.OpSyncDir, Block: true, Err: errIO})
 	errs := make(chan error)
 	go func() { errs <- faulty.SyncDir() }()
 	in.AwaitBlocked(1)
@@ -292,18 +294,18 @@ func TestFaultyBlockThenFail(t *testing.T) {
 
 // The hook stands at the boundary: before the operation, and free to do others.
 func TestFaultyHook(t *testing.T) {
-	mem := vfs.NewMem()
-	faulty := vfs.NewFaulty(mem)
+	mem := vfstest.NewMem()
+	faulty := vfstest.NewFaulty(mem)
 	f := create(t, faulty, "a")
 	write(t, f, 0, "old")
 	var before string
-	var op vfs.Op
-	in := faulty.Inject(vfs.Rule{On: vfs.OpWrite, Hook: func(o vfs.Op) {
+	var op vfstest.Op
+	in := faulty.Inject(vfstest.Rule{On: vfstest.OpWrite, Hook: func(o vfstest.Op) {
 		op, before = o, contents(t, f)
 	}})
 	write(t, f, 1, "new")
 	in.AwaitHits(1)
-	if before != "old" || op.Kind != vfs.OpWrite || op.Name != "a" || op.Off != 1 || op.Len != 3 {
+	if before != "old" || op.Kind != vfstest.OpWrite || op.Name != "a" || op.Off != 1 || op.Len != 3 {
 		t.Errorf("before %+v the file read %q", op, before)
 	}
 	if got := contents(t, f); got != "onew" {
@@ -312,10 +314,10 @@ func TestFaultyHook(t *testing.T) {
 }
 
 func TestFaultyCountsAndLog(t *testing.T) {
-	faulty := vfs.NewFaulty(vfs.NewMem())
+	faulty := vfstest.NewFaulty(vfstest.NewMem())
 	a, b := create(t, faulty, "a"), create(t, faulty, "b")
 	write(t, a, 10, "hello")
-	faulty.Inject(vfs.Rule{On: vfs.OpRename, Err: syscall.EACCES})
+	faulty.Inject(vfstest.Rule{On: vfstest.OpRename, Err: syscall.EACCES})
 	_ = faulty.Rename("a", "c")
 	must(t, b.Allocate(100))
 	if got := faulty.OpenFiles(); !slices.Equal(got, []string{"a", "b"}) {
@@ -333,12 +335,12 @@ func TestFaultyCountsAndLog(t *testing.T) {
 		t.Errorf("log:\n%s\nwant:\n%s", got, want)
 	}
 	for _, c := range []struct {
-		kinds vfs.Kind
+		kinds vfstest.Kind
 		name  string
 		want  int
 	}{
-		{vfs.OpAny, "", 8}, {vfs.OpCreate, "", 2}, {vfs.OpCreate, "a", 1}, {vfs.OpCreate | vfs.OpWrite, "a", 2},
-		{vfs.OpRename, "a", 1}, {vfs.OpRead, "", 0}, {vfs.OpChange, "", 5},
+		{vfstest.OpAny, "", 8}, {vfstest.OpCreate, "", 2}, {vfstest.OpCreate, "a", 1}, {vfstest.OpCreate | vfstest.OpWrite, "a", 2},
+		{vfstest.OpRename, "a", 1}, {vfstest.OpRead, "", 0}, {vfstest.OpChange, "", 5},
 	} {
 		if got := faulty.Count(c.kinds, c.name); got != c.want {
 			t.Errorf("Count(%v, %q) = %d, want %d", c.kinds, c.name, got, c.want)

@@ -1,20 +1,25 @@
-package vfs
+package vfs_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/firncache/firn/internal/vfs"
+	"github.com/firncache/firn/internal/vfs/vfstest"
+)
 
 func TestInterpose(t *testing.T) {
-	var stood *Faulty
-	Interpose(func(fs FS) FS {
-		stood = NewFaulty(fs)
+	var stood *vfstest.Faulty
+	vfs.Interpose(func(fs vfs.FS) vfs.FS {
+		stood = vfstest.NewFaulty(fs)
 		return stood
 	})
-	defer Interpose(nil)
-	fs, err := OS(t.TempDir())
-	if err != nil || stood == nil || fs != FS(stood) {
+	defer vfs.Interpose(nil)
+	fs, err := vfs.OS(t.TempDir())
+	if err != nil || stood == nil || fs != vfs.FS(stood) {
 		t.Fatalf("%v, %v: want what was put before the directory", fs, err)
 	}
-	Interpose(nil)
-	if fs, err = OS(t.TempDir()); err != nil || fs == FS(stood) {
+	vfs.Interpose(nil)
+	if fs, err = vfs.OS(t.TempDir()); err != nil || fs == vfs.FS(stood) {
 		t.Fatalf("%v, %v: want the directory itself", fs, err)
 	}
 }

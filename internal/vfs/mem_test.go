@@ -11,6 +11,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"pgregory.net/rapid"
 
 	"github.com/firncache/firn/internal/vfs"
@@ -40,7 +42,7 @@ func (m model) clone() model {
 
 // world is a Mem with the models of what it shows and of what is synced.
 type world struct {
-	mem     *vfs.Mem
+	mem     *vfstest.Mem
 	now     model
 	synced  model           // contents by name as of the last whole sync
 	touched map[string]bool // names that changed since
@@ -63,7 +65,7 @@ func (w *world) open(t *rapid.T, name string) vfs.File {
 	return f
 }
 
-func (w *world) check(t *rapid.T, what string, mem *vfs.Mem, want model) {
+func (w *world) check(t *rapid.T, what string, mem *vfstest.Mem, want model) {
 	t.Helper()
 	got := mem.Dump()
 	if names := slices.Sorted(maps.Keys(got)); !slices.Equal(names, slices.Sorted(maps.Keys(want))) {
@@ -92,7 +94,7 @@ func difference(got, want []byte) string {
 // cut at least what no operation touched since the last sync.
 func TestMemAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := &world{mem: vfs.NewMem(), now: model{}, synced: model{}, touched: map[string]bool{}}
+		w := &world{mem: vfstest.NewMem(), now: model{}, synced: model{}, touched: map[string]bool{}}
 		t.Repeat(map[string]func(*rapid.T){
 			"write":    w.write,
 			"truncate": func(t *rapid.T) { w.resize(t, vfs.File.Truncate) },
@@ -200,14 +202,14 @@ func (w *world) sync(t *rapid.T) {
 func (w *world) crash(t *rapid.T) {
 	seed := rapid.Uint64().Draw(t, "seed")
 	rng := func() *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
-	killed := w.mem.CrashClone(nil, vfs.Kill)
+	killed := w.mem.CrashClone(nil, vfstest.Kill)
 	w.check(t, "killed", killed, w.now)
 
-	cut := w.mem.CrashClone(rng(), vfs.PowerCut)
+	cut := w.mem.CrashClone(rng(), vfstest.PowerCut)
 	found := model(cut.Dump())
-	w.check(t, "the same power cut", w.mem.CrashClone(rng(), vfs.PowerCut), found)
-	w.check(t, "a power cut of the killed", killed.CrashClone(rng(), vfs.PowerCut), found)
-	w.check(t, "a second power cut", cut.CrashClone(rng(), vfs.PowerCut), found)
+	w.check(t, "the same power cut", w.mem.CrashClone(rng(), vfstest.PowerCut), found)
+	w.check(t, "a power cut of the killed", killed.CrashClone(rng(), vfstest.PowerCut), found)
+	w.check(t, "a second power cut", cut.CrashClone(rng(), vfstest.PowerCut), found)
 	for name, b := range w.synced {
 		if !w.touched[name] && !bytes.Equal(found[name], b) {
 			t.Fatalf("power cut: synced file %s: %s", name, difference(found[name], b))
@@ -227,7 +229,7 @@ func (w *world) crash(t *rapid.T) {
 }
 
 func TestMemQuota(t *testing.T) {
-	mem := vfs.NewMem()
+	mem := vfstest.NewMem()
 	mem.SetQuota(10 * 4096)
 	wantFree := func(blocks int64) {
 		t.Helper()
@@ -279,7 +281,7 @@ func TestMemQuota(t *testing.T) {
 }
 
 func TestMemDirectMisuse(t *testing.T) {
-	mem := vfs.NewMem()
+	mem := vfstest.NewMem()
 	f, err := mem.Open("a", vfs.How{Create: true, Direct: true})
 	must(t, err)
 	if f.Align() != 512 {
@@ -317,7 +319,7 @@ func panics(f func()) (panicked bool) {
 }
 
 func TestMemBytes(t *testing.T) {
-	mem := vfs.NewMem()
+	mem := vfstest.NewMem()
 	_, err := mem.Bytes("a")
 	wantErr(t, err, fs.ErrNotExist)
 	wantErr(t, mem.Flip("a", 0), fs.ErrNotExist)
@@ -334,7 +336,7 @@ func TestMemBytes(t *testing.T) {
 		t.Errorf("Bytes = %q, %v", b, err)
 	}
 	for seed := range uint64(20) { // what tests put there is synced
-		cut := mem.CrashClone(rand.New(rand.NewPCG(seed, 0)), vfs.PowerCut)
+		cut := mem.CrashClone(rand.New(rand.NewPCG(seed, 0)), vfstest.PowerCut)
 		if b, err := cut.Bytes("a"); string(b) != "sh" || err != nil {
 			t.Fatalf("after a power cut: %q, %v", b, err)
 		}
@@ -355,10 +357,10 @@ func TestMemBytes(t *testing.T) {
 }
 
 func TestMemLocksOfClone(t *testing.T) {
-	mem := vfs.NewMem()
+	mem := vfstest.NewMem()
 	lock, err := mem.Lock("LOCK")
 	must(t, err)
-	clone := mem.CrashClone(nil, vfs.Kill)
+	clone := mem.CrashClone(nil, vfstest.Kill)
 	other, err := clone.Lock("LOCK")
 	must(t, err)
 	must(t, lock.Close())
@@ -369,12 +371,12 @@ func TestMemLocksOfClone(t *testing.T) {
 
 // A clone and its origin share blocks, and no changes.
 func TestMemCloneIsApart(t *testing.T) {
-	mem := vfs.NewMem()
+	mem := vfstest.NewMem()
 	f := create(t, mem, "a")
 	for _, s := range []string{"1", "12", "123"} { // versions of one block
 		write(t, f, 0, s)
 	}
-	clone := mem.CrashClone(nil, vfs.Kill)
+	clone := mem.CrashClone(nil, vfstest.Kill)
 	g := create(t, clone, "a")
 	write(t, f, 3, "original")
 	write(t, g, 3, "clone")

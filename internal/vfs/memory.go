@@ -58,11 +58,17 @@ func KeeperOf(fs FS) (MemoryKeeper, bool) {
 }
 
 // The names of the operations in errors.
-var opNewMemory, opOpenMemory = OpNewMemory.String(), OpOpenMemory.String()
+const opNewMemory, opOpenMemory = "new memory", "open memory"
 
-func checkMemorySize(path string, size int64) error {
+// CheckMemorySize refuses sizes that are none, as every MemoryKeeper does.
+func CheckMemorySize(path string, size int64) error {
 	if size <= 0 {
 		return pathError(opNewMemory, path, fmt.Errorf("%w: %d bytes", fs.ErrInvalid, size))
 	}
 	return nil
+}
+
+// pathError is an error of an operation on a path, as package os makes them.
+func pathError(op, path string, err error) error {
+	return &fs.PathError{Op: op, Path: path, Err: err}
 }

@@ -9,18 +9,20 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn/internal/vfs"
 )
 
 // A kill leaves the memory as it is, and a power cut none.
 func TestCrashCloneMemory(t *testing.T) {
 	t.Parallel()
-	mem := vfs.NewMem()
+	mem := vfstest.NewMem()
 	a, b := newMemory(t, mem, 10_001), newMemory(t, mem, 8)
 	copy(a.Bytes(), pattern(10_001))
 	copy(b.Bytes(), "of b")
 
-	killed := mem.CrashClone(nil, vfs.Kill)
+	killed := mem.CrashClone(nil, vfstest.Kill)
 	clear(a.Bytes())
 	inA, inB := openMemory(t, killed, a.ID()), openMemory(t, killed, b.ID())
 	if !bytes.Equal(inA.Bytes(), pattern(10_001)) || string(inB.Bytes()) != "of b\x00\x00\x00\x00" {
@@ -37,21 +39,21 @@ func TestCrashCloneMemory(t *testing.T) {
 		t.Errorf("%q", inB.Bytes())
 	}
 
-	off := mem.CrashClone(rand.New(rand.NewPCG(1, 1)), vfs.PowerCut)
+	off := mem.CrashClone(rand.New(rand.NewPCG(1, 1)), vfstest.PowerCut)
 	wantNoMemory(t, off, a.ID())
 	wantNoMemory(t, off, b.ID())
 	newMemory(t, off, 10)
-	wantNoMemory(t, vfs.NewMem(), b.ID())
+	wantNoMemory(t, vfstest.NewMem(), b.ID())
 }
 
 // A system without memory has none after a crash either, and what it keeps otherwise.
 func TestMemWithoutMemory(t *testing.T) {
 	t.Parallel()
-	mem := vfs.NewMem()
+	mem := vfstest.NewMem()
 	m := newMemory(t, mem, 10)
 	must(t, m.Close())
 	mem.SetMemory(false)
-	for _, fsys := range []*vfs.Mem{mem, mem.CrashClone(nil, vfs.Kill), mem.CrashClone(rand.New(rand.NewPCG(1, 1)), vfs.PowerCut)} {
+	for _, fsys := range []*vfstest.Mem{mem, mem.CrashClone(nil, vfstest.Kill), mem.CrashClone(rand.New(rand.NewPCG(1, 1)), vfstest.PowerCut)} {
 		_, err := fsys.NewMemory(10)
 		wantErr(t, err, vfs.ErrNoKeptMemory)
 		_, err = fsys.OpenMemory(m.ID())
@@ -67,10 +69,10 @@ type noKeeper struct{ vfs.FS }
 
 func TestFaultyWithoutKeeper(t *testing.T) {
 	t.Parallel()
-	if _, ok := vfs.KeeperOf(noKeeper{vfs.NewMem()}); ok {
+	if _, ok := vfs.KeeperOf(noKeeper{vfstest.NewMem()}); ok {
 		t.Error("a file system without memory keeps some")
 	}
-	f := vfs.NewFaulty(noKeeper{vfs.NewMem()})
+	f := vfstest.NewFaulty(noKeeper{vfstest.NewMem()})
 	_, err := f.NewMemory(10)
 	wantErr(t, err, vfs.ErrNoKeptMemory)
 	_, err = f.OpenMemory(vfs.MemoryID{Handle: 1, Key: 1})
@@ -83,7 +85,7 @@ func TestFaultyWithoutKeeper(t *testing.T) {
 func TestCrashCloneMemoryAtInstant(t *testing.T) {
 	t.Parallel()
 	const size = 1 << 16
-	mem := vfs.NewMem()
+	mem := vfstest.NewMem()
 	m := newMemory(t, mem, size)
 	b := m.Bytes()
 	first, last := b[:8], b[size-8:]
@@ -92,7 +94,7 @@ func TestCrashCloneMemoryAtInstant(t *testing.T) {
 		binary.LittleEndian.PutUint64(last, n)
 	})()
 	for range 100 {
-		kept := openMemory(t, mem.CrashClone(nil, vfs.Kill), m.ID())
+		kept := openMemory(t, mem.CrashClone(nil, vfstest.Kill), m.ID())
 		b := kept.Bytes()
 		first, last := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[size-8:])
 		if first != last && first != last+1 {
@@ -105,7 +107,7 @@ func TestCrashCloneMemoryAtInstant(t *testing.T) {
 // The files of a clone are of the same instant as its memory.
 func TestCrashCloneMemoryWithFiles(t *testing.T) {
 	t.Parallel()
-	mem := vfs.NewMem()
+	mem := vfstest.NewMem()
 	m := newMemory(t, mem, 1<<18) // it takes long to copy
 	f := create(t, mem, "a")
 	defer f.Close()
@@ -121,7 +123,7 @@ func TestCrashCloneMemoryWithFiles(t *testing.T) {
 	write(0)
 	defer storing(write)()
 	for range 100 {
-		killed := mem.CrashClone(nil, vfs.Kill)
+		killed := mem.CrashClone(nil, vfstest.Kill)
 		kept := openMemory(t, killed, m.ID())
 		file, err := killed.Bytes("a")
 		must(t, err)
@@ -152,10 +154,10 @@ func storing(store func(n uint64)) (stop func()) {
 // That memory is made and removed are boundaries of a scenario.
 func TestBoundariesOfMemory(t *testing.T) {
 	t.Parallel()
-	mem := vfs.NewMem()
+	mem := vfstest.NewMem()
 	var id vfs.MemoryID
 	var found []bool
-	vfs.EachBoundary(mem, func(fsys vfs.FS) {
+	vfstest.EachBoundary(mem, func(fsys vfs.FS) {
 		keeper, _ := vfs.KeeperOf(fsys)
 		m, err := keeper.NewMemory(8)
 		must(t, err)
@@ -163,8 +165,8 @@ func TestBoundariesOfMemory(t *testing.T) {
 		must(t, fsys.SyncDir())
 		must(t, m.Remove())
 		must(t, m.Close())
-	}, func(b vfs.Boundary) {
-		m, err := b.Crash(nil, vfs.Kill).OpenMemory(id)
+	}, func(b vfstest.Boundary) {
+		m, err := b.Crash(nil, vfstest.Kill).OpenMemory(id)
 		found = append(found, err == nil)
 		if err == nil {
 			must(t, m.Close())

@@ -21,7 +21,7 @@ type keptMemory struct {
 
 // NewMemory implements MemoryKeeper.
 func (d osFS) NewMemory(size int64) (Memory, error) {
-	if err := checkMemorySize(string(d), size); err != nil {
+	if err := CheckMemorySize(string(d), size); err != nil {
 		return nil, err
 	}
 	dir, err := d.directory()

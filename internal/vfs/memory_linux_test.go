@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/firncache/firn/internal/vfs"
@@ -204,7 +206,7 @@ func TestMemoryAdviceAndErrors(t *testing.T) {
 	}
 	_, err = keeper.OpenMemory(vfs.MemoryID{Handle: 1 << 30, Key: 1})
 	var path *fs.PathError
-	if !errors.As(err, &path) || path.Path != dir || path.Op != vfs.OpOpenMemory.String() {
+	if !errors.As(err, &path) || path.Path != dir || path.Op != vfstest.OpOpenMemory.String() {
 		t.Errorf("error %v does not name %s", err, dir)
 	}
 }

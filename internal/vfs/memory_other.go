@@ -10,7 +10,7 @@ import (
 // NewMemory implements MemoryKeeper. macOS and the BSDs have System V shared memory,
 // too, but of a few megabytes unless somebody has raised the limit.
 func (d osFS) NewMemory(size int64) (Memory, error) {
-	if err := checkMemorySize(string(d), size); err != nil {
+	if err := CheckMemorySize(string(d), size); err != nil {
 		return nil, err
 	}
 	return nil, pathError(opNewMemory, string(d), ErrNoKeptMemory)

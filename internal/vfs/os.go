@@ -70,7 +70,7 @@ type osFS string
 func (d osFS) path(name string) string { return filepath.Join(string(d), name) }
 
 func (d osFS) Open(name string, how How) (File, error) {
-	if err := checkName("open", name); err != nil {
+	if err := CheckName("open", name); err != nil {
 		return nil, err
 	}
 	flag := os.O_RDWR
@@ -91,14 +91,14 @@ func (d osFS) Open(name string, how How) (File, error) {
 }
 
 func (d osFS) Remove(name string) error {
-	if err := checkName("remove", name); err != nil {
+	if err := CheckName("remove", name); err != nil {
 		return err
 	}
 	return os.Remove(d.path(name))
 }
 
 func (d osFS) Rename(oldName, newName string) error {
-	if err := errors.Join(checkName("rename", oldName), checkName("rename", newName)); err != nil {
+	if err := errors.Join(CheckName("rename", oldName), CheckName("rename", newName)); err != nil {
 		return err
 	}
 	return os.Rename(d.path(oldName), d.path(newName))
@@ -125,7 +125,7 @@ func (d osFS) SyncDir() error { return syncDir(string(d)) }
 // which the kernel drops with the process. The file stays, because removing it
 // would let two owners lock two files of one name.
 func (d osFS) Lock(name string) (io.Closer, error) {
-	if err := checkName("lock", name); err != nil {
+	if err := CheckName("lock", name); err != nil {
 		return nil, err
 	}
 	if info, err := os.Lstat(d.path(name)); err == nil {

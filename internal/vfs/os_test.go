@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -206,7 +208,7 @@ func TestOSOver2GiB(t *testing.T) {
 }
 
 func TestInPieces(t *testing.T) {
-	f := create(t, vfs.NewMem(), "a")
+	f := create(t, vfstest.NewMem(), "a")
 	out, in := []byte("0123456789abcdefghi"), make([]byte, 30)
 	if n, err := vfs.InPieces(out, 7, 4, f.WriteAt); n != 19 || err != nil {
 		t.Errorf("written %d, %v", n, err)

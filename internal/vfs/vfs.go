@@ -16,6 +16,8 @@ var (
 	// ErrNoDirect says that the file system or the operating system has no
 	// direct I/O; the file can be opened without How.Direct.
 	ErrNoDirect = errors.New("no direct I/O on this file system")
+	// ErrNoSpace is one of the errors that are NoSpace.
+	ErrNoSpace = errsFull[0]
 )
 
 // FS is what a tier needs of a file system: one directory, whose files are
@@ -105,8 +107,8 @@ func Aligned(n, align int) []byte {
 // address is where the bytes of b begin.
 func address(b []byte) uintptr { return reflect.ValueOf(b).Pointer() }
 
-// checkName refuses names that would lead out of the directory.
-func checkName(op, name string) error {
+// CheckName refuses names that would lead out of the directory.
+func CheckName(op, name string) error {
 	if name == "." || !filepath.IsLocal(name) || filepath.Base(name) != name {
 		return &fs.PathError{Op: op, Path: name, Err: fmt.Errorf("%w: not the plain name of a file", fs.ErrInvalid)}
 	}

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firncache/firn/internal/vfs/vfstest"
+
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/internal/cachetest"
 	"github.com/firncache/firn/internal/vfs"
@@ -140,10 +142,12 @@ func (s *soakSetting) arm() (closing func()) {
 	if s.KillAt == 0 {
 		return func() {}
 	}
-	var f *vfs.Faulty
-	kill := func() { f.Inject(vfs.Rule{On: vfs.OpChange, Skip: s.KillAt - 1, Hook: func(vfs.Op) { killSelf() }}) }
+	var f *vfstest.Faulty
+	kill := func() {
+		f.Inject(vfstest.Rule{On: vfstest.OpChange, Skip: s.KillAt - 1, Hook: func(vfstest.Op) { killSelf() }})
+	}
 	vfs.Interpose(func(fs vfs.FS) vfs.FS {
-		f = vfs.NewFaulty(fs)
+		f = vfstest.NewFaulty(fs)
 		if !s.Closing {
 			kill()
 		}

@@ -1,4 +1,4 @@
-package vfs
+package vfstest
 
 import (
 	"errors"
@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"sync"
+
+	"github.com/firncache/firn/internal/vfs"
 )
 
 // Mem is a file system in memory for tests. It knows what of it is synced, so
@@ -21,8 +23,8 @@ type Mem struct {
 	stable map[string]*node // as it was at the last SyncDir
 	steps  []dirStep        // what happened to the directory since
 	locks  map[string]*memLock
-	kept   map[MemoryID]*memKept // memory that outlives the process
-	noKept bool                  // the system has none
+	kept   map[vfs.MemoryID]*memKept // memory that outlives the process
+	noKept bool                      // the system has none
 	moment moment
 	nodes  uint64 // made so far
 	used   int64  // blocks that files with a name or a user occupy
@@ -40,7 +42,7 @@ const unlimited = 1 << 50
 // multiples of 512 bytes.
 func NewMem() *Mem {
 	return &Mem{names: map[string]*node{}, stable: map[string]*node{}, locks: map[string]*memLock{},
-		kept: map[MemoryID]*memKept{}, align: sectorSize}
+		kept: map[vfs.MemoryID]*memKept{}, align: sectorSize}
 }
 
 // SetQuota limits the space of all files to so many bytes, in blocks of 4 KiB;
@@ -63,8 +65,8 @@ func (m *Mem) SetDirect(align int) {
 }
 
 // Open implements FS.
-func (m *Mem) Open(name string, how How) (File, error) {
-	if err := checkName("open", name); err != nil {
+func (m *Mem) Open(name string, how vfs.How) (vfs.File, error) {
+	if err := vfs.CheckName("open", name); err != nil {
 		return nil, err
 	}
 	m.mu.Lock()
@@ -74,7 +76,7 @@ func (m *Mem) Open(name string, how How) (File, error) {
 		align = m.align
 	}
 	if align == 0 {
-		return nil, pathError("open", name, ErrNoDirect)
+		return nil, pathError("open", name, vfs.ErrNoDirect)
 	}
 	n := m.names[name]
 	if n == nil && !how.Create {
@@ -97,7 +99,7 @@ func (m *Mem) create(name string) *node {
 
 // Remove implements FS. A file that is open lives on without a name.
 func (m *Mem) Remove(name string) error {
-	if err := checkName("remove", name); err != nil {
+	if err := vfs.CheckName("remove", name); err != nil {
 		return err
 	}
 	m.mu.Lock()
@@ -113,7 +115,7 @@ func (m *Mem) Remove(name string) error {
 
 // Rename implements FS.
 func (m *Mem) Rename(oldName, newName string) error {
-	if err := errors.Join(checkName("rename", oldName), checkName("rename", newName)); err != nil {
+	if err := errors.Join(vfs.CheckName("rename", oldName), vfs.CheckName("rename", newName)); err != nil {
 		return err
 	}
 	m.mu.Lock()
@@ -203,13 +205,13 @@ type memLock struct {
 
 // Lock implements FS.
 func (m *Mem) Lock(name string) (io.Closer, error) {
-	if err := checkName("lock", name); err != nil {
+	if err := vfs.CheckName("lock", name); err != nil {
 		return nil, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.locks[name] != nil {
-		return nil, pathError("lock", name, ErrLocked)
+		return nil, pathError("lock", name, vfs.ErrLocked)
 	}
 	if m.names[name] == nil {
 		m.create(name)
@@ -246,7 +248,7 @@ func (m *Mem) Bytes(name string) ([]byte, error) {
 // synced, and so does the directory. It makes the file if there is none, and
 // works on open ones.
 func (m *Mem) SetBytes(name string, b []byte) error {
-	if err := checkName("write", name); err != nil {
+	if err := vfs.CheckName("write", name); err != nil {
 		return err
 	}
 	m.mu.Lock()

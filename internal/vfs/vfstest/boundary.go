@@ -1,10 +1,12 @@
-package vfs
+package vfstest
 
 import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync"
+
+	"github.com/firncache/firn/internal/vfs"
 )
 
 // Boundary is a moment of a scenario at which it may crash: before an operation
@@ -57,7 +59,7 @@ func (m *Mem) tear(file *memFile, p []byte, off int64) {
 // removed, and a write over several sectors up to three more. Meanwhile the operation waits, and with it every
 // other that changes something and has not begun. The scenario ends what it
 // starts: the last boundary comes when run has returned.
-func EachBoundary(mem *Mem, run func(fsys FS), at func(b Boundary)) int {
+func EachBoundary(mem *Mem, run func(fsys vfs.FS), at func(b Boundary)) int {
 	var mu sync.Mutex
 	n := 0
 	visit := func(op Op) {

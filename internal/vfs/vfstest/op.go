@@ -1,8 +1,10 @@
-package vfs
+package vfstest
 
 import (
 	"fmt"
 	"strings"
+
+	"github.com/firncache/firn/internal/vfs"
 )
 
 // Kind is a kind of operation, or with | several.
@@ -61,8 +63,8 @@ type Op struct {
 	Off  int64  // of reads and writes, in bytes
 	Len  int64  // of reads and writes, in bytes; the new size for Truncate and Allocate; the size of new memory
 
-	file File   // of reads and writes
-	data []byte // of writes, until the operation ends
+	file vfs.File // of reads and writes
+	data []byte   // of writes, until the operation ends
 }
 
 func (op Op) String() string {

@@ -1,4 +1,4 @@
-package vfs
+package vfstest
 
 import (
 	"errors"
@@ -8,12 +8,14 @@ import (
 	"math"
 	"os"
 	"sync/atomic"
+
+	"github.com/firncache/firn/internal/vfs"
 )
 
 // memKept is memory of a Mem that outlives the process: CrashClone copies it for a
 // Kill, and leaves it out for a PowerCut.
 type memKept struct {
-	id    MemoryID
+	id    vfs.MemoryID
 	bytes []byte
 	users int // how often it is open
 }
@@ -34,18 +36,18 @@ func (m *Mem) SetMemory(has bool) {
 }
 
 // NewMemory implements MemoryKeeper. Its space does not count against the quota.
-func (m *Mem) NewMemory(size int64) (Memory, error) {
-	if err := checkMemorySize(".", size); err != nil {
+func (m *Mem) NewMemory(size int64) (vfs.Memory, error) {
+	if err := vfs.CheckMemorySize(".", size); err != nil {
 		return nil, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.noKept || size > math.MaxInt/2 {
-		return nil, pathError(opNewMemory, ".", ErrNoKeptMemory)
+		return nil, pathError(OpNewMemory.String(), ".", vfs.ErrNoKeptMemory)
 	}
-	maps.DeleteFunc(m.kept, func(_ MemoryID, k *memKept) bool { return k.users == 0 })
+	maps.DeleteFunc(m.kept, func(_ vfs.MemoryID, k *memKept) bool { return k.users == 0 })
 	n := keptMade.Add(1)
-	k := newKept(MemoryID{Handle: n, Key: ^n}, int(size))
+	k := newKept(vfs.MemoryID{Handle: n, Key: ^n}, int(size))
 	k.users++
 	m.kept[k.id] = k
 	return &memMemory{mem: m, kept: k}, nil
@@ -55,15 +57,15 @@ func (m *Mem) NewMemory(size int64) (Memory, error) {
 var keptMade atomic.Uint64
 
 // newKept makes memory of whole pages.
-func newKept(id MemoryID, size int) *memKept {
+func newKept(id vfs.MemoryID, size int) *memKept {
 	page := os.Getpagesize()
-	return &memKept{id: id, bytes: Aligned((size+page-1)&^(page-1), page)[:size]}
+	return &memKept{id: id, bytes: vfs.Aligned((size+page-1)&^(page-1), page)[:size]}
 }
 
 // keptByKill is a copy of the memory as it is at one instant, under the lock: no
 // write to a file ends meanwhile.
-func (m *Mem) keptByKill() map[MemoryID]*memKept {
-	copies := map[MemoryID]*memKept{}
+func (m *Mem) keptByKill() map[vfs.MemoryID]*memKept {
+	copies := map[vfs.MemoryID]*memKept{}
 	var to, from [][]byte
 	for id, k := range m.kept {
 		c := newKept(id, len(k.bytes))
@@ -75,27 +77,27 @@ func (m *Mem) keptByKill() map[MemoryID]*memKept {
 }
 
 // OpenMemory implements MemoryKeeper.
-func (m *Mem) OpenMemory(id MemoryID) (Memory, error) {
+func (m *Mem) OpenMemory(id vfs.MemoryID) (vfs.Memory, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k := m.kept[id]
 	var err error
 	switch {
 	case m.noKept:
-		err = errors.Join(fs.ErrNotExist, ErrNoKeptMemory)
+		err = errors.Join(fs.ErrNotExist, vfs.ErrNoKeptMemory)
 	case k == nil:
 		err = fs.ErrNotExist
 	case k.users > 0:
-		err = ErrLocked
+		err = vfs.ErrLocked
 	}
 	if err != nil {
-		return nil, pathError(opOpenMemory, ".", fmt.Errorf("memory %d: %w", id.Handle, err))
+		return nil, pathError(OpOpenMemory.String(), ".", fmt.Errorf("memory %d: %w", id.Handle, err))
 	}
 	k.users++
 	return &memMemory{mem: m, kept: k}, nil
 }
 
-func (m *memMemory) ID() MemoryID { return m.kept.id }
+func (m *memMemory) ID() vfs.MemoryID { return m.kept.id }
 
 func (m *memMemory) Bytes() []byte {
 	m.mem.mu.RLock()

@@ -1,6 +1,7 @@
-package vfs
+package vfstest
 
 import (
+	"fmt"
 	"math"
 	"slices"
 )
@@ -213,4 +214,22 @@ func blocksOf(size int64) int64 {
 		return math.MaxInt64 / blockSize
 	}
 	return (size + blockSize - 1) / blockSize
+}
+
+// CheckSpace recounts the blocks of every file, and compares with what is charged.
+func (m *Mem) CheckSpace() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var sum int64
+	for _, n := range m.names {
+		before := n.charged
+		if change := n.recount(); change != 0 {
+			return fmt.Errorf("file %d is charged %d blocks, has %d", n.id, before, n.charged)
+		}
+		sum += n.charged
+	}
+	if sum != m.used {
+		return fmt.Errorf("%d blocks are charged, files have %d", m.used, sum)
+	}
+	return nil
 }

@@ -1,10 +1,13 @@
-package vfs
+package vfstest
 
 import (
 	"fmt"
 	"io"
 	"io/fs"
 	"math"
+	"reflect"
+
+	"github.com/firncache/firn/internal/vfs"
 )
 
 // memFile is an open file of a Mem.
@@ -35,9 +38,9 @@ func (f *memFile) checkRange(op string, p []byte, off int64) error {
 		return pathError(op, f.name, fmt.Errorf("%w: offset %d", fs.ErrInvalid, off))
 	}
 	unit := f.align
-	if unit > 1 && (off%int64(unit) != 0 || len(p)%unit != 0 || len(p) > 0 && address(p)%uintptr(unit) != 0) {
+	if unit > 1 && (off%int64(unit) != 0 || len(p)%unit != 0 || len(p) > 0 && reflect.ValueOf(p).Pointer()%uintptr(unit) != 0) {
 		panic(fmt.Sprintf("vfs: %s of %d bytes at %#x to or from offset %d of %s: direct I/O wants multiples of %d",
-			op, len(p), address(p), off, f.name, unit))
+			op, len(p), reflect.ValueOf(p).Pointer(), off, f.name, unit))
 	}
 	return nil
 }
@@ -75,7 +78,7 @@ func (f *memFile) WriteAt(p []byte, off int64) (int, error) {
 		f.node.setSize(max(f.node.size, off+int64(n)), f.mem.moment)
 	}
 	if n < len(p) {
-		return n, pathError("write", f.name, errsFull[0])
+		return n, pathError("write", f.name, vfs.ErrNoSpace)
 	}
 	return n, nil
 }
@@ -113,7 +116,7 @@ func (f *memFile) Allocate(size int64) error {
 			}
 		}
 		if !f.mem.charge(f.node, more) {
-			return pathError("allocate", f.name, fmt.Errorf("%d bytes: %w", size, errsFull[0]))
+			return pathError("allocate", f.name, fmt.Errorf("%d bytes: %w", size, vfs.ErrNoSpace))
 		}
 		f.node.reserved = want
 	}

@@ -1,17 +1,19 @@
-package vfs
+package vfstest
 
 import (
 	"io"
 	"math/rand/v2"
 	"slices"
 	"sync"
+
+	"github.com/firncache/firn/internal/vfs"
 )
 
 // Faulty is a file system for tests that stands before another: it counts the
 // operations, remembers the last of them, and meets those that its rules name
 // with errors, delays and pauses. Without rules everything passes.
 type Faulty struct {
-	inner FS
+	inner vfs.FS
 
 	mu    sync.Mutex
 	rules []*Injection
@@ -23,7 +25,7 @@ type Faulty struct {
 
 // NewFaulty stands before inner. The numbers behind Probability and random
 // Partial have a fixed seed: see Seed.
-func NewFaulty(inner FS) *Faulty {
+func NewFaulty(inner vfs.FS) *Faulty {
 	return &Faulty{inner: inner, rng: rand.New(rand.NewPCG(1, 2)), open: map[*faultyFile]bool{}}
 }
 
@@ -89,7 +91,7 @@ func (f *Faulty) do(op Op, work func() error) error {
 }
 
 // Open implements FS.
-func (f *Faulty) Open(name string, how How) (File, error) {
+func (f *Faulty) Open(name string, how vfs.How) (vfs.File, error) {
 	kind := OpOpen
 	if how.Create {
 		kind = OpCreate

@@ -1,9 +1,11 @@
-package vfs
+package vfstest
+
+import "github.com/firncache/firn/internal/vfs"
 
 // faultyFile is an open file of a Faulty.
 type faultyFile struct {
 	fs    *Faulty
-	inner File
+	inner vfs.File
 	name  string
 }
 
