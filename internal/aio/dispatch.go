@@ -16,7 +16,7 @@ const soloReads = 4
 type buffer = bufpool.Buffer
 
 // now is nanoseconds on a clock of the Reader's own that never steps.
-func (r *Reader) now() int64 { return int64(time.Since(r.epoch)) }
+func (r *Reader) now() int64 { return int64(time.Since(r.opened)) }
 
 // next gives the oldest queued read a slot and a buffer; nil if there is no such
 // read, no slot or no memory. The caller holds mu.

@@ -9,8 +9,8 @@
 //     [MaxFrequency]. It is all that a read writes.
 //   - ghost: the fingerprint of a record that was evicted not long ago.
 //   - age: a time, counted in evictions of the shard.
-//   - plan: the parameters of the lanes, foremost the share of Small.
-//   - shadow: a miniature cache that lives under one plan on a sample of the
+//   - setting: the parameters of the lanes, foremost the share of Small.
+//   - shadow: a miniature cache that lives under one setting on a sample of the
 //     keys, as if it were the whole cache.
 //
 // # Algorithm
@@ -28,8 +28,8 @@
 // again with one read less. That is S3-FIFO (Yang et al., SOSP'23).
 //
 // No fixed share is good everywhere, so the [Tuner] keeps one shadow for each
-// of a few plans, feeds them the requests of sampled keys, and lets the cache
-// follow the plan whose shadow hits most: miniature simulation (Waldspurger
+// of a few settings, feeds them the requests of sampled keys, and lets the cache
+// follow the setting whose shadow hits most: miniature simulation (Waldspurger
 // et al., ATC'17).
 //
 // docs/EVICTION.md has the comparison that led here, package sim repeats it.

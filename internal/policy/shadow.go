@@ -1,10 +1,10 @@
 package policy
 
-// shadow is a miniature cache under one plan: it knows hashes and frequencies,
+// shadow is a miniature cache under one setting: it knows hashes and frequencies,
 // holds no data, and counts every record as one byte. Its lanes are exact
 // queues where the cache has segments.
 type shadow struct {
-	plan  Plan
+	setting  Setting
 	hits  float64  // of late; the Tuner lets it decay
 	slots []slot   // from 1: one per resident key
 	reads []uint8  // frequency of the key in each slot
@@ -31,8 +31,8 @@ type lane struct {
 }
 
 // newShadow makes an empty shadow for at most size keys.
-func newShadow(plan Plan, size int) *shadow {
-	s := &shadow{plan: plan, slots: make([]slot, size+1), reads: make([]uint8, size+1), index: make([]uint16, 2*size)}
+func newShadow(setting Setting, size int) *shadow {
+	s := &shadow{setting: setting, slots: make([]slot, size+1), reads: make([]uint8, size+1), index: make([]uint16, 2*size)}
 	s.Ghosts = NewGhosts(make([]uint64, GhostWords(int64(size), 1<<30)))
 	for i := size; i > 0; i-- {
 		s.release(uint16(i))
@@ -73,9 +73,9 @@ func (s *shadow) stamp(l Lane) uint32 {
 // evictOne works off one record at a tail.
 func (s *shadow) evictOne() {
 	small, main := int64(s.lanes[Small].count), int64(s.lanes[Main].count)
-	from := s.plan.Victim(small, main)
+	from := s.setting.Victim(small, main)
 	i := s.pop(from)
-	to, frequency := s.plan.Next(from, s.reads[i], small, main)
+	to, frequency := s.setting.Next(from, s.reads[i], small, main)
 	if to == None {
 		s.Evict(from, s.slots[i].hash)
 		s.unlink(i)

@@ -8,8 +8,8 @@ import (
 // A shadow's lists stay whole whatever it is asked.
 func TestShadowStaysWhole(t *testing.T) {
 	const size = 64
-	for _, plan := range plans {
-		s, rng := newShadow(plan, size), rand.New(rand.NewPCG(3, 3))
+	for _, setting := range settings {
+		s, rng := newShadow(setting, size), rand.New(rand.NewPCG(3, 3))
 		for i := range 50_000 {
 			s.access(rng.Uint64N(200)*0x9E3779B97F4A7C15, 1+int(rng.Uint64N(size)), i%5000 < 50)
 			if i%1000 == 0 {
@@ -45,7 +45,7 @@ func checkShadow(t *testing.T, s *shadow, size int) {
 
 func TestShadowKeepsWhatFilterKeeps(t *testing.T) {
 	const size = 64
-	s, keys := newShadow(plans[0], size), hashes(size, 1)
+	s, keys := newShadow(settings[0], size), hashes(size, 1)
 	for _, h := range keys {
 		s.access(h, size, true)
 	}

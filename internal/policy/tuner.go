@@ -6,17 +6,17 @@ import (
 	"sync/atomic"
 )
 
-// Tuner chooses a cache's plan by what its shadows hit. It is safe for
+// Tuner chooses a cache's setting by what its shadows hit. It is safe for
 // concurrent use; a read of the cache only asks [Tuner.Sampled] and, for a few
 // keys, calls [Tuner.Hit], which takes no lock.
 type Tuner struct {
-	current atomic.Uint32 // the plan that holds, an index into plans
+	current atomic.Uint32 // the setting that holds, an index into settings
 	mask    atomic.Uint64 // a key is sampled if its spread hash has none of these bits
 	recent  ring
 
 	mu       sync.Mutex
 	size     int // keys that a shadow can hold
-	shadows  [len(plans)]*shadow
+	shadows  [len(settings)]*shadow
 	shift    uint // one key in 1<<shift is sampled
 	capacity int  // keys that a shadow holds; 0 while the cache fills
 	pending  int  // requests since the last choice
@@ -30,7 +30,7 @@ const (
 	minCache   = 64 << 10 // bytes; below, shadows would cost more than they bring
 	tunerShare = 200      // the shadows may take 1/tunerShare of the cache
 	// shadowKeyBytes is what one key of size costs, in all shadows and the ring.
-	shadowKeyBytes = len(plans)*(slotBytes+2*2+ghostsPerEntry*GhostBytes) + 8
+	shadowKeyBytes = len(settings)*(slotBytes+2*2+ghostsPerEntry*GhostBytes) + 8
 
 	halfLife = 16 // of hit counts, in turns: as many requests as a shadow holds keys
 	choices  = 16 // per turn
@@ -38,7 +38,7 @@ const (
 
 // NewTuner makes the tuner of a cache of so many bytes. It takes half a percent
 // of them, at least 2 KiB and at most 64 KiB. A cache below 64 KiB has no
-// shadows and stays with the first plan.
+// shadows and stays with the first setting.
 func NewTuner(cacheBytes int64) *Tuner {
 	t := &Tuner{}
 	if cacheBytes < minCache {
@@ -47,8 +47,8 @@ func NewTuner(cacheBytes int64) *Tuner {
 	}
 	t.size = int(min(max(cacheBytes/tunerShare/int64(shadowKeyBytes), minShadow), maxShadow))
 	t.recent.places = make([]atomic.Uint64, t.size)
-	for i, plan := range plans {
-		t.shadows[i] = newShadow(plan, t.size)
+	for i, setting := range settings {
+		t.shadows[i] = newShadow(setting, t.size)
 	}
 	return t
 }
@@ -57,10 +57,10 @@ func NewTuner(cacheBytes int64) *Tuner {
 // without pointers for the collector to follow.
 func (t *Tuner) Bytes() int64 { return int64(t.size * shadowKeyBytes) }
 
-// Plan is the plan that holds now.
-func (t *Tuner) Plan() Plan { return plans[t.current.Load()] }
+// Setting is the setting that holds now.
+func (t *Tuner) Setting() Setting { return settings[t.current.Load()] }
 
-// Changes counts how often the plan changed.
+// Changes counts how often the setting changed.
 func (t *Tuner) Changes() uint64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -112,7 +112,7 @@ func (t *Tuner) request(hash uint64, filling bool) {
 	}
 }
 
-// choose takes the plan with the most hits, if it leads by more than one.
+// choose takes the setting with the most hits, if it leads by more than one.
 func (t *Tuner) choose() {
 	now := t.current.Load()
 	best := now

@@ -44,7 +44,7 @@ func TestTunerFollowsTheWorkload(t *testing.T) {
 	} {
 		tuner := NewTuner(1 << 30)
 		drive(tuner, entries, c.keys)
-		if share := tuner.Plan().Share; share < c.lo || share > c.hi {
+		if share := tuner.Setting().Share; share < c.lo || share > c.hi {
 			t.Errorf("%s: Small's share is %.2f, want %.1f to %.1f", c.name, share, c.lo, c.hi)
 		}
 	}
@@ -79,7 +79,7 @@ func TestTunerWhileFilling(t *testing.T) {
 		}
 	}
 	if tuner.Changes() != 0 {
-		t.Error("the plan changed before there was anything to choose by")
+		t.Error("the setting changed before there was anything to choose by")
 	}
 	if tuner.shift == 0 {
 		t.Error("the sample did not shrink to what the shadows hold")
@@ -113,8 +113,8 @@ func TestSmallCacheHasNoShadows(t *testing.T) {
 	tuner := NewTuner(minCache - 1)
 	tuner.Hit(0)
 	tuner.Insert(0, 1, false)
-	if tuner.Bytes() != 0 || tuner.Plan() != plans[0] {
-		t.Errorf("%d bytes, plan %+v", tuner.Bytes(), tuner.Plan())
+	if tuner.Bytes() != 0 || tuner.Setting() != settings[0] {
+		t.Errorf("%d bytes, setting %+v", tuner.Bytes(), tuner.Setting())
 	}
 }
 
@@ -138,7 +138,7 @@ func TestTunerIsSafeForConcurrentUse(t *testing.T) {
 						tuner.Insert(h, int64(i), i < 1000)
 					}
 				}
-				_ = tuner.Plan()
+				_ = tuner.Setting()
 			}
 			_ = tuner.Changes()
 		})

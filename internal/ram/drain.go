@@ -64,9 +64,9 @@ func (s *shard) moveOrLeave(e *entry) {
 
 // decide evicts: it lets a record go, unless the policy wants to keep it.
 func (s *shard) decide(e *entry) {
-	plan, from := s.tier.tuner.Plan(), s.tier.segs[s.drain.id].lane
+	setting, from := s.tier.tuner.Setting(), s.tier.segs[s.drain.id].lane
 	small, main := s.laneBytes()
-	to, freq := plan.Next(from, uint8(e.freq()), small, main)
+	to, freq := setting.Next(from, uint8(e.freq()), small, main)
 	if to != policy.None && !s.drain.insists && s.move(e, to, int(freq)) {
 		s.count.Reinserted++
 		s.count.ReinsertedBytes += e.rec.size

@@ -79,7 +79,7 @@ func (s *shard) choose() bool {
 
 // oldest is the segment that the policy gives up.
 func (s *shard) oldest() uint32 {
-	q := s.tier.tuner.Plan().Victim(s.laneBytes())
+	q := s.tier.tuner.Setting().Victim(s.laneBytes())
 	for range lanes {
 		if s.queues[q].head == 0 && s.lanes[q].seg != 0 {
 			s.seal(q)

@@ -119,15 +119,15 @@ func (f *Firn) push(to policy.Lane, key int32) {
 
 // evictSegment works off the segment at the tail of the victim lane.
 func (f *Firn) evictSegment() {
-	plan := f.tuner.Plan()
+	setting := f.tuner.Setting()
 	small, main := &f.lanes[policy.Small], &f.lanes[policy.Main]
-	from := plan.Victim(small.bytes, main.bytes)
+	from := setting.Victim(small.bytes, main.bytes)
 	q := &f.lanes[from]
 	keys := q.segments[0].keys
 	q.segments = q.segments[1:]
 	for _, key := range keys {
 		r, size := &f.records[key], f.size(key)
-		to, frequency := plan.Next(from, r.frequency, small.bytes, main.bytes)
+		to, frequency := setting.Next(from, r.frequency, small.bytes, main.bytes)
 		q.bytes -= size
 		f.bytes -= size
 		if to == policy.None {

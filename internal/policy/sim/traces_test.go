@@ -15,7 +15,7 @@ import (
 
 // chosen are the traces whose published means (LRU .604, S3-FIFO .562) the
 // choice was made against. Of others, the first 3 million requests informed the
-// set of plans and the factor in Ghosts.Lane; only arc_p2 had no part at all.
+// set of settings and the factor in Ghosts.Lane; only arc_p2 had no part at all.
 var (
 	chosen = []string{
 		"arc_oltp", "arc_p3", "corda_vault", "cp_io_sized", "lirs_cpp", "lirs_glimpse",

@@ -12,15 +12,15 @@ const (
 // MaxFrequency is the largest frequency a record can have: two bits.
 const MaxFrequency = 3
 
-// Plan is one setting of the lanes' parameters.
-type Plan struct {
+// Setting is one choice of the lanes' parameters.
+type Setting struct {
 	Share   float64 // of the lanes' bytes that Small keeps, above 0 and below 1
 	Promote uint8   // frequency from which a record at Small's tail stays, at least 1
 	Stay    bool    // such a record goes round in Small when Main has its share; otherwise it always moves to Main
 }
 
-// plans are what the Tuner chooses from; the first is the one to begin with.
-var plans = [...]Plan{
+// settings are what the Tuner chooses from; the first is the one to begin with.
+var settings = [...]Setting{
 	{Share: 0.05, Promote: 2},
 	{Share: 0.02, Promote: 2},
 	{Share: 0.20, Promote: 1, Stay: true},
@@ -29,7 +29,7 @@ var plans = [...]Plan{
 
 // Victim is the lane whose tail gives space next, when the lanes hold so many
 // bytes. The two must not both be empty.
-func (p Plan) Victim(small, main int64) Lane {
+func (p Setting) Victim(small, main int64) Lane {
 	if small > 0 && float64(small) >= p.Share*float64(small+main) {
 		return Small
 	}
@@ -39,7 +39,7 @@ func (p Plan) Victim(small, main int64) Lane {
 // Next decides about a live record at its lane's tail: the lane it is copied
 // to and its frequency there, or None if it is to be evicted. The bytes are
 // those that the lanes hold.
-func (p Plan) Next(lane Lane, frequency uint8, small, main int64) (Lane, uint8) {
+func (p Setting) Next(lane Lane, frequency uint8, small, main int64) (Lane, uint8) {
 	switch {
 	case lane == Main && frequency > 0:
 		return Main, frequency - 1

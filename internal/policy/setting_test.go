@@ -2,8 +2,8 @@ package policy
 
 import "testing"
 
-func TestPlansAreValid(t *testing.T) {
-	for _, p := range plans {
+func TestSettingsAreValid(t *testing.T) {
+	for _, p := range settings {
 		if p.Share <= 0 || p.Share >= 1 || p.Promote < 1 || p.Promote > MaxFrequency {
 			t.Errorf("%+v: want a share above 0 and below 1, and a frequency from 1 to %d", p, MaxFrequency)
 		}
@@ -11,7 +11,7 @@ func TestPlansAreValid(t *testing.T) {
 }
 
 func TestVictim(t *testing.T) {
-	p := Plan{Share: 0.1, Promote: 2}
+	p := Setting{Share: 0.1, Promote: 2}
 	for _, c := range []struct {
 		small, main int64
 		want        Lane
@@ -25,10 +25,10 @@ func TestVictim(t *testing.T) {
 }
 
 func TestNext(t *testing.T) {
-	moves, stays := Plan{Share: 0.1, Promote: 2}, Plan{Share: 0.5, Promote: 1, Stay: true}
+	moves, stays := Setting{Share: 0.1, Promote: 2}, Setting{Share: 0.5, Promote: 1, Stay: true}
 	for _, c := range []struct {
 		name        string
-		plan        Plan
+		setting        Setting
 		lane        Lane
 		frequency   uint8
 		small, main int64
@@ -43,7 +43,7 @@ func TestNext(t *testing.T) {
 		{"stays", stays, Small, 1, 50, 50, Small, 0},
 		{"does not stay while Main is short", stays, Small, 1, 60, 40, Main, 0},
 	} {
-		to, then := c.plan.Next(c.lane, c.frequency, c.small, c.main)
+		to, then := c.setting.Next(c.lane, c.frequency, c.small, c.main)
 		if to != c.to || then != c.then {
 			t.Errorf("%s: Next = %d, %d; want %d, %d", c.name, to, then, c.to, c.then)
 		}
