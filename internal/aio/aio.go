@@ -96,7 +96,7 @@ type Reader struct {
 	limits   limits
 	pool     *bufpool.Pool
 	engine   engine
-	opened    time.Time // what start times count from
+	opened   time.Time // what start times count from
 	counters counters
 
 	mu        sync.Mutex
@@ -153,7 +153,7 @@ func Open(cfg Config) (*Reader, error) {
 		patience: cfg.Patience,
 		limits:   cfg.limits(),
 		pool:     pool,
-		opened:    time.Now(),
+		opened:   time.Now(),
 		drained:  make(chan struct{}),
 		ended:    make(chan struct{}),
 	}

@@ -28,7 +28,7 @@ func TestNext(t *testing.T) {
 	moves, stays := Setting{Share: 0.1, Promote: 2}, Setting{Share: 0.5, Promote: 1, Stay: true}
 	for _, c := range []struct {
 		name        string
-		setting        Setting
+		setting     Setting
 		lane        Lane
 		frequency   uint8
 		small, main int64

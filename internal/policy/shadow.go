@@ -4,13 +4,13 @@ package policy
 // holds no data, and counts every record as one byte. Its lanes are exact
 // queues where the cache has segments.
 type shadow struct {
-	setting  Setting
-	hits  float64  // of late; the Tuner lets it decay
-	slots []slot   // from 1: one per resident key
-	reads []uint8  // frequency of the key in each slot
-	index []uint16 // hash → slot that heads a chain
-	free  uint16   // list of unused slots, by next
-	lanes [2]lane
+	setting Setting
+	hits    float64  // of late; the Tuner lets it decay
+	slots   []slot   // from 1: one per resident key
+	reads   []uint8  // frequency of the key in each slot
+	index   []uint16 // hash → slot that heads a chain
+	free    uint16   // list of unused slots, by next
+	lanes   [2]lane
 	Ghosts
 }
 
