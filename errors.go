@@ -2,44 +2,41 @@ package firn
 
 import (
 	"errors"
-	"fmt"
+
+	"github.com/firncache/firn/internal/tiered"
 )
 
 // Errors a caller may test for with errors.Is. Some are wrapped in a message
 // that says what was expected and what was found.
 var (
 	// ErrNotFound says that the cache holds no live value for the key.
-	ErrNotFound = errors.New("firn: not found")
+	ErrNotFound = tiered.ErrNotFound
 	// ErrClosed says that the cache was closed before the call, or during it.
-	ErrClosed = errors.New("firn: cache is closed")
+	ErrClosed = tiered.ErrClosed
 	// ErrTooLarge says that a key and its value are longer together than the
 	// cache stores: a quarter of the RAM budget, and less near the least one
 	// that SetRAMBytes takes.
-	ErrTooLarge = errors.New("firn: too large")
+	ErrTooLarge = tiered.ErrTooLarge
 	// ErrNoRoom says that a value was not stored because nothing more can be
 	// evicted now: what the budget leaves is bookkeeping, and no other write is
 	// about to give room back. It is to be expected near the least budget alone.
-	ErrNoRoom = errors.New("firn: no room in RAM")
+	ErrNoRoom = tiered.ErrNoRoom
 	// ErrLocked says that the directory of the SSD tier is in use, by this
 	// process or another.
-	ErrLocked = errors.New("firn: directory is in use")
+	ErrLocked = tiered.ErrLocked
 	// ErrReadTimeout says that the SSD tier may have a value, and that its device did
 	// not give it within SSDOptions.ReadTimeout.
-	ErrReadTimeout = errors.New("firn: the SSD did not answer in time")
+	ErrReadTimeout = tiered.ErrReadTimeout
 	// ErrBusy says that the SSD tier may have a value, and that its device was not
 	// asked: too many wait for it already, or it answers nobody. See
 	// SSDOptions.ReadTimeout.
-	ErrBusy = errors.New("firn: the SSD is busy")
+	ErrBusy = tiered.ErrBusy
 	// ErrFormat says that the files of the SSD tier were written by a version of
 	// this package whose format this one does not read.
-	ErrFormat = errors.New("firn: unknown format")
+	ErrFormat = tiered.ErrFormat
 	// ErrWrongType says that a value is of another type than was asked for.
 	ErrWrongType = errors.New("firn: wrong type")
 	// ErrLoadTimeout says that a loader took longer than
 	// LoadingOptions.HardTimeout.
 	ErrLoadTimeout = errors.New("firn: load timed out")
 )
-
-func tooLarge(keyLen, valueLen int, most int64) error {
-	return fmt.Errorf("%w: key of %d bytes and value of %d bytes: want at most %d bytes together", ErrTooLarge, keyLen, valueLen, most)
-}

@@ -2,10 +2,10 @@ package firn
 
 // CheckInvariants compares everything inside the cache with everything else;
 // nobody may use it meanwhile.
-func (c *Cache) CheckInvariants() error { return c.ram.Check() }
+func (c *Cache) CheckInvariants() error { return c.store.RAM().Check() }
 
 // Sweep takes expired entries out now.
-func (c *Cache) Sweep() { c.ram.Sweep() }
+func (c *Cache) Sweep() { c.store.RAM().Sweep() }
 
 // RecordPrefix begins the keys of the records of namespaces.
 const RecordPrefix = recordPrefix

@@ -93,41 +93,16 @@ func (c *Cache) keep(f *flight, res *result, left *ram.Left) error {
 	case res.err == nil:
 		deadline, err := c.deadline(c.jittered(ttl))
 		if err == nil {
-			err = c.setLoaded(f, res.value, deadline, left)
+			err = c.store.SetIf(&f.watch, f.key, res.value, deadline, left)
 		}
 		if !errors.Is(err, ErrTooLarge) && !errors.Is(err, ErrNoRoom) {
 			return err
 		}
-		return errors.Join(err, c.deleteLoaded(f, left))
+		return errors.Join(err, c.store.DeleteIf(&f.watch, f.key, left))
 	case c.loading.NegativeTTL > 0 && c.keepAbsence(f, left) == nil:
 		return nil
 	}
-	return c.deleteLoaded(f, left)
-}
-
-// setLoaded stores like Set, unless the key was written since its load began.
-func (c *Cache) setLoaded(f *flight, value []byte, deadline int64, left *ram.Left) error {
-	stripe := c.typed.fronts.begin(f.key)
-	defer c.typed.fronts.end(stripe, f.key)
-	err := c.ram.SetIf(&f.watch, value, deadline, left)
-	return c.stored(unlessChanged(err), f.key, value)
-}
-
-// deleteLoaded removes like Delete, unless the key was written since its load
-// began.
-func (c *Cache) deleteLoaded(f *flight, left *ram.Left) error {
-	stripe := c.typed.fronts.begin(f.key)
-	defer c.typed.fronts.end(stripe, f.key)
-	err := c.ram.DeleteIf(&f.watch, left)
-	return c.stored(unlessChanged(err), f.key, nil)
-}
-
-// unlessChanged is the error of a load's write: that there was a newer one is none.
-func unlessChanged(err error) error {
-	if err == ram.ErrChanged {
-		return nil
-	}
-	return err
+	return c.store.DeleteIf(&f.watch, f.key, left)
 }
 
 // get is the time to live that a loader chose, or usual, and whether nothing is

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"hash/maphash"
-	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -36,7 +35,7 @@ type frontHead struct {
 }
 
 // inTime reports whether the deadline is to come.
-func (h *frontHead) inTime(c *Cache) bool { return h.deadline == 0 || !c.ram.Passed(h.deadline) }
+func (h *frontHead) inTime(c *Cache) bool { return h.deadline == 0 || !c.store.Passed(h.deadline) }
 
 // # Coherence
 //
@@ -148,18 +147,19 @@ func (a *attached) stripe(key []byte) *frontStripe {
 	return &a.stripes[maphash.Bytes(a.seed, key)%frontStripes]
 }
 
-// begin is called before the bytes of a key change, and end, with what begin
-// returned, after it and before the write is acknowledged. A write that panics
-// in between, in the user's OnEvict, leaves a stripe that is not filled any
+// BeforeWrite is called before the bytes of a key change, and AfterWrite, with what
+// BeforeWrite returned, after it and before the write is acknowledged. A write that
+// panics in between, in the user's OnEvict, leaves a stripe that is not filled any
 // more, which is slow and right.
-func (f *fronts) begin(key []byte) *frontStripe {
+func (f *fronts) BeforeWrite(key []byte) (token any) {
 	if a := f.attached.Load(); a != nil {
 		return f.beginIn(a.stripe(key), key)
 	}
 	return nil
 }
 
-func (f *fronts) end(s *frontStripe, key []byte) {
+func (f *fronts) AfterWrite(key []byte, token any) {
+	s, _ := token.(*frontStripe)
 	if s == nil {
 		a := f.attached.Load()
 		if a == nil {
@@ -192,9 +192,9 @@ func (f *fronts) beginIn(s *frontStripe, key []byte) *frontStripe {
 	return s
 }
 
-// emptied calls clear, which empties the cache, with every front emptied before
+// Clear calls clear, which empties the cache, with every front emptied before
 // and not filled meanwhile. With forever, it is not filled afterwards either.
-func (f *fronts) emptied(forever bool, clear func()) {
+func (f *fronts) Clear(forever bool, clear func()) {
 	a := f.attached.Load()
 	if a == nil {
 		clear()
@@ -228,6 +228,7 @@ func (f *fronts) renew() {
 // attachFront gives a typed cache its front.
 func (t *Typed[K, V]) attachFront(front Front[K, V]) {
 	f := &t.c.typed.fronts
+	t.c.store.SetWriteHook(f)
 	f.attach(t.space, func(key []byte) {
 		if k, err := t.keys.parse(key); err == nil {
 			front.Delete(k)
@@ -305,20 +306,12 @@ func (t *Typed[K, V]) readFill(ctx context.Context, s *scratch[K]) (v V, err err
 // fetchDeadline is fetch that also tells the deadline, if it is still known when
 // the bytes have come from below.
 func (t *Typed[K, V]) fetchDeadline(ctx context.Context, s *scratch[K]) (deadline int64, ok bool, err error) {
-	if t.c.disk == nil {
-		s.value, deadline, ok = t.c.ram.GetWithDeadlineHashed(t.c.ram.Hash(s.key), s.value[:0], s.key)
-		runtime.KeepAlive(t.c)
-		if ok {
-			return deadline, true, nil
-		}
-		if ctx == nil {
-			return 0, false, ErrNotFound
-		}
-		return 0, false, t.c.missing(ctx)
+	if ctx == nil {
+		ctx = context.Background()
 	}
-	if err = t.fetch(ctx, s); err != nil {
-		return 0, false, err
+	s.value, deadline, ok, err = t.c.store.LookupDeadline(ctx, s.value[:0], s.key)
+	if err == nil && !ok {
+		deadline, ok = t.c.store.Deadline(s.key)
 	}
-	deadline, ok = t.c.deadlineOf(s.key)
-	return deadline, ok, nil
+	return deadline, ok, err
 }

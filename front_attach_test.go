@@ -34,7 +34,7 @@ func TestFrontAttachedDuringWrite(t *testing.T) {
 	}
 
 	fronts := &c.typed.fronts
-	stripe := fronts.begin(s.key) // nil
+	stripe := fronts.BeforeWrite(s.key) // nil
 	front, err := NewTyped(c, TypedOptions[string, string]{Front: &oneFront{}})
 	if err != nil {
 		t.Fatal(err)
@@ -43,10 +43,10 @@ func TestFrontAttachedDuringWrite(t *testing.T) {
 	if v, ok := front.Get("k"); !ok || v != "old" || c.Stats().FrontHits != 1 {
 		t.Fatalf("before the write: %q, %v, %d front hits", v, ok, c.Stats().FrontHits)
 	}
-	if err := c.ram.Set(s.key, value, 0); err != nil {
+	if err := c.store.RAM().Set(s.key, value, 0); err != nil {
 		t.Fatal(err)
 	}
-	fronts.end(stripe, s.key)
+	fronts.AfterWrite(s.key, stripe)
 	for range 2 {
 		if v, ok := front.Get("k"); !ok || v != "new" {
 			t.Errorf("after the write: %q, %v", v, ok)
@@ -85,8 +85,8 @@ func TestFrontAttachedBeforeBegin(t *testing.T) {
 	}
 	second.Get("k")
 	fronts.beginIn(stripe, s.key)
-	c.ram.Delete(s.key)
-	fronts.end(stripe, s.key)
+	c.store.RAM().Delete(s.key)
+	fronts.AfterWrite(s.key, stripe)
 	if v, ok := second.Get("k"); ok {
 		t.Errorf("after the write: %q", v)
 	}

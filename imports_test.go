@@ -16,11 +16,12 @@ import (
 const module = "github.com/firncache/firn"
 
 // allowed lists, for each package that makes the cache, what it may import of
-// this module and from others. Imports run one way: cmd → firn → {ram, ssd}
+// this module and from others. Imports run one way: cmd → firn → tiered → {ram, ssd}
 // → {policy, index, clock, record, offheap, aio → vfs} → invariants: the tiers do not know
 // each other.
 var allowed = map[string][]string{
-	".":                    {"internal/ram", "internal/ssd", "internal/clock", "internal/vfs", "internal/record", "internal/offheap", "internal/invariants"},
+	".":                    {"internal/tiered", "internal/ram", "internal/ssd", "internal/clock", "internal/offheap"},
+	"internal/tiered":      {"internal/ram", "internal/ssd", "internal/vfs", "internal/clock"},
 	"internal/ram":         {"internal/policy", "internal/index", "internal/clock", "internal/record", "internal/offheap", "internal/invariants"},
 	"internal/ssd":         {"internal/aio", "internal/vfs", "internal/record", "internal/offheap", "internal/invariants", "bufpool", "github.com/klauspost/compress/s2", "golang.org/x/sys/unix"},
 	"internal/policy":      {"internal/invariants"},

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"runtime/debug"
 
 	"github.com/firncache/firn/internal/ram"
+	"github.com/firncache/firn/internal/tiered"
 )
 
 // LoadFunc fetches the value of a key that the cache does not hold. The key is
@@ -44,8 +44,8 @@ type LoadFunc func(ctx context.Context, key []byte) ([]byte, error)
 // dst is returned as it was. A loader that asks for its own key, with its own
 // context, gets an error.
 func (c *Cache) GetOrLoad(ctx context.Context, dst, key []byte, load LoadFunc) ([]byte, error) {
-	if c.disk == nil && c.loading.refreshAhead == 0 {
-		if v, ok := c.Get(dst, key); ok {
+	if c.loading.refreshAhead == 0 {
+		if v, err := c.store.Lookup(ctx, dst, key); err == nil {
 			return v, nil
 		}
 	} else if v, ok := c.getAhead(ctx, dst, key, load); ok {
@@ -60,12 +60,12 @@ func (c *Cache) getOrLoad(ctx context.Context, dst, key []byte, load LoadFunc) (
 		return dst, err
 	}
 	switch v, found := c.recall(ctx, dst, key); found {
-	case live:
+	case tiered.Fresh:
 		return v, nil
-	case stale:
+	case tiered.Stale:
 		c.refresh(ctx, [][]byte{key}, load.multi())
 		return v, nil
-	case absent:
+	case tiered.Negative:
 		return dst, ErrNotFound
 	}
 	var call *loadCall
@@ -99,14 +99,13 @@ func (load LoadFunc) multi() MultiLoadFunc {
 func (c *Cache) start(call *loadCall, load MultiLoadFunc, answered func(key []byte) (result, bool)) {
 	missing := make([]*flight, 0, len(call.flights))
 	for _, f := range call.flights {
-		c.ram.Watch(&f.watch, f.key) // and then look: a write is either seen or noticed
+		c.store.Watch(&f.watch, f.key) // and then look: a write is either seen or noticed
 		if res, ok := answered(f.key); ok {
 			c.end(f, res)
 		} else {
 			missing = append(missing, f)
 		}
 	}
-	runtime.KeepAlive(c)
 	if call.flights = missing; len(missing) > 0 {
 		go c.run(call, load)
 	} else {
@@ -117,10 +116,10 @@ func (c *Cache) start(call *loadCall, load MultiLoadFunc, answered func(key []by
 // answered is what a load of key has left in the cache. It looks into RAM, where
 // a load's value is unless it was pushed out at once, and waits for no disk.
 func (c *Cache) answered(key []byte) (result, bool) {
-	switch v, _, found := c.lookInRAM(nil, key); found {
-	case live:
+	switch v, _, found := c.store.PeekRAM(nil, key); found {
+	case tiered.Fresh:
 		return result{value: v, cached: true}, true
-	case absent:
+	case tiered.Negative:
 		return result{err: ErrNotFound, cached: true}, true
 	}
 	return result{}, false
@@ -129,7 +128,7 @@ func (c *Cache) answered(key []byte) (result, bool) {
 // end wakes the callers of a load.
 func (c *Cache) end(f *flight, res result) {
 	c.loads.end(f, res)
-	c.ram.Unwatch(&f.watch) // not before nobody can join: a write would not be noticed
+	c.store.Unwatch(&f.watch) // not before nobody can join: a write would not be noticed
 }
 
 // run calls the loader when it is its turn, stores what it returns unless

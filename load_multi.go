@@ -3,6 +3,8 @@ package firn
 import (
 	"context"
 	"errors"
+
+	"github.com/firncache/firn/internal/tiered"
 )
 
 // MultiLoadFunc fetches the values of many keys at once: the value of keys[i] is
@@ -28,8 +30,8 @@ func (c *Cache) GetOrLoadMulti(ctx context.Context, b *Batch, keys [][]byte, loa
 	if c.loading.refreshAhead != 0 {
 		c.refreshDue(ctx, b, keys, load)
 	}
-	for _, s := range b.spans {
-		if s.end < 0 {
+	for i := range keys {
+		if _, ok := b.Value(i); !ok {
 			return c.loadMissing(ctx, b, keys, load)
 		}
 	}
@@ -40,8 +42,8 @@ func (c *Cache) GetOrLoadMulti(ctx context.Context, b *Batch, keys [][]byte, loa
 func (c *Cache) refreshDue(ctx context.Context, b *Batch, keys [][]byte, load MultiLoadFunc) {
 	var due [][]byte
 	for i, key := range keys {
-		if b.spans[i].end >= 0 {
-			if deadline, ok := c.ram.Deadline(key); ok && c.due(deadline) {
+		if _, ok := b.Value(i); ok {
+			if deadline, ok := c.store.DeadlineInRAM(key); ok && c.due(deadline) {
 				due = append(due, key)
 			}
 		}
@@ -67,26 +69,23 @@ func (c *Cache) loadMissing(ctx context.Context, b *Batch, keys [][]byte, load M
 	}()
 	soft, stop := c.softTimeout()
 	defer stop()
-	bytes, spans := make([]byte, 0, 2*len(b.bytes)), make([]span, len(keys))
+	found := tiered.Values{Bytes: make([]byte, 0, 2*len(b.found.Bytes))}
 	for i := range answers {
-		a, start := &answers[i], len(bytes)
+		a, start := &answers[i], len(found.Bytes)
 		if a.flight != nil {
 			f := a.flight
 			a.flight = nil
 			var err error
-			bytes, a.ok, err = c.wait(ctx, bytes, f, soft)
+			found.Bytes, a.ok, err = c.wait(ctx, found.Bytes, f, soft)
 			if first == nil && !errors.Is(err, ErrNotFound) {
 				first = err
 			}
 		} else {
-			bytes = append(bytes, a.value...)
+			found.Bytes = append(found.Bytes, a.value...)
 		}
-		spans[i] = span{start, len(bytes)}
-		if !a.ok {
-			spans[i] = span{0, -1}
-		}
+		found.End(start, a.ok)
 	}
-	b.bytes, b.spans = bytes, spans
+	b.found.Values = found
 	return first
 }
 
@@ -111,15 +110,15 @@ func (c *Cache) joinMissing(ctx context.Context, b *Batch, keys [][]byte, load M
 		}
 		v, found := c.recall(ctx, nil, key)
 		switch found {
-		case nothing:
+		case tiered.Miss:
 			var failed error
 			if a.flight, failed = c.loads.join(ctx, key, &call); err == nil {
 				err = failed
 			}
-		case live, stale:
+		case tiered.Fresh, tiered.Stale:
 			a.value, a.ok = v, true
 		}
-		if found == stale {
+		if found == tiered.Stale {
 			old = append(old, key)
 		}
 	}

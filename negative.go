@@ -7,5 +7,5 @@ import "github.com/firncache/firn/internal/ram"
 // deadline is negative. So it shares the budget, is evicted when nobody asks for
 // it, and ends with any write of its key. It does not go to the SSD.
 func (c *Cache) keepAbsence(f *flight, left *ram.Left) error {
-	return c.setLoaded(f, nil, -(c.now() + c.loading.negativeTTL), left)
+	return c.store.SetIf(&f.watch, f.key, nil, -(c.store.Now() + c.loading.negativeTTL), left)
 }

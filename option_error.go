@@ -1,6 +1,10 @@
 package firn
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/firncache/firn/internal/tiered"
+)
 
 // OptionError is the error of Open and Validate for a field of Options that
 // makes no sense, or asks for more memory than the system gives. What reads options from elsewhere finds the field by it.
@@ -17,4 +21,12 @@ func (e *OptionError) Unwrap() error { return e.Err }
 // badOption is an OptionError with a formatted reason.
 func badOption(field, format string, args ...any) error {
 	return &OptionError{field, fmt.Errorf(format, args...)}
+}
+
+// openError is an error of the tiers as Open returns it.
+func openError(err error) error {
+	if bad, ok := err.(*tiered.OptionError); ok {
+		return (*OptionError)(bad)
+	}
+	return err
 }

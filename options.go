@@ -1,13 +1,12 @@
 package firn
 
 import (
-	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/firncache/firn/internal/clock"
 	"github.com/firncache/firn/internal/ram"
+	"github.com/firncache/firn/internal/tiered"
 )
 
 // MinRAMBytes is the smallest RAM budget: 64 KiB.
@@ -85,8 +84,7 @@ func (c Cause) String() string {
 	return fmt.Sprintf("Cause(%d)", uint8(c))
 }
 
-// maxTTL is far beyond any use and small enough to be added to any time.
-const maxTTL = 100 * 365 * 24 * time.Hour
+const maxTTL = tiered.MaxTTL
 
 // Validate says what Open would say of the options, without opening anything:
 // nil, or an error that is an [OptionError].
@@ -124,59 +122,28 @@ func ttlMillis(ttl time.Duration) (int64, error) {
 	return int64((ttl + time.Millisecond - 1) / time.Millisecond), nil
 }
 
-// ticker tells the time in milliseconds, always above 0: the tiers tell hidden
-// records by a deadline below 0.
-func (o *Options) ticker() func() int64 {
-	if o.Clock == nil {
-		return clock.Millis
-	}
-	start := o.Clock()
-	return func() int64 { return max(o.Clock().Sub(start).Milliseconds()+atOpen, 1) }
-}
-
-// atOpen is what ticker tells of Options.Clock at Open: the clock may step back by
-// as much as a value lives.
-const atOpen = int64(maxTTL / time.Millisecond)
-
-// wall is the time of day.
-func (o *Options) wall() time.Time {
-	if o.Clock != nil {
-		return o.Clock()
-	}
-	return time.Now()
-}
-
 // grace is how long the tiers keep what has expired, in milliseconds.
 func (o *Options) grace() int64 {
 	l := o.loading()
 	return l.grace()
 }
 
-func (o *Options) ramConfig(now func() int64, below *disk) ram.Config {
-	cfg := ram.Config{
-		Bytes: o.RAMBytes, MaxBytes: o.MaxRAMBytes,
-		Seed:  rand.Uint64(),
+// tiers is what the tiers are made of.
+func (o *Options) tiers() tiered.Config {
+	cfg := tiered.Config{
+		RAMBytes: o.RAMBytes, MaxRAMBytes: o.MaxRAMBytes,
+		Clock: o.Clock,
 		Grace: o.grace(),
-	}
-	if o.Clock != nil {
-		cfg.Now = now
-	}
-	if below != nil {
-		cfg.Below, cfg.Seed = below, below.tier.Seed()
+		Dir:   o.SSD.Dir, SSD: o.SSD.config(),
 	}
 	if f := o.OnEvict; f != nil {
 		cfg.Evicted = func(key, value []byte, cause ram.Cause) { f(key, value, Cause(cause)) }
 	}
+	if adjustTiers != nil {
+		adjustTiers(&cfg)
+	}
 	return cfg
 }
 
-// ramError is the error of a RAM tier that could not be made.
-func (o *Options) ramError(err error) error {
-	switch {
-	case !errors.Is(err, ram.ErrAddressSpace):
-		return fmt.Errorf("firn: open: %w", err)
-	case o.MaxRAMBytes > 0:
-		return badOption("MaxRAMBytes", "is %d: %w", o.MaxRAMBytes, err)
-	}
-	return badOption("RAMBytes", "is %d: %w", o.RAMBytes, err)
-}
+// adjustTiers is for tests: it changes what the tiers are made of.
+var adjustTiers func(*tiered.Config)

@@ -3,7 +3,8 @@ package firn
 import (
 	"cmp"
 	"context"
-	"runtime"
+
+	"github.com/firncache/firn/internal/tiered"
 )
 
 // Refresh calls load for key, whether or not there is a value, and returns when
@@ -52,16 +53,8 @@ func unanswered([]byte) (res result, ok bool) { return res, false }
 // getAhead is Get with a context, and it has a value refreshed before it
 // expires.
 func (c *Cache) getAhead(ctx context.Context, dst, key []byte, load LoadFunc) ([]byte, bool) {
-	hash := c.ram.Hash(key)
-	v, deadline, ok := c.ram.GetWithDeadlineHashed(hash, dst, key)
-	if !ok && c.disk != nil {
-		var err error
-		if v, err = c.lookBelow(ctx, hash, dst, key); err == nil {
-			deadline, _ = c.ram.DeadlineHashed(hash, key) // it has come up, if it could
-			ok = true
-		}
-	}
-	runtime.KeepAlive(c)
+	v, deadline, _, err := c.store.LookupDeadline(ctx, dst, key)
+	ok := err == nil
 	if ok && c.due(deadline) {
 		c.refresh(ctx, [][]byte{key}, load.multi())
 	}
@@ -72,7 +65,7 @@ func (c *Cache) getAhead(ctx context.Context, dst, key []byte, load LoadFunc) ([
 // life is left than a value that was stored with Options.TTL has left after
 // LoadingOptions.RefreshAfter.
 func (c *Cache) due(deadline int64) bool {
-	return c.loading.refreshAhead != 0 && deadline > 0 && deadline&1 == 0 && c.ram.Passed(deadline-c.loading.refreshAhead)
+	return c.loading.refreshAhead != 0 && deadline > 0 && deadline&1 == 0 && c.store.Passed(deadline-c.loading.refreshAhead)
 }
 
 // markLife makes the deadline of a value that lives for so many milliseconds
@@ -111,11 +104,11 @@ func (c *Cache) refresh(ctx context.Context, keys [][]byte, load MultiLoadFunc) 
 // refreshed is the answer of a load that ended after the caller had found the
 // value of key due, and before it joined.
 func (c *Cache) refreshed(key []byte) (result, bool) {
-	v, deadline, found := c.lookInRAM(nil, key)
+	v, deadline, found := c.store.PeekRAM(nil, key)
 	switch {
-	case found == live && !c.due(deadline):
+	case found == tiered.Fresh && !c.due(deadline):
 		return result{value: v, cached: true}, true
-	case found == absent:
+	case found == tiered.Negative:
 		return result{err: ErrNotFound, cached: true}, true
 	}
 	return result{}, false

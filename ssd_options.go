@@ -1,13 +1,11 @@
 package firn
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/firncache/firn/internal/ssd"
-	"github.com/firncache/firn/internal/vfs"
 )
 
 // What an SSD tier needs at least.
@@ -91,9 +89,6 @@ type SSDOptions struct {
 	// line for many; and, also without an SSD tier, when first a
 	// loaded value cannot be stored. Default: slog.Default().
 	Log *slog.Logger
-
-	fs  vfs.FS            // for tests: instead of Dir
-	cfg func(*ssd.Config) // for tests: changes what is passed on
 }
 
 // Admission says which entries are written to the SSD when they leave RAM.
@@ -172,7 +167,7 @@ func (r Recovery) String() string {
 
 // validate checks the options of a tier that is wanted.
 func (o *SSDOptions) validate(ramBytes int64) error {
-	if o.Dir == "" && o.fs == nil {
+	if o.Dir == "" {
 		if o.Bytes != 0 || o.SegmentBytes != 0 || o.Admission != 0 || o.WriteBudget != 0 || o.Compress || o.DirectIO != 0 || o.Recovery != 0 || o.Depth != 0 || o.ReadTimeout != 0 {
 			return badOption("SSD.Dir", "is empty, and other fields of SSD are set: want a directory")
 		}
@@ -207,46 +202,12 @@ func (o *SSDOptions) validate(ramBytes int64) error {
 	return nil
 }
 
-// open opens the tier. now is the RAM tier's time.
-func (o *SSDOptions) open(opts *Options, now func() int64) (*disk, error) {
-	if o.Dir == "" && o.fs == nil {
-		return nil, nil
-	}
-	fs := o.fs
-	if fs == nil {
-		var err error
-		if fs, err = vfs.OS(o.Dir); err != nil {
-			return nil, badOption("SSD.Dir", "cannot be used: %w", err)
-		}
-	}
-	start := opts.wall().UnixMilli() - now()
-	cfg := ssd.Config{
-		FS: fs, Bytes: o.Bytes, SegmentBytes: o.SegmentBytes, Memory: opts.RAMBytes,
+// config is what the SSD tier is opened with.
+func (o *SSDOptions) config() ssd.Config {
+	return ssd.Config{
+		Bytes: o.Bytes, SegmentBytes: o.SegmentBytes,
 		Admission: ssd.Admission(o.Admission), WriteBudget: o.WriteBudget, Compress: o.Compress,
 		Direct: ssd.Direct(o.DirectIO), Recovery: ssd.Recovery(o.Recovery), Depth: o.Depth, Log: o.Log,
 		ReadTimeout: o.ReadTimeout,
-		Now:         func() int64 { return now() + start }, Grace: opts.grace(),
 	}
-	if o.cfg != nil {
-		o.cfg(&cfg)
-	}
-	tier, err := ssd.Open(cfg)
-	if err != nil {
-		return nil, o.opened(err)
-	}
-	late := fmt.Errorf("%w: within %v", ErrReadTimeout, cfg.ReadTimeout)
-	return &disk{tier: tier, epoch: (tier.Now() - now()) &^ 1, late: late}, nil // even: see markLife
-}
-
-// opened is an error of opening the tier as the user is told.
-func (o *SSDOptions) opened(err error) error {
-	switch {
-	case errors.Is(err, vfs.ErrLocked):
-		return fmt.Errorf("%w: %s: another cache is open there, or was closed while its disk did nothing, and what it was writing is still under way: %w", ErrLocked, o.Dir, err)
-	case errors.Is(err, ssd.ErrForeign):
-		return badOption("SSD.Dir", "is %s, which cannot be used: %w", o.Dir, err)
-	case errors.Is(err, ssd.ErrFormat):
-		return fmt.Errorf("%w: %s: %w; SSDOptions.Recovery: RecoverNever starts anew", ErrFormat, o.Dir, err)
-	}
-	return fmt.Errorf("firn: SSD tier in %s: %w", o.Dir, err)
 }

@@ -2,7 +2,6 @@ package firn
 
 import (
 	"math"
-	"runtime"
 	"sync/atomic"
 
 	"github.com/firncache/firn/internal/ram"
@@ -188,12 +187,9 @@ func number(b bool) float64 {
 // Stats takes a snapshot, one shard after the other: figures that belong
 // together may differ by what happens meanwhile.
 func (c *Cache) Stats() Stats {
-	s := c.ram.Stats()
-	runtime.KeepAlive(c)
-	st := statsOf(s)
-	if c.disk != nil {
-		st.addSSD(c.disk.tier.Stats())
-	}
+	inRAM, onSSD := c.store.Stats()
+	st := statsOf(inRAM)
+	st.addSSD(onSSD)
 	c.typed.addTo(&st)
 	c.loads.addTo(&st)
 	c.told.keep(&st)

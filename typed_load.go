@@ -32,7 +32,7 @@ func (t *Typed[K, V]) GetOrLoad(ctx context.Context, key K, load TypedLoadFunc[K
 		}
 		return e.value, nil
 	}
-	if t.c.disk == nil && t.c.loading.refreshAhead == 0 {
+	if !t.c.store.HasSSD() && t.c.loading.refreshAhead == 0 {
 		if v, ok := t.getBytes(key); ok {
 			return v, nil
 		}
@@ -51,7 +51,7 @@ func (t *Typed[K, V]) load(ctx context.Context, key K, load TypedLoadFunc[K, V])
 	}
 	loadBytes := t.loader(s.k, load)
 	for range loadTries {
-		if t.c.disk == nil && t.c.loading.refreshAhead == 0 {
+		if !t.c.store.HasSSD() && t.c.loading.refreshAhead == 0 {
 			s.value, err = t.c.getOrLoad(ctx, s.value[:0], s.key, loadBytes)
 		} else {
 			s.value, err = t.c.GetOrLoad(ctx, s.value[:0], s.key, loadBytes)
@@ -162,7 +162,7 @@ func (t *Typed[K, V]) refreshDue(ctx context.Context, b *TypedBatch[V], keys []K
 	var due []int
 	for j, key := range b.raw.keys {
 		if _, ok := b.batch.Value(j); ok {
-			if deadline, ok := t.c.ram.Deadline(key); ok && t.c.due(deadline) {
+			if deadline, ok := t.c.store.DeadlineInRAM(key); ok && t.c.due(deadline) {
 				due = append(due, j)
 			}
 		}
@@ -178,7 +178,7 @@ func (t *Typed[K, V]) loadMissing(ctx context.Context, b *TypedBatch[V], keys []
 	missing := b.raw.missing
 	for range loadTries {
 		raw, loadBytes := t.multiLoader(b, missing, keys, load)
-		b.batch.miss(len(raw))
+		b.batch.found.Reset(len(raw))
 		err = t.c.loadMissing(ctx, &b.batch, raw, loadBytes)
 		var again []int
 		for n, j := range missing {

@@ -5,12 +5,10 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"sync"
 	"sync/atomic"
 
 	"github.com/firncache/firn/internal/ram"
-	"github.com/firncache/firn/internal/ssd"
 )
 
 // A namespace is the part of a cache that belongs to the typed caches of one
@@ -124,14 +122,8 @@ func (s *namespace) find(ctx context.Context) (ok bool, err error) {
 // read reads the record. An error of the disk is a record lost, and with it all that
 // the namespace holds; so it waits for a disk that is slow.
 func (s *namespace) read(ctx context.Context) (*epoch, error) {
-	v, ok := s.c.ram.Get(nil, s.record)
-	if !ok && s.c.disk != nil {
-		var err error
-		v, err = s.c.lookBelowBy((*ssd.Tier).GetWaiting, ctx, s.c.ram.Hash(s.record), nil, s.record)
-		ok = err == nil
-	}
-	runtime.KeepAlive(s.c)
-	if !ok {
+	v, err := s.c.store.LookupWaiting(ctx, nil, s.record)
+	if err != nil {
 		return nil, ctx.Err()
 	}
 	e, _ := parseEpoch(v)
@@ -210,7 +202,7 @@ func (s *namespace) renew() {
 // it popular, and below, where it outlives the process. It waits for nothing: it
 // is called in reads, too.
 func (s *namespace) keep() {
-	if s.isCurrent(s.c.ram.PeekHashed(s.c.ram.Hash(s.record), nil, s.record)) {
+	if s.isCurrent(s.c.store.PeekFresh(nil, s.record)) {
 		s.offer()
 	} else if s.restoring.CompareAndSwap(false, true) {
 		go s.restore()
@@ -222,9 +214,9 @@ func (s *namespace) keep() {
 // Looking for it counts as no read.
 func (s *namespace) restore() {
 	defer s.restoring.Store(false)
-	below, okBelow := s.c.peek(nil, s.record) // not under the lock: what is promoted may drive others out
+	below, okBelow := s.c.store.GetUncounted(nil, s.record) // not under the lock: what is promoted may drive others out
 	_ = s.update(func(now *epoch, left *ram.Left) error {
-		if s.isCurrent(s.c.ram.PeekHashed(s.c.ram.Hash(s.record), nil, s.record)) || s.isCurrent(below, okBelow) {
+		if s.isCurrent(s.c.store.PeekFresh(nil, s.record)) || s.isCurrent(below, okBelow) {
 			s.offer()
 			return nil
 		}
@@ -243,9 +235,7 @@ func (s *namespace) isCurrent(v []byte, ok bool) bool {
 
 // write writes the record. The caller holds the lock.
 func (s *namespace) write(e *epoch, left *ram.Left) error {
-	hash, value := s.c.ram.Hash(s.record), s.append(nil, e)
-	err := s.c.ram.SetQuietly(hash, s.record, value, 0, left)
-	if err = s.c.stored(err, s.record, value); err != nil {
+	if err := s.c.store.SetQuietly(s.record, s.append(nil, e), 0, left); err != nil {
 		return err
 	}
 	s.offer()
@@ -254,10 +244,7 @@ func (s *namespace) write(e *epoch, left *ram.Left) error {
 
 // offer gives the tier below a copy, if there is one and it has none: a process
 // that is killed finds its namespace again.
-func (s *namespace) offer() {
-	s.c.ram.Offer(s.c.ram.Hash(s.record), s.record)
-	runtime.KeepAlive(s.c)
-}
+func (s *namespace) offer() { s.c.store.DemoteCopy(s.record) }
 
 // addTo adds the counters to a snapshot.
 func (l *typed) addTo(s *Stats) {

@@ -121,7 +121,7 @@ func (c *Cache) findValueKey(ctx context.Context, s *scratch[string], key string
 		case err != nil:
 			return false, err
 		case !ok:
-			return false, c.missing(ctx)
+			return false, c.store.MissError(ctx)
 		}
 		c.typed.values.Store(space)
 	}

@@ -1,0 +1,44 @@
+// Package tiered makes one store of the cache's tiers: the RAM tier, and below it
+// the SSD tier, if there is one. It is where the two meet; they do not know each
+// other. Above it nobody asks how many tiers there are, what a tier's errors
+// are called, by which clock it counts, or how long its memory lives.
+//
+//	       Get, Set            a Store's calls: read.go, batch.go, write.go
+//	          |
+//	   +------v------+
+//	   |  RAM tier   |         internal/ram: evicts, and demotes what it evicts
+//	   +--|-------^--+
+//	demote|       |promote     lower.go, lookup.go
+//	   +--v-------|--+
+//	   |  SSD tier   |         internal/ssd
+//	   +-------------+
+//
+// # Words
+//
+//   - tier: a place for records: RAM, SSD. The lower tier is the one that is asked
+//     when the upper one has nothing.
+//   - demote: give the lower tier a record that RAM has no room for. Promote: put
+//     what was read there back into RAM, and leave it below. Invalidate: take the
+//     older copy of a key out of the lower tier when the key is written.
+//   - recheck: look into RAM again after the lower tier had nothing, because a
+//     write may have moved the key up between the two looks.
+//   - deadline: when a value expires, in milliseconds of the store's clock, 0 for
+//     never. Below 0 it is that of a negative entry: a record without a value, which
+//     remembers that the key has none, until the deadline's negation.
+//   - grace: how long a tier keeps a value after its deadline. Until then it is stale.
+//   - clock offset: what makes milliseconds since 1970, which the SSD tier counts in,
+//     of the store's clock.
+//   - write hook: whoever has to know of every write of the bytes.
+//   - token: what a hook says before a write, and is told after it.
+//
+// # Files
+//
+//	store.go    Store: Open, Close, Clear, and what keeps its memory alive
+//	clock.go    the store's clock
+//	read.go     the ways to look a key up
+//	lookup.go   what a miss in RAM costs: the SSD tier, promotion, the second look
+//	batch.go    many keys at once
+//	write.go    the write protocol, which every change of a key follows
+//	lower.go    the SSD tier as the RAM tier sees it, and how it is opened
+//	errors.go   the errors of the tiers in the user's words
+package tiered

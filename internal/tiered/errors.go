@@ -1,0 +1,94 @@
+package tiered
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/firncache/firn/internal/ram"
+	"github.com/firncache/firn/internal/ssd"
+	"github.com/firncache/firn/internal/vfs"
+)
+
+// The errors of a Store. Package firn documents them, under the same names.
+var (
+	ErrNotFound    = errors.New("firn: not found")
+	ErrClosed      = errors.New("firn: cache is closed")
+	ErrTooLarge    = errors.New("firn: too large")
+	ErrNoRoom      = errors.New("firn: no room in RAM")
+	ErrLocked      = errors.New("firn: directory is in use")
+	ErrReadTimeout = errors.New("firn: the SSD did not answer in time")
+	ErrBusy        = errors.New("firn: the SSD is busy")
+	ErrFormat      = errors.New("firn: unknown format")
+)
+
+// OptionError is an error of Open for which one of the user's options is to
+// blame. Package firn has one of the same fields.
+type OptionError struct {
+	Field string // its path in firn.Options
+	Err   error
+}
+
+func (e *OptionError) Error() string { return "firn: Options." + e.Field + " " + e.Err.Error() }
+
+// badOption is an OptionError with a formatted reason.
+func badOption(field, format string, args ...any) error {
+	return &OptionError{field, fmt.Errorf(format, args...)}
+}
+
+// writeError is the RAM tier's error of a write in the user's words.
+func (s *Store) writeError(err error, key, value []byte) error {
+	switch err {
+	case nil, ram.ErrChanged: // a conditional write that came too late is none
+		return nil
+	case ram.ErrTooLarge:
+		return fmt.Errorf("%w: key of %d bytes and value of %d bytes: want at most %d bytes together", ErrTooLarge, len(key), len(value), s.ram.MaxRecord())
+	case ram.ErrNoRoom:
+		return ErrNoRoom
+	case ram.ErrClosed:
+		return ErrClosed
+	}
+	return err
+}
+
+// errIfClosed is the error of a call that fails only if the store is closed.
+func errIfClosed(ok bool) error {
+	if !ok {
+		return ErrClosed
+	}
+	return nil
+}
+
+// ramOpenError is the error of a RAM tier that could not be made.
+func ramOpenError(cfg *Config, err error) error {
+	switch {
+	case !errors.Is(err, ram.ErrAddressSpace):
+		return fmt.Errorf("firn: open: %w", err)
+	case cfg.MaxRAMBytes > 0:
+		return badOption("MaxRAMBytes", "is %d: %w", cfg.MaxRAMBytes, err)
+	}
+	return badOption("RAMBytes", "is %d: %w", cfg.RAMBytes, err)
+}
+
+// ssdOpenError is the error of an SSD tier that could not be opened.
+func ssdOpenError(cfg *Config, err error) error {
+	switch {
+	case errors.Is(err, vfs.ErrLocked):
+		return fmt.Errorf("%w: %s: another cache is open there, or was closed while its disk did nothing, and what it was writing is still under way: %w", ErrLocked, cfg.Dir, err)
+	case errors.Is(err, ssd.ErrForeign):
+		return badOption("SSD.Dir", "is %s, which cannot be used: %w", cfg.Dir, err)
+	case errors.Is(err, ssd.ErrFormat):
+		return fmt.Errorf("%w: %s: %w; SSDOptions.Recovery: RecoverNever starts anew", ErrFormat, cfg.Dir, err)
+	}
+	return fmt.Errorf("firn: SSD tier in %s: %w", cfg.Dir, err)
+}
+
+// with adds to the error of Open what then failed in closing.
+func with(err, closing error) error {
+	if closing == nil {
+		return err
+	}
+	if bad, ok := err.(*OptionError); ok {
+		return &OptionError{bad.Field, errors.Join(bad.Err, closing)}
+	}
+	return errors.Join(err, closing)
+}

@@ -1,0 +1,124 @@
+package tiered
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/firncache/firn/internal/ssd"
+)
+
+// lookupRounds is how often a key that is written again and again is looked for
+// in both tiers before it counts as missing.
+const lookupRounds = 16
+
+// lookupSSD looks a key up that RAM does not have. What it finds is promoted, if
+// it is still the latest by then.
+func (s *Store) lookupSSD(ctx context.Context, hash uint64, dst, key []byte) ([]byte, error) {
+	return s.lookupSSDBy((*ssd.Tier).Get, ctx, hash, dst, key)
+}
+
+// lookupSSDBy is lookupSSD by one of the SSD tier's ways to look.
+func (s *Store) lookupSSDBy(get func(t *ssd.Tier, ctx context.Context, dst, key []byte, hash uint64) (ssd.Found, error), ctx context.Context, hash uint64, dst, key []byte) ([]byte, error) {
+	for range lookupRounds {
+		f, err := get(s.ssd.tier, ctx, dst, key, hash)
+		if err == nil {
+			s.promote(hash, key, f.Value[len(dst):], &f)
+			return f.Value, nil
+		}
+		v, ok, again := s.recheckRAM(hash, dst, key, err)
+		if ok {
+			return v, nil
+		}
+		if !again {
+			return dst, s.lookupError(ctx, err)
+		}
+	}
+	return dst, ErrNotFound
+}
+
+// promote puts a value that was found on the SSD into RAM, unless the key was
+// written since.
+func (s *Store) promote(hash uint64, key, value []byte, f *ssd.Found) {
+	s.ram.Promote(hash, key, value, s.ssd.deadlineOf(f), f.Token)
+}
+
+// recheckRAM looks into RAM after the SSD tier found nothing, which err says:
+// between the two looks, a write may have moved the key from there to here. With
+// again, both are to be looked through once more.
+func (s *Store) recheckRAM(hash uint64, dst, key []byte, err error) (v []byte, ok, again bool) {
+	if v, ok = s.ram.PeekHashed(hash, dst, key); ok {
+		return v, true, false
+	}
+	return dst, false, errors.Is(err, ssd.ErrChanged)
+}
+
+// lookupError is the SSD tier's error of a lookup in the user's words.
+func (s *Store) lookupError(ctx context.Context, err error) error {
+	switch {
+	case s.ram.Closed():
+		return ErrClosed
+	case errors.Is(err, ssd.ErrNotFound):
+		return ErrNotFound
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, ssd.ErrTimeout):
+		return s.ssd.timeout
+	case errors.Is(err, ssd.ErrBusy):
+		return ErrBusy
+	}
+	return fmt.Errorf("firn: read from the SSD tier: %w", err)
+}
+
+// lookupSSDMulti looks up the keys of a batch that RAM does not have, and returns
+// the first error other than ErrNotFound.
+func (s *Store) lookupSSDMulti(ctx context.Context, b *Batch) (first error) {
+	b.onSSD.again = b.onSSD.again[:0]
+	s.ssd.tier.GetMany(ctx, &b.onSSD.many, func(i int, f ssd.Found, err error) {
+		q := &b.onSSD.many.Queries[i]
+		start := len(b.Bytes)
+		if err == nil {
+			b.Bytes = append(b.Bytes, f.Value...)
+			s.promote(q.Hash, q.Key, f.Value, &f)
+		} else {
+			v, ok, again := s.recheckRAM(q.Hash, b.Bytes, q.Key, err)
+			switch {
+			case again:
+				b.onSSD.again = append(b.onSSD.again, i)
+				return
+			case !ok:
+				if err := s.lookupError(ctx, err); first == nil && err != ErrNotFound {
+					first = err
+				}
+				return
+			}
+			b.Bytes = v
+		}
+		b.spans[b.onSSD.index[i]] = span{start, len(b.Bytes)}
+	})
+	for _, i := range b.onSSD.again {
+		q := &b.onSSD.many.Queries[i]
+		start := len(b.Bytes)
+		var err error
+		if b.Bytes, err = s.lookupSSD(ctx, q.Hash, b.Bytes, q.Key); err == nil {
+			b.spans[b.onSSD.index[i]] = span{start, len(b.Bytes)}
+		} else if first == nil && err != ErrNotFound {
+			first = err
+		}
+	}
+	return first
+}
+
+// deadlineOnSSD is the deadline of a key that RAM does not have.
+func (s *Store) deadlineOnSSD(hash uint64, key []byte) (deadline int64, ok bool) {
+	for range lookupRounds {
+		f, err := s.ssd.tier.Peek(context.Background(), key, hash)
+		if err == nil {
+			return s.ssd.deadlineOf(&f), true
+		}
+		if deadline, ok = s.ram.DeadlineHashed(hash, key); ok || !errors.Is(err, ssd.ErrChanged) {
+			return deadline, ok
+		}
+	}
+	return 0, false
+}

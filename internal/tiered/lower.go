@@ -1,0 +1,132 @@
+package tiered
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"github.com/firncache/firn/internal/ram"
+	"github.com/firncache/firn/internal/ssd"
+	"github.com/firncache/firn/internal/vfs"
+)
+
+// ssdTier is the SSD tier as the store uses it: it is ram.Below to the RAM tier,
+// and it counts in that tier's time.
+type ssdTier struct {
+	tier        *ssd.Tier
+	clockOffset int64        // the store's time plus this is milliseconds since 1970; even: a deadline's last bit is its writer's
+	clearing    atomic.Int32 // Clears under way: nothing is promoted meanwhile
+	closing     atomic.Bool
+	timeout     error // ErrReadTimeout, with the time
+}
+
+// openSSD opens the SSD tier, if there is to be one; otherwise it is nil.
+func openSSD(cfg *Config, now func() int64) (*ssdTier, error) {
+	fs := cfg.FS
+	if fs == nil {
+		if cfg.Dir == "" {
+			return nil, nil
+		}
+		var err error
+		if fs, err = vfs.OS(cfg.Dir); err != nil {
+			return nil, badOption("SSD.Dir", "cannot be used: %w", err)
+		}
+	}
+	start := cfg.wall().UnixMilli() - now()
+	sc := cfg.SSD
+	sc.FS, sc.Memory, sc.Grace = fs, cfg.RAMBytes, cfg.Grace
+	sc.Now = func() int64 { return now() + start }
+	if cfg.Adjust != nil {
+		cfg.Adjust(&sc)
+	}
+	tier, err := ssd.Open(sc)
+	if err != nil {
+		return nil, ssdOpenError(cfg, err)
+	}
+	timeout := fmt.Errorf("%w: within %v", ErrReadTimeout, sc.ReadTimeout)
+	return &ssdTier{tier: tier, clockOffset: (tier.Now() - now()) &^ 1, timeout: timeout}, nil
+}
+
+// abandon closes the tier of a store that could not be opened.
+func (d *ssdTier) abandon() error {
+	if d == nil {
+		return nil
+	}
+	err := d.tier.Close()
+	go d.tier.Free() // when the disk has given all back
+	return err
+}
+
+// ramConfig is the RAM tier's, above the SSD tier.
+func (s *Store) ramConfig(cfg *Config) ram.Config {
+	rc := ram.Config{
+		Bytes: cfg.RAMBytes, MaxBytes: cfg.MaxRAMBytes,
+		Seed:    rand.Uint64(),
+		Grace:   cfg.Grace,
+		Evicted: cfg.Evicted,
+	}
+	if cfg.Clock != nil {
+		rc.Now = s.now
+	}
+	if s.ssd != nil {
+		rc.Below, rc.Seed = s.ssd, s.ssd.tier.Seed()
+	}
+	return rc
+}
+
+// Prefetch, Superseded, Demote, Ready and Holds are ram.Below, AtOnce and DemoteParts
+// ram.BelowInParts: the RAM tier calls them, all but Ready and AtOnce under the lock
+// that orders the writes of a key.
+
+func (d *ssdTier) Prefetch(hash uint64) { d.tier.Prefetch(hash) }
+
+func (d *ssdTier) Superseded(hash uint64) { d.tier.Superseded(hash) }
+
+func (d *ssdTier) Demote(hash uint64, key, value []byte, deadline int64, read, copied bool) bool {
+	return d.tier.Demote(hash, key, value, d.toUnix(deadline), read, copied)
+}
+
+func (d *ssdTier) AtOnce() int { return d.tier.AtOnce() }
+
+func (d *ssdTier) DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, read, copied bool) (to ram.Descent, there bool) {
+	parts, there := d.tier.DemoteParts(hash, keyLen, valueLen, d.toUnix(deadline), read, copied)
+	if parts == nil { // which is no nil Descent
+		return nil, there
+	}
+	return parts, there
+}
+
+func (d *ssdTier) Ready(waited time.Duration) (inAll time.Duration, ok bool) {
+	return d.tier.Ready(waited)
+}
+
+func (d *ssdTier) Holds(hash, token uint64) bool {
+	return d.clearing.Load() == 0 && d.tier.Holds(hash, token)
+}
+
+// toUnix is a deadline of the RAM tier in the SSD tier's time.
+func (d *ssdTier) toUnix(deadline int64) int64 {
+	if deadline == 0 {
+		return 0
+	}
+	return deadline + d.clockOffset
+}
+
+// deadlineOf is a deadline of the SSD tier in the RAM tier's time.
+func (d *ssdTier) deadlineOf(f *ssd.Found) int64 {
+	if f.Deadline == 0 {
+		return 0
+	}
+	return max(f.Deadline-d.clockOffset, 1)
+}
+
+// clear empties both tiers. Nothing is promoted meanwhile: what is read from the
+// disk before it is cleared must not come to RAM after that was.
+func (d *ssdTier) clear(upper *ram.Tier) (ok bool) {
+	d.clearing.Add(1)
+	defer d.clearing.Add(-1)
+	ok = upper.Clear()
+	d.tier.Clear()
+	return ok
+}

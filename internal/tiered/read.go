@@ -1,0 +1,176 @@
+package tiered
+
+import (
+	"context"
+	"runtime"
+
+	"github.com/firncache/firn/internal/ssd"
+)
+
+// Get appends the value of key to dst. Without one it returns dst as it was, and
+// false. The room behind dst must not overlap key. It counts as a read.
+func (s *Store) Get(dst, key []byte) ([]byte, bool) {
+	if s.ssd != nil {
+		v, err := s.lookupTiers(context.Background(), dst, key)
+		return v, err == nil
+	}
+	v, ok := s.ram.Get(dst, key)
+	runtime.KeepAlive(s)
+	return v, ok
+}
+
+// Lookup is Get with a context and with errors: those of the SSD tier, of the
+// context, ErrNotFound and ErrClosed. With one it returns dst as it was.
+func (s *Store) Lookup(ctx context.Context, dst, key []byte) ([]byte, error) {
+	if s.ssd != nil {
+		return s.lookupTiers(ctx, dst, key)
+	}
+	v, ok := s.ram.Get(dst, key)
+	runtime.KeepAlive(s)
+	if ok {
+		return v, nil
+	}
+	return dst, s.MissError(ctx)
+}
+
+// lookupTiers looks a key up in one tier after the other.
+func (s *Store) lookupTiers(ctx context.Context, dst, key []byte) (v []byte, err error) {
+	v, ok := s.ram.Get(dst, key)
+	if !ok {
+		v, err = s.lookupSSD(ctx, s.ram.Hash(key), dst, key)
+	}
+	runtime.KeepAlive(s)
+	return v, err
+}
+
+// LookupDeadline is Lookup that also tells the deadline. It is not known of a
+// value that was found on the SSD and could not be promoted.
+func (s *Store) LookupDeadline(ctx context.Context, dst, key []byte) (value []byte, deadline int64, known bool, err error) {
+	hash := s.ram.Hash(key)
+	value, deadline, known = s.ram.GetWithDeadlineHashed(hash, dst, key)
+	switch {
+	case known:
+	case s.ssd == nil:
+		err = s.MissError(ctx)
+	default:
+		if value, err = s.lookupSSD(ctx, hash, dst, key); err == nil {
+			deadline, known = s.ram.DeadlineHashed(hash, key)
+		}
+	}
+	runtime.KeepAlive(s)
+	return value, deadline, known, err
+}
+
+// LookupWaiting is Lookup that waits for a disk that is slow or busy, whatever
+// the SSD tier's timeout is.
+func (s *Store) LookupWaiting(ctx context.Context, dst, key []byte) ([]byte, error) {
+	if s.ssd == nil {
+		return s.Lookup(ctx, dst, key)
+	}
+	v, ok := s.ram.Get(dst, key)
+	var err error
+	if !ok {
+		v, err = s.lookupSSDBy((*ssd.Tier).GetWaiting, ctx, s.ram.Hash(key), dst, key)
+	}
+	runtime.KeepAlive(s)
+	return v, err
+}
+
+// MissError is why nothing was found in RAM alone.
+func (s *Store) MissError(ctx context.Context) error {
+	closed := s.ram.Closed()
+	runtime.KeepAlive(s)
+	if closed {
+		return ErrClosed
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return ErrNotFound
+}
+
+// GetUncounted is Get that counts as no read of RAM.
+func (s *Store) GetUncounted(dst, key []byte) ([]byte, bool) {
+	hash := s.ram.Hash(key)
+	v, ok := s.ram.PeekHashed(hash, dst, key)
+	if !ok && s.ssd != nil {
+		var err error
+		v, err = s.lookupSSD(context.Background(), hash, dst, key)
+		ok = err == nil
+	}
+	runtime.KeepAlive(s)
+	return v, ok
+}
+
+// PeekFresh is GetUncounted of RAM alone. It takes no lock.
+func (s *Store) PeekFresh(dst, key []byte) ([]byte, bool) {
+	v, ok := s.ram.PeekHashed(s.ram.Hash(key), dst, key)
+	runtime.KeepAlive(s)
+	return v, ok
+}
+
+// State is what a store knows of a key.
+type State uint8
+
+// The states.
+const (
+	Miss     State = iota // nothing
+	Fresh                 // a value
+	Stale                 // a value past its deadline, within its grace
+	Negative              // that there is no value: see SetIf
+)
+
+// Peek appends to dst what the store knows of a key, also if Get does not tell it.
+// It counts as no read. A fresh value is looked for in RAM alone: a caller who
+// loads has looked below already.
+func (s *Store) Peek(ctx context.Context, dst, key []byte) (v []byte, deadline int64, state State) {
+	v, deadline, state = s.PeekRAM(dst, key)
+	if state == Miss && s.ssd != nil && s.grace {
+		f, err := s.ssd.tier.GetStale(ctx, dst, key, s.ram.Hash(key))
+		runtime.KeepAlive(s)
+		if err == nil {
+			deadline = s.ssd.deadlineOf(&f)
+			return f.Value, deadline, s.freshness(deadline)
+		}
+	}
+	return v, deadline, state
+}
+
+// PeekRAM is Peek of RAM alone: it waits for no disk.
+func (s *Store) PeekRAM(dst, key []byte) (v []byte, deadline int64, state State) {
+	v, deadline, ok := s.ram.PeekStale(dst, key)
+	runtime.KeepAlive(s)
+	switch {
+	case !ok:
+		return dst, 0, Miss
+	case deadline < 0:
+		return dst, deadline, Negative
+	}
+	return v, deadline, s.freshness(deadline)
+}
+
+// freshness tells a fresh value from a stale one by its deadline.
+func (s *Store) freshness(deadline int64) State {
+	if deadline == 0 || deadline > s.now() {
+		return Fresh
+	}
+	return Stale
+}
+
+// Deadline is when the value of key expires, 0 for never. It reports false if
+// there is no live value. It counts as no read.
+func (s *Store) Deadline(key []byte) (deadline int64, ok bool) {
+	hash := s.ram.Hash(key)
+	if deadline, ok = s.ram.DeadlineHashed(hash, key); !ok && s.ssd != nil {
+		deadline, ok = s.deadlineOnSSD(hash, key)
+	}
+	runtime.KeepAlive(s)
+	return deadline, ok
+}
+
+// DeadlineInRAM is Deadline of RAM alone: it waits for no disk.
+func (s *Store) DeadlineInRAM(key []byte) (deadline int64, ok bool) {
+	deadline, ok = s.ram.Deadline(key)
+	runtime.KeepAlive(s)
+	return deadline, ok
+}

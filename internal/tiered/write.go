@@ -1,0 +1,159 @@
+package tiered
+
+import (
+	"bytes"
+	"runtime"
+
+	"github.com/firncache/firn/internal/ram"
+)
+
+// WriteHook is told of every write of the bytes: what lies above the store, and
+// must not be older. All methods may be called at once, and under no lock of the
+// store.
+type WriteHook interface {
+	// BeforeWrite is called before the bytes of a key change. What it returns goes
+	// to AfterWrite: nil, or a pointer, which costs no allocation.
+	BeforeWrite(key []byte) (token any)
+	// AfterWrite is called when the bytes have changed, or could not be, and before
+	// the write is acknowledged. The token is nil also if there was no hook before.
+	AfterWrite(key []byte, token any)
+	// Clear calls do, which empties the tiers or, with forever, closes them.
+	Clear(forever bool, do func())
+}
+
+// SetWriteHook has every write that begins, or ends, from now on be told to h. A
+// store without a hook spends nothing on it; one never loses it again.
+func (s *Store) SetWriteHook(h WriteHook) { s.hook.Store(&h) }
+
+// op is a kind of write.
+type op uint8
+
+const (
+	set      op = iota
+	remove      // which is no error if there is nothing
+	setIf       // unless the key was written since it is watched
+	removeIf    // likewise
+)
+
+// change is one write of a key.
+type change struct {
+	op         op
+	hash       uint64 // of set and remove
+	key, value []byte
+	deadline   int64
+	watch      *ram.Watch // of setIf and removeIf
+	left       *ram.Left  // collects what left for it; nil: that is reported at once
+}
+
+// write is the write protocol. Every change of a key, whoever makes it, follows it:
+//
+//  1. the hook, if there is one, is told that the key is about to change;
+//  2. the RAM tier changes it, and has the lower tier invalidate its copy first;
+//  3. the hook is told that it has changed;
+//  4. the write is acknowledged: its caller is told the error, in the user's words.
+//
+// A hook that comes between 1 and 3 is told at 3.
+func (s *Store) write(w *change) error {
+	var token any
+	if h := s.hook.Load(); h != nil {
+		token = (*h).BeforeWrite(w.key)
+	}
+	err := s.apply(w)
+	if h := s.hook.Load(); h != nil {
+		(*h).AfterWrite(w.key, token)
+	}
+	if err != nil {
+		err = s.writeError(err, w.key, w.value)
+	}
+	runtime.KeepAlive(s)
+	return err
+}
+
+// apply is the RAM tier's part of a write.
+func (s *Store) apply(w *change) error {
+	switch {
+	case w.op == setIf:
+		return s.ram.SetIf(w.watch, w.value, w.deadline, w.left)
+	case w.op == removeIf:
+		return s.ram.DeleteIf(w.watch, w.left)
+	case w.op == remove:
+		return errIfClosed(s.ram.DeleteHashed(w.hash, w.key))
+	case w.left != nil:
+		return s.ram.SetQuietly(w.hash, w.key, w.value, w.deadline, w.left)
+	}
+	return s.ram.SetHashed(w.hash, w.key, w.value, w.deadline)
+}
+
+// emptied is the write protocol of all keys at once: do empties the tiers or, with
+// forever, closes them.
+func (s *Store) emptied(forever bool, do func()) {
+	if h := s.hook.Load(); h != nil {
+		(*h).Clear(forever, do)
+	} else if do(); s.hook.Load() != nil {
+		s.emptied(forever, func() {}) // it came meanwhile
+	}
+	runtime.KeepAlive(s)
+}
+
+// Set stores a value. A deadline of 0 is never.
+func (s *Store) Set(key, value []byte, deadline int64) error {
+	return s.write(&change{op: set, hash: s.ram.Hash(key), key: key, value: value, deadline: deadline})
+}
+
+// SetQuietly is Set that adds what left for it to left, instead of reporting it:
+// it may be called under a lock.
+func (s *Store) SetQuietly(key, value []byte, deadline int64, left *ram.Left) error {
+	return s.write(&change{op: set, hash: s.ram.Hash(key), key: key, value: value, deadline: deadline, left: left})
+}
+
+// Delete removes a value. That there was none is no error.
+func (s *Store) Delete(key []byte) error {
+	return s.write(&change{op: remove, hash: s.ram.Hash(key), key: key})
+}
+
+// Watch begins to watch the key for writes: see ram.Watch. The caller keeps the
+// key as it is, and calls Unwatch.
+func (s *Store) Watch(w *ram.Watch, key []byte) {
+	s.ram.Watch(w, key)
+	runtime.KeepAlive(s)
+}
+
+// Unwatch forgets a watch.
+func (s *Store) Unwatch(w *ram.Watch) {
+	s.ram.Unwatch(w)
+	runtime.KeepAlive(s)
+}
+
+// SetIf is SetQuietly of a watched key. If it was written meanwhile, nothing is
+// stored, and that is no error. A deadline below 0 makes a negative entry, which
+// lives until the deadline's negation, and does not go to the SSD.
+func (s *Store) SetIf(w *ram.Watch, key, value []byte, deadline int64, left *ram.Left) error {
+	return s.write(&change{op: setIf, key: key, value: value, deadline: deadline, watch: w, left: left})
+}
+
+// DeleteIf is Delete of a watched key, as SetIf is Set.
+func (s *Store) DeleteIf(w *ram.Watch, key []byte, left *ram.Left) error {
+	return s.write(&change{op: removeIf, key: key, watch: w, left: left})
+}
+
+// DeleteIfEqual removes a value, unless the key was written since stored was read:
+// what somebody has set meanwhile stays.
+func (s *Store) DeleteIfEqual(key, stored []byte) error {
+	var w ram.Watch
+	s.Watch(&w, key) // and then look: a write is either seen or noticed
+	defer s.Unwatch(&w)
+	if now, ok := s.PeekFresh(nil, key); ok && !bytes.Equal(now, stored) {
+		return nil
+	}
+	var left ram.Left
+	err := s.DeleteIf(&w, key, &left)
+	left.Report()
+	return err
+}
+
+// DemoteCopy gives the lower tier a copy of a value that RAM keeps, if there is
+// one and it has none.
+func (s *Store) DemoteCopy(key []byte) {
+	s.ram.Offer(s.ram.Hash(key), key)
+	runtime.KeepAlive(s)
+}
