@@ -44,9 +44,9 @@ func (c *Cache) SetMulti(keys, values [][]byte) error {
 	}
 	deadline, _ := c.deadline(c.ttl)
 	var each func() int64
-	if c.loading.TTLJitter != 0 {
+	if c.loads.Jitters() {
 		each = func() int64 {
-			deadline, _ := c.deadline(c.jittered(c.ttl))
+			deadline, _ := c.deadline(c.loads.Jittered(c.ttl))
 			return deadline
 		}
 	}

@@ -2,10 +2,10 @@ package firn
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"time"
 
+	"github.com/firncache/firn/internal/load"
 	"github.com/firncache/firn/internal/tiered"
 )
 
@@ -13,12 +13,11 @@ import (
 // keeps a slice that it was given, and every slice that it returns belongs to
 // the caller, unless said otherwise.
 type Cache struct {
-	store   tiered.Store
-	ttl     time.Duration
-	loading loading
-	loads   loads
-	typed   typed
-	told    told
+	store tiered.Store
+	ttl   time.Duration
+	loads load.Group
+	typed typed
+	told  told
 }
 
 // Open makes a cache. A field of Options that makes no sense is an error that
@@ -28,12 +27,11 @@ func Open(opts Options) (*Cache, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Cache{ttl: opts.TTL, loading: opts.loading()}
-	c.loads.limit(opts.Loading.MaxLoads)
-	c.loads.unstored.logger = opts.SSD.Log
+	c := &Cache{ttl: opts.TTL}
 	if err := c.store.Open(opts.tiers()); err != nil {
 		return nil, openError(err)
 	}
+	c.loads.Open(&c.store, opts.loads())
 	return c, nil
 }
 
@@ -57,7 +55,9 @@ func (c *Cache) Lookup(ctx context.Context, dst, key []byte) ([]byte, error) {
 // longer together than a quarter of the RAM budget, and with ErrClosed: then it
 // has changed nothing, and an older value is there still. With ErrNoRoom it has
 // stored nothing, but may have evicted.
-func (c *Cache) Set(key, value []byte) error { return c.SetWithTTL(key, value, c.jittered(c.ttl)) }
+func (c *Cache) Set(key, value []byte) error {
+	return c.SetWithTTL(key, value, c.loads.Jittered(c.ttl))
+}
 
 // SetWithTTL is Set with a time to live of its own, to the millisecond; 0 means
 // that the value never expires. A negative one is an error.
@@ -69,17 +69,13 @@ func (c *Cache) SetWithTTL(key, value []byte, ttl time.Duration) error {
 	return c.store.Set(key, value, deadline)
 }
 
-// deadline is when a value that lives for ttl expires, in the tier's
+// deadline is when a value that lives for ttl expires, in the store's
 // milliseconds, 0 for never.
 func (c *Cache) deadline(ttl time.Duration) (int64, error) {
 	if ttl == 0 {
 		return 0, nil
 	}
-	millis, err := ttlMillis(ttl)
-	if err != nil {
-		return 0, fmt.Errorf("firn: %w", err)
-	}
-	return c.markLife(c.store.Now()+millis, millis), nil
+	return c.loads.Deadline(c.store.Now(), ttl)
 }
 
 // Has reports whether the cache holds a live value for key. It does not count
@@ -139,6 +135,6 @@ func (c *Cache) SetRAMBytes(n int64) error { return c.store.Resize(n) }
 // and later ones are safe: reads find nothing, writes return ErrClosed. A second
 // Close returns ErrClosed.
 func (c *Cache) Close() error {
-	c.loads.close()
+	c.loads.Close()
 	return c.store.Close()
 }

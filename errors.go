@@ -3,6 +3,7 @@ package firn
 import (
 	"errors"
 
+	"github.com/firncache/firn/internal/load"
 	"github.com/firncache/firn/internal/tiered"
 )
 
@@ -38,5 +39,5 @@ var (
 	ErrWrongType = errors.New("firn: wrong type")
 	// ErrLoadTimeout says that a loader took longer than
 	// LoadingOptions.HardTimeout.
-	ErrLoadTimeout = errors.New("firn: load timed out")
+	ErrLoadTimeout = load.ErrTimeout
 )

@@ -2,12 +2,9 @@ package firn
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"runtime/debug"
+	"time"
 
-	"github.com/firncache/firn/internal/ram"
-	"github.com/firncache/firn/internal/tiered"
+	"github.com/firncache/firn/internal/load"
 )
 
 // LoadFunc fetches the value of a key that the cache does not hold. The key is
@@ -20,6 +17,14 @@ import (
 // ErrNotFound is an answer: there is no value, and so the cache keeps none
 // either. LoadingOptions.NegativeTTL remembers that.
 type LoadFunc func(ctx context.Context, key []byte) ([]byte, error)
+
+// MultiLoadFunc fetches the values of many keys at once: the value of keys[i] is
+// values[i], and nil if it has none (an empty value is not nil). There must be as
+// many values as keys. No key appears twice. The slice and the keys are the
+// function's. An error is that of every key;
+// ErrNotFound says that none has a value. Otherwise it is like [LoadFunc], and
+// what it says with LoadTTL or NoStore is said of all its values.
+type MultiLoadFunc func(ctx context.Context, keys [][]byte) (values [][]byte, err error)
 
 // GetOrLoad is Lookup that calls load for a missing value, stores what it
 // returns with Options.TTL, and appends it to dst.
@@ -44,195 +49,63 @@ type LoadFunc func(ctx context.Context, key []byte) ([]byte, error)
 // dst is returned as it was. A loader that asks for its own key, with its own
 // context, gets an error.
 func (c *Cache) GetOrLoad(ctx context.Context, dst, key []byte, load LoadFunc) ([]byte, error) {
-	if c.loading.refreshAhead == 0 {
+	if !c.loads.RefreshesAhead() {
 		if v, err := c.store.Lookup(ctx, dst, key); err == nil {
 			return v, nil
 		}
-	} else if v, ok := c.getAhead(ctx, dst, key, load); ok {
+	} else if v, deadline, _, err := c.store.LookupDeadline(ctx, dst, key); err == nil {
+		if c.needsRefresh(deadline) {
+			c.loads.RefreshFound(ctx, key, load)
+		}
 		return v, nil
 	}
-	return c.getOrLoad(ctx, dst, key, load)
+	return c.loads.Load(ctx, dst, key, load)
 }
 
-// getOrLoad is the slow path of GetOrLoad: nothing was found.
-func (c *Cache) getOrLoad(ctx context.Context, dst, key []byte, load LoadFunc) ([]byte, error) {
-	if err := ctx.Err(); err != nil {
-		return dst, err
-	}
-	switch v, found := c.recall(ctx, dst, key); found {
-	case tiered.Fresh:
-		return v, nil
-	case tiered.Stale:
-		c.refresh(ctx, [][]byte{key}, load.multi())
-		return v, nil
-	case tiered.Negative:
-		return dst, ErrNotFound
-	}
-	var call *loadCall
-	f, err := c.loads.join(ctx, key, &call)
-	if err != nil {
-		return dst, err
-	}
-	if call != nil {
-		c.start(call, load.multi(), c.answered)
-	}
-	soft, stop := c.softTimeout()
-	defer stop()
-	v, _, err := c.wait(ctx, dst, f, soft)
-	return v, err
+// needsRefresh reports whether a value with this deadline is to be refreshed.
+func (c *Cache) needsRefresh(deadline int64) bool {
+	moment, ok := c.loads.RefreshAt(deadline)
+	return ok && c.store.Passed(moment)
 }
 
-// multi is a loader of one key as a loader of many.
-func (load LoadFunc) multi() MultiLoadFunc {
-	return func(ctx context.Context, keys [][]byte) ([][]byte, error) {
-		v, err := load(ctx, keys[0])
-		if v == nil {
-			v = []byte{} // nil would be no value
-		}
-		return [][]byte{v}, err
-	}
+// GetOrLoadMulti is GetMulti that calls load once for all the values that are
+// missing, but for those that another load fetches already, and stores what it
+// returns. For each key it keeps the rules of GetOrLoad: one load at a time, and
+// writes that win. The loader's context ends when nobody waits for any of its
+// keys any more.
+//
+// The values are in b, found ones and loaded ones; a key without a value is a
+// miss there, and no error. If some keys could not be loaded, they are misses
+// too, and the error is that of the first. If ctx ends, b holds what was there by
+// then.
+func (c *Cache) GetOrLoadMulti(ctx context.Context, b *Batch, keys [][]byte, load MultiLoadFunc) error {
+	_ = c.LookupMulti(ctx, b, keys) // what the disk does not give is loaded
+	return c.loads.LoadMulti(ctx, &b.found.Values, keys, load)
 }
 
-// start begins a call of a loader. A load of one of its keys may have ended
-// after the caller had looked into the cache and before it joined: answered
-// tells, and the key is left out.
-func (c *Cache) start(call *loadCall, load MultiLoadFunc, answered func(key []byte) (result, bool)) {
-	missing := make([]*flight, 0, len(call.flights))
-	for _, f := range call.flights {
-		c.store.Watch(&f.watch, f.key) // and then look: a write is either seen or noticed
-		if res, ok := answered(f.key); ok {
-			c.end(f, res)
-		} else {
-			missing = append(missing, f)
-		}
-	}
-	if call.flights = missing; len(missing) > 0 {
-		go c.run(call, load)
-	} else {
-		c.loads.leaveTurn(call)
-	}
+// Refresh calls load for key, whether or not there is a value, and returns when
+// its answer is stored, or with its error, or with what kept it from being stored:
+// ErrTooLarge or ErrNoRoom, after which there is no value. That a Set, Delete or Clear during the load has won is no
+// error. The load begins after the call of
+// Refresh: one that is under way is let end first. Callers that refresh a key at
+// the same time share a load, and callers of GetOrLoad that find no value join
+// it. Until it ends, reads find the value from before; with ErrNotFound that
+// value goes, with most other errors it stays. The rules of GetOrLoad apply
+// otherwise, but expired values are no answer.
+func (c *Cache) Refresh(ctx context.Context, key []byte, load LoadFunc) error {
+	return c.loads.Refresh(ctx, key, load)
 }
 
-// answered is what a load of key has left in the cache. It looks into RAM, where
-// a load's value is unless it was pushed out at once, and waits for no disk.
-func (c *Cache) answered(key []byte) (result, bool) {
-	switch v, _, found := c.store.PeekRAM(nil, key); found {
-	case tiered.Fresh:
-		return result{value: v, cached: true}, true
-	case tiered.Negative:
-		return result{err: ErrNotFound, cached: true}, true
-	}
-	return result{}, false
-}
+// LoadTTL gives the values that a loader is about to return a time to live of
+// their own, in place of Options.TTL; 0 means that they never expire. A loader
+// calls it with its own context, or one made from it, before it returns; the
+// last call counts. It fails if ttl is negative, or if ctx is not a loader's.
+// LoadingOptions.TTLJitter applies.
+func LoadTTL(ctx context.Context, ttl time.Duration) error { return load.SetTTL(ctx, ttl) }
 
-// end wakes the callers of a load.
-func (c *Cache) end(f *flight, res result) {
-	c.loads.end(f, res)
-	c.store.Unwatch(&f.watch) // not before nobody can join: a write would not be noticed
-}
-
-// run calls the loader when it is its turn, stores what it returns unless
-// something newer came, and wakes the callers. Until it has, the hard timeout and
-// Close wake them at once.
-func (c *Cache) run(call *loadCall, load MultiLoadFunc) {
-	c.loads.enter(call)
-	ctx, cancel := c.hardTimeout(call.ctx)
-	stop := context.AfterFunc(ctx, func() { c.loads.abandon(call, context.Cause(ctx)) })
-	var values [][]byte
-	err := context.Cause(ctx)
-	returned := false
-	defer func() {
-		var panicked *loadPanic
-		if !returned { // a panic, or runtime.Goexit
-			panicked = &loadPanic{recover(), debug.Stack()}
-		}
-		if err != nil && ctx.Err() != nil {
-			err = context.Cause(ctx) // why the loader was told to stop
-		}
-		c.loads.leaveTurn(call)
-		left, unstored := c.settle(call, values, err, panicked)
-		stop()
-		cancel()
-		left.Report() // may call the user, as the next may: after the callers have their value
-		c.loads.unstored.tell(unstored)
-	}()
-	if err == nil {
-		c.loads.count.loads.Add(uint64(len(call.flights)))
-		values, err = load(ctx, call.keys())
-	}
-	returned = true
-}
-
-// settle ends the loads of a call: each value is stored first, so that no load of
-// its key can begin before. It returns what left the cache for it, and why some
-// value could not be stored.
-func (c *Cache) settle(call *loadCall, values [][]byte, err error, panicked *loadPanic) (left ram.Left, unstored error) {
-	if err == nil && panicked == nil && len(values) != len(call.flights) {
-		err = fmt.Errorf("firn: a loader returned %d values for %d keys: want as many", len(values), len(call.flights))
-	}
-	results := make([]result, len(call.flights))
-	for i := range results {
-		res := &results[i]
-		res.err, res.panicked = err, panicked
-		switch {
-		case err != nil || panicked != nil:
-		case values[i] == nil:
-			res.err = ErrNotFound
-		default:
-			res.value = values[i]
-		}
-	}
-	c.loads.returned(call, results)
-	for i, f := range call.flights {
-		res := &results[i]
-		if res.unstored = c.keep(f, res, &left); isFailure(res.unstored) && !errors.Is(res.unstored, ErrClosed) {
-			c.loads.count.unstored.Add(1)
-			unstored = res.unstored
-		}
-		c.end(f, *res)
-	}
-	return left, unstored
-}
-
-// wait is how a caller waits: until the load has ended, or its own context, or
-// until the soft timeout if the cache holds something to answer with. A value is
-// appended to dst.
-func (c *Cache) wait(ctx context.Context, dst []byte, f *flight, soft <-chan struct{}) (v []byte, ok bool, err error) {
-	for {
-		select {
-		case <-f.done:
-			return c.answer(ctx, dst, f)
-		case <-ctx.Done():
-			c.loads.leave(f)
-			return dst, false, ctx.Err()
-		case <-soft:
-			soft = nil
-			if v, ok := c.fallback(ctx, dst, f.key); ok {
-				c.loads.count.softTimeouts.Add(1)
-				c.loads.leaveRunning(f)
-				return v, true, nil
-			}
-		}
-	}
-}
-
-// answer is what a caller gets from a load that has ended.
-func (c *Cache) answer(ctx context.Context, dst []byte, f *flight) (v []byte, ok bool, err error) {
-	res := &f.result
-	if res.panicked != nil {
-		panic(res.panicked)
-	}
-	if res.err == nil {
-		return append(dst, res.value...), true, nil
-	}
-	if isFailure(res.err) && !res.closed {
-		if v, ok := c.fallback(ctx, dst, f.key); ok {
-			c.loads.count.failSafes.Add(1)
-			return v, true, nil
-		}
-	}
-	return dst, false, res.err
-}
-
-// isFailure tells an error that says nothing about the value from an answer.
-func isFailure(err error) bool { return err != nil && !errors.Is(err, ErrNotFound) }
+// NoStore asks that nothing of what a loader is about to return be kept: the
+// callers that wait get it, the cache holds no value of the key afterwards, an
+// older one neither, and ErrNotFound is not remembered. A loader calls it with
+// its own context, or one made from it, before it returns. It fails if ctx is
+// not a loader's.
+func NoStore(ctx context.Context) error { return load.SetNoStore(ctx) }

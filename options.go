@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/clock"
+	"github.com/firncache/firn/internal/load"
 	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/tiered"
 )
@@ -57,6 +58,74 @@ type Options struct {
 	// reads 20 times a second for all its caches, and a read itself if its value has
 	// less than a second to live; in a bubble of testing/synctest, the bubble's.
 	Clock func() time.Time
+}
+
+// LoadingOptions are what GetOrLoad, GetOrLoadMulti and Refresh can do beyond
+// loading what is missing. Durations count to the millisecond. Each is off at 0,
+// the default.
+//
+// An expired value is kept for StaleFor or FailSafe, whichever is longer, to be
+// an answer of GetOrLoad and GetOrLoadMulti; no other call sees it. It is never
+// stored anew, and may be evicted like any other. A Set, Delete or Clear ends it.
+//
+//	stored          RefreshAfter              TTL          StaleFor    FailSafe
+//	  |------- hit -----|-- hit, and a load ---|-- expired --|-- expired --|
+//	                       in the background     and a load    if the load
+//	                                             behind it     fails or is late
+type LoadingOptions struct {
+	// TTLJitter spreads out the deadlines of values that were stored together. It
+	// is a share: a value stored with Options.TTL, or with LoadTTL, lives shorter
+	// by a random part of its TTL, up to this. At least 0 and below 1. SetWithTTL
+	// is exact.
+	TTLJitter float64
+
+	// NegativeTTL is how long the ErrNotFound of a loader is remembered.
+	// GetOrLoad and GetOrLoadMulti answer ErrNotFound meanwhile, and do not load;
+	// all other calls see no value. A Set, Delete or Clear ends it. Each takes the
+	// room of an entry without a value, counts in Len, and may be evicted; OnEvict
+	// is not told.
+	NegativeTTL time.Duration
+
+	// RefreshAfter is the age at which a value that was stored with Options.TTL is
+	// loaded anew in the background, when GetOrLoad or GetOrLoadMulti find it;
+	// they return the value that is there. It must be less than Options.TTL, by
+	// more than jitter may take from that. What counts is the rest of a value's
+	// life: it is refreshed when less than TTL - RefreshAfter is left. So jitter
+	// moves both moments alike, and a value that was stored with another TTL is
+	// refreshed as long before its end, but never if its whole life is shorter
+	// than that. With RefreshAfter, deadlines may be a millisecond later. While its
+	// loader fails, each caller that finds such a value begins another load of it,
+	// if none is under way.
+	RefreshAfter time.Duration
+
+	// StaleFor is how long after its deadline a value is still returned by
+	// GetOrLoad and GetOrLoadMulti, while one of them loads it anew in the
+	// background; if that fails, the next caller does.
+	StaleFor time.Duration
+
+	// FailSafe is how long after its deadline a value is returned by GetOrLoad and
+	// GetOrLoadMulti if its load fails: with an error other than ErrNotFound, or at
+	// HardTimeout; not with a panic. It must be more than StaleFor.
+	FailSafe time.Duration
+
+	// SoftTimeout is how long GetOrLoad and GetOrLoadMulti wait for a load if there
+	// is a value to return under FailSafe, which they then return. The load goes
+	// on in the background. It needs FailSafe.
+	SoftTimeout time.Duration
+
+	// HardTimeout is how long a loader may take. Then its context ends, whoever
+	// waits for it gets ErrLoadTimeout, or an expired value under FailSafe, and
+	// the next caller begins another load. What it returns later is dropped. What
+	// it returned in time and the SSD tier holds up is returned. It must be more than SoftTimeout. Time that a loader waits to be called, under
+	// MaxLoads, is not counted.
+	HardTimeout time.Duration
+
+	// MaxLoads is how many loaders run at a time; a bulk load is one. Others wait
+	// their turn, in no order. Loads that a loader asks for with its own context run
+	// on its turn, beyond the limit, so that it does not wait for itself.
+	// Background refreshes do not wait: if there is no room, the next caller
+	// tries again. A loader that outlives HardTimeout takes room until it returns.
+	MaxLoads int
 }
 
 // Cause says why an entry left the cache.
@@ -114,26 +183,50 @@ func (o Options) withDefaults() (Options, error) {
 	return o, o.SSD.validate(o.RAMBytes)
 }
 
-// ttlMillis is a TTL in milliseconds, rounded up.
-func ttlMillis(ttl time.Duration) (int64, error) {
-	if ttl <= 0 || ttl > maxTTL {
-		return 0, fmt.Errorf("time to live is %v: want more than 0, up to %v", ttl, maxTTL)
+// validate refuses what makes no sense.
+func (o *LoadingOptions) validate(ttl time.Duration) error {
+	for _, f := range []struct {
+		name  string
+		value time.Duration
+	}{
+		{"NegativeTTL", o.NegativeTTL}, {"RefreshAfter", o.RefreshAfter}, {"StaleFor", o.StaleFor},
+		{"FailSafe", o.FailSafe}, {"SoftTimeout", o.SoftTimeout}, {"HardTimeout", o.HardTimeout},
+	} {
+		if f.value < 0 || f.value > maxTTL {
+			return badOption("Loading."+f.name, "is %v: want 0, or up to %v", f.value, maxTTL)
+		}
 	}
-	return int64((ttl + time.Millisecond - 1) / time.Millisecond), nil
+	jitter := time.Duration(o.TTLJitter * float64(ttl))
+	switch {
+	case !(o.TTLJitter >= 0 && o.TTLJitter < 1): // NaN too
+		return badOption("Loading.TTLJitter", "is %v: want at least 0 and below 1", o.TTLJitter)
+	case o.RefreshAfter != 0 && ttl == 0:
+		return badOption("Loading.RefreshAfter", "is %v, and TTL is 0: values do not grow old", o.RefreshAfter)
+	case o.RefreshAfter != 0 && o.RefreshAfter >= ttl-time.Millisecond:
+		return badOption("Loading.RefreshAfter", "is %v: want less than TTL, %v", o.RefreshAfter, ttl)
+	case o.RefreshAfter != 0 && o.RefreshAfter <= jitter+time.Millisecond:
+		return badOption("Loading.RefreshAfter", "is %v: want more than TTLJitter takes from TTL, %v", o.RefreshAfter, jitter)
+	case o.FailSafe != 0 && o.FailSafe <= o.StaleFor:
+		return badOption("Loading.FailSafe", "is %v: want more than StaleFor, %v", o.FailSafe, o.StaleFor)
+	case o.SoftTimeout != 0 && o.FailSafe == 0:
+		return badOption("Loading.SoftTimeout", "is %v, and FailSafe is 0: there is nothing to answer with", o.SoftTimeout)
+	case o.HardTimeout != 0 && o.HardTimeout <= o.SoftTimeout:
+		return badOption("Loading.HardTimeout", "is %v: want more than SoftTimeout, %v", o.HardTimeout, o.SoftTimeout)
+	case o.MaxLoads < 0 || o.MaxLoads > mostLoads:
+		return badOption("Loading.MaxLoads", "is %d: want 0 for no limit, or up to %d", o.MaxLoads, mostLoads)
+	}
+	return nil
 }
 
-// grace is how long the tiers keep what has expired, in milliseconds.
-func (o *Options) grace() int64 {
-	l := o.loading()
-	return l.grace()
-}
+// mostLoads is a limit that is none.
+const mostLoads = 1 << 30
 
 // tiers is what the tiers are made of.
 func (o *Options) tiers() tiered.Config {
 	cfg := tiered.Config{
 		RAMBytes: o.RAMBytes, MaxRAMBytes: o.MaxRAMBytes,
 		Clock: o.Clock,
-		Grace: o.grace(),
+		Grace: (*load.Options)(&o.Loading).Grace(),
 		Dir:   o.SSD.Dir, SSD: o.SSD.config(),
 	}
 	if f := o.OnEvict; f != nil {
@@ -143,6 +236,11 @@ func (o *Options) tiers() tiered.Config {
 		adjustTiers(&cfg)
 	}
 	return cfg
+}
+
+// loads is what the loads are made of.
+func (o *Options) loads() load.Config {
+	return load.Config{Options: load.Options(o.Loading), TTL: o.TTL, Log: o.SSD.Log}
 }
 
 // adjustTiers is for tests: it changes what the tiers are made of.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"sync/atomic"
 
+	"github.com/firncache/firn/internal/load"
 	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/ssd"
 )
@@ -191,7 +192,7 @@ func (c *Cache) Stats() Stats {
 	st := statsOf(inRAM)
 	st.addSSD(onSSD)
 	c.typed.addTo(&st)
-	c.loads.addTo(&st)
+	st.addLoads(c.loads.Stats())
 	c.told.keep(&st)
 	return st
 }
@@ -280,4 +281,15 @@ func (st *Stats) addSSD(s ssd.Stats) {
 	st.SSDWrittenDayBytes = s.WrittenDay
 	st.SSDWriteForecastBytes = s.WriteForecast
 	st.SSDAdmittedPercent = int64(math.Ceil(100 * s.AdmittedShare))
+}
+
+// addLoads adds what is counted of loads.
+func (st *Stats) addLoads(s load.Stats) {
+	st.Loads, st.LoadErrors = s.Loads, s.Errors
+	st.LoadTimeouts, st.LoadPanics = s.Timeouts, s.Panics
+	st.LoadStoreErrors = s.Unstored
+	st.Refreshes, st.RefreshesPutOff = s.Refreshes, s.RefreshesPutOff
+	st.NegativeHits = s.NegativeHits
+	st.StaleServed, st.FailSafes, st.SoftTimeouts = s.StaleServed, s.FailSafes, s.SoftTimeouts
+	st.LoadsActive = s.Active
 }

@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"sync"
 	"time"
+
+	"github.com/firncache/firn/internal/load"
 )
 
 // TypedOptions say how a typed cache stores its keys and values. The zero
@@ -116,7 +118,7 @@ func NewTyped[K comparable, V any](c *Cache, opts TypedOptions[K, V]) (*Typed[K,
 	}
 	if opts.TTL == 0 {
 		opts.TTL = c.ttl
-	} else if _, err = ttlMillis(opts.TTL); err != nil {
+	} else if _, err = load.TTLMillis(opts.TTL); err != nil {
 		return nil, fmt.Errorf("firn: TypedOptions.TTL: %w", err)
 	}
 	if opts.Namespace == "" {
@@ -273,7 +275,7 @@ func (t *Typed[K, V]) TTL(key K) (ttl time.Duration, ok bool) {
 // the value until it is replaced, deleted, expired or evicted. It fails with the
 // codec's error, with ErrTooLarge and with ErrClosed; the value that was there
 // before is there then still.
-func (t *Typed[K, V]) Set(key K, v V) error { return t.SetWithTTL(key, v, t.c.jittered(t.ttl)) }
+func (t *Typed[K, V]) Set(key K, v V) error { return t.SetWithTTL(key, v, t.c.loads.Jittered(t.ttl)) }
 
 // SetWithTTL is Set with a time to live of its own, to the millisecond; 0 means
 // that the value never expires. A negative one is an error.

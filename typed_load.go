@@ -26,13 +26,13 @@ const loadTries = 3
 // from the bytes that are stored, but from a front. A value that cannot be
 // encoded is an error, and is not stored.
 func (t *Typed[K, V]) GetOrLoad(ctx context.Context, key K, load TypedLoadFunc[K, V]) (V, error) {
-	if e := t.getFront(key); e != nil && !t.c.due(e.deadline) {
+	if e := t.getFront(key); e != nil && !t.c.needsRefresh(e.deadline) {
 		if t.hits.count() {
 			t.readAgain(key)
 		}
 		return e.value, nil
 	}
-	if !t.c.store.HasSSD() && t.c.loading.refreshAhead == 0 {
+	if !t.c.store.HasSSD() && !t.c.loads.RefreshesAhead() {
 		if v, ok := t.getBytes(key); ok {
 			return v, nil
 		}
@@ -51,8 +51,8 @@ func (t *Typed[K, V]) load(ctx context.Context, key K, load TypedLoadFunc[K, V])
 	}
 	loadBytes := t.loader(s.k, load)
 	for range loadTries {
-		if !t.c.store.HasSSD() && t.c.loading.refreshAhead == 0 {
-			s.value, err = t.c.getOrLoad(ctx, s.value[:0], s.key, loadBytes)
+		if !t.c.store.HasSSD() && !t.c.loads.RefreshesAhead() {
+			s.value, err = t.c.loads.Load(ctx, s.value[:0], s.key, loadBytes)
 		} else {
 			s.value, err = t.c.GetOrLoad(ctx, s.value[:0], s.key, loadBytes)
 		}
@@ -116,7 +116,7 @@ func (t *Typed[K, V]) GetOrLoadMulti(ctx context.Context, b *TypedBatch[V], keys
 	first := t.addKeys(b, keys)
 	raw := b.raw.slices()
 	_ = t.c.LookupMulti(ctx, &b.batch, raw) // what the disk does not give is loaded
-	if t.c.loading.refreshAhead != 0 {
+	if t.c.loads.RefreshesAhead() {
 		t.refreshDue(ctx, b, keys, load)
 	}
 	b.raw.missing = b.raw.missing[:0]
@@ -142,7 +142,7 @@ func (t *Typed[K, V]) addKeys(b *TypedBatch[V], keys []K) (first error) {
 	s := t.begin()
 	defer t.end(s)
 	for i, key := range keys {
-		if e := t.getFront(key); e != nil && !t.c.due(e.deadline) {
+		if e := t.getFront(key); e != nil && !t.c.needsRefresh(e.deadline) {
 			t.hits.count()
 			b.values[i], b.found[i] = e.value, true
 			continue
@@ -162,14 +162,14 @@ func (t *Typed[K, V]) refreshDue(ctx context.Context, b *TypedBatch[V], keys []K
 	var due []int
 	for j, key := range b.raw.keys {
 		if _, ok := b.batch.Value(j); ok {
-			if deadline, ok := t.c.store.DeadlineInRAM(key); ok && t.c.due(deadline) {
+			if deadline, ok := t.c.store.DeadlineInRAM(key); ok && t.c.needsRefresh(deadline) {
 				due = append(due, j)
 			}
 		}
 	}
 	if due != nil {
 		raw, loadBytes := t.multiLoader(b, due, keys, load)
-		t.c.refresh(ctx, raw, loadBytes)
+		t.c.loads.RefreshInBackground(ctx, raw, loadBytes)
 	}
 }
 
@@ -179,7 +179,7 @@ func (t *Typed[K, V]) loadMissing(ctx context.Context, b *TypedBatch[V], keys []
 	for range loadTries {
 		raw, loadBytes := t.multiLoader(b, missing, keys, load)
 		b.batch.found.Reset(len(raw))
-		err = t.c.loadMissing(ctx, &b.batch, raw, loadBytes)
+		err = t.c.loads.LoadMissing(ctx, &b.batch.found.Values, raw, loadBytes)
 		var again []int
 		for n, j := range missing {
 			stored, ok := b.batch.Value(n)

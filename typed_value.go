@@ -15,7 +15,7 @@ import (
 // it is; nil is an error. Otherwise it is as Typed.Set, at the cost of some
 // reflection: a Typed is faster.
 func SetValue(c *Cache, key string, v any) error {
-	return SetValueWithTTL(c, key, v, c.jittered(c.ttl))
+	return SetValueWithTTL(c, key, v, c.loads.Jittered(c.ttl))
 }
 
 // SetValueWithTTL is SetValue with a time to live of its own; 0 means that the

@@ -1,4 +1,4 @@
-package firn
+package load
 
 import (
 	"bytes"
@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+
+	"github.com/firncache/firn/internal/tiered"
 )
 
 // That loaded values are too large to be stored, which no caller is told, is logged
@@ -13,8 +15,8 @@ import (
 func TestUnstoredIsLoggedOnce(t *testing.T) {
 	t.Parallel()
 	for err, want := range map[error]string{
-		ErrNoRoom: "", ErrClosed: "",
-		ErrTooLarge: "too large to be stored",
+		tiered.ErrNoRoom: "", tiered.ErrClosed: "",
+		tiered.ErrTooLarge: "too large to be stored",
 	} {
 		var lines bytes.Buffer
 		l := unstoredLog{logger: slog.New(slog.NewTextHandler(&lines, nil))}

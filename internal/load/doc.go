@@ -1,0 +1,36 @@
+// Package load fetches missing values with the user's functions, one load of a
+// key at a time, and decides what a caller is answered meanwhile. It depends on a
+// few calls of the tiers (Store), and not on the cache.
+//
+// # Words
+//
+//   - load: the fetching of one key's value. loader: the user's function that does it.
+//   - flight: a load under way. flight.go has a picture of its states.
+//   - call: one call of a loader, for the flights of one key or of many.
+//   - join: begin to wait for a flight that is there.
+//   - forget: let a flight be found by nobody any more, and its value not be stored.
+//   - abandoned: said of a flight that nobody wants. A call of which all flights are
+//     is cancelled.
+//   - refresh: a load of a key that has a value; mostly in the background.
+//   - stale: past its deadline, and still an answer, for as long as the options say.
+//   - negative entry: a remembered ErrNotFound.
+//   - directives: what a loader says of its values, through its context.
+//   - slot: what a call needs to run if there is a limit. A call that a loader waits
+//     for bypasses the limit.
+//   - recheck: look into the cache again after joining, for what a load has stored
+//     between the caller's miss and its join.
+//
+// # Files
+//
+//	group.go       Group, what it is made of and what it needs of the tiers
+//	load.go        a load from the miss to the answer
+//	multi.go       the loads of a batch
+//	flight.go      the states of a load: who joins, who leaves, when it is cancelled
+//	limiter.go     how many loaders run
+//	store.go       what of an answer is stored, negative entries too
+//	stale.go       answers that are there already: stale, negative, by another load
+//	refresh.go     Refresh, and refreshes in the background
+//	lifetimes.go   deadlines: jitter, and when a value needs a refresh
+//	directives.go  LoadTTL and NoStore
+//	stats.go       what is counted and logged
+package load

@@ -1,0 +1,82 @@
+package load
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/firncache/firn/internal/tiered"
+)
+
+// lifetimes are the options' arithmetic with times to live. A value that lives for
+// TTL is refreshed ahead of its deadline when less of its life is left than
+// refreshAhead:
+//
+//	stored                       RefreshAfter        deadline
+//	  |------------------------------|-------------------|
+//	                                 |<- refreshAhead -->|
+//
+// A value whose whole life is shorter would be refreshed from the beginning, and
+// be loaded over and over. Its deadline is made odd, and those of others even: so
+// needsRefresh can tell, on the SSD too, as the clock offset is even.
+type lifetimes struct {
+	jitter       float64 // the share of a TTL that chance takes away
+	refreshAhead int64   // of its deadline a value needs a refresh, in milliseconds; 0: never
+}
+
+func (o *Config) lifetimes() lifetimes {
+	l := lifetimes{jitter: o.TTLJitter}
+	if o.RefreshAfter != 0 {
+		l.refreshAhead = max(millis(o.TTL)-millis(o.RefreshAfter), 1)
+	}
+	return l
+}
+
+// millis is a duration in milliseconds, rounded up.
+func millis(d time.Duration) int64 { return int64((d + time.Millisecond - 1) / time.Millisecond) }
+
+// TTLMillis is a time to live in milliseconds, rounded up.
+func TTLMillis(ttl time.Duration) (int64, error) {
+	if ttl <= 0 || ttl > tiered.MaxTTL {
+		return 0, fmt.Errorf("time to live is %v: want more than 0, up to %v", ttl, tiered.MaxTTL)
+	}
+	return millis(ttl), nil
+}
+
+// Jitters reports whether Jittered takes anything away.
+func (l *lifetimes) Jitters() bool { return l.jitter != 0 }
+
+// Jittered takes a random part of a TTL away.
+func (l *lifetimes) Jittered(ttl time.Duration) time.Duration {
+	if l.jitter == 0 {
+		return ttl
+	}
+	return ttl - time.Duration(rand.Float64()*l.jitter*float64(ttl))
+}
+
+// Deadline is when a value that is stored now, and lives for ttl, expires.
+func (l *lifetimes) Deadline(now int64, ttl time.Duration) (int64, error) {
+	millis, err := TTLMillis(ttl)
+	if err != nil {
+		return 0, fmt.Errorf("firn: %w", err)
+	}
+	return l.flagShortTTL(now+millis, millis), nil
+}
+
+// flagShortTTL makes the deadline of a value that lives for so many milliseconds
+// odd if that is too short for it to be refreshed ahead, and even otherwise.
+func (l *lifetimes) flagShortTTL(deadline, millis int64) int64 {
+	if l.refreshAhead != 0 && (millis <= l.refreshAhead) != (deadline&1 == 1) {
+		deadline++
+	}
+	return deadline
+}
+
+// RefreshesAhead reports whether values are refreshed before they expire.
+func (l *lifetimes) RefreshesAhead() bool { return l.refreshAhead != 0 }
+
+// RefreshAt is the moment from which a value with this deadline needs a refresh, if
+// it ever does.
+func (l *lifetimes) RefreshAt(deadline int64) (moment int64, ok bool) {
+	return deadline - l.refreshAhead, l.refreshAhead != 0 && deadline > 0 && deadline&1 == 0
+}

@@ -1,0 +1,79 @@
+package load
+
+// limiter lets so many calls of loaders run at a time.
+type limiter struct {
+	slots chan struct{} // holds one for each call that runs; nil without a limit
+}
+
+// slot is a call's place among those that run.
+type slot struct {
+	free     bool // it needs none: the loader that waits for it has one
+	held     bool
+	bypassed bool // a loader began to wait for it; guarded by Group.mu
+	urgent   chan struct{}
+}
+
+// open sets the limit; 0 is none.
+func (l *limiter) open(n int) {
+	if n > 0 {
+		l.slots = make(chan struct{}, n)
+	}
+}
+
+// newSlot makes the slot of a call. One that is asked for by a loader is free, so
+// that no loader waits for its own slot.
+func newSlot(free bool) slot { return slot{free: free, urgent: make(chan struct{})} }
+
+// bypass lets a call run that waits for a slot: a loader waits for it. The caller
+// holds Group.mu.
+func (s *slot) bypass() {
+	if !s.bypassed {
+		s.bypassed = true
+		close(s.urgent)
+	}
+}
+
+// acquire waits until a call may run, or for its end.
+func (l *limiter) acquire(call *loaderCall) {
+	s := &call.slot
+	if s.free || s.held {
+		return
+	}
+	if l.slots == nil {
+		s.held = true
+		return
+	}
+	select {
+	case l.slots <- struct{}{}:
+		s.held = true
+	case <-s.urgent:
+	case <-call.ctx.Done():
+	}
+}
+
+// tryAcquire takes a slot for a call to come, if one is free.
+func (l *limiter) tryAcquire() bool {
+	if l.slots == nil {
+		return true
+	}
+	select {
+	case l.slots <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+// release gives a call's slot back, if it has one.
+func (l *limiter) release(s *slot) {
+	if s.held {
+		l.giveBack()
+	}
+}
+
+// giveBack gives back a slot that no call has come to use.
+func (l *limiter) giveBack() {
+	if l.slots != nil {
+		<-l.slots
+	}
+}

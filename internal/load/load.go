@@ -1,0 +1,201 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/firncache/firn/internal/ram"
+	"github.com/firncache/firn/internal/tiered"
+)
+
+// Load is the slow path of Cache.GetOrLoad: nothing was found.
+func (g *Group) Load(ctx context.Context, dst, key []byte, load Func) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return dst, err
+	}
+	switch v, state := g.peekForLoad(ctx, dst, key); state {
+	case tiered.Fresh:
+		return v, nil
+	case tiered.Stale:
+		g.RefreshFound(ctx, key, load)
+		return v, nil
+	case tiered.Negative:
+		return dst, tiered.ErrNotFound
+	}
+	var call *loaderCall
+	f, err := g.joinOrBegin(ctx, key, &call)
+	if err != nil {
+		return dst, err
+	}
+	if call != nil {
+		g.start(call, multi(load), g.recheckPresent)
+	}
+	soft, stop := g.softTimeout()
+	defer stop()
+	v, _, err := g.wait(ctx, dst, f, soft)
+	return v, err
+}
+
+// multi is a loader of one key as a loader of many.
+func multi(load Func) MultiFunc {
+	return func(ctx context.Context, keys [][]byte) ([][]byte, error) {
+		v, err := load(ctx, keys[0])
+		if v == nil {
+			v = []byte{} // nil would be no value
+		}
+		return [][]byte{v}, err
+	}
+}
+
+// start begins a call of a loader. A load of one of its keys may have ended
+// after the caller had looked into the cache and before it joined: recheck
+// tells, and the key is left out.
+func (g *Group) start(call *loaderCall, load MultiFunc, recheck func(key []byte) (result, bool)) {
+	missing := make([]*flight, 0, len(call.flights))
+	for _, f := range call.flights {
+		g.store.Watch(&f.watch, f.key) // and then look: a write is either seen or noticed
+		if res, ok := recheck(f.key); ok {
+			g.end(f, res)
+		} else {
+			missing = append(missing, f)
+		}
+	}
+	if call.flights = missing; len(missing) > 0 {
+		go g.run(call, load)
+	} else {
+		g.limiter.release(&call.slot)
+	}
+}
+
+// run calls the loader when it is its turn, stores what it returns unless
+// something newer came, and wakes the callers. Until it has, the hard timeout and
+// Close wake them at once.
+func (g *Group) run(call *loaderCall, load MultiFunc) {
+	g.limiter.acquire(call)
+	ctx, cancel := g.hardTimeout(call.ctx)
+	stop := context.AfterFunc(ctx, func() { g.endEarly(call, context.Cause(ctx)) })
+	var values [][]byte
+	err := context.Cause(ctx)
+	returned := false
+	defer func() {
+		var p *panicked
+		if !returned { // a panic, or runtime.Goexit
+			p = &panicked{recover(), debug.Stack()}
+		}
+		if err != nil && ctx.Err() != nil {
+			err = context.Cause(ctx) // why the loader was told to stop
+		}
+		g.limiter.release(&call.slot)
+		left, unstored := g.complete(call, values, err, p)
+		stop()
+		cancel()
+		left.Report() // may call the user, as the next may: after the callers have their value
+		g.log.tell(unstored)
+	}()
+	if err == nil {
+		g.count.loads.Add(uint64(len(call.flights)))
+		values, err = load(ctx, call.keys())
+	}
+	returned = true
+}
+
+// complete ends the loads of a call: each value is stored first, so that no load of
+// its key can begin before. It returns what left the cache for it, and why some
+// value could not be stored.
+func (g *Group) complete(call *loaderCall, values [][]byte, err error, p *panicked) (left ram.Left, unstored error) {
+	results := call.results(values, err, p)
+	g.loaderReturned(call, results)
+	for i, f := range call.flights {
+		res := &results[i]
+		if res.unstored = g.storeResult(f, res, &left); isFailure(res.unstored) && !errors.Is(res.unstored, tiered.ErrClosed) {
+			g.count.unstored.Add(1)
+			unstored = res.unstored
+		}
+		g.end(f, *res)
+	}
+	return left, unstored
+}
+
+// results are what a loader returned, load by load.
+func (call *loaderCall) results(values [][]byte, err error, p *panicked) []result {
+	if err == nil && p == nil && len(values) != len(call.flights) {
+		err = fmt.Errorf("firn: a loader returned %d values for %d keys: want as many", len(values), len(call.flights))
+	}
+	results := make([]result, len(call.flights))
+	for i := range results {
+		res := &results[i]
+		res.err, res.panicked = err, p
+		switch {
+		case err != nil || p != nil:
+		case values[i] == nil:
+			res.err = tiered.ErrNotFound
+		default:
+			res.value = values[i]
+		}
+	}
+	return results
+}
+
+// wait is how a caller waits: until the load has ended, or its own context, or
+// until the soft timeout if the cache holds something to answer with. A value is
+// appended to dst.
+func (g *Group) wait(ctx context.Context, dst []byte, f *flight, soft <-chan struct{}) (v []byte, ok bool, err error) {
+	for {
+		select {
+		case <-f.done:
+			return g.answer(ctx, dst, f)
+		case <-ctx.Done():
+			g.leave(f)
+			return dst, false, ctx.Err()
+		case <-soft:
+			soft = nil
+			if v, ok := g.staleFallback(ctx, dst, f.key); ok {
+				g.count.softTimeouts.Add(1)
+				g.leaveRunning(f)
+				return v, true, nil
+			}
+		}
+	}
+}
+
+// answer is what a caller gets from a load that has ended.
+func (g *Group) answer(ctx context.Context, dst []byte, f *flight) (v []byte, ok bool, err error) {
+	res := &f.result
+	if res.panicked != nil {
+		panic(res.panicked)
+	}
+	if res.err == nil {
+		return append(dst, res.value...), true, nil
+	}
+	if isFailure(res.err) && !res.closed {
+		if v, ok := g.staleFallback(ctx, dst, f.key); ok {
+			g.count.failSafes.Add(1)
+			return v, true, nil
+		}
+	}
+	return dst, false, res.err
+}
+
+// isFailure tells an error that says nothing about the value from an answer.
+func isFailure(err error) bool { return err != nil && !errors.Is(err, tiered.ErrNotFound) }
+
+// softTimeout is closed when SoftTimeout is over; without one it is nil. The
+// caller calls stop when it does not wait any more.
+func (g *Group) softTimeout() (over <-chan struct{}, stop func() bool) {
+	if g.cfg.SoftTimeout == 0 {
+		return nil, func() bool { return false }
+	}
+	ch := make(chan struct{})
+	return ch, time.AfterFunc(g.cfg.SoftTimeout, func() { close(ch) }).Stop
+}
+
+// hardTimeout is a loader's context: it ends with HardTimeout.
+func (g *Group) hardTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
+	if g.cfg.HardTimeout == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, g.cfg.HardTimeout, ErrTimeout)
+}

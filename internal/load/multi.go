@@ -1,0 +1,104 @@
+package load
+
+import (
+	"context"
+	"errors"
+
+	"github.com/firncache/firn/internal/tiered"
+)
+
+// LoadMulti is what Cache.GetOrLoadMulti does with what it has found: it has those
+// values refreshed that need it, and loads the missing ones.
+func (g *Group) LoadMulti(ctx context.Context, found *tiered.Values, keys [][]byte, load MultiFunc) error {
+	if g.RefreshesAhead() {
+		due := g.needRefresh(keys, func(i int) bool { _, ok := found.Value(i); return ok })
+		if due != nil {
+			g.RefreshInBackground(ctx, due, load)
+		}
+	}
+	for i := range keys {
+		if _, ok := found.Value(i); !ok {
+			return g.LoadMissing(ctx, found, keys, load)
+		}
+	}
+	return nil
+}
+
+// LoadMissing loads the values that are missing, with one call of load but for
+// those that another load fetches already. It writes the values anew: what was
+// found, and what is loaded, in the order of the keys.
+func (g *Group) LoadMissing(ctx context.Context, found *tiered.Values, keys [][]byte, load MultiFunc) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	answers, first := g.joinMissing(ctx, found, keys, load)
+	defer func() { // of those that are still waited for, if one panicked
+		for _, a := range answers {
+			if a.flight != nil {
+				g.leave(a.flight)
+			}
+		}
+	}()
+	soft, stop := g.softTimeout()
+	defer stop()
+	all := tiered.Values{Bytes: make([]byte, 0, 2*len(found.Bytes))}
+	for i := range answers {
+		a, start := &answers[i], len(all.Bytes)
+		if a.flight != nil {
+			f := a.flight
+			a.flight = nil
+			var err error
+			all.Bytes, a.ok, err = g.wait(ctx, all.Bytes, f, soft)
+			if first == nil && !errors.Is(err, tiered.ErrNotFound) {
+				first = err
+			}
+		} else {
+			all.Bytes = append(all.Bytes, a.value...)
+		}
+		all.End(start, a.ok)
+	}
+	*found = all
+	return first
+}
+
+// multiAnswer is what is known of one key of a batch: its value, or the load
+// that fetches it.
+type multiAnswer struct {
+	value  []byte
+	ok     bool
+	flight *flight
+}
+
+// joinMissing enters the caller into a load for each key without a value, and
+// starts those that are not under way.
+func (g *Group) joinMissing(ctx context.Context, found *tiered.Values, keys [][]byte, load MultiFunc) (answers []multiAnswer, err error) {
+	var call *loaderCall
+	var old [][]byte
+	answers = make([]multiAnswer, len(keys))
+	for i, key := range keys {
+		a := &answers[i]
+		if a.value, a.ok = found.Value(i); a.ok {
+			continue
+		}
+		v, state := g.peekForLoad(ctx, nil, key)
+		switch state {
+		case tiered.Miss:
+			var failed error
+			if a.flight, failed = g.joinOrBegin(ctx, key, &call); err == nil {
+				err = failed
+			}
+		case tiered.Fresh, tiered.Stale:
+			a.value, a.ok = v, true
+		}
+		if state == tiered.Stale {
+			old = append(old, key)
+		}
+	}
+	if call != nil {
+		g.start(call, load, g.recheckPresent)
+	}
+	if old != nil {
+		g.RefreshInBackground(ctx, old, load)
+	}
+	return answers, err
+}

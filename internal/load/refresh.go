@@ -1,0 +1,85 @@
+package load
+
+import (
+	"cmp"
+	"context"
+)
+
+// Refresh is Cache.Refresh.
+func (g *Group) Refresh(ctx context.Context, key []byte, load Func) error {
+	before := g.number()
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var call *loaderCall
+		f, err := g.joinOrBegin(ctx, key, &call)
+		if err != nil {
+			return err
+		}
+		if call != nil {
+			g.count.refreshes.Add(1)
+			g.start(call, multi(load), noRecheck)
+		}
+		select {
+		case <-f.done:
+		case <-ctx.Done():
+			g.leave(f)
+			return ctx.Err()
+		}
+		if f.number <= before || f.result.cached {
+			continue // it may have asked the source before the call, or not at all
+		}
+		if f.result.panicked != nil {
+			panic(f.result.panicked)
+		}
+		return cmp.Or(f.result.err, f.result.unstored)
+	}
+}
+
+// RefreshInBackground loads anew those of the keys that nobody loads already. It
+// does not wait: if no more loads may run, it leaves the keys to later callers.
+func (g *Group) RefreshInBackground(ctx context.Context, keys [][]byte, load MultiFunc) {
+	if !g.limiter.tryAcquire() {
+		g.count.refreshesPutOff.Add(uint64(len(keys)))
+		return
+	}
+	var call *loaderCall
+	for _, key := range keys {
+		g.joinBackground(ctx, key, &call)
+	}
+	if call == nil {
+		g.limiter.giveBack()
+		return
+	}
+	call.slot.held = true
+	g.start(call, load, g.recheckFresh)
+	g.count.refreshes.Add(uint64(len(call.flights)))
+}
+
+// RefreshFound has one value refreshed, in the background, that was found and needs
+// it.
+func (g *Group) RefreshFound(ctx context.Context, key []byte, load Func) {
+	g.RefreshInBackground(ctx, [][]byte{key}, multi(load))
+}
+
+// needsRefresh reports whether a value with this deadline is to be refreshed: less
+// of its life is left than a value that was stored with TTL has left after
+// RefreshAfter.
+func (g *Group) needsRefresh(deadline int64) bool {
+	moment, ok := g.RefreshAt(deadline)
+	return ok && g.store.Passed(moment)
+}
+
+// needRefresh lists those of the keys of which the value is in RAM and needs a
+// refresh; found tells which have a value.
+func (g *Group) needRefresh(keys [][]byte, found func(i int) bool) (due [][]byte) {
+	for i, key := range keys {
+		if found(i) {
+			if deadline, ok := g.store.DeadlineInRAM(key); ok && g.needsRefresh(deadline) {
+				due = append(due, key)
+			}
+		}
+	}
+	return due
+}

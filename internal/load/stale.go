@@ -1,0 +1,70 @@
+package load
+
+import (
+	"context"
+
+	"github.com/firncache/firn/internal/tiered"
+)
+
+// peekForLoad is Store.Peek for a caller who is about to load, and counts the
+// answer. A stale value is one only as long as StaleFor says.
+func (g *Group) peekForLoad(ctx context.Context, dst, key []byte) ([]byte, tiered.State) {
+	v, deadline, state := g.store.Peek(ctx, dst, key)
+	switch {
+	case state == tiered.Negative:
+		g.count.negativeHits.Add(1)
+	case state == tiered.Stale && g.within(deadline, millis(g.cfg.StaleFor)):
+		g.count.staleServed.Add(1)
+	case state == tiered.Stale:
+		return dst, tiered.Miss
+	}
+	return v, state
+}
+
+// staleFallback is what to answer with in place of a load that is late or has
+// failed: an expired value up to FailSafe, or one that came meanwhile.
+func (g *Group) staleFallback(ctx context.Context, dst, key []byte) ([]byte, bool) {
+	if g.cfg.FailSafe == 0 {
+		return dst, false
+	}
+	v, deadline, state := g.store.Peek(ctx, dst, key)
+	switch {
+	case state == tiered.Fresh:
+		return v, true
+	case state == tiered.Stale && g.within(deadline, millis(g.cfg.FailSafe)):
+		g.count.staleServed.Add(1)
+		return v, true
+	}
+	return dst, false
+}
+
+// within reports whether a deadline is less than so many milliseconds ago.
+func (g *Group) within(deadline, millis int64) bool { return g.store.Now() < deadline+millis }
+
+// recheckPresent reports the answer that another load has left in the cache,
+// between this caller's miss and its join. It looks into RAM, where a load's value
+// is unless it was evicted at once, and waits for no disk.
+func (g *Group) recheckPresent(key []byte) (result, bool) {
+	v, _, state := g.store.PeekRAM(nil, key)
+	return recheck(v, state, state == tiered.Fresh)
+}
+
+// recheckFresh is recheckPresent for a caller who has found a value that needs a
+// refresh: another such value is no answer.
+func (g *Group) recheckFresh(key []byte) (result, bool) {
+	v, deadline, state := g.store.PeekRAM(nil, key)
+	return recheck(v, state, state == tiered.Fresh && !g.needsRefresh(deadline))
+}
+
+func recheck(v []byte, state tiered.State, good bool) (result, bool) {
+	switch {
+	case good:
+		return result{value: v, cached: true}, true
+	case state == tiered.Negative:
+		return result{err: tiered.ErrNotFound, cached: true}, true
+	}
+	return result{}, false
+}
+
+// noRecheck starts every load.
+func noRecheck([]byte) (res result, ok bool) { return res, false }

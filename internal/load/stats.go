@@ -1,0 +1,73 @@
+package load
+
+import (
+	"errors"
+	"log/slog"
+	"sync/atomic"
+
+	"github.com/firncache/firn/internal/tiered"
+)
+
+// Stats are what a Group counts: the figures of firn.Stats.
+type Stats struct {
+	Loads, Errors, Timeouts, Panics      uint64
+	Unstored                             uint64
+	Refreshes, RefreshesPutOff           uint64
+	NegativeHits                         uint64
+	StaleServed, FailSafes, SoftTimeouts uint64
+	Active                               int64
+}
+
+// counters are those of Stats.
+type counters struct {
+	loads, errors, timeouts, panics      atomic.Uint64
+	unstored                             atomic.Uint64
+	refreshes, refreshesPutOff           atomic.Uint64
+	negativeHits                         atomic.Uint64
+	staleServed, failSafes, softTimeouts atomic.Uint64
+}
+
+// ended counts how a load ended that somebody wanted.
+func (n *counters) ended(res result) {
+	switch {
+	case res.closed:
+	case res.panicked != nil:
+		n.panics.Add(1)
+	case errors.Is(res.err, ErrTimeout):
+		n.timeouts.Add(1)
+	case isFailure(res.err):
+		n.errors.Add(1)
+	}
+}
+
+// Stats takes a snapshot.
+func (g *Group) Stats() Stats {
+	n := &g.count
+	return Stats{
+		Loads: n.loads.Load(), Errors: n.errors.Load(), Timeouts: n.timeouts.Load(), Panics: n.panics.Load(),
+		Unstored:  n.unstored.Load(),
+		Refreshes: n.refreshes.Load(), RefreshesPutOff: n.refreshesPutOff.Load(),
+		NegativeHits: n.negativeHits.Load(),
+		StaleServed:  n.staleServed.Load(), FailSafes: n.failSafes.Load(), SoftTimeouts: n.softTimeouts.Load(),
+		Active: g.active.Load(),
+	}
+}
+
+// unstoredLog tells once that loaded values are returned and not stored, for being
+// too large, which no caller of GetOrLoad is told.
+type unstoredLog struct {
+	logger *slog.Logger // nil: slog.Default
+	told   atomic.Bool
+}
+
+// tell is called with no lock held: it calls the user's handler.
+func (l *unstoredLog) tell(err error) {
+	if !errors.Is(err, tiered.ErrTooLarge) || l.told.Swap(true) { // otherwise there is nothing, or no room just now
+		return
+	}
+	logger := l.logger
+	if logger == nil {
+		logger = slog.Default()
+	}
+	logger.Warn("firn: a loaded value is too large to be stored, and is loaded anew whenever it is asked for; load_store_errors counts such values, and this is logged once", "error", err)
+}

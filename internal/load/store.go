@@ -1,0 +1,53 @@
+package load
+
+import (
+	"errors"
+	"time"
+
+	"github.com/firncache/firn/internal/ram"
+	"github.com/firncache/firn/internal/tiered"
+)
+
+// storeResult leaves in the cache what a load has found, and nothing older, and
+// returns why that could not be done. If the key was written since the load began,
+// or the load was abandoned, it does nothing. It may wait, for room or for the
+// SSD, and is called with no lock held. Whatever leaves the cache for it is added
+// to left, so that nobody is told before the callers have their value.
+func (g *Group) storeResult(f *flight, res *result, left *ram.Left) error {
+	if res.panicked != nil || isFailure(res.err) {
+		return nil
+	}
+	ttl, noStore := f.call.directives.get(g.cfg.TTL)
+	switch {
+	case noStore:
+	case res.err == nil:
+		err := g.storeValue(f, res.value, ttl, left)
+		if !errors.Is(err, tiered.ErrTooLarge) && !errors.Is(err, tiered.ErrNoRoom) {
+			return err
+		}
+		return errors.Join(err, g.store.DeleteIf(&f.watch, f.key, left))
+	case g.cfg.NegativeTTL > 0 && g.storeNegative(f, left) == nil:
+		return nil
+	}
+	return g.store.DeleteIf(&f.watch, f.key, left)
+}
+
+// storeValue stores a value for ttl, less what jitter takes.
+func (g *Group) storeValue(f *flight, value []byte, ttl time.Duration, left *ram.Left) error {
+	deadline := int64(0)
+	if ttl = g.Jittered(ttl); ttl != 0 {
+		var err error
+		if deadline, err = g.Deadline(g.store.Now(), ttl); err != nil {
+			return err
+		}
+	}
+	return g.store.SetIf(&f.watch, f.key, value, deadline, left)
+}
+
+// storeNegative remembers for NegativeTTL that a key has no value. It is a record
+// like others, without a value, that the tiers hide: its deadline is negative. So
+// it shares the budget, is evicted when nobody asks for it, and ends with any
+// write of its key. It does not go to the SSD.
+func (g *Group) storeNegative(f *flight, left *ram.Left) error {
+	return g.store.SetIf(&f.watch, f.key, nil, -(g.store.Now() + millis(g.cfg.NegativeTTL)), left)
+}
