@@ -3,6 +3,8 @@ package firn
 import (
 	"fmt"
 	"log/slog"
+	"math"
+	"strings"
 	"time"
 
 	"github.com/firncache/firn/internal/ssd"
@@ -210,4 +212,69 @@ func (o *SSDOptions) config() ssd.Config {
 		Direct: ssd.Direct(o.DirectIO), Recovery: ssd.Recovery(o.Recovery), Depth: o.Depth, Log: o.Log,
 		ReadTimeout: o.ReadTimeout,
 	}
+}
+
+// The choices of SSDOptions have the names that String gives them, also as text:
+// in JSON, for instance, and in the files of package config.
+
+// MarshalText is the choice's name.
+func (a Admission) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+// UnmarshalText takes "seen", "read" or "all".
+func (a *Admission) UnmarshalText(text []byte) error { return named(a, AdmitAll, text) }
+
+// MarshalText is the choice's name.
+func (d DirectIO) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText takes "auto", "on" or "off".
+func (d *DirectIO) UnmarshalText(text []byte) error { return named(d, DirectOff, text) }
+
+// MarshalText is the choice's name.
+func (r Recovery) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText takes "safe", "always" or "never".
+func (r *Recovery) UnmarshalText(text []byte) error { return named(r, RecoverNever, text) }
+
+// named sets v to the choice of that name, of those from 0 to last.
+func named[T interface {
+	~uint8
+	fmt.Stringer
+}](v *T, last T, text []byte) error {
+	var names []string
+	for choice := T(0); choice <= last; choice++ {
+		if choice.String() == string(text) {
+			*v = choice
+			return nil
+		}
+		names = append(names, choice.String())
+	}
+	return fmt.Errorf("%q is none of the choices: want %s", text, strings.Join(names, ", "))
+}
+
+// WriteBudgetDWPD is the SSDOptions.WriteBudget that uses up a drive as its data
+// sheet allows: so many drive writes a day, of so many bytes. Data sheets promise
+// them for the years of the warranty. What else writes to the drive is to be taken
+// off.
+func WriteBudgetDWPD(drivesADay float64, driveBytes int64) (bytesADay int64, err error) {
+	if !(drivesADay > 0) || driveBytes <= 0 {
+		return 0, badOption("SSD.WriteBudget", "is of %v drive writes a day of %d bytes: want both above 0, such as 0.3 of 1.92e12", drivesADay, driveBytes)
+	}
+	return writeBudget(drivesADay * float64(driveBytes))
+}
+
+// WriteBudgetTBW is the SSDOptions.WriteBudget with which a drive lasts so many
+// years that may be written so many terabytes in all, of 10^12 bytes each: TBW on
+// its data sheet.
+func WriteBudgetTBW(terabytes, years float64) (bytesADay int64, err error) {
+	if !(terabytes > 0) || !(years > 0) {
+		return 0, badOption("SSD.WriteBudget", "is of %v terabytes in %v years: want both above 0, such as 600 in 5", terabytes, years)
+	}
+	return writeBudget(terabytes * 1e12 / (years * 365.25))
+}
+
+func writeBudget(bytesADay float64) (int64, error) {
+	if !(bytesADay >= 1 && bytesADay < math.MaxInt64) {
+		return 0, badOption("SSD.WriteBudget", "is %v bytes a day: want 1 to %d", bytesADay, int64(math.MaxInt64))
+	}
+	return int64(bytesADay), nil
 }
