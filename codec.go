@@ -1,12 +1,6 @@
 package firn
 
-import (
-	"encoding"
-	"fmt"
-	"reflect"
-	"strings"
-	"time"
-)
+import "github.com/firncache/firn/internal/codec"
 
 // Codec turns values into bytes and back. Its methods may be called by many
 // goroutines at once.
@@ -53,93 +47,11 @@ type Codec[V any] interface {
 // as something else, and in an interface whatever is not a bool, a float64, a
 // string, or an []any or map[string]any of such. Where that is meant,
 // JSONCodec takes everything. What a tag like omitempty leaves out is left out.
-func DefaultCodec[V any]() (Codec[V], error) {
-	name, values, err := defaultCodecOf(reflect.TypeFor[V]())
-	if err != nil {
-		return nil, err
-	}
-	switch name {
-	case timeName:
-		return any(timeCodec{}).(Codec[V]), nil
-	case binaryName:
-		return newBinaryCodec[V](), nil
-	case stringName:
-		return stringCodec[V]{}, nil
-	case bytesName:
-		return bytesCodec[V]{}, nil
-	case arrayName:
-		return arrayCodec[V]{}, nil
-	case boolName:
-		return boolCodec[V]{}, nil
-	case numberName:
-		return numberCodec[V]{}, nil
-	case complexName:
-		return complexCodec[V]{}, nil
-	}
-	return newJSONCodec[V](faithful(values)), nil
-}
+func DefaultCodec[V any]() (Codec[V], error) { return codec.Default[V]() }
 
-// The names of the built-in codecs. Whoever changes what one of them writes
-// gives it another number.
-const (
-	timeName    = "time/1"
-	binaryName  = "binary/1"
-	stringName  = "string/1"
-	bytesName   = "bytes/1"
-	arrayName   = "array/1"
-	boolName    = "bool/1"
-	numberName  = "number/1"
-	complexName = "complex/1"
-	jsonName    = "json/1"
-)
-
-// defaultCodecOf is the name of a type's DefaultCodec. Of JSON, values is that of
-// lostInJSON.
-func defaultCodecOf(t reflect.Type) (name string, values bool, err error) {
-	switch k := t.Kind(); {
-	case t == reflect.TypeFor[time.Time]():
-		return timeName, false, nil
-	case isBinary(t):
-		if why := promotion(t, appendBinaryMethod, toBinaryMethod, fromBinaryMethod); why != "" {
-			return "", false, fmt.Errorf("%s %s: set a Codec", typeName(t), strings.TrimSuffix(why, ","))
-		}
-		return binaryName, false, nil
-	case k == reflect.String:
-		return stringName, false, nil
-	case k == reflect.Slice && t.Elem().Kind() == reflect.Uint8:
-		return bytesName, false, nil
-	case k == reflect.Array && t.Elem().Kind() == reflect.Uint8:
-		return arrayName, false, nil
-	case k == reflect.Bool:
-		return boolName, false, nil
-	case isNumber(k):
-		return numberName, false, nil
-	case k == reflect.Complex64 || k == reflect.Complex128:
-		return complexName, false, nil
-	}
-	values, err = lostInJSON(t)
-	return jsonName, values, err
-}
-
-// isNumber reports whether AppendPlain takes values of the kind, bool apart.
-func isNumber(k reflect.Kind) bool {
-	return isInteger(k) || k == reflect.Float32 || k == reflect.Float64
-}
-
-func isInteger(k reflect.Kind) bool { return k >= reflect.Int && k <= reflect.Uintptr }
-
-// implements reports whether t, or a pointer to it, has the methods of T.
-func implements[T any](t reflect.Type) bool {
-	return t.Implements(reflect.TypeFor[T]()) || reflect.PointerTo(t).Implements(reflect.TypeFor[T]())
-}
-
-// marshalsItself reports whether a type's methods decide what its bytes are.
-func marshalsItself(t reflect.Type) bool {
-	return isBinary(t) || implements[jsonMarshaler](t) && implements[jsonUnmarshaler](t) ||
-		implements[encoding.TextMarshaler](t) && implements[encoding.TextUnmarshaler](t)
-}
-
-// wrongLength is what a codec says of bytes that are not its own.
-func wrongLength[V any](got int, want any) error {
-	return fmt.Errorf("%d bytes for a %s: want %v", got, typeName(reflect.TypeFor[V]()), want)
-}
+// JSONCodec is the codec of encoding/json. What that package does not write is
+// lost: unexported fields, fields of one name, what lies beside an embedded type
+// that marshals itself, the dynamic types of interface values, bytes of strings
+// that are not UTF-8, the difference between nil and empty where a tag says
+// omitempty. DefaultCodec uses it for types and values of which nothing is lost.
+func JSONCodec[V any]() Codec[V] { return codec.JSON[V]() }

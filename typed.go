@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/firncache/firn/internal/codec"
 	"github.com/firncache/firn/internal/load"
 )
 
@@ -68,22 +69,22 @@ type TypedOptions[K comparable, V any] struct {
 // the codec allocates. The bytes of an entry are 12 more than those of key and
 // value.
 type Typed[K comparable, V any] struct {
-	c       *Cache
-	space   *namespace
-	keys    keyer[K]
-	codec   Codec[V]
-	stamp   stamp
-	ttl     time.Duration
-	front   Front[K, V] // nil without
-	hits    *hitCounter // of the front
-	scratch sync.Pool   // of *scratch[K]
+	c           *Cache
+	space       *namespace
+	keys        keyer[K]
+	codec       Codec[V]
+	fingerprint codec.Fingerprint // of what codec writes
+	ttl         time.Duration
+	front       Front[K, V] // nil without
+	hits        *hitCounter // of the front
+	scratch     sync.Pool   // of *scratch[K]
 }
 
 // scratch is what a call needs of the heap.
 type scratch[K comparable] struct {
 	k     K
 	key   []byte // epoch, then the bytes of k
-	value []byte // stamp, then the bytes of a value
+	value []byte // fingerprint, then the bytes of a value
 	uses  uint
 }
 
@@ -109,7 +110,7 @@ func NewTyped[K comparable, V any](c *Cache, opts TypedOptions[K, V]) (*Typed[K,
 	}
 	if opts.Front != nil && !keys.exact() {
 		return nil, fmt.Errorf("firn: TypedOptions.Front with keys of type %s: want an integer, a string or an array of bytes, "+
-			"stored as they are", typeName(key))
+			"stored as they are", codec.TypeName(key))
 	}
 	if opts.Codec == nil {
 		if opts.Codec, err = DefaultCodec[V](); err != nil {
@@ -122,13 +123,13 @@ func NewTyped[K comparable, V any](c *Cache, opts TypedOptions[K, V]) (*Typed[K,
 		return nil, fmt.Errorf("firn: TypedOptions.TTL: %w", err)
 	}
 	if opts.Namespace == "" {
-		opts.Namespace = typeName(key) + " " + typeName(value)
+		opts.Namespace = codec.TypeName(key) + " " + codec.TypeName(value)
 	} else if len(opts.Namespace) > maxNamespace {
 		return nil, fmt.Errorf("firn: TypedOptions.Namespace has %d bytes: want at most %d", len(opts.Namespace), maxNamespace)
 	}
 	t := &Typed[K, V]{c: c, keys: keys, codec: opts.Codec, ttl: opts.TTL}
 	t.scratch.New = func() any { return &scratch[K]{uses: rand.UintN(keepEvery)} }
-	t.stamp = stampOf("typed", opts.Codec.Name(), layout(value), keys.name(), fmt.Sprint(opts.Version))
+	t.fingerprint = codec.FingerprintOf("typed", opts.Codec.Name(), codec.Layout(value), keys.name(), fmt.Sprint(opts.Version))
 	if t.space, err = c.space("typed " + opts.Namespace); err != nil {
 		return nil, fmt.Errorf("firn: NewTyped: %w", err)
 	}
@@ -163,7 +164,7 @@ func (t *Typed[K, V]) getBytes(key K) (v V, ok bool) {
 		return v, err == nil
 	}
 	if s.value, ok = t.c.Get(s.value[:0], s.key); ok {
-		payload, ours := t.stamp.cut(s.value)
+		payload, ours := t.fingerprint.Cut(s.value)
 		var err error
 		if ours {
 			v, err = t.codec.Decode(payload)
@@ -232,7 +233,7 @@ func (t *Typed[K, V]) fetch(ctx context.Context, s *scratch[K]) (err error) {
 
 // decode makes a value of the bytes that were found under key.
 func (t *Typed[K, V]) decode(key, stored []byte) (v V, err error) {
-	payload, ok := t.stamp.cut(stored)
+	payload, ok := t.fingerprint.Cut(stored)
 	if !ok {
 		return v, t.c.mismatch(key, stored)
 	}
@@ -295,9 +296,9 @@ func (t *Typed[K, V]) SetWithTTL(key K, v V, ttl time.Duration) error {
 
 // encode appends the bytes that are stored for a value.
 func (t *Typed[K, V]) encode(dst []byte, v V) ([]byte, error) {
-	dst, err := t.codec.Append(t.stamp.append(dst), v)
+	dst, err := t.codec.Append(t.fingerprint.Append(dst), v)
 	if err != nil {
-		return dst, fmt.Errorf("firn: encode a %s as %s: %w", typeName(reflect.TypeFor[V]()), t.codec.Name(), err)
+		return dst, fmt.Errorf("firn: encode a %s as %s: %w", codec.TypeName(reflect.TypeFor[V]()), t.codec.Name(), err)
 	}
 	return dst, nil
 }
@@ -336,7 +337,7 @@ func (t *Typed[K, V]) All() iter.Seq2[K, V] {
 			if len(rawKey) < epochLen || string(rawKey[:epochLen]) != prefix {
 				continue
 			}
-			payload, ok := t.stamp.cut(rawValue)
+			payload, ok := t.fingerprint.Cut(rawValue)
 			if !ok {
 				continue
 			}
@@ -380,7 +381,7 @@ func (t *Typed[K, V]) encodeKey(s *scratch[K]) error { return t.encodeKeyIn(s, t
 func (t *Typed[K, V]) encodeKeyIn(s *scratch[K], e *epoch) (err error) {
 	s.key, err = t.keys.append(t.space.append(s.key[:0], e), &s.k)
 	if err != nil {
-		return fmt.Errorf("firn: encode a key of type %s: %w", typeName(reflect.TypeFor[K]()), err)
+		return fmt.Errorf("firn: encode a key of type %s: %w", codec.TypeName(reflect.TypeFor[K]()), err)
 	}
 	return nil
 }

@@ -4,8 +4,8 @@ import (
 	"encoding"
 	"fmt"
 	"reflect"
-	"strings"
 
+	"github.com/firncache/firn/internal/codec"
 	"github.com/firncache/firn/internal/offheap"
 )
 
@@ -28,25 +28,26 @@ type keyer[K comparable] struct {
 }
 
 // newKeyer chooses how keys become bytes, or says that they cannot.
-func newKeyer[K comparable](codec Codec[K]) (keyer[K], error) {
+func newKeyer[K comparable](c Codec[K]) (keyer[K], error) {
 	t := reflect.TypeFor[K]()
 	switch {
-	case codec != nil:
-		return keyer[K]{kind: codecKey, codec: codec}, nil
-	case isInteger(t.Kind()):
+	case c != nil:
+		return keyer[K]{kind: codecKey, codec: c}, nil
+	case codec.IsInteger(t.Kind()):
 		return keyer[K]{kind: numberKey, size: int(t.Size())}, nil
 	case t.Kind() == reflect.String:
 		return keyer[K]{kind: stringKey}, nil
 	case t.Kind() == reflect.Array && t.Elem().Kind() == reflect.Uint8:
 		return keyer[K]{kind: arrayKey, size: t.Len()}, nil
-	case t.Kind() != reflect.Interface && implements[encoding.BinaryAppender](t):
-		if why := promotion(t, appendBinaryMethod, fromBinaryMethod); why != "" {
-			return keyer[K]{}, fmt.Errorf("firn: NewTyped: keys of type %s: %s: want TypedOptions.Key", typeName(t), strings.TrimSuffix(why, ","))
-		}
+	}
+	switch ok, why := codec.AppendsBinary(t); {
+	case why != "":
+		return keyer[K]{}, fmt.Errorf("firn: NewTyped: keys of type %s: %s: want TypedOptions.Key", codec.TypeName(t), why)
+	case ok:
 		return keyer[K]{kind: appenderKey}, nil
 	}
 	return keyer[K]{}, fmt.Errorf("firn: NewTyped: keys of type %s: want an integer, a string, an array of bytes, "+
-		"a type with AppendBinary, or TypedOptions.Key", typeName(t))
+		"a type with AppendBinary, or TypedOptions.Key", codec.TypeName(t))
 }
 
 // name tells kinds of keys apart whose bytes mean different things.
@@ -61,7 +62,7 @@ func (k *keyer[K]) name() string {
 	case codecKey:
 		return "codec " + k.codec.Name()
 	}
-	return "binary " + typeName(reflect.TypeFor[K]())
+	return "binary " + codec.TypeName(reflect.TypeFor[K]())
 }
 
 // exact reports whether two keys are equal if and only if their bytes are.
@@ -91,7 +92,7 @@ func (k *keyer[K]) parse(src []byte) (key K, err error) {
 	switch k.kind {
 	case numberKey:
 		if len(src) != k.size {
-			return key, wrongLength[K](len(src), k.size)
+			return key, codec.WrongLength[K](len(src), k.size)
 		}
 		offheap.LoadPlain(&key, src)
 		return key, nil
@@ -100,7 +101,7 @@ func (k *keyer[K]) parse(src []byte) (key K, err error) {
 		return key, nil
 	case arrayKey:
 		if len(src) != k.size {
-			return key, wrongLength[K](len(src), k.size)
+			return key, codec.WrongLength[K](len(src), k.size)
 		}
 		copy(offheap.ArrayOf(&key), src)
 		return key, nil
@@ -110,5 +111,5 @@ func (k *keyer[K]) parse(src []byte) (key K, err error) {
 	if u, ok := any(&key).(encoding.BinaryUnmarshaler); ok {
 		return key, u.UnmarshalBinary(src)
 	}
-	return key, fmt.Errorf("keys of type %s have no UnmarshalBinary", typeName(reflect.TypeFor[K]()))
+	return key, fmt.Errorf("keys of type %s have no UnmarshalBinary", codec.TypeName(reflect.TypeFor[K]()))
 }

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"sync"
 	"time"
+
+	"github.com/firncache/firn/internal/codec"
 )
 
 // SetValue stores a value of any type that has a DefaultCodec, with
@@ -30,8 +32,8 @@ func SetValueWithTTL(c *Cache, key string, v any, ttl time.Duration) error {
 	if err = c.encodeValueKey(s, key); err != nil {
 		return err
 	}
-	if s.value, err = t.append(s.value[:0], v); err != nil {
-		return fmt.Errorf("firn: SetValue of %q: encode a %s as %s: %w", key, t.name, t.codec, err)
+	if s.value, err = t.encoder.Append(append(s.value[:0], t.head...), v); err != nil {
+		return fmt.Errorf("firn: SetValue of %q: encode a %s as %s: %w", key, t.name, t.encoder.Name(), err)
 	}
 	return c.SetWithTTL(s.key, s.value, ttl)
 }
@@ -61,12 +63,12 @@ func LookupValue[T any](ctx context.Context, c *Cache, key string) (v T, err err
 	if s.value, err = c.Lookup(ctx, s.value[:0], s.key); err != nil {
 		return v, err
 	}
-	name, stamp, payload, ok := cutHead(s.value)
+	name, fingerprint, payload, ok := cutHead(s.value)
 	switch {
 	case ok && string(name) != t.name:
 		c.typed.mismatches.Add(1)
 		return v, fmt.Errorf("%w: %q holds a %s: want a %s", ErrWrongType, key, name, t.name)
-	case !ok || stamp != t.stamp:
+	case !ok || fingerprint != t.fingerprint:
 		return v, c.mismatch(s.key, s.value)
 	}
 	if v, err = t.codec.Decode(payload); err != nil {
@@ -156,17 +158,17 @@ func valueKey(s *scratch[string], space *namespace, key string) {
 
 // A value of SetValue is stored behind a head that says what it is:
 //
-//	+--------+----------------+------+-------+- - - - -+
-//	| format | length of name | name | stamp | payload |
-//	| 4      | uvarint        |      | 4     |         |
-//	+--------+----------------+------+-------+- - - - -+
+//	+--------+----------------+------+-------------+- - - - -+
+//	| format | length of name | name | fingerprint | payload |
+//	| 4      | uvarint        |      | 4           |         |
+//	+--------+----------------+------+-------------+- - - - -+
 //
-// The stamp is of codec and layout, as in a Typed.
-var valueFormat = stampOf("values/1")
+// The fingerprint is of codec and layout, as in a Typed.
+var valueFormat = codec.FingerprintOf("values/1")
 
 // cutHead takes the head off a stored value.
-func cutHead(stored []byte) (name []byte, s stamp, payload []byte, ok bool) {
-	rest, ok := valueFormat.cut(stored)
+func cutHead(stored []byte) (name []byte, f codec.Fingerprint, payload []byte, ok bool) {
+	rest, ok := valueFormat.Cut(stored)
 	if !ok {
 		return nil, 0, nil, false
 	}
@@ -175,17 +177,17 @@ func cutHead(stored []byte) (name []byte, s stamp, payload []byte, ok bool) {
 		return nil, 0, nil, false
 	}
 	name, rest = rest[skip:skip+int(n)], rest[skip+int(n):]
-	if len(rest) < stampLen {
+	if len(rest) < codec.FingerprintLen {
 		return nil, 0, nil, false
 	}
-	return name, stamp(binary.LittleEndian.Uint32(rest)), rest[stampLen:], true
+	return name, codec.Fingerprint(binary.LittleEndian.Uint32(rest)), rest[codec.FingerprintLen:], true
 }
 
 // valueType is what GetValue knows of a type.
 type valueType[T any] struct {
-	name  string
-	stamp stamp
-	codec Codec[T]
+	name        string
+	fingerprint codec.Fingerprint
+	codec       Codec[T]
 }
 
 var valueTypes sync.Map // reflect.Type of T → *valueType[T]
@@ -195,11 +197,11 @@ func valueTypeOf[T any]() (*valueType[T], error) {
 	if known, ok := valueTypes.Load(t); ok {
 		return known.(*valueType[T]), nil
 	}
-	codec, err := DefaultCodec[T]()
+	c, err := DefaultCodec[T]()
 	if err != nil {
 		return nil, err
 	}
-	known := &valueType[T]{typeName(t), stampOf(codec.Name(), layout(t)), codec}
+	known := &valueType[T]{codec.TypeName(t), codec.FingerprintOf(c.Name(), codec.Layout(t)), c}
 	valueTypes.Store(t, known)
 	return known, nil
 }

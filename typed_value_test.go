@@ -3,6 +3,7 @@ package firn_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
@@ -17,6 +18,38 @@ import (
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/internal/cachetest"
 )
+
+type (
+	celsius float64
+	userID  int32
+	label   string
+	blob    []byte
+	digest  [20]byte
+	flag    bool
+	wave    complex64
+)
+
+type user struct {
+	ID      userID
+	Name    string
+	Born    time.Time
+	Tags    []string `json:"tags,omitempty"`
+	Friends map[string]*user
+	Raw     json.RawMessage
+}
+
+// coordinates marshals itself, with a method of the pointer.
+type coordinates struct{ lat, lon int8 }
+
+func (c *coordinates) MarshalBinary() ([]byte, error) { return []byte{byte(c.lat), byte(c.lon)}, nil }
+
+func (c *coordinates) UnmarshalBinary(b []byte) error {
+	if len(b) != 2 {
+		return errors.New("not two bytes")
+	}
+	c.lat, c.lon = int8(b[0]), int8(b[1])
+	return nil
+}
 
 // checkValue stores a value behind an interface, and reads it as what it is.
 func checkValue[T any](t *testing.T, c *firn.Cache, v T) {
@@ -72,6 +105,41 @@ func TestValues(t *testing.T) {
 	checkValue(t, c, &struct{ A *url.URL }{&url.URL{Path: "/<a>"}})
 	checkValue(t, c, map[string][]int{"a": {1}})
 	checkValue[*struct{ A int }](t, c, nil)
+}
+
+// What JSON would lose of a type or a value, neither a typed cache nor SetValue
+// takes, with an error that names it.
+func TestLossyValuesAreRefused(t *testing.T) {
+	type withTime struct {
+		time.Time
+		Name string
+	}
+	type anything struct{ Any any }
+	c := openSmall(t)
+	_, errOfType := firn.NewTyped(c, firn.TypedOptions[int, []withTime]{})
+	_, errOfKey := firn.NewTyped(c, firn.TypedOptions[struct {
+		netip.Addr
+		Port uint16
+	}, int]{})
+	typed := newTyped(t, c, firn.TypedOptions[int, anything]{})
+	for _, refused := range []struct {
+		by   string
+		err  error
+		want string
+	}{
+		{"NewTyped, its values", errOfType, "from its embedded time.Time, which leaves the other fields out"},
+		{"NewTyped, its keys", errOfKey, "from its embedded netip.Addr"},
+		{"SetValue, a type", firn.SetValue(c, "k", []withTime{}), "from its embedded time.Time"},
+		{"SetValue, a value", firn.SetValue(c, "k", anything{1}), ".Any is of type int in an interface"},
+		{"Typed.Set", typed.Set(1, anything{1}), ".Any is of type int in an interface"},
+	} {
+		if refused.err == nil || !strings.Contains(refused.err.Error(), refused.want) {
+			t.Errorf("%s: %v, want an error with %q", refused.by, refused.err, refused.want)
+		}
+	}
+	if _, err := firn.JSONCodec[anything]().Append(nil, anything{1}); err != nil {
+		t.Errorf("JSONCodec: %v", err)
+	}
 }
 
 func TestValueOfWrongType(t *testing.T) {

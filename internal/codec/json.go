@@ -1,4 +1,4 @@
-package firn
+package codec
 
 import (
 	"encoding/json"
@@ -29,12 +29,8 @@ func (h *jsonHolder[V]) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// JSONCodec is the codec of encoding/json. What that package does not write is
-// lost: unexported fields, fields of one name, what lies beside an embedded type
-// that marshals itself, the dynamic types of interface values, bytes of strings
-// that are not UTF-8, the difference between nil and empty where a tag says
-// omitempty. DefaultCodec uses it for types and values of which nothing is lost.
-func JSONCodec[V any]() Codec[V] { return newJSONCodec[V](nil) }
+// JSON is firn.JSONCodec.
+func JSON[V any]() Codec[V] { return newJSONCodec[V](nil) }
 
 func newJSONCodec[V any](check func(v reflect.Value, written []byte) error) *jsonCodec[V] {
 	c := &jsonCodec[V]{check: check}

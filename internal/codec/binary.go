@@ -1,9 +1,10 @@
-package firn
+package codec
 
 import (
 	"encoding"
 	"fmt"
 	"reflect"
+	"strings"
 	"sync"
 )
 
@@ -24,6 +25,15 @@ func isBinary(t reflect.Type) bool {
 		(implements[encoding.BinaryAppender](t) || implements[encoding.BinaryMarshaler](t))
 }
 
+// AppendsBinary reports whether t, or a pointer to it, has AppendBinary, and why
+// that method leaves some of a value out, if it does.
+func AppendsBinary(t reflect.Type) (ok bool, why string) {
+	if t.Kind() == reflect.Interface || !implements[encoding.BinaryAppender](t) {
+		return false, ""
+	}
+	return true, strings.TrimSuffix(promotion(t, appendBinaryMethod, fromBinaryMethod), ",")
+}
+
 // newBinaryCodec makes the codec of a type that isBinary.
 func newBinaryCodec[V any]() *binaryCodec[V] {
 	t := reflect.TypeFor[V]()
@@ -41,7 +51,7 @@ func (b *binaryCodec[V]) Append(dst []byte, v V) ([]byte, error) {
 	if b.pointer != nil {
 		var null V
 		if any(v) == any(null) {
-			return dst, fmt.Errorf("a nil %s has no bytes", typeName(reflect.TypeFor[V]()))
+			return dst, fmt.Errorf("a nil %s has no bytes", TypeName(reflect.TypeFor[V]()))
 		}
 		return appendBinary(dst, any(v))
 	}

@@ -1,4 +1,4 @@
-package firn
+package codec
 
 import (
 	"encoding"
@@ -14,11 +14,11 @@ import (
 // Where that depends on the value, values is true, and faithful says then.
 func lostInJSON(t reflect.Type) (values bool, err error) {
 	if t.Kind() == reflect.Interface {
-		return false, fmt.Errorf("%s is an interface: its values' types would be lost: set a Codec", typeName(t))
+		return false, fmt.Errorf("%s is an interface: its values' types would be lost: set a Codec", TypeName(t))
 	}
 	j := &jsonTypes{seen: map[jsonPlace]bool{}}
 	if path, why := j.lost(jsonPlace{t: t, addressable: true}); why != "" {
-		return false, fmt.Errorf("%s%s %s and would be lost in JSON: set a Codec, or the tag `json:\"-\"`", typeName(t), path, why)
+		return false, fmt.Errorf("%s%s %s and would be lost in JSON: set a Codec, or the tag `json:\"-\"`", TypeName(t), path, why)
 	}
 	return j.values, nil
 }
@@ -141,7 +141,7 @@ func lostKey(t reflect.Type) (why string) {
 		return ""
 	case written && read && k != reflect.Interface && k != reflect.Pointer:
 		return promotion(t, toTextMethod, fromTextMethod)
-	case isInteger(k) && !written && !read:
+	case IsInteger(k) && !written && !read:
 		return ""
 	}
 	return "has keys of type " + t.String()

@@ -1,4 +1,4 @@
-package firn
+package codec
 
 import (
 	"bytes"
@@ -185,7 +185,7 @@ func (l lossy) lostBehind(v reflect.Value) (path, why string) {
 		if !v.IsNil() {
 			return l.lost(v)
 		}
-		return "", "is a nil " + typeName(v.Type()) + " in an interface"
+		return "", "is a nil " + TypeName(v.Type()) + " in an interface"
 	}
-	return "", "is of type " + typeName(v.Type()) + " in an interface"
+	return "", "is of type " + TypeName(v.Type()) + " in an interface"
 }

@@ -1,4 +1,4 @@
-package firn_test
+package codec_test
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firncache/firn"
+	"github.com/firncache/firn/internal/codec"
 )
 
 type (
@@ -50,16 +50,27 @@ func (c *coordinates) UnmarshalBinary(b []byte) error {
 
 var errNotTwo = hex.InvalidByteError(2)
 
-// checkCodec holds a codec against its contract.
-func checkCodec[V any](t *testing.T, values ...V) {
+// defaultOf is the Default of a type, and its Encoder, which bears the same name.
+func defaultOf[V any](t *testing.T) (codec.Codec[V], *codec.Encoder) {
 	t.Helper()
-	codec, err := firn.DefaultCodec[V]()
+	c, err := codec.Default[V]()
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := codec.Name()
+	encoder, err := codec.EncoderOf(reflect.TypeFor[V]())
+	if err != nil || encoder.Name() != c.Name() {
+		t.Fatalf("the Encoder is %v, %v, the Default %s", encoder, err, c.Name())
+	}
+	return c, encoder
+}
+
+// checkCodec holds the Default of a type, and its Encoder, against its contract.
+func checkCodec[V any](t *testing.T, values ...V) {
+	t.Helper()
+	c, encoder := defaultOf[V](t)
+	name := c.Name()
 	for _, v := range values {
-		dst, err := codec.Append([]byte("before "), v)
+		dst, err := c.Append([]byte("before "), v)
 		if err != nil {
 			t.Errorf("%s of %v: %v", name, v, err)
 			continue
@@ -68,8 +79,11 @@ func checkCodec[V any](t *testing.T, values ...V) {
 			t.Errorf("%s of %v: Append gave %q: want what was in dst first", name, v, dst)
 			continue
 		}
+		if of, err := encoder.Append([]byte("before "), v); err != nil || !bytes.Equal(of, dst) {
+			t.Errorf("%s of %v: the Encoder wrote %q, %v, want %q", name, v, of, err, dst)
+		}
 		src := dst[len("before "):]
-		got, err := codec.Decode(src)
+		got, err := c.Decode(src)
 		if err != nil {
 			t.Errorf("%s of %v: %v", name, v, err)
 		}
@@ -79,8 +93,8 @@ func checkCodec[V any](t *testing.T, values ...V) {
 		if !reflect.DeepEqual(got, v) {
 			t.Errorf("%s: got %#v, want %#v", name, got, v)
 		}
-		if rest, err := codec.Append(nil, v); err == nil && len(rest) > 0 {
-			if _, err := codec.Decode(append(rest, "garbage"...)); err == nil && !takesAnything(name) {
+		if rest, err := c.Append(nil, v); err == nil && len(rest) > 0 {
+			if _, err := c.Decode(append(rest, "garbage"...)); err == nil && !takesAnything(name) {
 				t.Errorf("%s of %v: decodes with garbage at its end", name, v)
 			}
 		}
@@ -88,11 +102,11 @@ func checkCodec[V any](t *testing.T, values ...V) {
 }
 
 // takesAnything is true of codecs that cannot tell garbage behind a value.
-func takesAnything(codec string) bool {
-	return codec == "string/1" || codec == "bytes/1" || codec == "binary/1"
+func takesAnything(name string) bool {
+	return name == "string/1" || name == "bytes/1" || name == "binary/1"
 }
 
-func TestDefaultCodecs(t *testing.T) {
+func TestDefaults(t *testing.T) {
 	checkCodec(t, "", "snow", strings.Repeat("firn", 1000))
 	checkCodec(t, label("ice"))
 	checkCodec(t, []byte{}, []byte("bytes"))
@@ -124,8 +138,8 @@ func TestDefaultCodecs(t *testing.T) {
 	checkCodec(t, []string{"a", "b"}, nil)
 }
 
-func TestDefaultCodecNames(t *testing.T) {
-	for want, codec := range map[string]func() (string, error){
+func TestDefaultNames(t *testing.T) {
+	for want, name := range map[string]func() (string, error){
 		"string/1":  nameOf[label],
 		"bytes/1":   nameOf[blob],
 		"array/1":   nameOf[digest],
@@ -136,14 +150,14 @@ func TestDefaultCodecNames(t *testing.T) {
 		"binary/1":  nameOf[coordinates],
 		"json/1":    nameOf[user],
 	} {
-		if got, err := codec(); got != want || err != nil {
+		if got, err := name(); got != want || err != nil {
 			t.Errorf("got %s, %v, want %s", got, err, want)
 		}
 	}
 }
 
 func nameOf[V any]() (string, error) {
-	c, err := firn.DefaultCodec[V]()
+	c, err := codec.Default[V]()
 	if err != nil {
 		return "", err
 	}
@@ -151,7 +165,7 @@ func nameOf[V any]() (string, error) {
 }
 
 // What JSON would lose is an error that names it.
-func TestDefaultCodecRefuses(t *testing.T) {
+func TestDefaultRefuses(t *testing.T) {
 	type inner struct{ secret int }
 	_ = inner{}.secret
 	type Base struct{ ID int }
@@ -188,37 +202,37 @@ func TestDefaultCodecRefuses(t *testing.T) {
 }
 
 func TestBinaryCodecOfNil(t *testing.T) {
-	codec, err := firn.DefaultCodec[*coordinates]()
+	c, err := codec.Default[*coordinates]()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := codec.Append(nil, nil); err == nil || !strings.Contains(err.Error(), "nil *github.com/firncache/firn_test.coordinates") {
+	if _, err := c.Append(nil, nil); err == nil || !strings.Contains(err.Error(), "nil *github.com/firncache/firn/internal/codec_test.coordinates") {
 		t.Errorf("got %v", err)
 	}
 }
 
 // The seconds of a zone's offset come back, also west of UTC.
 func TestTimeCodecOffsets(t *testing.T) {
-	codec, err := firn.DefaultCodec[time.Time]()
+	c, err := codec.Default[time.Time]()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, offset := range []int{-4*3600 - 56*60 - 2, -30, -59, 9*60 + 21, 3600, -3600} { // the first was New York's until 1883
 		want := time.Date(1883, 1, 1, 0, 0, 0, 5, time.FixedZone("", offset))
-		b, err := codec.Append([]byte("before "), want)
+		b, err := c.Append([]byte("before "), want)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := codec.Decode(b[len("before "):])
+		got, err := c.Decode(b[len("before "):])
 		if _, there := got.Zone(); err != nil || there != offset || !got.Equal(want) {
 			t.Errorf("%v with an offset of %d s: got %v, %d s, %v", want, offset, got, there, err)
 		}
 	}
 }
 
-// FuzzDefaultCodecs gives every decoder bytes of any kind: what it accepts, it
+// FuzzDefaults gives every decoder bytes of any kind: what it accepts, it
 // must write and read again.
-func FuzzDefaultCodecs(f *testing.F) {
+func FuzzDefaults(f *testing.F) {
 	f.Add([]byte(""))
 	f.Add([]byte("12345678"))
 	f.Add([]byte("0123456789abcdef"))
@@ -242,27 +256,27 @@ func FuzzDefaultCodecs(f *testing.F) {
 }
 
 func fuzzCodec[V any](t *testing.T, src []byte) {
-	codec, err := firn.DefaultCodec[V]()
+	c, err := codec.Default[V]()
 	if err != nil {
 		t.Fatal(err)
 	}
 	before := bytes.Clone(src)
-	v, err := codec.Decode(src)
+	v, err := c.Decode(src)
 	if !bytes.Equal(src, before) {
-		t.Fatalf("%s: Decode changed its bytes", codec.Name())
+		t.Fatalf("%s: Decode changed its bytes", c.Name())
 	}
 	if err != nil {
 		return
 	}
-	first, err := codec.Append(nil, v)
+	first, err := c.Append(nil, v)
 	if err != nil {
 		return // JSON reads years that it does not write
 	}
-	again, err := codec.Decode(first)
+	again, err := c.Decode(first)
 	if err != nil {
-		t.Fatalf("%s of %#v: its own bytes %x: %v", codec.Name(), v, first, err)
+		t.Fatalf("%s of %#v: its own bytes %x: %v", c.Name(), v, first, err)
 	}
-	if second, err := codec.Append(nil, again); err != nil || !bytes.Equal(first, second) {
-		t.Fatalf("%s of %#v: %x, and once more %x, %v", codec.Name(), v, first, second, err)
+	if second, err := c.Append(nil, again); err != nil || !bytes.Equal(first, second) {
+		t.Fatalf("%s of %#v: %x, and once more %x, %v", c.Name(), v, first, second, err)
 	}
 }

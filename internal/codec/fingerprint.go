@@ -1,4 +1,4 @@
-package firn
+package codec
 
 import (
 	"crypto/sha256"
@@ -8,37 +8,39 @@ import (
 	"strings"
 )
 
-// stamp identifies what the bytes of a value mean: the codec's name, the type,
-// and whatever else has to be the same when they are read. It stands before the
-// bytes.
-type stamp uint32
+// Fingerprint identifies what the bytes of a value mean: the codec's name, the
+// type, and whatever else has to be the same when they are read. It stands before
+// the bytes.
+type Fingerprint uint32
 
-const stampLen = 4
+// FingerprintLen is the length of a Fingerprint in bytes.
+const FingerprintLen = 4
 
-// stampOf makes a stamp of descriptions.
-func stampOf(parts ...string) stamp {
+// FingerprintOf makes a Fingerprint of descriptions.
+func FingerprintOf(parts ...string) Fingerprint {
 	h := sha256.New()
 	for _, p := range parts {
 		fmt.Fprintf(h, "%d %s\n", len(p), p)
 	}
-	return stamp(binary.LittleEndian.Uint32(h.Sum(nil)))
+	return Fingerprint(binary.LittleEndian.Uint32(h.Sum(nil)))
 }
 
-func (p stamp) append(dst []byte) []byte {
-	return binary.LittleEndian.AppendUint32(dst, uint32(p))
+// Append appends the bytes of f to dst.
+func (f Fingerprint) Append(dst []byte) []byte {
+	return binary.LittleEndian.AppendUint32(dst, uint32(f))
 }
 
-// cut takes the stamp off the bytes that it stands before. Whatever does not
-// begin with it was written by another.
-func (p stamp) cut(b []byte) (payload []byte, ok bool) {
-	if len(b) < stampLen || binary.LittleEndian.Uint32(b) != uint32(p) {
+// Cut takes f off the bytes that it stands before. Whatever does not begin with
+// it was written by another.
+func (f Fingerprint) Cut(b []byte) (payload []byte, ok bool) {
+	if len(b) < FingerprintLen || binary.LittleEndian.Uint32(b) != uint32(f) {
 		return nil, false
 	}
-	return b[stampLen:], true
+	return b[FingerprintLen:], true
 }
 
-// typeName is the name of a type with the paths of its packages.
-func typeName(t reflect.Type) string {
+// TypeName is the name of a type with the paths of its packages.
+func TypeName(t reflect.Type) string {
 	if t.Name() != "" {
 		if t.PkgPath() == "" {
 			return t.Name()
@@ -47,30 +49,30 @@ func typeName(t reflect.Type) string {
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
-		return "*" + typeName(t.Elem())
+		return "*" + TypeName(t.Elem())
 	case reflect.Slice:
-		return "[]" + typeName(t.Elem())
+		return "[]" + TypeName(t.Elem())
 	case reflect.Array:
-		return fmt.Sprintf("[%d]%s", t.Len(), typeName(t.Elem()))
+		return fmt.Sprintf("[%d]%s", t.Len(), TypeName(t.Elem()))
 	case reflect.Map:
-		return "map[" + typeName(t.Key()) + "]" + typeName(t.Elem())
+		return "map[" + TypeName(t.Key()) + "]" + TypeName(t.Elem())
 	}
 	return t.String()
 }
 
-// layout describes a type so that two types with the same description can read
+// Layout describes a type so that two types with the same description can read
 // each other's bytes: its name, and below it the fields of structs with their
 // names, types and tags. So a struct that gained a field does not read bytes
 // that lack it. A type that marshals itself is described by its name alone:
 // what it keeps inside does not matter.
-func layout(t reflect.Type) string {
+func Layout(t reflect.Type) string {
 	var b strings.Builder
 	describe(&b, t, map[reflect.Type]bool{})
 	return b.String()
 }
 
 func describe(b *strings.Builder, t reflect.Type, seen map[reflect.Type]bool) {
-	b.WriteString(typeName(t))
+	b.WriteString(TypeName(t))
 	if seen[t] || marshalsItself(t) {
 		return
 	}

@@ -1,4 +1,4 @@
-package firn
+package codec
 
 import (
 	"encoding"

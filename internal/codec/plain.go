@@ -1,4 +1,4 @@
-package firn
+package codec
 
 import (
 	"encoding/binary"
@@ -10,7 +10,7 @@ import (
 	"github.com/firncache/firn/internal/offheap"
 )
 
-// The codecs of plain values. V is of the kind that the name says: DefaultCodec
+// The codecs of plain values. V is of the kind that the name says: Default
 // has checked it.
 
 type stringCodec[V any] struct{}
@@ -49,7 +49,7 @@ func (arrayCodec[V]) Append(dst []byte, v V) ([]byte, error) {
 
 func (arrayCodec[V]) Decode(src []byte) (v V, err error) {
 	if to := offheap.ArrayOf(&v); len(src) != len(to) {
-		return v, wrongLength[V](len(src), len(to))
+		return v, WrongLength[V](len(src), len(to))
 	}
 	copy(offheap.ArrayOf(&v), src)
 	return v, nil
@@ -65,7 +65,7 @@ func (numberCodec[V]) Append(dst []byte, v V) ([]byte, error) {
 
 func (numberCodec[V]) Decode(src []byte) (v V, err error) {
 	if n := len(offheap.ArrayOf(&v)); len(src) != n {
-		return v, wrongLength[V](len(src), n)
+		return v, WrongLength[V](len(src), n)
 	}
 	offheap.LoadPlain(&v, src)
 	return v, nil
@@ -102,7 +102,7 @@ func (complexCodec[V]) Append(dst []byte, v V) ([]byte, error) {
 
 func (complexCodec[V]) Decode(src []byte) (v V, err error) {
 	if len(src) != 16 {
-		return v, wrongLength[V](len(src), 16)
+		return v, WrongLength[V](len(src), 16)
 	}
 	var re, im float64
 	offheap.LoadPlain(&re, src)

@@ -1,4 +1,4 @@
-package firn_test
+package codec_test
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firncache/firn"
+	"github.com/firncache/firn/internal/codec"
 )
 
 type (
@@ -51,7 +51,7 @@ func (e *easting) UnmarshalText(b []byte) error { e.E = string(b); return nil }
 
 // A type may read itself and leave the writing to JSON. What of its values does
 // not come back then is refused, and the others are taken.
-func TestDefaultCodecOfTypesThatOnlyRead(t *testing.T) {
+func TestDefaultOfTypesThatOnlyRead(t *testing.T) {
 	t.Parallel()
 	for _, name := range []func() (string, error){nameOf[hex16], nameOf[[]*hex16]} {
 		if _, err := name(); err == nil || !strings.Contains(err.Error(), "has UnmarshalText and no MarshalText") {
@@ -69,18 +69,18 @@ func TestDefaultCodecOfTypesThatOnlyRead(t *testing.T) {
 	checkCodec(t, struct{ L lowerOnly }{"quiet"})
 	checkCodec(t, map[lowerOnly]int{"quiet": 1})
 	checkCodec(t, map[loud]loud{"quiet": "quiet"})
-	codec, err := firn.DefaultCodec[defaulted]()
+	c, err := codec.Default[defaulted]()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = codec.Append(nil, defaulted{At: time.Now()}); err == nil {
+	if _, err = c.Append(nil, defaulted{At: time.Now()}); err == nil {
 		t.Error("a time in an interface was taken")
 	}
 }
 
 // Embedded structs whose methods are not the outer one's are fields to JSON, and
 // are looked at as such.
-func TestDefaultCodecOfEmbeddedMarshalers(t *testing.T) {
+func TestDefaultOfEmbeddedMarshalers(t *testing.T) {
 	t.Parallel()
 	type place struct {
 		northing

@@ -1,0 +1,28 @@
+// Package codec turns values into bytes and back, with what needs no other
+// library, and tells whether bytes were written for the type that reads them.
+//
+// # Terminology
+//
+//   - codec: a name for a format of bytes, a function that writes a value, and
+//     one that reads it.
+//   - default: the codec that a type gets if nobody chooses one. Its values come
+//     back as they were, or are refused.
+//   - to lose: JSON loses of a type or a value what it does not bring back as it
+//     was, as an unexported field, or an int in an interface.
+//   - promoted: of a method that a struct has from an embedded field. It knows
+//     nothing of the other fields.
+//   - layout: the description of a type, down to the fields.
+//   - fingerprint: the 32 bits that stand before the bytes of a value: a hash of
+//     the codec's name, the layout and whatever else gives them their meaning.
+//
+// # Files
+//
+//   - default.go: which codec a type gets
+//   - plain.go: strings, bytes, numbers and times
+//   - binary.go: types that marshal themselves
+//   - json.go: all others
+//   - encoder.go: the default of a type that only reflection knows
+//   - lost_types.go, lost_values.go: what JSON loses of a type, and of a value
+//   - promoted.go: whether the methods of a type are its own
+//   - fingerprint.go: layout and fingerprint
+package codec
