@@ -49,17 +49,21 @@ func (b *binaryCodec[V]) Name() string { return binaryName }
 
 func (b *binaryCodec[V]) Append(dst []byte, v V) ([]byte, error) {
 	if b.pointer != nil {
-		var null V
-		if any(v) == any(null) {
-			return dst, fmt.Errorf("a nil %s has no bytes", TypeName(reflect.TypeFor[V]()))
-		}
-		return appendBinary(dst, any(v))
+		return appendPointer(dst, v)
 	}
 	h := b.holders.Get().(*holder[V])
 	h.v = v
 	dst, err := appendBinary(dst, &h.v)
 	b.release(h)
 	return dst, err
+}
+
+// appendPointer appends the bytes of what v points to, by the methods of v.
+func appendPointer(dst []byte, v any) ([]byte, error) {
+	if p := reflect.ValueOf(v); p.IsNil() {
+		return dst, fmt.Errorf("a nil %s has no bytes", TypeName(p.Type()))
+	}
+	return appendBinary(dst, v)
 }
 
 func appendBinary(dst []byte, v any) ([]byte, error) {

@@ -213,15 +213,15 @@ func TestBinaryCodecOfNil(t *testing.T) {
 
 // The seconds of a zone's offset come back, also west of UTC.
 func TestTimeCodecOffsets(t *testing.T) {
-	c, err := codec.Default[time.Time]()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c, encoder := defaultOf[time.Time](t)
 	for _, offset := range []int{-4*3600 - 56*60 - 2, -30, -59, 9*60 + 21, 3600, -3600} { // the first was New York's until 1883
 		want := time.Date(1883, 1, 1, 0, 0, 0, 5, time.FixedZone("", offset))
 		b, err := c.Append([]byte("before "), want)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if of, err := encoder.Append([]byte("before "), want); err != nil || !bytes.Equal(of, b) {
+			t.Errorf("%v: the Encoder wrote %q, %v, want %q", want, of, err, b)
 		}
 		got, err := c.Decode(b[len("before "):])
 		if _, there := got.Zone(); err != nil || there != offset || !got.Equal(want) {

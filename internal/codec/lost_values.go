@@ -117,7 +117,7 @@ func (l lossy) lostOfKey(v reflect.Value) (why string) {
 // comesBack reports whether a value is what its own methods make of its JSON, as
 // far as its JSON tells.
 func comesBack(v reflect.Value) bool {
-	written, err := json.Marshal(addressable(v).Addr().Interface())
+	written, err := json.Marshal(pointerTo(v))
 	if err != nil {
 		return false
 	}
@@ -134,7 +134,7 @@ func (l lossy) lostOfText(v reflect.Value) (why string) {
 	if !l.text || implements[jsonMarshaler](v.Type()) {
 		return ""
 	}
-	if m, ok := addressable(v).Addr().Interface().(encoding.TextMarshaler); ok {
+	if m, ok := pointerTo(v).(encoding.TextMarshaler); ok {
 		if text, err := m.MarshalText(); err == nil && !utf8.Valid(text) {
 			return "has a text that is not UTF-8"
 		}
