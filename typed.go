@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/codec"
+	"github.com/firncache/firn/internal/coherence"
 	"github.com/firncache/firn/internal/load"
 )
 
@@ -75,15 +76,15 @@ type Typed[K comparable, V any] struct {
 	codec       Codec[V]
 	fingerprint codec.Fingerprint // of what codec writes
 	ttl         time.Duration
-	front       Front[K, V] // nil without
-	hits        *hitCounter // of the front
-	scratch     sync.Pool   // of *scratch[K]
+	front       Front[K, V]     // nil without
+	hits        *coherence.Hits // of the front
+	scratch     sync.Pool       // of *scratch[K]
 }
 
 // scratch is what a call needs of the heap.
 type scratch[K comparable] struct {
 	k     K
-	key   []byte // epoch, then the bytes of k
+	key   []byte // number of the generation, then the bytes of k
 	value []byte // fingerprint, then the bytes of a value
 	uses  uint
 }
@@ -93,7 +94,7 @@ const (
 	maxScratch = 1 << 20
 	// maxNamespace is the longest name that may be set.
 	maxNamespace = 255
-	// keepEvery is how many calls pass between two looks for the epoch's record.
+	// keepEvery is how many calls pass between two looks for the generation's record.
 	keepEvery = 1024
 )
 
@@ -143,8 +144,8 @@ func NewTyped[K comparable, V any](c *Cache, opts TypedOptions[K, V]) (*Typed[K,
 // it returns false.
 func (t *Typed[K, V]) Get(key K) (V, bool) {
 	if t.front != nil {
-		if e := t.front.Get(key); e != nil && e.epoch == t.space.current.Load() && e.inTime(t.c) {
-			if t.hits.count() {
+		if e := t.front.Get(key); e != nil && e.generation == t.space.current.Load() && e.inTime(t.c) {
+			if t.hits.Count() {
 				t.readAgain(key)
 			}
 			return e.value, true
@@ -192,7 +193,7 @@ func (t *Typed[K, V]) readAgain(key K) {
 // ErrNotFound for a value that cannot be read, wrapped with the reason.
 func (t *Typed[K, V]) Lookup(ctx context.Context, key K) (V, error) {
 	if e := t.getFront(key); e != nil {
-		if t.hits.count() {
+		if t.hits.Count() {
 			t.readAgain(key)
 		}
 		return e.value, nil
@@ -328,20 +329,20 @@ func (t *Typed[K, V]) Clear() error { return t.space.clear() }
 // it is as Cache.All.
 func (t *Typed[K, V]) All() iter.Seq2[K, V] {
 	return func(yield func(K, V) bool) {
-		e := t.space.current.Load()
-		prefix := string(t.space.append(nil, e))
+		generation := t.space.current.Load()
+		prefix := string(generation.Append(nil))
 		for rawKey, rawValue := range t.c.All() {
-			if t.space.current.Load() != e {
+			if t.space.current.Load() != generation {
 				return
 			}
-			if len(rawKey) < epochLen || string(rawKey[:epochLen]) != prefix {
+			if len(rawKey) < coherence.GenerationLen || string(rawKey[:coherence.GenerationLen]) != prefix {
 				continue
 			}
 			payload, ok := t.fingerprint.Cut(rawValue)
 			if !ok {
 				continue
 			}
-			k, err := t.keys.parse(rawKey[epochLen:])
+			k, err := t.keys.parse(rawKey[coherence.GenerationLen:])
 			if err != nil {
 				t.c.typed.decodeErrors.Add(1)
 				continue
@@ -378,8 +379,8 @@ func (t *Typed[K, V]) end(s *scratch[K]) {
 // encodeKey makes s.key of s.k.
 func (t *Typed[K, V]) encodeKey(s *scratch[K]) error { return t.encodeKeyIn(s, t.space.current.Load()) }
 
-func (t *Typed[K, V]) encodeKeyIn(s *scratch[K], e *epoch) (err error) {
-	s.key, err = t.keys.append(t.space.append(s.key[:0], e), &s.k)
+func (t *Typed[K, V]) encodeKeyIn(s *scratch[K], in *coherence.Generation) (err error) {
+	s.key, err = t.keys.append(in.Append(s.key[:0]), &s.k)
 	if err != nil {
 		return fmt.Errorf("firn: encode a key of type %s: %w", codec.TypeName(reflect.TypeFor[K]()), err)
 	}

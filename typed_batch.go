@@ -76,7 +76,7 @@ func (t *Typed[K, V]) GetMulti(b *TypedBatch[V], keys []K) {
 	s := t.begin()
 	for i, key := range keys {
 		if e := t.getFront(key); e != nil {
-			t.hits.count()
+			t.hits.Count()
 			b.values[i], b.found[i] = e.value, true
 			continue
 		}

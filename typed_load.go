@@ -27,7 +27,7 @@ const loadTries = 3
 // encoded is an error, and is not stored.
 func (t *Typed[K, V]) GetOrLoad(ctx context.Context, key K, load TypedLoadFunc[K, V]) (V, error) {
 	if e := t.getFront(key); e != nil && !t.c.needsRefresh(e.deadline) {
-		if t.hits.count() {
+		if t.hits.Count() {
 			t.readAgain(key)
 		}
 		return e.value, nil
@@ -143,7 +143,7 @@ func (t *Typed[K, V]) addKeys(b *TypedBatch[V], keys []K) (first error) {
 	defer t.end(s)
 	for i, key := range keys {
 		if e := t.getFront(key); e != nil && !t.c.needsRefresh(e.deadline) {
-			t.hits.count()
+			t.hits.Count()
 			b.values[i], b.found[i] = e.value, true
 			continue
 		}

@@ -8,22 +8,23 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/firncache/firn/internal/coherence"
 	"github.com/firncache/firn/internal/ram"
 )
 
 // A namespace is the part of a cache that belongs to the typed caches of one
 // name.
 //
-// # The epoch
+// # The generation
 //
-// Every key in it begins with the namespace's epoch, a random number of 64 bits
+// Every key in it begins with the namespace's generation, a random number of 64 bits
 // that no namespace of the cache has had before. Clear draws another: no key
 // leads to the old entries any more, and they leave like whatever is not read.
 //
 // A persistent cache has to find its entries again after a restart, and to find
-// none that were cleared. So the epoch is an entry too, the record, under a key
+// none that were cleared. So the generation is an entry too, the record, under a key
 // made of the namespace's name. It is replaced before Clear returns; and
-// whoever finds no record, because it was evicted or lost, draws a new epoch. So
+// whoever finds no record, because it was evicted or lost, draws a new generation. So
 // losing the record loses the namespace, and never brings cleared entries back.
 // For that not to happen without need, the record is read now and then, which
 // makes it popular, and written again if it is gone.
@@ -35,31 +36,19 @@ import (
 //
 // Looking for the record may take a read of the disk. That is done without a lock,
 // and each caller waits for itself. Writing it is done with the namespace locked,
-// which only those wait for who write it too, or have no epoch yet. Neither
+// which only those wait for who write it too, or have no generation yet. Neither
 // happens in a read: keep leaves both to a goroutine. No user function runs under
 // the lock: what the record drives out of RAM is reported after it.
 type namespace struct {
 	c         *Cache
-	record    []byte                // key of the record
-	current   atomic.Pointer[epoch] // nil until it was found, or begun
-	writing   chan struct{}         // the lock: holds one while the record is written
-	restoring atomic.Bool           // a goroutine sees to the record
+	record    []byte            // key of the record
+	current   coherence.Current // until it was found, or begun: nil
+	writing   chan struct{}     // the lock: holds one while the record is written
+	restoring atomic.Bool       // a goroutine sees to the record
 }
-
-// epoch is one number of a namespace. What a front keeps refers to the epoch
-// that it was read in, see front.go.
-type epoch struct {
-	number uint64
-}
-
-const epochLen = 8
 
 // recordPrefix begins the key of each record. A program's own keys should not.
 const recordPrefix = "\x00firn epoch of "
-
-func (s *namespace) append(dst []byte, e *epoch) []byte {
-	return binary.LittleEndian.AppendUint64(dst, e.number)
-}
 
 // typed is what a cache knows of the typed caches on it.
 type typed struct {
@@ -67,12 +56,12 @@ type typed struct {
 	spaces map[string]*namespace // by name
 
 	values atomic.Pointer[namespace] // of SetValue, once it was found
-	fronts fronts
+	fronts coherence.Table
 
 	mismatches, decodeErrors atomic.Uint64
 }
 
-// named is the namespace of a name, which may have no epoch yet.
+// named is the namespace of a name, which may have no generation yet.
 func (c *Cache) named(name string) *namespace {
 	l := &c.typed
 	l.mu.Lock()
@@ -101,7 +90,7 @@ func (c *Cache) space(name string) (*namespace, error) {
 	return s, nil
 }
 
-// find gives the namespace the epoch that the cache holds, unless it has one. It
+// find gives the namespace the generation that the cache holds, unless it has one. It
 // reports false if there is none: then the namespace is empty.
 func (s *namespace) find(ctx context.Context) (ok bool, err error) {
 	if s.current.Load() != nil {
@@ -121,7 +110,7 @@ func (s *namespace) find(ctx context.Context) (ok bool, err error) {
 
 // read reads the record. An error of the disk is a record lost, and with it all that
 // the namespace holds; so it waits for a disk that is slow.
-func (s *namespace) read(ctx context.Context) (*epoch, error) {
+func (s *namespace) read(ctx context.Context) (*coherence.Generation, error) {
 	v, err := s.c.store.LookupWaiting(ctx, nil, s.record)
 	if err != nil {
 		return nil, ctx.Err()
@@ -131,16 +120,16 @@ func (s *namespace) read(ctx context.Context) (*epoch, error) {
 }
 
 // parseEpoch reads a record.
-func parseEpoch(v []byte) (e *epoch, ok bool) {
-	if len(v) != epochLen {
+func parseEpoch(v []byte) (e *coherence.Generation, ok bool) {
+	if len(v) != coherence.GenerationLen {
 		return nil, false
 	}
-	return &epoch{binary.LittleEndian.Uint64(v)}, true
+	return &coherence.Generation{Number: binary.LittleEndian.Uint64(v)}, true
 }
 
-// begin begins the first epoch, unless somebody else has.
+// begin begins the first generation, unless somebody else has.
 func (s *namespace) begin() error {
-	return s.update(func(now *epoch, left *ram.Left) error {
+	return s.update(func(now *coherence.Generation, left *ram.Left) error {
 		if now != nil {
 			return nil
 		}
@@ -148,14 +137,14 @@ func (s *namespace) begin() error {
 	})
 }
 
-// clear begins a new epoch.
+// clear begins a new generation.
 func (s *namespace) clear() error {
-	return s.update(func(_ *epoch, left *ram.Left) error { return s.draw(left) })
+	return s.update(func(_ *coherence.Generation, left *ram.Left) error { return s.draw(left) })
 }
 
-// update calls change, with the current epoch, under the lock, and reports what
+// update calls change, with the current generation, under the lock, and reports what
 // left RAM after it.
-func (s *namespace) update(change func(now *epoch, left *ram.Left) error) error {
+func (s *namespace) update(change func(now *coherence.Generation, left *ram.Left) error) error {
 	var left ram.Left
 	_ = s.lock(context.Background())
 	err := change(s.current.Load(), &left)
@@ -175,27 +164,16 @@ func (s *namespace) lock(ctx context.Context) error {
 
 func (s *namespace) unlock() { <-s.writing }
 
-// draw makes a new epoch the current one, once its record is written: what is
+// draw makes a new generation the current one, once its record is written: what is
 // stored in it must not outlive the record of the one before. The caller holds the
 // lock.
 func (s *namespace) draw(left *ram.Left) error {
-	e := &epoch{rand.Uint64()}
+	e := &coherence.Generation{Number: rand.Uint64()}
 	err := s.write(e, left)
 	if err == nil {
 		s.current.Store(e)
 	}
 	return err
-}
-
-// renew makes a new epoch of the same number: a front's entries of the one
-// before are worth nothing, the bytes are.
-func (s *namespace) renew() {
-	for {
-		old := s.current.Load()
-		if s.current.CompareAndSwap(old, &epoch{old.number}) {
-			return
-		}
-	}
 }
 
 // keep sees to it that the record is there: in RAM, where being looked for makes
@@ -215,7 +193,7 @@ func (s *namespace) keep() {
 func (s *namespace) restore() {
 	defer s.restoring.Store(false)
 	below, okBelow := s.c.store.GetUncounted(nil, s.record) // not under the lock: what is promoted may drive others out
-	_ = s.update(func(now *epoch, left *ram.Left) error {
+	_ = s.update(func(now *coherence.Generation, left *ram.Left) error {
 		if s.isCurrent(s.c.store.PeekFresh(nil, s.record)) || s.isCurrent(below, okBelow) {
 			s.offer()
 			return nil
@@ -224,18 +202,18 @@ func (s *namespace) restore() {
 	})
 }
 
-// isCurrent reports whether a record was found, and is that of the current epoch.
+// isCurrent reports whether a record was found, and is that of the current generation.
 func (s *namespace) isCurrent(v []byte, ok bool) bool {
 	if !ok {
 		return false
 	}
 	e, ok := parseEpoch(v)
-	return ok && e.number == s.current.Load().number
+	return ok && e.Number == s.current.Load().Number
 }
 
 // write writes the record. The caller holds the lock.
-func (s *namespace) write(e *epoch, left *ram.Left) error {
-	if err := s.c.store.SetQuietly(s.record, s.append(nil, e), 0, left); err != nil {
+func (s *namespace) write(e *coherence.Generation, left *ram.Left) error {
+	if err := s.c.store.SetQuietly(s.record, e.Append(nil), 0, left); err != nil {
 		return err
 	}
 	s.offer()
@@ -249,5 +227,5 @@ func (s *namespace) offer() { s.c.store.DemoteCopy(s.record) }
 // addTo adds the counters to a snapshot.
 func (l *typed) addTo(s *Stats) {
 	s.Mismatches, s.DecodeErrors = l.mismatches.Load(), l.decodeErrors.Load()
-	s.FrontHits = l.fronts.frontHits()
+	s.FrontHits = l.fronts.Hits()
 }

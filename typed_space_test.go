@@ -49,7 +49,7 @@ func TestNamespaceSurvives(t *testing.T) {
 	}
 }
 
-// Whoever finds no record of the epoch, or none that can be read, begins a new
+// Whoever finds no record of the generation, or none that can be read, begins a new
 // one: what was cleared does not come back.
 func TestNamespaceLostRecord(t *testing.T) {
 	opts := firn.TypedOptions[string, string]{Namespace: "n"}
@@ -68,7 +68,7 @@ func TestNamespaceLostRecord(t *testing.T) {
 		typed = newTyped(t, second, opts)
 		for _, key := range []string{"cleared", "lost with the record"} {
 			if typed.Has(key) {
-				t.Errorf("%s: %q is found after its epoch was lost", name, key)
+				t.Errorf("%s: %q is found after its generation was lost", name, key)
 			}
 		}
 		typed.Set("new", "value")
@@ -78,7 +78,7 @@ func TestNamespaceLostRecord(t *testing.T) {
 	}
 }
 
-// A record that was evicted is written again, with the epoch in use.
+// A record that was evicted is written again, with the generation in use.
 func TestNamespaceRecordIsKept(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

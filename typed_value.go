@@ -153,7 +153,7 @@ func valueKey(s *scratch[string], space *namespace, key string) {
 	if s.uses++; s.uses%keepEvery == 0 {
 		space.keep()
 	}
-	s.key = append(space.append(s.key[:0], space.current.Load()), key...)
+	s.key = append(space.current.Load().Append(s.key[:0]), key...)
 }
 
 // A value of SetValue is stored behind a head that says what it is:

@@ -1,0 +1,35 @@
+package coherence
+
+import (
+	"encoding/binary"
+	"sync/atomic"
+)
+
+// Generation is one generation of a namespace. What a front keeps refers to the
+// generation that it was read in. Two may have the same number: then the bytes
+// of the older one hold still, and what fronts keep of it does not.
+type Generation struct {
+	Number uint64
+}
+
+// GenerationLen is how many bytes of a key are the number of its generation.
+const GenerationLen = 8
+
+// Append appends the bytes with which the generation's keys begin to dst.
+func (g *Generation) Append(dst []byte) []byte {
+	return binary.LittleEndian.AppendUint64(dst, g.Number)
+}
+
+// Current is the current generation of a namespace, nil until there is one.
+type Current struct{ atomic.Pointer[Generation] }
+
+// bump makes a new generation of the same number the current one: the fronts'
+// entries of the one before are worth nothing, the bytes are.
+func (c *Current) bump() {
+	for {
+		old := c.Load()
+		if c.CompareAndSwap(old, &Generation{old.Number}) {
+			return
+		}
+	}
+}
