@@ -16,7 +16,7 @@ type Cache struct {
 	store tiered.Store
 	ttl   time.Duration
 	loads load.Group
-	typed typed
+	typed typedState
 	told  told
 }
 

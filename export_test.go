@@ -1,5 +1,7 @@
 package firn
 
+import "github.com/firncache/firn/internal/typed"
+
 // CheckInvariants compares everything inside the cache with everything else;
 // nobody may use it meanwhile.
 func (c *Cache) CheckInvariants() error { return c.store.RAM().Check() }
@@ -8,4 +10,4 @@ func (c *Cache) CheckInvariants() error { return c.store.RAM().Check() }
 func (c *Cache) Sweep() { c.store.RAM().Sweep() }
 
 // RecordPrefix begins the keys of the records of namespaces.
-const RecordPrefix = recordPrefix
+const RecordPrefix = typed.RecordPrefix

@@ -37,8 +37,8 @@ func (h *frontHead) inTime(c *Cache) bool { return h.deadline == 0 || !c.store.P
 func (t *Typed[K, V]) attachFront(front Front[K, V]) {
 	t.c.store.SetWriteHook(&t.c.typed.fronts)
 	t.front = front
-	t.hits = t.c.typed.fronts.Attach(&t.space.current, func(key []byte) {
-		if k, err := t.keys.parse(key); err == nil {
+	t.hits = t.c.typed.fronts.Attach(t.space.Current(), func(key []byte) {
+		if k, err := t.keys.Parse(key); err == nil {
 			front.Delete(k)
 		}
 	})
@@ -47,21 +47,31 @@ func (t *Typed[K, V]) attachFront(front Front[K, V]) {
 // getFront is Get of the front alone, without counting.
 func (t *Typed[K, V]) getFront(key K) *FrontEntry[V] {
 	if t.front != nil {
-		if e := t.front.Get(key); e != nil && e.generation == t.space.current.Load() && e.inTime(t.c) {
+		if e := t.front.Get(key); e != nil && e.generation == t.space.Generation() && e.inTime(t.c) {
 			return e
 		}
 	}
 	return nil
 }
 
+// readAgain reads the bytes of a key that was found in the front.
+func (t *Typed[K, V]) readAgain(key K) {
+	s := t.acquire()
+	s.k = key
+	if t.encodeKey(s) == nil {
+		s.value, _ = t.c.Get(s.value[:0], s.key)
+	}
+	t.release(s)
+}
+
 // readFill is read that puts what it found into the front.
 func (t *Typed[K, V]) readFill(ctx context.Context, s *scratch[K]) (v V, err error) {
-	generation := t.space.current.Load()
+	generation := t.space.Generation()
 	if err = t.encodeKeyIn(s, generation); err != nil {
 		return v, err
 	}
 	fill := t.c.typed.fronts.BeginFill(s.key)
-	deadline, ok, err := t.fetchDeadline(ctx, s)
+	deadline, ok, err := t.lookupDeadline(ctx, s)
 	if err != nil {
 		return v, err
 	}
@@ -73,12 +83,9 @@ func (t *Typed[K, V]) readFill(ctx context.Context, s *scratch[K]) (v V, err err
 	return v, nil
 }
 
-// fetchDeadline is fetch that also tells the deadline, if it is still known when
-// the bytes have come from below.
-func (t *Typed[K, V]) fetchDeadline(ctx context.Context, s *scratch[K]) (deadline int64, ok bool, err error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+// lookupDeadline is Cache.Lookup of s.key that also tells the deadline, if it is
+// still known when the bytes have come from the SSD.
+func (t *Typed[K, V]) lookupDeadline(ctx context.Context, s *scratch[K]) (deadline int64, ok bool, err error) {
 	s.value, deadline, ok, err = t.c.store.LookupDeadline(ctx, s.value[:0], s.key)
 	if err == nil && !ok {
 		deadline, ok = t.c.store.Deadline(s.key)

@@ -23,7 +23,7 @@ func TestFrontAttachedDuringWrite(t *testing.T) {
 	if err := plain.Set("k", "old"); err != nil {
 		t.Fatal(err)
 	}
-	s := plain.begin()
+	s := plain.acquire()
 	s.k = "k"
 	if err := plain.encodeKey(s); err != nil {
 		t.Fatal(err)

@@ -20,13 +20,14 @@ const module = "github.com/firncache/firn"
 // → {policy, index, clock, record, offheap, aio → vfs} → invariants: the tiers do not know
 // each other.
 var allowed = map[string][]string{
-	".":                    {"internal/load", "internal/tiered", "internal/coherence", "internal/codec", "internal/ram", "internal/ssd", "internal/clock", "internal/offheap"},
+	".":                    {"internal/load", "internal/tiered", "internal/typed", "internal/coherence", "internal/codec", "internal/ram", "internal/ssd", "internal/clock"},
 	"internal/load":        {"internal/tiered", "internal/ram"},
 	"internal/tiered":      {"internal/ram", "internal/ssd", "internal/vfs", "internal/clock"},
 	"internal/ram":         {"internal/policy", "internal/index", "internal/clock", "internal/record", "internal/offheap", "internal/invariants"},
 	"internal/ssd":         {"internal/aio", "internal/vfs", "internal/record", "internal/offheap", "internal/invariants", "bufpool", "github.com/klauspost/compress/s2", "golang.org/x/sys/unix"},
 	"internal/codec":       {"internal/offheap"},
 	"internal/coherence":   {"internal/offheap"},
+	"internal/typed":       {"internal/codec", "internal/coherence", "internal/tiered", "internal/ram", "internal/offheap"},
 	"internal/policy":      {"internal/invariants"},
 	"internal/index":       {"internal/offheap", "internal/invariants"},
 	"internal/record":      {"internal/invariants"},

@@ -2,16 +2,19 @@ package firn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"math/rand/v2"
 	"reflect"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/firncache/firn/internal/codec"
 	"github.com/firncache/firn/internal/coherence"
 	"github.com/firncache/firn/internal/load"
+	"github.com/firncache/firn/internal/typed"
 )
 
 // TypedOptions say how a typed cache stores its keys and values. The zero
@@ -71,8 +74,8 @@ type TypedOptions[K comparable, V any] struct {
 // value.
 type Typed[K comparable, V any] struct {
 	c           *Cache
-	space       *namespace
-	keys        keyer[K]
+	space       *typed.Namespace
+	keys        typed.Keys[K]
 	codec       Codec[V]
 	fingerprint codec.Fingerprint // of what codec writes
 	ttl         time.Duration
@@ -94,9 +97,25 @@ const (
 	maxScratch = 1 << 20
 	// maxNamespace is the longest name that may be set.
 	maxNamespace = 255
-	// keepEvery is how many calls pass between two looks for the generation's record.
-	keepEvery = 1024
+	// refreshEvery is how many calls pass between two looks for the namespace's
+	// record.
+	refreshEvery = 1024
 )
+
+// typedState is what a cache knows of the typed caches on it.
+type typedState struct {
+	spaces typed.Namespaces
+	values atomic.Pointer[typed.Namespace] // of SetValue, once it was found
+	fronts coherence.Table
+
+	mismatches, decodeErrors atomic.Uint64
+}
+
+// addTo adds the counters to a snapshot.
+func (l *typedState) addTo(s *Stats) {
+	s.Mismatches, s.DecodeErrors = l.mismatches.Load(), l.decodeErrors.Load()
+	s.FrontHits = l.fronts.Hits()
+}
 
 // NewTyped makes a typed cache on c. It may be made anew at any time and
 // forgotten: the entries are in c. It fails if K cannot be a key or V has no
@@ -105,11 +124,11 @@ const (
 // nothing but itself.
 func NewTyped[K comparable, V any](c *Cache, opts TypedOptions[K, V]) (*Typed[K, V], error) {
 	key, value := reflect.TypeFor[K](), reflect.TypeFor[V]()
-	keys, err := newKeyer(opts.Key)
+	keys, err := typed.NewKeys[K](opts.Key)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("firn: NewTyped: %w", err)
 	}
-	if opts.Front != nil && !keys.exact() {
+	if opts.Front != nil && !keys.Exact() {
 		return nil, fmt.Errorf("firn: TypedOptions.Front with keys of type %s: want an integer, a string or an array of bytes, "+
 			"stored as they are", codec.TypeName(key))
 	}
@@ -129,9 +148,9 @@ func NewTyped[K comparable, V any](c *Cache, opts TypedOptions[K, V]) (*Typed[K,
 		return nil, fmt.Errorf("firn: TypedOptions.Namespace has %d bytes: want at most %d", len(opts.Namespace), maxNamespace)
 	}
 	t := &Typed[K, V]{c: c, keys: keys, codec: opts.Codec, ttl: opts.TTL}
-	t.scratch.New = func() any { return &scratch[K]{uses: rand.UintN(keepEvery)} }
-	t.fingerprint = codec.FingerprintOf("typed", opts.Codec.Name(), codec.Layout(value), keys.name(), fmt.Sprint(opts.Version))
-	if t.space, err = c.space("typed " + opts.Namespace); err != nil {
+	t.scratch.New = func() any { return &scratch[K]{uses: rand.UintN(refreshEvery)} }
+	t.fingerprint = codec.FingerprintOf("typed", opts.Codec.Name(), codec.Layout(value), keys.Name(), fmt.Sprint(opts.Version))
+	if t.space, err = c.typed.spaces.Open(&c.store, "typed "+opts.Namespace); err != nil {
 		return nil, fmt.Errorf("firn: NewTyped: %w", err)
 	}
 	if opts.Front != nil {
@@ -144,7 +163,7 @@ func NewTyped[K comparable, V any](c *Cache, opts TypedOptions[K, V]) (*Typed[K,
 // it returns false.
 func (t *Typed[K, V]) Get(key K) (V, bool) {
 	if t.front != nil {
-		if e := t.front.Get(key); e != nil && e.generation == t.space.current.Load() && e.inTime(t.c) {
+		if e := t.front.Get(key); e != nil && e.generation == t.space.Generation() && e.inTime(t.c) {
 			if t.hits.Count() {
 				t.readAgain(key)
 			}
@@ -157,11 +176,11 @@ func (t *Typed[K, V]) Get(key K) (V, bool) {
 // getBytes is Get past the front. It is read, but for what seldom comes up, in
 // few calls.
 func (t *Typed[K, V]) getBytes(key K) (v V, ok bool) {
-	s := t.begin()
+	s := t.acquire()
 	s.k = key
 	if t.front != nil || t.encodeKey(s) != nil {
-		v, err := t.read(noContext, s)
-		t.end(s)
+		v, err := t.read(context.Background(), s)
+		t.release(s)
 		return v, err == nil
 	}
 	if s.value, ok = t.c.Get(s.value[:0], s.key); ok {
@@ -175,18 +194,8 @@ func (t *Typed[K, V]) getBytes(key K) (v V, ok bool) {
 			ok = err == nil
 		}
 	}
-	t.end(s)
+	t.release(s)
 	return v, ok
-}
-
-// readAgain reads the bytes of a key that was found in the front.
-func (t *Typed[K, V]) readAgain(key K) {
-	s := t.begin()
-	s.k = key
-	if t.encodeKey(s) == nil {
-		s.value, _ = t.c.Get(s.value[:0], s.key)
-	}
-	t.end(s)
 }
 
 // Lookup is Get with a context and with errors: those of Cache.Lookup, and
@@ -198,14 +207,13 @@ func (t *Typed[K, V]) Lookup(ctx context.Context, key K) (V, error) {
 		}
 		return e.value, nil
 	}
-	s := t.begin()
-	defer t.end(s)
+	s := t.acquire()
+	defer t.release(s)
 	s.k = key
 	return t.read(ctx, s)
 }
 
-// read looks up s.k past the front, and decodes its value. Without a context it
-// is a Get.
+// read looks up s.k past the front, and decodes its value.
 func (t *Typed[K, V]) read(ctx context.Context, s *scratch[K]) (v V, err error) {
 	if t.front != nil {
 		return t.readFill(ctx, s)
@@ -213,23 +221,10 @@ func (t *Typed[K, V]) read(ctx context.Context, s *scratch[K]) (v V, err error) 
 	if err = t.encodeKey(s); err != nil {
 		return v, err
 	}
-	if err = t.fetch(ctx, s); err != nil {
+	if s.value, err = t.c.Lookup(ctx, s.value[:0], s.key); err != nil {
 		return v, err
 	}
 	return t.decode(s.key, s.value)
-}
-
-// fetch reads the bytes of s.key.
-func (t *Typed[K, V]) fetch(ctx context.Context, s *scratch[K]) (err error) {
-	if ctx != nil {
-		s.value, err = t.c.Lookup(ctx, s.value[:0], s.key)
-		return err
-	}
-	var ok bool
-	if s.value, ok = t.c.Get(s.value[:0], s.key); !ok {
-		return ErrNotFound
-	}
-	return nil
 }
 
 // decode makes a value of the bytes that were found under key.
@@ -245,16 +240,30 @@ func (t *Typed[K, V]) decode(key, stored []byte) (v V, err error) {
 	return v, nil
 }
 
+// mismatch counts a value that was written as something else, and deletes it.
+func (c *Cache) mismatch(key, stored []byte) error {
+	c.typed.mismatches.Add(1)
+	return errors.Join(errMismatch, c.store.DeleteIfEqual(key, stored))
+}
+
+// undecodable counts bytes that the codec did not accept, and deletes them.
+func (c *Cache) undecodable(key, stored []byte, codec string, reason error) error {
+	c.typed.decodeErrors.Add(1)
+	return errors.Join(fmt.Errorf("%w: stored bytes are not %s: %w", ErrNotFound, codec, reason), c.store.DeleteIfEqual(key, stored))
+}
+
+var errMismatch = fmt.Errorf("%w: stored with another codec, version or type", ErrNotFound)
+
 // Has reports whether there is a value for key. It does not count as a read,
 // and does not look whether the value can be decoded.
 func (t *Typed[K, V]) Has(key K) bool {
 	if t.getFront(key) != nil {
 		return true
 	}
-	s := t.begin()
+	s := t.acquire()
 	s.k = key
 	ok := t.encodeKey(s) == nil && t.c.Has(s.key)
-	t.end(s)
+	t.release(s)
 	return ok
 }
 
@@ -264,12 +273,12 @@ func (t *Typed[K, V]) TTL(key K) (ttl time.Duration, ok bool) {
 	if e := t.getFront(key); e != nil {
 		return t.c.timeTo(e.deadline), true
 	}
-	s := t.begin()
+	s := t.acquire()
 	s.k = key
 	if t.encodeKey(s) == nil {
 		ttl, ok = t.c.TTL(s.key)
 	}
-	t.end(s)
+	t.release(s)
 	return ttl, ok
 }
 
@@ -282,7 +291,7 @@ func (t *Typed[K, V]) Set(key K, v V) error { return t.SetWithTTL(key, v, t.c.lo
 // SetWithTTL is Set with a time to live of its own, to the millisecond; 0 means
 // that the value never expires. A negative one is an error.
 func (t *Typed[K, V]) SetWithTTL(key K, v V, ttl time.Duration) error {
-	s := t.begin()
+	s := t.acquire()
 	s.k = key
 	err := t.encodeKey(s)
 	if err == nil {
@@ -291,7 +300,7 @@ func (t *Typed[K, V]) SetWithTTL(key K, v V, ttl time.Duration) error {
 	if err == nil {
 		err = t.c.SetWithTTL(s.key, s.value, ttl)
 	}
-	t.end(s)
+	t.release(s)
 	return err
 }
 
@@ -306,13 +315,13 @@ func (t *Typed[K, V]) encode(dst []byte, v V) ([]byte, error) {
 
 // Delete removes the value of key. That there was none is no error.
 func (t *Typed[K, V]) Delete(key K) error {
-	s := t.begin()
+	s := t.acquire()
 	s.k = key
 	err := t.encodeKey(s)
 	if err == nil {
 		err = t.c.Delete(s.key)
 	}
-	t.end(s)
+	t.release(s)
 	return err
 }
 
@@ -320,7 +329,7 @@ func (t *Typed[K, V]) Delete(key K) error {
 // that name have stored included, in the time of one Set. The entries are not
 // found any more from then on, nor after a restart; their memory is used again as
 // room is needed, and until then Cache.Len and Cache.All count them.
-func (t *Typed[K, V]) Clear() error { return t.space.clear() }
+func (t *Typed[K, V]) Clear() error { return t.space.Clear() }
 
 // All yields every live key and value. It looks at every entry of the Cache.
 // Values that cannot be decoded are left out, and keys too: they need
@@ -329,10 +338,10 @@ func (t *Typed[K, V]) Clear() error { return t.space.clear() }
 // it is as Cache.All.
 func (t *Typed[K, V]) All() iter.Seq2[K, V] {
 	return func(yield func(K, V) bool) {
-		generation := t.space.current.Load()
+		generation := t.space.Generation()
 		prefix := string(generation.Append(nil))
 		for rawKey, rawValue := range t.c.All() {
-			if t.space.current.Load() != generation {
+			if t.space.Generation() != generation {
 				return
 			}
 			if len(rawKey) < coherence.GenerationLen || string(rawKey[:coherence.GenerationLen]) != prefix {
@@ -342,7 +351,7 @@ func (t *Typed[K, V]) All() iter.Seq2[K, V] {
 			if !ok {
 				continue
 			}
-			k, err := t.keys.parse(rawKey[coherence.GenerationLen:])
+			k, err := t.keys.Parse(rawKey[coherence.GenerationLen:])
 			if err != nil {
 				t.c.typed.decodeErrors.Add(1)
 				continue
@@ -359,16 +368,16 @@ func (t *Typed[K, V]) All() iter.Seq2[K, V] {
 	}
 }
 
-// begin takes scratch for a call, end gives it back.
-func (t *Typed[K, V]) begin() *scratch[K] {
+// acquire takes scratch for a call, release gives it back.
+func (t *Typed[K, V]) acquire() *scratch[K] {
 	s := t.scratch.Get().(*scratch[K])
-	if s.uses++; s.uses%keepEvery == 0 {
-		t.space.keep()
+	if s.uses++; s.uses%refreshEvery == 0 {
+		t.space.RefreshRecord()
 	}
 	return s
 }
 
-func (t *Typed[K, V]) end(s *scratch[K]) {
+func (t *Typed[K, V]) release(s *scratch[K]) {
 	if cap(s.value) <= maxScratch && cap(s.key) <= maxScratch {
 		var none K
 		s.k = none
@@ -377,10 +386,10 @@ func (t *Typed[K, V]) end(s *scratch[K]) {
 }
 
 // encodeKey makes s.key of s.k.
-func (t *Typed[K, V]) encodeKey(s *scratch[K]) error { return t.encodeKeyIn(s, t.space.current.Load()) }
+func (t *Typed[K, V]) encodeKey(s *scratch[K]) error { return t.encodeKeyIn(s, t.space.Generation()) }
 
 func (t *Typed[K, V]) encodeKeyIn(s *scratch[K], in *coherence.Generation) (err error) {
-	s.key, err = t.keys.append(in.Append(s.key[:0]), &s.k)
+	s.key, err = t.keys.Append(in.Append(s.key[:0]), &s.k)
 	if err != nil {
 		return fmt.Errorf("firn: encode a key of type %s: %w", codec.TypeName(reflect.TypeFor[K]()), err)
 	}

@@ -73,7 +73,7 @@ func (r *rawKeys) slices() [][]byte {
 // not filled.
 func (t *Typed[K, V]) GetMulti(b *TypedBatch[V], keys []K) {
 	b.reset(len(keys))
-	s := t.begin()
+	s := t.acquire()
 	for i, key := range keys {
 		if e := t.getFront(key); e != nil {
 			t.hits.Count()
@@ -85,7 +85,7 @@ func (t *Typed[K, V]) GetMulti(b *TypedBatch[V], keys []K) {
 			b.raw.add(i, s.key)
 		}
 	}
-	t.end(s)
+	t.release(s)
 	raw := b.raw.slices()
 	t.c.GetMulti(&b.batch, raw)
 	for j, i := range b.raw.at {

@@ -43,8 +43,8 @@ func (t *Typed[K, V]) GetOrLoad(ctx context.Context, key K, load TypedLoadFunc[K
 // load is the slow path of GetOrLoad: there may be nothing, or something that is
 // to be refreshed.
 func (t *Typed[K, V]) load(ctx context.Context, key K, load TypedLoadFunc[K, V]) (v V, err error) {
-	s := t.begin()
-	defer t.end(s)
+	s := t.acquire()
+	defer t.release(s)
 	s.k = key
 	if err = t.encodeKey(s); err != nil {
 		return v, err
@@ -98,8 +98,8 @@ func (t *Typed[K, V]) loadTTL(ctx context.Context) error {
 // Refresh calls load for key, whether or not there is a value, and returns when
 // its answer is stored, or with its error: as Cache.Refresh.
 func (t *Typed[K, V]) Refresh(ctx context.Context, key K, load TypedLoadFunc[K, V]) error {
-	s := t.begin()
-	defer t.end(s)
+	s := t.acquire()
+	defer t.release(s)
 	s.k = key
 	if err := t.encodeKey(s); err != nil {
 		return err
@@ -139,8 +139,8 @@ func (t *Typed[K, V]) GetOrLoadMulti(ctx context.Context, b *TypedBatch[V], keys
 // addKeys puts what the front has into the batch, and adds the bytes of the
 // other keys to those that are looked up. It returns the first key's error.
 func (t *Typed[K, V]) addKeys(b *TypedBatch[V], keys []K) (first error) {
-	s := t.begin()
-	defer t.end(s)
+	s := t.acquire()
+	defer t.release(s)
 	for i, key := range keys {
 		if e := t.getFront(key); e != nil && !t.c.needsRefresh(e.deadline) {
 			t.hits.Count()
@@ -234,6 +234,3 @@ func (t *Typed[K, V]) multiLoader(b *TypedBatch[V], some []int, keys []K, load T
 		return values, nil
 	}
 }
-
-// noContext says to read that there is none to follow.
-var noContext context.Context

@@ -2,13 +2,12 @@ package firn
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"reflect"
 	"sync"
 	"time"
 
-	"github.com/firncache/firn/internal/codec"
+	"github.com/firncache/firn/internal/typed"
 )
 
 // SetValue stores a value of any type that has a DefaultCodec, with
@@ -23,7 +22,7 @@ func SetValue(c *Cache, key string, v any) error {
 // SetValueWithTTL is SetValue with a time to live of its own; 0 means that the
 // value never expires.
 func SetValueWithTTL(c *Cache, key string, v any, ttl time.Duration) error {
-	t, err := dynamicOf(reflect.TypeOf(v))
+	w, err := typed.WriterOf(reflect.TypeOf(v))
 	if err != nil {
 		return fmt.Errorf("firn: SetValue of %q: %w", key, err)
 	}
@@ -32,8 +31,8 @@ func SetValueWithTTL(c *Cache, key string, v any, ttl time.Duration) error {
 	if err = c.encodeValueKey(s, key); err != nil {
 		return err
 	}
-	if s.value, err = t.encoder.Append(append(s.value[:0], t.head...), v); err != nil {
-		return fmt.Errorf("firn: SetValue of %q: encode a %s as %s: %w", key, t.name, t.encoder.Name(), err)
+	if s.value, err = w.Append(s.value[:0], v); err != nil {
+		return fmt.Errorf("firn: SetValue of %q: %w", key, err)
 	}
 	return c.SetWithTTL(s.key, s.value, ttl)
 }
@@ -51,7 +50,7 @@ func GetValue[T any](c *Cache, key string) (T, bool) {
 // value of T that was stored by another version of T, or that cannot be read,
 // is ErrNotFound, as with Typed.
 func LookupValue[T any](ctx context.Context, c *Cache, key string) (v T, err error) {
-	t, err := valueTypeOf[T]()
+	r, err := typed.ReaderOf[T]()
 	if err != nil {
 		return v, fmt.Errorf("firn: GetValue of %q: %w", key, err)
 	}
@@ -63,17 +62,17 @@ func LookupValue[T any](ctx context.Context, c *Cache, key string) (v T, err err
 	if s.value, err = c.Lookup(ctx, s.value[:0], s.key); err != nil {
 		return v, err
 	}
-	name, fingerprint, payload, ok := cutHead(s.value)
+	name, fingerprint, payload, ok := typed.CutHeader(s.value)
 	switch {
-	case ok && string(name) != t.name:
+	case ok && string(name) != r.Name:
 		c.typed.mismatches.Add(1)
-		return v, fmt.Errorf("%w: %q holds a %s: want a %s", ErrWrongType, key, name, t.name)
-	case !ok || fingerprint != t.fingerprint:
+		return v, fmt.Errorf("%w: %q holds a %s: want a %s", ErrWrongType, key, name, r.Name)
+	case !ok || fingerprint != r.Fingerprint:
 		return v, c.mismatch(s.key, s.value)
 	}
-	if v, err = t.codec.Decode(payload); err != nil {
+	if v, err = r.Codec.Decode(payload); err != nil {
 		var none T
-		return none, c.undecodable(s.key, s.value, t.codec.Name(), err)
+		return none, c.undecodable(s.key, s.value, r.Codec.Name(), err)
 	}
 	return v, nil
 }
@@ -118,8 +117,8 @@ func releaseValue(s *scratch[string]) {
 func (c *Cache) findValueKey(ctx context.Context, s *scratch[string], key string) (ok bool, err error) {
 	space := c.typed.values.Load()
 	if space == nil {
-		space = c.named(valuesName)
-		switch ok, err = space.find(ctx); {
+		space = c.typed.spaces.Named(&c.store, valuesName)
+		switch ok, err = space.Find(ctx); {
 		case err != nil:
 			return false, err
 		case !ok:
@@ -135,7 +134,7 @@ func (c *Cache) findValueKey(ctx context.Context, s *scratch[string], key string
 func (c *Cache) encodeValueKey(s *scratch[string], key string) (err error) {
 	space := c.typed.values.Load()
 	if space == nil {
-		if space, err = c.space(valuesName); err != nil {
+		if space, err = c.typed.spaces.Open(&c.store, valuesName); err != nil {
 			return fmt.Errorf("firn: %w", err)
 		}
 		c.typed.values.Store(space)
@@ -149,59 +148,9 @@ func (c *Cache) encodeValueKey(s *scratch[string], key string) (err error) {
 const valuesName = "values"
 
 // valueKey makes s.key of a key.
-func valueKey(s *scratch[string], space *namespace, key string) {
-	if s.uses++; s.uses%keepEvery == 0 {
-		space.keep()
+func valueKey(s *scratch[string], space *typed.Namespace, key string) {
+	if s.uses++; s.uses%refreshEvery == 0 {
+		space.RefreshRecord()
 	}
-	s.key = append(space.current.Load().Append(s.key[:0]), key...)
-}
-
-// A value of SetValue is stored behind a head that says what it is:
-//
-//	+--------+----------------+------+-------------+- - - - -+
-//	| format | length of name | name | fingerprint | payload |
-//	| 4      | uvarint        |      | 4           |         |
-//	+--------+----------------+------+-------------+- - - - -+
-//
-// The fingerprint is of codec and layout, as in a Typed.
-var valueFormat = codec.FingerprintOf("values/1")
-
-// cutHead takes the head off a stored value.
-func cutHead(stored []byte) (name []byte, f codec.Fingerprint, payload []byte, ok bool) {
-	rest, ok := valueFormat.Cut(stored)
-	if !ok {
-		return nil, 0, nil, false
-	}
-	n, skip := binary.Uvarint(rest)
-	if skip <= 0 || n > uint64(len(rest)-skip) {
-		return nil, 0, nil, false
-	}
-	name, rest = rest[skip:skip+int(n)], rest[skip+int(n):]
-	if len(rest) < codec.FingerprintLen {
-		return nil, 0, nil, false
-	}
-	return name, codec.Fingerprint(binary.LittleEndian.Uint32(rest)), rest[codec.FingerprintLen:], true
-}
-
-// valueType is what GetValue knows of a type.
-type valueType[T any] struct {
-	name        string
-	fingerprint codec.Fingerprint
-	codec       Codec[T]
-}
-
-var valueTypes sync.Map // reflect.Type of T → *valueType[T]
-
-func valueTypeOf[T any]() (*valueType[T], error) {
-	t := reflect.TypeFor[T]()
-	if known, ok := valueTypes.Load(t); ok {
-		return known.(*valueType[T]), nil
-	}
-	c, err := DefaultCodec[T]()
-	if err != nil {
-		return nil, err
-	}
-	known := &valueType[T]{codec.TypeName(t), codec.FingerprintOf(c.Name(), codec.Layout(t)), c}
-	valueTypes.Store(t, known)
-	return known, nil
+	s.key = append(space.Generation().Append(s.key[:0]), key...)
 }

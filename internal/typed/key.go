@@ -1,4 +1,4 @@
-package firn
+package typed
 
 import (
 	"encoding"
@@ -20,38 +20,38 @@ const (
 	codecKey                   // TypedOptions.Key
 )
 
-// keyer turns keys into bytes and back.
-type keyer[K comparable] struct {
+// Keys turns keys into bytes and back.
+type Keys[K comparable] struct {
 	kind  keyKind
-	size  int      // of a number or array
-	codec Codec[K] // of codecKey
+	size  int            // of a number or array
+	codec codec.Codec[K] // of codecKey
 }
 
-// newKeyer chooses how keys become bytes, or says that they cannot.
-func newKeyer[K comparable](c Codec[K]) (keyer[K], error) {
+// NewKeys chooses how keys become bytes, or says that they cannot.
+func NewKeys[K comparable](c codec.Codec[K]) (Keys[K], error) {
 	t := reflect.TypeFor[K]()
 	switch {
 	case c != nil:
-		return keyer[K]{kind: codecKey, codec: c}, nil
+		return Keys[K]{kind: codecKey, codec: c}, nil
 	case codec.IsInteger(t.Kind()):
-		return keyer[K]{kind: numberKey, size: int(t.Size())}, nil
+		return Keys[K]{kind: numberKey, size: int(t.Size())}, nil
 	case t.Kind() == reflect.String:
-		return keyer[K]{kind: stringKey}, nil
+		return Keys[K]{kind: stringKey}, nil
 	case t.Kind() == reflect.Array && t.Elem().Kind() == reflect.Uint8:
-		return keyer[K]{kind: arrayKey, size: t.Len()}, nil
+		return Keys[K]{kind: arrayKey, size: t.Len()}, nil
 	}
 	switch ok, why := codec.AppendsBinary(t); {
 	case why != "":
-		return keyer[K]{}, fmt.Errorf("firn: NewTyped: keys of type %s: %s: want TypedOptions.Key", codec.TypeName(t), why)
+		return Keys[K]{}, fmt.Errorf("keys of type %s: %s: want TypedOptions.Key", codec.TypeName(t), why)
 	case ok:
-		return keyer[K]{kind: appenderKey}, nil
+		return Keys[K]{kind: appenderKey}, nil
 	}
-	return keyer[K]{}, fmt.Errorf("firn: NewTyped: keys of type %s: want an integer, a string, an array of bytes, "+
+	return Keys[K]{}, fmt.Errorf("keys of type %s: want an integer, a string, an array of bytes, "+
 		"a type with AppendBinary, or TypedOptions.Key", codec.TypeName(t))
 }
 
-// name tells kinds of keys apart whose bytes mean different things.
-func (k *keyer[K]) name() string {
+// Name tells kinds of keys apart whose bytes mean different things.
+func (k *Keys[K]) Name() string {
 	switch k.kind {
 	case numberKey:
 		return fmt.Sprintf("number/%d", k.size)
@@ -65,12 +65,12 @@ func (k *keyer[K]) name() string {
 	return "binary " + codec.TypeName(reflect.TypeFor[K]())
 }
 
-// exact reports whether two keys are equal if and only if their bytes are.
-func (k *keyer[K]) exact() bool { return k.kind <= arrayKey }
+// Exact reports whether two keys are equal if and only if their bytes are.
+func (k *Keys[K]) Exact() bool { return k.kind <= arrayKey }
 
-// append appends the bytes of *key to dst. The key has to lie on the heap, or
+// Append appends the bytes of *key to dst. The key has to lie on the heap, or
 // its method would put it there.
-func (k *keyer[K]) append(dst []byte, key *K) ([]byte, error) {
+func (k *Keys[K]) Append(dst []byte, key *K) ([]byte, error) {
 	switch k.kind {
 	case numberKey:
 		return offheap.AppendPlain(dst, key), nil
@@ -87,8 +87,8 @@ func (k *keyer[K]) append(dst []byte, key *K) ([]byte, error) {
 	return any(*key).(encoding.BinaryAppender).AppendBinary(dst)
 }
 
-// parse is the reverse of append. Keys that have no way back are an error.
-func (k *keyer[K]) parse(src []byte) (key K, err error) {
+// Parse is the reverse of Append. Keys that have no way back are an error.
+func (k *Keys[K]) Parse(src []byte) (key K, err error) {
 	switch k.kind {
 	case numberKey:
 		if len(src) != k.size {

@@ -1,0 +1,20 @@
+// Package typed has what typed caches need besides a codec: the bytes of their
+// keys, the namespaces that the keys begin with, and the header of a value that
+// says itself what it is.
+//
+// # Terminology
+//
+//   - namespace: the entries of the typed caches of one name.
+//   - generation: a number that is drawn when a namespace begins, and again when it
+//     is cleared. The keys begin with it.
+//   - record: the entry that holds the current generation, so that a later process
+//     finds it.
+//   - header: what stands before the bytes of a value, or payload: the name of its
+//     type and a fingerprint of layout and codec.
+//
+// # Files
+//
+//   - key.go: how keys become bytes, and back
+//   - namespace.go: namespaces, their generations and records
+//   - value.go: values behind a header, as SetValue and GetValue have them
+package typed
