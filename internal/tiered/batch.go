@@ -2,7 +2,6 @@ package tiered
 
 import (
 	"context"
-	"runtime"
 
 	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/ssd"
@@ -88,8 +87,47 @@ func (s *Store) LookupMulti(ctx context.Context, b *Batch, keys [][]byte) error 
 	if len(b.onSSD.index) > 0 {
 		err = s.lookupSSDMulti(ctx, b)
 	}
-	runtime.KeepAlive(s)
+	s.keepAlive()
 	return err
+}
+
+// lookupSSDMulti looks up the keys of a batch that RAM does not have, and returns
+// the first error other than ErrNotFound.
+func (s *Store) lookupSSDMulti(ctx context.Context, b *Batch) (first error) {
+	b.onSSD.again = b.onSSD.again[:0]
+	s.ssd.tier.GetMany(ctx, &b.onSSD.many, func(i int, f ssd.Found, err error) {
+		q := &b.onSSD.many.Queries[i]
+		start := len(b.Bytes)
+		if err == nil {
+			b.Bytes = append(b.Bytes, f.Value...)
+			s.promote(q.Hash, q.Key, f.Value, &f)
+		} else {
+			v, ok, again := s.recheckRAM(q.Hash, b.Bytes, q.Key, err)
+			switch {
+			case again:
+				b.onSSD.again = append(b.onSSD.again, i)
+				return
+			case !ok:
+				if err := s.lookupError(ctx, err); first == nil && err != ErrNotFound {
+					first = err
+				}
+				return
+			}
+			b.Bytes = v
+		}
+		b.spans[b.onSSD.index[i]] = span{start, len(b.Bytes)}
+	})
+	for _, i := range b.onSSD.again {
+		q := &b.onSSD.many.Queries[i]
+		start := len(b.Bytes)
+		var err error
+		if b.Bytes, err = s.lookupSSD(ctx, q.Hash, b.Bytes, q.Key); err == nil {
+			b.spans[b.onSSD.index[i]] = span{start, len(b.Bytes)}
+		} else if first == nil && err != ErrNotFound {
+			first = err
+		}
+	}
+	return first
 }
 
 // SetMulti stores values[i] under keys[i], as many as it can, and returns the

@@ -35,21 +35,6 @@ func badOption(field, format string, args ...any) error {
 	return &OptionError{field, fmt.Errorf(format, args...)}
 }
 
-// writeError is the RAM tier's error of a write in the user's words.
-func (s *Store) writeError(err error, key, value []byte) error {
-	switch err {
-	case nil, ram.ErrChanged: // a conditional write that came too late is none
-		return nil
-	case ram.ErrTooLarge:
-		return fmt.Errorf("%w: key of %d bytes and value of %d bytes: want at most %d bytes together", ErrTooLarge, len(key), len(value), s.ram.MaxRecord())
-	case ram.ErrNoRoom:
-		return ErrNoRoom
-	case ram.ErrClosed:
-		return ErrClosed
-	}
-	return err
-}
-
 // errIfClosed is the error of a call that fails only if the store is closed.
 func errIfClosed(ok bool) error {
 	if !ok {

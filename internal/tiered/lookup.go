@@ -70,45 +70,6 @@ func (s *Store) lookupError(ctx context.Context, err error) error {
 	return fmt.Errorf("firn: read from the SSD tier: %w", err)
 }
 
-// lookupSSDMulti looks up the keys of a batch that RAM does not have, and returns
-// the first error other than ErrNotFound.
-func (s *Store) lookupSSDMulti(ctx context.Context, b *Batch) (first error) {
-	b.onSSD.again = b.onSSD.again[:0]
-	s.ssd.tier.GetMany(ctx, &b.onSSD.many, func(i int, f ssd.Found, err error) {
-		q := &b.onSSD.many.Queries[i]
-		start := len(b.Bytes)
-		if err == nil {
-			b.Bytes = append(b.Bytes, f.Value...)
-			s.promote(q.Hash, q.Key, f.Value, &f)
-		} else {
-			v, ok, again := s.recheckRAM(q.Hash, b.Bytes, q.Key, err)
-			switch {
-			case again:
-				b.onSSD.again = append(b.onSSD.again, i)
-				return
-			case !ok:
-				if err := s.lookupError(ctx, err); first == nil && err != ErrNotFound {
-					first = err
-				}
-				return
-			}
-			b.Bytes = v
-		}
-		b.spans[b.onSSD.index[i]] = span{start, len(b.Bytes)}
-	})
-	for _, i := range b.onSSD.again {
-		q := &b.onSSD.many.Queries[i]
-		start := len(b.Bytes)
-		var err error
-		if b.Bytes, err = s.lookupSSD(ctx, q.Hash, b.Bytes, q.Key); err == nil {
-			b.spans[b.onSSD.index[i]] = span{start, len(b.Bytes)}
-		} else if first == nil && err != ErrNotFound {
-			first = err
-		}
-	}
-	return first
-}
-
 // deadlineOnSSD is the deadline of a key that RAM does not have.
 func (s *Store) deadlineOnSSD(hash uint64, key []byte) (deadline int64, ok bool) {
 	for range lookupRounds {

@@ -2,7 +2,6 @@ package tiered
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
@@ -56,23 +55,6 @@ func (d *ssdTier) abandon() error {
 	err := d.tier.Close()
 	go d.tier.Free() // when the disk has given all back
 	return err
-}
-
-// ramConfig is the RAM tier's, above the SSD tier.
-func (s *Store) ramConfig(cfg *Config) ram.Config {
-	rc := ram.Config{
-		Bytes: cfg.RAMBytes, MaxBytes: cfg.MaxRAMBytes,
-		Seed:    rand.Uint64(),
-		Grace:   cfg.Grace,
-		Evicted: cfg.Evicted,
-	}
-	if cfg.Clock != nil {
-		rc.Now = s.now
-	}
-	if s.ssd != nil {
-		rc.Below, rc.Seed = s.ssd, s.ssd.tier.Seed()
-	}
-	return rc
 }
 
 // Prefetch, Superseded, Demote, Ready and Holds are ram.Below, AtOnce and DemoteParts

@@ -2,7 +2,6 @@ package tiered
 
 import (
 	"context"
-	"runtime"
 
 	"github.com/firncache/firn/internal/ssd"
 )
@@ -15,7 +14,7 @@ func (s *Store) Get(dst, key []byte) ([]byte, bool) {
 		return v, err == nil
 	}
 	v, ok := s.ram.Get(dst, key)
-	runtime.KeepAlive(s)
+	s.keepAlive()
 	return v, ok
 }
 
@@ -26,7 +25,7 @@ func (s *Store) Lookup(ctx context.Context, dst, key []byte) ([]byte, error) {
 		return s.lookupTiers(ctx, dst, key)
 	}
 	v, ok := s.ram.Get(dst, key)
-	runtime.KeepAlive(s)
+	s.keepAlive()
 	if ok {
 		return v, nil
 	}
@@ -39,7 +38,7 @@ func (s *Store) lookupTiers(ctx context.Context, dst, key []byte) (v []byte, err
 	if !ok {
 		v, err = s.lookupSSD(ctx, s.ram.Hash(key), dst, key)
 	}
-	runtime.KeepAlive(s)
+	s.keepAlive()
 	return v, err
 }
 
@@ -57,7 +56,7 @@ func (s *Store) LookupDeadline(ctx context.Context, dst, key []byte) (value []by
 			deadline, known = s.ram.DeadlineHashed(hash, key)
 		}
 	}
-	runtime.KeepAlive(s)
+	s.keepAlive()
 	return value, deadline, known, err
 }
 
@@ -72,14 +71,14 @@ func (s *Store) LookupWaiting(ctx context.Context, dst, key []byte) ([]byte, err
 	if !ok {
 		v, err = s.lookupSSDBy((*ssd.Tier).GetWaiting, ctx, s.ram.Hash(key), dst, key)
 	}
-	runtime.KeepAlive(s)
+	s.keepAlive()
 	return v, err
 }
 
 // MissError is why nothing was found in RAM alone.
 func (s *Store) MissError(ctx context.Context) error {
 	closed := s.ram.Closed()
-	runtime.KeepAlive(s)
+	s.keepAlive()
 	if closed {
 		return ErrClosed
 	}
@@ -98,14 +97,14 @@ func (s *Store) GetUncounted(dst, key []byte) ([]byte, bool) {
 		v, err = s.lookupSSD(context.Background(), hash, dst, key)
 		ok = err == nil
 	}
-	runtime.KeepAlive(s)
+	s.keepAlive()
 	return v, ok
 }
 
 // PeekFresh is GetUncounted of RAM alone. It takes no lock.
 func (s *Store) PeekFresh(dst, key []byte) ([]byte, bool) {
 	v, ok := s.ram.PeekHashed(s.ram.Hash(key), dst, key)
-	runtime.KeepAlive(s)
+	s.keepAlive()
 	return v, ok
 }
 
@@ -127,7 +126,7 @@ func (s *Store) Peek(ctx context.Context, dst, key []byte) (v []byte, deadline i
 	v, deadline, state = s.PeekRAM(dst, key)
 	if state == Miss && s.ssd != nil && s.grace {
 		f, err := s.ssd.tier.GetStale(ctx, dst, key, s.ram.Hash(key))
-		runtime.KeepAlive(s)
+		s.keepAlive()
 		if err == nil {
 			deadline = s.ssd.deadlineOf(&f)
 			return f.Value, deadline, s.freshness(deadline)
@@ -139,7 +138,7 @@ func (s *Store) Peek(ctx context.Context, dst, key []byte) (v []byte, deadline i
 // PeekRAM is Peek of RAM alone: it waits for no disk.
 func (s *Store) PeekRAM(dst, key []byte) (v []byte, deadline int64, state State) {
 	v, deadline, ok := s.ram.PeekStale(dst, key)
-	runtime.KeepAlive(s)
+	s.keepAlive()
 	switch {
 	case !ok:
 		return dst, 0, Miss
@@ -164,13 +163,13 @@ func (s *Store) Deadline(key []byte) (deadline int64, ok bool) {
 	if deadline, ok = s.ram.DeadlineHashed(hash, key); !ok && s.ssd != nil {
 		deadline, ok = s.deadlineOnSSD(hash, key)
 	}
-	runtime.KeepAlive(s)
+	s.keepAlive()
 	return deadline, ok
 }
 
 // DeadlineInRAM is Deadline of RAM alone: it waits for no disk.
 func (s *Store) DeadlineInRAM(key []byte) (deadline int64, ok bool) {
 	deadline, ok = s.ram.Deadline(key)
-	runtime.KeepAlive(s)
+	s.keepAlive()
 	return deadline, ok
 }

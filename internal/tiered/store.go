@@ -4,27 +4,10 @@ import (
 	"fmt"
 	"runtime"
 	"sync/atomic"
-	"time"
 
 	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/ssd"
-	"github.com/firncache/firn/internal/vfs"
 )
-
-// Config is what a Store is made of.
-type Config struct {
-	RAMBytes    int64            // as firn.Options has it, and MaxRAMBytes
-	MaxRAMBytes int64            //
-	Clock       func() time.Time // nil: the system's
-	Grace       int64            // how long the tiers keep what has expired, in milliseconds
-	Evicted     func(key, value []byte, cause ram.Cause)
-
-	Dir string     // of the SSD tier; empty: there is none
-	SSD ssd.Config // but for FS, Memory, Grace and Now, which the Store gives
-
-	FS     vfs.FS            // for tests: instead of Dir
-	Adjust func(*ssd.Config) // for tests: changes what the SSD tier is opened with
-}
 
 // Store is the tiers of a cache. All methods are safe for concurrent use. It is
 // held by value by what it belongs to, and so keeps that from being collected.
@@ -36,26 +19,15 @@ type Store struct {
 	hook  atomic.Pointer[WriteHook]
 }
 
-// Open opens the tiers. If it fails, none is open.
-func (s *Store) Open(cfg Config) (err error) {
-	s.now, s.grace = cfg.ticker(), cfg.Grace > 0
-	if s.ssd, err = openSSD(&cfg, s.now); err != nil {
-		return err
-	}
-	if s.ram, err = ram.New(s.ramConfig(&cfg)); err != nil {
-		return with(ramOpenError(&cfg, err), s.ssd.abandon())
-	}
-	if s.ssd != nil {
-		if err := s.ssd.tier.Start(s.ram.Charge); err != nil {
-			err = with(badOption("RAMBytes", "is too small for this SSD tier: %w", err), s.ssd.abandon())
-			s.ram.Free()
-			return err
-		}
-	}
-	// The memory's address space outlives Close, so that a late reader finds
-	// zeros and not a fault. It goes when nobody can reach the cache any more.
+// keepAlive ends every method that has used the tiers: until there, whoever holds
+// the store is reachable, and the tiers' memory is mapped.
+func (s *Store) keepAlive() { runtime.KeepAlive(s) }
+
+// freeWhenUnreachable has the tiers' memory freed when nobody can reach the store
+// any more. The memory's address space outlives Close, so that a late reader finds
+// zeros and not a fault.
+func (s *Store) freeWhenUnreachable() {
 	runtime.AddCleanup(s, leftTiers.free, leftTiers{s.ram, s.ssd})
-	return nil
 }
 
 // leftTiers are what a store leaves behind.
@@ -86,7 +58,7 @@ func (s *Store) Now() int64 { return s.now() }
 // than Now, and may be late by as much as a read of an expired value.
 func (s *Store) Passed(moment int64) bool {
 	passed := s.ram.Passed(moment)
-	runtime.KeepAlive(s)
+	s.keepAlive()
 	return passed
 }
 
@@ -103,7 +75,7 @@ func (s *Store) Len() int {
 	if s.ssd != nil {
 		n += s.ssd.tier.Len()
 	}
-	runtime.KeepAlive(s)
+	s.keepAlive()
 	return n
 }
 
@@ -123,7 +95,7 @@ func (s *Store) All(yield func(key, value []byte) bool) {
 			return yield(key, value)
 		})
 	}
-	runtime.KeepAlive(s)
+	s.keepAlive()
 }
 
 // Stats are what the tiers tell; those of an SSD tier that there is not are 0.
@@ -132,7 +104,7 @@ func (s *Store) Stats() (inRAM ram.Stats, onSSD ssd.Stats) {
 	if s.ssd != nil {
 		onSSD = s.ssd.tier.Stats()
 	}
-	runtime.KeepAlive(s)
+	s.keepAlive()
 	return inRAM, onSSD
 }
 
@@ -146,44 +118,6 @@ func (s *Store) Resize(bytes int64) error {
 		least, most := s.ram.Bounds()
 		err = fmt.Errorf("firn: SetRAMBytes(%d): want %d to %d bytes", bytes, least, most)
 	}
-	runtime.KeepAlive(s)
+	s.keepAlive()
 	return err
-}
-
-// Clear removes every record that was there when it was called.
-func (s *Store) Clear() error {
-	var ok bool
-	s.emptied(false, func() {
-		if s.ssd == nil {
-			ok = s.ram.Clear()
-		} else {
-			ok = s.ssd.clear(s.ram)
-		}
-	})
-	return errIfClosed(ok)
-}
-
-// Close ends the store and gives its memory back. What RAM holds goes to the SSD
-// tier first. A second Close returns ErrClosed.
-func (s *Store) Close() error {
-	var err error
-	s.emptied(true, func() { err = s.close() })
-	return err
-}
-
-// close closes the tiers.
-func (s *Store) close() error {
-	if s.ssd == nil {
-		return errIfClosed(s.ram.Close())
-	}
-	if s.ssd.closing.Swap(true) {
-		return ErrClosed
-	}
-	s.ssd.tier.AdmitAll()
-	s.ram.DemoteAllWhile(s.ssd.tier.WaitRoom)
-	s.ram.Close()
-	if err := s.ssd.tier.Close(); err != nil {
-		return fmt.Errorf("firn: close the SSD tier: %w", err)
-	}
-	return nil
 }

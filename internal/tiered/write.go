@@ -2,24 +2,10 @@ package tiered
 
 import (
 	"bytes"
-	"runtime"
+	"fmt"
 
 	"github.com/firncache/firn/internal/ram"
 )
-
-// WriteHook is told of every write of the bytes: what lies above the store, and
-// must not be older. All methods may be called at once, and under no lock of the
-// store.
-type WriteHook interface {
-	// BeforeWrite is called before the bytes of a key change. What it returns goes
-	// to AfterWrite: nil, or a pointer, which costs no allocation.
-	BeforeWrite(key []byte) (token any)
-	// AfterWrite is called when the bytes have changed, or could not be, and before
-	// the write is acknowledged. The token is nil also if there was no hook before.
-	AfterWrite(key []byte, token any)
-	// Clear calls do, which empties the tiers or, with forever, closes them.
-	Clear(forever bool, do func())
-}
 
 // SetWriteHook has every write that begins, or ends, from now on be told to h. A
 // store without a hook spends nothing on it; one never loses it again.
@@ -65,7 +51,7 @@ func (s *Store) write(w *change) error {
 	if err != nil {
 		err = s.writeError(err, w.key, w.value)
 	}
-	runtime.KeepAlive(s)
+	s.keepAlive()
 	return err
 }
 
@@ -84,6 +70,21 @@ func (s *Store) apply(w *change) error {
 	return s.ram.SetHashed(w.hash, w.key, w.value, w.deadline)
 }
 
+// writeError is the RAM tier's error of a write in the user's words.
+func (s *Store) writeError(err error, key, value []byte) error {
+	switch err {
+	case nil, ram.ErrChanged: // a conditional write that came too late is none
+		return nil
+	case ram.ErrTooLarge:
+		return fmt.Errorf("%w: key of %d bytes and value of %d bytes: want at most %d bytes together", ErrTooLarge, len(key), len(value), s.ram.MaxRecord())
+	case ram.ErrNoRoom:
+		return ErrNoRoom
+	case ram.ErrClosed:
+		return ErrClosed
+	}
+	return err
+}
+
 // emptied is the write protocol of all keys at once: do empties the tiers or, with
 // forever, closes them.
 func (s *Store) emptied(forever bool, do func()) {
@@ -92,7 +93,7 @@ func (s *Store) emptied(forever bool, do func()) {
 	} else if do(); s.hook.Load() != nil {
 		s.emptied(forever, func() {}) // it came meanwhile
 	}
-	runtime.KeepAlive(s)
+	s.keepAlive()
 }
 
 // Set stores a value. A deadline of 0 is never.
@@ -115,13 +116,13 @@ func (s *Store) Delete(key []byte) error {
 // key as it is, and calls Unwatch.
 func (s *Store) Watch(w *ram.Watch, key []byte) {
 	s.ram.Watch(w, key)
-	runtime.KeepAlive(s)
+	s.keepAlive()
 }
 
 // Unwatch forgets a watch.
 func (s *Store) Unwatch(w *ram.Watch) {
 	s.ram.Unwatch(w)
-	runtime.KeepAlive(s)
+	s.keepAlive()
 }
 
 // SetIf is SetQuietly of a watched key. If it was written meanwhile, nothing is
@@ -155,5 +156,5 @@ func (s *Store) DeleteIfEqual(key, stored []byte) error {
 // one and it has none.
 func (s *Store) DemoteCopy(key []byte) {
 	s.ram.Offer(s.ram.Hash(key), key)
-	runtime.KeepAlive(s)
+	s.keepAlive()
 }

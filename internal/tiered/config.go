@@ -4,7 +4,25 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/clock"
+	"github.com/firncache/firn/internal/ram"
+	"github.com/firncache/firn/internal/ssd"
+	"github.com/firncache/firn/internal/vfs"
 )
+
+// Config is what a Store is made of.
+type Config struct {
+	RAMBytes    int64            // as firn.Options has it, and MaxRAMBytes
+	MaxRAMBytes int64            //
+	Clock       func() time.Time // nil: the system's
+	Grace       int64            // how long the tiers keep what has expired, in milliseconds
+	Evicted     func(key, value []byte, cause ram.Cause)
+
+	Dir string     // of the SSD tier; empty: there is none
+	SSD ssd.Config // but for FS, Memory, Grace and Now, which the Store gives
+
+	FS     vfs.FS            // for tests: instead of Dir
+	Adjust func(*ssd.Config) // for tests: changes what the SSD tier is opened with
+}
 
 // MaxTTL is far beyond any use and small enough to be added to any time.
 const MaxTTL = 100 * 365 * 24 * time.Hour

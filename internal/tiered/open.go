@@ -1,0 +1,83 @@
+package tiered
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/firncache/firn/internal/ram"
+)
+
+// Open opens the tiers. If it fails, none is open.
+func (s *Store) Open(cfg Config) (err error) {
+	s.now, s.grace = cfg.ticker(), cfg.Grace > 0
+	if s.ssd, err = openSSD(&cfg, s.now); err != nil {
+		return err
+	}
+	if s.ram, err = ram.New(s.ramConfig(&cfg)); err != nil {
+		return with(ramOpenError(&cfg, err), s.ssd.abandon())
+	}
+	if s.ssd != nil {
+		if err := s.ssd.tier.Start(s.ram.Charge); err != nil {
+			err = with(badOption("RAMBytes", "is too small for this SSD tier: %w", err), s.ssd.abandon())
+			s.ram.Free()
+			return err
+		}
+	}
+	s.freeWhenUnreachable()
+	return nil
+}
+
+// ramConfig is the RAM tier's, above the SSD tier.
+func (s *Store) ramConfig(cfg *Config) ram.Config {
+	rc := ram.Config{
+		Bytes: cfg.RAMBytes, MaxBytes: cfg.MaxRAMBytes,
+		Seed:    rand.Uint64(),
+		Grace:   cfg.Grace,
+		Evicted: cfg.Evicted,
+	}
+	if cfg.Clock != nil {
+		rc.Now = s.now
+	}
+	if s.ssd != nil {
+		rc.Below, rc.Seed = s.ssd, s.ssd.tier.Seed()
+	}
+	return rc
+}
+
+// Clear removes every record that was there when it was called.
+func (s *Store) Clear() error {
+	var ok bool
+	s.emptied(false, func() {
+		if s.ssd == nil {
+			ok = s.ram.Clear()
+		} else {
+			ok = s.ssd.clear(s.ram)
+		}
+	})
+	return errIfClosed(ok)
+}
+
+// Close ends the store and gives its memory back. What RAM holds goes to the SSD
+// tier first. A second Close returns ErrClosed.
+func (s *Store) Close() error {
+	var err error
+	s.emptied(true, func() { err = s.close() })
+	return err
+}
+
+// close closes the tiers.
+func (s *Store) close() error {
+	if s.ssd == nil {
+		return errIfClosed(s.ram.Close())
+	}
+	if s.ssd.closing.Swap(true) {
+		return ErrClosed
+	}
+	s.ssd.tier.AdmitAll()
+	s.ram.DemoteAllWhile(s.ssd.tier.WaitRoom)
+	s.ram.Close()
+	if err := s.ssd.tier.Close(); err != nil {
+		return fmt.Errorf("firn: close the SSD tier: %w", err)
+	}
+	return nil
+}
