@@ -22,15 +22,18 @@
 //
 // # Files
 //
-//	group.go       Group, what it is made of and what it needs of the tiers
-//	load.go        a load from the miss to the answer
-//	multi.go       the loads of a batch
-//	flight.go      the states of a load: who joins, who leaves, when it is cancelled
-//	limiter.go     how many loaders run
-//	store.go       what of an answer is stored, negative entries too
-//	stale.go       answers that are there already: stale, negative, by another load
-//	refresh.go     Refresh, and refreshes in the background
-//	lifetimes.go   deadlines: jitter, and when a value needs a refresh
-//	directives.go  LoadTTL and NoStore
-//	stats.go       what is counted and logged
+//	config.go        what a Group is made of, and what it needs of the tiers
+//	group.go         Group: the loads under way
+//	load.go          a load from the miss to the answer
+//	multi.go         the loads of a batch
+//	refresh.go       Refresh, and refreshes in the background
+//	flight.go        the states of a load, in a picture; when its call is cancelled
+//	join.go          who joins a load, who leaves it, how it ends
+//	limiter.go       how many loaders run
+//	directives.go    LoadTTL and NoStore
+//	result.go        how a load ended
+//	store_result.go  what of that is stored, negative entries too
+//	stale.go         answers that are there already: stale, negative, by another load
+//	lifetimes.go     deadlines: jitter, and when a value needs a refresh
+//	stats.go         what is counted and logged
 package load

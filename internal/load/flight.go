@@ -2,11 +2,8 @@ package load
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/firncache/firn/internal/ram"
-	"github.com/firncache/firn/internal/tiered"
 )
 
 // flight is the load of one key. Its fields are guarded by Group.mu, but for key,
@@ -47,16 +44,6 @@ type flight struct {
 	result result
 }
 
-// result is how a load ended.
-type result struct {
-	value    []byte
-	err      error // of the loader
-	unstored error // why it could not be stored
-	panicked *panicked
-	cached   bool // it was found in the cache: nothing was loaded
-	closed   bool // the cache was closed: err is ErrClosed, and nobody's failure
-}
-
 // loaderCall is one call of a loader, for one key or more. It is cancelled when
 // all of its flights are abandoned.
 type loaderCall struct {
@@ -69,34 +56,6 @@ type loaderCall struct {
 	slot       slot
 }
 
-// panicked carries a loader's panic, and where it came from, to the callers.
-type panicked struct {
-	value any
-	stack []byte
-}
-
-func (p *panicked) Error() string {
-	if p.value == nil { // recover returns something else for panic(nil)
-		return fmt.Sprintf("firn: a loader called runtime.Goexit, as FailNow of a test does\n\n%s", p.stack)
-	}
-	return fmt.Sprintf("firn: load panicked: %v\n\n%s", p.value, p.stack)
-}
-
-// Unwrap is the value that the loader panicked with, if it is an error.
-func (p *panicked) Unwrap() error {
-	err, _ := p.value.(error)
-	return err
-}
-
-// newCall makes a call that keeps the values of ctx, but not its end. Asker is the
-// loader that asks for it, nil for anybody else.
-func (g *Group) newCall(ctx context.Context, asker *directives) *loaderCall {
-	call := &loaderCall{directives: directives{of: g, within: asker}, slot: newSlot(asker.inside(g))}
-	ctx = context.WithValue(context.WithoutCancel(ctx), directivesKey{}, &call.directives)
-	call.ctx, call.cancel = context.WithCancelCause(ctx)
-	return call
-}
-
 // keys are copies of the keys, for the loader to do with as it likes.
 func (call *loaderCall) keys() [][]byte {
 	keys := make([][]byte, len(call.flights))
@@ -104,114 +63,6 @@ func (call *loaderCall) keys() [][]byte {
 		keys[i] = append([]byte{}, f.key...)
 	}
 	return keys
-}
-
-// errOwnKey is what a loader gets that would wait for itself.
-var errOwnKey = errors.New("firn: a loader asks for a key that it is loading")
-
-// joinOrBegin enters a caller into the load of key. If there is none, it adds one
-// to *call, a new call if that is nil, and leaves it to the caller to start it.
-func (g *Group) joinOrBegin(ctx context.Context, key []byte, call **loaderCall) (*flight, error) {
-	asker := directivesOf(ctx) // not under the lock: a context may be the user's own
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.closed {
-		return nil, tiered.ErrClosed
-	}
-	f := g.find(key)
-	if f == nil {
-		f = g.begin(ctx, asker, key, call)
-	} else if f.call.directives.around(asker) {
-		return nil, errOwnKey
-	} else if asker.inside(g) {
-		f.call.slot.bypass()
-	}
-	f.callers++
-	return f, nil
-}
-
-// joinBackground adds a load of key that goes on without callers to *call, like
-// joinOrBegin. It adds none if there is one, or if it would have to wait to find
-// out: it is called by every reader of a value that is being refreshed.
-func (g *Group) joinBackground(ctx context.Context, key []byte, call **loaderCall) {
-	asker := directivesOf(ctx)
-	if !g.mu.TryLock() {
-		return
-	}
-	defer g.mu.Unlock()
-	if !g.closed && g.find(key) == nil {
-		g.begin(ctx, asker, key, call).background = true
-	}
-}
-
-// find is the load of key that a caller can join, if there is one. The caller
-// holds mu. It looks at the watch itself, for a writer who ended that may not
-// have come to forget the load yet.
-func (g *Group) find(key []byte) *flight {
-	f := g.joinable[string(key)]
-	if f != nil && f.watch.Voided() {
-		g.forget(f)
-		return nil
-	}
-	return f
-}
-
-// begin adds a load of key to *call. The caller holds mu.
-func (g *Group) begin(ctx context.Context, asker *directives, key []byte, call **loaderCall) *flight {
-	if *call == nil {
-		*call = g.newCall(ctx, asker)
-	}
-	if g.joinable == nil {
-		g.joinable, g.underWay = make(map[string]*flight), make(map[*flight]struct{})
-	}
-	g.begun++
-	f := &flight{key: append([]byte{}, key...), call: *call, number: g.begun, done: make(chan struct{})}
-	f.watch.Written = func() { g.keyWritten(f) }
-	f.call.flights = append(f.call.flights, f)
-	f.call.wanted++
-	g.joinable[string(f.key)] = f
-	g.underWay[f] = struct{}{}
-	g.active.Add(1)
-	return f
-}
-
-// leave is called by a caller that does not wait for the end.
-func (g *Group) leave(f *flight) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if f.callers--; f.callers == 0 && (!f.background || f.watch.Voided()) {
-		g.forget(f)
-	}
-}
-
-// leaveRunning is leave for a caller that wants the load to go on.
-func (g *Group) leaveRunning(f *flight) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	f.callers--
-	f.background = true
-	if f.watch.Voided() {
-		g.forget(f)
-	}
-}
-
-// keyWritten forgets a load of which the key was written.
-func (g *Group) keyWritten(f *flight) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.forget(f)
-}
-
-// forget hides a load from later callers, keeps its value from being stored, and
-// abandons it if nobody waits for it. The caller holds mu.
-func (g *Group) forget(f *flight) {
-	f.watch.Void()
-	if g.joinable[string(f.key)] == f {
-		delete(g.joinable, string(f.key))
-	}
-	if f.callers == 0 {
-		f.abandon()
-	}
 }
 
 // abandon says that nobody wants a load any more, and cancels its call with the
@@ -230,58 +81,5 @@ func (f *flight) abandon() {
 func (call *loaderCall) cancelIfUnused() {
 	if call.wanted == 0 && !call.returned {
 		call.cancel(nil)
-	}
-}
-
-// loaderReturned notes what a loader has returned, before it is stored. There is
-// nothing to cancel any more.
-func (g *Group) loaderReturned(call *loaderCall, results []result) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	call.returned = true
-	for i, f := range call.flights {
-		if _, underWay := g.underWay[f]; underWay {
-			f.result = results[i]
-		}
-	}
-}
-
-// end hands the result of a load to its callers. A load that has ended stays as
-// it is.
-func (g *Group) end(f *flight, res result) {
-	g.mu.Lock()
-	g.endLocked(f, res)
-	g.mu.Unlock()
-	g.store.Unwatch(&f.watch) // not before nobody can join: a write would not be noticed
-}
-
-func (g *Group) endLocked(f *flight, res result) {
-	if _, underWay := g.underWay[f]; !underWay {
-		return
-	}
-	if !f.abandoned {
-		g.count.ended(res)
-	}
-	g.forget(f)
-	f.abandon()
-	delete(g.underWay, f)
-	g.active.Add(-1)
-	f.result = res
-	close(f.done)
-}
-
-// endEarly ends the loads of a call without waiting for the loader, or for what it
-// returned to be stored: its time is over, or nobody waits any more. A value that
-// came in time is an answer, if not a stored one.
-func (g *Group) endEarly(call *loaderCall, why error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, f := range call.flights {
-		res := result{err: why}
-		if call.returned && why == ErrTimeout {
-			res = f.result
-			res.unstored = why
-		}
-		g.endLocked(f, res)
 	}
 }

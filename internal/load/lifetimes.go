@@ -32,9 +32,6 @@ func (o *Config) lifetimes() lifetimes {
 	return l
 }
 
-// millis is a duration in milliseconds, rounded up.
-func millis(d time.Duration) int64 { return int64((d + time.Millisecond - 1) / time.Millisecond) }
-
 // TTLMillis is a time to live in milliseconds, rounded up.
 func TTLMillis(ttl time.Duration) (int64, error) {
 	if ttl <= 0 || ttl > tiered.MaxTTL {

@@ -34,8 +34,7 @@ func (s *slot) bypass() {
 }
 
 // acquire waits until a call may run, or for its end.
-func (l *limiter) acquire(call *loaderCall) {
-	s := &call.slot
+func (l *limiter) acquire(s *slot, end <-chan struct{}) {
 	if s.free || s.held {
 		return
 	}
@@ -47,7 +46,7 @@ func (l *limiter) acquire(call *loaderCall) {
 	case l.slots <- struct{}{}:
 		s.held = true
 	case <-s.urgent:
-	case <-call.ctx.Done():
+	case <-end:
 	}
 }
 

@@ -74,7 +74,7 @@ func (g *Group) start(call *loaderCall, load MultiFunc, recheck func(key []byte)
 // something newer came, and wakes the callers. Until it has, the hard timeout and
 // Close wake them at once.
 func (g *Group) run(call *loaderCall, load MultiFunc) {
-	g.limiter.acquire(call)
+	g.limiter.acquire(&call.slot, call.ctx.Done())
 	ctx, cancel := g.hardTimeout(call.ctx)
 	stop := context.AfterFunc(ctx, func() { g.endEarly(call, context.Cause(ctx)) })
 	var values [][]byte
@@ -178,9 +178,6 @@ func (g *Group) answer(ctx context.Context, dst []byte, f *flight) (v []byte, ok
 	}
 	return dst, false, res.err
 }
-
-// isFailure tells an error that says nothing about the value from an answer.
-func isFailure(err error) bool { return err != nil && !errors.Is(err, tiered.ErrNotFound) }
 
 // softTimeout is closed when SoftTimeout is over; without one it is nil. The
 // caller calls stop when it does not wait any more.

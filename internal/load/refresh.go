@@ -63,14 +63,6 @@ func (g *Group) RefreshFound(ctx context.Context, key []byte, load Func) {
 	g.RefreshInBackground(ctx, [][]byte{key}, multi(load))
 }
 
-// needsRefresh reports whether a value with this deadline is to be refreshed: less
-// of its life is left than a value that was stored with TTL has left after
-// RefreshAfter.
-func (g *Group) needsRefresh(deadline int64) bool {
-	moment, ok := g.RefreshAt(deadline)
-	return ok && g.store.Passed(moment)
-}
-
 // needRefresh lists those of the keys of which the value is in RAM and needs a
 // refresh; found tells which have a value.
 func (g *Group) needRefresh(keys [][]byte, found func(i int) bool) (due [][]byte) {

@@ -56,6 +56,14 @@ func (g *Group) recheckFresh(key []byte) (result, bool) {
 	return recheck(v, state, state == tiered.Fresh && !g.needsRefresh(deadline))
 }
 
+// needsRefresh reports whether a value with this deadline is to be refreshed: less
+// of its life is left than a value that was stored with TTL has left after
+// RefreshAfter.
+func (g *Group) needsRefresh(deadline int64) bool {
+	moment, ok := g.RefreshAt(deadline)
+	return ok && g.store.Passed(moment)
+}
+
 func recheck(v []byte, state tiered.State, good bool) (result, bool) {
 	switch {
 	case good:

@@ -1,0 +1,61 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/firncache/firn/internal/ram"
+	"github.com/firncache/firn/internal/tiered"
+)
+
+// ErrTimeout says that a loader took longer than HardTimeout.
+var ErrTimeout = errors.New("firn: load timed out")
+
+// Func fetches the value of a key: see firn.LoadFunc.
+type Func = func(ctx context.Context, key []byte) ([]byte, error)
+
+// MultiFunc fetches the values of many keys: see firn.MultiLoadFunc.
+type MultiFunc = func(ctx context.Context, keys [][]byte) ([][]byte, error)
+
+// Options are firn.LoadingOptions, field by field, which says what they mean.
+type Options struct {
+	TTLJitter    float64
+	NegativeTTL  time.Duration
+	RefreshAfter time.Duration
+	StaleFor     time.Duration
+	FailSafe     time.Duration
+	SoftTimeout  time.Duration
+	HardTimeout  time.Duration
+	MaxLoads     int
+}
+
+// Grace is how long an expired value can be an answer, in milliseconds.
+func (o *Options) Grace() int64 { return max(millis(o.StaleFor), millis(o.FailSafe)) }
+
+// millis is a duration in milliseconds, rounded up.
+func millis(d time.Duration) int64 { return int64((d + time.Millisecond - 1) / time.Millisecond) }
+
+// Config is what a Group is made of.
+type Config struct {
+	Options
+	TTL time.Duration // of values whose loader asks for no other
+	Log *slog.Logger  // nil: slog.Default
+}
+
+// Store is what a Group needs of the tiers, and has of tiered.Store, which says
+// what each does.
+type Store interface {
+	Peek(ctx context.Context, dst, key []byte) (value []byte, deadline int64, state tiered.State)
+	PeekRAM(dst, key []byte) (value []byte, deadline int64, state tiered.State)
+	DeadlineInRAM(key []byte) (deadline int64, ok bool)
+
+	Watch(w *ram.Watch, key []byte)
+	Unwatch(w *ram.Watch)
+	SetIf(w *ram.Watch, key, value []byte, deadline int64, left *ram.Left) error
+	DeleteIf(w *ram.Watch, key []byte, left *ram.Left) error
+
+	Now() int64
+	Passed(moment int64) bool
+}
