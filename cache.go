@@ -23,8 +23,7 @@ type Cache struct {
 // Open makes a cache. A field of Options that makes no sense is an error that
 // names it.
 func Open(opts Options) (*Cache, error) {
-	opts, err := opts.withDefaults()
-	if err != nil {
+	if err := opts.Validate(); err != nil {
 		return nil, err
 	}
 	c := &Cache{ttl: opts.TTL}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/firncache/firn/internal/clock"
 	"github.com/firncache/firn/internal/load"
 	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/tiered"
@@ -158,29 +157,20 @@ const maxTTL = tiered.MaxTTL
 // Validate says what Open would say of the options, without opening anything:
 // nil, or an error that is an [OptionError].
 func (o Options) Validate() error {
-	_, err := o.withDefaults()
-	return err
-}
-
-// withDefaults checks the options and fills in what was left out.
-func (o Options) withDefaults() (Options, error) {
 	switch {
 	case o.RAMBytes < MinRAMBytes:
-		return o, badOption("RAMBytes", "is %d: want at least %d bytes", o.RAMBytes, MinRAMBytes)
+		return badOption("RAMBytes", "is %d: want at least %d bytes", o.RAMBytes, MinRAMBytes)
 	case o.RAMBytes > ram.MostBytes:
-		return o, badOption("RAMBytes", "is %d: want at most %d bytes", o.RAMBytes, int64(ram.MostBytes))
+		return badOption("RAMBytes", "is %d: want at most %d bytes", o.RAMBytes, int64(ram.MostBytes))
 	case o.MaxRAMBytes != 0 && (o.MaxRAMBytes < o.RAMBytes || o.MaxRAMBytes > ram.MostBytes):
-		return o, badOption("MaxRAMBytes", "is %d: want 0, or RAMBytes (%d) to %d bytes", o.MaxRAMBytes, o.RAMBytes, int64(ram.MostBytes))
+		return badOption("MaxRAMBytes", "is %d: want 0, or RAMBytes (%d) to %d bytes", o.MaxRAMBytes, o.RAMBytes, int64(ram.MostBytes))
 	case o.TTL < 0 || o.TTL > maxTTL:
-		return o, badOption("TTL", "is %v: want 0, or up to %v", o.TTL, maxTTL)
-	}
-	if o.Clock == nil && clock.InBubble() {
-		o.Clock = time.Now // the process's would be another
+		return badOption("TTL", "is %v: want 0, or up to %v", o.TTL, maxTTL)
 	}
 	if err := o.Loading.validate(o.TTL); err != nil {
-		return o, err
+		return err
 	}
-	return o, o.SSD.validate(o.RAMBytes)
+	return o.SSD.validate(o.RAMBytes)
 }
 
 // validate refuses what makes no sense.
@@ -226,7 +216,7 @@ func (o *Options) tiers() tiered.Config {
 	cfg := tiered.Config{
 		RAMBytes: o.RAMBytes, MaxRAMBytes: o.MaxRAMBytes,
 		Clock: o.Clock,
-		Grace: (*load.Options)(&o.Loading).Grace(),
+		Grace: load.Options(o.Loading).Grace(),
 		Dir:   o.SSD.Dir, SSD: o.SSD.config(),
 	}
 	if f := o.OnEvict; f != nil {

@@ -32,7 +32,7 @@ type Options struct {
 }
 
 // Grace is how long an expired value can be an answer, in milliseconds.
-func (o *Options) Grace() int64 { return max(millis(o.StaleFor), millis(o.FailSafe)) }
+func (o Options) Grace() int64 { return max(millis(o.StaleFor), millis(o.FailSafe)) }
 
 // millis is a duration in milliseconds, rounded up.
 func millis(d time.Duration) int64 { return int64((d + time.Millisecond - 1) / time.Millisecond) }

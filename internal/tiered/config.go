@@ -34,6 +34,9 @@ const atOpen = int64(MaxTTL / time.Millisecond)
 // ticker tells the time in milliseconds, always above 0: a deadline below 0 is
 // that of a negative entry.
 func (cfg *Config) ticker() func() int64 {
+	if cfg.Clock == nil && clock.InBubble() {
+		cfg.Clock = time.Now // the process's would be another
+	}
 	if cfg.Clock == nil {
 		return clock.Millis
 	}
