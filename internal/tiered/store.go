@@ -55,12 +55,9 @@ func (t leftTiers) free() {
 func (s *Store) Now() int64 { return s.now() }
 
 // Passed reports whether a moment, in the store's time, has come. It costs less
-// than Now, and may be late by as much as a read of an expired value.
-func (s *Store) Passed(moment int64) bool {
-	passed := s.ram.Passed(moment)
-	s.keepAlive()
-	return passed
-}
+// than Now, and may be late by as much as a read of an expired value. It touches
+// no memory that the store gives back.
+func (s *Store) Passed(moment int64) bool { return s.ram.Passed(moment) }
 
 // HasSSD reports whether there is a tier below RAM, so that a lookup may wait.
 func (s *Store) HasSSD() bool { return s.ssd != nil }
