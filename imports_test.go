@@ -15,20 +15,16 @@ import (
 
 const module = "github.com/firncache/firn"
 
-// floors are the packages that make the cache: one imports only what lies on lower
-// floors, and allowed says what of that. The tiers do not know each other.
+// floors are the packages that make the cache. Each imports only from lower floors,
+// and of those what allowed lists. The tiers do not know each other.
 //
-//	                       firn                      the user's nouns
-//	            .---------' |  '---------.
-//	          load        typed          |           values that are fetched; keys and values of any type
-//	            |   .------'|  '------.  |
-//	          tiered    coherence   codec            the tiers as one store
-//	        .---'  '---.
-//	       ram        ssd                            the tiers
-//	    .---|-----.    |------.
-//	policy index record      aio                     what stays, where it is, how it is laid out and read
-//	    '---.|.---'      .----'|'----.
-//	  clock offheap     vfs  uring  kaio             time, memory, disk
+//	firn                                     the user's nouns
+//	load  typed                              values that are fetched; keys and values of any type
+//	tiered  coherence  codec                 the tiers as one store; what keeps fronts right; values as bytes
+//	ram  ssd                                 the tiers
+//	policy  index  record  aio               what stays, where it is, how it is laid out, how it is read
+//	offheap  vfs  uring  kaio  clock         memory, disk, time
+//	invariants                               checks that cost nothing in production
 var floors = [][]string{
 	{"."},
 	{"internal/load", "internal/typed"},
