@@ -17,9 +17,9 @@
 // deadline. An entry leaves for one of four causes: its room was needed, its
 // time was over, its key was set again, or it was deleted. The budget is the
 // memory that a cache may use. A load is a call of the user's function that
-// fetches a missing value. A tier is RAM, or the files on the SSD: entries go
-// down when RAM needs room and admission lets them, and come up when they are
-// read.
+// fetches a missing value. A tier is RAM, or the files on the SSD: entries are
+// demoted to the SSD when RAM needs room and admission lets them, and promoted
+// when they are read.
 //
 // # Guarantees
 //
@@ -125,3 +125,22 @@
 // docs/DESIGN.md tells how it works, docs/CONCURRENCY.md why reads need no lock,
 // docs/FORMAT.md what is in the files.
 package firn
+
+// The files of the package:
+//
+//	cache.go        Cache: Open, Get, Set, Delete, Close
+//	batch.go        GetMulti, SetMulti
+//	load.go         GetOrLoad, Refresh, and what a loader may say
+//	typed.go        Typed: keys and values of any type, above the bytes
+//	typed_load.go   loads of a Typed
+//	typed_batch.go  batches of a Typed
+//	value.go        SetValue, GetValue
+//	codec.go        Codec, and the default ones
+//	front.go        Front: decoded values above a Typed
+//	options.go      Options and LoadingOptions, and what is refused
+//	options_ssd.go  SSDOptions, likewise
+//	errors.go       the errors that a caller may test for
+//	stats.go        Stats and Metrics
+//
+// What they do is in internal/load (loads), internal/typed, internal/codec and
+// internal/coherence (typed values), and internal/tiered (RAM over SSD).

@@ -33,14 +33,14 @@
 //
 // # Files
 //
-//	open.go     Open, Clear, Close
-//	store.go    Store, and how long its memory lives
-//	config.go   what a Store is made of, its clock too
-//	read.go     the ways to look a key up
-//	lookup.go   what a miss in RAM costs: the SSD tier, promotion, the second look
-//	batch.go    many keys at once
-//	write.go    the write protocol, which every change of a key follows
-//	hook.go     who is told of every write
-//	lower.go    the SSD tier as the RAM tier sees it, and how it is opened
-//	errors.go   the errors of the tiers in the user's words
+//	open.go      Open, Clear, Close
+//	store.go     Store, and how long its memory lives
+//	config.go    what a Store is made of, its clock too
+//	read.go      the ways to look a key up
+//	lookup.go    what a miss in RAM costs: the SSD tier, promotion, the second look
+//	batch.go     many keys at once
+//	write.go     the write protocol, which every change of a key follows
+//	hook.go      who is told of every write
+//	ssd_tier.go  the SSD tier as the RAM tier sees it, and how it is opened
+//	errors.go    the errors of the tiers in the user's words
 package tiered
