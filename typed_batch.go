@@ -73,19 +73,7 @@ func (r *rawKeys) slices() [][]byte {
 // not filled.
 func (t *Typed[K, V]) GetMulti(b *TypedBatch[V], keys []K) {
 	b.reset(len(keys))
-	s := t.acquire()
-	for i, key := range keys {
-		if e := t.getFront(key); e != nil {
-			t.hits.Count()
-			b.values[i], b.found[i] = e.value, true
-			continue
-		}
-		s.k = key
-		if t.encodeKey(s) == nil {
-			b.raw.add(i, s.key)
-		}
-	}
-	t.release(s)
+	_ = t.addKeys(b, keys, false)
 	raw := b.raw.slices()
 	t.c.GetMulti(&b.batch, raw)
 	for j, i := range b.raw.at {
@@ -94,4 +82,26 @@ func (t *Typed[K, V]) GetMulti(b *TypedBatch[V], keys []K) {
 			b.values[i], b.found[i] = v, err == nil
 		}
 	}
+}
+
+// addKeys puts what the front has into the batch, but for what a load is to
+// refresh, and adds the bytes of the other keys to those that are looked up. It
+// returns the first key's error.
+func (t *Typed[K, V]) addKeys(b *TypedBatch[V], keys []K, loading bool) (first error) {
+	s := t.acquire()
+	defer t.release(s)
+	for i, key := range keys {
+		if e := t.getFront(key); e != nil && !(loading && t.c.needsRefresh(e.deadline)) {
+			t.hits.Count()
+			b.values[i], b.found[i] = e.value, true
+			continue
+		}
+		s.k = key
+		if err := t.encodeKey(s); err == nil {
+			b.raw.add(i, s.key)
+		} else if first == nil {
+			first = err
+		}
+	}
+	return first
 }

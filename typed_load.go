@@ -113,7 +113,7 @@ func (t *Typed[K, V]) Refresh(ctx context.Context, key K, load TypedLoadFunc[K, 
 // the values are in b. If one of the values cannot be encoded, none is stored.
 func (t *Typed[K, V]) GetOrLoadMulti(ctx context.Context, b *TypedBatch[V], keys []K, load TypedMultiLoadFunc[K, V]) error {
 	b.reset(len(keys))
-	first := t.addKeys(b, keys)
+	first := t.addKeys(b, keys, true)
 	raw := b.raw.slices()
 	_ = t.c.LookupMulti(ctx, &b.batch, raw) // what the disk does not give is loaded
 	if t.c.loads.RefreshesAhead() {
@@ -134,27 +134,6 @@ func (t *Typed[K, V]) GetOrLoadMulti(ctx context.Context, b *TypedBatch[V], keys
 		return first
 	}
 	return errors.Join(first, t.loadMissing(ctx, b, keys, load))
-}
-
-// addKeys puts what the front has into the batch, and adds the bytes of the
-// other keys to those that are looked up. It returns the first key's error.
-func (t *Typed[K, V]) addKeys(b *TypedBatch[V], keys []K) (first error) {
-	s := t.acquire()
-	defer t.release(s)
-	for i, key := range keys {
-		if e := t.getFront(key); e != nil && !t.c.needsRefresh(e.deadline) {
-			t.hits.Count()
-			b.values[i], b.found[i] = e.value, true
-			continue
-		}
-		s.k = key
-		if err := t.encodeKey(s); err == nil {
-			b.raw.add(i, s.key)
-		} else if first == nil {
-			first = err
-		}
-	}
-	return first
 }
 
 // refreshDue has those values of a batch refreshed that are due.
