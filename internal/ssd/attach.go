@@ -6,22 +6,23 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
 )
 
 // findMemory looks for the index that the last process left, which did not close
 // the log that super describes. It reports false if there is none, or none that
 // can be believed.
-func (t *Tier) findMemory(super *superblock) bool {
+func (t *Tier) findMemory(super *format.Superblock) bool {
 	boot := t.cfg.BootID()
-	if t.keeper == nil || super.memory == (vfs.MemoryID{}) || boot == "" || boot != super.bootID {
+	if t.keeper == nil || super.Memory == (format.MemoryID{}) || boot == "" || boot != super.BootID {
 		return false
 	}
-	m := openMemory(t.keeper, super.memory, super.logID)
+	m := openMemory(t.keeper, vfs.MemoryID(super.Memory), super.LogID)
 	if m == nil {
 		return false
 	}
-	if uint64(m.slots) != super.segments || m.shards != 1<<super.shardBits || 1<<m.segShift != super.segBytes || m.unitShift != super.unitShift || m.locBits != super.locationBits {
+	if uint64(m.Slots) != super.Segments || m.Shards != 1<<super.ShardBits || 1<<m.SegmentShift != super.SegmentBytes || m.UnitShift != super.UnitShift || m.LocationBits != super.LocationBits {
 		m.release()
 		return false
 	}
@@ -58,7 +59,7 @@ func (t *Tier) attach() {
 	} else {
 		x.allowed.Store(x.most)
 	}
-	there := l.onDisk(left.head.flushed.Load())
+	there := l.onDisk(left.head.Flushed.Load())
 	var group sync.WaitGroup
 	for k := range attachers {
 		group.Go(func() {
@@ -69,18 +70,18 @@ func (t *Tier) attach() {
 		})
 	}
 	group.Wait()
-	t.settle(left.head.flushed.Load())
+	t.settle(left.head.Flushed.Load())
 	if from == x {
 		x.used.Store(x.tableBytes())
 		x.allowed.Store(x.used.Load())
 	}
-	l.goOn(left.head.next.Load())
-	t.skew.Store(max(t.skew.Load(), left.head.now.Load()-t.cfg.Now()))
+	l.goOn(left.head.Next.Load())
+	t.skew.Store(max(t.skew.Load(), left.head.Now.Load()-t.cfg.Now()))
 }
 
 // attachShard makes what a shard's table has, from the same memory or another, the
 // shard's. It returns kept, the entries that it used.
-func (t *Tier) attachShard(s, from *shard, kept []uint64, there func(location) bool) []uint64 {
+func (t *Tier) attachShard(s, from *shard, kept []uint64, there func(format.Location) bool) []uint64 {
 	kept, whole := from.survivors(kept, there)
 	if s != from || !whole {
 		s.reset()
@@ -89,29 +90,29 @@ func (t *Tier) attachShard(s, from *shard, kept []uint64, there func(location) b
 	}
 	s.adopt(len(kept))
 	for _, w := range kept {
-		t.named(entry(w))
+		t.named(format.Entry(w))
 	}
 	return kept
 }
 
-func copyWords(to, from []slotWords) {
+func copyWords(to, from []format.SlotWords) {
 	for i := range min(len(to), len(from)) {
-		to[i].serial.Store(from[i].serial.Load())
-		to[i].written.Store(from[i].written.Load())
-		to[i].until.Store(from[i].until.Load())
+		to[i].Serial.Store(from[i].Serial.Load())
+		to[i].Written.Store(from[i].Written.Load())
+		to[i].Until.Store(from[i].Until.Load())
 	}
 }
 
 // onDisk returns what tells whether an entry names a record that was written before
 // an LSN.
-func (l *log) onDisk(flushed uint64) func(location) bool {
-	return func(loc location) bool {
-		slot, off := l.place(loc)
-		if slot >= len(l.words) || off < segmentHeaderLen {
+func (l *log) onDisk(flushed uint64) func(format.Location) bool {
+	return func(loc format.Location) bool {
+		slot, off := l.Place(loc)
+		if slot >= len(l.words) || off < format.SegmentHeaderLen {
 			return false
 		}
-		serial := l.words[slot].serial.Load()
-		return serial != 0 && l.lsn(serial, off) < flushed
+		serial := l.words[slot].Serial.Load()
+		return serial != 0 && l.LSN(serial, off) < flushed
 	}
 }
 
@@ -133,17 +134,17 @@ func (s *shard) adopt(count int) {
 // survivors appends those of a shard's entries to kept that are there, in order. It
 // reports whether that is what the table holds, each in its place: if not, it was
 // being changed when the process died, or has entries that are not there.
-func (s *shard) survivors(kept []uint64, there func(location) bool) (_ []uint64, whole bool) {
-	if s.homes < leastHomes || s.homes+shardSlack > len(s.all) || s.head.moving.Load() != 0 {
+func (s *shard) survivors(kept []uint64, there func(format.Location) bool) (_ []uint64, whole bool) {
+	if s.homes < leastHomes || s.homes+shardSlack > len(s.all) || s.head.Moving.Load() != 0 {
 		return kept, false
 	}
 	whole = true
 	next, last := 0, int64(-1)
 	for at, w := range s.all[:s.homes+shardSlack] {
-		e := entry(w)
-		switch fp := int64(s.fingerprint(e)); {
+		e := format.Entry(w)
+		switch fp := int64(s.Fingerprint(e)); {
 		case e == 0:
-		case s.location(e) == 0 || !there(s.location(e)):
+		case s.Location(e) == 0 || !there(s.Location(e)):
 			whole = false
 		default:
 			whole = whole && fp > last && at == max(s.home(uint64(fp)), next)
@@ -159,7 +160,9 @@ func (s *shard) survivors(kept []uint64, there func(location) bool) (_ []uint64,
 
 // once sorts entries, and keeps one of each fingerprint.
 func (s *shard) once(entries []uint64) []uint64 {
-	compare := func(a, b uint64) int { return cmp.Compare(s.fingerprint(entry(a)), s.fingerprint(entry(b))) }
+	compare := func(a, b uint64) int {
+		return cmp.Compare(s.Fingerprint(format.Entry(a)), s.Fingerprint(format.Entry(b)))
+	}
 	slices.SortStableFunc(entries, compare)
 	return slices.CompactFunc(entries, func(a, b uint64) bool { return compare(a, b) == 0 })
 }

@@ -3,6 +3,8 @@ package ssd
 import (
 	"sync"
 	"sync/atomic"
+
+	"github.com/firncache/firn/internal/ssd/format"
 )
 
 // budget keeps what the tier writes to its device within so many bytes a day. It
@@ -34,11 +36,11 @@ type budget struct {
 	refused atomic.Uint64        // records
 
 	mu     sync.Mutex
-	at     int64              // of the last update
-	since  int64              // when the first was
-	demand [worths]float64    // bytes offered a millisecond
-	rates  rates              // of the last hour
-	hours  [budgetHours]int64 // bytes written in each of the last hours: see slotOf
+	at     int64                     // of the last update
+	since  int64                     // when the first was
+	demand [worths]float64           // bytes offered a millisecond
+	rates  rates                     // of the last hour
+	hours  [format.BudgetHours]int64 // bytes written in each of the last hours: see slotOf
 }
 
 // rates are bytes a millisecond.
@@ -64,8 +66,6 @@ const (
 	budgetHorizon   = 2 * 60 * 1000 // in which what is above the floor is spent
 	budgetSmoothing = 10_000        // of the demand
 )
-
-const budgetHours = 24 // that are remembered
 
 func (b *budget) init(bytesADay int64, now func() int64) {
 	b.day, b.now = bytesADay, now
@@ -150,7 +150,7 @@ func (b *budget) refresh() {
 func (b *budget) update(now int64) {
 	now = max(now, 0)
 	if now <= b.at-dayMillis {
-		b.hours = [budgetHours]int64{}
+		b.hours = [format.BudgetHours]int64{}
 		b.at, b.since = now, now
 	}
 	passed := now - b.at
@@ -191,7 +191,7 @@ func (b *budget) note(now, written int64) {
 }
 
 // slotOf is the place of the hour that a time is in.
-func slotOf(now int64) int64 { return now / hourMillis % budgetHours }
+func slotOf(now int64) int64 { return now / hourMillis % format.BudgetHours }
 
 // chanceOf is the chance that spends what is above the floor in budgetHorizon.
 func (b *budget) chanceOf(w worth) int64 {

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/firncache/firn/internal/ssd/format"
 )
 
 // spender is a tier that obeys its budget. A bucket beside it says what it ought
@@ -21,7 +23,7 @@ type spender struct {
 	wrote   float64
 	offered [2]float64 // bytes, by worth
 	let     [2]float64
-	state   [budgetLen]byte // on the disk
+	saved   format.BudgetState // on the disk
 	fail    func(format string, args ...any)
 }
 
@@ -94,16 +96,16 @@ func (s *spender) load(millis, step int64, times, share float64) {
 // reopen starts anew, after Close or after a kill.
 func (s *spender) reopen(closed bool) {
 	if closed {
-		s.state = s.encode(true)
+		s.saved = s.state(true)
 	}
 	s.start(s.day)
-	s.decode(s.state[:])
+	s.resume(s.saved)
 	s.save()
 }
 
 func (s *spender) save() {
 	if s.due() {
-		s.state = s.encode(false)
+		s.saved = s.state(false)
 	}
 }
 
@@ -296,14 +298,14 @@ func TestBudgetState(t *testing.T) {
 	t.Parallel()
 	s := newSpender(1e9, t.Fatalf)
 	s.budget.wrote(4e8)
-	good := s.encode(true)
+	saved := s.state(true)
+	good := saved.Encode()
 	for name, test := range map[string]struct {
 		day  int64
 		make func(state []byte) []byte
 		left int64
 	}{
 		"good":             {1e9, func(b []byte) []byte { return b }, 6e8},
-		"none":             {1e9, func([]byte) []byte { return nil }, 1e9},
 		"empty":            {1e9, func(b []byte) []byte { return make([]byte, len(b)) }, 1e9},
 		"ones":             {1e9, func(b []byte) []byte { return fill(b, 0xff) }, 1e9},
 		"sevens":           {1e9, func(b []byte) []byte { return fill(b, 0x77) }, 1e9},
@@ -313,7 +315,7 @@ func TestBudgetState(t *testing.T) {
 	} {
 		r := newSpender(test.day, t.Fatalf)
 		state := good
-		r.decode(test.make(state[:]))
+		r.resume(format.DecodeBudget([format.BudgetLen]byte(test.make(state[:]))))
 		if got := r.left.Load(); got != test.left {
 			t.Errorf("%s: %d bytes are left, want %d", name, got, test.left)
 		}
@@ -331,7 +333,8 @@ func fill(b []byte, with byte) []byte {
 func unlimited(t *testing.T, bytes int) []byte {
 	s := newSpender(0, t.Fatalf)
 	s.budget.wrote(bytes)
-	state := s.encode(true)
+	saved := s.state(true)
+	state := saved.Encode()
 	return state[:]
 }
 

@@ -1,9 +1,6 @@
 package ssd
 
-import "encoding/binary"
-
-// budgetLen is the length of a budget's state in a file.
-const budgetLen = 8 * (3 + budgetHours)
+import "github.com/firncache/firn/internal/ssd/format"
 
 // A process that dies does not get to say what it wrote since it last did. So the
 // state says that a lease more was written than was. It is due to be written anew
@@ -18,9 +15,9 @@ func (b *budget) lease() int64 { return max(b.day/leaseShare, leaseLeast) }
 // due reports whether the state ought to be written.
 func (b *budget) due() bool { return b.day > 0 && b.unsaved.Load() >= b.lease()/2 }
 
-// encode is the state for the next process. closed says that this one writes
+// state is what the next process is told. closed says that this one writes
 // nothing more.
-func (b *budget) encode(closed bool) (state [budgetLen]byte) {
+func (b *budget) state(closed bool) format.BudgetState {
 	b.refresh()
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -29,39 +26,20 @@ func (b *budget) encode(closed bool) (state [budgetLen]byte) {
 	if !closed {
 		left -= b.lease()
 	}
-	words := append([]int64{b.day, b.at, left}, b.hours[:]...)
-	words[3+slotOf(b.at)] += b.fresh.Load()
-	for i, v := range words {
-		binary.LittleEndian.PutUint64(state[8*i:], uint64(v))
-	}
-	return state
+	s := format.BudgetState{Day: b.day, At: b.at, Left: left, Hours: b.hours}
+	s.Hours[slotOf(b.at)] += b.fresh.Load()
+	return s
 }
 
-// decode continues from a state of an earlier process, after init. One that makes
-// no sense is not used: the bucket stays full. With another budget than before,
-// what is left of the first day is what was not written in the last one.
-func (b *budget) decode(state []byte) {
-	if len(state) < budgetLen {
-		return
-	}
-	var words [3 + budgetHours]int64
-	for i := range words {
-		words[i] = int64(binary.LittleEndian.Uint64(state[8*i:]))
-	}
-	before, at, left, hours := words[0], words[1], words[2], words[3:]
-	if before < 0 || at < 0 {
-		return
-	}
-	for _, n := range hours {
-		if n < 0 || n > 1<<56 { // the sum must not overflow
-			return
-		}
-	}
+// resume continues from a state of an earlier process, after init. With another
+// budget than before, what is left of the first day is what was not written in the
+// last one.
+func (b *budget) resume(s format.BudgetState) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.at, b.since = at, at
-	copy(b.hours[:], hours)
-	if before != b.day {
+	b.at, b.since, b.hours = s.At, s.At, s.Hours
+	left := s.Left
+	if s.Day != b.day {
 		left = max(0, b.day-b.writtenInDay())
 	}
 	b.left.Store(min(max(left, -b.day), b.day))

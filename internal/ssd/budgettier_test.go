@@ -4,9 +4,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/firncache/firn/internal/vfs/vfstest"
-
 	"github.com/firncache/firn/internal/vfs"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 // metered is a file system that counts what is written to its files.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -23,7 +24,7 @@ func claim(fsys vfs.FS) error {
 		return err
 	}
 	marked := false
-	for _, name := range []string{superBlockOf, logName, snapshotName, snapshotTemp} {
+	for _, name := range []string{format.SuperblockName, format.LogName, format.SnapshotName, format.SnapshotTempName} {
 		listed := slices.Contains(names, name)
 		inCapitals := slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
 		if marked || !listed && !inCapitals {
@@ -37,7 +38,7 @@ func claim(fsys vfs.FS) error {
 			return err
 		}
 		ours, err := looksOurs(f)
-		if name == superBlockOf && err == nil {
+		if name == format.SuperblockName && err == nil {
 			marked, err = isMarked(f)
 		}
 		if err := errors.Join(err, f.Close()); err != nil {
@@ -54,8 +55,8 @@ func claim(fsys vfs.FS) error {
 // least.
 func isMarked(f vfs.File) (bool, error) {
 	for slot := range int64(2) {
-		head, err := readHead(f, slot*superSlot, len(superMagic))
-		if err != nil || string(head) == superMagic {
+		head, err := readHead(f, slot*format.SuperblockBytes, len(format.SuperblockMagic))
+		if err != nil || string(head) == format.SuperblockMagic {
 			return err == nil, err
 		}
 	}
@@ -76,24 +77,15 @@ func readHead(f vfs.File, off int64, n int) ([]byte, error) {
 // there begins like a tier's: one of the magics, at the start of the smallest
 // segment or of the file.
 func looksOurs(f vfs.File) (bool, error) {
-	for off := int64(0); ; off += minSegment {
-		b, err := readHead(f, off, minSegment)
+	for off := int64(0); ; off += format.MinSegment {
+		b, err := readHead(f, off, format.MinSegment)
 		switch {
 		case err != nil:
 			return false, err
 		case slices.ContainsFunc(b, func(c byte) bool { return c != 0 }):
-			return hasMagic(b), nil
-		case len(b) < minSegment:
+			return format.HasMagic(b), nil
+		case len(b) < format.MinSegment:
 			return true, nil
 		}
 	}
-}
-
-// hasMagic reports whether b begins with one of the magics, or is all that is left
-// of one.
-func hasMagic(b []byte) bool {
-	head := string(b[:min(len(b), len(superMagic))])
-	return slices.ContainsFunc([]string{superMagic, segmentMagic, snapshotMagic}, func(magic string) bool {
-		return strings.HasPrefix(magic, head)
-	})
 }

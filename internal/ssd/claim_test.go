@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firncache/firn/internal/vfs/vfstest"
-
+	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 // A user's own files by the tier's names are not overwritten. The error names the
@@ -23,7 +23,7 @@ func TestForeignFiles(t *testing.T) {
 		"an image": append(make([]byte, 200<<10), // of a disk that begins with nothing
 			[]byte(strings.Repeat("data", 100))...),
 	}
-	for _, name := range []string{superBlockOf, logName, snapshotName, snapshotTemp} {
+	for _, name := range []string{format.SuperblockName, format.LogName, format.SnapshotName, format.SnapshotTempName} {
 		for what, content := range contents {
 			for _, recovery := range []Recovery{RecoverSafe, RecoverNever} {
 				t.Run(fmt.Sprintf("%s, %s, %d", name, what, recovery), func(t *testing.T) {
@@ -40,7 +40,7 @@ func TestForeignFiles(t *testing.T) {
 						t.Errorf("Open: %v, want an error that names %s", err, name)
 					}
 					after := mem.Dump()
-					delete(after, lockName)
+					delete(after, format.LockName)
 					if !maps.EqualFunc(before, after, func(a, b []byte) bool { return string(a) == string(b) }) {
 						t.Error("the directory was changed")
 					}
@@ -91,7 +91,7 @@ func TestSuperblockLost(t *testing.T) {
 	w.reopen(t, smallConfig(mem, w))
 	w.steps(t, 500, 50)
 	w.close(t)
-	if err := mem.Remove(superBlockOf); err != nil {
+	if err := mem.Remove(format.SuperblockName); err != nil {
 		t.Fatal(err)
 	}
 	w.reopen(t, smallConfig(mem, w))

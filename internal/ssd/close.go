@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/firncache/firn/internal/offheap"
+	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -96,7 +97,7 @@ func (t *Tier) saveAll() (saved bool, err error) {
 		l.seal()
 	}
 	l.mu.Unlock()
-	end := l.lsn(l.nextSerial(), 0)
+	end := l.LSN(l.nextSerial(), 0)
 	if l.flushTo(end); l.flushed.Load() < end {
 		return false, errStuck
 	}
@@ -104,22 +105,22 @@ func (t *Tier) saveAll() (saved bool, err error) {
 		return true, nil
 	}
 	if err := t.logFile.Sync(); err != nil { // the system may have dropped what it had not written by then
-		t.index.head.valid.Store(0)
+		t.index.head.Valid.Store(0)
 		return false, err
 	}
 	t.super.Lock()
 	defer t.super.Unlock()
-	s := t.super.superblock
-	if s.snapshot, err = t.saveSnapshot(); err != nil {
+	s := t.super.Superblock
+	if s.Snapshot, err = t.saveSnapshot(); err != nil {
 		t.lines.warn("firn: SSD tier: the index cannot be saved; after a restart of the machine the tier starts empty", "error", err)
 		return false, nil
 	}
-	s.budget = t.admission.budget.encode(true)
-	s.clean, s.nextSeg, s.lastTime = true, l.nextSerial(), max(s.lastTime, t.Now())
-	if err := writeSuperblock(t.super.file, &s); err != nil {
+	s.Budget = t.admission.budget.state(true)
+	s.Clean, s.NextSegment, s.LastTime = true, l.nextSerial(), max(s.LastTime, t.Now())
+	if err := format.WriteSuperblock(t.super.file, &s); err != nil {
 		return false, err
 	}
-	t.super.superblock = s
+	t.super.Superblock = s
 	if err := t.super.file.Sync(); err != nil {
 		return false, err
 	}

@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
@@ -17,7 +18,7 @@ func TestCloseWaitsForSlowReads(t *testing.T) {
 		f := vfstest.NewFaulty(mem)
 		halfDead(t, w, f)
 		w.tier.cfg.Patience = time.Second
-		slow := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: logName, Delay: w.tier.cfg.Patience * 9 / 10})
+		slow := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Delay: w.tier.cfg.Patience * 9 / 10})
 		synctest.Wait()
 		w.tier.log.ahead = 4
 		w.tier.poke()

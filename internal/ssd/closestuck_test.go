@@ -6,28 +6,28 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/firncache/firn/internal/vfs/vfstest"
-
 	"github.com/firncache/firn/internal/record"
+	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 // all that Close does to the disk.
 var closingSteps = map[string]vfstest.Rule{
-	"a write of the log":         {On: vfstest.OpWrite, Name: logName},
-	"the sync of the log":        {On: vfstest.OpSync, Name: logName},
-	"the removal of a snapshot":  {On: vfstest.OpRemove, Name: snapshotName},
-	"the making of the snapshot": {On: vfstest.OpCreate, Name: snapshotTemp},
-	"the cut of the snapshot":    {On: vfstest.OpTruncate, Name: snapshotTemp},
-	"a write of the snapshot":    {On: vfstest.OpWrite, Name: snapshotTemp},
-	"the sync of the snapshot":   {On: vfstest.OpSync, Name: snapshotTemp},
-	"the end of the snapshot":    {On: vfstest.OpClose, Name: snapshotTemp},
-	"the name of the snapshot":   {On: vfstest.OpRename, Name: snapshotName},
+	"a write of the log":         {On: vfstest.OpWrite, Name: format.LogName},
+	"the sync of the log":        {On: vfstest.OpSync, Name: format.LogName},
+	"the removal of a snapshot":  {On: vfstest.OpRemove, Name: format.SnapshotName},
+	"the making of the snapshot": {On: vfstest.OpCreate, Name: format.SnapshotTempName},
+	"the cut of the snapshot":    {On: vfstest.OpTruncate, Name: format.SnapshotTempName},
+	"a write of the snapshot":    {On: vfstest.OpWrite, Name: format.SnapshotTempName},
+	"the sync of the snapshot":   {On: vfstest.OpSync, Name: format.SnapshotTempName},
+	"the end of the snapshot":    {On: vfstest.OpClose, Name: format.SnapshotTempName},
+	"the name of the snapshot":   {On: vfstest.OpRename, Name: format.SnapshotName},
 	"the sync of the directory":  {On: vfstest.OpSyncDir},
-	"the superblock":             {On: vfstest.OpWrite, Name: superBlockOf},
-	"the sync of the superblock": {On: vfstest.OpSync, Name: superBlockOf},
-	"the end of the log":         {On: vfstest.OpClose, Name: logName},
-	"the end of the superblock":  {On: vfstest.OpClose, Name: superBlockOf},
+	"the superblock":             {On: vfstest.OpWrite, Name: format.SuperblockName},
+	"the sync of the superblock": {On: vfstest.OpSync, Name: format.SuperblockName},
+	"the end of the log":         {On: vfstest.OpClose, Name: format.LogName},
+	"the end of the superblock":  {On: vfstest.OpClose, Name: format.SuperblockName},
 }
 
 // Row 16: whatever Close does to the disk, it comes back when that is stuck. The

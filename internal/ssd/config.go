@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/aio"
+	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -58,6 +59,16 @@ const (
 	MinBytes  = 1 << 20
 	MostBytes = 1 << 46
 )
+
+// What a segment may have, in bytes.
+const (
+	MinSegment = format.MinSegment
+	MaxSegment = format.MaxSegment
+)
+
+// ErrFormat says that the files were written by a later version of this package,
+// which this one does not read.
+var ErrFormat = format.ErrLater
 
 // LeastMemory is the RAM budget from which a tier can be had.
 const LeastMemory = 1 << 20

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
@@ -53,22 +54,22 @@ func bitsOf(t *testing.T, files *vfstest.Mem, name string, rng *rand.Rand) (bits
 	from := func(at, n int) { bits = append(bits, int64(at*8+rng.IntN(n*8))) }
 	switch name {
 	case "superblock":
-		for at := 0; at < superLen; at += 4 {
+		for at := 0; at < format.SuperblockLen; at += 4 {
 			from(at, 4)
-			from(superSlot+at, 4)
+			from(format.SuperblockBytes+at, 4)
 		}
-	case snapshotName:
+	case format.SnapshotName:
 		for range 30 {
 			from(0, len(b))
 		}
-		from(0, snapshotHeaderLen)
-	case logName:
-		for at := 0; at+minSegment <= len(b); at += minSegment {
-			from(at, segmentHeaderLen)
-			from(at+segmentHeaderLen, 1000) // records
-			from(at, minSegment)
-			from(at+minSegment-trailerLen-200, 200) // the list
-			from(at+minSegment-trailerLen, trailerLen)
+		from(0, format.SnapshotHeaderLen)
+	case format.LogName:
+		for at := 0; at+format.MinSegment <= len(b); at += format.MinSegment {
+			from(at, format.SegmentHeaderLen)
+			from(at+format.SegmentHeaderLen, 1000) // records
+			from(at, format.MinSegment)
+			from(at+format.MinSegment-format.TrailerLen-200, 200) // the list
+			from(at+format.MinSegment-format.TrailerLen, format.TrailerLen)
 		}
 	}
 	return bits
@@ -76,7 +77,7 @@ func bitsOf(t *testing.T, files *vfstest.Mem, name string, rng *rand.Rand) (bits
 
 // usualFlips is how many bits of a file are flipped, each in files of its own,
 // without -long.
-var usualFlips = map[string]int{"superblock": 8, logName: 24, snapshotName: 4}
+var usualFlips = map[string]int{"superblock": 8, format.LogName: 24, format.SnapshotName: 4}
 
 // Row 6: one bit is wrong, in every kind of bytes of every file, whether the log
 // was closed or not.
@@ -85,7 +86,7 @@ func TestFault06Flip(t *testing.T) {
 	const keys = 200
 	for _, end := range []ending{killed, closing, reopened} {
 		w, files := settled(t, 1, keys, end)
-		names := []string{"superblock", logName, snapshotName}
+		names := []string{"superblock", format.LogName, format.SnapshotName}
 		switch end {
 		case killed: // the snapshot is of no use then
 			names = names[:2]
@@ -124,10 +125,10 @@ func TestFault06Flip(t *testing.T) {
 					h.close(t)
 				}
 				t.Logf("%d bits: %d times there were hits, %d times none; %d faults counted", len(bits), kept, lost, seen)
-				if (kept == 0) != (name == snapshotName) { // without that the tier starts empty
+				if (kept == 0) != (name == format.SnapshotName) { // without that the tier starts empty
 					t.Fatal("want more")
 				}
-				if *long && name == logName && seen == 0 { // a few bits may all be of what is dead; see TestFault06OneRecord
+				if *long && name == format.LogName && seen == 0 { // a few bits may all be of what is dead; see TestFault06OneRecord
 					t.Fatal("no fault was counted")
 				}
 			})
@@ -155,9 +156,9 @@ func TestFault06OneRecord(t *testing.T) {
 			if !ok {
 				t.Fatal("not there")
 			}
-			at := int64(sp.slot)<<w.tier.log.segShift + int64(sp.off)
+			at := int64(sp.slot)<<w.tier.log.SegmentShift + int64(sp.off)
 			at += map[string]int64{"checksum": 1, "flags": 4, "lengths": 5, "key": 9, "value": 30}[part]
-			if err := mem.Flip(logName, at*8+2); err != nil {
+			if err := mem.Flip(format.LogName, at*8+2); err != nil {
 				t.Fatal(err)
 			}
 			missing := 0
@@ -165,7 +166,7 @@ func TestFault06OneRecord(t *testing.T) {
 				f, err := w.tier.Get(context.Background(), nil, w.key(i), w.hasher.Hash(w.key(i)))
 				if err != nil {
 					missing++
-					if i != keys/2 || !errors.Is(err, errCorrupt) {
+					if i != keys/2 || !errors.Is(err, format.ErrCorrupt) {
 						t.Fatalf("key %d: %v", i, err)
 					}
 				} else if _, err := seqOf(w.key(i), f.Value); err != nil {
@@ -192,27 +193,27 @@ func TestFault07StaleSegment(t *testing.T) {
 		w.reopen(t, smallConfig(mem, w))
 		w.steps(t, 3000, keys)
 		w.written()
-		old, err := mem.Bytes(logName)
+		old, err := mem.Bytes(format.LogName)
 		if err != nil {
 			t.Fatal(err)
 		}
 		before := make([]uint64, len(w.tier.log.slots))
 		for i := range before {
-			before[i] = w.tier.log.words[i].serial.Load()
+			before[i] = w.tier.log.words[i].Serial.Load()
 		}
 		w.steps(t, 3000, keys)
 		w.written()
 		files := mem.CrashClone(nil, vfstest.Kill)
 		replaced := 0
 		for slot, serial := range before {
-			if serial == 0 || w.tier.log.words[slot].serial.Load() == serial {
+			if serial == 0 || w.tier.log.words[slot].Serial.Load() == serial {
 				continue
 			}
 			replaced++
 			clone := files.CrashClone(nil, vfstest.Kill)
-			b, _ := clone.Bytes(logName)
-			copy(b[slot*minSegment:(slot+1)*minSegment], old[slot*minSegment:])
-			if err := clone.SetBytes(logName, b); err != nil {
+			b, _ := clone.Bytes(format.LogName)
+			copy(b[slot*format.MinSegment:(slot+1)*format.MinSegment], old[slot*format.MinSegment:])
+			if err := clone.SetBytes(format.LogName, b); err != nil {
 				t.Fatal(err)
 			}
 			h := w.heir()
@@ -226,13 +227,13 @@ func TestFault07StaleSegment(t *testing.T) {
 		w.close(t)
 		// The same while the tier is open, and serves the snapshot's index.
 		w.reopen(t, smallConfig(mem, w))
-		b, _ := mem.Bytes(logName)
+		b, _ := mem.Bytes(format.LogName)
 		for slot, serial := range before {
-			if serial != 0 && w.tier.log.words[slot].serial.Load() != serial {
-				copy(b[slot*minSegment:(slot+1)*minSegment], old[slot*minSegment:])
+			if serial != 0 && w.tier.log.words[slot].Serial.Load() != serial {
+				copy(b[slot*format.MinSegment:(slot+1)*format.MinSegment], old[slot*format.MinSegment:])
 			}
 		}
-		if err := mem.SetBytes(logName, b); err != nil {
+		if err := mem.SetBytes(format.LogName, b); err != nil {
 			t.Fatal(err)
 		}
 		w.check(t, keys, false)
@@ -264,7 +265,7 @@ func TestFault07StaleLog(t *testing.T) {
 		files := mem.CrashClone(nil, vfstest.Kill)
 		w.close(t)
 		for _, state := range []*vfstest.Mem{files, mem} {
-			for _, name := range []string{logName, snapshotName} {
+			for _, name := range []string{format.LogName, format.SnapshotName} {
 				clone := state.CrashClone(nil, vfstest.Kill)
 				if err := clone.SetBytes(name, old[name]); err != nil {
 					t.Fatal(err)
@@ -330,7 +331,7 @@ func TestFault08Files(t *testing.T) {
 			}
 		}
 		run("more files", func(m *vfstest.Mem) error {
-			return errors.Join(m.SetBytes("other", []byte("text")), m.SetBytes(snapshotTemp, make([]byte, 5000)))
+			return errors.Join(m.SetBytes("other", []byte("text")), m.SetBytes(format.SnapshotTempName, make([]byte, 5000)))
 		})
 	}
 }
@@ -359,14 +360,14 @@ func TestDamagedHeaderOfALargeRecord(t *testing.T) {
 		key := w.key(100)
 		hash := w.hasher.Hash(key)
 		sp, ok := w.tier.look(hash, false)
-		if _, bounded := sp.entry.mostBytes(); !ok || bounded {
+		if _, bounded := sp.entry.MaxBytes(); !ok || bounded {
 			t.Fatalf("found: %v; in a bounded class: %v", ok, bounded)
 		}
-		if w.tier.log.pin(sp.slot, sp.lsn>>w.tier.log.segShift) != nil {
+		if w.tier.log.pin(sp.slot, sp.lsn>>w.tier.log.SegmentShift) != nil {
 			t.Fatal("the segment is still in memory")
 		}
-		edit(t, mem, logName, int64(sp.slot)<<w.tier.log.segShift+int64(sp.off), func(b []byte) { b[4] = 0xff }, 5)
-		if _, err := w.tier.Get(background, nil, key, hash); err != errCorrupt {
+		edit(t, mem, format.LogName, int64(sp.slot)<<w.tier.log.SegmentShift+int64(sp.off), func(b []byte) { b[4] = 0xff }, 5)
+		if _, err := w.tier.Get(background, nil, key, hash); err != format.ErrCorrupt {
 			t.Fatalf("Get: %v", err)
 		}
 		for range 2 * mostBadReads {
@@ -413,12 +414,12 @@ func (w *world) readWrong(t *testing.T, f *vfstest.Faulty, key []byte) {
 	if !ok {
 		t.Fatalf("%s is not there", key)
 	}
-	at := int64(sp.slot)<<w.tier.log.segShift + int64(sp.off) + 30
-	wrong := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: logName, From: at, To: at + 1, Mangle: func(op vfstest.Op, p []byte) {
+	at := int64(sp.slot)<<w.tier.log.SegmentShift + int64(sp.off) + 30
+	wrong := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, From: at, To: at + 1, Mangle: func(op vfstest.Op, p []byte) {
 		p[at-op.Off] ^= 1
 	}})
 	defer wrong.Remove()
-	if _, err := w.tier.Get(context.Background(), nil, key, w.hasher.Hash(key)); !errors.Is(err, errCorrupt) {
+	if _, err := w.tier.Get(context.Background(), nil, key, w.hasher.Hash(key)); !errors.Is(err, format.ErrCorrupt) {
 		t.Fatalf("Get: %v, want errCorrupt", err)
 	}
 }

@@ -1,18 +1,22 @@
 package ssd
 
-import "github.com/klauspost/compress/s2"
+import (
+	"github.com/klauspost/compress/s2"
+
+	"github.com/firncache/firn/internal/ssd/format"
+)
 
 // What the tier above tells, under the lock that orders the writes of a key.
 
 // Prefetch begins to load what the other calls with this hash will look at.
-func (t *Tier) Prefetch(hash uint64) { t.index.prefetch(t.id(hash)) }
+func (t *Tier) Prefetch(hash uint64) { t.index.prefetch(t.ids.Of(hash)) }
 
 // Demote takes over a record that leaves RAM. It reports whether the record
 // lives on here. It does not wait for the disk: when that is behind, the record
 // is refused. copied says that a record which is here under the hash may be the same:
 // read from here, and not set since. Otherwise it is that of another key, and goes.
 func (t *Tier) Demote(hash uint64, key, value []byte, deadline int64, read, copied bool) bool {
-	x := t.id(hash)
+	x := t.ids.Of(hash)
 	s := t.index.shardOf(x)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -28,9 +32,9 @@ func (t *Tier) Demote(hash uint64, key, value []byte, deadline int64, read, copi
 		t.count.refused.Add(1)
 		return false
 	}
-	r := rec{key: key, value: value, deadline: deadline}
+	r := format.Record{Key: key, Value: value, Deadline: deadline}
 	if deadline != 0 {
-		r.flags |= flagExpires
+		r.Flags |= format.FlagExpires
 		if !t.expires.Load() {
 			t.expires.Store(true)
 		}
@@ -44,8 +48,8 @@ func (t *Tier) Demote(hash uint64, key, value []byte, deadline int64, read, copi
 
 // put appends a record and makes the index name it, in place of another if there is
 // one. The caller holds the shard's lock.
-func (t *Tier) put(s *shard, x id, r *rec, another bool) bool {
-	if len(r.key)+len(r.value)+recordHeaderMax > t.log.most() {
+func (t *Tier) put(s *shard, x format.ID, r *format.Record, another bool) bool {
+	if len(r.Key)+len(r.Value)+format.MaxRecordHeader > t.log.MaxRecord() {
 		t.count.tooLarge.Add(1)
 		return false
 	}
@@ -61,24 +65,24 @@ func (t *Tier) put(s *shard, x id, r *rec, another bool) bool {
 		return false
 	}
 	if another {
-		at, old, _ := s.search(s.fingerprintOf(x))
+		at, old, _ := s.search(s.FingerprintOf(x))
 		t.drop(s, x, at, old)
 		t.count.collided.Add(1)
 	}
-	s.put(s.newEntry(x, loc, size))
+	s.put(s.NewEntry(x, loc, size, format.IsWhole))
 	t.count.demoted.Add(1)
-	t.count.demotedBytes.Add(uint64(len(r.key) + len(r.value)))
+	t.count.demotedBytes.Add(uint64(len(r.Key) + len(r.Value)))
 	return true
 }
 
 // Superseded takes what is here of a key out: it was set or deleted above. It does
 // not come back, also if the process dies as soon as this returns.
 func (t *Tier) Superseded(hash uint64) {
-	x := t.id(hash)
+	x := t.ids.Of(hash)
 	s := t.index.shardOf(x)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if at, e, ok := s.search(s.fingerprintOf(x)); ok {
+	if at, e, ok := s.search(s.FingerprintOf(x)); ok {
 		t.drop(s, x, at, e)
 		t.count.superseded.Add(1)
 	}
@@ -90,19 +94,12 @@ func (t *Tier) Holds(hash, lsn uint64) bool {
 	if t.state.Load() != on {
 		return false
 	}
-	x := t.id(hash)
+	x := t.ids.Of(hash)
 	s := t.index.shardOf(x)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e, ok := s.find(x)
-	return ok && t.log.lsnAt(s.location(e)) == lsn
-}
-
-func (t *Tier) id(hash uint64) id {
-	if t.cfg.HashMask != 0 {
-		hash &= t.cfg.HashMask
-	}
-	return idOf(hash) & t.index.told
+	return ok && t.log.lsnAt(s.Location(e)) == lsn
 }
 
 // leastCompressed is the shortest value in bytes that compression is tried on.
@@ -110,16 +107,16 @@ const leastCompressed = 128
 
 // compress replaces the value by an s2 block if that is shorter by an eighth or
 // more.
-func (t *Tier) compress(r *rec) scratch {
-	if len(r.value) < leastCompressed {
+func (t *Tier) compress(r *format.Record) scratch {
+	if len(r.Value) < leastCompressed {
 		return scratch{}
 	}
-	b := takeScratch(s2.MaxEncodedLen(len(r.value)))
-	packed := s2.Encode(b.bytes, r.value)
-	if len(packed) <= len(r.value)-len(r.value)/8 {
-		t.count.compressedFrom.Add(uint64(len(r.value)))
+	b := takeScratch(s2.MaxEncodedLen(len(r.Value)))
+	packed := s2.Encode(b.bytes, r.Value)
+	if len(packed) <= len(r.Value)-len(r.Value)/8 {
+		t.count.compressedFrom.Add(uint64(len(r.Value)))
 		t.count.compressedTo.Add(uint64(len(packed)))
-		r.value, r.flags = packed, r.flags|flagCompressed
+		r.Value, r.Flags = packed, r.Flags|format.FlagCompressed
 	}
 	return b
 }

@@ -6,13 +6,14 @@ import (
 	"io"
 	"syscall"
 
+	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
 )
 
 // openDirect opens the log past the page cache. The error is vfs.ErrNoDirect if
 // that cannot be had: some file systems take the flag, and then fail all I/O.
 func (t *Tier) openDirect() (vfs.File, error) {
-	f, err := t.cfg.FS.Open(logName, vfs.How{Create: true, Direct: true})
+	f, err := t.cfg.FS.Open(format.LogName, vfs.How{Create: true, Direct: true})
 	if err != nil {
 		return nil, err
 	}

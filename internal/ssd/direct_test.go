@@ -6,9 +6,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/firncache/firn/internal/vfs/vfstest"
-
 	"github.com/firncache/firn/internal/vfs"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 // falseDirect is a file system that takes direct I/O at Open, and fails it then.

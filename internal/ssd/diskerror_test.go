@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firncache/firn/internal/vfs/vfstest"
-
+	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 // healingConfig is a small tier that tries again soon after it was switched off.
@@ -38,28 +38,28 @@ type diskFault struct {
 func diskFaults(err error) []diskFault {
 	const writes, changes = vfstest.OpWrite, vfstest.OpWrite | vfstest.OpSync | vfstest.OpAllocate | vfstest.OpTruncate | vfstest.OpRename | vfstest.OpRemove | vfstest.OpSyncDir
 	return []diskFault{
-		{"a write of the log, once", vfstest.Rule{On: writes, Name: logName, Times: 1}},
-		{"a write of the log, twice", vfstest.Rule{On: writes, Name: logName, Times: 2}},
-		{"writes of the log", vfstest.Rule{On: writes, Name: logName}},
-		{"a range of the log", vfstest.Rule{On: writes, Name: logName, From: 2 * minSegment, To: 8 * minSegment}},
-		{"the ends of segments", vfstest.Rule{On: writes, Name: logName, Match: func(op vfstest.Op) bool { return (op.Off+op.Len)%minSegment == 0 }}},
-		{"parts of writes of the log", vfstest.Rule{On: writes, Name: logName, Partial: -1, Probability: 0.7}},
+		{"a write of the log, once", vfstest.Rule{On: writes, Name: format.LogName, Times: 1}},
+		{"a write of the log, twice", vfstest.Rule{On: writes, Name: format.LogName, Times: 2}},
+		{"writes of the log", vfstest.Rule{On: writes, Name: format.LogName}},
+		{"a range of the log", vfstest.Rule{On: writes, Name: format.LogName, From: 2 * format.MinSegment, To: 8 * format.MinSegment}},
+		{"the ends of segments", vfstest.Rule{On: writes, Name: format.LogName, Match: func(op vfstest.Op) bool { return (op.Off+op.Len)%format.MinSegment == 0 }}},
+		{"parts of writes of the log", vfstest.Rule{On: writes, Name: format.LogName, Partial: -1, Probability: 0.7}},
 		{"all writes", vfstest.Rule{On: writes}},
 		{"some writes", vfstest.Rule{On: writes, Probability: 0.2}},
 		{"syncs", vfstest.Rule{On: vfstest.OpSync}},
-		{"syncs of the log", vfstest.Rule{On: vfstest.OpSync, Name: logName}},
+		{"syncs of the log", vfstest.Rule{On: vfstest.OpSync, Name: format.LogName}},
 		{"syncs of the superblock", vfstest.Rule{On: vfstest.OpSync, Name: "superblock"}},
-		{"the snapshot's file", vfstest.Rule{On: vfstest.OpCreate, Name: snapshotTemp}},
-		{"writes of the snapshot", vfstest.Rule{On: writes, Name: snapshotTemp}},
+		{"the snapshot's file", vfstest.Rule{On: vfstest.OpCreate, Name: format.SnapshotTempName}},
+		{"writes of the snapshot", vfstest.Rule{On: writes, Name: format.SnapshotTempName}},
 		{"renaming", vfstest.Rule{On: vfstest.OpRename}},
 		{"removing", vfstest.Rule{On: vfstest.OpRemove}},
 		{"allocation", vfstest.Rule{On: vfstest.OpAllocate}},
 		{"the directory's sync", vfstest.Rule{On: vfstest.OpSyncDir}},
 		{"all changes", vfstest.Rule{On: changes}},
 		{"some changes", vfstest.Rule{On: changes, Probability: 0.1}},
-		{"a read of the log, once", vfstest.Rule{On: vfstest.OpRead, Name: logName, Times: 1}},
-		{"reads of the log", vfstest.Rule{On: vfstest.OpRead, Name: logName}},
-		{"a range of reads", vfstest.Rule{On: vfstest.OpRead, Name: logName, From: 3 * minSegment, To: 6 * minSegment}},
+		{"a read of the log, once", vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Times: 1}},
+		{"reads of the log", vfstest.Rule{On: vfstest.OpRead, Name: format.LogName}},
+		{"a range of reads", vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, From: 3 * format.MinSegment, To: 6 * format.MinSegment}},
 		{"some reads", vfstest.Rule{On: vfstest.OpRead, Probability: 0.2}},
 		{"short reads", vfstest.Rule{On: vfstest.OpRead, Partial: -1, Probability: 0.2}},
 		{"everything, now and then", vfstest.Rule{On: vfstest.OpAny &^ (vfstest.OpClose | vfstest.OpLock), Probability: 0.02}},
@@ -186,7 +186,7 @@ func TestFault13Close(t *testing.T) {
 func TestFault13SyncFails(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 200
-		for _, name := range []string{logName, "superblock", snapshotTemp} {
+		for _, name := range []string{format.LogName, "superblock", format.SnapshotTempName} {
 			w := newWorld(t, 1)
 			mem := vfstest.NewMem()
 			f := vfstest.NewFaulty(mem)
@@ -195,7 +195,7 @@ func TestFault13SyncFails(t *testing.T) {
 			f.Inject(vfstest.Rule{On: vfstest.OpSync, Name: name, Err: syscall.EIO, Times: 1})
 			err := w.tier.Close()
 			w.tier.Free()
-			if (err == nil) != (name == snapshotTemp) { // without a snapshot the memory does
+			if (err == nil) != (name == format.SnapshotTempName) { // without a snapshot the memory does
 				t.Fatalf("%s: Close: %v", name, err)
 			}
 			for seed := range uint64(10) {
@@ -205,7 +205,7 @@ func TestFault13SyncFails(t *testing.T) {
 				h.reopen(t, cfg)
 				// The superblock's sync comes last: if it reached the device all the same,
 				// so did everything else.
-				if n := h.tier.Len(); n != 0 && name == logName {
+				if n := h.tier.Len(); n != 0 && name == format.LogName {
 					t.Fatalf("%s: %d records that were not synced", name, n)
 				}
 				h.check(t, keys, false)
@@ -213,7 +213,7 @@ func TestFault13SyncFails(t *testing.T) {
 			}
 			h := w.heir() // of the process alone: the index is in memory yet
 			h.reopen(t, testConfig(mem, h))
-			if h.check(t, keys, name != logName); name == logName && h.hits > 0 {
+			if h.check(t, keys, name != format.LogName); name == format.LogName && h.hits > 0 {
 				t.Errorf("%s: %d records are believed", name, h.hits)
 			}
 			h.close(t)
@@ -234,7 +234,7 @@ func TestFault11Quarantine(t *testing.T) {
 			w.put(t, w.key(i))
 		}
 		w.written()
-		in := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: logName, Err: syscall.EIO, Times: 2})
+		in := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, Err: syscall.EIO, Times: 2})
 		for i := range keys {
 			w.put(t, w.key(i))
 			if s := w.tier.Stats(); s.Quarantined == 1 {
@@ -269,7 +269,7 @@ func TestFault12Read(t *testing.T) {
 			_, err := w.tier.Get(context.Background(), nil, w.key(i), w.hasher.Hash(w.key(i)))
 			return err
 		}
-		once := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: logName, Err: syscall.EIO, Times: 1})
+		once := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Err: syscall.EIO, Times: 1})
 		if err := get(1); !errors.Is(err, syscall.EIO) {
 			t.Fatalf("%v, want EIO", err)
 		}
@@ -280,7 +280,7 @@ func TestFault12Read(t *testing.T) {
 			t.Fatalf("%+v", s)
 		}
 		once.Remove()
-		always := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: logName, Err: syscall.EIO})
+		always := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Err: syscall.EIO})
 		for i := range mostBadReads {
 			if err := get(i); !errors.Is(err, syscall.EIO) {
 				t.Fatalf("%v, want EIO", err)

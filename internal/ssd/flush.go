@@ -1,6 +1,7 @@
 package ssd
 
 import (
+	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -80,7 +81,7 @@ func (l *log) nextPiece() (p piece, ok bool) {
 			to := min(from+writeChunk, (s.end+blockBytes-1)&^(blockBytes-1))
 			return piece{s: s, from: from, to: to, upTo: min(to, s.end)}, true
 		}
-		return piece{s: s, from: s.listAt &^ (blockBytes - 1), to: l.segBytes(), upTo: s.end, list: true}, true
+		return piece{s: s, from: s.listAt &^ (blockBytes - 1), to: l.SegmentBytes(), upTo: s.end, list: true}, true
 	}
 	s := l.open
 	if s == nil || s.failed {
@@ -90,7 +91,7 @@ func (l *log) nextPiece() (p piece, ok bool) {
 	switch {
 	case full-from >= writeChunk:
 		return piece{s: s, from: from, to: from + writeChunk, upTo: from + writeChunk}, true
-	case s.written < s.end && l.force > l.lsn(s.serial, s.written):
+	case s.written < s.end && l.force > l.LSN(s.serial, s.written):
 		to := (s.end + blockBytes - 1) &^ (blockBytes - 1)
 		return piece{s: s, from: from, to: to, upTo: s.end, partial: to > s.end}, true
 	}
@@ -99,7 +100,7 @@ func (l *log) nextPiece() (p piece, ok bool) {
 
 // write hands a piece to the file.
 func (f *flusher) write(p piece) error {
-	at := int64(p.s.slot)<<f.log.segShift + int64(p.from)
+	at := int64(p.s.slot)<<f.log.SegmentShift + int64(p.from)
 	whole := p.s.buf[p.from:p.to]
 	if p.partial {
 		whole = whole[:len(whole)-blockBytes]
@@ -138,9 +139,9 @@ func (l *log) wrote(p piece) {
 		l.slots[s.slot].sealed = true
 	}
 	s.written = max(s.written, p.upTo)
-	upTo := l.lsn(s.serial, s.wholeRecords(l.unitShift))
+	upTo := l.LSN(s.serial, s.wholeRecords(l.UnitShift))
 	if s.done {
-		upTo = l.lsn(s.serial+1, 0)
+		upTo = l.LSN(s.serial+1, 0)
 	}
 	if l.flushed.Load() < upTo {
 		l.flushed.Store(upTo)
@@ -153,12 +154,12 @@ func (l *log) wrote(p piece) {
 // next process believes what begins before.
 func (s *segment) wholeRecords(unitShift uint) int {
 	for s.counted < len(s.list) {
-		_, units, used := parseKind(s.list[s.counted+idLen:])
+		_, units, used := format.ParseKind(s.list[s.counted+format.IDLen:])
 		end := s.whole + int(units)<<unitShift
 		if end > s.written {
 			break
 		}
-		s.whole, s.counted = end, s.counted+idLen+used
+		s.whole, s.counted = end, s.counted+format.IDLen+used
 	}
 	return s.whole
 }

@@ -5,23 +5,26 @@ import (
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
+
+	"github.com/firncache/firn/internal/ssd/format"
+	"github.com/firncache/firn/internal/vfs"
 )
 
 // decide reads the superblock, and plans where the index of the log that it describes
 // comes from. If that log is not kept, why says so, and the superblock describes a new
 // one.
 func (t *Tier) decide() (why string, err error) {
-	super, err := readSuperblock(t.super.file)
+	super, err := format.ReadSuperblock(t.super.file)
 	var grown uint64
 	switch {
 	case t.cfg.Recovery == RecoverNever:
 		why = "asked to"
 	case errors.Is(err, ErrFormat):
 		return "", err
-	case errors.Is(err, errOlder):
+	case errors.Is(err, format.ErrOlder):
 		why = "an earlier version of this package wrote the files"
 		t.removeOld("journal") // which version 1 had, and no later one counts
-	case errors.Is(err, errCorrupt):
+	case errors.Is(err, format.ErrCorrupt):
 		why, t.blank = "no valid superblock", true
 		if n, err := t.super.file.Size(); err == nil && n == 0 {
 			why = "new"
@@ -33,7 +36,7 @@ func (t *Tier) decide() (why string, err error) {
 	}
 	switch {
 	case why != "":
-	case super.clean:
+	case super.Clean:
 		t.plan = fromSnapshot
 	case t.findMemory(&super):
 		t.plan = fromMemory
@@ -43,46 +46,46 @@ func (t *Tier) decide() (why string, err error) {
 		why = "not closed, and the index did not outlive the process: the machine went down, or keeps no memory for it"
 	}
 	if why != "" {
-		t.discardMemory(super.memory)
+		t.discardMemory(vfs.MemoryID(super.Memory))
 		fresh := t.geometry() // the old one's may not fit
-		fresh.counter, fresh.budget = super.counter, super.budget
-		t.super.superblock = fresh
+		fresh.Counter, fresh.Budget = super.Counter, super.Budget
+		t.super.Superblock = fresh
 		return why, nil
 	}
-	super.segments = grown
-	t.super.superblock = super
-	t.skew.Store(max(super.skew, super.lastTime-t.cfg.Now()))
+	super.Segments = grown
+	t.super.Superblock = super
+	t.skew.Store(max(super.Skew, super.LastTime-t.cfg.Now()))
 	return "", nil
 }
 
 // mismatch says why a log cannot be kept, "" if it can: with another segment
 // size, or in less space. More space is added to it: segments is how many it has
 // then.
-func (t *Tier) mismatch(old *superblock) (segments uint64, why string) {
+func (t *Tier) mismatch(old *format.Superblock) (segments uint64, why string) {
 	switch {
-	case t.cfg.SegmentBytes != 0 && uint64(t.cfg.SegmentBytes) != old.segBytes:
-		return 0, fmt.Sprintf("segments have %d bytes, and %d are asked for", old.segBytes, t.cfg.SegmentBytes)
-	case buffers*int64(old.segBytes) > t.cfg.Memory/4:
-		return 0, fmt.Sprintf("segments of %d bytes are too large for a RAM budget of %d", old.segBytes, t.cfg.Memory)
+	case t.cfg.SegmentBytes != 0 && uint64(t.cfg.SegmentBytes) != old.SegmentBytes:
+		return 0, fmt.Sprintf("segments have %d bytes, and %d are asked for", old.SegmentBytes, t.cfg.SegmentBytes)
+	case buffers*int64(old.SegmentBytes) > t.cfg.Memory/4:
+		return 0, fmt.Sprintf("segments of %d bytes are too large for a RAM budget of %d", old.SegmentBytes, t.cfg.Memory)
 	}
-	switch now := t.geometryWith(int64(old.segBytes)); {
-	case now.segments < old.segments:
-		return 0, fmt.Sprintf("it has %d segments, and there is space for %d", old.segments, now.segments)
-	case now.segments*old.segBytes>>old.unitShift >= 1<<old.locationBits:
+	switch now := t.geometryWith(int64(old.SegmentBytes)); {
+	case now.Segments < old.Segments:
+		return 0, fmt.Sprintf("it has %d segments, and there is space for %d", old.Segments, now.Segments)
+	case now.Segments*old.SegmentBytes>>old.UnitShift >= 1<<old.LocationBits:
 		return 0, "there is more space than its locations reach"
-	case t.indexMost() < leastTables(1<<old.shardBits):
-		return 0, fmt.Sprintf("an index of %d shards is too large for a RAM budget of %d", 1<<old.shardBits, t.cfg.Memory)
+	case t.indexMost() < leastTables(1<<old.ShardBits):
+		return 0, fmt.Sprintf("an index of %d shards is too large for a RAM budget of %d", 1<<old.ShardBits, t.cfg.Memory)
 	default:
-		return now.segments, ""
+		return now.Segments, ""
 	}
 }
 
 // geometry is what the superblock of a new log says.
-func (t *Tier) geometry() superblock {
+func (t *Tier) geometry() format.Superblock {
 	size := t.cfg.SegmentBytes
 	if size == 0 {
-		size = max(floorPow2(min(t.cfg.Bytes/64, t.cfg.Memory/32, maxSegment)), minSegment)
-		for t.cfg.Bytes/size > t.mostSegments() && 2*size <= min(t.cfg.Memory/16, maxSegment) {
+		size = max(floorPow2(min(t.cfg.Bytes/64, t.cfg.Memory/32, format.MaxSegment)), format.MinSegment)
+		for t.cfg.Bytes/size > t.mostSegments() && 2*size <= min(t.cfg.Memory/16, format.MaxSegment) {
 			size *= 2
 		}
 	}
@@ -91,21 +94,21 @@ func (t *Tier) geometry() superblock {
 
 func floorPow2(n int64) int64 { return 1 << (bits.Len64(uint64(max(n, 1))) - 1) }
 
-func (t *Tier) geometryWith(segBytes int64) superblock {
-	s := superblock{
-		logID: rand.Uint64(), seed: rand.Uint64(),
-		segBytes: uint64(segBytes), unitShift: leastUnitShift, nextSeg: 1,
+func (t *Tier) geometryWith(segBytes int64) format.Superblock {
+	s := format.Superblock{
+		LogID: rand.Uint64(), Seed: rand.Uint64(),
+		SegmentBytes: uint64(segBytes), UnitShift: format.MinUnitShift, NextSegment: 1,
 	}
-	rest := t.cfg.Bytes - 2*superSlot - t.snapshotMost()
-	s.segments = uint64(min(max(rest/segBytes, 0), t.mostSegments()))
-	for s.segments*s.segBytes>>s.unitShift >= 1<<mostLocationBits {
-		s.unitShift++
+	rest := t.cfg.Bytes - 2*format.SuperblockBytes - t.snapshotMost()
+	s.Segments = uint64(min(max(rest/segBytes, 0), t.mostSegments()))
+	for s.Segments*s.SegmentBytes>>s.UnitShift >= 1<<format.MaxLocationBits {
+		s.UnitShift++
 	}
 	// One bit more than it takes: the log may grow to twice its size.
-	s.locationBits = uint8(min(bits.Len64(s.segments*s.segBytes>>s.unitShift)+1, mostLocationBits))
+	s.LocationBits = uint8(min(bits.Len64(s.Segments*s.SegmentBytes>>s.UnitShift)+1, format.MaxLocationBits))
 	// A shard for each 4 MiB: some eight thousand records of half a KiB.
-	for s.shardBits < maxShardBits && int64(4<<20)<<s.shardBits < t.cfg.Bytes && t.indexMost()>>(s.shardBits+1) >= 16<<10 {
-		s.shardBits++
+	for s.ShardBits < format.MaxShardBits && int64(4<<20)<<s.ShardBits < t.cfg.Bytes && t.indexMost()>>(s.ShardBits+1) >= 16<<10 {
+		s.ShardBits++
 	}
 	return s
 }

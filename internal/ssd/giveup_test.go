@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
@@ -15,7 +16,7 @@ func TestFault11SlotNotUsedAgain(t *testing.T) {
 		w := newWorld(t, 1)
 		f := vfstest.NewFaulty(vfstest.NewMem())
 		w.reopen(t, smallConfig(f, w))
-		bad := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: logName, To: minSegment, Err: syscall.EIO})
+		bad := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, To: format.MinSegment, Err: syscall.EIO})
 		for i := 0; w.tier.Stats().Reclaimed < 40; i++ { // more than twice round
 			w.put(t, w.key(i))
 		}
@@ -38,7 +39,7 @@ func TestFault25DemotedWhileOff(t *testing.T) {
 		w.reopen(t, healingConfig(f, w))
 		key := w.key(1)
 		w.put(t, key)
-		begun := f.Inject(vfstest.Rule{On: vfstest.OpSync, Name: superBlockOf, Block: true, Times: 1})
+		begun := f.Inject(vfstest.Rule{On: vfstest.OpSync, Name: format.SuperblockName, Block: true, Times: 1})
 		w.tier.switchOff(syscall.EIO)
 		w.set(key, 0)
 		begun.AwaitBlocked(1)
@@ -63,7 +64,7 @@ func TestFault11WritesFailInClose(t *testing.T) {
 		mem := vfstest.NewMem()
 		f := vfstest.NewFaulty(mem)
 		filled(t, w, testConfig(f, w), keys)
-		bad := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: logName, Err: syscall.EIO})
+		bad := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, Err: syscall.EIO})
 		n := 0
 		for ; w.tier.Stats().Quarantined < mostBadWrites-1; n++ {
 			w.put(t, w.key(keys+n))
@@ -81,7 +82,7 @@ func TestFault11WritesFailInClose(t *testing.T) {
 			t.Errorf("%d records are named that were not written", s.Corrupt)
 		}
 		for i := range keys {
-			if _, err := w.tier.Get(background, nil, w.key(i), w.hasher.Hash(w.key(i))); errors.Is(err, errCorrupt) {
+			if _, err := w.tier.Get(background, nil, w.key(i), w.hasher.Hash(w.key(i))); errors.Is(err, format.ErrCorrupt) {
 				t.Error(err)
 			}
 		}

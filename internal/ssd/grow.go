@@ -1,6 +1,6 @@
 package ssd
 
-import "math/bits"
+import "github.com/firncache/firn/internal/ssd/format"
 
 // The tables of the index grow as entries come, and take memory that RAM lends.
 
@@ -28,19 +28,12 @@ func (x *index) growBy(s *shard, part int) bool {
 	return true
 }
 
-// home is where a fingerprint's entry would like to be in a table of so many
-// homes.
-func (l layout) home(fp uint64, homes int) int {
-	hi, _ := bits.Mul64(fp<<((64-l.fingerprintBits())&63), uint64(homes))
-	return int(hi)
-}
-
 // fits reports whether the entries have places in a table of so many homes.
 func (s *shard) fits(homes int) bool {
 	next := 0
 	for _, w := range s.slots {
 		if w != 0 {
-			next = max(s.layout.home(s.fingerprint(entry(w)), homes), next) + 1
+			next = max(s.Layout.Home(s.Fingerprint(format.Entry(w)), homes), next) + 1
 		}
 	}
 	return next < homes+shardSlack-1
@@ -52,7 +45,7 @@ func (s *shard) fits(homes int) bool {
 // leaves a table of which nothing is believed.
 func (s *shard) spread(homes int) {
 	old := s.slots
-	s.head.moving.Store(1)
+	s.head.Moving.Store(1)
 	s.setHomes(homes)
 	s.slots = s.all[:homes+shardSlack]
 	clear(s.slots[len(old):])
@@ -68,11 +61,11 @@ func (s *shard) spread(homes int) {
 	for from := to; from < len(s.slots); from++ {
 		w := s.slots[from]
 		s.slots[from] = 0
-		at := max(s.layout.home(s.fingerprint(entry(w)), homes), next)
+		at := max(s.Layout.Home(s.Fingerprint(format.Entry(w)), homes), next)
 		s.slots[at] = w
 		next = at + 1
 	}
-	s.head.moving.Store(0)
+	s.head.Moving.Store(0)
 }
 
 // wantsMemory is how much more the tables should be allowed: some, once they have
@@ -111,7 +104,7 @@ func (t *Tier) load(s *shard, entries []uint64) {
 		entries = entries[:most]
 	}
 	for _, w := range entries {
-		t.named(entry(w))
+		t.named(format.Entry(w))
 	}
 }
 
@@ -152,15 +145,4 @@ func (s *shard) copyIn(entries []uint64) (homes int, ok bool) {
 		homes = min(homes+homes/8+1, most)
 	}
 	return homes, true
-}
-
-// ascend reports whether each of the entries has a higher fingerprint than the one
-// before it.
-func (l layout) ascend(entries []uint64) bool {
-	for i := 1; i < len(entries); i++ {
-		if l.fingerprint(entry(entries[i-1])) >= l.fingerprint(entry(entries[i])) {
-			return false
-		}
-	}
-	return true
 }

@@ -4,9 +4,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/firncache/firn/internal/vfs/vfstest"
-
 	"github.com/firncache/firn/internal/record"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 // Who asks RAM for memory may be in there when the cache is forgotten: RAM's memory

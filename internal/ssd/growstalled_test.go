@@ -5,6 +5,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
@@ -23,12 +24,12 @@ func indexWaitsForDiskToGrow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.tier, w.hasher = tier, tier.hasher
+	w.tier, w.hasher = tier, tier.ids.Hasher
 	var charged atomic.Int64
 	if err := tier.Start(func(n int64) error { charged.Add(n); return nil }); err != nil {
 		t.Fatal(err)
 	}
-	held := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: logName, Block: true})
+	held := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, Block: true})
 	for i := 0; !tier.log.behind.Load(); i++ {
 		key := w.key(i)
 		tier.Demote(w.hasher.Hash(key), key, make([]byte, 3000), 0, true, true)

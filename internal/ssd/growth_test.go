@@ -4,9 +4,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/firncache/firn/internal/vfs/vfstest"
-
 	"github.com/firncache/firn/internal/record"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 // What leaves RAM because the index grows is reported to the user with no lock

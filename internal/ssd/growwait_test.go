@@ -19,7 +19,7 @@ func TestReadyWaitsForIndex(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.tier, w.hasher = tier, tier.hasher
+		w.tier, w.hasher = tier, tier.ids.Hasher
 		slow := tier.cfg.Throttle / 2
 		var held atomic.Pointer[chan struct{}]
 		if err := tier.Start(func(int64) error {

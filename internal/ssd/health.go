@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -75,8 +76,8 @@ func (t *Tier) segmentWritten() {
 
 // forget takes every entry out that names a slot.
 func (t *Tier) forget(slot int) {
-	t.index.each(func(x id, e entry) entry {
-		if in, _ := t.log.place(t.index.location(e)); in != slot {
+	t.index.each(func(x format.ID, e format.Entry) format.Entry {
+		if in, _ := t.log.Place(t.index.Location(e)); in != slot {
 			return e
 		}
 		t.unnamed(e)
@@ -95,7 +96,7 @@ func (t *Tier) switchOff(cause error) bool {
 	if h.cause != nil || h.stopped || !t.state.CompareAndSwap(on, off) { // it may be closed
 		return h.cause != nil
 	}
-	t.index.head.valid.Store(0)
+	t.index.head.Valid.Store(0)
 	h.cause = cause
 	healing := make(chan struct{})
 	h.healing = healing
@@ -129,7 +130,7 @@ func (t *Tier) dropLeft() {
 	switch {
 	case left == nil:
 	case left == t.index.indexMemory:
-		left.head.valid.Store(0)
+		left.head.Valid.Store(0)
 		for i := range t.index.shards {
 			t.index.shards[i].reset()
 		}
@@ -144,13 +145,13 @@ func (t *Tier) dropLeft() {
 func (t *Tier) void() error {
 	t.super.Lock()
 	defer t.super.Unlock()
-	s := t.super.superblock
-	s.logID, s.clean, s.snapshot, s.memory = rand.Uint64(), false, 0, vfs.MemoryID{}
-	s.budget = t.admission.budget.encode(false)
-	if err := replaceSuperblock(t.super.file, &s); err != nil {
+	s := t.super.Superblock
+	s.LogID, s.Clean, s.Snapshot, s.Memory = rand.Uint64(), false, 0, format.MemoryID{}
+	s.Budget = t.admission.budget.state(false)
+	if err := format.ReplaceSuperblock(t.super.file, &s); err != nil {
 		return err
 	}
-	t.super.superblock = s
+	t.super.Superblock = s
 	return t.super.file.Sync()
 }
 

@@ -3,6 +3,7 @@ package ssd
 import (
 	"testing"
 
+	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
@@ -18,7 +19,7 @@ func TestIDsThatTheIndexCannotTell(t *testing.T) {
 		key := w.key(1)
 		a := w.hasher.Hash(key)
 		b := a ^ 1<<(63-w.tier.index.shardBits) // differs in the highest bit below the shard's number
-		if n := w.tier.index.shardBits + w.tier.index.fingerprintBits(); n >= idBits {
+		if n := w.tier.index.shardBits + w.tier.index.FingerprintBits(); n >= format.IDBits {
 			t.Fatalf("the index keeps %d bits of an id: nothing to test", n)
 		}
 		if !w.tier.Demote(a, key, []byte("old"), 0, true, true) {

@@ -3,11 +3,13 @@ package ssd
 import (
 	"math/rand/v2"
 	"testing"
+
+	"github.com/firncache/firn/internal/ssd/format"
 )
 
 func testIndex(t *testing.T, shardBits uint, most int64) *index {
 	t.Helper()
-	m, _, err := newMemory(memoryShape{slots: 1, shards: 1 << shardBits, stride: uint64(most >> shardBits / 8), locBits: 30}, nil)
+	m, _, err := newMemory(format.MemoryShape{Slots: 1, Shards: 1 << shardBits, Stride: uint64(most >> shardBits / 8), LocationBits: 30}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -18,8 +20,8 @@ func testIndex(t *testing.T, shardBits uint, most int64) *index {
 }
 
 // remove takes the entry of an id out.
-func (s *shard) remove(n id) {
-	if at, _, ok := s.search(s.fingerprintOf(n)); ok {
+func (s *shard) remove(n format.ID) {
+	if at, _, ok := s.search(s.FingerprintOf(n)); ok {
 		s.removeAt(at)
 	}
 }
@@ -34,7 +36,7 @@ func (s *shard) check(t *testing.T) {
 			continue
 		}
 		n++
-		fp := s.fingerprint(entry(w))
+		fp := s.Fingerprint(format.Entry(w))
 		if int(fp) <= last {
 			t.Fatalf("slot %d: fingerprint %d after %d", at, fp, last)
 		}
@@ -59,9 +61,11 @@ func TestIndexModel(t *testing.T) {
 	for _, spread := range []uint{40, 24, 12} { // of how many bits of the id vary
 		rng := rand.New(rand.NewPCG(1, uint64(spread)))
 		x := testIndex(t, 2, 1<<20)
-		model := map[id]entry{}
-		draw := func() id { return id(rng.Uint64()&(1<<spread-1)) * 0x9e3779b97f % (1 << idBits) }
-		identity := func(n id) id { return n>>(idBits-2)<<(idBits-2) | id(x.fingerprintOf(n)) }
+		model := map[format.ID]format.Entry{}
+		draw := func() format.ID { return format.ID(rng.Uint64()&(1<<spread-1)) * 0x9e3779b97f % (1 << format.IDBits) }
+		identity := func(n format.ID) format.ID {
+			return n>>(format.IDBits-2)<<(format.IDBits-2) | format.ID(x.FingerprintOf(n))
+		}
 		for step := range 60_000 {
 			n := draw()
 			s := x.shardOf(n)
@@ -69,7 +73,7 @@ func TestIndexModel(t *testing.T) {
 				s.remove(n)
 				delete(model, identity(n))
 			} else if x.room(s) {
-				e := s.newEntry(n, location(1+rng.IntN(1<<30)), rng.IntN(1<<20))
+				e := s.NewEntry(n, format.Location(1+rng.IntN(1<<30)), rng.IntN(1<<20), format.IsWhole)
 				s.put(e)
 				model[identity(n)] = e
 			} else {
@@ -89,7 +93,7 @@ func TestIndexModel(t *testing.T) {
 		if x.len() != len(model) {
 			t.Fatalf("%d entries, want %d", x.len(), len(model))
 		}
-		x.each(func(n id, e entry) entry {
+		x.each(func(n format.ID, e format.Entry) format.Entry {
 			if model[n] != e {
 				t.Fatalf("each yields %x: %x, want %x", n, e, model[n])
 			}
@@ -121,7 +125,7 @@ func TestIndexKeepsToItsMemory(t *testing.T) {
 		if !x.room(s) {
 			break
 		}
-		s.put(s.newEntry(id(rng.Uint64()>>(64-idBits)), 1, 1))
+		s.put(s.NewEntry(format.ID(rng.Uint64()>>(64-format.IDBits)), 1, 1, format.IsWhole))
 	}
 	s.check(t)
 	if x.used.Load() > x.most {

@@ -3,13 +3,12 @@ package ssd
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
-	"io"
 	"io/fs"
 	"slices"
 	"time"
 
+	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -86,15 +85,15 @@ type Live struct {
 	Sampled  int64 `json:"sampled"`   // one id of so many was counted; 1: all
 }
 
-func superblockInfo(s *superblock) Superblock {
+func superblockInfo(s *format.Superblock) Superblock {
 	info := Superblock{
-		State: "valid", Version: FormatVersion, Counter: s.counter, LogID: s.logID, Seed: s.seed,
-		SegmentBytes: int64(s.segBytes), Segments: int64(s.segments),
-		UnitBytes: 1 << s.unitShift, Shards: 1 << s.shardBits, LocationBits: int(s.locationBits),
-		NextSegment: s.nextSeg, Snapshot: s.snapshot, Clean: s.clean, Boot: s.bootID,
+		State: "valid", Version: format.Version, Counter: s.Counter, LogID: s.LogID, Seed: s.Seed,
+		SegmentBytes: int64(s.SegmentBytes), Segments: int64(s.Segments),
+		UnitBytes: 1 << s.UnitShift, Shards: 1 << s.ShardBits, LocationBits: int(s.LocationBits),
+		NextSegment: s.NextSegment, Snapshot: s.Snapshot, Clean: s.Clean, Boot: s.BootID,
 	}
-	if s.lastTime != 0 {
-		info.LastTime = timeOf(s.lastTime)
+	if s.LastTime != 0 {
+		info.LastTime = timeOf(s.LastTime)
 	}
 	return info
 }
@@ -132,10 +131,10 @@ func Inspect(ctx context.Context, dir vfs.FS, step func(read int64)) (*Inspectio
 	case errors.Is(err, ErrFormat):
 		in.Outlook = "an error: " + err.Error()
 		return in, nil
-	case errors.Is(err, errOlder):
+	case errors.Is(err, format.ErrOlder):
 		in.Outlook = "empty: an earlier version of the format"
 		return in, nil
-	case errors.Is(err, errCorrupt):
+	case errors.Is(err, format.ErrCorrupt):
 		in.Outlook = "an error, or empty: " + err.Error()
 		return in, nil
 	case err != nil:
@@ -143,7 +142,7 @@ func Inspect(ctx context.Context, dir vfs.FS, step func(read int64)) (*Inspectio
 	}
 	in.Superblock = superblockInfo(&o.super)
 	if err := o.openLog(); err != nil {
-		o.problem(logName, 0, "cannot be opened: %v", err)
+		o.problem(format.LogName, 0, "cannot be opened: %v", err)
 		in.Outlook = "empty: there is no log"
 		return in, nil
 	}
@@ -153,9 +152,9 @@ func Inspect(ctx context.Context, dir vfs.FS, step func(read int64)) (*Inspectio
 	if err != nil {
 		return nil, err
 	}
-	var serials []uint64
-	if in.Snapshot, serials = o.snapshotInfo(); in.Snapshot != nil && in.Snapshot.Believed {
-		live = in.leaveOutFreed(live, serials)
+	var slots []format.SlotState
+	if in.Snapshot, slots = o.snapshotInfo(); in.Snapshot != nil && in.Snapshot.Believed {
+		live = in.leaveOutFreed(live, slots)
 	}
 	if err := in.estimate(ctx, o, live); err != nil {
 		return nil, err
@@ -187,11 +186,11 @@ func (in *Inspection) list(dir vfs.FS) (unlock func(), err error) {
 		_ = f.Close()
 		in.Files = append(in.Files, File{name, size})
 	}
-	if !slices.Contains(names, superBlockOf) && !slices.Contains(names, logName) {
+	if !slices.Contains(names, format.SuperblockName) && !slices.Contains(names, format.LogName) {
 		return unlock, ErrNoTier
 	}
 	take := lockDir
-	if slices.Contains(names, lockName) {
+	if slices.Contains(names, format.LockName) {
 		take = takeLocks
 	}
 	lock, err := take(dir)
@@ -207,59 +206,58 @@ func (in *Inspection) list(dir vfs.FS) (unlock func(), err error) {
 }
 
 // segments lists the log's segments. It returns them newest first.
-func (in *Inspection) segments(ctx context.Context, o *offline) (live []segmentEnds, err error) {
-	err = o.scan(ctx, func(e segmentEnds) error {
+func (in *Inspection) segments(ctx context.Context, o *offline) (live []diskSegment, err error) {
+	err = o.scan(ctx, func(e diskSegment) {
 		switch {
 		case e.err != nil:
-			o.problem(logName, int64(e.slot)<<o.segShift(), "the header of slot %d cannot be read: %v", e.slot, e.err)
-		case e.foreign:
+			o.problem(format.LogName, o.FileOffset(e.slot, 0), "the header of slot %d cannot be read: %v", e.slot, e.err)
+		case e.Foreign:
 			in.Foreign++
 		}
-		if !e.header {
-			return nil
+		if !e.HasHeader() {
+			return
 		}
-		s := Segment{Slot: e.slot, Serial: e.serial, State: "sealed"}
-		if !e.sealed {
+		s := Segment{Slot: e.slot, Serial: e.Serial, State: "sealed"}
+		if !e.Sealed() {
 			s.State = "open"
 			recs, _ := o.listOf(e) // an error is told by the estimate
 			s.Records = len(recs)
 			for _, r := range recs {
-				s.DataBytes += int(r.bytes)
+				s.DataBytes += int(r.Bytes)
 			}
 		} else {
-			s.Records = e.trailer.count
-			s.DataBytes = e.trailer.dataEnd - segmentHeaderLen
-			s.SealedAt = timeOf(e.trailer.sealedAt)
+			s.Records = e.Trailer.Count
+			s.DataBytes = e.Trailer.DataEnd - format.SegmentHeaderLen
+			s.SealedAt = timeOf(e.Trailer.SealedAt)
 		}
-		s.Fill = float64(s.DataBytes) / float64(o.segBytes())
+		s.Fill = float64(s.DataBytes) / float64(o.SegmentBytes())
 		in.Segments = append(in.Segments, s)
 		live = append(live, e)
-		in.Live.LogBytes += int64(o.super.segBytes)
-		return nil
+		in.Live.LogBytes += int64(o.super.SegmentBytes)
 	})
 	slices.SortFunc(in.Segments, func(a, b Segment) int { return cmp.Compare(a.Serial, b.Serial) })
-	slices.SortFunc(live, func(a, b segmentEnds) int { return cmp.Compare(b.serial, a.serial) })
+	slices.SortFunc(live, func(a, b diskSegment) int { return cmp.Compare(b.Serial, a.Serial) })
 	return live, err
 }
 
-// leaveOutFreed returns those of the segments that a snapshot names by the serials
-// that the slots have.
-func (in *Inspection) leaveOutFreed(live []segmentEnds, serials []uint64) []segmentEnds {
-	freed := func(slot int, serial uint64) bool { return slot >= len(serials) || serials[slot] != serial }
+// leaveOutFreed returns those of the segments that a snapshot names, by what it has
+// of the slots.
+func (in *Inspection) leaveOutFreed(live []diskSegment, slots []format.SlotState) []diskSegment {
+	freed := func(slot int, serial uint64) bool { return slot >= len(slots) || slots[slot].Serial != serial }
 	for i := range in.Segments {
 		if s := &in.Segments[i]; freed(s.Slot, s.Serial) {
 			s.State = "freed"
 			in.Live.LogBytes -= in.Superblock.SegmentBytes
 		}
 	}
-	return slices.DeleteFunc(live, func(e segmentEnds) bool { return freed(e.slot, e.serial) })
+	return slices.DeleteFunc(live, func(e diskSegment) bool { return freed(e.slot, e.Serial) })
 }
 
 // mostSampled is how many ids an estimate follows at most.
 const mostSampled = 1 << 18
 
 // estimate finds out how much of the log is live.
-func (in *Inspection) estimate(ctx context.Context, o *offline, live []segmentEnds) error {
+func (in *Inspection) estimate(ctx context.Context, o *offline, live []diskSegment) error {
 	total := 0
 	for _, s := range in.Segments {
 		if s.State != "freed" {
@@ -270,7 +268,7 @@ func (in *Inspection) estimate(ctx context.Context, o *offline, live []segmentEn
 	for total>>shift > mostSampled {
 		shift++
 	}
-	l := living{offline: o, mask: id(1)<<shift - 1, seen: make(map[id]bool, min(total, mostSampled))}
+	l := living{offline: o, mask: format.ID(1)<<shift - 1, seen: make(map[format.ID]bool, min(total, mostSampled))}
 	for _, e := range live {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -288,34 +286,34 @@ func (in *Inspection) estimate(ctx context.Context, o *offline, live []segmentEn
 // living counts the newest records of the ids that end in zeros under a mask.
 type living struct {
 	*offline
-	mask           id
-	seen           map[id]bool
+	mask           format.ID
+	seen           map[format.ID]bool
 	records, bytes int64
 }
 
-func (l *living) segment(e segmentEnds) {
+func (l *living) segment(e diskSegment) {
 	recs, err := l.listOf(e)
 	if err != nil {
-		l.problem(logName, int64(e.slot)<<l.segShift(), "segment %d: its list of records cannot be read: %v", e.serial, err)
+		l.problem(format.LogName, l.FileOffset(e.slot, 0), "segment %d: its list of records cannot be read: %v", e.Serial, err)
 		return
 	}
 	for i := len(recs) - 1; i >= 0; i-- {
-		if r := recs[i]; r.id&l.mask == 0 && !l.seen[r.id] && len(l.seen) < 4*mostSampled {
-			l.seen[r.id] = true
+		if r := recs[i]; r.ID&l.mask == 0 && !l.seen[r.ID] && len(l.seen) < 4*mostSampled {
+			l.seen[r.ID] = true
 			l.records++
-			l.bytes += int64(r.bytes)
+			l.bytes += int64(r.Bytes)
 		}
 	}
 }
 
 // hasMemory reports whether the index of a log that was not closed outlived its
 // process.
-func hasMemory(dir vfs.FS, s *superblock) bool {
+func hasMemory(dir vfs.FS, s *format.Superblock) bool {
 	keeper, ok := dir.(vfs.MemoryKeeper)
-	if !ok || s.clean || s.memory == (vfs.MemoryID{}) {
+	if !ok || s.Clean || s.Memory == (format.MemoryID{}) {
 		return false
 	}
-	m := openMemory(keeper, s.memory, s.logID)
+	m := openMemory(keeper, vfs.MemoryID(s.Memory), s.LogID)
 	if m == nil {
 		return false
 	}
@@ -324,88 +322,19 @@ func hasMemory(dir vfs.FS, s *superblock) bool {
 }
 
 // snapshotInfo reads the header of the snapshot, nil if there is none that makes
-// sense, and the serials that it has of the slots.
-func (o *offline) snapshotInfo() (info *SnapshotInfo, serials []uint64) {
+// sense, and what it has of the slots.
+func (o *offline) snapshotInfo() (info *SnapshotInfo, slots []format.SlotState) {
 	s, err := o.openSnapshot()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		o.problem(snapshotName, 0, "%v", err)
+		o.problem(format.SnapshotName, 0, "%v", err)
 		return nil, nil
 	}
 	defer func() { _ = s.file.Close() }()
-	info = &SnapshotInfo{Bytes: s.size, Number: s.number, Believed: o.super.clean && o.super.snapshot == s.number}
-	for i := range s.dir {
-		info.Records += int64(s.count(i))
-	}
-	return info, s.serials
-}
-
-// snapshotFile is a snapshot of which all but the entries was read.
-type snapshotFile struct {
-	file    vfs.File
-	size    int64
-	number  uint64
-	serials []uint64 // of the segments that the slots have; 0: none
-	dir     []uint64 // for each shard: the number of its entries, and above it their checksum
-
-	entriesAt int64
-}
-
-func (s *snapshotFile) count(shard int) uint32 { return uint32(s.dir[shard]) }
-func (s *snapshotFile) crc(shard int) uint32   { return uint32(s.dir[shard] >> 32) }
-
-var errSnapshot = errors.New("the header or a checksum is wrong, or it belongs to another log")
-
-// openSnapshot opens the snapshot and reads its header.
-func (o *offline) openSnapshot() (*snapshotFile, error) {
-	f, size, err := o.open(snapshotName)
-	if err != nil {
-		return nil, err
-	}
-	s := &snapshotFile{file: f, size: size, dir: make([]uint64, 1<<o.super.shardBits)}
-	if err := o.readSnapshotHead(s); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return s, nil
-}
-
-// readSnapshotHead reads what stands before the entries of a snapshot.
-func (o *offline) readSnapshotHead(s *snapshotFile) error {
-	b := make([]byte, snapshotHeaderLen)
-	if err := o.readAt(s.file, b, 0); err != nil {
-		return err
-	}
-	h, ok := parseSnapshotHead(b)
-	if !ok || h.logID != o.super.logID || h.shardBits != uint32(o.super.shardBits) || uint64(h.slots) > o.super.segments {
-		return errSnapshot
-	}
-	s.number = h.number
-	s.entriesAt = snapshotHeaderLen + h.tablesLen()
-	if s.entriesAt > s.size {
-		return io.ErrUnexpectedEOF
-	}
-	b = make([]byte, h.tablesLen())
-	if err := o.readAt(s.file, b, snapshotHeaderLen); err != nil {
-		return err
-	}
-	slots, dir, ok := h.tables(b)
-	if !ok {
-		return errSnapshot
-	}
-	for ; len(slots) > 0; slots = slots[slotWordsLen:] {
-		s.serials = append(s.serials, binary.LittleEndian.Uint64(slots))
-	}
-	want := s.entriesAt
-	for i := range s.dir {
-		s.dir[i] = binary.LittleEndian.Uint64(dir[8*i:])
-		want += 8 * int64(s.count(i))
-	}
-	if want != s.size {
-		return io.ErrUnexpectedEOF
-	}
-	return nil
+	believed := o.super.Clean && o.super.Snapshot == s.Number
+	return &SnapshotInfo{Bytes: s.size, Number: s.Number, Records: s.Entries(), Believed: believed}, s.Slots
 }
 
 // outlook is what Open would do, if it were asked to be safe and for the same

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/firncache/firn/internal/aio"
+	"github.com/firncache/firn/internal/ssd/format"
 )
 
 // All calls yield for every live record, segment after segment, until it returns
@@ -12,7 +13,7 @@ import (
 func (t *Tier) All(yield func(hash uint64, key, value []byte) bool) {
 	var value []byte
 	for slot := range t.log.slots {
-		serial := t.log.words[slot].serial.Load()
+		serial := t.log.words[slot].Serial.Load()
 		if serial == 0 || t.state.Load() != on {
 			continue
 		}
@@ -28,14 +29,14 @@ func (t *Tier) All(yield func(hash uint64, key, value []byte) bool) {
 }
 
 // listed is which records a segment has, also of one that is being filled.
-func (t *Tier) listed(slot int, serial uint64) []listed {
+func (t *Tier) listed(slot int, serial uint64) []format.Listed {
 	if seg := t.log.pin(slot, serial); seg != nil {
 		defer t.log.unpin(seg)
 		t.log.mu.Lock()
 		list := append([]byte(nil), seg.list...)
-		tr := trailer{count: seg.count, dataEnd: seg.end, listCRC: checksum(0, list)}
+		tr := format.Trailer{Count: seg.count, DataEnd: seg.end, ListChecksum: format.Checksum(0, list)}
 		t.log.mu.Unlock()
-		recs, _ := parseList(nil, list, tr, t.log.unitShift)
+		recs, _ := format.ParseList(nil, list, tr, t.log.UnitShift)
 		return recs
 	}
 	recs, _ := t.readList(slot, serial)
@@ -44,18 +45,18 @@ func (t *Tier) listed(slot int, serial uint64) []listed {
 
 // yieldSome reads some records of a segment and yields those that the index
 // names.
-func (t *Tier) yieldSome(slot int, serial uint64, recs []listed, value *[]byte, yield func(hash uint64, key, value []byte) bool) bool {
+func (t *Tier) yieldSome(slot int, serial uint64, recs []format.Listed, value *[]byte, yield func(hash uint64, key, value []byte) bool) bool {
 	spots := make([]spot, 0, len(recs))
 	for _, r := range recs {
-		if r.kind == isPart { // its head is yielded
+		if r.Kind == format.IsPart { // its head is yielded
 			continue
 		}
-		s := t.index.shardOf(r.id)
+		s := t.index.shardOf(r.ID)
 		s.mu.Lock()
-		e, ok := s.find(r.id)
+		e, ok := s.find(r.ID)
 		s.mu.Unlock()
-		if ok && s.location(e) == t.log.location(slot, int(r.offset)) {
-			spots = append(spots, spot{id: r.id, entry: e, loc: s.location(e), slot: slot, off: int(r.offset), lsn: t.log.lsn(serial, int(r.offset))})
+		if ok && s.Location(e) == t.log.Location(slot, int(r.Offset)) {
+			spots = append(spots, spot{id: r.ID, entry: e, loc: s.Location(e), slot: slot, off: int(r.Offset), lsn: t.log.LSN(serial, int(r.Offset))})
 		}
 	}
 	copied := t.copies(slot, serial, recs, spots)
@@ -83,23 +84,23 @@ func (t *Tier) yieldSome(slot int, serial uint64, recs []listed, value *[]byte, 
 			_, _, skip := t.window(&spots[i], 1)
 			b = reqs[i].Buf.Bytes()[skip:]
 		}
-		r, err := parseRecord(b, origin{t.logNumber(), spots[i].lsn})
-		if err != nil || !t.still(&spots[i]) || t.over(r.deadline, false) {
+		r, err := format.ParseRecord(b, format.Origin{Log: t.logNumber(), LSN: spots[i].lsn})
+		if err != nil || !t.still(&spots[i]) || t.over(r.Deadline, false) {
 			continue
 		}
-		v := r.value
+		v := r.Value
 		switch {
-		case r.flags&flagCompressed != 0:
-			*value, err = expand((*value)[:0], r.value)
+		case r.Flags&format.FlagCompressed != 0:
+			*value, err = expand((*value)[:0], r.Value)
 			v = *value
-		case r.kind() == isHead:
+		case r.Kind() == format.IsHead:
 			*value, err = t.valueOf((*value)[:0], &spots[i], &r)
 			v = *value
 		}
 		if err != nil {
 			continue
 		}
-		if !yield(t.hasher.Hash(r.key), r.key, v) {
+		if !yield(t.ids.Hash(r.Key), r.Key, v) {
 			return false
 		}
 	}
@@ -108,7 +109,7 @@ func (t *Tier) yieldSome(slot int, serial uint64, recs []listed, value *[]byte, 
 
 // copies are the bytes of records in a segment that is in memory, nil if it is
 // not. The segment itself must not be held while the user looks at them.
-func (t *Tier) copies(slot int, serial uint64, recs []listed, spots []spot) [][]byte {
+func (t *Tier) copies(slot int, serial uint64, recs []format.Listed, spots []spot) [][]byte {
 	seg := t.log.pin(slot, serial)
 	if seg == nil {
 		return nil
@@ -123,10 +124,10 @@ func (t *Tier) copies(slot int, serial uint64, recs []listed, spots []spot) [][]
 }
 
 // sizeOf is the length of a spot's record, as its segment lists it.
-func (t *Tier) sizeOf(recs []listed, sp *spot) uint32 {
+func (t *Tier) sizeOf(recs []format.Listed, sp *spot) uint32 {
 	for i := range recs {
-		if int(recs[i].offset) == sp.off {
-			return recs[i].bytes
+		if int(recs[i].Offset) == sp.off {
+			return recs[i].Bytes
 		}
 	}
 	return 0

@@ -1,6 +1,10 @@
 package ssd
 
-import "time"
+import (
+	"time"
+
+	"github.com/firncache/firn/internal/ssd/format"
+)
 
 // Ready reports whether what is about to leave RAM finds room here. While the
 // disk is behind, or the index waits for memory, it first waits for that, as long
@@ -62,7 +66,7 @@ const chargePatience = 200 * time.Millisecond
 // stands still, what has not been allowed is left for later.
 func (t *Tier) chargeMemory(more int64) error {
 	for first := true; first || more > 0; first = false {
-		step := min(more, int64(t.log.segBytes()/16))
+		step := min(more, int64(t.log.SegmentBytes()/16))
 		if err := t.chargeStep(step); err != nil {
 			return err
 		}
@@ -117,7 +121,7 @@ func (t *Tier) keep() {
 			t.index.limit.Store(t.index.most) // RAM may have some to give again
 			t.noteRoom()
 			if t.expires.Load() {
-				t.log.kept.noteTime(t.Now())
+				t.log.kept.NoteTime(t.Now())
 			}
 		case <-t.wake:
 		}
@@ -149,13 +153,13 @@ func (t *Tier) tidy() {
 func (t *Tier) saveBudget() {
 	t.super.Lock()
 	defer t.super.Unlock()
-	s := t.super.superblock
-	s.budget = t.admission.budget.encode(false)
-	if err := writeSuperblock(t.super.file, &s); err != nil {
+	s := t.super.Superblock
+	s.Budget = t.admission.budget.state(false)
+	if err := format.WriteSuperblock(t.super.file, &s); err != nil {
 		t.health.log("the superblock could not be written", "error", err) // the lease stands
 		return
 	}
-	t.super.superblock = s
+	t.super.Superblock = s
 }
 
 // grow gives the index more memory. It has a goroutine of its own: what leaves

@@ -8,9 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/firncache/firn/internal/vfs/vfstest"
-
+	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 // filled is a tier with so many records, all written.
@@ -102,24 +102,24 @@ func TestMemoryOfAnother(t *testing.T) {
 		mem := vfstest.NewMem()
 		filled(t, w, testConfig(mem, w), keys)
 		head := w.tier.index.head
-		shape := head.shape
+		shape := head.Shape
 		for name, change := range map[string]func(back bool){
-			"log":   func(bool) { head.logID ^= 1 },
-			"magic": func(bool) { head.magic ^= 1 },
-			"slots": func(bool) { head.shape[0] ^= 1 },
+			"log":   func(bool) { head.LogID ^= 1 },
+			"magic": func(bool) { head.Magic ^= 1 },
+			"slots": func(bool) { head.Shape[0] ^= 1 },
 			"shards": func(back bool) {
-				if head.shape[1] *= 2; back {
-					head.shape = shape
+				if head.Shape[1] *= 2; back {
+					head.Shape = shape
 				}
 			},
 			"stride": func(back bool) {
-				if head.shape[2] = 1 << 61; back {
-					head.shape = shape
+				if head.Shape[2] = 1 << 61; back {
+					head.Shape = shape
 				}
 			},
 			"valid": func(back bool) {
-				if head.valid.Store(0); back {
-					head.valid.Store(1)
+				if head.Valid.Store(0); back {
+					head.Valid.Store(1)
 				}
 			},
 		} {
@@ -236,7 +236,7 @@ func TestFault16ClearWhileStuck(t *testing.T) {
 // An index that is killed while it moves entries has each of them where it was, or
 // where it goes, or there twice; and no entry that was taken out.
 func TestKilledBetweenTwoStores(t *testing.T) {
-	m, _, err := newMemory(memoryShape{slots: 4, shards: 1, stride: 512, segShift: 16, unitShift: 3, locBits: 16}, nil)
+	m, _, err := newMemory(format.MemoryShape{Slots: 4, Shards: 1, Stride: 512, SegmentShift: 16, UnitShift: 3, LocationBits: 16}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,26 +244,26 @@ func TestKilledBetweenTwoStores(t *testing.T) {
 	x := newIndex(0, m, false)
 	x.allowed.Store(x.most)
 	s := &x.shards[0]
-	want := map[uint64]location{}
+	want := map[uint64]format.Location{}
 	rng := newWorld(t, 1).rng
 	before := make([]uint64, len(s.all))
-	all := func(location) bool { return true }
+	all := func(format.Location) bool { return true }
 	words := func(w []uint64) []byte { return bytesOf(w) }
 	for range 4000 {
 		copy(before, s.all)
-		old := map[uint64]location{}
+		old := map[uint64]format.Location{}
 		for fp, loc := range want {
 			old[fp] = loc
 		}
 		homes := s.homes
-		n := id(rng.IntN(300)) << 32
-		fp := s.fingerprintOf(n)
+		n := format.ID(rng.IntN(300)) << 32
+		fp := s.FingerprintOf(n)
 		if at, _, ok := s.search(fp); ok {
 			s.removeAt(at)
 			delete(want, fp)
 		} else if x.room(s) {
-			loc := location(1024 + rng.IntN(1000))
-			s.put(s.newEntry(n, loc, 100))
+			loc := format.Location(1024 + rng.IntN(1000))
+			s.put(s.NewEntry(n, loc, 100, format.IsWhole))
 			want[fp] = loc
 		}
 		if s.homes != homes || bytes.Equal(words(before), words(s.all)) {
@@ -277,10 +277,10 @@ func TestKilledBetweenTwoStores(t *testing.T) {
 			t.Fatalf("%d entries, want %d", len(got), len(want))
 		}
 		halves(before, s.all, len(want) > len(old), func(table []uint64) {
-			half := &shard{layout: s.layout, all: table, head: s.head, homes: s.homes}
+			half := &shard{Layout: s.Layout, all: table, head: s.head, homes: s.homes}
 			kept, _ := half.survivors(nil, all)
 			for _, w := range kept {
-				fp, loc := s.fingerprint(entry(w)), s.location(entry(w))
+				fp, loc := s.Fingerprint(format.Entry(w)), s.Location(format.Entry(w))
 				if want[fp] != loc && old[fp] != loc {
 					t.Fatalf("entry %x: location %d, want %d or %d", fp, loc, want[fp], old[fp])
 				}
@@ -296,7 +296,7 @@ func TestKilledBetweenTwoStores(t *testing.T) {
 
 func has(s *shard, words []uint64, fp uint64) bool {
 	for _, w := range words {
-		if s.fingerprint(entry(w)) == fp {
+		if s.Fingerprint(format.Entry(w)) == fp {
 			return true
 		}
 	}
@@ -379,7 +379,7 @@ func TestFault10NoSpaceForSuperblock(t *testing.T) {
 				w.close(t)
 			}
 			f := vfstest.NewFaulty(mem)
-			full := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: superBlockOf, Err: syscall.ENOSPC})
+			full := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.SuperblockName, Err: syscall.ENOSPC})
 			err := w.open(testConfig(f, w))
 			switch {
 			case kept && !errors.Is(err, syscall.ENOSPC):
@@ -496,7 +496,7 @@ func TestFault21LessMemoryThanEntries(t *testing.T) {
 			for i := range tier.log.slots {
 				alive += tier.log.slots[i].alive.Load()
 			}
-			if want := s.Records * int64(weightOf(40)); alive != want {
+			if want := s.Records * int64(format.WeightOf(40)); alive != want {
 				t.Errorf("the weight of what is alive is %d, want %d", alive, want)
 			}
 			w.check(t, keys, true)

@@ -7,10 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/firncache/firn/internal/vfs/vfstest"
-
 	"github.com/firncache/firn/internal/invariants"
 	"github.com/firncache/firn/internal/vfs"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 // smallConfig is a tier of a few segments, which are soon written over.

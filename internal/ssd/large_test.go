@@ -4,6 +4,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
@@ -23,7 +24,7 @@ func TestBehindForLargeRecords(t *testing.T) {
 			t.Fatal("no room")
 		}
 		synctest.Wait()
-		held := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: logName, Block: true})
+		held := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, Block: true})
 		if !demote(1, 8000) { // the first segment is full, and being written
 			t.Fatal("no room in the second segment")
 		}

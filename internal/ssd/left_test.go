@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
@@ -15,9 +16,9 @@ import (
 func checkAlive(t *testing.T, tier *Tier) {
 	t.Helper()
 	alive := make([]int64, len(tier.log.slots))
-	tier.index.each(func(_ id, e entry) entry {
-		slot, _ := tier.log.place(tier.index.location(e))
-		alive[slot] += int64(e.weight())
+	tier.index.each(func(_ format.ID, e format.Entry) format.Entry {
+		slot, _ := tier.log.Place(tier.index.Location(e))
+		alive[slot] += int64(e.Weight())
 		return e
 	})
 	for i := range alive {
@@ -28,8 +29,8 @@ func checkAlive(t *testing.T, tier *Tier) {
 }
 
 // allEntries are those of an index, in its order.
-func allEntries(x *index) (entries []entry) {
-	x.each(func(_ id, e entry) entry { entries = append(entries, e); return e })
+func allEntries(x *index) (entries []format.Entry) {
+	x.each(func(_ format.ID, e format.Entry) format.Entry { entries = append(entries, e); return e })
 	return entries
 }
 
@@ -72,7 +73,7 @@ func TestIndexInLessMemory(t *testing.T) {
 				if what == "RAM" {
 					left = tier.fixed + 200<<10
 				}
-				h.tier, h.hasher = tier, tier.hasher
+				h.tier, h.hasher = tier, tier.ids.Hasher
 				h.opened.add(tier, false)
 				tier.restarting.Lock() // the keeper has other things to do
 				if err := tier.Start(func(n int64) error {
@@ -106,7 +107,7 @@ func TestSnapshotRoundTrip(t *testing.T) {
 		w.reopen(t, cfg)
 		w.steps(t, 8000, 1000)
 		w.kept() // there is nothing to be reclaimed while Close begins
-		entries, slots := allEntries(w.tier.index), w.tier.log.slotNumbers()
+		entries, slots := allEntries(w.tier.index), w.tier.log.slotStates()
 		w.close(t)
 		w.reopenAtRest(t, cfg)
 		if w.tier.plan != fromSnapshot {
@@ -115,12 +116,12 @@ func TestSnapshotRoundTrip(t *testing.T) {
 		if got := allEntries(w.tier.index); len(got) == 0 || !slices.Equal(got, entries) {
 			t.Errorf("%d entries, want %d, the same", len(got), len(entries))
 		}
-		if got := w.tier.log.slotNumbers(); !slices.Equal(got, slots) {
+		if got := w.tier.log.slotStates(); !slices.Equal(got, slots) {
 			t.Errorf("the slots are %d, want %d", got, slots)
 		}
 		free := 0
 		for i := range w.tier.log.words {
-			if w.tier.log.words[i].serial.Load() == 0 {
+			if w.tier.log.words[i].Serial.Load() == 0 {
 				free++
 			}
 		}
@@ -148,7 +149,7 @@ func TestSnapshotTooLarge(t *testing.T) {
 		}
 		w.close(t)
 		entries := w.tier.count.demoted.Load()
-		if names, _ := mem.List(); slices.Contains(names, snapshotName) || slices.Contains(names, snapshotTemp) {
+		if names, _ := mem.List(); slices.Contains(names, format.SnapshotName) || slices.Contains(names, format.SnapshotTempName) {
 			t.Errorf("the files are %v", names)
 		}
 		if n := fileBytes(t, mem); n > testConfig(mem, w).Bytes {
@@ -194,8 +195,8 @@ func TestLastSegmentIsSealed(t *testing.T) {
 		h.reopenAtRest(t, testConfig(clone, h))
 		recs, err := h.tier.readList(slot, serial)
 		named := 0
-		h.tier.index.each(func(_ id, e entry) entry {
-			if at, _ := h.tier.log.place(h.tier.index.location(e)); at == slot {
+		h.tier.index.each(func(_ format.ID, e format.Entry) format.Entry {
+			if at, _ := h.tier.log.Place(h.tier.index.Location(e)); at == slot {
 				named++
 			}
 			return e
@@ -226,7 +227,7 @@ func TestUnwrittenSegmentIsFree(t *testing.T) {
 		mem := vfstest.NewMem()
 		f := vfstest.NewFaulty(mem)
 		w.reopen(t, testConfig(f, w))
-		held := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: logName, Block: true})
+		held := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, Block: true})
 		for i := 0; !w.tier.log.behind.Load(); i++ {
 			key := w.key(i)
 			w.tier.Demote(w.hasher.Hash(key), key, make([]byte, 1000), 0, true, true)

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
@@ -60,11 +61,11 @@ func TestFault29Storms(t *testing.T) {
 		f := vfstest.NewFaulty(mem)
 		w.reopen(t, testConfig(f, w))
 		w.most = 10
-		before := f.Count(vfstest.OpWrite, logName)
+		before := f.Count(vfstest.OpWrite, format.LogName)
 		for i := range 20_000 {
 			w.delete(w.key(i))
 		}
-		if after := f.Count(vfstest.OpWrite, logName); after != before {
+		if after := f.Count(vfstest.OpWrite, format.LogName); after != before {
 			t.Fatalf("%d writes for deletes of what is not there", after-before)
 		}
 		for range 20_000 {
@@ -112,7 +113,7 @@ func TestFault30and31Budgets(t *testing.T) {
 		}
 		n := 0
 		f.Inject(vfstest.Rule{On: vfstest.OpChange &^ (vfstest.OpSync | vfstest.OpSyncDir), Hook: func(op vfstest.Op) {
-			if op.Kind != vfstest.OpWrite || op.Name != logName { // that never grows
+			if op.Kind != vfstest.OpWrite || op.Name != format.LogName { // that never grows
 				measure()
 				n++
 			}
@@ -141,7 +142,7 @@ func TestFault30and31Budgets(t *testing.T) {
 				if round == 0 { // what expires takes room, too
 					deadline = w.now.Load() + 1
 				}
-				w.tier.Demote(w.tier.hasher.Hash(key), key, v, deadline, true, true)
+				w.tier.Demote(w.tier.ids.Hasher.Hash(key), key, v, deadline, true, true)
 				w.ready()
 				if s := w.tier.Stats(); s.MemoryBytes > cfg.Memory || s.FileBytes > cfg.Bytes {
 					t.Fatalf("%+v", s)
@@ -183,7 +184,7 @@ func TestFault30NoMemory(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w.tier, w.hasher = tier, tier.hasher
+			w.tier, w.hasher = tier, tier.ids.Hasher
 			var started atomic.Bool
 			left := allowed // of more than it begins with
 			if err := tier.Start(func(n int64) error {
@@ -245,9 +246,9 @@ func TestFault27NotTaken(t *testing.T) {
 			w.superseded(key, w.seq)
 			switch name {
 			case "its length":
-				value = make([]byte, minSegment)
+				value = make([]byte, format.MinSegment)
 			case "full":
-				stuck := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: logName, Block: true})
+				stuck := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, Block: true})
 				defer stuck.Remove()
 				for i := 0; w.tier.Demote(w.hasher.Hash(w.key(2+i)), w.key(2+i), make([]byte, 30), 0, true, true); i++ {
 				}
@@ -290,7 +291,7 @@ func TestFault25and26WriteDuringRead(t *testing.T) {
 			w.close(t)
 			w.reopen(t, testConfig(f, w))
 			h := w.hasher.Hash(key)
-			f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: logName, Times: 1, Hook: func(vfstest.Op) {
+			f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Times: 1, Hook: func(vfstest.Op) {
 				switch write {
 				case "delete":
 					w.delete(key)

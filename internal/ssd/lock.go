@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -25,7 +26,7 @@ func takeLocks(fsys vfs.FS) (locks, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := fsys.Lock(lockName)
+	file, err := fsys.Lock(format.LockName)
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}

@@ -5,9 +5,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-)
 
-const leastUnitShift = 3 // records begin at multiples of 8 bytes
+	"github.com/firncache/firn/internal/ssd/format"
+)
 
 // segment is one of the log's segments while its bytes are in memory: it is
 // filled, sealed, written, and stays readable until its buffer is needed.
@@ -15,7 +15,7 @@ type segment struct {
 	slot   int // where in the file
 	serial uint64
 	buf    []byte
-	list   []byte // of its records, see parseList
+	list   []byte // of its records, see format.ParseList
 	count  int
 	end    int // bytes appended, with the header
 	sealed bool
@@ -32,13 +32,11 @@ type segment struct {
 // log is the memory side of the segment log: the open segment, those that are
 // being written, and the slots of the file.
 type log struct {
-	segShift  uint
-	unitShift uint
-	now       func() int64
-	grace     int64  // see Config.Grace
-	ahead     int    // slots that are kept free
-	partMost  int    // bytes of a long value that a part takes
-	wake      func() // told when there are fewer
+	format.Geometry
+	now   func() int64
+	grace int64  // see Config.Grace
+	ahead int    // slots that are kept free
+	wake  func() // told when there are fewer
 
 	mu      sync.Mutex
 	changed sync.Cond // of mu: something was written, a buffer or a slot came free, the log was closed
@@ -60,12 +58,12 @@ type log struct {
 	tail   atomic.Uint64 // LSN of the next byte
 
 	// What outlives the process, see indexMemory.
-	words   []slotWords
+	words   []format.SlotWords
 	flushed *atomic.Uint64 // everything before this LSN has been written
-	kept    *memoryHead
+	kept    *format.MemoryHead
 }
 
-// slot is a segment's place in the file, beside slotWords.
+// slot is a segment's place in the file, beside format.SlotWords.
 type slot struct {
 	alive  atomic.Int64 // weight of the entries that name records there
 	sealed bool         // its list is on the device
@@ -74,7 +72,7 @@ type slot struct {
 
 // slotMemory is what a slot takes in bytes of memory: itself, its words, and its
 // place in the list of free ones.
-const slotMemory = 16 + slotWordsLen + 4
+const slotMemory = 16 + format.SlotWordsLen + 4
 
 // Slots are kept free, so that a segment can be opened without waiting, and a
 // burst of writes finds some: one of aheadShare, and leastAhead at least.
@@ -84,80 +82,54 @@ const (
 )
 
 func newLog(m *indexMemory, bufs [][]byte, now func() int64, grace int64) *log {
-	n := int(m.slots)
+	n := int(m.Slots)
 	l := &log{
-		segShift: uint(m.segShift), unitShift: uint(m.unitShift), bufs: bufs, now: now, grace: grace,
+		Geometry: m.Geometry(), bufs: bufs, now: now, grace: grace,
 		slots: make([]slot, n), free: make([]int32, 0, n), ahead: max(leastAhead, n/aheadShare),
-		words: m.slotWords(), flushed: &m.head.flushed, kept: m.head,
+		words: m.slotWords(), flushed: &m.head.Flushed, kept: m.head,
 	}
-	l.partMost = partMost(l.segBytes(), l.unitShift)
 	l.changed.L = &l.mu
 	return l
 }
 
-func (l *log) segBytes() int { return 1 << l.segShift }
-
-// pad rounds n bytes up to units.
-func (l *log) pad(n int) int {
-	unit := 1 << l.unitShift
-	return (n + unit - 1) &^ (unit - 1)
-}
-
-// most is the largest record in bytes that a segment holds.
-func (l *log) most() int {
-	return l.segBytes() - segmentHeaderLen - trailerLen - idLen - binary.MaxVarintLen32 - 1<<l.unitShift
-}
-
-func (l *log) lsn(serial uint64, off int) uint64 { return serial<<l.segShift + uint64(off) }
-
-func (l *log) location(slot, off int) location {
-	return location((uint64(slot)<<l.segShift + uint64(off)) >> l.unitShift)
-}
-
-// place is where a location lies: the slot and the bytes from its start.
-func (l *log) place(loc location) (slot, off int) {
-	at := uint64(loc) << l.unitShift
-	return int(at >> l.segShift), int(at & uint64(l.segBytes()-1))
-}
-
 // lsnAt is the LSN of the record at loc. The caller holds the lock of the shard
 // whose entry names loc: while it does, the slot keeps its segment.
-func (l *log) lsnAt(loc location) uint64 {
-	slot, off := l.place(loc)
-	return l.lsn(l.words[slot].serial.Load(), off)
+func (l *log) lsnAt(loc format.Location) uint64 {
+	slot, off := l.Place(loc)
+	return l.LSN(l.words[slot].Serial.Load(), off)
 }
 
 // append writes a record into the open segment, opening one if it has to. It
 // never waits for the disk: without a buffer or a slot, of which reserve are not for
 // the caller, it reports false. The caller holds the lock of the id's shard. The record
 // counts as alive from here on, lest its segment be given back before the index names it.
-func (l *log) append(x id, r *rec, reserve int) (loc location, size int, ok bool) {
-	body := r.body()
-	size = l.pad(r.headerLen() + len(r.key) + len(r.value))
+func (l *log) append(x format.ID, r *format.Record, reserve int) (loc format.Location, size int, ok bool) {
+	body := r.BodyChecksum()
+	size = l.Pad(r.HeaderLen() + len(r.Key) + len(r.Value))
 
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	defer l.noteRoom()
-	l.largest = max(l.largest, size+idLen+binary.MaxVarintLen32)
+	l.largest = max(l.largest, size+format.IDLen+binary.MaxVarintLen32)
 	s := l.room(size, reserve)
 	if s == nil {
 		return 0, 0, false
 	}
 	at := s.end
-	at += r.put(s.buf[at:], body, origin{l.logID, l.lsn(s.serial, s.end)})
-	at += copy(s.buf[at:], r.key)
-	at += copy(s.buf[at:], r.value)
+	at += r.Put(s.buf[at:], body, format.Origin{Log: l.logID, LSN: l.LSN(s.serial, s.end)})
+	at += copy(s.buf[at:], r.Key)
+	at += copy(s.buf[at:], r.Value)
 	clear(s.buf[at : s.end+size])
-	loc = l.location(s.slot, s.end)
-	s.list = appendKind(s.list, x, r.kind(), uint32(size>>l.unitShift))
+	loc = l.Location(s.slot, s.end)
+	s.list = format.AppendListed(s.list, x, r.Kind(), uint32(size>>l.UnitShift))
 	s.count++
 	s.end += size
 	w := &l.words[s.slot]
-	weight := l.weight(r.kind().class(size))
-	w.written.Add(weight)
+	weight := l.weight(r.Kind().Class(size))
+	w.Written.Add(weight)
 	l.slots[s.slot].alive.Add(int64(weight)) // before the index names it: see named
-	w.until.Store(max(w.until.Load(), l.until(r.deadline)))
-	l.tail.Store(l.lsn(s.serial, s.end))
+	w.Until.Store(max(w.Until.Load(), l.until(r.Deadline)))
+	l.tail.Store(l.LSN(s.serial, s.end))
 	if s.end-s.written >= writeChunk {
 		l.changed.Broadcast()
 	}
@@ -167,7 +139,7 @@ func (l *log) append(x id, r *rec, reserve int) (loc location, size int, ok bool
 // until is when a record with a deadline is of no use any more.
 func (l *log) until(deadline int64) uint64 {
 	if deadline == 0 {
-		return forever
+		return format.Forever
 	}
 	return uint64(max(deadline, 0) + l.grace)
 }
@@ -182,7 +154,7 @@ func (l *log) room(size, reserve int) *segment {
 	if l.fits(size) {
 		return s
 	}
-	if size > l.most() || l.closed {
+	if size > l.MaxRecord() || l.closed {
 		return nil
 	}
 	if !l.canOpen(reserve) {
@@ -197,12 +169,12 @@ func (l *log) room(size, reserve int) *segment {
 // fits reports whether the open segment has room for a record of size bytes.
 func (l *log) fits(size int) bool {
 	s := l.open
-	return s != nil && s.end+size+len(s.list)+idLen+binary.MaxVarintLen32+trailerLen <= l.segBytes()
+	return s != nil && s.end+size+len(s.list)+format.IDLen+binary.MaxVarintLen32+format.TrailerLen <= l.SegmentBytes()
 }
 
 // hasRoom reports whether a record from RAM of n bytes could be appended.
 func (l *log) hasRoom(n int) bool {
-	return len(l.free) >= forDemote && (l.fits(l.pad(n)) || l.canOpen(forDemote))
+	return len(l.free) >= forDemote && (l.fits(l.Pad(n)) || l.canOpen(forDemote))
 }
 
 // Slots that are not for records which come from RAM: where those have taken all
@@ -230,7 +202,7 @@ func (l *log) idleBuffer() int {
 
 // begin opens a segment: there is memory, and a slot.
 func (l *log) begin() *segment {
-	s := &segment{slot: int(l.free[0]), serial: l.next, end: segmentHeaderLen, whole: segmentHeaderLen}
+	s := &segment{slot: int(l.free[0]), serial: l.next, end: format.SegmentHeaderLen, whole: format.SegmentHeaderLen}
 	if len(l.bufs) > 0 {
 		s.buf = l.bufs[len(l.bufs)-1]
 		l.bufs = l.bufs[:len(l.bufs)-1]
@@ -245,15 +217,15 @@ func (l *log) begin() *segment {
 		l.wake()
 	}
 	l.next++
-	l.kept.next.Store(l.next)
-	putSegmentHeader(s.buf, l.logID, s.serial, l.segBytes())
+	l.kept.Next.Store(l.next)
+	format.PutSegmentHeader(s.buf, l.logID, s.serial, l.SegmentBytes())
 	l.slots[s.slot].sealed = false
-	l.words[s.slot].written.Store(0)
-	l.words[s.slot].until.Store(0)
-	l.words[s.slot].serial.Store(s.serial)
+	l.words[s.slot].Written.Store(0)
+	l.words[s.slot].Until.Store(0)
+	l.words[s.slot].Serial.Store(s.serial)
 	l.memory = append(l.memory, s)
 	l.open = s
-	l.tail.Store(l.lsn(s.serial, s.end))
+	l.tail.Store(l.LSN(s.serial, s.end))
 	l.changed.Broadcast()
 	return s
 }
@@ -265,7 +237,7 @@ func (l *log) seal() {
 	l.open = nil
 	now := l.now()
 	s.putList(l.logID, now)
-	l.kept.noteTime(now)
+	l.kept.NoteTime(now)
 	s.sealed = true
 	l.sealed = append(l.sealed, s)
 	l.changed.Broadcast()
@@ -274,12 +246,12 @@ func (l *log) seal() {
 // putList makes the end of a segment that is full: its list and its trailer.
 func (s *segment) putList(logID uint64, now int64) {
 	size := len(s.buf)
-	s.listAt = size - trailerLen - len(s.list)
+	s.listAt = size - format.TrailerLen - len(s.list)
 	clear(s.buf[s.end:min(s.listAt, s.end+blockBytes)]) // what shares a block with the end
 	clear(s.buf[max(s.end, s.listAt-blockBytes):s.listAt])
 	copy(s.buf[s.listAt:], s.list)
-	t := trailer{count: s.count, listLen: len(s.list), dataEnd: s.end, listCRC: checksum(0, s.list), serial: s.serial, sealedAt: now}
-	t.put(s.buf[size-trailerLen:], logID)
+	t := format.Trailer{Count: s.count, ListLen: len(s.list), DataEnd: s.end, ListChecksum: format.Checksum(0, s.list), Serial: s.serial, SealedAt: now}
+	t.Put(s.buf[size-format.TrailerLen:], logID)
 }
 
 // pin finds a segment in memory and keeps its bytes there until unpin. What lies
@@ -309,19 +281,19 @@ func (l *log) unpin(s *segment) {
 // of a segment is told by the weights of its entries, beside that of all its records.
 func (l *log) weight(class int) uint64 {
 	switch class {
-	case headClass:
-		return weightOf(0)
-	case partClass:
-		return weightOf(l.partMost)
+	case format.HeadClass:
+		return format.WeightOf(0)
+	case format.PartClass:
+		return format.WeightOf(l.MaxPart())
 	}
-	return entry(class).weight()
+	return format.Entry(class).Weight()
 }
 
 // release frees a slot: no entry of the index names it any more.
 func (l *log) release(slot int) {
 	l.mu.Lock()
 	s := &l.slots[slot]
-	l.words[slot].serial.Store(0)
+	l.words[slot].Serial.Store(0)
 	s.sealed = false
 	if !s.bad {
 		l.free = append(l.free, int32(slot))
@@ -350,7 +322,7 @@ func (l *log) spare() int { return max(l.usualSpare(), l.largest) }
 
 // usualSpare is spare while no record has come that is larger. It does not change.
 func (l *log) usualSpare() int {
-	size := l.segBytes()
+	size := l.SegmentBytes()
 	return min(max(burst, size/4), size-size/4)
 }
 
@@ -358,7 +330,7 @@ func (l *log) usualSpare() int {
 // what is being moved, and no other can be opened. The caller holds mu.
 func (l *log) noteRoom() {
 	s := l.open
-	behind := !l.canOpen(forDemote) && (s == nil || len(l.free) < forDemote || s.end+len(s.list)+trailerLen > l.segBytes()-l.spare())
+	behind := !l.canOpen(forDemote) && (s == nil || len(l.free) < forDemote || s.end+len(s.list)+format.TrailerLen > l.SegmentBytes()-l.spare())
 	if l.behind.Load() == behind {
 		return
 	}
@@ -423,7 +395,7 @@ func (l *log) goOn(next uint64) {
 func (l *log) goOnLocked(next uint64) {
 	l.free = l.free[:0]
 	for i := range l.slots {
-		serial := l.words[i].serial.Load()
+		serial := l.words[i].Serial.Load()
 		l.slots[i].sealed = serial != 0
 		if serial == 0 {
 			l.free = append(l.free, int32(i))
@@ -431,9 +403,9 @@ func (l *log) goOnLocked(next uint64) {
 		next = max(next, serial+1)
 	}
 	l.next = next
-	l.kept.next.Store(next)
-	l.tail.Store(l.lsn(next, 0))
-	l.flushed.Store(l.lsn(next, 0))
+	l.kept.Next.Store(next)
+	l.tail.Store(l.LSN(next, 0))
+	l.flushed.Store(l.LSN(next, 0))
 	l.noteRoom()
 }
 
@@ -441,7 +413,7 @@ func (l *log) goOnLocked(next uint64) {
 func (l *log) tick() {
 	l.mu.Lock()
 	if s := l.open; s != nil && s.end > s.written {
-		l.force = max(l.force, l.lsn(s.serial, s.end))
+		l.force = max(l.force, l.LSN(s.serial, s.end))
 	}
 	l.changed.Broadcast()
 	l.mu.Unlock()

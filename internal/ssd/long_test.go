@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firncache/firn/internal/vfs/vfstest"
-
+	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 // longConfig is a tier whose values may be as long as eight segments.
@@ -96,10 +96,10 @@ func nothing() {}
 func checkParts(t *testing.T, tier *Tier) (parts int) {
 	t.Helper()
 	alive := make([]int64, len(tier.log.slots))
-	tier.index.each(func(_ id, e entry) entry {
-		slot, _ := tier.log.place(tier.index.location(e))
-		alive[slot] += int64(tier.log.weight(e.class()))
-		if e.class() == partClass {
+	tier.index.each(func(_ format.ID, e format.Entry) format.Entry {
+		slot, _ := tier.log.Place(tier.index.Location(e))
+		alive[slot] += int64(tier.log.weight(e.Class()))
+		if e.Class() == format.PartClass {
 			parts++
 		}
 		return e
@@ -250,7 +250,7 @@ func TestPartsWithoutHeadGo(t *testing.T) {
 			w := longWorld(t, 4, vfstest.NewMem())
 			x, key := w.tier, w.key(1)
 			d, _ := x.DemoteParts(w.hasher.Hash(key), len(key), 100<<10, 0, true, false)
-			for range d.head.parts - 1 {
+			for range d.head.Parts - 1 {
 				_, n := d.Piece()
 				if ok, _ := d.Put(make([]byte, n)); !ok {
 					t.Fatal("no room")
@@ -260,10 +260,10 @@ func TestPartsWithoutHeadGo(t *testing.T) {
 				x.descending.Add(-1) // as after a kill
 			}
 			x.log.flushTo(x.log.tail.Load())
-			part := x.index.partID(d.owner, 0)
+			part := x.ids.Part(d.owner, 0)
 			e, _ := x.index.shardOf(part).find(part)
-			slot, _ := x.log.place(x.index.location(e))
-			v := victim{slot: slot, serial: x.log.words[slot].serial.Load(), how: moveAll}
+			slot, _ := x.log.Place(x.index.Location(e))
+			v := victim{slot: slot, serial: x.log.words[slot].Serial.Load(), how: moveAll}
 			before := checkParts(t, x)
 			if !x.empty(&v) {
 				t.Fatal("not cleaned")
@@ -272,7 +272,7 @@ func TestPartsWithoutHeadGo(t *testing.T) {
 			if !writing {
 				want -= 4 // as many fill a segment
 			}
-			if after := checkParts(t, x); after != want || before != d.head.parts-1 || x.log.slots[slot].alive.Load() != 0 {
+			if after := checkParts(t, x); after != want || before != d.head.Parts-1 || x.log.slots[slot].alive.Load() != 0 {
 				t.Fatalf("%d parts of %d are left: want %d", after, before, want)
 			}
 		})

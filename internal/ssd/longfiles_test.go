@@ -6,9 +6,9 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/firncache/firn/internal/vfs/vfstest"
-
+	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 // come lets a key have a value of so many bytes, which leaves RAM.
@@ -34,17 +34,17 @@ func (w *world) wantFound(t *testing.T, want bool, keys ...[]byte) {
 }
 
 // evictPart reclaims the record of a value's part, as if it had not been read.
-func evictPart(t *testing.T, x *Tier, owner id, part int) {
+func evictPart(t *testing.T, x *Tier, owner format.ID, part int) {
 	t.Helper()
-	p := x.index.partID(owner, part)
+	p := x.ids.Part(owner, part)
 	s := x.index.shardOf(p)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at, e, ok := s.search(s.fingerprintOf(p))
+	at, e, ok := s.search(s.FingerprintOf(p))
 	if !ok {
 		t.Fatal("the part is not there")
 	}
-	x.evictEntry(s, &listed{id: p, kind: isPart}, at, e)
+	x.evictEntry(s, &format.Listed{ID: p, Kind: format.IsPart}, at, e)
 }
 
 // A part that is evicted takes its value with it, and no other.
@@ -56,7 +56,7 @@ func TestEvictedPartTakesItsValue(t *testing.T) {
 		}
 		parts := checkParts(t, w.tier)
 		for i := range 7 {
-			evictPart(t, w.tier, w.tier.id(w.hasher.Hash(w.key(i))), i)
+			evictPart(t, w.tier, w.tier.ids.Of(w.hasher.Hash(w.key(i))), i)
 		}
 		if left := checkParts(t, w.tier); left != parts/8 || w.tier.Len() != 1 || w.tier.Stats().Evicted != 7 {
 			t.Fatalf("%d parts of %d are left, %d records, and %d were evicted", left, parts, w.tier.Len(), w.tier.Stats().Evicted)
@@ -70,22 +70,22 @@ func TestValueWithoutAPartIsAMiss(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := longWorld(t, 1, vfstest.NewMem())
 		x, key := w.tier, w.key(1)
-		for name, harm := range map[string]func(owner id){
-			"missing": func(owner id) {
+		for name, harm := range map[string]func(owner format.ID){
+			"missing": func(owner format.ID) {
 				s := x.index.shardOf(owner)
-				at, e, _ := s.search(s.fingerprintOf(x.index.partID(owner, 3)))
+				at, e, _ := s.search(s.FingerprintOf(x.ids.Part(owner, 3)))
 				s.removeAt(at)
 				x.unnamed(e)
 			},
-			"of another write": func(owner id) {
-				d := Descent{t: x, owner: owner, put: 3, head: head{write: 1}}
+			"of another write": func(owner format.ID) {
+				d := Descent{t: x, owner: owner, put: 3, head: format.Head{Write: 1}}
 				if ok, _ := d.Put(make([]byte, (16+100<<10+6)/7)); !ok { // as long as the right one
 					t.Fatal("no room")
 				}
 			},
 		} {
 			w.come(t, key, 100<<10)
-			harm(x.id(w.hasher.Hash(key)))
+			harm(x.ids.Of(w.hasher.Hash(key)))
 			_, err := x.Get(context.Background(), nil, key, w.hasher.Hash(key))
 			if !errors.Is(err, ErrNotFound) {
 				t.Fatalf("%s: %v", name, err)
@@ -106,7 +106,7 @@ func TestValueWithoutAPartDoesNotCome(t *testing.T) {
 		w.ram[string(key)] = value{w.bytesOf(key, w.seq, 100<<10), 0}
 		if w.sink(key, func() {
 			if puts++; puts == 5 {
-				evictPart(t, w.tier, w.tier.id(w.hasher.Hash(key)), 1)
+				evictPart(t, w.tier, w.tier.ids.Of(w.hasher.Hash(key)), 1)
 			}
 		}) {
 			t.Fatal("it came")
@@ -124,10 +124,10 @@ func TestDamagedPart(t *testing.T) {
 		x, key := w.tier, w.key(1)
 		w.come(t, key, 300<<10)
 		x.log.flushTo(x.log.tail.Load())
-		p := x.index.partID(x.id(w.hasher.Hash(key)), 0)
+		p := x.ids.Part(x.ids.Of(w.hasher.Hash(key)), 0)
 		e, _ := x.index.shardOf(p).find(p)
-		slot, off := x.log.place(x.index.location(e))
-		at := int64(slot)<<x.log.segShift + int64(off) + 1000
+		slot, off := x.log.Place(x.index.Location(e))
+		at := int64(slot)<<x.log.SegmentShift + int64(off) + 1000
 		block := vfs.Aligned(4096, 4096)
 		if _, err := x.logFile.ReadAt(block, at&^4095); err != nil {
 			t.Fatal(err)
@@ -136,7 +136,7 @@ func TestDamagedPart(t *testing.T) {
 		if _, err := x.logFile.WriteAt(block, at&^4095); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := x.Get(context.Background(), nil, key, w.hasher.Hash(key)); !errors.Is(err, errCorrupt) {
+		if _, err := x.Get(context.Background(), nil, key, w.hasher.Hash(key)); !errors.Is(err, format.ErrCorrupt) {
 			t.Fatalf("%v, and %d corrupt", err, x.Stats().Corrupt)
 		}
 		if x.Stats().Corrupt != 1 || x.Len() != 0 || checkParts(t, x) != 0 {

@@ -4,30 +4,30 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/firncache/firn/internal/vfs/vfstest"
-
+	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
-var shapes = []memoryShape{
-	{slots: 4, shards: 1, stride: 128, segShift: 16, unitShift: 3, locBits: 16},
-	{slots: 5, shards: 2, stride: 136, segShift: 20, unitShift: 3, locBits: 21},
-	{slots: 1983, shards: 64, stride: 1 << 12, segShift: 26, unitShift: 6, locBits: 34},
-	{slots: 7, shards: 3, stride: 128, segShift: 16, unitShift: 16, locBits: 1},
+var shapes = []format.MemoryShape{
+	{Slots: 4, Shards: 1, Stride: 128, SegmentShift: 16, UnitShift: 3, LocationBits: 16},
+	{Slots: 5, Shards: 2, Stride: 136, SegmentShift: 20, UnitShift: 3, LocationBits: 21},
+	{Slots: 1983, Shards: 64, Stride: 1 << 12, SegmentShift: 26, UnitShift: 6, LocationBits: 34},
+	{Slots: 7, Shards: 3, Stride: 128, SegmentShift: 16, UnitShift: 16, LocationBits: 1},
 }
 
 // The parts of an index's memory do not overlap, and end with it; the tables begin
 // with cache lines.
 func TestMemoryLayout(t *testing.T) {
 	t.Parallel()
-	if n := unsafe.Sizeof(memoryHead{}); n != memoryHeadLen {
-		t.Errorf("the head has %d bytes, want %d", n, memoryHeadLen)
+	if n := unsafe.Sizeof(format.MemoryHead{}); n != format.MemoryHeadLen {
+		t.Errorf("the head has %d bytes, want %d", n, format.MemoryHeadLen)
 	}
-	if n := unsafe.Sizeof(slotWords{}); n != slotWordsLen {
-		t.Errorf("a slot has %d bytes, want %d", n, slotWordsLen)
+	if n := unsafe.Sizeof(format.SlotWords{}); n != format.SlotWordsLen {
+		t.Errorf("a slot has %d bytes, want %d", n, format.SlotWordsLen)
 	}
-	if n := unsafe.Sizeof(shardHead{}); n != shardHeadLen {
-		t.Errorf("a shard has %d bytes, want %d", n, shardHeadLen)
+	if n := unsafe.Sizeof(format.ShardHead{}); n != format.ShardHeadLen {
+		t.Errorf("a shard has %d bytes, want %d", n, format.ShardHeadLen)
 	}
 	for _, shape := range shapes {
 		m, _, err := newMemory(shape, nil)
@@ -39,27 +39,27 @@ func TestMemoryLayout(t *testing.T) {
 			t.Helper()
 			from := uint64(uintptr(first) - uintptr(unsafe.Pointer(&at[0])))
 			to := from + n
-			if from < end || to > shape.bytes() {
-				t.Errorf("%+v: %s has bytes %d to %d, behind %d, of %d", shape, what, from, to, end, shape.bytes())
+			if from < end || to > shape.Bytes() {
+				t.Errorf("%+v: %s has bytes %d to %d, behind %d, of %d", shape, what, from, to, end, shape.Bytes())
 			}
 			end = to
 		}
 		slots, heads := m.slotWords(), m.shardHeads()
-		if len(slots) != int(shape.slots) || len(heads) != int(shape.shards) {
+		if len(slots) != int(shape.Slots) || len(heads) != int(shape.Shards) {
 			t.Errorf("%+v: %d slots, %d shards", shape, len(slots), len(heads))
 		}
-		place("the head", unsafe.Pointer(m.head), memoryHeadLen)
-		place("the slots", unsafe.Pointer(&slots[0]), slotWordsLen*uint64(len(slots)))
-		place("the shards", unsafe.Pointer(&heads[0]), shardHeadLen*uint64(len(heads)))
+		place("the head", unsafe.Pointer(m.head), format.MemoryHeadLen)
+		place("the slots", unsafe.Pointer(&slots[0]), format.SlotWordsLen*uint64(len(slots)))
+		place("the shards", unsafe.Pointer(&heads[0]), format.ShardHeadLen*uint64(len(heads)))
 		for i := range heads {
 			table := m.table(i)
-			if len(table) != int(shape.stride) || uintptr(unsafe.Pointer(&table[0]))%64 != 0 {
+			if len(table) != int(shape.Stride) || uintptr(unsafe.Pointer(&table[0]))%64 != 0 {
 				t.Errorf("%+v: table %d has %d words at %p", shape, i, len(table), &table[0])
 			}
 			place("a table", unsafe.Pointer(&table[0]), 8*uint64(len(table)))
 		}
-		if end != shape.bytes() {
-			t.Errorf("%+v: the tables end at %d of %d bytes", shape, end, shape.bytes())
+		if end != shape.Bytes() {
+			t.Errorf("%+v: the tables end at %d of %d bytes", shape, end, shape.Bytes())
 		}
 		m.release()
 	}
@@ -68,7 +68,7 @@ func TestMemoryLayout(t *testing.T) {
 func TestMemoryShapeWords(t *testing.T) {
 	t.Parallel()
 	for _, shape := range shapes {
-		if got := shapeOf(shape.words()); got != shape {
+		if got := format.ShapeOf(shape.Words()); got != shape {
 			t.Errorf("%+v, by its words %+v", shape, got)
 		}
 	}
@@ -80,32 +80,32 @@ func TestOpenMemory(t *testing.T) {
 	t.Parallel()
 	const logID = 77
 	for name, test := range map[string]struct {
-		change func(h *memoryHead)
+		change func(h *format.MemoryHead)
 		found  bool
 	}{
-		"as it is":      {func(*memoryHead) {}, true},
-		"another log":   {func(h *memoryHead) { h.logID++ }, false},
-		"not valid":     {func(h *memoryHead) { h.valid.Store(0) }, false},
-		"no magic":      {func(h *memoryHead) { h.magic ^= 1 << 40 }, false},
-		"version 3":     {func(h *memoryHead) { h.magic++ }, false},
-		"more slots":    {func(h *memoryHead) { h.shape[0] <<= 20 }, false},
-		"many slots":    {func(h *memoryHead) { h.shape[0] = 1 << 33 }, false},
-		"more shards":   {func(h *memoryHead) { h.shape[1] *= 2 }, false},
-		"many shards":   {func(h *memoryHead) { h.shape[1] = 1 << 31 }, false},
-		"longer tables": {func(h *memoryHead) { h.shape[2] += 1 << 13 }, false},
-		"endless ones":  {func(h *memoryHead) { h.shape[2] = 1 << 61 }, false},
-		"other bits":    {func(h *memoryHead) { h.shape[3] |= 1 << 30 }, false},
+		"as it is":      {func(*format.MemoryHead) {}, true},
+		"another log":   {func(h *format.MemoryHead) { h.LogID++ }, false},
+		"not valid":     {func(h *format.MemoryHead) { h.Valid.Store(0) }, false},
+		"no magic":      {func(h *format.MemoryHead) { h.Magic ^= 1 << 40 }, false},
+		"version 3":     {func(h *format.MemoryHead) { h.Magic++ }, false},
+		"more slots":    {func(h *format.MemoryHead) { h.Shape[0] <<= 20 }, false},
+		"many slots":    {func(h *format.MemoryHead) { h.Shape[0] = 1 << 33 }, false},
+		"more shards":   {func(h *format.MemoryHead) { h.Shape[1] *= 2 }, false},
+		"many shards":   {func(h *format.MemoryHead) { h.Shape[1] = 1 << 31 }, false},
+		"longer tables": {func(h *format.MemoryHead) { h.Shape[2] += 1 << 13 }, false},
+		"endless ones":  {func(h *format.MemoryHead) { h.Shape[2] = 1 << 61 }, false},
+		"other bits":    {func(h *format.MemoryHead) { h.Shape[3] |= 1 << 30 }, false},
 	} {
 		mem := vfstest.NewMem()
 		m, why, err := newMemory(shapes[1], mem)
 		if err != nil || why != nil {
 			t.Fatal(why, err)
 		}
-		m.head.logID = logID
-		m.head.valid.Store(1)
-		m.head.flushed.Store(5)
-		m.slotWords()[4].until.Store(6)
-		m.shardHeads()[1].homes.Store(7)
+		m.head.LogID = logID
+		m.head.Valid.Store(1)
+		m.head.Flushed.Store(5)
+		m.slotWords()[4].Until.Store(6)
+		m.shardHeads()[1].Homes.Store(7)
 		m.table(1)[135] = 8
 		test.change(m.head)
 		id := m.id()
@@ -115,7 +115,7 @@ func TestOpenMemory(t *testing.T) {
 			t.Errorf("%s: found %v, want %v", name, again != nil, test.found)
 		}
 		if again != nil {
-			if again.memoryShape != shapes[1] || again.head.flushed.Load() != 5 || again.slotWords()[4].until.Load() != 6 || again.shardHeads()[1].homes.Load() != 7 || again.table(1)[135] != 8 {
+			if again.MemoryShape != shapes[1] || again.head.Flushed.Load() != 5 || again.slotWords()[4].Until.Load() != 6 || again.shardHeads()[1].Homes.Load() != 7 || again.table(1)[135] != 8 {
 				t.Errorf("%s: found something else", name)
 			}
 			again.release()
@@ -136,11 +136,11 @@ func TestForgetMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.head.valid.Store(1)
+	m.head.Valid.Store(1)
 	m.table(0)[3] = 8
 	id := m.id()
 	m.forget()
-	if m.table(0)[3] != 0 || !isZero(m.region.Bytes(memoryHeadLen, int(shapes[0].bytes())-memoryHeadLen)) {
+	if m.table(0)[3] != 0 || !format.AllZero(m.region.Bytes(format.MemoryHeadLen, int(shapes[0].Bytes())-format.MemoryHeadLen)) {
 		t.Error("it is not empty")
 	}
 	m.release()

@@ -1,16 +1,12 @@
 package ssd
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"math/bits"
-	"slices"
 
-	"github.com/firncache/firn/internal/record"
+	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -34,14 +30,15 @@ func (p Problem) String() string {
 
 // offline is a tier's files, as they are being read.
 type offline struct {
-	fs      vfs.FS
-	report  func(Problem)    // told of what is wrong; not nil
-	step    func(read int64) // told of bytes that were read
-	super   superblock
-	places  [2]Superblock
-	log     vfs.File
-	logSize int64
-	hasher  record.Hasher
+	fs              vfs.FS
+	report          func(Problem)    // told of what is wrong; not nil
+	step            func(read int64) // told of bytes that were read
+	super           format.Superblock
+	format.Geometry            // of the log
+	ids             format.IDs // of its keys
+	places          [2]Superblock
+	log             vfs.File
+	logSize         int64
 }
 
 func (o *offline) problem(file string, off int64, what string, args ...any) {
@@ -59,21 +56,6 @@ func (o *offline) open(name string) (f vfs.File, size int64, err error) {
 	return f, size, nil
 }
 
-func (o *offline) layout() layout { return layout{o.super.locationBits} }
-
-// id is the id that the tier gave a key.
-func (o *offline) id(key []byte) id {
-	return idOf(o.hasher.Hash(key)) & o.layout().told(uint(o.super.shardBits))
-}
-
-// idOf is the id that it gave a record.
-func (o *offline) idOf(r *rec) id {
-	if k, ok := parsePartKey(r.key); ok && r.kind() == isPart {
-		return partID(k.owner, k.part, o.layout(), uint(o.super.shardBits))
-	}
-	return o.id(r.key)
-}
-
 func (o *offline) close() error {
 	if o.log == nil {
 		return nil
@@ -84,176 +66,169 @@ func (o *offline) close() error {
 // readAt is File.ReadAt that tells of the bytes, and takes the end of the file
 // for an error.
 func (o *offline) readAt(f vfs.File, b []byte, off int64) error {
-	n, err := f.ReadAt(b, off)
-	o.step(int64(n))
-	if n == len(b) {
-		return nil
-	}
-	if err == io.EOF {
-		err = io.ErrUnexpectedEOF
-	}
-	return err
+	return format.ReadFull(countedReader{o, f}, b, off)
 }
 
 // readSuperblock finds what the other files hold. An error means that they
 // cannot be read without it.
 func (o *offline) readSuperblock() error {
-	f, size, err := o.open(superBlockOf)
+	f, size, err := o.open(format.SuperblockName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return ErrNoTier
 	} else if err != nil {
 		return err
 	}
 	defer func() { _ = f.Close() }()
-	c := choice{err: errCorrupt}
+	c := format.Choice{Err: format.ErrCorrupt}
 	for i := range o.places {
-		p, off := &o.places[i], int64(i)*superSlot
-		b := make([]byte, superSlot)
-		if off+superSlot > size {
+		p, off := &o.places[i], int64(i)*format.SuperblockBytes
+		b := make([]byte, format.SuperblockBytes)
+		if off+format.SuperblockBytes > size {
 			p.State = "missing"
-			o.problem(superBlockOf, off, "place %d of 2 is missing: the file has %d bytes", i+1, size)
+			o.problem(format.SuperblockName, off, "place %d of 2 is missing: the file has %d bytes", i+1, size)
 			continue
 		}
 		if err := o.readAt(f, b, off); err != nil {
 			p.State = "unreadable"
-			o.problem(superBlockOf, off, "place %d of 2 cannot be read: %v", i+1, err)
+			o.problem(format.SuperblockName, off, "place %d of 2 cannot be read: %v", i+1, err)
 			continue
 		}
-		s, err := decodeSuperblock(b)
-		c.consider(s, err)
+		s, err := format.DecodeSuperblock(b)
+		c.Consider(s, err)
 		switch {
 		case errors.Is(err, ErrFormat):
 			p.State = "unknown version"
-		case errors.Is(err, errOlder):
+		case errors.Is(err, format.ErrOlder):
 			p.State = "earlier version"
-		case err != nil && allZero(b):
+		case err != nil && format.AllZero(b):
 			p.State = "empty"
-			o.problem(superBlockOf, off, "place %d of 2 is empty", i+1)
+			o.problem(format.SuperblockName, off, "place %d of 2 is empty", i+1)
 		case err != nil:
 			p.State = "damaged"
-			o.problem(superBlockOf, off, "place %d of 2: the checksum or a value is wrong", i+1)
+			o.problem(format.SuperblockName, off, "place %d of 2: the checksum or a value is wrong", i+1)
 		default:
 			*p = superblockInfo(&s)
 		}
 	}
-	switch o.super = c.superblock; {
-	case errors.Is(c.err, errCorrupt):
-		return fmt.Errorf("ssd: no valid superblock: %w", c.err)
-	case c.err != nil:
-		return c.err
+	switch o.super = c.Superblock; {
+	case errors.Is(c.Err, format.ErrCorrupt):
+		return fmt.Errorf("ssd: no valid superblock: %w", c.Err)
+	case c.Err != nil:
+		return c.Err
 	}
-	o.hasher = record.NewHasher(o.super.seed)
+	o.Geometry, o.ids = o.super.Geometry(), o.super.IDs(0)
 	return nil
-}
-
-func allZero(b []byte) bool {
-	return !slices.ContainsFunc(b, func(c byte) bool { return c != 0 })
 }
 
 // mostOfAKind is how many problems of a kind in one place are told one by one.
 const mostOfAKind = 10
 
-// Geometry of the log, as the superblock has it.
-
-func (o *offline) segBytes() int { return int(o.super.segBytes) }
-
-func (o *offline) segShift() uint { return uint(bits.TrailingZeros64(o.super.segBytes)) }
-
-func (o *offline) lsn(serial uint64, off int) uint64 { return serial<<o.segShift() + uint64(off) }
-
-func (o *offline) location(slot, off int) location {
-	return location((uint64(slot)<<o.segShift() + uint64(off)) >> o.super.unitShift)
-}
-
-func (o *offline) pad(n int) int {
-	unit := 1 << o.super.unitShift
-	return (n + unit - 1) &^ (unit - 1)
-}
-
 // openLog opens the log.
 func (o *offline) openLog() error {
-	f, size, err := o.open(logName)
+	f, size, err := o.open(format.LogName)
 	if err != nil {
 		return err
 	}
 	o.log, o.logSize = f, size
-	if want := int64(o.super.segments * o.super.segBytes); size < want {
-		o.problem(logName, size, "ends here; the superblock says %d bytes", want)
+	if want := int64(o.super.Segments * o.super.SegmentBytes); size < want {
+		o.problem(format.LogName, size, "ends here; the superblock says %d bytes", want)
 	}
 	return nil
 }
 
 // slots is how many segments the log has room for, and the file has bytes for.
 func (o *offline) slots() int {
-	return int(min(int64(o.super.segments), o.logSize/int64(o.super.segBytes)))
+	return int(min(int64(o.super.Segments), o.logSize/int64(o.super.SegmentBytes)))
 }
 
-// segmentEnds is a segment as its header and trailer tell.
-type segmentEnds struct {
-	found
-	header  bool  // the header is one of this log
-	foreign bool  // it is one of another log
-	blank   bool  // the first block is empty
-	err     error // the header cannot be read
-	tailErr error
+// diskSegment is what the ends of a slot tell.
+type diskSegment struct {
+	format.Ends
+	slot int
+	err  error // the header cannot be read
 }
 
 // ends reads the header and the trailer of a slot.
-func (o *offline) ends(slot int) (e segmentEnds) {
-	size := o.segBytes()
-	base := int64(slot) << o.segShift()
-	b := make([]byte, segmentHeaderLen)
-	e.slot = slot
-	if e.err = o.readAt(o.log, b, base); e.err == nil {
-		e.serial, e.header = parseSegmentHeader(b, o.super.logID, size)
-		e.blank, e.foreign = allZero(b), !e.header && bytes.HasPrefix(b, []byte(segmentMagic))
+func (o *offline) ends(slot int) (s diskSegment) {
+	s.slot = slot
+	head, tail := make([]byte, format.SegmentHeaderLen), make([]byte, format.TrailerLen)
+	if s.err = o.readAt(o.log, head, o.FileOffset(slot, 0)); s.err != nil {
+		head = nil
 	}
-	if !e.header {
-		e.serial = 0
+	if err := o.readAt(o.log, tail, o.FileOffset(slot, o.SegmentBytes()-format.TrailerLen)); err != nil {
+		tail = nil
 	}
-	b = b[:trailerLen]
-	if e.tailErr = o.readAt(o.log, b, base+int64(size-trailerLen)); e.tailErr == nil {
-		tr, ok := parseTrailer(b, o.super.logID, size)
-		if ok && (!e.header || tr.serial == e.serial) {
-			e.trailer, e.sealed = tr, true
-		}
-	}
-	return e
+	s.Ends = format.ParseEnds(head, tail, o.super.LogID, o.SegmentBytes())
+	return s
 }
 
 // scan calls f for every slot of the log.
-func (o *offline) scan(ctx context.Context, f func(e segmentEnds) error) error {
+func (o *offline) scan(ctx context.Context, f func(s diskSegment)) error {
 	for slot := range o.slots() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := f(o.ends(slot)); err != nil {
-			return err
-		}
+		f(o.ends(slot))
 	}
 	return nil
 }
 
 // listOf is which records a segment has: as its own list tells, or for one that is
 // not sealed, as far as they are whole.
-func (o *offline) listOf(e segmentEnds) (recs []listed, err error) {
-	base := int64(e.slot) << o.segShift()
-	if !e.sealed {
-		b := make([]byte, o.segBytes())
-		if err := o.readAt(o.log, b, base); err != nil {
+func (o *offline) listOf(s diskSegment) (recs []format.Listed, err error) {
+	if !s.Sealed() {
+		b := make([]byte, o.SegmentBytes())
+		if err := o.readAt(o.log, b, o.FileOffset(s.slot, 0)); err != nil {
 			return nil, err
 		}
-		recs, _ = o.walk(b, e.serial)
+		recs, _ = o.walk(b, s.Serial)
 		return recs, nil
 	}
-	b := make([]byte, e.trailer.listLen)
-	if err := o.readAt(o.log, b, base+int64(o.segBytes()-trailerLen-len(b))); err != nil {
+	b := make([]byte, s.Trailer.ListLen)
+	if err := o.readAt(o.log, b, o.FileOffset(s.slot, o.SegmentBytes()-format.TrailerLen-len(b))); err != nil {
 		return nil, err
 	}
-	return parseList(nil, b, e.trailer, uint(o.super.unitShift))
+	return format.ParseList(nil, b, s.Trailer, o.UnitShift)
 }
 
 // walk finds the records of a segment without its list.
-func (o *offline) walk(b []byte, serial uint64) (recs []listed, end int) {
-	return walk(b, o.super.logID, o.lsn(serial, 0), uint(o.super.unitShift), o.idOf)
+func (o *offline) walk(b []byte, serial uint64) (recs []format.Listed, end int) {
+	return format.Walk(b, o.super.LogID, serial, o.Geometry, &o.ids)
+}
+
+// snapshotFile is the file of a snapshot, and what stands in it before the entries.
+type snapshotFile struct {
+	*format.Snapshot
+	file vfs.File
+	size int64
+}
+
+// openSnapshot opens the snapshot and reads what stands before the entries.
+func (o *offline) openSnapshot() (*snapshotFile, error) {
+	f, size, err := o.open(format.SnapshotName)
+	if err != nil {
+		return nil, err
+	}
+	s, err := format.ReadSnapshot(countedReader{o, f}, size, &o.super)
+	if errors.Is(err, format.ErrCorrupt) {
+		err = errSnapshot
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return &snapshotFile{s, f, size}, nil
+}
+
+var errSnapshot = errors.New("the header or a checksum is wrong, or it belongs to another log")
+
+// countedReader is a file of which the bytes that are read are told.
+type countedReader struct {
+	*offline
+	file vfs.File
+}
+
+func (c countedReader) ReadAt(b []byte, off int64) (int, error) {
+	n, err := c.file.ReadAt(b, off)
+	c.step(int64(n))
+	return n, err
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
@@ -14,15 +15,15 @@ func TestAppendedIsAliveBeforeItIsNamed(t *testing.T) {
 		w := newWorld(t, 1)
 		w.reopen(t, testConfig(vfstest.NewMem(), w))
 		key := w.key(0)
-		x := w.tier.id(w.hasher.Hash(key))
+		x := w.tier.ids.Of(w.hasher.Hash(key))
 		s := w.tier.index.shardOf(x)
 		s.mu.Lock() // as Demote holds it
-		r := rec{key: key, value: []byte("value")}
+		r := format.Record{Key: key, Value: []byte("value")}
 		loc, size, ok := w.tier.log.append(x, &r, forDemote)
 		if !ok {
 			t.Fatal("no room")
 		}
-		slot, _ := w.tier.log.place(loc)
+		slot, _ := w.tier.log.Place(loc)
 		w.tier.log.mu.Lock()
 		w.tier.log.seal()
 		w.tier.log.mu.Unlock()
@@ -30,7 +31,7 @@ func TestAppendedIsAliveBeforeItIsNamed(t *testing.T) {
 		if v, ok := w.tier.log.victim(false); !ok || v.slot != slot || v.share == 0 {
 			t.Errorf("to be reclaimed: %+v, %v: want slot %d, which is not dead", v, ok, slot)
 		}
-		s.put(s.newEntry(x, loc, size))
+		s.put(s.NewEntry(x, loc, size, format.IsWhole))
 		s.mu.Unlock()
 		w.close(t)
 	})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/firncache/firn/bufpool"
 	"github.com/firncache/firn/internal/aio"
+	"github.com/firncache/firn/internal/ssd/format"
 )
 
 // errIncomplete says that a part of a value is there no more.
@@ -16,16 +17,16 @@ var errIncomplete = errors.New("ssd: a part of the value is gone")
 // Get does.
 func (t *Tier) readParts(ctx context.Context, dst []byte, sp *spot, f Found) (Found, error) {
 	h := f.head
-	value := slices.Grow(dst, h.bytes)
+	value := slices.Grow(dst, h.Bytes)
 	var err error
-	for i := 0; i < h.parts && err == nil; {
+	for i := 0; i < h.Parts && err == nil; {
 		var spots []spot
-		if spots, err = t.lookParts(sp, i, h.parts); err == nil {
+		if spots, err = t.lookParts(sp, i, h.Parts); err == nil {
 			value, err = t.appendParts(ctx, value, sp, h, i, spots)
 			i += len(spots)
 		}
 	}
-	if err == nil && len(value)-len(dst) != h.bytes {
+	if err == nil && len(value)-len(dst) != h.Bytes {
 		err = errIncomplete
 	}
 	switch {
@@ -34,7 +35,7 @@ func (t *Tier) readParts(ctx context.Context, dst []byte, sp *spot, f Found) (Fo
 		return f, nil
 	case err == nil || err == ErrChanged || !t.still(sp):
 		return Found{}, ErrChanged
-	case err == errIncomplete || err == errCorrupt:
+	case err == errIncomplete || err == format.ErrCorrupt:
 		t.lose(sp)
 		t.count.evicted.Add(1)
 	}
@@ -45,10 +46,10 @@ func (t *Tier) readParts(ctx context.Context, dst []byte, sp *spot, f Found) (Fo
 }
 
 // valueOf appends the value of a head, for All.
-func (t *Tier) valueOf(dst []byte, sp *spot, r *rec) ([]byte, error) {
-	h, ok := parseHead(r.value)
+func (t *Tier) valueOf(dst []byte, sp *spot, r *format.Record) ([]byte, error) {
+	h, ok := format.ParseHead(r.Value)
 	if !ok {
-		return dst, errCorrupt
+		return dst, format.ErrCorrupt
 	}
 	sp.waits = true
 	f, err := t.readParts(background, dst, sp, Found{head: h})
@@ -60,20 +61,20 @@ func (t *Tier) valueOf(dst []byte, sp *spot, r *rec) ([]byte, error) {
 
 // lookParts finds the next parts of a value, as many as may be read at once.
 func (t *Tier) lookParts(sp *spot, from, to int) (spots []spot, err error) {
-	n := min(to-from, max(int(t.readMemory())/(t.log.partMost+2*blockBytes), 1))
+	n := min(to-from, max(int(t.readMemory())/(t.log.MaxPart()+2*blockBytes), 1))
 	spots = make([]spot, n)
 	s := t.index.shardOf(sp.id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range spots {
 		p := &spots[i]
-		p.id, p.waits = t.index.partID(sp.id, from+i), sp.waits
-		at, e, ok := s.search(s.fingerprintOf(p.id))
+		p.id, p.waits = t.ids.Part(sp.id, from+i), sp.waits
+		at, e, ok := s.search(s.FingerprintOf(p.id))
 		if !ok {
 			return nil, errIncomplete
 		}
-		if sp.touch && !e.read() {
-			s.slots[at] |= readBit
+		if sp.touch && !e.Read() {
+			s.slots[at] |= format.ReadBit
 		}
 		t.locate(s, p, e)
 	}
@@ -82,11 +83,11 @@ func (t *Tier) lookParts(sp *spot, from, to int) (spots []spot, err error) {
 
 // appendParts reads the parts at some spots, the first of which has a number, and
 // appends what they hold.
-func (t *Tier) appendParts(ctx context.Context, value []byte, sp *spot, h head, first int, spots []spot) (_ []byte, err error) {
+func (t *Tier) appendParts(ctx context.Context, value []byte, sp *spot, h format.Head, first int, spots []spot) (_ []byte, err error) {
 	reqs := make([]aio.Request, 0, len(spots))
 	at := make([]int, len(spots)) // the request of each, -1: its segment is in memory
 	for i := range spots {
-		if at[i] = -1; !t.inMemory(spots[i].slot, spots[i].lsn>>t.log.segShift) {
+		if at[i] = -1; !t.inMemory(spots[i].slot, spots[i].lsn>>t.log.SegmentShift) {
 			at[i] = len(reqs)
 			off, length, _ := t.window(&spots[i], t.partWindow())
 			reqs = append(reqs, aio.Request{Off: off, N: length})
@@ -98,7 +99,7 @@ func (t *Tier) appendParts(ctx context.Context, value []byte, sp *spot, h head, 
 		t.reader.TryMany(ctx, t.reader.Deadline(), reqs)
 	}
 	for i := range spots {
-		switch p, want := &spots[i], (partKey{h.write, sp.id, first + i}); {
+		switch p, want := &spots[i], (format.PartKey{Write: h.Write, Owner: sp.id, Part: first + i}); {
 		case err != nil: // the buffers are still to be released
 		case at[i] < 0:
 			value, err = t.appendPart(ctx, value, p, want)
@@ -115,11 +116,11 @@ func (t *Tier) appendParts(ctx context.Context, value []byte, sp *spot, h head, 
 }
 
 // partWindow is how many bytes a part has at most.
-func (t *Tier) partWindow() int { return recordHeaderMax + partKeyLen + t.log.partMost }
+func (t *Tier) partWindow() int { return format.MaxRecordHeader + format.PartKeyLen + t.log.MaxPart() }
 
 // appendPart reads one part, from memory if its segment is there.
-func (t *Tier) appendPart(ctx context.Context, value []byte, p *spot, want partKey) ([]byte, error) {
-	if seg := t.log.pin(p.slot, p.lsn>>t.log.segShift); seg != nil {
+func (t *Tier) appendPart(ctx context.Context, value []byte, p *spot, want format.PartKey) ([]byte, error) {
+	if seg := t.log.pin(p.slot, p.lsn>>t.log.SegmentShift); seg != nil {
 		defer t.log.unpin(seg)
 		return t.acceptPart(value, p, want, seg.buf[p.off:seg.limit()])
 	}
@@ -132,7 +133,7 @@ func (t *Tier) appendPart(ctx context.Context, value []byte, p *spot, want partK
 }
 
 // acceptRead is acceptPart of what the file gave.
-func (t *Tier) acceptRead(ctx context.Context, value []byte, p *spot, want partKey, buf *bufpool.Buffer, err error) ([]byte, error) {
+func (t *Tier) acceptRead(ctx context.Context, value []byte, p *spot, want format.PartKey, buf *bufpool.Buffer, err error) ([]byte, error) {
 	if err != nil {
 		return value, t.readFailed(ctx, p, err)
 	}
@@ -142,21 +143,21 @@ func (t *Tier) acceptRead(ctx context.Context, value []byte, p *spot, want partK
 }
 
 // acceptPart checks the bytes of a part, and appends what it holds.
-func (t *Tier) acceptPart(value []byte, p *spot, want partKey, b []byte) ([]byte, error) {
-	r, err := parseRecord(b, origin{t.logNumber(), p.lsn})
-	if err == nil && r.flags&flagCompressed != 0 {
-		value, err = expand(value, r.value)
+func (t *Tier) acceptPart(value []byte, p *spot, want format.PartKey, b []byte) ([]byte, error) {
+	r, err := format.ParseRecord(b, format.Origin{Log: t.logNumber(), LSN: p.lsn})
+	if err == nil && r.Flags&format.FlagCompressed != 0 {
+		value, err = expand(value, r.Value)
 	}
-	switch key, ok := parsePartKey(r.key); {
+	switch key, ok := format.ParsePartKey(r.Key); {
 	case !t.still(p):
 		return value, ErrChanged
 	case err != nil:
 		t.corrupt(p)
-		return value, errCorrupt
-	case r.kind() != isPart || !ok || key != want: // of another write, or another key's
+		return value, format.ErrCorrupt
+	case r.Kind() != format.IsPart || !ok || key != want: // of another write, or another key's
 		return value, errIncomplete
-	case r.flags&flagCompressed == 0:
-		value = append(value, r.value...)
+	case r.Flags&format.FlagCompressed == 0:
+		value = append(value, r.Value...)
 	}
 	return value, nil
 }

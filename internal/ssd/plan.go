@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+
+	"github.com/firncache/firn/internal/ssd/format"
 )
 
 // Geometry tells how a tier divides what it is given, for planning: the
@@ -26,16 +28,16 @@ func Plan(cfg Config) (Geometry, error) {
 	t := &Tier{cfg: cfg}
 	s := t.geometry()
 	g := Geometry{
-		Segments: int64(s.segments), SegmentBytes: int64(s.segBytes),
-		Ahead:      int64(max(leastAhead, int(s.segments)/aheadShare)),
-		SuperBytes: 2 * superSlot, SnapshotMost: t.snapshotMost(),
-		IndexMost: t.indexMost(), IndexShards: 1 << s.shardBits,
-		unitShift: uint(s.unitShift),
+		Segments: int64(s.Segments), SegmentBytes: int64(s.SegmentBytes),
+		Ahead:      int64(max(leastAhead, int(s.Segments)/aheadShare)),
+		SuperBytes: 2 * format.SuperblockBytes, SnapshotMost: t.snapshotMost(),
+		IndexMost: t.indexMost(), IndexShards: 1 << s.ShardBits,
+		unitShift: uint(s.UnitShift),
 	}
 	if g.Segments < leastSegments {
 		return g, fmt.Errorf("ssd: %d bytes hold %d segments of %d bytes: want at least %d", cfg.Bytes, g.Segments, g.SegmentBytes, leastSegments)
 	}
-	g.FixedMemory = buffers*g.SegmentBytes + slotMemory*g.Segments + memoryHeadLen + t.readMemory()
+	g.FixedMemory = buffers*g.SegmentBytes + slotMemory*g.Segments + format.MemoryHeadLen + t.readMemory()
 	if cfg.Admission == AdmitSeen {
 		g.FixedMemory += 16 * sketchWords(cfg.Memory/sketchShare)
 	}
@@ -52,23 +54,23 @@ type Record struct {
 // RecordOf is what a record with a key and a value of so many bytes takes. It
 // reports false if a segment cannot hold it.
 func (g *Geometry) RecordOf(key, value int64, expires bool) (r Record, ok bool) {
-	most := g.SegmentBytes - segmentHeaderLen - trailerLen - idLen - binary.MaxVarintLen32 - 1<<g.unitShift
-	r.Header = 5 + int64(uvarintLen(int(key))+uvarintLen(int(value)))
+	most := g.SegmentBytes - format.SegmentHeaderLen - format.TrailerLen - format.IDLen - binary.MaxVarintLen32 - 1<<g.unitShift
+	r.Header = 5 + int64(format.UvarintLen(int(key))+format.UvarintLen(int(value)))
 	if expires {
 		r.Header += 8
 	}
 	bytes := r.Header + key + value
 	r.Padding = -bytes & (1<<g.unitShift - 1)
-	r.Listed = idLen + int64(uvarintLen(int((bytes+r.Padding)>>g.unitShift)))
-	return r, key+value+recordHeaderMax <= most
+	r.Listed = format.IDLen + int64(format.UvarintLen(int((bytes+r.Padding)>>g.unitShift)))
+	return r, key+value+format.MaxRecordHeader <= most
 }
 
 // PerSegment is how many records of so many bytes, with header and padding, fit
 // into a segment.
 func (g *Geometry) PerSegment(bytes, listed int64) int64 {
-	room := g.SegmentBytes - segmentHeaderLen - trailerLen
+	room := g.SegmentBytes - format.SegmentHeaderLen - format.TrailerLen
 	// The list of a segment is given room for the longest entry that may come.
-	return max(room-idLen-binary.MaxVarintLen32+listed, 0) / (bytes + listed)
+	return max(room-format.IDLen-binary.MaxVarintLen32+listed, 0) / (bytes + listed)
 }
 
 // IndexRecords is how many records the index can name with all the memory that
@@ -116,5 +118,5 @@ func (g *Geometry) IndexMemory(tables int64) int64 {
 
 // SnapshotBytes is the length of the snapshot of an index of so many records.
 func (g *Geometry) SnapshotBytes(records int64) int64 {
-	return snapshotHeaderLen + slotWordsLen*g.Segments + 8*g.IndexShards + 8*records
+	return format.SnapshotBytes(int(g.Segments), int(g.IndexShards), records)
 }

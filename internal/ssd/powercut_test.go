@@ -4,9 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/firncache/firn/internal/vfs/vfstest"
-
 	"github.com/firncache/firn/internal/vfs"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 // rebooted is smallConfig after the machine went down.

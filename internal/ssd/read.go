@@ -9,6 +9,7 @@ import (
 
 	"github.com/firncache/firn/bufpool"
 	"github.com/firncache/firn/internal/aio"
+	"github.com/firncache/firn/internal/ssd/format"
 )
 
 // What a read may end with, beside the errors of the disk and the context, and
@@ -26,14 +27,14 @@ type Found struct {
 	Deadline int64  // milliseconds since 1970; 0: never
 	Token    uint64 // for Holds
 
-	head head // of a value that is to be read in parts; parts is 0 for others
+	head format.Head // of a value that is to be read in parts; parts is 0 for others
 }
 
 // spot is where a record is to be read.
 type spot struct {
-	id    id
-	entry entry
-	loc   location
+	id    format.ID
+	entry format.Entry
+	loc   format.Location
 	slot  int
 	off   int
 	lsn   uint64
@@ -49,16 +50,16 @@ func (t *Tier) look(hash uint64, touch bool) (sp spot, ok bool) {
 	if t.state.Load() != on {
 		return sp, false
 	}
-	sp.id = t.id(hash)
+	sp.id = t.ids.Of(hash)
 	s := t.index.shardOf(sp.id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at, e, ok := s.search(s.fingerprintOf(sp.id))
+	at, e, ok := s.search(s.FingerprintOf(sp.id))
 	if !ok {
 		return sp, false
 	}
-	if touch && !e.read() {
-		s.slots[at] |= readBit
+	if touch && !e.Read() {
+		s.slots[at] |= format.ReadBit
 	}
 	sp.touch = touch
 	t.locate(s, &sp, e)
@@ -66,10 +67,10 @@ func (t *Tier) look(hash uint64, touch bool) (sp spot, ok bool) {
 }
 
 // locate makes the spot that of an entry. The caller holds the shard's lock.
-func (t *Tier) locate(s *shard, sp *spot, e entry) {
-	sp.entry, sp.loc = e, s.location(e)
-	sp.slot, sp.off = t.log.place(sp.loc)
-	sp.lsn = t.log.lsn(t.log.words[sp.slot].serial.Load(), sp.off)
+func (t *Tier) locate(s *shard, sp *spot, e format.Entry) {
+	sp.entry, sp.loc = e, s.Location(e)
+	sp.slot, sp.off = t.log.Place(sp.loc)
+	sp.lsn = t.log.LSN(t.log.words[sp.slot].Serial.Load(), sp.off)
 }
 
 // still reports whether the index names the spot's record yet.
@@ -78,7 +79,7 @@ func (t *Tier) still(sp *spot) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e, ok := s.find(sp.id)
-	return ok && s.location(e) == sp.loc && t.log.lsnAt(s.location(e)) == sp.lsn
+	return ok && s.Location(e) == sp.loc && t.log.lsnAt(s.Location(e)) == sp.lsn
 }
 
 // Get appends the value of key to dst. Without one, the error is ErrNotFound,
@@ -128,7 +129,7 @@ func (t *Tier) Peek(ctx context.Context, key []byte, hash uint64) (Found, error)
 // readSpot reads and checks the value at a spot.
 func (t *Tier) readSpot(ctx context.Context, dst, key []byte, sp *spot) (Found, error) {
 	f, err := t.readRecord(ctx, dst, key, sp)
-	if err == nil && f.head.parts > 0 { // and what it was read from is free again
+	if err == nil && f.head.Parts > 0 { // and what it was read from is free again
 		if f, err = t.readParts(ctx, dst, sp, f); err == nil {
 			t.count.hits.Add(1)
 		}
@@ -138,13 +139,13 @@ func (t *Tier) readSpot(ctx context.Context, dst, key []byte, sp *spot) (Found, 
 
 // readRecord reads and checks the record at a spot.
 func (t *Tier) readRecord(ctx context.Context, dst, key []byte, sp *spot) (Found, error) {
-	if seg := t.log.pin(sp.slot, sp.lsn>>t.log.segShift); seg != nil {
+	if seg := t.log.pin(sp.slot, sp.lsn>>t.log.SegmentShift); seg != nil {
 		defer t.log.unpin(seg)
 		return t.accept(dst, key, sp, seg.buf[sp.off:seg.limit()])
 	}
 	buf, view, err := t.fetch(ctx, sp)
 	switch {
-	case errors.Is(err, errCorrupt):
+	case errors.Is(err, format.ErrCorrupt):
 		return Found{}, t.damaged(sp)
 	case err != nil:
 		return Found{}, t.readFailed(ctx, sp, err)
@@ -155,26 +156,26 @@ func (t *Tier) readRecord(ctx context.Context, dst, key []byte, sp *spot) (Found
 }
 
 // limit is how far records may reach in a segment in memory.
-func (s *segment) limit() int { return len(s.buf) - trailerLen }
+func (s *segment) limit() int { return len(s.buf) - format.TrailerLen }
 
 // fetch reads the bytes at a spot from the file.
 func (t *Tier) fetch(ctx context.Context, sp *spot) (*bufpool.Buffer, []byte, error) {
 	until := t.reader.Deadline()
-	n, bounded := sp.entry.mostBytes()
+	n, bounded := sp.entry.MaxBytes()
 	off, length, skip := t.window(sp, n)
 	buf, err := t.readFor(ctx, sp, until, off, length)
 	if err != nil || bounded {
 		return buf, view(buf, skip), err
 	}
-	r, err := parseHeader(view(buf, skip))
-	if err == nil && r.size <= length-skip {
+	r, err := format.ParseHeader(view(buf, skip))
+	if err == nil && r.Size <= length-skip {
 		return buf, view(buf, skip), nil
 	}
 	buf.Release()
 	if err != nil {
 		return nil, nil, err
 	}
-	off, length, skip = t.window(sp, r.size)
+	off, length, skip = t.window(sp, r.Size)
 	buf, err = t.readFor(ctx, sp, until, off, length)
 	return buf, view(buf, skip), err
 }
@@ -199,40 +200,40 @@ func view(b *bufpool.Buffer, skip int) []byte {
 func (t *Tier) window(sp *spot, n int) (off int64, length, skip int) {
 	align := t.logFile.Align()
 	from := sp.off &^ (align - 1)
-	to := min((sp.off+n+align-1)&^(align-1), t.log.segBytes())
-	return int64(sp.slot)<<t.log.segShift + int64(from), to - from, sp.off - from
+	to := min((sp.off+n+align-1)&^(align-1), t.log.SegmentBytes())
+	return int64(sp.slot)<<t.log.SegmentShift + int64(from), to - from, sp.off - from
 }
 
 // accept checks the bytes of a record, and takes from them what was asked for.
 func (t *Tier) accept(dst, key []byte, sp *spot, b []byte) (f Found, err error) {
-	r, err := parseRecord(b, origin{t.logNumber(), sp.lsn})
-	if err == nil && r.flags&flagCompressed != 0 && string(r.key) == string(key) {
-		f.Value, err = expand(dst, r.value)
+	r, err := format.ParseRecord(b, format.Origin{Log: t.logNumber(), LSN: sp.lsn})
+	if err == nil && r.Flags&format.FlagCompressed != 0 && string(r.Key) == string(key) {
+		f.Value, err = expand(dst, r.Value)
 	}
 	switch {
 	case !t.still(sp):
 		return Found{}, ErrChanged
 	case err != nil:
 		t.corrupt(sp)
-		return Found{}, errCorrupt
-	case string(r.key) != string(key) || r.kind() == isPart:
+		return Found{}, format.ErrCorrupt
+	case string(r.Key) != string(key) || r.Kind() == format.IsPart:
 		t.count.collisions.Add(1)
 		return Found{}, ErrNotFound
-	case t.over(r.deadline, sp.stale):
+	case t.over(r.Deadline, sp.stale):
 		return Found{}, ErrNotFound // its room comes back when its segment is reclaimed
 	}
-	f.Deadline, f.Token = r.deadline, sp.lsn
-	if r.kind() == isHead && !sp.peek {
-		head, ok := parseHead(r.value)
+	f.Deadline, f.Token = r.Deadline, sp.lsn
+	if r.Kind() == format.IsHead && !sp.peek {
+		head, ok := format.ParseHead(r.Value)
 		if !ok {
 			t.corrupt(sp)
-			return Found{}, errCorrupt
+			return Found{}, format.ErrCorrupt
 		}
 		f.head = head
 		return f, nil
 	}
-	if r.flags&flagCompressed == 0 {
-		f.Value = append(dst, r.value...)
+	if r.Flags&format.FlagCompressed == 0 {
+		f.Value = append(dst, r.Value...)
 	}
 	t.count.hits.Add(1)
 	return f, nil
@@ -246,7 +247,7 @@ func (t *Tier) damaged(sp *spot) error {
 		return ErrChanged
 	}
 	t.corrupt(sp)
-	return errCorrupt
+	return format.ErrCorrupt
 }
 
 // over reports whether a deadline has passed, or, if a stale value will do,
@@ -266,7 +267,7 @@ func (t *Tier) over(deadline int64, stale bool) bool {
 func expand(dst, block []byte) ([]byte, error) {
 	n, err := s2.DecodedLen(block)
 	if err != nil {
-		return dst, errCorrupt
+		return dst, format.ErrCorrupt
 	}
 	dst = slices.Grow(dst, n)
 	v, err := s2.Decode(dst[len(dst):len(dst)+n], block)
@@ -279,7 +280,7 @@ func expand(dst, block []byte) ([]byte, error) {
 // corrupt takes a record out that is not what it should be.
 func (t *Tier) corrupt(sp *spot) {
 	t.count.corrupt.Add(1)
-	t.health.log("a record's checksum is wrong", "segment", sp.lsn>>t.log.segShift, "offset", sp.off)
+	t.health.log("a record's checksum is wrong", "segment", sp.lsn>>t.log.SegmentShift, "offset", sp.off)
 	t.lose(sp)
 }
 
@@ -288,7 +289,7 @@ func (t *Tier) lose(sp *spot) {
 	s := t.index.shardOf(sp.id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if at, e, ok := s.search(s.fingerprintOf(sp.id)); ok && s.location(e) == sp.loc && t.log.lsnAt(sp.loc) == sp.lsn {
+	if at, e, ok := s.search(s.FingerprintOf(sp.id)); ok && s.Location(e) == sp.loc && t.log.lsnAt(sp.loc) == sp.lsn {
 		t.drop(s, sp.id, at, e)
 	}
 }
@@ -338,8 +339,8 @@ func (t *Tier) locateWindow(ctx context.Context, m *Many, from int, found func(i
 			found(to, Found{}, ErrNotFound)
 			continue
 		}
-		n, bounded := q.spot.entry.mostBytes()
-		if seg := t.log.pin(q.spot.slot, q.spot.lsn>>t.log.segShift); seg != nil || !bounded {
+		n, bounded := q.spot.entry.MaxBytes()
+		if seg := t.log.pin(q.spot.slot, q.spot.lsn>>t.log.SegmentShift); seg != nil || !bounded {
 			if seg != nil {
 				t.log.unpin(seg)
 			}
@@ -391,7 +392,7 @@ func (t *Tier) acceptRequest(ctx context.Context, dst []byte, q *Query, req *aio
 		return Found{}, t.readFailed(ctx, &q.spot, req.Err)
 	}
 	t.health.unreadable.readWell()
-	n, _ := q.spot.entry.mostBytes()
+	n, _ := q.spot.entry.MaxBytes()
 	_, _, skip := t.window(&q.spot, n)
 	return t.accept(dst, q.Key, &q.spot, req.Buf.Bytes()[skip:])
 }

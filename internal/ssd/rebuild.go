@@ -5,55 +5,54 @@ import (
 	"slices"
 
 	"github.com/firncache/firn/internal/aio"
+	"github.com/firncache/firn/internal/ssd/format"
 )
 
 // found is a segment on the disk.
 type found struct {
-	slot    int
-	serial  uint64
-	trailer trailer
-	sealed  bool
+	format.Ends
+	slot int
 }
 
 // rebuild makes an index of what the segments list, the newest record of each id,
 // for RecoverAlways: nothing tells what of it was written again or deleted since.
 func (t *Tier) rebuild() {
 	segments, last := t.readEnds()
-	slices.SortFunc(segments, func(a, b found) int { return cmp.Compare(b.serial, a.serial) })
-	segments = slices.CompactFunc(segments, func(a, b found) bool { return a.serial == b.serial })
+	slices.SortFunc(segments, func(a, b found) int { return cmp.Compare(b.Serial, a.Serial) })
+	segments = slices.CompactFunc(segments, func(a, b found) bool { return a.Serial == b.Serial })
 	records := 0
 	for _, f := range segments {
-		records += f.trailer.count
+		records += f.Trailer.Count
 	}
 	t.allow(int64(records)*10 + 64<<10)
 	for _, f := range segments {
-		recs, err := t.readList(f.slot, f.serial)
+		recs, err := t.readList(f.slot, f.Serial)
 		if err != nil {
 			t.count.corrupt.Add(1)
 			continue
 		}
-		t.log.words[f.slot].serial.Store(f.serial)
-		t.log.words[f.slot].until.Store(forever) // their deadlines stand in the records
+		t.log.words[f.slot].Serial.Store(f.Serial)
+		t.log.words[f.slot].Until.Store(format.Forever) // their deadlines stand in the records
 		t.indexSegment(f, recs)
-		t.skew.Store(max(t.skew.Load(), f.trailer.sealedAt-t.cfg.Now()))
+		t.skew.Store(max(t.skew.Load(), f.Trailer.SealedAt-t.cfg.Now()))
 	}
 	// Segments that were not sealed may be there and not be readable: what is
 	// written over them must not pass for them.
 	const unseen = 16
-	t.log.goOn(max(last+unseen, t.super.nextSeg))
+	t.log.goOn(max(last+unseen, t.super.NextSegment))
 }
 
 // indexSegment indexes those of a segment's records, from its end to its beginning,
 // whose ids have none yet.
-func (t *Tier) indexSegment(f found, recs []listed) {
+func (t *Tier) indexSegment(f found, recs []format.Listed) {
 	for i := len(recs) - 1; i >= 0; i-- {
 		r := &recs[i]
-		t.index.prefetch(recs[max(i-prefetchAhead, 0)].id)
-		s := t.index.shardOf(r.id)
+		t.index.prefetch(recs[max(i-prefetchAhead, 0)].ID)
+		s := t.index.shardOf(r.ID)
 		s.mu.Lock()
-		e := s.entryOf(r.id, t.log.location(f.slot, int(r.offset)), int(r.bytes), r.kind)
-		t.log.words[f.slot].written.Add(t.log.weight(e.class()))
-		if _, ok := s.find(r.id); !ok && t.index.room(s) {
+		e := s.NewEntry(r.ID, t.log.Location(f.slot, int(r.Offset)), int(r.Bytes), r.Kind)
+		t.log.words[f.slot].Written.Add(t.log.weight(e.Class()))
+		if _, ok := s.find(r.ID); !ok && t.index.room(s) {
 			s.put(e)
 			t.named(e)
 		}
@@ -68,23 +67,22 @@ const prefetchAhead = 16
 // readEnds reads the headers and trailers of all slots, and returns the segments
 // that are sealed. last is the highest serial of any.
 func (t *Tier) readEnds() (sealed []found, last uint64) {
-	size := t.log.segBytes()
+	size := t.log.SegmentBytes()
 	const atOnce = 64
 	reqs := make([]aio.Request, 0, 2*atOnce)
 	for first := 0; first < len(t.log.slots); first += atOnce {
 		reqs = reqs[:0]
 		n := min(atOnce, len(t.log.slots)-first)
 		for slot := first; slot < first+n; slot++ {
-			base := int64(slot) << t.log.segShift
+			base := int64(slot) << t.log.SegmentShift
 			reqs = append(reqs, aio.Request{Off: base, N: blockBytes}, aio.Request{Off: base + int64(size-blockBytes), N: blockBytes})
 		}
 		t.reader.ReadMany(background, reqs)
 		for i := range n {
-			f, serial := t.parseEnds(&reqs[2*i], &reqs[2*i+1])
-			last = max(last, serial)
-			if f.sealed {
-				f.slot = first + i
-				sealed = append(sealed, f)
+			e := t.parseEnds(&reqs[2*i], &reqs[2*i+1])
+			last = max(last, e.LastSerial())
+			if e.Sealed() {
+				sealed = append(sealed, found{e, first + i})
 			}
 		}
 		for i := range reqs {
@@ -96,20 +94,16 @@ func (t *Tier) readEnds() (sealed []found, last uint64) {
 	return sealed, last
 }
 
-// parseEnds tells which segment a slot has, and the highest serial that it names.
-func (t *Tier) parseEnds(head, tail *aio.Request) (f found, last uint64) {
-	size := t.log.segBytes()
-	var ok bool
-	if head.Err == nil {
-		f.serial, ok = parseSegmentHeader(head.Buf.Bytes(), t.super.logID, size)
-	}
-	if tail.Err == nil {
-		tr, sealed := parseTrailer(tail.Buf.Bytes()[blockBytes-trailerLen:], t.super.logID, size)
-		last = tr.serial
-		f.trailer, f.sealed = tr, sealed && ok && tr.serial == f.serial
-	}
+// parseEnds tells which segment a slot has.
+func (t *Tier) parseEnds(head, tail *aio.Request) format.Ends {
 	if head.Err != nil || tail.Err != nil {
 		t.count.readErrors.Add(1)
 	}
-	return f, max(last, f.serial)
+	bytes := func(r *aio.Request) []byte {
+		if r.Err != nil {
+			return nil
+		}
+		return r.Buf.Bytes()
+	}
+	return format.ParseEnds(bytes(head), bytes(tail), t.super.LogID, t.log.SegmentBytes())
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/firncache/firn/internal/aio"
+	"github.com/firncache/firn/internal/ssd/format"
 )
 
 // victim is a segment to be reclaimed.
@@ -39,11 +40,11 @@ func (l *log) victim(evict bool) (v victim, ok bool) {
 	var oldest, deadest victim
 	for i := range l.slots {
 		w := &l.words[i]
-		v := victim{slot: i, serial: w.serial.Load()}
+		v := victim{slot: i, serial: w.Serial.Load()}
 		if v.serial == 0 || !l.slots[i].sealed {
 			continue
 		}
-		if v.share = float64(l.slots[i].alive.Load()) / float64(max(w.written.Load(), 1)); v.share == 0 || w.until.Load() < now {
+		if v.share = float64(l.slots[i].alive.Load()) / float64(max(w.Written.Load(), 1)); v.share == 0 || w.Until.Load() < now {
 			v.how = dropAll
 			return v, true
 		}
@@ -119,7 +120,7 @@ func (t *Tier) empty(v *victim) bool {
 		t.forget(v.slot)
 		return true
 	}
-	budget := t.log.segBytes()
+	budget := t.log.SegmentBytes()
 	switch v.how {
 	case moveRead:
 		budget /= 2
@@ -146,9 +147,9 @@ const moveAtOnce = 64
 
 // someOf is how many of the records are to be looked at next: no more than may be
 // read at once.
-func (t *Tier) someOf(recs []listed) (n int) {
+func (t *Tier) someOf(recs []format.Listed) (n int) {
 	for room := t.readMemory(); n < min(len(recs), moveAtOnce); n++ {
-		if room -= int64(recs[n].bytes); room < 0 && n > 0 {
+		if room -= int64(recs[n].Bytes); room < 0 && n > 0 {
 			break
 		}
 	}
@@ -158,16 +159,16 @@ func (t *Tier) someOf(recs []listed) (n int) {
 // sort returns those of a segment's records that go to the end of the log, and how
 // many bytes they have, which are at most budget; what else is alive it takes out of
 // the index.
-func (t *Tier) sort(v *victim, recs []listed, budget int) (kept []listed, bytes int) {
+func (t *Tier) sort(v *victim, recs []format.Listed, budget int) (kept []format.Listed, bytes int) {
 	for i := range recs {
 		r := &recs[i]
-		t.index.prefetch(recs[min(i+prefetchAhead, len(recs)-1)].id)
-		s := t.index.shardOf(r.id)
+		t.index.prefetch(recs[min(i+prefetchAhead, len(recs)-1)].ID)
+		s := t.index.shardOf(r.ID)
 		s.mu.Lock()
 		if at, e, ok := t.entryOf(s, v, *r); ok {
-			if (v.how == moveAll || e.read()) && bytes+int(r.bytes) <= budget {
+			if (v.how == moveAll || e.Read()) && bytes+int(r.Bytes) <= budget {
 				kept = append(kept, *r)
-				bytes += int(r.bytes)
+				bytes += int(r.Bytes)
 			} else {
 				t.evictEntry(s, r, at, e)
 			}
@@ -179,50 +180,50 @@ func (t *Tier) sort(v *victim, recs []listed, budget int) (kept []listed, bytes 
 
 // evictEntry takes a listed record out, whose entry is at a place of the shard's table,
 // and with a part its value. The caller holds mu.
-func (t *Tier) evictEntry(s *shard, l *listed, at int, e entry) {
-	t.drop(s, l.id, at, e)
-	if l.kind != isPart || t.dropOwner(s, l.id) {
+func (t *Tier) evictEntry(s *shard, l *format.Listed, at int, e format.Entry) {
+	t.drop(s, l.ID, at, e)
+	if l.Kind != format.IsPart || t.dropOwner(s, l.ID) {
 		t.count.evicted.Add(1)
 	}
 }
 
 // named counts what an entry names as alive, which the index has from now on. What was
 // appended is counted already.
-func (t *Tier) named(e entry) {
-	slot, _ := t.log.place(t.index.location(e))
-	t.log.slots[slot].alive.Add(int64(t.log.weight(e.class())))
+func (t *Tier) named(e format.Entry) {
+	slot, _ := t.log.Place(t.index.Location(e))
+	t.log.slots[slot].alive.Add(int64(t.log.weight(e.Class())))
 	t.appended(e)
 }
 
 // appended is named for an entry of what was just appended: the log has counted it.
-func (t *Tier) appended(e entry) {
-	if e.class() == partClass {
+func (t *Tier) appended(e format.Entry) {
+	if e.Class() == format.PartClass {
 		t.parts.Add(1)
 	}
 }
 
 // unnamed counts what an entry names as dead: the index has it no more.
-func (t *Tier) unnamed(e entry) {
-	slot, _ := t.log.place(t.index.location(e))
-	t.log.slots[slot].alive.Add(-int64(t.log.weight(e.class())))
-	if e.class() == partClass {
+func (t *Tier) unnamed(e format.Entry) {
+	slot, _ := t.log.Place(t.index.Location(e))
+	t.log.slots[slot].alive.Add(-int64(t.log.weight(e.Class())))
+	if e.Class() == format.PartClass {
 		t.parts.Add(-1)
 	}
 }
 
 // drop takes the entry of an id, at a place of its shard's table, out, and with a
 // head its parts. The caller holds mu.
-func (t *Tier) drop(s *shard, x id, at int, e entry) {
+func (t *Tier) drop(s *shard, x format.ID, at int, e format.Entry) {
 	s.removeAt(at)
 	t.unnamed(e)
-	if e.class() == headClass {
+	if e.Class() == format.HeadClass {
 		t.dropParts(s, x, t.mostParts())
 	}
 }
 
 // moveSome appends records of a segment anew. It reports false if the disk takes
 // nothing meanwhile.
-func (t *Tier) moveSome(v *victim, recs []listed) bool {
+func (t *Tier) moveSome(v *victim, recs []format.Listed) bool {
 	if len(recs) == 0 {
 		return true
 	}
@@ -246,20 +247,20 @@ func (t *Tier) moveSome(v *victim, recs []listed) bool {
 // bytesOf is the bytes of records of a segment, nil for those that cannot be read.
 // They are lent until done is called. A buffer of the log is not held meanwhile: it
 // may be the one that the records are to be moved to.
-func (t *Tier) bytesOf(v *victim, recs []listed) (bytes [][]byte, done func()) {
+func (t *Tier) bytesOf(v *victim, recs []format.Listed) (bytes [][]byte, done func()) {
 	bytes = make([][]byte, len(recs))
 	if seg := t.log.pin(v.slot, v.serial); seg != nil {
 		defer t.log.unpin(seg)
 		for i, r := range recs {
-			bytes[i] = slices.Clone(seg.buf[r.offset : r.offset+r.bytes])
+			bytes[i] = slices.Clone(seg.buf[r.Offset : r.Offset+r.Bytes])
 		}
 		return bytes, func() {}
 	}
 	reqs := make([]aio.Request, len(recs))
 	skips := make([]int, len(recs))
 	for i, r := range recs {
-		sp := spot{slot: v.slot, off: int(r.offset)}
-		reqs[i].Off, reqs[i].N, skips[i] = t.window(&sp, int(r.bytes))
+		sp := spot{slot: v.slot, off: int(r.Offset)}
+		reqs[i].Off, reqs[i].N, skips[i] = t.window(&sp, int(r.Bytes))
 	}
 	t.reader.ReadMany(background, reqs)
 	for i := range reqs {
@@ -284,16 +285,16 @@ func (l *log) roomToMove() bool { return l.canOpen(forReclaim) }
 
 // move appends a record anew, of which b are the bytes, if the index still names
 // it. It reports false if the log has no room.
-func (t *Tier) move(v *victim, l listed, b []byte) bool {
-	r, err := parseRecord(b, origin{t.logNumber(), t.log.lsn(v.serial, int(l.offset))})
+func (t *Tier) move(v *victim, l format.Listed, b []byte) bool {
+	r, err := format.ParseRecord(b, format.Origin{Log: t.logNumber(), LSN: t.log.LSN(v.serial, int(l.Offset))})
 	if err != nil && b != nil {
 		t.count.corrupt.Add(1)
 	}
-	if err != nil || t.over(r.deadline, true) {
+	if err != nil || t.over(r.Deadline, true) {
 		t.evict(v, l)
 		return true
 	}
-	s := t.index.shardOf(l.id)
+	s := t.index.shardOf(l.ID)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at, e, ok := t.entryOf(s, v, l)
@@ -304,14 +305,14 @@ func (t *Tier) move(v *victim, l listed, b []byte) bool {
 		t.evictEntry(s, &l, at, e)
 		return true
 	}
-	loc, size, ok := t.log.append(l.id, &r, forReclaim)
+	loc, size, ok := t.log.append(l.ID, &r, forReclaim)
 	if !ok {
 		return false
 	}
 	t.unnamed(e)
-	next := s.entryOf(l.id, loc, size, l.kind)
+	next := s.NewEntry(l.ID, loc, size, l.Kind)
 	if v.how == moveAll { // otherwise it has to be read again for another turn
-		next |= e & readBit
+		next |= e & format.ReadBit
 	}
 	s.slots[at] = uint64(next)
 	t.appended(next)
@@ -321,8 +322,8 @@ func (t *Tier) move(v *victim, l listed, b []byte) bool {
 }
 
 // evict takes a record of a segment out of the index, if that still names it.
-func (t *Tier) evict(v *victim, l listed) {
-	s := t.index.shardOf(l.id)
+func (t *Tier) evict(v *victim, l format.Listed) {
+	s := t.index.shardOf(l.ID)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if at, e, ok := t.entryOf(s, v, l); ok {
@@ -332,42 +333,42 @@ func (t *Tier) evict(v *victim, l listed) {
 
 // entryOf finds the entry that names a record of a segment, and its place in the
 // shard's table. The caller holds mu.
-func (t *Tier) entryOf(s *shard, v *victim, l listed) (at int, e entry, ok bool) {
-	at, e, ok = s.search(s.fingerprintOf(l.id))
-	return at, e, ok && s.location(e) == t.log.location(v.slot, int(l.offset))
+func (t *Tier) entryOf(s *shard, v *victim, l format.Listed) (at int, e format.Entry, ok bool) {
+	at, e, ok = s.search(s.FingerprintOf(l.ID))
+	return at, e, ok && s.Location(e) == t.log.Location(v.slot, int(l.Offset))
 }
 
 // list reads which records a segment has.
-func (t *Tier) list(slot int, serial uint64) ([]listed, error) {
+func (t *Tier) list(slot int, serial uint64) ([]format.Listed, error) {
 	if s := t.log.pin(slot, serial); s != nil {
 		defer t.log.unpin(s)
-		tr, ok := parseTrailer(s.buf[len(s.buf)-trailerLen:], t.logNumber(), len(s.buf))
+		tr, ok := format.ParseTrailer(s.buf[len(s.buf)-format.TrailerLen:], t.logNumber(), len(s.buf))
 		if !ok {
-			return nil, errCorrupt
+			return nil, format.ErrCorrupt
 		}
-		return parseList(nil, s.buf[s.listAt:len(s.buf)-trailerLen], tr, t.log.unitShift)
+		return format.ParseList(nil, s.buf[s.listAt:len(s.buf)-format.TrailerLen], tr, t.log.UnitShift)
 	}
 	return t.readList(slot, serial)
 }
 
 // readList is list for a segment that is not in memory.
-func (t *Tier) readList(slot int, serial uint64) ([]listed, error) {
-	size := t.log.segBytes()
-	base := int64(slot) << t.log.segShift
+func (t *Tier) readList(slot int, serial uint64) ([]format.Listed, error) {
+	size := t.log.SegmentBytes()
+	base := int64(slot) << t.log.SegmentShift
 	buf, err := t.reader.Read(background, base+int64(size-blockBytes), blockBytes)
 	if err != nil {
 		return nil, err
 	}
-	tr, ok := parseTrailer(buf.Bytes()[blockBytes-trailerLen:], t.logNumber(), size)
+	tr, ok := format.ParseTrailer(buf.Bytes()[blockBytes-format.TrailerLen:], t.logNumber(), size)
 	buf.Release()
-	if !ok || tr.serial != serial {
-		return nil, errCorrupt
+	if !ok || tr.Serial != serial {
+		return nil, format.ErrCorrupt
 	}
-	from := (size - trailerLen - tr.listLen) &^ (blockBytes - 1)
+	from := (size - format.TrailerLen - tr.ListLen) &^ (blockBytes - 1)
 	if buf, err = t.reader.Read(background, base+int64(from), size-from); err != nil {
 		return nil, err
 	}
 	defer buf.Release()
 	b := buf.Bytes()
-	return parseList(nil, b[len(b)-trailerLen-tr.listLen:len(b)-trailerLen], tr, t.log.unitShift)
+	return format.ParseList(nil, b[len(b)-format.TrailerLen-tr.ListLen:len(b)-format.TrailerLen], tr, t.log.UnitShift)
 }

@@ -7,9 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/firncache/firn/internal/vfs/vfstest"
-
+	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 // Records are not lost while there is room: however often each key is written, what
@@ -92,7 +92,7 @@ func TestFault03KillWithoutFreeSlot(t *testing.T) {
 		f := vfstest.NewFaulty(mem)
 		keys := halfDead(t, w, f)
 		var left *vfstest.Mem
-		f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: logName, Hook: func(vfstest.Op) {
+		f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Hook: func(vfstest.Op) {
 			if left == nil && w.tier.log.freeSlots() == 0 {
 				left = mem.CrashClone(nil, vfstest.Kill)
 			}
@@ -133,7 +133,7 @@ func TestDemoteLeavesRoomForCleaning(t *testing.T) {
 		keys := halfDead(t, w, f)
 		more, tried := 0, 0
 		reads := make(chan struct{}, 1) // one at a time does
-		f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: logName, Hook: func(vfstest.Op) {
+		f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Hook: func(vfstest.Op) {
 			reads <- struct{}{}
 			defer func() { <-reads }()
 			for w.tier.log.freeSlots() == 0 { // demote as much as is taken
@@ -165,14 +165,14 @@ func TestFault12WhileCleaning(t *testing.T) {
 		match func(op vfstest.Op) bool
 		lost  func(n, perSegment int) bool
 	}{
-		"a record": {func(op vfstest.Op) bool { return op.Off%minSegment < minSegment/4 }, func(n, per int) bool { return n == 1 }},
-		"the list": {func(op vfstest.Op) bool { return op.Off%minSegment >= minSegment-2*blockBytes }, func(n, per int) bool { return n > 1 && n <= per }},
+		"a record": {func(op vfstest.Op) bool { return op.Off%format.MinSegment < format.MinSegment/4 }, func(n, per int) bool { return n == 1 }},
+		"the list": {func(op vfstest.Op) bool { return op.Off%format.MinSegment >= format.MinSegment-2*blockBytes }, func(n, per int) bool { return n > 1 && n <= per }},
 	} {
 		inBubble(t, name, func(t *testing.T) {
 			w := newWorld(t, 1)
 			f := vfstest.NewFaulty(vfstest.NewMem())
 			keys := halfDead(t, w, f)
-			f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: logName, Match: c.match, Err: syscall.EIO, Times: 1})
+			f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Match: c.match, Err: syscall.EIO, Times: 1})
 			w.ahead(4)
 			if n := len(w.missing(t)); !c.lost(n, keys/14) {
 				t.Errorf("%d records are lost, of some %d in a segment", n, keys/14)
@@ -192,7 +192,7 @@ func TestFault16StuckWhileCleaning(t *testing.T) {
 		w := newWorld(t, 1)
 		f := vfstest.NewFaulty(vfstest.NewMem())
 		halfDead(t, w, f)
-		stuck := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: logName, Block: true})
+		stuck := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, Block: true})
 		w.ahead(5)
 		time.Sleep(w.tier.cfg.Patience)
 		stuck.AwaitBlocked(1)

@@ -31,8 +31,8 @@ func TestFault21SmallerThanOldSegments(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s := &w.tier.super; int64(s.segBytes) != plan.SegmentBytes || int64(s.segments) != plan.Segments {
-				t.Errorf("%d segments of %d bytes: want %+v", s.segments, s.segBytes, plan)
+			if s := &w.tier.super; int64(s.SegmentBytes) != plan.SegmentBytes || int64(s.Segments) != plan.Segments {
+				t.Errorf("%d segments of %d bytes: want %+v", s.Segments, s.SegmentBytes, plan)
 			}
 			w.put(t, w.key(1))
 			w.close(t)

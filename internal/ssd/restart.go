@@ -1,6 +1,10 @@
 package ssd
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+
+	"github.com/firncache/firn/internal/ssd/format"
+)
 
 // begin starts an empty log.
 func (t *Tier) begin(why string) error {
@@ -18,14 +22,14 @@ func (t *Tier) begin(why string) error {
 func (t *Tier) newLog() error {
 	t.super.Lock()
 	defer t.super.Unlock()
-	s := t.super.superblock
-	s.logID, s.nextSeg = rand.Uint64(), max(s.nextSeg, 1)
-	s.bootID, s.clean, s.snapshot, s.skew, s.memory = t.cfg.BootID(), false, 0, t.skew.Load(), t.index.id()
-	s.budget = t.admission.budget.encode(false)
-	if err := replaceSuperblock(t.super.file, &s); err != nil {
+	s := t.super.Superblock
+	s.LogID, s.NextSegment = rand.Uint64(), max(s.NextSegment, 1)
+	s.BootID, s.Clean, s.Snapshot, s.Skew, s.Memory = t.cfg.BootID(), false, 0, t.skew.Load(), format.MemoryID(t.index.id())
+	s.Budget = t.admission.budget.state(false)
+	if err := format.ReplaceSuperblock(t.super.file, &s); err != nil {
 		return err
 	}
-	t.super.superblock = s
+	t.super.Superblock = s
 	return nil
 }
 
@@ -46,7 +50,7 @@ func (t *Tier) restart() error {
 		return err
 	}
 	t.super.Lock()
-	logID, next := t.super.logID, t.super.nextSeg
+	logID, next := t.super.LogID, t.super.NextSegment
 	t.super.Unlock()
 	l := t.log
 	l.mu.Lock()
@@ -67,13 +71,13 @@ func (t *Tier) restart() error {
 	l.sealed = nil
 	l.mu.Unlock()
 
-	t.index.head.valid.Store(0)
+	t.index.head.Valid.Store(0)
 	t.index.clear(func() {
 		l.restart(logID, next)
 		t.parts.Store(0)
 	})
-	t.index.head.logID = logID
-	t.index.head.valid.Store(1)
+	t.index.head.LogID = logID
+	t.index.head.Valid.Store(1)
 	return t.super.file.Sync()
 }
 
@@ -84,7 +88,7 @@ func (l *log) restart(logID, next uint64) {
 	l.logID = logID
 	for i := range l.slots {
 		s := &l.slots[i]
-		l.words[i].serial.Store(0)
+		l.words[i].Serial.Store(0)
 		s.alive.Store(0)
 		s.bad = false
 	}

@@ -1,5 +1,7 @@
 package ssd
 
+import "github.com/firncache/firn/internal/ssd/format"
+
 // settle ends the log where the last process stopped writing it, at flushed: the
 // segments of which nothing is on the disk are none, and the one that was being
 // written gets the list that it lacks. Should the process die meanwhile, the next one
@@ -7,11 +9,11 @@ package ssd
 func (t *Tier) settle(flushed uint64) {
 	l := t.log
 	for slot := range l.words {
-		serial := l.words[slot].serial.Load()
+		serial := l.words[slot].Serial.Load()
 		switch {
-		case serial == 0 || l.lsn(serial+1, 0) <= flushed:
-		case l.lsn(serial, segmentHeaderLen) >= flushed:
-			l.words[slot].serial.Store(0)
+		case serial == 0 || l.LSN(serial+1, 0) <= flushed:
+		case l.LSN(serial, format.SegmentHeaderLen) >= flushed:
+			l.words[slot].Serial.Store(0)
 		default:
 			if err := t.sealLeft(slot, serial); err != nil { // its records go when it is reclaimed
 				t.health.log("the last segment could not be sealed", "segment", serial, "error", err)
@@ -25,18 +27,18 @@ func (t *Tier) settle(flushed uint64) {
 func (t *Tier) sealLeft(slot int, serial uint64) error {
 	l := t.log
 	s := &segment{slot: slot, serial: serial, buf: l.bufs[0]}
-	base := int64(slot) << l.segShift
+	base := int64(slot) << l.SegmentShift
 	if _, err := t.logFile.ReadAt(s.buf, base); err != nil {
 		return err
 	}
-	var recs []listed
-	recs, s.end = walk(s.buf, l.logID, l.lsn(serial, 0), l.unitShift, t.idOf)
+	var recs []format.Listed
+	recs, s.end = format.Walk(s.buf, l.logID, serial, l.Geometry, &t.ids)
 	s.count = len(recs)
 	for _, r := range recs {
-		s.list = appendKind(s.list, r.id, r.kind, r.bytes>>l.unitShift)
+		s.list = format.AppendListed(s.list, r.ID, r.Kind, r.Bytes>>l.UnitShift)
 	}
-	if s.end+len(s.list) > len(s.buf)-trailerLen {
-		return errCorrupt
+	if s.end+len(s.list) > len(s.buf)-format.TrailerLen {
+		return format.ErrCorrupt
 	}
 	s.putList(l.logID, t.Now())
 	from := s.listAt &^ (blockBytes - 1)

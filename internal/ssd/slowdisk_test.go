@@ -8,9 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/firncache/firn/internal/vfs/vfstest"
-
+	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 // Row 16: a read that takes longer than Config.ReadTimeout is not waited for. That
@@ -24,7 +24,7 @@ func TestFault16ReadTimeout(t *testing.T) {
 			cfg.ReadTimeout = timeout
 			return cfg
 		})
-		stuck := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: logName, Block: true})
+		stuck := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Block: true})
 		began := time.Now()
 		var group sync.WaitGroup
 		group.Go(func() {
@@ -67,7 +67,7 @@ func TestFault16SilentDisk(t *testing.T) {
 		const keys = 40
 		f := vfstest.NewFaulty(vfstest.NewMem())
 		w := onDisk(t, f, keys, testConfig)
-		stuck := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: logName, Block: true})
+		stuck := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Block: true})
 		var group sync.WaitGroup
 		group.Go(func() {
 			if err := w.getKey(0); err != nil {
@@ -113,7 +113,7 @@ func TestFault16ReadsRefused(t *testing.T) {
 			cfg.Depth = depth
 			return cfg
 		})
-		stuck := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: logName, Block: true})
+		stuck := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Block: true})
 		answers := make(chan error, 2*leastCallers)
 		for i := range depth + leastCallers + more {
 			go func() { answers <- w.getKey(i % keys) }()
@@ -162,9 +162,9 @@ func TestBatchesShareMemory(t *testing.T) {
 		var held []int64 // the first read of each batch: its others come back
 		for i := range batches {
 			sp := w.spotOf(t, i*each)
-			held = append(held, int64(sp.slot)<<w.tier.log.segShift+int64(sp.off))
+			held = append(held, int64(sp.slot)<<w.tier.log.SegmentShift+int64(sp.off))
 		}
-		stuck := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: logName, Block: true, Match: func(op vfstest.Op) bool {
+		stuck := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Block: true, Match: func(op vfstest.Op) bool {
 			for _, at := range held {
 				if op.Off <= at && at < op.Off+op.Len {
 					return true

@@ -3,6 +3,7 @@ package ssd
 import (
 	"testing"
 
+	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
@@ -54,10 +55,10 @@ func TestFault04OlderSnapshot(t *testing.T) {
 			}
 			w.close(t)
 			if old == nil {
-				old, _ = mem.Bytes(snapshotName)
+				old, _ = mem.Bytes(format.SnapshotName)
 			}
 		}
-		if err := mem.SetBytes(snapshotName, old); err != nil {
+		if err := mem.SetBytes(format.SnapshotName, old); err != nil {
 			t.Fatal(err)
 		}
 		w.reopen(t, testConfig(mem, w))
@@ -80,25 +81,25 @@ func TestFault04SnapshotUnreadable(t *testing.T) {
 	w.steps(t, 3000, keys)
 	w.close(t)
 	size := func(m *vfstest.Mem) int64 {
-		b, err := m.Bytes(snapshotName)
+		b, err := m.Bytes(format.SnapshotName)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return int64(len(b))
 	}
 	damage := map[string]func(m *vfstest.Mem) error{
-		"header":  func(m *vfstest.Mem) error { return m.Flip(snapshotName, 8*16) },
-		"slots":   func(m *vfstest.Mem) error { return m.Flip(snapshotName, 8*snapshotHeaderLen+3) },
-		"body":    func(m *vfstest.Mem) error { return m.Flip(snapshotName, 8*(size(m)-8)+locationShift) },
-		"missing": func(m *vfstest.Mem) error { return m.Remove(snapshotName) },
-		"empty":   func(m *vfstest.Mem) error { return m.SetBytes(snapshotName, nil) },
+		"header":  func(m *vfstest.Mem) error { return m.Flip(format.SnapshotName, 8*16) },
+		"slots":   func(m *vfstest.Mem) error { return m.Flip(format.SnapshotName, 8*format.SnapshotHeaderLen+3) },
+		"body":    func(m *vfstest.Mem) error { return m.Flip(format.SnapshotName, 8*(size(m)-8)+format.LocationShift) },
+		"missing": func(m *vfstest.Mem) error { return m.Remove(format.SnapshotName) },
+		"empty":   func(m *vfstest.Mem) error { return m.SetBytes(format.SnapshotName, nil) },
 		"short": func(m *vfstest.Mem) error {
-			b, _ := m.Bytes(snapshotName)
-			return m.SetBytes(snapshotName, b[:len(b)-8])
+			b, _ := m.Bytes(format.SnapshotName)
+			return m.SetBytes(format.SnapshotName, b[:len(b)-8])
 		},
 		"long": func(m *vfstest.Mem) error {
-			b, _ := m.Bytes(snapshotName)
-			return m.SetBytes(snapshotName, append(b, make([]byte, 8)...))
+			b, _ := m.Bytes(format.SnapshotName)
+			return m.SetBytes(format.SnapshotName, append(b, make([]byte, 8)...))
 		},
 	}
 	for name, do := range damage {

@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/firncache/firn/internal/aio"
+	"github.com/firncache/firn/internal/ssd/format"
 )
 
 // counters count since Open.
@@ -82,7 +83,7 @@ func (t *Tier) Stats() Stats {
 		CompressedFrom: c.compressedFrom.Load(), CompressedTo: c.compressedTo.Load(),
 		On: t.state.Load() == on, Direct: t.logFile.Align() > 1, Kept: t.index.kept != nil,
 		Segments: int64(len(t.log.slots)), FreeSegments: int64(t.log.freeSlots()),
-		FileBytes:  t.logBytes + 2*superSlot,
+		FileBytes:  t.logBytes + 2*format.SuperblockBytes,
 		IndexBytes: t.index.used.Load(), MemoryBytes: t.fixed + t.index.allowed.Load(),
 		Reads: t.reader.Stats(),
 	}

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firncache/firn/internal/vfs/vfstest"
-
 	"github.com/firncache/firn/internal/record"
+	"github.com/firncache/firn/internal/ssd/format"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 // A storm is many goroutines over one tier, each with keys of its own, whose
@@ -153,8 +153,8 @@ func TestStormAndKill(t *testing.T) {
 
 // injectFaults makes a disk fail now and then.
 func injectFaults(f *vfstest.Faulty) {
-	f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: logName, Probability: .1, Err: syscall.EIO, Partial: -1})
-	f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: logName, Probability: .02, Err: syscall.EIO})
+	f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, Probability: .1, Err: syscall.EIO, Partial: -1})
+	f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Probability: .02, Err: syscall.EIO})
 }
 
 // live lets the owners work until the process is killed at some step, and returns

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firncache/firn/internal/vfs/vfstest"
-
+	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 // hurried is a tier that waits for a disk that does nothing for a moment only.
@@ -29,7 +29,7 @@ func TestFault16StuckWrites(t *testing.T) {
 		mem := vfstest.NewMem()
 		f := vfstest.NewFaulty(mem)
 		w.reopen(t, hurried(f, w))
-		stuck := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: logName, Block: true})
+		stuck := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, Block: true})
 		taken := 0
 		for i := range keys {
 			w.set(w.key(i), 0)
@@ -41,7 +41,7 @@ func TestFault16StuckWrites(t *testing.T) {
 		if s.Shed == 0 || taken == 0 {
 			t.Fatalf("%d demoted, %d shed: want both", taken, s.Shed)
 		}
-		if most := uint64(buffers * minSegment); s.DemotedBytes > most {
+		if most := uint64(buffers * format.MinSegment); s.DemotedBytes > most {
 			t.Fatalf("%d bytes demoted: want no more than the buffers, %d", s.DemotedBytes, most)
 		}
 		w.check(t, keys, true)
@@ -69,7 +69,7 @@ func TestFault16StuckReads(t *testing.T) {
 		w.close(t)
 		w.reopen(t, testConfig(f, w))
 		w.put(t, w.key(100))
-		stuck := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: logName, Block: true})
+		stuck := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Block: true})
 		ctx, cancel := context.WithCancel(context.Background())
 		var group sync.WaitGroup
 		for i := range 10 {
@@ -111,8 +111,8 @@ func TestFault16CloseComesBack(t *testing.T) {
 	t.Parallel()
 	const keys = 200
 	for name, rule := range map[string]vfstest.Rule{
-		"writes of the log": {On: vfstest.OpWrite, Name: logName},
-		"reads":             {On: vfstest.OpRead, Name: logName},
+		"writes of the log": {On: vfstest.OpWrite, Name: format.LogName},
+		"reads":             {On: vfstest.OpRead, Name: format.LogName},
 	} {
 		inBubble(t, name, func(t *testing.T) {
 			w := newWorld(t, 1)
@@ -154,7 +154,7 @@ func TestFault16Slow(t *testing.T) {
 		mem := vfstest.NewMem()
 		f := vfstest.NewFaulty(mem)
 		w.reopen(t, smallConfig(f, w))
-		f.Inject(vfstest.Rule{On: vfstest.OpRead | vfstest.OpWrite, Name: logName, Delay: 2 * time.Millisecond})
+		f.Inject(vfstest.Rule{On: vfstest.OpRead | vfstest.OpWrite, Name: format.LogName, Delay: 2 * time.Millisecond})
 		w.steps(t, 1000, keys)
 		w.checkKilled(t, mem, smallConfig, keys, false)
 		w.close(t)

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/firncache/firn/internal/ssd/format"
 )
 
 // tables are the states of a table, in order: what a process leaves of it that is
@@ -18,9 +20,9 @@ func (t *tables) store(at int, w uint64) {
 }
 
 // statesOfPut are those of put, by the order in which index says that it stores.
-func statesOfPut(s *shard, e entry) (states tables) {
+func statesOfPut(s *shard, e format.Entry) (states tables) {
 	states = tables{slices.Clone(s.slots)}
-	at, _, ok := s.search(s.fingerprint(e))
+	at, _, ok := s.search(s.Fingerprint(e))
 	end := at
 	for !ok && s.slots[end] != 0 {
 		end++
@@ -36,7 +38,7 @@ func statesOfPut(s *shard, e entry) (states tables) {
 func statesOfRemove(s *shard, at int) (states tables) {
 	states = tables{slices.Clone(s.slots)}
 	end := at + 1
-	for end < len(s.slots) && s.slots[end] != 0 && s.home(s.fingerprint(entry(s.slots[end]))) < end {
+	for end < len(s.slots) && s.slots[end] != 0 && s.home(s.Fingerprint(format.Entry(s.slots[end]))) < end {
 		end++
 	}
 	for ; at+1 < end; at++ {
@@ -48,22 +50,22 @@ func statesOfRemove(s *shard, at int) (states tables) {
 
 // leftOf is the shard of a process that finds a table in memory.
 func leftOf(s *shard, table []uint64) *shard {
-	left := &shard{layout: s.layout, all: table, head: new(shardHead), homes: s.homes}
-	left.head.homes.Store(uint32(s.homes))
+	left := &shard{Layout: s.Layout, all: table, head: new(format.ShardHead), homes: s.homes}
+	left.head.Homes.Store(uint32(s.homes))
 	return left
 }
 
 // entriesOf are a table's entries that are there.
-func entriesOf(table []uint64, there func(entry) bool) (entries []uint64) {
+func entriesOf(table []uint64, there func(format.Entry) bool) (entries []uint64) {
 	for _, w := range table {
-		if w != 0 && there(entry(w)) {
+		if w != 0 && there(format.Entry(w)) {
 			entries = append(entries, w)
 		}
 	}
 	return entries
 }
 
-func everywhere(location) bool { return true }
+func everywhere(format.Location) bool { return true }
 
 // Whatever store a process is killed after, what it leaves of a table are the entries
 // from before the change or from after it: none is lost but the one that is taken out,
@@ -74,18 +76,18 @@ func TestSurvivorsOfEveryStore(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		x := testIndex(t, 0, 8*(leastHomes+shardSlack))
 		s := &x.shards[0]
-		span := id(1) << (20 + rng.IntN(9)) // the fewer of the ids, the longer the runs
+		span := format.ID(1) << (20 + rng.IntN(9)) // the fewer of the ids, the longer the runs
 		changes, twice := 0, 0
 		for changes < 250 {
-			n := id(rng.Int64N(int64(span))) * (1 << 28 / span) % (1 << x.fingerprintBits())
-			at, _, ok := s.search(s.fingerprintOf(n))
+			n := format.ID(rng.Int64N(int64(span))) * (1 << 28 / span) % (1 << x.FingerprintBits())
+			at, _, ok := s.search(s.FingerprintOf(n))
 			var states tables
 			switch {
 			case ok && rng.IntN(3) > 0:
 				states = statesOfRemove(s, at)
 				s.removeAt(at)
 			case x.room(s):
-				e := s.newEntry(n, location(1+rng.IntN(1<<20)), rng.IntN(1<<12))
+				e := s.NewEntry(n, format.Location(1+rng.IntN(1<<20)), rng.IntN(1<<12), format.IsWhole)
 				states = statesOfPut(s, e)
 				s.put(e)
 			default:
@@ -97,7 +99,7 @@ func TestSurvivorsOfEveryStore(t *testing.T) {
 				t.Fatalf("seed %d: the stores are others than the test's", seed)
 			}
 			before, after := states[0], s.slots
-			all := func(entry) bool { return true }
+			all := func(format.Entry) bool { return true }
 			for i, state := range states {
 				kept, whole := leftOf(s, state).survivors(nil, everywhere)
 				if !slices.Equal(kept, entriesOf(before, all)) && !slices.Equal(kept, entriesOf(after, all)) {
@@ -133,13 +135,13 @@ func TestSurvivorsThatAreThere(t *testing.T) {
 	x := testIndex(t, 0, 64<<10)
 	s := &x.shards[0]
 	for range 2000 {
-		if n := id(rng.Uint64() >> (64 - idBits)); x.room(s) {
-			s.put(s.newEntry(n, location(1+rng.IntN(1<<20)), 100))
+		if n := format.ID(rng.Uint64() >> (64 - format.IDBits)); x.room(s) {
+			s.put(s.NewEntry(n, format.Location(1+rng.IntN(1<<20)), 100, format.IsWhole))
 		}
 	}
-	written := func(loc location) bool { return loc%3 != 0 }
+	written := func(loc format.Location) bool { return loc%3 != 0 }
 	kept, whole := leftOf(s, s.slots).survivors(nil, written)
-	if want := entriesOf(s.slots, func(e entry) bool { return written(s.location(e)) }); whole || !slices.Equal(kept, want) {
+	if want := entriesOf(s.slots, func(e format.Entry) bool { return written(s.Location(e)) }); whole || !slices.Equal(kept, want) {
 		t.Errorf("whole: %v, %d entries, want %d", whole, len(kept), len(want))
 	}
 	kept, whole = leftOf(s, s.slots).survivors(kept[:0], everywhere)
@@ -153,11 +155,11 @@ func TestSurvivorsOfSpreading(t *testing.T) {
 	t.Parallel()
 	x := testIndex(t, 0, 8<<10)
 	s := &x.shards[0]
-	for n := range id(50) {
-		s.put(s.newEntry(n<<20, 1, 1))
+	for n := range format.ID(50) {
+		s.put(s.NewEntry(n<<20, 1, 1, format.IsWhole))
 	}
 	for name, change := range map[string]func(left *shard){
-		"moving":    func(left *shard) { left.head.moving.Store(1) },
+		"moving":    func(left *shard) { left.head.Moving.Store(1) },
 		"too small": func(left *shard) { left.homes = leastHomes - 1 },
 		"too large": func(left *shard) { left.homes = len(left.all) - shardSlack + 1 },
 		"endless":   func(left *shard) { left.homes = -1 },
@@ -178,7 +180,7 @@ func TestAdoptedAndLoaded(t *testing.T) {
 	x := testIndex(t, 0, 256<<10)
 	s := &x.shards[0]
 	for s.count < 5000 && x.room(s) {
-		s.put(s.newEntry(id(rng.Uint64()>>(64-idBits)), location(1+rng.IntN(1<<20)), 100))
+		s.put(s.NewEntry(format.ID(rng.Uint64()>>(64-format.IDBits)), format.Location(1+rng.IntN(1<<20)), 100, format.IsWhole))
 	}
 	adopted := leftOf(s, slices.Clone(s.all))
 	adopted.size = &x.sizes[0]
@@ -194,7 +196,7 @@ func TestAdoptedAndLoaded(t *testing.T) {
 	}
 	for _, got := range []*shard{adopted, loaded} {
 		got.check(t)
-		if all := func(entry) bool { return true }; !slices.Equal(entriesOf(got.slots, all), entriesOf(s.slots, all)) {
+		if all := func(format.Entry) bool { return true }; !slices.Equal(entriesOf(got.slots, all), entriesOf(s.slots, all)) {
 			t.Error("it has other entries")
 		}
 	}
@@ -202,9 +204,9 @@ func TestAdoptedAndLoaded(t *testing.T) {
 		t.Errorf("the tables take %d bytes, %d are counted", n, y.used.Load())
 	}
 	for range 3000 { // both go on
-		n := id(rng.Uint64() >> (64 - idBits))
+		n := format.ID(rng.Uint64() >> (64 - format.IDBits))
 		if y.room(loaded) {
-			loaded.put(loaded.newEntry(n, 1, 100))
+			loaded.put(loaded.NewEntry(n, 1, 100, format.IsWhole))
 		}
 		loaded.remove(n + 1)
 	}

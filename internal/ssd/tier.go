@@ -12,14 +12,8 @@ import (
 
 	"github.com/firncache/firn/internal/aio"
 	"github.com/firncache/firn/internal/offheap"
-	"github.com/firncache/firn/internal/record"
+	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
-)
-
-const (
-	lockName     = "lock"
-	logName      = "log"
-	snapshotName = "snapshot"
 )
 
 // What a tier may be.
@@ -38,7 +32,7 @@ type Tier struct {
 	super  struct { // the superblock's file and what it says
 		sync.Mutex
 		file vfs.File
-		superblock
+		format.Superblock
 	}
 	logFile  vfs.File
 	logBytes int64 // of the file
@@ -50,7 +44,7 @@ type Tier struct {
 	flusher  *flusher
 	lines    lines
 
-	hasher    record.Hasher
+	ids       format.IDs
 	state     atomic.Int32
 	health    health
 	admission admission
@@ -147,8 +141,8 @@ func (t *Tier) open() (err error) {
 	if err != nil {
 		return err
 	}
-	t.admission.budget.decode(t.super.budget[:])
-	t.hasher = record.NewHasher(t.super.seed)
+	t.admission.budget.resume(t.super.Budget)
+	t.ids = t.super.IDs(t.cfg.HashMask)
 	if err := t.openLog(); err != nil {
 		return err
 	}
@@ -168,12 +162,12 @@ func (t *Tier) open() (err error) {
 func (t *Tier) Now() int64 { return t.cfg.Now() + t.skew.Load() }
 
 // Seed is the seed of the hash that the keys' ids are made from.
-func (t *Tier) Seed() uint64 { return t.super.seed }
+func (t *Tier) Seed() uint64 { return t.super.Seed }
 
 // openLog opens the log, past the page cache if that is asked for and can be had.
 func (t *Tier) openLog() (err error) {
-	if t.super.segments < leastSegments {
-		return fmt.Errorf("ssd: %d bytes hold %d segments of %d bytes: want at least %d", t.cfg.Bytes, t.super.segments, t.super.segBytes, leastSegments)
+	if t.super.Segments < leastSegments {
+		return fmt.Errorf("ssd: %d bytes hold %d segments of %d bytes: want at least %d", t.cfg.Bytes, t.super.Segments, t.super.SegmentBytes, leastSegments)
 	}
 	if t.cfg.Direct != DirectOff {
 		t.logFile, err = t.openDirect()
@@ -182,19 +176,19 @@ func (t *Tier) openLog() (err error) {
 		}
 	}
 	if t.logFile == nil {
-		if t.logFile, err = t.cfg.FS.Open(logName, vfs.How{Create: true}); err != nil {
+		if t.logFile, err = t.cfg.FS.Open(format.LogName, vfs.How{Create: true}); err != nil {
 			return err
 		}
 	}
-	t.logBytes = int64(t.super.segments * t.super.segBytes)
+	t.logBytes = int64(t.super.Segments * t.super.SegmentBytes)
 	t.reader, err = t.openReader()
 	return err
 }
 
 // allocateMemory makes what the tier needs in memory.
 func (t *Tier) allocateMemory() (err error) {
-	s := &t.super.superblock
-	segBytes := int(s.segBytes)
+	s := &t.super.Superblock
+	segBytes := int(s.SegmentBytes)
 	var bufs [][]byte
 	for range buffers {
 		b, err := offheap.Alloc(segBytes + blockBytes)
@@ -209,10 +203,10 @@ func (t *Tier) allocateMemory() (err error) {
 		return err
 	}
 	t.log = newLog(m, bufs, t.Now, t.cfg.Grace)
-	t.log.logID = s.logID
-	t.index = newIndex(uint(s.shardBits), m, m == t.left)
+	t.log.logID = s.LogID
+	t.index = newIndex(uint(s.ShardBits), m, m == t.left)
 	t.index.hungry, t.log.wake = t.poke, t.poke
-	t.fixed = buffers*int64(segBytes) + slotMemory*int64(s.segments) + memoryHeadLen + t.admission.bytes() + t.readMemory()
+	t.fixed = buffers*int64(segBytes) + slotMemory*int64(s.Segments) + format.MemoryHeadLen + t.admission.bytes() + t.readMemory()
 	t.flusher = &flusher{
 		log: t.log, file: t.logFile, block: vfs.Aligned(blockBytes, blockBytes),
 		fail: t.segmentFailed, well: t.segmentWritten,
@@ -222,15 +216,15 @@ func (t *Tier) allocateMemory() (err error) {
 
 // memoryOf is the memory for the index of a log: what was left, if it is of that
 // size.
-func (t *Tier) memoryOf(s *superblock) (*indexMemory, error) {
-	shape := memoryShape{
-		slots: uint32(s.segments), shards: 1 << s.shardBits, stride: uint64(t.indexMost()>>s.shardBits/8) &^ 7, // whole cache lines
-		segShift: uint8(bits.TrailingZeros64(s.segBytes)), unitShift: s.unitShift, locBits: s.locationBits,
+func (t *Tier) memoryOf(s *format.Superblock) (*indexMemory, error) {
+	shape := format.MemoryShape{
+		Slots: uint32(s.Segments), Shards: 1 << s.ShardBits, Stride: uint64(t.indexMost()>>s.ShardBits/8) &^ 7, // whole cache lines
+		SegmentShift: uint8(bits.TrailingZeros64(s.SegmentBytes)), UnitShift: s.UnitShift, LocationBits: s.LocationBits,
 	}
-	if shape.stride < leastHomes+shardSlack {
-		return nil, fmt.Errorf("ssd: index of %d bytes: want at least %d for %d shards", t.indexMost(), leastTables(1<<s.shardBits), 1<<s.shardBits)
+	if shape.Stride < leastHomes+shardSlack {
+		return nil, fmt.Errorf("ssd: index of %d bytes: want at least %d for %d shards", t.indexMost(), leastTables(1<<s.ShardBits), 1<<s.ShardBits)
 	}
-	if t.left != nil && t.left.memoryShape == shape {
+	if t.left != nil && t.left.MemoryShape == shape {
 		return t.left, nil
 	}
 	m, why, err := newMemory(shape, t.keeper)
@@ -250,7 +244,7 @@ func aligned(mem []byte, n int) []byte {
 // prepare makes the files what the superblock says. When it returns nil, an empty log
 // has begun, or Start finds the index of what the files hold.
 func (t *Tier) prepare(why string) error {
-	if err := t.super.file.Allocate(2 * superSlot); err != nil {
+	if err := t.super.file.Allocate(2 * format.SuperblockBytes); err != nil {
 		return err
 	}
 	if err := t.logFile.Allocate(t.logBytes); err != nil {
@@ -262,7 +256,7 @@ func (t *Tier) prepare(why string) error {
 	if err := t.begin(why); err != nil {
 		return err
 	}
-	t.removeOld(snapshotTemp, snapshotName)
+	t.removeOld(format.SnapshotTempName, format.SnapshotName)
 	return t.cfg.FS.SyncDir()
 }
 
@@ -307,7 +301,7 @@ func (t *Tier) findIndex() error {
 	switch t.plan {
 	case fromSnapshot:
 		from = "snapshot"
-		if err := t.loadSnapshot(t.super.snapshot); err != nil {
+		if err := t.loadSnapshot(t.super.Snapshot); err != nil {
 			t.index.clear(nil)
 			return t.begin("the snapshot cannot be read: " + err.Error())
 		}
@@ -332,18 +326,18 @@ func (t *Tier) findIndex() error {
 
 // goOn makes the superblock say that the log is in use, and where its index is.
 func (t *Tier) goOn() error {
-	t.index.head.logID = t.super.logID
-	t.index.head.valid.Store(1)
-	s := t.super.superblock
-	s.clean, s.snapshot, s.bootID, s.skew, s.memory = false, 0, t.cfg.BootID(), t.skew.Load(), t.index.id()
-	s.budget = t.admission.budget.encode(false)
-	if err := replaceSuperblock(t.super.file, &s); err != nil {
+	t.index.head.LogID = t.super.LogID
+	t.index.head.Valid.Store(1)
+	s := t.super.Superblock
+	s.Clean, s.Snapshot, s.BootID, s.Skew, s.Memory = false, 0, t.cfg.BootID(), t.skew.Load(), format.MemoryID(t.index.id())
+	s.Budget = t.admission.budget.state(false)
+	if err := format.ReplaceSuperblock(t.super.file, &s); err != nil {
 		return err
 	}
 	if err := t.super.file.Sync(); err != nil {
 		return err
 	}
-	t.super.superblock = s
+	t.super.Superblock = s
 	if old := t.left; old != nil {
 		t.left = nil
 		if old != t.index.indexMemory {
@@ -351,7 +345,7 @@ func (t *Tier) goOn() error {
 			old.release()
 		}
 	}
-	t.removeOld(snapshotTemp)
+	t.removeOld(format.SnapshotTempName)
 	return t.cfg.FS.SyncDir()
 }
 

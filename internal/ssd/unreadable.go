@@ -74,11 +74,11 @@ func (t *Tier) readsElsewhere(slot int) bool {
 	n := len(t.log.slots)
 	for i := range n {
 		other := (slot + n/2 + i) % n
-		serial := t.log.words[other].serial.Load()
+		serial := t.log.words[other].Serial.Load()
 		if other == slot || serial == 0 || t.inMemory(other, serial) {
 			continue
 		}
-		buf, err := t.reader.Try(background, t.reader.Deadline(), int64(other)<<t.log.segShift, blockBytes)
+		buf, err := t.reader.Try(background, t.reader.Deadline(), int64(other)<<t.log.SegmentShift, blockBytes)
 		if err == nil {
 			buf.Release()
 			t.health.unreadable.readWell()

@@ -5,9 +5,9 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/firncache/firn/internal/vfs/vfstest"
-
+	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 // onDisk is a tier with so many records, all of them on the disk and none in
@@ -46,8 +46,8 @@ func TestFault12UnreadablePlace(t *testing.T) {
 		f := vfstest.NewFaulty(vfstest.NewMem())
 		w := onDisk(t, f, keys, testConfig)
 		sp := w.spotOf(t, bad)
-		at := int64(sp.slot)<<w.tier.log.segShift + int64(sp.off)
-		f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: logName, From: at, To: at + 1, Err: syscall.EIO})
+		at := int64(sp.slot)<<w.tier.log.SegmentShift + int64(sp.off)
+		f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, From: at, To: at + 1, Err: syscall.EIO})
 		for n := range 3 * mostBadReads {
 			err := w.getKey(bad)
 			if want := n < 2; want && !errors.Is(err, syscall.EIO) || !want && !errors.Is(err, ErrNotFound) {
@@ -62,7 +62,7 @@ func TestFault12UnreadablePlace(t *testing.T) {
 				continue
 			}
 			sp := w.spotOf(t, i)
-			n, _ := sp.entry.mostBytes()
+			n, _ := sp.entry.MaxBytes()
 			off, length, _ := w.tier.window(&sp, n)
 			if err := w.getKey(i); err != nil && (at < off || at >= off+int64(length)) {
 				t.Errorf("%s: %v", w.key(i), err)
@@ -99,8 +99,8 @@ func TestFault12UnreadableSegment(t *testing.T) {
 		if len(there) < 2*mostBadReads || len(elsewhere) < 2*mostBadReads {
 			t.Fatalf("%d records are in the segment and %d are not: want more", len(there), len(elsewhere))
 		}
-		from := int64(slot) << w.tier.log.segShift
-		f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: logName, From: from, To: from + int64(w.tier.log.segBytes()), Err: syscall.EIO})
+		from := int64(slot) << w.tier.log.SegmentShift
+		f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, From: from, To: from + int64(w.tier.log.SegmentBytes()), Err: syscall.EIO})
 		for _, i := range there {
 			if err := w.getKey(i); !errors.Is(err, syscall.EIO) {
 				t.Fatalf("%s: %v, want EIO", w.key(i), err)
@@ -114,7 +114,7 @@ func TestFault12UnreadableSegment(t *testing.T) {
 				t.Errorf("%s: %v", w.key(i), err)
 			}
 		}
-		f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: logName, Err: syscall.EIO})
+		f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Err: syscall.EIO})
 		for n, i := range elsewhere {
 			if err := w.getKey(i); err == nil {
 				t.Fatalf("%s is read", w.key(i))

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firncache/firn/internal/vfs/vfstest"
-
 	"github.com/firncache/firn/internal/record"
+	"github.com/firncache/firn/internal/ssd/format"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 // inTime fails the test if f does not return.
@@ -63,7 +63,7 @@ func TestFault33LogHandlerUsesTheCache(t *testing.T) {
 			_, err := w.tier.Get(background, nil, key, w.hasher.Hash(key))
 			return err
 		}
-		bad := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: logName, Err: syscall.EIO})
+		bad := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Err: syscall.EIO})
 		inTime(t, "Get", func() { _ = get() })
 		inTime(t, "the handler", func() { <-failed })
 		bad.Remove()

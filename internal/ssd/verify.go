@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -43,8 +44,8 @@ func Verify(ctx context.Context, dir vfs.FS, report func(Problem), progress func
 	if err != nil {
 		return v.done, err
 	}
-	if slices.Contains(names, lockName) {
-		lock, err := dir.Lock(lockName)
+	if slices.Contains(names, format.LockName) {
+		lock, err := dir.Lock(format.LockName)
 		if errors.Is(err, vfs.ErrLocked) {
 			return v.done, err
 		}
@@ -52,7 +53,7 @@ func Verify(ctx context.Context, dir vfs.FS, report func(Problem), progress func
 			defer func() { _ = lock.Close() }()
 		}
 	}
-	if !slices.Contains(names, superBlockOf) && !slices.Contains(names, logName) {
+	if !slices.Contains(names, format.SuperblockName) && !slices.Contains(names, format.LogName) {
 		return v.done, ErrNoTier
 	}
 	err = v.all()
@@ -66,7 +67,7 @@ type verifier struct {
 	done     Verified
 	told     int64 // bytes at the last call of progress
 
-	segs     []segmentEnds // that are alive
+	segs     []diskSegment // that are alive
 	buf      []byte        // one segment
 	snapshot *snapshotFile // nil: none that is to be compared with the log
 	places   []placed      // of records that are to be compared with it, in the order of their locations
@@ -88,14 +89,14 @@ func (v *verifier) read(n int64) {
 func (v *verifier) all() error {
 	err := v.readSuperblock()
 	switch {
-	case errors.Is(err, ErrFormat), errors.Is(err, errOlder), errors.Is(err, errCorrupt), errors.Is(err, ErrNoTier):
-		v.problem(superBlockOf, 0, "%v: nothing else can be read", err)
+	case errors.Is(err, ErrFormat), errors.Is(err, format.ErrOlder), errors.Is(err, format.ErrCorrupt), errors.Is(err, ErrNoTier):
+		v.problem(format.SuperblockName, 0, "%v: nothing else can be read", err)
 		return nil
 	case err != nil:
 		return err
 	}
 	if err := v.openLog(); err != nil {
-		v.problem(logName, 0, "cannot be opened: %v", err)
+		v.problem(format.LogName, 0, "cannot be opened: %v", err)
 		return nil
 	}
 	v.findSnapshot()
@@ -107,7 +108,7 @@ func (v *verifier) all() error {
 	}
 	v.findTwins()
 	v.findNamed()
-	v.buf = make([]byte, v.segBytes())
+	v.buf = make([]byte, v.SegmentBytes())
 	for _, e := range v.segs {
 		if err := v.ctx.Err(); err != nil {
 			return err
@@ -124,18 +125,17 @@ func (v *verifier) all() error {
 
 // findSegments reads the headers and trailers of all slots.
 func (v *verifier) findSegments() error {
-	return v.scan(v.ctx, func(e segmentEnds) error {
-		base := int64(e.slot) << v.segShift()
+	return v.scan(v.ctx, func(e diskSegment) {
+		base := v.FileOffset(e.slot, 0)
 		switch {
 		case e.err != nil:
-			v.problem(logName, base, "the header of slot %d cannot be read: %v", e.slot, e.err)
-		case !e.header && e.sealed:
-			v.problem(logName, base, "slot %d: the header is wrong; by its trailer it has segment %d", e.slot, e.trailer.serial)
-		case e.header:
+			v.problem(format.LogName, base, "the header of slot %d cannot be read: %v", e.slot, e.err)
+		case e.LostHeader():
+			v.problem(format.LogName, base, "slot %d: the header is wrong; by its trailer it has segment %d", e.slot, e.Trailer.Serial)
+		case e.HasHeader():
 			v.segs = append(v.segs, e)
-			v.done.Total += int64(v.super.segBytes)
+			v.done.Total += int64(v.super.SegmentBytes)
 		}
-		return nil
 	})
 }
 
@@ -143,10 +143,10 @@ func (v *verifier) findSegments() error {
 func (v *verifier) findTwins() {
 	slots := map[uint64]int{}
 	for _, e := range v.segs {
-		if other, ok := slots[e.serial]; ok {
-			v.problem(logName, int64(e.slot)<<v.segShift(), "slots %d and %d both have segment %d", other, e.slot, e.serial)
+		if other, ok := slots[e.Serial]; ok {
+			v.problem(format.LogName, v.FileOffset(e.slot, 0), "slots %d and %d both have segment %d", other, e.slot, e.Serial)
 		}
-		slots[e.serial] = e.slot
+		slots[e.Serial] = e.slot
 	}
 }
 
@@ -155,41 +155,41 @@ func (v *verifier) findNamed() {
 	if v.snapshot == nil {
 		return
 	}
-	for slot, serial := range v.snapshot.serials {
-		if serial != 0 && !v.named(slot) {
-			v.problem(snapshotName, snapshotHeaderLen+slotWordsLen*int64(slot), "it names segment %d, which is not in slot %d", serial, slot)
+	for slot, s := range v.snapshot.Slots {
+		if serial := s.Serial; serial != 0 && !v.named(slot) {
+			v.problem(format.SnapshotName, format.SnapshotHeaderLen+format.SlotWordsLen*int64(slot), "it names segment %d, which is not in slot %d", serial, slot)
 		}
 	}
 }
 
 // named reports whether the snapshot names the segment that a slot has.
 func (v *verifier) named(slot int) bool {
-	if v.snapshot == nil || slot >= len(v.snapshot.serials) {
+	if v.snapshot == nil || slot >= len(v.snapshot.Slots) {
 		return false
 	}
-	i, ok := slices.BinarySearchFunc(v.segs, slot, func(e segmentEnds, slot int) int { return e.slot - slot })
-	return ok && v.segs[i].serial == v.snapshot.serials[slot]
+	i, ok := slices.BinarySearchFunc(v.segs, slot, func(e diskSegment, slot int) int { return e.slot - slot })
+	return ok && v.segs[i].Serial == v.snapshot.Slots[slot].Serial
 }
 
 // segment checks all that one segment holds.
-func (v *verifier) segment(e segmentEnds) {
-	base := int64(e.slot) << v.segShift()
+func (v *verifier) segment(e diskSegment) {
+	base := v.FileOffset(e.slot, 0)
 	v.done.Segments++
 	if err := v.readAt(v.log, v.buf, base); err != nil {
-		v.problem(logName, base, "segment %d cannot be read: %v", e.serial, err)
+		v.problem(format.LogName, base, "segment %d cannot be read: %v", e.Serial, err)
 		return
 	}
-	if !e.sealed {
+	if !e.Sealed() {
 		v.open(e)
 		return
 	}
-	at := v.segBytes() - trailerLen - e.trailer.listLen
-	recs, err := parseList(nil, v.buf[at:at+e.trailer.listLen], e.trailer, uint(v.super.unitShift))
+	at := v.SegmentBytes() - format.TrailerLen - e.Trailer.ListLen
+	recs, err := format.ParseList(nil, v.buf[at:at+e.Trailer.ListLen], e.Trailer, v.UnitShift)
 	if err != nil {
-		v.problem(logName, base+int64(at), "segment %d: the list of its records, or its checksum, is wrong", e.serial)
-		recs, end := v.walk(v.buf, e.serial)
-		if end != e.trailer.dataEnd || len(recs) != e.trailer.count {
-			v.problem(logName, base+int64(end), "segment %d: record %d of %d is not whole", e.serial, len(recs)+1, e.trailer.count)
+		v.problem(format.LogName, base+int64(at), "segment %d: the list of its records, or its checksum, is wrong", e.Serial)
+		recs, end := v.walk(v.buf, e.Serial)
+		if end != e.Trailer.DataEnd || len(recs) != e.Trailer.Count {
+			v.problem(format.LogName, base+int64(end), "segment %d: record %d of %d is not whole", e.Serial, len(recs)+1, e.Trailer.Count)
 		}
 		v.note(e, recs)
 		return
@@ -198,38 +198,38 @@ func (v *verifier) segment(e segmentEnds) {
 	for i, r := range recs {
 		if what := v.record(e, r); what != "" {
 			if wrong++; wrong <= mostOfAKind {
-				v.problem(logName, base+int64(r.offset), "segment %d: record %d of %d: %s", e.serial, i+1, len(recs), what)
+				v.problem(format.LogName, base+int64(r.Offset), "segment %d: record %d of %d: %s", e.Serial, i+1, len(recs), what)
 			}
 		}
 	}
 	if wrong > mostOfAKind {
-		v.problem(logName, base, "segment %d: %d records are wrong, of which %d were told", e.serial, wrong, mostOfAKind)
+		v.problem(format.LogName, base, "segment %d: %d records are wrong, of which %d were told", e.Serial, wrong, mostOfAKind)
 	}
 	v.note(e, recs)
 }
 
 // open checks a segment without a list: its records end where the next is not whole.
 // A process that died leaves such segments, but none that a snapshot names.
-func (v *verifier) open(e segmentEnds) {
-	base := int64(e.slot) << v.segShift()
-	recs, _ := v.walk(v.buf, e.serial)
+func (v *verifier) open(e diskSegment) {
+	base := v.FileOffset(e.slot, 0)
+	recs, _ := v.walk(v.buf, e.Serial)
 	if v.named(e.slot) {
-		v.problem(logName, base+int64(v.segBytes()-trailerLen), "segment %d: the trailer, or its checksum, is wrong", e.serial)
+		v.problem(format.LogName, base+int64(v.SegmentBytes()-format.TrailerLen), "segment %d: the trailer, or its checksum, is wrong", e.Serial)
 	}
 	v.note(e, recs)
 }
 
 // record checks one record against the list of its segment.
-func (v *verifier) record(e segmentEnds, l listed) (wrong string) {
-	r, err := parseRecord(v.buf[l.offset:l.offset+l.bytes], origin{v.super.logID, v.lsn(e.serial, int(l.offset))})
+func (v *verifier) record(e diskSegment, l format.Listed) (wrong string) {
+	r, err := format.ParseRecord(v.buf[l.Offset:l.Offset+l.Bytes], format.Origin{Log: v.super.LogID, LSN: v.LSN(e.Serial, int(l.Offset))})
 	switch {
 	case err != nil:
 		return "the checksum or the form is wrong"
-	case v.pad(r.size) != int(l.bytes):
+	case v.Pad(r.Size) != int(l.Bytes):
 		return "it is not as long as the list of records says"
-	case l.id != v.idOf(&r):
+	case l.ID != v.ids.OfRecord(&r):
 		return "the list of records has another key's id"
-	case l.kind != r.kind():
+	case l.Kind != r.Kind():
 		return "the list of records says that it is of another kind"
 	}
 	return ""
@@ -237,8 +237,8 @@ func (v *verifier) record(e segmentEnds, l listed) (wrong string) {
 
 // placed is a record and where it lies.
 type placed struct {
-	loc   location
-	id    id
+	loc   format.Location
+	id    format.ID
 	bytes uint32
 }
 
@@ -247,7 +247,7 @@ type placed struct {
 const mostPlaces = 2 << 20
 
 // note remembers the records of a segment for the comparison with the snapshot.
-func (v *verifier) note(e segmentEnds, recs []listed) {
+func (v *verifier) note(e diskSegment, recs []format.Listed) {
 	v.done.Records += int64(len(recs))
 	if v.snapshot == nil {
 		return
@@ -257,7 +257,7 @@ func (v *verifier) note(e segmentEnds, recs []listed) {
 	}
 	v.to = e.slot
 	for _, r := range recs {
-		v.places = append(v.places, placed{v.location(e.slot, int(r.offset)), r.id, r.bytes})
+		v.places = append(v.places, placed{v.Location(e.slot, int(r.Offset)), r.ID, r.Bytes})
 	}
 }
 
@@ -265,16 +265,16 @@ func (v *verifier) note(e segmentEnds, recs []listed) {
 func (v *verifier) findSnapshot() {
 	s, err := v.openSnapshot()
 	switch {
-	case !v.super.clean || v.super.snapshot == 0: // one that is there is believed by nobody
+	case !v.super.Clean || v.super.Snapshot == 0: // one that is there is believed by nobody
 		if err == nil {
 			_ = s.file.Close()
 		}
 	case errors.Is(err, fs.ErrNotExist):
-		v.problem(snapshotName, 0, "there is none, and the superblock names one")
+		v.problem(format.SnapshotName, 0, "there is none, and the superblock names one")
 	case err != nil:
-		v.problem(snapshotName, 0, "%v", err)
-	case s.number != v.super.snapshot:
-		v.problem(snapshotName, 16, "it is not the one that the superblock names")
+		v.problem(format.SnapshotName, 0, "%v", err)
+	case s.Number != v.super.Snapshot:
+		v.problem(format.SnapshotName, 16, "it is not the one that the superblock names")
 		_ = s.file.Close()
 	default:
 		v.snapshot = s
@@ -288,7 +288,7 @@ func (v *verifier) compare() error {
 	if v.snapshot == nil || len(v.places) == 0 {
 		return nil
 	}
-	err := v.entries(func(shard int, off int64, e entry) {
+	err := v.entries(func(shard int, off int64, e format.Entry) {
 		if slot := v.slotOf(e); slot >= v.from && slot <= v.to && v.named(slot) {
 			v.entry(shard, off, e)
 		}
@@ -305,9 +305,9 @@ func (v *verifier) compareLast() error {
 	if err := v.compare(); err != nil {
 		return err
 	}
-	return v.entries(func(shard int, off int64, e entry) {
+	return v.entries(func(shard int, off int64, e format.Entry) {
 		v.done.Entries++
-		if slot := v.slotOf(e); v.layout().location(e) == 0 || !v.named(slot) {
+		if slot := v.slotOf(e); v.super.Layout().Location(e) == 0 || !v.named(slot) {
 			v.wrongEntry(off, "an entry of shard %d names slot %d, where there is no segment of it", shard, slot)
 		}
 	}, true)
@@ -317,29 +317,30 @@ func (v *verifier) compareLast() error {
 func (v *verifier) wrongEntry(off int64, what string, args ...any) {
 	switch v.wrong++; {
 	case v.wrong <= mostOfAKind:
-		v.problem(snapshotName, off, what, args...)
+		v.problem(format.SnapshotName, off, what, args...)
 	case v.wrong == mostOfAKind+1:
-		v.problem(snapshotName, off, "and more entries that are wrong")
+		v.problem(format.SnapshotName, off, "and more entries that are wrong")
 	}
 }
 
-func (v *verifier) slotOf(e entry) int {
-	return int(uint64(v.layout().location(e)) << v.super.unitShift >> v.segShift())
+func (v *verifier) slotOf(e format.Entry) int {
+	slot, _ := v.Place(v.super.Layout().Location(e))
+	return slot
 }
 
 // entry checks one entry of the snapshot against the places noted.
-func (v *verifier) entry(shard int, off int64, e entry) {
-	l := v.layout()
-	loc := l.location(e)
-	at, ok := slices.BinarySearchFunc(v.places, loc, func(p placed, loc location) int { return int(p.loc) - int(loc) })
+func (v *verifier) entry(shard int, off int64, e format.Entry) {
+	l := v.super.Layout()
+	loc := l.Location(e)
+	at, ok := slices.BinarySearchFunc(v.places, loc, func(p placed, loc format.Location) int { return int(p.loc) - int(loc) })
 	if !ok {
 		v.wrongEntry(off, "an entry of shard %d names a place in slot %d where no record begins", shard, v.slotOf(e))
 		return
 	}
 	p := v.places[at]
-	most, bounded := e.mostBytes()
+	most, bounded := e.MaxBytes()
 	switch {
-	case int(p.id>>(idBits-v.super.shardBits)) != shard || l.fingerprintOf(p.id) != l.fingerprint(e):
+	case int(p.id>>(format.IDBits-v.super.ShardBits)) != shard || l.FingerprintOf(p.id) != l.Fingerprint(e):
 		v.wrongEntry(off, "an entry of shard %d names another key's record", shard)
 	case bounded && int(p.bytes) > most:
 		v.wrongEntry(off, "an entry of shard %d says that its record has at most %d bytes: it has %d", shard, most, p.bytes)
@@ -348,26 +349,26 @@ func (v *verifier) entry(shard int, off int64, e entry) {
 
 // entries calls f for all entries of the snapshot. check says that checksums and
 // order are checked, too.
-func (v *verifier) entries(f func(shard int, off int64, e entry), check bool) error {
-	s, l := v.snapshot, v.layout()
-	off := s.entriesAt
+func (v *verifier) entries(f func(shard int, off int64, e format.Entry), check bool) error {
+	s, l := v.snapshot, v.super.Layout()
+	off := s.EntriesAt()
 	buf := make([]byte, 1<<20)
-	for shard := range s.dir {
+	for shard, part := range s.Shards {
 		crc, prev, sorted := uint32(0), uint64(0), true
 		start := off
-		for left := int64(s.count(shard)); left > 0; {
+		for left := int64(part.Entries); left > 0; {
 			if err := v.ctx.Err(); err != nil {
 				return err
 			}
 			b := buf[:8*min(left, int64(len(buf)/8))]
 			if err := v.readAt(s.file, b, off); err != nil {
-				v.problem(snapshotName, off, "cannot be read: %v", err)
+				v.problem(format.SnapshotName, off, "cannot be read: %v", err)
 				return nil
 			}
-			crc = checksum(crc, b)
+			crc = format.Checksum(crc, b)
 			for i := 0; i < len(b); i += 8 {
-				e := entry(binary.LittleEndian.Uint64(b[i:]))
-				fp := l.fingerprint(e)
+				e := format.Entry(binary.LittleEndian.Uint64(b[i:]))
+				fp := l.Fingerprint(e)
 				sorted = sorted && (fp > prev || off == start && i == 0)
 				prev = fp
 				f(shard, off+int64(i), e)
@@ -376,10 +377,10 @@ func (v *verifier) entries(f func(shard int, off int64, e entry), check bool) er
 			left -= int64(len(b) / 8)
 		}
 		switch {
-		case check && crc != s.crc(shard):
-			v.problem(snapshotName, start, "shard %d: the checksum is wrong", shard)
+		case check && crc != part.Checksum:
+			v.problem(format.SnapshotName, start, "shard %d: the checksum is wrong", shard)
 		case check && !sorted:
-			v.problem(snapshotName, start, "shard %d: its entries are not in order", shard)
+			v.problem(format.SnapshotName, start, "shard %d: its entries are not in order", shard)
 		}
 	}
 	return nil

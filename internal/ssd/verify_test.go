@@ -10,9 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firncache/firn/internal/vfs/vfstest"
-
+	"github.com/firncache/firn/internal/ssd/format"
+	"github.com/firncache/firn/internal/ssd/format/formattest"
 	"github.com/firncache/firn/internal/vfs"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 // verify returns what Verify finds.
@@ -84,7 +85,7 @@ func counted(t *testing.T, fs vfs.FS, shift int) int64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := living{offline: o, mask: id(1)<<shift - 1, seen: map[id]bool{}}
+	l := living{offline: o, mask: format.ID(1)<<shift - 1, seen: map[format.ID]bool{}}
 	for _, e := range live {
 		l.segment(e)
 	}
@@ -279,10 +280,10 @@ func namedBySnapshot(t testing.TB, fs vfs.FS, in *Inspection) (named []Segment) 
 	}
 	defer func() { _ = s.file.Close() }()
 	for _, g := range in.Segments {
-		if (s.serials[g.Slot] == g.Serial) != (g.State != "freed") {
-			t.Errorf("slot %d: the snapshot has segment %d: %+v", g.Slot, s.serials[g.Slot], g)
+		if (s.Slots[g.Slot].Serial == g.Serial) != (g.State != "freed") {
+			t.Errorf("slot %d: the snapshot has segment %d: %+v", g.Slot, s.Slots[g.Slot].Serial, g)
 		}
-		if s.serials[g.Slot] == g.Serial {
+		if s.Slots[g.Slot].Serial == g.Serial {
 			named = append(named, g)
 		}
 	}
@@ -308,47 +309,49 @@ func TestVerifyDamage(t *testing.T) {
 			damage     func(fs *vfstest.Mem)
 			want       string
 		}{
-			{"superblock", superBlockOf, superSlot, func(fs *vfstest.Mem) { edit(t, fs, superBlockOf, superSlot+40, flip, 1) }, "the checksum or a value is wrong"},
-			{"superblock zero", superBlockOf, 0, func(fs *vfstest.Mem) { edit(t, fs, superBlockOf, 0, func(b []byte) { clear(b) }, superSlot) }, "is empty"},
-			{"superblock short", superBlockOf, superSlot, func(fs *vfstest.Mem) { truncate(t, fs, superBlockOf, superSlot) }, "is missing"},
-			{"both superblocks", superBlockOf, 0, func(fs *vfstest.Mem) {
-				edit(t, fs, superBlockOf, 20, flip, 1)
-				edit(t, fs, superBlockOf, superSlot+20, flip, 1)
+			{"superblock", format.SuperblockName, format.SuperblockBytes, func(fs *vfstest.Mem) { edit(t, fs, format.SuperblockName, format.SuperblockBytes+40, flip, 1) }, "the checksum or a value is wrong"},
+			{"superblock zero", format.SuperblockName, 0, func(fs *vfstest.Mem) {
+				edit(t, fs, format.SuperblockName, 0, func(b []byte) { clear(b) }, format.SuperblockBytes)
+			}, "is empty"},
+			{"superblock short", format.SuperblockName, format.SuperblockBytes, func(fs *vfstest.Mem) { truncate(t, fs, format.SuperblockName, format.SuperblockBytes) }, "is missing"},
+			{"both superblocks", format.SuperblockName, 0, func(fs *vfstest.Mem) {
+				edit(t, fs, format.SuperblockName, 20, flip, 1)
+				edit(t, fs, format.SuperblockName, format.SuperblockBytes+20, flip, 1)
 			}, "the checksum or a value is wrong"},
-			{"version", superBlockOf, 0, func(fs *vfstest.Mem) {
-				edit(t, fs, superBlockOf, 0, func(b []byte) {
+			{"version", format.SuperblockName, 0, func(fs *vfstest.Mem) {
+				edit(t, fs, format.SuperblockName, 0, func(b []byte) {
 					b[8] = 99
-					binary.LittleEndian.PutUint32(b[12:], superChecksum(b))
-				}, superSlot)
+					format.SealSuperblock(b)
+				}, format.SuperblockBytes)
 			}, "version 99"},
-			{"log gone", logName, 0, func(fs *vfstest.Mem) { remove(t, fs, logName) }, "cannot be opened"},
-			{"log short", logName, at + 100, func(fs *vfstest.Mem) { truncate(t, fs, logName, at+100) }, "ends here"},
-			{"header", logName, at, func(fs *vfstest.Mem) { edit(t, fs, logName, at+30, flip, 1) }, "the header is wrong"},
-			{"record", logName, at + segmentHeaderLen, func(fs *vfstest.Mem) { edit(t, fs, logName, at+segmentHeaderLen+9, flip, 1) }, "record 1 of"},
-			{"list", logName, -1, func(fs *vfstest.Mem) { edit(t, fs, logName, at+segment-trailerLen-3, flip, 1) }, "the list of its records"},
-			{"trailer", logName, at + segment - trailerLen, func(fs *vfstest.Mem) { edit(t, fs, logName, at+segment-20, flip, 1) }, "the trailer, or its checksum"},
-			{"whole segment", snapshotName, -1, func(fs *vfstest.Mem) { edit(t, fs, logName, at, func(b []byte) { clear(b) }, segment) }, "which is not in slot"},
-			{"version 1", superBlockOf, 0, func(fs *vfstest.Mem) {
+			{"log gone", format.LogName, 0, func(fs *vfstest.Mem) { remove(t, fs, format.LogName) }, "cannot be opened"},
+			{"log short", format.LogName, at + 100, func(fs *vfstest.Mem) { truncate(t, fs, format.LogName, at+100) }, "ends here"},
+			{"header", format.LogName, at, func(fs *vfstest.Mem) { edit(t, fs, format.LogName, at+30, flip, 1) }, "the header is wrong"},
+			{"record", format.LogName, at + format.SegmentHeaderLen, func(fs *vfstest.Mem) { edit(t, fs, format.LogName, at+format.SegmentHeaderLen+9, flip, 1) }, "record 1 of"},
+			{"list", format.LogName, -1, func(fs *vfstest.Mem) { edit(t, fs, format.LogName, at+segment-format.TrailerLen-3, flip, 1) }, "the list of its records"},
+			{"trailer", format.LogName, at + segment - format.TrailerLen, func(fs *vfstest.Mem) { edit(t, fs, format.LogName, at+segment-20, flip, 1) }, "the trailer, or its checksum"},
+			{"whole segment", format.SnapshotName, -1, func(fs *vfstest.Mem) { edit(t, fs, format.LogName, at, func(b []byte) { clear(b) }, segment) }, "which is not in slot"},
+			{"version 1", format.SuperblockName, 0, func(fs *vfstest.Mem) {
 				for slot := range int64(2) {
-					edit(t, fs, superBlockOf, slot*superSlot, func(b []byte) {
+					edit(t, fs, format.SuperblockName, slot*format.SuperblockBytes, func(b []byte) {
 						b[8] = 1
-						binary.LittleEndian.PutUint32(b[12:], superChecksum(b))
-					}, superSlot)
+						format.SealSuperblock(b)
+					}, format.SuperblockBytes)
 				}
 			}, "an earlier version"},
-			{"snapshot gone", snapshotName, 0, func(fs *vfstest.Mem) { remove(t, fs, snapshotName) }, "the superblock names one"},
-			{"snapshot header", snapshotName, 0, func(fs *vfstest.Mem) { edit(t, fs, snapshotName, 20, flip, 1) }, "the header or a checksum"},
-			{"snapshot slots", snapshotName, 0, func(fs *vfstest.Mem) { edit(t, fs, snapshotName, snapshotHeaderLen, flip, 1) }, "the header or a checksum"},
-			{"snapshot directory", snapshotName, 0, func(fs *vfstest.Mem) {
-				edit(t, fs, snapshotName, snapshotHeaderLen+slotWordsLen*in.Superblock.Segments, flip, 1)
+			{"snapshot gone", format.SnapshotName, 0, func(fs *vfstest.Mem) { remove(t, fs, format.SnapshotName) }, "the superblock names one"},
+			{"snapshot header", format.SnapshotName, 0, func(fs *vfstest.Mem) { edit(t, fs, format.SnapshotName, 20, flip, 1) }, "the header or a checksum"},
+			{"snapshot slots", format.SnapshotName, 0, func(fs *vfstest.Mem) { edit(t, fs, format.SnapshotName, format.SnapshotHeaderLen, flip, 1) }, "the header or a checksum"},
+			{"snapshot directory", format.SnapshotName, 0, func(fs *vfstest.Mem) {
+				edit(t, fs, format.SnapshotName, format.SnapshotHeaderLen+format.SlotWordsLen*in.Superblock.Segments, flip, 1)
 			}, "the header or a checksum"},
-			{"snapshot entry", snapshotName, -1, func(fs *vfstest.Mem) { edit(t, fs, snapshotName, in.Snapshot.Bytes-1, flip, 1) }, "the checksum is wrong"},
-			{"snapshot short", snapshotName, 0, func(fs *vfstest.Mem) { truncate(t, fs, snapshotName, in.Snapshot.Bytes-8) }, "unexpected EOF"},
-			{"older snapshot", snapshotName, 16, func(fs *vfstest.Mem) {
-				edit(t, fs, snapshotName, 0, func(b []byte) {
+			{"snapshot entry", format.SnapshotName, -1, func(fs *vfstest.Mem) { edit(t, fs, format.SnapshotName, in.Snapshot.Bytes-1, flip, 1) }, "the checksum is wrong"},
+			{"snapshot short", format.SnapshotName, 0, func(fs *vfstest.Mem) { truncate(t, fs, format.SnapshotName, in.Snapshot.Bytes-8) }, "unexpected EOF"},
+			{"older snapshot", format.SnapshotName, 16, func(fs *vfstest.Mem) {
+				edit(t, fs, format.SnapshotName, 0, func(b []byte) {
 					b[16] ^= 2
-					binary.LittleEndian.PutUint32(b[60:], checksum(0, b[:60]))
-				}, snapshotHeaderLen)
+					formattest.SnapshotHeader(b)
+				}, format.SnapshotHeaderLen)
 			}, "not the one that the superblock names"},
 		} {
 			fs := base.CrashClone(rand.New(rand.NewPCG(1, 1)), vfstest.Kill)
@@ -371,37 +374,37 @@ func TestVerifySnapshotAgainstLog(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		base := worn(t, 6, false)
 		in := inspect(t, base)
-		l := layout{uint8(in.Superblock.LocationBits)}
+		l := format.Layout{LocationBits: uint8(in.Superblock.LocationBits)}
 		for _, test := range []struct {
 			name   string
-			change func(e entry) entry
+			change func(e format.Entry) format.Entry
 			want   string
 		}{
-			{"place", func(e entry) entry { return e + 1<<locationShift }, "where no record begins"},
-			{"slot", func(e entry) entry { return e | entry(1<<l.locationBits-1)<<locationShift }, "where there is no segment of it"},
-			{"key", func(e entry) entry { return e ^ 1<<l.fingerprintShift() }, "names another key's record"},
-			{"size", func(e entry) entry { return e &^ (1<<classBits - 1) }, "says that its record has at most 128 bytes"},
+			{"place", func(e format.Entry) format.Entry { return e + 1<<format.LocationShift }, "where no record begins"},
+			{"slot", func(e format.Entry) format.Entry { return e | format.Entry(1<<l.LocationBits-1)<<format.LocationShift }, "where there is no segment of it"},
+			{"key", func(e format.Entry) format.Entry { return e ^ 1<<l.FingerprintShift() }, "names another key's record"},
+			{"size", func(e format.Entry) format.Entry { return e &^ (1<<format.ClassBits - 1) }, "says that its record has at most 128 bytes"},
 		} {
 			fs := base.CrashClone(rand.New(rand.NewPCG(1, 1)), vfstest.Kill)
-			edit(t, fs, snapshotName, 0, func(b []byte) {
+			edit(t, fs, format.SnapshotName, 0, func(b []byte) {
 				slots := int(in.Superblock.Segments)
-				dir, at := b[snapshotHeaderLen+slotWordsLen*slots:], snapshotHeaderLen+slotWordsLen*slots+8*in.Superblock.Shards
+				dir, at := b[format.SnapshotHeaderLen+format.SlotWordsLen*slots:], format.SnapshotHeaderLen+format.SlotWordsLen*slots+8*in.Superblock.Shards
 				for shard := range in.Superblock.Shards {
 					n := int(binary.LittleEndian.Uint32(dir[8*shard:]))
 					part := b[at : at+8*n]
 					for i := 0; i < len(part); i += 8 {
-						e := entry(binary.LittleEndian.Uint64(part[i:]))
-						if _, bounded := e.mostBytes(); bounded && e&(1<<classBits-1) > 2 {
+						e := format.Entry(binary.LittleEndian.Uint64(part[i:]))
+						if _, bounded := e.MaxBytes(); bounded && e&(1<<format.ClassBits-1) > 2 {
 							binary.LittleEndian.PutUint64(part[i:], uint64(test.change(e)))
 							break
 						}
 					}
 					at += len(part)
 				}
-				putSnapshotRight(b, slots, in.Superblock.Shards)
+				formattest.Snapshot(b, slots, in.Superblock.Shards)
 			}, int(in.Snapshot.Bytes))
 			_, problems := verify(t, fs)
-			if len(problems) == 0 || problems[0].File != snapshotName || !strings.Contains(problems[0].What, test.want) {
+			if len(problems) == 0 || problems[0].File != format.SnapshotName || !strings.Contains(problems[0].What, test.want) {
 				t.Errorf("%s: want %q, got %v", test.name, test.want, problems)
 			}
 		}
@@ -420,14 +423,14 @@ func TestVerifyEveryByte(t *testing.T) {
 			name, off := "", int64(0)
 			switch rng.IntN(3) {
 			case 0:
-				name, off = superBlockOf, rng.Int64N(2)*superSlot+rng.Int64N(superLen)
+				name, off = format.SuperblockName, rng.Int64N(2)*format.SuperblockBytes+rng.Int64N(format.SuperblockLen)
 			case 1:
-				name, off = snapshotName, rng.Int64N(in.Snapshot.Bytes)
+				name, off = format.SnapshotName, rng.Int64N(in.Snapshot.Bytes)
 			case 2:
 				g := named[rng.IntN(len(named))]
-				name, off = logName, int64(g.Slot)*in.Superblock.SegmentBytes+rng.Int64N(segmentHeaderLen)
-				if off%in.Superblock.SegmentBytes >= segmentHeaderLen-4 || rng.IntN(2) == 0 {
-					off = (int64(g.Slot)+1)*in.Superblock.SegmentBytes - 1 - rng.Int64N(trailerLen)
+				name, off = format.LogName, int64(g.Slot)*in.Superblock.SegmentBytes+rng.Int64N(format.SegmentHeaderLen)
+				if off%in.Superblock.SegmentBytes >= format.SegmentHeaderLen-4 || rng.IntN(2) == 0 {
+					off = (int64(g.Slot)+1)*in.Superblock.SegmentBytes - 1 - rng.Int64N(format.TrailerLen)
 				}
 			}
 			edit(t, fs, name, off, flip, 1)
@@ -484,8 +487,12 @@ func TestLiveSample(t *testing.T) {
 // Whatever is in the files, nothing panics, and nothing is written.
 func FuzzOffline(f *testing.F) {
 	base := worn(f, 10, false)
-	names := []string{superBlockOf, logName, snapshotName}
+	names := []string{format.SuperblockName, format.LogName, format.SnapshotName}
 	contents := map[string][]byte{}
+	repair := map[string]func([]byte){
+		format.SuperblockName: formattest.Superblock, format.SnapshotName: formattest.SnapshotHeader,
+		format.LogName: func(b []byte) { formattest.Log(b, 64<<10) },
+	}
 	for _, name := range names {
 		file, err := base.Open(name, vfs.How{ReadOnly: true})
 		if err != nil {
@@ -522,7 +529,7 @@ func FuzzOffline(f *testing.F) {
 				b[off] ^= edits[5]
 			}
 			if edits[0]&0x80 != 0 {
-				putRight(name, b)
+				repair[name](b)
 			}
 		}
 		fs := vfstest.NewMem()
@@ -543,33 +550,6 @@ func FuzzOffline(f *testing.F) {
 		}
 		inspect(t, fs)
 	})
-}
-
-// putRight makes checksums of what was edited right again, so that more of it is
-// believed.
-func putRight(name string, b []byte) {
-	switch name {
-	case superBlockOf:
-		for ; len(b) >= superLen; b = b[min(superSlot, len(b)):] {
-			binary.LittleEndian.PutUint32(b[12:], superChecksum(b))
-		}
-	case snapshotName:
-		if len(b) >= snapshotHeaderLen {
-			binary.LittleEndian.PutUint32(b[60:], checksum(0, b[:60]))
-		}
-	case logName:
-		const segment = 64 << 10
-		for ; len(b) >= segment; b = b[segment:] {
-			binary.LittleEndian.PutUint32(b[60:], checksum(0, b[:60]))
-			tr := b[segment-trailerLen : segment]
-			serial := binary.LittleEndian.Uint64(tr[16:])
-			n := int(binary.LittleEndian.Uint32(tr[4:]))
-			if n >= 0 && n < segment-trailerLen {
-				binary.LittleEndian.PutUint32(tr[12:], checksum(0, b[segment-trailerLen-n:segment-trailerLen]))
-			}
-			binary.LittleEndian.PutUint32(tr[44:], origin{binary.LittleEndian.Uint64(b[8:]), serial}.seal(checksum(0, tr[:44])))
-		}
-	}
 }
 
 // Progress is told now and then, with the share of what there is to read.

@@ -2,17 +2,15 @@ package ssd
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"log/slog"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/firncache/firn/internal/vfs/vfstest"
-
+	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 // superblock1 is a superblock of version 1, with the counter 3, a log of 60 segments
@@ -30,7 +28,7 @@ func superblockOf1(t *testing.T) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return append(b, make([]byte, superSlot-len(b))...)
+	return append(b, make([]byte, format.SuperblockBytes-len(b))...)
 }
 
 // filesOf1 is a directory as version 1 left it.
@@ -39,10 +37,10 @@ func filesOf1(t *testing.T) *vfstest.Mem {
 	mem := vfstest.NewMem()
 	super := superblockOf1(t)
 	for name, b := range map[string][]byte{
-		superBlockOf: append(make([]byte, superSlot), super...),
-		logName:      append([]byte(segmentMagic), make([]byte, 60*minSegment-len(segmentMagic))...),
-		snapshotName: append([]byte(snapshotMagic), make([]byte, 1000)...),
-		"journal":    bytes.Repeat([]byte{1}, 64<<10),
+		format.SuperblockName: append(make([]byte, format.SuperblockBytes), super...),
+		format.LogName:        append([]byte(format.SegmentMagic), make([]byte, 60*format.MinSegment-len(format.SegmentMagic))...),
+		format.SnapshotName:   append([]byte(format.SnapshotMagic), make([]byte, 1000)...),
+		"journal":             bytes.Repeat([]byte{1}, 64<<10),
 	} {
 		if err := mem.SetBytes(name, b); err != nil {
 			t.Fatal(err)
@@ -67,7 +65,7 @@ func TestFault20EarlierVersion(t *testing.T) {
 		if n := w.tier.Len(); n != 0 {
 			t.Errorf("%d records of an earlier version", n)
 		}
-		if names, _ := mem.List(); !slices.Equal(names, []string{lockName, logName, superBlockOf}) {
+		if names, _ := mem.List(); !slices.Equal(names, []string{format.LockName, format.LogName, format.SuperblockName}) {
 			t.Errorf("the files are %v", names)
 		}
 		w.put(t, w.key(1))
@@ -121,72 +119,6 @@ func TestJournalOfTheUser(t *testing.T) {
 		w.close(t)
 		if b, err := mem.Bytes("journal"); string(b) != "Dear diary" {
 			t.Errorf("the user's file is %q, %v", b, err)
-		}
-	}
-}
-
-// Version 1 took a superblock's 160 bytes for whole by the checksum at 12, and refused
-// one of another version: it must not take those of later versions for damaged, and
-// begin anew.
-func TestSuperblockIsKnownToVersion1(t *testing.T) {
-	t.Parallel()
-	b := goldenSuper.encode()
-	if got, want := binary.LittleEndian.Uint32(b[12:]), checksum(checksum(0, b[:12]), b[16:160]); got != want {
-		t.Errorf("checksum %x, for version 1 it is %x", got, want)
-	}
-	if version := binary.LittleEndian.Uint32(b[8:]); version != 2 {
-		t.Errorf("version %d", version)
-	}
-}
-
-// Of two superblocks the newest is valid, whichever of the earlier versions wrote it;
-// one of a later version is never passed over.
-func TestChoiceOfSuperblock(t *testing.T) {
-	t.Parallel()
-	place := func(version uint32, counter uint64) []byte {
-		s := goldenSuper
-		s.counter = counter
-		b := s.encode()
-		binary.LittleEndian.PutUint32(b[8:], version)
-		binary.LittleEndian.PutUint32(b[12:], superChecksum(b))
-		return b
-	}
-	damaged := place(2, 9)
-	damaged[20] ^= 1
-	zeros := make([]byte, superSlot)
-	for _, test := range []struct {
-		name    string
-		a, b    []byte
-		counter uint64
-		want    error
-	}{
-		{"two", place(2, 4), place(2, 5), 5, nil},
-		{"one damaged", place(2, 4), damaged, 4, nil},
-		{"one empty", zeros, place(2, 5), 5, nil},
-		{"both damaged", damaged, zeros, 0, errCorrupt},
-		{"earlier, and older", place(1, 4), place(2, 5), 5, nil},
-		{"earlier, and newer", place(2, 4), place(1, 5), 5, errOlder},
-		{"earlier, and damaged", damaged, place(1, 3), 3, errOlder},
-		{"later, and older", place(3, 4), place(2, 5), 0, ErrFormat},
-		{"later, and newer", place(2, 4), place(3, 5), 0, ErrFormat},
-		{"later and earlier", place(1, 4), place(3, 5), 0, ErrFormat},
-	} {
-		for range 2 {
-			mem := vfstest.NewMem()
-			if err := mem.SetBytes(superBlockOf, slices.Concat(test.a, test.b)); err != nil {
-				t.Fatal(err)
-			}
-			f, err := mem.Open(superBlockOf, vfs.How{ReadOnly: true})
-			if err != nil {
-				t.Fatal(err)
-			}
-			s, err := readSuperblock(f)
-			o := &offline{fs: mem, step: func(int64) {}, report: func(Problem) {}}
-			if err2 := o.readSuperblock(); !errors.Is(err, test.want) || !errors.Is(err2, test.want) || s.counter != test.counter || o.super != s {
-				t.Errorf("%s: counter %d, %v; offline %d, %v; want %d, %v", test.name, s.counter, err, o.super.counter, err2, test.counter, test.want)
-			}
-			_ = f.Close()
-			test.a, test.b = test.b, test.a
 		}
 	}
 }

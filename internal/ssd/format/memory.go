@@ -1,0 +1,109 @@
+package format
+
+import (
+	"math"
+	"sync/atomic"
+)
+
+// MemoryShape says how the memory of an index is divided:
+//
+//	┌────────┬───────────────┬─────────────────┬────────────────────────────┐
+//	│  head  │ SlotWords × n │ ShardHead × n   │ tables, one for each shard │
+//	└────────┴───────────────┴─────────────────┴────────────────────────────┘
+//
+// Its words are the machine's: no other reads them.
+type MemoryShape struct {
+	Slots        uint32 // of the log
+	Shards       uint32
+	Stride       uint64 // words that each shard's table can grow to, slack included
+	SegmentShift uint8
+	UnitShift    uint8
+	LocationBits uint8
+}
+
+// MemoryHead is the beginning of the memory of an index.
+type MemoryHead struct {
+	Magic   uint64
+	LogID   uint64 // the log that the index is of
+	Shape   [4]uint64
+	Valid   atomic.Uint64 // 1: the index says what the log has; 0: nothing does
+	Flushed atomic.Uint64 // everything before this LSN has been written
+	Next    atomic.Uint64 // serial of the next segment
+	Now     atomic.Int64  // milliseconds since 1970: it was this late
+	_       [MemoryHeadLen - 10*8]byte
+}
+
+// NoteTime makes the next process not believe in an earlier time.
+func (h *MemoryHead) NoteTime(now int64) {
+	for last := h.Now.Load(); now > last && !h.Now.CompareAndSwap(last, now); last = h.Now.Load() {
+	}
+}
+
+const (
+	memoryMagic   = 0x3278646e72696600 | Version
+	MemoryHeadLen = 4096
+)
+
+// SlotWords is what the memory has of a slot.
+type SlotWords struct {
+	Serial  atomic.Uint64 // of the segment; 0: nothing of worth
+	Written atomic.Uint64 // weight of all records that were appended there
+	Until   atomic.Uint64 // when the last of them has expired, in milliseconds since 1970; forever: not all do
+}
+
+// Forever is when a segment has expired with a record that does not.
+const Forever = math.MaxInt64
+
+// ShardHead is what the memory has of a shard, beside its table.
+type ShardHead struct {
+	Homes  atomic.Uint32 // entries have their homes in so many slots
+	Moving atomic.Uint32 // 1: entries are being given other homes
+}
+
+const (
+	SlotWordsLen = 24
+	ShardHeadLen = 8
+)
+
+// Init makes the head that of an index of no log yet.
+func (h *MemoryHead) Init(shape MemoryShape) { h.Magic, h.Shape = memoryMagic, shape.Words() }
+
+// Parse is the shape of what follows the head, if it is the index of a log, says what
+// the log has, and fits into so many bytes.
+func (h *MemoryHead) Parse(logID uint64, size int) (shape MemoryShape, ok bool) {
+	shape = ShapeOf(h.Shape)
+	return shape, h.Magic == memoryMagic && h.LogID == logID && h.Valid.Load() == 1 && shape.Words() == h.Shape && shape.fits(size)
+}
+
+// Geometry is that of the log.
+func (m *MemoryShape) Geometry() Geometry { return Geometry{uint(m.SegmentShift), uint(m.UnitShift)} }
+
+// HeadsAt is where the heads of the shards begin.
+func (m *MemoryShape) HeadsAt() uint64 { return MemoryHeadLen + SlotWordsLen*uint64(m.Slots) }
+
+// tablesAt is where the tables begin.
+func (m *MemoryShape) tablesAt() uint64 {
+	const line = 64
+	return (m.HeadsAt() + ShardHeadLen*uint64(m.Shards) + line - 1) &^ (line - 1)
+}
+
+// TableAt is where the table of a shard begins.
+func (m *MemoryShape) TableAt(shard int) uint64 { return m.tablesAt() + 8*m.Stride*uint64(shard) }
+
+// Bytes is the length of all.
+func (m *MemoryShape) Bytes() uint64 { return m.tablesAt() + 8*m.Stride*uint64(m.Shards) }
+
+// fits reports whether so many bytes have room for it.
+func (m *MemoryShape) fits(n int) bool {
+	return m.Shards <= 1<<MaxShardBits && m.Stride <= uint64(n) && m.Bytes() <= uint64(n)
+}
+
+// Words are the shape as it stands in the head.
+func (m *MemoryShape) Words() [4]uint64 {
+	return [4]uint64{uint64(m.Slots), uint64(m.Shards), m.Stride, uint64(m.SegmentShift) | uint64(m.UnitShift)<<8 | uint64(m.LocationBits)<<16}
+}
+
+// ShapeOf is the shape that stands in a head.
+func ShapeOf(words [4]uint64) MemoryShape {
+	return MemoryShape{uint32(words[0]), uint32(words[1]), words[2], uint8(words[3]), uint8(words[3] >> 8), uint8(words[3] >> 16)}
+}
