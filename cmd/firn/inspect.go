@@ -16,7 +16,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/firncache/firn/internal/replay/command"
-	"github.com/firncache/firn/internal/ssd"
+	"github.com/firncache/firn/internal/ssd/check"
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -67,7 +67,7 @@ func directoryError(dir string, err error) error {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return command.ErrInterrupted
-	case errors.Is(err, ssd.ErrNoTier):
+	case errors.Is(err, check.ErrNoTier):
 		return command.Usage(fmt.Errorf("%s: %w", dir, err))
 	case errors.Is(err, vfs.ErrLocked):
 		return command.Usage(fmt.Errorf("%s is in use: its files change while they are read; close the cache first", dir))
@@ -80,7 +80,7 @@ func inspect(ctx context.Context, cmd *cli.Command, stdout, stderr io.Writer) er
 	if err != nil {
 		return err
 	}
-	in, err := ssd.Inspect(ctx, fs, nil)
+	in, err := check.Inspect(ctx, fs, nil)
 	if err != nil {
 		return directoryError(dir, err)
 	}
@@ -104,7 +104,7 @@ func newTable(w io.Writer) table.Writer {
 }
 
 // printInspection prints tables for people.
-func printInspection(w io.Writer, dir string, in *ssd.Inspection, all bool) {
+func printInspection(w io.Writer, dir string, in *check.Inspection, all bool) {
 	fmt.Fprintf(w, "%s: %s\n", dir, in.Lock)
 	t := newTable(w)
 	t.SetColumnConfigs([]table.ColumnConfig{{Number: 2, WidthMax: 50, WidthMaxEnforcer: text.WrapSoft}})
@@ -126,7 +126,7 @@ func printInspection(w io.Writer, dir string, in *ssd.Inspection, all bool) {
 }
 
 // inspectionRows are labels and what they say; an empty one is left out.
-func inspectionRows(in *ssd.Inspection) [][2]string {
+func inspectionRows(in *check.Inspection) [][2]string {
 	s := &in.Superblock
 	rows := [][2]string{
 		{"the next Open finds it", in.Outlook},
@@ -151,7 +151,7 @@ func inspectionRows(in *ssd.Inspection) [][2]string {
 	return rows
 }
 
-func files(files []ssd.File) string {
+func files(files []check.File) string {
 	var parts []string
 	for _, f := range files {
 		parts = append(parts, f.Name+" "+size(f.Bytes))
@@ -166,7 +166,7 @@ func size(n int64) string {
 	return humanize.IBytes(uint64(n))
 }
 
-func closed(s *ssd.Superblock) string {
+func closed(s *check.Superblock) string {
 	if !s.Clean {
 		return "no: in use, or its process died"
 	}
@@ -179,7 +179,7 @@ func closed(s *ssd.Superblock) string {
 
 // kept says whether the index outlived its process; nothing for a cache that is in
 // use, or was closed.
-func kept(in *ssd.Inspection) string {
+func kept(in *check.Inspection) string {
 	switch {
 	case in.Superblock.Clean || in.Lock == "in use":
 		return ""
@@ -202,7 +202,7 @@ func boot(of, now string) string {
 	return of + ", not this one"
 }
 
-func segmentCounts(in *ssd.Inspection) string {
+func segmentCounts(in *check.Inspection) string {
 	states := map[string]int64{}
 	for _, g := range in.Segments {
 		states[g.State]++
@@ -217,7 +217,7 @@ func segmentCounts(in *ssd.Inspection) string {
 	return strings.Join(parts, ", ")
 }
 
-func live(in *ssd.Inspection) string {
+func live(in *check.Inspection) string {
 	l, about := &in.Live, ""
 	if l.Sampled > 1 {
 		about = "about "
@@ -229,7 +229,7 @@ func live(in *ssd.Inspection) string {
 	return fmt.Sprintf("%s records, %s%s%s", humanize.Comma(l.Records), about, size(l.Bytes), used)
 }
 
-func snapshot(s *ssd.SnapshotInfo) string {
+func snapshot(s *check.SnapshotInfo) string {
 	switch {
 	case s == nil:
 		return "none"
@@ -243,7 +243,7 @@ func snapshot(s *ssd.SnapshotInfo) string {
 const newestSegments = 16
 
 // printSegments lists the segments, the newest first.
-func printSegments(w io.Writer, in *ssd.Inspection, all bool) {
+func printSegments(w io.Writer, in *check.Inspection, all bool) {
 	t := newTable(w)
 	t.AppendHeader(table.Row{"segment", "slot", "state", "records", "fill", "sealed"})
 	configs := []table.ColumnConfig{}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/firncache/firn"
-	"github.com/firncache/firn/internal/ssd"
+	"github.com/firncache/firn/internal/ssd/check"
 )
 
 // cacheDir makes the files of a cache with n entries, all of which have room in
@@ -46,7 +46,7 @@ func TestInspect(t *testing.T) {
 	const n = 4000
 	dir := cacheDir(t, n)
 	status, stdout, stderr := runFirn("inspect", "-json", dir)
-	var in ssd.Inspection
+	var in check.Inspection
 	if err := json.Unmarshal([]byte(stdout), &in); err != nil || status != 0 || stderr != "" {
 		t.Fatalf("status %d, stderr %q, %v", status, stderr, err)
 	}
@@ -88,8 +88,8 @@ func TestVerify(t *testing.T) {
 	}
 	status, stdout, _ = runFirn("verify", "-json", dir)
 	lines := json.NewDecoder(strings.NewReader(stdout))
-	var p ssd.Problem
-	var v ssd.Verified
+	var p check.Problem
+	var v check.Verified
 	if err := lines.Decode(&p); err != nil || p.File != "log" || p.Offset != 64 {
 		t.Errorf("%s: %v", stdout, err)
 	}
@@ -155,21 +155,21 @@ func TestInterruptedVerify(t *testing.T) {
 func TestInspectionTable(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
-	in := &ssd.Inspection{
+	in := &check.Inspection{
 		Lock: "free", Boot: "b0", Outlook: "warm, from the snapshot",
-		Files: []ssd.File{{Name: "lock"}, {Name: "log", Bytes: 8 << 20}, {Name: "odd", Bytes: -1}},
-		Superblock: ssd.Superblock{
+		Files: []check.File{{Name: "lock"}, {Name: "log", Bytes: 8 << 20}, {Name: "odd", Bytes: -1}},
+		Superblock: check.Superblock{
 			State: "valid", Version: 2, Counter: 1234, LogID: 0xabc, SegmentBytes: 1 << 20, Segments: 8,
 			UnitBytes: 8, Shards: 2, LocationBits: 21, Clean: true, LastTime: &at, Boot: "b0",
 		},
-		Superblocks: [2]ssd.Superblock{{State: "valid"}, {State: "damaged"}},
+		Superblocks: [2]check.Superblock{{State: "valid"}, {State: "damaged"}},
 		Slots:       8,
-		Snapshot:    &ssd.SnapshotInfo{Bytes: 8 << 10, Records: 1000, Believed: true},
-		Live:        ssd.Live{Records: 1000, Bytes: 1 << 20, LogBytes: 2 << 20, Sampled: 4},
-		Problems:    []ssd.Problem{{File: "superblock", Offset: 4096, What: "damaged"}},
+		Snapshot:    &check.SnapshotInfo{Bytes: 8 << 10, Records: 1000, Believed: true},
+		Live:        check.Live{Records: 1000, Bytes: 1 << 20, LogBytes: 2 << 20, Sampled: 4},
+		Problems:    []check.Problem{{File: "superblock", Offset: 4096, What: "damaged"}},
 	}
 	for i := range uint64(20) {
-		g := ssd.Segment{Slot: int(i % 8), Serial: i + 1, State: "freed", Records: 1500, Fill: .987, SealedAt: &at}
+		g := check.Segment{Slot: int(i % 8), Serial: i + 1, State: "freed", Records: 1500, Fill: .987, SealedAt: &at}
 		if i >= 14 {
 			g.State = "sealed"
 		}
@@ -187,7 +187,7 @@ func TestInspectionTable(t *testing.T) {
 	printInspection(&out, "/cache", in, true)
 	in.Lock, in.Memory = "free", true
 	printInspection(&out, "/cache", in, true)
-	in.Superblock, in.Segments, in.Problems = ssd.Superblock{}, nil, nil
+	in.Superblock, in.Segments, in.Problems = check.Superblock{}, nil, nil
 	printInspection(&out, "/cache", in, true)
 	golden(t, "inspect.txt", out.String())
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/firncache/firn/internal/replay/command"
-	"github.com/firncache/firn/internal/ssd"
+	"github.com/firncache/firn/internal/ssd/check"
 )
 
 const verifyDescription = `Reads everything in the directory of an SSD tier and checks it: the
@@ -56,7 +56,7 @@ func verify(ctx context.Context, cmd *cli.Command, stdout, stderr io.Writer) err
 		return humanize.IBytes(uint64(read.Load())) + " read", min(float64(read.Load())/float64(max(total.Load(), 1)), 1)
 	})
 	asJSON := json.NewEncoder(stdout)
-	report := func(p ssd.Problem) {
+	report := func(p check.Problem) {
 		if cmd.Bool("json") {
 			_ = asJSON.Encode(p)
 		} else {
@@ -64,7 +64,7 @@ func verify(ctx context.Context, cmd *cli.Command, stdout, stderr io.Writer) err
 		}
 	}
 	start := time.Now()
-	v, err := ssd.Verify(ctx, fs, report, func(v ssd.Verified) { read.Store(v.Bytes); total.Store(v.Total) })
+	v, err := check.Verify(ctx, fs, report, func(v check.Verified) { read.Store(v.Bytes); total.Store(v.Total) })
 	stop()
 	if err != nil {
 		return directoryError(dir, err)
@@ -81,7 +81,7 @@ func verify(ctx context.Context, cmd *cli.Command, stdout, stderr io.Writer) err
 }
 
 // verdict is the last line.
-func verdict(dir string, v ssd.Verified, took time.Duration) string {
+func verdict(dir string, v check.Verified, took time.Duration) string {
 	found := "all is well"
 	if v.Problems > 0 {
 		found = english.Plural(int(v.Problems), "problem", "")

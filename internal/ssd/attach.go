@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/firncache/firn/internal/ssd/files"
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
 )
@@ -18,12 +19,12 @@ func (t *Tier) findMemory(super *format.Superblock) bool {
 	if t.keeper == nil || super.Memory == (format.MemoryID{}) || boot == "" || boot != super.BootID {
 		return false
 	}
-	m := openMemory(t.keeper, vfs.MemoryID(super.Memory), super.LogID)
+	m := files.OpenMemory(t.keeper, vfs.MemoryID(super.Memory), super.LogID)
 	if m == nil {
 		return false
 	}
 	if uint64(m.Slots) != super.Segments || m.Shards != 1<<super.ShardBits || 1<<m.SegmentShift != super.SegmentBytes || m.UnitShift != super.UnitShift || m.LocationBits != super.LocationBits {
-		m.release()
+		m.Release()
 		return false
 	}
 	t.left = m
@@ -52,14 +53,14 @@ const attachers = 2
 func (t *Tier) attach() {
 	x, l, left := t.index, t.log, t.left
 	from := x
-	if left != x.indexMemory {
+	if left != x.Memory {
 		from = newIndex(x.shardBits, left, true)
-		copyWords(l.words, left.slotWords())
+		copyWords(l.words, left.SlotWords())
 		t.allow(from.tableBytes())
 	} else {
 		x.allowed.Store(x.most)
 	}
-	there := l.onDisk(left.head.Flushed.Load())
+	there := l.onDisk(left.Head.Flushed.Load())
 	var group sync.WaitGroup
 	for k := range attachers {
 		group.Go(func() {
@@ -70,13 +71,13 @@ func (t *Tier) attach() {
 		})
 	}
 	group.Wait()
-	t.settle(left.head.Flushed.Load())
+	t.settle(left.Head.Flushed.Load())
 	if from == x {
 		x.used.Store(x.tableBytes())
 		x.allowed.Store(x.used.Load())
 	}
-	l.goOn(left.head.Next.Load())
-	t.skew.Store(max(t.skew.Load(), left.head.Now.Load()-t.cfg.Now()))
+	l.goOn(left.Head.Next.Load())
+	t.skew.Store(max(t.skew.Load(), left.Head.Now.Load()-t.cfg.Now()))
 }
 
 // attachShard makes what a shard's table has, from the same memory or another, the

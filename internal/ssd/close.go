@@ -2,6 +2,7 @@ package ssd
 
 import (
 	"errors"
+	"time"
 
 	"github.com/firncache/firn/internal/offheap"
 	"github.com/firncache/firn/internal/ssd/format"
@@ -39,7 +40,7 @@ func (t *Tier) Close() error {
 // returned is how many operations the disk has given back, reads among them: Close
 // waits for those of a recovery, and of what is reclaimed, and no other begins any
 // more.
-func (t *Tier) returned() uint64 { return t.door.returned() + t.reader.Stats().Reads }
+func (t *Tier) returned() uint64 { return t.door.Returned() + t.reader.Stats().Reads }
 
 // shutDown is all that Close does to the disk, in this order: what is reclaimed
 // must be before the index is saved, and the lock goes last.
@@ -48,7 +49,7 @@ func (t *Tier) shutDown() (err error) {
 	saved := t.health.isOff() // there is nothing
 	switch {
 	case !t.started: // what the files hold, and what was left in memory, stay as they were
-		saved = t.index.indexMemory != t.left
+		saved = t.index.Memory != t.left
 	case !saved:
 		saved, err = t.saveAll()
 	}
@@ -56,7 +57,7 @@ func (t *Tier) shutDown() (err error) {
 	t.running.Wait()
 	err = errors.Join(err, t.closeFiles())
 	if saved { // otherwise the next process goes on with it
-		t.index.alone(t.index.forget) // reads may yet look for their entries
+		t.index.alone(t.index.Forget) // reads may yet look for their entries
 	}
 	return errors.Join(err, t.lock.Close())
 }
@@ -75,10 +76,10 @@ func (t *Tier) Free() {
 	t.closing.Wait()
 	t.loose.Wait()
 	if t.index != nil {
-		t.index.release()
+		t.index.Release()
 	}
-	if left := t.left; left != nil && (t.index == nil || left != t.index.indexMemory) {
-		left.release()
+	if left := t.left; left != nil && (t.index == nil || left != t.index.Memory) {
+		left.Release()
 	}
 	for _, b := range t.buffers {
 		_ = offheap.Free(b)
@@ -105,7 +106,7 @@ func (t *Tier) saveAll() (saved bool, err error) {
 		return true, nil
 	}
 	if err := t.logFile.Sync(); err != nil { // the system may have dropped what it had not written by then
-		t.index.head.Valid.Store(0)
+		t.index.Head.Valid.Store(0)
 		return false, err
 	}
 	t.super.Lock()
@@ -134,7 +135,7 @@ func (t *Tier) closeFiles() error {
 	if t.reader != nil {
 		errs = append(errs, t.reader.Close())
 	}
-	t.door.close()
+	t.door.Close()
 	for _, f := range []vfs.File{t.logFile, t.super.file} {
 		if f != nil {
 			errs = append(errs, f.Close())
@@ -145,11 +146,31 @@ func (t *Tier) closeFiles() error {
 
 // abandon undoes an Open that failed. What an earlier process left stays.
 func (t *Tier) abandon() {
-	if t.index != nil && t.index.indexMemory != t.left {
-		t.index.forget()
+	if t.index != nil && t.index.Memory != t.left {
+		t.index.Forget()
 	}
 	_ = t.closeFiles()
 	_ = t.lock.Close()
 	t.Free()
 	t.lines.wait(t.cfg.Patience)
+}
+
+// await waits for done, as long as operations come back, of which returned is how
+// many have: it reports false when for patience none has.
+func await(done <-chan struct{}, patience time.Duration, returned func() uint64) bool {
+	const looks = 4 // within patience
+	timer := time.NewTicker(max(patience/looks, 1))
+	defer timer.Stop()
+	for last, still := returned(), 0; still < looks; {
+		select {
+		case <-done:
+			return true
+		case <-timer.C:
+		}
+		still++
+		if now := returned(); now != last {
+			last, still = now, 0
+		}
+	}
+	return false
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/aio"
+	"github.com/firncache/firn/internal/ssd/files"
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
 )
@@ -69,6 +70,9 @@ const (
 // ErrFormat says that the files were written by a later version of this package,
 // which this one does not read.
 var ErrFormat = format.ErrLater
+
+// ErrForeign says that a file which the tier would overwrite is not the tier's.
+var ErrForeign = files.ErrForeign
 
 // LeastMemory is the RAM budget from which a tier can be had.
 const LeastMemory = 1 << 20

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/firncache/firn/internal/ssd/format"
+	"github.com/firncache/firn/internal/vfs"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
@@ -366,7 +367,14 @@ func TestDamagedHeaderOfALargeRecord(t *testing.T) {
 		if w.tier.log.pin(sp.slot, sp.lsn>>w.tier.log.SegmentShift) != nil {
 			t.Fatal("the segment is still in memory")
 		}
-		edit(t, mem, format.LogName, int64(sp.slot)<<w.tier.log.SegmentShift+int64(sp.off), func(b []byte) { b[4] = 0xff }, 5)
+		f, err := mem.Open(format.LogName, vfs.How{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.WriteAt([]byte{0xff}, w.tier.log.FileOffset(sp.slot, sp.off)+4); err != nil { // the flags
+			t.Fatal(err)
+		}
+		_ = f.Close()
 		if _, err := w.tier.Get(background, nil, key, hash); err != format.ErrCorrupt {
 			t.Fatalf("Get: %v", err)
 		}

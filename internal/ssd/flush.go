@@ -1,6 +1,7 @@
 package ssd
 
 import (
+	"github.com/firncache/firn/internal/ssd/files"
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
 )
@@ -8,8 +9,6 @@ import (
 const (
 	// writeChunk is how many bytes are written at once.
 	writeChunk = 1 << 20
-	// blockBytes is the largest alignment that a file may ask for.
-	blockBytes = 4096
 )
 
 // flusher writes segments to the file, in the order of the log, so that what a
@@ -47,7 +46,7 @@ func (f *flusher) run() {
 			continue
 		}
 		if p.partial {
-			last := p.to - blockBytes
+			last := p.to - files.BlockBytes
 			clear(f.block)
 			copy(f.block, p.s.buf[last:p.upTo])
 		}
@@ -76,23 +75,23 @@ func (l *log) nextPiece() (p piece, ok bool) {
 	}
 	if len(l.sealed) > 0 {
 		s := l.sealed[0]
-		from := s.written &^ (blockBytes - 1)
+		from := s.written &^ (files.BlockBytes - 1)
 		if s.written < s.end {
-			to := min(from+writeChunk, (s.end+blockBytes-1)&^(blockBytes-1))
+			to := min(from+writeChunk, (s.end+files.BlockBytes-1)&^(files.BlockBytes-1))
 			return piece{s: s, from: from, to: to, upTo: min(to, s.end)}, true
 		}
-		return piece{s: s, from: s.listAt &^ (blockBytes - 1), to: l.SegmentBytes(), upTo: s.end, list: true}, true
+		return piece{s: s, from: s.listAt &^ (files.BlockBytes - 1), to: l.SegmentBytes(), upTo: s.end, list: true}, true
 	}
 	s := l.open
 	if s == nil || s.failed {
 		return p, false
 	}
-	from, full := s.written&^(blockBytes-1), s.end&^(blockBytes-1)
+	from, full := s.written&^(files.BlockBytes-1), s.end&^(files.BlockBytes-1)
 	switch {
 	case full-from >= writeChunk:
 		return piece{s: s, from: from, to: from + writeChunk, upTo: from + writeChunk}, true
 	case s.written < s.end && l.force > l.LSN(s.serial, s.written):
-		to := (s.end + blockBytes - 1) &^ (blockBytes - 1)
+		to := (s.end + files.BlockBytes - 1) &^ (files.BlockBytes - 1)
 		return piece{s: s, from: from, to: to, upTo: s.end, partial: to > s.end}, true
 	}
 	return p, false
@@ -103,7 +102,7 @@ func (f *flusher) write(p piece) error {
 	at := int64(p.s.slot)<<f.log.SegmentShift + int64(p.from)
 	whole := p.s.buf[p.from:p.to]
 	if p.partial {
-		whole = whole[:len(whole)-blockBytes]
+		whole = whole[:len(whole)-files.BlockBytes]
 		if _, err := f.file.WriteAt(f.block, at+int64(len(whole))); err != nil {
 			return err
 		}

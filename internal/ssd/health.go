@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/firncache/firn/internal/ssd/files"
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
 )
@@ -96,7 +97,7 @@ func (t *Tier) switchOff(cause error) bool {
 	if h.cause != nil || h.stopped || !t.state.CompareAndSwap(on, off) { // it may be closed
 		return h.cause != nil
 	}
-	t.index.head.Valid.Store(0)
+	t.index.Head.Valid.Store(0)
 	h.cause = cause
 	healing := make(chan struct{})
 	h.healing = healing
@@ -129,14 +130,14 @@ func (t *Tier) dropLeft() {
 	t.left = nil
 	switch {
 	case left == nil:
-	case left == t.index.indexMemory:
-		left.head.Valid.Store(0)
+	case left == t.index.Memory:
+		left.Head.Valid.Store(0)
 		for i := range t.index.shards {
 			t.index.shards[i].reset()
 		}
 	default:
-		left.forget()
-		left.release()
+		left.Forget()
+		left.Release()
 	}
 }
 
@@ -200,7 +201,7 @@ func (t *Tier) probe() error {
 	if err := t.logFile.Allocate(t.logBytes); err != nil {
 		return err
 	}
-	block := vfs.Aligned(blockBytes, blockBytes)
+	block := vfs.Aligned(files.BlockBytes, files.BlockBytes)
 	if _, err := t.logFile.WriteAt(block, 0); err != nil {
 		return err
 	}

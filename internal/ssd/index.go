@@ -4,6 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/firncache/firn/internal/ssd/files"
 	"github.com/firncache/firn/internal/ssd/format"
 )
 
@@ -16,7 +17,7 @@ import (
 // before its old one is overwritten: at worst an entry is there twice.
 type index struct {
 	format.Layout
-	*indexMemory
+	*files.Memory
 	shards    []shard
 	sizes     []atomic.Uint32 // homes of each shard, close together for prefetch
 	shardBits uint
@@ -53,14 +54,14 @@ func leastTables(shards int) int64 { return int64(shards) * 8 * (leastHomes + sh
 
 // newIndex makes an empty index in memory for it, or with adopt one of what is
 // there: see attach.
-func newIndex(shardBits uint, m *indexMemory, adopt bool) *index {
-	x := &index{Layout: format.Layout{LocationBits: m.LocationBits}, indexMemory: m, shardBits: shardBits, shards: make([]shard, m.Shards), most: int64(8 * m.Stride * uint64(m.Shards))}
+func newIndex(shardBits uint, m *files.Memory, adopt bool) *index {
+	x := &index{Layout: format.Layout{LocationBits: m.LocationBits}, Memory: m, shardBits: shardBits, shards: make([]shard, m.Shards), most: int64(8 * m.Stride * uint64(m.Shards))}
 	x.limit.Store(x.most)
-	heads := m.shardHeads()
+	heads := m.ShardHeads()
 	x.sizes = make([]atomic.Uint32, len(x.shards))
 	for i := range x.shards {
 		s := &x.shards[i]
-		s.Layout, s.all, s.head, s.size = x.Layout, m.table(i), &heads[i], &x.sizes[i]
+		s.Layout, s.all, s.head, s.size = x.Layout, m.Table(i), &heads[i], &x.sizes[i]
 		if adopt {
 			s.homes = int(s.head.Homes.Load())
 		} else {
@@ -96,7 +97,7 @@ func (s *shard) reset() {
 func (x *index) prefetch(n format.ID) {
 	i := uint64(n >> (format.IDBits - x.shardBits))
 	homes := int(x.sizes[i].Load())
-	x.region.Prefetch(x.TableAt(int(i)) + 8*uint64(x.Home(x.FingerprintOf(n), homes)))
+	x.Region.Prefetch(x.TableAt(int(i)) + 8*uint64(x.Home(x.FingerprintOf(n), homes)))
 }
 
 // shardOf is the shard of an id.

@@ -4,16 +4,17 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/firncache/firn/internal/ssd/files"
 	"github.com/firncache/firn/internal/ssd/format"
 )
 
 func testIndex(t *testing.T, shardBits uint, most int64) *index {
 	t.Helper()
-	m, _, err := newMemory(format.MemoryShape{Slots: 1, Shards: 1 << shardBits, Stride: uint64(most >> shardBits / 8), LocationBits: 30}, nil)
+	m, _, err := files.NewMemory(format.MemoryShape{Slots: 1, Shards: 1 << shardBits, Stride: uint64(most >> shardBits / 8), LocationBits: 30}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(m.release)
+	t.Cleanup(m.Release)
 	x := newIndex(shardBits, m, false)
 	x.allowed.Store(x.most)
 	return x

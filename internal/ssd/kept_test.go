@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/ssd/files"
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
 	"github.com/firncache/firn/internal/vfs/vfstest"
@@ -101,7 +102,7 @@ func TestMemoryOfAnother(t *testing.T) {
 		w := newWorld(t, 1)
 		mem := vfstest.NewMem()
 		filled(t, w, testConfig(mem, w), keys)
-		head := w.tier.index.head
+		head := w.tier.index.Head
 		shape := head.Shape
 		for name, change := range map[string]func(back bool){
 			"log":   func(bool) { head.LogID ^= 1 },
@@ -236,11 +237,11 @@ func TestFault16ClearWhileStuck(t *testing.T) {
 // An index that is killed while it moves entries has each of them where it was, or
 // where it goes, or there twice; and no entry that was taken out.
 func TestKilledBetweenTwoStores(t *testing.T) {
-	m, _, err := newMemory(format.MemoryShape{Slots: 4, Shards: 1, Stride: 512, SegmentShift: 16, UnitShift: 3, LocationBits: 16}, nil)
+	m, _, err := files.NewMemory(format.MemoryShape{Slots: 4, Shards: 1, Stride: 512, SegmentShift: 16, UnitShift: 3, LocationBits: 16}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer m.release()
+	defer m.Release()
 	x := newIndex(0, m, false)
 	x.allowed.Store(x.most)
 	s := &x.shards[0]
@@ -415,7 +416,7 @@ func TestFault10NoSpaceAfterKill(t *testing.T) {
 			w.most = 50
 			mem := vfstest.NewMem()
 			filled(t, w, testConfig(mem, w), keys)
-			id := w.tier.index.id()
+			id := w.tier.index.ID()
 			h := w.heir()
 			left := mem.CrashClone(nil, vfstest.Kill)
 			f := vfstest.NewFaulty(left)

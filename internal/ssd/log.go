@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/firncache/firn/internal/ssd/files"
 	"github.com/firncache/firn/internal/ssd/format"
 )
 
@@ -81,12 +82,12 @@ const (
 	aheadShare = 64
 )
 
-func newLog(m *indexMemory, bufs [][]byte, now func() int64, grace int64) *log {
+func newLog(m *files.Memory, bufs [][]byte, now func() int64, grace int64) *log {
 	n := int(m.Slots)
 	l := &log{
 		Geometry: m.Geometry(), bufs: bufs, now: now, grace: grace,
 		slots: make([]slot, n), free: make([]int32, 0, n), ahead: max(leastAhead, n/aheadShare),
-		words: m.slotWords(), flushed: &m.head.Flushed, kept: m.head,
+		words: m.SlotWords(), flushed: &m.Head.Flushed, kept: m.Head,
 	}
 	l.changed.L = &l.mu
 	return l
@@ -247,8 +248,8 @@ func (l *log) seal() {
 func (s *segment) putList(logID uint64, now int64) {
 	size := len(s.buf)
 	s.listAt = size - format.TrailerLen - len(s.list)
-	clear(s.buf[s.end:min(s.listAt, s.end+blockBytes)]) // what shares a block with the end
-	clear(s.buf[max(s.end, s.listAt-blockBytes):s.listAt])
+	clear(s.buf[s.end:min(s.listAt, s.end+files.BlockBytes)]) // what shares a block with the end
+	clear(s.buf[max(s.end, s.listAt-files.BlockBytes):s.listAt])
 	copy(s.buf[s.listAt:], s.list)
 	t := format.Trailer{Count: s.count, ListLen: len(s.list), DataEnd: s.end, ListChecksum: format.Checksum(0, s.list), Serial: s.serial, SealedAt: now}
 	t.Put(s.buf[size-format.TrailerLen:], logID)

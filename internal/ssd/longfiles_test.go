@@ -6,6 +6,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/firncache/firn/internal/ssd/check"
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
 	"github.com/firncache/firn/internal/vfs/vfstest"
@@ -205,7 +206,7 @@ func TestFilesWithLongValues(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.opened.remove(w.tier)
-		v, err := Verify(context.Background(), fs, func(p Problem) { t.Error(p) }, nil)
+		v, err := check.Verify(context.Background(), fs, func(p check.Problem) { t.Error(p) }, nil)
 		if err != nil || v.Entries < 40 {
 			t.Fatalf("%d entries, %v", v.Entries, err)
 		}

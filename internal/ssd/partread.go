@@ -7,6 +7,7 @@ import (
 
 	"github.com/firncache/firn/bufpool"
 	"github.com/firncache/firn/internal/aio"
+	"github.com/firncache/firn/internal/ssd/files"
 	"github.com/firncache/firn/internal/ssd/format"
 )
 
@@ -61,7 +62,7 @@ func (t *Tier) valueOf(dst []byte, sp *spot, r *format.Record) ([]byte, error) {
 
 // lookParts finds the next parts of a value, as many as may be read at once.
 func (t *Tier) lookParts(sp *spot, from, to int) (spots []spot, err error) {
-	n := min(to-from, max(int(t.readMemory())/(t.log.MaxPart()+2*blockBytes), 1))
+	n := min(to-from, max(int(t.readMemory())/(t.log.MaxPart()+2*files.BlockBytes), 1))
 	spots = make([]spot, n)
 	s := t.index.shardOf(sp.id)
 	s.mu.Lock()

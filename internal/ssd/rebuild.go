@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/firncache/firn/internal/aio"
+	"github.com/firncache/firn/internal/ssd/files"
 	"github.com/firncache/firn/internal/ssd/format"
 )
 
@@ -75,7 +76,7 @@ func (t *Tier) readEnds() (sealed []found, last uint64) {
 		n := min(atOnce, len(t.log.slots)-first)
 		for slot := first; slot < first+n; slot++ {
 			base := int64(slot) << t.log.SegmentShift
-			reqs = append(reqs, aio.Request{Off: base, N: blockBytes}, aio.Request{Off: base + int64(size-blockBytes), N: blockBytes})
+			reqs = append(reqs, aio.Request{Off: base, N: files.BlockBytes}, aio.Request{Off: base + int64(size-files.BlockBytes), N: files.BlockBytes})
 		}
 		t.reader.ReadMany(background, reqs)
 		for i := range n {

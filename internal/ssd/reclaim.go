@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/firncache/firn/internal/aio"
+	"github.com/firncache/firn/internal/ssd/files"
 	"github.com/firncache/firn/internal/ssd/format"
 )
 
@@ -355,16 +356,16 @@ func (t *Tier) list(slot int, serial uint64) ([]format.Listed, error) {
 func (t *Tier) readList(slot int, serial uint64) ([]format.Listed, error) {
 	size := t.log.SegmentBytes()
 	base := int64(slot) << t.log.SegmentShift
-	buf, err := t.reader.Read(background, base+int64(size-blockBytes), blockBytes)
+	buf, err := t.reader.Read(background, base+int64(size-files.BlockBytes), files.BlockBytes)
 	if err != nil {
 		return nil, err
 	}
-	tr, ok := format.ParseTrailer(buf.Bytes()[blockBytes-format.TrailerLen:], t.logNumber(), size)
+	tr, ok := format.ParseTrailer(buf.Bytes()[files.BlockBytes-format.TrailerLen:], t.logNumber(), size)
 	buf.Release()
 	if !ok || tr.Serial != serial {
 		return nil, format.ErrCorrupt
 	}
-	from := (size - format.TrailerLen - tr.ListLen) &^ (blockBytes - 1)
+	from := (size - format.TrailerLen - tr.ListLen) &^ (files.BlockBytes - 1)
 	if buf, err = t.reader.Read(background, base+int64(from), size-from); err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/ssd/files"
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
 	"github.com/firncache/firn/internal/vfs/vfstest"
@@ -166,7 +167,7 @@ func TestFault12WhileCleaning(t *testing.T) {
 		lost  func(n, perSegment int) bool
 	}{
 		"a record": {func(op vfstest.Op) bool { return op.Off%format.MinSegment < format.MinSegment/4 }, func(n, per int) bool { return n == 1 }},
-		"the list": {func(op vfstest.Op) bool { return op.Off%format.MinSegment >= format.MinSegment-2*blockBytes }, func(n, per int) bool { return n > 1 && n <= per }},
+		"the list": {func(op vfstest.Op) bool { return op.Off%format.MinSegment >= format.MinSegment-2*files.BlockBytes }, func(n, per int) bool { return n > 1 && n <= per }},
 	} {
 		inBubble(t, name, func(t *testing.T) {
 			w := newWorld(t, 1)

@@ -24,7 +24,7 @@ func (t *Tier) newLog() error {
 	defer t.super.Unlock()
 	s := t.super.Superblock
 	s.LogID, s.NextSegment = rand.Uint64(), max(s.NextSegment, 1)
-	s.BootID, s.Clean, s.Snapshot, s.Skew, s.Memory = t.cfg.BootID(), false, 0, t.skew.Load(), format.MemoryID(t.index.id())
+	s.BootID, s.Clean, s.Snapshot, s.Skew, s.Memory = t.cfg.BootID(), false, 0, t.skew.Load(), format.MemoryID(t.index.ID())
 	s.Budget = t.admission.budget.state(false)
 	if err := format.ReplaceSuperblock(t.super.file, &s); err != nil {
 		return err
@@ -71,13 +71,13 @@ func (t *Tier) restart() error {
 	l.sealed = nil
 	l.mu.Unlock()
 
-	t.index.head.Valid.Store(0)
+	t.index.Head.Valid.Store(0)
 	t.index.clear(func() {
 		l.restart(logID, next)
 		t.parts.Store(0)
 	})
-	t.index.head.LogID = logID
-	t.index.head.Valid.Store(1)
+	t.index.Head.LogID = logID
+	t.index.Head.Valid.Store(1)
 	return t.super.file.Sync()
 }
 

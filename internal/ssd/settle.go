@@ -1,6 +1,9 @@
 package ssd
 
-import "github.com/firncache/firn/internal/ssd/format"
+import (
+	"github.com/firncache/firn/internal/ssd/files"
+	"github.com/firncache/firn/internal/ssd/format"
+)
 
 // settle ends the log where the last process stopped writing it, at flushed: the
 // segments of which nothing is on the disk are none, and the one that was being
@@ -41,7 +44,7 @@ func (t *Tier) sealLeft(slot int, serial uint64) error {
 		return format.ErrCorrupt
 	}
 	s.putList(l.logID, t.Now())
-	from := s.listAt &^ (blockBytes - 1)
+	from := s.listAt &^ (files.BlockBytes - 1)
 	_, err := t.logFile.WriteAt(s.buf[from:], base+int64(from))
 	return err
 }

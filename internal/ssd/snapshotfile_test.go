@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/firncache/firn/internal/ssd/files"
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
 	"github.com/firncache/firn/internal/vfs/vfstest"
@@ -19,11 +20,11 @@ func snapshotTier(t *testing.T) *Tier {
 	t.Helper()
 	tier := &Tier{cfg: Config{FS: vfstest.NewMem(), Bytes: MinBytes, Memory: 1 << 20}, charge: func(int64) error { return nil }}
 	tier.super.LogID, tier.super.Segments = 99, 3
-	m, _, err := newMemory(format.MemoryShape{Slots: 3, Shards: 1, Stride: 8 << 10, SegmentShift: 16, UnitShift: 3, LocationBits: 20}, nil)
+	m, _, err := files.NewMemory(format.MemoryShape{Slots: 3, Shards: 1, Stride: 8 << 10, SegmentShift: 16, UnitShift: 3, LocationBits: 20}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(m.release)
+	t.Cleanup(m.Release)
 	tier.log = newLog(m, nil, nil, 0)
 	tier.index = newIndex(0, m, false)
 	return tier

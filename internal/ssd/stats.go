@@ -81,7 +81,7 @@ func (t *Tier) Stats() Stats {
 		Corrupt: c.corrupt.Load(), ReadErrors: c.readErrors.Load(), WriteErrors: c.writeErrors.Load(),
 		Quarantined: c.quarantined.Load(), SwitchedOff: c.switchedOff.Load(),
 		CompressedFrom: c.compressedFrom.Load(), CompressedTo: c.compressedTo.Load(),
-		On: t.state.Load() == on, Direct: t.logFile.Align() > 1, Kept: t.index.kept != nil,
+		On: t.state.Load() == on, Direct: t.logFile.Align() > 1, Kept: t.index.Kept != nil,
 		Segments: int64(len(t.log.slots)), FreeSegments: int64(t.log.freeSlots()),
 		FileBytes:  t.logBytes + 2*format.SuperblockBytes,
 		IndexBytes: t.index.used.Load(), MemoryBytes: t.fixed + t.index.allowed.Load(),

@@ -12,6 +12,7 @@ import (
 
 	"github.com/firncache/firn/internal/aio"
 	"github.com/firncache/firn/internal/offheap"
+	"github.com/firncache/firn/internal/ssd/files"
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
 )
@@ -26,9 +27,9 @@ const (
 // Tier is the cache's second tier. All methods are safe for concurrent use.
 type Tier struct {
 	cfg    Config
-	door   *door            // to the files; Config.FS is behind it
+	door   *files.Door      // to the files; Config.FS is behind it
 	keeper vfs.MemoryKeeper // nil: the system has no memory that outlives the process, or none is wanted
-	lock   locks
+	lock   files.Locks
 	super  struct { // the superblock's file and what it says
 		sync.Mutex
 		file vfs.File
@@ -38,7 +39,7 @@ type Tier struct {
 	logBytes int64 // of the file
 	log      *log
 	index    *index
-	left     *indexMemory // that a process left which did not close; nil: none
+	left     *files.Memory // that a process left which did not close; nil: none
 	plan     plan
 	reader   *aio.Reader
 	flusher  *flusher
@@ -100,17 +101,17 @@ func Open(cfg Config) (*Tier, error) {
 		cfg.Throttle = 200 * time.Millisecond
 	}
 	if cfg.BootID == nil {
-		cfg.BootID = bootID
+		cfg.BootID = files.BootID
 	}
 	keeper, _ := cfg.FS.(vfs.MemoryKeeper)
-	door := newDoor(cfg.FS)
+	door := files.NewDoor(cfg.FS)
 	cfg.FS = door
 	t := &Tier{cfg: cfg, door: door, keeper: keeper, quit: make(chan struct{}), wake: make(chan struct{}, 1)}
 	t.lines.logger, t.health.lines = cfg.Log, &t.lines
 	t.admission.init(&t.cfg, t.Now)
-	door.wrote = t.wrote
+	door.Wrote = t.wrote
 	var err error
-	if t.lock, err = takeLocks(door.FS); err != nil {
+	if t.lock, err = files.Lock(door.FS); err != nil {
 		return nil, err
 	}
 	if err := t.open(); err != nil {
@@ -131,7 +132,7 @@ func (t *Tier) wrote(n int) {
 
 // open is Open once the lock is held.
 func (t *Tier) open() (err error) {
-	if err := claim(t.cfg.FS); err != nil {
+	if err := files.Claim(t.cfg.FS); err != nil {
 		return err
 	}
 	if t.super.file, err = t.cfg.FS.Open("superblock", vfs.How{Create: true}); err != nil {
@@ -170,7 +171,7 @@ func (t *Tier) openLog() (err error) {
 		return fmt.Errorf("ssd: %d bytes hold %d segments of %d bytes: want at least %d", t.cfg.Bytes, t.super.Segments, t.super.SegmentBytes, leastSegments)
 	}
 	if t.cfg.Direct != DirectOff {
-		t.logFile, err = t.openDirect()
+		t.logFile, err = files.OpenDirect(t.cfg.FS, t.cfg.Direct == DirectOn)
 		if err != nil && (t.cfg.Direct == DirectOn || !errors.Is(err, vfs.ErrNoDirect)) {
 			return err
 		}
@@ -191,7 +192,7 @@ func (t *Tier) allocateMemory() (err error) {
 	segBytes := int(s.SegmentBytes)
 	var bufs [][]byte
 	for range buffers {
-		b, err := offheap.Alloc(segBytes + blockBytes)
+		b, err := offheap.Alloc(segBytes + files.BlockBytes)
 		if err != nil {
 			return err
 		}
@@ -208,7 +209,7 @@ func (t *Tier) allocateMemory() (err error) {
 	t.index.hungry, t.log.wake = t.poke, t.poke
 	t.fixed = buffers*int64(segBytes) + slotMemory*int64(s.Segments) + format.MemoryHeadLen + t.admission.bytes() + t.readMemory()
 	t.flusher = &flusher{
-		log: t.log, file: t.logFile, block: vfs.Aligned(blockBytes, blockBytes),
+		log: t.log, file: t.logFile, block: vfs.Aligned(files.BlockBytes, files.BlockBytes),
 		fail: t.segmentFailed, well: t.segmentWritten,
 	}
 	return nil
@@ -216,7 +217,7 @@ func (t *Tier) allocateMemory() (err error) {
 
 // memoryOf is the memory for the index of a log: what was left, if it is of that
 // size.
-func (t *Tier) memoryOf(s *format.Superblock) (*indexMemory, error) {
+func (t *Tier) memoryOf(s *format.Superblock) (*files.Memory, error) {
 	shape := format.MemoryShape{
 		Slots: uint32(s.Segments), Shards: 1 << s.ShardBits, Stride: uint64(t.indexMost()>>s.ShardBits/8) &^ 7, // whole cache lines
 		SegmentShift: uint8(bits.TrailingZeros64(s.SegmentBytes)), UnitShift: s.UnitShift, LocationBits: s.LocationBits,
@@ -227,7 +228,7 @@ func (t *Tier) memoryOf(s *format.Superblock) (*indexMemory, error) {
 	if t.left != nil && t.left.MemoryShape == shape {
 		return t.left, nil
 	}
-	m, why, err := newMemory(shape, t.keeper)
+	m, why, err := files.NewMemory(shape, t.keeper)
 	if why != nil {
 		t.lines.warn("firn: SSD tier: the system has no memory that outlives the process; after a crash the tier starts empty", "error", why)
 	}
@@ -237,7 +238,7 @@ func (t *Tier) memoryOf(s *format.Superblock) (*indexMemory, error) {
 // aligned is the part of mem, n bytes long, that begins at a block. mem is a
 // block longer than n.
 func aligned(mem []byte, n int) []byte {
-	skip := offheap.Misaligned(mem, blockBytes)
+	skip := offheap.Misaligned(mem, files.BlockBytes)
 	return mem[skip : skip+n : skip+n]
 }
 
@@ -326,10 +327,10 @@ func (t *Tier) findIndex() error {
 
 // goOn makes the superblock say that the log is in use, and where its index is.
 func (t *Tier) goOn() error {
-	t.index.head.LogID = t.super.LogID
-	t.index.head.Valid.Store(1)
+	t.index.Head.LogID = t.super.LogID
+	t.index.Head.Valid.Store(1)
 	s := t.super.Superblock
-	s.Clean, s.Snapshot, s.BootID, s.Skew, s.Memory = false, 0, t.cfg.BootID(), t.skew.Load(), format.MemoryID(t.index.id())
+	s.Clean, s.Snapshot, s.BootID, s.Skew, s.Memory = false, 0, t.cfg.BootID(), t.skew.Load(), format.MemoryID(t.index.ID())
 	s.Budget = t.admission.budget.state(false)
 	if err := format.ReplaceSuperblock(t.super.file, &s); err != nil {
 		return err
@@ -340,9 +341,9 @@ func (t *Tier) goOn() error {
 	t.super.Superblock = s
 	if old := t.left; old != nil {
 		t.left = nil
-		if old != t.index.indexMemory {
-			old.forget()
-			old.release()
+		if old != t.index.Memory {
+			old.Forget()
+			old.Release()
 		}
 	}
 	t.removeOld(format.SnapshotTempName)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/firncache/firn/internal/ssd/files"
 )
 
 // unreadable is the records that the disk last failed to read. A record that it
@@ -78,7 +80,7 @@ func (t *Tier) readsElsewhere(slot int) bool {
 		if other == slot || serial == 0 || t.inMemory(other, serial) {
 			continue
 		}
-		buf, err := t.reader.Try(background, t.reader.Deadline(), int64(other)<<t.log.SegmentShift, blockBytes)
+		buf, err := t.reader.Try(background, t.reader.Deadline(), int64(other)<<t.log.SegmentShift, files.BlockBytes)
 		if err == nil {
 			buf.Release()
 			t.health.unreadable.readWell()

@@ -1,4 +1,4 @@
-package ssd
+package check
 
 import (
 	"context"
@@ -9,10 +9,6 @@ import (
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
 )
-
-// Reading a tier's files without opening the tier: nothing is written, nothing
-// found is believed before its checksum, and memory does not follow from sizes
-// that the files claim.
 
 // ErrNoTier says that a directory has none of a tier's files.
 var ErrNoTier = errors.New("ssd: no files of a cache")
@@ -36,7 +32,7 @@ type offline struct {
 	super           format.Superblock
 	format.Geometry            // of the log
 	ids             format.IDs // of its keys
-	places          [2]Superblock
+	superblocks     [2]Superblock
 	log             vfs.File
 	logSize         int64
 }
@@ -80,8 +76,8 @@ func (o *offline) readSuperblock() error {
 	}
 	defer func() { _ = f.Close() }()
 	c := format.Choice{Err: format.ErrCorrupt}
-	for i := range o.places {
-		p, off := &o.places[i], int64(i)*format.SuperblockBytes
+	for i := range o.superblocks {
+		p, off := &o.superblocks[i], int64(i)*format.SuperblockBytes
 		b := make([]byte, format.SuperblockBytes)
 		if off+format.SuperblockBytes > size {
 			p.State = "missing"
@@ -96,7 +92,7 @@ func (o *offline) readSuperblock() error {
 		s, err := format.DecodeSuperblock(b)
 		c.Consider(s, err)
 		switch {
-		case errors.Is(err, ErrFormat):
+		case errors.Is(err, format.ErrLater):
 			p.State = "unknown version"
 		case errors.Is(err, format.ErrOlder):
 			p.State = "earlier version"
@@ -120,8 +116,8 @@ func (o *offline) readSuperblock() error {
 	return nil
 }
 
-// mostOfAKind is how many problems of a kind in one place are told one by one.
-const mostOfAKind = 10
+// maxReported is how many problems of a kind in one place are told one by one.
+const maxReported = 10
 
 // openLog opens the log.
 func (o *offline) openLog() error {

@@ -1,4 +1,4 @@
-package ssd
+package check
 
 import (
 	"cmp"
@@ -6,106 +6,11 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
-	"time"
 
+	"github.com/firncache/firn/internal/ssd/files"
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
 )
-
-// Inspection is what a directory holds, as far as headers and lists tell: values are
-// not read. Times are in UTC.
-type Inspection struct {
-	Lock    string `json:"lock"` // "free", "in use", or "unknown"
-	Files   []File `json:"files"`
-	Boot    string `json:"boot"`    // of the system that looks; empty: it does not tell
-	Memory  bool   `json:"memory"`  // the index that the superblock names is there
-	Outlook string `json:"outlook"` // what a safe Open would do with the files
-
-	Superblock  Superblock    `json:"superblock"`  // the valid one
-	Superblocks [2]Superblock `json:"superblocks"` // what the two places have
-	Segments    []Segment     `json:"segments"`    // those with a header of this log, oldest first
-	Slots       int64         `json:"slots"`       // that the log's file has
-	Foreign     int64         `json:"foreign"`     // slots with a segment of another log
-	Snapshot    *SnapshotInfo `json:"snapshot"`    // nil: none
-	Live        Live          `json:"live"`
-	Problems    []Problem     `json:"problems"`
-}
-
-// File is a file of the directory.
-type File struct {
-	Name  string `json:"name"`
-	Bytes int64  `json:"bytes"`
-}
-
-// Superblock is what one of the two places of the superblock has. Counter and
-// what follows are set if it is valid.
-type Superblock struct {
-	State        string     `json:"state"` // "valid", "damaged", "empty", "missing", "unreadable", "earlier version", "unknown version"
-	Version      int        `json:"version,omitempty"`
-	Counter      uint64     `json:"counter,omitempty"`
-	LogID        uint64     `json:"log_id,omitempty"`
-	Seed         uint64     `json:"seed,omitempty"`
-	SegmentBytes int64      `json:"segment_bytes,omitempty"`
-	Segments     int64      `json:"segments,omitempty"`
-	UnitBytes    int        `json:"unit_bytes,omitempty"`
-	Shards       int        `json:"shards,omitempty"`
-	LocationBits int        `json:"location_bits,omitempty"`
-	NextSegment  uint64     `json:"next_segment,omitempty"` // of the last clean close
-	LastTime     *time.Time `json:"last_time,omitempty"`    // of the last clean close
-	Snapshot     uint64     `json:"snapshot,omitempty"`     // its number
-	Clean        bool       `json:"clean,omitempty"`
-	Boot         string     `json:"boot,omitempty"`
-}
-
-// Segment is one of the log's segments.
-type Segment struct {
-	Slot      int        `json:"slot"`
-	Serial    uint64     `json:"serial"`
-	State     string     `json:"state"`      // "sealed", "open", or "freed" if a snapshot that is believed does not name it
-	Records   int        `json:"records"`    // of an open one, as far as they are whole
-	DataBytes int        `json:"data_bytes"` // records, with their headers and padding
-	Fill      float64    `json:"fill"`       // data / segment bytes
-	SealedAt  *time.Time `json:"sealed_at,omitempty"`
-}
-
-// SnapshotInfo is the header of the snapshot.
-type SnapshotInfo struct {
-	Bytes    int64  `json:"bytes"`
-	Number   uint64 `json:"number"`
-	Records  int64  `json:"records"`
-	Believed bool   `json:"believed"` // it is the one that the superblock names
-}
-
-// Live is what of the log may be live: of each id the newest record. What expired is
-// among it, and what was deleted, for only the index tells that.
-type Live struct {
-	Records  int64 `json:"records"`   // as the snapshot says if it is believed, counted otherwise
-	Bytes    int64 `json:"bytes"`     // of records, with headers and padding: counted
-	LogBytes int64 `json:"log_bytes"` // of the segments, without those that were freed
-	Sampled  int64 `json:"sampled"`   // one id of so many was counted; 1: all
-}
-
-func superblockInfo(s *format.Superblock) Superblock {
-	info := Superblock{
-		State: "valid", Version: format.Version, Counter: s.Counter, LogID: s.LogID, Seed: s.Seed,
-		SegmentBytes: int64(s.SegmentBytes), Segments: int64(s.Segments),
-		UnitBytes: 1 << s.UnitShift, Shards: 1 << s.ShardBits, LocationBits: int(s.LocationBits),
-		NextSegment: s.NextSegment, Snapshot: s.Snapshot, Clean: s.Clean, Boot: s.BootID,
-	}
-	if s.LastTime != 0 {
-		info.LastTime = timeOf(s.LastTime)
-	}
-	return info
-}
-
-// timeOf is nil for what no calendar has.
-func timeOf(millis int64) *time.Time {
-	at := time.UnixMilli(millis).UTC()
-	if at.Year() < 1970 || at.Year() > 9999 {
-		return nil
-	}
-	return &at
-}
 
 // Inspect looks at the files in a directory. It changes nothing, and reads no
 // more than headers, trailers and lists, and segments that were being written. If
@@ -115,7 +20,7 @@ func timeOf(millis int64) *time.Time {
 //
 // It takes some hundred bytes of memory for each segment, and some MiB.
 func Inspect(ctx context.Context, dir vfs.FS, step func(read int64)) (*Inspection, error) {
-	in := &Inspection{Boot: bootID(), Problems: []Problem{}, Segments: []Segment{}}
+	in := &Inspection{Boot: files.BootID(), Problems: []Problem{}, Segments: []Segment{}}
 	o := &offline{fs: dir, step: step, report: func(p Problem) { in.Problems = append(in.Problems, p) }}
 	if step == nil {
 		o.step = func(int64) {}
@@ -126,9 +31,9 @@ func Inspect(ctx context.Context, dir vfs.FS, step func(read int64)) (*Inspectio
 	}
 	defer unlock()
 	err = o.readSuperblock()
-	in.Superblocks = o.places
+	in.Superblocks = o.superblocks
 	switch {
-	case errors.Is(err, ErrFormat):
+	case errors.Is(err, format.ErrLater):
 		in.Outlook = "an error: " + err.Error()
 		return in, nil
 	case errors.Is(err, format.ErrOlder):
@@ -189,9 +94,9 @@ func (in *Inspection) list(dir vfs.FS) (unlock func(), err error) {
 	if !slices.Contains(names, format.SuperblockName) && !slices.Contains(names, format.LogName) {
 		return unlock, ErrNoTier
 	}
-	take := lockDir
+	take := files.LockDir
 	if slices.Contains(names, format.LockName) {
-		take = takeLocks
+		take = files.Lock
 	}
 	lock, err := take(dir)
 	switch {
@@ -253,8 +158,8 @@ func (in *Inspection) leaveOutFreed(live []diskSegment, slots []format.SlotState
 	return slices.DeleteFunc(live, func(e diskSegment) bool { return freed(e.slot, e.Serial) })
 }
 
-// mostSampled is how many ids an estimate follows at most.
-const mostSampled = 1 << 18
+// maxSampled is how many ids an estimate follows at most.
+const maxSampled = 1 << 18
 
 // estimate finds out how much of the log is live.
 func (in *Inspection) estimate(ctx context.Context, o *offline, live []diskSegment) error {
@@ -265,10 +170,10 @@ func (in *Inspection) estimate(ctx context.Context, o *offline, live []diskSegme
 		}
 	}
 	shift := 0
-	for total>>shift > mostSampled {
+	for total>>shift > maxSampled {
 		shift++
 	}
-	l := living{offline: o, mask: format.ID(1)<<shift - 1, seen: make(map[format.ID]bool, min(total, mostSampled))}
+	l := liveCounter{offline: o, mask: format.ID(1)<<shift - 1, seen: make(map[format.ID]bool, min(total, maxSampled))}
 	for _, e := range live {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -283,22 +188,22 @@ func (in *Inspection) estimate(ctx context.Context, o *offline, live []diskSegme
 	return nil
 }
 
-// living counts the newest records of the ids that end in zeros under a mask.
-type living struct {
+// liveCounter counts the newest records of the ids that end in zeros under a mask.
+type liveCounter struct {
 	*offline
 	mask           format.ID
 	seen           map[format.ID]bool
 	records, bytes int64
 }
 
-func (l *living) segment(e diskSegment) {
+func (l *liveCounter) segment(e diskSegment) {
 	recs, err := l.listOf(e)
 	if err != nil {
 		l.problem(format.LogName, l.FileOffset(e.slot, 0), "segment %d: its list of records cannot be read: %v", e.Serial, err)
 		return
 	}
 	for i := len(recs) - 1; i >= 0; i-- {
-		if r := recs[i]; r.ID&l.mask == 0 && !l.seen[r.ID] && len(l.seen) < 4*mostSampled {
+		if r := recs[i]; r.ID&l.mask == 0 && !l.seen[r.ID] && len(l.seen) < 4*maxSampled {
 			l.seen[r.ID] = true
 			l.records++
 			l.bytes += int64(r.Bytes)
@@ -313,11 +218,11 @@ func hasMemory(dir vfs.FS, s *format.Superblock) bool {
 	if !ok || s.Clean || s.Memory == (format.MemoryID{}) {
 		return false
 	}
-	m := openMemory(keeper, vfs.MemoryID(s.Memory), s.LogID)
+	m := files.OpenMemory(keeper, vfs.MemoryID(s.Memory), s.LogID)
 	if m == nil {
 		return false
 	}
-	m.release()
+	m.Release()
 	return true
 }
 
@@ -335,25 +240,4 @@ func (o *offline) snapshotInfo() (info *SnapshotInfo, slots []format.SlotState) 
 	defer func() { _ = s.file.Close() }()
 	believed := o.super.Clean && o.super.Snapshot == s.Number
 	return &SnapshotInfo{Bytes: s.size, Number: s.Number, Records: s.Entries(), Believed: believed}, s.Slots
-}
-
-// outlook is what Open would do, if it were asked to be safe and for the same
-// geometry.
-func (in *Inspection) outlook() string {
-	s := &in.Superblock
-	switch {
-	case in.Lock == "in use":
-		return "locked: another has it open"
-	case in.Snapshot != nil && in.Snapshot.Believed:
-		return "warm, from the snapshot"
-	case s.Clean:
-		return "empty: there is no snapshot of the index"
-	case in.Boot == "" || s.Boot == "":
-		return "empty: it was not closed, and the system does not tell whether it was restarted since"
-	case in.Boot != s.Boot:
-		return "empty: it was not closed before the machine went down"
-	case in.Memory:
-		return "warm: it was not closed, and its index outlived the process"
-	}
-	return "empty: it was not closed, and its index did not outlive the process"
 }

@@ -1,12 +1,12 @@
-package ssd
+package files
 
 import (
 	"os"
 	"strings"
 )
 
-// bootID tells one run of the machine's system from another, "" if it does not.
-func bootID() string {
+// BootID tells one run of the machine's system from another, "" if it does not.
+func BootID() string {
 	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
 		return ""

@@ -1,4 +1,4 @@
-package ssd
+package files
 
 import (
 	"testing"
@@ -30,11 +30,11 @@ func TestMemoryLayout(t *testing.T) {
 		t.Errorf("a shard has %d bytes, want %d", n, format.ShardHeadLen)
 	}
 	for _, shape := range shapes {
-		m, _, err := newMemory(shape, nil)
+		m, _, err := NewMemory(shape, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		at, end := m.region.Bytes(0, 1), uint64(0)
+		at, end := m.Region.Bytes(0, 1), uint64(0)
 		place := func(what string, first unsafe.Pointer, n uint64) {
 			t.Helper()
 			from := uint64(uintptr(first) - uintptr(unsafe.Pointer(&at[0])))
@@ -44,15 +44,15 @@ func TestMemoryLayout(t *testing.T) {
 			}
 			end = to
 		}
-		slots, heads := m.slotWords(), m.shardHeads()
+		slots, heads := m.SlotWords(), m.ShardHeads()
 		if len(slots) != int(shape.Slots) || len(heads) != int(shape.Shards) {
 			t.Errorf("%+v: %d slots, %d shards", shape, len(slots), len(heads))
 		}
-		place("the head", unsafe.Pointer(m.head), format.MemoryHeadLen)
+		place("the head", unsafe.Pointer(m.Head), format.MemoryHeadLen)
 		place("the slots", unsafe.Pointer(&slots[0]), format.SlotWordsLen*uint64(len(slots)))
 		place("the shards", unsafe.Pointer(&heads[0]), format.ShardHeadLen*uint64(len(heads)))
 		for i := range heads {
-			table := m.table(i)
+			table := m.Table(i)
 			if len(table) != int(shape.Stride) || uintptr(unsafe.Pointer(&table[0]))%64 != 0 {
 				t.Errorf("%+v: table %d has %d words at %p", shape, i, len(table), &table[0])
 			}
@@ -61,7 +61,7 @@ func TestMemoryLayout(t *testing.T) {
 		if end != shape.Bytes() {
 			t.Errorf("%+v: the tables end at %d of %d bytes", shape, end, shape.Bytes())
 		}
-		m.release()
+		m.Release()
 	}
 }
 
@@ -97,28 +97,28 @@ func TestOpenMemory(t *testing.T) {
 		"other bits":    {func(h *format.MemoryHead) { h.Shape[3] |= 1 << 30 }, false},
 	} {
 		mem := vfstest.NewMem()
-		m, why, err := newMemory(shapes[1], mem)
+		m, why, err := NewMemory(shapes[1], mem)
 		if err != nil || why != nil {
 			t.Fatal(why, err)
 		}
-		m.head.LogID = logID
-		m.head.Valid.Store(1)
-		m.head.Flushed.Store(5)
-		m.slotWords()[4].Until.Store(6)
-		m.shardHeads()[1].Homes.Store(7)
-		m.table(1)[135] = 8
-		test.change(m.head)
-		id := m.id()
-		m.release()
-		again := openMemory(mem, id, logID)
+		m.Head.LogID = logID
+		m.Head.Valid.Store(1)
+		m.Head.Flushed.Store(5)
+		m.SlotWords()[4].Until.Store(6)
+		m.ShardHeads()[1].Homes.Store(7)
+		m.Table(1)[135] = 8
+		test.change(m.Head)
+		id := m.ID()
+		m.Release()
+		again := OpenMemory(mem, id, logID)
 		if (again != nil) != test.found {
 			t.Errorf("%s: found %v, want %v", name, again != nil, test.found)
 		}
 		if again != nil {
-			if again.MemoryShape != shapes[1] || again.head.Flushed.Load() != 5 || again.slotWords()[4].Until.Load() != 6 || again.shardHeads()[1].Homes.Load() != 7 || again.table(1)[135] != 8 {
+			if again.MemoryShape != shapes[1] || again.Head.Flushed.Load() != 5 || again.SlotWords()[4].Until.Load() != 6 || again.ShardHeads()[1].Homes.Load() != 7 || again.Table(1)[135] != 8 {
 				t.Errorf("%s: found something else", name)
 			}
-			again.release()
+			again.Release()
 		}
 		if kept, err := mem.OpenMemory(id); err != nil { // it was closed
 			t.Errorf("%s: %v", name, err)
@@ -132,19 +132,19 @@ func TestOpenMemory(t *testing.T) {
 func TestForgetMemory(t *testing.T) {
 	t.Parallel()
 	mem := vfstest.NewMem()
-	m, _, err := newMemory(shapes[0], mem)
+	m, _, err := NewMemory(shapes[0], mem)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.head.Valid.Store(1)
-	m.table(0)[3] = 8
-	id := m.id()
-	m.forget()
-	if m.table(0)[3] != 0 || !format.AllZero(m.region.Bytes(format.MemoryHeadLen, int(shapes[0].Bytes())-format.MemoryHeadLen)) {
+	m.Head.Valid.Store(1)
+	m.Table(0)[3] = 8
+	id := m.ID()
+	m.Forget()
+	if m.Table(0)[3] != 0 || !format.AllZero(m.Region.Bytes(format.MemoryHeadLen, int(shapes[0].Bytes())-format.MemoryHeadLen)) {
 		t.Error("it is not empty")
 	}
-	m.release()
-	if openMemory(mem, id, 0) != nil {
+	m.Release()
+	if OpenMemory(mem, id, 0) != nil {
 		t.Error("it is found")
 	}
 }
@@ -154,11 +154,11 @@ func TestPlainMemory(t *testing.T) {
 	t.Parallel()
 	mem := vfstest.NewMem()
 	mem.SetMemory(false)
-	m, why, err := newMemory(shapes[0], mem)
-	if err != nil || why == nil || m.id() != (vfs.MemoryID{}) {
+	m, why, err := NewMemory(shapes[0], mem)
+	if err != nil || why == nil || m.ID() != (vfs.MemoryID{}) {
 		t.Fatalf("%v, %v", why, err)
 	}
-	m.table(0)[0] = 1
-	m.forget()
-	m.release()
+	m.Table(0)[0] = 1
+	m.Forget()
+	m.Release()
 }

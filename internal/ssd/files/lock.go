@@ -1,4 +1,4 @@
-package ssd
+package files
 
 import (
 	"errors"
@@ -8,10 +8,10 @@ import (
 	"github.com/firncache/firn/internal/vfs"
 )
 
-// locks are what keeps others out of a directory.
-type locks []io.Closer
+// Locks are what keeps others out of a directory.
+type Locks []io.Closer
 
-func (l locks) Close() error {
+func (l Locks) Close() error {
 	var errs []error
 	for _, lock := range l {
 		errs = append(errs, lock.Close())
@@ -19,10 +19,10 @@ func (l locks) Close() error {
 	return errors.Join(errs...)
 }
 
-// takeLocks locks the directory, where that can be, and the file in it that all
+// Lock locks the directory, where that can be, and the file in it that all
 // systems can lock.
-func takeLocks(fsys vfs.FS) (locks, error) {
-	l, err := lockDir(fsys)
+func Lock(fsys vfs.FS) (Locks, error) {
+	l, err := LockDir(fsys)
 	if err != nil {
 		return nil, err
 	}
@@ -33,8 +33,8 @@ func takeLocks(fsys vfs.FS) (locks, error) {
 	return append(l, file), nil
 }
 
-// lockDir locks the directory itself: the file could be removed.
-func lockDir(fsys vfs.FS) (locks, error) {
+// LockDir locks the directory itself: the file could be removed.
+func LockDir(fsys vfs.FS) (Locks, error) {
 	d, ok := fsys.(vfs.DirLocker)
 	if !ok {
 		return nil, nil
@@ -43,5 +43,5 @@ func lockDir(fsys vfs.FS) (locks, error) {
 	if lock == nil || err != nil {
 		return nil, err
 	}
-	return locks{lock}, nil
+	return Locks{lock}, nil
 }

@@ -1,9 +1,9 @@
-package ssd
+package files
 
 import "golang.org/x/sys/unix"
 
-// bootID tells one run of the machine's system from another, "" if it does not.
-func bootID() string {
+// BootID tells one run of the machine's system from another, "" if it does not.
+func BootID() string {
 	s, err := unix.Sysctl("kern.bootsessionuuid")
 	if err != nil {
 		return ""

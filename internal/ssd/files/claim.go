@@ -1,4 +1,4 @@
-package ssd
+package files
 
 import (
 	"errors"
@@ -15,10 +15,10 @@ import (
 // ErrForeign says that a file which the tier would overwrite is not the tier's.
 var ErrForeign = errors.New("ssd: a file that is not the cache's")
 
-// claim makes sure that the directory's files are the tier's to overwrite. They
+// Claim makes sure that the directory's files are the tier's to overwrite. They
 // are if the superblock has the magic of one, be it damaged. Otherwise each that
 // has anything in it must look like something that a tier wrote.
-func claim(fsys vfs.FS) error {
+func Claim(fsys vfs.FS) error {
 	names, err := fsys.List()
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package ssd
+package files
 
 import (
 	"errors"
@@ -10,16 +10,20 @@ import (
 	"github.com/firncache/firn/internal/vfs"
 )
 
-// openDirect opens the log past the page cache. The error is vfs.ErrNoDirect if
-// that cannot be had: some file systems take the flag, and then fail all I/O.
-func (t *Tier) openDirect() (vfs.File, error) {
-	f, err := t.cfg.FS.Open(format.LogName, vfs.How{Create: true, Direct: true})
+// BlockBytes is the largest alignment that a file may ask for.
+const BlockBytes = 4096
+
+// OpenDirect opens the log past the page cache. The error is vfs.ErrNoDirect if
+// that cannot be had: some file systems take the flag, and then fail all I/O. With
+// required, an I/O error is no reason to do without.
+func OpenDirect(fsys vfs.FS, required bool) (vfs.File, error) {
+	f, err := fsys.Open(format.LogName, vfs.How{Create: true, Direct: true})
 	if err != nil {
 		return nil, err
 	}
-	if f.Align() > blockBytes {
-		err = fmt.Errorf("%w: it wants blocks of more than %d bytes", vfs.ErrNoDirect, blockBytes)
-	} else if err = tryBlock(f); t.cfg.Direct == DirectOn && errors.Is(err, syscall.EIO) {
+	if f.Align() > BlockBytes {
+		err = fmt.Errorf("%w: it wants blocks of more than %d bytes", vfs.ErrNoDirect, BlockBytes)
+	} else if err = tryBlock(f); required && errors.Is(err, syscall.EIO) {
 		err = nil // a disk with a bad sector, for all that is known
 	} else if err != nil {
 		err = fmt.Errorf("%w: it takes the flag, and fails what is asked then: %w", vfs.ErrNoDirect, err)
@@ -37,7 +41,7 @@ func tryBlock(f vfs.File) error {
 	if err != nil {
 		return err
 	}
-	block := vfs.Aligned(blockBytes, blockBytes)
+	block := vfs.Aligned(BlockBytes, BlockBytes)
 	if size == 0 {
 		_, err = f.WriteAt(block, 0)
 	} else if _, err = f.ReadAt(block, 0); err == io.EOF {

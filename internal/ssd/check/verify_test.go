@@ -1,4 +1,4 @@
-package ssd
+package check
 
 import (
 	"bytes"
@@ -7,9 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/firncache/firn/internal/ssd/files"
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/ssd/format/formattest"
 	"github.com/firncache/firn/internal/vfs"
@@ -39,41 +41,6 @@ func inspect(t testing.TB, fs vfs.FS) *Inspection {
 	return in
 }
 
-// worn is the files of a tier whose log has turned some times, closed or killed.
-func worn(t testing.TB, seed uint64, kill bool) *vfstest.Mem {
-	t.Helper()
-	w := newWorld(t, seed)
-	fs := vfstest.NewMem()
-	if err := w.open(testConfig(fs, w)); err != nil {
-		t.Fatal(err)
-	}
-	for range 12_000 {
-		if err := w.step(1200); err != nil {
-			t.Fatal(err)
-		}
-	}
-	w.tier.log.flushTo(w.tier.log.tail.Load())
-	clone := fs.CrashClone(w.rng, vfstest.Kill)
-	if err := w.tier.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if kill {
-		return clone
-	}
-	return fs
-}
-
-// recordsOf is how many records a tier finds that opens the files and does
-// nothing else.
-func recordsOf(t *testing.T, fs *vfstest.Mem) int64 {
-	t.Helper()
-	w := newWorld(t, 1)
-	w.reopenAtRest(t, testConfig(fs.CrashClone(w.rng, vfstest.Kill), w))
-	n := int64(w.tier.Len())
-	w.close(t)
-	return n
-}
-
 // counted is how many ids, of one in 1<<shift, the lists have.
 func counted(t *testing.T, fs vfs.FS, shift int) int64 {
 	t.Helper()
@@ -85,7 +52,7 @@ func counted(t *testing.T, fs vfs.FS, shift int) int64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := living{offline: o, mask: format.ID(1)<<shift - 1, seen: map[format.ID]bool{}}
+	l := liveCounter{offline: o, mask: format.ID(1)<<shift - 1, seen: map[format.ID]bool{}}
 	for _, e := range live {
 		l.segment(e)
 	}
@@ -100,21 +67,14 @@ func counted(t *testing.T, fs vfs.FS, shift int) int64 {
 func TestVerifyWhole(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		for seed := range uint64(sized(1, 4)) {
-			w := newWorld(t, seed)
-			fs := vfstest.NewMem()
-			if err := w.open(testConfig(fs, w)); err != nil {
-				t.Fatal(err)
-			}
+			d, fs := newDriver(seed), vfstest.NewMem()
+			d.open(t, fs)
 			for life := range sized(5, 8) {
-				for range 500 + w.rng.IntN(6000) {
-					if err := w.step(1500); err != nil {
-						t.Fatal(err)
-					}
-				}
-				old, kill := w.tier, life%3 != 2
+				d.steps(300+d.rng.IntN(4000), 1500)
+				old, kill := d.tier, life%3 != 2
 				clone := fs
 				if kill {
-					clone = fs.CrashClone(w.rng, vfstest.Kill)
+					clone = fs.CrashClone(d.rng, vfstest.Kill)
 				} else if err := old.Close(); err != nil {
 					t.Fatal(err)
 				}
@@ -124,20 +84,16 @@ func TestVerifyWhole(t *testing.T) {
 				if in := inspect(t, clone); len(in.Problems) > 0 {
 					t.Fatalf("seed %d, life %d, killed %v: %v", seed, life, kill, in.Problems)
 				}
-				w.crashed()
-				if err := w.open(testConfig(clone, w)); err != nil {
-					t.Fatal(err)
-				}
+				d.open(t, clone)
 				if kill {
 					if err := old.Close(); err != nil {
 						t.Fatal(err)
 					}
 				}
+				old.Free()
 				fs = clone
 			}
-			if err := w.tier.Close(); err != nil {
-				t.Fatal(err)
-			}
+			d.close(t)
 		}
 	})
 }
@@ -145,8 +101,7 @@ func TestVerifyWhole(t *testing.T) {
 func TestInspect(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		for _, kill := range []bool{false, true} {
-			fs := worn(t, 3, kill)
-			records := recordsOf(t, fs)
+			fs, records := worn(t, 3, kill)
 			in := inspect(t, fs)
 			v, problems := verify(t, fs)
 			if len(problems)+len(in.Problems) > 0 {
@@ -184,7 +139,7 @@ func TestInspect(t *testing.T) {
 			if !kill {
 				want = "warm, from the snapshot"
 			}
-			if in.Outlook != want && bootID() != "" {
+			if in.Outlook != want && files.BootID() != "" {
 				t.Errorf("killed %v: %s", kill, in.Outlook)
 			}
 			in.Boot = "boot"
@@ -198,7 +153,7 @@ func TestInspect(t *testing.T) {
 // Neither makes a file, nor changes one.
 func TestVerifyOnlyReads(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		mem := worn(t, 1, false)
+		mem, _ := worn(t, 1, false)
 		fs := vfstest.NewFaulty(mem)
 		fs.Inject(vfstest.Rule{On: vfstest.OpChange &^ vfstest.OpLock, Err: errors.New("not read-only")})
 		if _, problems := verify(t, fs); len(problems) > 0 {
@@ -223,20 +178,15 @@ func TestVerifyOnlyReads(t *testing.T) {
 
 func TestInUse(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		fs := vfstest.NewMem()
-		if err := w.open(testConfig(fs, w)); err != nil {
-			t.Fatal(err)
-		}
+		d, fs := newDriver(1), vfstest.NewMem()
+		d.open(t, fs)
 		if in := inspect(t, fs); in.Lock != "in use" || !strings.Contains(in.Outlook, "locked") {
 			t.Errorf("%s, %s", in.Lock, in.Outlook)
 		}
 		if _, err := Verify(context.Background(), fs, nil, nil); !errors.Is(err, vfs.ErrLocked) {
 			t.Error(err)
 		}
-		if err := w.tier.Close(); err != nil {
-			t.Fatal(err)
-		}
+		d.close(t)
 		for range 2 { // the lock is given back
 			if in := inspect(t, fs); in.Lock != "free" {
 				t.Error(in.Lock)
@@ -299,7 +249,7 @@ func flip(b []byte) { b[len(b)-1] ^= 0x10 }
 func TestVerifyDamage(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const segment = 64 << 10
-		base := worn(t, 5, false)
+		base, _ := worn(t, 5, false)
 		in := inspect(t, base)
 		named := namedBySnapshot(t, base, in)
 		at := int64(named[len(named)/2].Slot) * segment
@@ -372,7 +322,7 @@ func TestVerifyDamage(t *testing.T) {
 // What has the right checksum and says something else than the log does.
 func TestVerifySnapshotAgainstLog(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		base := worn(t, 6, false)
+		base, _ := worn(t, 6, false)
 		in := inspect(t, base)
 		l := format.Layout{LocationBits: uint8(in.Superblock.LocationBits)}
 		for _, test := range []struct {
@@ -414,7 +364,7 @@ func TestVerifySnapshotAgainstLog(t *testing.T) {
 // A flipped bit anywhere in what is data is found.
 func TestVerifyEveryByte(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		base := worn(t, 7, false)
+		base, _ := worn(t, 7, false)
 		in := inspect(t, base)
 		named := namedBySnapshot(t, base, in)
 		rng := rand.New(rand.NewPCG(7, 7))
@@ -462,7 +412,7 @@ func remove(t testing.TB, fs vfs.FS, name string) {
 // A context that has ended ends both.
 func TestVerifyInterrupted(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		fs := worn(t, 8, false)
+		fs, _ := worn(t, 8, false)
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		if _, err := Verify(ctx, fs, func(Problem) {}, nil); !errors.Is(err, context.Canceled) {
@@ -477,7 +427,7 @@ func TestVerifyInterrupted(t *testing.T) {
 // An estimate from a part of the ids is near.
 func TestLiveSample(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		fs := worn(t, 9, true)
+		fs, _ := worn(t, 9, true)
 		if all, some := counted(t, fs, 0), counted(t, fs, 2); some*4 < all*3/4 || some*4 > all*5/4 {
 			t.Errorf("a quarter of the ids has %d records, all have %d", some, all)
 		}
@@ -486,7 +436,10 @@ func TestLiveSample(t *testing.T) {
 
 // Whatever is in the files, nothing panics, and nothing is written.
 func FuzzOffline(f *testing.F) {
-	base := worn(f, 10, false)
+	d, base := newDriver(10), vfstest.NewMem()
+	d.open(f, base)
+	d.steps(2000, 1200)
+	d.close(f)
 	names := []string{format.SuperblockName, format.LogName, format.SnapshotName}
 	contents := map[string][]byte{}
 	repair := map[string]func([]byte){
@@ -557,9 +510,37 @@ func TestVerifyProgress(t *testing.T) {
 	var told []int64
 	v := &verifier{progress: func(v Verified) { told = append(told, v.Bytes) }}
 	for range 5 {
-		v.read(tellEvery/2 + 1)
+		v.read(progressBytes/2 + 1)
 	}
-	if want := []int64{tellEvery + 2, 2*tellEvery + 4}; len(told) != 2 || told[0] != want[0] || told[1] != want[1] {
+	if want := []int64{progressBytes + 2, 2*progressBytes + 4}; len(told) != 2 || told[0] != want[0] || told[1] != want[1] {
 		t.Errorf("told at %v bytes, want %v", told, want)
+	}
+}
+
+// Of the two superblocks, Inspect and Verify take the one that the tier takes.
+func TestSuperblockOfTheTier(t *testing.T) {
+	t.Parallel()
+	place := func(version uint32, counter uint64) []byte {
+		s := format.Superblock{Counter: counter, SegmentBytes: format.MinSegment, Segments: 4, UnitShift: format.MinUnitShift, LocationBits: 20}
+		b := s.Encode()
+		binary.LittleEndian.PutUint32(b[8:], version)
+		format.SealSuperblock(b)
+		return b
+	}
+	damaged := place(format.Version, 9)
+	damaged[20] ^= 1
+	places := [][]byte{place(format.Version, 4), place(format.Version, 5), place(1, 3), place(1, 6), place(format.Version+1, 7), damaged, make([]byte, format.SuperblockBytes)}
+	for i, a := range places {
+		for j, b := range places {
+			mem := vfstest.NewMem()
+			if err := mem.SetBytes(format.SuperblockName, slices.Concat(a, b)); err != nil {
+				t.Fatal(err)
+			}
+			want, wantErr := format.ReadSuperblock(bytes.NewReader(slices.Concat(a, b)))
+			o := &offline{fs: mem, step: func(int64) {}, report: func(Problem) {}}
+			if err := o.readSuperblock(); (err == nil) != (wantErr == nil) || wantErr != nil && !errors.Is(err, errors.Unwrap(wantErr)) && !errors.Is(err, wantErr) || o.super != want {
+				t.Errorf("places %d and %d: counter %d, %v; want %d, %v", i, j, o.super.Counter, err, want.Counter, wantErr)
+			}
+		}
 	}
 }

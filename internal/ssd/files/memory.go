@@ -1,0 +1,97 @@
+package files
+
+import (
+	"github.com/firncache/firn/internal/offheap"
+	"github.com/firncache/firn/internal/ssd/format"
+	"github.com/firncache/firn/internal/vfs"
+)
+
+// Memory is where the index lies, with what it takes to find records by it:
+// which segment each slot of the log has, and how far the log was written. Where
+// the system has memory that outlives the process, it is that: whoever opens the
+// files after the process was killed goes on with the index as it was.
+type Memory struct {
+	format.MemoryShape
+	Region *offheap.Region
+	Kept   vfs.Memory // nil: it ends with the process
+	Head   *format.MemoryHead
+}
+
+// NewMemory makes the memory of an empty index, if it can, of the kind that
+// outlives the process. why says why it is not of that kind, nil if it is.
+func NewMemory(shape format.MemoryShape, keeper vfs.MemoryKeeper) (m *Memory, why, err error) {
+	m = &Memory{MemoryShape: shape}
+	if keeper != nil {
+		if m.Kept, why = keeper.NewMemory(int64(shape.Bytes())); why == nil {
+			m.Region = offheap.Over(m.Kept.Bytes())
+		}
+	}
+	if m.Region == nil {
+		if m.Region, err = offheap.Reserve(shape.Bytes()); err != nil {
+			return nil, why, err
+		}
+	}
+	m.Head = offheap.At[format.MemoryHead](m.Region, 0)
+	m.Head.Init(shape)
+	return m, why, nil
+}
+
+// OpenMemory finds the index of a log that a process left. nil if there is none
+// that says what the log has.
+func OpenMemory(keeper vfs.MemoryKeeper, id vfs.MemoryID, logID uint64) *Memory {
+	kept, err := keeper.OpenMemory(id)
+	if err != nil {
+		return nil
+	}
+	b := kept.Bytes()
+	if len(b) < format.MemoryHeadLen {
+		_ = kept.Close()
+		return nil
+	}
+	m := &Memory{Region: offheap.Over(b), Kept: kept}
+	m.Head = offheap.At[format.MemoryHead](m.Region, 0)
+	var ok bool
+	if m.MemoryShape, ok = m.Head.Parse(logID, len(b)); !ok {
+		_ = kept.Close()
+		return nil
+	}
+	return m
+}
+
+// ID is what the next process finds the memory by; zero if it will not.
+func (m *Memory) ID() vfs.MemoryID {
+	if m.Kept == nil {
+		return vfs.MemoryID{}
+	}
+	return m.Kept.ID()
+}
+
+func (m *Memory) SlotWords() []format.SlotWords {
+	return offheap.View[format.SlotWords](m.Region.Bytes(format.MemoryHeadLen, format.SlotWordsLen*int(m.Slots)))
+}
+
+func (m *Memory) ShardHeads() []format.ShardHead {
+	return offheap.View[format.ShardHead](m.Region.Bytes(m.HeadsAt(), format.ShardHeadLen*int(m.Shards)))
+}
+
+func (m *Memory) Table(shard int) []uint64 {
+	return offheap.View[uint64](m.Region.Bytes(m.TableAt(shard), 8*int(m.Stride)))
+}
+
+// Forget gives the memory back, for good: no other process goes on with it. The
+// addresses stay valid until release.
+func (m *Memory) Forget() {
+	m.Head.Valid.Store(0)
+	if m.Kept != nil {
+		_ = m.Kept.Remove()
+	}
+	_ = m.Region.Decommit(format.MemoryHeadLen, m.Region.Size()-format.MemoryHeadLen)
+}
+
+// Release takes the memory out of the address space. Nobody uses it any more.
+func (m *Memory) Release() {
+	_ = m.Region.Release()
+	if m.Kept != nil {
+		_ = m.Kept.Close()
+	}
+}
