@@ -36,8 +36,6 @@ func (a *admission) init(cfg *Config, now func() int64) {
 	}
 }
 
-func (a *admission) bytes() int64 { return a.seen.bytes() }
-
 // admit decides about a record of so many bytes.
 func (a *admission) admit(hash uint64, bytes int, read bool) bool {
 	w, ok := a.worthOf(hash, read)
@@ -94,7 +92,8 @@ func (s *sketch) init(bytes int64) {
 // sketchWords is the length of one of the two filters of a sketch of so many bytes.
 func sketchWords(bytes int64) int64 { return 1 << (bits.Len64(uint64(max(bytes/16, 64))) - 1) }
 
-func (s *sketch) bytes() int64 { return int64(len(s.bits[0])+len(s.bits[1])) * 8 }
+// sketchBytes is what both take, of the bytes that there are for them.
+func sketchBytes(bytes int64) int64 { return 2 * 8 * sketchWords(bytes) }
 
 // add remembers a hash, and reports whether it was known.
 func (s *sketch) add(hash uint64) (known bool) {

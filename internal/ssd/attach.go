@@ -77,7 +77,7 @@ func (t *Tier) attach() {
 		x.allowed.Store(x.used.Load())
 	}
 	l.goOn(left.Head.Next.Load())
-	t.skew.Store(max(t.skew.Load(), left.Head.Now.Load()-t.cfg.Now()))
+	t.clock.notBefore(left.Head.Now.Load())
 }
 
 // attachShard makes what a shard's table has, from the same memory or another, the

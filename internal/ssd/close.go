@@ -109,19 +109,18 @@ func (t *Tier) saveAll() (saved bool, err error) {
 		t.index.Head.Valid.Store(0)
 		return false, err
 	}
-	t.super.Lock()
-	defer t.super.Unlock()
-	s := t.super.Superblock
-	if s.Snapshot, err = t.saveSnapshot(); err != nil {
+	number, err := t.saveSnapshot()
+	if err != nil {
 		t.lines.warn("firn: SSD tier: the index cannot be saved; after a restart of the machine the tier starts empty", "error", err)
 		return false, nil
 	}
-	s.Budget = t.admission.budget.state(true)
-	s.Clean, s.NextSegment, s.LastTime = true, l.nextSerial(), max(s.LastTime, t.Now())
-	if err := format.WriteSuperblock(t.super.file, &s); err != nil {
+	err = t.super.write(func(s *format.Superblock) {
+		s.Snapshot, s.Budget = number, t.admission.budget.state(true)
+		s.Clean, s.NextSegment, s.LastTime = true, l.nextSerial(), max(s.LastTime, t.Now())
+	})
+	if err != nil {
 		return false, err
 	}
-	t.super.Superblock = s
 	if err := t.super.file.Sync(); err != nil {
 		return false, err
 	}

@@ -144,15 +144,13 @@ func (t *Tier) dropLeft() {
 // void makes nothing in the files data any more, by another log's number in the
 // superblock.
 func (t *Tier) void() error {
-	t.super.Lock()
-	defer t.super.Unlock()
-	s := t.super.Superblock
-	s.LogID, s.Clean, s.Snapshot, s.Memory = rand.Uint64(), false, 0, format.MemoryID{}
-	s.Budget = t.admission.budget.state(false)
-	if err := format.ReplaceSuperblock(t.super.file, &s); err != nil {
+	err := t.super.replace(func(s *format.Superblock) {
+		s.LogID, s.Clean, s.Snapshot, s.Memory = rand.Uint64(), false, 0, format.MemoryID{}
+		s.Budget = t.admission.budget.state(false)
+	})
+	if err != nil {
 		return err
 	}
-	t.super.Superblock = s
 	return t.super.file.Sync()
 }
 

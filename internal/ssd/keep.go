@@ -151,15 +151,10 @@ func (t *Tier) tidy() {
 
 // saveBudget makes the superblock say what was written.
 func (t *Tier) saveBudget() {
-	t.super.Lock()
-	defer t.super.Unlock()
-	s := t.super.Superblock
-	s.Budget = t.admission.budget.state(false)
-	if err := format.WriteSuperblock(t.super.file, &s); err != nil {
+	err := t.super.write(func(s *format.Superblock) { s.Budget = t.admission.budget.state(false) })
+	if err != nil {
 		t.health.log("the superblock could not be written", "error", err) // the lease stands
-		return
 	}
-	t.super.Superblock = s
 }
 
 // grow gives the index more memory. It has a goroutine of its own: what leaves

@@ -1,7 +1,6 @@
 package ssd
 
 import (
-	"encoding/binary"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -82,11 +81,13 @@ const (
 	aheadShare = 64
 )
 
+func aheadOf(slots int) int { return max(leastAhead, slots/aheadShare) }
+
 func newLog(m *files.Memory, bufs [][]byte, now func() int64, grace int64) *log {
 	n := int(m.Slots)
 	l := &log{
 		Geometry: m.Geometry(), bufs: bufs, now: now, grace: grace,
-		slots: make([]slot, n), free: make([]int32, 0, n), ahead: max(leastAhead, n/aheadShare),
+		slots: make([]slot, n), free: make([]int32, 0, n), ahead: aheadOf(n),
 		words: m.SlotWords(), flushed: &m.Head.Flushed, kept: m.Head,
 	}
 	l.changed.L = &l.mu
@@ -111,7 +112,7 @@ func (l *log) append(x format.ID, r *format.Record, reserve int) (loc format.Loc
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	defer l.noteRoom()
-	l.largest = max(l.largest, size+format.IDLen+binary.MaxVarintLen32)
+	l.largest = max(l.largest, size+format.MaxListed)
 	s := l.room(size, reserve)
 	if s == nil {
 		return 0, 0, false
@@ -170,7 +171,7 @@ func (l *log) room(size, reserve int) *segment {
 // fits reports whether the open segment has room for a record of size bytes.
 func (l *log) fits(size int) bool {
 	s := l.open
-	return s != nil && s.end+size+len(s.list)+format.IDLen+binary.MaxVarintLen32+format.TrailerLen <= l.SegmentBytes()
+	return s != nil && s.end+size+len(s.list)+format.MaxListed+format.TrailerLen <= l.SegmentBytes()
 }
 
 // hasRoom reports whether a record from RAM of n bytes could be appended.

@@ -48,7 +48,7 @@ func TestManyReadsInWindows(t *testing.T) {
 		}
 	}
 	const chunk = 64 << 10 // what the buffers' pool takes from the system at once, for each size
-	if limit := w.tier.readMemory() + 2*chunk; most > limit || read < 2*limit {
+	if limit := w.tier.cfg.readMemory() + 2*chunk; most > limit || read < 2*limit {
 		t.Errorf("for values of %d bytes, buffers took %d bytes: want at most %d", read, most, limit)
 	}
 }

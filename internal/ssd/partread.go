@@ -62,7 +62,7 @@ func (t *Tier) valueOf(dst []byte, sp *spot, r *format.Record) ([]byte, error) {
 
 // lookParts finds the next parts of a value, as many as may be read at once.
 func (t *Tier) lookParts(sp *spot, from, to int) (spots []spot, err error) {
-	n := min(to-from, max(int(t.readMemory())/(t.log.MaxPart()+2*files.BlockBytes), 1))
+	n := min(to-from, max(int(t.cfg.readMemory())/(t.log.MaxPart()+2*files.BlockBytes), 1))
 	spots = make([]spot, n)
 	s := t.index.shardOf(sp.id)
 	s.mu.Lock()

@@ -330,7 +330,7 @@ func (t *Tier) GetMany(ctx context.Context, m *Many, found func(i int, f Found, 
 // at once.
 func (t *Tier) locateWindow(ctx context.Context, m *Many, from int, found func(i int, f Found, err error)) (to int) {
 	m.reqs = m.reqs[:0]
-	room := t.readMemory() / max(t.batches.Load(), 1)
+	room := t.cfg.readMemory() / max(t.batches.Load(), 1)
 	for to = from; to < len(m.Queries); to++ {
 		q := &m.Queries[to]
 		var ok bool

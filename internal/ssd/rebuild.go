@@ -35,7 +35,7 @@ func (t *Tier) rebuild() {
 		t.log.words[f.slot].Serial.Store(f.Serial)
 		t.log.words[f.slot].Until.Store(format.Forever) // their deadlines stand in the records
 		t.indexSegment(f, recs)
-		t.skew.Store(max(t.skew.Load(), f.Trailer.SealedAt-t.cfg.Now()))
+		t.clock.notBefore(f.Trailer.SealedAt)
 	}
 	// Segments that were not sealed may be there and not be readable: what is
 	// written over them must not pass for them.

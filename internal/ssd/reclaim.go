@@ -149,7 +149,7 @@ const moveAtOnce = 64
 // someOf is how many of the records are to be looked at next: no more than may be
 // read at once.
 func (t *Tier) someOf(recs []format.Listed) (n int) {
-	for room := t.readMemory(); n < min(len(recs), moveAtOnce); n++ {
+	for room := t.cfg.readMemory(); n < min(len(recs), moveAtOnce); n++ {
 		if room -= int64(recs[n].Bytes); room < 0 && n > 0 {
 			break
 		}

@@ -18,19 +18,20 @@ func (t *Tier) begin(why string) error {
 }
 
 // newLog writes a superblock with another log's number: from this moment on
-// nothing older is data.
-func (t *Tier) newLog() error {
-	t.super.Lock()
-	defer t.super.Unlock()
-	s := t.super.Superblock
-	s.LogID, s.NextSegment = rand.Uint64(), max(s.NextSegment, 1)
-	s.BootID, s.Clean, s.Snapshot, s.Skew, s.Memory = t.cfg.BootID(), false, 0, t.skew.Load(), format.MemoryID(t.index.ID())
+// nothing older is data. next is the serial from which the log goes on.
+func (t *Tier) newLog() (logID, next uint64, err error) {
+	err = t.super.replace(func(s *format.Superblock) {
+		logID, next = rand.Uint64(), max(s.NextSegment, 1)
+		s.LogID, s.NextSegment = logID, next
+		t.inUse(s)
+	})
+	return logID, next, err
+}
+
+// inUse makes a superblock say that the log is in use, by this process.
+func (t *Tier) inUse(s *format.Superblock) {
+	s.BootID, s.Clean, s.Snapshot, s.Skew, s.Memory = t.cfg.BootID(), false, 0, t.clock.skew.Load(), format.MemoryID(t.index.ID())
 	s.Budget = t.admission.budget.state(false)
-	if err := format.ReplaceSuperblock(t.super.file, &s); err != nil {
-		return err
-	}
-	t.super.Superblock = s
-	return nil
 }
 
 // logNumber is the number of the log, which is part of every checksum in it.
@@ -46,12 +47,10 @@ func (t *Tier) logNumber() uint64 {
 func (t *Tier) restart() error {
 	t.restarting.Lock()
 	defer t.restarting.Unlock()
-	if err := t.newLog(); err != nil {
+	logID, next, err := t.newLog()
+	if err != nil {
 		return err
 	}
-	t.super.Lock()
-	logID, next := t.super.LogID, t.super.NextSegment
-	t.super.Unlock()
 	l := t.log
 	l.mu.Lock()
 	if s := l.open; s != nil {

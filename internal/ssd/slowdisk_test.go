@@ -184,8 +184,8 @@ func TestBatchesShareMemory(t *testing.T) {
 			stuck.AwaitBlocked(i + 1)
 		}
 		synctest.Wait()
-		const chunk = 64 << 10                  // what the pool takes from the system at once, for each of five sizes
-		most := 4*w.tier.readMemory() + 5*chunk // 1 + 1/2 + … + 1/16 is 3.4
+		const chunk = 64 << 10                      // what the pool takes from the system at once, for each of five sizes
+		most := 4*w.tier.cfg.readMemory() + 5*chunk // 1 + 1/2 + … + 1/16 is 3.4
 		if got := w.tier.reader.Bytes(); got > most || got < most/4 {
 			t.Errorf("%d batches hold %d bytes: want at most %d", batches, got, most)
 		}

@@ -23,8 +23,8 @@ var errNoSnapshotSpace = errors.New("ssd: the index is larger than the space tha
 // written meanwhile.
 func (t *Tier) saveSnapshot() (number uint64, err error) {
 	x := t.index
-	if size := format.SnapshotBytes(len(t.log.slots), len(x.shards), int64(x.len())); size > t.snapshotMost() {
-		return 0, fmt.Errorf("%w: %d of %d bytes", errNoSnapshotSpace, size, t.snapshotMost())
+	if size := format.SnapshotBytes(len(t.log.slots), len(x.shards), int64(x.len())); size > t.cfg.snapshotMost() {
+		return 0, fmt.Errorf("%w: %d of %d bytes", errNoSnapshotSpace, size, t.cfg.snapshotMost())
 	}
 	_ = t.cfg.FS.Remove(format.SnapshotName) // lest there be two for a moment
 	f, err := t.cfg.FS.Open(format.SnapshotTempName, vfs.How{Create: true})

@@ -26,15 +26,11 @@ const (
 
 // Tier is the cache's second tier. All methods are safe for concurrent use.
 type Tier struct {
-	cfg    Config
-	door   *files.Door      // to the files; Config.FS is behind it
-	keeper vfs.MemoryKeeper // nil: the system has no memory that outlives the process, or none is wanted
-	lock   files.Locks
-	super  struct { // the superblock's file and what it says
-		sync.Mutex
-		file vfs.File
-		format.Superblock
-	}
+	cfg      Config
+	door     *files.Door      // to the files; Config.FS is behind it
+	keeper   vfs.MemoryKeeper // nil: the system has no memory that outlives the process, or none is wanted
+	lock     files.Locks
+	super    superFile
 	logFile  vfs.File
 	logBytes int64 // of the file
 	log      *log
@@ -46,6 +42,7 @@ type Tier struct {
 	lines    lines
 
 	ids       format.IDs
+	clock     clock
 	state     atomic.Int32
 	health    health
 	admission admission
@@ -64,7 +61,6 @@ type Tier struct {
 	parts      atomic.Int64 // entries of the index that name parts of long values
 	descending atomic.Int64 // long values whose parts are being written
 	expires    atomic.Bool  // a record has a deadline, or may have
-	skew       atomic.Int64 // milliseconds that the clock is put forward by, lest it be earlier than before
 	restarting sync.Mutex
 	stuckAt    atomic.Uint64 // how far the log was written when a write waited in vain, plus one
 	starvedAt  atomic.Int64  // what the index was allowed when a write waited in vain, plus one
@@ -107,6 +103,7 @@ func Open(cfg Config) (*Tier, error) {
 	door := files.NewDoor(cfg.FS)
 	cfg.FS = door
 	t := &Tier{cfg: cfg, door: door, keeper: keeper, quit: make(chan struct{}), wake: make(chan struct{}, 1)}
+	t.clock.system = cfg.Now
 	t.lines.logger, t.health.lines = cfg.Log, &t.lines
 	t.admission.init(&t.cfg, t.Now)
 	door.Wrote = t.wrote
@@ -156,19 +153,16 @@ func (t *Tier) open() (err error) {
 	return err
 }
 
-// Now is the time in milliseconds since 1970. It is not earlier than what
-// earlier processes took it for: a deadline that has passed stays passed. What
-// the system's clock was set back by is kept, so that it goes on from there, and
-// the time between two processes counts.
-func (t *Tier) Now() int64 { return t.cfg.Now() + t.skew.Load() }
+// Now is the time on the tier's clock, in milliseconds since 1970.
+func (t *Tier) Now() int64 { return t.clock.Now() }
 
 // Seed is the seed of the hash that the keys' ids are made from.
 func (t *Tier) Seed() uint64 { return t.super.Seed }
 
 // openLog opens the log, past the page cache if that is asked for and can be had.
 func (t *Tier) openLog() (err error) {
-	if t.super.Segments < leastSegments {
-		return fmt.Errorf("ssd: %d bytes hold %d segments of %d bytes: want at least %d", t.cfg.Bytes, t.super.Segments, t.super.SegmentBytes, leastSegments)
+	if err := t.cfg.enough(&t.super.Superblock); err != nil {
+		return err
 	}
 	if t.cfg.Direct != DirectOff {
 		t.logFile, err = files.OpenDirect(t.cfg.FS, t.cfg.Direct == DirectOn)
@@ -207,7 +201,7 @@ func (t *Tier) allocateMemory() (err error) {
 	t.log.logID = s.LogID
 	t.index = newIndex(uint(s.ShardBits), m, m == t.left)
 	t.index.hungry, t.log.wake = t.poke, t.poke
-	t.fixed = buffers*int64(segBytes) + slotMemory*int64(s.Segments) + format.MemoryHeadLen + t.admission.bytes() + t.readMemory()
+	t.fixed = t.cfg.fixedMemory(s)
 	t.flusher = &flusher{
 		log: t.log, file: t.logFile, block: vfs.Aligned(files.BlockBytes, files.BlockBytes),
 		fail: t.segmentFailed, well: t.segmentWritten,
@@ -219,11 +213,11 @@ func (t *Tier) allocateMemory() (err error) {
 // size.
 func (t *Tier) memoryOf(s *format.Superblock) (*files.Memory, error) {
 	shape := format.MemoryShape{
-		Slots: uint32(s.Segments), Shards: 1 << s.ShardBits, Stride: uint64(t.indexMost()>>s.ShardBits/8) &^ 7, // whole cache lines
+		Slots: uint32(s.Segments), Shards: 1 << s.ShardBits, Stride: uint64(t.cfg.indexMost()>>s.ShardBits/8) &^ 7, // whole cache lines
 		SegmentShift: uint8(bits.TrailingZeros64(s.SegmentBytes)), UnitShift: s.UnitShift, LocationBits: s.LocationBits,
 	}
 	if shape.Stride < leastHomes+shardSlack {
-		return nil, fmt.Errorf("ssd: index of %d bytes: want at least %d for %d shards", t.indexMost(), leastTables(1<<s.ShardBits), 1<<s.ShardBits)
+		return nil, fmt.Errorf("ssd: index of %d bytes: want at least %d for %d shards", t.cfg.indexMost(), leastTables(1<<s.ShardBits), 1<<s.ShardBits)
 	}
 	if t.left != nil && t.left.MemoryShape == shape {
 		return t.left, nil
@@ -329,16 +323,12 @@ func (t *Tier) findIndex() error {
 func (t *Tier) goOn() error {
 	t.index.Head.LogID = t.super.LogID
 	t.index.Head.Valid.Store(1)
-	s := t.super.Superblock
-	s.Clean, s.Snapshot, s.BootID, s.Skew, s.Memory = false, 0, t.cfg.BootID(), t.skew.Load(), format.MemoryID(t.index.ID())
-	s.Budget = t.admission.budget.state(false)
-	if err := format.ReplaceSuperblock(t.super.file, &s); err != nil {
+	if err := t.super.replace(t.inUse); err != nil {
 		return err
 	}
 	if err := t.super.file.Sync(); err != nil {
 		return err
 	}
-	t.super.Superblock = s
 	if old := t.left; old != nil {
 		t.left = nil
 		if old != t.index.Memory {

@@ -1,7 +1,5 @@
 package format
 
-import "encoding/binary"
-
 // MinUnitShift is that of the smallest unit: records begin at multiples of 8 bytes.
 const MinUnitShift = 3
 
@@ -23,7 +21,7 @@ func (g Geometry) Pad(n int) int {
 
 // MaxRecord is the largest record in bytes that a segment holds.
 func (g Geometry) MaxRecord() int {
-	return g.SegmentBytes() - SegmentHeaderLen - TrailerLen - IDLen - binary.MaxVarintLen32 - 1<<g.UnitShift
+	return g.SegmentBytes() - SegmentHeaderLen - TrailerLen - MaxListed - 1<<g.UnitShift
 }
 
 // MaxPart is how many bytes of a value a part takes: four parts fill a segment.

@@ -12,6 +12,13 @@ const IDLen = 5
 // bytes of its id and its length in units. Before the length of a part or a head
 // stand a zero, which is no length, and the record's kind.
 
+// MaxListed is the most bytes that a list has of a record.
+const MaxListed = IDLen + binary.MaxVarintLen32
+
+// ListedLen is how many bytes a list has of a record of so many units, which is
+// neither a part nor a head.
+func ListedLen(units int) int { return IDLen + uvarintLen(units) }
+
 // AppendListed appends what the list has of a record.
 func AppendListed(list []byte, id ID, k Kind, units uint32) []byte {
 	list = AppendID(list, id)

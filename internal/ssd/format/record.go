@@ -55,15 +55,20 @@ func (r *Record) BodyChecksum() uint32 { return Checksum(Checksum(0, r.Key), r.V
 
 // HeaderLen is the length of the record's header in bytes.
 func (r *Record) HeaderLen() int {
-	n := 5 + UvarintLen(len(r.Key)) + UvarintLen(len(r.Value))
-	if r.Flags&FlagExpires != 0 {
+	return HeaderLen(len(r.Key), len(r.Value), r.Flags&FlagExpires != 0)
+}
+
+// HeaderLen is the length of the header of a record with a key and a value of so
+// many bytes.
+func HeaderLen(keyLen, valueLen int, expires bool) int {
+	n := 5 + uvarintLen(keyLen) + uvarintLen(valueLen)
+	if expires {
 		n += 8
 	}
 	return n
 }
 
-// UvarintLen is how many bytes a varint takes.
-func UvarintLen(n int) int { return (bits.Len(uint(n)|1) + 6) / 7 }
+func uvarintLen(n int) int { return (bits.Len(uint(n)|1) + 6) / 7 }
 
 // Put encodes the header at the start of b, and returns its length. body is the
 // checksum of what follows it.

@@ -1,8 +1,6 @@
 package ssd
 
 import (
-	"encoding/binary"
-	"fmt"
 	"math"
 
 	"github.com/firncache/firn/internal/ssd/format"
@@ -19,29 +17,20 @@ type Geometry struct {
 	FixedMemory  int64 // bytes of memory beside the index
 	IndexMost    int64 // the most bytes of memory that the index may take
 	IndexShards  int64
-	unitShift    uint
+	log          format.Geometry
 }
 
 // Plan is the geometry of a new tier. Of cfg it reads Bytes, SegmentBytes,
 // Memory and Admission.
 func Plan(cfg Config) (Geometry, error) {
-	t := &Tier{cfg: cfg}
-	s := t.geometry()
+	s := cfg.geometry()
 	g := Geometry{
-		Segments: int64(s.Segments), SegmentBytes: int64(s.SegmentBytes),
-		Ahead:      int64(max(leastAhead, int(s.Segments)/aheadShare)),
-		SuperBytes: 2 * format.SuperblockBytes, SnapshotMost: t.snapshotMost(),
-		IndexMost: t.indexMost(), IndexShards: 1 << s.ShardBits,
-		unitShift: uint(s.UnitShift),
+		Segments: int64(s.Segments), SegmentBytes: int64(s.SegmentBytes), Ahead: int64(aheadOf(int(s.Segments))),
+		SuperBytes: 2 * format.SuperblockBytes, SnapshotMost: cfg.snapshotMost(),
+		FixedMemory: cfg.fixedMemory(&s), IndexMost: cfg.indexMost(), IndexShards: 1 << s.ShardBits,
+		log: s.Geometry(),
 	}
-	if g.Segments < leastSegments {
-		return g, fmt.Errorf("ssd: %d bytes hold %d segments of %d bytes: want at least %d", cfg.Bytes, g.Segments, g.SegmentBytes, leastSegments)
-	}
-	g.FixedMemory = buffers*g.SegmentBytes + slotMemory*g.Segments + format.MemoryHeadLen + t.readMemory()
-	if cfg.Admission == AdmitSeen {
-		g.FixedMemory += 16 * sketchWords(cfg.Memory/sketchShare)
-	}
-	return g, nil
+	return g, cfg.enough(&s)
 }
 
 // Record is what a record takes in the log.
@@ -54,15 +43,11 @@ type Record struct {
 // RecordOf is what a record with a key and a value of so many bytes takes. It
 // reports false if a segment cannot hold it.
 func (g *Geometry) RecordOf(key, value int64, expires bool) (r Record, ok bool) {
-	most := g.SegmentBytes - format.SegmentHeaderLen - format.TrailerLen - format.IDLen - binary.MaxVarintLen32 - 1<<g.unitShift
-	r.Header = 5 + int64(format.UvarintLen(int(key))+format.UvarintLen(int(value)))
-	if expires {
-		r.Header += 8
-	}
-	bytes := r.Header + key + value
-	r.Padding = -bytes & (1<<g.unitShift - 1)
-	r.Listed = format.IDLen + int64(format.UvarintLen(int((bytes+r.Padding)>>g.unitShift)))
-	return r, key+value+format.MaxRecordHeader <= most
+	r.Header = int64(format.HeaderLen(int(key), int(value), expires))
+	bytes := g.log.Pad(int(r.Header + key + value))
+	r.Padding = int64(bytes) - r.Header - key - value
+	r.Listed = int64(format.ListedLen(bytes >> g.log.UnitShift))
+	return r, key+value+format.MaxRecordHeader <= int64(g.log.MaxRecord())
 }
 
 // PerSegment is how many records of so many bytes, with header and padding, fit
@@ -70,7 +55,7 @@ func (g *Geometry) RecordOf(key, value int64, expires bool) (r Record, ok bool) 
 func (g *Geometry) PerSegment(bytes, listed int64) int64 {
 	room := g.SegmentBytes - format.SegmentHeaderLen - format.TrailerLen
 	// The list of a segment is given room for the longest entry that may come.
-	return max(room-format.IDLen-binary.MaxVarintLen32+listed, 0) / (bytes + listed)
+	return max(room-format.MaxListed+listed, 0) / (bytes + listed)
 }
 
 // IndexRecords is how many records the index can name with all the memory that
