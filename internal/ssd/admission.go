@@ -6,16 +6,6 @@ import (
 	"sync/atomic"
 )
 
-// Admission says which of the records that leave RAM are written to the SSD.
-type Admission uint8
-
-// The kinds of admission.
-const (
-	AdmitSeen Admission = iota // all while there is room; otherwise what was read since it was stored, or offered before not long ago
-	AdmitRead                  // what was read since it was stored
-	AdmitAll                   // all
-)
-
 // admission decides what is written: what is worth it, as far as the budget goes.
 // AdmitSeen chooses while what is alive fills the log, or the index: until then
 // nothing has to leave for what comes.
@@ -64,10 +54,6 @@ func (a *admission) worthOf(hash uint64, read bool) (w worth, ok bool) {
 
 // mayMove reports whether records may be written anew to make room.
 func (a *admission) mayMove() bool { return a.budget.mayMove() }
-
-// AdmitAll lets every record in from now on, as far as the budget goes: RAM is about
-// to be emptied, and what it holds is what the next process will want first.
-func (t *Tier) AdmitAll() { t.admission.all.Store(true) }
 
 // sketchShare is the part of the RAM budget, as a divisor, that remembering
 // refused records takes.

@@ -1,9 +1,7 @@
 package ssd
 
 import (
-	"cmp"
 	"errors"
-	"slices"
 	"sync"
 
 	"github.com/firncache/firn/internal/ssd/files"
@@ -94,76 +92,4 @@ func (t *Tier) attachShard(s, from *shard, kept []uint64, there func(format.Loca
 		t.named(format.Entry(w))
 	}
 	return kept
-}
-
-func copyWords(to, from []format.SlotWords) {
-	for i := range min(len(to), len(from)) {
-		to[i].Serial.Store(from[i].Serial.Load())
-		to[i].Written.Store(from[i].Written.Load())
-		to[i].Until.Store(from[i].Until.Load())
-	}
-}
-
-// onDisk returns what tells whether an entry names a record that was written before
-// an LSN.
-func (l *log) onDisk(flushed uint64) func(format.Location) bool {
-	return func(loc format.Location) bool {
-		slot, off := l.Place(loc)
-		if slot >= len(l.words) || off < format.SegmentHeaderLen {
-			return false
-		}
-		serial := l.words[slot].Serial.Load()
-		return serial != 0 && l.LSN(serial, off) < flushed
-	}
-}
-
-// tableBytes is what the tables take.
-func (x *index) tableBytes() (bytes int64) {
-	for i := range x.shards {
-		bytes += 8 * int64(x.shards[i].homes+shardSlack)
-	}
-	return bytes
-}
-
-// adopt makes a table that was found whole, with so many entries, the shard's.
-func (s *shard) adopt(count int) {
-	s.slots = s.all[:s.homes+shardSlack]
-	s.size.Store(uint32(s.homes))
-	s.count, s.tight = count, true
-}
-
-// survivors appends those of a shard's entries to kept that are there, in order. It
-// reports whether that is what the table holds, each in its place: if not, it was
-// being changed when the process died, or has entries that are not there.
-func (s *shard) survivors(kept []uint64, there func(format.Location) bool) (_ []uint64, whole bool) {
-	if s.homes < leastHomes || s.homes+shardSlack > len(s.all) || s.head.Moving.Load() != 0 {
-		return kept, false
-	}
-	whole = true
-	next, last := 0, int64(-1)
-	for at, w := range s.all[:s.homes+shardSlack] {
-		e := format.Entry(w)
-		switch fp := int64(s.Fingerprint(e)); {
-		case e == 0:
-		case s.Location(e) == 0 || !there(s.Location(e)):
-			whole = false
-		default:
-			whole = whole && fp > last && at == max(s.home(uint64(fp)), next)
-			last, next = fp, at+1
-			kept = append(kept, w)
-		}
-	}
-	if !whole {
-		kept = s.once(kept)
-	}
-	return kept, whole
-}
-
-// once sorts entries, and keeps one of each fingerprint.
-func (s *shard) once(entries []uint64) []uint64 {
-	compare := func(a, b uint64) int {
-		return cmp.Compare(s.Fingerprint(format.Entry(a)), s.Fingerprint(format.Entry(b)))
-	}
-	slices.SortStableFunc(entries, compare)
-	return slices.CompactFunc(entries, func(a, b uint64) bool { return compare(a, b) == 0 })
 }

@@ -2,19 +2,6 @@ package ssd
 
 import "github.com/firncache/firn/internal/ssd/format"
 
-// A process that dies does not get to say what it wrote since it last did. So the
-// state says that a lease more was written than was. It is due to be written anew
-// when half of the lease is, and before the first write of each process.
-const (
-	leaseShare = 256 // of a day's budget
-	leaseLeast = 64 << 10
-)
-
-func (b *budget) lease() int64 { return max(b.day/leaseShare, leaseLeast) }
-
-// due reports whether the state ought to be written.
-func (b *budget) due() bool { return b.day > 0 && b.unsaved.Load() >= b.lease()/2 }
-
 // state is what the next process is told. closed says that this one writes
 // nothing more.
 func (b *budget) state(closed bool) format.BudgetState {

@@ -143,17 +143,6 @@ func (t *Tier) closeFiles() error {
 	return errors.Join(errs...)
 }
 
-// abandon undoes an Open that failed. What an earlier process left stays.
-func (t *Tier) abandon() {
-	if t.index != nil && t.index.Memory != t.left {
-		t.index.Forget()
-	}
-	_ = t.closeFiles()
-	_ = t.lock.Close()
-	t.Free()
-	t.lines.wait(t.cfg.Patience)
-}
-
 // await waits for done, as long as operations come back, of which returned is how
 // many have: it reports false when for patience none has.
 func await(done <-chan struct{}, patience time.Duration, returned func() uint64) bool {

@@ -1,8 +1,6 @@
 package ssd
 
 import (
-	"github.com/klauspost/compress/s2"
-
 	"github.com/firncache/firn/internal/ssd/format"
 )
 
@@ -102,21 +100,6 @@ func (t *Tier) Holds(hash, lsn uint64) bool {
 	return ok && t.log.lsnAt(s.Location(e)) == lsn
 }
 
-// leastCompressed is the shortest value in bytes that compression is tried on.
-const leastCompressed = 128
-
-// compress replaces the value by an s2 block if that is shorter by an eighth or
-// more.
-func (t *Tier) compress(r *format.Record) scratch {
-	if len(r.Value) < leastCompressed {
-		return scratch{}
-	}
-	b := takeScratch(s2.MaxEncodedLen(len(r.Value)))
-	packed := s2.Encode(b.bytes, r.Value)
-	if len(packed) <= len(r.Value)-len(r.Value)/8 {
-		t.count.compressedFrom.Add(uint64(len(r.Value)))
-		t.count.compressedTo.Add(uint64(len(packed)))
-		r.Value, r.Flags = packed, r.Flags|format.FlagCompressed
-	}
-	return b
-}
+// AdmitAll lets every record in from now on, as far as the budget goes: RAM is about
+// to be emptied, and what it holds is what the next process will want first.
+func (t *Tier) AdmitAll() { t.admission.all.Store(true) }

@@ -2,13 +2,7 @@ package ssd
 
 import (
 	"github.com/firncache/firn/internal/ssd/files"
-	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
-)
-
-const (
-	// writeChunk is how many bytes are written at once.
-	writeChunk = 1 << 20
 )
 
 // flusher writes segments to the file, in the order of the log, so that what a
@@ -147,18 +141,4 @@ func (l *log) wrote(p piece) {
 	}
 	l.noteRoom()
 	l.changed.Broadcast()
-}
-
-// wholeRecords is where the last record ends that has been written to its end: the
-// next process believes what begins before.
-func (s *segment) wholeRecords(unitShift uint) int {
-	for s.counted < len(s.list) {
-		_, units, used := format.ParseKind(s.list[s.counted+format.IDLen:])
-		end := s.whole + int(units)<<unitShift
-		if end > s.written {
-			break
-		}
-		s.whole, s.counted = end, s.counted+format.IDLen+used
-	}
-	return s.whole
 }

@@ -95,19 +95,6 @@ func (x *index) tight() bool {
 // the tables have all the memory that they may take.
 func (x *index) full() bool { return x.allowed.Load() >= x.limit.Load() && x.refused.Swap(false) }
 
-// load fills an empty shard of the index with entries, which ascend, or with as many
-// of them as it has memory for: the others count as evicted.
-func (t *Tier) load(s *shard, entries []uint64) {
-	for !t.index.load(s, entries) {
-		most := len(entries) * 3 / 4
-		t.count.evicted.Add(uint64(len(entries) - most))
-		entries = entries[:most]
-	}
-	for _, w := range entries {
-		t.named(format.Entry(w))
-	}
-}
-
 // load fills an empty shard with entries, which ascend. It reports false if they do
 // not fit.
 func (x *index) load(s *shard, entries []uint64) bool {
@@ -145,4 +132,16 @@ func (s *shard) copyIn(entries []uint64) (homes int, ok bool) {
 		homes = min(homes+homes/8+1, most)
 	}
 	return homes, true
+}
+
+// room reports whether put will find room for one more entry, growing the table
+// if it has to.
+func (x *index) room(s *shard) bool {
+	for s.count+1 > s.homes-s.homes/8 || s.tight && s.slots[len(s.slots)-2] != 0 {
+		if !x.grow(s) {
+			x.refused.Store(true)
+			return false
+		}
+	}
+	return true
 }

@@ -1,13 +1,10 @@
 package ssd
 
 import (
-	"math/rand/v2"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
-
-	"github.com/firncache/firn/internal/ssd/files"
-	"github.com/firncache/firn/internal/ssd/format"
-	"github.com/firncache/firn/internal/vfs"
 )
 
 // health follows how the disk does. A segment that cannot be written is given
@@ -27,17 +24,14 @@ type health struct {
 	unreadable unreadable
 }
 
-const (
-	mostBadWrites = 3
-	logPause      = 10 * time.Second
-	longestHeal   = time.Minute
-)
-
 func (h *health) isOff() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.cause != nil
 }
+
+// logPause is how long there is between two lines about faults at least.
+const logPause = 10 * time.Second
 
 // log writes a line about a fault, but no flood of them.
 func (h *health) log(what string, args ...any) {
@@ -52,161 +46,6 @@ func (h *health) log(what string, args ...any) {
 	h.unlogged = 0
 }
 
-// segmentFailed gives up a segment that could not be written, twice.
-func (t *Tier) segmentFailed(s *segment, cause error) {
-	t.count.writeErrors.Add(1)
-	t.health.log("a segment could not be written", "segment", s.serial, "error", cause)
-	t.health.mu.Lock()
-	t.health.badWrites++
-	many := t.health.badWrites >= mostBadWrites
-	t.health.mu.Unlock()
-	if many && t.switchOff(cause) {
-		return
-	}
-	t.forget(s.slot)
-	t.log.release(s.slot)
-	t.count.quarantined.Add(1)
-}
-
-// segmentWritten ends a row of segments that were given up.
-func (t *Tier) segmentWritten() {
-	t.health.mu.Lock()
-	t.health.badWrites = 0
-	t.health.mu.Unlock()
-}
-
-// forget takes every entry out that names a slot.
-func (t *Tier) forget(slot int) {
-	t.index.each(func(x format.ID, e format.Entry) format.Entry {
-		if in, _ := t.log.Place(t.index.Location(e)); in != slot {
-			return e
-		}
-		t.unnamed(e)
-		t.count.evicted.Add(1)
-		return 0
-	})
-}
-
-// switchOff stops using the files. It does not wait for the disk: that nothing of
-// what they hold is data any more stands in the memory of the index. It reports
-// whether the tier is off: one that is being closed stays on, to save what it has.
-func (t *Tier) switchOff(cause error) bool {
-	h := &t.health
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.cause != nil || h.stopped || !t.state.CompareAndSwap(on, off) { // it may be closed
-		return h.cause != nil
-	}
-	t.index.Head.Valid.Store(0)
-	h.cause = cause
-	healing := make(chan struct{})
-	h.healing = healing
-	t.count.switchedOff.Add(1)
-	t.lines.error("firn: SSD tier is off; RAM goes on alone", "error", cause)
-	t.log.announce()
-	t.running.Go(func() { t.heal(healing) })
-	return true
-}
-
-// startOff is switchOff for a tier that found no space to begin with; Start begins
-// to heal it. It fails with cause if the superblock says that there is data and
-// cannot be told otherwise.
-func (t *Tier) startOff(cause error) error {
-	t.state.Store(off)
-	if t.void() != nil && !t.blank {
-		return cause
-	}
-	t.plan = fromNothing
-	t.dropLeft()
-	t.health.cause = cause
-	t.health.healing = make(chan struct{})
-	t.lines.error("firn: SSD tier is off; RAM goes on alone", "error", cause)
-	return nil
-}
-
-// dropLeft gives up the index that was left, whose log is kept no more.
-func (t *Tier) dropLeft() {
-	left := t.left
-	t.left = nil
-	switch {
-	case left == nil:
-	case left == t.index.Memory:
-		left.Head.Valid.Store(0)
-		for i := range t.index.shards {
-			t.index.shards[i].reset()
-		}
-	default:
-		left.Forget()
-		left.Release()
-	}
-}
-
-// void makes nothing in the files data any more, by another log's number in the
-// superblock.
-func (t *Tier) void() error {
-	err := t.super.replace(func(s *format.Superblock) {
-		s.LogID, s.Clean, s.Snapshot, s.Memory = rand.Uint64(), false, 0, format.MemoryID{}
-		s.Budget = t.admission.budget.state(false)
-	})
-	if err != nil {
-		return err
-	}
-	return t.super.file.Sync()
-}
-
-// heal tries to begin again, until it succeeds or the tier is closed.
-func (t *Tier) heal(stop chan struct{}) {
-	pause := t.cfg.HealEvery
-	if pause <= 0 {
-		pause = time.Second
-	}
-	for {
-		select {
-		case <-stop:
-			return
-		case <-time.After(pause):
-		}
-		pause = min(2*pause, longestHeal)
-		if err := t.tryAgain(); err != nil {
-			t.health.log("still off", "error", err)
-			continue
-		}
-		h := &t.health
-		h.mu.Lock()
-		if h.stopped {
-			h.mu.Unlock()
-			return
-		}
-		h.cause, h.badWrites = nil, 0
-		h.unreadable.readWell()
-		t.state.CompareAndSwap(off, on) // it may be closed
-		h.mu.Unlock()
-		t.lines.info("firn: SSD tier is on again, empty")
-		return
-	}
-}
-
-// tryAgain begins an empty log, if the disk takes it.
-func (t *Tier) tryAgain() error {
-	if err := t.probe(); err != nil {
-		return err
-	}
-	return t.begin("the disk failed")
-}
-
-// probe writes and reads one block of the log.
-func (t *Tier) probe() error {
-	if err := t.logFile.Allocate(t.logBytes); err != nil {
-		return err
-	}
-	block := vfs.Aligned(files.BlockBytes, files.BlockBytes)
-	if _, err := t.logFile.WriteAt(block, 0); err != nil {
-		return err
-	}
-	_, err := t.logFile.ReadAt(block, 0)
-	return err
-}
-
 // stop ends healing, for good.
 func (h *health) stop() {
 	h.mu.Lock()
@@ -216,4 +55,39 @@ func (h *health) stop() {
 		close(h.healing)
 		h.healing = nil
 	}
+}
+
+// unreadable is the records that the disk last failed to read. A record that it
+// fails to read again is given up: the place is bad. Many different ones in a row
+// may be one place, too, or the whole disk: what lies elsewhere tells.
+type unreadable struct {
+	row atomic.Int32 // failures since a read went well
+
+	mu   sync.Mutex
+	lsns [2 * mostBadReads]uint64 // the last, in a ring
+	next int
+}
+
+// mostBadReads is how many failures in a row, at most two of each record, make one
+// look whether the disk can read at all.
+const mostBadReads = 32
+
+// readWell ends a row.
+func (u *unreadable) readWell() {
+	if u.row.Load() != 0 {
+		u.row.Store(0)
+	}
+}
+
+// add adds a record. It reports whether that is there already, and how many
+// failures are in a row.
+func (u *unreadable) add(lsn uint64) (again bool, row int) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	again = slices.Contains(u.lsns[:], lsn)
+	if !again {
+		u.lsns[u.next] = lsn
+		u.next = (u.next + 1) % len(u.lsns)
+	}
+	return again, int(u.row.Add(1))
 }

@@ -125,18 +125,6 @@ func (s *shard) find(n format.ID) (e format.Entry, ok bool) {
 	return e, ok
 }
 
-// room reports whether put will find room for one more entry, growing the table
-// if it has to.
-func (x *index) room(s *shard) bool {
-	for s.count+1 > s.homes-s.homes/8 || s.tight && s.slots[len(s.slots)-2] != 0 {
-		if !x.grow(s) {
-			x.refused.Store(true)
-			return false
-		}
-	}
-	return true
-}
-
 // put sets the entry of its fingerprint. The caller has asked for room.
 func (s *shard) put(e format.Entry) {
 	at, _, ok := s.search(s.Fingerprint(e))
@@ -235,4 +223,31 @@ func (x *index) alone(f func()) {
 		defer s.mu.Unlock()
 	}
 	f()
+}
+
+// tableBytes is what the tables take.
+func (x *index) tableBytes() (bytes int64) {
+	for i := range x.shards {
+		bytes += 8 * int64(x.shards[i].homes+shardSlack)
+	}
+	return bytes
+}
+
+// adopt makes a table that was found whole, with so many entries, the shard's.
+func (s *shard) adopt(count int) {
+	s.slots = s.all[:s.homes+shardSlack]
+	s.size.Store(uint32(s.homes))
+	s.count, s.tight = count, true
+}
+
+// pack appends the entries of a shard, in order.
+func (s *shard) pack(entries []uint64) []uint64 {
+	s.mu.Lock() // reads may yet be under way, and count
+	defer s.mu.Unlock()
+	for _, e := range s.slots {
+		if e != 0 {
+			entries = append(entries, e)
+		}
+	}
+	return entries
 }

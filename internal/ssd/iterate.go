@@ -28,21 +28,6 @@ func (t *Tier) All(yield func(hash uint64, key, value []byte) bool) {
 	}
 }
 
-// listed is which records a segment has, also of one that is being filled.
-func (t *Tier) listed(slot int, serial uint64) []format.Listed {
-	if seg := t.log.pin(slot, serial); seg != nil {
-		defer t.log.unpin(seg)
-		t.log.mu.Lock()
-		list := append([]byte(nil), seg.list...)
-		tr := format.Trailer{Count: seg.count, DataEnd: seg.end, ListChecksum: format.Checksum(0, list)}
-		t.log.mu.Unlock()
-		recs, _ := format.ParseList(nil, list, tr, t.log.UnitShift)
-		return recs
-	}
-	recs, _ := t.readList(slot, serial)
-	return recs
-}
-
 // yieldSome reads some records of a segment and yields those that the index
 // names.
 func (t *Tier) yieldSome(slot int, serial uint64, recs []format.Listed, value *[]byte, yield func(hash uint64, key, value []byte) bool) bool {

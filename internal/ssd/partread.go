@@ -88,7 +88,7 @@ func (t *Tier) appendParts(ctx context.Context, value []byte, sp *spot, h format
 	reqs := make([]aio.Request, 0, len(spots))
 	at := make([]int, len(spots)) // the request of each, -1: its segment is in memory
 	for i := range spots {
-		if at[i] = -1; !t.inMemory(spots[i].slot, spots[i].lsn>>t.log.SegmentShift) {
+		if at[i] = -1; !t.log.inMemory(spots[i].slot, spots[i].lsn>>t.log.SegmentShift) {
 			at[i] = len(reqs)
 			off, length, _ := t.window(&spots[i], t.partWindow())
 			reqs = append(reqs, aio.Request{Off: off, N: length})
@@ -115,9 +115,6 @@ func (t *Tier) appendParts(ctx context.Context, value []byte, sp *spot, h format
 	}
 	return value, err
 }
-
-// partWindow is how many bytes a part has at most.
-func (t *Tier) partWindow() int { return format.MaxRecordHeader + format.PartKeyLen + t.log.MaxPart() }
 
 // appendPart reads one part, from memory if its segment is there.
 func (t *Tier) appendPart(ctx context.Context, value []byte, p *spot, want format.PartKey) ([]byte, error) {

@@ -4,64 +4,8 @@ import (
 	"slices"
 
 	"github.com/firncache/firn/internal/aio"
-	"github.com/firncache/firn/internal/ssd/files"
 	"github.com/firncache/firn/internal/ssd/format"
 )
-
-// victim is a segment to be reclaimed.
-type victim struct {
-	slot   int
-	serial uint64
-	share  float64 // the part of its records' weight that is alive
-	how    disposal
-}
-
-// disposal is what becomes of the records of a segment that are alive.
-type disposal uint8
-
-const (
-	moveAll  disposal = iota // to the end of the log
-	moveRead                 // likewise, if they were read since they were written; the others go
-	dropAll                  // they have expired, or there are none
-)
-
-// mostCleaned is how much of a segment may be alive for it to be cleaned. At this
-// share, four bytes are written for each that is gained; the log as a whole holds
-// more than that by then, for updates of uniformly chosen keys seven eighths.
-const mostCleaned = 0.75
-
-// victim is the segment to reclaim next, of those whose list is on the device: one
-// that is dead or has expired, which costs nothing; or the one with the least that is
-// alive, while so much of it is dead that moving the rest pays; or else the oldest, and
-// records have to go. With evict they have to go before any is moved.
-func (l *log) victim(evict bool) (v victim, ok bool) {
-	now := uint64(max(l.now(), 0))
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var oldest, deadest victim
-	for i := range l.slots {
-		w := &l.words[i]
-		v := victim{slot: i, serial: w.Serial.Load()}
-		if v.serial == 0 || !l.slots[i].sealed {
-			continue
-		}
-		if v.share = float64(l.slots[i].alive.Load()) / float64(max(w.Written.Load(), 1)); v.share == 0 || w.Until.Load() < now {
-			v.how = dropAll
-			return v, true
-		}
-		if oldest.serial == 0 || v.serial < oldest.serial {
-			oldest = v
-		}
-		if deadest.serial == 0 || v.share < deadest.share {
-			deadest = v
-		}
-	}
-	if deadest.serial != 0 && deadest.share <= mostCleaned && !evict {
-		return deadest, true
-	}
-	oldest.how = moveRead
-	return oldest, oldest.serial != 0
-}
 
 // reclaim frees the slot of a segment, if there is need to. It reports whether it
 // did.
@@ -143,20 +87,6 @@ func (t *Tier) empty(v *victim) bool {
 	return true
 }
 
-// moveAtOnce is how many records of a segment are looked at, and read, at once.
-const moveAtOnce = 64
-
-// someOf is how many of the records are to be looked at next: no more than may be
-// read at once.
-func (t *Tier) someOf(recs []format.Listed) (n int) {
-	for room := t.cfg.readMemory(); n < min(len(recs), moveAtOnce); n++ {
-		if room -= int64(recs[n].Bytes); room < 0 && n > 0 {
-			break
-		}
-	}
-	return n
-}
-
 // sort returns those of a segment's records that go to the end of the log, and how
 // many bytes they have, which are at most budget; what else is alive it takes out of
 // the index.
@@ -185,40 +115,6 @@ func (t *Tier) evictEntry(s *shard, l *format.Listed, at int, e format.Entry) {
 	t.drop(s, l.ID, at, e)
 	if l.Kind != format.IsPart || t.dropOwner(s, l.ID) {
 		t.count.evicted.Add(1)
-	}
-}
-
-// named counts what an entry names as alive, which the index has from now on. What was
-// appended is counted already.
-func (t *Tier) named(e format.Entry) {
-	slot, _ := t.log.Place(t.index.Location(e))
-	t.log.slots[slot].alive.Add(int64(t.log.weight(e.Class())))
-	t.appended(e)
-}
-
-// appended is named for an entry of what was just appended: the log has counted it.
-func (t *Tier) appended(e format.Entry) {
-	if e.Class() == format.PartClass {
-		t.parts.Add(1)
-	}
-}
-
-// unnamed counts what an entry names as dead: the index has it no more.
-func (t *Tier) unnamed(e format.Entry) {
-	slot, _ := t.log.Place(t.index.Location(e))
-	t.log.slots[slot].alive.Add(-int64(t.log.weight(e.Class())))
-	if e.Class() == format.PartClass {
-		t.parts.Add(-1)
-	}
-}
-
-// drop takes the entry of an id, at a place of its shard's table, out, and with a
-// head its parts. The caller holds mu.
-func (t *Tier) drop(s *shard, x format.ID, at int, e format.Entry) {
-	s.removeAt(at)
-	t.unnamed(e)
-	if e.Class() == format.HeadClass {
-		t.dropParts(s, x, t.mostParts())
 	}
 }
 
@@ -281,9 +177,6 @@ func (t *Tier) bytesOf(v *victim, recs []format.Listed) (bytes [][]byte, done fu
 	}
 }
 
-// roomToMove reports whether a segment could be opened for what is moved.
-func (l *log) roomToMove() bool { return l.canOpen(forReclaim) }
-
 // move appends a record anew, of which b are the bytes, if the index still names
 // it. It reports false if the log has no room.
 func (t *Tier) move(v *victim, l format.Listed, b []byte) bool {
@@ -337,39 +230,4 @@ func (t *Tier) evict(v *victim, l format.Listed) {
 func (t *Tier) entryOf(s *shard, v *victim, l format.Listed) (at int, e format.Entry, ok bool) {
 	at, e, ok = s.search(s.FingerprintOf(l.ID))
 	return at, e, ok && s.Location(e) == t.log.Location(v.slot, int(l.Offset))
-}
-
-// list reads which records a segment has.
-func (t *Tier) list(slot int, serial uint64) ([]format.Listed, error) {
-	if s := t.log.pin(slot, serial); s != nil {
-		defer t.log.unpin(s)
-		tr, ok := format.ParseTrailer(s.buf[len(s.buf)-format.TrailerLen:], t.logNumber(), len(s.buf))
-		if !ok {
-			return nil, format.ErrCorrupt
-		}
-		return format.ParseList(nil, s.buf[s.listAt:len(s.buf)-format.TrailerLen], tr, t.log.UnitShift)
-	}
-	return t.readList(slot, serial)
-}
-
-// readList is list for a segment that is not in memory.
-func (t *Tier) readList(slot int, serial uint64) ([]format.Listed, error) {
-	size := t.log.SegmentBytes()
-	base := int64(slot) << t.log.SegmentShift
-	buf, err := t.reader.Read(background, base+int64(size-files.BlockBytes), files.BlockBytes)
-	if err != nil {
-		return nil, err
-	}
-	tr, ok := format.ParseTrailer(buf.Bytes()[files.BlockBytes-format.TrailerLen:], t.logNumber(), size)
-	buf.Release()
-	if !ok || tr.Serial != serial {
-		return nil, format.ErrCorrupt
-	}
-	from := (size - format.TrailerLen - tr.ListLen) &^ (files.BlockBytes - 1)
-	if buf, err = t.reader.Read(background, base+int64(from), size-from); err != nil {
-		return nil, err
-	}
-	defer buf.Release()
-	b := buf.Bytes()
-	return format.ParseList(nil, b[len(b)-format.TrailerLen-tr.ListLen:len(b)-format.TrailerLen], tr, t.log.UnitShift)
 }

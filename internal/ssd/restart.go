@@ -80,22 +80,6 @@ func (t *Tier) restart() error {
 	return t.super.file.Sync()
 }
 
-// restart begins an empty log. All slots are free.
-func (l *log) restart(logID, next uint64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.logID = logID
-	for i := range l.slots {
-		s := &l.slots[i]
-		l.words[i].Serial.Store(0)
-		s.alive.Store(0)
-		s.bad = false
-	}
-	l.paused = false
-	l.goOnLocked(max(l.next, next))
-	l.changed.Broadcast()
-}
-
 // Clear takes every record out. None comes back, also if the process dies as soon as
 // this returns. It does not wait for the disk.
 func (t *Tier) Clear() {
@@ -106,10 +90,4 @@ func (t *Tier) Clear() {
 		t.parts.Store(0)
 	})
 	t.admission.choosing.Store(false)
-}
-
-func (l *log) nextSerial() uint64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.next
 }

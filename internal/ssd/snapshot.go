@@ -71,18 +71,6 @@ func (t *Tier) saveShards(f vfs.File, s *format.Snapshot) error {
 	return w.Flush()
 }
 
-// pack appends the entries of a shard, in order.
-func (s *shard) pack(entries []uint64) []uint64 {
-	s.mu.Lock() // reads may yet be under way, and count
-	defer s.mu.Unlock()
-	for _, e := range s.slots {
-		if e != 0 {
-			entries = append(entries, e)
-		}
-	}
-	return entries
-}
-
 // bytesOf is a view of words as they stand in memory; the files are little-endian.
 func bytesOf(words []uint64) []byte {
 	if len(words) == 0 {
@@ -126,25 +114,6 @@ func (t *Tier) loadSnapshot(number uint64) error {
 	}
 	t.log.goOn(t.super.NextSegment)
 	return nil
-}
-
-// slotStates are those of format.SlotWords, for each slot.
-func (l *log) slotStates() []format.SlotState {
-	states := make([]format.SlotState, 0, len(l.words))
-	for i := range l.words {
-		w := &l.words[i]
-		states = append(states, format.SlotState{Serial: w.Serial.Load(), Written: w.Written.Load(), Until: w.Until.Load()})
-	}
-	return states
-}
-
-func (l *log) setSlotStates(states []format.SlotState) {
-	for i, s := range states {
-		w := &l.words[i]
-		w.Serial.Store(s.Serial)
-		w.Written.Store(s.Written)
-		w.Until.Store(s.Until)
-	}
 }
 
 // loadShards reads all shards, some megabytes at once, in a few goroutines.

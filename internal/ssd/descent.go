@@ -7,10 +7,6 @@ import (
 	"github.com/firncache/firn/internal/ssd/format"
 )
 
-// A value may have one part in longShare of the log: more would drive out too much
-// else.
-const longShare = 8
-
 // A value that is too long for one record lies in parts: records of their own,
 // anywhere in the log, under ids that follow from the key's. All of them are in its
 // shard, so that whoever takes the head out of the index takes them out as well.
@@ -20,21 +16,6 @@ const longShare = 8
 //
 // To all else a part is a record like others: it is moved, evicted and saved on its
 // own. Without all of them the value is lost, and the next reader takes the rest out.
-
-// AtOnce is the longest key and value together, in bytes, that come by Demote: the
-// log has room for some of them where Ready says so. Longer ones come by DemoteParts.
-func (t *Tier) AtOnce() int { return min(t.log.usualSpare()/4, format.MaxWhole) }
-
-// whole is the longest key and value together that are one record.
-func (t *Tier) whole() int { return min(t.log.MaxRecord()-format.MaxRecordHeader, format.MaxWhole) }
-
-// longest is the longest value in bytes that is taken in parts.
-func (t *Tier) longest() int {
-	return int(min(t.logBytes/longShare, int64(format.MaxParts)*int64(t.log.MaxPart())))
-}
-
-// mostParts is the most parts that a value may have here.
-func (t *Tier) mostParts() int { return t.longest()/t.log.MaxPart() + 1 }
 
 // Descent is a long value on its way here from RAM, part by part, or as a whole when
 // there is room. Between two calls the lock that orders the writes of its key is not
@@ -236,41 +217,4 @@ func (d *Descent) Abandon(late bool) {
 	if late {
 		t.count.shed.Add(1)
 	}
-}
-
-// dropParts takes the first n parts of a value out of the index. The caller holds mu.
-func (t *Tier) dropParts(s *shard, owner format.ID, n int) {
-	for i := range n {
-		if at, e, ok := s.search(s.FingerprintOf(t.ids.Part(owner, i))); ok && e.Class() == format.PartClass {
-			s.removeAt(at)
-			t.unnamed(e)
-		}
-	}
-}
-
-// dropOwner takes the value out that a part belongs to, if it is there yet: the ids
-// of its key and of its parts lie apart by known steps. The caller holds mu.
-func (t *Tier) dropOwner(s *shard, part format.ID) bool {
-	for i := range t.mostParts() {
-		x := t.ids.Owner(part, i)
-		if at, e, ok := s.search(s.FingerprintOf(x)); ok && e.Class() == format.HeadClass {
-			t.drop(s, x, at, e)
-			return true
-		}
-	}
-	return false
-}
-
-// orphan reports whether a record is a part of a value that has no head, nor is to
-// get one. The caller holds mu.
-func (t *Tier) orphan(s *shard, r *format.Record) bool {
-	if r.Kind() != format.IsPart {
-		return false
-	}
-	k, ok := format.ParsePartKey(r.Key)
-	if !ok {
-		return true
-	}
-	_, there := s.find(k.Owner)
-	return !there && t.descending.Load() == 0
 }

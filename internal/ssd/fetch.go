@@ -1,0 +1,52 @@
+package ssd
+
+import (
+	"context"
+
+	"github.com/firncache/firn/bufpool"
+	"github.com/firncache/firn/internal/ssd/format"
+)
+
+// fetch reads the bytes at a spot from the file.
+func (t *Tier) fetch(ctx context.Context, sp *spot) (*bufpool.Buffer, []byte, error) {
+	until := t.reader.Deadline()
+	n, bounded := sp.entry.MaxBytes()
+	off, length, skip := t.window(sp, n)
+	buf, err := t.readFor(ctx, sp, until, off, length)
+	if err != nil || bounded {
+		return buf, view(buf, skip), err
+	}
+	r, err := format.ParseHeader(view(buf, skip))
+	if err == nil && r.Size <= length-skip {
+		return buf, view(buf, skip), nil
+	}
+	buf.Release()
+	if err != nil {
+		return nil, nil, err
+	}
+	off, length, skip = t.window(sp, r.Size)
+	buf, err = t.readFor(ctx, sp, until, off, length)
+	return buf, view(buf, skip), err
+}
+
+// readFor reads some bytes at a spot.
+func (t *Tier) readFor(ctx context.Context, sp *spot, until int64, off int64, length int) (*bufpool.Buffer, error) {
+	if sp.waits {
+		return t.reader.Read(ctx, off, length)
+	}
+	return t.reader.Try(ctx, until, off, length)
+}
+
+func view(b *bufpool.Buffer, skip int) []byte {
+	if b == nil {
+		return nil
+	}
+	return b.Bytes()[skip:]
+}
+
+// corrupt takes a record out that is not what it should be.
+func (t *Tier) corrupt(sp *spot) {
+	t.count.corrupt.Add(1)
+	t.health.log("a record's checksum is wrong", "segment", sp.lsn>>t.log.SegmentShift, "offset", sp.off)
+	t.lose(sp)
+}

@@ -1,0 +1,79 @@
+package ssd
+
+import (
+	"time"
+
+	"github.com/firncache/firn/internal/ssd/format"
+)
+
+// keep is the tier's housekeeping: it makes room in the log, gives the index
+// memory, and writes what has waited for long.
+func (t *Tier) keep() {
+	tick := time.NewTicker(flushEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-t.quit:
+			return
+		case <-tick.C:
+			t.log.tick()
+			t.index.limit.Store(t.index.most) // RAM may have some to give again
+			t.noteRoom()
+			if t.expires.Load() {
+				t.log.kept.NoteTime(t.Now())
+			}
+		case <-t.wake:
+		}
+		t.tidy()
+	}
+}
+
+// tidy does what there is to do.
+func (t *Tier) tidy() {
+	if t.state.Load() != on {
+		return
+	}
+	for t.makeRoom() {
+		select {
+		case <-t.quit:
+			return
+		default:
+		}
+	}
+	if t.admission.budget.due() {
+		t.saveBudget()
+	}
+	if more := t.index.wantsMemory(); more > 0 && !t.log.behind.Load() && t.growing.CompareAndSwap(false, true) {
+		t.loose.Go(func() { t.grow(more) })
+	}
+}
+
+// saveBudget makes the superblock say what was written.
+func (t *Tier) saveBudget() {
+	err := t.super.write(func(s *format.Superblock) { s.Budget = t.admission.budget.state(false) })
+	if err != nil {
+		t.health.log("the superblock could not be written", "error", err) // the lease stands
+	}
+}
+
+// grow gives the index more memory. It has a goroutine of its own: what leaves
+// RAM for it is reported to the user, who may write to the cache, and a write may
+// have to wait for the keeper. Nor does Close wait, for he may call that: RAM is
+// closed then, and has nothing left to report. Free waits, for RAM's memory goes
+// after it.
+func (t *Tier) grow(more int64) {
+	if t.chargeMemory(more) != nil {
+		t.index.limit.Store(t.index.allowed.Load()) // RAM has no more to give, until the next tick
+		t.log.announce()
+	}
+	t.growing.Store(false)
+	t.poke() // it may want more by now
+}
+
+// makeRoom reclaims a segment, if there is need to. It reports whether there may be
+// more to do.
+func (t *Tier) makeRoom() bool {
+	t.restarting.Lock()
+	defer t.restarting.Unlock()
+	return t.reclaim()
+}

@@ -1,0 +1,190 @@
+package ssd
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/bits"
+	"time"
+
+	"github.com/firncache/firn/internal/offheap"
+	"github.com/firncache/firn/internal/ssd/files"
+	"github.com/firncache/firn/internal/ssd/format"
+	"github.com/firncache/firn/internal/vfs"
+)
+
+// Open opens the files of a tier, or makes them. It decides what of them is
+// kept, and recovers nothing yet: see Start.
+func Open(cfg Config) (*Tier, error) {
+	if cfg.Log == nil {
+		cfg.Log = slog.Default()
+	}
+	if cfg.Patience <= 0 {
+		cfg.Patience = 10 * time.Second
+	}
+	if cfg.Throttle <= 0 {
+		cfg.Throttle = 200 * time.Millisecond
+	}
+	if cfg.BootID == nil {
+		cfg.BootID = files.BootID
+	}
+	keeper, _ := cfg.FS.(vfs.MemoryKeeper)
+	door := files.NewDoor(cfg.FS)
+	cfg.FS = door
+	t := &Tier{cfg: cfg, door: door, keeper: keeper, quit: make(chan struct{}), wake: make(chan struct{}, 1)}
+	t.clock.system = cfg.Now
+	t.lines.logger, t.health.lines = cfg.Log, &t.lines
+	t.admission.init(&t.cfg, t.Now)
+	door.Wrote = t.wrote
+	var err error
+	if t.lock, err = files.Lock(door.FS); err != nil {
+		return nil, err
+	}
+	if err := t.open(); err != nil {
+		t.abandon()
+		return nil, err
+	}
+	return t, nil
+}
+
+// wrote counts what was written to any of the files.
+func (t *Tier) wrote(n int) {
+	t.count.written.Add(uint64(n))
+	t.admission.budget.wrote(n)
+	if t.admission.budget.due() {
+		t.poke()
+	}
+}
+
+// open is Open once the lock is held.
+func (t *Tier) open() (err error) {
+	if err := files.Claim(t.cfg.FS); err != nil {
+		return err
+	}
+	if t.super.file, err = t.cfg.FS.Open("superblock", vfs.How{Create: true}); err != nil {
+		return err
+	}
+	why, err := t.decide()
+	if err != nil {
+		return err
+	}
+	t.admission.budget.resume(t.super.Budget)
+	t.ids = t.super.IDs(t.cfg.HashMask)
+	if err := t.openLog(); err != nil {
+		return err
+	}
+	if err := t.allocateMemory(); err != nil {
+		return err
+	}
+	if err = t.prepare(why); vfs.NoSpace(err) {
+		return t.startOff(err)
+	}
+	return err
+}
+
+// openLog opens the log, past the page cache if that is asked for and can be had.
+func (t *Tier) openLog() (err error) {
+	if err := t.cfg.enough(&t.super.Superblock); err != nil {
+		return err
+	}
+	if t.cfg.Direct != DirectOff {
+		t.logFile, err = files.OpenDirect(t.cfg.FS, t.cfg.Direct == DirectOn)
+		if err != nil && (t.cfg.Direct == DirectOn || !errors.Is(err, vfs.ErrNoDirect)) {
+			return err
+		}
+	}
+	if t.logFile == nil {
+		if t.logFile, err = t.cfg.FS.Open(format.LogName, vfs.How{Create: true}); err != nil {
+			return err
+		}
+	}
+	t.logBytes = int64(t.super.Segments * t.super.SegmentBytes)
+	t.reader, err = t.openReader()
+	return err
+}
+
+// allocateMemory makes what the tier needs in memory.
+func (t *Tier) allocateMemory() (err error) {
+	s := &t.super.Superblock
+	segBytes := int(s.SegmentBytes)
+	var bufs [][]byte
+	for range buffers {
+		b, err := offheap.Alloc(segBytes + files.BlockBytes)
+		if err != nil {
+			return err
+		}
+		t.buffers = append(t.buffers, b)
+		bufs = append(bufs, aligned(b, segBytes))
+	}
+	m, err := t.memoryOf(s)
+	if err != nil {
+		return err
+	}
+	t.log = newLog(m, bufs, t.Now, t.cfg.Grace)
+	t.log.logID = s.LogID
+	t.index = newIndex(uint(s.ShardBits), m, m == t.left)
+	t.index.hungry, t.log.wake = t.poke, t.poke
+	t.fixed = t.cfg.fixedMemory(s)
+	t.flusher = &flusher{
+		log: t.log, file: t.logFile, block: vfs.Aligned(files.BlockBytes, files.BlockBytes),
+		fail: t.segmentFailed, well: t.segmentWritten,
+	}
+	return nil
+}
+
+// memoryOf is the memory for the index of a log: what was left, if it is of that
+// size.
+func (t *Tier) memoryOf(s *format.Superblock) (*files.Memory, error) {
+	shape := format.MemoryShape{
+		Slots: uint32(s.Segments), Shards: 1 << s.ShardBits, Stride: uint64(t.cfg.indexMost()>>s.ShardBits/8) &^ 7, // whole cache lines
+		SegmentShift: uint8(bits.TrailingZeros64(s.SegmentBytes)), UnitShift: s.UnitShift, LocationBits: s.LocationBits,
+	}
+	if shape.Stride < leastHomes+shardSlack {
+		return nil, fmt.Errorf("ssd: index of %d bytes: want at least %d for %d shards", t.cfg.indexMost(), leastTables(1<<s.ShardBits), 1<<s.ShardBits)
+	}
+	if t.left != nil && t.left.MemoryShape == shape {
+		return t.left, nil
+	}
+	m, why, err := files.NewMemory(shape, t.keeper)
+	if why != nil {
+		t.lines.warn("firn: SSD tier: the system has no memory that outlives the process; after a crash the tier starts empty", "error", why)
+	}
+	return m, err
+}
+
+// aligned is the part of mem, n bytes long, that begins at a block. mem is a
+// block longer than n.
+func aligned(mem []byte, n int) []byte {
+	skip := offheap.Misaligned(mem, files.BlockBytes)
+	return mem[skip : skip+n : skip+n]
+}
+
+// prepare makes the files what the superblock says. When it returns nil, an empty log
+// has begun, or Start finds the index of what the files hold.
+func (t *Tier) prepare(why string) error {
+	if err := t.super.file.Allocate(2 * format.SuperblockBytes); err != nil {
+		return err
+	}
+	if err := t.logFile.Allocate(t.logBytes); err != nil {
+		return err
+	}
+	if t.plan != fromNothing {
+		return nil
+	}
+	if err := t.begin(why); err != nil {
+		return err
+	}
+	t.removeOld(format.SnapshotTempName, format.SnapshotName)
+	return t.cfg.FS.SyncDir()
+}
+
+// abandon undoes an Open that failed. What an earlier process left stays.
+func (t *Tier) abandon() {
+	if t.index != nil && t.index.Memory != t.left {
+		t.index.Forget()
+	}
+	_ = t.closeFiles()
+	_ = t.lock.Close()
+	t.Free()
+	t.lines.wait(t.cfg.Patience)
+}

@@ -1,0 +1,54 @@
+package ssd
+
+import "time"
+
+// Ready reports whether what is about to leave RAM finds room here. While the
+// disk is behind, or the index waits for memory, it first waits for that, as long
+// as Config.Throttle, less what the caller has waited already. It returns how long
+// that is by then. It does not wait for a disk that does nothing. A tier that is
+// off is ready: it will not be more so soon.
+func (t *Tier) Ready(waited time.Duration) (inAll time.Duration, ok bool) {
+	l := t.log
+	if !l.behind.Load() && !t.index.short() || t.state.Load() != on {
+		return waited, true
+	}
+	now := l.flushed.Load()
+	if waited >= t.cfg.Throttle || l.behind.Load() && t.stuckAt.Load() == now+1 {
+		return waited, false
+	}
+	began := time.Now()
+	if ok = l.waitRoom(t.cfg.Throttle - waited); !ok {
+		t.stuckAt.Store(now + 1)
+	}
+	ok = ok && t.waitIndex(t.cfg.Throttle-waited-time.Since(began))
+	return waited + time.Since(began), ok
+}
+
+// WaitRoom waits until the log has room, and the index, or will have no more. It
+// reports false if the disk does nothing, or the tier is off.
+func (t *Tier) WaitRoom() bool {
+	if t.state.Load() != on || !t.log.waitRoom(t.cfg.Patience) {
+		return false
+	}
+	t.waitIndex(t.cfg.Patience)
+	return true
+}
+
+// waitIndex waits while the index is short of memory, for patience at most, but
+// not where somebody did in vain. It reports whether the index is short no more.
+func (t *Tier) waitIndex(patience time.Duration) bool {
+	x := t.index
+	if !x.short() {
+		return true
+	}
+	now := x.allowed.Load()
+	if t.starvedAt.Load() == now+1 {
+		return false
+	}
+	t.poke()
+	ok := t.log.waitFor(patience, func() bool { return !x.short() || t.state.Load() == off })
+	if !ok {
+		t.starvedAt.Store(now + 1)
+	}
+	return ok
+}

@@ -1,0 +1,85 @@
+package ssd
+
+import (
+	"time"
+
+	"github.com/firncache/firn/internal/ssd/format"
+)
+
+// Start begins to serve: it finds the index, and starts to write. charge is told,
+// from goroutines of the tier's own, of the memory that the tier takes, in bytes
+// more than before.
+func (t *Tier) Start(charge func(bytes int64) error) error {
+	t.charge = charge
+	healing := t.health.healing
+	if err := t.chargeMemory(t.index.wantsMemory()); err != nil {
+		return err
+	}
+	if err := t.findIndex(); err != nil {
+		return err
+	}
+	t.started = true
+	t.running.Go(t.flusher.run)
+	t.keeping.Go(t.keep)
+	t.poke()            // a log that is full has room to be made
+	if healing != nil { // there was no space to begin with
+		t.running.Go(func() { t.heal(healing) })
+	}
+	return nil
+}
+
+// findIndex goes on with the log that was found. While it does, the files and what
+// was left in memory stay as they are: should the process die, the next finds them.
+func (t *Tier) findIndex() error {
+	if t.plan == fromNothing {
+		return nil
+	}
+	start := time.Now()
+	t.expires.Store(true) // some of what is there may
+	var from string
+	switch t.plan {
+	case fromSnapshot:
+		from = "snapshot"
+		if err := t.loadSnapshot(t.super.Snapshot); err != nil {
+			t.index.clear(nil)
+			return t.begin("the snapshot cannot be read: " + err.Error())
+		}
+	case fromMemory:
+		from = "memory"
+		t.attach()
+	case fromLog:
+		from = "log"
+		t.rebuild()
+	}
+	t.admission.choosing.Store(t.log.freeSlots() <= t.log.ahead)
+	t.noteRoom()
+	if err := t.chargeMemory(0); err != nil {
+		return err
+	}
+	if err := t.goOn(); err != nil {
+		return err
+	}
+	t.lines.info("firn: SSD tier is back", "records", t.records(), "from", from, "took", time.Since(start).Round(time.Millisecond))
+	return nil
+}
+
+// goOn makes the superblock say that the log is in use, and where its index is.
+func (t *Tier) goOn() error {
+	t.index.Head.LogID = t.super.LogID
+	t.index.Head.Valid.Store(1)
+	if err := t.super.replace(t.inUse); err != nil {
+		return err
+	}
+	if err := t.super.file.Sync(); err != nil {
+		return err
+	}
+	if old := t.left; old != nil {
+		t.left = nil
+		if old != t.index.Memory {
+			old.Forget()
+			old.Release()
+		}
+	}
+	t.removeOld(format.SnapshotTempName)
+	return t.cfg.FS.SyncDir()
+}

@@ -1,0 +1,158 @@
+package ssd
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/firncache/firn/internal/ssd/files"
+	"github.com/firncache/firn/internal/ssd/format"
+	"github.com/firncache/firn/internal/vfs"
+)
+
+const (
+	mostBadWrites = 3
+	longestHeal   = time.Minute
+)
+
+// segmentFailed gives up a segment that could not be written, twice.
+func (t *Tier) segmentFailed(s *segment, cause error) {
+	t.count.writeErrors.Add(1)
+	t.health.log("a segment could not be written", "segment", s.serial, "error", cause)
+	t.health.mu.Lock()
+	t.health.badWrites++
+	many := t.health.badWrites >= mostBadWrites
+	t.health.mu.Unlock()
+	if many && t.switchOff(cause) {
+		return
+	}
+	t.forget(s.slot)
+	t.log.release(s.slot)
+	t.count.quarantined.Add(1)
+}
+
+// segmentWritten ends a row of segments that were given up.
+func (t *Tier) segmentWritten() {
+	t.health.mu.Lock()
+	t.health.badWrites = 0
+	t.health.mu.Unlock()
+}
+
+// switchOff stops using the files. It does not wait for the disk: that nothing of
+// what they hold is data any more stands in the memory of the index. It reports
+// whether the tier is off: one that is being closed stays on, to save what it has.
+func (t *Tier) switchOff(cause error) bool {
+	h := &t.health
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.cause != nil || h.stopped || !t.state.CompareAndSwap(on, off) { // it may be closed
+		return h.cause != nil
+	}
+	t.index.Head.Valid.Store(0)
+	h.cause = cause
+	healing := make(chan struct{})
+	h.healing = healing
+	t.count.switchedOff.Add(1)
+	t.lines.error("firn: SSD tier is off; RAM goes on alone", "error", cause)
+	t.log.announce()
+	t.running.Go(func() { t.heal(healing) })
+	return true
+}
+
+// startOff is switchOff for a tier that found no space to begin with; Start begins
+// to heal it. It fails with cause if the superblock says that there is data and
+// cannot be told otherwise.
+func (t *Tier) startOff(cause error) error {
+	t.state.Store(off)
+	if t.void() != nil && !t.blank {
+		return cause
+	}
+	t.plan = fromNothing
+	t.dropLeft()
+	t.health.cause = cause
+	t.health.healing = make(chan struct{})
+	t.lines.error("firn: SSD tier is off; RAM goes on alone", "error", cause)
+	return nil
+}
+
+// dropLeft gives up the index that was left, whose log is kept no more.
+func (t *Tier) dropLeft() {
+	left := t.left
+	t.left = nil
+	switch {
+	case left == nil:
+	case left == t.index.Memory:
+		left.Head.Valid.Store(0)
+		for i := range t.index.shards {
+			t.index.shards[i].reset()
+		}
+	default:
+		left.Forget()
+		left.Release()
+	}
+}
+
+// void makes nothing in the files data any more, by another log's number in the
+// superblock.
+func (t *Tier) void() error {
+	err := t.super.replace(func(s *format.Superblock) {
+		s.LogID, s.Clean, s.Snapshot, s.Memory = rand.Uint64(), false, 0, format.MemoryID{}
+		s.Budget = t.admission.budget.state(false)
+	})
+	if err != nil {
+		return err
+	}
+	return t.super.file.Sync()
+}
+
+// heal tries to begin again, until it succeeds or the tier is closed.
+func (t *Tier) heal(stop chan struct{}) {
+	pause := t.cfg.HealEvery
+	if pause <= 0 {
+		pause = time.Second
+	}
+	for {
+		select {
+		case <-stop:
+			return
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, longestHeal)
+		if err := t.tryAgain(); err != nil {
+			t.health.log("still off", "error", err)
+			continue
+		}
+		h := &t.health
+		h.mu.Lock()
+		if h.stopped {
+			h.mu.Unlock()
+			return
+		}
+		h.cause, h.badWrites = nil, 0
+		h.unreadable.readWell()
+		t.state.CompareAndSwap(off, on) // it may be closed
+		h.mu.Unlock()
+		t.lines.info("firn: SSD tier is on again, empty")
+		return
+	}
+}
+
+// tryAgain begins an empty log, if the disk takes it.
+func (t *Tier) tryAgain() error {
+	if err := t.probe(); err != nil {
+		return err
+	}
+	return t.begin("the disk failed")
+}
+
+// probe writes and reads one block of the log.
+func (t *Tier) probe() error {
+	if err := t.logFile.Allocate(t.logBytes); err != nil {
+		return err
+	}
+	block := vfs.Aligned(files.BlockBytes, files.BlockBytes)
+	if _, err := t.logFile.WriteAt(block, 0); err != nil {
+		return err
+	}
+	_, err := t.logFile.ReadAt(block, 0)
+	return err
+}
