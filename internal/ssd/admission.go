@@ -14,8 +14,8 @@ type admission struct {
 	seen   sketch
 	budget budget
 
-	all      atomic.Bool // whatever kind is
-	choosing atomic.Bool // records had to leave for want of room, when some was made last
+	admitAll  atomic.Bool // whatever kind is
+	selective atomic.Bool // records had to leave for want of room, when some was made last
 }
 
 func (a *admission) init(cfg *Config, now func() int64) {
@@ -36,7 +36,7 @@ func (a *admission) admit(hash uint64, bytes int, read bool) bool {
 // is short, AdmitSeen prefers what was offered before.
 func (a *admission) worthOf(hash uint64, read bool) (w worth, ok bool) {
 	switch {
-	case a.all.Load():
+	case a.admitAll.Load():
 		return leaving, true
 	case read:
 		return proven, true
@@ -45,15 +45,15 @@ func (a *admission) worthOf(hash uint64, read bool) (w worth, ok bool) {
 	case a.kind == AdmitAll:
 		return unproven, true
 	}
-	choosing := a.choosing.Load()
+	choosing := a.selective.Load()
 	if (choosing || a.budget.short()) && a.seen.add(hash) {
 		return proven, true
 	}
 	return unproven, !choosing
 }
 
-// mayMove reports whether records may be written anew to make room.
-func (a *admission) mayMove() bool { return a.budget.mayMove() }
+// mayRewrite reports whether records may be written anew to make room.
+func (a *admission) mayRewrite() bool { return a.budget.mayRewrite() }
 
 // sketchShare is the part of the RAM budget, as a divisor, that remembering
 // refused records takes.

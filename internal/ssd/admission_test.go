@@ -37,7 +37,7 @@ func TestAdmitSeenFillsTheLog(t *testing.T) {
 		}
 		fill := func(why string) {
 			t.Helper()
-			choosing := w.tier.admission.choosing.Load
+			choosing := w.tier.admission.selective.Load
 			for ; !choosing(); next++ {
 				if !offer(next) && !choosing() {
 					t.Fatalf("%s: record %d was refused, and the log has not been full", why, next)

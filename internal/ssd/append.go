@@ -12,9 +12,9 @@ func (l *log) append(x format.ID, r *format.Record, reserve int) (loc format.Loc
 
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	defer l.noteRoom()
-	l.largest = max(l.largest, size+format.MaxListed)
-	s := l.room(size, reserve)
+	defer l.updateStalled()
+	l.largestRecord = max(l.largestRecord, size+format.MaxListed)
+	s := l.segmentFor(size, reserve)
 	if s == nil {
 		return 0, 0, false
 	}
@@ -27,10 +27,10 @@ func (l *log) append(x format.ID, r *format.Record, reserve int) (loc format.Loc
 	s.list = format.AppendListed(s.list, x, r.Kind(), uint32(size>>l.UnitShift))
 	s.count++
 	s.end += size
-	w := &l.words[s.slot]
+	w := &l.slotWords[s.slot]
 	weight := l.weight(r.Kind().Class(size))
 	w.Written.Add(weight)
-	l.slots[s.slot].alive.Add(int64(weight)) // before the index names it: see named
+	l.slots[s.slot].alive.Add(int64(weight)) // before the index names it: see countLive
 	w.Until.Store(max(w.Until.Load(), l.until(r.Deadline)))
 	l.tail.Store(l.LSN(s.serial, s.end))
 	if s.end-s.written >= writeChunk {
@@ -49,7 +49,7 @@ func (l *log) until(deadline int64) uint64 {
 
 // room is the open segment, if it has room for a record of size bytes, or a new
 // one; nil if there is no memory or no slot for one.
-func (l *log) room(size, reserve int) *segment {
+func (l *log) segmentFor(size, reserve int) *segment {
 	s := l.open
 	if len(l.free) < reserve {
 		return nil // what is left of the last slot is for what is being moved
@@ -66,11 +66,11 @@ func (l *log) room(size, reserve int) *segment {
 	if s != nil {
 		l.seal()
 	}
-	return l.begin()
+	return l.openSegment()
 }
 
 // begin opens a segment: there is memory, and a slot.
-func (l *log) begin() *segment {
+func (l *log) openSegment() *segment {
 	s := &segment{slot: int(l.free[0]), serial: l.next, end: format.SegmentHeaderLen, whole: format.SegmentHeaderLen}
 	if len(l.bufs) > 0 {
 		s.buf = l.bufs[len(l.bufs)-1]
@@ -82,16 +82,16 @@ func (l *log) begin() *segment {
 		l.memory = append(l.memory[:i], l.memory[i+1:]...)
 	}
 	l.free = l.free[:copy(l.free, l.free[1:])]
-	if len(l.free) < l.ahead && l.wake != nil {
-		l.wake()
+	if len(l.free) < l.freeTarget && l.wakeMaintenance != nil {
+		l.wakeMaintenance()
 	}
 	l.next++
-	l.kept.Next.Store(l.next)
+	l.head.Next.Store(l.next)
 	format.PutSegmentHeader(s.buf, l.logID, s.serial, l.SegmentBytes())
 	l.slots[s.slot].sealed = false
-	l.words[s.slot].Written.Store(0)
-	l.words[s.slot].Until.Store(0)
-	l.words[s.slot].Serial.Store(s.serial)
+	l.slotWords[s.slot].Written.Store(0)
+	l.slotWords[s.slot].Until.Store(0)
+	l.slotWords[s.slot].Serial.Store(s.serial)
 	l.memory = append(l.memory, s)
 	l.open = s
 	l.tail.Store(l.LSN(s.serial, s.end))
@@ -106,7 +106,7 @@ func (l *log) seal() {
 	l.open = nil
 	now := l.now()
 	s.putList(l.logID, now)
-	l.kept.NoteTime(now)
+	l.head.NoteTime(now)
 	s.sealed = true
 	l.sealed = append(l.sealed, s)
 	l.changed.Broadcast()
@@ -129,38 +129,38 @@ func (l *log) pin(slot int, serial uint64) *segment {
 func (l *log) unpin(s *segment) {
 	l.mu.Lock()
 	if s.pins--; s.pins == 0 && s.done {
-		l.noteRoom()
+		l.updateStalled()
 		l.changed.Broadcast()
 	}
 	l.mu.Unlock()
 }
 
-// release frees a slot: no entry of the index names it any more.
-func (l *log) release(slot int) {
+// freeSlot frees a slot: no entry of the index names it any more.
+func (l *log) freeSlot(slot int) {
 	l.mu.Lock()
 	s := &l.slots[slot]
-	l.words[slot].Serial.Store(0)
+	l.slotWords[slot].Serial.Store(0)
 	s.sealed = false
 	if !s.bad {
 		l.free = append(l.free, int32(slot))
 	}
-	l.noteRoom()
+	l.updateStalled()
 	l.changed.Broadcast()
 	l.mu.Unlock()
 }
 
 // goOn makes the log go on with a serial, beside the segments that its slots have.
 // All of them have been written.
-func (l *log) goOn(next uint64) {
+func (l *log) resumeAt(next uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.goOnLocked(next)
+	l.resumeAtLocked(next)
 }
 
-func (l *log) goOnLocked(next uint64) {
+func (l *log) resumeAtLocked(next uint64) {
 	l.free = l.free[:0]
 	for i := range l.slots {
-		serial := l.words[i].Serial.Load()
+		serial := l.slotWords[i].Serial.Load()
 		l.slots[i].sealed = serial != 0
 		if serial == 0 {
 			l.free = append(l.free, int32(i))
@@ -168,25 +168,25 @@ func (l *log) goOnLocked(next uint64) {
 		next = max(next, serial+1)
 	}
 	l.next = next
-	l.kept.Next.Store(next)
+	l.head.Next.Store(next)
 	l.tail.Store(l.LSN(next, 0))
 	l.flushed.Store(l.LSN(next, 0))
-	l.noteRoom()
+	l.updateStalled()
 }
 
 // restart begins an empty log. All slots are free.
-func (l *log) restart(logID, next uint64) {
+func (l *log) reset(logID, next uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.logID = logID
 	for i := range l.slots {
 		s := &l.slots[i]
-		l.words[i].Serial.Store(0)
+		l.slotWords[i].Serial.Store(0)
 		s.alive.Store(0)
 		s.bad = false
 	}
 	l.paused = false
-	l.goOnLocked(max(l.next, next))
+	l.resumeAtLocked(max(l.next, next))
 	l.changed.Broadcast()
 }
 

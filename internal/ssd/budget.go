@@ -105,7 +105,7 @@ func (b *budget) admit(w worth, hash uint64, bytes int) bool {
 	}
 	b.refresh()
 	n := b.offered[w].Add(int64(bytes))
-	if b.left.Load() > b.floor(w) && int64(mixed(hash+uint64(n))>>32) < b.chance[w].Load() {
+	if b.left.Load() > b.floor(w) && int64(mix(hash+uint64(n))>>32) < b.chance[w].Load() {
 		b.taken.Add(int64(bytes))
 		return true
 	}
@@ -113,8 +113,8 @@ func (b *budget) admit(w worth, hash uint64, bytes int) bool {
 	return false
 }
 
-// mixed is a number that looks random.
-func mixed(x uint64) uint64 {
+// mix is a number that looks random.
+func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
@@ -123,9 +123,9 @@ func mixed(x uint64) uint64 {
 // short reports whether not every record is let in.
 func (b *budget) short() bool { return b.day > 0 && b.chance[unproven].Load() < certain }
 
-// mayMove reports whether there is anything left for writing a record anew that
+// mayRewrite reports whether there is anything left for writing a record anew that
 // the log has already.
-func (b *budget) mayMove() bool {
+func (b *budget) mayRewrite() bool {
 	if b.day == 0 {
 		return true
 	}
@@ -166,7 +166,7 @@ func (b *budget) update(now int64) {
 		b.demand[w] += (float64(offered)/float64(passed) - b.demand[w]) * min(1, float64(passed)/budgetSmoothing)
 		b.chance[w].Store(b.chanceOf(worth(w)))
 	}
-	b.note(now, written)
+	b.addToHour(now, written)
 	weight := min(1, float64(passed)/float64(min(hourMillis, now-b.since)))
 	b.rates.written += (float64(written)/float64(passed) - b.rates.written) * weight
 	b.rates.offered += (float64(all)/float64(passed) - b.rates.offered) * weight
@@ -182,16 +182,16 @@ func (b *budget) fill(passed int64) {
 	b.left.Add(int64(min(gain, float64(room))))
 }
 
-// note remembers in which hour bytes were written.
-func (b *budget) note(now, written int64) {
+// addToHour remembers in which hour bytes were written.
+func (b *budget) addToHour(now, written int64) {
 	for h := max(b.at, now-dayMillis) / hourMillis; h < now/hourMillis; h++ {
-		b.hours[slotOf((h+1)*hourMillis)] = 0
+		b.hours[hourSlot((h+1)*hourMillis)] = 0
 	}
-	b.hours[slotOf(now)] += written
+	b.hours[hourSlot(now)] += written
 }
 
-// slotOf is the place of the hour that a time is in.
-func slotOf(now int64) int64 { return now / hourMillis % format.BudgetHours }
+// hourSlot is the place of the hour that a time is in.
+func hourSlot(now int64) int64 { return now / hourMillis % format.BudgetHours }
 
 // chanceOf is the chance that spends what is above the floor in budgetHorizon.
 func (b *budget) chanceOf(w worth) int64 {
@@ -242,10 +242,10 @@ func (b *budget) admitted() float64 {
 // when half of the lease is, and before the first write of each process.
 const (
 	leaseShare = 256 // of a day's budget
-	leaseLeast = 64 << 10
+	minLease   = 64 << 10
 )
 
-func (b *budget) lease() int64 { return max(b.day/leaseShare, leaseLeast) }
+func (b *budget) lease() int64 { return max(b.day/leaseShare, minLease) }
 
 // due reports whether the state ought to be written.
 func (b *budget) due() bool { return b.day > 0 && b.unsaved.Load() >= b.lease()/2 }

@@ -72,7 +72,7 @@ func (s *spender) offer(w worth, bytes float64) {
 		}
 		s.let[w] += float64(s.record)
 		s.write(float64(s.record) * (1 + s.waste))
-		if s.moves > 0 && s.mayMove() {
+		if s.moves > 0 && s.mayRewrite() {
 			s.write(float64(s.record) * s.moves)
 		}
 	}
@@ -213,15 +213,15 @@ func TestBudgetEnds(t *testing.T) {
 	s := newSpender(1e9, t.Fatalf)
 	s.record = 50_000
 	s.load(2*dayMillis, 30_000, 30, .9)
-	if !s.mayMove() || !s.admit(leaving, 1, 1000) {
+	if !s.mayRewrite() || !s.admit(leaving, 1, 1000) {
 		t.Errorf("nothing is left for what is better than a new record")
 	}
 	s.budget.wrote(int(s.left.Load()))
-	if s.mayMove() || s.admit(leaving, 1, 1000) {
+	if s.mayRewrite() || s.admit(leaving, 1, 1000) {
 		t.Errorf("nothing is left, and more may be written")
 	}
 	s.pass(hourMillis)
-	if !s.mayMove() || !s.admit(leaving, 1, 1000) {
+	if !s.mayRewrite() || !s.admit(leaving, 1, 1000) {
 		t.Errorf("an hour later nothing may be written")
 	}
 }
@@ -287,7 +287,7 @@ func TestBudgetStats(t *testing.T) {
 	st = free.stats()
 	near("written in a day without a limit", float64(st.written), 1e8)
 	near("forecast without a limit", float64(st.forecast), 1e6*24*60)
-	if st.admitted != 1 || st.refused > 0 || free.short() || free.due() || !free.mayMove() {
+	if st.admitted != 1 || st.refused > 0 || free.short() || free.due() || !free.mayRewrite() {
 		t.Errorf("there is no limit, and it limits: %+v", st)
 	}
 }

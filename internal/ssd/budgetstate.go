@@ -14,7 +14,7 @@ func (b *budget) state(closed bool) format.BudgetState {
 		left -= b.lease()
 	}
 	s := format.BudgetState{Day: b.day, At: b.at, Left: left, Hours: b.hours}
-	s.Hours[slotOf(b.at)] += b.fresh.Load()
+	s.Hours[hourSlot(b.at)] += b.fresh.Load()
 	return s
 }
 

@@ -122,7 +122,7 @@ func TestAdmitSeenPrefersWhileTheBudgetIsShort(t *testing.T) {
 	var got, of [3]int // new, offered before, read
 	offer := func(kind int, hash uint64, read bool) {
 		of[kind]++
-		if a.admit(mixed(hash), size, read) {
+		if a.admit(mix(hash), size, read) {
 			got[kind]++
 			a.budget.wrote(size)
 		}

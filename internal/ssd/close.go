@@ -28,28 +28,28 @@ func (t *Tier) Close() error {
 		defer close(ended)
 		err = t.shutDown()
 	})
-	if await(ended, t.cfg.Patience, t.returned) {
-		t.lines.wait(t.cfg.Patience)
+	if awaitProgress(ended, t.cfg.Patience, t.opsReturned) {
+		t.logger.wait(t.cfg.Patience)
 		return err
 	}
-	t.giveUp()
-	t.lines.wait(t.cfg.Patience)
-	return errStuck
+	t.releaseWaiters()
+	t.logger.wait(t.cfg.Patience)
+	return errStalled
 }
 
-// returned is how many operations the disk has given back, reads among them: Close
+// opsReturned is how many operations the disk has given back, reads among them: Close
 // waits for those of a recovery, and of what is reclaimed, and no other begins any
 // more.
-func (t *Tier) returned() uint64 { return t.door.Returned() + t.reader.Stats().Reads }
+func (t *Tier) opsReturned() uint64 { return t.door.Returned() + t.reader.Stats().Reads }
 
 // shutDown is all that Close does to the disk, in this order: what is reclaimed
 // must be before the index is saved, and the lock goes last.
 func (t *Tier) shutDown() (err error) {
-	t.keeping.Wait()
-	saved := t.health.isOff() // there is nothing
+	t.maintaining.Wait()
+	saved := t.health.isOffline() // there is nothing
 	switch {
 	case !t.started: // what the files hold, and what was left in memory, stay as they were
-		saved = t.index.Memory != t.left
+		saved = t.index.Memory != t.leftMemory
 	case !saved:
 		saved, err = t.saveAll()
 	}
@@ -57,13 +57,13 @@ func (t *Tier) shutDown() (err error) {
 	t.running.Wait()
 	err = errors.Join(err, t.closeFiles())
 	if saved { // otherwise the next process goes on with it
-		t.index.alone(t.index.Forget) // reads may yet look for their entries
+		t.index.withAllLocked(t.index.Forget) // reads may still search for their entries
 	}
 	return errors.Join(err, t.lock.Close())
 }
 
-// giveUp lets go all who wait for the disk with Close: reads for a slot.
-func (t *Tier) giveUp() {
+// releaseWaiters lets go all who wait for the disk with Close: reads for a slot.
+func (t *Tier) releaseWaiters() {
 	t.log.close()
 	t.closing.Go(func() { _ = t.reader.Close() })
 }
@@ -74,19 +74,19 @@ func (t *Tier) giveUp() {
 // may be told of what leaves RAM.
 func (t *Tier) Free() {
 	t.closing.Wait()
-	t.loose.Wait()
+	t.detached.Wait()
 	if t.index != nil {
 		t.index.Release()
 	}
-	if left := t.left; left != nil && (t.index == nil || left != t.index.Memory) {
+	if left := t.leftMemory; left != nil && (t.index == nil || left != t.index.Memory) {
 		left.Release()
 	}
-	for _, b := range t.buffers {
+	for _, b := range t.allocated {
 		_ = offheap.Free(b)
 	}
 }
 
-var errStuck = errors.New("ssd: the disk does not take what is to be written; what was written is there at the next Open")
+var errStalled = errors.New("ssd: the disk does not take what is to be written; what was written is there at the next Open")
 
 // saveAll writes the rest of the log and the index, and marks the log clean once
 // everything has reached the device. It reports whether it did: if not, the index is
@@ -100,9 +100,9 @@ func (t *Tier) saveAll() (saved bool, err error) {
 	l.mu.Unlock()
 	end := l.LSN(l.nextSerial(), 0)
 	if l.flushTo(end); l.flushed.Load() < end {
-		return false, errStuck
+		return false, errStalled
 	}
-	if t.health.isOff() {
+	if t.health.isOffline() {
 		return true, nil
 	}
 	if err := t.logFile.Sync(); err != nil { // the system may have dropped what it had not written by then
@@ -111,7 +111,7 @@ func (t *Tier) saveAll() (saved bool, err error) {
 	}
 	number, err := t.saveSnapshot()
 	if err != nil {
-		t.lines.warn("firn: SSD tier: the index cannot be saved; after a restart of the machine the tier starts empty", "error", err)
+		t.logger.warn("firn: SSD tier: the index cannot be saved; after a restart of the machine the tier starts empty", "error", err)
 		return false, nil
 	}
 	err = t.super.write(func(s *format.Superblock) {
@@ -143,9 +143,9 @@ func (t *Tier) closeFiles() error {
 	return errors.Join(errs...)
 }
 
-// await waits for done, as long as operations come back, of which returned is how
+// awaitProgress waits for done, as long as operations come back, of which returned is how
 // many have: it reports false when for patience none has.
-func await(done <-chan struct{}, patience time.Duration, returned func() uint64) bool {
+func awaitProgress(done <-chan struct{}, patience time.Duration, returned func() uint64) bool {
 	const looks = 4 // within patience
 	timer := time.NewTicker(max(patience/looks, 1))
 	defer timer.Stop()

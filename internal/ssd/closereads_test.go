@@ -20,8 +20,8 @@ func TestCloseWaitsForSlowReads(t *testing.T) {
 		w.tier.cfg.Patience = time.Second
 		slow := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Delay: w.tier.cfg.Patience * 9 / 10})
 		synctest.Wait()
-		w.tier.log.ahead = 4
-		w.tier.poke()
+		w.tier.log.freeTarget = 4
+		w.tier.wakeMaintenance()
 		slow.AwaitHits(2) // the trailer, and the list
 		began := time.Now()
 		w.close(t)

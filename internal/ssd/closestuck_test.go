@@ -57,7 +57,7 @@ func closeStuck(t *testing.T, rule vfstest.Rule) {
 	rule.Block = true
 	stuck := f.Inject(rule)
 	began := time.Now()
-	if err := old.Close(); !errors.Is(err, errStuck) {
+	if err := old.Close(); !errors.Is(err, errStalled) {
 		t.Fatalf("Close: %v, want that the disk is stuck", err)
 	}
 	if took := time.Since(began); took > 2*cfg.Patience {
@@ -129,7 +129,7 @@ func TestCloseLetsWaitersGo(t *testing.T) {
 			}()
 		}
 		synctest.Wait()
-		if err := w.tier.Close(); !errors.Is(err, errStuck) {
+		if err := w.tier.Close(); !errors.Is(err, errStalled) {
 			t.Fatalf("Close: %v", err)
 		}
 		synctest.Wait()

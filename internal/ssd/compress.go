@@ -8,13 +8,13 @@ import (
 	"github.com/firncache/firn/internal/ssd/format"
 )
 
-// leastCompressed is the shortest value in bytes that compression is tried on.
-const leastCompressed = 128
+// minCompressed is the shortest value in bytes that compression is tried on.
+const minCompressed = 128
 
 // compress replaces the value by an s2 block if that is shorter by an eighth or
 // more.
 func (t *Tier) compress(r *format.Record) scratch {
-	if len(r.Value) < leastCompressed {
+	if len(r.Value) < minCompressed {
 		return scratch{}
 	}
 	b := takeScratch(s2.MaxEncodedLen(len(r.Value)))

@@ -48,8 +48,8 @@ type Config struct {
 	Log          *slog.Logger  // nil: slog.Default
 
 	BootID    func() string // for tests; nil: the system's
-	Patience  time.Duration // how long Close, and the keeper for room, wait for a disk that does nothing; 0: ten seconds
-	Throttle  time.Duration // how long a write waits for a disk that is behind; 0: a fifth of a second
+	Patience  time.Duration // how long Close, and maintenance for room, wait for a disk that completes nothing; 0: ten seconds
+	Throttle  time.Duration // how long a write waits while the log is stalled; 0: a fifth of a second
 	HealEvery time.Duration // first pause before a tier that was switched off is tried again; 0: one second
 	HashMask  uint64        // for tests: bits of the hash that are kept; 0 keeps all
 	Reads     aio.Mode      // by which engine; the zero value takes the best that can be had

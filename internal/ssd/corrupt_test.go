@@ -153,11 +153,11 @@ func TestFault06OneRecord(t *testing.T) {
 			w.close(t)
 			w.reopen(t, testConfig(mem, w))
 			key := w.key(keys / 2)
-			sp, ok := w.tier.look(w.hasher.Hash(key), false)
+			ref, ok := w.tier.locate(w.hasher.Hash(key), false)
 			if !ok {
 				t.Fatal("not there")
 			}
-			at := int64(sp.slot)<<w.tier.log.SegmentShift + int64(sp.off)
+			at := int64(ref.slot)<<w.tier.log.SegmentShift + int64(ref.off)
 			at += map[string]int64{"checksum": 1, "flags": 4, "lengths": 5, "key": 9, "value": 30}[part]
 			if err := mem.Flip(format.LogName, at*8+2); err != nil {
 				t.Fatal(err)
@@ -200,14 +200,14 @@ func TestFault07StaleSegment(t *testing.T) {
 		}
 		before := make([]uint64, len(w.tier.log.slots))
 		for i := range before {
-			before[i] = w.tier.log.words[i].Serial.Load()
+			before[i] = w.tier.log.slotWords[i].Serial.Load()
 		}
 		w.steps(t, 3000, keys)
 		w.written()
 		files := mem.CrashClone(nil, vfstest.Kill)
 		replaced := 0
 		for slot, serial := range before {
-			if serial == 0 || w.tier.log.words[slot].Serial.Load() == serial {
+			if serial == 0 || w.tier.log.slotWords[slot].Serial.Load() == serial {
 				continue
 			}
 			replaced++
@@ -230,7 +230,7 @@ func TestFault07StaleSegment(t *testing.T) {
 		w.reopen(t, smallConfig(mem, w))
 		b, _ := mem.Bytes(format.LogName)
 		for slot, serial := range before {
-			if serial != 0 && w.tier.log.words[slot].Serial.Load() != serial {
+			if serial != 0 && w.tier.log.slotWords[slot].Serial.Load() != serial {
 				copy(b[slot*format.MinSegment:(slot+1)*format.MinSegment], old[slot*format.MinSegment:])
 			}
 		}
@@ -348,7 +348,7 @@ func TestDamagedHeaderOfALargeRecord(t *testing.T) {
 		cfg.Bytes, cfg.SegmentBytes, cfg.Memory = 64<<20, 4<<20, 64<<20
 		w.reopen(t, cfg)
 		w.most = 1
-		for i := range 2 * buffers {
+		for i := range 2 * segmentBuffers {
 			w.put(t, w.key(i)) // the first segment begins with this one
 			key := w.key(100 + i)
 			hash := w.hasher.Hash(key)
@@ -360,25 +360,25 @@ func TestDamagedHeaderOfALargeRecord(t *testing.T) {
 		w.written()
 		key := w.key(100)
 		hash := w.hasher.Hash(key)
-		sp, ok := w.tier.look(hash, false)
-		if _, bounded := sp.entry.MaxBytes(); !ok || bounded {
+		ref, ok := w.tier.locate(hash, false)
+		if _, bounded := ref.entry.MaxBytes(); !ok || bounded {
 			t.Fatalf("found: %v; in a bounded class: %v", ok, bounded)
 		}
-		if w.tier.log.pin(sp.slot, sp.lsn>>w.tier.log.SegmentShift) != nil {
+		if w.tier.log.pin(ref.slot, ref.lsn>>w.tier.log.SegmentShift) != nil {
 			t.Fatal("the segment is still in memory")
 		}
 		f, err := mem.Open(format.LogName, vfs.How{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := f.WriteAt([]byte{0xff}, w.tier.log.FileOffset(sp.slot, sp.off)+4); err != nil { // the flags
+		if _, err := f.WriteAt([]byte{0xff}, w.tier.log.FileOffset(ref.slot, ref.off)+4); err != nil { // the flags
 			t.Fatal(err)
 		}
 		_ = f.Close()
 		if _, err := w.tier.Get(background, nil, key, hash); err != format.ErrCorrupt {
 			t.Fatalf("Get: %v", err)
 		}
-		for range 2 * mostBadReads {
+		for range 2 * maxBadReads {
 			if _, err := w.tier.Get(background, nil, key, hash); err != ErrNotFound {
 				t.Fatalf("Get: %v", err)
 			}
@@ -418,11 +418,11 @@ func TestFault06ReadWrongOnce(t *testing.T) {
 // readWrong reads a key's record with a bit flipped on the way.
 func (w *world) readWrong(t *testing.T, f *vfstest.Faulty, key []byte) {
 	t.Helper()
-	sp, ok := w.tier.look(w.hasher.Hash(key), false)
+	ref, ok := w.tier.locate(w.hasher.Hash(key), false)
 	if !ok {
 		t.Fatalf("%s is not there", key)
 	}
-	at := int64(sp.slot)<<w.tier.log.SegmentShift + int64(sp.off) + 30
+	at := int64(ref.slot)<<w.tier.log.SegmentShift + int64(ref.off) + 30
 	wrong := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, From: at, To: at + 1, Mangle: func(op vfstest.Op, p []byte) {
 		p[at-op.Off] ^= 1
 	}})

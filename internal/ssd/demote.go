@@ -4,13 +4,13 @@ import (
 	"github.com/firncache/firn/internal/ssd/format"
 )
 
-// What the tier above tells, under the lock that orders the writes of a key.
+// What the RAM tier calls, under the lock that orders the writes of a key.
 
-// Prefetch begins to load what the other calls with this hash will look at.
+// Prefetch begins to load the memory that the other calls with this hash will read.
 func (t *Tier) Prefetch(hash uint64) { t.index.prefetch(t.ids.Of(hash)) }
 
 // Demote takes over a record that leaves RAM. It reports whether the record
-// lives on here. It does not wait for the disk: when that is behind, the record
+// lives on here. It does not wait for the disk: while the log is stalled, the record
 // is refused. copied says that a record which is here under the hash may be the same:
 // read from here, and not set since. Otherwise it is that of another key, and goes.
 func (t *Tier) Demote(hash uint64, key, value []byte, deadline int64, read, copied bool) bool {
@@ -33,8 +33,8 @@ func (t *Tier) Demote(hash uint64, key, value []byte, deadline int64, read, copi
 	r := format.Record{Key: key, Value: value, Deadline: deadline}
 	if deadline != 0 {
 		r.Flags |= format.FlagExpires
-		if !t.expires.Load() {
-			t.expires.Store(true)
+		if !t.hasDeadlines.Load() {
+			t.hasDeadlines.Store(true)
 		}
 	}
 	if t.cfg.Compress {
@@ -51,20 +51,20 @@ func (t *Tier) put(s *shard, x format.ID, r *format.Record, another bool) bool {
 		t.count.tooLarge.Add(1)
 		return false
 	}
-	if !t.index.room(s) {
+	if !t.index.reserveSlot(s) {
 		t.count.indexFull.Add(1)
-		t.poke()
+		t.wakeMaintenance()
 		return false
 	}
 	loc, size, ok := t.log.append(x, r, forDemote)
 	if !ok {
 		t.count.shed.Add(1)
-		t.poke()
+		t.wakeMaintenance()
 		return false
 	}
 	if another {
 		at, old, _ := s.search(s.FingerprintOf(x))
-		t.drop(s, x, at, old)
+		t.dropEntry(s, x, at, old)
 		t.count.collided.Add(1)
 	}
 	s.put(s.NewEntry(x, loc, size, format.IsWhole))
@@ -81,7 +81,7 @@ func (t *Tier) Superseded(hash uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if at, e, ok := s.search(s.FingerprintOf(x)); ok {
-		t.drop(s, x, at, e)
+		t.dropEntry(s, x, at, e)
 		t.count.superseded.Add(1)
 	}
 }
@@ -102,4 +102,4 @@ func (t *Tier) Holds(hash, lsn uint64) bool {
 
 // AdmitAll lets every record in from now on, as far as the budget goes: RAM is about
 // to be emptied, and what it holds is what the next process will want first.
-func (t *Tier) AdmitAll() { t.admission.all.Store(true) }
+func (t *Tier) AdmitAll() { t.admission.admitAll.Store(true) }

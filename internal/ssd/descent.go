@@ -21,13 +21,13 @@ import (
 // there is room. Between two calls the lock that orders the writes of its key is not
 // held; if the key is written meanwhile, Abandon has to follow.
 type Descent struct {
-	t        *Tier
-	owner    format.ID
-	head     format.Head // parts is 0 for what is one record
-	deadline int64
-	put      int // parts
-	piece    int // bytes of each part but the last
-	room     int // bytes that the next record may have
+	t          *Tier
+	owner      format.ID
+	head       format.Head // parts is 0 for what is one record
+	deadline   int64
+	partsPut   int // parts
+	pieceBytes int // bytes of each part but the last
+	nextBytes  int // bytes that the next record may have
 }
 
 // DemoteParts begins to take over a record that leaves RAM; copied is as for Demote.
@@ -48,8 +48,8 @@ func (t *Tier) DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, re
 		t.count.clean.Add(1)
 		return nil, true
 	}
-	whole := keyLen+valueLen <= t.whole()
-	if !whole && (valueLen > t.longest() || keyLen+format.HeadLen > t.whole()) {
+	whole := keyLen+valueLen <= t.maxWhole()
+	if !whole && (valueLen > t.maxLong() || keyLen+format.HeadLen > t.maxWhole()) {
 		t.count.tooLarge.Add(1)
 		return nil, false
 	}
@@ -57,19 +57,19 @@ func (t *Tier) DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, re
 		t.count.refused.Add(1)
 		return nil, false
 	}
-	if deadline != 0 && !t.expires.Load() {
-		t.expires.Store(true)
+	if deadline != 0 && !t.hasDeadlines.Load() {
+		t.hasDeadlines.Store(true)
 	}
 	if found { // another key's
-		t.drop(s, x, at, e)
+		t.dropEntry(s, x, at, e)
 		t.count.collided.Add(1)
 	}
-	t.descending.Add(1)
-	d = &Descent{t: t, owner: x, deadline: deadline, head: format.Head{Bytes: valueLen}, room: format.MaxRecordHeader + keyLen + valueLen}
+	t.descents.Add(1)
+	d = &Descent{t: t, owner: x, deadline: deadline, head: format.Head{Bytes: valueLen}, nextBytes: format.MaxRecordHeader + keyLen + valueLen}
 	if !whole {
 		most := t.log.MaxPart()
 		d.head.Write, d.head.Parts = rand.Uint64(), (valueLen+most-1)/most
-		d.piece, d.room = (valueLen+d.head.Parts-1)/d.head.Parts, max(t.partWindow(), format.MaxRecordHeader+keyLen+format.HeadLen)
+		d.pieceBytes, d.nextBytes = (valueLen+d.head.Parts-1)/d.head.Parts, max(t.maxPartRecord(), format.MaxRecordHeader+keyLen+format.HeadLen)
 	}
 	return d, false
 }
@@ -84,29 +84,29 @@ func (d *Descent) PutWhole(key, value []byte) (ok, again bool) {
 		scratch := d.t.compress(&r)
 		defer scratch.release()
 	}
-	if d.taken() {
+	if d.idTaken() {
 		return false, false
 	}
-	return d.end(&r)
+	return d.appendKeyed(&r)
 }
 
 // Piece is how many bytes of the value the next part takes, and from where.
 func (d *Descent) Piece() (from, n int) {
-	from = d.put * d.piece
-	return from, max(min(d.piece, d.head.Bytes-from), 0)
+	from = d.partsPut * d.pieceBytes
+	return from, max(min(d.pieceBytes, d.head.Bytes-from), 0)
 }
 
 // Put takes over a part. If it does not, again tells whether it may when the log has
 // room.
 func (d *Descent) Put(piece []byte) (ok, again bool) {
-	t, x := d.t, d.t.ids.Part(d.owner, d.put)
-	r := format.Record{Flags: format.FlagPart, Key: format.PartKey{Write: d.head.Write, Owner: d.owner, Part: d.put}.Append(make([]byte, 0, format.PartKeyLen)), Value: piece}
+	t, x := d.t, d.t.ids.Part(d.owner, d.partsPut)
+	r := format.Record{Flags: format.FlagPart, Key: format.PartKey{Write: d.head.Write, Owner: d.owner, Part: d.partsPut}.Append(make([]byte, 0, format.PartKeyLen)), Value: piece}
 	if t.cfg.Compress {
 		scratch := t.compress(&r)
 		defer scratch.release()
 	}
-	if ok, again = d.append(x, &r); ok {
-		d.put++
+	if ok, again = d.appendRecord(x, &r); ok {
+		d.partsPut++
 	}
 	return ok, again
 }
@@ -114,14 +114,14 @@ func (d *Descent) Put(piece []byte) (ok, again bool) {
 // End makes the value found, once all parts have been put. It returns what Put does,
 // and false if some part is there no more.
 func (d *Descent) End(key []byte) (ok, again bool) {
-	if d.taken() || !d.complete() {
+	if d.idTaken() || !d.hasAllParts() {
 		return false, false
 	}
-	return d.end(&format.Record{Flags: format.FlagHead, Key: key, Value: d.head.Append(make([]byte, 0, format.HeadLen))})
+	return d.appendKeyed(&format.Record{Flags: format.FlagHead, Key: key, Value: d.head.Append(make([]byte, 0, format.HeadLen))})
 }
 
-// taken reports whether another key with this id lives here by now.
-func (d *Descent) taken() bool {
+// idTaken reports whether another key with this id lives here by now.
+func (d *Descent) idTaken() bool {
 	s := d.t.index.shardOf(d.owner)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,8 +129,8 @@ func (d *Descent) taken() bool {
 	return taken
 }
 
-// complete reports whether all parts are there yet.
-func (d *Descent) complete() bool {
+// hasAllParts reports whether all parts are there yet.
+func (d *Descent) hasAllParts() bool {
 	s := d.t.index.shardOf(d.owner)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,18 +142,18 @@ func (d *Descent) complete() bool {
 	return true
 }
 
-// end appends the record that has the key.
-func (d *Descent) end(r *format.Record) (ok, again bool) {
-	if ok, again = d.append(d.owner, r); ok {
+// appendKeyed appends the record that has the key.
+func (d *Descent) appendKeyed(r *format.Record) (ok, again bool) {
+	if ok, again = d.appendRecord(d.owner, r); ok {
 		d.t.count.demoted.Add(1)
 		d.t.count.demotedBytes.Add(uint64(len(r.Key) + d.head.Bytes))
-		d.t.descending.Add(-1)
+		d.t.descents.Add(-1)
 	}
 	return ok, again
 }
 
-// append appends a record of the value, and makes the index name it.
-func (d *Descent) append(x format.ID, r *format.Record) (ok, again bool) {
+// appendRecord appends a record of the value, and makes the index name it.
+func (d *Descent) appendRecord(x format.ID, r *format.Record) (ok, again bool) {
 	t := d.t
 	if r.Deadline = d.deadline; r.Deadline != 0 {
 		r.Flags |= format.FlagExpires
@@ -164,24 +164,24 @@ func (d *Descent) append(x format.ID, r *format.Record) (ok, again bool) {
 	if t.state.Load() != on {
 		return false, false
 	}
-	if !t.index.room(s) {
-		t.poke()
-		if again = t.index.short(); !again {
+	if !t.index.reserveSlot(s) {
+		t.wakeMaintenance()
+		if again = t.index.lowOnMemory(); !again {
 			t.count.indexFull.Add(1)
 		}
 		return false, again
 	}
 	loc, size, ok := t.log.append(x, r, forDemote)
 	if !ok {
-		t.poke()
+		t.wakeMaintenance()
 		return false, true
 	}
 	if at, e, found := s.search(s.FingerprintOf(x)); found { // of a write that was not ended, or another key's
-		t.drop(s, x, at, e)
+		t.dropEntry(s, x, at, e)
 	}
 	e := s.NewEntry(x, loc, size, r.Kind())
 	s.put(e)
-	t.appended(e)
+	t.countPart(e)
 	return true, false
 }
 
@@ -194,12 +194,12 @@ func (d *Descent) Await(waited time.Duration, patient bool) (inAll time.Duration
 		patience = t.cfg.Patience
 	}
 	now := l.flushed.Load()
-	if patience <= 0 || t.stuckAt.Load() == now+1 {
+	if patience <= 0 || t.stalledAtLSN.Load() == now+1 {
 		return waited, false
 	}
 	began := time.Now()
-	if ok = l.waitFor(patience, func() bool { return l.hasRoom(d.room) || t.state.Load() != on }); !ok {
-		t.stuckAt.Store(now + 1)
+	if ok = l.waitFor(patience, func() bool { return l.hasRoom(d.nextBytes) || t.state.Load() != on }); !ok {
+		t.stalledAtLSN.Store(now + 1)
 	}
 	ok = ok && t.waitIndex(patience-time.Since(began))
 	return waited + time.Since(began), ok
@@ -212,8 +212,8 @@ func (d *Descent) Abandon(late bool) {
 	s := t.index.shardOf(d.owner)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t.dropParts(s, d.owner, d.put)
-	t.descending.Add(-1)
+	t.dropParts(s, d.owner, d.partsPut)
+	t.descents.Add(-1)
 	if late {
 		t.count.shed.Add(1)
 	}

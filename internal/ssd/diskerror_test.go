@@ -281,7 +281,7 @@ func TestFault12Read(t *testing.T) {
 		}
 		once.Remove()
 		always := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Err: syscall.EIO})
-		for i := range mostBadReads {
+		for i := range maxBadReads {
 			if err := get(i); !errors.Is(err, syscall.EIO) {
 				t.Fatalf("%v, want EIO", err)
 			}

@@ -7,12 +7,12 @@ import (
 	"github.com/firncache/firn/internal/ssd/format"
 )
 
-// fetch reads the bytes at a spot from the file.
-func (t *Tier) fetch(ctx context.Context, sp *spot) (*bufpool.Buffer, []byte, error) {
+// fetch reads the bytes of a record from the file.
+func (t *Tier) fetch(ctx context.Context, ref *recordRef) (*bufpool.Buffer, []byte, error) {
 	until := t.reader.Deadline()
-	n, bounded := sp.entry.MaxBytes()
-	off, length, skip := t.window(sp, n)
-	buf, err := t.readFor(ctx, sp, until, off, length)
+	n, bounded := ref.entry.MaxBytes()
+	off, length, skip := t.alignedRange(ref, n)
+	buf, err := t.readFor(ctx, ref, until, off, length)
 	if err != nil || bounded {
 		return buf, view(buf, skip), err
 	}
@@ -24,14 +24,14 @@ func (t *Tier) fetch(ctx context.Context, sp *spot) (*bufpool.Buffer, []byte, er
 	if err != nil {
 		return nil, nil, err
 	}
-	off, length, skip = t.window(sp, r.Size)
-	buf, err = t.readFor(ctx, sp, until, off, length)
+	off, length, skip = t.alignedRange(ref, r.Size)
+	buf, err = t.readFor(ctx, ref, until, off, length)
 	return buf, view(buf, skip), err
 }
 
-// readFor reads some bytes at a spot.
-func (t *Tier) readFor(ctx context.Context, sp *spot, until int64, off int64, length int) (*bufpool.Buffer, error) {
-	if sp.waits {
+// readFor reads some bytes for a record.
+func (t *Tier) readFor(ctx context.Context, ref *recordRef, until int64, off int64, length int) (*bufpool.Buffer, error) {
+	if ref.waits {
 		return t.reader.Read(ctx, off, length)
 	}
 	return t.reader.Try(ctx, until, off, length)
@@ -44,9 +44,9 @@ func view(b *bufpool.Buffer, skip int) []byte {
 	return b.Bytes()[skip:]
 }
 
-// corrupt takes a record out that is not what it should be.
-func (t *Tier) corrupt(sp *spot) {
+// dropCorrupt takes a record out that is not what it should be.
+func (t *Tier) dropCorrupt(ref *recordRef) {
 	t.count.corrupt.Add(1)
-	t.health.log("a record's checksum is wrong", "segment", sp.lsn>>t.log.SegmentShift, "offset", sp.off)
-	t.lose(sp)
+	t.health.log("a record's checksum is wrong", "segment", ref.lsn>>t.log.SegmentShift, "offset", ref.off)
+	t.dropRef(ref)
 }

@@ -12,8 +12,8 @@ type flusher struct {
 	file  vfs.File
 	block []byte // for the last block of a segment that is still growing
 
-	fail func(s *segment, e error) // told of a segment that could not be written, twice
-	well func()                    // told of one that was, to its end
+	onFailed  func(s *segment, e error) // called for a segment of which a write failed twice
+	onWritten func()                    // called for one that was written to its end
 }
 
 // piece is what is to be written next.
@@ -51,10 +51,10 @@ func (f *flusher) run() {
 			err = f.write(p)
 		}
 		if err != nil {
-			l.giveUp(p.s)
-			f.fail(p.s, err)
+			l.abandonSegment(p.s)
+			f.onFailed(p.s, err)
 		} else if p.list {
-			f.well()
+			f.onWritten()
 		}
 		l.mu.Lock()
 		l.writing = false
@@ -84,7 +84,7 @@ func (l *log) nextPiece() (p piece, ok bool) {
 	switch {
 	case full-from >= writeChunk:
 		return piece{s: s, from: from, to: from + writeChunk, upTo: from + writeChunk}, true
-	case s.written < s.end && l.force > l.LSN(s.serial, s.written):
+	case s.written < s.end && l.forceLSN > l.LSN(s.serial, s.written):
 		to := (s.end + files.BlockBytes - 1) &^ (files.BlockBytes - 1)
 		return piece{s: s, from: from, to: to, upTo: s.end, partial: to > s.end}, true
 	}
@@ -111,7 +111,7 @@ func (f *flusher) write(p piece) error {
 
 // giveUp ends a segment that cannot be written: nothing is appended to it any
 // more.
-func (l *log) giveUp(s *segment) {
+func (l *log) abandonSegment(s *segment) {
 	l.mu.Lock()
 	s.failed = true
 	l.slots[s.slot].bad = true
@@ -139,6 +139,6 @@ func (l *log) wrote(p piece) {
 	if l.flushed.Load() < upTo {
 		l.flushed.Store(upTo)
 	}
-	l.noteRoom()
+	l.updateStalled()
 	l.changed.Broadcast()
 }

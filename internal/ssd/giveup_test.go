@@ -66,7 +66,7 @@ func TestFault11WritesFailInClose(t *testing.T) {
 		filled(t, w, testConfig(f, w), keys)
 		bad := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, Err: syscall.EIO})
 		n := 0
-		for ; w.tier.Stats().Quarantined < mostBadWrites-1; n++ {
+		for ; w.tier.Stats().Quarantined < maxBadWrites-1; n++ {
 			w.put(t, w.key(keys+n))
 			synctest.Wait()
 		}

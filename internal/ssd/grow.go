@@ -9,26 +9,26 @@ import "github.com/firncache/firn/internal/ssd/format"
 func (x *index) grow(s *shard) bool { return x.growBy(s, 8) || x.growBy(s, 64) }
 
 func (x *index) growBy(s *shard, part int) bool {
-	homes := s.homes
+	homes := s.capacity
 	for fits := false; !fits; fits = s.fits(homes) {
 		if homes == len(s.all)-shardSlack {
 			return false
 		}
 		homes = min(homes+max(homes/part, 16), len(s.all)-shardSlack)
 	}
-	more := int64(8 * (homes - s.homes))
+	more := int64(8 * (homes - s.capacity))
 	if x.used.Add(more) > x.allowed.Load() {
 		x.used.Add(-more)
 		return false
 	}
 	s.spread(homes)
-	if x.wantsMemory() > 0 && x.hungry != nil {
-		x.hungry()
+	if x.wantsMemory() > 0 && x.needMemory != nil {
+		x.needMemory()
 	}
 	return true
 }
 
-// fits reports whether the entries have places in a table of so many homes.
+// fits reports whether the entries have places in a table of such a capacity.
 func (s *shard) fits(homes int) bool {
 	next := 0
 	for _, w := range s.slots {
@@ -46,7 +46,7 @@ func (s *shard) fits(homes int) bool {
 func (s *shard) spread(homes int) {
 	old := s.slots
 	s.head.Moving.Store(1)
-	s.setHomes(homes)
+	s.setCapacity(homes)
 	s.slots = s.all[:homes+shardSlack]
 	clear(s.slots[len(old):])
 	to := len(s.slots)
@@ -75,33 +75,35 @@ func (x *index) wantsMemory() (more int64) {
 	if x.used.Load() < allowed-allowed/8 {
 		return 0
 	}
-	return max(0, min(max(allowed/8, x.most/32), x.limit.Load()-allowed))
+	return max(0, min(max(allowed/8, x.maxBytes/32), x.limit.Load()-allowed))
 }
 
-// short reports whether the tables have little left of what they are allowed, and
+// lowOnMemory reports whether the tables have little left of what they are allowed, and
 // may have more.
-func (x *index) short() bool {
+func (x *index) lowOnMemory() bool {
 	allowed := x.allowed.Load()
 	return x.used.Load() > allowed-allowed/16 && allowed < x.limit.Load()
 }
 
 // tight reports whether the tables have little left of all that they may take.
-func (x *index) tight() bool {
+func (x *index) nearLimit() bool {
 	allowed := x.allowed.Load()
 	return allowed >= x.limit.Load() && x.used.Load() > allowed-allowed/16
 }
 
-// full reports whether, since it was last asked, an entry found no room though
+// takeOverflowed reports whether, since it was last asked, an entry found no room though
 // the tables have all the memory that they may take.
-func (x *index) full() bool { return x.allowed.Load() >= x.limit.Load() && x.refused.Swap(false) }
+func (x *index) takeOverflowed() bool {
+	return x.allowed.Load() >= x.limit.Load() && x.overflowed.Swap(false)
+}
 
-// load fills an empty shard with entries, which ascend. It reports false if they do
+// fill fills an empty shard with entries, which ascend. It reports false if they do
 // not fit.
-func (x *index) load(s *shard, entries []uint64) bool {
+func (x *index) fill(s *shard, entries []uint64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	homes, ok := s.copyIn(entries)
-	more := int64(8 * (homes - leastHomes))
+	more := int64(8 * (homes - minCapacity))
 	if ok && x.used.Add(more) > x.allowed.Load() {
 		x.used.Add(-more)
 		ok = false
@@ -116,7 +118,7 @@ func (x *index) load(s *shard, entries []uint64) bool {
 }
 
 // copyIn makes entries all that the table has, for spread to give them places
-// among so many homes: as many as leave some room, or as there can be.
+// in a table of such a capacity: as many as leave some room, or as there can be.
 func (s *shard) copyIn(entries []uint64) (homes int, ok bool) {
 	most := len(s.all) - shardSlack
 	if len(entries) > most {
@@ -124,7 +126,7 @@ func (s *shard) copyIn(entries []uint64) (homes int, ok bool) {
 	}
 	copy(s.all, entries)
 	s.slots = s.all[:len(entries)]
-	homes = min(max(len(entries)*5/4, leastHomes), most)
+	homes = min(max(len(entries)*5/4, minCapacity), most)
 	for !s.fits(homes) {
 		if homes == most {
 			return 0, false
@@ -136,10 +138,10 @@ func (s *shard) copyIn(entries []uint64) (homes int, ok bool) {
 
 // room reports whether put will find room for one more entry, growing the table
 // if it has to.
-func (x *index) room(s *shard) bool {
-	for s.count+1 > s.homes-s.homes/8 || s.tight && s.slots[len(s.slots)-2] != 0 {
+func (x *index) reserveSlot(s *shard) bool {
+	for s.count+1 > s.capacity-s.capacity/8 || s.nearEnd && s.slots[len(s.slots)-2] != 0 {
 		if !x.grow(s) {
-			x.refused.Store(true)
+			x.overflowed.Store(true)
 			return false
 		}
 	}

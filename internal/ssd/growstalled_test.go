@@ -30,13 +30,13 @@ func indexWaitsForDiskToGrow(t *testing.T) {
 		t.Fatal(err)
 	}
 	held := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, Block: true})
-	for i := 0; !tier.log.behind.Load(); i++ {
+	for i := 0; !tier.log.stalled.Load(); i++ {
 		key := w.key(i)
 		tier.Demote(w.hasher.Hash(key), key, make([]byte, 3000), 0, true, true)
 	}
 	before := charged.Load()
 	tier.index.used.Store(tier.index.allowed.Load()) // it wants more from now on
-	tier.poke()
+	tier.wakeMaintenance()
 	synctest.Wait()
 	if n := charged.Load(); n != before {
 		t.Errorf("while the disk stood still the index took %d bytes of RAM", n-before)

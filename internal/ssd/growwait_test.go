@@ -33,7 +33,7 @@ func TestReadyWaitsForIndex(t *testing.T) {
 		}
 		n := 0
 		fill := func() {
-			for ; !tier.index.short(); n++ {
+			for ; !tier.index.lowOnMemory(); n++ {
 				key := w.key(n)
 				tier.Demote(w.hasher.Hash(key), key, nil, 0, true, true)
 			}

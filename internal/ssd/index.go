@@ -18,76 +18,76 @@ import (
 type index struct {
 	format.Layout
 	*files.Memory
-	shards    []shard
-	sizes     []atomic.Uint32 // homes of each shard, close together for prefetch
-	shardBits uint
-	allowed   atomic.Int64 // bytes that the tables may take
-	used      atomic.Int64 // bytes that they take
-	most      int64        // bytes that there are addresses for
-	limit     atomic.Int64 // bytes that they may be allowed as things are: most, or less while RAM has no more to give
-	refused   atomic.Bool  // an entry found no room
-	hungry    func()       // told when the tables should be allowed more
+	shards     []shard
+	capacities []atomic.Uint32 // of each shard, close together for prefetch
+	shardBits  uint
+	allowed    atomic.Int64 // bytes that the tables may take
+	used       atomic.Int64 // bytes that they take
+	maxBytes   int64        // bytes that there are addresses for
+	limit      atomic.Int64 // bytes that they may be allowed as things are: most, or less while RAM has no more to give
+	overflowed atomic.Bool  // an entry found no room
+	needMemory func()       // called when the tables should be allowed more
 }
 
 // shard owns the ids with the same high bits. What happens to an id happens
 // under its shard's lock.
 type shard struct {
 	format.Layout
-	mu    sync.Mutex
-	slots []uint64 // the table, and slack for the last run of entries
-	all   []uint64 // the memory that it can grow into
-	head  *format.ShardHead
-	size  *atomic.Uint32 // homes, for prefetch
-	homes int            // entries have their homes in slots[:homes]
-	count int
-	tight bool // an entry was put into the last slots of all
-	_     [31]byte
+	mu       sync.Mutex
+	slots    []uint64 // the table, and slack for the last run of entries
+	all      []uint64 // the memory that it can grow into
+	head     *format.ShardHead
+	shared   *atomic.Uint32 // the capacity, for prefetch
+	capacity int            // entries have their homes in slots[:capacity]
+	count    int
+	nearEnd  bool // an entry was put into the last slots of all
+	_        [31]byte
 }
 
 const (
-	shardSlack = 32 // slots beyond the homes
-	leastHomes = 96
+	shardSlack  = 32 // slots beyond the capacity
+	minCapacity = 96
 )
 
-// leastTables is what the tables of so many shards take at least, in bytes.
-func leastTables(shards int) int64 { return int64(shards) * 8 * (leastHomes + shardSlack) }
+// minTables is what the tables of so many shards take at least, in bytes.
+func minTables(shards int) int64 { return int64(shards) * 8 * (minCapacity + shardSlack) }
 
 // newIndex makes an empty index in memory for it, or with adopt one of what is
-// there: see attach.
+// there: see adoptShard.
 func newIndex(shardBits uint, m *files.Memory, adopt bool) *index {
-	x := &index{Layout: format.Layout{LocationBits: m.LocationBits}, Memory: m, shardBits: shardBits, shards: make([]shard, m.Shards), most: int64(8 * m.Stride * uint64(m.Shards))}
-	x.limit.Store(x.most)
+	x := &index{Layout: format.Layout{LocationBits: m.LocationBits}, Memory: m, shardBits: shardBits, shards: make([]shard, m.Shards), maxBytes: int64(8 * m.Stride * uint64(m.Shards))}
+	x.limit.Store(x.maxBytes)
 	heads := m.ShardHeads()
-	x.sizes = make([]atomic.Uint32, len(x.shards))
+	x.capacities = make([]atomic.Uint32, len(x.shards))
 	for i := range x.shards {
 		s := &x.shards[i]
-		s.Layout, s.all, s.head, s.size = x.Layout, m.Table(i), &heads[i], &x.sizes[i]
+		s.Layout, s.all, s.head, s.shared = x.Layout, m.Table(i), &heads[i], &x.capacities[i]
 		if adopt {
-			s.homes = int(s.head.Homes.Load())
+			s.capacity = int(s.head.Homes.Load())
 		} else {
 			s.reset()
 		}
 	}
-	x.used.Store(leastTables(len(x.shards)))
+	x.used.Store(minTables(len(x.shards)))
 	x.allowed.Store(x.used.Load())
 	return x
 }
 
-// setHomes is called while entries have no homes, or all keep theirs.
-func (s *shard) setHomes(n int) {
-	s.homes = n
+// setCapacity is called while there are no entries, or all keep their homes.
+func (s *shard) setCapacity(n int) {
+	s.capacity = n
 	s.head.Homes.Store(uint32(n))
-	s.size.Store(uint32(n))
-	s.tight = false
+	s.shared.Store(uint32(n))
+	s.nearEnd = false
 }
 
 // reset makes the table an empty one of the least size.
 func (s *shard) reset() {
 	s.head.Moving.Store(1)
 	clear(s.slots)
-	s.setHomes(leastHomes)
+	s.setCapacity(minCapacity)
 	s.count = 0
-	s.slots = s.all[:leastHomes+shardSlack]
+	s.slots = s.all[:minCapacity+shardSlack]
 	clear(s.slots)
 	s.head.Moving.Store(0)
 }
@@ -96,14 +96,14 @@ func (s *shard) reset() {
 // takes no lock.
 func (x *index) prefetch(n format.ID) {
 	i := uint64(n >> (format.IDBits - x.shardBits))
-	homes := int(x.sizes[i].Load())
+	homes := int(x.capacities[i].Load())
 	x.Region.Prefetch(x.TableAt(int(i)) + 8*uint64(x.Home(x.FingerprintOf(n), homes)))
 }
 
 // shardOf is the shard of an id.
 func (x *index) shardOf(n format.ID) *shard { return &x.shards[n>>(format.IDBits-x.shardBits)] }
 
-func (s *shard) home(fp uint64) int { return s.Layout.Home(fp, s.homes) }
+func (s *shard) home(fp uint64) int { return s.Layout.Home(fp, s.capacity) }
 
 // search finds the slot of an id, or the one that it would take.
 func (s *shard) search(fp uint64) (at int, e format.Entry, ok bool) {
@@ -137,7 +137,7 @@ func (s *shard) put(e format.Entry) {
 		end++
 	}
 	if end >= len(s.slots)-2 {
-		s.tight = true
+		s.nearEnd = true
 	}
 	for ; end > at; end-- { // not copy: see index
 		s.slots[end] = s.slots[end-1]
@@ -207,7 +207,7 @@ func (x *index) clear(then func()) {
 		s := &x.shards[i]
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		x.used.Add(-8 * int64(s.homes-leastHomes))
+		x.used.Add(-8 * int64(s.capacity-minCapacity))
 		s.reset()
 	}
 	if then != nil {
@@ -215,8 +215,8 @@ func (x *index) clear(then func()) {
 	}
 }
 
-// alone calls f with all shards locked.
-func (x *index) alone(f func()) {
+// withAllLocked calls f with all shards locked.
+func (x *index) withAllLocked(f func()) {
 	for i := range x.shards {
 		s := &x.shards[i]
 		s.mu.Lock()
@@ -228,16 +228,16 @@ func (x *index) alone(f func()) {
 // tableBytes is what the tables take.
 func (x *index) tableBytes() (bytes int64) {
 	for i := range x.shards {
-		bytes += 8 * int64(x.shards[i].homes+shardSlack)
+		bytes += 8 * int64(x.shards[i].capacity+shardSlack)
 	}
 	return bytes
 }
 
 // adopt makes a table that was found whole, with so many entries, the shard's.
 func (s *shard) adopt(count int) {
-	s.slots = s.all[:s.homes+shardSlack]
-	s.size.Store(uint32(s.homes))
-	s.count, s.tight = count, true
+	s.slots = s.all[:s.capacity+shardSlack]
+	s.shared.Store(uint32(s.capacity))
+	s.count, s.nearEnd = count, true
 }
 
 // pack appends the entries of a shard, in order.

@@ -16,7 +16,7 @@ func testIndex(t *testing.T, shardBits uint, most int64) *index {
 	}
 	t.Cleanup(m.Release)
 	x := newIndex(shardBits, m, false)
-	x.allowed.Store(x.most)
+	x.allowed.Store(x.maxBytes)
 	return x
 }
 
@@ -73,7 +73,7 @@ func TestIndexModel(t *testing.T) {
 			if rng.IntN(3) == 0 {
 				s.remove(n)
 				delete(model, identity(n))
-			} else if x.room(s) {
+			} else if x.reserveSlot(s) {
 				e := s.NewEntry(n, format.Location(1+rng.IntN(1<<30)), rng.IntN(1<<20), format.IsWhole)
 				s.put(e)
 				model[identity(n)] = e
@@ -123,16 +123,16 @@ func TestIndexKeepsToItsMemory(t *testing.T) {
 	s := &x.shards[0]
 	n := 0
 	for rng := rand.New(rand.NewPCG(1, 1)); ; n++ {
-		if !x.room(s) {
+		if !x.reserveSlot(s) {
 			break
 		}
 		s.put(s.NewEntry(format.ID(rng.Uint64()>>(64-format.IDBits)), 1, 1, format.IsWhole))
 	}
 	s.check(t)
-	if x.used.Load() > x.most {
-		t.Fatalf("%d bytes used, %d allowed", x.used.Load(), x.most)
+	if x.used.Load() > x.maxBytes {
+		t.Fatalf("%d bytes used, %d allowed", x.used.Load(), x.maxBytes)
 	}
-	if per := float64(x.most) / float64(n); per > 10 {
+	if per := float64(x.maxBytes) / float64(n); per > 10 {
 		t.Fatalf("%.1f bytes for an entry, want at most 10", per)
 	}
 }

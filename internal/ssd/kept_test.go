@@ -196,7 +196,7 @@ func TestFault16ClearWhileStuck(t *testing.T) {
 			w.set(w.key(i), 0)
 			w.demote(w.key(i))
 		}
-		w.tier.log.tick()
+		w.tier.log.flushOpen()
 		stuck.AwaitBlocked(1)
 		began := time.Now()
 		w.tier.Clear()
@@ -243,7 +243,7 @@ func TestKilledBetweenTwoStores(t *testing.T) {
 	}
 	defer m.Release()
 	x := newIndex(0, m, false)
-	x.allowed.Store(x.most)
+	x.allowed.Store(x.maxBytes)
 	s := &x.shards[0]
 	want := map[uint64]format.Location{}
 	rng := newWorld(t, 1).rng
@@ -256,18 +256,18 @@ func TestKilledBetweenTwoStores(t *testing.T) {
 		for fp, loc := range want {
 			old[fp] = loc
 		}
-		homes := s.homes
+		homes := s.capacity
 		n := format.ID(rng.IntN(300)) << 32
 		fp := s.FingerprintOf(n)
 		if at, _, ok := s.search(fp); ok {
 			s.removeAt(at)
 			delete(want, fp)
-		} else if x.room(s) {
+		} else if x.reserveSlot(s) {
 			loc := format.Location(1024 + rng.IntN(1000))
 			s.put(s.NewEntry(n, loc, 100, format.IsWhole))
 			want[fp] = loc
 		}
-		if s.homes != homes || bytes.Equal(words(before), words(s.all)) {
+		if s.capacity != homes || bytes.Equal(words(before), words(s.all)) {
 			continue
 		}
 		// What the shard has of before and after, store for store, in either order of
@@ -278,7 +278,7 @@ func TestKilledBetweenTwoStores(t *testing.T) {
 			t.Fatalf("%d entries, want %d", len(got), len(want))
 		}
 		halves(before, s.all, len(want) > len(old), func(table []uint64) {
-			half := &shard{Layout: s.Layout, all: table, head: s.head, homes: s.homes}
+			half := &shard{Layout: s.Layout, all: table, head: s.head, capacity: s.capacity}
 			kept, _ := half.survivors(nil, all)
 			for _, w := range kept {
 				fp, loc := s.Fingerprint(format.Entry(w)), s.Location(format.Entry(w))
@@ -436,7 +436,7 @@ func TestFault10NoSpaceAfterKill(t *testing.T) {
 			h.check(t, keys, false)
 			full.Remove()
 			h.untilOn()
-			if used, least := h.tier.index.used.Load(), leastTables(len(h.tier.index.shards)); used != least {
+			if used, least := h.tier.index.used.Load(), minTables(len(h.tier.index.shards)); used != least {
 				t.Errorf("an empty index takes %d bytes, want %d", used, least)
 			}
 			h.there = map[string]uint64{}

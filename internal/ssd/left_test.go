@@ -110,8 +110,8 @@ func TestSnapshotRoundTrip(t *testing.T) {
 		entries, slots := allEntries(w.tier.index), w.tier.log.slotStates()
 		w.close(t)
 		w.reopenAtRest(t, cfg)
-		if w.tier.plan != fromSnapshot {
-			t.Fatalf("the index is from %d", w.tier.plan)
+		if w.tier.source != fromSnapshot {
+			t.Fatalf("the index is from %d", w.tier.source)
 		}
 		if got := allEntries(w.tier.index); len(got) == 0 || !slices.Equal(got, entries) {
 			t.Errorf("%d entries, want %d, the same", len(got), len(entries))
@@ -120,8 +120,8 @@ func TestSnapshotRoundTrip(t *testing.T) {
 			t.Errorf("the slots are %d, want %d", got, slots)
 		}
 		free := 0
-		for i := range w.tier.log.words {
-			if w.tier.log.words[i].Serial.Load() == 0 {
+		for i := range w.tier.log.slotWords {
+			if w.tier.log.slotWords[i].Serial.Load() == 0 {
 				free++
 			}
 		}
@@ -160,8 +160,8 @@ func TestSnapshotTooLarge(t *testing.T) {
 		}
 		down := mem.CrashClone(w.rng, vfstest.PowerCut)
 		w.reopenAtRest(t, testConfig(mem, w))
-		if n := w.tier.Len(); w.tier.plan != fromMemory || n < keys*3/4 {
-			t.Errorf("%d records of %d, from %d", n, entries, w.tier.plan)
+		if n := w.tier.Len(); w.tier.source != fromMemory || n < keys*3/4 {
+			t.Errorf("%d records of %d, from %d", n, entries, w.tier.source)
 		}
 		checkAlive(t, w.tier)
 		w.check(t, keys, true)
@@ -226,7 +226,7 @@ func TestUnwrittenSegmentIsFree(t *testing.T) {
 		f := vfstest.NewFaulty(mem)
 		w.reopen(t, testConfig(f, w))
 		held := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, Block: true})
-		for i := 0; !w.tier.log.behind.Load(); i++ {
+		for i := 0; !w.tier.log.stalled.Load(); i++ {
 			key := w.key(i)
 			w.tier.Demote(w.hasher.Hash(key), key, make([]byte, 1000), 0, true, true)
 		}
@@ -235,8 +235,8 @@ func TestUnwrittenSegmentIsFree(t *testing.T) {
 		w.close(t)
 		h := w.heirIn(t)
 		h.reopenAtRest(t, testConfig(clone, h))
-		if n, free, slots := h.tier.Len(), h.tier.log.freeSlots(), len(h.tier.log.slots); h.tier.plan != fromMemory || n != 0 || free != slots {
-			t.Errorf("%d records, %d of %d slots free, from %d", n, free, slots, h.tier.plan)
+		if n, free, slots := h.tier.Len(), h.tier.log.freeSlots(), len(h.tier.log.slots); h.tier.source != fromMemory || n != 0 || free != slots {
+			t.Errorf("%d records, %d of %d slots free, from %d", n, free, slots, h.tier.source)
 		}
 		h.close(t)
 		h.reopen(t, testConfig(clone, h))

@@ -5,8 +5,8 @@ import (
 	"github.com/firncache/firn/internal/ssd/format"
 )
 
-// list reads which records a segment has.
-func (t *Tier) list(slot int, serial uint64) ([]format.Listed, error) {
+// listSealed reads which records a segment has.
+func (t *Tier) listSealed(slot int, serial uint64) ([]format.Listed, error) {
 	if s := t.log.pin(slot, serial); s != nil {
 		defer t.log.unpin(s)
 		tr, ok := format.ParseTrailer(s.buf[len(s.buf)-format.TrailerLen:], t.logNumber(), len(s.buf))
@@ -40,8 +40,8 @@ func (t *Tier) readList(slot int, serial uint64) ([]format.Listed, error) {
 	return format.ParseList(nil, b[len(b)-format.TrailerLen-tr.ListLen:len(b)-format.TrailerLen], tr, t.log.UnitShift)
 }
 
-// listed is which records a segment has, also of one that is being filled.
-func (t *Tier) listed(slot int, serial uint64) []format.Listed {
+// listAny is which records a segment has, also of one that is being filled.
+func (t *Tier) listAny(slot int, serial uint64) []format.Listed {
 	if seg := t.log.pin(slot, serial); seg != nil {
 		defer t.log.unpin(seg)
 		t.log.mu.Lock()
@@ -55,10 +55,10 @@ func (t *Tier) listed(slot int, serial uint64) []format.Listed {
 	return recs
 }
 
-// someOf is how many of the records are to be looked at next: no more than may be
+// batchOf is how many of the records are to be looked at next: no more than may be
 // read at once.
-func (t *Tier) someOf(recs []format.Listed) (n int) {
-	for room := t.cfg.readMemory(); n < min(len(recs), moveAtOnce); n++ {
+func (t *Tier) batchOf(recs []format.Listed) (n int) {
+	for room := t.cfg.readMemory(); n < min(len(recs), recordsAtOnce); n++ {
 		if room -= int64(recs[n].Bytes); room < 0 && n > 0 {
 			break
 		}
@@ -66,5 +66,5 @@ func (t *Tier) someOf(recs []format.Listed) (n int) {
 	return n
 }
 
-// moveAtOnce is how many records of a segment are looked at, and read, at once.
-const moveAtOnce = 64
+// recordsAtOnce is how many records of a segment are looked at, and read, at once.
+const recordsAtOnce = 64

@@ -13,34 +13,34 @@ import (
 // being written, and the slots of the file.
 type log struct {
 	format.Geometry
-	now   func() int64
-	grace int64  // see Config.Grace
-	ahead int    // slots that are kept free
-	wake  func() // told when there are fewer
+	now             func() int64
+	grace           int64  // see Config.Grace
+	freeTarget      int    // slots that are kept free
+	wakeMaintenance func() // called when there are fewer
 
-	mu      sync.Mutex
-	changed sync.Cond // of mu: something was written, a buffer or a slot came free, the log was closed
-	open    *segment
-	sealed  []*segment // not yet written to their end, oldest first
-	memory  []*segment // all whose bytes are in memory, oldest first
-	bufs    [][]byte   // free buffers
-	slots   []slot
-	free    []int32 // slots that hold nothing of worth
-	next    uint64  // serial of the next segment
-	force   uint64  // write at least up to this LSN, full block or not
-	largest int     // the most that a record took or would have taken, with its place in the list
-	logID   uint64
-	writing bool // the writer is handing bytes to the file
-	paused  bool // nothing is appended
-	closed  bool
+	mu            sync.Mutex
+	changed       sync.Cond // of mu: something was written, a buffer or a slot came free, the log was closed
+	open          *segment
+	sealed        []*segment // not yet written to their end, oldest first
+	memory        []*segment // all whose bytes are in memory, oldest first
+	bufs          [][]byte   // free buffers
+	slots         []slot
+	free          []int32 // slots that hold nothing of worth
+	next          uint64  // serial of the next segment
+	forceLSN      uint64  // write at least up to this LSN, full block or not
+	largestRecord int     // the most that a record took or would have taken, with its place in the list
+	logID         uint64
+	writing       bool // the writer is handing bytes to the file
+	paused        bool // nothing is appended
+	closed        bool
 
-	behind atomic.Bool   // the disk is: nothing more can be appended soon
-	tail   atomic.Uint64 // LSN of the next byte
+	stalled atomic.Bool   // the disk is: nothing more can be appended soon
+	tail    atomic.Uint64 // LSN of the next byte
 
 	// What outlives the process, see indexMemory.
-	words   []format.SlotWords
-	flushed *atomic.Uint64 // everything before this LSN has been written
-	kept    *format.MemoryHead
+	slotWords []format.SlotWords
+	flushed   *atomic.Uint64 // everything before this LSN has been written
+	head      *format.MemoryHead
 }
 
 // slot is a segment's place in the file, beside format.SlotWords.
@@ -55,20 +55,20 @@ type slot struct {
 const slotMemory = 16 + format.SlotWordsLen + 4
 
 // Slots are kept free, so that a segment can be opened without waiting, and a
-// burst of writes finds some: one of aheadShare, and leastAhead at least.
+// burst of writes finds some: one of freeShare, and minFree at least.
 const (
-	leastAhead = 2
-	aheadShare = 64
+	minFree   = 2
+	freeShare = 64
 )
 
-func aheadOf(slots int) int { return max(leastAhead, slots/aheadShare) }
+func freeTargetOf(slots int) int { return max(minFree, slots/freeShare) }
 
 func newLog(m *files.Memory, bufs [][]byte, now func() int64, grace int64) *log {
 	n := int(m.Slots)
 	l := &log{
 		Geometry: m.Geometry(), bufs: bufs, now: now, grace: grace,
-		slots: make([]slot, n), free: make([]int32, 0, n), ahead: aheadOf(n),
-		words: m.SlotWords(), flushed: &m.Head.Flushed, kept: m.Head,
+		slots: make([]slot, n), free: make([]int32, 0, n), freeTarget: freeTargetOf(n),
+		slotWords: m.SlotWords(), flushed: &m.Head.Flushed, head: m.Head,
 	}
 	l.changed.L = &l.mu
 	return l
@@ -78,11 +78,11 @@ func newLog(m *files.Memory, bufs [][]byte, now func() int64, grace int64) *log 
 // whose entry names loc: while it does, the slot keeps its segment.
 func (l *log) lsnAt(loc format.Location) uint64 {
 	slot, off := l.Place(loc)
-	return l.LSN(l.words[slot].Serial.Load(), off)
+	return l.LSN(l.slotWords[slot].Serial.Load(), off)
 }
 
 // weight is about how many bytes the record of an entry of a class has: what is alive
-// of a segment is told by the weights of its entries, beside that of all its records.
+// of a segment follows from the weights of its entries and of all its records.
 func (l *log) weight(class int) uint64 {
 	switch class {
 	case format.HeadClass:
@@ -98,18 +98,18 @@ func (l *log) weight(class int) uint64 {
 func (l *log) flushTo(lsn uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.force = max(l.force, lsn)
+	l.forceLSN = max(l.forceLSN, lsn)
 	l.changed.Broadcast()
 	for l.flushed.Load() < lsn && !l.closed {
 		l.changed.Wait()
 	}
 }
 
-// tick makes the writer write what the open segment holds.
-func (l *log) tick() {
+// flushOpen makes the writer write what the open segment holds.
+func (l *log) flushOpen() {
 	l.mu.Lock()
 	if s := l.open; s != nil && s.end > s.written {
-		l.force = max(l.force, l.LSN(s.serial, s.end))
+		l.forceLSN = max(l.forceLSN, l.LSN(s.serial, s.end))
 	}
 	l.changed.Broadcast()
 	l.mu.Unlock()
@@ -137,9 +137,9 @@ func (l *log) nextSerial() uint64 {
 
 // slotStates are those of format.SlotWords, for each slot.
 func (l *log) slotStates() []format.SlotState {
-	states := make([]format.SlotState, 0, len(l.words))
-	for i := range l.words {
-		w := &l.words[i]
+	states := make([]format.SlotState, 0, len(l.slotWords))
+	for i := range l.slotWords {
+		w := &l.slotWords[i]
 		states = append(states, format.SlotState{Serial: w.Serial.Load(), Written: w.Written.Load(), Until: w.Until.Load()})
 	}
 	return states
@@ -147,22 +147,22 @@ func (l *log) slotStates() []format.SlotState {
 
 func (l *log) setSlotStates(states []format.SlotState) {
 	for i, s := range states {
-		w := &l.words[i]
+		w := &l.slotWords[i]
 		w.Serial.Store(s.Serial)
 		w.Written.Store(s.Written)
 		w.Until.Store(s.Until)
 	}
 }
 
-// onDisk returns what tells whether an entry names a record that was written before
+// onDisk returns a predicate: whether a location is that of a record written before
 // an LSN.
 func (l *log) onDisk(flushed uint64) func(format.Location) bool {
 	return func(loc format.Location) bool {
 		slot, off := l.Place(loc)
-		if slot >= len(l.words) || off < format.SegmentHeaderLen {
+		if slot >= len(l.slotWords) || off < format.SegmentHeaderLen {
 			return false
 		}
-		serial := l.words[slot].Serial.Load()
+		serial := l.slotWords[slot].Serial.Load()
 		return serial != 0 && l.LSN(serial, off) < flushed
 	}
 }

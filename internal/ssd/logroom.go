@@ -43,42 +43,42 @@ func (l *log) idleBuffer() int {
 // roomToMove reports whether a segment could be opened for what is moved.
 func (l *log) roomToMove() bool { return l.canOpen(forReclaim) }
 
-// A log is behind before it is full, for those who asked whether it is do not
-// append at once. burst is how many bytes it keeps for what several of them do
+// A log is stalled before it is full, for those who asked whether it is do not
+// append at once. burstBytes is how many bytes it keeps for what several of them do
 // meanwhile, where segments are not too small or too large for that, and for one of
 // the largest that have come.
-const burst = 128 << 10
+const burstBytes = 128 << 10
 
-// spare is how many bytes of the open segment are left when the log is behind. The
+// spareBytes is how many bytes of the open segment are left when the log is stalled. The
 // caller holds mu.
-func (l *log) spare() int { return max(l.usualSpare(), l.largest) }
+func (l *log) spareBytes() int { return max(l.minSpare(), l.largestRecord) }
 
-// usualSpare is spare while no record has come that is larger. It does not change.
-func (l *log) usualSpare() int {
+// minSpare is spareBytes while no record has come that is larger. It does not change.
+func (l *log) minSpare() int {
 	size := l.SegmentBytes()
-	return min(max(burst, size/4), size-size/4)
+	return min(max(burstBytes, size/4), size-size/4)
 }
 
-// noteRoom tells whether the log is behind: the open segment is nearly full, or for
+// updateStalled notes whether the log is stalled: the open segment is nearly full, or for
 // what is being moved, and no other can be opened. The caller holds mu.
-func (l *log) noteRoom() {
+func (l *log) updateStalled() {
 	s := l.open
-	behind := !l.canOpen(forDemote) && (s == nil || len(l.free) < forDemote || s.end+len(s.list)+format.TrailerLen > l.SegmentBytes()-l.spare())
-	if l.behind.Load() == behind {
+	behind := !l.canOpen(forDemote) && (s == nil || len(l.free) < forDemote || s.end+len(s.list)+format.TrailerLen > l.SegmentBytes()-l.spareBytes())
+	if l.stalled.Load() == behind {
 		return
 	}
-	l.behind.Store(behind)
-	if !behind && l.wake != nil {
-		l.wake() // the index may have waited for it to grow
+	l.stalled.Store(behind)
+	if !behind && l.wakeMaintenance != nil {
+		l.wakeMaintenance() // the index may have waited for it to grow
 	}
 }
 
-// waitRoom waits while the log is behind, for patience at most. It reports
+// waitRoom waits while the log is stalled, for patience at most. It reports
 // whether there is room.
 func (l *log) waitRoom(patience time.Duration) bool {
-	return !l.behind.Load() || l.waitFor(patience, func() bool {
-		l.noteRoom()
-		return !l.behind.Load()
+	return !l.stalled.Load() || l.waitFor(patience, func() bool {
+		l.updateStalled()
+		return !l.stalled.Load()
 	})
 }
 
@@ -86,7 +86,7 @@ func (l *log) waitRoom(patience time.Duration) bool {
 // patience at most. It reports what ok does then.
 func (l *log) waitFor(patience time.Duration, ok func() bool) bool {
 	until := time.Now().Add(patience)
-	defer time.AfterFunc(patience, l.announce).Stop()
+	defer time.AfterFunc(patience, l.broadcast).Stop()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for !ok() {
@@ -98,8 +98,8 @@ func (l *log) waitFor(patience time.Duration, ok func() bool) bool {
 	return true
 }
 
-// announce wakes those who wait for a change.
-func (l *log) announce() {
+// broadcast wakes those who wait for a change.
+func (l *log) broadcast() {
 	l.mu.Lock()
 	l.changed.Broadcast()
 	l.mu.Unlock()

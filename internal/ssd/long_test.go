@@ -135,7 +135,7 @@ func TestLongValue(t *testing.T) {
 				if _, err := seqOf(key, f.Value[6:]); err != nil {
 					t.Fatal(err)
 				}
-				w.tier.log.tick()
+				w.tier.log.flushOpen()
 			}
 		}
 		if n := w.tier.Len(); n != 5 {
@@ -173,8 +173,8 @@ func TestLongValueSupersededBetweenParts(t *testing.T) {
 				}
 			}
 			w.delete(key)
-			if n := checkParts(t, w.tier); n != 0 || w.tier.descending.Load() != 0 {
-				t.Fatalf("stopped at %d: %d parts are left, and %d descents", stop, n, w.tier.descending.Load())
+			if n := checkParts(t, w.tier); n != 0 || w.tier.descents.Load() != 0 {
+				t.Fatalf("stopped at %d: %d parts are left, and %d descents", stop, n, w.tier.descents.Load())
 			}
 		}
 	})
@@ -257,15 +257,15 @@ func TestPartsWithoutHeadGo(t *testing.T) {
 				}
 			}
 			if !writing {
-				x.descending.Add(-1) // as after a kill
+				x.descents.Add(-1) // as after a kill
 			}
 			x.log.flushTo(x.log.tail.Load())
 			part := x.ids.Part(d.owner, 0)
 			e, _ := x.index.shardOf(part).find(part)
 			slot, _ := x.log.Place(x.index.Location(e))
-			v := victim{slot: slot, serial: x.log.words[slot].Serial.Load(), how: moveAll}
+			v := victim{slot: slot, serial: x.log.slotWords[slot].Serial.Load(), how: moveAll}
 			before := checkParts(t, x)
-			if !x.empty(&v) {
+			if !x.emptySegment(&v) {
 				t.Fatal("not cleaned")
 			}
 			want := before

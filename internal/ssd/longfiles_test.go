@@ -76,10 +76,10 @@ func TestValueWithoutAPartIsAMiss(t *testing.T) {
 				s := x.index.shardOf(owner)
 				at, e, _ := s.search(s.FingerprintOf(x.ids.Part(owner, 3)))
 				s.removeAt(at)
-				x.unnamed(e)
+				x.countDead(e)
 			},
 			"of another write": func(owner format.ID) {
-				d := Descent{t: x, owner: owner, put: 3, head: format.Head{Write: 1}}
+				d := Descent{t: x, owner: owner, partsPut: 3, head: format.Head{Write: 1}}
 				if ok, _ := d.Put(make([]byte, (16+100<<10+6)/7)); !ok { // as long as the right one
 					t.Fatal("no room")
 				}

@@ -8,18 +8,20 @@ const longShare = 8
 
 // AtOnce is the longest key and value together, in bytes, that come by Demote: the
 // log has room for some of them where Ready says so. Longer ones come by DemoteParts.
-func (t *Tier) AtOnce() int { return min(t.log.usualSpare()/4, format.MaxWhole) }
+func (t *Tier) AtOnce() int { return min(t.log.minSpare()/4, format.MaxWhole) }
 
-// whole is the longest key and value together that are one record.
-func (t *Tier) whole() int { return min(t.log.MaxRecord()-format.MaxRecordHeader, format.MaxWhole) }
+// maxWhole is the longest key and value together that are one record.
+func (t *Tier) maxWhole() int { return min(t.log.MaxRecord()-format.MaxRecordHeader, format.MaxWhole) }
 
-// longest is the longest value in bytes that is taken in parts.
-func (t *Tier) longest() int {
+// maxLong is the longest value in bytes that is taken in parts.
+func (t *Tier) maxLong() int {
 	return int(min(t.logBytes/longShare, int64(format.MaxParts)*int64(t.log.MaxPart())))
 }
 
-// mostParts is the most parts that a value may have here.
-func (t *Tier) mostParts() int { return t.longest()/t.log.MaxPart() + 1 }
+// maxParts is the most parts that a value may have here.
+func (t *Tier) maxParts() int { return t.maxLong()/t.log.MaxPart() + 1 }
 
-// partWindow is how many bytes a part has at most.
-func (t *Tier) partWindow() int { return format.MaxRecordHeader + format.PartKeyLen + t.log.MaxPart() }
+// maxPartRecord is how many bytes a part has at most.
+func (t *Tier) maxPartRecord() int {
+	return format.MaxRecordHeader + format.PartKeyLen + t.log.MaxPart()
+}

@@ -8,7 +8,7 @@ import (
 
 // keep is the tier's housekeeping: it makes room in the log, gives the index
 // memory, and writes what has waited for long.
-func (t *Tier) keep() {
+func (t *Tier) maintain() {
 	tick := time.NewTicker(flushEvery)
 	defer tick.Stop()
 	for {
@@ -16,20 +16,20 @@ func (t *Tier) keep() {
 		case <-t.quit:
 			return
 		case <-tick.C:
-			t.log.tick()
-			t.index.limit.Store(t.index.most) // RAM may have some to give again
-			t.noteRoom()
-			if t.expires.Load() {
-				t.log.kept.NoteTime(t.Now())
+			t.log.flushOpen()
+			t.index.limit.Store(t.index.maxBytes) // RAM may have some to give again
+			t.updateSelective()
+			if t.hasDeadlines.Load() {
+				t.log.head.NoteTime(t.Now())
 			}
 		case <-t.wake:
 		}
-		t.tidy()
+		t.maintainOnce()
 	}
 }
 
-// tidy does what there is to do.
-func (t *Tier) tidy() {
+// maintainOnce does what there is to do.
+func (t *Tier) maintainOnce() {
 	if t.state.Load() != on {
 		return
 	}
@@ -43,8 +43,8 @@ func (t *Tier) tidy() {
 	if t.admission.budget.due() {
 		t.saveBudget()
 	}
-	if more := t.index.wantsMemory(); more > 0 && !t.log.behind.Load() && t.growing.CompareAndSwap(false, true) {
-		t.loose.Go(func() { t.grow(more) })
+	if more := t.index.wantsMemory(); more > 0 && !t.log.stalled.Load() && t.growing.CompareAndSwap(false, true) {
+		t.detached.Go(func() { t.growIndex(more) })
 	}
 }
 
@@ -56,18 +56,18 @@ func (t *Tier) saveBudget() {
 	}
 }
 
-// grow gives the index more memory. It has a goroutine of its own: what leaves
+// growIndex gives the index more memory. It has a goroutine of its own: what leaves
 // RAM for it is reported to the user, who may write to the cache, and a write may
-// have to wait for the keeper. Nor does Close wait, for he may call that: RAM is
+// have to wait for maintenance. Nor does Close wait, for he may call that: RAM is
 // closed then, and has nothing left to report. Free waits, for RAM's memory goes
 // after it.
-func (t *Tier) grow(more int64) {
+func (t *Tier) growIndex(more int64) {
 	if t.chargeMemory(more) != nil {
 		t.index.limit.Store(t.index.allowed.Load()) // RAM has no more to give, until the next tick
-		t.log.announce()
+		t.log.broadcast()
 	}
 	t.growing.Store(false)
-	t.poke() // it may want more by now
+	t.wakeMaintenance() // it may want more by now
 }
 
 // makeRoom reclaims a segment, if there is need to. It reports whether there may be

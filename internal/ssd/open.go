@@ -33,7 +33,7 @@ func Open(cfg Config) (*Tier, error) {
 	cfg.FS = door
 	t := &Tier{cfg: cfg, door: door, keeper: keeper, quit: make(chan struct{}), wake: make(chan struct{}, 1)}
 	t.clock.system = cfg.Now
-	t.lines.logger, t.health.lines = cfg.Log, &t.lines
+	t.logger.out, t.health.logger = cfg.Log, &t.logger
 	t.admission.init(&t.cfg, t.Now)
 	door.Wrote = t.wrote
 	var err error
@@ -52,7 +52,7 @@ func (t *Tier) wrote(n int) {
 	t.count.written.Add(uint64(n))
 	t.admission.budget.wrote(n)
 	if t.admission.budget.due() {
-		t.poke()
+		t.wakeMaintenance()
 	}
 }
 
@@ -64,7 +64,7 @@ func (t *Tier) open() (err error) {
 	if t.super.file, err = t.cfg.FS.Open("superblock", vfs.How{Create: true}); err != nil {
 		return err
 	}
-	why, err := t.decide()
+	why, err := t.decideSource()
 	if err != nil {
 		return err
 	}
@@ -76,8 +76,8 @@ func (t *Tier) open() (err error) {
 	if err := t.allocateMemory(); err != nil {
 		return err
 	}
-	if err = t.prepare(why); vfs.NoSpace(err) {
-		return t.startOff(err)
+	if err = t.prepareFiles(why); vfs.NoSpace(err) {
+		return t.startOffline(err)
 	}
 	return err
 }
@@ -108,46 +108,46 @@ func (t *Tier) allocateMemory() (err error) {
 	s := &t.super.Superblock
 	segBytes := int(s.SegmentBytes)
 	var bufs [][]byte
-	for range buffers {
+	for range segmentBuffers {
 		b, err := offheap.Alloc(segBytes + files.BlockBytes)
 		if err != nil {
 			return err
 		}
-		t.buffers = append(t.buffers, b)
+		t.allocated = append(t.allocated, b)
 		bufs = append(bufs, aligned(b, segBytes))
 	}
-	m, err := t.memoryOf(s)
+	m, err := t.indexMemoryFor(s)
 	if err != nil {
 		return err
 	}
 	t.log = newLog(m, bufs, t.Now, t.cfg.Grace)
 	t.log.logID = s.LogID
-	t.index = newIndex(uint(s.ShardBits), m, m == t.left)
-	t.index.hungry, t.log.wake = t.poke, t.poke
+	t.index = newIndex(uint(s.ShardBits), m, m == t.leftMemory)
+	t.index.needMemory, t.log.wakeMaintenance = t.wakeMaintenance, t.wakeMaintenance
 	t.fixed = t.cfg.fixedMemory(s)
 	t.flusher = &flusher{
 		log: t.log, file: t.logFile, block: vfs.Aligned(files.BlockBytes, files.BlockBytes),
-		fail: t.segmentFailed, well: t.segmentWritten,
+		onFailed: t.onSegmentFailed, onWritten: t.onSegmentWritten,
 	}
 	return nil
 }
 
-// memoryOf is the memory for the index of a log: what was left, if it is of that
+// indexMemoryFor is the memory for the index of a log: what was left, if it is of that
 // size.
-func (t *Tier) memoryOf(s *format.Superblock) (*files.Memory, error) {
+func (t *Tier) indexMemoryFor(s *format.Superblock) (*files.Memory, error) {
 	shape := format.MemoryShape{
-		Slots: uint32(s.Segments), Shards: 1 << s.ShardBits, Stride: uint64(t.cfg.indexMost()>>s.ShardBits/8) &^ 7, // whole cache lines
+		Slots: uint32(s.Segments), Shards: 1 << s.ShardBits, Stride: uint64(t.cfg.maxIndex()>>s.ShardBits/8) &^ 7, // whole cache lines
 		SegmentShift: uint8(bits.TrailingZeros64(s.SegmentBytes)), UnitShift: s.UnitShift, LocationBits: s.LocationBits,
 	}
-	if shape.Stride < leastHomes+shardSlack {
-		return nil, fmt.Errorf("ssd: index of %d bytes: want at least %d for %d shards", t.cfg.indexMost(), leastTables(1<<s.ShardBits), 1<<s.ShardBits)
+	if shape.Stride < minCapacity+shardSlack {
+		return nil, fmt.Errorf("ssd: index of %d bytes: want at least %d for %d shards", t.cfg.maxIndex(), minTables(1<<s.ShardBits), 1<<s.ShardBits)
 	}
-	if t.left != nil && t.left.MemoryShape == shape {
-		return t.left, nil
+	if t.leftMemory != nil && t.leftMemory.MemoryShape == shape {
+		return t.leftMemory, nil
 	}
 	m, why, err := files.NewMemory(shape, t.keeper)
 	if why != nil {
-		t.lines.warn("firn: SSD tier: the system has no memory that outlives the process; after a crash the tier starts empty", "error", why)
+		t.logger.warn("firn: SSD tier: the system has no memory that outlives the process; after a crash the tier starts empty", "error", why)
 	}
 	return m, err
 }
@@ -159,19 +159,19 @@ func aligned(mem []byte, n int) []byte {
 	return mem[skip : skip+n : skip+n]
 }
 
-// prepare makes the files what the superblock says. When it returns nil, an empty log
+// prepareFiles makes the files what the superblock says. When it returns nil, an empty log
 // has begun, or Start finds the index of what the files hold.
-func (t *Tier) prepare(why string) error {
+func (t *Tier) prepareFiles(why string) error {
 	if err := t.super.file.Allocate(2 * format.SuperblockBytes); err != nil {
 		return err
 	}
 	if err := t.logFile.Allocate(t.logBytes); err != nil {
 		return err
 	}
-	if t.plan != fromNothing {
+	if t.source != fromScratch {
 		return nil
 	}
-	if err := t.begin(why); err != nil {
+	if err := t.startEmpty(why); err != nil {
 		return err
 	}
 	t.removeOld(format.SnapshotTempName, format.SnapshotName)
@@ -180,11 +180,11 @@ func (t *Tier) prepare(why string) error {
 
 // abandon undoes an Open that failed. What an earlier process left stays.
 func (t *Tier) abandon() {
-	if t.index != nil && t.index.Memory != t.left {
+	if t.index != nil && t.index.Memory != t.leftMemory {
 		t.index.Forget()
 	}
 	_ = t.closeFiles()
 	_ = t.lock.Close()
 	t.Free()
-	t.lines.wait(t.cfg.Patience)
+	t.logger.wait(t.cfg.Patience)
 }

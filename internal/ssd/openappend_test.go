@@ -28,7 +28,7 @@ func TestAppendedIsAliveBeforeItIsNamed(t *testing.T) {
 		w.tier.log.seal()
 		w.tier.log.mu.Unlock()
 		synctest.Wait()
-		if v, ok := w.tier.log.victim(false); !ok || v.slot != slot || v.share == 0 {
+		if v, ok := w.tier.log.chooseVictim(false); !ok || v.slot != slot || v.share == 0 {
 			t.Errorf("to be reclaimed: %+v, %v: want slot %d, which is not dead", v, ok, slot)
 		}
 		s.put(s.NewEntry(x, loc, size, format.IsWhole))

@@ -211,7 +211,7 @@ func TestFault02DeviceLosesSuperblocks(t *testing.T) {
 		vfstest.EachBoundary(mem, func(fs vfs.FS) {
 			w.reopen(t, smallConfig(fs, w))
 			w.steps(t, 100, keys)
-			if err := w.tier.begin("for the test"); err != nil {
+			if err := w.tier.startEmpty("for the test"); err != nil {
 				t.Fatal(err)
 			}
 			w.steps(t, 100, keys)

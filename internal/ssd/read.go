@@ -11,98 +11,98 @@ import (
 // and for a key that was written meanwhile ErrChanged; otherwise it is the
 // context's or the disk's.
 func (t *Tier) Get(ctx context.Context, dst, key []byte, hash uint64) (Found, error) {
-	sp, ok := t.look(hash, true)
+	ref, ok := t.locate(hash, true)
 	if !ok {
 		return Found{}, ErrNotFound
 	}
-	return t.readSpot(ctx, dst, key, &sp)
+	return t.readValue(ctx, dst, key, &ref)
 }
 
 // GetWaiting is Get that waits for a slow disk until the context ends.
 func (t *Tier) GetWaiting(ctx context.Context, dst, key []byte, hash uint64) (Found, error) {
-	sp, ok := t.look(hash, true)
+	ref, ok := t.locate(hash, true)
 	if !ok {
 		return Found{}, ErrNotFound
 	}
-	sp.waits = true
-	return t.readSpot(ctx, dst, key, &sp)
+	ref.waits = true
+	return t.readValue(ctx, dst, key, &ref)
 }
 
 // GetStale is Get that also finds what expired no more than Config.Grace ago. It
 // does not count as a read.
 func (t *Tier) GetStale(ctx context.Context, dst, key []byte, hash uint64) (Found, error) {
-	sp, ok := t.look(hash, false)
+	ref, ok := t.locate(hash, false)
 	if !ok {
 		return Found{}, ErrNotFound
 	}
-	sp.stale = true
-	return t.readSpot(ctx, dst, key, &sp)
+	ref.stale = true
+	return t.readValue(ctx, dst, key, &ref)
 }
 
 // Peek is Get without the value, and it does not count as a read.
 func (t *Tier) Peek(ctx context.Context, key []byte, hash uint64) (Found, error) {
-	sp, ok := t.look(hash, false)
+	ref, ok := t.locate(hash, false)
 	if !ok {
 		return Found{}, ErrNotFound
 	}
-	sp.peek = true
-	f, err := t.readSpot(ctx, nil, key, &sp)
+	ref.peek = true
+	f, err := t.readValue(ctx, nil, key, &ref)
 	f.Value = nil
 	return f, err
 }
 
-// readSpot reads and checks the value at a spot.
-func (t *Tier) readSpot(ctx context.Context, dst, key []byte, sp *spot) (Found, error) {
-	f, err := t.readRecord(ctx, dst, key, sp)
+// readValue reads and checks the value of a record.
+func (t *Tier) readValue(ctx context.Context, dst, key []byte, ref *recordRef) (Found, error) {
+	f, err := t.readRecord(ctx, dst, key, ref)
 	if err == nil && f.head.Parts > 0 { // and what it was read from is free again
-		if f, err = t.readParts(ctx, dst, sp, f); err == nil {
+		if f, err = t.readParts(ctx, dst, ref, f); err == nil {
 			t.count.hits.Add(1)
 		}
 	}
 	return f, err
 }
 
-// readRecord reads and checks the record at a spot.
-func (t *Tier) readRecord(ctx context.Context, dst, key []byte, sp *spot) (Found, error) {
-	if seg := t.log.pin(sp.slot, sp.lsn>>t.log.SegmentShift); seg != nil {
+// readRecord reads and checks a record.
+func (t *Tier) readRecord(ctx context.Context, dst, key []byte, ref *recordRef) (Found, error) {
+	if seg := t.log.pin(ref.slot, ref.lsn>>t.log.SegmentShift); seg != nil {
 		defer t.log.unpin(seg)
-		return t.accept(dst, key, sp, seg.buf[sp.off:seg.limit()])
+		return t.verify(dst, key, ref, seg.buf[ref.off:seg.limit()])
 	}
-	buf, view, err := t.fetch(ctx, sp)
+	buf, view, err := t.fetch(ctx, ref)
 	switch {
 	case errors.Is(err, format.ErrCorrupt):
-		return Found{}, t.damaged(sp)
+		return Found{}, t.corruptHeader(ref)
 	case err != nil:
-		return Found{}, t.readFailed(ctx, sp, err)
+		return Found{}, t.readFailed(ctx, ref, err)
 	}
 	defer buf.Release()
-	t.health.unreadable.readWell()
-	return t.accept(dst, key, sp, view)
+	t.health.badReads.readOK()
+	return t.verify(dst, key, ref, view)
 }
 
-// accept checks the bytes of a record, and takes from them what was asked for.
-func (t *Tier) accept(dst, key []byte, sp *spot, b []byte) (f Found, err error) {
-	r, err := format.ParseRecord(b, format.Origin{Log: t.logNumber(), LSN: sp.lsn})
+// verify checks the bytes of a record, and takes from them what was asked for.
+func (t *Tier) verify(dst, key []byte, ref *recordRef, b []byte) (f Found, err error) {
+	r, err := format.ParseRecord(b, format.Origin{Log: t.logNumber(), LSN: ref.lsn})
 	if err == nil && r.Flags&format.FlagCompressed != 0 && string(r.Key) == string(key) {
 		f.Value, err = expand(dst, r.Value)
 	}
 	switch {
-	case !t.still(sp):
+	case !t.isCurrent(ref):
 		return Found{}, ErrChanged
 	case err != nil:
-		t.corrupt(sp)
+		t.dropCorrupt(ref)
 		return Found{}, format.ErrCorrupt
 	case string(r.Key) != string(key) || r.Kind() == format.IsPart:
 		t.count.collisions.Add(1)
 		return Found{}, ErrNotFound
-	case t.over(r.Deadline, sp.stale):
+	case t.expired(r.Deadline, ref.stale):
 		return Found{}, ErrNotFound // its room comes back when its segment is reclaimed
 	}
-	f.Deadline, f.Token = r.Deadline, sp.lsn
-	if r.Kind() == format.IsHead && !sp.peek {
+	f.Deadline, f.Token = r.Deadline, ref.lsn
+	if r.Kind() == format.IsHead && !ref.peek {
 		head, ok := format.ParseHead(r.Value)
 		if !ok {
-			t.corrupt(sp)
+			t.dropCorrupt(ref)
 			return Found{}, format.ErrCorrupt
 		}
 		f.head = head
@@ -115,13 +115,13 @@ func (t *Tier) accept(dst, key []byte, sp *spot, b []byte) (f Found, err error) 
 	return f, nil
 }
 
-// damaged is what a read ends with that found no header of a record. The disk
+// corruptHeader is what a read ends with that found no header of a record. The disk
 // does what it should: it is the record's fault.
-func (t *Tier) damaged(sp *spot) error {
-	t.health.unreadable.readWell()
-	if !t.still(sp) {
+func (t *Tier) corruptHeader(ref *recordRef) error {
+	t.health.badReads.readOK()
+	if !t.isCurrent(ref) {
 		return ErrChanged
 	}
-	t.corrupt(sp)
+	t.dropCorrupt(ref)
 	return format.ErrCorrupt
 }

@@ -14,9 +14,9 @@ var (
 )
 
 const (
-	// leastCallers is how many may at least wait for reads at once, whatever
+	// minCallers is how many may at least wait for reads at once, whatever
 	// Config.Depth is.
-	leastCallers = 1024
+	minCallers = 1024
 	// callersPerSlot is how many may wait for each read that the disk is given at
 	// once: for nine times as long as it takes for a read.
 	callersPerSlot = 8
@@ -32,7 +32,7 @@ func (t *Tier) openReader() (*aio.Reader, error) {
 	cfg := aio.Config{
 		File: t.logFile, Depth: depth, Mode: t.cfg.Reads,
 		PoolBytes: min(8<<20, t.cfg.Memory/64), Memory: t.cfg.readMemory(), Patience: t.cfg.Patience,
-		Callers: depth + max(leastCallers, callersPerSlot*depth),
+		Callers: depth + max(minCallers, callersPerSlot*depth),
 		Timeout: t.cfg.ReadTimeout, Silence: silence,
 	}
 	if t.cfg.ReadTimeout > 0 {
@@ -41,6 +41,6 @@ func (t *Tier) openReader() (*aio.Reader, error) {
 	return aio.Open(cfg)
 }
 
-// slow reports whether a read ended with what says nothing about the record, nor
+// isSlow reports whether a read ended with what says nothing about the record, nor
 // that the disk fails: it would have taken too long.
-func slow(err error) bool { return err == ErrTimeout || err == ErrBusy }
+func isSlow(err error) bool { return err == ErrTimeout || err == ErrBusy }

@@ -10,44 +10,44 @@ import (
 // readFailed is what a read ends with that brought no bytes. If that was the
 // disk's fault it costs the record, and, if nothing else can be read either, the
 // tier is switched off.
-func (t *Tier) readFailed(ctx context.Context, sp *spot, err error) error {
+func (t *Tier) readFailed(ctx context.Context, ref *recordRef, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case slow(err):
+	case isSlow(err):
 		return err
-	case !t.still(sp):
+	case !t.isCurrent(ref):
 		return ErrChanged
 	}
 	t.count.readErrors.Add(1)
 	t.health.log("a read failed", "error", err)
-	again, row := t.health.unreadable.add(sp.lsn)
+	again, row := t.health.badReads.add(ref.lsn)
 	if again {
-		t.lose(sp)
+		t.dropRef(ref)
 	}
-	if row >= mostBadReads && !t.readsElsewhere(sp.slot) {
+	if row >= maxBadReads && !t.readsElsewhere(ref.slot) {
 		t.switchOff(fmt.Errorf("%d reads in a row failed: %w", row, err))
 	}
 	return err
 }
 
 // readsElsewhere reports whether the disk reads another segment than the one in a
-// slot, or is too slow to tell. It tries two, from half the log away on.
+// slot, or is too slow for an answer. It tries two, from half the log away on.
 func (t *Tier) readsElsewhere(slot int) bool {
 	tries := 2
 	n := len(t.log.slots)
 	for i := range n {
 		other := (slot + n/2 + i) % n
-		serial := t.log.words[other].Serial.Load()
+		serial := t.log.slotWords[other].Serial.Load()
 		if other == slot || serial == 0 || t.log.inMemory(other, serial) {
 			continue
 		}
 		buf, err := t.reader.Try(background, t.reader.Deadline(), int64(other)<<t.log.SegmentShift, files.BlockBytes)
 		if err == nil {
 			buf.Release()
-			t.health.unreadable.readWell()
+			t.health.badReads.readOK()
 		}
-		if err == nil || slow(err) {
+		if err == nil || isSlow(err) {
 			return true
 		}
 		if tries--; tries == 0 {

@@ -9,18 +9,18 @@ import (
 	"github.com/firncache/firn/internal/ssd/format"
 )
 
-// found is a segment on the disk.
-type found struct {
+// foundSegment is a segment on the disk.
+type foundSegment struct {
 	format.Ends
 	slot int
 }
 
-// rebuild makes an index of what the segments list, the newest record of each id,
-// for RecoverAlways: nothing tells what of it was written again or deleted since.
-func (t *Tier) rebuild() {
+// rebuildFromLog makes an index of what the segments list, the newest record of each id,
+// for RecoverAlways: nothing says which of them were written again or deleted since.
+func (t *Tier) rebuildFromLog() {
 	segments, last := t.readEnds()
-	slices.SortFunc(segments, func(a, b found) int { return cmp.Compare(b.Serial, a.Serial) })
-	segments = slices.CompactFunc(segments, func(a, b found) bool { return a.Serial == b.Serial })
+	slices.SortFunc(segments, func(a, b foundSegment) int { return cmp.Compare(b.Serial, a.Serial) })
+	segments = slices.CompactFunc(segments, func(a, b foundSegment) bool { return a.Serial == b.Serial })
 	records := 0
 	for _, f := range segments {
 		records += f.Trailer.Count
@@ -32,30 +32,30 @@ func (t *Tier) rebuild() {
 			t.count.corrupt.Add(1)
 			continue
 		}
-		t.log.words[f.slot].Serial.Store(f.Serial)
-		t.log.words[f.slot].Until.Store(format.Forever) // their deadlines stand in the records
+		t.log.slotWords[f.slot].Serial.Store(f.Serial)
+		t.log.slotWords[f.slot].Until.Store(format.Forever) // their deadlines stand in the records
 		t.indexSegment(f, recs)
 		t.clock.notBefore(f.Trailer.SealedAt)
 	}
 	// Segments that were not sealed may be there and not be readable: what is
 	// written over them must not pass for them.
 	const unseen = 16
-	t.log.goOn(max(last+unseen, t.super.NextSegment))
+	t.log.resumeAt(max(last+unseen, t.super.NextSegment))
 }
 
 // indexSegment indexes those of a segment's records, from its end to its beginning,
 // whose ids have none yet.
-func (t *Tier) indexSegment(f found, recs []format.Listed) {
+func (t *Tier) indexSegment(f foundSegment, recs []format.Listed) {
 	for i := len(recs) - 1; i >= 0; i-- {
 		r := &recs[i]
 		t.index.prefetch(recs[max(i-prefetchAhead, 0)].ID)
 		s := t.index.shardOf(r.ID)
 		s.mu.Lock()
 		e := s.NewEntry(r.ID, t.log.Location(f.slot, int(r.Offset)), int(r.Bytes), r.Kind)
-		t.log.words[f.slot].Written.Add(t.log.weight(e.Class()))
-		if _, ok := s.find(r.ID); !ok && t.index.room(s) {
+		t.log.slotWords[f.slot].Written.Add(t.log.weight(e.Class()))
+		if _, ok := s.find(r.ID); !ok && t.index.reserveSlot(s) {
 			s.put(e)
-			t.named(e)
+			t.countLive(e)
 		}
 		s.mu.Unlock()
 	}
@@ -67,7 +67,7 @@ const prefetchAhead = 16
 
 // readEnds reads the headers and trailers of all slots, and returns the segments
 // that are sealed. last is the highest serial of any.
-func (t *Tier) readEnds() (sealed []found, last uint64) {
+func (t *Tier) readEnds() (sealed []foundSegment, last uint64) {
 	size := t.log.SegmentBytes()
 	const atOnce = 64
 	reqs := make([]aio.Request, 0, 2*atOnce)
@@ -83,7 +83,7 @@ func (t *Tier) readEnds() (sealed []found, last uint64) {
 			e := t.parseEnds(&reqs[2*i], &reqs[2*i+1])
 			last = max(last, e.LastSerial())
 			if e.Sealed() {
-				sealed = append(sealed, found{e, first + i})
+				sealed = append(sealed, foundSegment{e, first + i})
 			}
 		}
 		for i := range reqs {
@@ -95,7 +95,7 @@ func (t *Tier) readEnds() (sealed []found, last uint64) {
 	return sealed, last
 }
 
-// parseEnds tells which segment a slot has.
+// parseEnds says which segment a slot has.
 func (t *Tier) parseEnds(head, tail *aio.Request) format.Ends {
 	if head.Err != nil || tail.Err != nil {
 		t.count.readErrors.Add(1)

@@ -13,56 +13,56 @@ func (t *Tier) reclaim() bool {
 	if t.state.Load() != on {
 		return false
 	}
-	crowded := t.index.full()
-	if t.log.freeSlots() >= t.log.ahead && !crowded {
+	crowded := t.index.takeOverflowed()
+	if t.log.freeSlots() >= t.log.freeTarget && !crowded {
 		return false
 	}
-	v, ok := t.log.victim(crowded || !t.admission.mayMove())
+	v, ok := t.log.chooseVictim(crowded || !t.admission.mayRewrite())
 	if !ok {
 		return false
 	}
 	if crowded {
-		t.tellCrowded()
+		t.warnIndexFull()
 	}
-	t.admission.choosing.Store(v.how == moveRead)
-	if v.share > 0 && !t.empty(&v) {
+	t.admission.selective.Store(v.how == moveRead)
+	if v.share > 0 && !t.emptySegment(&v) {
 		return false
 	}
 	if t.log.slots[v.slot].alive.Load() != 0 { // its list was not all
-		t.forget(v.slot)
+		t.dropSlot(v.slot)
 	}
-	t.log.release(v.slot)
+	t.log.freeSlot(v.slot)
 	t.count.reclaimed.Add(1)
 	return true
 }
 
-// tellCrowded tells once that it is the index that has no room.
-func (t *Tier) tellCrowded() {
-	t.crowded.Do(func() {
-		t.lines.warn("firn: SSD tier: its index has all the memory that it may take, and records leave before the log is full; more RAMBytes would help",
+// warnIndexFull logs, once, that the index is what has no room.
+func (t *Tier) warnIndexFull() {
+	t.warnedIndexFull.Do(func() {
+		t.logger.warn("firn: SSD tier: its index has all the memory that it may take, and records leave before the log is full; more RAMBytes would help",
 			"records", t.records(), "index_bytes", t.index.limit.Load(), "free_segments", t.log.freeSlots(), "segments", len(t.log.slots))
 	})
 }
 
-// noteRoom ends the choosing when there is room for all again: some segment may be
+// updateSelective ends the choosing when there is room for all again: some segment may be
 // cleaned, and the index has memory.
-func (t *Tier) noteRoom() {
-	if !t.admission.choosing.Load() || t.index.tight() {
+func (t *Tier) updateSelective() {
+	if !t.admission.selective.Load() || t.index.nearLimit() {
 		return
 	}
-	if v, ok := t.log.victim(false); ok && v.how != moveRead {
-		t.admission.choosing.Store(false)
+	if v, ok := t.log.chooseVictim(false); ok && v.how != moveRead {
+		t.admission.selective.Store(false)
 	}
 }
 
-// empty takes all records of a segment out of the index, or moves them to the end
+// emptySegment takes all records of a segment out of the index, or moves them to the end
 // of the log. It reports false if the disk takes nothing meanwhile.
-func (t *Tier) empty(v *victim) bool {
-	recs, err := t.list(v.slot, v.serial)
+func (t *Tier) emptySegment(v *victim) bool {
+	recs, err := t.listSealed(v.slot, v.serial)
 	if err != nil { // also of the last segments before a kill, which have none
 		t.health.log("a segment's list could not be read", "segment", v.serial, "error", err)
 		t.count.readErrors.Add(1)
-		t.forget(v.slot)
+		t.dropSlot(v.slot)
 		return true
 	}
 	budget := t.log.SegmentBytes()
@@ -72,13 +72,13 @@ func (t *Tier) empty(v *victim) bool {
 	case dropAll:
 		budget = 0
 	}
-	if !t.admission.mayMove() { // the day's writes are spent
+	if !t.admission.mayRewrite() { // the day's writes are spent
 		budget = 0
 	}
 	for len(recs) > 0 {
-		n := t.someOf(recs)
-		kept, bytes := t.sort(v, recs[:n], budget)
-		if !t.moveSome(v, kept) {
+		n := t.batchOf(recs)
+		kept, bytes := t.chooseKept(v, recs[:n], budget)
+		if !t.moveRecords(v, kept) {
 			return false
 		}
 		budget -= bytes
@@ -87,16 +87,16 @@ func (t *Tier) empty(v *victim) bool {
 	return true
 }
 
-// sort returns those of a segment's records that go to the end of the log, and how
+// chooseKept returns those of a segment's records that go to the end of the log, and how
 // many bytes they have, which are at most budget; what else is alive it takes out of
 // the index.
-func (t *Tier) sort(v *victim, recs []format.Listed, budget int) (kept []format.Listed, bytes int) {
+func (t *Tier) chooseKept(v *victim, recs []format.Listed, budget int) (kept []format.Listed, bytes int) {
 	for i := range recs {
 		r := &recs[i]
 		t.index.prefetch(recs[min(i+prefetchAhead, len(recs)-1)].ID)
 		s := t.index.shardOf(r.ID)
 		s.mu.Lock()
-		if at, e, ok := t.entryOf(s, v, *r); ok {
+		if at, e, ok := t.entryOfRecord(s, v, *r); ok {
 			if (v.how == moveAll || e.Read()) && bytes+int(r.Bytes) <= budget {
 				kept = append(kept, *r)
 				bytes += int(r.Bytes)
@@ -112,27 +112,27 @@ func (t *Tier) sort(v *victim, recs []format.Listed, budget int) (kept []format.
 // evictEntry takes a listed record out, whose entry is at a place of the shard's table,
 // and with a part its value. The caller holds mu.
 func (t *Tier) evictEntry(s *shard, l *format.Listed, at int, e format.Entry) {
-	t.drop(s, l.ID, at, e)
+	t.dropEntry(s, l.ID, at, e)
 	if l.Kind != format.IsPart || t.dropOwner(s, l.ID) {
 		t.count.evicted.Add(1)
 	}
 }
 
-// moveSome appends records of a segment anew. It reports false if the disk takes
+// moveRecords appends records of a segment anew. It reports false if the disk takes
 // nothing meanwhile.
-func (t *Tier) moveSome(v *victim, recs []format.Listed) bool {
+func (t *Tier) moveRecords(v *victim, recs []format.Listed) bool {
 	if len(recs) == 0 {
 		return true
 	}
-	bytes, done := t.bytesOf(v, recs)
+	bytes, done := t.readRecords(v, recs)
 	defer done()
 	for i, r := range recs {
-		for !t.move(v, r, bytes[i]) {
+		for !t.moveRecord(v, r, bytes[i]) {
 			if t.log.freeSlots() == 0 { // and there will be none until this segment's is
-				t.evict(v, r)
+				t.evictRecord(v, r)
 				break
 			}
-			roomOrOff := func() bool { return t.log.roomToMove() || t.state.Load() != on } // whoever heals the tier waits for this
+			roomOrOff := func() bool { return t.log.roomToMove() || t.state.Load() != on } // retryLoop waits for this
 			if !t.log.waitFor(t.cfg.Patience, roomOrOff) || t.state.Load() != on {
 				return false
 			}
@@ -141,10 +141,10 @@ func (t *Tier) moveSome(v *victim, recs []format.Listed) bool {
 	return true
 }
 
-// bytesOf is the bytes of records of a segment, nil for those that cannot be read.
+// readRecords is the bytes of records of a segment, nil for those that cannot be read.
 // They are lent until done is called. A buffer of the log is not held meanwhile: it
 // may be the one that the records are to be moved to.
-func (t *Tier) bytesOf(v *victim, recs []format.Listed) (bytes [][]byte, done func()) {
+func (t *Tier) readRecords(v *victim, recs []format.Listed) (bytes [][]byte, done func()) {
 	bytes = make([][]byte, len(recs))
 	if seg := t.log.pin(v.slot, v.serial); seg != nil {
 		defer t.log.unpin(seg)
@@ -156,8 +156,8 @@ func (t *Tier) bytesOf(v *victim, recs []format.Listed) (bytes [][]byte, done fu
 	reqs := make([]aio.Request, len(recs))
 	skips := make([]int, len(recs))
 	for i, r := range recs {
-		sp := spot{slot: v.slot, off: int(r.Offset)}
-		reqs[i].Off, reqs[i].N, skips[i] = t.window(&sp, int(r.Bytes))
+		ref := recordRef{slot: v.slot, off: int(r.Offset)}
+		reqs[i].Off, reqs[i].N, skips[i] = t.alignedRange(&ref, int(r.Bytes))
 	}
 	t.reader.ReadMany(background, reqs)
 	for i := range reqs {
@@ -177,25 +177,25 @@ func (t *Tier) bytesOf(v *victim, recs []format.Listed) (bytes [][]byte, done fu
 	}
 }
 
-// move appends a record anew, of which b are the bytes, if the index still names
+// moveRecord appends a record anew, of which b are the bytes, if the index still names
 // it. It reports false if the log has no room.
-func (t *Tier) move(v *victim, l format.Listed, b []byte) bool {
+func (t *Tier) moveRecord(v *victim, l format.Listed, b []byte) bool {
 	r, err := format.ParseRecord(b, format.Origin{Log: t.logNumber(), LSN: t.log.LSN(v.serial, int(l.Offset))})
 	if err != nil && b != nil {
 		t.count.corrupt.Add(1)
 	}
-	if err != nil || t.over(r.Deadline, true) {
-		t.evict(v, l)
+	if err != nil || t.expired(r.Deadline, true) {
+		t.evictRecord(v, l)
 		return true
 	}
 	s := t.index.shardOf(l.ID)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at, e, ok := t.entryOf(s, v, l)
+	at, e, ok := t.entryOfRecord(s, v, l)
 	if !ok {
 		return true
 	}
-	if t.orphan(s, &r) {
+	if t.isOrphan(s, &r) {
 		t.evictEntry(s, &l, at, e)
 		return true
 	}
@@ -203,31 +203,31 @@ func (t *Tier) move(v *victim, l format.Listed, b []byte) bool {
 	if !ok {
 		return false
 	}
-	t.unnamed(e)
+	t.countDead(e)
 	next := s.NewEntry(l.ID, loc, size, l.Kind)
 	if v.how == moveAll { // otherwise it has to be read again for another turn
 		next |= e & format.ReadBit
 	}
 	s.slots[at] = uint64(next)
-	t.appended(next)
+	t.countPart(next)
 	t.count.reinserted.Add(1)
 	t.count.reinsertedBytes.Add(uint64(size))
 	return true
 }
 
-// evict takes a record of a segment out of the index, if that still names it.
-func (t *Tier) evict(v *victim, l format.Listed) {
+// evictRecord takes a record of a segment out of the index, if that still names it.
+func (t *Tier) evictRecord(v *victim, l format.Listed) {
 	s := t.index.shardOf(l.ID)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if at, e, ok := t.entryOf(s, v, l); ok {
+	if at, e, ok := t.entryOfRecord(s, v, l); ok {
 		t.evictEntry(s, &l, at, e)
 	}
 }
 
-// entryOf finds the entry that names a record of a segment, and its place in the
+// entryOfRecord finds the entry that names a record of a segment, and its place in the
 // shard's table. The caller holds mu.
-func (t *Tier) entryOf(s *shard, v *victim, l format.Listed) (at int, e format.Entry, ok bool) {
+func (t *Tier) entryOfRecord(s *shard, v *victim, l format.Listed) (at int, e format.Entry, ok bool) {
 	at, e, ok = s.search(s.FingerprintOf(l.ID))
 	return at, e, ok && s.Location(e) == t.log.Location(v.slot, int(l.Offset))
 }

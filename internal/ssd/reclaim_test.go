@@ -79,8 +79,8 @@ func halfDead(t *testing.T, w *world, fs vfs.FS) (keys int) {
 // or cannot.
 func (w *world) ahead(slots int) {
 	synctest.Wait()
-	w.tier.log.ahead = slots
-	w.tier.poke()
+	w.tier.log.freeTarget = slots
+	w.tier.wakeMaintenance()
 	w.settle()
 }
 

@@ -3,22 +3,22 @@ package ssd
 import "time"
 
 // Ready reports whether what is about to leave RAM finds room here. While the
-// disk is behind, or the index waits for memory, it first waits for that, as long
+// log is stalled, or the index waits for memory, it first waits for that, as long
 // as Config.Throttle, less what the caller has waited already. It returns how long
 // that is by then. It does not wait for a disk that does nothing. A tier that is
 // off is ready: it will not be more so soon.
 func (t *Tier) Ready(waited time.Duration) (inAll time.Duration, ok bool) {
 	l := t.log
-	if !l.behind.Load() && !t.index.short() || t.state.Load() != on {
+	if !l.stalled.Load() && !t.index.lowOnMemory() || t.state.Load() != on {
 		return waited, true
 	}
 	now := l.flushed.Load()
-	if waited >= t.cfg.Throttle || l.behind.Load() && t.stuckAt.Load() == now+1 {
+	if waited >= t.cfg.Throttle || l.stalled.Load() && t.stalledAtLSN.Load() == now+1 {
 		return waited, false
 	}
 	began := time.Now()
 	if ok = l.waitRoom(t.cfg.Throttle - waited); !ok {
-		t.stuckAt.Store(now + 1)
+		t.stalledAtLSN.Store(now + 1)
 	}
 	ok = ok && t.waitIndex(t.cfg.Throttle-waited-time.Since(began))
 	return waited + time.Since(began), ok
@@ -38,17 +38,17 @@ func (t *Tier) WaitRoom() bool {
 // not where somebody did in vain. It reports whether the index is short no more.
 func (t *Tier) waitIndex(patience time.Duration) bool {
 	x := t.index
-	if !x.short() {
+	if !x.lowOnMemory() {
 		return true
 	}
 	now := x.allowed.Load()
-	if t.starvedAt.Load() == now+1 {
+	if t.starvedAtBytes.Load() == now+1 {
 		return false
 	}
-	t.poke()
-	ok := t.log.waitFor(patience, func() bool { return !x.short() || t.state.Load() == off })
+	t.wakeMaintenance()
+	ok := t.log.waitFor(patience, func() bool { return !x.lowOnMemory() || t.state.Load() == offline })
 	if !ok {
-		t.starvedAt.Store(now + 1)
+		t.starvedAtBytes.Store(now + 1)
 	}
 	return ok
 }

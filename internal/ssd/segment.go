@@ -19,7 +19,7 @@ type segment struct {
 
 	written int  // bytes of [0, end) that are on their way no more
 	whole   int  // the end of the last record that lies before written
-	counted int  // bytes of list that tell of records before whole
+	counted int  // bytes of list that are of records before whole
 	pins    int  // readers of buf
 	done    bool // nothing is left to write
 	failed  bool // a write failed: its records are being forgotten

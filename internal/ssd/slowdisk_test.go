@@ -114,8 +114,8 @@ func TestFault16ReadsRefused(t *testing.T) {
 			return cfg
 		})
 		stuck := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Block: true})
-		answers := make(chan error, 2*leastCallers)
-		for i := range depth + leastCallers + more {
+		answers := make(chan error, 2*minCallers)
+		for i := range depth + minCallers + more {
 			go func() { answers <- w.getKey(i % keys) }()
 		}
 		synctest.Wait()
@@ -135,7 +135,7 @@ func TestFault16ReadsRefused(t *testing.T) {
 		}()
 		synctest.Wait()
 		stuck.Remove()
-		for range depth + leastCallers {
+		for range depth + minCallers {
 			if err := <-answers; err != nil {
 				t.Errorf("Get of those who waited: %v", err)
 			}
@@ -161,8 +161,8 @@ func TestBatchesShareMemory(t *testing.T) {
 		})
 		var held []int64 // the first read of each batch: its others come back
 		for i := range batches {
-			sp := w.spotOf(t, i*each)
-			held = append(held, int64(sp.slot)<<w.tier.log.SegmentShift+int64(sp.off))
+			ref := w.spotOf(t, i*each)
+			held = append(held, int64(ref.slot)<<w.tier.log.SegmentShift+int64(ref.off))
 		}
 		stuck := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Block: true, Match: func(op vfstest.Op) bool {
 			for _, at := range held {

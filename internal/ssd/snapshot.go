@@ -23,8 +23,8 @@ var errNoSnapshotSpace = errors.New("ssd: the index is larger than the space tha
 // written meanwhile.
 func (t *Tier) saveSnapshot() (number uint64, err error) {
 	x := t.index
-	if size := format.SnapshotBytes(len(t.log.slots), len(x.shards), int64(x.len())); size > t.cfg.snapshotMost() {
-		return 0, fmt.Errorf("%w: %d of %d bytes", errNoSnapshotSpace, size, t.cfg.snapshotMost())
+	if size := format.SnapshotBytes(len(t.log.slots), len(x.shards), int64(x.len())); size > t.cfg.maxSnapshot() {
+		return 0, fmt.Errorf("%w: %d of %d bytes", errNoSnapshotSpace, size, t.cfg.maxSnapshot())
 	}
 	_ = t.cfg.FS.Remove(format.SnapshotName) // lest there be two for a moment
 	f, err := t.cfg.FS.Open(format.SnapshotTempName, vfs.How{Create: true})
@@ -88,8 +88,8 @@ func bytesOf(words []uint64) []byte {
 
 var bigEndian = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 
-// loadSnapshot fills the empty index from the snapshot with a number, and tells the
-// log which segments it has.
+// loadSnapshot fills the empty index from the snapshot with a number, and gives the
+// log the slots: which segments it has.
 func (t *Tier) loadSnapshot(number uint64) error {
 	f, err := t.cfg.FS.Open(format.SnapshotName, vfs.How{ReadOnly: true})
 	if err != nil {
@@ -112,7 +112,7 @@ func (t *Tier) loadSnapshot(number uint64) error {
 	if err := t.loadShards(f, s); err != nil {
 		return err
 	}
-	t.log.goOn(t.super.NextSegment)
+	t.log.resumeAt(t.super.NextSegment)
 	return nil
 }
 
@@ -121,9 +121,9 @@ func (t *Tier) loadShards(f vfs.File, s *format.Snapshot) error {
 	const atOnce = 1 << 20
 	offs := s.Offsets()
 	var group sync.WaitGroup
-	errs := make([]error, attachers)
+	errs := make([]error, recoverers)
 	next := make(chan [2]int)
-	for k := range attachers {
+	for k := range recoverers {
 		group.Go(func() {
 			var b []byte
 			for r := range next {
@@ -172,7 +172,7 @@ func (t *Tier) loadRange(f vfs.File, b []byte, parts []format.ShardPart, offs []
 		if !t.index.Ascend(words) || slices.ContainsFunc(words, func(w uint64) bool { return !there(t.index.Location(format.Entry(w))) }) {
 			return b, format.ErrCorrupt
 		}
-		t.load(&t.index.shards[i], words)
+		t.fillShard(&t.index.shards[i], words)
 	}
 	return b[:0], nil
 }

@@ -35,7 +35,7 @@ func snapshotTier(t *testing.T) *Tier {
 func TestSnapshotFile(t *testing.T) {
 	tier := snapshotTier(t)
 	x, s := tier.index, &tier.index.shards[0]
-	w := &tier.log.words[2]
+	w := &tier.log.slotWords[2]
 	w.Serial.Store(7)
 	w.Written.Store(format.WeightOf(24) + format.WeightOf(40))
 	w.Until.Store(format.Forever)

@@ -11,7 +11,7 @@ import (
 // more than before.
 func (t *Tier) Start(charge func(bytes int64) error) error {
 	t.charge = charge
-	healing := t.health.healing
+	healing := t.health.retrying
 	if err := t.chargeMemory(t.index.wantsMemory()); err != nil {
 		return err
 	}
@@ -20,10 +20,10 @@ func (t *Tier) Start(charge func(bytes int64) error) error {
 	}
 	t.started = true
 	t.running.Go(t.flusher.run)
-	t.keeping.Go(t.keep)
-	t.poke()            // a log that is full has room to be made
+	t.maintaining.Go(t.maintain)
+	t.wakeMaintenance() // a log that is full has room to be made
 	if healing != nil { // there was no space to begin with
-		t.running.Go(func() { t.heal(healing) })
+		t.running.Go(func() { t.retryLoop(healing) })
 	}
 	return nil
 }
@@ -31,50 +31,50 @@ func (t *Tier) Start(charge func(bytes int64) error) error {
 // findIndex goes on with the log that was found. While it does, the files and what
 // was left in memory stay as they are: should the process die, the next finds them.
 func (t *Tier) findIndex() error {
-	if t.plan == fromNothing {
+	if t.source == fromScratch {
 		return nil
 	}
 	start := time.Now()
-	t.expires.Store(true) // some of what is there may
+	t.hasDeadlines.Store(true) // some of what is there may
 	var from string
-	switch t.plan {
+	switch t.source {
 	case fromSnapshot:
 		from = "snapshot"
 		if err := t.loadSnapshot(t.super.Snapshot); err != nil {
 			t.index.clear(nil)
-			return t.begin("the snapshot cannot be read: " + err.Error())
+			return t.startEmpty("the snapshot cannot be read: " + err.Error())
 		}
 	case fromMemory:
 		from = "memory"
-		t.attach()
+		t.adoptMemory()
 	case fromLog:
 		from = "log"
-		t.rebuild()
+		t.rebuildFromLog()
 	}
-	t.admission.choosing.Store(t.log.freeSlots() <= t.log.ahead)
-	t.noteRoom()
+	t.admission.selective.Store(t.log.freeSlots() <= t.log.freeTarget)
+	t.updateSelective()
 	if err := t.chargeMemory(0); err != nil {
 		return err
 	}
-	if err := t.goOn(); err != nil {
+	if err := t.continueLog(); err != nil {
 		return err
 	}
-	t.lines.info("firn: SSD tier is back", "records", t.records(), "from", from, "took", time.Since(start).Round(time.Millisecond))
+	t.logger.info("firn: SSD tier is back", "records", t.records(), "from", from, "took", time.Since(start).Round(time.Millisecond))
 	return nil
 }
 
-// goOn makes the superblock say that the log is in use, and where its index is.
-func (t *Tier) goOn() error {
+// continueLog makes the superblock say that the log is in use, and where its index is.
+func (t *Tier) continueLog() error {
 	t.index.Head.LogID = t.super.LogID
 	t.index.Head.Valid.Store(1)
-	if err := t.super.replace(t.inUse); err != nil {
+	if err := t.super.replace(t.markInUse); err != nil {
 		return err
 	}
 	if err := t.super.file.Sync(); err != nil {
 		return err
 	}
-	if old := t.left; old != nil {
-		t.left = nil
+	if old := t.leftMemory; old != nil {
+		t.leftMemory = nil
 		if old != t.index.Memory {
 			old.Forget()
 			old.Release()

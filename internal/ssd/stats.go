@@ -15,7 +15,7 @@ type Stats struct {
 	Clean           uint64 // records that left RAM and were here already
 	Refused         uint64 // records that admission did not let in, for their worth
 	Limited         uint64 // for the write budget
-	Shed            uint64 // for want of room in the log: the disk is behind
+	Shed            uint64 // for want of room in the log: the disk is too slow
 	IndexFull       uint64 // for want of memory for the index, or before it came
 	TooLarge        uint64 // for their size: more than one part in longShare of the log
 	Superseded      uint64 // records that died because their key was written
@@ -27,7 +27,7 @@ type Stats struct {
 	Corrupt         uint64 // records and segments whose checksums were wrong
 	ReadErrors      uint64
 	WriteErrors     uint64
-	Quarantined     uint64 // segments given up
+	Quarantined     uint64 // segments abandoned
 	SwitchedOff     uint64 // times the tier was switched off
 	CompressedFrom  uint64 // bytes of values before compression
 	CompressedTo    uint64 // and after

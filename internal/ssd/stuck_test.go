@@ -41,14 +41,14 @@ func TestFault16StuckWrites(t *testing.T) {
 		if s.Shed == 0 || taken == 0 {
 			t.Fatalf("%d demoted, %d shed: want both", taken, s.Shed)
 		}
-		if most := uint64(buffers * format.MinSegment); s.DemotedBytes > most {
+		if most := uint64(segmentBuffers * format.MinSegment); s.DemotedBytes > most {
 			t.Fatalf("%d bytes demoted: want no more than the buffers, %d", s.DemotedBytes, most)
 		}
 		w.check(t, keys, true)
 		if w.tier.WaitRoom() {
 			t.Fatal("WaitRoom says that there is room")
 		}
-		if err := w.tier.Close(); !errors.Is(err, errStuck) {
+		if err := w.tier.Close(); !errors.Is(err, errStalled) {
 			t.Fatalf("Close: %v, want that the disk is stuck", err)
 		}
 		w.checkKilled(t, mem, testConfig, keys, false)

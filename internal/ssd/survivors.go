@@ -11,12 +11,12 @@ import (
 // reports whether that is what the table holds, each in its place: if not, it was
 // being changed when the process died, or has entries that are not there.
 func (s *shard) survivors(kept []uint64, there func(format.Location) bool) (_ []uint64, whole bool) {
-	if s.homes < leastHomes || s.homes+shardSlack > len(s.all) || s.head.Moving.Load() != 0 {
+	if s.capacity < minCapacity || s.capacity+shardSlack > len(s.all) || s.head.Moving.Load() != 0 {
 		return kept, false
 	}
 	whole = true
 	next, last := 0, int64(-1)
-	for at, w := range s.all[:s.homes+shardSlack] {
+	for at, w := range s.all[:s.capacity+shardSlack] {
 		e := format.Entry(w)
 		switch fp := int64(s.Fingerprint(e)); {
 		case e == 0:

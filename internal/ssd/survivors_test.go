@@ -50,8 +50,8 @@ func statesOfRemove(s *shard, at int) (states tables) {
 
 // leftOf is the shard of a process that finds a table in memory.
 func leftOf(s *shard, table []uint64) *shard {
-	left := &shard{Layout: s.Layout, all: table, head: new(format.ShardHead), homes: s.homes}
-	left.head.Homes.Store(uint32(s.homes))
+	left := &shard{Layout: s.Layout, all: table, head: new(format.ShardHead), capacity: s.capacity}
+	left.head.Homes.Store(uint32(s.capacity))
 	return left
 }
 
@@ -74,7 +74,7 @@ func TestSurvivorsOfEveryStore(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(sized(2, 30)) {
 		rng := rand.New(rand.NewPCG(seed, 1))
-		x := testIndex(t, 0, 8*(leastHomes+shardSlack))
+		x := testIndex(t, 0, 8*(minCapacity+shardSlack))
 		s := &x.shards[0]
 		span := format.ID(1) << (20 + rng.IntN(9)) // the fewer of the ids, the longer the runs
 		changes, twice := 0, 0
@@ -86,7 +86,7 @@ func TestSurvivorsOfEveryStore(t *testing.T) {
 			case ok && rng.IntN(3) > 0:
 				states = statesOfRemove(s, at)
 				s.removeAt(at)
-			case x.room(s):
+			case x.reserveSlot(s):
 				e := s.NewEntry(n, format.Location(1+rng.IntN(1<<20)), rng.IntN(1<<12), format.IsWhole)
 				states = statesOfPut(s, e)
 				s.put(e)
@@ -135,7 +135,7 @@ func TestSurvivorsThatAreThere(t *testing.T) {
 	x := testIndex(t, 0, 64<<10)
 	s := &x.shards[0]
 	for range 2000 {
-		if n := format.ID(rng.Uint64() >> (64 - format.IDBits)); x.room(s) {
+		if n := format.ID(rng.Uint64() >> (64 - format.IDBits)); x.reserveSlot(s) {
 			s.put(s.NewEntry(n, format.Location(1+rng.IntN(1<<20)), 100, format.IsWhole))
 		}
 	}
@@ -160,9 +160,9 @@ func TestSurvivorsOfSpreading(t *testing.T) {
 	}
 	for name, change := range map[string]func(left *shard){
 		"moving":    func(left *shard) { left.head.Moving.Store(1) },
-		"too small": func(left *shard) { left.homes = leastHomes - 1 },
-		"too large": func(left *shard) { left.homes = len(left.all) - shardSlack + 1 },
-		"endless":   func(left *shard) { left.homes = -1 },
+		"too small": func(left *shard) { left.capacity = minCapacity - 1 },
+		"too large": func(left *shard) { left.capacity = len(left.all) - shardSlack + 1 },
+		"endless":   func(left *shard) { left.capacity = -1 },
 	} {
 		left := leftOf(s, s.slots)
 		change(left)
@@ -179,11 +179,11 @@ func TestAdoptedAndLoaded(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	x := testIndex(t, 0, 256<<10)
 	s := &x.shards[0]
-	for s.count < 5000 && x.room(s) {
+	for s.count < 5000 && x.reserveSlot(s) {
 		s.put(s.NewEntry(format.ID(rng.Uint64()>>(64-format.IDBits)), format.Location(1+rng.IntN(1<<20)), 100, format.IsWhole))
 	}
 	adopted := leftOf(s, slices.Clone(s.all))
-	adopted.size = &x.sizes[0]
+	adopted.shared = &x.capacities[0]
 	kept, whole := adopted.survivors(nil, everywhere)
 	if !whole {
 		t.Fatal("it is not whole")
@@ -191,7 +191,7 @@ func TestAdoptedAndLoaded(t *testing.T) {
 	adopted.adopt(len(kept))
 	y := testIndex(t, 0, 256<<10)
 	loaded := &y.shards[0]
-	if !y.load(loaded, kept) {
+	if !y.fill(loaded, kept) {
 		t.Fatal("it is not loaded")
 	}
 	for _, got := range []*shard{adopted, loaded} {
@@ -205,7 +205,7 @@ func TestAdoptedAndLoaded(t *testing.T) {
 	}
 	for range 3000 { // both go on
 		n := format.ID(rng.Uint64() >> (64 - format.IDBits))
-		if y.room(loaded) {
+		if y.reserveSlot(loaded) {
 			loaded.put(loaded.NewEntry(n, 1, 100, format.IsWhole))
 		}
 		loaded.remove(n + 1)

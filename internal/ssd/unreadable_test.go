@@ -29,13 +29,13 @@ func (w *world) getKey(i int) error {
 	return err
 }
 
-func (w *world) spotOf(t *testing.T, i int) spot {
+func (w *world) spotOf(t *testing.T, i int) recordRef {
 	t.Helper()
-	sp, ok := w.tier.look(w.hasher.Hash(w.key(i)), false)
+	ref, ok := w.tier.locate(w.hasher.Hash(w.key(i)), false)
 	if !ok {
 		t.Fatalf("%s is not there", w.key(i))
 	}
-	return sp
+	return ref
 }
 
 // Row 12: a place that cannot be read costs the record that lies there, however
@@ -45,10 +45,10 @@ func TestFault12UnreadablePlace(t *testing.T) {
 		const keys, bad = 100, 50
 		f := vfstest.NewFaulty(vfstest.NewMem())
 		w := onDisk(t, f, keys, testConfig)
-		sp := w.spotOf(t, bad)
-		at := int64(sp.slot)<<w.tier.log.SegmentShift + int64(sp.off)
+		ref := w.spotOf(t, bad)
+		at := int64(ref.slot)<<w.tier.log.SegmentShift + int64(ref.off)
 		f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, From: at, To: at + 1, Err: syscall.EIO})
-		for n := range 3 * mostBadReads {
+		for n := range 3 * maxBadReads {
 			err := w.getKey(bad)
 			if want := n < 2; want && !errors.Is(err, syscall.EIO) || !want && !errors.Is(err, ErrNotFound) {
 				t.Fatalf("Get number %d: %v", n, err)
@@ -61,9 +61,9 @@ func TestFault12UnreadablePlace(t *testing.T) {
 			if i == bad {
 				continue
 			}
-			sp := w.spotOf(t, i)
-			n, _ := sp.entry.MaxBytes()
-			off, length, _ := w.tier.window(&sp, n)
+			ref := w.spotOf(t, i)
+			n, _ := ref.entry.MaxBytes()
+			off, length, _ := w.tier.alignedRange(&ref, n)
 			if err := w.getKey(i); err != nil && (at < off || at >= off+int64(length)) {
 				t.Errorf("%s: %v", w.key(i), err)
 			}
@@ -96,7 +96,7 @@ func TestFault12UnreadableSegment(t *testing.T) {
 				elsewhere = append(elsewhere, i)
 			}
 		}
-		if len(there) < 2*mostBadReads || len(elsewhere) < 2*mostBadReads {
+		if len(there) < 2*maxBadReads || len(elsewhere) < 2*maxBadReads {
 			t.Fatalf("%d records are in the segment and %d are not: want more", len(there), len(elsewhere))
 		}
 		from := int64(slot) << w.tier.log.SegmentShift
@@ -119,10 +119,10 @@ func TestFault12UnreadableSegment(t *testing.T) {
 			if err := w.getKey(i); err == nil {
 				t.Fatalf("%s is read", w.key(i))
 			}
-			if off := !w.tier.Stats().On; off != (n+1 >= mostBadReads) {
-				t.Fatalf("off after %d reads that failed: %v; want it after %d", n+1, off, mostBadReads)
+			if off := !w.tier.Stats().On; off != (n+1 >= maxBadReads) {
+				t.Fatalf("off after %d reads that failed: %v; want it after %d", n+1, off, maxBadReads)
 			}
-			if n > mostBadReads {
+			if n > maxBadReads {
 				break
 			}
 		}

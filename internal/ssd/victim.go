@@ -17,22 +17,22 @@ const (
 	dropAll                  // they have expired, or there are none
 )
 
-// mostCleaned is how much of a segment may be alive for it to be cleaned. At this
+// maxLiveToClean is how much of a segment may be alive for it to be cleaned. At this
 // share, four bytes are written for each that is gained; the log as a whole holds
 // more than that by then, for updates of uniformly chosen keys seven eighths.
-const mostCleaned = 0.75
+const maxLiveToClean = 0.75
 
-// victim is the segment to reclaim next, of those whose list is on the device: one
+// chooseVictim is the segment to reclaim next, of those whose list is on the device: one
 // that is dead or has expired, which costs nothing; or the one with the least that is
 // alive, while so much of it is dead that moving the rest pays; or else the oldest, and
 // records have to go. With evict they have to go before any is moved.
-func (l *log) victim(evict bool) (v victim, ok bool) {
+func (l *log) chooseVictim(evict bool) (v victim, ok bool) {
 	now := uint64(max(l.now(), 0))
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var oldest, deadest victim
+	var oldest, cheapest victim
 	for i := range l.slots {
-		w := &l.words[i]
+		w := &l.slotWords[i]
 		v := victim{slot: i, serial: w.Serial.Load()}
 		if v.serial == 0 || !l.slots[i].sealed {
 			continue
@@ -44,12 +44,12 @@ func (l *log) victim(evict bool) (v victim, ok bool) {
 		if oldest.serial == 0 || v.serial < oldest.serial {
 			oldest = v
 		}
-		if deadest.serial == 0 || v.share < deadest.share {
-			deadest = v
+		if cheapest.serial == 0 || v.share < cheapest.share {
+			cheapest = v
 		}
 	}
-	if deadest.serial != 0 && deadest.share <= mostCleaned && !evict {
-		return deadest, true
+	if cheapest.serial != 0 && cheapest.share <= maxLiveToClean && !evict {
+		return cheapest, true
 	}
 	oldest.how = moveRead
 	return oldest, oldest.serial != 0

@@ -584,7 +584,7 @@ func TestMemoryOfLargeFiles(t *testing.T) {
 			t.Errorf("%d bytes of memory for a RAM budget of %d", n, cfg.Memory)
 		}
 		l := w.tier.log
-		slots := int64(cap(l.slots))*int64(reflect.TypeFor[slot]().Size()) + int64(cap(l.free))*int64(reflect.TypeFor[int32]().Size()) + int64(len(l.words))*int64(reflect.TypeFor[format.SlotWords]().Size())
+		slots := int64(cap(l.slots))*int64(reflect.TypeFor[slot]().Size()) + int64(cap(l.free))*int64(reflect.TypeFor[int32]().Size()) + int64(len(l.slotWords))*int64(reflect.TypeFor[format.SlotWords]().Size())
 		if n := slotMemory * int64(len(l.slots)); slots != n || n > cfg.Memory/32 {
 			t.Errorf("slots take %d bytes of memory: %d are charged, of a RAM budget of %d", slots, n, cfg.Memory)
 		}

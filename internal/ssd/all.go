@@ -13,14 +13,14 @@ import (
 func (t *Tier) All(yield func(hash uint64, key, value []byte) bool) {
 	var value []byte
 	for slot := range t.log.slots {
-		serial := t.log.words[slot].Serial.Load()
+		serial := t.log.slotWords[slot].Serial.Load()
 		if serial == 0 || t.state.Load() != on {
 			continue
 		}
-		recs := t.listed(slot, serial)
+		recs := t.listAny(slot, serial)
 		for len(recs) > 0 {
-			n := t.someOf(recs)
-			if !t.yieldSome(slot, serial, recs[:n], &value, yield) {
+			n := t.batchOf(recs)
+			if !t.yieldRecords(slot, serial, recs[:n], &value, yield) {
 				return
 			}
 			recs = recs[n:]
@@ -28,10 +28,10 @@ func (t *Tier) All(yield func(hash uint64, key, value []byte) bool) {
 	}
 }
 
-// yieldSome reads some records of a segment and yields those that the index
+// yieldRecords reads some records of a segment and yields those that the index
 // names.
-func (t *Tier) yieldSome(slot int, serial uint64, recs []format.Listed, value *[]byte, yield func(hash uint64, key, value []byte) bool) bool {
-	spots := make([]spot, 0, len(recs))
+func (t *Tier) yieldRecords(slot int, serial uint64, recs []format.Listed, value *[]byte, yield func(hash uint64, key, value []byte) bool) bool {
+	refs := make([]recordRef, 0, len(recs))
 	for _, r := range recs {
 		if r.Kind == format.IsPart { // its head is yielded
 			continue
@@ -41,15 +41,15 @@ func (t *Tier) yieldSome(slot int, serial uint64, recs []format.Listed, value *[
 		e, ok := s.find(r.ID)
 		s.mu.Unlock()
 		if ok && s.Location(e) == t.log.Location(slot, int(r.Offset)) {
-			spots = append(spots, spot{id: r.ID, entry: e, loc: s.Location(e), slot: slot, off: int(r.Offset), lsn: t.log.LSN(serial, int(r.Offset))})
+			refs = append(refs, recordRef{id: r.ID, entry: e, loc: s.Location(e), slot: slot, off: int(r.Offset), lsn: t.log.LSN(serial, int(r.Offset))})
 		}
 	}
-	copied := t.copies(slot, serial, recs, spots)
+	copied := t.copyRecords(slot, serial, recs, refs)
 	var reqs []aio.Request
 	if copied == nil {
-		reqs = make([]aio.Request, len(spots))
-		for i := range spots {
-			reqs[i].Off, reqs[i].N, _ = t.window(&spots[i], int(t.sizeOf(recs, &spots[i])))
+		reqs = make([]aio.Request, len(refs))
+		for i := range refs {
+			reqs[i].Off, reqs[i].N, _ = t.alignedRange(&refs[i], int(t.sizeOf(recs, &refs[i])))
 		}
 		t.reader.ReadMany(background, reqs)
 		defer func() {
@@ -60,17 +60,17 @@ func (t *Tier) yieldSome(slot int, serial uint64, recs []format.Listed, value *[
 			}
 		}()
 	}
-	for i := range spots {
+	for i := range refs {
 		var b []byte
 		switch {
 		case copied != nil:
 			b = copied[i]
 		case reqs[i].Err == nil:
-			_, _, skip := t.window(&spots[i], 1)
+			_, _, skip := t.alignedRange(&refs[i], 1)
 			b = reqs[i].Buf.Bytes()[skip:]
 		}
-		r, err := format.ParseRecord(b, format.Origin{Log: t.logNumber(), LSN: spots[i].lsn})
-		if err != nil || !t.still(&spots[i]) || t.over(r.Deadline, false) {
+		r, err := format.ParseRecord(b, format.Origin{Log: t.logNumber(), LSN: refs[i].lsn})
+		if err != nil || !t.isCurrent(&refs[i]) || t.expired(r.Deadline, false) {
 			continue
 		}
 		v := r.Value
@@ -79,7 +79,7 @@ func (t *Tier) yieldSome(slot int, serial uint64, recs []format.Listed, value *[
 			*value, err = expand((*value)[:0], r.Value)
 			v = *value
 		case r.Kind() == format.IsHead:
-			*value, err = t.valueOf((*value)[:0], &spots[i], &r)
+			*value, err = t.valueOf((*value)[:0], &refs[i], &r)
 			v = *value
 		}
 		if err != nil {
@@ -92,26 +92,26 @@ func (t *Tier) yieldSome(slot int, serial uint64, recs []format.Listed, value *[
 	return true
 }
 
-// copies are the bytes of records in a segment that is in memory, nil if it is
+// copyRecords are the bytes of records in a segment that is in memory, nil if it is
 // not. The segment itself must not be held while the user looks at them.
-func (t *Tier) copies(slot int, serial uint64, recs []format.Listed, spots []spot) [][]byte {
+func (t *Tier) copyRecords(slot int, serial uint64, recs []format.Listed, refs []recordRef) [][]byte {
 	seg := t.log.pin(slot, serial)
 	if seg == nil {
 		return nil
 	}
 	defer t.log.unpin(seg)
-	b := make([][]byte, len(spots))
-	for i := range spots {
-		off := spots[i].off
-		b[i] = slices.Clone(seg.buf[off : off+int(t.sizeOf(recs, &spots[i]))])
+	b := make([][]byte, len(refs))
+	for i := range refs {
+		off := refs[i].off
+		b[i] = slices.Clone(seg.buf[off : off+int(t.sizeOf(recs, &refs[i]))])
 	}
 	return b
 }
 
-// sizeOf is the length of a spot's record, as its segment lists it.
-func (t *Tier) sizeOf(recs []format.Listed, sp *spot) uint32 {
+// sizeOf is the length of a record, as its segment lists it.
+func (t *Tier) sizeOf(recs []format.Listed, ref *recordRef) uint32 {
 	for i := range recs {
-		if int(recs[i].Offset) == sp.off {
+		if int(recs[i].Offset) == ref.off {
 			return recs[i].Bytes
 		}
 	}

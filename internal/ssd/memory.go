@@ -48,6 +48,6 @@ func (t *Tier) chargeStep(more int64) error {
 		return err
 	}
 	t.index.allowed.Add(more)
-	t.log.announce() // who waits for room there
+	t.log.broadcast() // who waits for room there
 	return nil
 }

@@ -6,30 +6,30 @@ import (
 	"github.com/firncache/firn/internal/ssd/format"
 )
 
-// begin starts an empty log.
-func (t *Tier) begin(why string) error {
-	if err := t.restart(); err != nil {
+// startEmpty starts an empty log.
+func (t *Tier) startEmpty(why string) error {
+	if err := t.startEmptyLog(); err != nil {
 		return err
 	}
 	if why != "new" && why != "" {
-		t.lines.info("firn: SSD tier starts empty", "reason", why)
+		t.logger.info("firn: SSD tier starts empty", "reason", why)
 	}
 	return nil
 }
 
-// newLog writes a superblock with another log's number: from this moment on
+// writeNewLog writes a superblock with another log's number: from this moment on
 // nothing older is data. next is the serial from which the log goes on.
-func (t *Tier) newLog() (logID, next uint64, err error) {
+func (t *Tier) writeNewLog() (logID, next uint64, err error) {
 	err = t.super.replace(func(s *format.Superblock) {
 		logID, next = rand.Uint64(), max(s.NextSegment, 1)
 		s.LogID, s.NextSegment = logID, next
-		t.inUse(s)
+		t.markInUse(s)
 	})
 	return logID, next, err
 }
 
-// inUse makes a superblock say that the log is in use, by this process.
-func (t *Tier) inUse(s *format.Superblock) {
+// markInUse makes a superblock say that the log is in use, by this process.
+func (t *Tier) markInUse(s *format.Superblock) {
 	s.BootID, s.Clean, s.Snapshot, s.Skew, s.Memory = t.cfg.BootID(), false, 0, t.clock.skew.Load(), format.MemoryID(t.index.ID())
 	s.Budget = t.admission.budget.state(false)
 }
@@ -41,13 +41,13 @@ func (t *Tier) logNumber() uint64 {
 	return t.log.logID
 }
 
-// restart begins an empty log, on the disk and then in memory.
+// startEmptyLog begins an empty log, on the disk and then in memory.
 // Housekeeping stands still meanwhile: what it found in the old log it must not
 // do to the new one.
-func (t *Tier) restart() error {
+func (t *Tier) startEmptyLog() error {
 	t.restarting.Lock()
 	defer t.restarting.Unlock()
-	logID, next, err := t.newLog()
+	logID, next, err := t.writeNewLog()
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (t *Tier) restart() error {
 
 	t.index.Head.Valid.Store(0)
 	t.index.clear(func() {
-		l.restart(logID, next)
+		l.reset(logID, next)
 		t.parts.Store(0)
 	})
 	t.index.Head.LogID = logID
@@ -89,5 +89,5 @@ func (t *Tier) Clear() {
 		}
 		t.parts.Store(0)
 	})
-	t.admission.choosing.Store(false)
+	t.admission.selective.Store(false)
 }

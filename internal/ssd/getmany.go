@@ -10,7 +10,7 @@ import (
 type Query struct {
 	Key  []byte
 	Hash uint64
-	spot spot
+	ref  recordRef
 	req  int
 }
 
@@ -47,21 +47,21 @@ func (t *Tier) locateWindow(ctx context.Context, m *Many, from int, found func(i
 		q := &m.Queries[to]
 		var ok bool
 		q.req = -1
-		if q.spot, ok = t.look(q.Hash, true); !ok {
+		if q.ref, ok = t.locate(q.Hash, true); !ok {
 			found(to, Found{}, ErrNotFound)
 			continue
 		}
-		n, bounded := q.spot.entry.MaxBytes()
-		if seg := t.log.pin(q.spot.slot, q.spot.lsn>>t.log.SegmentShift); seg != nil || !bounded {
+		n, bounded := q.ref.entry.MaxBytes()
+		if seg := t.log.pin(q.ref.slot, q.ref.lsn>>t.log.SegmentShift); seg != nil || !bounded {
 			if seg != nil {
 				t.log.unpin(seg)
 			}
-			f, err := t.readSpot(ctx, m.value[:0], q.Key, &q.spot)
-			m.keep(f.Value)
+			f, err := t.readValue(ctx, m.value[:0], q.Key, &q.ref)
+			m.recycle(f.Value)
 			found(to, f, err)
 			continue
 		}
-		off, length, _ := t.window(&q.spot, n)
+		off, length, _ := t.alignedRange(&q.ref, n)
 		if room -= int64(length); room < 0 && len(m.reqs) > 0 {
 			return to
 		}
@@ -82,8 +82,8 @@ func (t *Tier) readWindow(ctx context.Context, m *Many, from, to int, found func
 		if q.req < 0 {
 			continue
 		}
-		f, err := t.acceptRequest(ctx, m.value[:0], q, &m.reqs[q.req])
-		m.keep(f.Value)
+		f, err := t.verifyRequest(ctx, m.value[:0], q, &m.reqs[q.req])
+		m.recycle(f.Value)
 		found(i, f, err)
 		if b := m.reqs[q.req].Buf; b != nil {
 			b.Release()
@@ -92,19 +92,19 @@ func (t *Tier) readWindow(ctx context.Context, m *Many, from, to int, found func
 	clear(m.reqs)
 }
 
-// keep keeps a value's memory for the next, unless it is large.
-func (m *Many) keep(value []byte) {
+// recycle keeps a value's memory for the next, unless it is large.
+func (m *Many) recycle(value []byte) {
 	if cap(value) <= 64<<10 {
 		m.value = value[:0]
 	}
 }
 
-func (t *Tier) acceptRequest(ctx context.Context, dst []byte, q *Query, req *aio.Request) (Found, error) {
+func (t *Tier) verifyRequest(ctx context.Context, dst []byte, q *Query, req *aio.Request) (Found, error) {
 	if req.Err != nil {
-		return Found{}, t.readFailed(ctx, &q.spot, req.Err)
+		return Found{}, t.readFailed(ctx, &q.ref, req.Err)
 	}
-	t.health.unreadable.readWell()
-	n, _ := q.spot.entry.MaxBytes()
-	_, _, skip := t.window(&q.spot, n)
-	return t.accept(dst, q.Key, &q.spot, req.Buf.Bytes()[skip:])
+	t.health.badReads.readOK()
+	n, _ := q.ref.entry.MaxBytes()
+	_, _, skip := t.alignedRange(&q.ref, n)
+	return t.verify(dst, q.Key, &q.ref, req.Buf.Bytes()[skip:])
 }

@@ -5,29 +5,29 @@ import (
 	"github.com/firncache/firn/internal/ssd/format"
 )
 
-// settle ends the log where the last process stopped writing it, at flushed: the
+// endLog ends the log where the last process stopped writing it, at flushed: the
 // segments of which nothing is on the disk are none, and the one that was being
 // written gets the list that it lacks. Should the process die meanwhile, the next one
 // does the same.
-func (t *Tier) settle(flushed uint64) {
+func (t *Tier) endLog(flushed uint64) {
 	l := t.log
-	for slot := range l.words {
-		serial := l.words[slot].Serial.Load()
+	for slot := range l.slotWords {
+		serial := l.slotWords[slot].Serial.Load()
 		switch {
 		case serial == 0 || l.LSN(serial+1, 0) <= flushed:
 		case l.LSN(serial, format.SegmentHeaderLen) >= flushed:
-			l.words[slot].Serial.Store(0)
+			l.slotWords[slot].Serial.Store(0)
 		default:
-			if err := t.sealLeft(slot, serial); err != nil { // its records go when it is reclaimed
+			if err := t.sealLastSegment(slot, serial); err != nil { // its records go when it is reclaimed
 				t.health.log("the last segment could not be sealed", "segment", serial, "error", err)
 			}
 		}
 	}
 }
 
-// sealLeft writes the list and the trailer of a segment that a process left without
+// sealLastSegment writes the list and the trailer of a segment that a process left without
 // them. Nobody uses the log's buffers yet.
-func (t *Tier) sealLeft(slot int, serial uint64) error {
+func (t *Tier) sealLastSegment(slot int, serial uint64) error {
 	l := t.log
 	s := &segment{slot: slot, serial: serial, buf: l.bufs[0]}
 	base := int64(slot) << l.SegmentShift

@@ -2,23 +2,24 @@ package ssd
 
 import "github.com/firncache/firn/internal/ssd/format"
 
-// named counts what an entry names as alive, which the index has from now on. What was
+// countLive counts what an entry names as alive, which the index has from now on. What was
 // appended is counted already.
-func (t *Tier) named(e format.Entry) {
+func (t *Tier) countLive(e format.Entry) {
 	slot, _ := t.log.Place(t.index.Location(e))
 	t.log.slots[slot].alive.Add(int64(t.log.weight(e.Class())))
-	t.appended(e)
+	t.countPart(e)
 }
 
-// appended is named for an entry of what was just appended: the log has counted it.
-func (t *Tier) appended(e format.Entry) {
+// countPart is countLive for an entry of what was just appended: the log has counted
+// its weight.
+func (t *Tier) countPart(e format.Entry) {
 	if e.Class() == format.PartClass {
 		t.parts.Add(1)
 	}
 }
 
-// unnamed counts what an entry names as dead: the index has it no more.
-func (t *Tier) unnamed(e format.Entry) {
+// countDead counts what an entry names as dead: the index has it no more.
+func (t *Tier) countDead(e format.Entry) {
 	slot, _ := t.log.Place(t.index.Location(e))
 	t.log.slots[slot].alive.Add(-int64(t.log.weight(e.Class())))
 	if e.Class() == format.PartClass {
@@ -26,13 +27,13 @@ func (t *Tier) unnamed(e format.Entry) {
 	}
 }
 
-// drop takes the entry of an id, at a place of its shard's table, out, and with a
+// dropEntry takes the entry of an id, at a place of its shard's table, out, and with a
 // head its parts. The caller holds mu.
-func (t *Tier) drop(s *shard, x format.ID, at int, e format.Entry) {
+func (t *Tier) dropEntry(s *shard, x format.ID, at int, e format.Entry) {
 	s.removeAt(at)
-	t.unnamed(e)
+	t.countDead(e)
 	if e.Class() == format.HeadClass {
-		t.dropParts(s, x, t.mostParts())
+		t.dropParts(s, x, t.maxParts())
 	}
 }
 
@@ -41,7 +42,7 @@ func (t *Tier) dropParts(s *shard, owner format.ID, n int) {
 	for i := range n {
 		if at, e, ok := s.search(s.FingerprintOf(t.ids.Part(owner, i))); ok && e.Class() == format.PartClass {
 			s.removeAt(at)
-			t.unnamed(e)
+			t.countDead(e)
 		}
 	}
 }
@@ -49,19 +50,19 @@ func (t *Tier) dropParts(s *shard, owner format.ID, n int) {
 // dropOwner takes the value out that a part belongs to, if it is there yet: the ids
 // of its key and of its parts lie apart by known steps. The caller holds mu.
 func (t *Tier) dropOwner(s *shard, part format.ID) bool {
-	for i := range t.mostParts() {
+	for i := range t.maxParts() {
 		x := t.ids.Owner(part, i)
 		if at, e, ok := s.search(s.FingerprintOf(x)); ok && e.Class() == format.HeadClass {
-			t.drop(s, x, at, e)
+			t.dropEntry(s, x, at, e)
 			return true
 		}
 	}
 	return false
 }
 
-// orphan reports whether a record is a part of a value that has no head, nor is to
+// isOrphan reports whether a record is a part of a value that has no head, nor is to
 // get one. The caller holds mu.
-func (t *Tier) orphan(s *shard, r *format.Record) bool {
+func (t *Tier) isOrphan(s *shard, r *format.Record) bool {
 	if r.Kind() != format.IsPart {
 		return false
 	}
@@ -70,16 +71,16 @@ func (t *Tier) orphan(s *shard, r *format.Record) bool {
 		return true
 	}
 	_, there := s.find(k.Owner)
-	return !there && t.descending.Load() == 0
+	return !there && t.descents.Load() == 0
 }
 
-// forget takes every entry out that names a slot.
-func (t *Tier) forget(slot int) {
+// dropSlot takes every entry out that names a slot.
+func (t *Tier) dropSlot(slot int) {
 	t.index.each(func(x format.ID, e format.Entry) format.Entry {
 		if in, _ := t.log.Place(t.index.Location(e)); in != slot {
 			return e
 		}
-		t.unnamed(e)
+		t.countDead(e)
 		t.count.evicted.Add(1)
 		return 0
 	})
@@ -87,13 +88,13 @@ func (t *Tier) forget(slot int) {
 
 // load fills an empty shard of the index with entries, which ascend, or with as many
 // of them as it has memory for: the others count as evicted.
-func (t *Tier) load(s *shard, entries []uint64) {
-	for !t.index.load(s, entries) {
+func (t *Tier) fillShard(s *shard, entries []uint64) {
+	for !t.index.fill(s, entries) {
 		most := len(entries) * 3 / 4
 		t.count.evicted.Add(uint64(len(entries) - most))
 		entries = entries[:most]
 	}
 	for _, w := range entries {
-		t.named(format.Entry(w))
+		t.countLive(format.Entry(w))
 	}
 }

@@ -10,28 +10,28 @@ import (
 )
 
 const (
-	mostBadWrites = 3
-	longestHeal   = time.Minute
+	maxBadWrites     = 3
+	maxRetryInterval = time.Minute
 )
 
-// segmentFailed gives up a segment that could not be written, twice.
-func (t *Tier) segmentFailed(s *segment, cause error) {
+// onSegmentFailed abandons a segment of which a write failed twice.
+func (t *Tier) onSegmentFailed(s *segment, cause error) {
 	t.count.writeErrors.Add(1)
 	t.health.log("a segment could not be written", "segment", s.serial, "error", cause)
 	t.health.mu.Lock()
 	t.health.badWrites++
-	many := t.health.badWrites >= mostBadWrites
+	many := t.health.badWrites >= maxBadWrites
 	t.health.mu.Unlock()
 	if many && t.switchOff(cause) {
 		return
 	}
-	t.forget(s.slot)
-	t.log.release(s.slot)
+	t.dropSlot(s.slot)
+	t.log.freeSlot(s.slot)
 	t.count.quarantined.Add(1)
 }
 
-// segmentWritten ends a row of segments that were given up.
-func (t *Tier) segmentWritten() {
+// onSegmentWritten ends a row of segments that were abandoned.
+func (t *Tier) onSegmentWritten() {
 	t.health.mu.Lock()
 	t.health.badWrites = 0
 	t.health.mu.Unlock()
@@ -44,40 +44,40 @@ func (t *Tier) switchOff(cause error) bool {
 	h := &t.health
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.cause != nil || h.stopped || !t.state.CompareAndSwap(on, off) { // it may be closed
+	if h.cause != nil || h.stopped || !t.state.CompareAndSwap(on, offline) { // it may be closed
 		return h.cause != nil
 	}
 	t.index.Head.Valid.Store(0)
 	h.cause = cause
 	healing := make(chan struct{})
-	h.healing = healing
+	h.retrying = healing
 	t.count.switchedOff.Add(1)
-	t.lines.error("firn: SSD tier is off; RAM goes on alone", "error", cause)
-	t.log.announce()
-	t.running.Go(func() { t.heal(healing) })
+	t.logger.error("firn: SSD tier is off; RAM goes on alone", "error", cause)
+	t.log.broadcast()
+	t.running.Go(func() { t.retryLoop(healing) })
 	return true
 }
 
-// startOff is switchOff for a tier that found no space to begin with; Start begins
-// to heal it. It fails with cause if the superblock says that there is data and
-// cannot be told otherwise.
-func (t *Tier) startOff(cause error) error {
-	t.state.Store(off)
-	if t.void() != nil && !t.blank {
+// startOffline is switchOff for a tier that found no space to begin with; Start begins
+// the retries. It fails with cause if the superblock says that there is data and
+// cannot be changed.
+func (t *Tier) startOffline(cause error) error {
+	t.state.Store(offline)
+	if t.invalidateFiles() != nil && !t.noSuperblock {
 		return cause
 	}
-	t.plan = fromNothing
-	t.dropLeft()
+	t.source = fromScratch
+	t.dropLeftMemory()
 	t.health.cause = cause
-	t.health.healing = make(chan struct{})
-	t.lines.error("firn: SSD tier is off; RAM goes on alone", "error", cause)
+	t.health.retrying = make(chan struct{})
+	t.logger.error("firn: SSD tier is off; RAM goes on alone", "error", cause)
 	return nil
 }
 
-// dropLeft gives up the index that was left, whose log is kept no more.
-func (t *Tier) dropLeft() {
-	left := t.left
-	t.left = nil
+// dropLeftMemory removes the index that was left, whose log is not kept.
+func (t *Tier) dropLeftMemory() {
+	left := t.leftMemory
+	t.leftMemory = nil
 	switch {
 	case left == nil:
 	case left == t.index.Memory:
@@ -91,9 +91,9 @@ func (t *Tier) dropLeft() {
 	}
 }
 
-// void makes nothing in the files data any more, by another log's number in the
+// invalidateFiles makes nothing in the files data any more, by another log's number in the
 // superblock.
-func (t *Tier) void() error {
+func (t *Tier) invalidateFiles() error {
 	err := t.super.replace(func(s *format.Superblock) {
 		s.LogID, s.Clean, s.Snapshot, s.Memory = rand.Uint64(), false, 0, format.MemoryID{}
 		s.Budget = t.admission.budget.state(false)
@@ -104,8 +104,8 @@ func (t *Tier) void() error {
 	return t.super.file.Sync()
 }
 
-// heal tries to begin again, until it succeeds or the tier is closed.
-func (t *Tier) heal(stop chan struct{}) {
+// retryLoop tries to begin again, until it succeeds or the tier is closed.
+func (t *Tier) retryLoop(stop chan struct{}) {
 	pause := t.cfg.HealEvery
 	if pause <= 0 {
 		pause = time.Second
@@ -116,8 +116,8 @@ func (t *Tier) heal(stop chan struct{}) {
 			return
 		case <-time.After(pause):
 		}
-		pause = min(2*pause, longestHeal)
-		if err := t.tryAgain(); err != nil {
+		pause = min(2*pause, maxRetryInterval)
+		if err := t.reinitialize(); err != nil {
 			t.health.log("still off", "error", err)
 			continue
 		}
@@ -128,20 +128,20 @@ func (t *Tier) heal(stop chan struct{}) {
 			return
 		}
 		h.cause, h.badWrites = nil, 0
-		h.unreadable.readWell()
-		t.state.CompareAndSwap(off, on) // it may be closed
+		h.badReads.readOK()
+		t.state.CompareAndSwap(offline, on) // it may be closed
 		h.mu.Unlock()
-		t.lines.info("firn: SSD tier is on again, empty")
+		t.logger.info("firn: SSD tier is on again, empty")
 		return
 	}
 }
 
-// tryAgain begins an empty log, if the disk takes it.
-func (t *Tier) tryAgain() error {
+// reinitialize begins an empty log, if the disk takes it.
+func (t *Tier) reinitialize() error {
 	if err := t.probe(); err != nil {
 		return err
 	}
-	return t.begin("the disk failed")
+	return t.startEmpty("the disk failed")
 }
 
 // probe writes and reads one block of the log.

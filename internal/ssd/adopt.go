@@ -25,7 +25,7 @@ func (t *Tier) findMemory(super *format.Superblock) bool {
 		m.Release()
 		return false
 	}
-	t.left = m
+	t.leftMemory = m
 	return true
 }
 
@@ -40,56 +40,56 @@ func (t *Tier) discardMemory(id vfs.MemoryID) {
 	}
 }
 
-// attachers is how many goroutines look through an index that was left, or load
+// recoverers is how many goroutines look through an index that was left, or load
 // one.
-const attachers = 2
+const recoverers = 2
 
-// attach goes on with the index that was left. What the last process had in its
+// adoptMemory goes on with the index that was left. What the last process had in its
 // own memory is not on the disk, and its entries go. If that index is for a log or
 // a budget of another size than this one's, the entries move to memory of that
 // size.
-func (t *Tier) attach() {
-	x, l, left := t.index, t.log, t.left
+func (t *Tier) adoptMemory() {
+	x, l, left := t.index, t.log, t.leftMemory
 	from := x
 	if left != x.Memory {
 		from = newIndex(x.shardBits, left, true)
-		copyWords(l.words, left.SlotWords())
+		copyWords(l.slotWords, left.SlotWords())
 		t.allow(from.tableBytes())
 	} else {
-		x.allowed.Store(x.most)
+		x.allowed.Store(x.maxBytes)
 	}
 	there := l.onDisk(left.Head.Flushed.Load())
 	var group sync.WaitGroup
-	for k := range attachers {
+	for k := range recoverers {
 		group.Go(func() {
 			var kept []uint64
-			for i := k; i < len(x.shards); i += attachers {
-				kept = t.attachShard(&x.shards[i], &from.shards[i], kept[:0], there)
+			for i := k; i < len(x.shards); i += recoverers {
+				kept = t.adoptShard(&x.shards[i], &from.shards[i], kept[:0], there)
 			}
 		})
 	}
 	group.Wait()
-	t.settle(left.Head.Flushed.Load())
+	t.endLog(left.Head.Flushed.Load())
 	if from == x {
 		x.used.Store(x.tableBytes())
 		x.allowed.Store(x.used.Load())
 	}
-	l.goOn(left.Head.Next.Load())
+	l.resumeAt(left.Head.Next.Load())
 	t.clock.notBefore(left.Head.Now.Load())
 }
 
-// attachShard makes what a shard's table has, from the same memory or another, the
+// adoptShard makes what a shard's table has, from the same memory or another, the
 // shard's. It returns kept, the entries that it used.
-func (t *Tier) attachShard(s, from *shard, kept []uint64, there func(format.Location) bool) []uint64 {
+func (t *Tier) adoptShard(s, from *shard, kept []uint64, there func(format.Location) bool) []uint64 {
 	kept, whole := from.survivors(kept, there)
 	if s != from || !whole {
 		s.reset()
-		t.load(s, kept)
+		t.fillShard(s, kept)
 		return kept
 	}
 	s.adopt(len(kept))
 	for _, w := range kept {
-		t.named(format.Entry(w))
+		t.countLive(format.Entry(w))
 	}
 	return kept
 }

@@ -23,11 +23,11 @@ type Geometry struct {
 // Plan is the geometry of a new tier. Of cfg it reads Bytes, SegmentBytes,
 // Memory and Admission.
 func Plan(cfg Config) (Geometry, error) {
-	s := cfg.geometry()
+	s := cfg.newSuperblock()
 	g := Geometry{
-		Segments: int64(s.Segments), SegmentBytes: int64(s.SegmentBytes), Ahead: int64(aheadOf(int(s.Segments))),
-		SuperBytes: 2 * format.SuperblockBytes, SnapshotMost: cfg.snapshotMost(),
-		FixedMemory: cfg.fixedMemory(&s), IndexMost: cfg.indexMost(), IndexShards: 1 << s.ShardBits,
+		Segments: int64(s.Segments), SegmentBytes: int64(s.SegmentBytes), Ahead: int64(freeTargetOf(int(s.Segments))),
+		SuperBytes: 2 * format.SuperblockBytes, SnapshotMost: cfg.maxSnapshot(),
+		FixedMemory: cfg.fixedMemory(&s), IndexMost: cfg.maxIndex(), IndexShards: 1 << s.ShardBits,
 		log: s.Geometry(),
 	}
 	return g, cfg.enough(&s)
@@ -73,14 +73,14 @@ func (g *Geometry) IndexBytes(records int64) int64 {
 	most, sum := g.IndexMost/8/g.IndexShards-shardSlack, 0.
 	for i := range around {
 		z := math.Sqrt2 * math.Erfinv(2*(float64(i)+.5)/around-1)
-		sum += float64(homesOf(int64(mean+z*math.Sqrt(mean)), most) + shardSlack)
+		sum += float64(capacityFor(int64(mean+z*math.Sqrt(mean)), most) + shardSlack)
 	}
 	return int64(8 * sum / around * float64(g.IndexShards))
 }
 
-// homesOf is how large a table has grown that holds so many entries.
-func homesOf(count, most int64) int64 {
-	homes := int64(leastHomes)
+// capacityFor is how large a table has grown that holds so many entries.
+func capacityFor(count, most int64) int64 {
+	homes := int64(minCapacity)
 	for count > homes-homes/8 && homes < most {
 		homes = min(homes+max(homes/8, 16), most)
 	}
@@ -90,9 +90,9 @@ func homesOf(count, most int64) int64 {
 // IndexMemory is how much of the RAM budget an index is allowed, and charged
 // for, that has grown to tables of so many bytes: it is some more than they take.
 func (g *Geometry) IndexMemory(tables int64) int64 {
-	x := index{most: g.IndexMost}
+	x := index{maxBytes: g.IndexMost}
 	x.limit.Store(g.IndexMost)
-	allowed := g.IndexShards * 8 * (leastHomes + shardSlack)
+	allowed := g.IndexShards * 8 * (minCapacity + shardSlack)
 	for x.used.Store(tables); ; allowed += x.wantsMemory() {
 		x.allowed.Store(allowed)
 		if x.wantsMemory() <= 0 {

@@ -1,0 +1,85 @@
+package ssd
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// asyncLogger passes lines to the user's logger from a goroutine of its own, one by
+// one, which lives while there are some: the tier logs wherever it is, and a handler
+// may take its time, or use the cache.
+type asyncLogger struct {
+	out *slog.Logger
+
+	mu      sync.Mutex
+	queue   []logLine
+	dropped int           // lines that there was no room for
+	ended   chan struct{} // closed when none are left; nil: none are
+}
+
+type logLine struct {
+	level   slog.Level
+	message string
+	args    []any
+}
+
+// maxLogLines is how many lines wait for a handler at most.
+const maxLogLines = 64
+
+func (l *asyncLogger) info(what string, args ...any)  { l.enqueue(slog.LevelInfo, what, args) }
+func (l *asyncLogger) warn(what string, args ...any)  { l.enqueue(slog.LevelWarn, what, args) }
+func (l *asyncLogger) error(what string, args ...any) { l.enqueue(slog.LevelError, what, args) }
+
+func (l *asyncLogger) enqueue(level slog.Level, what string, args []any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.queue) == maxLogLines {
+		l.dropped++
+		return
+	}
+	if l.dropped > 0 {
+		args = append(args, "lines_lost", l.dropped)
+		l.dropped = 0
+	}
+	l.queue = append(l.queue, logLine{level, what, args})
+	if l.ended == nil {
+		l.ended = make(chan struct{})
+		go l.drain(l.ended)
+	}
+}
+
+// drain ends when no line is left.
+func (l *asyncLogger) drain(ended chan<- struct{}) {
+	defer close(ended)
+	for {
+		l.mu.Lock()
+		if len(l.queue) == 0 {
+			l.ended = nil
+			l.mu.Unlock()
+			return
+		}
+		next := l.queue[0]
+		l.queue = l.queue[1:]
+		l.mu.Unlock()
+		l.out.Log(context.Background(), next.level, next.message, next.args...)
+	}
+}
+
+// wait returns when all lines have been handed over, or patience is over: the
+// handler may be what waits for Close.
+func (l *asyncLogger) wait(patience time.Duration) {
+	l.mu.Lock()
+	ended := l.ended
+	l.mu.Unlock()
+	if ended == nil {
+		return
+	}
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-ended:
+	case <-timer.C:
+	}
+}

@@ -1,0 +1,108 @@
+package ssd
+
+import (
+	"errors"
+
+	"github.com/firncache/firn/internal/ssd/format"
+)
+
+// What a read may end with, beside the errors of the disk and the context, and
+// ErrTimeout and ErrBusy.
+var (
+	ErrNotFound = errors.New("ssd: not found")
+	// ErrChanged says that the key was written while it was read: look in RAM, and
+	// here again.
+	ErrChanged = errors.New("ssd: changed meanwhile")
+)
+
+// recordRef is a record that the index named, and how it is to be read.
+type recordRef struct {
+	id    format.ID
+	entry format.Entry
+	loc   format.Location
+	slot  int
+	off   int
+	lsn   uint64
+	stale bool // a value past its deadline will do, within Config.Grace
+	waits bool // for a slow disk, as long as the context lets it
+	touch bool // it counts as a read
+	peek  bool // without the value
+}
+
+// locate finds a key's record. It counts as a read of it, if touch is
+// set.
+func (t *Tier) locate(hash uint64, touch bool) (ref recordRef, ok bool) {
+	if t.state.Load() != on {
+		return ref, false
+	}
+	ref.id = t.ids.Of(hash)
+	s := t.index.shardOf(ref.id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, e, ok := s.search(s.FingerprintOf(ref.id))
+	if !ok {
+		return ref, false
+	}
+	if touch && !e.Read() {
+		s.slots[at] |= format.ReadBit
+	}
+	ref.touch = touch
+	t.resolve(s, &ref, e)
+	return ref, true
+}
+
+// resolve makes ref that of an entry. The caller holds the shard's lock.
+func (t *Tier) resolve(s *shard, ref *recordRef, e format.Entry) {
+	ref.entry, ref.loc = e, s.Location(e)
+	ref.slot, ref.off = t.log.Place(ref.loc)
+	ref.lsn = t.log.LSN(t.log.slotWords[ref.slot].Serial.Load(), ref.off)
+}
+
+// isCurrent reports whether the index still names the record.
+func (t *Tier) isCurrent(ref *recordRef) bool {
+	s := t.index.shardOf(ref.id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, ok := s.find(ref.id)
+	return ok && s.Location(e) == ref.loc && t.log.lsnAt(s.Location(e)) == ref.lsn
+}
+
+// expired reports whether a deadline has passed, or, if a stale value will do,
+// passed so long ago that none does.
+func (t *Tier) expired(deadline int64, stale bool) bool {
+	if deadline == 0 {
+		return false
+	}
+	if stale {
+		deadline += t.cfg.Grace
+	}
+	return deadline <= t.Now()
+}
+
+// alignedRange is what has to be read of the file for n bytes of a record: whole blocks
+// of the segment, of which the first skip bytes lie before it.
+func (t *Tier) alignedRange(ref *recordRef, n int) (off int64, length, skip int) {
+	align := t.logFile.Align()
+	from := ref.off &^ (align - 1)
+	to := min((ref.off+n+align-1)&^(align-1), t.log.SegmentBytes())
+	return int64(ref.slot)<<t.log.SegmentShift + int64(from), to - from, ref.off - from
+}
+
+// dropRef takes a record out that cannot be had.
+func (t *Tier) dropRef(ref *recordRef) {
+	s := t.index.shardOf(ref.id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at, e, ok := s.search(s.FingerprintOf(ref.id)); ok && s.Location(e) == ref.loc && t.log.lsnAt(ref.loc) == ref.lsn {
+		t.dropEntry(s, ref.id, at, e)
+	}
+}
+
+// Found is what a read found.
+type Found struct {
+	Value    []byte // appended to dst, or a view, see the call
+	Deadline int64  // milliseconds since 1970; 0: never
+	Token    uint64 // for Holds
+
+	head format.Head // of a value that is to be read in parts; parts is 0 for others
+}
