@@ -54,7 +54,7 @@ func (t *Tier) adoptMemory() {
 	if left != x.Memory {
 		from = newIndex(x.shardBits, left, true)
 		copyWords(l.slotWords, left.SlotWords())
-		t.allow(from.tableBytes())
+		t.memory.allow(from.tableBytes())
 	} else {
 		x.allowed.Store(x.maxBytes)
 	}

@@ -21,10 +21,10 @@ func (t *Tier) Close() error {
 		return nil
 	}
 	t.health.stop()
-	close(t.quit)
+	close(t.work.quit)
 	var err error
 	ended := make(chan struct{})
-	t.closing.Go(func() {
+	t.work.closing.Go(func() {
 		defer close(ended)
 		err = t.shutDown()
 	})
@@ -45,7 +45,7 @@ func (t *Tier) opsReturned() uint64 { return t.door.Returned() + t.reader.Stats(
 // shutDown is all that Close does to the disk, in this order: what is reclaimed
 // must be before the index is saved, and the lock goes last.
 func (t *Tier) shutDown() (err error) {
-	t.maintaining.Wait()
+	t.work.maintaining.Wait()
 	saved := t.health.isOffline() // there is nothing
 	switch {
 	case !t.started: // what the files hold, and what was left in memory, stay as they were
@@ -54,7 +54,7 @@ func (t *Tier) shutDown() (err error) {
 		saved, err = t.saveAll()
 	}
 	t.log.close()
-	t.running.Wait()
+	t.work.running.Wait()
 	err = errors.Join(err, t.closeFiles())
 	if saved { // otherwise the next process goes on with it
 		t.index.withAllLocked(t.index.Forget) // reads may still search for their entries
@@ -65,7 +65,7 @@ func (t *Tier) shutDown() (err error) {
 // releaseWaiters lets go all who wait for the disk with Close: reads for a slot.
 func (t *Tier) releaseWaiters() {
 	t.log.close()
-	t.closing.Go(func() { _ = t.reader.Close() })
+	t.work.closing.Go(func() { _ = t.reader.Close() })
 }
 
 // Free gives the address space back. The caller knows that nobody can use the
@@ -73,8 +73,8 @@ func (t *Tier) releaseWaiters() {
 // in the system, which may yet write to the file from there, and for the user, who
 // may be told of what leaves RAM.
 func (t *Tier) Free() {
-	t.closing.Wait()
-	t.detached.Wait()
+	t.work.closing.Wait()
+	t.work.detached.Wait()
 	if t.index != nil {
 		t.index.Release()
 	}

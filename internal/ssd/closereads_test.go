@@ -21,7 +21,7 @@ func TestCloseWaitsForSlowReads(t *testing.T) {
 		slow := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Delay: w.tier.cfg.Patience * 9 / 10})
 		synctest.Wait()
 		w.tier.log.freeTarget = 4
-		w.tier.wakeMaintenance()
+		w.tier.work.wakeMaintenance()
 		slow.AwaitHits(2) // the trailer, and the list
 		began := time.Now()
 		w.close(t)

@@ -53,13 +53,13 @@ func (t *Tier) put(s *shard, x format.ID, r *format.Record, another bool) bool {
 	}
 	if !t.index.reserveSlot(s) {
 		t.count.indexFull.Add(1)
-		t.wakeMaintenance()
+		t.work.wakeMaintenance()
 		return false
 	}
 	loc, size, ok := t.log.append(x, r, forDemote)
 	if !ok {
 		t.count.shed.Add(1)
-		t.wakeMaintenance()
+		t.work.wakeMaintenance()
 		return false
 	}
 	if another {

@@ -64,7 +64,7 @@ func (t *Tier) DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, re
 		t.dropEntry(s, x, at, e)
 		t.count.collided.Add(1)
 	}
-	t.descents.Add(1)
+	t.live.descents.Add(1)
 	d = &Descent{t: t, owner: x, deadline: deadline, head: format.Head{Bytes: valueLen}, nextBytes: format.MaxRecordHeader + keyLen + valueLen}
 	if !whole {
 		most := t.log.MaxPart()
@@ -147,7 +147,7 @@ func (d *Descent) appendKeyed(r *format.Record) (ok, again bool) {
 	if ok, again = d.appendRecord(d.owner, r); ok {
 		d.t.count.demoted.Add(1)
 		d.t.count.demotedBytes.Add(uint64(len(r.Key) + d.head.Bytes))
-		d.t.descents.Add(-1)
+		d.t.live.descents.Add(-1)
 	}
 	return ok, again
 }
@@ -165,7 +165,7 @@ func (d *Descent) appendRecord(x format.ID, r *format.Record) (ok, again bool) {
 		return false, false
 	}
 	if !t.index.reserveSlot(s) {
-		t.wakeMaintenance()
+		t.work.wakeMaintenance()
 		if again = t.index.lowOnMemory(); !again {
 			t.count.indexFull.Add(1)
 		}
@@ -173,7 +173,7 @@ func (d *Descent) appendRecord(x format.ID, r *format.Record) (ok, again bool) {
 	}
 	loc, size, ok := t.log.append(x, r, forDemote)
 	if !ok {
-		t.wakeMaintenance()
+		t.work.wakeMaintenance()
 		return false, true
 	}
 	if at, e, found := s.search(s.FingerprintOf(x)); found { // of a write that was not ended, or another key's
@@ -194,12 +194,12 @@ func (d *Descent) Await(waited time.Duration, patient bool) (inAll time.Duration
 		patience = t.cfg.Patience
 	}
 	now := l.flushed.Load()
-	if patience <= 0 || t.stalledAtLSN.Load() == now+1 {
+	if patience <= 0 || t.waits.stalledAtLSN.Load() == now+1 {
 		return waited, false
 	}
 	began := time.Now()
 	if ok = l.waitFor(patience, func() bool { return l.hasRoom(d.nextBytes) || t.state.Load() != on }); !ok {
-		t.stalledAtLSN.Store(now + 1)
+		t.waits.stalledAtLSN.Store(now + 1)
 	}
 	ok = ok && t.waitIndex(patience-time.Since(began))
 	return waited + time.Since(began), ok
@@ -213,7 +213,7 @@ func (d *Descent) Abandon(late bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t.dropParts(s, d.owner, d.partsPut)
-	t.descents.Add(-1)
+	t.live.descents.Add(-1)
 	if late {
 		t.count.shed.Add(1)
 	}

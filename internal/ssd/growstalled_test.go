@@ -36,7 +36,7 @@ func indexWaitsForDiskToGrow(t *testing.T) {
 	}
 	before := charged.Load()
 	tier.index.used.Store(tier.index.allowed.Load()) // it wants more from now on
-	tier.wakeMaintenance()
+	tier.work.wakeMaintenance()
 	synctest.Wait()
 	if n := charged.Load(); n != before {
 		t.Errorf("while the disk stood still the index took %d bytes of RAM", n-before)

@@ -25,10 +25,10 @@ func TestCloseWhileTheIndexGrows(t *testing.T) {
 		if !started.Load() {
 			return nil
 		}
-		if !tier.charging.TryLock() {
+		if !tier.memory.mu.TryLock() {
 			t.Error("RAM is charged while the tier is locked")
 		} else {
-			tier.charging.Unlock()
+			tier.memory.mu.Unlock()
 		}
 		if tier.state.Load() != closed {
 			ended <- tier.Close()

@@ -63,7 +63,7 @@ func newIndex(shardBits uint, m *files.Memory, adopt bool) *index {
 		s := &x.shards[i]
 		s.Layout, s.all, s.head, s.shared = x.Layout, m.Table(i), &heads[i], &x.capacities[i]
 		if adopt {
-			s.capacity = int(s.head.Homes.Load())
+			s.capacity = int(s.head.Capacity.Load())
 		} else {
 			s.reset()
 		}
@@ -76,7 +76,7 @@ func newIndex(shardBits uint, m *files.Memory, adopt bool) *index {
 // setCapacity is called while there are no entries, or all keep their homes.
 func (s *shard) setCapacity(n int) {
 	s.capacity = n
-	s.head.Homes.Store(uint32(n))
+	s.head.Capacity.Store(uint32(n))
 	s.shared.Store(uint32(n))
 	s.nearEnd = false
 }

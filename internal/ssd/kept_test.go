@@ -481,7 +481,7 @@ func TestFault21LessMemoryThanEntries(t *testing.T) {
 			w.tier = tier
 			charged := int64(0)
 			if err := tier.Start(func(n int64) error {
-				if charged += n; charged > tier.fixed+150<<10 {
+				if charged += n; charged > tier.memory.fixed+150<<10 {
 					charged -= n
 					return syscall.ENOMEM
 				}

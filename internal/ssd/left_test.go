@@ -71,7 +71,7 @@ func TestIndexInLessMemory(t *testing.T) {
 				}
 				left := int64(math.MaxInt64)
 				if what == "RAM" {
-					left = tier.fixed + 200<<10
+					left = tier.memory.fixed + 200<<10
 				}
 				h.tier, h.hasher = tier, tier.ids.Hasher
 				h.opened.add(tier, false)

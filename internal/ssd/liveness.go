@@ -14,7 +14,7 @@ func (t *Tier) countLive(e format.Entry) {
 // its weight.
 func (t *Tier) countPart(e format.Entry) {
 	if e.Class() == format.PartClass {
-		t.parts.Add(1)
+		t.live.parts.Add(1)
 	}
 }
 
@@ -23,7 +23,7 @@ func (t *Tier) countDead(e format.Entry) {
 	slot, _ := t.log.Place(t.index.Location(e))
 	t.log.slots[slot].alive.Add(-int64(t.log.weight(e.Class())))
 	if e.Class() == format.PartClass {
-		t.parts.Add(-1)
+		t.live.parts.Add(-1)
 	}
 }
 
@@ -71,7 +71,7 @@ func (t *Tier) isOrphan(s *shard, r *format.Record) bool {
 		return true
 	}
 	_, there := s.find(k.Owner)
-	return !there && t.descents.Load() == 0
+	return !there && t.live.descents.Load() == 0
 }
 
 // dropSlot takes every entry out that names a slot.

@@ -109,7 +109,7 @@ func checkParts(t *testing.T, tier *Tier) (parts int) {
 			t.Fatalf("slot %d counts %d as alive: want %d", i, got, alive[i])
 		}
 	}
-	if got := tier.parts.Load(); got != int64(parts) {
+	if got := tier.live.parts.Load(); got != int64(parts) {
 		t.Fatalf("%d parts are counted: want %d", got, parts)
 	}
 	return parts
@@ -173,8 +173,8 @@ func TestLongValueSupersededBetweenParts(t *testing.T) {
 				}
 			}
 			w.delete(key)
-			if n := checkParts(t, w.tier); n != 0 || w.tier.descents.Load() != 0 {
-				t.Fatalf("stopped at %d: %d parts are left, and %d descents", stop, n, w.tier.descents.Load())
+			if n := checkParts(t, w.tier); n != 0 || w.tier.live.descents.Load() != 0 {
+				t.Fatalf("stopped at %d: %d parts are left, and %d descents", stop, n, w.tier.live.descents.Load())
 			}
 		}
 	})
@@ -257,7 +257,7 @@ func TestPartsWithoutHeadGo(t *testing.T) {
 				}
 			}
 			if !writing {
-				x.descents.Add(-1) // as after a kill
+				x.live.descents.Add(-1) // as after a kill
 			}
 			x.log.flushTo(x.log.tail.Load())
 			part := x.ids.Part(d.owner, 0)

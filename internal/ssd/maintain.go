@@ -13,7 +13,7 @@ func (t *Tier) maintain() {
 	defer tick.Stop()
 	for {
 		select {
-		case <-t.quit:
+		case <-t.work.quit:
 			return
 		case <-tick.C:
 			t.log.flushOpen()
@@ -22,7 +22,7 @@ func (t *Tier) maintain() {
 			if t.hasDeadlines.Load() {
 				t.log.head.NoteTime(t.Now())
 			}
-		case <-t.wake:
+		case <-t.work.wake:
 		}
 		t.maintainOnce()
 	}
@@ -35,7 +35,7 @@ func (t *Tier) maintainOnce() {
 	}
 	for t.makeRoom() {
 		select {
-		case <-t.quit:
+		case <-t.work.quit:
 			return
 		default:
 		}
@@ -43,8 +43,8 @@ func (t *Tier) maintainOnce() {
 	if t.admission.budget.due() {
 		t.saveBudget()
 	}
-	if more := t.index.wantsMemory(); more > 0 && !t.log.stalled.Load() && t.growing.CompareAndSwap(false, true) {
-		t.detached.Go(func() { t.growIndex(more) })
+	if more := t.index.wantsMemory(); more > 0 && !t.log.stalled.Load() && t.work.growing.CompareAndSwap(false, true) {
+		t.work.detached.Go(func() { t.growIndex(more) })
 	}
 }
 
@@ -62,12 +62,12 @@ func (t *Tier) saveBudget() {
 // closed then, and has nothing left to report. Free waits, for RAM's memory goes
 // after it.
 func (t *Tier) growIndex(more int64) {
-	if t.chargeMemory(more) != nil {
+	if t.memory.grow(more) != nil {
 		t.index.limit.Store(t.index.allowed.Load()) // RAM has no more to give, until the next tick
 		t.log.broadcast()
 	}
-	t.growing.Store(false)
-	t.wakeMaintenance() // it may want more by now
+	t.work.growing.Store(false)
+	t.work.wakeMaintenance() // it may want more by now
 }
 
 // makeRoom reclaims a segment, if there is need to. It reports whether there may be

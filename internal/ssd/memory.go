@@ -1,11 +1,30 @@
 package ssd
 
-import "time"
+import (
+	"sync"
+	"time"
+)
+
+// memoryAccount charges RAM for the memory that the tier takes, and allows the index
+// what is charged for it.
+type memoryAccount struct {
+	index  *index
+	log    *log
+	charge func(bytes int64) error // RAM: bytes more than before
+	fixed  int64                   // bytes beside the index
+
+	mu       sync.Mutex // a leaf; charge is called without it, for that may call the user
+	charged  int64
+	promised int64 // that the index is allowed once it is charged
+}
+
+// total is what the tier takes, in bytes.
+func (a *memoryAccount) total() int64 { return a.fixed + a.index.allowed.Load() }
 
 // allow gives the index memory, as much of it as can be had.
-func (t *Tier) allow(bytes int64) {
-	more := min(bytes, t.index.limit.Load()-t.index.allowed.Load())
-	for more > 0 && t.chargeMemory(more) != nil {
+func (a *memoryAccount) allow(bytes int64) {
+	more := min(bytes, a.index.limit.Load()-a.index.allowed.Load())
+	for more > 0 && a.grow(more) != nil {
 		more /= 2
 	}
 }
@@ -14,40 +33,39 @@ func (t *Tier) allow(bytes int64) {
 // the disk at most.
 const chargePatience = 200 * time.Millisecond
 
-// chargeMemory tells what the tier takes, and allows the index more. RAM makes
+// grow charges what the tier takes, and allows the index more. RAM makes
 // room for it by evicting, in steps which the log has room for: while the disk
 // stands still, what has not been allowed is left for later.
-func (t *Tier) chargeMemory(more int64) error {
+func (a *memoryAccount) grow(more int64) error {
 	for first := true; first || more > 0; first = false {
-		step := min(more, int64(t.log.SegmentBytes()/16))
-		if err := t.chargeStep(step); err != nil {
+		step := min(more, int64(a.log.SegmentBytes()/16))
+		if err := a.growStep(step); err != nil {
 			return err
 		}
 		more -= step
-		if !t.log.waitRoom(chargePatience) {
+		if !a.log.waitRoom(chargePatience) {
 			return nil
 		}
 	}
 	return nil
 }
 
-// chargeStep allows the index more, once that and all that the tier takes is
-// charged. RAM tells the user of what leaves for it: no lock is held meanwhile.
-func (t *Tier) chargeStep(more int64) error {
-	t.charging.Lock()
-	t.promised += more
-	missing := t.fixed + t.index.allowed.Load() + t.promised - t.charged
-	t.charged += missing
-	t.charging.Unlock()
-	err := t.charge(missing)
-	t.charging.Lock()
-	defer t.charging.Unlock()
-	t.promised -= more
+// growStep allows the index more, once that and all that the tier takes is charged.
+func (a *memoryAccount) growStep(more int64) error {
+	a.mu.Lock()
+	a.promised += more
+	missing := a.total() + a.promised - a.charged
+	a.charged += missing
+	a.mu.Unlock()
+	err := a.charge(missing)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.promised -= more
 	if err != nil {
-		t.charged -= missing
+		a.charged -= missing
 		return err
 	}
-	t.index.allowed.Add(more)
-	t.log.broadcast() // who waits for room there
+	a.index.allowed.Add(more)
+	a.log.broadcast() // who waits for room there
 	return nil
 }

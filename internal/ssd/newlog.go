@@ -73,7 +73,7 @@ func (t *Tier) startEmptyLog() error {
 	t.index.Head.Valid.Store(0)
 	t.index.clear(func() {
 		l.reset(logID, next)
-		t.parts.Store(0)
+		t.live.parts.Store(0)
 	})
 	t.index.Head.LogID = logID
 	t.index.Head.Valid.Store(1)
@@ -87,7 +87,7 @@ func (t *Tier) Clear() {
 		for i := range t.log.slots {
 			t.log.slots[i].alive.Store(0)
 		}
-		t.parts.Store(0)
+		t.live.parts.Store(0)
 	})
 	t.admission.selective.Store(false)
 }

@@ -54,7 +54,7 @@ func (t *Tier) switchOff(cause error) bool {
 	t.count.switchedOff.Add(1)
 	t.logger.error("firn: SSD tier is off; RAM goes on alone", "error", cause)
 	t.log.broadcast()
-	t.running.Go(func() { t.retryLoop(healing) })
+	t.work.running.Go(func() { t.retryLoop(healing) })
 	return true
 }
 

@@ -31,7 +31,7 @@ func Open(cfg Config) (*Tier, error) {
 	keeper, _ := cfg.FS.(vfs.MemoryKeeper)
 	door := files.NewDoor(cfg.FS)
 	cfg.FS = door
-	t := &Tier{cfg: cfg, door: door, keeper: keeper, quit: make(chan struct{}), wake: make(chan struct{}, 1)}
+	t := &Tier{cfg: cfg, door: door, keeper: keeper, work: work{quit: make(chan struct{}), wake: make(chan struct{}, 1)}}
 	t.clock.system = cfg.Now
 	t.logger.out, t.health.logger = cfg.Log, &t.logger
 	t.admission.init(&t.cfg, t.Now)
@@ -52,7 +52,7 @@ func (t *Tier) wrote(n int) {
 	t.count.written.Add(uint64(n))
 	t.admission.budget.wrote(n)
 	if t.admission.budget.due() {
-		t.wakeMaintenance()
+		t.work.wakeMaintenance()
 	}
 }
 
@@ -123,8 +123,8 @@ func (t *Tier) allocateMemory() (err error) {
 	t.log = newLog(m, bufs, t.Now, t.cfg.Grace)
 	t.log.logID = s.LogID
 	t.index = newIndex(uint(s.ShardBits), m, m == t.leftMemory)
-	t.index.needMemory, t.log.wakeMaintenance = t.wakeMaintenance, t.wakeMaintenance
-	t.fixed = t.cfg.fixedMemory(s)
+	t.index.needMemory, t.log.wakeMaintenance = t.work.wakeMaintenance, t.work.wakeMaintenance
+	t.memory.index, t.memory.log, t.memory.fixed = t.index, t.log, t.cfg.fixedMemory(s)
 	t.flusher = &flusher{
 		log: t.log, file: t.logFile, block: vfs.Aligned(files.BlockBytes, files.BlockBytes),
 		onFailed: t.onSegmentFailed, onWritten: t.onSegmentWritten,

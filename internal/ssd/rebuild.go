@@ -25,7 +25,7 @@ func (t *Tier) rebuildFromLog() {
 	for _, f := range segments {
 		records += f.Trailer.Count
 	}
-	t.allow(int64(records)*10 + 64<<10)
+	t.memory.allow(int64(records)*10 + 64<<10)
 	for _, f := range segments {
 		recs, err := t.readList(f.slot, f.Serial)
 		if err != nil {

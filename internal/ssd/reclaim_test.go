@@ -53,7 +53,7 @@ func halfDead(t *testing.T, w *world, fs vfs.FS) (keys int) {
 	w.reopen(t, smallConfig(fs, w))
 	w.ahead(0)
 	w.most = 100
-	if err := w.tier.chargeMemory(256 << 10); err != nil {
+	if err := w.tier.memory.grow(256 << 10); err != nil {
 		t.Fatal(err)
 	}
 	for refused := false; !refused; keys++ {
@@ -80,7 +80,7 @@ func halfDead(t *testing.T, w *world, fs vfs.FS) (keys int) {
 func (w *world) ahead(slots int) {
 	synctest.Wait()
 	w.tier.log.freeTarget = slots
-	w.tier.wakeMaintenance()
+	w.tier.work.wakeMaintenance()
 	w.settle()
 }
 

@@ -13,12 +13,12 @@ func (t *Tier) Ready(waited time.Duration) (inAll time.Duration, ok bool) {
 		return waited, true
 	}
 	now := l.flushed.Load()
-	if waited >= t.cfg.Throttle || l.stalled.Load() && t.stalledAtLSN.Load() == now+1 {
+	if waited >= t.cfg.Throttle || l.stalled.Load() && t.waits.stalledAtLSN.Load() == now+1 {
 		return waited, false
 	}
 	began := time.Now()
 	if ok = l.waitRoom(t.cfg.Throttle - waited); !ok {
-		t.stalledAtLSN.Store(now + 1)
+		t.waits.stalledAtLSN.Store(now + 1)
 	}
 	ok = ok && t.waitIndex(t.cfg.Throttle-waited-time.Since(began))
 	return waited + time.Since(began), ok
@@ -42,13 +42,13 @@ func (t *Tier) waitIndex(patience time.Duration) bool {
 		return true
 	}
 	now := x.allowed.Load()
-	if t.starvedAtBytes.Load() == now+1 {
+	if t.waits.starvedAtBytes.Load() == now+1 {
 		return false
 	}
-	t.wakeMaintenance()
+	t.work.wakeMaintenance()
 	ok := t.log.waitFor(patience, func() bool { return !x.lowOnMemory() || t.state.Load() == offline })
 	if !ok {
-		t.starvedAtBytes.Store(now + 1)
+		t.waits.starvedAtBytes.Store(now + 1)
 	}
 	return ok
 }

@@ -108,7 +108,7 @@ func (t *Tier) loadSnapshot(number uint64) error {
 		return format.ErrCorrupt
 	}
 	t.log.setSlotStates(s.Slots)
-	t.allow((size-s.EntriesAt())*5/4 + 256*int64(len(s.Shards)))
+	t.memory.allow((size-s.EntriesAt())*5/4 + 256*int64(len(s.Shards)))
 	if err := t.loadShards(f, s); err != nil {
 		return err
 	}

@@ -12,13 +12,10 @@ import (
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
-// The vectors of docs/FORMAT.md are what is encoded here, and give back what it
-// was encoded from.
-
 // snapshotTier is as much of a tier as saving and loading an index takes.
 func snapshotTier(t *testing.T) *Tier {
 	t.Helper()
-	tier := &Tier{cfg: Config{FS: vfstest.NewMem(), Bytes: MinBytes, Memory: 1 << 20}, charge: func(int64) error { return nil }}
+	tier := &Tier{cfg: Config{FS: vfstest.NewMem(), Bytes: MinBytes, Memory: 1 << 20}}
 	tier.super.LogID, tier.super.Segments = 99, 3
 	m, _, err := files.NewMemory(format.MemoryShape{Slots: 3, Shards: 1, Stride: 8 << 10, SegmentShift: 16, UnitShift: 3, LocationBits: 20}, nil)
 	if err != nil {
@@ -27,6 +24,7 @@ func snapshotTier(t *testing.T) *Tier {
 	t.Cleanup(m.Release)
 	tier.log = newLog(m, nil, nil, 0)
 	tier.index = newIndex(0, m, false)
+	tier.memory.index, tier.memory.log, tier.memory.charge = tier.index, tier.log, func(int64) error { return nil }
 	return tier
 }
 

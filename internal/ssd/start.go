@@ -10,20 +10,20 @@ import (
 // from goroutines of the tier's own, of the memory that the tier takes, in bytes
 // more than before.
 func (t *Tier) Start(charge func(bytes int64) error) error {
-	t.charge = charge
+	t.memory.charge = charge
 	healing := t.health.retrying
-	if err := t.chargeMemory(t.index.wantsMemory()); err != nil {
+	if err := t.memory.grow(t.index.wantsMemory()); err != nil {
 		return err
 	}
 	if err := t.findIndex(); err != nil {
 		return err
 	}
 	t.started = true
-	t.running.Go(t.flusher.run)
-	t.maintaining.Go(t.maintain)
-	t.wakeMaintenance() // a log that is full has room to be made
-	if healing != nil { // there was no space to begin with
-		t.running.Go(func() { t.retryLoop(healing) })
+	t.work.running.Go(t.flusher.run)
+	t.work.maintaining.Go(t.maintain)
+	t.work.wakeMaintenance() // a log that is full has room to be made
+	if healing != nil {      // there was no space to begin with
+		t.work.running.Go(func() { t.retryLoop(healing) })
 	}
 	return nil
 }
@@ -53,7 +53,7 @@ func (t *Tier) findIndex() error {
 	}
 	t.admission.selective.Store(t.log.freeSlots() <= t.log.freeTarget)
 	t.updateSelective()
-	if err := t.chargeMemory(0); err != nil {
+	if err := t.memory.grow(0); err != nil {
 		return err
 	}
 	if err := t.continueLog(); err != nil {

@@ -67,7 +67,7 @@ func (t *Tier) Stats() Stats {
 		On: t.state.Load() == on, Direct: t.logFile.Align() > 1, Kept: t.index.Kept != nil,
 		Segments: int64(len(t.log.slots)), FreeSegments: int64(t.log.freeSlots()),
 		FileBytes:  t.logBytes + 2*format.SuperblockBytes,
-		IndexBytes: t.index.used.Load(), MemoryBytes: t.fixed + t.index.allowed.Load(),
+		IndexBytes: t.index.used.Load(), MemoryBytes: t.memory.total(),
 		Reads: t.reader.Stats(),
 	}
 	s.Refused -= min(s.Refused, s.Limited) // of which one may be a moment ahead

@@ -51,7 +51,7 @@ func statesOfRemove(s *shard, at int) (states tables) {
 // leftOf is the shard of a process that finds a table in memory.
 func leftOf(s *shard, table []uint64) *shard {
 	left := &shard{Layout: s.Layout, all: table, head: new(format.ShardHead), capacity: s.capacity}
-	left.head.Homes.Store(uint32(s.capacity))
+	left.head.Capacity.Store(uint32(s.capacity))
 	return left
 }
 

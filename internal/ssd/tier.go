@@ -11,7 +11,17 @@ import (
 	"github.com/firncache/firn/internal/vfs"
 )
 
-// What a tier may be.
+// The states of a tier:
+//
+//	           a disk that fails: switchOff
+//	Open ─> on ─────────────────────────────> offline
+//	        │ <──────── retryLoop, empty ──────  │
+//	        └──────────> closed <────────────────┘
+//	               Close, from which none returns
+//
+// A tier that found no space for its files begins offline. Offline, nothing is found
+// and nothing taken over; RAM goes on alone. health has why, and counts what leads
+// there: abandoned segments and reads that fail.
 const (
 	on int32 = iota
 	offline
@@ -19,53 +29,82 @@ const (
 )
 
 // Tier is the cache's second tier. All methods are safe for concurrent use.
+//
+// Lock order: a RAM shard, or restarting; then shard.mu of the index, several in
+// rising order; then log.mu. restarting comes before super.mu, and that before the
+// budget's. All others are leaves. Of these restarting and super.mu are held during
+// I/O, and none while the user is called.
 type Tier struct {
-	cfg        Config
-	door       *files.Door      // to the files; Config.FS is behind it
-	keeper     vfs.MemoryKeeper // nil: the system has no memory that outlives the process, or none is wanted
-	lock       files.Locks
-	super      superFile
-	logFile    vfs.File
-	logBytes   int64 // of the file
-	log        *log
-	index      *index
-	leftMemory *files.Memory // that a process left which did not close; nil: none
-	source     indexSource
-	reader     *aio.Reader
-	flusher    *flusher
-	logger     asyncLogger
+	cfg    Config
+	state  atomic.Int32
+	health health
+	logger asyncLogger
+	count  counters
 
-	ids             format.IDs
-	clock           clock
-	state           atomic.Int32
-	health          health
-	admission       admission
-	count           counters
-	noSuperblock    bool     // Open found no valid superblock
-	started         bool     // Start found the index
-	allocated       [][]byte // as allocated, for freeing
-	fixed           int64    // bytes of memory beside the index
-	charge          func(bytes int64) error
-	charging        sync.Mutex
-	growing         atomic.Bool // the index is being given more memory
-	charged         int64
-	promised        int64     // that the index is allowed once it is charged
-	warnedIndexFull sync.Once // the log has said that the index is what limits the tier
+	// What is on disk, and what outlives the process.
+	door     *files.Door      // to the files; Config.FS is behind it
+	keeper   vfs.MemoryKeeper // nil: the system has no memory that outlives the process, or none is wanted
+	lock     files.Locks      // on the directory
+	super    superFile
+	logFile  vfs.File
+	logBytes int64 // of the file
+	reader   *aio.Reader
+	flusher  *flusher
 
-	parts          atomic.Int64 // entries of the index that name parts of long values
-	descents       atomic.Int64 // long values whose parts are being written
-	hasDeadlines   atomic.Bool  // a record has a deadline, or may have
-	restarting     sync.Mutex
-	stalledAtLSN   atomic.Uint64 // how far the log was written when a write waited in vain, plus one
-	starvedAtBytes atomic.Int64  // what the index was allowed when a write waited in vain, plus one
+	// What is known of it.
+	ids          format.IDs
+	clock        clock
+	log          *log
+	index        *index
+	live         liveCounts
+	hasDeadlines atomic.Bool // a record has a deadline, or may have
 
-	batches     atomic.Int64 // GetManys under way
-	quit        chan struct{}
-	wake        chan struct{}
-	maintaining sync.WaitGroup // the goroutine that maintains
+	// What Open found.
+	source       indexSource
+	leftMemory   *files.Memory // that a process left which did not close; nil: none
+	noSuperblock bool          // there was no valid one
+	started      bool          // Start found the index
+
+	admission admission
+	memory    memoryAccount
+	allocated [][]byte // the log's buffers, for freeing
+	waits     waits
+	batches   atomic.Int64 // GetManys under way
+
+	restarting      sync.Mutex // a new log against reclaiming; the first of all locks
+	warnedIndexFull sync.Once  // the log has said that the index is what limits the tier
+	work            work
+}
+
+// liveCounts count entries of the index.
+type liveCounts struct {
+	parts    atomic.Int64 // that name parts of long values
+	descents atomic.Int64 // no entries: long values whose parts are being written
+}
+
+// waits are the last waits in vain: who comes next does not wait for the same.
+type waits struct {
+	stalledAtLSN   atomic.Uint64 // how far the log was written, plus one
+	starvedAtBytes atomic.Int64  // what the index was allowed, plus one
+}
+
+// work is the tier's goroutines.
+type work struct {
+	quit        chan struct{} // closed by Close
+	wake        chan struct{} // of maintain
+	maintaining sync.WaitGroup
+	growing     atomic.Bool    // the index is being given more memory
 	running     sync.WaitGroup // who else uses the files
 	detached    tasks          // what Close does not wait for, but Free does: growth of the index
 	closing     tasks          // what Close began
+}
+
+// wakeMaintenance makes maintain look for work.
+func (w *work) wakeMaintenance() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
 }
 
 // indexSource says where the index of the log comes from that Open found.
@@ -94,18 +133,10 @@ func (t *Tier) Len() int {
 
 // records is the number of records in the index, of which the parts of long ones
 // are none.
-func (t *Tier) records() int { return max(t.index.len()-int(t.parts.Load()), 0) }
+func (t *Tier) records() int { return max(t.index.len()-int(t.live.parts.Load()), 0) }
 
 // background is for what no caller waits for.
 var background = context.Background()
-
-// wakeMaintenance makes maintain look for work.
-func (t *Tier) wakeMaintenance() {
-	select {
-	case t.wake <- struct{}{}:
-	default:
-	}
-}
 
 // removeOld removes files, as far as they are there.
 func (t *Tier) removeOld(names ...string) {

@@ -105,7 +105,7 @@ func TestOpenMemory(t *testing.T) {
 		m.Head.Valid.Store(1)
 		m.Head.Flushed.Store(5)
 		m.SlotWords()[4].Until.Store(6)
-		m.ShardHeads()[1].Homes.Store(7)
+		m.ShardHeads()[1].Capacity.Store(7)
 		m.Table(1)[135] = 8
 		test.change(m.Head)
 		id := m.ID()
@@ -115,7 +115,7 @@ func TestOpenMemory(t *testing.T) {
 			t.Errorf("%s: found %v, want %v", name, again != nil, test.found)
 		}
 		if again != nil {
-			if again.MemoryShape != shapes[1] || again.Head.Flushed.Load() != 5 || again.SlotWords()[4].Until.Load() != 6 || again.ShardHeads()[1].Homes.Load() != 7 || again.Table(1)[135] != 8 {
+			if again.MemoryShape != shapes[1] || again.Head.Flushed.Load() != 5 || again.SlotWords()[4].Until.Load() != 6 || again.ShardHeads()[1].Capacity.Load() != 7 || again.Table(1)[135] != 8 {
 				t.Errorf("%s: found something else", name)
 			}
 			again.Release()

@@ -132,9 +132,9 @@ func (l Layout) Ascend(entries []uint64) bool {
 	return true
 }
 
-// Home is where a fingerprint's entry would like to be in a table of so many
-// homes.
-func (l Layout) Home(fp uint64, homes int) int {
-	hi, _ := bits.Mul64(fp<<((64-l.FingerprintBits())&63), uint64(homes))
+// Home is where a fingerprint's entry would like to be in a table of such a
+// capacity.
+func (l Layout) Home(fp uint64, capacity int) int {
+	hi, _ := bits.Mul64(fp<<((64-l.FingerprintBits())&63), uint64(capacity))
 	return int(hi)
 }

@@ -56,7 +56,7 @@ const Forever = math.MaxInt64
 
 // ShardHead is what the memory has of a shard, beside its table.
 type ShardHead struct {
-	Homes  atomic.Uint32 // entries have their homes in so many slots
+	Capacity  atomic.Uint32 // how many slots are homes of entries
 	Moving atomic.Uint32 // 1: entries are being given other homes
 }
 
