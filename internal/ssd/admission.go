@@ -63,7 +63,7 @@ const sketchShare = 1024
 // of which the younger is filled until the older is dropped for it. It forgets
 // a hash after another one to two capacities, a bit for every eighth of it.
 type sketch struct {
-	mu    sync.Mutex
+	mu    sync.Mutex // a leaf
 	bits  [2][]uint64
 	mask  uint64
 	added int

@@ -35,7 +35,7 @@ type budget struct {
 	chance  [worths]atomic.Int64 // of certain
 	refused atomic.Uint64        // records
 
-	mu     sync.Mutex
+	mu     sync.Mutex                // a leaf; who finds it taken in refresh goes on without
 	at     int64                     // of the last update
 	since  int64                     // when the first was
 	demand [worths]float64           // bytes offered a millisecond

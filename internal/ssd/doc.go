@@ -1,35 +1,62 @@
-// Package ssd is the cache's second tier: a log of segments on a file system,
-// with an index in memory that the collector does not see, and that outlives the
+// Package ssd is the cache's second tier: a log of segments on a file system, with
+// an index in memory that the garbage collector does not see, and that outlives the
 // process.
 //
-// Data flows through the files in this order:
+// Terminology, beside that of package format (log, segment, serial, slot, LSN, unit,
+// location, record, list, id, entry, weight, part, head, superblock, snapshot):
 //
-//	tier.go       Open, and what a tier is made of; config.go: what it is told
-//	geometry.go   segments and memory by the options, and whether a log is kept
-//	memory.go     where the index lies, and survives a kill
-//	attach.go     the index of a process that died; snapshot.go: of one that closed;
-//	              rebuild.go: what the log lists, where it may be outdated
-//	demote.go     what comes from above: Demote, Superseded
-//	parts.go      values that are too long for one record; partread.go: their reads
-//	admission.go  which records are worth writing; budget.go: and how much may be,
-//	              day by day; budgetstate.go: what of that the next process is told
-//	log.go        the open segment, and appending to it
-//	direct.go     the log past the page cache, where that can be had
-//	flush.go      segments on their way to the disk
-//	read.go       what is asked for again: Get, GetMany
-//	index.go      id → location; grow.go: tables that grow
-//	keep.go       housekeeping: memory, time, and when to make room
-//	reclaim.go    which segment makes room, and what becomes of its records
-//	restart.go    an empty log, for Clear too; close.go: the end
-//	health.go     what happens when the disk fails; lines.go: what the log is told
+//	demote      take over a record that leaves RAM: append it, and let the index name it
+//	invalidate  take a key's record out of the index, because the key was written in RAM
+//	evict       take a record out for want of room
+//	alive       a record that an entry of the index names; all others are dead
+//	reclaim     free a slot: move the records of its segment to the end of the log, or
+//	            evict them
+//	admission   the decision whether a record is worth writing
+//	selective   admission while what is alive fills the log: not every record gets in
+//	budget      how many bytes may be written, day by day
+//	stalled     the log has no room to append, for the disk has not taken what it has
+//	starved     the index is short of memory, which RAM has yet to make room for
+//	capacity    of a table of the index: the slots that are homes of entries
+//	writer      the goroutine that writes segments, alone
+//	maintain    the goroutine that makes room, and gives the index memory
+//	source      where the index comes from at Open: the snapshot that Close saved, the
+//	            memory that a process left which did not close, or the log's lists
+//	offline     a tier whose disk failed: RAM goes on alone, and the disk is tried again
 //
-// Beside that, files that no tier has open are looked at in inspect.go and
-// checked in verify.go, both by way of offline.go.
+// The files, from what knows nothing of the others to what knows most. Beside them,
+// package format is the bytes on disk, package files the directory, and package check
+// looks at the files when no tier has them open.
+//
+//	config.go     what a tier is told; sizes.go: what follows for segments and memory
+//	clock.go      the time; logger.go: lines for the user's log; tasks.go; scratch.go
+//	budget.go     how much may be written; budgetstate.go: what the next process is told
+//	admission.go  which records are worth writing
+//	index.go      id → location; grow.go: tables that grow; survivors.go: tables that a
+//	              process left
+//	segment.go    a segment in memory, and its states; log.go: all of them, and the slots
+//	logroom.go    whether there is room to append; append.go: appending, opening, sealing
+//	flush.go      the writer
+//	memory.go     what is charged to RAM
+//	superfile.go  the superblock's file; counters.go; health.go: faults of the disk
+//	tier.go       what a tier is made of, its states, and the order of the locks
+//	liveness.go   what of the log is alive; longvalue.go: sizes of values in parts
+//	newlog.go     an empty log, for Clear too; offline.go: what a failing disk leads to
+//	ref.go        a record that the index named; lists.go: which records a segment has
+//	victim.go     which segment is reclaimed next; reclaim.go: and its records
+//	room.go       waiting for room: Ready, WaitRoom
+//	demote.go     Demote, Superseded; descent.go: values in parts; compress.go
+//	fetch.go      reading bytes; reader.go; readfailed.go: what a failed read leads to
+//	read.go       Get; readparts.go: values in parts; getmany.go: GetMany; all.go: All
+//	source.go     whether the log is kept, and where its index comes from
+//	snapshot.go   the index of a tier that was closed; adopt.go: of one that was not;
+//	              endlog.go: the end of its log; rebuild.go: the lists of the log
+//	maintain.go   the goroutine that maintains; stats.go; plan.go: sizes for planning
+//	open.go       Open; start.go: Start; close.go: Close and Free
 //
 // # What makes it never stale
 //
 // A key is known here by its id, 40 bits of its hash. All that happens to an id
-// happens under the lock of its index shard. A place in the log is told by its
+// happens under the lock of its index shard. A place in the log is known by its
 // sequence number (LSN): the position of a byte in the endless log of which the
 // segments hold parts.
 //
@@ -37,7 +64,7 @@
 //     latest version of its key, or another key's with the same id; the reader
 //     compares keys.
 //  2. A record is appended under its id's lock, after which the index names it.
-//  3. A write of a key above takes the id out of the index, under the same lock,
+//  3. A write of a key in RAM takes the id out of the index, under the same lock,
 //     before it is acknowledged.
 //  4. Every checksum in the log covers the log's number and the LSN: a record that
 //     the index names is read as what was written there, or as damaged.
@@ -47,7 +74,7 @@
 // and takes out what 2 named and nobody wrote to the disk: what it finds is the
 // latest version of each key, or nothing. Where there is no such memory, or it is
 // gone, the index that Close saved is believed if no process has used the files
-// since, and otherwise nothing is. When the disk fails and the tier is switched off,
+// since, and otherwise nothing is. When the disk fails and the tier goes offline,
 // a word in that memory says that nothing is data any more, which takes no disk.
 // docs/FORMAT.md describes the files, and the memory.
 package ssd

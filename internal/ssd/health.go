@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// health follows how the disk does. A segment that cannot be written is given
-// up; a tier whose disk fails again and again is switched off: RAM goes on
+// health counts the faults of the disk. A segment that cannot be written is
+// abandoned; a tier whose disk fails again and again goes offline: RAM goes on
 // alone, and the disk is tried again now and then, with an empty log.
 type health struct {
 	logger *asyncLogger
 
-	mu        sync.Mutex
-	cause     error // why the tier is off; nil: it is on
-	badWrites int   // segments abandoned since one was written to its end
-	retrying  chan struct{}
+	mu        sync.Mutex    // a leaf but for the logger's
+	cause     error         // why the tier is offline; nil: it is not
+	badWrites int           // segments abandoned since one was written to its end
+	retrying  chan struct{} // closed when retryLoop is to end; nil: there is none
 	stopped   bool
 	lastLog   time.Time
 	unlogged  int

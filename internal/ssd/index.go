@@ -24,7 +24,7 @@ type index struct {
 	allowed    atomic.Int64 // bytes that the tables may take
 	used       atomic.Int64 // bytes that they take
 	maxBytes   int64        // bytes that there are addresses for
-	limit      atomic.Int64 // bytes that they may be allowed as things are: most, or less while RAM has no more to give
+	limit      atomic.Int64 // bytes that they may be allowed now: maxBytes, or less while RAM has no more to give
 	overflowed atomic.Bool  // an entry found no room
 	needMemory func()       // called when the tables should be allowed more
 }
@@ -33,9 +33,9 @@ type index struct {
 // under its shard's lock.
 type shard struct {
 	format.Layout
-	mu       sync.Mutex
-	slots    []uint64 // the table, and slack for the last run of entries
-	all      []uint64 // the memory that it can grow into
+	mu       sync.Mutex // after the lock of a RAM shard, before log.mu; several in rising order
+	slots    []uint64   // the table, and slack for the last run of entries
+	all      []uint64   // the memory that it can grow into
 	head     *format.ShardHead
 	shared   *atomic.Uint32 // the capacity, for prefetch
 	capacity int            // entries have their homes in slots[:capacity]

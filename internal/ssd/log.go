@@ -18,19 +18,19 @@ type log struct {
 	freeTarget      int    // slots that are kept free
 	wakeMaintenance func() // called when there are fewer
 
-	mu            sync.Mutex
-	changed       sync.Cond // of mu: something was written, a buffer or a slot came free, the log was closed
+	mu            sync.Mutex // the last in order: after any shard of the index
+	changed       sync.Cond  // of mu: something was written, a buffer or a slot came free, the log was closed
 	open          *segment
 	sealed        []*segment // not yet written to their end, oldest first
 	memory        []*segment // all whose bytes are in memory, oldest first
 	bufs          [][]byte   // free buffers
 	slots         []slot
-	free          []int32 // slots that hold nothing of worth
+	free          []int32 // slots that hold no segment, or one that no entry names
 	next          uint64  // serial of the next segment
 	forceLSN      uint64  // write at least up to this LSN, full block or not
 	largestRecord int     // the most that a record took or would have taken, with its place in the list
 	logID         uint64
-	writing       bool // the writer is handing bytes to the file
+	writing       bool // the writer is writing, without mu
 	paused        bool // nothing is appended
 	closed        bool
 

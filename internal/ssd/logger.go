@@ -13,7 +13,7 @@ import (
 type asyncLogger struct {
 	out *slog.Logger
 
-	mu      sync.Mutex
+	mu      sync.Mutex // a leaf; the handler is called without it
 	queue   []logLine
 	dropped int           // lines that there was no room for
 	ended   chan struct{} // closed when none are left; nil: none are

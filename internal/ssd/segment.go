@@ -5,8 +5,20 @@ import (
 	"github.com/firncache/firn/internal/ssd/format"
 )
 
-// segment is one of the log's segments while its bytes are in memory: it is
-// filled, sealed, written, and stays readable until its buffer is needed.
+// segment is one of the log's segments while its bytes are in memory:
+//
+//	openSegment      seal            the writer          the buffer is needed
+//	──────────> open ────> sealed ─────────────────> done ───────────> on the disk alone
+//	             │            │                       ^
+//	             └────────────┴──> failed ────────────┘
+//	         two failed writes: abandonSegment
+//
+// While it is open, records are appended to it, and the writer may write what it has.
+// When it is sealed, it has its list and trailer, and waits in log.sealed for the
+// writer. When it is done, nothing is left to write, or nothing can be; its buffer is
+// taken for another once pins is 0. Of a failed one all entries leave the index, and
+// its slot is not used again. All fields are guarded by log.mu, but the bytes of buf
+// below end, which do not change.
 type segment struct {
 	slot   int // where in the file
 	serial uint64

@@ -10,7 +10,7 @@ import (
 
 // superFile is the superblock's file, and what the valid superblock in it says.
 type superFile struct {
-	mu   sync.Mutex // of changes; held while they are written
+	mu   sync.Mutex // of changes, held while they are written; after restarting, before budget.mu
 	file vfs.File
 	format.Superblock
 }

@@ -6,7 +6,7 @@ import "sync"
 // waited for from outside the synctest bubble in which they were begun: the
 // collector finds a forgotten tier when it likes. The zero value is ready.
 type tasks struct {
-	mu    sync.Mutex
+	mu    sync.Mutex // a leaf
 	n     int
 	ended *sync.Cond // of mu: there is none; nil: nobody waits
 }

@@ -56,8 +56,8 @@ const Forever = math.MaxInt64
 
 // ShardHead is what the memory has of a shard, beside its table.
 type ShardHead struct {
-	Capacity  atomic.Uint32 // how many slots are homes of entries
-	Moving atomic.Uint32 // 1: entries are being given other homes
+	Capacity atomic.Uint32 // how many slots are homes of entries
+	Moving   atomic.Uint32 // 1: entries are being given other homes
 }
 
 const (
