@@ -92,3 +92,58 @@ func FuzzSuperblock(f *testing.F) {
 		}
 	})
 }
+
+// What ReadSnapshot takes for a snapshot has entries for just its length.
+func FuzzReadSnapshot(f *testing.F) {
+	f.Add(goldenSnapshot.Encode(), uint16(0))
+	f.Fuzz(func(t *testing.T, b []byte, more uint16) {
+		if len(b) >= SnapshotHeaderLen { // with checksums that are right
+			b = bytes.Clone(b)
+			copy(b, SnapshotMagic)
+			binary.LittleEndian.PutUint64(b[8:], goldenLog)
+			binary.LittleEndian.PutUint32(b[24:], uint32(goldenSuper.ShardBits))
+			begin := snapshotBegin(int(binary.LittleEndian.Uint32(b[32:])), 1<<goldenSuper.ShardBits)
+			if begin <= int64(len(b)) {
+				dirAt := begin - 8<<goldenSuper.ShardBits
+				binary.LittleEndian.PutUint32(b[28:], Checksum(0, b[dirAt:begin]))
+				binary.LittleEndian.PutUint32(b[36:], Checksum(0, b[SnapshotHeaderLen:dirAt]))
+			}
+			binary.LittleEndian.PutUint32(b[60:], Checksum(0, b[:60]))
+		}
+		size := int64(len(b)) + int64(more)
+		s, err := ReadSnapshot(bytes.NewReader(b), size, &goldenSuper)
+		if err != nil {
+			return
+		}
+		if offs := s.Offsets(); len(s.Shards) != 1<<goldenSuper.ShardBits || offs[0] != s.EntriesAt() || offs[len(offs)-1] != size {
+			t.Fatalf("%d bytes: %+v", size, s)
+		}
+	})
+}
+
+// What lies in the ends of a slot is of this log, or it is nothing.
+func FuzzEnds(f *testing.F) {
+	f.Add(golden["segment header"], golden["trailer"])
+	f.Fuzz(func(t *testing.T, head, tail []byte) {
+		e := ParseEnds(head, tail, goldenLog, 1<<20)
+		if e.Sealed() && (e.LostHeader() || e.Foreign || e.LastSerial() != e.Serial) {
+			t.Fatalf("%+v", e)
+		}
+	})
+}
+
+// The shape in a memory's head fits into the memory, or is not taken.
+func FuzzMemoryHead(f *testing.F) {
+	f.Add(uint64(4), uint64(1), uint64(128), uint64(16|3<<8|16<<16), 1<<16)
+	f.Fuzz(func(t *testing.T, slots, shards, stride, shifts uint64, size int) {
+		h := MemoryHead{Magic: memoryMagic, LogID: goldenLog, Shape: [4]uint64{slots, shards, stride, shifts}}
+		h.Valid.Store(1)
+		shape, ok := h.Parse(goldenLog, size)
+		if !ok || shape.Shards == 0 {
+			return
+		}
+		if last := int(shape.Shards) - 1; shape.TableAt(last)+8*shape.Stride > uint64(size) || shape.HeadsAt() > shape.TableAt(0) {
+			t.Fatalf("%+v in %d bytes", shape, size)
+		}
+	})
+}

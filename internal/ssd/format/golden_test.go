@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"reflect"
 	"slices"
 	"testing"
 )
@@ -16,6 +17,7 @@ var golden = map[string][]byte{
 	"trailer":             goldenBytes(TrailerLen, func(b []byte) { goldenTrailer.Put(b, goldenLog) }),
 	"list":                goldenList,
 	"superblock":          goldenSuper.Encode()[:SuperblockLen],
+	"snapshot":            goldenSnapshot.Encode(),
 }
 
 const goldenLog = 0x1122334455667788
@@ -26,6 +28,9 @@ var (
 	goldenSuper   = Superblock{Counter: 4, LogID: goldenLog, Seed: 99, SegmentBytes: 1 << 20, Segments: 60, NextSegment: 8, Memory: MemoryID{Handle: 12, Key: 13},
 		LastTime: 1_700_000_000_123, Snapshot: 77, UnitShift: 3, ShardBits: 2, LocationBits: 24, Clean: true, BootID: "9c1c2a6e-9d3b-4f0e-8a55-0123456789ab"}
 )
+
+// goldenSnapshot is of an empty index.
+var goldenSnapshot = Snapshot{LogID: goldenLog, Number: 77, Slots: []SlotState{{}, {3, 960, 5}, {7, 96, Forever}}, Shards: make([]ShardPart, 4)}
 
 func goldenRecord(r Record) []byte {
 	b := make([]byte, MaxRecordHeader)
@@ -63,6 +68,12 @@ func TestFault36Parsed(t *testing.T) {
 		"list": func(b []byte, _ Origin) bool {
 			recs, err := ParseList(nil, b, goldenTrailer, 3)
 			return err == nil && len(recs) == 2 && recs[0] == Listed{ID: 0x0102030405, Offset: 64, Bytes: 24} && recs[1] == Listed{Offset: 88, Bytes: 1600}
+		},
+		"snapshot": func(b []byte, o Origin) bool {
+			super := goldenSuper
+			super.LogID = o.Log
+			s, err := ReadSnapshot(bytes.NewReader(b), int64(len(b)), &super)
+			return err == nil && reflect.DeepEqual(*s, goldenSnapshot)
 		},
 		"superblock": func(b []byte, _ Origin) bool {
 			s, err := DecodeSuperblock(b)
