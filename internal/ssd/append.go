@@ -47,7 +47,7 @@ func (l *log) until(deadline int64) uint64 {
 	return uint64(max(deadline, 0) + l.grace)
 }
 
-// room is the open segment, if it has room for a record of size bytes, or a new
+// segmentFor is the open segment, if it has room for a record of size bytes, or a new
 // one; nil if there is no memory or no slot for one.
 func (l *log) segmentFor(size, reserve int) *segment {
 	s := l.open
@@ -69,7 +69,7 @@ func (l *log) segmentFor(size, reserve int) *segment {
 	return l.openSegment()
 }
 
-// begin opens a segment: there is memory, and a slot.
+// openSegment opens one: there is memory, and a slot.
 func (l *log) openSegment() *segment {
 	s := &segment{slot: int(l.free[0]), serial: l.next, end: format.SegmentHeaderLen, whole: format.SegmentHeaderLen}
 	if len(l.bufs) > 0 {
@@ -149,7 +149,7 @@ func (l *log) freeSlot(slot int) {
 	l.mu.Unlock()
 }
 
-// goOn makes the log go on with a serial, beside the segments that its slots have.
+// resumeAt makes the log go on with a serial, beside the segments that its slots have.
 // All of them have been written.
 func (l *log) resumeAt(next uint64) {
 	l.mu.Lock()
@@ -174,7 +174,7 @@ func (l *log) resumeAtLocked(next uint64) {
 	l.updateStalled()
 }
 
-// restart begins an empty log. All slots are free.
+// reset begins an empty log. All slots are free.
 func (l *log) reset(logID, next uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -30,6 +30,16 @@ const (
 	DirectOff
 )
 
+// Admission says which of the records that leave RAM are written to the SSD.
+type Admission uint8
+
+// The kinds of admission.
+const (
+	AdmitSeen Admission = iota // all while there is room; otherwise what was read since it was stored, or offered before not long ago
+	AdmitRead                  // what was read since it was stored
+	AdmitAll                   // all
+)
+
 // Config says what a tier is to be.
 type Config struct {
 	FS           vfs.FS
@@ -76,13 +86,3 @@ var ErrForeign = files.ErrForeign
 
 // LeastMemory is the RAM budget from which a tier can be had.
 const LeastMemory = 1 << 20
-
-// Admission says which of the records that leave RAM are written to the SSD.
-type Admission uint8
-
-// The kinds of admission.
-const (
-	AdmitSeen Admission = iota // all while there is room; otherwise what was read since it was stored, or offered before not long ago
-	AdmitRead                  // what was read since it was stored
-	AdmitAll                   // all
-)

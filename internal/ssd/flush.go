@@ -109,7 +109,7 @@ func (f *flusher) write(p piece) error {
 	return nil
 }
 
-// giveUp ends a segment that cannot be written: nothing is appended to it any
+// abandonSegment ends a segment that cannot be written: nothing is appended to it any
 // more.
 func (l *log) abandonSegment(s *segment) {
 	l.mu.Lock()

@@ -4,24 +4,42 @@ import "github.com/firncache/firn/internal/ssd/format"
 
 // The tables of the index grow as entries come, and take memory that RAM lends.
 
+// reserveSlot reports whether put will find room for one more entry, growing the table
+// if it has to.
+func (x *index) reserveSlot(s *shard) bool {
+	for s.count+1 > maxEntries(s.capacity) || s.nearEnd && s.slots[len(s.slots)-2] != 0 {
+		if !x.grow(s) {
+			x.overflowed.Store(true)
+			return false
+		}
+	}
+	return true
+}
+
+// maxEntries is how many entries a table has before it grows.
+func maxEntries(capacity int) int { return capacity - capacity/8 }
+
+// nextCapacity is that of a table that has grown by a part of it, up to most.
+func nextCapacity(capacity, part, most int) int { return min(capacity+max(capacity/part, 16), most) }
+
 // grow makes a table an eighth larger, or as much as it takes for its last run
 // of entries to fit, if the memory is allowed; if not, a sixty-fourth.
 func (x *index) grow(s *shard) bool { return x.growBy(s, 8) || x.growBy(s, 64) }
 
 func (x *index) growBy(s *shard, part int) bool {
-	homes := s.capacity
-	for fits := false; !fits; fits = s.fits(homes) {
-		if homes == len(s.all)-shardSlack {
+	capacity := s.capacity
+	for fits := false; !fits; fits = s.fits(capacity) {
+		if capacity == len(s.all)-shardSlack {
 			return false
 		}
-		homes = min(homes+max(homes/part, 16), len(s.all)-shardSlack)
+		capacity = nextCapacity(capacity, part, len(s.all)-shardSlack)
 	}
-	more := int64(8 * (homes - s.capacity))
+	more := int64(8 * (capacity - s.capacity))
 	if x.used.Add(more) > x.allowed.Load() {
 		x.used.Add(-more)
 		return false
 	}
-	s.spread(homes)
+	s.spread(capacity)
 	if x.wantsMemory() > 0 && x.needMemory != nil {
 		x.needMemory()
 	}
@@ -29,25 +47,25 @@ func (x *index) growBy(s *shard, part int) bool {
 }
 
 // fits reports whether the entries have places in a table of such a capacity.
-func (s *shard) fits(homes int) bool {
+func (s *shard) fits(capacity int) bool {
 	next := 0
 	for _, w := range s.slots {
 		if w != 0 {
-			next = max(s.Layout.Home(s.Fingerprint(format.Entry(w)), homes), next) + 1
+			next = max(s.Layout.Home(s.Fingerprint(format.Entry(w)), capacity), next) + 1
 		}
 	}
-	return next < homes+shardSlack-1
+	return next < capacity+shardSlack-1
 }
 
 // spread gives every entry its place in a larger table, in which they fit. All
 // of them go to its end, and from there, in order, to their places: none of
 // these lies behind what has not been read yet. A process that dies meanwhile
 // leaves a table of which nothing is believed.
-func (s *shard) spread(homes int) {
+func (s *shard) spread(capacity int) {
 	old := s.slots
 	s.head.Moving.Store(1)
-	s.setCapacity(homes)
-	s.slots = s.all[:homes+shardSlack]
+	s.setCapacity(capacity)
+	s.slots = s.all[:capacity+shardSlack]
 	clear(s.slots[len(old):])
 	to := len(s.slots)
 	for from := len(old) - 1; from >= 0; from-- {
@@ -61,7 +79,7 @@ func (s *shard) spread(homes int) {
 	for from := to; from < len(s.slots); from++ {
 		w := s.slots[from]
 		s.slots[from] = 0
-		at := max(s.Layout.Home(s.Fingerprint(format.Entry(w)), homes), next)
+		at := max(s.Layout.Home(s.Fingerprint(format.Entry(w)), capacity), next)
 		s.slots[at] = w
 		next = at + 1
 	}
@@ -85,7 +103,7 @@ func (x *index) lowOnMemory() bool {
 	return x.used.Load() > allowed-allowed/16 && allowed < x.limit.Load()
 }
 
-// tight reports whether the tables have little left of all that they may take.
+// nearLimit reports whether the tables have little left of all that they may take.
 func (x *index) nearLimit() bool {
 	allowed := x.allowed.Load()
 	return allowed >= x.limit.Load() && x.used.Load() > allowed-allowed/16
@@ -102,8 +120,8 @@ func (x *index) takeOverflowed() bool {
 func (x *index) fill(s *shard, entries []uint64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	homes, ok := s.copyIn(entries)
-	more := int64(8 * (homes - minCapacity))
+	capacity, ok := s.copyIn(entries)
+	more := int64(8 * (capacity - minCapacity))
 	if ok && x.used.Add(more) > x.allowed.Load() {
 		x.used.Add(-more)
 		ok = false
@@ -113,37 +131,25 @@ func (x *index) fill(s *shard, entries []uint64) bool {
 		return false
 	}
 	s.count = len(entries)
-	s.spread(homes)
+	s.spread(capacity)
 	return true
 }
 
 // copyIn makes entries all that the table has, for spread to give them places
 // in a table of such a capacity: as many as leave some room, or as there can be.
-func (s *shard) copyIn(entries []uint64) (homes int, ok bool) {
+func (s *shard) copyIn(entries []uint64) (capacity int, ok bool) {
 	most := len(s.all) - shardSlack
 	if len(entries) > most {
 		return 0, false
 	}
 	copy(s.all, entries)
 	s.slots = s.all[:len(entries)]
-	homes = min(max(len(entries)*5/4, minCapacity), most)
-	for !s.fits(homes) {
-		if homes == most {
+	capacity = min(max(len(entries)*5/4, minCapacity), most)
+	for !s.fits(capacity) {
+		if capacity == most {
 			return 0, false
 		}
-		homes = min(homes+homes/8+1, most)
+		capacity = min(capacity+capacity/8+1, most)
 	}
-	return homes, true
-}
-
-// room reports whether put will find room for one more entry, growing the table
-// if it has to.
-func (x *index) reserveSlot(s *shard) bool {
-	for s.count+1 > s.capacity-s.capacity/8 || s.nearEnd && s.slots[len(s.slots)-2] != 0 {
-		if !x.grow(s) {
-			x.overflowed.Store(true)
-			return false
-		}
-	}
-	return true
+	return capacity, true
 }

@@ -5,6 +5,9 @@ import (
 	"github.com/firncache/firn/internal/ssd/format"
 )
 
+// recordsAtOnce is how many records of a segment are looked at, and read, at once.
+const recordsAtOnce = 64
+
 // listSealed reads which records a segment has.
 func (t *Tier) listSealed(slot int, serial uint64) ([]format.Listed, error) {
 	if s := t.log.pin(slot, serial); s != nil {
@@ -65,6 +68,3 @@ func (t *Tier) batchOf(recs []format.Listed) (n int) {
 	}
 	return n
 }
-
-// recordsAtOnce is how many records of a segment are looked at, and read, at once.
-const recordsAtOnce = 64

@@ -86,7 +86,7 @@ func (t *Tier) dropSlot(slot int) {
 	})
 }
 
-// load fills an empty shard of the index with entries, which ascend, or with as many
+// fillShard fills an empty shard of the index with entries, which ascend, or with as many
 // of them as it has memory for: the others count as evicted.
 func (t *Tier) fillShard(s *shard, entries []uint64) {
 	for !t.index.fill(s, entries) {

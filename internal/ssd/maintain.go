@@ -6,7 +6,7 @@ import (
 	"github.com/firncache/firn/internal/ssd/format"
 )
 
-// keep is the tier's housekeeping: it makes room in the log, gives the index
+// maintain is the tier's housekeeping: it makes room in the log, gives the index
 // memory, and writes what has waited for long.
 func (t *Tier) maintain() {
 	tick := time.NewTicker(flushEvery)

@@ -61,30 +61,32 @@ func (g *Geometry) PerSegment(bytes, listed int64) int64 {
 // IndexRecords is how many records the index can name with all the memory that
 // it may take.
 func (g *Geometry) IndexRecords() int64 {
-	homes := g.IndexMost/8/g.IndexShards - shardSlack
-	return (homes - homes/8) * g.IndexShards
+	return int64(maxEntries(g.maxCapacity())) * g.IndexShards
 }
+
+// maxCapacity is that of the largest table of a shard.
+func (g *Geometry) maxCapacity() int { return int(g.IndexMost/8/g.IndexShards) - shardSlack }
 
 // IndexBytes is what the tables of an index take that names so many records. The
 // shards' shares of them differ as those of random ids do.
 func (g *Geometry) IndexBytes(records int64) int64 {
 	mean := float64(records) / float64(g.IndexShards)
 	const around = 24 // points of the distribution
-	most, sum := g.IndexMost/8/g.IndexShards-shardSlack, 0.
+	most, sum := g.maxCapacity(), 0.
 	for i := range around {
 		z := math.Sqrt2 * math.Erfinv(2*(float64(i)+.5)/around-1)
-		sum += float64(capacityFor(int64(mean+z*math.Sqrt(mean)), most) + shardSlack)
+		sum += float64(capacityFor(int(mean+z*math.Sqrt(mean)), most) + shardSlack)
 	}
 	return int64(8 * sum / around * float64(g.IndexShards))
 }
 
 // capacityFor is how large a table has grown that holds so many entries.
-func capacityFor(count, most int64) int64 {
-	homes := int64(minCapacity)
-	for count > homes-homes/8 && homes < most {
-		homes = min(homes+max(homes/8, 16), most)
+func capacityFor(count, most int) int {
+	capacity := minCapacity
+	for count > maxEntries(capacity) && capacity < most {
+		capacity = nextCapacity(capacity, 8, most)
 	}
-	return homes
+	return capacity
 }
 
 // IndexMemory is how much of the RAM budget an index is allowed, and charged

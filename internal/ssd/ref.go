@@ -15,6 +15,15 @@ var (
 	ErrChanged = errors.New("ssd: changed meanwhile")
 )
 
+// Found is what a read found.
+type Found struct {
+	Value    []byte // appended to dst, or a view, see the call
+	Deadline int64  // milliseconds since 1970; 0: never
+	Token    uint64 // for Holds
+
+	head format.Head // of a value that is to be read in parts; parts is 0 for others
+}
+
 // recordRef is a record that the index named, and how it is to be read.
 type recordRef struct {
 	id    format.ID
@@ -96,13 +105,4 @@ func (t *Tier) dropRef(ref *recordRef) {
 	if at, e, ok := s.search(s.FingerprintOf(ref.id)); ok && s.Location(e) == ref.loc && t.log.lsnAt(ref.loc) == ref.lsn {
 		t.dropEntry(s, ref.id, at, e)
 	}
-}
-
-// Found is what a read found.
-type Found struct {
-	Value    []byte // appended to dst, or a view, see the call
-	Deadline int64  // milliseconds since 1970; 0: never
-	Token    uint64 // for Holds
-
-	head format.Head // of a value that is to be read in parts; parts is 0 for others
 }

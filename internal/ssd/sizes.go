@@ -51,7 +51,7 @@ func (c *Config) readMemory() int64 { return min(max(c.Memory/32, 128<<10), 8<<2
 // maxIndex is the most memory in bytes that the index may ever take.
 func (c *Config) maxIndex() int64 { return c.Memory / 2 }
 
-// buffers are the segments that memory is kept for: one fills while the other
+// segmentBuffers are the segments that memory is kept for: one fills while the other
 // is written.
 const segmentBuffers = 2
 
