@@ -52,13 +52,7 @@ func (t *Tier) yieldRecords(slot int, serial uint64, recs []format.Listed, value
 			reqs[i].Off, reqs[i].N, _ = t.alignedRange(&refs[i], int(t.sizeOf(recs, &refs[i])))
 		}
 		t.reader.ReadMany(background, reqs)
-		defer func() {
-			for i := range reqs {
-				if b := reqs[i].Buf; b != nil {
-					b.Release()
-				}
-			}
-		}()
+		defer releaseAll(reqs)
 	}
 	for i := range refs {
 		var b []byte

@@ -174,6 +174,29 @@ func (l *log) resumeAtLocked(next uint64) {
 	l.updateStalled()
 }
 
+// pause ends the segments that are not written to their end, waits for the writer, and
+// lets nothing be appended until reset: what is appended is named in the index, which
+// is about to be emptied.
+func (l *log) pause() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if s := l.open; s != nil {
+		l.sealed = append(l.sealed, s)
+		l.open = nil
+	}
+	for _, s := range l.sealed {
+		s.failed = true // lest it be written any further
+	}
+	l.paused = true
+	for l.writing {
+		l.changed.Wait()
+	}
+	for _, s := range l.sealed {
+		s.done = true
+	}
+	l.sealed = nil
+}
+
 // reset begins an empty log. All slots are free.
 func (l *log) reset(logID, next uint64) {
 	l.mu.Lock()

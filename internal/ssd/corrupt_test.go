@@ -428,6 +428,6 @@ func (w *world) readWrong(t *testing.T, f *vfstest.Faulty, key []byte) {
 	}})
 	defer wrong.Remove()
 	if _, err := w.tier.Get(context.Background(), nil, key, w.hasher.Hash(key)); !errors.Is(err, format.ErrCorrupt) {
-		t.Fatalf("Get: %v, want errCorrupt", err)
+		t.Fatalf("Get: %v, want ErrCorrupt", err)
 	}
 }

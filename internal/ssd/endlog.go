@@ -25,12 +25,12 @@ func (t *Tier) endLog(flushed uint64) {
 	}
 }
 
-// sealLastSegment writes the list and the trailer of a segment that a process left without
-// them. Nobody uses the log's buffers yet.
+// sealLastSegment writes the list and the trailer of a segment that a process left
+// without them. Nobody uses the log's buffers yet.
 func (t *Tier) sealLastSegment(slot int, serial uint64) error {
 	l := t.log
 	s := &segment{slot: slot, serial: serial, buf: l.bufs[0]}
-	base := int64(slot) << l.SegmentShift
+	base := l.FileOffset(slot, 0)
 	if _, err := t.logFile.ReadAt(s.buf, base); err != nil {
 		return err
 	}

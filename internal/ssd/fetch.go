@@ -47,6 +47,6 @@ func view(b *bufpool.Buffer, skip int) []byte {
 // dropCorrupt takes a record out that is not what it should be.
 func (t *Tier) dropCorrupt(ref *recordRef) {
 	t.count.corrupt.Add(1)
-	t.health.log("a record's checksum is wrong", "segment", ref.lsn>>t.log.SegmentShift, "offset", ref.off)
+	t.health.log("a record's checksum is wrong", "segment", t.log.Serial(ref.lsn), "offset", ref.off)
 	t.dropRef(ref)
 }

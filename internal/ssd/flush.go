@@ -93,7 +93,7 @@ func (l *log) nextPiece() (p piece, ok bool) {
 
 // write hands a piece to the file.
 func (f *flusher) write(p piece) error {
-	at := int64(p.s.slot)<<f.log.SegmentShift + int64(p.from)
+	at := f.log.FileOffset(p.s.slot, p.from)
 	whole := p.s.buf[p.from:p.to]
 	if p.partial {
 		whole = whole[:len(whole)-files.BlockBytes]

@@ -52,7 +52,7 @@ func (t *Tier) locateWindow(ctx context.Context, m *Many, from int, found func(i
 			continue
 		}
 		n, bounded := q.ref.entry.MaxBytes()
-		if seg := t.log.pin(q.ref.slot, q.ref.lsn>>t.log.SegmentShift); seg != nil || !bounded {
+		if seg := t.log.pin(q.ref.slot, t.log.Serial(q.ref.lsn)); seg != nil || !bounded {
 			if seg != nil {
 				t.log.unpin(seg)
 			}

@@ -24,7 +24,7 @@ func (t *Tier) listSealed(slot int, serial uint64) ([]format.Listed, error) {
 // readList is list for a segment that is not in memory.
 func (t *Tier) readList(slot int, serial uint64) ([]format.Listed, error) {
 	size := t.log.SegmentBytes()
-	base := int64(slot) << t.log.SegmentShift
+	base := t.log.FileOffset(slot, 0)
 	buf, err := t.reader.Read(background, base+int64(size-files.BlockBytes), files.BlockBytes)
 	if err != nil {
 		return nil, err

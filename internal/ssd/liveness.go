@@ -2,11 +2,10 @@ package ssd
 
 import "github.com/firncache/firn/internal/ssd/format"
 
-// countLive counts what an entry names as alive, which the index has from now on. What was
-// appended is counted already.
+// countLive counts what an entry names as alive, which the index has from now on.
+// What was appended is counted already.
 func (t *Tier) countLive(e format.Entry) {
-	slot, _ := t.log.Place(t.index.Location(e))
-	t.log.slots[slot].alive.Add(int64(t.log.weight(e.Class())))
+	t.log.addAlive(t.index.Location(e), int64(t.log.weight(e.Class())))
 	t.countPart(e)
 }
 
@@ -20,8 +19,7 @@ func (t *Tier) countPart(e format.Entry) {
 
 // countDead counts what an entry names as dead: the index has it no more.
 func (t *Tier) countDead(e format.Entry) {
-	slot, _ := t.log.Place(t.index.Location(e))
-	t.log.slots[slot].alive.Add(-int64(t.log.weight(e.Class())))
+	t.log.addAlive(t.index.Location(e), -int64(t.log.weight(e.Class())))
 	if e.Class() == format.PartClass {
 		t.live.parts.Add(-1)
 	}
@@ -47,7 +45,7 @@ func (t *Tier) dropParts(s *shard, owner format.ID, n int) {
 	}
 }
 
-// dropOwner takes the value out that a part belongs to, if it is there yet: the ids
+// dropOwner takes the value out that a part belongs to, if that is still there: the ids
 // of its key and of its parts lie apart by known steps. The caller holds mu.
 func (t *Tier) dropOwner(s *shard, part format.ID) bool {
 	for i := range t.maxParts() {
@@ -86,8 +84,8 @@ func (t *Tier) dropSlot(slot int) {
 	})
 }
 
-// fillShard fills an empty shard of the index with entries, which ascend, or with as many
-// of them as it has memory for: the others count as evicted.
+// fillShard fills an empty shard of the index with entries, which ascend, or with as
+// many of them as it has memory for: the others count as evicted.
 func (t *Tier) fillShard(s *shard, entries []uint64) {
 	for !t.index.fill(s, entries) {
 		most := len(entries) * 3 / 4

@@ -37,7 +37,7 @@ type log struct {
 	stalled atomic.Bool   // the disk is: nothing more can be appended soon
 	tail    atomic.Uint64 // LSN of the next byte
 
-	// What outlives the process, see indexMemory.
+	// What outlives the process, see files.Memory.
 	slotWords []format.SlotWords
 	flushed   *atomic.Uint64 // everything before this LSN has been written
 	head      *format.MemoryHead
@@ -164,5 +164,18 @@ func (l *log) onDisk(flushed uint64) func(format.Location) bool {
 		}
 		serial := l.slotWords[slot].Serial.Load()
 		return serial != 0 && l.LSN(serial, off) < flushed
+	}
+}
+
+// addAlive adds to the weight that is alive of the segment with a location.
+func (l *log) addAlive(loc format.Location, weight int64) {
+	slot, _ := l.Place(loc)
+	l.slots[slot].alive.Add(weight)
+}
+
+// clearAlive makes nothing alive.
+func (l *log) clearAlive() {
+	for i := range l.slots {
+		l.slots[i].alive.Store(0)
 	}
 }

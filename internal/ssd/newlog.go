@@ -6,7 +6,7 @@ import (
 	"github.com/firncache/firn/internal/ssd/format"
 )
 
-// startEmpty starts an empty log.
+// startEmpty starts an empty log, and logs why.
 func (t *Tier) startEmpty(why string) error {
 	if err := t.startEmptyLog(); err != nil {
 		return err
@@ -41,9 +41,8 @@ func (t *Tier) logNumber() uint64 {
 	return t.log.logID
 }
 
-// startEmptyLog begins an empty log, on the disk and then in memory.
-// Housekeeping stands still meanwhile: what it found in the old log it must not
-// do to the new one.
+// startEmptyLog begins an empty log, on the disk and then in memory. Nothing is
+// reclaimed meanwhile: what was found in the old log must not be done to the new one.
 func (t *Tier) startEmptyLog() error {
 	t.restarting.Lock()
 	defer t.restarting.Unlock()
@@ -51,28 +50,10 @@ func (t *Tier) startEmptyLog() error {
 	if err != nil {
 		return err
 	}
-	l := t.log
-	l.mu.Lock()
-	if s := l.open; s != nil {
-		l.sealed = append(l.sealed, s)
-		l.open = nil
-	}
-	for _, s := range l.sealed {
-		s.failed = true // lest it be written any further
-	}
-	l.paused = true // until the index is empty: what is appended is named there
-	for l.writing {
-		l.changed.Wait()
-	}
-	for _, s := range l.sealed {
-		s.done = true
-	}
-	l.sealed = nil
-	l.mu.Unlock()
-
+	t.log.pause()
 	t.index.Head.Valid.Store(0)
 	t.index.clear(func() {
-		l.reset(logID, next)
+		t.log.reset(logID, next)
 		t.live.parts.Store(0)
 	})
 	t.index.Head.LogID = logID
@@ -84,9 +65,7 @@ func (t *Tier) startEmptyLog() error {
 // this returns. It does not wait for the disk.
 func (t *Tier) Clear() {
 	t.index.clear(func() {
-		for i := range t.log.slots {
-			t.log.slots[i].alive.Store(0)
-		}
+		t.log.clearAlive()
 		t.live.parts.Store(0)
 	})
 	t.admission.selective.Store(false)

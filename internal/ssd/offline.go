@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	maxBadWrites     = 3
+	maxBadWrites     = 3 // segments abandoned in a row, after which the tier goes offline
 	maxRetryInterval = time.Minute
 )
 
@@ -37,9 +37,9 @@ func (t *Tier) onSegmentWritten() {
 	t.health.mu.Unlock()
 }
 
-// switchOff stops using the files. It does not wait for the disk: that nothing of
-// what they hold is data any more stands in the memory of the index. It reports
-// whether the tier is off: one that is being closed stays on, to save what it has.
+// switchOff takes the tier offline. It does not wait for the disk: that nothing in the
+// files is data any more stands in the memory of the index. It reports whether the
+// tier is offline: one that is being closed is not, and saves what it has.
 func (t *Tier) switchOff(cause error) bool {
 	h := &t.health
 	h.mu.Lock()
@@ -49,12 +49,12 @@ func (t *Tier) switchOff(cause error) bool {
 	}
 	t.index.Head.Valid.Store(0)
 	h.cause = cause
-	healing := make(chan struct{})
-	h.retrying = healing
+	stop := make(chan struct{})
+	h.retrying = stop
 	t.count.switchedOff.Add(1)
 	t.logger.error("firn: SSD tier is off; RAM goes on alone", "error", cause)
 	t.log.broadcast()
-	t.work.running.Go(func() { t.retryLoop(healing) })
+	t.work.running.Go(func() { t.retryLoop(stop) })
 	return true
 }
 
@@ -74,7 +74,7 @@ func (t *Tier) startOffline(cause error) error {
 	return nil
 }
 
-// dropLeftMemory removes the index that was left, whose log is not kept.
+// dropLeftMemory removes the index that a process left: its log is not kept.
 func (t *Tier) dropLeftMemory() {
 	left := t.leftMemory
 	t.leftMemory = nil
@@ -91,8 +91,8 @@ func (t *Tier) dropLeftMemory() {
 	}
 }
 
-// invalidateFiles makes nothing in the files data any more, by another log's number in the
-// superblock.
+// invalidateFiles makes nothing in the files data any more, by another log's number
+// in the superblock.
 func (t *Tier) invalidateFiles() error {
 	err := t.super.replace(func(s *format.Superblock) {
 		s.LogID, s.Clean, s.Snapshot, s.Memory = rand.Uint64(), false, 0, format.MemoryID{}

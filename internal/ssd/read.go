@@ -64,7 +64,7 @@ func (t *Tier) readValue(ctx context.Context, dst, key []byte, ref *recordRef) (
 
 // readRecord reads and checks a record.
 func (t *Tier) readRecord(ctx context.Context, dst, key []byte, ref *recordRef) (Found, error) {
-	if seg := t.log.pin(ref.slot, ref.lsn>>t.log.SegmentShift); seg != nil {
+	if seg := t.log.pin(ref.slot, t.log.Serial(ref.lsn)); seg != nil {
 		defer t.log.unpin(seg)
 		return t.verify(dst, key, ref, seg.buf[ref.off:seg.limit()])
 	}

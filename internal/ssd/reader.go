@@ -44,3 +44,12 @@ func (t *Tier) openReader() (*aio.Reader, error) {
 // isSlow reports whether a read ended with what says nothing about the record, nor
 // that the disk fails: it would have taken too long.
 func isSlow(err error) bool { return err == ErrTimeout || err == ErrBusy }
+
+// releaseAll gives back the buffers of reads that are over.
+func releaseAll(reqs []aio.Request) {
+	for i := range reqs {
+		if b := reqs[i].Buf; b != nil {
+			b.Release()
+		}
+	}
+}

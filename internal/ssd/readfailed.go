@@ -42,7 +42,7 @@ func (t *Tier) readsElsewhere(slot int) bool {
 		if other == slot || serial == 0 || t.log.inMemory(other, serial) {
 			continue
 		}
-		buf, err := t.reader.Try(background, t.reader.Deadline(), int64(other)<<t.log.SegmentShift, files.BlockBytes)
+		buf, err := t.reader.Try(background, t.reader.Deadline(), t.log.FileOffset(other, 0), files.BlockBytes)
 		if err == nil {
 			buf.Release()
 			t.health.badReads.readOK()

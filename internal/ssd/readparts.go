@@ -88,7 +88,7 @@ func (t *Tier) appendParts(ctx context.Context, value []byte, ref *recordRef, h 
 	reqs := make([]aio.Request, 0, len(refs))
 	at := make([]int, len(refs)) // the request of each, -1: its segment is in memory
 	for i := range refs {
-		if at[i] = -1; !t.log.inMemory(refs[i].slot, refs[i].lsn>>t.log.SegmentShift) {
+		if at[i] = -1; !t.log.inMemory(refs[i].slot, t.log.Serial(refs[i].lsn)) {
 			at[i] = len(reqs)
 			off, length, _ := t.alignedRange(&refs[i], t.maxPartRecord())
 			reqs = append(reqs, aio.Request{Off: off, N: length})
@@ -108,17 +108,13 @@ func (t *Tier) appendParts(ctx context.Context, value []byte, ref *recordRef, h 
 			value, err = t.verifyPartRead(ctx, value, p, want, reqs[at[i]].Buf, reqs[at[i]].Err)
 		}
 	}
-	for i := range reqs {
-		if b := reqs[i].Buf; b != nil {
-			b.Release()
-		}
-	}
+	releaseAll(reqs)
 	return value, err
 }
 
 // appendPart reads one part, from memory if its segment is there.
 func (t *Tier) appendPart(ctx context.Context, value []byte, p *recordRef, want format.PartKey) ([]byte, error) {
-	if seg := t.log.pin(p.slot, p.lsn>>t.log.SegmentShift); seg != nil {
+	if seg := t.log.pin(p.slot, t.log.Serial(p.lsn)); seg != nil {
 		defer t.log.unpin(seg)
 		return t.verifyPart(value, p, want, seg.buf[p.off:seg.limit()])
 	}
@@ -130,7 +126,7 @@ func (t *Tier) appendPart(ctx context.Context, value []byte, p *recordRef, want 
 	return t.verifyPartRead(ctx, value, p, want, buf, err)
 }
 
-// verifyPartRead is acceptPart of what the file gave.
+// verifyPartRead is verifyPart of what the file gave.
 func (t *Tier) verifyPartRead(ctx context.Context, value []byte, p *recordRef, want format.PartKey, buf *bufpool.Buffer, err error) ([]byte, error) {
 	if err != nil {
 		return value, t.readFailed(ctx, p, err)

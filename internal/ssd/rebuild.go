@@ -32,8 +32,9 @@ func (t *Tier) rebuildFromLog() {
 			t.count.corrupt.Add(1)
 			continue
 		}
-		t.log.slotWords[f.slot].Serial.Store(f.Serial)
-		t.log.slotWords[f.slot].Until.Store(format.Forever) // their deadlines stand in the records
+		w := &t.log.slotWords[f.slot]
+		w.Serial.Store(f.Serial)
+		w.Until.Store(format.Forever) // their deadlines stand in the records
 		t.indexSegment(f, recs)
 		t.clock.notBefore(f.Trailer.SealedAt)
 	}
@@ -75,7 +76,7 @@ func (t *Tier) readEnds() (sealed []foundSegment, last uint64) {
 		reqs = reqs[:0]
 		n := min(atOnce, len(t.log.slots)-first)
 		for slot := first; slot < first+n; slot++ {
-			base := int64(slot) << t.log.SegmentShift
+			base := t.log.FileOffset(slot, 0)
 			reqs = append(reqs, aio.Request{Off: base, N: files.BlockBytes}, aio.Request{Off: base + int64(size-files.BlockBytes), N: files.BlockBytes})
 		}
 		t.reader.ReadMany(background, reqs)
@@ -86,11 +87,7 @@ func (t *Tier) readEnds() (sealed []foundSegment, last uint64) {
 				sealed = append(sealed, foundSegment{e, first + i})
 			}
 		}
-		for i := range reqs {
-			if b := reqs[i].Buf; b != nil {
-				b.Release()
-			}
-		}
+		releaseAll(reqs)
 	}
 	return sealed, last
 }

@@ -168,13 +168,7 @@ func (t *Tier) readRecords(v *victim, recs []format.Listed) (bytes [][]byte, don
 		}
 		bytes[i] = reqs[i].Buf.Bytes()[skips[i]:]
 	}
-	return bytes, func() {
-		for i := range reqs {
-			if b := reqs[i].Buf; b != nil {
-				b.Release()
-			}
-		}
-	}
+	return bytes, func() { releaseAll(reqs) }
 }
 
 // moveRecord appends a record anew, of which b are the bytes, if the index still names

@@ -38,8 +38,7 @@ type recordRef struct {
 	peek  bool // without the value
 }
 
-// locate finds a key's record. It counts as a read of it, if touch is
-// set.
+// locate finds a key's record. It counts as a read of it if touch is set.
 func (t *Tier) locate(hash uint64, touch bool) (ref recordRef, ok bool) {
 	if t.state.Load() != on {
 		return ref, false
@@ -64,7 +63,7 @@ func (t *Tier) locate(hash uint64, touch bool) (ref recordRef, ok bool) {
 func (t *Tier) resolve(s *shard, ref *recordRef, e format.Entry) {
 	ref.entry, ref.loc = e, s.Location(e)
 	ref.slot, ref.off = t.log.Place(ref.loc)
-	ref.lsn = t.log.LSN(t.log.slotWords[ref.slot].Serial.Load(), ref.off)
+	ref.lsn = t.log.lsnAt(ref.loc)
 }
 
 // isCurrent reports whether the index still names the record.
@@ -72,8 +71,15 @@ func (t *Tier) isCurrent(ref *recordRef) bool {
 	s := t.index.shardOf(ref.id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e, ok := s.find(ref.id)
-	return ok && s.Location(e) == ref.loc && t.log.lsnAt(s.Location(e)) == ref.lsn
+	_, _, ok := t.entryOf(s, ref)
+	return ok
+}
+
+// entryOf is the entry that still names the record, and its place in the shard's
+// table. The caller holds the shard's lock.
+func (t *Tier) entryOf(s *shard, ref *recordRef) (at int, e format.Entry, ok bool) {
+	at, e, ok = s.search(s.FingerprintOf(ref.id))
+	return at, e, ok && s.Location(e) == ref.loc && t.log.lsnAt(ref.loc) == ref.lsn
 }
 
 // expired reports whether a deadline has passed, or, if a stale value will do,
@@ -88,21 +94,21 @@ func (t *Tier) expired(deadline int64, stale bool) bool {
 	return deadline <= t.Now()
 }
 
-// alignedRange is what has to be read of the file for n bytes of a record: whole blocks
-// of the segment, of which the first skip bytes lie before it.
+// alignedRange is what has to be read of the file for n bytes of a record: whole
+// blocks of the segment, of which the first skip bytes lie before it.
 func (t *Tier) alignedRange(ref *recordRef, n int) (off int64, length, skip int) {
 	align := t.logFile.Align()
 	from := ref.off &^ (align - 1)
 	to := min((ref.off+n+align-1)&^(align-1), t.log.SegmentBytes())
-	return int64(ref.slot)<<t.log.SegmentShift + int64(from), to - from, ref.off - from
+	return t.log.FileOffset(ref.slot, from), to - from, ref.off - from
 }
 
-// dropRef takes a record out that cannot be had.
+// dropRef takes a record out of the index that cannot be read.
 func (t *Tier) dropRef(ref *recordRef) {
 	s := t.index.shardOf(ref.id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if at, e, ok := s.search(s.FingerprintOf(ref.id)); ok && s.Location(e) == ref.loc && t.log.lsnAt(ref.loc) == ref.lsn {
+	if at, e, ok := t.entryOf(s, ref); ok {
 		t.dropEntry(s, ref.id, at, e)
 	}
 }

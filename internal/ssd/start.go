@@ -11,7 +11,7 @@ import (
 // more than before.
 func (t *Tier) Start(charge func(bytes int64) error) error {
 	t.memory.charge = charge
-	healing := t.health.retrying
+	stop := t.health.retrying
 	if err := t.memory.grow(t.index.wantsMemory()); err != nil {
 		return err
 	}
@@ -22,8 +22,8 @@ func (t *Tier) Start(charge func(bytes int64) error) error {
 	t.work.running.Go(t.flusher.run)
 	t.work.maintaining.Go(t.maintain)
 	t.work.wakeMaintenance() // a log that is full has room to be made
-	if healing != nil {      // there was no space to begin with
-		t.work.running.Go(func() { t.retryLoop(healing) })
+	if stop != nil {         // there was no space to begin with
+		t.work.running.Go(func() { t.retryLoop(stop) })
 	}
 	return nil
 }
