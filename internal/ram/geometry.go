@@ -1,5 +1,11 @@
 package ram
 
+import (
+	"runtime"
+
+	"github.com/firncache/firn/internal/offheap"
+)
+
 // Layout is how a new tier of so many bytes is cut up, for planning: its shards,
 // what a segment has and costs in bytes, its place in the tables included, and
 // the unit in bytes to which the room of a record is rounded up.
@@ -15,4 +21,55 @@ func MaxRecord(bytes, lent int64) int64 {
 	t.lent.Store(lent)
 	t.setLimit(bytes)
 	return t.MaxRecord()
+}
+
+// MinBytes is the smallest tier in bytes.
+const MinBytes = 64 << 10
+
+// MostBytes is the largest tier in bytes: 64 TiB.
+const MostBytes = 1 << 46
+
+// fineUnits is the largest budget in bytes whose records are placed in units of
+// eight bytes. Each doubling doubles the unit, and with it what is lost at the
+// end of each record.
+const fineUnits = 32 << 30
+
+// hugeFrom is the budget in bytes from which huge pages are asked for: a huge
+// page more than the budget is then lost in it.
+const hugeFrom = 32 << 20
+
+// geometry is how a budget is cut up.
+type geometry struct {
+	shards      int  // a power of two
+	segShift    uint // log2 of the segment size in bytes
+	unitShift   uint // log2 of what a location counts in bytes
+	maxSegments int
+}
+
+// segmentCost is what one segment takes of the budget, its place in the tables
+// included.
+func (g geometry) segmentCost() int64 { return 1<<g.segShift + sizeOf[segment]() + 4 }
+
+// plan cuts a budget: one shard a MiB, up to 64 or four for each processor;
+// about 256 segments for each shard, of 1 to 128 KiB.
+func plan(bytes, maxBytes int64) geometry {
+	if maxBytes == 0 {
+		maxBytes = bytes
+		if offheap.Growable {
+			maxBytes = max(1<<30, min(4*bytes, fineUnits))
+		}
+	}
+	maxBytes = max(maxBytes, bytes)
+	g := geometry{shards: 1, segShift: 10, unitShift: 3}
+	for most := max(64, 4*runtime.GOMAXPROCS(0)); g.shards*2 <= most && int64(g.shards*2)<<20 <= bytes; {
+		g.shards *= 2
+	}
+	for g.segShift < 17 && int64(g.shards)<<(g.segShift+1+8) <= bytes {
+		g.segShift++
+	}
+	g.maxSegments = int((maxBytes + g.segmentCost() - 1) / g.segmentCost())
+	for uint64(g.maxSegments+1)<<g.segShift>>g.unitShift > 1<<32 {
+		g.unitShift++
+	}
+	return g
 }
