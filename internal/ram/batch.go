@@ -41,10 +41,6 @@ func (t *Tier) Prepare(w *Window, keys [][]byte) {
 	}
 }
 
-// maxPrefetch is the most bytes of a record that are loaded ahead: what
-// follows, the processor foresees by itself.
-const maxPrefetch = 512
-
 // SetPrepared is Set for key i of a prepared window.
 func (t *Tier) SetPrepared(w *Window, i int, key, value []byte, deadline int64) error {
 	return t.SetHashed(w.hashes[i], key, value, deadline)

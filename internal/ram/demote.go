@@ -3,44 +3,7 @@ package ram
 import (
 	"errors"
 	"math"
-	"time"
 )
-
-// Below is the tier underneath, as this one sees it. Its methods, but for Ready,
-// are called with a shard's lock held: they must not block on a disk and must not
-// call the tier. They are called from many goroutines at once, for one hash by
-// one at a time.
-type Below interface {
-	// Prefetch is a hint that another call with this hash will follow soon. It is
-	// called with a lock held or without.
-	Prefetch(hash uint64)
-
-	// Superseded tells that a Set or Delete of a key with this hash has taken
-	// effect, whether or not the key was here, but for a key whose record here came
-	// after all that lies below: see copyBelow. Whatever lies below under the hash is
-	// not to be found any more when it returns. It is called after the new record can
-	// be found, or the old one no longer can, and before the lock is released. A Set
-	// that fails, an eviction, an expiry and Clear supersede nothing.
-	Superseded(hash uint64)
-
-	// Demote offers a record that leaves for want of room, while it can still be
-	// found here. The slices are lent until it returns. read tells whether the
-	// record was read since its key came here, or came by being read below; copied,
-	// whether what lies below under the hash may be a copy of it. Demote
-	// reports whether the record lives on below: then it counts as demoted, not as
-	// evicted, and Evicted is not told.
-	Demote(hash uint64, key, value []byte, deadline int64, read, copied bool) bool
-
-	// Ready reports whether Demote would take the records of about a segment that
-	// are to leave. If not, it first waits for that: not for long, and less if the
-	// caller has waited already. It returns how long that is by then. It is called
-	// with no shard's lock held and must not call the tier.
-	Ready(waited time.Duration) (inAll time.Duration, ok bool)
-
-	// Holds reports whether there is still below, under this hash, what was read
-	// there as token.
-	Holds(hash, token uint64) bool
-}
 
 // longEnough is what somebody has waited who does not want to.
 const longEnough = math.MaxInt64

@@ -11,63 +11,6 @@ import (
 // shard's lock is held for one part at a time. It has gone down with the last part,
 // and leaves then, if nobody has written its key since.
 
-// BelowInParts is what a Below has, besides, that takes long records.
-type BelowInParts interface {
-	Below
-
-	// AtOnce is how many bytes of key and value are to come by Demote. It does not
-	// change.
-	AtOnce() int
-
-	// DemoteParts is Demote for a longer record. If it is to come below, its parts
-	// are put into d, which is nil otherwise. there says that it is below already.
-	DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, read, copied bool) (d Descent, there bool)
-}
-
-// Descent takes a record's parts. But for Await, its methods are called as Demote is,
-// with the shard's lock held, which is released between them: what lies below under
-// the hash may change meanwhile.
-type Descent interface {
-	// Whole says that the record is to be put as a whole, by PutWhole, and not in
-	// parts: it had to wait for room.
-	Whole() bool
-	PutWhole(key, value []byte) (ok, again bool)
-
-	// Piece is which part of the value is to be put next; n is 0 when all were.
-	Piece() (from, n int)
-
-	// Put takes that part, and End the record once all were put: from then on it
-	// lives below. What is not ok ends in Abandon, unless it may be tried again when
-	// there is room.
-	Put(piece []byte) (ok, again bool)
-	End(key []byte) (ok, again bool)
-
-	// Await is Ready for what comes next. It is called with no lock held. patient
-	// says that whoever waits would rather wait for long than leave it.
-	Await(waited time.Duration, patient bool) (inAll time.Duration, ok bool)
-
-	// Abandon ends it: the record does not come. late says that Await was in vain.
-	Abandon(late bool)
-}
-
-// descent is a record on its way down.
-type descent struct {
-	hash  uint64
-	off   uint64 // where it lies; 0 once it has died
-	to    Descent
-	stays bool // it is to live here as well; otherwise the drain wants it out
-	done  bool // it lives below
-}
-
-// fate is what has become of a record that was offered to the tier below.
-type fate uint8
-
-const (
-	refused fate = iota
-	below        // it lives there
-	onItsWay
-)
-
 // setInParts notes what the tier below takes.
 func (t *Tier) setInParts(below Below) {
 	t.atOnce = math.MaxInt

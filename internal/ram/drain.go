@@ -2,19 +2,6 @@ package ram
 
 import "github.com/firncache/firn/internal/policy"
 
-// drain is the reclaiming of one segment. It goes in steps of a few records, and
-// between two of them others get the shard's lock. It is the shard's and nobody's
-// own: whoever needs a segment of the shard does the next step, so that nobody waits
-// for another's drain, nor minds one that was left off.
-type drain struct {
-	id      uint32 // the segment, which is in no queue and not cleanable; 0 for none
-	at      uint32 // where the first record starts that is still to be looked at
-	cleans  bool   // its live records are moved to the end of their lane; otherwise the policy decides
-	insists bool   // nothing is kept that is not cleaned
-	haunts  bool   // what leaves has ghosts
-	ended   uint64 // how many drains have
-}
-
 // begin takes a segment out of its queue, to clean it or to evict what is there: all
 // of it if the policy has kept everything for as many rounds as frequencies count
 // down. Where readers are faster, and it wants to keep everything for longer, it is

@@ -124,3 +124,14 @@ func (e *events) deliver() {
 		eventsPool.Put(e)
 	}
 }
+
+// Cause says why a record left.
+type Cause uint8
+
+// The causes.
+const (
+	Capacity Cause = iota // its room was needed
+	Expired               // its deadline and its grace passed
+	Replaced              // its key was set again
+	Deleted               // its key was deleted, or everything was cleared
+)

@@ -1,19 +1,8 @@
 package ram
 
 import (
-	"sync"
 	"time"
 )
-
-// janitor takes expired records out and reports them, in a goroutine that begins
-// with the first record that has a deadline. Evicted, which is the user's, may
-// take its time there: only the next sweep waits for it.
-type janitor struct {
-	once     sync.Once // for what begins then
-	begun    bool
-	quit     chan struct{}
-	sweeping sync.Mutex // held while a goroutine of the tier's own touches its memory
-}
 
 // sweepEvery is the time between two sweeps.
 const sweepEvery = time.Second

@@ -6,12 +6,6 @@ import (
 	"github.com/firncache/firn/internal/record"
 )
 
-// lane is the end of one of a shard's logs: where the next record goes.
-type lane struct {
-	seg uint32 // the open segment, 0 for none
-	at  uint32 // the first free byte in it
-}
-
 // padBelow tells how a record that does not fit in the rest of its segment is
 // stored: one smaller than 1/padBelow of a segment starts in the next one, so
 // that small records are always in one piece; a larger one straddles, so that

@@ -166,3 +166,72 @@ func (p *pool) prefaultDone(to uint32) {
 		p.ready = to
 	}
 }
+
+// short reports whether writes can take fewer than n segments.
+func (p *pool) short(n int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.used+n > p.limit-p.reserve
+}
+
+// gather takes for a write what c lacks of n segments, as far as there are any,
+// or with whole all or none. It returns the number of events so far.
+func (p *pool) gather(r *newRecord, c *chain, n int, whole bool) (event uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	limit := p.limit - p.reserve
+	if whole && p.used+n-c.n > limit {
+		return p.events
+	}
+	if p.takeLocked(c, n-c.n, limit) > 0 && !r.holds {
+		r.holds = true
+		p.holders++
+	}
+	return p.events
+}
+
+// settle ends a write's holding of segments: it has used or given back all.
+func (p *pool) settle(r *newRecord) {
+	if !r.holds {
+		return
+	}
+	r.holds = false
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.holders--
+	p.noteEvent()
+}
+
+// await waits for an event after the one of that number. It reports false if
+// there will be none: no write holds segments. The caller holds none either.
+func (p *pool) await(event uint64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for p.events == event {
+		if p.holders == 0 {
+			return false
+		}
+		p.changed.Wait()
+	}
+	return true
+}
+
+// lastEvent is the number of events so far.
+func (p *pool) lastEvent() uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.events
+}
+
+// noteEvent tells waiting writes to look again.
+func (p *pool) noteEvent() {
+	p.events++
+	p.changed.Broadcast()
+}
+
+// wakeWriters is noteEvent for who does not hold the lock.
+func (p *pool) wakeWriters() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.noteEvent()
+}

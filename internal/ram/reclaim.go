@@ -41,13 +41,6 @@ func (s *shard) reclaim(left *Left, mayGo func() bool) (freed, may bool) {
 	return true, true
 }
 
-// pause is where others may have the lock.
-func (t *Tier) pause() {
-	if t.between != nil {
-		t.between()
-	}
-}
-
 // always lets what it is asked for leave.
 func always() bool { return true }
 

@@ -30,10 +30,3 @@ func (t *Tier) reclaimAhead(s *shard, left *Left) {
 	s.reclaimStep()
 	s.unlock(left)
 }
-
-// short reports whether writes can take fewer than n segments.
-func (p *pool) short(n int) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.used+n > p.limit-p.reserve
-}

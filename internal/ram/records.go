@@ -37,14 +37,6 @@ func (t *Tier) newRecord(hash uint64, key, value []byte, deadline int64) newReco
 	}
 }
 
-// stored is a record in the log, as the holder of the shard's lock sees it.
-type stored struct {
-	off      uint64
-	shape    record.Shape
-	valueLen int
-	size     uint64
-}
-
 // stored reads the header at off.
 func (t *Tier) stored(off uint64) stored {
 	r := stored{off: off, shape: record.Shape(t.header(off).shape.Load())}
@@ -94,9 +86,6 @@ func (t *Tier) until(deadline int64) int64 {
 	}
 	return 0
 }
-
-func (r *stored) keyOffset() int   { return r.shape.HeaderLen() }
-func (r *stored) valueOffset() int { return r.shape.HeaderLen() + r.shape.KeyLen() }
 
 // key is a view of the record's key, or a copy in scratch if it straddles.
 func (s *shard) key(r *stored) []byte { return s.part(r, r.keyOffset(), r.shape.KeyLen()) }

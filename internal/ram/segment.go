@@ -88,3 +88,31 @@ func (q *queue) remove(segs []segment, id uint32) {
 		q.tail = s.prev
 	}
 }
+
+// lane is the end of one of a shard's logs: where the next record goes.
+type lane struct {
+	seg uint32 // the open segment, 0 for none
+	at  uint32 // the first free byte in it
+}
+
+// sweepDue reports whether looking through the segment is worth it.
+func (seg *segment) sweepDue(now int64) bool {
+	if seg.earliest == 0 || now < seg.earliest {
+		return false
+	}
+	return now >= seg.latest || now-seg.earliest >= max(1000, (seg.latest-seg.earliest)>>seg.haste)
+}
+
+// How soon a segment is looked through once its first record is gone: the time
+// until its last one is, halved so often.
+const (
+	leastHaste = 4
+	mostHaste  = 63 // at once
+)
+
+// haste is the least with which a segment is looked through by then.
+func haste(earliest, latest, by int64) (n uint8) {
+	for n = leastHaste; n < mostHaste && earliest+(latest-earliest)>>n > by; n++ {
+	}
+	return n
+}

@@ -150,14 +150,6 @@ func (s *shard) finish(r *newRecord, left *Left) {
 	s.tier.pool.settle(r)
 }
 
-// refusal is why a record is not stored.
-func (t *Tier) refusal() error {
-	if t.closed.Load() {
-		return ErrClosed
-	}
-	return ErrTooLarge
-}
-
 func (t *Tier) fits(r *newRecord) bool {
 	return int64(len(r.key))+int64(len(r.value)) <= t.MaxRecord() && len(r.key) <= record.MaxKey
 }

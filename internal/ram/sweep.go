@@ -73,28 +73,6 @@ func (s *shard) sweep(id uint32, now int64, left *Left) {
 	s.settle(id)
 }
 
-// sweepDue reports whether looking through the segment is worth it.
-func (seg *segment) sweepDue(now int64) bool {
-	if seg.earliest == 0 || now < seg.earliest {
-		return false
-	}
-	return now >= seg.latest || now-seg.earliest >= max(1000, (seg.latest-seg.earliest)>>seg.haste)
-}
-
-// How soon a segment is looked through once its first record is gone: the time
-// until its last one is, halved so often.
-const (
-	leastHaste = 4
-	mostHaste  = 63 // at once
-)
-
-// haste is the least with which a segment is looked through by then.
-func haste(earliest, latest, by int64) (n uint8) {
-	for n = leastHaste; n < mostHaste && earliest+(latest-earliest)>>n > by; n++ {
-	}
-	return n
-}
-
 // remaining are bytes of records by the time that they have left: each place is for
 // twice the time of the one before.
 type remaining [64]uint64

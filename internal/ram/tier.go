@@ -39,17 +39,6 @@ type Config struct {
 // space that the tier asks for.
 var ErrAddressSpace = errors.New("no address space")
 
-// Cause says why a record left.
-type Cause uint8
-
-// The causes.
-const (
-	Capacity Cause = iota // its room was needed
-	Expired               // its deadline and its grace passed
-	Replaced              // its key was set again
-	Deleted               // its key was deleted, or everything was cleared
-)
-
 // Tier is a byte cache in memory that the collector does not see. All methods
 // are safe for concurrent use, Free excepted.
 type Tier struct {
@@ -292,4 +281,46 @@ type shard struct {
 	descents   []*descent    // long records that are on their way down
 	descending chan struct{} // closed when who sees to that has done; nil: nobody does
 	_          [64]byte
+}
+
+// drain is the reclaiming of one segment. It goes in steps of a few records, and
+// between two of them others get the shard's lock. It is the shard's and nobody's
+// own: whoever needs a segment of the shard does the next step, so that nobody waits
+// for another's drain, nor minds one that was left off.
+type drain struct {
+	id      uint32 // the segment, which is in no queue and not cleanable; 0 for none
+	at      uint32 // where the first record starts that is still to be looked at
+	cleans  bool   // its live records are moved to the end of their lane; otherwise the policy decides
+	insists bool   // nothing is kept that is not cleaned
+	haunts  bool   // what leaves has ghosts
+	ended   uint64 // how many drains have
+}
+
+// janitor takes expired records out and reports them, in a goroutine that begins
+// with the first record that has a deadline. Evicted, which is the user's, may
+// take its time there: only the next sweep waits for it.
+type janitor struct {
+	once     sync.Once // for what begins then
+	begun    bool
+	quit     chan struct{}
+	sweeping sync.Mutex // held while a goroutine of the tier's own touches its memory
+}
+
+// maxPrefetch is the most bytes of a record that are loaded ahead: what
+// follows, the processor foresees by itself.
+const maxPrefetch = 512
+
+// pause is where others may have the lock.
+func (t *Tier) pause() {
+	if t.between != nil {
+		t.between()
+	}
+}
+
+// refusal is why a record is not stored.
+func (t *Tier) refusal() error {
+	if t.closed.Load() {
+		return ErrClosed
+	}
+	return ErrTooLarge
 }

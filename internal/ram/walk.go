@@ -2,32 +2,6 @@ package ram
 
 import "github.com/firncache/firn/internal/index"
 
-// entry is a live record and its place in the index.
-type entry struct {
-	hash   uint64
-	bucket *index.Bucket
-	slot   int
-	rec    stored
-}
-
-func (e *entry) freq() int { return e.bucket.Freq(e.slot) }
-
-// walkBatch holds the records that are looked up together, so that their index
-// buckets are loaded while the keys of the others are hashed.
-type walkBatch struct {
-	n      int
-	entry  entry // the one that is being looked at; here, it needs no allocation
-	recs   [walkRecords]stored
-	hashes [walkRecords]uint64
-}
-
-// A step of a walk ends with the record that makes it as many, or as many bytes,
-// dead ones included.
-const (
-	walkRecords = 32
-	walkBytes   = 16 << 10
-)
-
 // eachLive calls fn for every live record of which some byte lies in the
 // segment; fn may remove or move it. The segment is not released meanwhile.
 func (s *shard) eachLive(id uint32, fn func(*entry)) {

@@ -1,0 +1,76 @@
+package ram
+
+import (
+	"reflect"
+	"sync/atomic"
+
+	"github.com/firncache/firn/internal/offheap"
+)
+
+// Counters count what happened to the records of a tier since it was made.
+type Counters struct {
+	Sets            uint64
+	Deletes         uint64 // of keys that were there
+	Evicted         uint64 // records that left for want of room and went nowhere
+	Demoted         uint64 // records that left for want of room and live on below
+	Promoted        uint64 // records that came back from below
+	Expired         uint64 // records found expired and taken out
+	Reinserted      uint64 // records that were about to be evicted and kept
+	ReinsertedBytes uint64
+}
+
+func (c *Counters) add(o *Counters) {
+	c.Sets += o.Sets
+	c.Deletes += o.Deletes
+	c.Evicted += o.Evicted
+	c.Demoted += o.Demoted
+	c.Promoted += o.Promoted
+	c.Expired += o.Expired
+	c.Reinserted += o.Reinserted
+	c.ReinsertedBytes += o.ReinsertedBytes
+}
+
+// readCounters count hits and misses without an atomic operation: a plain
+// increment of a counter chosen by the goroutine's stack address, so that
+// goroutines that run at once seldom share one. Where two do, an increment may
+// be lost: the sums are exact for one goroutine and a little low for many.
+type readCounters struct {
+	stripes []stripe
+	mask    uintptr
+}
+
+type stripe struct {
+	hits, misses atomic.Uint64
+	_            [48]byte
+}
+
+// init makes stripes in proportion to the shards: 8 to 256.
+func (c *readCounters) init(shards int) {
+	n := min(max(8, 4*shards), 256)
+	c.stripes = make([]stripe, n)
+	c.mask = uintptr(n - 1)
+}
+
+func (c *readCounters) bytes() int64 {
+	return int64(len(c.stripes)) * sizeOf[stripe]()
+}
+
+func (c *readCounters) count(hit bool) {
+	s := &c.stripes[offheap.Stripe()&c.mask]
+	if hit {
+		offheap.StoreRelease64(&s.hits, s.hits.Load()+1)
+	} else {
+		offheap.StoreRelease64(&s.misses, s.misses.Load()+1)
+	}
+}
+
+func (c *readCounters) sum() (hits, misses uint64) {
+	for i := range c.stripes {
+		hits += c.stripes[i].hits.Load()
+		misses += c.stripes[i].misses.Load()
+	}
+	return hits, misses
+}
+
+// sizeOf is the size of a T in bytes.
+func sizeOf[T any]() int64 { return int64(reflect.TypeFor[T]().Size()) }

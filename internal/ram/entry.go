@@ -1,0 +1,44 @@
+package ram
+
+import (
+	"github.com/firncache/firn/internal/index"
+	"github.com/firncache/firn/internal/record"
+)
+
+// stored is a record in the log, as the holder of the shard's lock sees it.
+type stored struct {
+	off      uint64
+	shape    record.Shape
+	valueLen int
+	size     uint64
+}
+
+func (r *stored) keyOffset() int { return r.shape.HeaderLen() }
+
+func (r *stored) valueOffset() int { return r.shape.HeaderLen() + r.shape.KeyLen() }
+
+// entry is a live record and its place in the index.
+type entry struct {
+	hash   uint64
+	bucket *index.Bucket
+	slot   int
+	rec    stored
+}
+
+func (e *entry) freq() int { return e.bucket.Freq(e.slot) }
+
+// A step of a walk ends with the record that makes it as many, or as many bytes,
+// dead ones included.
+const (
+	walkRecords = 32
+	walkBytes   = 16 << 10
+)
+
+// walkBatch holds the records that are looked up together, so that their index
+// buckets are loaded while the keys of the others are hashed.
+type walkBatch struct {
+	n      int
+	entry  entry // the one that is being looked at; here, it needs no allocation
+	recs   [walkRecords]stored
+	hashes [walkRecords]uint64
+}
