@@ -12,9 +12,6 @@ func (t *Tier) Clear() bool {
 	return !t.closed.Load()
 }
 
-// Closed reports whether Close was called.
-func (t *Tier) Closed() bool { return t.closed.Load() }
-
 // empty removes every record of a shard: at once, or record by record if Evicted
 // is to be told.
 func (s *shard) empty() {

@@ -1,20 +1,5 @@
 package ram
 
-import (
-	"errors"
-	"math"
-)
-
-// longEnough is what somebody has waited who does not want to.
-const longEnough = math.MaxInt64
-
-// errBusy says that a promotion would make records leave which the tier below
-// cannot take now.
-var errBusy = errors.New("ram: the tier below is busy")
-
-// errLong says that long records have to go down first: see Left.
-var errLong = errors.New("ram: long records leave")
-
 // makeRoom frees about a segment of some shard for a record. It reports false if
 // no shard holds any. errBusy says that the tier below cannot take what would
 // leave: the writer has to wait for it, or has a record that lives there already,

@@ -1,7 +1,6 @@
 package ram
 
 import (
-	"math"
 	"slices"
 	"time"
 )
@@ -10,14 +9,6 @@ import (
 // it is meanwhile, can be found, and nothing is copied but the part that is next; the
 // shard's lock is held for one part at a time. It has gone down with the last part,
 // and leaves then, if nobody has written its key since.
-
-// setInParts notes what the tier below takes.
-func (t *Tier) setInParts(below Below) {
-	t.atOnce = math.MaxInt
-	if p, ok := below.(BelowInParts); ok {
-		t.inParts, t.atOnce = p, p.AtOnce()
-	}
-}
 
 // long reports whether the record goes down in parts.
 func (s *shard) long(r *stored) bool {

@@ -14,15 +14,6 @@ func Layout(bytes int64) (shards, segmentBytes, segmentCost, unit int64) {
 	return int64(g.shards), 1 << g.segShift, g.segmentCost(), 1 << g.unitShift
 }
 
-// MaxRecord is what [Tier.MaxRecord] says of a new tier of so many bytes of which
-// the tier below uses lent.
-func MaxRecord(bytes, lent int64) int64 {
-	t := unreserved(&Config{Bytes: bytes}, plan(bytes, 0))
-	t.lent.Store(lent)
-	t.setLimit(bytes)
-	return t.MaxRecord()
-}
-
 // MinBytes is the smallest tier in bytes.
 const MinBytes = 64 << 10
 

@@ -138,34 +138,3 @@ func (t *Tier) leastOwn() int64 {
 }
 
 func (t *Tier) maxBytes() int64 { return t.overhead.Load() + int64(len(t.segs)-1)*t.segmentCost() }
-
-// Close forgets every record and gives the memory back to the system. Reads go
-// on and find nothing; writes report that the tier is closed. It may be called
-// again, and while other calls are under way. It reports whether it was the
-// first.
-func (t *Tier) Close() bool {
-	if t.closed.Swap(true) {
-		return false
-	}
-	t.stop()
-	for i := range t.shards {
-		s := &t.shards[i]
-		s.mu.Lock()
-		s.closed = true
-		s.table.Clear()
-		s.epoch.Add(1) // now: who sees this epoch finds nothing, and all others begin anew
-		s.mu.Unlock()
-	}
-	t.pool.wakeWriters()
-	_ = t.region.Decommit(0, t.region.Size()) // Free takes the rest
-	return true
-}
-
-// Free returns the address space. Nobody may use the tier afterwards, but for
-// Charge: a tier below that hangs on its disk may still be on its way to it.
-func (t *Tier) Free() {
-	t.Close()
-	t.resizing.Lock()
-	defer t.resizing.Unlock()
-	_ = t.region.Release()
-}

@@ -1,20 +1,12 @@
 package ram
 
 import (
-	"errors"
 	"sync/atomic"
 
 	"github.com/firncache/firn/internal/index"
 	"github.com/firncache/firn/internal/offheap"
 	"github.com/firncache/firn/internal/policy"
 	"github.com/firncache/firn/internal/record"
-)
-
-// What Set may fail with.
-var (
-	ErrClosed   = errors.New("ram: closed")
-	ErrTooLarge = errors.New("ram: record too large")
-	ErrNoRoom   = errors.New("ram: no room: nothing can be evicted")
 )
 
 // Set stores a record, replacing the key's older one. A deadline of 0 means

@@ -1,10 +1,6 @@
 package ram
 
 import (
-	"errors"
-	"fmt"
-	"math/bits"
-	"os"
 	"sync"
 	"sync/atomic"
 
@@ -13,31 +9,6 @@ import (
 	"github.com/firncache/firn/internal/policy"
 	"github.com/firncache/firn/internal/record"
 )
-
-// Config says what a tier is to be.
-type Config struct {
-	Bytes    int64        // budget for records, index and bookkeeping, at least MinBytes
-	MaxBytes int64        // the most that SetBytes may ask for; 0: as much as the system lets reserve at no cost
-	Seed     uint64       // of the key hash and of sampling
-	Now      func() int64 // the time in milliseconds, above 0; nil: the process's, see package clock
-	Grace    int64        // how long records are kept after their deadlines, for PeekStale, in milliseconds
-	Ticking  bool         // a coarse copy of Now is kept; false: every deadline is compared with Now itself
-
-	// Evicted, if set, is told of every record that leaves: no lock is held,
-	// and the slices are lent until it returns.
-	Evicted func(key, value []byte, cause Cause)
-
-	Below Below // the tier underneath; nil: none
-
-	HashMask uint64 // for tests: bits of the hash that are kept; 0 keeps all
-	PageSize int    // for tests: of memory, a power of two; 0: the system's
-
-	Reserve func(size uint64) (*offheap.Region, error) // for tests; nil: offheap.Reserve
-}
-
-// ErrAddressSpace is what New fails with if the system does not give the address
-// space that the tier asks for.
-var ErrAddressSpace = errors.New("no address space")
 
 // Tier is a byte cache in memory that the collector does not see. All methods
 // are safe for concurrent use, Free excepted.
@@ -82,104 +53,6 @@ type Tier struct {
 	ahead    int    // segments that are to be free when a write needs one: see reclaimAhead
 	walkMost int    // records in a step of a walk, at most: walkRecords, or fewer in tests
 	between  func() // for tests: called between two steps of a drain; nil: nothing
-}
-
-// New makes a tier.
-func New(cfg Config) (*Tier, error) {
-	if cfg.Bytes < MinBytes {
-		return nil, fmt.Errorf("ram: %d bytes: want at least %d", cfg.Bytes, MinBytes)
-	}
-	if cfg.Grace < 0 {
-		return nil, fmt.Errorf("ram: grace of %d ms: want at least 0", cfg.Grace)
-	}
-	g := plan(cfg.Bytes, cfg.MaxBytes)
-	t := unreserved(&cfg, g)
-	if cfg.HashMask != 0 {
-		t.hashMask = cfg.HashMask
-	}
-	t.janitor.quit = make(chan struct{})
-	t.clock = newTimes(cfg.Now, cfg.Ticking)
-	if cfg.PageSize == 0 {
-		cfg.PageSize = os.Getpagesize()
-	}
-	perPage := max(1, cfg.PageSize>>g.segShift)
-	err := t.reserve(g, &cfg, perPage)
-	if err != nil && cfg.MaxBytes == 0 { // the system counts what is reserved, or limits it
-		g.maxSegments = plan(cfg.Bytes, cfg.Bytes).maxSegments
-		err = t.reserve(g, &cfg, perPage)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("ram: %w: %w", ErrAddressSpace, err)
-	}
-	t.pool.init(t.segs, uint32(perPage))
-	if least := t.minBytes(); cfg.Bytes < least {
-		_ = t.region.Release()
-		return nil, fmt.Errorf("ram: %d bytes: want at least %d", cfg.Bytes, least)
-	}
-	for i := range t.shards {
-		t.shards[i].init(t, uint32(i+1))
-	}
-	if cfg.Bytes >= hugeFrom && t.region.Mapped() {
-		t.pool.wake = make(chan struct{}, 1)
-		t.pool.wakePrefaulter()
-		go t.runPrefaulter()
-	}
-	return t, nil
-}
-
-// unreserved is a tier without memory for records.
-func unreserved(cfg *Config, g geometry) *Tier {
-	t := &Tier{
-		hasher:   record.NewHasher(cfg.Seed),
-		hashMask: cfg.HashMask - 1, // 0: all ones
-		grace:    cfg.Grace,
-		evicted:  cfg.Evicted,
-		below:    cfg.Below,
-		segShift: g.segShift, unitShift: g.unitShift,
-		shardShift: min(64-uint(bits.Len(uint(g.shards-1))), 63),
-		shardMask:  uint64(g.shards - 1),
-		shards:     make([]shard, g.shards),
-		ghostless:  g.shards,
-		ghostMax:   8 * uint64(policy.GhostWords(cfg.Bytes, cfg.Bytes/int64(g.shards))),
-		tuner:      policy.NewTuner(cfg.Bytes),
-		ahead:      2 + g.shards/4,
-		walkMost:   walkRecords,
-	}
-	t.setInParts(cfg.Below)
-	t.reads.init(g.shards)
-	t.overhead.Store(sizeOf[Tier]() + int64(g.shards)*sizeOf[shard]() + t.reads.bytes() + t.tuner.Bytes())
-	t.setLimit(cfg.Bytes)
-	return t
-}
-
-// reserve lays out the region: the segments, the ghosts, the table of segments
-// and each shard's list of index chunks. Only what is touched costs memory.
-func (t *Tier) reserve(g geometry, cfg *Config, perPage int) (err error) {
-	reserve, bytes := cfg.Reserve, cfg.Bytes
-	if reserve == nil {
-		reserve = offheap.Reserve
-	}
-	n := uint64((g.maxSegments + perPage) / perPage * perPage) // whole pages: the ghosts have their own
-	t.ghostAt = n << g.segShift
-	tableAt := t.ghostAt + t.ghostMax*uint64(g.shards)
-	t.chunksAt = tableAt + n*uint64(sizeOf[segment]())
-	t.maxChunks = n/uint64(g.shards) + 8
-	if t.region, err = reserve(t.chunksAt + 4*t.maxChunks*uint64(g.shards)); err != nil {
-		return err
-	}
-	t.segs = offheap.View[segment](t.region.Bytes(tableAt, int(t.chunksAt-tableAt)))
-	if bytes >= hugeFrom {
-		t.region.AdviseHuge(0, t.ghostAt)
-	}
-	return nil
-}
-
-func (s *shard) init(t *Tier, number uint32) {
-	s.tier, s.number = t, number
-	t.pool.take(&s.spare, 1)
-	mem := index.Memory{Region: t.region, ChunkShift: t.segShift}
-	list := t.region.Bytes(t.chunksAt+4*t.maxChunks*uint64(number-1), int(4*t.maxChunks))
-	s.table.Init(mem, s.spare.pop(t.segs), offheap.View[atomic.Uint32](list), s.hashAll)
 }
 
 func (t *Tier) segmentCost() int64 { return geometry{segShift: t.segShift}.segmentCost() }

@@ -1,0 +1,50 @@
+package ram
+
+import (
+	"errors"
+	"math"
+
+	"github.com/firncache/firn/internal/offheap"
+)
+
+// Config says what a tier is to be.
+type Config struct {
+	Bytes    int64        // budget for records, index and bookkeeping, at least MinBytes
+	MaxBytes int64        // the most that SetBytes may ask for; 0: as much as the system lets reserve at no cost
+	Seed     uint64       // of the key hash and of sampling
+	Now      func() int64 // the time in milliseconds, above 0; nil: the process's, see package clock
+	Grace    int64        // how long records are kept after their deadlines, for PeekStale, in milliseconds
+	Ticking  bool         // a coarse copy of Now is kept; false: every deadline is compared with Now itself
+
+	// Evicted, if set, is told of every record that leaves: no lock is held,
+	// and the slices are lent until it returns.
+	Evicted func(key, value []byte, cause Cause)
+
+	Below Below // the tier underneath; nil: none
+
+	HashMask uint64 // for tests: bits of the hash that are kept; 0 keeps all
+	PageSize int    // for tests: of memory, a power of two; 0: the system's
+
+	Reserve func(size uint64) (*offheap.Region, error) // for tests; nil: offheap.Reserve
+}
+
+// ErrAddressSpace is what New fails with if the system does not give the address
+// space that the tier asks for.
+var ErrAddressSpace = errors.New("no address space")
+
+// What Set may fail with.
+var (
+	ErrClosed   = errors.New("ram: closed")
+	ErrTooLarge = errors.New("ram: record too large")
+	ErrNoRoom   = errors.New("ram: no room: nothing can be evicted")
+)
+
+// errBusy says that a promotion would make records leave which the tier below
+// cannot take now.
+var errBusy = errors.New("ram: the tier below is busy")
+
+// errLong says that long records have to go down first: see Left.
+var errLong = errors.New("ram: long records leave")
+
+// longEnough is what somebody has waited who does not want to.
+const longEnough = math.MaxInt64

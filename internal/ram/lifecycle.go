@@ -1,0 +1,163 @@
+package ram
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"os"
+	"sync/atomic"
+
+	"github.com/firncache/firn/internal/index"
+	"github.com/firncache/firn/internal/offheap"
+	"github.com/firncache/firn/internal/policy"
+	"github.com/firncache/firn/internal/record"
+)
+
+// New makes a tier.
+func New(cfg Config) (*Tier, error) {
+	if cfg.Bytes < MinBytes {
+		return nil, fmt.Errorf("ram: %d bytes: want at least %d", cfg.Bytes, MinBytes)
+	}
+	if cfg.Grace < 0 {
+		return nil, fmt.Errorf("ram: grace of %d ms: want at least 0", cfg.Grace)
+	}
+	g := plan(cfg.Bytes, cfg.MaxBytes)
+	t := unreserved(&cfg, g)
+	if cfg.HashMask != 0 {
+		t.hashMask = cfg.HashMask
+	}
+	t.janitor.quit = make(chan struct{})
+	t.clock = newTimes(cfg.Now, cfg.Ticking)
+	if cfg.PageSize == 0 {
+		cfg.PageSize = os.Getpagesize()
+	}
+	perPage := max(1, cfg.PageSize>>g.segShift)
+	err := t.reserve(g, &cfg, perPage)
+	if err != nil && cfg.MaxBytes == 0 { // the system counts what is reserved, or limits it
+		g.maxSegments = plan(cfg.Bytes, cfg.Bytes).maxSegments
+		err = t.reserve(g, &cfg, perPage)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ram: %w: %w", ErrAddressSpace, err)
+	}
+	t.pool.init(t.segs, uint32(perPage))
+	if least := t.minBytes(); cfg.Bytes < least {
+		_ = t.region.Release()
+		return nil, fmt.Errorf("ram: %d bytes: want at least %d", cfg.Bytes, least)
+	}
+	for i := range t.shards {
+		t.shards[i].init(t, uint32(i+1))
+	}
+	if cfg.Bytes >= hugeFrom && t.region.Mapped() {
+		t.pool.wake = make(chan struct{}, 1)
+		t.pool.wakePrefaulter()
+		go t.runPrefaulter()
+	}
+	return t, nil
+}
+
+// unreserved is a tier without memory for records.
+func unreserved(cfg *Config, g geometry) *Tier {
+	t := &Tier{
+		hasher:   record.NewHasher(cfg.Seed),
+		hashMask: cfg.HashMask - 1, // 0: all ones
+		grace:    cfg.Grace,
+		evicted:  cfg.Evicted,
+		below:    cfg.Below,
+		segShift: g.segShift, unitShift: g.unitShift,
+		shardShift: min(64-uint(bits.Len(uint(g.shards-1))), 63),
+		shardMask:  uint64(g.shards - 1),
+		shards:     make([]shard, g.shards),
+		ghostless:  g.shards,
+		ghostMax:   8 * uint64(policy.GhostWords(cfg.Bytes, cfg.Bytes/int64(g.shards))),
+		tuner:      policy.NewTuner(cfg.Bytes),
+		ahead:      2 + g.shards/4,
+		walkMost:   walkRecords,
+	}
+	t.setInParts(cfg.Below)
+	t.reads.init(g.shards)
+	t.overhead.Store(sizeOf[Tier]() + int64(g.shards)*sizeOf[shard]() + t.reads.bytes() + t.tuner.Bytes())
+	t.setLimit(cfg.Bytes)
+	return t
+}
+
+// MaxRecord is what [Tier.MaxRecord] says of a new tier of so many bytes of which
+// the tier below uses lent.
+func MaxRecord(bytes, lent int64) int64 {
+	t := unreserved(&Config{Bytes: bytes}, plan(bytes, 0))
+	t.lent.Store(lent)
+	t.setLimit(bytes)
+	return t.MaxRecord()
+}
+
+// setInParts notes what the tier below takes.
+func (t *Tier) setInParts(below Below) {
+	t.atOnce = math.MaxInt
+	if p, ok := below.(BelowInParts); ok {
+		t.inParts, t.atOnce = p, p.AtOnce()
+	}
+}
+
+// reserve lays out the region: the segments, the ghosts, the table of segments
+// and each shard's list of index chunks. Only what is touched costs memory.
+func (t *Tier) reserve(g geometry, cfg *Config, perPage int) (err error) {
+	reserve, bytes := cfg.Reserve, cfg.Bytes
+	if reserve == nil {
+		reserve = offheap.Reserve
+	}
+	n := uint64((g.maxSegments + perPage) / perPage * perPage) // whole pages: the ghosts have their own
+	t.ghostAt = n << g.segShift
+	tableAt := t.ghostAt + t.ghostMax*uint64(g.shards)
+	t.chunksAt = tableAt + n*uint64(sizeOf[segment]())
+	t.maxChunks = n/uint64(g.shards) + 8
+	if t.region, err = reserve(t.chunksAt + 4*t.maxChunks*uint64(g.shards)); err != nil {
+		return err
+	}
+	t.segs = offheap.View[segment](t.region.Bytes(tableAt, int(t.chunksAt-tableAt)))
+	if bytes >= hugeFrom {
+		t.region.AdviseHuge(0, t.ghostAt)
+	}
+	return nil
+}
+
+func (s *shard) init(t *Tier, number uint32) {
+	s.tier, s.number = t, number
+	t.pool.take(&s.spare, 1)
+	mem := index.Memory{Region: t.region, ChunkShift: t.segShift}
+	list := t.region.Bytes(t.chunksAt+4*t.maxChunks*uint64(number-1), int(4*t.maxChunks))
+	s.table.Init(mem, s.spare.pop(t.segs), offheap.View[atomic.Uint32](list), s.hashAll)
+}
+
+// Close forgets every record and gives the memory back to the system. Reads go
+// on and find nothing; writes report that the tier is closed. It may be called
+// again, and while other calls are under way. It reports whether it was the
+// first.
+func (t *Tier) Close() bool {
+	if t.closed.Swap(true) {
+		return false
+	}
+	t.stop()
+	for i := range t.shards {
+		s := &t.shards[i]
+		s.mu.Lock()
+		s.closed = true
+		s.table.Clear()
+		s.epoch.Add(1) // now: who sees this epoch finds nothing, and all others begin anew
+		s.mu.Unlock()
+	}
+	t.pool.wakeWriters()
+	_ = t.region.Decommit(0, t.region.Size()) // Free takes the rest
+	return true
+}
+
+// Closed reports whether Close was called.
+func (t *Tier) Closed() bool { return t.closed.Load() }
+
+// Free returns the address space. Nobody may use the tier afterwards, but for
+// Charge: a tier below that hangs on its disk may still be on its way to it.
+func (t *Tier) Free() {
+	t.Close()
+	t.resizing.Lock()
+	defer t.resizing.Unlock()
+	_ = t.region.Release()
+}
