@@ -196,3 +196,8 @@ func (s *shard) noteDeadline(off uint64, deadline int64) {
 	}
 	seg.latest = max(seg.latest, until)
 }
+
+// laneBytes are the bytes of live records in the two lanes.
+func (s *shard) laneBytes() (small, main int64) {
+	return int64(s.queues[policy.Small].bytes), int64(s.queues[policy.Main].bytes)
+}

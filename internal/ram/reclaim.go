@@ -1,7 +1,5 @@
 package ram
 
-import "github.com/firncache/firn/internal/policy"
-
 // reclaim frees about one segment, a step at a time: a mostly dead one is cleaned,
 // otherwise the policy's queue gives up its oldest. Who meets others here takes
 // turns with them, and has it freed by the last step, whoever does that. It reports
@@ -68,19 +66,4 @@ func (s *shard) choose() bool {
 		s.begin(id, false)
 	}
 	return true
-}
-
-// oldest is the segment that the policy gives up.
-func (s *shard) oldest() uint32 {
-	q := s.tier.tuner.Setting().Victim(s.laneBytes())
-	for range lanes {
-		if s.queues[q].head == 0 && s.lanes[q].seg != 0 {
-			s.seal(q)
-		}
-		if id := s.queues[q].head; id != 0 {
-			return id
-		}
-		q = policy.Main - q
-	}
-	return 0
 }

@@ -127,14 +127,3 @@ func (t *Tier) decommit(first, n uint32) {
 	// is nobody who could do anything about it.
 	_ = t.region.Decommit(uint64(first)<<t.segShift, uint64(n)<<t.segShift)
 }
-
-// minBytes is the smallest budget that the tier can shrink to.
-func (t *Tier) minBytes() int64 { return t.lent.Load() + t.leastOwn() }
-
-// leastOwn is the least of the budget that the tier below must leave:
-// bookkeeping, and eight segments for each shard.
-func (t *Tier) leastOwn() int64 {
-	return max(MinBytes, t.overhead.Load()+int64(len(t.shards))*8*t.segmentCost())
-}
-
-func (t *Tier) maxBytes() int64 { return t.overhead.Load() + int64(len(t.segs)-1)*t.segmentCost() }

@@ -142,10 +142,6 @@ func (s *shard) finish(r *newRecord, left *Left) {
 	s.tier.pool.settle(r)
 }
 
-func (t *Tier) fits(r *newRecord) bool {
-	return int64(len(r.key))+int64(len(r.value)) <= t.MaxRecord() && len(r.key) <= record.MaxKey
-}
-
 // set stores a record if the shard has the segments for it, and otherwise
 // tells how many are missing.
 func (s *shard) set(r *newRecord) (missing int) {
@@ -190,12 +186,6 @@ func (s *shard) insert(r *newRecord) (missing int) {
 	}
 	s.table.Insert(r.hash, s.appendRecord(r.lane, r), 0)
 	return 0
-}
-
-// laneOf is the lane that a record was appended to.
-func (s *shard) laneOf(off uint64) policy.Lane {
-	id, _ := s.tier.segmentAt(off)
-	return s.tier.segs[id].lane
 }
 
 // find is the writer's search: the entry and the record of a key.

@@ -57,35 +57,6 @@ type Tier struct {
 
 func (t *Tier) segmentCost() int64 { return geometry{segShift: t.segShift}.segmentCost() }
 
-// setLimit sets the budget: what is left of it after the bookkeeping, and what is
-// kept for more of that, is segments.
-func (t *Tier) setLimit(bytes int64) {
-	t.pool.mu.Lock()
-	defer t.pool.mu.Unlock()
-	t.setLimitLocked(bytes)
-}
-
-func (t *Tier) setLimitLocked(bytes int64) {
-	t.bytes.Store(bytes)
-	own := bytes - t.lent.Load()
-	t.pool.aim(int((own - t.overhead.Load() - t.keptForGhosts()) / t.segmentCost()))
-	t.maxRecord.Store(min(bytes/4, own/2, t.largestRecord()))
-	t.pool.noteEvent()
-}
-
-// largestRecord is the most bytes that a key and its value may have together to
-// find room if all other records leave: what is then left of the segments that a
-// write may use are those which the shards' indexes keep.
-func (t *Tier) largestRecord() int64 {
-	segments := t.pool.target - reserveOf(t.pool.target) - index.LeastChunks*len(t.shards)
-	return int64(max(segments, 1))<<t.segShift - record.MaxHeader
-}
-
-// MaxRecord is the most bytes that a key and its value may have together: a
-// quarter of the budget, or half of what the tier below leaves of it if that is
-// less; near the least budget, what finds room beside the bookkeeping.
-func (t *Tier) MaxRecord() int64 { return t.maxRecord.Load() }
-
 // Hash is the hash of a key, which the Hashed methods take. It depends on
 // Config.Seed and the key only: it is the same in every process, on every machine.
 func (t *Tier) Hash(key []byte) uint64 { return t.hash(key) }
@@ -117,9 +88,6 @@ type header struct {
 	version atomic.Uint32
 	shape   atomic.Uint32
 }
-
-// Bounds are what SetBytes takes now.
-func (t *Tier) Bounds() (least, most int64) { return t.minBytes(), t.maxBytes() }
 
 func (t *Tier) header(off uint64) *header { return offheap.At[header](t.region, off) }
 

@@ -1,0 +1,67 @@
+package ram
+
+import (
+	"math"
+
+	"github.com/firncache/firn/internal/index"
+	"github.com/firncache/firn/internal/policy"
+	"github.com/firncache/firn/internal/record"
+)
+
+// setLimit sets the budget: what is left of it after the bookkeeping, and what is
+// kept for more of that, is segments.
+func (t *Tier) setLimit(bytes int64) {
+	t.pool.mu.Lock()
+	defer t.pool.mu.Unlock()
+	t.setLimitLocked(bytes)
+}
+
+func (t *Tier) setLimitLocked(bytes int64) {
+	t.bytes.Store(bytes)
+	own := bytes - t.lent.Load()
+	t.pool.aim(int((own - t.overhead.Load() - t.keptForGhosts()) / t.segmentCost()))
+	t.maxRecord.Store(min(bytes/4, own/2, t.largestRecord()))
+	t.pool.noteEvent()
+}
+
+// largestRecord is the most bytes that a key and its value may have together to
+// find room if all other records leave: what is then left of the segments that a
+// write may use are those which the shards' indexes keep.
+func (t *Tier) largestRecord() int64 {
+	segments := t.pool.target - reserveOf(t.pool.target) - index.LeastChunks*len(t.shards)
+	return int64(max(segments, 1))<<t.segShift - record.MaxHeader
+}
+
+// MaxRecord is the most bytes that a key and its value may have together: a
+// quarter of the budget, or half of what the tier below leaves of it if that is
+// less; near the least budget, what finds room beside the bookkeeping.
+func (t *Tier) MaxRecord() int64 { return t.maxRecord.Load() }
+
+func (t *Tier) fits(r *newRecord) bool {
+	return int64(len(r.key))+int64(len(r.value)) <= t.MaxRecord() && len(r.key) <= record.MaxKey
+}
+
+// Bounds are what SetBytes takes now.
+func (t *Tier) Bounds() (least, most int64) { return t.minBytes(), t.maxBytes() }
+
+// minBytes is the smallest budget that the tier can shrink to.
+func (t *Tier) minBytes() int64 { return t.lent.Load() + t.leastOwn() }
+
+// leastOwn is the least of the budget that the tier below must leave:
+// bookkeeping, and eight segments for each shard.
+func (t *Tier) leastOwn() int64 {
+	return max(MinBytes, t.overhead.Load()+int64(len(t.shards))*8*t.segmentCost())
+}
+
+func (t *Tier) maxBytes() int64 { return t.overhead.Load() + int64(len(t.segs)-1)*t.segmentCost() }
+
+// ghostBytes is what the ghosts of a shard of so many entries take.
+func (t *Tier) ghostBytes(entries int64) int64 {
+	own := t.bytes.Load() - t.lent.Load()
+	return min(8*int64(policy.GhostWords(entries, own/int64(len(t.shards)))), int64(t.ghostMax))
+}
+
+// keptForGhosts is the part of the budget that shards without ghosts may need for
+// them: were it used for records, these would have to leave, all at once, when
+// eviction begins. The caller holds the pool's lock.
+func (t *Tier) keptForGhosts() int64 { return int64(t.ghostless) * t.ghostBytes(math.MaxInt32) }
