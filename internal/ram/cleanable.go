@@ -45,38 +45,3 @@ func (c *cleanable) move(segs []segment, id uint32, grade uint8) {
 	}
 	c[grade] = id
 }
-
-// grade puts a sealed segment into the list that is right for what is live there.
-func (s *shard) grade(id uint32) { s.cleanable.move(s.tier.segs, id, s.gradeOf(id)) }
-
-func (s *shard) gradeOf(id uint32) uint8 {
-	half := uint64(s.tier.segSize() / 2)
-	if uint64(s.tier.segs[id].live) > half {
-		return 0
-	}
-	n := s.burden(id)
-	if n > half {
-		return 0
-	}
-	return 1 + uint8(n*grades/(half+1))
-}
-
-// burden is what cleaning a segment copies: the records of which some byte lies
-// there, as a whole. It changes only when one of them dies, and then so does what
-// is live here.
-func (s *shard) burden(id uint32) uint64 {
-	t, seg := s.tier, &s.tier.segs[id]
-	n := uint64(seg.live)
-	if seg.head != 0 {
-		r := t.stored(t.place(seg.head))
-		n += r.size - uint64(seg.first)
-	}
-	if next := seg.cont.Load(); next != 0 {
-		off := t.place(t.segs[next].head)
-		if start, in := t.segmentAt(off); start == id { // otherwise it is the one above
-			r := t.stored(off)
-			n += r.size - uint64(t.segSize()-in)
-		}
-	}
-	return n
-}

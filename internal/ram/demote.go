@@ -36,25 +36,6 @@ func (t *Tier) awaitBelow(r *newRecord) {
 	}
 }
 
-// superseded is called when a Set or Delete has taken effect, before the lock is
-// released; below says that there may be a record of the key in the tier below. It
-// returns the watches that the write has ended, but for the writer's own: they are to
-// be told when the lock is released.
-func (s *shard) superseded(hash uint64, key []byte, own *Watch, below bool) (hit *Watch) {
-	if s.watches == nil && !(below && s.tier.below != nil) {
-		return nil
-	}
-	return s.supersede(hash, key, own, below)
-}
-
-// supersede is superseded where somebody wants to know.
-func (s *shard) supersede(hash uint64, key []byte, own *Watch, below bool) (hit *Watch) {
-	if lower := s.tier.below; lower != nil && below {
-		lower.Superseded(hash)
-	}
-	return s.written(hash, key, own)
-}
-
 // leave lets a live record go for want of room: to the tier below, if it takes
 // it, which it has done before the entry goes here, so that the record is never
 // in neither.
@@ -252,24 +233,4 @@ func (s *shard) demoteSegment(id uint32) {
 			s.copyDown(e.hash, &e.rec, e.freq())
 		}
 	})
-}
-
-// wasRead is set in the version of a record whose key was read: its frequency
-// forgets that when the record moves to another lane, or goes round in its own.
-const wasRead = 1 << 31
-
-// copyBelow is set in the version of a record that the tier below may have too: it
-// came from there, or a copy was given down. The first write of the key supersedes
-// that copy, and sets a record without the mark; until another copy goes down, writes
-// have nothing to supersede, and leave the tier below alone. A count of overwrites
-// that runs into the mark sets it, and never clears it: overwriting does not count on
-// from a version that has it.
-const copyBelow = 1 << 30
-
-func (t *Tier) mayBeBelow(r *stored) bool { return t.header(r.off).version.Load()&copyBelow != 0 }
-
-// noteRead notes in a copy, which nobody can find yet, that its key was read.
-func (t *Tier) noteRead(off uint64) {
-	h := t.header(off)
-	h.version.Store(h.version.Load() | wasRead)
 }

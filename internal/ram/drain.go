@@ -65,11 +65,6 @@ func (s *shard) decide(e *entry) {
 	s.spared = 0
 }
 
-func (s *shard) expire(e *entry) {
-	s.remove(e.hash, e.bucket, e.slot, &e.rec, Expired)
-	s.count.Expired++
-}
-
 // move copies a record to the end of a lane. It reports false if there is no
 // room to copy to.
 func (s *shard) move(e *entry, q policy.Lane, freq int) bool {

@@ -165,66 +165,6 @@ func (s *shard) copyRecord(off uint64, r *stored) {
 	t.writePieces(off, 0, s.gather(r.off, 0, int(r.size)))
 }
 
-// cursor walks the pieces of a straddling record. It follows links that may be
-// stale or 0 when no lock is held; what it yields always lies in the region.
-type cursor struct {
-	t      *Tier
-	id, in uint32
-}
-
-// cursor starts from bytes into the record at off.
-func (t *Tier) cursor(off, from uint64) cursor {
-	id, in := t.segmentAt(off)
-	c := cursor{t, id, in}
-	for from > 0 {
-		_, n := c.next(int(from))
-		from -= uint64(n)
-	}
-	return c
-}
-
-// next is the longest piece of at most n bytes, and moves past it.
-func (c *cursor) next(n int) (off uint64, length int) {
-	if c.in == c.t.segSize() {
-		c.id, c.in = c.t.segs[c.id].cont.Load(), 0
-	}
-	off = uint64(c.id)<<c.t.segShift + uint64(c.in)
-	length = min(n, int(c.t.segSize()-c.in))
-	c.in += uint32(length)
-	return off, length
-}
-
-// gather appends n bytes of the record at off, beginning from bytes into it.
-func (t *Tier) gather(dst []byte, off, from uint64, n int) []byte {
-	for c := t.cursor(off, from); n > 0; {
-		at, length := c.next(n)
-		dst = t.region.AppendOut(dst, at, length)
-		n -= length
-	}
-	return dst
-}
-
-// writePieces stores src in the record at off, beginning from bytes into it.
-func (t *Tier) writePieces(off, from uint64, src []byte) {
-	for c := t.cursor(off, from); len(src) > 0; {
-		at, length := c.next(len(src))
-		t.region.CopyIn(at, src[:length])
-		src = src[length:]
-	}
-}
-
-// equalPieces compares the record at off, beginning from bytes into it, with b.
-func (t *Tier) equalPieces(off, from uint64, b []byte) bool {
-	for c := t.cursor(off, from); len(b) > 0; {
-		at, length := c.next(len(b))
-		if !t.region.Equal(at, b[:length]) {
-			return false
-		}
-		b = b[length:]
-	}
-	return true
-}
-
 // hashAll hashes the keys of the records at locs; it is the index's HashAll.
 func (s *shard) hashAll(hashes []uint64, locs []uint32) {
 	t := s.tier
@@ -235,4 +175,32 @@ func (s *shard) hashAll(hashes []uint64, locs []uint32) {
 		r := t.stored(t.place(loc))
 		hashes[i] = t.hash(s.key(&r))
 	}
+}
+
+// header is a view of the fixed part of a record's header.
+type header struct {
+	version atomic.Uint32
+	shape   atomic.Uint32
+}
+
+func (t *Tier) header(off uint64) *header { return offheap.At[header](t.region, off) }
+
+// wasRead is set in the version of a record whose key was read: its frequency
+// forgets that when the record moves to another lane, or goes round in its own.
+const wasRead = 1 << 31
+
+// copyBelow is set in the version of a record that the tier below may have too: it
+// came from there, or a copy was given down. The first write of the key supersedes
+// that copy, and sets a record without the mark; until another copy goes down, writes
+// have nothing to supersede, and leave the tier below alone. A count of overwrites
+// that runs into the mark sets it, and never clears it: overwriting does not count on
+// from a version that has it.
+const copyBelow = 1 << 30
+
+func (t *Tier) mayBeBelow(r *stored) bool { return t.header(r.off).version.Load()&copyBelow != 0 }
+
+// noteRead notes in a copy, which nobody can find yet, that its key was read.
+func (t *Tier) noteRead(off uint64) {
+	h := t.header(off)
+	h.version.Store(h.version.Load() | wasRead)
 }

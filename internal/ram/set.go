@@ -188,22 +188,6 @@ func (s *shard) insert(r *newRecord) (missing int) {
 	return 0
 }
 
-// find is the writer's search: the entry and the record of a key.
-func (s *shard) find(hash uint64, key []byte) (b *index.Bucket, slot int, r stored, ok bool) {
-	t, tag := s.tier, index.TagOf(hash)
-	for b = s.table.Bucket(index.Home(hash, s.table.Shape())); b != nil; b = s.table.Next(b) {
-		for m := b.Match(tag); m != 0; {
-			slot = m.Next()
-			off := t.place(b.Location(slot))
-			t.region.PrefetchRange(off, min(t.usual.Load(), maxPrefetch)) // a Set is about to write there
-			if s.sameKey(off, key) {
-				return b, slot, t.stored(off), true
-			}
-		}
-	}
-	return nil, 0, r, false
-}
-
 // overwrite replaces a value in place, if it has the shape of the old one and
 // lies in one piece: no dead version stays behind. Readers see from the
 // version that it happens.
@@ -265,25 +249,6 @@ func (s *shard) delete(hash uint64, key []byte, own *Watch) (hit *Watch) {
 	return s.superseded(hash, key, own, below)
 }
 
-// remove takes a record out of the tier, and notes why for Evicted.
-func (s *shard) remove(hash uint64, b *index.Bucket, slot int, r *stored, cause Cause) {
-	s.emit(r, cause)
-	s.takeOut(hash, b, slot, r)
-}
-
-// takeOut takes a record out of the tier.
-func (s *shard) takeOut(hash uint64, b *index.Bucket, slot int, r *stored) {
-	s.table.Remove(hash, b, slot)
-	s.kill(r.off, r.size)
-	for {
-		chunk, ok := s.table.Surplus()
-		if !ok {
-			return
-		}
-		s.retire(chunk)
-	}
-}
-
 // richest is the shard to reclaim from: the one that needs the segment, unless
 // it holds less than its share.
 func (t *Tier) richest(self *shard) *shard {
@@ -299,17 +264,4 @@ func (t *Tier) richest(self *shard) *shard {
 		return self
 	}
 	return best
-}
-
-func (s *shard) addSpare(c chain) {
-	for c.n > 0 {
-		s.spare.push(s.tier.segs, c.pop(s.tier.segs))
-	}
-}
-
-// returnSpare gives back what was acquired and then not needed.
-func (s *shard) returnSpare() {
-	for s.spare.n > 0 {
-		s.tier.pool.give(s.spare.pop(s.tier.segs))
-	}
 }

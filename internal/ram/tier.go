@@ -83,14 +83,6 @@ func (t *Tier) roundUp(n uint64) uint64 {
 	return (n + unit - 1) &^ (unit - 1)
 }
 
-// header is a view of the fixed part of a record's header.
-type header struct {
-	version atomic.Uint32
-	shape   atomic.Uint32
-}
-
-func (t *Tier) header(off uint64) *header { return offheap.At[header](t.region, off) }
-
 // shard owns the keys whose hashes begin alike. The first line is read by
 // lock-free readers and seldom written; the rest belongs to the holder of mu.
 type shard struct {

@@ -1,0 +1,49 @@
+package ram
+
+// emit notes that a record leaves. It does nothing if nobody listens, or if the
+// record was hidden.
+func (s *shard) emit(r *stored, cause Cause) {
+	if s.tier.evicted == nil || s.tier.deadline(r) < 0 {
+		return
+	}
+	if s.events == nil {
+		s.events = eventsPool.Get().(*events)
+	}
+	e := s.events
+	e.bytes = append(e.bytes, s.key(r)...)
+	e.bytes = append(e.bytes, s.value(r)...)
+	e.list = append(e.list, event{r.shape.KeyLen(), r.valueLen, cause})
+}
+
+// emitReplaced notes that a record gives way to another of the same key.
+func (s *shard) emitReplaced(r *stored) {
+	if s.tier.evicted == nil {
+		return
+	}
+	cause := Replaced
+	if s.tier.gone(r) {
+		cause = Expired
+	}
+	s.emit(r, cause)
+}
+
+// unlock releases the shard, and adds what was noted to left.
+func (s *shard) unlock(left *Left) {
+	if e := s.events; e != nil {
+		s.events = nil
+		e.to = s.tier.evicted
+		left.add(e)
+	}
+	if cap(s.scratch) > keptScratch { // lest each shard keeps one of its largest record, outside the budget
+		s.tier.leaveScratch(s.scratch)
+		s.scratch = nil
+	}
+	s.mu.Unlock()
+}
+
+// unlockAndReport releases the shard and reports what was noted.
+func (s *shard) unlockAndReport() {
+	var left Left
+	s.unlock(&left)
+	left.Report()
+}

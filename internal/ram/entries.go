@@ -1,0 +1,62 @@
+package ram
+
+import "github.com/firncache/firn/internal/index"
+
+// find is the writer's search: the entry and the record of a key.
+func (s *shard) find(hash uint64, key []byte) (b *index.Bucket, slot int, r stored, ok bool) {
+	t, tag := s.tier, index.TagOf(hash)
+	for b = s.table.Bucket(index.Home(hash, s.table.Shape())); b != nil; b = s.table.Next(b) {
+		for m := b.Match(tag); m != 0; {
+			slot = m.Next()
+			off := t.place(b.Location(slot))
+			t.region.PrefetchRange(off, min(t.usual.Load(), maxPrefetch)) // a Set is about to write there
+			if s.sameKey(off, key) {
+				return b, slot, t.stored(off), true
+			}
+		}
+	}
+	return nil, 0, r, false
+}
+
+// remove takes a record out of the tier, and notes why for Evicted.
+func (s *shard) remove(hash uint64, b *index.Bucket, slot int, r *stored, cause Cause) {
+	s.emit(r, cause)
+	s.takeOut(hash, b, slot, r)
+}
+
+// takeOut takes a record out of the tier.
+func (s *shard) takeOut(hash uint64, b *index.Bucket, slot int, r *stored) {
+	s.table.Remove(hash, b, slot)
+	s.kill(r.off, r.size)
+	for {
+		chunk, ok := s.table.Surplus()
+		if !ok {
+			return
+		}
+		s.retire(chunk)
+	}
+}
+
+func (s *shard) expire(e *entry) {
+	s.remove(e.hash, e.bucket, e.slot, &e.rec, Expired)
+	s.count.Expired++
+}
+
+// superseded is called when a Set or Delete has taken effect, before the lock is
+// released; below says that there may be a record of the key in the tier below. It
+// returns the watches that the write has ended, but for the writer's own: they are to
+// be told when the lock is released.
+func (s *shard) superseded(hash uint64, key []byte, own *Watch, below bool) (hit *Watch) {
+	if s.watches == nil && !(below && s.tier.below != nil) {
+		return nil
+	}
+	return s.supersede(hash, key, own, below)
+}
+
+// supersede is superseded where somebody wants to know.
+func (s *shard) supersede(hash uint64, key []byte, own *Watch, below bool) (hit *Watch) {
+	if lower := s.tier.below; lower != nil && below {
+		lower.Superseded(hash)
+	}
+	return s.written(hash, key, own)
+}

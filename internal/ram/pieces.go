@@ -1,0 +1,61 @@
+package ram
+
+// cursor walks the pieces of a straddling record. It follows links that may be
+// stale or 0 when no lock is held; what it yields always lies in the region.
+type cursor struct {
+	t      *Tier
+	id, in uint32
+}
+
+// cursor starts from bytes into the record at off.
+func (t *Tier) cursor(off, from uint64) cursor {
+	id, in := t.segmentAt(off)
+	c := cursor{t, id, in}
+	for from > 0 {
+		_, n := c.next(int(from))
+		from -= uint64(n)
+	}
+	return c
+}
+
+// next is the longest piece of at most n bytes, and moves past it.
+func (c *cursor) next(n int) (off uint64, length int) {
+	if c.in == c.t.segSize() {
+		c.id, c.in = c.t.segs[c.id].cont.Load(), 0
+	}
+	off = uint64(c.id)<<c.t.segShift + uint64(c.in)
+	length = min(n, int(c.t.segSize()-c.in))
+	c.in += uint32(length)
+	return off, length
+}
+
+// gather appends n bytes of the record at off, beginning from bytes into it.
+func (t *Tier) gather(dst []byte, off, from uint64, n int) []byte {
+	for c := t.cursor(off, from); n > 0; {
+		at, length := c.next(n)
+		dst = t.region.AppendOut(dst, at, length)
+		n -= length
+	}
+	return dst
+}
+
+// writePieces stores src in the record at off, beginning from bytes into it.
+func (t *Tier) writePieces(off, from uint64, src []byte) {
+	for c := t.cursor(off, from); len(src) > 0; {
+		at, length := c.next(len(src))
+		t.region.CopyIn(at, src[:length])
+		src = src[length:]
+	}
+}
+
+// equalPieces compares the record at off, beginning from bytes into it, with b.
+func (t *Tier) equalPieces(off, from uint64, b []byte) bool {
+	for c := t.cursor(off, from); len(b) > 0; {
+		at, length := c.next(len(b))
+		if !t.region.Equal(at, b[:length]) {
+			return false
+		}
+		b = b[length:]
+	}
+	return true
+}
