@@ -79,3 +79,38 @@ func (t *Tier) standBack(s *shard, r *newRecord, got chain, left *Left) {
 	s.addSpare(got)
 	s.finish(r, left)
 }
+
+// makeRoom frees about a segment of some shard for a record. It reports false if
+// no shard holds any. errBusy says that the tier below cannot take what would
+// leave: the writer has to wait for it, or has a record that lives there already,
+// and is not worth what would be lost for it. One that has waited for long enough
+// goes on: what leaves may be dropped. The caller holds no shard's lock.
+func (t *Tier) makeRoom(s *shard, r *newRecord, left *Left) (freed bool, err error) {
+	freed, may := t.richest(s).reclaim(left, func() bool {
+		return !r.promoted && r.waited == longEnough || t.belowReady()
+	})
+	if !may {
+		return false, errBusy
+	}
+	if left.down != nil {
+		return false, errLong
+	}
+	return freed, nil
+}
+
+// awaitBelow waits until the tier below can take what leaves, or the writer of the
+// record has waited for long enough. He holds no lock and no segment.
+func (t *Tier) awaitBelow(r *newRecord) {
+	var ok bool
+	if r.waited, ok = t.below.Ready(r.waited); !ok {
+		r.waited = longEnough
+	}
+}
+
+// finish ends a write, stored or not: it gives back the segments that were not
+// needed, and releases the shard.
+func (s *shard) finish(r *newRecord, left *Left) {
+	s.returnSpare()
+	s.unlock(left)
+	s.tier.pool.settle(r)
+}

@@ -1,41 +1,5 @@
 package ram
 
-// makeRoom frees about a segment of some shard for a record. It reports false if
-// no shard holds any. errBusy says that the tier below cannot take what would
-// leave: the writer has to wait for it, or has a record that lives there already,
-// and is not worth what would be lost for it. One that has waited for long enough
-// goes on: what leaves may be dropped. The caller holds no shard's lock.
-func (t *Tier) makeRoom(s *shard, r *newRecord, left *Left) (freed bool, err error) {
-	freed, may := t.richest(s).reclaim(left, func() bool {
-		return !r.promoted && r.waited == longEnough || t.belowReady()
-	})
-	if !may {
-		return false, errBusy
-	}
-	if left.down != nil {
-		return false, errLong
-	}
-	return freed, nil
-}
-
-// belowReady reports whether the tier below, if there is one, can take what leaves.
-func (t *Tier) belowReady() bool {
-	if t.below == nil {
-		return true
-	}
-	_, ok := t.below.Ready(longEnough)
-	return ok
-}
-
-// awaitBelow waits until the tier below can take what leaves, or the writer of the
-// record has waited for long enough. He holds no lock and no segment.
-func (t *Tier) awaitBelow(r *newRecord) {
-	var ok bool
-	if r.waited, ok = t.below.Ready(r.waited); !ok {
-		r.waited = longEnough
-	}
-}
-
 // leave lets a live record go for want of room: to the tier below, if it takes
 // it, which it has done before the entry goes here, so that the record is never
 // in neither.
@@ -72,69 +36,6 @@ func (s *shard) demote(hash uint64, r *stored, freq int, copied bool) bool {
 // being read below.
 func (s *shard) wasRead(r *stored, freq int) bool {
 	return freq > 0 || s.tier.header(r.off).version.Load()&wasRead != 0
-}
-
-// Promote stores a record that was read below as token, if its key is absent
-// here and Below still holds the token: in that case nothing newer was set, or
-// deleted, since. It goes where a new key's would; it supersedes nothing and
-// counts as promoted, not as set. It reports whether the record was stored: one
-// that is too large, or whose deadline and grace have passed, is not, nor one
-// that would make others leave while Below is not Ready.
-func (t *Tier) Promote(hash uint64, key, value []byte, deadline int64, token uint64) bool {
-	r := t.newRecord(hash, key, value, deadline)
-	r.version, r.promoted, r.waited = wasRead|copyBelow, true, longEnough
-	if deadline != 0 {
-		t.expectExpiry()
-	}
-	var left Left
-	ok := t.promote(&r, token, &left)
-	left.Report()
-	return ok
-}
-
-// promote tries until the shard has the segments that the record takes. To get
-// them it gives up the lock; what was true before has to be asked again after.
-func (t *Tier) promote(r *newRecord, token uint64, left *Left) bool {
-	s := t.shardOf(r.hash)
-	s.mu.Lock()
-	for s.promotable(r, token) {
-		missing := s.insert(r)
-		if missing == 0 {
-			s.count.Promoted++
-			owes := s.owes()
-			s.finish(r, left)
-			if owes {
-				t.reclaimAhead(s, left)
-			}
-			return true
-		}
-		s.unlock(left)
-		got, err := t.acquire(s, r, missing, left)
-		s.mu.Lock()
-		s.addSpare(got)
-		if err != nil {
-			break
-		}
-	}
-	s.finish(r, left)
-	return false
-}
-
-// promotable reports whether the record may be stored now. It takes a record of
-// the key out that is past its grace.
-func (s *shard) promotable(r *newRecord, token uint64) bool {
-	t := s.tier
-	if s.closed || t.below == nil || !t.fits(r) || t.past(r.deadline) {
-		return false
-	}
-	if b, slot, old, found := s.find(r.hash, r.key); found {
-		if !t.gone(&old) {
-			return false
-		}
-		s.remove(r.hash, b, slot, &old, Expired)
-		s.count.Expired++
-	}
-	return t.below.Holds(r.hash, token)
 }
 
 // Offer offers the live record of a key to the tier below, as one that was read,
@@ -233,4 +134,30 @@ func (s *shard) demoteSegment(id uint32) {
 			s.copyDown(e.hash, &e.rec, e.freq())
 		}
 	})
+}
+
+// long reports whether the record goes down in parts.
+func (s *shard) long(r *stored) bool {
+	return r.shape.KeyLen()+r.valueLen > s.tier.atOnce
+}
+
+// offer begins to send a long record down. It goes when somebody calls goDown.
+func (s *shard) offer(hash uint64, r *stored, freq int, stays bool) fate {
+	if d := s.descentOf(r.off); d != nil {
+		d.stays = d.stays && stays
+		return onItsWay
+	}
+	deadline := s.tier.deadline(r)
+	if deadline < 0 {
+		return refused
+	}
+	to, there := s.tier.inParts.DemoteParts(hash, r.shape.KeyLen(), r.valueLen, deadline, s.wasRead(r, freq), s.tier.mayBeBelow(r))
+	switch {
+	case there:
+		return below
+	case to == nil:
+		return refused
+	}
+	s.descents = append(s.descents, &descent{hash: hash, off: r.off, to: to, stays: stays})
+	return onItsWay
 }

@@ -10,32 +10,6 @@ import (
 // shard's lock is held for one part at a time. It has gone down with the last part,
 // and leaves then, if nobody has written its key since.
 
-// long reports whether the record goes down in parts.
-func (s *shard) long(r *stored) bool {
-	return r.shape.KeyLen()+r.valueLen > s.tier.atOnce
-}
-
-// offer begins to send a long record down. It goes when somebody calls goDown.
-func (s *shard) offer(hash uint64, r *stored, freq int, stays bool) fate {
-	if d := s.descentOf(r.off); d != nil {
-		d.stays = d.stays && stays
-		return onItsWay
-	}
-	deadline := s.tier.deadline(r)
-	if deadline < 0 {
-		return refused
-	}
-	to, there := s.tier.inParts.DemoteParts(hash, r.shape.KeyLen(), r.valueLen, deadline, s.wasRead(r, freq), s.tier.mayBeBelow(r))
-	switch {
-	case there:
-		return below
-	case to == nil:
-		return refused
-	}
-	s.descents = append(s.descents, &descent{hash: hash, off: r.off, to: to, stays: stays})
-	return onItsWay
-}
-
 // descentOf is the one of the record at off, nil if it is not on its way.
 func (s *shard) descentOf(off uint64) *descent {
 	for _, d := range s.descents {

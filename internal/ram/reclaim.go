@@ -67,3 +67,29 @@ func (s *shard) choose() bool {
 	}
 	return true
 }
+
+// belowReady reports whether the tier below, if there is one, can take what leaves.
+func (t *Tier) belowReady() bool {
+	if t.below == nil {
+		return true
+	}
+	_, ok := t.below.Ready(longEnough)
+	return ok
+}
+
+// richest is the shard to reclaim from: the one that needs the segment, unless
+// it holds less than its share.
+func (t *Tier) richest(self *shard) *shard {
+	best, most, total := self, int64(0), int64(0)
+	for i := range t.shards {
+		held := t.shards[i].held.Load()
+		total += held
+		if held > most {
+			best, most = &t.shards[i], held
+		}
+	}
+	if self.held.Load()*int64(len(t.shards)) >= total {
+		return self
+	}
+	return best
+}

@@ -134,14 +134,6 @@ func (t *Tier) store(s *shard, r *newRecord, left *Left) error {
 	return nil
 }
 
-// finish ends a write, stored or not: it gives back the segments that were not
-// needed, and releases the shard.
-func (s *shard) finish(r *newRecord, left *Left) {
-	s.returnSpare()
-	s.unlock(left)
-	s.tier.pool.settle(r)
-}
-
 // set stores a record if the shard has the segments for it, and otherwise
 // tells how many are missing.
 func (s *shard) set(r *newRecord) (missing int) {
@@ -247,21 +239,4 @@ func (s *shard) delete(hash uint64, key []byte, own *Watch) (hit *Watch) {
 		s.count.Deletes++
 	}
 	return s.superseded(hash, key, own, below)
-}
-
-// richest is the shard to reclaim from: the one that needs the segment, unless
-// it holds less than its share.
-func (t *Tier) richest(self *shard) *shard {
-	best, most, total := self, int64(0), int64(0)
-	for i := range t.shards {
-		held := t.shards[i].held.Load()
-		total += held
-		if held > most {
-			best, most = &t.shards[i], held
-		}
-	}
-	if self.held.Load()*int64(len(t.shards)) >= total {
-		return self
-	}
-	return best
 }

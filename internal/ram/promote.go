@@ -1,0 +1,64 @@
+package ram
+
+// Promote stores a record that was read below as token, if its key is absent
+// here and Below still holds the token: in that case nothing newer was set, or
+// deleted, since. It goes where a new key's would; it supersedes nothing and
+// counts as promoted, not as set. It reports whether the record was stored: one
+// that is too large, or whose deadline and grace have passed, is not, nor one
+// that would make others leave while Below is not Ready.
+func (t *Tier) Promote(hash uint64, key, value []byte, deadline int64, token uint64) bool {
+	r := t.newRecord(hash, key, value, deadline)
+	r.version, r.promoted, r.waited = wasRead|copyBelow, true, longEnough
+	if deadline != 0 {
+		t.expectExpiry()
+	}
+	var left Left
+	ok := t.promote(&r, token, &left)
+	left.Report()
+	return ok
+}
+
+// promote tries until the shard has the segments that the record takes. To get
+// them it gives up the lock; what was true before has to be asked again after.
+func (t *Tier) promote(r *newRecord, token uint64, left *Left) bool {
+	s := t.shardOf(r.hash)
+	s.mu.Lock()
+	for s.promotable(r, token) {
+		missing := s.insert(r)
+		if missing == 0 {
+			s.count.Promoted++
+			owes := s.owes()
+			s.finish(r, left)
+			if owes {
+				t.reclaimAhead(s, left)
+			}
+			return true
+		}
+		s.unlock(left)
+		got, err := t.acquire(s, r, missing, left)
+		s.mu.Lock()
+		s.addSpare(got)
+		if err != nil {
+			break
+		}
+	}
+	s.finish(r, left)
+	return false
+}
+
+// promotable reports whether the record may be stored now. It takes a record of
+// the key out that is past its grace.
+func (s *shard) promotable(r *newRecord, token uint64) bool {
+	t := s.tier
+	if s.closed || t.below == nil || !t.fits(r) || t.past(r.deadline) {
+		return false
+	}
+	if b, slot, old, found := s.find(r.hash, r.key); found {
+		if !t.gone(&old) {
+			return false
+		}
+		s.remove(r.hash, b, slot, &old, Expired)
+		s.count.Expired++
+	}
+	return t.below.Holds(r.hash, token)
+}
