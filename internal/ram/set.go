@@ -206,37 +206,3 @@ func (s *shard) replace(b *index.Bucket, slot int, old *stored, q policy.Lane, r
 	b.SetLocation(slot, s.appendRecord(q, r))
 	s.kill(old.off, old.size)
 }
-
-// Delete removes a key. It reports false if the tier is closed.
-func (t *Tier) Delete(key []byte) bool { return t.DeleteHashed(t.hash(key), key) }
-
-// DeleteHashed is Delete for a key with this hash.
-func (t *Tier) DeleteHashed(hash uint64, key []byte) bool {
-	s := t.shardOf(hash)
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
-		return false
-	}
-	var left Left
-	hit := s.delete(hash, key, nil)
-	s.unlock(&left)
-	hit.tell()
-	left.Report()
-	return true
-}
-
-// delete returns the watches that it has ended, but for the caller's own.
-func (s *shard) delete(hash uint64, key []byte, own *Watch) (hit *Watch) {
-	b, slot, r, ok := s.find(hash, key)
-	below := !ok || s.tier.mayBeBelow(&r)
-	switch {
-	case ok && s.tier.gone(&r):
-		s.remove(hash, b, slot, &r, Expired)
-		s.count.Expired++
-	case ok:
-		s.remove(hash, b, slot, &r, Deleted)
-		s.count.Deletes++
-	}
-	return s.superseded(hash, key, own, below)
-}

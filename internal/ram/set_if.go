@@ -1,0 +1,55 @@
+package ram
+
+// Watch begins to watch a key. The caller keeps the key as it is, and calls
+// Unwatch.
+func (t *Tier) Watch(w *Watch, key []byte) {
+	w.hash, w.key = t.hash(key), key
+	s := t.shardOf(w.hash)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.watches == nil {
+		s.watches = make(map[uint64]*Watch, 1)
+	}
+	w.next = s.watches[w.hash]
+	s.watches[w.hash] = w
+}
+
+// Unwatch forgets a watch.
+func (t *Tier) Unwatch(w *Watch) {
+	s := t.shardOf(w.hash)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.takeWatches(w.hash, func(v *Watch) bool { return v == w })
+}
+
+// SetIf is Set of a watched key that fails with ErrChanged if the watch is void,
+// and that leaves it to the caller to report what left. The watch goes on.
+func (t *Tier) SetIf(w *Watch, value []byte, deadline int64, left *Left) error {
+	r := t.newRecord(w.hash, w.key, value, deadline)
+	r.watch = w
+	s := t.shardOf(w.hash)
+	s.mu.Lock()
+	err := t.store(s, &r, left)
+	if err != nil && err != ErrClosed && w.Voided() {
+		return ErrChanged // whatever else kept it
+	}
+	return err
+}
+
+// DeleteIf is Delete of a watched key that fails with ErrChanged if the watch is
+// void, and that leaves it to the caller to report what left. The watch goes on.
+func (t *Tier) DeleteIf(w *Watch, left *Left) error {
+	s := t.shardOf(w.hash)
+	s.mu.Lock()
+	if s.closed || w.Voided() {
+		defer s.unlock(left)
+		if s.closed {
+			return ErrClosed
+		}
+		return ErrChanged
+	}
+	hit := s.delete(w.hash, w.key, w)
+	s.unlock(left)
+	hit.tell()
+	return nil
+}
