@@ -35,7 +35,7 @@ func (s *shard) unlock(left *Left) {
 		left.add(e)
 	}
 	if cap(s.scratch) > keptScratch { // lest each shard keeps one of its largest record, outside the budget
-		s.tier.leaveScratch(s.scratch)
+		s.tier.scratch.give(s.scratch)
 		s.scratch = nil
 	}
 	s.mu.Unlock()

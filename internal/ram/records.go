@@ -113,7 +113,7 @@ func (s *shard) part(r *stored, from, n int) []byte {
 // gather is Tier.gather into scratch.
 func (s *shard) gather(off, from uint64, n int) []byte {
 	if n > cap(s.scratch) {
-		s.scratch = s.tier.takeScratch(n)
+		s.scratch = s.tier.scratch.take(n)
 	}
 	s.scratch = s.tier.gather(s.scratch[:0], off, from, n)
 	return s.scratch

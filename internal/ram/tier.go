@@ -48,7 +48,7 @@ type Tier struct {
 	closed    atomic.Bool
 	janitor   janitor
 
-	spareScratch atomic.Pointer[[]byte] // see takeScratch
+	scratch scratchPool
 
 	ahead    int    // segments that are to be free when a write needs one: see reclaimAhead
 	walkMost int    // records in a step of a walk, at most: walkRecords, or fewer in tests
