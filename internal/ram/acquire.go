@@ -12,7 +12,7 @@ package ram
 // any more, and no other write holds any. The caller holds no shard's lock.
 func (t *Tier) acquire(s *shard, r *newRecord, n int, left *Left) (got chain, err error) {
 	if n == 2 { // which is common, and mostly there
-		if t.pool.gather(r, &got, n, true); got.n == n {
+		if t.pool.takeFor(&r.claim, &got, n, true); got.n == n {
 			return got, nil
 		}
 	}
@@ -20,7 +20,7 @@ func (t *Tier) acquire(s *shard, r *newRecord, n int, left *Left) (got chain, er
 	switch {
 	case err == errLong:
 		t.standBack(s, r, got, left)
-		left.goDown()
+		t.goDown(left)
 	case err == errBusy && !r.promoted:
 		t.standBack(s, r, got, left)
 		t.awaitBelow(r)
@@ -39,7 +39,7 @@ func (t *Tier) collect(s *shard, r *newRecord, n int, left *Left) (got chain, er
 			if !t.large.TryLock() {
 				return got, errBusy
 			}
-		case r.holds:
+		case r.claim.held:
 			t.standBack(s, r, got, left)
 			return chain{}, nil
 		default:
@@ -48,7 +48,7 @@ func (t *Tier) collect(s *shard, r *newRecord, n int, left *Left) (got chain, er
 		defer t.large.Unlock()
 	}
 	for {
-		event := t.pool.gather(r, &got, n, r.whole)
+		event := t.pool.takeFor(&r.claim, &got, n, r.claim.all)
 		if got.n == n {
 			return got, nil
 		}
@@ -59,9 +59,9 @@ func (t *Tier) collect(s *shard, r *newRecord, n int, left *Left) (got chain, er
 		case err != nil:
 			return got, err
 		case freed:
-			r.whole = false
-		case r.holds:
-			r.whole = true
+			r.claim.all = false
+		case r.claim.held:
+			r.claim.all = true
 			t.standBack(s, r, got, left)
 			return chain{}, nil
 		case t.pool.await(event):
@@ -92,7 +92,7 @@ func (t *Tier) makeRoom(s *shard, r *newRecord, left *Left) (freed bool, err err
 	if !may {
 		return false, errBusy
 	}
-	if left.down != nil {
+	if left.down != 0 {
 		return false, errLong
 	}
 	return freed, nil
@@ -112,5 +112,5 @@ func (t *Tier) awaitBelow(r *newRecord) {
 func (s *shard) finish(r *newRecord, left *Left) {
 	s.returnSpare()
 	s.unlock(left)
-	s.tier.pool.settle(r)
+	s.tier.pool.endClaim(&r.claim)
 }

@@ -112,15 +112,15 @@ func TestWriteWithoutRoomEnds(t *testing.T) {
 	t.Parallel()
 	tier := newTier(t, 64<<10)
 	key, large := []byte("key"), make([]byte, tier.MaxRecord()-8)
-	hold := &newRecord{}
+	hold := &claim{}
 	var others chain
-	tier.pool.gather(hold, &others, tier.pool.limit-tier.pool.reserve-tier.pool.used-4, false)
+	tier.pool.takeFor(hold, &others, tier.pool.limit-tier.pool.reserve-tier.pool.used-4, false)
 	stored := make(chan error)
 	go func() { stored <- tier.Set(key, large, 0) }()
 	for others.n > 0 {
 		tier.pool.give(others.pop(tier.segs))
 	}
-	tier.pool.settle(hold)
+	tier.pool.endClaim(hold)
 	ends(t, "Set", func() {
 		if err := <-stored; err != nil {
 			t.Error(err)
@@ -131,8 +131,8 @@ func TestWriteWithoutRoomEnds(t *testing.T) {
 	}
 
 	tier.Clear()
-	tier.pool.gather(hold, &others, tier.pool.limit-tier.pool.reserve-tier.pool.used-4, false)
-	tier.pool.settle(hold) // as if they were the index's
+	tier.pool.takeFor(hold, &others, tier.pool.limit-tier.pool.reserve-tier.pool.used-4, false)
+	tier.pool.endClaim(hold) // as if they were the index's
 	ends(t, "Set", func() {
 		if err := tier.Set(key, large, 0); err != ErrNoRoom {
 			t.Errorf("%v, want %v", err, ErrNoRoom)

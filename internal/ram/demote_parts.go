@@ -148,10 +148,10 @@ func (s *shard) endDescent(d *descent) {
 }
 
 // goDown lets the long records go for which left tells that there is no room.
-func (l *Left) goDown() {
-	if s := l.down; s != nil {
-		l.down = nil
-		s.goDown(l, false)
+func (t *Tier) goDown(left *Left) {
+	if n := left.down; n != 0 {
+		left.down = 0
+		t.shards[n-1].goDown(left, false)
 	}
 }
 

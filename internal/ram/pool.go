@@ -174,28 +174,34 @@ func (p *pool) short(n int) bool {
 	return p.used+n > p.limit-p.reserve
 }
 
-// gather takes for a write what c lacks of n segments, as far as there are any,
-// or with whole all or none. It returns the number of events so far.
-func (p *pool) gather(r *newRecord, c *chain, n int, whole bool) (event uint64) {
+// claim is a write's claim on segments of the pool.
+type claim struct {
+	held bool // the write is one of the pool's holders
+	all  bool // it takes all segments that it lacks, or none
+}
+
+// takeFor takes for a write the segments that c lacks of n, as far as there are any,
+// or with all either all of them or none. It returns the number of events so far.
+func (p *pool) takeFor(cl *claim, c *chain, n int, all bool) (event uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	limit := p.limit - p.reserve
-	if whole && p.used+n-c.n > limit {
+	if all && p.used+n-c.n > limit {
 		return p.events
 	}
-	if p.takeLocked(c, n-c.n, limit) > 0 && !r.holds {
-		r.holds = true
+	if p.takeLocked(c, n-c.n, limit) > 0 && !cl.held {
+		cl.held = true
 		p.holders++
 	}
 	return p.events
 }
 
-// settle ends a write's holding of segments: it has used or given back all.
-func (p *pool) settle(r *newRecord) {
-	if !r.holds {
+// endClaim ends a write's holding of segments: it has used or given back all.
+func (p *pool) endClaim(cl *claim) {
+	if !cl.held {
 		return
 	}
-	r.holds = false
+	cl.held = false
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.holders--

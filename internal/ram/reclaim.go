@@ -13,7 +13,7 @@ func (s *shard) reclaim(left *Left, mayGo func() bool) (freed, may bool) {
 	s.mu.Lock()
 	for ended := s.drain.ended; s.drain.ended == ended; {
 		if s.leaving() {
-			left.down = s
+			left.down = s.number
 			s.unlock(left)
 			return false, true
 		}
@@ -32,7 +32,7 @@ func (s *shard) reclaim(left *Left, mayGo func() bool) (freed, may bool) {
 		s.mu.Lock()
 	}
 	if s.leaving() {
-		left.down = s
+		left.down = s.number
 	}
 	s.returnSpare()
 	s.unlock(left)

@@ -22,8 +22,7 @@ type newRecord struct {
 
 	lane   policy.Lane // where the policy puts it, if its key is new
 	placed bool        // whether the policy was asked
-	holds  bool        // whether its writer is one of the pool's holders
-	whole  bool        // whether its writer takes all segments that it lacks, or none
+	claim  claim       // its writer's, on segments
 
 	promoted bool          // it lives below
 	waited   time.Duration // how long its writer did for the tier below

@@ -77,7 +77,7 @@ func (t *Tier) shrink(keepSpare bool) {
 		var left Left
 		event, stuck := t.pool.lastEvent(), false
 		more, stuck = t.shrinkStep(&left)
-		left.goDown()
+		t.goDown(&left)
 		left.Report()
 		if stuck && !t.pool.await(event) {
 			break // there is nothing but what the indexes keep
@@ -102,9 +102,9 @@ func (t *Tier) shrinkStep(left *Left) (more, stuck bool) {
 		return false, false
 	}
 	goal, more := t.pool.lower(t.stepSegments())
-	for t.pool.over(goal) && !left.full() && left.down == nil {
+	for t.pool.over(goal) && !left.full() && left.down == 0 {
 		if freed, _ := t.richest(&t.shards[0]).reclaim(left, always); !freed {
-			return more || left.down != nil, left.down == nil
+			return more || left.down != 0, left.down == 0
 		}
 	}
 	return more, false

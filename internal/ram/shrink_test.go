@@ -42,14 +42,14 @@ func TestSetBytesWithoutVictimsEnds(t *testing.T) {
 	t.Parallel()
 	tier := newTier(t, 1<<20)
 	var others chain
-	hold := &newRecord{}
-	tier.pool.gather(hold, &others, tier.pool.limit/2, false)
+	hold := &claim{}
+	tier.pool.takeFor(hold, &others, tier.pool.limit/2, false)
 	shrunk := make(chan error)
 	go func() { shrunk <- tier.SetBytes(tier.minBytes()) }()
 	for others.n > 0 {
 		tier.pool.give(others.pop(tier.segs))
 	}
-	tier.pool.settle(hold)
+	tier.pool.endClaim(hold)
 	ends(t, "SetBytes", func() {
 		if err := <-shrunk; err != nil {
 			t.Error(err)
@@ -62,8 +62,8 @@ func TestSetBytesWithoutVictimsEnds(t *testing.T) {
 	if err := tier.SetBytes(1 << 20); err != nil {
 		t.Fatal(err)
 	}
-	tier.pool.gather(hold, &others, tier.pool.limit/2, false)
-	tier.pool.settle(hold) // as if they were the index's
+	tier.pool.takeFor(hold, &others, tier.pool.limit/2, false)
+	tier.pool.endClaim(hold) // as if they were the index's
 	ends(t, "SetBytes", func() {
 		if err := tier.SetBytes(tier.minBytes()); err != nil {
 			t.Error(err)
