@@ -179,11 +179,11 @@ func (a *audit) drained(d *drain) error {
 		return fmt.Errorf("it is open")
 	case seg.live == 0:
 		return fmt.Errorf("it is dead and was not released")
-	case d.at < seg.first || d.at > seg.end || d.at > seg.first && seg.head != 0 && a.s.descentOf(t.place(seg.head)) == nil:
+	case d.at < seg.first || d.at > seg.end || d.at > seg.first && seg.head != 0 && a.s.demotions.at(t.place(seg.head)) == nil:
 		return fmt.Errorf("it is at %d, of %d to %d, and continues location %#x", d.at, seg.first, seg.end, seg.head)
 	}
 	for loc := range a.starts {
-		if id, in := t.segmentAt(t.place(loc)); id == d.id && in < d.at && a.s.descentOf(t.place(loc)) == nil {
+		if id, in := t.segmentAt(t.place(loc)); id == d.id && in < d.at && a.s.demotions.at(t.place(loc)) == nil {
 			return fmt.Errorf("the record at %d is still there at %d", in, d.at)
 		}
 	}

@@ -30,7 +30,7 @@ func (s *shard) empty() {
 
 // clear empties a shard. Nothing can be found before any segment is given back.
 func (s *shard) clear() {
-	s.allDied()
+	s.demotions.allDied()
 	chunks := s.table.Clear()
 	if id := s.drain.id; id != 0 {
 		s.tier.segs[id].live = 0

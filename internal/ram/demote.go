@@ -46,7 +46,7 @@ func (t *Tier) Offer(hash uint64, key []byte) bool {
 	_, _, r, ok := s.find(hash, key)
 	ok = ok && !t.expired(&r)
 	there := ok && s.copyDown(hash, &r, 1)
-	d := s.descentOf(r.off)
+	d := s.demotions.at(r.off)
 	s.mu.Unlock()
 	if there || !ok || d == nil {
 		return there
@@ -143,7 +143,7 @@ func (s *shard) long(r *stored) bool {
 
 // offer begins to send a long record down. It goes when somebody calls goDown.
 func (s *shard) offer(hash uint64, r *stored, freq int, stays bool) fate {
-	if d := s.descentOf(r.off); d != nil {
+	if d := s.demotions.at(r.off); d != nil {
 		d.stays = d.stays && stays
 		return onItsWay
 	}
@@ -158,6 +158,6 @@ func (s *shard) offer(hash uint64, r *stored, freq int, stays bool) fate {
 	case to == nil:
 		return refused
 	}
-	s.descents = append(s.descents, &descent{hash: hash, off: r.off, to: to, stays: stays})
+	s.demotions = append(s.demotions, &pendingDemotion{hash: hash, off: r.off, to: to, stays: stays})
 	return onItsWay
 }

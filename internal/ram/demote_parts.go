@@ -10,47 +10,11 @@ import (
 // shard's lock is held for one part at a time. It has gone down with the last part,
 // and leaves then, if nobody has written its key since.
 
-// descentOf is the one of the record at off, nil if it is not on its way.
-func (s *shard) descentOf(off uint64) *descent {
-	for _, d := range s.descents {
-		if d.off == off {
-			return d
-		}
-	}
-	return nil
-}
-
-// died is called when no entry names a record at off any more.
-func (s *shard) died(off uint64) {
-	if d := s.descentOf(off); d != nil {
-		d.off = 0
-	}
-}
-
-// allDied is died for all records.
-func (s *shard) allDied() {
-	for _, d := range s.descents {
-		d.off = 0
-	}
-}
-
-// draining reports whether records that are on their way keep the segment from
-// being released that is being drained.
-func (s *shard) draining() bool {
-	return slices.ContainsFunc(s.descents, func(d *descent) bool { return d.off != 0 && !d.stays })
-}
-
-// leaving reports whether records are on their way that are not to stay, or were and
-// have died.
-func (s *shard) leaving() bool {
-	return slices.ContainsFunc(s.descents, func(d *descent) bool { return !d.stays })
-}
-
 // goDown sees all records of the shard that are on their way to its end. One
 // goroutine at a time does; others wait for it. The caller holds no lock.
 func (s *shard) goDown(left *Left, patient bool) {
 	s.mu.Lock()
-	for len(s.descents) > 0 {
+	for len(s.demotions) > 0 {
 		if others := s.descending; others != nil {
 			s.unlock(left)
 			<-others
@@ -59,9 +23,9 @@ func (s *shard) goDown(left *Left, patient bool) {
 		}
 		mine := make(chan struct{})
 		s.descending = mine
-		for len(s.descents) > 0 {
-			s.descend(s.descents[0], left, patient)
-			s.descents = slices.Delete(s.descents, 0, 1)
+		for len(s.demotions) > 0 {
+			s.descend(s.demotions[0], left, patient)
+			s.demotions = slices.Delete(s.demotions, 0, 1)
 		}
 		s.descending = nil
 		close(mine)
@@ -72,7 +36,7 @@ func (s *shard) goDown(left *Left, patient bool) {
 
 // descend sends one record down, and unless it stays takes it out. It gives up the
 // lock, and takes it again.
-func (s *shard) descend(d *descent, left *Left, patient bool) {
+func (s *shard) descend(d *pendingDemotion, left *Left, patient bool) {
 	waited, late, more := time.Duration(0), false, true
 	for more && s.alive(d) {
 		ended, ok, again := s.putNext(d)
@@ -99,7 +63,7 @@ func (s *shard) descend(d *descent, left *Left, patient bool) {
 }
 
 // alive reports whether the record is still what its key has.
-func (s *shard) alive(d *descent) bool {
+func (s *shard) alive(d *pendingDemotion) bool {
 	if s.closed || d.off == 0 {
 		return false
 	}
@@ -108,7 +72,7 @@ func (s *shard) alive(d *descent) bool {
 }
 
 // putNext puts the next part, or ends the record if there is none.
-func (s *shard) putNext(d *descent) (ended, ok, again bool) {
+func (s *shard) putNext(d *pendingDemotion) (ended, ok, again bool) {
 	r := s.tier.stored(d.off)
 	if d.stays { // before there is a copy
 		h := s.tier.header(r.off)
@@ -127,7 +91,7 @@ func (s *shard) putNext(d *descent) (ended, ok, again bool) {
 }
 
 // endDescent takes the record out here, unless it stays, or has died.
-func (s *shard) endDescent(d *descent) {
+func (s *shard) endDescent(d *pendingDemotion) {
 	if s.closed || d.off == 0 || d.stays {
 		return
 	}

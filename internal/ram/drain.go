@@ -24,7 +24,7 @@ func (s *shard) begin(id uint32, cleans bool) {
 // their way down from there, the last of these.
 func (s *shard) drainStep() {
 	d, more := &s.drain, false
-	if d.at, more = s.someLive(d.id, d.at, s.dispose); !more && !s.draining() {
+	if d.at, more = s.someLive(d.id, d.at, s.dispose); !more && !s.demotions.holdDrain() {
 		s.release(d.id)
 	}
 }

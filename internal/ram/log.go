@@ -119,8 +119,8 @@ func (s *shard) seal(q policy.Lane) {
 // kill takes a record's bytes out of the account: it can no longer be found.
 // Segments that hold nothing else go back to the pool.
 func (s *shard) kill(off, size uint64) {
-	if len(s.descents) > 0 {
-		s.died(off)
+	if len(s.demotions) > 0 {
+		s.demotions.died(off)
 	}
 	id, in := s.tier.segmentAt(off)
 	s.queues[s.tier.segs[id].lane].bytes -= size

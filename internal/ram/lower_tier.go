@@ -76,21 +76,3 @@ type Descent interface {
 	// Abandon ends it: the record does not come. late says that Await was in vain.
 	Abandon(late bool)
 }
-
-// descent is a record on its way down.
-type descent struct {
-	hash  uint64
-	off   uint64 // where it lies; 0 once it has died
-	to    Descent
-	stays bool // it is to live here as well; otherwise the drain wants it out
-	done  bool // it lives below
-}
-
-// fate is what has become of a record that was offered to the tier below.
-type fate uint8
-
-const (
-	refused fate = iota
-	below        // it lives there
-	onItsWay
-)

@@ -12,7 +12,7 @@ func (s *shard) reclaim(left *Left, mayGo func() bool) (freed, may bool) {
 	}
 	s.mu.Lock()
 	for ended := s.drain.ended; s.drain.ended == ended; {
-		if s.leaving() {
+		if s.demotions.leaving() {
 			left.down = s.number
 			s.unlock(left)
 			return false, true
@@ -31,7 +31,7 @@ func (s *shard) reclaim(left *Left, mayGo func() bool) (freed, may bool) {
 		}
 		s.mu.Lock()
 	}
-	if s.leaving() {
+	if s.demotions.leaving() {
 		left.down = s.number
 	}
 	s.returnSpare()

@@ -111,7 +111,7 @@ type shard struct {
 	scratch   []byte
 	batch     walkBatch
 
-	descents   []*descent    // long records that are on their way down
+	demotions  demotions     // of long records, which are on their way
 	descending chan struct{} // closed when who sees to that has done; nil: nobody does
 	_          [64]byte
 }
