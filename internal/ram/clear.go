@@ -23,7 +23,7 @@ func (s *shard) empty() {
 	if !s.closed && (!told || s.table.Len() == 0) {
 		s.clear()
 	}
-	hit := s.allWritten()
+	hit := s.watches.endAll()
 	s.mu.Unlock()
 	hit.tell()
 }
@@ -72,7 +72,7 @@ func (s *shard) removeFrom(j, buckets uint32) (next uint32) {
 	for ; j < buckets && s.events.size() < step; j++ {
 		s.removeUnder(j, buckets)
 	}
-	hit := s.allWritten() // with each step: a load may store where the last one was
+	hit := s.watches.endAll() // with each step: a load may store where the last one was
 	s.unlock(&left)
 	hit.tell()
 	left.Report()

@@ -58,5 +58,5 @@ func (s *shard) supersede(hash uint64, key []byte, own *Watch, below bool) (hit 
 	if lower := s.tier.below; lower != nil && below {
 		lower.Superseded(hash)
 	}
-	return s.written(hash, key, own)
+	return s.watches.end(hash, key, own)
 }

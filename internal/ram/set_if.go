@@ -7,11 +7,7 @@ func (t *Tier) Watch(w *Watch, key []byte) {
 	s := t.shardOf(w.hash)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.watches == nil {
-		s.watches = make(map[uint64]*Watch, 1)
-	}
-	w.next = s.watches[w.hash]
-	s.watches[w.hash] = w
+	s.watches.add(w)
 }
 
 // Unwatch forgets a watch.
@@ -19,7 +15,7 @@ func (t *Tier) Unwatch(w *Watch) {
 	s := t.shardOf(w.hash)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.takeWatches(w.hash, func(v *Watch) bool { return v == w })
+	s.watches.remove(w)
 }
 
 // SetIf is Set of a watched key that fails with ErrChanged if the watch is void,

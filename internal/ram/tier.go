@@ -92,8 +92,8 @@ type shard struct {
 
 	mu        sync.Mutex
 	tier      *Tier
-	watches   map[uint64]*Watch // by hash; nil without any
-	number    uint32            // from 1
+	watches   watchTable
+	number    uint32 // from 1
 	lanes     [lanes]lane
 	queues    [lanes]queue
 	spare     chain

@@ -34,31 +34,48 @@ func (w *Watch) Voided() bool { return w.void.Load() }
 // Hash is the hash of the watched key.
 func (w *Watch) Hash() uint64 { return w.hash }
 
-// written ends the watches of a key that is being written, but for the writer's
-// own, and returns them, to be told when the lock is released.
-func (s *shard) written(hash uint64, key []byte, own *Watch) (hit *Watch) {
-	if s.watches == nil { // as a rule
+// watchTable has a shard's watches by the hash of their keys; it is nil without any.
+type watchTable map[uint64]*Watch
+
+// add begins a watch.
+func (t *watchTable) add(w *Watch) {
+	if *t == nil {
+		*t = make(watchTable, 1)
+	}
+	w.next = (*t)[w.hash]
+	(*t)[w.hash] = w
+}
+
+// remove ends one watch.
+func (t *watchTable) remove(w *Watch) {
+	t.take(w.hash, func(v *Watch) bool { return v == w })
+}
+
+// end ends the watches of a key that is being written, but for the writer's own,
+// and returns them, to be told when the lock is released.
+func (t *watchTable) end(hash uint64, key []byte, own *Watch) (ended *Watch) {
+	if *t == nil { // as a rule
 		return nil
 	}
-	return s.takeWatches(hash, func(w *Watch) bool { return w != own && bytes.Equal(w.key, key) })
+	return t.take(hash, func(w *Watch) bool { return w != own && bytes.Equal(w.key, key) })
 }
 
-// allWritten is written for every key.
-func (s *shard) allWritten() (hit *Watch) {
-	for _, w := range s.watches {
+// endAll is end for every key.
+func (t *watchTable) endAll() (ended *Watch) {
+	for _, w := range *t {
 		for w != nil {
 			w.Void()
-			w, w.next, hit = w.next, hit, w
+			w, w.next, ended = w.next, ended, w
 		}
 	}
-	s.watches = nil
-	return hit
+	*t = nil
+	return ended
 }
 
-// takeWatches ends watches of a hash, takes them from the shard and returns them.
-func (s *shard) takeWatches(hash uint64, which func(*Watch) bool) (taken *Watch) {
+// take ends watches of a hash, takes them out and returns them.
+func (t *watchTable) take(hash uint64, which func(*Watch) bool) (taken *Watch) {
 	var rest *Watch
-	for w := s.watches[hash]; w != nil; {
+	for w := (*t)[hash]; w != nil; {
 		next, to := w.next, &rest
 		if which(w) {
 			w.Void()
@@ -68,9 +85,9 @@ func (s *shard) takeWatches(hash uint64, which func(*Watch) bool) (taken *Watch)
 		w = next
 	}
 	if rest != nil {
-		s.watches[hash] = rest
-	} else if delete(s.watches, hash); len(s.watches) == 0 {
-		s.watches = nil
+		(*t)[hash] = rest
+	} else if delete(*t, hash); len(*t) == 0 {
+		*t = nil
 	}
 	return taken
 }
