@@ -86,8 +86,8 @@ func (t *Tier) standBack(s *shard, r *newRecord, got chain, left *Left) {
 // and is not worth what would be lost for it. One that has waited for long enough
 // goes on: what leaves may be dropped. The caller holds no shard's lock.
 func (t *Tier) makeRoom(s *shard, r *newRecord, left *Left) (freed bool, err error) {
-	freed, may := t.richest(s).reclaim(left, func() bool {
-		return !r.promoted && r.waited == longEnough || t.belowReady()
+	freed, may := t.victimShard(s).reclaim(left, func() bool {
+		return !r.promoted && r.waited == noWait || t.belowReady()
 	})
 	if !may {
 		return false, errBusy
@@ -103,7 +103,7 @@ func (t *Tier) makeRoom(s *shard, r *newRecord, left *Left) (freed bool, err err
 func (t *Tier) awaitBelow(r *newRecord) {
 	var ok bool
 	if r.waited, ok = t.below.Ready(r.waited); !ok {
-		r.waited = longEnough
+		r.waited = noWait
 	}
 }
 

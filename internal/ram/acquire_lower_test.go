@@ -18,7 +18,7 @@ type slow struct {
 }
 
 func (s *slow) Ready(waited time.Duration) (time.Duration, bool) {
-	if !s.busy.Load() || waited == longEnough {
+	if !s.busy.Load() || waited == noWait {
 		return waited, !s.busy.Load()
 	}
 	s.mu.Lock()

@@ -32,7 +32,7 @@ func (t *Tier) Prepare(w *Window, keys [][]byte) {
 		t.region.Prefetch(off)
 		buckets[i] = offheap.At[index.Bucket](t.region, off)
 	}
-	size := min(t.usual.Load(), maxPrefetch)
+	size := min(t.meanRecordBytes.Load(), maxPrefetch)
 	for i, hash := range w.hashes[:len(keys)] {
 		b := buckets[i]
 		if m := b.Match(index.TagOf(hash)); m != 0 {

@@ -46,5 +46,5 @@ var errBusy = errors.New("ram: the tier below is busy")
 // errLong says that long records have to go down first: see Left.
 var errLong = errors.New("ram: long records leave")
 
-// longEnough is what somebody has waited who does not want to.
-const longEnough = math.MaxInt64
+// noWait is what somebody has waited who does not want to.
+const noWait = math.MaxInt64

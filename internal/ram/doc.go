@@ -15,7 +15,7 @@
 // queues, all guarded by its mutex. The pool hands segments to shards under a
 // lock of its own, taken last. No goroutine ever holds two shards' locks: who
 // needs a segment gives up its shard's lock first, reclaims one from whichever
-// shard is richest, and starts again.
+// shard is victimShard, and starts again.
 //
 // # Reads
 //

@@ -39,7 +39,7 @@ type patient struct {
 }
 
 func (p *patient) Ready(waited time.Duration) (time.Duration, bool) {
-	if waited != longEnough {
+	if waited != noWait {
 		p.waits++
 		p.busy.Store(false)
 	}

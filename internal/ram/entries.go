@@ -9,7 +9,7 @@ func (s *shard) find(hash uint64, key []byte) (b *index.Bucket, slot int, r stor
 		for m := b.Match(tag); m != 0; {
 			slot = m.Next()
 			off := t.place(b.Location(slot))
-			t.region.PrefetchRange(off, min(t.usual.Load(), maxPrefetch)) // a Set is about to write there
+			t.region.PrefetchRange(off, min(t.meanRecordBytes.Load(), maxPrefetch)) // a Set is about to write there
 			if s.sameKey(off, key) {
 				return b, slot, t.stored(off), true
 			}

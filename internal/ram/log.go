@@ -95,7 +95,7 @@ func (s *shard) open(q policy.Lane) {
 	seg.owner.Store(s.number)
 	s.held.Add(1)
 	small, main := s.laneBytes()
-	s.tier.usual.Store(uint64(small+main) / uint64(s.table.Len()+1))
+	s.tier.meanRecordBytes.Store(uint64(small+main) / uint64(s.table.Len()+1))
 }
 
 // seal puts a lane's segment into its queue.
@@ -210,17 +210,17 @@ func (s *shard) gradeOf(id uint32) uint8 {
 	if uint64(s.tier.segs[id].live) > half {
 		return 0
 	}
-	n := s.burden(id)
+	n := s.cleaningCost(id)
 	if n > half {
 		return 0
 	}
 	return 1 + uint8(n*grades/(half+1))
 }
 
-// burden is what cleaning a segment copies: the records of which some byte lies
+// cleaningCost is what cleaning a segment copies: the records of which some byte lies
 // there, as a whole. It changes only when one of them dies, and then so does what
 // is live here.
-func (s *shard) burden(id uint32) uint64 {
+func (s *shard) cleaningCost(id uint32) uint64 {
 	t, seg := s.tier, &s.tier.segs[id]
 	n := uint64(seg.live)
 	if seg.head != 0 {

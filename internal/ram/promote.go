@@ -8,7 +8,7 @@ package ram
 // that would make others leave while Below is not Ready.
 func (t *Tier) Promote(hash uint64, key, value []byte, deadline int64, token uint64) bool {
 	r := t.newRecord(hash, key, value, deadline)
-	r.version, r.promoted, r.waited = wasRead|copyBelow, true, longEnough
+	r.version, r.promoted, r.waited = wasRead|copyBelow, true, noWait
 	if deadline != 0 {
 		t.expectExpiry()
 	}

@@ -73,13 +73,13 @@ func (t *Tier) belowReady() bool {
 	if t.below == nil {
 		return true
 	}
-	_, ok := t.below.Ready(longEnough)
+	_, ok := t.below.Ready(noWait)
 	return ok
 }
 
-// richest is the shard to reclaim from: the one that needs the segment, unless
+// victimShard is the shard to reclaim from: the one that needs the segment, unless
 // it holds less than its share.
-func (t *Tier) richest(self *shard) *shard {
+func (t *Tier) victimShard(self *shard) *shard {
 	best, most, total := self, int64(0), int64(0)
 	for i := range t.shards {
 		held := t.shards[i].held.Load()

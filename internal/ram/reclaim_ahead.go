@@ -11,7 +11,7 @@ func (s *shard) owes() bool {
 		return false
 	}
 	t := s.tier
-	step := min(int64(t.walkMost)*int64(t.usual.Load()), walkBytes)
+	step := min(int64(t.walkMost)*int64(t.meanRecordBytes.Load()), walkBytes)
 	s.owed -= step - step/4 // more is drained than is stored, lest need comes first
 	return t.full.Load() && int64(t.segSize()) >= leastSteps*step
 }
@@ -25,7 +25,7 @@ func (t *Tier) reclaimAhead(s *shard, left *Left) {
 	if !t.pool.short(t.ahead) || !t.belowReady() {
 		return
 	}
-	s = t.richest(s)
+	s = t.victimShard(s)
 	s.mu.Lock()
 	s.reclaimStep()
 	s.unlock(left)

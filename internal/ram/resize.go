@@ -103,7 +103,7 @@ func (t *Tier) shrinkStep(left *Left) (more, stuck bool) {
 	}
 	goal, more := t.pool.lower(t.stepSegments())
 	for t.pool.over(goal) && !left.full() && left.down == 0 {
-		if freed, _ := t.richest(&t.shards[0]).reclaim(left, always); !freed {
+		if freed, _ := t.victimShard(&t.shards[0]).reclaim(left, always); !freed {
 			return more || left.down != 0, left.down == 0
 		}
 	}

@@ -13,18 +13,18 @@ import (
 // Tier is a byte cache in memory that the collector does not see. All methods
 // are safe for concurrent use, Free excepted.
 type Tier struct {
-	region     *offheap.Region
-	hasher     record.Hasher
-	hashMask   uint64
-	shards     []shard
-	shardShift uint // hash >> shardShift & shardMask is the shard's number
-	shardMask  uint64
-	unitShift  uint // location << unitShift is the offset in the region
-	segShift   uint // log2 of the segment size
-	reads      readCounters
-	usual      atomic.Uint64 // bytes that a record usually takes: the mean of one shard, now and then
-	clock      times
-	grace      int64
+	region          *offheap.Region
+	hasher          record.Hasher
+	hashMask        uint64
+	shards          []shard
+	shardShift      uint // hash >> shardShift & shardMask is the shard's number
+	shardMask       uint64
+	unitShift       uint // location << unitShift is the offset in the region
+	segShift        uint // log2 of the segment size
+	reads           readCounters
+	meanRecordBytes atomic.Uint64 // of one shard, now and then
+	clock           times
+	grace           int64
 
 	segs      []segment
 	pool      pool
