@@ -101,7 +101,7 @@ func (a *audit) entry(loc uint32) error {
 	}
 	id, in := t.segmentAt(r.off)
 	seg := &t.segs[id]
-	if d := t.until(t.deadline(&r)); d != 0 && (seg.earliest == 0 || d < seg.earliest || d > seg.latest) {
+	if d := t.graceDeadline(t.deadline(&r)); d != 0 && (seg.earliest == 0 || d < seg.earliest || d > seg.latest) {
 		return fmt.Errorf("deadline %d in a segment with deadlines from %d to %d", d, seg.earliest, seg.latest)
 	}
 	a.lanes[seg.lane] += r.size

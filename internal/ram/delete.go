@@ -24,7 +24,7 @@ func (s *shard) delete(hash uint64, key []byte, own *Watch) (hit *Watch) {
 	b, slot, r, ok := s.find(hash, key)
 	below := !ok || s.tier.mayBeBelow(&r)
 	switch {
-	case ok && s.tier.gone(&r):
+	case ok && s.tier.pastGrace(&r):
 		s.remove(hash, b, slot, &r, Expired)
 		s.count.Expired++
 	case ok:

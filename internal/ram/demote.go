@@ -130,7 +130,7 @@ func (s *shard) demoteSegment(id uint32) {
 		return
 	}
 	s.eachLive(id, func(e *entry) {
-		if start, _ := s.tier.segmentAt(e.rec.off); start == id && !s.tier.gone(&e.rec) {
+		if start, _ := s.tier.segmentAt(e.rec.off); start == id && !s.tier.pastGrace(&e.rec) {
 			s.copyDown(e.hash, &e.rec, e.freq())
 		}
 	})

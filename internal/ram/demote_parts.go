@@ -68,7 +68,7 @@ func (s *shard) alive(d *pendingDemotion) bool {
 		return false
 	}
 	r := s.tier.stored(d.off)
-	return !s.tier.gone(&r)
+	return !s.tier.pastGrace(&r)
 }
 
 // putNext puts the next part, or ends the record if there is none.
@@ -102,7 +102,7 @@ func (s *shard) endDescent(d *pendingDemotion) {
 	case d.done:
 		s.takeOut(d.hash, b, slot, &r)
 		s.count.Demoted++
-	case s.tier.gone(&r):
+	case s.tier.pastGrace(&r):
 		s.remove(d.hash, b, slot, &r, Expired)
 		s.count.Expired++
 	default:

@@ -32,7 +32,7 @@ func (s *shard) drainStep() {
 // dispose takes a live record out of the segment that is being drained.
 func (s *shard) dispose(e *entry) {
 	switch {
-	case s.tier.gone(&e.rec):
+	case s.tier.pastGrace(&e.rec):
 		s.expire(e)
 		s.spared = 0
 	case s.drain.cleans:

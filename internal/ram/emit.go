@@ -21,7 +21,7 @@ func (s *shard) emitReplaced(r *stored) {
 		return
 	}
 	cause := Replaced
-	if s.tier.gone(r) {
+	if s.tier.pastGrace(r) {
 		cause = Expired
 	}
 	s.emit(r, cause)

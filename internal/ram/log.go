@@ -185,16 +185,16 @@ func (s *shard) retire(id uint32) {
 
 // noteDeadline tells the record's segment when to look for records that are gone.
 func (s *shard) noteDeadline(off uint64, deadline int64) {
-	until := s.tier.until(deadline)
-	if until == 0 {
+	end := s.tier.graceDeadline(deadline)
+	if end == 0 {
 		return
 	}
 	id, _ := s.tier.segmentAt(off)
 	seg := &s.tier.segs[id]
-	if seg.earliest == 0 || until < seg.earliest {
-		seg.earliest = until
+	if seg.earliest == 0 || end < seg.earliest {
+		seg.earliest = end
 	}
-	seg.latest = max(seg.latest, until)
+	seg.latest = max(seg.latest, end)
 }
 
 // laneBytes are the bytes of live records in the two lanes.

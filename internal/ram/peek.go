@@ -31,7 +31,7 @@ func (t *Tier) PeekStaleHashed(hash uint64, dst, key []byte) (value []byte, dead
 	s.mu.Lock()
 	defer s.unlockAndReport()
 	b, slot, r, ok := s.find(hash, key)
-	if !ok || t.gone(&r) {
+	if !ok || t.pastGrace(&r) {
 		return dst, 0, false
 	}
 	b.Touch(slot, b.Word(slot))

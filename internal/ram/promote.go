@@ -50,11 +50,11 @@ func (t *Tier) promote(r *newRecord, token uint64, left *Left) bool {
 // the key out that is past its grace.
 func (s *shard) promotable(r *newRecord, token uint64) bool {
 	t := s.tier
-	if s.closed || t.below == nil || !t.fits(r) || t.past(r.deadline) {
+	if s.closed || t.below == nil || !t.fits(r) || t.isPastGrace(r.deadline) {
 		return false
 	}
 	if b, slot, old, found := s.find(r.hash, r.key); found {
-		if !t.gone(&old) {
+		if !t.pastGrace(&old) {
 			return false
 		}
 		s.remove(r.hash, b, slot, &old, Expired)

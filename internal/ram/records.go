@@ -65,18 +65,18 @@ func (t *Tier) expired(r *stored) bool {
 	return d != 0 && t.clock.expired(d)
 }
 
-// gone reports whether the record's deadline and its grace have passed, or a
+// pastGrace reports whether the record's deadline and its grace have passed, or a
 // hidden record's time. Until then it leaves as a live record does.
-func (t *Tier) gone(r *stored) bool { return t.past(t.deadline(r)) }
+func (t *Tier) pastGrace(r *stored) bool { return t.isPastGrace(t.deadline(r)) }
 
-// past reports whether a record with this deadline is gone.
-func (t *Tier) past(deadline int64) bool {
-	u := t.until(deadline)
+// isPastGrace is pastGrace for a record with this deadline.
+func (t *Tier) isPastGrace(deadline int64) bool {
+	u := t.graceDeadline(deadline)
 	return u != 0 && t.clock.expired(u)
 }
 
-// until is when a record with this deadline is gone, 0 for never.
-func (t *Tier) until(deadline int64) int64 {
+// graceDeadline is when a record with this deadline is past its grace, 0 for never.
+func (t *Tier) graceDeadline(deadline int64) int64 {
 	switch {
 	case deadline > 0:
 		return deadline + t.grace

@@ -55,21 +55,21 @@ func (s *shard) sweep(id uint32, now int64, left *Left) {
 	earliest, latest := int64(0), int64(0)
 	var stay remaining
 	s.eachLive(id, func(e *entry) {
-		until := s.tier.until(s.tier.deadline(&e.rec))
+		end := s.tier.graceDeadline(s.tier.deadline(&e.rec))
 		switch {
-		case until == 0:
+		case end == 0:
 			return
-		case s.tier.clock.expired(until):
+		case s.tier.clock.expired(end):
 			s.expire(e)
 			return
-		case earliest == 0 || until < earliest:
-			earliest = until
+		case earliest == 0 || end < earliest:
+			earliest = end
 		}
-		latest = max(latest, until)
-		stay.add(until-now, e.rec.size)
+		latest = max(latest, end)
+		stay.add(end-now, e.rec.size)
 	})
 	seg.earliest, seg.latest = earliest, latest
-	seg.haste = haste(earliest, latest, now+stay.until(uint64(s.tier.segSize()/16)))
+	seg.haste = haste(earliest, latest, now+stay.before(uint64(s.tier.segSize()/16)))
 	s.settle(id)
 }
 
@@ -79,9 +79,9 @@ type remaining [64]uint64
 
 func (r *remaining) add(millis int64, size uint64) { r[bits.Len64(uint64(max(millis, 0)))%64] += size }
 
-// until is a time before which fewer than so many bytes go: the last such power of
+// before is a time before which fewer than so many bytes go: the last such power of
 // two.
-func (r *remaining) until(size uint64) (millis int64) {
+func (r *remaining) before(size uint64) (millis int64) {
 	for i, n := range r {
 		if n >= size {
 			return 1 << max(i-1, 0)
