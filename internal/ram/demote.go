@@ -1,9 +1,9 @@
 package ram
 
-// leave lets a live record go for want of room: to the tier below, if it takes
+// evictOrDemote lets a live record go for want of room: to the tier below, if it takes
 // it, which it has done before the entry goes here, so that the record is never
 // in neither.
-func (s *shard) leave(e *entry) {
+func (s *shard) evictOrDemote(e *entry) {
 	to := refused
 	switch {
 	case s.long(&e.rec):

@@ -2,20 +2,20 @@ package ram
 
 import "github.com/firncache/firn/internal/policy"
 
-// begin takes a segment out of its queue, to clean it or to evict what is there: all
+// beginDrain takes a segment out of its queue, to clean it or to evict what is there: all
 // of it if the policy has kept everything for as many rounds as frequencies count
 // down. Where readers are faster, and it wants to keep everything for longer, it is
 // not asked.
-func (s *shard) begin(id uint32, cleans bool) {
+func (s *shard) beginDrain(id uint32, cleans bool) {
 	d, seg := &s.drain, &s.tier.segs[id]
 	s.queues[seg.queue].remove(s.tier.segs, id)
 	seg.queue = policy.None
 	s.cleanable.move(s.tier.segs, id, 0)
 	d.id, d.at, d.cleans = id, seg.first, cleans
-	d.haunts = !cleans && seg.lane == policy.Small
+	d.leavesGhosts = !cleans && seg.lane == policy.Small
 	if !cleans {
 		small, main := s.laneBytes()
-		d.insists = s.spared > (policy.MaxFrequency+1)*(small+main)
+		d.evictsAll = s.keptBytes > (policy.MaxFrequency+1)*(small+main)
 		s.tier.full.Store(true)
 	}
 }
@@ -24,45 +24,45 @@ func (s *shard) begin(id uint32, cleans bool) {
 // their way down from there, the last of these.
 func (s *shard) drainStep() {
 	d, more := &s.drain, false
-	if d.at, more = s.someLive(d.id, d.at, s.dispose); !more && !s.demotions.holdDrain() {
+	if d.at, more = s.eachLiveStep(d.id, d.at, s.drainRecord); !more && !s.demotions.holdDrain() {
 		s.release(d.id)
 	}
 }
 
-// dispose takes a live record out of the segment that is being drained.
-func (s *shard) dispose(e *entry) {
+// drainRecord takes a live record out of the segment that is being drained.
+func (s *shard) drainRecord(e *entry) {
 	switch {
 	case s.tier.pastGrace(&e.rec):
 		s.expire(e)
-		s.spared = 0
+		s.keptBytes = 0
 	case s.drain.cleans:
-		s.moveOrLeave(e)
+		s.moveOrEvict(e)
 	default:
-		s.decide(e)
+		s.keepOrEvict(e)
 	}
 }
 
-// moveOrLeave cleans: it moves a record to the end of its lane.
-func (s *shard) moveOrLeave(e *entry) {
+// moveOrEvict cleans: it moves a record to the end of its lane.
+func (s *shard) moveOrEvict(e *entry) {
 	if !s.move(e, s.tier.segs[s.drain.id].lane, e.freq()) {
-		s.leave(e)
+		s.evictOrDemote(e)
 	}
 }
 
-// decide evicts: it lets a record go, unless the policy wants to keep it.
-func (s *shard) decide(e *entry) {
+// keepOrEvict lets a record go, unless the policy wants to keep it.
+func (s *shard) keepOrEvict(e *entry) {
 	setting, from := s.tier.tuner.Setting(), s.tier.segs[s.drain.id].lane
 	small, main := s.laneBytes()
 	to, freq := setting.Next(from, uint8(e.freq()), small, main)
-	if to != policy.None && !s.drain.insists && s.move(e, to, int(freq)) {
+	if to != policy.None && !s.drain.evictsAll && s.move(e, to, int(freq)) {
 		s.count.Reinserted++
 		s.count.ReinsertedBytes += e.rec.size
-		s.spared += int64(e.rec.size)
+		s.keptBytes += int64(e.rec.size)
 		return
 	}
 	s.ghosts.Evict(from, e.hash)
-	s.leave(e)
-	s.spared = 0
+	s.evictOrDemote(e)
+	s.keptBytes = 0
 }
 
 // move copies a record to the end of a lane. It reports false if there is no

@@ -9,7 +9,7 @@ import (
 
 // clean drains a segment with the shard locked throughout.
 func (s *shard) clean(id uint32) {
-	for s.begin(id, true); s.drain.id != 0; {
+	for s.beginDrain(id, true); s.drain.id != 0; {
 		s.drainStep()
 	}
 }

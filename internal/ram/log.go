@@ -62,7 +62,7 @@ func (s *shard) extend(q policy.Lane, size uint64) (off uint64) {
 	}
 	off = uint64(l.seg)<<s.tier.segShift + uint64(l.at)
 	s.queues[q].bytes += size
-	s.owed += int64(size)
+	s.drainDebt += int64(size)
 	for {
 		seg := &s.tier.segs[l.seg]
 		n := min(size, uint64(s.tier.segSize()-l.at))
@@ -136,7 +136,7 @@ func (s *shard) kill(off, size uint64) {
 		}
 		seg.live -= uint32(n)
 		if id != s.walking {
-			s.settle(id)
+			s.releaseOrGrade(id)
 		}
 		if size == 0 {
 			return
@@ -145,9 +145,9 @@ func (s *shard) kill(off, size uint64) {
 	}
 }
 
-// settle does what follows if fewer bytes of a segment are live: a dead one is
+// releaseOrGrade does what follows if fewer bytes of a segment are live: a dead one is
 // released, unless it is open.
-func (s *shard) settle(id uint32) {
+func (s *shard) releaseOrGrade(id uint32) {
 	seg, drained := &s.tier.segs[id], id == s.drain.id
 	switch {
 	case seg.queue == policy.None && !drained:

@@ -27,7 +27,7 @@ func (t *Tier) promote(r *newRecord, token uint64, left *Left) bool {
 		missing := s.insert(r)
 		if missing == 0 {
 			s.count.Promoted++
-			owes := s.owes()
+			owes := s.owesDrainStep()
 			s.finish(r, left)
 			if owes {
 				t.reclaimAhead(s, left)

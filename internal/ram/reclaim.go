@@ -57,13 +57,13 @@ func (s *shard) reclaimStep() bool {
 // choose begins a drain. If the ghosts leave room for a segment, it is over at once.
 func (s *shard) choose() bool {
 	if id := s.cleanable.cheapest(); id != 0 {
-		s.begin(id, true)
+		s.beginDrain(id, true)
 	} else if id := s.oldest(); id == 0 {
 		return false
 	} else if s.takeGhosts() {
 		s.drain.ended++
 	} else {
-		s.begin(id, false)
+		s.beginDrain(id, false)
 	}
 	return true
 }

@@ -5,14 +5,14 @@ package ram
 // that ahead of need: a step of a drain for about as many bytes as a step frees,
 // while few segments are free.
 
-// owes reports whether the writer has a step to do, and counts it as done.
-func (s *shard) owes() bool {
-	if s.owed <= 0 {
+// owesDrainStep reports whether the writer has a step to do, and counts it as done.
+func (s *shard) owesDrainStep() bool {
+	if s.drainDebt <= 0 {
 		return false
 	}
 	t := s.tier
 	step := min(int64(t.walkMost)*int64(t.meanRecordBytes.Load()), walkBytes)
-	s.owed -= step - step/4 // more is drained than is stored, lest need comes first
+	s.drainDebt -= step - step/4 // more is drained than is stored, lest need comes first
 	return t.full.Load() && int64(t.segSize()) >= leastSteps*step
 }
 

@@ -125,7 +125,7 @@ func (t *Tier) store(s *shard, r *newRecord, left *Left) error {
 			return err
 		}
 	}
-	hit, owes := s.superseded(r.hash, r.key, r.watch, r.below), s.owes()
+	hit, owes := s.superseded(r.hash, r.key, r.watch, r.below), s.owesDrainStep()
 	s.finish(r, left)
 	hit.tell()
 	if owes {

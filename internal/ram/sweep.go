@@ -70,7 +70,7 @@ func (s *shard) sweep(id uint32, now int64, left *Left) {
 	})
 	seg.earliest, seg.latest = earliest, latest
 	seg.haste = haste(earliest, latest, now+stay.before(uint64(s.tier.segSize()/16)))
-	s.settle(id)
+	s.releaseOrGrade(id)
 }
 
 // remaining are bytes of records by the time that they have left: each place is for

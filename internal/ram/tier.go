@@ -100,9 +100,9 @@ type shard struct {
 	cleanable cleanable
 	ghosts    policy.Ghosts
 	hasGhosts bool
-	spared    int64 // bytes that the policy kept since a record was last evicted
+	keptBytes int64 // bytes that the policy kept since a record was last evicted
 	drain     drain
-	owed      int64        // bytes that were stored, less those for which a step of a drain was done
+	drainDebt int64        // bytes that were stored, less those for which a step of a drain was done
 	walking   uint32       // the segment whose records are being looked through
 	held      atomic.Int64 // segments of the log that the shard holds
 	events    *events      // what Evicted has to be told after unlocking
@@ -121,12 +121,12 @@ type shard struct {
 // own: whoever needs a segment of the shard does the next step, so that nobody waits
 // for another's drain, nor minds one that was left off.
 type drain struct {
-	id      uint32 // the segment, which is in no queue and not cleanable; 0 for none
-	at      uint32 // where the first record starts that is still to be looked at
-	cleans  bool   // its live records are moved to the end of their lane; otherwise the policy decides
-	insists bool   // nothing is kept that is not cleaned
-	haunts  bool   // what leaves has ghosts
-	ended   uint64 // how many drains have
+	id           uint32 // the segment, which is in no queue and not cleanable; 0 for none
+	at           uint32 // where the first record starts that is still to be looked at
+	cleans       bool   // its live records are moved to the end of their lane; otherwise the policy decides
+	evictsAll    bool   // the policy is not asked: it has kept too much
+	leavesGhosts bool   // a record that is evicted leaves a ghost
+	ended        uint64 // how many drains have
 }
 
 // janitor takes expired records out and reports them, in a goroutine that begins

@@ -6,14 +6,14 @@ import "github.com/firncache/firn/internal/index"
 // segment; fn may remove or move it. The segment is not released meanwhile.
 func (s *shard) eachLive(id uint32, fn func(*entry)) {
 	for at, more := s.tier.segs[id].first, true; more; {
-		at, more = s.someLive(id, at, fn)
+		at, more = s.eachLiveStep(id, at, fn)
 	}
 }
 
-// someLive is a step of eachLive: it looks at a few records, from the one that
+// eachLiveStep is a step of eachLive: it looks at a few records, from the one that
 // starts at at, and tells where the next one starts and whether there may be more
 // that live. The first step takes that which continues into the segment, too.
-func (s *shard) someLive(id, at uint32, fn func(*entry)) (next uint32, more bool) {
+func (s *shard) eachLiveStep(id, at uint32, fn func(*entry)) (next uint32, more bool) {
 	t := s.tier
 	s.walking = id
 	seg, from := &t.segs[id], at
@@ -38,7 +38,7 @@ func (s *shard) lookUpLater(off uint64) uint64 {
 	if below := s.tier.below; below != nil {
 		below.Prefetch(hash)
 	}
-	if s.walking == s.drain.id && s.drain.haunts {
+	if s.walking == s.drain.id && s.drain.leavesGhosts {
 		s.prefetchGhost(hash)
 	}
 	w.recs[w.n], w.hashes[w.n] = r, hash
