@@ -45,11 +45,11 @@ func (t *Tier) fits(r *newRecord) bool {
 func (t *Tier) Bounds() (least, most int64) { return t.minBytes(), t.maxBytes() }
 
 // minBytes is the smallest budget that the tier can shrink to.
-func (t *Tier) minBytes() int64 { return t.lent.Load() + t.leastOwn() }
+func (t *Tier) minBytes() int64 { return t.lent.Load() + t.minOwn() }
 
-// leastOwn is the least of the budget that the tier below must leave:
+// minOwn is the least of the budget that the tier below must leave:
 // bookkeeping, and eight segments for each shard.
-func (t *Tier) leastOwn() int64 {
+func (t *Tier) minOwn() int64 {
 	return max(MinBytes, t.overhead.Load()+int64(len(t.shards))*8*t.segmentCost())
 }
 

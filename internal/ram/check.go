@@ -236,7 +236,7 @@ func (p *pool) check(held int) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	free := 0
-	for _, c := range []chain{p.recycled, p.cold} {
+	for _, c := range []chain{p.recycled, p.decommitted} {
 		n := 0
 		for id := c.head; id != 0 && n < c.n; id = p.segs[id].next {
 			if o := p.segs[id].owner.Load(); o != 0 {

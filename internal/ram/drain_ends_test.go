@@ -87,7 +87,7 @@ func TestBelowBusyBetweenSteps(t *testing.T) {
 func TestDrainStraddling(t *testing.T) {
 	t.Parallel()
 	d := newDrained(t, 64<<10, 0)
-	d.walkMost = 1
+	d.maxWalk = 1
 	bad := 0
 	d.between = func() {
 		s := &d.shards[0]

@@ -13,7 +13,7 @@ func TestPlannedMaxRecord(t *testing.T) {
 		t.Run(fmt.Sprint(bytes), func(t *testing.T) {
 			t.Parallel()
 			tier := newTier(t, bytes)
-			most := bytes - tier.leastOwn()
+			most := bytes - tier.minOwn()
 			for step := range 9 {
 				lent := tier.lent.Load()
 				if got, want := MaxRecord(bytes, lent), tier.MaxRecord(); got != want {

@@ -72,7 +72,7 @@ func unreserved(cfg *Config, g geometry) *Tier {
 		ghostMax:   8 * uint64(policy.GhostWords(cfg.Bytes, cfg.Bytes/int64(g.shards))),
 		tuner:      policy.NewTuner(cfg.Bytes),
 		ahead:      2 + g.shards/4,
-		walkMost:   walkRecords,
+		maxWalk:    walkRecords,
 	}
 	t.setInParts(cfg.Below)
 	t.reads.init(g.shards)

@@ -48,8 +48,8 @@ func (s *shard) appendRecord(q policy.Lane, r *newRecord) (loc uint32) {
 func (s *shard) appended(off uint64, deadline int64) {
 	s.noteDeadline(off, deadline)
 	id, _ := s.tier.segmentAt(off)
-	s.tier.segs[id].haste = mostHaste         // how much goes soon is not known
-	if s.tier.segs[id].queue != policy.None { // it straddles
+	s.tier.segs[id].sweepShift = maxSweepShift // how much goes soon is not known
+	if s.tier.segs[id].queue != policy.None {  // it straddles
 		s.grade(id)
 	}
 }

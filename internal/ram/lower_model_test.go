@@ -267,7 +267,7 @@ func (h *twoTiers) SetBytes(n int64) error {
 
 func (h *twoTiers) charge(lent int64) {
 	if err := h.Charge(lent - h.lent); err != nil {
-		if left := h.bytes.Load() - lent; left >= h.leastOwn() {
+		if left := h.bytes.Load() - lent; left >= h.minOwn() {
 			h.low.fail("%v, though %d bytes are left", err, left)
 		}
 		return

@@ -4,15 +4,15 @@ import "sync"
 
 // pool holds the segments that no shard uses.
 type pool struct {
-	mu       sync.Mutex
-	segs     []segment
-	recycled chain  // free segments that were used before
-	cold     chain  // likewise, but their memory was given back to the system
-	fresh    uint32 // segments from here up were never used
-	limit    int    // how many segments may be in use at once
-	target   int    // what limit is to be; it is above that while the tier shrinks
-	used     int    // how many are
-	reserve  int    // how many of the limit only reclaiming may take
+	mu          sync.Mutex
+	segs        []segment
+	recycled    chain  // free segments that were used before
+	decommitted chain  // likewise, but their memory was given back to the system
+	fresh       uint32 // segments from here up were never used
+	limit       int    // how many segments may be in use at once
+	target      int    // what limit is to be; it is above that while the tier shrinks
+	used        int    // how many are
+	reserve     int    // how many of the limit only reclaiming may take
 
 	holders int       // writes that took segments, and have yet to use all or to give them back
 	events  uint64    // counts what may help a write that found nothing to take, nor to reclaim
@@ -46,8 +46,8 @@ func (p *pool) takeLocked(c *chain, n, limit int) (taken int) {
 		switch {
 		case p.recycled.n > 0:
 			id = p.recycled.pop(p.segs)
-		case p.cold.n > 0:
-			id = p.cold.pop(p.segs)
+		case p.decommitted.n > 0:
+			id = p.decommitted.pop(p.segs)
 		case int(p.fresh) < len(p.segs):
 			id = p.fresh
 			p.fresh++
@@ -72,7 +72,7 @@ func (p *pool) give(id uint32) {
 }
 
 // resident is the number of segments that may be backed by memory.
-func (p *pool) resident() int { return int(max(p.fresh, p.ready)) - 1 - p.cold.n }
+func (p *pool) resident() int { return int(max(p.fresh, p.ready)) - 1 - p.decommitted.n }
 
 // aim sets how many segments may be in use. If it is fewer than now, lower has to
 // be called until they are.
@@ -104,8 +104,8 @@ func (p *pool) lower(step int) (goal int, more bool) {
 	return goal, true
 }
 
-// beyond is how many segments chill would give back. The caller holds mu.
-func (p *pool) beyond(keepSpare bool) int {
+// trimmableLocked is how many segments trim would give back. The caller holds mu.
+func (p *pool) trimmableLocked(keepSpare bool) int {
 	most := 0
 	if keepSpare {
 		most = p.target
@@ -113,12 +113,12 @@ func (p *pool) beyond(keepSpare bool) int {
 	return min(p.resident()-most, p.recycled.n+max(int(p.ready)-int(p.fresh), 0))
 }
 
-// spare is how many free segments have memory, or if they may keep it, how many
+// trimmable is how many free segments have memory, or if they may keep it, how many
 // more have any than may be in use.
-func (p *pool) spare(keepSpare bool) int {
+func (p *pool) trimmable(keepSpare bool) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.beyond(keepSpare)
+	return p.trimmableLocked(keepSpare)
 }
 
 // over reports whether more segments are in use than goal.

@@ -11,13 +11,13 @@ func (s *shard) owesDrainStep() bool {
 		return false
 	}
 	t := s.tier
-	step := min(int64(t.walkMost)*int64(t.meanRecordBytes.Load()), walkBytes)
+	step := min(int64(t.maxWalk)*int64(t.meanRecordBytes.Load()), walkBytes)
 	s.drainDebt -= step - step/4 // more is drained than is stored, lest need comes first
-	return t.full.Load() && int64(t.segSize()) >= leastSteps*step
+	return t.full.Load() && int64(t.segSize()) >= minSteps*step
 }
 
-// leastSteps is how many steps a drain takes, at least, for which that is worth it.
-const leastSteps = 4
+// minSteps is how many steps a drain takes, at least, for which that is worth it.
+const minSteps = 4
 
 // reclaimAhead does a step of a drain, unless there is no need, or the tier below
 // cannot take what would leave. The caller holds no shard's lock.

@@ -12,7 +12,7 @@ func TestWritesShareDrains(t *testing.T) {
 	low := &counting{}
 	now := int64(1000)
 	tier := newAbove(t, 4<<20, low, &now)
-	tier.walkMost = 8
+	tier.maxWalk = 8
 	rng, value := rand.New(rand.NewPCG(1, 6)), make([]byte, 20)
 	var key [8]byte
 	set := func() int {
@@ -29,12 +29,12 @@ func TestWritesShareDrains(t *testing.T) {
 	const sets = 20_000
 	many := 0
 	for range sets {
-		if set() > tier.walkMost {
+		if set() > tier.maxWalk {
 			many++
 		}
 	}
 	if many > sets/1000 {
-		t.Errorf("%d of %d writes let more than %d records go", many, sets, tier.walkMost)
+		t.Errorf("%d of %d writes let more than %d records go", many, sets, tier.maxWalk)
 	}
 	st := tier.Stats()
 	if free := st.Budget - st.Used; free > st.Budget/64 {

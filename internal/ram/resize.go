@@ -51,7 +51,7 @@ func (t *Tier) lend(bytes int64) error {
 	t.resizing.Lock()
 	defer t.resizing.Unlock()
 	lent := t.lent.Load() + bytes
-	if most := t.bytes.Load() - t.leastOwn(); lent < 0 || bytes > 0 && lent > most {
+	if most := t.bytes.Load() - t.minOwn(); lent < 0 || bytes > 0 && lent > most {
 		return fmt.Errorf("ram: %d bytes for the tier below: want 0 to %d", lent, most)
 	}
 	t.lent.Store(lent)
@@ -84,8 +84,8 @@ func (t *Tier) shrink(keepSpare bool) {
 		}
 	}
 	done = true
-	for n := t.pool.spare(keepSpare); n > 0; n -= t.stepSegments() {
-		t.chillStep(keepSpare)
+	for n := t.pool.trimmable(keepSpare); n > 0; n -= t.stepSegments() {
+		t.trimStep(keepSpare)
 	}
 }
 
@@ -110,15 +110,15 @@ func (t *Tier) shrinkStep(left *Left) (more, stuck bool) {
 	return more, false
 }
 
-// chillStep gives the memory of some free segments back to the system.
-func (t *Tier) chillStep(keepSpare bool) {
+// trimStep gives the memory of some free segments back to the system.
+func (t *Tier) trimStep(keepSpare bool) {
 	t.janitor.sweeping.Lock() // no prefault meanwhile
 	defer t.janitor.sweeping.Unlock()
 	if t.closed.Load() {
 		return
 	}
 	t.region.AdviseSmall() // lest the system fills the holes with huge pages
-	t.pool.chill(keepSpare, t.stepSegments(), t.decommit)
+	t.pool.trim(keepSpare, t.stepSegments(), t.decommit)
 }
 
 // decommit gives the memory of n segments back.

@@ -28,11 +28,11 @@ type segment struct {
 	// that shard, under its mutex, can be sure of it.
 	owner atomic.Uint32
 
-	lane  policy.Lane // the lane that filled it
-	queue policy.Lane // the queue it waits in: its lane's, or None
-	grade uint8       // the list of its shard's cleanable that it is in
-	haste uint8       // how soon after earliest it is swept: see sweepDue
-	stamp uint32      // the shard's clock of evictions when it was opened
+	lane       policy.Lane // the lane that filled it
+	queue      policy.Lane // the queue it waits in: its lane's, or None
+	grade      uint8       // the list of its shard's cleanable that it is in
+	sweepShift uint8       // how soon after earliest it is swept: see sweepDue
+	stamp      uint32      // the shard's clock of evictions when it was opened
 
 	cleanNext, cleanPrev uint32 // neighbours in that list
 
@@ -100,19 +100,19 @@ func (seg *segment) sweepDue(now int64) bool {
 	if seg.earliest == 0 || now < seg.earliest {
 		return false
 	}
-	return now >= seg.latest || now-seg.earliest >= max(1000, (seg.latest-seg.earliest)>>seg.haste)
+	return now >= seg.latest || now-seg.earliest >= max(1000, (seg.latest-seg.earliest)>>seg.sweepShift)
 }
 
 // How soon a segment is looked through once its first record is gone: the time
 // until its last one is, halved so often.
 const (
-	leastHaste = 4
-	mostHaste  = 63 // at once
+	minSweepShift = 4
+	maxSweepShift = 63 // at once
 )
 
-// haste is the least with which a segment is looked through by then.
-func haste(earliest, latest, by int64) (n uint8) {
-	for n = leastHaste; n < mostHaste && earliest+(latest-earliest)>>n > by; n++ {
+// sweepShift is the least with which a segment is looked through by then.
+func sweepShift(earliest, latest, by int64) (n uint8) {
+	for n = minSweepShift; n < maxSweepShift && earliest+(latest-earliest)>>n > by; n++ {
 	}
 	return n
 }

@@ -17,8 +17,8 @@ func (t *Tier) Sweep() {
 	}
 }
 
-// sweepMost is how many segments are looked at in a step of a sweep.
-const sweepMost = 1024
+// maxSweep is how many segments are looked at in a step of a sweep.
+const maxSweep = 1024
 
 // sweepFrom does a step of a sweep, and returns the segment where the next one
 // begins, 0 after the last.
@@ -27,7 +27,7 @@ func (t *Tier) sweepFrom(id uint32, left *Left) (next uint32) {
 	defer t.janitor.sweeping.Unlock()
 	now, from, end := t.clock.now(), id, t.touched()
 	for ; id < end && !t.closed.Load(); id++ {
-		if left.full() || id-from == sweepMost {
+		if left.full() || id-from == maxSweep {
 			return id
 		}
 		if owner := t.segs[id].owner.Load(); owner != 0 {
@@ -69,7 +69,7 @@ func (s *shard) sweep(id uint32, now int64, left *Left) {
 		stay.add(end-now, e.rec.size)
 	})
 	seg.earliest, seg.latest = earliest, latest
-	seg.haste = haste(earliest, latest, now+stay.before(uint64(s.tier.segSize()/16)))
+	seg.sweepShift = sweepShift(earliest, latest, now+stay.before(uint64(s.tier.segSize()/16)))
 	s.releaseOrGrade(id)
 }
 

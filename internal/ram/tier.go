@@ -50,9 +50,9 @@ type Tier struct {
 
 	scratch scratchPool
 
-	ahead    int    // segments that are to be free when a write needs one: see reclaimAhead
-	walkMost int    // records in a step of a walk, at most: walkRecords, or fewer in tests
-	between  func() // for tests: called between two steps of a drain; nil: nothing
+	ahead   int    // segments that are to be free when a write needs one: see reclaimAhead
+	maxWalk int    // records in a step of a walk, at most: walkRecords, or fewer in tests
+	between func() // for tests: called between two steps of a drain; nil: nothing
 }
 
 func (t *Tier) segmentCost() int64 { return geometry{segShift: t.segShift}.segmentCost() }

@@ -21,7 +21,7 @@ func (s *shard) eachLiveStep(id, at uint32, fn func(*entry)) (next uint32, more 
 		s.lookUpLater(t.place(seg.head))
 	}
 	base := uint64(id) << t.segShift
-	for at < seg.end && at-from < walkBytes && s.batch.n < t.walkMost {
+	for at < seg.end && at-from < walkBytes && s.batch.n < t.maxWalk {
 		at += uint32(min(s.lookUpLater(base+uint64(at)), uint64(t.segSize())))
 	}
 	s.lookUp(fn)
