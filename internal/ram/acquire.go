@@ -18,26 +18,26 @@ func (t *Tier) acquire(s *shard, r *newRecord, n int, left *Left) (got chain, er
 	}
 	got, err = t.collect(s, r, n, left)
 	switch {
-	case err == errLong:
+	case err == errDemoteFirst:
 		t.standBack(s, r, got, left)
-		t.goDown(left)
-	case err == errBusy && !r.promoted:
+		t.finishDemotions(left)
+	case err == errLowerBusy && !r.promoted:
 		t.standBack(s, r, got, left)
-		t.awaitBelow(r)
+		t.awaitLower(r)
 	default:
 		return got, err
 	}
 	return chain{}, nil
 }
 
-// collect is acquire that does not wait for the tier below, but returns errBusy or
-// errLong.
+// collect is acquire that does not wait for the tier below, but returns errLowerBusy or
+// errDemoteFirst.
 func (t *Tier) collect(s *shard, r *newRecord, n int, left *Left) (got chain, err error) {
 	if n > 2 || n > 1 && !r.promoted { // one at a time, lest all is evicted for parts of what each needs
 		switch {
 		case r.promoted:
 			if !t.large.TryLock() {
-				return got, errBusy
+				return got, errLowerBusy
 			}
 		case r.claim.held:
 			t.standBack(s, r, got, left)
@@ -81,28 +81,28 @@ func (t *Tier) standBack(s *shard, r *newRecord, got chain, left *Left) {
 }
 
 // makeRoom frees about a segment of some shard for a record. It reports false if
-// no shard holds any. errBusy says that the tier below cannot take what would
+// no shard holds any. errLowerBusy says that the tier below cannot take what would
 // leave: the writer has to wait for it, or has a record that lives there already,
 // and is not worth what would be lost for it. One that has waited for long enough
 // goes on: what leaves may be dropped. The caller holds no shard's lock.
 func (t *Tier) makeRoom(s *shard, r *newRecord, left *Left) (freed bool, err error) {
 	freed, may := t.victimShard(s).reclaim(left, func() bool {
-		return !r.promoted && r.waited == noWait || t.belowReady()
+		return !r.promoted && r.waited == noWait || t.lowerReady()
 	})
 	if !may {
-		return false, errBusy
+		return false, errLowerBusy
 	}
-	if left.down != 0 {
-		return false, errLong
+	if left.demoteFirst != 0 {
+		return false, errDemoteFirst
 	}
 	return freed, nil
 }
 
-// awaitBelow waits until the tier below can take what leaves, or the writer of the
+// awaitLower waits until the tier below can take what leaves, or the writer of the
 // record has waited for long enough. He holds no lock and no segment.
-func (t *Tier) awaitBelow(r *newRecord) {
+func (t *Tier) awaitLower(r *newRecord) {
 	var ok bool
-	if r.waited, ok = t.below.Ready(r.waited); !ok {
+	if r.waited, ok = t.lower.Ready(r.waited); !ok {
 		r.waited = noWait
 	}
 }

@@ -39,12 +39,12 @@ var (
 	ErrNoRoom   = errors.New("ram: no room: nothing can be evicted")
 )
 
-// errBusy says that a promotion would make records leave which the tier below
+// errLowerBusy says that a promotion would make records leave which the tier below
 // cannot take now.
-var errBusy = errors.New("ram: the tier below is busy")
+var errLowerBusy = errors.New("ram: the tier below is busy")
 
-// errLong says that long records have to go down first: see Left.
-var errLong = errors.New("ram: long records leave")
+// errDemoteFirst says that long records have to go down first: see Left.
+var errDemoteFirst = errors.New("ram: long records leave")
 
 // noWait is what somebody has waited who does not want to.
 const noWait = math.MaxInt64

@@ -22,7 +22,7 @@ func (t *Tier) DeleteHashed(hash uint64, key []byte) bool {
 // delete returns the watches that it has ended, but for the caller's own.
 func (s *shard) delete(hash uint64, key []byte, own *Watch) (hit *Watch) {
 	b, slot, r, ok := s.find(hash, key)
-	below := !ok || s.tier.mayBeBelow(&r)
+	below := !ok || s.tier.mayHaveLowerCopy(&r)
 	switch {
 	case ok && s.tier.pastGrace(&r):
 		s.remove(hash, b, slot, &r, Expired)

@@ -4,18 +4,18 @@ package ram
 // it, which it has done before the entry goes here, so that the record is never
 // in neither.
 func (s *shard) evictOrDemote(e *entry) {
-	to := refused
+	to := rejected
 	switch {
-	case s.long(&e.rec):
-		to = s.offer(e.hash, &e.rec, e.freq(), false)
-	case s.demote(e.hash, &e.rec, e.freq(), s.tier.mayBeBelow(&e.rec)):
-		to = below
+	case s.demotesInParts(&e.rec):
+		to = s.beginDemotion(e.hash, &e.rec, e.freq(), false)
+	case s.demote(e.hash, &e.rec, e.freq(), s.tier.mayHaveLowerCopy(&e.rec)):
+		to = demoted
 	}
 	switch to {
-	case below:
+	case demoted:
 		s.takeOut(e.hash, e.bucket, e.slot, &e.rec)
 		s.count.Demoted++
-	case refused:
+	case rejected:
 		s.remove(e.hash, e.bucket, e.slot, &e.rec, Capacity)
 		s.count.Evicted++
 	}
@@ -25,11 +25,11 @@ func (s *shard) evictOrDemote(e *entry) {
 // may be there. It reports whether that took it.
 func (s *shard) demote(hash uint64, r *stored, freq int, copied bool) bool {
 	t := s.tier
-	if t.below == nil || t.deadline(r) < 0 {
+	if t.lower == nil || t.deadline(r) < 0 {
 		return false
 	}
 	key, value := s.keyValue(r)
-	return t.below.Demote(hash, key, value, t.deadline(r), s.wasRead(r, freq), copied)
+	return t.lower.Demote(hash, key, value, t.deadline(r), s.wasRead(r, freq), copied)
 }
 
 // wasRead reports whether the record was read since its key came here, or came by
@@ -45,27 +45,27 @@ func (t *Tier) Offer(hash uint64, key []byte) bool {
 	s.mu.Lock()
 	_, _, r, ok := s.find(hash, key)
 	ok = ok && !t.expired(&r)
-	there := ok && s.copyDown(hash, &r, 1)
+	there := ok && s.demoteCopy(hash, &r, 1)
 	d := s.demotions.at(r.off)
 	s.mu.Unlock()
 	if there || !ok || d == nil {
 		return there
 	}
-	s.goDownPatiently()
+	s.finishDemotionsPatiently()
 	return d.done
 }
 
-// copyDown offers a record to the tier below and keeps it. It reports whether the
-// tier below took it, or had it; a long one is on its way by then, see goDown.
-func (s *shard) copyDown(hash uint64, r *stored, freq int) bool {
+// demoteCopy offers a record to the tier below and keeps it. It reports whether the
+// tier below took it, or had it; a long one is on its way by then, see finishDemotions.
+func (s *shard) demoteCopy(hash uint64, r *stored, freq int) bool {
 	t := s.tier
-	if s.long(r) {
-		return s.offer(hash, r, freq, true) == below
+	if s.demotesInParts(r) {
+		return s.beginDemotion(hash, r, freq, true) == demoted
 	}
 	h := t.header(r.off)
 	version := h.version.Load()
-	h.version.Store(version | copyBelow) // before there is one
-	return s.demote(hash, r, freq, version&copyBelow != 0)
+	h.version.Store(version | lowerCopy) // before there is one
+	return s.demote(hash, r, freq, version&lowerCopy != 0)
 }
 
 // DemoteAll offers every live record to the tier below and keeps it; what
@@ -79,7 +79,7 @@ func (t *Tier) DemoteAll() { t.DemoteAllWhile(func() bool { return true }) }
 // held, and ends when that reports false. more may wait until the tier below
 // has room.
 func (t *Tier) DemoteAllWhile(more func() bool) {
-	if t.below == nil {
+	if t.lower == nil {
 		return
 	}
 	for q := range lanes {
@@ -93,7 +93,7 @@ func (t *Tier) DemoteAllWhile(more func() bool) {
 					return
 				}
 				t.shards[k].demoteSegment(ids[i])
-				t.shards[k].goDownPatiently()
+				t.shards[k].finishDemotionsPatiently()
 			}
 		}
 	}
@@ -131,33 +131,33 @@ func (s *shard) demoteSegment(id uint32) {
 	}
 	s.eachLive(id, func(e *entry) {
 		if start, _ := s.tier.segmentAt(e.rec.off); start == id && !s.tier.pastGrace(&e.rec) {
-			s.copyDown(e.hash, &e.rec, e.freq())
+			s.demoteCopy(e.hash, &e.rec, e.freq())
 		}
 	})
 }
 
-// long reports whether the record goes down in parts.
-func (s *shard) long(r *stored) bool {
-	return r.shape.KeyLen()+r.valueLen > s.tier.atOnce
+// demotesInParts reports whether the record goes down in parts.
+func (s *shard) demotesInParts(r *stored) bool {
+	return r.shape.KeyLen()+r.valueLen > s.tier.maxDemote
 }
 
-// offer begins to send a long record down. It goes when somebody calls goDown.
-func (s *shard) offer(hash uint64, r *stored, freq int, stays bool) fate {
+// beginDemotion begins to send a long record down. It goes when somebody calls finishDemotions.
+func (s *shard) beginDemotion(hash uint64, r *stored, freq int, stays bool) demoteResult {
 	if d := s.demotions.at(r.off); d != nil {
 		d.stays = d.stays && stays
-		return onItsWay
+		return pending
 	}
 	deadline := s.tier.deadline(r)
 	if deadline < 0 {
-		return refused
+		return rejected
 	}
-	to, there := s.tier.inParts.DemoteParts(hash, r.shape.KeyLen(), r.valueLen, deadline, s.wasRead(r, freq), s.tier.mayBeBelow(r))
+	to, there := s.tier.lowerInParts.DemoteParts(hash, r.shape.KeyLen(), r.valueLen, deadline, s.wasRead(r, freq), s.tier.mayHaveLowerCopy(r))
 	switch {
 	case there:
-		return below
+		return demoted
 	case to == nil:
-		return refused
+		return rejected
 	}
 	s.demotions = append(s.demotions, &pendingDemotion{hash: hash, off: r.off, to: to, stays: stays})
-	return onItsWay
+	return pending
 }

@@ -10,40 +10,40 @@ import (
 // shard's lock is held for one part at a time. It has gone down with the last part,
 // and leaves then, if nobody has written its key since.
 
-// goDown sees all records of the shard that are on their way to its end. One
+// finishDemotions sees all records of the shard that are on their way to its end. One
 // goroutine at a time does; others wait for it. The caller holds no lock.
-func (s *shard) goDown(left *Left, patient bool) {
+func (s *shard) finishDemotions(left *Left, patient bool) {
 	s.mu.Lock()
 	for len(s.demotions) > 0 {
-		if others := s.descending; others != nil {
+		if others := s.demoting; others != nil {
 			s.unlock(left)
 			<-others
 			s.mu.Lock()
 			continue
 		}
 		mine := make(chan struct{})
-		s.descending = mine
+		s.demoting = mine
 		for len(s.demotions) > 0 {
-			s.descend(s.demotions[0], left, patient)
+			s.demoteInParts(s.demotions[0], left, patient)
 			s.demotions = slices.Delete(s.demotions, 0, 1)
 		}
-		s.descending = nil
+		s.demoting = nil
 		close(mine)
 	}
 	s.returnSpare()
 	s.unlock(left)
 }
 
-// descend sends one record down, and unless it stays takes it out. It gives up the
+// demoteInParts sends one record down, and unless it stays takes it out. It gives up the
 // lock, and takes it again.
-func (s *shard) descend(d *pendingDemotion, left *Left, patient bool) {
+func (s *shard) demoteInParts(d *pendingDemotion, left *Left, patient bool) {
 	waited, late, more := time.Duration(0), false, true
 	for more && s.alive(d) {
-		ended, ok, again := s.putNext(d)
+		ended, ok, again := s.putNextPart(d)
 		switch {
 		case ok && ended:
 			d.done = true
-			s.endDescent(d)
+			s.endDemotion(d)
 			return
 		case ok:
 			s.unlock(left)
@@ -59,7 +59,7 @@ func (s *shard) descend(d *pendingDemotion, left *Left, patient bool) {
 		}
 	}
 	d.to.Abandon(late)
-	s.endDescent(d)
+	s.endDemotion(d)
 }
 
 // alive reports whether the record is still what its key has.
@@ -71,12 +71,12 @@ func (s *shard) alive(d *pendingDemotion) bool {
 	return !s.tier.pastGrace(&r)
 }
 
-// putNext puts the next part, or ends the record if there is none.
-func (s *shard) putNext(d *pendingDemotion) (ended, ok, again bool) {
+// putNextPart puts the next part, or ends the record if there is none.
+func (s *shard) putNextPart(d *pendingDemotion) (ended, ok, again bool) {
 	r := s.tier.stored(d.off)
 	if d.stays { // before there is a copy
 		h := s.tier.header(r.off)
-		h.version.Store(h.version.Load() | copyBelow)
+		h.version.Store(h.version.Load() | lowerCopy)
 	}
 	if d.to.Whole() {
 		ok, again = d.to.PutWhole(s.keyValue(&r))
@@ -90,8 +90,8 @@ func (s *shard) putNext(d *pendingDemotion) (ended, ok, again bool) {
 	return true, ok, again
 }
 
-// endDescent takes the record out here, unless it stays, or has died.
-func (s *shard) endDescent(d *pendingDemotion) {
+// endDemotion takes the record out here, unless it stays, or has died.
+func (s *shard) endDemotion(d *pendingDemotion) {
 	if s.closed || d.off == 0 || d.stays {
 		return
 	}
@@ -111,17 +111,17 @@ func (s *shard) endDescent(d *pendingDemotion) {
 	}
 }
 
-// goDown lets the long records go for which left tells that there is no room.
-func (t *Tier) goDown(left *Left) {
-	if n := left.down; n != 0 {
-		left.down = 0
-		t.shards[n-1].goDown(left, false)
+// finishDemotions lets the long records go for which left tells that there is no room.
+func (t *Tier) finishDemotions(left *Left) {
+	if n := left.demoteFirst; n != 0 {
+		left.demoteFirst = 0
+		t.shards[n-1].finishDemotions(left, false)
 	}
 }
 
-// goDownPatiently is goDown where nothing else has to happen before.
-func (s *shard) goDownPatiently() {
+// finishDemotionsPatiently is finishDemotions where nothing else has to happen before.
+func (s *shard) finishDemotionsPatiently() {
 	var left Left
-	s.goDown(&left, true)
+	s.finishDemotions(&left, true)
 	left.Report()
 }

@@ -16,7 +16,7 @@ import (
 // lowInParts is a lower tier that takes long records in parts.
 type lowInParts struct {
 	*lower
-	atOnce, piece int
+	maxDemote, piece int
 
 	rng       *rand.Rand // guarded by mu of the lower tier
 	crowded   int        // of how many calls one finds no room; 0: none
@@ -29,12 +29,12 @@ type lowInParts struct {
 
 // newInParts makes a tier take records of more than 2000 bytes in parts of 700.
 func newInParts(tier *Tier, low *lower) *lowInParts {
-	l := &lowInParts{lower: low, atOnce: 2000, piece: 700, rng: rand.New(rand.NewPCG(5, 5))}
-	tier.setInParts(l)
+	l := &lowInParts{lower: low, maxDemote: 2000, piece: 700, rng: rand.New(rand.NewPCG(5, 5))}
+	tier.setLower(l)
 	return l
 }
 
-func (l *lowInParts) AtOnce() int { return l.atOnce }
+func (l *lowInParts) AtOnce() int { return l.maxDemote }
 
 func (l *lowInParts) DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, read, copied bool) (Descent, bool) {
 	l.mu.Lock()
@@ -46,7 +46,7 @@ func (l *lowInParts) DemoteParts(hash uint64, keyLen, valueLen int, deadline int
 		l.fail("a record lies below, and none was said to")
 	}
 	l.under++
-	return &lowDescent{l: l, hash: hash, bytes: valueLen, deadline: deadline, read: read, whole: valueLen < 2*l.atOnce}, false
+	return &lowDescent{l: l, hash: hash, bytes: valueLen, deadline: deadline, read: read, whole: valueLen < 2*l.maxDemote}, false
 }
 
 type lowDescent struct {

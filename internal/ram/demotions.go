@@ -51,11 +51,11 @@ func (l demotions) leaving() bool {
 	return slices.ContainsFunc(l, func(d *pendingDemotion) bool { return !d.stays })
 }
 
-// fate is what has become of a record that was offered to the tier below.
-type fate uint8
+// demoteResult is what has become of a record that was offered to the tier below.
+type demoteResult uint8
 
 const (
-	refused fate = iota
-	below        // it lives there
-	onItsWay
+	rejected demoteResult = iota
+	demoted               // it lives there
+	pending
 )

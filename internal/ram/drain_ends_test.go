@@ -53,7 +53,7 @@ func TestBelowBusyBetweenSteps(t *testing.T) {
 	for _, promoted := range []bool{false, true} {
 		d := newDrained(t, 64<<10, 0)
 		below := &patient{lower: d.low}
-		d.below = below
+		d.lower = below
 		d.low.admit = func() bool { return !d.low.busy.Load() }
 		busied := false
 		d.between = func() {

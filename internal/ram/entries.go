@@ -47,7 +47,7 @@ func (s *shard) expire(e *entry) {
 // returns the watches that the write has ended, but for the writer's own: they are to
 // be told when the lock is released.
 func (s *shard) superseded(hash uint64, key []byte, own *Watch, below bool) (hit *Watch) {
-	if s.watches == nil && !(below && s.tier.below != nil) {
+	if s.watches == nil && !(below && s.tier.lower != nil) {
 		return nil
 	}
 	return s.supersede(hash, key, own, below)
@@ -55,7 +55,7 @@ func (s *shard) superseded(hash uint64, key []byte, own *Watch, below bool) (hit
 
 // supersede is superseded where somebody wants to know.
 func (s *shard) supersede(hash uint64, key []byte, own *Watch, below bool) (hit *Watch) {
-	if lower := s.tier.below; lower != nil && below {
+	if lower := s.tier.lower; lower != nil && below {
 		lower.Superseded(hash)
 	}
 	return s.watches.end(hash, key, own)

@@ -9,7 +9,7 @@ import "sync"
 type Left struct {
 	first, last *events
 	bytes       int
-	down        uint32 // the number of the shard where room is made once long records have gone down; 0: none
+	demoteFirst uint32 // the number of the shard where room is made once long records have gone down; 0: none
 }
 
 // step is how many bytes of copies make a step: it ends with the first segment, or

@@ -63,7 +63,7 @@ func unreserved(cfg *Config, g geometry) *Tier {
 		hashMask: cfg.HashMask - 1, // 0: all ones
 		grace:    cfg.Grace,
 		evicted:  cfg.Evicted,
-		below:    cfg.Below,
+		lower:    cfg.Below,
 		segShift: g.segShift, unitShift: g.unitShift,
 		shardShift: min(64-uint(bits.Len(uint(g.shards-1))), 63),
 		shardMask:  uint64(g.shards - 1),
@@ -74,7 +74,7 @@ func unreserved(cfg *Config, g geometry) *Tier {
 		ahead:      2 + g.shards/4,
 		maxWalk:    walkRecords,
 	}
-	t.setInParts(cfg.Below)
+	t.setLower(cfg.Below)
 	t.reads.init(g.shards)
 	t.overhead.Store(sizeOf[Tier]() + int64(g.shards)*sizeOf[shard]() + t.reads.bytes() + t.tuner.Bytes())
 	t.setLimit(cfg.Bytes)
@@ -90,11 +90,11 @@ func MaxRecord(bytes, lent int64) int64 {
 	return t.MaxRecord()
 }
 
-// setInParts notes what the tier below takes.
-func (t *Tier) setInParts(below Below) {
-	t.atOnce = math.MaxInt
+// setLower notes what the tier below takes.
+func (t *Tier) setLower(below Below) {
+	t.maxDemote = math.MaxInt
 	if p, ok := below.(BelowInParts); ok {
-		t.inParts, t.atOnce = p, p.AtOnce()
+		t.lowerInParts, t.maxDemote = p, p.AtOnce()
 	}
 }
 

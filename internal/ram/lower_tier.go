@@ -13,7 +13,7 @@ type Below interface {
 
 	// Superseded tells that a Set or Delete of a key with this hash has taken
 	// effect, whether or not the key was here, but for a key whose record here came
-	// after all that lies below: see copyBelow. Whatever lies below under the hash is
+	// after all that lies below: see lowerCopy. Whatever lies below under the hash is
 	// not to be found any more when it returns. It is called after the new record can
 	// be found, or the old one no longer can, and before the lock is released. A Set
 	// that fails, an eviction, an expiry and Clear supersede nothing.

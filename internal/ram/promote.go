@@ -8,7 +8,7 @@ package ram
 // that would make others leave while Below is not Ready.
 func (t *Tier) Promote(hash uint64, key, value []byte, deadline int64, token uint64) bool {
 	r := t.newRecord(hash, key, value, deadline)
-	r.version, r.promoted, r.waited = wasRead|copyBelow, true, noWait
+	r.version, r.promoted, r.waited = wasRead|lowerCopy, true, noWait
 	if deadline != 0 {
 		t.expectExpiry()
 	}
@@ -50,7 +50,7 @@ func (t *Tier) promote(r *newRecord, token uint64, left *Left) bool {
 // the key out that is past its grace.
 func (s *shard) promotable(r *newRecord, token uint64) bool {
 	t := s.tier
-	if s.closed || t.below == nil || !t.fits(r) || t.isPastGrace(r.deadline) {
+	if s.closed || t.lower == nil || !t.fits(r) || t.isPastGrace(r.deadline) {
 		return false
 	}
 	if b, slot, old, found := s.find(r.hash, r.key); found {
@@ -60,5 +60,5 @@ func (s *shard) promotable(r *newRecord, token uint64) bool {
 		s.remove(r.hash, b, slot, &old, Expired)
 		s.count.Expired++
 	}
-	return t.below.Holds(r.hash, token)
+	return t.lower.Holds(r.hash, token)
 }

@@ -13,7 +13,7 @@ func (s *shard) reclaim(left *Left, mayGo func() bool) (freed, may bool) {
 	s.mu.Lock()
 	for ended := s.drain.ended; s.drain.ended == ended; {
 		if s.demotions.leaving() {
-			left.down = s.number
+			left.demoteFirst = s.number
 			s.unlock(left)
 			return false, true
 		}
@@ -32,7 +32,7 @@ func (s *shard) reclaim(left *Left, mayGo func() bool) (freed, may bool) {
 		s.mu.Lock()
 	}
 	if s.demotions.leaving() {
-		left.down = s.number
+		left.demoteFirst = s.number
 	}
 	s.returnSpare()
 	s.unlock(left)
@@ -68,12 +68,12 @@ func (s *shard) choose() bool {
 	return true
 }
 
-// belowReady reports whether the tier below, if there is one, can take what leaves.
-func (t *Tier) belowReady() bool {
-	if t.below == nil {
+// lowerReady reports whether the tier below, if there is one, can take what leaves.
+func (t *Tier) lowerReady() bool {
+	if t.lower == nil {
 		return true
 	}
-	_, ok := t.below.Ready(noWait)
+	_, ok := t.lower.Ready(noWait)
 	return ok
 }
 

@@ -16,7 +16,7 @@ type newRecord struct {
 	deadline   int64 // 0: never expires; below 0: hidden until then
 	shape      record.Shape
 	size       uint64 // what it takes in the log
-	version    uint32 // to begin with: 0, or wasRead and copyBelow
+	version    uint32 // to begin with: 0, or wasRead and lowerCopy
 	below      bool   // the tier below may have a record of the key that this one supersedes
 	watch      *Watch // it is stored only while this is not void; nil: always
 
@@ -188,15 +188,15 @@ func (t *Tier) header(off uint64) *header { return offheap.At[header](t.region, 
 // forgets that when the record moves to another lane, or goes round in its own.
 const wasRead = 1 << 31
 
-// copyBelow is set in the version of a record that the tier below may have too: it
+// lowerCopy is set in the version of a record that the tier below may have too: it
 // came from there, or a copy was given down. The first write of the key supersedes
 // that copy, and sets a record without the mark; until another copy goes down, writes
 // have nothing to supersede, and leave the tier below alone. A count of overwrites
 // that runs into the mark sets it, and never clears it: overwriting does not count on
 // from a version that has it.
-const copyBelow = 1 << 30
+const lowerCopy = 1 << 30
 
-func (t *Tier) mayBeBelow(r *stored) bool { return t.header(r.off).version.Load()&copyBelow != 0 }
+func (t *Tier) mayHaveLowerCopy(r *stored) bool { return t.header(r.off).version.Load()&lowerCopy != 0 }
 
 // noteRead notes in a copy, which nobody can find yet, that its key was read.
 func (t *Tier) noteRead(off uint64) {

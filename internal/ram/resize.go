@@ -77,7 +77,7 @@ func (t *Tier) shrink(keepSpare bool) {
 		var left Left
 		event, stuck := t.pool.lastEvent(), false
 		more, stuck = t.shrinkStep(&left)
-		t.goDown(&left)
+		t.finishDemotions(&left)
 		left.Report()
 		if stuck && !t.pool.await(event) {
 			break // there is nothing but what the indexes keep
@@ -102,9 +102,9 @@ func (t *Tier) shrinkStep(left *Left) (more, stuck bool) {
 		return false, false
 	}
 	goal, more := t.pool.lower(t.stepSegments())
-	for t.pool.over(goal) && !left.full() && left.down == 0 {
+	for t.pool.over(goal) && !left.full() && left.demoteFirst == 0 {
 		if freed, _ := t.victimShard(&t.shards[0]).reclaim(left, always); !freed {
-			return more || left.down != 0, left.down == 0
+			return more || left.demoteFirst != 0, left.demoteFirst == 0
 		}
 	}
 	return more, false

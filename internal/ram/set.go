@@ -83,7 +83,7 @@ func (s *shard) overwritePlain(hash uint64, key, value []byte) (done, below bool
 
 // overwriteValue replaces the value, and the deadline if there is a place for
 // one, of the record at off. Readers see from the version that it happens: it is
-// odd meanwhile. It returns copyBelow of the old value; the new one has none.
+// odd meanwhile. It returns lowerCopy of the old value; the new one has none.
 func (t *Tier) overwriteValue(off, valueAt uint64, value []byte, deadlineAt *atomic.Uint64, deadline int64) (below bool) {
 	h := t.header(off)
 	version := h.version.Load()
@@ -93,8 +93,8 @@ func (t *Tier) overwriteValue(off, valueAt uint64, value []byte, deadlineAt *ato
 		deadlineAt.Store(uint64(deadline))
 	}
 	t.region.CopyIn(off+valueAt, value)
-	offheap.StoreRelease32(&h.version, version&^copyBelow+2)
-	return version&copyBelow != 0
+	offheap.StoreRelease32(&h.version, version&^lowerCopy+2)
+	return version&lowerCopy != 0
 }
 
 // store tries until the shard has the segments that the record takes. It is
@@ -138,8 +138,8 @@ func (t *Tier) store(s *shard, r *newRecord, left *Left) error {
 // tells how many are missing.
 func (s *shard) set(r *newRecord) (missing int) {
 	b, slot, old, found := s.find(r.hash, r.key)
-	if r.below = !found; r.below && s.tier.below != nil {
-		s.tier.below.Prefetch(r.hash) // for Superseded
+	if r.below = !found; r.below && s.tier.lower != nil {
+		s.tier.lower.Prefetch(r.hash) // for Superseded
 	}
 	if found && s.overwrite(&old, r) {
 		s.count.Sets++
@@ -202,7 +202,7 @@ func (s *shard) overwrite(old *stored, r *newRecord) bool {
 func (s *shard) replace(b *index.Bucket, slot int, old *stored, q policy.Lane, r *newRecord) {
 	s.emitReplaced(old)
 	version := s.tier.header(old.off).version.Load()
-	r.version, r.below = version&wasRead, version&copyBelow != 0 // with the entry's frequency
+	r.version, r.below = version&wasRead, version&lowerCopy != 0 // with the entry's frequency
 	b.SetLocation(slot, s.appendRecord(q, r))
 	s.kill(old.off, old.size)
 }

@@ -26,27 +26,27 @@ type Tier struct {
 	clock           times
 	grace           int64
 
-	segs      []segment
-	pool      pool
-	tuner     *policy.Tuner
-	full      atomic.Bool // something was evicted for want of room
-	large     sync.Mutex  // held while gathering several segments for one record
-	evicted   func(key, value []byte, cause Cause)
-	below     Below
-	inParts   BelowInParts // below, if it takes long records; nil: it does not
-	atOnce    int          // its AtOnce; more than any record has if it is nil
-	overhead  atomic.Int64 // bytes of bookkeeping outside the segments
-	lent      atomic.Int64 // bytes of the budget that the tier below uses: see Charge
-	ghostAt   uint64       // where the shards' ghosts lie in the region
-	ghostMax  uint64       // bytes of each shard's, at most
-	ghostless int          // shards that have yet to get theirs; the pool's lock guards it
-	chunksAt  uint64       // where the shards' lists of index chunks lie
-	maxChunks uint64       // length of each
-	bytes     atomic.Int64
-	maxRecord atomic.Int64
-	resizing  sync.Mutex // held while bytes or lent change
-	closed    atomic.Bool
-	janitor   janitor
+	segs         []segment
+	pool         pool
+	tuner        *policy.Tuner
+	full         atomic.Bool // something was evicted for want of room
+	large        sync.Mutex  // held while gathering several segments for one record
+	evicted      func(key, value []byte, cause Cause)
+	lower        Below
+	lowerInParts BelowInParts // below, if it takes long records; nil: it does not
+	maxDemote    int          // its AtOnce; more than any record has if it is nil
+	overhead     atomic.Int64 // bytes of bookkeeping outside the segments
+	lent         atomic.Int64 // bytes of the budget that the tier below uses: see Charge
+	ghostAt      uint64       // where the shards' ghosts lie in the region
+	ghostMax     uint64       // bytes of each shard's, at most
+	ghostless    int          // shards that have yet to get theirs; the pool's lock guards it
+	chunksAt     uint64       // where the shards' lists of index chunks lie
+	maxChunks    uint64       // length of each
+	bytes        atomic.Int64
+	maxRecord    atomic.Int64
+	resizing     sync.Mutex // held while bytes or lent change
+	closed       atomic.Bool
+	janitor      janitor
 
 	scratch scratchPool
 
@@ -111,9 +111,9 @@ type shard struct {
 	scratch   []byte
 	batch     walkBatch
 
-	demotions  demotions     // of long records, which are on their way
-	descending chan struct{} // closed when who sees to that has done; nil: nobody does
-	_          [64]byte
+	demotions demotions     // of long records, which are on their way
+	demoting  chan struct{} // closed when who sees to that has done; nil: nobody does
+	_         [64]byte
 }
 
 // drain is the reclaiming of one segment. It goes in steps of a few records, and

@@ -35,7 +35,7 @@ func (s *shard) lookUpLater(off uint64) uint64 {
 	r := s.tier.stored(off)
 	hash := s.tier.hash(s.key(&r))
 	s.tier.region.Prefetch(s.table.Offset(index.Home(hash, s.table.Shape())))
-	if below := s.tier.below; below != nil {
+	if below := s.tier.lower; below != nil {
 		below.Prefetch(hash)
 	}
 	if s.walking == s.drain.id && s.drain.leavesGhosts {
