@@ -23,9 +23,9 @@ func (s *shard) empty() {
 	if !s.closed && (!told || s.table.Len() == 0) {
 		s.clear()
 	}
-	hit := s.watches.endAll()
+	ended := s.watches.endAll()
 	s.mu.Unlock()
-	hit.tell()
+	ended.callWritten()
 }
 
 // clear empties a shard. Nothing can be found before any segment is given back.
@@ -72,9 +72,9 @@ func (s *shard) removeFrom(j, buckets uint32) (next uint32) {
 	for ; j < buckets && s.events.size() < step; j++ {
 		s.removeUnder(j, buckets)
 	}
-	hit := s.watches.endAll() // with each step: a load may store where the last one was
+	ended := s.watches.endAll() // with each step: a load may store where the last one was
 	s.unlock(&left)
-	hit.tell()
+	ended.callWritten()
 	left.Report()
 	return j
 }

@@ -12,17 +12,17 @@ func (t *Tier) DeleteHashed(hash uint64, key []byte) bool {
 		return false
 	}
 	var left Left
-	hit := s.delete(hash, key, nil)
+	ended := s.delete(hash, key, nil)
 	s.unlock(&left)
-	hit.tell()
+	ended.callWritten()
 	left.Report()
 	return true
 }
 
 // delete returns the watches that it has ended, but for the caller's own.
-func (s *shard) delete(hash uint64, key []byte, own *Watch) (hit *Watch) {
+func (s *shard) delete(hash uint64, key []byte, own *Watch) (ended *Watch) {
 	b, slot, r, ok := s.find(hash, key)
-	below := !ok || s.tier.mayHaveLowerCopy(&r)
+	copied := !ok || s.tier.mayHaveLowerCopy(&r)
 	switch {
 	case ok && s.tier.pastGrace(&r):
 		s.remove(hash, b, slot, &r, Expired)
@@ -31,5 +31,5 @@ func (s *shard) delete(hash uint64, key []byte, own *Watch) (hit *Watch) {
 		s.remove(hash, b, slot, &r, Deleted)
 		s.count.Deletes++
 	}
-	return s.superseded(hash, key, own, below)
+	return s.noteWrite(hash, key, own, copied)
 }

@@ -42,20 +42,20 @@ func (s *shard) expire(e *entry) {
 	s.count.Expired++
 }
 
-// superseded is called when a Set or Delete has taken effect, before the lock is
+// noteWrite is called when a Set or Delete has taken effect, before the lock is
 // released; below says that there may be a record of the key in the tier below. It
 // returns the watches that the write has ended, but for the writer's own: they are to
 // be told when the lock is released.
-func (s *shard) superseded(hash uint64, key []byte, own *Watch, below bool) (hit *Watch) {
-	if s.watches == nil && !(below && s.tier.lower != nil) {
+func (s *shard) noteWrite(hash uint64, key []byte, own *Watch, copied bool) (ended *Watch) {
+	if s.watches == nil && !(copied && s.tier.lower != nil) {
 		return nil
 	}
-	return s.supersede(hash, key, own, below)
+	return s.noteWriteSlow(hash, key, own, copied)
 }
 
-// supersede is superseded where somebody wants to know.
-func (s *shard) supersede(hash uint64, key []byte, own *Watch, below bool) (hit *Watch) {
-	if lower := s.tier.lower; lower != nil && below {
+// noteWriteSlow is noteWrite where somebody wants to know.
+func (s *shard) noteWriteSlow(hash uint64, key []byte, own *Watch, copied bool) (ended *Watch) {
+	if lower := s.tier.lower; lower != nil && copied {
 		lower.Superseded(hash)
 	}
 	return s.watches.end(hash, key, own)

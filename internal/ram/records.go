@@ -11,14 +11,14 @@ import (
 
 // newRecord is a record on its way into the log.
 type newRecord struct {
-	hash       uint64
-	key, value []byte
-	deadline   int64 // 0: never expires; below 0: hidden until then
-	shape      record.Shape
-	size       uint64 // what it takes in the log
-	version    uint32 // to begin with: 0, or wasRead and lowerCopy
-	below      bool   // the tier below may have a record of the key that this one supersedes
-	watch      *Watch // it is stored only while this is not void; nil: always
+	hash        uint64
+	key, value  []byte
+	deadline    int64 // 0: never expires; below 0: hidden until then
+	shape       record.Shape
+	size        uint64 // what it takes in the log
+	version     uint32 // to begin with: 0, or wasRead and lowerCopy
+	invalidates bool   // the lower tier may have an older record of the key
+	watch       *Watch // it is stored only while this is not void; nil: always
 
 	lane   policy.Lane // where the policy puts it, if its key is new
 	placed bool        // whether the policy was asked

@@ -22,10 +22,10 @@ func (t *Tier) SetHashed(hash uint64, key, value []byte, deadline int64) error {
 	t.region.Prefetch(s.table.Offset(s.table.Home(hash, s.table.Shape()))) // while the lock is taken
 	s.mu.Lock()
 	if deadline == 0 && t.evicted == nil {
-		if done, below := s.overwritePlain(hash, key, value); done {
-			hit := s.superseded(hash, key, nil, below)
+		if done, copied := s.overwritePlain(hash, key, value); done {
+			ended := s.noteWrite(hash, key, nil, copied)
 			s.mu.Unlock()
-			hit.tell()
+			ended.callWritten()
 			return nil
 		}
 	}
@@ -61,7 +61,7 @@ func (t *Tier) SetQuietly(hash uint64, key, value []byte, deadline int64, left *
 // usual length that never expires, in place and found in the first bucket. It
 // reports false, and does nothing, for whatever else. below says that the tier below
 // may have a copy of what it replaced.
-func (s *shard) overwritePlain(hash uint64, key, value []byte) (done, below bool) {
+func (s *shard) overwritePlain(hash uint64, key, value []byte) (done, copied bool) {
 	t := s.tier
 	want := record.ShapeOf(len(key), len(value), false)
 	from := uint64(want.HeaderLen())
@@ -73,9 +73,9 @@ func (s *shard) overwritePlain(hash uint64, key, value []byte) (done, below bool
 			return false, false
 		}
 		if t.region.Equal(off+from, key) {
-			below = t.overwriteValue(off, from+uint64(len(key)), value, nil, 0)
+			copied = t.overwriteValue(off, from+uint64(len(key)), value, nil, 0)
 			s.count.Sets++
-			return true, below
+			return true, copied
 		}
 	}
 	return false, false
@@ -84,7 +84,7 @@ func (s *shard) overwritePlain(hash uint64, key, value []byte) (done, below bool
 // overwriteValue replaces the value, and the deadline if there is a place for
 // one, of the record at off. Readers see from the version that it happens: it is
 // odd meanwhile. It returns lowerCopy of the old value; the new one has none.
-func (t *Tier) overwriteValue(off, valueAt uint64, value []byte, deadlineAt *atomic.Uint64, deadline int64) (below bool) {
+func (t *Tier) overwriteValue(off, valueAt uint64, value []byte, deadlineAt *atomic.Uint64, deadline int64) (copied bool) {
 	h := t.header(off)
 	version := h.version.Load()
 	offheap.StoreRelease32(&h.version, version+1)
@@ -125,9 +125,9 @@ func (t *Tier) store(s *shard, r *newRecord, left *Left) error {
 			return err
 		}
 	}
-	hit, owes := s.superseded(r.hash, r.key, r.watch, r.below), s.owesDrainStep()
+	ended, owes := s.noteWrite(r.hash, r.key, r.watch, r.invalidates), s.owesDrainStep()
 	s.finish(r, left)
-	hit.tell()
+	ended.callWritten()
 	if owes {
 		t.reclaimAhead(s, left)
 	}
@@ -138,7 +138,7 @@ func (t *Tier) store(s *shard, r *newRecord, left *Left) error {
 // tells how many are missing.
 func (s *shard) set(r *newRecord) (missing int) {
 	b, slot, old, found := s.find(r.hash, r.key)
-	if r.below = !found; r.below && s.tier.lower != nil {
+	if r.invalidates = !found; r.invalidates && s.tier.lower != nil {
 		s.tier.lower.Prefetch(r.hash) // for Superseded
 	}
 	if found && s.overwrite(&old, r) {
@@ -194,7 +194,7 @@ func (s *shard) overwrite(old *stored, r *newRecord) bool {
 		deadlineAt = offheap.At[atomic.Uint64](t.region, old.off+old.shape.DeadlineOffset())
 		s.noteDeadline(old.off, r.deadline)
 	}
-	r.below = t.overwriteValue(old.off, uint64(old.valueOffset()), r.value, deadlineAt, r.deadline)
+	r.invalidates = t.overwriteValue(old.off, uint64(old.valueOffset()), r.value, deadlineAt, r.deadline)
 	return true
 }
 
@@ -202,7 +202,7 @@ func (s *shard) overwrite(old *stored, r *newRecord) bool {
 func (s *shard) replace(b *index.Bucket, slot int, old *stored, q policy.Lane, r *newRecord) {
 	s.emitReplaced(old)
 	version := s.tier.header(old.off).version.Load()
-	r.version, r.below = version&wasRead, version&lowerCopy != 0 // with the entry's frequency
+	r.version, r.invalidates = version&wasRead, version&lowerCopy != 0 // with the entry's frequency
 	b.SetLocation(slot, s.appendRecord(q, r))
 	s.kill(old.off, old.size)
 }

@@ -44,8 +44,8 @@ func (t *Tier) DeleteIf(w *Watch, left *Left) error {
 		}
 		return ErrChanged
 	}
-	hit := s.delete(w.hash, w.key, w)
+	ended := s.delete(w.hash, w.key, w)
 	s.unlock(left)
-	hit.tell()
+	ended.callWritten()
 	return nil
 }

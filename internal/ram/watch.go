@@ -92,8 +92,8 @@ func (t *watchTable) take(hash uint64, which func(*Watch) bool) (taken *Watch) {
 	return taken
 }
 
-// tell calls those who watched a key that was written. The caller holds no lock.
-func (w *Watch) tell() {
+// callWritten calls those who watched a key that was written. The caller holds no lock.
+func (w *Watch) callWritten() {
 	for ; w != nil; w = w.next {
 		if w.Written != nil {
 			w.Written()
