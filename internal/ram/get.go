@@ -27,20 +27,20 @@ const lockFreeTries = 8
 // reference for it.
 func getAny(t *Tier, dst []byte, k string) (value []byte, ok bool) {
 	key := offheap.Bytes(k)
-	value, _, ok = t.getHashed(dst, key, t.hash(key))
+	value, _, ok = t.getStaged(dst, key, t.hash(key))
 	return value, ok
 }
 
 // GetWithDeadlineHashed is Get for a key with this hash that also tells when the
 // record expires, 0 for never.
 func (t *Tier) GetWithDeadlineHashed(hash uint64, dst, key []byte) (value []byte, deadline int64, ok bool) {
-	return t.getHashed(dst, key, hash)
+	return t.getStaged(dst, key, hash)
 }
 
-// getHashed is GetWithDeadlineHashed. It calls absent or present last, when
+// getStaged is GetWithDeadlineHashed. It calls absent or present last, when
 // nothing has to be kept: what a compiler keeps on the stack costs as much as the
 // rest while the processor waits for memory.
-func (t *Tier) getHashed(dst, key []byte, hash uint64) (value []byte, deadline int64, ok bool) {
+func (t *Tier) getStaged(dst, key []byte, hash uint64) (value []byte, deadline int64, ok bool) {
 	s := t.shardOf(hash)
 	epoch, shape := s.epoch.Load(), s.table.Shape()
 	b := offheap.At[index.Bucket](t.region, s.table.Offset(s.table.Home(hash, shape)))
@@ -54,7 +54,7 @@ func (t *Tier) getHashed(dst, key []byte, hash uint64) (value []byte, deadline i
 	return s.present(dst, offheap.String(key), epoch, b, m.Next())
 }
 
-// absent is the end of getHashed if the first bucket has no match.
+// absent is the end of getStaged if the first bucket has no match.
 //
 //go:noinline
 func (s *shard) absent(dst []byte, key string, epoch, shape uint64, b *index.Bucket) (value []byte, deadline int64, ok bool) {
@@ -66,7 +66,7 @@ func (s *shard) absent(dst []byte, key string, epoch, shape uint64, b *index.Buc
 	return dst, 0, false
 }
 
-// present is the end of getHashed if the first bucket has a match: it reads the
+// present is the end of getStaged if the first bucket has a match: it reads the
 // record there.
 //
 //go:noinline
@@ -98,8 +98,8 @@ func (s *shard) present(dst []byte, key string, epoch uint64, b *index.Bucket, s
 	return value, deadline, true
 }
 
-// read counts a hit, for the policy and the statistics.
-func (t *Tier) read(hash uint64) {
+// countHit counts a hit, for the policy and the statistics.
+func (t *Tier) countHit(hash uint64) {
 	if t.tuner.Sampled(hash) {
 		t.tuner.Hit(hash)
 	}
@@ -112,9 +112,9 @@ func (t *Tier) read(hash uint64) {
 func (t *Tier) getSlow(dst []byte, k string) (value []byte, deadline int64, ok bool) {
 	key := offheap.Bytes(k)
 	hash := t.hash(key)
-	v, deadline, out := t.getAgain(dst, key, hash)
+	v, deadline, out := t.getRetried(dst, key, hash)
 	if out == hit {
-		t.read(hash)
+		t.countHit(hash)
 		return v, deadline, true
 	}
 	t.reads.count(false)
@@ -128,12 +128,12 @@ func (t *Tier) Peek(dst, key []byte) ([]byte, bool) {
 
 // PeekHashed is Peek for a key with this hash.
 func (t *Tier) PeekHashed(hash uint64, dst, key []byte) ([]byte, bool) {
-	v, _, out := t.getAgain(dst, key, hash)
+	v, _, out := t.getRetried(dst, key, hash)
 	return v, out == hit
 }
 
-// getAgain searches until nothing disturbs it, in the end under the lock.
-func (t *Tier) getAgain(dst, key []byte, hash uint64) (value []byte, deadline int64, out outcome) {
+// getRetried searches until nothing disturbs it, in the end under the lock.
+func (t *Tier) getRetried(dst, key []byte, hash uint64) (value []byte, deadline int64, out outcome) {
 	s := t.shardOf(hash)
 	for range lockFreeTries {
 		if v, deadline, out := t.get(s, dst, key, hash); out != torn {

@@ -9,17 +9,17 @@ import (
 
 // Get appends the value of key to dst; without one it returns dst unchanged.
 func (t *Tier) Get(dst, key []byte) (value []byte, ok bool) {
-	if value, ok = get(t, dst, offheap.String(key)); !ok {
+	if value, ok = getShort(t, dst, offheap.String(key)); !ok {
 		value = dst // it is; said here, the compiler knows that the result may be dst
 	}
 	return
 }
 
-// get is getAny, faster for what most Gets are. That its result is dst's memory the
+// getShort is getAny, faster for what most Gets are. That its result is dst's memory the
 // compiler does not know: its caller tells.
 //
 //go:noescape
-func get(t *Tier, dst []byte, key string) (value []byte, ok bool)
+func getShort(t *Tier, dst []byte, key string) (value []byte, ok bool)
 
 // What get_amd64.s has to know of other packages' types, offsets in bytes, and the
 // factor of policy's hash. TestOffsetsInAssembly compares them with the types.

@@ -14,9 +14,9 @@
 	SHLQ $6, AX; \
 	ADDQ Tier_reads(DI), AX
 
-// func get(t *Tier, dst []byte, key string) (value []byte, ok bool)
+// func getShort(t *Tier, dst []byte, key string) (value []byte, ok bool)
 //
-// get is the lookup of getAny for what most Gets are: a key of 4 to 16 bytes
+// getShort is the lookup of getAny for what most Gets are: a key of 4 to 16 bytes
 // that is in its first bucket, or in none, and a value of 4 to 528 bytes that dst
 // has room for. It loads what getAny loads, in that order, which on this processor
 // is the order in which others see it, and makes sure of the same things after
@@ -25,7 +25,7 @@
 //
 // It is here because a Get of a cold key is two loads that miss every cache, and
 // the processor runs ahead into the next Gets meanwhile, as far as it comes: every
-// value that a compiler keeps on the stack takes some of that. All of get is in
+// value that a compiler keeps on the stack takes some of that. All of getShort is in
 // registers:
 //
 //	DI  t                          R10 shard
@@ -33,7 +33,7 @@
 //	R8  length of the key          R12 shape of the table, then twice the slot
 //	R9  hash, then the location    R13 bucket
 //	R15 record                     CX  its version and, above that, its shape
-TEXT ·get(SB), NOSPLIT, $0-73
+TEXT ·getShort(SB), NOSPLIT, $0-73
 	MOVQ t+0(FP), DI
 	MOVQ key_base+32(FP), SI
 	MOVQ key_len+40(FP), R8
