@@ -14,10 +14,7 @@ func (t *Tier) All(yield func(key, value []byte) bool) {
 }
 
 // iteration holds copies of the records under one bucket.
-type iteration struct {
-	bytes []byte
-	list  []event
-}
+type iteration struct{ recordCopies }
 
 func (it *iteration) shard(s *shard, yield func(key, value []byte) bool) bool {
 	s.mu.Lock()
@@ -25,20 +22,15 @@ func (it *iteration) shard(s *shard, yield func(key, value []byte) bool) bool {
 	s.mu.Unlock()
 	for j := range buckets {
 		it.copyBucket(s, j, buckets)
-		rest := it.bytes
-		for _, ev := range it.list {
-			key, value := rest[:ev.key:ev.key], rest[ev.key:ev.key+ev.value:ev.key+ev.value]
-			rest = rest[ev.key+ev.value:]
-			if !yield(key, value) {
-				return false
-			}
+		if !it.each(func(key, value []byte, _ Cause) bool { return yield(key, value) }) {
+			return false
 		}
 	}
 	return true
 }
 
 func (it *iteration) copyBucket(s *shard, j, buckets uint32) {
-	it.bytes, it.list = it.bytes[:0], it.list[:0]
+	it.clear()
 	s.mu.Lock()
 	defer s.unlockAndReport()
 	for loc := range s.table.Under(j, buckets) {
@@ -46,8 +38,7 @@ func (it *iteration) copyBucket(s *shard, j, buckets uint32) {
 		if s.tier.expired(&r) {
 			continue
 		}
-		it.bytes = append(it.bytes, s.key(&r)...)
-		it.bytes = append(it.bytes, s.value(&r)...)
-		it.list = append(it.list, event{key: r.shape.KeyLen(), value: r.valueLen})
+		key, value := s.keyValue(&r)
+		it.add(key, value, 0)
 	}
 }

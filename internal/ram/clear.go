@@ -69,7 +69,7 @@ func (s *shard) removeFrom(j, buckets uint32) (next uint32) {
 	if s.closed {
 		j = buckets
 	}
-	for ; j < buckets && s.events.size() < step; j++ {
+	for ; j < buckets && s.evicted.size() < step; j++ {
 		s.removeUnder(j, buckets)
 	}
 	ended := s.watches.endAll() // with each step: a load may store where the last one was

@@ -20,7 +20,7 @@ func (s *shard) find(hash uint64, key []byte) (b *index.Bucket, slot int, r stor
 
 // remove takes a record out of the tier, and notes why for Evicted.
 func (s *shard) remove(hash uint64, b *index.Bucket, slot int, r *stored, cause Cause) {
-	s.emit(r, cause)
+	s.noteEvicted(r, cause)
 	s.takeOut(hash, b, slot, r)
 }
 

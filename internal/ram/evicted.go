@@ -7,7 +7,7 @@ import "sync"
 // its lock; they are reported after it, by whoever made them leave. Who makes many
 // leave does so in steps, and reports after each.
 type Left struct {
-	first, last *events
+	first, last *evictedBatch
 	bytes       int
 	demoteFirst uint32 // the number of the shard where room is made once long records have gone down; 0: none
 }
@@ -19,8 +19,8 @@ const step = 1 << 20
 // full reports whether a step has ended.
 func (l *Left) full() bool { return l.bytes >= step }
 
-// add puts events behind those that are there.
-func (l *Left) add(e *events) {
+// add puts a batch behind those that are there.
+func (l *Left) add(e *evictedBatch) {
 	if l.first == nil {
 		l.first = e
 	} else {
@@ -42,39 +42,66 @@ func (l *Left) Report() {
 	}
 }
 
-type events struct {
-	bytes []byte
-	list  []event
-	to    func(key, value []byte, cause Cause)
-	next  *events
+// evictedBatch is copies of the records that left one shard while it was locked.
+type evictedBatch struct {
+	recordCopies
+	to   func(key, value []byte, cause Cause)
+	next *evictedBatch
 }
 
-// size is how many bytes the events take.
-func (e *events) size() int {
+var evictedPool = sync.Pool{New: func() any { return new(evictedBatch) }}
+
+// size is how many bytes the batch takes.
+func (e *evictedBatch) size() int {
 	if e == nil {
 		return 0
 	}
-	return len(e.bytes) + len(e.list)*int(sizeOf[event]())
+	return len(e.bytes) + len(e.list)*int(sizeOf[copiedRecord]())
 }
 
-type event struct {
-	key, value int // lengths of their bytes, one after the other
-	cause      Cause
-}
-
-var eventsPool = sync.Pool{New: func() any { return new(events) }}
-
-func (e *events) deliver() {
-	rest := e.bytes
-	for _, ev := range e.list {
-		key, value := rest[:ev.key:ev.key], rest[ev.key:ev.key+ev.value:ev.key+ev.value]
-		rest = rest[ev.key+ev.value:]
-		e.to(key, value, ev.cause)
-	}
+// deliver tells the batch's records, in order, and gives it up.
+func (e *evictedBatch) deliver() {
+	e.each(func(key, value []byte, cause Cause) bool {
+		e.to(key, value, cause)
+		return true
+	})
 	if cap(e.bytes) <= 1<<20 {
-		*e = events{bytes: e.bytes[:0], list: e.list[:0]}
-		eventsPool.Put(e)
+		*e = evictedBatch{recordCopies: recordCopies{e.bytes[:0], e.list[:0]}}
+		evictedPool.Put(e)
 	}
+}
+
+// recordCopies are copies of records, for somebody who is called when the shard is
+// unlocked.
+type recordCopies struct {
+	bytes []byte
+	list  []copiedRecord
+}
+
+type copiedRecord struct {
+	key, value int   // lengths of their bytes, one after the other
+	cause      Cause // of its leaving
+}
+
+func (c *recordCopies) add(key, value []byte, cause Cause) {
+	c.bytes = append(append(c.bytes, key...), value...)
+	c.list = append(c.list, copiedRecord{len(key), len(value), cause})
+}
+
+func (c *recordCopies) clear() { c.bytes, c.list = c.bytes[:0], c.list[:0] }
+
+// each calls yield for every record, in order, until that returns false, which it
+// reports.
+func (c *recordCopies) each(yield func(key, value []byte, cause Cause) bool) bool {
+	rest := c.bytes
+	for _, r := range c.list {
+		key, value := rest[:r.key:r.key], rest[r.key:r.key+r.value:r.key+r.value]
+		rest = rest[r.key+r.value:]
+		if !yield(key, value, r.cause) {
+			return false
+		}
+	}
+	return true
 }
 
 // Cause says why a record left.

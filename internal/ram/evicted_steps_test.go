@@ -101,7 +101,7 @@ func TestEvictedIsToldInSteps(t *testing.T) {
 			if n := s.Len(); s.told != s.set-n || s.told < s.set/2 {
 				t.Errorf("%d records were stored, %d are there, Evicted was told of %d", s.set, n, s.told)
 			}
-			size := steppedValue + len("key-000000") + int(sizeOf[event]())
+			size := steppedValue + len("key-000000") + int(sizeOf[copiedRecord]())
 			if bytes, most := s.most*size, step+2*int(s.segSize()); bytes > most {
 				t.Errorf("%d bytes were held at once: want at most %d", bytes, most)
 			}

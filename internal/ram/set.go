@@ -188,7 +188,7 @@ func (s *shard) overwrite(old *stored, r *newRecord) bool {
 	if old.shape != r.shape || old.shape.Long() || !t.whole(old.off, old.size) {
 		return false
 	}
-	s.emitReplaced(old)
+	s.noteReplaced(old)
 	var deadlineAt *atomic.Uint64
 	if r.shape.Expires() {
 		deadlineAt = offheap.At[atomic.Uint64](t.region, old.off+old.shape.DeadlineOffset())
@@ -200,7 +200,7 @@ func (s *shard) overwrite(old *stored, r *newRecord) bool {
 
 // replace appends the new version of a record and lets the old one go.
 func (s *shard) replace(b *index.Bucket, slot int, old *stored, q policy.Lane, r *newRecord) {
-	s.emitReplaced(old)
+	s.noteReplaced(old)
 	version := s.tier.header(old.off).version.Load()
 	r.version, r.invalidates = version&wasRead, version&lowerCopy != 0 // with the entry's frequency
 	b.SetLocation(slot, s.appendRecord(q, r))

@@ -102,10 +102,10 @@ type shard struct {
 	hasGhosts bool
 	keptBytes int64 // bytes that the policy kept since a record was last evicted
 	drain     drain
-	drainDebt int64        // bytes that were stored, less those for which a step of a drain was done
-	walking   uint32       // the segment whose records are being looked through
-	held      atomic.Int64 // segments of the log that the shard holds
-	events    *events      // what Evicted has to be told after unlocking
+	drainDebt int64         // bytes that were stored, less those for which a step of a drain was done
+	walking   uint32        // the segment whose records are being looked through
+	held      atomic.Int64  // segments of the log that the shard holds
+	evicted   *evictedBatch // what Evicted has to be told after unlocking
 	closed    bool
 	count     Counters
 	scratch   []byte

@@ -1,22 +1,20 @@
 package ram
 
-// emit notes that a record leaves. It does nothing if nobody listens, or if the
+// noteEvicted notes that a record leaves. It does nothing if nobody listens, or if the
 // record was hidden.
-func (s *shard) emit(r *stored, cause Cause) {
+func (s *shard) noteEvicted(r *stored, cause Cause) {
 	if s.tier.evicted == nil || s.tier.deadline(r) < 0 {
 		return
 	}
-	if s.events == nil {
-		s.events = eventsPool.Get().(*events)
+	if s.evicted == nil {
+		s.evicted = evictedPool.Get().(*evictedBatch)
 	}
-	e := s.events
-	e.bytes = append(e.bytes, s.key(r)...)
-	e.bytes = append(e.bytes, s.value(r)...)
-	e.list = append(e.list, event{r.shape.KeyLen(), r.valueLen, cause})
+	key, value := s.keyValue(r)
+	s.evicted.add(key, value, cause)
 }
 
-// emitReplaced notes that a record gives way to another of the same key.
-func (s *shard) emitReplaced(r *stored) {
+// noteReplaced notes that a record gives way to another of the same key.
+func (s *shard) noteReplaced(r *stored) {
 	if s.tier.evicted == nil {
 		return
 	}
@@ -24,13 +22,13 @@ func (s *shard) emitReplaced(r *stored) {
 	if s.tier.pastGrace(r) {
 		cause = Expired
 	}
-	s.emit(r, cause)
+	s.noteEvicted(r, cause)
 }
 
 // unlock releases the shard, and adds what was noted to left.
 func (s *shard) unlock(left *Left) {
-	if e := s.events; e != nil {
-		s.events = nil
+	if e := s.evicted; e != nil {
+		s.evicted = nil
 		e.to = s.tier.evicted
 		left.add(e)
 	}
