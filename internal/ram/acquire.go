@@ -77,7 +77,7 @@ func (t *Tier) collect(s *shard, r *newRecord, n int, left *Left) (got chain, er
 func (t *Tier) standBack(s *shard, r *newRecord, got chain, left *Left) {
 	s.mu.Lock()
 	s.addSpare(got)
-	s.finish(r, left)
+	s.endWrite(r, left)
 }
 
 // makeRoom frees about a segment of some shard for a record. It reports false if
@@ -107,9 +107,9 @@ func (t *Tier) awaitLower(r *newRecord) {
 	}
 }
 
-// finish ends a write, stored or not: it gives back the segments that were not
+// endWrite ends a write, stored or not: it gives back the segments that were not
 // needed, and releases the shard.
-func (s *shard) finish(r *newRecord, left *Left) {
+func (s *shard) endWrite(r *newRecord, left *Left) {
 	s.returnSpare()
 	s.unlock(left)
 	s.tier.pool.endClaim(&r.claim)

@@ -31,7 +31,7 @@ func TestManyWritesOfSeveralSegmentsEnd(t *testing.T) {
 	t.Parallel()
 	tier := newTier(t, 64<<10)
 	var others chain
-	tier.pool.take(&others, tier.pool.limit-tier.pool.reserve-tier.pool.used-5)
+	tier.pool.take(&others, tier.pool.limit-tier.pool.reclaimOnly-tier.pool.used-5)
 	segment := int(tier.segSize())
 	sizes := []int{segment * 3 / 2, segment * 7 / 4, segment / 2, segment * 5 / 2}
 	ends(t, "Set", func() {
@@ -114,7 +114,7 @@ func TestWriteWithoutRoomEnds(t *testing.T) {
 	key, large := []byte("key"), make([]byte, tier.MaxRecord()-8)
 	hold := &claim{}
 	var others chain
-	tier.pool.takeFor(hold, &others, tier.pool.limit-tier.pool.reserve-tier.pool.used-4, false)
+	tier.pool.takeFor(hold, &others, tier.pool.limit-tier.pool.reclaimOnly-tier.pool.used-4, false)
 	stored := make(chan error)
 	go func() { stored <- tier.Set(key, large, 0) }()
 	for others.n > 0 {
@@ -131,7 +131,7 @@ func TestWriteWithoutRoomEnds(t *testing.T) {
 	}
 
 	tier.Clear()
-	tier.pool.takeFor(hold, &others, tier.pool.limit-tier.pool.reserve-tier.pool.used-4, false)
+	tier.pool.takeFor(hold, &others, tier.pool.limit-tier.pool.reclaimOnly-tier.pool.used-4, false)
 	tier.pool.endClaim(hold) // as if they were the index's
 	ends(t, "Set", func() {
 		if err := tier.Set(key, large, 0); err != ErrNoRoom {

@@ -14,7 +14,7 @@ func TestLittleAddressSpace(t *testing.T) {
 	t.Parallel()
 	const bytes = 1 << 20
 	full := errors.New("cannot allocate memory")
-	least := uint64(plan(bytes, bytes).maxSegments+8) << plan(bytes, bytes).segShift * 11 / 10
+	least := uint64(geometryFor(bytes, bytes).maxSegments+8) << geometryFor(bytes, bytes).segShift * 11 / 10
 	cfg := Config{Bytes: bytes, Seed: 1, Reserve: func(size uint64) (*offheap.Region, error) {
 		if size > least {
 			return nil, full

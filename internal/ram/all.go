@@ -34,7 +34,7 @@ func (it *iteration) copyBucket(s *shard, j, buckets uint32) {
 	s.mu.Lock()
 	defer s.unlockAndReport()
 	for loc := range s.table.Under(j, buckets) {
-		r := s.tier.stored(s.tier.place(loc))
+		r := s.tier.recordAt(s.tier.place(loc))
 		if s.tier.expired(&r) {
 			continue
 		}

@@ -18,7 +18,7 @@ func (t *Tier) setLimit(bytes int64) {
 
 func (t *Tier) setLimitLocked(bytes int64) {
 	t.bytes.Store(bytes)
-	own := bytes - t.lent.Load()
+	own := bytes - t.reserved.Load()
 	t.pool.aim(int((own - t.overhead.Load() - t.keptForGhosts()) / t.segmentCost()))
 	t.maxRecord.Store(min(bytes/4, own/2, t.largestRecord()))
 	t.pool.noteEvent()
@@ -28,7 +28,7 @@ func (t *Tier) setLimitLocked(bytes int64) {
 // find room if all other records leave: what is then left of the segments that a
 // write may use are those which the shards' indexes keep.
 func (t *Tier) largestRecord() int64 {
-	segments := t.pool.target - reserveOf(t.pool.target) - index.LeastChunks*len(t.shards)
+	segments := t.pool.target - reclaimOnlyOf(t.pool.target) - index.LeastChunks*len(t.shards)
 	return int64(max(segments, 1))<<t.segShift - record.MaxHeader
 }
 
@@ -45,7 +45,7 @@ func (t *Tier) fits(r *newRecord) bool {
 func (t *Tier) Bounds() (least, most int64) { return t.minBytes(), t.maxBytes() }
 
 // minBytes is the smallest budget that the tier can shrink to.
-func (t *Tier) minBytes() int64 { return t.lent.Load() + t.minOwn() }
+func (t *Tier) minBytes() int64 { return t.reserved.Load() + t.minOwn() }
 
 // minOwn is the least of the budget that the tier below must leave:
 // bookkeeping, and eight segments for each shard.
@@ -57,7 +57,7 @@ func (t *Tier) maxBytes() int64 { return t.overhead.Load() + int64(len(t.segs)-1
 
 // ghostBytes is what the ghosts of a shard of so many entries take.
 func (t *Tier) ghostBytes(entries int64) int64 {
-	own := t.bytes.Load() - t.lent.Load()
+	own := t.bytes.Load() - t.reserved.Load()
 	return min(8*int64(policy.GhostWords(entries, own/int64(len(t.shards)))), int64(t.ghostMax))
 }
 

@@ -83,7 +83,7 @@ func (a *audit) entry(loc uint32) error {
 		return fmt.Errorf("two entries")
 	}
 	a.starts[loc] = true
-	r := t.stored(t.place(loc))
+	r := t.recordAt(t.place(loc))
 	key := string(s.key(&r))
 	if a.keys[key] {
 		return fmt.Errorf("two records of key %x", key)
@@ -211,7 +211,7 @@ func (a *audit) walk(id uint32) error {
 	seg, base, met := &t.segs[id], uint64(id)<<t.segShift, 0
 	at := seg.first
 	for at < seg.end {
-		r := t.stored(base + uint64(at))
+		r := t.recordAt(base + uint64(at))
 		if a.starts[uint32(r.off>>t.unitShift)] {
 			met++
 		}

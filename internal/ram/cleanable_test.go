@@ -36,7 +36,7 @@ func TestCheapestIsFoundAtOnce(t *testing.T) {
 		if tier.segs[id].live > tier.segSize()/2 && id%1000 == 0 { // one of them dies for the most part
 			base := uint64(id) << tier.segShift
 			for at := uint64(tier.segs[id].first); tier.segs[id].live > tier.segSize()/4; {
-				r := tier.stored(base + at)
+				r := tier.recordAt(base + at)
 				tier.Delete(append([]byte{}, s.key(&r)...))
 				at += r.size
 			}

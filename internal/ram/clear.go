@@ -87,7 +87,7 @@ func (s *shard) removeUnder(j, buckets uint32) {
 		locs = append(locs, loc)
 	}
 	for _, loc := range locs {
-		r := s.tier.stored(s.tier.place(loc))
+		r := s.tier.recordAt(s.tier.place(loc))
 		hash := s.tier.hash(s.key(&r))
 		if b, slot, ok := s.table.Find(hash, loc); ok {
 			s.remove(hash, b, slot, &r, Deleted)

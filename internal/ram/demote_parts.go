@@ -67,13 +67,13 @@ func (s *shard) alive(d *pendingDemotion) bool {
 	if s.closed || d.off == 0 {
 		return false
 	}
-	r := s.tier.stored(d.off)
+	r := s.tier.recordAt(d.off)
 	return !s.tier.pastGrace(&r)
 }
 
 // putNextPart puts the next part, or ends the record if there is none.
 func (s *shard) putNextPart(d *pendingDemotion) (ended, ok, again bool) {
-	r := s.tier.stored(d.off)
+	r := s.tier.recordAt(d.off)
 	if d.stays { // before there is a copy
 		h := s.tier.header(r.off)
 		h.version.Store(h.version.Load() | lowerCopy)
@@ -95,7 +95,7 @@ func (s *shard) endDemotion(d *pendingDemotion) {
 	if s.closed || d.off == 0 || d.stays {
 		return
 	}
-	r := s.tier.stored(d.off)
+	r := s.tier.recordAt(d.off)
 	b, slot, ok := s.table.Find(d.hash, uint32(d.off>>s.tier.unitShift))
 	switch {
 	case !ok: // it cannot be

@@ -36,7 +36,7 @@ func newDrained(t *testing.T, size, until int64) *drained {
 	}
 	tier.janitor.once.Do(func() {})
 	t.Cleanup(tier.Free)
-	tier.maxWalk, tier.ahead = 4, 0
+	tier.maxWalk, tier.freeAhead = 4, 0
 	d.Tier = tier
 	for tier.Stats().Demoted == 0 {
 		d.add()

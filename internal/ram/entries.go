@@ -11,7 +11,7 @@ func (s *shard) find(hash uint64, key []byte) (b *index.Bucket, slot int, r stor
 			off := t.place(b.Location(slot))
 			t.region.PrefetchRange(off, min(t.meanRecordBytes.Load(), maxPrefetch)) // a Set is about to write there
 			if s.sameKey(off, key) {
-				return b, slot, t.stored(off), true
+				return b, slot, t.recordAt(off), true
 			}
 		}
 	}

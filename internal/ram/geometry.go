@@ -10,7 +10,7 @@ import (
 // what a segment has and costs in bytes, its place in the tables included, and
 // the unit in bytes to which the room of a record is rounded up.
 func Layout(bytes int64) (shards, segmentBytes, segmentCost, unit int64) {
-	g := plan(bytes, 0)
+	g := geometryFor(bytes, 0)
 	return int64(g.shards), 1 << g.segShift, g.segmentCost(), 1 << g.unitShift
 }
 
@@ -41,9 +41,9 @@ type geometry struct {
 // included.
 func (g geometry) segmentCost() int64 { return 1<<g.segShift + sizeOf[segment]() + 4 }
 
-// plan cuts a budget: one shard a MiB, up to 64 or four for each processor;
+// geometryFor cuts a budget: one shard a MiB, up to 64 or four for each processor;
 // about 256 segments for each shard, of 1 to 128 KiB.
-func plan(bytes, maxBytes int64) geometry {
+func geometryFor(bytes, maxBytes int64) geometry {
 	if maxBytes == 0 {
 		maxBytes = bytes
 		if offheap.Growable {

@@ -15,9 +15,9 @@ func TestPlannedMaxRecord(t *testing.T) {
 			tier := newTier(t, bytes)
 			most := bytes - tier.minOwn()
 			for step := range 9 {
-				lent := tier.lent.Load()
-				if got, want := MaxRecord(bytes, lent), tier.MaxRecord(); got != want {
-					t.Errorf("with %d bytes lent a record of %d bytes is planned: the tier takes %d", lent, got, want)
+				reserved := tier.reserved.Load()
+				if got, want := MaxRecord(bytes, reserved), tier.MaxRecord(); got != want {
+					t.Errorf("with %d bytes reserved a record of %d bytes is planned: the tier takes %d", reserved, got, want)
 				}
 				if step == 8 {
 					break

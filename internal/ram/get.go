@@ -239,7 +239,7 @@ func (s *shard) unchanged(epoch uint64, b *index.Bucket, slot int, loc uint32, h
 // getStraddling is get's slow path for a record that lies in several segments,
 // or is long. The caller checks afterwards whether it stayed unchanged.
 func (t *Tier) getStraddling(s *shard, dst, key []byte, off, epoch uint64) (value []byte, deadline int64, out outcome) {
-	r := t.stored(off)
+	r := t.recordAt(off)
 	if !t.equalPieces(off, uint64(r.keyOffset()), key) {
 		return dst, 0, miss
 	}

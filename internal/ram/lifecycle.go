@@ -21,7 +21,7 @@ func New(cfg Config) (*Tier, error) {
 	if cfg.Grace < 0 {
 		return nil, fmt.Errorf("ram: grace of %d ms: want at least 0", cfg.Grace)
 	}
-	g := plan(cfg.Bytes, cfg.MaxBytes)
+	g := geometryFor(cfg.Bytes, cfg.MaxBytes)
 	t := unreserved(&cfg, g)
 	if cfg.HashMask != 0 {
 		t.hashMask = cfg.HashMask
@@ -32,10 +32,10 @@ func New(cfg Config) (*Tier, error) {
 		cfg.PageSize = os.Getpagesize()
 	}
 	perPage := max(1, cfg.PageSize>>g.segShift)
-	err := t.reserve(g, &cfg, perPage)
+	err := t.layOut(g, &cfg, perPage)
 	if err != nil && cfg.MaxBytes == 0 { // the system counts what is reserved, or limits it
-		g.maxSegments = plan(cfg.Bytes, cfg.Bytes).maxSegments
-		err = t.reserve(g, &cfg, perPage)
+		g.maxSegments = geometryFor(cfg.Bytes, cfg.Bytes).maxSegments
+		err = t.layOut(g, &cfg, perPage)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("ram: %w: %w", ErrAddressSpace, err)
@@ -71,7 +71,7 @@ func unreserved(cfg *Config, g geometry) *Tier {
 		ghostless:  g.shards,
 		ghostMax:   8 * uint64(policy.GhostWords(cfg.Bytes, cfg.Bytes/int64(g.shards))),
 		tuner:      policy.NewTuner(cfg.Bytes),
-		ahead:      2 + g.shards/4,
+		freeAhead:  2 + g.shards/4,
 		maxWalk:    walkRecords,
 	}
 	t.setLower(cfg.Below)
@@ -82,10 +82,10 @@ func unreserved(cfg *Config, g geometry) *Tier {
 }
 
 // MaxRecord is what [Tier.MaxRecord] says of a new tier of so many bytes of which
-// the tier below uses lent.
-func MaxRecord(bytes, lent int64) int64 {
-	t := unreserved(&Config{Bytes: bytes}, plan(bytes, 0))
-	t.lent.Store(lent)
+// the tier below uses reserved.
+func MaxRecord(bytes, reserved int64) int64 {
+	t := unreserved(&Config{Bytes: bytes}, geometryFor(bytes, 0))
+	t.reserved.Store(reserved)
 	t.setLimit(bytes)
 	return t.MaxRecord()
 }
@@ -98,9 +98,9 @@ func (t *Tier) setLower(below Below) {
 	}
 }
 
-// reserve lays out the region: the segments, the ghosts, the table of segments
+// layOut reserves and lays out the region: the segments, the ghosts, the table of segments
 // and each shard's list of index chunks. Only what is touched costs memory.
-func (t *Tier) reserve(g geometry, cfg *Config, perPage int) (err error) {
+func (t *Tier) layOut(g geometry, cfg *Config, perPage int) (err error) {
 	reserve, bytes := cfg.Reserve, cfg.Bytes
 	if reserve == nil {
 		reserve = offheap.Reserve

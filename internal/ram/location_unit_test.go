@@ -17,7 +17,7 @@ func TestUnitOfLocations(t *testing.T) {
 		{128 * gib, 0, 96}, {256 * gib, 0, 128}, {512 * gib, 0, 128}, {MostBytes, MostBytes, 1 << 14},
 	} {
 		t.Run(fmt.Sprintf("%d/%d", c.bytes>>30, c.most>>30), func(t *testing.T) {
-			g := plan(c.bytes, c.most)
+			g := geometryFor(c.bytes, c.most)
 			tier := Tier{unitShift: g.unitShift}
 			if got := int64(tier.roundUp(88)); got != c.want {
 				t.Errorf("a record of 88 bytes takes %d: want %d", got, c.want)

@@ -224,13 +224,13 @@ func (s *shard) cleaningCost(id uint32) uint64 {
 	t, seg := s.tier, &s.tier.segs[id]
 	n := uint64(seg.live)
 	if seg.head != 0 {
-		r := t.stored(t.place(seg.head))
+		r := t.recordAt(t.place(seg.head))
 		n += r.size - uint64(seg.first)
 	}
 	if next := seg.cont.Load(); next != 0 {
 		off := t.place(t.segs[next].head)
 		if start, in := t.segmentAt(off); start == id { // otherwise it is the one above
-			r := t.stored(off)
+			r := t.recordAt(off)
 			n += r.size - uint64(t.segSize()-in)
 		}
 	}

@@ -12,7 +12,7 @@ type pool struct {
 	limit       int    // how many segments may be in use at once
 	target      int    // what limit is to be; it is above that while the tier shrinks
 	used        int    // how many are
-	reserve     int    // how many of the limit only reclaiming may take
+	reclaimOnly int    // how many of the limit only reclaiming may take
 
 	holders int       // writes that took segments, and have yet to use all or to give them back
 	events  uint64    // counts what may help a write that found nothing to take, nor to reclaim
@@ -20,9 +20,9 @@ type pool struct {
 
 	perPage uint32 // segments that share a page of memory, a power of two
 
-	ready uint32        // segments below are ready for use without a page fault
-	ahead uint32        // how many segments were made ready before their first use
-	wake  chan struct{} // tells the prefaulter to look; nil without one
+	ready      uint32        // segments below are ready for use without a page fault
+	prefaulted uint32        // how many segments were made ready before their first use
+	wake       chan struct{} // tells the prefaulter to look; nil without one
 }
 
 func (p *pool) init(segs []segment, perPage uint32) {
@@ -83,10 +83,10 @@ func (p *pool) aim(target int) {
 	}
 }
 
-func (p *pool) setLimit(n int) { p.limit, p.reserve = n, reserveOf(n) }
+func (p *pool) setLimit(n int) { p.limit, p.reclaimOnly = n, reclaimOnlyOf(n) }
 
-// reserveOf is how many of a limit only reclaiming may take.
-func reserveOf(limit int) int { return max(2, limit/256) }
+// reclaimOnlyOf is how many of a limit only reclaiming may take.
+func reclaimOnlyOf(limit int) int { return max(2, limit/256) }
 
 // lower brings the limit nearer to the target, and returns how many segments may
 // be in use then. That is at most a step below what is in use now: who needs a
@@ -100,7 +100,7 @@ func (p *pool) lower(step int) (goal int, more bool) {
 		return p.target, false
 	}
 	goal = max(p.target, p.used-step)
-	p.setLimit(max(p.target, min(p.limit, goal+reserveOf(goal))))
+	p.setLimit(max(p.target, min(p.limit, goal+reclaimOnlyOf(goal))))
 	return goal, true
 }
 
@@ -162,7 +162,7 @@ func (p *pool) prefaultDone(to uint32) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if from := max(p.ready, p.fresh); to > from {
-		p.ahead += to - from
+		p.prefaulted += to - from
 		p.ready = to
 	}
 }
@@ -171,7 +171,7 @@ func (p *pool) prefaultDone(to uint32) {
 func (p *pool) short(n int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.used+n > p.limit-p.reserve
+	return p.used+n > p.limit-p.reclaimOnly
 }
 
 // claim is a write's claim on segments of the pool.
@@ -185,7 +185,7 @@ type claim struct {
 func (p *pool) takeFor(cl *claim, c *chain, n int, all bool) (event uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	limit := p.limit - p.reserve
+	limit := p.limit - p.reclaimOnly
 	if all && p.used+n-c.n > limit {
 		return p.events
 	}

@@ -28,7 +28,7 @@ func (t *Tier) promote(r *newRecord, token uint64, left *Left) bool {
 		if missing == 0 {
 			s.count.Promoted++
 			owes := s.owesDrainStep()
-			s.finish(r, left)
+			s.endWrite(r, left)
 			if owes {
 				t.reclaimAhead(s, left)
 			}
@@ -42,7 +42,7 @@ func (t *Tier) promote(r *newRecord, token uint64, left *Left) bool {
 			break
 		}
 	}
-	s.finish(r, left)
+	s.endWrite(r, left)
 	return false
 }
 

@@ -22,7 +22,7 @@ const minSteps = 4
 // reclaimAhead does a step of a drain, unless there is no need, or the tier below
 // cannot take what would leave. The caller holds no shard's lock.
 func (t *Tier) reclaimAhead(s *shard, left *Left) {
-	if !t.pool.short(t.ahead) || !t.lowerReady() {
+	if !t.pool.short(t.freeAhead) || !t.lowerReady() {
 		return
 	}
 	s = t.victimShard(s)

@@ -51,9 +51,9 @@ func TestNoStepAheadWithoutNeed(t *testing.T) {
 	d := newDrained(t, 64<<10, 0)
 	for _, c := range []struct{ busy, short, want bool }{{true, true, false}, {false, false, false}, {false, true, true}} {
 		d.low.busy.Store(c.busy)
-		d.Tier.ahead = -d.pool.limit
+		d.Tier.freeAhead = -d.pool.limit
 		if c.short {
-			d.Tier.ahead = d.pool.limit
+			d.Tier.freeAhead = d.pool.limit
 		}
 		before := d.low.accepted
 		var left Left

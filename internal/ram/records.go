@@ -36,8 +36,8 @@ func (t *Tier) newRecord(hash uint64, key, value []byte, deadline int64) newReco
 	}
 }
 
-// stored reads the header at off.
-func (t *Tier) stored(off uint64) stored {
+// recordAt reads the header at off.
+func (t *Tier) recordAt(off uint64) stored {
 	r := stored{off: off, shape: record.Shape(t.header(off).shape.Load())}
 	r.valueLen = r.shape.ShortValueLen()
 	if r.shape.Long() {
@@ -171,7 +171,7 @@ func (s *shard) hashAll(hashes []uint64, locs []uint32) {
 		t.region.Prefetch(t.place(loc))
 	}
 	for i, loc := range locs {
-		r := t.stored(t.place(loc))
+		r := t.recordAt(t.place(loc))
 		hashes[i] = t.hash(s.key(&r))
 	}
 }

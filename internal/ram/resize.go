@@ -39,7 +39,7 @@ func (t *Tier) setBytes(bytes int64) (shrinks bool, err error) {
 // lock that Below or Evicted take. Memory that records have used is taken back
 // in small pages, so what is known early is best charged early.
 func (t *Tier) Charge(bytes int64) error {
-	if err := t.lend(bytes); err != nil {
+	if err := t.reserve(bytes); err != nil {
 		return err
 	}
 	t.shrink(true)
@@ -47,14 +47,14 @@ func (t *Tier) Charge(bytes int64) error {
 	return nil
 }
 
-func (t *Tier) lend(bytes int64) error {
+func (t *Tier) reserve(bytes int64) error {
 	t.resizing.Lock()
 	defer t.resizing.Unlock()
-	lent := t.lent.Load() + bytes
-	if most := t.bytes.Load() - t.minOwn(); lent < 0 || bytes > 0 && lent > most {
-		return fmt.Errorf("ram: %d bytes for the tier below: want 0 to %d", lent, most)
+	reserved := t.reserved.Load() + bytes
+	if most := t.bytes.Load() - t.minOwn(); reserved < 0 || bytes > 0 && reserved > most {
+		return fmt.Errorf("ram: %d bytes for the tier below: want 0 to %d", reserved, most)
 	}
-	t.lent.Store(lent)
+	t.reserved.Store(reserved)
 	if t.closed.Load() { // and the segments may be gone
 		return nil
 	}

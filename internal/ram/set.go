@@ -105,11 +105,11 @@ func (t *Tier) store(s *shard, r *newRecord, left *Left) error {
 	}
 	for {
 		if s.closed || !t.fits(r) {
-			s.finish(r, left)
+			s.endWrite(r, left)
 			return t.refusal()
 		}
 		if r.watch != nil && r.watch.Voided() {
-			s.finish(r, left)
+			s.endWrite(r, left)
 			return ErrChanged
 		}
 		missing := s.set(r)
@@ -121,12 +121,12 @@ func (t *Tier) store(s *shard, r *newRecord, left *Left) error {
 		s.mu.Lock()
 		s.addSpare(got)
 		if err != nil {
-			s.finish(r, left)
+			s.endWrite(r, left)
 			return err
 		}
 	}
 	ended, owes := s.noteWrite(r.hash, r.key, r.watch, r.invalidates), s.owesDrainStep()
-	s.finish(r, left)
+	s.endWrite(r, left)
 	ended.callWritten()
 	if owes {
 		t.reclaimAhead(s, left)

@@ -37,9 +37,9 @@ func (t *Tier) Stats() Stats {
 	defer p.mu.Unlock()
 	st.Budget = t.bytes.Load()
 	st.Overhead = t.overhead.Load() + int64(p.used)*(t.segmentCost()-int64(t.segSize()))
-	st.BelowBytes = t.lent.Load()
+	st.BelowBytes = t.reserved.Load()
 	st.Used = st.BelowBytes + t.overhead.Load() + int64(p.used)*t.segmentCost()
 	st.Resident = st.BelowBytes + t.overhead.Load() + int64(p.resident())*t.segmentCost()
-	st.Prefaulted = int64(p.ahead) << t.segShift
+	st.Prefaulted = int64(p.prefaulted) << t.segShift
 	return st
 }

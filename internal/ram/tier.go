@@ -36,7 +36,7 @@ type Tier struct {
 	lowerInParts BelowInParts // below, if it takes long records; nil: it does not
 	maxDemote    int          // its AtOnce; more than any record has if it is nil
 	overhead     atomic.Int64 // bytes of bookkeeping outside the segments
-	lent         atomic.Int64 // bytes of the budget that the tier below uses: see Charge
+	reserved     atomic.Int64 // bytes of the budget that the tier below uses: see Charge
 	ghostAt      uint64       // where the shards' ghosts lie in the region
 	ghostMax     uint64       // bytes of each shard's, at most
 	ghostless    int          // shards that have yet to get theirs; the pool's lock guards it
@@ -50,9 +50,9 @@ type Tier struct {
 
 	scratch scratchPool
 
-	ahead   int    // segments that are to be free when a write needs one: see reclaimAhead
-	maxWalk int    // records in a step of a walk, at most: walkRecords, or fewer in tests
-	between func() // for tests: called between two steps of a drain; nil: nothing
+	freeAhead int    // segments that are to be free when a write needs one: see reclaimAhead
+	maxWalk   int    // records in a step of a walk, at most: walkRecords, or fewer in tests
+	between   func() // for tests: called between two steps of a drain; nil: nothing
 }
 
 func (t *Tier) segmentCost() int64 { return geometry{segShift: t.segShift}.segmentCost() }
