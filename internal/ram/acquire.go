@@ -1,15 +1,15 @@
 package ram
 
-// A write that lacks segments takes what is free and makes room for the rest. It
-// holds what it got meanwhile, and others do likewise. So that writes never wait
-// for each other's, one that finds nothing left to reclaim gives back all that it
-// holds before it waits, and so does one that waits for the tier below: who waits
-// holds nothing, and who holds something goes on.
+// A write that lacks segments takes the free ones and makes room for the rest. It
+// holds them meanwhile, and others hold theirs. So that no write waits for another's
+// segments, a write gives back all that it holds before it waits, be it for a segment
+// or for the lower tier: a waiting write holds nothing, and one that holds something
+// goes on.
 
-// acquire finds n segments for a shard, reclaiming what it must; what leaves
-// for it is added to left. It may return fewer: the caller asks again for what is
-// missing then. ErrNoRoom says that there are not so many: nothing can be evicted
-// any more, and no other write holds any. The caller holds no shard's lock.
+// acquire finds n segments for a shard, reclaiming as many as it must; the records
+// that are evicted are added to left. It may return fewer: the caller asks again for
+// the missing ones then. ErrNoRoom says that there are not so many: nothing can be
+// evicted any more, and no other write holds any. The caller holds no shard's lock.
 func (t *Tier) acquire(s *shard, r *newRecord, n int, left *Left) (got chain, err error) {
 	if n == 2 { // which is common, and mostly there
 		if t.pool.takeFor(&r.claim, &got, n, true); got.n == n {
@@ -30,10 +30,10 @@ func (t *Tier) acquire(s *shard, r *newRecord, n int, left *Left) (got chain, er
 	return chain{}, nil
 }
 
-// collect is acquire that does not wait for the tier below, but returns errLowerBusy or
-// errDemoteFirst.
+// collect is acquire that does not wait for the lower tier, but returns errLowerBusy
+// or errDemoteFirst.
 func (t *Tier) collect(s *shard, r *newRecord, n int, left *Left) (got chain, err error) {
-	if n > 2 || n > 1 && !r.promoted { // one at a time, lest all is evicted for parts of what each needs
+	if n > 2 || n > 1 && !r.promoted { // one at a time, lest everything is evicted for parts of each one's need
 		switch {
 		case r.promoted:
 			if !t.large.TryLock() {
@@ -81,10 +81,10 @@ func (t *Tier) standBack(s *shard, r *newRecord, got chain, left *Left) {
 }
 
 // makeRoom frees about a segment of some shard for a record. It reports false if
-// no shard holds any. errLowerBusy says that the tier below cannot take what would
-// leave: the writer has to wait for it, or has a record that lives there already,
-// and is not worth what would be lost for it. One that has waited for long enough
-// goes on: what leaves may be dropped. The caller holds no shard's lock.
+// no shard holds any. errLowerBusy says that the lower tier cannot take the records
+// that would be demoted: the writer has to wait for it, or promotes a record, for
+// which nothing is worth losing. A writer that has waited long enough goes on, and
+// records may be dropped. The caller holds no shard's lock.
 func (t *Tier) makeRoom(s *shard, r *newRecord, left *Left) (freed bool, err error) {
 	freed, may := t.victimShard(s).reclaim(left, func() bool {
 		return !r.promoted && r.waited == noWait || t.lowerReady()
@@ -98,8 +98,8 @@ func (t *Tier) makeRoom(s *shard, r *newRecord, left *Left) (freed bool, err err
 	return freed, nil
 }
 
-// awaitLower waits until the tier below can take what leaves, or the writer of the
-// record has waited for long enough. He holds no lock and no segment.
+// awaitLower waits until the lower tier has room for demotions, or the record's writer
+// has waited long enough. The caller holds no lock and no segment.
 func (t *Tier) awaitLower(r *newRecord) {
 	var ok bool
 	if r.waited, ok = t.lower.Ready(r.waited); !ok {

@@ -6,8 +6,8 @@ import (
 )
 
 // BatchWindow is how many operations of a batch are under way at once: enough
-// to keep the memory system busy, few enough that what was prefetched is still
-// there when it is used.
+// to keep the memory system busy, few enough that prefetched lines are still in the
+// processor's cache when they are used.
 const BatchWindow = 32
 
 // Window is the scratch space of one window of a batch.
@@ -18,10 +18,10 @@ type Window struct {
 // Hash is the hash of key i of a prepared window.
 func (w *Window) Hash(i int) uint64 { return w.hashes[i] }
 
-// Prepare hashes up to BatchWindow keys and starts to load what looking them up
-// will touch: first all their buckets, then all their records, as many bytes of
-// each as records usually have. It is a hint; what it read is looked at again.
-// Each of the keys is then one for Get or SetPrepared.
+// Prepare hashes up to BatchWindow keys and starts to load the memory that their
+// lookups will touch: first all their buckets, then all their records, as many bytes
+// of each as records have on average. It is a hint: Get and SetPrepared, to which the
+// keys go next, read everything again.
 func (t *Tier) Prepare(w *Window, keys [][]byte) {
 	var buckets [BatchWindow]*index.Bucket
 	for i, key := range keys {

@@ -8,8 +8,8 @@ import (
 	"github.com/firncache/firn/internal/record"
 )
 
-// setLimit sets the budget: what is left of it after the bookkeeping, and what is
-// kept for more of that, is segments.
+// setLimit sets the budget. Segments get the part of it that neither the lower tier,
+// nor the bookkeeping, nor the ghosts to come take.
 func (t *Tier) setLimit(bytes int64) {
 	t.pool.mu.Lock()
 	defer t.pool.mu.Unlock()
@@ -25,37 +25,37 @@ func (t *Tier) setLimitLocked(bytes int64) {
 }
 
 // largestRecord is the most bytes that a key and its value may have together to
-// find room if all other records leave: what is then left of the segments that a
-// write may use are those which the shards' indexes keep.
+// find room when every other record is evicted: of the segments that a write may use,
+// the shards' indexes keep some even then.
 func (t *Tier) largestRecord() int64 {
 	segments := t.pool.target - reclaimOnlyOf(t.pool.target) - index.LeastChunks*len(t.shards)
 	return int64(max(segments, 1))<<t.segShift - record.MaxHeader
 }
 
 // MaxRecord is the most bytes that a key and its value may have together: a
-// quarter of the budget, or half of what the tier below leaves of it if that is
-// less; near the least budget, what finds room beside the bookkeeping.
+// quarter of the budget, or half of the part that the lower tier leaves if that is
+// less; near the least budget, as many as find room beside the bookkeeping.
 func (t *Tier) MaxRecord() int64 { return t.maxRecord.Load() }
 
 func (t *Tier) fits(r *newRecord) bool {
 	return int64(len(r.key))+int64(len(r.value)) <= t.MaxRecord() && len(r.key) <= record.MaxKey
 }
 
-// Bounds are what SetBytes takes now.
+// Bounds are the least and the largest budget that SetBytes accepts now.
 func (t *Tier) Bounds() (least, most int64) { return t.minBytes(), t.maxBytes() }
 
 // minBytes is the smallest budget that the tier can shrink to.
 func (t *Tier) minBytes() int64 { return t.reserved.Load() + t.minOwn() }
 
-// minOwn is the least of the budget that the tier below must leave:
-// bookkeeping, and eight segments for each shard.
+// minOwn is the part of the budget that the lower tier must leave: bookkeeping, and
+// eight segments for each shard.
 func (t *Tier) minOwn() int64 {
 	return max(MinBytes, t.overhead.Load()+int64(len(t.shards))*8*t.segmentCost())
 }
 
 func (t *Tier) maxBytes() int64 { return t.overhead.Load() + int64(len(t.segs)-1)*t.segmentCost() }
 
-// ghostBytes is what the ghosts of a shard of so many entries take.
+// ghostBytes is the size of the ghosts of a shard with so many entries.
 func (t *Tier) ghostBytes(entries int64) int64 {
 	own := t.bytes.Load() - t.reserved.Load()
 	return min(8*int64(policy.GhostWords(entries, own/int64(len(t.shards)))), int64(t.ghostMax))

@@ -27,7 +27,7 @@ func (t *Tier) Check() error {
 	return t.pool.check(held)
 }
 
-// audit is what the index says that a shard's segments hold.
+// audit is a shard's records as its index lists them.
 type audit struct {
 	s      *shard
 	live   map[uint32]uint32 // bytes by segment
@@ -231,7 +231,8 @@ func (a *audit) walk(id uint32) error {
 	return nil
 }
 
-// check compares the pool's counts with what the shards hold.
+// check compares the pool's counts with its lists, and with held, the number of segments
+// that the shards have.
 func (p *pool) check(held int) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -6,8 +6,8 @@ package ram
 // without looking at the others.
 type cleanable [grades + 1]uint32 // by grade, the first segment of its list
 
-// grades is the number of lists: segments of one grade differ by up to 1/16 of a
-// segment in what cleaning them copies. Grade 0 is for those that are not listed.
+// grades is the number of lists: the cleaning costs of segments of one grade differ by
+// up to 1/16 of a segment. Grade 0 is for segments that are not listed.
 const grades = 8
 
 // cheapest is a segment of the least grade, 0 if none is listed.

@@ -49,8 +49,8 @@ func (s *shard) clear() {
 	}
 }
 
-// removeAll removes what is there when it begins, a step at a time, and tells
-// Evicted after each, with the shard unlocked. It goes by the index, as All does:
+// removeAll removes the records that are there when it begins, a step at a time, and
+// tells Evicted after each, with the shard unlocked. It goes by the index, as All does:
 // records may be moved between two steps.
 func (s *shard) removeAll() {
 	s.mu.Lock()
@@ -72,7 +72,7 @@ func (s *shard) removeFrom(j, buckets uint32) (next uint32) {
 	for ; j < buckets && s.evicted.size() < step; j++ {
 		s.removeUnder(j, buckets)
 	}
-	ended := s.watches.endAll() // with each step: a load may store where the last one was
+	ended := s.watches.endAll() // with each step: a load may store in a bucket that is behind us
 	s.unlock(&left)
 	ended.callWritten()
 	left.Report()

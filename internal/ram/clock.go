@@ -22,8 +22,8 @@ type times struct {
 	keeper *clock.Coarse // nil: nobody keeps the coarse time
 }
 
-// newTimes makes what compares with now, or with the process's time if that is
-// nil. Without ticking, all that is compared with now is compared exactly.
+// newTimes compares deadlines with now, or with the process's time if that is nil.
+// Without ticking nobody keeps a coarse copy of now, and every comparison is exact.
 func newTimes(now func() int64, ticking bool) times {
 	if now == nil {
 		return times{clock.Millis, &clock.Process.Time, clock.Process}

@@ -7,7 +7,7 @@ import (
 	"github.com/firncache/firn/internal/offheap"
 )
 
-// Config says what a tier is to be.
+// Config configures a tier.
 type Config struct {
 	Bytes    int64        // budget for records, index and bookkeeping, at least MinBytes
 	MaxBytes int64        // the most that SetBytes may ask for; 0: as much as the system lets reserve at no cost
@@ -16,11 +16,11 @@ type Config struct {
 	Grace    int64        // how long records are kept after their deadlines, for PeekStale, in milliseconds
 	Ticking  bool         // a coarse copy of Now is kept; false: every deadline is compared with Now itself
 
-	// Evicted, if set, is told of every record that leaves: no lock is held,
-	// and the slices are lent until it returns.
+	// Evicted, if set, is told of every record that leaves the tier other than to the
+	// lower one. No lock is held, and the slices are lent until it returns.
 	Evicted func(key, value []byte, cause Cause)
 
-	Below Below // the tier underneath; nil: none
+	Below Below // the lower tier; nil: none
 
 	HashMask uint64 // for tests: bits of the hash that are kept; 0 keeps all
 	PageSize int    // for tests: of memory, a power of two; 0: the system's
@@ -28,23 +28,23 @@ type Config struct {
 	Reserve func(size uint64) (*offheap.Region, error) // for tests; nil: offheap.Reserve
 }
 
-// ErrAddressSpace is what New fails with if the system does not give the address
-// space that the tier asks for.
+// ErrAddressSpace is New's error if the system does not give the address space that
+// the tier asks for.
 var ErrAddressSpace = errors.New("no address space")
 
-// What Set may fail with.
+// The errors of Set.
 var (
 	ErrClosed   = errors.New("ram: closed")
 	ErrTooLarge = errors.New("ram: record too large")
 	ErrNoRoom   = errors.New("ram: no room: nothing can be evicted")
 )
 
-// errLowerBusy says that a promotion would make records leave which the tier below
-// cannot take now.
-var errLowerBusy = errors.New("ram: the tier below is busy")
+// errLowerBusy says that room can be made only by demotions, and that the lower tier
+// cannot take them now.
+var errLowerBusy = errors.New("ram: the lower tier is busy")
 
-// errDemoteFirst says that long records have to go down first: see Left.
-var errDemoteFirst = errors.New("ram: long records leave")
+// errDemoteFirst says that long records have to be demoted first: see Left.
+var errDemoteFirst = errors.New("ram: long records have to be demoted first")
 
-// noWait is what somebody has waited who does not want to.
+// noWait is the time that a caller claims to have waited who does not want to wait.
 const noWait = math.MaxInt64

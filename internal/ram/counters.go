@@ -7,15 +7,15 @@ import (
 	"github.com/firncache/firn/internal/offheap"
 )
 
-// Counters count what happened to the records of a tier since it was made.
+// Counters count the operations on a tier's records since it was made.
 type Counters struct {
 	Sets            uint64
 	Deletes         uint64 // of keys that were there
-	Evicted         uint64 // records that left for want of room and went nowhere
-	Demoted         uint64 // records that left for want of room and live on below
-	Promoted        uint64 // records that came back from below
-	Expired         uint64 // records found expired and taken out
-	Reinserted      uint64 // records that were about to be evicted and kept
+	Evicted         uint64 // records that left for want of room, other than to the lower tier
+	Demoted         uint64 // records that left for want of room to the lower tier
+	Promoted        uint64 // records that came back from the lower tier
+	Expired         uint64 // records past their grace that were taken out
+	Reinserted      uint64 // records that the policy kept when they were about to be evicted
 	ReinsertedBytes uint64
 }
 

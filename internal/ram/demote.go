@@ -1,8 +1,8 @@
 package ram
 
-// evictOrDemote lets a live record go for want of room: to the tier below, if it takes
-// it, which it has done before the entry goes here, so that the record is never
-// in neither.
+// evictOrDemote takes a live record out for want of room. It is demoted if the lower
+// tier accepts it, and evicted otherwise. The lower tier has the record before its
+// entry goes here, so that it is never in neither.
 func (s *shard) evictOrDemote(e *entry) {
 	to := rejected
 	switch {
@@ -21,8 +21,8 @@ func (s *shard) evictOrDemote(e *entry) {
 	}
 }
 
-// demote offers a record to the tier below, unless it is hidden; copied says that it
-// may be there. It reports whether that took it.
+// demote offers a record to the lower tier, unless it is a negative entry; copied says
+// that the lower tier may have it. It reports whether the lower tier accepted it.
 func (s *shard) demote(hash uint64, r *stored, freq int, copied bool) bool {
 	t := s.tier
 	if t.lower == nil || t.deadline(r) < 0 {
@@ -32,14 +32,14 @@ func (s *shard) demote(hash uint64, r *stored, freq int, copied bool) bool {
 	return t.lower.Demote(hash, key, value, t.deadline(r), s.wasRead(r, freq), copied)
 }
 
-// wasRead reports whether the record was read since its key came here, or came by
-// being read below.
+// wasRead reports whether the record was read since its key came here, or came here
+// because it was read in the lower tier.
 func (s *shard) wasRead(r *stored, freq int) bool {
 	return freq > 0 || s.tier.header(r.off).version.Load()&wasRead != 0
 }
 
-// Offer offers the live record of a key to the tier below, as one that was read,
-// and keeps it. It reports whether the tier below holds it now.
+// Offer gives the lower tier a copy of a key's live record, as one that was read. It
+// reports whether the lower tier has it now.
 func (t *Tier) Offer(hash uint64, key []byte) bool {
 	s := t.shardOf(hash)
 	s.mu.Lock()
@@ -55,8 +55,8 @@ func (t *Tier) Offer(hash uint64, key []byte) bool {
 	return d.done
 }
 
-// demoteCopy offers a record to the tier below and keeps it. It reports whether the
-// tier below took it, or had it; a long one is on its way by then, see finishDemotions.
+// demoteCopy offers a copy of a record to the lower tier. It reports whether the lower
+// tier accepted it, or had it. A long record is pending then: see finishDemotions.
 func (s *shard) demoteCopy(hash uint64, r *stored, freq int) bool {
 	t := s.tier
 	if s.demotesInParts(r) {
@@ -68,16 +68,16 @@ func (s *shard) demoteCopy(hash uint64, r *stored, freq int) bool {
 	return s.demote(hash, r, freq, version&lowerCopy != 0)
 }
 
-// DemoteAll offers every live record to the tier below and keeps it; what
-// Demote answers makes no difference. It begins with the coldest, as far as the
-// queues tell: Small before Main, in both the oldest segments of every shard
-// first. It locks one shard at a time, for one segment at a time. Of records
-// that are stored or moved meanwhile some may be left out, or offered twice.
+// DemoteAll offers copies of all live records to the lower tier; whether it accepts
+// them makes no difference. It begins with the coldest, as far as the queues tell:
+// Small before Main, in both the oldest segments of every shard first. It locks one
+// shard at a time, for one segment at a time. Of records that are stored or moved
+// meanwhile some may be left out, or offered twice.
 func (t *Tier) DemoteAll() { t.DemoteAllWhile(func() bool { return true }) }
 
 // DemoteAllWhile is DemoteAll that calls more before every segment, with no lock
-// held, and ends when that reports false. more may wait until the tier below
-// has room.
+// held, and ends when that reports false. more may wait until the lower tier has
+// room.
 func (t *Tier) DemoteAllWhile(more func() bool) {
 	if t.lower == nil {
 		return
@@ -136,12 +136,13 @@ func (s *shard) demoteSegment(id uint32) {
 	})
 }
 
-// demotesInParts reports whether the record goes down in parts.
+// demotesInParts reports whether the record is too long to be demoted under the lock.
 func (s *shard) demotesInParts(r *stored) bool {
 	return r.shape.KeyLen()+r.valueLen > s.tier.maxDemote
 }
 
-// beginDemotion begins to send a long record down. It goes when somebody calls finishDemotions.
+// beginDemotion begins the demotion in parts of a long record. finishDemotions does the
+// rest. With stays the record is kept here.
 func (s *shard) beginDemotion(hash uint64, r *stored, freq int, stays bool) demoteResult {
 	if d := s.demotions.at(r.off); d != nil {
 		d.stays = d.stays && stays

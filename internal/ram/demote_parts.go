@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// A record that is too long to go down under a lock goes in parts. It stays where
-// it is meanwhile, can be found, and nothing is copied but the part that is next; the
-// shard's lock is held for one part at a time. It has gone down with the last part,
-// and leaves then, if nobody has written its key since.
+// A record that is too long to be demoted under a lock is demoted in parts. It stays
+// where it is meanwhile, can be found, and nothing is copied but the next part; the
+// shard's lock is held for one part at a time. With the last part the lower tier has
+// the record, which then goes here, if nobody has written its key since.
 
-// finishDemotions sees all records of the shard that are on their way to its end. One
+// finishDemotions brings all pending demotions of the shard to their ends. One
 // goroutine at a time does; others wait for it. The caller holds no lock.
 func (s *shard) finishDemotions(left *Left, patient bool) {
 	s.mu.Lock()
@@ -34,8 +34,8 @@ func (s *shard) finishDemotions(left *Left, patient bool) {
 	s.unlock(left)
 }
 
-// demoteInParts sends one record down, and unless it stays takes it out. It gives up the
-// lock, and takes it again.
+// demoteInParts puts the parts of one record, and takes it out unless it stays. It
+// gives up the lock, and takes it again.
 func (s *shard) demoteInParts(d *pendingDemotion, left *Left, patient bool) {
 	waited, late, more := time.Duration(0), false, true
 	for more && s.alive(d) {
@@ -62,7 +62,7 @@ func (s *shard) demoteInParts(d *pendingDemotion, left *Left, patient bool) {
 	s.endDemotion(d)
 }
 
-// alive reports whether the record is still what its key has.
+// alive reports whether the record is still its key's.
 func (s *shard) alive(d *pendingDemotion) bool {
 	if s.closed || d.off == 0 {
 		return false
@@ -71,7 +71,7 @@ func (s *shard) alive(d *pendingDemotion) bool {
 	return !s.tier.pastGrace(&r)
 }
 
-// putNextPart puts the next part, or ends the record if there is none.
+// putNextPart puts the next part, or the end of the record if all were put.
 func (s *shard) putNextPart(d *pendingDemotion) (ended, ok, again bool) {
 	r := s.tier.recordAt(d.off)
 	if d.stays { // before there is a copy
@@ -111,7 +111,7 @@ func (s *shard) endDemotion(d *pendingDemotion) {
 	}
 }
 
-// finishDemotions lets the long records go for which left tells that there is no room.
+// finishDemotions is that of the shard which left names, if it names one.
 func (t *Tier) finishDemotions(left *Left) {
 	if n := left.demoteFirst; n != 0 {
 		left.demoteFirst = 0
@@ -119,7 +119,7 @@ func (t *Tier) finishDemotions(left *Left) {
 	}
 }
 
-// finishDemotionsPatiently is finishDemotions where nothing else has to happen before.
+// finishDemotionsPatiently is finishDemotions for a caller whom nobody waits for.
 func (s *shard) finishDemotionsPatiently() {
 	var left Left
 	s.finishDemotions(&left, true)

@@ -2,8 +2,8 @@ package ram
 
 import "slices"
 
-// pendingDemotion is a long record on its way to the lower tier. It belongs to its
-// shard, under the shard's lock.
+// pendingDemotion is a long record of which the lower tier gets the parts. It belongs
+// to its shard, under the shard's lock.
 type pendingDemotion struct {
 	hash  uint64
 	off   uint64 // where it lies; 0 once it has died
@@ -39,23 +39,23 @@ func (l demotions) allDied() {
 	}
 }
 
-// holdDrain reports whether records that are on their way keep the segment from
-// being released that is being drained.
+// holdDrain reports whether one of them keeps the segment from being released that is
+// being drained.
 func (l demotions) holdDrain() bool {
 	return slices.ContainsFunc(l, func(d *pendingDemotion) bool { return d.off != 0 && !d.stays })
 }
 
-// leaving reports whether records are on their way that are not to stay, or were and
-// have died.
+// leaving reports whether there are demotions of records that are not to stay, those
+// included that have died meanwhile.
 func (l demotions) leaving() bool {
 	return slices.ContainsFunc(l, func(d *pendingDemotion) bool { return !d.stays })
 }
 
-// demoteResult is what has become of a record that was offered to the tier below.
+// demoteResult is the state of a record that was offered to the lower tier.
 type demoteResult uint8
 
 const (
-	rejected demoteResult = iota
-	demoted               // it lives there
-	pending
+	rejected demoteResult = iota // the lower tier does not have it
+	demoted                      // the lower tier has it
+	pending                      // it is one of the shard's demotions
 )

@@ -2,10 +2,9 @@ package ram
 
 import "github.com/firncache/firn/internal/policy"
 
-// beginDrain takes a segment out of its queue, to clean it or to evict what is there: all
-// of it if the policy has kept everything for as many rounds as frequencies count
-// down. Where readers are faster, and it wants to keep everything for longer, it is
-// not asked.
+// beginDrain takes a segment out of its queue, to clean it or to evict its records. All
+// of them are evicted if the policy has kept everything for as many rounds as
+// frequencies count down: readers then raise them faster than rounds lower them.
 func (s *shard) beginDrain(id uint32, cleans bool) {
 	d, seg := &s.drain, &s.tier.segs[id]
 	s.queues[seg.queue].remove(s.tier.segs, id)
@@ -20,8 +19,8 @@ func (s *shard) beginDrain(id uint32, cleans bool) {
 	}
 }
 
-// drainStep does a step. The last one releases the segment, or if long records are on
-// their way down from there, the last of these.
+// drainStep does a step. The last one releases the segment, or if long records are
+// being demoted from there, the end of the last of these demotions.
 func (s *shard) drainStep() {
 	d, more := &s.drain, false
 	if d.at, more = s.eachLiveStep(d.id, d.at, s.drainRecord); !more && !s.demotions.holdDrain() {
@@ -49,7 +48,7 @@ func (s *shard) moveOrEvict(e *entry) {
 	}
 }
 
-// keepOrEvict lets a record go, unless the policy wants to keep it.
+// keepOrEvict evicts or demotes a record, unless the policy wants to keep it.
 func (s *shard) keepOrEvict(e *entry) {
 	setting, from := s.tier.tuner.Setting(), s.tier.segs[s.drain.id].lane
 	small, main := s.laneBytes()

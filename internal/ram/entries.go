@@ -18,13 +18,13 @@ func (s *shard) find(hash uint64, key []byte) (b *index.Bucket, slot int, r stor
 	return nil, 0, r, false
 }
 
-// remove takes a record out of the tier, and notes why for Evicted.
+// remove takes a record out of the tier, and notes it for Evicted.
 func (s *shard) remove(hash uint64, b *index.Bucket, slot int, r *stored, cause Cause) {
 	s.noteEvicted(r, cause)
 	s.takeOut(hash, b, slot, r)
 }
 
-// takeOut takes a record out of the tier.
+// takeOut takes a record out of the tier. Its bytes are dead from then on.
 func (s *shard) takeOut(hash uint64, b *index.Bucket, slot int, r *stored) {
 	s.table.Remove(hash, b, slot)
 	s.kill(r.off, r.size)
@@ -37,15 +37,16 @@ func (s *shard) takeOut(hash uint64, b *index.Bucket, slot int, r *stored) {
 	}
 }
 
+// expire takes a record out that is past its grace.
 func (s *shard) expire(e *entry) {
 	s.remove(e.hash, e.bucket, e.slot, &e.rec, Expired)
 	s.count.Expired++
 }
 
 // noteWrite is called when a Set or Delete has taken effect, before the lock is
-// released; below says that there may be a record of the key in the tier below. It
-// returns the watches that the write has ended, but for the writer's own: they are to
-// be told when the lock is released.
+// released. It invalidates the lower tier's copies if copied says that there may be
+// one. It returns the watches that the write has ended, but for the writer's own: their
+// callWritten is due when the lock is released.
 func (s *shard) noteWrite(hash uint64, key []byte, own *Watch, copied bool) (ended *Watch) {
 	if s.watches == nil && !(copied && s.tier.lower != nil) {
 		return nil
@@ -53,7 +54,7 @@ func (s *shard) noteWrite(hash uint64, key []byte, own *Watch, copied bool) (end
 	return s.noteWriteSlow(hash, key, own, copied)
 }
 
-// noteWriteSlow is noteWrite where somebody wants to know.
+// noteWriteSlow is noteWrite where there are watches or copies.
 func (s *shard) noteWriteSlow(hash uint64, key []byte, own *Watch, copied bool) (ended *Watch) {
 	if lower := s.tier.lower; lower != nil && copied {
 		lower.Superseded(hash)

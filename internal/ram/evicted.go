@@ -2,14 +2,14 @@ package ram
 
 import "sync"
 
-// Left is a list of records that left, of which Evicted is still to be told:
-// copies, because their room may be reused by then. A shard notes them under
-// its lock; they are reported after it, by whoever made them leave. Who makes many
-// leave does so in steps, and reports after each.
+// Left lists records that left the tier and of which Evicted is still to be told:
+// copies, because their room may be reused by then. A shard notes them under its lock.
+// The caller that made them leave reports them after it; one that makes many leave does
+// so in steps, and reports after each.
 type Left struct {
 	first, last *evictedBatch
 	bytes       int
-	demoteFirst uint32 // the number of the shard where room is made once long records have gone down; 0: none
+	demoteFirst uint32 // the number of the shard whose long records have to be demoted before it has room; 0: none
 }
 
 // step is how many bytes of copies make a step: it ends with the first segment, or

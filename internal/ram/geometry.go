@@ -6,9 +6,9 @@ import (
 	"github.com/firncache/firn/internal/offheap"
 )
 
-// Layout is how a new tier of so many bytes is cut up, for planning: its shards,
-// what a segment has and costs in bytes, its place in the tables included, and
-// the unit in bytes to which the room of a record is rounded up.
+// Layout is how a new tier of so many bytes is cut up, for planning: the number of its
+// shards, the size of a segment in bytes and its cost, which includes its place in the
+// tables, and the unit in bytes to which the room of a record is rounded up.
 func Layout(bytes int64) (shards, segmentBytes, segmentCost, unit int64) {
 	g := geometryFor(bytes, 0)
 	return int64(g.shards), 1 << g.segShift, g.segmentCost(), 1 << g.unitShift
@@ -21,8 +21,8 @@ const MinBytes = 64 << 10
 const MostBytes = 1 << 46
 
 // fineUnits is the largest budget in bytes whose records are placed in units of
-// eight bytes. Each doubling doubles the unit, and with it what is lost at the
-// end of each record.
+// eight bytes. Each doubling doubles the unit, and with it the bytes that are lost at
+// the end of each record.
 const fineUnits = 32 << 30
 
 // hugeFrom is the budget in bytes from which huge pages are asked for: a huge
@@ -33,12 +33,12 @@ const hugeFrom = 32 << 20
 type geometry struct {
 	shards      int  // a power of two
 	segShift    uint // log2 of the segment size in bytes
-	unitShift   uint // log2 of what a location counts in bytes
+	unitShift   uint // log2 of the unit of a location in bytes
 	maxSegments int
 }
 
-// segmentCost is what one segment takes of the budget, its place in the tables
-// included.
+// segmentCost is the part of the budget that one segment takes, its place in the
+// tables included.
 func (g geometry) segmentCost() int64 { return 1<<g.segShift + sizeOf[segment]() + 4 }
 
 // geometryFor cuts a budget: one shard a MiB, up to 64 or four for each processor;
