@@ -1,30 +1,110 @@
 // Package ram is the RAM tier: records in off-heap segments, an index over
-// them, and the policy that decides what leaves.
+// them, and the policy that decides which ones stay.
 //
-// # Terms
+// # Glossary
 //
-// The tier's memory is one region cut into segments of equal size. A segment is
-// free (in the pool), spare (held by a shard for its next need), an index chunk,
-// open (the end of a lane, being filled), sealed (in a queue, waiting to be
-// reclaimed) or being drained (out of it, while its records leave or move, a few at
-// a time). A lane is where a shard appends records of one queue; the queues
-// are policy.Small and main. A record that does not fit in the rest of its segment
-// continues in the next: it straddles, and the segments are linked.
+//   - record: a key, its value, deadline and version, in the log. It is dead when no
+//     entry of the index names it.
+//   - entry: the index's tag, frequency and location of a record. A location counts
+//     units of memory from the beginning of the region.
+//   - version: the number in a record's header that a writer changes when it overwrites
+//     the value in place; odd meanwhile. Two bits of it are flags.
+//   - region, segment: the tier's memory is one region, cut into segments of equal size.
+//   - lane: a log to which a shard appends records, one for policy.Small and one for
+//     policy.Main. Its last segment is open; its queue has the sealed ones, oldest
+//     first. A record that does not fit in the rest of its segment continues in the
+//     next: it straddles, and the segments are linked.
+//   - shard: the keys whose hashes begin alike, with their index, segments and lanes,
+//     all guarded by its mutex.
+//   - pool: the segments that no shard uses, and the limit of those that are in use. A
+//     claim is a write's hold on segments of the pool.
+//   - epoch: a shard's counter for lock-free readers. It grows before a segment that
+//     held records or index leaves the shard.
+//   - evict: take a live record out for want of room. Evicted hears of it.
+//   - demote, promote: move a record to the lower tier, or back. A copy may stay behind.
+//   - lower tier: what is evicted is offered to it; see Below.
+//   - invalidate: take an older copy of a key out of the lower tier.
+//   - expire: pass the deadline. The record can be peeked at until its grace deadline,
+//     and is past its grace after that.
+//   - negative entry: a record with a deadline below 0. PeekStale alone finds it.
+//   - drain: the reclaiming of one segment, in steps. It cleans, which moves the live
+//     records to the end of their lane, or it evicts, as far as the policy wants.
+//   - sweep: the search for records past their grace.
+//   - watch: an observer of the writes of one key, for a write that is to happen only if
+//     there was none (as WATCH in Redis).
+//   - ghost, frequency, sample: see package policy.
 //
-// A shard owns the keys whose hashes begin alike: their index, segments and
-// queues, all guarded by its mutex. The pool hands segments to shards under a
-// lock of its own, taken last. No goroutine ever holds two shards' locks: who
-// needs a segment gives up its shard's lock first, reclaims one from whichever
-// shard is victimShard, and starts again.
+// # The states of a record
+//
+//	        Set, Promote          deadline            grace deadline
+//	absent --------------> live ------------> expired ---------------> past grace
+//	                        |                    |                         |
+//	                        | Delete, Clear, another Set of the key;       | the next sweep,
+//	                        | eviction, demotion                           | drain or write
+//	                        v                    v                         v
+//	                      dead                 dead                      dead
+//
+//	        Set, deadline -d              d
+//	absent ------------------> negative -----> past grace
+//
+// Get, Peek and All find live records; PeekStale also finds expired records and
+// negative entries; nothing finds a record past its grace. Expired records are demoted
+// as live ones are, negative entries are not. A dead record's bytes stay in their
+// segment until that is released, and readers that were there notice.
+//
+// # The life of a segment
+//
+//	                  open                seal               beginDrain
+//	 free <--> spare ------> open -------------> sealed ------------------> draining
+//	(pool)       |         (end of a lane)    (in its queue)              (in no queue)
+//	   ^         | AddChunk                        |                           |
+//	   |         v                                 | its last record dies      | last step
+//	   |     index chunk                           |                           |
+//	   |         | Surplus                         |                           |
+//	   +---------+---------------------------------+---------------------------+
+//	       retire: the epoch grows, then the pool has it
+//
+// # Locks
+//
+// Lock order: large → shard.mu → pool.mu, the tuner's or the lower tier's;
+// janitor.sweeping → shard.mu or pool.mu; resizing → pool.mu. No goroutine holds two
+// shards' locks: one that needs a segment gives up its shard's lock first, reclaims one
+// from the shard that holds most, and starts again.
 //
 // # Reads
 //
 // Get takes no lock. It notes the shard's epoch, searches the index, copies the
 // value, and then checks that the record's version, the index entry and the
-// epoch are unchanged. The epoch grows before a segment that held records or
-// index leaves the shard, so an unchanged epoch says that none of the bytes
-// were reused; an unchanged entry says that the record was live to the end; an
-// unchanged even version says that its value was not overwritten in place.
-// After a few failures a reader takes the shard's lock. docs/CONCURRENCY.md
-// has the argument in full.
+// epoch are unchanged. An unchanged epoch says that none of the bytes were reused; an
+// unchanged entry says that the record was live to the end; an unchanged even version
+// says that its value was not overwritten in place. After a few failures a reader takes
+// the shard's lock. The steps are numbered in Tier.get; docs/CONCURRENCY.md has the
+// argument in full.
+//
+// # Files
+//
+// In an order to read them in:
+//
+//   - tier.go: Tier, shard and their locks; config.go, geometry.go, lifecycle.go: how a
+//     tier is configured, cut up, made, closed and freed.
+//   - segment.go, pool.go, trim.go: the table of segments; the free ones and the writes
+//     that wait for some; the give-back to the system. prefault.go: pages ahead of use.
+//   - records.go, pieces.go, entry.go: a record's bytes; those of one that straddles.
+//     scratch.go: room for copies.
+//   - log.go, cleanable.go: appending to a lane, and the account of its live bytes.
+//     entries.go: a writer's search and removal of a record.
+//   - get_amd64.s: the Get that runs on amd64; get_amd64.go declares it. get.go: the same
+//     in Go, which is Get elsewhere (get_other.go), and its slow paths. peek.go, batch.go
+//     and all.go: the other reads.
+//   - set.go, delete.go: the writes; watch.go, set_if.go: those of a watched key;
+//     clear.go: that of all.
+//   - acquire.go: how a write gets segments. reclaim.go, reclaim_ahead.go: which shard
+//     gives one up, and when; drain.go, walk.go: how. lanes.go, ghosts.go: the questions
+//     to package policy.
+//   - lower_tier.go: the seam to a lower tier. demote.go, demote_parts.go, demotions.go,
+//     promote.go: the way there and back.
+//   - evicted.go, unlock.go: the records that Evicted is told of when a shard is unlocked.
+//   - clock.go, sweep.go, janitor.go: deadlines.
+//   - budget.go, resize.go: the budget and its parts; SetBytes.
+//   - counters.go, stats.go, check.go: figures, and the check of everything for tests.
 package ram

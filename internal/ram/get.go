@@ -22,6 +22,16 @@ const (
 // lockFreeTries is how often a reader starts again before it takes the lock.
 const lockFreeTries = 8
 
+// There are three searches, from the fastest to the most general:
+//
+//   - getShort, in assembly, on amd64: a short key and value, in the key's first bucket.
+//   - getStaged, in Go: any record of usual length in the first bucket. It is Get on
+//     other processors, and everywhere the search that returns the deadline.
+//   - Tier.get: all records, under the lock if readers are overtaken too often.
+//
+// Each leaves to the next whatever it does not do itself, before it has changed
+// anything.
+
 // getAny appends the value of key to dst; without one it returns dst unchanged.
 // It is Get, and where there is a faster one the slow path of that, and the
 // reference for it.
@@ -38,7 +48,7 @@ func (t *Tier) GetWithDeadlineHashed(hash uint64, dst, key []byte) (value []byte
 }
 
 // getStaged is GetWithDeadlineHashed. It calls absent or present last, when
-// nothing has to be kept: what a compiler keeps on the stack costs as much as the
+// nothing has to be kept: values that a compiler keeps on the stack cost as much as the
 // rest while the processor waits for memory.
 func (t *Tier) getStaged(dst, key []byte, hash uint64) (value []byte, deadline int64, ok bool) {
 	s := t.shardOf(hash)
@@ -106,7 +116,7 @@ func (t *Tier) countHit(hash uint64) {
 	t.reads.count(true)
 }
 
-// getSlow is Get for what the fast path left.
+// getSlow is Get for all that the staged search leaves to it.
 //
 //go:noinline
 func (t *Tier) getSlow(dst []byte, k string) (value []byte, deadline int64, ok bool) {
@@ -149,13 +159,24 @@ func (t *Tier) getRetried(dst, key []byte, hash uint64) (value []byte, deadline 
 	return v, deadline, out
 }
 
-// get searches without a lock. The order of its loads is the argument that it
-// is right; see docs/CONCURRENCY.md.
+// get searches without a lock, in eight steps. Their order is the argument that it is
+// right: see docs/CONCURRENCY.md. getStaged and getShort take the same steps for records
+// that are found at once.
+//
+//  1. Load the shard's epoch and the index's shape.
+//  2. Find the key's tag in the bucket and those it links to; load its location.
+//  3. Load the record's version, then its shape, which has the lengths.
+//  4. Compare the key, and the deadline with the time.
+//  5. Copy the value to the caller's slice.
+//  6. Pass a load fence.
+//  7. Check that the version is even, and version, location and epoch are unchanged.
+//     Otherwise the copy means nothing, and the search begins again.
+//  8. Raise the entry's frequency. The caller counts the hit.
 func (t *Tier) get(s *shard, dst, key []byte, hash uint64) (value []byte, deadline int64, out outcome) {
-	epoch, shape := s.epoch.Load(), s.table.Shape()
+	epoch, shape := s.epoch.Load(), s.table.Shape() // 1
 	tag := index.TagOf(hash)
 	for b := s.table.Bucket(index.Home(hash, shape)); b != nil; b = s.nextBucket(b, epoch) {
-		for m := b.Match(tag); m != 0; {
+		for m := b.Match(tag); m != 0; { // 2
 			slot := m.Next()
 			word, loc := b.Word(slot), b.Location(slot)
 			off := t.place(loc)
@@ -166,7 +187,7 @@ func (t *Tier) get(s *shard, dst, key []byte, hash uint64) (value []byte, deadli
 				return dst, 0, torn
 			}
 			h := t.header(off)
-			version, sh := h.version.Load(), record.Shape(h.shape.Load())
+			version, sh := h.version.Load(), record.Shape(h.shape.Load()) // 3
 			if sh.KeyLen() != len(key) {
 				continue
 			}
@@ -182,7 +203,7 @@ func (t *Tier) get(s *shard, dst, key []byte, hash uint64) (value []byte, deadli
 				b.Touch(slot, word)
 				return v, deadline, out
 			}
-			if !t.region.Equal(off+uint64(sh.HeaderLen()), key) {
+			if !t.region.Equal(off+uint64(sh.HeaderLen()), key) { // 4
 				continue
 			}
 			deadline = 0
@@ -195,17 +216,17 @@ func (t *Tier) get(s *shard, dst, key []byte, hash uint64) (value []byte, deadli
 				}
 				return dst, 0, miss
 			}
-			v := t.region.AppendOut(dst, off+from, n)
-			if !s.unchanged(epoch, b, slot, loc, h, version) {
+			v := t.region.AppendOut(dst, off+from, n)          // 5
+			if !s.unchanged(epoch, b, slot, loc, h, version) { // 6, 7
 				return dst, 0, torn
 			}
-			b.Touch(slot, word)
+			b.Touch(slot, word) // 8
 			return v, deadline, hit
 		}
 	}
-	offheap.LoadFence()
+	offheap.LoadFence() // 6
 	if s.epoch.Load() != epoch || s.table.Shape() != shape {
-		return dst, 0, torn
+		return dst, 0, torn // 7: an entry may have moved past the search
 	}
 	return dst, 0, miss
 }
@@ -225,9 +246,8 @@ func (s *shard) nextBucket(b *index.Bucket, epoch uint64) *index.Bucket {
 }
 
 // unchanged reports whether everything read since the epoch, version and
-// location were noted is what was stored: none of the shard's memory was
-// reused, the value was not being overwritten, and the record is still the
-// key's.
+// location were noted is the key's record: none of the shard's memory was reused, the
+// value was not being overwritten, and the index still names the record.
 func (s *shard) unchanged(epoch uint64, b *index.Bucket, slot int, loc uint32, h *header, version uint32) bool {
 	offheap.LoadFence()
 	if invariants.SkipValidation {
