@@ -15,14 +15,14 @@ func (t *Tier) Get(dst, key []byte) (value []byte, ok bool) {
 	return
 }
 
-// getShort is getAny, faster for what most Gets are. That its result is dst's memory the
+// getShort is getAny, faster for most Gets. That its result is dst's memory the
 // compiler does not know: its caller tells.
 //
 //go:noescape
 func getShort(t *Tier, dst []byte, key string) (value []byte, ok bool)
 
-// What get_amd64.s has to know of other packages' types, offsets in bytes, and the
-// factor of policy's hash. TestOffsetsInAssembly compares them with the types.
+// The offsets in bytes that get_amd64.s needs of fields in other packages' types, and
+// the factor of policy's hash. TestOffsetsInAssembly compares them with the types.
 //
 //nolint:unused // the linter does not read assembly
 const (

@@ -16,7 +16,7 @@
 
 // func getShort(t *Tier, dst []byte, key string) (value []byte, ok bool)
 //
-// getShort is the lookup of getAny for what most Gets are: a key of 4 to 16 bytes
+// getShort is the lookup of getAny for most Gets: a key of 4 to 16 bytes
 // that is in its first bucket, or in none, and a value of 4 to 528 bytes that dst
 // has room for. It loads what getAny loads, in that order, which on this processor
 // is the order in which others see it, and makes sure of the same things after

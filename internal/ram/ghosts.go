@@ -6,7 +6,7 @@ import (
 )
 
 // takeGhosts gives the shard, when it first has to evict, ghosts in proportion to
-// its entries. What was kept for them and is not needed becomes room: it reports
+// its entries. Memory that was kept for them and is not needed becomes room: it reports
 // whether that makes a segment.
 func (s *shard) takeGhosts() (freed bool) {
 	if s.hasGhosts {
@@ -29,8 +29,8 @@ func (s *shard) prefetchGhost(hash uint64) {
 	}
 }
 
-// grantGhosts charges the ghosts of a shard of so many entries in place of what
-// was kept for them.
+// grantGhosts charges the ghosts of a shard of so many entries to the budget, in place
+// of the room that was kept for them.
 func (t *Tier) grantGhosts(entries int64) (bytes int64, freed bool) {
 	t.pool.mu.Lock()
 	defer t.pool.mu.Unlock()

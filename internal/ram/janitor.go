@@ -32,7 +32,7 @@ func (t *Tier) runJanitor() {
 }
 
 // stop ends the tier's goroutines. When it returns, they have ended or are about
-// to: one may still be reporting what expired, for Close may be called from there.
+// to: one may still be reporting expired records, for Close may be called from there.
 func (t *Tier) stop() {
 	close(t.janitor.quit)
 	t.janitor.once.Do(func() {}) // it does not begin any more

@@ -1,10 +1,9 @@
 package ram
 
-import (
-	"github.com/firncache/firn/internal/policy"
-)
+import "github.com/firncache/firn/internal/policy"
 
-// What follows connects the tier to package policy, which decides.
+// The lanes are package policy's: it decides which one a new record enters, and which
+// one gives up its oldest segment.
 
 // laneOfNew is the lane for a record whose key was absent.
 func (s *shard) laneOfNew(hash uint64) policy.Lane {
@@ -31,7 +30,7 @@ func (s *shard) tailStamp(q policy.Lane) uint32 {
 	return s.ghosts.Clock()
 }
 
-// oldest is the segment that the policy gives up.
+// oldest is the segment that the policy gives up, 0 if the shard has none.
 func (s *shard) oldest() uint32 {
 	q := s.tier.tuner.Setting().Victim(s.laneBytes())
 	for range lanes {

@@ -33,7 +33,7 @@ func New(cfg Config) (*Tier, error) {
 	}
 	perPage := max(1, cfg.PageSize>>g.segShift)
 	err := t.layOut(g, &cfg, perPage)
-	if err != nil && cfg.MaxBytes == 0 { // the system counts what is reserved, or limits it
+	if err != nil && cfg.MaxBytes == 0 { // the system counts reserved memory, or limits it
 		g.maxSegments = geometryFor(cfg.Bytes, cfg.Bytes).maxSegments
 		err = t.layOut(g, &cfg, perPage)
 	}
@@ -81,8 +81,8 @@ func unreserved(cfg *Config, g geometry) *Tier {
 	return t
 }
 
-// MaxRecord is what [Tier.MaxRecord] says of a new tier of so many bytes of which
-// the tier below uses reserved.
+// MaxRecord is [Tier.MaxRecord] of a new tier of so many bytes, of which the lower tier
+// has reserved some.
 func MaxRecord(bytes, reserved int64) int64 {
 	t := unreserved(&Config{Bytes: bytes}, geometryFor(bytes, 0))
 	t.reserved.Store(reserved)
@@ -90,7 +90,7 @@ func MaxRecord(bytes, reserved int64) int64 {
 	return t.MaxRecord()
 }
 
-// setLower notes what the tier below takes.
+// setLower notes up to which length the lower tier takes records as a whole.
 func (t *Tier) setLower(below Below) {
 	t.maxDemote = math.MaxInt
 	if p, ok := below.(BelowInParts); ok {
@@ -99,7 +99,7 @@ func (t *Tier) setLower(below Below) {
 }
 
 // layOut reserves and lays out the region: the segments, the ghosts, the table of segments
-// and each shard's list of index chunks. Only what is touched costs memory.
+// and each shard's list of index chunks. Only pages that are touched cost memory.
 func (t *Tier) layOut(g geometry, cfg *Config, perPage int) (err error) {
 	reserve, bytes := cfg.Reserve, cfg.Bytes
 	if reserve == nil {
@@ -142,7 +142,7 @@ func (t *Tier) Close() bool {
 		s.mu.Lock()
 		s.closed = true
 		s.table.Clear()
-		s.epoch.Add(1) // now: who sees this epoch finds nothing, and all others begin anew
+		s.epoch.Add(1) // now: readers that see this epoch find nothing, and all others begin anew
 		s.mu.Unlock()
 	}
 	t.pool.wakeWriters()
@@ -154,7 +154,7 @@ func (t *Tier) Close() bool {
 func (t *Tier) Closed() bool { return t.closed.Load() }
 
 // Free returns the address space. Nobody may use the tier afterwards, but for
-// Charge: a tier below that hangs on its disk may still be on its way to it.
+// Charge: a lower tier that hangs on its disk may yet call it.
 func (t *Tier) Free() {
 	t.Close()
 	t.resizing.Lock()

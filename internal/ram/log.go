@@ -43,12 +43,12 @@ func (s *shard) appendRecord(q policy.Lane, r *newRecord) (loc uint32) {
 	return uint32(off >> s.tier.unitShift)
 }
 
-// appended notes what the segment where a record starts has to know of it, now
-// that all of the record is written.
+// appended notes a record's deadline in the segment where it starts, now that all of
+// the record is written.
 func (s *shard) appended(off uint64, deadline int64) {
 	s.noteDeadline(off, deadline)
 	id, _ := s.tier.segmentAt(off)
-	s.tier.segs[id].sweepShift = maxSweepShift // how much goes soon is not known
+	s.tier.segs[id].sweepShift = maxSweepShift // how many bytes expire soon is not known
 	if s.tier.segs[id].queue != policy.None {  // it straddles
 		s.grade(id)
 	}
@@ -145,8 +145,8 @@ func (s *shard) kill(off, size uint64) {
 	}
 }
 
-// releaseOrGrade does what follows if fewer bytes of a segment are live: a dead one is
-// released, unless it is open.
+// releaseOrGrade is called when fewer bytes of a segment are live. It releases a dead
+// one, unless it is open, and puts any other into the list of its new grade.
 func (s *shard) releaseOrGrade(id uint32) {
 	seg, drained := &s.tier.segs[id], id == s.drain.id
 	switch {
@@ -175,15 +175,15 @@ func (s *shard) release(id uint32) {
 	s.retire(id)
 }
 
-// retire gives a segment back to the pool, through the epoch: whoever reads in
-// it meanwhile will notice before its bytes change.
+// retire gives a segment back to the pool, through the epoch: a reader of it will
+// notice that before its bytes change.
 func (s *shard) retire(id uint32) {
 	s.epoch.Add(1)
 	offheap.StoreFence()
 	s.tier.pool.give(id)
 }
 
-// noteDeadline tells the record's segment when to look for records that are gone.
+// noteDeadline tells the record's segment when to look for records past their grace.
 func (s *shard) noteDeadline(off uint64, deadline int64) {
 	end := s.tier.graceDeadline(deadline)
 	if end == 0 {
@@ -202,7 +202,7 @@ func (s *shard) laneBytes() (small, main int64) {
 	return int64(s.queues[policy.Small].bytes), int64(s.queues[policy.Main].bytes)
 }
 
-// grade puts a sealed segment into the list that is right for what is live there.
+// grade puts a sealed segment into the list of its cleaning cost.
 func (s *shard) grade(id uint32) { s.cleanable.move(s.tier.segs, id, s.gradeOf(id)) }
 
 func (s *shard) gradeOf(id uint32) uint8 {
@@ -217,9 +217,9 @@ func (s *shard) gradeOf(id uint32) uint8 {
 	return 1 + uint8(n*grades/(half+1))
 }
 
-// cleaningCost is what cleaning a segment copies: the records of which some byte lies
-// there, as a whole. It changes only when one of them dies, and then so does what
-// is live here.
+// cleaningCost is the number of bytes that cleaning a segment copies: the records of
+// which some byte lies there, as a whole. It changes only when one of them dies, and
+// then the segment's live bytes change, too.
 func (s *shard) cleaningCost(id uint32) uint64 {
 	t, seg := s.tier, &s.tier.segs[id]
 	n := uint64(seg.live)
@@ -229,7 +229,7 @@ func (s *shard) cleaningCost(id uint32) uint64 {
 	}
 	if next := seg.cont.Load(); next != 0 {
 		off := t.place(t.segs[next].head)
-		if start, in := t.segmentAt(off); start == id { // otherwise it is the one above
+		if start, in := t.segmentAt(off); start == id { // otherwise it is the record that head names
 			r := t.recordAt(off)
 			n += r.size - uint64(t.segSize()-in)
 		}
@@ -243,7 +243,7 @@ func (s *shard) addSpare(c chain) {
 	}
 }
 
-// returnSpare gives back what was acquired and then not needed.
+// returnSpare gives back segments that were acquired and then not needed.
 func (s *shard) returnSpare() {
 	for s.spare.n > 0 {
 		s.tier.pool.give(s.spare.pop(s.tier.segs))

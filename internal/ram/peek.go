@@ -19,8 +19,8 @@ func (t *Tier) DeadlineHashed(hash uint64, key []byte) (deadline int64, ok bool)
 }
 
 // PeekStale is Peek that also finds a record past its deadline, within its grace,
-// and a hidden one. It returns the deadline too, 0 for never, and below 0 for a
-// hidden record.
+// and a negative entry. It returns the deadline too, 0 for never, and below 0 for a
+// negative entry.
 func (t *Tier) PeekStale(dst, key []byte) (value []byte, deadline int64, ok bool) {
 	return t.PeekStaleHashed(t.hash(key), dst, key)
 }
@@ -44,7 +44,7 @@ func (t *Tier) Passed(moment int64) bool { return t.clock.expired(moment) }
 // Inspect calls f while the shard of hash is locked, with whether the key has a
 // live record here. Nothing under the hash is written, demoted or promoted
 // meanwhile, so f can tell for sure that a key is in neither tier: a reader that
-// misses here and then below may have missed a record on its way between them.
+// misses here and then there may have missed a record on its way between them.
 // f must not call the tier, nor block on a disk.
 func (t *Tier) Inspect(hash uint64, key []byte, f func(live bool)) {
 	s := t.shardOf(hash)

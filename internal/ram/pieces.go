@@ -1,7 +1,7 @@
 package ram
 
 // cursor walks the pieces of a straddling record. It follows links that may be
-// stale or 0 when no lock is held; what it yields always lies in the region.
+// stale or 0 when no lock is held; the pieces that it yields always lie in the region.
 type cursor struct {
 	t      *Tier
 	id, in uint32

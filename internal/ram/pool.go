@@ -10,12 +10,12 @@ type pool struct {
 	decommitted chain  // likewise, but their memory was given back to the system
 	fresh       uint32 // segments from here up were never used
 	limit       int    // how many segments may be in use at once
-	target      int    // what limit is to be; it is above that while the tier shrinks
+	target      int    // the limit that is wanted; limit is above it while the tier shrinks
 	used        int    // how many are
 	reclaimOnly int    // how many of the limit only reclaiming may take
 
 	holders int       // writes that took segments, and have yet to use all or to give them back
-	events  uint64    // counts what may help a write that found nothing to take, nor to reclaim
+	events  uint64    // the number of changes that may help a write that found nothing to take, nor to reclaim
 	changed sync.Cond // tells of events
 
 	perPage uint32 // segments that share a page of memory, a power of two
@@ -89,8 +89,8 @@ func (p *pool) setLimit(n int) { p.limit, p.reclaimOnly = n, reclaimOnlyOf(n) }
 func reclaimOnlyOf(limit int) int { return max(2, limit/256) }
 
 // lower brings the limit nearer to the target, and returns how many segments may
-// be in use then. That is at most a step below what is in use now: who needs a
-// segment meanwhile has to reclaim no more than that before he gets one. It
+// be in use then. That is at most a step fewer than are in use now: a write that needs
+// a segment meanwhile has to reclaim no more than that before it gets one. It
 // reports false once the target is reached.
 func (p *pool) lower(step int) (goal int, more bool) {
 	p.mu.Lock()
@@ -229,13 +229,13 @@ func (p *pool) lastEvent() uint64 {
 	return p.events
 }
 
-// noteEvent tells waiting writes to look again.
+// noteEvent tells waiting writes to look again. The caller holds mu.
 func (p *pool) noteEvent() {
 	p.events++
 	p.changed.Broadcast()
 }
 
-// wakeWriters is noteEvent for who does not hold the lock.
+// wakeWriters is noteEvent for a caller that does not hold mu.
 func (p *pool) wakeWriters() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

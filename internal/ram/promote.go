@@ -1,11 +1,11 @@
 package ram
 
-// Promote stores a record that was read below as token, if its key is absent
-// here and Below still holds the token: in that case nothing newer was set, or
-// deleted, since. It goes where a new key's would; it supersedes nothing and
-// counts as promoted, not as set. It reports whether the record was stored: one
-// that is too large, or whose deadline and grace have passed, is not, nor one
-// that would make others leave while Below is not Ready.
+// Promote stores a record that was read in the lower tier as token, if its key is
+// absent here and the lower tier still holds the token: in that case nothing newer was
+// set, or deleted, since. It enters the lane of a new key, invalidates nothing and
+// counts as promoted, not as set. It reports whether the record was stored: one that is
+// too large, or past its grace, is not, nor one for which others would have to be
+// demoted while the lower tier is not Ready.
 func (t *Tier) Promote(hash uint64, key, value []byte, deadline int64, token uint64) bool {
 	r := t.newRecord(hash, key, value, deadline)
 	r.version, r.promoted, r.waited = wasRead|lowerCopy, true, noWait
@@ -19,7 +19,7 @@ func (t *Tier) Promote(hash uint64, key, value []byte, deadline int64, token uin
 }
 
 // promote tries until the shard has the segments that the record takes. To get
-// them it gives up the lock; what was true before has to be asked again after.
+// them it gives up the lock, and then asks everything again.
 func (t *Tier) promote(r *newRecord, token uint64, left *Left) bool {
 	s := t.shardOf(r.hash)
 	s.mu.Lock()
@@ -46,8 +46,8 @@ func (t *Tier) promote(r *newRecord, token uint64, left *Left) bool {
 	return false
 }
 
-// promotable reports whether the record may be stored now. It takes a record of
-// the key out that is past its grace.
+// promotable reports whether the record may be stored now. It takes an older record of
+// the key out if that is past its grace.
 func (s *shard) promotable(r *newRecord, token uint64) bool {
 	t := s.tier
 	if s.closed || t.lower == nil || !t.fits(r) || t.isPastGrace(r.deadline) {

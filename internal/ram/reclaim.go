@@ -1,11 +1,11 @@
 package ram
 
 // reclaim frees about one segment, a step at a time: a mostly dead one is cleaned,
-// otherwise the policy's queue gives up its oldest. Who meets others here takes
-// turns with them, and has it freed by the last step, whoever does that. It reports
-// false if the shard holds none, or if mayGo, which is asked before each step with no
-// lock held, says that nothing may leave now, or if long records have to go down before
-// it goes on, which left tells then. What left is added to left.
+// otherwise the policy's lane gives up its oldest. Several callers do the steps of one
+// drain by turns, and all have it freed by the last step. mayGo is asked before each
+// step, with no lock held; if it says that no record may leave now, may is false. freed
+// is false if the shard has no segment to free, or if long records have to be demoted
+// first, which left tells then. The evicted records are added to left.
 func (s *shard) reclaim(left *Left, mayGo func() bool) (freed, may bool) {
 	if !mayGo() {
 		return false, false
@@ -39,7 +39,7 @@ func (s *shard) reclaim(left *Left, mayGo func() bool) (freed, may bool) {
 	return true, true
 }
 
-// always lets what it is asked for leave.
+// always lets any record leave.
 func always() bool { return true }
 
 // reclaimStep does a step of the drain that is under way, and of a new one if there
@@ -68,7 +68,7 @@ func (s *shard) choose() bool {
 	return true
 }
 
-// lowerReady reports whether the tier below, if there is one, can take what leaves.
+// lowerReady reports whether the lower tier, if there is one, has room for demotions.
 func (t *Tier) lowerReady() bool {
 	if t.lower == nil {
 		return true

@@ -1,9 +1,9 @@
 package ram
 
 // A segment that is freed when a write lacks it costs that one write all of the
-// drain. Once records leave for want of room, each write therefore does a part of
-// that ahead of need: a step of a drain for about as many bytes as a step frees,
-// while few segments are free.
+// drain. Once the tier is full, each write therefore does a part of that ahead of
+// need: a step of a drain for about as many bytes as a step frees, while few segments
+// are free.
 
 // owesDrainStep reports whether the writer has a step to do, and counts it as done.
 func (s *shard) owesDrainStep() bool {
@@ -19,8 +19,8 @@ func (s *shard) owesDrainStep() bool {
 // minSteps is how many steps a drain takes, at least, for which that is worth it.
 const minSteps = 4
 
-// reclaimAhead does a step of a drain, unless there is no need, or the tier below
-// cannot take what would leave. The caller holds no shard's lock.
+// reclaimAhead does a step of a drain, unless there is no need, or the lower tier has
+// no room for demotions. The caller holds no shard's lock.
 func (t *Tier) reclaimAhead(s *shard, left *Left) {
 	if !t.pool.short(t.freeAhead) || !t.lowerReady() {
 		return

@@ -9,13 +9,41 @@ import (
 	"github.com/firncache/firn/internal/record"
 )
 
+// header is a view of the fixed part of a record's header.
+type header struct {
+	version atomic.Uint32
+	shape   atomic.Uint32
+}
+
+func (t *Tier) header(off uint64) *header { return offheap.At[header](t.region, off) }
+
+// wasRead is set in the version of a record whose key was read: the entry's frequency
+// is lowered when the record moves to another lane, or goes round in its own.
+const wasRead = 1 << 31
+
+// lowerCopy is set in the version of a record that the lower tier may have, too: it was
+// promoted, or a copy was demoted. The first write of the key invalidates that copy,
+// and stores a record without the flag; until another copy is demoted, writes have
+// nothing to invalidate, and do not call the lower tier. A count of overwrites that
+// runs into the flag sets it, and never clears it: overwriting does not count on from a
+// version that has it.
+const lowerCopy = 1 << 30
+
+func (t *Tier) mayHaveLowerCopy(r *stored) bool { return t.header(r.off).version.Load()&lowerCopy != 0 }
+
+// noteRead notes in a copy, which nobody can find yet, that its key was read.
+func (t *Tier) noteRead(off uint64) {
+	h := t.header(off)
+	h.version.Store(h.version.Load() | wasRead)
+}
+
 // newRecord is a record on its way into the log.
 type newRecord struct {
 	hash        uint64
 	key, value  []byte
-	deadline    int64 // 0: never expires; below 0: hidden until then
+	deadline    int64 // 0: never expires; below 0: a negative entry, until its negation
 	shape       record.Shape
-	size        uint64 // what it takes in the log
+	size        uint64 // its room in the log
 	version     uint32 // to begin with: 0, or wasRead and lowerCopy
 	invalidates bool   // the lower tier may have an older record of the key
 	watch       *Watch // it is stored only while this is not void; nil: always
@@ -24,8 +52,8 @@ type newRecord struct {
 	placed bool        // whether the policy was asked
 	claim  claim       // its writer's, on segments
 
-	promoted bool          // it lives below
-	waited   time.Duration // how long its writer did for the tier below
+	promoted bool          // it is the lower tier's, too
+	waited   time.Duration // by its writer for the lower tier
 }
 
 func (t *Tier) newRecord(hash uint64, key, value []byte, deadline int64) newRecord {
@@ -47,7 +75,7 @@ func (t *Tier) recordAt(off uint64) stored {
 	return r
 }
 
-// whole reports whether the record lies in one segment.
+// whole reports whether size bytes at off lie in one segment.
 func (t *Tier) whole(off, size uint64) bool {
 	return off&uint64(t.segSize()-1)+size <= uint64(t.segSize())
 }
@@ -66,7 +94,7 @@ func (t *Tier) expired(r *stored) bool {
 }
 
 // pastGrace reports whether the record's deadline and its grace have passed, or a
-// hidden record's time. Until then it leaves as a live record does.
+// negative entry's time. Until then a record is evicted as a live one is.
 func (t *Tier) pastGrace(r *stored) bool { return t.isPastGrace(t.deadline(r)) }
 
 // isPastGrace is pastGrace for a record with this deadline.
@@ -174,32 +202,4 @@ func (s *shard) hashAll(hashes []uint64, locs []uint32) {
 		r := t.recordAt(t.place(loc))
 		hashes[i] = t.hash(s.key(&r))
 	}
-}
-
-// header is a view of the fixed part of a record's header.
-type header struct {
-	version atomic.Uint32
-	shape   atomic.Uint32
-}
-
-func (t *Tier) header(off uint64) *header { return offheap.At[header](t.region, off) }
-
-// wasRead is set in the version of a record whose key was read: its frequency
-// forgets that when the record moves to another lane, or goes round in its own.
-const wasRead = 1 << 31
-
-// lowerCopy is set in the version of a record that the tier below may have too: it
-// came from there, or a copy was given down. The first write of the key supersedes
-// that copy, and sets a record without the mark; until another copy goes down, writes
-// have nothing to supersede, and leave the tier below alone. A count of overwrites
-// that runs into the mark sets it, and never clears it: overwriting does not count on
-// from a version that has it.
-const lowerCopy = 1 << 30
-
-func (t *Tier) mayHaveLowerCopy(r *stored) bool { return t.header(r.off).version.Load()&lowerCopy != 0 }
-
-// noteRead notes in a copy, which nobody can find yet, that its key was read.
-func (t *Tier) noteRead(off uint64) {
-	h := t.header(off)
-	h.version.Store(h.version.Load() | wasRead)
 }

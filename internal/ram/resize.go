@@ -3,7 +3,7 @@ package ram
 import "fmt"
 
 // SetBytes changes the budget. When it returns, no more than that is in use, and
-// what was freed is given back to the system. If another call changes the budget
+// freed memory is given back to the system. If another call changes the budget
 // meanwhile, the later one holds for both. Evicted is told in steps, between which
 // no lock is held.
 func (t *Tier) SetBytes(bytes int64) error {
@@ -32,12 +32,12 @@ func (t *Tier) setBytes(bytes int64) (shrinks bool, err error) {
 	return shrinks || t.pool.overTarget(), nil // or another call shrinks
 }
 
-// Charge counts bytes of memory that the tier below uses, or uses no more if
-// negative, against the budget. When it returns, no more than the budget is in
-// use, both together. It fails, and changes nothing, if too little would be left
-// for this tier, or if more is given back than was charged. The caller holds no
-// lock that Below or Evicted take. Memory that records have used is taken back
-// in small pages, so what is known early is best charged early.
+// Charge reserves bytes of the budget for the lower tier's memory, or gives them back
+// if negative. When it returns, both tiers together use no more than the budget. It
+// fails, and changes nothing, if too little would be left for this tier, or if more is
+// given back than was reserved. The caller holds no lock that Below or Evicted take.
+// Memory that records have used comes back in small pages, so bytes that are known of
+// early are best reserved early.
 func (t *Tier) Charge(bytes int64) error {
 	if err := t.reserve(bytes); err != nil {
 		return err
@@ -52,10 +52,10 @@ func (t *Tier) reserve(bytes int64) error {
 	defer t.resizing.Unlock()
 	reserved := t.reserved.Load() + bytes
 	if most := t.bytes.Load() - t.minOwn(); reserved < 0 || bytes > 0 && reserved > most {
-		return fmt.Errorf("ram: %d bytes for the tier below: want 0 to %d", reserved, most)
+		return fmt.Errorf("ram: %d bytes for the lower tier: want 0 to %d", reserved, most)
 	}
 	t.reserved.Store(reserved)
-	if t.closed.Load() { // and the segments may be gone
+	if t.closed.Load() { // and the segments may be released
 		return nil
 	}
 	t.setLimit(t.bytes.Load())
@@ -80,7 +80,7 @@ func (t *Tier) shrink(keepSpare bool) {
 		t.finishDemotions(&left)
 		left.Report()
 		if stuck && !t.pool.await(event) {
-			break // there is nothing but what the indexes keep
+			break // only the indexes hold segments
 		}
 	}
 	done = true
@@ -92,7 +92,7 @@ func (t *Tier) shrink(keepSpare bool) {
 // stepSegments is how many segments make a step.
 func (t *Tier) stepSegments() int { return step >> t.segShift }
 
-// shrinkStep lowers the limit by a step and reclaims what is beyond it. It reports
+// shrinkStep lowers the limit by a step and reclaims the segments beyond it. It reports
 // whether there is more to do, and whether no shard holds anything to reclaim:
 // writes may hold segments for a moment.
 func (t *Tier) shrinkStep(left *Left) (more, stuck bool) {

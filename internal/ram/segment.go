@@ -10,7 +10,7 @@ import (
 // policy.Main. A segment that waits in none is policy.None.
 const lanes = 2
 
-// segment is what the tier knows of one segment. All fields but cont belong to
+// segment is a row of the table of segments. All fields but cont belong to
 // the shard that holds the segment, under its mutex; of a free segment, to the
 // pool. Segment numbers begin at 1: 0 is "none", as is location 0.
 type segment struct {
@@ -36,7 +36,7 @@ type segment struct {
 
 	cleanNext, cleanPrev uint32 // neighbours in that list
 
-	earliest int64 // no record here is gone before, in clock milliseconds; 0 for none
+	earliest int64 // no record here is past its grace before, in clock milliseconds; 0 for none
 	latest   int64 // when the last one here will be
 }
 
@@ -103,14 +103,14 @@ func (seg *segment) sweepDue(now int64) bool {
 	return now >= seg.latest || now-seg.earliest >= max(1000, (seg.latest-seg.earliest)>>seg.sweepShift)
 }
 
-// How soon a segment is looked through once its first record is gone: the time
-// until its last one is, halved so often.
+// A sweepShift says how soon a segment is swept once its first record is past its
+// grace: after the time until its last one is, halved so often.
 const (
 	minSweepShift = 4
 	maxSweepShift = 63 // at once
 )
 
-// sweepShift is the least with which a segment is looked through by then.
+// sweepShift is the least with which a segment is swept by then.
 func sweepShift(earliest, latest, by int64) (n uint8) {
 	for n = minSweepShift; n < maxSweepShift && earliest+(latest-earliest)>>n > by; n++ {
 	}

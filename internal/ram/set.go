@@ -10,8 +10,8 @@ import (
 )
 
 // Set stores a record, replacing the key's older one. A deadline of 0 means
-// never. One below 0 makes a hidden record, which has expired for all calls but
-// PeekStale, and lives until the deadline's negation; Evicted is not told of it.
+// never. One below 0 makes a negative entry, which has expired for all calls but
+// PeekStale, and stays until the deadline's negation; Evicted is not told of it.
 func (t *Tier) Set(key, value []byte, deadline int64) error {
 	return t.SetHashed(t.hash(key), key, value, deadline)
 }
@@ -32,9 +32,9 @@ func (t *Tier) SetHashed(hash uint64, key, value []byte, deadline int64) error {
 	return t.setLocked(s, hash, key, value, deadline)
 }
 
-// setLocked is SetHashed for what is not overwritten in place. It is called with
-// the shard locked, and unlocks it. It is a function of its own because of the
-// stack that it needs: what the fast path keeps there, the lock waits for.
+// setLocked is SetHashed for records that are not overwritten in place. It is called
+// with the shard locked, and unlocks it. It is a function of its own because of the
+// stack that it needs: taking a lock waits for all that the fast path has stored there.
 //
 //go:noinline
 func (t *Tier) setLocked(s *shard, hash uint64, key, value []byte, deadline int64) error {
@@ -48,8 +48,8 @@ func (t *Tier) setLocked(s *shard, hash uint64, key, value []byte, deadline int6
 	return err
 }
 
-// SetQuietly is SetHashed that leaves it to the caller to report what left: it
-// may be called under a lock.
+// SetQuietly is SetHashed that adds the evicted records to left, for the caller to
+// report: it may be called under a lock.
 func (t *Tier) SetQuietly(hash uint64, key, value []byte, deadline int64, left *Left) error {
 	r := t.newRecord(hash, key, value, deadline)
 	s := t.shardOf(hash)
@@ -59,8 +59,8 @@ func (t *Tier) SetQuietly(hash uint64, key, value []byte, deadline int64, left *
 
 // overwritePlain is the fast path of set: it replaces the value of a record of
 // usual length that never expires, in place and found in the first bucket. It
-// reports false, and does nothing, for whatever else. below says that the tier below
-// may have a copy of what it replaced.
+// reports false, and does nothing, in any other case. copied says that the lower tier
+// may have a copy of the replaced value.
 func (s *shard) overwritePlain(hash uint64, key, value []byte) (done, copied bool) {
 	t := s.tier
 	want := record.ShapeOf(len(key), len(value), false)
@@ -139,7 +139,7 @@ func (t *Tier) store(s *shard, r *newRecord, left *Left) error {
 func (s *shard) set(r *newRecord) (missing int) {
 	b, slot, old, found := s.find(r.hash, r.key)
 	if r.invalidates = !found; r.invalidates && s.tier.lower != nil {
-		s.tier.lower.Prefetch(r.hash) // for Superseded
+		s.tier.lower.Prefetch(r.hash) // for noteWrite
 	}
 	if found && s.overwrite(&old, r) {
 		s.count.Sets++

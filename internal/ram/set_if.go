@@ -18,8 +18,8 @@ func (t *Tier) Unwatch(w *Watch) {
 	s.watches.remove(w)
 }
 
-// SetIf is Set of a watched key that fails with ErrChanged if the watch is void,
-// and that leaves it to the caller to report what left. The watch goes on.
+// SetIf is Set of a watched key. It fails with ErrChanged if the watch is void, and
+// adds the evicted records to left, for the caller to report. The watch goes on.
 func (t *Tier) SetIf(w *Watch, value []byte, deadline int64, left *Left) error {
 	r := t.newRecord(w.hash, w.key, value, deadline)
 	r.watch = w
@@ -32,8 +32,8 @@ func (t *Tier) SetIf(w *Watch, value []byte, deadline int64, left *Left) error {
 	return err
 }
 
-// DeleteIf is Delete of a watched key that fails with ErrChanged if the watch is
-// void, and that leaves it to the caller to report what left. The watch goes on.
+// DeleteIf is Delete of a watched key. It fails with ErrChanged if the watch is void,
+// and adds the deleted record to left, for the caller to report. The watch goes on.
 func (t *Tier) DeleteIf(w *Watch, left *Left) error {
 	s := t.shardOf(w.hash)
 	s.mu.Lock()

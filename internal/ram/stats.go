@@ -12,7 +12,7 @@ type Stats struct {
 	IndexBytes            int64
 	SmallBytes, MainBytes int64 // live records in the lanes
 	Overhead              int64 // bookkeeping other than the index
-	BelowBytes            int64 // of the budget, used by the tier below: see Charge
+	BelowBytes            int64 // of the budget, reserved for the lower tier: see Charge
 	HugePages             bool
 	Prefaulted            int64
 }

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// Sweep takes records out that are gone and gives their room back. It looks only
-// at segments where enough is: all of it, or perhaps a 16th; else where records are
+// Sweep takes records out that are past their grace and gives their room back. It looks
+// only at segments where enough are: all, or perhaps a 16th; else where records are
 // overdue by a second and by 1/16 of the time between the first that goes and the
 // last. It locks one shard at a time, for one segment at a time.
 func (t *Tier) Sweep() {

@@ -22,21 +22,21 @@ type Tier struct {
 	unitShift       uint // location << unitShift is the offset in the region
 	segShift        uint // log2 of the segment size
 	reads           readCounters
-	meanRecordBytes atomic.Uint64 // of one shard, now and then
+	meanRecordBytes atomic.Uint64 // mean of one shard, stored now and then
 	clock           times
 	grace           int64
 
 	segs         []segment
 	pool         pool
 	tuner        *policy.Tuner
-	full         atomic.Bool // something was evicted for want of room
-	large        sync.Mutex  // held while gathering several segments for one record
+	full         atomic.Bool // a segment was evicted since there was room for all
+	large        sync.Mutex  // held while one write gathers several segments; before shard.mu
 	evicted      func(key, value []byte, cause Cause)
 	lower        Below
-	lowerInParts BelowInParts // below, if it takes long records; nil: it does not
-	maxDemote    int          // its AtOnce; more than any record has if it is nil
+	lowerInParts BelowInParts // lower, if it takes long records in parts; nil: it does not
+	maxDemote    int          // the most bytes of a record that is demoted as a whole
 	overhead     atomic.Int64 // bytes of bookkeeping outside the segments
-	reserved     atomic.Int64 // bytes of the budget that the tier below uses: see Charge
+	reserved     atomic.Int64 // bytes of the budget that are the lower tier's: see Charge
 	ghostAt      uint64       // where the shards' ghosts lie in the region
 	ghostMax     uint64       // bytes of each shard's, at most
 	ghostless    int          // shards that have yet to get theirs; the pool's lock guards it
@@ -44,7 +44,7 @@ type Tier struct {
 	maxChunks    uint64       // length of each
 	bytes        atomic.Int64
 	maxRecord    atomic.Int64
-	resizing     sync.Mutex // held while bytes or lent change
+	resizing     sync.Mutex // held while bytes or reserved change; before pool.mu
 	closed       atomic.Bool
 	janitor      janitor
 
@@ -83,8 +83,29 @@ func (t *Tier) roundUp(n uint64) uint64 {
 	return (n + unit - 1) &^ (unit - 1)
 }
 
+// pause marks the places where a drain has released its shard's lock.
+func (t *Tier) pause() {
+	if t.between != nil {
+		t.between()
+	}
+}
+
+// refusal is why a record is not stored.
+func (t *Tier) refusal() error {
+	if t.closed.Load() {
+		return ErrClosed
+	}
+	return ErrTooLarge
+}
+
+// maxPrefetch is the most bytes of a record that are loaded ahead: the processor
+// foresees the rest by itself.
+const maxPrefetch = 512
+
 // shard owns the keys whose hashes begin alike. The first line is read by
-// lock-free readers and seldom written; the rest belongs to the holder of mu.
+// lock-free readers and seldom written; the rest belongs to the holder of mu, which
+// comes after Tier.large and janitor.sweeping in the lock order, and before the pool's,
+// the tuner's and the lower tier's locks. Nobody holds two shards' mu.
 type shard struct {
 	epoch atomic.Uint64 // grows before a segment of this shard can be reused
 	table index.Table
@@ -105,21 +126,21 @@ type shard struct {
 	drainDebt int64         // bytes that were stored, less those for which a step of a drain was done
 	walking   uint32        // the segment whose records are being looked through
 	held      atomic.Int64  // segments of the log that the shard holds
-	evicted   *evictedBatch // what Evicted has to be told after unlocking
+	evicted   *evictedBatch // records of which Evicted is told after unlocking
 	closed    bool
 	count     Counters
 	scratch   []byte
 	batch     walkBatch
 
-	demotions demotions     // of long records, which are on their way
-	demoting  chan struct{} // closed when who sees to that has done; nil: nobody does
+	demotions demotions     // pending, of long records
+	demoting  chan struct{} // closed when the goroutine that puts their parts has done; nil: there is none
 	_         [64]byte
 }
 
 // drain is the reclaiming of one segment. It goes in steps of a few records, and
 // between two of them others get the shard's lock. It is the shard's and nobody's
-// own: whoever needs a segment of the shard does the next step, so that nobody waits
-// for another's drain, nor minds one that was left off.
+// own: every writer that needs a segment of the shard does the next step, so that none
+// waits for another's drain, and one that was left off goes on.
 type drain struct {
 	id           uint32 // the segment, which is in no queue and not cleanable; 0 for none
 	at           uint32 // where the first record starts that is still to be looked at
@@ -133,27 +154,8 @@ type drain struct {
 // with the first record that has a deadline. Evicted, which is the user's, may
 // take its time there: only the next sweep waits for it.
 type janitor struct {
-	once     sync.Once // for what begins then
+	once     sync.Once // for the start of the goroutine
 	begun    bool
 	quit     chan struct{}
-	sweeping sync.Mutex // held while a goroutine of the tier's own touches its memory
-}
-
-// maxPrefetch is the most bytes of a record that are loaded ahead: what
-// follows, the processor foresees by itself.
-const maxPrefetch = 512
-
-// pause is where others may have the lock.
-func (t *Tier) pause() {
-	if t.between != nil {
-		t.between()
-	}
-}
-
-// refusal is why a record is not stored.
-func (t *Tier) refusal() error {
-	if t.closed.Load() {
-		return ErrClosed
-	}
-	return ErrTooLarge
+	sweeping sync.Mutex // held while a goroutine of the tier's own touches its memory; before shard.mu and pool.mu
 }

@@ -4,7 +4,7 @@ package ram
 // made several segments share one, which goes back once all of them are free.
 
 // trim gives the memory of up to n free segments back to the system through
-// decommit, which takes a run of them. With keepSpare it leaves what may be used.
+// decommit, which takes a run of them. With keepSpare it leaves those that may be used.
 func (p *pool) trim(keepSpare bool, n int, decommit func(first, n uint32)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

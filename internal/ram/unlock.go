@@ -1,7 +1,7 @@
 package ram
 
-// noteEvicted notes that a record leaves. It does nothing if nobody listens, or if the
-// record was hidden.
+// noteEvicted copies a record that leaves, for Evicted. It does nothing if nobody
+// listens, or if the record is a negative entry.
 func (s *shard) noteEvicted(r *stored, cause Cause) {
 	if s.tier.evicted == nil || s.tier.deadline(r) < 0 {
 		return
@@ -25,7 +25,7 @@ func (s *shard) noteReplaced(r *stored) {
 	s.noteEvicted(r, cause)
 }
 
-// unlock releases the shard, and adds what was noted to left.
+// unlock releases the shard, and adds the records that were noted to left.
 func (s *shard) unlock(left *Left) {
 	if e := s.evicted; e != nil {
 		s.evicted = nil
@@ -39,7 +39,7 @@ func (s *shard) unlock(left *Left) {
 	s.mu.Unlock()
 }
 
-// unlockAndReport releases the shard and reports what was noted.
+// unlockAndReport releases the shard and reports the records that were noted.
 func (s *shard) unlockAndReport() {
 	var left Left
 	s.unlock(&left)

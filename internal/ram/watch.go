@@ -52,7 +52,7 @@ func (t *watchTable) remove(w *Watch) {
 }
 
 // end ends the watches of a key that is being written, but for the writer's own,
-// and returns them, to be told when the lock is released.
+// and returns them: their callWritten is due when the lock is released.
 func (t *watchTable) end(hash uint64, key []byte, own *Watch) (ended *Watch) {
 	if *t == nil { // as a rule
 		return nil
@@ -92,7 +92,8 @@ func (t *watchTable) take(hash uint64, which func(*Watch) bool) (taken *Watch) {
 	return taken
 }
 
-// callWritten calls those who watched a key that was written. The caller holds no lock.
+// callWritten calls Written of this watch and those linked behind it. The caller holds no
+// lock.
 func (w *Watch) callWritten() {
 	for ; w != nil; w = w.next {
 		if w.Written != nil {
