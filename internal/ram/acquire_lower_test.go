@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// slow is a tier below that is busy until so many writes wait for it at once.
+// slow is a lower tier that is busy until so many writes wait for it at once.
 type slow struct {
 	*lower
 	most     int
@@ -30,7 +30,7 @@ func (s *slow) Ready(waited time.Duration) (time.Duration, bool) {
 	return waited + time.Second, !s.busy.Load()
 }
 
-// Writes that need several segments wait for a slow tier below side by side, and
+// Writes that need several segments wait for a slow lower tier side by side, and
 // hold nothing meanwhile: neither the turn to gather segments nor any segment.
 func TestLargeWritesWaitTogether(t *testing.T) {
 	t.Parallel()
@@ -39,13 +39,13 @@ func TestLargeWritesWaitTogether(t *testing.T) {
 			t.Parallel()
 			const writes = 6
 			now := int64(1000)
-			below := &slow{lower: newLower(), most: writes, together: make(chan struct{}), leave: make(chan struct{})}
-			tier := newAbove(t, 1<<20, below, &now)
+			low := &slow{lower: newLower(), most: writes, together: make(chan struct{}), leave: make(chan struct{})}
+			tier := newOverLower(t, 1<<20, low, &now)
 			fill(t, tier, 3000, 400)
 			if tier.Stats().Demoted == 0 {
 				t.Fatal("the tier is not full")
 			}
-			below.busy.Store(true)
+			low.busy.Store(true)
 			var all sync.WaitGroup
 			for w := range writes {
 				all.Go(func() {
@@ -56,7 +56,7 @@ func TestLargeWritesWaitTogether(t *testing.T) {
 			}
 			ends(t, "a Set", func() {
 				select {
-				case <-below.together:
+				case <-low.together:
 				case <-time.After(30 * time.Second):
 					t.Error("the writes wait for one another")
 				}
@@ -70,8 +70,8 @@ func TestLargeWritesWaitTogether(t *testing.T) {
 				} else {
 					tier.large.Unlock()
 				}
-				below.busy.Store(false)
-				close(below.leave)
+				low.busy.Store(false)
+				close(low.leave)
 				all.Wait()
 			})
 			if err := tier.Check(); err != nil {

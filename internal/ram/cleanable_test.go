@@ -62,7 +62,7 @@ func TestGrades(t *testing.T) {
 	const seed = 3
 	rng := rand.New(rand.NewPCG(seed, 0))
 	now := int64(1000)
-	tier := newAbove(t, 256<<10, nil, &now)
+	tier := newOverLower(t, 256<<10, nil, &now)
 	var key [8]byte
 	for round := range 60 {
 		for range 300 {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// atReady is a tier below that calls a function when it is asked for Ready.
+// atReady is a lower tier that calls a function when it is asked for Ready.
 type atReady struct{ do func() }
 
 func (atReady) Prefetch(uint64)                                       {}

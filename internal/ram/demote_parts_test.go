@@ -21,7 +21,7 @@ type lowInParts struct {
 	rng       *rand.Rand // guarded by mu of the lower tier
 	crowded   int        // of how many calls one finds no room; 0: none
 	hopeless  bool       // Await is in vain
-	under     int        // descents that have not ended
+	under     int        // demotions that have not ended
 	ended     int        // that have, with the record
 	abandoned int
 	puts      int
@@ -40,16 +40,16 @@ func (l *lowInParts) DemoteParts(hash uint64, keyLen, valueLen int, deadline int
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if r := l.held[hash]; r != nil && copied {
-		r.above = true
+		r.inRAM = true
 		return nil, true
 	} else if r != nil {
-		l.fail("a record lies below, and none was said to")
+		l.fail("the lower tier has a record, and was said to have none")
 	}
 	l.under++
-	return &lowDescent{l: l, hash: hash, bytes: valueLen, deadline: deadline, read: read, whole: valueLen < 2*l.maxDemote}, false
+	return &lowDemotion{l: l, hash: hash, bytes: valueLen, deadline: deadline, read: read, whole: valueLen < 2*l.maxDemote}, false
 }
 
-type lowDescent struct {
+type lowDemotion struct {
 	l           *lowInParts
 	hash        uint64
 	bytes       int
@@ -59,31 +59,31 @@ type lowDescent struct {
 	over        bool
 }
 
-// way is how many descents are under way.
+// way is how many demotions are under way.
 func (l *lowInParts) way() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.under
 }
 
-func (d *lowDescent) Whole() bool { return d.whole }
+func (d *lowDemotion) Whole() bool { return d.whole }
 
-func (d *lowDescent) Piece() (from, n int) {
+func (d *lowDemotion) Piece() (from, n int) {
 	return len(d.value), min(d.l.piece, d.bytes-len(d.value))
 }
 
-// hasRoom reports whether a call finds room; one of a descent that is over is wrong.
-func (d *lowDescent) hasRoom() bool {
+// hasRoom reports whether a call finds room; one of a demotion that is over is wrong.
+func (d *lowDemotion) hasRoom() bool {
 	d.l.mu.Lock()
 	defer d.l.mu.Unlock()
 	d.l.puts++
 	if d.over {
-		d.l.fail("a descent goes on after its end")
+		d.l.fail("a demotion goes on after its end")
 	}
 	return d.l.crowded == 0 || d.l.rng.IntN(d.l.crowded) > 0
 }
 
-func (d *lowDescent) Put(piece []byte) (ok, again bool) {
+func (d *lowDemotion) Put(piece []byte) (ok, again bool) {
 	if !d.hasRoom() {
 		return false, true
 	}
@@ -91,12 +91,12 @@ func (d *lowDescent) Put(piece []byte) (ok, again bool) {
 	return true, false
 }
 
-func (d *lowDescent) PutWhole(key, value []byte) (ok, again bool) {
+func (d *lowDemotion) PutWhole(key, value []byte) (ok, again bool) {
 	d.value = append(d.value[:0], value...)
 	return d.End(key)
 }
 
-func (d *lowDescent) End(key []byte) (ok, again bool) {
+func (d *lowDemotion) End(key []byte) (ok, again bool) {
 	switch {
 	case !d.hasRoom():
 		return false, true
@@ -107,7 +107,7 @@ func (d *lowDescent) End(key []byte) (ok, again bool) {
 	return true, false
 }
 
-func (d *lowDescent) end(count *int) {
+func (d *lowDemotion) end(count *int) {
 	d.l.mu.Lock()
 	defer d.l.mu.Unlock()
 	d.over = true
@@ -115,17 +115,17 @@ func (d *lowDescent) end(count *int) {
 	*count++
 }
 
-func (d *lowDescent) Await(waited time.Duration, patient bool) (time.Duration, bool) {
+func (d *lowDemotion) Await(waited time.Duration, patient bool) (time.Duration, bool) {
 	d.l.mu.Lock()
 	defer d.l.mu.Unlock()
 	return waited + 1, !d.l.hopeless || patient
 }
 
-func (d *lowDescent) Abandon(late bool) { d.end(&d.l.abandoned) }
+func (d *lowDemotion) Abandon(late bool) { d.end(&d.l.abandoned) }
 
 // Long records go down in parts, while they are written, moved, promoted and cleared,
 // and the budget changes; none is lost, and none is older than it should be.
-func TestDescentStress(t *testing.T) {
+func TestDemotionStress(t *testing.T) {
 	t.Parallel()
 	thousands := sized(15, 500)
 	if invariants.Race {
@@ -190,7 +190,7 @@ func (s *sinking) fill(t *testing.T) {
 
 // A record that is written, cleared or expires between two parts does not go down,
 // and the rest of what left does.
-func TestDescentEndsBetweenParts(t *testing.T) {
+func TestDemotionEndsBetweenParts(t *testing.T) {
 	t.Parallel()
 	for name, during := range map[string]func(s *sinking){
 		"nothing": func(s *sinking) {},
@@ -212,7 +212,7 @@ func TestDescentEndsBetweenParts(t *testing.T) {
 			once := false
 			s.between = func() {
 				if v, ok := s.Peek(nil, []byte(s.long)); s.low.under > 0 && !once && (!ok || string(v) != s.value) {
-					t.Errorf("it cannot be found while it goes down")
+					t.Errorf("it cannot be found while it is demoted")
 				}
 				if s.low.puts == 5 && !once {
 					once = true
@@ -222,11 +222,11 @@ func TestDescentEndsBetweenParts(t *testing.T) {
 			for i := 0; i < 2000 && s.Set(fmt.Appendf(nil, "%06d", i), make([]byte, 50), 0) == nil; i++ {
 			}
 			if !once || s.low.under != 0 {
-				t.Fatalf("%v: %d descents are under way", once, s.low.under)
+				t.Fatalf("%v: %d demotions are under way", once, s.low.under)
 			}
 			r, ok := s.low.get(s.Hash([]byte(s.long)), []byte(s.long))
 			if want := name == "nothing"; ok != want || ok && string(r.value) != s.value {
-				t.Fatalf("it lives below: %v, want %v", ok, want)
+				t.Fatalf("the lower tier has it: %v, want %v", ok, want)
 			}
 			if _, ok := s.Get(nil, []byte(s.long)); ok {
 				t.Fatal("it is here yet")
@@ -246,7 +246,7 @@ func TestDescentEndsBetweenParts(t *testing.T) {
 }
 
 // A record that there is no room for in time leaves, and Evicted is told.
-func TestDescentLate(t *testing.T) {
+func TestDemotionLate(t *testing.T) {
 	t.Parallel()
 	s := newSinking(t)
 	s.low.crowded, s.low.hopeless = 1, true
@@ -262,8 +262,8 @@ func TestDescentLate(t *testing.T) {
 	}
 }
 
-// A long record goes down with all others, and by Offer, and stays.
-func TestDescentStays(t *testing.T) {
+// A long record is demoted with all others, and by Offer, and stays.
+func TestDemotionStays(t *testing.T) {
 	t.Parallel()
 	for name, down := range map[string]func(s *sinking) bool{
 		"all":   func(s *sinking) bool { s.DemoteAll(); return true },
@@ -281,13 +281,13 @@ func TestDescentStays(t *testing.T) {
 			}
 			r, ok := s.low.get(s.Hash([]byte(s.long)), []byte(s.long))
 			if v, here := s.Get(nil, []byte(s.long)); !ok || !bytes.Equal(r.value, []byte(s.value)) || !here || string(v) != s.value {
-				t.Fatalf("below: %v, here: %v", ok, here)
+				t.Fatalf("in the lower tier: %v, here: %v", ok, here)
 			}
 			if err := s.Set([]byte(s.long), []byte("short"), 0); err != nil {
 				t.Fatal(err)
 			}
 			if _, ok := s.low.get(s.Hash([]byte(s.long)), []byte(s.long)); ok {
-				t.Fatal("a write did not supersede it")
+				t.Fatal("a write did not invalidate it")
 			}
 		})
 	}
@@ -295,7 +295,7 @@ func TestDescentStays(t *testing.T) {
 
 // While one goroutine sends a record down, another that needs the segment waits for
 // that, and then goes on; a smaller budget does as well.
-func TestDescentIsWaitedFor(t *testing.T) {
+func TestDemotionIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := newSinking(t)
 	if err := s.Set([]byte(s.long), []byte(s.value), 0); err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/firncache/firn/internal/policy"
 )
 
-// newAbove makes a tier above low. Its clock stands at *now; nothing is swept
+// newOverLower makes a tier over low. Its clock stands at *now; nothing is swept
 // by itself.
-func newAbove(t testing.TB, size int64, low Below, now *int64) *Tier {
+func newOverLower(t testing.TB, size int64, low Below, now *int64) *Tier {
 	tier, err := New(Config{Bytes: size, Seed: 1, Now: func() int64 { return *now }, Below: low})
 	if err != nil {
 		t.Fatal(err)
@@ -23,23 +23,23 @@ func newAbove(t testing.TB, size int64, low Below, now *int64) *Tier {
 	return tier
 }
 
-// Every write that takes effect supersedes its hash once, if there may be a record of
-// the key below, and nothing else does.
-func TestSuperseded(t *testing.T) {
-	t.Run("with a copy below", func(t *testing.T) { testSuperseded(t, true) })
-	t.Run("without", func(t *testing.T) { testSuperseded(t, false) })
+// Every write that takes effect invalidates its hash once, if there may be a record of
+// the key in the lower tier, and nothing else does.
+func TestInvalidate(t *testing.T) {
+	t.Run("with a lower copy", func(t *testing.T) { testInvalidate(t, true) })
+	t.Run("without", func(t *testing.T) { testInvalidate(t, false) })
 }
 
-func testSuperseded(t *testing.T, copied bool) {
+func testInvalidate(t *testing.T, copied bool) {
 	now := int64(1000)
 	low := newLower()
-	tier := newAbove(t, 64<<10, low, &now)
+	tier := newOverLower(t, 64<<10, low, &now)
 	var got []uint64
-	low.super = func(hash uint64) {
+	low.invalidate = func(hash uint64) {
 		got = append(got, hash)
 		if mu := &tier.shardOf(hash).mu; mu.TryLock() {
 			mu.Unlock()
-			t.Errorf("hash %#x was superseded with its shard unlocked", hash)
+			t.Errorf("hash %#x was invalidated with its shard unlocked", hash)
 		}
 	}
 	key, other := []byte("key"), []byte("other")
@@ -56,8 +56,8 @@ func testSuperseded(t *testing.T, copied bool) {
 		name string
 		run  func() error
 		fail error
-		none bool // it supersedes nothing
-		may  bool // the key is not here, or came from below: it supersedes what may lie there
+		none bool // it invalidates nothing
+		may  bool // the key is not here, or was promoted: it invalidates the lower copy that there may be
 	}{
 		{name: "Set of a new key", may: true, run: func() error { return tier.Set(key, []byte("one"), 0) }},
 		{name: "Set of the same length", run: func() error { return tier.Set(key, []byte("two"), 0) }},
@@ -111,7 +111,7 @@ func testSuperseded(t *testing.T, copied bool) {
 			want = nil
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("%s: superseded %x, want %x", step.name, got, want)
+			t.Errorf("%s: invalidated %x, want %x", step.name, got, want)
 		}
 	}
 }
@@ -121,7 +121,7 @@ func testSuperseded(t *testing.T, copied bool) {
 func TestDemotedAsRead(t *testing.T) {
 	now := int64(1000)
 	low := newLower()
-	tier := newAbove(t, 256<<10, low, &now)
+	tier := newOverLower(t, 256<<10, low, &now)
 	read, wrong := map[string]bool{}, 0
 	counts := map[bool]int{}
 	low.seen = func(_ uint64, key []byte, r bool) {
@@ -165,7 +165,7 @@ func TestDemotedAsRead(t *testing.T) {
 func TestReadIsRemembered(t *testing.T) {
 	now := int64(1000)
 	low := newLower()
-	tier := newAbove(t, 64<<10, low, &now)
+	tier := newOverLower(t, 64<<10, low, &now)
 	s, key := &tier.shards[0], []byte("key")
 	hash := tier.Hash(key)
 	var told []bool
@@ -205,7 +205,7 @@ func TestReadIsRemembered(t *testing.T) {
 func TestCleaningDemotes(t *testing.T) {
 	now := int64(1000)
 	low := newLower()
-	tier := newAbove(t, 64<<10, low, &now)
+	tier := newOverLower(t, 64<<10, low, &now)
 	fill(t, tier, 100, 200)
 	s, p := &tier.shards[0], &tier.pool
 	s.mu.Lock()
@@ -236,21 +236,21 @@ func fill(t testing.TB, tier *Tier, n, size int) {
 func TestPromote(t *testing.T) {
 	now := int64(1000)
 	low := newLower()
-	tier := newAbove(t, 64<<10, low, &now)
+	tier := newOverLower(t, 64<<10, low, &now)
 	key := []byte("key")
 	hash := tier.Hash(key)
 	for _, c := range []struct {
 		name     string
-		above    int64 // deadline of the record above, -1 for none
+		inRAM    int64 // deadline of the record in RAM, -1 for none
 		token    uint64
 		deadline int64
 		value    int
 		want     bool
 	}{
-		{"absent above", -1, 7, 0, 10, true},
-		{"above already", 0, 7, 0, 10, false},
-		{"above, with a deadline", 5000, 7, 0, 10, false},
-		{"above, and expired", 900, 7, 0, 10, true},
+		{"absent in RAM", -1, 7, 0, 10, true},
+		{"in RAM already", 0, 7, 0, 10, false},
+		{"in RAM, with a deadline", 5000, 7, 0, 10, false},
+		{"in RAM, and expired", 900, 7, 0, 10, true},
 		{"of another token", -1, 8, 0, 10, false},
 		{"with a deadline", -1, 7, 5000, 10, true},
 		{"expired", -1, 7, 900, 10, false},
@@ -260,8 +260,8 @@ func TestPromote(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tier.Delete(key)
-			if c.above >= 0 {
-				if err := tier.Set(key, []byte("above"), c.above); err != nil {
+			if c.inRAM >= 0 {
+				if err := tier.Set(key, []byte("in RAM"), c.inRAM); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -275,11 +275,11 @@ func TestPromote(t *testing.T) {
 			if n := st.Promoted - before.Promoted; n == 1 != c.want || n > 1 || st.Sets != before.Sets {
 				t.Errorf("%d promoted, %d set", n, st.Sets-before.Sets)
 			}
-			if n := st.Expired - before.Expired; n == 1 != (c.above == 900) {
+			if n := st.Expired - before.Expired; n == 1 != (c.inRAM == 900) {
 				t.Errorf("%d expired", n)
 			}
 			v, ok := tier.Get(nil, key)
-			if c.want && !bytes.Equal(v, value) || !c.want && ok && string(v) != "above" {
+			if c.want && !bytes.Equal(v, value) || !c.want && ok && string(v) != "in RAM" {
 				t.Errorf("%d bytes afterwards, %v", len(v), ok)
 			}
 			if d, _ := tier.DeadlineHashed(hash, key); c.want && d != c.deadline {
@@ -296,18 +296,18 @@ func TestPromote(t *testing.T) {
 	}
 }
 
-// A promotion makes nothing leave that the tier below has no room for; a Set does,
+// A promotion makes nothing leave that the lower tier has no room for; a Set does,
 // after it has waited.
 func TestPromoteYields(t *testing.T) {
 	now := int64(1000)
 	low := newLower()
-	tier := newAbove(t, 64<<10, low, &now)
+	tier := newOverLower(t, 64<<10, low, &now)
 	key := []byte("key")
 	hash := tier.Hash(key)
 	low.held[hash] = &lowRecord{key: key, token: 7}
 	low.busy.Store(true)
 	if !tier.Promote(hash, key, []byte("value"), 0, 7) {
-		t.Fatal("not promoted while there is room above")
+		t.Fatal("not promoted while there is room in RAM")
 	}
 	tier.Delete(key)
 	fill(t, tier, 2000, 100)
@@ -321,7 +321,7 @@ func TestPromoteYields(t *testing.T) {
 		low.held[hash] = &lowRecord{key: key, token: 7}
 	}
 	if st := tier.Stats(); st.Demoted != before.Demoted || st.Evicted != before.Evicted {
-		t.Errorf("%d records demoted and %d evicted for a promotion while the tier below is busy", st.Demoted-before.Demoted, st.Evicted-before.Evicted)
+		t.Errorf("%d records demoted and %d evicted for a promotion while the lower tier is busy", st.Demoted-before.Demoted, st.Evicted-before.Evicted)
 	}
 	low.busy.Store(false)
 	tier.Delete(key)
@@ -366,7 +366,7 @@ func TestPromoteIsOvertaken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			now := int64(1000)
 			low := signal{newLower(), make(chan struct{}, 1)}
-			tier := newAbove(t, 64<<10, low, &now)
+			tier := newOverLower(t, 64<<10, low, &now)
 			low.held[tier.Hash(key)] = &lowRecord{key: key, token: 7}
 			tier.large.Lock() // it will wait here, with its shard unlocked
 			result := make(chan bool)
@@ -395,7 +395,7 @@ func TestDemoteAllOrder(t *testing.T) {
 	now := int64(1000)
 	low := newLower()
 	low.admit = func() bool { return false }
-	tier := newAbove(t, 64<<10, low, &now)
+	tier := newOverLower(t, 64<<10, low, &now)
 	fill(t, tier, 2000, 50)
 	lanes := map[string]int{}
 	for i := range 2000 {
@@ -438,11 +438,11 @@ func TestDemoteAllOrder(t *testing.T) {
 	}
 }
 
-// What the tier below uses is not used here.
+// What the lower tier uses is not used here.
 func TestCharge(t *testing.T) {
 	now := int64(1000)
 	low := newLower()
-	tier := newAbove(t, 4<<20, low, &now)
+	tier := newOverLower(t, 4<<20, low, &now)
 	fill(t, tier, 60_000, 100)
 	before := tier.Stats()
 	within := func() Stats {
@@ -487,7 +487,7 @@ func TestCharge(t *testing.T) {
 			t.Fatal(err)
 		}
 		if most := tier.MaxRecord(); most != c.most {
-			t.Errorf("%d bytes below: a record of %d bytes fits, want %d", tier.Stats().BelowBytes, most, c.most)
+			t.Errorf("%d bytes reserved: a record of %d bytes fits, want %d", tier.Stats().BelowBytes, most, c.most)
 		}
 		key, large := []byte("large"), make([]byte, tier.MaxRecord()-5)
 		if err := tier.Set(key, large, 0); err != nil {
@@ -516,7 +516,7 @@ func TestCharge(t *testing.T) {
 func TestTierHash(t *testing.T) {
 	now := int64(1000)
 	for _, size := range []int64{64 << 10, 33 << 20} {
-		tier := newAbove(t, size, nil, &now)
+		tier := newOverLower(t, size, nil, &now)
 		if got := tier.Hash([]byte{4, 11, 18, 25}); got != 0x3387434c285ac41f {
 			t.Errorf("%d bytes: hash %#x", size, got)
 		}

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// costly is a tier below that takes every record, and half a microsecond for it.
+// costly is a lower tier that takes every record, and half a microsecond for it.
 type costly struct{}
 
 func (costly) Demote(hash uint64, _, _ []byte, _ int64, _, _ bool) bool {
@@ -26,9 +26,9 @@ func (costly) Superseded(uint64)                                {}
 func (costly) Ready(waited time.Duration) (time.Duration, bool) { return waited, true }
 func (costly) Holds(uint64, uint64) bool                        { return false }
 
-// BenchmarkSetOverBelow stores values under uniform keys, four times as many as
+// BenchmarkSetOverLower stores values under uniform keys, four times as many as
 // there is room for, in eight goroutines, and tells how long the slowest Sets take.
-func BenchmarkSetOverBelow(b *testing.B) {
+func BenchmarkSetOverLower(b *testing.B) {
 	for _, size := range []int{64, 640, 4000} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
 			const budget = 512 << 20

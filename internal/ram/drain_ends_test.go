@@ -32,7 +32,7 @@ func TestCloseBetweenSteps(t *testing.T) {
 	})
 }
 
-// patient is a tier below that is ready again when somebody has waited.
+// patient is a lower tier that is ready again when somebody has waited.
 type patient struct {
 	*lower
 	waits int
@@ -46,14 +46,14 @@ func (p *patient) Ready(waited time.Duration) (time.Duration, bool) {
 	return waited, !p.busy.Load()
 }
 
-// A write that makes room leaves a drain off when the tier below becomes busy, and
+// A write that makes room leaves a drain off when the lower tier becomes busy, and
 // goes on when it is ready: nothing is lost for it. A promotion gives up.
-func TestBelowBusyBetweenSteps(t *testing.T) {
+func TestLowerBusyBetweenSteps(t *testing.T) {
 	t.Parallel()
 	for _, promoted := range []bool{false, true} {
 		d := newDrained(t, 64<<10, 0)
-		below := &patient{lower: d.low}
-		d.lower = below
+		low := &patient{lower: d.low}
+		d.lower = low
 		d.low.admit = func() bool { return !d.low.busy.Load() }
 		busied := false
 		d.between = func() {
@@ -69,13 +69,13 @@ func TestBelowBusyBetweenSteps(t *testing.T) {
 				key := fmt.Appendf(nil, "%06d", i)
 				r, ok := d.low.get(d.Hash(key), key)
 				if ok && d.Promote(d.Hash(key), key, r.value, r.deadline, r.token) && busied {
-					t.Error("a record was promoted though the tier below is busy")
+					t.Error("a record was promoted though the lower tier is busy")
 				}
 			}
 		})
 		d.between = nil
-		if n := d.Stats().Evicted; !busied || n > 0 || promoted != (below.waits == 0) {
-			t.Errorf("promoted %v: busy %v, %d records were dropped, %d waited", promoted, busied, n, below.waits)
+		if n := d.Stats().Evicted; !busied || n > 0 || promoted != (low.waits == 0) {
+			t.Errorf("promoted %v: busy %v, %d records were dropped, %d waited", promoted, busied, n, low.waits)
 		}
 		d.low.busy.Store(false)
 		d.add()

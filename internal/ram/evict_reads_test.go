@@ -25,18 +25,18 @@ func (r *readers) Prefetch(hash uint64) {
 func TestEvictionUnderReads(t *testing.T) {
 	t.Parallel()
 	now := int64(1000)
-	below := &readers{lower: newLower()}
-	below.tier = newAbove(t, 64<<10, below, &now)
-	ends(t, "Set", func() { fill(t, below.tier, 3000, 40) })
-	if st := below.tier.Stats(); st.Demoted == 0 || st.Entries < 100 {
+	low := &readers{lower: newLower()}
+	low.tier = newOverLower(t, 64<<10, low, &now)
+	ends(t, "Set", func() { fill(t, low.tier, 3000, 40) })
+	if st := low.tier.Stats(); st.Demoted == 0 || st.Entries < 100 {
 		t.Errorf("%d records are there, %d left", st.Entries, st.Demoted)
 	}
 	ends(t, "SetBytes", func() {
-		if err := below.tier.SetBytes(below.tier.minBytes()); err != nil {
+		if err := low.tier.SetBytes(low.tier.minBytes()); err != nil {
 			t.Error(err)
 		}
 	})
-	if err := below.tier.Check(); err != nil {
+	if err := low.tier.Check(); err != nil {
 		t.Error(err)
 	}
 }

@@ -5,12 +5,12 @@ import (
 	"testing"
 )
 
-// The tier below may be late with what it charges, or gives back: it finds a tier
+// The lower tier may be late with what it charges, or gives back: it finds a tier
 // that was closed and freed, and touches none of its memory.
 func TestChargeAfterFree(t *testing.T) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	now := int64(1000)
-	tier := newAbove(t, 4<<20, nil, &now)
+	tier := newOverLower(t, 4<<20, nil, &now)
 	fill(t, tier, 30_000, 100)
 	if err := tier.Charge(1 << 20); err != nil {
 		t.Fatal(err)

@@ -6,7 +6,7 @@ import (
 )
 
 // What is planned with is the largest record that a tier takes, also where the
-// tier below uses nearly all.
+// lower tier uses nearly all.
 func TestPlannedMaxRecord(t *testing.T) {
 	t.Parallel()
 	for _, bytes := range []int64{64 << 10, 300_000, 1 << 20, 8 << 20} {

@@ -21,11 +21,11 @@ func TestGhostsFitTheBudget(t *testing.T) {
 }
 
 func ghostsFit(t *testing.T, bytes int64, size int) {
-	now, below := int64(1000), newLower()
-	tier := newAbove(t, bytes, below, &now)
-	below.admit = func() bool { return false }
+	now, low := int64(1000), newLower()
+	tier := newOverLower(t, bytes, low, &now)
+	low.admit = func() bool { return false }
 	most := int64(0) // in use while records leave
-	below.seen = func(uint64, []byte, bool) {
+	low.seen = func(uint64, []byte, bool) {
 		tier.pool.mu.Lock()
 		defer tier.pool.mu.Unlock()
 		most = max(most, tier.overhead.Load()+int64(tier.pool.used)*tier.segmentCost())

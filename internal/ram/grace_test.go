@@ -63,27 +63,27 @@ func (m *graceModel) check(key string) {
 	live := written && !r.expired(m.now, 0)
 	held := written && !r.expired(m.now, m.grace)
 	hash := m.tier.Hash([]byte(key))
-	below, isBelow := m.low.get(hash, []byte(key))
+	low, isLow := m.low.get(hash, []byte(key))
 	v, ok := m.tier.Get(nil, []byte(key))
 	if _, has := m.tier.Deadline([]byte(key)); has != ok {
 		m.Errorf("key %s: found by Get %v, by Deadline %v", key, ok, has)
 	}
-	if ok && (!live || !bytes.Equal(v, r.value)) || !ok && live && !isBelow {
+	if ok && (!live || !bytes.Equal(v, r.value)) || !ok && live && !isLow {
 		m.Errorf("key %s: Get finds %d bytes, %v; live: %v", key, len(v), ok, live)
 	}
 	v, deadline, ok := m.tier.PeekStale([]byte("x"), []byte(key))
 	switch {
 	case ok && (!held || deadline != r.deadline || !bytes.Equal(v[1:], r.value)), !ok && len(v) != 1:
 		m.Errorf("key %s: PeekStale finds %d bytes, %v, deadline %d; held %v, deadline %d", key, len(v)-1, ok, deadline, held, r.deadline)
-	case !ok && held && !isBelow:
+	case !ok && held && !isLow:
 		m.Errorf("key %s is lost at %d, its deadline is %d, its grace %d", key, m.now, r.deadline, m.grace)
-	case isBelow && (!bytes.Equal(below.value, r.value) || below.deadline != r.deadline):
-		m.Errorf("key %s: another record is below", key)
+	case isLow && (!bytes.Equal(low.value, r.value) || low.deadline != r.deadline):
+		m.Errorf("key %s: the lower tier has another record", key)
 	case ok && !live:
 		m.stale++
 	}
-	if isBelow && m.tier.Promote(hash, []byte(key), below.value, below.deadline, below.token) && (!held || ok) {
-		m.Errorf("key %s was promoted; held %v, above %v", key, held, ok)
+	if isLow && m.tier.Promote(hash, []byte(key), low.value, low.deadline, low.token) && (!held || ok) {
+		m.Errorf("key %s was promoted; held %v, in RAM %v", key, held, ok)
 	}
 }
 
@@ -192,7 +192,7 @@ func TestGraceEnds(t *testing.T) {
 		m.tier.DemoteAll()
 		m.tier.Sweep()
 		if n := m.tier.Len(); live != c.live || stale != c.stale || offered != c.stale || n != c.entries {
-			t.Errorf("at %d: live %v, stale %v, offered below %v, %d entries: want %v, %v, and %d", c.now, live, stale, offered, n, c.live, c.stale, c.entries)
+			t.Errorf("at %d: live %v, stale %v, offered to the lower tier %v, %d entries: want %v, %v, and %d", c.now, live, stale, offered, n, c.live, c.stale, c.entries)
 		}
 	}
 	if _, err := New(Config{Bytes: MinBytes, Grace: -1, Now: func() int64 { return 1 }}); err == nil {

@@ -19,15 +19,15 @@ type twoTiers struct {
 	m     *cachetest.Machine
 	low   *lower
 	rng   *rand.Rand
-	reads []lowRecord // read below, and not promoted yet
+	reads []lowRecord // read in the lower tier, and not promoted yet
 	lent  int64
 
-	value      []byte // of the write under way; nil: a Delete
-	supersedes uint64 // that were seen
-	writes     uint64 // that were successful
-	sets       uint64
-	promoted   uint64
-	offered    map[string]int // by DemoteAll
+	value       []byte // of the write under way; nil: a Delete
+	invalidates uint64 // that were seen
+	writes      uint64 // that were successful
+	sets        uint64
+	promoted    uint64
+	offered     map[string]int // by DemoteAll
 }
 
 func newTwoTiers(t interface{ Fatal(...any) }, size int64, mask uint64, keys [][]byte, seed uint64) *twoTiers {
@@ -45,16 +45,16 @@ func newTwoTiers(t interface{ Fatal(...any) }, size int64, mask uint64, keys [][
 	h.modelStore = modelStore{tier, clock}
 	h.low.strict = true
 	h.low.admit = func() bool { return h.rng.IntN(5) > 0 }
-	h.low.super, h.low.seen, h.low.lost = h.superseded, h.demoted, h.lost
+	h.low.invalidate, h.low.seen, h.low.lost = h.invalidated, h.demoted, h.lost
 	return h
 }
 
-// expired reports whether a record below is past its deadline.
+// expired reports whether a record of the lower tier is past its deadline.
 func (h *twoTiers) expired(r *lowRecord) bool {
 	return r.deadline != 0 && r.deadline <= h.clock.Millis()
 }
 
-// lost tells the machine of a record that was below only.
+// lost tells the machine of a record that only the lower tier had.
 func (h *twoTiers) lost(_ uint64, r *lowRecord, own bool) {
 	cause := cachetest.Capacity
 	switch {
@@ -66,19 +66,19 @@ func (h *twoTiers) lost(_ uint64, r *lowRecord, own bool) {
 	h.m.Evicted(r.key, r.value, cause)
 }
 
-// superseded sees that the write has taken effect by now.
-func (h *twoTiers) superseded(hash uint64) {
-	h.supersedes++
+// invalidated sees that the write has taken effect by now.
+func (h *twoTiers) invalidated(hash uint64) {
+	h.invalidates++
 	if want := h.Hash(h.low.writing); hash != want {
-		h.low.fail("hash %#x was superseded, and %#x is written", hash, want)
+		h.low.fail("hash %#x was invalidated, and %#x is written", hash, want)
 	}
 	v, _, out := h.get(h.shardOf(hash), nil, h.low.writing, hash)
 	if out == hit != (h.value != nil) || !bytes.Equal(v, h.value) {
-		h.low.fail("key %.20x was superseded before its write took effect", h.low.writing)
+		h.low.fail("key %.20x was invalidated before its write took effect", h.low.writing)
 	}
 }
 
-// demoted sees that the record can still be found above.
+// demoted sees that the record can still be found in RAM.
 func (h *twoTiers) demoted(hash uint64, key []byte, _ bool) {
 	if _, _, out := h.get(h.shardOf(hash), nil, key, hash); out != hit {
 		h.low.fail("key %.20x went before it was demoted", key)
@@ -96,7 +96,7 @@ func (h *twoTiers) write(key, value []byte, write func() error) error {
 	if err == nil {
 		h.writes++
 		if _, ok := h.low.get(h.Hash(key), key); ok {
-			h.low.fail("key %.20x was written, and an older record is below", key)
+			h.low.fail("key %.20x was written, and the lower tier has an older record", key)
 		}
 		if value != nil {
 			h.sets++
@@ -145,34 +145,34 @@ func (h *twoTiers) Delete(key []byte) error {
 	return h.write(key, nil, func() error { return h.modelStore.Delete(key) })
 }
 
-// below is a read of the lower tier, after a miss above. It is promoted later:
+// readLower is a read of the lower tier, after a miss in RAM. It is promoted later:
 // what leaves for that would leave in the middle of a call of the machine's.
-func (h *twoTiers) below(hash uint64, key []byte) (r lowRecord, ok bool) {
+func (h *twoTiers) readLower(hash uint64, key []byte) (r lowRecord, ok bool) {
 	r, ok = h.low.get(hash, key)
 	if !ok || h.expired(&r) {
 		return r, false
 	}
-	if r.above {
-		h.low.fail("key %.20x is gone above", key)
+	if r.inRAM {
+		h.low.fail("key %.20x is gone in RAM", key)
 	}
 	h.reads = append(h.reads, r)
 	return r, true
 }
 
-// promote stores what was read below.
+// promote stores what was read in the lower tier.
 func (h *twoTiers) promote(r lowRecord) {
 	hash := h.Hash(r.key)
-	_, above := h.Deadline(r.key)
+	_, inRAM := h.Deadline(r.key)
 	fits := int64(len(r.key)+len(r.value)) <= h.MaxRecord()
 	stored := h.Promote(hash, r.key, r.value, r.deadline, r.token)
 	now, held := h.low.get(hash, r.key)
 	held = held && now.token == r.token
-	if want := !above && fits && held && !h.expired(&r); stored != want {
-		h.low.fail("promoting key %.20x: %v, want %v; above %v, fits %v, held %v", r.key, stored, want, above, fits, held)
+	if want := !inRAM && fits && held && !h.expired(&r); stored != want {
+		h.low.fail("promoting key %.20x: %v, want %v; in RAM %v, fits %v, held %v", r.key, stored, want, inRAM, fits, held)
 	}
 	if stored {
 		h.promoted++
-		h.low.held[hash].above = true
+		h.low.held[hash].inRAM = true
 	}
 }
 
@@ -181,7 +181,7 @@ func (h *twoTiers) Get(dst, key []byte) ([]byte, bool) {
 	if v, ok := h.Tier.Get(dst, key); ok {
 		return v, true
 	}
-	if r, ok := h.below(hash, key); ok {
+	if r, ok := h.readLower(hash, key); ok {
 		return append(dst, r.value...), true
 	}
 	return dst, false
@@ -196,7 +196,7 @@ func (h *twoTiers) GetMulti(keys [][]byte) (values [][]byte, ok []bool) {
 			v, found := h.Tier.Get(nil, key)
 			if !found {
 				var r lowRecord
-				r, found = h.below(w.Hash(i), key)
+				r, found = h.readLower(w.Hash(i), key)
 				v = r.value
 			}
 			values, ok = append(values, v), append(ok, found)
@@ -230,7 +230,7 @@ func (h *twoTiers) TTL(key []byte) (time.Duration, bool) {
 func (h *twoTiers) All(yield func(key, value []byte) bool) {
 	h.Tier.All(yield)
 	for _, r := range h.low.held {
-		if !r.above && !h.expired(r) && !yield(r.key, r.value) {
+		if !r.inRAM && !h.expired(r) && !yield(r.key, r.value) {
 			return
 		}
 	}
@@ -239,7 +239,7 @@ func (h *twoTiers) All(yield func(key, value []byte) bool) {
 func (h *twoTiers) Len() int {
 	n := h.Tier.Len()
 	for _, r := range h.low.held {
-		if !r.above {
+		if !r.inRAM {
 			n++
 		}
 	}
@@ -249,7 +249,7 @@ func (h *twoTiers) Len() int {
 func (h *twoTiers) Clear() error {
 	for hash, r := range h.low.held {
 		delete(h.low.held, hash)
-		if !r.above {
+		if !r.inRAM {
 			h.m.Evicted(r.key, r.value, cachetest.Deleted)
 		}
 	}
@@ -280,12 +280,12 @@ func (h *twoTiers) Check() error {
 	switch {
 	case h.low.err != nil:
 		return h.low.err
-	case h.supersedes > h.writes:
-		return fmt.Errorf("%d times superseded, of %d writes", h.supersedes, h.writes)
+	case h.invalidates > h.writes:
+		return fmt.Errorf("%d times invalidated, of %d writes", h.invalidates, h.writes)
 	case st.Sets != h.sets || st.Promoted != h.promoted || st.Demoted != h.low.accepted:
 		return fmt.Errorf("counted %d sets, %d promoted, %d demoted: want %d, %d, %d", st.Sets, st.Promoted, st.Demoted, h.sets, h.promoted, h.low.accepted)
 	case st.Used > st.Budget || st.BelowBytes != h.lent:
-		return fmt.Errorf("%d bytes used, %d of them below: want at most %d, and %d", st.Used, st.BelowBytes, st.Budget, h.lent)
+		return fmt.Errorf("%d bytes used, %d of them reserved: want at most %d, and %d", st.Used, st.BelowBytes, st.Budget, h.lent)
 	}
 	return h.Tier.Check()
 }
@@ -332,7 +332,7 @@ func (h *twoTiers) demoteAll() {
 }
 
 // Two tiers with the seam between them are one cache, whatever collides.
-func TestBelowModel(t *testing.T) {
+func TestLowerModel(t *testing.T) {
 	t.Parallel()
 	var sum Counters
 	for name, mask := range masks {

@@ -14,9 +14,9 @@ import (
 	"github.com/firncache/firn/internal/policy"
 )
 
-// belowStress is a tier above a lower one: written, promoted into, shrunk and
+// lowerStress is a tier above a lower one: written, promoted into, shrunk and
 // charged while it is read.
-type belowStress struct {
+type lowerStress struct {
 	tier      *Tier
 	low       *lower
 	registers []*cachetest.Register
@@ -28,7 +28,7 @@ type belowStress struct {
 // every third key the length changes each time.
 var belowSizes = []int{24, 64, 200, 1000, 4000, 1023, 9000, 30_000}
 
-func newBelowStress(t testing.TB, size int64, keys int, lossy bool) *belowStress {
+func newBelowStress(t testing.TB, size int64, keys int, lossy bool) *lowerStress {
 	low := newLower()
 	tier, err := New(Config{Bytes: size, MaxBytes: 4 * size, Seed: 1, Now: func() int64 { return 1000 }, Below: low})
 	if err != nil {
@@ -40,23 +40,23 @@ func newBelowStress(t testing.TB, size int64, keys int, lossy bool) *belowStress
 		rng := rand.New(rand.NewPCG(1, 4)) // guarded by low.mu
 		low.admit = func() bool { return rng.IntN(4) > 0 }
 	}
-	s := &belowStress{tier: tier, low: low, lossy: lossy}
+	s := &lowerStress{tier: tier, low: low, lossy: lossy}
 	for i := range keys {
 		s.registers = append(s.registers, &cachetest.Register{Key: fmt.Appendf(nil, "key-%04d", i)})
 	}
 	return s
 }
 
-func (s *belowStress) try(err error) {
+func (s *lowerStress) try(err error) {
 	if err != nil {
 		s.failed.CompareAndSwap(nil, &err)
 	}
 }
 
-func (s *belowStress) over() bool { return s.failed.Load() != nil }
+func (s *lowerStress) over() bool { return s.failed.Load() != nil }
 
 // write is one writer: it alone writes keys number first, first+step and so on.
-func (s *belowStress) write(first, step, rounds int) {
+func (s *lowerStress) write(first, step, rounds int) {
 	rng := rand.New(rand.NewPCG(uint64(first), 1))
 	var buf []byte
 	for range rounds {
@@ -83,7 +83,7 @@ func (s *belowStress) write(first, step, rounds int) {
 }
 
 // read is one reader, until the writers are done.
-func (s *belowStress) read(seed uint64, written *atomic.Bool) {
+func (s *lowerStress) read(seed uint64, written *atomic.Bool) {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	var buf []byte
 	for !written.Load() && !s.over() {
@@ -102,8 +102,8 @@ func (s *belowStress) read(seed uint64, written *atomic.Bool) {
 }
 
 // get reads a key as a cache over both tiers does, and promotes what it finds
-// below, at once or after others had a turn.
-func (s *belowStress) get(dst []byte, r *cachetest.Register, rng *rand.Rand) ([]byte, bool) {
+// in the lower tier, at once or after others had a turn.
+func (s *lowerStress) get(dst []byte, r *cachetest.Register, rng *rand.Rand) ([]byte, bool) {
 	hash := s.tier.Hash(r.Key)
 	for {
 		if v, ok := s.tier.Get(dst, r.Key); ok {
@@ -118,8 +118,8 @@ func (s *belowStress) get(dst []byte, r *cachetest.Register, rng *rand.Rand) ([]
 		}
 		absent := false
 		s.tier.Inspect(hash, r.Key, func(live bool) {
-			_, below := s.low.get(hash, r.Key)
-			absent = !live && !below
+			_, lower := s.low.get(hash, r.Key)
+			absent = !live && !lower
 		})
 		if absent {
 			return dst, false
@@ -128,7 +128,7 @@ func (s *belowStress) get(dst []byte, r *cachetest.Register, rng *rand.Rand) ([]
 }
 
 // disturb changes how much room there is.
-func (s *belowStress) disturb(rounds int) {
+func (s *lowerStress) disturb(rounds int) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	size, lent := s.tier.Stats().Budget, int64(0)
 	for i := range rounds {
@@ -148,13 +148,13 @@ func (s *belowStress) disturb(rounds int) {
 			s.drop(rng)
 		}
 		if st := s.tier.Stats(); st.BelowBytes != lent {
-			s.try(fmt.Errorf("%d bytes below, want %d", st.BelowBytes, lent))
+			s.try(fmt.Errorf("%d bytes reserved, want %d", st.BelowBytes, lent))
 		}
 	}
 }
 
 // drop lets the lower tier lose some records, if it may.
-func (s *belowStress) drop(rng *rand.Rand) {
+func (s *lowerStress) drop(rng *rand.Rand) {
 	if !s.lossy {
 		return
 	}
@@ -168,7 +168,7 @@ func (s *belowStress) drop(rng *rand.Rand) {
 }
 
 // run makes so many thousand writes, with readers beside them.
-func (s *belowStress) run(thousands int) error {
+func (s *lowerStress) run(thousands int) error {
 	const writers, readers = 3, 4
 	var writing, reading sync.WaitGroup
 	var written atomic.Bool
@@ -190,7 +190,7 @@ func (s *belowStress) run(thousands int) error {
 }
 
 // quiet compares every key with its last write.
-func (s *belowStress) quiet() error {
+func (s *lowerStress) quiet() error {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for _, r := range s.registers {
 		v, ok := s.get(nil, r, rng)
@@ -208,7 +208,7 @@ func (s *belowStress) quiet() error {
 
 // Two tiers together return nothing older than the last acknowledged write, and
 // lose nothing that the lower one keeps, whatever moves between them meanwhile.
-func TestBelowStress(t *testing.T) {
+func TestLowerStress(t *testing.T) {
 	t.Parallel()
 	thousands := sized(25, 1000)
 	if invariants.Race { // where bytes are copied one by one

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// lower is a tier below, reduced to a map: one record for each hash, as a tier
+// lower is a lower tier, reduced to a map: one record for each hash, as a tier
 // on disk keeps them.
 type lower struct {
 	mu    sync.Mutex
@@ -16,14 +16,14 @@ type lower struct {
 	token uint64
 	err   error // the first thing that was wrong
 
-	admit func() bool                               // whether a demoted record is kept; nil: it is
-	seen  func(hash uint64, key []byte, read bool)  // of every demotion, the refused ones included
-	super func(hash uint64)                         // of every Superseded
-	lost  func(hash uint64, r *lowRecord, own bool) // of a record that is dropped; own: a write of its key did it
+	admit      func() bool                               // whether a demoted record is kept; nil: it is
+	seen       func(hash uint64, key []byte, read bool)  // of every demotion, the refused ones included
+	invalidate func(hash uint64)                         // of every Superseded
+	lost       func(hash uint64, r *lowRecord, own bool) // of a record that is dropped; own: a write of its key did it
 
 	busy     atomic.Bool // it is not Ready
-	strict   bool        // nobody else uses the tier: above can be relied on
-	keeping  bool        // DemoteAll is under way: what is offered stays above
+	strict   bool        // nobody else uses the tier: inRAM can be relied on
+	keeping  bool        // DemoteAll is under way: what is offered stays in RAM, too
 	writing  []byte      // the key of the write under way
 	accepted uint64      // demotions that were not refused
 }
@@ -32,22 +32,22 @@ type lowRecord struct {
 	key, value []byte
 	deadline   int64
 	token      uint64
-	above      bool // the tier above holds it too
+	inRAM      bool // the RAM tier holds it too
 }
 
 func newLower() *lower { return &lower{held: map[uint64]*lowRecord{}} }
 
 func (l *lower) fail(format string, args ...any) {
 	if l.err == nil {
-		l.err = fmt.Errorf("below: "+format, args...)
+		l.err = fmt.Errorf("lower tier: "+format, args...)
 	}
 }
 
 func (l *lower) Superseded(hash uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.super != nil {
-		l.super(hash)
+	if l.invalidate != nil {
+		l.invalidate(hash)
 	}
 	l.drop(hash)
 }
@@ -59,7 +59,7 @@ func (l *lower) drop(hash uint64) {
 		return
 	}
 	delete(l.held, hash)
-	if l.lost != nil && !r.above {
+	if l.lost != nil && !r.inRAM {
 		l.lost(hash, r, l.writing != nil && bytes.Equal(r.key, l.writing))
 	}
 }
@@ -75,12 +75,12 @@ func (l *lower) Demote(hash uint64, key, value []byte, deadline int64, read, cop
 			l.fail("key %.20x is here, and was said not to be", key)
 		}
 		if !bytes.Equal(r.value, value) || r.deadline != deadline {
-			l.fail("key %.20x was written and nothing superseded", key)
+			l.fail("key %.20x was written and nothing invalidated", key)
 		}
-		if l.strict && !r.above {
+		if l.strict && !r.inRAM {
 			l.fail("key %.20x was in both tiers and not promoted", key)
 		}
-		r.above = true // not lost: its record is at hand
+		r.inRAM = true // not lost: its record is at hand
 	}
 	l.drop(hash)
 	if l.admit != nil && !l.admit() {

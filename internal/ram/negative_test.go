@@ -8,7 +8,7 @@ import (
 )
 
 // PeekStale finds what a simple model finds, and Get, Peek, Deadline and All
-// find nothing but what has not expired and is not hidden, whatever moves and
+// find nothing but what has not expired and is no negative entry, whatever moves and
 // is swept meanwhile.
 func TestPeekStale(t *testing.T) {
 	const grace = 5000
@@ -17,7 +17,7 @@ func TestPeekStale(t *testing.T) {
 	var told [Deleted + 1]atomic.Int64
 	tier, err := New(Config{Bytes: 1 << 20, Seed: 1, Now: clock.Load, Grace: grace, Evicted: func(key, value []byte, cause Cause) {
 		if len(value) == 0 {
-			t.Errorf("told of the hidden %q", key)
+			t.Errorf("told of the negative %q", key)
 		}
 		told[cause].Add(1)
 	}})

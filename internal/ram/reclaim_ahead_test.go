@@ -11,7 +11,7 @@ func TestWritesShareDrains(t *testing.T) {
 	t.Parallel()
 	low := &counting{}
 	now := int64(1000)
-	tier := newAbove(t, 4<<20, low, &now)
+	tier := newOverLower(t, 4<<20, low, &now)
 	tier.maxWalk = 8
 	rng, value := rand.New(rand.NewPCG(1, 6)), make([]byte, 20)
 	var key [8]byte
@@ -45,7 +45,7 @@ func TestWritesShareDrains(t *testing.T) {
 	}
 }
 
-// A step ahead of need is left out while the tier below is busy, or enough is free.
+// A step ahead of need is left out while the lower tier is busy, or enough is free.
 func TestNoStepAheadWithoutNeed(t *testing.T) {
 	t.Parallel()
 	d := newDrained(t, 64<<10, 0)
@@ -68,7 +68,7 @@ func TestNoStepAheadWithoutNeed(t *testing.T) {
 	}
 }
 
-// counting is a tier below that counts what it takes.
+// counting is a lower tier that counts what it takes.
 type counting struct {
 	costly
 	n int

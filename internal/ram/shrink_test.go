@@ -7,7 +7,7 @@ import "testing"
 func TestSetBytesDuringAll(t *testing.T) {
 	t.Parallel()
 	now := int64(1000)
-	tier := newAbove(t, 1<<20, nil, &now)
+	tier := newOverLower(t, 1<<20, nil, &now)
 	fill(t, tier, 16_000, 0)
 	least := tier.minBytes()
 	if st := tier.Stats(); st.IndexBytes < least {

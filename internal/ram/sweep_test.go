@@ -22,7 +22,7 @@ func TestExpiredAmongOthersGo(t *testing.T) {
 	for _, stay := range []int{1, 10, 50} { // of 100
 		t.Run(fmt.Sprint(stay), func(t *testing.T) {
 			now := int64(second)
-			tier := newAbove(t, 64<<10, newLower(), &now)
+			tier := newOverLower(t, 64<<10, newLower(), &now)
 			rng := rand.New(rand.NewPCG(uint64(stay), 1))
 			long := int64(0)
 			for i := range 1200 {
@@ -69,8 +69,8 @@ func TestSweepsAreFew(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			now := int64(second)
-			below := &looks{lower: newLower()}
-			tier := newAbove(t, 64<<10, below, &now)
+			low := &looks{lower: newLower()}
+			tier := newOverLower(t, 64<<10, low, &now)
 			rng := rand.New(rand.NewPCG(1, 2))
 			const records = 1200
 			for i := range records {
@@ -78,13 +78,13 @@ func TestSweepsAreFew(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			below.n = 0
+			low.n = 0
 			for ; tier.Len() > 0; now += 2 * second {
 				tier.Sweep()
 			}
-			t.Logf("each record was looked at %.1f times", float64(below.n)/records)
-			if below.n > 40*records {
-				t.Errorf("%d looks at %d records", below.n, records)
+			t.Logf("each record was looked at %.1f times", float64(low.n)/records)
+			if low.n > 40*records {
+				t.Errorf("%d looks at %d records", low.n, records)
 			}
 		})
 	}

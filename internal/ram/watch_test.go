@@ -25,7 +25,7 @@ func TestWatch(t *testing.T) {
 		{"absent, Set and Delete", -1, func(t *Tier, _ *atomic.Int64) { t.Set(key, []byte("x"), 0); t.Delete(key) }, false},
 		{"absent, Delete", -1, func(t *Tier, _ *atomic.Int64) { t.Delete(key) }, false},
 		{"absent, Clear", -1, func(t *Tier, _ *atomic.Int64) { t.Clear() }, false},
-		{"absent, hidden Set", -1, func(t *Tier, _ *atomic.Int64) { t.Set(key, nil, -5000) }, false},
+		{"absent, negative Set", -1, func(t *Tier, _ *atomic.Int64) { t.Set(key, nil, -5000) }, false},
 		{"absent, Set of another", -1, func(t *Tier, _ *atomic.Int64) { t.Set([]byte("yek"), nil, 0) }, true},
 		{"there, nothing", 0, func(*Tier, *atomic.Int64) {}, true},
 		{"there, read", 0, func(t *Tier, _ *atomic.Int64) { t.Get(nil, key) }, true},
