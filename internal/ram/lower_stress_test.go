@@ -117,7 +117,7 @@ func (s *lowerStress) get(dst []byte, r *cachetest.Register, rng *rand.Rand) ([]
 			return append(dst, rec.value...), true
 		}
 		absent := false
-		s.tier.Inspect(hash, r.Key, func(live bool) {
+		s.tier.inspect(hash, r.Key, func(live bool) {
 			_, lower := s.low.get(hash, r.Key)
 			absent = !live && !lower
 		})
@@ -227,4 +227,17 @@ func TestLowerStress(t *testing.T) {
 			}
 		})
 	}
+}
+
+// inspect calls f while the shard of hash is locked, with whether the key has a
+// live record here. Nothing under the hash is written, demoted or promoted
+// meanwhile, so f can tell for sure that a key is in neither tier: a reader that
+// misses here and then there may have missed a record on its way between them.
+// f must not call the tier, nor block on a disk.
+func (t *Tier) inspect(hash uint64, key []byte, f func(live bool)) {
+	s := t.shardOf(hash)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, _, r, ok := s.find(hash, key)
+	f(ok && !t.expired(&r))
 }

@@ -41,19 +41,6 @@ func (t *Tier) PeekStaleHashed(hash uint64, dst, key []byte) (value []byte, dead
 // Passed reports whether a moment, in milliseconds, has come.
 func (t *Tier) Passed(moment int64) bool { return t.clock.expired(moment) }
 
-// Inspect calls f while the shard of hash is locked, with whether the key has a
-// live record here. Nothing under the hash is written, demoted or promoted
-// meanwhile, so f can tell for sure that a key is in neither tier: a reader that
-// misses here and then there may have missed a record on its way between them.
-// f must not call the tier, nor block on a disk.
-func (t *Tier) Inspect(hash uint64, key []byte, f func(live bool)) {
-	s := t.shardOf(hash)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, _, r, ok := s.find(hash, key)
-	f(ok && !t.expired(&r))
-}
-
 // Len is the number of records, of which some may have expired and not been
 // taken out yet.
 func (t *Tier) Len() (n int) {
