@@ -6,7 +6,7 @@ package main
 import (
 	"os"
 
-	"github.com/firncache/firn/internal/replay/command"
+	"github.com/firncache/firn/cmd/firn/replay/command"
 )
 
 func main() {

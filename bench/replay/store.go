@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/firncache/firn/bench/rivals"
-	"github.com/firncache/firn/internal/replay"
+	"github.com/firncache/firn/cmd/firn/replay"
 )
 
 // stores maps the rivals that hold values of any size to what opens them.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firncache/firn/internal/replay"
+	"github.com/firncache/firn/cmd/firn/replay"
 )
 
 func open(t *testing.T, name string, bytes int64) replay.Store {

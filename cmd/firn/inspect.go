@@ -15,7 +15,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/urfave/cli/v3"
 
-	"github.com/firncache/firn/internal/replay/command"
+	"github.com/firncache/firn/cmd/firn/replay/command"
 	"github.com/firncache/firn/internal/ssd/check"
 	"github.com/firncache/firn/internal/vfs"
 )

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/firncache/firn/internal/invariants"
-	"github.com/firncache/firn/internal/replay"
+	"github.com/firncache/firn/cmd/firn/replay"
 )
 
 // runFirn runs the command and returns its exit status and what it printed.

@@ -15,9 +15,9 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/firncache/firn"
-	"github.com/firncache/firn/internal/plan"
+	"github.com/firncache/firn/cmd/firn/internal/plan"
 	"github.com/firncache/firn/internal/record"
-	"github.com/firncache/firn/internal/replay/command"
+	"github.com/firncache/firn/cmd/firn/replay/command"
 )
 
 const planDescription = `Computes, without a cache, how much of the data fits into RAM and onto the

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firncache/firn/internal/plan"
+	"github.com/firncache/firn/cmd/firn/internal/plan"
 )
 
 // What plan prints. The budgets are so small that the number of processors does

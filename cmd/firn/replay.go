@@ -10,8 +10,8 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/firncache/firn/internal/replay"
-	"github.com/firncache/firn/internal/replay/command"
+	"github.com/firncache/firn/cmd/firn/replay"
+	"github.com/firncache/firn/cmd/firn/replay/command"
 )
 
 const replayDescription = `Reads each key of the workload from a cache and, after a miss, writes its

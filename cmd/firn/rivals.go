@@ -15,8 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/firncache/firn/internal/replay"
-	"github.com/firncache/firn/internal/replay/command"
+	"github.com/firncache/firn/cmd/firn/replay"
+	"github.com/firncache/firn/cmd/firn/replay/command"
 )
 
 // rivals is the program of the bench module that replays through other caches.

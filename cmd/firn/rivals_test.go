@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firncache/firn/internal/replay"
+	"github.com/firncache/firn/cmd/firn/replay"
 )
 
 // fakeRivals is a bench module whose rivals print their flags as their names.

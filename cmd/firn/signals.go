@@ -5,7 +5,7 @@ import (
 	"os"
 	"os/signal"
 
-	"github.com/firncache/firn/internal/replay/command"
+	"github.com/firncache/firn/cmd/firn/replay/command"
 )
 
 // notify makes the endings come on a channel, but for those that the program was

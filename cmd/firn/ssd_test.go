@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firncache/firn/internal/replay"
+	"github.com/firncache/firn/cmd/firn/replay"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/firncache/firn"
-	"github.com/firncache/firn/internal/replay"
+	"github.com/firncache/firn/cmd/firn/replay"
 )
 
 // store is firn as the replay loop sees it.

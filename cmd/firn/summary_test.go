@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"github.com/firncache/firn/internal/replay"
+	"github.com/firncache/firn/cmd/firn/replay"
 )
 
 func TestSummary(t *testing.T) {

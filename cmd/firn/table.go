@@ -12,7 +12,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"github.com/firncache/firn/internal/replay"
+	"github.com/firncache/firn/cmd/firn/replay"
 )
 
 // figure is a row of the table: a label and how a result shows it. A figure

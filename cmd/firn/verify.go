@@ -12,7 +12,7 @@ import (
 	"github.com/dustin/go-humanize/english"
 	"github.com/urfave/cli/v3"
 
-	"github.com/firncache/firn/internal/replay/command"
+	"github.com/firncache/firn/cmd/firn/replay/command"
 	"github.com/firncache/firn/internal/ssd/check"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/firncache/firn/internal/replay"
+	"github.com/firncache/firn/cmd/firn/replay"
 )
 
 // ListRivals is the value of -rival that prints the names of the rivals.

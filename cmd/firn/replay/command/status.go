@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/firncache/firn/internal/replay"
+	"github.com/firncache/firn/cmd/firn/replay"
 	"github.com/firncache/firn/internal/workload"
 )
 

@@ -3,7 +3,7 @@ package plan_test
 import (
 	"testing"
 
-	"github.com/firncache/firn/internal/plan"
+	"github.com/firncache/firn/cmd/firn/internal/plan"
 )
 
 // What is said to be enough is, and a little less is not.

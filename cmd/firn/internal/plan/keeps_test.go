@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/firncache/firn"
-	"github.com/firncache/firn/internal/plan"
+	"github.com/firncache/firn/cmd/firn/internal/plan"
 	"github.com/firncache/firn/internal/workload"
 )
 

@@ -14,7 +14,7 @@ import (
 	"github.com/firncache/firn/internal/vfs/vfstest"
 
 	"github.com/firncache/firn"
-	"github.com/firncache/firn/internal/plan"
+	"github.com/firncache/firn/cmd/firn/internal/plan"
 	"github.com/firncache/firn/internal/vfs"
 	"github.com/firncache/firn/internal/workload"
 )
