@@ -3,19 +3,8 @@ module github.com/firncache/firn
 go 1.26.0
 
 require (
-	github.com/HdrHistogram/hdrhistogram-go v1.4.0
-	github.com/dustin/go-humanize v1.1.0
 	github.com/gofrs/flock v0.13.1
-	github.com/jedib0t/go-pretty/v6 v6.8.3
 	github.com/klauspost/compress v1.20.3
-	github.com/urfave/cli/v3 v3.14.0
 	golang.org/x/sys v0.49.0
-	golang.org/x/term v0.47.0
 	pgregory.net/rapid v1.3.0
-)
-
-require (
-	github.com/mattn/go-runewidth v0.0.16 // indirect
-	github.com/rivo/uniseg v0.4.7 // indirect
-	golang.org/x/text v0.22.0 // indirect
 )

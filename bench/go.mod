@@ -2,7 +2,10 @@ module github.com/firncache/firn/bench
 
 go 1.26.0
 
-replace github.com/firncache/firn => ../
+replace (
+	github.com/firncache/firn => ../
+	github.com/firncache/firn/cmd/firn => ../cmd/firn
+)
 
 require (
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
@@ -14,7 +17,8 @@ require (
 	github.com/coocood/freecache v1.2.7
 	github.com/dgraph-io/badger/v4 v4.9.6
 	github.com/dgraph-io/ristretto/v2 v2.4.2
-	github.com/firncache/firn v0.0.0-00010101000000-000000000000
+	github.com/firncache/firn v0.0.0
+	github.com/firncache/firn/cmd/firn v0.0.0
 	github.com/mattn/go-sqlite3 v1.14.52
 	github.com/maypok86/otter/v2 v2.4.0
 	github.com/patrickmn/go-cache v2.1.0+incompatible
