@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firncache/firn/internal/invariants"
 	"github.com/firncache/firn/cmd/firn/replay"
+	"github.com/firncache/firn/internal/invariants"
 )
 
 // runFirn runs the command and returns its exit status and what it printed.
@@ -183,14 +183,5 @@ func TestInterrupted(t *testing.T) {
 	status := run(ctx, []string{"replay", "-ssd", "8MiB", "-json", "-"}, &stdout, &stderr)
 	if status != 130 || stderr.String() != "firn: interrupted\n" || !strings.Contains(stdout.String(), `"interrupted":true`) {
 		t.Errorf("status %d, stderr %q, stdout %q", status, &stderr, &stdout)
-	}
-}
-
-func TestLatency(t *testing.T) {
-	t.Parallel()
-	for ns, want := range map[int64]string{0: "0s", 7: "7ns", 123: "123ns", 1234: "1.23µs", 98_765: "98.8µs", 1_234_567_890: "1.23s"} {
-		if got := latency(ns); got != want {
-			t.Errorf("%d: got %s, want %s", ns, got, want)
-		}
 	}
 }

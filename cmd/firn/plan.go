@@ -16,8 +16,8 @@ import (
 
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/cmd/firn/internal/plan"
-	"github.com/firncache/firn/internal/record"
 	"github.com/firncache/firn/cmd/firn/replay/command"
+	"github.com/firncache/firn/internal/record"
 )
 
 const planDescription = `Computes, without a cache, how much of the data fits into RAM and onto the
@@ -245,3 +245,5 @@ func planRows(a *plan.Answer) []table.Row {
 		{"snapshot", "", fmt.Sprintf("%s of %s", size(s.SnapshotBytes), size(s.SnapshotMost))},
 	}
 }
+
+func percent(share float64) string { return fmt.Sprintf("%.2f %%", 100*share) }

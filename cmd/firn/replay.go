@@ -12,6 +12,7 @@ import (
 
 	"github.com/firncache/firn/cmd/firn/replay"
 	"github.com/firncache/firn/cmd/firn/replay/command"
+	"github.com/firncache/firn/cmd/firn/replay/report"
 )
 
 const replayDescription = `Reads each key of the workload from a cache and, after a miss, writes its
@@ -136,7 +137,7 @@ func (r *replayer) replay(ctx context.Context, trace string) error {
 		result.Against, err = r.rivals.replay(ctx, &r.options, trace, ram)
 	}
 	if r.table {
-		printTable(r.stdout, result)
+		report.Print(r.stdout, result)
 	}
 	if jsonErr := r.json.Encode(result); err == nil {
 		err = jsonErr
@@ -154,7 +155,7 @@ func (r *replayer) firn(ctx context.Context, trace string, ram int64) (result re
 	if err != nil {
 		return result, err
 	}
-	result, err = r.options.Replay(ctx, trace, "firn", ram, opener(dir), r.stderr)
+	result, err = r.options.Replay(ctx, trace, "firn", ram, command.OpenFirn(dir.options, dir.temporary), r.stderr)
 	if result.SSD != nil && dir.temporary {
 		result.SSD.Dir = ""
 	}

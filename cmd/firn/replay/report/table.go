@@ -1,4 +1,6 @@
-package main
+// Package report shows people what a replay measured: a table, with the rivals
+// beside the cache, and a sentence or two.
+package report
 
 import (
 	"fmt"
@@ -142,9 +144,9 @@ func share(n, all int64) string {
 // lineWidth is that of lines of prose.
 const lineWidth = 79
 
-// printTable prints the name of the trace, below it the result and those of its
+// Print prints the name of the trace, below it the result and those of its
 // rivals side by side, and then what the result means.
-func printTable(w io.Writer, result replay.Result) {
+func Print(w io.Writer, result replay.Result) {
 	fmt.Fprintf(w, "%s, %s\n", result.Trace, english.Plural(result.Goroutines, "goroutine", ""))
 	columns := append([]replay.Result{result}, result.Against...)
 	t := table.NewWriter()

@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"errors"
@@ -12,29 +12,31 @@ import (
 // store is firn as the replay loop sees it.
 type store struct {
 	*firn.Cache
-	dir   directory // of the SSD tier
-	found int64     // entries that the SSD tier had at Open
+	ssd       firn.SSDOptions // Dir empty: no SSD tier
+	temporary bool
+	found     int64 // entries that the SSD tier had at Open
 }
 
-// opener opens firn with an SSD tier in a directory, or without one if there is
-// none. The TTL comes with every Set.
-func opener(dir directory) replay.OpenFunc {
+// OpenFirn opens firn with an SSD tier, or without one if ssd names no directory.
+// temporary says that the directory is deleted after Close. The TTL comes with
+// every Set.
+func OpenFirn(ssd firn.SSDOptions, temporary bool) replay.OpenFunc {
 	return func(o replay.StoreOptions) (replay.Store, error) {
-		if dir.options.Dir == "" {
-			dir.options = firn.SSDOptions{}
+		if ssd.Dir == "" {
+			ssd = firn.SSDOptions{}
 		}
-		cache, err := firn.Open(firn.Options{RAMBytes: o.RAMBytes, SSD: dir.options})
+		cache, err := firn.Open(firn.Options{RAMBytes: o.RAMBytes, SSD: ssd})
 		if err != nil {
 			return nil, err
 		}
-		return store{cache, dir, cache.Stats().SSDEntries}, nil
+		return store{cache, ssd, temporary, cache.Stats().SSDEntries}, nil
 	}
 }
 
 // Close closes the cache. It does not write what RAM holds to files that nobody
 // will open again.
 func (s store) Close() error {
-	if s.dir.temporary {
+	if s.temporary {
 		_ = s.Clear() // it saves time, no more: the files go in any case
 	}
 	return s.Cache.Close()
@@ -55,7 +57,7 @@ func (s store) Stats() replay.StoreStats {
 		Expired:   int64(stats.Expirations),
 		Bytes:     stats.RAMUsedBytes,
 	}
-	if s.dir.options.Dir != "" {
+	if s.ssd.Dir != "" {
 		of.SSD = s.ssdStats(&stats)
 	}
 	return of
@@ -63,7 +65,7 @@ func (s store) Stats() replay.StoreStats {
 
 func (s store) ssdStats(st *firn.Stats) *replay.SSD {
 	return &replay.SSD{
-		Bytes: s.dir.options.Bytes, Dir: s.dir.options.Dir, Admission: s.dir.options.Admission.String(), On: st.SSDOn, Direct: st.SSDDirect, Engine: st.SSDReadEngine.String(), Found: s.found,
+		Bytes: s.ssd.Bytes, Dir: s.ssd.Dir, Admission: s.ssd.Admission.String(), On: st.SSDOn, Direct: st.SSDDirect, Engine: st.SSDReadEngine.String(), Found: s.found,
 		Hits: int64(st.SSDHits), Promotions: int64(st.Promotions),
 		Demotions: int64(st.Demotions), Writes: int64(st.SSDWrites), WriteBytes: int64(st.SSDWriteBytes),
 		Refused: int64(st.SSDRefused), Limited: int64(st.SSDLimited), Shed: int64(st.SSDShed), IndexFull: int64(st.SSDIndexFull), TooLarge: int64(st.SSDTooLarge),
