@@ -4,12 +4,14 @@
 //	go run . -compare OLD.json -out DIR
 //	go run . report -in DIR -html FILE -svg DIR -doc FILE
 //	go run . pair -rival fastcache -n 10000000 -repeats 8
+//	go run . replay -against fastcache,otter [TRACE...]
 //
 // The first form runs suites and leaves DIR/SUITE.json, for benchstat
 // DIR/SUITE.txt, and the report of all suites in DIR, report.html. The second
 // sets two runs of a suite side by side. The third writes the report again, the
-// charts of the README and the tables of docs/BENCHMARKS.md. The fourth runs the child process of one suite by hand (pair, classic,
-// memory, churn or values) and prints its results as JSON.
+// charts of the README and the tables of docs/BENCHMARKS.md. The fourth runs the
+// child process of one suite by hand (pair, classic, memory, churn or values) and
+// prints its results as JSON. The fifth replays requests through firn and others.
 package main
 
 import (
@@ -23,10 +25,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/firncache/firn/bench/against"
 	"github.com/firncache/firn/bench/hybrid"
 )
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == against.Name {
+		os.Exit(against.Main(os.Args[2:], os.Stdout, os.Stderr))
+	}
 	err := run(os.Args[1:], os.Stdout, os.Stderr)
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -81,7 +87,7 @@ func runCommand(name string, args []string, stdout, stderr io.Writer) error {
 	}
 	k, ok := kinds[name]
 	if !ok {
-		return fmt.Errorf("command %q: expected report, %s, or -suite", name, strings.Join(slices.Sorted(maps.Keys(kinds)), ", "))
+		return fmt.Errorf("command %q: expected report, %s, %s, or -suite", name, against.Name, strings.Join(slices.Sorted(maps.Keys(kinds)), ", "))
 	}
 	j, err := parseJob(name, args, stderr)
 	if err != nil {

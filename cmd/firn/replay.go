@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/urfave/cli/v3"
@@ -30,16 +29,12 @@ seconds, which -time changes, and says what share it did.
 
 -ssd puts a tier on SSD below RAM, in the directory that -dir names or in a
 temporary one. Without a trace there is one of 512 MiB that takes everything
-(it writes up to 2 GiB), unless -ssd 0 is given, -fraction, -against, or
-less than 1 MiB of RAM. With an SSD tier, -goroutines is 16 or more by
+(it writes up to 2 GiB), unless -ssd 0 is given, -fraction, or less than
+1 MiB of RAM. With an SSD tier, -goroutines is 16 or more by
 default, so that several reads of the disk are under way at once; a request
 that waits for one is among the latencies.
 
 -json writes one JSON object per trace, one per line.
-
--against replays the same workload, under the same budget, through other
-caches, one process each. They have no SSD tier. It needs a clone of the
-source and the go tool.
 
 Exit status: 0; 1 if the run failed; 2 for bad flags and broken traces; 130
 after an interrupt (Ctrl-C, SIGTERM, SIGHUP), which reports the figures so
@@ -54,7 +49,6 @@ func replayCommand(stdout, stderr io.Writer) *cli.Command {
 		Description: replayDescription,
 		Flags: slices.Concat(command.Flags(), command.SSDFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "json", Usage: "write the figures as JSON to `FILE`; - is stdout, in place of the table"},
-			&cli.StringSliceFlag{Name: "against", Usage: "also replay through the rivals `NAME,...`; list prints the names"},
 		}),
 		Action: func(ctx context.Context, cmd *cli.Command) error {
 			r := replayer{stdout: stdout, stderr: stderr}
@@ -67,7 +61,6 @@ func replayCommand(stdout, stderr io.Writer) *cli.Command {
 type replayer struct {
 	stdout, stderr io.Writer
 	options        command.Options
-	rivals         *rivals // nil: none
 	json           *json.Encoder
 	table          bool // print tables on stdout
 }
@@ -76,21 +69,14 @@ func (r *replayer) run(ctx context.Context, cmd *cli.Command) (err error) {
 	if r.options, err = command.ParseOptions(cmd); err != nil {
 		return err
 	}
-	names := cmd.StringSlice("against")
-	if err := r.options.ParseSSD(cmd, len(names) == 0); err != nil {
+	if err := r.options.ParseSSD(cmd); err != nil {
 		return err
 	}
-	if len(names) == 0 {
-		r.options.SetDefaultTime(cmd)
-	} else {
-		r.rivals, err = findRivals(ctx, names, r.stdout, r.stderr)
-		if err != nil || r.rivals == nil {
-			return err
-		}
-		defer r.rivals.close()
-	}
-	closeJSON, err := r.openJSON(cmd.String("json"))
-	if err != nil {
+	r.options.SetDefaultTime(cmd)
+	path := cmd.String("json")
+	r.table = path != "-"
+	var closeJSON func() error
+	if r.json, closeJSON, err = command.OpenJSON(path, r.stdout); err != nil {
 		return err
 	}
 	for _, trace := range r.options.Workloads() {
@@ -104,26 +90,7 @@ func (r *replayer) run(ctx context.Context, cmd *cli.Command) (err error) {
 	return err
 }
 
-// openJSON makes r.json write to the file at path, if there is to be one.
-func (r *replayer) openJSON(path string) (closeFile func() error, err error) {
-	r.table = path != "-"
-	switch path {
-	case "":
-		r.json = json.NewEncoder(io.Discard)
-	case "-":
-		r.json = json.NewEncoder(r.stdout)
-	default:
-		file, err := os.Create(path)
-		if err != nil {
-			return nil, err
-		}
-		r.json = json.NewEncoder(file)
-		return file.Close, nil
-	}
-	return func() error { return nil }, nil
-}
-
-// replay runs one trace through firn and its rivals, and reports.
+// replay runs one trace through firn, and reports.
 func (r *replayer) replay(ctx context.Context, trace string) error {
 	ram, err := r.options.Budget(ctx, trace, r.stderr)
 	if err != nil {
@@ -133,16 +100,13 @@ func (r *replayer) replay(ctx context.Context, trace string) error {
 	if err != nil && !errors.Is(err, replay.ErrWrongValue) {
 		return err
 	}
-	if r.rivals != nil && err == nil && !result.Interrupted {
-		result.Against, err = r.rivals.replay(ctx, &r.options, trace, ram)
-	}
 	if r.table {
 		report.Print(r.stdout, result)
 	}
 	if jsonErr := r.json.Encode(result); err == nil {
 		err = jsonErr
 	}
-	if err == nil && interrupted(result) {
+	if err == nil && result.Interrupted {
 		err = command.ErrInterrupted
 	}
 	return err
@@ -160,14 +124,4 @@ func (r *replayer) firn(ctx context.Context, trace string, ram int64) (result re
 		result.SSD.Dir = ""
 	}
 	return result, err
-}
-
-// interrupted tells whether the run of any cache was.
-func interrupted(result replay.Result) bool {
-	for _, rival := range result.Against {
-		if rival.Interrupted {
-			return true
-		}
-	}
-	return result.Interrupted
 }

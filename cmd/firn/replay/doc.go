@@ -3,7 +3,7 @@
 // with a cache in front of something slow would do.
 //
 // The same loop serves every cache, behind [Store]: cmd/firn runs firn through
-// it, and the bench module runs its rivals.
+// it, and the bench module runs its rivals, one process each.
 //
 // # How it measures
 //

@@ -3,7 +3,6 @@ package command
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -131,7 +130,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// forgetful is a rival that holds nothing, or refuses to open.
+// forgetful is a cache that holds nothing.
 type forgetful struct{}
 
 func (forgetful) Get(dst, _ []byte) ([]byte, bool)       { return dst, false }
@@ -139,38 +138,4 @@ func (forgetful) Set(_, _ []byte, _ time.Duration) error { return nil }
 func (forgetful) Close() error                           { return nil }
 func (forgetful) Stats() replay.StoreStats {
 	return replay.StoreStats{Evictions: 3, Expired: replay.Unknown, Bytes: replay.Unknown}
-}
-
-func TestRivals(t *testing.T) {
-	t.Parallel()
-	rivals := map[string]replay.OpenFunc{
-		"none":   func(replay.StoreOptions) (replay.Store, error) { return forgetful{}, nil },
-		"broken": func(replay.StoreOptions) (replay.Store, error) { return nil, errors.New("no memory") },
-	}
-	run := func(args ...string) (status int, stdout, stderr string) {
-		var out, errs bytes.Buffer
-		status = Rivals(args, &out, &errs, rivals)
-		return status, out.String(), errs.String()
-	}
-	if status, stdout, _ := run("-rival", "list"); status != 0 || stdout != "broken\nnone\n" {
-		t.Errorf("list: status %d, %q", status, stdout)
-	}
-	status, stdout, stderr := run("-rival", "none", "-limit", "1000")
-	var result replay.Result
-	if err := json.Unmarshal([]byte(stdout), &result); err != nil || status != 0 || stderr != "" {
-		t.Fatalf("status %d, stderr %q, %v", status, stderr, err)
-	}
-	if result.Cache != "none" || result.Misses != 1000 || *result.Evictions != 3 || result.Expired != nil {
-		t.Errorf("%s", stdout)
-	}
-	for _, test := range []struct{ args, want string }{
-		{"-rival what", `bench/replay: -rival "what": expected one of broken, none`},
-		{"-limit 5", `bench/replay: -rival "": expected one of broken, none`},
-		{"-rival broken -limit 5", "bench/replay: opening the cache: no memory"},
-		{"-rival none /no/such/file", "bench/replay: open /no/such/file: no such file or directory"},
-	} {
-		if status, stdout, stderr := run(strings.Fields(test.args)...); status != 2 || stdout != "" || stderr != test.want+"\n" {
-			t.Errorf("%s: status %d, stdout %q, stderr %q", test.args, status, stdout, stderr)
-		}
-	}
 }

@@ -48,7 +48,7 @@ func Flags() []cli.Flag {
 		&cli.StringFlag{Name: "value-size", Usage: "`SIZE` of the values whose size the trace does not tell (default: 256); without a trace, of all values"},
 		&cli.IntFlag{Name: "goroutines", Value: runtime.GOMAXPROCS(0), Usage: "replay with `N` goroutines; 1 keeps the exact order"},
 		&cli.Int64Flag{Name: "limit", HideDefault: true, Usage: "end after `N` requests"},
-		&cli.DurationFlag{Name: "time", HideDefault: true, Usage: "end after `D`, such as 30s, if the requests have not ended before; 0: only with them (default: 15s without a trace, -limit or -against)"},
+		&cli.DurationFlag{Name: "time", HideDefault: true, Usage: "end after `D`, such as 30s, if the requests have not ended before; 0: only with them (default: 15s without a trace or -limit)"},
 		&cli.StringFlag{Name: "format", Usage: "trace format `NAME`: trc, oraclegeneral, arc, lirs, twitter, csv or csv:COLUMN,... (default: detected)"},
 		&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` that the generated workload and the choice of timed requests derive from"},
 		&cli.DurationFlag{Name: "ttl", HideDefault: true, Usage: "time to live `D`, such as 30s, of values that bring none of their own"},
@@ -108,8 +108,8 @@ func (o *Options) setDefaultBudget() {
 // is said: longer than most disks need for all of them.
 const defaultTime = 15 * time.Second
 
-// SetDefaultTime sets the time limit of a run that tells neither trace nor limit
-// and compares nothing: it shows what a cache does, and no figure needs all of it.
+// SetDefaultTime sets the time limit of a run that tells neither trace nor limit and
+// compares nothing: it shows what a cache does, and no figure needs all of it.
 func (o *Options) SetDefaultTime(cmd *cli.Command) {
 	if len(o.Traces) == 0 && o.Limit == 0 && !cmd.IsSet("time") {
 		o.Time = defaultTime

@@ -36,10 +36,9 @@ func SSDFlags() []cli.Flag {
 	}
 }
 
-// ParseSSD checks the flags of the SSD tier. alone says that nothing is compared
-// with rivals, which have none. Its errors are usage errors.
-func (o *Options) ParseSSD(cmd *cli.Command, alone bool) error {
-	bytes, err := o.ssdBytes(cmd, alone)
+// ParseSSD checks the flags of the SSD tier. Its errors are usage errors.
+func (o *Options) ParseSSD(cmd *cli.Command) error {
+	bytes, err := o.ssdBytes(cmd)
 	if err != nil {
 		return err
 	}
@@ -82,7 +81,7 @@ func (o *Options) ParseSSD(cmd *cli.Command, alone bool) error {
 }
 
 // ssdBytes is the space of the SSD tier, 0 if there is none.
-func (o *Options) ssdBytes(cmd *cli.Command, alone bool) (int64, error) {
+func (o *Options) ssdBytes(cmd *cli.Command) (int64, error) {
 	if cmd.IsSet("ssd") {
 		n, err := humanize.ParseBytes(cmd.String("ssd"))
 		if err != nil || n > math.MaxInt64 {
@@ -90,7 +89,7 @@ func (o *Options) ssdBytes(cmd *cli.Command, alone bool) (int64, error) {
 		}
 		return int64(n), nil
 	}
-	if len(o.Traces) > 0 || o.Fraction > 0 || !alone || o.RAMBytes < firn.MinRAMBytesWithSSD {
+	if len(o.Traces) > 0 || o.Fraction > 0 || o.RAMBytes < firn.MinRAMBytesWithSSD {
 		return 0, nil
 	}
 	return defaultSSD, nil

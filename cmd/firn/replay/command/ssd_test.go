@@ -15,10 +15,10 @@ import (
 )
 
 // parseSSD parses flags as a program with an SSD tier does.
-func parseSSD(alone bool, args ...string) (o Options, stderr string) {
+func parseSSD(args ...string) (o Options, stderr string) {
 	cmd := &cli.Command{Name: "test", Flags: slices.Concat(Flags(), SSDFlags()), Action: func(_ context.Context, cmd *cli.Command) (err error) {
 		if o, err = ParseOptions(cmd); err == nil {
-			err = o.ParseSSD(cmd, alone)
+			err = o.ParseSSD(cmd)
 		}
 		return err
 	}}
@@ -30,25 +30,23 @@ func parseSSD(alone bool, args ...string) (o Options, stderr string) {
 func TestSSDFlags(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		args  string
-		alone bool
-		want  firn.SSDOptions
+		args string
+		want firn.SSDOptions
 	}{
-		{"", true, firn.SSDOptions{Bytes: 512 << 20, Admission: firn.AdmitAll}},
-		{"", false, firn.SSDOptions{}},
-		{"-ssd 0", true, firn.SSDOptions{}},
-		{"-ram 512KiB", true, firn.SSDOptions{}},
-		{"-fraction 0.1", true, firn.SSDOptions{}},
-		{"trace", true, firn.SSDOptions{}},
-		{"-ssd 1GiB trace", false, firn.SSDOptions{Bytes: 1 << 30}},
-		{"-ssd 1GiB -fraction 0.1", true, firn.SSDOptions{Bytes: 1 << 30, Admission: firn.AdmitAll}},
-		{"-admission read -direct off", true, firn.SSDOptions{Bytes: 512 << 20, Admission: firn.AdmitRead, DirectIO: firn.DirectOff}},
+		{"", firn.SSDOptions{Bytes: 512 << 20, Admission: firn.AdmitAll}},
+		{"-ssd 0", firn.SSDOptions{}},
+		{"-ram 512KiB", firn.SSDOptions{}},
+		{"-fraction 0.1", firn.SSDOptions{}},
+		{"trace", firn.SSDOptions{}},
+		{"-ssd 1GiB trace", firn.SSDOptions{Bytes: 1 << 30}},
+		{"-ssd 1GiB -fraction 0.1", firn.SSDOptions{Bytes: 1 << 30, Admission: firn.AdmitAll}},
+		{"-admission read -direct off", firn.SSDOptions{Bytes: 512 << 20, Admission: firn.AdmitRead, DirectIO: firn.DirectOff}},
 		{
-			"-ssd 4GB -dir d -write-budget 1GiB -compress -direct on -segment 64KiB trace", true,
+			"-ssd 4GB -dir d -write-budget 1GiB -compress -direct on -segment 64KiB trace",
 			firn.SSDOptions{Bytes: 4e9, Dir: "d", WriteBudget: 1 << 30, Compress: true, DirectIO: firn.DirectOn, SegmentBytes: 64 << 10},
 		},
 	} {
-		o, stderr := parseSSD(test.alone, strings.Fields(test.args)...)
+		o, stderr := parseSSD(strings.Fields(test.args)...)
 		if !reflect.DeepEqual(o.SSD, test.want) || stderr != "" {
 			t.Errorf("%s: got %+v, %s\nwant %+v", test.args, o.SSD, stderr, test.want)
 		}
@@ -56,7 +54,7 @@ func TestSSDFlags(t *testing.T) {
 			t.Errorf("%s: %d goroutines", test.args, o.Goroutines)
 		}
 	}
-	if o, _ := parseSSD(true, "-goroutines", "3"); o.Goroutines != 3 {
+	if o, _ := parseSSD("-goroutines", "3"); o.Goroutines != 3 {
 		t.Errorf("%d goroutines, want the 3 that were asked for", o.Goroutines)
 	}
 }
@@ -72,7 +70,7 @@ func TestSSDUsage(t *testing.T) {
 		{"-direct maybe", `-direct "maybe" is none of the choices: want auto, on, off`},
 		{"-write-budget fast", `-write-budget "fast": expected a size such as 64MiB, 64MB or 4096`},
 	} {
-		if _, stderr := parseSSD(true, strings.Fields(test.args)...); stderr != "test: "+test.want+"\n" {
+		if _, stderr := parseSSD(strings.Fields(test.args)...); stderr != "test: "+test.want+"\n" {
 			t.Errorf("%s: got %swant %s", test.args, stderr, test.want)
 		}
 	}
@@ -82,7 +80,7 @@ func TestSSDUsage(t *testing.T) {
 func TestGeneratedRequests(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]int64{"": generatedRequests, "-ssd 0": 30_000_000, "-limit 7": 7} {
-		o, _ := parseSSD(true, strings.Fields(args)...)
+		o, _ := parseSSD(strings.Fields(args)...)
 		src, err := o.open("")
 		if err != nil {
 			t.Fatal(err)

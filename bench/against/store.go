@@ -1,16 +1,18 @@
-package main
+package against
 
 import (
 	"fmt"
 	"time"
 
+	"github.com/firncache/firn"
 	"github.com/firncache/firn/bench/rivals"
 	"github.com/firncache/firn/cmd/firn/replay"
+	"github.com/firncache/firn/cmd/firn/replay/command"
 )
 
-// stores maps the rivals that hold values of any size to what opens them.
+// stores maps firn and the rivals that hold values of any size to what opens them.
 func stores() map[string]replay.OpenFunc {
-	open := make(map[string]replay.OpenFunc)
+	open := map[string]replay.OpenFunc{rivals.Firn: command.OpenFirn(firn.SSDOptions{}, false)}
 	for _, r := range rivals.All {
 		if r.Name != rivals.Firn && !r.Fixed {
 			open[r.Name] = func(o replay.StoreOptions) (replay.Store, error) { return openStore(r, o) }
