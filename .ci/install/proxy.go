@@ -24,8 +24,8 @@ type proxy struct {
 
 // newProxy makes an empty proxy below work. Other modules come from Go's cache as
 // far as it has them. The modules of the source go to a cache that is used once,
-// because they are of the same version each time; -trimpath makes what is compiled
-// from there the same in each run.
+// because they are of the same version each time; with -trimpath what is compiled from
+// there is the same in each run, and in each step of .ci/run.
 func newProxy(work string) (*proxy, error) {
 	p := &proxy{work: work, dir: filepath.Join(work, "proxy")}
 	known := map[string]string{}
