@@ -19,7 +19,7 @@ func (j job) caseTurn() time.Duration {
 
 func casesWeight(j job) float64 { return 5 * float64(j.Repeats+4) * j.caseTurn().Seconds() }
 
-func caseJobs(_ plan, _ []string, add func(job)) error {
+func caseJobs(_ options, _ []string, add func(job)) error {
 	for _, name := range cases.Names() {
 		add(job{Kind: "case", Rival: name})
 	}

@@ -22,7 +22,7 @@ import (
 // A driver runs jobs in child processes, one after the other, and keeps what
 // they measure.
 type driver struct {
-	plan     plan
+	options  options
 	command  string    // what was typed
 	progress io.Writer // a line for each cell
 	began    time.Time
@@ -41,8 +41,8 @@ type work struct {
 // spent.
 func (d *driver) prepare() ([]work, error) {
 	var all []work
-	for _, name := range d.plan.Suites {
-		jobs, err := d.plan.jobs(name)
+	for _, name := range d.options.Suites {
+		jobs, err := d.options.jobs(name)
 		if err != nil {
 			return nil, fmt.Errorf("suite %s: %w", name, err)
 		}
@@ -58,7 +58,7 @@ func (d *driver) prepare() ([]work, error) {
 	return all, nil
 }
 
-// run runs the plan's suites and saves the results of each as soon as it ends.
+// run runs the suites asked for and saves the results of each as soon as it ends.
 func (d *driver) run() error {
 	all, err := d.prepare()
 	if err != nil {
@@ -77,11 +77,11 @@ func (d *driver) run() error {
 func (d *driver) runSuite(w work) (err error) {
 	r := samples.Run{
 		Suite: w.suite, Command: ofSuite(d.command, w.suite), Notes: w.notes,
-		Started: time.Now().UTC(), Entries: d.plan.Entries, Repeats: d.plan.Repeats,
+		Started: time.Now().UTC(), Entries: d.options.Entries, Repeats: d.options.Repeats,
 		Machine: samples.ThisMachine(), Versions: make(map[string]string), Logs: make(map[string]string),
 	}
 	if clean := find(w.suite).clean; clean != nil {
-		defer func() { err = errors.Join(err, clean(d.plan)) }()
+		defer func() { err = errors.Join(err, clean(d.options)) }()
 	}
 	watch := samples.NewWatch()
 	for _, note := range w.notes {
@@ -112,7 +112,7 @@ func (d *driver) runSuite(w work) (err error) {
 	if len(r.Logs) == 0 {
 		r.Logs = nil
 	}
-	return r.Save(d.plan.Out)
+	return r.Save(d.options.Out)
 }
 
 // endedEarly says of a job what is missing, and why.

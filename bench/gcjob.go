@@ -30,7 +30,7 @@ func gcRivals() []string {
 	return slices.DeleteFunc(gcload.Names(), func(name string) bool { return name == rivals.Firn })
 }
 
-func gcJobs(_ plan, taking []string, add func(job)) error {
+func gcJobs(_ options, taking []string, add func(job)) error {
 	for _, r := range append([]string{rivals.Firn}, taking...) {
 		add(job{Kind: "gc", Rival: r})
 	}

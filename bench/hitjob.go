@@ -39,12 +39,12 @@ func hitRivals() []string {
 }
 
 // hitJobs is a job for each trace and policy.
-func hitJobs(p plan, taking []string, add func(job)) error {
+func hitJobs(o options, taking []string, add func(job)) error {
 	traces, err := hitratio.Find(os.Getenv("FIRN_TRACES"))
 	if err != nil {
 		return err
 	}
-	if p.Small {
+	if o.Small {
 		traces = traces[:min(len(traces), 4)]
 	}
 	for _, trace := range traces {

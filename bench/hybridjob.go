@@ -31,8 +31,8 @@ const (
 const fullTimes = 5
 
 // restartBytes are the sizes of the stores that are opened again.
-func (p plan) restartBytes() []int64 {
-	if p.Small {
+func (o options) restartBytes() []int64 {
+	if o.Small {
 		return []int64{4 << 20}
 	}
 	return []int64{1 << 30, 10 << 30}
@@ -57,23 +57,23 @@ func (j job) hybridParam() (number int64, dir string, err error) {
 
 // scratch is the directory that the stores of a run lie in, on the disk of the
 // results.
-func (p plan) scratch() string { return filepath.Join(p.Out, "hybrid.tmp") }
+func (o options) scratch() string { return filepath.Join(o.Out, "hybrid.tmp") }
 
 // hybridRivals lists the stores, beside firn.
 func hybridRivals() []string {
 	return slices.DeleteFunc(hybrid.Names(), func(name string) bool { return name == hybrid.Firn })
 }
 
-func hybridJobs(p plan, taking []string, add func(job)) error {
-	dir := p.scratch()
-	data := int64(p.Entries) * (hybrid.KeySize + hybrid.ValueSize)
-	if err := checkDisk(p.Out, max(3*data, 2*slices.Max(p.restartBytes()))); err != nil {
+func hybridJobs(o options, taking []string, add func(job)) error {
+	dir := o.scratch()
+	data := int64(o.Entries) * (hybrid.KeySize + hybrid.ValueSize)
+	if err := checkDisk(o.Out, max(3*data, 2*slices.Max(o.restartBytes()))); err != nil {
 		return err
 	}
 	add(job{Kind: "hybrid-device", Rival: hybrid.Device, Param: param(0, dir), ValueSize: hybrid.ValueSize})
 	for _, name := range append([]string{hybrid.Firn}, taking...) {
 		for _, times := range hybridTimes {
-			if p.Small && times != fullTimes {
+			if o.Small && times != fullTimes {
 				continue
 			}
 			j := job{Rival: name, Param: param(int64(times), dir), ValueSize: hybrid.ValueSize}
@@ -81,14 +81,14 @@ func hybridJobs(p plan, taking []string, add func(job)) error {
 				j.ValueSize = largestValueSize
 				j.Entries = int(data / (hybrid.KeySize + largestValueSize))
 			}
-			if j.Kind = "hybrid-load"; times != fullTimes || p.Small { // otherwise the store is there
+			if j.Kind = "hybrid-load"; times != fullTimes || o.Small { // otherwise the store is there
 				add(j)
 			}
 			j.Kind = "hybrid-run"
 			add(j)
 		}
 		add(job{Kind: "hybrid-faster", Rival: name, Param: param(0, dir)})
-		for _, size := range p.restartBytes() {
+		for _, size := range o.restartBytes() {
 			add(job{Kind: "hybrid-restart", Rival: name, Param: param(size, dir)})
 		}
 	}
@@ -150,7 +150,7 @@ func deviceShares(all []samples.Sample) (shares []samples.Sample) {
 }
 
 // hybridClean removes what a run left on the disk.
-func hybridClean(p plan) error { return os.RemoveAll(p.scratch()) }
+func hybridClean(o options) error { return os.RemoveAll(o.scratch()) }
 
 // hybridData is the bytes of keys and values.
 func (j job) hybridData() int64 { return int64(j.Entries) * int64(hybrid.KeySize+j.ValueSize) }

@@ -61,11 +61,11 @@ func run(args []string, stdout, stderr io.Writer) error {
 	if *old != "" && *suite == "" {
 		return runReport([]string{"-in", *out, "-compare", *old}, stdout, stderr)
 	}
-	p, err := newPlan(*suite, *rivalList, *out, *n, *repeats)
+	o, err := newOptions(*suite, *rivalList, *out, *n, *repeats)
 	if err != nil {
 		return err
 	}
-	d := &driver{plan: p, command: "go run . " + strings.Join(args, " "), progress: stdout}
+	d := &driver{options: o, command: "go run . " + strings.Join(args, " "), progress: stdout}
 	if err := d.run(); err != nil {
 		return err
 	}

@@ -200,12 +200,12 @@ func TestBadTraces(t *testing.T) {
 
 // TestJobArguments holds args and parseJob together.
 func TestJobArguments(t *testing.T) {
-	p, err := newPlan("all", "", t.TempDir(), 10_000_000, 8)
+	o, err := newOptions("all", "", t.TempDir(), 10_000_000, 8)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, suite := range suiteNames {
-		jobs, err := p.jobs(suite)
+		jobs, err := o.jobs(suite)
 		if err != nil || len(jobs) == 0 {
 			t.Errorf("%s: %d jobs, %v; expected some", suite, len(jobs), err)
 		}

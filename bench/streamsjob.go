@@ -21,7 +21,7 @@ func streamsWeight(j job) float64 {
 	return float64(streams.Cells()) * (0.1 + 6*float64(j.Repeats+8)*streamsOptions(j).Turn.Seconds())
 }
 
-func streamsJobs(_ plan, _ []string, add func(job)) error {
+func streamsJobs(_ options, _ []string, add func(job)) error {
 	for _, source := range streams.Sources() {
 		add(job{Kind: "bufpool", Rival: "pools", Param: source})
 	}

@@ -18,9 +18,9 @@ var matrixRivals = []string{"fastcache", "otter", "xsync"}
 type suite struct {
 	name   string
 	rivals func() []string // what takes part beside firn
-	jobs   func(p plan, rivals []string, add func(job)) error
+	jobs   func(o options, rivals []string, add func(job)) error
 	finish func([]samples.Sample) (more []samples.Sample, notes []string) // figures over all jobs; nil: none
-	clean  func(plan) error                                               // removes what jobs left on the disk; nil: nothing
+	clean  func(options) error                                            // removes what jobs left on the disk; nil: nothing
 }
 
 // suites are in the order in which "all" runs them.
@@ -45,8 +45,8 @@ var suiteNames = func() []string {
 	return names
 }()
 
-// A plan is what the command line asks for.
-type plan struct {
+// Options are what the command line asks for.
+type options struct {
 	Suites  []string
 	Rivals  []string // as asked for; empty: all
 	Entries int
@@ -62,36 +62,36 @@ const (
 	quickRepeats = 2
 )
 
-// newPlan checks the names. No rivals means all of them.
-func newPlan(name, rivalList, out string, entries, repeats int) (plan, error) {
-	p := plan{Suites: []string{name}, Out: out, Entries: entries, Repeats: repeats}
+// newOptions checks the names. No rivals means all of them.
+func newOptions(name, rivalList, out string, entries, repeats int) (options, error) {
+	o := options{Suites: []string{name}, Out: out, Entries: entries, Repeats: repeats}
 	switch {
 	case name == "quick":
-		p.Suites, p.Entries, p.Repeats = suiteNames, min(entries, quickEntries), min(repeats, quickRepeats)
+		o.Suites, o.Entries, o.Repeats = suiteNames, min(entries, quickEntries), min(repeats, quickRepeats)
 	case name == "all":
-		p.Suites = suiteNames
+		o.Suites = suiteNames
 	case !slices.Contains(suiteNames, name):
-		return p, fmt.Errorf("-suite %q: expected %s, quick or all", name, strings.Join(suiteNames, ", "))
+		return o, fmt.Errorf("-suite %q: expected %s, quick or all", name, strings.Join(suiteNames, ", "))
 	}
-	p.Small = p.Entries < 1_000_000
+	o.Small = o.Entries < 1_000_000
 	if rivalList != "" {
-		p.Rivals = strings.Split(rivalList, ",")
+		o.Rivals = strings.Split(rivalList, ",")
 	}
-	if err := p.checkRivals(); err != nil {
-		return p, err
+	if err := o.checkRivals(); err != nil {
+		return o, err
 	}
-	return p, positive(map[string]int{"n": entries, "repeats": repeats})
+	return o, positive(map[string]int{"n": entries, "repeats": repeats})
 }
 
 // checkRivals wants each rival to be known to one of the suites at least.
-func (p plan) checkRivals() error {
+func (o options) checkRivals() error {
 	var known []string
-	for _, name := range p.Suites {
+	for _, name := range o.Suites {
 		known = append(known, find(name).rivals()...)
 	}
 	slices.Sort(known)
 	known = slices.Compact(known)
-	for _, name := range p.Rivals {
+	for _, name := range o.Rivals {
 		if name == rivals.Firn {
 			return fmt.Errorf("-rivals: firn always takes part; expected the others, of %s", strings.Join(known, ", "))
 		}
@@ -109,10 +109,10 @@ func find(name string) suite {
 
 // taking lists the rivals that take part in a suite: those asked for, or all
 // where none of them belongs to it.
-func (p plan) taking(s suite) []string {
+func (o options) taking(s suite) []string {
 	known := s.rivals()
 	var taking []string
-	for _, name := range p.Rivals {
+	for _, name := range o.Rivals {
 		if slices.Contains(known, name) {
 			taking = append(taking, name)
 		}
@@ -124,13 +124,13 @@ func (p plan) taking(s suite) []string {
 }
 
 // jobs lists what one suite runs, in order.
-func (p plan) jobs(name string) ([]job, error) {
+func (o options) jobs(name string) ([]job, error) {
 	var jobs []job
 	s := find(name)
-	err := s.jobs(p, p.taking(s), func(j job) {
-		j.Suite, j.Repeats, j.Small = name, p.Repeats, p.Small
+	err := s.jobs(o, o.taking(s), func(j job) {
+		j.Suite, j.Repeats, j.Small = name, o.Repeats, o.Small
 		if j.Entries == 0 {
-			j.Entries = p.Entries
+			j.Entries = o.Entries
 		}
 		if j.ValueSize == 0 {
 			j.ValueSize = 64
@@ -167,7 +167,7 @@ func (j job) optional() bool { return j.Kind == "pair" && j.Cells == growthCells
 
 func gib(bytes int64) float64 { return float64(bytes) / (1 << 30) }
 
-func classicJobs(_ plan, taking []string, add func(job)) error {
+func classicJobs(_ options, taking []string, add func(job)) error {
 	for _, r := range taking {
 		add(job{Kind: "classic", Rival: r, ValueSize: 4})
 	}
@@ -179,7 +179,7 @@ func classicJobs(_ plan, taking []string, add func(job)) error {
 	return nil
 }
 
-func ramJobs(p plan, taking []string, add func(job)) error {
+func ramJobs(o options, taking []string, add func(job)) error {
 	for _, r := range taking {
 		cells := fewCells
 		if slices.Contains(matrixRivals, r) {
@@ -187,7 +187,7 @@ func ramJobs(p plan, taking []string, add func(job)) error {
 		}
 		add(job{Kind: "pair", Rival: r, Cells: cells})
 	}
-	for _, n := range []int{p.Entries / 100, p.Entries / 10, p.Entries * 5} {
+	for _, n := range []int{o.Entries / 100, o.Entries / 10, o.Entries * 5} {
 		for _, r := range taking {
 			if slices.Contains(matrixRivals, r) {
 				add(job{Kind: "pair", Rival: r, Cells: growthCells, Entries: max(n, 1)})
@@ -205,13 +205,13 @@ func holdsAnySize() []string {
 	})
 }
 
-func largeJobs(p plan, taking []string, add func(job)) error {
+func largeJobs(o options, taking []string, add func(job)) error {
 	for _, r := range taking {
 		cells := fewCells
 		if r == "fastcache" {
 			cells = allCells
 		}
-		add(job{Kind: "pair", Rival: r, Entries: max(p.Entries/10, 1), ValueSize: 1024, Cells: cells})
+		add(job{Kind: "pair", Rival: r, Entries: max(o.Entries/10, 1), ValueSize: 1024, Cells: cells})
 	}
 	for _, r := range append([]string{rivals.Firn}, taking...) {
 		add(job{Kind: "values", Rival: r})
@@ -219,7 +219,7 @@ func largeJobs(p plan, taking []string, add func(job)) error {
 	return nil
 }
 
-func memoryJobs(_ plan, taking []string, add func(job)) error {
+func memoryJobs(_ options, taking []string, add func(job)) error {
 	for _, r := range append([]string{rivals.Firn}, taking...) {
 		add(job{Kind: "memory", Rival: r})
 		add(job{Kind: "churn", Rival: r})
