@@ -22,12 +22,20 @@ func (j job) bigBudget() int64 {
 // bigSizes are in bytes: where fastcache needs SetBig, up to a megabyte.
 var bigSizes = []int{64 << 10, 128 << 10, 256 << 10, 512 << 10, 1 << 20}
 
-func bigWeight(j job) float64 { return 0.05 * float64(len(bigSizes)*2*j.Repeats) }
+// bigSizes are those that the job measures: in small, the least and the largest.
+func (j job) bigSizes() []int {
+	if j.Small {
+		return []int{bigSizes[0], bigSizes[len(bigSizes)-1]}
+	}
+	return bigSizes
+}
+
+func bigWeight(j job) float64 { return 0.05 * float64(len(j.bigSizes())*2*j.Repeats) }
 
 // runBig lets firn and the rival take turns in storing large values and reading
 // them back. The rate is of values that were taken, or found. A turn stores or reads as many as half fill the cache.
 func runBig(j job, out *emitter) error {
-	for _, size := range bigSizes {
+	for _, size := range j.bigSizes() {
 		cfg := rivals.Config{KeySize: keys.Size, ValueSize: size, Entries: int(j.bigBudget()) / 2 / size, Bytes: j.bigBudget()}
 		players, err := openPair(j.Rival, cfg)
 		if err != nil {

@@ -86,7 +86,11 @@ func (j job) ops(goroutines int) int {
 	if j.ValueSize > 512 {
 		ops >>= 1
 	}
-	return min(ops, max(2*j.Entries, 1<<16))
+	least := 1 << 16
+	if j.Small {
+		least = 1 << 13
+	}
+	return min(ops, max(2*j.Entries, least))
 }
 
 // streamLen is the number of keys laid out for each order: several turns

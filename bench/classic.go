@@ -13,7 +13,7 @@ import (
 // items in one turn.
 func (j job) classicPasses() int {
 	if j.Small {
-		return 2
+		return 1
 	}
 	return 8
 }

@@ -49,7 +49,7 @@ type kind struct {
 var kinds = map[string]kind{
 	"pair":           {run: runPair, groups: pairGroups, weight: pairWeight, memory: pairMemory},
 	"classic":        {run: runClassic, groups: func(job) int { return len(classicOps) }, weight: classicWeight, env: fourProcessors},
-	"big":            {run: runBig, groups: func(job) int { return len(bigSizes) }, weight: bigWeight, memory: func(j job) int64 { return 4 * j.bigBudget() }},
+	"big":            {run: runBig, groups: func(j job) int { return len(j.bigSizes()) }, weight: bigWeight, memory: func(j job) int64 { return 4 * j.bigBudget() }},
 	"memory":         {run: runMemory, groups: func(job) int { return 3 }, weight: memoryWeight, memory: heapMemory},
 	"churn":          {run: runChurn, groups: func(job) int { return 3 }, weight: func(j job) float64 { return float64(j.Entries) / 3e6 }, memory: heapMemory},
 	"gc":             {run: runGC, rivals: gcload.Names, groups: func(job) int { return 3 }, weight: gcWeight, memory: heapMemory, env: gcTrace, log: "gctrace of", keep: gcLines},
