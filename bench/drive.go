@@ -275,7 +275,7 @@ func describe(group []samples.Sample) string {
 	if s.Unit != "ns/op" {
 		return fmt.Sprintf("%-52s %s %.4g, %s %.4g %s", s.Name, s.Cache, first.Median, s.Against, second.Median, s.Unit)
 	}
-	ratio := samples.Ratio(group, s.Suite, s.Name, s.Cache, s.Against)
+	ratio := samples.Ratio(group, s.Suite, s.Name, s.Against)
 	return fmt.Sprintf("%-52s %s %.4g, %s %.4g %s: ×%.2f (%.2f–%.2f)",
 		s.Name, s.Cache, first.Median, s.Against, second.Median, s.Unit, ratio.Median, ratio.Low, ratio.High)
 }

@@ -1,17 +1,18 @@
 // Command bench measures firn beside the caches that Go programs use today.
 //
 //	go run . -suite classic|ram|large|memory|gc|hitratio|hybrid|bufpool|casestudies|quick|all -out DIR [-rivals a,b] [-n N] [-repeats K]
-//	go run . -compare OLD.json -out DIR
+//	go run . -compare OLD/SUITE.txt -out DIR
 //	go run . report -in DIR -html FILE -svg DIR -doc FILE
 //	go run . pair -rival fastcache -n 10000000 -repeats 8
 //	go run . replay -against fastcache,otter [TRACE...]
 //
 // The first form runs suites and leaves DIR/SUITE.json, for benchstat
-// DIR/SUITE.txt, and the report of all suites in DIR, report.html. The second
-// sets two runs of a suite side by side. The third writes the report again, the
-// charts of the README and the tables of docs/BENCHMARKS.md. The fourth runs the
-// child process of one suite by hand (pair, classic, memory, churn or values) and
-// prints its results as JSON. The fifth replays requests through firn and others.
+// DIR/SUITE.txt, and the page with charts of all suites in DIR, report.html. The
+// second lets benchstat compare two runs of a suite. The third writes the page
+// again, the charts of the README and docs/BENCHMARKS.md. The fourth runs the
+// child process of one suite by hand (pair, classic, memory, churn or values)
+// and prints its results as JSON. The fifth replays requests through
+// firn and others.
 package main
 
 import (
@@ -51,7 +52,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 	rivalList := f.String("rivals", "", "comma-separated `names` of the caches beside firn (default: all)")
 	n := f.Int("n", 10_000_000, "number of entries")
 	repeats := f.Int("repeats", 8, "turns of each cache in each cell")
-	old := f.String("compare", "", "earlier results of one suite, a JSON `file`, to set beside the new ones; without -suite, beside those in -out")
+	old := f.String("compare", "", "earlier results of one suite, a `file`, for benchstat to set beside the new ones; without -suite, beside those in -out")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
@@ -59,7 +60,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 		return fmt.Errorf("argument %q: expected only flags", f.Arg(0))
 	}
 	if *old != "" && *suite == "" {
-		return runReport([]string{"-in", *out, "-compare", *old}, stdout, stderr)
+		return compare(*old, *out, stdout, stderr)
 	}
 	o, err := newOptions(*suite, *rivalList, *out, *n, *repeats)
 	if err != nil {
@@ -69,18 +70,20 @@ func run(args []string, stdout, stderr io.Writer) error {
 	if err := d.run(); err != nil {
 		return err
 	}
-	args = []string{"-in", *out, "-compare", *old}
-	if err := runReport(args, stdout, stderr); err != nil {
+	if err := runReport([]string{"-in", *out}, stderr); err != nil {
 		return err
 	}
 	fmt.Fprintf(stdout, "report: %s\n", filepath.Join(*out, htmlFile))
-	return nil
+	if *old == "" {
+		return nil
+	}
+	return compare(*old, *out, stdout, stderr)
 }
 
 // runCommand runs what is not a suite: a child process, or the report.
 func runCommand(name string, args []string, stdout, stderr io.Writer) error {
 	if name == "report" {
-		return runReport(args, stdout, stderr)
+		return runReport(args, stderr)
 	}
 	if err := hybrid.Join(); err != nil {
 		return fmt.Errorf("limit memory: %w", err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/firncache/firn/bench/hybrid"
+	"github.com/firncache/firn/bench/report"
 	"github.com/firncache/firn/bench/samples"
 )
 
@@ -104,54 +105,62 @@ func checkHTML(t *testing.T, dir string) {
 	}
 	images := filepath.Join(dir, "img")
 	var text strings.Builder
-	if err := run([]string{"report", "-in", dir, "-svg", images, "-compare", filepath.Join(dir, "classic.json")}, &text, os.Stderr); err != nil {
+	if err := run([]string{"report", "-in", dir, "-svg", images}, &text, os.Stderr); err != nil {
+		t.Fatal(err)
+	}
+	if err := run([]string{"-compare", filepath.Join(dir, "classic.json"), "-out", dir}, &text, os.Stderr); err != nil {
 		t.Fatal(err)
 	}
 	if files, err := filepath.Glob(filepath.Join(images, "*.svg")); err != nil || len(files) < 2 {
 		t.Errorf("%v, %v; expected the main charts", files, err)
 	}
-	if !strings.Contains(text.String(), "firn over fastcache") {
-		t.Errorf("no ratio in the comparison:\n%s", &text)
+	if !strings.Contains(text.String(), "ratio") {
+		t.Errorf("no ratio in what benchstat says:\n%s", &text)
 	}
 }
 
-// checkReport wants every target of the design measured in every cell.
+// checkReport wants a document with every suite that has a table, also from
+// what was kept beside an earlier one.
 func checkReport(t *testing.T, dir string) {
 	t.Helper()
-	doc := filepath.Join(dir, "BENCHMARKS.md")
-	if err := run([]string{"report", "-in", dir, "-doc", doc}, io.Discard, os.Stderr); err != nil {
-		t.Fatal(err)
+	doc := filepath.Join(t.TempDir(), "BENCHMARKS.md")
+	var texts []string
+	for _, args := range [][]string{{"report", "-in", dir, "-doc", doc}, {"report", "-doc", doc}} {
+		if err := run(args, io.Discard, os.Stderr); err != nil {
+			t.Fatal(err)
+		}
+		body, err := os.ReadFile(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, string(body))
 	}
-	body, err := os.ReadFile(doc)
+	if texts[0] != texts[1] {
+		t.Errorf("from the results:\n%s\nfrom what was kept of them:\n%s", texts[0], texts[1])
+	}
+	for _, part := range []string{"## fastcache's own", "## RAM", "| Get, zipf, 2 g | ", "| GetMulti, uniform, 1 g | ", "| map-fixed | ", "## Large values", "## Memory", "## The garbage", "## Hit ratios", "## SSD", "| Load | "} {
+		if !strings.Contains(texts[0], part) {
+			t.Errorf("no %q in:\n%s", part, texts[0])
+		}
+	}
+}
+
+// TestDocument: docs/BENCHMARKS.md is what report makes of docs/bench.
+func TestDocument(t *testing.T) {
+	want, err := os.ReadFile("../docs/BENCHMARKS.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := map[string]int{ // the start of a row: how many there are
-		"| Get hit, 1 and 2 goroutines":       4,
-		"| Get miss":                          3,
-		"| Set overwrite":                     4,
-		"| 95/5, 1 and 2 goroutines":          4,
-		"| 64 goroutines, Get":                2,
-		"| 64 goroutines, 95/5":               2,
-		"| GetMulti of 32":                    4,
-		"| SetMulti of 32":                    4,
-		"| fastcache's own benchmark, ":       3,
-		"| Get hit over otter":                10,
-		"| Get hit over xsync.Map":            10,
-		"| bytes per entry beyond key":        1,
-		"| forced GC above an empty":          1,
-		"| slowest single Set under churn":    1,
-		"| values of 300 KB still readable":   1,
-		"| values of 1 MB still readable":     1,
-		"### Beside fastcache":                2,
-		"### Beside map-fixed":                1,
-		"| phuslu/lru | – | not measured":     1,
-		"Entries readable after all cells: f": 7,
+	runs, err := loadRuns("../docs/bench", ".txt", samples.ReadText)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for start, want := range rows {
-		if got := strings.Count("\n"+string(body), "\n"+start); got != want {
-			t.Errorf("%d rows begin with %q; expected %d", got, start, want)
-		}
+	var got strings.Builder
+	if err := report.Write(&got, runs); err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != string(want) {
+		t.Errorf("docs/BENCHMARKS.md is not what its figures make: run `go run . report -doc ../docs/BENCHMARKS.md`")
 	}
 }
 
@@ -168,7 +177,9 @@ func TestRefuses(t *testing.T) {
 		{"pair -rival memcached", "expected one of fastcache"},
 		{"pair -value-size 0", "-value-size 0: expected at least 1"},
 		{"report -in /nowhere", "no results; expected one of classic.json"},
-		{"-compare /nowhere/ram.json", "no results; expected one of classic.json"},
+		{"report -doc /nowhere/B.md", "no results; expected one of classic.txt"},
+		{"report", "no results; expected one of classic.json"},
+		{"-compare /nowhere/ram.json", "expected two runs of one suite"},
 		{"-suite hybrid -rivals leveldb", "expected one of badger, bbolt, pebble, sqlite"},
 		{"-suite hybrid -n 2000000000 -out " + t.TempDir(), "of disk needed"},
 		{"hybrid-run -rival pebble -param 5", "expected NUMBER:DIRECTORY"},

@@ -7,43 +7,41 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
 	"github.com/firncache/firn/bench/chart"
-	"github.com/firncache/firn/bench/compare"
 	"github.com/firncache/firn/bench/report"
 	"github.com/firncache/firn/bench/samples"
 )
 
-// htmlFile is the name of the report beside the results.
+// htmlFile is the name of the page with charts beside the results.
 const htmlFile = "report.html"
 
 // runReport writes reports from the results of earlier runs.
-func runReport(args []string, stdout, stderr io.Writer) error {
+func runReport(args []string, stderr io.Writer) error {
 	f := flag.NewFlagSet("bench report", flag.ContinueOnError)
 	f.SetOutput(stderr)
-	in := f.String("in", "results", "`directory` with the results of the suites")
-	doc := f.String("doc", "", "`file` for the tables in Markdown (default: none)")
-	page := f.String("html", "", "`file` for the report (default: "+htmlFile+" in the directory of -in)")
+	in := f.String("in", "", "`directory` with new results of some suites (default: none)")
+	doc := f.String("doc", "", "`file` for the tables in Markdown, made from the results in the directory bench beside it, of which those in -in replace the ones of the same suite (default: none)")
+	page := f.String("html", "", "`file` for the page with charts (default: "+htmlFile+" in the directory of -in)")
 	images := f.String("svg", "", "`directory` for the main charts (default: none)")
-	old := f.String("compare", "", "earlier results of one suite, a JSON `file`, to set beside those in -in")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
-	runs, err := loadRuns(*in)
-	if err != nil {
-		return err
-	}
-	comparisons, err := comparison(*old, runs, stdout)
-	if err != nil {
-		return err
-	}
-	if *page == "" {
-		*page = filepath.Join(*in, htmlFile)
-	}
-	if err := writeHTML(*page, runs, comparisons); err != nil {
-		return err
+	var runs []*samples.Run
+	if *in != "" || *doc == "" {
+		var err error
+		if runs, err = loadRuns(*in, ".json", samples.Load); err != nil {
+			return err
+		}
+		if *page == "" {
+			*page = filepath.Join(*in, htmlFile)
+		}
+		if err := writeFile(*page, func(w io.Writer) error { return report.HTML(w, runs) }); err != nil {
+			return err
+		}
 	}
 	if *images != "" {
 		if err := writeImages(*images, runs); err != nil {
@@ -53,19 +51,35 @@ func runReport(args []string, stdout, stderr io.Writer) error {
 	if *doc == "" {
 		return nil
 	}
-	var text strings.Builder
-	if err := report.Write(&text, runs); err != nil {
+	return writeDoc(*doc, runs)
+}
+
+// writeDoc keeps what the document shows of the runs beside it, and writes it
+// from all that lies there.
+func writeDoc(doc string, runs []*samples.Run) error {
+	dir := filepath.Join(filepath.Dir(doc), "bench")
+	for _, r := range runs {
+		shown := report.Shown(r)
+		if len(shown.Samples) == 0 {
+			continue
+		}
+		if err := shown.SaveText(dir); err != nil {
+			return err
+		}
+	}
+	all, err := loadRuns(dir, ".txt", samples.ReadText)
+	if err != nil {
 		return err
 	}
-	return os.WriteFile(*doc, []byte(text.String()), 0o644)
+	return writeFile(doc, func(w io.Writer) error { return report.Write(w, all) })
 }
 
 // loadRuns reads the results that are in a directory, in the order of the
 // suites.
-func loadRuns(dir string) ([]*samples.Run, error) {
+func loadRuns(dir, extension string, read func(file string) (*samples.Run, error)) ([]*samples.Run, error) {
 	var runs []*samples.Run
 	for _, suite := range suiteNames {
-		r, err := samples.Load(filepath.Join(dir, suite+".json"))
+		r, err := read(filepath.Join(dir, suite+extension))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -75,18 +89,18 @@ func loadRuns(dir string) ([]*samples.Run, error) {
 		runs = append(runs, r)
 	}
 	if len(runs) == 0 {
-		return nil, fmt.Errorf("-in %s: no results; expected one of %s.json", dir, strings.Join(suiteNames, ".json, "))
+		return nil, fmt.Errorf("directory %q: no results; expected one of %s%s", dir, strings.Join(suiteNames, extension+", "), extension)
 	}
 	return runs, nil
 }
 
-// writeHTML writes the report to a file.
-func writeHTML(file string, runs []*samples.Run, comparisons []report.Comparison) error {
-	var page strings.Builder
-	if err := report.HTML(&page, runs, comparisons); err != nil {
+// writeFile writes all that write prints, or nothing.
+func writeFile(file string, write func(io.Writer) error) error {
+	var text strings.Builder
+	if err := write(&text); err != nil {
 		return err
 	}
-	return os.WriteFile(file, []byte(page.String()), 0o644)
+	return os.WriteFile(file, []byte(text.String()), 0o644)
 }
 
 // writeImages writes the main charts, each a file.
@@ -104,29 +118,17 @@ func writeImages(dir string, runs []*samples.Run) error {
 	return nil
 }
 
-// comparison sets the results in file beside those of the same suite in runs,
-// and prints what changed. No file: nothing.
-func comparison(file string, runs []*samples.Run, stdout io.Writer) ([]report.Comparison, error) {
-	if file == "" {
-		return nil, nil
-	}
-	old, err := samples.Load(file)
-	if err != nil {
-		return nil, fmt.Errorf("-compare: %w", err)
-	}
-	for _, r := range runs {
-		if r.Suite != old.Suite {
-			continue
+// compare lets benchstat set an earlier run of a suite beside the one in dir.
+func compare(old, dir string, stdout, stderr io.Writer) error {
+	old = strings.TrimSuffix(old, ".json")
+	old = strings.TrimSuffix(old, ".txt") + ".txt"
+	now := filepath.Join(dir, filepath.Base(old))
+	for _, file := range []string{old, now} {
+		if _, err := os.Stat(file); err != nil {
+			return fmt.Errorf("-compare: %w; expected two runs of one suite", err)
 		}
-		rows, err := compare.Runs(old, r)
-		if err != nil {
-			return nil, fmt.Errorf("-compare %s: %w", file, err)
-		}
-		const layout = "2006-01-02 15:04:05 MST"
-		if _, err := io.WriteString(stdout, compare.Text(rows)); err != nil {
-			return nil, err
-		}
-		return []report.Comparison{{Suite: r.Suite, Old: old.Started.Format(layout), New: r.Started.Format(layout), Rows: rows}}, nil
 	}
-	return nil, fmt.Errorf("-compare %s: results of suite %s, of which there are none to compare with", file, old.Suite)
+	cmd := exec.Command("go", "tool", "benchstat", "old="+old, "new="+now)
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	return cmd.Run()
 }

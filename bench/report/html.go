@@ -7,10 +7,8 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/firncache/firn/bench/chart"
-	"github.com/firncache/firn/bench/compare"
 	"github.com/firncache/firn/bench/rivals"
 	"github.com/firncache/firn/bench/samples"
 )
@@ -20,28 +18,14 @@ var pageSource string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageSource))
 
-// A Comparison is two runs of one suite side by side.
-type Comparison struct {
-	Suite    string
-	Old, New string // when each was started
-	Rows     []compare.Row
-}
-
 // HTML writes the report as one page that needs nothing besides itself: no
 // script, no font, no network.
-func HTML(w io.Writer, runs []*samples.Run, comparisons []Comparison) error {
-	page := htmlPage{CSS: template.CSS(chart.CSS(":root")), Comparisons: comparisons}
+func HTML(w io.Writer, runs []*samples.Run) error {
+	page := htmlPage{CSS: template.CSS(chart.CSS(":root"))}
 	figures := Figures(runs)
-	var all []samples.Sample
 	for _, r := range runs {
-		all = append(all, r.Samples...)
 		page.Suites = append(page.Suites, suiteOf(r, figures))
 		page.Noisy = page.Noisy || r.Noise.Noisy()
-	}
-	for _, t := range targets {
-		for _, row := range t.rows(all) {
-			page.Targets = append(page.Targets, targetRow{row[:6], strings.Trim(row[6], "*")})
-		}
 	}
 	page.Caches = cachesOf(runs)
 	return pageTemplate.Execute(w, page)
@@ -49,17 +33,10 @@ func HTML(w io.Writer, runs []*samples.Run, comparisons []Comparison) error {
 
 // htmlPage is what the template prints.
 type htmlPage struct {
-	CSS         template.CSS
-	Noisy       bool
-	Suites      []htmlSuite
-	Targets     []targetRow
-	Caches      [][]string // name, version, configuration
-	Comparisons []Comparison
-}
-
-type targetRow struct {
-	Cells   []string
-	Verdict string
+	CSS    template.CSS
+	Noisy  bool
+	Suites []htmlSuite
+	Caches [][]string // name, version, configuration
 }
 
 type htmlSuite struct {
@@ -138,7 +115,10 @@ func figureRows(all []samples.Sample) []figureRow {
 		v := samples.Values(g)
 		row := figureRow{
 			Name: k.name, Cache: k.cache, Against: k.against, Unit: k.unit, Repeats: len(g), Note: g[0].Note,
-			Value: chart.Number(v.Median), Spread: chart.Number(v.Low) + "–" + chart.Number(v.High), Hit: meanHit(g),
+			Value: chart.Number(v.Median), Spread: chart.Number(v.Low) + "–" + chart.Number(v.High), Hit: none,
+		}
+		if hit, ok := meanHit(g); ok {
+			row.Hit = fmt.Sprintf("%.4f", hit)
 		}
 		for _, s := range g {
 			row.Misses += s.Misses

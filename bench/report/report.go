@@ -1,85 +1,118 @@
-// Package report writes docs/BENCHMARKS.md from the results of the suites.
+// Package report writes docs/BENCHMARKS.md and a page with charts from the
+// results of the suites.
 package report
 
 import (
 	"fmt"
 	"io"
-	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/firncache/firn/bench/rivals"
 	"github.com/firncache/firn/bench/samples"
 )
 
-// Write prints the report on the given runs, at most one of each suite. Parts
-// whose suite is missing are left out.
+// Write prints the document on the given runs, at most one of each suite. What
+// has no results is left out.
 func Write(w io.Writer, runs []*samples.Run) error {
-	p := &page{}
-	var all []samples.Sample
+	var b strings.Builder
+	b.WriteString(intro)
 	for _, r := range runs {
-		all = append(all, r.Samples...)
+		b.WriteString(section(r))
 	}
-	p.add(intro)
-	p.runs(runs)
-	p.targets(all)
-	p.classic(all)
-	p.matrix(all, "ram", "The matrix", matrixText)
-	p.matrix(all, "large", "Values of 1 KiB", largeText)
-	p.memory(all)
-	p.readable(all)
-	for _, r := range runs {
-		switch r.Suite {
-		case "gc", "hitratio", "hybrid", "bufpool":
-			p.pivot(r)
-		case "casestudies":
-			p.listed(r)
-		}
-	}
-	p.rivals(runs)
-	_, err := io.WriteString(w, p.b.String())
+	b.WriteString(versions(runs))
+	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// A page collects the report's text.
-type page struct{ b strings.Builder }
-
-func (p *page) add(format string, args ...any) { fmt.Fprintf(&p.b, format, args...) }
-
-// table prints a table in Markdown. The first columns, as many as left says,
-// are aligned left, the others right.
-func (p *page) table(left int, head []string, rows [][]string) {
-	if len(rows) == 0 {
-		return
+// section has the tables of one suite, below what they were measured with.
+func section(r *samples.Run) string {
+	var b strings.Builder
+	for _, t := range tables {
+		if rows := t.render(r.Samples); t.suite == r.Suite && len(rows) > 0 {
+			fmt.Fprintf(&b, "%s\n%s\n", strings.TrimSpace("**"+t.question+"** "+t.text), markdown(t.head(), rows))
+		}
 	}
-	p.add("| %s |\n|%s%s\n", strings.Join(head, " | "), strings.Repeat("---|", left), strings.Repeat("--:|", len(head)-left))
-	for _, row := range rows {
-		p.add("| %s |\n", strings.Join(row, " | "))
+	if b.Len() == 0 {
+		return ""
 	}
-	p.add("\n")
+	head := fmt.Sprintf("## %s\n\n`%s`, %s, %s, %s.\n\n", titles[r.Suite], command(r), r.Started.Format("2006-01-02"), machine(r.Machine), noise(r.Noise))
+	if r.Origin != "" {
+		head = strings.TrimSpace(head) + " The turns were not kept, their medians and quartiles were.\n\n"
+	}
+	for _, note := range r.Notes {
+		head += note + "\n\n"
+	}
+	return head + b.String()
 }
 
-// runs prints where and how the suites ran.
-func (p *page) runs(runs []*samples.Run) {
-	p.add("## Where and how\n\n")
-	if len(runs) == 0 {
-		p.add("No results.\n\n")
-		return
+var unimportant = regexp.MustCompile(` -(out|n|repeats) \S+`)
+
+// command repeats a suite, and is short: where the results go is the reader's
+// business.
+func command(r *samples.Run) string { return unimportant.ReplaceAllString(r.Command, "") }
+
+var trademarks = strings.NewReplacer("(R)", "", " Processor", "", " CPU", "")
+
+// machine names what matters of it.
+func machine(m samples.Machine) string {
+	return fmt.Sprintf("%s, %d processors, %.0f GiB, %s", orUnknown(trademarks.Replace(m.CPU)), m.Procs, m.MemoryGiB, m.Go)
+}
+
+// noise says whether others used the machine.
+func noise(n *samples.Noise) string {
+	switch {
+	case n == nil:
+		return "not known what else it did"
+	case n.Noisy():
+		return fmt.Sprintf("**busy: others took %.0f %%**", n.Others+n.Steal)
 	}
-	m := runs[0].Machine
-	p.add("%s, GOMAXPROCS %d, %.0f GiB, %s %s (kernel %s), transparent huge pages %s, %s.\n\n",
-		orUnknown(m.CPU), m.Procs, m.MemoryGiB, m.OS, m.Arch, orUnknown(m.Kernel), orUnknown(bracketed(m.HugePages)), m.Go)
-	var rows [][]string
+	return "quiet"
+}
+
+// versions lists the modules that took part. One of which the suites had several
+// is there with each.
+func versions(runs []*samples.Run) string {
+	var list []string
 	for _, r := range runs {
-		rows = append(rows, []string{
-			r.Suite, "`cd bench && " + r.Command + "`", fmt.Sprint(r.Entries), fmt.Sprint(r.Repeats), r.Started.Format("2006-01-02 15:04"), fmt.Sprintf("%.1f min", r.Seconds/60),
-		})
+		for name, version := range r.Versions {
+			if strings.HasPrefix(version, "v") {
+				list = append(list, name+" "+strings.TrimSuffix(version, "+incompatible"))
+			}
+		}
 	}
-	p.table(2, []string{"suite", "command", "entries", "repeats", "started (UTC)", "took"}, rows)
-	for _, r := range runs {
-		p.add("- %s: %s.\n", r.Suite, noiseText(r.Noise))
+	slices.Sort(list)
+	return "Versions: " + strings.Join(slices.Compact(list), ", ") + ". Their configurations are in [rivals](../bench/rivals) and [hybrid](../bench/hybrid).\n"
+}
+
+// markdown prints a table whose first column is aligned left, and the others
+// right.
+func markdown(head []string, rows [][]string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n| %s |\n|---|%s\n", strings.Join(head, " | "), strings.Repeat("--:|", len(head)-1))
+	for _, row := range rows {
+		fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
 	}
-	p.add("\n")
+	return b.String()
+}
+
+// explains matches notes on how a suite measures, which the page with charts
+// has. The others tell what is missing from this run.
+var explains = regexp.MustCompile(`^(Entries of|Bytes read|Restarts:|FasterKvCache|Device:|Each trace|Values whose|2Q, ARC)`)
+
+// Shown is the run with no more than the document shows of it: what is kept
+// beside that.
+func Shown(r *samples.Run) *samples.Run {
+	shown := *r
+	shown.Logs = nil
+	shown.Notes = slices.DeleteFunc(slices.Clone(r.Notes), explains.MatchString)
+	shown.Samples = nil
+	for _, s := range r.Samples {
+		if slices.ContainsFunc(tables, func(t table) bool { return t.suite == r.Suite && t.shows(s) }) {
+			shown.Samples = append(shown.Samples, s)
+		}
+	}
+	return &shown
 }
 
 // bracketed returns the setting that the kernel marks with brackets.
@@ -95,35 +128,4 @@ func orUnknown(s string) string {
 		return "unknown"
 	}
 	return s
-}
-
-// rivals prints versions and configurations.
-func (p *page) rivals(runs []*samples.Run) {
-	versions := make(map[string]string)
-	for _, r := range runs {
-		maps.Copy(versions, r.Versions)
-	}
-	p.add("## The caches\n\n%s", rivalsText)
-	var rows [][]string
-	for _, r := range rivals.All {
-		v := versions[r.Name]
-		if r.Name == rivals.Firn {
-			v = "this tree"
-		}
-		rows = append(rows, []string{r.Name, v, r.Setup})
-	}
-	rows = append(rows, []string{"phuslu/lru", "–", "not measured: its module could not be downloaded where these figures were made"})
-	p.table(3, []string{"cache", "version", "configuration"}, rows)
-}
-
-// names lists the names of the suite's samples that took turns with the rival,
-// in the order of the run.
-func names(all []samples.Sample, suite, rival string) []string {
-	var out []string
-	for _, s := range samples.Select(all, samples.Filter{Suite: suite, Cache: rivals.Firn, Against: rival}) {
-		if !slices.Contains(out, s.Name) {
-			out = append(out, s.Name)
-		}
-	}
-	return out
 }

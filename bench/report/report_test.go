@@ -1,9 +1,11 @@
 package report
 
 import (
-	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/firncache/firn/bench/samples"
 )
@@ -27,12 +29,16 @@ func value(suite, name, cache, unit string, values ...float64) []samples.Sample 
 	return all
 }
 
-func render(t *testing.T, groups ...[]samples.Sample) string {
-	t.Helper()
-	r := &samples.Run{Suite: "ram", Command: "go run . -suite ram", Entries: 10, Repeats: 3}
-	for _, g := range groups {
-		r.Samples = append(r.Samples, g...)
+func run(suite string, groups ...[]samples.Sample) *samples.Run {
+	return &samples.Run{
+		Suite: suite, Command: "go run . -suite " + suite + " -out results", Entries: 10, Repeats: 3, Started: time.Date(2026, 11, 21, 4, 0, 0, 0, time.UTC),
+		Machine: samples.Machine{CPU: "Xeon(R) Processor", Procs: 2, MemoryGiB: 24, Go: "go1.26"}, Noise: &samples.Noise{Others: 7},
+		Versions: map[string]string{"xsync": "v4.5.0"}, Samples: slices.Concat(groups...),
 	}
+}
+
+func write(t *testing.T, r *samples.Run) string {
+	t.Helper()
 	var b strings.Builder
 	if err := Write(&b, []*samples.Run{r}); err != nil {
 		t.Fatal(err)
@@ -40,66 +46,75 @@ func render(t *testing.T, groups ...[]samples.Sample) string {
 	return b.String()
 }
 
-func wantRows(t *testing.T, text string, rows ...string) {
+func render(t *testing.T, suite string, groups ...[]samples.Sample) string {
 	t.Helper()
-	for _, row := range rows {
-		if !strings.Contains(text, row) {
-			t.Errorf("no row %q in:\n%s", row, text)
+	return write(t, run(suite, groups...))
+}
+
+func want(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("no %q in:\n%s", part, text)
 		}
 	}
 }
 
-func TestFigures(t *testing.T) {
-	text := render(t,
+func TestTables(t *testing.T) {
+	text := render(t, "ram",
 		pair("ram", "get/zipf/n=10/value=64/goroutines=1", "fastcache", 2.5, 1),
-		pair("ram", "get/uniform/n=10/value=64/goroutines=2", "fastcache", 3, 0.9375),
-		pair("ram", "get/absent/n=10/value=64/goroutines=2", "fastcache", 4, 0),
-		pair("ram", "get/zipf/n=10/value=64/goroutines=2", "otter", 0.8, 1),
-		value("ram", "kept/n=10/value=64", "firn", "%", 100),
-		value("memory", "overhead/n=10/value=64", "firn", "B/entry", 20),
-		value("memory", "slowest-set/n=10/value=64", "firn", "ms", 0.5, 0.2, 7),
-		value("memory", "slowest-set/n=10/value=64", "fastcache", "ms", 98, 99, 7),
-		value("memory", "forced-gc/n=10/value=64", "firn", "ms", -0.1, 0.1, -0.2),
-		value("large", "readable/value=307200", "firn", "%", 100),
-		value("large", "readable/value=307200", "fastcache", "%", 31.4),
+		pair("ram", "get/uniform/n=10/value=64/goroutines=2", "fastcache", 30, 0.9375),
+		pair("ram", "get/absent/n=10/value=64/goroutines=2", "otter", 0.8, 0),
+		pair("ram", "set/zipf/n=10/value=64/goroutines=2", "map", 3000, 1),
+		pair("ram", "get/zipf/n=10/value=64/goroutines=128", "fastcache", 2, 1),
 	)
-	wantRows(t, text,
-		"| Get hit, 1 and 2 goroutines (fastcache) | get zipf 1 g | 2.50× | 2.50–2.50 | 3× | 4× | **missed** |",
-		"| Get hit, 1 and 2 goroutines (fastcache) | get uniform 2 g | 3.00× | 3.00–3.00 | 3× | 4× | reached |",
-		"| Get miss (fastcache) | get absent 2 g | 4.00× | 4.00–4.00 | 3× | 4× | aim |",
-		"| Get hit over otter | get zipf 2 g | 0.80× | 0.80–0.80 | 3× | 4× | **missed** |",
-		"| bytes per entry beyond key and value |  | 20 B | 20–20 | 24 B | 18 B | reached |",
-		"| slowest single Set under churn |  | 0.5 ms | 0.35–3.75 | 5 ms | 1 ms | aim |",
-		"| firn | 20.0 | -0.1 | – | – | – | 0.50 (worst 7.00) | – | – |",
-		"| forced GC above an empty process |  | -0.1 ms | -0.15–0 | 1 ms | 0 ms | aim |",
-		"| get zipf 1 g | 200.0 | 500.0 | 2.50× (2.50–2.50) | 1.0000 | 1.0000 |",
-		"| get uniform 2 g | 200.0 | 600.0 | 3.00× (3.00–3.00) | 0.9375 | 0.9375 |",
-		"| get zipf 2 g | 200.0 | 160.0 | **0.80×** (0.80–0.80) | 1.0000 | 1.0000 |",
-		"| fastcache | – | – | – | – | – | 98.00 (worst 99.00) | – | – |", "| firn | 100 | 0 |", "| fastcache | 31 | 0 |",
+	want(t, text,
+		"| Get, zipf, 1 g | 200 ns | 500 ns 2.50× (2.50–2.50) | – | – |", "| Get, uniform, 2 g | 200 ns | 6 µs 30.0× (30.0–30.0), 94 % hits | – | – |",
+		"| Get, absent key, 2 g | 200 ns | – | 160 ns **0.80×** (0.80–0.80) | – |", "| map | – | – | 600 µs 3000× (3000–3000) |",
+		"`go run . -suite ram`, 2026-11-21, Xeon, 2 processors, 24 GiB, go1.26, **busy: others took 7 %**.", "xsync v4.5.0",
 	)
-	if strings.Contains(text, "### Beside xsync") {
-		t.Error("a table for a rival that did not run")
+	for _, bad := range []string{"\n| xsync |", "128", "latency", "## SSD"} {
+		if strings.Contains(text, bad) {
+			t.Errorf("%q in:\n%s", bad, text)
+		}
+	}
+	text = render(t, "memory",
+		value("memory", "overhead/n=10/value=64", "firn", "B/entry", 20), value("memory", "slowest-set/n=10/value=64", "fastcache", "ms", 98, 99, 7),
+		value("memory", "forced-gc/n=10/value=64", "firn", "ms", -0.1, 0.1, -0.2))
+	want(t, text, "| firn | 20 B | -0.1 ms | – | – | – |", "| fastcache | – | – | – | 98 ms | – |")
+	text = render(t, "hybrid",
+		value("hybrid", "get/zipf/times=5/n=10/value=256/inflight=8", "firn", "ns/op", 100), value("hybrid", "get/zipf/times=5/n=10/value=256/inflight=8", "pebble", "ns/op", 250),
+		value("hybrid", "written/load/value=256", "firn", "bytes/byte", 1.08))
+	want(t, text, "| 8 | 100 ns | 250 ns 2.50× | – |", "| Load | 1.08 | – | – | – |")
+}
+
+// TestTablesAreShort: no table of the document has more than twelve rows, and
+// each answers a question.
+func TestTablesAreShort(t *testing.T) {
+	for _, table := range tables {
+		if len(table.rows) > 12 || !strings.HasSuffix(table.question, "?") || titles[table.suite] == "" {
+			t.Errorf("%s: %d rows, suite %q; expected a question, at most 12 rows and a suite with a title", table.question, len(table.rows), table.suite)
+		}
 	}
 }
 
-// TestTargetsAreDistinct: no cell counts for two ratio targets of one rival.
-func TestTargetsAreDistinct(t *testing.T) {
-	for _, op := range []string{"get/zipf", "get/uniform", "get/absent", "mix/zipf", "mix/uniform", "set/zipf", "set/uniform", "getbatch/zipf", "setbatch/uniform"} {
-		for _, g := range []int{1, 2, 64} {
-			name := fmt.Sprintf("%s/n=10/value=64/goroutines=%d", op, g)
-			matches := 0
-			for _, target := range targets {
-				if target.suite == "ram" && target.rival == "fastcache" && target.name.MatchString(name) {
-					matches++
-				}
-			}
-			want := 1
-			if strings.HasPrefix(op, "set/") && g == 64 {
-				want = 0 // no target
-			}
-			if matches != want {
-				t.Errorf("%s counts for %d targets; expected %d", name, matches, want)
-			}
-		}
+// TestShown: what is kept beside a document makes the same document.
+func TestShown(t *testing.T) {
+	r := run("ram", pair("ram", "get/zipf/n=10/value=64/goroutines=1", "otter", 2, 1), pair("ram", "get/zipf/n=10/value=64/goroutines=3", "otter", 2, 1))
+	r.Notes = []string{"Each trace is replayed.", "Left out: 50 million."}
+	dir := t.TempDir()
+	if err := Shown(r).SaveText(dir); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := samples.ReadText(filepath.Join(dir, "ram.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(kept.Samples) != 6 || len(kept.Notes) != 1 {
+		t.Errorf("%d samples, notes %q; expected the 6 of the one cell that a table shows, and what was left out", len(kept.Samples), kept.Notes)
+	}
+	r.Notes = kept.Notes
+	if a, b := write(t, r), write(t, kept); a != b {
+		t.Errorf("from the run:\n%s\nfrom what was kept:\n%s", a, b)
 	}
 }

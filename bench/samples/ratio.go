@@ -57,17 +57,17 @@ func Values(all []Sample) Spread {
 	return SpreadOf(v)
 }
 
-// Ratio compares two caches that took turns on one benchmark: how many times
-// as many operations a second the first did in each repeat. Values are times,
-// so the ratio of a repeat is the second's over the first's.
-func Ratio(all []Sample, suite, name, first, second string) Spread {
-	times := make(map[int]float64)
-	for _, s := range Select(all, Filter{suite, name, first, second}) {
-		times[s.Repeat] = s.Value
-	}
+// Ratio compares firn with a rival that it took turns with on one benchmark: how
+// many times as many operations a second firn did in each repeat. Values are
+// times, so the ratio of a repeat is the rival's over firn's.
+func Ratio(all []Sample, suite, name, rival string) Spread {
+	turns := firnTurns(Select(all, Filter{suite, name, firn, rival}))
 	var ratios []float64
-	for _, s := range Select(all, Filter{suite, name, second, first}) {
-		if t := times[s.Repeat]; t > 0 {
+	for _, s := range Select(all, Filter{suite, name, rival, firn}) {
+		if s.Ratio != nil {
+			return *s.Ratio
+		}
+		if t := turns[turn{name, rival, s.Repeat}]; t > 0 {
 			ratios = append(ratios, s.Value/t)
 		}
 	}

@@ -1,0 +1,126 @@
+package report
+
+const intro = `# Benchmarks
+
+Written by a program: in bench, ` + "`go run . -suite NAME -out results && go run . report -in results -doc ../docs/BENCHMARKS.md`" + ` measures a suite and makes this page anew; the other suites' figures stay.
+They lie in [bench](bench) as Go benchmark lines: ` + "`go tool benchstat -col /cache -filter /pair:otter ../docs/bench/ram.txt`" + `. results/report.html has charts and every figure. [RESULTS.md](../bench/streams/RESULTS.md) is about bufpool, [PERFORMANCE.md](PERFORMANCE.md) about costs within Go. ` + "`-suite all`" + ` takes two hours and 12 GiB.
+
+- **Times** are medians. Behind a rival's: how many times as many operations a second firn did, and the quartiles of that; firn's own are of its turns beside all of them. **Bold: firn is slower.**
+- **Two caches take 8 turns each in one process**, with the same keys in the same order, laid out beforehand. A ratio is of neighbouring turns, and steadier than a time.
+- **The collector is off during turns**, which favours caches that allocate; what it costs is below. All entries fit, with half as much to spare; of a cache that drops some, the hits are given.
+- Unless said otherwise, 10 million entries of 16 + 64 bytes; zipf has the exponent 0.99; g is goroutines.
+
+`
+
+// titles head the sections.
+var titles = map[string]string{
+	"classic": "fastcache's own benchmark", "ram": "RAM", "large": "Large values", "memory": "Memory", "gc": "The garbage collector", "hitratio": "Hit ratios", "hybrid": "SSD",
+}
+
+// sizes of a cell of the suites ram and large.
+const (
+	small = `/n=\d+/value=64/goroutines=`
+	large = `/n=\d+/value=1024/goroutines=`
+)
+
+// peers are those that every cell is measured beside.
+var peers = caches("firn", "fastcache", "otter", "xsync")
+
+// tables are the questions of the document, in its order.
+var tables = []table{
+	{
+		suite: "classic", question: "How fast are 65,536 entries of 4 + 4 bytes?", text: "Four goroutines at GOMAXPROCS=4; every value is compared.",
+		rows:    []part{named("Get", "Get/.*"), named("Set", "Set/.*"), named("Set, then Get", "SetGet/.*")},
+		columns: caches("firn", "fastcache", "otter", "xsync", "sync.Map"),
+	},
+	{
+		suite: "ram", question: "How long does a call take?", text: "GetMulti and SetMulti of 32, a key, beside single calls.",
+		rows: []part{
+			named("Get, zipf, 1 g", "get/zipf"+small+"1"), named("Get, zipf, 2 g", "get/zipf"+small+"2"), named("Get, zipf, 64 g", "get/zipf"+small+"64"), named("Get, uniform, 2 g", "get/uniform"+small+"2"),
+			named("Get, absent key, 2 g", "get/absent"+small+"2"), named("Set, zipf, 2 g", "set/zipf"+small+"2"), named("Set, uniform, 1 g", "set/uniform"+small+"1"), named("Set, uniform, 2 g", "set/uniform"+small+"2"),
+			named("95 % Get, 5 % Set, zipf, 2 g", "mix/zipf"+small+"2"), named("the same, 64 g", "mix/zipf"+small+"64"),
+			named("GetMulti, uniform, 1 g", "getbatch/uniform"+small+"1"), named("SetMulti, uniform, 1 g", "setbatch/uniform"+small+"1"),
+		},
+		columns: peers,
+	},
+	{
+		suite: "ram", question: "And beside others?", text: "Zipf, 2 g.",
+		rows:    caches("bigcache", "freecache", "ristretto", "theine", "sync.Map", "go-cache", "map", "map-fixed"),
+		columns: []part{named("Get", "get/zipf"+small+"2"), named("95 % Get", "mix/zipf"+small+"2"), named("Set", "set/zipf"+small+"2")}, byCache: true,
+	},
+	{
+		suite: "ram", question: "How long do the slowest calls take?", text: "Single calls, the clock included; max with 64 g is the scheduler's.",
+		rows: []part{
+			named("Get, zipf, 1 g, p99.9", "latency/get/zipf"+small+"1/p99.9"), named("the same, max", "latency/get/zipf"+small+"1/max"),
+			named("95 % Get, zipf, 64 g, p99.9", "latency/mix/zipf"+small+"64/p99.9"), named("the same, max", "latency/mix/zipf"+small+"64/max"),
+		},
+		columns: peers,
+	},
+	{
+		suite: "ram", question: "What does the number of entries change?", text: "Zipf, 2 g.",
+		rows: []part{
+			named("Get, 100,000 entries", "growth/get/zipf/n=100000/.*"), named("Get, 50 million", "growth/get/zipf/n=50000000/.*"),
+			named("Set, 100,000 entries", "growth/set/zipf/n=100000/.*"), named("Set, 50 million", "growth/set/zipf/n=50000000/.*"),
+		},
+		columns: peers,
+	},
+	{
+		suite: "large", question: "And values of 1 KiB?", text: "A million of them. Caches on the heap lend the stored slice; firn and fastcache copy it.",
+		rows: []part{
+			named("Get, zipf, 2 g", "get/zipf"+large+"2"), named("Get, absent key, 2 g", "get/absent"+large+"2"), named("95 % Get, zipf, 2 g", "mix/zipf"+large+"2"), named("Set, zipf, 2 g", "set/zipf"+large+"2"),
+			named("Set, uniform, 1 g", "set/uniform"+large+"1"), named("GetMulti, uniform, 1 g", "getbatch/uniform"+large+"1"),
+		},
+		columns: caches("firn", "fastcache", "otter", "xsync", "go-cache"),
+	},
+	{
+		suite: "large", question: "How many large values that half fill 32 MiB can be read back?", text: "In others than these, all.",
+		rows:    caches("firn", "fastcache", "bigcache", "freecache"),
+		columns: []part{named("300 KB", "readable/value=307200"), named("1 MB", "readable/value=1048576")}, byCache: true,
+	},
+	{
+		suite: "memory", question: "What does a cache cost the program?", text: "Slowest Set: of new entries into a full cache, the median of five rounds; of nothing: between two readings of the clock.",
+		rows: caches("firn", "fastcache", "otter", "xsync", "bigcache", "freecache", "ristretto", "theine", "sync.Map", "go-cache", "map", "map-fixed"),
+		columns: []part{
+			named("an entry, beyond key and value", "overhead/.*"), named("forced GC, above an empty process", "forced-gc/.*"), named("GC beside an allocating load", "gc-share/.*"),
+			named("slowest Set", "slowest-set/.*"), named("slowest of nothing", "slowest-nothing/.*"),
+		},
+		byCache: true,
+	},
+	{
+		suite: "gc", question: "What do 10 million entries do to the collector, and to requests beside it?",
+		rows:    caches("nothing", "firn", "fastcache", "bigcache", "freecache", "ristretto", "otter", "xsync", "sync.Map", "go-cache", "map-of-strings", "map-of-structs"),
+		columns: []part{named("a collection", "cycle/.*"), named("share of the processors", "gc-share/.*"), named("request, p99", "request/.*/p99"), named("p99.9", "request/.*/p99\\.9")}, byCache: true,
+	},
+	{
+		suite: "hitratio", question: "What is missed, on average over the traces and sizes?", text: "All have the same bytes, bookkeeping included. Caches: firn, otter, theine, ristretto; the others are simulated, and Belady's is the bound. See [EVICTION.md](EVICTION.md).",
+		rows:    caches("Belady", "firn", "S3-FIFO", "ARC", "2Q", "otter", "theine", "LRU", "FIFO", "ristretto"),
+		columns: []part{named("misses", "mean-miss-ratio")}, byCache: true,
+	},
+	{
+		suite: "hybrid", question: "How long does an operation take with five times as much data as memory?", text: "10 million entries of 16 + 256 bytes; a control group limits memory, page cache included. The stores do not take turns, so ratios have no interval.",
+		rows: []part{
+			named("Get, zipf, 1 in flight", "get/zipf/times=5/.*/inflight=1"), named("8", "get/zipf/times=5/.*/inflight=8"), named("64", "get/zipf/times=5/.*/inflight=64"),
+			named("Get, uniform, 1", "get/uniform/times=5/.*/inflight=1"), named("8", "get/uniform/times=5/.*/inflight=8"), named("64", "get/uniform/times=5/.*/inflight=64"),
+			named("95 % Get, uniform, 64", "mix/uniform/times=5/.*/inflight=64"),
+			named("Set, zipf, 8", "set/zipf/times=5/.*/inflight=8"), named("Set, uniform, 1", "set/uniform/times=5/.*/inflight=1"), named("8", "set/uniform/times=5/.*/inflight=8"), named("64", "set/uniform/times=5/.*/inflight=64"),
+		},
+		columns: caches("firn", "pebble", "badger"),
+	},
+	{
+		suite: "hybrid", question: "What is written to the device for each byte?",
+		rows:    []part{named("Load", "written/load/value=256"), named("Set, zipf", "written/set/zipf/times=5"), named("Set, uniform", "written/set/uniform/times=5")},
+		columns: caches("firn", "pebble", "badger", "bbolt"),
+	},
+	{
+		suite: "hybrid", question: "How long until 100 entries have been read after Open?",
+		rows: []part{
+			named("1 GB, closed", "restart/close/size=1024MB"), named("1 GB, killed", "restart/kill/size=1024MB"), named("10 GB, closed", "restart/close/size=10240MB"), named("10 GB, killed", "restart/kill/size=10240MB"),
+		},
+		columns: caches("firn", "pebble", "badger", "bbolt"),
+	},
+	{
+		suite: "hybrid", question: "And a table of 4 MB in 2 MB of memory?", text: "FasterKvCache's: 1,000 keys, half of the operations on 50 of them, 4 g. A thousand operations; the page cache helps those who use it.",
+		rows:    []part{named("read", "faster/read/goroutines=4"), named("write", "faster/write/goroutines=4"), named("mixed", "faster/mixed/goroutines=4")},
+		columns: caches("firn", "pebble", "badger", "bbolt", "sqlite"),
+	},
+}
