@@ -30,4 +30,4 @@ bench: ## all benchmarks in full: about two hours, and 12 GiB of memory
 	cd bench && go run . -suite all -out results
 
 report: ## docs/BENCHMARKS.md from the results of bench
-	cd bench && go run . report -in results -doc ../docs/BENCHMARKS.md
+	cd bench && go run . report -in results -doc ../docs/BENCHMARKS.md -svg ../docs/img

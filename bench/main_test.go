@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -145,7 +146,8 @@ func checkReport(t *testing.T, dir string) {
 	}
 }
 
-// TestDocument: docs/BENCHMARKS.md is what report makes of docs/bench.
+// TestDocument: docs/BENCHMARKS.md is what report makes of docs/bench, and its
+// charts are there.
 func TestDocument(t *testing.T) {
 	want, err := os.ReadFile("../docs/BENCHMARKS.md")
 	if err != nil {
@@ -161,6 +163,11 @@ func TestDocument(t *testing.T) {
 	}
 	if got.String() != string(want) {
 		t.Errorf("docs/BENCHMARKS.md is not what its figures make: run `go run . report -doc ../docs/BENCHMARKS.md`")
+	}
+	for _, link := range regexp.MustCompile(`\((img/[^)]*)\)`).FindAllSubmatch(want, -1) {
+		if info, err := os.Stat(filepath.Join("../docs", string(link[1]))); err != nil || info.Size() > 10_000 {
+			t.Errorf("%s: %v; expected a file of at most 10 KB", link[1], err)
+		}
 	}
 }
 

@@ -121,6 +121,9 @@ var (
 	fontName = regexp.MustCompile(`font-family:[^;]*;font-variant:[^;]*;font-weight:[^;]*;font-style:[^;"]*`)
 )
 
+// family is what a browser looks for, in place of the font that is measured.
+const family = "Liberation Sans,Arial,Helvetica,sans-serif"
+
 // finish returns the drawing, with a name for those who cannot see it.
 func (c *canvas) finish() string {
 	var b bytes.Buffer
@@ -129,19 +132,15 @@ func (c *canvas) finish() string {
 	}
 	name := html.EscapeString(c.name)
 	svg := prelude.ReplaceAllString(b.String(), `<svg xmlns="http://www.w3.org/2000/svg" viewBox="$1" role="img"><title>`+name+`</title>`)
-	return themed(fontName.ReplaceAllString(svg, "font-family:Liberation Sans,Arial,Helvetica,sans-serif"))
+	return themed(fontName.ReplaceAllString(svg, "font-family:"+family))
 }
 
 // Standalone is a chart's drawing as a file of its own, which follows the
 // viewer's wish for light or dark.
-func Standalone(c Chart) string {
-	svg := c.SVG()
-	head, rest, _ := strings.Cut(svg, "<title>")
-	return head + "<style>" + CSS("svg") + "</style><title>" + rest
-}
+func Standalone(c Chart) string { return compact(c.SVG()) }
 
 // logTicks labels the powers of ten, and where there are few of them also
-// twice and five times those.
+// twice and five times those. Where there are many, nothing is between them.
 type logTicks struct{}
 
 func (logTicks) Ticks(low, high float64) []plot.Tick {
@@ -150,7 +149,7 @@ func (logTicks) Ticks(low, high float64) []plot.Tick {
 	for e := first; e <= last; e++ {
 		for _, m := range []float64{1, 2, 3, 4, 5, 6, 7, 8, 9} {
 			v := m * math.Pow(10, e)
-			if v < low*0.999 || v > high*1.001 {
+			if v < low*0.999 || v > high*1.001 || m > 1 && last-first > 5 {
 				continue
 			}
 			label := ""

@@ -27,7 +27,7 @@ var bars = Bars{
 // and nothing that has to be fetched.
 func TestWellFormed(t *testing.T) {
 	for name, svg := range map[string]string{
-		"lines": lines.SVG(), "bars": bars.SVG(), "standalone": Standalone(lines),
+		"lines": lines.SVG(), "bars": bars.SVG(),
 		"one point": Lines{Series: []Series{{Name: "a", Points: []Point{{3, 4, 4, 4}}}}}.SVG(),
 		"empty":     Lines{LogX: true, LogY: true}.SVG(), "no bars": Bars{Log: true}.SVG(),
 	} {
@@ -58,8 +58,36 @@ func TestContents(t *testing.T) {
 			t.Errorf("no %q in the bars", want)
 		}
 	}
-	if s := Standalone(bars); !strings.Contains(s, "prefers-color-scheme:dark") {
-		t.Error("a file of its own has no dark colours")
+}
+
+// TestStandalone: a file of its own is well-formed, has both colours of what it
+// shows, and is small.
+func TestStandalone(t *testing.T) {
+	for _, c := range []Chart{lines, bars} {
+		svg := Standalone(c)
+		if err := xml.Unmarshal([]byte(svg), new(struct{})); err != nil {
+			t.Errorf("%v in %s", err, svg)
+		}
+		if bad := regexp.MustCompile(`var\(|style="|\d\.\d\d|NaN|Inf|href|url\(`).FindString(svg); bad != "" {
+			t.Errorf("%q in %s", bad, svg)
+		}
+		if own := c.SVG(); len(svg) > len(own) {
+			t.Errorf("%d bytes, not small beside the %d in a page", len(svg), len(own))
+		}
+	}
+	svg := Standalone(lines)
+	for _, want := range []string{"stroke:#0b5fff", "prefers-color-scheme:dark", "stroke:#6ea8ff", ">zero</text>", "<title>A &amp; B"} {
+		if !strings.Contains(svg, want) {
+			t.Errorf("no %q in %s", want, svg)
+		}
+	}
+}
+
+// TestPaths: neighbours of one style are one path, in the order of the drawing.
+func TestPaths(t *testing.T) {
+	got := joined(`<g><path d="M1,2L3,2" class="a"/><path d="M1,2L1,9" class="a"/><path d="M5,5L5,5" class="a"/><path d="M1,1L2,3A2,2 0 1 1 4,3L9,3Z" class="b"/><text/><path d="M1,2L3,2" class="b"/></g>`)
+	if want := `<g><path d="M1,2H3M1,2V9" class="a"/><path d="M1,1L2,3A2,2 0 1 1 4,3H9Z" class="b"/><text/><path d="M1,2H3" class="b"/></g>`; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 

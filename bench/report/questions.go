@@ -2,7 +2,7 @@ package report
 
 const intro = `# Benchmarks
 
-Written by a program: in bench, ` + "`go run . -suite NAME -out results && go run . report -in results -doc ../docs/BENCHMARKS.md`" + ` measures a suite and makes this page anew; the other suites' figures stay.
+Written by a program: in bench, ` + "`go run . -suite NAME -out results && go run . report -in results -doc ../docs/BENCHMARKS.md -svg ../docs/img`" + ` measures a suite and makes this page anew; the other suites' figures stay.
 They lie in [bench](bench) as Go benchmark lines: ` + "`go tool benchstat -col /cache -filter /pair:otter ../docs/bench/ram.txt`" + `. results/report.html has charts and every figure. [RESULTS.md](../bench/streams/RESULTS.md) is about bufpool, [PERFORMANCE.md](PERFORMANCE.md) about costs within Go. ` + "`-suite all`" + ` takes two hours and 12 GiB.
 
 - **Times** are medians. Behind a rival's: how many times as many operations a second firn did, and the quartiles of that; firn's own are of its turns beside all of them. **Bold: firn is slower.**
@@ -34,7 +34,7 @@ var tables = []table{
 		columns: caches("firn", "fastcache", "otter", "xsync", "sync.Map"),
 	},
 	{
-		suite: "ram", question: "How long does a call take?", text: "GetMulti and SetMulti of 32, a key, beside single calls.",
+		suite: "ram", question: "How long does a call take?", chart: "ram-threads-get-zipf", text: "GetMulti and SetMulti of 32, a key, beside single calls.",
 		rows: []part{
 			named("Get, zipf, 1 g", "get/zipf"+small+"1"), named("Get, zipf, 2 g", "get/zipf"+small+"2"), named("Get, zipf, 64 g", "get/zipf"+small+"64"), named("Get, uniform, 2 g", "get/uniform"+small+"2"),
 			named("Get, absent key, 2 g", "get/absent"+small+"2"), named("Set, zipf, 2 g", "set/zipf"+small+"2"), named("Set, uniform, 1 g", "set/uniform"+small+"1"), named("Set, uniform, 2 g", "set/uniform"+small+"2"),
@@ -49,7 +49,7 @@ var tables = []table{
 		columns: []part{named("Get", "get/zipf"+small+"2"), named("95 % Get", "mix/zipf"+small+"2"), named("Set", "set/zipf"+small+"2")}, byCache: true,
 	},
 	{
-		suite: "ram", question: "How long do the slowest calls take?", text: "Single calls, the clock included; max with 64 g is the scheduler's.",
+		suite: "ram", question: "How long do the slowest calls take?", chart: "ram-latency-mix", text: "Single calls, the clock included; max with 64 g is the scheduler's.",
 		rows: []part{
 			named("Get, zipf, 1 g, p99.9", "latency/get/zipf"+small+"1/p99.9"), named("the same, max", "latency/get/zipf"+small+"1/max"),
 			named("95 % Get, zipf, 64 g, p99.9", "latency/mix/zipf"+small+"64/p99.9"), named("the same, max", "latency/mix/zipf"+small+"64/max"),
@@ -57,7 +57,7 @@ var tables = []table{
 		columns: peers,
 	},
 	{
-		suite: "ram", question: "What does the number of entries change?", text: "Zipf, 2 g.",
+		suite: "ram", question: "What does the number of entries change?", chart: "ram-growth-get-zipf", text: "Zipf, 2 g.",
 		rows: []part{
 			named("Get, 100,000 entries", "growth/get/zipf/n=100000/.*"), named("Get, 50 million", "growth/get/zipf/n=50000000/.*"),
 			named("Set, 100,000 entries", "growth/set/zipf/n=100000/.*"), named("Set, 50 million", "growth/set/zipf/n=50000000/.*"),
@@ -78,7 +78,7 @@ var tables = []table{
 		columns: []part{named("300 KB", "readable/value=307200"), named("1 MB", "readable/value=1048576")}, byCache: true,
 	},
 	{
-		suite: "memory", question: "What does a cache cost the program?", text: "Slowest Set: of new entries into a full cache, the median of five rounds; of nothing: between two readings of the clock.",
+		suite: "memory", question: "What does a cache cost the program?", chart: "memory-overhead", text: "Slowest Set: of new entries into a full cache, the median of five rounds; of nothing: between two readings of the clock.",
 		rows: caches("firn", "fastcache", "otter", "xsync", "bigcache", "freecache", "ristretto", "theine", "sync.Map", "go-cache", "map", "map-fixed"),
 		columns: []part{
 			named("an entry, beyond key and value", "overhead/.*"), named("forced GC, above an empty process", "forced-gc/.*"), named("GC beside an allocating load", "gc-share/.*"),
@@ -87,17 +87,17 @@ var tables = []table{
 		byCache: true,
 	},
 	{
-		suite: "gc", question: "What do 10 million entries do to the collector, and to requests beside it?",
+		suite: "gc", question: "What do 10 million entries do to the collector, and to requests beside it?", chart: "gc-share",
 		rows:    caches("nothing", "firn", "fastcache", "bigcache", "freecache", "ristretto", "otter", "xsync", "sync.Map", "go-cache", "map-of-strings", "map-of-structs"),
 		columns: []part{named("a collection", "cycle/.*"), named("share of the processors", "gc-share/.*"), named("request, p99", "request/.*/p99"), named("p99.9", "request/.*/p99\\.9")}, byCache: true,
 	},
 	{
-		suite: "hitratio", question: "What is missed, on average over the traces and sizes?", text: "All have the same bytes, bookkeeping included. Caches: firn, otter, theine, ristretto; the others are simulated, and Belady's is the bound. See [EVICTION.md](EVICTION.md).",
+		suite: "hitratio", question: "What is missed, on average over the traces and sizes?", chart: "hitratio-mean", text: "All have the same bytes, bookkeeping included. Caches: firn, otter, theine, ristretto; the others are simulated, and Belady's is the bound. See [EVICTION.md](EVICTION.md).",
 		rows:    caches("Belady", "firn", "S3-FIFO", "ARC", "2Q", "otter", "theine", "LRU", "FIFO", "ristretto"),
 		columns: []part{named("misses", "mean-miss-ratio")}, byCache: true,
 	},
 	{
-		suite: "hybrid", question: "How long does an operation take with five times as much data as memory?", text: "10 million entries of 16 + 256 bytes; a control group limits memory, page cache included. The stores do not take turns, so ratios have no interval.",
+		suite: "hybrid", question: "How long does an operation take with five times as much data as memory?", chart: "hybrid-get-get-uniform-times-5", text: "10 million entries of 16 + 256 bytes; a control group limits memory, page cache included. The stores do not take turns, so ratios have no interval.",
 		rows: []part{
 			named("Get, zipf, 1 in flight", "get/zipf/times=5/.*/inflight=1"), named("8", "get/zipf/times=5/.*/inflight=8"), named("64", "get/zipf/times=5/.*/inflight=64"),
 			named("Get, uniform, 1", "get/uniform/times=5/.*/inflight=1"), named("8", "get/uniform/times=5/.*/inflight=8"), named("64", "get/uniform/times=5/.*/inflight=64"),
@@ -107,7 +107,7 @@ var tables = []table{
 		columns: caches("firn", "pebble", "badger"),
 	},
 	{
-		suite: "hybrid", question: "What is written to the device for each byte?",
+		suite: "hybrid", question: "What is written to the device for each byte?", chart: "hybrid-written-set-uniform-times-5",
 		rows:    []part{named("Load", "written/load/value=256"), named("Set, zipf", "written/set/zipf/times=5"), named("Set, uniform", "written/set/uniform/times=5")},
 		columns: caches("firn", "pebble", "badger", "bbolt"),
 	},

@@ -30,7 +30,11 @@ func section(r *samples.Run) string {
 	var b strings.Builder
 	for _, t := range tables {
 		if rows := t.render(r.Samples); t.suite == r.Suite && len(rows) > 0 {
-			fmt.Fprintf(&b, "%s\n%s\n", strings.TrimSpace("**"+t.question+"** "+t.text), markdown(t.head(), rows))
+			text := strings.TrimSpace("**" + t.question + "** " + t.text)
+			if t.chart != "" {
+				text += " [Chart](img/" + t.chart + ".svg)."
+			}
+			fmt.Fprintf(&b, "%s\n%s\n", text, markdown(t.head(), rows))
 		}
 	}
 	if b.Len() == 0 {

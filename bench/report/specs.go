@@ -18,7 +18,7 @@ var specs = []spec{
 	{id: "all", suite: "ram", name: regexp.MustCompile(`^(?P<facet>(?:get|mix|set)/(?:zipf|absent))/n=\d+/value=64/goroutines=2$`), title: "Every cache: {facet}, 2 goroutines", unit: mops, rate: 1000},
 	{id: "batch", suite: "ram", name: regexp.MustCompile(`^(?P<facet>(?:get|set)batch/(?:zipf|uniform))/n=\d+/value=64/goroutines=1$`), title: "32 keys at once beside one at a time: {facet}, 1 goroutine", unit: mops, rate: 1000},
 	{id: "growth", suite: "ram", name: regexp.MustCompile(`^(?:growth/)?(?P<facet>(?:get|mix|set)/zipf)/n=(?P<x>\d+)/value=64/goroutines=2$`), title: "Throughput by number of entries: {facet}, 2 goroutines", xLabel: "entries", unit: mops, rate: 1000, logX: true, orNothing: true, main: "get/zipf"},
-	{id: "latency-get", suite: "ram", name: regexp.MustCompile(`^latency/get/zipf/.*/goroutines=1/(?P<x>p[0-9.]+|max)$`), title: "Latency: Get of zipf keys, 1 goroutine", xLabel: "percentile of single calls, clock included", unit: "ns", logY: true, ticks: percentiles, most: 8, main: "*"},
+	{id: "latency-get", suite: "ram", name: regexp.MustCompile(`^latency/get/zipf/.*/goroutines=1/(?P<x>p[0-9.]+|max)$`), title: "Latency: Get of zipf keys, 1 goroutine", xLabel: "percentile of single calls, clock included", unit: "ns", logY: true, ticks: percentiles, most: 8},
 	{id: "latency-mix", suite: "ram", name: regexp.MustCompile(`^latency/mix/zipf/.*/goroutines=64/(?P<x>p[0-9.]+|max)$`), title: "Latency: 95 % Get, 5 % Set of zipf keys, 64 goroutines", xLabel: "percentile of single calls, clock included", unit: "ns", logY: true, ticks: percentiles, most: 8, main: "*"},
 
 	{id: "2g", suite: "large", name: regexp.MustCompile(`^(?P<facet>(?:get|mix|set)/(?:zipf|uniform))/n=\d+/value=1024/goroutines=2$`), title: "Values of 1 KiB: {facet}, 2 goroutines", unit: mops, rate: 1000},
@@ -32,7 +32,7 @@ var specs = []spec{
 	{id: "cycle", suite: "gc", name: regexp.MustCompile(`^cycle/`), title: "Length of a collection", unit: "ms", logX: true},
 	{id: "share", suite: "gc", name: regexp.MustCompile(`^gc-share/`), title: "The collector's share of all processors beside a request loop", unit: "%", main: "*"},
 	{id: "pause", suite: "gc", name: regexp.MustCompile(`^pause-max/`), title: "Longest pause of the world", unit: "ms", logX: true},
-	{id: "request", suite: "gc", name: regexp.MustCompile(`^request/.*/(?P<x>p[0-9.]+|max)$`), title: "An allocating request beside the data", xLabel: "percentile of requests", unit: "µs", logY: true, ticks: percentiles, most: 9, main: "*"},
+	{id: "request", suite: "gc", name: regexp.MustCompile(`^request/.*/(?P<x>p[0-9.]+|max)$`), title: "An allocating request beside the data", xLabel: "percentile of requests", unit: "µs", logY: true, ticks: percentiles, most: 9},
 
 	{id: "mean", suite: "hitratio", name: regexp.MustCompile(`^mean-miss-ratio$`), title: "Mean miss ratio over traces and sizes (less is better)", unit: "%", main: "*"},
 	{id: "trace", suite: "hitratio", name: regexp.MustCompile(`^hit-ratio/trace=(?P<facet>[^/]+)/size=(?P<x>[0-9.]+)$`), title: "Hit ratio by cache size: {facet}", xLabel: "% of the working set's bytes, bookkeeping included", unit: "hits, %", logX: true, ticks: shareTicks},

@@ -17,7 +17,8 @@ import (
 type table struct {
 	suite, question, text string
 	rows, columns         []part
-	byCache               bool // a row for each cache, a column for each measurement
+	byCache               bool   // a row for each cache, a column for each measurement
+	chart                 string // the name of its chart in docs/img; empty: none
 }
 
 // A part is a row or a column.
