@@ -97,9 +97,6 @@ func (j job) ops(goroutines int) int {
 // before a key comes back for the same reason.
 func (j job) streamLen() int { return 2 * j.ops(64) }
 
-// pairGroups counts cells, and two loads and two checks of what is left.
-func pairGroups(j job) int { return len(j.cells()) + len(j.latencyCells()) + 4 }
-
 // pairWeight is in seconds: what two caches take, one of which is slow.
 func pairWeight(j job) float64 {
 	w := float64(j.Entries) / 1e6

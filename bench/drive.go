@@ -223,7 +223,7 @@ func lastLine(s string) string {
 // for each.
 func (d *driver) collect(j job, child io.Reader) ([]samples.Sample, error) {
 	var all []samples.Sample
-	groups := 0
+	began := time.Now()
 	lines := bufio.NewReader(child)
 	for {
 		line, err := lines.ReadBytes('\n')
@@ -241,16 +241,15 @@ func (d *driver) collect(j job, child io.Reader) ([]samples.Sample, error) {
 			continue
 		}
 		all = append(all, group...)
-		groups++
-		fmt.Fprintf(d.progress, "%s  %-11s %s\n", d.clock(j, groups), j.Suite, describe(group))
+		fmt.Fprintf(d.progress, "%s  %-11s %s\n", d.clock(j, time.Since(began)), j.Suite, describe(group))
 	}
 }
 
 // clock tells the time since the start, and the time left if the rest of the
 // work takes as long as was expected, give or take what the work so far did.
-func (d *driver) clock(j job, groups int) string {
-	part := j.weight() * min(float64(groups)/float64(j.groups()), 1)
-	share := (d.done + part) / d.total
+// The job under way has taken some time.
+func (d *driver) clock(j job, taken time.Duration) string {
+	share := (d.done + min(taken.Seconds(), j.weight())) / d.total
 	elapsed := time.Since(d.began)
 	left := time.Duration(float64(elapsed) * (1 - share) / share)
 	return fmt.Sprintf("[%5s, %5s left]", short(elapsed), short(left))

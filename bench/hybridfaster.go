@@ -7,8 +7,6 @@ import (
 	"github.com/firncache/firn/bench/samples"
 )
 
-func hybridFasterGroups(job) int { return len(hybrid.FasterOps) * len(hybrid.FasterGoroutines) }
-
 // runHybridFaster repeats FasterKvCache's table.
 func runHybridFaster(j job, out *emitter) error {
 	dir, err := freshStore(j, "faster")

@@ -42,20 +42,16 @@ func (j job) hybridWarm() time.Duration { return 8 * j.hybridSlice() }
 
 func (j job) hybridRepeats() int { return min(j.Repeats, 3) }
 
-func hybridRunGroups(j job) int {
+func hybridRunWeight(j job) float64 {
 	times, _, err := j.hybridParam()
 	if err != nil {
 		return 1
 	}
-	n := 0
+	cells := 0
 	for _, c := range hybridCells(times) {
-		n += 2 * len(c.inFlight)
+		cells += 2 * len(c.inFlight)
 	}
-	return n
-}
-
-func hybridRunWeight(j job) float64 {
-	return float64(hybridRunGroups(j)*(j.hybridRepeats()+1))/1.5*j.hybridSlice().Seconds() + 2*j.hybridWarm().Seconds()
+	return float64(cells*(j.hybridRepeats()+1))/1.5*j.hybridSlice().Seconds() + 2*j.hybridWarm().Seconds()
 }
 
 // runHybridRun measures a filled store under a limit of memory. Param's number

@@ -15,7 +15,6 @@ import (
 	"github.com/firncache/firn/bench/hybrid"
 	"github.com/firncache/firn/bench/keys"
 	"github.com/firncache/firn/bench/rivals"
-	"github.com/firncache/firn/bench/streams"
 )
 
 // A job is what one child process measures. A process of its own gives each
@@ -36,7 +35,6 @@ type job struct {
 type kind struct {
 	run    func(job, *emitter) error
 	rivals func() []string   // the names that Rival may have; nil: those of package rivals
-	groups func(job) int     // how many groups of samples it emits; nil: 1
 	weight func(job) float64 // the seconds it is expected to take
 	memory func(job) int64   // the bytes it is expected to occupy at most; nil: 256 MiB
 	env    func(job) []string
@@ -47,29 +45,22 @@ type kind struct {
 }
 
 var kinds = map[string]kind{
-	"pair":           {run: runPair, groups: pairGroups, weight: pairWeight, memory: pairMemory},
-	"classic":        {run: runClassic, groups: func(job) int { return len(classicOps) }, weight: classicWeight, env: fourProcessors},
-	"big":            {run: runBig, groups: func(j job) int { return len(j.bigSizes()) }, weight: bigWeight, memory: func(j job) int64 { return 4 * j.bigBudget() }},
-	"memory":         {run: runMemory, groups: func(job) int { return 3 }, weight: memoryWeight, memory: heapMemory},
-	"churn":          {run: runChurn, groups: func(job) int { return 3 }, weight: func(j job) float64 { return float64(j.Entries) / 3e6 }, memory: heapMemory},
-	"gc":             {run: runGC, rivals: gcload.Names, groups: func(job) int { return 3 }, weight: gcWeight, memory: heapMemory, env: gcTrace, log: "gctrace of", keep: gcLines},
+	"pair":           {run: runPair, weight: pairWeight, memory: pairMemory},
+	"classic":        {run: runClassic, weight: classicWeight, env: fourProcessors},
+	"big":            {run: runBig, weight: bigWeight, memory: func(j job) int64 { return 4 * j.bigBudget() }},
+	"memory":         {run: runMemory, weight: memoryWeight, memory: heapMemory},
+	"churn":          {run: runChurn, weight: func(j job) float64 { return float64(j.Entries) / 3e6 }, memory: heapMemory},
+	"gc":             {run: runGC, rivals: gcload.Names, weight: gcWeight, memory: heapMemory, env: gcTrace, log: "gctrace of", keep: gcLines},
 	"hitratio":       {run: runHitRatio, rivals: hitratio.Names, weight: hitWeight, memory: func(job) int64 { return 2 << 30 }},
-	"bufpool":        {run: runStreams, rivals: all("pools"), groups: func(job) int { return streams.Cells() }, weight: streamsWeight},
+	"bufpool":        {run: runStreams, rivals: all("pools"), weight: streamsWeight},
 	"case":           {run: runCase, rivals: cases.Names, weight: casesWeight},
-	"hybrid-load":    {run: runHybridLoad, rivals: hybrid.Names, cutOff: true, groups: func(job) int { return 2 }, weight: hybridLoadWeight, memory: func(j job) int64 { return 2*loadMemory(j.hybridData()) + 1<<28 }},
-	"hybrid-run":     {run: runHybridRun, rivals: hybrid.Names, cutOff: true, groups: hybridRunGroups, weight: hybridRunWeight, limit: hybridMemory, memory: hybridMemory},
-	"hybrid-faster":  {run: runHybridFaster, rivals: hybrid.Names, cutOff: true, groups: hybridFasterGroups, weight: func(j job) float64 { return 0.3 * float64(j.Repeats) }},
-	"hybrid-restart": {run: runHybridRestart, rivals: hybrid.Names, cutOff: true, groups: func(job) int { return 4 }, weight: hybridRestartWeight, memory: func(job) int64 { return 3 << 30 }},
-	"hybrid-device":  {run: runHybridDevice, rivals: all(hybrid.Device), cutOff: true, groups: func(job) int { return len(hybridInFlight) }, weight: hybridDeviceWeight},
+	"hybrid-load":    {run: runHybridLoad, rivals: hybrid.Names, cutOff: true, weight: hybridLoadWeight, memory: func(j job) int64 { return 2*loadMemory(j.hybridData()) + 1<<28 }},
+	"hybrid-run":     {run: runHybridRun, rivals: hybrid.Names, cutOff: true, weight: hybridRunWeight, limit: hybridMemory, memory: hybridMemory},
+	"hybrid-faster":  {run: runHybridFaster, rivals: hybrid.Names, cutOff: true, weight: func(j job) float64 { return 0.3 * float64(j.Repeats) }},
+	"hybrid-restart": {run: runHybridRestart, rivals: hybrid.Names, cutOff: true, weight: hybridRestartWeight, memory: func(job) int64 { return 3 << 30 }},
+	"hybrid-device":  {run: runHybridDevice, rivals: all(hybrid.Device), cutOff: true, weight: hybridDeviceWeight},
 	"hybrid-writer":  {run: runHybridWriter, rivals: hybrid.Names, weight: hybridRestartWeight},
-	"values":         {run: runValues, groups: func(job) int { return len(valueSizes) }, weight: func(job) float64 { return 0.2 }},
-}
-
-func (j job) groups() int {
-	if g := kinds[j.Kind].groups; g != nil {
-		return g(j)
-	}
-	return 1
+	"values":         {run: runValues, weight: func(job) float64 { return 0.2 }},
 }
 
 func (j job) weight() float64 { return max(kinds[j.Kind].weight(j), 0.1) }
