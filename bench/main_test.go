@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/firncache/firn/bench/hybrid"
 	"github.com/firncache/firn/bench/report"
@@ -143,6 +144,35 @@ func checkReport(t *testing.T, dir string) {
 		if !strings.Contains(texts[0], part) {
 			t.Errorf("no %q in:\n%s", part, texts[0])
 		}
+	}
+}
+
+// TestSmallRunReplacesNothing: figures of a document stay when a run with fewer
+// entries comes.
+func TestSmallRunReplacesNothing(t *testing.T) {
+	dir := t.TempDir()
+	save := func(in string, entries int) {
+		hit := 1.0
+		r := samples.Run{
+			Suite: "ram", Command: "go run . -suite ram", Started: time.Now().UTC(), Entries: entries, Repeats: 1, Machine: samples.ThisMachine(), Versions: map[string]string{"firn": "Go"},
+			Samples: []samples.Sample{{Suite: "ram", Name: "get/zipf/n=9/value=64/goroutines=2", Cache: "firn", Against: "otter", Ops: 1, Value: float64(entries), Unit: "ns/op", Hit: &hit}},
+		}
+		if err := r.Save(filepath.Join(dir, in)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	save("large", 900)
+	save("small", 90)
+	doc := filepath.Join(dir, "B.md")
+	if err := run([]string{"report", "-in", filepath.Join(dir, "large"), "-doc", doc}, io.Discard, os.Stderr); err != nil {
+		t.Fatal(err)
+	}
+	err := run([]string{"report", "-in", filepath.Join(dir, "small"), "-doc", doc}, io.Discard, os.Stderr)
+	if err == nil || !strings.Contains(err.Error(), "has 900 entries: results with 90 do not replace it") {
+		t.Errorf("%v; expected that the small run is refused", err)
+	}
+	if body, err := os.ReadFile(doc); err != nil || !strings.Contains(string(body), "| 900 ns |") {
+		t.Errorf("%v; the figures are gone from\n%s", err, body)
 	}
 }
 

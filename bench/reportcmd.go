@@ -55,13 +55,17 @@ func runReport(args []string, stderr io.Writer) error {
 }
 
 // writeDoc keeps what the document shows of the runs beside it, and writes it
-// from all that lies there.
+// from all that lies there. Results of a small run do not replace others.
 func writeDoc(doc string, runs []*samples.Run) error {
 	dir := filepath.Join(filepath.Dir(doc), "bench")
 	for _, r := range runs {
 		shown := report.Shown(r)
 		if len(shown.Samples) == 0 {
 			continue
+		}
+		file := filepath.Join(dir, r.Suite+".txt")
+		if kept, err := samples.ReadText(file); err == nil && kept.Entries > r.Entries {
+			return fmt.Errorf("%s has %d entries: results with %d do not replace it", file, kept.Entries, r.Entries)
 		}
 		if err := shown.SaveText(dir); err != nil {
 			return err
