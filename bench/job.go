@@ -133,18 +133,12 @@ func positive(flags map[string]int) error {
 	return nil
 }
 
-// config is the size of the cache for the job: a budget half above what
-// firn's entries need, so that every cache can hold all entries.
-func (j job) config() rivals.Config {
-	return rivals.Config{
-		Entries: j.Entries, KeySize: keys.Size, ValueSize: j.ValueSize,
-		Bytes: j.entryBytes()*int64(j.Entries)*3/2 + 64<<20,
-	}
-}
+// config is the size of the cache for the job.
+func (j job) config() rivals.Config { return rivals.Roomy(j.Entries, keys.Size, j.ValueSize) }
 
 // entryBytes is the memory that one entry is expected to need: its key, its
-// value and 24 bytes of bookkeeping.
-func (j job) entryBytes() int64 { return int64(keys.Size + j.ValueSize + 24) }
+// value and bookkeeping.
+func (j job) entryBytes() int64 { return int64(keys.Size + j.ValueSize + rivals.EntryOverhead) }
 
 // heapMemory is what the hungriest cache on the Go heap takes, twice: the
 // collector lets the heap double.

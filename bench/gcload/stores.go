@@ -62,10 +62,7 @@ func open(name string, entries int) (Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.Open(rivals.Config{
-		Entries: entries, KeySize: keys.Size, ValueSize: ValueSize,
-		Bytes: int64(keys.Size+ValueSize+24)*int64(entries)*3/2 + 64<<20,
-	})
+	return r.Open(rivals.Roomy(entries, keys.Size, ValueSize))
 }
 
 type nothing struct{}

@@ -4,7 +4,7 @@ const intro = `# Benchmarks
 
 Made by a program: in bench, ` + "`go run . -suite NAME -out results && go run . report -in results -doc ../docs/BENCHMARKS.md -svg ../docs/img`" + ` measures a suite and replaces its figures here. They lie in [bench](bench) for benchstat: ` + "`go tool benchstat -col /cache -filter /pair:otter ../docs/bench/ram.txt`" + `. results/report.html has every figure. bufpool: [RESULTS.md](../bench/streams/RESULTS.md).
 
-- **Times** are medians. Behind a rival's: how many times as many operations a second firn did, and the quartiles of that; firn's own are beside all of them. **Bold: firn is slower.**
+- **Times** are medians. Behind a rival's: how many times as many operations a second firn did, and the quartiles of that; firn's time is that of its turns beside all rivals. **Bold: firn is slower.**
 - **Two caches take 8 turns each in one process**, with the same keys in the same order. A ratio is of neighbouring turns, and steadier than a time.
 - **The collector is off during turns**, which favours caches that allocate. All entries fit, with half as much to spare; of a cache that drops some, the hits are given.
 - 10 million entries of 16 + 64 bytes, unless said otherwise; zipf has the exponent 0.99; g is goroutines.

@@ -63,6 +63,18 @@ type Config struct {
 	EntryTTLs bool          // entries may bring lifetimes of their own
 }
 
+// EntryOverhead is the bytes of bookkeeping that budgets allow for an entry.
+const EntryOverhead = 24
+
+// Roomy is the size of a cache that holds all entries, with half as much to
+// spare, so that none has to drop any.
+func Roomy(entries, keySize, valueSize int) Config {
+	return Config{
+		Entries: entries, KeySize: keySize, ValueSize: valueSize,
+		Bytes: int64(keySize+valueSize+EntryOverhead)*int64(entries)*3/2 + 64<<20,
+	}
+}
+
 // A Rival is a cache that can be opened by name.
 type Rival struct {
 	Name    string                      // as on the command line and in tables
