@@ -1,7 +1,7 @@
 // Package migration makes the calls of other caches, and beside them the calls
-// of firn that take their place. docs/MIGRATION.md quotes them; a test checks
-// that every quotation is here, that every method of the other caches is
-// covered, and that both sides see the same.
+// of firn that take their place. Tests check that every method of the other
+// caches is called, and that both sides see the same. docs/MIGRATION.md has what
+// the code does not show.
 //
 // There is one file for each cache. Its first function is how programs use that
 // cache, its second how they use firn instead.
