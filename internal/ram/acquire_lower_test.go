@@ -45,6 +45,9 @@ func TestLargeWritesWaitTogether(t *testing.T) {
 			if tier.Stats().Demoted == 0 {
 				t.Fatal("the tier is not full")
 			}
+			for i := 2000; tier.pool.used > tier.pool.limit-tier.pool.reclaimOnly-segments+1; i++ { // some are free, too few for a write
+				tier.Delete(fmt.Appendf(nil, "fill %d", i))
+			}
 			low.busy.Store(true)
 			var all sync.WaitGroup
 			for w := range writes {

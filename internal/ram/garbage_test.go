@@ -68,8 +68,11 @@ func TestReaderAmongGarbage(t *testing.T) {
 				rounds = 500
 			}
 			for round := range rounds {
-				link := uint32(0)
+				link := rng.Uint32() >> rng.IntN(33)
 				s, hash := forge(tier, key, link, func(i int) uint32 {
+					if round%5 == 0 { // so that the link is followed
+						return 0
+					}
 					switch (i + round) % 4 { // Get looks at the first alone
 					case 0:
 						return end - 1 - rng.Uint32N(200)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/firncache/firn/internal/invariants"
@@ -181,12 +182,17 @@ func TestGetTouches(t *testing.T) {
 }
 
 // A Get beside writers that overwrite the value in place returns one of the
-// values, whole.
+// values, whole: a short one, which assembly copies, and a longer one.
 func TestGetWhole(t *testing.T) {
+	for size, writes := range map[int]int{512: 1_000_000, 4000: 100_000} {
+		t.Run(fmt.Sprint(size), func(t *testing.T) { testGetWhole(t, size, writes) })
+	}
+}
+
+func testGetWhole(t *testing.T, size, writes int) {
 	tier := newUnsampled(t, Config{Bytes: 1 << 20, Seed: 1, Now: func() int64 { return 1 }})
-	writes := 1_000_000
 	if invariants.Race || testing.Short() {
-		writes = 50_000
+		writes /= 20
 	}
 	key := []byte("overwritten")
 	var group sync.WaitGroup
@@ -194,7 +200,7 @@ func TestGetWhole(t *testing.T) {
 	done := make(chan struct{})
 	group.Go(func() {
 		defer close(done)
-		value := make([]byte, 512)
+		value := make([]byte, size)
 		for i := range writes {
 			for j := 0; j < len(value); j += 8 {
 				binary.LittleEndian.PutUint64(value[j:], uint64(i))
@@ -205,7 +211,7 @@ func TestGetWhole(t *testing.T) {
 			}
 		}
 	})
-	buf := make([]byte, 0, 512)
+	buf := make([]byte, 0, size)
 	for ended := false; !ended; {
 		select {
 		case <-done:
@@ -214,31 +220,44 @@ func TestGetWhole(t *testing.T) {
 		}
 		for range 100 {
 			v, ok := tier.Get(buf, key)
-			if ok && (len(v) != 512 || !bytes.Equal(v[8:], v[:504])) {
+			if ok && (len(v) != size || !bytes.Equal(v[8:], v[:size-8])) {
 				t.Fatalf("torn: %x", v)
 			}
 		}
 	}
 }
 
-// A Get finds what is there while the index grows and shrinks around it.
+// A Get finds what is there while the index grows and shrinks around it: with few
+// buckets, of which many split and merge all the time, and with long chains, whose
+// entries fill each other's places.
 func TestGetWhileIndexMoves(t *testing.T) {
-	tier := newUnsampled(t, Config{Bytes: 1 << 20, Seed: 1, Now: func() int64 { return 1 }})
-	cycles := 1000
+	for name, mask := range map[string]uint64{"buckets": 0, "chains": 0xffff_ffff_0000_0003} {
+		t.Run(name, func(t *testing.T) { testGetWhileIndexMoves(t, mask) })
+	}
+}
+
+func testGetWhileIndexMoves(t *testing.T, mask uint64) {
+	tier := newUnsampled(t, Config{Bytes: MinBytes, Seed: 1, Now: func() int64 { return 1 }, HashMask: mask})
+	cycles := 5_000
 	if invariants.Race || testing.Short() {
-		cycles = 50
+		cycles = 300
 	}
-	const there, others = 300, 700
-	key := func(i int) []byte { return fmt.Appendf(nil, "key %06d", i) }
-	value := make([]byte, 16)
-	for i := range there {
-		if err := tier.Set(key(i), value, 0); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var keys [there + others][]byte
+	const there, others = 50, 100 // those below are set in a circle; there are 50 to 150 at once
+	var keys [there + 2*others][]byte
 	for i := range keys {
-		keys[i] = key(i)
+		keys[i] = fmt.Appendf(nil, "key %06d", i)
+	}
+	value := make([]byte, 16)
+	set := func(n uint64) bool {
+		err := tier.Set(keys[n%uint64(len(keys))], value, 0)
+		if err != nil {
+			t.Error(err)
+		}
+		return err == nil
+	}
+	var from, to atomic.Uint64 // those that are there
+	for to.Load() < there && set(to.Load()) {
+		to.Add(1)
 	}
 	var group sync.WaitGroup
 	defer group.Wait()
@@ -246,28 +265,30 @@ func TestGetWhileIndexMoves(t *testing.T) {
 	group.Go(func() {
 		defer close(done)
 		for range cycles {
-			for i := there; i < there+others; i++ {
-				if err := tier.Set(keys[i], value, 0); err != nil {
-					t.Error(err)
+			for range others {
+				if !set(to.Load()) {
 					return
 				}
+				to.Add(1)
 			}
-			for i := there; i < there+others; i++ {
-				tier.Delete(keys[i])
+			for range others {
+				n := from.Add(1) - 1
+				tier.Delete(keys[n%uint64(len(keys))])
 			}
 		}
 	})
 	buf := make([]byte, 0, 64)
-	for i := 0; ; i++ {
-		if i%100 == 0 {
-			select {
-			case <-done:
-				return
-			default:
-			}
+	for i := uint64(0); ; i++ {
+		select {
+		case <-done:
+			return
+		default:
 		}
-		if _, ok := tier.Get(buf, keys[i%there]); !ok {
-			t.Fatalf("%s is missed", keys[i%there])
+		first := from.Load()
+		for n := first + i%8; n < to.Load(); n += 8 {
+			if _, ok := tier.Get(buf, keys[n%uint64(len(keys))]); !ok && from.Load() <= n {
+				t.Fatalf("%s is missed", keys[n%uint64(len(keys))])
+			}
 		}
 	}
 }
