@@ -13,6 +13,7 @@
 //     read-only
 //   - lincheck: histories of concurrent calls are linearizable
 //   - memory: what is resident
+//   - mutations: guards are taken out of the product, and their tests fail
 //   - validation: the stress test of the root package notices a build whose
 //     readers do not validate what they copied
 package stress

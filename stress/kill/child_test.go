@@ -143,7 +143,7 @@ func (l *soakLife) inherit() error {
 }
 
 // soakSlack is what may be resident beside the cache's budget: the process's own
-// heap and stacks, and what docs/FAULTS.md allows for.
+// heap and stacks, and what docs/TESTING.md allows for.
 const soakSlack = 8 << 20
 
 // budgets checks that the cache keeps to its own.

@@ -1,0 +1,148 @@
+package mutations
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/firncache/firn/stress/internal/bounds"
+)
+
+// mutation takes one guard out.
+type mutation struct {
+	guard    string // what is gone, as in docs/TESTING.md
+	file     string // in the tree
+	old, new string // old is in the file once
+	pkg      string // the package of the test, in the tree
+	test     string // fails without the guard
+	racy     bool   // the test fails only if two goroutines meet: it is run up to 40 times
+	quick    bool   // whether a bounded run tries it
+}
+
+func all() []mutation { return slices.Concat(readers, ramTier, small) }
+
+const root = "../.."
+
+// Every mutation still has the text that it changes.
+func TestTextsAreThere(t *testing.T) {
+	for _, m := range all() {
+		if _, err := m.mutated(); err != nil {
+			t.Errorf("%s: %v", m.guard, err)
+		}
+	}
+}
+
+// docs/TESTING.md lists the mutations as they are here.
+func TestMutationsAreListed(t *testing.T) {
+	doc, err := os.ReadFile(filepath.Join(root, "docs/TESTING.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list strings.Builder
+	for _, m := range all() {
+		fmt.Fprintf(&list, "| %s | %s: `%s` |\n", m.guard, place(m.pkg), m.test)
+	}
+	if !strings.Contains(string(doc), "\n"+list.String()+"\n") {
+		t.Errorf("the table of docs/TESTING.md has to be:\n%s", &list)
+	}
+}
+
+// place is how docs/TESTING.md names a package.
+func place(pkg string) string {
+	if pkg == "." {
+		return "cache"
+	}
+	return strings.TrimPrefix(strings.TrimPrefix(pkg, "./"), "internal/")
+}
+
+// Each test passes as the code is, and fails without its guard.
+func TestMutations(t *testing.T) {
+	for _, m := range all() {
+		t.Run(m.guard, func(t *testing.T) {
+			if !m.quick && !bounds.Long() {
+				t.Skip("takes long: see -long")
+			}
+			if out, err := m.run(); err != nil || strings.Contains(out, "[no tests to run]") {
+				t.Fatalf("%s does not pass as the code is: %v\n%s", m.test, err, out)
+			}
+			count := "-count=1"
+			if m.racy {
+				count = "-count=40"
+			}
+			out, err := m.run(count, "-overlay="+m.overlay(t))
+			switch failure := firstFailure(out); {
+			case err == nil:
+				t.Errorf("%s passes without the guard:\n%s", m.test, out)
+			case failure == "":
+				t.Errorf("%s does not run without the guard: %v\n%s", m.test, err, out)
+			default:
+				t.Log(failure)
+			}
+		})
+	}
+}
+
+// mutated is the file without the guard.
+func (m *mutation) mutated() (string, error) {
+	source, err := os.ReadFile(filepath.Join(root, m.file))
+	if err != nil {
+		return "", err
+	}
+	if n := strings.Count(string(source), m.old); n != 1 {
+		return "", fmt.Errorf("%d times in %s, expected once: %s", n, m.file, m.old)
+	}
+	return strings.Replace(string(source), m.old, m.new, 1), nil
+}
+
+// overlay is a file that tells the go command to read the mutated one.
+func (m *mutation) overlay(t *testing.T) (path string) {
+	t.Helper()
+	source, err := m.mutated()
+	if err != nil {
+		t.Fatal(err)
+	}
+	original, err := filepath.Abs(filepath.Join(root, m.file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	changed := filepath.Join(dir, filepath.Base(m.file))
+	list, err := json.Marshal(map[string]any{"Replace": map[string]string{original: changed}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path = filepath.Join(dir, "overlay.json")
+	for name, content := range map[string][]byte{changed: []byte(source), path: list} {
+		if err := os.WriteFile(name, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return path
+}
+
+// run runs the test until it fails once.
+func (m *mutation) run(flags ...string) (out string, err error) {
+	args := slices.Concat([]string{"test", "-timeout=5m", "-failfast", "-run=^" + m.test + "$"}, flags, []string{m.pkg})
+	cmd := exec.Command("go", args...)
+	cmd.Dir = root
+	b, err := cmd.CombinedOutput()
+	return string(b), err
+}
+
+// firstFailure is the line that tells what failed first.
+func firstFailure(out string) string {
+	lines := strings.Split(out, "\n")
+	at := slices.IndexFunc(lines, func(l string) bool {
+		return strings.Contains(l, "--- FAIL: ") || strings.HasPrefix(l, "panic: ") || strings.HasPrefix(l, "fatal error: ")
+	})
+	if at < 0 {
+		return ""
+	}
+	first := strings.Join(lines[at:min(at+2, len(lines))], "\n")
+	return first[:min(len(first), 300)]
+}

@@ -1,0 +1,96 @@
+package mutations
+
+// readers are the guards of those who read without a lock, and of writers
+// towards them.
+var readers = []mutation{{
+	guard: "a reader in assembly compares the version after the copy",
+	file:  "internal/ram/get_amd64.s",
+	old:   "\tCMPL CX, (R15)\n\tJNE  any\n",
+	pkg:   "./internal/ram", test: "TestGetWhole", racy: true,
+}, {
+	guard: "a reader in assembly that found nothing compares the shape of the index",
+	file:  "internal/ram/get_amd64.s",
+	old:   "\tCMPQ R12, (shard_table+const_tableShape)(R10)\n\tJNE  any\n",
+	pkg:   "./internal/ram", test: "TestGetWhileIndexMoves", racy: true,
+}, {
+	guard: "a reader in assembly compares both ends of a key",
+	file:  "internal/ram/get_amd64.s",
+	old:   "\tMOVQ -8(SI)(R8*1), AX\n\tCMPQ AX, -8(BX)(R8*1)\n\tJNE  any\n",
+	pkg:   "./internal/ram", test: "TestGetComparesTheKey",
+}, {
+	guard: "a reader in assembly takes no location beyond the segments",
+	file:  "internal/ram/get_amd64.s",
+	old:   "\tCMPQ  AX, DX\n\tJCC   any ",
+	new:   "\tCMPQ  AX, DX\n",
+	pkg:   "./internal/ram", test: "TestReaderAmongGarbage",
+}, {
+	guard: "a reader compares the version after the copy",
+	file:  "internal/ram/get.go",
+	old:   "h.version.Load() == version && ",
+	pkg:   "./internal/ram", test: "TestGetWhole", racy: true,
+}, {
+	guard: "a reader refuses an odd version",
+	file:  "internal/ram/get.go",
+	old:   "return version&1 == 0 && ",
+	new:   "return ",
+	pkg:   "./internal/ram", test: "TestGetDuringOverwrite", quick: true,
+}, {
+	guard: "a reader compares the epoch after the copy",
+	file:  "internal/ram/get.go",
+	old:   " && s.epoch.Load() == epoch",
+	pkg:   "./internal/ram", test: "TestReuseIsNoticed", quick: true,
+}, {
+	guard: "a reader takes no location beyond the segments",
+	file:  "internal/ram/get.go",
+	old:   "if off >= t.ghostAt { // a bucket whose memory was reused",
+	new:   "if false {",
+	pkg:   "./internal/ram", test: "TestReaderAmongGarbage",
+}, {
+	guard: "a reader follows a link between buckets only in the same epoch",
+	file:  "internal/ram/get.go",
+	old:   "\tif s.epoch.Load() != epoch {\n\t\treturn nil",
+	new:   "\tif false {\n\t\treturn nil",
+	pkg:   "./internal/ram", test: "TestReaderInACircle",
+}, {
+	guard: "a reader compares the deadline with the time",
+	file:  "internal/ram/get.go",
+	old:   "if deadline != 0 && t.clock.expired(deadline) {",
+	new:   "if false {",
+	pkg:   "./internal/ram", test: "TestGrace",
+}, {
+	guard: "the version is odd while a value is overwritten",
+	file:  "internal/ram/set.go",
+	old:   "offheap.StoreRelease32(&h.version, version+1)\n",
+	new:   "\n",
+	pkg:   "./internal/ram", test: "TestGetWhole", racy: true,
+}, {
+	guard: "the epoch grows before a segment is given back",
+	file:  "internal/ram/log.go",
+	old:   "s.epoch.Add(1)\n",
+	new:   "\n",
+	pkg:   "./internal/ram", test: "TestReuseIsNoticed",
+}, {
+	guard: "a split changes the shape before it clears the old places",
+	file:  "internal/index/grow.go",
+	old: `	t.publish(n + 1)
+	for i, h := range s.hashes {
+		if home(h, n+1) == n {
+			s.buckets[i].clear(s.slots[i])
+		}
+	}
+`,
+	new: `	for i, h := range s.hashes {
+		if home(h, n+1) == n {
+			s.buckets[i].clear(s.slots[i])
+		}
+	}
+	t.publish(n + 1)
+`,
+	pkg: "./internal/ram", test: "TestGetWhileIndexMoves", racy: true,
+}, {
+	guard: "an entry that closes a gap in a chain changes the shape",
+	file:  "internal/index/grow.go",
+	old:   "\t\t\tt.publish(t.buckets())\n\t\t\tlast.clear(from)",
+	new:   "\t\t\tlast.clear(from)",
+	pkg:   "./internal/ram", test: "TestGetWhileIndexMoves", racy: true,
+}}
