@@ -70,3 +70,46 @@ func testsByName(t *testing.T) map[string][]string {
 	}
 	return dirs
 }
+
+// Every link of a document leads to a file of the tree, and to a heading of it.
+func TestLinksInDocuments(t *testing.T) {
+	documents, err := filepath.Glob("docs/*.md")
+	if err != nil || len(documents) == 0 {
+		t.Fatalf("no documents: %v", err)
+	}
+	link := regexp.MustCompile(`\]\(([^)#\s]*)(#[^)\s]*)?\)`)
+	for _, path := range append(documents, "README.md", "CHANGELOG.md", "CONTRIBUTING.md") {
+		doc, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range link.FindAllStringSubmatch(string(doc), -1) {
+			to := path
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			if m[1] != "" {
+				to = filepath.Join(filepath.Dir(path), m[1])
+			}
+			if target, err := os.ReadFile(to); err != nil {
+				if _, err := os.Stat(to); err != nil {
+					t.Errorf("%s links %s: %v", path, m[1], err)
+				}
+			} else if m[2] != "" && !slices.Contains(anchors(string(target)), m[2]) {
+				t.Errorf("%s links %s%s: there is no such heading", path, m[1], m[2])
+			}
+		}
+	}
+}
+
+// anchors are what the headings of a page are linked by.
+func anchors(page string) (all []string) {
+	punctuation := regexp.MustCompile(`[^\w\- ]`)
+	for line := range strings.Lines(page) {
+		if title := strings.TrimLeft(line, "#"); title != line {
+			title = punctuation.ReplaceAllString(strings.ToLower(strings.TrimSpace(title)), "")
+			all = append(all, "#"+strings.ReplaceAll(title, " ", "-"))
+		}
+	}
+	return all
+}
