@@ -33,7 +33,7 @@ var readers = []mutation{{
 	file:  "internal/ram/get.go",
 	old:   "return version&1 == 0 && ",
 	new:   "return ",
-	pkg:   "./internal/ram", test: "TestGetDuringOverwrite", quick: true,
+	pkg:   "./internal/ram", test: "TestGetDuringOverwrite",
 }, {
 	guard: "a reader compares the epoch after the copy",
 	file:  "internal/ram/get.go",

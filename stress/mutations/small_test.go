@@ -11,7 +11,7 @@ var small = []mutation{{
 	guard: "a ghost is taken once",
 	file:  "internal/policy/ghost.go",
 	old:   "bucket[i] &^= 0xffff << (16 * at)",
-	pkg:   "./internal/policy", test: "TestGhostIsTakenOnce", quick: true,
+	pkg:   "./internal/policy", test: "TestGhostIsTakenOnce",
 }, {
 	guard: "a key that was away for long does not enter Main",
 	file:  "internal/policy/ghost.go",
