@@ -43,7 +43,7 @@ var small = []mutation{{
 	pkg:   "./internal/aio", test: "TestTrySilentDisk",
 }, {
 	guard: "the memory of reads in flight is bounded",
-	file:  "internal/aio/flight.go",
+	file:  "internal/aio/dispatch.go",
 	old:   "r.lent+int64(o.n) > r.memory",
 	new:   "false",
 	pkg:   "./internal/aio", test: "TestMemoryInFlight",
