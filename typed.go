@@ -139,7 +139,7 @@ func NewTyped[K comparable, V any](c *Cache, opts TypedOptions[K, V]) (*Typed[K,
 	}
 	if opts.TTL == 0 {
 		opts.TTL = c.ttl
-	} else if _, err = load.TTLMillis(opts.TTL); err != nil {
+	} else if err = load.CheckTTL(opts.TTL); err != nil {
 		return nil, fmt.Errorf("firn: TypedOptions.TTL: %w", err)
 	}
 	if opts.Namespace == "" {

@@ -25,7 +25,7 @@ type directivesKey struct{}
 // SetTTL is firn.LoadTTL.
 func SetTTL(ctx context.Context, ttl time.Duration) error {
 	if ttl != 0 {
-		if _, err := TTLMillis(ttl); err != nil {
+		if err := CheckTTL(ttl); err != nil {
 			return fmt.Errorf("firn: LoadTTL: %w", err)
 		}
 	}

@@ -32,12 +32,16 @@ func (o *Config) lifetimes() lifetimes {
 	return l
 }
 
-// TTLMillis is a time to live in milliseconds, rounded up.
-func TTLMillis(ttl time.Duration) (int64, error) {
+// CheckTTL refuses a time to live that makes no sense.
+func CheckTTL(ttl time.Duration) error {
 	if ttl <= 0 || ttl > tiered.MaxTTL {
-		return 0, fmt.Errorf("time to live is %v: want more than 0, up to %v", ttl, tiered.MaxTTL)
+		return ttlError(ttl)
 	}
-	return millis(ttl), nil
+	return nil
+}
+
+func ttlError(ttl time.Duration) error {
+	return fmt.Errorf("time to live is %v: want more than 0, up to %v", ttl, tiered.MaxTTL)
 }
 
 // Jitters reports whether Jittered takes anything away.
@@ -53,11 +57,11 @@ func (l *lifetimes) Jittered(ttl time.Duration) time.Duration {
 
 // Deadline is when a value that is stored now, and lives for ttl, expires.
 func (l *lifetimes) Deadline(now int64, ttl time.Duration) (int64, error) {
-	millis, err := TTLMillis(ttl)
-	if err != nil {
+	if err := CheckTTL(ttl); err != nil {
 		return 0, fmt.Errorf("firn: %w", err)
 	}
-	return l.flagShortTTL(now+millis, millis), nil
+	life := millis(ttl)
+	return l.flagShortTTL(now+life, life), nil
 }
 
 // flagShortTTL makes the deadline of a value that lives for so many milliseconds

@@ -57,17 +57,18 @@ func (s *Store) write(w *change) error {
 
 // apply is the RAM tier's part of a write.
 func (s *Store) apply(w *change) error {
-	switch {
-	case w.op == setIf:
-		return s.ram.SetIf(w.watch, w.value, w.deadline, w.left)
-	case w.op == removeIf:
-		return s.ram.DeleteIf(w.watch, w.left)
-	case w.op == remove:
-		return errIfClosed(s.ram.DeleteHashed(w.hash, w.key))
-	case w.left != nil:
+	switch w.op {
+	case set:
+		if w.left == nil {
+			return s.ram.SetHashed(w.hash, w.key, w.value, w.deadline)
+		}
 		return s.ram.SetQuietly(w.hash, w.key, w.value, w.deadline, w.left)
+	case setIf:
+		return s.ram.SetIf(w.watch, w.value, w.deadline, w.left)
+	case removeIf:
+		return s.ram.DeleteIf(w.watch, w.left)
 	}
-	return s.ram.SetHashed(w.hash, w.key, w.value, w.deadline)
+	return errIfClosed(s.ram.DeleteHashed(w.hash, w.key))
 }
 
 // writeError is the RAM tier's error of a write in the user's words.
