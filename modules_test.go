@@ -19,7 +19,7 @@ var borrowed = map[string][]string{
 	".ci/install":            nil,
 	".ci/systems":            nil,
 	"bench":                  {"aio", "policy/sim", "vfs", "workload"},
-	"cmd/firn":               {"policy", "ram", "record", "ssd", "vfs", "workload"},
+	"cmd/firn":               {"policy", "ram", "record", "ssd", "ssd/check", "vfs", "workload"},
 	"codec":                  nil,
 	"config":                 nil,
 	"examples":               nil,

@@ -133,7 +133,7 @@ func TestDemotionStress(t *testing.T) {
 	}
 	for _, lossy := range []bool{false, true} {
 		t.Run(fmt.Sprintf("lossy=%v", lossy), func(t *testing.T) {
-			s := newBelowStress(t, 2<<20, 600, lossy)
+			s := newLowerStress(t, 2<<20, 600, lossy)
 			l := newInParts(s.tier, s.low)
 			l.crowded = 10
 			if err := s.run(thousands); err != nil {

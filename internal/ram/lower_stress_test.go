@@ -28,7 +28,7 @@ type lowerStress struct {
 // every third key the length changes each time.
 var belowSizes = []int{24, 64, 200, 1000, 4000, 1023, 9000, 30_000}
 
-func newBelowStress(t testing.TB, size int64, keys int, lossy bool) *lowerStress {
+func newLowerStress(t testing.TB, size int64, keys int, lossy bool) *lowerStress {
 	low := newLower()
 	tier, err := New(Config{Bytes: size, MaxBytes: 4 * size, Seed: 1, Now: func() int64 { return 1000 }, Below: low})
 	if err != nil {
@@ -216,7 +216,7 @@ func TestLowerStress(t *testing.T) {
 	}
 	for _, lossy := range []bool{false, true} {
 		t.Run(fmt.Sprintf("lossy=%v", lossy), func(t *testing.T) {
-			s := newBelowStress(t, 2<<20, 600, lossy)
+			s := newLowerStress(t, 2<<20, 600, lossy)
 			if err := s.run(thousands); err != nil {
 				t.Fatal(err)
 			}

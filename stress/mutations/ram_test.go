@@ -5,7 +5,7 @@ var ramTier = []mutation{{
 	guard: "a write invalidates the copy in the lower tier",
 	file:  "internal/ram/below.go",
 	old:   "lower.Superseded(hash)",
-	pkg:   "./internal/ram", test: "TestBelowModel", quick: true,
+	pkg:   "./internal/ram", test: "TestLowerModel", quick: true,
 }, {
 	guard: "a promotion asks whether the copy is current",
 	file:  "internal/ram/below.go",
@@ -23,7 +23,7 @@ var ramTier = []mutation{{
 	file:  "internal/ram/below.go",
 	old:   "r.version, r.promoted, r.waited = wasRead|copyBelow,",
 	new:   "r.version, r.promoted, r.waited = wasRead,",
-	pkg:   "./internal/ram", test: "TestBelowModel",
+	pkg:   "./internal/ram", test: "TestLowerModel",
 }, {
 	guard: "a load stores nothing if its key was written meanwhile",
 	file:  "internal/ram/set.go",
