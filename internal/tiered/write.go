@@ -44,7 +44,21 @@ func (s *Store) write(w *change) error {
 	if h := s.hook.Load(); h != nil {
 		token = (*h).BeforeWrite(w.key)
 	}
-	err := s.apply(w)
+	var err error
+	switch w.op {
+	case set:
+		if w.left == nil {
+			err = s.ram.SetHashed(w.hash, w.key, w.value, w.deadline)
+		} else {
+			err = s.ram.SetQuietly(w.hash, w.key, w.value, w.deadline, w.left)
+		}
+	case setIf:
+		err = s.ram.SetIf(w.watch, w.value, w.deadline, w.left)
+	case remove:
+		err = errIfClosed(s.ram.DeleteHashed(w.hash, w.key))
+	case removeIf:
+		err = s.ram.DeleteIf(w.watch, w.left)
+	}
 	if h := s.hook.Load(); h != nil {
 		(*h).AfterWrite(w.key, token)
 	}
@@ -53,22 +67,6 @@ func (s *Store) write(w *change) error {
 	}
 	s.keepAlive()
 	return err
-}
-
-// apply is the RAM tier's part of a write.
-func (s *Store) apply(w *change) error {
-	switch w.op {
-	case set:
-		if w.left == nil {
-			return s.ram.SetHashed(w.hash, w.key, w.value, w.deadline)
-		}
-		return s.ram.SetQuietly(w.hash, w.key, w.value, w.deadline, w.left)
-	case setIf:
-		return s.ram.SetIf(w.watch, w.value, w.deadline, w.left)
-	case removeIf:
-		return s.ram.DeleteIf(w.watch, w.left)
-	}
-	return errIfClosed(s.ram.DeleteHashed(w.hash, w.key))
 }
 
 // writeError is the RAM tier's error of a write in the user's words.
