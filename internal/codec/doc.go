@@ -22,7 +22,7 @@
 //   - binary.go: types that marshal themselves
 //   - json.go: all others
 //   - encoder.go: the default of a type that only reflection knows
-//   - lost_types.go, lost_values.go: what JSON loses of a type, and of a value
+//   - lossy_types.go, lossy_values.go: what JSON loses of a type, and of a value
 //   - promoted.go: whether the methods of a type are its own
 //   - fingerprint.go: layout and fingerprint
 package codec

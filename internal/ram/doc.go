@@ -95,7 +95,7 @@
 //     entries.go: a writer's search and removal of a record.
 //   - get_amd64.s: the Get that runs on amd64; get_amd64.go declares it. get.go: the same
 //     in Go, which is Get elsewhere (get_other.go), and its slow paths. peek.go, batch.go
-//     and all.go: the other reads.
+//     and iterate.go: the other reads.
 //   - set.go, delete.go: the writes; watch.go, set_if.go: those of a watched key;
 //     clear.go: that of all.
 //   - acquire.go: how a write gets segments. reclaim.go, reclaim_ahead.go: which shard

@@ -3,6 +3,7 @@ package record
 import (
 	"encoding/binary"
 	"math/bits"
+	"math/rand/v2"
 )
 
 // Hasher hashes keys to 64 bits. Its secrets come from a seed, so that nobody
@@ -16,6 +17,10 @@ import (
 type Hasher struct {
 	s [5]uint64
 }
+
+// NewSeed draws the random seed of a cache, so that no one outside the process knows
+// which keys collide in it.
+func NewSeed() uint64 { return rand.Uint64() }
 
 // NewHasher derives a hasher from a seed.
 func NewHasher(seed uint64) Hasher {

@@ -40,7 +40,7 @@ func (t *Tier) Close() error {
 // opsReturned is how many operations the disk has given back, reads among them: Close
 // waits for those of a recovery, and of what is reclaimed, and no other begins any
 // more.
-func (t *Tier) opsReturned() uint64 { return t.door.Returned() + t.reader.Stats().Reads }
+func (t *Tier) opsReturned() uint64 { return t.tracked.Returned() + t.reader.Stats().Reads }
 
 // shutDown is all that Close does to the disk, in this order: what is reclaimed
 // must be before the index is saved, and the lock goes last.
@@ -128,13 +128,13 @@ func (t *Tier) saveAll() (saved bool, err error) {
 }
 
 // closeFiles closes what is open, once nothing is under way there. What comes
-// later finds the door closed.
+// later finds the files closed.
 func (t *Tier) closeFiles() error {
 	var errs []error
 	if t.reader != nil {
 		errs = append(errs, t.reader.Close())
 	}
-	t.door.Close()
+	t.tracked.Close()
 	for _, f := range []vfs.File{t.logFile, t.super.file} {
 		if f != nil {
 			errs = append(errs, f.Close())

@@ -27,31 +27,33 @@
 // package format is the bytes on disk, package files the directory, and package check
 // looks at the files when no tier has them open.
 //
-//	config.go     what a tier is told; sizes.go: what follows for segments and memory
-//	clock.go      the time; logger.go: lines for the user's log; tasks.go; scratch.go
-//	budget.go     how much may be written; budgetstate.go: what the next process is told
-//	admission.go  which records are worth writing
-//	index.go      id → location; grow.go: tables that grow; survivors.go: tables that a
-//	              process left
-//	segment.go    a segment in memory, and its states; log.go: all of them, and the slots
-//	logroom.go    whether there is room to append; append.go: appending, opening, sealing
-//	flush.go      the writer
-//	memory.go     what is charged to RAM
-//	superfile.go  the superblock's file; counters.go; health.go: faults of the disk
-//	tier.go       what a tier is made of, its states, and the order of the locks
-//	liveness.go   what of the log is alive; longvalue.go: sizes of values in parts
-//	newlog.go     an empty log, for Clear too; offline.go: what a failing disk leads to
-//	ref.go        a record that the index named; lists.go: which records a segment has
-//	victim.go     which segment is reclaimed next; reclaim.go: and its records
-//	room.go       waiting for room: Ready, WaitRoom
-//	demote.go     Demote, Superseded; descent.go: values in parts; compress.go
-//	fetch.go      reading bytes; reader.go; readfailed.go: what a failed read leads to
-//	read.go       Get; readparts.go: values in parts; getmany.go: GetMany; all.go: All
-//	source.go     whether the log is kept, and where its index comes from
-//	snapshot.go   the index of a tier that was closed; adopt.go: of one that was not;
-//	              endlog.go: the end of its log; rebuild.go: the lists of the log
-//	maintain.go   the goroutine that maintains; stats.go; plan.go: sizes for planning
-//	open.go       Open; start.go: Start; close.go: Close and Free
+//	config.go      what a tier is told; sizes.go: what follows for segments and memory
+//	clock.go       the time; logger.go: lines for the user's log; tasks.go; scratch.go
+//	budget.go      how much may be written; budget_state.go: what the next process is told
+//	admission.go   which records are worth writing
+//	index.go       id → location; grow.go: tables that grow; recover_tables.go: tables
+//	               that a process left
+//	segment.go     a segment in memory, and its states; log.go: all of them, and the slots
+//	log_room.go    whether there is room to append; append.go: appending, opening, sealing
+//	flush.go       the writer
+//	memory.go      what is charged to RAM
+//	superblock.go  the superblock's file; counters.go; health.go: faults of the disk
+//	tier.go        what a tier is made of, its states, and the order of the locks
+//	liveness.go    what of the log is alive; parts.go: sizes of values in parts
+//	new_log.go     an empty log, for Clear too; offline.go: what a failing disk leads to
+//	ref.go         a record that the index named; lists.go: which records a segment has
+//	victim.go      which segment is reclaimed next; reclaim.go: and its records
+//	wait_room.go   waiting for room
+//	demote.go      records from RAM; demote_parts.go: values in parts; compress.go
+//	invalidate.go  records that were written in RAM, or may have been meanwhile
+//	fetch.go       reading bytes; reader.go; read_failed.go: what a failed read leads to
+//	read.go        Get; read_parts.go: values in parts; get_many.go: GetMany; iterate.go: All
+//	recover_source.go   whether the log is kept, and where its index comes from
+//	recover_memory.go   the index of a tier that was not closed; recover_end.go: the end
+//	                    of its log; recover_lists.go: the lists of the log
+//	snapshot.go    the index of a tier that was closed
+//	maintain.go    the goroutine that maintains; stats.go; plan.go: sizes for planning
+//	open.go        Open; start.go: Start; close.go: Close and Free
 //
 // # What makes it never stale
 //

@@ -29,15 +29,15 @@ func Open(cfg Config) (*Tier, error) {
 		cfg.BootID = files.BootID
 	}
 	keeper, _ := cfg.FS.(vfs.MemoryKeeper)
-	door := files.NewDoor(cfg.FS)
-	cfg.FS = door
-	t := &Tier{cfg: cfg, door: door, keeper: keeper, work: work{quit: make(chan struct{}), wake: make(chan struct{}, 1)}}
+	tracked := files.NewTrackedFS(cfg.FS)
+	cfg.FS = tracked
+	t := &Tier{cfg: cfg, tracked: tracked, keeper: keeper, work: work{quit: make(chan struct{}), wake: make(chan struct{}, 1)}}
 	t.clock.system = cfg.Now
 	t.logger.out, t.health.logger = cfg.Log, &t.logger
 	t.admission.init(&t.cfg, t.Now)
-	door.Wrote = t.wrote
+	tracked.Wrote = t.wrote
 	var err error
-	if t.lock, err = files.Lock(door.FS); err != nil {
+	if t.lock, err = files.Lock(tracked.FS); err != nil {
 		return nil, err
 	}
 	if err := t.open(); err != nil {

@@ -184,7 +184,7 @@ func TestFault02DeviceLosesWrites(t *testing.T) {
 			s := h.tier.Stats()
 			right, corrupt = right+uint64(h.hits), corrupt+s.Corrupt
 			h.close(t)
-			h.reopen(t, smallConfig(h.tier.door.FS, h)) // the snapshot of that
+			h.reopen(t, smallConfig(h.tier.tracked.FS, h)) // the snapshot of that
 			h.check(t, keys, false)
 			h.steps(t, 200, keys)
 			h.close(t)

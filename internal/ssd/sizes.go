@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"math/rand/v2"
 
+	"github.com/firncache/firn/internal/record"
+
 	"github.com/firncache/firn/internal/ssd/format"
 )
 
@@ -24,7 +26,7 @@ func floorPow2(n int64) int64 { return 1 << (bits.Len64(uint64(max(n, 1))) - 1) 
 
 func (c *Config) newSuperblockWith(segBytes int64) format.Superblock {
 	s := format.Superblock{
-		LogID: rand.Uint64(), Seed: rand.Uint64(),
+		LogID: rand.Uint64(), Seed: record.NewSeed(),
 		SegmentBytes: uint64(segBytes), UnitShift: format.MinUnitShift, NextSegment: 1,
 	}
 	rest := c.Bytes - 2*format.SuperblockBytes - c.maxSnapshot()

@@ -2,7 +2,8 @@ package tiered
 
 import (
 	"fmt"
-	"math/rand/v2"
+
+	"github.com/firncache/firn/internal/record"
 
 	"github.com/firncache/firn/internal/ram"
 )
@@ -31,7 +32,7 @@ func (s *Store) Open(cfg Config) (err error) {
 func (s *Store) ramConfig(cfg *Config) ram.Config {
 	rc := ram.Config{
 		Bytes: cfg.RAMBytes, MaxBytes: cfg.MaxRAMBytes,
-		Seed:    rand.Uint64(),
+		Seed:    record.NewSeed(),
 		Grace:   cfg.Grace,
 		Evicted: cfg.Evicted,
 	}

@@ -3,7 +3,7 @@
 //
 //	lock.go    who may use the directory
 //	claim.go   whether the files in it are a tier's to overwrite
-//	door.go    the way to the files, which counts what goes through
+//	tracked.go the way to the files, which counts what goes through
 //	direct.go  the log past the page cache, where that can be had
 //	memory.go  the memory of the index
 //	bootid_*   which run of the machine's system this is

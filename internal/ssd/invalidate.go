@@ -1,0 +1,28 @@
+package ssd
+
+// Superseded takes what is here of a key out: it was set or deleted above. It does
+// not come back, also if the process dies as soon as this returns.
+func (t *Tier) Superseded(hash uint64) {
+	x := t.ids.Of(hash)
+	s := t.index.shardOf(x)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at, e, ok := s.search(s.FingerprintOf(x)); ok {
+		t.dropEntry(s, x, at, e)
+		t.count.superseded.Add(1)
+	}
+}
+
+// Holds reports whether the record with this LSN is still what the index names
+// for the hash.
+func (t *Tier) Holds(hash, lsn uint64) bool {
+	if t.state.Load() != on {
+		return false
+	}
+	x := t.ids.Of(hash)
+	s := t.index.shardOf(x)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, ok := s.find(x)
+	return ok && t.log.lsnAt(s.Location(e)) == lsn
+}
