@@ -42,7 +42,7 @@ type Tier struct {
 	count  counters
 
 	// What is on disk, and what outlives the process.
-	tracked     *files.TrackedFS      // to the files; Config.FS is behind it
+	tracked  *files.TrackedFS // to the files; Config.FS is behind it
 	keeper   vfs.MemoryKeeper // nil: the system has no memory that outlives the process, or none is wanted
 	lock     files.Locks      // on the directory
 	super    superFile
