@@ -142,5 +142,23 @@ package firn
 //	errors.go       the errors that a caller may test for
 //	stats.go        Stats and Metrics
 //
+// One word has one meaning in the whole tree; each package's own words open its doc.go:
+//
+//	entry        a key with its value, as a user has it; record: its bytes in a tier
+//	tier         a place for records: the RAM tier, and the SSD tier, which is its lower tier
+//	evict        take a record out of a tier for want of room; expire: pass its deadline
+//	demote       write a record that RAM evicts to the SSD; promote: put it back, a copy stays
+//	invalidate   take the older copy of a key out of the SSD tier when the key is written
+//	reclaim      make a segment of a tier's log free: clean it, or evict what lives in it
+//	admission    the decision which records are worth a write of the SSD
+//	load         the fetching of a value by a loader; flight: a load under way
+//	refresh      a load of a value that is there, mostly in the background
+//	stale        past its deadline, and an answer still; negative: known to have no value
+//	namespace    the entries of the typed caches of one name; generation: its number, which
+//	             Clear changes; fingerprint: of a type's layout and codec
+//	front        decoded values above a typed cache; stripe: keys that share its counter of writes
+//	version      of a record: the number that a writer changes; epoch: of the RAM tier's readers
+//	Store        tiered.Store, the tiers as one; plan: the capacity plan of the command
+//
 // What they do is in internal/load (loads), internal/typed, internal/codec and
 // internal/coherence (typed values), and internal/tiered (RAM over SSD).
