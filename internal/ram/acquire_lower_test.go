@@ -46,13 +46,13 @@ func TestLargeWritesWaitTogether(t *testing.T) {
 				t.Fatal("the tier is not full")
 			}
 			for i := 2000; tier.pool.used > tier.pool.limit-tier.pool.reclaimOnly-segments+1; i++ { // some are free, too few for a write
-				tier.Delete(fmt.Appendf(nil, "fill %d", i))
+				tier.deleteKey(fmt.Appendf(nil, "fill %d", i))
 			}
 			low.busy.Store(true)
 			var all sync.WaitGroup
 			for w := range writes {
 				all.Go(func() {
-					if err := tier.Set(fmt.Appendf(nil, "large %d", w), make([]byte, segments*int(tier.segSize())-100), 0); err != nil {
+					if err := tier.setKey(fmt.Appendf(nil, "large %d", w), make([]byte, segments*int(tier.segSize())-100), 0); err != nil {
 						t.Error(err)
 					}
 				})

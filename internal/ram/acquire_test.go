@@ -41,7 +41,7 @@ func TestManyWritesOfSeveralSegmentsEnd(t *testing.T) {
 				var key [8]byte
 				for i := range 100 {
 					binary.LittleEndian.PutUint64(key[:], uint64(g)<<32|uint64(i))
-					if err := tier.Set(key[:], make([]byte, sizes[(g+i)%len(sizes)]), 0); err != nil {
+					if err := tier.setKey(key[:], make([]byte, sizes[(g+i)%len(sizes)]), 0); err != nil {
 						t.Error(err)
 					}
 				}
@@ -69,7 +69,7 @@ func TestLargestRecordAtAnyBudget(t *testing.T) {
 				var key [8]byte
 				for i := range bytes * 5 / 4 / int64(size+24) {
 					binary.LittleEndian.PutUint64(key[:], uint64(i))
-					if err := tier.Set(key[:], make([]byte, size), 0); err != nil {
+					if err := tier.setKey(key[:], make([]byte, size), 0); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -86,7 +86,7 @@ func TestLargestRecordAtAnyBudget(t *testing.T) {
 					ends(t, fmt.Sprintf("Set of %d bytes in %d", most, budget), func() {
 						for i := range uint64(10) {
 							binary.LittleEndian.PutUint64(key[:], i*0x9e3779b97f4a7c15)
-							if err := tier.Set(key[:], make([]byte, most-8), 0); err != nil {
+							if err := tier.setKey(key[:], make([]byte, most-8), 0); err != nil {
 								t.Errorf("%d bytes in %d: %v", most, budget, err)
 							}
 						}
@@ -94,7 +94,7 @@ func TestLargestRecordAtAnyBudget(t *testing.T) {
 					if v, ok := tier.Get(nil, key[:]); !ok || int64(len(v)) != most-8 {
 						t.Errorf("%d bytes in %d: the record is not there", most, budget)
 					}
-					if err := tier.Set(key[:], make([]byte, most-7), 0); !errors.Is(err, ErrTooLarge) {
+					if err := tier.setKey(key[:], make([]byte, most-7), 0); !errors.Is(err, ErrTooLarge) {
 						t.Errorf("a byte more than %d in %d: %v", most, budget, err)
 					}
 					if err := tier.Check(); err != nil {
@@ -116,7 +116,7 @@ func TestWriteWithoutRoomEnds(t *testing.T) {
 	var others chain
 	tier.pool.takeFor(hold, &others, tier.pool.limit-tier.pool.reclaimOnly-tier.pool.used-4, false)
 	stored := make(chan error)
-	go func() { stored <- tier.Set(key, large, 0) }()
+	go func() { stored <- tier.setKey(key, large, 0) }()
 	for others.n > 0 {
 		tier.pool.give(others.pop(tier.segs))
 	}
@@ -126,7 +126,7 @@ func TestWriteWithoutRoomEnds(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if err := tier.Set([]byte("another"), large, 0); err != nil {
+	if err := tier.setKey([]byte("another"), large, 0); err != nil {
 		t.Error(err)
 	}
 
@@ -134,10 +134,10 @@ func TestWriteWithoutRoomEnds(t *testing.T) {
 	tier.pool.takeFor(hold, &others, tier.pool.limit-tier.pool.reclaimOnly-tier.pool.used-4, false)
 	tier.pool.endClaim(hold) // as if they were the index's
 	ends(t, "Set", func() {
-		if err := tier.Set(key, large, 0); err != ErrNoRoom {
+		if err := tier.setKey(key, large, 0); err != ErrNoRoom {
 			t.Errorf("%v, want %v", err, ErrNoRoom)
 		}
-		if err := tier.Set(key, large[:100], 0); err != nil {
+		if err := tier.setKey(key, large[:100], 0); err != nil {
 			t.Error(err)
 		}
 	})

@@ -20,12 +20,12 @@ func (w *Window) Hash(i int) uint64 { return w.hashes[i] }
 
 // Prepare hashes up to BatchWindow keys and starts to load the memory that their
 // lookups will touch: first all their buckets, then all their records, as many bytes
-// of each as records have on average. It is a hint: Get and SetPrepared, to which the
-// keys go next, read everything again.
+// of each as records have on average. It is a hint: Get and Set, to which the keys go
+// next, read everything again.
 func (t *Tier) Prepare(w *Window, keys [][]byte) {
 	var buckets [BatchWindow]*index.Bucket
 	for i, key := range keys {
-		hash := t.hash(key)
+		hash := t.Hash(key)
 		w.hashes[i] = hash
 		s := t.shardOf(hash)
 		off := s.table.Offset(index.Home(hash, s.table.Shape()))
@@ -39,9 +39,4 @@ func (t *Tier) Prepare(w *Window, keys [][]byte) {
 			t.region.PrefetchRange(t.place(b.Location(m.Next())), size)
 		}
 	}
-}
-
-// SetPrepared is Set for key i of a prepared window.
-func (t *Tier) SetPrepared(w *Window, i int, key, value []byte, deadline int64) error {
-	return t.SetHashed(w.hashes[i], key, value, deadline)
 }

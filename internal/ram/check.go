@@ -89,7 +89,7 @@ func (a *audit) entry(loc uint32) error {
 		return fmt.Errorf("two records of key %x", key)
 	}
 	a.keys[key] = true
-	hash := t.hash([]byte(key))
+	hash := t.Hash([]byte(key))
 	if t.shardOf(hash) != s {
 		return fmt.Errorf("key %x belongs to another shard", key)
 	}

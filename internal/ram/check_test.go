@@ -30,7 +30,7 @@ func TestCheckNotices(t *testing.T) {
 					deadline = 5000
 				}
 				tier.janitor.once.Do(func() {})
-				if err := tier.Set(fmt.Appendf(nil, "%04d", i), make([]byte, 100), deadline); err != nil {
+				if err := tier.setKey(fmt.Appendf(nil, "%04d", i), make([]byte, 100), deadline); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -56,7 +56,7 @@ func TestLargestRecordAfterShrinking(t *testing.T) {
 	var key [8]byte
 	for i := range 150_000 {
 		binary.LittleEndian.PutUint64(key[:], uint64(i))
-		if err := tier.Set(key[:], key[:], 0); err != nil {
+		if err := tier.setKey(key[:], key[:], 0); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -75,7 +75,7 @@ func TestLargestRecordAfterShrinking(t *testing.T) {
 	value := make([]byte, tier.MaxRecord()-8)
 	for i := range 20 {
 		binary.LittleEndian.PutUint64(key[:], uint64(i))
-		if err := tier.Set(key[:], value, 0); err != nil {
+		if err := tier.setKey(key[:], value, 0); err != nil {
 			t.Fatal(err)
 		}
 		if v, ok := tier.Get(nil, key[:]); !ok || len(v) != len(value) {

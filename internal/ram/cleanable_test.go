@@ -21,7 +21,7 @@ func TestCheapestIsFoundAtOnce(t *testing.T) {
 	var key [8]byte
 	set := func(i uint64) {
 		binary.LittleEndian.PutUint64(key[:], i)
-		if err := tier.Set(key[:], make([]byte, 100), 0); err != nil {
+		if err := tier.setKey(key[:], make([]byte, 100), 0); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -37,7 +37,7 @@ func TestCheapestIsFoundAtOnce(t *testing.T) {
 			base := uint64(id) << tier.segShift
 			for at := uint64(tier.segs[id].first); tier.segs[id].live > tier.segSize()/4; {
 				r := tier.recordAt(base + at)
-				tier.Delete(append([]byte{}, s.key(&r)...))
+				tier.deleteKey(append([]byte{}, s.key(&r)...))
 				at += r.size
 			}
 			want := id
@@ -71,7 +71,7 @@ func TestGrades(t *testing.T) {
 			deadline := int64(0)
 			switch rng.IntN(8) {
 			case 0:
-				tier.Delete(key[:])
+				tier.deleteKey(key[:])
 				continue
 			case 1:
 				deadline = now + rng.Int64N(5000)
@@ -79,7 +79,7 @@ func TestGrades(t *testing.T) {
 				tier.Get(nil, key[:])
 				continue
 			}
-			if err := tier.Set(key[:], make([]byte, size), deadline); err != nil {
+			if err := tier.setKey(key[:], make([]byte, size), deadline); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -102,11 +102,11 @@ func TestGradeOfStraddlingRecord(t *testing.T) {
 	t.Parallel()
 	tier := newTier(t, 64<<10)
 	for _, size := range []int{800, 3000} {
-		if err := tier.Set([]byte("key"), make([]byte, size), 0); err != nil {
+		if err := tier.setKey([]byte("key"), make([]byte, size), 0); err != nil {
 			t.Fatal(err)
 		}
 		if size == 800 {
-			tier.Delete([]byte("key"))
+			tier.deleteKey([]byte("key"))
 		}
 	}
 	if err := tier.Check(); err != nil {

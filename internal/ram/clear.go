@@ -88,7 +88,7 @@ func (s *shard) removeUnder(j, buckets uint32) {
 	}
 	for _, loc := range locs {
 		r := s.tier.recordAt(s.tier.place(loc))
-		hash := s.tier.hash(s.key(&r))
+		hash := s.tier.Hash(s.key(&r))
 		if b, slot, ok := s.table.Find(hash, loc); ok {
 			s.remove(hash, b, slot, &r, Deleted)
 		}

@@ -49,10 +49,10 @@ func TestWriteDuringCloseIsClosed(t *testing.T) {
 	var key [8]byte
 	for i := range 1 << 20 {
 		key[0], key[1], key[2] = byte(i), byte(i>>8), byte(i>>16)
-		if tier.shardOf(tier.hash(key[:])) == second {
+		if tier.shardOf(tier.Hash(key[:])) == second {
 			continue
 		}
-		if err = tier.Set(key[:], make([]byte, 1000), 0); closing {
+		if err = tier.setKey(key[:], make([]byte, 1000), 0); closing {
 			break
 		}
 	}

@@ -1,10 +1,7 @@
 package ram
 
-// Delete removes a key. It reports false if the tier is closed.
-func (t *Tier) Delete(key []byte) bool { return t.DeleteHashed(t.hash(key), key) }
-
-// DeleteHashed is Delete for a key with this hash.
-func (t *Tier) DeleteHashed(hash uint64, key []byte) bool {
+// Delete removes a key with this hash. It reports false if the tier is closed.
+func (t *Tier) Delete(hash uint64, key []byte) bool {
 	s := t.shardOf(hash)
 	s.mu.Lock()
 	if s.closed {

@@ -182,7 +182,7 @@ func (s *sinking) evicted(key, _ []byte, cause Cause) {
 func (s *sinking) fill(t *testing.T) {
 	t.Helper()
 	for i := range 2000 {
-		if err := s.Set(fmt.Appendf(nil, "%06d", i), make([]byte, 50), 0); err != nil {
+		if err := s.setKey(fmt.Appendf(nil, "%06d", i), make([]byte, 50), 0); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -194,7 +194,7 @@ func TestDemotionEndsBetweenParts(t *testing.T) {
 	t.Parallel()
 	for name, during := range map[string]func(s *sinking){
 		"nothing": func(s *sinking) {},
-		"delete":  func(s *sinking) { s.Delete([]byte(s.long)) },
+		"delete":  func(s *sinking) { s.deleteKey([]byte(s.long)) },
 		"clear":   func(s *sinking) { s.Clear() },
 		"clear without Evicted": func(s *sinking) {
 			s.Tier.evicted = nil // all goes at once
@@ -206,12 +206,12 @@ func TestDemotionEndsBetweenParts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newSinking(t)
-			if err := s.Set([]byte(s.long), []byte(s.value), 1500); err != nil {
+			if err := s.setKey([]byte(s.long), []byte(s.value), 1500); err != nil {
 				t.Fatal(err)
 			}
 			once := false
 			s.between = func() {
-				if v, ok := s.Peek(nil, []byte(s.long)); s.low.under > 0 && !once && (!ok || string(v) != s.value) {
+				if v, ok := s.peekKey(nil, []byte(s.long)); s.low.under > 0 && !once && (!ok || string(v) != s.value) {
 					t.Errorf("it cannot be found while it is demoted")
 				}
 				if s.low.puts == 5 && !once {
@@ -219,7 +219,7 @@ func TestDemotionEndsBetweenParts(t *testing.T) {
 					during(s)
 				}
 			}
-			for i := 0; i < 2000 && s.Set(fmt.Appendf(nil, "%06d", i), make([]byte, 50), 0) == nil; i++ {
+			for i := 0; i < 2000 && s.setKey(fmt.Appendf(nil, "%06d", i), make([]byte, 50), 0) == nil; i++ {
 			}
 			if !once || s.low.under != 0 {
 				t.Fatalf("%v: %d demotions are under way", once, s.low.under)
@@ -250,7 +250,7 @@ func TestDemotionLate(t *testing.T) {
 	t.Parallel()
 	s := newSinking(t)
 	s.low.crowded, s.low.hopeless = 1, true
-	if err := s.Set([]byte(s.long), []byte(s.value), 0); err != nil {
+	if err := s.setKey([]byte(s.long), []byte(s.value), 0); err != nil {
 		t.Fatal(err)
 	}
 	s.fill(t)
@@ -273,7 +273,7 @@ func TestDemotionStays(t *testing.T) {
 			t.Parallel()
 			s := newSinking(t)
 			s.low.crowded, s.low.hopeless = 3, true // it is waited for with patience
-			if err := s.Set([]byte(s.long), []byte(s.value), 0); err != nil {
+			if err := s.setKey([]byte(s.long), []byte(s.value), 0); err != nil {
 				t.Fatal(err)
 			}
 			if !down(s) {
@@ -283,7 +283,7 @@ func TestDemotionStays(t *testing.T) {
 			if v, here := s.Get(nil, []byte(s.long)); !ok || !bytes.Equal(r.value, []byte(s.value)) || !here || string(v) != s.value {
 				t.Fatalf("in the lower tier: %v, here: %v", ok, here)
 			}
-			if err := s.Set([]byte(s.long), []byte("short"), 0); err != nil {
+			if err := s.setKey([]byte(s.long), []byte("short"), 0); err != nil {
 				t.Fatal(err)
 			}
 			if _, ok := s.low.get(s.Hash([]byte(s.long)), []byte(s.long)); ok {
@@ -298,7 +298,7 @@ func TestDemotionStays(t *testing.T) {
 func TestDemotionIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := newSinking(t)
-	if err := s.Set([]byte(s.long), []byte(s.value), 0); err != nil {
+	if err := s.setKey([]byte(s.long), []byte(s.value), 0); err != nil {
 		t.Fatal(err)
 	}
 	var others sync.WaitGroup
@@ -310,7 +310,7 @@ func TestDemotionIsWaitedFor(t *testing.T) {
 		for i := range 3 {
 			others.Go(func() {
 				for j := range 300 {
-					if err := s.Set(fmt.Appendf(nil, "%d-%06d", i, j), make([]byte, 50), 0); err != nil {
+					if err := s.setKey(fmt.Appendf(nil, "%d-%06d", i, j), make([]byte, 50), 0); err != nil {
 						t.Error(err)
 					}
 				}

@@ -59,30 +59,30 @@ func testInvalidate(t *testing.T, copied bool) {
 		none bool // it invalidates nothing
 		may  bool // the key is not here, or was promoted: it invalidates the lower copy that there may be
 	}{
-		{name: "Set of a new key", may: true, run: func() error { return tier.Set(key, []byte("one"), 0) }},
-		{name: "Set of the same length", run: func() error { return tier.Set(key, []byte("two"), 0) }},
-		{name: "Set of another length", run: func() error { return tier.Set(key, []byte("three"), 0) }},
-		{name: "Set with a deadline", run: func() error { return tier.Set(key, []byte("three"), 5000) }},
-		{name: "Set of the same length with a deadline", run: func() error { return tier.Set(key, []byte("threa"), 6000) }},
-		{name: "Set that straddles", run: func() error { return tier.Set(key, make([]byte, 5000), 0) }},
-		{name: "SetHashed", run: func() error { return tier.SetHashed(tier.Hash(key), key, make([]byte, 5000), 0) }},
+		{name: "Set of a new key", may: true, run: func() error { return tier.setKey(key, []byte("one"), 0) }},
+		{name: "Set of the same length", run: func() error { return tier.setKey(key, []byte("two"), 0) }},
+		{name: "Set of another length", run: func() error { return tier.setKey(key, []byte("three"), 0) }},
+		{name: "Set with a deadline", run: func() error { return tier.setKey(key, []byte("three"), 5000) }},
+		{name: "Set of the same length with a deadline", run: func() error { return tier.setKey(key, []byte("threa"), 6000) }},
+		{name: "Set that straddles", run: func() error { return tier.setKey(key, make([]byte, 5000), 0) }},
+		{name: "Set of a long value", run: func() error { return tier.Set(tier.Hash(key), key, make([]byte, 5000), 0) }},
 		{name: "SetIf", run: func() error {
 			tier.Watch(&watch, key)
 			return tier.SetIf(&watch, []byte("four"), 0, &left)
 		}},
 		{name: "DeleteIf", run: func() error { return tier.DeleteIf(&watch, &left) }},
 		{name: "DeleteIf of what is not here", may: true, run: func() error { return tier.DeleteIf(&watch, &left) }},
-		{name: "Set of what is watched", may: true, run: func() error { return tier.Set(key, []byte("x"), 0) }},
+		{name: "Set of what is watched", may: true, run: func() error { return tier.setKey(key, []byte("x"), 0) }},
 		{name: "SetIf when it was written", run: func() error { return tier.SetIf(&watch, []byte("five"), 0, &left) }, fail: ErrChanged, none: true},
 		{name: "DeleteIf when it was written", run: func() error { return tier.DeleteIf(&watch, &left) }, fail: ErrChanged, none: true},
-		{name: "SetPrepared", run: func() error {
+		{name: "Set of a prepared key", run: func() error {
 			tier.Prepare(&w, [][]byte{other, key})
-			return tier.SetPrepared(&w, 1, key, []byte("six"), 0)
+			return tier.Set(w.Hash(1), key, []byte("six"), 0)
 		}},
-		{name: "Set that is too large", run: func() error { return tier.Set(key, make([]byte, 60<<10), 0) }, fail: ErrTooLarge, none: true},
-		{name: "Delete", run: func() error { return ok(tier.Delete(key)) }},
-		{name: "Delete of an absent key", may: true, run: func() error { return ok(tier.Delete(key)) }},
-		{name: "DeleteHashed", may: true, run: func() error { return ok(tier.DeleteHashed(tier.Hash(key), key)) }},
+		{name: "Set that is too large", run: func() error { return tier.setKey(key, make([]byte, 60<<10), 0) }, fail: ErrTooLarge, none: true},
+		{name: "Delete", run: func() error { return ok(tier.deleteKey(key)) }},
+		{name: "Delete of an absent key", may: true, run: func() error { return ok(tier.deleteKey(key)) }},
+		{name: "Delete of an absent key again", may: true, run: func() error { return ok(tier.Delete(tier.Hash(key), key)) }},
 		{name: "Promote", run: func() error {
 			low.held[tier.Hash(key)] = &lowRecord{key: key, token: 1}
 			if !tier.Promote(tier.Hash(key), key, []byte("seven"), 1500, 1) {
@@ -90,14 +90,14 @@ func testInvalidate(t *testing.T, copied bool) {
 			}
 			return nil
 		}, none: true},
-		{name: "Set of what was promoted", may: true, run: func() error { return tier.Set(key, []byte("eight"), 1500) }},
-		{name: "Set again, in place", run: func() error { return tier.Set(key, []byte("nine."), 1500) }, none: true},
+		{name: "Set of what was promoted", may: true, run: func() error { return tier.setKey(key, []byte("eight"), 1500) }},
+		{name: "Set again, in place", run: func() error { return tier.setKey(key, []byte("nine."), 1500) }, none: true},
 		{name: "expiry", run: func() error { now = 2000; tier.Sweep(); return nil }, none: true},
 		{name: "Clear", run: func() error { return ok(tier.Clear()) }, none: true},
 		{name: "SetBytes", run: func() error { return tier.SetBytes(64 << 10) }, none: true},
 		{name: "Close", run: func() error { return ok(tier.Close()) }, none: true},
-		{name: "Set after Close", run: func() error { return tier.Set(key, nil, 0) }, fail: ErrClosed, none: true},
-		{name: "Delete after Close", run: func() error { return ok(tier.Delete(key)) }, fail: ErrClosed, none: true},
+		{name: "Set after Close", run: func() error { return tier.setKey(key, nil, 0) }, fail: ErrClosed, none: true},
+		{name: "Delete after Close", run: func() error { return ok(tier.deleteKey(key)) }, fail: ErrClosed, none: true},
 	} {
 		if copied && !step.none && tier.Len() > 0 && !tier.Offer(tier.Hash(key), key) {
 			t.Errorf("before %s: the copy was refused", step.name)
@@ -135,7 +135,7 @@ func TestDemotedAsRead(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for i := range 20_000 {
 		key := fmt.Appendf(nil, "%d", i)
-		if err := tier.Set(key, make([]byte, rng.IntN(300)), 0); err != nil {
+		if err := tier.setKey(key, make([]byte, rng.IntN(300)), 0); err != nil {
 			t.Fatal(err)
 		}
 		for k := range []int{1, 2, 7}[i%3] { // one, two or seven reads of older keys, few of them often
@@ -144,8 +144,8 @@ func TestDemotedAsRead(t *testing.T) {
 				read[string(key)] = true
 			}
 			if rng.IntN(20) == 0 { // written anew, as long as before or not: it stays the same key
-				if _, ok := tier.Deadline(key); ok {
-					if err := tier.Set(key, make([]byte, rng.IntN(300)), 0); err != nil {
+				if _, ok := tier.deadlineOf(key); ok {
+					if err := tier.setKey(key, make([]byte, rng.IntN(300)), 0); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -174,7 +174,7 @@ func TestReadIsRemembered(t *testing.T) {
 			told = append(told, read)
 		}
 	}
-	if err := tier.Set(key, make([]byte, 100), 0); err != nil {
+	if err := tier.setKey(key, make([]byte, 100), 0); err != nil {
 		t.Fatal(err)
 	}
 	fill(t, tier, 50, 50) // it does not lie in the open segment
@@ -191,7 +191,7 @@ func TestReadIsRemembered(t *testing.T) {
 	s.mu.Unlock()
 	tier.DemoteAll()
 	for _, n := range []int{100, 101, 5000} { // in place, moved, straddling
-		if err := tier.Set(key, make([]byte, n), 0); err != nil {
+		if err := tier.setKey(key, make([]byte, n), 0); err != nil {
 			t.Fatal(err)
 		}
 		tier.DemoteAll()
@@ -227,7 +227,7 @@ func TestCleaningDemotes(t *testing.T) {
 // fill sets keys 0 to n-1.
 func fill(t testing.TB, tier *Tier, n, size int) {
 	for i := range n {
-		if err := tier.Set(fmt.Appendf(nil, "fill %d", i), make([]byte, size), 0); err != nil {
+		if err := tier.setKey(fmt.Appendf(nil, "fill %d", i), make([]byte, size), 0); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -259,9 +259,9 @@ func TestPromote(t *testing.T) {
 		{"as large as may be", -1, 7, 0, 16<<10 - 3, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			tier.Delete(key)
+			tier.deleteKey(key)
 			if c.inRAM >= 0 {
-				if err := tier.Set(key, []byte("in RAM"), c.inRAM); err != nil {
+				if err := tier.setKey(key, []byte("in RAM"), c.inRAM); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -282,7 +282,7 @@ func TestPromote(t *testing.T) {
 			if c.want && !bytes.Equal(v, value) || !c.want && ok && string(v) != "in RAM" {
 				t.Errorf("%d bytes afterwards, %v", len(v), ok)
 			}
-			if d, _ := tier.DeadlineHashed(hash, key); c.want && d != c.deadline {
+			if d, _ := tier.Deadline(hash, key); c.want && d != c.deadline {
 				t.Errorf("deadline %d, want %d", d, c.deadline)
 			}
 			if err := tier.Check(); err != nil {
@@ -309,7 +309,7 @@ func TestPromoteYields(t *testing.T) {
 	if !tier.Promote(hash, key, []byte("value"), 0, 7) {
 		t.Fatal("not promoted while there is room in RAM")
 	}
-	tier.Delete(key)
+	tier.deleteKey(key)
 	fill(t, tier, 2000, 100)
 	low.held[hash] = &lowRecord{key: key, token: 7}
 	before := tier.Stats()
@@ -324,7 +324,7 @@ func TestPromoteYields(t *testing.T) {
 		t.Errorf("%d records demoted and %d evicted for a promotion while the lower tier is busy", st.Demoted-before.Demoted, st.Evicted-before.Evicted)
 	}
 	low.busy.Store(false)
-	tier.Delete(key)
+	tier.deleteKey(key)
 	low.held[hash] = &lowRecord{key: key, token: 7}
 	if !tier.Promote(hash, key, make([]byte, 5000), 0, 7) || tier.Stats().Demoted == before.Demoted {
 		t.Error("not promoted when it is ready again")
@@ -355,8 +355,8 @@ func (o *overtaken) Ready(waited time.Duration) (time.Duration, bool) {
 func TestPromoteIsOvertaken(t *testing.T) {
 	key := []byte("key")
 	for name, write := range map[string]func(*Tier) bool{
-		"Set":    func(tier *Tier) bool { return tier.Set(key, []byte("newer"), 0) == nil },
-		"Delete": func(tier *Tier) bool { return tier.Delete(key) },
+		"Set":    func(tier *Tier) bool { return tier.setKey(key, []byte("newer"), 0) == nil },
+		"Delete": func(tier *Tier) bool { return tier.deleteKey(key) },
 		"Promote": func(tier *Tier) bool {
 			return tier.Promote(tier.Hash(key), key, []byte("newer"), 0, 7)
 		},
@@ -490,7 +490,7 @@ func TestCharge(t *testing.T) {
 			t.Errorf("%d bytes reserved: a record of %d bytes fits, want %d", tier.Stats().BelowBytes, most, c.most)
 		}
 		key, large := []byte("large"), make([]byte, tier.MaxRecord()-5)
-		if err := tier.Set(key, large, 0); err != nil {
+		if err := tier.setKey(key, large, 0); err != nil {
 			t.Error(err)
 		}
 		if v, ok := tier.Get(nil, key); !ok || len(v) != len(large) {

@@ -68,7 +68,7 @@ func BenchmarkSetOverLower(b *testing.B) {
 func set(b *testing.B, tier *Tier, k uint64, value []byte) {
 	var key [16]byte
 	binary.LittleEndian.PutUint64(key[:], k)
-	if err := tier.Set(key[:], value, 0); err != nil {
+	if err := tier.setKey(key[:], value, 0); err != nil {
 		b.Error(err)
 	}
 }

@@ -20,7 +20,7 @@ func TestCloseBetweenSteps(t *testing.T) {
 	}
 	ends(t, "Set", func() {
 		for i := range 10_000 {
-			err := d.Set(fmt.Append(nil, i), nil, 0)
+			err := d.setKey(fmt.Append(nil, i), nil, 0)
 			if closed {
 				if err != ErrClosed {
 					t.Errorf("Set: %v, want %v", err, ErrClosed)

@@ -51,14 +51,14 @@ func (d *drained) add() {
 }
 
 func (d *drained) set(key, value string, deadline int64) {
-	if err := d.Set([]byte(key), []byte(value), deadline); err != nil {
+	if err := d.setKey([]byte(key), []byte(value), deadline); err != nil {
 		d.t.Fatalf("Set(%q): %v", key, err)
 	}
 	d.values[key] = value
 }
 
 func (d *drained) delete(key string) {
-	d.Delete([]byte(key))
+	d.deleteKey([]byte(key))
 	delete(d.values, key)
 }
 
@@ -112,7 +112,7 @@ func (d *drained) check() {
 	for i := range d.n + 1 {
 		key := fmt.Sprintf("%06d", i)
 		want, held := d.values[key]
-		v, ok := d.Peek(nil, []byte(key))
+		v, ok := d.peekKey(nil, []byte(key))
 		if !ok {
 			var r lowRecord
 			r, ok = d.low.get(d.Hash([]byte(key)), []byte(key))

@@ -10,12 +10,12 @@ import (
 func TestReuseIsNoticed(t *testing.T) {
 	tier := newTier(t, 64<<10)
 	for i := range 100 {
-		if err := tier.Set(fmt.Append(nil, i), make([]byte, 100), 0); err != nil {
+		if err := tier.setKey(fmt.Append(nil, i), make([]byte, 100), 0); err != nil {
 			t.Fatal(err)
 		}
 	}
 	key := []byte("99") // in the open segment: it stays when the others go
-	hash := tier.hash(key)
+	hash := tier.Hash(key)
 	s := tier.shardOf(hash)
 	b, slot, r, ok := s.find(hash, key)
 	if !ok {
@@ -27,7 +27,7 @@ func TestReuseIsNoticed(t *testing.T) {
 		t.Fatal("it changed though nobody did anything")
 	}
 	for i := range 90 {
-		tier.Delete(fmt.Append(nil, i))
+		tier.deleteKey(fmt.Append(nil, i))
 	}
 	if h.version.Load() != version || b.Location(slot) != loc {
 		t.Fatal("the record moved: choose another")

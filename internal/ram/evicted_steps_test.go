@@ -50,7 +50,7 @@ func newStepped(t *testing.T) *stepped {
 }
 
 func (s *stepped) add(key string, deadline int64) {
-	if err := s.Set([]byte(key), make([]byte, steppedValue), deadline); err != nil {
+	if err := s.setKey([]byte(key), make([]byte, steppedValue), deadline); err != nil {
 		s.t.Fatal(err)
 	}
 	s.set++
@@ -271,7 +271,7 @@ func TestStepsMeet(t *testing.T) {
 		all.Go(func() {
 			for i := range sets {
 				deadline := now.Add(1) + 1000
-				if err := tier.Set(fmt.Appendf(nil, "%d-%05d", w, i), make([]byte, i%900), deadline*int64(i%2)); err != nil {
+				if err := tier.setKey(fmt.Appendf(nil, "%d-%05d", w, i), make([]byte, i%900), deadline*int64(i%2)); err != nil {
 					t.Error(err)
 				}
 				switch w*sets + i {

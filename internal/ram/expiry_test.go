@@ -27,7 +27,7 @@ func TestExpiryWhileEvictedWaits(t *testing.T) {
 		}
 		defer tier.Free()
 		for key, deadline := range map[string]int64{"first": 1100, "second": 11_000} {
-			if err := tier.Set([]byte(key), []byte("value"), deadline); err != nil {
+			if err := tier.setKey([]byte(key), []byte("value"), deadline); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -83,14 +83,14 @@ func TestCloseLeavesTheClock(t *testing.T) {
 		set := make(chan struct{})
 		go func() {
 			defer close(set)
-			_ = tier.Set([]byte("key"), nil, 1000)
+			_ = tier.setKey([]byte("key"), nil, 1000)
 		}()
 		if round%2 == 0 {
 			<-set
 		}
 		tier.Close()
 		<-set
-		_ = tier.Set([]byte("key"), nil, 1000)
+		_ = tier.setKey([]byte("key"), nil, 1000)
 		if at := tier.clock.coarse.Load(); at != clock.Unknown {
 			t.Fatalf("the coarse time of a closed tier is %d", at)
 		}

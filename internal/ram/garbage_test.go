@@ -32,7 +32,7 @@ func newTier(t testing.TB, bytes int64) *Tier {
 // forge overwrites the bucket where a search for key begins: every slot matches
 // the key's tag.
 func forge(t *Tier, key []byte, link uint32, loc func(i int) uint32) (s *shard, hash uint64) {
-	hash = t.hash(key)
+	hash = t.Hash(key)
 	s = t.shardOf(hash)
 	bucket := t.region.Bytes(s.table.Offset(index.Home(hash, s.table.Shape())), index.BucketSize)
 	for i := range index.Slots {
@@ -57,7 +57,7 @@ func TestReaderAmongGarbage(t *testing.T) {
 				filler[i] = byte(rng.Uint32())
 			}
 			for i := range 20 { // garbage to be led to
-				if err := tier.Set(fmt.Append(nil, i), filler, 0); err != nil {
+				if err := tier.setKey(fmt.Append(nil, i), filler, 0); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -113,10 +113,10 @@ func TestGetDuringOverwrite(t *testing.T) {
 	t.Parallel()
 	tier := newUnsampled(t, Config{Bytes: 1 << 20, Seed: 1, Now: func() int64 { return 1 }})
 	key := []byte("a reader")
-	if err := tier.Set(key, make([]byte, 40), 0); err != nil {
+	if err := tier.setKey(key, make([]byte, 40), 0); err != nil {
 		t.Fatal(err)
 	}
-	hash := tier.hash(key)
+	hash := tier.Hash(key)
 	s := tier.shardOf(hash)
 	_, _, r, _ := s.find(hash, key)
 	if refuses(t, tier, key) {
@@ -134,7 +134,7 @@ func TestReaderInACircle(t *testing.T) {
 	t.Parallel()
 	tier := newTier(t, 1<<20)
 	key := []byte("a reader")
-	hash := tier.hash(key)
+	hash := tier.Hash(key)
 	s := tier.shardOf(hash)
 	fill(t, tier, 2000, 0) // so that the index has overflow buckets
 	const first = 1        // the link to one of them

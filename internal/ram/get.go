@@ -25,8 +25,8 @@ const lockFreeTries = 8
 // There are three searches, from the fastest to the most general:
 //
 //   - getShort, in assembly, on amd64: a short key and value, in the key's first bucket.
-//   - getStaged, in Go: any record of usual length in the first bucket. It is Get on
-//     other processors, and everywhere the search that returns the deadline.
+//   - GetWithDeadline, in Go: any record of usual length in the first bucket. It is Get
+//     on other processors, too.
 //   - Tier.get: all records, under the lock if readers are overtaken too often.
 //
 // Each leaves to the next whatever it does not do itself, before it has changed
@@ -37,20 +37,15 @@ const lockFreeTries = 8
 // reference for it.
 func getAny(t *Tier, dst []byte, k string) (value []byte, ok bool) {
 	key := offheap.Bytes(k)
-	value, _, ok = t.getStaged(dst, key, t.hash(key))
+	value, _, ok = t.GetWithDeadline(t.Hash(key), dst, key)
 	return value, ok
 }
 
-// GetWithDeadlineHashed is Get for a key with this hash that also tells when the
-// record expires, 0 for never.
-func (t *Tier) GetWithDeadlineHashed(hash uint64, dst, key []byte) (value []byte, deadline int64, ok bool) {
-	return t.getStaged(dst, key, hash)
-}
-
-// getStaged is GetWithDeadlineHashed. It calls absent or present last, when
+// GetWithDeadline is Get for a key with this hash that also tells when the record
+// expires, 0 for never. It is a search in stages, each of which calls the next last, when
 // nothing has to be kept: values that a compiler keeps on the stack cost as much as the
 // rest while the processor waits for memory.
-func (t *Tier) getStaged(dst, key []byte, hash uint64) (value []byte, deadline int64, ok bool) {
+func (t *Tier) GetWithDeadline(hash uint64, dst, key []byte) (value []byte, deadline int64, ok bool) {
 	s := t.shardOf(hash)
 	epoch, shape := s.epoch.Load(), s.table.Shape()
 	b := offheap.At[index.Bucket](t.region, s.table.Offset(s.table.Home(hash, shape)))
@@ -121,7 +116,7 @@ func (t *Tier) countHit(hash uint64) {
 //go:noinline
 func (t *Tier) getSlow(dst []byte, k string) (value []byte, deadline int64, ok bool) {
 	key := offheap.Bytes(k)
-	hash := t.hash(key)
+	hash := t.Hash(key)
 	v, deadline, out := t.getRetried(dst, key, hash)
 	if out == hit {
 		t.countHit(hash)
@@ -131,13 +126,8 @@ func (t *Tier) getSlow(dst []byte, k string) (value []byte, deadline int64, ok b
 	return v, 0, false
 }
 
-// Peek is Get, but it does not count as a hit or a miss.
-func (t *Tier) Peek(dst, key []byte) ([]byte, bool) {
-	return t.PeekHashed(t.hash(key), dst, key)
-}
-
-// PeekHashed is Peek for a key with this hash.
-func (t *Tier) PeekHashed(hash uint64, dst, key []byte) ([]byte, bool) {
+// Peek is Get for a key with this hash that does not count as a hit or a miss.
+func (t *Tier) Peek(hash uint64, dst, key []byte) ([]byte, bool) {
 	v, _, out := t.getRetried(dst, key, hash)
 	return v, out == hit
 }
@@ -160,7 +150,7 @@ func (t *Tier) getRetried(dst, key []byte, hash uint64) (value []byte, deadline 
 }
 
 // get searches without a lock, in eight steps. Their order is the argument that it is
-// right: see docs/CONCURRENCY.md. getStaged and getShort take the same steps for records
+// right: see docs/CONCURRENCY.md. GetWithDeadline and getShort take the same steps for records
 // that are found at once.
 //
 //  1. Load the shard's epoch and the index's shape.

@@ -49,7 +49,7 @@ func TestGetIsGetAny(t *testing.T) {
 			if rng.IntN(2) == 0 {
 				deadline = now + rng.Int64N(4*slack) - slack // also past ones
 			}
-			if err := tier.Set(key, value, deadline); err != nil {
+			if err := tier.setKey(key, value, deadline); err != nil {
 				t.Fatal(err)
 			}
 			absent := bytes.Clone(key)
@@ -94,7 +94,7 @@ func TestGetComparesTheKey(t *testing.T) {
 		for n := 4; n <= 17; n++ {
 			tier := newUnsampled(t, Config{Bytes: MinBytes, Seed: seed, Now: func() int64 { return 1 }, HashMask: 1 << 63})
 			key := bytes.Repeat([]byte("k"), n)
-			if err := tier.Set(key, make([]byte, 20), 0); err != nil {
+			if err := tier.setKey(key, make([]byte, 20), 0); err != nil {
 				t.Fatal(err)
 			}
 			buf := make([]byte, 0, 64)
@@ -140,7 +140,7 @@ func overwriteStack(n int) int {
 func TestGetReturnsDst(t *testing.T) {
 	tier := newUnsampled(t, Config{Bytes: 1 << 20, Seed: 1, Now: func() int64 { return 1 }})
 	key, value := []byte("a short key"), "the value of that key"
-	if err := tier.Set(key, []byte(value), 0); err != nil {
+	if err := tier.setKey(key, []byte(value), 0); err != nil {
 		t.Fatal(err)
 	}
 	v := getIntoNew(tier, key)
@@ -154,14 +154,14 @@ func TestGetReturnsDst(t *testing.T) {
 func TestGetTouches(t *testing.T) {
 	tier := newUnsampled(t, Config{Bytes: 1 << 20, Seed: 1, Now: func() int64 { return 1 }})
 	for i := range 100 {
-		if err := tier.Set(fmt.Appendf(nil, "the key %03d", i), make([]byte, 20), 0); err != nil {
+		if err := tier.setKey(fmt.Appendf(nil, "the key %03d", i), make([]byte, 20), 0); err != nil {
 			t.Fatal(err)
 		}
 	}
 	buf := make([]byte, 0, 64)
 	for i := range 100 {
 		key := fmt.Appendf(nil, "the key %03d", i)
-		hash := tier.hash(key)
+		hash := tier.Hash(key)
 		s := tier.shardOf(hash)
 		freq := func() int {
 			s.mu.Lock()
@@ -205,7 +205,7 @@ func testGetWhole(t *testing.T, size, writes int) {
 			for j := 0; j < len(value); j += 8 {
 				binary.LittleEndian.PutUint64(value[j:], uint64(i))
 			}
-			if err := tier.Set(key, value, 0); err != nil {
+			if err := tier.setKey(key, value, 0); err != nil {
 				t.Error(err)
 				return
 			}
@@ -249,7 +249,7 @@ func testGetWhileIndexMoves(t *testing.T, mask uint64) {
 	}
 	value := make([]byte, 16)
 	set := func(n uint64) bool {
-		err := tier.Set(keys[n%uint64(len(keys))], value, 0)
+		err := tier.setKey(keys[n%uint64(len(keys))], value, 0)
 		if err != nil {
 			t.Error(err)
 		}
@@ -273,7 +273,7 @@ func testGetWhileIndexMoves(t *testing.T, mask uint64) {
 			}
 			for range others {
 				n := from.Add(1) - 1
-				tier.Delete(keys[n%uint64(len(keys))])
+				tier.deleteKey(keys[n%uint64(len(keys))])
 			}
 		}
 	})

@@ -34,7 +34,7 @@ func ghostsFit(t *testing.T, bytes int64, size int) {
 	value, popular := make([]byte, size), uint64(0)
 	set := func(i uint64) {
 		binary.LittleEndian.PutUint64(key[:], i)
-		if err := tier.Set(key[:], value, 0); err != nil {
+		if err := tier.setKey(key[:], value, 0); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -65,13 +65,13 @@ func (m *graceModel) check(key string) {
 	hash := m.tier.Hash([]byte(key))
 	low, isLow := m.low.get(hash, []byte(key))
 	v, ok := m.tier.Get(nil, []byte(key))
-	if _, has := m.tier.Deadline([]byte(key)); has != ok {
+	if _, has := m.tier.deadlineOf([]byte(key)); has != ok {
 		m.Errorf("key %s: found by Get %v, by Deadline %v", key, ok, has)
 	}
 	if ok && (!live || !bytes.Equal(v, r.value)) || !ok && live && !isLow {
 		m.Errorf("key %s: Get finds %d bytes, %v; live: %v", key, len(v), ok, live)
 	}
-	v, deadline, ok := m.tier.PeekStale([]byte("x"), []byte(key))
+	v, deadline, ok := m.tier.peekStaleKey([]byte("x"), []byte(key))
 	switch {
 	case ok && (!held || deadline != r.deadline || !bytes.Equal(v[1:], r.value)), !ok && len(v) != 1:
 		m.Errorf("key %s: PeekStale finds %d bytes, %v, deadline %d; held %v, deadline %d", key, len(v)-1, ok, deadline, held, r.deadline)
@@ -95,7 +95,7 @@ func (m *graceModel) step(rng *rand.Rand, keys int) {
 	case 1:
 		m.tier.Sweep()
 	case 2:
-		m.tier.Delete([]byte(key))
+		m.tier.deleteKey([]byte(key))
 		delete(m.want, key)
 	case 3:
 		m.low.keeping = true
@@ -117,7 +117,7 @@ func (m *graceModel) step(rng *rand.Rand, keys int) {
 		if rng.IntN(3) > 0 {
 			deadline = m.now + 1 + rng.Int64N(3000)
 		}
-		if err := m.tier.Set([]byte(key), value, deadline); err != nil {
+		if err := m.tier.setKey([]byte(key), value, deadline); err != nil {
 			m.Fatal(err)
 		}
 		m.want[key] = graceRecord{value, deadline}
@@ -176,7 +176,7 @@ func TestGraceEnds(t *testing.T) {
 	m := newGraceModel(t, 64<<10, 500)
 	key := []byte("key")
 	m.want["key"] = graceRecord{[]byte("value"), 2000}
-	if err := m.tier.Set(key, []byte("value"), 2000); err != nil {
+	if err := m.tier.setKey(key, []byte("value"), 2000); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -186,7 +186,7 @@ func TestGraceEnds(t *testing.T) {
 	}{{1999, true, true, 1}, {2000, false, true, 1}, {2499, false, true, 1}, {2500, false, false, 0}} {
 		m.now = c.now
 		_, live := m.tier.Get(nil, key)
-		_, _, stale := m.tier.PeekStale(nil, key)
+		_, _, stale := m.tier.peekStaleKey(nil, key)
 		offered := false
 		m.low.seen = func(uint64, []byte, bool) { offered = true }
 		m.tier.DemoteAll()

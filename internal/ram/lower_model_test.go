@@ -115,7 +115,7 @@ func (h *twoTiers) Set(key, value []byte, ttl time.Duration) error {
 	}
 	return h.write(key, image(value), func() error {
 		if h.rng.IntN(3) > 0 {
-			return h.Tier.Set(key, value, deadline)
+			return h.Tier.setKey(key, value, deadline)
 		}
 		var left Left
 		defer left.Report()
@@ -132,7 +132,7 @@ func (h *twoTiers) SetMulti(keys, values [][]byte) error {
 		n := min(len(keys), BatchWindow)
 		h.Prepare(&w, keys[:n])
 		for i, key := range keys[:n] {
-			if err := h.write(key, image(values[i]), func() error { return h.SetPrepared(&w, i, key, values[i], 0) }); err != nil {
+			if err := h.write(key, image(values[i]), func() error { return h.Tier.Set(w.Hash(i), key, values[i], 0) }); err != nil {
 				return err
 			}
 		}
@@ -162,7 +162,7 @@ func (h *twoTiers) readLower(hash uint64, key []byte) (r lowRecord, ok bool) {
 // promote stores what was read in the lower tier.
 func (h *twoTiers) promote(r lowRecord) {
 	hash := h.Hash(r.key)
-	_, inRAM := h.Deadline(r.key)
+	_, inRAM := h.deadlineOf(r.key)
 	fits := int64(len(r.key)+len(r.value)) <= h.MaxRecord()
 	stored := h.Promote(hash, r.key, r.value, r.deadline, r.token)
 	now, held := h.low.get(hash, r.key)
@@ -207,7 +207,7 @@ func (h *twoTiers) GetMulti(keys [][]byte) (values [][]byte, ok []bool) {
 }
 
 func (h *twoTiers) deadline(key []byte) (int64, bool) {
-	if d, ok := h.Deadline(key); ok {
+	if d, ok := h.deadlineOf(key); ok {
 		return d, true
 	}
 	r, ok := h.low.get(h.Hash(key), key)

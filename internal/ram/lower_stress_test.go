@@ -67,7 +67,7 @@ func (s *lowerStress) write(first, step, rounds int) {
 		r := s.registers[i]
 		r.Write(func(seq uint64) {
 			if s.lossy && rng.IntN(10) == 0 {
-				if !s.tier.Delete(r.Key) {
+				if !s.tier.deleteKey(r.Key) {
 					s.try(ErrClosed)
 				}
 				return
@@ -77,7 +77,7 @@ func (s *lowerStress) write(first, step, rounds int) {
 				n = cachetest.MinValue + rng.IntN(2*n)
 			}
 			buf = cachetest.AppendValue(buf[:0], r.Key, seq, n)
-			s.try(s.tier.Set(r.Key, buf, 0))
+			s.try(s.tier.setKey(r.Key, buf, 0))
 		})
 	}
 }

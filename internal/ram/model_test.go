@@ -24,11 +24,11 @@ func (s modelStore) Set(key, value []byte, ttl time.Duration) error {
 	if ttl != 0 {
 		deadline = s.clock.Millis() + ttl.Milliseconds()
 	}
-	return s.Tier.Set(key, value, deadline)
+	return s.Tier.setKey(key, value, deadline)
 }
 
 func (s modelStore) Delete(key []byte) error {
-	if !s.Tier.Delete(key) {
+	if !s.Tier.deleteKey(key) {
 		return ErrClosed
 	}
 	return nil
@@ -42,12 +42,12 @@ func (s modelStore) Clear() error {
 }
 
 func (s modelStore) Has(key []byte) bool {
-	_, ok := s.Deadline(key)
+	_, ok := s.deadlineOf(key)
 	return ok
 }
 
 func (s modelStore) TTL(key []byte) (time.Duration, bool) {
-	d, ok := s.Deadline(key)
+	d, ok := s.deadlineOf(key)
 	if d == 0 {
 		return 0, ok
 	}
@@ -74,7 +74,7 @@ func (s modelStore) SetMulti(keys, values [][]byte) error {
 		n := min(len(keys), BatchWindow)
 		s.Prepare(&w, keys[:n])
 		for i, key := range keys[:n] {
-			if err := s.SetPrepared(&w, i, key, values[i], 0); err != nil {
+			if err := s.Tier.Set(w.Hash(i), key, values[i], 0); err != nil {
 				return err
 			}
 		}

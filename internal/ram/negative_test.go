@@ -40,19 +40,19 @@ func TestPeekStale(t *testing.T) {
 			if rng.IntN(4) == 0 {
 				e.deadline = 0
 			}
-			if err := tier.Set(key, []byte(e.value), e.deadline); err != nil {
+			if err := tier.setKey(key, []byte(e.value), e.deadline); err != nil {
 				t.Fatal(err)
 			}
 			model[string(key)] = e
 		case 2:
 			e := entry{"", -(now + 1 + rng.Int64N(3000))}
-			if err := tier.Set(key, nil, e.deadline); err != nil {
+			if err := tier.setKey(key, nil, e.deadline); err != nil {
 				t.Fatal(err)
 			}
 			model[string(key)] = e
 		case 3:
 			if rng.IntN(4) == 0 {
-				tier.Delete(key)
+				tier.deleteKey(key)
 				delete(model, string(key))
 			}
 		case 4:
@@ -62,17 +62,17 @@ func TestPeekStale(t *testing.T) {
 		e, ok := model[string(key)]
 		live := ok && (e.deadline == 0 || e.deadline > now)
 		ok = live || ok && (e.deadline > 0 && e.deadline+grace > now || e.deadline < 0 && -e.deadline > now)
-		v, deadline, found := tier.PeekStale([]byte("> "), key)
+		v, deadline, found := tier.peekStaleKey([]byte("> "), key)
 		if found != ok || ok && (deadline != e.deadline || string(v) != "> "+e.value) {
 			t.Fatalf("step %d: PeekStale(%s): %q, %d, %v at %d: want %q, %d, %v", i, key, v, deadline, found, now, e.value, e.deadline, ok)
 		}
 		if v, got := tier.Get(nil, key); got != live || live && string(v) != e.value {
 			t.Fatalf("step %d: Get(%s): %q, %v: want %v", i, key, v, got, live)
 		}
-		if v, deadline, got := tier.GetWithDeadlineHashed(tier.Hash(key), nil, key); got != live || live && (string(v) != e.value || deadline != e.deadline) {
-			t.Fatalf("step %d: GetWithDeadlineHashed(%s): %q, %d, %v: want %v", i, key, v, deadline, got, live)
+		if v, deadline, got := tier.GetWithDeadline(tier.Hash(key), nil, key); got != live || live && (string(v) != e.value || deadline != e.deadline) {
+			t.Fatalf("step %d: GetWithDeadline(%s): %q, %d, %v: want %v", i, key, v, deadline, got, live)
 		}
-		if deadline, got := tier.Deadline(key); got != live || live && deadline != e.deadline {
+		if deadline, got := tier.deadlineOf(key); got != live || live && deadline != e.deadline {
 			t.Fatalf("step %d: Deadline(%s): %d, %v: want %v", i, key, deadline, got, live)
 		}
 		if i%1000 == 0 {
@@ -92,7 +92,7 @@ func TestPeekStale(t *testing.T) {
 	clock.Add(1 << 40)
 	tier.Sweep()
 	for key, e := range model {
-		if _, _, ok := tier.PeekStale(nil, []byte(key)); ok != (e.deadline == 0) {
+		if _, _, ok := tier.peekStaleKey(nil, []byte(key)); ok != (e.deadline == 0) {
 			t.Errorf("%s with deadline %d: %v in the end", key, e.deadline, ok)
 		}
 	}

@@ -17,7 +17,7 @@ func TestOverwriteComparesTheKey(t *testing.T) {
 	keys := [][]byte{[]byte("key-a"), []byte("key-b"), []byte("key-c"), []byte("key-d")}
 	for round := range byte(3) {
 		for i, key := range keys {
-			if err := tier.Set(key, bytes.Repeat([]byte{round, byte(i)}, 20), 0); err != nil {
+			if err := tier.setKey(key, bytes.Repeat([]byte{round, byte(i)}, 20), 0); err != nil {
 				t.Fatal(err)
 			}
 		}

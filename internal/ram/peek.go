@@ -1,13 +1,8 @@
 package ram
 
-// Deadline is when the key's record expires, in milliseconds, 0 for never. It
-// reports false if there is no live record. It does not count as a read.
-func (t *Tier) Deadline(key []byte) (deadline int64, ok bool) {
-	return t.DeadlineHashed(t.hash(key), key)
-}
-
-// DeadlineHashed is Deadline for a key with this hash.
-func (t *Tier) DeadlineHashed(hash uint64, key []byte) (deadline int64, ok bool) {
+// Deadline is when the record of a key with this hash expires, in milliseconds, 0 for
+// never. It reports false if there is no live record. It does not count as a read.
+func (t *Tier) Deadline(hash uint64, key []byte) (deadline int64, ok bool) {
 	s := t.shardOf(hash)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -21,12 +16,7 @@ func (t *Tier) DeadlineHashed(hash uint64, key []byte) (deadline int64, ok bool)
 // PeekStale is Peek that also finds a record past its deadline, within its grace,
 // and a negative entry. It returns the deadline too, 0 for never, and below 0 for a
 // negative entry.
-func (t *Tier) PeekStale(dst, key []byte) (value []byte, deadline int64, ok bool) {
-	return t.PeekStaleHashed(t.hash(key), dst, key)
-}
-
-// PeekStaleHashed is PeekStale for a key with this hash.
-func (t *Tier) PeekStaleHashed(hash uint64, dst, key []byte) (value []byte, deadline int64, ok bool) {
+func (t *Tier) PeekStale(hash uint64, dst, key []byte) (value []byte, deadline int64, ok bool) {
 	s := t.shardOf(hash)
 	s.mu.Lock()
 	defer s.unlockAndReport()

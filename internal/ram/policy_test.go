@@ -43,7 +43,7 @@ func TestHitsLikeTheSimulator(t *testing.T) {
 			binary.LittleEndian.PutUint64(key[:], uint64(trace[i])*0x9e3779b97f4a7c15)
 			if _, ok := tier.Get(buf, key[:]); ok {
 				hits++
-			} else if err := tier.Set(key[:], value, 0); err != nil {
+			} else if err := tier.setKey(key[:], value, 0); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -12,7 +12,7 @@ func TestPrefaultAfterShrinkKeepsTheBudget(t *testing.T) {
 	tier := newTier(t, 2<<20)
 	fill := func() {
 		for i := range 600 {
-			if err := tier.Set(fmt.Appendf(nil, "key-%04d", i), make([]byte, 4000), 0); err != nil {
+			if err := tier.setKey(fmt.Appendf(nil, "key-%04d", i), make([]byte, 4000), 0); err != nil {
 				t.Fatal(err)
 			}
 		}

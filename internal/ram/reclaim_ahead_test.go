@@ -18,7 +18,7 @@ func TestWritesShareDrains(t *testing.T) {
 	set := func() int {
 		binary.LittleEndian.PutUint64(key[:], rng.Uint64())
 		before := low.n
-		if err := tier.Set(key[:], value, 0); err != nil {
+		if err := tier.setKey(key[:], value, 0); err != nil {
 			t.Fatal(err)
 		}
 		return low.n - before

@@ -200,6 +200,6 @@ func (s *shard) hashAll(hashes []uint64, locs []uint32) {
 	}
 	for i, loc := range locs {
 		r := t.recordAt(t.place(loc))
-		hashes[i] = t.hash(s.key(&r))
+		hashes[i] = t.Hash(s.key(&r))
 	}
 }

@@ -17,7 +17,7 @@ func TestScratchIsBounded(t *testing.T) {
 	key := make([]byte, 200<<10)
 	for i := range uint32(100) {
 		binary.LittleEndian.PutUint32(key, i)
-		if err := tier.Set(key, nil, 0); err != nil {
+		if err := tier.setKey(key, nil, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -48,7 +48,7 @@ func TestScratchIsShared(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	const n = 300
 	for i := range uint32(n) {
-		if err := tier.Set(binary.LittleEndian.AppendUint32(nil, i), value, 0); err != nil {
+		if err := tier.setKey(binary.LittleEndian.AppendUint32(nil, i), value, 0); err != nil {
 			t.Fatal(err)
 		}
 	}

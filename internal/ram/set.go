@@ -9,15 +9,10 @@ import (
 	"github.com/firncache/firn/internal/record"
 )
 
-// Set stores a record, replacing the key's older one. A deadline of 0 means
+// Set stores the record of a key with this hash, replacing the key's older one. A deadline of 0 means
 // never. One below 0 makes a negative entry, which has expired for all calls but
 // PeekStale, and stays until the deadline's negation; Evicted is not told of it.
-func (t *Tier) Set(key, value []byte, deadline int64) error {
-	return t.SetHashed(t.hash(key), key, value, deadline)
-}
-
-// SetHashed is Set for a key with this hash.
-func (t *Tier) SetHashed(hash uint64, key, value []byte, deadline int64) error {
+func (t *Tier) Set(hash uint64, key, value []byte, deadline int64) error {
 	s := t.shardOf(hash)
 	t.region.Prefetch(s.table.Offset(s.table.Home(hash, s.table.Shape()))) // while the lock is taken
 	s.mu.Lock()
@@ -32,7 +27,7 @@ func (t *Tier) SetHashed(hash uint64, key, value []byte, deadline int64) error {
 	return t.setLocked(s, hash, key, value, deadline)
 }
 
-// setLocked is SetHashed for records that are not overwritten in place. It is called
+// setLocked is Set for records that are not overwritten in place. It is called
 // with the shard locked, and unlocks it. It is a function of its own because of the
 // stack that it needs: taking a lock waits for all that the fast path has stored there.
 //
@@ -48,7 +43,7 @@ func (t *Tier) setLocked(s *shard, hash uint64, key, value []byte, deadline int6
 	return err
 }
 
-// SetQuietly is SetHashed that adds the evicted records to left, for the caller to
+// SetQuietly is Set that adds the evicted records to left, for the caller to
 // report: it may be called under a lock.
 func (t *Tier) SetQuietly(hash uint64, key, value []byte, deadline int64, left *Left) error {
 	r := t.newRecord(hash, key, value, deadline)

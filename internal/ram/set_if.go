@@ -3,7 +3,7 @@ package ram
 // Watch begins to watch a key. The caller keeps the key as it is, and calls
 // Unwatch.
 func (t *Tier) Watch(w *Watch, key []byte) {
-	w.hash, w.key = t.hash(key), key
+	w.hash, w.key = t.Hash(key), key
 	s := t.shardOf(w.hash)
 	s.mu.Lock()
 	defer s.mu.Unlock()

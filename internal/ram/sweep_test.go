@@ -31,7 +31,7 @@ func TestExpiredAmongOthersGo(t *testing.T) {
 					ttl = day
 					long++
 				}
-				if err := tier.Set(fmt.Append(nil, i), nil, now+ttl); err != nil {
+				if err := tier.setKey(fmt.Append(nil, i), nil, now+ttl); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -74,7 +74,7 @@ func TestSweepsAreFew(t *testing.T) {
 			rng := rand.New(rand.NewPCG(1, 2))
 			const records = 1200
 			for i := range records {
-				if err := tier.Set(fmt.Append(nil, i), nil, now+second+ttl(rng)); err != nil {
+				if err := tier.setKey(fmt.Append(nil, i), nil, now+second+ttl(rng)); err != nil {
 					t.Fatal(err)
 				}
 			}

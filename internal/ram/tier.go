@@ -57,11 +57,9 @@ type Tier struct {
 
 func (t *Tier) segmentCost() int64 { return geometry{segShift: t.segShift}.segmentCost() }
 
-// Hash is the hash of a key, which the Hashed methods take. It depends on
+// Hash is the hash of a key, which all methods but Get take with the key. It depends on
 // Config.Seed and the key only: it is the same in every process, on every machine.
-func (t *Tier) Hash(key []byte) uint64 { return t.hash(key) }
-
-func (t *Tier) hash(key []byte) uint64 { return t.hasher.Hash(key) & t.hashMask }
+func (t *Tier) Hash(key []byte) uint64 { return t.hasher.Hash(key) & t.hashMask }
 
 func (t *Tier) shardOf(hash uint64) *shard {
 	return &t.shards[hash>>(t.shardShift&63)&t.shardMask]

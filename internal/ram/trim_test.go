@@ -64,7 +64,7 @@ func growAndShrink(t *testing.T, tier *Tier) {
 	}
 	for i := range n {
 		binary.LittleEndian.PutUint64(key[:], i)
-		if err := tier.Set(key[:], value, 0); err != nil {
+		if err := tier.setKey(key[:], value, 0); err != nil {
 			t.Fatal(err)
 		}
 	}

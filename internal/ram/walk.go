@@ -33,7 +33,7 @@ func (s *shard) eachLiveStep(id, at uint32, fn func(*entry)) (next uint32, more 
 func (s *shard) lookUpLater(off uint64) uint64 {
 	w := &s.batch
 	r := s.tier.recordAt(off)
-	hash := s.tier.hash(s.key(&r))
+	hash := s.tier.Hash(s.key(&r))
 	s.tier.region.Prefetch(s.table.Offset(index.Home(hash, s.table.Shape())))
 	if below := s.tier.lower; below != nil {
 		below.Prefetch(hash)

@@ -21,7 +21,7 @@ func TestWatchDuringClear(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tier.Free()
-	if err := tier.Set(key, []byte("old"), 0); err != nil {
+	if err := tier.setKey(key, []byte("old"), 0); err != nil {
 		t.Fatal(err)
 	}
 	tier.Watch(&w, key)

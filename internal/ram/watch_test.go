@@ -21,24 +21,24 @@ func TestWatch(t *testing.T) {
 		unchange bool
 	}{
 		{"absent, nothing", -1, func(*Tier, *atomic.Int64) {}, true},
-		{"absent, Set", -1, func(t *Tier, _ *atomic.Int64) { t.Set(key, []byte("x"), 0) }, false},
-		{"absent, Set and Delete", -1, func(t *Tier, _ *atomic.Int64) { t.Set(key, []byte("x"), 0); t.Delete(key) }, false},
-		{"absent, Delete", -1, func(t *Tier, _ *atomic.Int64) { t.Delete(key) }, false},
+		{"absent, Set", -1, func(t *Tier, _ *atomic.Int64) { t.setKey(key, []byte("x"), 0) }, false},
+		{"absent, Set and Delete", -1, func(t *Tier, _ *atomic.Int64) { t.setKey(key, []byte("x"), 0); t.deleteKey(key) }, false},
+		{"absent, Delete", -1, func(t *Tier, _ *atomic.Int64) { t.deleteKey(key) }, false},
 		{"absent, Clear", -1, func(t *Tier, _ *atomic.Int64) { t.Clear() }, false},
-		{"absent, negative Set", -1, func(t *Tier, _ *atomic.Int64) { t.Set(key, nil, -5000) }, false},
-		{"absent, Set of another", -1, func(t *Tier, _ *atomic.Int64) { t.Set([]byte("yek"), nil, 0) }, true},
+		{"absent, negative Set", -1, func(t *Tier, _ *atomic.Int64) { t.setKey(key, nil, -5000) }, false},
+		{"absent, Set of another", -1, func(t *Tier, _ *atomic.Int64) { t.setKey([]byte("yek"), nil, 0) }, true},
 		{"there, nothing", 0, func(*Tier, *atomic.Int64) {}, true},
 		{"there, read", 0, func(t *Tier, _ *atomic.Int64) { t.Get(nil, key) }, true},
-		{"there, Set in place", 0, func(t *Tier, _ *atomic.Int64) { t.Set(key, []byte("2nd"), 0) }, false},
-		{"there, Set of another length", 0, func(t *Tier, _ *atomic.Int64) { t.Set(key, []byte("second"), 0) }, false},
-		{"there, Set that is too large", 0, func(t *Tier, _ *atomic.Int64) { t.Set(key, make([]byte, 1<<20), 0) }, true},
-		{"there, Delete", 0, func(t *Tier, _ *atomic.Int64) { t.Delete(key) }, false},
+		{"there, Set in place", 0, func(t *Tier, _ *atomic.Int64) { t.setKey(key, []byte("2nd"), 0) }, false},
+		{"there, Set of another length", 0, func(t *Tier, _ *atomic.Int64) { t.setKey(key, []byte("second"), 0) }, false},
+		{"there, Set that is too large", 0, func(t *Tier, _ *atomic.Int64) { t.setKey(key, make([]byte, 1<<20), 0) }, true},
+		{"there, Delete", 0, func(t *Tier, _ *atomic.Int64) { t.deleteKey(key) }, false},
 		{"there, Clear", 0, func(t *Tier, _ *atomic.Int64) { t.Clear() }, false},
 		{"there, moved", 0, func(t *Tier, _ *atomic.Int64) { moveAll(t) }, true},
 		{"there, evicted", 0, func(t *Tier, _ *atomic.Int64) { evictAll(t) }, true},
 		{"expiring, expired", 2000, func(_ *Tier, now *atomic.Int64) { now.Store(2000) }, true},
 		{"expiring, swept", 2000, func(t *Tier, now *atomic.Int64) { now.Store(9000); t.Sweep() }, true},
-		{"expiring, swept and set", 2000, func(t *Tier, now *atomic.Int64) { now.Store(9000); t.Sweep(); t.Set(key, []byte("x"), 0) }, false},
+		{"expiring, swept and set", 2000, func(t *Tier, now *atomic.Int64) { now.Store(9000); t.Sweep(); t.setKey(key, []byte("x"), 0) }, false},
 	} {
 		for _, mask := range []uint64{0, 1 << 63} { // with it, all keys share two hashes
 			if mask != 0 && x.name == "there, evicted" {
@@ -63,7 +63,7 @@ func testWatch(t *testing.T, key []byte, mask uint64, first int64, then func(*Ti
 	}
 	defer tier.Close()
 	if first >= 0 {
-		if err := tier.Set(key, []byte("1st"), first); err != nil {
+		if err := tier.setKey(key, []byte("1st"), first); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -79,7 +79,7 @@ func testWatch(t *testing.T, key []byte, mask uint64, first int64, then func(*Ti
 	if got := other.Voided(); got != strings.Contains(t.Name(), "Clear") {
 		t.Errorf("the watch of another key is void: %v", got)
 	}
-	before, _, there := tier.PeekStale(nil, key)
+	before, _, there := tier.peekStaleKey(nil, key)
 	var left Left
 	if del {
 		err = tier.DeleteIf(&w, &left)
@@ -89,7 +89,7 @@ func testWatch(t *testing.T, key []byte, mask uint64, first int64, then func(*Ti
 	if want := map[bool]error{true: nil, false: ErrChanged}[unchange]; err != want {
 		t.Errorf("%v, want %v", err, want)
 	}
-	after, _, ok := tier.PeekStale(nil, key)
+	after, _, ok := tier.peekStaleKey(nil, key)
 	got, want := fmt.Sprintf("%q %v", after, ok), fmt.Sprintf("%q %v", before, there)
 	if unchange {
 		want = map[bool]string{false: `"loaded" true`, true: `"" false`}[del]
@@ -132,7 +132,7 @@ func TestWatchGoesOn(t *testing.T) {
 			t.Errorf("%v, void: %v and %v, told %d", err, a.Voided(), b.Voided(), told)
 		}
 	}
-	tier.Delete(key)
+	tier.deleteKey(key)
 	if !a.Voided() || told != 11 {
 		t.Errorf("after another's write: void %v, told %d", a.Voided(), told)
 	}
@@ -166,6 +166,6 @@ func moveAll(t *Tier) {
 // evictAll pushes everything out that was there.
 func evictAll(t *Tier) {
 	for i := range 2000 {
-		t.Set(fmt.Append(nil, i), make([]byte, 100), 0)
+		t.setKey(fmt.Append(nil, i), make([]byte, 100), 0)
 	}
 }

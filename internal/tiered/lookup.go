@@ -47,7 +47,7 @@ func (s *Store) promote(hash uint64, key, value []byte, f *ssd.Found) {
 // between the two looks, a write may have moved the key from there to here. With
 // again, both are to be looked through once more.
 func (s *Store) recheckRAM(hash uint64, dst, key []byte, err error) (v []byte, ok, again bool) {
-	if v, ok = s.ram.PeekHashed(hash, dst, key); ok {
+	if v, ok = s.ram.Peek(hash, dst, key); ok {
 		return v, true, false
 	}
 	return dst, false, errors.Is(err, ssd.ErrChanged)
@@ -77,7 +77,7 @@ func (s *Store) deadlineOnSSD(hash uint64, key []byte) (deadline int64, ok bool)
 		if err == nil {
 			return s.ssd.deadlineOf(&f), true
 		}
-		if deadline, ok = s.ram.DeadlineHashed(hash, key); ok || !errors.Is(err, ssd.ErrChanged) {
+		if deadline, ok = s.ram.Deadline(hash, key); ok || !errors.Is(err, ssd.ErrChanged) {
 			return deadline, ok
 		}
 	}

@@ -46,14 +46,14 @@ func (s *Store) lookupTiers(ctx context.Context, dst, key []byte) (v []byte, err
 // value that was found on the SSD and could not be promoted.
 func (s *Store) LookupDeadline(ctx context.Context, dst, key []byte) (value []byte, deadline int64, known bool, err error) {
 	hash := s.ram.Hash(key)
-	value, deadline, known = s.ram.GetWithDeadlineHashed(hash, dst, key)
+	value, deadline, known = s.ram.GetWithDeadline(hash, dst, key)
 	switch {
 	case known:
 	case s.ssd == nil:
 		err = s.MissError(ctx)
 	default:
 		if value, err = s.lookupSSD(ctx, hash, dst, key); err == nil {
-			deadline, known = s.ram.DeadlineHashed(hash, key)
+			deadline, known = s.ram.Deadline(hash, key)
 		}
 	}
 	s.keepAlive()
@@ -91,7 +91,7 @@ func (s *Store) MissError(ctx context.Context) error {
 // GetUncounted is Get that counts as no read of RAM.
 func (s *Store) GetUncounted(dst, key []byte) ([]byte, bool) {
 	hash := s.ram.Hash(key)
-	v, ok := s.ram.PeekHashed(hash, dst, key)
+	v, ok := s.ram.Peek(hash, dst, key)
 	if !ok && s.ssd != nil {
 		var err error
 		v, err = s.lookupSSD(context.Background(), hash, dst, key)
@@ -103,7 +103,7 @@ func (s *Store) GetUncounted(dst, key []byte) ([]byte, bool) {
 
 // PeekFresh is GetUncounted of RAM alone. It takes no lock.
 func (s *Store) PeekFresh(dst, key []byte) ([]byte, bool) {
-	v, ok := s.ram.PeekHashed(s.ram.Hash(key), dst, key)
+	v, ok := s.ram.Peek(s.ram.Hash(key), dst, key)
 	s.keepAlive()
 	return v, ok
 }
@@ -137,7 +137,7 @@ func (s *Store) Peek(ctx context.Context, dst, key []byte) (v []byte, deadline i
 
 // PeekRAM is Peek of RAM alone: it waits for no disk.
 func (s *Store) PeekRAM(dst, key []byte) (v []byte, deadline int64, state State) {
-	v, deadline, ok := s.ram.PeekStale(dst, key)
+	v, deadline, ok := s.ram.PeekStale(s.ram.Hash(key), dst, key)
 	s.keepAlive()
 	switch {
 	case !ok:
@@ -160,7 +160,7 @@ func (s *Store) freshness(deadline int64) State {
 // there is no live value. It counts as no read.
 func (s *Store) Deadline(key []byte) (deadline int64, ok bool) {
 	hash := s.ram.Hash(key)
-	if deadline, ok = s.ram.DeadlineHashed(hash, key); !ok && s.ssd != nil {
+	if deadline, ok = s.ram.Deadline(hash, key); !ok && s.ssd != nil {
 		deadline, ok = s.deadlineOnSSD(hash, key)
 	}
 	s.keepAlive()
@@ -169,7 +169,7 @@ func (s *Store) Deadline(key []byte) (deadline int64, ok bool) {
 
 // DeadlineInRAM is Deadline of RAM alone: it waits for no disk.
 func (s *Store) DeadlineInRAM(key []byte) (deadline int64, ok bool) {
-	deadline, ok = s.ram.Deadline(key)
+	deadline, ok = s.ram.Deadline(s.ram.Hash(key), key)
 	s.keepAlive()
 	return deadline, ok
 }

@@ -86,7 +86,7 @@ func (s *Store) All(yield func(key, value []byte) bool) {
 	})
 	if more && s.ssd != nil {
 		s.ssd.tier.All(func(hash uint64, key, value []byte) bool {
-			if _, above := s.ram.DeadlineHashed(hash, key); above {
+			if _, above := s.ram.Deadline(hash, key); above {
 				return true
 			}
 			return yield(key, value)

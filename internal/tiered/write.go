@@ -48,14 +48,14 @@ func (s *Store) write(w *change) error {
 	switch w.op {
 	case set:
 		if w.left == nil {
-			err = s.ram.SetHashed(w.hash, w.key, w.value, w.deadline)
+			err = s.ram.Set(w.hash, w.key, w.value, w.deadline)
 		} else {
 			err = s.ram.SetQuietly(w.hash, w.key, w.value, w.deadline, w.left)
 		}
 	case setIf:
 		err = s.ram.SetIf(w.watch, w.value, w.deadline, w.left)
 	case remove:
-		err = errIfClosed(s.ram.DeleteHashed(w.hash, w.key))
+		err = errIfClosed(s.ram.Delete(w.hash, w.key))
 	case removeIf:
 		err = s.ram.DeleteIf(w.watch, w.left)
 	}

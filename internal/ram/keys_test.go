@@ -1,0 +1,19 @@
+package ram
+
+// The calls of a Tier with the hash of the key in hand.
+
+func (t *Tier) setKey(key, value []byte, deadline int64) error {
+	return t.Set(t.Hash(key), key, value, deadline)
+}
+
+func (t *Tier) deleteKey(key []byte) bool { return t.Delete(t.Hash(key), key) }
+
+func (t *Tier) deadlineOf(key []byte) (deadline int64, ok bool) {
+	return t.Deadline(t.Hash(key), key)
+}
+
+func (t *Tier) peekKey(dst, key []byte) ([]byte, bool) { return t.Peek(t.Hash(key), dst, key) }
+
+func (t *Tier) peekStaleKey(dst, key []byte) (value []byte, deadline int64, ok bool) {
+	return t.PeekStale(t.Hash(key), dst, key)
+}
