@@ -102,7 +102,7 @@ func (t *Tier) makeRoom(s *shard, r *newRecord, left *Left) (freed bool, err err
 // has waited long enough. The caller holds no lock and no segment.
 func (t *Tier) awaitLower(r *newRecord) {
 	var ok bool
-	if r.waited, ok = t.lower.Ready(r.waited); !ok {
+	if r.waited, ok = t.lower.WaitForRoom(r.waited); !ok {
 		r.waited = noWait
 	}
 }

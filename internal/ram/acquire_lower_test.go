@@ -17,7 +17,7 @@ type slow struct {
 	leave    chan struct{} // closed when they may go on
 }
 
-func (s *slow) Ready(waited time.Duration) (time.Duration, bool) {
+func (s *slow) WaitForRoom(waited time.Duration) (time.Duration, bool) {
 	if !s.busy.Load() || waited == noWait {
 		return waited, !s.busy.Load()
 	}

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// atReady is a lower tier that calls a function when it is asked for Ready.
+// atReady is a lower tier that calls a function when it is asked for WaitForRoom.
 type atReady struct{ do func() }
 
 func (atReady) Prefetch(uint64)                                       {}
-func (atReady) Superseded(uint64)                                     {}
+func (atReady) Invalidate(uint64)                                     {}
 func (atReady) Demote(uint64, []byte, []byte, int64, bool, bool) bool { return false }
-func (atReady) Holds(uint64, uint64) bool                             { return false }
-func (b atReady) Ready(waited time.Duration) (time.Duration, bool) {
+func (atReady) IsCurrent(uint64, uint64) bool                         { return false }
+func (b atReady) WaitForRoom(waited time.Duration) (time.Duration, bool) {
 	b.do()
 	return waited, true
 }
@@ -25,7 +25,7 @@ func TestWriteDuringCloseIsClosed(t *testing.T) {
 	closing := false
 	done := make(chan bool)
 	var second *shard
-	tier, err := New(Config{Bytes: 2 << 20, Seed: 1, Now: func() int64 { return 1000 }, Below: atReady{func() {
+	tier, err := New(Config{Bytes: 2 << 20, Seed: 1, Now: func() int64 { return 1000 }, Lower: atReady{func() {
 		if closing {
 			return
 		}

@@ -20,7 +20,7 @@ type Config struct {
 	// lower one. No lock is held, and the slices are lent until it returns.
 	Evicted func(key, value []byte, cause Cause)
 
-	Below Below // the lower tier; nil: none
+	Lower LowerTier // the lower tier; nil: none
 
 	HashMask uint64 // for tests: bits of the hash that are kept; 0 keeps all
 	PageSize int    // for tests: of memory, a power of two; 0: the system's

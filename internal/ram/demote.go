@@ -138,7 +138,7 @@ func (s *shard) demoteSegment(id uint32) {
 
 // demotesInParts reports whether the record is too long to be demoted under the lock.
 func (s *shard) demotesInParts(r *stored) bool {
-	return r.shape.KeyLen()+r.valueLen > s.tier.maxDemote
+	return r.shape.KeyLen()+r.valueLen > s.tier.maxWhole
 }
 
 // beginDemotion begins the demotion in parts of a long record. finishDemotions does the

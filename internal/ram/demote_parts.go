@@ -51,14 +51,14 @@ func (s *shard) demoteInParts(d *pendingDemotion, left *Left, patient bool) {
 			s.mu.Lock()
 		case again:
 			s.unlock(left)
-			waited, more = d.to.Await(waited, patient)
+			waited, more = d.to.Wait(waited, patient)
 			late = !more
 			s.mu.Lock()
 		default:
 			more = false
 		}
 	}
-	d.to.Abandon(late)
+	d.to.Abort(late)
 	s.endDemotion(d)
 }
 
@@ -79,14 +79,14 @@ func (s *shard) putNextPart(d *pendingDemotion) (ended, ok, again bool) {
 		h.version.Store(h.version.Load() | lowerCopy)
 	}
 	if d.to.Whole() {
-		ok, again = d.to.PutWhole(s.keyValue(&r))
+		ok, again = d.to.PutAll(s.keyValue(&r))
 		return true, ok, again
 	}
-	if from, n := d.to.Piece(); n > 0 {
-		ok, again = d.to.Put(s.part(&r, r.valueOffset()+from, n))
+	if from, n := d.to.NextPart(); n > 0 {
+		ok, again = d.to.PutPart(s.part(&r, r.valueOffset()+from, n))
 		return false, ok, again
 	}
-	ok, again = d.to.End(s.key(&r))
+	ok, again = d.to.Commit(s.key(&r))
 	return true, ok, again
 }
 

@@ -16,7 +16,7 @@ import (
 // lowInParts is a lower tier that takes long records in parts.
 type lowInParts struct {
 	*lower
-	maxDemote, piece int
+	maxWhole, piece int
 
 	rng       *rand.Rand // guarded by mu of the lower tier
 	crowded   int        // of how many calls one finds no room; 0: none
@@ -29,14 +29,14 @@ type lowInParts struct {
 
 // newInParts makes a tier take records of more than 2000 bytes in parts of 700.
 func newInParts(tier *Tier, low *lower) *lowInParts {
-	l := &lowInParts{lower: low, maxDemote: 2000, piece: 700, rng: rand.New(rand.NewPCG(5, 5))}
+	l := &lowInParts{lower: low, maxWhole: 2000, piece: 700, rng: rand.New(rand.NewPCG(5, 5))}
 	tier.setLower(l)
 	return l
 }
 
-func (l *lowInParts) AtOnce() int { return l.maxDemote }
+func (l *lowInParts) MaxWhole() int { return l.maxWhole }
 
-func (l *lowInParts) DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, read, copied bool) (Descent, bool) {
+func (l *lowInParts) DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, read, copied bool) (Transfer, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if r := l.held[hash]; r != nil && copied {
@@ -46,10 +46,10 @@ func (l *lowInParts) DemoteParts(hash uint64, keyLen, valueLen int, deadline int
 		l.fail("the lower tier has a record, and was said to have none")
 	}
 	l.under++
-	return &lowDemotion{l: l, hash: hash, bytes: valueLen, deadline: deadline, read: read, whole: valueLen < 2*l.maxDemote}, false
+	return &lowTransfer{l: l, hash: hash, bytes: valueLen, deadline: deadline, read: read, whole: valueLen < 2*l.maxWhole}, false
 }
 
-type lowDemotion struct {
+type lowTransfer struct {
 	l           *lowInParts
 	hash        uint64
 	bytes       int
@@ -66,14 +66,14 @@ func (l *lowInParts) way() int {
 	return l.under
 }
 
-func (d *lowDemotion) Whole() bool { return d.whole }
+func (d *lowTransfer) Whole() bool { return d.whole }
 
-func (d *lowDemotion) Piece() (from, n int) {
+func (d *lowTransfer) NextPart() (from, n int) {
 	return len(d.value), min(d.l.piece, d.bytes-len(d.value))
 }
 
 // hasRoom reports whether a call finds room; one of a demotion that is over is wrong.
-func (d *lowDemotion) hasRoom() bool {
+func (d *lowTransfer) hasRoom() bool {
 	d.l.mu.Lock()
 	defer d.l.mu.Unlock()
 	d.l.puts++
@@ -83,7 +83,7 @@ func (d *lowDemotion) hasRoom() bool {
 	return d.l.crowded == 0 || d.l.rng.IntN(d.l.crowded) > 0
 }
 
-func (d *lowDemotion) Put(piece []byte) (ok, again bool) {
+func (d *lowTransfer) PutPart(piece []byte) (ok, again bool) {
 	if !d.hasRoom() {
 		return false, true
 	}
@@ -91,12 +91,12 @@ func (d *lowDemotion) Put(piece []byte) (ok, again bool) {
 	return true, false
 }
 
-func (d *lowDemotion) PutWhole(key, value []byte) (ok, again bool) {
+func (d *lowTransfer) PutAll(key, value []byte) (ok, again bool) {
 	d.value = append(d.value[:0], value...)
-	return d.End(key)
+	return d.Commit(key)
 }
 
-func (d *lowDemotion) End(key []byte) (ok, again bool) {
+func (d *lowTransfer) Commit(key []byte) (ok, again bool) {
 	switch {
 	case !d.hasRoom():
 		return false, true
@@ -107,7 +107,7 @@ func (d *lowDemotion) End(key []byte) (ok, again bool) {
 	return true, false
 }
 
-func (d *lowDemotion) end(count *int) {
+func (d *lowTransfer) end(count *int) {
 	d.l.mu.Lock()
 	defer d.l.mu.Unlock()
 	d.over = true
@@ -115,13 +115,13 @@ func (d *lowDemotion) end(count *int) {
 	*count++
 }
 
-func (d *lowDemotion) Await(waited time.Duration, patient bool) (time.Duration, bool) {
+func (d *lowTransfer) Wait(waited time.Duration, patient bool) (time.Duration, bool) {
 	d.l.mu.Lock()
 	defer d.l.mu.Unlock()
 	return waited + 1, !d.l.hopeless || patient
 }
 
-func (d *lowDemotion) Abandon(late bool) { d.end(&d.l.abandoned) }
+func (d *lowTransfer) Abort(late bool) { d.end(&d.l.abandoned) }
 
 // Long records go down in parts, while they are written, moved, promoted and cleared,
 // and the budget changes; none is lost, and none is older than it should be.
@@ -163,7 +163,7 @@ func newSinking(t *testing.T) *sinking {
 	s := &sinking{now: 1000, long: "long", value: strings.Repeat("0123456789", 1000)}
 	low := newLower()
 	var err error
-	if s.Tier, err = New(Config{Bytes: 64 << 10, MaxBytes: 256 << 10, Seed: 1, Below: low, Now: func() int64 { return s.now },
+	if s.Tier, err = New(Config{Bytes: 64 << 10, MaxBytes: 256 << 10, Seed: 1, Lower: low, Now: func() int64 { return s.now },
 		Evicted: s.evicted}); err != nil {
 		t.Fatal(err)
 	}

@@ -13,8 +13,8 @@ import (
 
 // newOverLower makes a tier over low. Its clock stands at *now; nothing is swept
 // by itself.
-func newOverLower(t testing.TB, size int64, low Below, now *int64) *Tier {
-	tier, err := New(Config{Bytes: size, Seed: 1, Now: func() int64 { return *now }, Below: low})
+func newOverLower(t testing.TB, size int64, low LowerTier, now *int64) *Tier {
+	tier, err := New(Config{Bytes: size, Seed: 1, Now: func() int64 { return *now }, Lower: low})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -343,7 +343,7 @@ type overtaken struct {
 
 func (*overtaken) Prefetch(uint64) {}
 
-func (o *overtaken) Ready(waited time.Duration) (time.Duration, bool) {
+func (o *overtaken) WaitForRoom(waited time.Duration) (time.Duration, bool) {
 	if do := o.do; do != nil {
 		o.do = nil
 		do()

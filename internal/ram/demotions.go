@@ -7,7 +7,7 @@ import "slices"
 type pendingDemotion struct {
 	hash  uint64
 	off   uint64 // where it lies; 0 once it has died
-	to    Descent
+	to    Transfer
 	stays bool // it is to live here as well; otherwise the drain wants it out
 	done  bool // it lives in the lower tier
 }

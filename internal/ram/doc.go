@@ -22,7 +22,7 @@
 //     held records or index leaves the shard.
 //   - evict: take a live record out for want of room. Evicted hears of it.
 //   - demote, promote: move a record to the lower tier, or back. A copy may stay behind.
-//   - lower tier: what is evicted is offered to it; see Below.
+//   - lower tier: what is evicted is offered to it; see LowerTier.
 //   - invalidate: take an older copy of a key out of the lower tier.
 //   - expire: pass the deadline. The record can be peeked at until its grace deadline,
 //     and is past its grace after that.

@@ -21,10 +21,10 @@ func (costly) Demote(hash uint64, _, _ []byte, _ int64, _, _ bool) bool {
 	return hash != 0
 }
 
-func (costly) Prefetch(uint64)                                  {}
-func (costly) Superseded(uint64)                                {}
-func (costly) Ready(waited time.Duration) (time.Duration, bool) { return waited, true }
-func (costly) Holds(uint64, uint64) bool                        { return false }
+func (costly) Prefetch(uint64)                                        {}
+func (costly) Invalidate(uint64)                                      {}
+func (costly) WaitForRoom(waited time.Duration) (time.Duration, bool) { return waited, true }
+func (costly) IsCurrent(uint64, uint64) bool                          { return false }
 
 // BenchmarkSetOverLower stores values under uniform keys, four times as many as
 // there is room for, in eight goroutines, and tells how long the slowest Sets take.
@@ -32,7 +32,7 @@ func BenchmarkSetOverLower(b *testing.B) {
 	for _, size := range []int{64, 640, 4000} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
 			const budget = 512 << 20
-			tier, err := New(Config{Bytes: budget, Seed: 1, Below: costly{}})
+			tier, err := New(Config{Bytes: budget, Seed: 1, Lower: costly{}})
 			if err != nil {
 				b.Fatal(err)
 			}

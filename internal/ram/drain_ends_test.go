@@ -38,7 +38,7 @@ type patient struct {
 	waits int
 }
 
-func (p *patient) Ready(waited time.Duration) (time.Duration, bool) {
+func (p *patient) WaitForRoom(waited time.Duration) (time.Duration, bool) {
 	if waited != noWait {
 		p.waits++
 		p.busy.Store(false)

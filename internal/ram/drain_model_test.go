@@ -65,7 +65,7 @@ func (m *drainModel) call() {
 		m.Sweep()
 	case 9:
 		m.set(key, "gone soon", m.now+1+int64(m.src.Below(3000)))
-		m.low.Superseded(m.Hash([]byte(key))) // nothing of it is there when it has expired
+		m.low.Invalidate(m.Hash([]byte(key))) // nothing of it is there when it has expired
 		m.set(key, "here to stay", 0)
 	case 10, 11, 12:
 		m.Get(nil, []byte(key))
@@ -96,7 +96,7 @@ func (m *drainModel) call() {
 
 func (m *drainModel) clear() {
 	for key := range m.values {
-		m.low.Superseded(m.Hash([]byte(key)))
+		m.low.Invalidate(m.Hash([]byte(key)))
 		delete(m.values, key)
 	}
 	m.Clear()

@@ -29,7 +29,7 @@ type drained struct {
 
 func newDrained(t *testing.T, size, until int64) *drained {
 	d := &drained{t: t, low: newLower(), now: 1000, until: until, values: map[string]string{}, told: map[string]int{}}
-	tier, err := New(Config{Bytes: size, MaxBytes: 4 * size, Seed: 1, Now: func() int64 { return d.now }, Below: d.low,
+	tier, err := New(Config{Bytes: size, MaxBytes: 4 * size, Seed: 1, Now: func() int64 { return d.now }, Lower: d.low,
 		Evicted: func(key, _ []byte, _ Cause) { d.told[string(key)]++ }})
 	if err != nil {
 		t.Fatal(err)
@@ -182,7 +182,7 @@ func TestBetweenSteps(t *testing.T) {
 			d.now = 9000
 			d.Sweep()
 			for key := range d.values {
-				d.low.Superseded(d.Hash([]byte(key)))
+				d.low.Invalidate(d.Hash([]byte(key)))
 				delete(d.values, key)
 			}
 			if n := len(d.ahead()); n > 0 {
@@ -191,14 +191,14 @@ func TestBetweenSteps(t *testing.T) {
 		},
 		"expired": func(d *drained) {
 			for key := range d.values {
-				d.low.Superseded(d.Hash([]byte(key)))
+				d.low.Invalidate(d.Hash([]byte(key)))
 				delete(d.values, key)
 			}
 			d.now = 9000
 		},
 		"cleared": func(d *drained) {
 			for key := range d.values {
-				d.low.Superseded(d.Hash([]byte(key)))
+				d.low.Invalidate(d.Hash([]byte(key)))
 				delete(d.values, key)
 			}
 			if d.Clear(); d.shards[0].drain.id != 0 || d.shards[0].held.Load() != 0 {
@@ -207,7 +207,7 @@ func TestBetweenSteps(t *testing.T) {
 		},
 		"cleared at once": func(d *drained) {
 			for key := range d.values {
-				d.low.Superseded(d.Hash([]byte(key)))
+				d.low.Invalidate(d.Hash([]byte(key)))
 				delete(d.values, key)
 			}
 			d.evicted = nil

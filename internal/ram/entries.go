@@ -57,7 +57,7 @@ func (s *shard) noteWrite(hash uint64, key []byte, own *Watch, copied bool) (end
 // noteWriteSlow is noteWrite where there are watches or copies.
 func (s *shard) noteWriteSlow(hash uint64, key []byte, own *Watch, copied bool) (ended *Watch) {
 	if lower := s.tier.lower; lower != nil && copied {
-		lower.Superseded(hash)
+		lower.Invalidate(hash)
 	}
 	return s.watches.end(hash, key, own)
 }

@@ -149,9 +149,9 @@ func (t *Tier) getRetried(dst, key []byte, hash uint64) (value []byte, deadline 
 	return v, deadline, out
 }
 
-// get searches without a lock, in eight steps. Their order is the argument that it is
-// right: see docs/CONCURRENCY.md. GetWithDeadline and getShort take the same steps for records
-// that are found at once.
+// get searches without a lock, in eight steps. Their order is the argument that it
+// is right: see docs/CONCURRENCY.md. GetWithDeadline and getShort take the same
+// steps for records that are found at once.
 //
 //  1. Load the shard's epoch and the index's shape.
 //  2. Find the key's tag in the bucket and those it links to; load its location.

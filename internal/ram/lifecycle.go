@@ -63,7 +63,7 @@ func unreserved(cfg *Config, g geometry) *Tier {
 		hashMask: cfg.HashMask - 1, // 0: all ones
 		grace:    cfg.Grace,
 		evicted:  cfg.Evicted,
-		lower:    cfg.Below,
+		lower:    cfg.Lower,
 		segShift: g.segShift, unitShift: g.unitShift,
 		shardShift: min(64-uint(bits.Len(uint(g.shards-1))), 63),
 		shardMask:  uint64(g.shards - 1),
@@ -74,7 +74,7 @@ func unreserved(cfg *Config, g geometry) *Tier {
 		freeAhead:  2 + g.shards/4,
 		maxWalk:    walkRecords,
 	}
-	t.setLower(cfg.Below)
+	t.setLower(cfg.Lower)
 	t.reads.init(g.shards)
 	t.overhead.Store(sizeOf[Tier]() + int64(g.shards)*sizeOf[shard]() + t.reads.bytes() + t.tuner.Bytes())
 	t.setLimit(cfg.Bytes)
@@ -91,15 +91,16 @@ func MaxRecord(bytes, reserved int64) int64 {
 }
 
 // setLower notes up to which length the lower tier takes records as a whole.
-func (t *Tier) setLower(below Below) {
-	t.maxDemote = math.MaxInt
-	if p, ok := below.(BelowInParts); ok {
-		t.lowerInParts, t.maxDemote = p, p.AtOnce()
+func (t *Tier) setLower(below LowerTier) {
+	t.maxWhole = math.MaxInt
+	if p, ok := below.(LowerTierInParts); ok {
+		t.lowerInParts, t.maxWhole = p, p.MaxWhole()
 	}
 }
 
-// layOut reserves and lays out the region: the segments, the ghosts, the table of segments
-// and each shard's list of index chunks. Only pages that are touched cost memory.
+// layOut reserves and lays out the region: the segments, the ghosts, the table of
+// segments and each shard's list of index chunks. Only pages that are touched cost
+// memory.
 func (t *Tier) layOut(g geometry, cfg *Config, perPage int) (err error) {
 	reserve, bytes := cfg.Reserve, cfg.Bytes
 	if reserve == nil {

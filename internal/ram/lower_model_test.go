@@ -35,7 +35,7 @@ func newTwoTiers(t interface{ Fatal(...any) }, size int64, mask uint64, keys [][
 	h := &twoTiers{low: newLower(), rng: rand.New(rand.NewPCG(seed, 3))}
 	h.m = &cachetest.Machine{Store: h, Clock: clock, Bytes: size, Keys: keys}
 	tier, err := New(Config{
-		Bytes: size, MaxBytes: 4 * size, Seed: 1, Now: clock.Millis, HashMask: mask, Below: h.low,
+		Bytes: size, MaxBytes: 4 * size, Seed: 1, Now: clock.Millis, HashMask: mask, Lower: h.low,
 		Evicted: func(key, value []byte, cause Cause) { h.m.Evicted(key, value, cachetest.Cause(cause)) },
 	})
 	if err != nil {

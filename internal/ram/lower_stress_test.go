@@ -30,7 +30,7 @@ var belowSizes = []int{24, 64, 200, 1000, 4000, 1023, 9000, 30_000}
 
 func newLowerStress(t testing.TB, size int64, keys int, lossy bool) *lowerStress {
 	low := newLower()
-	tier, err := New(Config{Bytes: size, MaxBytes: 4 * size, Seed: 1, Now: func() int64 { return 1000 }, Below: low})
+	tier, err := New(Config{Bytes: size, MaxBytes: 4 * size, Seed: 1, Now: func() int64 { return 1000 }, Lower: low})
 	if err != nil {
 		t.Fatal(err)
 	}

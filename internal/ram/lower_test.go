@@ -18,10 +18,10 @@ type lower struct {
 
 	admit      func() bool                               // whether a demoted record is kept; nil: it is
 	seen       func(hash uint64, key []byte, read bool)  // of every demotion, the refused ones included
-	invalidate func(hash uint64)                         // of every Superseded
+	invalidate func(hash uint64)                         // of every Invalidate
 	lost       func(hash uint64, r *lowRecord, own bool) // of a record that is dropped; own: a write of its key did it
 
-	busy     atomic.Bool // it is not Ready
+	busy     atomic.Bool // it is not WaitForRoom
 	strict   bool        // nobody else uses the tier: inRAM can be relied on
 	keeping  bool        // DemoteAll is under way: what is offered stays in RAM, too
 	writing  []byte      // the key of the write under way
@@ -43,7 +43,7 @@ func (l *lower) fail(format string, args ...any) {
 	}
 }
 
-func (l *lower) Superseded(hash uint64) {
+func (l *lower) Invalidate(hash uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.invalidate != nil {
@@ -96,9 +96,11 @@ func (l *lower) Demote(hash uint64, key, value []byte, deadline int64, read, cop
 
 func (l *lower) Prefetch(uint64) {}
 
-func (l *lower) Ready(waited time.Duration) (time.Duration, bool) { return waited, !l.busy.Load() }
+func (l *lower) WaitForRoom(waited time.Duration) (time.Duration, bool) {
+	return waited, !l.busy.Load()
+}
 
-func (l *lower) Holds(hash, token uint64) bool {
+func (l *lower) IsCurrent(hash, token uint64) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.held[hash]

@@ -2,21 +2,22 @@ package ram
 
 import "time"
 
-// Below is the lower tier, as this one sees it. Its methods, but for Ready, are called
-// with a shard's lock held: they must not block on a disk and must not call the tier.
-// They are called from many goroutines at once, for one hash by one at a time.
-type Below interface {
+// LowerTier is the lower tier, as this one sees it. Its methods, but for
+// WaitForRoom, are called with a shard's lock held: they must not block on a disk
+// and must not call the tier. They are called from many goroutines at once, for one
+// hash by one at a time.
+type LowerTier interface {
 	// Prefetch is a hint that another call with this hash will follow soon. It is
 	// called with a lock held or without.
 	Prefetch(hash uint64)
 
-	// Superseded invalidates the lower tier's record under a hash: it is not to be
+	// Invalidate invalidates the lower tier's record under a hash: it is not to be
 	// found any more when the call returns. A Set or Delete of a key with this hash has
 	// taken effect, whether or not the key was here. The call comes after the new record
 	// can be found, or the old one no longer can, and before the lock is released. It is
 	// left out if the key's record here is newer than all of the lower tier: see
 	// lowerCopy. A Set that fails, an eviction, an expiry and Clear invalidate nothing.
-	Superseded(hash uint64)
+	Invalidate(hash uint64)
 
 	// Demote offers a record that leaves for want of room, while it can still be
 	// found here. The slices are lent until it returns. read tells whether the
@@ -26,51 +27,51 @@ type Below interface {
 	// as evicted, and Evicted is not told.
 	Demote(hash uint64, key, value []byte, deadline int64, read, copied bool) bool
 
-	// Ready reports whether Demote would accept the records of about a segment. If not,
-	// it first waits for that: not for long, and less if the caller has waited already.
-	// It returns how long the caller has waited in all. It is called with no shard's
-	// lock held and must not call the tier.
-	Ready(waited time.Duration) (inAll time.Duration, ok bool)
+	// WaitForRoom reports whether Demote would accept the records of about a
+	// segment. If not, it first waits for that: not for long, and less if the caller
+	// has waited already. It returns how long the caller has waited in all. It is
+	// called with no shard's lock held and must not call the tier.
+	WaitForRoom(waited time.Duration) (inAll time.Duration, ok bool)
 
-	// Holds reports whether the lower tier's record under this hash is still the one
+	// IsCurrent reports whether the lower tier's record under this hash is still the one
 	// that was read as token.
-	Holds(hash, token uint64) bool
+	IsCurrent(hash, token uint64) bool
 }
 
-// BelowInParts is a Below that takes long records in parts.
-type BelowInParts interface {
-	Below
+// LowerTierInParts is a LowerTier that takes long records in parts.
+type LowerTierInParts interface {
+	LowerTier
 
-	// AtOnce is the most bytes of key and value that Demote takes. It does not change.
-	AtOnce() int
+	// MaxWhole is the most bytes of key and value that Demote takes. It does not change.
+	MaxWhole() int
 
 	// DemoteParts is Demote for a longer record. If the lower tier wants it, d takes its
 	// parts; d is nil otherwise. there says that the lower tier has it already.
-	DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, read, copied bool) (d Descent, there bool)
+	DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, read, copied bool) (d Transfer, there bool)
 }
 
-// Descent takes a record's parts. But for Await, its methods are called as Demote is,
+// Transfer takes a record's parts. But for Wait, its methods are called as Demote is,
 // with the shard's lock held, which is released between them: the lower tier's record
 // under the hash may change meanwhile.
-type Descent interface {
-	// Whole says that the record is to be put as a whole, by PutWhole, and not in
+type Transfer interface {
+	// Whole says that the record is to be put as a whole, by PutAll, and not in
 	// parts: it had to wait for room.
 	Whole() bool
-	PutWhole(key, value []byte) (ok, again bool)
+	PutAll(key, value []byte) (ok, again bool)
 
-	// Piece is which part of the value is to be put next; n is 0 when all were.
-	Piece() (from, n int)
+	// NextPart is which part of the value is to be put next; n is 0 when all were.
+	NextPart() (from, n int)
 
-	// Put takes that part, and End the record once all were put: from then on the lower
-	// tier has it. A call that is not ok ends in Abandon, unless again says that it may
-	// be repeated when there is room.
-	Put(piece []byte) (ok, again bool)
-	End(key []byte) (ok, again bool)
+	// PutPart takes that part, and Commit the record once all were put: from then on
+	// the lower tier has it. A call that is not ok ends in Abort, unless again says
+	// that it may be repeated when there is room.
+	PutPart(part []byte) (ok, again bool)
+	Commit(key []byte) (ok, again bool)
 
-	// Await is Ready for the next call. It is called with no lock held. patient says
+	// Wait is WaitForRoom for the next call. It is called with no lock held. patient says
 	// that the caller would rather wait for long than abandon the record.
-	Await(waited time.Duration, patient bool) (inAll time.Duration, ok bool)
+	Wait(waited time.Duration, patient bool) (inAll time.Duration, ok bool)
 
-	// Abandon ends it without the record. late says that Await was in vain.
-	Abandon(late bool)
+	// Abort ends it without the record. late says that Wait was in vain.
+	Abort(late bool)
 }

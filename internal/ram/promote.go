@@ -5,7 +5,7 @@ package ram
 // set, or deleted, since. It enters the lane of a new key, invalidates nothing and
 // counts as promoted, not as set. It reports whether the record was stored: one that is
 // too large, or past its grace, is not, nor one for which others would have to be
-// demoted while the lower tier is not Ready.
+// demoted while the lower tier is not WaitForRoom.
 func (t *Tier) Promote(hash uint64, key, value []byte, deadline int64, token uint64) bool {
 	r := t.newRecord(hash, key, value, deadline)
 	r.version, r.promoted, r.waited = wasRead|lowerCopy, true, noWait
@@ -60,5 +60,5 @@ func (s *shard) promotable(r *newRecord, token uint64) bool {
 		s.remove(r.hash, b, slot, &old, Expired)
 		s.count.Expired++
 	}
-	return t.lower.Holds(r.hash, token)
+	return t.lower.IsCurrent(r.hash, token)
 }

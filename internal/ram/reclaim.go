@@ -73,7 +73,7 @@ func (t *Tier) lowerReady() bool {
 	if t.lower == nil {
 		return true
 	}
-	_, ok := t.lower.Ready(noWait)
+	_, ok := t.lower.WaitForRoom(noWait)
 	return ok
 }
 

@@ -38,7 +38,7 @@ func TestScratchIsShared(t *testing.T) {
 	demoted := 0
 	low.seen = func(uint64, []byte, bool) { demoted++ }
 	low.admit = func() bool { return false }
-	tier, err := New(Config{Bytes: 4 << 20, Seed: 1, Now: func() int64 { return 1 }, Below: low})
+	tier, err := New(Config{Bytes: 4 << 20, Seed: 1, Now: func() int64 { return 1 }, Lower: low})
 	if err != nil {
 		t.Fatal(err)
 	}

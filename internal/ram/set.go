@@ -9,9 +9,10 @@ import (
 	"github.com/firncache/firn/internal/record"
 )
 
-// Set stores the record of a key with this hash, replacing the key's older one. A deadline of 0 means
-// never. One below 0 makes a negative entry, which has expired for all calls but
-// PeekStale, and stays until the deadline's negation; Evicted is not told of it.
+// Set stores the record of a key with this hash, replacing the key's older one. A
+// deadline of 0 means never. One below 0 makes a negative entry, which has expired
+// for all calls but PeekStale, and stays until the deadline's negation; Evicted is
+// not told of it.
 func (t *Tier) Set(hash uint64, key, value []byte, deadline int64) error {
 	s := t.shardOf(hash)
 	t.region.Prefetch(s.table.Offset(s.table.Home(hash, s.table.Shape()))) // while the lock is taken

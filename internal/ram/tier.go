@@ -32,16 +32,16 @@ type Tier struct {
 	full         atomic.Bool // a segment was evicted since there was room for all
 	large        sync.Mutex  // held while one write gathers several segments; before shard.mu
 	evicted      func(key, value []byte, cause Cause)
-	lower        Below
-	lowerInParts BelowInParts // lower, if it takes long records in parts; nil: it does not
-	maxDemote    int          // the most bytes of a record that is demoted as a whole
-	overhead     atomic.Int64 // bytes of bookkeeping outside the segments
-	reserved     atomic.Int64 // bytes of the budget that are the lower tier's: see Charge
-	ghostAt      uint64       // where the shards' ghosts lie in the region
-	ghostMax     uint64       // bytes of each shard's, at most
-	ghostless    int          // shards that have yet to get theirs; the pool's lock guards it
-	chunksAt     uint64       // where the shards' lists of index chunks lie
-	maxChunks    uint64       // length of each
+	lower        LowerTier
+	lowerInParts LowerTierInParts // lower, if it takes long records in parts; nil: it does not
+	maxWhole     int              // the most bytes of a record that is demoted as a whole
+	overhead     atomic.Int64     // bytes of bookkeeping outside the segments
+	reserved     atomic.Int64     // bytes of the budget that are the lower tier's: see Charge
+	ghostAt      uint64           // where the shards' ghosts lie in the region
+	ghostMax     uint64           // bytes of each shard's, at most
+	ghostless    int              // shards that have yet to get theirs; the pool's lock guards it
+	chunksAt     uint64           // where the shards' lists of index chunks lie
+	maxChunks    uint64           // length of each
 	bytes        atomic.Int64
 	maxRecord    atomic.Int64
 	resizing     sync.Mutex // held while bytes or reserved change; before pool.mu

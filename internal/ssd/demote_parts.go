@@ -19,7 +19,7 @@ import (
 
 // Descent is a long value on its way here from RAM, part by part, or as a whole when
 // there is room. Between two calls the lock that orders the writes of its key is not
-// held; if the key is written meanwhile, Abandon has to follow.
+// held; if the key is written meanwhile, Abort has to follow.
 type Descent struct {
 	t          *Tier
 	owner      format.ID
@@ -31,9 +31,9 @@ type Descent struct {
 }
 
 // DemoteParts begins to take over a record that leaves RAM; copied is as for Demote.
-// It returns nil if the record is not to come, or, with there, lives here. Each call of Put takes the
-// Piece of the value that is next, and End ends it, or PutWhole takes all at once;
-// or else Abandon ends it. All of them are called like Demote, under the lock that
+// It returns nil if the record is not to come, or, with there, lives here. Each call of PutPart takes the
+// NextPart of the value that is next, and Commit ends it, or PutAll takes all at once;
+// or else Abort ends it. All of them are called like Demote, under the lock that
 // orders the writes of the key.
 func (t *Tier) DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, read, copied bool) (d *Descent, there bool) {
 	x := t.ids.Of(hash)
@@ -74,11 +74,11 @@ func (t *Tier) DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, re
 	return d, false
 }
 
-// Whole reports whether PutWhole is what takes the value.
+// Whole reports whether PutAll is what takes the value.
 func (d *Descent) Whole() bool { return d.head.Parts == 0 }
 
-// PutWhole takes over all at once. It returns what Put does.
-func (d *Descent) PutWhole(key, value []byte) (ok, again bool) {
+// PutAll takes over all at once. It returns what PutPart does.
+func (d *Descent) PutAll(key, value []byte) (ok, again bool) {
 	r := format.Record{Key: key, Value: value}
 	if d.t.cfg.Compress {
 		scratch := d.t.compress(&r)
@@ -90,15 +90,15 @@ func (d *Descent) PutWhole(key, value []byte) (ok, again bool) {
 	return d.appendKeyed(&r)
 }
 
-// Piece is how many bytes of the value the next part takes, and from where.
-func (d *Descent) Piece() (from, n int) {
+// NextPart is how many bytes of the value the next part takes, and from where.
+func (d *Descent) NextPart() (from, n int) {
 	from = d.partsPut * d.pieceBytes
 	return from, max(min(d.pieceBytes, d.head.Bytes-from), 0)
 }
 
-// Put takes over a part. If it does not, again tells whether it may when the log has
+// PutPart takes over a part. If it does not, again tells whether it may when the log has
 // room.
-func (d *Descent) Put(piece []byte) (ok, again bool) {
+func (d *Descent) PutPart(piece []byte) (ok, again bool) {
 	t, x := d.t, d.t.ids.Part(d.owner, d.partsPut)
 	r := format.Record{Flags: format.FlagPart, Key: format.PartKey{Write: d.head.Write, Owner: d.owner, Part: d.partsPut}.Append(make([]byte, 0, format.PartKeyLen)), Value: piece}
 	if t.cfg.Compress {
@@ -111,9 +111,9 @@ func (d *Descent) Put(piece []byte) (ok, again bool) {
 	return ok, again
 }
 
-// End makes the value found, once all parts have been put. It returns what Put does,
+// Commit makes the value found, once all parts have been put. It returns what PutPart does,
 // and false if some part is there no more.
-func (d *Descent) End(key []byte) (ok, again bool) {
+func (d *Descent) Commit(key []byte) (ok, again bool) {
 	if d.idTaken() || !d.hasAllParts() {
 		return false, false
 	}
@@ -185,9 +185,9 @@ func (d *Descent) appendRecord(x format.ID, r *format.Record) (ok, again bool) {
 	return true, false
 }
 
-// Await waits until the log has room for what is next, and the index, for as long as Ready
+// Wait waits until the log has room for what is next, and the index, for as long as Ready
 // does; patient, as long as the disk does something.
-func (d *Descent) Await(waited time.Duration, patient bool) (inAll time.Duration, ok bool) {
+func (d *Descent) Wait(waited time.Duration, patient bool) (inAll time.Duration, ok bool) {
 	t, l := d.t, d.t.log
 	patience := t.cfg.Throttle - waited
 	if patient {
@@ -205,9 +205,9 @@ func (d *Descent) Await(waited time.Duration, patient bool) (inAll time.Duration
 	return waited + time.Since(began), ok
 }
 
-// Abandon ends it without the value. late says that it came to that because the log
+// Abort ends it without the value. late says that it came to that because the log
 // had no room for too long.
-func (d *Descent) Abandon(late bool) {
+func (d *Descent) Abort(late bool) {
 	t := d.t
 	s := t.index.shardOf(d.owner)
 	s.mu.Lock()

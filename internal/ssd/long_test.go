@@ -48,7 +48,7 @@ func (w *world) sink(key []byte, between func()) (ok bool) {
 	for waited := time.Duration(0); ; {
 		between()
 		if now, there := w.ram[string(key)]; !there || &now.bytes[0] != &v.bytes[0] {
-			d.Abandon(false)
+			d.Abort(false)
 			return false
 		}
 		ended, ok, again := w.sinkNext(d, key, v.bytes)
@@ -59,11 +59,11 @@ func (w *world) sink(key []byte, between func()) (ok bool) {
 		case ok:
 			continue
 		case again:
-			if waited, ok = d.Await(waited, false); ok {
+			if waited, ok = d.Wait(waited, false); ok {
 				continue
 			}
 		}
-		d.Abandon(true)
+		d.Abort(true)
 		delete(w.ram, string(key))
 		return false
 	}
@@ -71,14 +71,14 @@ func (w *world) sink(key []byte, between func()) (ok bool) {
 
 func (w *world) sinkNext(d *Descent, key, value []byte) (ended, ok, again bool) {
 	if d.Whole() {
-		ok, again = d.PutWhole(key, value)
+		ok, again = d.PutAll(key, value)
 		return true, ok, again
 	}
-	if from, n := d.Piece(); n > 0 {
-		ok, again = d.Put(value[from : from+n])
+	if from, n := d.NextPart(); n > 0 {
+		ok, again = d.PutPart(value[from : from+n])
 		return false, ok, again
 	}
-	ok, again = d.End(key)
+	ok, again = d.Commit(key)
 	return true, ok, again
 }
 
@@ -251,8 +251,8 @@ func TestPartsWithoutHeadGo(t *testing.T) {
 			x, key := w.tier, w.key(1)
 			d, _ := x.DemoteParts(w.hasher.Hash(key), len(key), 100<<10, 0, true, false)
 			for range d.head.Parts - 1 {
-				_, n := d.Piece()
-				if ok, _ := d.Put(make([]byte, n)); !ok {
+				_, n := d.NextPart()
+				if ok, _ := d.PutPart(make([]byte, n)); !ok {
 					t.Fatal("no room")
 				}
 			}

@@ -80,7 +80,7 @@ func TestValueWithoutAPartIsAMiss(t *testing.T) {
 			},
 			"of another write": func(owner format.ID) {
 				d := Descent{t: x, owner: owner, partsPut: 3, head: format.Head{Write: 1}}
-				if ok, _ := d.Put(make([]byte, (16+100<<10+6)/7)); !ok { // as long as the right one
+				if ok, _ := d.PutPart(make([]byte, (16+100<<10+6)/7)); !ok { // as long as the right one
 					t.Fatal("no room")
 				}
 			},

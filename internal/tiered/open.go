@@ -40,7 +40,7 @@ func (s *Store) ramConfig(cfg *Config) ram.Config {
 		rc.Now = s.now
 	}
 	if s.ssd != nil {
-		rc.Below, rc.Seed = s.ssd, s.ssd.tier.Seed()
+		rc.Lower, rc.Seed = s.ssd, s.ssd.tier.Seed()
 	}
 	return rc
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/firncache/firn/internal/vfs"
 )
 
-// ssdTier is the SSD tier as the store uses it: it is ram.Below to the RAM tier,
+// ssdTier is the SSD tier as the store uses it: it is ram.LowerTier to the RAM tier,
 // and it counts in that tier's time.
 type ssdTier struct {
 	tier        *ssd.Tier
@@ -57,33 +57,33 @@ func (d *ssdTier) abandon() error {
 	return err
 }
 
-// Prefetch, Superseded, Demote, Ready and Holds are ram.Below, AtOnce and DemoteParts
-// ram.BelowInParts: the RAM tier calls them, all but Ready and AtOnce under the lock
-// that orders the writes of a key.
+// Prefetch, Invalidate, Demote, WaitForRoom and IsCurrent are ram.LowerTier,
+// MaxWhole and DemoteParts ram.LowerTierInParts: the RAM tier calls them, all but
+// WaitForRoom and MaxWhole under the lock that orders the writes of a key.
 
 func (d *ssdTier) Prefetch(hash uint64) { d.tier.Prefetch(hash) }
 
-func (d *ssdTier) Superseded(hash uint64) { d.tier.Superseded(hash) }
+func (d *ssdTier) Invalidate(hash uint64) { d.tier.Superseded(hash) }
 
 func (d *ssdTier) Demote(hash uint64, key, value []byte, deadline int64, read, copied bool) bool {
 	return d.tier.Demote(hash, key, value, d.toUnix(deadline), read, copied)
 }
 
-func (d *ssdTier) AtOnce() int { return d.tier.AtOnce() }
+func (d *ssdTier) MaxWhole() int { return d.tier.AtOnce() }
 
-func (d *ssdTier) DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, read, copied bool) (to ram.Descent, there bool) {
+func (d *ssdTier) DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, read, copied bool) (to ram.Transfer, there bool) {
 	parts, there := d.tier.DemoteParts(hash, keyLen, valueLen, d.toUnix(deadline), read, copied)
-	if parts == nil { // which is no nil Descent
+	if parts == nil { // which is no nil Transfer
 		return nil, there
 	}
 	return parts, there
 }
 
-func (d *ssdTier) Ready(waited time.Duration) (inAll time.Duration, ok bool) {
+func (d *ssdTier) WaitForRoom(waited time.Duration) (inAll time.Duration, ok bool) {
 	return d.tier.Ready(waited)
 }
 
-func (d *ssdTier) Holds(hash, token uint64) bool {
+func (d *ssdTier) IsCurrent(hash, token uint64) bool {
 	return d.clearing.Load() == 0 && d.tier.Holds(hash, token)
 }
 
