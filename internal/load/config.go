@@ -53,8 +53,8 @@ type Store interface {
 
 	Watch(w *ram.Watch, key []byte)
 	Unwatch(w *ram.Watch)
-	SetIf(w *ram.Watch, key, value []byte, deadline int64, left *ram.Left) error
-	DeleteIf(w *ram.Watch, key []byte, left *ram.Left) error
+	SetIf(w *ram.Watch, key, value []byte, deadline int64, ev *ram.Evicted) error
+	DeleteIf(w *ram.Watch, key []byte, ev *ram.Evicted) error
 
 	Now() int64
 	Passed(moment int64) bool

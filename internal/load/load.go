@@ -89,10 +89,10 @@ func (g *Group) run(call *loaderCall, load MultiFunc) {
 			err = context.Cause(ctx) // why the loader was told to stop
 		}
 		g.limiter.release(&call.slot)
-		left, unstored := g.complete(call, values, err, p)
+		ev, unstored := g.complete(call, values, err, p)
 		stop()
 		cancel()
-		left.Report() // may call the user, as the next may: after the callers have their value
+		ev.Notify() // may call the user, as the next may: after the callers have their value
 		g.log.tell(unstored)
 	}()
 	if err == nil {
@@ -103,20 +103,20 @@ func (g *Group) run(call *loaderCall, load MultiFunc) {
 }
 
 // complete ends the loads of a call: each value is stored first, so that no load of
-// its key can begin before. It returns what left the cache for it, and why some
+// its key can begin before. It returns the records that were evicted for it, and why some
 // value could not be stored.
-func (g *Group) complete(call *loaderCall, values [][]byte, err error, p *panicked) (left ram.Left, unstored error) {
+func (g *Group) complete(call *loaderCall, values [][]byte, err error, p *panicked) (ev ram.Evicted, unstored error) {
 	results := call.results(values, err, p)
 	g.loaderReturned(call, results)
 	for i, f := range call.flights {
 		res := &results[i]
-		if res.unstored = g.storeResult(f, res, &left); isFailure(res.unstored) && !errors.Is(res.unstored, tiered.ErrClosed) {
+		if res.unstored = g.storeResult(f, res, &ev); isFailure(res.unstored) && !errors.Is(res.unstored, tiered.ErrClosed) {
 			g.count.unstored.Add(1)
 			unstored = res.unstored
 		}
 		g.end(f, *res)
 	}
-	return left, unstored
+	return ev, unstored
 }
 
 // results are what a loader returned, load by load.

@@ -12,8 +12,8 @@ import (
 // returns why that could not be done. If the key was written since the load began,
 // or the load was abandoned, it does nothing. It may wait, for room or for the
 // SSD, and is called with no lock held. Whatever leaves the cache for it is added
-// to left, so that nobody is told before the callers have their value.
-func (g *Group) storeResult(f *flight, res *result, left *ram.Left) error {
+// to ev, so that nobody is told before the callers have their value.
+func (g *Group) storeResult(f *flight, res *result, ev *ram.Evicted) error {
 	if res.panicked != nil || isFailure(res.err) {
 		return nil
 	}
@@ -21,19 +21,19 @@ func (g *Group) storeResult(f *flight, res *result, left *ram.Left) error {
 	switch {
 	case noStore:
 	case res.err == nil:
-		err := g.storeValue(f, res.value, ttl, left)
+		err := g.storeValue(f, res.value, ttl, ev)
 		if !errors.Is(err, tiered.ErrTooLarge) && !errors.Is(err, tiered.ErrNoRoom) {
 			return err
 		}
-		return errors.Join(err, g.store.DeleteIf(&f.watch, f.key, left))
-	case g.cfg.NegativeTTL > 0 && g.storeNegative(f, left) == nil:
+		return errors.Join(err, g.store.DeleteIf(&f.watch, f.key, ev))
+	case g.cfg.NegativeTTL > 0 && g.storeNegative(f, ev) == nil:
 		return nil
 	}
-	return g.store.DeleteIf(&f.watch, f.key, left)
+	return g.store.DeleteIf(&f.watch, f.key, ev)
 }
 
 // storeValue stores a value for ttl, less what jitter takes.
-func (g *Group) storeValue(f *flight, value []byte, ttl time.Duration, left *ram.Left) error {
+func (g *Group) storeValue(f *flight, value []byte, ttl time.Duration, ev *ram.Evicted) error {
 	deadline := int64(0)
 	if ttl = g.Jittered(ttl); ttl != 0 {
 		var err error
@@ -41,13 +41,13 @@ func (g *Group) storeValue(f *flight, value []byte, ttl time.Duration, left *ram
 			return err
 		}
 	}
-	return g.store.SetIf(&f.watch, f.key, value, deadline, left)
+	return g.store.SetIf(&f.watch, f.key, value, deadline, ev)
 }
 
 // storeNegative remembers for NegativeTTL that a key has no value. It is a record
 // like others, without a value, that the tiers hide: its deadline is negative. So
 // it shares the budget, is evicted when nobody asks for it, and ends with any
 // write of its key. It does not go to the SSD.
-func (g *Group) storeNegative(f *flight, left *ram.Left) error {
-	return g.store.SetIf(&f.watch, f.key, nil, -(g.store.Now() + millis(g.cfg.NegativeTTL)), left)
+func (g *Group) storeNegative(f *flight, ev *ram.Evicted) error {
+	return g.store.SetIf(&f.watch, f.key, nil, -(g.store.Now() + millis(g.cfg.NegativeTTL)), ev)
 }

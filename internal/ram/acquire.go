@@ -7,22 +7,22 @@ package ram
 // goes on.
 
 // acquire finds n segments for a shard, reclaiming as many as it must; the records
-// that are evicted are added to left. It may return fewer: the caller asks again for
+// that are evicted are added to ev. It may return fewer: the caller asks again for
 // the missing ones then. ErrNoRoom says that there are not so many: nothing can be
 // evicted any more, and no other write holds any. The caller holds no shard's lock.
-func (t *Tier) acquire(s *shard, r *newRecord, n int, left *Left) (got chain, err error) {
+func (t *Tier) acquire(s *shard, r *newRecord, n int, ev *Evicted) (got chain, err error) {
 	if n == 2 { // which is common, and mostly there
 		if t.pool.takeFor(&r.claim, &got, n, true); got.n == n {
 			return got, nil
 		}
 	}
-	got, err = t.collect(s, r, n, left)
+	got, err = t.collect(s, r, n, ev)
 	switch {
 	case err == errDemoteFirst:
-		t.standBack(s, r, got, left)
-		t.finishDemotions(left)
+		t.standBack(s, r, got, ev)
+		t.finishDemotions(ev)
 	case err == errLowerBusy && !r.promoted:
-		t.standBack(s, r, got, left)
+		t.standBack(s, r, got, ev)
 		t.awaitLower(r)
 	default:
 		return got, err
@@ -32,7 +32,7 @@ func (t *Tier) acquire(s *shard, r *newRecord, n int, left *Left) (got chain, er
 
 // collect is acquire that does not wait for the lower tier, but returns errLowerBusy
 // or errDemoteFirst.
-func (t *Tier) collect(s *shard, r *newRecord, n int, left *Left) (got chain, err error) {
+func (t *Tier) collect(s *shard, r *newRecord, n int, ev *Evicted) (got chain, err error) {
 	if n > 2 || n > 1 && !r.promoted { // one at a time, lest everything is evicted for parts of each one's need
 		switch {
 		case r.promoted:
@@ -40,7 +40,7 @@ func (t *Tier) collect(s *shard, r *newRecord, n int, left *Left) (got chain, er
 				return got, errLowerBusy
 			}
 		case r.claim.held:
-			t.standBack(s, r, got, left)
+			t.standBack(s, r, got, ev)
 			return chain{}, nil
 		default:
 			t.large.Lock()
@@ -55,14 +55,14 @@ func (t *Tier) collect(s *shard, r *newRecord, n int, left *Left) (got chain, er
 		if t.closed.Load() || !t.fits(r) { // closed, or the budget was lowered meanwhile
 			return got, t.refusal()
 		}
-		switch freed, err := t.makeRoom(s, r, left); {
+		switch freed, err := t.makeRoom(s, r, ev); {
 		case err != nil:
 			return got, err
 		case freed:
 			r.claim.all = false
 		case r.claim.held:
 			r.claim.all = true
-			t.standBack(s, r, got, left)
+			t.standBack(s, r, got, ev)
 			return chain{}, nil
 		case t.pool.await(event):
 		case t.closed.Load(): // which is why nothing could be reclaimed
@@ -74,10 +74,10 @@ func (t *Tier) collect(s *shard, r *newRecord, n int, left *Left) (got chain, er
 }
 
 // standBack gives back all segments that a write holds.
-func (t *Tier) standBack(s *shard, r *newRecord, got chain, left *Left) {
+func (t *Tier) standBack(s *shard, r *newRecord, got chain, ev *Evicted) {
 	s.mu.Lock()
 	s.addSpare(got)
-	s.endWrite(r, left)
+	s.endWrite(r, ev)
 }
 
 // makeRoom frees about a segment of some shard for a record. It reports false if
@@ -85,14 +85,14 @@ func (t *Tier) standBack(s *shard, r *newRecord, got chain, left *Left) {
 // that would be demoted: the writer has to wait for it, or promotes a record, for
 // which nothing is worth losing. A writer that has waited long enough goes on, and
 // records may be dropped. The caller holds no shard's lock.
-func (t *Tier) makeRoom(s *shard, r *newRecord, left *Left) (freed bool, err error) {
-	freed, may := t.victimShard(s).reclaim(left, func() bool {
+func (t *Tier) makeRoom(s *shard, r *newRecord, ev *Evicted) (freed bool, err error) {
+	freed, may := t.victimShard(s).reclaim(ev, func() bool {
 		return !r.promoted && r.waited == noWait || t.lowerReady()
 	})
 	if !may {
 		return false, errLowerBusy
 	}
-	if left.demoteFirst != 0 {
+	if ev.demoteFirst != 0 {
 		return false, errDemoteFirst
 	}
 	return freed, nil
@@ -109,8 +109,8 @@ func (t *Tier) awaitLower(r *newRecord) {
 
 // endWrite ends a write, stored or not: it gives back the segments that were not
 // needed, and releases the shard.
-func (s *shard) endWrite(r *newRecord, left *Left) {
+func (s *shard) endWrite(r *newRecord, ev *Evicted) {
 	s.returnSpare()
-	s.unlock(left)
+	s.unlock(ev)
 	s.tier.pool.endClaim(&r.claim)
 }

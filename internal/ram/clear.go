@@ -12,10 +12,10 @@ func (t *Tier) Clear() bool {
 	return !t.closed.Load()
 }
 
-// empty removes every record of a shard: at once, or record by record if Evicted
+// empty removes every record of a shard: at once, or record by record if OnEvict
 // is to be told.
 func (s *shard) empty() {
-	told := s.tier.evicted != nil
+	told := s.tier.onEvict != nil
 	if told {
 		s.removeAll()
 	}
@@ -50,7 +50,7 @@ func (s *shard) clear() {
 }
 
 // removeAll removes the records that are there when it begins, a step at a time, and
-// tells Evicted after each, with the shard unlocked. It goes by the index, as All does:
+// tells OnEvict after each, with the shard unlocked. It goes by the index, as All does:
 // records may be moved between two steps.
 func (s *shard) removeAll() {
 	s.mu.Lock()
@@ -64,7 +64,7 @@ func (s *shard) removeAll() {
 // removeFrom does a step of removeAll, and returns the bucket where the next one
 // begins.
 func (s *shard) removeFrom(j, buckets uint32) (next uint32) {
-	var left Left
+	var ev Evicted
 	s.mu.Lock()
 	if s.closed {
 		j = buckets
@@ -73,9 +73,9 @@ func (s *shard) removeFrom(j, buckets uint32) (next uint32) {
 		s.removeUnder(j, buckets)
 	}
 	ended := s.watches.endAll() // with each step: a load may store in a bucket that is behind us
-	s.unlock(&left)
+	s.unlock(&ev)
 	ended.callWritten()
-	left.Report()
+	ev.Notify()
 	return j
 }
 

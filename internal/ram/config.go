@@ -16,9 +16,9 @@ type Config struct {
 	Grace    int64        // how long records are kept after their deadlines, for PeekStale, in milliseconds
 	Ticking  bool         // a coarse copy of Now is kept; false: every deadline is compared with Now itself
 
-	// Evicted, if set, is told of every record that leaves the tier other than to the
+	// OnEvict, if set, is told of every record that leaves the tier other than to the
 	// lower one. No lock is held, and the slices are lent until it returns.
-	Evicted func(key, value []byte, cause Cause)
+	OnEvict func(key, value []byte, cause Cause)
 
 	Lower LowerTier // the lower tier; nil: none
 
@@ -43,7 +43,7 @@ var (
 // cannot take them now.
 var errLowerBusy = errors.New("ram: the lower tier is busy")
 
-// errDemoteFirst says that long records have to be demoted first: see Left.
+// errDemoteFirst says that long records have to be demoted first: see Evicted.
 var errDemoteFirst = errors.New("ram: long records have to be demoted first")
 
 // noWait is the time that a caller claims to have waited who does not want to wait.

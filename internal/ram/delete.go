@@ -8,11 +8,11 @@ func (t *Tier) Delete(hash uint64, key []byte) bool {
 		s.mu.Unlock()
 		return false
 	}
-	var left Left
+	var ev Evicted
 	ended := s.delete(hash, key, nil)
-	s.unlock(&left)
+	s.unlock(&ev)
 	ended.callWritten()
-	left.Report()
+	ev.Notify()
 	return true
 }
 

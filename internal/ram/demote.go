@@ -125,7 +125,7 @@ func (t *Tier) laneSegments(q int) (queues [][]uint32, longest int) {
 // the shard's.
 func (s *shard) demoteSegment(id uint32) {
 	s.mu.Lock()
-	defer s.unlockAndReport()
+	defer s.unlockAndNotify()
 	if s.closed || s.tier.segs[id].owner.Load() != s.number {
 		return
 	}

@@ -12,11 +12,11 @@ import (
 
 // finishDemotions brings all pending demotions of the shard to their ends. One
 // goroutine at a time does; others wait for it. The caller holds no lock.
-func (s *shard) finishDemotions(left *Left, patient bool) {
+func (s *shard) finishDemotions(ev *Evicted, patient bool) {
 	s.mu.Lock()
 	for len(s.demotions) > 0 {
 		if others := s.demoting; others != nil {
-			s.unlock(left)
+			s.unlock(ev)
 			<-others
 			s.mu.Lock()
 			continue
@@ -24,19 +24,19 @@ func (s *shard) finishDemotions(left *Left, patient bool) {
 		mine := make(chan struct{})
 		s.demoting = mine
 		for len(s.demotions) > 0 {
-			s.demoteInParts(s.demotions[0], left, patient)
+			s.demoteInParts(s.demotions[0], ev, patient)
 			s.demotions = slices.Delete(s.demotions, 0, 1)
 		}
 		s.demoting = nil
 		close(mine)
 	}
 	s.returnSpare()
-	s.unlock(left)
+	s.unlock(ev)
 }
 
 // demoteInParts puts the parts of one record, and takes it out unless it stays. It
 // gives up the lock, and takes it again.
-func (s *shard) demoteInParts(d *pendingDemotion, left *Left, patient bool) {
+func (s *shard) demoteInParts(d *pendingDemotion, ev *Evicted, patient bool) {
 	waited, late, more := time.Duration(0), false, true
 	for more && s.alive(d) {
 		ended, ok, again := s.putNextPart(d)
@@ -46,11 +46,11 @@ func (s *shard) demoteInParts(d *pendingDemotion, left *Left, patient bool) {
 			s.endDemotion(d)
 			return
 		case ok:
-			s.unlock(left)
+			s.unlock(ev)
 			s.tier.pause()
 			s.mu.Lock()
 		case again:
-			s.unlock(left)
+			s.unlock(ev)
 			waited, more = d.to.Wait(waited, patient)
 			late = !more
 			s.mu.Lock()
@@ -111,17 +111,17 @@ func (s *shard) endDemotion(d *pendingDemotion) {
 	}
 }
 
-// finishDemotions is that of the shard which left names, if it names one.
-func (t *Tier) finishDemotions(left *Left) {
-	if n := left.demoteFirst; n != 0 {
-		left.demoteFirst = 0
-		t.shards[n-1].finishDemotions(left, false)
+// finishDemotions is that of the shard which ev names, if it names one.
+func (t *Tier) finishDemotions(ev *Evicted) {
+	if n := ev.demoteFirst; n != 0 {
+		ev.demoteFirst = 0
+		t.shards[n-1].finishDemotions(ev, false)
 	}
 }
 
 // finishDemotionsPatiently is finishDemotions for a caller whom nobody waits for.
 func (s *shard) finishDemotionsPatiently() {
-	var left Left
-	s.finishDemotions(&left, true)
-	left.Report()
+	var ev Evicted
+	s.finishDemotions(&ev, true)
+	ev.Notify()
 }

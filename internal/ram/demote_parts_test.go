@@ -164,7 +164,7 @@ func newSinking(t *testing.T) *sinking {
 	low := newLower()
 	var err error
 	if s.Tier, err = New(Config{Bytes: 64 << 10, MaxBytes: 256 << 10, Seed: 1, Lower: low, Now: func() int64 { return s.now },
-		Evicted: s.evicted}); err != nil {
+		OnEvict: s.evicted}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Free)
@@ -197,7 +197,7 @@ func TestDemotionEndsBetweenParts(t *testing.T) {
 		"delete":  func(s *sinking) { s.deleteKey([]byte(s.long)) },
 		"clear":   func(s *sinking) { s.Clear() },
 		"clear without Evicted": func(s *sinking) {
-			s.Tier.evicted = nil // all goes at once
+			s.Tier.onEvict = nil // all goes at once
 			s.Clear()
 		},
 		"expire": func(s *sinking) { s.now += 1000 },
@@ -245,7 +245,7 @@ func TestDemotionEndsBetweenParts(t *testing.T) {
 	}
 }
 
-// A record that there is no room for in time leaves, and Evicted is told.
+// A record that there is no room for in time leaves, and OnEvict is told.
 func TestDemotionLate(t *testing.T) {
 	t.Parallel()
 	s := newSinking(t)

@@ -44,7 +44,7 @@ func testInvalidate(t *testing.T, copied bool) {
 	}
 	key, other := []byte("key"), []byte("other")
 	var w Window
-	var left Left
+	var left Evicted
 	var watch Watch
 	ok := func(done bool) error {
 		if !done {

@@ -20,7 +20,7 @@
 //     claim is a write's hold on segments of the pool.
 //   - epoch: a shard's counter for lock-free readers. It grows before a segment that
 //     held records or index leaves the shard.
-//   - evict: take a live record out for want of room. Evicted hears of it.
+//   - evict: take a live record out for want of room. OnEvict hears of it.
 //   - demote, promote: move a record to the lower tier, or back. A copy may stay behind.
 //   - lower tier: what is evicted is offered to it; see LowerTier.
 //   - invalidate: take an older copy of a key out of the lower tier.
@@ -103,7 +103,7 @@
 //     to package policy.
 //   - lower_tier.go: the seam to a lower tier. demote.go, demote_parts.go, demotions.go,
 //     promote.go: the way there and back.
-//   - evicted.go, unlock.go: the records that Evicted is told of when a shard is unlocked.
+//   - evicted.go, unlock.go: the records that OnEvict is told of when a shard is unlocked.
 //   - clock.go, sweep.go, janitor.go: deadlines.
 //   - budget.go, resize.go: the budget and its parts; SetBytes.
 //   - counters.go, stats.go, check.go: figures, and the check of everything for tests.

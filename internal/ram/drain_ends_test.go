@@ -112,12 +112,12 @@ func TestDrainStraddling(t *testing.T) {
 	d.check()
 }
 
-// A panic of Evicted leaves a drain as it is, and the next write goes on with it.
+// A panic of OnEvict leaves a drain as it is, and the next write goes on with it.
 func TestEvictedPanicsBetweenDrains(t *testing.T) {
 	t.Parallel()
 	d := newDrained(t, 64<<10, 0)
 	d.low.admit = func() bool { return false }
-	d.evicted = func([]byte, []byte, Cause) { panic("evicted") }
+	d.onEvict = func([]byte, []byte, Cause) { panic("evicted") }
 	for range 5 {
 		func() {
 			defer func() { _ = recover() }()

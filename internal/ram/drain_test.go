@@ -24,13 +24,13 @@ type drained struct {
 	n      int               // how many keys there were
 	until  int64             // deadline of those that add stores
 	values map[string]string // of each key that is in either tier
-	told   map[string]int    // of how many records of a key Evicted was told
+	told   map[string]int    // of how many records of a key OnEvict was told
 }
 
 func newDrained(t *testing.T, size, until int64) *drained {
 	d := &drained{t: t, low: newLower(), now: 1000, until: until, values: map[string]string{}, told: map[string]int{}}
 	tier, err := New(Config{Bytes: size, MaxBytes: 4 * size, Seed: 1, Now: func() int64 { return d.now }, Lower: d.low,
-		Evicted: func(key, _ []byte, _ Cause) { d.told[string(key)]++ }})
+		OnEvict: func(key, _ []byte, _ Cause) { d.told[string(key)]++ }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func TestBetweenSteps(t *testing.T) {
 				d.low.Invalidate(d.Hash([]byte(key)))
 				delete(d.values, key)
 			}
-			d.evicted = nil
+			d.onEvict = nil
 			if d.Clear(); d.shards[0].drain.id != 0 || d.shards[0].held.Load() != 0 {
 				d.t.Error("a segment outlived Clear")
 			}
@@ -222,14 +222,14 @@ func TestBetweenSteps(t *testing.T) {
 		},
 		"another drain under way": func(d *drained) {
 			s := &d.shards[0]
-			var left Left
+			var left Evicted
 			if freed, _ := s.reclaim(&left, always); !freed {
 				d.t.Error("there is nothing to reclaim")
 			}
 			s.mu.Lock()
 			s.reclaimStep()
 			s.unlock(&left)
-			left.Report()
+			left.Notify()
 			if s.drain.id == 0 {
 				d.t.Error("there is no other drain")
 			}

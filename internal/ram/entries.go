@@ -18,7 +18,7 @@ func (s *shard) find(hash uint64, key []byte) (b *index.Bucket, slot int, r stor
 	return nil, 0, r, false
 }
 
-// remove takes a record out of the tier, and notes it for Evicted.
+// remove takes a record out of the tier, and notes it for OnEvict.
 func (s *shard) remove(hash uint64, b *index.Bucket, slot int, r *stored, cause Cause) {
 	s.noteEvicted(r, cause)
 	s.takeOut(hash, b, slot, r)

@@ -2,11 +2,11 @@ package ram
 
 import "sync"
 
-// Left lists records that left the tier and of which Evicted is still to be told:
+// Evicted lists records that left the tier and of which OnEvict is still to be told:
 // copies, because their room may be reused by then. A shard notes them under its lock.
-// The caller that made them leave reports them after it; one that makes many leave does
-// so in steps, and reports after each.
-type Left struct {
+// The caller that made them leave calls Notify after it; one that makes many leave does
+// so in steps, and notifies after each.
+type Evicted struct {
 	first, last *evictedBatch
 	bytes       int
 	demoteFirst uint32 // the number of the shard whose long records have to be demoted before it has room; 0: none
@@ -17,10 +17,10 @@ type Left struct {
 const step = 1 << 20
 
 // full reports whether a step has ended.
-func (l *Left) full() bool { return l.bytes >= step }
+func (l *Evicted) full() bool { return l.bytes >= step }
 
 // add puts a batch behind those that are there.
-func (l *Left) add(e *evictedBatch) {
+func (l *Evicted) add(e *evictedBatch) {
 	if l.first == nil {
 		l.first = e
 	} else {
@@ -30,9 +30,9 @@ func (l *Left) add(e *evictedBatch) {
 	l.bytes += e.size()
 }
 
-// Report tells Evicted, in the order in which the records left, and empties the
+// Notify tells OnEvict, in the order in which the records left, and empties the
 // list. The caller holds no lock.
-func (l *Left) Report() {
+func (l *Evicted) Notify() {
 	l.bytes = 0
 	for e := l.first; e != nil; {
 		next := e.next

@@ -10,13 +10,13 @@ import (
 )
 
 // stepped is a full tier whose records leave by the million bytes, and what
-// Evicted sees of that.
+// OnEvict sees of that.
 type stepped struct {
 	*Tier
 	t      *testing.T
 	now    int64
 	set    int // records that were stored
-	told   int // of how many Evicted was told
+	told   int // of how many OnEvict was told
 	most   int // how many had left and were not told of yet, at most
 	during func()
 }
@@ -30,7 +30,7 @@ func newStepped(t *testing.T) *stepped {
 	}
 	s := &stepped{t: t, now: 1000}
 	// It begins small: its shards, which are two, hold several steps each.
-	tier, err := New(Config{Bytes: 2 << 20, MaxBytes: bytes, Seed: 1, Now: func() int64 { return s.now }, Evicted: s.evicted})
+	tier, err := New(Config{Bytes: 2 << 20, MaxBytes: bytes, Seed: 1, Now: func() int64 { return s.now }, OnEvict: s.evicted})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func (s *stepped) unlocked() {
 	}
 }
 
-// What makes much leave holds no more than a step of it for Evicted at once.
+// What makes much leave holds no more than a step of it for OnEvict at once.
 func TestEvictedIsToldInSteps(t *testing.T) {
 	t.Parallel()
 	for name, run := range map[string]func(s *stepped) error{
@@ -147,7 +147,7 @@ func TestSetDuringShrink(t *testing.T) {
 	}
 }
 
-// Evicted may change the budget while another call does. The later call holds,
+// OnEvict may change the budget while another call does. The later call holds,
 // for both.
 func TestSetBytesFromEvicted(t *testing.T) {
 	t.Parallel()
@@ -179,7 +179,7 @@ func TestSetBytesFromEvicted(t *testing.T) {
 	}
 }
 
-// A panic of Evicted reaches the caller, who gets what he asked for all the same.
+// A panic of OnEvict reaches the caller, who gets what he asked for all the same.
 func TestEvictedPanicsDuringShrink(t *testing.T) {
 	t.Parallel()
 	s := newStepped(t)
@@ -201,7 +201,7 @@ func TestEvictedPanicsDuringShrink(t *testing.T) {
 	}
 }
 
-// What was there before Clear is gone after it, though Evicted stores records
+// What was there before Clear is gone after it, though OnEvict stores records
 // meanwhile, and others are moved to make room for these.
 func TestSetDuringClear(t *testing.T) {
 	t.Parallel()
@@ -233,7 +233,7 @@ func TestSetDuringClear(t *testing.T) {
 }
 
 // Each record that was stored is there or was told of once, while some store,
-// others change the budget, clear and sweep, and Evicted joins in.
+// others change the budget, clear and sweep, and OnEvict joins in.
 func TestStepsMeet(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -242,7 +242,7 @@ func TestStepsMeet(t *testing.T) {
 	var now atomic.Int64
 	now.Store(1000)
 	calls := 0
-	tier, err := New(Config{Bytes: 1 << 20, MaxBytes: 4 << 20, Seed: 1, Now: now.Load, Evicted: func(key, _ []byte, _ Cause) {
+	tier, err := New(Config{Bytes: 1 << 20, MaxBytes: 4 << 20, Seed: 1, Now: now.Load, OnEvict: func(key, _ []byte, _ Cause) {
 		mu.Lock()
 		told[string(key)]++
 		calls++

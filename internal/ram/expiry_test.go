@@ -8,7 +8,7 @@ import (
 	"github.com/firncache/firn/internal/clock"
 )
 
-// Nothing outlives its deadline because Evicted of another record takes long.
+// Nothing outlives its deadline because OnEvict of another record takes long.
 func TestExpiryWhileEvictedWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -17,7 +17,7 @@ func TestExpiryWhileEvictedWaits(t *testing.T) {
 		tier, err := New(Config{
 			Bytes: MinBytes, Seed: 1, Ticking: true,
 			Now: func() int64 { return 1000 + time.Since(start).Milliseconds() },
-			Evicted: func(key, _ []byte, _ Cause) {
+			OnEvict: func(key, _ []byte, _ Cause) {
 				entered <- string(key)
 				<-leave
 			},

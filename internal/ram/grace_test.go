@@ -32,7 +32,7 @@ func (r *graceRecord) expired(now, grace int64) bool {
 func newGraceModel(t *testing.T, size, grace int64) *graceModel {
 	m := &graceModel{T: t, low: newLower(), now: 1000, grace: grace, want: map[string]graceRecord{}}
 	tier, err := New(Config{
-		Bytes: size, Seed: 1, Grace: grace, Now: func() int64 { return m.now }, Lower: m.low, Evicted: m.evicted,
+		Bytes: size, Seed: 1, Grace: grace, Now: func() int64 { return m.now }, Lower: m.low, OnEvict: m.evicted,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -32,7 +32,7 @@ func (it *iteration) shard(s *shard, yield func(key, value []byte) bool) bool {
 func (it *iteration) copyBucket(s *shard, j, buckets uint32) {
 	it.clear()
 	s.mu.Lock()
-	defer s.unlockAndReport()
+	defer s.unlockAndNotify()
 	for loc := range s.table.Under(j, buckets) {
 		r := s.tier.recordAt(s.tier.place(loc))
 		if s.tier.expired(&r) {

@@ -62,7 +62,7 @@ func unreserved(cfg *Config, g geometry) *Tier {
 		hasher:   record.NewHasher(cfg.Seed),
 		hashMask: cfg.HashMask - 1, // 0: all ones
 		grace:    cfg.Grace,
-		evicted:  cfg.Evicted,
+		onEvict:  cfg.OnEvict,
 		lower:    cfg.Lower,
 		segShift: g.segShift, unitShift: g.unitShift,
 		shardShift: min(64-uint(bits.Len(uint(g.shards-1))), 63),

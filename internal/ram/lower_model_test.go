@@ -36,7 +36,7 @@ func newTwoTiers(t interface{ Fatal(...any) }, size int64, mask uint64, keys [][
 	h.m = &cachetest.Machine{Store: h, Clock: clock, Bytes: size, Keys: keys}
 	tier, err := New(Config{
 		Bytes: size, MaxBytes: 4 * size, Seed: 1, Now: clock.Millis, HashMask: mask, Lower: h.low,
-		Evicted: func(key, value []byte, cause Cause) { h.m.Evicted(key, value, cachetest.Cause(cause)) },
+		OnEvict: func(key, value []byte, cause Cause) { h.m.Evicted(key, value, cachetest.Cause(cause)) },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -117,8 +117,8 @@ func (h *twoTiers) Set(key, value []byte, ttl time.Duration) error {
 		if h.rng.IntN(3) > 0 {
 			return h.Tier.setKey(key, value, deadline)
 		}
-		var left Left
-		defer left.Report()
+		var left Evicted
+		defer left.Notify()
 		var watch Watch
 		h.Watch(&watch, key)
 		defer h.Unwatch(&watch)

@@ -24,7 +24,7 @@ type LowerTier interface {
 	// record was read since its key came here, or was promoted because it was read;
 	// copied, whether the lower tier's record under the hash may be a copy of it. Demote
 	// reports whether the lower tier has the record now: then it counts as demoted, not
-	// as evicted, and Evicted is not told.
+	// as evicted, and OnEvict is not told.
 	Demote(hash uint64, key, value []byte, deadline int64, read, copied bool) bool
 
 	// WaitForRoom reports whether Demote would accept the records of about a

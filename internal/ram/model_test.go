@@ -92,7 +92,7 @@ func newMachine(t interface{ Fatal(...any) }, bytes int64, mask uint64, keys [][
 	m := &cachetest.Machine{Clock: clock, Bytes: bytes, Keys: keys}
 	tier, err := New(Config{
 		Bytes: bytes, MaxBytes: 4 * bytes, Seed: 1, Now: clock.Millis, HashMask: mask,
-		Evicted: func(key, value []byte, cause Cause) { m.Evicted(key, value, cachetest.Cause(cause)) },
+		OnEvict: func(key, value []byte, cause Cause) { m.Evicted(key, value, cachetest.Cause(cause)) },
 	})
 	if err != nil {
 		t.Fatal(err)

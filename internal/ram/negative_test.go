@@ -15,7 +15,7 @@ func TestPeekStale(t *testing.T) {
 	var clock atomic.Int64
 	clock.Store(1000)
 	var told [Deleted + 1]atomic.Int64
-	tier, err := New(Config{Bytes: 1 << 20, Seed: 1, Now: clock.Load, Grace: grace, Evicted: func(key, value []byte, cause Cause) {
+	tier, err := New(Config{Bytes: 1 << 20, Seed: 1, Now: clock.Load, Grace: grace, OnEvict: func(key, value []byte, cause Cause) {
 		if len(value) == 0 {
 			t.Errorf("told of the negative %q", key)
 		}

@@ -19,7 +19,7 @@ func (t *Tier) Deadline(hash uint64, key []byte) (deadline int64, ok bool) {
 func (t *Tier) PeekStale(hash uint64, dst, key []byte) (value []byte, deadline int64, ok bool) {
 	s := t.shardOf(hash)
 	s.mu.Lock()
-	defer s.unlockAndReport()
+	defer s.unlockAndNotify()
 	b, slot, r, ok := s.find(hash, key)
 	if !ok || t.pastGrace(&r) {
 		return dst, 0, false

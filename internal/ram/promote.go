@@ -12,15 +12,15 @@ func (t *Tier) Promote(hash uint64, key, value []byte, deadline int64, token uin
 	if deadline != 0 {
 		t.expectExpiry()
 	}
-	var left Left
-	ok := t.promote(&r, token, &left)
-	left.Report()
+	var ev Evicted
+	ok := t.promote(&r, token, &ev)
+	ev.Notify()
 	return ok
 }
 
 // promote tries until the shard has the segments that the record takes. To get
 // them it gives up the lock, and then asks everything again.
-func (t *Tier) promote(r *newRecord, token uint64, left *Left) bool {
+func (t *Tier) promote(r *newRecord, token uint64, ev *Evicted) bool {
 	s := t.shardOf(r.hash)
 	s.mu.Lock()
 	for s.promotable(r, token) {
@@ -28,21 +28,21 @@ func (t *Tier) promote(r *newRecord, token uint64, left *Left) bool {
 		if missing == 0 {
 			s.count.Promoted++
 			owes := s.owesDrainStep()
-			s.endWrite(r, left)
+			s.endWrite(r, ev)
 			if owes {
-				t.reclaimAhead(s, left)
+				t.reclaimAhead(s, ev)
 			}
 			return true
 		}
-		s.unlock(left)
-		got, err := t.acquire(s, r, missing, left)
+		s.unlock(ev)
+		got, err := t.acquire(s, r, missing, ev)
 		s.mu.Lock()
 		s.addSpare(got)
 		if err != nil {
 			break
 		}
 	}
-	s.endWrite(r, left)
+	s.endWrite(r, ev)
 	return false
 }
 

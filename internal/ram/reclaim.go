@@ -5,26 +5,26 @@ package ram
 // drain by turns, and all have it freed by the last step. mayGo is asked before each
 // step, with no lock held; if it says that no record may leave now, may is false. freed
 // is false if the shard has no segment to free, or if long records have to be demoted
-// first, which left tells then. The evicted records are added to left.
-func (s *shard) reclaim(left *Left, mayGo func() bool) (freed, may bool) {
+// first, which ev tells then. The evicted records are added to ev.
+func (s *shard) reclaim(ev *Evicted, mayGo func() bool) (freed, may bool) {
 	if !mayGo() {
 		return false, false
 	}
 	s.mu.Lock()
 	for ended := s.drain.ended; s.drain.ended == ended; {
 		if s.demotions.leaving() {
-			left.demoteFirst = s.number
-			s.unlock(left)
+			ev.demoteFirst = s.number
+			s.unlock(ev)
 			return false, true
 		}
 		if !s.reclaimStep() {
-			s.unlock(left)
+			s.unlock(ev)
 			return false, true
 		}
 		if s.drain.ended != ended {
 			break
 		}
-		s.unlock(left)
+		s.unlock(ev)
 		s.tier.pause()
 		if !mayGo() {
 			return false, false
@@ -32,10 +32,10 @@ func (s *shard) reclaim(left *Left, mayGo func() bool) (freed, may bool) {
 		s.mu.Lock()
 	}
 	if s.demotions.leaving() {
-		left.demoteFirst = s.number
+		ev.demoteFirst = s.number
 	}
 	s.returnSpare()
-	s.unlock(left)
+	s.unlock(ev)
 	return true, true
 }
 

@@ -21,12 +21,12 @@ const minSteps = 4
 
 // reclaimAhead does a step of a drain, unless there is no need, or the lower tier has
 // no room for demotions. The caller holds no shard's lock.
-func (t *Tier) reclaimAhead(s *shard, left *Left) {
+func (t *Tier) reclaimAhead(s *shard, ev *Evicted) {
 	if !t.pool.short(t.freeAhead) || !t.lowerReady() {
 		return
 	}
 	s = t.victimShard(s)
 	s.mu.Lock()
 	s.reclaimStep()
-	s.unlock(left)
+	s.unlock(ev)
 }

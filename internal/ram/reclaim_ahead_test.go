@@ -56,9 +56,9 @@ func TestNoStepAheadWithoutNeed(t *testing.T) {
 			d.Tier.freeAhead = d.pool.limit
 		}
 		before := d.low.accepted
-		var left Left
+		var left Evicted
 		d.reclaimAhead(&d.shards[0], &left)
-		left.Report()
+		left.Notify()
 		if n := d.low.accepted - before; n > 0 != c.want {
 			t.Errorf("busy %v, short %v: %d records left", c.busy, c.short, n)
 		}

@@ -4,7 +4,7 @@ import "fmt"
 
 // SetBytes changes the budget. When it returns, no more than that is in use, and
 // freed memory is given back to the system. If another call changes the budget
-// meanwhile, the later one holds for both. Evicted is told in steps, between which
+// meanwhile, the later one holds for both. OnEvict is told in steps, between which
 // no lock is held.
 func (t *Tier) SetBytes(bytes int64) error {
 	shrinks, err := t.setBytes(bytes)
@@ -36,7 +36,7 @@ func (t *Tier) setBytes(bytes int64) (shrinks bool, err error) {
 // back if negative. When it returns, both tiers together use no more than the
 // budget. It fails, and changes nothing, if too little would be left for this tier,
 // or if more is given back than was reserved. The caller holds no lock that the
-// lower tier or Evicted take. Memory that records have used comes back in small
+// lower tier or OnEvict take. Memory that records have used comes back in small
 // pages, so bytes that are known of early are best reserved early.
 func (t *Tier) Charge(bytes int64) error {
 	if err := t.reserve(bytes); err != nil {
@@ -63,9 +63,9 @@ func (t *Tier) reserve(bytes int64) error {
 }
 
 // shrink reclaims until no more segments are in use than may be, a step at a time,
-// and tells Evicted after each. Then it gives the memory of free ones back to the
+// and tells OnEvict after each. Then it gives the memory of free ones back to the
 // system, of all or, if spare ones may keep it, until no more have any than may be
-// in use. A panic of Evicted reaches the caller when that is done.
+// in use. A panic of OnEvict reaches the caller when that is done.
 func (t *Tier) shrink(keepSpare bool) {
 	done := false
 	defer func() {
@@ -74,11 +74,11 @@ func (t *Tier) shrink(keepSpare bool) {
 		}
 	}()
 	for more := true; more; {
-		var left Left
+		var ev Evicted
 		event, stuck := t.pool.lastEvent(), false
-		more, stuck = t.shrinkStep(&left)
-		t.finishDemotions(&left)
-		left.Report()
+		more, stuck = t.shrinkStep(&ev)
+		t.finishDemotions(&ev)
+		ev.Notify()
 		if stuck && !t.pool.await(event) {
 			break // only the indexes hold segments
 		}
@@ -95,16 +95,16 @@ func (t *Tier) stepSegments() int { return step >> t.segShift }
 // shrinkStep lowers the limit by a step and reclaims the segments beyond it. It reports
 // whether there is more to do, and whether no shard holds anything to reclaim:
 // writes may hold segments for a moment.
-func (t *Tier) shrinkStep(left *Left) (more, stuck bool) {
+func (t *Tier) shrinkStep(ev *Evicted) (more, stuck bool) {
 	t.janitor.sweeping.Lock() // Close waits for it, and then nothing is touched any more
 	defer t.janitor.sweeping.Unlock()
 	if t.closed.Load() {
 		return false, false
 	}
 	goal, more := t.pool.lower(t.stepSegments())
-	for t.pool.over(goal) && !left.full() && left.demoteFirst == 0 {
-		if freed, _ := t.victimShard(&t.shards[0]).reclaim(left, always); !freed {
-			return more || left.demoteFirst != 0, left.demoteFirst == 0
+	for t.pool.over(goal) && !ev.full() && ev.demoteFirst == 0 {
+		if freed, _ := t.victimShard(&t.shards[0]).reclaim(ev, always); !freed {
+			return more || ev.demoteFirst != 0, ev.demoteFirst == 0
 		}
 	}
 	return more, false

@@ -11,13 +11,13 @@ import (
 
 // Set stores the record of a key with this hash, replacing the key's older one. A
 // deadline of 0 means never. One below 0 makes a negative entry, which has expired
-// for all calls but PeekStale, and stays until the deadline's negation; Evicted is
+// for all calls but PeekStale, and stays until the deadline's negation; OnEvict is
 // not told of it.
 func (t *Tier) Set(hash uint64, key, value []byte, deadline int64) error {
 	s := t.shardOf(hash)
 	t.region.Prefetch(s.table.Offset(s.table.Home(hash, s.table.Shape()))) // while the lock is taken
 	s.mu.Lock()
-	if deadline == 0 && t.evicted == nil {
+	if deadline == 0 && t.onEvict == nil {
 		if done, copied := s.overwritePlain(hash, key, value); done {
 			ended := s.noteWrite(hash, key, nil, copied)
 			s.mu.Unlock()
@@ -35,22 +35,22 @@ func (t *Tier) Set(hash uint64, key, value []byte, deadline int64) error {
 //go:noinline
 func (t *Tier) setLocked(s *shard, hash uint64, key, value []byte, deadline int64) error {
 	s.prefetchGhost(hash) // the key is absent, perhaps, and this is asked for its lane
-	var left Left
+	var ev Evicted
 	r := t.newRecord(hash, key, value, deadline)
-	err := t.store(s, &r, &left)
-	if left.first != nil {
-		left.Report()
+	err := t.store(s, &r, &ev)
+	if ev.first != nil {
+		ev.Notify()
 	}
 	return err
 }
 
-// SetQuietly is Set that adds the evicted records to left, for the caller to
-// report: it may be called under a lock.
-func (t *Tier) SetQuietly(hash uint64, key, value []byte, deadline int64, left *Left) error {
+// SetQuietly is Set that adds the evicted records to ev, which the caller
+// notifies later: it may be called under a lock.
+func (t *Tier) SetQuietly(hash uint64, key, value []byte, deadline int64, ev *Evicted) error {
 	r := t.newRecord(hash, key, value, deadline)
 	s := t.shardOf(hash)
 	s.mu.Lock()
-	return t.store(s, &r, left)
+	return t.store(s, &r, ev)
 }
 
 // overwritePlain is the fast path of set: it replaces the value of a record of
@@ -95,37 +95,37 @@ func (t *Tier) overwriteValue(off, valueAt uint64, value []byte, deadlineAt *ato
 
 // store tries until the shard has the segments that the record takes. It is
 // called with the shard locked, and unlocks it.
-func (t *Tier) store(s *shard, r *newRecord, left *Left) error {
+func (t *Tier) store(s *shard, r *newRecord, ev *Evicted) error {
 	if r.deadline != 0 {
 		t.expectExpiry()
 	}
 	for {
 		if s.closed || !t.fits(r) {
-			s.endWrite(r, left)
+			s.endWrite(r, ev)
 			return t.refusal()
 		}
 		if r.watch != nil && r.watch.Voided() {
-			s.endWrite(r, left)
+			s.endWrite(r, ev)
 			return ErrChanged
 		}
 		missing := s.set(r)
 		if missing == 0 {
 			break
 		}
-		s.unlock(left)
-		got, err := t.acquire(s, r, missing, left)
+		s.unlock(ev)
+		got, err := t.acquire(s, r, missing, ev)
 		s.mu.Lock()
 		s.addSpare(got)
 		if err != nil {
-			s.endWrite(r, left)
+			s.endWrite(r, ev)
 			return err
 		}
 	}
 	ended, owes := s.noteWrite(r.hash, r.key, r.watch, r.invalidates), s.owesDrainStep()
-	s.endWrite(r, left)
+	s.endWrite(r, ev)
 	ended.callWritten()
 	if owes {
-		t.reclaimAhead(s, left)
+		t.reclaimAhead(s, ev)
 	}
 	return nil
 }

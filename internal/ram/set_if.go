@@ -19,13 +19,13 @@ func (t *Tier) Unwatch(w *Watch) {
 }
 
 // SetIf is Set of a watched key. It fails with ErrChanged if the watch is void, and
-// adds the evicted records to left, for the caller to report. The watch goes on.
-func (t *Tier) SetIf(w *Watch, value []byte, deadline int64, left *Left) error {
+// adds the evicted records to ev, for the caller to notify later. The watch goes on.
+func (t *Tier) SetIf(w *Watch, value []byte, deadline int64, ev *Evicted) error {
 	r := t.newRecord(w.hash, w.key, value, deadline)
 	r.watch = w
 	s := t.shardOf(w.hash)
 	s.mu.Lock()
-	err := t.store(s, &r, left)
+	err := t.store(s, &r, ev)
 	if err != nil && err != ErrClosed && w.Voided() {
 		return ErrChanged // whatever else kept it
 	}
@@ -33,19 +33,19 @@ func (t *Tier) SetIf(w *Watch, value []byte, deadline int64, left *Left) error {
 }
 
 // DeleteIf is Delete of a watched key. It fails with ErrChanged if the watch is void,
-// and adds the deleted record to left, for the caller to report. The watch goes on.
-func (t *Tier) DeleteIf(w *Watch, left *Left) error {
+// and adds the deleted record to ev, for the caller to notify later. The watch goes on.
+func (t *Tier) DeleteIf(w *Watch, ev *Evicted) error {
 	s := t.shardOf(w.hash)
 	s.mu.Lock()
 	if s.closed || w.Voided() {
-		defer s.unlock(left)
+		defer s.unlock(ev)
 		if s.closed {
 			return ErrClosed
 		}
 		return ErrChanged
 	}
 	ended := s.delete(w.hash, w.key, w)
-	s.unlock(left)
+	s.unlock(ev)
 	ended.callWritten()
 	return nil
 }

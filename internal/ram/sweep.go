@@ -11,9 +11,9 @@ import (
 // last. It locks one shard at a time, for one segment at a time.
 func (t *Tier) Sweep() {
 	for id := uint32(1); id != 0; {
-		var left Left
-		id = t.sweepFrom(id, &left)
-		left.Report()
+		var ev Evicted
+		id = t.sweepFrom(id, &ev)
+		ev.Notify()
 	}
 }
 
@@ -22,16 +22,16 @@ const maxSweep = 1024
 
 // sweepFrom does a step of a sweep, and returns the segment where the next one
 // begins, 0 after the last.
-func (t *Tier) sweepFrom(id uint32, left *Left) (next uint32) {
+func (t *Tier) sweepFrom(id uint32, ev *Evicted) (next uint32) {
 	t.janitor.sweeping.Lock()
 	defer t.janitor.sweeping.Unlock()
 	now, from, end := t.clock.now(), id, t.touched()
 	for ; id < end && !t.closed.Load(); id++ {
-		if left.full() || id-from == maxSweep {
+		if ev.full() || id-from == maxSweep {
 			return id
 		}
 		if owner := t.segs[id].owner.Load(); owner != 0 {
-			t.shards[owner-1].sweep(id, now, left)
+			t.shards[owner-1].sweep(id, now, ev)
 		}
 	}
 	return 0
@@ -45,9 +45,9 @@ func (t *Tier) touched() uint32 {
 }
 
 // sweep takes the expired records of one segment out, if it is due.
-func (s *shard) sweep(id uint32, now int64, left *Left) {
+func (s *shard) sweep(id uint32, now int64, ev *Evicted) {
 	s.mu.Lock()
-	defer s.unlock(left)
+	defer s.unlock(ev)
 	seg := &s.tier.segs[id]
 	if s.closed || seg.owner.Load() != s.number || !seg.sweepDue(now) {
 		return

@@ -31,7 +31,7 @@ type Tier struct {
 	tuner        *policy.Tuner
 	full         atomic.Bool // a segment was evicted since there was room for all
 	large        sync.Mutex  // held while one write gathers several segments; before shard.mu
-	evicted      func(key, value []byte, cause Cause)
+	onEvict      func(key, value []byte, cause Cause)
 	lower        LowerTier
 	lowerInParts LowerTierInParts // lower, if it takes long records in parts; nil: it does not
 	maxWhole     int              // the most bytes of a record that is demoted as a whole
@@ -124,7 +124,7 @@ type shard struct {
 	drainDebt int64         // bytes that were stored, less those for which a step of a drain was done
 	walking   uint32        // the segment whose records are being looked through
 	held      atomic.Int64  // segments of the log that the shard holds
-	evicted   *evictedBatch // records of which Evicted is told after unlocking
+	evicted   *evictedBatch // records of which OnEvict is told after unlocking
 	closed    bool
 	count     Counters
 	scratch   []byte
@@ -149,7 +149,7 @@ type drain struct {
 }
 
 // janitor takes expired records out and reports them, in a goroutine that begins
-// with the first record that has a deadline. Evicted, which is the user's, may
+// with the first record that has a deadline. OnEvict, which is the user's, may
 // take its time there: only the next sweep waits for it.
 type janitor struct {
 	once     sync.Once // for the start of the goroutine

@@ -1,9 +1,9 @@
 package ram
 
-// noteEvicted copies a record that leaves, for Evicted. It does nothing if nobody
+// noteEvicted copies a record that leaves, for OnEvict. It does nothing if nobody
 // listens, or if the record is a negative entry.
 func (s *shard) noteEvicted(r *stored, cause Cause) {
-	if s.tier.evicted == nil || s.tier.deadline(r) < 0 {
+	if s.tier.onEvict == nil || s.tier.deadline(r) < 0 {
 		return
 	}
 	if s.evicted == nil {
@@ -15,7 +15,7 @@ func (s *shard) noteEvicted(r *stored, cause Cause) {
 
 // noteReplaced notes that a record gives way to another of the same key.
 func (s *shard) noteReplaced(r *stored) {
-	if s.tier.evicted == nil {
+	if s.tier.onEvict == nil {
 		return
 	}
 	cause := Replaced
@@ -25,12 +25,12 @@ func (s *shard) noteReplaced(r *stored) {
 	s.noteEvicted(r, cause)
 }
 
-// unlock releases the shard, and adds the records that were noted to left.
-func (s *shard) unlock(left *Left) {
+// unlock releases the shard, and adds the records that were noted to ev.
+func (s *shard) unlock(ev *Evicted) {
 	if e := s.evicted; e != nil {
 		s.evicted = nil
-		e.to = s.tier.evicted
-		left.add(e)
+		e.to = s.tier.onEvict
+		ev.add(e)
 	}
 	if cap(s.scratch) > keptScratch { // lest each shard keeps one of its largest record, outside the budget
 		s.tier.scratch.give(s.scratch)
@@ -39,9 +39,9 @@ func (s *shard) unlock(left *Left) {
 	s.mu.Unlock()
 }
 
-// unlockAndReport releases the shard and reports the records that were noted.
-func (s *shard) unlockAndReport() {
-	var left Left
-	s.unlock(&left)
-	left.Report()
+// unlockAndNotify releases the shard and notifies of the records that were noted.
+func (s *shard) unlockAndNotify() {
+	var ev Evicted
+	s.unlock(&ev)
+	ev.Notify()
 }

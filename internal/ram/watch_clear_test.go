@@ -9,9 +9,9 @@ func TestWatchDuringClear(t *testing.T) {
 	key := []byte("key")
 	var tier *Tier
 	var w Watch
-	var left Left
+	var left Evicted
 	told := false
-	tier, err := New(Config{Bytes: MinBytes, Seed: 1, Now: func() int64 { return 1000 }, Evicted: func(k, _ []byte, _ Cause) {
+	tier, err := New(Config{Bytes: MinBytes, Seed: 1, Now: func() int64 { return 1000 }, OnEvict: func(k, _ []byte, _ Cause) {
 		told = true
 		if err := tier.SetIf(&w, []byte("loaded"), 0, &left); err != ErrChanged {
 			t.Errorf("%v, want %v", err, ErrChanged)

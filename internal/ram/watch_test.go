@@ -80,7 +80,7 @@ func testWatch(t *testing.T, key []byte, mask uint64, first int64, then func(*Ti
 		t.Errorf("the watch of another key is void: %v", got)
 	}
 	before, _, there := tier.peekStaleKey(nil, key)
-	var left Left
+	var left Evicted
 	if del {
 		err = tier.DeleteIf(&w, &left)
 	} else {
@@ -119,7 +119,7 @@ func TestWatchGoesOn(t *testing.T) {
 	}
 	defer tier.Close()
 	key, told := []byte("key"), 0
-	var left Left
+	var left Evicted
 	a, b := Watch{Written: func() { told++ }}, Watch{Written: func() { told += 10 }}
 	tier.Watch(&a, key)
 	tier.Watch(&b, key)
@@ -159,7 +159,7 @@ func moveAll(t *Tier) {
 				s.clean(id)
 			}
 		}
-		s.unlockAndReport()
+		s.unlockAndNotify()
 	}
 }
 

@@ -34,7 +34,7 @@ func (s *Store) ramConfig(cfg *Config) ram.Config {
 		Bytes: cfg.RAMBytes, MaxBytes: cfg.MaxRAMBytes,
 		Seed:    record.NewSeed(),
 		Grace:   cfg.Grace,
-		Evicted: cfg.Evicted,
+		OnEvict: cfg.Evicted,
 	}
 	if cfg.Clock != nil {
 		rc.Now = s.now

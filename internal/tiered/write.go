@@ -27,8 +27,8 @@ type change struct {
 	hash       uint64 // of set and remove
 	key, value []byte
 	deadline   int64
-	watch      *ram.Watch // of setIf and removeIf
-	left       *ram.Left  // collects what left for it; nil: that is reported at once
+	watch      *ram.Watch   // of setIf and removeIf
+	ev         *ram.Evicted // collects the records that it evicts; nil: OnEvict is told of them at once
 }
 
 // write is the write protocol. Every change of a key, whoever makes it, follows it:
@@ -47,17 +47,17 @@ func (s *Store) write(w *change) error {
 	var err error
 	switch w.op {
 	case set:
-		if w.left == nil {
+		if w.ev == nil {
 			err = s.ram.Set(w.hash, w.key, w.value, w.deadline)
 		} else {
-			err = s.ram.SetQuietly(w.hash, w.key, w.value, w.deadline, w.left)
+			err = s.ram.SetQuietly(w.hash, w.key, w.value, w.deadline, w.ev)
 		}
 	case setIf:
-		err = s.ram.SetIf(w.watch, w.value, w.deadline, w.left)
+		err = s.ram.SetIf(w.watch, w.value, w.deadline, w.ev)
 	case remove:
 		err = errIfClosed(s.ram.Delete(w.hash, w.key))
 	case removeIf:
-		err = s.ram.DeleteIf(w.watch, w.left)
+		err = s.ram.DeleteIf(w.watch, w.ev)
 	}
 	if h := s.hook.Load(); h != nil {
 		(*h).AfterWrite(w.key, token)
@@ -100,10 +100,10 @@ func (s *Store) Set(key, value []byte, deadline int64) error {
 	return s.write(&change{op: set, hash: s.ram.Hash(key), key: key, value: value, deadline: deadline})
 }
 
-// SetQuietly is Set that adds what left for it to left, instead of reporting it:
+// SetQuietly is Set that adds the evicted records to ev, instead of telling OnEvict:
 // it may be called under a lock.
-func (s *Store) SetQuietly(key, value []byte, deadline int64, left *ram.Left) error {
-	return s.write(&change{op: set, hash: s.ram.Hash(key), key: key, value: value, deadline: deadline, left: left})
+func (s *Store) SetQuietly(key, value []byte, deadline int64, ev *ram.Evicted) error {
+	return s.write(&change{op: set, hash: s.ram.Hash(key), key: key, value: value, deadline: deadline, ev: ev})
 }
 
 // Delete removes a value. That there was none is no error.
@@ -127,13 +127,13 @@ func (s *Store) Unwatch(w *ram.Watch) {
 // SetIf is SetQuietly of a watched key. If it was written meanwhile, nothing is
 // stored, and that is no error. A deadline below 0 makes a negative entry, which
 // lives until the deadline's negation, and does not go to the SSD.
-func (s *Store) SetIf(w *ram.Watch, key, value []byte, deadline int64, left *ram.Left) error {
-	return s.write(&change{op: setIf, key: key, value: value, deadline: deadline, watch: w, left: left})
+func (s *Store) SetIf(w *ram.Watch, key, value []byte, deadline int64, ev *ram.Evicted) error {
+	return s.write(&change{op: setIf, key: key, value: value, deadline: deadline, watch: w, ev: ev})
 }
 
 // DeleteIf is Delete of a watched key, as SetIf is Set.
-func (s *Store) DeleteIf(w *ram.Watch, key []byte, left *ram.Left) error {
-	return s.write(&change{op: removeIf, key: key, watch: w, left: left})
+func (s *Store) DeleteIf(w *ram.Watch, key []byte, ev *ram.Evicted) error {
+	return s.write(&change{op: removeIf, key: key, watch: w, ev: ev})
 }
 
 // DeleteIfEqual removes a value, unless the key was written since stored was read:
@@ -145,9 +145,9 @@ func (s *Store) DeleteIfEqual(key, stored []byte) error {
 	if now, ok := s.PeekFresh(nil, key); ok && !bytes.Equal(now, stored) {
 		return nil
 	}
-	var left ram.Left
-	err := s.DeleteIf(&w, key, &left)
-	left.Report()
+	var ev ram.Evicted
+	err := s.DeleteIf(&w, key, &ev)
+	ev.Notify()
 	return err
 }
 

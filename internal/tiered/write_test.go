@@ -54,14 +54,14 @@ var writes = map[string]struct {
 	after string
 }{
 	"Set":        {func(s *Store) error { return s.Set([]byte("k"), []byte("new"), 0) }, "new true"},
-	"SetQuietly": {func(s *Store) error { return s.SetQuietly([]byte("k"), []byte("new"), 0, new(ram.Left)) }, "new true"},
+	"SetQuietly": {func(s *Store) error { return s.SetQuietly([]byte("k"), []byte("new"), 0, new(ram.Evicted)) }, "new true"},
 	"SetMulti":   {func(s *Store) error { return s.SetMulti([][]byte{[]byte("k")}, [][]byte{[]byte("new")}, 0, nil) }, "new true"},
 	"Delete":     {func(s *Store) error { return s.Delete([]byte("k")) }, " false"},
 	"SetIf": {func(s *Store) error {
-		return watched(s, func(w *ram.Watch, left *ram.Left) error { return s.SetIf(w, []byte("k"), []byte("new"), 0, left) })
+		return watched(s, func(w *ram.Watch, ev *ram.Evicted) error { return s.SetIf(w, []byte("k"), []byte("new"), 0, ev) })
 	}, "new true"},
 	"DeleteIf": {func(s *Store) error {
-		return watched(s, func(w *ram.Watch, left *ram.Left) error { return s.DeleteIf(w, []byte("k"), left) })
+		return watched(s, func(w *ram.Watch, ev *ram.Evicted) error { return s.DeleteIf(w, []byte("k"), ev) })
 	}, " false"},
 	"DeleteIfEqual":  {func(s *Store) error { return s.DeleteIfEqual([]byte("k"), []byte("old")) }, " false"},
 	"one that fails": {func(s *Store) error { return tooLarge(s.Set([]byte("k"), make([]byte, 1<<20), 0)) }, "old true"},
@@ -71,19 +71,19 @@ var writes = map[string]struct {
 	}, "old true"},
 }
 
-func watched(s *Store, write func(w *ram.Watch, left *ram.Left) error) error {
+func watched(s *Store, write func(w *ram.Watch, ev *ram.Evicted) error) error {
 	var w ram.Watch
-	var left ram.Left
+	var ev ram.Evicted
 	s.Watch(&w, []byte("k"))
 	defer s.Unwatch(&w)
-	return write(&w, &left)
+	return write(&w, &ev)
 }
 
 // late is a conditional write of a key that was written since.
 func late(s *Store) error {
-	return watched(s, func(w *ram.Watch, left *ram.Left) error {
+	return watched(s, func(w *ram.Watch, ev *ram.Evicted) error {
 		w.Void()
-		return s.SetIf(w, []byte("k"), []byte("new"), 0, left)
+		return s.SetIf(w, []byte("k"), []byte("new"), 0, ev)
 	})
 }
 

@@ -131,27 +131,27 @@ func parseRecord(v []byte) (g *coherence.Generation, ok bool) {
 
 // begin begins the first generation, unless somebody else has.
 func (s *Namespace) begin() error {
-	return s.update(func(now *coherence.Generation, left *ram.Left) error {
+	return s.update(func(now *coherence.Generation, ev *ram.Evicted) error {
 		if now != nil {
 			return nil
 		}
-		return s.draw(left)
+		return s.draw(ev)
 	})
 }
 
 // Clear begins a new generation.
 func (s *Namespace) Clear() error {
-	return s.update(func(_ *coherence.Generation, left *ram.Left) error { return s.draw(left) })
+	return s.update(func(_ *coherence.Generation, ev *ram.Evicted) error { return s.draw(ev) })
 }
 
 // update calls change, with the current generation, under the lock, and reports
-// what left RAM after it.
-func (s *Namespace) update(change func(now *coherence.Generation, left *ram.Left) error) error {
-	var left ram.Left
+// the evicted records after it.
+func (s *Namespace) update(change func(now *coherence.Generation, ev *ram.Evicted) error) error {
+	var ev ram.Evicted
 	_ = s.lock(context.Background())
-	err := change(s.current.Load(), &left)
+	err := change(s.current.Load(), &ev)
 	s.unlock()
-	left.Report()
+	ev.Notify()
 	return err
 }
 
@@ -169,9 +169,9 @@ func (s *Namespace) unlock() { <-s.writing }
 // draw makes a new generation the current one, once its record is written: what
 // is stored in it must not outlive the record of the one before. The caller holds
 // the lock.
-func (s *Namespace) draw(left *ram.Left) error {
+func (s *Namespace) draw(ev *ram.Evicted) error {
 	g := &coherence.Generation{Number: rand.Uint64()}
-	err := s.write(g, left)
+	err := s.write(g, ev)
 	if err == nil {
 		s.current.Store(g)
 	}
@@ -195,12 +195,12 @@ func (s *Namespace) RefreshRecord() {
 func (s *Namespace) restore() {
 	defer s.restoring.Store(false)
 	below, okBelow := s.store.GetUncounted(nil, s.record) // not under the lock: what is promoted may drive others out
-	_ = s.update(func(now *coherence.Generation, left *ram.Left) error {
+	_ = s.update(func(now *coherence.Generation, ev *ram.Evicted) error {
 		if s.isCurrent(s.store.PeekFresh(nil, s.record)) || s.isCurrent(below, okBelow) {
 			s.backUp()
 			return nil
 		}
-		return s.write(now, left) // it fails if the cache is closed
+		return s.write(now, ev) // it fails if the cache is closed
 	})
 }
 
@@ -215,8 +215,8 @@ func (s *Namespace) isCurrent(v []byte, ok bool) bool {
 }
 
 // write writes the record. The caller holds the lock.
-func (s *Namespace) write(g *coherence.Generation, left *ram.Left) error {
-	if err := s.store.SetQuietly(s.record, g.Append(nil), 0, left); err != nil {
+func (s *Namespace) write(g *coherence.Generation, ev *ram.Evicted) error {
+	if err := s.store.SetQuietly(s.record, g.Append(nil), 0, ev); err != nil {
 		return err
 	}
 	s.backUp()
