@@ -160,10 +160,10 @@ func (o Options) Validate() error {
 	switch {
 	case o.RAMBytes < MinRAMBytes:
 		return badOption("RAMBytes", "is %d: want at least %d bytes", o.RAMBytes, MinRAMBytes)
-	case o.RAMBytes > ram.MostBytes:
-		return badOption("RAMBytes", "is %d: want at most %d bytes", o.RAMBytes, int64(ram.MostBytes))
-	case o.MaxRAMBytes != 0 && (o.MaxRAMBytes < o.RAMBytes || o.MaxRAMBytes > ram.MostBytes):
-		return badOption("MaxRAMBytes", "is %d: want 0, or RAMBytes (%d) to %d bytes", o.MaxRAMBytes, o.RAMBytes, int64(ram.MostBytes))
+	case o.RAMBytes > ram.MaxBytes:
+		return badOption("RAMBytes", "is %d: want at most %d bytes", o.RAMBytes, int64(ram.MaxBytes))
+	case o.MaxRAMBytes != 0 && (o.MaxRAMBytes < o.RAMBytes || o.MaxRAMBytes > ram.MaxBytes):
+		return badOption("MaxRAMBytes", "is %d: want 0, or RAMBytes (%d) to %d bytes", o.MaxRAMBytes, o.RAMBytes, int64(ram.MaxBytes))
 	case o.TTL < 0 || o.TTL > maxTTL:
 		return badOption("TTL", "is %v: want 0, or up to %v", o.TTL, maxTTL)
 	}

@@ -15,7 +15,7 @@ func TestLittleAddressSpace(t *testing.T) {
 	const bytes = 1 << 20
 	full := errors.New("cannot allocate memory")
 	least := uint64(geometryFor(bytes, bytes).maxSegments+8) << geometryFor(bytes, bytes).segShift * 11 / 10
-	cfg := Config{Bytes: bytes, Seed: 1, Reserve: func(size uint64) (*offheap.Region, error) {
+	cfg := Config{Bytes: bytes, Seed: 1, ReserveRegion: func(size uint64) (*offheap.Region, error) {
 		if size > least {
 			return nil, full
 		}

@@ -25,7 +25,7 @@ type Config struct {
 	HashMask uint64 // for tests: bits of the hash that are kept; 0 keeps all
 	PageSize int    // for tests: of memory, a power of two; 0: the system's
 
-	Reserve func(size uint64) (*offheap.Region, error) // for tests; nil: offheap.Reserve
+	ReserveRegion func(size uint64) (*offheap.Region, error) // for tests; nil: offheap.Reserve
 }
 
 // ErrAddressSpace is New's error if the system does not give the address space that

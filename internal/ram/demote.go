@@ -38,9 +38,9 @@ func (s *shard) wasRead(r *stored, freq int) bool {
 	return freq > 0 || s.tier.header(r.off).version.Load()&wasRead != 0
 }
 
-// Offer gives the lower tier a copy of a key's live record, as one that was read. It
+// DemoteCopy gives the lower tier a copy of a key's live record, as one that was read. It
 // reports whether the lower tier has it now.
-func (t *Tier) Offer(hash uint64, key []byte) bool {
+func (t *Tier) DemoteCopy(hash uint64, key []byte) bool {
 	s := t.shardOf(hash)
 	s.mu.Lock()
 	_, _, r, ok := s.find(hash, key)
@@ -72,13 +72,10 @@ func (s *shard) demoteCopy(hash uint64, r *stored, freq int) bool {
 // them makes no difference. It begins with the coldest, as far as the queues tell:
 // Small before Main, in both the oldest segments of every shard first. It locks one
 // shard at a time, for one segment at a time. Of records that are stored or moved
-// meanwhile some may be left out, or offered twice.
-func (t *Tier) DemoteAll() { t.DemoteAllWhile(func() bool { return true }) }
-
-// DemoteAllWhile is DemoteAll that calls more before every segment, with no lock
-// held, and ends when that reports false. more may wait until the lower tier has
-// room.
-func (t *Tier) DemoteAllWhile(more func() bool) {
+// meanwhile some may be left out, or offered twice. more is called before every segment,
+// with no lock held, and may wait until the lower tier has room; DemoteAll ends when it
+// reports false.
+func (t *Tier) DemoteAll(more func() bool) {
 	if t.lower == nil {
 		return
 	}

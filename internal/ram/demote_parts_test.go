@@ -262,12 +262,12 @@ func TestDemotionLate(t *testing.T) {
 	}
 }
 
-// A long record is demoted with all others, and by Offer, and stays.
+// A long record is demoted with all others, and by DemoteCopy, and stays.
 func TestDemotionStays(t *testing.T) {
 	t.Parallel()
 	for name, down := range map[string]func(s *sinking) bool{
-		"all":   func(s *sinking) bool { s.DemoteAll(); return true },
-		"offer": func(s *sinking) bool { return s.Offer(s.Hash([]byte(s.long)), []byte(s.long)) },
+		"all":   func(s *sinking) bool { s.DemoteAll(always); return true },
+		"offer": func(s *sinking) bool { return s.DemoteCopy(s.Hash([]byte(s.long)), []byte(s.long)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -99,7 +99,7 @@ func testInvalidate(t *testing.T, copied bool) {
 		{name: "Set after Close", run: func() error { return tier.setKey(key, nil, 0) }, fail: ErrClosed, none: true},
 		{name: "Delete after Close", run: func() error { return ok(tier.deleteKey(key)) }, fail: ErrClosed, none: true},
 	} {
-		if copied && !step.none && tier.Len() > 0 && !tier.Offer(tier.Hash(key), key) {
+		if copied && !step.none && tier.Len() > 0 && !tier.DemoteCopy(tier.Hash(key), key) {
 			t.Errorf("before %s: the copy was refused", step.name)
 		}
 		got = nil
@@ -178,9 +178,9 @@ func TestReadIsRemembered(t *testing.T) {
 		t.Fatal(err)
 	}
 	fill(t, tier, 50, 50) // it does not lie in the open segment
-	tier.DemoteAll()
+	tier.DemoteAll(always)
 	tier.Get(nil, key)
-	tier.DemoteAll()
+	tier.DemoteAll(always)
 	s.mu.Lock()
 	s.clean(s.queues[policy.Main].head)
 	b, slot, _, ok := s.find(hash, key)
@@ -189,12 +189,12 @@ func TestReadIsRemembered(t *testing.T) {
 	}
 	b.SetFreq(slot, 0)
 	s.mu.Unlock()
-	tier.DemoteAll()
+	tier.DemoteAll(always)
 	for _, n := range []int{100, 101, 5000} { // in place, moved, straddling
 		if err := tier.setKey(key, make([]byte, n), 0); err != nil {
 			t.Fatal(err)
 		}
-		tier.DemoteAll()
+		tier.DemoteAll(always)
 	}
 	if want := []bool{false, true, true, true, true, true}; !slices.Equal(told, want) {
 		t.Errorf("demoted as read: %v, want %v", told, want)
@@ -411,7 +411,7 @@ func TestDemoteAllOrder(t *testing.T) {
 		fmt.Sscanf(string(key), "fill %d", &age)
 		places = append(places, place{lanes[string(key)], age})
 	}
-	tier.DemoteAll()
+	tier.DemoteAll(always)
 	if len(places) != tier.Len() || len(places) < 100 {
 		t.Fatalf("%d of %d records were offered", len(places), tier.Len())
 	}
@@ -432,14 +432,14 @@ func TestDemoteAllOrder(t *testing.T) {
 
 	all, calls := len(places), 0
 	places = nil
-	tier.DemoteAllWhile(func() bool { calls++; return calls <= 3 })
+	tier.DemoteAll(func() bool { calls++; return calls <= 3 })
 	if calls != 4 || len(places) == 0 || len(places) >= all/2 {
 		t.Errorf("asked %d times, and offered %d of %d records: want an end after three segments", calls, len(places), all)
 	}
 }
 
 // What the lower tier uses is not used here.
-func TestCharge(t *testing.T) {
+func TestReserve(t *testing.T) {
 	now := int64(1000)
 	low := newLower()
 	tier := newOverLower(t, 4<<20, low, &now)
@@ -456,19 +456,19 @@ func TestCharge(t *testing.T) {
 		}
 		return st
 	}
-	if err := tier.Charge(2 << 20); err != nil {
+	if err := tier.Reserve(2 << 20); err != nil {
 		t.Fatal(err)
 	}
 	st := within()
-	if st.BelowBytes != 2<<20 || st.Demoted <= before.Demoted || st.Entries > before.Entries*2/3 {
-		t.Errorf("charged 2 MiB of 4: %+v", st)
+	if st.ReservedBytes != 2<<20 || st.Demoted <= before.Demoted || st.Entries > before.Entries*2/3 {
+		t.Errorf("reserved 2 MiB of 4: %+v", st)
 	}
 	for _, bytes := range []int64{2 << 20, -2<<20 - 1, 1 << 60} {
-		if err := tier.Charge(bytes); err == nil {
+		if err := tier.Reserve(bytes); err == nil {
 			t.Errorf("charging %d bytes more did not fail", bytes)
 		}
 		if now := within(); now != st {
-			t.Errorf("a failed charge of %d bytes changed %+v to %+v", bytes, st, now)
+			t.Errorf("a failed reservation of %d bytes changed %+v to %+v", bytes, st, now)
 		}
 	}
 	if err := tier.SetBytes(2<<20 + 64<<10); err == nil {
@@ -482,12 +482,12 @@ func TestCharge(t *testing.T) {
 		t.Error(err)
 	}
 	// A quarter of the budget fits, until less than half is left.
-	for _, c := range []struct{ charge, most int64 }{{0, 1 << 20}, {1 << 20, 512 << 10}, {-3 << 20, 1 << 20}} {
-		if err := tier.Charge(c.charge); err != nil {
+	for _, c := range []struct{ reserve, most int64 }{{0, 1 << 20}, {1 << 20, 512 << 10}, {-3 << 20, 1 << 20}} {
+		if err := tier.Reserve(c.reserve); err != nil {
 			t.Fatal(err)
 		}
 		if most := tier.MaxRecord(); most != c.most {
-			t.Errorf("%d bytes reserved: a record of %d bytes fits, want %d", tier.Stats().BelowBytes, most, c.most)
+			t.Errorf("%d bytes reserved: a record of %d bytes fits, want %d", tier.Stats().ReservedBytes, most, c.most)
 		}
 		key, large := []byte("large"), make([]byte, tier.MaxRecord()-5)
 		if err := tier.setKey(key, large, 0); err != nil {
@@ -500,13 +500,13 @@ func TestCharge(t *testing.T) {
 	}
 	fill(t, tier, 60_000, 100)
 	if st := within(); st.Entries < before.Entries*9/10 {
-		t.Errorf("%d records when nothing is charged any more, and %d at first", st.Entries, before.Entries)
+		t.Errorf("%d records when nothing is reserved any more, and %d at first", st.Entries, before.Entries)
 	}
 	tier.Close()
-	if err := tier.Charge(1 << 20); err != nil {
+	if err := tier.Reserve(1 << 20); err != nil {
 		t.Error(err)
 	}
-	if err := tier.Charge(-1 << 20); err != nil {
+	if err := tier.Reserve(-1 << 20); err != nil {
 		t.Error(err)
 	}
 }

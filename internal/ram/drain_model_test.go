@@ -86,7 +86,7 @@ func (m *drainModel) call() {
 			m.clear()
 		}
 	case 16:
-		m.DemoteAllWhile(func() bool { return m.src.Below(20) > 0 })
+		m.DemoteAll(func() bool { return m.src.Below(20) > 0 })
 	default:
 		m.n = m.keys
 		m.set(key, "value", 0)

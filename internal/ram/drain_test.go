@@ -239,8 +239,8 @@ func TestBetweenSteps(t *testing.T) {
 				d.t.Error(err)
 			}
 		},
-		"charged": func(d *drained) {
-			if err := errors.Join(d.SetBytes(2*d.bytes.Load()), d.Charge(d.bytes.Load()/2)); err != nil {
+		"reserved": func(d *drained) {
+			if err := errors.Join(d.SetBytes(2*d.bytes.Load()), d.Reserve(d.bytes.Load()/2)); err != nil {
 				d.t.Error(err)
 			}
 		},
@@ -267,7 +267,7 @@ func TestBetweenSteps(t *testing.T) {
 			offered := map[string]int{}
 			d.low.seen = func(_ uint64, key []byte, _ bool) { offered[string(key)]++ }
 			d.low.keeping = true
-			d.DemoteAll()
+			d.DemoteAll(always)
 			d.low.seen, d.low.keeping = nil, false
 			for _, key := range d.ahead() {
 				if offered[key] != 1 {

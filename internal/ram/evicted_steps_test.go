@@ -89,7 +89,7 @@ func TestEvictedIsToldInSteps(t *testing.T) {
 	t.Parallel()
 	for name, run := range map[string]func(s *stepped) error{
 		"SetBytes": func(s *stepped) error { return s.SetBytes(1 << 20) },
-		"Charge":   func(s *stepped) error { return s.Charge(s.bytes.Load() - 1<<20) },
+		"Reserve":  func(s *stepped) error { return s.Reserve(s.bytes.Load() - 1<<20) },
 		"Sweep":    func(s *stepped) error { s.now = 9000; s.Sweep(); return nil },
 		"Clear":    func(s *stepped) error { s.Clear(); return nil },
 	} {

@@ -17,8 +17,8 @@ func Layout(bytes int64) (shards, segmentBytes, segmentCost, unit int64) {
 // MinBytes is the smallest tier in bytes.
 const MinBytes = 64 << 10
 
-// MostBytes is the largest tier in bytes: 64 TiB.
-const MostBytes = 1 << 46
+// MaxBytes is the largest tier in bytes: 64 TiB.
+const MaxBytes = 1 << 46
 
 // fineUnits is the largest budget in bytes whose records are placed in units of
 // eight bytes. Each doubling doubles the unit, and with it the bytes that are lost at

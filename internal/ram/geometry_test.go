@@ -22,7 +22,7 @@ func TestPlannedMaxRecord(t *testing.T) {
 				if step == 8 {
 					break
 				}
-				if err := tier.Charge(most / 8); err != nil {
+				if err := tier.Reserve(most / 8); err != nil {
 					t.Fatal(err)
 				}
 			}

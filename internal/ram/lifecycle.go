@@ -102,7 +102,7 @@ func (t *Tier) setLower(below LowerTier) {
 // segments and each shard's list of index chunks. Only pages that are touched cost
 // memory.
 func (t *Tier) layOut(g geometry, cfg *Config, perPage int) (err error) {
-	reserve, bytes := cfg.Reserve, cfg.Bytes
+	reserve, bytes := cfg.ReserveRegion, cfg.Bytes
 	if reserve == nil {
 		reserve = offheap.Reserve
 	}
@@ -155,7 +155,7 @@ func (t *Tier) Close() bool {
 func (t *Tier) Closed() bool { return t.closed.Load() }
 
 // Free returns the address space. Nobody may use the tier afterwards, but for
-// Charge: a lower tier that hangs on its disk may yet call it.
+// Reserve: a lower tier that hangs on its disk may yet call it.
 func (t *Tier) Free() {
 	t.Close()
 	t.resizing.Lock()

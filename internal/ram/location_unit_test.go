@@ -14,7 +14,7 @@ func TestUnitOfLocations(t *testing.T) {
 	for _, c := range []struct{ bytes, most, want int64 }{
 		{64 << 10, 0, 88}, {gib, 0, 88}, {8 * gib, 0, 88}, {9 * gib, 0, 88}, {32 * gib, 0, 88},
 		{16 * gib, 32 * gib, 88}, {16 * gib, 33 * gib, 96}, {33 * gib, 0, 96}, {64 * gib, 0, 96},
-		{128 * gib, 0, 96}, {256 * gib, 0, 128}, {512 * gib, 0, 128}, {MostBytes, MostBytes, 1 << 14},
+		{128 * gib, 0, 96}, {256 * gib, 0, 128}, {512 * gib, 0, 128}, {MaxBytes, MaxBytes, 1 << 14},
 	} {
 		t.Run(fmt.Sprintf("%d/%d", c.bytes>>30, c.most>>30), func(t *testing.T) {
 			g := geometryFor(c.bytes, c.most)

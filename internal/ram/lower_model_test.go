@@ -16,11 +16,11 @@ import (
 // both sides of the seam at every call across it.
 type twoTiers struct {
 	modelStore
-	m     *cachetest.Machine
-	low   *lower
-	rng   *rand.Rand
-	reads []lowRecord // read in the lower tier, and not promoted yet
-	lent  int64
+	m        *cachetest.Machine
+	low      *lower
+	rng      *rand.Rand
+	reads    []lowRecord // read in the lower tier, and not promoted yet
+	reserved int64
 
 	value       []byte // of the write under way; nil: a Delete
 	invalidates uint64 // that were seen
@@ -259,20 +259,20 @@ func (h *twoTiers) Clear() error {
 // SetBytes leaves the upper tier half of the budget, so that a quarter is
 // always as much as a record may have.
 func (h *twoTiers) SetBytes(n int64) error {
-	if most := n / 2; h.lent > most {
-		h.charge(most)
+	if most := n / 2; h.reserved > most {
+		h.reserve(most)
 	}
 	return h.modelStore.SetBytes(n)
 }
 
-func (h *twoTiers) charge(lent int64) {
-	if err := h.Charge(lent - h.lent); err != nil {
-		if left := h.bytes.Load() - lent; left >= h.minOwn() {
+func (h *twoTiers) reserve(reserved int64) {
+	if err := h.Reserve(reserved - h.reserved); err != nil {
+		if left := h.bytes.Load() - reserved; left >= h.minOwn() {
 			h.low.fail("%v, though %d bytes are left", err, left)
 		}
 		return
 	}
-	h.lent = lent
+	h.reserved = reserved
 }
 
 func (h *twoTiers) Check() error {
@@ -284,8 +284,8 @@ func (h *twoTiers) Check() error {
 		return fmt.Errorf("%d times invalidated, of %d writes", h.invalidates, h.writes)
 	case st.Sets != h.sets || st.Promoted != h.promoted || st.Demoted != h.low.accepted:
 		return fmt.Errorf("counted %d sets, %d promoted, %d demoted: want %d, %d, %d", st.Sets, st.Promoted, st.Demoted, h.sets, h.promoted, h.low.accepted)
-	case st.Used > st.Budget || st.BelowBytes != h.lent:
-		return fmt.Errorf("%d bytes used, %d of them reserved: want at most %d, and %d", st.Used, st.BelowBytes, st.Budget, h.lent)
+	case st.Used > st.Budget || st.ReservedBytes != h.reserved:
+		return fmt.Errorf("%d bytes used, %d of them reserved: want at most %d, and %d", st.Used, st.ReservedBytes, st.Budget, h.reserved)
 	}
 	return h.Tier.Check()
 }
@@ -307,7 +307,7 @@ func (h *twoTiers) disturb() {
 			}
 		}
 	case 4:
-		h.charge(h.rng.Int64N(h.bytes.Load()/2 + 1))
+		h.reserve(h.rng.Int64N(h.bytes.Load()/2 + 1))
 	case 5:
 		h.demoteAll()
 	}
@@ -316,7 +316,7 @@ func (h *twoTiers) disturb() {
 // demoteAll sees that every live record is offered, once.
 func (h *twoTiers) demoteAll() {
 	h.low.keeping, h.offered = true, map[string]int{}
-	h.DemoteAll()
+	h.DemoteAll(always)
 	h.low.keeping = false
 	h.Tier.All(func(key, _ []byte) bool {
 		if n := h.offered[string(key)]; n != 1 {

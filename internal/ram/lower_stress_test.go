@@ -15,7 +15,7 @@ import (
 )
 
 // lowerStress is a tier above a lower one: written, promoted into, shrunk and
-// charged while it is read.
+// reserved from while it is read.
 type lowerStress struct {
 	tier      *Tier
 	low       *lower
@@ -130,7 +130,7 @@ func (s *lowerStress) get(dst []byte, r *cachetest.Register, rng *rand.Rand) ([]
 // disturb changes how much room there is.
 func (s *lowerStress) disturb(rounds int) {
 	rng := rand.New(rand.NewPCG(3, 3))
-	size, lent := s.tier.Stats().Budget, int64(0)
+	size, reserved := s.tier.Stats().Budget, int64(0)
 	for i := range rounds {
 		if s.over() {
 			return
@@ -140,15 +140,15 @@ func (s *lowerStress) disturb(rounds int) {
 			s.try(s.tier.SetBytes(size + rng.Int64N(size)))
 		case 1:
 			next := rng.Int64N(size / 2)
-			s.try(s.tier.Charge(next - lent))
-			lent = next
+			s.try(s.tier.Reserve(next - reserved))
+			reserved = next
 		case 2:
-			s.tier.DemoteAll()
+			s.tier.DemoteAll(always)
 		default:
 			s.drop(rng)
 		}
-		if st := s.tier.Stats(); st.BelowBytes != lent {
-			s.try(fmt.Errorf("%d bytes reserved, want %d", st.BelowBytes, lent))
+		if st := s.tier.Stats(); st.ReservedBytes != reserved {
+			s.try(fmt.Errorf("%d bytes reserved, want %d", st.ReservedBytes, reserved))
 		}
 	}
 }
@@ -185,7 +185,7 @@ func (s *lowerStress) run(thousands int) error {
 	if err := s.failed.Load(); err != nil {
 		return *err
 	}
-	s.tier.DemoteAll() // if the writers were too slow for one of disturb's
+	s.tier.DemoteAll(always) // if the writers were too slow for one of disturb's
 	return errors.Join(s.low.failure(), s.tier.Check(), s.quiet())
 }
 

@@ -32,14 +32,14 @@ func (t *Tier) setBytes(bytes int64) (shrinks bool, err error) {
 	return shrinks || t.pool.overTarget(), nil // or another call shrinks
 }
 
-// Charge reserves bytes of the budget for the lower tier's memory, or gives them
+// Reserve reserves bytes of the budget for the lower tier's memory, or gives them
 // back if negative. When it returns, both tiers together use no more than the
 // budget. It fails, and changes nothing, if too little would be left for this tier,
 // or if more is given back than was reserved. The caller holds no lock that the
 // lower tier or OnEvict take. Memory that records have used comes back in small
 // pages, so bytes that are known of early are best reserved early.
-func (t *Tier) Charge(bytes int64) error {
-	if err := t.reserve(bytes); err != nil {
+func (t *Tier) Reserve(bytes int64) error {
+	if err := t.addReserved(bytes); err != nil {
 		return err
 	}
 	t.shrink(true)
@@ -47,7 +47,7 @@ func (t *Tier) Charge(bytes int64) error {
 	return nil
 }
 
-func (t *Tier) reserve(bytes int64) error {
+func (t *Tier) addReserved(bytes int64) error {
 	t.resizing.Lock()
 	defer t.resizing.Unlock()
 	reserved := t.reserved.Load() + bytes

@@ -12,7 +12,7 @@ type Stats struct {
 	IndexBytes            int64
 	SmallBytes, MainBytes int64 // live records in the lanes
 	Overhead              int64 // bookkeeping other than the index
-	BelowBytes            int64 // of the budget, reserved for the lower tier: see Charge
+	ReservedBytes         int64 // of the budget, reserved for the lower tier: see Reserve
 	HugePages             bool
 	Prefaulted            int64
 }
@@ -37,9 +37,9 @@ func (t *Tier) Stats() Stats {
 	defer p.mu.Unlock()
 	st.Budget = t.bytes.Load()
 	st.Overhead = t.overhead.Load() + int64(p.used)*(t.segmentCost()-int64(t.segSize()))
-	st.BelowBytes = t.reserved.Load()
-	st.Used = st.BelowBytes + t.overhead.Load() + int64(p.used)*t.segmentCost()
-	st.Resident = st.BelowBytes + t.overhead.Load() + int64(p.resident())*t.segmentCost()
+	st.ReservedBytes = t.reserved.Load()
+	st.Used = st.ReservedBytes + t.overhead.Load() + int64(p.used)*t.segmentCost()
+	st.Resident = st.ReservedBytes + t.overhead.Load() + int64(p.resident())*t.segmentCost()
 	st.Prefaulted = int64(p.prefaulted) << t.segShift
 	return st
 }

@@ -36,7 +36,7 @@ type Tier struct {
 	lowerInParts LowerTierInParts // lower, if it takes long records in parts; nil: it does not
 	maxWhole     int              // the most bytes of a record that is demoted as a whole
 	overhead     atomic.Int64     // bytes of bookkeeping outside the segments
-	reserved     atomic.Int64     // bytes of the budget that are the lower tier's: see Charge
+	reserved     atomic.Int64     // bytes of the budget that are the lower tier's: see Reserve
 	ghostAt      uint64           // where the shards' ghosts lie in the region
 	ghostMax     uint64           // bytes of each shard's, at most
 	ghostless    int              // shards that have yet to get theirs; the pool's lock guards it

@@ -18,7 +18,7 @@ func (s *Store) Open(cfg Config) (err error) {
 		return with(ramOpenError(&cfg, err), s.ssd.abandon())
 	}
 	if s.ssd != nil {
-		if err := s.ssd.tier.Start(s.ram.Charge); err != nil {
+		if err := s.ssd.tier.Start(s.ram.Reserve); err != nil {
 			err = with(badOption("RAMBytes", "is too small for this SSD tier: %w", err), s.ssd.abandon())
 			s.ram.Free()
 			return err
@@ -75,7 +75,7 @@ func (s *Store) close() error {
 		return ErrClosed
 	}
 	s.ssd.tier.AdmitAll()
-	s.ram.DemoteAllWhile(s.ssd.tier.WaitRoom)
+	s.ram.DemoteAll(s.ssd.tier.WaitRoom)
 	s.ram.Close()
 	if err := s.ssd.tier.Close(); err != nil {
 		return fmt.Errorf("firn: close the SSD tier: %w", err)

@@ -154,6 +154,6 @@ func (s *Store) DeleteIfEqual(key, stored []byte) error {
 // DemoteCopy gives the lower tier a copy of a value that RAM keeps, if there is
 // one and it has none.
 func (s *Store) DemoteCopy(key []byte) {
-	s.ram.Offer(s.ram.Hash(key), key)
+	s.ram.DemoteCopy(s.ram.Hash(key), key)
 	s.keepAlive()
 }
