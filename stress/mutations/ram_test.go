@@ -3,25 +3,25 @@ package mutations
 // ramTier are the guards of the RAM tier's writers.
 var ramTier = []mutation{{
 	guard: "a write invalidates the copy in the lower tier",
-	file:  "internal/ram/below.go",
-	old:   "lower.Superseded(hash)",
+	file:  "internal/ram/entries.go",
+	old:   "lower.Invalidate(hash)",
 	pkg:   "./internal/ram", test: "TestLowerModel", quick: true,
 }, {
 	guard: "a promotion asks whether the copy is current",
-	file:  "internal/ram/below.go",
-	old:   "return t.below.Holds(r.hash, token)",
+	file:  "internal/ram/promote.go",
+	old:   "return t.lower.IsCurrent(r.hash, token)",
 	new:   "return true",
 	pkg:   "./internal/ram", test: "TestPromoteIsOvertaken", quick: true,
 }, {
 	guard: "a promotion asks again when it has waited for a segment",
-	file:  "internal/ram/below.go",
+	file:  "internal/ram/promote.go",
 	old:   "for s.promotable(r, token) {",
 	new:   "for ok := s.promotable(r, token); ok; {",
 	pkg:   "./internal/ram", test: "TestPromoteIsOvertaken",
 }, {
 	guard: "a record that came from the lower tier is known to",
-	file:  "internal/ram/below.go",
-	old:   "r.version, r.promoted, r.waited = wasRead|copyBelow,",
+	file:  "internal/ram/promote.go",
+	old:   "r.version, r.promoted, r.waited = wasRead|lowerCopy,",
 	new:   "r.version, r.promoted, r.waited = wasRead,",
 	pkg:   "./internal/ram", test: "TestLowerModel",
 }, {
@@ -33,25 +33,25 @@ var ramTier = []mutation{{
 }, {
 	guard: "Clear counts as a write of every key",
 	file:  "internal/ram/watch.go",
-	old:   "\t\t\tw.Void()\n\t\t\tw, w.next, hit = w.next, hit, w\n",
-	new:   "\t\t\tw, w.next, hit = w.next, hit, w\n",
+	old:   "\t\t\tw.Void()\n\t\t\tw, w.next, ended = w.next, ended, w\n",
+	new:   "\t\t\tw, w.next, ended = w.next, ended, w\n",
 	pkg:   "./internal/ram", test: "TestWatchDuringClear",
 }, {
-	guard: "no more segments are lent than the budget has",
+	guard: "no more segments are in use than the budget has",
 	file:  "internal/ram/pool.go",
 	old:   "for taken < n && p.used < limit {",
 	new:   "for taken < n {",
 	pkg:   "./internal/ram", test: "TestModel",
 }, {
 	guard: "a write that waits for the lower tier gives its segments back",
-	file:  "internal/ram/gather.go",
-	old:   "err == errBusy && !r.promoted:\n\t\tt.standBack(s, r, got, left)\n",
-	new:   "err == errBusy && !r.promoted:\n",
+	file:  "internal/ram/acquire.go",
+	old:   "err == errLowerBusy && !r.promoted:\n\t\tt.standBack(s, r, got, ev)\n",
+	new:   "err == errLowerBusy && !r.promoted:\n",
 	pkg:   "./internal/ram", test: "TestLargeWritesWaitTogether",
 }, {
 	guard: "a write that waits for another's segments gives back its own",
-	file:  "internal/ram/gather.go",
-	old:   "\t\tcase r.holds:\n\t\t\tr.whole = true\n",
+	file:  "internal/ram/acquire.go",
+	old:   "\t\tcase r.claim.held:\n\t\t\tr.claim.all = true\n",
 	new:   "\t\tcase false:\n",
 	pkg:   "./internal/ram", test: "TestWriteWithoutRoomEnds",
 }}
