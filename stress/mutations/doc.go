@@ -10,5 +10,7 @@
 //	cd stress && go test ./mutations -long               all of them
 //	cd stress && go test ./mutations -long -run Mutations/NAME
 //
-// docs/TESTING.md lists them.
+// The go command does not see that the tests read other modules' files: after a
+// change of those alone, -count=1 keeps it from telling an older result.
+// docs/TESTING.md lists the mutations.
 package mutations
