@@ -113,3 +113,60 @@ func anchors(page string) (all []string) {
 	}
 	return all
 }
+
+// The house that docs/DESIGN.md draws has the rooms that there are: all directories
+// with Go files, as entries or, below one, at least by their first directories.
+func TestHouseInDesign(t *testing.T) {
+	doc, err := os.ReadFile("docs/DESIGN.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawn := house(string(doc))
+	for dir := range drawn {
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			t.Errorf("docs/DESIGN.md draws %s: there is no such directory", dir)
+		}
+	}
+	err = filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		dir := filepath.Dir(path)
+		if err != nil || filepath.Ext(path) != ".go" || strings.HasPrefix(dir, ".") || strings.Contains(dir, "testdata") {
+			return err
+		}
+		parent, text := filepath.Dir(dir), drawn[filepath.Dir(dir)]
+		if _, ok := drawn[dir]; !ok && !strings.Contains(text, filepath.Base(dir)+"/") && !inModule(dir, drawn) {
+			t.Errorf("docs/DESIGN.md draws %s without %s", parent, filepath.Base(dir))
+			drawn[dir] = ""
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// house are the directories of the drawing, with what is said of them.
+func house(doc string) map[string]string {
+	_, drawing, _ := strings.Cut(doc, "```\nfirn/")
+	drawing, _, _ = strings.Cut(drawing, "```")
+	rooms := map[string]string{}
+	var path []string
+	entry := regexp.MustCompile(`^( +)([\w/]+)/(?:\s+(.*))?$`)
+	for line := range strings.Lines(drawing) {
+		if m := entry.FindStringSubmatch(strings.TrimRight(line, "\n")); m != nil {
+			path = append(path[:len(m[1])/2-1], m[2])
+			rooms[filepath.Join(path...)] = m[3]
+		}
+	}
+	return rooms
+}
+
+// inModule reports whether a directory is below a drawn one that has, or is full
+// of, modules of their own.
+func inModule(dir string, drawn map[string]string) bool {
+	for ; dir != "."; dir = filepath.Dir(dir) {
+		if text, ok := drawn[dir]; ok {
+			return strings.Contains(text, "own module")
+		}
+	}
+	return false
+}
