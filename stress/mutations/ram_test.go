@@ -19,7 +19,7 @@ var ramTier = []mutation{{
 	new:   "for ok := s.promotable(r, token); ok; {",
 	pkg:   "./internal/ram", test: "TestPromoteIsOvertaken",
 }, {
-	guard: "a record that came from the lower tier is known to",
+	guard: "a promoted record is known to have a copy in the lower tier",
 	file:  "internal/ram/promote.go",
 	old:   "r.version, r.promoted, r.waited = wasRead|lowerCopy,",
 	new:   "r.version, r.promoted, r.waited = wasRead,",

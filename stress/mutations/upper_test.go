@@ -1,0 +1,80 @@
+package mutations
+
+// upper are the guards where the tiers meet, of fronts and of loads.
+var upper = []mutation{{
+	guard: "a write calls its hook before the bytes change",
+	file:  "internal/tiered/write.go",
+	old:   "token = (*h).BeforeWrite(w.key)",
+	new:   "_ = h",
+	pkg:   "./internal/tiered", test: "TestWriteProtocol",
+}, {
+	guard: "a write calls its hook after the bytes changed",
+	file:  "internal/tiered/write.go",
+	old:   "\t\t(*h).AfterWrite(w.key, token)\n",
+	new:   "\t\t_, _ = h, token\n",
+	pkg:   "./internal/tiered", test: "TestWriteProtocol",
+}, {
+	guard: "a write is counted before it begins",
+	file:  "internal/coherence/stripe.go",
+	old:   "s.state.Add(writeBegun + 1)",
+	new:   "s.state.Add(1)",
+	pkg:   "./internal/coherence", test: "TestFillsAndWrites", quick: true,
+}, {
+	guard: "a fill compares the state of its stripe",
+	file:  "internal/coherence/stripe.go",
+	old:   "if f.stripe.state.Load() == f.state {",
+	new:   "if true {",
+	pkg:   "./internal/coherence", test: "TestFillsAndWrites",
+}, {
+	guard: "no fill begins while a write is under way",
+	file:  "internal/coherence/stripe.go",
+	old:   "if f.state&writesUnderWay != 0 {",
+	new:   "if false {",
+	pkg:   "./internal/coherence", test: "TestFillsAndWrites",
+}, {
+	guard: "a write deletes the key from fronts",
+	file:  "internal/coherence/table.go",
+	old:   "\t\t\tdrop(key[GenerationLen:])\n",
+	new:   "\t\t\t_ = drop\n",
+	pkg:   "./internal/coherence", test: "TestFillsAndWrites",
+}, {
+	guard: "Clear makes another generation the current one",
+	file:  "internal/coherence/table.go",
+	old:   "\tt.invalidateAll()\n\tdo()\n",
+	new:   "\tdo()\n",
+	pkg:   "./internal/coherence", test: "TestClear",
+}, {
+	guard: "a front that came during a write is emptied",
+	file:  "internal/coherence/table.go",
+	old:   "\t\ts = t.beginWrite(a.stripe(key), key) // a front was attached since BeforeWrite\n",
+	new:   "\t\treturn\n",
+	pkg:   "./internal/coherence", test: "TestAttachDuringWrite",
+}, {
+	guard: "a load whose key was written is not joined",
+	file:  "internal/load/join.go",
+	old:   "if f != nil && f.watch.Voided() {",
+	new:   "if false {",
+	pkg:   ".", test: "TestSupersededLoadIsNotJoined",
+}, {
+	guard: "a load looks again before it calls the loader",
+	file:  "internal/load/load.go",
+	old:   "if res, ok := recheck(f.key); ok {",
+	new:   "if res, ok := recheck(f.key); ok && false {",
+	pkg:   ".", test: "TestLoadOnceWhenItIsQuick",
+}, {
+	guard: "a load whose callers have left is cancelled",
+	file:  "internal/load/join.go",
+	old:   "\tif f.callers == 0 {\n\t\tf.abandon()\n\t}\n",
+	pkg:   ".", test: "TestLoadCancelledWhenAllLeave",
+}, {
+	guard: "a loader is not waited for beyond the hard timeout",
+	file:  "internal/load/load.go",
+	old:   "func() { g.endEarly(call, context.Cause(ctx)) }",
+	new:   "func() {}",
+	pkg:   ".", test: "TestHardTimeout",
+}, {
+	guard: "an entry of a front is of the current generation",
+	file:  "typed.go",
+	old:   " && e.generation == t.space.Generation()",
+	pkg:   ".", test: "TestFrontFollowsWrites",
+}}
