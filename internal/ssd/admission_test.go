@@ -103,3 +103,37 @@ func TestSketch(t *testing.T) {
 		}
 	}
 }
+
+// While the budget is short, AdmitSeen prefers what was read or offered before.
+func TestAdmitSeenPrefersWhileTheBudgetIsShort(t *testing.T) {
+	t.Parallel()
+	const budget, size = 1 << 30, 4096
+	now := int64(dayMillis)
+	var a admission
+	a.init(&Config{Memory: 64 << 20, WriteBudget: budget}, func() int64 { return now })
+	var got, of [3]int // new, offered before, read
+	offer := func(kind int, hash uint64, read bool) {
+		of[kind]++
+		if a.admit(mix(hash), size, read) {
+			got[kind]++
+			a.budget.wrote(size)
+		}
+	}
+	// Ten times the budget: a tenth of a tenth comes twice, and as much was read.
+	for i := uint64(0); now < 3*dayMillis; i++ {
+		now += dayMillis / (10 * budget / size)
+		offer(0, i, false)
+		if i%100 == 0 {
+			offer(1, i-min(i, 1000), false)
+			offer(2, i, true)
+		}
+	}
+	if share := float64(got[0]) / float64(of[0]); share > .2 || share < .05 {
+		t.Errorf("%.3f of what was new was let in", share)
+	}
+	for kind, what := range []string{1: "offered before", 2: "read"} {
+		if kind > 0 && got[kind] < of[kind]*98/100 {
+			t.Errorf("%d of %d that were %s were let in", got[kind], of[kind], what)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package ssd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -65,4 +66,152 @@ func downtimeCounts(t *testing.T) {
 		}
 		w.close(t)
 	}
+}
+
+// Row 23: a deadline that has passed stays passed, whatever the clock does, for
+// this process, the next, and one after a crash; and a clock that jumps ahead
+// does no more harm than that what expires then is gone.
+func TestFault23Clock(t *testing.T) {
+	for _, end := range []ending{killed, closing} {
+		t.Run(string(end), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { clockJumps(t, end) })
+		})
+	}
+}
+
+func clockJumps(t *testing.T, end ending) {
+	const year = 365 * 24 * 3600 * 1000
+	w := newWorld(t, 1)
+	mem := vfstest.NewMem()
+	w.now.Store(10 * year)
+	w.reopen(t, testConfig(mem, w))
+	for i, deadline := range []int64{0, w.now.Load() + 1000, w.now.Load() + 2*year} {
+		if w.set(w.key(i), deadline); !w.demote(w.key(i)) {
+			t.Fatal("not demoted")
+		}
+	}
+	found := func() (keys string) {
+		for i := range 3 {
+			if _, err := w.tier.Get(context.Background(), nil, w.key(i), w.hasher.Hash(w.key(i))); err == nil {
+				keys += fmt.Sprint(i)
+			}
+		}
+		return keys
+	}
+	expect := func(when, want string) {
+		t.Helper()
+		if got := found(); got != want {
+			t.Fatalf("%s: found %q, want %q", when, got, want)
+		}
+	}
+	next := func(step int64) {
+		w.written()
+		if end == closing {
+			w.close(t)
+		} else {
+			time.Sleep(flushEvery) // the keeper notes the time
+			synctest.Wait()
+			clone := mem.CrashClone(nil, vfstest.Kill)
+			w.close(t)
+			mem = clone
+		}
+		w.now.Add(step)
+		w.reopen(t, testConfig(mem, w))
+	}
+	expect("at once", "012")
+	w.now.Add(999)
+	expect("a moment before", "012")
+	next(-5 * year) // the clock of this process stands for itself
+	expect("opened with a clock five years back", "012")
+	w.now.Add(1)
+	expect("when it expires", "02")
+	next(-5 * year)
+	expect("opened with a clock ten years back", "02")
+	w.now.Add(year)
+	expect("a year later", "02")
+	next(3 * year)
+	next(-3 * year)
+	next(0)
+	if got := found(); got != "0" && got != "02" {
+		t.Fatalf("after jumps: %q", got)
+	}
+	next(20 * year)
+	expect("decades later", "0")
+	next(-20 * year)
+	expect("and back", "0")
+	w.close(t)
+}
+
+// Row 23: the process dies before the keeper has noted that it is late. A segment
+// that was sealed by then says so, too.
+func TestFault23SealedLate(t *testing.T) {
+	bubble(t, func(t *testing.T) { // whose clock stands still: the keeper sleeps
+		w := newWorld(t, 1)
+		mem := vfstest.NewMem()
+		w.reopen(t, testConfig(mem, w))
+		key := w.key(1)
+		if w.set(key, w.now.Load()+1000); !w.demote(key) {
+			t.Fatal("not demoted")
+		}
+		w.now.Add(2000)
+		first, _, _ := w.tier.openAt()
+		keys := 2
+		for now := first; now == first; now, _, _ = w.tier.openAt() {
+			w.put(t, w.key(keys))
+			keys++
+		}
+		w.written()
+		w.now.Add(-2000)
+		h := w.killed(t, mem, testConfig)
+		if f, err := h.tier.Get(context.Background(), nil, key, h.hasher.Hash(key)); err == nil {
+			t.Errorf("expired, and back: %d bytes", len(f.Value))
+		}
+		h.check(t, keys, true)
+		h.close(t)
+		w.close(t)
+	})
+}
+
+// Row 23: order comes from the log, not from the clock: it steps back while keys
+// are written again and again.
+func TestFault23Order(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const keys = 100
+		w := newWorld(t, 23)
+		mem := vfstest.NewMem()
+		w.now.Store(1 << 40)
+		w.reopen(t, smallConfig(mem, w))
+		for range 10 {
+			w.steps(t, 300, keys)
+			w.now.Add(-1_000_000)
+			w.written()
+			w.checkKilled(t, mem, smallConfig, keys, true)
+		}
+		w.close(t)
+	})
+}
+
+// What expired while the clock was behind stays expired after Close.
+func TestClockBehindAndClose(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		mem := vfstest.NewMem()
+		w.now.Add(3_600_000)
+		w.reopen(t, testConfig(mem, w))
+		w.put(t, w.key(1))
+		w.close(t)
+		w.now.Add(-3_600_000)
+		w.reopen(t, testConfig(mem, w))
+		key := w.key(2)
+		if !w.tier.Demote(w.hasher.Hash(key), key, []byte("short-lived"), w.tier.Now()+10_000, true, true) {
+			t.Fatal("not demoted")
+		}
+		w.now.Add(20_000)
+		w.close(t)
+		w.reopen(t, testConfig(mem, w))
+		if f, err := w.tier.Get(background, nil, key, w.hasher.Hash(key)); err == nil {
+			t.Errorf("expired, and back: %q", f.Value)
+		}
+		w.close(t)
+	})
 }

@@ -1,12 +1,13 @@
 package ssd
 
 import (
+	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/firncache/firn/internal/record"
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
 	"github.com/firncache/firn/internal/vfs/vfstest"
@@ -79,6 +80,53 @@ func closeStuck(t *testing.T, rule vfstest.Rule) {
 	w.close(t)
 }
 
+// Row 16, 32: wherever an operation is stuck, Close comes back.
+func TestFault16CloseComesBack(t *testing.T) {
+	t.Parallel()
+	const keys = 200
+	for name, rule := range map[string]vfstest.Rule{
+		"writes of the log": {On: vfstest.OpWrite, Name: format.LogName},
+		"reads":             {On: vfstest.OpRead, Name: format.LogName},
+	} {
+		inBubble(t, name, func(t *testing.T) {
+			w := newWorld(t, 1)
+			mem := vfstest.NewMem()
+			f := vfstest.NewFaulty(mem)
+			w.reopen(t, testConfig(f, w))
+			w.steps(t, 1000, keys)
+			w.close(t)
+			w.reopen(t, hurried(f, w))
+			rule.Block = true
+			stuck := f.Inject(rule)
+			var group sync.WaitGroup
+			for g := range 4 { // they end when the disk goes on
+				group.Go(func() {
+					for i := range keys / 4 {
+						key := w.key(g*keys/4 + i)
+						h := w.hasher.Hash(key)
+						_, _ = w.tier.Get(context.Background(), nil, key, h)
+						w.tier.Demote(h, key, w.bytesOf(key, 1, 2000), 0, true, true)
+						w.tier.Superseded(h)
+					}
+				})
+			}
+			stuck.AwaitBlocked(1)
+			_ = w.tier.Close()
+			stuck.Remove()
+			group.Wait()
+			h := w.killed(t, mem, testConfig)
+			h.close(t)
+		})
+	}
+}
+
+// hurried is a tier that waits for a disk that does nothing for a moment only.
+func hurried(fs vfs.FS, w *world) Config {
+	cfg := testConfig(fs, w)
+	cfg.Patience = 20 * time.Millisecond
+	return cfg
+}
+
 // A disk that is slow is not one that does nothing: Close waits as long as it does
 // something.
 func TestCloseWaitsForSlowDisk(t *testing.T) {
@@ -101,6 +149,34 @@ func TestCloseWaitsForSlowDisk(t *testing.T) {
 		w.reopen(t, cfg)
 		if n := w.tier.Len(); n != keys {
 			t.Errorf("%d records, want %d", n, keys)
+		}
+		w.close(t)
+	})
+}
+
+// Row 16: nor does a disk do nothing that is slow to read what Close waits for: a
+// segment that is being cleaned.
+func TestCloseWaitsForSlowReads(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		mem := vfstest.NewMem()
+		f := vfstest.NewFaulty(mem)
+		halfDead(t, w, f)
+		w.tier.cfg.Patience = time.Second
+		slow := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Delay: w.tier.cfg.Patience * 9 / 10})
+		synctest.Wait()
+		w.tier.log.freeTarget = 4
+		w.tier.work.wakeMaintenance()
+		slow.AwaitHits(2) // the trailer, and the list
+		began := time.Now()
+		w.close(t)
+		if took := time.Since(began); took < time.Second {
+			t.Fatalf("Close took %v: the test shows nothing", took)
+		}
+		slow.Remove()
+		w.reopen(t, smallConfig(mem, w))
+		if lost := w.missing(t); len(lost) > 0 {
+			t.Errorf("%d records are not found", len(lost))
 		}
 		w.close(t)
 	})
@@ -139,44 +215,5 @@ func TestCloseLetsWaitersGo(t *testing.T) {
 		stuck.Remove()
 		synctest.Wait()
 		w.tier.Free()
-	})
-}
-
-// Close may be called by the user who is told of what leaves RAM while the index
-// grows: it does not wait for that.
-func TestCloseWhileIndexGrows(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		w.most = 1
-		tier, err := Open(testConfig(vfstest.NewMem(), w))
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.tier = tier
-		w.hasher = record.NewHasher(tier.Seed())
-		started, closed := false, make(chan error, 1)
-		err = tier.Start(func(int64) error {
-			if started && len(closed) == 0 {
-				closed <- tier.Close()
-			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		started = true
-		began := time.Now()
-		for i := 0; len(closed) == 0 && tier.state.Load() == on; i++ {
-			w.set(w.key(i%4500), 0)
-			w.demote(w.key(i % 4500))
-			synctest.Wait()
-		}
-		if err := <-closed; err != nil {
-			t.Errorf("Close: %v", err)
-		}
-		if took := time.Since(began); took > 0 {
-			t.Errorf("Close waited %v for its own caller", took)
-		}
-		tier.Free()
 	})
 }

@@ -12,74 +12,6 @@ import (
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
-// An ending is how the files that a test damages were left.
-type ending string
-
-const (
-	killed   ending = "killed"
-	closing  ending = "closed"
-	reopened ending = "killed soon after it was opened"
-)
-
-// settled is a world that has been driven for a while, with everything written,
-// and what it left.
-func settled(t *testing.T, seed uint64, keys int, end ending) (w *world, files *vfstest.Mem) {
-	w = newWorld(t, seed)
-	mem := vfstest.NewMem()
-	w.reopen(t, smallConfig(mem, w))
-	w.steps(t, 3000, keys)
-	w.close(t)
-	w.reopen(t, smallConfig(mem, w))
-	if end == reopened {
-		w.steps(t, 40, keys)
-	} else {
-		w.steps(t, 300, keys)
-	}
-	w.written()
-	files = mem.CrashClone(nil, vfstest.Kill)
-	w.close(t)
-	if end == closing {
-		files = mem.CrashClone(nil, vfstest.Kill)
-	}
-	return w, files
-}
-
-// bitsOf are numbers of bits of a file, some in each part that has a form of its
-// own.
-func bitsOf(t *testing.T, files *vfstest.Mem, name string, rng *rand.Rand) (bits []int64) {
-	t.Helper()
-	b, err := files.Bytes(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	from := func(at, n int) { bits = append(bits, int64(at*8+rng.IntN(n*8))) }
-	switch name {
-	case "superblock":
-		for at := 0; at < format.SuperblockLen; at += 4 {
-			from(at, 4)
-			from(format.SuperblockBytes+at, 4)
-		}
-	case format.SnapshotName:
-		for range 30 {
-			from(0, len(b))
-		}
-		from(0, format.SnapshotHeaderLen)
-	case format.LogName:
-		for at := 0; at+format.MinSegment <= len(b); at += format.MinSegment {
-			from(at, format.SegmentHeaderLen)
-			from(at+format.SegmentHeaderLen, 1000) // records
-			from(at, format.MinSegment)
-			from(at+format.MinSegment-format.TrailerLen-200, 200) // the list
-			from(at+format.MinSegment-format.TrailerLen, format.TrailerLen)
-		}
-	}
-	return bits
-}
-
-// usualFlips is how many bits of a file are flipped, each in files of its own,
-// without -long.
-var usualFlips = map[string]int{"superblock": 8, format.LogName: 24, format.SnapshotName: 4}
-
 // Row 6: one bit is wrong, in every kind of bytes of every file, whether the log
 // was closed or not.
 func TestFault06Flip(t *testing.T) {
@@ -137,6 +69,42 @@ func TestFault06Flip(t *testing.T) {
 	}
 }
 
+// bitsOf are numbers of bits of a file, some in each part that has a form of its
+// own.
+func bitsOf(t *testing.T, files *vfstest.Mem, name string, rng *rand.Rand) (bits []int64) {
+	t.Helper()
+	b, err := files.Bytes(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := func(at, n int) { bits = append(bits, int64(at*8+rng.IntN(n*8))) }
+	switch name {
+	case "superblock":
+		for at := 0; at < format.SuperblockLen; at += 4 {
+			from(at, 4)
+			from(format.SuperblockBytes+at, 4)
+		}
+	case format.SnapshotName:
+		for range 30 {
+			from(0, len(b))
+		}
+		from(0, format.SnapshotHeaderLen)
+	case format.LogName:
+		for at := 0; at+format.MinSegment <= len(b); at += format.MinSegment {
+			from(at, format.SegmentHeaderLen)
+			from(at+format.SegmentHeaderLen, 1000) // records
+			from(at, format.MinSegment)
+			from(at+format.MinSegment-format.TrailerLen-200, 200) // the list
+			from(at+format.MinSegment-format.TrailerLen, format.TrailerLen)
+		}
+	}
+	return bits
+}
+
+// usualFlips is how many bits of a file are flipped, each in files of its own,
+// without -long.
+var usualFlips = map[string]int{"superblock": 8, format.LogName: 24, format.SnapshotName: 4}
+
 // Row 6: a damaged record is a miss and is counted; all others are intact, and
 // it does not come back.
 func TestFault06OneRecord(t *testing.T) {
@@ -181,158 +149,6 @@ func TestFault06OneRecord(t *testing.T) {
 				t.Fatalf("then %v, want ErrNotFound", err)
 			}
 			w.close(t)
-		})
-	}
-}
-
-// Row 7: the content that a slot had before it was written over is there again.
-func TestFault07StaleSegment(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		const keys = 200
-		w := newWorld(t, 7)
-		mem := vfstest.NewMem()
-		w.reopen(t, smallConfig(mem, w))
-		w.steps(t, 3000, keys)
-		w.written()
-		old, err := mem.Bytes(format.LogName)
-		if err != nil {
-			t.Fatal(err)
-		}
-		before := make([]uint64, len(w.tier.log.slots))
-		for i := range before {
-			before[i] = w.tier.log.slotWords[i].Serial.Load()
-		}
-		w.steps(t, 3000, keys)
-		w.written()
-		files := mem.CrashClone(nil, vfstest.Kill)
-		replaced := 0
-		for slot, serial := range before {
-			if serial == 0 || w.tier.log.slotWords[slot].Serial.Load() == serial {
-				continue
-			}
-			replaced++
-			clone := files.CrashClone(nil, vfstest.Kill)
-			b, _ := clone.Bytes(format.LogName)
-			copy(b[slot*format.MinSegment:(slot+1)*format.MinSegment], old[slot*format.MinSegment:])
-			if err := clone.SetBytes(format.LogName, b); err != nil {
-				t.Fatal(err)
-			}
-			h := w.heir()
-			h.reopen(t, smallConfig(clone, h))
-			h.check(t, keys, false)
-			h.close(t)
-		}
-		if replaced < 3 {
-			t.Fatalf("%d slots were written over", replaced)
-		}
-		w.close(t)
-		// The same while the tier is open, and serves the snapshot's index.
-		w.reopen(t, smallConfig(mem, w))
-		b, _ := mem.Bytes(format.LogName)
-		for slot, serial := range before {
-			if serial != 0 && w.tier.log.slotWords[slot].Serial.Load() != serial {
-				copy(b[slot*format.MinSegment:(slot+1)*format.MinSegment], old[slot*format.MinSegment:])
-			}
-		}
-		if err := mem.SetBytes(format.LogName, b); err != nil {
-			t.Fatal(err)
-		}
-		w.check(t, keys, false)
-		if w.tier.Stats().Corrupt == 0 {
-			t.Fatal("no record of the old segments was noticed")
-		}
-		w.close(t)
-	})
-}
-
-// Row 7: the files of another log of the same directory's past, one by one.
-func TestFault07StaleLog(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		const keys = 200
-		w := newWorld(t, 8)
-		mem := vfstest.NewMem()
-		w.reopen(t, smallConfig(mem, w))
-		w.steps(t, 3000, keys)
-		w.close(t)
-		old := mem.Dump()
-		w.reopen(t, smallConfig(mem, w))
-		w.tier.Clear()
-		w.crashed()
-		for i := range keys { // nothing of before may be found
-			w.set(w.key(i), 0)
-		}
-		w.steps(t, 1000, keys)
-		w.written()
-		files := mem.CrashClone(nil, vfstest.Kill)
-		w.close(t)
-		for _, state := range []*vfstest.Mem{files, mem} {
-			for _, name := range []string{format.LogName, format.SnapshotName} {
-				clone := state.CrashClone(nil, vfstest.Kill)
-				if err := clone.SetBytes(name, old[name]); err != nil {
-					t.Fatal(err)
-				}
-				h := w.heir()
-				h.reopen(t, smallConfig(clone, h))
-				if err := h.checkAll(keys); err != nil {
-					t.Fatalf("old %s: %v", name, err)
-				}
-				h.close(t)
-			}
-		}
-	})
-}
-
-// Row 8: files that are cut, extended, empty, missing, exchanged or too many.
-func TestFault08Files(t *testing.T) {
-	t.Parallel()
-	const keys = 200
-	for _, end := range []ending{killed, closing} {
-		w, files := settled(t, 8, keys, end)
-		names, err := files.List()
-		if err != nil {
-			t.Fatal(err)
-		}
-		bytesOf := func(name string) []byte {
-			b, err := files.Bytes(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return b
-		}
-		run := func(what string, change func(m *vfstest.Mem) error) {
-			inBubble(t, fmt.Sprintf("%s, %s", what, end), func(t *testing.T) {
-				clone := files.CrashClone(nil, vfstest.Kill)
-				if err := change(clone); err != nil {
-					t.Fatal(err)
-				}
-				h := w.heirIn(t)
-				h.reopen(t, smallConfig(clone, h))
-				h.check(t, keys, false)
-				h.steps(t, 300, keys)
-				h.close(t)
-				h.reopen(t, smallConfig(clone, h))
-				h.check(t, keys, true) // it is in order again
-				h.close(t)
-			})
-		}
-		for i, name := range names {
-			b := bytesOf(name)
-			for _, n := range []int{0, 1, len(b)/2 + 64, len(b) / 2, len(b) - 1} {
-				if n >= 0 && n < len(b) {
-					run(fmt.Sprintf("%s cut to %d", name, n), func(m *vfstest.Mem) error { return m.SetBytes(name, b[:n]) })
-				}
-			}
-			run(name+" extended", func(m *vfstest.Mem) error { return m.SetBytes(name, append(b[:len(b):len(b)], b...)) })
-			run(name+" of zeros", func(m *vfstest.Mem) error { return m.SetBytes(name, make([]byte, len(b))) })
-			run(name+" missing", func(m *vfstest.Mem) error { return m.Remove(name) })
-			for _, other := range names[i+1:] {
-				run(name+" and "+other+" exchanged", func(m *vfstest.Mem) error {
-					return errors.Join(m.SetBytes(name, bytesOf(other)), m.SetBytes(other, b))
-				})
-			}
-		}
-		run("more files", func(m *vfstest.Mem) error {
-			return errors.Join(m.SetBytes("other", []byte("text")), m.SetBytes(format.SnapshotTempName, make([]byte, 5000)))
 		})
 	}
 }

@@ -1,33 +1,16 @@
 package ssd
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/firncache/firn/internal/ssd/format"
-	"github.com/firncache/firn/internal/vfs"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
-
-// healingConfig is a small tier that tries again soon after it was switched off.
-func healingConfig(fs vfs.FS, w *world) Config {
-	cfg := smallConfig(fs, w)
-	cfg.HealEvery = time.Millisecond
-	return cfg
-}
-
-// untilOn waits until the tier is on.
-func (w *world) untilOn() {
-	for w.tier.state.Load() != on {
-		time.Sleep(time.Millisecond)
-	}
-}
 
 // diskFault is a way for a disk to fail for a while.
 type diskFault struct {
@@ -221,127 +204,6 @@ func TestFault13SyncFails(t *testing.T) {
 	})
 }
 
-// Row 11: a segment that cannot be written is given up; what it had is a miss,
-// and no older version comes back in its place.
-func TestFault11Quarantine(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		const keys = 300
-		w := newWorld(t, 1)
-		mem := vfstest.NewMem()
-		f := vfstest.NewFaulty(mem)
-		w.reopen(t, testConfig(f, w))
-		for i := range keys {
-			w.put(t, w.key(i))
-		}
-		w.written()
-		in := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, Err: syscall.EIO, Times: 2})
-		for i := range keys {
-			w.put(t, w.key(i))
-			if s := w.tier.Stats(); s.Quarantined == 1 {
-				break
-			}
-		}
-		if s := w.tier.Stats(); s.Quarantined != 1 || s.WriteErrors != 1 || !s.On || in.Hits() != 2 {
-			t.Fatalf("%+v", s)
-		}
-		w.check(t, keys, true)
-		w.written()
-		w.checkKilled(t, mem, testConfig, keys, true)
-		w.close(t)
-	})
-}
-
-// Row 12: a read that fails is a miss that says why, and is counted; many in a
-// row switch the tier off, which comes back.
-func TestFault12Read(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		const keys = 300
-		w := newWorld(t, 1)
-		mem := vfstest.NewMem()
-		f := vfstest.NewFaulty(mem)
-		w.reopen(t, healingConfig(f, w))
-		for i := range keys {
-			w.put(t, w.key(i))
-		}
-		w.close(t)
-		w.reopen(t, healingConfig(f, w))
-		get := func(i int) error {
-			_, err := w.tier.Get(context.Background(), nil, w.key(i), w.hasher.Hash(w.key(i)))
-			return err
-		}
-		once := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Err: syscall.EIO, Times: 1})
-		if err := get(1); !errors.Is(err, syscall.EIO) {
-			t.Fatalf("%v, want EIO", err)
-		}
-		if err := get(1); err != nil {
-			t.Fatalf("then %v", err)
-		}
-		if s := w.tier.Stats(); s.ReadErrors != 1 || !s.On {
-			t.Fatalf("%+v", s)
-		}
-		once.Remove()
-		always := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Err: syscall.EIO})
-		for i := range maxBadReads {
-			if err := get(i); !errors.Is(err, syscall.EIO) {
-				t.Fatalf("%v, want EIO", err)
-			}
-		}
-		if s := w.tier.Stats(); s.SwitchedOff != 1 {
-			t.Fatalf("%+v", s)
-		}
-		if err := get(1); !errors.Is(err, ErrNotFound) {
-			t.Fatalf("off: %v, want ErrNotFound", err)
-		}
-		many := Many{Queries: []Query{{Key: w.key(1), Hash: w.hasher.Hash(w.key(1))}}}
-		w.tier.GetMany(context.Background(), &many, func(_ int, _ Found, err error) {
-			if !errors.Is(err, ErrNotFound) {
-				t.Errorf("off: %v, want ErrNotFound", err)
-			}
-		})
-		always.Remove()
-		w.untilOn()
-		w.put(t, w.key(1))
-		if err := get(1); err != nil {
-			t.Fatal(err)
-		}
-		w.close(t)
-	})
-}
-
-// Row 10: there is no space to begin with. RAM goes on alone; what the files
-// held is dead; and when there is space, the tier begins.
-func TestFault10NoSpace(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		const keys = 100
-		w := newWorld(t, 1)
-		mem := vfstest.NewMem()
-		cfg := healingConfig(mem, w)
-		w.reopen(t, cfg)
-		for i := range keys {
-			w.put(t, w.key(i))
-		}
-		w.close(t)
-		mem.SetQuota(1<<20 + 100<<10)
-		cfg.Bytes = 4 << 20 // more than there is
-		w.reopen(t, cfg)
-		if w.tier.Stats().On {
-			t.Fatal("on, without space")
-		}
-		for i := range keys {
-			w.delete(w.key(i))
-		}
-		w.checkKilled(t, mem, healingConfig, keys, false)
-		mem.SetQuota(16 << 20)
-		w.untilOn()
-		w.put(t, w.key(1))
-		w.check(t, keys, true)
-		w.close(t)
-		w.reopen(t, cfg)
-		w.check(t, keys, true)
-		w.close(t)
-	})
-}
-
 // Row 15 and 17: no file can be opened, or one of them cannot: a clear error, no
 // file left open, and no lock.
 func TestFault15and17Open(t *testing.T) {
@@ -372,25 +234,6 @@ func TestFault15and17Open(t *testing.T) {
 			if n < 4 {
 				t.Fatalf("%d files are opened", n)
 			}
-		}
-	})
-}
-
-// Row 17: the tier has few files open, and none after Close.
-func TestFault17FewFiles(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		f := vfstest.NewFaulty(vfstest.NewMem())
-		for range 3 {
-			w.reopen(t, testConfig(f, w))
-			w.steps(t, 2000, 300)
-			w.close(t)
-			if open := f.OpenFiles(); len(open) != 0 {
-				t.Fatalf("open after Close: %v", open)
-			}
-		}
-		if n := f.PeakOpenFiles(); n > 4 {
-			t.Fatalf("%d files were open at once, want at most 4", n)
 		}
 	})
 }

@@ -1,11 +1,13 @@
 package ssd
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/firncache/firn/internal/ssd/files"
 	"github.com/firncache/firn/internal/ssd/format"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 func testIndex(t *testing.T, shardBits uint, most int64) *index {
@@ -135,4 +137,79 @@ func TestIndexKeepsToItsMemory(t *testing.T) {
 	if per := float64(x.maxBytes) / float64(n); per > 10 {
 		t.Fatalf("%.1f bytes for an entry, want at most 10", per)
 	}
+}
+
+// An id that the index takes for another's is the other's everywhere: a write of
+// either takes out what there is.
+func TestIDsThatTheIndexCannotTell(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		mem := vfstest.NewMem()
+		cfg := testConfig(mem, w)
+		cfg.Bytes = 4 << 20
+		w.reopen(t, cfg)
+		key := w.key(1)
+		a := w.hasher.Hash(key)
+		b := a ^ 1<<(63-w.tier.index.shardBits) // differs in the highest bit below the shard's number
+		if n := w.tier.index.shardBits + w.tier.index.FingerprintBits(); n >= format.IDBits {
+			t.Fatalf("the index keeps %d bits of an id: nothing to test", n)
+		}
+		if !w.tier.Demote(a, key, []byte("old"), 0, true, true) {
+			t.Fatal("not demoted")
+		}
+		w.tier.Superseded(b) // another key is being written
+		w.tier.Superseded(a) // and this one is
+		w.written()
+		h := w.heir()
+		cfg.FS = mem.CrashClone(nil, vfstest.Kill)
+		h.reopen(t, cfg)
+		if f, err := h.tier.Get(background, nil, key, a); err == nil {
+			t.Errorf("%q is back", f.Value)
+		}
+		for i := range 20 {
+			h.put(t, h.key(100+i))
+		}
+		h.close(t)
+		w.close(t)
+	})
+}
+
+// Row 28: few bits of the hash are kept, so that keys collide, in the end all of
+// them: the right key, or a miss.
+func TestFault28Collisions(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const keys = 200
+		for _, bits := range []int{0, 1, 4, 7} {
+			w := newWorld(t, uint64(bits))
+			mem := vfstest.NewMem()
+			config := func() Config {
+				cfg := smallConfig(mem, w)
+				cfg.HashMask = ^(uint64(math.MaxUint64) >> bits)
+				if bits == 0 {
+					cfg.HashMask = 1 // of the low bits nothing is an id's
+				}
+				return cfg
+			}
+			w.reopen(t, config())
+			collisions := uint64(0)
+			for range 4 {
+				w.steps(t, 1500, keys)
+				collisions += w.tier.Stats().Collisions
+				if w.rng.IntN(2) == 0 {
+					w.close(t)
+				} else {
+					w.written()
+					clone := mem.CrashClone(nil, vfstest.Kill)
+					w.close(t)
+					mem = clone
+				}
+				w.reopen(t, config())
+				w.check(t, keys, false)
+			}
+			if w.hits == 0 || collisions == 0 {
+				t.Fatalf("%d bits: %d hits, %d collisions: want both", bits, w.hits, collisions)
+			}
+			w.close(t)
+		}
+	})
 }

@@ -2,61 +2,15 @@ package ssd
 
 import (
 	"fmt"
-	"math/rand/v2"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/firncache/firn/internal/invariants"
+	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
-
-// smallConfig is a tier of a few segments, which are soon written over.
-func smallConfig(fs vfs.FS, w *world) Config {
-	cfg := testConfig(fs, w)
-	cfg.Bytes = 1 << 20
-	return cfg
-}
-
-// apart is a test of each boundary that may fail: in the middle of an operation, a
-// goroutine of the tier's must not end. The first that fails is the last.
-func apart(t *testing.T, test func(b vfstest.Boundary)) func(b vfstest.Boundary) {
-	return func(b vfstest.Boundary) {
-		if t.Failed() {
-			return
-		}
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			test(b)
-		}()
-		if <-done; t.Failed() {
-			t.Log(b)
-		}
-	}
-}
-
-// survives opens what a crash left, reads every key, and reads them again after
-// further writes. It returns how many were found at once.
-func survives(t *testing.T, h *world, cfg Config, keys int) (found int) {
-	t.Helper()
-	h.reopen(t, cfg)
-	h.check(t, keys, false)
-	found = h.hits
-	h.steps(t, 30, keys)
-	h.check(t, keys, false)
-	h.close(t)
-	return found
-}
-
-// settle waits until the tier's goroutines have done what there is to do, and has
-// the log written as far as it goes.
-func (w *world) settle() {
-	synctest.Wait()
-	time.Sleep(2 * flushEvery)
-	synctest.Wait()
-}
 
 // Row 1: the process dies at every boundary between operations of the file
 // system, and inside writes, while the log turns and segments are cleaned.
@@ -91,6 +45,37 @@ func TestFault01KillAtEveryBoundary(t *testing.T) {
 			}
 		}
 	})
+}
+
+// apart is a test of each boundary that may fail: in the middle of an operation, a
+// goroutine of the tier's must not end. The first that fails is the last.
+func apart(t *testing.T, test func(b vfstest.Boundary)) func(b vfstest.Boundary) {
+	return func(b vfstest.Boundary) {
+		if t.Failed() {
+			return
+		}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			test(b)
+		}()
+		if <-done; t.Failed() {
+			t.Log(b)
+		}
+	}
+}
+
+// survives opens what a crash left, reads every key, and reads them again after
+// further writes. It returns how many were found at once.
+func survives(t *testing.T, h *world, cfg Config, keys int) (found int) {
+	t.Helper()
+	h.reopen(t, cfg)
+	h.check(t, keys, false)
+	found = h.hits
+	h.steps(t, 30, keys)
+	h.check(t, keys, false)
+	h.close(t)
+	return found
 }
 
 // Row 1: after a kill at any moment, all that had been written is found, however
@@ -295,150 +280,83 @@ func TestFault03KillWhileReclaiming(t *testing.T) {
 	})
 }
 
-// Row 5: the process dies again at every operation of Open, after a kill, after
-// Close, and where the index moves to other memory, for there is another budget or
-// quota: the next finds all again.
-func TestFault05KillInOpen(t *testing.T) {
-	t.Parallel()
-	for name, change := range map[string]func(cfg *Config){
-		"as it was":     func(*Config) {},
-		"more memory":   func(cfg *Config) { cfg.Memory *= 2 },
-		"less memory":   func(cfg *Config) { cfg.Memory = cfg.Memory * 3 / 4 },
-		"a larger disk": func(cfg *Config) { cfg.Bytes += cfg.Bytes / 2 },
-	} {
-		for _, end := range []ending{killed, closing} {
-			if invariants.Race && (name != "less memory" || end != killed) {
-				continue // on the Go heap, what all of them open takes gigabytes
-			}
-			inBubble(t, fmt.Sprintf("%s, %s", name, end), func(t *testing.T) {
-				const keys = 300
-				config := func(fs vfs.FS, w *world) Config {
-					cfg := testConfig(fs, w)
-					cfg.Memory = 2 << 20
-					return cfg
-				}
-				w := newWorld(t, 1)
-				mem := vfstest.NewMem()
-				w.reopen(t, config(mem, w))
-				for i := range keys {
-					w.put(t, w.key(i))
-				}
-				for i := range keys / 4 {
-					w.set(w.key(i), 0)
-				}
-				w.settle()
-				if end == killed {
-					mem = mem.CrashClone(nil, vfstest.Kill)
-				}
-				w.close(t)
-				changed := func(fs vfs.FS, w *world) Config {
-					cfg := config(fs, w)
-					change(&cfg)
-					return cfg
-				}
-				n := vfstest.EachBoundary(mem, func(fs vfs.FS) {
-					h := w.heir()
-					h.reopen(t, changed(fs, h))
-					if lost := h.missing(t); len(lost) > 0 {
-						t.Errorf("%d of %d are not found", len(lost), len(h.there))
-					}
-					h.close(t)
-				}, apart(t, func(b vfstest.Boundary) {
-					for _, config := range []func(vfs.FS, *world) Config{config, changed} {
-						h := w.heir()
-						cfg := config(b.Crash(nil, vfstest.Kill), h)
-						if cfg.Bytes < changed(nil, h).Bytes {
-							continue // the log may have grown by then, and is dropped in less space
-						}
-						h.reopen(t, cfg)
-						if lost := h.missing(t); len(lost) > 0 {
-							t.Errorf("%v: %d of %d are not found", b, len(lost), len(h.there))
-						}
-						h.check(t, keys, false)
-						h.close(t)
-					}
-				}))
-				if n < 8 {
-					t.Errorf("%d operations", n)
-				}
-			})
-		}
-	}
-}
-
-// Row 5: what is set and deleted as soon as the log is open again, after a kill,
-// stays so after another.
-func TestFault05KilledAgain(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		const keys = 200
-		w := newWorld(t, 2)
-		mem := vfstest.NewMem()
-		w.reopen(t, testConfig(mem, w))
-		for i := range keys {
-			w.put(t, w.key(i))
-		}
-		for life := range sized(8, 40) {
-			w.settle()
-			clone := mem.CrashClone(nil, vfstest.Kill)
-			old := w
-			w = w.heir()
-			old.close(t)
-			mem = clone
-			w.rng = rand.New(rand.NewPCG(uint64(life), 5))
-			w.reopen(t, testConfig(mem, w))
-			if lost := w.missing(t); len(lost) > 0 {
-				t.Fatalf("life %d: %d of %d are not found", life, len(lost), len(w.there))
-			}
-			w.check(t, keys, true)
-			for range keys / 4 {
-				w.put(t, w.key(w.rng.IntN(keys)))
-				w.delete(w.key(w.rng.IntN(keys)))
-			}
-		}
-		w.close(t)
-	})
-}
-
-// Row 1 and 7: the process dies while a slot is used again, at whose end the
-// trailer of the segment before it still stands. What was written is found, and
-// the segment makes room when its turn comes.
-func TestFault07OldTrailer(t *testing.T) {
+// The process dies while the last free slot is filled with what is moved. There is
+// no slot to move anything to then, and records have to go; but records come.
+func TestFault03KillWithoutFreeSlot(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1)
 		mem := vfstest.NewMem()
-		w.reopen(t, smallConfig(mem, w))
-		i := 0
-		for ; w.tier.Stats().Reclaimed < 2; i++ {
-			w.put(t, w.key(i))
+		f := vfstest.NewFaulty(mem)
+		keys := halfDead(t, w, f)
+		var left *vfstest.Mem
+		f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Hook: func(vfstest.Op) {
+			if left == nil && w.tier.log.freeSlots() == 0 {
+				left = mem.CrashClone(nil, vfstest.Kill)
+			}
+		}})
+		w.ahead(4)
+		if left == nil {
+			t.Fatal("there was a free slot all the time")
 		}
-		slot, _, _ := w.tier.openAt()
-		for now := slot; now == slot; now, _, _ = w.tier.openAt() { // begin another
-			w.put(t, w.key(i))
-			i++
-		}
-		w.put(t, w.key(i))
-		w.settle()
-		h := w.killed(t, mem, smallConfig)
-		for _, k := range []int{i - 1, i} {
-			if _, err := h.tier.Get(background, nil, h.key(k), h.hasher.Hash(h.key(k))); err != nil {
-				t.Errorf("key %d, which was just written: %v", k, err)
+		h := w.heir()
+		h.reopen(t, smallConfig(left, h))
+		h.check(t, keys, true)
+		taken := 0
+		for i := range keys {
+			h.set(h.key(keys+i), 0)
+			if h.demote(h.key(keys + i)) {
+				taken++
+			}
+			h.roomy()
+			if i > 10 && taken == 0 {
+				break
 			}
 		}
-		for j := range 2 * i { // round the log
-			h.put(t, h.key(10_000+j))
+		if s := h.tier.Stats(); taken < keys/2 {
+			t.Errorf("%d of %d records were taken: %+v", taken, keys, s)
 		}
-		h.check(t, i, false)
+		h.check(t, 2*keys, true)
 		h.close(t)
 		w.close(t)
 	})
 }
 
-// openAt is the open segment: its slot, its serial and how far it was filled.
-func (t *Tier) openAt() (slot int, serial uint64, off int) {
-	t.log.mu.Lock()
-	defer t.log.mu.Unlock()
-	if s := t.log.open; s != nil {
-		return s.slot, s.serial, s.end
+// Row 11: the disk fails, and the tier is off; keys are set; the process dies. What the
+// files have is not believed, though they were not changed. When the tier is on again
+// before that, the new log is.
+func TestFault11KilledWhileOff(t *testing.T) {
+	t.Parallel()
+	for name, healed := range map[string]bool{"off": false, "on again": true} {
+		inBubble(t, name, func(t *testing.T) {
+			const keys = 100
+			w := newWorld(t, 1)
+			mem := vfstest.NewMem()
+			cfg := testConfig(mem, w)
+			cfg.HealEvery = time.Hour
+			filled(t, w, cfg, keys)
+			w.tier.switchOff(syscall.EIO)
+			for i := range keys / 2 {
+				w.set(w.key(i), 0)
+				if w.demote(w.key(i)) {
+					t.Error("a tier that is off takes a record")
+				}
+			}
+			w.there = map[string]uint64{}
+			if healed {
+				time.Sleep(2 * time.Hour)
+				w.untilOn()
+				for i := range keys / 4 {
+					w.put(t, w.key(i))
+				}
+				w.settle()
+			}
+			h := w.killed(t, mem, testConfig)
+			if lost := h.missing(t); len(lost) > 0 || h.tier.Len() != len(w.there) {
+				t.Errorf("%d records, %d not found: want %d", h.tier.Len(), len(lost), len(w.there))
+			}
+			h.check(t, keys, healed)
+			h.close(t)
+			w.close(t)
+		})
 	}
-	return -1, 0, 0
 }

@@ -8,13 +8,6 @@ import (
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
-// rebooted is smallConfig after the machine went down.
-func rebooted(fs vfs.FS, w *world) Config {
-	cfg := smallConfig(fs, w)
-	cfg.BootID = func() string { return "another boot" }
-	return cfg
-}
-
 // Row 2: the machine goes down. What was not closed is not believed; a clone of
 // the files at any boundary of Close is cold, or exact.
 func TestFault02PowerCut(t *testing.T) {

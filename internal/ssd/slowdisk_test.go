@@ -13,6 +13,159 @@ import (
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
+// Row 16: writes of the log are stuck. Reads of what is in memory, writes and
+// demotions go on, what is demoted is bounded, and Close does not wait for ever.
+func TestFault16StuckWrites(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const keys = 500
+		w := newWorld(t, 1)
+		mem := vfstest.NewMem()
+		f := vfstest.NewFaulty(mem)
+		w.reopen(t, hurried(f, w))
+		stuck := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, Block: true})
+		taken := 0
+		for i := range keys {
+			w.set(w.key(i), 0)
+			if w.demote(w.key(i)) {
+				taken++
+			}
+		}
+		s := w.tier.Stats()
+		if s.Shed == 0 || taken == 0 {
+			t.Fatalf("%d demoted, %d shed: want both", taken, s.Shed)
+		}
+		if most := uint64(segmentBuffers * format.MinSegment); s.DemotedBytes > most {
+			t.Fatalf("%d bytes demoted: want no more than the buffers, %d", s.DemotedBytes, most)
+		}
+		w.check(t, keys, true)
+		if w.tier.WaitRoom() {
+			t.Fatal("WaitRoom says that there is room")
+		}
+		if err := w.tier.Close(); !errors.Is(err, errStalled) {
+			t.Fatalf("Close: %v, want that the disk is stuck", err)
+		}
+		w.checkKilled(t, mem, testConfig, keys, false)
+		stuck.Remove()
+	})
+}
+
+// Row 16: a read that is stuck ends with its context; others, of what is in
+// memory, are not held up.
+func TestFault16StuckReads(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		f := vfstest.NewFaulty(vfstest.NewMem())
+		w.reopen(t, testConfig(f, w))
+		for i := range 20 {
+			w.put(t, w.key(i))
+		}
+		w.close(t)
+		w.reopen(t, testConfig(f, w))
+		w.put(t, w.key(100))
+		stuck := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Block: true})
+		ctx, cancel := context.WithCancel(context.Background())
+		var group sync.WaitGroup
+		for i := range 10 {
+			group.Go(func() {
+				_, err := w.tier.Get(ctx, nil, w.key(i), w.hasher.Hash(w.key(i)))
+				if !errors.Is(err, context.Canceled) {
+					t.Errorf("Get: %v, want Canceled", err)
+				}
+			})
+		}
+		group.Go(func() {
+			many := Many{}
+			for i := 10; i < 20; i++ {
+				many.Queries = append(many.Queries, Query{Key: w.key(i), Hash: w.hasher.Hash(w.key(i))})
+			}
+			w.tier.GetMany(ctx, &many, func(_ int, _ Found, err error) {
+				if !errors.Is(err, context.Canceled) {
+					t.Errorf("GetMany: %v, want Canceled", err)
+				}
+			})
+		})
+		stuck.AwaitBlocked(20)
+		if _, err := w.tier.Get(context.Background(), nil, w.key(100), w.hasher.Hash(w.key(100))); err != nil {
+			t.Fatal(err)
+		}
+		w.delete(w.key(1)) // its read must not find it any more
+		cancel()
+		group.Wait()
+		if s := w.tier.Stats(); s.ReadErrors != 0 || !s.On {
+			t.Fatalf("what the caller gave up counts as an error of the disk: %+v", s)
+		}
+		stuck.Remove()
+		w.close(t)
+	})
+}
+
+// Row 16: a slow disk makes nothing wrong.
+func TestFault16Slow(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const keys = 100
+		w := newWorld(t, 1)
+		mem := vfstest.NewMem()
+		f := vfstest.NewFaulty(mem)
+		w.reopen(t, smallConfig(f, w))
+		f.Inject(vfstest.Rule{On: vfstest.OpRead | vfstest.OpWrite, Name: format.LogName, Delay: 2 * time.Millisecond})
+		w.steps(t, 1000, keys)
+		w.checkKilled(t, mem, smallConfig, keys, false)
+		w.close(t)
+	})
+}
+
+// Clear is done when it returns, whatever the disk does, and nothing of before comes
+// back after a kill, or Close.
+func TestFault16ClearWhileStuck(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const keys = 300
+		w := newWorld(t, 1)
+		mem := vfstest.NewMem()
+		f := vfstest.NewFaulty(mem)
+		filled(t, w, testConfig(f, w), keys)
+		stuck := f.Inject(vfstest.Rule{On: vfstest.OpChange, Block: true})
+		for i := range 20 {
+			w.set(w.key(i), 0)
+			w.demote(w.key(i))
+		}
+		w.tier.log.flushOpen()
+		stuck.AwaitBlocked(1)
+		began := time.Now()
+		w.tier.Clear()
+		if took := time.Since(began); took > 0 {
+			t.Errorf("Clear took %v", took)
+		}
+		w.there, w.ram = map[string]uint64{}, map[string]value{}
+		for i := range keys {
+			w.acked[string(w.key(i))] = w.seq + 1
+		}
+		h := w.killed(t, mem, testConfig)
+		if n := h.tier.Len(); n != 0 {
+			t.Errorf("%d records came back", n)
+		}
+		h.check(t, keys, false)
+		h.close(t)
+		stuck.Remove()
+		w.seq += 2
+		w.put(t, w.key(1))
+		w.settle()
+		h = w.killed(t, mem, testConfig)
+		if n := h.tier.Len(); n != 1 {
+			t.Errorf("%d records: want the one that was put after Clear", n)
+		}
+		h.close(t)
+		for i := range w.tier.log.slots {
+			if n := w.tier.log.slots[i].alive.Load(); n < 0 || n > 1<<12 {
+				t.Errorf("slot %d: weight %d alive", i, n)
+			}
+		}
+		w.close(t)
+		w.reopen(t, testConfig(mem, w))
+		w.check(t, keys, true)
+		w.close(t)
+	})
+}
+
 // Row 16: a read that takes longer than Config.ReadTimeout is not waited for. That
 // is no error of the disk.
 func TestFault16ReadTimeout(t *testing.T) {
@@ -145,61 +298,4 @@ func TestFault16ReadsRefused(t *testing.T) {
 		}
 		w.close(t)
 	})
-}
-
-// However many batches wait for the disk, the buffers of what they have read do
-// not grow with their number.
-func TestBatchesShareMemory(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		const batches, each = 16, 100
-		f := vfstest.NewFaulty(vfstest.NewMem())
-		w := onDisk(t, f, batches*each, func(fs vfs.FS, w *world) Config {
-			w.most = 3000
-			cfg := testConfig(fs, w)
-			cfg.Bytes = 8 << 20
-			return cfg
-		})
-		var held []int64 // the first read of each batch: its others come back
-		for i := range batches {
-			ref := w.spotOf(t, i*each)
-			held = append(held, int64(ref.slot)<<w.tier.log.SegmentShift+int64(ref.off))
-		}
-		stuck := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Block: true, Match: func(op vfstest.Op) bool {
-			for _, at := range held {
-				if op.Off <= at && at < op.Off+op.Len {
-					return true
-				}
-			}
-			return false
-		}})
-		var group sync.WaitGroup
-		for i := range batches {
-			group.Go(func() {
-				w.many(i*each, (i+1)*each, func(err error) {
-					if err != nil {
-						t.Error(err)
-					}
-				})
-			})
-			stuck.AwaitBlocked(i + 1)
-		}
-		synctest.Wait()
-		const chunk = 64 << 10                      // what the pool takes from the system at once, for each of five sizes
-		most := 4*w.tier.cfg.readMemory() + 5*chunk // 1 + 1/2 + … + 1/16 is 3.4
-		if got := w.tier.reader.Bytes(); got > most || got < most/4 {
-			t.Errorf("%d batches hold %d bytes: want at most %d", batches, got, most)
-		}
-		stuck.Remove()
-		group.Wait()
-		w.close(t)
-	})
-}
-
-// many looks up the keys [from, to) in one batch, and tells how each ended.
-func (w *world) many(from, to int, ended func(error)) {
-	var m Many
-	for i := from; i < to; i++ {
-		m.Queries = append(m.Queries, Query{Key: w.key(i), Hash: w.hasher.Hash(w.key(i))})
-	}
-	w.tier.GetMany(context.Background(), &m, func(_ int, _ Found, err error) { ended(err) })
 }

@@ -1,9 +1,15 @@
 package ssd
 
 import (
+	"bytes"
+	"reflect"
+	"slices"
 	"testing"
 
+	"github.com/firncache/firn/internal/ssd/files"
 	"github.com/firncache/firn/internal/ssd/format"
+	"github.com/firncache/firn/internal/ssd/format/formattest"
+	"github.com/firncache/firn/internal/vfs"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
@@ -133,60 +139,191 @@ func TestFault04SnapshotUnreadable(t *testing.T) {
 	}
 }
 
-// A tier that was opened and never started, because something else of the cache
-// could not be, leaves the files as they were.
-func TestCloseWithoutStart(t *testing.T) {
+// A snapshot brings back the entries, and what the log knew of its slots.
+func TestSnapshotRoundTrip(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		const keys = 50
 		w := newWorld(t, 1)
+		mem := vfstest.NewMem()
+		cfg := testConfig(mem, w)
+		w.reopen(t, cfg)
+		w.steps(t, 8000, 1000)
+		w.kept() // there is nothing to be reclaimed while Close begins
+		entries, slots := allEntries(w.tier.index), w.tier.log.slotStates()
+		w.close(t)
+		w.reopenAtRest(t, cfg)
+		if w.tier.source != fromSnapshot {
+			t.Fatalf("the index is from %d", w.tier.source)
+		}
+		if got := allEntries(w.tier.index); len(got) == 0 || !slices.Equal(got, entries) {
+			t.Errorf("%d entries, want %d, the same", len(got), len(entries))
+		}
+		if got := w.tier.log.slotStates(); !slices.Equal(got, slots) {
+			t.Errorf("the slots are %d, want %d", got, slots)
+		}
+		free := 0
+		for i := range w.tier.log.slotWords {
+			if w.tier.log.slotWords[i].Serial.Load() == 0 {
+				free++
+			}
+		}
+		if free == 0 || free != w.tier.log.freeSlots() {
+			t.Errorf("%d slots have nothing, %d are free", free, w.tier.log.freeSlots())
+		}
+		checkAlive(t, w.tier)
+		w.check(t, 1000, true)
+		w.close(t)
+	})
+}
+
+// A snapshot that would take more than is kept for it is not written: the index stays
+// in memory, and whoever opens the files goes on with it, as long as the machine is
+// up.
+func TestSnapshotTooLarge(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const keys = 25_000
+		w := newWorld(t, 1)
+		w.most = 1
 		mem := vfstest.NewMem()
 		w.reopen(t, testConfig(mem, w))
 		for i := range keys {
 			w.put(t, w.key(i))
 		}
 		w.close(t)
-		tier, err := Open(testConfig(mem, w))
-		if err != nil {
-			t.Fatal(err)
+		entries := w.tier.count.demoted.Load()
+		if names, _ := mem.List(); slices.Contains(names, format.SnapshotName) || slices.Contains(names, format.SnapshotTempName) {
+			t.Errorf("the files are %v", names)
 		}
-		if err := tier.Close(); err != nil {
-			t.Fatal(err)
+		if n := fileBytes(t, mem); n > testConfig(mem, w).Bytes {
+			t.Errorf("the files take %d bytes", n)
 		}
-		tier.Free()
-		w.reopen(t, testConfig(mem, w))
-		if lost := w.missing(t); len(lost) > 0 {
-			t.Errorf("%d of %d are not found", len(lost), keys)
+		if in := inspect(t, mem); !in.Memory || in.Superblock.Clean {
+			t.Errorf("inspected: closed %v, the index is there %v", in.Superblock.Clean, in.Memory)
 		}
-		for i := range keys {
-			w.set(w.key(i), 0)
+		down := mem.CrashClone(w.rng, vfstest.PowerCut)
+		w.reopenAtRest(t, testConfig(mem, w))
+		if n := w.tier.Len(); w.tier.source != fromMemory || n < keys*3/4 {
+			t.Errorf("%d records of %d, from %d", n, entries, w.tier.source)
 		}
-		w.checkKilled(t, mem, testConfig, keys, false)
+		checkAlive(t, w.tier)
+		w.check(t, keys, true)
 		w.close(t)
-		w.reopen(t, testConfig(mem, w))
+		w.reopen(t, testConfig(down, w))
+		if n := w.tier.Len(); n != 0 {
+			t.Errorf("after the machine went down: %d records", n)
+		}
+		w.close(t)
 	})
 }
 
-// What expired while the clock was behind stays expired after Close.
-func TestClockBehindAndClose(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		mem := vfstest.NewMem()
-		w.now.Add(3_600_000)
-		w.reopen(t, testConfig(mem, w))
-		w.put(t, w.key(1))
-		w.close(t)
-		w.now.Add(-3_600_000)
-		w.reopen(t, testConfig(mem, w))
-		key := w.key(2)
-		if !w.tier.Demote(w.hasher.Hash(key), key, []byte("short-lived"), w.tier.Now()+10_000, true, true) {
-			t.Fatal("not demoted")
+// snapshotTier is as much of a tier as saving and loading an index takes.
+func snapshotTier(t *testing.T) *Tier {
+	t.Helper()
+	tier := &Tier{cfg: Config{FS: vfstest.NewMem(), Bytes: MinBytes, Memory: 1 << 20}}
+	tier.super.LogID, tier.super.Segments = 99, 3
+	m, _, err := files.NewMemory(format.MemoryShape{Slots: 3, Shards: 1, Stride: 8 << 10, SegmentShift: 16, UnitShift: 3, LocationBits: 20}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Release)
+	tier.log = newLog(m, nil, nil, 0)
+	tier.index = newIndex(0, m, false)
+	tier.memory.index, tier.memory.log, tier.memory.charge = tier.index, tier.log, func(int64) error { return nil }
+	return tier
+}
+
+// The snapshot that is written has what the index and the log have, and it gives them
+// back.
+func TestSnapshotFile(t *testing.T) {
+	tier := snapshotTier(t)
+	x, s := tier.index, &tier.index.shards[0]
+	w := &tier.log.slotWords[2]
+	w.Serial.Store(7)
+	w.Written.Store(format.WeightOf(24) + format.WeightOf(40))
+	w.Until.Store(format.Forever)
+	s.put(s.NewEntry(0x123456789a, tier.log.Location(2, 64), 24, format.IsWhole))
+	s.put(s.NewEntry(0x0123456789, tier.log.Location(2, 88), 40, format.IsWhole) | format.ReadBit)
+	if x.len() != 2 {
+		t.Fatalf("%d entries", x.len())
+	}
+	number, err := tier.saveSnapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := contentsOf(t, tier.cfg.FS, format.SnapshotName)
+	got, err := format.ReadSnapshot(bytes.NewReader(b), int64(len(b)), &tier.super.Superblock)
+	if err != nil || got.Number != number || !slices.Equal(got.Slots, tier.log.slotStates()) || got.Entries() != 2 {
+		t.Errorf("snapshot: %+v, %v", got, err)
+	}
+
+	again := snapshotTier(t)
+	f, err := again.cfg.FS.Open(format.SnapshotName, vfs.How{Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt(b, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := again.loadSnapshot(number); err != nil {
+		t.Errorf("snapshot: %v", err)
+	}
+	entries := func(x *index) (got []format.Entry) {
+		x.each(func(_ format.ID, e format.Entry) format.Entry { got = append(got, e); return e })
+		return got
+	}
+	if got := again.log.slotStates(); !slices.Equal(got, tier.log.slotStates()) {
+		t.Errorf("snapshot: loaded %d of the slots, want %d", got, tier.log.slotStates())
+	}
+	if want, got := entries(x), entries(again.index); !reflect.DeepEqual(got, want) {
+		t.Errorf("snapshot: loaded %x, want %x", got, want)
+	}
+}
+
+// A snapshot of any bytes behind a header that is right is loaded or refused,
+// and what is loaded is in order.
+func FuzzSnapshot(f *testing.F) {
+	w := newWorld(f, 1)
+	mem := vfstest.NewMem()
+	if err := w.open(testConfig(mem, w)); err != nil {
+		f.Fatal(err)
+	}
+	for i := range 50 {
+		w.put(f, w.key(i))
+	}
+	w.close(f)
+	whole, err := mem.Bytes(format.SnapshotName)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(whole[format.SnapshotHeaderLen:])
+	f.Fuzz(func(t *testing.T, b []byte) {
+		clone := mem.CrashClone(nil, vfstest.Kill)
+		file := append(bytes.Clone(whole[:format.SnapshotHeaderLen]), b...)
+		h := w.heir()
+		h.log = logOf(t)
+		cfg := testConfig(clone, h)
+		tier, err := Open(cfg)
+		if err != nil {
+			t.Fatal(err)
 		}
-		w.now.Add(20_000)
-		w.close(t)
-		w.reopen(t, testConfig(mem, w))
-		if f, err := w.tier.Get(background, nil, key, w.hasher.Hash(key)); err == nil {
-			t.Errorf("expired, and back: %q", f.Value)
+		h.tier = tier
+		formattest.Snapshot(file, len(tier.log.slots), len(tier.index.shards))
+		if err := clone.SetBytes(format.SnapshotName, file); err != nil {
+			t.Fatal(err)
 		}
-		w.close(t)
+		if err := tier.Start(func(int64) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		for i := range tier.index.shards {
+			tier.index.shards[i].check(t)
+		}
+		for i := range 50 { // never another key's, nor torn
+			if err := h.get(h.key(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h.close(t)
 	})
 }

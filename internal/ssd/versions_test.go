@@ -2,8 +2,11 @@ package ssd
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"log/slog"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -103,22 +106,45 @@ func TestCrashInFirstOpenOfEarlierVersion(t *testing.T) {
 	})
 }
 
-// A file by a name that only an earlier version used is the user's, unless the
-// superblock is of that version.
-func TestJournalOfTheUser(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, 1)
-	mem := vfstest.NewMem()
-	if err := mem.SetBytes("journal", []byte("Dear diary")); err != nil {
-		t.Fatal(err)
-	}
-	for _, recovery := range []Recovery{RecoverSafe, RecoverNever} {
-		cfg := testConfig(mem, w)
-		cfg.Recovery = recovery
-		w.reopen(t, cfg)
-		w.close(t)
-		if b, err := mem.Bytes("journal"); string(b) != "Dear diary" {
-			t.Errorf("the user's file is %q, %v", b, err)
+// Row 20: files of a later version are refused, or, if that is asked for, begun
+// anew; they are never read.
+func TestFault20LaterVersion(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		for _, version := range []uint32{format.Version + 1, math.MaxUint32} {
+			for slot := range 2 { // in which of the two places it stands
+				w := newWorld(t, 1)
+				mem := vfstest.NewMem()
+				w.reopen(t, testConfig(mem, w))
+				w.put(t, w.key(1))
+				w.close(t)
+				b, _ := mem.Bytes("superblock")
+				other := b[slot*format.SuperblockBytes : (slot+1)*format.SuperblockBytes]
+				binary.LittleEndian.PutUint32(other[8:], version)
+				format.SealSuperblock(other)
+				if err := mem.SetBytes("superblock", b); err != nil {
+					t.Fatal(err)
+				}
+				before := mem.Dump()
+				if err := w.open(testConfig(mem, w)); !errors.Is(err, ErrFormat) {
+					t.Fatalf("version %d: Open: %v, want ErrFormat", version, err)
+				}
+				for name, now := range mem.Dump() {
+					if !bytes.Equal(before[name], now) {
+						t.Fatalf("version %d: %s was changed", version, name)
+					}
+				}
+				cfg := testConfig(mem, w)
+				cfg.Recovery = RecoverNever
+				w.reopen(t, cfg)
+				if n := w.tier.Len(); n != 0 {
+					t.Fatalf("%d records of another version", n)
+				}
+				w.put(t, w.key(2))
+				w.close(t)
+				w.reopen(t, testConfig(mem, w)) // it is ours now
+				w.check(t, 10, true)
+				w.close(t)
+			}
 		}
-	}
+	})
 }

@@ -33,22 +33,6 @@ func (f meteredFile) WriteAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// offer offers a record that was read, and reports whether it was let in.
-func (w *world) offer(i int, size int) bool {
-	key := w.key(i)
-	h := w.hasher.Hash(key)
-	for {
-		limited := w.tier.Stats().Limited
-		if w.tier.Demote(h, key, make([]byte, size), 0, true, true) {
-			return true
-		}
-		if w.tier.Stats().Limited > limited {
-			return false
-		}
-		w.roomy()
-	}
-}
-
 // Everything that is written to any file is counted: the superblock, the log, and
 // the snapshot that Close writes.
 func TestAllThatIsWrittenCounts(t *testing.T) {
@@ -112,36 +96,17 @@ func TestTierKeepsToItsBudget(t *testing.T) {
 	})
 }
 
-// While the budget is short, AdmitSeen prefers what was read or offered before.
-func TestAdmitSeenPrefersWhileTheBudgetIsShort(t *testing.T) {
+// A record that is refused for the write budget is counted there first:
+// a snapshot in between counts no refused ones less than none.
+func TestRefusedIsNotBelowNone(t *testing.T) {
 	t.Parallel()
-	const budget, size = 1 << 30, 4096
-	now := int64(dayMillis)
-	var a admission
-	a.init(&Config{Memory: 64 << 20, WriteBudget: budget}, func() int64 { return now })
-	var got, of [3]int // new, offered before, read
-	offer := func(kind int, hash uint64, read bool) {
-		of[kind]++
-		if a.admit(mix(hash), size, read) {
-			got[kind]++
-			a.budget.wrote(size)
-		}
+	w := newWorld(t, 1)
+	if err := w.open(testConfig(vfstest.NewMem(), w)); err != nil {
+		t.Fatal(err)
 	}
-	// Ten times the budget: a tenth of a tenth comes twice, and as much was read.
-	for i := uint64(0); now < 3*dayMillis; i++ {
-		now += dayMillis / (10 * budget / size)
-		offer(0, i, false)
-		if i%100 == 0 {
-			offer(1, i-min(i, 1000), false)
-			offer(2, i, true)
-		}
-	}
-	if share := float64(got[0]) / float64(of[0]); share > .2 || share < .05 {
-		t.Errorf("%.3f of what was new was let in", share)
-	}
-	for kind, what := range []string{1: "offered before", 2: "read"} {
-		if kind > 0 && got[kind] < of[kind]*98/100 {
-			t.Errorf("%d of %d that were %s were let in", got[kind], of[kind], what)
-		}
+	defer w.close(t)
+	w.tier.admission.budget.refused.Add(1)
+	if s := w.tier.Stats(); s.Refused != 0 || s.Limited != 1 {
+		t.Errorf("%d refused, %d limited: want 0 and 1", s.Refused, s.Limited)
 	}
 }

@@ -89,6 +89,28 @@ func (w *world) found(key []byte) (bool, error) {
 	return w.hits > hits, err
 }
 
+// come lets a key have a value of so many bytes, which leaves RAM.
+func (w *world) come(t *testing.T, key []byte, n int) {
+	t.Helper()
+	w.next()
+	w.ram[string(key)] = value{w.bytesOf(key, w.seq, n), 0}
+	w.superseded(key, w.seq)
+	if !w.sink(key, nothing) {
+		t.Fatalf("%s did not come: %+v", key, w.tier.Stats())
+	}
+}
+
+// wantFound reads keys from the tier.
+func (w *world) wantFound(t *testing.T, want bool, keys ...[]byte) {
+	t.Helper()
+	for _, key := range keys {
+		if ok, err := w.found(key); err != nil || ok != want {
+			t.Fatalf("%s: found %v, %v: want %v", key, ok, err, want)
+		}
+		delete(w.ram, string(key))
+	}
+}
+
 func nothing() {}
 
 // checkParts counts the entries of parts, and compares what is alive with the
@@ -242,66 +264,6 @@ func TestLongValueAfterKill(t *testing.T) {
 	})
 }
 
-// Parts that no head names go when their segment is cleaned, but not while a value is
-// being written.
-func TestPartsWithoutHeadGo(t *testing.T) {
-	for _, writing := range []bool{true, false} {
-		inBubble(t, fmt.Sprint(writing), func(t *testing.T) {
-			w := longWorld(t, 4, vfstest.NewMem())
-			x, key := w.tier, w.key(1)
-			d, _ := x.DemoteParts(w.hasher.Hash(key), len(key), 100<<10, 0, true, false)
-			for range d.head.Parts - 1 {
-				_, n := d.NextPart()
-				if ok, _ := d.PutPart(make([]byte, n)); !ok {
-					t.Fatal("no room")
-				}
-			}
-			if !writing {
-				x.live.descents.Add(-1) // as after a kill
-			}
-			x.log.flushTo(x.log.tail.Load())
-			part := x.ids.Part(d.owner, 0)
-			e, _ := x.index.shardOf(part).find(part)
-			slot, _ := x.log.Place(x.index.Location(e))
-			v := victim{slot: slot, serial: x.log.slotWords[slot].Serial.Load(), how: moveAll}
-			before := checkParts(t, x)
-			if !x.emptySegment(&v) {
-				t.Fatal("not cleaned")
-			}
-			want := before
-			if !writing {
-				want -= 4 // as many fill a segment
-			}
-			if after := checkParts(t, x); after != want || before != d.head.Parts-1 || x.log.slots[slot].alive.Load() != 0 {
-				t.Fatalf("%d parts of %d are left: want %d", after, before, want)
-			}
-		})
-	}
-}
-
-// Random steps of a tier whose values are of all lengths.
-func TestLongValuesAtRandom(t *testing.T) {
-	for seed := range uint64(4) {
-		inBubble(t, fmt.Sprint(seed), func(t *testing.T) {
-			l := longWalk{t: t, fs: vfstest.NewMem()}
-			l.w = longWorld(t, seed, l.fs)
-			for i := range 600 {
-				if err := l.step(); err != nil {
-					t.Fatalf("seed %d, step %d: %v", seed, i, err)
-				}
-			}
-			if err := l.w.checkAll(longKeys); err != nil {
-				t.Fatal(err)
-			}
-			checkParts(t, l.w.tier)
-			l.count()
-			if l.w.hits < 50 || l.came < 100 || l.reclaimed == 0 || l.corrupt > 0 {
-				t.Fatalf("%d found, %d came, %d segments reclaimed, %d corrupt", l.w.hits, l.came, l.reclaimed, l.corrupt)
-			}
-		})
-	}
-}
-
 const longKeys = 60
 
 // longWalk takes random steps.
@@ -377,4 +339,27 @@ func (l *longWalk) reopen(kill bool) error {
 func (l *longWalk) count() {
 	s := l.w.tier.Stats()
 	l.reclaimed, l.corrupt = l.reclaimed+s.Reclaimed, l.corrupt+s.Corrupt
+}
+
+// Random steps of a tier whose values are of all lengths.
+func TestLongValuesAtRandom(t *testing.T) {
+	for seed := range uint64(4) {
+		inBubble(t, fmt.Sprint(seed), func(t *testing.T) {
+			l := longWalk{t: t, fs: vfstest.NewMem()}
+			l.w = longWorld(t, seed, l.fs)
+			for i := range 600 {
+				if err := l.step(); err != nil {
+					t.Fatalf("seed %d, step %d: %v", seed, i, err)
+				}
+			}
+			if err := l.w.checkAll(longKeys); err != nil {
+				t.Fatal(err)
+			}
+			checkParts(t, l.w.tier)
+			l.count()
+			if l.w.hits < 50 || l.came < 100 || l.reclaimed == 0 || l.corrupt > 0 {
+				t.Fatalf("%d found, %d came, %d segments reclaimed, %d corrupt", l.w.hits, l.came, l.reclaimed, l.corrupt)
+			}
+		})
+	}
 }

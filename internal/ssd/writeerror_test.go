@@ -10,6 +10,36 @@ import (
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
+// Row 11: a segment that cannot be written is given up; what it had is a miss,
+// and no older version comes back in its place.
+func TestFault11Quarantine(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const keys = 300
+		w := newWorld(t, 1)
+		mem := vfstest.NewMem()
+		f := vfstest.NewFaulty(mem)
+		w.reopen(t, testConfig(f, w))
+		for i := range keys {
+			w.put(t, w.key(i))
+		}
+		w.written()
+		in := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, Err: syscall.EIO, Times: 2})
+		for i := range keys {
+			w.put(t, w.key(i))
+			if s := w.tier.Stats(); s.Quarantined == 1 {
+				break
+			}
+		}
+		if s := w.tier.Stats(); s.Quarantined != 1 || s.WriteErrors != 1 || !s.On || in.Hits() != 2 {
+			t.Fatalf("%+v", s)
+		}
+		w.check(t, keys, true)
+		w.written()
+		w.checkKilled(t, mem, testConfig, keys, true)
+		w.close(t)
+	})
+}
+
 // Row 11: where a write failed, none is tried again.
 func TestFault11SlotNotUsedAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -26,31 +56,6 @@ func TestFault11SlotNotUsedAgain(t *testing.T) {
 		if s := w.tier.Stats(); !s.On || s.Quarantined != 1 {
 			t.Errorf("%+v", s)
 		}
-		w.close(t)
-	})
-}
-
-// Row 25, and 11: a tier that is off has begun another log already. What leaves RAM
-// then is not taken: writes do not look for older versions in a tier that is off.
-func TestFault25DemotedWhileOff(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		f := vfstest.NewFaulty(vfstest.NewMem())
-		w.reopen(t, healingConfig(f, w))
-		key := w.key(1)
-		w.put(t, key)
-		begun := f.Inject(vfstest.Rule{On: vfstest.OpSync, Name: format.SuperblockName, Block: true, Times: 1})
-		w.tier.switchOff(syscall.EIO)
-		w.set(key, 0)
-		begun.AwaitBlocked(1)
-		if w.demote(key) {
-			t.Error("a tier that is off takes a record")
-		}
-		w.set(key, 0)
-		begun.Remove()
-		w.untilOn()
-		w.crashed() // it leaves RAM for nowhere
-		w.check(t, 2, false)
 		w.close(t)
 	})
 }
@@ -86,6 +91,31 @@ func TestFault11WritesFailInClose(t *testing.T) {
 				t.Error(err)
 			}
 		}
+		w.close(t)
+	})
+}
+
+// Row 25, and 11: a tier that is off has begun another log already. What leaves RAM
+// then is not taken: writes do not look for older versions in a tier that is off.
+func TestFault25DemotedWhileOff(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		f := vfstest.NewFaulty(vfstest.NewMem())
+		w.reopen(t, healingConfig(f, w))
+		key := w.key(1)
+		w.put(t, key)
+		begun := f.Inject(vfstest.Rule{On: vfstest.OpSync, Name: format.SuperblockName, Block: true, Times: 1})
+		w.tier.switchOff(syscall.EIO)
+		w.set(key, 0)
+		begun.AwaitBlocked(1)
+		if w.demote(key) {
+			t.Error("a tier that is off takes a record")
+		}
+		w.set(key, 0)
+		begun.Remove()
+		w.untilOn()
+		w.crashed() // it leaves RAM for nowhere
+		w.check(t, 2, false)
 		w.close(t)
 	})
 }

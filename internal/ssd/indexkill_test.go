@@ -1,10 +1,12 @@
 package ssd
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/firncache/firn/internal/ssd/files"
 	"github.com/firncache/firn/internal/ssd/format"
 )
 
@@ -211,4 +213,94 @@ func TestAdoptedAndLoaded(t *testing.T) {
 		loaded.remove(n + 1)
 	}
 	loaded.check(t)
+}
+
+// An index that is killed while it moves entries has each of them where it was, or
+// where it goes, or there twice; and no entry that was taken out.
+func TestKilledBetweenTwoStores(t *testing.T) {
+	m, _, err := files.NewMemory(format.MemoryShape{Slots: 4, Shards: 1, Stride: 512, SegmentShift: 16, UnitShift: 3, LocationBits: 16}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Release()
+	x := newIndex(0, m, false)
+	x.allowed.Store(x.maxBytes)
+	s := &x.shards[0]
+	want := map[uint64]format.Location{}
+	rng := newWorld(t, 1).rng
+	before := make([]uint64, len(s.all))
+	all := func(format.Location) bool { return true }
+	words := func(w []uint64) []byte { return bytesOf(w) }
+	for range 4000 {
+		copy(before, s.all)
+		old := map[uint64]format.Location{}
+		for fp, loc := range want {
+			old[fp] = loc
+		}
+		homes := s.capacity
+		n := format.ID(rng.IntN(300)) << 32
+		fp := s.FingerprintOf(n)
+		if at, _, ok := s.search(fp); ok {
+			s.removeAt(at)
+			delete(want, fp)
+		} else if x.reserveSlot(s) {
+			loc := format.Location(1024 + rng.IntN(1000))
+			s.put(s.NewEntry(n, loc, 100, format.IsWhole))
+			want[fp] = loc
+		}
+		if s.capacity != homes || bytes.Equal(words(before), words(s.all)) {
+			continue
+		}
+		// What the shard has of before and after, store for store, in either order of
+		// those that the change is made of, is tried by killedHalfway in the order in
+		// which it made them: from the end to the gap for put, on from it for remove.
+		got, _ := s.survivors(nil, all)
+		if len(got) != len(want) {
+			t.Fatalf("%d entries, want %d", len(got), len(want))
+		}
+		halves(before, s.all, len(want) > len(old), func(table []uint64) {
+			half := &shard{Layout: s.Layout, all: table, head: s.head, capacity: s.capacity}
+			kept, _ := half.survivors(nil, all)
+			for _, w := range kept {
+				fp, loc := s.Fingerprint(format.Entry(w)), s.Location(format.Entry(w))
+				if want[fp] != loc && old[fp] != loc {
+					t.Fatalf("entry %x: location %d, want %d or %d", fp, loc, want[fp], old[fp])
+				}
+			}
+			for fp := range want {
+				if _, was := old[fp]; was && !has(s, kept, fp) {
+					t.Fatalf("entry %x is gone", fp)
+				}
+			}
+		})
+	}
+}
+
+func has(s *shard, words []uint64, fp uint64) bool {
+	for _, w := range words {
+		if s.Fingerprint(format.Entry(w)) == fp {
+			return true
+		}
+	}
+	return false
+}
+
+// halves calls f for every table between two: with the changed words stored one
+// after the other, from the last to the first if down is set, or from the first.
+func halves(before, after []uint64, down bool, f func(table []uint64)) {
+	table := append([]uint64(nil), before...)
+	var changed []int
+	for i := range before {
+		if before[i] != after[i] {
+			changed = append(changed, i)
+		}
+	}
+	for k := range changed {
+		i := changed[k]
+		if down {
+			i = changed[len(changed)-1-k]
+		}
+		table[i] = after[i]
+		f(table)
+	}
 }

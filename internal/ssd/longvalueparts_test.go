@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/firncache/firn/internal/ssd/check"
@@ -12,25 +13,40 @@ import (
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
-// come lets a key have a value of so many bytes, which leaves RAM.
-func (w *world) come(t *testing.T, key []byte, n int) {
-	t.Helper()
-	w.next()
-	w.ram[string(key)] = value{w.bytesOf(key, w.seq, n), 0}
-	w.superseded(key, w.seq)
-	if !w.sink(key, nothing) {
-		t.Fatalf("%s did not come: %+v", key, w.tier.Stats())
-	}
-}
-
-// wantFound reads keys from the tier.
-func (w *world) wantFound(t *testing.T, want bool, keys ...[]byte) {
-	t.Helper()
-	for _, key := range keys {
-		if ok, err := w.found(key); err != nil || ok != want {
-			t.Fatalf("%s: found %v, %v: want %v", key, ok, err, want)
-		}
-		delete(w.ram, string(key))
+// Parts that no head names go when their segment is cleaned, but not while a value is
+// being written.
+func TestPartsWithoutHeadGo(t *testing.T) {
+	for _, writing := range []bool{true, false} {
+		inBubble(t, fmt.Sprint(writing), func(t *testing.T) {
+			w := longWorld(t, 4, vfstest.NewMem())
+			x, key := w.tier, w.key(1)
+			d, _ := x.DemoteParts(w.hasher.Hash(key), len(key), 100<<10, 0, true, false)
+			for range d.head.Parts - 1 {
+				_, n := d.NextPart()
+				if ok, _ := d.PutPart(make([]byte, n)); !ok {
+					t.Fatal("no room")
+				}
+			}
+			if !writing {
+				x.live.descents.Add(-1) // as after a kill
+			}
+			x.log.flushTo(x.log.tail.Load())
+			part := x.ids.Part(d.owner, 0)
+			e, _ := x.index.shardOf(part).find(part)
+			slot, _ := x.log.Place(x.index.Location(e))
+			v := victim{slot: slot, serial: x.log.slotWords[slot].Serial.Load(), how: moveAll}
+			before := checkParts(t, x)
+			if !x.emptySegment(&v) {
+				t.Fatal("not cleaned")
+			}
+			want := before
+			if !writing {
+				want -= 4 // as many fill a segment
+			}
+			if after := checkParts(t, x); after != want || before != d.head.Parts-1 || x.log.slots[slot].alive.Load() != 0 {
+				t.Fatalf("%d parts of %d are left: want %d", after, before, want)
+			}
+		})
 	}
 }
 

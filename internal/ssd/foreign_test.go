@@ -55,6 +55,26 @@ func TestForeignFiles(t *testing.T) {
 	}
 }
 
+// A file by a name that only an earlier version used is the user's, unless the
+// superblock is of that version.
+func TestJournalOfTheUser(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	mem := vfstest.NewMem()
+	if err := mem.SetBytes("journal", []byte("Dear diary")); err != nil {
+		t.Fatal(err)
+	}
+	for _, recovery := range []Recovery{RecoverSafe, RecoverNever} {
+		cfg := testConfig(mem, w)
+		cfg.Recovery = recovery
+		w.reopen(t, cfg)
+		w.close(t)
+		if b, err := mem.Bytes("journal"); string(b) != "Dear diary" {
+			t.Errorf("the user's file is %q, %v", b, err)
+		}
+	}
+}
+
 // Whatever a crash leaves of the first Open, the next one knows it for its own.
 func TestCrashInFirstOpen(t *testing.T) {
 	for _, crash := range []vfstest.Crash{vfstest.Kill, vfstest.PowerCut} {
@@ -82,21 +102,4 @@ func TestCrashInFirstOpen(t *testing.T) {
 			t.Errorf("%d boundaries", n)
 		}
 	}
-}
-
-// Without its superblock a directory is still known for the tier's.
-func TestSuperblockLost(t *testing.T) {
-	w := newWorld(t, 1)
-	mem := vfstest.NewMem()
-	w.reopen(t, smallConfig(mem, w))
-	w.steps(t, 500, 50)
-	w.close(t)
-	if err := mem.Remove(format.SuperblockName); err != nil {
-		t.Fatal(err)
-	}
-	w.reopen(t, smallConfig(mem, w))
-	if w.tier.Len() != 0 {
-		t.Error("something is believed without a superblock")
-	}
-	w.close(t)
 }

@@ -1,6 +1,7 @@
 package ssd
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -15,6 +16,121 @@ import (
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
+
+func TestSetDemoteGet(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		fs := vfstest.NewMem()
+		if err := w.open(testConfig(fs, w)); err != nil {
+			t.Fatal(err)
+		}
+		key := w.key(1)
+		w.set(key, 0)
+		want := w.ram[string(key)].bytes
+		if !w.demote(key) {
+			t.Fatal("not demoted")
+		}
+		for range 2 { // from memory, and from the file
+			f, err := w.tier.Get(context.Background(), nil, key, w.hasher.Hash(key))
+			if err != nil || string(f.Value) != string(want) {
+				t.Fatalf("Get: %x, %v; want %x", f.Value, err, want)
+			}
+			if err := w.tier.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.open(testConfig(fs, w)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.tier.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// Random operations over several turns of the log, closed and opened now and
+// then.
+func TestModel(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		for seed := range uint64(sized(1, 4)) {
+			w := newWorld(t, seed)
+			fs := vfstest.NewMem()
+			if err := w.open(testConfig(fs, w)); err != nil {
+				t.Fatal(err)
+			}
+			const keys = 2000
+			for step := range 20_000 {
+				if err := w.step(keys); err != nil {
+					t.Fatalf("seed %d, step %d: %v", seed, step, err)
+				}
+				if step%5000 == 4999 {
+					if err := w.tier.Close(); err != nil {
+						t.Fatal(err)
+					}
+					w.crashed()
+					if err := w.open(testConfig(fs, w)); err != nil {
+						t.Fatal(err)
+					}
+					before := w.hits
+					if err := w.checkAll(keys); err != nil {
+						t.Fatalf("seed %d, step %d, reopened: %v", seed, step, err)
+					}
+					if w.hits == before {
+						t.Fatalf("seed %d, step %d: nothing found after reopening: %+v", seed, step, w.tier.count.evicted.Load())
+					}
+				}
+			}
+			if err := w.tier.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// The process is killed at random, and what it leaves is opened again.
+func TestKill(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		for seed := range uint64(sized(2, 20)) {
+			w := newWorld(t, seed)
+			fs := vfstest.NewMem()
+			if err := w.open(testConfig(fs, w)); err != nil {
+				t.Fatal(err)
+			}
+			const keys = 1500
+			for life := range sized(4, 8) {
+				for step := range 500 + w.rng.IntN(4000) {
+					if err := w.step(keys); err != nil {
+						t.Fatalf("seed %d, life %d, step %d: %v", seed, life, step, err)
+					}
+				}
+				written := w.rng.IntN(2) == 0
+				if written {
+					w.tier.log.flushTo(w.tier.log.tail.Load())
+				}
+				clone := fs.CrashClone(w.rng, vfstest.Kill)
+				old := w.tier // lives on over its own files
+				w.crashed()
+				if err := w.open(testConfig(clone, w)); err != nil {
+					t.Fatalf("seed %d, life %d: %v", seed, life, err)
+				}
+				if err := old.Close(); err != nil {
+					t.Fatal(err)
+				}
+				fs = clone
+				before := w.hits
+				if err := w.checkAll(keys); err != nil {
+					t.Fatalf("seed %d, life %d, reopened: %v", seed, life, err)
+				}
+				if written && w.hits == before {
+					t.Fatalf("seed %d, life %d: nothing found after a kill: %+v", seed, life, w.tier.count.evicted.Load())
+				}
+			}
+			if err := w.tier.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
 
 // A storm is many goroutines over one tier, each with keys of its own, whose
 // ids may be those of other goroutines' keys.

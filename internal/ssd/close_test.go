@@ -1,0 +1,184 @@
+package ssd
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/firncache/firn/internal/vfs/vfstest"
+)
+
+// A tier that was opened and never started, because something else of the cache
+// could not be, leaves the files as they were.
+func TestCloseWithoutStart(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const keys = 50
+		w := newWorld(t, 1)
+		mem := vfstest.NewMem()
+		w.reopen(t, testConfig(mem, w))
+		for i := range keys {
+			w.put(t, w.key(i))
+		}
+		w.close(t)
+		tier, err := Open(testConfig(mem, w))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := tier.Close(); err != nil {
+			t.Fatal(err)
+		}
+		tier.Free()
+		w.reopen(t, testConfig(mem, w))
+		if lost := w.missing(t); len(lost) > 0 {
+			t.Errorf("%d of %d are not found", len(lost), keys)
+		}
+		for i := range keys {
+			w.set(w.key(i), 0)
+		}
+		w.checkKilled(t, mem, testConfig, keys, false)
+		w.close(t)
+		w.reopen(t, testConfig(mem, w))
+	})
+}
+
+// Start fails, for RAM has no room for what the tier takes. The files and the memory
+// that was left stay, and the next Open finds all.
+func TestStartFails(t *testing.T) {
+	t.Parallel()
+	for _, end := range []ending{killed, closing} {
+		inBubble(t, string(end), func(t *testing.T) {
+			const keys = 100
+			w := newWorld(t, 1)
+			mem := vfstest.NewMem()
+			filled(t, w, testConfig(mem, w), keys)
+			if end == killed {
+				clone := mem.CrashClone(nil, vfstest.Kill)
+				w.close(t)
+				mem = clone
+			} else {
+				w.close(t)
+			}
+			for _, memory := range []int64{1 << 20, 2 << 20} {
+				h := w.heir()
+				cfg := testConfig(mem, h)
+				cfg.Memory = memory
+				tier, err := Open(cfg)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := tier.Start(func(int64) error { return syscall.ENOMEM }); !errors.Is(err, syscall.ENOMEM) {
+					t.Fatalf("Start: %v", err)
+				}
+				if err := tier.Close(); err != nil {
+					t.Fatal(err)
+				}
+				tier.Free()
+			}
+			h := w.heir()
+			h.reopen(t, testConfig(mem, h))
+			if lost := h.missing(t); len(lost) > 0 {
+				t.Errorf("%d of %d records are not found", len(lost), keys)
+			}
+			h.close(t)
+		})
+	}
+}
+
+// Row 32: every call after Close is safe and finds nothing.
+func TestFault32AfterClose(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		w.reopen(t, testConfig(vfstest.NewMem(), w))
+		w.put(t, w.key(1))
+		h := w.hasher.Hash(w.key(1))
+		if err := w.tier.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.tier.Close(); err != nil {
+			t.Fatalf("second Close: %v", err)
+		}
+		if _, err := w.tier.Get(context.Background(), nil, w.key(1), h); !errors.Is(err, ErrNotFound) {
+			t.Fatalf("Get: %v, want ErrNotFound", err)
+		}
+		if w.tier.Demote(h, w.key(1), []byte("value"), 0, true, true) || w.tier.Holds(h, 1) || w.tier.WaitRoom() || w.tier.Len() != 0 {
+			t.Fatal("something works after Close")
+		}
+		w.tier.Superseded(h)
+		w.ready()
+		w.tier.Clear()
+		w.tier.All(func(uint64, []byte, []byte) bool {
+			t.Fatal("All yields after Close")
+			return false
+		})
+		_ = w.tier.Stats()
+		w.tier.Free()
+	})
+}
+
+// Row 32: Close comes while everything is in use.
+func TestFault32CloseUnderLoad(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const keys = 200
+		for seed := range uint64(sized(2, 5)) {
+			w := newWorld(t, seed)
+			mem := vfstest.NewMem()
+			w.reopen(t, smallConfig(mem, w))
+			var group sync.WaitGroup
+			stop := make(chan struct{})
+			for g := range 4 {
+				group.Go(func() { // each its own keys, so that their order is known
+					h := w.heir()
+					h.tier, h.hasher = w.tier, w.hasher
+					for i := 0; ; i++ {
+						select {
+						case <-stop:
+							return
+						default:
+						}
+						key := w.key(i%(keys/4)*4 + g)
+						h.set(key, 0)
+						h.demote(key)
+						if err := h.get(key); err != nil {
+							t.Error(err)
+							return
+						}
+					}
+				})
+			}
+			for w.tier.Stats().Demoted < 500 {
+				runtime.Gosched()
+			}
+			group.Go(func() { w.tier.Clear() })
+			if err := w.tier.Close(); err != nil {
+				t.Fatal(err)
+			}
+			close(stop)
+			group.Wait()
+			w.tier.Free()
+			w.reopen(t, smallConfig(mem, w))
+			w.close(t)
+		}
+	})
+}
+
+// Row 17: the tier has few files open, and none after Close.
+func TestFault17FewFiles(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		f := vfstest.NewFaulty(vfstest.NewMem())
+		for range 3 {
+			w.reopen(t, testConfig(f, w))
+			w.steps(t, 2000, 300)
+			w.close(t)
+			if open := f.OpenFiles(); len(open) != 0 {
+				t.Fatalf("open after Close: %v", open)
+			}
+		}
+		if n := f.PeakOpenFiles(); n > 4 {
+			t.Fatalf("%d files were open at once, want at most 4", n)
+		}
+	})
+}

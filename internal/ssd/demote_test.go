@@ -1,0 +1,213 @@
+package ssd
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+
+	"github.com/firncache/firn/internal/ssd/format"
+	"github.com/firncache/firn/internal/vfs/vfstest"
+)
+
+// Row 27: a record that is not taken, for whatever reason, leaves nothing older
+// of its key behind.
+func TestFault27NotTaken(t *testing.T) {
+	t.Parallel()
+	for name, cfg := range map[string]func(*Config){
+		"admission":  func(c *Config) { c.Admission = AdmitRead },
+		"the budget": func(c *Config) { c.WriteBudget = 1 },
+		"its length": nil,
+		"full":       nil,
+		"off":        nil,
+		"closed":     nil,
+	} {
+		inBubble(t, name, func(t *testing.T) {
+			w := newWorld(t, 1)
+			mem := vfstest.NewMem()
+			f := vfstest.NewFaulty(mem)
+			w.reopen(t, testConfig(f, w))
+			key := w.key(1)
+			h := w.hasher.Hash(key)
+			w.put(t, key)
+			w.close(t)
+			c := testConfig(f, w)
+			if cfg != nil {
+				cfg(&c)
+			}
+			w.reopen(t, c)
+			w.next()
+			value := w.bytesOf(key, w.seq, 100)
+			w.superseded(key, w.seq)
+			switch name {
+			case "its length":
+				value = make([]byte, format.MinSegment)
+			case "full":
+				stuck := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, Block: true})
+				defer stuck.Remove()
+				for i := 0; w.tier.Demote(w.hasher.Hash(w.key(2+i)), w.key(2+i), make([]byte, 30), 0, true, true); i++ {
+				}
+			case "off":
+				w.tier.switchOff(errors.New("test"))
+			case "closed":
+				w.close(t)
+			}
+			if w.tier.Demote(h, key, value, 0, name == "the budget" || name == "full", true) {
+				t.Fatal("taken")
+			}
+			if _, err := w.tier.Get(context.Background(), nil, key, h); !errors.Is(err, ErrNotFound) {
+				t.Fatalf("Get: %v, want ErrNotFound", err)
+			}
+			heir := w.killed(t, mem, testConfig)
+			if err := heir.get(key); err != nil {
+				t.Fatal(err)
+			}
+			heir.close(t)
+			if name == "full" {
+				return // see TestFault16StuckWrites
+			}
+			if err := w.tier.Close(); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// Row 29: deletes of keys that are not there write nothing; deletes of those that
+// are, and updates of one key, leave the files as large as they are.
+func TestFault29Storms(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		mem := vfstest.NewMem()
+		f := vfstest.NewFaulty(mem)
+		w.reopen(t, testConfig(f, w))
+		w.most = 10
+		before := f.Count(vfstest.OpWrite, format.LogName)
+		for i := range 20_000 {
+			w.delete(w.key(i))
+		}
+		if after := f.Count(vfstest.OpWrite, format.LogName); after != before {
+			t.Fatalf("%d writes for deletes of what is not there", after-before)
+		}
+		for range 20_000 {
+			w.put(t, w.key(1))
+		}
+		w.delete(w.key(1))
+		for range 3 {
+			for i := range 3000 {
+				w.put(t, w.key(i))
+			}
+			for i := range 3000 {
+				w.delete(w.key(i))
+			}
+		}
+		s := w.tier.Stats()
+		if s.Records != 0 || s.Superseded == 0 {
+			t.Fatalf("%+v", s)
+		}
+		if n := fileBytes(t, mem); n > 2<<20 {
+			t.Fatalf("the files take %d bytes", n)
+		}
+		h := w.killed(t, mem, testConfig)
+		if n := h.tier.Len(); n != 0 {
+			t.Fatalf("%d records come back", n)
+		}
+		h.close(t)
+		w.close(t)
+	})
+}
+
+// Where records come that fill most of a segment, the log is behind as long as the
+// open segment has no room for one, and no other can be opened: whoever asks waits,
+// and loses none.
+func TestBehindForLargeRecords(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		f := vfstest.NewFaulty(vfstest.NewMem())
+		w.reopen(t, testConfig(f, w))
+		demote := func(key int, n int) bool {
+			return w.tier.Demote(w.hasher.Hash(w.key(key)), w.key(key), make([]byte, n), 0, true, false)
+		}
+		const large = 60_000
+		if !demote(0, large) {
+			t.Fatal("no room")
+		}
+		synctest.Wait()
+		held := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, Block: true})
+		if !demote(1, 8000) { // the first segment is full, and being written
+			t.Fatal("no room in the second segment")
+		}
+		synctest.Wait()
+		go func() { held.Remove() }()
+		if _, ok := w.tier.Ready(0); !ok {
+			t.Error("not ready when the disk had gone on")
+		}
+		if !demote(2, large) {
+			t.Errorf("%+v: a large record was refused after Ready", w.tier.Stats())
+		}
+		w.close(t)
+	})
+}
+
+// Rows 25 and 26: a key is updated or deleted while its older version is read
+// from the disk: the read does not return it, nor can it be promoted.
+func TestFault25and26WriteDuringRead(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		for _, write := range []string{"set", "delete", "set and demote"} {
+			w := newWorld(t, 1)
+			f := vfstest.NewFaulty(vfstest.NewMem())
+			w.reopen(t, testConfig(f, w))
+			key := w.key(1)
+			w.put(t, key)
+			w.close(t)
+			w.reopen(t, testConfig(f, w))
+			h := w.hasher.Hash(key)
+			f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Times: 1, Hook: func(vfstest.Op) {
+				switch write {
+				case "delete":
+					w.delete(key)
+				case "set":
+					w.set(key, 0)
+				default:
+					w.put(t, key)
+				}
+			}})
+			found, err := w.tier.Get(context.Background(), nil, key, h)
+			if !errors.Is(err, ErrChanged) {
+				t.Fatalf("%s: Get: %v, want ErrChanged", write, err)
+			}
+			if w.tier.Holds(h, found.Token) {
+				t.Fatalf("%s: can be promoted", write)
+			}
+			if err := w.get(key); err != nil {
+				t.Fatal(err)
+			}
+			w.close(t)
+		}
+	})
+}
+
+// Row 26: what was read has to be asked for again before it is promoted.
+func TestFault26Token(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		w.reopen(t, testConfig(vfstest.NewMem(), w))
+		key := w.key(1)
+		w.put(t, key)
+		h := w.hasher.Hash(key)
+		found, err := w.tier.Get(context.Background(), nil, key, h)
+		if err != nil || !w.tier.Holds(h, found.Token) {
+			t.Fatal(err, "not held")
+		}
+		w.put(t, key)
+		if w.tier.Holds(h, found.Token) {
+			t.Fatal("an older version is held")
+		}
+		w.tier.Clear()
+		w.put(t, key)
+		if w.tier.Holds(h, found.Token) {
+			t.Fatal("a version from before Clear is held")
+		}
+		w.close(t)
+	})
+}

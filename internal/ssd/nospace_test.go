@@ -1,0 +1,129 @@
+package ssd
+
+import (
+	"errors"
+	"syscall"
+	"testing"
+	"testing/synctest"
+
+	"github.com/firncache/firn/internal/ssd/format"
+	"github.com/firncache/firn/internal/vfs"
+	"github.com/firncache/firn/internal/vfs/vfstest"
+)
+
+// Row 10: there is no space to begin with. RAM goes on alone; what the files
+// held is dead; and when there is space, the tier begins.
+func TestFault10NoSpace(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const keys = 100
+		w := newWorld(t, 1)
+		mem := vfstest.NewMem()
+		cfg := healingConfig(mem, w)
+		w.reopen(t, cfg)
+		for i := range keys {
+			w.put(t, w.key(i))
+		}
+		w.close(t)
+		mem.SetQuota(1<<20 + 100<<10)
+		cfg.Bytes = 4 << 20 // more than there is
+		w.reopen(t, cfg)
+		if w.tier.Stats().On {
+			t.Fatal("on, without space")
+		}
+		for i := range keys {
+			w.delete(w.key(i))
+		}
+		w.checkKilled(t, mem, healingConfig, keys, false)
+		mem.SetQuota(16 << 20)
+		w.untilOn()
+		w.put(t, w.key(1))
+		w.check(t, keys, true)
+		w.close(t)
+		w.reopen(t, cfg)
+		w.check(t, keys, true)
+		w.close(t)
+	})
+}
+
+// Row 10: the superblock cannot be written at Open, for there is no space. The tier is
+// off, or, if the files say that there is data, it does not open.
+func TestFault10NoSpaceForSuperblock(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const keys = 100
+		for _, kept := range []bool{false, true} {
+			w := newWorld(t, 1)
+			mem := vfstest.NewMem()
+			if kept {
+				filled(t, w, testConfig(mem, w), keys)
+				w.close(t)
+			}
+			f := vfstest.NewFaulty(mem)
+			full := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.SuperblockName, Err: syscall.ENOSPC})
+			err := w.open(testConfig(f, w))
+			switch {
+			case kept && !errors.Is(err, syscall.ENOSPC):
+				t.Errorf("Open over data: %v", err)
+			case !kept && (err != nil || w.tier.Stats().On):
+				t.Errorf("Open over nothing: %v", err)
+			}
+			full.Remove()
+			if w.tier != nil {
+				if err == nil {
+					w.untilOn()
+				}
+				_ = w.tier.Close()
+				w.tier.Free()
+			}
+			synctest.Wait()
+			w.reopen(t, testConfig(mem, w))
+			if lost := w.missing(t); len(lost) > 0 {
+				t.Errorf("%d of %d are not found", len(lost), len(w.there))
+			}
+			w.close(t)
+		}
+	})
+}
+
+// Row 10: there is no space for the files of a killed cache, which are to be larger or
+// not. The tier is off; what was left is gone; and it is on when there is space.
+func TestFault10NoSpaceAfterKill(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const keys = 3000
+		for _, memory := range []int64{1 << 20, 2 << 20} {
+			w := newWorld(t, 1)
+			w.most = 50
+			mem := vfstest.NewMem()
+			filled(t, w, testConfig(mem, w), keys)
+			id := w.tier.index.ID()
+			h := w.heir()
+			left := mem.CrashClone(nil, vfstest.Kill)
+			f := vfstest.NewFaulty(left)
+			full := f.Inject(vfstest.Rule{On: vfstest.OpAllocate, Err: syscall.ENOSPC})
+			cfg := testConfig(f, h)
+			cfg.Memory = memory
+			h.reopen(t, cfg)
+			if h.tier.Stats().On {
+				t.Fatal("on, without space")
+			}
+			if m, err := left.OpenMemory(id); err == nil {
+				t.Error("the memory of a log that is not kept is still there")
+				_ = m.Close()
+			} else if errors.Is(err, vfs.ErrLocked) && memory > 1<<20 {
+				t.Error("the memory of a log that is not kept is still open")
+			}
+			h.check(t, keys, false)
+			full.Remove()
+			h.untilOn()
+			if used, least := h.tier.index.used.Load(), minTables(len(h.tier.index.shards)); used != least {
+				t.Errorf("an empty index takes %d bytes, want %d", used, least)
+			}
+			h.there = map[string]uint64{}
+			h.put(t, h.key(1))
+			h.close(t)
+			h.reopen(t, testConfig(left, h))
+			h.check(t, keys, true)
+			h.close(t)
+			w.close(t)
+		}
+	})
+}

@@ -1,0 +1,361 @@
+package ssd
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+
+	"github.com/firncache/firn/internal/ssd/check"
+	"github.com/firncache/firn/internal/ssd/format"
+	"github.com/firncache/firn/internal/vfs"
+	"github.com/firncache/firn/internal/vfs/vfstest"
+)
+
+func (w *world) key(i int) []byte { return fmt.Appendf(nil, "key-%06d", i) }
+
+// bytesOf makes a value that tells what it is: the key's checksum, the sequence
+// number, and filling that follows from them.
+func (w *world) bytesOf(key []byte, seq uint64, n int) []byte {
+	b := make([]byte, 16, 24+n)
+	binary.LittleEndian.PutUint32(b, crc32.ChecksumIEEE(key))
+	binary.LittleEndian.PutUint64(b[4:], seq)
+	for r := rand.NewPCG(seq, uint64(len(key))); len(b) < 16+n; {
+		b = binary.LittleEndian.AppendUint64(b, r.Uint64())
+	}
+	b = b[:16+n]
+	binary.LittleEndian.PutUint32(b[12:], crc32.ChecksumIEEE(b[16:]))
+	return b
+}
+
+func seqOf(key, b []byte) (uint64, error) {
+	if len(b) < 16 || binary.LittleEndian.Uint32(b[12:]) != crc32.ChecksumIEEE(b[16:]) {
+		return 0, errors.New("torn value")
+	}
+	if binary.LittleEndian.Uint32(b) != crc32.ChecksumIEEE(key) {
+		return 0, errors.New("another key's value")
+	}
+	return binary.LittleEndian.Uint64(b[4:]), nil
+}
+
+// next is the number of the next write.
+func (w *world) next() {
+	w.mu.Lock()
+	w.seq += 2
+	w.mu.Unlock()
+}
+
+// roomy waits until the log has room. Memory for the index comes when the tier's
+// goroutines have had their turn.
+func (w *world) roomy() {
+	w.tier.WaitRoom()
+	runtime.Gosched()
+}
+
+// ready waits for the tier's being ready, as a write does.
+func (w *world) ready() { _, _ = w.tier.Ready(0) }
+
+// set writes a key.
+func (w *world) set(key []byte, deadline int64) {
+	w.ready()
+	w.next()
+	w.ram[string(key)] = value{w.bytesOf(key, w.seq, w.rng.IntN(w.most)), deadline}
+	w.superseded(key, w.seq)
+}
+
+// put writes a key and lets it leave RAM, when the tier has room for it.
+func (w *world) put(t testing.TB, key []byte) {
+	t.Helper()
+	w.set(key, 0)
+	v := w.ram[string(key)]
+	for h := w.hasher.Hash(key); !w.tier.Demote(h, key, v.bytes, v.deadline, true, true); w.roomy() {
+		if s := w.tier.Stats(); !s.On {
+			t.Fatalf("the tier is off: %+v", s)
+		}
+	}
+	delete(w.ram, string(key))
+	w.took(key)
+}
+
+// took notes that the tier has the last version of a key.
+func (w *world) took(key []byte) {
+	w.mu.Lock()
+	w.there[string(key)] = w.acked[string(key)]
+	w.mu.Unlock()
+}
+
+func (w *world) delete(key []byte) {
+	w.next()
+	delete(w.ram, string(key))
+	w.superseded(key, w.seq+1)
+}
+
+// superseded tells the tier of a write, which is acknowledged by that.
+func (w *world) superseded(key []byte, seq uint64) {
+	w.tier.Superseded(w.hasher.Hash(key))
+	w.mu.Lock()
+	w.acked[string(key)] = seq
+	delete(w.there, string(key))
+	w.mu.Unlock()
+}
+
+// demote lets a key leave RAM.
+func (w *world) demote(key []byte) bool {
+	v, ok := w.ram[string(key)]
+	if !ok {
+		return false
+	}
+	ok = w.tier.Demote(w.hasher.Hash(key), key, v.bytes, v.deadline, true, true)
+	delete(w.ram, string(key))
+	if ok {
+		w.took(key)
+	}
+	return ok
+}
+
+// offer offers a record that was read, and reports whether it was let in.
+func (w *world) offer(i int, size int) bool {
+	key := w.key(i)
+	h := w.hasher.Hash(key)
+	for {
+		limited := w.tier.Stats().Limited
+		if w.tier.Demote(h, key, make([]byte, size), 0, true, true) {
+			return true
+		}
+		if w.tier.Stats().Limited > limited {
+			return false
+		}
+		w.roomy()
+	}
+}
+
+// get reads a key from the tier if RAM has it not, and judges what it finds.
+func (w *world) get(key []byte) error {
+	if _, ok := w.ram[string(key)]; ok {
+		return nil
+	}
+	h := w.hasher.Hash(key)
+	f, err := w.tier.Get(context.Background(), nil, key, h)
+	if err != nil {
+		return nil // a miss
+	}
+	seq, err := seqOf(key, f.Value)
+	if err != nil {
+		return fmt.Errorf("%s: %w", key, err)
+	}
+	if want := w.acked[string(key)]; seq < want {
+		return fmt.Errorf("%s: stale: version %d, and %d was acknowledged", key, seq, want)
+	}
+	if seq > w.seq {
+		return fmt.Errorf("%s: version %d, and the last was %d", key, seq, w.seq)
+	}
+	if f.Deadline != 0 && f.Deadline <= w.now.Load() {
+		return fmt.Errorf("%s: expired at %d, and it is %d", key, f.Deadline, w.now.Load())
+	}
+	w.hits++
+	if w.rng.IntN(2) == 0 && w.tier.Holds(h, f.Token) {
+		w.ram[string(key)] = value{f.Value, f.Deadline}
+	}
+	return nil
+}
+
+func (w *world) getKey(i int) error {
+	_, err := w.tier.Get(background, nil, w.key(i), w.hasher.Hash(w.key(i)))
+	return err
+}
+
+func (w *world) spotOf(t *testing.T, i int) recordRef {
+	t.Helper()
+	ref, ok := w.tier.locate(w.hasher.Hash(w.key(i)), false)
+	if !ok {
+		t.Fatalf("%s is not there", w.key(i))
+	}
+	return ref
+}
+
+// many looks up the keys [from, to) in one batch, and tells how each ended.
+func (w *world) many(from, to int, ended func(error)) {
+	var m Many
+	for i := from; i < to; i++ {
+		m.Queries = append(m.Queries, Query{Key: w.key(i), Hash: w.hasher.Hash(w.key(i))})
+	}
+	w.tier.GetMany(context.Background(), &m, func(_ int, _ Found, err error) { ended(err) })
+}
+
+// step does something at random.
+func (w *world) step(keys int) error {
+	key := w.key(w.rng.IntN(keys))
+	switch n := w.rng.IntN(20); {
+	case n < 7:
+		deadline := int64(0)
+		if w.rng.IntN(4) == 0 {
+			deadline = w.now.Load() + 1 + w.rng.Int64N(1000)
+		}
+		w.set(key, deadline)
+	case n < 8:
+		w.delete(key)
+	case n < 15:
+		for k := range w.ram {
+			w.demote([]byte(k))
+			break
+		}
+	case n < 16:
+		w.now.Add(w.rng.Int64N(20))
+	default:
+		return w.get(key)
+	}
+	return nil
+}
+
+// steps takes so many random steps.
+func (w *world) steps(t testing.TB, n, keys int) {
+	t.Helper()
+	for i := range n {
+		if err := w.step(keys); err != nil {
+			t.Fatalf("step %d: %v", i, err)
+		}
+	}
+}
+
+// checkAll reads every key.
+func (w *world) checkAll(keys int) error {
+	for i := range keys {
+		if err := w.get(w.key(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check reads every key, and wants a value for some if want is set.
+func (w *world) check(t testing.TB, keys int, want bool) {
+	t.Helper()
+	before := w.hits
+	if err := w.checkAll(keys); err != nil {
+		t.Fatal(err)
+	}
+	if want && w.hits == before {
+		t.Fatalf("nothing is found: %+v", w.tier.Stats())
+	}
+}
+
+// missing are the keys that the tier took over and has no more. What it finds must
+// be the version that it took.
+func (w *world) missing(t testing.TB) (keys []string) {
+	t.Helper()
+	for key, want := range w.there {
+		f, err := Found{}, ErrChanged
+		for errors.Is(err, ErrChanged) { // it is moved meanwhile
+			f, err = w.tier.Get(context.Background(), nil, []byte(key), w.hasher.Hash([]byte(key)))
+		}
+		if err != nil {
+			keys = append(keys, key)
+			continue
+		}
+		if seq, err := seqOf([]byte(key), f.Value); err != nil || seq != want {
+			t.Fatalf("%s: version %d, %v; want %d", key, seq, err, want)
+		}
+	}
+	return keys
+}
+
+// openAt is the open segment: its slot, its serial and how far it was filled.
+func (t *Tier) openAt() (slot int, serial uint64, off int) {
+	t.log.mu.Lock()
+	defer t.log.mu.Unlock()
+	if s := t.log.open; s != nil {
+		return s.slot, s.serial, s.end
+	}
+	return -1, 0, 0
+}
+
+// checkAlive compares what the log counts as alive with what the index names. The
+// tier does nothing else meanwhile.
+func checkAlive(t *testing.T, tier *Tier) {
+	t.Helper()
+	alive := make([]int64, len(tier.log.slots))
+	tier.index.each(func(_ format.ID, e format.Entry) format.Entry {
+		slot, _ := tier.log.Place(tier.index.Location(e))
+		alive[slot] += int64(e.Weight())
+		return e
+	})
+	for i := range alive {
+		if n := tier.log.slots[i].alive.Load(); n != alive[i] {
+			t.Errorf("slot %d: %d is counted as alive, the index names %d", i, n, alive[i])
+		}
+	}
+}
+
+// allEntries are those of an index, in its order.
+func allEntries(x *index) (entries []format.Entry) {
+	x.each(func(_ format.ID, e format.Entry) format.Entry { entries = append(entries, e); return e })
+	return entries
+}
+
+// fileSize is how long a file is.
+func fileSize(t testing.TB, m *vfstest.Mem, name string) int64 {
+	t.Helper()
+	f, err := m.Open(name, vfs.How{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := f.Size()
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// fileBytes is what all files take together.
+func fileBytes(t testing.TB, m *vfstest.Mem) (n int64) {
+	t.Helper()
+	names, err := m.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		n += fileSize(t, m, name)
+	}
+	return n
+}
+
+func contentsOf(t *testing.T, fs vfs.FS, name string) []byte {
+	t.Helper()
+	f, err := fs.Open(name, vfs.How{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	n, err := f.Size()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := make([]byte, n)
+	if _, err := f.ReadAt(b, 0); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// verify returns what is wrong with the files.
+func verify(t testing.TB, fs vfs.FS) (problems []check.Problem) {
+	t.Helper()
+	_, err := check.Verify(context.Background(), fs, func(p check.Problem) { problems = append(problems, p) }, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return problems
+}
+
+func inspect(t testing.TB, fs vfs.FS) *check.Inspection {
+	t.Helper()
+	in, err := check.Inspect(context.Background(), fs, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
