@@ -69,9 +69,7 @@ func TestAdmitSeenFillsTheLog(t *testing.T) {
 		w.reopen(t, config())
 		selects("a log that was full when it was closed")
 		w.written()
-		clone := mem.CrashClone(nil, vfstest.Kill)
-		w.close(t)
-		mem = clone
+		mem = w.end(t, mem, killed)
 		w.reopen(t, config())
 		selects("a log that was full when the process died")
 		w.tier.Clear()

@@ -92,7 +92,7 @@ func clockJumps(t *testing.T, end ending) {
 	}
 	found := func() (keys string) {
 		for i := range 3 {
-			if _, err := w.tier.Get(context.Background(), nil, w.key(i), w.hasher.Hash(w.key(i))); err == nil {
+			if err := w.getKey(i); err == nil {
 				keys += fmt.Sprint(i)
 			}
 		}
@@ -111,9 +111,7 @@ func clockJumps(t *testing.T, end ending) {
 		} else {
 			time.Sleep(flushEvery) // the keeper notes the time
 			synctest.Wait()
-			clone := mem.CrashClone(nil, vfstest.Kill)
-			w.close(t)
-			mem = clone
+			mem = w.end(t, mem, killed)
 		}
 		w.now.Add(step)
 		w.reopen(t, testConfig(mem, w))
@@ -146,9 +144,7 @@ func clockJumps(t *testing.T, end ending) {
 // that was sealed by then says so, too.
 func TestFault23SealedLate(t *testing.T) {
 	bubble(t, func(t *testing.T) { // whose clock stands still: the keeper sleeps
-		w := newWorld(t, 1)
-		mem := vfstest.NewMem()
-		w.reopen(t, testConfig(mem, w))
+		w, mem := started(t, 1, testConfig)
 		key := w.key(1)
 		if w.set(key, w.now.Load()+1000); !w.demote(key) {
 			t.Fatal("not demoted")
@@ -163,7 +159,7 @@ func TestFault23SealedLate(t *testing.T) {
 		w.written()
 		w.now.Add(-2000)
 		h := w.killed(t, mem, testConfig)
-		if f, err := h.tier.Get(context.Background(), nil, key, h.hasher.Hash(key)); err == nil {
+		if f, err := h.lookUp(key); err == nil {
 			t.Errorf("expired, and back: %d bytes", len(f.Value))
 		}
 		h.check(t, keys, true)
@@ -209,7 +205,7 @@ func TestClockBehindAndClose(t *testing.T) {
 		w.now.Add(20_000)
 		w.close(t)
 		w.reopen(t, testConfig(mem, w))
-		if f, err := w.tier.Get(background, nil, key, w.hasher.Hash(key)); err == nil {
+		if f, err := w.lookUp(key); err == nil {
 			t.Errorf("expired, and back: %q", f.Value)
 		}
 		w.close(t)

@@ -16,25 +16,17 @@ import (
 func TestCloseWithoutStart(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 50
-		w := newWorld(t, 1)
-		mem := vfstest.NewMem()
-		w.reopen(t, testConfig(mem, w))
-		for i := range keys {
-			w.put(t, w.key(i))
-		}
+		w, mem := started(t, 1, testConfig)
+		w.fill(t, keys)
 		w.close(t)
 		tier, err := Open(testConfig(mem, w))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := tier.Close(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, tier.Close())
 		tier.Free()
 		w.reopen(t, testConfig(mem, w))
-		if lost := w.missing(t); len(lost) > 0 {
-			t.Errorf("%d of %d are not found", len(lost), keys)
-		}
+		w.wantAll(t)
 		for i := range keys {
 			w.set(w.key(i), 0)
 		}
@@ -55,9 +47,7 @@ func TestStartFails(t *testing.T) {
 			mem := vfstest.NewMem()
 			filled(t, w, testConfig(mem, w), keys)
 			if end == killed {
-				clone := mem.CrashClone(nil, vfstest.Kill)
-				w.close(t)
-				mem = clone
+				mem = w.end(t, mem, killed)
 			} else {
 				w.close(t)
 			}
@@ -72,16 +62,11 @@ func TestStartFails(t *testing.T) {
 				if err := tier.Start(func(int64) error { return syscall.ENOMEM }); !errors.Is(err, syscall.ENOMEM) {
 					t.Fatalf("Start: %v", err)
 				}
-				if err := tier.Close(); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, tier.Close())
 				tier.Free()
 			}
-			h := w.heir()
-			h.reopen(t, testConfig(mem, h))
-			if lost := h.missing(t); len(lost) > 0 {
-				t.Errorf("%d of %d records are not found", len(lost), keys)
-			}
+			h := w.heirOf(t, mem, testConfig)
+			h.wantAll(t)
 			h.close(t)
 		})
 	}
@@ -90,13 +75,10 @@ func TestStartFails(t *testing.T) {
 // Row 32: every call after Close is safe and finds nothing.
 func TestFault32AfterClose(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		w.reopen(t, testConfig(vfstest.NewMem(), w))
+		w, _ := started(t, 1, testConfig)
 		w.put(t, w.key(1))
 		h := w.hasher.Hash(w.key(1))
-		if err := w.tier.Close(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, w.tier.Close())
 		if err := w.tier.Close(); err != nil {
 			t.Fatalf("second Close: %v", err)
 		}
@@ -123,9 +105,7 @@ func TestFault32CloseUnderLoad(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 200
 		for seed := range uint64(sized(2, 5)) {
-			w := newWorld(t, seed)
-			mem := vfstest.NewMem()
-			w.reopen(t, smallConfig(mem, w))
+			w, mem := started(t, seed, smallConfig)
 			var group sync.WaitGroup
 			stop := make(chan struct{})
 			for g := range 4 {
@@ -152,9 +132,7 @@ func TestFault32CloseUnderLoad(t *testing.T) {
 				runtime.Gosched()
 			}
 			group.Go(func() { w.tier.Clear() })
-			if err := w.tier.Close(); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, w.tier.Close())
 			close(stop)
 			group.Wait()
 			w.tier.Free()

@@ -49,9 +49,7 @@ func closeStuck(t *testing.T, rule vfstest.Rule) {
 	cfg := testConfig(f, w)
 	cfg.Patience = 5 * time.Second
 	w.reopen(t, cfg)
-	for i := range keys {
-		w.put(t, w.key(i))
-	}
+	w.fill(t, keys)
 	w.delete(w.key(0))
 	old := w.tier
 
@@ -89,10 +87,7 @@ func TestFault16CloseComesBack(t *testing.T) {
 		"reads":             {On: vfstest.OpRead, Name: format.LogName},
 	} {
 		inBubble(t, name, func(t *testing.T) {
-			w := newWorld(t, 1)
-			mem := vfstest.NewMem()
-			f := vfstest.NewFaulty(mem)
-			w.reopen(t, testConfig(f, w))
+			w, mem, f := startedFaulty(t, 1, testConfig)
 			w.steps(t, 1000, keys)
 			w.close(t)
 			w.reopen(t, hurried(f, w))
@@ -137,9 +132,7 @@ func TestCloseWaitsForSlowDisk(t *testing.T) {
 		cfg := testConfig(f, w)
 		cfg.Patience = time.Second
 		w.reopen(t, cfg)
-		for i := range keys {
-			w.put(t, w.key(i))
-		}
+		w.fill(t, keys)
 		f.Inject(vfstest.Rule{On: vfstest.OpWrite | vfstest.OpSync | vfstest.OpRename | vfstest.OpSyncDir, Delay: cfg.Patience * 7 / 10})
 		began := time.Now()
 		w.close(t)
@@ -147,9 +140,7 @@ func TestCloseWaitsForSlowDisk(t *testing.T) {
 			t.Fatalf("Close took %v: the test shows nothing", took)
 		}
 		w.reopen(t, cfg)
-		if n := w.tier.Len(); n != keys {
-			t.Errorf("%d records, want %d", n, keys)
-		}
+		w.wantLen(t, keys)
 		w.close(t)
 	})
 }
@@ -175,9 +166,7 @@ func TestCloseWaitsForSlowReads(t *testing.T) {
 		}
 		slow.Remove()
 		w.reopen(t, smallConfig(mem, w))
-		if lost := w.missing(t); len(lost) > 0 {
-			t.Errorf("%d records are not found", len(lost))
-		}
+		w.wantAll(t)
 		w.close(t)
 	})
 }
@@ -191,17 +180,14 @@ func TestCloseLetsWaitersGo(t *testing.T) {
 		cfg := testConfig(f, w)
 		cfg.Depth = 1
 		w.reopen(t, cfg)
-		for i := range 3 {
-			w.put(t, w.key(i))
-		}
+		w.fill(t, 3)
 		w.close(t)
 		w.reopen(t, cfg)
 		stuck := f.Inject(vfstest.Rule{On: vfstest.OpRead | vfstest.OpSync, Block: true})
 		queued := make(chan error, 2)
 		for i := range 2 {
 			go func() {
-				_, err := w.tier.Get(background, nil, w.key(i), w.hasher.Hash(w.key(i)))
-				queued <- err
+				queued <- w.getKey(i)
 			}()
 		}
 		synctest.Wait()

@@ -1,7 +1,6 @@
 package ssd
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -37,9 +36,7 @@ func TestFault06Flip(t *testing.T) {
 				}
 				for _, bit := range bits {
 					clone := files.CrashClone(nil, vfstest.Kill)
-					if err := clone.Flip(name, bit); err != nil {
-						t.Fatal(err)
-					}
+					noError(t, clone.Flip(name, bit))
 					h := w.heirIn(t)
 					cfg := smallConfig(clone, h)
 					if err := h.open(cfg); err != nil {
@@ -112,12 +109,8 @@ func TestFault06OneRecord(t *testing.T) {
 	for _, part := range []string{"checksum", "flags", "lengths", "key", "value"} {
 		inBubble(t, part, func(t *testing.T) {
 			const keys = 100
-			w := newWorld(t, 1)
-			mem := vfstest.NewMem()
-			w.reopen(t, testConfig(mem, w))
-			for i := range keys {
-				w.put(t, w.key(i))
-			}
+			w, mem := started(t, 1, testConfig)
+			w.fill(t, keys)
 			w.close(t)
 			w.reopen(t, testConfig(mem, w))
 			key := w.key(keys / 2)
@@ -127,12 +120,10 @@ func TestFault06OneRecord(t *testing.T) {
 			}
 			at := int64(ref.slot)<<w.tier.log.SegmentShift + int64(ref.off)
 			at += map[string]int64{"checksum": 1, "flags": 4, "lengths": 5, "key": 9, "value": 30}[part]
-			if err := mem.Flip(format.LogName, at*8+2); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, mem.Flip(format.LogName, at*8+2))
 			missing := 0
 			for i := range keys {
-				f, err := w.tier.Get(context.Background(), nil, w.key(i), w.hasher.Hash(w.key(i)))
+				f, err := w.lookUp(w.key(i))
 				if err != nil {
 					missing++
 					if i != keys/2 || !errors.Is(err, format.ErrCorrupt) {
@@ -145,7 +136,7 @@ func TestFault06OneRecord(t *testing.T) {
 			if s := w.tier.Stats(); missing != 1 || s.Corrupt != 1 || !s.On {
 				t.Fatalf("%d missing, %+v", missing, s)
 			}
-			if _, err := w.tier.Get(context.Background(), nil, key, w.hasher.Hash(key)); !errors.Is(err, ErrNotFound) {
+			if _, err := w.lookUp(key); !errors.Is(err, ErrNotFound) {
 				t.Fatalf("then %v, want ErrNotFound", err)
 			}
 			w.close(t)
@@ -202,7 +193,7 @@ func TestDamagedHeaderOfALargeRecord(t *testing.T) {
 		if s := w.tier.Stats(); !s.On || s.Corrupt != 1 || s.ReadErrors != 0 {
 			t.Errorf("on: %v, %d records damaged, %d read errors", s.On, s.Corrupt, s.ReadErrors)
 		}
-		if _, err := w.tier.Get(background, nil, w.key(101), w.hasher.Hash(w.key(101))); err != nil {
+		if err := w.getKey(101); err != nil {
 			t.Error(err)
 		}
 		w.close(t)
@@ -213,19 +204,14 @@ func TestDamagedHeaderOfALargeRecord(t *testing.T) {
 // process died since.
 func TestFault06ReadWrongOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		mem := vfstest.NewMem()
-		f := vfstest.NewFaulty(mem)
-		w.reopen(t, testConfig(f, w))
+		w, mem, f := startedFaulty(t, 1, testConfig)
 		key := w.key(1)
 		w.put(t, key)
 		w.close(t)
 		w.reopen(t, testConfig(f, w))
 		w.readWrong(t, f, key)
 		h := w.killed(t, mem, testConfig)
-		if n := h.tier.Len(); n != 0 {
-			t.Errorf("%d records after a kill", n)
-		}
+		h.wantLen(t, 0)
 		h.close(t)
 		w.close(t)
 	})
@@ -243,7 +229,7 @@ func (w *world) readWrong(t *testing.T, f *vfstest.Faulty, key []byte) {
 		p[at-op.Off] ^= 1
 	}})
 	defer wrong.Remove()
-	if _, err := w.tier.Get(context.Background(), nil, key, w.hasher.Hash(key)); !errors.Is(err, format.ErrCorrupt) {
+	if _, err := w.lookUp(key); !errors.Is(err, format.ErrCorrupt) {
 		t.Fatalf("Get: %v, want ErrCorrupt", err)
 	}
 }

@@ -13,9 +13,7 @@ import (
 func TestFault07StaleSegment(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 200
-		w := newWorld(t, 7)
-		mem := vfstest.NewMem()
-		w.reopen(t, smallConfig(mem, w))
+		w, mem := started(t, 7, smallConfig)
 		w.steps(t, 3000, keys)
 		w.written()
 		old, err := mem.Bytes(format.LogName)
@@ -38,11 +36,8 @@ func TestFault07StaleSegment(t *testing.T) {
 			clone := files.CrashClone(nil, vfstest.Kill)
 			b, _ := clone.Bytes(format.LogName)
 			copy(b[slot*format.MinSegment:(slot+1)*format.MinSegment], old[slot*format.MinSegment:])
-			if err := clone.SetBytes(format.LogName, b); err != nil {
-				t.Fatal(err)
-			}
-			h := w.heir()
-			h.reopen(t, smallConfig(clone, h))
+			noError(t, clone.SetBytes(format.LogName, b))
+			h := w.heirOf(t, clone, smallConfig)
 			h.check(t, keys, false)
 			h.close(t)
 		}
@@ -58,9 +53,7 @@ func TestFault07StaleSegment(t *testing.T) {
 				copy(b[slot*format.MinSegment:(slot+1)*format.MinSegment], old[slot*format.MinSegment:])
 			}
 		}
-		if err := mem.SetBytes(format.LogName, b); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, mem.SetBytes(format.LogName, b))
 		w.check(t, keys, false)
 		if w.tier.Stats().Corrupt == 0 {
 			t.Fatal("no record of the old segments was noticed")
@@ -73,9 +66,7 @@ func TestFault07StaleSegment(t *testing.T) {
 func TestFault07StaleLog(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 200
-		w := newWorld(t, 8)
-		mem := vfstest.NewMem()
-		w.reopen(t, smallConfig(mem, w))
+		w, mem := started(t, 8, smallConfig)
 		w.steps(t, 3000, keys)
 		w.close(t)
 		old := mem.Dump()
@@ -87,16 +78,12 @@ func TestFault07StaleLog(t *testing.T) {
 		}
 		w.steps(t, 1000, keys)
 		w.written()
-		files := mem.CrashClone(nil, vfstest.Kill)
-		w.close(t)
+		files := w.end(t, mem, killed)
 		for _, state := range []*vfstest.Mem{files, mem} {
 			for _, name := range []string{format.LogName, format.SnapshotName} {
 				clone := state.CrashClone(nil, vfstest.Kill)
-				if err := clone.SetBytes(name, old[name]); err != nil {
-					t.Fatal(err)
-				}
-				h := w.heir()
-				h.reopen(t, smallConfig(clone, h))
+				noError(t, clone.SetBytes(name, old[name]))
+				h := w.heirOf(t, clone, smallConfig)
 				if err := h.checkAll(keys); err != nil {
 					t.Fatalf("old %s: %v", name, err)
 				}
@@ -126,9 +113,7 @@ func TestFault08Files(t *testing.T) {
 		run := func(what string, change func(m *vfstest.Mem) error) {
 			inBubble(t, fmt.Sprintf("%s, %s", what, end), func(t *testing.T) {
 				clone := files.CrashClone(nil, vfstest.Kill)
-				if err := change(clone); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, change(clone))
 				h := w.heirIn(t)
 				h.reopen(t, smallConfig(clone, h))
 				h.check(t, keys, false)
@@ -163,14 +148,10 @@ func TestFault08Files(t *testing.T) {
 
 // Without its superblock a directory is still known for the tier's.
 func TestSuperblockLost(t *testing.T) {
-	w := newWorld(t, 1)
-	mem := vfstest.NewMem()
-	w.reopen(t, smallConfig(mem, w))
+	w, mem := started(t, 1, smallConfig)
 	w.steps(t, 500, 50)
 	w.close(t)
-	if err := mem.Remove(format.SuperblockName); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, mem.Remove(format.SuperblockName))
 	w.reopen(t, smallConfig(mem, w))
 	if w.tier.Len() != 0 {
 		t.Error("something is believed without a superblock")

@@ -23,10 +23,7 @@ func TestFault27NotTaken(t *testing.T) {
 		"closed":     nil,
 	} {
 		inBubble(t, name, func(t *testing.T) {
-			w := newWorld(t, 1)
-			mem := vfstest.NewMem()
-			f := vfstest.NewFaulty(mem)
-			w.reopen(t, testConfig(f, w))
+			w, mem, f := startedFaulty(t, 1, testConfig)
 			key := w.key(1)
 			h := w.hasher.Hash(key)
 			w.put(t, key)
@@ -59,16 +56,12 @@ func TestFault27NotTaken(t *testing.T) {
 				t.Fatalf("Get: %v, want ErrNotFound", err)
 			}
 			heir := w.killed(t, mem, testConfig)
-			if err := heir.get(key); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, heir.get(key))
 			heir.close(t)
 			if name == "full" {
 				return // see TestFault16StuckWrites
 			}
-			if err := w.tier.Close(); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, w.tier.Close())
 		})
 	}
 }
@@ -77,10 +70,7 @@ func TestFault27NotTaken(t *testing.T) {
 // are, and updates of one key, leave the files as large as they are.
 func TestFault29Storms(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		mem := vfstest.NewMem()
-		f := vfstest.NewFaulty(mem)
-		w.reopen(t, testConfig(f, w))
+		w, mem, f := startedFaulty(t, 1, testConfig)
 		w.most = 10
 		before := f.Count(vfstest.OpWrite, format.LogName)
 		for i := range 20_000 {
@@ -94,9 +84,7 @@ func TestFault29Storms(t *testing.T) {
 		}
 		w.delete(w.key(1))
 		for range 3 {
-			for i := range 3000 {
-				w.put(t, w.key(i))
-			}
+			w.fill(t, 3000)
 			for i := range 3000 {
 				w.delete(w.key(i))
 			}
@@ -109,9 +97,7 @@ func TestFault29Storms(t *testing.T) {
 			t.Fatalf("the files take %d bytes", n)
 		}
 		h := w.killed(t, mem, testConfig)
-		if n := h.tier.Len(); n != 0 {
-			t.Fatalf("%d records come back", n)
-		}
+		h.wantLen(t, 0)
 		h.close(t)
 		w.close(t)
 	})
@@ -122,9 +108,7 @@ func TestFault29Storms(t *testing.T) {
 // and loses none.
 func TestBehindForLargeRecords(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		f := vfstest.NewFaulty(vfstest.NewMem())
-		w.reopen(t, testConfig(f, w))
+		w, _, f := startedFaulty(t, 1, testConfig)
 		demote := func(key int, n int) bool {
 			return w.tier.Demote(w.hasher.Hash(w.key(key)), w.key(key), make([]byte, n), 0, true, false)
 		}
@@ -154,9 +138,7 @@ func TestBehindForLargeRecords(t *testing.T) {
 func TestFault25and26WriteDuringRead(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		for _, write := range []string{"set", "delete", "set and demote"} {
-			w := newWorld(t, 1)
-			f := vfstest.NewFaulty(vfstest.NewMem())
-			w.reopen(t, testConfig(f, w))
+			w, _, f := startedFaulty(t, 1, testConfig)
 			key := w.key(1)
 			w.put(t, key)
 			w.close(t)
@@ -179,9 +161,7 @@ func TestFault25and26WriteDuringRead(t *testing.T) {
 			if w.tier.Holds(h, found.Token) {
 				t.Fatalf("%s: can be promoted", write)
 			}
-			if err := w.get(key); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, w.get(key))
 			w.close(t)
 		}
 	})
@@ -190,8 +170,7 @@ func TestFault25and26WriteDuringRead(t *testing.T) {
 // Row 26: what was read has to be asked for again before it is promoted.
 func TestFault26Token(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		w.reopen(t, testConfig(vfstest.NewMem(), w))
+		w, _ := started(t, 1, testConfig)
 		key := w.key(1)
 		w.put(t, key)
 		h := w.hasher.Hash(key)

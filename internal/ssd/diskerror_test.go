@@ -60,10 +60,7 @@ func TestFault10to14Disk(t *testing.T) {
 				continue
 			}
 			inBubble(t, fmt.Sprint(fault.name, ", ", failure), func(t *testing.T) {
-				w := newWorld(t, 1)
-				mem := vfstest.NewMem()
-				f := vfstest.NewFaulty(mem)
-				w.reopen(t, healingConfig(f, w))
+				w, mem, f := startedFaulty(t, 1, healingConfig)
 				w.steps(t, 600, keys)
 				w.written()
 				fault.rule.Err = failure
@@ -83,9 +80,7 @@ func TestFault10to14Disk(t *testing.T) {
 						w.reopen(t, healingConfig(f, w))
 						in = f.Inject(fault.rule)
 					}
-					if err := w.checkAll(keys); err != nil {
-						t.Fatal(err)
-					}
+					w.check(t, keys, false)
 				}
 				w.steps(t, 200, keys)
 				met += in.Hits()
@@ -170,10 +165,7 @@ func TestFault13SyncFails(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 200
 		for _, name := range []string{format.LogName, "superblock", format.SnapshotTempName} {
-			w := newWorld(t, 1)
-			mem := vfstest.NewMem()
-			f := vfstest.NewFaulty(mem)
-			w.reopen(t, testConfig(f, w))
+			w, mem, f := startedFaulty(t, 1, testConfig)
 			w.steps(t, 2000, keys)
 			f.Inject(vfstest.Rule{On: vfstest.OpSync, Name: name, Err: syscall.EIO, Times: 1})
 			err := w.tier.Close()
@@ -264,8 +256,7 @@ func TestFault40Recovery(t *testing.T) {
 						h.check(t, keys, false)
 						h.steps(t, 50, keys)
 					}
-					h2 := h.heir()
-					h2.reopen(t, healingConfig(mem.CrashClone(nil, vfstest.Kill), h2))
+					h2 := h.heirOf(t, mem.CrashClone(nil, vfstest.Kill), healingConfig)
 					h2.check(t, keys, false)
 					if h2.hits > 0 {
 						warm++

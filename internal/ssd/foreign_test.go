@@ -29,9 +29,7 @@ func TestForeignFiles(t *testing.T) {
 				t.Run(fmt.Sprintf("%s, %s, %d", name, what, recovery), func(t *testing.T) {
 					w := newWorld(t, 1)
 					mem := vfstest.NewMem()
-					if err := mem.SetBytes(name, content); err != nil {
-						t.Fatal(err)
-					}
+					noError(t, mem.SetBytes(name, content))
 					before := mem.Dump()
 					cfg := testConfig(mem, w)
 					cfg.Recovery = recovery
@@ -44,9 +42,7 @@ func TestForeignFiles(t *testing.T) {
 					if !maps.EqualFunc(before, after, func(a, b []byte) bool { return string(a) == string(b) }) {
 						t.Error("the directory was changed")
 					}
-					if err := mem.Remove(name); err != nil {
-						t.Fatal(err)
-					}
+					noError(t, mem.Remove(name))
 					w.reopen(t, cfg) // the lock is free again
 					w.close(t)
 				})
@@ -61,9 +57,7 @@ func TestJournalOfTheUser(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
 	mem := vfstest.NewMem()
-	if err := mem.SetBytes("journal", []byte("Dear diary")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, mem.SetBytes("journal", []byte("Dear diary")))
 	for _, recovery := range []Recovery{RecoverSafe, RecoverNever} {
 		cfg := testConfig(mem, w)
 		cfg.Recovery = recovery

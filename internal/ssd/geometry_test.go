@@ -48,11 +48,7 @@ func TestFault21Geometry(t *testing.T) {
 				w.reopen(t, cfg)
 				w.steps(t, 3000, keys)
 				w.written()
-				files := mem.CrashClone(nil, vfstest.Kill)
-				w.close(t)
-				if end == closing {
-					files = mem
-				}
+				files := w.end(t, mem, end)
 				h := w.heir()
 				cfg.FS, cfg.Now = files, h.now.Load
 				c.change(&cfg)
@@ -84,9 +80,7 @@ func TestFault21Geometry(t *testing.T) {
 // Row 21: with another seed, as of a new log, no key of the old one is found.
 func TestFault21Seed(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		mem := vfstest.NewMem()
-		w.reopen(t, testConfig(mem, w))
+		w, mem := started(t, 1, testConfig)
 		w.put(t, w.key(1))
 		seed := w.tier.Seed()
 		w.close(t)
@@ -119,9 +113,7 @@ func TestFault21SmallerThanOldSegments(t *testing.T) {
 			w.close(t)
 			cfg.Bytes, cfg.SegmentBytes = 8<<20, 0
 			w.reopen(t, cfg)
-			if n := w.tier.Len(); n != 0 {
-				t.Errorf("%d records of a log that does not fit", n)
-			}
+			w.wantLen(t, 0)
 			plan, err := Plan(cfg)
 			if err != nil {
 				t.Fatal(err)

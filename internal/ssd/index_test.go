@@ -199,9 +199,7 @@ func TestFault28Collisions(t *testing.T) {
 					w.close(t)
 				} else {
 					w.written()
-					clone := mem.CrashClone(nil, vfstest.Kill)
-					w.close(t)
-					mem = clone
+					mem = w.end(t, mem, killed)
 				}
 				w.reopen(t, config())
 				w.check(t, keys, false)

@@ -76,9 +76,7 @@ func indexWaitsForDiskToGrow(t *testing.T) {
 	}
 	w.tier, w.hasher = tier, tier.ids.Hasher
 	var charged atomic.Int64
-	if err := tier.Start(func(n int64) error { charged.Add(n); return nil }); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, tier.Start(func(n int64) error { charged.Add(n); return nil }))
 	held := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, Block: true})
 	for i := 0; !tier.log.stalled.Load(); i++ {
 		key := w.key(i)

@@ -18,13 +18,10 @@ func TestFault01KillAtEveryBoundary(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 400
 		for seed := range uint64(sized(1, 2)) {
-			w := newWorld(t, seed)
+			w, mem := started(t, seed, smallConfig)
 			w.most = 2000
-			mem := vfstest.NewMem()
-			w.reopen(t, smallConfig(mem, w))
 			w.steps(t, 5000, keys)
-			mem = mem.CrashClone(nil, vfstest.Kill)
-			w.close(t)
+			mem = w.end(t, mem, killed)
 			stride, found := sized(7, 1), 0
 			var stats Stats
 			n := vfstest.EachBoundary(mem, func(fs vfs.FS) {
@@ -85,13 +82,9 @@ func TestFault01Warm(t *testing.T) {
 	for _, updates := range []int{0, 1, 10} {
 		inBubble(t, fmt.Sprint(updates, " updates"), func(t *testing.T) {
 			const keys, bytes = 1500, 500 // half of the log
-			w := newWorld(t, 1)
-			mem := vfstest.NewMem()
+			w, mem := started(t, 1, testConfig)
 			w.most = bytes
-			w.reopen(t, testConfig(mem, w))
-			for i := range keys {
-				w.put(t, w.key(i))
-			}
+			w.fill(t, keys)
 			kills := 0
 			for i := range keys*updates + 1 {
 				if i%997 == 0 || i == keys*updates {
@@ -126,15 +119,9 @@ func TestFault01NotWritten(t *testing.T) {
 		const keys = 2000
 		w := newWorld(t, 1)
 		mem := vfstest.NewMem()
-		large := func(fs vfs.FS, w *world) Config {
-			cfg := testConfig(fs, w)
-			cfg.Bytes, cfg.SegmentBytes, cfg.Memory = 64<<20, 4<<20, 64<<20
-			return cfg
-		}
+		large := with(testConfig, func(cfg *Config) { cfg.Bytes, cfg.SegmentBytes, cfg.Memory = 64<<20, 4<<20, 64<<20 })
 		w.reopen(t, large(mem, w))
-		for i := range keys { // more than a chunk, and no end of a segment
-			w.put(t, w.key(i))
-		}
+		w.fill(t, keys) // more than a chunk, and no end of a segment
 		synctest.Wait()
 		tail, flushed := w.tier.log.tail.Load(), w.tier.log.flushed.Load()
 		h := w.killed(t, mem, large)
@@ -156,12 +143,8 @@ func TestFault01NotWritten(t *testing.T) {
 func TestFault01SupersededStaysDead(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 300
-		w := newWorld(t, 1)
-		mem := vfstest.NewMem()
-		w.reopen(t, testConfig(mem, w))
-		for i := range keys {
-			w.put(t, w.key(i))
-		}
+		w, mem := started(t, 1, testConfig)
+		w.fill(t, keys)
 		w.settle()
 		for i := range keys {
 			switch i % 3 {
@@ -191,23 +174,13 @@ func TestFault01SupersededStaysDead(t *testing.T) {
 func TestFault01KillInALaterBoot(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 50
-		w := newWorld(t, 1)
-		mem := vfstest.NewMem()
-		w.reopen(t, testConfig(mem, w))
-		for i := range keys {
-			w.put(t, w.key(i))
-		}
+		w, mem := started(t, 1, testConfig)
+		w.fill(t, keys)
 		w.close(t)
-		later := func(fs vfs.FS, w *world) Config {
-			cfg := testConfig(fs, w)
-			cfg.BootID = func() string { return "a later boot" }
-			return cfg
-		}
+		later := with(testConfig, func(cfg *Config) { cfg.BootID = func() string { return "a later boot" } })
 		w.reopen(t, later(mem, w))
 		h := w.killed(t, mem, later)
-		if lost := h.missing(t); len(lost) > 0 {
-			t.Errorf("%d of %d are not found", len(lost), keys)
-		}
+		h.wantAll(t)
 		h.close(t)
 		w.close(t)
 	})
@@ -218,19 +191,11 @@ func TestFault01KillInALaterBoot(t *testing.T) {
 func TestFault01AnotherBoot(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		for _, boot := range []string{"another boot", ""} {
-			w := newWorld(t, 1)
-			mem := vfstest.NewMem()
-			w.reopen(t, testConfig(mem, w))
+			w, mem := started(t, 1, testConfig)
 			w.put(t, w.key(1))
 			w.settle()
-			h := w.killed(t, mem, func(fs vfs.FS, h *world) Config {
-				cfg := testConfig(fs, h)
-				cfg.BootID = func() string { return boot }
-				return cfg
-			})
-			if n := h.tier.Len(); n != 0 {
-				t.Errorf("boot %q: %d records", boot, n)
-			}
+			h := w.killed(t, mem, with(testConfig, func(cfg *Config) { cfg.BootID = func() string { return boot } }))
+			h.wantLen(t, 0, "boot", boot)
 			h.close(t)
 			w.close(t)
 		}
@@ -242,25 +207,20 @@ func TestFault01AnotherBoot(t *testing.T) {
 func TestFault03KillWhileReclaiming(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 400
-		w := newWorld(t, 4)
-		mem := vfstest.NewMem()
-		w.reopen(t, smallConfig(mem, w))
+		w, mem := started(t, 4, smallConfig)
 		w.steps(t, 6000, keys)
 		hot := func(i int) []byte { return w.key(keys + i) } // never written again
 		for i := range 10 {
 			w.put(t, hot(i))
 		}
 		before, stride := w.tier.Stats().Reclaimed, sized(5, 1)
-		mem = mem.CrashClone(nil, vfstest.Kill)
-		w.close(t)
+		mem = w.end(t, mem, killed)
 		var after Stats
 		vfstest.EachBoundary(mem, func(fs vfs.FS) {
 			w.reopen(t, smallConfig(fs, w))
 			for range 60 {
 				for i := range 10 { // what is read now is kept
-					if err := w.get(hot(i)); err != nil {
-						t.Fatal(err)
-					}
+					noError(t, w.get(hot(i)))
 					delete(w.ram, string(hot(i))) // it left RAM, clean
 				}
 				w.steps(t, 25, keys)
@@ -298,8 +258,7 @@ func TestFault03KillWithoutFreeSlot(t *testing.T) {
 		if left == nil {
 			t.Fatal("there was a free slot all the time")
 		}
-		h := w.heir()
-		h.reopen(t, smallConfig(left, h))
+		h := w.heirOf(t, left, smallConfig)
 		h.check(t, keys, true)
 		taken := 0
 		for i := range keys {
@@ -345,9 +304,7 @@ func TestFault11KilledWhileOff(t *testing.T) {
 			if healed {
 				time.Sleep(2 * time.Hour)
 				w.untilOn()
-				for i := range keys / 4 {
-					w.put(t, w.key(i))
-				}
+				w.fill(t, keys/4)
 				w.settle()
 			}
 			h := w.killed(t, mem, testConfig)

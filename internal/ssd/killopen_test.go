@@ -1,7 +1,6 @@
 package ssd
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -29,17 +28,9 @@ func TestFault05KillInOpen(t *testing.T) {
 			}
 			inBubble(t, fmt.Sprintf("%s, %s", name, end), func(t *testing.T) {
 				const keys = 300
-				config := func(fs vfs.FS, w *world) Config {
-					cfg := testConfig(fs, w)
-					cfg.Memory = 2 << 20
-					return cfg
-				}
-				w := newWorld(t, 1)
-				mem := vfstest.NewMem()
-				w.reopen(t, config(mem, w))
-				for i := range keys {
-					w.put(t, w.key(i))
-				}
+				config := with(testConfig, func(cfg *Config) { cfg.Memory = 2 << 20 })
+				w, mem := started(t, 1, config)
+				w.fill(t, keys)
 				for i := range keys / 4 {
 					w.set(w.key(i), 0)
 				}
@@ -54,11 +45,8 @@ func TestFault05KillInOpen(t *testing.T) {
 					return cfg
 				}
 				n := vfstest.EachBoundary(mem, func(fs vfs.FS) {
-					h := w.heir()
-					h.reopen(t, changed(fs, h))
-					if lost := h.missing(t); len(lost) > 0 {
-						t.Errorf("%d of %d are not found", len(lost), len(h.there))
-					}
+					h := w.heirOf(t, fs, changed)
+					h.wantAll(t, "by the process that lives on")
 					h.close(t)
 				}, apart(t, func(b vfstest.Boundary) {
 					for _, config := range []func(vfs.FS, *world) Config{config, changed} {
@@ -68,9 +56,7 @@ func TestFault05KillInOpen(t *testing.T) {
 							continue // the log may have grown by then, and is dropped in less space
 						}
 						h.reopen(t, cfg)
-						if lost := h.missing(t); len(lost) > 0 {
-							t.Errorf("%v: %d of %d are not found", b, len(lost), len(h.there))
-						}
+						h.wantAll(t, b)
 						h.check(t, keys, false)
 						h.close(t)
 					}
@@ -88,12 +74,8 @@ func TestFault05KillInOpen(t *testing.T) {
 func TestFault05KilledAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 200
-		w := newWorld(t, 2)
-		mem := vfstest.NewMem()
-		w.reopen(t, testConfig(mem, w))
-		for i := range keys {
-			w.put(t, w.key(i))
-		}
+		w, mem := started(t, 2, testConfig)
+		w.fill(t, keys)
 		for life := range sized(8, 40) {
 			w.settle()
 			clone := mem.CrashClone(nil, vfstest.Kill)
@@ -103,9 +85,7 @@ func TestFault05KilledAgain(t *testing.T) {
 			mem = clone
 			w.rng = rand.New(rand.NewPCG(uint64(life), 5))
 			w.reopen(t, testConfig(mem, w))
-			if lost := w.missing(t); len(lost) > 0 {
-				t.Fatalf("life %d: %d of %d are not found", life, len(lost), len(w.there))
-			}
+			w.wantAll(t, "in life", life)
 			w.check(t, keys, true)
 			for range keys / 4 {
 				w.put(t, w.key(w.rng.IntN(keys)))
@@ -121,9 +101,7 @@ func TestFault05KilledAgain(t *testing.T) {
 // the segment makes room when its turn comes.
 func TestFault07OldTrailer(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		mem := vfstest.NewMem()
-		w.reopen(t, smallConfig(mem, w))
+		w, mem := started(t, 1, smallConfig)
 		i := 0
 		for ; w.tier.Stats().Reclaimed < 2; i++ {
 			w.put(t, w.key(i))
@@ -137,7 +115,7 @@ func TestFault07OldTrailer(t *testing.T) {
 		w.settle()
 		h := w.killed(t, mem, smallConfig)
 		for _, k := range []int{i - 1, i} {
-			if _, err := h.tier.Get(background, nil, h.key(k), h.hasher.Hash(h.key(k))); err != nil {
+			if err := h.getKey(k); err != nil {
 				t.Errorf("key %d, which was just written: %v", k, err)
 			}
 		}
@@ -155,16 +133,11 @@ func TestFault07OldTrailer(t *testing.T) {
 func TestLastSegmentIsSealed(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 40
-		w := newWorld(t, 1)
-		mem := vfstest.NewMem()
-		w.reopen(t, testConfig(mem, w))
-		for i := range keys {
-			w.put(t, w.key(i))
-		}
+		w, mem := started(t, 1, testConfig)
+		w.fill(t, keys)
 		w.written()
 		slot, serial, _ := w.tier.openAt()
-		clone := mem.CrashClone(nil, vfstest.Kill)
-		w.close(t)
+		clone := w.end(t, mem, killed)
 		h := w.heirIn(t)
 		h.reopenAtRest(t, testConfig(clone, h))
 		recs, err := h.tier.readList(slot, serial)
@@ -183,9 +156,7 @@ func TestLastSegmentIsSealed(t *testing.T) {
 			t.Error(problems)
 		}
 		h.reopen(t, testConfig(clone, h))
-		for i := range 4000 { // until everything was reclaimed once
-			h.put(t, h.key(i))
-		}
+		h.fill(t, 4000) // until everything was reclaimed once
 		if s := h.tier.Stats(); s.ReadErrors != 0 || s.Corrupt != 0 || s.Reclaimed < 20 {
 			t.Errorf("%+v", s)
 		}
@@ -197,10 +168,7 @@ func TestLastSegmentIsSealed(t *testing.T) {
 // their slots are free, and what comes next is written there.
 func TestUnwrittenSegmentIsFree(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		mem := vfstest.NewMem()
-		f := vfstest.NewFaulty(mem)
-		w.reopen(t, testConfig(f, w))
+		w, mem, f := startedFaulty(t, 1, testConfig)
 		held := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, Block: true})
 		for i := 0; !w.tier.log.stalled.Load(); i++ {
 			key := w.key(i)
@@ -217,7 +185,7 @@ func TestUnwrittenSegmentIsFree(t *testing.T) {
 		h.close(t)
 		h.reopen(t, testConfig(clone, h))
 		h.put(t, h.key(1))
-		if _, err := h.tier.Get(context.Background(), nil, h.key(1), h.hasher.Hash(h.key(1))); err != nil {
+		if err := h.getKey(1); err != nil {
 			t.Error(err)
 		}
 		h.close(t)
@@ -237,23 +205,15 @@ func TestFault19CopiedAfterKill(t *testing.T) {
 		filled(t, w, testConfig(mem, w), keys)
 		left, copied := mem.CrashClone(nil, vfstest.Kill), vfstest.NewMem()
 		for name, b := range left.Dump() {
-			if err := copied.SetBytes(name, b); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, copied.SetBytes(name, b))
 		}
-		h := w.heir()
-		h.reopen(t, testConfig(copied, h))
-		if n := h.tier.Len(); n != 0 {
-			t.Errorf("%d records by another's memory", n)
-		}
+		h := w.heirOf(t, copied, testConfig)
+		h.wantLen(t, 0)
 		h.check(t, keys, false)
 		h.steps(t, 100, keys)
 		h.close(t)
-		h = w.heir()
-		h.reopen(t, testConfig(left, h))
-		if lost := h.missing(t); len(lost) > 0 {
-			t.Errorf("%d of %d records of the first are not found", len(lost), keys)
-		}
+		h = w.heirOf(t, left, testConfig)
+		h.wantAll(t)
 		h.close(t)
 		w.close(t)
 	})
@@ -292,16 +252,12 @@ func TestMemoryOfAnother(t *testing.T) {
 			change(false)
 			h := w.killed(t, mem, testConfig)
 			change(true)
-			if n := h.tier.Len(); n != 0 {
-				t.Errorf("%s: %d records", name, n)
-			}
+			h.wantLen(t, 0, name)
 			h.check(t, keys, false)
 			h.close(t)
 		}
 		h := w.killed(t, mem, testConfig)
-		if lost := h.missing(t); len(lost) > 0 {
-			t.Errorf("%d of %d records are not found with all as it was", len(lost), keys)
-		}
+		h.wantAll(t)
 		h.close(t)
 		w.close(t)
 	})
@@ -325,16 +281,12 @@ func TestTierWithoutKeptMemory(t *testing.T) {
 			t.Errorf("%d lines: %q", len(lines), lines)
 		}
 		h := w.killed(t, mem, testConfig)
-		if n := h.tier.Len(); n != 0 {
-			t.Errorf("%d records after a kill", n)
-		}
+		h.wantLen(t, 0)
 		h.check(t, keys, false)
 		h.close(t)
 		w.close(t)
 		w.reopen(t, testConfig(mem, w))
-		if lost := w.missing(t); len(lost) > 0 {
-			t.Errorf("%d of %d records are not found after Close", len(lost), keys)
-		}
+		w.wantAll(t)
 		w.close(t)
 		mem.SetMemory(true)
 		w.reopen(t, testConfig(mem, w))

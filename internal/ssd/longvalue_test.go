@@ -24,9 +24,7 @@ func longWorld(t testing.TB, seed uint64, fs vfs.FS) *world {
 	t.Helper()
 	w := newWorld(t, seed)
 	w.most = 250 << 10
-	if err := w.open(longConfig(fs, w)); err != nil {
-		t.Fatal(err)
-	}
+	w.reopen(t, longConfig(fs, w))
 	return w
 }
 
@@ -160,9 +158,7 @@ func TestLongValue(t *testing.T) {
 				w.tier.log.flushOpen()
 			}
 		}
-		if n := w.tier.Len(); n != 5 {
-			t.Fatalf("%d records, of 5", n)
-		}
+		w.wantLen(t, 5)
 		if checkParts(t, w.tier) == 0 {
 			t.Fatal("nothing came in parts")
 		}
@@ -190,9 +186,7 @@ func TestLongValueSupersededBetweenParts(t *testing.T) {
 					w.delete(key)
 				}
 			}); w.tier.Len() != 0 {
-				if err := w.get(key); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, w.get(key))
 			}
 			w.delete(key)
 			if n := checkParts(t, w.tier); n != 0 || w.tier.live.descents.Load() != 0 {
@@ -237,9 +231,7 @@ func TestLongValueAfterKill(t *testing.T) {
 				came = false
 			}
 			h := w.heir()
-			if err := h.open(longConfig(left, h)); err != nil {
-				t.Fatal(err)
-			}
+			h.reopen(t, longConfig(left, h))
 			if ok, err := h.found(done); err != nil || !ok {
 				t.Fatalf("killed at %d: found %v, %v", killAt, ok, err)
 			}
@@ -352,9 +344,7 @@ func TestLongValuesAtRandom(t *testing.T) {
 					t.Fatalf("seed %d, step %d: %v", seed, i, err)
 				}
 			}
-			if err := l.w.checkAll(longKeys); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, l.w.checkAll(longKeys))
 			checkParts(t, l.w.tier)
 			l.count()
 			if l.w.hits < 50 || l.came < 100 || l.reclaimed == 0 || l.corrupt > 0 {

@@ -191,16 +191,14 @@ func TestLongValueIsCompressed(t *testing.T) {
 		w := newWorld(t, 1)
 		cfg := longConfig(vfstest.NewMem(), w)
 		cfg.Compress = true
-		if err := w.open(cfg); err != nil {
-			t.Fatal(err)
-		}
+		w.reopen(t, cfg)
 		key := w.key(1)
 		want := append(bytes.Repeat([]byte("compressible "), 20_000), w.bytesOf(key, 1, 100<<10)...) // and not
 		w.ram[string(key)] = value{bytes: want}
 		if !w.sink(key, nothing) {
 			t.Fatal("it did not come")
 		}
-		f, err := w.tier.Get(context.Background(), nil, key, w.hasher.Hash(key))
+		f, err := w.lookUp(key)
 		if s := w.tier.Stats(); err != nil || !bytes.Equal(f.Value, want) || s.CompressedFrom < 200<<10 || s.CompressedTo > 50<<10 {
 			t.Fatalf("%v; %d bytes were compressed to %d", err, s.CompressedFrom, s.CompressedTo)
 		}
@@ -218,9 +216,7 @@ func TestFilesWithLongValues(t *testing.T) {
 			keys = append(keys, w.key(i))
 			w.come(t, w.key(i), n)
 		}
-		if err := w.tier.Close(); err != nil {
-			t.Fatal(err)
-		}
+		w.close(t)
 		w.opened.remove(w.tier)
 		v, err := check.Verify(context.Background(), fs, func(p check.Problem) { t.Error(p) }, nil)
 		if err != nil || v.Entries < 40 {
@@ -231,9 +227,7 @@ func TestFilesWithLongValues(t *testing.T) {
 			if plan == "log" {
 				cfg.Recovery, cfg.BootID = RecoverAlways, func() string { return "another" }
 			}
-			if err := w.open(cfg); err != nil {
-				t.Fatal(err)
-			}
+			w.reopen(t, cfg)
 			if n := w.tier.Len(); n != len(keys) || checkParts(t, w.tier) == 0 {
 				t.Fatalf("from the %s: %d records, of %d", plan, n, len(keys))
 			}

@@ -20,9 +20,7 @@ func TestMemoryOfLargeFiles(t *testing.T) {
 		w := newWorld(t, 1)
 		cfg := testConfig(vfstest.NewMem(), w)
 		cfg.Bytes, cfg.SegmentBytes, cfg.Memory = 64<<30, 0, 2<<20
-		if err := w.open(cfg); err != nil {
-			t.Fatal(err)
-		}
+		w.reopen(t, cfg)
 		if n := w.tier.Stats().MemoryBytes; n > cfg.Memory/3 {
 			t.Errorf("%d bytes of memory for a RAM budget of %d", n, cfg.Memory)
 		}
@@ -31,9 +29,7 @@ func TestMemoryOfLargeFiles(t *testing.T) {
 		if n := slotMemory * int64(len(l.slots)); slots != n || n > cfg.Memory/32 {
 			t.Errorf("slots take %d bytes of memory: %d are charged, of a RAM budget of %d", slots, n, cfg.Memory)
 		}
-		if err := w.tier.Close(); err != nil {
-			t.Fatal(err)
-		}
+		w.close(t)
 	})
 }
 
@@ -93,10 +89,7 @@ func TestFault30and31Budgets(t *testing.T) {
 				t.Fatalf("%+v", s)
 			}
 			if round == 1 {
-				clone := mem.CrashClone(nil, vfstest.Kill)
-				if err := w.tier.Close(); err != nil {
-					t.Fatal(err)
-				}
+				clone := w.end(t, mem, killed)
 				mem.Restore(clone.Dump())
 			} else {
 				w.close(t)
@@ -145,9 +138,7 @@ func TestFault30NoMemory(t *testing.T) {
 				t.Fatalf("the index takes %d bytes, and %d are allowed", used, allowed)
 			}
 			w.written()
-			clone := mem.CrashClone(nil, vfstest.Kill)
-			w.close(t)
-			mem = clone
+			mem = w.end(t, mem, killed)
 			w.crashed()
 		}
 		w.reopen(t, testConfig(mem, w))
@@ -173,16 +164,10 @@ func TestIndexInLessMemory(t *testing.T) {
 				cfg := testConfig(mem, w)
 				cfg.Bytes, cfg.Memory = 8<<20, 8<<20
 				w.reopen(t, cfg)
-				for i := range keys {
-					w.put(t, w.key(i))
-				}
+				w.fill(t, keys)
 				w.written()
 				had := w.tier.Len()
-				files := mem.CrashClone(nil, vfstest.Kill)
-				w.close(t)
-				if end == closing {
-					files = mem
-				}
+				files := w.end(t, mem, end)
 				h := w.heirIn(t)
 				h.most = 1
 				cfg.FS, cfg.Now = files, h.now.Load
@@ -233,9 +218,7 @@ func TestFault21LessMemoryThanEntries(t *testing.T) {
 			cfg := testConfig(mem, w)
 			cfg.Bytes, cfg.Memory = 8<<20, 4<<20
 			w.reopen(t, cfg)
-			for i := range keys {
-				w.put(t, w.key(i))
-			}
+			w.fill(t, keys)
 			w.settle()
 			var files vfs.FS = mem.CrashClone(nil, vfstest.Kill)
 			w.close(t)

@@ -20,9 +20,7 @@ func TestFault10NoSpace(t *testing.T) {
 		mem := vfstest.NewMem()
 		cfg := healingConfig(mem, w)
 		w.reopen(t, cfg)
-		for i := range keys {
-			w.put(t, w.key(i))
-		}
+		w.fill(t, keys)
 		w.close(t)
 		mem.SetQuota(1<<20 + 100<<10)
 		cfg.Bytes = 4 << 20 // more than there is
@@ -76,9 +74,7 @@ func TestFault10NoSpaceForSuperblock(t *testing.T) {
 			}
 			synctest.Wait()
 			w.reopen(t, testConfig(mem, w))
-			if lost := w.missing(t); len(lost) > 0 {
-				t.Errorf("%d of %d are not found", len(lost), len(w.there))
-			}
+			w.wantAll(t)
 			w.close(t)
 		}
 	})

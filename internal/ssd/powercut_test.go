@@ -13,9 +13,7 @@ import (
 func TestFault02PowerCut(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 150
-		w := newWorld(t, 1)
-		mem := vfstest.NewMem()
-		w.reopen(t, smallConfig(mem, w))
+		w, mem := started(t, 1, smallConfig)
 		w.steps(t, 3000, keys)
 		rng := rand.New(rand.NewPCG(2, 2))
 		for i := range sized(8, 30) {
@@ -26,14 +24,11 @@ func TestFault02PowerCut(t *testing.T) {
 				config = smallConfig
 			}
 			h.reopenAtRest(t, config(mem.CrashClone(rng, vfstest.PowerCut), h))
-			if n := h.tier.Len(); n != 0 {
-				t.Fatalf("%d records of a log that was not closed before the machine went down", n)
-			}
+			h.wantLen(t, 0)
 			h.close(t)
 		}
 		w.settle()
-		mem = mem.CrashClone(nil, vfstest.Kill)
-		w.close(t)
+		mem = w.end(t, mem, killed)
 		var records, cold, warm int
 		vfstest.EachBoundary(mem, func(fs vfs.FS) {
 			w.reopen(t, smallConfig(fs, w))
@@ -66,9 +61,7 @@ func TestFault02PowerCut(t *testing.T) {
 		// With everything on the device nothing is lost.
 		h := w.heir()
 		h.reopenAtRest(t, rebooted(mem.CrashClone(rng, vfstest.PowerCut), h))
-		if n := h.tier.Len(); n != records {
-			t.Fatalf("%d records after Close and a power cut, want %d", n, records)
-		}
+		h.wantLen(t, records)
 		h.check(t, keys, true)
 		h.close(t)
 	})
@@ -82,9 +75,7 @@ func TestFault02PowerCutRecoverAlways(t *testing.T) {
 		rng := rand.New(rand.NewPCG(3, 3))
 		found := 0
 		for seed := range uint64(sized(8, 20)) {
-			w := newWorld(t, seed)
-			mem := vfstest.NewMem()
-			w.reopen(t, smallConfig(mem, w))
+			w, mem := started(t, seed, smallConfig)
 			w.steps(t, 2000, keys)
 			w.written()
 			h := w.heir()
@@ -108,12 +99,8 @@ func TestFault02PowerCutRecoverAlways(t *testing.T) {
 func TestFault02PowerCutAfterClose(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 50
-		w := newWorld(t, 1)
-		mem := vfstest.NewMem()
-		w.reopen(t, smallConfig(mem, w))
-		for i := range keys {
-			w.put(t, w.key(i))
-		}
+		w, mem := started(t, 1, smallConfig)
+		w.fill(t, keys)
 		w.close(t)
 		w.reopen(t, smallConfig(mem, w))
 		if w.tier.Len() != keys {
@@ -124,11 +111,8 @@ func TestFault02PowerCutAfterClose(t *testing.T) {
 		}
 		rng := rand.New(rand.NewPCG(1, 1))
 		for range 20 { // that lose this and that
-			h := w.heir()
-			h.reopen(t, rebooted(mem.CrashClone(rng, vfstest.PowerCut), h))
-			if n := h.tier.Len(); n != 0 {
-				t.Errorf("%d records", n)
-			}
+			h := w.heirOf(t, mem.CrashClone(rng, vfstest.PowerCut), rebooted)
+			h.wantLen(t, 0)
 			h.check(t, keys, false)
 			h.close(t)
 		}
@@ -143,14 +127,10 @@ func reattached(t *testing.T, mem *vfstest.Mem, rng *rand.Rand) *vfstest.Mem {
 	t.Helper()
 	files, cut := mem.CrashClone(nil, vfstest.Kill), mem.CrashClone(rng, vfstest.PowerCut)
 	for name := range files.Dump() {
-		if err := files.Remove(name); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, files.Remove(name))
 	}
 	for name, b := range cut.Dump() {
-		if err := files.SetBytes(name, b); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, files.SetBytes(name, b))
 	}
 	return files
 }
@@ -160,9 +140,7 @@ func reattached(t *testing.T, mem *vfstest.Mem, rng *rand.Rand) *vfstest.Mem {
 func TestFault02DeviceLosesWrites(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 300
-		w := newWorld(t, 1)
-		mem := vfstest.NewMem()
-		w.reopen(t, smallConfig(mem, w))
+		w, mem := started(t, 1, smallConfig)
 		w.steps(t, 3000, keys)
 		w.close(t)
 		w.reopen(t, smallConfig(mem, w)) // over a log of which some is on the device
@@ -195,24 +173,19 @@ func TestFault02DeviceLosesWrites(t *testing.T) {
 func TestFault02DeviceLosesSuperblocks(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 100
-		w := newWorld(t, 1)
-		mem := vfstest.NewMem()
-		w.reopen(t, smallConfig(mem, w))
+		w, mem := started(t, 1, smallConfig)
 		w.steps(t, 1000, keys)
 		w.close(t)
 		rng := rand.New(rand.NewPCG(10, 10))
 		vfstest.EachBoundary(mem, func(fs vfs.FS) {
 			w.reopen(t, smallConfig(fs, w))
 			w.steps(t, 100, keys)
-			if err := w.tier.startEmpty("for the test"); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, w.tier.startEmpty("for the test"))
 			w.steps(t, 100, keys)
 			w.close(t)
 		}, apart(t, func(b vfstest.Boundary) {
 			for range sized(2, 10) {
-				h := w.heir()
-				h.reopen(t, smallConfig(reattached(t, b.Crash(nil, vfstest.Kill), rng), h))
+				h := w.heirOf(t, reattached(t, b.Crash(nil, vfstest.Kill), rng), smallConfig)
 				h.check(t, keys, false)
 				h.close(t)
 			}

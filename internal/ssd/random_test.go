@@ -1,7 +1,6 @@
 package ssd
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -21,9 +20,7 @@ func TestSetDemoteGet(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1)
 		fs := vfstest.NewMem()
-		if err := w.open(testConfig(fs, w)); err != nil {
-			t.Fatal(err)
-		}
+		w.reopen(t, testConfig(fs, w))
 		key := w.key(1)
 		w.set(key, 0)
 		want := w.ram[string(key)].bytes
@@ -31,20 +28,14 @@ func TestSetDemoteGet(t *testing.T) {
 			t.Fatal("not demoted")
 		}
 		for range 2 { // from memory, and from the file
-			f, err := w.tier.Get(context.Background(), nil, key, w.hasher.Hash(key))
+			f, err := w.lookUp(key)
 			if err != nil || string(f.Value) != string(want) {
 				t.Fatalf("Get: %x, %v; want %x", f.Value, err, want)
 			}
-			if err := w.tier.Close(); err != nil {
-				t.Fatal(err)
-			}
-			if err := w.open(testConfig(fs, w)); err != nil {
-				t.Fatal(err)
-			}
+			w.close(t)
+			w.reopen(t, testConfig(fs, w))
 		}
-		if err := w.tier.Close(); err != nil {
-			t.Fatal(err)
-		}
+		w.close(t)
 	})
 }
 
@@ -55,22 +46,16 @@ func TestModel(t *testing.T) {
 		for seed := range uint64(sized(1, 4)) {
 			w := newWorld(t, seed)
 			fs := vfstest.NewMem()
-			if err := w.open(testConfig(fs, w)); err != nil {
-				t.Fatal(err)
-			}
+			w.reopen(t, testConfig(fs, w))
 			const keys = 2000
 			for step := range 20_000 {
 				if err := w.step(keys); err != nil {
 					t.Fatalf("seed %d, step %d: %v", seed, step, err)
 				}
 				if step%5000 == 4999 {
-					if err := w.tier.Close(); err != nil {
-						t.Fatal(err)
-					}
+					w.close(t)
 					w.crashed()
-					if err := w.open(testConfig(fs, w)); err != nil {
-						t.Fatal(err)
-					}
+					w.reopen(t, testConfig(fs, w))
 					before := w.hits
 					if err := w.checkAll(keys); err != nil {
 						t.Fatalf("seed %d, step %d, reopened: %v", seed, step, err)
@@ -80,9 +65,7 @@ func TestModel(t *testing.T) {
 					}
 				}
 			}
-			if err := w.tier.Close(); err != nil {
-				t.Fatal(err)
-			}
+			w.close(t)
 		}
 	})
 }
@@ -93,9 +76,7 @@ func TestKill(t *testing.T) {
 		for seed := range uint64(sized(2, 20)) {
 			w := newWorld(t, seed)
 			fs := vfstest.NewMem()
-			if err := w.open(testConfig(fs, w)); err != nil {
-				t.Fatal(err)
-			}
+			w.reopen(t, testConfig(fs, w))
 			const keys = 1500
 			for life := range sized(4, 8) {
 				for step := range 500 + w.rng.IntN(4000) {
@@ -113,9 +94,7 @@ func TestKill(t *testing.T) {
 				if err := w.open(testConfig(clone, w)); err != nil {
 					t.Fatalf("seed %d, life %d: %v", seed, life, err)
 				}
-				if err := old.Close(); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, old.Close())
 				fs = clone
 				before := w.hits
 				if err := w.checkAll(keys); err != nil {
@@ -125,9 +104,7 @@ func TestKill(t *testing.T) {
 					t.Fatalf("seed %d, life %d: nothing found after a kill: %+v", seed, life, w.tier.count.evicted.Load())
 				}
 			}
-			if err := w.tier.Close(); err != nil {
-				t.Fatal(err)
-			}
+			w.close(t)
 		}
 	})
 }
@@ -246,9 +223,7 @@ func TestStormAndKill(t *testing.T) {
 				if c.faulty {
 					injectFaults(f)
 				}
-				if err := tier.Start(func(int64) error { return nil }); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, tier.Start(func(int64) error { return nil }))
 				files = s.live(rng, files)
 				if err := tier.Close(); err != nil && !c.faulty {
 					t.Error(err)

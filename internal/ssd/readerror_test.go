@@ -19,24 +19,12 @@ import (
 func TestFault12Read(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 300
-		w := newWorld(t, 1)
-		mem := vfstest.NewMem()
-		f := vfstest.NewFaulty(mem)
-		w.reopen(t, healingConfig(f, w))
-		for i := range keys {
-			w.put(t, w.key(i))
-		}
-		w.close(t)
-		w.reopen(t, healingConfig(f, w))
-		get := func(i int) error {
-			_, err := w.tier.Get(context.Background(), nil, w.key(i), w.hasher.Hash(w.key(i)))
-			return err
-		}
+		w, f := onDisk(t, keys, healingConfig)
 		once := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Err: syscall.EIO, Times: 1})
-		if err := get(1); !errors.Is(err, syscall.EIO) {
+		if err := w.getKey(1); !errors.Is(err, syscall.EIO) {
 			t.Fatalf("%v, want EIO", err)
 		}
-		if err := get(1); err != nil {
+		if err := w.getKey(1); err != nil {
 			t.Fatalf("then %v", err)
 		}
 		if s := w.tier.Stats(); s.ReadErrors != 1 || !s.On {
@@ -45,14 +33,14 @@ func TestFault12Read(t *testing.T) {
 		once.Remove()
 		always := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Err: syscall.EIO})
 		for i := range maxBadReads {
-			if err := get(i); !errors.Is(err, syscall.EIO) {
+			if err := w.getKey(i); !errors.Is(err, syscall.EIO) {
 				t.Fatalf("%v, want EIO", err)
 			}
 		}
 		if s := w.tier.Stats(); s.SwitchedOff != 1 {
 			t.Fatalf("%+v", s)
 		}
-		if err := get(1); !errors.Is(err, ErrNotFound) {
+		if err := w.getKey(1); !errors.Is(err, ErrNotFound) {
 			t.Fatalf("off: %v, want ErrNotFound", err)
 		}
 		many := Many{Queries: []Query{{Key: w.key(1), Hash: w.hasher.Hash(w.key(1))}}}
@@ -64,9 +52,7 @@ func TestFault12Read(t *testing.T) {
 		always.Remove()
 		w.untilOn()
 		w.put(t, w.key(1))
-		if err := get(1); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, w.getKey(1))
 		w.close(t)
 	})
 }
@@ -76,8 +62,7 @@ func TestFault12Read(t *testing.T) {
 func TestFault12UnreadablePlace(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys, bad = 100, 50
-		f := vfstest.NewFaulty(vfstest.NewMem())
-		w := onDisk(t, f, keys, testConfig)
+		w, f := onDisk(t, keys, testConfig)
 		ref := w.spotOf(t, bad)
 		at := int64(ref.slot)<<w.tier.log.SegmentShift + int64(ref.off)
 		f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, From: at, To: at + 1, Err: syscall.EIO})
@@ -118,8 +103,7 @@ func TestFault12UnreadableSegment(t *testing.T) {
 			w.most = 500
 			return testConfig(fs, w)
 		}
-		f := vfstest.NewFaulty(vfstest.NewMem())
-		w := onDisk(t, f, keys, small)
+		w, f := onDisk(t, keys, small)
 		slot := w.spotOf(t, 0).slot
 		var there, elsewhere []int
 		for i := range keys {
@@ -186,7 +170,7 @@ func TestFault33LogHandlerUsesTheCache(t *testing.T) {
 			w.put(t, w.key(1000+i))
 		}
 		get = func() error {
-			_, err := w.tier.Get(background, nil, key, w.hasher.Hash(key))
+			_, err := w.lookUp(key)
 			return err
 		}
 		bad := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Err: syscall.EIO})

@@ -18,8 +18,7 @@ import (
 func TestBatchesShareMemory(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const batches, each = 16, 100
-		f := vfstest.NewFaulty(vfstest.NewMem())
-		w := onDisk(t, f, batches*each, func(fs vfs.FS, w *world) Config {
+		w, f := onDisk(t, batches*each, func(fs vfs.FS, w *world) Config {
 			w.most = 3000
 			cfg := testConfig(fs, w)
 			cfg.Bytes = 8 << 20
@@ -66,13 +65,9 @@ func TestBatchesShareMemory(t *testing.T) {
 func TestManyReadsInWindows(t *testing.T) {
 	t.Parallel()
 	const keys = 300
-	w := newWorld(t, 1)
+	w, mem := started(t, 1, testConfig)
 	w.most = 5000
-	mem := vfstest.NewMem()
-	w.reopen(t, testConfig(mem, w))
-	for i := range keys {
-		w.put(t, w.key(i))
-	}
+	w.fill(t, keys)
 	w.close(t)
 	w.reopen(t, testConfig(mem, w)) // nothing of the log is in memory
 	defer w.close(t)
@@ -110,11 +105,8 @@ func TestManyReadsInWindows(t *testing.T) {
 // An iteration holds no segment in memory while the user looks at a record.
 func TestAllHoldsNoSegment(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		w.reopen(t, testConfig(vfstest.NewMem(), w))
-		for i := range 10 {
-			w.put(t, w.key(i))
-		}
+		w, _ := started(t, 1, testConfig)
+		w.fill(t, 10)
 		n := 0
 		w.tier.All(func(_ uint64, key, value []byte) bool {
 			if _, err := seqOf(key, value); err != nil {
@@ -141,8 +133,7 @@ func TestAllHoldsNoSegment(t *testing.T) {
 // much is appended meanwhile.
 func TestPinnedSegmentKeepsItsBytes(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		w.reopen(t, testConfig(vfstest.NewMem(), w))
+		w, _ := started(t, 1, testConfig)
 		w.put(t, w.key(0))
 		l := w.tier.log
 		l.mu.Lock()

@@ -24,9 +24,7 @@ func TestCleaningLosesNothing(t *testing.T) {
 			w.most = 1000
 			w.reopen(t, cfg)
 			keys := int(w.tier.logBytes) * fill / 100 / 530 // 500 bytes of value on the average, and what is around it
-			for i := range keys {
-				w.put(t, w.key(i))
-			}
+			w.fill(t, keys)
 			for i := range 6 * keys {
 				w.put(t, w.key(w.rng.IntN(keys)))
 				if i%keys == 0 {
@@ -53,9 +51,7 @@ func halfDead(t *testing.T, w *world, fs vfs.FS) (keys int) {
 	w.reopen(t, smallConfig(fs, w))
 	w.ahead(0)
 	w.most = 100
-	if err := w.tier.memory.grow(256 << 10); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, w.tier.memory.grow(256<<10))
 	for refused := false; !refused; keys++ {
 		key := w.key(keys)
 		w.set(key, 0)
@@ -101,9 +97,7 @@ func TestDemoteLeavesRoomForCleaning(t *testing.T) {
 		if s := w.tier.Stats(); s.FreeSegments < 4 || s.Evicted > 0 || tried == 0 {
 			t.Errorf("%d records evicted, and half of the log is dead; %d segments free", s.Evicted, s.FreeSegments)
 		}
-		if lost := w.missing(t); len(lost) > 0 {
-			t.Errorf("%d records are not found", len(lost))
-		}
+		w.wantAll(t)
 		w.close(t)
 	})
 }
@@ -147,9 +141,7 @@ func TestFault16StuckWhileCleaning(t *testing.T) {
 		w.ahead(5)
 		time.Sleep(w.tier.cfg.Patience)
 		stuck.AwaitBlocked(1)
-		if lost := w.missing(t); len(lost) > 0 {
-			t.Errorf("%d records are lost while the disk does nothing", len(lost))
-		}
+		w.wantAll(t)
 		if n := w.tier.log.freeSlots(); n >= 5 {
 			t.Errorf("%d slots are free: the test shows nothing", n)
 		}
@@ -189,8 +181,7 @@ func TestDeadSegmentsAreFreedWithoutWrites(t *testing.T) {
 // may be full and written by then, with all else in it dead, and is not given back.
 func TestAppendedIsAliveBeforeItIsNamed(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		w.reopen(t, testConfig(vfstest.NewMem(), w))
+		w, _ := started(t, 1, testConfig)
 		key := w.key(0)
 		x := w.tier.ids.Of(w.hasher.Hash(key))
 		s := w.tier.index.shardOf(x)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/ssd/format"
-	"github.com/firncache/firn/internal/vfs"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
@@ -18,10 +17,7 @@ import (
 func TestFault16StuckWrites(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 500
-		w := newWorld(t, 1)
-		mem := vfstest.NewMem()
-		f := vfstest.NewFaulty(mem)
-		w.reopen(t, hurried(f, w))
+		w, mem, f := startedFaulty(t, 1, hurried)
 		stuck := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, Block: true})
 		taken := 0
 		for i := range keys {
@@ -53,12 +49,8 @@ func TestFault16StuckWrites(t *testing.T) {
 // memory, are not held up.
 func TestFault16StuckReads(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		f := vfstest.NewFaulty(vfstest.NewMem())
-		w.reopen(t, testConfig(f, w))
-		for i := range 20 {
-			w.put(t, w.key(i))
-		}
+		w, _, f := startedFaulty(t, 1, testConfig)
+		w.fill(t, 20)
 		w.close(t)
 		w.reopen(t, testConfig(f, w))
 		w.put(t, w.key(100))
@@ -85,7 +77,7 @@ func TestFault16StuckReads(t *testing.T) {
 			})
 		})
 		stuck.AwaitBlocked(20)
-		if _, err := w.tier.Get(context.Background(), nil, w.key(100), w.hasher.Hash(w.key(100))); err != nil {
+		if err := w.getKey(100); err != nil {
 			t.Fatal(err)
 		}
 		w.delete(w.key(1)) // its read must not find it any more
@@ -103,10 +95,7 @@ func TestFault16StuckReads(t *testing.T) {
 func TestFault16Slow(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 100
-		w := newWorld(t, 1)
-		mem := vfstest.NewMem()
-		f := vfstest.NewFaulty(mem)
-		w.reopen(t, smallConfig(f, w))
+		w, mem, f := startedFaulty(t, 1, smallConfig)
 		f.Inject(vfstest.Rule{On: vfstest.OpRead | vfstest.OpWrite, Name: format.LogName, Delay: 2 * time.Millisecond})
 		w.steps(t, 1000, keys)
 		w.checkKilled(t, mem, smallConfig, keys, false)
@@ -140,9 +129,7 @@ func TestFault16ClearWhileStuck(t *testing.T) {
 			w.acked[string(w.key(i))] = w.seq + 1
 		}
 		h := w.killed(t, mem, testConfig)
-		if n := h.tier.Len(); n != 0 {
-			t.Errorf("%d records came back", n)
-		}
+		h.wantLen(t, 0)
 		h.check(t, keys, false)
 		h.close(t)
 		stuck.Remove()
@@ -150,9 +137,7 @@ func TestFault16ClearWhileStuck(t *testing.T) {
 		w.put(t, w.key(1))
 		w.settle()
 		h = w.killed(t, mem, testConfig)
-		if n := h.tier.Len(); n != 1 {
-			t.Errorf("%d records: want the one that was put after Clear", n)
-		}
+		h.wantLen(t, 1)
 		h.close(t)
 		for i := range w.tier.log.slots {
 			if n := w.tier.log.slots[i].alive.Load(); n < 0 || n > 1<<12 {
@@ -171,12 +156,7 @@ func TestFault16ClearWhileStuck(t *testing.T) {
 func TestFault16ReadTimeout(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys, timeout = 40, 3 * time.Second
-		f := vfstest.NewFaulty(vfstest.NewMem())
-		w := onDisk(t, f, keys, func(fs vfs.FS, w *world) Config {
-			cfg := testConfig(fs, w)
-			cfg.ReadTimeout = timeout
-			return cfg
-		})
+		w, f := onDisk(t, keys, with(testConfig, func(cfg *Config) { cfg.ReadTimeout = timeout }))
 		stuck := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Block: true})
 		began := time.Now()
 		var group sync.WaitGroup
@@ -218,8 +198,7 @@ func TestFault16ReadTimeout(t *testing.T) {
 func TestFault16SilentDisk(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 40
-		f := vfstest.NewFaulty(vfstest.NewMem())
-		w := onDisk(t, f, keys, testConfig)
+		w, f := onDisk(t, keys, testConfig)
 		stuck := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Block: true})
 		var group sync.WaitGroup
 		group.Go(func() {
@@ -260,12 +239,7 @@ func TestFault16SilentDisk(t *testing.T) {
 func TestFault16ReadsRefused(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys, depth, more = 40, 2, 100
-		f := vfstest.NewFaulty(vfstest.NewMem())
-		w := onDisk(t, f, keys, func(fs vfs.FS, w *world) Config {
-			cfg := testConfig(fs, w)
-			cfg.Depth = depth
-			return cfg
-		})
+		w, f := onDisk(t, keys, with(testConfig, func(cfg *Config) { cfg.Depth = depth }))
 		stuck := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Block: true})
 		answers := make(chan error, 2*minCallers)
 		for i := range depth + minCallers + more {

@@ -18,9 +18,7 @@ import (
 func TestFault04KillWhileClosing(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 300
-		w := newWorld(t, 1)
-		mem := vfstest.NewMem()
-		w.reopen(t, testConfig(mem, w))
+		w, mem := started(t, 1, testConfig)
 		w.steps(t, 2000, keys)
 		w.settle()
 		if len(w.there) == 0 {
@@ -56,21 +54,15 @@ func TestFault04OlderSnapshot(t *testing.T) {
 		var old []byte
 		for range 2 {
 			w.reopen(t, testConfig(mem, w))
-			for i := range keys {
-				w.put(t, w.key(i))
-			}
+			w.fill(t, keys)
 			w.close(t)
 			if old == nil {
 				old, _ = mem.Bytes(format.SnapshotName)
 			}
 		}
-		if err := mem.SetBytes(format.SnapshotName, old); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, mem.SetBytes(format.SnapshotName, old))
 		w.reopen(t, testConfig(mem, w))
-		if n := w.tier.Len(); n != 0 {
-			t.Errorf("%d records by a snapshot that the superblock does not name", n)
-		}
+		w.wantLen(t, 0)
 		w.check(t, keys, false)
 		w.close(t)
 	})
@@ -81,9 +73,7 @@ func TestFault04OlderSnapshot(t *testing.T) {
 func TestFault04SnapshotUnreadable(t *testing.T) {
 	t.Parallel()
 	const keys = 300
-	w := newWorld(t, 1)
-	mem := vfstest.NewMem()
-	w.reopen(t, testConfig(mem, w))
+	w, mem := started(t, 1, testConfig)
 	w.steps(t, 3000, keys)
 	w.close(t)
 	size := func(m *vfstest.Mem) int64 {
@@ -111,16 +101,12 @@ func TestFault04SnapshotUnreadable(t *testing.T) {
 	for name, do := range damage {
 		inBubble(t, name, func(t *testing.T) {
 			clone := mem.CrashClone(nil, vfstest.Kill)
-			if err := do(clone); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, do(clone))
 			h := w.heirIn(t)
 			cfg := testConfig(clone, h)
 			told := tell(&cfg)
 			h.reopen(t, cfg)
-			if n := h.tier.Len(); n != 0 {
-				t.Fatalf("%d records", n)
-			}
+			h.wantLen(t, 0)
 			h.check(t, keys, false)
 			h.close(t)
 			if why := told.about("reason"); len(why) != 1 {
@@ -131,9 +117,7 @@ func TestFault04SnapshotUnreadable(t *testing.T) {
 			h.put(t, h.key(1))
 			h.close(t)
 			h.reopen(t, testConfig(clone, h))
-			if lost := h.missing(t); len(lost) > 0 {
-				t.Errorf("not found: %s", lost)
-			}
+			h.wantAll(t)
 			h.close(t)
 		})
 	}
@@ -181,13 +165,9 @@ func TestSnapshotRoundTrip(t *testing.T) {
 func TestSnapshotTooLarge(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 25_000
-		w := newWorld(t, 1)
+		w, mem := started(t, 1, testConfig)
 		w.most = 1
-		mem := vfstest.NewMem()
-		w.reopen(t, testConfig(mem, w))
-		for i := range keys {
-			w.put(t, w.key(i))
-		}
+		w.fill(t, keys)
 		w.close(t)
 		entries := w.tier.count.demoted.Load()
 		if names, _ := mem.List(); slices.Contains(names, format.SnapshotName) || slices.Contains(names, format.SnapshotTempName) {
@@ -208,9 +188,7 @@ func TestSnapshotTooLarge(t *testing.T) {
 		w.check(t, keys, true)
 		w.close(t)
 		w.reopen(t, testConfig(down, w))
-		if n := w.tier.Len(); n != 0 {
-			t.Errorf("after the machine went down: %d records", n)
-		}
+		w.wantLen(t, 0)
 		w.close(t)
 	})
 }
@@ -263,9 +241,7 @@ func TestSnapshotFile(t *testing.T) {
 	if _, err := f.WriteAt(b, 0); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, f.Close())
 	if err := again.loadSnapshot(number); err != nil {
 		t.Errorf("snapshot: %v", err)
 	}
@@ -286,12 +262,8 @@ func TestSnapshotFile(t *testing.T) {
 func FuzzSnapshot(f *testing.F) {
 	w := newWorld(f, 1)
 	mem := vfstest.NewMem()
-	if err := w.open(testConfig(mem, w)); err != nil {
-		f.Fatal(err)
-	}
-	for i := range 50 {
-		w.put(f, w.key(i))
-	}
+	w.reopen(f, testConfig(mem, w))
+	w.fill(f, 50)
 	w.close(f)
 	whole, err := mem.Bytes(format.SnapshotName)
 	if err != nil {
@@ -310,19 +282,13 @@ func FuzzSnapshot(f *testing.F) {
 		}
 		h.tier = tier
 		formattest.Snapshot(file, len(tier.log.slots), len(tier.index.shards))
-		if err := clone.SetBytes(format.SnapshotName, file); err != nil {
-			t.Fatal(err)
-		}
-		if err := tier.Start(func(int64) error { return nil }); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, clone.SetBytes(format.SnapshotName, file))
+		noError(t, tier.Start(func(int64) error { return nil }))
 		for i := range tier.index.shards {
 			tier.index.shards[i].check(t)
 		}
 		for i := range 50 { // never another key's, nor torn
-			if err := h.get(h.key(i)); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, h.get(h.key(i)))
 		}
 		h.close(t)
 	})

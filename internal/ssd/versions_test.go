@@ -45,9 +45,7 @@ func filesOf1(t *testing.T) *vfstest.Mem {
 		format.SnapshotName:   append([]byte(format.SnapshotMagic), make([]byte, 1000)...),
 		"journal":             bytes.Repeat([]byte{1}, 64<<10),
 	} {
-		if err := mem.SetBytes(name, b); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, mem.SetBytes(name, b))
 	}
 	return mem
 }
@@ -65,9 +63,7 @@ func TestFault20EarlierVersion(t *testing.T) {
 		cfg := testConfig(mem, w)
 		cfg.Log = slog.New(slog.NewTextHandler(&lines, nil))
 		w.reopen(t, cfg)
-		if n := w.tier.Len(); n != 0 {
-			t.Errorf("%d records of an earlier version", n)
-		}
+		w.wantLen(t, 0)
 		if names, _ := mem.List(); !slices.Equal(names, []string{format.LockName, format.LogName, format.SuperblockName}) {
 			t.Errorf("the files are %v", names)
 		}
@@ -112,18 +108,14 @@ func TestFault20LaterVersion(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		for _, version := range []uint32{format.Version + 1, math.MaxUint32} {
 			for slot := range 2 { // in which of the two places it stands
-				w := newWorld(t, 1)
-				mem := vfstest.NewMem()
-				w.reopen(t, testConfig(mem, w))
+				w, mem := started(t, 1, testConfig)
 				w.put(t, w.key(1))
 				w.close(t)
 				b, _ := mem.Bytes("superblock")
 				other := b[slot*format.SuperblockBytes : (slot+1)*format.SuperblockBytes]
 				binary.LittleEndian.PutUint32(other[8:], version)
 				format.SealSuperblock(other)
-				if err := mem.SetBytes("superblock", b); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, mem.SetBytes("superblock", b))
 				before := mem.Dump()
 				if err := w.open(testConfig(mem, w)); !errors.Is(err, ErrFormat) {
 					t.Fatalf("version %d: Open: %v, want ErrFormat", version, err)
@@ -136,9 +128,7 @@ func TestFault20LaterVersion(t *testing.T) {
 				cfg := testConfig(mem, w)
 				cfg.Recovery = RecoverNever
 				w.reopen(t, cfg)
-				if n := w.tier.Len(); n != 0 {
-					t.Fatalf("%d records of another version", n)
-				}
+				w.wantLen(t, 0)
 				w.put(t, w.key(2))
 				w.close(t)
 				w.reopen(t, testConfig(mem, w)) // it is ours now

@@ -101,9 +101,7 @@ func (w *world) open(cfg Config) error {
 func (w *world) reopen(t testing.TB, cfg Config) {
 	t.Helper()
 	w.crashed()
-	if err := w.open(cfg); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, w.open(cfg))
 }
 
 // reopenAtRest is reopen that keeps the tier from reclaiming until close: what is
@@ -118,9 +116,7 @@ func (w *world) reopenAtRest(t testing.TB, cfg Config) {
 	w.tier, w.hasher, w.atRest = tier, record.NewHasher(tier.Seed()), true
 	w.opened.add(tier, true)
 	tier.restarting.Lock()
-	if err := tier.Start(func(int64) error { return nil }); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, tier.Start(func(int64) error { return nil }))
 }
 
 func (w *world) close(t testing.TB) {
@@ -130,11 +126,73 @@ func (w *world) close(t testing.TB) {
 		w.tier.restarting.Unlock()
 		w.opened.add(w.tier, false)
 	}
-	if err := w.tier.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, w.tier.Close())
 	w.tier.Free()
 	w.opened.remove(w.tier)
+}
+
+// with is a configuration with a change.
+func with(config func(vfs.FS, *world) Config, change func(cfg *Config)) func(vfs.FS, *world) Config {
+	return func(fs vfs.FS, w *world) Config {
+		cfg := config(fs, w)
+		change(&cfg)
+		return cfg
+	}
+}
+
+// started is a world with a tier over no files.
+func started(t testing.TB, seed uint64, config func(vfs.FS, *world) Config) (*world, *vfstest.Mem) {
+	t.Helper()
+	w, mem := newWorld(t, seed), vfstest.NewMem()
+	w.reopen(t, config(mem, w))
+	return w, mem
+}
+
+// startedFaulty is started on a disk that can fail.
+func startedFaulty(t testing.TB, seed uint64, config func(vfs.FS, *world) Config) (*world, *vfstest.Mem, *vfstest.Faulty) {
+	t.Helper()
+	w, mem := newWorld(t, seed), vfstest.NewMem()
+	f := vfstest.NewFaulty(mem)
+	w.reopen(t, config(f, w))
+	return w, mem, f
+}
+
+// startCharging starts a tier over what the files hold, which asks charge for its
+// memory.
+func (w *world) startCharging(t testing.TB, cfg Config, charge func(n int64) error) *Tier {
+	t.Helper()
+	tier, err := Open(cfg)
+	noError(t, err)
+	w.opened.add(tier, false)
+	w.tier, w.hasher = tier, record.NewHasher(tier.Seed())
+	noError(t, tier.Start(charge))
+	return tier
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// end ends the tier, and returns the files as that leaves them.
+func (w *world) end(t testing.TB, mem *vfstest.Mem, how ending) *vfstest.Mem {
+	t.Helper()
+	left := mem
+	if how == killed {
+		left = mem.CrashClone(nil, vfstest.Kill)
+	}
+	w.close(t)
+	return left
+}
+
+// heirOf is an heir with a tier over these files.
+func (w *world) heirOf(t testing.TB, fs vfs.FS, config func(vfs.FS, *world) Config) *world {
+	t.Helper()
+	h := w.heir()
+	h.reopen(t, config(fs, h))
+	return h
 }
 
 // crashed is the world after its process died: only the files are left.
@@ -171,8 +229,7 @@ func (w *world) heirIn(t *testing.T) *world {
 // moment, with these files. w goes on.
 func (w *world) killed(t testing.TB, files *vfstest.Mem, config func(vfs.FS, *world) Config) *world {
 	t.Helper()
-	h := w.heir()
-	h.reopen(t, config(files.CrashClone(nil, vfstest.Kill), h))
+	h := w.heirOf(t, files.CrashClone(nil, vfstest.Kill), config)
 	return h
 }
 
@@ -285,24 +342,19 @@ func inTime(t *testing.T, what string, f func()) {
 func filled(t *testing.T, w *world, cfg Config, keys int) {
 	t.Helper()
 	w.reopen(t, cfg)
-	for i := range keys {
-		w.put(t, w.key(i))
-	}
+	w.fill(t, keys)
 	w.settle()
 }
 
 // onDisk is a tier with so many records, all of them on the disk and none in
 // memory.
-func onDisk(t *testing.T, f *vfstest.Faulty, keys int, config func(vfs.FS, *world) Config) *world {
+func onDisk(t *testing.T, keys int, config func(vfs.FS, *world) Config) (*world, *vfstest.Faulty) {
 	t.Helper()
-	w := newWorld(t, 1)
-	w.reopen(t, config(f, w))
-	for i := range keys {
-		w.put(t, w.key(i))
-	}
+	w, _, f := startedFaulty(t, 1, config)
+	w.fill(t, keys)
 	w.close(t)
 	w.reopen(t, config(f, w))
-	return w
+	return w, f
 }
 
 // settled is a world that has been driven for a while, with everything written,

@@ -81,6 +81,14 @@ func (w *world) put(t testing.TB, key []byte) {
 	w.took(key)
 }
 
+// fill puts so many keys.
+func (w *world) fill(t testing.TB, keys int) {
+	t.Helper()
+	for i := range keys {
+		w.put(t, w.key(i))
+	}
+}
+
 // took notes that the tier has the last version of a key.
 func (w *world) took(key []byte) {
 	w.mu.Lock()
@@ -163,8 +171,13 @@ func (w *world) get(key []byte) error {
 	return nil
 }
 
+// lookUp is what the tier answers for a key.
+func (w *world) lookUp(key []byte) (Found, error) {
+	return w.tier.Get(background, nil, key, w.hasher.Hash(key))
+}
+
 func (w *world) getKey(i int) error {
-	_, err := w.tier.Get(background, nil, w.key(i), w.hasher.Hash(w.key(i)))
+	_, err := w.lookUp(w.key(i))
 	return err
 }
 
@@ -235,9 +248,7 @@ func (w *world) checkAll(keys int) error {
 func (w *world) check(t testing.TB, keys int, want bool) {
 	t.Helper()
 	before := w.hits
-	if err := w.checkAll(keys); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, w.checkAll(keys))
 	if want && w.hits == before {
 		t.Fatalf("nothing is found: %+v", w.tier.Stats())
 	}
@@ -304,9 +315,7 @@ func fileSize(t testing.TB, m *vfstest.Mem, name string) int64 {
 		t.Fatal(err)
 	}
 	n, err := f.Size()
-	if err := errors.Join(err, f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(err, f.Close()))
 	return n
 }
 
@@ -358,4 +367,20 @@ func inspect(t testing.TB, fs vfs.FS) *check.Inspection {
 		t.Fatal(err)
 	}
 	return in
+}
+
+// wantAll fails the test if something that the tier took over is not found.
+func (w *world) wantAll(t testing.TB, about ...any) {
+	t.Helper()
+	if lost := w.missing(t); len(lost) > 0 {
+		t.Errorf("%d of %d records are not found %v", len(lost), len(w.there), about)
+	}
+}
+
+// wantLen fails the test if the tier has not so many records.
+func (w *world) wantLen(t testing.TB, want int, about ...any) {
+	t.Helper()
+	if n := w.tier.Len(); n != want {
+		t.Errorf("%d records, want %d %v", n, want, about)
+	}
 }

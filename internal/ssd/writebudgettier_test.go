@@ -101,9 +101,7 @@ func TestTierKeepsToItsBudget(t *testing.T) {
 func TestRefusedIsNotBelowNone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
-	if err := w.open(testConfig(vfstest.NewMem(), w)); err != nil {
-		t.Fatal(err)
-	}
+	w.reopen(t, testConfig(vfstest.NewMem(), w))
 	defer w.close(t)
 	w.tier.admission.budget.refused.Add(1)
 	if s := w.tier.Stats(); s.Refused != 0 || s.Limited != 1 {

@@ -15,13 +15,8 @@ import (
 func TestFault11Quarantine(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 300
-		w := newWorld(t, 1)
-		mem := vfstest.NewMem()
-		f := vfstest.NewFaulty(mem)
-		w.reopen(t, testConfig(f, w))
-		for i := range keys {
-			w.put(t, w.key(i))
-		}
+		w, mem, f := startedFaulty(t, 1, testConfig)
+		w.fill(t, keys)
 		w.written()
 		in := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, Err: syscall.EIO, Times: 2})
 		for i := range keys {
@@ -43,9 +38,7 @@ func TestFault11Quarantine(t *testing.T) {
 // Row 11: where a write failed, none is tried again.
 func TestFault11SlotNotUsedAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		f := vfstest.NewFaulty(vfstest.NewMem())
-		w.reopen(t, smallConfig(f, w))
+		w, _, f := startedFaulty(t, 1, smallConfig)
 		bad := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, To: format.MinSegment, Err: syscall.EIO})
 		for i := 0; w.tier.Stats().Reclaimed < 40; i++ { // more than twice round
 			w.put(t, w.key(i))
@@ -87,7 +80,7 @@ func TestFault11WritesFailInClose(t *testing.T) {
 			t.Errorf("%d records are named that were not written", s.Corrupt)
 		}
 		for i := range keys {
-			if _, err := w.tier.Get(background, nil, w.key(i), w.hasher.Hash(w.key(i))); errors.Is(err, format.ErrCorrupt) {
+			if err := w.getKey(i); errors.Is(err, format.ErrCorrupt) {
 				t.Error(err)
 			}
 		}
@@ -99,9 +92,7 @@ func TestFault11WritesFailInClose(t *testing.T) {
 // then is not taken: writes do not look for older versions in a tier that is off.
 func TestFault25DemotedWhileOff(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		f := vfstest.NewFaulty(vfstest.NewMem())
-		w.reopen(t, healingConfig(f, w))
+		w, _, f := startedFaulty(t, 1, healingConfig)
 		key := w.key(1)
 		w.put(t, key)
 		begun := f.Inject(vfstest.Rule{On: vfstest.OpSync, Name: format.SuperblockName, Block: true, Times: 1})
