@@ -1,7 +1,6 @@
 package ssd
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -14,58 +13,50 @@ import (
 // After a life in which the clock was far ahead, and one in which it was right
 // again, time passes between two lives as it does without.
 func TestDowntimeCountsAfterClockWasAhead(t *testing.T) {
-	bubble(t, downtimeCounts)
+	bubble(t, func(t *testing.T) {
+		const century, hour, minute = 100 * 365 * 24 * hourMillis, hourMillis, hourMillis / 60
+		for _, end := range []ending{closing, killed} {
+			w, mem := newWorld(t, 1), vfstest.NewMem()
+			want := func(when string, want error, key string) {
+				t.Helper()
+				if _, err := w.lookUp([]byte(key)); !errors.Is(err, want) {
+					t.Errorf("%s, %s: %q: %v, want %v", end, when, key, err, want)
+				}
+			}
+			demote := func(key string, life int64) {
+				if !w.tier.Demote(w.hasher.Hash([]byte(key)), []byte(key), []byte("value"), w.tier.Now()+life, true, true) {
+					t.Fatalf("%s was not taken", key)
+				}
+			}
+			w.now.Store(startOfTime + century)
+			w.reopen(t, testConfig(mem, w))
+			demote("ahead", hour)
+			mem = w.liveAt(t, mem, end, startOfTime) // set right
+			demote("short", minute)
+			demote("long", 3*hour)
+			want("set back", nil, "ahead")
+			mem = w.liveAt(t, mem, end, startOfTime+2*minute)
+			want("two minutes later", ErrNotFound, "short")
+			want("two minutes later", nil, "long")
+			w.liveAt(t, mem, end, startOfTime+4*hour)
+			want("four hours later", ErrNotFound, "long")
+			w.close(t)
+		}
+	})
 }
 
-func downtimeCounts(t *testing.T) {
-	const century, hour, minute = 100 * 365 * 24 * int64(time.Hour/time.Millisecond), int64(time.Hour / time.Millisecond), int64(time.Minute / time.Millisecond)
-	for _, killed := range []bool{false, true} {
-		w := newWorld(t, 1)
-		files := vfstest.NewMem()
-		next := func(now int64) { // ends a life, and begins another at a time
-			if w.tier != nil && !killed {
-				w.close(t)
-			} else if w.tier != nil {
-				w.written()
-				time.Sleep(flushEvery) // the keeper notes the time
-				synctest.Wait()
-				old, crashed := w, files.CrashClone(nil, vfstest.Kill)
-				w, files = w.heir(), crashed
-				old.close(t)
-			}
-			w.now.Store(now)
-			w.reopen(t, testConfig(files, w))
-		}
-		get := func(key string) error {
-			_, err := w.tier.Get(context.Background(), nil, []byte(key), w.hasher.Hash([]byte(key)))
-			return err
-		}
-		demote := func(key string, life int64) {
-			if !w.tier.Demote(w.hasher.Hash([]byte(key)), []byte(key), []byte("value"), w.tier.Now()+life, true, true) {
-				t.Fatalf("%s was not taken", key)
-			}
-		}
-		next(startOfTime + century)
-		demote("ahead", hour)
-		next(startOfTime) // set right
-		demote("short", minute)
-		demote("long", 3*hour)
-		if err := get("ahead"); err != nil {
-			t.Errorf("killed %v: a value of the life before, set for an hour, is gone when the clock was set back: %v", killed, err)
-		}
-		next(startOfTime + 2*minute)
-		if err := get("short"); !errors.Is(err, ErrNotFound) {
-			t.Errorf("killed %v: a value that lives a minute was found after two: %v", killed, err)
-		}
-		if err := get("long"); err != nil {
-			t.Errorf("killed %v: a value that lives three hours was not found after two minutes: %v", killed, err)
-		}
-		next(startOfTime + 4*hour)
-		if err := get("long"); !errors.Is(err, ErrNotFound) {
-			t.Errorf("killed %v: a value that lives three hours was found after four: %v", killed, err)
-		}
-		w.close(t)
+// liveAt ends a life, and begins another at a time, over the files that it returns.
+func (w *world) liveAt(t *testing.T, mem *vfstest.Mem, end ending, now int64) *vfstest.Mem {
+	t.Helper()
+	w.written()
+	if end == killed {
+		time.Sleep(flushEvery) // the maintain loop notes the time
+		synctest.Wait()
 	}
+	mem = w.end(t, mem, end)
+	w.now.Store(now)
+	w.reopen(t, testConfig(mem, w))
+	return mem
 }
 
 // Row 23: a deadline that has passed stays passed, whatever the clock does, for
@@ -73,82 +64,64 @@ func downtimeCounts(t *testing.T) {
 // does no more harm than that what expires then is gone.
 func TestFault23Clock(t *testing.T) {
 	for _, end := range []ending{killed, closing} {
-		t.Run(string(end), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { clockJumps(t, end) })
+		inBubble(t, string(end), func(t *testing.T) {
+			const year = 365 * 24 * hourMillis
+			w, mem := newWorld(t, 1), vfstest.NewMem()
+			w.now.Store(10 * year)
+			w.reopen(t, testConfig(mem, w))
+			for i, deadline := range []int64{0, w.now.Load() + 1000, w.now.Load() + 2*year} {
+				w.set(w.key(i), deadline)
+				w.mustDemote(t, w.key(i))
+			}
+			found := func() (keys string) {
+				for i := range 3 {
+					if err := w.getKey(i); err == nil {
+						keys += fmt.Sprint(i)
+					}
+				}
+				return keys
+			}
+			expect := func(when, want string) {
+				t.Helper()
+				if got := found(); got != want {
+					t.Fatalf("%s: found %q, want %q", when, got, want)
+				}
+			}
+			next := func(step int64) { mem = w.liveAt(t, mem, end, w.now.Load()+step) }
+			expect("at once", "012")
+			w.now.Add(999)
+			expect("a moment before", "012")
+			next(-5 * year) // the clock of this process stands for itself
+			expect("opened with a clock five years back", "012")
+			w.now.Add(1)
+			expect("when it expires", "02")
+			next(-5 * year)
+			expect("opened with a clock ten years back", "02")
+			w.now.Add(year)
+			expect("a year later", "02")
+			next(3 * year)
+			next(-3 * year)
+			next(0)
+			if got := found(); got != "0" && got != "02" {
+				t.Fatalf("after jumps: %q", got)
+			}
+			next(20 * year)
+			expect("decades later", "0")
+			next(-20 * year)
+			expect("and back", "0")
+			w.close(t)
 		})
 	}
 }
 
-func clockJumps(t *testing.T, end ending) {
-	const year = 365 * 24 * 3600 * 1000
-	w := newWorld(t, 1)
-	mem := vfstest.NewMem()
-	w.now.Store(10 * year)
-	w.reopen(t, testConfig(mem, w))
-	for i, deadline := range []int64{0, w.now.Load() + 1000, w.now.Load() + 2*year} {
-		if w.set(w.key(i), deadline); !w.demote(w.key(i)) {
-			t.Fatal("not demoted")
-		}
-	}
-	found := func() (keys string) {
-		for i := range 3 {
-			if err := w.getKey(i); err == nil {
-				keys += fmt.Sprint(i)
-			}
-		}
-		return keys
-	}
-	expect := func(when, want string) {
-		t.Helper()
-		if got := found(); got != want {
-			t.Fatalf("%s: found %q, want %q", when, got, want)
-		}
-	}
-	next := func(step int64) {
-		w.written()
-		if end == closing {
-			w.close(t)
-		} else {
-			time.Sleep(flushEvery) // the keeper notes the time
-			synctest.Wait()
-			mem = w.end(t, mem, killed)
-		}
-		w.now.Add(step)
-		w.reopen(t, testConfig(mem, w))
-	}
-	expect("at once", "012")
-	w.now.Add(999)
-	expect("a moment before", "012")
-	next(-5 * year) // the clock of this process stands for itself
-	expect("opened with a clock five years back", "012")
-	w.now.Add(1)
-	expect("when it expires", "02")
-	next(-5 * year)
-	expect("opened with a clock ten years back", "02")
-	w.now.Add(year)
-	expect("a year later", "02")
-	next(3 * year)
-	next(-3 * year)
-	next(0)
-	if got := found(); got != "0" && got != "02" {
-		t.Fatalf("after jumps: %q", got)
-	}
-	next(20 * year)
-	expect("decades later", "0")
-	next(-20 * year)
-	expect("and back", "0")
-	w.close(t)
-}
-
-// Row 23: the process dies before the keeper has noted that it is late. A segment
+// Row 23: the process dies before the maintain loop has noted that it is late. A segment
 // that was sealed by then says so, too.
 func TestFault23SealedLate(t *testing.T) {
-	bubble(t, func(t *testing.T) { // whose clock stands still: the keeper sleeps
+	bubble(t, func(t *testing.T) { // whose clock stands still: the maintain loop sleeps
 		w, mem := started(t, 1, testConfig)
 		key := w.key(1)
-		if w.set(key, w.now.Load()+1000); !w.demote(key) {
-			t.Fatal("not demoted")
-		}
+		w.set(key, w.now.Load()+1000)
+		w.mustDemote(t, key)
 		w.now.Add(2000)
 		first, _, _ := w.tier.openAt()
 		keys := 2

@@ -19,10 +19,7 @@ func TestCloseWithoutStart(t *testing.T) {
 		w, mem := started(t, 1, testConfig)
 		w.fill(t, keys)
 		w.close(t)
-		tier, err := Open(testConfig(mem, w))
-		if err != nil {
-			t.Fatal(err)
-		}
+		tier := mustOpen(t, testConfig(mem, w))
 		noError(t, tier.Close())
 		tier.Free()
 		w.reopen(t, testConfig(mem, w))
@@ -43,9 +40,7 @@ func TestStartFails(t *testing.T) {
 	for _, end := range []ending{killed, closing} {
 		inBubble(t, string(end), func(t *testing.T) {
 			const keys = 100
-			w := newWorld(t, 1)
-			mem := vfstest.NewMem()
-			filled(t, w, testConfig(mem, w), keys)
+			w, mem := filled(t, keys, testConfig)
 			if end == killed {
 				mem = w.end(t, mem, killed)
 			} else {
@@ -55,10 +50,7 @@ func TestStartFails(t *testing.T) {
 				h := w.heir()
 				cfg := testConfig(mem, h)
 				cfg.Memory = memory
-				tier, err := Open(cfg)
-				if err != nil {
-					t.Fatal(err)
-				}
+				tier := mustOpen(t, cfg)
 				if err := tier.Start(func(int64) error { return syscall.ENOMEM }); !errors.Is(err, syscall.ENOMEM) {
 					t.Fatalf("Start: %v", err)
 				}

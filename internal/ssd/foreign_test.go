@@ -76,10 +76,7 @@ func TestCrashInFirstOpen(t *testing.T) {
 		mem := vfstest.NewMem()
 		n := vfstest.EachBoundary(mem, func(fsys vfs.FS) {
 			w := newWorld(t, 1)
-			tier, err := Open(smallConfig(fsys, w))
-			if err != nil {
-				t.Fatal(err)
-			}
+			tier := mustOpen(t, smallConfig(fsys, w))
 			tier.abandon()
 		}, func(b vfstest.Boundary) {
 			for range 3 {

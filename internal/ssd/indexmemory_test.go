@@ -7,46 +7,54 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/firncache/firn/internal/record"
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
+// growing is a tier of small records that asks charge for what its index takes, once
+// it has started.
+func growing(t *testing.T, charge func(x *Tier, n int64) error) *world {
+	t.Helper()
+	w := newWorld(t, 1)
+	w.most = 1
+	var started atomic.Bool
+	w.startCharging(t, testConfig(vfstest.NewMem(), w), func(n int64) error {
+		if !started.Load() {
+			return nil
+		}
+		return charge(w.tier, n)
+	})
+	started.Store(true)
+	return w
+}
+
+const growingKeys = 4500
+
+// grow writes keys that leave RAM until something has happened.
+func (w *world) grow(happened func() bool) {
+	for i := 0; !happened(); i++ {
+		w.set(w.key(i%growingKeys), 0)
+		w.demote(w.key(i % growingKeys))
+		synctest.Wait()
+	}
+}
+
 // Who asks RAM for memory may be in there when the cache is forgotten: RAM's memory
 // goes after Free, and Free waits for that.
 func TestFreeWaitsForGrowth(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		w.most = 1
-		tier, err := Open(testConfig(vfstest.NewMem(), w))
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.tier, w.hasher = tier, record.NewHasher(tier.Seed())
-		started, asked, answer := false, false, make(chan struct{})
-		err = tier.Start(func(int64) error {
-			if started {
-				asked = true
-				<-answer
-			}
+	bubble(t, func(t *testing.T) {
+		asked, answer := false, make(chan struct{})
+		w := growing(t, func(*Tier, int64) error {
+			asked = true
+			<-answer
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		started = true
-		for i := 0; !asked; i++ {
-			w.set(w.key(i%4500), 0)
-			w.demote(w.key(i % 4500))
-			synctest.Wait()
-		}
-		if err := tier.Close(); err != nil {
-			t.Errorf("Close: %v", err)
-		}
+		w.grow(func() bool { return asked })
+		noError(t, w.tier.Close())
 		freed := make(chan struct{})
 		go func() {
 			defer close(freed)
-			tier.Free()
+			w.tier.Free()
 		}()
 		synctest.Wait()
 		select {
@@ -63,123 +71,55 @@ func TestFreeWaitsForGrowth(t *testing.T) {
 // have to evict for it what the disk does not take. It gets what it wants as soon
 // as the disk goes on.
 func TestIndexWaitsForDiskToGrow(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, indexWaitsForDiskToGrow)
-}
-
-func indexWaitsForDiskToGrow(t *testing.T) {
-	w := newWorld(t, 1)
-	f := vfstest.NewFaulty(vfstest.NewMem())
-	tier, err := Open(testConfig(f, w))
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.tier, w.hasher = tier, tier.ids.Hasher
-	var charged atomic.Int64
-	noError(t, tier.Start(func(n int64) error { charged.Add(n); return nil }))
-	held := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, Block: true})
-	for i := 0; !tier.log.stalled.Load(); i++ {
-		key := w.key(i)
-		tier.Demote(w.hasher.Hash(key), key, make([]byte, 3000), 0, true, true)
-	}
-	before := charged.Load()
-	tier.index.used.Store(tier.index.allowed.Load()) // it wants more from now on
-	tier.work.wakeMaintenance()
-	synctest.Wait()
-	if n := charged.Load(); n != before {
-		t.Errorf("while the disk stood still the index took %d bytes of RAM", n-before)
-	}
-	held.Remove()
-	synctest.Wait()
-	if n := charged.Load(); n <= before {
-		t.Errorf("the index got no memory when the disk went on")
-	}
-	w.close(t)
-}
-
-// Close may be called by the user who is told of what leaves RAM while the index
-// grows: it does not wait for that.
-func TestCloseWhileIndexGrows(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1)
-		w.most = 1
-		tier, err := Open(testConfig(vfstest.NewMem(), w))
-		if err != nil {
-			t.Fatal(err)
+		f := vfstest.NewFaulty(vfstest.NewMem())
+		var charged atomic.Int64
+		tier := w.startCharging(t, testConfig(f, w), func(n int64) error { charged.Add(n); return nil })
+		held := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, Block: true})
+		for i := 0; !tier.log.stalled.Load(); i++ {
+			key := w.key(i)
+			tier.Demote(w.hasher.Hash(key), key, make([]byte, 3000), 0, true, true)
 		}
-		w.tier = tier
-		w.hasher = record.NewHasher(tier.Seed())
-		started, closed := false, make(chan error, 1)
-		err = tier.Start(func(int64) error {
-			if started && len(closed) == 0 {
-				closed <- tier.Close()
+		before := charged.Load()
+		tier.index.used.Store(tier.index.allowed.Load()) // it wants more from now on
+		tier.work.wakeMaintenance()
+		synctest.Wait()
+		if n := charged.Load(); n != before {
+			t.Errorf("while the disk stood still the index took %d bytes of RAM", n-before)
+		}
+		held.Remove()
+		synctest.Wait()
+		if n := charged.Load(); n <= before {
+			t.Errorf("the index got no memory when the disk went on")
+		}
+		w.close(t)
+	})
+}
+
+// What leaves RAM because the index grows is reported to the user with no lock held,
+// and he may close the cache: Close does not wait for that.
+func TestCloseWhileIndexGrows(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		closed := make(chan error, 1)
+		w := growing(t, func(x *Tier, _ int64) error {
+			if x.memory.mu.TryLock() {
+				x.memory.mu.Unlock()
+			} else {
+				t.Error("RAM is charged while the tier is locked")
+			}
+			if len(closed) == 0 {
+				closed <- x.Close()
 			}
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		started = true
 		began := time.Now()
-		for i := 0; len(closed) == 0 && tier.state.Load() == on; i++ {
-			w.set(w.key(i%4500), 0)
-			w.demote(w.key(i % 4500))
-			synctest.Wait()
-		}
-		if err := <-closed; err != nil {
-			t.Errorf("Close: %v", err)
-		}
+		w.grow(func() bool { return len(closed) > 0 || w.tier.state.Load() != on })
+		noError(t, <-closed)
 		if took := time.Since(began); took > 0 {
 			t.Errorf("Close waited %v for its own caller", took)
 		}
-		tier.Free()
-	})
-}
-
-// What leaves RAM because the index grows is reported to the user with no lock
-// held, and he may close the cache.
-func TestCloseWhileTheIndexGrows(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, 1)
-	w.most = 1
-	tier, err := Open(testConfig(vfstest.NewMem(), w))
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.tier, w.hasher = tier, record.NewHasher(tier.Seed())
-	var started atomic.Bool
-	ended := make(chan error)
-	err = tier.Start(func(int64) error {
-		if !started.Load() {
-			return nil
-		}
-		if !tier.memory.mu.TryLock() {
-			t.Error("RAM is charged while the tier is locked")
-		} else {
-			tier.memory.mu.Unlock()
-		}
-		if tier.state.Load() != closed {
-			ended <- tier.Close()
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	started.Store(true)
-	inTime(t, "growing", func() {
-		for i := 0; ; i++ {
-			select {
-			case err := <-ended:
-				if err != nil {
-					t.Errorf("Close: %v", err)
-				}
-				return
-			default:
-				w.set(w.key(i), 0)
-				w.demote(w.key(i))
-			}
-		}
+		w.tier.Free()
 	})
 }
 
@@ -189,23 +129,15 @@ func TestCloseWhileTheIndexGrows(t *testing.T) {
 func TestReadyWaitsForIndex(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, 1)
-		w.most = 1
-		tier, err := Open(testConfig(vfstest.NewMem(), w))
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.tier, w.hasher = tier, tier.ids.Hasher
-		slow := tier.cfg.Throttle / 2
+		cfg := testConfig(vfstest.NewMem(), w)
 		var held atomic.Pointer[chan struct{}]
-		if err := tier.Start(func(int64) error {
+		tier := w.startCharging(t, cfg, func(int64) error {
 			if h := held.Load(); h != nil {
 				<-*h
 			}
-			time.Sleep(slow)
+			time.Sleep(w.tier.cfg.Throttle / 2)
 			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
+		})
 		n := 0
 		fill := func() {
 			for ; !tier.index.lowOnMemory(); n++ {
@@ -213,69 +145,52 @@ func TestReadyWaitsForIndex(t *testing.T) {
 				tier.Demote(w.hasher.Hash(key), key, nil, 0, true, true)
 			}
 		}
-		fill()
-		if took, ok := tier.Ready(0); !ok || took == 0 {
-			t.Errorf("with a RAM that gives memory: ready: %v after %v", ok, took)
+		ready := func(when string, want bool, long bool, wait time.Duration) {
+			t.Helper()
+			if took, ok := tier.Ready(0); ok != want || long != (took > 0) || wait > 0 && took != wait {
+				t.Errorf("%s: ready: %v after %v", when, ok, took)
+			}
 		}
+		fill()
+		ready("with a RAM that gives memory", true, true, 0)
 		gate := make(chan struct{})
 		held.Store(&gate)
 		time.Sleep(time.Minute) // what is under way ends
 		fill()
-		if took, ok := tier.Ready(0); ok || took != tier.cfg.Throttle {
-			t.Errorf("with a RAM that does not: ready: %v after %v, want not, after %v", ok, took, tier.cfg.Throttle)
-		}
-		if took, ok := tier.Ready(0); ok || took != 0 {
-			t.Errorf("for the second time: ready: %v after %v, want not, at once", ok, took)
-		}
+		ready("with a RAM that does not", false, true, tier.cfg.Throttle)
+		ready("for the second time", false, false, 0)
 		close(gate)
 		time.Sleep(time.Minute)
-		if took, ok := tier.Ready(0); !ok || took != 0 {
-			t.Errorf("once it has: ready: %v after %v", ok, took)
-		}
+		ready("once it has", true, false, 0)
 		w.close(t)
 	})
 }
 
 // Row 33: what leaves RAM because the index grows is reported to the user, whose
-// answer may be a write that waits for the keeper.
+// answer may be a write that waits for the maintain loop.
 func TestFault33GrowingWaitsForTheUser(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		const keys = 4500
-		w := newWorld(t, 1)
-		w.most = 1
-		tier, err := Open(testConfig(vfstest.NewMem(), w))
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.tier, w.hasher = tier, record.NewHasher(tier.Seed())
-		var started atomic.Bool
 		reporting, reported := make(chan struct{}), make(chan struct{})
 		var once sync.Once
-		err = tier.Start(func(int64) error {
-			if started.Load() {
-				once.Do(func() { close(reporting) })
-				<-reported
-			}
+		w := growing(t, func(*Tier, int64) error {
+			once.Do(func() { close(reporting) })
+			<-reported
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		started.Store(true)
 		inTime(t, "growing", func() {
 			for i := 0; ; i++ {
 				select {
 				case <-reporting:
 					return
 				default:
-					w.set(w.key(i%keys), 0)
-					w.demote(w.key(i % keys))
+					w.set(w.key(i%growingKeys), 0)
+					w.demote(w.key(i % growingKeys))
 				}
 			}
 		})
 		inTime(t, "a write", func() {
-			for reclaimed := tier.Stats().Reclaimed; tier.Stats().Reclaimed < reclaimed+3; {
-				for i := range keys {
+			for reclaimed := w.tier.Stats().Reclaimed; w.tier.Stats().Reclaimed < reclaimed+3; {
+				for i := range growingKeys {
 					w.set(w.key(i), 0)
 					w.demote(w.key(i))
 				}

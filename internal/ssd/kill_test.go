@@ -143,9 +143,7 @@ func TestFault01NotWritten(t *testing.T) {
 func TestFault01SupersededStaysDead(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 300
-		w, mem := started(t, 1, testConfig)
-		w.fill(t, keys)
-		w.settle()
+		w, mem := filled(t, keys, testConfig)
 		for i := range keys {
 			switch i % 3 {
 			case 0:
@@ -288,11 +286,7 @@ func TestFault11KilledWhileOff(t *testing.T) {
 	for name, healed := range map[string]bool{"off": false, "on again": true} {
 		inBubble(t, name, func(t *testing.T) {
 			const keys = 100
-			w := newWorld(t, 1)
-			mem := vfstest.NewMem()
-			cfg := testConfig(mem, w)
-			cfg.HealEvery = time.Hour
-			filled(t, w, cfg, keys)
+			w, mem := filled(t, keys, with(testConfig, func(cfg *Config) { cfg.HealEvery = time.Hour }))
 			w.tier.switchOff(syscall.EIO)
 			for i := range keys / 2 {
 				w.set(w.key(i), 0)

@@ -200,9 +200,7 @@ func TestUnwrittenSegmentIsFree(t *testing.T) {
 func TestFault19CopiedAfterKill(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 100
-		w := newWorld(t, 1)
-		mem := vfstest.NewMem()
-		filled(t, w, testConfig(mem, w), keys)
+		w, mem := filled(t, keys, testConfig)
 		left, copied := mem.CrashClone(nil, vfstest.Kill), vfstest.NewMem()
 		for name, b := range left.Dump() {
 			noError(t, copied.SetBytes(name, b))
@@ -224,9 +222,7 @@ func TestFault19CopiedAfterKill(t *testing.T) {
 func TestMemoryOfAnother(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 50
-		w := newWorld(t, 1)
-		mem := vfstest.NewMem()
-		filled(t, w, testConfig(mem, w), keys)
+		w, mem := filled(t, keys, testConfig)
 		head := w.tier.index.Head
 		shape := head.Shape
 		for name, change := range map[string]func(back bool){
@@ -273,7 +269,9 @@ func TestTierWithoutKeptMemory(t *testing.T) {
 		mem.SetMemory(false)
 		cfg := testConfig(mem, w)
 		told := tell(&cfg)
-		filled(t, w, cfg, keys)
+		w.reopen(t, cfg)
+		w.fill(t, keys)
+		w.settle()
 		if w.tier.Stats().Kept {
 			t.Error("Stats: the index is in memory that outlives the process")
 		}

@@ -212,11 +212,11 @@ func TestLongValueAfterKill(t *testing.T) {
 			if !w.sink(done, nothing) {
 				t.Fatal("it did not come")
 			}
-			w.tier.log.flushTo(w.tier.log.tail.Load())
+			w.written()
 			var left *vfstest.Mem
 			n := 0
 			came := w.sink(half, func() {
-				w.tier.log.flushTo(w.tier.log.tail.Load())
+				w.written()
 				if n++; n == killAt {
 					left = fs.CrashClone(nil, vfstest.Kill)
 				}
@@ -225,7 +225,7 @@ func TestLongValueAfterKill(t *testing.T) {
 				if !came {
 					t.Fatal("it did not come")
 				}
-				w.tier.log.flushTo(w.tier.log.tail.Load())
+				w.written()
 				left = fs.CrashClone(nil, vfstest.Kill)
 			} else {
 				came = false

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/firncache/firn/internal/ssd/format"
-	"github.com/firncache/firn/internal/vfs"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
@@ -55,30 +54,17 @@ func TestFault30and31Budgets(t *testing.T) {
 				n++
 			}
 		}})
-		open := func() {
+		for round := range 3 {
 			charged.Store(0)
-			tier, err := Open(cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
-			w.tier = tier
-			if err := tier.Start(func(more int64) error {
+			w.startCharging(t, cfg, func(more int64) error {
 				most.Store(max(most.Load(), charged.Add(more)))
 				return nil
-			}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for round := range 3 {
-			open()
+			})
 			w.most = []int{1, 3000, 60_000}[round]
 			for i := range []int{20_000, 3000, 200}[round] {
 				key := w.key(round*keys + i)
 				v := bytes.Repeat([]byte{1}, w.most)
-				deadline := int64(0)
-				if round == 0 { // what expires takes room, too
-					deadline = w.now.Load() + 1
-				}
+				deadline := []int64{w.now.Load() + 1, 0, 0}[round] // what expires takes room, too
 				w.tier.Demote(w.tier.ids.Hasher.Hash(key), key, v, deadline, true, true)
 				w.ready()
 				if s := w.tier.Stats(); s.MemoryBytes > cfg.Memory || s.FileBytes > cfg.Bytes {
@@ -89,8 +75,7 @@ func TestFault30and31Budgets(t *testing.T) {
 				t.Fatalf("%+v", s)
 			}
 			if round == 1 {
-				clone := w.end(t, mem, killed)
-				mem.Restore(clone.Dump())
+				mem.Restore(w.end(t, mem, killed).Dump())
 			} else {
 				w.close(t)
 			}
@@ -114,23 +99,16 @@ func TestFault30NoMemory(t *testing.T) {
 		w.most = 10
 		mem := vfstest.NewMem()
 		for _, allowed := range []int64{0, 64 << 10} {
-			tier, err := Open(testConfig(mem, w))
-			if err != nil {
-				t.Fatal(err)
-			}
-			w.tier, w.hasher = tier, tier.ids.Hasher
 			var started atomic.Bool
 			left := allowed // of more than it begins with
-			if err := tier.Start(func(n int64) error {
+			tier := w.startCharging(t, testConfig(mem, w), func(n int64) error {
 				if started.Load() {
 					if left -= n; left < 0 {
 						return errors.New("no memory")
 					}
 				}
 				return nil
-			}); err != nil {
-				t.Fatal(err)
-			}
+			})
 			started.Store(true)
 			w.steps(t, 20_000, keys)
 			w.check(t, keys, true)
@@ -158,40 +136,30 @@ func TestIndexInLessMemory(t *testing.T) {
 				continue // it had the memory, and has it again
 			}
 			inBubble(t, string(end)+", "+what, func(t *testing.T) {
-				w := newWorld(t, 1)
+				large := with(testConfig, func(cfg *Config) { cfg.Bytes, cfg.Memory = 8<<20, 8<<20 })
+				w, mem := started(t, 1, large)
 				w.most = 1
-				mem := vfstest.NewMem()
-				cfg := testConfig(mem, w)
-				cfg.Bytes, cfg.Memory = 8<<20, 8<<20
-				w.reopen(t, cfg)
 				w.fill(t, keys)
 				w.written()
 				had := w.tier.Len()
-				files := w.end(t, mem, end)
 				h := w.heirIn(t)
-				h.most = 1
-				cfg.FS, cfg.Now = files, h.now.Load
+				cfg := large(w.end(t, mem, end), h)
 				cfg.Memory = budget
-				tier, err := Open(cfg)
-				if err != nil {
-					t.Fatal(err)
-				}
+				tier := mustOpen(t, cfg)
 				left := int64(math.MaxInt64)
 				if what == "RAM" {
 					left = tier.memory.fixed + 200<<10
 				}
 				h.tier, h.hasher = tier, tier.ids.Hasher
 				h.opened.add(tier, false)
-				tier.restarting.Lock() // the keeper has other things to do
-				if err := tier.Start(func(n int64) error {
+				tier.restarting.Lock() // the maintain loop has other things to do
+				noError(t, tier.Start(func(n int64) error {
 					if n > left {
 						return syscall.ENOMEM
 					}
 					left -= n
 					return nil
-				}); err != nil {
-					t.Fatal(err)
-				}
+				}))
 				if n := tier.Len(); n == 0 || n >= had {
 					t.Errorf("%d of %d records: want some, and not all", n, had)
 				}
@@ -220,28 +188,15 @@ func TestFault21LessMemoryThanEntries(t *testing.T) {
 			w.reopen(t, cfg)
 			w.fill(t, keys)
 			w.settle()
-			var files vfs.FS = mem.CrashClone(nil, vfstest.Kill)
-			w.close(t)
-			if end == closing {
-				files = mem
-			}
-			cfg.FS, cfg.Memory = files, 1<<20
-			tier, err := Open(cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
-			w.opened.add(tier, false)
-			w.tier = tier
+			cfg.FS, cfg.Memory = w.end(t, mem, end), 1<<20
 			charged := int64(0)
-			if err := tier.Start(func(n int64) error {
-				if charged += n; charged > tier.memory.fixed+150<<10 {
+			tier := w.startCharging(t, cfg, func(n int64) error {
+				if charged += n; charged > w.tier.memory.fixed+150<<10 {
 					charged -= n
 					return syscall.ENOMEM
 				}
 				return nil
-			}); err != nil {
-				t.Fatal(err)
-			}
+			})
 			s := tier.Stats()
 			if s.Records == 0 || s.Records == keys || s.Records+int64(s.Evicted) != keys {
 				t.Errorf("%d records, %d evicted, of %d", s.Records, s.Evicted, keys)

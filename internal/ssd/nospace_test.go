@@ -52,7 +52,9 @@ func TestFault10NoSpaceForSuperblock(t *testing.T) {
 			w := newWorld(t, 1)
 			mem := vfstest.NewMem()
 			if kept {
-				filled(t, w, testConfig(mem, w), keys)
+				w.reopen(t, testConfig(mem, w))
+				w.fill(t, keys)
+				w.settle()
 				w.close(t)
 			}
 			f := vfstest.NewFaulty(mem)
@@ -86,10 +88,10 @@ func TestFault10NoSpaceAfterKill(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 3000
 		for _, memory := range []int64{1 << 20, 2 << 20} {
-			w := newWorld(t, 1)
+			w, mem := started(t, 1, testConfig)
 			w.most = 50
-			mem := vfstest.NewMem()
-			filled(t, w, testConfig(mem, w), keys)
+			w.fill(t, keys)
+			w.settle()
 			id := w.tier.index.ID()
 			h := w.heir()
 			left := mem.CrashClone(nil, vfstest.Kill)

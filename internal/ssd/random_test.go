@@ -18,22 +18,18 @@ import (
 
 func TestSetDemoteGet(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		fs := vfstest.NewMem()
-		w.reopen(t, testConfig(fs, w))
+		w, mem := started(t, 1, testConfig)
 		key := w.key(1)
 		w.set(key, 0)
 		want := w.ram[string(key)].bytes
-		if !w.demote(key) {
-			t.Fatal("not demoted")
-		}
+		w.mustDemote(t, key)
 		for range 2 { // from memory, and from the file
 			f, err := w.lookUp(key)
 			if err != nil || string(f.Value) != string(want) {
 				t.Fatalf("Get: %x, %v; want %x", f.Value, err, want)
 			}
 			w.close(t)
-			w.reopen(t, testConfig(fs, w))
+			w.reopen(t, testConfig(mem, w))
 		}
 		w.close(t)
 	})
@@ -43,27 +39,15 @@ func TestSetDemoteGet(t *testing.T) {
 // then.
 func TestModel(t *testing.T) {
 	bubble(t, func(t *testing.T) {
+		const keys = 2000
 		for seed := range uint64(sized(1, 4)) {
-			w := newWorld(t, seed)
-			fs := vfstest.NewMem()
-			w.reopen(t, testConfig(fs, w))
-			const keys = 2000
-			for step := range 20_000 {
-				if err := w.step(keys); err != nil {
-					t.Fatalf("seed %d, step %d: %v", seed, step, err)
-				}
-				if step%5000 == 4999 {
-					w.close(t)
-					w.crashed()
-					w.reopen(t, testConfig(fs, w))
-					before := w.hits
-					if err := w.checkAll(keys); err != nil {
-						t.Fatalf("seed %d, step %d, reopened: %v", seed, step, err)
-					}
-					if w.hits == before {
-						t.Fatalf("seed %d, step %d: nothing found after reopening: %+v", seed, step, w.tier.count.evicted.Load())
-					}
-				}
+			t.Log("seed", seed)
+			w, mem := started(t, seed, testConfig)
+			for range 4 {
+				w.steps(t, 5000, keys)
+				w.close(t)
+				w.reopen(t, testConfig(mem, w))
+				w.check(t, keys, true)
 			}
 			w.close(t)
 		}
@@ -73,36 +57,21 @@ func TestModel(t *testing.T) {
 // The process is killed at random, and what it leaves is opened again.
 func TestKill(t *testing.T) {
 	bubble(t, func(t *testing.T) {
+		const keys = 1500
 		for seed := range uint64(sized(2, 20)) {
-			w := newWorld(t, seed)
-			fs := vfstest.NewMem()
-			w.reopen(t, testConfig(fs, w))
-			const keys = 1500
+			w, mem := started(t, seed, testConfig)
 			for life := range sized(4, 8) {
-				for step := range 500 + w.rng.IntN(4000) {
-					if err := w.step(keys); err != nil {
-						t.Fatalf("seed %d, life %d, step %d: %v", seed, life, step, err)
-					}
-				}
+				t.Log("seed", seed, "life", life)
+				w.steps(t, 500+w.rng.IntN(4000), keys)
 				written := w.rng.IntN(2) == 0
 				if written {
-					w.tier.log.flushTo(w.tier.log.tail.Load())
+					w.written()
 				}
-				clone := fs.CrashClone(w.rng, vfstest.Kill)
+				mem = mem.CrashClone(w.rng, vfstest.Kill)
 				old := w.tier // lives on over its own files
-				w.crashed()
-				if err := w.open(testConfig(clone, w)); err != nil {
-					t.Fatalf("seed %d, life %d: %v", seed, life, err)
-				}
+				w.reopen(t, testConfig(mem, w))
 				noError(t, old.Close())
-				fs = clone
-				before := w.hits
-				if err := w.checkAll(keys); err != nil {
-					t.Fatalf("seed %d, life %d, reopened: %v", seed, life, err)
-				}
-				if written && w.hits == before {
-					t.Fatalf("seed %d, life %d: nothing found after a kill: %+v", seed, life, w.tier.count.evicted.Load())
-				}
+				w.check(t, keys, written)
 			}
 			w.close(t)
 		}
@@ -194,8 +163,8 @@ func (s *storm) get(k int) (Found, bool) {
 }
 
 // Rows 1, 3, 5, 11, 12, 25 and 28 at once: many goroutines write keys whose ids
-// collide, while segments are cleaned and the disk fails now and then; the process is killed again and again, and serves and writes from the
-// first moment after.
+// collide, while segments are cleaned and the disk fails now and then; the process is
+// killed again and again, and serves and writes from the first moment after.
 func TestStormAndKill(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -215,10 +184,7 @@ func TestStormAndKill(t *testing.T) {
 				cfg := smallConfig(f, s.w)
 				cfg.HashMask, cfg.HealEvery, cfg.Throttle = c.mask, time.Millisecond, time.Millisecond
 				cfg.Log = slog.New(slog.DiscardHandler)
-				tier, err := Open(cfg)
-				if err != nil {
-					t.Fatal(err)
-				}
+				tier := mustOpen(t, cfg)
 				s.tier, s.hash = tier, record.NewHasher(tier.Seed())
 				if c.faulty {
 					injectFaults(f)

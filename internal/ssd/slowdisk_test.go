@@ -108,10 +108,9 @@ func TestFault16Slow(t *testing.T) {
 func TestFault16ClearWhileStuck(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 300
-		w := newWorld(t, 1)
-		mem := vfstest.NewMem()
-		f := vfstest.NewFaulty(mem)
-		filled(t, w, testConfig(f, w), keys)
+		w, mem, f := startedFaulty(t, 1, testConfig)
+		w.fill(t, keys)
+		w.settle()
 		stuck := f.Inject(vfstest.Rule{On: vfstest.OpChange, Block: true})
 		for i := range 20 {
 			w.set(w.key(i), 0)

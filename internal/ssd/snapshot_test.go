@@ -276,10 +276,7 @@ func FuzzSnapshot(f *testing.F) {
 		h := w.heir()
 		h.log = logOf(t)
 		cfg := testConfig(clone, h)
-		tier, err := Open(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tier := mustOpen(t, cfg)
 		h.tier = tier
 		formattest.Snapshot(file, len(tier.log.slots), len(tier.index.shards))
 		noError(t, clone.SetBytes(format.SnapshotName, file))

@@ -85,10 +85,7 @@ func TestCrashInFirstOpenOfEarlierVersion(t *testing.T) {
 	mem := filesOf1(t)
 	vfstest.EachBoundary(mem, func(fsys vfs.FS) {
 		w := newWorld(t, 1)
-		tier, err := Open(smallConfig(fsys, w))
-		if err != nil {
-			t.Fatal(err)
-		}
+		tier := mustOpen(t, smallConfig(fsys, w))
 		tier.abandon()
 	}, func(b vfstest.Boundary) {
 		h := newWorld(t, 1)

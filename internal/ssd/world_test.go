@@ -109,10 +109,7 @@ func (w *world) reopen(t testing.TB, cfg Config) {
 func (w *world) reopenAtRest(t testing.TB, cfg Config) {
 	t.Helper()
 	w.crashed()
-	tier, err := Open(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tier := mustOpen(t, cfg)
 	w.tier, w.hasher, w.atRest = tier, record.NewHasher(tier.Seed()), true
 	w.opened.add(tier, true)
 	tier.restarting.Lock()
@@ -157,12 +154,18 @@ func startedFaulty(t testing.TB, seed uint64, config func(vfs.FS, *world) Config
 	return w, mem, f
 }
 
+func mustOpen(t testing.TB, cfg Config) *Tier {
+	t.Helper()
+	tier, err := Open(cfg)
+	noError(t, err)
+	return tier
+}
+
 // startCharging starts a tier over what the files hold, which asks charge for its
 // memory.
 func (w *world) startCharging(t testing.TB, cfg Config, charge func(n int64) error) *Tier {
 	t.Helper()
-	tier, err := Open(cfg)
-	noError(t, err)
+	tier := mustOpen(t, cfg)
 	w.opened.add(tier, false)
 	w.tier, w.hasher = tier, record.NewHasher(tier.Seed())
 	noError(t, tier.Start(charge))
@@ -339,11 +342,12 @@ func inTime(t *testing.T, what string, f func()) {
 }
 
 // filled is a tier with so many records, all written.
-func filled(t *testing.T, w *world, cfg Config, keys int) {
+func filled(t testing.TB, keys int, config func(vfs.FS, *world) Config) (*world, *vfstest.Mem) {
 	t.Helper()
-	w.reopen(t, cfg)
+	w, mem := started(t, 1, config)
 	w.fill(t, keys)
 	w.settle()
+	return w, mem
 }
 
 // onDisk is a tier with so many records, all of them on the disk and none in

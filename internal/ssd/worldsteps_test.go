@@ -141,6 +141,13 @@ func (w *world) offer(i int, size int) bool {
 	}
 }
 
+func (w *world) mustDemote(t testing.TB, key []byte) {
+	t.Helper()
+	if !w.demote(key) {
+		t.Fatalf("%s is not taken: %+v", key, w.tier.Stats())
+	}
+}
+
 // get reads a key from the tier if RAM has it not, and judges what it finds.
 func (w *world) get(key []byte) error {
 	if _, ok := w.ram[string(key)]; ok {

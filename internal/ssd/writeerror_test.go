@@ -58,10 +58,9 @@ func TestFault11SlotNotUsedAgain(t *testing.T) {
 func TestFault11WritesFailInClose(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 100
-		w := newWorld(t, 1)
-		mem := vfstest.NewMem()
-		f := vfstest.NewFaulty(mem)
-		filled(t, w, testConfig(f, w), keys)
+		w, mem, f := startedFaulty(t, 1, testConfig)
+		w.fill(t, keys)
+		w.settle()
 		bad := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, Err: syscall.EIO})
 		n := 0
 		for ; w.tier.Stats().Quarantined < maxBadWrites-1; n++ {
