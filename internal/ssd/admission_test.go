@@ -11,8 +11,7 @@ import (
 // Clear, and after a restart, as the log is.
 func TestAdmitSeenFillsTheLog(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		mem := vfstest.NewMem()
+		w, mem := newWorld(t, 1), vfstest.NewMem()
 		config := func() Config {
 			cfg := testConfig(mem, w)
 			cfg.Admission = AdmitSeen
@@ -61,12 +60,10 @@ func TestAdmitSeenFillsTheLog(t *testing.T) {
 			offer(next)
 			next++
 		}
-		w.close(t)
-		w.reopen(t, config())
+		w.restart(t, config())
 		fill("a log that was not full when it was closed")
 		selects("a full log")
-		w.close(t)
-		w.reopen(t, config())
+		w.restart(t, config())
 		selects("a log that was full when it was closed")
 		w.written()
 		mem = w.end(t, mem, killed)

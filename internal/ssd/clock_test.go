@@ -146,8 +146,7 @@ func TestFault23SealedLate(t *testing.T) {
 func TestFault23Order(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 100
-		w := newWorld(t, 23)
-		mem := vfstest.NewMem()
+		w, mem := newWorld(t, 23), vfstest.NewMem()
 		w.now.Store(1 << 40)
 		w.reopen(t, smallConfig(mem, w))
 		for range 10 {
@@ -163,8 +162,7 @@ func TestFault23Order(t *testing.T) {
 // What expired while the clock was behind stays expired after Close.
 func TestClockBehindAndClose(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		mem := vfstest.NewMem()
+		w, mem := newWorld(t, 1), vfstest.NewMem()
 		w.now.Add(3_600_000)
 		w.reopen(t, testConfig(mem, w))
 		w.put(t, w.key(1))
@@ -176,8 +174,7 @@ func TestClockBehindAndClose(t *testing.T) {
 			t.Fatal("not demoted")
 		}
 		w.now.Add(20_000)
-		w.close(t)
-		w.reopen(t, testConfig(mem, w))
+		w.restart(t, testConfig(mem, w))
 		if f, err := w.lookUp(key); err == nil {
 			t.Errorf("expired, and back: %q", f.Value)
 		}

@@ -1,7 +1,6 @@
 package ssd
 
 import (
-	"context"
 	"errors"
 	"runtime"
 	"sync"
@@ -24,12 +23,9 @@ func TestCloseWithoutStart(t *testing.T) {
 		tier.Free()
 		w.reopen(t, testConfig(mem, w))
 		w.wantAll(t)
-		for i := range keys {
-			w.set(w.key(i), 0)
-		}
+		w.setKeys(keys)
 		w.checkKilled(t, mem, testConfig, keys, false)
-		w.close(t)
-		w.reopen(t, testConfig(mem, w))
+		w.restart(t, testConfig(mem, w))
 	})
 }
 
@@ -51,9 +47,7 @@ func TestStartFails(t *testing.T) {
 				cfg := testConfig(mem, h)
 				cfg.Memory = memory
 				tier := mustOpen(t, cfg)
-				if err := tier.Start(func(int64) error { return syscall.ENOMEM }); !errors.Is(err, syscall.ENOMEM) {
-					t.Fatalf("Start: %v", err)
-				}
+				wantErr(t, tier.Start(func(int64) error { return syscall.ENOMEM }), syscall.ENOMEM)
 				noError(t, tier.Close())
 				tier.Free()
 			}
@@ -71,10 +65,8 @@ func TestFault32AfterClose(t *testing.T) {
 		w.put(t, w.key(1))
 		h := w.hasher.Hash(w.key(1))
 		noError(t, w.tier.Close())
-		if err := w.tier.Close(); err != nil {
-			t.Fatalf("second Close: %v", err)
-		}
-		if _, err := w.tier.Get(context.Background(), nil, w.key(1), h); !errors.Is(err, ErrNotFound) {
+		wantErr(t, w.tier.Close(), nil)
+		if _, err := w.tier.Get(background, nil, w.key(1), h); !errors.Is(err, ErrNotFound) {
 			t.Fatalf("Get: %v, want ErrNotFound", err)
 		}
 		if w.tier.Demote(h, w.key(1), []byte("value"), 0, true, true) || w.tier.Holds(h, 1) || w.tier.WaitRoom() || w.tier.Len() != 0 {
@@ -143,9 +135,7 @@ func TestFault17FewFiles(t *testing.T) {
 			w.reopen(t, testConfig(f, w))
 			w.steps(t, 2000, 300)
 			w.close(t)
-			if open := f.OpenFiles(); len(open) != 0 {
-				t.Fatalf("open after Close: %v", open)
-			}
+			wantNoOpenFiles(t, f)
 		}
 		if n := f.PeakOpenFiles(); n > 4 {
 			t.Fatalf("%d files were open at once, want at most 4", n)

@@ -1,7 +1,6 @@
 package ssd
 
 import (
-	"context"
 	"errors"
 	"sync"
 	"testing"
@@ -35,47 +34,37 @@ var closingSteps = map[string]vfstest.Rule{
 // directory is locked until the disk has given the operation back: what is
 // written so late must not come over what the next owner writes.
 func TestFault16CloseWhereverItIsStuck(t *testing.T) {
+	t.Parallel()
 	for name, rule := range closingSteps {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { closeStuck(t, rule) })
+		inBubble(t, name, func(t *testing.T) {
+			const keys, patience = 50, 5 * time.Second
+			patient := with(testConfig, func(cfg *Config) { cfg.Patience = patience })
+			w, _, f := startedFaulty(t, 1, patient)
+			w.fill(t, keys)
+			w.delete(w.key(0))
+			old := w.tier
+
+			rule.Block = true
+			stuck := f.Inject(rule)
+			began := time.Now()
+			wantErr(t, old.Close(), errStalled)
+			if took := time.Since(began); took > 2*patience {
+				t.Errorf("Close took %v with a patience of %v", took, patience)
+			}
+			stuck.AwaitBlocked(1)
+			if _, err := Open(patient(f, w)); !errors.Is(err, vfs.ErrLocked) {
+				t.Fatalf("Open while an operation is under way: %v, want ErrLocked", err)
+			}
+
+			stuck.Remove()
+			synctest.Wait()
+			wantNoOpenFiles(t, f)
+			old.Free()
+			w.reopen(t, patient(f, w))
+			w.check(t, keys, false)
+			w.close(t)
 		})
 	}
-}
-
-func closeStuck(t *testing.T, rule vfstest.Rule) {
-	const keys = 50
-	w := newWorld(t, 1)
-	f := vfstest.NewFaulty(vfstest.NewMem())
-	cfg := testConfig(f, w)
-	cfg.Patience = 5 * time.Second
-	w.reopen(t, cfg)
-	w.fill(t, keys)
-	w.delete(w.key(0))
-	old := w.tier
-
-	rule.Block = true
-	stuck := f.Inject(rule)
-	began := time.Now()
-	if err := old.Close(); !errors.Is(err, errStalled) {
-		t.Fatalf("Close: %v, want that the disk is stuck", err)
-	}
-	if took := time.Since(began); took > 2*cfg.Patience {
-		t.Errorf("Close took %v with a patience of %v", took, cfg.Patience)
-	}
-	stuck.AwaitBlocked(1)
-	if _, err := Open(cfg); !errors.Is(err, vfs.ErrLocked) {
-		t.Fatalf("Open while an operation is under way: %v, want ErrLocked", err)
-	}
-
-	stuck.Remove()
-	synctest.Wait()
-	if open := f.OpenFiles(); len(open) > 0 {
-		t.Errorf("left open: %v", open)
-	}
-	old.Free()
-	w.reopen(t, cfg)
-	w.check(t, keys, false)
-	w.close(t)
 }
 
 // Row 16, 32: wherever an operation is stuck, Close comes back.
@@ -89,8 +78,7 @@ func TestFault16CloseComesBack(t *testing.T) {
 		inBubble(t, name, func(t *testing.T) {
 			w, mem, f := startedFaulty(t, 1, testConfig)
 			w.steps(t, 1000, keys)
-			w.close(t)
-			w.reopen(t, hurried(f, w))
+			w.restart(t, hurried(f, w))
 			rule.Block = true
 			stuck := f.Inject(rule)
 			var group sync.WaitGroup
@@ -99,7 +87,7 @@ func TestFault16CloseComesBack(t *testing.T) {
 					for i := range keys / 4 {
 						key := w.key(g*keys/4 + i)
 						h := w.hasher.Hash(key)
-						_, _ = w.tier.Get(context.Background(), nil, key, h)
+						_, _ = w.tier.Get(background, nil, key, h)
 						w.tier.Demote(h, key, w.bytesOf(key, 1, 2000), 0, true, true)
 						w.tier.Superseded(h)
 					}
@@ -116,43 +104,33 @@ func TestFault16CloseComesBack(t *testing.T) {
 }
 
 // hurried is a tier that waits for a disk that does nothing for a moment only.
-func hurried(fs vfs.FS, w *world) Config {
-	cfg := testConfig(fs, w)
-	cfg.Patience = 20 * time.Millisecond
-	return cfg
-}
+var hurried = with(testConfig, func(cfg *Config) { cfg.Patience = 20 * time.Millisecond })
 
 // A disk that is slow is not one that does nothing: Close waits as long as it does
 // something.
 func TestCloseWaitsForSlowDisk(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		const keys = 200
-		w := newWorld(t, 1)
-		f := vfstest.NewFaulty(vfstest.NewMem())
-		cfg := testConfig(f, w)
-		cfg.Patience = time.Second
-		w.reopen(t, cfg)
+	bubble(t, func(t *testing.T) {
+		const keys, patience = 200, time.Second
+		patient := with(testConfig, func(cfg *Config) { cfg.Patience = patience })
+		w, _, f := startedFaulty(t, 1, patient)
 		w.fill(t, keys)
-		f.Inject(vfstest.Rule{On: vfstest.OpWrite | vfstest.OpSync | vfstest.OpRename | vfstest.OpSyncDir, Delay: cfg.Patience * 7 / 10})
+		f.Inject(vfstest.Rule{On: vfstest.OpWrite | vfstest.OpSync | vfstest.OpRename | vfstest.OpSyncDir, Delay: patience * 7 / 10})
 		began := time.Now()
 		w.close(t)
-		if took := time.Since(began); took < 2*cfg.Patience {
+		if took := time.Since(began); took < 2*patience {
 			t.Fatalf("Close took %v: the test shows nothing", took)
 		}
-		w.reopen(t, cfg)
+		w.reopen(t, patient(f, w))
 		w.wantLen(t, keys)
 		w.close(t)
 	})
 }
 
 // Row 16: nor does a disk do nothing that is slow to read what Close waits for: a
-// segment that is being cleaned.
+// segment that is being reclaimed.
 func TestCloseWaitsForSlowReads(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		mem := vfstest.NewMem()
-		f := vfstest.NewFaulty(mem)
-		halfDead(t, w, f)
+		w, mem, f, _ := halfDead(t)
 		w.tier.cfg.Patience = time.Second
 		slow := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Delay: w.tier.cfg.Patience * 9 / 10})
 		synctest.Wait()
@@ -171,29 +149,17 @@ func TestCloseWaitsForSlowReads(t *testing.T) {
 	})
 }
 
-// Who waits for a slot to read with is let go when
-// Close gives up.
+// Who waits for a slot to read with is let go when Close gives up.
 func TestCloseLetsWaitersGo(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		f := vfstest.NewFaulty(vfstest.NewMem())
-		cfg := testConfig(f, w)
-		cfg.Depth = 1
-		w.reopen(t, cfg)
-		w.fill(t, 3)
-		w.close(t)
-		w.reopen(t, cfg)
+	bubble(t, func(t *testing.T) {
+		w, f := onDisk(t, 3, with(testConfig, func(cfg *Config) { cfg.Depth = 1 }))
 		stuck := f.Inject(vfstest.Rule{On: vfstest.OpRead | vfstest.OpSync, Block: true})
 		queued := make(chan error, 2)
 		for i := range 2 {
-			go func() {
-				queued <- w.getKey(i)
-			}()
+			go func() { queued <- w.getKey(i) }()
 		}
 		synctest.Wait()
-		if err := w.tier.Close(); !errors.Is(err, errStalled) {
-			t.Fatalf("Close: %v", err)
-		}
+		wantErr(t, w.tier.Close(), errStalled)
 		synctest.Wait()
 		if len(queued) != 1 {
 			t.Errorf("%d of the two reads came back, want the one that was queued", len(queued))

@@ -70,10 +70,7 @@ func TestFault06Flip(t *testing.T) {
 // own.
 func bitsOf(t *testing.T, files *vfstest.Mem, name string, rng *rand.Rand) (bits []int64) {
 	t.Helper()
-	b, err := files.Bytes(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := bytesIn(t, files, name)
 	from := func(at, n int) { bits = append(bits, int64(at*8+rng.IntN(n*8))) }
 	switch name {
 	case "superblock":
@@ -111,14 +108,10 @@ func TestFault06OneRecord(t *testing.T) {
 			const keys = 100
 			w, mem := started(t, 1, testConfig)
 			w.fill(t, keys)
-			w.close(t)
-			w.reopen(t, testConfig(mem, w))
+			w.restart(t, testConfig(mem, w))
 			key := w.key(keys / 2)
-			ref, ok := w.tier.locate(w.hasher.Hash(key), false)
-			if !ok {
-				t.Fatal("not there")
-			}
-			at := int64(ref.slot)<<w.tier.log.SegmentShift + int64(ref.off)
+			ref := w.spotOf(t, key)
+			at := w.placeOf(&ref)
 			at += map[string]int64{"checksum": 1, "flags": 4, "lengths": 5, "key": 9, "value": 30}[part]
 			noError(t, mem.Flip(format.LogName, at*8+2))
 			missing := 0
@@ -136,9 +129,7 @@ func TestFault06OneRecord(t *testing.T) {
 			if s := w.tier.Stats(); missing != 1 || s.Corrupt != 1 || !s.On {
 				t.Fatalf("%d missing, %+v", missing, s)
 			}
-			if _, err := w.lookUp(key); !errors.Is(err, ErrNotFound) {
-				t.Fatalf("then %v, want ErrNotFound", err)
-			}
+			wantErr(t, errOf(w.lookUp(key)), ErrNotFound)
 			w.close(t)
 		})
 	}
@@ -149,8 +140,7 @@ func TestFault06OneRecord(t *testing.T) {
 func TestDamagedHeaderOfALargeRecord(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const size = 3 << 20
-		w := newWorld(t, 1)
-		mem := vfstest.NewMem()
+		w, mem := newWorld(t, 1), vfstest.NewMem()
 		cfg := testConfig(mem, w)
 		cfg.Bytes, cfg.SegmentBytes, cfg.Memory = 64<<20, 4<<20, 64<<20
 		w.reopen(t, cfg)
@@ -193,9 +183,7 @@ func TestDamagedHeaderOfALargeRecord(t *testing.T) {
 		if s := w.tier.Stats(); !s.On || s.Corrupt != 1 || s.ReadErrors != 0 {
 			t.Errorf("on: %v, %d records damaged, %d read errors", s.On, s.Corrupt, s.ReadErrors)
 		}
-		if err := w.getKey(101); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, w.getKey(101), nil)
 		w.close(t)
 	})
 }
@@ -207,8 +195,7 @@ func TestFault06ReadWrongOnce(t *testing.T) {
 		w, mem, f := startedFaulty(t, 1, testConfig)
 		key := w.key(1)
 		w.put(t, key)
-		w.close(t)
-		w.reopen(t, testConfig(f, w))
+		w.restart(t, testConfig(f, w))
 		w.readWrong(t, f, key)
 		h := w.killed(t, mem, testConfig)
 		h.wantLen(t, 0)
@@ -220,16 +207,11 @@ func TestFault06ReadWrongOnce(t *testing.T) {
 // readWrong reads a key's record with a bit flipped on the way.
 func (w *world) readWrong(t *testing.T, f *vfstest.Faulty, key []byte) {
 	t.Helper()
-	ref, ok := w.tier.locate(w.hasher.Hash(key), false)
-	if !ok {
-		t.Fatalf("%s is not there", key)
-	}
-	at := int64(ref.slot)<<w.tier.log.SegmentShift + int64(ref.off) + 30
+	ref := w.spotOf(t, key)
+	at := w.placeOf(&ref) + 30
 	wrong := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, From: at, To: at + 1, Mangle: func(op vfstest.Op, p []byte) {
 		p[at-op.Off] ^= 1
 	}})
 	defer wrong.Remove()
-	if _, err := w.lookUp(key); !errors.Is(err, format.ErrCorrupt) {
-		t.Fatalf("Get: %v, want ErrCorrupt", err)
-	}
+	wantErr(t, errOf(w.lookUp(key)), format.ErrCorrupt)
 }

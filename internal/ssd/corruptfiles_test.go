@@ -16,10 +16,7 @@ func TestFault07StaleSegment(t *testing.T) {
 		w, mem := started(t, 7, smallConfig)
 		w.steps(t, 3000, keys)
 		w.written()
-		old, err := mem.Bytes(format.LogName)
-		if err != nil {
-			t.Fatal(err)
-		}
+		old := bytesIn(t, mem, format.LogName)
 		before := make([]uint64, len(w.tier.log.slots))
 		for i := range before {
 			before[i] = w.tier.log.slotWords[i].Serial.Load()
@@ -104,10 +101,7 @@ func TestFault08Files(t *testing.T) {
 			t.Fatal(err)
 		}
 		bytesOf := func(name string) []byte {
-			b, err := files.Bytes(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := bytesIn(t, files, name)
 			return b
 		}
 		run := func(what string, change func(m *vfstest.Mem) error) {
@@ -118,8 +112,7 @@ func TestFault08Files(t *testing.T) {
 				h.reopen(t, smallConfig(clone, h))
 				h.check(t, keys, false)
 				h.steps(t, 300, keys)
-				h.close(t)
-				h.reopen(t, smallConfig(clone, h))
+				h.restart(t, smallConfig(clone, h))
 				h.check(t, keys, true) // it is in order again
 				h.close(t)
 			})

@@ -1,7 +1,6 @@
 package ssd
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -52,9 +51,7 @@ func TestFault27NotTaken(t *testing.T) {
 			if w.tier.Demote(h, key, value, 0, name == "the budget" || name == "full", true) {
 				t.Fatal("taken")
 			}
-			if _, err := w.tier.Get(context.Background(), nil, key, h); !errors.Is(err, ErrNotFound) {
-				t.Fatalf("Get: %v, want ErrNotFound", err)
-			}
+			wantErr(t, errOf(w.lookUp(key)), ErrNotFound)
 			heir := w.killed(t, mem, testConfig)
 			noError(t, heir.get(key))
 			heir.close(t)
@@ -73,9 +70,7 @@ func TestFault29Storms(t *testing.T) {
 		w, mem, f := startedFaulty(t, 1, testConfig)
 		w.most = 10
 		before := f.Count(vfstest.OpWrite, format.LogName)
-		for i := range 20_000 {
-			w.delete(w.key(i))
-		}
+		w.deleteKeys(20_000)
 		if after := f.Count(vfstest.OpWrite, format.LogName); after != before {
 			t.Fatalf("%d writes for deletes of what is not there", after-before)
 		}
@@ -85,9 +80,7 @@ func TestFault29Storms(t *testing.T) {
 		w.delete(w.key(1))
 		for range 3 {
 			w.fill(t, 3000)
-			for i := range 3000 {
-				w.delete(w.key(i))
-			}
+			w.deleteKeys(3000)
 		}
 		s := w.tier.Stats()
 		if s.Records != 0 || s.Superseded == 0 {
@@ -141,8 +134,7 @@ func TestFault25and26WriteDuringRead(t *testing.T) {
 			w, _, f := startedFaulty(t, 1, testConfig)
 			key := w.key(1)
 			w.put(t, key)
-			w.close(t)
-			w.reopen(t, testConfig(f, w))
+			w.restart(t, testConfig(f, w))
 			h := w.hasher.Hash(key)
 			f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Times: 1, Hook: func(vfstest.Op) {
 				switch write {
@@ -154,7 +146,7 @@ func TestFault25and26WriteDuringRead(t *testing.T) {
 					w.put(t, key)
 				}
 			}})
-			found, err := w.tier.Get(context.Background(), nil, key, h)
+			found, err := w.tier.Get(background, nil, key, h)
 			if !errors.Is(err, ErrChanged) {
 				t.Fatalf("%s: Get: %v, want ErrChanged", write, err)
 			}
@@ -174,7 +166,7 @@ func TestFault26Token(t *testing.T) {
 		key := w.key(1)
 		w.put(t, key)
 		h := w.hasher.Hash(key)
-		found, err := w.tier.Get(context.Background(), nil, key, h)
+		found, err := w.tier.Get(background, nil, key, h)
 		if err != nil || !w.tier.Holds(h, found.Token) {
 			t.Fatal(err, "not held")
 		}

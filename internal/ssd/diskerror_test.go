@@ -60,24 +60,24 @@ func TestFault10to14Disk(t *testing.T) {
 				continue
 			}
 			inBubble(t, fmt.Sprint(fault.name, ", ", failure), func(t *testing.T) {
-				w, mem, f := startedFaulty(t, 1, healingConfig)
+				w, mem, f := startedFaulty(t, 1, retryingConfig)
 				w.steps(t, 600, keys)
 				w.written()
 				fault.rule.Err = failure
 				in, met := f.Inject(fault.rule), 0
 				for range 3 {
 					w.steps(t, 200, keys)
-					w.checkKilled(t, mem, healingConfig, keys, false) // it died meanwhile, and the disk works again
-					_ = w.tier.Close()                                // may fail, as may Open
+					w.checkKilled(t, mem, retryingConfig, keys, false) // it died meanwhile, and the disk works again
+					_ = w.tier.Close()                                 // may fail, as may Open
 					w.tier.Free()
 					w.crashed()
-					if err := w.open(healingConfig(f, w)); err != nil {
+					if err := w.open(retryingConfig(f, w)); err != nil {
 						if !errors.Is(err, failure) {
 							t.Fatalf("Open: %v; want %v", err, failure)
 						}
 						met += in.Hits()
 						in.Remove()
-						w.reopen(t, healingConfig(f, w))
+						w.reopen(t, retryingConfig(f, w))
 						in = f.Inject(fault.rule)
 					}
 					w.check(t, keys, false)
@@ -87,8 +87,7 @@ func TestFault10to14Disk(t *testing.T) {
 				in.Remove()
 				w.untilOn()
 				w.steps(t, 600, keys)
-				w.close(t)
-				w.reopen(t, healingConfig(f, w))
+				w.restart(t, retryingConfig(f, w))
 				w.check(t, keys, true)
 				w.close(t)
 				if met == 0 {
@@ -129,7 +128,7 @@ func TestFault13Close(t *testing.T) {
 		var failed, warm int
 		n := failEach(t, vfstest.OpAny&^vfstest.OpLock, files, syscall.EIO, func(f *vfstest.Faulty, mem *vfstest.Mem) {
 			h := w.heir()
-			if h.open(healingConfig(f, h)) != nil {
+			if h.open(retryingConfig(f, h)) != nil {
 				return // see TestFault40
 			}
 			if h.steps(t, 100, keys); h.tier.Close() != nil {
@@ -141,10 +140,7 @@ func TestFault13Close(t *testing.T) {
 				if boot != "boot" {
 					clone = mem.CrashClone(rng, vfstest.PowerCut)
 				}
-				h2 := h.heir()
-				cfg := healingConfig(clone, h2)
-				cfg.BootID = func() string { return boot }
-				h2.reopen(t, cfg)
+				h2 := h.heirOf(t, clone, inBoot(retryingConfig, boot))
 				h2.check(t, keys, false)
 				if h2.hits > 0 {
 					warm++
@@ -174,10 +170,8 @@ func TestFault13SyncFails(t *testing.T) {
 				t.Fatalf("%s: Close: %v", name, err)
 			}
 			for seed := range uint64(10) {
-				h := w.heir()
-				cfg := testConfig(mem.CrashClone(rand.New(rand.NewPCG(seed, 13)), vfstest.PowerCut), h)
-				cfg.BootID = func() string { return "another boot" }
-				h.reopen(t, cfg)
+				cut := mem.CrashClone(rand.New(rand.NewPCG(seed, 13)), vfstest.PowerCut)
+				h := w.heirOf(t, cut, inBoot(testConfig, "another boot"))
 				// The superblock's sync comes last: if it reached the device all the same,
 				// so did everything else.
 				if n := h.tier.Len(); n != 0 && name == format.LogName {
@@ -186,8 +180,7 @@ func TestFault13SyncFails(t *testing.T) {
 				h.check(t, keys, false)
 				h.close(t)
 			}
-			h := w.heir() // of the process alone: the index is in memory yet
-			h.reopen(t, testConfig(mem, h))
+			h := w.heirOf(t, mem, testConfig) // of the process alone: the index is in memory yet
 			if h.check(t, keys, name != format.LogName); name == format.LogName && h.hits > 0 {
 				t.Errorf("%s: %d records are believed", name, h.hits)
 			}
@@ -201,8 +194,7 @@ func TestFault13SyncFails(t *testing.T) {
 func TestFault15and17Open(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		for _, failure := range []error{syscall.EACCES, syscall.EROFS, syscall.EMFILE, syscall.ENFILE, syscall.ENOENT, syscall.EIO} {
-			w := newWorld(t, 1)
-			mem := vfstest.NewMem()
+			w, mem := newWorld(t, 1), vfstest.NewMem()
 			n := 0
 			for ; ; n++ {
 				f := vfstest.NewFaulty(mem)
@@ -219,9 +211,7 @@ func TestFault15and17Open(t *testing.T) {
 				if !errors.As(err, &path) || path.Path == "" {
 					t.Fatalf("open %d: %v: want an error that names the file", n, err)
 				}
-				if open := f.OpenFiles(); len(open) != 0 {
-					t.Fatalf("open %d: left open: %v", n, open)
-				}
+				wantNoOpenFiles(t, f)
 			}
 			if n < 4 {
 				t.Fatalf("%d files are opened", n)
@@ -244,19 +234,17 @@ func TestFault40Recovery(t *testing.T) {
 				var failed, warm int
 				n := failEach(t, vfstest.OpAny, files, failure, func(f *vfstest.Faulty, mem *vfstest.Mem) {
 					h := w.heir()
-					if err := h.open(healingConfig(f, h)); err != nil {
+					if err := h.open(retryingConfig(f, h)); err != nil {
 						failed++
 						if !errors.Is(err, failure) {
 							t.Fatalf("Open: %v", err)
 						}
-						if open := f.OpenFiles(); len(open) != 0 {
-							t.Fatalf("left open: %v", open)
-						}
+						wantNoOpenFiles(t, f)
 					} else {
 						h.check(t, keys, false)
 						h.steps(t, 50, keys)
 					}
-					h2 := h.heirOf(t, mem.CrashClone(nil, vfstest.Kill), healingConfig)
+					h2 := h.heirOf(t, mem.CrashClone(nil, vfstest.Kill), retryingConfig)
 					h2.check(t, keys, false)
 					if h2.hits > 0 {
 						warm++

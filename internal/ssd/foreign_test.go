@@ -27,8 +27,7 @@ func TestForeignFiles(t *testing.T) {
 		for what, content := range contents {
 			for _, recovery := range []Recovery{RecoverSafe, RecoverNever} {
 				t.Run(fmt.Sprintf("%s, %s, %d", name, what, recovery), func(t *testing.T) {
-					w := newWorld(t, 1)
-					mem := vfstest.NewMem()
+					w, mem := newWorld(t, 1), vfstest.NewMem()
 					noError(t, mem.SetBytes(name, content))
 					before := mem.Dump()
 					cfg := testConfig(mem, w)
@@ -55,8 +54,7 @@ func TestForeignFiles(t *testing.T) {
 // superblock is of that version.
 func TestJournalOfTheUser(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 1)
-	mem := vfstest.NewMem()
+	w, mem := newWorld(t, 1), vfstest.NewMem()
 	noError(t, mem.SetBytes("journal", []byte("Dear diary")))
 	for _, recovery := range []Recovery{RecoverSafe, RecoverNever} {
 		cfg := testConfig(mem, w)

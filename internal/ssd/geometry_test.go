@@ -40,8 +40,7 @@ func TestFault21Geometry(t *testing.T) {
 				continue // on the Go heap, what all of them open takes gigabytes
 			}
 			inBubble(t, fmt.Sprintf("%s, %s", c.name, end), func(t *testing.T) {
-				w := newWorld(t, 21)
-				mem := vfstest.NewMem()
+				w, mem := newWorld(t, 21), vfstest.NewMem()
 				mem.SetDirect(4096)
 				cfg := testConfig(mem, w)
 				cfg.Bytes, cfg.Memory, cfg.SegmentBytes = 8<<20, 16<<20, 256<<10
@@ -103,8 +102,7 @@ func TestFault21SmallerThanOldSegments(t *testing.T) {
 		"a large log":    func(c *Config) { c.Bytes = 8 << 30 },
 	} {
 		inBubble(t, name, func(t *testing.T) {
-			w := newWorld(t, 1)
-			mem := vfstest.NewMem()
+			w, mem := newWorld(t, 1), vfstest.NewMem()
 			cfg := testConfig(mem, w)
 			cfg.Memory, cfg.Bytes = 256<<20, 64<<20
 			old(&cfg)

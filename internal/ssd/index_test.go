@@ -7,7 +7,6 @@ import (
 
 	"github.com/firncache/firn/internal/ssd/files"
 	"github.com/firncache/firn/internal/ssd/format"
-	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 func testIndex(t *testing.T, shardBits uint, most int64) *index {
@@ -143,11 +142,8 @@ func TestIndexKeepsToItsMemory(t *testing.T) {
 // either takes out what there is.
 func TestIDsThatTheIndexCannotTell(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		mem := vfstest.NewMem()
-		cfg := testConfig(mem, w)
-		cfg.Bytes = 4 << 20
-		w.reopen(t, cfg)
+		config := with(testConfig, func(cfg *Config) { cfg.Bytes = 4 << 20 })
+		w, mem := started(t, 1, config)
 		key := w.key(1)
 		a := w.hasher.Hash(key)
 		b := a ^ 1<<(63-w.tier.index.shardBits) // differs in the highest bit below the shard's number
@@ -160,9 +156,7 @@ func TestIDsThatTheIndexCannotTell(t *testing.T) {
 		w.tier.Superseded(b) // another key is being written
 		w.tier.Superseded(a) // and this one is
 		w.written()
-		h := w.heir()
-		cfg.FS = mem.CrashClone(nil, vfstest.Kill)
-		h.reopen(t, cfg)
+		h := w.killed(t, mem, config)
 		if f, err := h.tier.Get(background, nil, key, a); err == nil {
 			t.Errorf("%q is back", f.Value)
 		}
@@ -180,28 +174,17 @@ func TestFault28Collisions(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 200
 		for _, bits := range []int{0, 1, 4, 7} {
-			w := newWorld(t, uint64(bits))
-			mem := vfstest.NewMem()
-			config := func() Config {
-				cfg := smallConfig(mem, w)
-				cfg.HashMask = ^(uint64(math.MaxUint64) >> bits)
-				if bits == 0 {
-					cfg.HashMask = 1 // of the low bits nothing is an id's
-				}
-				return cfg
-			}
-			w.reopen(t, config())
+			mask := max(^(uint64(math.MaxUint64) >> bits), 1) // of the low bits nothing is an id's
+			config := with(smallConfig, func(cfg *Config) { cfg.HashMask = mask })
+			w, mem := started(t, uint64(bits), config)
 			collisions := uint64(0)
 			for range 4 {
 				w.steps(t, 1500, keys)
 				collisions += w.tier.Stats().Collisions
-				if w.rng.IntN(2) == 0 {
-					w.close(t)
-				} else {
-					w.written()
-					mem = w.end(t, mem, killed)
-				}
-				w.reopen(t, config())
+				end := []ending{closing, killed}[w.rng.IntN(2)]
+				w.written()
+				mem = w.end(t, mem, end)
+				w.reopen(t, config(mem, w))
 				w.check(t, keys, false)
 			}
 			if w.hits == 0 || collisions == 0 {

@@ -117,8 +117,7 @@ func TestFault01Warm(t *testing.T) {
 func TestFault01NotWritten(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 2000
-		w := newWorld(t, 1)
-		mem := vfstest.NewMem()
+		w, mem := newWorld(t, 1), vfstest.NewMem()
 		large := with(testConfig, func(cfg *Config) { cfg.Bytes, cfg.SegmentBytes, cfg.Memory = 64<<20, 4<<20, 64<<20 })
 		w.reopen(t, large(mem, w))
 		w.fill(t, keys) // more than a chunk, and no end of a segment
@@ -175,7 +174,7 @@ func TestFault01KillInALaterBoot(t *testing.T) {
 		w, mem := started(t, 1, testConfig)
 		w.fill(t, keys)
 		w.close(t)
-		later := with(testConfig, func(cfg *Config) { cfg.BootID = func() string { return "a later boot" } })
+		later := inBoot(testConfig, "a later boot")
 		w.reopen(t, later(mem, w))
 		h := w.killed(t, mem, later)
 		h.wantAll(t)
@@ -192,7 +191,7 @@ func TestFault01AnotherBoot(t *testing.T) {
 			w, mem := started(t, 1, testConfig)
 			w.put(t, w.key(1))
 			w.settle()
-			h := w.killed(t, mem, with(testConfig, func(cfg *Config) { cfg.BootID = func() string { return boot } }))
+			h := w.killed(t, mem, inBoot(testConfig, boot))
 			h.wantLen(t, 0, "boot", boot)
 			h.close(t)
 			w.close(t)
@@ -242,10 +241,7 @@ func TestFault03KillWhileReclaiming(t *testing.T) {
 // no slot to move anything to then, and records have to go; but records come.
 func TestFault03KillWithoutFreeSlot(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		mem := vfstest.NewMem()
-		f := vfstest.NewFaulty(mem)
-		keys := halfDead(t, w, f)
+		w, mem, f, keys := halfDead(t)
 		var left *vfstest.Mem
 		f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Hook: func(vfstest.Op) {
 			if left == nil && w.tier.log.freeSlots() == 0 {

@@ -31,19 +31,10 @@ func TestFault05KillInOpen(t *testing.T) {
 				config := with(testConfig, func(cfg *Config) { cfg.Memory = 2 << 20 })
 				w, mem := started(t, 1, config)
 				w.fill(t, keys)
-				for i := range keys / 4 {
-					w.set(w.key(i), 0)
-				}
+				w.setKeys(keys / 4)
 				w.settle()
-				if end == killed {
-					mem = mem.CrashClone(nil, vfstest.Kill)
-				}
-				w.close(t)
-				changed := func(fs vfs.FS, w *world) Config {
-					cfg := config(fs, w)
-					change(&cfg)
-					return cfg
-				}
+				mem = w.end(t, mem, end)
+				changed := with(config, change)
 				n := vfstest.EachBoundary(mem, func(fs vfs.FS) {
 					h := w.heirOf(t, fs, changed)
 					h.wantAll(t, "by the process that lives on")
@@ -78,11 +69,8 @@ func TestFault05KilledAgain(t *testing.T) {
 		w.fill(t, keys)
 		for life := range sized(8, 40) {
 			w.settle()
-			clone := mem.CrashClone(nil, vfstest.Kill)
-			old := w
+			mem = w.end(t, mem, killed)
 			w = w.heir()
-			old.close(t)
-			mem = clone
 			w.rng = rand.New(rand.NewPCG(uint64(life), 5))
 			w.reopen(t, testConfig(mem, w))
 			w.wantAll(t, "in life", life)
@@ -152,9 +140,7 @@ func TestLastSegmentIsSealed(t *testing.T) {
 			t.Errorf("its list has %d records, %v, and the index names %d", len(recs), err, named)
 		}
 		h.close(t)
-		if problems := verify(t, clone); len(problems) > 0 {
-			t.Error(problems)
-		}
+		wantWhole(t, clone)
 		h.reopen(t, testConfig(clone, h))
 		h.fill(t, 4000) // until everything was reclaimed once
 		if s := h.tier.Stats(); s.ReadErrors != 0 || s.Corrupt != 0 || s.Reclaimed < 20 {
@@ -182,16 +168,11 @@ func TestUnwrittenSegmentIsFree(t *testing.T) {
 		if n, free, slots := h.tier.Len(), h.tier.log.freeSlots(), len(h.tier.log.slots); h.tier.source != fromMemory || n != 0 || free != slots {
 			t.Errorf("%d records, %d of %d slots free, from %d", n, free, slots, h.tier.source)
 		}
-		h.close(t)
-		h.reopen(t, testConfig(clone, h))
+		h.restart(t, testConfig(clone, h))
 		h.put(t, h.key(1))
-		if err := h.getKey(1); err != nil {
-			t.Error(err)
-		}
+		wantErr(t, h.getKey(1), nil)
 		h.close(t)
-		if problems := verify(t, clone); len(problems) > 0 {
-			t.Error(problems)
-		}
+		wantWhole(t, clone)
 	})
 }
 
@@ -264,8 +245,7 @@ func TestMemoryOfAnother(t *testing.T) {
 func TestTierWithoutKeptMemory(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 100
-		w := newWorld(t, 1)
-		mem := vfstest.NewMem()
+		w, mem := newWorld(t, 1), vfstest.NewMem()
 		mem.SetMemory(false)
 		cfg := testConfig(mem, w)
 		told := tell(&cfg)
@@ -282,8 +262,7 @@ func TestTierWithoutKeptMemory(t *testing.T) {
 		h.wantLen(t, 0)
 		h.check(t, keys, false)
 		h.close(t)
-		w.close(t)
-		w.reopen(t, testConfig(mem, w))
+		w.restart(t, testConfig(mem, w))
 		w.wantAll(t)
 		w.close(t)
 		mem.SetMemory(true)

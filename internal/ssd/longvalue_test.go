@@ -1,7 +1,6 @@
 package ssd
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -13,11 +12,7 @@ import (
 )
 
 // longConfig is a tier whose values may be as long as eight segments.
-func longConfig(fs vfs.FS, w *world) Config {
-	cfg := testConfig(fs, w)
-	cfg.Bytes = 6 << 20
-	return cfg
-}
+var longConfig = with(testConfig, func(cfg *Config) { cfg.Bytes = 6 << 20 })
 
 // longWorld is a world in which most values are longer than a segment.
 func longWorld(t testing.TB, seed uint64, fs vfs.FS) *world {
@@ -90,9 +85,7 @@ func (w *world) found(key []byte) (bool, error) {
 // come lets a key have a value of so many bytes, which leaves RAM.
 func (w *world) come(t *testing.T, key []byte, n int) {
 	t.Helper()
-	w.next()
-	w.ram[string(key)] = value{w.bytesOf(key, w.seq, n), 0}
-	w.superseded(key, w.seq)
+	w.setBytes(key, n)
 	if !w.sink(key, nothing) {
 		t.Fatalf("%s did not come: %+v", key, w.tier.Stats())
 	}
@@ -115,18 +108,10 @@ func nothing() {}
 // entries' weights.
 func checkParts(t *testing.T, tier *Tier) (parts int) {
 	t.Helper()
-	alive := make([]int64, len(tier.log.slots))
-	tier.index.each(func(_ format.ID, e format.Entry) format.Entry {
-		slot, _ := tier.log.Place(tier.index.Location(e))
-		alive[slot] += int64(tier.log.weight(e.Class()))
+	checkAlive(t, tier)
+	for _, e := range allEntries(tier.index) {
 		if e.Class() == format.PartClass {
 			parts++
-		}
-		return e
-	})
-	for i := range alive {
-		if got := tier.log.slots[i].alive.Load(); got != alive[i] {
-			t.Fatalf("slot %d counts %d as alive: want %d", i, got, alive[i])
 		}
 	}
 	if got := tier.live.parts.Load(); got != int64(parts) {
@@ -141,14 +126,9 @@ func TestLongValue(t *testing.T) {
 		w := longWorld(t, 1, vfstest.NewMem())
 		for i, n := range []int{20 << 10, 64 << 10, 65 << 10, 200 << 10, 600 << 10} {
 			key := w.key(i)
-			w.next()
-			w.ram[string(key)] = value{w.bytesOf(key, w.seq, n), 0}
-			w.superseded(key, w.seq)
-			if !w.sink(key, nothing) {
-				t.Fatalf("%d bytes did not come: %+v", n, w.tier.Stats())
-			}
+			w.come(t, key, n)
 			for range 2 { // from memory and, later, from the disk
-				f, err := w.tier.Get(context.Background(), []byte("before"), key, w.hasher.Hash(key))
+				f, err := w.tier.Get(background, []byte("before"), key, w.hasher.Hash(key))
 				if err != nil || len(f.Value) != 6+16+(n+7)&^7 && len(f.Value) != 6+16+n || string(f.Value[:6]) != "before" {
 					t.Fatalf("%d bytes: got %d and %v", n, len(f.Value), err)
 				}
@@ -162,9 +142,7 @@ func TestLongValue(t *testing.T) {
 		if checkParts(t, w.tier) == 0 {
 			t.Fatal("nothing came in parts")
 		}
-		for i := range 5 {
-			w.delete(w.key(i))
-		}
+		w.deleteKeys(5)
 		if n := checkParts(t, w.tier); n != 0 || w.tier.Len() != 0 {
 			t.Fatalf("%d parts are left, and %d records", n, w.tier.Len())
 		}
@@ -177,9 +155,7 @@ func TestLongValueSupersededBetweenParts(t *testing.T) {
 		w := longWorld(t, 2, vfstest.NewMem())
 		key := w.key(1)
 		for stop := range 8 {
-			w.next()
-			w.ram[string(key)] = value{w.bytesOf(key, w.seq, 100<<10), 0}
-			w.superseded(key, w.seq)
+			w.setBytes(key, 100<<10)
 			n := 0
 			if w.sink(key, func() {
 				if n++; n == stop {
@@ -204,14 +180,8 @@ func TestLongValueAfterKill(t *testing.T) {
 			fs := vfstest.NewMem()
 			w := longWorld(t, 3, fs)
 			done, half := w.key(1), w.key(2)
-			for _, key := range [][]byte{done, half} {
-				w.next()
-				w.ram[string(key)] = value{w.bytesOf(key, w.seq, 100<<10), 0}
-				w.superseded(key, w.seq)
-			}
-			if !w.sink(done, nothing) {
-				t.Fatal("it did not come")
-			}
+			w.come(t, done, 100<<10)
+			w.setBytes(half, 100<<10)
 			w.written()
 			var left *vfstest.Mem
 			n := 0
@@ -230,8 +200,7 @@ func TestLongValueAfterKill(t *testing.T) {
 			} else {
 				came = false
 			}
-			h := w.heir()
-			h.reopen(t, longConfig(left, h))
+			h := w.heirOf(t, left, longConfig)
 			if ok, err := h.found(done); err != nil || !ok {
 				t.Fatalf("killed at %d: found %v, %v", killAt, ok, err)
 			}

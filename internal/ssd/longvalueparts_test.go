@@ -2,8 +2,6 @@ package ssd
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
 	"testing"
 
@@ -103,10 +101,7 @@ func TestValueWithoutAPartIsAMiss(t *testing.T) {
 		} {
 			w.come(t, key, 100<<10)
 			harm(x.ids.Of(w.hasher.Hash(key)))
-			_, err := x.Get(context.Background(), nil, key, w.hasher.Hash(key))
-			if !errors.Is(err, ErrNotFound) {
-				t.Fatalf("%s: %v", name, err)
-			}
+			wantErr(t, errOf(w.lookUp(key)), ErrNotFound)
 			if left := checkParts(t, x); left != 0 || x.Len() != 0 {
 				t.Fatalf("%s: %d parts are left, and %d records", name, left, x.Len())
 			}
@@ -153,9 +148,7 @@ func TestDamagedPart(t *testing.T) {
 		if _, err := x.logFile.WriteAt(block, at&^4095); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := x.Get(context.Background(), nil, key, w.hasher.Hash(key)); !errors.Is(err, format.ErrCorrupt) {
-			t.Fatalf("%v, and %d corrupt", err, x.Stats().Corrupt)
-		}
+		wantErr(t, errOf(w.lookUp(key)), format.ErrCorrupt)
 		if x.Stats().Corrupt != 1 || x.Len() != 0 || checkParts(t, x) != 0 {
 			t.Fatalf("%d corrupt, %d records are left", x.Stats().Corrupt, x.Len())
 		}
@@ -217,8 +210,7 @@ func TestFilesWithLongValues(t *testing.T) {
 			w.come(t, w.key(i), n)
 		}
 		w.close(t)
-		w.opened.remove(w.tier)
-		v, err := check.Verify(context.Background(), fs, func(p check.Problem) { t.Error(p) }, nil)
+		v, err := check.Verify(background, fs, func(p check.Problem) { t.Error(p) }, nil)
 		if err != nil || v.Entries < 40 {
 			t.Fatalf("%d entries, %v", v.Entries, err)
 		}
@@ -232,9 +224,8 @@ func TestFilesWithLongValues(t *testing.T) {
 				t.Fatalf("from the %s: %d records, of %d", plan, n, len(keys))
 			}
 			w.wantFound(t, true, keys...)
-			w.opened.remove(w.tier)
 			left := fs.CrashClone(w.rng, vfstest.PowerCut)
-			w.tier.Close()
+			w.close(t)
 			fs = left
 		}
 	})

@@ -38,8 +38,7 @@ func TestMemoryOfLargeFiles(t *testing.T) {
 func TestFault30and31Budgets(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 20_000
-		w := newWorld(t, 30)
-		mem := vfstest.NewMem()
+		w, mem := newWorld(t, 30), vfstest.NewMem()
 		f := vfstest.NewFaulty(mem)
 		cfg := testConfig(f, w)
 		var charged, most atomic.Int64

@@ -16,28 +16,23 @@ import (
 func TestFault10NoSpace(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 100
-		w := newWorld(t, 1)
-		mem := vfstest.NewMem()
-		cfg := healingConfig(mem, w)
-		w.reopen(t, cfg)
+		w, mem := started(t, 1, retryingConfig)
 		w.fill(t, keys)
 		w.close(t)
 		mem.SetQuota(1<<20 + 100<<10)
+		cfg := retryingConfig(mem, w)
 		cfg.Bytes = 4 << 20 // more than there is
 		w.reopen(t, cfg)
 		if w.tier.Stats().On {
 			t.Fatal("on, without space")
 		}
-		for i := range keys {
-			w.delete(w.key(i))
-		}
-		w.checkKilled(t, mem, healingConfig, keys, false)
+		w.deleteKeys(keys)
+		w.checkKilled(t, mem, retryingConfig, keys, false)
 		mem.SetQuota(16 << 20)
 		w.untilOn()
 		w.put(t, w.key(1))
 		w.check(t, keys, true)
-		w.close(t)
-		w.reopen(t, cfg)
+		w.restart(t, cfg)
 		w.check(t, keys, true)
 		w.close(t)
 	})
@@ -49,8 +44,7 @@ func TestFault10NoSpaceForSuperblock(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 100
 		for _, kept := range []bool{false, true} {
-			w := newWorld(t, 1)
-			mem := vfstest.NewMem()
+			w, mem := newWorld(t, 1), vfstest.NewMem()
 			if kept {
 				w.reopen(t, testConfig(mem, w))
 				w.fill(t, keys)
@@ -117,8 +111,7 @@ func TestFault10NoSpaceAfterKill(t *testing.T) {
 			}
 			h.there = map[string]uint64{}
 			h.put(t, h.key(1))
-			h.close(t)
-			h.reopen(t, testConfig(left, h))
+			h.restart(t, testConfig(left, h))
 			h.check(t, keys, true)
 			h.close(t)
 			w.close(t)

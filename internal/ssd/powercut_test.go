@@ -40,8 +40,7 @@ func TestFault02PowerCut(t *testing.T) {
 				return
 			}
 			for range 2 {
-				h := w.heir()
-				h.reopenAtRest(t, rebooted(b.Crash(rng, vfstest.PowerCut), h))
+				h := w.heirAtRest(t, b.Crash(rng, vfstest.PowerCut), rebooted)
 				switch n := h.tier.Len(); {
 				case n == 0:
 					cold++
@@ -59,8 +58,7 @@ func TestFault02PowerCut(t *testing.T) {
 			t.Fatal("want both")
 		}
 		// With everything on the device nothing is lost.
-		h := w.heir()
-		h.reopenAtRest(t, rebooted(mem.CrashClone(rng, vfstest.PowerCut), h))
+		h := w.heirAtRest(t, mem.CrashClone(rng, vfstest.PowerCut), rebooted)
 		h.wantLen(t, records)
 		h.check(t, keys, true)
 		h.close(t)
@@ -101,14 +99,11 @@ func TestFault02PowerCutAfterClose(t *testing.T) {
 		const keys = 50
 		w, mem := started(t, 1, smallConfig)
 		w.fill(t, keys)
-		w.close(t)
-		w.reopen(t, smallConfig(mem, w))
+		w.restart(t, smallConfig(mem, w))
 		if w.tier.Len() != keys {
 			t.Fatalf("%d records after Close, want %d", w.tier.Len(), keys)
 		}
-		for i := range keys / 2 {
-			w.set(w.key(i), 0)
-		}
+		w.setKeys(keys / 2)
 		rng := rand.New(rand.NewPCG(1, 1))
 		for range 20 { // that lose this and that
 			h := w.heirOf(t, mem.CrashClone(rng, vfstest.PowerCut), rebooted)
@@ -142,20 +137,17 @@ func TestFault02DeviceLosesWrites(t *testing.T) {
 		const keys = 300
 		w, mem := started(t, 1, smallConfig)
 		w.steps(t, 3000, keys)
-		w.close(t)
-		w.reopen(t, smallConfig(mem, w)) // over a log of which some is on the device
+		w.restart(t, smallConfig(mem, w)) // over a log of which some is on the device
 		w.steps(t, 3000, keys)
 		w.settle()
 		rng := rand.New(rand.NewPCG(9, 9))
 		var right, corrupt uint64
 		for range sized(20, 200) {
-			h := w.heir()
-			h.reopenAtRest(t, smallConfig(reattached(t, mem, rng), h))
+			h := w.heirAtRest(t, reattached(t, mem, rng), smallConfig)
 			h.check(t, keys, false)
 			s := h.tier.Stats()
 			right, corrupt = right+uint64(h.hits), corrupt+s.Corrupt
-			h.close(t)
-			h.reopen(t, smallConfig(h.tier.tracked.FS, h)) // the snapshot of that
+			h.restart(t, smallConfig(h.tier.tracked.FS, h)) // the snapshot of that
 			h.check(t, keys, false)
 			h.steps(t, 200, keys)
 			h.close(t)

@@ -28,8 +28,7 @@ func TestSetDemoteGet(t *testing.T) {
 			if err != nil || string(f.Value) != string(want) {
 				t.Fatalf("Get: %x, %v; want %x", f.Value, err, want)
 			}
-			w.close(t)
-			w.reopen(t, testConfig(mem, w))
+			w.restart(t, testConfig(mem, w))
 		}
 		w.close(t)
 	})
@@ -45,8 +44,7 @@ func TestModel(t *testing.T) {
 			w, mem := started(t, seed, testConfig)
 			for range 4 {
 				w.steps(t, 5000, keys)
-				w.close(t)
-				w.reopen(t, testConfig(mem, w))
+				w.restart(t, testConfig(mem, w))
 				w.check(t, keys, true)
 			}
 			w.close(t)

@@ -1,7 +1,6 @@
 package ssd
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"strings"
@@ -19,36 +18,23 @@ import (
 func TestFault12Read(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 300
-		w, f := onDisk(t, keys, healingConfig)
+		w, f := onDisk(t, keys, retryingConfig)
 		once := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Err: syscall.EIO, Times: 1})
-		if err := w.getKey(1); !errors.Is(err, syscall.EIO) {
-			t.Fatalf("%v, want EIO", err)
-		}
-		if err := w.getKey(1); err != nil {
-			t.Fatalf("then %v", err)
-		}
+		wantErr(t, w.getKey(1), syscall.EIO)
+		wantErr(t, w.getKey(1), nil)
 		if s := w.tier.Stats(); s.ReadErrors != 1 || !s.On {
 			t.Fatalf("%+v", s)
 		}
 		once.Remove()
 		always := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Err: syscall.EIO})
 		for i := range maxBadReads {
-			if err := w.getKey(i); !errors.Is(err, syscall.EIO) {
-				t.Fatalf("%v, want EIO", err)
-			}
+			wantErr(t, w.getKey(i), syscall.EIO)
 		}
 		if s := w.tier.Stats(); s.SwitchedOff != 1 {
 			t.Fatalf("%+v", s)
 		}
-		if err := w.getKey(1); !errors.Is(err, ErrNotFound) {
-			t.Fatalf("off: %v, want ErrNotFound", err)
-		}
-		many := Many{Queries: []Query{{Key: w.key(1), Hash: w.hasher.Hash(w.key(1))}}}
-		w.tier.GetMany(context.Background(), &many, func(_ int, _ Found, err error) {
-			if !errors.Is(err, ErrNotFound) {
-				t.Errorf("off: %v, want ErrNotFound", err)
-			}
-		})
+		wantErr(t, w.getKey(1), ErrNotFound)
+		w.many(background, 1, 2, func(err error) { wantErr(t, err, ErrNotFound) })
 		always.Remove()
 		w.untilOn()
 		w.put(t, w.key(1))
@@ -63,8 +49,8 @@ func TestFault12UnreadablePlace(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys, bad = 100, 50
 		w, f := onDisk(t, keys, testConfig)
-		ref := w.spotOf(t, bad)
-		at := int64(ref.slot)<<w.tier.log.SegmentShift + int64(ref.off)
+		ref := w.spotOf(t, w.key(bad))
+		at := w.placeOf(&ref)
 		f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, From: at, To: at + 1, Err: syscall.EIO})
 		for n := range 3 * maxBadReads {
 			err := w.getKey(bad)
@@ -79,7 +65,7 @@ func TestFault12UnreadablePlace(t *testing.T) {
 			if i == bad {
 				continue
 			}
-			ref := w.spotOf(t, i)
+			ref := w.spotOf(t, w.key(i))
 			n, _ := ref.entry.MaxBytes()
 			off, length, _ := w.tier.alignedRange(&ref, n)
 			if err := w.getKey(i); err != nil && (at < off || at >= off+int64(length)) {
@@ -87,9 +73,7 @@ func TestFault12UnreadablePlace(t *testing.T) {
 			}
 		}
 		w.put(t, w.key(bad))
-		if err := w.getKey(bad); err != nil {
-			t.Errorf("written anew: %v", err)
-		}
+		wantErr(t, w.getKey(bad), nil)
 		w.close(t)
 	})
 }
@@ -104,10 +88,10 @@ func TestFault12UnreadableSegment(t *testing.T) {
 			return testConfig(fs, w)
 		}
 		w, f := onDisk(t, keys, small)
-		slot := w.spotOf(t, 0).slot
+		slot := w.spotOf(t, w.key(0)).slot
 		var there, elsewhere []int
 		for i := range keys {
-			if w.spotOf(t, i).slot == slot {
+			if w.spotOf(t, w.key(i)).slot == slot {
 				there = append(there, i)
 			} else {
 				elsewhere = append(elsewhere, i)
@@ -119,17 +103,13 @@ func TestFault12UnreadableSegment(t *testing.T) {
 		from := int64(slot) << w.tier.log.SegmentShift
 		f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, From: from, To: from + int64(w.tier.log.SegmentBytes()), Err: syscall.EIO})
 		for _, i := range there {
-			if err := w.getKey(i); !errors.Is(err, syscall.EIO) {
-				t.Fatalf("%s: %v, want EIO", w.key(i), err)
-			}
+			wantErr(t, w.getKey(i), syscall.EIO)
 		}
 		if s := w.tier.Stats(); !s.On || s.ReadErrors != uint64(len(there)) {
 			t.Fatalf("on: %v, %d read errors, want %d", s.On, s.ReadErrors, len(there))
 		}
 		for _, i := range elsewhere {
-			if err := w.getKey(i); err != nil {
-				t.Errorf("%s: %v", w.key(i), err)
-			}
+			wantErr(t, w.getKey(i), nil)
 		}
 		f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Err: syscall.EIO})
 		for n, i := range elsewhere {
@@ -169,10 +149,7 @@ func TestFault33LogHandlerUsesTheCache(t *testing.T) {
 		for i := range 200 { // so that it is not in memory any more
 			w.put(t, w.key(1000+i))
 		}
-		get = func() error {
-			_, err := w.lookUp(key)
-			return err
-		}
+		get = func() error { return errOf(w.lookUp(key)) }
 		bad := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Err: syscall.EIO})
 		inTime(t, "Get", func() { _ = get() })
 		inTime(t, "the handler", func() { <-failed })

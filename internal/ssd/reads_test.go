@@ -2,7 +2,6 @@ package ssd
 
 import (
 	"bytes"
-	"context"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -26,8 +25,8 @@ func TestBatchesShareMemory(t *testing.T) {
 		})
 		var held []int64 // the first read of each batch: its others come back
 		for i := range batches {
-			ref := w.spotOf(t, i*each)
-			held = append(held, int64(ref.slot)<<w.tier.log.SegmentShift+int64(ref.off))
+			ref := w.spotOf(t, w.key(i*each))
+			held = append(held, w.placeOf(&ref))
 		}
 		stuck := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Block: true, Match: func(op vfstest.Op) bool {
 			for _, at := range held {
@@ -40,7 +39,7 @@ func TestBatchesShareMemory(t *testing.T) {
 		var group sync.WaitGroup
 		for i := range batches {
 			group.Go(func() {
-				w.many(i*each, (i+1)*each, func(err error) {
+				w.many(background, i*each, (i+1)*each, func(err error) {
 					if err != nil {
 						t.Error(err)
 					}
@@ -68,8 +67,7 @@ func TestManyReadsInWindows(t *testing.T) {
 	w, mem := started(t, 1, testConfig)
 	w.most = 5000
 	w.fill(t, keys)
-	w.close(t)
-	w.reopen(t, testConfig(mem, w)) // nothing of the log is in memory
+	w.restart(t, testConfig(mem, w)) // nothing of the log is in memory
 	defer w.close(t)
 
 	var many Many
@@ -80,7 +78,7 @@ func TestManyReadsInWindows(t *testing.T) {
 	}
 	var most int64
 	found := map[int]int{}
-	w.tier.GetMany(context.Background(), &many, func(i int, f Found, err error) {
+	w.tier.GetMany(background, &many, func(i int, f Found, err error) {
 		found[i]++
 		if err != nil {
 			t.Errorf("%s: %v", w.key(i), err)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/firncache/firn/internal/ssd/files"
 	"github.com/firncache/firn/internal/ssd/format"
-	"github.com/firncache/firn/internal/vfs"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
@@ -19,10 +18,8 @@ func TestCleaningLosesNothing(t *testing.T) {
 	t.Parallel()
 	for _, fill := range []int{25, 50, 70} {
 		inBubble(t, fmt.Sprint(fill, " % full"), func(t *testing.T) {
-			w := newWorld(t, 1)
-			cfg := testConfig(vfstest.NewMem(), w)
+			w, _ := started(t, 1, testConfig)
 			w.most = 1000
-			w.reopen(t, cfg)
 			keys := int(w.tier.logBytes) * fill / 100 / 530 // 500 bytes of value on the average, and what is around it
 			w.fill(t, keys)
 			for i := range 6 * keys {
@@ -45,10 +42,10 @@ func TestCleaningLosesNothing(t *testing.T) {
 }
 
 // halfDead is a tier whose log is full, of small records half of which are dead. Its
-// keeper reclaims nothing until it is told to clean.
-func halfDead(t *testing.T, w *world, fs vfs.FS) (keys int) {
+// maintain loop reclaims nothing until it is told to.
+func halfDead(t *testing.T) (w *world, mem *vfstest.Mem, f *vfstest.Faulty, keys int) {
 	t.Helper()
-	w.reopen(t, smallConfig(fs, w))
+	w, mem, f = startedFaulty(t, 1, smallConfig)
 	w.ahead(0)
 	w.most = 100
 	noError(t, w.tier.memory.grow(256<<10))
@@ -68,16 +65,14 @@ func halfDead(t *testing.T, w *world, fs vfs.FS) (keys int) {
 	for i := 0; i < keys; i += 2 {
 		w.delete(w.key(i))
 	}
-	return keys
+	return w, mem, f, keys
 }
 
 // What leaves RAM does not take the room that the records of a segment need which
 // is being cleaned.
 func TestDemoteLeavesRoomForCleaning(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		f := vfstest.NewFaulty(vfstest.NewMem())
-		keys := halfDead(t, w, f)
+		w, _, f, keys := halfDead(t)
 		more, tried := 0, 0
 		reads := make(chan struct{}, 1) // one at a time does
 		f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Hook: func(vfstest.Op) {
@@ -114,9 +109,7 @@ func TestFault12WhileCleaning(t *testing.T) {
 		"the list": {func(op vfstest.Op) bool { return op.Off%format.MinSegment >= format.MinSegment-2*files.BlockBytes }, func(n, per int) bool { return n > 1 && n <= per }},
 	} {
 		inBubble(t, name, func(t *testing.T) {
-			w := newWorld(t, 1)
-			f := vfstest.NewFaulty(vfstest.NewMem())
-			keys := halfDead(t, w, f)
+			w, _, f, keys := halfDead(t)
 			f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Match: c.match, Err: syscall.EIO, Times: 1})
 			w.ahead(4)
 			if n := len(w.missing(t)); !c.lost(n, keys/14) {
@@ -134,9 +127,7 @@ func TestFault12WhileCleaning(t *testing.T) {
 // the cleaning, and nothing is lost.
 func TestFault16StuckWhileCleaning(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		f := vfstest.NewFaulty(vfstest.NewMem())
-		halfDead(t, w, f)
+		w, _, f, _ := halfDead(t)
 		stuck := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, Block: true})
 		w.ahead(5)
 		time.Sleep(w.tier.cfg.Patience)
@@ -161,8 +152,7 @@ func TestFault16StuckWhileCleaning(t *testing.T) {
 // are freed all the same, before anything that is alive has to go.
 func TestDeadSegmentsAreFreedWithoutWrites(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		keys := halfDead(t, w, vfstest.NewMem())
+		w, _, _, keys := halfDead(t)
 		for i := range keys / 2 {
 			w.delete(w.key(keys/2 + i))
 		}

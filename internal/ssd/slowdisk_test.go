@@ -2,7 +2,6 @@ package ssd
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -37,9 +36,7 @@ func TestFault16StuckWrites(t *testing.T) {
 		if w.tier.WaitRoom() {
 			t.Fatal("WaitRoom says that there is room")
 		}
-		if err := w.tier.Close(); !errors.Is(err, errStalled) {
-			t.Fatalf("Close: %v, want that the disk is stuck", err)
-		}
+		wantErr(t, w.tier.Close(), errStalled)
 		w.checkKilled(t, mem, testConfig, keys, false)
 		stuck.Remove()
 	})
@@ -49,37 +46,20 @@ func TestFault16StuckWrites(t *testing.T) {
 // memory, are not held up.
 func TestFault16StuckReads(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w, _, f := startedFaulty(t, 1, testConfig)
-		w.fill(t, 20)
-		w.close(t)
-		w.reopen(t, testConfig(f, w))
+		w, f := onDisk(t, 20, testConfig)
 		w.put(t, w.key(100))
 		stuck := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Block: true})
-		ctx, cancel := context.WithCancel(context.Background())
+		ctx, cancel := context.WithCancel(background)
 		var group sync.WaitGroup
 		for i := range 10 {
 			group.Go(func() {
 				_, err := w.tier.Get(ctx, nil, w.key(i), w.hasher.Hash(w.key(i)))
-				if !errors.Is(err, context.Canceled) {
-					t.Errorf("Get: %v, want Canceled", err)
-				}
+				wantErr(t, err, context.Canceled)
 			})
 		}
-		group.Go(func() {
-			many := Many{}
-			for i := 10; i < 20; i++ {
-				many.Queries = append(many.Queries, Query{Key: w.key(i), Hash: w.hasher.Hash(w.key(i))})
-			}
-			w.tier.GetMany(ctx, &many, func(_ int, _ Found, err error) {
-				if !errors.Is(err, context.Canceled) {
-					t.Errorf("GetMany: %v, want Canceled", err)
-				}
-			})
-		})
+		group.Go(func() { w.many(ctx, 10, 20, func(err error) { wantErr(t, err, context.Canceled) }) })
 		stuck.AwaitBlocked(20)
-		if err := w.getKey(100); err != nil {
-			t.Fatal(err)
-		}
+		wantErr(t, w.getKey(100), nil)
 		w.delete(w.key(1)) // its read must not find it any more
 		cancel()
 		group.Wait()
@@ -143,8 +123,7 @@ func TestFault16ClearWhileStuck(t *testing.T) {
 				t.Errorf("slot %d: weight %d alive", i, n)
 			}
 		}
-		w.close(t)
-		w.reopen(t, testConfig(mem, w))
+		w.restart(t, testConfig(mem, w))
 		w.check(t, keys, true)
 		w.close(t)
 	})
@@ -159,36 +138,20 @@ func TestFault16ReadTimeout(t *testing.T) {
 		stuck := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Block: true})
 		began := time.Now()
 		var group sync.WaitGroup
-		group.Go(func() {
-			if err := w.getKey(0); !errors.Is(err, ErrTimeout) {
-				t.Errorf("Get: %v, want ErrTimeout", err)
-			}
-		})
-		group.Go(func() {
-			w.many(1, 20, func(err error) {
-				if !errors.Is(err, ErrTimeout) {
-					t.Errorf("GetMany: %v, want ErrTimeout", err)
-				}
-			})
-		})
+		group.Go(func() { wantErr(t, w.getKey(0), ErrTimeout) })
+		group.Go(func() { w.many(background, 1, 20, func(err error) { wantErr(t, err, ErrTimeout) }) })
 		group.Wait()
 		if took := time.Since(began); took != timeout {
 			t.Errorf("the reads took %v, want %v", took, timeout)
 		}
-		if err := w.getKey(20); !errors.Is(err, ErrBusy) { // it has not moved for a timeout
-			t.Errorf("Get: %v, want ErrBusy", err)
-		}
+		wantErr(t, w.getKey(20), ErrBusy) // it has not moved for a timeout
 		s := w.tier.Stats()
 		if s.ReadErrors != 0 || !s.On || s.Reads.Timeouts != 20 || s.Reads.Abandoned != 20 {
 			t.Errorf("on: %v, %d read errors, %d timeouts, %d abandoned: want none, 20 and 20", s.On, s.ReadErrors, s.Reads.Timeouts, s.Reads.Abandoned)
 		}
 		stuck.Remove()
 		synctest.Wait()
-		for i := range keys {
-			if err := w.getKey(i); err != nil {
-				t.Errorf("%s when the disk goes on: %v", w.key(i), err)
-			}
-		}
+		w.wantKeys(t, keys, nil)
 		w.close(t)
 	})
 }
@@ -200,35 +163,19 @@ func TestFault16SilentDisk(t *testing.T) {
 		w, f := onDisk(t, keys, testConfig)
 		stuck := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Block: true})
 		var group sync.WaitGroup
-		group.Go(func() {
-			if err := w.getKey(0); err != nil {
-				t.Errorf("Get that was waiting: %v", err)
-			}
-		})
+		group.Go(func() { wantErr(t, w.getKey(0), nil) })
 		stuck.AwaitBlocked(1)
 		time.Sleep(silence)
 		group.Go(func() { _ = w.getKey(1) })
 		synctest.Wait()
-		for i := range keys {
-			if err := w.getKey(i); !errors.Is(err, ErrBusy) {
-				t.Errorf("Get: %v, want ErrBusy", err)
-			}
-		}
-		w.many(0, keys, func(err error) {
-			if !errors.Is(err, ErrBusy) {
-				t.Errorf("GetMany: %v, want ErrBusy", err)
-			}
-		})
+		w.wantKeys(t, keys, ErrBusy)
+		w.many(background, 0, keys, func(err error) { wantErr(t, err, ErrBusy) })
 		if s := w.tier.Stats(); stuck.Hits() != 2 || s.Reads.Refused != 2*keys || !s.On {
 			t.Errorf("%d reads were begun, want 2; %+v", stuck.Hits(), s)
 		}
 		stuck.Remove()
 		group.Wait()
-		for i := range keys {
-			if err := w.getKey(i); err != nil {
-				t.Errorf("%s when the disk goes on: %v", w.key(i), err)
-			}
-		}
+		w.wantKeys(t, keys, nil)
 		w.close(t)
 	})
 }
@@ -249,9 +196,7 @@ func TestFault16ReadsRefused(t *testing.T) {
 			t.Errorf("%d calls have ended, and %d reads were begun: want %d and %d", len(answers), stuck.Hits(), more, depth)
 		}
 		for range len(answers) {
-			if err := <-answers; !errors.Is(err, ErrBusy) {
-				t.Errorf("%v, want ErrBusy", err)
-			}
+			wantErr(t, <-answers, ErrBusy)
 		}
 		listed := make(chan int)
 		go func() {
@@ -262,9 +207,7 @@ func TestFault16ReadsRefused(t *testing.T) {
 		synctest.Wait()
 		stuck.Remove()
 		for range depth + minCallers {
-			if err := <-answers; err != nil {
-				t.Errorf("Get of those who waited: %v", err)
-			}
+			wantErr(t, <-answers, nil)
 		}
 		if n := <-listed; n != keys {
 			t.Errorf("All found %d records of %d", n, keys)

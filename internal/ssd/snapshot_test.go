@@ -2,14 +2,12 @@ package ssd
 
 import (
 	"bytes"
-	"reflect"
 	"slices"
 	"testing"
 
 	"github.com/firncache/firn/internal/ssd/files"
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/ssd/format/formattest"
-	"github.com/firncache/firn/internal/vfs"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
@@ -25,13 +23,11 @@ func TestFault04KillWhileClosing(t *testing.T) {
 			t.Fatal("no records")
 		}
 		f := vfstest.NewFaulty(mem)
-		w.close(t)
-		w.reopen(t, testConfig(f, w))
+		w.restart(t, testConfig(f, w))
 		records, n := w.kept(), 0
 		f.Inject(vfstest.Rule{On: vfstest.OpChange, Hook: func(op vfstest.Op) {
 			n++
-			h := w.heir()
-			h.reopenAtRest(t, testConfig(mem.CrashClone(nil, vfstest.Kill), h))
+			h := w.heirAtRest(t, mem.CrashClone(nil, vfstest.Kill), testConfig)
 			if got := h.tier.Len(); got != records {
 				t.Errorf("before %v: %d records, want %d", op, got, records)
 			}
@@ -49,8 +45,7 @@ func TestFault04KillWhileClosing(t *testing.T) {
 func TestFault04OlderSnapshot(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 100
-		w := newWorld(t, 1)
-		mem := vfstest.NewMem()
+		w, mem := newWorld(t, 1), vfstest.NewMem()
 		var old []byte
 		for range 2 {
 			w.reopen(t, testConfig(mem, w))
@@ -77,10 +72,7 @@ func TestFault04SnapshotUnreadable(t *testing.T) {
 	w.steps(t, 3000, keys)
 	w.close(t)
 	size := func(m *vfstest.Mem) int64 {
-		b, err := m.Bytes(format.SnapshotName)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := bytesIn(t, m, format.SnapshotName)
 		return int64(len(b))
 	}
 	damage := map[string]func(m *vfstest.Mem) error{
@@ -115,8 +107,7 @@ func TestFault04SnapshotUnreadable(t *testing.T) {
 			h.there = map[string]uint64{}
 			h.reopen(t, testConfig(clone, h))
 			h.put(t, h.key(1))
-			h.close(t)
-			h.reopen(t, testConfig(clone, h))
+			h.restart(t, testConfig(clone, h))
 			h.wantAll(t)
 			h.close(t)
 		})
@@ -126,8 +117,7 @@ func TestFault04SnapshotUnreadable(t *testing.T) {
 // A snapshot brings back the entries, and what the log knew of its slots.
 func TestSnapshotRoundTrip(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		mem := vfstest.NewMem()
+		w, mem := newWorld(t, 1), vfstest.NewMem()
 		cfg := testConfig(mem, w)
 		w.reopen(t, cfg)
 		w.steps(t, 8000, 1000)
@@ -186,8 +176,7 @@ func TestSnapshotTooLarge(t *testing.T) {
 		}
 		checkAlive(t, w.tier)
 		w.check(t, keys, true)
-		w.close(t)
-		w.reopen(t, testConfig(down, w))
+		w.restart(t, testConfig(down, w))
 		w.wantLen(t, 0)
 		w.close(t)
 	})
@@ -227,32 +216,19 @@ func TestSnapshotFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := contentsOf(t, tier.cfg.FS, format.SnapshotName)
+	b := bytesIn(t, tier.cfg.FS.(*vfstest.Mem), format.SnapshotName)
 	got, err := format.ReadSnapshot(bytes.NewReader(b), int64(len(b)), &tier.super.Superblock)
 	if err != nil || got.Number != number || !slices.Equal(got.Slots, tier.log.slotStates()) || got.Entries() != 2 {
 		t.Errorf("snapshot: %+v, %v", got, err)
 	}
 
 	again := snapshotTier(t)
-	f, err := again.cfg.FS.Open(format.SnapshotName, vfs.How{Create: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.WriteAt(b, 0); err != nil {
-		t.Fatal(err)
-	}
-	noError(t, f.Close())
-	if err := again.loadSnapshot(number); err != nil {
-		t.Errorf("snapshot: %v", err)
-	}
-	entries := func(x *index) (got []format.Entry) {
-		x.each(func(_ format.ID, e format.Entry) format.Entry { got = append(got, e); return e })
-		return got
-	}
+	noError(t, again.cfg.FS.(*vfstest.Mem).SetBytes(format.SnapshotName, b))
+	wantErr(t, again.loadSnapshot(number), nil)
 	if got := again.log.slotStates(); !slices.Equal(got, tier.log.slotStates()) {
 		t.Errorf("snapshot: loaded %d of the slots, want %d", got, tier.log.slotStates())
 	}
-	if want, got := entries(x), entries(again.index); !reflect.DeepEqual(got, want) {
+	if want, got := allEntries(x), allEntries(again.index); !slices.Equal(got, want) {
 		t.Errorf("snapshot: loaded %x, want %x", got, want)
 	}
 }
@@ -260,15 +236,11 @@ func TestSnapshotFile(t *testing.T) {
 // A snapshot of any bytes behind a header that is right is loaded or refused,
 // and what is loaded is in order.
 func FuzzSnapshot(f *testing.F) {
-	w := newWorld(f, 1)
-	mem := vfstest.NewMem()
+	w, mem := newWorld(f, 1), vfstest.NewMem()
 	w.reopen(f, testConfig(mem, w))
 	w.fill(f, 50)
 	w.close(f)
-	whole, err := mem.Bytes(format.SnapshotName)
-	if err != nil {
-		f.Fatal(err)
-	}
+	whole := bytesIn(f, mem, format.SnapshotName)
 	f.Add(whole[format.SnapshotHeaderLen:])
 	f.Fuzz(func(t *testing.T, b []byte) {
 		clone := mem.CrashClone(nil, vfstest.Kill)

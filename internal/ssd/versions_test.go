@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"log/slog"
 	"math"
 	"slices"
@@ -114,9 +113,7 @@ func TestFault20LaterVersion(t *testing.T) {
 				format.SealSuperblock(other)
 				noError(t, mem.SetBytes("superblock", b))
 				before := mem.Dump()
-				if err := w.open(testConfig(mem, w)); !errors.Is(err, ErrFormat) {
-					t.Fatalf("version %d: Open: %v, want ErrFormat", version, err)
-				}
+				wantErr(t, w.open(testConfig(mem, w)), ErrFormat)
 				for name, now := range mem.Dump() {
 					if !bytes.Equal(before[name], now) {
 						t.Fatalf("version %d: %s was changed", version, name)
@@ -127,8 +124,7 @@ func TestFault20LaterVersion(t *testing.T) {
 				w.reopen(t, cfg)
 				w.wantLen(t, 0)
 				w.put(t, w.key(2))
-				w.close(t)
-				w.reopen(t, testConfig(mem, w)) // it is ours now
+				w.restart(t, testConfig(mem, w)) // it is ours now
 				w.check(t, 10, true)
 				w.close(t)
 			}

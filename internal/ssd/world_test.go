@@ -65,19 +65,11 @@ func smallConfig(fs vfs.FS, w *world) Config {
 	return cfg
 }
 
-// healingConfig is a small tier that tries again soon after it was switched off.
-func healingConfig(fs vfs.FS, w *world) Config {
-	cfg := smallConfig(fs, w)
-	cfg.HealEvery = time.Millisecond
-	return cfg
-}
+// retryingConfig is a small tier that tries again soon after it was switched off.
+var retryingConfig = with(smallConfig, func(cfg *Config) { cfg.HealEvery = time.Millisecond })
 
 // rebooted is smallConfig after the machine went down.
-func rebooted(fs vfs.FS, w *world) Config {
-	cfg := smallConfig(fs, w)
-	cfg.BootID = func() string { return "another boot" }
-	return cfg
-}
+var rebooted = inBoot(smallConfig, "another boot")
 
 // open starts a tier over what the files hold.
 func (w *world) open(cfg Config) error {
@@ -102,6 +94,13 @@ func (w *world) reopen(t testing.TB, cfg Config) {
 	t.Helper()
 	w.crashed()
 	noError(t, w.open(cfg))
+}
+
+// restart closes the tier, and opens it again.
+func (w *world) restart(t testing.TB, cfg Config) {
+	t.Helper()
+	w.close(t)
+	w.reopen(t, cfg)
 }
 
 // reopenAtRest is reopen that keeps the tier from reclaiming until close: what is
@@ -135,6 +134,11 @@ func with(config func(vfs.FS, *world) Config, change func(cfg *Config)) func(vfs
 		change(&cfg)
 		return cfg
 	}
+}
+
+// inBoot is a configuration in another boot of the machine.
+func inBoot(config func(vfs.FS, *world) Config, id string) func(vfs.FS, *world) Config {
+	return with(config, func(cfg *Config) { cfg.BootID = func() string { return id } })
 }
 
 // started is a world with a tier over no files.
@@ -198,6 +202,14 @@ func (w *world) heirOf(t testing.TB, fs vfs.FS, config func(vfs.FS, *world) Conf
 	return h
 }
 
+// heirAtRest is heirOf, of a tier that does not reclaim.
+func (w *world) heirAtRest(t testing.TB, fs vfs.FS, config func(vfs.FS, *world) Config) *world {
+	t.Helper()
+	h := w.heir()
+	h.reopenAtRest(t, config(fs, h))
+	return h
+}
+
 // crashed is the world after its process died: only the files are left.
 func (w *world) crashed() { w.ram = map[string]value{} }
 
@@ -232,8 +244,7 @@ func (w *world) heirIn(t *testing.T) *world {
 // moment, with these files. w goes on.
 func (w *world) killed(t testing.TB, files *vfstest.Mem, config func(vfs.FS, *world) Config) *world {
 	t.Helper()
-	h := w.heirOf(t, files.CrashClone(nil, vfstest.Kill), config)
-	return h
+	return w.heirOf(t, files.CrashClone(nil, vfstest.Kill), config)
 }
 
 // checkKilled reads every key after a kill at this moment, and wants a value for
@@ -356,8 +367,7 @@ func onDisk(t *testing.T, keys int, config func(vfs.FS, *world) Config) (*world,
 	t.Helper()
 	w, _, f := startedFaulty(t, 1, config)
 	w.fill(t, keys)
-	w.close(t)
-	w.reopen(t, config(f, w))
+	w.restart(t, config(f, w))
 	return w, f
 }
 
@@ -368,8 +378,7 @@ func settled(t *testing.T, seed uint64, keys int, end ending) (w *world, files *
 	mem := vfstest.NewMem()
 	w.reopen(t, smallConfig(mem, w))
 	w.steps(t, 3000, keys)
-	w.close(t)
-	w.reopen(t, smallConfig(mem, w))
+	w.restart(t, smallConfig(mem, w))
 	if end == reopened {
 		w.steps(t, 40, keys)
 	} else {

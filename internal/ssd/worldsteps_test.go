@@ -67,6 +67,13 @@ func (w *world) set(key []byte, deadline int64) {
 	w.superseded(key, w.seq)
 }
 
+// setBytes writes a key with a value of so many bytes.
+func (w *world) setBytes(key []byte, n int) {
+	w.next()
+	w.ram[string(key)] = value{w.bytesOf(key, w.seq, n), 0}
+	w.superseded(key, w.seq)
+}
+
 // put writes a key and lets it leave RAM, when the tier has room for it.
 func (w *world) put(t testing.TB, key []byte) {
 	t.Helper()
@@ -94,6 +101,18 @@ func (w *world) took(key []byte) {
 	w.mu.Lock()
 	w.there[string(key)] = w.acked[string(key)]
 	w.mu.Unlock()
+}
+
+func (w *world) setKeys(keys int) {
+	for i := range keys {
+		w.set(w.key(i), 0)
+	}
+}
+
+func (w *world) deleteKeys(keys int) {
+	for i := range keys {
+		w.delete(w.key(i))
+	}
 }
 
 func (w *world) delete(key []byte) {
@@ -154,7 +173,7 @@ func (w *world) get(key []byte) error {
 		return nil
 	}
 	h := w.hasher.Hash(key)
-	f, err := w.tier.Get(context.Background(), nil, key, h)
+	f, err := w.tier.Get(background, nil, key, h)
 	if err != nil {
 		return nil // a miss
 	}
@@ -184,26 +203,31 @@ func (w *world) lookUp(key []byte) (Found, error) {
 }
 
 func (w *world) getKey(i int) error {
-	_, err := w.lookUp(w.key(i))
-	return err
+	return errOf(w.lookUp(w.key(i)))
 }
 
-func (w *world) spotOf(t *testing.T, i int) recordRef {
+// spotOf is where the index says that a key's record is.
+func (w *world) spotOf(t testing.TB, key []byte) recordRef {
 	t.Helper()
-	ref, ok := w.tier.locate(w.hasher.Hash(w.key(i)), false)
+	ref, ok := w.tier.locate(w.hasher.Hash(key), false)
 	if !ok {
-		t.Fatalf("%s is not there", w.key(i))
+		t.Fatalf("%s is not there", key)
 	}
 	return ref
 }
 
+// placeOf is where in the file of the log a record is.
+func (w *world) placeOf(ref *recordRef) int64 {
+	return int64(ref.slot)<<w.tier.log.SegmentShift + int64(ref.off)
+}
+
 // many looks up the keys [from, to) in one batch, and tells how each ended.
-func (w *world) many(from, to int, ended func(error)) {
+func (w *world) many(ctx context.Context, from, to int, ended func(error)) {
 	var m Many
 	for i := from; i < to; i++ {
 		m.Queries = append(m.Queries, Query{Key: w.key(i), Hash: w.hasher.Hash(w.key(i))})
 	}
-	w.tier.GetMany(context.Background(), &m, func(_ int, _ Found, err error) { ended(err) })
+	w.tier.GetMany(ctx, &m, func(_ int, _ Found, err error) { ended(err) })
 }
 
 // step does something at random.
@@ -268,7 +292,7 @@ func (w *world) missing(t testing.TB) (keys []string) {
 	for key, want := range w.there {
 		f, err := Found{}, ErrChanged
 		for errors.Is(err, ErrChanged) { // it is moved meanwhile
-			f, err = w.tier.Get(context.Background(), nil, []byte(key), w.hasher.Hash([]byte(key)))
+			f, err = w.tier.Get(background, nil, []byte(key), w.hasher.Hash([]byte(key)))
 		}
 		if err != nil {
 			keys = append(keys, key)
@@ -298,7 +322,7 @@ func checkAlive(t *testing.T, tier *Tier) {
 	alive := make([]int64, len(tier.log.slots))
 	tier.index.each(func(_ format.ID, e format.Entry) format.Entry {
 		slot, _ := tier.log.Place(tier.index.Location(e))
-		alive[slot] += int64(e.Weight())
+		alive[slot] += int64(tier.log.weight(e.Class()))
 		return e
 	})
 	for i := range alive {
@@ -314,62 +338,38 @@ func allEntries(x *index) (entries []format.Entry) {
 	return entries
 }
 
-// fileSize is how long a file is.
-func fileSize(t testing.TB, m *vfstest.Mem, name string) int64 {
-	t.Helper()
-	f, err := m.Open(name, vfs.How{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	n, err := f.Size()
-	noError(t, errors.Join(err, f.Close()))
-	return n
-}
-
 // fileBytes is what all files take together.
-func fileBytes(t testing.TB, m *vfstest.Mem) (n int64) {
+func fileBytes(t testing.TB, m *vfstest.Mem) (all int64) {
 	t.Helper()
 	names, err := m.List()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, name := range names {
-		n += fileSize(t, m, name)
+		f, err := m.Open(name, vfs.How{ReadOnly: true})
+		noError(t, err)
+		n, err := f.Size()
+		noError(t, errors.Join(err, f.Close()))
+		all += n
 	}
-	return n
+	return all
 }
 
-func contentsOf(t *testing.T, fs vfs.FS, name string) []byte {
+func bytesIn(t testing.TB, m *vfstest.Mem, name string) []byte {
 	t.Helper()
-	f, err := fs.Open(name, vfs.How{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	n, err := f.Size()
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := make([]byte, n)
-	if _, err := f.ReadAt(b, 0); err != nil {
-		t.Fatal(err)
-	}
+	b, err := m.Bytes(name)
+	noError(t, err)
 	return b
 }
 
-// verify returns what is wrong with the files.
-func verify(t testing.TB, fs vfs.FS) (problems []check.Problem) {
+// wantWhole fails the test if something is wrong with the files.
+func wantWhole(t testing.TB, fs vfs.FS) {
 	t.Helper()
-	_, err := check.Verify(context.Background(), fs, func(p check.Problem) { problems = append(problems, p) }, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return problems
+	_, err := check.Verify(background, fs, func(p check.Problem) { t.Error(p) }, nil)
+	noError(t, err)
 }
 
 func inspect(t testing.TB, fs vfs.FS) *check.Inspection {
 	t.Helper()
-	in, err := check.Inspect(context.Background(), fs, nil)
+	in, err := check.Inspect(background, fs, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -389,5 +389,30 @@ func (w *world) wantLen(t testing.TB, want int, about ...any) {
 	t.Helper()
 	if n := w.tier.Len(); n != want {
 		t.Errorf("%d records, want %d %v", n, want, about)
+	}
+}
+
+// wantKeys fails the test if looking up the first keys does not end so.
+func (w *world) wantKeys(t testing.TB, keys int, want error) {
+	t.Helper()
+	for i := range keys {
+		wantErr(t, w.getKey(i), want)
+	}
+}
+
+// wantErr fails the test if an error is not the one that is wanted, or nil.
+func wantErr(t testing.TB, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("%v, want %v", err, want)
+	}
+}
+
+func errOf(_ Found, err error) error { return err }
+
+func wantNoOpenFiles(t testing.TB, f *vfstest.Faulty) {
+	t.Helper()
+	if open := f.OpenFiles(); len(open) > 0 {
+		t.Errorf("left open: %v", open)
 	}
 }

@@ -91,7 +91,7 @@ func TestFault11WritesFailInClose(t *testing.T) {
 // then is not taken: writes do not look for older versions in a tier that is off.
 func TestFault25DemotedWhileOff(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w, _, f := startedFaulty(t, 1, healingConfig)
+		w, _, f := startedFaulty(t, 1, retryingConfig)
 		key := w.key(1)
 		w.put(t, key)
 		begun := f.Inject(vfstest.Rule{On: vfstest.OpSync, Name: format.SuperblockName, Block: true, Times: 1})
