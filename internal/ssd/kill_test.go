@@ -13,7 +13,7 @@ import (
 )
 
 // Row 1: the process dies at every boundary between operations of the file
-// system, and inside writes, while the log turns and segments are cleaned.
+// system, and inside writes, while the log turns and segments are reclaimed.
 func TestFault01KillAtEveryBoundary(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys = 400
@@ -279,7 +279,7 @@ func TestFault03KillWithoutFreeSlot(t *testing.T) {
 // before that, the new log is.
 func TestFault11KilledWhileOff(t *testing.T) {
 	t.Parallel()
-	for name, healed := range map[string]bool{"off": false, "on again": true} {
+	for name, onAgain := range map[string]bool{"off": false, "on again": true} {
 		inBubble(t, name, func(t *testing.T) {
 			const keys = 100
 			w, mem := filled(t, keys, with(testConfig, func(cfg *Config) { cfg.HealEvery = time.Hour }))
@@ -291,7 +291,7 @@ func TestFault11KilledWhileOff(t *testing.T) {
 				}
 			}
 			w.there = map[string]uint64{}
-			if healed {
+			if onAgain {
 				time.Sleep(2 * time.Hour)
 				w.untilOn()
 				w.fill(t, keys/4)
@@ -301,7 +301,7 @@ func TestFault11KilledWhileOff(t *testing.T) {
 			if lost := h.missing(t); len(lost) > 0 || h.tier.Len() != len(w.there) {
 				t.Errorf("%d records, %d not found: want %d", h.tier.Len(), len(lost), len(w.there))
 			}
-			h.check(t, keys, healed)
+			h.check(t, keys, onAgain)
 			h.close(t)
 			w.close(t)
 		})

@@ -11,7 +11,7 @@ import (
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
-// Parts that no head names go when their segment is cleaned, but not while a value is
+// Parts that no head names go when their segment is reclaimed, but not while a value is
 // being written.
 func TestPartsWithoutHeadGo(t *testing.T) {
 	for _, writing := range []bool{true, false} {
@@ -35,7 +35,7 @@ func TestPartsWithoutHeadGo(t *testing.T) {
 			v := victim{slot: slot, serial: x.log.slotWords[slot].Serial.Load(), how: moveAll}
 			before := checkParts(t, x)
 			if !x.emptySegment(&v) {
-				t.Fatal("not cleaned")
+				t.Fatal("not emptied")
 			}
 			want := before
 			if !writing {

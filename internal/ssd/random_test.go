@@ -161,7 +161,7 @@ func (s *storm) get(k int) (Found, bool) {
 }
 
 // Rows 1, 3, 5, 11, 12, 25 and 28 at once: many goroutines write keys whose ids
-// collide, while segments are cleaned and the disk fails now and then; the process is
+// collide, while segments are reclaimed and the disk fails now and then; the process is
 // killed again and again, and serves and writes from the first moment after.
 func TestStormAndKill(t *testing.T) {
 	t.Parallel()

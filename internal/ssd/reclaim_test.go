@@ -69,7 +69,7 @@ func halfDead(t *testing.T) (w *world, mem *vfstest.Mem, f *vfstest.Faulty, keys
 }
 
 // What leaves RAM does not take the room that the records of a segment need which
-// is being cleaned.
+// is being reclaimed.
 func TestDemoteLeavesRoomForCleaning(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, _, f, keys := halfDead(t)
@@ -97,7 +97,7 @@ func TestDemoteLeavesRoomForCleaning(t *testing.T) {
 	})
 }
 
-// Row 12: a segment is cleaned of which a record, or the list, cannot be read. That
+// Row 12: a segment is reclaimed of which a record, or the list, cannot be read. That
 // is counted, and the others are moved.
 func TestFault12WhileCleaning(t *testing.T) {
 	t.Parallel()
@@ -123,8 +123,8 @@ func TestFault12WhileCleaning(t *testing.T) {
 	}
 }
 
-// Row 16: the disk does nothing while a segment is cleaned. When it goes on, so does
-// the cleaning, and nothing is lost.
+// Row 16: the disk does nothing while a segment is reclaimed. When it goes on, so does
+// the reclaiming, and nothing is lost.
 func TestFault16StuckWhileCleaning(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, _, f, _ := halfDead(t)
@@ -142,7 +142,7 @@ func TestFault16StuckWhileCleaning(t *testing.T) {
 			t.Errorf("%d records are lost: %+v", len(lost), w.tier.Stats())
 		}
 		if n := w.tier.log.freeSlots(); n < 5 {
-			t.Errorf("%d slots are free: the cleaning does not go on", n)
+			t.Errorf("%d slots are free: the reclaiming does not go on", n)
 		}
 		w.close(t)
 	})

@@ -282,7 +282,7 @@ func (w *world) untilOn() {
 	}
 }
 
-// ahead sets how many slots the keeper keeps free, and waits until it has done so,
+// ahead sets how many slots the maintain loop keeps free, and waits until it has done so,
 // or cannot.
 func (w *world) ahead(slots int) {
 	synctest.Wait()
