@@ -1,7 +1,6 @@
 package ssd
 
 import (
-	"errors"
 	"runtime"
 	"sync"
 	"syscall"
@@ -37,11 +36,7 @@ func TestStartFails(t *testing.T) {
 		inBubble(t, string(end), func(t *testing.T) {
 			const keys = 100
 			w, mem := filled(t, keys, testConfig)
-			if end == killed {
-				mem = w.end(t, mem, killed)
-			} else {
-				w.close(t)
-			}
+			mem = w.end(t, mem, end)
 			for _, memory := range []int64{1 << 20, 2 << 20} {
 				h := w.heir()
 				cfg := testConfig(mem, h)
@@ -66,9 +61,7 @@ func TestFault32AfterClose(t *testing.T) {
 		h := w.hasher.Hash(w.key(1))
 		noError(t, w.tier.Close())
 		wantErr(t, w.tier.Close(), nil)
-		if _, err := w.tier.Get(background, nil, w.key(1), h); !errors.Is(err, ErrNotFound) {
-			t.Fatalf("Get: %v, want ErrNotFound", err)
-		}
+		wantErr(t, w.getKey(1), ErrNotFound)
 		if w.tier.Demote(h, w.key(1), []byte("value"), 0, true, true) || w.tier.Holds(h, 1) || w.tier.WaitRoom() || w.tier.Len() != 0 {
 			t.Fatal("something works after Close")
 		}

@@ -19,21 +19,12 @@ type told struct {
 // tell makes a tier log to what it returns.
 func tell(cfg *Config) *told {
 	l := new(told)
-	cfg.Log = slog.New(l)
+	cfg.Log = slog.New(handling(func(r slog.Record) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.lines = append(l.lines, r)
+	}))
 	return l
-}
-
-func (l *told) Enabled(context.Context, slog.Level) bool { return true }
-
-func (l *told) WithAttrs([]slog.Attr) slog.Handler { return l }
-
-func (l *told) WithGroup(string) slog.Handler { return l }
-
-func (l *told) Handle(_ context.Context, r slog.Record) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.lines = append(l.lines, r)
-	return nil
 }
 
 // about are the lines that have these words, or an attribute of that name.
@@ -81,15 +72,9 @@ func (l *testLog) Write(b []byte) (int, error) {
 }
 
 // handling is a handler of log lines that calls a function for each.
-type handling func(what string)
+type handling func(r slog.Record)
 
-func (h handling) Enabled(context.Context, slog.Level) bool { return true }
-
-func (h handling) Handle(_ context.Context, r slog.Record) error {
-	h(r.Message)
-	return nil
-}
-
-func (h handling) WithAttrs([]slog.Attr) slog.Handler { return h }
-
-func (h handling) WithGroup(string) slog.Handler { return h }
+func (h handling) Enabled(context.Context, slog.Level) bool      { return true }
+func (h handling) Handle(_ context.Context, r slog.Record) error { h(r); return nil }
+func (h handling) WithAttrs([]slog.Attr) slog.Handler            { return h }
+func (h handling) WithGroup(string) slog.Handler                 { return h }

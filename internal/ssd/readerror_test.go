@@ -135,9 +135,9 @@ func TestFault33LogHandlerUsesTheCache(t *testing.T) {
 		cfg := testConfig(f, w)
 		var get func() error
 		failed, told := make(chan error, 1), atomic.Int32{}
-		cfg.Log = slog.New(handling(func(what string) {
+		cfg.Log = slog.New(handling(func(r slog.Record) {
 			told.Add(1)
-			if what == "firn: SSD tier: a read failed" {
+			if r.Message == "firn: SSD tier: a read failed" {
 				err := get()
 				w.tier.Clear()
 				failed <- err

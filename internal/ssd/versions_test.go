@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/hex"
-	"log/slog"
 	"math"
 	"slices"
 	"strings"
@@ -58,9 +57,8 @@ func TestFault20EarlierVersion(t *testing.T) {
 		if in := inspect(t, mem); in.Outlook != "empty: an earlier version of the format" || in.Superblocks[1].State != "earlier version" {
 			t.Errorf("inspected: %s, %+v", in.Outlook, in.Superblocks)
 		}
-		var lines bytes.Buffer
 		cfg := testConfig(mem, w)
-		cfg.Log = slog.New(slog.NewTextHandler(&lines, nil))
+		told := tell(&cfg)
 		w.reopen(t, cfg)
 		w.wantLen(t, 0)
 		if names, _ := mem.List(); !slices.Equal(names, []string{format.LockName, format.LogName, format.SuperblockName}) {
@@ -68,8 +66,8 @@ func TestFault20EarlierVersion(t *testing.T) {
 		}
 		w.put(t, w.key(1))
 		w.close(t)
-		if !strings.Contains(lines.String(), "starts empty") || !strings.Contains(lines.String(), "earlier version") {
-			t.Errorf("the log says %q", lines.String())
+		if lines := told.about("starts empty"); len(lines) != 1 || !strings.Contains(lines[0], "earlier version") {
+			t.Errorf("the log says %q", lines)
 		}
 		w.reopen(t, testConfig(mem, w))
 		w.check(t, 2, true)
