@@ -2,6 +2,8 @@ package check
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/firncache/firn/internal/record"
 	"github.com/firncache/firn/internal/ssd"
+	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
@@ -123,4 +126,115 @@ func worn(t testing.TB, seed uint64, kill bool) (files *vfstest.Mem, records int
 		return clone, records
 	}
 	return fs, records
+}
+
+// verify returns what Verify finds.
+func verify(t testing.TB, fs vfs.FS) (Verified, []Problem) {
+	t.Helper()
+	var problems []Problem
+	v, err := Verify(context.Background(), fs, func(p Problem) { problems = append(problems, p) }, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v, problems
+}
+
+func inspect(t testing.TB, fs vfs.FS) *Inspection {
+	t.Helper()
+	in, err := Inspect(context.Background(), fs, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := json.Marshal(in); err != nil {
+		t.Error(err)
+	}
+	return in
+}
+
+// counted is how many ids, of one in 1<<shift, the lists have.
+func counted(t *testing.T, fs vfs.FS, shift int) int64 {
+	t.Helper()
+	o := &offline{fs: fs, step: func(int64) {}, report: func(p Problem) { t.Error(p) }}
+	if err := errors.Join(o.readSuperblock(), o.openLog()); err != nil {
+		t.Fatal(err)
+	}
+	live, err := new(Inspection).segments(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := liveCounter{offline: o, mask: format.ID(1)<<shift - 1, seen: map[format.ID]bool{}}
+	for _, e := range live {
+		l.segment(e)
+	}
+	if err := o.close(); err != nil {
+		t.Fatal(err)
+	}
+	return l.records
+}
+
+// edit changes bytes of a file.
+func edit(t testing.TB, fs vfs.FS, name string, off int64, change func(b []byte), n int) {
+	t.Helper()
+	f, err := fs.Open(name, vfs.How{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := make([]byte, n)
+	if _, err := f.ReadAt(b, off); err != nil {
+		t.Fatal(err)
+	}
+	change(b)
+	if _, err := f.WriteAt(b, off); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func truncate(t testing.TB, fs vfs.FS, name string, n int64) {
+	t.Helper()
+	f, err := fs.Open(name, vfs.How{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(f.Truncate(n), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func remove(t testing.TB, fs vfs.FS, name string) {
+	t.Helper()
+	if err := fs.Remove(name); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func flip(b []byte) { b[len(b)-1] ^= 0x10 }
+
+// namedBySnapshot are those of the segments that the snapshot names: the others have
+// been reclaimed.
+func namedBySnapshot(t testing.TB, fs vfs.FS, in *Inspection) (named []Segment) {
+	t.Helper()
+	o := &offline{fs: fs, step: func(int64) {}, report: func(p Problem) { t.Error(p) }}
+	if err := o.readSuperblock(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := o.openSnapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.file.Close() }()
+	for _, g := range in.Segments {
+		if (s.Slots[g.Slot].Serial == g.Serial) != (g.State != "freed") {
+			t.Errorf("slot %d: the snapshot has segment %d: %+v", g.Slot, s.Slots[g.Slot].Serial, g)
+		}
+		if s.Slots[g.Slot].Serial == g.Serial {
+			named = append(named, g)
+		}
+	}
+	if len(named) == 0 {
+		t.Fatal("the snapshot names no segment")
+	}
+	return named
 }
