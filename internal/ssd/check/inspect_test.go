@@ -113,9 +113,7 @@ func TestSuperblockOfTheTier(t *testing.T) {
 	for i, a := range places {
 		for j, b := range places {
 			mem := vfstest.NewMem()
-			if err := mem.SetBytes(format.SuperblockName, slices.Concat(a, b)); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, mem.SetBytes(format.SuperblockName, slices.Concat(a, b)))
 			want, wantErr := format.ReadSuperblock(bytes.NewReader(slices.Concat(a, b)))
 			o := &offline{fs: mem, step: func(int64) {}, report: func(Problem) {}}
 			if err := o.readSuperblock(); (err == nil) != (wantErr == nil) || wantErr != nil && !errors.Is(err, errors.Unwrap(wantErr)) && !errors.Is(err, wantErr) || o.super != want {

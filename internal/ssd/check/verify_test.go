@@ -26,8 +26,8 @@ func TestVerifyWhole(t *testing.T) {
 				clone := fs
 				if kill {
 					clone = fs.CrashClone(d.rng, vfstest.Kill)
-				} else if err := old.Close(); err != nil {
-					t.Fatal(err)
+				} else {
+					noError(t, old.Close())
 				}
 				if _, problems := verify(t, clone); len(problems) > 0 {
 					t.Fatalf("seed %d, life %d, killed %v: %v", seed, life, kill, problems)
@@ -37,9 +37,7 @@ func TestVerifyWhole(t *testing.T) {
 				}
 				d.open(t, clone)
 				if kill {
-					if err := old.Close(); err != nil {
-						t.Fatal(err)
-					}
+					noError(t, old.Close())
 				}
 				old.Free()
 				fs = clone

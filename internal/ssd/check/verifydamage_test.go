@@ -10,7 +10,6 @@ import (
 
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/ssd/format/formattest"
-	"github.com/firncache/firn/internal/vfs"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
@@ -101,18 +100,9 @@ func FuzzOffline(f *testing.F) {
 		format.LogName: func(b []byte) { formattest.Log(b, 64<<10) },
 	}
 	for _, name := range names {
-		file, err := base.Open(name, vfs.How{ReadOnly: true})
-		if err != nil {
-			f.Fatal(err)
-		}
-		size, err := file.Size()
-		if err != nil {
-			f.Fatal(err)
-		}
-		contents[name] = make([]byte, size)
-		if _, err := file.ReadAt(contents[name], 0); err != nil {
-			f.Fatal(err)
-		}
+		b, err := base.Bytes(name)
+		noError(f, err)
+		contents[name] = b
 	}
 	f.Add([]byte{})
 	f.Add([]byte{0, 0, 0, 0, 96, 17})
@@ -141,16 +131,7 @@ func FuzzOffline(f *testing.F) {
 		}
 		fs := vfstest.NewMem()
 		for name, b := range files {
-			file, err := fs.Open(name, vfs.How{Create: true})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := file.WriteAt(b, 0); err != nil {
-				t.Fatal(err)
-			}
-			if err := file.Close(); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, fs.SetBytes(name, b))
 		}
 		if _, err := Verify(context.Background(), fs, func(Problem) {}, nil); err != nil {
 			t.Error(err)

@@ -63,9 +63,7 @@ func (d *driver) open(t testing.TB, fs vfs.FS) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := tier.Start(func(int64) error { return nil }); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, tier.Start(func(int64) error { return nil }))
 	d.tier, d.hasher = tier, record.NewHasher(tier.Seed())
 }
 
@@ -105,9 +103,7 @@ func (d *driver) written() {
 
 func (d *driver) close(t testing.TB) {
 	t.Helper()
-	if err := d.tier.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, d.tier.Close())
 	d.tier.Free()
 }
 
@@ -155,9 +151,7 @@ func inspect(t testing.TB, fs vfs.FS) *Inspection {
 func counted(t *testing.T, fs vfs.FS, shift int) int64 {
 	t.Helper()
 	o := &offline{fs: fs, step: func(int64) {}, report: func(p Problem) { t.Error(p) }}
-	if err := errors.Join(o.readSuperblock(), o.openLog()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(o.readSuperblock(), o.openLog()))
 	live, err := new(Inspection).segments(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -166,48 +160,36 @@ func counted(t *testing.T, fs vfs.FS, shift int) int64 {
 	for _, e := range live {
 		l.segment(e)
 	}
-	if err := o.close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, o.close())
 	return l.records
 }
 
 // edit changes bytes of a file.
-func edit(t testing.TB, fs vfs.FS, name string, off int64, change func(b []byte), n int) {
+func edit(t testing.TB, fs *vfstest.Mem, name string, off int64, change func(b []byte), n int) {
 	t.Helper()
-	f, err := fs.Open(name, vfs.How{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := make([]byte, n)
-	if _, err := f.ReadAt(b, off); err != nil {
-		t.Fatal(err)
-	}
-	change(b)
-	if _, err := f.WriteAt(b, off); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	b, err := fs.Bytes(name)
+	noError(t, err)
+	change(b[off:][:n])
+	noError(t, fs.SetBytes(name, b))
 }
 
-func truncate(t testing.TB, fs vfs.FS, name string, n int64) {
+func truncate(t testing.TB, fs *vfstest.Mem, name string, n int64) {
 	t.Helper()
-	f, err := fs.Open(name, vfs.How{})
+	b, err := fs.Bytes(name)
+	noError(t, err)
+	noError(t, fs.SetBytes(name, b[:n]))
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(f.Truncate(n), f.Close()); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func remove(t testing.TB, fs vfs.FS, name string) {
 	t.Helper()
-	if err := fs.Remove(name); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, fs.Remove(name))
 }
 
 func flip(b []byte) { b[len(b)-1] ^= 0x10 }
@@ -217,9 +199,7 @@ func flip(b []byte) { b[len(b)-1] ^= 0x10 }
 func namedBySnapshot(t testing.TB, fs vfs.FS, in *Inspection) (named []Segment) {
 	t.Helper()
 	o := &offline{fs: fs, step: func(int64) {}, report: func(p Problem) { t.Error(p) }}
-	if err := o.readSuperblock(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, o.readSuperblock())
 	s, err := o.openSnapshot()
 	if err != nil {
 		t.Fatal(err)
