@@ -176,13 +176,6 @@ func (w *world) startCharging(t testing.TB, cfg Config, charge func(n int64) err
 	return tier
 }
 
-func noError(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // end ends the tier, and returns the files as that leaves them.
 func (w *world) end(t testing.TB, mem *vfstest.Mem, how ending) *vfstest.Mem {
 	t.Helper()
