@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/vfs"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
@@ -115,7 +116,8 @@ func TestFault23Clock(t *testing.T) {
 }
 
 // Row 23: the process dies before the maintain loop has noted that it is late. A segment
-// that was sealed by then says so, too.
+// that was sealed by then says so, too: in the memory, and, where that is gone, in
+// its trailer.
 func TestFault23SealedLate(t *testing.T) {
 	bubble(t, func(t *testing.T) { // whose clock stands still: the maintain loop sleeps
 		w, mem := started(t, 1, testConfig)
@@ -131,11 +133,24 @@ func TestFault23SealedLate(t *testing.T) {
 		}
 		w.written()
 		w.now.Add(-2000)
-		h := w.killed(t, mem, testConfig)
-		if f, err := h.lookUp(key); err == nil {
-			t.Errorf("expired, and back: %d bytes", len(f.Value))
+		after := func(what string, config func(vfs.FS, *world) Config) (h *world) {
+			h = w.killed(t, mem, config)
+			if f, err := h.lookUp(key); err == nil {
+				t.Errorf("%s: expired, and back: %d bytes", what, len(f.Value))
+			}
+			return h
 		}
+		h := after("memory", testConfig)
 		h.check(t, keys, true)
+		h.close(t)
+		h = after("another boot", func(fs vfs.FS, w *world) Config {
+			cfg := testConfig(fs, w)
+			cfg.Recovery, cfg.BootID = RecoverAlways, func() string { return "another" }
+			return cfg
+		})
+		if h.tier.Len() == 0 {
+			t.Error("another boot: nothing was read")
+		}
 		h.close(t)
 		w.close(t)
 	})
