@@ -34,7 +34,7 @@ func OpenRaw(dir string, bytes int64) (*Raw, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := fsys.Open("raw", vfs.How{Create: true, Direct: true})
+	file, err := fsys.Open("raw", vfs.OpenOptions{Create: true, Direct: true})
 	if err != nil {
 		return nil, err
 	}

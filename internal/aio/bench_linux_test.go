@@ -106,7 +106,7 @@ func benchmarkFile(b *testing.B) vfs.File {
 	if err != nil {
 		b.Fatal(err)
 	}
-	f, err := fs.Open("data", vfs.How{Create: true})
+	f, err := fs.Open("data", vfs.OpenOptions{Create: true})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -119,10 +119,10 @@ func benchmarkFile(b *testing.B) vfs.File {
 		b.Fatal(err)
 	}
 	f.Close()
-	direct, err := fs.Open("data", vfs.How{ReadOnly: true, Direct: true})
+	direct, err := fs.Open("data", vfs.OpenOptions{ReadOnly: true, Direct: true})
 	if err != nil {
 		b.Logf("the page cache takes part: %v", err)
-		if direct, err = fs.Open("data", vfs.How{ReadOnly: true}); err != nil {
+		if direct, err = fs.Open("data", vfs.OpenOptions{ReadOnly: true}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 // Readers in different synctest bubbles, and outside, share no channel.
 func TestBubbles(t *testing.T) {
 	read := func(t *testing.T) {
-		file, err := vfstest.NewMem().Open("f", vfs.How{Create: true})
+		file, err := vfstest.NewMem().Open("f", vfs.OpenOptions{Create: true})
 		if err != nil {
 			t.Fatal(err)
 		}

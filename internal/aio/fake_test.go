@@ -74,7 +74,7 @@ func newDirectFile(t testing.TB, size int) vfs.File {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := fs.Open("data", vfs.How{Create: true})
+	f, err := fs.Open("data", vfs.OpenOptions{Create: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func newDirectFile(t testing.TB, size int) vfs.File {
 	if err := errors.Join(werr, f.Sync(), f.Close()); err != nil {
 		t.Fatal(err)
 	}
-	f, err = fs.Open("data", vfs.How{ReadOnly: true, Direct: true})
+	f, err = fs.Open("data", vfs.OpenOptions{ReadOnly: true, Direct: true})
 	if err != nil {
 		t.Skipf("%s cannot be tested on: %v", dir, err)
 	}

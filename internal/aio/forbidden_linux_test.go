@@ -118,7 +118,7 @@ func openDirect(path string) (vfs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return fs.Open(filepath.Base(path), vfs.How{ReadOnly: true, Direct: os.Getenv(cachedEnv) == ""})
+	return fs.Open(filepath.Base(path), vfs.OpenOptions{ReadOnly: true, Direct: os.Getenv(cachedEnv) == ""})
 }
 
 // libAIOFor is the engine of a file where libaio is the next best.

@@ -16,7 +16,7 @@ import (
 func stuckFile(t *testing.T) (vfs.File, *vfstest.Injection) {
 	t.Helper()
 	faulty := vfstest.NewFaulty(vfstest.NewMem())
-	f, err := faulty.Open("data", vfs.How{Create: true})
+	f, err := faulty.Open("data", vfs.OpenOptions{Create: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func faultyFile(t *testing.T) (vfs.File, *vfstest.Faulty) {
 	mem := vfstest.NewMem()
 	mem.SetDirect(4096)
 	faulty := vfstest.NewFaulty(mem)
-	f, err := faulty.Open("data", vfs.How{Create: true})
+	f, err := faulty.Open("data", vfs.OpenOptions{Create: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func faultyFile(t *testing.T) (vfs.File, *vfstest.Faulty) {
 		t.Fatal(err)
 	}
 	f.Close()
-	f, err = faulty.Open("data", vfs.How{Direct: true})
+	f, err = faulty.Open("data", vfs.OpenOptions{Direct: true})
 	if err != nil {
 		t.Fatal(err)
 	}

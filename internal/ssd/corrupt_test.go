@@ -164,7 +164,7 @@ func TestDamagedHeaderOfALargeRecord(t *testing.T) {
 		if w.tier.log.pin(ref.slot, ref.lsn>>w.tier.log.SegmentShift) != nil {
 			t.Fatal("the segment is still in memory")
 		}
-		f, err := mem.Open(format.LogName, vfs.How{})
+		f, err := mem.Open(format.LogName, vfs.OpenOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

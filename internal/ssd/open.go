@@ -61,7 +61,7 @@ func (t *Tier) open() (err error) {
 	if err := files.Claim(t.cfg.FS); err != nil {
 		return err
 	}
-	if t.super.file, err = t.cfg.FS.Open("superblock", vfs.How{Create: true}); err != nil {
+	if t.super.file, err = t.cfg.FS.Open("superblock", vfs.OpenOptions{Create: true}); err != nil {
 		return err
 	}
 	why, err := t.decideSource()
@@ -94,7 +94,7 @@ func (t *Tier) openLog() (err error) {
 		}
 	}
 	if t.logFile == nil {
-		if t.logFile, err = t.cfg.FS.Open(format.LogName, vfs.How{Create: true}); err != nil {
+		if t.logFile, err = t.cfg.FS.Open(format.LogName, vfs.OpenOptions{Create: true}); err != nil {
 			return err
 		}
 	}

@@ -167,7 +167,7 @@ type falseDirect struct{ vfs.FS }
 
 type falseFile struct{ vfs.File }
 
-func (f falseDirect) Open(name string, how vfs.How) (vfs.File, error) {
+func (f falseDirect) Open(name string, how vfs.OpenOptions) (vfs.File, error) {
 	file, err := f.FS.Open(name, how)
 	if err == nil && how.Direct {
 		file = falseFile{file}

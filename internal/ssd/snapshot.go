@@ -27,7 +27,7 @@ func (t *Tier) saveSnapshot() (number uint64, err error) {
 		return 0, fmt.Errorf("%w: %d of %d bytes", errNoSnapshotSpace, size, t.cfg.maxSnapshot())
 	}
 	_ = t.cfg.FS.Remove(format.SnapshotName) // lest there be two for a moment
-	f, err := t.cfg.FS.Open(format.SnapshotTempName, vfs.How{Create: true})
+	f, err := t.cfg.FS.Open(format.SnapshotTempName, vfs.OpenOptions{Create: true})
 	if err != nil {
 		return 0, err
 	}
@@ -91,7 +91,7 @@ var bigEndian = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 // loadSnapshot fills the empty index from the snapshot with a number, and gives the
 // log the slots: which segments it has.
 func (t *Tier) loadSnapshot(number uint64) error {
-	f, err := t.cfg.FS.Open(format.SnapshotName, vfs.How{ReadOnly: true})
+	f, err := t.cfg.FS.Open(format.SnapshotName, vfs.OpenOptions{ReadOnly: true})
 	if err != nil {
 		return err
 	}

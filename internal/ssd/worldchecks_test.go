@@ -143,7 +143,7 @@ func fileBytes(t testing.TB, m *vfstest.Mem) (all int64) {
 	names, err := m.List()
 	noError(t, err)
 	for _, name := range names {
-		f, err := m.Open(name, vfs.How{ReadOnly: true})
+		f, err := m.Open(name, vfs.OpenOptions{ReadOnly: true})
 		noError(t, err)
 		n, err := f.Size()
 		noError(t, errors.Join(err, f.Close()))

@@ -14,7 +14,7 @@ type metered struct {
 	bytes *atomic.Int64
 }
 
-func (c metered) Open(name string, how vfs.How) (vfs.File, error) {
+func (c metered) Open(name string, how vfs.OpenOptions) (vfs.File, error) {
 	f, err := c.FS.Open(name, how)
 	if err != nil {
 		return nil, err

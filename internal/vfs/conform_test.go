@@ -53,9 +53,9 @@ func TestConformance(t *testing.T) {
 }
 
 func conformOpen(t *testing.T, fsys vfs.FS) {
-	_, err := fsys.Open("a", vfs.How{})
+	_, err := fsys.Open("a", vfs.OpenOptions{})
 	wantErr(t, err, fs.ErrNotExist)
-	_, err = fsys.Open("a", vfs.How{ReadOnly: true})
+	_, err = fsys.Open("a", vfs.OpenOptions{ReadOnly: true})
 	wantErr(t, err, fs.ErrNotExist)
 	f := create(t, fsys, "a")
 	write(t, f, 0, "hello")
@@ -70,7 +70,7 @@ func conformOpen(t *testing.T, fsys vfs.FS) {
 	}
 	must(t, f.Close())
 
-	f, err = fsys.Open("a", vfs.How{ReadOnly: true})
+	f, err = fsys.Open("a", vfs.OpenOptions{ReadOnly: true})
 	must(t, err)
 	if _, err := f.WriteAt([]byte("x"), 0); err == nil {
 		t.Error("a file opened ReadOnly was written")
@@ -91,7 +91,7 @@ func conformNames(t *testing.T, fsys vfs.FS) {
 	f := create(t, fsys, "a")
 	must(t, f.Close())
 	for _, name := range []string{"", ".", "..", "../a", "b/a", "/a", "a/"} {
-		_, err := fsys.Open(name, vfs.How{Create: true})
+		_, err := fsys.Open(name, vfs.OpenOptions{Create: true})
 		wantErr(t, err, fs.ErrInvalid)
 		wantErr(t, fsys.Remove(name), fs.ErrInvalid)
 		wantErr(t, fsys.Rename(name, "c"), fs.ErrInvalid)
@@ -186,7 +186,7 @@ func conformDirectory(t *testing.T, fsys vfs.FS) {
 	wantList(t, fsys, "a", "b", "c")
 	must(t, fsys.Rename("a", "b"))
 	wantList(t, fsys, "b", "c")
-	f, err := fsys.Open("b", vfs.How{ReadOnly: true})
+	f, err := fsys.Open("b", vfs.OpenOptions{ReadOnly: true})
 	must(t, err)
 	if got := contents(t, f); got != "a" {
 		t.Errorf("b holds %q after it was replaced by a", got)
@@ -250,7 +250,7 @@ func conformLock(t *testing.T, fsys vfs.FS) {
 }
 
 func conformDirect(t *testing.T, fsys vfs.FS) {
-	f, err := fsys.Open("a", vfs.How{Create: true, Direct: true})
+	f, err := fsys.Open("a", vfs.OpenOptions{Create: true, Direct: true})
 	if errors.Is(err, vfs.ErrNoDirect) {
 		t.Logf("not tested further: %v", err)
 		return
@@ -349,7 +349,7 @@ func wantList(t testing.TB, fsys vfs.FS, want ...string) {
 
 func create(t testing.TB, fsys vfs.FS, name string) vfs.File {
 	t.Helper()
-	f, err := fsys.Open(name, vfs.How{Create: true})
+	f, err := fsys.Open(name, vfs.OpenOptions{Create: true})
 	must(t, err)
 	return f
 }

@@ -236,7 +236,7 @@ func TestFailedSync(t *testing.T) {
 	mem := vfstest.NewMem()
 	must(t, synced(t, mem, "a", "old").Close())
 	faulty := vfstest.NewFaulty(mem)
-	f, err := faulty.Open("a", vfs.How{})
+	f, err := faulty.Open("a", vfs.OpenOptions{})
 	must(t, err)
 	write(t, f, 0, "new")
 	once := faulty.Inject(vfstest.Rule{On: vfstest.OpSync, Times: 1, Err: errIO})

@@ -21,7 +21,7 @@ const errIO = syscall.EIO
 // touch does every operation once on the file a, and returns the errors by kind.
 func touch(fsys vfs.FS) map[vfstest.Kind]error {
 	errs := map[vfstest.Kind]error{}
-	f, err := fsys.Open("a", vfs.How{Create: true})
+	f, err := fsys.Open("a", vfs.OpenOptions{Create: true})
 	errs[vfstest.OpCreate] = err
 	if err == nil {
 		_, errs[vfstest.OpWrite] = f.WriteAt([]byte("hello"), 0)
@@ -31,7 +31,7 @@ func touch(fsys vfs.FS) map[vfstest.Kind]error {
 		errs[vfstest.OpAllocate] = f.Allocate(5)
 		errs[vfstest.OpClose] = f.Close()
 	}
-	g, err := fsys.Open("a", vfs.How{})
+	g, err := fsys.Open("a", vfs.OpenOptions{})
 	errs[vfstest.OpOpen] = err
 	if err == nil {
 		_ = g.Close()
@@ -209,7 +209,7 @@ func TestFaultyPartialAny(t *testing.T) {
 	mem.SetDirect(1024)
 	faulty := vfstest.NewFaulty(mem)
 	faulty.Inject(vfstest.Rule{On: vfstest.OpWrite, Partial: -1})
-	f, err := faulty.Open("a", vfs.How{Create: true, Direct: true})
+	f, err := faulty.Open("a", vfs.OpenOptions{Create: true, Direct: true})
 	must(t, err)
 	p := vfs.Aligned(4096, 1024)
 	seen := map[int]bool{}

@@ -54,7 +54,7 @@ var (
 )
 
 func (w *world) open(t *rapid.T, name string) vfs.File {
-	f, err := w.mem.Open(name, vfs.How{Create: true})
+	f, err := w.mem.Open(name, vfs.OpenOptions{Create: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func (w *world) resize(t *rapid.T, resize func(vfs.File, int64) error) {
 func (w *world) read(t *rapid.T) {
 	name, off, n := someName.Draw(t, "name"), someSize.Draw(t, "off"), someSize.Draw(t, "len")
 	want, exists := w.now[name]
-	f, err := w.mem.Open(name, vfs.How{ReadOnly: true})
+	f, err := w.mem.Open(name, vfs.OpenOptions{ReadOnly: true})
 	if !exists {
 		if !errors.Is(err, fs.ErrNotExist) {
 			t.Fatalf("Open of no file: %v", err)
@@ -184,7 +184,7 @@ func (w *world) rename(t *rapid.T) {
 // sync makes everything survive.
 func (w *world) sync(t *rapid.T) {
 	for name := range w.now {
-		f, err := w.mem.Open(name, vfs.How{})
+		f, err := w.mem.Open(name, vfs.OpenOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -282,7 +282,7 @@ func TestMemQuota(t *testing.T) {
 
 func TestMemDirectMisuse(t *testing.T) {
 	mem := vfstest.NewMem()
-	f, err := mem.Open("a", vfs.How{Create: true, Direct: true})
+	f, err := mem.Open("a", vfs.OpenOptions{Create: true, Direct: true})
 	must(t, err)
 	if f.Align() != 512 {
 		t.Fatalf("Align = %d, want 512", f.Align())
@@ -302,13 +302,13 @@ func TestMemDirectMisuse(t *testing.T) {
 	}
 	wantSize(t, f, 0)
 	mem.SetDirect(4096)
-	g, err := mem.Open("a", vfs.How{Direct: true})
+	g, err := mem.Open("a", vfs.OpenOptions{Direct: true})
 	must(t, err)
 	if !panics(func() { _, _ = g.WriteAt(p[:512], 0) }) {
 		t.Error("512 bytes, where 4096 are wanted, and no panic")
 	}
 	mem.SetDirect(0)
-	_, err = mem.Open("a", vfs.How{Direct: true})
+	_, err = mem.Open("a", vfs.OpenOptions{Direct: true})
 	wantErr(t, err, vfs.ErrNoDirect)
 }
 

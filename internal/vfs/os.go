@@ -69,18 +69,18 @@ type osFS string
 
 func (d osFS) path(name string) string { return filepath.Join(string(d), name) }
 
-func (d osFS) Open(name string, how How) (File, error) {
+func (d osFS) Open(name string, opts OpenOptions) (File, error) {
 	if err := CheckName("open", name); err != nil {
 		return nil, err
 	}
 	flag := os.O_RDWR
-	if how.ReadOnly {
+	if opts.ReadOnly {
 		flag = os.O_RDONLY
 	}
-	if how.Create {
+	if opts.Create {
 		flag |= os.O_CREATE
 	}
-	if how.Direct {
+	if opts.Direct {
 		return openDirect(d.path(name), flag)
 	}
 	f, err := openRegular(d.path(name), flag)

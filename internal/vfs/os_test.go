@@ -127,7 +127,7 @@ func TestOSDirectoryRemoved(t *testing.T) {
 	fsys, err := vfs.OS(dir)
 	must(t, err)
 	must(t, os.Remove(dir))
-	_, openErr := fsys.Open("a", vfs.How{Create: true})
+	_, openErr := fsys.Open("a", vfs.OpenOptions{Create: true})
 	_, lockErr := fsys.Lock("LOCK")
 	_, listErr := fsys.List()
 	for _, err := range []error{openErr, lockErr, listErr, fsys.Remove("a"), fsys.Rename("a", "b")} {
@@ -155,8 +155,8 @@ func TestDirectReadRefusedAtTheEnd(t *testing.T) {
 }
 
 func TestWriteZeros(t *testing.T) {
-	for _, how := range []vfs.How{{Create: true}, {Create: true, Direct: true}} {
-		f, err := realFS(t).Open("a", how)
+	for _, opts := range []vfs.OpenOptions{{Create: true}, {Create: true, Direct: true}} {
+		f, err := realFS(t).Open("a", opts)
 		if errors.Is(err, vfs.ErrNoDirect) {
 			t.Logf("not tested: %v", err)
 			continue
@@ -178,7 +178,7 @@ func TestWriteZeros(t *testing.T) {
 			t.Fatalf("ReadAt = %d, %v", n, err)
 		}
 		if got, want := strings.TrimRight(string(buf), "\x00"), strings.Repeat("x", min(a, 100)); got != want {
-			t.Errorf("%+v: the file begins with %d bytes that are no zeros, want %d", how, len(got), len(want))
+			t.Errorf("%+v: the file begins with %d bytes that are no zeros, want %d", opts, len(got), len(want))
 		}
 		must(t, f.Close())
 	}

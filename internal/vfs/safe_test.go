@@ -26,13 +26,13 @@ func TestOSNoLinks(t *testing.T) {
 	must(t, syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600))
 	must(t, os.Mkdir(filepath.Join(dir, "directory"), 0o700))
 	for _, name := range []string{"link", "dangling", "pipe", "directory"} {
-		for _, how := range []vfs.How{{}, {ReadOnly: true}, {Create: true}, {Create: true, Direct: true}} {
-			f, err := fsys.Open(name, how)
+		for _, opts := range []vfs.OpenOptions{{}, {ReadOnly: true}, {Create: true}, {Create: true, Direct: true}} {
+			f, err := fsys.Open(name, opts)
 			if err == nil {
 				_ = f.Close()
 			}
 			if err == nil || !strings.Contains(err.Error(), filepath.Join(dir, name)) || !strings.Contains(err.Error(), "not a regular file") {
-				t.Errorf("Open %s %+v: %v, want an error that names it as no regular file", name, how, err)
+				t.Errorf("Open %s %+v: %v, want an error that names it as no regular file", name, opts, err)
 			}
 		}
 		if _, err := fsys.Lock(name); err == nil {
@@ -83,7 +83,7 @@ func TestOSForeignOwner(t *testing.T) {
 	if err := os.Chown(filepath.Join(dir, "a"), 65534, -1); err != nil {
 		t.Skipf("a file cannot be given to another user: %v", err)
 	}
-	_, err = fsys.Open("a", vfs.How{})
+	_, err = fsys.Open("a", vfs.OpenOptions{})
 	wantErr(t, err, fs.ErrPermission)
 	must(t, os.Chown(dir, 65534, -1))
 	_, err = vfs.OS(dir)

@@ -14,7 +14,7 @@ var (
 	// ErrLocked says that another owner holds the lock, here or in another process.
 	ErrLocked = errors.New("locked by another owner")
 	// ErrNoDirect says that the file system or the operating system has no
-	// direct I/O; the file can be opened without How.Direct.
+	// direct I/O; the file can be opened without OpenOptions.Direct.
 	ErrNoDirect = errors.New("no direct I/O on this file system")
 	// ErrNoSpace is one of the errors that are NoSpace.
 	ErrNoSpace = errsFull[0]
@@ -23,9 +23,9 @@ var (
 // FS is what a tier needs of a file system: one directory, whose files are
 // named without a path.
 type FS interface {
-	// Open opens a file. With How.Direct the error is ErrNoDirect where there is
-	// no direct I/O; How.Create may have made the file all the same.
-	Open(name string, how How) (File, error)
+	// Open opens a file. With OpenOptions.Direct the error is ErrNoDirect where there
+	// is no direct I/O; OpenOptions.Create may have made the file all the same.
+	Open(name string, opts OpenOptions) (File, error)
 	// Remove deletes a file; that there is none is an error, fs.ErrNotExist.
 	Remove(name string) error
 	// Rename replaces newName by the file oldName.
@@ -51,8 +51,8 @@ type DirLocker interface {
 	LockDir() (io.Closer, error)
 }
 
-// How says how a file is opened, for reading and writing unless ReadOnly.
-type How struct {
+// OpenOptions are the options of Open: for reading and writing unless ReadOnly.
+type OpenOptions struct {
 	ReadOnly bool
 	Create   bool // make the file if there is none
 	Direct   bool // past the page cache: offsets, lengths and addresses are multiples of File.Align
@@ -97,7 +97,7 @@ func NoSpace(err error) bool {
 }
 
 // Aligned returns n bytes of the Go heap whose address is a multiple of align, a
-// power of two: what reads and writes of a file opened with How.Direct need.
+// power of two: what reads and writes of a file opened with OpenOptions.Direct need.
 func Aligned(n, align int) []byte {
 	b := make([]byte, n+align)
 	skip := int(-address(b) & uintptr(align-1))

@@ -79,7 +79,7 @@ func (in *Inspection) list(dir vfs.FS) (unlock func(), err error) {
 	}
 	in.Lock = "free"
 	for _, name := range names {
-		f, err := dir.Open(name, vfs.How{ReadOnly: true})
+		f, err := dir.Open(name, vfs.OpenOptions{ReadOnly: true})
 		if err != nil {
 			in.Files = append(in.Files, File{name, -1})
 			continue

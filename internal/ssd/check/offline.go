@@ -43,7 +43,7 @@ func (o *offline) problem(file string, off int64, what string, args ...any) {
 
 // open opens a file for reading.
 func (o *offline) open(name string) (f vfs.File, size int64, err error) {
-	if f, err = o.fs.Open(name, vfs.How{ReadOnly: true}); err != nil {
+	if f, err = o.fs.Open(name, vfs.OpenOptions{ReadOnly: true}); err != nil {
 		return nil, 0, err
 	}
 	if size, err = f.Size(); err != nil {

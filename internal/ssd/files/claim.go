@@ -30,7 +30,7 @@ func Claim(fsys vfs.FS) error {
 		if marked || !listed && !inCapitals {
 			continue
 		}
-		f, err := fsys.Open(name, vfs.How{ReadOnly: true})
+		f, err := fsys.Open(name, vfs.OpenOptions{ReadOnly: true})
 		if !listed && errors.Is(err, fs.ErrNotExist) { // LOG is not log here
 			continue
 		}

@@ -17,7 +17,7 @@ const BlockBytes = 4096
 // that cannot be had: some file systems take the flag, and then fail all I/O. With
 // required, an I/O error is no reason to do without.
 func OpenDirect(fsys vfs.FS, required bool) (vfs.File, error) {
-	f, err := fsys.Open(format.LogName, vfs.How{Create: true, Direct: true})
+	f, err := fsys.Open(format.LogName, vfs.OpenOptions{Create: true, Direct: true})
 	if err != nil {
 		return nil, err
 	}

@@ -76,9 +76,9 @@ func (d *TrackedFS) Close() {
 
 func (d *TrackedFS) Returned() uint64 { return d.back.Load() }
 
-func (d *TrackedFS) Open(name string, how vfs.How) (file vfs.File, err error) {
+func (d *TrackedFS) Open(name string, opts vfs.OpenOptions) (file vfs.File, err error) {
 	err = d.do(func() error {
-		f, err := d.FS.Open(name, how)
+		f, err := d.FS.Open(name, opts)
 		if err == nil {
 			file = &trackedFile{File: f, fs: d}
 		}

@@ -36,8 +36,8 @@ func (f *Faulty) Seed(seed uint64) {
 	f.rng = rand.New(rand.NewPCG(seed, seed))
 }
 
-// fate is what the rules decided about an operation.
-type fate struct {
+// outcome is what the rules decided about an operation.
+type outcome struct {
 	entry   *logEntry
 	err     error
 	partial int // bytes to do before err; -1: any
@@ -46,7 +46,7 @@ type fate struct {
 
 // begin counts the operation, and lets every rule that meets it act. The caller
 // ends it with end.
-func (f *Faulty) begin(op *Op) fate {
+func (f *Faulty) begin(op *Op) outcome {
 	f.mu.Lock()
 	entry := f.log.begin(op)
 	var met []*Injection
@@ -57,48 +57,48 @@ func (f *Faulty) begin(op *Op) fate {
 	}
 	f.mu.Unlock()
 
-	fate := fate{entry: entry}
+	outcome := outcome{entry: entry}
 	for _, in := range met {
 		in.meet(*op)
-		if in.rule.Err != nil && fate.err == nil {
-			fate.err, fate.partial = in.rule.Err, in.rule.Partial
+		if in.rule.Err != nil && outcome.err == nil {
+			outcome.err, outcome.partial = in.rule.Err, in.rule.Partial
 		}
 		if in.rule.Mangle != nil {
-			fate.mangle = append(fate.mangle, in.rule.Mangle)
+			outcome.mangle = append(outcome.mangle, in.rule.Mangle)
 		}
 	}
-	if fate.err != nil {
-		fate.err = pathError(op.Kind.String(), op.Name, fate.err)
+	if outcome.err != nil {
+		outcome.err = pathError(op.Kind.String(), op.Name, outcome.err)
 	}
-	return fate
+	return outcome
 }
 
 // end notes how the operation ended, and returns that.
-func (f *Faulty) end(fate fate, err error) error {
+func (f *Faulty) end(outcome outcome, err error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	fate.entry.done, fate.entry.err = true, err
+	outcome.entry.done, outcome.entry.err = true, err
 	return err
 }
 
 // do is an operation that is done or fails.
 func (f *Faulty) do(op Op, work func() error) error {
-	fate := f.begin(&op)
-	if fate.err != nil {
-		return f.end(fate, fate.err)
+	outcome := f.begin(&op)
+	if outcome.err != nil {
+		return f.end(outcome, outcome.err)
 	}
-	return f.end(fate, work())
+	return f.end(outcome, work())
 }
 
 // Open implements FS.
-func (f *Faulty) Open(name string, how vfs.How) (vfs.File, error) {
+func (f *Faulty) Open(name string, opts vfs.OpenOptions) (vfs.File, error) {
 	kind := OpOpen
-	if how.Create {
+	if opts.Create {
 		kind = OpCreate
 	}
 	var file *faultyFile
 	err := f.do(Op{Kind: kind, Name: name}, func() error {
-		inner, err := f.inner.Open(name, how)
+		inner, err := f.inner.Open(name, opts)
 		if err == nil {
 			file = &faultyFile{fs: f, inner: inner, name: name}
 			f.opened(file)

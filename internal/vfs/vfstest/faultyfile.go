@@ -11,46 +11,46 @@ type faultyFile struct {
 
 func (f *faultyFile) ReadAt(p []byte, off int64) (n int, err error) {
 	op := Op{Kind: OpRead, Name: f.name, Off: off, Len: int64(len(p)), file: f.inner}
-	fate := f.fs.begin(&op)
-	if fate.err == nil {
+	outcome := f.fs.begin(&op)
+	if outcome.err == nil {
 		n, err = f.inner.ReadAt(p, off)
 	} else {
-		n, err = f.part(fate, p, off, f.inner.ReadAt)
+		n, err = f.part(outcome, p, off, f.inner.ReadAt)
 	}
-	for _, mangle := range fate.mangle {
+	for _, mangle := range outcome.mangle {
 		mangle(op, p[:n])
 	}
-	return n, f.fs.end(fate, err)
+	return n, f.fs.end(outcome, err)
 }
 
 func (f *faultyFile) WriteAt(p []byte, off int64) (n int, err error) {
-	fate := f.fs.begin(&Op{Kind: OpWrite, Name: f.name, Off: off, Len: int64(len(p)), file: f.inner, data: p})
-	if fate.err == nil {
+	outcome := f.fs.begin(&Op{Kind: OpWrite, Name: f.name, Off: off, Len: int64(len(p)), file: f.inner, data: p})
+	if outcome.err == nil {
 		n, err = f.inner.WriteAt(p, off)
 	} else {
-		n, err = f.part(fate, p, off, f.inner.WriteAt)
+		n, err = f.part(outcome, p, off, f.inner.WriteAt)
 	}
-	return n, f.fs.end(fate, err)
+	return n, f.fs.end(outcome, err)
 }
 
 // part does the beginning of a read or write that fails.
-func (f *faultyFile) part(fate fate, p []byte, off int64, work func([]byte, int64) (int, error)) (n int, err error) {
-	if k := f.fs.partOf(len(p), fate.partial, f.inner.Align()); k > 0 {
+func (f *faultyFile) part(outcome outcome, p []byte, off int64, work func([]byte, int64) (int, error)) (n int, err error) {
+	if k := f.fs.partOf(len(p), outcome.partial, f.inner.Align()); k > 0 {
 		n, _ = work(p[:k], off)
 	}
-	return n, fate.err
+	return n, outcome.err
 }
 
 // Sync that fails gives up what was written, as Linux does: it can be read until
 // the machine fails, and a later Sync that succeeds does not keep it. Of the
 // file systems here only Mem can show that.
 func (f *faultyFile) Sync() error {
-	fate := f.fs.begin(&Op{Kind: OpSync, Name: f.name})
-	if fate.err != nil {
+	outcome := f.fs.begin(&Op{Kind: OpSync, Name: f.name})
+	if outcome.err != nil {
 		f.failSync()
-		return f.fs.end(fate, fate.err)
+		return f.fs.end(outcome, outcome.err)
 	}
-	return f.fs.end(fate, f.inner.Sync())
+	return f.fs.end(outcome, f.inner.Sync())
 }
 
 func (f *faultyFile) failSync() {
@@ -69,15 +69,15 @@ func (f *faultyFile) Truncate(size int64) error {
 
 // Close closes the file whatever it returns.
 func (f *faultyFile) Close() error {
-	fate := f.fs.begin(&Op{Kind: OpClose, Name: f.name})
+	outcome := f.fs.begin(&Op{Kind: OpClose, Name: f.name})
 	err := f.inner.Close()
-	if fate.err != nil {
-		err = fate.err
+	if outcome.err != nil {
+		err = outcome.err
 	}
 	f.fs.mu.Lock()
 	delete(f.fs.open, f)
 	f.fs.mu.Unlock()
-	return f.fs.end(fate, err)
+	return f.fs.end(outcome, err)
 }
 
 func (f *faultyFile) Size() (int64, error) { return f.inner.Size() }

@@ -57,7 +57,7 @@ func (m *Mem) SetQuota(bytes int64) {
 }
 
 // SetDirect sets what direct I/O wants multiples of, a power of two; a misaligned
-// call panics. With 0, Open with How.Direct is ErrNoDirect.
+// call panics. With 0, Open with OpenOptions.Direct is ErrNoDirect.
 func (m *Mem) SetDirect(align int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -65,28 +65,28 @@ func (m *Mem) SetDirect(align int) {
 }
 
 // Open implements FS.
-func (m *Mem) Open(name string, how vfs.How) (vfs.File, error) {
+func (m *Mem) Open(name string, opts vfs.OpenOptions) (vfs.File, error) {
 	if err := vfs.CheckName("open", name); err != nil {
 		return nil, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	align := 1
-	if how.Direct {
+	if opts.Direct {
 		align = m.align
 	}
 	if align == 0 {
 		return nil, pathError("open", name, vfs.ErrNoDirect)
 	}
 	n := m.names[name]
-	if n == nil && !how.Create {
+	if n == nil && !opts.Create {
 		return nil, pathError("open", name, fs.ErrNotExist)
 	}
 	if n == nil {
 		n = m.create(name)
 	}
 	n.users++
-	return &memFile{mem: m, node: n, name: name, readOnly: how.ReadOnly, align: align}, nil
+	return &memFile{mem: m, node: n, name: name, readOnly: opts.ReadOnly, align: align}, nil
 }
 
 // create makes an empty file.

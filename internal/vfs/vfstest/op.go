@@ -13,8 +13,8 @@ type Kind uint32
 // The operations of FS, File, MemoryKeeper and Memory that Faulty sees. Size, Align,
 // Fd, and the closing of locks and memory pass.
 const (
-	OpOpen     Kind = 1 << iota // Open without How.Create
-	OpCreate                    // Open with How.Create, also of a file that is there
+	OpOpen     Kind = 1 << iota // Open without OpenOptions.Create
+	OpCreate                    // Open with OpenOptions.Create, also of a file that is there
 	OpRead                      // ReadAt
 	OpWrite                     // WriteAt
 	OpSync                      // File.Sync
