@@ -2,6 +2,7 @@ package lincheck
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -28,9 +29,26 @@ type workload struct {
 	sizes                func(rng *rand.Rand) int
 }
 
-// run makes the calls and returns their history. Times are from one counter,
-// so that their order is exact.
+// run makes the calls and returns their history.
 func (w workload) run(t *testing.T, c cache, seed uint64) []porcupine.Operation {
+	return record(t, w.clients, w.calls, seed, func(rng *rand.Rand, next func() uint64) (call, func() (answer, error)) {
+		in := call{op: op([]int{0, 0, 0, 1, 1, 2}[rng.IntN(6)]), key: rng.IntN(w.keys)}
+		if in.op == set {
+			in.value = next()
+		}
+		return in, func() (answer, error) { return do(c, in, w.sizes(rng)) }
+	}, func(rng *rand.Rand, client, i int) (err error) {
+		for f := range w.filler {
+			err = errors.Join(err, c.Set(fmt.Appendf(nil, "filler %d %d %d", client, i, f), make([]byte, w.sizes(rng))))
+		}
+		return err
+	})
+}
+
+// record returns the history of clients that make so many calls each, between which
+// they fill the cache. choose draws a call; next numbers the values that are set.
+// Times are from one counter, so that their order is exact.
+func record(t *testing.T, clients, calls int, seed uint64, choose func(rng *rand.Rand, next func() uint64) (call, func() (answer, error)), fill func(rng *rand.Rand, client, i int) error) []porcupine.Operation {
 	var (
 		clock, values atomic.Uint64
 		mu            sync.Mutex
@@ -38,27 +56,23 @@ func (w workload) run(t *testing.T, c cache, seed uint64) []porcupine.Operation 
 		wg            sync.WaitGroup
 		start         = make(chan struct{})
 	)
-	for client := range w.clients {
+	next := func() uint64 { return values.Add(1) }
+	for client := range clients {
 		wg.Go(func() {
 			rng := rand.New(rand.NewPCG(seed, uint64(client)))
 			var mine []porcupine.Operation
 			<-start
-			for i := range w.calls {
-				in := call{op: op([]int{0, 0, 0, 1, 1, 2}[rng.IntN(6)]), key: rng.IntN(w.keys)}
-				if in.op == set {
-					in.value = values.Add(1)
-				}
+			for i := range calls {
+				in, run := choose(rng, next)
 				began := clock.Add(1)
-				out, err := do(c, in, w.sizes(rng))
+				out, err := run()
 				ended := clock.Add(1)
 				if err != nil {
 					t.Error(err)
 				}
 				mine = append(mine, porcupine.Operation{ClientId: client, Input: in, Output: out, Call: int64(began), Return: int64(ended)})
-				for f := range w.filler {
-					if err := c.Set(fmt.Appendf(nil, "filler %d %d %d", client, i, f), make([]byte, w.sizes(rng))); err != nil {
-						t.Error(err)
-					}
+				if err := fill(rng, client, i); err != nil {
+					t.Error(err)
 				}
 			}
 			mu.Lock()

@@ -4,30 +4,8 @@ import (
 	"log/slog"
 	"testing"
 
-	"github.com/anishathalye/porcupine"
-
 	"github.com/firncache/firn"
 )
-
-// moving is a key of a cache of two tiers: a get may find nothing at any time, also
-// while the value moves between the two, after which it is there again. What is
-// found is the value that was set last.
-var moving = porcupine.Model{
-	Partition: byKey,
-	Init:      func() any { return absent },
-	Step: func(state, input, output any) (bool, any) {
-		value, in := state.(uint64), input.(call)
-		switch in.op {
-		case set:
-			return true, in.value
-		case del:
-			return true, absent
-		}
-		out := output.(answer)
-		return !out.ok || out.value == value && value != absent, value
-	},
-	DescribeOperation: describe,
-}
 
 // batches is a cache whose gets are batches of one.
 type batches struct{ *firn.Cache }

@@ -1,10 +1,9 @@
 package lincheck
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/anishathalye/porcupine"
@@ -75,48 +74,23 @@ type typedWorkload struct {
 }
 
 func (w typedWorkload) run(t *testing.T, handles []*firn.Typed[int, named], seed uint64) []porcupine.Operation {
-	var (
-		clock, values atomic.Uint64
-		mu            sync.Mutex
-		history       []porcupine.Operation
-		wg            sync.WaitGroup
-		start         = make(chan struct{})
-	)
-	for client := range w.clients {
-		wg.Go(func() {
-			rng := rand.New(rand.NewPCG(seed, uint64(client)))
-			var mine []porcupine.Operation
-			<-start
-			for i := range w.calls {
-				handle := handles[rng.IntN(len(handles))]
-				in := call{op: []op{get, get, get, get, set, set, del}[rng.IntN(7)], key: rng.IntN(w.keys)}
-				if rng.IntN(30) == 0 {
-					in = call{op: clr}
-				}
-				if in.op == set {
-					in.value = values.Add(1)
-				}
-				began := clock.Add(1)
-				out, err := doTyped(handle, in, w.fill(rng))
-				ended := clock.Add(1)
-				if err != nil {
-					t.Error(err)
-				}
-				mine = append(mine, porcupine.Operation{ClientId: client, Input: in, Output: out, Call: int64(began), Return: int64(ended)})
-				for f := range w.filler {
-					if err := handle.Set(1000+client*1000+i*10+f, named{Fill: make([]byte, w.fill(rng))}); err != nil {
-						t.Error(err)
-					}
-				}
-			}
-			mu.Lock()
-			history = append(history, mine...)
-			mu.Unlock()
-		})
-	}
-	close(start)
-	wg.Wait()
-	return history
+	handle := func(rng *rand.Rand) *firn.Typed[int, named] { return handles[rng.IntN(len(handles))] }
+	return record(t, w.clients, w.calls, seed, func(rng *rand.Rand, next func() uint64) (call, func() (answer, error)) {
+		in := call{op: []op{get, get, get, get, set, set, del}[rng.IntN(7)], key: rng.IntN(w.keys)}
+		if rng.IntN(30) == 0 {
+			in = call{op: clr}
+		}
+		if in.op == set {
+			in.value = next()
+		}
+		h := handle(rng)
+		return in, func() (answer, error) { return doTyped(h, in, w.fill(rng)) }
+	}, func(rng *rand.Rand, client, i int) (err error) {
+		for f := range w.filler {
+			err = errors.Join(err, handle(rng).Set(1000+client*1000+i*10+f, named{Fill: make([]byte, w.fill(rng))}))
+		}
+		return err
+	})
 }
 
 func doTyped(handle *firn.Typed[int, named], in call, fill int) (out answer, err error) {
