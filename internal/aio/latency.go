@@ -77,12 +77,3 @@ func (l *Latency) Quantile(q float64) int64 {
 	}
 	return 0
 }
-
-// Sub returns what was added to l since the earlier snapshot was taken.
-func (l *Latency) Sub(earlier *Latency) Latency {
-	d := Latency{Count: l.Count - earlier.Count, Sum: l.Sum - earlier.Sum}
-	for i := range d.counts {
-		d.counts[i] = l.counts[i] - earlier.counts[i]
-	}
-	return d
-}
