@@ -107,7 +107,6 @@ func (l *log) seal() {
 	now := l.now()
 	s.putList(l.logID, now)
 	l.head.NoteTime(now)
-	s.sealed = true
 	l.sealed = append(l.sealed, s)
 	l.changed.Broadcast()
 }

@@ -26,7 +26,6 @@ type segment struct {
 	list   []byte // of its records, see format.ParseList
 	count  int
 	end    int // bytes appended, with the header
-	sealed bool
 	listAt int // where the list begins, once sealed
 
 	written int  // bytes of [0, end) that are on their way no more
