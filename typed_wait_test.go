@@ -13,21 +13,6 @@ import (
 	"github.com/firncache/firn"
 )
 
-// comesBack fails the test if f hangs.
-func comesBack(t *testing.T, what string, f func()) {
-	t.Helper()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		f()
-	}()
-	select {
-	case <-done:
-	case <-time.After(30 * time.Second):
-		t.Fatalf("%s hangs", what)
-	}
-}
-
 // OnEvict may use everything that typed caches have, also when the write that
 // it hears of is that of a namespace's record.
 func TestOnEvictUsesTyped(t *testing.T) {
@@ -69,7 +54,7 @@ func TestOnEvictUsesTyped(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	comesBack(t, "a write of a record", func() {
+	returns(t, "a write of a record", func() {
 		during = "NewTyped"
 		for i := 0; told[during] == 0 && i < 20_000; i++ {
 			newTyped(t, c, firn.TypedOptions[int, int]{Namespace: fmt.Sprint("space ", i)})
