@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// admission decides what is written: what is worth it, as far as the budget goes.
-// AdmitSeen chooses while what is alive fills the log, or the index: until then
+// admission decides which records are written: those worth it, as far as the budget goes.
+// AdmitSeen chooses while live records fill the log, or the index: until then
 // nothing has to leave for what comes.
 type admission struct {
 	kind   Admission
@@ -32,8 +32,8 @@ func (a *admission) admit(hash uint64, bytes int, read bool) bool {
 	return ok && a.budget.admit(w, hash, bytes)
 }
 
-// worthOf is what a record is worth, and whether that is enough. While the budget
-// is short, AdmitSeen prefers what was offered before.
+// worthOf rates a record, and reports whether that is enough. While the budget
+// is short, AdmitSeen prefers records that were offered before.
 func (a *admission) worthOf(hash uint64, read bool) (w worth, ok bool) {
 	switch {
 	case a.admitAll.Load():
@@ -78,7 +78,7 @@ func (s *sketch) init(bytes int64) {
 // sketchWords is the length of one of the two filters of a sketch of so many bytes.
 func sketchWords(bytes int64) int64 { return 1 << (bits.Len64(uint64(max(bytes/16, 64))) - 1) }
 
-// sketchBytes is what both take, of the bytes that there are for them.
+// sketchBytes is the size of both, of the bytes that there are for them.
 func sketchBytes(bytes int64) int64 { return 2 * 8 * sketchWords(bytes) }
 
 // add remembers a hash, and reports whether it was known.

@@ -52,7 +52,7 @@ func (l *log) until(deadline int64) uint64 {
 func (l *log) segmentFor(size, reserve int) *segment {
 	s := l.open
 	if len(l.free) < reserve {
-		return nil // what is left of the last slot is for what is being moved
+		return nil // the rest of the last slot is for records that are being moved
 	}
 	if l.fits(size) {
 		return s
@@ -174,7 +174,7 @@ func (l *log) resumeAtLocked(next uint64) {
 }
 
 // pause ends the segments that are not written to their end, waits for the writer, and
-// lets nothing be appended until reset: what is appended is named in the index, which
+// lets nothing be appended until reset: an appended record is named in the index, which
 // is about to be emptied.
 func (l *log) pause() {
 	l.mu.Lock()

@@ -7,19 +7,19 @@ import (
 	"github.com/firncache/firn/internal/ssd/format"
 )
 
-// budget keeps what the tier writes to its device within so many bytes a day. It
+// budget keeps the tier's writes to its device within so many bytes a day. It
 // is a token bucket that a day's budget fills and that a day fills again: within
 // any 24 hours no more is admitted than twice the budget, within n days no more
-// than n+1 times. What nobody could refuse in time comes on top, of which there is
+// than n+1 times. Writes that nobody could refuse in time come on top, of which there is
 // little: the buffers, the lists of their segments, the superblock, and Close's
-// snapshot. All of it is counted, and taken from what comes after.
+// snapshot. All of it is counted, and taken from later writes.
 //
 // While more is offered than may be written, admission is by chance, so that a
-// record which is offered often gets in sooner. The chance is what spends in two
-// minutes what the bucket holds above a floor. So the level finds its place above the
-// floor by itself, whatever is written for each byte that is admitted. Records
-// that have proved their worth have a lower floor: they are first, and the others
-// get what these leave.
+// record which is offered often gets in sooner. The chance is chosen to spend in two
+// minutes the bytes that the bucket holds above a floor. So the level finds its place
+// above the floor by itself, however much is written for each byte that is admitted.
+// Records that have proved their worth have a lower floor: they are first, and the
+// others get the rest.
 //
 // It has no goroutine, and is safe for concurrent use.
 type budget struct {
@@ -46,7 +46,7 @@ type budget struct {
 // rates are bytes a millisecond.
 type rates struct{ written, offered, taken float64 }
 
-// worth is what is known of a record that is offered.
+// worth describes a record that is offered.
 type worth uint8
 
 const (
@@ -63,7 +63,7 @@ const (
 	hourMillis      = 60 * 60 * 1000
 	dayMillis       = 24 * hourMillis
 	budgetWindow    = 1000          // between two updates, at least
-	budgetHorizon   = 2 * 60 * 1000 // in which what is above the floor is spent
+	budgetHorizon   = 2 * 60 * 1000 // in which the bytes above the floor are spent
 	budgetSmoothing = 10_000        // of the demand
 )
 
@@ -133,7 +133,7 @@ func (b *budget) mayRewrite() bool {
 	return b.left.Load() > 0
 }
 
-// refresh updates what depends on time, now and then.
+// refresh updates the figures that depend on time, now and then.
 func (b *budget) refresh() {
 	now := b.now()
 	// A clock that was set back is noticed too.
@@ -175,7 +175,7 @@ func (b *budget) update(now int64) {
 	b.next.Store(now + budgetWindow)
 }
 
-// fill pours in what some milliseconds bring.
+// fill pours in the budget of some milliseconds.
 func (b *budget) fill(passed int64) {
 	gain := float64(b.day) * float64(passed) / dayMillis
 	room := b.day - b.left.Load() // or more, by the time it is used
@@ -193,7 +193,7 @@ func (b *budget) addToHour(now, written int64) {
 // hourSlot is the place of the hour that a time is in.
 func hourSlot(now int64) int64 { return now / hourMillis % format.BudgetHours }
 
-// chanceOf is the chance that spends what is above the floor in budgetHorizon.
+// chanceOf is the chance that spends the bytes above the floor in budgetHorizon.
 func (b *budget) chanceOf(w worth) int64 {
 	above := float64(b.left.Load() - b.floor(w))
 	if w == leaving || b.demand[w]*budgetHorizon <= above {
@@ -202,7 +202,7 @@ func (b *budget) chanceOf(w worth) int64 {
 	return int64(max(0, above/(b.demand[w]*budgetHorizon)*certain))
 }
 
-// budgetStats is what a budget tells: see Stats.
+// budgetStats are the figures of a budget: see Stats.
 type budgetStats struct {
 	day, written, forecast int64
 	admitted               float64
@@ -219,7 +219,7 @@ func (b *budget) stats() budgetStats {
 	}
 }
 
-// writtenInDay is what was written in this hour and the 23 before. The caller holds
+// writtenInDay counts the bytes written in this hour and the 23 before. The caller holds
 // mu.
 func (b *budget) writtenInDay() int64 {
 	sum := b.fresh.Load()
@@ -237,7 +237,7 @@ func (b *budget) admitted() float64 {
 	return b.rates.taken / b.rates.offered
 }
 
-// A process that dies does not get to say what it wrote since it last did. So the
+// A process that dies cannot report the bytes that it wrote since it last did. So the
 // state says that a lease more was written than was. It is due to be written anew
 // when half of the lease is, and before the first write of each process.
 const (

@@ -2,13 +2,13 @@ package ssd
 
 import "github.com/firncache/firn/internal/ssd/format"
 
-// state is what the next process is told. closed says that this one writes
+// state returns the state that the next process begins with. closed says that this one writes
 // nothing more.
 func (b *budget) state(closed bool) format.BudgetState {
 	b.refresh()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.unsaved.Store(0) // before what is left is looked at: rather counted twice than not
+	b.unsaved.Store(0) // before the rest is looked at: rather counted twice than not
 	left := b.left.Load()
 	if !closed {
 		left -= b.lease()
@@ -19,7 +19,7 @@ func (b *budget) state(closed bool) format.BudgetState {
 }
 
 // resume continues from a state of an earlier process, after init. With another
-// budget than before, what is left of the first day is what was not written in the
+// budget than before, the rest of the first day is the part that was not written in the
 // last one.
 func (b *budget) resume(s format.BudgetState) {
 	b.mu.Lock()

@@ -2,13 +2,13 @@ package ssd
 
 import "sync/atomic"
 
-// clock is the time in milliseconds since 1970. It is not earlier than what earlier
-// processes took it for: a deadline that has passed stays passed. What the system's
-// clock was set back by is kept, so that it goes on from there, and the time between
-// two processes counts.
+// clock is the time in milliseconds since 1970. It is not earlier than the time that
+// earlier processes had: a deadline that has passed stays passed. The time by
+// which the system's clock was set back is kept, so that it goes on from there, and
+// the time between two processes counts.
 type clock struct {
 	system func() int64
-	skew   atomic.Int64 // by what it is ahead of the system's
+	skew   atomic.Int64 // how far it is ahead of the system's
 }
 
 // Now is the time.

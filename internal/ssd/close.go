@@ -9,12 +9,12 @@ import (
 	"github.com/firncache/firn/internal/vfs"
 )
 
-// Close writes what is in memory, saves the index and closes the files. The
+// Close writes the segments in memory, saves the index and closes the files. The
 // caller lets no write begin any more: Superseded and Demote have returned. Reads
 // may be under way.
 //
-// It waits for the disk as long as that does something. What is stuck has its own
-// goroutine, which ends what Close began when the disk goes on; until then the
+// It waits for the disk as long as that does something. A stuck operation has its own
+// goroutine, which ends the work of Close when the disk goes on; until then the
 // directory stays locked, for the system may yet write there.
 func (t *Tier) Close() error {
 	if t.state.Swap(closed) == closed {
@@ -38,7 +38,7 @@ func (t *Tier) Close() error {
 }
 
 // opsReturned is how many operations the disk has given back, reads among them: Close
-// waits for those of a recovery, and of what is reclaimed, and no other begins any
+// waits for those of a recovery, and of reclaiming, and no other begins any
 // more.
 func (t *Tier) opsReturned() uint64 { return t.tracked.Returned() + t.reader.Stats().Reads }
 
@@ -48,7 +48,7 @@ func (t *Tier) shutDown() (err error) {
 	t.work.maintaining.Wait()
 	saved := t.health.isOffline() // there is nothing
 	switch {
-	case !t.started: // what the files hold, and what was left in memory, stay as they were
+	case !t.started: // the files, and the memory of an earlier process, stay as they were
 		saved = t.index.Memory != t.leftMemory
 	case !saved:
 		saved, err = t.saveAll()
@@ -69,9 +69,9 @@ func (t *Tier) releaseWaiters() {
 }
 
 // Free gives the address space back. The caller knows that nobody can use the
-// tier any more, not even to be told that it is closed. It waits for what is stuck
+// tier any more, not even to be told that it is closed. It waits for stuck operations
 // in the system, which may yet write to the file from there, and for the user, who
-// may be told of what leaves RAM.
+// may be told of records that leave RAM.
 func (t *Tier) Free() {
 	t.work.closing.Wait()
 	t.work.detached.Wait()
@@ -105,7 +105,7 @@ func (t *Tier) saveAll() (saved bool, err error) {
 	if t.health.isOffline() {
 		return true, nil
 	}
-	if err := t.logFile.Sync(); err != nil { // the system may have dropped what it had not written by then
+	if err := t.logFile.Sync(); err != nil { // the system may have dropped pages that it had not written by then
 		t.index.Head.Valid.Store(0)
 		return false, err
 	}
@@ -127,7 +127,7 @@ func (t *Tier) saveAll() (saved bool, err error) {
 	return true, t.cfg.FS.SyncDir()
 }
 
-// closeFiles closes what is open, once nothing is under way there. What comes
+// closeFiles closes the open files, once nothing is under way there. Whatever comes
 // later finds the files closed.
 func (t *Tier) closeFiles() error {
 	var errs []error

@@ -27,7 +27,7 @@ func (t *Tier) compress(r *format.Record) scratch {
 	return b
 }
 
-// expand appends the value that an s2 block holds. The block is what was written:
+// expand appends the value that an s2 block holds. The block is as it was written:
 // its checksum was right. So it may be longer than RAM, which was larger then.
 func expand(dst, block []byte) ([]byte, error) {
 	n, err := s2.DecodedLen(block)

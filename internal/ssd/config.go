@@ -10,13 +10,13 @@ import (
 	"github.com/firncache/firn/internal/vfs"
 )
 
-// Recovery says what is kept of an earlier process's data.
+// Recovery says how much of an earlier process's data is kept.
 type Recovery uint8
 
 // The kinds of recovery.
 const (
-	RecoverSafe   Recovery = iota // what is certain to be the latest: after Close, or a crash of the process alone
-	RecoverAlways                 // whatever can be read, also after a crash of the machine: it may be outdated
+	RecoverSafe   Recovery = iota // records that are certain to be the latest: after Close, or a crash of the process alone
+	RecoverAlways                 // all that can be read, also after a crash of the machine: it may be outdated
 	RecoverNever                  // nothing
 )
 
@@ -35,16 +35,16 @@ type Admission uint8
 
 // The kinds of admission.
 const (
-	AdmitSeen Admission = iota // all while there is room; otherwise what was read since it was stored, or offered before not long ago
-	AdmitRead                  // what was read since it was stored
+	AdmitSeen Admission = iota // all while there is room; otherwise records that were read since they were stored, or offered before not long ago
+	AdmitRead                  // records that were read since they were stored
 	AdmitAll                   // all
 )
 
-// Config says what a tier is to be.
+// Config describes a tier to open.
 type Config struct {
 	FS           vfs.FS
 	Bytes        int64 // of all files together, at least MinBytes
-	SegmentBytes int64 // a power of two from 64 KiB to 64 MiB; 0: chosen, or what the files have
+	SegmentBytes int64 // a power of two from 64 KiB to 64 MiB; 0: chosen, or the size that the files have
 	Memory       int64 // the cache's RAM budget, of which this tier takes its share
 	Admission    Admission
 	WriteBudget  int64 // bytes a day; 0: no limit
@@ -65,7 +65,7 @@ type Config struct {
 	Reads     aio.Mode      // by which engine; the zero value takes the best that can be had
 }
 
-// What a tier's files may take, in bytes.
+// Limits of a tier's files, in bytes.
 const (
 	MinBytes  = 1 << 20
 	MostBytes = 1 << 46

@@ -4,7 +4,7 @@ import (
 	"github.com/firncache/firn/internal/ssd/format"
 )
 
-// What the RAM tier calls, under the lock that orders the writes of a key.
+// Calls of the RAM tier, under the lock that orders the writes of a key.
 
 // Prefetch begins to load the memory that the other calls with this hash will read.
 func (t *Tier) Prefetch(hash uint64) { t.index.prefetch(t.ids.Of(hash)) }
@@ -18,7 +18,7 @@ func (t *Tier) Demote(hash uint64, key, value []byte, deadline int64, read, copi
 	s := t.index.shardOf(x)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if t.state.Load() != on { // asked under the lock: whoever empties the index takes it after
+	if t.state.Load() != on { // asked under the lock, which emptying the index takes afterwards
 		return false
 	}
 	_, found := s.find(x)
@@ -74,5 +74,5 @@ func (t *Tier) put(s *shard, x format.ID, r *format.Record, another bool) bool {
 }
 
 // AdmitAll lets every record in from now on, as far as the budget goes: RAM is about
-// to be emptied, and what it holds is what the next process will want first.
+// to be emptied, and it holds the entries that the next process will want first.
 func (t *Tier) AdmitAll() { t.admission.admitAll.Store(true) }

@@ -9,7 +9,7 @@ import (
 
 // A value that is too long for one record lies in parts: records of their own,
 // anywhere in the log, under ids that follow from the key's. All of them are in its
-// shard, so that whoever takes the head out of the index takes them out as well.
+// shard, so that taking the head out of the index takes them out as well.
 // The head is a record with the key, and the last to be written. It tells how many
 // parts there are, and their number: the parts of one write have the same, a random
 // one, and no reader puts those of two together.
@@ -23,7 +23,7 @@ import (
 type Descent struct {
 	t          *Tier
 	owner      format.ID
-	head       format.Head // parts is 0 for what is one record
+	head       format.Head // parts is 0 for a value in one record
 	deadline   int64
 	partsPut   int // parts
 	pieceBytes int // bytes of each part but the last
@@ -31,10 +31,10 @@ type Descent struct {
 }
 
 // DemoteParts begins to take over a record that leaves RAM; copied is as for Demote.
-// It returns nil if the record is not to come, or, with there, lives here. Each call of PutPart takes the
-// NextPart of the value that is next, and Commit ends it, or PutAll takes all at once;
-// or else Abort ends it. All of them are called like Demote, under the lock that
-// orders the writes of the key.
+// It returns nil if the record is not to come, or, with there, lives here. Each call
+// of PutPart takes the NextPart of the value that is next, and Commit ends it, or
+// PutAll takes all at once; or else Abort ends it. All of them are called like Demote,
+// under the lock that orders the writes of the key.
 func (t *Tier) DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, read, copied bool) (d *Descent, there bool) {
 	x := t.ids.Of(hash)
 	s := t.index.shardOf(x)
@@ -74,10 +74,10 @@ func (t *Tier) DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, re
 	return d, false
 }
 
-// Whole reports whether PutAll is what takes the value.
+// Whole reports whether PutAll takes the value.
 func (d *Descent) Whole() bool { return d.head.Parts == 0 }
 
-// PutAll takes over all at once. It returns what PutPart does.
+// PutAll takes over all at once. Its results are those of PutPart.
 func (d *Descent) PutAll(key, value []byte) (ok, again bool) {
 	r := format.Record{Key: key, Value: value}
 	if d.t.cfg.Compress {
@@ -111,8 +111,8 @@ func (d *Descent) PutPart(piece []byte) (ok, again bool) {
 	return ok, again
 }
 
-// Commit makes the value found, once all parts have been put. It returns what PutPart does,
-// and false if some part is there no more.
+// Commit makes the value found, once all parts have been put. Its results are
+// those of PutPart, and false if some part is there no more.
 func (d *Descent) Commit(key []byte) (ok, again bool) {
 	if d.idTaken() || !d.hasAllParts() {
 		return false, false
@@ -185,8 +185,8 @@ func (d *Descent) appendRecord(x format.ID, r *format.Record) (ok, again bool) {
 	return true, false
 }
 
-// Wait waits until the log has room for what is next, and the index, for as long as Ready
-// does; patient, as long as the disk does something.
+// Wait waits until the log has room for the next part, and the index, for as long as
+// Ready does; patient, as long as the disk does something.
 func (d *Descent) Wait(waited time.Duration, patient bool) (inAll time.Duration, ok bool) {
 	t, l := d.t, d.t.log
 	patience := t.cfg.Throttle - waited

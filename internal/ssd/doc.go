@@ -12,9 +12,9 @@
 //	reclaim     free a slot: move the records of its segment to the end of the log, or
 //	            evict them
 //	admission   the decision whether a record is worth writing
-//	selective   admission while what is alive fills the log: not every record gets in
+//	selective   admission while live records fill the log: not every record gets in
 //	budget      how many bytes may be written, day by day
-//	stalled     the log has no room to append, for the disk has not taken what it has
+//	stalled     the log has no room to append, for the disk has not taken its segments
 //	starved     the index is short of memory, which RAM has yet to make room for
 //	capacity    of a table of the index: the slots that are homes of entries
 //	writer      the goroutine that writes segments, alone
@@ -23,30 +23,30 @@
 //	            memory that a process left which did not close, or the log's lists
 //	offline     a tier whose disk failed: RAM goes on alone, and the disk is tried again
 //
-// The files, from what knows nothing of the others to what knows most. Beside them,
+// The files, each after those that it needs. Beside them,
 // package format is the bytes on disk, package files the directory, and package check
 // looks at the files when no tier has them open.
 //
-//	config.go      what a tier is told; sizes.go: what follows for segments and memory
+//	config.go      the options of a tier; sizes.go: sizes of segments and memory
 //	clock.go       the time; logger.go: lines for the user's log; tasks.go; scratch.go
-//	budget.go      how much may be written; budget_state.go: what the next process is told
+//	budget.go      how much may be written; budget_state.go: the state for the next process
 //	admission.go   which records are worth writing
 //	index.go       id → location; grow.go: tables that grow; recover_tables.go: tables
 //	               that a process left
 //	segment.go     a segment in memory, and its states; log.go: all of them, and the slots
 //	log_room.go    whether there is room to append; append.go: appending, opening, sealing
 //	flush.go       the writer
-//	memory.go      what is charged to RAM
+//	memory.go      the memory charged to RAM
 //	superblock.go  the superblock's file; counters.go; health.go: faults of the disk
-//	tier.go        what a tier is made of, its states, and the order of the locks
-//	liveness.go    what of the log is alive; parts.go: sizes of values in parts
-//	new_log.go     an empty log, for Clear too; offline.go: what a failing disk leads to
+//	tier.go        the parts of a tier, its states, and the order of the locks
+//	liveness.go    the live part of the log; parts.go: sizes of values in parts
+//	new_log.go     an empty log, for Clear too; offline.go: the tier after its disk failed
 //	ref.go         a record that the index named; lists.go: which records a segment has
 //	victim.go      which segment is reclaimed next; reclaim.go: and its records
 //	wait_room.go   waiting for room
 //	demote.go      records from RAM; demote_parts.go: values in parts; compress.go
 //	invalidate.go  records that were written in RAM, or may have been meanwhile
-//	fetch.go       reading bytes; reader.go; read_failed.go: what a failed read leads to
+//	fetch.go       reading bytes; reader.go; read_failed.go: consequences of a failed read
 //	read.go        Get; read_parts.go: values in parts; get_many.go: GetMany; iterate.go: All
 //	recover_source.go   whether the log is kept, and where its index comes from
 //	recover_memory.go   the index of a tier that was not closed; recover_end.go: the end
@@ -69,14 +69,14 @@
 //  3. A write of a key in RAM takes the id out of the index, under the same lock,
 //     before it is acknowledged.
 //  4. Every checksum in the log covers the log's number and the LSN: a record that
-//     the index names is read as what was written there, or as damaged.
+//     the index names is read as it was written, or as damaged.
 //
 // The index lies in memory that the system keeps when the process dies, however it
 // does, and not when the machine does. So the next process finds it as 3 left it,
-// and takes out what 2 named and nobody wrote to the disk: what it finds is the
-// latest version of each key, or nothing. Where there is no such memory, or it is
-// gone, the index that Close saved is believed if no process has used the files
-// since, and otherwise nothing is. When the disk fails and the tier goes offline,
-// a word in that memory says that nothing is data any more, which takes no disk.
+// and takes out the records that 2 named and nobody wrote to the disk: those it finds
+// are the latest version of each key, or nothing. Where there is no such memory, or
+// it is gone, the index that Close saved is believed if no process has used the files
+// since, and otherwise nothing is. When the disk fails and the tier goes offline, a
+// word in that memory says that nothing is data any more, which takes no disk.
 // docs/FORMAT.md describes the files, and the memory.
 package ssd

@@ -44,7 +44,7 @@ func view(b *bufpool.Buffer, skip int) []byte {
 	return b.Bytes()[skip:]
 }
 
-// dropCorrupt takes a record out that is not what it should be.
+// dropCorrupt takes a damaged record out.
 func (t *Tier) dropCorrupt(ref *recordRef) {
 	t.count.corrupt.Add(1)
 	t.health.log("a record's checksum is wrong", "segment", t.log.Serial(ref.lsn), "offset", ref.off)

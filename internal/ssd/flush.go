@@ -5,8 +5,8 @@ import (
 	"github.com/firncache/firn/internal/vfs"
 )
 
-// flusher writes segments to the file, in the order of the log, so that what a
-// crash leaves of the last segment is its beginning.
+// flusher writes segments to the file, in the order of the log, so that a crash
+// leaves the beginning of the last segment.
 type flusher struct {
 	log   *log
 	file  vfs.File
@@ -16,11 +16,11 @@ type flusher struct {
 	onWritten func()                    // called for one that was written to its end
 }
 
-// piece is what is to be written next.
+// piece is a range of a segment to write.
 type piece struct {
 	s        *segment
 	from, to int  // bytes of the segment; multiples of a block
-	upTo     int  // what will have been written then
+	upTo     int  // the bytes of the segment written by then
 	partial  bool // the last block is still growing
 	list     bool // the list and the trailer: the segment's end
 }
@@ -62,7 +62,7 @@ func (f *flusher) run() {
 	}
 }
 
-// nextPiece is what is to be written next, if anything is.
+// nextPiece is the range to write next, if there is one.
 func (l *log) nextPiece() (p piece, ok bool) {
 	for len(l.sealed) > 0 && (l.sealed[0].done || l.sealed[0].failed) {
 		l.sealed = l.sealed[1:]

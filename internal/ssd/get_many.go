@@ -23,7 +23,7 @@ type Many struct {
 
 // GetMany looks up all queries, with many reads of the disk at once, in windows,
 // each of which waits for the disk as a Get does. For each query, in any order, it
-// calls found with what Get would have returned; the value is a view that is lent
+// calls found with the results of Get; the value is a view that is lent
 // until found returns. All calls under way share readMemory: the buffers of each
 // take no more than its part, or than one record.
 func (t *Tier) GetMany(ctx context.Context, m *Many, found func(i int, f Found, err error)) {
@@ -38,7 +38,7 @@ func (t *Tier) GetMany(ctx context.Context, m *Many, found func(i int, f Found, 
 
 // locateWindow plans the reads of the queries from a place on, until their
 // buffers are as large as they may be, and returns the place of the first query
-// that has to wait for the next window. What needs no read of its own is answered
+// that has to wait for the next window. A query that needs no read of its own is answered
 // at once.
 func (t *Tier) locateWindow(ctx context.Context, m *Many, from int, found func(i int, f Found, err error)) (to int) {
 	m.reqs = m.reqs[:0]
@@ -71,7 +71,7 @@ func (t *Tier) locateWindow(ctx context.Context, m *Many, from int, found func(i
 	return to
 }
 
-// readWindow reads what locateWindow has planned for the queries of a window.
+// readWindow does the reads that locateWindow has planned for the queries of a window.
 func (t *Tier) readWindow(ctx context.Context, m *Many, from, to int, found func(i int, f Found, err error)) {
 	if len(m.reqs) == 0 {
 		return

@@ -59,7 +59,7 @@ func (s *shard) fits(capacity int) bool {
 
 // spread gives every entry its place in a larger table, in which they fit. All
 // of them go to its end, and from there, in order, to their places: none of
-// these lies behind what has not been read yet. A process that dies meanwhile
+// these lies behind entries that have not been read yet. A process that dies meanwhile
 // leaves a table of which nothing is believed.
 func (s *shard) spread(capacity int) {
 	old := s.slots
@@ -87,7 +87,7 @@ func (s *shard) spread(capacity int) {
 }
 
 // wantsMemory is how much more the tables should be allowed: some, once they have
-// taken seven eighths of what they are, and may have more.
+// taken seven eighths of their size, and may have more.
 func (x *index) wantsMemory() (more int64) {
 	allowed := x.allowed.Load()
 	if x.used.Load() < allowed-allowed/8 {
@@ -96,7 +96,7 @@ func (x *index) wantsMemory() (more int64) {
 	return max(0, min(max(allowed/8, x.maxBytes/32), x.limit.Load()-allowed))
 }
 
-// lowOnMemory reports whether the tables have little left of what they are allowed, and
+// lowOnMemory reports whether the tables have little left of their allowance, and
 // may have more.
 func (x *index) lowOnMemory() bool {
 	allowed := x.allowed.Load()

@@ -59,7 +59,7 @@ func (h *health) stop() {
 
 // badReads is the records that the disk last failed to read. A record that it
 // fails to read again is dropped: the place is bad. Many different ones in a row
-// may be one place, too, or the whole disk: what lies elsewhere tells.
+// may be one place, too, or the whole disk: reads of other places tell.
 type badReads struct {
 	row atomic.Int32 // failures since a read went well
 

@@ -29,7 +29,7 @@ type index struct {
 	needMemory func()       // called when the tables should be allowed more
 }
 
-// shard owns the ids with the same high bits. What happens to an id happens
+// shard owns the ids with the same high bits. Every change of an id happens
 // under its shard's lock.
 type shard struct {
 	format.Layout
@@ -49,11 +49,11 @@ const (
 	minCapacity = 96
 )
 
-// minTables is what the tables of so many shards take at least, in bytes.
+// minTables is the least size of the tables of so many shards, in bytes.
 func minTables(shards int) int64 { return int64(shards) * 8 * (minCapacity + shardSlack) }
 
-// newIndex makes an empty index in memory for it, or with adopt one of what is
-// there: see adoptShard.
+// newIndex makes an empty index in memory for it, or with adopt one of the entries
+// that are there: see adoptShard.
 func newIndex(shardBits uint, m *files.Memory, adopt bool) *index {
 	x := &index{Layout: format.Layout{LocationBits: m.LocationBits}, Memory: m, shardBits: shardBits, shards: make([]shard, m.Shards), maxBytes: int64(8 * m.Stride * uint64(m.Shards))}
 	x.limit.Store(x.maxBytes)
@@ -92,7 +92,7 @@ func (s *shard) reset() {
 	s.head.Moving.Store(0)
 }
 
-// prefetch begins to load what looking an id up will touch. It is a hint, and
+// prefetch begins to load the lines that looking an id up will touch. It is a hint, and
 // takes no lock.
 func (x *index) prefetch(n format.ID) {
 	i := uint64(n >> (format.IDBits - x.shardBits))
@@ -146,7 +146,7 @@ func (s *shard) put(e format.Entry) {
 	s.count++
 }
 
-// removeAt closes the gap: what follows moves up, unless it is at home.
+// removeAt closes the gap: later entries move up, unless they are at home.
 func (s *shard) removeAt(at int) {
 	for ; at+1 < len(s.slots); at++ {
 		next := format.Entry(s.slots[at+1])
@@ -159,7 +159,7 @@ func (s *shard) removeAt(at int) {
 	s.count--
 }
 
-// each calls f for every entry, one shard's lock at a time. What f returns
+// each calls f for every entry, one shard's lock at a time. The result of f
 // replaces the entry; 0 takes it out.
 func (x *index) each(f func(n format.ID, e format.Entry) format.Entry) {
 	for i := range x.shards {
@@ -171,7 +171,7 @@ func (x *index) each(f func(n format.ID, e format.Entry) format.Entry) {
 	}
 }
 
-// update replaces every entry by what f makes of it.
+// update replaces every entry by the result of f.
 func (s *shard) update(f func(format.Entry) format.Entry) {
 	for at := 0; at < len(s.slots); {
 		e := format.Entry(s.slots[at])
@@ -225,7 +225,7 @@ func (x *index) withAllLocked(f func()) {
 	f()
 }
 
-// tableBytes is what the tables take.
+// tableBytes is the size of the tables.
 func (x *index) tableBytes() (bytes int64) {
 	for i := range x.shards {
 		bytes += 8 * int64(x.shards[i].capacity+shardSlack)

@@ -1,6 +1,6 @@
 package ssd
 
-// Superseded takes what is here of a key out: it was set or deleted above. It does
+// Superseded takes the record of a key out: the key was set or deleted above. It does
 // not come back, also if the process dies as soon as this returns.
 func (t *Tier) Superseded(hash uint64) {
 	x := t.ids.Of(hash)
@@ -13,7 +13,7 @@ func (t *Tier) Superseded(hash uint64) {
 	}
 }
 
-// Holds reports whether the record with this LSN is still what the index names
+// Holds reports whether the record with this LSN is still the one that the index names
 // for the hash.
 func (t *Tier) Holds(hash, lsn uint64) bool {
 	if t.state.Load() != on {

@@ -2,22 +2,22 @@ package ssd
 
 import "github.com/firncache/firn/internal/ssd/format"
 
-// countLive counts what an entry names as alive, which the index has from now on.
-// What was appended is counted already.
+// countLive counts the record of an entry as alive, which the index has from now on.
+// An appended record is counted already.
 func (t *Tier) countLive(e format.Entry) {
 	t.log.addAlive(t.index.Location(e), int64(t.log.weight(e.Class())))
 	t.countPart(e)
 }
 
-// countPart is countLive for an entry of what was just appended: the log has counted
-// its weight.
+// countPart is countLive for an entry of a record that was just appended: the log has
+// counted its weight.
 func (t *Tier) countPart(e format.Entry) {
 	if e.Class() == format.PartClass {
 		t.live.parts.Add(1)
 	}
 }
 
-// countDead counts what an entry names as dead: the index has it no more.
+// countDead counts the record of an entry as dead: the index has it no more.
 func (t *Tier) countDead(e format.Entry) {
 	t.log.addAlive(t.index.Location(e), -int64(t.log.weight(e.Class())))
 	if e.Class() == format.PartClass {

@@ -37,7 +37,7 @@ type log struct {
 	stalled atomic.Bool   // the disk is: nothing more can be appended soon
 	tail    atomic.Uint64 // LSN of the next byte
 
-	// What outlives the process, see files.Memory.
+	// State that outlives the process, see files.Memory.
 	slotWords []format.SlotWords
 	flushed   *atomic.Uint64 // everything before this LSN has been written
 	head      *format.MemoryHead
@@ -50,7 +50,7 @@ type slot struct {
 	bad    bool         // a write to it failed
 }
 
-// slotMemory is what a slot takes in bytes of memory: itself, its words, and its
+// slotMemory is the memory of a slot in bytes: itself, its words, and its
 // place in the list of free ones.
 const slotMemory = 16 + format.SlotWordsLen + 4
 
@@ -81,8 +81,8 @@ func (l *log) lsnAt(loc format.Location) uint64 {
 	return l.LSN(l.slotWords[slot].Serial.Load(), off)
 }
 
-// weight is about how many bytes the record of an entry of a class has: what is alive
-// of a segment follows from the weights of its entries and of all its records.
+// weight is about how many bytes the record of an entry of a class has: the live bytes
+// of a segment follow from the weights of its entries and of all its records.
 func (l *log) weight(class int) uint64 {
 	switch class {
 	case format.HeadClass:
@@ -105,7 +105,7 @@ func (l *log) flushTo(lsn uint64) {
 	}
 }
 
-// flushOpen makes the writer write what the open segment holds.
+// flushOpen makes the writer write the records of the open segment.
 func (l *log) flushOpen() {
 	l.mu.Lock()
 	if s := l.open; s != nil && s.end > s.written {

@@ -7,7 +7,7 @@ import (
 )
 
 // Slots that are not for records which come from RAM: where those have taken all
-// others, reclaiming can still move what is alive in a segment, and free it.
+// others, reclaiming can still move the live records of a segment, and free it.
 const (
 	forReclaim = 0
 	forDemote  = 1
@@ -40,13 +40,13 @@ func (l *log) idleBuffer() int {
 	return -1
 }
 
-// roomToMove reports whether a segment could be opened for what is moved.
+// roomToMove reports whether a segment could be opened for moved records.
 func (l *log) roomToMove() bool { return l.canOpen(forReclaim) }
 
 // A log is stalled before it is full, for those who asked whether it is do not
-// append at once. burstBytes is how many bytes it keeps for what several of them do
-// meanwhile, where segments are not too small or too large for that, and for one of
-// the largest that have come.
+// append at once. burstBytes is how many bytes it keeps for appends that several of
+// them do meanwhile, where segments are not too small or too large for that, and for
+// one of the largest that have come.
 const burstBytes = 128 << 10
 
 // spareBytes is how many bytes of the open segment are left when the log is stalled. The
@@ -83,7 +83,7 @@ func (l *log) waitRoom(patience time.Duration) bool {
 }
 
 // waitFor waits until ok, which it calls with mu held after every change, for
-// patience at most. It reports what ok does then.
+// patience at most. It returns the last result of ok.
 func (l *log) waitFor(patience time.Duration, ok func() bool) bool {
 	until := time.Now().Add(patience)
 	defer time.AfterFunc(patience, l.broadcast).Stop()

@@ -7,7 +7,7 @@ import (
 )
 
 // maintain is the tier's housekeeping: it makes room in the log, gives the index
-// memory, and writes what has waited for long.
+// memory, and writes records that have waited for long.
 func (t *Tier) maintain() {
 	tick := time.NewTicker(flushEvery)
 	defer tick.Stop()
@@ -28,7 +28,7 @@ func (t *Tier) maintain() {
 	}
 }
 
-// maintainOnce does what there is to do.
+// maintainOnce does the work that is due.
 func (t *Tier) maintainOnce() {
 	if t.state.Load() != on {
 		return
@@ -48,7 +48,7 @@ func (t *Tier) maintainOnce() {
 	}
 }
 
-// saveBudget makes the superblock say what was written.
+// saveBudget saves the bytes written so far in the superblock.
 func (t *Tier) saveBudget() {
 	err := t.super.write(func(s *format.Superblock) { s.Budget = t.admission.budget.state(false) })
 	if err != nil {
@@ -56,9 +56,9 @@ func (t *Tier) saveBudget() {
 	}
 }
 
-// growIndex gives the index more memory. It has a goroutine of its own: what leaves
-// RAM for it is reported to the user, who may write to the cache, and a write may
-// have to wait for maintenance. Nor does Close wait, for he may call that: RAM is
+// growIndex gives the index more memory. It has a goroutine of its own: records that
+// leave RAM for it are reported to the user, who may write to the cache, and a write
+// may have to wait for maintenance. Nor does Close wait, for he may call that: RAM is
 // closed then, and has nothing left to report. Free waits, for RAM's memory goes
 // after it.
 func (t *Tier) growIndex(more int64) {

@@ -6,7 +6,7 @@ import (
 )
 
 // memoryAccount charges RAM for the memory that the tier takes, and allows the index
-// what is charged for it.
+// as much as it has charged.
 type memoryAccount struct {
 	index  *index
 	log    *log
@@ -18,7 +18,7 @@ type memoryAccount struct {
 	promised int64 // that the index is allowed once it is charged
 }
 
-// total is what the tier takes, in bytes.
+// total is the memory of the tier, in bytes.
 func (a *memoryAccount) total() int64 { return a.fixed + a.index.allowed.Load() }
 
 // allow gives the index memory, as much of it as can be had.
@@ -29,13 +29,13 @@ func (a *memoryAccount) allow(bytes int64) {
 	}
 }
 
-// chargePatience is how long each step of what RAM lends to the tier waits for
+// chargePatience is how long each step of a charge to RAM waits for
 // the disk at most.
 const chargePatience = 200 * time.Millisecond
 
-// grow charges what the tier takes, and allows the index more. RAM makes
+// grow charges the tier's memory, and allows the index more. RAM makes
 // room for it by evicting, in steps which the log has room for: while the disk
-// stands still, what has not been allowed is left for later.
+// stands still, the rest is left for later.
 func (a *memoryAccount) grow(more int64) error {
 	for first := true; first || more > 0; first = false {
 		step := min(more, int64(a.log.SegmentBytes()/16))

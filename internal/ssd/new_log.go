@@ -42,7 +42,7 @@ func (t *Tier) logNumber() uint64 {
 }
 
 // startEmptyLog begins an empty log, on the disk and then in memory. Nothing is
-// reclaimed meanwhile: what was found in the old log must not be done to the new one.
+// reclaimed meanwhile: findings in the old log must not be applied to the new one.
 func (t *Tier) startEmptyLog() error {
 	t.restarting.Lock()
 	defer t.restarting.Unlock()

@@ -39,7 +39,7 @@ func (t *Tier) onSegmentWritten() {
 
 // switchOff takes the tier offline. It does not wait for the disk: that nothing in the
 // files is data any more stands in the memory of the index. It reports whether the
-// tier is offline: one that is being closed is not, and saves what it has.
+// tier is offline: one that is being closed is not, and saves its index.
 func (t *Tier) switchOff(cause error) bool {
 	h := &t.health
 	h.mu.Lock()

@@ -13,7 +13,7 @@ import (
 	"github.com/firncache/firn/internal/vfs"
 )
 
-// Open opens the files of a tier, or makes them. It decides what of them is
+// Open opens the files of a tier, or makes them. It decides which of them are
 // kept, and recovers nothing yet: see Start.
 func Open(cfg Config) (*Tier, error) {
 	if cfg.Log == nil {
@@ -47,7 +47,7 @@ func Open(cfg Config) (*Tier, error) {
 	return t, nil
 }
 
-// wrote counts what was written to any of the files.
+// wrote counts the bytes written to any of the files.
 func (t *Tier) wrote(n int) {
 	t.count.written.Add(uint64(n))
 	t.admission.budget.wrote(n)
@@ -103,7 +103,7 @@ func (t *Tier) openLog() (err error) {
 	return err
 }
 
-// allocateMemory makes what the tier needs in memory.
+// allocateMemory makes the tier's memory.
 func (t *Tier) allocateMemory() (err error) {
 	s := &t.super.Superblock
 	segBytes := int(s.SegmentBytes)
@@ -132,8 +132,8 @@ func (t *Tier) allocateMemory() (err error) {
 	return nil
 }
 
-// indexMemoryFor is the memory for the index of a log: what was left, if it is of that
-// size.
+// indexMemoryFor is the memory for the index of a log: an earlier process's, if it is
+// of that size.
 func (t *Tier) indexMemoryFor(s *format.Superblock) (*files.Memory, error) {
 	shape := format.MemoryShape{
 		Slots: uint32(s.Segments), Shards: 1 << s.ShardBits, Stride: uint64(t.cfg.maxIndex()>>s.ShardBits/8) &^ 7, // whole cache lines
@@ -159,8 +159,8 @@ func aligned(mem []byte, n int) []byte {
 	return mem[skip : skip+n : skip+n]
 }
 
-// prepareFiles makes the files what the superblock says. When it returns nil, an empty log
-// has begun, or Start finds the index of what the files hold.
+// prepareFiles gives the files the sizes that the superblock has. When it returns
+// nil, an empty log has begun, or Start finds the index of the records in the files.
 func (t *Tier) prepareFiles(why string) error {
 	if err := t.super.file.Allocate(2 * format.SuperblockBytes); err != nil {
 		return err
@@ -178,7 +178,7 @@ func (t *Tier) prepareFiles(why string) error {
 	return t.cfg.FS.SyncDir()
 }
 
-// abandon undoes an Open that failed. What an earlier process left stays.
+// abandon undoes an Open that failed. The data of an earlier process stay.
 func (t *Tier) abandon() {
 	if t.index != nil && t.index.Memory != t.leftMemory {
 		t.index.Forget()

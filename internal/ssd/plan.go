@@ -6,14 +6,14 @@ import (
 	"github.com/firncache/firn/internal/ssd/format"
 )
 
-// Geometry tells how a tier divides what it is given, for planning: the
+// Geometry tells how a tier divides its memory and files, for planning: the
 // arithmetic of Open without its files.
 type Geometry struct {
 	Segments     int64 // of the log
 	SegmentBytes int64
 	Ahead        int64 // how many of the segments are kept free
 	SuperBytes   int64 // of the superblock's file
-	SnapshotMost int64 // what is kept for the snapshot, in bytes
+	SnapshotMost int64 // the room kept for the snapshot, in bytes
 	FixedMemory  int64 // bytes of memory beside the index
 	IndexMost    int64 // the most bytes of memory that the index may take
 	IndexShards  int64
@@ -33,14 +33,14 @@ func Plan(cfg Config) (Geometry, error) {
 	return g, cfg.enough(&s)
 }
 
-// Record is what a record takes in the log.
+// Record is the size of a record in the log.
 type Record struct {
 	Header  int64 // bytes before the key
 	Padding int64 // zeros behind the value
 	Listed  int64 // bytes in the list of its segment
 }
 
-// RecordOf is what a record with a key and a value of so many bytes takes. It
+// RecordOf is the size of a record with a key and a value of so many bytes. It
 // reports false if a segment cannot hold it.
 func (g *Geometry) RecordOf(key, value int64, expires bool) (r Record, ok bool) {
 	r.Header = int64(format.HeaderLen(int(key), int(value), expires))

@@ -28,7 +28,7 @@ func (t *Tier) GetWaiting(ctx context.Context, dst, key []byte, hash uint64) (Fo
 	return t.readValue(ctx, dst, key, &ref)
 }
 
-// GetStale is Get that also finds what expired no more than Config.Grace ago. It
+// GetStale is Get that also finds a value that expired no more than Config.Grace ago. It
 // does not count as a read.
 func (t *Tier) GetStale(ctx context.Context, dst, key []byte, hash uint64) (Found, error) {
 	ref, ok := t.locate(hash, false)
@@ -54,7 +54,7 @@ func (t *Tier) Peek(ctx context.Context, key []byte, hash uint64) (Found, error)
 // readValue reads and checks the value of a record.
 func (t *Tier) readValue(ctx context.Context, dst, key []byte, ref *recordRef) (Found, error) {
 	f, err := t.readRecord(ctx, dst, key, ref)
-	if err == nil && f.head.Parts > 0 { // and what it was read from is free again
+	if err == nil && f.head.Parts > 0 { // and the buffer it was read from is free again
 		if f, err = t.readParts(ctx, dst, ref, f); err == nil {
 			t.count.hits.Add(1)
 		}
@@ -80,7 +80,7 @@ func (t *Tier) readRecord(ctx context.Context, dst, key []byte, ref *recordRef) 
 	return t.verify(dst, key, ref, view)
 }
 
-// verify checks the bytes of a record, and takes from them what was asked for.
+// verify checks the bytes of a record, and takes the value or the head from them.
 func (t *Tier) verify(dst, key []byte, ref *recordRef, b []byte) (f Found, err error) {
 	r, err := format.ParseRecord(b, format.Origin{Log: t.logNumber(), LSN: ref.lsn})
 	if err == nil && r.Flags&format.FlagCompressed != 0 && string(r.Key) == string(key) {
@@ -115,8 +115,8 @@ func (t *Tier) verify(dst, key []byte, ref *recordRef, b []byte) (f Found, err e
 	return f, nil
 }
 
-// corruptHeader is what a read ends with that found no header of a record. The disk
-// does what it should: it is the record's fault.
+// corruptHeader ends a read that found no header of a record. The disk
+// works as it should: it is the record's fault.
 func (t *Tier) corruptHeader(ref *recordRef) error {
 	t.health.badReads.readOK()
 	if !t.isCurrent(ref) {

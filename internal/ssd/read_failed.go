@@ -7,7 +7,7 @@ import (
 	"github.com/firncache/firn/internal/ssd/files"
 )
 
-// readFailed is what a read ends with that brought no bytes. If that was the
+// readFailed ends a read that brought no bytes. If that was the
 // disk's fault it costs the record, and, if nothing else can be read either, the
 // tier is switched off.
 func (t *Tier) readFailed(ctx context.Context, ref *recordRef, err error) error {

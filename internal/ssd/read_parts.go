@@ -14,8 +14,8 @@ import (
 // errIncomplete says that a part of a value is there no more.
 var errIncomplete = errors.New("ssd: a part of the value is gone")
 
-// readParts appends the value to dst whose head was read. It returns what
-// Get does.
+// readParts appends the value to dst whose head was read. Its results are those
+// of Get.
 func (t *Tier) readParts(ctx context.Context, dst []byte, ref *recordRef, f Found) (Found, error) {
 	h := f.head
 	value := slices.Grow(dst, h.Bytes)
@@ -83,7 +83,7 @@ func (t *Tier) locateParts(ref *recordRef, from, to int) (refs []recordRef, err 
 }
 
 // appendParts reads some parts, the first of which has a number, and
-// appends what they hold.
+// appends their bytes.
 func (t *Tier) appendParts(ctx context.Context, value []byte, ref *recordRef, h format.Head, first int, refs []recordRef) (_ []byte, err error) {
 	reqs := make([]aio.Request, 0, len(refs))
 	at := make([]int, len(refs)) // the request of each, -1: its segment is in memory
@@ -126,7 +126,7 @@ func (t *Tier) appendPart(ctx context.Context, value []byte, p *recordRef, want 
 	return t.verifyPartRead(ctx, value, p, want, buf, err)
 }
 
-// verifyPartRead is verifyPart of what the file gave.
+// verifyPartRead is verifyPart of bytes read from the file.
 func (t *Tier) verifyPartRead(ctx context.Context, value []byte, p *recordRef, want format.PartKey, buf *bufpool.Buffer, err error) ([]byte, error) {
 	if err != nil {
 		return value, t.readFailed(ctx, p, err)
@@ -136,7 +136,7 @@ func (t *Tier) verifyPartRead(ctx context.Context, value []byte, p *recordRef, w
 	return t.verifyPart(value, p, want, view(buf, skip))
 }
 
-// verifyPart checks the bytes of a part, and appends what it holds.
+// verifyPart checks the bytes of a part, and appends its piece of the value.
 func (t *Tier) verifyPart(value []byte, p *recordRef, want format.PartKey, b []byte) ([]byte, error) {
 	r, err := format.ParseRecord(b, format.Origin{Log: t.logNumber(), LSN: p.lsn})
 	if err == nil && r.Flags&format.FlagCompressed != 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/firncache/firn/internal/aio"
 )
 
-// What a read ends with that is not made to wait for a slow disk.
+// Ends of a read that is not made to wait for a slow disk.
 var (
 	ErrTimeout = aio.ErrTimeout // it took longer than Config.ReadTimeout
 	ErrBusy    = aio.ErrBusy    // too many wait already, or the disk does nothing
@@ -25,8 +25,8 @@ const (
 	silence = time.Second
 )
 
-// openReader opens the reader of the log. What the tier reads for itself, it waits
-// for; what others want, they can do without.
+// openReader opens the reader of the log. For its own reads the tier waits
+// as long as they take; those of callers may be refused.
 func (t *Tier) openReader() (*aio.Reader, error) {
 	depth := cmp.Or(t.cfg.Depth, aio.DefaultDepth)
 	cfg := aio.Config{
@@ -41,8 +41,8 @@ func (t *Tier) openReader() (*aio.Reader, error) {
 	return aio.Open(cfg)
 }
 
-// isSlow reports whether a read ended with what says nothing about the record, nor
-// that the disk fails: it would have taken too long.
+// isSlow reports whether a read ended with an error that says nothing about the
+// record, nor that the disk fails: it would have taken too long.
 func isSlow(err error) bool { return err == ErrTimeout || err == ErrBusy }
 
 // releaseAll gives back the buffers of reads that are over.

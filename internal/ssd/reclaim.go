@@ -36,7 +36,7 @@ func (t *Tier) reclaim() bool {
 	return true
 }
 
-// warnIndexFull logs, once, that the index is what has no room.
+// warnIndexFull logs, once, that the index has no room.
 func (t *Tier) warnIndexFull() {
 	t.warnedIndexFull.Do(func() {
 		t.logger.warn("firn: SSD tier: its index has all the memory that it may take, and records leave before the log is full; more RAMBytes would help",
@@ -88,7 +88,7 @@ func (t *Tier) emptySegment(v *victim) bool {
 }
 
 // chooseKept returns those of a segment's records that go to the end of the log, and how
-// many bytes they have, which are at most budget; what else is alive it takes out of
+// many bytes they have, which are at most budget; other live records it takes out of
 // the index.
 func (t *Tier) chooseKept(v *victim, recs []format.Listed, budget int) (kept []format.Listed, bytes int) {
 	for i := range recs {

@@ -15,8 +15,9 @@ type foundSegment struct {
 	slot int
 }
 
-// rebuildFromLog makes an index of what the segments list, the newest record of each id,
-// for RecoverAlways: nothing says which of them were written again or deleted since.
+// rebuildFromLog makes an index of the records that the segments list, the newest of
+// each id, for RecoverAlways: nothing says which of them were written again or
+// deleted since.
 func (t *Tier) rebuildFromLog() {
 	segments, last := t.readEnds()
 	slices.SortFunc(segments, func(a, b foundSegment) int { return cmp.Compare(b.Serial, a.Serial) })

@@ -29,7 +29,7 @@ func (t *Tier) findMemory(super *format.Superblock) bool {
 	return true
 }
 
-// discardMemory removes what a process left that did not close, where the log is not
+// discardMemory removes the memory of a process that did not close, where the log is not
 // kept.
 func (t *Tier) discardMemory(id vfs.MemoryID) {
 	if t.keeper == nil || id == (vfs.MemoryID{}) {
@@ -44,10 +44,10 @@ func (t *Tier) discardMemory(id vfs.MemoryID) {
 // one.
 const recoverers = 2
 
-// adoptMemory goes on with the index that was left. What the last process had in its
-// own memory is not on the disk, and its entries go. If that index is for a log or
-// a budget of another size than this one's, the entries move to memory of that
-// size.
+// adoptMemory goes on with the index that was left. The records that the last process
+// had in its own memory are not on the disk, and its entries go. If that index is for
+// a log or a budget of another size than this one's, the entries move to memory of
+// that size.
 func (t *Tier) adoptMemory() {
 	x, l, left := t.index, t.log, t.leftMemory
 	from := x
@@ -78,7 +78,7 @@ func (t *Tier) adoptMemory() {
 	t.clock.notBefore(left.Head.Now.Load())
 }
 
-// adoptShard makes what a shard's table has, from the same memory or another, the
+// adoptShard makes the entries of a shard's table, in the same memory or another, the
 // shard's. It returns kept, the entries that it used.
 func (t *Tier) adoptShard(s, from *shard, kept []uint64, there func(format.Location) bool) []uint64 {
 	kept, whole := from.survivors(kept, there)

@@ -8,7 +8,7 @@ import (
 )
 
 // survivors appends those of a shard's entries to kept that are there, in order. It
-// reports whether that is what the table holds, each in its place: if not, it was
+// reports whether those are the entries of the table, each in its place: if not, it was
 // being changed when the process died, or has entries that are not there.
 func (s *shard) survivors(kept []uint64, there func(format.Location) bool) (_ []uint64, whole bool) {
 	if s.capacity < minCapacity || s.capacity+shardSlack > len(s.all) || s.head.Moving.Load() != 0 {

@@ -6,7 +6,7 @@ import (
 	"github.com/firncache/firn/internal/ssd/format"
 )
 
-// What a read may end with, beside the errors of the disk and the context, and
+// Errors that a read may end with, beside those of the disk and the context, and
 // ErrTimeout and ErrBusy.
 var (
 	ErrNotFound = errors.New("ssd: not found")
@@ -15,7 +15,7 @@ var (
 	ErrChanged = errors.New("ssd: changed meanwhile")
 )
 
-// Found is what a read found.
+// Found is the result of a read.
 type Found struct {
 	Value    []byte // appended to dst, or a view, see the call
 	Deadline int64  // milliseconds since 1970; 0: never
@@ -94,7 +94,7 @@ func (t *Tier) expired(deadline int64, stale bool) bool {
 	return deadline <= t.Now()
 }
 
-// alignedRange is what has to be read of the file for n bytes of a record: whole
+// alignedRange is the range of the file to read for n bytes of a record: whole
 // blocks of the segment, of which the first skip bytes lie before it.
 func (t *Tier) alignedRange(ref *recordRef, n int) (off int64, length, skip int) {
 	align := t.logFile.Align()

@@ -13,7 +13,7 @@ import (
 //	             └────────────┴──> failed ────────────┘
 //	         two failed writes: abandonSegment
 //
-// While it is open, records are appended to it, and the writer may write what it has.
+// While it is open, records are appended to it, and the writer may write those it has.
 // When it is sealed, it has its list and trailer, and waits in log.sealed for the
 // writer. When it is done, nothing is left to write, or nothing can be; its buffer is
 // taken for another once pins is 0. Of a failed one all entries leave the index, and
@@ -40,7 +40,7 @@ type segment struct {
 func (s *segment) putList(logID uint64, now int64) {
 	size := len(s.buf)
 	s.listAt = size - format.TrailerLen - len(s.list)
-	clear(s.buf[s.end:min(s.listAt, s.end+files.BlockBytes)]) // what shares a block with the end
+	clear(s.buf[s.end:min(s.listAt, s.end+files.BlockBytes)]) // the bytes that share a block with the end
 	clear(s.buf[max(s.end, s.listAt-files.BlockBytes):s.listAt])
 	copy(s.buf[s.listAt:], s.list)
 	t := format.Trailer{Count: s.count, ListLen: len(s.list), DataEnd: s.end, ListChecksum: format.Checksum(0, s.list), Serial: s.serial, SealedAt: now}
@@ -51,7 +51,7 @@ func (s *segment) putList(logID uint64, now int64) {
 func (s *segment) limit() int { return len(s.buf) - format.TrailerLen }
 
 // wholeRecords is where the last record ends that has been written to its end: the
-// next process believes what begins before.
+// next process believes records that begin before.
 func (s *segment) wholeRecords(unitShift uint) int {
 	for s.counted < len(s.list) {
 		_, units, used := format.ParseKind(s.list[s.counted+format.IDLen:])

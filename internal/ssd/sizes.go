@@ -10,7 +10,7 @@ import (
 	"github.com/firncache/firn/internal/ssd/format"
 )
 
-// newSuperblock is what the superblock of a new log says.
+// newSuperblock is the superblock of a new log.
 func (c *Config) newSuperblock() format.Superblock {
 	size := c.SegmentBytes
 	if size == 0 {
@@ -47,7 +47,7 @@ func (c *Config) newSuperblockWith(segBytes int64) format.Superblock {
 // much larger than RAM has fewer than would fit.
 func (c *Config) maxSegments() int64 { return max(c.Memory/32/slotMemory, minSegments) }
 
-// readMemory is what buffers for reads may take.
+// readMemory is the most that buffers for reads may take.
 func (c *Config) readMemory() int64 { return min(max(c.Memory/32, 128<<10), 8<<20) }
 
 // maxIndex is the most memory in bytes that the index may ever take.
@@ -61,7 +61,7 @@ const segmentBuffers = 2
 const minSegments = 4
 
 // maxSnapshot is how many of Config.Bytes are kept for the snapshot of the index:
-// what it can take at most, but no more than a part of the whole.
+// the most that it can take, but no more than a part of the whole.
 func (c *Config) maxSnapshot() int64 { return min(c.maxIndex(), c.Bytes/snapshotShare) }
 
 const snapshotShare = 16
@@ -74,7 +74,7 @@ func (c *Config) enough(s *format.Superblock) error {
 	return nil
 }
 
-// fixedMemory is what a tier takes in bytes of memory, beside the index.
+// fixedMemory is the memory of a tier in bytes, beside the index.
 func (c *Config) fixedMemory(s *format.Superblock) int64 {
 	n := segmentBuffers*int64(s.SegmentBytes) + slotMemory*int64(s.Segments) + format.MemoryHeadLen + c.readMemory()
 	if c.Admission == AdmitSeen {

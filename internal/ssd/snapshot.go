@@ -56,7 +56,7 @@ func (t *Tier) saveSnapshot() (number uint64, err error) {
 	return s.Number, t.cfg.FS.SyncDir() // before the superblock says that it is there
 }
 
-// saveShards writes the entries of all shards, and notes what there is of each.
+// saveShards writes the entries of all shards, and notes how many there are of each.
 func (t *Tier) saveShards(f vfs.File, s *format.Snapshot) error {
 	w := bufio.NewWriterSize(io.NewOffsetWriter(f, s.EntriesAt()), 1<<20)
 	packed := make([]uint64, 0, 16<<10)

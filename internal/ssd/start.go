@@ -28,14 +28,14 @@ func (t *Tier) Start(charge func(bytes int64) error) error {
 	return nil
 }
 
-// findIndex goes on with the log that was found. While it does, the files and what
-// was left in memory stay as they are: should the process die, the next finds them.
+// findIndex goes on with the log that was found. While it does, the files and the
+// memory that was left stay as they are: should the process die, the next finds them.
 func (t *Tier) findIndex() error {
 	if t.source == fromScratch {
 		return nil
 	}
 	start := time.Now()
-	t.hasDeadlines.Store(true) // some of what is there may
+	t.hasDeadlines.Store(true) // some of the records may
 	var from string
 	switch t.source {
 	case fromSnapshot:

@@ -8,21 +8,21 @@ import (
 	"github.com/firncache/firn/internal/vfs"
 )
 
-// superFile is the superblock's file, and what the valid superblock in it says.
+// superFile is the superblock's file, and the valid superblock in it.
 type superFile struct {
 	mu   sync.Mutex // of changes, held while they are written; after restarting, before budget.mu
 	file vfs.File
 	format.Superblock
 }
 
-// write changes what the superblock says. It survives the process when this returns,
+// write changes the superblock. The change survives the process when this returns,
 // and the machine after a sync.
 func (f *superFile) write(change func(s *format.Superblock)) error {
 	return f.update(format.WriteSuperblock, change)
 }
 
 // replace is write into both places: if one is damaged later, the other does not
-// bring back what was true before.
+// bring back an earlier state.
 func (f *superFile) replace(change func(s *format.Superblock)) error {
 	return f.update(format.ReplaceSuperblock, change)
 }

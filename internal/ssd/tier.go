@@ -20,8 +20,8 @@ import (
 //	               Close, from which none returns
 //
 // A tier that found no space for its files begins offline. Offline, nothing is found
-// and nothing taken over; RAM goes on alone. health has why, and counts what leads
-// there: abandoned segments and reads that fail.
+// and nothing taken over; RAM goes on alone. health has why, and counts the errors
+// that lead there: abandoned segments and reads that fail.
 const (
 	on int32 = iota
 	offline
@@ -41,7 +41,7 @@ type Tier struct {
 	logger asyncLogger
 	count  counters
 
-	// What is on disk, and what outlives the process.
+	// State on disk, and state that outlives the process.
 	tracked  *files.TrackedFS // to the files; Config.FS is behind it
 	keeper   vfs.MemoryKeeper // nil: the system has no memory that outlives the process, or none is wanted
 	lock     files.Locks      // on the directory
@@ -51,7 +51,7 @@ type Tier struct {
 	reader   *aio.Reader
 	flusher  *flusher
 
-	// What is known of it.
+	// Knowledge of the disk.
 	ids          format.IDs
 	clock        clock
 	log          *log
@@ -59,7 +59,7 @@ type Tier struct {
 	live         liveCounts
 	hasDeadlines atomic.Bool // a record has a deadline, or may have
 
-	// What Open found.
+	// Findings of Open.
 	source       indexSource
 	leftMemory   *files.Memory // that a process left which did not close; nil: none
 	noSuperblock bool          // there was no valid one
@@ -72,7 +72,7 @@ type Tier struct {
 	batches   atomic.Int64 // GetManys under way
 
 	restarting      sync.Mutex // a new log against reclaiming; the first of all locks
-	warnedIndexFull sync.Once  // the log has said that the index is what limits the tier
+	warnedIndexFull sync.Once  // the log has said that the index limits the tier
 	work            work
 }
 
@@ -85,7 +85,7 @@ type liveCounts struct {
 // waits are the last waits in vain: who comes next does not wait for the same.
 type waits struct {
 	stalledAtLSN   atomic.Uint64 // how far the log was written, plus one
-	starvedAtBytes atomic.Int64  // what the index was allowed, plus one
+	starvedAtBytes atomic.Int64  // the bytes that the index was allowed, plus one
 }
 
 // work is the tier's goroutines.
@@ -95,8 +95,8 @@ type work struct {
 	maintaining sync.WaitGroup
 	growing     atomic.Bool    // the index is being given more memory
 	running     sync.WaitGroup // who else uses the files
-	detached    tasks          // what Close does not wait for, but Free does: growth of the index
-	closing     tasks          // what Close began
+	detached    tasks          // work that Free waits for and Close does not: growth of the index
+	closing     tasks          // work that Close began
 }
 
 // wakeMaintenance makes maintain look for work.
@@ -114,7 +114,7 @@ const (
 	fromScratch  indexSource = iota // the log is a new one
 	fromSnapshot                    // it was closed
 	fromMemory                      // the process died, and left the index
-	fromLog                         // it is made anew, with what may be outdated
+	fromLog                         // it is made anew, with records that may be outdated
 )
 
 // Now is the time on the tier's clock, in milliseconds since 1970.
@@ -135,7 +135,7 @@ func (t *Tier) Len() int {
 // are none.
 func (t *Tier) records() int { return max(t.index.len()-int(t.live.parts.Load()), 0) }
 
-// background is for what no caller waits for.
+// background is for work that no caller waits for.
 var background = context.Background()
 
 // removeOld removes files, as far as they are there.

@@ -8,7 +8,7 @@ type victim struct {
 	how    disposal
 }
 
-// disposal is what becomes of the records of a segment that are alive.
+// disposal tells what to do with the live records of a segment.
 type disposal uint8
 
 const (

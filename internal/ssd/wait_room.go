@@ -2,11 +2,11 @@ package ssd
 
 import "time"
 
-// Ready reports whether what is about to leave RAM finds room here. While the
+// Ready reports whether a record that is about to leave RAM finds room here. While the
 // log is stalled, or the index waits for memory, it first waits for that, as long
-// as Config.Throttle, less what the caller has waited already. It returns how long
-// that is by then. It does not wait for a disk that does nothing. A tier that is
-// off is ready: it will not be more so soon.
+// as Config.Throttle, less the time that the caller has waited already. It returns
+// how long that is by then. It does not wait for a disk that does nothing. A tier
+// that is off is ready: it will not be more so soon.
 func (t *Tier) Ready(waited time.Duration) (inAll time.Duration, ok bool) {
 	l := t.log
 	if !l.stalled.Load() && !t.index.lowOnMemory() || t.state.Load() != on {

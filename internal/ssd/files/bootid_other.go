@@ -2,5 +2,5 @@
 
 package files
 
-// BootID is unknown here: what was not closed starts empty.
+// BootID is unknown here: a tier that was not closed starts empty.
 func BootID() string { return "" }

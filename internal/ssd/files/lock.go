@@ -8,7 +8,7 @@ import (
 	"github.com/firncache/firn/internal/vfs"
 )
 
-// Locks are what keeps others out of a directory.
+// Locks keep others out of a directory.
 type Locks []io.Closer
 
 func (l Locks) Close() error {

@@ -6,7 +6,7 @@ import (
 	"github.com/firncache/firn/internal/vfs"
 )
 
-// Memory is where the index lies, with what it takes to find records by it:
+// Memory is where the index lies, with the state needed to find records by it:
 // which segment each slot of the log has, and how far the log was written. Where
 // the system has memory that outlives the process, it is that: whoever opens the
 // files after the process was killed goes on with the index as it was.
@@ -37,7 +37,7 @@ func NewMemory(shape format.MemoryShape, keeper vfs.MemoryKeeper) (m *Memory, wh
 }
 
 // OpenMemory finds the index of a log that a process left. nil if there is none
-// that says what the log has.
+// that describes the log.
 func OpenMemory(keeper vfs.MemoryKeeper, id vfs.MemoryID, logID uint64) *Memory {
 	kept, err := keeper.OpenMemory(id)
 	if err != nil {
@@ -58,7 +58,7 @@ func OpenMemory(keeper vfs.MemoryKeeper, id vfs.MemoryID, logID uint64) *Memory 
 	return m
 }
 
-// ID is what the next process finds the memory by; zero if it will not.
+// ID finds the memory for the next process; zero if nothing will.
 func (m *Memory) ID() vfs.MemoryID {
 	if m.Kept == nil {
 		return vfs.MemoryID{}

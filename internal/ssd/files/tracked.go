@@ -8,7 +8,7 @@ import (
 	"github.com/firncache/firn/internal/vfs"
 )
 
-// TrackedFS is the tier's way to its files. It counts what goes through and may change
+// TrackedFS is the tier's way to its files. It counts operations and bytes and may change
 // them: so Close can tell a disk that is slow from one that does nothing, and the
 // lock goes back only when the system has given back every operation, whoever
 // asked for it. Reads change nothing, and are not counted here.

@@ -8,7 +8,7 @@ const (
 	BudgetLen = 8 * (3 + BudgetHours)
 )
 
-// BudgetState is what one process tells the next of the write budget. That of no
+// BudgetState hands the write budget from one process to the next. That of no
 // process is zero.
 type BudgetState struct {
 	Day   int64              // bytes a day

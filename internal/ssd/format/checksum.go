@@ -19,7 +19,7 @@ func Checksum(crc uint32, b []byte) uint32 { return crc32.Update(crc, castagnoli
 // should.
 var ErrCorrupt = errors.New("ssd: checksum or form is wrong")
 
-// Origin is what every checksum in the log covers beside the bytes themselves:
+// Origin is covered by every checksum in the log beside the bytes themselves:
 // which log they belong to and where in it they stand. What another log, or an
 // earlier turn of the same one, left on the disk does not pass for data.
 type Origin struct {

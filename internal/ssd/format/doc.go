@@ -1,7 +1,7 @@
-// Package format is the bytes of the SSD tier: what stands in its files, and in the
+// Package format is the layout of the SSD tier's bytes: in its files, and in the
 // memory in which its index outlives the process. It encodes and decodes them, and
-// does nothing else: it opens no file, and knows no tier. The tier, and what inspects
-// and verifies its files, read them by this one decoder.
+// does nothing else: it opens no file, and knows no tier. The tier, and the tools
+// that inspect and verify its files, read them by this one decoder.
 //
 // Terminology:
 //
@@ -11,10 +11,10 @@
 //	serial      the number of a segment in the log, from 1 on
 //	slot        a segment's place in the file, used again when the segment is reclaimed
 //	LSN         the position of a byte in the log: serial · segment size + offset
-//	unit        what records begin at multiples of
+//	unit        the alignment of records
 //	location    where a record begins in the file, in units: the slot and the offset
 //	record      header, key and value, and zeros up to a unit
-//	list        what a sealed segment says of its records: for each its id and length
+//	list        the records of a sealed segment: for each its id and length
 //	trailer     the end of a sealed segment: where its list is, and when it was sealed
 //	origin      the log's number and an LSN, which checksums in the log cover: bytes of
 //	            another log, or of another place, are as wrong as damaged ones
@@ -37,13 +37,13 @@
 // The files:
 //
 //	checksum.go   the version, checksums and origins
-//	geometry.go   LSNs, locations, and what fits into a segment
+//	geometry.go   LSNs, locations, and the capacity of a segment
 //	id.go         ids of keys, records and parts; entry.go: words of the index
 //	record.go     records; parts.go: the keys of parts, and heads
 //	segment.go    headers and trailers; ends.go: both of a slot; list.go: lists
 //	superblock.go the two superblocks, and which of them is valid; budget.go: what one
 //	              has of the write budget
-//	snapshot.go   what stands in a snapshot before the entries
+//	snapshot.go   the part of a snapshot before the entries
 //	memory.go     the memory of the index
 //	names.go      the files of a directory
 package format

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// Ends is what the header and the trailer of a slot tell of the segment there.
+// Ends describes the segment in a slot by its header and trailer.
 type Ends struct {
 	Serial  uint64  // by the header; 0: that is not one of this log
 	Trailer Trailer // its serial is 0 if it is not one of this log
 	Foreign bool    // the header is that of another log's segment
 }
 
-// ParseEnds reads the first bytes of a slot, and its last; nil for what could not be
-// read.
+// ParseEnds reads the first bytes of a slot, and its last; nil for bytes that could
+// not be read.
 func ParseEnds(head, tail []byte, logID uint64, segBytes int) (e Ends) {
 	var ok bool
 	if e.Serial, ok = parseSegmentHeader(head, logID, segBytes); !ok {

@@ -19,7 +19,7 @@ const MaxListed = IDLen + binary.MaxVarintLen32
 // neither a part nor a head.
 func ListedLen(units int) int { return IDLen + uvarintLen(units) }
 
-// AppendListed appends what the list has of a record.
+// AppendListed appends a record's entry in the list.
 func AppendListed(list []byte, id ID, k Kind, units uint32) []byte {
 	list = AppendID(list, id)
 	if k != IsWhole {
@@ -46,7 +46,7 @@ type Listed struct {
 	Kind   Kind
 }
 
-// ParseKind reads what stands behind an id in a list: the record's kind and its
+// ParseKind reads the fields behind an id in a list: the record's kind and its
 // length in units. used is how many bytes that takes, not above 0 if they are wrong.
 func ParseKind(b []byte) (k Kind, units uint64, used int) {
 	escaped := 0

@@ -26,7 +26,7 @@ type MemoryHead struct {
 	Magic   uint64
 	LogID   uint64 // the log that the index is of
 	Shape   [4]uint64
-	Valid   atomic.Uint64 // 1: the index says what the log has; 0: nothing does
+	Valid   atomic.Uint64 // 1: the index describes the log; 0: nothing does
 	Flushed atomic.Uint64 // everything before this LSN has been written
 	Next    atomic.Uint64 // serial of the next segment
 	Now     atomic.Int64  // milliseconds since 1970: it was this late
@@ -44,7 +44,7 @@ const (
 	MemoryHeadLen = 4096
 )
 
-// SlotWords is what the memory has of a slot.
+// SlotWords is the state of a slot in the memory.
 type SlotWords struct {
 	Serial  atomic.Uint64 // of the segment; 0: nothing of worth
 	Written atomic.Uint64 // weight of all records that were appended there
@@ -54,7 +54,7 @@ type SlotWords struct {
 // Forever is when a segment has expired with a record that does not.
 const Forever = math.MaxInt64
 
-// ShardHead is what the memory has of a shard, beside its table.
+// ShardHead is the state of a shard in the memory, beside its table.
 type ShardHead struct {
 	Capacity atomic.Uint32 // how many slots are homes of entries
 	Moving   atomic.Uint32 // 1: entries are being given other homes
@@ -68,8 +68,8 @@ const (
 // Init makes the head that of an index of no log yet.
 func (h *MemoryHead) Init(shape MemoryShape) { h.Magic, h.Shape = memoryMagic, shape.Words() }
 
-// Parse is the shape of what follows the head, if it is the index of a log, says what
-// the log has, and fits into so many bytes.
+// Parse is the shape of the memory behind the head, if it is the index of a log, describes
+// the log, and fits into so many bytes.
 func (h *MemoryHead) Parse(logID uint64, size int) (shape MemoryShape, ok bool) {
 	shape = ShapeOf(h.Shape)
 	return shape, h.Magic == memoryMagic && h.LogID == logID && h.Valid.Load() == 1 && shape.Words() == h.Shape && shape.fits(size)

@@ -2,7 +2,7 @@ package format
 
 import "encoding/binary"
 
-// What a value that lies in parts may have.
+// Limits of a value that lies in parts.
 const (
 	MaxParts = 1024 // of a value
 

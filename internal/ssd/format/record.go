@@ -14,7 +14,7 @@ const (
 	knownFlags     = FlagExpires | FlagCompressed | FlagPart | FlagHead
 )
 
-// Kind is what a record is: a value, or of a long one a part or the head.
+// Kind is the kind of a record: a value, or of a long one a part or the head.
 type Kind uint8
 
 // The kinds.
@@ -24,7 +24,7 @@ const (
 	IsHead
 )
 
-// Kind is what the flags say.
+// Kind is the kind that the flags give.
 func (r *Record) Kind() Kind {
 	switch {
 	case r.Flags&FlagPart != 0:
@@ -45,7 +45,7 @@ type Record struct {
 	Deadline   int64 // milliseconds since 1970; 0: never
 	Key, Value []byte
 
-	// What parsing found, in bytes from the record's start.
+	// Offsets that parsing found, in bytes from the record's start.
 	keyLen, valueAt int
 	Size            int // without the padding to a unit
 }
@@ -71,7 +71,7 @@ func HeaderLen(keyLen, valueLen int, expires bool) int {
 func uvarintLen(n int) int { return (bits.Len(uint(n)|1) + 6) / 7 }
 
 // Put encodes the header at the start of b, and returns its length. body is the
-// checksum of what follows it.
+// checksum of the bytes after it.
 func (r *Record) Put(b []byte, body uint32, o Origin) (n int) {
 	b[4] = r.Flags
 	n = 5

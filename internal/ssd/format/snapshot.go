@@ -11,7 +11,7 @@ const (
 	SnapshotHeaderLen = 64
 )
 
-// Snapshot is what stands in a snapshot before the entries of the index.
+// Snapshot is the part of a snapshot before the entries of the index.
 type Snapshot struct {
 	LogID  uint64
 	Number uint64
@@ -19,10 +19,10 @@ type Snapshot struct {
 	Shards []ShardPart // their number is a power of two
 }
 
-// SlotState is what a snapshot has of a slot: see SlotWords.
+// SlotState is the state of a slot in a snapshot: see SlotWords.
 type SlotState struct{ Serial, Written, Until uint64 }
 
-// ShardPart is what a snapshot has of a shard, beside its entries.
+// ShardPart is the state of a shard in a snapshot, beside its entries.
 type ShardPart struct {
 	Entries  uint32
 	Checksum uint32 // of them
@@ -83,7 +83,7 @@ func (s *Snapshot) Encode() []byte {
 	return b
 }
 
-// ReadSnapshot reads what stands before the entries of a snapshot, which is a file of
+// ReadSnapshot reads the part before the entries of a snapshot, which is a file of
 // size bytes. It has to be of the log that a superblock describes, and no longer or
 // shorter than it says. Its errors are ErrCorrupt, io.ErrUnexpectedEOF for another
 // length, and those of reading.

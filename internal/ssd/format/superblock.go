@@ -22,7 +22,7 @@ const (
 	bootIDLen       = 36
 )
 
-// Superblock says what the other files hold. It is written whole, into the older
+// Superblock describes the other files. It is written whole, into the older
 // of two places, and a write of it is the moment at which a log begins, or all
 // that an older log holds is void.
 //
@@ -37,7 +37,7 @@ type Superblock struct {
 	Segments     uint64
 	NextSegment  uint64   // no segment has had this serial or a higher one; set by a clean close
 	LastTime     int64    // milliseconds since 1970 on the tier's clock: it is not believed to be earlier
-	Skew         int64    // milliseconds that the tier's clock is ahead of the system's: what that was set back by
+	Skew         int64    // milliseconds that the tier's clock is ahead of the system's, which was set back by so many
 	Snapshot     uint64   // the number of the snapshot that belongs to it; 0: none
 	Memory       MemoryID // where the index is while the log is in use, and after a kill; zero: nowhere that outlives the process
 	UnitShift    uint8
@@ -57,7 +57,7 @@ const (
 	superTimesAt  = 88  // lastTime, skew
 	superSmallAt  = 104 // unitShift, shardBits, locationBits, clean, and the length of bootID
 	superBootAt   = 112
-	superBudgetAt = SuperblockLen // what is known of the write budget, with a checksum of its own
+	superBudgetAt = SuperblockLen // the write budget's state, with a checksum of its own
 )
 
 // Encode makes the bytes of one of the two places.
@@ -120,7 +120,7 @@ func DecodeSuperblock(b []byte) (s Superblock, err error) {
 	return s, nil
 }
 
-// plausible bounds what sizes of memory and files are computed from.
+// plausible bounds the numbers that sizes of memory and files are computed from.
 func (s *Superblock) plausible() bool {
 	return s.SegmentBytes >= MinSegment && s.SegmentBytes <= MaxSegment && s.SegmentBytes&(s.SegmentBytes-1) == 0 &&
 		s.Segments > 0 && s.Segments < 1<<32 &&
@@ -132,7 +132,7 @@ func (s *Superblock) plausible() bool {
 // looked at. It begins with ErrCorrupt.
 type Choice struct {
 	Superblock
-	Err error // ErrLater, whatever the others are; ErrOlder: nothing but the counter was read; ErrCorrupt: there is none
+	Err error // ErrLater, even if others are valid; ErrOlder: nothing but the counter was read; ErrCorrupt: there is none
 }
 
 // Consider looks at a superblock as DecodeSuperblock returned it.
@@ -168,7 +168,7 @@ func WriteSuperblock(f io.WriterAt, s *Superblock) error {
 }
 
 // ReplaceSuperblock writes s into both places: if one is damaged later, the
-// other does not bring back what was true before.
+// other does not bring back an earlier state.
 func ReplaceSuperblock(f io.WriterAt, s *Superblock) error {
 	if err := WriteSuperblock(f, s); err != nil {
 		return err
@@ -176,7 +176,7 @@ func ReplaceSuperblock(f io.WriterAt, s *Superblock) error {
 	return WriteSuperblock(f, s)
 }
 
-// MemoryID is what the memory of an index is found by: see vfs.MemoryID.
+// MemoryID finds the memory of an index: see vfs.MemoryID.
 type MemoryID struct{ Handle, Key uint64 }
 
 // Geometry is that of the log.

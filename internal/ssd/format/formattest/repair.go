@@ -1,5 +1,5 @@
 // Package formattest makes checksums right again in bytes that a test has edited, so
-// that what checks the rest has something to find.
+// that checks of the rest have something to find.
 package formattest
 
 import (
