@@ -41,7 +41,7 @@ func (c *Cache) Get(dst, key []byte) ([]byte, bool) { return c.store.Get(dst, ke
 
 // Lookup is Get with a context and with errors: ErrNotFound, ErrClosed, the
 // context's, ErrReadTimeout or ErrBusy where the disk is slow, or another of the
-// disk's. What lies in RAM is found whatever the context says; a read of the SSD
+// disk's. A value in RAM is found whatever the context says; a read of the SSD
 // tier is waited for until the context ends, or SSDOptions.ReadTimeout is over.
 // With an error it returns dst as it was.
 func (c *Cache) Lookup(ctx context.Context, dst, key []byte) ([]byte, error) {
@@ -123,13 +123,13 @@ func (c *Cache) Clear() error { return c.store.Clear() }
 // the cache holds no more than that, and has given the rest back to the
 // system. If it is called again meanwhile, by OnEvict perhaps, the later call
 // holds for both. It fails, and changes nothing, if n is above Options.MaxRAMBytes, or
-// below MinRAMBytes or about a sixteenth of what the cache was opened with.
+// below MinRAMBytes or about a sixteenth of the budget that the cache was opened with.
 func (c *Cache) SetRAMBytes(n int64) error { return c.store.Resize(n) }
 
 // Close ends the cache and gives its memory back. With an SSD tier it first
-// writes there what RAM holds, whatever Admission says, so that the next Open
-// finds it. It does not wait for a disk that does nothing: then it fails, and the
-// directory stays locked until what is being written there has come back. Calls
+// writes the entries of RAM there, whatever Admission says, so that the next Open
+// finds them. It does not wait for a disk that does nothing: then it fails, and the
+// directory stays locked until the writes under way have come back. Calls
 // under way
 // and later ones are safe: reads find nothing, writes return ErrClosed. A second
 // Close returns ErrClosed.

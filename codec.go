@@ -5,7 +5,7 @@ import "github.com/firncache/firn/internal/codec"
 // Codec turns values into bytes and back. Its methods may be called by many
 // goroutines at once.
 //
-// Package firn has codecs for what needs no other library, see DefaultCodec;
+// Package firn has codecs for types that need no other library, see DefaultCodec;
 // the packages under codec/ have others.
 type Codec[V any] interface {
 	// Name names the format of the bytes, with a version: "json/1". Bytes that
@@ -33,7 +33,7 @@ type Codec[V any] interface {
 //     bytes as they are; nil slices come back empty
 //   - a type whose underlying type is a number or bool: 1 to 16 bytes,
 //     little-endian
-//   - any other: that of JSONCodec, for what JSON brings back as it was given.
+//   - any other: that of JSONCodec, for values that JSON brings back as they were given.
 //
 // A type of which JSON would lose something is an error that names the field,
 // unless its tag is `json:"-"`, or its type marshals itself: interface types;
@@ -46,10 +46,10 @@ type Codec[V any] interface {
 // is not UTF-8, a pointer to nil, what a type that only reads its JSON itself reads
 // as something else, and in an interface whatever is not a bool, a float64, a
 // string, or an []any or map[string]any of such. Where that is meant,
-// JSONCodec takes everything. What a tag like omitempty leaves out is left out.
+// JSONCodec takes everything. Fields that a tag like omitempty leaves out are left out.
 func DefaultCodec[V any]() (Codec[V], error) { return codec.Default[V]() }
 
-// JSONCodec is the codec of encoding/json. What that package does not write is
+// JSONCodec is the codec of encoding/json. Data that the package does not write are
 // lost: unexported fields, fields of one name, what lies beside an embedded type
 // that marshals itself, the dynamic types of interface values, bytes of strings
 // that are not UTF-8, the difference between nil and empty where a tag says

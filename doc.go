@@ -25,7 +25,7 @@
 //
 //   - The budget counts everything: keys, values, index and bookkeeping, those
 //     of the SSD tier too. SSDOptions.Bytes counts every file.
-//   - What was written is read. When a Set returns nil, every Get that begins
+//   - A read finds the last write. When a Set returns nil, every Get that begins
 //     later finds the value, or a newer one, until the entry leaves. What cannot
 //     be stored is an error.
 //   - A value is never stale, never torn and never another key's. Keys are
@@ -39,12 +39,12 @@
 //     appends to is large enough and nobody listens to evictions.
 //   - OnEvict, loaders and the handler of a logger run outside every lock and may
 //     use the cache. Options.Clock and the methods of a Front may not.
-//   - Close stops whatever the cache started. Using a closed cache is safe.
+//   - Close stops all goroutines that the cache started. Using a closed cache is safe.
 //
 // # Who owns which bytes
 //
 // No method keeps a slice that it was given: keys and values may be changed
-// once the call has returned. What Get, Lookup and GetOrLoad return is the
+// once the call has returned. The bytes that Get, Lookup and GetOrLoad return are the
 // caller's: dst, extended. Three slices are only lent: those of Batch.Value
 // until the batch is used again, those of All until the loop's next step, and
 // those of Options.OnEvict until it returns. A [LoadFunc] may keep its key, and
@@ -54,14 +54,14 @@
 //
 // With [SSDOptions], entries that leave RAM for want of room are written to files
 // and found there. After Close the next Open has all that was in both tiers, at
-// once. After the process was killed it has, at once too, what had been written:
-// all but what was in RAM alone and about the last second of what left it. For
-// that the tier's index lies in memory that outlives the process, a System V
+// once. After the process was killed it has, at once too, the entries that had been
+// written: all but those in RAM alone and about the last second of those that left
+// it. For that the tier's index lies in memory that outlives the process, a System V
 // shared memory segment of Linux, which stays taken until the directory is opened
-// again. On other systems, and where a container has another IPC namespace when it
-// is started again, the tier starts empty after a kill; Stats.SSDKept tells. When
-// the machine went down without a Close the tier starts empty everywhere, unless
-// RecoverAlways asks for what may be old.
+// again. On other systems, and where a container has another IPC namespace when it is
+// started again, the tier starts empty after a kill; Stats.SSDKept tells. When the
+// machine went down without a Close the tier starts empty everywhere, unless
+// RecoverAlways asks for values that may be old.
 //
 // When Set, Delete or Clear returns, what lies on the SSD of the key cannot come
 // back. They ask the disk for nothing, also when it is stuck or fails; but a Set for
@@ -69,7 +69,7 @@
 // the disk are misses; Lookup returns them. A disk that is slow, or does nothing, makes
 // misses too: see SSDOptions.ReadTimeout.
 //
-// Options.OnEvict is not told of entries that go to the SSD, nor of what leaves
+// Options.OnEvict is not told of entries that go to the SSD, nor of those that leave
 // there. Len counts an entry that is in both tiers twice.
 //
 // # Time
@@ -80,11 +80,11 @@
 // less than a second to live by that. So a value can be read after its deadline
 // only if that goroutine had no processor for more than a second, because the
 // process was stopped, frozen or starved: until the goroutine runs again, reads may
-// find what expired meanwhile. With Options.Clock they ask that clock each time,
+// find values that expired meanwhile. With Options.Clock they ask that clock each time,
 // and find no such value. While the machine sleeps the system's monotonic clock
 // may stand still, as on Linux, and the lives of values with it.
 //
-// What has expired gives its memory back within seconds, without a read: a
+// An expired entry gives its memory back within seconds, without a read: a
 // goroutine of the cache, which starts with the first deadline, looks for it once a
 // second. It calls OnEvict, and waits for it.
 //
@@ -104,7 +104,7 @@
 //
 // GetOrLoad calls a function for a value that is missing, once for all who ask.
 // [LoadingOptions] makes it refresh values ahead of time, return expired ones
-// while the source is slow or down, and remember what the source does not have.
+// while the source is slow or down, and remember which keys the source does not have.
 // Expired values are returned by GetOrLoad and GetOrLoadMulti alone, and only if
 // these options ask for it.
 //
@@ -123,21 +123,21 @@
 //   - Without an SSD tier nothing outlives the process.
 //
 // docs/DESIGN.md tells how it works, docs/CONCURRENCY.md why reads need no lock,
-// docs/FORMAT.md what is in the files.
+// docs/FORMAT.md the layout of the files.
 package firn
 
 // The files of the package:
 //
 //	cache.go        Cache: Open, Get, Set, Delete, Close
 //	batch.go        GetMulti, SetMulti
-//	load.go         GetOrLoad, Refresh, and what a loader may say
+//	load.go         GetOrLoad, Refresh, and the directives of a loader
 //	typed.go        Typed: keys and values of any type, above the bytes
 //	typed_load.go   loads of a Typed
 //	typed_batch.go  batches of a Typed
 //	value.go        SetValue, GetValue
 //	codec.go        Codec, and the default ones
 //	front.go        Front: decoded values above a Typed
-//	options.go      Options and LoadingOptions, and what is refused
+//	options.go      Options and LoadingOptions, and their validation
 //	options_ssd.go  SSDOptions, likewise
 //	errors.go       the errors that a caller may test for
 //	stats.go        Stats and Metrics

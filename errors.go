@@ -20,7 +20,7 @@ var (
 	// that SetRAMBytes takes.
 	ErrTooLarge = tiered.ErrTooLarge
 	// ErrNoRoom says that a value was not stored because nothing more can be
-	// evicted now: what the budget leaves is bookkeeping, and no other write is
+	// evicted now: the rest of the budget is bookkeeping, and no other write is
 	// about to give room back. It is to be expected near the least budget alone.
 	ErrNoRoom = tiered.ErrNoRoom
 	// ErrLocked says that the directory of the SSD tier is in use, by this
@@ -44,15 +44,16 @@ var (
 )
 
 // OptionError is the error of Open and Validate for a field of Options that
-// makes no sense, or asks for more memory than the system gives. What reads options from elsewhere finds the field by it.
+// makes no sense, or asks for more memory than the system gives. A reader of options
+// from elsewhere finds the field by it.
 type OptionError struct {
 	Field string // its path in Options: "RAMBytes", or "SSD.Dir" for a field of a field
-	Err   error  // what the field is, and what was wanted: "is 1000: want at least 65536 bytes"
+	Err   error  // the field's value, and the values allowed: "is 1000: want at least 65536 bytes"
 }
 
 func (e *OptionError) Error() string { return "firn: Options." + e.Field + " " + e.Err.Error() }
 
-// Unwrap is what was wrong, without the field.
+// Unwrap is the error without the field.
 func (e *OptionError) Unwrap() error { return e.Err }
 
 // badOption is an OptionError with a formatted reason.

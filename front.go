@@ -9,8 +9,8 @@ import (
 // Front is a small cache of decoded values on the Go heap, above the bytes: what
 // is found there is neither copied nor decoded. Package firn/front has one.
 //
-// It need not keep what it was given, but once Delete has returned, Get does
-// not find what was there before. All methods may be called at once; they must
+// It need not keep the values it was given, but once Delete has returned, Get does
+// not find an earlier value. All methods may be called at once; they must
 // not call the Cache.
 type Front[K comparable, V any] interface {
 	Get(key K) *FrontEntry[V] // nil without one
@@ -18,7 +18,7 @@ type Front[K comparable, V any] interface {
 	Delete(key K)
 }
 
-// FrontEntry is a value in a Front, with what tells whether it still holds.
+// FrontEntry is a value in a Front, with the means to tell whether it still holds.
 type FrontEntry[V any] struct {
 	frontHead
 	value V
@@ -64,7 +64,7 @@ func (t *Typed[K, V]) readAgain(key K) {
 	t.release(s)
 }
 
-// readFill is read that puts what it found into the front.
+// readFill is read that puts the value found into the front.
 func (t *Typed[K, V]) readFill(ctx context.Context, s *scratch[K]) (v V, err error) {
 	generation := t.space.Generation()
 	if err = t.encodeKeyIn(s, generation); err != nil {

@@ -13,7 +13,7 @@ import (
 // left, when LoadingOptions.HardTimeout is over, or when the cache is closed.
 // With it, [LoadTTL] and [NoStore] say how long the value is to be kept.
 //
-// An error is handed to the callers, and what the cache held before stays. But
+// An error is handed to the callers, and the cached value stays. But
 // ErrNotFound is an answer: there is no value, and so the cache keeps none
 // either. LoadingOptions.NegativeTTL remembers that.
 type LoadFunc func(ctx context.Context, key []byte) ([]byte, error)
@@ -26,7 +26,7 @@ type LoadFunc func(ctx context.Context, key []byte) ([]byte, error)
 // what it says with LoadTTL or NoStore is said of all its values.
 type MultiLoadFunc func(ctx context.Context, keys [][]byte) (values [][]byte, err error)
 
-// GetOrLoad is Lookup that calls load for a missing value, stores what it
+// GetOrLoad is Lookup that calls load for a missing value, stores the value that it
 // returns with Options.TTL, and appends it to dst.
 //
 //   - However many callers miss one key at once, one load runs, that of the
@@ -76,22 +76,22 @@ func (c *Cache) needsRefresh(deadline int64) bool {
 //
 // The values are in b, found ones and loaded ones; a key without a value is a
 // miss there, and no error. If some keys could not be loaded, they are misses
-// too, and the error is that of the first. If ctx ends, b holds what was there by
-// then.
+// too, and the error is that of the first. If ctx ends, b holds the values that were
+// there by then.
 func (c *Cache) GetOrLoadMulti(ctx context.Context, b *Batch, keys [][]byte, load MultiLoadFunc) error {
 	_ = c.LookupMulti(ctx, b, keys) // what the disk does not give is loaded
 	return c.loads.LoadMulti(ctx, &b.found.Values, keys, load)
 }
 
 // Refresh calls load for key, whether or not there is a value, and returns when
-// its answer is stored, or with its error, or with what kept it from being stored:
-// ErrTooLarge or ErrNoRoom, after which there is no value. That a Set, Delete or Clear during the load has won is no
-// error. The load begins after the call of
-// Refresh: one that is under way is let end first. Callers that refresh a key at
-// the same time share a load, and callers of GetOrLoad that find no value join
-// it. Until it ends, reads find the value from before; with ErrNotFound that
-// value goes, with most other errors it stays. The rules of GetOrLoad apply
-// otherwise, but expired values are no answer.
+// its answer is stored, or with its error, or with the error that kept it from being
+// stored: ErrTooLarge or ErrNoRoom, after which there is no value. That a Set, Delete
+// or Clear during the load has won is no error. The load begins after the call of
+// Refresh: one that is under way is let end first. Callers that refresh a key at the
+// same time share a load, and callers of GetOrLoad that find no value join it. Until
+// it ends, reads find the value from before; with ErrNotFound that value goes, with
+// most other errors it stays. The rules of GetOrLoad apply otherwise, but expired
+// values are no answer.
 func (c *Cache) Refresh(ctx context.Context, key []byte, load LoadFunc) error {
 	return c.loads.Refresh(ctx, key, load)
 }
@@ -103,8 +103,8 @@ func (c *Cache) Refresh(ctx context.Context, key []byte, load LoadFunc) error {
 // LoadingOptions.TTLJitter applies.
 func LoadTTL(ctx context.Context, ttl time.Duration) error { return load.SetTTL(ctx, ttl) }
 
-// NoStore asks that nothing of what a loader is about to return be kept: the
-// callers that wait get it, the cache holds no value of the key afterwards, an
+// NoStore asks that none of the values that a loader is about to return be kept: the
+// callers that wait get them, the cache holds no value of the key afterwards, an
 // older one neither, and ErrNotFound is not remembered. A loader calls it with
 // its own context, or one made from it, before it returns. It fails if ctx is
 // not a loader's.

@@ -12,7 +12,7 @@ import (
 // MinRAMBytes is the smallest RAM budget: 64 KiB.
 const MinRAMBytes = ram.MinBytes
 
-// Options say what a cache is to be. Only RAMBytes is required.
+// Options describe a cache. Only RAMBytes is required.
 type Options struct {
 	// RAMBytes is the memory that the cache may use, in bytes: records, index
 	// and bookkeeping. At least MinRAMBytes.
@@ -27,15 +27,15 @@ type Options struct {
 	// and so on.
 	MaxRAMBytes int64
 
-	// SSD is the second tier, for what RAM has no room for. Default: none.
+	// SSD is the second tier, for entries that RAM has no room for. Default: none.
 	SSD SSDOptions
 
 	// TTL is how long values stored with Set live, to the millisecond.
 	// Default 0: they never expire.
 	TTL time.Duration
 
-	// Loading says what GetOrLoad, GetOrLoadMulti and Refresh do beyond loading
-	// what is missing. Default: nothing.
+	// Loading extends GetOrLoad, GetOrLoadMulti and Refresh beyond loading
+	// missing values. Default: nothing.
 	Loading LoadingOptions
 
 	// OnEvict is told of every entry that leaves, after it has left, with the
@@ -44,7 +44,7 @@ type Options struct {
 	// cache's for expired ones, outside every lock, and so perhaps several at
 	// once; it may use the cache. Key and value are lent until it returns.
 	// While it takes its time, who called it waits: the cache's own goroutine
-	// then takes out no more of what has expired, which is not found all the same.
+	// then takes out no more expired entries, which are not found all the same.
 	// Default: nil, and then nothing is spent on it. Close does not call it. With
 	// an SSD tier, an entry that goes there has not left; one that is dropped or
 	// replaced there is not reported.
@@ -59,8 +59,8 @@ type Options struct {
 	Clock func() time.Time
 }
 
-// LoadingOptions are what GetOrLoad, GetOrLoadMulti and Refresh can do beyond
-// loading what is missing. Durations count to the millisecond. Each is off at 0,
+// LoadingOptions extend GetOrLoad, GetOrLoadMulti and Refresh beyond
+// loading missing values. Durations count to the millisecond. Each is off at 0,
 // the default.
 //
 // An expired value is kept for StaleFor or FailSafe, whichever is longer, to be
@@ -88,7 +88,7 @@ type LoadingOptions struct {
 	// RefreshAfter is the age at which a value that was stored with Options.TTL is
 	// loaded anew in the background, when GetOrLoad or GetOrLoadMulti find it;
 	// they return the value that is there. It must be less than Options.TTL, by
-	// more than jitter may take from that. What counts is the rest of a value's
+	// more than jitter may take from that. The time that counts is the rest of a value's
 	// life: it is refreshed when less than TTL - RefreshAfter is left. So jitter
 	// moves both moments alike, and a value that was stored with another TTL is
 	// refreshed as long before its end, but never if its whole life is shorter
@@ -114,9 +114,10 @@ type LoadingOptions struct {
 
 	// HardTimeout is how long a loader may take. Then its context ends, whoever
 	// waits for it gets ErrLoadTimeout, or an expired value under FailSafe, and
-	// the next caller begins another load. What it returns later is dropped. What
-	// it returned in time and the SSD tier holds up is returned. It must be more than SoftTimeout. Time that a loader waits to be called, under
-	// MaxLoads, is not counted.
+	// the next caller begins another load. A value returned later is dropped. One
+	// returned in time that the SSD tier holds up is returned. It must be more than
+	// SoftTimeout. Time that a loader waits to be called, under MaxLoads, is not
+	// counted.
 	HardTimeout time.Duration
 
 	// MaxLoads is how many loaders run at a time; a bulk load is one. Others wait
@@ -154,8 +155,8 @@ func (c Cause) String() string {
 
 const maxTTL = tiered.MaxTTL
 
-// Validate says what Open would say of the options, without opening anything:
-// nil, or an error that is an [OptionError].
+// Validate returns the error that Open would return for the options, without opening
+// anything: nil, or an error that is an [OptionError].
 func (o Options) Validate() error {
 	switch {
 	case o.RAMBytes < MinRAMBytes:
@@ -173,7 +174,7 @@ func (o Options) Validate() error {
 	return o.SSD.validate(o.RAMBytes)
 }
 
-// validate refuses what makes no sense.
+// validate refuses options that make no sense.
 func (o *LoadingOptions) validate(ttl time.Duration) error {
 	for _, f := range []struct {
 		name  string
@@ -211,7 +212,7 @@ func (o *LoadingOptions) validate(ttl time.Duration) error {
 // mostLoads is a limit that is none.
 const mostLoads = 1 << 30
 
-// tiers is what the tiers are made of.
+// tiers is the configuration of the tiers.
 func (o *Options) tiers() tiered.Config {
 	cfg := tiered.Config{
 		RAMBytes: o.RAMBytes, MaxRAMBytes: o.MaxRAMBytes,
@@ -228,10 +229,10 @@ func (o *Options) tiers() tiered.Config {
 	return cfg
 }
 
-// loads is what the loads are made of.
+// loads is the configuration of the loads.
 func (o *Options) loads() load.Config {
 	return load.Config{Options: load.Options(o.Loading), TTL: o.TTL, Log: o.SSD.Log}
 }
 
-// adjustTiers is for tests: it changes what the tiers are made of.
+// adjustTiers is for tests: it changes the configuration of the tiers.
 var adjustTiers func(*tiered.Config)

@@ -10,14 +10,14 @@ import (
 	"github.com/firncache/firn/internal/ssd"
 )
 
-// What an SSD tier needs at least.
+// The least sizes of an SSD tier.
 const (
 	MinSSDBytes        = ssd.MinBytes    // SSDOptions.Bytes: 1 MiB
 	MinRAMBytesWithSSD = ssd.LeastMemory // Options.RAMBytes: 1 MiB
 )
 
-// SSDOptions describe the second tier: what leaves RAM for want of room is kept
-// in files, and comes back when it is asked for. Without Dir there is none.
+// SSDOptions describe the second tier: entries that leave RAM for want of room are kept
+// in files, and come back when they are asked for. Without Dir there is none.
 type SSDOptions struct {
 	// Dir is the directory of the files, which serves this cache alone: it is
 	// made if it does not exist, and locked while the cache is open. It must be
@@ -28,7 +28,7 @@ type SSDOptions struct {
 	Dir string
 
 	// Bytes is the space that all files may take together, in bytes, at least
-	// MinSSDBytes. It is taken from the file system at Open, but for what is kept
+	// MinSSDBytes. It is taken from the file system at Open, but for the part kept
 	// for the snapshot that Close writes: 1/16, or half of RAMBytes if that is
 	// less. Required. An existing log grows when there is more than before, and is
 	// dropped when there is less. Each segment takes 44 bytes of RAM, all of them
@@ -39,22 +39,22 @@ type SSDOptions struct {
 	// SegmentBytes is the unit in which the log is reclaimed, and about the
 	// longest record that it takes: a power of two from 64 KiB to 64 MiB. Two
 	// segments are kept in RAM. Default: 1/64 of Bytes or 1/32 of RAMBytes,
-	// whichever is less, or twice that for a log of very many; or what an existing
-	// log has. A log with segments of
-	// another size than the one given here is dropped.
+	// whichever is less, or twice that for a log of very many; or the size that an
+	// existing log has. A log with segments of another size than the one given here
+	// is dropped.
 	SegmentBytes int64
 
 	// Admission says which entries are written when they leave RAM. Default:
-	// AdmitSeen, which lets all in while what is live leaves room, and chooses
+	// AdmitSeen, which lets all in while live entries leave room, and chooses
 	// while it does not.
 	Admission Admission
 
 	// WriteBudget is how many bytes a day may be written, to spare the device; all
-	// that is written to the files counts. What was not used is saved up, to a
+	// that is written to the files counts. The unused part is saved up, to a
 	// day's budget: within any 24 hours at most twice the budget is admitted, on
 	// average at most the budget. While more is offered, chance decides, and what
 	// was read or offered before comes first; no entry is moved when nothing is
-	// left. What was written is remembered in the files: a new directory begins
+	// left. The bytes written are remembered in the files: a new directory begins
 	// with a day's budget. See WriteBudgetDWPD and WriteBudgetTBW. Default 0: no
 	// limit.
 	WriteBudget int64
@@ -67,7 +67,7 @@ type SSDOptions struct {
 	// DirectAuto.
 	DirectIO DirectIO
 
-	// Recovery says what of an earlier process's files is used. Default:
+	// Recovery says how much of an earlier process's files is used. Default:
 	// RecoverSafe.
 	Recovery Recovery
 
@@ -86,7 +86,7 @@ type SSDOptions struct {
 	// and gave none of them back. Others are misses at once, and Lookup returns ErrBusy.
 	ReadTimeout time.Duration
 
-	// Log is told what an earlier process has left, when the tier is switched off or
+	// Log is told of an earlier process's data, when the tier is switched off or
 	// on, why its index will not outlive this process, and of faults of the disk, a
 	// line for many; and, also without an SSD tier, when first a
 	// loaded value cannot be stored. Default: slog.Default().
@@ -98,7 +98,7 @@ type Admission uint8
 
 // The kinds of admission.
 const (
-	AdmitSeen = Admission(ssd.AdmitSeen) // all while what is live leaves room; then those that were read since they were stored, or offered before not long ago
+	AdmitSeen = Admission(ssd.AdmitSeen) // all while live entries leave room; then those that were read since they were stored, or offered before not long ago
 	AdmitRead = Admission(ssd.AdmitRead) // those that were read since they were stored
 	AdmitAll  = Admission(ssd.AdmitAll)  // all
 )
@@ -137,15 +137,15 @@ func (d DirectIO) String() string {
 	return fmt.Sprintf("DirectIO(%d)", uint8(d))
 }
 
-// Recovery says what of an earlier process's files is used.
+// Recovery says how much of an earlier process's files is used.
 type Recovery uint8
 
 // The kinds of recovery.
 const (
-	// RecoverSafe uses what is certain to be the latest: after Close, and, where
+	// RecoverSafe uses values that are certain to be the latest: after Close, and, where
 	// the index outlives the process (Stats.SSDKept), after a crash of the process.
 	RecoverSafe = Recovery(ssd.RecoverSafe)
-	// RecoverAlways uses whatever can be read, also where the index is lost:
+	// RecoverAlways uses all that can be read, also where the index is lost:
 	// after the machine went down with the cache open, or the process, where
 	// Stats.SSDKept is false. Values may then be older than the last that were set,
 	// and deleted ones may be back.
@@ -204,7 +204,7 @@ func (o *SSDOptions) validate(ramBytes int64) error {
 	return nil
 }
 
-// config is what the SSD tier is opened with.
+// config is the configuration of the SSD tier.
 func (o *SSDOptions) config() ssd.Config {
 	return ssd.Config{
 		Bytes: o.Bytes, SegmentBytes: o.SegmentBytes,
@@ -253,7 +253,7 @@ func named[T interface {
 
 // WriteBudgetDWPD is the SSDOptions.WriteBudget that uses up a drive as its data
 // sheet allows: so many drive writes a day, of so many bytes. Data sheets promise
-// them for the years of the warranty. What else writes to the drive is to be taken
+// them for the years of the warranty. Other programs' writes to the drive are to be taken
 // off.
 func WriteBudgetDWPD(drivesADay float64, driveBytes int64) (bytesADay int64, err error) {
 	if !(drivesADay > 0) || driveBytes <= 0 {

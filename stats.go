@@ -11,7 +11,7 @@ import (
 )
 
 // Stats is a snapshot of a cache. Counters count since Open and never fall;
-// gauges tell what is. Metrics describes every field.
+// gauges tell the present state. Metrics describes every field.
 type Stats struct {
 	Hits, Misses                             uint64
 	Sets, Deletes                            uint64
@@ -66,7 +66,7 @@ type Stats struct {
 	SSDKept         bool
 	SSDReadEngine   ReadEngine
 
-	// Of its budget of writes; without one, what would be of use to choose it.
+	// Of its budget of writes; without one, figures that help to choose it.
 	SSDWriteBudgetBytes   int64
 	SSDWrittenDayBytes    int64
 	SSDWriteForecastBytes int64
@@ -98,7 +98,7 @@ type Metric struct {
 	Value   func(*Stats) float64
 }
 
-// Metrics lists what Stats holds. Everything that shows statistics is made
+// Metrics lists the fields of Stats. Everything that shows statistics is made
 // from this list.
 var Metrics = []Metric{
 	{"hits", "1", true, "Reads that found a value. Approximate: concurrent reads may be counted once.", func(s *Stats) float64 { return float64(s.Hits) }},
@@ -187,7 +187,7 @@ func number(b bool) float64 {
 }
 
 // Stats takes a snapshot, one shard after the other: figures that belong
-// together may differ by what happens meanwhile.
+// together may differ by events between them.
 func (c *Cache) Stats() Stats {
 	inRAM, onSSD := c.store.Stats()
 	st := statsOf(inRAM)
@@ -200,7 +200,7 @@ func (c *Cache) Stats() Stats {
 
 // told is the most that Stats told of the counters that could fall otherwise.
 // Some are counted without synchronization: a goroutine that the system stops
-// between reading and writing one undoes what others counted since. Others are
+// between reading and writing one undoes the counts of others since. Others are
 // differences of two snapshots, one taken after the other.
 type told struct{ hits, misses, frontHits, refused highest }
 
@@ -240,8 +240,8 @@ func statsOf(s ram.Stats) Stats {
 	}
 }
 
-// addSSD adds what the SSD tier tells. What it answered, RAM has counted as a
-// miss.
+// addSSD adds the figures of the SSD tier. RAM has counted its answers as
+// misses.
 func (st *Stats) addSSD(s ssd.Stats) {
 	st.Hits, st.Misses = st.Hits+s.Hits, st.Misses-min(st.Misses, s.Hits)
 	st.SSDHits = s.Hits
@@ -284,7 +284,7 @@ func (st *Stats) addSSD(s ssd.Stats) {
 	st.SSDAdmittedPercent = int64(math.Ceil(100 * s.AdmittedShare))
 }
 
-// addLoads adds what is counted of loads.
+// addLoads adds the figures of loads.
 func (st *Stats) addLoads(s load.Stats) {
 	st.Loads, st.LoadErrors = s.Loads, s.Errors
 	st.LoadTimeouts, st.LoadPanics = s.Timeouts, s.Panics

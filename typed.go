@@ -42,8 +42,8 @@ type TypedOptions[K comparable, V any] struct {
 	// Front keeps decoded values above the bytes, of keys that are integers,
 	// strings or arrays of bytes: see package firn/front. A hit there costs
 	// neither copy nor codec, and is counted in FrontHits of Stats. Its values are
-	// shared: whoever gets one must not change what it refers to. It is coherent
-	// with every write of the Cache, in this process: what it finds is not older
+	// shared: its users must not change the data it refers to. It is coherent
+	// with every write of the Cache, in this process: a value it finds is not older
 	// than the bytes, not expired and not cleared; but it may be of a key that RAM
 	// has evicted, which only typed caches with this front then find. A Front
 	// serves one Typed and stays as long as the Cache: make the Typed once.
@@ -60,7 +60,7 @@ type TypedOptions[K comparable, V any] struct {
 //
 // # What is found
 //
-// With a value's bytes it stores what they mean: the codec's name, the types of
+// With a value's bytes it stores their meaning: the codec's name, the types of
 // key and value, down to the names, types and tags of struct fields, and
 // TypedOptions.Version. Where any of it differs, or the codec cannot read
 // the bytes, the value is not found, its entry is deleted, and Stats counts it in
@@ -77,14 +77,14 @@ type Typed[K comparable, V any] struct {
 	space       *typed.Namespace
 	keys        typed.Keys[K]
 	codec       Codec[V]
-	fingerprint codec.Fingerprint // of what codec writes
+	fingerprint codec.Fingerprint // of the bytes that codec writes
 	ttl         time.Duration
 	front       Front[K, V]     // nil without
 	hits        *coherence.Hits // of the front
 	scratch     sync.Pool       // of *scratch[K]
 }
 
-// scratch is what a call needs of the heap.
+// scratch is the heap memory of a call.
 type scratch[K comparable] struct {
 	k     K
 	key   []byte // number of the generation, then the bytes of k
@@ -102,7 +102,7 @@ const (
 	refreshEvery = 1024
 )
 
-// typedState is what a cache knows of the typed caches on it.
+// typedState is a cache's state of the typed caches on it.
 type typedState struct {
 	spaces typed.Namespaces
 	values atomic.Pointer[typed.Namespace] // of SetValue, once it was found
@@ -173,7 +173,7 @@ func (t *Typed[K, V]) Get(key K) (V, bool) {
 	return t.getBytes(key)
 }
 
-// getBytes is Get past the front. It is read, but for what seldom comes up, in
+// getBytes is Get past the front. It is read, but for rare cases, in
 // few calls.
 func (t *Typed[K, V]) getBytes(key K) (v V, ok bool) {
 	s := t.acquire()

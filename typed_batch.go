@@ -84,7 +84,7 @@ func (t *Typed[K, V]) GetMulti(b *TypedBatch[V], keys []K) {
 	}
 }
 
-// addKeys puts what the front has into the batch, but for what a load is to
+// addKeys puts the front's values into the batch, but for those that a load is to
 // refresh, and adds the bytes of the other keys to those that are looked up. It
 // returns the first key's error.
 func (t *Typed[K, V]) addKeys(b *TypedBatch[V], keys []K, loading bool) (first error) {

@@ -20,7 +20,7 @@ type TypedMultiLoadFunc[K comparable, V any] func(ctx context.Context, keys []K)
 // while somebody else keeps writing such values.
 const loadTries = 3
 
-// GetOrLoad is Lookup that calls load for a missing value and stores what it
+// GetOrLoad is Lookup that calls load for a missing value and stores the value that it
 // returns, with TypedOptions.TTL. The rules are those of Cache.GetOrLoad, and so
 // is what Options.Loading adds. Every caller gets a value of its own, decoded
 // from the bytes that are stored, but from a front. A value that cannot be
@@ -86,7 +86,7 @@ func (t *Typed[K, V]) loader(key K, load TypedLoadFunc[K, V]) LoadFunc {
 	}
 }
 
-// loadTTL applies TypedOptions.TTL to what a loader returns, unless it says
+// loadTTL applies TypedOptions.TTL to the values of a loader, unless it says
 // otherwise itself.
 func (t *Typed[K, V]) loadTTL(ctx context.Context) error {
 	if t.ttl == t.c.ttl {
@@ -152,7 +152,7 @@ func (t *Typed[K, V]) refreshDue(ctx context.Context, b *TypedBatch[V], keys []K
 	}
 }
 
-// loadMissing loads what is missing in a batch.
+// loadMissing loads the missing values of a batch.
 func (t *Typed[K, V]) loadMissing(ctx context.Context, b *TypedBatch[V], keys []K, load TypedMultiLoadFunc[K, V]) (err error) {
 	missing := b.raw.missing
 	for range loadTries {

@@ -11,7 +11,7 @@ import (
 )
 
 // SetValue stores a value of any type that has a DefaultCodec, with
-// Options.TTL, for GetValue. What is stored under such a key is apart from
+// Options.TTL, for GetValue. A value under such a key is apart from
 // everything else in the cache. A value behind an interface is stored as what
 // it is; nil is an error. Otherwise it is as Typed.Set, at the cost of some
 // reflection: a Typed is faster.
@@ -77,8 +77,8 @@ func LookupValue[T any](ctx context.Context, c *Cache, key string) (v T, err err
 	return v, nil
 }
 
-// ValueTTL is how long what SetValue stored under key has to live, 0 if it never
-// expires, whatever its type. It reports false if there is nothing. It does not
+// ValueTTL is how long the value that SetValue stored under key has to live, 0 if it
+// never expires, whatever its type. It reports false if there is nothing. It does not
 // count as a read.
 func ValueTTL(c *Cache, key string) (ttl time.Duration, ok bool) {
 	s := valueScratch.Get().(*scratch[string])
@@ -89,7 +89,7 @@ func ValueTTL(c *Cache, key string) (ttl time.Duration, ok bool) {
 	return c.TTL(s.key)
 }
 
-// DeleteValue removes what SetValue stored under key. That there was nothing is
+// DeleteValue removes the value that SetValue stored under key. That there was nothing is
 // no error.
 func DeleteValue(c *Cache, key string) error {
 	s := valueScratch.Get().(*scratch[string])

@@ -26,7 +26,7 @@ import (
 // New makes a front of n values at most. It serves one typed cache.
 //
 // A value goes there when its key was read twice, past the front, with not many
-// other keys in between: what is read once would cost more to keep than it
+// other keys in between: a value read once would cost more to keep than it
 // brings.
 func New[K comparable, V any](n int) (firn.Front[K, V], error) {
 	if n < 1 {

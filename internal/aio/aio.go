@@ -37,7 +37,7 @@ const (
 	// Ring is io_uring, or an error from Open.
 	Ring
 	// LibAIO is Linux's older asynchronous I/O, or an error from Open. Without
-	// O_DIRECT it reads what is in the page cache, and leaves the rest to preads.
+	// O_DIRECT it reads pages that are in the page cache, and leaves the rest to preads.
 	LibAIO
 )
 
@@ -59,7 +59,7 @@ type Config struct {
 	// Patience is how long Close waits for reads in flight. 0: 5 s.
 	Patience time.Duration
 
-	// What follows is for Try and TryMany.
+	// The fields below are for Try and TryMany.
 
 	// Callers is the most calls at once. 0: no limit.
 	Callers int
@@ -96,7 +96,7 @@ type Reader struct {
 	limits   limits
 	pool     *bufpool.Pool
 	engine   engine
-	opened   time.Time // what start times count from
+	opened   time.Time // start times count from it
 	counters counters
 
 	mu        sync.Mutex
@@ -122,21 +122,22 @@ type Reader struct {
 // engine performs reads that have a slot and a buffer.
 type engine interface {
 	// start takes a read over. The Reader's lock is held, so that it must not
-	// wait; what remains to be done is left to kick.
+	// wait; the rest of the work is left to kick.
 	start(o *op)
-	// kick carries on what start began, without the lock. It does not wait.
+	// kick carries on the work of start, without the lock. It does not wait.
 	kick()
 	// alone reports whether the first read of a call of so many had better be
 	// done by a pread. The lock is held.
 	alone(inFlight, reads int) bool
-	// close frees what the engine holds. Nothing is in flight, nor in kick.
+	// close frees the engine's resources. Nothing is in flight, nor in kick.
 	close()
 	name() string
 	bytes() int64
 }
 
 // Open returns a Reader of cfg.File. An error names the field that cannot be,
-// its value and what was expected; with Mode Ring or LibAIO it may say why there is none.
+// its value and the values allowed; with Mode Ring or LibAIO it may say why there is
+// none.
 func Open(cfg Config) (*Reader, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, err
@@ -183,7 +184,7 @@ func (r *Reader) choose(mode Mode) (err error) {
 }
 
 // best takes the first engine that can be had. libaio is of no use without
-// O_DIRECT: what the page cache has not would be left to preads.
+// O_DIRECT: pages that the page cache has not would be left to preads.
 func (r *Reader) best() engine {
 	if e, err := openRing(r); err == nil {
 		return e

@@ -9,7 +9,7 @@ import (
 type call struct {
 	ops  []*op         // its reads by request; nil once a read is settled
 	left int           // reads that are not settled
-	wake chan struct{} // holds one token: whoever settles the last read sends it
+	wake chan struct{} // holds one token: the goroutine that settles the last read sends it
 	one  [1]Request    // of a Read
 
 	until          int64 // a Try's deadline, or noDeadline; forAsLongAsItTakes: no Try
@@ -39,7 +39,7 @@ func (r *Reader) end(c *call) {
 }
 
 // op is one read, from its call until it is settled. Guarded by Reader.mu while
-// it is queued; then by whoever performs it, but for call, req and index.
+// it is queued; then by its performer, but for call, req and index.
 type op struct {
 	prev, next *op // in the queue, or idle
 	queued     bool
@@ -85,7 +85,7 @@ func (r *Reader) freeOp(o *op) {
 	r.idleOps++
 }
 
-// enqueue turns requests into queued reads. What cannot be gets its Err.
+// enqueue turns requests into queued reads. A request that cannot be read gets its Err.
 func (r *Reader) enqueue(c *call, reqs []Request, now int64) {
 	for i := range reqs {
 		q := &reqs[i]
@@ -137,7 +137,7 @@ func (r *Reader) leave(c *call, err error) {
 	r.mu.Unlock()
 }
 
-// abandon gives what is not settled of a call an error. The caller holds mu.
+// abandon gives the reads of a call that are not settled an error. The caller holds mu.
 func (r *Reader) abandon(c *call, err error) {
 	r.untime(c)
 	for i, o := range c.ops {

@@ -46,7 +46,7 @@ func (r *Reader) close() error {
 	return fmt.Errorf("%w within %v: %d in flight", ErrStuck, r.patience, r.inFlight)
 }
 
-// free gives up what the engine holds, as soon as nobody is in there any more.
+// free gives up the engine's resources, as soon as nobody is in there any more.
 func (r *Reader) free() {
 	for r.kicks.Load() > 0 {
 		time.Sleep(10 * time.Microsecond) // kicks do not wait

@@ -62,7 +62,7 @@ func (r *Reader) launch() {
 	r.kicks.Add(-1)
 }
 
-// startQueued gives the engine what may be in flight. The caller holds mu.
+// startQueued gives the engine the reads that may be in flight. The caller holds mu.
 func (r *Reader) startQueued() {
 	for o := r.next(); o != nil; o = r.next() {
 		r.engine.start(o)

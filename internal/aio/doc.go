@@ -9,10 +9,10 @@
 // Docker's default seccomp profile, switched off or not there yet. pread works
 // everywhere, and takes a goroutine and a thread for each read in flight. The first
 // two are one engine (ring) with two queues of the kernel's (kernelQueue): one
-// goroutine of theirs waits in Go's poller and settles what has come back. What
-// the kernel gives back undone, or does not take at all, they leave to preads.
-// Whoever calls hands its reads over by itself, but for files on an overlay read
-// by libaio: that may wait there, and a goroutine of its own does it.
+// goroutine of theirs waits in Go's poller and settles the reads that have come back.
+// What the kernel gives back undone, or does not take at all, they leave to preads. A
+// caller hands its reads over by itself, but for files on an overlay read by libaio:
+// that may wait there, and a goroutine of its own does it.
 //
 // # Words
 //

@@ -9,7 +9,7 @@ import (
 	"github.com/firncache/firn/internal/uring"
 )
 
-// kernelQueue hands reads to the kernel, and takes back what has come of them:
+// kernelQueue hands reads to the kernel, and takes back their completions:
 // a uring.Ring or a kaio.Queue.
 type kernelQueue interface {
 	// Push queues a read; at most Config.Depth are between Push and Reap.
@@ -20,7 +20,7 @@ type kernelQueue interface {
 	Submit() error
 	// MayWait reports whether Submit may wait for the disk.
 	MayWait() bool
-	// Withdraw takes back what the kernel has not taken over.
+	// Withdraw takes back reads that the kernel has not taken over.
 	Withdraw() (tags []uint64)
 	// Ready reports whether Reap has something.
 	Ready() bool

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ring is the engine of io_uring and of libaio. Whoever calls submits its own
-// reads, and while it is there settles what has come back, for others too. When
+// ring is the engine of io_uring and of libaio. A caller submits its own
+// reads, and while it is there settles the completions, for others too. When
 // all of them wait, the kernel's eventfd wakes the reaper through Go's poller, so
 // that nobody holds a processor of Go's while the disk works. docs/DECISIONS.md,
 // "Disk reads", has what else was tried.
@@ -23,7 +23,7 @@ type ring struct {
 	r          *Reader
 	q          kernelQueue
 	of         string      // the name of the kernel's interface
-	slots      []*op       // what is pushed or in the kernel, by tag
+	slots      []*op       // the reads pushed or in the kernel, by tag
 	free       []uint32    // slots without a read
 	solos      int         // calls in a row of one read that found nothing in flight
 	broken     atomic.Bool // the kernel takes no more reads: preads do them
@@ -74,7 +74,7 @@ func (g *ring) start(o *op) {
 	g.push(o)
 }
 
-// push hands over what remains of a read.
+// push hands over the rest of a read.
 func (g *ring) push(o *op) {
 	g.q.Push(o.mem[o.done:], o.off+int64(o.done), uint64(o.slot))
 }
@@ -105,7 +105,7 @@ func (g *ring) submit() {
 	}
 }
 
-// submitNow gives the kernel what was pushed. One at a time does: the kernel would
+// submitNow gives the kernel the pushed reads. One at a time does: the kernel would
 // make the others wait anyway.
 func (g *ring) submitNow() {
 	for g.q.Pushed() > 0 && g.submitting.CompareAndSwap(false, true) {
@@ -139,7 +139,7 @@ func (g *ring) retry() {
 	})
 }
 
-// withdraw leaves what the kernel does not take to preads, for ever.
+// withdraw leaves the reads that the kernel does not take to preads, for ever.
 func (g *ring) withdraw() {
 	g.r.mu.Lock()
 	defer g.r.mu.Unlock()
@@ -160,7 +160,7 @@ func (g *ring) reaper() {
 	})
 }
 
-// reap settles what has come back, starts what waited for its slots, and reports
+// reap settles the completions, starts the reads that waited for their slots, and reports
 // whether there was anything.
 func (g *ring) reap() bool {
 	if !g.q.Ready() {
@@ -215,7 +215,7 @@ func undone(res int32) bool {
 	return false
 }
 
-// judge counts what a completion brought. Without an error the read is complete,
+// judge counts the bytes of a completion. Without an error the read is complete,
 // or was short and goes on.
 func (g *ring) judge(o *op, res int32) error {
 	switch {

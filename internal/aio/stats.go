@@ -30,7 +30,7 @@ func (s *counters) refuse(reqs []Request, err error) {
 	fail(reqs, err)
 }
 
-// Stats is what a Reader does and did.
+// Stats are the state and the counters of a Reader.
 type Stats struct {
 	Mode     string // "io_uring", "libaio" or "pread"
 	Depth    int    // most reads in flight
@@ -43,7 +43,7 @@ type Stats struct {
 	Errors    uint64 // reads that came back with an error
 	Timeouts  uint64 // reads of Try that were not waited for any longer
 	Refused   uint64 // reads of Try that were not begun, the disk being busy
-	// Latency of reads that came back, from the call on: what they waited in the
+	// Latency of reads that came back, from the call on: their time in the
 	// queue is in it.
 	Latency Latency
 }

@@ -12,10 +12,10 @@ import (
 // Deadlines that are none.
 const (
 	noDeadline         = math.MaxInt64 - 1
-	forAsLongAsItTakes = math.MaxInt64 // of what is no Try
+	forAsLongAsItTakes = math.MaxInt64 // of calls other than Try
 )
 
-// limits are what holds for Try and TryMany.
+// limits apply to Try and TryMany.
 type limits struct {
 	most    int32 // calls at once
 	timeout int64 // ns
@@ -95,7 +95,7 @@ func (r *Reader) refuseCall(c *call, now int64) error {
 }
 
 // silent reports whether the disk has reads and has given none of them back for a
-// while. What it gives back at last ends that. The caller holds mu.
+// while. A read that it gives back at last ends that. The caller holds mu.
 func (r *Reader) silent(now int64) bool {
 	return r.limits.silence > 0 && r.inFlight > 0 && now-r.heard >= r.limits.silence
 }

@@ -12,8 +12,8 @@ import (
 // Tick is how often a coarse time advances.
 const Tick = 50 * time.Millisecond
 
-// Unknown is a coarse time that nobody keeps. It is so late that whoever compares
-// with it has to ask for the exact one.
+// Unknown is a coarse time that nobody keeps. It is so late that a goroutine that
+// compares with it has to ask for the exact one.
 const Unknown = math.MaxInt64 / 2
 
 // Millis is the process's monotonic time in milliseconds, above 0.

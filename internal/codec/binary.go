@@ -12,7 +12,7 @@ import (
 // because a value whose method is called through an interface lies on the heap:
 // one holder serves many.
 type binaryCodec[V any] struct {
-	pointer reflect.Type // what V points to, if V itself has the methods
+	pointer reflect.Type // the type that V points to, if V itself has the methods
 	holders sync.Pool    // of *holder[V]
 }
 
@@ -58,7 +58,7 @@ func (b *binaryCodec[V]) Append(dst []byte, v V) ([]byte, error) {
 	return dst, err
 }
 
-// appendPointer appends the bytes of what v points to, by the methods of v.
+// appendPointer appends the bytes of the value that v points to, by the methods of v.
 func appendPointer(dst []byte, v any) ([]byte, error) {
 	if p := reflect.ValueOf(v); p.IsNil() {
 		return dst, fmt.Errorf("a nil %s has no bytes", TypeName(p.Type()))

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Codec is firn.Codec, which says what the methods promise.
+// Codec is firn.Codec, which documents the methods.
 type Codec[V any] interface {
 	Name() string
 	Append(dst []byte, v V) ([]byte, error)
@@ -42,7 +42,7 @@ func Default[V any]() (Codec[V], error) {
 	return newJSONCodec[V](faithful(values)), nil
 }
 
-// The names of the built-in codecs. Whoever changes what one of them writes
+// The names of the built-in codecs. A change of the bytes that one of them writes
 // gives it another number.
 const (
 	timeName    = "time/1"
@@ -97,13 +97,13 @@ func implements[T any](t reflect.Type) bool {
 	return t.Implements(reflect.TypeFor[T]()) || reflect.PointerTo(t).Implements(reflect.TypeFor[T]())
 }
 
-// marshalsItself reports whether a type's methods decide what its bytes are.
+// marshalsItself reports whether a type's methods decide its bytes.
 func marshalsItself(t reflect.Type) bool {
 	return isBinary(t) || implements[jsonMarshaler](t) && implements[jsonUnmarshaler](t) ||
 		implements[encoding.TextMarshaler](t) && implements[encoding.TextUnmarshaler](t)
 }
 
-// WrongLength is what a codec says of bytes that are not its own.
+// WrongLength is a codec's error for bytes that are not its own.
 func WrongLength[V any](got int, want any) error {
 	return fmt.Errorf("%d bytes for a %s: want %v", got, TypeName(reflect.TypeFor[V]()), want)
 }

@@ -1,4 +1,4 @@
-// Package codec turns values into bytes and back, with what needs no other
+// Package codec turns values into bytes and back, with codecs that need no other
 // library, and tells whether bytes were written for the type that reads them.
 //
 // # Terminology
@@ -7,7 +7,7 @@
 //     one that reads it.
 //   - default: the codec that a type gets if nobody chooses one. Its values come
 //     back as they were, or are refused.
-//   - to lose: JSON loses of a type or a value what it does not bring back as it
+//   - to lose: JSON loses the parts of a type or a value that it does not bring back as it
 //     was, as an unexported field, or an int in an interface.
 //   - promoted: of a method that a struct has from an embedded field. It knows
 //     nothing of the other fields.

@@ -55,7 +55,7 @@ func appenderOf(t reflect.Type, name string, values bool) appender {
 	}
 	check := faithful(values)
 	return through(newJSONCodec[any](func(v reflect.Value, written []byte) error {
-		return check(v.Elem().Elem(), written) // what the pointer in the interface leads to
+		return check(v.Elem().Elem(), written) // the value that the pointer in the interface leads to
 	}), pointerTo)
 }
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Fingerprint identifies what the bytes of a value mean: the codec's name, the
+// Fingerprint identifies the meaning of a value's bytes: the codec's name, the
 // type, and whatever else has to be the same when they are read. It stands before
 // the bytes.
 type Fingerprint uint32
@@ -30,7 +30,7 @@ func (f Fingerprint) Append(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint32(dst, uint32(f))
 }
 
-// Cut takes f off the bytes that it stands before. Whatever does not begin with
+// Cut takes f off the bytes that it stands before. Bytes that do not begin with
 // it was written by another.
 func (f Fingerprint) Cut(b []byte) (payload []byte, ok bool) {
 	if len(b) < FingerprintLen || binary.LittleEndian.Uint32(b) != uint32(f) {
@@ -64,7 +64,7 @@ func TypeName(t reflect.Type) string {
 // each other's bytes: its name, and below it the fields of structs with their
 // names, types and tags. So a struct that gained a field does not read bytes
 // that lack it. A type that marshals itself is described by its name alone:
-// what it keeps inside does not matter.
+// its internal state does not matter.
 func Layout(t reflect.Type) string {
 	var b strings.Builder
 	describe(&b, t, map[reflect.Type]bool{})

@@ -13,7 +13,7 @@ type (
 
 // jsonCodec is encoding/json. Values pass through holders, as in binaryCodec.
 type jsonCodec[V any] struct {
-	check   func(v reflect.Value, written []byte) error // what else a value has to be; nil: nothing
+	check   func(v reflect.Value, written []byte) error // further conditions on a value; nil: none
 	holders sync.Pool                                   // of *jsonHolder[V]
 }
 

@@ -10,7 +10,7 @@ import (
 	"unicode"
 )
 
-// lostInJSON says what encoding/json cannot bring back of a type, if anything.
+// lostInJSON names the part of a type that encoding/json cannot bring back, if any.
 // Where that depends on the value, values is true, and faithful says then.
 func lostInJSON(t reflect.Type) (values bool, err error) {
 	if t.Kind() == reflect.Interface {
@@ -34,7 +34,7 @@ type jsonPlace struct {
 	t           reflect.Type
 	addressable bool // JSON uses the methods of pointers to it, too
 	binary      bool // within a type that marshals itself, but not to JSON
-	optional    bool // behind a pointer there: what is lost may be absent
+	optional    bool // behind a pointer there: the lost part may be absent
 }
 
 func (at jsonPlace) to(t reflect.Type, addressable bool) jsonPlace {
@@ -90,7 +90,7 @@ func canBeNil(k reflect.Kind) bool {
 	return k == reflect.Pointer || k == reflect.Map || k == reflect.Slice || k == reflect.Interface
 }
 
-// marshalsToJSON reports whether the methods of a type decide what its JSON is,
+// marshalsToJSON reports whether the methods of a type decide its JSON,
 // and why they cannot.
 func marshalsToJSON(t reflect.Type, addressable bool) (itself bool, why string) {
 	if t.Kind() == reflect.Pointer || t.Kind() == reflect.Interface {
@@ -123,8 +123,8 @@ func marshalsToJSON(t reflect.Type, addressable bool) (itself bool, why string) 
 	return true, ""
 }
 
-// readsItself reports whether a type has a say in what its JSON means. Where it
-// has none in what its JSON is, whether it comes back depends on the value.
+// readsItself reports whether a type has a say in the meaning of its JSON. Where it
+// has none in the JSON itself, whether it comes back depends on the value.
 func readsItself(t reflect.Type) bool {
 	return t.Kind() != reflect.Pointer && t.Kind() != reflect.Interface &&
 		(implements[jsonUnmarshaler](t) || implements[encoding.TextUnmarshaler](t))

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// faithful makes the check of what a value of a type loses in JSON. values is
+// faithful makes the check for losses of a type's values in JSON. values is
 // lostInJSON's.
 func faithful(values bool) func(v reflect.Value, written []byte) error {
 	return func(v reflect.Value, written []byte) error {
@@ -29,11 +29,11 @@ func faithful(values bool) func(v reflect.Value, written []byte) error {
 	}
 }
 
-// replaced is what encoding/json writes for a byte of a string that is not
+// replaced is the text that encoding/json writes for a byte of a string that is not
 // UTF-8, and for nothing else of its own.
 var replaced = []byte(`\ufffd`)
 
-// lossy looks for what JSON loses of a value.
+// lossy looks for parts of a value that JSON loses.
 type lossy struct{ text bool } // strings may not be UTF-8
 
 // lost finds the first part of a value that JSON would change: the way to it and
@@ -114,7 +114,7 @@ func (l lossy) lostOfKey(v reflect.Value) (why string) {
 	return l.lostOfString(v)
 }
 
-// comesBack reports whether a value is what its own methods make of its JSON, as
+// comesBack reports whether a value's own methods make it again from its JSON, as
 // far as its JSON tells.
 func comesBack(v reflect.Value) bool {
 	written, err := json.Marshal(pointerTo(v))
@@ -175,7 +175,7 @@ func (l lossy) lostInEmbedded(v reflect.Value) (path, why string) {
 	return l.lostInStruct(v)
 }
 
-// lostBehind is lost of what lies in an interface. It comes back as one of few
+// lostBehind is lost of a value in an interface. It comes back as one of few
 // types.
 func (l lossy) lostBehind(v reflect.Value) (path, why string) {
 	switch v.Interface().(type) {

@@ -117,7 +117,7 @@ type timeCodec struct{}
 
 func (timeCodec) Name() string { return timeName }
 
-// Append writes what AppendBinary does, but for the seconds of an offset west of
+// Append writes the bytes of AppendBinary, but for the seconds of an offset west of
 // UTC, as zones had before there was standard time: these are written negative
 // there, and read as if they were not.
 func (timeCodec) Append(dst []byte, t time.Time) ([]byte, error) {

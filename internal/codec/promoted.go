@@ -34,7 +34,7 @@ var (
 		func(t reflect.Type) (reflect.Method, bool) { return t.MethodByName("UnmarshalBinary") }}
 )
 
-// promotion says why a struct, or what t points to, cannot be marshalled by its
+// promotion says why a struct, or the one that t points to, cannot be marshalled by its
 // methods: one of them is that of an embedded field, which knows nothing of the
 // other fields, or which is nil when it is called.
 func promotion(t reflect.Type, methods ...marshalMethod) (why string) {

@@ -8,8 +8,8 @@
 //   - namespace: the keys that begin with the number of its current generation.
 //   - generation: a number of a namespace, and a moment from which on its fronts
 //     were filled.
-//   - to fill: to put into a front what was read from the bytes.
-//   - stripe: what counts the writes of some of the keys.
+//   - to fill: to put into a front a value read from the bytes.
+//   - stripe: a counter of the writes of some of the keys.
 //
 // # Coherence
 //
@@ -19,7 +19,7 @@
 // meanwhile. Every key belongs to a stripe, of which state is a counter of
 // writes.
 //
-// A write of a key, whoever makes it (Set, Delete, SetMulti, a load that stores
+// A write of a key, by any call (Set, Delete, SetMulti, a load that stores
 // its value):
 //
 //  1. under the stripe's lock: counts itself in, and deletes the key from the
@@ -38,13 +38,13 @@
 // So a front holds a key only from a moment at which no write of it was under
 // way until the next one begins: if the read's step 3 comes first, the write's
 // step 1 deletes the value; if it comes later, the state has changed. In that
-// time the bytes are what was read, or gone. A hit therefore returns what the
+// time the bytes are as they were read, or gone. A hit therefore returns what the
 // bytes held at that moment, which makes it linearizable together with reads
-// and writes of the bytes. What it does not follow is eviction: a front may still
+// and writes of the bytes. It does not follow eviction: a front may still
 // have the last value of a key that RAM has lost.
 //
 // Clear of a namespace, Cache.Clear and Close make another generation the current
-// one, the last two with all stripes counted in: what a front holds refers to the
+// one, the last two with all stripes counted in: a front's entry refers to the
 // generation that was current before its bytes were read, and is worth nothing
 // under another. Expired entries are recognized by their deadline.
 //
@@ -55,8 +55,8 @@
 //
 // # Files
 //
-//   - table.go: the fronts of a cache, and what its writes call
-//   - stripe.go: the counters of writes, and what fills call
+//   - table.go: the fronts of a cache, and the calls of its writes
+//   - stripe.go: the counters of writes, and the calls of fills
 //   - generation.go: the generations of a namespace
 //   - hits.go: the count of the values that fronts had
 package coherence

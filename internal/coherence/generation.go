@@ -5,9 +5,9 @@ import (
 	"sync/atomic"
 )
 
-// Generation is one generation of a namespace. What a front keeps refers to the
+// Generation is one generation of a namespace. An entry of a front refers to the
 // generation that it was read in. Two may have the same number: then the bytes
-// of the older one hold still, and what fronts keep of it does not.
+// of the older one hold still, and entries of fronts do not.
 type Generation struct {
 	Number uint64
 }

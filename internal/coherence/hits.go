@@ -6,7 +6,7 @@ import (
 	"github.com/firncache/firn/internal/offheap"
 )
 
-// Hits counts what was found in fronts, as internal/ram counts reads: without an
+// Hits counts values found in fronts, as internal/ram counts reads: without an
 // atomic operation, and so a little low if many goroutines share a stripe.
 type Hits [hitStripes]hitStripe
 

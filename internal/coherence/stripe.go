@@ -53,5 +53,5 @@ func (f Fill) Lock() bool {
 	return false
 }
 
-// Unlock ends what Lock began, if that was true.
+// Unlock ends a Lock that returned true.
 func (f Fill) Unlock() { f.stripe.mu.Unlock() }

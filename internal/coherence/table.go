@@ -14,7 +14,7 @@ type Table struct {
 	mu       sync.Mutex               // held while it is replaced
 }
 
-// attached is what there is, once a front was attached. It is replaced as a
+// attached is the state once a front was attached. It is replaced as a
 // whole when another is, but for the stripes and counters.
 type attached struct {
 	seed    maphash.Seed
@@ -129,7 +129,7 @@ func (t *Table) Clear(forever bool, do func()) {
 	}
 }
 
-// invalidateAll makes what all fronts hold worthless.
+// invalidateAll makes the entries of all fronts worthless.
 func (t *Table) invalidateAll() {
 	if a := t.attached.Load(); a != nil {
 		for _, fs := range a.spaces {

@@ -13,5 +13,5 @@
 // Swiss tables and F14; buckets of one cache line with a link are FASTER's.
 //
 // One writer at a time changes a table (the tier's shard lock); readers take no
-// lock. What readers may rely on is listed at Bucket and Table.
+// lock. The guarantees for readers are listed at Bucket and Table.
 package index

@@ -90,7 +90,7 @@ func (t *Table) Clear() (released []uint32) {
 // perChunk is the number of buckets in a chunk, a power of two.
 func (t *Table) perChunk() uint32 { return 1 << (t.mem.ChunkShift - 6) }
 
-// Shape is what a search compares before and after: see Table.
+// Shape is the state that a search compares before and after: see Table.
 func (t *Table) Shape() uint64 { return t.shape.Load() }
 
 // publish sets the number of buckets and counts a move.

@@ -2,5 +2,5 @@
 
 package invariants
 
-// SkipValidation says that lock-free readers believe whatever they copied.
+// SkipValidation says that lock-free readers believe the bytes they copied.
 const SkipValidation = true

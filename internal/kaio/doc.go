@@ -20,7 +20,7 @@
 // Reads of a file that was opened with O_DIRECT: they wait for nothing in Submit.
 // Every read asks for that with RWF_NOWAIT, and comes back with EAGAIN where it
 // would have to wait, be it for a lock, for room in the device's queue, or, without
-// O_DIRECT, for bytes that are not in the page cache. Whoever reaps it then reads
+// O_DIRECT, for bytes that are not in the page cache. Its reaper then reads
 // in a way that may wait. An overlay, as containers have it, cannot be asked so:
 // there Submit may wait, see MayWait. Other file systems that cannot are refused,
 // for many read in Submit, one after the other.

@@ -40,7 +40,7 @@ type completion struct {
 	res, _          int64
 }
 
-// ring is struct aio_ring: what the kernel shares. Completions follow it.
+// ring is struct aio_ring, which the kernel shares. Completions follow it.
 type ring struct {
 	_, size         uint32
 	head, tail      atomic.Uint32 // below size; the kernel moves tail
@@ -68,7 +68,7 @@ type Queue struct {
 	places      []*submission // those of all submissions, twice: none of a batch wraps around
 	head, tail  atomic.Uint32 // pushed and not taken over by the kernel
 
-	ring        *ring // its address is what the kernel calls the queue by
+	ring        *ring // the kernel knows the queue by its address
 	completions []completion
 }
 
@@ -191,8 +191,8 @@ func (q *Queue) Push(mem []byte, off int64, tag uint64) {
 func (q *Queue) Pushed() uint32 { return q.tail.Load() - q.head.Load() }
 
 // Submit hands all pushed reads to the kernel, and does not wait for them, nor,
-// unless MayWait, for anything else. An error of EAGAIN passes by itself; others are faults of the queue, or of the
-// first read that was not taken over.
+// unless MayWait, for anything else. An error of EAGAIN passes by itself; others are
+// faults of the queue, or of the first read that was not taken over.
 func (q *Queue) Submit() error {
 	for {
 		n := q.Pushed()
@@ -208,7 +208,7 @@ func (q *Queue) Submit() error {
 	}
 }
 
-// id is what the kernel calls the queue.
+// id is the kernel's name of the queue.
 func (q *Queue) id() uintptr { return uintptr(unsafe.Pointer(q.ring)) }
 
 // Withdraw takes back what was pushed and that the kernel has not taken over, and

@@ -19,7 +19,7 @@ type Func = func(ctx context.Context, key []byte) ([]byte, error)
 // MultiFunc fetches the values of many keys: see firn.MultiLoadFunc.
 type MultiFunc = func(ctx context.Context, keys [][]byte) ([][]byte, error)
 
-// Options are firn.LoadingOptions, field by field, which says what they mean.
+// Options are firn.LoadingOptions, field by field, which documents them.
 type Options struct {
 	TTLJitter    float64
 	NegativeTTL  time.Duration
@@ -37,7 +37,7 @@ func (o Options) Grace() int64 { return max(millis(o.StaleFor), millis(o.FailSaf
 // millis is a duration in milliseconds, rounded up.
 func millis(d time.Duration) int64 { return int64((d + time.Millisecond - 1) / time.Millisecond) }
 
-// Config is what a Group is made of.
+// Config is the configuration of a Group.
 type Config struct {
 	Options
 	TTL time.Duration // of values whose loader asks for no other

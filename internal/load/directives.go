@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// directives are what a loader says of the values that it is about to return. They
+// directives are a loader's wishes for the values that it is about to return. They
 // travel in its context.
 type directives struct {
 	of     *Group

@@ -1,5 +1,5 @@
 // Package load fetches missing values with the user's functions, one load of a
-// key at a time, and decides what a caller is answered meanwhile. It depends on a
+// key at a time, and decides the answers to callers meanwhile. It depends on a
 // few calls of the tiers (Store), and not on the cache.
 //
 // # Words
@@ -14,15 +14,15 @@
 //   - refresh: a load of a key that has a value; mostly in the background.
 //   - stale: past its deadline, and still an answer, for as long as the options say.
 //   - negative entry: a remembered ErrNotFound.
-//   - directives: what a loader says of its values, through its context.
-//   - slot: what a call needs to run if there is a limit. A call that a loader waits
+//   - directives: a loader's wishes for its values, given through its context.
+//   - slot: the permit that a call needs to run if there is a limit. A call that a loader waits
 //     for bypasses the limit.
-//   - recheck: look into the cache again after joining, for what a load has stored
+//   - recheck: look into the cache again after joining, for a value that a load has stored
 //     between the caller's miss and its join.
 //
 // # Files
 //
-//	config.go        what a Group is made of, and what it needs of the tiers
+//	config.go        the configuration of a Group, and the calls of the tiers
 //	group.go         Group: the loads under way
 //	load.go          a load from the miss to the answer
 //	multi.go         the loads of a batch
@@ -32,8 +32,8 @@
 //	limiter.go       how many loaders run
 //	directives.go    LoadTTL and NoStore
 //	result.go        how a load ended
-//	store_result.go  what of that is stored, negative entries too
+//	store_result.go  storing the result, negative entries too
 //	stale.go         answers that are there already: stale, negative, by another load
 //	lifetimes.go     deadlines: jitter, and when a value needs a refresh
-//	stats.go         what is counted and logged
+//	stats.go         counters and log lines
 package load

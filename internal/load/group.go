@@ -8,7 +8,7 @@ import (
 )
 
 // Group is the loads of a cache. Under mu nothing is stored and nothing waited
-// for: whoever joins or leaves a load takes it, and a writer whose key is loaded.
+// for: callers take it to join or leave a load, and a writer whose key is loaded.
 // All methods are safe for concurrent use.
 type Group struct {
 	store Store

@@ -7,7 +7,7 @@ import (
 	"github.com/firncache/firn/internal/tiered"
 )
 
-// errOwnKey is what a loader gets that would wait for itself.
+// errOwnKey is the error for a loader that would wait for itself.
 var errOwnKey = errors.New("firn: a loader asks for a key that it is loading")
 
 // joinOrBegin enters a caller into the load of key. If there is none, it adds one
@@ -124,7 +124,7 @@ func (g *Group) forget(f *flight) {
 	}
 }
 
-// loaderReturned notes what a loader has returned, before it is stored. There is
+// loaderReturned notes a loader's result, before it is stored. There is
 // nothing to cancel any more.
 func (g *Group) loaderReturned(call *loaderCall, results []result) {
 	g.mu.Lock()

@@ -70,7 +70,7 @@ func (g *Group) start(call *loaderCall, load MultiFunc, recheck func(key []byte)
 	}
 }
 
-// run calls the loader when it is its turn, stores what it returns unless
+// run calls the loader when it is its turn, stores the result unless
 // something newer came, and wakes the callers. Until it has, the hard timeout and
 // Close wake them at once.
 func (g *Group) run(call *loaderCall, load MultiFunc) {
@@ -119,7 +119,7 @@ func (g *Group) complete(call *loaderCall, values [][]byte, err error, p *panick
 	return ev, unstored
 }
 
-// results are what a loader returned, load by load.
+// results are the results of a loader, load by load.
 func (call *loaderCall) results(values [][]byte, err error, p *panicked) []result {
 	if err == nil && p == nil && len(values) != len(call.flights) {
 		err = fmt.Errorf("firn: a loader returned %d values for %d keys: want as many", len(values), len(call.flights))
@@ -161,7 +161,7 @@ func (g *Group) wait(ctx context.Context, dst []byte, f *flight, soft <-chan str
 	}
 }
 
-// answer is what a caller gets from a load that has ended.
+// answer is the result of a load that has ended, for a caller.
 func (g *Group) answer(ctx context.Context, dst []byte, f *flight) (v []byte, ok bool, err error) {
 	res := &f.result
 	if res.panicked != nil {

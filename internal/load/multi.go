@@ -7,7 +7,7 @@ import (
 	"github.com/firncache/firn/internal/tiered"
 )
 
-// LoadMulti is what Cache.GetOrLoadMulti does with what it has found: it has those
+// LoadMulti is the part of Cache.GetOrLoadMulti after the look-up: it has those
 // values refreshed that need it, and loads the missing ones.
 func (g *Group) LoadMulti(ctx context.Context, found *tiered.Values, keys [][]byte, load MultiFunc) error {
 	if g.RefreshesAhead() {
@@ -61,7 +61,7 @@ func (g *Group) LoadMissing(ctx context.Context, found *tiered.Values, keys [][]
 	return first
 }
 
-// multiAnswer is what is known of one key of a batch: its value, or the load
+// multiAnswer is the state of one key of a batch: its value, or the load
 // that fetches it.
 type multiAnswer struct {
 	value  []byte

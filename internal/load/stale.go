@@ -21,7 +21,7 @@ func (g *Group) peekForLoad(ctx context.Context, dst, key []byte) ([]byte, tiere
 	return v, state
 }
 
-// staleFallback is what to answer with in place of a load that is late or has
+// staleFallback is the answer in place of a load that is late or has
 // failed: an expired value up to FailSafe, or one that came meanwhile.
 func (g *Group) staleFallback(ctx context.Context, dst, key []byte) ([]byte, bool) {
 	if g.cfg.FailSafe == 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/firncache/firn/internal/tiered"
 )
 
-// Stats are what a Group counts: the figures of firn.Stats.
+// Stats are the counters of a Group: the figures of firn.Stats.
 type Stats struct {
 	Loads, Errors, Timeouts, Panics      uint64
 	Unstored                             uint64

@@ -8,7 +8,7 @@ import (
 	"github.com/firncache/firn/internal/tiered"
 )
 
-// storeResult leaves in the cache what a load has found, and nothing older, and
+// storeResult leaves in the cache the result of a load, and nothing older, and
 // returns why that could not be done. If the key was written since the load began,
 // or the load was abandoned, it does nothing. It may wait, for room or for the
 // SSD, and is called with no lock held. Whatever leaves the cache for it is added
@@ -32,7 +32,7 @@ func (g *Group) storeResult(f *flight, res *result, ev *ram.Evicted) error {
 	return g.store.DeleteIf(&f.watch, f.key, ev)
 }
 
-// storeValue stores a value for ttl, less what jitter takes.
+// storeValue stores a value for ttl, less jitter.
 func (g *Group) storeValue(f *flight, value []byte, ttl time.Duration, ev *ram.Evicted) error {
 	deadline := int64(0)
 	if ttl = g.Jittered(ttl); ttl != 0 {

@@ -29,7 +29,7 @@ func (v *Values) Value(i int) (value []byte, ok bool) {
 	return v.Bytes[s.start:s.end:s.end], true
 }
 
-// End ends the value of the next key, which is what Bytes has from start; without
+// End ends the value of the next key, which is Bytes from start; without
 // ok there is none.
 func (v *Values) End(start int, ok bool) {
 	if ok {

@@ -9,25 +9,25 @@ import (
 	"github.com/firncache/firn/internal/vfs"
 )
 
-// Config is what a Store is made of.
+// Config is the configuration of a Store.
 type Config struct {
 	RAMBytes    int64            // as firn.Options has it, and MaxRAMBytes
 	MaxRAMBytes int64            //
 	Clock       func() time.Time // nil: the system's
-	Grace       int64            // how long the tiers keep what has expired, in milliseconds
+	Grace       int64            // how long the tiers keep expired entries, in milliseconds
 	Evicted     func(key, value []byte, cause ram.Cause)
 
 	Dir string     // of the SSD tier; empty: there is none
 	SSD ssd.Config // but for FS, Memory, Grace and Now, which the Store gives
 
 	FS     vfs.FS            // for tests: instead of Dir
-	Adjust func(*ssd.Config) // for tests: changes what the SSD tier is opened with
+	Adjust func(*ssd.Config) // for tests: changes the configuration of the SSD tier
 }
 
 // MaxTTL is far beyond any use and small enough to be added to any time.
 const MaxTTL = 100 * 365 * 24 * time.Hour
 
-// atOpen is what the store's clock tells at Open if the user gives one: that may
+// atOpen is the store's time at Open if the user gives a clock: that may
 // step back by as much as a value lives.
 const atOpen = int64(MaxTTL / time.Millisecond)
 

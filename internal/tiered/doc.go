@@ -18,7 +18,7 @@
 //   - tier: a place for records: RAM, SSD. The lower tier is the one that is asked
 //     when the upper one has nothing.
 //   - demote: give the lower tier a record that RAM has no room for. Promote: put
-//     what was read there back into RAM, and leave it below. Invalidate: take the
+//     a value read there back into RAM, and leave it below. Invalidate: take the
 //     older copy of a key out of the lower tier when the key is written.
 //   - recheck: look into RAM again after the lower tier had nothing, because a
 //     write may have moved the key up between the two looks.
@@ -26,18 +26,18 @@
 //     never. Below 0 it is that of a negative entry: a record without a value, which
 //     remembers that the key has none, until the deadline's negation.
 //   - grace: how long a tier keeps a value after its deadline. Until then it is stale.
-//   - clock offset: what makes milliseconds since 1970, which the SSD tier counts in,
+//   - clock offset: the number that makes milliseconds since 1970, which the SSD tier counts in,
 //     of the store's clock.
-//   - write hook: whoever has to know of every write of the bytes.
-//   - token: what a hook says before a write, and is told after it.
+//   - write hook: the caller's hook that has to know of every write of the bytes.
+//   - token: a hook's result before a write, which it gets back after it.
 //
 // # Files
 //
 //	open.go      Open, Clear, Close
 //	store.go     Store, and how long its memory lives
-//	config.go    what a Store is made of, its clock too
+//	config.go    the configuration of a Store, its clock too
 //	read.go      the ways to look a key up
-//	lookup.go    what a miss in RAM costs: the SSD tier, promotion, the second look
+//	lookup.go    a miss in RAM: the SSD tier, promotion, the second look
 //	batch.go     many keys at once
 //	write.go     the write protocol, which every change of a key follows
 //	hook.go      who is told of every write

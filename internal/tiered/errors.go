@@ -67,7 +67,7 @@ func ssdOpenError(cfg *Config, err error) error {
 	return fmt.Errorf("firn: SSD tier in %s: %w", cfg.Dir, err)
 }
 
-// with adds to the error of Open what then failed in closing.
+// with adds to the error of Open those of closing.
 func with(err, closing error) error {
 	if closing == nil {
 		return err

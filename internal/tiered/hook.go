@@ -1,10 +1,10 @@
 package tiered
 
-// WriteHook is told of every write of the bytes: what lies above the store, and
+// WriteHook is told of every write of the bytes, for caches that lie above the store, and
 // must not be older. All methods may be called at once, and under no lock of the
 // store.
 type WriteHook interface {
-	// BeforeWrite is called before the bytes of a key change. What it returns goes
+	// BeforeWrite is called before the bytes of a key change. Its result goes
 	// to AfterWrite: nil, or a pointer, which costs no allocation.
 	BeforeWrite(key []byte) (token any)
 	// AfterWrite is called when the bytes have changed, or could not be, and before

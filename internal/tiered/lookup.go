@@ -12,7 +12,7 @@ import (
 // in both tiers before it counts as missing.
 const lookupRounds = 16
 
-// lookupSSD looks a key up that RAM does not have. What it finds is promoted, if
+// lookupSSD looks a key up that RAM does not have. A value that it finds is promoted, if
 // it is still the latest by then.
 func (s *Store) lookupSSD(ctx context.Context, hash uint64, dst, key []byte) ([]byte, error) {
 	return s.lookupSSDBy((*ssd.Tier).Get, ctx, hash, dst, key)

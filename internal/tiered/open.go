@@ -58,7 +58,7 @@ func (s *Store) Clear() error {
 	return errIfClosed(ok)
 }
 
-// Close ends the store and gives its memory back. What RAM holds goes to the SSD
+// Close ends the store and gives its memory back. The entries of RAM go to the SSD
 // tier first. A second Close returns ErrClosed.
 func (s *Store) Close() error {
 	var err error

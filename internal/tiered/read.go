@@ -108,7 +108,7 @@ func (s *Store) PeekFresh(dst, key []byte) ([]byte, bool) {
 	return v, ok
 }
 
-// State is what a store knows of a key.
+// State is the state of a key in a store.
 type State uint8
 
 // The states.
@@ -119,9 +119,9 @@ const (
 	Negative              // that there is no value: see SetIf
 )
 
-// Peek appends to dst what the store knows of a key, also if Get does not tell it.
-// It counts as no read. A fresh value is looked for in RAM alone: a caller who
-// loads has looked below already.
+// Peek appends to dst the value that the store has of a key, also if Get does not
+// tell it. It counts as no read. A fresh value is looked for in RAM alone: a caller
+// who loads has looked below already.
 func (s *Store) Peek(ctx context.Context, dst, key []byte) (v []byte, deadline int64, state State) {
 	v, deadline, state = s.PeekRAM(dst, key)
 	if state == Miss && s.ssd != nil && s.grace {

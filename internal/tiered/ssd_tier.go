@@ -103,7 +103,7 @@ func (d *ssdTier) deadlineOf(f *ssd.Found) int64 {
 	return max(f.Deadline-d.clockOffset, 1)
 }
 
-// clear empties both tiers. Nothing is promoted meanwhile: what is read from the
+// clear empties both tiers. Nothing is promoted meanwhile: a value read from the
 // disk before it is cleared must not come to RAM after that was.
 func (d *ssdTier) clear(upper *ram.Tier) (ok bool) {
 	d.clearing.Add(1)

@@ -10,12 +10,12 @@ import (
 )
 
 // Store is the tiers of a cache. All methods are safe for concurrent use. It is
-// held by value by what it belongs to, and so keeps that from being collected.
+// held by value by its owner, and so keeps that from being collected.
 type Store struct {
 	ram   *ram.Tier
 	ssd   *ssdTier // nil: RAM alone
 	now   func() int64
-	grace bool // the tiers keep what has expired
+	grace bool // the tiers keep expired entries
 	hook  atomic.Pointer[WriteHook]
 }
 
@@ -30,14 +30,14 @@ func (s *Store) freeWhenUnreachable() {
 	runtime.AddCleanup(s, leftTiers.free, leftTiers{s.ram, s.ssd})
 }
 
-// leftTiers are what a store leaves behind.
+// leftTiers are the tiers that a store leaves behind.
 type leftTiers struct {
 	ram *ram.Tier
 	ssd *ssdTier
 }
 
-// free gives back what the tiers have. A store that nobody closed is closed
-// first, without writing to the SSD what RAM holds.
+// free gives back the tiers' memory and files. A store that nobody closed is closed
+// first, without writing RAM's entries to the SSD.
 func (t leftTiers) free() {
 	if t.ssd == nil {
 		t.ram.Free()
@@ -95,7 +95,7 @@ func (s *Store) All(yield func(key, value []byte) bool) {
 	s.keepAlive()
 }
 
-// Stats are what the tiers tell; those of an SSD tier that there is not are 0.
+// Stats are the figures of the tiers; those of an SSD tier that there is not are 0.
 func (s *Store) Stats() (inRAM ram.Stats, onSSD ssd.Stats) {
 	inRAM = s.ram.Stats()
 	if s.ssd != nil {

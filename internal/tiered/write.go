@@ -31,7 +31,7 @@ type change struct {
 	ev         *ram.Evicted // collects the records that it evicts; nil: OnEvict is told of them at once
 }
 
-// write is the write protocol. Every change of a key, whoever makes it, follows it:
+// write is the write protocol. Every change of a key follows it:
 //
 //  1. the hook, if there is one, is told that the key is about to change;
 //  2. the RAM tier changes it, and has the lower tier invalidate its copy first;
@@ -137,7 +137,7 @@ func (s *Store) DeleteIf(w *ram.Watch, key []byte, ev *ram.Evicted) error {
 }
 
 // DeleteIfEqual removes a value, unless the key was written since stored was read:
-// what somebody has set meanwhile stays.
+// a value that somebody has set meanwhile stays.
 func (s *Store) DeleteIfEqual(key, stored []byte) error {
 	var w ram.Watch
 	s.Watch(&w, key) // and then look: a write is either seen or noticed

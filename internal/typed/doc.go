@@ -1,6 +1,6 @@
 // Package typed has what typed caches need besides a codec: the bytes of their
 // keys, the namespaces that the keys begin with, and the header of a value that
-// says itself what it is.
+// names its own type.
 //
 // # Terminology
 //
@@ -9,7 +9,7 @@
 //     is cleared. The keys begin with it.
 //   - record: the entry that holds the current generation, so that a later process
 //     finds it.
-//   - header: what stands before the bytes of a value, or payload: the name of its
+//   - header: the bytes before those of a value, or payload: the name of its
 //     type and a fingerprint of layout and codec.
 //
 // # Files

@@ -20,7 +20,7 @@ import (
 //
 // Every key in it begins with the number of the namespace's generation, 64 random
 // bits that no namespace of the cache has had before. Clear draws another: no key
-// leads to the old entries any more, and they leave like whatever is not read.
+// leads to the old entries any more, and they leave like all that are not read.
 //
 // A persistent cache has to find its entries again after a restart, and to find
 // none that were cleared. So the number is an entry too, the record, under a key
@@ -39,7 +39,7 @@ import (
 // and each caller waits for itself. Writing it is done with the namespace locked,
 // which only those wait for who write it too, or have no generation yet. Neither
 // happens in a read: RefreshRecord leaves both to a goroutine. No user function
-// runs under the lock: what the record drives out of RAM is reported after it.
+// runs under the lock: entries that the record drives out of RAM are reported after it.
 type Namespace struct {
 	store     *tiered.Store
 	record    []byte            // key of the record
@@ -49,7 +49,7 @@ type Namespace struct {
 }
 
 // RecordPrefix begins the key of each record. A program's own keys should not. It
-// is part of what is stored, and so keeps an old word for a generation.
+// is part of the stored bytes, and so keeps an old word for a generation.
 const RecordPrefix = "\x00firn epoch of "
 
 // Namespaces are those of a cache.
@@ -194,7 +194,7 @@ func (s *Namespace) RefreshRecord() {
 // Looking for it counts as no read.
 func (s *Namespace) restore() {
 	defer s.restoring.Store(false)
-	below, okBelow := s.store.GetUncounted(nil, s.record) // not under the lock: what is promoted may drive others out
+	below, okBelow := s.store.GetUncounted(nil, s.record) // not under the lock: a promoted record may drive others out
 	_ = s.update(func(now *coherence.Generation, ev *ram.Evicted) error {
 		if s.isCurrent(s.store.PeekFresh(nil, s.record)) || s.isCurrent(below, okBelow) {
 			s.backUp()

@@ -10,7 +10,7 @@ import (
 	"github.com/firncache/firn/internal/codec"
 )
 
-// A value that says itself what it is, as those of SetValue do, is stored behind
+// A value that names its own type, as those of SetValue do, is stored behind
 // a header:
 //
 //	+--------+----------------+------+-------------+- - - - -+
@@ -86,7 +86,7 @@ func (w *Writer) Append(dst []byte, v any) ([]byte, error) {
 	return dst, nil
 }
 
-// Reader is what it takes to read the values of one type.
+// Reader is the means to read the values of one type.
 type Reader[T any] struct {
 	Name        string // of the type
 	Fingerprint codec.Fingerprint

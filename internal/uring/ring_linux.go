@@ -29,9 +29,9 @@ const (
 	sqeFixedFile = 1 << 0
 )
 
-// needed is what a kernel must have: completions are never dropped, submissions
-// may be reused once submitted, reads that have to block do so in threads of
-// the process, which die with it.
+// needed are the features that a kernel must have: completions are never dropped,
+// submissions may be reused once submitted, reads that have to block do so in threads
+// of the process, which die with it.
 const needed = featSingleMmap | featNoDrop | featSubmitStable | featNativeWorkers
 
 // params is struct io_uring_params.

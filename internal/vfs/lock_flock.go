@@ -11,7 +11,7 @@ import (
 
 // lockDir locks the directory itself, so that the lock cannot be removed as a file
 // can. It returns nil where the file system has no such locks, as NFS, which wants
-// what it locks to be open for writing.
+// the file it locks to be open for writing.
 func lockDir(path string) (io.Closer, error) {
 	d, err := os.Open(path)
 	if err != nil {
@@ -33,7 +33,7 @@ func lockDir(path string) (io.Closer, error) {
 // dirLock is a directory that is open and locked.
 type dirLock struct{ *os.File }
 
-// Close unlocks it for whoever has its descriptor, as a process that is being
+// Close unlocks it for every process that has its descriptor, as one that is being
 // started at this moment has.
 func (d dirLock) Close() error {
 	return errors.Join(syscall.Flock(int(d.Fd()), syscall.LOCK_UN), d.File.Close())

@@ -18,7 +18,7 @@ type MemoryKeeper interface {
 	// NewMemory makes size bytes of memory, all zero. It stays when the process
 	// ends, until it is removed or the machine goes down. Memory that an earlier
 	// process left for this very directory is removed before, whether anybody
-	// knows its MemoryID or not, unless it is open. So is what was left for
+	// knows its MemoryID or not, unless it is open. So is memory that was left for
 	// directories that are no longer where they were.
 	//
 	// The error is ErrNoKeptMemory where the system has none or refuses it.
@@ -30,8 +30,8 @@ type MemoryKeeper interface {
 	OpenMemory(id MemoryID) (Memory, error)
 }
 
-// MemoryID is what one process writes down for the next to find its memory by. The
-// zero value is that of none.
+// MemoryID is the number that one process writes down for the next to find its memory
+// by. The zero value is that of none.
 type MemoryID struct {
 	Handle uint64 // where the system has it
 	Key    uint64 // random, never 0: tells it from another that came to have its handle

@@ -56,7 +56,7 @@ func (d osFS) OpenMemory(id MemoryID) (Memory, error) {
 }
 
 // becomesOnly reports whether this process is soon the only one that has a segment.
-// Another may have it for a moment: one that looks for what is lost, or one that reads
+// Another may have it for a moment: one that looks for lost segments, or one that reads
 // in /proc about the process that was killed, whose memory it keeps meanwhile.
 func becomesOnly(handle int) bool {
 	const looks, pause = 50, time.Millisecond

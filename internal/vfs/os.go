@@ -18,7 +18,7 @@ import (
 //
 // It refuses a directory whose files strangers could replace: one that is neither
 // this user's nor root's, or where everybody may write, sticky or not. dir may
-// be a symbolic link, files in it may not: whoever names the directory is trusted,
+// be a symbolic link, files in it may not: the user who names the directory is trusted,
 // who puts something there is not.
 //
 // On Windows a file that is open can be neither removed nor replaced.
@@ -121,7 +121,7 @@ func (d osFS) List() ([]string, error) {
 
 func (d osFS) SyncDir() error { return syncDir(string(d)) }
 
-// Lock uses flock, or what the system has in its place: a lock of the open file,
+// Lock uses flock, or the system's counterpart: a lock of the open file,
 // which the kernel drops with the process. The file stays, because removing it
 // would let two owners lock two files of one name.
 func (d osFS) Lock(name string) (io.Closer, error) {

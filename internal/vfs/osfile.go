@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// osFile is a file of the real file system. It continues what the system cuts
+// osFile is a file of the real file system. It continues operations that the system cuts
 // short: package os repeats interrupted and short calls until an error or the
 // end of the file, and pieces of maxCall keep each call below the system's limit.
 type osFile struct {
@@ -66,7 +66,7 @@ func (f *osFile) Allocate(size int64) error {
 		}
 	}
 	if err := allocate(f, old, size); err != nil {
-		// What was reserved before the space ran out is given back.
+		// Blocks that were reserved before the space ran out are given back.
 		err = fmt.Errorf("allocate %d bytes for %s: %w", size, f.file.Name(), err)
 		return errors.Join(err, f.Truncate(min(old, size)))
 	}
@@ -82,7 +82,7 @@ func (f *osFile) Fd() (uintptr, bool) { return f.file.Fd(), true }
 
 // writeZeros makes a file longer by writing zeros, so that its blocks exist on
 // systems that cannot reserve them. Holes that it has already stay holes. It
-// writes whole units of Align, and cuts off what is too much.
+// writes whole units of Align, and cuts off the excess.
 func writeZeros(f *osFile, from, to int64) error {
 	unit := int64(f.align)
 	from = (from + unit - 1) / unit * unit

@@ -11,7 +11,7 @@ import (
 
 const noFollow = syscall.O_NOFOLLOW
 
-// checkOwner refuses what is neither this user's nor root's.
+// checkOwner refuses files that are neither this user's nor root's.
 func checkOwner(info os.FileInfo) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if me := os.Geteuid(); ok && int(st.Uid) != me && st.Uid != 0 {

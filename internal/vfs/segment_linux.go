@@ -38,7 +38,7 @@ const (
 // errNoSegment says that there is no segment, or that it is not ours.
 var errNoSegment = fmt.Errorf("%w here", fs.ErrNotExist)
 
-// header is what the first page of a directory's segment begins with. Whoever looks
+// header is the beginning of the first page of a directory's segment. A process that looks
 // for a segment knows all of it, or all but the key: it needs no checksum.
 func (d directory) header(key uint64, segment []byte) []byte {
 	b := append(make([]byte, 0, segmentHeader), segmentMagic...)
@@ -130,7 +130,7 @@ func (d directory) attach(id MemoryID) (segment []byte, attached int, err error)
 	return segment, attached, err
 }
 
-// attachAny attaches a segment of the directory, whatever its key.
+// attachAny attaches a segment of the directory with any key.
 func (d directory) attachAny(handle int) (segment []byte, attached int, err error) {
 	segment, attached, err = attachOwn(handle, 0)
 	if err == nil && !bytes.HasPrefix(segment, d.header(keyOf(segment), segment)) {
@@ -141,8 +141,8 @@ func (d directory) attachAny(handle int) (segment []byte, attached int, err erro
 }
 
 // attachOwn attaches a segment that this user has made, with a first page as ours have.
-// What is another user's is not even attached, and of what is not ours only the header
-// is read.
+// Another user's segment is not even attached, and of one that is not ours only the
+// header is read.
 func attachOwn(handle, flag int) (segment []byte, attached int, err error) {
 	if _, err := statOwn(handle); err != nil {
 		return nil, 0, err

@@ -20,7 +20,7 @@ var (
 	ErrNoSpace = errsFull[0]
 )
 
-// FS is what a tier needs of a file system: one directory, whose files are
+// FS is a tier's view of a file system: one directory, whose files are
 // named without a path.
 type FS interface {
 	// Open opens a file. With OpenOptions.Direct the error is ErrNoDirect where there
@@ -75,9 +75,9 @@ type File interface {
 	Allocate(size int64) error
 	// Truncate cuts the file, or extends it by zeros that occupy nothing.
 	Truncate(size int64) error
-	// Sync makes what was written survive a crash of the machine.
+	// Sync makes written bytes survive a crash of the machine.
 	Sync() error
-	// Align is what offsets, lengths and addresses must be multiples of in
+	// Align is the alignment of offsets, lengths and addresses in
 	// bytes: 1 unless the file was opened with Direct.
 	Align() int
 	// Fd is the file's descriptor for asynchronous reads; false if it has none

@@ -17,7 +17,7 @@ const (
 	// the process is as it was at that instant, by the same MemoryID.
 	Kill Crash = iota
 	// PowerCut ends the machine. What was synced is there. Every sector or block
-	// that was written since holds what it held at the sync or after any write
+	// that was written since holds the bytes it held at the sync or after any write
 	// since: writes are lost, reordered and torn at 512 bytes and 4 KiB. Every
 	// creation, removal and rename since SyncDir is done or not, each for itself.
 	// Memory is gone.
@@ -136,8 +136,8 @@ func survivors(rng *rand.Rand, steps []dirStep) []dirStep {
 	return kept
 }
 
-// cutPower chooses what of the unsynced bytes reached the disk: nothing, all,
-// what was written up to a moment, or for every block or sector anything that it
+// cutPower chooses which of the unsynced bytes reached the disk: none, all,
+// those written up to a moment, or for every block or sector anything that it
 // held since the sync.
 func (n *node) cutPower(rng *rand.Rand) {
 	switch rng.IntN(5) {
@@ -159,12 +159,12 @@ func (n *node) keep(size int64, choose func(i int64) block) {
 	for _, i := range slices.Sorted(maps.Keys(n.dirty)) {
 		n.settle(i, choose(i))
 	}
-	n.size = math.MaxInt64 // what was ever written after the end is cut off
+	n.size = math.MaxInt64 // all bytes ever written after the end are cut off
 	n.truncate(size, 0)
 	n.sync()
 }
 
-// keepUntil keeps what was written up to a moment, and of the write at that
+// keepUntil keeps the bytes written up to a moment, and of the write at that
 // moment the sectors before one.
 func (n *node) keepUntil(rng *rand.Rand) {
 	last := n.pickMoment(rng)

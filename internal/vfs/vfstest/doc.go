@@ -2,7 +2,7 @@
 // memory, forget what a crash loses, and fail as they are told.
 //
 //	Mem         files and kept memory on the heap, with a quota          mem, memfile, memnode, memkept
-//	CrashClone  what is left of a Mem after a Kill or a PowerCut         crash, instant
+//	CrashClone  the state of a Mem after a Kill or a PowerCut            crash, instant
 //	Boundary    every moment of a scenario at which it may crash         boundary
 //	Faulty      any file system behind rules that fail, delay or tear    faulty, faultyfile, faultymemory, rule
 //	Op          one operation, as rules see it and the log remembers it  op, oplog

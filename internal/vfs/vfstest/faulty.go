@@ -36,7 +36,7 @@ func (f *Faulty) Seed(seed uint64) {
 	f.rng = rand.New(rand.NewPCG(seed, seed))
 }
 
-// outcome is what the rules decided about an operation.
+// outcome is the decision of the rules about an operation.
 type outcome struct {
 	entry   *logEntry
 	err     error

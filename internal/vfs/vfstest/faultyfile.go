@@ -41,8 +41,8 @@ func (f *faultyFile) part(outcome outcome, p []byte, off int64, work func([]byte
 	return n, outcome.err
 }
 
-// Sync that fails gives up what was written, as Linux does: it can be read until
-// the machine fails, and a later Sync that succeeds does not keep it. Of the
+// Sync that fails gives up the written bytes, as Linux does: they can be read until
+// the machine fails, and a later Sync that succeeds does not keep them. Of the
 // file systems here only Mem can show that.
 func (f *faultyFile) Sync() error {
 	outcome := f.fs.begin(&Op{Kind: OpSync, Name: f.name})

@@ -11,7 +11,7 @@ import (
 // stops a process between two stores, and never leaves a later one without an earlier.
 // The slices are pairs of one length, a multiple of 8.
 //
-// Two passes that agree are such an instant, between them: what they read was there
+// Two passes that agree are such an instant, between them: the bytes they read were there
 // from the first to the second. Where others store all the time no two may agree; so
 // from the second attempt on they get no processor meanwhile.
 func atInstant(to, from [][]byte) {

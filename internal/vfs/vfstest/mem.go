@@ -12,8 +12,8 @@ import (
 	"github.com/firncache/firn/internal/vfs"
 )
 
-// Mem is a file system in memory for tests. It knows what of it is synced, so
-// that CrashClone can make of it what a killed process or a power cut leaves.
+// Mem is a file system in memory for tests. It knows which bytes are synced, so
+// that CrashClone can make the state that a killed process or a power cut leaves.
 //
 // Names and contents are synced apart: File.Sync keeps the bytes of a file,
 // SyncDir keeps that it has its name.
@@ -21,7 +21,7 @@ type Mem struct {
 	mu     sync.RWMutex
 	names  map[string]*node // the directory as the process sees it
 	stable map[string]*node // as it was at the last SyncDir
-	steps  []dirStep        // what happened to the directory since
+	steps  []dirStep        // the changes of the directory since
 	locks  map[string]*memLock
 	kept   map[vfs.MemoryID]*memKept // memory that outlives the process
 	noKept bool                      // the system has none
@@ -35,7 +35,7 @@ type Mem struct {
 // moment counts the changes of a Mem: the order in which they happened.
 type moment uint64
 
-// unlimited is what Free begins with where there is no quota, in bytes.
+// unlimited is the free space at the beginning where there is no quota, in bytes.
 const unlimited = 1 << 50
 
 // NewMem returns an empty directory without a quota, whose direct I/O wants
@@ -46,7 +46,7 @@ func NewMem() *Mem {
 }
 
 // SetQuota limits the space of all files to so many bytes, in blocks of 4 KiB;
-// 0 takes the limit away. What is there already stays.
+// 0 takes the limit away. Files that exist stay.
 func (m *Mem) SetQuota(bytes int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -56,7 +56,7 @@ func (m *Mem) SetQuota(bytes int64) {
 	}
 }
 
-// SetDirect sets what direct I/O wants multiples of, a power of two; a misaligned
+// SetDirect sets the alignment that direct I/O wants, a power of two; a misaligned
 // call panics. With 0, Open with OpenOptions.Direct is ErrNoDirect.
 func (m *Mem) SetDirect(align int) {
 	m.mu.Lock()
@@ -171,7 +171,7 @@ func (m *Mem) SyncDir() error {
 	return nil
 }
 
-// Free implements FS: what is left of the quota, or much.
+// Free implements FS: the rest of the quota, or much.
 func (m *Mem) Free() (int64, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()

@@ -160,7 +160,7 @@ func (f *memFile) Sync() error {
 	return nil
 }
 
-// failSync is what becomes of the file when the sync of its blocks fails.
+// failSync changes the file as a failed sync of its blocks does.
 func (f *memFile) failSync() {
 	f.mem.mu.Lock()
 	defer f.mem.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	sectorSize = 512  // what a disk writes whole or not at all
+	sectorSize = 512  // the unit that a disk writes whole or not at all
 	blockSize  = 4096 // the page of the cache, and the unit of space
 )
 
@@ -31,7 +31,7 @@ type node struct {
 // dirty is a block that was written since it was synced.
 //
 // Invariants: versions is never empty, and its array is never written again, so
-// that clones share it; the last version is what a read sees.
+// that clones share it; a read sees the last version.
 type dirty struct {
 	versions []version // oldest first; of many, the last maxVersions
 	lost     bool      // a sync failed: the next one will not write it, as Linux does
@@ -133,7 +133,7 @@ func (n *node) blocks() []int64 {
 	return list
 }
 
-// sync makes what a read sees the stable state, except for blocks that a failed
+// sync makes the state that a read sees the stable one, except for blocks that a failed
 // sync gave up.
 func (n *node) sync() {
 	for i, d := range n.dirty {
@@ -154,8 +154,8 @@ func (n *node) settle(i int64, b block) {
 	}
 }
 
-// failSync gives up what is not synced: it can be read until the machine fails,
-// and no later sync keeps it.
+// failSync gives up the unsynced bytes: they can be read until the machine fails,
+// and no later sync keeps them.
 func (n *node) failSync() {
 	for i, d := range n.dirty {
 		d.lost = true
@@ -216,7 +216,7 @@ func blocksOf(size int64) int64 {
 	return (size + blockSize - 1) / blockSize
 }
 
-// CheckSpace recounts the blocks of every file, and compares with what is charged.
+// CheckSpace recounts the blocks of every file, and compares with the charge.
 func (m *Mem) CheckSpace() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

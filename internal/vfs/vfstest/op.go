@@ -36,7 +36,7 @@ const (
 const (
 	// OpAny is every kind.
 	OpAny = OpRemoveMemory<<1 - 1
-	// OpChange is every kind that changes what a crash leaves.
+	// OpChange is every kind that changes the state after a crash.
 	OpChange = OpCreate | OpWrite | OpSync | OpTruncate | OpAllocate | OpRename | OpRemove | OpSyncDir | OpLock |
 		OpNewMemory | OpRemoveMemory
 )

@@ -23,7 +23,7 @@ type Rule struct {
 	Delay time.Duration // how long the operation waits
 	Block bool          // held until Injection.Release: stuck I/O
 	Hook  func(Op)      // called before the operation, with no lock held: a pause point
-	Err   error         // what it returns instead of doing its work
+	Err   error         // it returns this instead of doing its work
 	// Partial is how many bytes of a read or write are really done before Err,
 	// rounded down to File.Align; -1 is any number of whole sectors. Without Err
 	// the error is EIO.
@@ -59,7 +59,7 @@ func (f *Faulty) Inject(r Rule) *Injection {
 	return in
 }
 
-// Remove ends the rule, and releases what it holds.
+// Remove ends the rule, and releases the operations it holds.
 func (in *Injection) Remove() {
 	in.faulty.mu.Lock()
 	for i, other := range in.faulty.rules {
