@@ -33,7 +33,8 @@ func (j job) bigSizes() []int {
 func bigWeight(j job) float64 { return 0.05 * float64(len(j.bigSizes())*2*j.Repeats) }
 
 // runBig lets firn and the rival take turns in storing large values and reading
-// them back. The rate is of values that were taken, or found. A turn stores or reads as many as half fill the cache.
+// them back. The rate is of values that were taken, or found. A turn stores or reads
+// as many as half fill the cache.
 func runBig(j job, out *emitter) error {
 	for _, size := range j.bigSizes() {
 		cfg := rivals.Config{KeySize: keys.Size, ValueSize: size, Entries: int(j.bigBudget()) / 2 / size, Bytes: j.bigBudget()}
@@ -93,7 +94,7 @@ func bigSets(c rivals.Cache, count int, value []byte) (took time.Duration, refus
 	return time.Since(began), refused
 }
 
-// bigGets reads count values and counts those that are what was stored. It
+// bigGets reads count values and counts those that are as they were stored. It
 // compares their ends only, which costs every cache the same.
 func bigGets(c rivals.Cache, count int, value []byte) (took time.Duration, readable int) {
 	const ends = 64

@@ -33,7 +33,7 @@ func (j job) cellName(c cell) string {
 	return prefix + fmt.Sprintf("%s/%s/n=%d/value=%d/goroutines=%d", c.Op, c.Order, j.Entries, j.ValueSize, c.Goroutines)
 }
 
-// cells lists what the job measures: reads first, since writes can push
+// cells lists the cells of the job: reads first, since writes can push
 // entries out of caches that append every version.
 func (j job) cells() []cell {
 	switch j.Cells {
@@ -97,7 +97,7 @@ func (j job) ops(goroutines int) int {
 // before a key comes back for the same reason.
 func (j job) streamLen() int { return 2 * j.ops(64) }
 
-// pairWeight is in seconds: what two caches take, one of which is slow.
+// pairWeight is in seconds: the time of two caches, one of which is slow.
 func pairWeight(j job) float64 {
 	w := float64(j.Entries) / 1e6
 	for _, c := range append(j.cells(), j.latencyCells()...) {
@@ -106,7 +106,7 @@ func pairWeight(j job) float64 {
 	return w
 }
 
-// pairMemory is what firn, the rival and the keys take together.
+// pairMemory is the memory of firn, the rival and the keys together.
 func pairMemory(j job) int64 {
 	rival := j.entryBytes() + onHeap
 	if r, err := rivals.Find(j.Rival); err == nil && r.OffHeap {

@@ -23,14 +23,14 @@ import (
 // they measure.
 type driver struct {
 	options  options
-	command  string    // what was typed
+	command  string    // the command line
 	progress io.Writer // a line for each cell
 	began    time.Time
 	total    float64 // expected seconds of all jobs
 	done     float64 // expected seconds of the finished ones
 }
 
-// work is what there is to do for one suite.
+// work is the list of jobs of one suite.
 type work struct {
 	suite string
 	jobs  []job
@@ -115,7 +115,7 @@ func (d *driver) runSuite(w work) (err error) {
 	return r.Save(d.options.Out)
 }
 
-// endedEarly says of a job what is missing, and why.
+// endedEarly names the missing part of a job, and the reason.
 func (j job) endedEarly(figures int, err error) string {
 	text := fmt.Sprintf("%s (%s) of %s ended early, with %d figures: %v.", j.Kind, j.Param, j.Rival, figures, err)
 	if limit := kinds[j.Kind].limit; limit != nil && limit(j) > 0 {
@@ -154,8 +154,8 @@ func versionOf(cache string) string {
 	return "this tree"
 }
 
-// runJob runs one child process to its end. It returns what it measured, and
-// what it printed on stderr if its kind has a log.
+// runJob runs one child process to its end. It returns the samples, and
+// the output on stderr if its kind has a log.
 func (d *driver) runJob(j job) ([]samples.Sample, string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -213,7 +213,7 @@ func limitMemory(bytes int64) (done func(), env []string) {
 	return func() { _ = g.Remove() }, append(env, g.Env())
 }
 
-// lastLine is what a child said last, where its words were kept.
+// lastLine is the last line that a child printed, where its output was kept.
 func lastLine(s string) string {
 	s = strings.TrimSpace(s)
 	return s[strings.LastIndexByte(s, '\n')+1:]
@@ -246,7 +246,7 @@ func (d *driver) collect(j job, child io.Reader) ([]samples.Sample, error) {
 }
 
 // clock tells the time since the start, and the time left if the rest of the
-// work takes as long as was expected, give or take what the work so far did.
+// work takes as long as was expected, corrected by the time of the work so far.
 // The job under way has taken some time.
 func (d *driver) clock(j job, taken time.Duration) string {
 	share := (d.done + min(taken.Seconds(), j.weight())) / d.total

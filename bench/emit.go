@@ -7,7 +7,7 @@ import (
 	"github.com/firncache/firn/bench/samples"
 )
 
-// An emitter writes what a child process measured, one JSON list for each
+// An emitter writes the samples of a child process, one JSON list for each
 // group that belongs together.
 type emitter struct {
 	w   io.Writer

@@ -25,7 +25,7 @@ func gcWeight(j job) float64 { return 1.2*float64(j.Entries)/1e6 + j.gcTime().Se
 // driver keeps them.
 func gcTrace(job) []string { return []string{"GODEBUG=gctrace=1"} }
 
-// gcRivals lists what holds the entries, beside firn.
+// gcRivals lists the stores that hold the entries, beside firn.
 func gcRivals() []string {
 	return slices.DeleteFunc(gcload.Names(), func(name string) bool { return name == rivals.Firn })
 }
@@ -37,7 +37,7 @@ func gcJobs(_ options, taking []string, add func(job)) error {
 	return nil
 }
 
-// runGC measures what one store costs through the collector.
+// runGC measures the cost of one store through the collector.
 func runGC(j job, out *emitter) error {
 	r, err := gcload.Run(gcload.Options{Store: j.Rival, Entries: j.Entries, Cycles: gcRepeats, Time: j.gcTime()})
 	if err != nil {

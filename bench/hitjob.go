@@ -110,7 +110,7 @@ func (j job) hitCell(policy hitratio.Policy, trace *hitratio.Trace, share float6
 const sizedNote = "values of different sizes"
 
 // hitMeans adds each policy's mean miss ratio over the cells that every policy
-// has, and says what was left out.
+// has, and names those left out.
 func hitMeans(all []samples.Sample) (more []samples.Sample, notes []string) {
 	cells := make(map[string]map[string]float64) // misses by cell and policy
 	var order, policies []string

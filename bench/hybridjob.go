@@ -107,7 +107,7 @@ func checkDisk(dir string, need int64) error {
 	return nil
 }
 
-// hybridNotes say how the figures were made, and add what share of the device's
+// hybridNotes say how the figures were made, and add which share of the device's
 // reads firn's are.
 func hybridNotes(all []samples.Sample) ([]samples.Sample, []string) {
 	limit := "Memory was limited by a control group, page cache included, and Go's own memory by GOMEMLIMIT at 4/5 of it."
@@ -149,7 +149,7 @@ func deviceShares(all []samples.Sample) (shares []samples.Sample) {
 	return shares
 }
 
-// hybridClean removes what a run left on the disk.
+// hybridClean removes a run's files from the disk.
 func hybridClean(o options) error { return os.RemoveAll(o.scratch()) }
 
 // hybridData is the bytes of keys and values.
@@ -179,10 +179,10 @@ func hybridLeast(j job) int64 {
 	return limitAt(j.hybridData(), max(times, fullTimes))
 }
 
-// storeMemory is what of a process's memory its store is told to use: the
+// storeMemory is the part of a process's memory that its store is told to use: the
 // program itself, its stacks and what the collector has not seen yet take the
 // rest.
 func storeMemory(limit int64) int64 { return max(limit-64<<20, limit/3) }
 
-// loadMemory is what a store may use while it is filled, or opened again.
+// loadMemory is the memory that a store may use while it is filled, or opened again.
 func loadMemory(data int64) int64 { return min(max(data/2, 256<<20), 1<<30) }

@@ -18,7 +18,7 @@ type hybridCell struct {
 	inFlight []int
 }
 
-// hybridCells lists what is measured at some times the memory.
+// hybridCells lists the cells at some times the memory.
 func hybridCells(times int64) []hybridCell {
 	if times != fullTimes {
 		return []hybridCell{{"get", 0, []int{8}}, {"mix", 5, []int{8}}}
@@ -100,8 +100,8 @@ func runHybridRun(j job, out *emitter) error {
 	return s.Close()
 }
 
-// hybridCell repeats one cell; what the device did is summed up over the
-// repeats, and over a second for what is left to do.
+// hybridCell repeats one cell; the device's work is summed up over the
+// repeats, and over a second for the rest of it.
 func (j job) hybridCell(s hybrid.Store, cell string, w hybrid.Work) ([]samples.Sample, error) {
 	var out []samples.Sample
 	var all hybrid.Result

@@ -17,7 +17,7 @@ import (
 	"github.com/firncache/firn/bench/rivals"
 )
 
-// A job is what one child process measures. A process of its own gives each
+// A job is the work of one child process. A process of its own gives each
 // pair of caches a fresh heap, and its memory back at the end.
 type job struct {
 	Suite     string
@@ -27,7 +27,7 @@ type job struct {
 	ValueSize int    // bytes
 	Repeats   int    // turns of each cache in each cell
 	Cells     string // pair: which cells of the matrix; see cells
-	Param     string // what else the kind wants to know, such as a trace
+	Param     string // a parameter of the kind, such as a trace
 	Small     bool   // a run to see that everything works: it takes the least time that still measures something
 }
 
@@ -38,10 +38,10 @@ type kind struct {
 	weight func(job) float64 // the seconds it is expected to take
 	memory func(job) int64   // the bytes it is expected to occupy at most; nil: 256 MiB
 	env    func(job) []string
-	cutOff bool                // it ends at mostTime, with a note in place of what is missing
+	cutOff bool                // it ends at mostTime, with a note in place of the missing part
 	limit  func(job) int64     // the bytes of memory that the process is limited to; nil: not limited
-	log    string              // the log's name, if what the child prints on stderr belongs to the results
-	keep   func(string) string // what of it
+	log    string              // the log's name, if the child's output on stderr belongs to the results
+	keep   func(string) string // the part of it to keep
 }
 
 var kinds = map[string]kind{
@@ -66,7 +66,7 @@ var kinds = map[string]kind{
 func (j job) weight() float64 { return max(kinds[j.Kind].weight(j), 0.1) }
 
 // mostTime is when a job is cut off: one that takes so much longer than expected
-// must not keep the others waiting. What it has measured by then counts.
+// must not keep the others waiting. Its samples until then count.
 func (j job) mostTime() time.Duration {
 	return time.Minute + time.Duration(3*j.weight()*float64(time.Second))
 }
@@ -140,7 +140,7 @@ func (j job) config() rivals.Config { return rivals.Roomy(j.Entries, keys.Size, 
 // value and bookkeeping.
 func (j job) entryBytes() int64 { return int64(keys.Size + j.ValueSize + rivals.EntryOverhead) }
 
-// heapMemory is what the hungriest cache on the Go heap takes, twice: the
+// heapMemory is the memory of the hungriest cache on the Go heap, twice: the
 // collector lets the heap double.
 func heapMemory(j job) int64 { return 2 * int64(j.Entries) * (j.entryBytes() + onHeap) }
 

@@ -80,7 +80,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 	return compare(*old, *out, stdout, stderr)
 }
 
-// runCommand runs what is not a suite: a child process, or the report.
+// runCommand runs a command other than a suite: a child process, or the report.
 func runCommand(name string, args []string, stdout, stderr io.Writer) error {
 	if name == "report" {
 		return runReport(args, stderr)

@@ -25,7 +25,7 @@ func (j job) allocTime() time.Duration {
 
 func memoryWeight(j job) float64 { return 1.2*float64(j.Entries)/1e6 + j.allocTime().Seconds() }
 
-// runMemory fills a cache in a process of its own and measures what it costs
+// runMemory fills a cache in a process of its own and measures its costs to
 // the program: resident memory, and the collector's time.
 func runMemory(j job, out *emitter) error {
 	r, err := rivals.Find(j.Rival)

@@ -134,7 +134,7 @@ func playLatency(j job, c cell, players []player, gc *collector, stream keys.Str
 // while they last, and run between two of them when garbage has piled up.
 type collector struct {
 	limit uint64 // bytes of garbage to put up with
-	since uint64 // what allocated returned after the last collection
+	since uint64 // the result of allocated after the last collection
 }
 
 // newCollector switches the garbage collector off.
@@ -148,7 +148,7 @@ func newCollector() *collector {
 	return &collector{limit: limit, since: allocated()}
 }
 
-// settle ends p's turn: what it left to do in the background is done.
+// settle ends p's turn: its work in the background is done.
 func (c *collector) settle(p player) {
 	p.cache.Wait()
 	if allocated()-c.since > c.limit {
@@ -208,7 +208,7 @@ func fill(c rivals.Cache, from, to int, value []byte) (refused int64) {
 	return refused
 }
 
-// kept tells what share of the entries is still readable after all cells: an
+// kept tells which share of the entries is still readable after all cells: an
 // even sample of 100,000.
 func kept(j job, p player, value []byte) samples.Sample {
 	n := min(j.Entries, 100_000)

@@ -54,7 +54,7 @@ func runReport(args []string, stderr io.Writer) error {
 	return writeDoc(*doc, runs)
 }
 
-// writeDoc keeps what the document shows of the runs beside it, and writes it
+// writeDoc keeps the samples that the document shows beside it, and writes it
 // from all that lies there. Results of a small run do not replace others.
 func writeDoc(doc string, runs []*samples.Run) error {
 	dir := filepath.Join(filepath.Dir(doc), "bench")

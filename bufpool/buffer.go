@@ -15,7 +15,7 @@ type Buffer struct {
 	mem        []byte // of block; its length and capacity are the size of the buffer
 	start, end int    // mem[start:end] is unread
 	slot       *slot  // of block
-	lent       state  // what slot.state is, or last was, while this is the only reference
+	lent       state  // slot.state now, or last, while this is the only reference
 	block      *block
 	err        error  // from Get; takes the place of the memory
 	trace      *trace // checked pools only
@@ -85,7 +85,7 @@ func (b *Buffer) Truncate(n int) error {
 	return nil
 }
 
-// Grow makes room for n more bytes: what was read is overwritten, or the buffer
+// Grow makes room for n more bytes: bytes that were read are overwritten, or the buffer
 // moves to a larger level and its old block becomes idle. Slices taken before
 // are invalid afterwards. An n that is negative or leads beyond
 // Options.MaxBuffer changes nothing and returns an error.

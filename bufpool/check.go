@@ -31,7 +31,7 @@ func callers() []uintptr {
 
 // renew inspects an idle block, and gives it a fresh handle and fresh memory, so
 // that a handle of an earlier lend never passes for this one, and a slice of it
-// never shows what is written now.
+// never shows bytes written now.
 func (b *Buffer) renew() *Buffer {
 	sl := b.slot
 	if sl.trace != nil {
@@ -71,7 +71,7 @@ func unpoisoned(mem []byte) int {
 	return -1
 }
 
-// misused panics with what is wrong with the handle.
+// misused panics with the misuse of the handle.
 func (b *Buffer) misused(method string) {
 	s := b.slot.state.get()
 	if b.shared(s) {

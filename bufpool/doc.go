@@ -39,7 +39,7 @@
 // releasing is free of locks, and a block that stays idle for two cycles of the
 // garbage collector is given back (Go runs a cycle at least every two minutes,
 // so four minutes at most). There is no goroutine and nothing to close.
-// Options.MaxBytes and Level.MaxBytes are ceilings: what is released while the
+// Options.MaxBytes and Level.MaxBytes are ceilings: a buffer released while the
 // pool, or the level, owns more bytes than that is given back at once.
 //
 // A level grows by as many blocks as it has, in one allocation of up to 64 KiB.
@@ -52,8 +52,8 @@
 // the block has not been lent again since. A checked pool (Options.Checked, or
 // the build tag bufpoolcheck for every pool) finds them always: each Get returns
 // a fresh handle; released memory is poisoned, inspected and not lent again, so
-// that a slice of it shows poison for good; and Leaks lists what was not released,
-// with the stack that took it. It is several times slower and allocates.
+// that a slice of it shows poison for good; and Leaks lists buffers that were not
+// released, with the stack that took it. It is several times slower and allocates.
 // FailOnLeak does the same for a test.
 //
 // # Off-heap levels

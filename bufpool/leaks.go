@@ -75,7 +75,7 @@ func (l *level) leaks(to []Leak) []Leak {
 	return to
 }
 
-// TB is what FailOnLeak needs of testing.TB.
+// TB is the part of testing.TB that FailOnLeak needs.
 type TB interface {
 	Helper()
 	Cleanup(func())

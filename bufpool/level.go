@@ -104,7 +104,7 @@ func (l *level) over() bool {
 	return l.owned.Load() > l.maxBytes || l.pool.owned.Load() > l.pool.maxBytes
 }
 
-// mustCare is what careful has to be.
+// mustCare is the value that careful must have.
 func (l *level) mustCare() bool { return l.pool.checked || len(l.larger) > 0 || l.over() }
 
 // own counts n more bytes, and lets every level know when that leads over a

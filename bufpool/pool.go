@@ -26,7 +26,7 @@ type Level struct {
 type Options struct {
 	// Levels in any order; none: DefaultLevels.
 	Levels []Level
-	// MaxBytes is a ceiling in bytes on what the pool keeps: a buffer that is
+	// MaxBytes is a ceiling in bytes on the memory that the pool keeps: a buffer that is
 	// released while the pool owns more, lent and idle together, is given back
 	// instead of kept. It never refuses a Get: beyond it the pool is no better,
 	// and no worse, than make. So let it be more than the program holds at once.
@@ -36,7 +36,7 @@ type Options struct {
 	// that a length read from a network cannot take the memory of the machine.
 	// 0: 1 GiB.
 	MaxBuffer int64
-	// Align is what the address of every buffer's memory is a multiple of, in
+	// Align is the alignment of the address of every buffer's memory, in
 	// bytes: a power of two up to 4096, and a divisor of every level's size.
 	// Direct I/O needs it. 0: 1, no promise.
 	Align int
@@ -85,7 +85,7 @@ type Pool struct {
 func New(levels ...Level) (*Pool, error) { return NewPool(Options{Levels: levels}) }
 
 // NewPool returns a pool with the given options. An error names the option that
-// cannot be, its value and what was expected.
+// cannot be, its value and the values allowed.
 func NewPool(o Options) (*Pool, error) {
 	if len(o.Levels) == 0 {
 		o.Levels = DefaultLevels()

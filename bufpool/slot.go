@@ -24,7 +24,7 @@ func (s state) refs() int     { return int(s & gone) }
 func (s state) lends() uint64 { return uint64(s >> refBits) }
 func (s state) lent() bool    { return s&gone != 0 && s&gone != gone }
 
-// slot is what a level knows about one block. It outlives the block, so that
+// slot is a level's state of one block. It outlives the block, so that
 // no count is lost when the collector takes an idle block or one that was
 // forgotten. The owner of the block's last reference writes state with plain
 // stores; everyone may read it.

@@ -8,7 +8,7 @@ import (
 	"weak"
 )
 
-// stash holds idle buffers. A sync.Pool loses a quarter of what it is given
+// stash holds idle buffers. A sync.Pool loses a quarter of the buffers it is given
 // under the race detector; this one does not, so that a race test sees the
 // reuse that a program sees. As there, the collector takes what lies in it for
 // two cycles.

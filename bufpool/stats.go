@@ -2,7 +2,7 @@ package bufpool
 
 import "iter"
 
-// LevelStats is what one level did and holds.
+// LevelStats are the counters and the holdings of one level.
 type LevelStats struct {
 	Size int // bytes of a buffer; 0: the buffers above the top level
 	// InUse and Idle are blocks, lent and waiting; Bytes is the memory of both,
@@ -17,7 +17,7 @@ type LevelStats struct {
 	OffHeapFail uint64 // off-heap growth steps that the Go heap had to serve
 }
 
-// Stats returns the levels by size, and last, with Size 0, what was over-size:
+// Stats returns the levels by size, and last, with Size 0, over-size buffers:
 // lent above the top level. Each figure was true during the call.
 func (p *Pool) Stats() []LevelStats {
 	var stats []LevelStats

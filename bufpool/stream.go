@@ -31,7 +31,7 @@ func ReadAllN(r io.Reader, hint, limit int64) (*Buffer, error) {
 // Copy copies src to dst with a buffer of the default pool; see Pool.Copy.
 func Copy(dst io.Writer, src io.Reader) (int64, error) { return defaultPool.Copy(dst, src) }
 
-// ReadAll reads r until io.EOF and returns what it read, to be released once.
+// ReadAll reads r until io.EOF and returns the bytes read, to be released once.
 //
 // hint is the length in bytes if the caller knows it, such as
 // [http.Response.ContentLength], and 0 or less if not. A right one makes it one
@@ -44,7 +44,7 @@ func Copy(dst io.Writer, src io.Reader) (int64, error) { return defaultPool.Copy
 // ended with, up to 1 MiB, and at least double it when it is full.
 //
 // On any error but io.EOF the memory is released, and the Buffer is nil. Use
-// ReadFrom to keep what came before the error.
+// ReadFrom to keep the bytes from before the error.
 func (p *Pool) ReadAll(r io.Reader, hint int64) (*Buffer, error) {
 	return p.readAll(r, hint, int64(p.maxBuffer))
 }
@@ -298,7 +298,7 @@ func (b *Buffer) window(got, limit int, want int64) (p []byte, probing bool, err
 	return p[:min(len(p), limit-got)], false, nil
 }
 
-// accept appends what was read into the probe.
+// accept appends the bytes read into the probe.
 func (b *Buffer) accept(p []byte, got, limit int) error {
 	if got+len(p) > limit {
 		return fmt.Errorf("%w: the stream has more than %d bytes", ErrTooLarge, limit)

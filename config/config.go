@@ -47,7 +47,7 @@ type Source struct {
 	// then only names it in errors. Default nil: the file is read.
 	Data []byte
 
-	// EnvPrefix is what the names of environment variables begin with, without
+	// EnvPrefix is the prefix of the names of environment variables, without
 	// the underscore that follows. Empty: the environment is not read.
 	EnvPrefix string
 
@@ -97,7 +97,7 @@ type reader struct {
 	// cache's name, or by the name and the option's path: "sessions.SSD.Dir".
 	places map[string]place
 
-	// common is what every cache begins with, and where each of it was given.
+	// common are the options that every cache begins with, and where each was given.
 	common       firn.Options
 	commonPlaces map[string]place
 }
@@ -106,7 +106,7 @@ func newReader(file string) *reader {
 	return &reader{file: file, caches: Caches{}, places: map[string]place{}, commonPlaces: map[string]place{}}
 }
 
-// validate checks what was read as firn.Open would. It is of use only for
+// validate checks the options read as firn.Open would. It is of use only for
 // values that could be read: after other faults it would blame the wrong ones.
 func (r *reader) validate() {
 	if len(r.faults.list) > 0 {

@@ -50,7 +50,7 @@ func (r *reader) nameCaches(variable string, values map[string]string) {
 	}
 }
 
-// variables are the variables that mean something, with what they mean. Two
+// variables are the variables that mean something, with their meaning. Two
 // caches whose variables would have one name are a fault.
 func (r *reader) variables(prefix string) map[string]setting {
 	known := map[string]setting{}

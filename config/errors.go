@@ -29,7 +29,7 @@ func (e *Error) Error() string {
 	return where + ": " + e.Err.Error()
 }
 
-// Unwrap is what was wrong, without the place.
+// Unwrap is the fault, without the place.
 func (e *Error) Unwrap() error { return e.Err }
 
 // place is where a value was given: what an Error says apart from the fault.
@@ -43,7 +43,7 @@ func (p place) errorf(format string, args ...any) *Error {
 	return &Error{p.file, p.line, p.column, p.field, fmt.Errorf(format, args...)}
 }
 
-// faults gathers what is wrong, each fault once.
+// faults gathers faults, each once.
 type faults struct {
 	list []*Error
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// form reads a field's text into the field. Its errors say what the text is
-// and what was wanted.
+// form reads a field's text into the field. Its errors give the text
+// and the texts allowed.
 type form func(text string, into reflect.Value) error
 
 // parseSize takes bytes, or a number with a unit.

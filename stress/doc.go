@@ -12,8 +12,8 @@
 //   - kill: processes that are killed, and file systems that are full, gone or
 //     read-only
 //   - lincheck: histories of concurrent calls are linearizable
-//   - memory: what is resident
+//   - memory: resident memory
 //   - mutations: guards are taken out of the product, and their tests fail
 //   - validation: the stress test of the root package notices a build whose
-//     readers do not validate what they copied
+//     readers do not validate the bytes they copied
 package stress

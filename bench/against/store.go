@@ -10,7 +10,7 @@ import (
 	"github.com/firncache/firn/cmd/firn/replay/command"
 )
 
-// stores maps firn and the rivals that hold values of any size to what opens them.
+// stores maps firn and the rivals that hold values of any size to their constructors.
 func stores() map[string]replay.OpenFunc {
 	open := map[string]replay.OpenFunc{rivals.Firn: command.OpenFirn(firn.SSDOptions{}, false)}
 	for _, r := range rivals.All {

@@ -10,8 +10,8 @@ import (
 // A Study compares ways to do one thing.
 type Study struct {
 	Name     string // as in results
-	Claim    string // what is said about it
-	Per      string // what one operation is
+	Claim    string // the claim that it tests
+	Per      string // the unit of one operation
 	Variants []Variant
 }
 
@@ -21,7 +21,7 @@ type Variant struct {
 	make func() func(n int) // prepares, and returns a function that does n operations
 }
 
-// A Turn is what one variant did in one turn.
+// A Turn is the result of one variant in one turn.
 type Turn struct {
 	Study, Variant string
 	Round          int

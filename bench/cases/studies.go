@@ -60,7 +60,7 @@ var Studies = []Study{
 	},
 }
 
-// The variants write what they find here, so that nothing is optimised away.
+// The variants write their results here, so that nothing is optimised away.
 // Each runs in one goroutine.
 var (
 	sink      int
@@ -288,7 +288,7 @@ func poolSlices() func(int) {
 		for range n {
 			b := p.Get().([]byte)
 			touch(b)
-			p.Put(b) //nolint:staticcheck // the allocation is what is measured
+			p.Put(b) //nolint:staticcheck // the allocation is measured
 		}
 	}
 }

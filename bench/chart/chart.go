@@ -83,7 +83,7 @@ func newPlot() *plot.Plot {
 	return p
 }
 
-// canvas is a drawing of the given height, with a title; what is left is in area.
+// canvas is a drawing of the given height, with a title; the rest is in area.
 type canvas struct {
 	svg  *vgsvg.Canvas
 	area draw.Canvas
@@ -121,7 +121,7 @@ var (
 	fontName = regexp.MustCompile(`font-family:[^;]*;font-variant:[^;]*;font-weight:[^;]*;font-style:[^;"]*`)
 )
 
-// family is what a browser looks for, in place of the font that is measured.
+// family is the font that a browser looks for, in place of the one that is measured.
 const family = "Liberation Sans,Arial,Helvetica,sans-serif"
 
 // finish returns the drawing, with a name for those who cannot see it.

@@ -47,7 +47,7 @@ func compact(svg string) string {
 	return strings.Replace(joined(svg), "<title>", "<style>"+sheet+"@media (prefers-color-scheme:dark){"+dark.String()+"}</style><title>", 1)
 }
 
-// inDark is what of a style differs in the dark.
+// inDark is the part of a style that differs in the dark.
 func inDark(style string) string {
 	var colors []string
 	for _, m := range variables.FindAllStringSubmatch(style, -1) {

@@ -171,7 +171,7 @@ func legendWidth(s Series) vg.Length {
 	return legendSample + 4 + style(labelSize, ink).Width(s.Name) + 12
 }
 
-// drawLegendRow draws a row at the top of what is left of c, and takes it off.
+// drawLegendRow draws a row at the top of the rest of c, and takes it off.
 func (l Lines) drawLegendRow(c *canvas, row []Series) {
 	x, y := c.area.Min.X, c.area.Max.Y-labelSize+2
 	for _, s := range row {

@@ -15,7 +15,7 @@ import (
 	"github.com/firncache/firn/bench/turn"
 )
 
-// Options say what to measure.
+// Options describe a measurement.
 type Options struct {
 	Store   string // one of Names
 	Entries int
@@ -23,11 +23,11 @@ type Options struct {
 	Time    time.Duration // of the requests
 }
 
-// Result is what a store costs.
+// Result is the cost of a store.
 type Result struct {
 	Refused, Missing int64                   // Sets not taken, and entries not readable after filling
 	Cycles           []time.Duration         // forced collections of the filled store
-	Share            float64                 // of all processors, what the collector took beside the requests, in percent
+	Share            float64                 // of all processors, the collector's part beside the requests, in percent
 	Collections      uint64                  // beside the requests
 	PauseMax         time.Duration           // the longest stop of the world beside the requests
 	Requests         *hdrhistogram.Histogram // latencies, in ns
@@ -40,7 +40,7 @@ const (
 	requestBlocks = 16
 	blockBytes    = 1 << 10
 	requestReads  = 4
-	liveBlocks    = 32 << 10 // of each processor: what a program keeps for a while
+	liveBlocks    = 32 << 10 // of each processor: blocks that a program keeps for a while
 )
 
 // Run fills a store, forces collections, and runs requests on every processor.
@@ -147,7 +147,7 @@ func request(s Store, o Options, rng *rand.Rand, live [][]byte, i int) (misses i
 	return misses
 }
 
-// state is what the runtime counts since the program began.
+// state are the runtime's counters since the program began.
 type state struct {
 	gcSeconds float64
 	cycles    uint64

@@ -1,4 +1,4 @@
-// Package gcload measures what data in memory costs a program through the
+// Package gcload measures the cost of data in memory to a program through the
 // garbage collector: a store is filled, and requests that allocate run beside
 // it.
 package gcload
@@ -27,7 +27,7 @@ type form struct {
 	open func(entries int) (Store, error)
 }
 
-// Nothing is the name of the form that holds no entries: what requests cost by
+// Nothing is the name of the form that holds no entries: the cost of requests by
 // themselves.
 const Nothing = "nothing"
 
@@ -70,7 +70,7 @@ type nothing struct{}
 func (nothing) Set(_, _ []byte) bool             { return true }
 func (nothing) Get(dst, _ []byte) ([]byte, bool) { return dst, false }
 
-// stringMap is what a program begins with: two pointers for each entry.
+// stringMap is the first choice of a program: two pointers for each entry.
 type stringMap map[string]string
 
 func (m stringMap) Set(key, value []byte) bool { m[string(key)] = string(value); return true }

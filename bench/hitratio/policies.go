@@ -10,10 +10,10 @@ import (
 	"github.com/firncache/firn/internal/policy/sim"
 )
 
-// A Policy decides what a cache of so many bytes keeps.
+// A Policy decides which entries a cache of so many bytes keeps.
 type Policy struct {
 	Name   string
-	Setup  string // what it pays for, for the report
+	Setup  string // the costs that count, for the report
 	real   bool
 	cost   int64 // simulated: bytes of bookkeeping for each entry
 	sized  bool  // simulated: it knows entries of different sizes

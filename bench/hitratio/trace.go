@@ -1,4 +1,4 @@
-// Package hitratio compares what eviction policies keep, at equal bytes: real
+// Package hitratio compares eviction policies by their hits, at equal bytes: real
 // caches filled with real values, and simulated policies that pay for the
 // bookkeeping they would need.
 package hitratio
@@ -40,7 +40,7 @@ func (t *Trace) WorkingSet() (bytes int64) {
 // generatedPrefix marks the names of generated traces.
 const generatedPrefix = "generated-"
 
-// Find lists what to replay: the trace files in dir, or the generated set
+// Find lists the traces to replay: the trace files in dir, or the generated set
 // where dir is empty. A file that is no trace, or an empty one, is an error.
 func Find(dir string) ([]string, error) {
 	if dir == "" {

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// IO is what this process made the device read and write so far, in bytes,
-// as the kernel counts it: pages that were written back later are counted when
+// IO counts the bytes that this process made the device read and write so far,
+// as the kernel counts them: pages that were written back later are counted when
 // they became dirty.
 type IO struct {
 	Read, Written int64

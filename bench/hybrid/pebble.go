@@ -79,7 +79,7 @@ func (s *pebbleStore) Close() error {
 	return err
 }
 
-// quiet is a pebble.Logger that keeps to itself all but what is fatal.
+// quiet is a pebble.Logger that keeps to itself all but fatal errors.
 type quiet struct{}
 
 func (quiet) Infof(string, ...any)              {}

@@ -45,7 +45,7 @@ type Work struct {
 	Time      time.Duration
 }
 
-// A Result is what came of it.
+// A Result is the outcome of a run.
 type Result struct {
 	Ops, Gets, Misses, Sets int64
 	Elapsed                 time.Duration

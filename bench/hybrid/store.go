@@ -25,12 +25,12 @@ type Store interface {
 	// Load stores n entries in the way that is best for many at once. pair
 	// returns the i-th; its slices are valid until the next call.
 	Load(n int, pair func(i int) (key, value []byte)) error
-	// Flush hands what was stored to the operating system.
+	// Flush hands stored data to the operating system.
 	Flush() error
 	Close() error
 }
 
-// Config is what a store is opened with.
+// Config is the configuration of a store.
 type Config struct {
 	Dir       string
 	Memory    int64 // bytes that the process may take, page cache included

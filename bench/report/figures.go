@@ -29,7 +29,7 @@ type spec struct {
 	xLabel     string // lines; empty: bars
 	unit       string // label of the values
 	logX, logY bool
-	rate       float64 // values are ns/op; what is shown is rate divided by them; 0: the values
+	rate       float64 // values are ns/op; rate divided by them is shown; 0: the values
 	orNothing  bool    // lines of a single point are left out
 	ticks      []chart.Tick
 	most       int    // lines, the first in the order of the tables; 0: all
@@ -41,7 +41,7 @@ var percentiles = []chart.Tick{{At: 0, Label: "p50"}, {At: 1, Label: "p90"}, {At
 
 var goroutineTicks = []chart.Tick{{At: 1, Label: "1"}, {At: 2, Label: "2"}, {At: 4, Label: "4"}, {At: 8, Label: "8"}, {At: 16, Label: "16"}, {At: 32, Label: "32"}, {At: 64, Label: "64"}}
 
-// find is what a spec found: samples by facet, then by cache, then by x.
+// find is the result of a spec: samples by facet, then by cache, then by x.
 type find struct {
 	facets []string
 	caches map[string][]string // by facet

@@ -31,7 +31,7 @@ func HTML(w io.Writer, runs []*samples.Run) error {
 	return pageTemplate.Execute(w, page)
 }
 
-// htmlPage is what the template prints.
+// htmlPage is the data of the template.
 type htmlPage struct {
 	CSS    template.CSS
 	Noisy  bool
@@ -57,7 +57,7 @@ type htmlFigure struct {
 
 type htmlLog struct{ Name, Text string }
 
-// A figureRow is one measurement with its spread and what was lost in it.
+// A figureRow is one measurement with its spread and its losses.
 type figureRow struct {
 	Name, Cache, Against, Value, Spread, Unit, Hit string
 	Repeats                                        int
@@ -85,7 +85,7 @@ func suiteOf(r *samples.Run, figures []Figure) htmlSuite {
 	return s
 }
 
-// noiseText says in words what else the machine did.
+// noiseText describes the machine's other work in words.
 func noiseText(n *samples.Noise) string {
 	if n == nil {
 		return "not known what else the machine did"

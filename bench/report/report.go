@@ -25,7 +25,7 @@ func Write(w io.Writer, runs []*samples.Run) error {
 	return err
 }
 
-// section has the tables of one suite, below what they were measured with.
+// section has the tables of one suite, below the machine and the command.
 func section(r *samples.Run) string {
 	var b strings.Builder
 	for _, t := range tables {
@@ -58,7 +58,7 @@ func command(r *samples.Run) string { return unimportant.ReplaceAllString(r.Comm
 
 var trademarks = strings.NewReplacer("(R)", "", " Processor", "", " CPU", "")
 
-// machine names what matters of it.
+// machine names its processor, memory and Go version.
 func machine(m samples.Machine) string {
 	return fmt.Sprintf("%s, %d processors, %.0f GiB, %s", orUnknown(trademarks.Replace(m.CPU)), m.Procs, m.MemoryGiB, m.Go)
 }
@@ -101,10 +101,10 @@ func markdown(head []string, rows [][]string) string {
 }
 
 // explains matches notes on how a suite measures, which the page with charts
-// has. The others tell what is missing from this run.
+// has. The others name the parts missing from this run.
 var explains = regexp.MustCompile(`^(Entries of|Bytes read|Restarts:|FasterKvCache|Device:|Each trace|Values whose|2Q, ARC)`)
 
-// Shown is the run with no more than the document shows of it: what is kept
+// Shown is the run with no more than the document shows of it: the part kept
 // beside that.
 func Shown(r *samples.Run) *samples.Run {
 	shown := *r

@@ -6,7 +6,7 @@ import (
 	"github.com/firncache/firn/bench/hybrid"
 )
 
-// suiteTexts say what each suite is about.
+// suiteTexts describe the suites.
 var suiteTexts = map[string]string{
 	"classic":     "The table of the articles about fastcache: Set, Get and both over 65,536 items of 4 + 4 bytes, every value compared; then values of 64 KiB to 1 MiB, where fastcache needs SetBig and GetBig and firn has one Set. otter lends the stored slice; the others copy what they return.",
 	"ram":         "16-byte keys, 64-byte values, all entries fit: reads, writes and both, by goroutines, by number of entries, in batches, and the latency of single calls.",
@@ -19,7 +19,7 @@ var suiteTexts = map[string]string{
 	"casestudies": "Costs that articles about Go performance argue about, on the Go of today. docs/PERFORMANCE.md says what follows from them.",
 }
 
-// setups are the configurations of what is not in the table of rivals.
+// setups are the configurations of stores that are not in the table of rivals.
 var setups = func() map[string]string {
 	m := map[string]string{
 		gcload.Nothing: "suite gc: no entries at all", "map-of-strings": "suite gc: map[string]string",

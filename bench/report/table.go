@@ -84,7 +84,7 @@ func (t table) render(all []samples.Sample) [][]string {
 
 const none = "–"
 
-// figure prints the median of what one cache did, and beside a time how many
+// figure prints the median of one cache's samples, and beside a time how many
 // times as many operations a second firn did.
 func figure(all []samples.Sample, name, cache *regexp.Regexp) string {
 	var own, firn []samples.Sample

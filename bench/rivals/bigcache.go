@@ -35,7 +35,7 @@ var bigcacheRival = Rival{
 	},
 }
 
-// bigcacheHeader is what bigcache stores before each entry, in bytes: time,
+// bigcacheHeader is the header that bigcache stores before each entry, in bytes: time,
 // hash and key length, and the length of all that.
 const bigcacheHeader = 18 + 2
 

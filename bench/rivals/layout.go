@@ -123,7 +123,7 @@ func wrongSize(got, want int) {
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // room returns the number of entries that a cache limited by number is told to
-// hold: a quarter above what the run stores, so that nothing has to go.
+// hold: a quarter more than the run stores, so that nothing has to go.
 func (c Config) room() int { return c.Entries + c.Entries/4 + 1024 }
 
 // varies reports whether the limit has to be in bytes, because the run does

@@ -23,7 +23,7 @@ var otterRival = Rival{
 	},
 }
 
-// otterOverhead is what one entry costs otter beyond the bytes of its string
+// otterOverhead is the cost of one entry to otter beyond the bytes of its string
 // key and its []byte value, measured with a million entries: node, hash table
 // slot, string and slice headers.
 const otterOverhead = 136

@@ -20,7 +20,7 @@ var ristrettoRival = Rival{
 	},
 }
 
-// ristrettoOverhead is what one entry costs ristretto beyond the bytes of its
+// ristrettoOverhead is the cost of one entry to ristretto beyond the bytes of its
 // []byte value, counters included, measured with a million entries; it stores
 // two hashes in place of the key.
 const ristrettoOverhead = 260

@@ -24,7 +24,7 @@ type Cache interface {
 	Delete(key []byte)
 	// Wait returns when all earlier Sets have been applied.
 	Wait()
-	// Close releases what the cache holds.
+	// Close releases the cache's memory.
 	Close()
 }
 
@@ -36,7 +36,7 @@ type Batcher interface {
 
 // A Batch gets and sets many keys at once, for one goroutine.
 type Batch interface {
-	// Get looks all keys up; Value then tells what was found for each.
+	// Get looks all keys up; Value then returns the value found for each.
 	Get(keys [][]byte)
 	// Value is the value of the i-th key of the last Get, lent until the next.
 	Value(i int) (value []byte, ok bool)
@@ -53,7 +53,7 @@ type TTLSetter interface {
 // A Counter is a cache that counts the entries it removed to make room.
 type Counter interface{ Evictions() int64 }
 
-// Config says what a cache will hold.
+// Config describes the contents of a cache.
 type Config struct {
 	Entries   int           // number of entries expected at once; 0: not known
 	KeySize   int           // bytes of every key; 0: keys differ in size

@@ -22,7 +22,7 @@ var theineRival = Rival{
 	},
 }
 
-// theineOverhead is what one entry costs theine beyond the bytes of its string
+// theineOverhead is the cost of one entry to theine beyond the bytes of its string
 // key and its []byte value, measured with a million entries.
 const theineOverhead = 184
 

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Noise tells what the machine did besides a run, in percent of the time of all
+// Noise is the machine's work besides a run, in percent of the time of all
 // its processors.
 type Noise struct {
 	Others float64 `json:"others_percent"` // other programs, and the kernel's own threads
@@ -39,7 +39,7 @@ func NewWatch() Watch {
 	return w
 }
 
-// Noise returns what happened since the watch was started, and nil where the
+// Noise returns the noise since the watch was started, and nil where the
 // system does not tell. Child processes count as noise until they have ended.
 func (w Watch) Noise() *Noise {
 	busy, lost, ok := processors()
@@ -51,7 +51,7 @@ func (w Watch) Noise() *Noise {
 	return &Noise{Others: percentOf(others, all), Steal: percentOf(lost-w.lost, all)}
 }
 
-// percentOf keeps what rounding of the kernel's counters does out of sight.
+// percentOf keeps errors of the kernel's rounded counters out of sight.
 func percentOf(part, whole float64) float64 { return min(max(100*part/whole, 0), 100) }
 
 // processors reads the time that all processors were busy and that was stolen

@@ -2,5 +2,5 @@
 
 package samples
 
-// ownSeconds is not known here, nor is what the others take.
+// ownSeconds is not known here, nor is the time of the others.
 func ownSeconds() float64 { return 0 }

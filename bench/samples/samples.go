@@ -1,4 +1,4 @@
-// Package samples keeps what the suites measured: one value per repeat, as
+// Package samples keeps the results of the suites: one value per repeat, as
 // JSON for programs and as Go benchmark lines for benchstat.
 package samples
 
@@ -13,7 +13,7 @@ import (
 // A Sample is one measured value.
 type Sample struct {
 	Suite   string   `json:"suite"`             // the suite it belongs to
-	Name    string   `json:"name"`              // what was measured: "get/zipf/n=10000000/value=64/goroutines=2"
+	Name    string   `json:"name"`              // the measurement: "get/zipf/n=10000000/value=64/goroutines=2"
 	Cache   string   `json:"cache"`             // the cache it was measured on
 	Against string   `json:"against,omitempty"` // the cache it took turns with; empty: it ran alone
 	Repeat  int      `json:"repeat"`            // from 0
@@ -24,23 +24,23 @@ type Sample struct {
 	Misses  int64    `json:"misses"`         // Gets that found nothing
 	Refused int64    `json:"refused"`        // Sets that the cache did not take
 	Dropped int64    `json:"dropped"`        // entries that it took and that were gone afterwards, of those looked at
-	Note    string   `json:"note,omitempty"` // what a reader of the value has to know
+	Note    string   `json:"note,omitempty"` // a remark for readers of the value
 	Ratio   *Spread  `json:"-"`              // Value over firn's in the same turns, where Value sums up all of them; nil: a turn of its own
 }
 
-// A Run is what one suite brought, and where.
+// A Run is the result of one suite, and the machine it ran on.
 type Run struct {
 	Suite    string            `json:"suite"`
-	Command  string            `json:"command"`          // what to type to repeat it
-	Origin   string            `json:"origin,omitempty"` // of samples that are no turns: what they were made from
+	Command  string            `json:"command"`          // the command line to repeat it
+	Origin   string            `json:"origin,omitempty"` // of samples that are no turns: the source of the figures
 	Started  time.Time         `json:"started"`          // UTC
 	Seconds  float64           `json:"seconds"`          // how long it took
 	Entries  int               `json:"entries"`          // as asked for with -n
 	Repeats  int               `json:"repeats"`          // as asked for with -repeats
 	Machine  Machine           `json:"machine"`          // where it ran
-	Noise    *Noise            `json:"noise,omitempty"`  // what else the machine did; nil: the system does not tell
+	Noise    *Noise            `json:"noise,omitempty"`  // the machine's other work; nil: the system does not tell
 	Versions map[string]string `json:"versions"`         // of every rival
-	Notes    []string          `json:"notes,omitempty"`  // what was left out, and why
+	Notes    []string          `json:"notes,omitempty"`  // the parts left out, and why
 	Logs     map[string]string `json:"logs,omitempty"`   // text that belongs to the figures, by name: the collector's trace
 	Samples  []Sample          `json:"samples,omitempty"`
 }

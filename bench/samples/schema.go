@@ -8,7 +8,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Schema is the JSON schema of what Save writes.
+// Schema is the JSON schema of the files that Save writes.
 //
 //go:embed schema.json
 var Schema []byte

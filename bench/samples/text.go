@@ -29,7 +29,7 @@ const comment = "# "
 
 // SaveText writes the run to dir as SUITE.txt: Go benchmark lines, which
 // benchstat reads, below comments that say how they were measured. ReadText
-// reads it again; logs, and what was lost in each turn, are in the JSON alone.
+// reads it again; logs, and the losses of each turn, are in the JSON alone.
 func (r *Run) SaveText(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -64,7 +64,7 @@ func (r *Run) writeText(w io.Writer) error {
 // firn is the cache that all others are compared with.
 const firn = "firn"
 
-// A turn is what firn's sample has in common with that of the cache beside it.
+// A turn is the key that firn's sample has in common with that of the cache beside it.
 type turn struct {
 	name, rival string
 	repeat      int
@@ -118,7 +118,7 @@ func (s Sample) pair() string {
 	return s.Against
 }
 
-// ReadText reads what SaveText wrote.
+// ReadText reads a file that SaveText wrote.
 func ReadText(file string) (*Run, error) {
 	body, err := os.ReadFile(file)
 	if err != nil {

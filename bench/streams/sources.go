@@ -6,7 +6,7 @@ import (
 )
 
 // A source gives streams of n bytes, one after the other, to one goroutine.
-// close ends what it started.
+// close ends the goroutines that it started.
 type source interface {
 	next(n int) (r io.Reader, hint int64)
 	close()

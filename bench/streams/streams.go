@@ -1,6 +1,6 @@
 // Package streams compares firn's buffer pool with others, reading streams to
 // their end. The pools of a cell take turns of a few milliseconds, in a new
-// order in every round, so that what else the machine does falls on all of them
+// order in every round, so that the machine's other work falls on all of them
 // alike.
 package streams
 
@@ -45,7 +45,7 @@ type Options struct {
 	Warm   int           // streams of each pool before its first turn
 }
 
-// A Turn is what one pool did in one turn.
+// A Turn is the result of one pool in one turn.
 type Turn struct {
 	Cell, Pool string
 	Round      int

@@ -19,7 +19,7 @@ const timedEvery = 7
 // Histogram counts latencies from 1 ns to 10 s, to three digits.
 func Histogram() *hdrhistogram.Histogram { return hdrhistogram.New(1, int64(10*time.Second), 3) }
 
-// Record adds a latency to h; what is longer than h holds counts as its longest.
+// Record adds a latency to h; one longer than h holds counts as its longest.
 func Record(h *hdrhistogram.Histogram, d time.Duration) {
 	_ = h.RecordValue(min(max(int64(d), 1), h.HighestTrackableValue()))
 }

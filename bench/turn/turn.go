@@ -30,15 +30,15 @@ const BatchSize = 32
 // mixPeriod is the number of operations of Mix among which one is a Set.
 const mixPeriod = 20
 
-// Work is what one turn does.
+// Work describes one turn.
 type Work struct {
 	Op         Op
 	Keys       keys.Stream // split evenly between the goroutines
-	Value      []byte      // what Sets store
+	Value      []byte      // the value that Sets store
 	Goroutines int
 }
 
-// Result is what came of a turn.
+// Result is the outcome of a turn.
 type Result struct {
 	Ops     int64         // operations done; a batch call counts once for each key
 	Elapsed time.Duration // from the start of the first to the end of the last goroutine
@@ -56,7 +56,7 @@ func (r Result) HitRatio() (float64, bool) {
 	return float64(r.Hits) / float64(r.Gets), r.Gets > 0
 }
 
-// counts is what one goroutine did. sum keeps the reads of values from being
+// counts are the calls of one goroutine. sum keeps the reads of values from being
 // optimised away.
 type counts struct{ gets, hits, refused, sum int64 }
 

@@ -42,7 +42,7 @@ func makeDirectory(o firn.SSDOptions, stderr io.Writer) (directory, error) {
 	return d, err
 }
 
-// freeSpace is what a directory's file system has left, in bytes, where the
+// freeSpace is the free space of a directory's file system, in bytes, where the
 // system tells.
 func freeSpace(dir string) (bytes int64, ok bool) {
 	fs, err := vfs.OSExisting(dir)

@@ -133,7 +133,7 @@ func parseEntries(cmd *cli.Command, q *plan.Question) error {
 	return nil
 }
 
-// checkBudgets checks what Open would.
+// checkBudgets makes the checks of Open.
 func checkBudgets(cmd *cli.Command, q *plan.Question) error {
 	least := int64(firn.MinRAMBytes)
 	if q.SSD > 0 {

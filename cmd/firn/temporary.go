@@ -51,7 +51,7 @@ func (t *temporaries) make(prefix string) (dir string, err error) {
 	return dir, errors.Join(err, os.Mkdir(dir, 0o700))
 }
 
-// remove removes what make made, and all that is in it.
+// remove removes the directory that make made, and all that is in it.
 func (t *temporaries) remove(dir string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -91,7 +91,7 @@ func verdict(dir string, v check.Verified, took time.Duration) string {
 		humanize.IBytes(uint64(v.Bytes)), took.Round(time.Millisecond))
 }
 
-// counting is a number with separators and what it counts.
+// counting is a number with separators and the things it counts.
 func counting(n int64, what string) string {
 	return humanize.Comma(n) + " " + english.PluralWord(int(n), what, "")
 }

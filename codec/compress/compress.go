@@ -1,4 +1,4 @@
-// Package compress compresses what another codec writes, with S2 or Zstandard,
+// Package compress compresses the bytes of another codec, with S2 or Zstandard,
 // by github.com/klauspost/compress.
 package compress
 
@@ -22,14 +22,14 @@ const (
 	Zstd               // smaller and slower
 )
 
-// Options say what is compressed. The zero Options are usable.
+// Options choose the values to compress. The zero Options are usable.
 type Options struct {
 	// Method is how. Values that were written with another are read as well.
 	// Default: S2.
 	Method Method
 
 	// MinBytes is the size from which on values are compressed. Default: 512.
-	// What does not shrink is stored as it is.
+	// A value that does not shrink is stored as it is.
 	MinBytes int
 
 	// MaxBytes is the size up to which values are compressed. It bounds what

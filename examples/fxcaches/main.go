@@ -33,7 +33,7 @@ func Named(name string) fx.Option {
 	return fx.Provide(fx.Annotate(open, fx.ResultTags(fmt.Sprintf("name:%q", name))))
 }
 
-// Needed is what a site is made of.
+// Needed are the parts of a site.
 type Needed struct {
 	fx.In
 

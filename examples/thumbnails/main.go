@@ -74,7 +74,7 @@ func encode(picture image.Image) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// widths are what a page asks for.
+// widths are those that a page asks for.
 var widths = []int{64, 256, 1024}
 
 // options are a little RAM above a good deal of SSD. What was made is worth

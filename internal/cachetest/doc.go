@@ -1,5 +1,5 @@
-// Package cachetest holds what the tests of a cache share: values that describe
-// themselves, a clock that stands still, and a model of what a cache may answer.
+// Package cachetest holds the shared parts of a cache's tests: values that describe
+// themselves, a clock that stands still, and a model of a cache's possible answers.
 //
 // # The oracle
 //

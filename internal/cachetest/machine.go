@@ -73,7 +73,7 @@ type version struct {
 
 func (v *version) expired(now time.Time) bool { return !v.deadline.IsZero() && !now.Before(v.deadline) }
 
-// fail notes what is wrong. The caller holds mu.
+// fail notes an error. The caller holds mu.
 func (m *Machine) fail(format string, args ...any) {
 	if m.err == nil {
 		m.err = fmt.Errorf(m.op+": "+format, args...)

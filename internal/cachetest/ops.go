@@ -125,7 +125,7 @@ func (m *Machine) put(key []byte, n int, ttl time.Duration) {
 	m.get(key)
 }
 
-// scribble changes what was lent to the store, which must have copied it.
+// scribble changes bytes that were lent to the store, which must have copied them.
 func scribble(lent ...[]byte) {
 	for _, b := range lent {
 		for i := range b {
@@ -134,7 +134,7 @@ func scribble(lent ...[]byte) {
 	}
 }
 
-// setTooLarge stores what is one byte too long; what was there stays.
+// setTooLarge stores a value one byte too long; the old one stays.
 func (m *Machine) setTooLarge() {
 	key := m.key()
 	err := m.Store.Set(key, make([]byte, m.Bytes/4-int64(len(key))+1), 0)
@@ -328,7 +328,7 @@ func (m *Machine) setBytes() {
 	m.length()
 }
 
-// sweep lets time pass and takes out what expired.
+// sweep lets time pass and takes out expired entries.
 func (m *Machine) sweep() {
 	switch m.src.Below(3) {
 	case 0:

@@ -8,7 +8,7 @@ import (
 	"hash/fnv"
 )
 
-// What can be wrong with a value that a read returned.
+// Faults of a value that a read returned.
 var (
 	ErrTorn    = errors.New("torn value")          // bytes of several writes
 	ErrForeign = errors.New("another key's value") // whole, but of another key
@@ -45,7 +45,7 @@ func AppendValue(dst, key []byte, seq uint64, n int) []byte {
 }
 
 // Sequence is the number of the write that made a value which describes itself,
-// or what is wrong with it.
+// or its fault.
 func Sequence(key, value []byte) (seq uint64, err error) {
 	if len(value) < MinValue {
 		return 0, fmt.Errorf("%w: %d bytes: want at least %d", ErrTorn, len(value), MinValue)

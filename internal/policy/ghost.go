@@ -26,7 +26,7 @@ const (
 	bucketWords  = 8
 	bucketPlaces = 4 * bucketWords
 
-	// GhostBytes is what one ghost takes.
+	// GhostBytes is the size of one ghost.
 	GhostBytes = 2
 )
 
@@ -102,7 +102,7 @@ func (g *Ghosts) Offset(hash uint64) (off uint64, ok bool) {
 	return g.bucketOf(spread(hash)) * bucketWords * 8, len(g.words) > 0
 }
 
-// spread mixes a hash, so that what is chosen here does not depend on the bits
+// spread mixes a hash, so that the choice here does not depend on the bits
 // that chose the shard and the index bucket.
 func spread(hash uint64) uint64 { return (hash ^ hash>>32) * Spread }
 

@@ -14,7 +14,7 @@ func (r *ring) add(hash uint64) {
 	r.places[(r.added.Add(1)-1)%uint64(len(r.places))].Store(hash)
 }
 
-// drain calls each with what was added since the last call, in order. A place
+// drain calls each with the hashes added since the last call, in order. A place
 // that was reserved but not yet written gives an old hash; that is harmless.
 func (r *ring) drain(each func(hash uint64)) {
 	added := r.added.Load()

@@ -19,7 +19,7 @@ type Setting struct {
 	Stay    bool    // such a record goes round in Small when Main has its share; otherwise it always moves to Main
 }
 
-// settings are what the Tuner chooses from; the first is the one to begin with.
+// settings are the Tuner's choices; the first is the one to begin with.
 var settings = [...]Setting{
 	{Share: 0.05, Promote: 2},
 	{Share: 0.02, Promote: 2},

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// Tuner chooses a cache's setting by what its shadows hit. It is safe for
+// Tuner chooses a cache's setting by the hits of its shadows. It is safe for
 // concurrent use; a read of the cache only asks [Tuner.Sampled] and, for a few
 // keys, calls [Tuner.Hit], which takes no lock.
 type Tuner struct {
@@ -29,7 +29,7 @@ const (
 	maxShadow  = 512
 	minCache   = 64 << 10 // bytes; below, shadows would cost more than they bring
 	tunerShare = 200      // the shadows may take 1/tunerShare of the cache
-	// shadowKeyBytes is what one key of size costs, in all shadows and the ring.
+	// shadowKeyBytes is the cost of one key of size, in all shadows and the ring.
 	shadowKeyBytes = len(settings)*(slotBytes+2*2+ghostsPerEntry*GhostBytes) + 8
 
 	halfLife = 16 // of hit counts, in turns: as many requests as a shadow holds keys
@@ -70,8 +70,8 @@ func (t *Tuner) Changes() uint64 {
 // Sampled tells whether the requests of a key are to be reported.
 func (t *Tuner) Sampled(hash uint64) bool { return spread(hash)&t.mask.Load() == 0 }
 
-// Spread is what (hash ^ hash>>32) is multiplied with, for code in assembly that
-// asks what Sampled does.
+// Spread is the factor of (hash ^ hash>>32), for code in assembly that
+// does the work of Sampled.
 const Spread = 0x9E3779B97F4A7C15
 
 // Hit reports a read that found its key, for a key that is sampled. Some

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// column is what a CSV column means.
+// column is the meaning of a CSV column.
 type column uint8
 
 const (

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// TraceError says what is wrong with a trace, and where.
+// TraceError is a fault of a trace, and its place.
 type TraceError struct {
 	Path       string // the file
 	Format     string // the format it was read as; empty where none was found
 	Line       int64  // the line in a text format, from 1; 0 in a binary one
 	Offset     int64  // byte offset of the broken record or line
 	Compressed bool   // Offset counts decompressed bytes
-	Err        error  // what is wrong
+	Err        error  // the fault
 }
 
 // Error returns one line: path, place, format and cause.

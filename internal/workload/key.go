@@ -2,7 +2,7 @@ package workload
 
 import "encoding/binary"
 
-// MinKeyLen and MaxKeyLen are the bounds of what AppendKey appends.
+// MinKeyLen and MaxKeyLen are the bounds of the keys that AppendKey appends.
 const (
 	MinKeyLen = 8
 	MaxKeyLen = 16

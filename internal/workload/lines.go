@@ -27,7 +27,7 @@ type textDecoder struct {
 
 	run  Request // next request of the line read last
 	left uint64  // how many requests of that line remain
-	err  error   // what ended the lines, once it is known
+	err  error   // the end of the lines, once it is known
 }
 
 func (d *textDecoder) Read(dst []Request) (int, error) {

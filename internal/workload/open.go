@@ -82,7 +82,7 @@ func (t *trace) start() (err error) {
 	return err
 }
 
-// detect settles the format by what the content begins with.
+// detect settles the format by the first bytes of the content.
 func (t *trace) detect(buffered *bufio.Reader) error {
 	head, err := buffered.Peek(detectBytes)
 	if err != nil && !errors.Is(err, io.EOF) {

@@ -48,7 +48,7 @@ type recordDecoder struct {
 	decode func(record []byte) Request
 	offset int64
 	buf    []byte
-	err    error // what ended the records, once it is known
+	err    error // the end of the records, once it is known
 }
 
 func newRecordDecoder(r io.Reader, size int, decode func([]byte) Request) *recordDecoder {

@@ -52,7 +52,7 @@ func (p *twitterParser) parse(line []byte) (Request, uint64, error) {
 	return r, 1, nil
 }
 
-// operation tells what an operation of memcached is to a cache.
+// operation tells the meaning of an operation of memcached to a cache.
 func operation(op []byte) (read, skip bool, err error) {
 	switch string(op) {
 	case "get", "gets":

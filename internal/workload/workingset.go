@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// WorkingSet is what a whole source asks for.
+// WorkingSet describes the requests of a whole source.
 type WorkingSet struct {
 	Requests int64
 	Keys     int64 // distinct keys

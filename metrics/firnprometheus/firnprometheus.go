@@ -3,8 +3,9 @@
 //	prometheus.MustRegister(firnprometheus.NewCollector("sessions", cache))
 //
 // The metrics are those of [firn.Metrics], prefixed with firn_; counters end in
-// _total, and what firn counts in nanoseconds is in _seconds here. Each carries the label cache with the cache's name. The directory
-// metrics/grafana has a dashboard for them.
+// _total, and what firn counts in nanoseconds is in _seconds here. Each carries the
+// label cache with the cache's name. The directory metrics/grafana has a dashboard
+// for them.
 package firnprometheus
 
 import (
@@ -36,7 +37,7 @@ func NewCollector(cache string, src Source) prometheus.Collector {
 	return c
 }
 
-// Name is what a metric is called in Prometheus: firn_hits_total for hits.
+// Name is the name of a metric in Prometheus: firn_hits_total for hits.
 func Name(m firn.Metric) string {
 	name := "firn_" + m.Name
 	if m.Unit == "ns" {

@@ -1,11 +1,11 @@
 package replay
 
-// SSD is what a store with an SSD tier tells of it. Counters count since the
+// SSD are the figures of a store's SSD tier. Counters count since the
 // store was opened, gauges tell what was after the last request.
 type SSD struct {
 	Bytes     int64  `json:"bytes"`            // budget of all files
 	Dir       string `json:"dir"`              // empty: a temporary directory, gone by now
-	Admission string `json:"admission"`        // of what leaves RAM
+	Admission string `json:"admission"`        // of entries that leave RAM
 	On        bool   `json:"on"`               // false: switched off, because its disk failed or has no space
 	Direct    bool   `json:"direct"`           // the page cache is passed by
 	Engine    string `json:"engine,omitempty"` // of reads: "io_uring", for instance

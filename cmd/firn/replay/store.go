@@ -17,14 +17,14 @@ type Store interface {
 	// An error that wraps ErrTooLarge is counted; any other ends the run.
 	Set(key, value []byte, ttl time.Duration) error
 
-	// Stats returns what the store counts of itself.
+	// Stats returns the counters of the store.
 	Stats() StoreStats
 
 	Close() error
 }
 
-// StoreStats is what a store counts of itself; counts are Unknown
-// where it does not.
+// StoreStats are the counters of a store; counts are Unknown
+// where it has none.
 type StoreStats struct {
 	Evictions int64 // entries removed to make room
 	Expired   int64 // entries removed because their TTL had passed
@@ -35,7 +35,7 @@ type StoreStats struct {
 // Unknown stands for a figure that a store or a system does not give.
 const Unknown = -1
 
-// StoreOptions is what a store is opened with.
+// StoreOptions is the configuration of a store.
 type StoreOptions struct {
 	RAMBytes   int64         // budget of keys, values and bookkeeping together, in bytes
 	TTL        time.Duration // TTL of writes that bring none of their own; 0: none. It also comes with every Set

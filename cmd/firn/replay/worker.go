@@ -11,7 +11,7 @@ import (
 	"github.com/firncache/firn/internal/workload"
 )
 
-// tally is what the requests came to.
+// tally is the result of the requests.
 type tally struct {
 	hits, misses, writes, rejected, wrong int64
 	bytes, hitBytes                       int64 // of reads whose size the workload tells

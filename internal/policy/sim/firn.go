@@ -8,7 +8,7 @@ type Firn struct {
 	Inserted, Copied int64 // bytes of new records, and of records copied by eviction
 
 	size     func(key int32) int64
-	capacity int64 // what is left for records
+	capacity int64 // the rest, for records
 	segment  int64 // size of a segment; one record may be larger
 	tuner    *policy.Tuner
 	ghosts   policy.Ghosts

@@ -3,8 +3,8 @@
 // nothing found is believed before its checksum, and memory does not follow from
 // sizes that the files claim. Package format has the words.
 //
-//	offline.go  what both read: the superblock, the ends of the segments, their lists
-//	inspect.go  Inspect; inspection.go: what it tells
+//	offline.go  the files that both read: the superblock, the ends of the segments, their lists
+//	inspect.go  Inspect; inspection.go: its result
 //	verify.go   Verify; entries.go: the snapshot against the log
 //
 // Only the command imports it.

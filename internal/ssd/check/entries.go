@@ -71,7 +71,7 @@ func (v *verifier) compare() error {
 	return err
 }
 
-// compareLast compares what is left, and checks the snapshot on its own.
+// compareLast compares the rest, and checks the snapshot on its own.
 func (v *verifier) compareLast() error {
 	if v.snapshot == nil {
 		return nil

@@ -6,17 +6,17 @@ import (
 	"github.com/firncache/firn/internal/ssd/format"
 )
 
-// Inspection is what a directory holds, as far as headers and lists tell: values are
+// Inspection describes a directory, as far as headers and lists tell: values are
 // not read. Times are in UTC.
 type Inspection struct {
 	Lock    string `json:"lock"` // "free", "in use", or "unknown"
 	Files   []File `json:"files"`
 	Boot    string `json:"boot"`    // of the system that looks; empty: it does not tell
 	Memory  bool   `json:"memory"`  // the index that the superblock names is there
-	Outlook string `json:"outlook"` // what a safe Open would do with the files
+	Outlook string `json:"outlook"` // the decision of a safe Open about the files
 
 	Superblock  Superblock    `json:"superblock"`  // the valid one
-	Superblocks [2]Superblock `json:"superblocks"` // what the two places have
+	Superblocks [2]Superblock `json:"superblocks"` // of both places
 	Segments    []Segment     `json:"segments"`    // those with a header of this log, oldest first
 	Slots       int64         `json:"slots"`       // that the log's file has
 	Foreign     int64         `json:"foreign"`     // slots with a segment of another log
@@ -31,8 +31,8 @@ type File struct {
 	Bytes int64  `json:"bytes"`
 }
 
-// Superblock is what one of the two places of the superblock has. Counter and
-// what follows are set if it is valid.
+// Superblock describes one of the two places of the superblock. Counter and
+// the fields after it are set if it is valid.
 type Superblock struct {
 	State        string     `json:"state"` // "valid", "damaged", "empty", "missing", "unreadable", "earlier version", "unknown version"
 	Version      int        `json:"version,omitempty"`
@@ -92,7 +92,7 @@ func superblockInfo(s *format.Superblock) Superblock {
 	return info
 }
 
-// timeOf is nil for what no calendar has.
+// timeOf is nil for times that no calendar has.
 func timeOf(millis int64) *time.Time {
 	at := time.UnixMilli(millis).UTC()
 	if at.Year() < 1970 || at.Year() > 9999 {
@@ -101,7 +101,7 @@ func timeOf(millis int64) *time.Time {
 	return &at
 }
 
-// outlook is what Open would do, if it were asked to be safe and for the same
+// outlook is the decision of Open, if it were asked to be safe and for the same
 // geometry.
 func (in *Inspection) outlook() string {
 	s := &in.Superblock

@@ -27,7 +27,7 @@ func (p Problem) String() string {
 // offline is a tier's files, as they are being read.
 type offline struct {
 	fs              vfs.FS
-	report          func(Problem)    // told of what is wrong; not nil
+	report          func(Problem)    // told of every fault; not nil
 	step            func(read int64) // told of bytes that were read
 	super           format.Superblock
 	format.Geometry            // of the log
@@ -137,7 +137,7 @@ func (o *offline) slots() int {
 	return int(min(int64(o.super.Segments), o.logSize/int64(o.super.SegmentBytes)))
 }
 
-// diskSegment is what the ends of a slot tell.
+// diskSegment is a segment as the ends of its slot describe it.
 type diskSegment struct {
 	format.Ends
 	slot int
@@ -192,14 +192,14 @@ func (o *offline) walk(b []byte, serial uint64) (recs []format.Listed, end int) 
 	return format.Walk(b, o.super.LogID, serial, o.Geometry, &o.ids)
 }
 
-// snapshotFile is the file of a snapshot, and what stands in it before the entries.
+// snapshotFile is the file of a snapshot, and the part of it before the entries.
 type snapshotFile struct {
 	*format.Snapshot
 	file vfs.File
 	size int64
 }
 
-// openSnapshot opens the snapshot and reads what stands before the entries.
+// openSnapshot opens the snapshot and reads the part before the entries.
 func (o *offline) openSnapshot() (*snapshotFile, error) {
 	f, size, err := o.open(format.SnapshotName)
 	if err != nil {

@@ -21,7 +21,7 @@ type Verified struct {
 
 // Verify reads everything in a directory and checks it: the superblock, every
 // record of every segment, the lists and trailers, and the snapshot against the log. It
-// changes nothing, and tells of what is wrong by calling report, and of its
+// changes nothing, and tells of faults by calling report, and of its
 // progress by calling progress now and then; that may be nil. The files must not
 // be in use: the error is vfs.ErrLocked then, ErrNoTier if there are none, and
 // the context's if that ended.
@@ -206,8 +206,8 @@ func (v *verifier) segment(e diskSegment) {
 	v.addPlaces(e, recs)
 }
 
-// openSegment checks a segment without a list: its records end where the next is not whole.
-// A process that died leaves such segments, but none that a snapshot names.
+// openSegment checks a segment without a list: its records end where the next is not
+// whole. A process that died leaves such segments, but none that a snapshot names.
 func (v *verifier) openSegment(e diskSegment) {
 	base := v.FileOffset(e.slot, 0)
 	recs, _ := v.walk(v.buf, e.Serial)

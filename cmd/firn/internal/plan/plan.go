@@ -1,4 +1,4 @@
-// Package plan computes what a cache of a given size will hold, before there is
+// Package plan computes the contents of a cache of a given size, before there is
 // one. The tiers tell how they divide their budgets; what is added here was
 // measured, and capacity_test.go compares all of it with real caches.
 package plan
@@ -13,7 +13,7 @@ import (
 	"github.com/firncache/firn/internal/ssd"
 )
 
-// Question is what is to be cached, and in what. Sizes are in bytes.
+// Question describes the data to be cached, and the cache. Sizes are in bytes.
 type Question struct {
 	Entries    int64
 	Key, Value int64 // of each entry
@@ -25,7 +25,7 @@ type Question struct {
 	Popularity Popularity
 }
 
-// Answer is what fits. Sizes are in bytes.
+// Answer is the part of the data that fits. Sizes are in bytes.
 type Answer struct {
 	Entries   int64     `json:"entries"`
 	DataBytes int64     `json:"data_bytes"` // keys and values
@@ -37,7 +37,7 @@ type Answer struct {
 	Missing   []Missing `json:"missing"`   // empty: all fits
 }
 
-// RAM is what the RAM tier holds.
+// RAM is the part in the RAM tier.
 type RAM struct {
 	Bytes      int64   `json:"bytes"`
 	ForSSD     int64   `json:"for_ssd_bytes"` // of these, lent to the SSD tier: its index and buffers
@@ -49,7 +49,7 @@ type RAM struct {
 	HitRatio   float64 `json:"hit_ratio"`
 }
 
-// SSD is what the SSD tier holds.
+// SSD is the part in the SSD tier.
 type SSD struct {
 	Bytes         int64   `json:"bytes"`
 	Segments      int64   `json:"segments"`
@@ -159,7 +159,7 @@ func (q *Question) logRecords(g *ssd.Geometry) int64 {
 	return (g.Segments-g.Ahead)*each - each/2
 }
 
-// ssdMissing is what the SSD tier lacks to hold every entry.
+// ssdMissing lists the budgets that the SSD tier lacks to hold every entry.
 func (q *Question) ssdMissing(g *ssd.Geometry, s *SSD, fits bool, logRecords int64) (missing []Missing) {
 	if !fits {
 		return []Missing{{What: "a segment for the record", Need: s.OnDisk, Have: g.SegmentBytes, Flag: "segment", Least: q.leastSegment()}}

@@ -7,14 +7,14 @@ import (
 	"github.com/firncache/firn/internal/ram"
 )
 
-// What of the RAM tier was measured: see capacity_test.go.
+// Measured sizes of the RAM tier: see capacity_test.go.
 const (
 	bookkeeping  = 20500   // bytes a shard, beside the tables
 	bucketBytes  = 64. / 6 // of the index for each record: ten in 64 bytes, at 60 % load
 	overflowSome = 1.45    // and for its overflow buckets
 )
 
-// roomInRAM is what a record of so many bytes takes in a RAM tier.
+// roomInRAM is the size in a RAM tier of a record of so many bytes.
 func roomInRAM(budget, recordBytes int64) int64 {
 	_, _, _, unit := ram.Layout(budget)
 	return (recordBytes + unit - 1) / unit * unit

@@ -1,4 +1,4 @@
-// Package command is what the programs that replay workloads have in common:
+// Package command is the common part of the programs that replay workloads:
 // their flags, progress line, JSON and exit statuses. cmd/firn replays through
 // firn; the bench module replays through its rivals.
 package command

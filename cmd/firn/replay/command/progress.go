@@ -15,7 +15,7 @@ import (
 // refresh is how often the progress is drawn.
 const refresh = 200 * time.Millisecond
 
-// ShowProgress shows on one line of w what share is done and the time left,
+// ShowProgress shows on one line of w which share is done and the time left,
 // until the function it returns is called, which erases the line. It shows
 // nothing unless w is a terminal. state tells what is done, in a few words, and
 // the share of all that it is; it is called from another goroutine.

@@ -124,7 +124,7 @@ func ssdState(s *replay.SSD) string {
 	return "admission " + s.Admission + ", " + state
 }
 
-// ssdSpace is what the segments in use take, of what all files may.
+// ssdSpace is the space of the segments in use, of the limit of all files.
 func ssdSpace(s *replay.SSD) string {
 	used := s.FileBytes
 	if s.Segments > 0 {
