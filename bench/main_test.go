@@ -210,7 +210,7 @@ func TestRefuses(t *testing.T) {
 		{"-suite ram -repeats -1", "-repeats -1: expected at least 1"},
 		{"-suite ram -n 2000000000", "give a smaller -n"},
 		{"-suite ram extra", "expected only flags"},
-		{"warm", "expected report, big"},
+		{"warm", "expected report, replay, big"},
 		{"pair -rival memcached", "expected one of fastcache"},
 		{"pair -value-size 0", "-value-size 0: expected at least 1"},
 		{"report -in /nowhere", "no results; expected one of classic.json"},
