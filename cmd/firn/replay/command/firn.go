@@ -34,12 +34,14 @@ func OpenFirn(ssd firn.SSDOptions, temporary bool) replay.OpenFunc {
 }
 
 // Close closes the cache. It does not write what RAM holds to files that nobody
-// will open again.
+// will open again, and does not report what a slow disk left of it.
 func (s store) Close() error {
-	if s.temporary {
-		_ = s.Clear() // it saves time, no more: the files go in any case
+	if !s.temporary {
+		return s.Cache.Close()
 	}
-	return s.Cache.Close()
+	_ = s.Clear() // it saves time, no more: the files go in any case
+	_ = s.Cache.Close()
+	return nil
 }
 
 func (s store) Set(key, value []byte, ttl time.Duration) error {
