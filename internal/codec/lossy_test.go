@@ -69,7 +69,7 @@ type (
 	writeOnly struct{ N int }
 	textOnly  int
 	point     struct{ X, Y int }
-	tree      struct{ *tree }
+	tree      struct{ *tree } //nolint:unused // its name alone matters
 )
 
 func (writeOnly) MarshalJSON() ([]byte, error) { return []byte(`"out"`), nil }
