@@ -130,6 +130,10 @@ func finish(t fataler, m *cachetest.Machine, s *modelStore) {
 
 // Every call against the model: see package cachetest for what it demands.
 func TestModel(t *testing.T) {
+	steps := 300
+	if invariants.Race { // where bytes move by atomic words
+		steps = 100
+	}
 	for _, bytes := range []int64{64 << 10, 200_000, 1 << 20} {
 		if invariants.Race && bytes > 200_000 {
 			t.Logf("%d bytes: left to builds without the race detector, where bytes move by atomic words", bytes)
@@ -140,7 +144,7 @@ func TestModel(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				rng := cachetest.Random{Rand: rand.New(rand.NewPCG(uint64(bytes), 1))}
 				m, s := newMachine(t, bytes, 150)
-				for i := range 300 {
+				for i := range steps {
 					if err := m.Step(rng); err != nil {
 						t.Fatalf("step %d: %v", i, err)
 					}

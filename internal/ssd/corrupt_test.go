@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/firncache/firn/internal/invariants"
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
 	"github.com/firncache/firn/internal/vfs/vfstest"
@@ -32,7 +33,11 @@ func TestFault06Flip(t *testing.T) {
 				bits := bitsOf(t, files, name, rng)
 				if !*long { // TestFault36Parsed flips every bit of each form
 					rng.Shuffle(len(bits), func(i, j int) { bits[i], bits[j] = bits[j], bits[i] })
-					bits = bits[:min(len(bits), usualFlips[name])]
+					usual := usualFlips[name]
+					if invariants.Race {
+						usual = max(usual/3, 2)
+					}
+					bits = bits[:min(len(bits), usual)]
 				}
 				for _, bit := range bits {
 					clone := files.CrashClone(nil, vfstest.Kill)
