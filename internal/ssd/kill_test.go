@@ -2,6 +2,7 @@ package ssd
 
 import (
 	"fmt"
+	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -243,9 +244,10 @@ func TestFault03KillWithoutFreeSlot(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, mem, f, keys := halfDead(t)
 		var left *vfstest.Mem
+		var once sync.Once // reads are under way beside one another
 		f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Hook: func(vfstest.Op) {
-			if left == nil && w.tier.log.freeSlots() == 0 {
-				left = mem.CrashClone(nil, vfstest.Kill)
+			if w.tier.log.freeSlots() == 0 {
+				once.Do(func() { left = mem.CrashClone(nil, vfstest.Kill) })
 			}
 		}})
 		w.ahead(4)
