@@ -12,8 +12,8 @@ import (
 
 // The least sizes of an SSD tier.
 const (
-	MinSSDBytes        = ssd.MinBytes    // SSDOptions.Bytes: 1 MiB
-	MinRAMBytesWithSSD = ssd.LeastMemory // Options.RAMBytes: 1 MiB
+	MinSSDBytes        = ssd.MinBytes  // SSDOptions.Bytes: 1 MiB
+	MinRAMBytesWithSSD = ssd.MinMemory // Options.RAMBytes: 1 MiB
 )
 
 // SSDOptions describe the second tier: entries that leave RAM for want of room are kept
@@ -180,8 +180,8 @@ func (o *SSDOptions) validate(ramBytes int64) error {
 		return badOption("RAMBytes", "is %d: want at least %d bytes with an SSD tier", ramBytes, MinRAMBytesWithSSD)
 	case o.Bytes < MinSSDBytes:
 		return badOption("SSD.Bytes", "is %d: want at least %d bytes", o.Bytes, MinSSDBytes)
-	case o.Bytes > ssd.MostBytes:
-		return badOption("SSD.Bytes", "is %d: want at most %d bytes", o.Bytes, int64(ssd.MostBytes))
+	case o.Bytes > ssd.MaxBytes:
+		return badOption("SSD.Bytes", "is %d: want at most %d bytes", o.Bytes, int64(ssd.MaxBytes))
 	case o.SegmentBytes != 0 && (o.SegmentBytes < ssd.MinSegment || o.SegmentBytes > ssd.MaxSegment || o.SegmentBytes&(o.SegmentBytes-1) != 0):
 		return badOption("SSD.SegmentBytes", "is %d: want 0, or a power of two from %d to %d bytes", o.SegmentBytes, ssd.MinSegment, ssd.MaxSegment)
 	case o.SegmentBytes > o.Bytes/8:

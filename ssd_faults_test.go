@@ -120,7 +120,7 @@ func onFaulty(t testing.TB, n int, change ...func(*ssd.Config)) (*firn.Cache, *v
 	f := vfstest.NewFaulty(mem)
 	c, err := firn.Open(firn.Options{RAMBytes: 1 << 20, Clock: time.Now,
 		SSD: firn.SSDOptions{Bytes: 16 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll}.On(f).With(func(c *ssd.Config) {
-			c.HealEvery = time.Millisecond
+			c.RetryInterval = time.Millisecond
 			for _, f := range change {
 				f(c)
 			}

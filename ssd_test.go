@@ -42,7 +42,7 @@ func hybridOptions(fs vfs.FS) firn.Options {
 // patiently makes writes wait for a disk that is behind for as long as it takes:
 // on a busy machine it may be for longer than they wait otherwise, and what leaves
 // RAM then is dropped. It is for tests in which all that was set has to be found.
-func patiently(c *ssd.Config) { c.Throttle, c.Patience = time.Minute, time.Minute }
+func patiently(c *ssd.Config) { c.MaxWriteStall, c.StallTimeout = time.Minute, time.Minute }
 
 func numbered(i int) (key, value []byte) {
 	return fmt.Appendf(nil, "key-%06d", i), fmt.Appendf(nil, "value of %d, %0300d", i, i)

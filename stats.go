@@ -247,12 +247,12 @@ func (st *Stats) addSSD(s ssd.Stats) {
 	st.SSDHits = s.Hits
 	st.SSDWrites = s.Demoted
 	st.SSDWriteBytes = s.DemotedBytes
-	st.SSDRefused = s.Refused
+	st.SSDRefused = s.Rejected
 	st.SSDLimited = s.Limited
-	st.SSDShed = s.Shed
+	st.SSDShed = s.Dropped
 	st.SSDIndexFull = s.IndexFull
 	st.SSDTooLarge = s.TooLarge
-	st.SSDSuperseded = s.Superseded
+	st.SSDSuperseded = s.Invalidated
 	st.SSDCollisions = s.Collided
 	st.SSDEvictions = s.Evicted
 	st.SSDReinsertions = s.Reinserted
@@ -274,7 +274,7 @@ func (st *Stats) addSSD(s ssd.Stats) {
 	st.SSDReadP50 = s.Reads.Latency.Quantile(.5)
 	st.SSDReadP99 = s.Reads.Latency.Quantile(.99)
 	st.SSDReadP999 = s.Reads.Latency.Quantile(.999)
-	st.SSDOn = s.On
+	st.SSDOn = s.Online
 	st.SSDDirect = s.Direct
 	st.SSDKept = s.Kept
 	st.SSDReadEngine = readEngine(s.Reads.Mode)

@@ -27,9 +27,9 @@ func TestAdmitSeenFillsTheLog(t *testing.T) {
 				switch taken := w.tier.Demote(h, key, make([]byte, 1000), 0, false, true); {
 				case taken:
 					return true
-				case w.tier.Stats().Refused > before.Refused:
+				case w.tier.Stats().Rejected > before.Rejected:
 					return false
-				case !before.On:
+				case !before.Online:
 					t.Fatal("the tier is off")
 				}
 			}

@@ -10,7 +10,7 @@ import (
 )
 
 // Close writes the segments in memory, saves the index and closes the files. The
-// caller lets no write begin any more: Superseded and Demote have returned. Reads
+// caller lets no write begin any more: Invalidate and Demote have returned. Reads
 // may be under way.
 //
 // It waits for the disk as long as that does something. A stuck operation has its own
@@ -28,12 +28,12 @@ func (t *Tier) Close() error {
 		defer close(ended)
 		err = t.shutDown()
 	})
-	if awaitProgress(ended, t.cfg.Patience, t.opsReturned) {
-		t.logger.wait(t.cfg.Patience)
+	if awaitProgress(ended, t.cfg.StallTimeout, t.opsReturned) {
+		t.logger.wait(t.cfg.StallTimeout)
 		return err
 	}
 	t.releaseWaiters()
-	t.logger.wait(t.cfg.Patience)
+	t.logger.wait(t.cfg.StallTimeout)
 	return errStalled
 }
 

@@ -62,10 +62,10 @@ func TestFault32AfterClose(t *testing.T) {
 		noError(t, w.tier.Close())
 		wantErr(t, w.tier.Close(), nil)
 		wantErr(t, w.getKey(1), ErrNotFound)
-		if w.tier.Demote(h, w.key(1), []byte("value"), 0, true, true) || w.tier.Holds(h, 1) || w.tier.WaitRoom() || w.tier.Len() != 0 {
+		if w.tier.Demote(h, w.key(1), []byte("value"), 0, true, true) || w.tier.IsCurrent(h, 1) || w.tier.AwaitRoom() || w.tier.Len() != 0 {
 			t.Fatal("something works after Close")
 		}
-		w.tier.Superseded(h)
+		w.tier.Invalidate(h)
 		w.ready()
 		w.tier.Clear()
 		w.tier.All(func(uint64, []byte, []byte) bool {

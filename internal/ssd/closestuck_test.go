@@ -38,7 +38,7 @@ func TestFault16CloseWhereverItIsStuck(t *testing.T) {
 	for name, rule := range closingSteps {
 		inBubble(t, name, func(t *testing.T) {
 			const keys, patience = 50, 5 * time.Second
-			patient := with(testConfig, func(cfg *Config) { cfg.Patience = patience })
+			patient := with(testConfig, func(cfg *Config) { cfg.StallTimeout = patience })
 			w, _, f := startedFaulty(t, 1, patient)
 			w.fill(t, keys)
 			w.delete(w.key(0))
@@ -89,7 +89,7 @@ func TestFault16CloseComesBack(t *testing.T) {
 						h := w.hasher.Hash(key)
 						_, _ = w.tier.Get(background, nil, key, h)
 						w.tier.Demote(h, key, w.bytesOf(key, 1, 2000), 0, true, true)
-						w.tier.Superseded(h)
+						w.tier.Invalidate(h)
 					}
 				})
 			}
@@ -104,14 +104,14 @@ func TestFault16CloseComesBack(t *testing.T) {
 }
 
 // hurried is a tier that waits for a disk that does nothing for a moment only.
-var hurried = with(testConfig, func(cfg *Config) { cfg.Patience = 20 * time.Millisecond })
+var hurried = with(testConfig, func(cfg *Config) { cfg.StallTimeout = 20 * time.Millisecond })
 
 // A disk that is slow is not one that does nothing: Close waits as long as it does
 // something.
 func TestCloseWaitsForSlowDisk(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const keys, patience = 200, time.Second
-		patient := with(testConfig, func(cfg *Config) { cfg.Patience = patience })
+		patient := with(testConfig, func(cfg *Config) { cfg.StallTimeout = patience })
 		w, _, f := startedFaulty(t, 1, patient)
 		w.fill(t, keys)
 		f.Inject(vfstest.Rule{On: vfstest.OpWrite | vfstest.OpSync | vfstest.OpRename | vfstest.OpSyncDir, Delay: patience * 7 / 10})
@@ -131,8 +131,8 @@ func TestCloseWaitsForSlowDisk(t *testing.T) {
 func TestCloseWaitsForSlowReads(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, mem, f, _ := halfDead(t)
-		w.tier.cfg.Patience = time.Second
-		slow := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Delay: w.tier.cfg.Patience * 9 / 10})
+		w.tier.cfg.StallTimeout = time.Second
+		slow := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Delay: w.tier.cfg.StallTimeout * 9 / 10})
 		synctest.Wait()
 		w.tier.log.freeTarget = 4
 		w.tier.work.wakeMaintenance()

@@ -57,18 +57,18 @@ type Config struct {
 	Grace        int64         // how long after its deadline a value can still be had by GetStale, in milliseconds
 	Log          *slog.Logger  // nil: slog.Default
 
-	BootID    func() string // for tests; nil: the system's
-	Patience  time.Duration // how long Close, and maintenance for room, wait for a disk that completes nothing; 0: ten seconds
-	Throttle  time.Duration // how long a write waits while the log is stalled; 0: a fifth of a second
-	HealEvery time.Duration // first pause before a tier that was switched off is tried again; 0: one second
-	HashMask  uint64        // for tests: bits of the hash that are kept; 0 keeps all
-	Reads     aio.Mode      // by which engine; the zero value takes the best that can be had
+	BootID        func() string // for tests; nil: the system's
+	StallTimeout  time.Duration // how long Close, and maintenance for room, wait for a disk that completes nothing; 0: ten seconds
+	MaxWriteStall time.Duration // how long a write waits while the log is stalled; 0: a fifth of a second
+	RetryInterval time.Duration // first pause before a tier that was switched off is tried again; 0: one second
+	HashMask      uint64        // for tests: bits of the hash that are kept; 0 keeps all
+	Reads         aio.Mode      // by which engine; the zero value takes the best that can be had
 }
 
 // Limits of a tier's files, in bytes.
 const (
-	MinBytes  = 1 << 20
-	MostBytes = 1 << 46
+	MinBytes = 1 << 20
+	MaxBytes = 1 << 46
 )
 
 // What a segment may have, in bytes.
@@ -84,5 +84,5 @@ var ErrFormat = format.ErrLater
 // ErrForeign says that a file which the tier would overwrite is not the tier's.
 var ErrForeign = files.ErrForeign
 
-// LeastMemory is the RAM budget from which a tier can be had.
-const LeastMemory = 1 << 20
+// MinMemory is the RAM budget from which a tier can be had.
+const MinMemory = 1 << 20

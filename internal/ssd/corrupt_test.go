@@ -131,7 +131,7 @@ func TestFault06OneRecord(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if s := w.tier.Stats(); missing != 1 || s.Corrupt != 1 || !s.On {
+			if s := w.tier.Stats(); missing != 1 || s.Corrupt != 1 || !s.Online {
 				t.Fatalf("%d missing, %+v", missing, s)
 			}
 			wantErr(t, errOf(w.lookUp(key)), ErrNotFound)
@@ -155,7 +155,7 @@ func TestDamagedHeaderOfALargeRecord(t *testing.T) {
 			key := w.key(100 + i)
 			hash := w.hasher.Hash(key)
 			for !w.tier.Demote(hash, key, w.bytesOf(key, w.seq, size), 0, true, true) {
-				w.tier.WaitRoom()
+				w.tier.AwaitRoom()
 			}
 			w.acked[string(key)] = w.seq
 		}
@@ -185,8 +185,8 @@ func TestDamagedHeaderOfALargeRecord(t *testing.T) {
 				t.Fatalf("Get: %v", err)
 			}
 		}
-		if s := w.tier.Stats(); !s.On || s.Corrupt != 1 || s.ReadErrors != 0 {
-			t.Errorf("on: %v, %d records damaged, %d read errors", s.On, s.Corrupt, s.ReadErrors)
+		if s := w.tier.Stats(); !s.Online || s.Corrupt != 1 || s.ReadErrors != 0 {
+			t.Errorf("on: %v, %d records damaged, %d read errors", s.Online, s.Corrupt, s.ReadErrors)
 		}
 		wantErr(t, w.getKey(101), nil)
 		w.close(t)

@@ -23,11 +23,11 @@ func (t *Tier) Demote(hash uint64, key, value []byte, deadline int64, read, copi
 	}
 	_, found := s.find(x)
 	if found && copied {
-		t.count.clean.Add(1)
+		t.count.alreadyOnSSD.Add(1)
 		return true
 	}
 	if !t.admission.admit(hash, len(key)+len(value), read) {
-		t.count.refused.Add(1)
+		t.count.rejected.Add(1)
 		return false
 	}
 	r := format.Record{Key: key, Value: value, Deadline: deadline}
@@ -58,7 +58,7 @@ func (t *Tier) put(s *shard, x format.ID, r *format.Record, another bool) bool {
 	}
 	loc, size, ok := t.log.append(x, r, forDemote)
 	if !ok {
-		t.count.shed.Add(1)
+		t.count.dropped.Add(1)
 		t.work.wakeMaintenance()
 		return false
 	}

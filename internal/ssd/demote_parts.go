@@ -17,10 +17,10 @@ import (
 // To all else a part is a record like others: it is moved, evicted and saved on its
 // own. Without all of them the value is lost, and the next reader takes the rest out.
 
-// Descent is a long value on its way here from RAM, part by part, or as a whole when
+// Transfer is a long value on its way here from RAM, part by part, or as a whole when
 // there is room. Between two calls the lock that orders the writes of its key is not
 // held; if the key is written meanwhile, Abort has to follow.
-type Descent struct {
+type Transfer struct {
 	t          *Tier
 	owner      format.ID
 	head       format.Head // parts is 0 for a value in one record
@@ -35,7 +35,7 @@ type Descent struct {
 // of PutPart takes the NextPart of the value that is next, and Commit ends it, or
 // PutAll takes all at once; or else Abort ends it. All of them are called like Demote,
 // under the lock that orders the writes of the key.
-func (t *Tier) DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, read, copied bool) (d *Descent, there bool) {
+func (t *Tier) DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, read, copied bool) (d *Transfer, there bool) {
 	x := t.ids.Of(hash)
 	s := t.index.shardOf(x)
 	s.mu.Lock()
@@ -45,7 +45,7 @@ func (t *Tier) DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, re
 	}
 	at, e, found := s.search(s.FingerprintOf(x))
 	if found && copied {
-		t.count.clean.Add(1)
+		t.count.alreadyOnSSD.Add(1)
 		return nil, true
 	}
 	whole := keyLen+valueLen <= t.maxWhole()
@@ -54,7 +54,7 @@ func (t *Tier) DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, re
 		return nil, false
 	}
 	if !t.admission.admit(hash, keyLen+valueLen, read) {
-		t.count.refused.Add(1)
+		t.count.rejected.Add(1)
 		return nil, false
 	}
 	if deadline != 0 && !t.hasDeadlines.Load() {
@@ -65,7 +65,7 @@ func (t *Tier) DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, re
 		t.count.collided.Add(1)
 	}
 	t.live.descents.Add(1)
-	d = &Descent{t: t, owner: x, deadline: deadline, head: format.Head{Bytes: valueLen}, nextBytes: format.MaxRecordHeader + keyLen + valueLen}
+	d = &Transfer{t: t, owner: x, deadline: deadline, head: format.Head{Bytes: valueLen}, nextBytes: format.MaxRecordHeader + keyLen + valueLen}
 	if !whole {
 		most := t.log.MaxPart()
 		d.head.Write, d.head.Parts = rand.Uint64(), (valueLen+most-1)/most
@@ -75,10 +75,10 @@ func (t *Tier) DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, re
 }
 
 // Whole reports whether PutAll takes the value.
-func (d *Descent) Whole() bool { return d.head.Parts == 0 }
+func (d *Transfer) Whole() bool { return d.head.Parts == 0 }
 
 // PutAll takes over all at once. Its results are those of PutPart.
-func (d *Descent) PutAll(key, value []byte) (ok, again bool) {
+func (d *Transfer) PutAll(key, value []byte) (ok, again bool) {
 	r := format.Record{Key: key, Value: value}
 	if d.t.cfg.Compress {
 		scratch := d.t.compress(&r)
@@ -91,14 +91,14 @@ func (d *Descent) PutAll(key, value []byte) (ok, again bool) {
 }
 
 // NextPart is how many bytes of the value the next part takes, and from where.
-func (d *Descent) NextPart() (from, n int) {
+func (d *Transfer) NextPart() (from, n int) {
 	from = d.partsPut * d.pieceBytes
 	return from, max(min(d.pieceBytes, d.head.Bytes-from), 0)
 }
 
 // PutPart takes over a part. If it does not, again tells whether it may when the log has
 // room.
-func (d *Descent) PutPart(piece []byte) (ok, again bool) {
+func (d *Transfer) PutPart(piece []byte) (ok, again bool) {
 	t, x := d.t, d.t.ids.Part(d.owner, d.partsPut)
 	r := format.Record{Flags: format.FlagPart, Key: format.PartKey{Write: d.head.Write, Owner: d.owner, Part: d.partsPut}.Append(make([]byte, 0, format.PartKeyLen)), Value: piece}
 	if t.cfg.Compress {
@@ -113,7 +113,7 @@ func (d *Descent) PutPart(piece []byte) (ok, again bool) {
 
 // Commit makes the value found, once all parts have been put. Its results are
 // those of PutPart, and false if some part is there no more.
-func (d *Descent) Commit(key []byte) (ok, again bool) {
+func (d *Transfer) Commit(key []byte) (ok, again bool) {
 	if d.idTaken() || !d.hasAllParts() {
 		return false, false
 	}
@@ -121,7 +121,7 @@ func (d *Descent) Commit(key []byte) (ok, again bool) {
 }
 
 // idTaken reports whether another key with this id lives here by now.
-func (d *Descent) idTaken() bool {
+func (d *Transfer) idTaken() bool {
 	s := d.t.index.shardOf(d.owner)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,7 +130,7 @@ func (d *Descent) idTaken() bool {
 }
 
 // hasAllParts reports whether all parts are there yet.
-func (d *Descent) hasAllParts() bool {
+func (d *Transfer) hasAllParts() bool {
 	s := d.t.index.shardOf(d.owner)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,7 +143,7 @@ func (d *Descent) hasAllParts() bool {
 }
 
 // appendKeyed appends the record that has the key.
-func (d *Descent) appendKeyed(r *format.Record) (ok, again bool) {
+func (d *Transfer) appendKeyed(r *format.Record) (ok, again bool) {
 	if ok, again = d.appendRecord(d.owner, r); ok {
 		d.t.count.demoted.Add(1)
 		d.t.count.demotedBytes.Add(uint64(len(r.Key) + d.head.Bytes))
@@ -153,7 +153,7 @@ func (d *Descent) appendKeyed(r *format.Record) (ok, again bool) {
 }
 
 // appendRecord appends a record of the value, and makes the index name it.
-func (d *Descent) appendRecord(x format.ID, r *format.Record) (ok, again bool) {
+func (d *Transfer) appendRecord(x format.ID, r *format.Record) (ok, again bool) {
 	t := d.t
 	if r.Deadline = d.deadline; r.Deadline != 0 {
 		r.Flags |= format.FlagExpires
@@ -186,12 +186,12 @@ func (d *Descent) appendRecord(x format.ID, r *format.Record) (ok, again bool) {
 }
 
 // Wait waits until the log has room for the next part, and the index, for as long as
-// Ready does; patient, as long as the disk does something.
-func (d *Descent) Wait(waited time.Duration, patient bool) (inAll time.Duration, ok bool) {
+// WaitForRoom does; patient, as long as the disk does something.
+func (d *Transfer) Wait(waited time.Duration, patient bool) (inAll time.Duration, ok bool) {
 	t, l := d.t, d.t.log
-	patience := t.cfg.Throttle - waited
+	patience := t.cfg.MaxWriteStall - waited
 	if patient {
-		patience = t.cfg.Patience
+		patience = t.cfg.StallTimeout
 	}
 	now := l.flushed.Load()
 	if patience <= 0 || t.waits.stalledAtLSN.Load() == now+1 {
@@ -207,7 +207,7 @@ func (d *Descent) Wait(waited time.Duration, patient bool) (inAll time.Duration,
 
 // Abort ends it without the value. late says that it came to that because the log
 // had no room for too long.
-func (d *Descent) Abort(late bool) {
+func (d *Transfer) Abort(late bool) {
 	t := d.t
 	s := t.index.shardOf(d.owner)
 	s.mu.Lock()
@@ -215,6 +215,6 @@ func (d *Descent) Abort(late bool) {
 	t.dropParts(s, d.owner, d.partsPut)
 	t.live.descents.Add(-1)
 	if late {
-		t.count.shed.Add(1)
+		t.count.dropped.Add(1)
 	}
 }

@@ -34,7 +34,7 @@ func TestFault27NotTaken(t *testing.T) {
 			w.reopen(t, c)
 			w.next()
 			value := w.bytesOf(key, w.seq, 100)
-			w.superseded(key, w.seq)
+			w.wrote(key, w.seq)
 			switch name {
 			case "its length":
 				value = make([]byte, format.MinSegment)
@@ -83,7 +83,7 @@ func TestFault29Storms(t *testing.T) {
 			w.deleteKeys(3000)
 		}
 		s := w.tier.Stats()
-		if s.Records != 0 || s.Superseded == 0 {
+		if s.Records != 0 || s.Invalidated == 0 {
 			t.Fatalf("%+v", s)
 		}
 		if n := fileBytes(t, mem); n > 2<<20 {
@@ -116,11 +116,11 @@ func TestBehindForLargeRecords(t *testing.T) {
 		}
 		synctest.Wait()
 		go func() { held.Remove() }()
-		if _, ok := w.tier.Ready(0); !ok {
+		if _, ok := w.tier.WaitForRoom(0); !ok {
 			t.Error("not ready when the disk had gone on")
 		}
 		if !demote(2, large) {
-			t.Errorf("%+v: a large record was refused after Ready", w.tier.Stats())
+			t.Errorf("%+v: a large record was refused after WaitForRoom", w.tier.Stats())
 		}
 		w.close(t)
 	})
@@ -150,7 +150,7 @@ func TestFault25and26WriteDuringRead(t *testing.T) {
 			if !errors.Is(err, ErrChanged) {
 				t.Fatalf("%s: Get: %v, want ErrChanged", write, err)
 			}
-			if w.tier.Holds(h, found.Token) {
+			if w.tier.IsCurrent(h, found.Token) {
 				t.Fatalf("%s: can be promoted", write)
 			}
 			noError(t, w.get(key))
@@ -167,16 +167,16 @@ func TestFault26Token(t *testing.T) {
 		w.put(t, key)
 		h := w.hasher.Hash(key)
 		found, err := w.tier.Get(background, nil, key, h)
-		if err != nil || !w.tier.Holds(h, found.Token) {
+		if err != nil || !w.tier.IsCurrent(h, found.Token) {
 			t.Fatal(err, "not held")
 		}
 		w.put(t, key)
-		if w.tier.Holds(h, found.Token) {
+		if w.tier.IsCurrent(h, found.Token) {
 			t.Fatal("an older version is held")
 		}
 		w.tier.Clear()
 		w.put(t, key)
-		if w.tier.Holds(h, found.Token) {
+		if w.tier.IsCurrent(h, found.Token) {
 			t.Fatal("a version from before Clear is held")
 		}
 		w.close(t)

@@ -153,8 +153,8 @@ func TestIDsThatTheIndexCannotTell(t *testing.T) {
 		if !w.tier.Demote(a, key, []byte("old"), 0, true, true) {
 			t.Fatal("not demoted")
 		}
-		w.tier.Superseded(b) // another key is being written
-		w.tier.Superseded(a) // and this one is
+		w.tier.Invalidate(b) // another key is being written
+		w.tier.Invalidate(a) // and this one is
 		w.written()
 		h := w.killed(t, mem, config)
 		if f, err := h.tier.Get(background, nil, key, a); err == nil {

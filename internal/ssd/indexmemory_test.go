@@ -135,7 +135,7 @@ func TestReadyWaitsForIndex(t *testing.T) {
 			if h := held.Load(); h != nil {
 				<-*h
 			}
-			time.Sleep(w.tier.cfg.Throttle / 2)
+			time.Sleep(w.tier.cfg.MaxWriteStall / 2)
 			return nil
 		})
 		n := 0
@@ -147,7 +147,7 @@ func TestReadyWaitsForIndex(t *testing.T) {
 		}
 		ready := func(when string, want bool, long bool, wait time.Duration) {
 			t.Helper()
-			if took, ok := tier.Ready(0); ok != want || long != (took > 0) || wait > 0 && took != wait {
+			if took, ok := tier.WaitForRoom(0); ok != want || long != (took > 0) || wait > 0 && took != wait {
 				t.Errorf("%s: ready: %v after %v", when, ok, took)
 			}
 		}
@@ -157,7 +157,7 @@ func TestReadyWaitsForIndex(t *testing.T) {
 		held.Store(&gate)
 		time.Sleep(time.Minute) // what is under way ends
 		fill()
-		ready("with a RAM that does not", false, true, tier.cfg.Throttle)
+		ready("with a RAM that does not", false, true, tier.cfg.MaxWriteStall)
 		ready("for the second time", false, false, 0)
 		close(gate)
 		time.Sleep(time.Minute)

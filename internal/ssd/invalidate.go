@@ -1,21 +1,21 @@
 package ssd
 
-// Superseded takes the record of a key out: the key was set or deleted above. It does
+// Invalidate takes the record of a key out: the key was set or deleted above. It does
 // not come back, also if the process dies as soon as this returns.
-func (t *Tier) Superseded(hash uint64) {
+func (t *Tier) Invalidate(hash uint64) {
 	x := t.ids.Of(hash)
 	s := t.index.shardOf(x)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if at, e, ok := s.search(s.FingerprintOf(x)); ok {
 		t.dropEntry(s, x, at, e)
-		t.count.superseded.Add(1)
+		t.count.invalidated.Add(1)
 	}
 }
 
-// Holds reports whether the record with this LSN is still the one that the index names
+// IsCurrent reports whether the record with this LSN is still the one that the index names
 // for the hash.
-func (t *Tier) Holds(hash, lsn uint64) bool {
+func (t *Tier) IsCurrent(hash, lsn uint64) bool {
 	if t.state.Load() != on {
 		return false
 	}

@@ -284,7 +284,7 @@ func TestFault11KilledWhileOff(t *testing.T) {
 	for name, onAgain := range map[string]bool{"off": false, "on again": true} {
 		inBubble(t, name, func(t *testing.T) {
 			const keys = 100
-			w, mem := filled(t, keys, with(testConfig, func(cfg *Config) { cfg.HealEvery = time.Hour }))
+			w, mem := filled(t, keys, with(testConfig, func(cfg *Config) { cfg.RetryInterval = time.Hour }))
 			w.tier.switchOff(syscall.EIO)
 			for i := range keys / 2 {
 				w.set(w.key(i), 0)

@@ -30,7 +30,7 @@ func (w *world) sink(key []byte, between func()) (ok bool) {
 	if !there {
 		return false
 	}
-	if len(key)+len(v.bytes) <= w.tier.AtOnce() {
+	if len(key)+len(v.bytes) <= w.tier.MaxWhole() {
 		return w.demote(key)
 	}
 	d, lives := w.tier.DemoteParts(w.hasher.Hash(key), len(key), len(v.bytes), v.deadline, true, true)
@@ -62,7 +62,7 @@ func (w *world) sink(key []byte, between func()) (ok bool) {
 	}
 }
 
-func (w *world) sinkNext(d *Descent, key, value []byte) (ended, ok, again bool) {
+func (w *world) sinkNext(d *Transfer, key, value []byte) (ended, ok, again bool) {
 	if d.Whole() {
 		ok, again = d.PutAll(key, value)
 		return true, ok, again

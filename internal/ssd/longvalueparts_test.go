@@ -93,7 +93,7 @@ func TestValueWithoutAPartIsAMiss(t *testing.T) {
 				x.countDead(e)
 			},
 			"of another write": func(owner format.ID) {
-				d := Descent{t: x, owner: owner, partsPut: 3, head: format.Head{Write: 1}}
+				d := Transfer{t: x, owner: owner, partsPut: 3, head: format.Head{Write: 1}}
 				if ok, _ := d.PutPart(make([]byte, (16+100<<10+6)/7)); !ok { // as long as the right one
 					t.Fatal("no room")
 				}

@@ -23,7 +23,7 @@ func TestFault10NoSpace(t *testing.T) {
 		cfg := retryingConfig(mem, w)
 		cfg.Bytes = 4 << 20 // more than there is
 		w.reopen(t, cfg)
-		if w.tier.Stats().On {
+		if w.tier.Stats().Online {
 			t.Fatal("on, without space")
 		}
 		w.deleteKeys(keys)
@@ -57,7 +57,7 @@ func TestFault10NoSpaceForSuperblock(t *testing.T) {
 			switch {
 			case kept && !errors.Is(err, syscall.ENOSPC):
 				t.Errorf("Open over data: %v", err)
-			case !kept && (err != nil || w.tier.Stats().On):
+			case !kept && (err != nil || w.tier.Stats().Online):
 				t.Errorf("Open over nothing: %v", err)
 			}
 			full.Remove()
@@ -94,7 +94,7 @@ func TestFault10NoSpaceAfterKill(t *testing.T) {
 			cfg := testConfig(f, h)
 			cfg.Memory = memory
 			h.reopen(t, cfg)
-			if h.tier.Stats().On {
+			if h.tier.Stats().Online {
 				t.Fatal("on, without space")
 			}
 			if m, err := left.OpenMemory(id); err == nil {

@@ -106,7 +106,7 @@ func (t *Tier) invalidateFiles() error {
 
 // retryLoop tries to begin again, until it succeeds or the tier is closed.
 func (t *Tier) retryLoop(stop chan struct{}) {
-	pause := t.cfg.HealEvery
+	pause := t.cfg.RetryInterval
 	if pause <= 0 {
 		pause = time.Second
 	}

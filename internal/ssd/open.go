@@ -19,11 +19,11 @@ func Open(cfg Config) (*Tier, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
 	}
-	if cfg.Patience <= 0 {
-		cfg.Patience = 10 * time.Second
+	if cfg.StallTimeout <= 0 {
+		cfg.StallTimeout = 10 * time.Second
 	}
-	if cfg.Throttle <= 0 {
-		cfg.Throttle = 200 * time.Millisecond
+	if cfg.MaxWriteStall <= 0 {
+		cfg.MaxWriteStall = 200 * time.Millisecond
 	}
 	if cfg.BootID == nil {
 		cfg.BootID = files.BootID
@@ -186,5 +186,5 @@ func (t *Tier) abandon() {
 	_ = t.closeFiles()
 	_ = t.lock.Close()
 	t.Free()
-	t.logger.wait(t.cfg.Patience)
+	t.logger.wait(t.cfg.StallTimeout)
 }

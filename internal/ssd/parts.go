@@ -6,9 +6,9 @@ import "github.com/firncache/firn/internal/ssd/format"
 // else.
 const longShare = 8
 
-// AtOnce is the longest key and value together, in bytes, that come by Demote: the
-// log has room for some of them where Ready says so. Longer ones come by DemoteParts.
-func (t *Tier) AtOnce() int { return min(t.log.minSpare()/4, format.MaxWhole) }
+// MaxWhole is the longest key and value together, in bytes, that come by Demote: the
+// log has room for some of them where WaitForRoom says so. Longer ones come by DemoteParts.
+func (t *Tier) MaxWhole() int { return min(t.log.minSpare()/4, format.MaxWhole) }
 
 // maxWhole is the longest key and value together that are one record.
 func (t *Tier) maxWhole() int { return min(t.log.MaxRecord()-format.MaxRecordHeader, format.MaxWhole) }

@@ -112,7 +112,7 @@ func (s *storm) owner(i, n int, seed uint64, stop <-chan struct{}) {
 		hash := s.hash.Hash(key)
 		switch p := rng.IntN(16); {
 		case p < 5: // set
-			_, _ = s.tier.Ready(0)
+			_, _ = s.tier.WaitForRoom(0)
 			v := s.seq.Add(2)
 			above[k] = s.w.bytesOf(key, v, rng.IntN(2000))
 			s.write(k, hash, v)
@@ -128,7 +128,7 @@ func (s *storm) owner(i, n int, seed uint64, stop <-chan struct{}) {
 			}
 		default:
 			if above[k] == nil {
-				if f, ok := s.get(k); ok && rng.IntN(2) == 0 && s.tier.Holds(hash, f.Token) {
+				if f, ok := s.get(k); ok && rng.IntN(2) == 0 && s.tier.IsCurrent(hash, f.Token) {
 					above[k] = f.Value
 				}
 			}
@@ -137,7 +137,7 @@ func (s *storm) owner(i, n int, seed uint64, stop <-chan struct{}) {
 }
 
 func (s *storm) write(k int, hash, seq uint64) {
-	s.tier.Superseded(hash)
+	s.tier.Invalidate(hash)
 	s.acked[k].Store(seq)
 }
 
@@ -180,7 +180,7 @@ func TestStormAndKill(t *testing.T) {
 			for life := range lives {
 				f := vfstest.NewFaulty(files)
 				cfg := smallConfig(f, s.w)
-				cfg.HashMask, cfg.HealEvery, cfg.Throttle = c.mask, time.Millisecond, time.Millisecond
+				cfg.HashMask, cfg.RetryInterval, cfg.MaxWriteStall = c.mask, time.Millisecond, time.Millisecond
 				cfg.Log = slog.New(slog.DiscardHandler)
 				tier := mustOpen(t, cfg)
 				s.tier, s.hash = tier, record.NewHasher(tier.Seed())

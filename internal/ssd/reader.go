@@ -31,7 +31,7 @@ func (t *Tier) openReader() (*aio.Reader, error) {
 	depth := cmp.Or(t.cfg.Depth, aio.DefaultDepth)
 	cfg := aio.Config{
 		File: t.logFile, Depth: depth, Mode: t.cfg.Reads,
-		PoolBytes: min(8<<20, t.cfg.Memory/64), Memory: t.cfg.readMemory(), Patience: t.cfg.Patience,
+		PoolBytes: min(8<<20, t.cfg.Memory/64), Memory: t.cfg.readMemory(), Patience: t.cfg.StallTimeout,
 		Callers: depth + max(minCallers, callersPerSlot*depth),
 		Timeout: t.cfg.ReadTimeout, Silence: silence,
 	}

@@ -22,7 +22,7 @@ func TestFault12Read(t *testing.T) {
 		once := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Err: syscall.EIO, Times: 1})
 		wantErr(t, w.getKey(1), syscall.EIO)
 		wantErr(t, w.getKey(1), nil)
-		if s := w.tier.Stats(); s.ReadErrors != 1 || !s.On {
+		if s := w.tier.Stats(); s.ReadErrors != 1 || !s.Online {
 			t.Fatalf("%+v", s)
 		}
 		once.Remove()
@@ -58,8 +58,8 @@ func TestFault12UnreadablePlace(t *testing.T) {
 				t.Fatalf("Get number %d: %v", n, err)
 			}
 		}
-		if s := w.tier.Stats(); !s.On || s.SwitchedOff != 0 || s.ReadErrors != 2 {
-			t.Errorf("on: %v, %d read errors, want 2", s.On, s.ReadErrors)
+		if s := w.tier.Stats(); !s.Online || s.SwitchedOff != 0 || s.ReadErrors != 2 {
+			t.Errorf("on: %v, %d read errors, want 2", s.Online, s.ReadErrors)
 		}
 		for i := range keys {
 			if i == bad {
@@ -105,8 +105,8 @@ func TestFault12UnreadableSegment(t *testing.T) {
 		for _, i := range there {
 			wantErr(t, w.getKey(i), syscall.EIO)
 		}
-		if s := w.tier.Stats(); !s.On || s.ReadErrors != uint64(len(there)) {
-			t.Fatalf("on: %v, %d read errors, want %d", s.On, s.ReadErrors, len(there))
+		if s := w.tier.Stats(); !s.Online || s.ReadErrors != uint64(len(there)) {
+			t.Fatalf("on: %v, %d read errors, want %d", s.Online, s.ReadErrors, len(there))
 		}
 		for _, i := range elsewhere {
 			wantErr(t, w.getKey(i), nil)
@@ -116,7 +116,7 @@ func TestFault12UnreadableSegment(t *testing.T) {
 			if err := w.getKey(i); err == nil {
 				t.Fatalf("%s is read", w.key(i))
 			}
-			if off := !w.tier.Stats().On; off != (n+1 >= maxBadReads) {
+			if off := !w.tier.Stats().Online; off != (n+1 >= maxBadReads) {
 				t.Fatalf("off after %d reads that failed: %v; want it after %d", n+1, off, maxBadReads)
 			}
 			if n > maxBadReads {
@@ -189,7 +189,7 @@ func TestDirectThatFails(t *testing.T) {
 			w.reopen(t, testConfig(fs, w))
 			w.put(t, w.key(1))
 			w.check(t, 2, true)
-			if s := w.tier.Stats(); !s.On || s.Direct || s.WriteErrors > 0 {
+			if s := w.tier.Stats(); !s.Online || s.Direct || s.WriteErrors > 0 {
 				t.Errorf("%+v", s)
 			}
 			w.close(t)

@@ -133,7 +133,7 @@ func (t *Tier) moveRecords(v *victim, recs []format.Listed) bool {
 				break
 			}
 			roomOrOff := func() bool { return t.log.roomToMove() || t.state.Load() != on } // retryLoop waits for this
-			if !t.log.waitFor(t.cfg.Patience, roomOrOff) || t.state.Load() != on {
+			if !t.log.waitFor(t.cfg.StallTimeout, roomOrOff) || t.state.Load() != on {
 				return false
 			}
 		}

@@ -35,7 +35,7 @@ func TestCleaningLosesNothing(t *testing.T) {
 			if s := w.tier.Stats(); s.Collisions > 0 || s.Corrupt > 0 {
 				t.Errorf("%+v", s)
 			}
-			t.Logf("%d records moved for %d set, %d times no room", s.Reinserted, 7*keys, s.Shed)
+			t.Logf("%d records moved for %d set, %d times no room", s.Reinserted, 7*keys, s.Dropped)
 			w.close(t)
 		})
 	}
@@ -115,7 +115,7 @@ func TestFault12WhileCleaning(t *testing.T) {
 			if n := len(w.missing(t)); !c.lost(n, keys/14) {
 				t.Errorf("%d records are lost, of some %d in a segment", n, keys/14)
 			}
-			if s := w.tier.Stats(); s.ReadErrors != 1 || !s.On || s.FreeSegments < 4 {
+			if s := w.tier.Stats(); s.ReadErrors != 1 || !s.Online || s.FreeSegments < 4 {
 				t.Errorf("%+v", s)
 			}
 			w.close(t)
@@ -130,7 +130,7 @@ func TestFault16StuckWhileCleaning(t *testing.T) {
 		w, _, f, _ := halfDead(t)
 		stuck := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, Block: true})
 		w.ahead(5)
-		time.Sleep(w.tier.cfg.Patience)
+		time.Sleep(w.tier.cfg.StallTimeout)
 		stuck.AwaitBlocked(1)
 		w.wantAll(t)
 		if n := w.tier.log.freeSlots(); n >= 5 {

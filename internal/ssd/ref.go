@@ -19,7 +19,7 @@ var (
 type Found struct {
 	Value    []byte // appended to dst, or a view, see the call
 	Deadline int64  // milliseconds since 1970; 0: never
-	Token    uint64 // for Holds
+	Token    uint64 // for IsCurrent
 
 	head format.Head // of a value that is to be read in parts; parts is 0 for others
 }

@@ -26,15 +26,15 @@ func TestFault16StuckWrites(t *testing.T) {
 			}
 		}
 		s := w.tier.Stats()
-		if s.Shed == 0 || taken == 0 {
-			t.Fatalf("%d demoted, %d shed: want both", taken, s.Shed)
+		if s.Dropped == 0 || taken == 0 {
+			t.Fatalf("%d demoted, %d shed: want both", taken, s.Dropped)
 		}
 		if most := uint64(segmentBuffers * format.MinSegment); s.DemotedBytes > most {
 			t.Fatalf("%d bytes demoted: want no more than the buffers, %d", s.DemotedBytes, most)
 		}
 		w.check(t, keys, true)
-		if w.tier.WaitRoom() {
-			t.Fatal("WaitRoom says that there is room")
+		if w.tier.AwaitRoom() {
+			t.Fatal("AwaitRoom says that there is room")
 		}
 		wantErr(t, w.tier.Close(), errStalled)
 		w.checkKilled(t, mem, testConfig, keys, false)
@@ -63,7 +63,7 @@ func TestFault16StuckReads(t *testing.T) {
 		w.delete(w.key(1)) // its read must not find it any more
 		cancel()
 		group.Wait()
-		if s := w.tier.Stats(); s.ReadErrors != 0 || !s.On {
+		if s := w.tier.Stats(); s.ReadErrors != 0 || !s.Online {
 			t.Fatalf("what the caller gave up counts as an error of the disk: %+v", s)
 		}
 		stuck.Remove()
@@ -146,8 +146,8 @@ func TestFault16ReadTimeout(t *testing.T) {
 		}
 		wantErr(t, w.getKey(20), ErrBusy) // it has not moved for a timeout
 		s := w.tier.Stats()
-		if s.ReadErrors != 0 || !s.On || s.Reads.Timeouts != 20 || s.Reads.Abandoned != 20 {
-			t.Errorf("on: %v, %d read errors, %d timeouts, %d abandoned: want none, 20 and 20", s.On, s.ReadErrors, s.Reads.Timeouts, s.Reads.Abandoned)
+		if s.ReadErrors != 0 || !s.Online || s.Reads.Timeouts != 20 || s.Reads.Abandoned != 20 {
+			t.Errorf("on: %v, %d read errors, %d timeouts, %d abandoned: want none, 20 and 20", s.Online, s.ReadErrors, s.Reads.Timeouts, s.Reads.Abandoned)
 		}
 		stuck.Remove()
 		synctest.Wait()
@@ -170,7 +170,7 @@ func TestFault16SilentDisk(t *testing.T) {
 		synctest.Wait()
 		w.wantKeys(t, keys, ErrBusy)
 		w.many(background, 0, keys, func(err error) { wantErr(t, err, ErrBusy) })
-		if s := w.tier.Stats(); stuck.Hits() != 2 || s.Reads.Refused != 2*keys || !s.On {
+		if s := w.tier.Stats(); stuck.Hits() != 2 || s.Reads.Refused != 2*keys || !s.Online {
 			t.Errorf("%d reads were begun, want 2; %+v", stuck.Hits(), s)
 		}
 		stuck.Remove()

@@ -12,13 +12,13 @@ type Stats struct {
 	Collided        uint64 // records that went for another key's with the same id
 	Demoted         uint64 // records taken over from RAM
 	DemotedBytes    uint64 // their keys and values
-	Clean           uint64 // records that left RAM and were here already
-	Refused         uint64 // records that admission did not let in, for their worth
+	AlreadyOnSSD    uint64 // records that left RAM and were here already
+	Rejected        uint64 // records that admission did not let in, for their worth
 	Limited         uint64 // for the write budget
-	Shed            uint64 // for want of room in the log: the disk is too slow
+	Dropped         uint64 // for want of room in the log: the disk is too slow
 	IndexFull       uint64 // for want of memory for the index, or before it came
 	TooLarge        uint64 // for their size: more than one part in longShare of the log
-	Superseded      uint64 // records that died because their key was written
+	Invalidated     uint64 // records that died because their key was written
 	Evicted         uint64 // records dropped when their segment was reclaimed
 	Reinserted      uint64 // records kept then, having been read
 	ReinsertedBytes uint64
@@ -37,7 +37,7 @@ type Stats struct {
 	WriteForecast int64   // bytes a day, if it goes on as in the last hour
 	AdmittedShare float64 // of the bytes that were worth it, that the budget let in in the last hour
 
-	On           bool
+	Online       bool
 	Direct       bool
 	Kept         bool // the index is in memory that outlives the process
 	Records      int64
@@ -54,24 +54,24 @@ func (t *Tier) Stats() Stats {
 	c, b := &t.count, t.admission.budget.stats()
 	s := Stats{
 		Hits: c.hits.Load(), Collisions: c.collisions.Load(), Collided: c.collided.Load(),
-		Demoted: c.demoted.Load(), DemotedBytes: c.demotedBytes.Load(), Clean: c.clean.Load(),
-		Refused: c.refused.Load(), Limited: b.refused, Shed: c.shed.Load(), IndexFull: c.indexFull.Load(), TooLarge: c.tooLarge.Load(),
-		Superseded: c.superseded.Load(),
-		Evicted:    c.evicted.Load(), Reinserted: c.reinserted.Load(), ReinsertedBytes: c.reinsertedBytes.Load(),
+		Demoted: c.demoted.Load(), DemotedBytes: c.demotedBytes.Load(), AlreadyOnSSD: c.alreadyOnSSD.Load(),
+		Rejected: c.rejected.Load(), Limited: b.refused, Dropped: c.dropped.Load(), IndexFull: c.indexFull.Load(), TooLarge: c.tooLarge.Load(),
+		Invalidated: c.invalidated.Load(),
+		Evicted:     c.evicted.Load(), Reinserted: c.reinserted.Load(), ReinsertedBytes: c.reinsertedBytes.Load(),
 		Reclaimed:    c.reclaimed.Load(),
 		WrittenBytes: c.written.Load(),
 		WriteBudget:  b.day, WrittenDay: b.written, WriteForecast: b.forecast, AdmittedShare: b.admitted,
 		Corrupt: c.corrupt.Load(), ReadErrors: c.readErrors.Load(), WriteErrors: c.writeErrors.Load(),
 		Quarantined: c.quarantined.Load(), SwitchedOff: c.switchedOff.Load(),
 		CompressedFrom: c.compressedFrom.Load(), CompressedTo: c.compressedTo.Load(),
-		On: t.state.Load() == on, Direct: t.logFile.Align() > 1, Kept: t.index.Kept != nil,
+		Online: t.state.Load() == on, Direct: t.logFile.Align() > 1, Kept: t.index.Kept != nil,
 		Segments: int64(len(t.log.slots)), FreeSegments: int64(t.log.freeSlots()),
 		FileBytes:  t.logBytes + 2*format.SuperblockBytes,
 		IndexBytes: t.index.used.Load(), MemoryBytes: t.memory.total(),
 		Reads: t.reader.Stats(),
 	}
-	s.Refused -= min(s.Refused, s.Limited) // of which one may be a moment ahead
-	if s.On {
+	s.Rejected -= min(s.Rejected, s.Limited) // of which one may be a moment ahead
+	if s.Online {
 		s.Records = int64(t.records())
 	}
 	return s

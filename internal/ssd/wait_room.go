@@ -2,35 +2,35 @@ package ssd
 
 import "time"
 
-// Ready reports whether a record that is about to leave RAM finds room here. While the
+// WaitForRoom reports whether a record that is about to leave RAM finds room here. While the
 // log is stalled, or the index waits for memory, it first waits for that, as long
-// as Config.Throttle, less the time that the caller has waited already. It returns
+// as Config.MaxWriteStall, less the time that the caller has waited already. It returns
 // how long that is by then. It does not wait for a disk that does nothing. A tier
 // that is off is ready: it will not be more so soon.
-func (t *Tier) Ready(waited time.Duration) (inAll time.Duration, ok bool) {
+func (t *Tier) WaitForRoom(waited time.Duration) (inAll time.Duration, ok bool) {
 	l := t.log
 	if !l.stalled.Load() && !t.index.lowOnMemory() || t.state.Load() != on {
 		return waited, true
 	}
 	now := l.flushed.Load()
-	if waited >= t.cfg.Throttle || l.stalled.Load() && t.waits.stalledAtLSN.Load() == now+1 {
+	if waited >= t.cfg.MaxWriteStall || l.stalled.Load() && t.waits.stalledAtLSN.Load() == now+1 {
 		return waited, false
 	}
 	began := time.Now()
-	if ok = l.waitRoom(t.cfg.Throttle - waited); !ok {
+	if ok = l.waitRoom(t.cfg.MaxWriteStall - waited); !ok {
 		t.waits.stalledAtLSN.Store(now + 1)
 	}
-	ok = ok && t.waitIndex(t.cfg.Throttle-waited-time.Since(began))
+	ok = ok && t.waitIndex(t.cfg.MaxWriteStall-waited-time.Since(began))
 	return waited + time.Since(began), ok
 }
 
-// WaitRoom waits until the log has room, and the index, or will have no more. It
+// AwaitRoom waits until the log has room, and the index, or will have no more. It
 // reports false if the disk does nothing, or the tier is off.
-func (t *Tier) WaitRoom() bool {
-	if t.state.Load() != on || !t.log.waitRoom(t.cfg.Patience) {
+func (t *Tier) AwaitRoom() bool {
+	if t.state.Load() != on || !t.log.waitRoom(t.cfg.StallTimeout) {
 		return false
 	}
-	t.waitIndex(t.cfg.Patience)
+	t.waitIndex(t.cfg.StallTimeout)
 	return true
 }
 

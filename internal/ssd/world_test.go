@@ -66,7 +66,7 @@ func smallConfig(fs vfs.FS, w *world) Config {
 }
 
 // retryingConfig is a small tier that tries again soon after it was switched off.
-var retryingConfig = with(smallConfig, func(cfg *Config) { cfg.HealEvery = time.Millisecond })
+var retryingConfig = with(smallConfig, func(cfg *Config) { cfg.RetryInterval = time.Millisecond })
 
 // rebooted is smallConfig after the machine went down.
 var rebooted = inBoot(smallConfig, "another boot")

@@ -47,26 +47,26 @@ func (w *world) next() {
 // roomy waits until the log has room. Memory for the index comes when the tier's
 // goroutines have had their turn.
 func (w *world) roomy() {
-	w.tier.WaitRoom()
+	w.tier.AwaitRoom()
 	runtime.Gosched()
 }
 
 // ready waits for the tier's being ready, as a write does.
-func (w *world) ready() { _, _ = w.tier.Ready(0) }
+func (w *world) ready() { _, _ = w.tier.WaitForRoom(0) }
 
 // set writes a key.
 func (w *world) set(key []byte, deadline int64) {
 	w.ready()
 	w.next()
 	w.ram[string(key)] = value{w.bytesOf(key, w.seq, w.rng.IntN(w.most)), deadline}
-	w.superseded(key, w.seq)
+	w.wrote(key, w.seq)
 }
 
 // setBytes writes a key with a value of so many bytes.
 func (w *world) setBytes(key []byte, n int) {
 	w.next()
 	w.ram[string(key)] = value{w.bytesOf(key, w.seq, n), 0}
-	w.superseded(key, w.seq)
+	w.wrote(key, w.seq)
 }
 
 // put writes a key and lets it leave RAM, when the tier has room for it.
@@ -75,7 +75,7 @@ func (w *world) put(t testing.TB, key []byte) {
 	w.set(key, 0)
 	v := w.ram[string(key)]
 	for h := w.hasher.Hash(key); !w.tier.Demote(h, key, v.bytes, v.deadline, true, true); w.roomy() {
-		if s := w.tier.Stats(); !s.On {
+		if s := w.tier.Stats(); !s.Online {
 			t.Fatalf("the tier is off: %+v", s)
 		}
 	}
@@ -113,12 +113,12 @@ func (w *world) deleteKeys(keys int) {
 func (w *world) delete(key []byte) {
 	w.next()
 	delete(w.ram, string(key))
-	w.superseded(key, w.seq+1)
+	w.wrote(key, w.seq+1)
 }
 
-// superseded tells the tier of a write, which is acknowledged by that.
-func (w *world) superseded(key []byte, seq uint64) {
-	w.tier.Superseded(w.hasher.Hash(key))
+// wrote tells the tier of a write, which is acknowledged by that.
+func (w *world) wrote(key []byte, seq uint64) {
+	w.tier.Invalidate(w.hasher.Hash(key))
 	w.mu.Lock()
 	w.acked[string(key)] = seq
 	delete(w.there, string(key))
@@ -186,7 +186,7 @@ func (w *world) get(key []byte) error {
 		return fmt.Errorf("%s: expired at %d, and it is %d", key, f.Deadline, w.now.Load())
 	}
 	w.hits++
-	if w.rng.IntN(2) == 0 && w.tier.Holds(h, f.Token) {
+	if w.rng.IntN(2) == 0 && w.tier.IsCurrent(h, f.Token) {
 		w.ram[string(key)] = value{f.Value, f.Deadline}
 	}
 	return nil

@@ -43,7 +43,7 @@ func TestAllThatIsWrittenCounts(t *testing.T) {
 		w.reopen(t, cfg)
 		for i := range 1000 {
 			if w.offer(i, 1000); i%3 == 0 {
-				w.superseded(w.key(i/2), 1)
+				w.wrote(w.key(i/2), 1)
 			}
 		}
 		tier := w.tier
@@ -104,7 +104,7 @@ func TestRefusedIsNotBelowNone(t *testing.T) {
 	w.reopen(t, testConfig(vfstest.NewMem(), w))
 	defer w.close(t)
 	w.tier.admission.budget.refused.Add(1)
-	if s := w.tier.Stats(); s.Refused != 0 || s.Limited != 1 {
-		t.Errorf("%d refused, %d limited: want 0 and 1", s.Refused, s.Limited)
+	if s := w.tier.Stats(); s.Rejected != 0 || s.Limited != 1 {
+		t.Errorf("%d refused, %d limited: want 0 and 1", s.Rejected, s.Limited)
 	}
 }

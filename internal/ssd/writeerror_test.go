@@ -25,7 +25,7 @@ func TestFault11Quarantine(t *testing.T) {
 				break
 			}
 		}
-		if s := w.tier.Stats(); s.Quarantined != 1 || s.WriteErrors != 1 || !s.On || in.Hits() != 2 {
+		if s := w.tier.Stats(); s.Quarantined != 1 || s.WriteErrors != 1 || !s.Online || in.Hits() != 2 {
 			t.Fatalf("%+v", s)
 		}
 		w.check(t, keys, true)
@@ -46,7 +46,7 @@ func TestFault11SlotNotUsedAgain(t *testing.T) {
 		if n := bad.Hits(); n != 2 {
 			t.Errorf("%d writes to a slot that failed: want one, and another try", n)
 		}
-		if s := w.tier.Stats(); !s.On || s.Quarantined != 1 {
+		if s := w.tier.Stats(); !s.Online || s.Quarantined != 1 {
 			t.Errorf("%+v", s)
 		}
 		w.close(t)

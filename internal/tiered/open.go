@@ -75,7 +75,7 @@ func (s *Store) close() error {
 		return ErrClosed
 	}
 	s.ssd.tier.AdmitAll()
-	s.ram.DemoteAll(s.ssd.tier.WaitRoom)
+	s.ram.DemoteAll(s.ssd.tier.AwaitRoom)
 	s.ram.Close()
 	if err := s.ssd.tier.Close(); err != nil {
 		return fmt.Errorf("firn: close the SSD tier: %w", err)

@@ -63,13 +63,13 @@ func (d *ssdTier) abandon() error {
 
 func (d *ssdTier) Prefetch(hash uint64) { d.tier.Prefetch(hash) }
 
-func (d *ssdTier) Invalidate(hash uint64) { d.tier.Superseded(hash) }
+func (d *ssdTier) Invalidate(hash uint64) { d.tier.Invalidate(hash) }
 
 func (d *ssdTier) Demote(hash uint64, key, value []byte, deadline int64, read, copied bool) bool {
 	return d.tier.Demote(hash, key, value, d.toUnix(deadline), read, copied)
 }
 
-func (d *ssdTier) MaxWhole() int { return d.tier.AtOnce() }
+func (d *ssdTier) MaxWhole() int { return d.tier.MaxWhole() }
 
 func (d *ssdTier) DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, read, copied bool) (to ram.Transfer, there bool) {
 	parts, there := d.tier.DemoteParts(hash, keyLen, valueLen, d.toUnix(deadline), read, copied)
@@ -80,11 +80,11 @@ func (d *ssdTier) DemoteParts(hash uint64, keyLen, valueLen int, deadline int64,
 }
 
 func (d *ssdTier) WaitForRoom(waited time.Duration) (inAll time.Duration, ok bool) {
-	return d.tier.Ready(waited)
+	return d.tier.WaitForRoom(waited)
 }
 
 func (d *ssdTier) IsCurrent(hash, token uint64) bool {
-	return d.clearing.Load() == 0 && d.tier.Holds(hash, token)
+	return d.clearing.Load() == 0 && d.tier.IsCurrent(hash, token)
 }
 
 // toUnix is a deadline of the RAM tier in the SSD tier's time.

@@ -99,7 +99,7 @@ var ssdTier = []mutation{{
 }, {
 	guard: "a demotion asks under the lock whether the tier is on",
 	file:  "internal/ssd/demote.go",
-	old:   "if t.state.Load() != on { // asked under the lock: whoever empties the index takes it after",
+	old:   "if t.state.Load() != on { // asked under the lock, which emptying the index takes afterwards",
 	new:   "if false {",
 	pkg:   "./internal/ssd", test: "TestFault25DemotedWhileOff",
 }, {

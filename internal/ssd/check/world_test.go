@@ -74,7 +74,7 @@ func (d *driver) steps(n, keys int) {
 		hash := d.hasher.Hash(key)
 		switch d.rng.IntN(10) {
 		case 0:
-			d.tier.Superseded(hash)
+			d.tier.Invalidate(hash)
 		case 1:
 			d.now.Add(d.rng.Int64N(20))
 		case 2:
@@ -88,8 +88,8 @@ func (d *driver) steps(n, keys int) {
 			for i := range value {
 				value[i] = byte(d.rng.Uint32())
 			}
-			_, _ = d.tier.Ready(0)
-			d.tier.Superseded(hash)
+			_, _ = d.tier.WaitForRoom(0)
+			d.tier.Invalidate(hash)
 			d.tier.Demote(hash, key, value, deadline, true, true)
 		}
 	}

@@ -214,7 +214,7 @@ func (q *Question) least(from int64, ok func(*Question, *ssd.Geometry) bool, set
 	enough := func(i int) bool {
 		c := *q
 		n := at(i)
-		if n <= 0 || n > ssd.MostBytes {
+		if n <= 0 || n > ssd.MaxBytes {
 			return false
 		}
 		set(&c, n)
