@@ -28,8 +28,9 @@
 // looks at the files when no tier has them open.
 //
 //	config.go      the options of a tier; sizes.go: sizes of segments and memory
-//	clock.go       the time; logger.go: lines for the user's log; tasks.go; scratch.go
-//	budget.go      how much may be written; budget_state.go: the state for the next process
+//	wall_clock.go  the time; logger.go: lines for the user's log; tasks.go; scratch.go
+//	write_budget.go     how much may be written; write_budget_state.go: the state for the
+//	                    next process
 //	admission.go   which records are worth writing
 //	index.go       id → location; grow.go: tables that grow; recover_tables.go: tables
 //	               that a process left

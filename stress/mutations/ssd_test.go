@@ -199,7 +199,7 @@ var ssdTier = []mutation{{
 	pkg:   "./internal/ssd", test: "TestFault16CloseWhereverItIsStuck",
 }, {
 	guard: "the write budget is kept",
-	file:  "internal/ssd/budget.go",
+	file:  "internal/ssd/write_budget.go",
 	old:   "if b.left.Load() > b.floor(w) && int64",
 	new:   "if int64",
 	pkg:   "./internal/ssd", test: "TestBudgetSurvivesTheClock",

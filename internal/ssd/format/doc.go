@@ -41,7 +41,7 @@
 //	id.go         ids of keys, records and parts; entry.go: words of the index
 //	record.go     records; parts.go: the keys of parts, and heads
 //	segment.go    headers and trailers; ends.go: both of a slot; list.go: lists
-//	superblock.go the two superblocks, and which of them is valid; budget.go: what one
+//	superblock.go the two superblocks, and which of them is valid; write_budget.go: what one
 //	              has of the write budget
 //	snapshot.go   the part of a snapshot before the entries
 //	memory.go     the memory of the index
