@@ -17,7 +17,6 @@ import (
 // user of the cache has none.
 var borrowed = map[string][]string{
 	".ci/install":            nil,
-	".ci/lint":               nil,
 	".ci/systems":            nil,
 	"bench":                  {"aio", "policy/sim", "vfs", "workload"},
 	"cmd/firn":               {"policy", "ram", "record", "ssd", "ssd/check", "vfs", "workload"},

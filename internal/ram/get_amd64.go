@@ -23,6 +23,8 @@ func getShort(t *Tier, dst []byte, key string) (value []byte, ok bool)
 
 // The offsets in bytes that get_amd64.s needs of fields in other packages' types, and
 // the factor of policy's hash. TestOffsetsInAssembly compares them with the types.
+//
+//nolint:unused // the linter does not read assembly
 const (
 	tableShape      = 0
 	tableMask       = 8
