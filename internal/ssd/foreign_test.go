@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firncache/firn/internal/invariants"
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
 	"github.com/firncache/firn/internal/vfs/vfstest"
@@ -69,6 +70,10 @@ func TestJournalOfTheUser(t *testing.T) {
 
 // Whatever a crash leaves of the first Open, the next one knows it for its own.
 func TestCrashInFirstOpen(t *testing.T) {
+	crashes := 3 // for each boundary
+	if invariants.Race {
+		crashes = 1
+	}
 	for _, crash := range []vfstest.Crash{vfstest.Kill, vfstest.PowerCut} {
 		rng := rand.New(rand.NewPCG(1, 1))
 		mem := vfstest.NewMem()
@@ -77,7 +82,7 @@ func TestCrashInFirstOpen(t *testing.T) {
 			tier := mustOpen(t, smallConfig(fsys, w))
 			tier.abandon()
 		}, func(b vfstest.Boundary) {
-			for range 3 {
+			for range crashes {
 				h := newWorld(t, 1)
 				if err := h.open(smallConfig(b.Crash(rng, crash), h)); err != nil {
 					t.Errorf("crash %d, %v: %v", crash, b, err)
