@@ -15,7 +15,7 @@ import (
 // dropped, gives a new budget.
 func TestWriteBudgetOutlivesTheProcess(t *testing.T) {
 	t.Parallel()
-	const budget = 8 << 20
+	const budget = 2 << 20
 	for name, next := range map[string]func(o *firn.SSDOptions){
 		"the same":  func(*firn.SSDOptions) {},
 		"a new log": func(o *firn.SSDOptions) { o.Recovery = firn.RecoverNever },
@@ -56,7 +56,7 @@ func burst(t *testing.T, mem *vfstest.Mem, o firn.SSDOptions) *firn.Cache {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range 40_000 {
+	for i := range 10_000 {
 		if err := c.Set(binary.BigEndian.AppendUint32(nil, uint32(i)), make([]byte, 1000)); err != nil {
 			t.Fatal(err)
 		}
