@@ -1,8 +1,8 @@
 package tiered
 
-// WriteHook is told of every write of the bytes, for caches that lie above the store, and
-// must not be older. All methods may be called at once, and under no lock of the
-// store.
+// WriteHook is told of every write, so that a cache above the store never answers with
+// an older value than the store has. Its methods may be called from many goroutines at
+// once, and are called with no lock of the store held.
 type WriteHook interface {
 	// BeforeWrite is called before the bytes of a key change. Its result goes
 	// to AfterWrite: nil, or a pointer, which costs no allocation.

@@ -9,8 +9,8 @@ import (
 	"github.com/firncache/firn/internal/ssd"
 )
 
-// Store is the tiers of a cache. All methods are safe for concurrent use. It is
-// held by value by its owner, and so keeps that from being collected.
+// Store is the tiers of a cache. All methods are safe for concurrent use. Its owner
+// holds it by value: while a method of the store runs, the owner is not collected.
 type Store struct {
 	ram   *ram.Tier
 	ssd   *ssdTier // nil: RAM alone
@@ -65,8 +65,8 @@ func (s *Store) HasSSD() bool { return s.ssd != nil }
 // RAM is the RAM tier, for tests. The caller keeps the store alive.
 func (s *Store) RAM() *ram.Tier { return s.ram }
 
-// Len is the number of records: those in both tiers count twice, and so do some
-// that have expired count once.
+// Len is the number of records. A record in both tiers counts twice; one that has
+// expired, and was not taken out yet, still counts.
 func (s *Store) Len() int {
 	n := s.ram.Len()
 	if s.ssd != nil {

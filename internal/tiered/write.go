@@ -90,7 +90,7 @@ func (s *Store) emptied(forever bool, do func()) {
 	if h := s.hook.Load(); h != nil {
 		(*h).Clear(forever, do)
 	} else if do(); s.hook.Load() != nil {
-		s.emptied(forever, func() {}) // it came meanwhile
+		s.emptied(forever, func() {}) // the hook came meanwhile
 	}
 	s.keepAlive()
 }
