@@ -4,8 +4,6 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
-
-	"github.com/firncache/firn/internal/invariants"
 )
 
 // drive reports requests as a cache of so many entries would that never
@@ -26,9 +24,6 @@ func drive(t *Tuner, entries int, keys []uint64) {
 }
 
 func TestTunerFollowsTheWorkload(t *testing.T) {
-	if invariants.Race {
-		t.Skip("one goroutine, and much to compute")
-	}
 	const entries = 5000
 	rng := rand.New(rand.NewPCG(1, 1))
 	var recent, scanned []uint64
