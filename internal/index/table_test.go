@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/firncache/firn/internal/invariants"
 	"github.com/firncache/firn/internal/offheap"
 )
 
@@ -104,16 +103,12 @@ func (w *world) check() {
 func TestGrowAndShrink(t *testing.T) {
 	w := newWorld(t, 16<<20)
 	rng := rand.New(rand.NewPCG(1, 2))
-	n := 100_000
-	if invariants.Race { // one goroutine, and much to copy
-		n = 30_000
-	}
-	for range n {
+	for range 100_000 {
 		w.insert(rng.Uint64())
 	}
 	w.check()
 	grown := w.table.Chunks()
-	if per := float64(grown<<testChunk) / float64(n); per > 12.8 {
+	if per := float64(grown<<testChunk) / 100_000; per > 12.8 {
 		t.Errorf("%.2f bytes per entry, want at most 12.8", per)
 	}
 	for loc := range w.live {
@@ -124,7 +119,7 @@ func TestGrowAndShrink(t *testing.T) {
 	}
 	w.check()
 	if got := w.table.Chunks(); got > grown/5 { // overflow chunks stay
-		t.Errorf("%d chunks for 1000 entries after %d for %d", got, grown, n)
+		t.Errorf("%d chunks for 1000 entries after %d for 100000", got, grown)
 	}
 }
 
