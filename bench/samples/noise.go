@@ -34,7 +34,7 @@ type Watch struct {
 
 // NewWatch starts a watch.
 func NewWatch() Watch {
-	w := Watch{start: time.Now(), own: ownSeconds()}
+	w := Watch{start: time.Now(), own: OwnSeconds()}
 	w.busy, w.lost, w.known = processors()
 	return w
 }
@@ -47,7 +47,7 @@ func (w Watch) Noise() *Noise {
 	if !ok || !w.known || all <= 0 {
 		return nil
 	}
-	others := busy - w.busy - (ownSeconds() - w.own)
+	others := busy - w.busy - (OwnSeconds() - w.own)
 	return &Noise{Others: percentOf(others, all), Steal: percentOf(lost-w.lost, all)}
 }
 

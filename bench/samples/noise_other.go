@@ -2,5 +2,5 @@
 
 package samples
 
-// ownSeconds is not known here, nor is the time of the others.
-func ownSeconds() float64 { return 0 }
+// OwnSeconds is not known here, nor is the time of the others.
+func OwnSeconds() float64 { return 0 }

@@ -4,9 +4,9 @@ package samples
 
 import "syscall"
 
-// ownSeconds is the processor time of this process and of its children that
+// OwnSeconds is the processor time of this process and of its children that
 // have ended.
-func ownSeconds() (seconds float64) {
+func OwnSeconds() (seconds float64) {
 	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
 		var u syscall.Rusage
 		if syscall.Getrusage(who, &u) == nil {

@@ -61,13 +61,13 @@ func Values(all []Sample) Spread {
 // many times as many operations a second firn did in each repeat. Values are
 // times, so the ratio of a repeat is the rival's over firn's.
 func Ratio(all []Sample, suite, name, rival string) Spread {
-	turns := firnTurns(Select(all, Filter{suite, name, firn, rival}))
+	turns := firnTurns(Select(all, Filter{Suite: suite, Name: name, Cache: firn}))
 	var ratios []float64
 	for _, s := range Select(all, Filter{suite, name, rival, firn}) {
 		if s.Ratio != nil {
 			return *s.Ratio
 		}
-		if t := turns[turn{name, rival, s.Repeat}]; t > 0 {
+		if t := turns.beside(rival, s); t > 0 {
 			ratios = append(ratios, s.Value/t)
 		}
 	}

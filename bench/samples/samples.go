@@ -15,7 +15,7 @@ type Sample struct {
 	Suite   string   `json:"suite"`             // the suite it belongs to
 	Name    string   `json:"name"`              // the measurement: "get/zipf/n=10000000/value=64/goroutines=2"
 	Cache   string   `json:"cache"`             // the cache it was measured on
-	Against string   `json:"against,omitempty"` // the cache it took turns with; empty: it ran alone
+	Against string   `json:"against,omitempty"` // the cache it took turns with; empty: it ran alone, or is firn in turns with several
 	Repeat  int      `json:"repeat"`            // from 0
 	Ops     int64    `json:"ops"`               // operations behind Value
 	Value   float64  `json:"value"`

@@ -53,6 +53,37 @@ func TestRatioPairsRepeats(t *testing.T) {
 	}
 }
 
+// TestRatioOfSeveral: firn takes a turn beside several caches at once.
+func TestRatioOfSeveral(t *testing.T) {
+	var all []Sample
+	for i := range 3 {
+		for cache, ns := range map[string]float64{"firn": 10, "otter": 20, "xsync": 5} {
+			s := Sample{Suite: "users", Name: "op", Cache: cache, Against: "firn", Repeat: i, Ops: 1, Value: ns * float64(i+1), Unit: "ns/op"}
+			if cache == "firn" {
+				s.Against = ""
+			}
+			all = append(all, s)
+		}
+	}
+	for rival, want := range map[string]float64{"otter": 2, "xsync": 0.5} {
+		if got := Ratio(all, "users", "op", rival); got != (Spread{want, want, want, 3}) {
+			t.Errorf("over %s: %v; expected %v", rival, got, want)
+		}
+	}
+	dir := t.TempDir()
+	r := &Run{Suite: "users", Machine: ThisMachine(), Samples: all}
+	if err := r.SaveText(dir); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "users.txt"))
+	if err != nil || strings.Count(string(text), "\t2 ratio\n") != 3 || strings.Count(string(text), "\t0.5 ratio\n") != 3 {
+		t.Errorf("%v; expected the ratios of three turns in\n%s", err, text)
+	}
+	if got, err := ReadText(filepath.Join(dir, "users.txt")); err != nil || !reflect.DeepEqual(got.Samples, all) {
+		t.Errorf("%v; as text: %+v\nexpected %+v", err, got.Samples, all)
+	}
+}
+
 func TestBenchmarkLine(t *testing.T) {
 	hit := 0.5
 	s := Sample{Suite: "ram", Name: "get/zipf/n=10", Cache: "firn", Against: "otter", Ops: 100, Value: 12.5, Unit: "ns/op", Hit: &hit, Refused: 2}

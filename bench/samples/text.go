@@ -53,7 +53,7 @@ func (r *Run) writeText(w io.Writer) error {
 	fmt.Fprintf(w, "goos: %s\ngoarch: %s\npkg: github.com/firncache/firn/bench\ncpu: %s\n", r.Machine.OS, r.Machine.Arch, r.Machine.CPU)
 	turns := firnTurns(r.Samples)
 	for _, s := range r.Samples {
-		if own := turns[turn{s.Name, s.Cache, s.Repeat}]; own > 0 && s.Against == firn && s.Ratio == nil {
+		if own := turns.beside(s.Cache, s); own > 0 && s.Against == firn && s.Ratio == nil {
 			s.Ratio = &Spread{Median: s.Value / own}
 		}
 		fmt.Fprintln(w, s.BenchmarkLine(r.Machine.Procs))
@@ -70,9 +70,21 @@ type turn struct {
 	repeat      int
 }
 
-// firnTurns returns firn's times, by turn.
-func firnTurns(all []Sample) map[turn]float64 {
-	turns := make(map[turn]float64)
+// firnTimes are firn's times, by turn.
+type firnTimes map[turn]float64
+
+// beside is firn's time in the turn that s is of: of its turns beside that rival
+// alone, or of those beside all of them.
+func (t firnTimes) beside(rival string, s Sample) float64 {
+	if own := t[turn{s.Name, rival, s.Repeat}]; own > 0 {
+		return own
+	}
+	return t[turn{s.Name, "", s.Repeat}]
+}
+
+// firnTurns returns firn's times.
+func firnTurns(all []Sample) firnTimes {
+	turns := make(firnTimes)
 	for _, s := range all {
 		if s.Cache == firn && strings.HasPrefix(s.Unit, "ns") {
 			turns[turn{s.Name, s.Against, s.Repeat}] = s.Value
