@@ -100,7 +100,7 @@ func (r *Result) serve(s Store, o Options) {
 		gets, misses int64
 	}
 	parts := make([]part, workers)
-	before := readRuntime()
+	before := ReadRuntime()
 	began := time.Now()
 	var done sync.WaitGroup
 	for w := range workers {
@@ -119,16 +119,16 @@ func (r *Result) serve(s Store, o Options) {
 	}
 	done.Wait()
 	elapsed := time.Since(began)
-	after := readRuntime()
+	after := ReadRuntime()
 	r.Requests = turn.Histogram()
 	for _, p := range parts {
 		r.Requests.Merge(p.times)
 		r.Gets += p.gets
 		r.Misses += p.misses
 	}
-	r.Share = 100 * (after.gcSeconds - before.gcSeconds) / (elapsed.Seconds() * float64(workers))
-	r.Collections = after.cycles - before.cycles
-	r.PauseMax = longest(before.pauses, after.pauses)
+	r.Share = 100 * (after.GCSeconds - before.GCSeconds) / (elapsed.Seconds() * float64(workers))
+	r.Collections = after.Cycles - before.Cycles
+	r.PauseMax = LongestPause(before, after)
 }
 
 func request(s Store, o Options, rng *rand.Rand, live [][]byte, i int) (misses int64) {
@@ -147,22 +147,26 @@ func request(s Store, o Options, rng *rand.Rand, live [][]byte, i int) (misses i
 	return misses
 }
 
-// state are the runtime's counters since the program began.
-type state struct {
-	gcSeconds float64
-	cycles    uint64
+// Runtime are the collector's counters since the program began.
+type Runtime struct {
+	GCSeconds float64 // of all processors
+	Cycles    uint64
 	pauses    *metrics.Float64Histogram
 }
 
-func readRuntime() state {
+// ReadRuntime reads them.
+func ReadRuntime() Runtime {
 	s := []metrics.Sample{{Name: "/cpu/classes/gc/total:cpu-seconds"}, {Name: "/gc/cycles/total:gc-cycles"}, {Name: "/sched/pauses/total/gc:seconds"}}
 	metrics.Read(s)
 	p := *s[2].Value.Float64Histogram()
 	p.Counts = append([]uint64(nil), p.Counts...) // Read may reuse them
-	return state{s[0].Value.Float64(), s[1].Value.Uint64(), &p}
+	return Runtime{s[0].Value.Float64(), s[1].Value.Uint64(), &p}
 }
 
-// longest is the upper bound of the longest pause between two states; 0: none.
+// LongestPause is the upper bound of the longest stop of the world between two
+// readings; 0: none.
+func LongestPause(before, after Runtime) time.Duration { return longest(before.pauses, after.pauses) }
+
 func longest(before, after *metrics.Float64Histogram) time.Duration {
 	for i := len(after.Counts) - 1; i >= 0; i-- {
 		if after.Counts[i] > before.Counts[i] {

@@ -9,7 +9,7 @@ import (
 
 var bigcacheRival = Rival{
 	Name: "bigcache", Module: "github.com/allegro/bigcache/v3", Bound: true, OffHeap: true,
-	Setup: "1024 shards (16 for values above 16 KiB), presized, HardMaxCacheSize = budget, xxhash as Hasher, no expiry, not verbose",
+	Setup: "1024 shards (16 for values above 16 KiB, 64 in less than 32 MiB), presized, HardMaxCacheSize = budget, xxhash as Hasher, no expiry, not verbose",
 	Open: func(c Config) (Cache, error) {
 		cfg := bigcache.DefaultConfig(never)
 		if c.TTL > 0 {
@@ -26,6 +26,8 @@ var bigcacheRival = Rival{
 		}
 		if c.ValueSize == 0 || c.ValueSize > 1<<14 {
 			cfg.Shards = 16
+		} else if c.Bytes < 32<<20 {
+			cfg.Shards = 64 // each has its part of the memory, and fills unevenly
 		}
 		cache, err := bigcache.New(context.Background(), cfg)
 		if err != nil {

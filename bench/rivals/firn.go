@@ -1,6 +1,7 @@
 package rivals
 
 import (
+	"context"
 	"time"
 
 	"github.com/firncache/firn"
@@ -29,6 +30,15 @@ func (f *firnCache) Evictions() int64                   { return int64(f.c.Stats
 
 func (f *firnCache) SetTTL(key, value []byte, ttl time.Duration) bool {
 	return f.c.SetWithTTL(key, value, ttl) == nil
+}
+
+func (f *firnCache) NewLoader(load func(key []byte) []byte) func(dst, key []byte) []byte {
+	ctx := context.Background()
+	loads := func(_ context.Context, key []byte) ([]byte, error) { return load(key), nil }
+	return func(dst, key []byte) []byte {
+		v, _ := f.c.GetOrLoad(ctx, dst, key, loads) // neither load nor context fail
+		return v
+	}
 }
 
 type firnBatch struct {

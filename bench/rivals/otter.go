@@ -23,10 +23,10 @@ var otterRival = Rival{
 	},
 }
 
-// otterOverhead is the cost of one entry to otter beyond the bytes of its string
+// OtterOverhead is the cost of one entry to otter beyond the bytes of its string
 // key and its []byte value, measured with a million entries: node, hash table
 // slot, string and slice headers.
-const otterOverhead = 136
+const OtterOverhead = 136
 
 type otterCache[K comparable, V any] struct {
 	layout[K, V]
@@ -40,7 +40,7 @@ func newOtter[K comparable, V any](c Config) (Cache, error) {
 	o := &otterCache[K, V]{layout: l}
 	if c.varies() {
 		opts.MaximumWeight = uint64(c.Bytes)
-		opts.Weigher = func(k K, v V) uint32 { return uint32(l.keySize(&k) + l.size(&v) + otterOverhead) }
+		opts.Weigher = func(k K, v V) uint32 { return uint32(l.keySize(&k) + l.size(&v) + OtterOverhead) }
 		o.count = stats.NewCounter()
 		opts.StatsRecorder = o.count
 	} else {

@@ -20,10 +20,10 @@ var ristrettoRival = Rival{
 	},
 }
 
-// ristrettoOverhead is the cost of one entry to ristretto beyond the bytes of its
+// RistrettoOverhead is the cost of one entry to ristretto beyond the bytes of its
 // []byte value, counters included, measured with a million entries; it stores
 // two hashes in place of the key.
-const ristrettoOverhead = 260
+const RistrettoOverhead = 260
 
 type ristrettoCache[V any] struct {
 	layout[string, V]
@@ -55,7 +55,7 @@ func (r *ristrettoCache[V]) Set(key, value []byte) bool { return r.SetTTL(key, v
 func (r *ristrettoCache[V]) SetTTL(key, value []byte, ttl time.Duration) bool {
 	cost := int64(1)
 	if r.varies {
-		cost = int64(len(value) + ristrettoOverhead)
+		cost = int64(len(value) + RistrettoOverhead)
 	}
 	return r.c.SetWithTTL(key, r.ownValue(value), cost, ttl)
 }

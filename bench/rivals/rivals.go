@@ -50,6 +50,23 @@ type TTLSetter interface {
 	SetTTL(key, value []byte, ttl time.Duration) bool
 }
 
+// A Loader is a cache with a call that loads what is missing, once for all who
+// ask.
+type Loader interface {
+	// NewLoader returns one goroutine's call: it appends the value of key to dst,
+	// after load has made it where it was missing. The cache may keep what load
+	// returns.
+	NewLoader(load func(key []byte) []byte) func(dst, key []byte) []byte
+}
+
+// An Updater is a cache with a call that reads, changes and writes an entry, with
+// no other write of it in between.
+type Updater interface {
+	// Update stores what change makes of the old value and its time to live; it
+	// lends both.
+	Update(key []byte, change func(old []byte, found bool) (value []byte, ttl time.Duration)) bool
+}
+
 // A Counter is a cache that counts the entries it removed to make room.
 type Counter interface{ Evictions() int64 }
 

@@ -22,9 +22,9 @@ var theineRival = Rival{
 	},
 }
 
-// theineOverhead is the cost of one entry to theine beyond the bytes of its string
+// TheineOverhead is the cost of one entry to theine beyond the bytes of its string
 // key and its []byte value, measured with a million entries.
-const theineOverhead = 184
+const TheineOverhead = 184
 
 type theineCache[K comparable, V any] struct {
 	layout[K, V]
@@ -54,7 +54,7 @@ func (t *theineCache[K, V]) Set(key, value []byte) bool { return t.SetTTL(key, v
 func (t *theineCache[K, V]) SetTTL(key, value []byte, ttl time.Duration) bool {
 	cost := int64(1)
 	if t.varies {
-		cost = int64(len(key) + len(value) + theineOverhead)
+		cost = int64(len(key) + len(value) + TheineOverhead)
 	}
 	return t.c.SetWithTTL(t.ownKey(key), t.ownValue(value), cost, ttl)
 }
