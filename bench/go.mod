@@ -5,6 +5,7 @@ go 1.26.0
 replace (
 	github.com/firncache/firn => ../
 	github.com/firncache/firn/cmd/firn => ../cmd/firn
+	github.com/firncache/firn/front => ../front
 )
 
 require (
@@ -19,6 +20,7 @@ require (
 	github.com/dgraph-io/ristretto/v2 v2.4.2
 	github.com/firncache/firn v0.0.0
 	github.com/firncache/firn/cmd/firn v0.0.0
+	github.com/firncache/firn/front v0.0.0
 	github.com/mattn/go-sqlite3 v1.14.52
 	github.com/maypok86/otter/v2 v2.4.0
 	github.com/patrickmn/go-cache v2.1.0+incompatible

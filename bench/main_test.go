@@ -58,6 +58,8 @@ func checkSamples(t *testing.T, r *samples.Run) {
 		want = []string{"firn", "otter"} // of the rivals asked for, the one that it knows
 	case "hybrid":
 		want = hybrid.Names()
+	case "users":
+		want = []string{"firn", "firn+front", "fastcache", "otter", "xsync"}
 	case "bufpool":
 		want = []string{"firn", "sync.Pool", "io.ReadAll"}
 	case "casestudies":
@@ -126,8 +128,12 @@ func checkHTML(t *testing.T, dir string) {
 func checkReport(t *testing.T, dir string) {
 	t.Helper()
 	doc := filepath.Join(t.TempDir(), "BENCHMARKS.md")
+	readme := filepath.Join(t.TempDir(), "README.md")
+	if err := os.WriteFile(readme, []byte("<!-- users:begin -->\n<!-- users:end -->\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	var texts []string
-	for _, args := range [][]string{{"report", "-in", dir, "-doc", doc}, {"report", "-doc", doc}} {
+	for _, args := range [][]string{{"report", "-in", dir, "-doc", doc, "-readme", readme}, {"report", "-doc", doc, "-readme", readme}} {
 		if err := run(args, io.Discard, os.Stderr); err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +146,10 @@ func checkReport(t *testing.T, dir string) {
 	if texts[0] != texts[1] {
 		t.Errorf("from the results:\n%s\nfrom what was kept of them:\n%s", texts[0], texts[1])
 	}
-	for _, part := range []string{"## fastcache's own", "## RAM", "| Get, zipf, 2 g | ", "| GetMulti, uniform, 1 g | ", "| map-fixed | ", "## Large values", "## Memory", "## The garbage", "## Hit ratios", "## SSD", "| Load | "} {
+	if body, err := os.ReadFile(readme); err != nil || !strings.Contains(string(body), "| metadata | ") {
+		t.Errorf("%v; no tables of the workloads in\n%s", err, body)
+	}
+	for _, part := range []string{"## What users feel", "| limiter CPU | ", "## fastcache's own", "## RAM", "| Get, zipf, 2 g | ", "| GetMulti, uniform, 1 g | ", "| map-fixed | ", "## Large values", "## Memory", "## The garbage", "## Hit ratios", "## SSD", "| Load | "} {
 		if !strings.Contains(texts[0], part) {
 			t.Errorf("no %q in:\n%s", part, texts[0])
 		}
@@ -213,9 +222,9 @@ func TestRefuses(t *testing.T) {
 		{"warm", "expected report, replay, big"},
 		{"pair -rival memcached", "expected one of fastcache"},
 		{"pair -value-size 0", "-value-size 0: expected at least 1"},
-		{"report -in /nowhere", "no results; expected one of classic.json"},
-		{"report -doc /nowhere/B.md", "no results; expected one of classic.txt"},
-		{"report", "no results; expected one of classic.json"},
+		{"report -in /nowhere", "no results; expected one of users.json"},
+		{"report -doc /nowhere/B.md", "no results; expected one of users.txt"},
+		{"report", "no results; expected one of users.json"},
 		{"-compare /nowhere/ram.json", "expected two runs of one suite"},
 		{"-suite hybrid -rivals leveldb", "expected one of badger, bbolt, pebble, sqlite"},
 		{"-suite hybrid -n 2000000000 -out " + t.TempDir(), "of disk needed"},

@@ -25,6 +25,7 @@ func runReport(args []string, stderr io.Writer) error {
 	f.SetOutput(stderr)
 	in := f.String("in", "", "`directory` with new results of some suites (default: none)")
 	doc := f.String("doc", "", "`file` for the tables in Markdown, made from the results in the directory bench beside it, of which those in -in replace the ones of the same suite (default: none)")
+	readme := f.String("readme", "", "`file` with a part for the tables of the workloads, which are made from what lies beside -doc (default: none)")
 	page := f.String("html", "", "`file` for the page with charts (default: "+htmlFile+" in the directory of -in)")
 	images := f.String("svg", "", "`directory` for the main charts (default: none)")
 	if err := f.Parse(args); err != nil {
@@ -49,15 +50,41 @@ func runReport(args []string, stderr io.Writer) error {
 		}
 	}
 	if *doc == "" {
+		if *readme != "" {
+			return errors.New("-readme: expected -doc, too")
+		}
 		return nil
 	}
-	return writeDoc(*doc, runs)
+	if err := writeDoc(*doc, runs); err != nil || *readme == "" {
+		return err
+	}
+	return writeReadme(*readme, *doc)
 }
+
+// writeReadme replaces the marked part of a file.
+func writeReadme(readme, doc string) error {
+	body, err := os.ReadFile(readme)
+	if err != nil {
+		return err
+	}
+	r, err := samples.ReadText(filepath.Join(figuresOf(doc), "users.txt"))
+	if err != nil {
+		return err
+	}
+	text, err := report.ReplaceUsers(string(body), r)
+	if err != nil {
+		return fmt.Errorf("%s: %w", readme, err)
+	}
+	return os.WriteFile(readme, []byte(text), 0o644)
+}
+
+// figuresOf is the directory with the figures of a document.
+func figuresOf(doc string) string { return filepath.Join(filepath.Dir(doc), "bench") }
 
 // writeDoc keeps the samples that the document shows beside it, and writes it
 // from all that lies there. Results of a small run do not replace others.
 func writeDoc(doc string, runs []*samples.Run) error {
-	dir := filepath.Join(filepath.Dir(doc), "bench")
+	dir := figuresOf(doc)
 	for _, r := range runs {
 		shown := report.Shown(r)
 		if len(shown.Samples) == 0 {

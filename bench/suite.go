@@ -25,6 +25,7 @@ type suite struct {
 
 // suites are in the order in which "all" runs them.
 var suites = []suite{
+	{"users", usersRivals, usersJobs, nil, nil},
 	{"classic", rivals.Names, classicJobs, nil, nil},
 	{"ram", rivals.Names, ramJobs, nil, nil},
 	{"large", holdsAnySize, largeJobs, nil, nil},

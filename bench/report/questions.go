@@ -1,19 +1,25 @@
 package report
 
+import (
+	"slices"
+
+	"github.com/firncache/firn/bench/users"
+)
+
 const intro = `# Benchmarks
 
 Made by a program: in bench, ` + "`go run . -suite NAME -out results && go run . report -in results -doc ../docs/BENCHMARKS.md -svg ../docs/img`" + ` measures a suite and replaces its figures here. They lie in [bench](bench) for benchstat: ` + "`go tool benchstat -col /cache -filter /pair:otter ../docs/bench/ram.txt`" + `. results/report.html has every figure. bufpool: [RESULTS.md](../bench/streams/RESULTS.md).
 
 - **Times** are medians. Behind a rival's: how many times as many operations a second firn did, and the quartiles of that; firn's time is that of its turns beside all rivals. **Bold: firn is slower.**
-- **Two caches take 8 turns each in one process**, with the same keys in the same order. A ratio is of neighbouring turns, and steadier than a time.
-- **The collector is off during turns**, which favours caches that allocate. All entries fit, with half as much to spare; of a cache that drops some, the hits are given.
+- **Two caches take 8 turns each in one process**, or all of a workload, each in its own, with the same keys in the same order. A ratio is of neighbouring turns, and steadier than a time.
+- **The collector is off during turns**, which favours caches that allocate; under *What users feel* it is at work. All entries fit, with half as much to spare; of a cache that drops some, the hits are given.
 - 10 million entries of 16 + 64 bytes, unless said otherwise; zipf has the exponent 0.99; g is goroutines.
 
 `
 
 // titles head the sections.
 var titles = map[string]string{
-	"classic": "fastcache's own benchmark", "ram": "RAM", "large": "Large values", "memory": "Memory", "gc": "The garbage collector", "hitratio": "Hit ratios", "hybrid": "SSD",
+	"users": "What users feel", "classic": "fastcache's own benchmark", "ram": "RAM", "large": "Large values", "memory": "Memory", "gc": "The garbage collector", "hitratio": "Hit ratios", "hybrid": "SSD",
 }
 
 // sizes of a cell of the suites ram and large.
@@ -26,7 +32,9 @@ const (
 var peers = caches("firn", "fastcache", "otter", "xsync")
 
 // tables are the questions of the document, in its order.
-var tables = []table{
+var tables = slices.Concat(usersTables(users.Bytes), usersTables(users.Objects), suiteTables)
+
+var suiteTables = []table{
 	{
 		suite: "classic", question: "How fast are 65,536 entries of 4 + 4 bytes?", text: "Four goroutines at GOMAXPROCS=4; every value is compared.",
 		rows:    []part{named("Get", "Get/.*"), named("Set", "Set/.*"), named("Set, then Get", "SetGet/.*")},

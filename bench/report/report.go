@@ -86,7 +86,7 @@ func versions(runs []*samples.Run) string {
 		}
 	}
 	slices.Sort(list)
-	return "Versions: " + strings.Join(slices.Compact(list), ", ") + "; their configurations: [rivals](../bench/rivals), [hybrid](../bench/hybrid).\n"
+	return "Versions: " + strings.Join(slices.Compact(list), ", ") + "; their configurations: [rivals](../bench/rivals), [users](../bench/users/rivals.go), [hybrid](../bench/hybrid).\n"
 }
 
 // markdown prints a table whose first column is aligned left, and the others

@@ -118,3 +118,27 @@ func TestShown(t *testing.T) {
 		t.Errorf("from the run:\n%s\nfrom what was kept:\n%s", a, b)
 	}
 }
+
+// TestUsers: the tables of the workloads, and the part of another document.
+func TestUsers(t *testing.T) {
+	hit := 0.9
+	r := run("users",
+		value("users", "sessions/bytes/op", "firn", "ns/op", 500), value("users", "sessions/bytes/op", "fastcache", "ns/op", 1000),
+		value("users", "sessions/bytes/p99.9", "firn", "ns", 2500), value("users", "sessions/bytes/p99.9", "fastcache", "ns", 5000),
+		value("users", "sessions/objects/op", "firn+front", "ns/op", 250), value("users", "pages/objects/missing", "otter", "%", 20))
+	for i := range r.Samples {
+		if r.Samples[i].Cache == "fastcache" {
+			r.Samples[i].Hit = &hit
+		}
+	}
+	want(t, write(t, r), "## What users feel", "| sessions | 500 ns | 1 µs 2.00×, 90 % hits | – | – |", "| sessions p99.9 | 2.5 µs | 5 µs 2.00×, 90 % hits |",
+		"| sessions | – | 250 ns | – |", "| pages that are loaded | – | – | 20 % |")
+	text, err := ReplaceUsers("before\n"+usersBegin+"old\n"+usersEnd+"after\n", r)
+	if err != nil || !strings.HasPrefix(text, "before\n"+usersBegin) || !strings.HasSuffix(text, usersEnd+"after\n") || strings.Contains(text, "old") {
+		t.Errorf("%v; expected that what is between the marks is replaced:\n%s", err, text)
+	}
+	want(t, text, "| sessions | **2M, 2.5 µs** | 1M, 5 µs | – |", "| sessions | – | **4M, 0 ns** |")
+	if _, err := ReplaceUsers("no marks", r); err == nil {
+		t.Error("a document without marks was taken")
+	}
+}

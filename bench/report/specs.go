@@ -10,6 +10,9 @@ const mops = "million operations / s"
 
 // specs are the charts of the report, in the order in which they appear.
 var specs = []spec{
+	{id: "op", suite: usersSuite, name: regexp.MustCompile(`^(?P<facet>[a-z]+/(?:bytes|objects))/op$`), title: "Workloads: {facet}", unit: mops, rate: 1000},
+	{id: "slow", suite: usersSuite, name: regexp.MustCompile(`^(?P<facet>[a-z]+/(?:bytes|objects))/p99\.9$`), title: "The time below which 99.9 % stay: {facet}", unit: "ns", logX: true},
+
 	{id: "get", suite: "classic", name: regexp.MustCompile(`^(?P<facet>Get|Set|SetGet)/items=`), title: "{facet} of 65,536 items, GOMAXPROCS 4", unit: mops, rate: 1000},
 	{id: "big", suite: "classic", name: regexp.MustCompile(`^big-(?P<facet>set|get)/value=(?P<x>\d+)`), title: "Large values: {facet}", xLabel: "bytes of a value", unit: "MB / s", logX: true, logY: true, ticks: sizeTicks},
 	{id: "big-readable", suite: "classic", name: regexp.MustCompile(`^big-readable/value=(?P<x>\d+)`), title: "Large values that half fill a cache and can be read back", xLabel: "bytes of a value", unit: "%", logX: true, ticks: sizeTicks},

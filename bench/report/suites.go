@@ -4,10 +4,12 @@ import (
 	"github.com/firncache/firn/bench/gcload"
 	"github.com/firncache/firn/bench/hitratio"
 	"github.com/firncache/firn/bench/hybrid"
+	"github.com/firncache/firn/bench/users"
 )
 
 // suiteTexts describe the suites.
 var suiteTexts = map[string]string{
+	"users":       "Five whole workloads, on byte caches and on object caches: a session store, a page cache with a loader, a feature store, a rate limiter, the metadata of files. The stores take turns, each in a process of its own, with the collector at work; all have the same memory. Values are read and checked.",
 	"classic":     "The table of the articles about fastcache: Set, Get and both over 65,536 items of 4 + 4 bytes, every value compared; then values of 64 KiB to 1 MiB, where fastcache needs SetBig and GetBig and firn has one Set. otter lends the stored slice; the others copy what they return.",
 	"ram":         "16-byte keys, 64-byte values, all entries fit: reads, writes and both, by goroutines, by number of entries, in batches, and the latency of single calls.",
 	"large":       "Values of 1 KiB, and how many values of 300 KB and 1 MB survive in a small cache.",
@@ -28,6 +30,7 @@ var setups = func() map[string]string {
 	for _, p := range hitratio.Policies {
 		m[p.Name] = "suite hitratio: " + p.Setup
 	}
+	m[users.Front] = "suite users: firn.Typed with a front.New of all values, where they take half of the memory at most, or of an eighth of it; firn.Cache has the rest"
 	m[hybrid.Device] = "suite hybrid: the disk itself, past all caches, through firn's queue of reads"
 	for _, e := range hybrid.Engines {
 		m[e.Name] = "suite hybrid: " + e.Setup

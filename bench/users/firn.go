@@ -1,0 +1,83 @@
+package users
+
+import (
+	"context"
+
+	"github.com/firncache/firn"
+	"github.com/firncache/firn/bench/rivals"
+	"github.com/firncache/firn/front"
+)
+
+// typedStore is firn.Typed, and its front if it has one.
+type typedStore[K key, V any] struct {
+	c      *firn.Cache
+	t      *firn.Typed[K, V]
+	loader firn.TypedLoadFunc[K, V]
+}
+
+// openTyped gives the budget to the bytes, or a part of it to the front: the room
+// of all values, if that is half of the budget at most, or an eighth.
+func openTyped[K key, V any](s *spec[K, V], withFront bool) (*typedStore[K, V], error) {
+	ram, opts := s.w.Budget, firn.TypedOptions[K, V]{Codec: s.codec}
+	if withFront {
+		each := int64(s.bytes + rivals.OtterOverhead)
+		n := int64(s.w.Entries)
+		if n*each > s.w.Budget/2 {
+			n = max(s.w.Budget/8/each, 1)
+		}
+		var err error
+		if opts.Front, err = front.New[K, V](int(n)); err != nil {
+			return nil, err
+		}
+		ram -= n * each
+	}
+	c, err := firn.Open(firn.Options{RAMBytes: ram, TTL: s.w.TTL})
+	if err != nil {
+		return nil, err
+	}
+	t, err := firn.NewTyped(c, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &typedStore[K, V]{c, t, func(_ context.Context, key K) (V, error) { return s.load(key), nil }}, nil
+}
+
+func (t *typedStore[K, V]) get(key K) (V, bool)     { return t.t.Get(key) }
+func (t *typedStore[K, V]) set(key K, value V) bool { return t.t.Set(key, value) == nil }
+func (t *typedStore[K, V]) wait()                   {}
+func (t *typedStore[K, V]) close()                  { _ = t.c.Close() }
+
+func (t *typedStore[K, V]) getOrLoad(key K) V {
+	v, _ := t.t.GetOrLoad(context.Background(), key, t.loader) // neither loader nor context fail
+	return v
+}
+
+func (t *typedStore[K, V]) newBatch() (func(keys []K), func(i int) (V, bool)) {
+	b := new(firn.TypedBatch[V])
+	return func(keys []K) { t.t.GetMulti(b, keys) }, b.Value
+}
+
+// typedCounters are counters as numbers.
+type typedCounters struct {
+	*env
+	t       *typedStore[string, uint64]
+	stripes stripes
+}
+
+func openTypedCounters(e *env) (store, error) {
+	t, err := openTyped(&spec[string, uint64]{env: e}, false)
+	return &typedCounters{env: e, t: t}, err
+}
+
+func (s *typedCounters) client(uint32) client { return typedCounter{s.env, s.t, &s.stripes} }
+func (s *typedCounters) wait()                {}
+func (s *typedCounters) close()               { s.t.close() }
+
+func (s *typedCounters) counted() (sum uint64) {
+	for e := range uint32(s.w.Entries) {
+		if v, ok := s.t.get(s.keys.text(e)); ok {
+			sum += countOf(v)
+		}
+	}
+	return sum
+}
