@@ -38,7 +38,7 @@
 //	config.go    the configuration of a Store, its clock too
 //	read.go      the ways to look a key up
 //	lookup.go    a miss in RAM: the SSD tier, promotion, the second look
-//	batch.go     many keys at once
+//	batch.go     many keys at once: lookups; batch_set.go: writes
 //	write.go     the write protocol, which every change of a key follows
 //	hook.go      who is told of every write
 //	ssd_tier.go  the SSD tier as the RAM tier sees it, and how it is opened
