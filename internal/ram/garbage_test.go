@@ -84,27 +84,39 @@ func TestReaderAmongGarbage(t *testing.T) {
 						return rng.Uint32()
 					}
 				})
-				tier.get(s, nil, key, hash)
-				refuses(t, tier, key)
+				tier.get(s, nil, key, hash, forValue)
+				for name, read := range reads(tier, key) {
+					refuses(t, name, read)
+				}
 			}
 		})
 	}
 }
 
-// refuses reports whether Get makes nothing of a bucket or a record: it looks
+// reads are the reads that take no lock, of one key.
+func reads(tier *Tier, key []byte) map[string]func() {
+	hash, dst := tier.Hash(key), make([]byte, 0, 600)
+	return map[string]func(){
+		"Get":       func() { tier.Get(dst, key) },
+		"PeekStale": func() { tier.PeekStale(hash, dst, key) },
+		"Deadline":  func() { tier.Deadline(hash, key) },
+	}
+}
+
+// refuses reports whether a read makes nothing of a bucket or a record: it looks
 // again and again, in the end with the lock, and gives up.
-func refuses(t *testing.T, tier *Tier, key []byte) (gaveUp bool) {
+func refuses(t *testing.T, name string, read func()) (gaveUp bool) {
 	t.Helper()
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
 		case runtime.Error:
-			t.Fatalf("Get: %v", r)
+			t.Fatalf("%s: %v", name, r)
 		default:
 			gaveUp = true
 		}
 	}()
-	tier.Get(make([]byte, 0, 600), key)
+	read()
 	return false
 }
 
@@ -119,12 +131,16 @@ func TestGetDuringOverwrite(t *testing.T) {
 	hash := tier.Hash(key)
 	s := tier.shardOf(hash)
 	_, _, r, _ := s.find(hash, key)
-	if refuses(t, tier, key) {
-		t.Error("Get refuses a whole record")
-	}
-	tier.header(r.off).version.Add(1)
-	if !refuses(t, tier, key) {
-		t.Error("Get returns a record that is being overwritten")
+	h := tier.header(r.off)
+	for name, read := range reads(tier, key) {
+		if refuses(t, name, read) {
+			t.Errorf("%s refuses a whole record", name)
+		}
+		h.version.Add(1)
+		if !refuses(t, name, read) {
+			t.Errorf("%s returns a record that is being overwritten", name)
+		}
+		h.version.Add(1)
 	}
 }
 
@@ -150,7 +166,7 @@ func TestReaderInACircle(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		tier.get(s, nil, key, hash)
+		tier.get(s, nil, key, hash, forValue)
 	}()
 	for hangs := time.After(time.Minute); ; runtime.Gosched() {
 		s.epoch.Add(1) // the reader may have begun after the one before

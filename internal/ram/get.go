@@ -19,6 +19,14 @@ const (
 	torn // something moved meanwhile: the result means nothing
 )
 
+// ask is what a search asks for, beside the deadline of the key's record.
+type ask uint8
+
+const (
+	forValue ask = 1 << iota // a copy of the value, which raises the entry's frequency
+	forStale                 // also a record within its grace, and a negative entry
+)
+
 // lockFreeTries is how often a reader starts again before it takes the lock.
 const lockFreeTries = 8
 
@@ -117,7 +125,7 @@ func (t *Tier) countHit(hash uint64) {
 func (t *Tier) getSlow(dst []byte, k string) (value []byte, deadline int64, ok bool) {
 	key := offheap.Bytes(k)
 	hash := t.Hash(key)
-	v, deadline, out := t.getRetried(dst, key, hash)
+	v, deadline, out := t.getRetried(dst, key, hash, forValue)
 	if out == hit {
 		t.countHit(hash)
 		return v, deadline, true
@@ -126,23 +134,17 @@ func (t *Tier) getSlow(dst []byte, k string) (value []byte, deadline int64, ok b
 	return v, 0, false
 }
 
-// Peek is Get for a key with this hash that does not count as a hit or a miss.
-func (t *Tier) Peek(hash uint64, dst, key []byte) ([]byte, bool) {
-	v, _, out := t.getRetried(dst, key, hash)
-	return v, out == hit
-}
-
 // getRetried searches until nothing disturbs it, in the end under the lock.
-func (t *Tier) getRetried(dst, key []byte, hash uint64) (value []byte, deadline int64, out outcome) {
+func (t *Tier) getRetried(dst, key []byte, hash uint64, asked ask) (value []byte, deadline int64, out outcome) {
 	s := t.shardOf(hash)
 	for range lockFreeTries {
-		if v, deadline, out := t.get(s, dst, key, hash); out != torn {
+		if v, deadline, out := t.get(s, dst, key, hash, asked); out != torn {
 			return v, deadline, out
 		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	v, deadline, out := t.get(s, dst, key, hash)
+	v, deadline, out := t.get(s, dst, key, hash, asked)
 	if out == torn {
 		panic("ram: a record changed under its shard's lock")
 	}
@@ -157,12 +159,12 @@ func (t *Tier) getRetried(dst, key []byte, hash uint64) (value []byte, deadline 
 //  2. Find the key's tag in the bucket and those it links to; load its location.
 //  3. Load the record's version, then its shape, which has the lengths.
 //  4. Compare the key, and the deadline with the time.
-//  5. Copy the value to the caller's slice.
+//  5. Copy the value to the caller's slice, if it is asked for.
 //  6. Pass a load fence.
 //  7. Check that the version is even, and version, location and epoch are unchanged.
 //     Otherwise the copy means nothing, and the search begins again.
-//  8. Raise the entry's frequency. The caller counts the hit.
-func (t *Tier) get(s *shard, dst, key []byte, hash uint64) (value []byte, deadline int64, out outcome) {
+//  8. Raise the entry's frequency, if the value was asked for. The caller counts the hit.
+func (t *Tier) get(s *shard, dst, key []byte, hash uint64, asked ask) (value []byte, deadline int64, out outcome) {
 	epoch, shape := s.epoch.Load(), s.table.Shape() // 1
 	tag := index.TagOf(hash)
 	for b := s.table.Bucket(index.Home(hash, shape)); b != nil; b = s.nextBucket(b, epoch) {
@@ -183,14 +185,16 @@ func (t *Tier) get(s *shard, dst, key []byte, hash uint64) (value []byte, deadli
 			}
 			from, n := uint64(sh.HeaderLen()+len(key)), sh.ShortValueLen()
 			if sh.Long() || !t.whole(off, from+uint64(n)) {
-				v, deadline, out := t.getStraddling(s, dst, key, off, epoch)
+				v, deadline, out := t.getStraddling(s, dst, key, off, epoch, asked)
 				if out == miss && s.unchanged(epoch, b, slot, loc, h, version) {
 					continue
 				}
 				if out != hit || !s.unchanged(epoch, b, slot, loc, h, version) {
 					return dst, 0, torn
 				}
-				b.Touch(slot, word)
+				if asked&forValue != 0 {
+					b.Touch(slot, word)
+				}
 				return v, deadline, out
 			}
 			if !t.region.Equal(off+uint64(sh.HeaderLen()), key) { // 4
@@ -200,17 +204,22 @@ func (t *Tier) get(s *shard, dst, key []byte, hash uint64) (value []byte, deadli
 			if sh.Expires() {
 				deadline = int64(offheap.At[atomic.Uint64](t.region, off+8).Load())
 			}
-			if deadline != 0 && t.clock.expired(deadline) {
+			if deadline != 0 && t.hides(deadline, asked) {
 				if !s.unchanged(epoch, b, slot, loc, h, version) { // it may have been set anew meanwhile
 					return dst, 0, torn
 				}
 				return dst, 0, miss
 			}
-			v := t.region.AppendOut(dst, off+from, n)          // 5
+			v := dst
+			if asked&forValue != 0 {
+				v = t.region.AppendOut(dst, off+from, n) // 5
+			}
 			if !s.unchanged(epoch, b, slot, loc, h, version) { // 6, 7
 				return dst, 0, torn
 			}
-			b.Touch(slot, word) // 8
+			if asked&forValue != 0 {
+				b.Touch(slot, word) // 8
+			}
 			return v, deadline, hit
 		}
 	}
@@ -219,6 +228,14 @@ func (t *Tier) get(s *shard, dst, key []byte, hash uint64) (value []byte, deadli
 		return dst, 0, torn // 7: an entry may have moved past the search
 	}
 	return dst, 0, miss
+}
+
+// hides reports whether a record with this deadline is none for the one who asks.
+func (t *Tier) hides(deadline int64, asked ask) bool {
+	if asked&forStale != 0 {
+		return t.isPastGrace(deadline)
+	}
+	return t.clock.expired(deadline)
 }
 
 // nextBucket follows a link, but none that was read from reused memory: that
@@ -248,18 +265,21 @@ func (s *shard) unchanged(epoch uint64, b *index.Bucket, slot int, loc uint32, h
 
 // getStraddling is get's slow path for a record that lies in several segments,
 // or is long. The caller checks afterwards whether it stayed unchanged.
-func (t *Tier) getStraddling(s *shard, dst, key []byte, off, epoch uint64) (value []byte, deadline int64, out outcome) {
+func (t *Tier) getStraddling(s *shard, dst, key []byte, off, epoch uint64, asked ask) (value []byte, deadline int64, out outcome) {
 	r := t.recordAt(off)
 	if !t.equalPieces(off, uint64(r.keyOffset()), key) {
 		return dst, 0, miss
 	}
-	if t.expired(&r) {
+	if deadline = t.deadline(&r); deadline != 0 && t.hides(deadline, asked) {
 		return dst, 0, miss
+	}
+	if asked&forValue == 0 {
+		return dst, deadline, hit
 	}
 	// The length is believed only if it was not read from reused memory.
 	offheap.LoadFence()
 	if s.epoch.Load() != epoch || uint64(r.valueLen) > t.region.Size() {
 		return dst, 0, torn
 	}
-	return t.gather(slices.Grow(dst, r.valueLen), off, uint64(r.valueOffset()), r.valueLen), t.deadline(&r), hit
+	return t.gather(slices.Grow(dst, r.valueLen), off, uint64(r.valueOffset()), r.valueLen), deadline, hit
 }

@@ -72,7 +72,7 @@ func (h *twoTiers) invalidated(hash uint64) {
 	if want := h.Hash(h.low.writing); hash != want {
 		h.low.fail("hash %#x was invalidated, and %#x is written", hash, want)
 	}
-	v, _, out := h.get(h.shardOf(hash), nil, h.low.writing, hash)
+	v, _, out := h.get(h.shardOf(hash), nil, h.low.writing, hash, forValue)
 	if out == hit != (h.value != nil) || !bytes.Equal(v, h.value) {
 		h.low.fail("key %.20x was invalidated before its write took effect", h.low.writing)
 	}
@@ -80,7 +80,7 @@ func (h *twoTiers) invalidated(hash uint64) {
 
 // demoted sees that the record can still be found in RAM.
 func (h *twoTiers) demoted(hash uint64, key []byte, _ bool) {
-	if _, _, out := h.get(h.shardOf(hash), nil, key, hash); out != hit {
+	if _, _, out := h.get(h.shardOf(hash), nil, key, hash, forValue); out != hit {
 		h.low.fail("key %.20x went before it was demoted", key)
 	}
 	if h.offered != nil {

@@ -54,9 +54,21 @@ var readers = []mutation{{
 }, {
 	guard: "a reader compares the deadline with the time",
 	file:  "internal/ram/get.go",
-	old:   "if deadline != 0 && t.clock.expired(deadline) {",
+	old:   "if deadline != 0 && t.hides(deadline, asked) {",
 	new:   "if false {",
 	pkg:   "./internal/ram", test: "TestGrace",
+}, {
+	guard: "a reader that asks for a deadline refuses an odd version, and one that has changed",
+	file:  "internal/ram/peek.go",
+	old:   "if !s.unchanged(epoch, b, slot, loc, h, version) {",
+	new:   "if _, _ = epoch, version; false {",
+	pkg:   "./internal/ram", test: "TestGetDuringOverwrite",
+}, {
+	guard: "a reader that asks for a deadline takes no location beyond the segments",
+	file:  "internal/ram/peek.go",
+	old:   "if off-1 >= t.ghostAt-1 {",
+	new:   "if false {",
+	pkg:   "./internal/ram", test: "TestReaderAmongGarbage",
 }, {
 	guard: "the version is odd while a value is overwritten",
 	file:  "internal/ram/set.go",
