@@ -38,7 +38,7 @@ var floors = [][]string{
 
 var allowed = map[string][]string{
 	".":                    {"internal/load", "internal/tiered", "internal/typed", "internal/coherence", "internal/codec", "internal/ram", "internal/ssd"},
-	"internal/load":        {"internal/tiered", "internal/ram"},
+	"internal/load":        {"internal/tiered", "internal/ram", "internal/offheap"},
 	"internal/tiered":      {"internal/ram", "internal/ssd", "internal/record", "internal/vfs", "internal/clock"},
 	"internal/ram":         {"internal/policy", "internal/index", "internal/clock", "internal/record", "internal/offheap", "internal/invariants"},
 	"internal/codec":       {"internal/offheap"},

@@ -47,11 +47,12 @@ type Config struct {
 // Store is what a Group needs of the tiers, and has of tiered.Store, which says
 // what each does.
 type Store interface {
-	Peek(ctx context.Context, dst, key []byte) (value []byte, deadline int64, state tiered.State)
-	PeekRAM(dst, key []byte) (value []byte, deadline int64, state tiered.State)
+	Hash(key []byte) uint64
+	Peek(ctx context.Context, hash uint64, dst, key []byte) (value []byte, deadline int64, state tiered.State)
+	PeekRAM(hash uint64, dst, key []byte) (value []byte, deadline int64, state tiered.State)
 	DeadlineInRAM(key []byte) (deadline int64, ok bool)
 
-	Watch(w *ram.Watch, key []byte)
+	Watch(w *ram.Watch, hash uint64, key []byte)
 	Unwatch(w *ram.Watch)
 	SetIf(w *ram.Watch, key, value []byte, deadline int64, ev *ram.Evicted) error
 	DeleteIf(w *ram.Watch, key []byte, ev *ram.Evicted) error

@@ -6,6 +6,7 @@
 //
 //   - load: the fetching of one key's value. loader: the user's function that does it.
 //   - flight: a load under way. flight.go has a picture of its states.
+//   - shard: the flights of the keys whose hashes end alike, guarded by its mutex.
 //   - call: one call of a loader, for the flights of one key or of many.
 //   - join: begin to wait for a flight that is there.
 //   - forget: let a flight be found by nobody any more, and its value not be stored.
@@ -23,7 +24,7 @@
 // # Files
 //
 //	config.go        the configuration of a Group, and the calls of the tiers
-//	group.go         Group: the loads under way
+//	group.go         Group: the loads under way, in shards
 //	load.go          a load from the miss to the answer
 //	multi.go         the loads of a batch
 //	refresh.go       Refresh, and refreshes in the background

@@ -2,13 +2,14 @@ package load
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/firncache/firn/internal/ram"
 )
 
-// flight is the load of one key. Its fields are guarded by Group.mu, but for key,
-// for watch, which guards itself, and for result, which is set before done is
-// closed.
+// flight is the load of one key. Its fields are guarded by its shard's mu, but for
+// those that do not change, for watch, which guards itself, and for result, which is set
+// before done is closed.
 //
 //	   joinOrBegin, joinBackground
 //	              |
@@ -32,6 +33,8 @@ import (
 // Somebody wants a load who waits for it, which callers counts, or, if it is
 // joinable, who began it in the background.
 type flight struct {
+	shard      *shard
+	hash       uint64
 	key        []byte
 	watch      ram.Watch // of the key, from before the loader is called until the end
 	call       *loaderCall
@@ -39,19 +42,26 @@ type flight struct {
 	callers    int    // that wait for it
 	background bool   // it goes on without callers
 	abandoned  bool   // it does not count in call.wanted any more
+	returned   bool   // its loader has: result is what that returned
 
 	done   chan struct{}
 	result result
 }
 
-// loaderCall is one call of a loader, for one key or more. It is cancelled when
-// all of its flights are abandoned.
+// underWay reports whether the load has not ended. The caller holds mu of its shard.
+func (f *flight) underWay() bool {
+	_, ok := f.shard.underWay[f]
+	return ok
+}
+
+// loaderCall is one call of a loader, for one key or more, of any shards. It is
+// cancelled when all of its flights are abandoned.
 type loaderCall struct {
 	ctx        context.Context
 	cancel     context.CancelCauseFunc
 	flights    []*flight
-	wanted     int  // how many of them are not abandoned; guarded by Group.mu
-	returned   bool // the loader has: there is nothing to cancel; guarded by Group.mu
+	wanted     atomic.Int64 // how many of them are not abandoned
+	returned   atomic.Bool  // the loader has: there is nothing to cancel
 	directives directives
 	slot       slot
 }
@@ -66,20 +76,13 @@ func (call *loaderCall) keys() [][]byte {
 }
 
 // abandon says that nobody wants a load any more, and cancels its call with the
-// last one. The caller holds Group.mu.
+// last one. The caller holds mu of its shard.
 func (f *flight) abandon() {
 	if f.abandoned {
 		return
 	}
 	f.abandoned = true
-	f.call.wanted--
-	f.call.cancelIfUnused()
-}
-
-// cancelIfUnused cancels a call of which every load is abandoned. The caller
-// holds Group.mu.
-func (call *loaderCall) cancelIfUnused() {
-	if call.wanted == 0 && !call.returned {
-		call.cancel(nil)
+	if f.call.wanted.Add(-1) == 0 && !f.call.returned.Load() {
+		f.call.cancel(nil)
 	}
 }

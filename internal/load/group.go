@@ -7,9 +7,12 @@ import (
 	"github.com/firncache/firn/internal/tiered"
 )
 
-// Group is the loads of a cache. Under mu nothing is stored and nothing waited
-// for: callers take it to join or leave a load, and a writer whose key is loaded.
-// All methods are safe for concurrent use.
+// shards is how many shards a Group has, a power of two: many goroutines that load
+// different keys seldom meet in one.
+const shards = 64
+
+// Group is the loads of a cache, in shards by their key's hash. All methods are safe
+// for concurrent use.
 type Group struct {
 	store Store
 	cfg   Config
@@ -18,13 +21,23 @@ type Group struct {
 	count   counters
 	log     unstoredLog
 
-	active   atomic.Int64 // loads under way
+	active atomic.Int64  // loads under way
+	begun  atomic.Uint64 // how many there have been
+	shards [shards]shard
+}
+
+// shard is the loads of the keys whose hashes end alike. Under mu nothing is stored and
+// nothing waited for: callers take it to join or leave a load, and a writer whose key is
+// loaded. It is taken with no other lock held; hold alone takes several.
+type shard struct {
 	mu       sync.Mutex
 	joinable map[string]*flight   // by key
 	underWay map[*flight]struct{} // joinable or not
-	begun    uint64               // how many there have been
 	closed   bool
+	_        [32]byte
 }
+
+func (g *Group) shardOf(hash uint64) *shard { return &g.shards[hash%shards] }
 
 // Open makes the group ready for use.
 func (g *Group) Open(store Store, cfg Config) {
@@ -35,32 +48,42 @@ func (g *Group) Open(store Store, cfg Config) {
 
 // Close ends and cancels every load, and lets none begin.
 func (g *Group) Close() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.closed = true
-	for f := range g.underWay {
-		f.call.cancel(tiered.ErrClosed)
-		g.endLocked(f, result{err: tiered.ErrClosed, closed: true})
+	defer g.hold(g.shards[:])() // all: a call may have loads in several
+	for i := range g.shards {
+		s := &g.shards[i]
+		s.closed = true
+		for f := range s.underWay {
+			f.call.cancel(tiered.ErrClosed)
+			g.endLocked(f, result{err: tiered.ErrClosed, closed: true})
+		}
 	}
 }
 
-// number is how many loads have begun.
-func (g *Group) number() uint64 {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.begun
+// hold locks shards in rising order, until release is called.
+func (g *Group) hold(held []shard) (release func()) {
+	for i := range held {
+		held[i].mu.Lock()
+	}
+	return func() {
+		for i := range held {
+			held[i].mu.Unlock()
+		}
+	}
 }
 
 // Hold keeps the group locked until release is called, for tests.
-func (g *Group) Hold() (release func()) {
-	g.mu.Lock()
-	return g.mu.Unlock
-}
+func (g *Group) Hold() (release func()) { return g.hold(g.shards[:]) }
+
+// HoldShard keeps a shard locked until release is called, for tests; ShardOf is that of
+// a key.
+func (g *Group) HoldShard(n int) (release func()) { return g.hold(g.shards[n : n+1]) }
+func (g *Group) ShardOf(key []byte) int           { return int(g.store.Hash(key) % shards) }
 
 // VoidWatch makes the load of key one whose key was written, as a writer does that
 // has not come to forget it yet, for tests.
 func (g *Group) VoidWatch(key []byte) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.joinable[string(key)].watch.Void()
+	s := g.shardOf(g.store.Hash(key))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.joinable[string(key)].watch.Void()
 }

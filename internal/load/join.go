@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/firncache/firn/internal/offheap"
 	"github.com/firncache/firn/internal/tiered"
 )
 
@@ -12,16 +13,17 @@ var errOwnKey = errors.New("firn: a loader asks for a key that it is loading")
 
 // joinOrBegin enters a caller into the load of key. If there is none, it adds one
 // to *call, a new call if that is nil, and leaves it to the caller to start it.
-func (g *Group) joinOrBegin(ctx context.Context, key []byte, call **loaderCall) (*flight, error) {
+func (g *Group) joinOrBegin(ctx context.Context, hash uint64, key []byte, call **loaderCall) (*flight, error) {
 	asker := directivesOf(ctx) // not under the lock: a context may be the user's own
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.closed {
+	s := g.shardOf(hash)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
 		return nil, tiered.ErrClosed
 	}
-	f := g.find(key)
+	f := s.find(key)
 	if f == nil {
-		f = g.begin(ctx, asker, key, call)
+		f = g.begin(ctx, asker, hash, key, call)
 	} else if f.call.directives.around(asker) {
 		return nil, errOwnKey
 	} else if asker.inside(g) {
@@ -35,43 +37,44 @@ func (g *Group) joinOrBegin(ctx context.Context, key []byte, call **loaderCall) 
 // joinOrBegin. It adds none if there is one, or if it would have to wait to find
 // out: it is called by every reader of a value that is being refreshed.
 func (g *Group) joinBackground(ctx context.Context, key []byte, call **loaderCall) {
-	asker := directivesOf(ctx)
-	if !g.mu.TryLock() {
+	asker, hash := directivesOf(ctx), g.store.Hash(key)
+	s := g.shardOf(hash)
+	if !s.mu.TryLock() {
 		return
 	}
-	defer g.mu.Unlock()
-	if !g.closed && g.find(key) == nil {
-		g.begin(ctx, asker, key, call).background = true
+	defer s.mu.Unlock()
+	if !s.closed && s.find(key) == nil {
+		g.begin(ctx, asker, hash, key, call).background = true
 	}
 }
 
 // find is the load of key that a caller can join, if there is one. The caller
 // holds mu. It looks at the watch itself, for a writer who ended that may not
 // have come to forget the load yet.
-func (g *Group) find(key []byte) *flight {
-	f := g.joinable[string(key)]
+func (s *shard) find(key []byte) *flight {
+	f := s.joinable[string(key)]
 	if f != nil && f.watch.Voided() {
-		g.forget(f)
+		f.forget()
 		return nil
 	}
 	return f
 }
 
-// begin adds a load of key to *call. The caller holds mu.
-func (g *Group) begin(ctx context.Context, asker *directives, key []byte, call **loaderCall) *flight {
+// begin adds a load of key to *call. The caller holds mu of the key's shard.
+func (g *Group) begin(ctx context.Context, asker *directives, hash uint64, key []byte, call **loaderCall) *flight {
 	if *call == nil {
 		*call = g.newCall(ctx, asker)
 	}
-	if g.joinable == nil {
-		g.joinable, g.underWay = make(map[string]*flight), make(map[*flight]struct{})
+	s := g.shardOf(hash)
+	if s.joinable == nil {
+		s.joinable, s.underWay = make(map[string]*flight), make(map[*flight]struct{})
 	}
-	g.begun++
-	f := &flight{key: append([]byte{}, key...), call: *call, number: g.begun, done: make(chan struct{})}
-	f.watch.Written = func() { g.keyWritten(f) }
+	f := &flight{shard: s, hash: hash, key: append([]byte{}, key...), call: *call, number: g.begun.Add(1), done: make(chan struct{})}
+	f.watch.Written = f.keyWritten
 	f.call.flights = append(f.call.flights, f)
-	f.call.wanted++
-	g.joinable[string(f.key)] = f
-	g.underWay[f] = struct{}{}
+	f.call.wanted.Add(1)
+	s.joinable[offheap.String(f.key)] = f // which does not change
+	s.underWay[f] = struct{}{}
 	g.active.Add(1)
 	return f
 }
@@ -79,45 +82,45 @@ func (g *Group) begin(ctx context.Context, asker *directives, key []byte, call *
 // newCall makes a call that keeps the values of ctx, but not its end. Asker is the
 // loader that asks for it, nil for anybody else.
 func (g *Group) newCall(ctx context.Context, asker *directives) *loaderCall {
-	call := &loaderCall{directives: directives{of: g, within: asker}, slot: newSlot(asker.inside(g))}
+	call := &loaderCall{directives: directives{of: g, within: asker}, slot: g.limiter.newSlot(asker.inside(g))}
 	ctx = context.WithValue(context.WithoutCancel(ctx), directivesKey{}, &call.directives)
 	call.ctx, call.cancel = context.WithCancelCause(ctx)
 	return call
 }
 
 // leave is called by a caller that does not wait for the end.
-func (g *Group) leave(f *flight) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (f *flight) leave() {
+	f.shard.mu.Lock()
+	defer f.shard.mu.Unlock()
 	if f.callers--; f.callers == 0 && (!f.background || f.watch.Voided()) {
-		g.forget(f)
+		f.forget()
 	}
 }
 
 // leaveRunning is leave for a caller that wants the load to go on.
-func (g *Group) leaveRunning(f *flight) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (f *flight) leaveRunning() {
+	f.shard.mu.Lock()
+	defer f.shard.mu.Unlock()
 	f.callers--
 	f.background = true
 	if f.watch.Voided() {
-		g.forget(f)
+		f.forget()
 	}
 }
 
 // keyWritten forgets a load of which the key was written.
-func (g *Group) keyWritten(f *flight) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.forget(f)
+func (f *flight) keyWritten() {
+	f.shard.mu.Lock()
+	defer f.shard.mu.Unlock()
+	f.forget()
 }
 
 // forget hides a load from later callers, keeps its value from being stored, and
-// abandons it if nobody waits for it. The caller holds mu.
-func (g *Group) forget(f *flight) {
+// abandons it if nobody waits for it. The caller holds mu of its shard.
+func (f *flight) forget() {
 	f.watch.Void()
-	if g.joinable[string(f.key)] == f {
-		delete(g.joinable, string(f.key))
+	if s := f.shard; s.joinable[string(f.key)] == f {
+		delete(s.joinable, string(f.key))
 	}
 	if f.callers == 0 {
 		f.abandon()
@@ -127,35 +130,35 @@ func (g *Group) forget(f *flight) {
 // loaderReturned notes a loader's result, before it is stored. There is
 // nothing to cancel any more.
 func (g *Group) loaderReturned(call *loaderCall, results []result) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	call.returned = true
+	call.returned.Store(true)
 	for i, f := range call.flights {
-		if _, underWay := g.underWay[f]; underWay {
-			f.result = results[i]
+		f.shard.mu.Lock()
+		if f.underWay() {
+			f.result, f.returned = results[i], true
 		}
+		f.shard.mu.Unlock()
 	}
 }
 
 // end hands the result of a load to its callers. A load that has ended stays as
 // it is.
 func (g *Group) end(f *flight, res result) {
-	g.mu.Lock()
+	f.shard.mu.Lock()
 	g.endLocked(f, res)
-	g.mu.Unlock()
+	f.shard.mu.Unlock()
 	g.store.Unwatch(&f.watch) // not before nobody can join: a write would not be noticed
 }
 
 func (g *Group) endLocked(f *flight, res result) {
-	if _, underWay := g.underWay[f]; !underWay {
+	if !f.underWay() {
 		return
 	}
 	if !f.abandoned {
 		g.count.ended(res)
 	}
-	g.forget(f)
+	f.forget()
 	f.abandon()
-	delete(g.underWay, f)
+	delete(f.shard.underWay, f)
 	g.active.Add(-1)
 	f.result = res
 	close(f.done)
@@ -165,14 +168,14 @@ func (g *Group) endLocked(f *flight, res result) {
 // returned to be stored: its time is over, or nobody waits any more. A value that
 // came in time is an answer, if not a stored one.
 func (g *Group) endEarly(call *loaderCall, why error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	for _, f := range call.flights {
+		f.shard.mu.Lock()
 		res := result{err: why}
-		if call.returned && why == ErrTimeout {
+		if f.returned && why == ErrTimeout {
 			res = f.result
 			res.unstored = why
 		}
 		g.endLocked(f, res)
+		f.shard.mu.Unlock()
 	}
 }

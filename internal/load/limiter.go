@@ -1,5 +1,7 @@
 package load
 
+import "sync/atomic"
+
 // limiter lets so many calls of loaders run at a time.
 type limiter struct {
 	slots chan struct{} // holds one for each call that runs; nil without a limit
@@ -9,8 +11,8 @@ type limiter struct {
 type slot struct {
 	free     bool // it needs none: the loader that waits for it has one
 	held     bool
-	bypassed bool // a loader began to wait for it; guarded by Group.mu
-	urgent   chan struct{}
+	bypassed atomic.Bool   // a loader began to wait for it
+	urgent   chan struct{} // closed then; nil without a limit
 }
 
 // open sets the limit; 0 is none.
@@ -22,13 +24,16 @@ func (l *limiter) open(n int) {
 
 // newSlot makes the slot of a call. One that is asked for by a loader is free, so
 // that no loader waits for its own slot.
-func newSlot(free bool) slot { return slot{free: free, urgent: make(chan struct{})} }
+func (l *limiter) newSlot(free bool) slot {
+	if l.slots == nil {
+		return slot{free: free}
+	}
+	return slot{free: free, urgent: make(chan struct{})}
+}
 
-// bypass lets a call run that waits for a slot: a loader waits for it. The caller
-// holds Group.mu.
+// bypass lets a call run that waits for a slot: a loader waits for it.
 func (s *slot) bypass() {
-	if !s.bypassed {
-		s.bypassed = true
+	if s.urgent != nil && !s.bypassed.Swap(true) {
 		close(s.urgent)
 	}
 }

@@ -16,7 +16,8 @@ func (g *Group) Load(ctx context.Context, dst, key []byte, load Func) ([]byte, e
 	if err := ctx.Err(); err != nil {
 		return dst, err
 	}
-	switch v, state := g.peekForLoad(ctx, dst, key); state {
+	hash := g.store.Hash(key)
+	switch v, state := g.peekForLoad(ctx, hash, dst, key); state {
 	case tiered.Fresh:
 		return v, nil
 	case tiered.Stale:
@@ -26,7 +27,7 @@ func (g *Group) Load(ctx context.Context, dst, key []byte, load Func) ([]byte, e
 		return dst, tiered.ErrNotFound
 	}
 	var call *loaderCall
-	f, err := g.joinOrBegin(ctx, key, &call)
+	f, err := g.joinOrBegin(ctx, hash, key, &call)
 	if err != nil {
 		return dst, err
 	}
@@ -53,11 +54,11 @@ func multi(load Func) MultiFunc {
 // start begins a call of a loader. A load of one of its keys may have ended
 // after the caller had looked into the cache and before it joined: recheck
 // tells, and the key is left out.
-func (g *Group) start(call *loaderCall, load MultiFunc, recheck func(key []byte) (result, bool)) {
-	missing := make([]*flight, 0, len(call.flights))
+func (g *Group) start(call *loaderCall, load MultiFunc, recheck func(f *flight) (result, bool)) {
+	missing := call.flights[:0]
 	for _, f := range call.flights {
-		g.store.Watch(&f.watch, f.key) // and then look: a write is either seen or noticed
-		if res, ok := recheck(f.key); ok {
+		g.store.Watch(&f.watch, f.hash, f.key) // and then look: a write is either seen or noticed
+		if res, ok := recheck(f); ok {
 			g.end(f, res)
 		} else {
 			missing = append(missing, f)
@@ -75,7 +76,7 @@ func (g *Group) start(call *loaderCall, load MultiFunc, recheck func(key []byte)
 // Close wake them at once.
 func (g *Group) run(call *loaderCall, load MultiFunc) {
 	g.limiter.acquire(&call.slot, call.ctx.Done())
-	ctx, cancel := g.hardTimeout(call.ctx)
+	ctx, cancel := g.hardTimeout(call)
 	stop := context.AfterFunc(ctx, func() { g.endEarly(call, context.Cause(ctx)) })
 	var values [][]byte
 	err := context.Cause(ctx)
@@ -148,13 +149,13 @@ func (g *Group) wait(ctx context.Context, dst []byte, f *flight, soft <-chan str
 		case <-f.done:
 			return g.answer(ctx, dst, f)
 		case <-ctx.Done():
-			g.leave(f)
+			f.leave()
 			return dst, false, ctx.Err()
 		case <-soft:
 			soft = nil
-			if v, ok := g.staleFallback(ctx, dst, f.key); ok {
+			if v, ok := g.staleFallback(ctx, dst, f); ok {
 				g.count.softTimeouts.Add(1)
-				g.leaveRunning(f)
+				f.leaveRunning()
 				return v, true, nil
 			}
 		}
@@ -171,7 +172,7 @@ func (g *Group) answer(ctx context.Context, dst []byte, f *flight) (v []byte, ok
 		return append(dst, res.value...), true, nil
 	}
 	if isFailure(res.err) && !res.closed {
-		if v, ok := g.staleFallback(ctx, dst, f.key); ok {
+		if v, ok := g.staleFallback(ctx, dst, f); ok {
 			g.count.failSafes.Add(1)
 			return v, true, nil
 		}
@@ -190,9 +191,9 @@ func (g *Group) softTimeout() (over <-chan struct{}, stop func() bool) {
 }
 
 // hardTimeout is a loader's context: it ends with HardTimeout.
-func (g *Group) hardTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
+func (g *Group) hardTimeout(call *loaderCall) (context.Context, context.CancelFunc) {
 	if g.cfg.HardTimeout == 0 {
-		return context.WithCancel(ctx)
+		return call.ctx, func() { call.cancel(nil) }
 	}
-	return context.WithTimeoutCause(ctx, g.cfg.HardTimeout, ErrTimeout)
+	return context.WithTimeoutCause(call.ctx, g.cfg.HardTimeout, ErrTimeout)
 }

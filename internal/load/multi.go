@@ -35,7 +35,7 @@ func (g *Group) LoadMissing(ctx context.Context, found *tiered.Values, keys [][]
 	defer func() { // of those that are still waited for, if one panicked
 		for _, a := range answers {
 			if a.flight != nil {
-				g.leave(a.flight)
+				a.flight.leave()
 			}
 		}
 	}()
@@ -80,11 +80,12 @@ func (g *Group) joinMissing(ctx context.Context, found *tiered.Values, keys [][]
 		if a.value, a.ok = found.Value(i); a.ok {
 			continue
 		}
-		v, state := g.peekForLoad(ctx, nil, key)
+		hash := g.store.Hash(key)
+		v, state := g.peekForLoad(ctx, hash, nil, key)
 		switch state {
 		case tiered.Miss:
 			var failed error
-			if a.flight, failed = g.joinOrBegin(ctx, key, &call); err == nil {
+			if a.flight, failed = g.joinOrBegin(ctx, hash, key, &call); err == nil {
 				err = failed
 			}
 		case tiered.Fresh, tiered.Stale:

@@ -7,13 +7,13 @@ import (
 
 // Refresh is Cache.Refresh.
 func (g *Group) Refresh(ctx context.Context, key []byte, load Func) error {
-	before := g.number()
+	before, hash := g.begun.Load(), g.store.Hash(key)
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		var call *loaderCall
-		f, err := g.joinOrBegin(ctx, key, &call)
+		f, err := g.joinOrBegin(ctx, hash, key, &call)
 		if err != nil {
 			return err
 		}
@@ -24,7 +24,7 @@ func (g *Group) Refresh(ctx context.Context, key []byte, load Func) error {
 		select {
 		case <-f.done:
 		case <-ctx.Done():
-			g.leave(f)
+			f.leave()
 			return ctx.Err()
 		}
 		if f.number <= before || f.result.cached {

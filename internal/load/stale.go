@@ -8,8 +8,8 @@ import (
 
 // peekForLoad is Store.Peek for a caller who is about to load, and counts the
 // answer. A stale value is one only as long as StaleFor says.
-func (g *Group) peekForLoad(ctx context.Context, dst, key []byte) ([]byte, tiered.State) {
-	v, deadline, state := g.store.Peek(ctx, dst, key)
+func (g *Group) peekForLoad(ctx context.Context, hash uint64, dst, key []byte) ([]byte, tiered.State) {
+	v, deadline, state := g.store.Peek(ctx, hash, dst, key)
 	switch {
 	case state == tiered.Negative:
 		g.count.negativeHits.Add(1)
@@ -23,11 +23,11 @@ func (g *Group) peekForLoad(ctx context.Context, dst, key []byte) ([]byte, tiere
 
 // staleFallback is the answer in place of a load that is late or has
 // failed: an expired value up to FailSafe, or one that came meanwhile.
-func (g *Group) staleFallback(ctx context.Context, dst, key []byte) ([]byte, bool) {
+func (g *Group) staleFallback(ctx context.Context, dst []byte, f *flight) ([]byte, bool) {
 	if g.cfg.FailSafe == 0 {
 		return dst, false
 	}
-	v, deadline, state := g.store.Peek(ctx, dst, key)
+	v, deadline, state := g.store.Peek(ctx, f.hash, dst, f.key)
 	switch {
 	case state == tiered.Fresh:
 		return v, true
@@ -44,15 +44,15 @@ func (g *Group) within(deadline, millis int64) bool { return g.store.Now() < dea
 // recheckPresent reports the answer that another load has left in the cache,
 // between this caller's miss and its join. It looks into RAM, where a load's value
 // is unless it was evicted at once, and waits for no disk.
-func (g *Group) recheckPresent(key []byte) (result, bool) {
-	v, _, state := g.store.PeekRAM(nil, key)
+func (g *Group) recheckPresent(f *flight) (result, bool) {
+	v, _, state := g.store.PeekRAM(f.hash, nil, f.key)
 	return recheck(v, state, state == tiered.Fresh)
 }
 
 // recheckFresh is recheckPresent for a caller who has found a value that needs a
 // refresh: another such value is no answer.
-func (g *Group) recheckFresh(key []byte) (result, bool) {
-	v, deadline, state := g.store.PeekRAM(nil, key)
+func (g *Group) recheckFresh(f *flight) (result, bool) {
+	v, deadline, state := g.store.PeekRAM(f.hash, nil, f.key)
 	return recheck(v, state, state == tiered.Fresh && !g.needsRefresh(deadline))
 }
 
@@ -75,4 +75,4 @@ func recheck(v []byte, state tiered.State, good bool) (result, bool) {
 }
 
 // noRecheck starts every load.
-func noRecheck([]byte) (res result, ok bool) { return res, false }
+func noRecheck(*flight) (res result, ok bool) { return res, false }

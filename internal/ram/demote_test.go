@@ -67,7 +67,7 @@ func testInvalidate(t *testing.T, copied bool) {
 		{name: "Set that straddles", run: func() error { return tier.setKey(key, make([]byte, 5000), 0) }},
 		{name: "Set of a long value", run: func() error { return tier.Set(tier.Hash(key), key, make([]byte, 5000), 0) }},
 		{name: "SetIf", run: func() error {
-			tier.Watch(&watch, key)
+			tier.watchKey(&watch, key)
 			return tier.SetIf(&watch, []byte("four"), 0, &left)
 		}},
 		{name: "DeleteIf", run: func() error { return tier.DeleteIf(&watch, &left) }},

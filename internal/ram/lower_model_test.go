@@ -120,7 +120,7 @@ func (h *twoTiers) Set(key, value []byte, ttl time.Duration) error {
 		var left Evicted
 		defer left.Notify()
 		var watch Watch
-		h.Watch(&watch, key)
+		h.watchKey(&watch, key)
 		defer h.Unwatch(&watch)
 		return h.SetIf(&watch, value, deadline, &left) // that making room moves or evicts the record is no write
 	})

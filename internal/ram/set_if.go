@@ -1,10 +1,10 @@
 package ram
 
-// Watch begins to watch a key. The caller keeps the key as it is, and calls
-// Unwatch.
-func (t *Tier) Watch(w *Watch, key []byte) {
-	w.hash, w.key = t.Hash(key), key
-	s := t.shardOf(w.hash)
+// Watch begins to watch a key with this hash. The caller keeps the key as it is, and
+// calls Unwatch.
+func (t *Tier) Watch(w *Watch, hash uint64, key []byte) {
+	w.hash, w.key = hash, key
+	s := t.shardOf(hash)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.watches.add(w)

@@ -54,7 +54,7 @@ func (t *watchTable) remove(w *Watch) {
 // end ends the watches of a key that is being written, but for the writer's own,
 // and returns them: their callWritten is due when the lock is released.
 func (t *watchTable) end(hash uint64, key []byte, own *Watch) (ended *Watch) {
-	if *t == nil { // as a rule
+	if (*t)[hash] == nil { // as a rule: it is another key that is watched
 		return nil
 	}
 	return t.take(hash, func(w *Watch) bool { return w != own && bytes.Equal(w.key, key) })

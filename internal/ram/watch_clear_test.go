@@ -24,7 +24,7 @@ func TestWatchDuringClear(t *testing.T) {
 	if err := tier.setKey(key, []byte("old"), 0); err != nil {
 		t.Fatal(err)
 	}
-	tier.Watch(&w, key)
+	tier.watchKey(&w, key)
 	defer tier.Unwatch(&w)
 	tier.Clear()
 	if n := tier.Len(); !told || n != 0 {

@@ -70,8 +70,8 @@ func testWatch(t *testing.T, key []byte, mask uint64, first int64, then func(*Ti
 	var w, other Watch
 	told := 0
 	w.Written = func() { told++ }
-	tier.Watch(&other, []byte("another"))
-	tier.Watch(&w, key)
+	tier.watchKey(&other, []byte("another"))
+	tier.watchKey(&w, key)
 	then(tier, &now)
 	if want := map[bool]int{false: 1}[unchange]; told != want || w.Voided() == unchange {
 		t.Errorf("told %d times, void: %v", told, w.Voided())
@@ -121,8 +121,8 @@ func TestWatchGoesOn(t *testing.T) {
 	key, told := []byte("key"), 0
 	var left Evicted
 	a, b := Watch{Written: func() { told++ }}, Watch{Written: func() { told += 10 }}
-	tier.Watch(&a, key)
-	tier.Watch(&b, key)
+	tier.watchKey(&a, key)
+	tier.watchKey(&b, key)
 	for _, write := range []func() error{
 		func() error { return tier.SetIf(&a, []byte("1"), 0, &left) },
 		func() error { return tier.SetIf(&a, []byte("2"), 0, &left) },
@@ -137,7 +137,7 @@ func TestWatchGoesOn(t *testing.T) {
 		t.Errorf("after another's write: void %v, told %d", a.Voided(), told)
 	}
 	c := Watch{Written: func() { t.Error("told of Void") }}
-	tier.Watch(&c, key)
+	tier.watchKey(&c, key)
 	c.Void()
 	if err := tier.SetIf(&c, nil, 0, &left); err != ErrChanged {
 		t.Errorf("SetIf after Void: %v", err)

@@ -119,13 +119,13 @@ const (
 	Negative              // that there is no value: see SetIf
 )
 
-// Peek appends to dst the value that the store has of a key, also if Get does not
-// tell it. It counts as no read. A fresh value is looked for in RAM alone: a caller
+// Peek appends to dst the value that the store has of a key with this hash, also if Get
+// does not tell it. It counts as no read. A fresh value is looked for in RAM alone: a caller
 // who loads has looked below already.
-func (s *Store) Peek(ctx context.Context, dst, key []byte) (v []byte, deadline int64, state State) {
-	v, deadline, state = s.PeekRAM(dst, key)
+func (s *Store) Peek(ctx context.Context, hash uint64, dst, key []byte) (v []byte, deadline int64, state State) {
+	v, deadline, state = s.PeekRAM(hash, dst, key)
 	if state == Miss && s.ssd != nil && s.grace {
-		f, err := s.ssd.tier.GetStale(ctx, dst, key, s.ram.Hash(key))
+		f, err := s.ssd.tier.GetStale(ctx, dst, key, hash)
 		s.keepAlive()
 		if err == nil {
 			deadline = s.ssd.deadlineOf(&f)
@@ -136,8 +136,8 @@ func (s *Store) Peek(ctx context.Context, dst, key []byte) (v []byte, deadline i
 }
 
 // PeekRAM is Peek of RAM alone: it waits for no disk.
-func (s *Store) PeekRAM(dst, key []byte) (v []byte, deadline int64, state State) {
-	v, deadline, ok := s.ram.PeekStale(s.ram.Hash(key), dst, key)
+func (s *Store) PeekRAM(hash uint64, dst, key []byte) (v []byte, deadline int64, state State) {
+	v, deadline, ok := s.ram.PeekStale(hash, dst, key)
 	s.keepAlive()
 	switch {
 	case !ok:

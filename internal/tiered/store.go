@@ -59,6 +59,9 @@ func (s *Store) Now() int64 { return s.now() }
 // no memory that the store gives back.
 func (s *Store) Passed(moment int64) bool { return s.ram.Passed(moment) }
 
+// Hash is the hash of a key, for the calls that take it with the key.
+func (s *Store) Hash(key []byte) uint64 { return s.ram.Hash(key) }
+
 // HasSSD reports whether there is a tier below RAM, so that a lookup may wait.
 func (s *Store) HasSSD() bool { return s.ssd != nil }
 

@@ -111,10 +111,10 @@ func (s *Store) Delete(key []byte) error {
 	return s.write(&change{op: remove, hash: s.ram.Hash(key), key: key})
 }
 
-// Watch begins to watch the key for writes: see ram.Watch. The caller keeps the
-// key as it is, and calls Unwatch.
-func (s *Store) Watch(w *ram.Watch, key []byte) {
-	s.ram.Watch(w, key)
+// Watch begins to watch the key, with this hash, for writes: see ram.Watch. The caller
+// keeps the key as it is, and calls Unwatch.
+func (s *Store) Watch(w *ram.Watch, hash uint64, key []byte) {
+	s.ram.Watch(w, hash, key)
 	s.keepAlive()
 }
 
@@ -140,7 +140,7 @@ func (s *Store) DeleteIf(w *ram.Watch, key []byte, ev *ram.Evicted) error {
 // a value that somebody has set meanwhile stays.
 func (s *Store) DeleteIfEqual(key, stored []byte) error {
 	var w ram.Watch
-	s.Watch(&w, key) // and then look: a write is either seen or noticed
+	s.Watch(&w, s.Hash(key), key) // and then look: a write is either seen or noticed
 	defer s.Unwatch(&w)
 	if now, ok := s.PeekFresh(nil, key); ok && !bytes.Equal(now, stored) {
 		return nil

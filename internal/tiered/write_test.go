@@ -74,7 +74,7 @@ var writes = map[string]struct {
 func watched(s *Store, write func(w *ram.Watch, ev *ram.Evicted) error) error {
 	var w ram.Watch
 	var ev ram.Evicted
-	s.Watch(&w, []byte("k"))
+	s.Watch(&w, s.Hash([]byte("k")), []byte("k"))
 	defer s.Unwatch(&w)
 	return write(&w, &ev)
 }

@@ -58,8 +58,8 @@ var upper = []mutation{{
 }, {
 	guard: "a load looks again before it calls the loader",
 	file:  "internal/load/load.go",
-	old:   "if res, ok := recheck(f.key); ok {",
-	new:   "if res, ok := recheck(f.key); ok && false {",
+	old:   "if res, ok := recheck(f); ok {",
+	new:   "if res, ok := recheck(f); ok && false {",
 	pkg:   ".", test: "TestLoadOnceWhenItIsQuick",
 }, {
 	guard: "a load whose callers have left is cancelled",
@@ -72,6 +72,17 @@ var upper = []mutation{{
 	old:   "func() { g.endEarly(call, context.Cause(ctx)) }",
 	new:   "func() {}",
 	pkg:   ".", test: "TestHardTimeout",
+}, {
+	guard: "at the hard timeout a value that came is an answer, and nothing else",
+	file:  "internal/load/join.go",
+	old:   "if f.returned && why == ErrTimeout {",
+	new:   "if why == ErrTimeout {",
+	pkg:   ".", test: "TestHardTimeout",
+}, {
+	guard: "a call that two loaders wait for is let run once",
+	file:  "internal/load/limiter.go",
+	old:   " && !s.bypassed.Swap(true)",
+	pkg:   ".", test: "TestMaxLoadsNestedTwice",
 }, {
 	guard: "an entry of a front is of the current generation",
 	file:  "typed.go",
