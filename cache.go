@@ -61,11 +61,12 @@ func (c *Cache) Set(key, value []byte) error {
 // SetWithTTL is Set with a time to live of its own, to the millisecond; 0 means
 // that the value never expires. A negative one is an error.
 func (c *Cache) SetWithTTL(key, value []byte, ttl time.Duration) error {
+	hash := c.store.Prefetch(key) // it takes longer than the reading of the clock
 	deadline, err := c.deadline(ttl)
 	if err != nil {
 		return err
 	}
-	return c.store.Set(key, value, deadline)
+	return c.store.Set(hash, key, value, deadline)
 }
 
 // deadline is when a value that lives for ttl expires, in the store's

@@ -16,3 +16,6 @@ func (r *Region) Prefetch(off uint64) { prefetch(unsafe.Add(r.base, off)) }
 // PrefetchRange starts to load the cache lines of the n bytes at off. An offset
 // that lies elsewhere does no harm.
 func (r *Region) PrefetchRange(off, n uint64) { prefetchRange(unsafe.Add(r.base, off), n) }
+
+// PrefetchValue starts to load the cache line where a value begins that lies anywhere.
+func PrefetchValue[T any](p *T) { prefetch(unsafe.Pointer(p)) }

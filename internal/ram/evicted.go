@@ -56,7 +56,7 @@ func (e *evictedBatch) size() int {
 	if e == nil {
 		return 0
 	}
-	return len(e.bytes) + len(e.list)*int(sizeOf[copiedRecord]())
+	return len(e.bytes) + len(e.list)*copiedRecordSize
 }
 
 // deliver tells the batch's records, in order, and gives it up.
@@ -82,6 +82,8 @@ type copiedRecord struct {
 	key, value int   // lengths of their bytes, one after the other
 	cause      Cause // of its leaving
 }
+
+var copiedRecordSize = int(sizeOf[copiedRecord]())
 
 func (c *recordCopies) add(key, value []byte, cause Cause) {
 	c.bytes = append(append(c.bytes, key...), value...)

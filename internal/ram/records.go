@@ -159,18 +159,18 @@ func (s *shard) sameKey(off uint64, key []byte) bool {
 	return t.equalPieces(off, from, key)
 }
 
-// write stores a record at off.
+// write stores a record at off, where nobody can find it yet.
 func (t *Tier) write(off uint64, r *newRecord) {
 	h := t.header(off)
-	h.version.Store(r.version)
-	h.shape.Store(uint32(r.shape))
+	offheap.StoreRelease32(&h.version, r.version)
+	offheap.StoreRelease32(&h.shape, uint32(r.shape))
 	at := uint64(8)
 	if r.shape.Long() {
-		offheap.At[atomic.Uint64](t.region, off+at).Store(uint64(len(r.value)))
+		offheap.StoreRelease64(offheap.At[atomic.Uint64](t.region, off+at), uint64(len(r.value)))
 		at += 8
 	}
 	if r.shape.Expires() {
-		offheap.At[atomic.Uint64](t.region, off+at).Store(uint64(r.deadline))
+		offheap.StoreRelease64(offheap.At[atomic.Uint64](t.region, off+at), uint64(r.deadline))
 		at += 8
 	}
 	if t.whole(off, r.size) {

@@ -9,35 +9,60 @@ import (
 	"github.com/firncache/firn/internal/record"
 )
 
+// Prefetch hashes a key and starts to load the first memory that a Set of it touches.
+func (t *Tier) Prefetch(key []byte) (hash uint64) {
+	hash = t.Hash(key)
+	s := t.shardOf(hash)
+	t.region.Prefetch(s.home(hash))
+	return hash
+}
+
+// home is where the first bucket lies to search for a key with this hash.
+func (s *shard) home(hash uint64) (off uint64) {
+	return s.table.Offset(s.table.Home(hash, s.table.Shape()))
+}
+
 // Set stores the record of a key with this hash, replacing the key's older one. A
 // deadline of 0 means never. One below 0 makes a negative entry, which has expired
 // for all calls but PeekStale, and stays until the deadline's negation; OnEvict is
 // not told of it.
 func (t *Tier) Set(hash uint64, key, value []byte, deadline int64) error {
 	s := t.shardOf(hash)
-	t.region.Prefetch(s.table.Offset(s.table.Home(hash, s.table.Shape()))) // while the lock is taken
-	s.mu.Lock()
-	if deadline == 0 && t.onEvict == nil {
-		if done, copied := s.overwritePlain(hash, key, value); done {
-			ended := s.noteWrite(hash, key, nil, copied)
-			s.mu.Unlock()
-			ended.callWritten()
-			return nil
-		}
+	if deadline != 0 {
+		t.expectExpiry()
 	}
-	return t.setLocked(s, hash, key, value, deadline)
+	s.mu.Lock()
+	done, copied := s.overwriteInPlace(hash, key, value, deadline)
+	if done && !s.tells(copied) {
+		s.mu.Unlock()
+		return nil
+	}
+	return t.setRest(s, done, copied, hash, key, value, deadline)
 }
 
-// setLocked is Set for records that are not overwritten in place. It is called
-// with the shard locked, and unlocks it. It is a function of its own because of the
-// stack that it needs: taking a lock waits for all that the fast path has stored there.
+// tells reports whether somebody is to be told of a write that is over: a watch, OnEvict
+// or the lower tier, which may have a copy of the replaced value if copied says so.
+func (s *shard) tells(copied bool) bool {
+	return s.watches != nil || s.evicted != nil || copied && s.tier.lower != nil
+}
+
+// setRest is the rest of a Set, of which overwriteInPlace has done something or nothing. It
+// is called with the shard locked, and unlocks it. It is a function of its own because
+// of the stack that it needs: taking a lock, or releasing it, waits for all that the fast
+// path has stored there.
 //
 //go:noinline
-func (t *Tier) setLocked(s *shard, hash uint64, key, value []byte, deadline int64) error {
-	s.prefetchGhost(hash) // the key is absent, perhaps, and this is asked for its lane
+func (t *Tier) setRest(s *shard, done, copied bool, hash uint64, key, value []byte, deadline int64) (err error) {
 	var ev Evicted
-	r := t.newRecord(hash, key, value, deadline)
-	err := t.store(s, &r, &ev)
+	if done {
+		ended := s.noteWrite(hash, key, nil, copied)
+		s.unlock(&ev)
+		ended.callWritten()
+	} else {
+		s.prefetchGhost(hash) // the key is absent, perhaps, and this is asked for its lane
+		r := t.newRecord(hash, key, value, deadline)
+		err = t.store(s, &r, &ev)
+	}
 	if ev.first != nil {
 		ev.Notify()
 	}
@@ -47,58 +72,85 @@ func (t *Tier) setLocked(s *shard, hash uint64, key, value []byte, deadline int6
 // SetQuietly is Set that adds the evicted records to ev, which the caller
 // notifies later: it may be called under a lock.
 func (t *Tier) SetQuietly(hash uint64, key, value []byte, deadline int64, ev *Evicted) error {
+	if deadline != 0 {
+		t.expectExpiry()
+	}
 	r := t.newRecord(hash, key, value, deadline)
 	s := t.shardOf(hash)
 	s.mu.Lock()
 	return t.store(s, &r, ev)
 }
 
-// overwritePlain is the fast path of set: it replaces the value of a record of
-// usual length that never expires, in place and found in the first bucket. It
-// reports false, and does nothing, in any other case. copied says that the lower tier
-// may have a copy of the replaced value.
-func (s *shard) overwritePlain(hash uint64, key, value []byte) (done, copied bool) {
+// overwriteInPlace is the fast path of Set: it overwrites the key's record, if that has
+// the shape of the new one and is overwritable. It reports false, and does nothing, in
+// any other case. copied says that the lower tier may have a copy of the replaced value.
+func (s *shard) overwriteInPlace(hash uint64, key, value []byte, deadline int64) (done, copied bool) {
 	t := s.tier
-	want := record.ShapeOf(len(key), len(value), false)
+	want := record.ShapeOf(len(key), len(value), deadline != 0)
 	from := uint64(want.HeaderLen())
-	b := offheap.At[index.Bucket](t.region, s.table.Offset(s.table.Home(hash, s.table.Shape())))
-	for m := b.Match(index.TagOf(hash)); m != 0; {
-		off := t.place(b.Location(m.Next()))
-		t.region.PrefetchRange(off, min(from+uint64(len(key)+len(value)), maxPrefetch))
-		if record.Shape(t.header(off).shape.Load()) != want || want.Long() || !t.whole(off, from+uint64(len(key)+len(value))) {
-			return false, false
-		}
-		if t.region.Equal(off+from, key) {
-			copied = t.overwriteValue(off, from+uint64(len(key)), value, nil, 0)
-			s.count.Sets++
-			return true, copied
+	size := from + uint64(len(key)+len(value))
+	for b := offheap.At[index.Bucket](t.region, s.home(hash)); b != nil; b = s.table.Next(b) {
+		for m := b.Match(index.TagOf(hash)); m != 0; {
+			off := t.place(b.Location(m.Next()))
+			t.prefetchRecord(off, size, want.Expires())
+			if record.Shape(t.header(off).shape.Load()) != want || !t.overwritable(off, want, size) {
+				return false, false
+			}
+			if t.region.Equal(off+from, key) {
+				return true, s.overwrite(off, want, value, deadline)
+			}
 		}
 	}
 	return false, false
 }
 
-// overwriteValue replaces the value, and the deadline if there is a place for
-// one, of the record at off. Readers see from the version that it happens: it is
-// odd meanwhile. It returns lowerCopy of the old value; the new one has none.
-func (t *Tier) overwriteValue(off, valueAt uint64, value []byte, deadlineAt *atomic.Uint64, deadline int64) (copied bool) {
-	h := t.header(off)
+// prefetchRecord starts to load a record of this size that is about to be overwritten,
+// and if it expires, its segment's row, where noteDeadline stores. There may be no such
+// segment.
+func (t *Tier) prefetchRecord(off, size uint64, expires bool) {
+	t.region.PrefetchRange(off, min(size, maxPrefetch))
+	if expires {
+		if id, _ := t.segmentAt(off); uint64(id) < uint64(len(t.segs)) {
+			offheap.PrefetchValue(&t.segs[id])
+		}
+	}
+}
+
+// overwritable reports whether the record of this shape and size at off can be
+// overwritten: it lies in one piece, and is not so long that readers would have to begin
+// again and again.
+func (t *Tier) overwritable(off uint64, shape record.Shape, size uint64) bool {
+	return !shape.Long() && t.whole(off, size)
+}
+
+// overwrite replaces the value, and the deadline if it has one, of the record at off,
+// which is overwritable and has the new record's shape: no dead version stays behind.
+// Readers see from the version that it happens: it is odd meanwhile. It returns lowerCopy
+// of the old record; the new one has none.
+func (s *shard) overwrite(off uint64, shape record.Shape, value []byte, deadline int64) (copied bool) {
+	t, h := s.tier, s.tier.header(off)
+	if t.onEvict != nil {
+		old := t.recordAt(off)
+		s.noteReplaced(&old)
+	}
+	if shape.Expires() {
+		s.noteDeadline(off, deadline)
+	}
 	version := h.version.Load()
 	offheap.StoreRelease32(&h.version, version+1)
 	offheap.StoreFence()
-	if deadlineAt != nil {
-		deadlineAt.Store(uint64(deadline))
+	if shape.Expires() {
+		offheap.StoreRelease64(offheap.At[atomic.Uint64](t.region, off+shape.DeadlineOffset()), uint64(deadline))
 	}
-	t.region.CopyIn(off+valueAt, value)
+	t.region.CopyIn(off+uint64(shape.HeaderLen()+shape.KeyLen()), value)
 	offheap.StoreRelease32(&h.version, version&^lowerCopy+2)
+	s.count.Sets++
 	return version&lowerCopy != 0
 }
 
 // store tries until the shard has the segments that the record takes. It is
 // called with the shard locked, and unlocks it.
 func (t *Tier) store(s *shard, r *newRecord, ev *Evicted) error {
-	if r.deadline != 0 {
-		t.expectExpiry()
-	}
 	for {
 		if s.closed || !t.fits(r) {
 			s.endWrite(r, ev)
@@ -137,8 +189,8 @@ func (s *shard) set(r *newRecord) (missing int) {
 	if r.invalidates = !found; r.invalidates && s.tier.lower != nil {
 		s.tier.lower.Prefetch(r.hash) // for noteWrite
 	}
-	if found && s.overwrite(&old, r) {
-		s.count.Sets++
+	if found && old.shape == r.shape && s.tier.overwritable(old.off, old.shape, old.size) {
+		r.invalidates = s.overwrite(old.off, r.shape, r.value, r.deadline)
 		return 0
 	}
 	if !found {
@@ -174,24 +226,6 @@ func (s *shard) insert(r *newRecord) (missing int) {
 	}
 	s.table.Insert(r.hash, s.appendRecord(r.lane, r), 0)
 	return 0
-}
-
-// overwrite replaces a value in place, if it has the shape of the old one and
-// lies in one piece: no dead version stays behind. Readers see from the
-// version that it happens.
-func (s *shard) overwrite(old *stored, r *newRecord) bool {
-	t := s.tier
-	if old.shape != r.shape || old.shape.Long() || !t.whole(old.off, old.size) {
-		return false
-	}
-	s.noteReplaced(old)
-	var deadlineAt *atomic.Uint64
-	if r.shape.Expires() {
-		deadlineAt = offheap.At[atomic.Uint64](t.region, old.off+old.shape.DeadlineOffset())
-		s.noteDeadline(old.off, r.deadline)
-	}
-	r.invalidates = t.overwriteValue(old.off, uint64(old.valueOffset()), r.value, deadlineAt, r.deadline)
-	return true
 }
 
 // replace appends the new version of a record and lets the old one go.

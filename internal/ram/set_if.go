@@ -21,6 +21,9 @@ func (t *Tier) Unwatch(w *Watch) {
 // SetIf is Set of a watched key. It fails with ErrChanged if the watch is void, and
 // adds the evicted records to ev, for the caller to notify later. The watch goes on.
 func (t *Tier) SetIf(w *Watch, value []byte, deadline int64, ev *Evicted) error {
+	if deadline != 0 {
+		t.expectExpiry()
+	}
 	r := t.newRecord(w.hash, w.key, value, deadline)
 	r.watch = w
 	s := t.shardOf(w.hash)

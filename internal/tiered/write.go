@@ -95,9 +95,16 @@ func (s *Store) emptied(forever bool, do func()) {
 	s.keepAlive()
 }
 
-// Set stores a value. A deadline of 0 is never.
-func (s *Store) Set(key, value []byte, deadline int64) error {
-	return s.write(&change{op: set, hash: s.ram.Hash(key), key: key, value: value, deadline: deadline})
+// Prefetch hashes a key for Set, and starts to load what that will touch.
+func (s *Store) Prefetch(key []byte) (hash uint64) {
+	hash = s.ram.Prefetch(key)
+	s.keepAlive()
+	return hash
+}
+
+// Set stores a value under a key with this hash. A deadline of 0 is never.
+func (s *Store) Set(hash uint64, key, value []byte, deadline int64) error {
+	return s.write(&change{op: set, hash: hash, key: key, value: value, deadline: deadline})
 }
 
 // SetQuietly is Set that adds the evicted records to ev, instead of telling OnEvict:

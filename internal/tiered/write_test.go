@@ -42,7 +42,7 @@ func open(t *testing.T) *Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	if err := s.Set([]byte("k"), []byte("old"), 0); err != nil {
+	if err := s.setKey([]byte("k"), []byte("old"), 0); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -53,7 +53,7 @@ var writes = map[string]struct {
 	write func(s *Store) error
 	after string
 }{
-	"Set":        {func(s *Store) error { return s.Set([]byte("k"), []byte("new"), 0) }, "new true"},
+	"Set":        {func(s *Store) error { return s.setKey([]byte("k"), []byte("new"), 0) }, "new true"},
 	"SetQuietly": {func(s *Store) error { return s.SetQuietly([]byte("k"), []byte("new"), 0, new(ram.Evicted)) }, "new true"},
 	"SetMulti":   {func(s *Store) error { return s.SetMulti([][]byte{[]byte("k")}, [][]byte{[]byte("new")}, 0, nil) }, "new true"},
 	"Delete":     {func(s *Store) error { return s.Delete([]byte("k")) }, " false"},
@@ -64,7 +64,7 @@ var writes = map[string]struct {
 		return watched(s, func(w *ram.Watch, ev *ram.Evicted) error { return s.DeleteIf(w, []byte("k"), ev) })
 	}, " false"},
 	"DeleteIfEqual":  {func(s *Store) error { return s.DeleteIfEqual([]byte("k"), []byte("old")) }, " false"},
-	"one that fails": {func(s *Store) error { return tooLarge(s.Set([]byte("k"), make([]byte, 1<<20), 0)) }, "old true"},
+	"one that fails": {func(s *Store) error { return tooLarge(s.setKey([]byte("k"), make([]byte, 1<<20), 0)) }, "old true"},
 	"one too late":   {func(s *Store) error { return late(s) }, "old true"},
 	"SetMulti failing": {func(s *Store) error {
 		return tooLarge(s.SetMulti([][]byte{[]byte("k")}, [][]byte{make([]byte, 1<<20)}, 0, nil))
@@ -148,7 +148,7 @@ func TestHookOfAllKeys(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Errorf("Close: %v", err)
 	}
-	if err := s.Set([]byte("k"), nil, 0); err != ErrClosed {
+	if err := s.setKey([]byte("k"), nil, 0); err != ErrClosed {
 		t.Errorf("Set after Close: %v", err)
 	}
 	if want := []string{"clear false", "clear true", "before k:  false", "after k:  false"}; !slices.Equal(r.calls, want) {
@@ -165,4 +165,8 @@ func TestHookDuringClear(t *testing.T) {
 	if want := []string{"clear false"}; !slices.Equal(r.calls, want) {
 		t.Errorf("the hook was told %q, want %q", r.calls, want)
 	}
+}
+
+func (s *Store) setKey(key, value []byte, deadline int64) error {
+	return s.Set(s.Prefetch(key), key, value, deadline)
 }

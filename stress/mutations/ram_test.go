@@ -54,4 +54,30 @@ var ramTier = []mutation{{
 	old:   "\t\tcase r.claim.held:\n\t\t\tr.claim.all = true\n",
 	new:   "\t\tcase false:\n",
 	pkg:   "./internal/ram", test: "TestWriteWithoutRoomEnds",
+}, {
+	guard: "a write in place tells OnEvict of what it replaces",
+	file:  "internal/ram/set.go",
+	old:   "s.evicted != nil || ",
+	pkg:   "./internal/ram", test: "TestFastAndSlow", quick: true,
+}, {
+	guard: "a write in place ends the watches of its key",
+	file:  "internal/ram/set.go",
+	old:   "s.watches != nil || ",
+	pkg:   "./internal/ram", test: "TestWatch",
+}, {
+	guard: "a write in place invalidates the copy in the lower tier",
+	file:  "internal/ram/set.go",
+	old:   " || copied && s.tier.lower != nil",
+	pkg:   "./internal/ram", test: "TestFastAndSlow",
+}, {
+	guard: "a write in place tells the sweep of its deadline",
+	file:  "internal/ram/set.go",
+	old:   "\t\ts.noteDeadline(off, deadline)\n",
+	pkg:   "./internal/ram", test: "TestModel",
+}, {
+	guard: "a record of several pieces is not overwritten in place",
+	file:  "internal/ram/set.go",
+	old:   "!shape.Long() && t.whole(off, size)",
+	new:   "!shape.Long()",
+	pkg:   "./internal/ram", test: "TestOverwriteInPlace",
 }}

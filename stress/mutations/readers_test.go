@@ -76,6 +76,12 @@ var readers = []mutation{{
 	new:   "\n",
 	pkg:   "./internal/ram", test: "TestGetWhole", racy: true,
 }, {
+	guard: "a deadline is overwritten while the version is odd",
+	file:  "internal/ram/set.go",
+	old:   "\toffheap.StoreFence()\n\tif shape.Expires() {\n",
+	new:   "\toffheap.StoreFence()\n\tif shape.Expires() {\n\t\tdefer func() { offheap.StoreRelease64(offheap.At[atomic.Uint64](t.region, off+shape.DeadlineOffset()), uint64(deadline)) }()\n\t}\n\tif false {\n",
+	pkg:   "./internal/ram", test: "TestDeadlineOfItsValue", racy: true,
+}, {
 	guard: "the epoch grows before a segment is given back",
 	file:  "internal/ram/log.go",
 	old:   "s.epoch.Add(1)\n",
