@@ -85,9 +85,9 @@ func (s *stress) read(seed uint64, written *atomic.Bool) {
 	var (
 		buf   []byte
 		batch firn.Batch
-		keys  [8][]byte
-		regs  [8]*cachetest.Register
-		acked [8]uint64
+		keys  [24][]byte
+		regs  [len(keys)]*cachetest.Register
+		acked [len(keys)]uint64
 	)
 	for round := 0; !written.Load() && !s.over(); round++ {
 		runtime.Gosched() // let writers in

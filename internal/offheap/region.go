@@ -39,6 +39,11 @@ func (r *Region) Mapped() bool { return r.heap == nil }
 // a multiple of T's alignment with all of T inside the region: neither is checked.
 func At[T any](r *Region, off uint64) *T { return (*T)(unsafe.Add(r.base, off)) }
 
+// OffsetOf is where in the region what At returned lies.
+func OffsetOf[T any](r *Region, p *T) uint64 {
+	return uint64(uintptr(unsafe.Pointer(p)) - uintptr(r.base))
+}
+
 // Bytes is a view of n bytes at off, which must lie inside the region. Bytes
 // that other goroutines may write meanwhile are read with CopyOut instead.
 func (r *Region) Bytes(off uint64, n int) []byte {

@@ -20,8 +20,8 @@ func (w *Window) Hash(i int) uint64 { return w.hashes[i] }
 
 // Prepare hashes up to BatchWindow keys and starts to load the memory that their
 // lookups will touch: first all their buckets, then all their records, as many bytes
-// of each as records have on average. It is a hint: Get and Set, to which the keys go
-// next, read everything again.
+// of each as records have on average. It is a hint: Set, to which the keys go next,
+// reads everything again.
 func (t *Tier) Prepare(w *Window, keys [][]byte) {
 	var buckets [BatchWindow]*index.Bucket
 	for i, key := range keys {

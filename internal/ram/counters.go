@@ -64,6 +64,13 @@ func (c *readCounters) count(hit bool) {
 	}
 }
 
+// add counts the reads of a batch.
+func (c *readCounters) add(hits, misses int) {
+	s := &c.stripes[offheap.Stripe()&c.mask]
+	offheap.StoreRelease64(&s.hits, s.hits.Load()+uint64(hits))
+	offheap.StoreRelease64(&s.misses, s.misses.Load()+uint64(misses))
+}
+
 func (c *readCounters) sum() (hits, misses uint64) {
 	for i := range c.stripes {
 		hits += c.stripes[i].hits.Load()

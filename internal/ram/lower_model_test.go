@@ -188,20 +188,16 @@ func (h *twoTiers) Get(dst, key []byte) ([]byte, bool) {
 }
 
 func (h *twoTiers) GetMulti(keys [][]byte) (values [][]byte, ok []bool) {
-	var w Window
-	for len(keys) > 0 {
-		n := min(len(keys), BatchWindow)
-		h.Prepare(&w, keys[:n])
-		for i, key := range keys[:n] {
-			v, found := h.Tier.Get(nil, key)
-			if !found {
-				var r lowRecord
-				r, found = h.readLower(w.Hash(i), key)
-				v = r.value
-			}
-			values, ok = append(values, v), append(ok, found)
+	var b Batch
+	h.Tier.GetMulti(&b, keys)
+	for i, key := range keys {
+		v, found := b.Value(i)
+		if !found {
+			var r lowRecord
+			r, found = h.readLower(b.Hashes[i], key)
+			v = r.value
 		}
-		keys = keys[n:]
+		values, ok = append(values, v), append(ok, found)
 	}
 	return values, ok
 }

@@ -55,15 +55,11 @@ func (s modelStore) TTL(key []byte) (time.Duration, bool) {
 }
 
 func (s modelStore) GetMulti(keys [][]byte) (values [][]byte, ok []bool) {
-	var w Window
-	for len(keys) > 0 {
-		n := min(len(keys), BatchWindow)
-		s.Prepare(&w, keys[:n])
-		for _, key := range keys[:n] {
-			v, found := s.Get(nil, key)
-			values, ok = append(values, v), append(ok, found)
-		}
-		keys = keys[n:]
+	var b Batch
+	s.Tier.GetMulti(&b, keys)
+	for i := range keys {
+		v, found := b.Value(i)
+		values, ok = append(values, v), append(ok, found)
 	}
 	return values, ok
 }

@@ -25,7 +25,7 @@ type mutation struct {
 	quick    bool   // whether a bounded run tries it
 }
 
-func all() []mutation { return slices.Concat(readers, ramTier, small, ssdTier, upper) }
+func all() []mutation { return slices.Concat(readers, batches, ramTier, small, ssdTier, upper) }
 
 const root = "../.."
 

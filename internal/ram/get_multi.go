@@ -1,0 +1,247 @@
+package ram
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"github.com/firncache/firn/internal/index"
+	"github.com/firncache/firn/internal/offheap"
+	"github.com/firncache/firn/internal/record"
+)
+
+// A lookup of a GetMulti goes through four stages, and while the memory arrives that
+// it needs next, those of other keys have their turns:
+//
+//   - begin hashes the key, and starts to load the bucket where its search begins;
+//   - match finds the key's tag there, and starts to load the record;
+//   - follow does the same in the second bucket, if the first has a link and not the tag;
+//   - finish compares the key, copies the value, and makes sure that it is right.
+//
+// They take the steps of Tier.get, which are numbered there, in that order: see
+// docs/CONCURRENCY.md. Whatever else comes up they leave to Tier.get itself.
+
+// A stage takes a group of keys at a time: neighbours in it overlap, and that is cheaper
+// than to change between stages. Larger groups, or more time between the stages, ask
+// for more lines at once than a core keeps track of.
+const (
+	group = 4
+
+	matchAfter  = 8 // keys between a key's first stage and the next
+	followAfter = 12
+	finishAfter = 16
+
+	inFlight = 32 // a multiple of group, and at least group more than finishAfter
+)
+
+// Batch has the results of a GetMulti, and its scratch space. The zero Batch is ready
+// for use; used again, it allocates nothing once it is large enough.
+type Batch struct {
+	Values
+	Hashes []uint64 // of the keys
+	Misses int
+
+	lookups lookups
+}
+
+// lookups are those that are under way, that of key i at i modulo inFlight.
+type lookups struct {
+	bucket [inFlight]uint64 // where it lies
+	record [inFlight]uint64 // where it lies, or notThere or unclear
+	epoch  [inFlight]uint64 // of the shard, from before anything else was read
+	shape  [inFlight]uint64 // of the index, likewise
+	loc    [inFlight]uint32 // of the record
+	slot   [inFlight]uint8  // in the bucket
+	linked uint64           // a bit for each whose bucket is the second one, still to be searched
+}
+
+// What is known of a record without a place; records lie at multiples of record.Align.
+const (
+	notThere = 0
+	unclear  = 1 // Tier.get is to find out
+)
+
+// GetMulti is Get for many keys. What it finds is in b.
+func (t *Tier) GetMulti(b *Batch, keys [][]byte) {
+	b.reset(len(keys))
+	for i := 0; i < len(keys)+finishAfter; i += group {
+		t.begin(b, keys, i)
+		t.match(b, i-matchAfter)
+		if b.lookups.linked != 0 {
+			t.follow(b, i-followAfter)
+		}
+		t.finish(b, keys, i-finishAfter)
+	}
+	t.reads.add(len(keys)-b.Misses, b.Misses)
+}
+
+func (b *Batch) reset(n int) {
+	b.Bytes, b.Misses, b.lookups.linked = b.Bytes[:0], 0, 0
+	b.spans = slices.Grow(b.spans[:0], n)[:n]
+	b.Hashes = slices.Grow(b.Hashes[:0], n)[:n]
+}
+
+// begin is the first stage of the group at i, if there is one.
+func (t *Tier) begin(b *Batch, keys [][]byte, i int) {
+	if uint(i) >= uint(len(keys)) {
+		return
+	}
+	l, at := &b.lookups, i%inFlight
+	keys = keys[i:min(i+group, len(keys))]
+	hashes := b.Hashes[i:][:len(keys)]
+	for k, key := range keys {
+		hash := t.Hash(key)
+		hashes[k] = hash
+		s, j := t.shardOf(hash), uint(at+k)%inFlight
+		l.epoch[j], l.shape[j] = s.epoch.Load(), s.table.Shape() // 1
+		l.bucket[j] = s.table.Offset(s.table.Home(hash, l.shape[j]))
+	}
+	t.region.PrefetchAll(l.bucket[at:][:len(keys)], 1)
+}
+
+// match is the second stage of the group at i.
+func (t *Tier) match(b *Batch, i int) {
+	if uint(i) >= uint(len(b.Hashes)) {
+		return
+	}
+	l, at := &b.lookups, i%inFlight
+	hashes := b.Hashes[i:min(i+group, len(b.Hashes))]
+	for k, hash := range hashes {
+		j := uint(at+k) % inFlight
+		bucket := offheap.At[index.Bucket](t.region, l.bucket[j])
+		if m := bucket.Match(index.TagOf(hash)); m != 0 { // 2
+			t.locate(l, j, bucket, m.Next())
+		} else if bucket.Linked() {
+			t.link(l, j, hash, bucket)
+		} else {
+			t.absent(l, j, hash)
+		}
+	}
+	t.region.PrefetchAll(l.record[at:][:len(hashes)], t.usualRecord())
+}
+
+// usualRecord is how many bytes of a record are loaded ahead.
+func (t *Tier) usualRecord() uint64 { return min(t.meanRecordBytes.Load(), maxPrefetch) }
+
+// locate notes where the record lies that a slot leads to.
+func (t *Tier) locate(l *lookups, j uint, b *index.Bucket, slot int) {
+	loc := b.Location(slot)
+	off := t.place(loc)
+	if off-1 >= t.ghostAt-1 { // 0, or beyond the segments
+		off = unclear
+	}
+	l.record[j], l.loc[j], l.slot[j] = off, loc, uint8(slot)
+}
+
+// absent ends a search that saw no tag of the key's.
+func (t *Tier) absent(l *lookups, j uint, hash uint64) {
+	s := t.shardOf(hash)
+	l.record[j] = notThere
+	offheap.LoadFence()                                                // 6
+	if s.epoch.Load() != l.epoch[j] || s.table.Shape() != l.shape[j] { // 7
+		l.record[j] = unclear
+	}
+}
+
+// link has the search go on in the bucket that b leads to.
+//
+//go:noinline
+func (t *Tier) link(l *lookups, j uint, hash uint64, b *index.Bucket) {
+	next := t.shardOf(hash).nextBucket(b, l.epoch[j])
+	if next == nil {
+		l.record[j] = unclear
+		return
+	}
+	l.record[j] = notThere // until follow
+	l.bucket[j] = offheap.OffsetOf(t.region, next)
+	l.linked |= 1 << j
+	t.region.Prefetch(l.bucket[j])
+}
+
+// follow is the third stage of the group at i.
+func (t *Tier) follow(b *Batch, i int) {
+	if uint(i) >= uint(len(b.Hashes)) {
+		return
+	}
+	l := &b.lookups
+	for k, hash := range b.Hashes[i:min(i+group, len(b.Hashes))] {
+		j := uint(i+k) % inFlight
+		if l.linked>>j&1 == 0 {
+			continue
+		}
+		l.linked &^= 1 << j
+		bucket := offheap.At[index.Bucket](t.region, l.bucket[j])
+		if m := bucket.Match(index.TagOf(hash)); m != 0 { // 2
+			t.locate(l, j, bucket, m.Next())
+			t.region.PrefetchRange(l.record[j], t.usualRecord())
+		} else if bucket.Linked() {
+			l.record[j] = unclear
+		} else {
+			t.absent(l, j, hash)
+		}
+	}
+}
+
+// finish is the last stage of the group at i.
+func (t *Tier) finish(b *Batch, keys [][]byte, i int) {
+	if uint(i) >= uint(len(keys)) {
+		return
+	}
+	l := &b.lookups
+	for k, key := range keys[i:min(i+group, len(keys))] {
+		j, hash := uint(i+k)%inFlight, b.Hashes[i+k]
+		if l.record[j] == notThere {
+			b.miss(i + k)
+			continue
+		}
+		if b.Bytes == nil {
+			b.Bytes = make([]byte, 0, min(len(keys), inFlight)*int(t.usualRecord()))
+		}
+		v, deadline, ok := t.readRecord(l, j, hash, b.Bytes, key)
+		if !ok {
+			var out outcome
+			if v, deadline, out = t.getRetried(b.Bytes, key, hash, forValue); out != hit {
+				b.miss(i + k)
+				continue
+			}
+		}
+		if t.tuner.Sampled(hash) {
+			t.tuner.Hit(hash)
+		}
+		start := len(b.Bytes)
+		b.Bytes = v
+		b.Put(i+k, start, deadline)
+	}
+}
+
+func (b *Batch) miss(i int) {
+	b.Misses++
+	b.spans[i] = span{end: -1}
+}
+
+// readRecord appends to dst the value of a record in one piece. It reports false for
+// whatever is not that, not the key's, or not to be trusted.
+func (t *Tier) readRecord(l *lookups, j uint, hash uint64, dst, key []byte) (value []byte, deadline int64, ok bool) {
+	off := l.record[j]
+	if off == unclear {
+		return nil, 0, false
+	}
+	h := t.header(off)
+	version, sh := h.version.Load(), record.Shape(h.shape.Load()) // 3
+	from, n := off+uint64(sh.HeaderLen()), sh.ShortValueLen()
+	if sh.Long() || sh.KeyLen() != len(key) || !t.whole(off, from-off+uint64(len(key)+n)) || !t.region.Equal(from, key) { // 4
+		return nil, 0, false
+	}
+	if sh.Expires() {
+		if deadline = int64(offheap.At[atomic.Uint64](t.region, off+8).Load()); t.clock.expired(deadline) {
+			return nil, 0, false
+		}
+	}
+	value = t.region.AppendOut(dst, from+uint64(len(key)), n) // 5
+	bucket, slot := offheap.At[index.Bucket](t.region, l.bucket[j]), int(l.slot[j])
+	word := bucket.Word(slot)
+	if !t.shardOf(hash).unchanged(l.epoch[j], bucket, slot, l.loc[j], h, version) { // 6, 7
+		return nil, 0, false
+	}
+	bucket.Touch(slot, word) // 8
+	return value, deadline, true
+}

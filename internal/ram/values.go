@@ -1,0 +1,51 @@
+package ram
+
+// Values are the values of some keys in one buffer. Some of them may be missing. The
+// zero Values are none.
+type Values struct {
+	Bytes []byte
+	spans []span
+}
+
+// span is the place of one value in Bytes, and its deadline; end is -1 for a miss.
+type span struct {
+	start, end int
+	deadline   int64
+}
+
+// Len is the number of keys.
+func (v *Values) Len() int { return len(v.spans) }
+
+// Value is the value of key i, and whether there is one.
+func (v *Values) Value(i int) (value []byte, ok bool) {
+	s := v.spans[i]
+	if s.end < 0 {
+		return nil, false
+	}
+	return v.Bytes[s.start:s.end:s.end], true
+}
+
+// Deadline is when the value of key i expires, 0 for never, or if that is not known.
+func (v *Values) Deadline(i int) int64 { return v.spans[i].deadline }
+
+// Put makes Bytes from start the value of key i.
+func (v *Values) Put(i, start int, deadline int64) {
+	v.spans[i] = span{start, len(v.Bytes), deadline}
+}
+
+// End ends the value of the next key, which is Bytes from start; without
+// ok there is none.
+func (v *Values) End(start int, ok bool) {
+	v.spans = append(v.spans, span{end: -1})
+	if ok {
+		v.Put(len(v.spans)-1, start, 0)
+	}
+}
+
+// Reset makes them those of n keys that are all missing.
+func (v *Values) Reset(n int) {
+	v.Bytes, v.spans = v.Bytes[:0], v.spans[:0]
+	for range n {
+		v.End(0, false)
+	}
+}
