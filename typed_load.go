@@ -139,11 +139,9 @@ func (t *Typed[K, V]) GetOrLoadMulti(ctx context.Context, b *TypedBatch[V], keys
 // refreshDue has those values of a batch refreshed that are due.
 func (t *Typed[K, V]) refreshDue(ctx context.Context, b *TypedBatch[V], keys []K, load TypedMultiLoadFunc[K, V]) {
 	var due []int
-	for j, key := range b.raw.keys {
-		if _, ok := b.batch.Value(j); ok {
-			if deadline, ok := t.c.store.DeadlineInRAM(key); ok && t.c.needsRefresh(deadline) {
-				due = append(due, j)
-			}
+	for j := range b.raw.keys {
+		if t.c.needsRefresh(b.batch.found.Deadline(j)) {
+			due = append(due, j)
 		}
 	}
 	if due != nil {

@@ -50,7 +50,6 @@ type Store interface {
 	Hash(key []byte) uint64
 	Peek(ctx context.Context, hash uint64, dst, key []byte) (value []byte, deadline int64, state tiered.State)
 	PeekRAM(hash uint64, dst, key []byte) (value []byte, deadline int64, state tiered.State)
-	DeadlineInRAM(key []byte) (deadline int64, ok bool)
 
 	Watch(w *ram.Watch, hash uint64, key []byte)
 	Unwatch(w *ram.Watch)

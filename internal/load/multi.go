@@ -11,8 +11,7 @@ import (
 // values refreshed that need it, and loads the missing ones.
 func (g *Group) LoadMulti(ctx context.Context, found *tiered.Values, keys [][]byte, load MultiFunc) error {
 	if g.RefreshesAhead() {
-		due := g.needRefresh(keys, func(i int) bool { _, ok := found.Value(i); return ok })
-		if due != nil {
+		if due := g.needRefresh(found, keys); due != nil {
 			g.RefreshInBackground(ctx, due, load)
 		}
 	}

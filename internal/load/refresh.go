@@ -3,6 +3,8 @@ package load
 import (
 	"cmp"
 	"context"
+
+	"github.com/firncache/firn/internal/tiered"
 )
 
 // Refresh is Cache.Refresh.
@@ -63,14 +65,12 @@ func (g *Group) RefreshFound(ctx context.Context, key []byte, load Func) {
 	g.RefreshInBackground(ctx, [][]byte{key}, multi(load))
 }
 
-// needRefresh lists those of the keys of which the value is in RAM and needs a
-// refresh; found tells which have a value.
-func (g *Group) needRefresh(keys [][]byte, found func(i int) bool) (due [][]byte) {
+// needRefresh lists those of the keys of which a value was found and needs a
+// refresh.
+func (g *Group) needRefresh(found *tiered.Values, keys [][]byte) (due [][]byte) {
 	for i, key := range keys {
-		if found(i) {
-			if deadline, ok := g.store.DeadlineInRAM(key); ok && g.needsRefresh(deadline) {
-				due = append(due, key)
-			}
+		if g.needsRefresh(found.Deadline(i)) {
+			due = append(due, key)
 		}
 	}
 	return due

@@ -166,10 +166,3 @@ func (s *Store) Deadline(key []byte) (deadline int64, ok bool) {
 	s.keepAlive()
 	return deadline, ok
 }
-
-// DeadlineInRAM is Deadline of RAM alone: it waits for no disk.
-func (s *Store) DeadlineInRAM(key []byte) (deadline int64, ok bool) {
-	deadline, ok = s.ram.Deadline(s.ram.Hash(key), key)
-	s.keepAlive()
-	return deadline, ok
-}
