@@ -61,8 +61,8 @@ func (a *attached) stripe(key []byte) *stripe {
 // BeforeWrite is called before the bytes of a key change, and AfterWrite, with
 // the token that BeforeWrite returned, after it and before the write is
 // acknowledged. The token is nil without a front. A write that panics in between,
-// in the user's OnEvict, leaves a stripe that is not filled any more, which is
-// slow and right.
+// in the user's OnEvict, leaves a stripe, or those of its batch, that is not filled
+// any more, which is slow and right.
 func (t *Table) BeforeWrite(key []byte) (token any) {
 	if a := t.attached.Load(); a != nil {
 		return t.beginWrite(a.stripe(key), key)

@@ -20,6 +20,8 @@ func (r *Region) Prefetch(off uint64) { prefetch(unsafe.Add(r.base, off)) }
 // that lies elsewhere does no harm.
 func (r *Region) PrefetchRange(off, n uint64) { prefetchRange(unsafe.Add(r.base, off), n) }
 
-
 // PrefetchAll is PrefetchRange of n bytes at each of offs.
 func (r *Region) PrefetchAll(offs []uint64, n uint64) { prefetchAll(r.base, offs, n) }
+
+// PrefetchValue starts to load the cache line where a value begins that lies anywhere.
+func PrefetchValue[T any](p *T) { prefetch(unsafe.Pointer(p)) }

@@ -42,8 +42,7 @@ func testInvalidate(t *testing.T, copied bool) {
 			t.Errorf("hash %#x was invalidated with its shard unlocked", hash)
 		}
 	}
-	key, other := []byte("key"), []byte("other")
-	var w Window
+	key := []byte("key")
 	var left Evicted
 	var watch Watch
 	ok := func(done bool) error {
@@ -75,9 +74,9 @@ func testInvalidate(t *testing.T, copied bool) {
 		{name: "Set of what is watched", may: true, run: func() error { return tier.setKey(key, []byte("x"), 0) }},
 		{name: "SetIf when it was written", run: func() error { return tier.SetIf(&watch, []byte("five"), 0, &left) }, fail: ErrChanged, none: true},
 		{name: "DeleteIf when it was written", run: func() error { return tier.DeleteIf(&watch, &left) }, fail: ErrChanged, none: true},
-		{name: "Set of a prepared key", run: func() error {
-			tier.Prepare(&w, [][]byte{other, key})
-			return tier.Set(w.Hash(1), key, []byte("six"), 0)
+		{name: "SetMulti", run: func() error {
+			_, err := tier.SetMulti([][]byte{key}, [][]byte{[]byte("six")}, 0, nil)
+			return err
 		}},
 		{name: "Set that is too large", run: func() error { return tier.setKey(key, make([]byte, 60<<10), 0) }, fail: ErrTooLarge, none: true},
 		{name: "Delete", run: func() error { return ok(tier.deleteKey(key)) }},
@@ -520,10 +519,10 @@ func TestTierHash(t *testing.T) {
 		if got := tier.Hash([]byte{4, 11, 18, 25}); got != 0x3387434c285ac41f {
 			t.Errorf("%d bytes: hash %#x", size, got)
 		}
-		var w Window
-		tier.Prepare(&w, [][]byte{nil, {4, 11, 18, 25}})
-		if got := w.Hash(1); got != 0x3387434c285ac41f {
-			t.Errorf("%d bytes: hash %#x in a window", size, got)
+		var b Batch
+		tier.GetMulti(&b, [][]byte{nil, {4, 11, 18, 25}})
+		if got := b.Hashes[1]; got != 0x3387434c285ac41f {
+			t.Errorf("%d bytes: hash %#x in a batch", size, got)
 		}
 	}
 }

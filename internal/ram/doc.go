@@ -97,8 +97,8 @@
 //   - get_amd64.s: the Get that runs on amd64; get_amd64.go declares it. get.go: the same
 //     in Go, which is Get elsewhere (get_other.go), and its slow paths. get_multi.go,
 //     values.go: many Gets at once. peek.go, iterate.go: the other reads.
-//   - set.go, delete.go: the writes; watch.go, set_if.go: those of a watched key;
-//     clear.go: that of all; batch.go: memory that is loaded ahead of many.
+//   - set.go, set_multi.go, delete.go: the writes; watch.go, set_if.go: those of a
+//     watched key; clear.go: that of all.
 //   - acquire.go: how a write gets segments. reclaim.go, reclaim_ahead.go: which shard
 //     gives one up, and when; drain.go, walk.go: how. lanes.go, ghosts.go: the questions
 //     to package policy.

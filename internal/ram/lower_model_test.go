@@ -126,19 +126,14 @@ func (h *twoTiers) Set(key, value []byte, ttl time.Duration) error {
 	})
 }
 
-func (h *twoTiers) SetMulti(keys, values [][]byte) error {
-	var w Window
-	for len(keys) > 0 {
-		n := min(len(keys), BatchWindow)
-		h.Prepare(&w, keys[:n])
-		for i, key := range keys[:n] {
-			if err := h.write(key, image(values[i]), func() error { return h.Tier.Set(w.Hash(i), key, values[i], 0) }); err != nil {
-				return err
-			}
+func (h *twoTiers) SetMulti(keys, values [][]byte) (first error) {
+	for i := range keys { // one by one: the lower tier is told of each write
+		err := h.write(keys[i], image(values[i]), func() error { return h.modelStore.SetMulti(keys[i:i+1], values[i:i+1]) })
+		if first == nil {
+			first = err
 		}
-		keys, values = keys[n:], values[n:]
 	}
-	return nil
+	return first
 }
 
 func (h *twoTiers) Delete(key []byte) error {

@@ -65,18 +65,8 @@ func (s modelStore) GetMulti(keys [][]byte) (values [][]byte, ok []bool) {
 }
 
 func (s modelStore) SetMulti(keys, values [][]byte) error {
-	var w Window
-	for len(keys) > 0 {
-		n := min(len(keys), BatchWindow)
-		s.Prepare(&w, keys[:n])
-		for i, key := range keys[:n] {
-			if err := s.Tier.Set(w.Hash(i), key, values[i], 0); err != nil {
-				return err
-			}
-		}
-		keys, values = keys[n:], values[n:]
-	}
-	return nil
+	_, err := s.Tier.SetMulti(keys, values, 0, nil)
+	return err
 }
 
 func (s modelStore) TooLarge(err error) bool { return errors.Is(err, ErrTooLarge) }

@@ -97,8 +97,8 @@ func TestOverwriteInPlace(t *testing.T) {
 	}
 }
 
-// fastAndSlow are two tiers of which one is written by Set, and the other by the path
-// that Set takes for what is not overwritten at once: they hold the same at each moment.
+// fastAndSlow are two tiers of which one is written by Set and SetMulti, and the other by
+// the path that they take for what is not overwritten at once: they hold the same at each moment.
 type fastAndSlow struct {
 	tiers [2]*Tier
 	lows  [2]*lower
@@ -132,7 +132,11 @@ func newFastAndSlow(t *testing.T, mask uint64, told, below bool, now func() int6
 func (p *fastAndSlow) set(key, value []byte, deadline int64) (fast, slow error) {
 	var left Evicted
 	hash := p.tiers[0].Hash(key)
-	fast = p.tiers[0].Set(hash, key, value, deadline)
+	if deadline&1 == 0 {
+		fast = p.tiers[0].Set(hash, key, value, deadline)
+	} else {
+		_, fast = p.tiers[0].SetMulti([][]byte{key}, [][]byte{value}, deadline, nil)
+	}
 	slow = p.tiers[1].SetQuietly(hash, key, value, deadline, &left)
 	left.Notify()
 	return fast, slow
@@ -157,7 +161,7 @@ func (p *fastAndSlow) equal(key []byte) error {
 	return nil
 }
 
-// Set does what the general path does, with deadlines, graces, negative entries, equal
+// Set and SetMulti do what the general path does, with deadlines, graces, negative entries, equal
 // tags and chains: OnEvict is told the same, in the same order, and the lower tier too.
 func TestFastAndSlow(t *testing.T) {
 	t.Parallel()

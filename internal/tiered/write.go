@@ -31,7 +31,8 @@ type change struct {
 	ev         *ram.Evicted // collects the records that it evicts; nil: OnEvict is told of them at once
 }
 
-// write is the write protocol. Every change of a key follows it:
+// write is the write protocol. Every change of a key follows it, and so does writeMulti,
+// for several at once:
 //
 //  1. the hook, if there is one, is told that the key is about to change;
 //  2. the RAM tier changes it, and has the lower tier invalidate its copy first;

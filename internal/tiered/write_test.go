@@ -170,3 +170,31 @@ func TestHookDuringClear(t *testing.T) {
 func (s *Store) setKey(key, value []byte, deadline int64) error {
 	return s.Set(s.Prefetch(key), key, value, deadline)
 }
+
+// A batch of any length tells the hook of each of its writes, before and after.
+func TestHookOfBatch(t *testing.T) {
+	s := open(t)
+	r := &recorder{s: s}
+	s.SetWriteHook(r)
+	var keys, values [][]byte
+	told := map[string]bool{}
+	for i := range 2*writeWindow + 5 {
+		key := fmt.Sprintf("key %d", i)
+		keys, values = append(keys, []byte(key)), append(values, []byte("new"))
+		told["before "+key+":  false"], told["after "+key+": new true"] = false, false
+	}
+	if err := s.SetMulti(keys, values, 0, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, call := range r.calls {
+		if was, ok := told[call]; was || !ok {
+			t.Errorf("the hook was told %q, twice or out of place", call)
+		}
+		told[call] = true
+	}
+	for call, was := range told {
+		if !was {
+			t.Errorf("the hook was not told %q", call)
+		}
+	}
+}

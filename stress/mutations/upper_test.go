@@ -88,4 +88,10 @@ var upper = []mutation{{
 	file:  "typed.go",
 	old:   " && e.generation == t.space.Generation()",
 	pkg:   ".", test: "TestFrontFollowsWrites",
+}, {
+	guard: "the hook is told when a batch of writes is over",
+	file:  "internal/tiered/batch_set.go",
+	old:   "(*h).AfterWrite(key, tokens[i])",
+	new:   "_, _ = key, tokens[i]",
+	pkg:   "./internal/tiered", test: "TestWriteProtocol",
 }}
