@@ -64,23 +64,24 @@ func (t *Typed[K, V]) readAgain(key K) {
 	t.release(s)
 }
 
-// readFill is read that puts the value found into the front.
-func (t *Typed[K, V]) readFill(ctx context.Context, s *scratch[K]) (v V, err error) {
+// readFill is read that puts the value found into the front, and also tells its
+// deadline, 0 if that is not known.
+func (t *Typed[K, V]) readFill(ctx context.Context, s *scratch[K]) (v V, deadline int64, err error) {
 	generation := t.space.Generation()
 	if err = t.encodeKeyIn(s, generation); err != nil {
-		return v, err
+		return v, 0, err
 	}
 	fill := t.c.typed.fronts.BeginFill(s.key)
 	deadline, ok, err := t.lookupDeadline(ctx, s)
 	if err != nil {
-		return v, err
+		return v, 0, err
 	}
 	if v, err = t.decode(s.key, s.value); err != nil || !ok || !fill.Lock() {
-		return v, err
+		return v, deadline, err
 	}
 	defer fill.Unlock()
 	t.front.Set(s.k, &FrontEntry[V]{frontHead{generation, deadline}, v})
-	return v, nil
+	return v, deadline, nil
 }
 
 // lookupDeadline is Cache.Lookup of s.key that also tells the deadline, if it is

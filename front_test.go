@@ -14,6 +14,7 @@ import (
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/internal/cachetest"
 	"github.com/firncache/firn/internal/invariants"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 // mapFront is a front without a limit.
@@ -184,6 +185,54 @@ func TestFrontOutlivesEviction(t *testing.T) {
 	_, alive = front.TTL("k")
 	if ok || alive || front.Has("k") {
 		t.Errorf("after its time: Get %v, TTL %v, Has %v", ok, alive, front.Has("k"))
+	}
+}
+
+// GetOrLoad fills the front with what it finds, with every option and tier; writes
+// are seen there as elsewhere.
+func TestFrontIsFilledByGetOrLoad(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct{ ssd, ahead bool }{
+		"RAM": {}, "refresh ahead": {ahead: true}, "SSD": {ssd: true}, "SSD, refresh ahead": {true, true},
+	} {
+		clock := &cachetest.Clock{}
+		change := func(o *firn.Options) {
+			o.Clock, o.TTL = clock.Now, time.Minute
+			if x.ahead {
+				o.Loading.RefreshAfter = 30 * time.Second
+			}
+		}
+		var c *firn.Cache
+		if x.ssd {
+			c = openOn(t, vfstest.NewMem(), change)
+		} else {
+			c = openSmall(t, change)
+		}
+		typed := newTyped(t, c, withFront(firn.TypedOptions[string, string]{}))
+		get := func(want string, inFront uint64) {
+			t.Helper()
+			before := c.Stats().FrontHits
+			v, err := typed.GetOrLoad(t.Context(), "k", func(context.Context, string) (string, error) { return "loaded", nil })
+			if n := c.Stats().FrontHits - before; err != nil || v != want || n != inFront {
+				t.Errorf("%s: %q, %v, %d front hits; want %q, %d", name, v, err, n, want, inFront)
+			}
+		}
+		get("loaded", 0)
+		get("loaded", 0)
+		get("loaded", 1)
+		typed.Set("k", "set")
+		get("set", 0)
+		if x.ssd {
+			typed.Set("k", "moved")
+			demote(t, c)
+			get("moved", 0)
+			get("moved", 1)
+		}
+		if ttl, ok := typed.TTL("k"); !ok || ttl != time.Minute {
+			t.Errorf("%s: TTL %v, %v", name, ttl, ok)
+		}
+		clock.Advance(time.Minute)
+		get("loaded", 0)
 	}
 }
 

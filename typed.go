@@ -216,7 +216,8 @@ func (t *Typed[K, V]) Lookup(ctx context.Context, key K) (V, error) {
 // read looks up s.k past the front, and decodes its value.
 func (t *Typed[K, V]) read(ctx context.Context, s *scratch[K]) (v V, err error) {
 	if t.front != nil {
-		return t.readFill(ctx, s)
+		v, _, err = t.readFill(ctx, s)
+		return v, err
 	}
 	if err = t.encodeKey(s); err != nil {
 		return v, err

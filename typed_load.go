@@ -46,12 +46,22 @@ func (t *Typed[K, V]) load(ctx context.Context, key K, load TypedLoadFunc[K, V])
 	s := t.acquire()
 	defer t.release(s)
 	s.k = key
+	loadBytes := t.loader(s.k, load)
+	looked := !t.c.store.HasSSD() && !t.c.loads.RefreshesAhead() // GetOrLoad has
+	if t.front != nil && !looked {
+		if v, deadline, err := t.readFill(ctx, s); err == nil {
+			if t.c.needsRefresh(deadline) {
+				t.c.loads.RefreshFound(ctx, s.key, loadBytes)
+			}
+			return v, nil
+		}
+		looked = true
+	}
 	if err = t.encodeKey(s); err != nil {
 		return v, err
 	}
-	loadBytes := t.loader(s.k, load)
 	for range loadTries {
-		if !t.c.store.HasSSD() && !t.c.loads.RefreshesAhead() {
+		if looked {
 			s.value, err = t.c.loads.Load(ctx, s.value[:0], s.key, loadBytes)
 		} else {
 			s.value, err = t.c.GetOrLoad(ctx, s.value[:0], s.key, loadBytes)
