@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/firncache/firn/bench/chart"
@@ -49,16 +50,14 @@ func usersTables(t users.Table) []table {
 	}
 	return []table{
 		{
-			suite: usersSuite, question: "How long does an operation take beside " + usersTitles[t] + "?", text: usersText[t],
-			rows: append(of("", "op", "p99.9", "p99.9"), one("pages that are loaded", "pages", "missing"), one("requests that the limiter forgot", "limiter", "lost")), columns: columns,
+			suite: usersSuite, question: "How long does an operation take beside " + usersTitles[t] + "?", text: usersText[t] + " Memory is what is resident.",
+			rows:    slices.Concat(of("", "op"), []part{one("pages that are loaded", "pages", "missing"), one("requests that the limiter forgot", "limiter", "lost")}, of("memory", "resident")),
+			columns: columns,
 		},
+		{suite: usersSuite, question: "And the slowest?", rows: of("p99", "p99", "p99.9", "p99.9"), columns: columns},
 		{
-			suite: usersSuite, question: "What does it cost the program?", text: "Processor time of an operation, the background included, and resident memory.",
-			rows: of("CPU", "cpu", "memory", "resident"), columns: columns,
-		},
-		{
-			suite: usersSuite, question: "And the collector?", text: "Its share of all processors, and its longest pause.",
-			rows: of("share", "gc-share", "pause", "gc-pause"), columns: columns,
+			suite: usersSuite, question: "What does it cost the program?", text: "Processor time of an operation, the background included, and the collector's share of all processors.",
+			rows: of("CPU", "cpu", "GC", "gc-share"), columns: columns,
 		},
 	}
 }

@@ -85,8 +85,22 @@ type Run struct {
 	times   *hdrhistogram.Histogram // of the last turn
 	counted uint64                  // the sum of the counters before the first turn
 	ops     uint64                  // of all turns
-	began   gcload.Runtime
-	elapsed time.Duration // of the turns since Begin
+	since   collector               // Begin
+}
+
+// collector is its work in the turns.
+type collector struct {
+	elapsed  time.Duration // of the turns
+	seconds  float64
+	cycles   uint64
+	pauseMax time.Duration
+}
+
+func (c *collector) add(elapsed time.Duration, before, after gcload.Runtime) {
+	c.elapsed += elapsed
+	c.seconds += after.GCSeconds - before.GCSeconds
+	c.cycles += after.Cycles - before.Cycles
+	c.pauseMax = max(c.pauseMax, gcload.LongestPause(before, after))
 }
 
 // A worker is one goroutine's part, which goes on from turn to turn.
@@ -210,12 +224,14 @@ type Turn struct {
 }
 
 // Begin ends the turns that only warm up.
-func (r *Run) Begin() { r.began, r.elapsed = gcload.ReadRuntime(), 0 }
+func (r *Run) Begin() { r.since = collector{} }
 
 // Turn lets the workers work for about the given time.
 func (r *Run) Turn(length time.Duration) Turn {
 	parts := make([]counts, len(r.workers))
 	r.times.Reset()
+	endCollection()
+	before := gcload.ReadRuntime()
 	loads, cpu := r.env.loads.Load(), samples.OwnSeconds()
 	began := time.Now()
 	until := began.Add(length)
@@ -225,7 +241,9 @@ func (r *Run) Turn(length time.Duration) Turn {
 		done.Go(func() { parts[i] = k.run(&r.env.w, until) })
 	}
 	done.Wait()
-	t := Turn{Elapsed: time.Since(began), CPU: time.Duration((samples.OwnSeconds() - cpu) * float64(time.Second)), Times: r.times}
+	elapsed := time.Since(began)
+	endCollection()
+	t := Turn{Elapsed: elapsed, CPU: time.Duration((samples.OwnSeconds() - cpu) * float64(time.Second)), Times: r.times}
 	var c counts
 	for i, p := range parts {
 		c.add(p)
@@ -236,9 +254,14 @@ func (r *Run) Turn(length time.Duration) Turn {
 	}
 	t.Ops, t.Reads, t.Hits, t.Refused, t.Wrong = c.ops, c.reads, c.hits, c.refused, c.wrong
 	r.ops += uint64(c.ops)
-	r.elapsed += t.Elapsed
+	r.since.add(elapsed, before, gcload.ReadRuntime())
 	return t
 }
+
+// endCollection waits for a collection that has begun, if there is one. Those of a
+// turn end in it: the collector takes the time that the process then stands still for
+// its own.
+func endCollection() { debug.SetGCPercent(debug.SetGCPercent(100)) }
 
 // A Cost is what a store cost the process in the turns since Begin, and what it
 // has lost in all.
@@ -250,14 +273,13 @@ type Cost struct {
 	Lost           int64 // operations that the counters do not know of
 }
 
-// End measures that and closes the store.
+// End measures that and closes the store. There was a turn since Begin.
 func (r *Run) End() Cost {
-	now := gcload.ReadRuntime()
-	seconds := r.elapsed.Seconds()
+	seconds := r.since.elapsed.Seconds()
 	c := Cost{
-		GCShare:     100 * (now.GCSeconds - r.began.GCSeconds) / (seconds * float64(runtime.GOMAXPROCS(0))),
-		GCPerSecond: float64(now.Cycles-r.began.Cycles) / seconds,
-		PauseMax:    gcload.LongestPause(r.began, now),
+		GCShare:     100 * r.since.seconds / (seconds * float64(runtime.GOMAXPROCS(0))),
+		GCPerSecond: float64(r.since.cycles) / seconds,
+		PauseMax:    r.since.pauseMax,
 		Resident:    samples.RSS() - r.empty.resident,
 	}
 	r.store.wait()

@@ -71,7 +71,11 @@ func TestStores(t *testing.T) {
 		if turn.Ops == 0 || turn.Times.TotalCount() == 0 || turn.Times.TotalCount() > turn.Ops || turn.Elapsed <= 0 {
 			t.Errorf("%d operations in %s, %d timed", turn.Ops, turn.Elapsed, turn.Times.TotalCount())
 		}
-		if cost := r.End(); cost.Lost < 0 || cost.Lost > allowed {
+		cost := r.End()
+		if cost.GCShare < 0 || cost.GCShare > 100 {
+			t.Errorf("the collector took %.1f %%", cost.GCShare)
+		}
+		if cost.Lost < 0 || cost.Lost > allowed {
 			t.Errorf("%d operations lost", cost.Lost)
 		}
 	})
@@ -199,6 +203,7 @@ func TestDropsAreCounted(t *testing.T) {
 	if lost := int64(r.ops - (r.store.counted() - r.counted)); lost <= 0 {
 		t.Errorf("%d operations lost; a third of the counters was dropped", lost)
 	}
+	r.Turn(0)
 	if cost := r.End(); cost.Lost <= 0 {
 		t.Errorf("%d operations lost; a third of the counters was dropped", cost.Lost)
 	}

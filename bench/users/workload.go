@@ -61,7 +61,7 @@ var Workloads = []Workload{
 	},
 	{
 		Name: "metadata", Text: "5,000 records of 192 bytes, zipf, read by eight goroutines a processor; one operation in 200 writes; all fit",
-		Entries: 5000, Key: 24, Value: 192, Budget: 4 << 20, Order: keys.Zipf, WriteEvery: 200, Batch: 1, PerProc: 8, TimedEvery: 101,
+		Entries: 5000, Key: 24, Value: 192, Budget: 6 << 20, Order: keys.Zipf, WriteEvery: 200, Batch: 1, PerProc: 8, TimedEvery: 101,
 	},
 }
 
