@@ -203,10 +203,27 @@ func TestDocument(t *testing.T) {
 	if got.String() != string(want) {
 		t.Errorf("docs/BENCHMARKS.md is not what its figures make: run `go run . report -doc ../docs/BENCHMARKS.md`")
 	}
+	checkReadme(t)
 	for _, link := range regexp.MustCompile(`\((img/[^)]*)\)`).FindAllSubmatch(want, -1) {
 		if info, err := os.Stat(filepath.Join("../docs", string(link[1]))); err != nil || info.Size() > 10_000 {
 			t.Errorf("%s: %v; expected a file of at most 10 KB", link[1], err)
 		}
+	}
+}
+
+// checkReadme: so are the tables of the workloads in the README.
+func checkReadme(t *testing.T) {
+	t.Helper()
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := samples.ReadText("../docs/bench/users.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := report.ReplaceUsers(string(readme), r); err != nil || text != string(readme) {
+		t.Errorf("%v; the tables of README.md are not what docs/bench/users.txt makes: run `go run . report -doc ../docs/BENCHMARKS.md -readme ../README.md`", err)
 	}
 }
 
