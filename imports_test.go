@@ -40,7 +40,7 @@ var allowed = map[string][]string{
 	".":                    {"internal/load", "internal/tiered", "internal/typed", "internal/coherence", "internal/codec", "internal/ram", "internal/ssd"},
 	"internal/load":        {"internal/tiered", "internal/ram", "internal/offheap"},
 	"internal/tiered":      {"internal/ram", "internal/ssd", "internal/record", "internal/vfs", "internal/clock"},
-	"internal/ram":         {"internal/policy", "internal/index", "internal/clock", "internal/record", "internal/offheap", "internal/invariants"},
+	"internal/ram":         {"internal/policy", "internal/index", "internal/clock", "internal/record", "internal/offheap", "internal/invariants", "golang.org/x/sys/cpu"},
 	"internal/codec":       {"internal/offheap"},
 	"internal/coherence":   {"internal/offheap"},
 	"internal/typed":       {"internal/codec", "internal/coherence", "internal/tiered", "internal/ram", "internal/offheap"},

@@ -29,10 +29,10 @@ type Memory struct {
 type Table struct {
 	shape      atomic.Uint64   // buckets: lower half; count of moves: upper half
 	mask       atomic.Uint32   // the least 2^n-1 that covers all bucket numbers: see Home
+	chunkShift uint32          // log2 of the buckets in a chunk
 	chunks     []atomic.Uint32 // chunk of buckets [i·perChunk, (i+1)·perChunk)
 	mem        Memory
-	chunkShift uint32 // log2 of the buckets in a chunk
-	chunkMask  uint32 // that number less one
+	chunkMask  uint32 // the number of buckets in a chunk less one
 
 	overflow atomic.Pointer[[]uint32] // chunks that hold overflow buckets; a list is never changed
 

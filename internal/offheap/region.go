@@ -29,6 +29,9 @@ func Reserve(size uint64) (*Region, error) {
 // Size is the number of reserved bytes.
 func (r *Region) Size() uint64 { return r.size }
 
+// Base is the address of the region's first byte, for code in assembly.
+func (r *Region) Base() uintptr { return uintptr(r.base) }
+
 // Huge reports whether the system accepted the advice to use huge pages.
 func (r *Region) Huge() bool { return r.huge.Load() }
 

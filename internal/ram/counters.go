@@ -35,8 +35,9 @@ func (c *Counters) add(o *Counters) {
 // goroutines that run at once seldom share one. Where two do, an increment may
 // be lost: the sums are exact for one goroutine and a little low for many.
 type readCounters struct {
-	stripes []stripe
-	mask    uintptr
+	stripes  []stripe
+	mask     uintptr
+	byteMask uintptr // mask, in bytes of stripes
 }
 
 type stripe struct {
@@ -49,6 +50,7 @@ func (c *readCounters) init(shards int) {
 	n := min(max(8, 4*shards), 256)
 	c.stripes = make([]stripe, n)
 	c.mask = uintptr(n - 1)
+	c.byteMask = c.mask * uintptr(sizeOf[stripe]())
 }
 
 func (c *readCounters) bytes() int64 {

@@ -94,9 +94,10 @@
 //     scratch.go: room for copies.
 //   - log.go, cleanable.go: appending to a lane, and the account of its live bytes.
 //     entries.go: a writer's search and removal of a record.
-//   - get_amd64.s: the Get that runs on amd64; get_amd64.go declares it. get.go: the same
-//     in Go, which is Get elsewhere (get_other.go), and its slow paths. get_multi.go,
-//     values.go: many Gets at once. peek.go, iterate.go: the other reads.
+//   - get.go: Get and its general search, which elsewhere than on amd64 is all
+//     (get_other.go). get_amd64.s: the same steps for usual records, as macros and put
+//     together; get_amd64.go declares the result. get_multi.go, values.go: many Gets at
+//     once. peek.go, iterate.go: the other reads.
 //   - set.go, set_multi.go, delete.go: the writes; watch.go, set_if.go: those of a
 //     watched key; clear.go: that of all.
 //   - acquire.go: how a write gets segments. reclaim.go, reclaim_ahead.go: which shard

@@ -1,6 +1,7 @@
 package ram
 
 import (
+	"math"
 	"slices"
 	"sync/atomic"
 
@@ -30,98 +31,78 @@ const (
 // lockFreeTries is how often a reader starts again before it takes the lock.
 const lockFreeTries = 8
 
-// There are three searches, from the fastest to the most general:
-//
-//   - getShort, in assembly, on amd64: a short key and value, in the key's first bucket.
-//   - GetWithDeadline, in Go: any record of usual length in the first bucket. It is Get
-//     on other processors, too.
-//   - Tier.get: all records, under the lock if readers are overtaken too often.
-//
-// Each leaves to the next whatever it does not do itself, before it has changed
-// anything.
+// There are two searches: getFast, in assembly on amd64, for a record of usual length in
+// the key's first bucket, and Tier.get, for all records, under the lock if readers are
+// overtaken too often. What getFast does not do itself it leaves to the other, before it
+// has changed anything.
 
-// getAny appends the value of key to dst; without one it returns dst unchanged.
-// It is Get, and where there is a faster one the slow path of that, and the
-// reference for it.
-func getAny(t *Tier, dst []byte, k string) (value []byte, ok bool) {
-	key := offheap.Bytes(k)
-	value, _, ok = t.GetWithDeadline(t.Hash(key), dst, key)
+// What getFast returns instead of a length. Of a hit that the policy wants to know of it
+// returns the length with the sign bit set.
+const (
+	absent  = -1 // there is no record; the miss is counted
+	unusual = -2 // Tier.get has to search
+)
+
+// Get appends the value of key to dst; without one it returns dst unchanged.
+func (t *Tier) Get(dst, key []byte) (value []byte, ok bool) {
+	n := t.TryGet(dst, key)
+	if n >= 0 {
+		return dst[:len(dst)+n], true
+	}
+	return t.FinishGet(n, dst, key)
+}
+
+// TryGet is the fast part of Get, which is compiled into its caller. It returns how many
+// bytes it has appended behind dst; below 0, FinishGet does the rest.
+func (t *Tier) TryGet(dst, key []byte) (n int) {
+	n, _ = getFast(t, dst, offheap.String(key))
+	return n
+}
+
+// FinishGet is the rest of Get after TryGet returned n, below 0.
+func (t *Tier) FinishGet(n int, dst, key []byte) (value []byte, ok bool) {
+	value, _, ok = t.getRest(n, 0, dst, offheap.String(key))
 	return value, ok
 }
 
-// GetWithDeadline is Get for a key with this hash that also tells when the record
-// expires, 0 for never. It is a search in stages, each of which calls the next last, when
-// nothing has to be kept: values that a compiler keeps on the stack cost as much as the
-// rest while the processor waits for memory.
-func (t *Tier) GetWithDeadline(hash uint64, dst, key []byte) (value []byte, deadline int64, ok bool) {
-	s := t.shardOf(hash)
-	epoch, shape := s.epoch.Load(), s.table.Shape()
-	b := offheap.At[index.Bucket](t.region, s.table.Offset(s.table.Home(hash, shape)))
-	m := b.Match(index.TagOf(hash))
-	if m == 0 {
-		return s.absent(dst, offheap.String(key), epoch, shape, b)
+// GetWithDeadline is Get that also tells when the record expires, 0 for never.
+func (t *Tier) GetWithDeadline(dst, key []byte) (value []byte, deadline int64, ok bool) {
+	n, deadline := getFast(t, dst, offheap.String(key))
+	if n >= 0 {
+		return dst[:len(dst)+n], deadline, true
 	}
-	if t.tuner.Sampled(hash) {
-		return t.getSlow(dst, offheap.String(key))
-	}
-	return s.present(dst, offheap.String(key), epoch, b, m.Next())
+	return t.getRest(n, deadline, dst, offheap.String(key))
 }
 
-// absent is the end of getStaged if the first bucket has no match.
+// getRest is what is left to do of a Get when getFast returned n, below 0, and deadline.
 //
 //go:noinline
-func (s *shard) absent(dst []byte, key string, epoch, shape uint64, b *index.Bucket) (value []byte, deadline int64, ok bool) {
-	offheap.LoadFence()
-	if b.Linked() || s.epoch.Load() != epoch || s.table.Shape() != shape {
-		return s.tier.getSlow(dst, key)
+func (t *Tier) getRest(n int, deadline int64, dst []byte, k string) (value []byte, at int64, ok bool) {
+	switch n {
+	case absent:
+		return dst, 0, false
+	case unusual:
+		return t.getSlow(dst, k)
 	}
-	s.tier.reads.count(false)
-	return dst, 0, false
-}
-
-// present is the end of getStaged if the first bucket has a match: it reads the
-// record there.
-//
-//go:noinline
-func (s *shard) present(dst []byte, key string, epoch uint64, b *index.Bucket, slot int) (value []byte, deadline int64, ok bool) {
-	t := s.tier
-	word, loc := b.Word(slot), b.Location(slot)
-	off := t.place(loc)
-	if off-1 >= t.ghostAt-1 { // 0, or beyond the segments
-		return t.getSlow(dst, key)
-	}
-	h := t.header(off)
-	version, sh := h.version.Load(), record.Shape(h.shape.Load())
-	from, n := off+uint64(sh.HeaderLen()), sh.ShortValueLen()
-	if sh.Long() || sh.KeyLen() != len(key) || !t.whole(off, from-off+uint64(len(key)+n)) || !t.region.Equal(from, offheap.Bytes(key)) {
-		return t.getSlow(dst, key)
-	}
-	if sh.Expires() {
-		deadline = int64(offheap.At[atomic.Uint64](t.region, off+8).Load())
-		if t.clock.expired(deadline) {
-			return t.getSlow(dst, key)
-		}
-	}
-	value = t.region.AppendOut(dst, from+uint64(len(key)), n)
-	if !s.unchanged(epoch, b, slot, loc, h, version) {
-		return t.getSlow(dst, key)
-	}
-	b.Touch(slot, word)
-	t.reads.count(true)
-	return value, deadline, true
+	t.tellPolicy(t.Hash(offheap.Bytes(k)))
+	return dst[:len(dst)+n&math.MaxInt], deadline, true
 }
 
 // countHit counts a hit, for the policy and the statistics.
 func (t *Tier) countHit(hash uint64) {
-	if t.tuner.Sampled(hash) {
-		t.tuner.Hit(hash)
-	}
+	t.tellPolicy(hash)
 	t.reads.count(true)
 }
 
-// getSlow is Get for all that the staged search leaves to it.
-//
-//go:noinline
+// tellPolicy tells the policy of a hit, if it wants to know.
+func (t *Tier) tellPolicy(hash uint64) {
+	if t.tuner.Sampled(hash) {
+		t.tuner.Hit(hash)
+	}
+}
+
+// getSlow is GetWithDeadline for all that getFast leaves to it, and the reference for
+// that.
 func (t *Tier) getSlow(dst []byte, k string) (value []byte, deadline int64, ok bool) {
 	key := offheap.Bytes(k)
 	hash := t.Hash(key)
@@ -152,8 +133,7 @@ func (t *Tier) getRetried(dst, key []byte, hash uint64, asked ask) (value []byte
 }
 
 // get searches without a lock, in eight steps. Their order is the argument that it
-// is right: see docs/CONCURRENCY.md. GetWithDeadline and getShort take the same
-// steps for records that are found at once.
+// is right: see docs/CONCURRENCY.md. getFast takes the same steps.
 //
 //  1. Load the shard's epoch and the index's shape.
 //  2. Find the key's tag in the bucket and those it links to; load its location.

@@ -2,39 +2,38 @@
 
 package ram
 
-import (
-	"github.com/firncache/firn/internal/offheap"
-	"github.com/firncache/firn/internal/policy"
-)
+import "golang.org/x/sys/cpu"
 
-// Get appends the value of key to dst; without one it returns dst unchanged.
-func (t *Tier) Get(dst, key []byte) (value []byte, ok bool) {
-	if value, ok = getShort(t, dst, offheap.String(key)); !ok {
-		value = dst // it is; said here, the compiler knows that the result may be dst
-	}
-	return
-}
-
-// getShort is getAny, faster for most Gets. That its result is dst's memory the
-// compiler does not know: its caller tells.
+// getFast copies the value of key behind dst, where there is room, and returns its
+// length and deadline. That what Get returns is dst's memory it cannot tell the compiler:
+// its callers do.
 //
 //go:noescape
-func getShort(t *Tier, dst []byte, key string) (value []byte, ok bool)
+func getFast(t *Tier, dst []byte, key string) (n int, deadline int64)
 
-// The offsets in bytes that get_amd64.s needs of fields in other packages' types, and
-// the factor of policy's hash. TestOffsetsInAssembly compares them with the types.
+// shortKeys is how many lengths of keys from 8 bytes on are hashed as one: 9, or 0 if the
+// processor, older than 2013, has not the instructions of getFast. That leaves every key
+// to Tier.get then.
+var shortKeys uint64
+
+func init() {
+	if cpu.X86.HasAVX2 && cpu.X86.HasBMI1 && cpu.X86.HasBMI2 {
+		shortKeys = 9
+	}
+}
+
+// The offsets in bytes that get_amd64.s needs of fields in other packages' types.
+// TestOffsetsInAssembly compares them with the types.
 //
 //nolint:unused // the linter does not read assembly
 const (
 	tableShape      = 0
 	tableMask       = 8
+	tableChunkShift = 12
 	tableChunks     = 16
-	tableChunkShift = 56
-	tableChunkMask  = 60
 
 	bucketLink      = 20
 	bucketLocations = 24
 
-	tunerMask   = 8
-	tunerSpread = policy.Spread
+	tunerMask = 8
 )

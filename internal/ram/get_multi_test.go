@@ -25,7 +25,7 @@ func checkBatch(t *testing.T, tier *Tier, b *Batch, keys [][]byte) (hits int) {
 		t.Fatalf("%d values and %d hashes of %d keys", b.Len(), len(b.Hashes), len(keys))
 	}
 	for i, key := range keys {
-		want, ok := getAny(tier, nil, offheap.String(key))
+		want, _, ok := tier.getSlow(nil, offheap.String(key))
 		got, found := b.Value(i)
 		if found != ok || !bytes.Equal(got, want) {
 			t.Fatalf("key %d of %d, %.40x of %d bytes: %d bytes %.40x, %v; want %d bytes %.40x, %v",

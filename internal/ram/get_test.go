@@ -14,8 +14,7 @@ import (
 	"github.com/firncache/firn/internal/policy"
 )
 
-// newUnsampled is a tier whose policy wants to know of no key: such a read is
-// getAny's.
+// newUnsampled is a tier whose policy wants to know of no key.
 func newUnsampled(t *testing.T, cfg Config) *Tier {
 	t.Helper()
 	tier, err := New(cfg)
@@ -27,71 +26,103 @@ func newUnsampled(t *testing.T, cfg Config) *Tier {
 	return tier
 }
 
-// Get finds what getAny finds, for keys and values of all lengths around those
-// that it treats differently, with and without deadlines, whatever dst is, in
-// tables with and without chains. It leaves dst's neighbours alone, and counts.
-func TestGetIsGetAny(t *testing.T) {
+// Get and GetWithDeadline find what the general search finds, for keys and values of all
+// lengths around those that they treat differently, in one piece and in several, with and
+// without deadlines, whatever dst is, in tables with and without chains, sampled or not.
+// They leave dst's neighbours alone, and count.
+func TestGetIsGetSlow(t *testing.T) {
 	for _, mask := range []uint64{0, 0xffff_000f_0000_00ff} { // the second makes chains, and equal tags
-		now := int64(1_000_000)
-		tier := newUnsampled(t, Config{Bytes: 8 << 20, Seed: 1, Now: func() int64 { return now }, Ticking: true, HashMask: mask})
-		rng := rand.New(rand.NewPCG(1, 1))
-		var keys [][]byte
-		for i := range 4000 {
-			key := make([]byte, rng.IntN(20)+rng.IntN(2)*20)
-			for j := range key {
-				key[j] = byte(rng.IntN(256))
-			}
-			value := make([]byte, rng.IntN(40)+rng.IntN(2)*rng.IntN(560))
-			for j := range value {
-				value[j] = byte(i + j)
-			}
-			deadline := int64(0)
-			if rng.IntN(2) == 0 {
-				deadline = now + rng.Int64N(4*slack) - slack // also past ones
-			}
-			if err := tier.setKey(key, value, deadline); err != nil {
-				t.Fatal(err)
-			}
-			absent := bytes.Clone(key)
-			if len(absent) > 0 {
-				absent[rng.IntN(len(absent))] ^= 1
-			}
-			keys = append(keys, key, absent)
-		}
-		hits := 0
-		for i, key := range keys {
-			for _, room := range []int{0, 7, 16, 40, 800} {
-				before := rng.IntN(20)
-				whole := bytes.Repeat([]byte{0xaa}, before+room+32)
-				dst := whole[: before : before+room]
-				want, found := getAny(tier, bytes.Clone(dst), offheap.String(key))
-				counted, _ := tier.reads.sum()
-				got, ok := tier.Get(dst, key)
-				if ok != found || !bytes.Equal(got, want) {
-					t.Fatalf("mask %x, key %d of %d bytes, room %d: got %x, %v; want %x, %v", mask, i, len(key), room, got, ok, want, found)
-				}
-				if !bytes.Equal(whole[before+room:], bytes.Repeat([]byte{0xaa}, 32)) || !bytes.Equal(whole[:before], bytes.Repeat([]byte{0xaa}, before)) {
-					t.Fatalf("mask %x, key %d: bytes beside the room of %d were written", mask, i, room)
-				}
-				if n, _ := tier.reads.sum(); ok && n != counted+1 || !ok && n != counted {
-					t.Fatalf("mask %x, key %d: hit %v, and %d hits were counted, %d before", mask, i, ok, n, counted)
-				}
-				if ok {
-					hits++
-				}
-			}
-		}
-		if hits < len(keys) {
-			t.Errorf("mask %x: %d hits", mask, hits)
+		for _, sampled := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%x/%v", mask, sampled), func(t *testing.T) { testGetIsGetSlow(t, mask, sampled) })
 		}
 	}
+}
+
+func testGetIsGetSlow(t *testing.T, mask uint64, sampled bool) {
+	now := int64(1_000_000)
+	tier := newUnsampled(t, Config{Bytes: 8 << 20, Seed: 1, Now: func() int64 { return now }, Ticking: true, HashMask: mask})
+	if sampled {
+		tier.tuner = policy.NewTuner(8 << 20)
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	n := 4000
+	if invariants.Race { // where there is one search only
+		n = 1000
+	}
+	keys, values := randomRecords(t, tier, rng, n, now)
+	hits := 0
+	for i, key := range keys {
+		v := values[i/2]
+		for _, room := range []int{0, 7, 16, 40, len(v), (len(v) + 15) &^ 15, len(v) + 128, 800} {
+			before := rng.IntN(20)
+			whole := bytes.Repeat([]byte{0xaa}, before+room+32)
+			dst := whole[: before : before+room]
+			want, wantAt, found := tier.getSlow(bytes.Clone(dst), offheap.String(key))
+			for _, withDeadline := range []bool{false, true} {
+				hitsBefore, missesBefore := tier.reads.sum()
+				var got []byte
+				var ok bool
+				at := wantAt
+				if withDeadline {
+					got, at, ok = tier.GetWithDeadline(dst, key)
+				} else {
+					got, ok = tier.Get(dst, key)
+				}
+				if ok != found || at != wantAt || !bytes.Equal(got, want) {
+					t.Fatalf("key %d of %d bytes, value of %d, room %d: got %x, %d, %v; want %x, %d, %v", i, len(key), len(v), room, got, at, ok, want, wantAt, found)
+				}
+				if !bytes.Equal(whole[before+room:], bytes.Repeat([]byte{0xaa}, 32)) || !bytes.Equal(whole[:before], bytes.Repeat([]byte{0xaa}, before)) {
+					t.Fatalf("key %d: bytes beside the room of %d were written", i, room)
+				}
+				hitsAfter, missesAfter := tier.reads.sum()
+				if h, m := hitsAfter-hitsBefore, missesAfter-missesBefore; h+m != 1 || ok != (h == 1) {
+					t.Fatalf("key %d: hit %v, and %d hits and %d misses were counted", i, ok, h, m)
+				}
+			}
+			if found {
+				hits++
+			}
+		}
+	}
+	if hits < len(keys) {
+		t.Errorf("%d hits", hits)
+	}
+}
+
+// randomRecords sets n keys. Behind each one of those that it returns comes one that
+// differs from it in a bit.
+func randomRecords(t *testing.T, tier *Tier, rng *rand.Rand, n int, now int64) (keys, values [][]byte) {
+	t.Helper()
+	for i := range n {
+		key := make([]byte, rng.IntN(20)+rng.IntN(2)*rng.IntN(60)+rng.IntN(40)/39*rng.IntN(1100))
+		for j := range key {
+			key[j] = byte(rng.IntN(256))
+		}
+		value := make([]byte, rng.IntN(40)+rng.IntN(2)*rng.IntN(200)+rng.IntN(10)/9*rng.IntN(3000))
+		for j := range value {
+			value[j] = byte(i + j)
+		}
+		deadline := int64(0)
+		if rng.IntN(2) == 0 {
+			deadline = now + rng.Int64N(4*slack) - slack // also past ones
+		}
+		if err := tier.setKey(key, value, deadline); err != nil {
+			t.Fatal(err)
+		}
+		absent := bytes.Clone(key)
+		if len(absent) > 0 {
+			absent[rng.IntN(len(absent))] ^= 1
+		}
+		keys, values = append(keys, key, absent), append(values, value)
+	}
+	return keys, values
 }
 
 // Get compares every bit of a key. Hashes have one bit here: of the keys that
 // differ in one, half have the key's.
 func TestGetComparesTheKey(t *testing.T) {
 	for seed := range uint64(10) {
-		for n := 4; n <= 17; n++ {
+		for n := 4; n <= 100; n += 1 + n/33*10 {
 			tier := newUnsampled(t, Config{Bytes: MinBytes, Seed: seed, Now: func() int64 { return 1 }, HashMask: 1 << 63})
 			key := bytes.Repeat([]byte("k"), n)
 			if err := tier.setKey(key, make([]byte, 20), 0); err != nil {
@@ -150,7 +181,7 @@ func TestGetReturnsDst(t *testing.T) {
 	}
 }
 
-// Get raises the frequency of what it finds as getAny does.
+// Get raises the frequency of what it finds.
 func TestGetTouches(t *testing.T) {
 	tier := newUnsampled(t, Config{Bytes: 1 << 20, Seed: 1, Now: func() int64 { return 1 }})
 	for i := range 100 {
@@ -182,9 +213,9 @@ func TestGetTouches(t *testing.T) {
 }
 
 // A Get beside writers that overwrite the value in place returns one of the
-// values, whole: a short one, which assembly copies, and a longer one.
+// values, whole, whichever of its loops copies it.
 func TestGetWhole(t *testing.T) {
-	for size, writes := range map[int]int{512: 1_000_000, 4000: 100_000} {
+	for size, writes := range map[int]int{96: 500_000, 512: 1_000_000, 4000: 100_000} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) { testGetWhole(t, size, writes) })
 	}
 }

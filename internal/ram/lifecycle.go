@@ -3,7 +3,6 @@ package ram
 import (
 	"fmt"
 	"math"
-	"math/bits"
 	"os"
 	"sync/atomic"
 
@@ -64,15 +63,14 @@ func unreserved(cfg *Config, g geometry) *Tier {
 		grace:    cfg.Grace,
 		onEvict:  cfg.OnEvict,
 		lower:    cfg.Lower,
-		segShift: g.segShift, unitShift: g.unitShift,
-		shardShift: min(64-uint(bits.Len(uint(g.shards-1))), 63),
-		shardMask:  uint64(g.shards - 1),
-		shards:     make([]shard, g.shards),
-		ghostless:  g.shards,
-		ghostMax:   8 * uint64(policy.GhostWords(cfg.Bytes, cfg.Bytes/int64(g.shards))),
-		tuner:      policy.NewTuner(cfg.Bytes),
-		freeAhead:  2 + g.shards/4,
-		maxWalk:    walkRecords,
+		segShift: g.segShift, unitShift: g.unitShift, segMask: 1<<g.segShift - 1,
+		shardMask: uint64(g.shards - 1),
+		shards:    make([]shard, g.shards),
+		ghostless: g.shards,
+		ghostMax:  8 * uint64(policy.GhostWords(cfg.Bytes, cfg.Bytes/int64(g.shards))),
+		tuner:     policy.NewTuner(cfg.Bytes),
+		freeAhead: 2 + g.shards/4,
+		maxWalk:   walkRecords,
 	}
 	t.setLower(cfg.Lower)
 	t.reads.init(g.shards)
@@ -114,6 +112,7 @@ func (t *Tier) layOut(g geometry, cfg *Config, perPage int) (err error) {
 	if t.region, err = reserve(t.chunksAt + 4*t.maxChunks*uint64(g.shards)); err != nil {
 		return err
 	}
+	t.base = t.region.Base()
 	t.segs = offheap.View[segment](t.region.Bytes(tableAt, int(t.chunksAt-tableAt)))
 	if bytes >= hugeFrom {
 		t.region.AdviseHuge(0, t.ghostAt)

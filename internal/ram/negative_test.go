@@ -69,7 +69,7 @@ func TestPeekStale(t *testing.T) {
 		if v, got := tier.Get(nil, key); got != live || live && string(v) != e.value {
 			t.Fatalf("step %d: Get(%s): %q, %v: want %v", i, key, v, got, live)
 		}
-		if v, deadline, got := tier.GetWithDeadline(tier.Hash(key), nil, key); got != live || live && (string(v) != e.value || deadline != e.deadline) {
+		if v, deadline, got := tier.GetWithDeadline(nil, key); got != live || live && (string(v) != e.value || deadline != e.deadline) {
 			t.Fatalf("step %d: GetWithDeadline(%s): %q, %d, %v: want %v", i, key, v, deadline, got, live)
 		}
 		if deadline, got := tier.deadlineOf(key); got != live || live && deadline != e.deadline {

@@ -269,7 +269,7 @@ func TestDeadlineOfItsValue(t *testing.T) {
 		}
 		for i := range 90 {
 			key := keys[i/10]
-			v, deadline, ok := tier.GetWithDeadline(tier.Hash(key), buf, key)
+			v, deadline, ok := tier.GetWithDeadline(buf, key)
 			if !ok {
 				continue
 			}

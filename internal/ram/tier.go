@@ -17,10 +17,11 @@ type Tier struct {
 	hasher          record.Hasher
 	hashMask        uint64
 	shards          []shard
-	shardShift      uint // hash >> shardShift & shardMask is the shard's number
-	shardMask       uint64
-	unitShift       uint // location << unitShift is the offset in the region
-	segShift        uint // log2 of the segment size
+	shardMask       uint64  // hash >> shardShift & shardMask is the shard's number
+	base            uintptr // the region's
+	unitShift       uint    // location << unitShift is the offset in the region
+	segShift        uint    // log2 of the segment size
+	segMask         uint64  // the segment size less one
 	reads           readCounters
 	meanRecordBytes atomic.Uint64 // mean of one shard, stored now and then
 	clock           times
@@ -61,8 +62,12 @@ func (t *Tier) segmentCost() int64 { return geometry{segShift: t.segShift}.segme
 // Config.Seed and the key only: it is the same in every process, on every machine.
 func (t *Tier) Hash(key []byte) uint64 { return t.hasher.Hash(key) & t.hashMask }
 
+// shardShift is where the bits of a hash begin that choose the shard: behind those of the
+// tag. The bucket comes from the lower half.
+const shardShift = 48
+
 func (t *Tier) shardOf(hash uint64) *shard {
-	return &t.shards[hash>>(t.shardShift&63)&t.shardMask]
+	return &t.shards[hash>>shardShift&t.shardMask]
 }
 
 func (t *Tier) segSize() uint32 { return 1 << (t.segShift & 31) }

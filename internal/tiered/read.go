@@ -7,35 +7,45 @@ import (
 )
 
 // Get appends the value of key to dst. Without one it returns dst as it was, and
-// false. The room behind dst must not overlap key. It counts as a read.
+// false. It may write to all of the room behind dst, which must not overlap key. It
+// counts as a read.
 func (s *Store) Get(dst, key []byte) ([]byte, bool) {
-	if s.ssd != nil {
-		v, err := s.lookupTiers(context.Background(), dst, key)
-		return v, err == nil
+	n := s.ram.TryGet(dst, key)
+	if n < 0 {
+		return s.finishGet(n, dst, key)
 	}
-	v, ok := s.ram.Get(dst, key)
 	s.keepAlive()
-	return v, ok
+	return dst[:len(dst)+n], true
+}
+
+// finishGet is the rest of Get after TryGet returned n.
+//
+//go:noinline
+func (s *Store) finishGet(n int, dst, key []byte) ([]byte, bool) {
+	v, err := s.finishLookup(n, context.Background(), dst, key)
+	return v, err == nil
 }
 
 // Lookup is Get with a context and with errors: those of the SSD tier, of the
 // context, ErrNotFound and ErrClosed. With one it returns dst as it was.
 func (s *Store) Lookup(ctx context.Context, dst, key []byte) ([]byte, error) {
-	if s.ssd != nil {
-		return s.lookupTiers(ctx, dst, key)
+	n := s.ram.TryGet(dst, key)
+	if n < 0 {
+		return s.finishLookup(n, ctx, dst, key)
 	}
-	v, ok := s.ram.Get(dst, key)
 	s.keepAlive()
-	if ok {
-		return v, nil
-	}
-	return dst, s.MissError(ctx)
+	return dst[:len(dst)+n], nil
 }
 
-// lookupTiers looks a key up in one tier after the other.
-func (s *Store) lookupTiers(ctx context.Context, dst, key []byte) (v []byte, err error) {
-	v, ok := s.ram.Get(dst, key)
-	if !ok {
+// finishLookup is the rest of Lookup after TryGet returned n.
+func (s *Store) finishLookup(n int, ctx context.Context, dst, key []byte) ([]byte, error) {
+	v, ok := s.ram.FinishGet(n, dst, key)
+	var err error
+	switch {
+	case ok:
+	case s.ssd == nil:
+		err = s.MissError(ctx)
+	default:
 		v, err = s.lookupSSD(ctx, s.ram.Hash(key), dst, key)
 	}
 	s.keepAlive()
@@ -45,13 +55,13 @@ func (s *Store) lookupTiers(ctx context.Context, dst, key []byte) (v []byte, err
 // LookupDeadline is Lookup that also tells the deadline. It is not known of a
 // value that was found on the SSD and could not be promoted.
 func (s *Store) LookupDeadline(ctx context.Context, dst, key []byte) (value []byte, deadline int64, known bool, err error) {
-	hash := s.ram.Hash(key)
-	value, deadline, known = s.ram.GetWithDeadline(hash, dst, key)
+	value, deadline, known = s.ram.GetWithDeadline(dst, key)
 	switch {
 	case known:
 	case s.ssd == nil:
 		err = s.MissError(ctx)
 	default:
+		hash := s.ram.Hash(key)
 		if value, err = s.lookupSSD(ctx, hash, dst, key); err == nil {
 			deadline, known = s.ram.Deadline(hash, key)
 		}

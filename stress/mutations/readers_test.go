@@ -5,24 +5,45 @@ package mutations
 var readers = []mutation{{
 	guard: "a reader in assembly compares the version after the copy",
 	file:  "internal/ram/get_amd64.s",
-	old:   "\tCMPL CX, (R15)\n\tJNE  any\n",
+	old:   "\tCMPL CX, (R15); \\\n\tJNE  unusual; \\\n",
 	pkg:   "./internal/ram", test: "TestGetWhole", racy: true,
+}, {
+	guard: "a reader in assembly refuses an odd version",
+	file:  "internal/ram/get_amd64.s",
+	old:   "\tTESTL $1, CX; \\\n\tJNE   unusual; \\\n",
+	pkg:   "./internal/ram", test: "TestGetDuringOverwrite",
 }, {
 	guard: "a reader in assembly that found nothing compares the shape of the index",
 	file:  "internal/ram/get_amd64.s",
-	old:   "\tCMPQ R12, (shard_table+const_tableShape)(R10)\n\tJNE  any\n",
+	old:   "; \\\n\tCMPQ R12, (shard_table+const_tableShape)(R10); \\\n\tJNE  unusual\n",
+	new:   "\n",
 	pkg:   "./internal/ram", test: "TestGetWhileIndexMoves", racy: true,
 }, {
 	guard: "a reader in assembly compares both ends of a key",
 	file:  "internal/ram/get_amd64.s",
-	old:   "\tMOVQ -8(SI)(R8*1), AX\n\tCMPQ AX, -8(BX)(R8*1)\n\tJNE  any\n",
+	old:   "\tMOVQ -8(SI)(R8*1), AX; \\\n\tCMPQ AX, -8(BX)(R8*1); \\\n\tJNE  unusual; \\\n",
+	pkg:   "./internal/ram", test: "TestGetComparesTheKey",
+}, {
+	guard: "a reader in assembly compares the end of a long key",
+	file:  "internal/ram/get_amd64.s",
+	old:   "\tVPCMPEQB  (BX)(AX*1), X0, X0; \\\n",
+	new:   "\tVPCMPEQB  X0, X0, X0; \\\n",
 	pkg:   "./internal/ram", test: "TestGetComparesTheKey",
 }, {
 	guard: "a reader in assembly takes no location beyond the segments",
 	file:  "internal/ram/get_amd64.s",
-	old:   "\tCMPQ  AX, DX\n\tJCC   any ",
-	new:   "\tCMPQ  AX, DX\n",
+	old:   "\tCMPQ  R15, Tier_ghostAt(DI); \\\n\tJCC   unusual; \\\n",
 	pkg:   "./internal/ram", test: "TestReaderAmongGarbage",
+}, {
+	guard: "a reader in assembly compares the deadline with the time",
+	file:  "internal/ram/get_amd64.s",
+	old:   "\tCMPQ R14, (BX); \\\n\tJGE  unusual; \\\n",
+	pkg:   "./internal/ram", test: "TestGetIsGetSlow",
+}, {
+	guard: "a reader in assembly copies no more than dst has room for",
+	file:  "internal/ram/get_amd64.s",
+	old:   "\tCMPQ    AX, dst_cap+24(FP); \\\n\tJHI     copy_other; \\\n",
+	pkg:   "./internal/ram", test: "TestGetIsGetSlow",
 }, {
 	guard: "a reader compares the version after the copy",
 	file:  "internal/ram/get.go",
