@@ -39,7 +39,7 @@ const lockFreeTries = 8
 // What getFast returns instead of a length. Of a hit that the policy wants to know of it
 // returns the length with the sign bit set.
 const (
-	absent  = -1 // there is no record; the miss is counted
+	Absent  = -1 // there is no record; the miss is counted
 	unusual = -2 // Tier.get has to search
 )
 
@@ -53,7 +53,8 @@ func (t *Tier) Get(dst, key []byte) (value []byte, ok bool) {
 }
 
 // TryGet is the fast part of Get, which is compiled into its caller. It returns how many
-// bytes it has appended behind dst; below 0, FinishGet does the rest.
+// bytes it has appended behind dst; below 0, FinishGet does the rest, which is nothing if
+// it is Absent.
 func (t *Tier) TryGet(dst, key []byte) (n int) {
 	n, _ = getFast(t, dst, offheap.String(key))
 	return n
@@ -79,7 +80,7 @@ func (t *Tier) GetWithDeadline(dst, key []byte) (value []byte, deadline int64, o
 //go:noinline
 func (t *Tier) getRest(n int, deadline int64, dst []byte, k string) (value []byte, at int64, ok bool) {
 	switch n {
-	case absent:
+	case Absent:
 		return dst, 0, false
 	case unusual:
 		return t.getSlow(dst, k)

@@ -468,7 +468,7 @@ absent:
 	STILL_ABSENT(unusual)
 	STRIPE
 	INCQ 8(AX)
-	MOVQ $const_absent, n+48(FP)
+	MOVQ $const_Absent, n+48(FP)
 	VZEROUPPER
 	RET
 

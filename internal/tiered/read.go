@@ -3,6 +3,7 @@ package tiered
 import (
 	"context"
 
+	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/ssd"
 )
 
@@ -11,11 +12,15 @@ import (
 // counts as a read.
 func (s *Store) Get(dst, key []byte) ([]byte, bool) {
 	n := s.ram.TryGet(dst, key)
-	if n < 0 {
-		return s.finishGet(n, dst, key)
+	if n >= 0 {
+		s.keepAlive()
+		return dst[:len(dst)+n], true
 	}
-	s.keepAlive()
-	return dst[:len(dst)+n], true
+	if n == ram.Absent && s.ssd == nil {
+		s.keepAlive()
+		return dst, false
+	}
+	return s.finishGet(n, dst, key)
 }
 
 // finishGet is the rest of Get after TryGet returned n.
