@@ -10,8 +10,10 @@
 //   - ghost: the fingerprint of a record that was evicted not long ago.
 //   - age: a time, counted in evictions of the shard.
 //   - setting: the parameters of the lanes, foremost the share of Small.
-//   - shadow: a miniature cache that lives under one setting on a sample of the
-//     keys, as if it were the whole cache.
+//   - sample: keys, chosen by their hashes, that stand for all. Of the smallest caches
+//     that is every key.
+//   - shadow: a miniature cache that lives under one setting on the requests of the
+//     sample, as if it were the whole cache.
 //
 // # Algorithm
 //
@@ -30,7 +32,8 @@
 // No fixed share is good everywhere, so the [Tuner] keeps one shadow for each
 // of a few settings, feeds them the requests of sampled keys, and lets the cache
 // follow the setting whose shadow hits most: miniature simulation (Waldspurger
-// et al., ATC'17).
+// et al., ATC'17). A read takes part in that for one key in 16 at most; of the sample's
+// other keys the shadows see the reads when a record is drained.
 //
 // docs/EVICTION.md has the comparison that led here, package sim repeats it.
 package policy

@@ -2,26 +2,39 @@ package policy
 
 import "sync/atomic"
 
-// ring is a lossy queue of hashes: many may add at once, one drains. What
-// comes when it is full overwrites the oldest.
+// ring is a lossy queue of hashes: many may add at once, one drains. What comes when it
+// is full is dropped, with no store to memory that all processors share: a cache whose
+// reads all hit is left alone.
 type ring struct {
+	places []atomic.Uint64
+
+	_       [64]byte // the slice is never written, and read by all
 	added   atomic.Uint64
-	drained uint64
-	places  []atomic.Uint64
+	drained atomic.Uint64
+	_       [64]byte
 }
 
 func (r *ring) add(hash uint64) {
-	r.places[(r.added.Add(1)-1)%uint64(len(r.places))].Store(hash)
+	n := uint64(len(r.places))
+	if r.added.Load()-r.drained.Load() >= n {
+		return
+	}
+	r.places[(r.added.Add(1)-1)%n].Store(hash)
 }
 
-// drain calls each with the hashes added since the last call, in order. A place
-// that was reserved but not yet written gives an old hash; that is harmless.
+// drain calls each with hashes that were added, in order, drainMost at most. A place that
+// was reserved but not yet written, or twice by adders that met at the ring's end, gives
+// another hash; that is harmless.
 func (r *ring) drain(each func(hash uint64)) {
-	added := r.added.Load()
-	if n := uint64(len(r.places)); added-r.drained > n {
-		r.drained = added - n
+	n, from, to := uint64(len(r.places)), r.drained.Load(), r.added.Load()
+	to = min(to, from+drainMost)
+	for at := from; at < to; at++ {
+		each(r.places[at%n].Load())
 	}
-	for ; r.drained < added; r.drained++ {
-		each(r.places[r.drained%uint64(len(r.places))].Load())
+	if to != from {
+		r.drained.Store(to)
 	}
 }
+
+// drainMost bounds the work of an insert, which holds a shard's lock.
+const drainMost = 64

@@ -7,26 +7,35 @@ import (
 )
 
 // Tuner chooses a cache's setting by the hits of its shadows. It is safe for
-// concurrent use; a read of the cache only asks [Tuner.Sampled] and, for a few
-// keys, calls [Tuner.Hit], which takes no lock.
+// concurrent use; a read of the cache only asks [Tuner.Sampled] and, for one key in
+// 16 at most, calls [Tuner.Hit], which takes no lock.
+//
+// Some dozens of keys stand for a cache. One that is so small that a 16th part of its
+// keys are fewer has more in its sample, and the shadows see the reads of these late: when
+// a record is drained, by its frequency.
 type Tuner struct {
 	current atomic.Uint32 // the setting that holds, an index into settings
-	mask    atomic.Uint64 // a key is sampled if its spread hash has none of these bits
-	recent  ring
+	mask    atomic.Uint64 // see Sampled: the sample's mask, but at least readMask
+	sample  atomic.Uint64 // see inSample
+	size    int           // keys that a shadow can hold; 0 without shadows
+	recent  ring          // what lies above its counters is seldom written, and read by all
 
 	mu       sync.Mutex
-	size     int // keys that a shadow can hold
 	shadows  [len(settings)]*shadow
-	shift    uint // one key in 1<<shift is sampled
+	shift    uint // one key in 1<<shift is in the sample
 	capacity int  // keys that a shadow holds; 0 while the cache fills
 	pending  int  // requests since the last choice
 	changes  uint64
 }
 
 const (
+	readShift = 4 // reads of one key in 1<<readShift are reported, at most
+	readMask  = 1<<readShift - 1
+
 	maxShift   = 40 // not even colliding hashes make the rate smaller
 	minShadow  = 16
 	maxShadow  = 512
+	plenty     = 128      // keys, at most, in a sample of more than one in 1<<readShift
 	minCache   = 64 << 10 // bytes; below, shadows would cost more than they bring
 	tunerShare = 200      // the shadows may take 1/tunerShare of the cache
 	// shadowKeyBytes is the cost of one key of size, in all shadows and the ring.
@@ -42,9 +51,10 @@ const (
 func NewTuner(cacheBytes int64) *Tuner {
 	t := &Tuner{}
 	if cacheBytes < minCache {
-		t.mask.Store(math.MaxUint64)
+		t.setMasks(math.MaxUint64)
 		return t
 	}
+	t.setMasks(0)
 	t.size = int(min(max(cacheBytes/tunerShare/int64(shadowKeyBytes), minShadow), maxShadow))
 	t.recent.places = make([]atomic.Uint64, t.size)
 	for i, setting := range settings {
@@ -67,43 +77,65 @@ func (t *Tuner) Changes() uint64 {
 	return t.changes
 }
 
-// Sampled tells whether the requests of a key are to be reported.
-func (t *Tuner) Sampled(hash uint64) bool { return spread(hash)&t.mask.Load() == 0 }
+// Sampled tells whether the reads of a key are to be reported.
+//
+// The masks cover the lowest bits, so keys are chosen by bits of their hash that are
+// equal to those 32 places further up. Thereby shards (the uppermost bits), buckets
+// of the index (the lower half) and tags (from bit 32) have equal parts of the sample.
+func (t *Tuner) Sampled(hash uint64) bool { return (hash^hash>>32)&t.mask.Load() == 0 }
 
-// Spread is the factor of (hash ^ hash>>32), for code in assembly that
-// does the work of Sampled.
-const Spread = 0x9E3779B97F4A7C15
+// inSample tells whether the shadows are to see the requests of a key. It holds for
+// all keys that are [Tuner.Sampled].
+func (t *Tuner) inSample(hash uint64) bool { return (hash^hash>>32)&t.sample.Load() == 0 }
 
-// Hit reports a read that found its key, for a key that is sampled. Some
-// reports are lost when many come between two inserts.
+// Hit reports a read that found its key, for a key that is sampled. Some reports are
+// lost when many come between two inserts.
 func (t *Tuner) Hit(hash uint64) {
 	if t.size > 0 {
 		t.recent.add(hash)
 	}
 }
 
-// Insert reports that a key, sampled, was absent and is being stored. entries
-// is the number of records in the cache, and filling says that nothing has
-// been evicted for want of space yet.
+// Insert reports that a key was absent and is being stored. entries is the number of
+// records in the cache, and filling says that nothing has been evicted for want of
+// space yet.
 func (t *Tuner) Insert(hash uint64, entries int64, filling bool) {
-	if t.size == 0 {
+	if t.size == 0 || !t.inSample(hash) {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.fit(entries, filling)
-	t.recent.drain(func(h uint64) { t.request(h, filling) })
-	t.request(hash, filling)
+	t.recent.drain(func(h uint64) { t.request(h, 1, filling) })
+	t.request(hash, 1, filling)
 }
 
-// request lets the shadows see a request, and chooses now and then.
-func (t *Tuner) request(hash uint64, filling bool) {
-	if !t.Sampled(hash) {
-		return // sampled before the last change of the rate
+// Drained reports a record at its lane's tail, before [Setting.Next] is asked about it:
+// its frequency stands for the reads of a key in the sample that Hit is not told of.
+func (t *Tuner) Drained(hash uint64, frequency uint8) {
+	if frequency == 0 || t.size == 0 || !t.inSample(hash) || t.Sampled(hash) {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for range frequency {
+		t.request(hash, lateWeight, false)
+	}
+}
+
+// lateWeight is what a hit counts that the shadows see late. A record that goes round in
+// its lane keeps some of its frequency, so that part of it is told of twice.
+const lateWeight = 0.5
+
+// request lets the shadows see a request, a hit of which counts weight, and chooses now
+// and then.
+func (t *Tuner) request(hash uint64, weight float64, filling bool) {
+	if !t.inSample(hash) {
+		return // it was before the last change of the rate
 	}
 	for _, s := range t.shadows {
 		if s.access(hash, t.capacity, filling) {
-			s.hits++
+			s.hits += weight
 		}
 	}
 	if t.pending++; t.pending >= max(t.capacity/choices, 4) && !filling {
@@ -136,19 +168,32 @@ var decay = math.Exp2(-1.0 / (choices * halfLife))
 // fit makes the sampling rate such that the shadows are to the sample what the
 // cache is to all keys, and not larger than their memory.
 func (t *Tuner) fit(entries int64, filling bool) {
-	for t.shift < maxShift && (entries>>t.shift > int64(t.size) || filling && t.shadows[0].free == 0) {
+	for t.shift < maxShift && (entries>>t.shift > t.most(t.shift) || filling && t.shadows[0].free == 0) {
 		t.resample(t.shift + 1)
 	}
-	if t.shift > 0 && entries>>t.shift < int64(t.size/4) && !filling {
+	if t.shift > 0 && entries>>t.shift < t.most(t.shift-1)/4 && !filling {
 		t.resample(t.shift - 1)
 	}
 	t.capacity = max(int(entries>>t.shift), 1)
 }
 
+// most is how many keys a sample of one in 1<<shift has at most.
+func (t *Tuner) most(shift uint) int64 {
+	if shift < readShift {
+		return int64(min(t.size, plenty))
+	}
+	return int64(t.size)
+}
+
 func (t *Tuner) resample(shift uint) {
 	t.shift = shift
-	t.mask.Store(1<<shift - 1)
+	t.setMasks(1<<shift - 1)
 	for _, s := range t.shadows {
-		s.filter(t.Sampled)
+		s.filter(t.inSample)
 	}
+}
+
+func (t *Tuner) setMasks(sample uint64) {
+	t.sample.Store(sample)
+	t.mask.Store(sample | readMask)
 }

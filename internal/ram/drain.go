@@ -50,6 +50,7 @@ func (s *shard) moveOrEvict(e *entry) {
 
 // keepOrEvict evicts or demotes a record, unless the policy wants to keep it.
 func (s *shard) keepOrEvict(e *entry) {
+	s.tier.tuner.Drained(e.hash, uint8(e.freq()))
 	setting, from := s.tier.tuner.Setting(), s.tier.segs[s.drain.id].lane
 	small, main := s.laneBytes()
 	to, freq := setting.Next(from, uint8(e.freq()), small, main)

@@ -9,9 +9,7 @@ import "github.com/firncache/firn/internal/policy"
 func (s *shard) laneOfNew(hash uint64) policy.Lane {
 	t := s.tier
 	filling := !t.full.Load()
-	if t.tuner.Sampled(hash) {
-		t.tuner.Insert(hash, int64(s.table.Len())*int64(len(t.shards)), filling)
-	}
+	t.tuner.Insert(hash, int64(s.table.Len())*int64(len(t.shards)), filling)
 	if filling {
 		return policy.Main
 	}

@@ -19,6 +19,17 @@ var small = []mutation{{
 	new:   "if _, _ = away, stayed; ok {",
 	pkg:   "./internal/policy", test: "TestLane",
 }, {
+	guard: "reads of one key in 16 at most are reported",
+	file:  "internal/policy/tuner.go",
+	old:   "t.mask.Store(sample | readMask)",
+	new:   "t.mask.Store(sample)",
+	pkg:   "./internal/policy", test: "TestReadsOfOneKeyInSixteen",
+}, {
+	guard: "the policy hears of a record's reads when it is drained",
+	file:  "internal/ram/drain.go",
+	old:   "s.tier.tuner.Drained(e.hash, uint8(e.freq()))",
+	pkg:   "./internal/ram", test: "TestPolicyHearsOfReadsInSmallTiers",
+}, {
 	guard: "a released buffer is not released again",
 	file:  "bufpool/refs.go",
 	old:   "case s != b.lent && !b.shared(s):\n\t\t\tb.misused(\"Release\")",

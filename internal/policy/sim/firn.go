@@ -67,9 +67,7 @@ func (f *Firn) Access(key int32) bool {
 	if f.size(key) > f.capacity/4 {
 		return false
 	}
-	if f.tuner.Sampled(hash) {
-		f.tuner.Insert(hash, f.entries, f.filling)
-	}
+	f.tuner.Insert(hash, f.entries, f.filling)
 	f.makeRoom(f.size(key))
 	to := policy.Main
 	if !f.filling {
@@ -127,6 +125,7 @@ func (f *Firn) evictSegment() {
 	q.segments = q.segments[1:]
 	for _, key := range keys {
 		r, size := &f.records[key], f.size(key)
+		f.tuner.Drained(hashOf(key), r.frequency)
 		to, frequency := setting.Next(from, r.frequency, small.bytes, main.bytes)
 		q.bytes -= size
 		f.bytes -= size
