@@ -14,7 +14,7 @@ func (t *Table) splitDue() bool { return t.count*10 > int(t.buckets())*splitLoad
 
 func (t *Table) mergeDue() bool {
 	n := t.buckets()
-	return n > t.perChunk() && t.count*10 < int(n)*mergeLoad
+	return n > t.leastBuckets() && t.count*10 < int(n)*mergeLoad
 }
 
 // atChunkEnd reports whether one more bucket needs one more chunk.
@@ -29,12 +29,13 @@ func partner(j uint32) uint32 {
 	return j &^ top
 }
 
-// scratch lists the entries of a chain that is being split or merged.
+// scratch lists the entries of a chain that is being split, merged or walked over.
 type scratch struct {
 	buckets []*Bucket
 	slots   []int
 	locs    []uint32
 	hashes  []uint64
+	placed  []Placed
 }
 
 // collect lists the entries of the chain at bucket j, with their hashes, and
@@ -92,12 +93,12 @@ func (t *Table) addMainChunk() bool {
 }
 
 // merge undoes the last split: the entries of the last bucket move to its
-// partner.
-func (t *Table) merge() {
+// partner. Without overflow buckets for them, the merge waits.
+func (t *Table) merge() bool {
 	last := t.buckets() - 1
 	s, buckets := t.collect(last)
 	if buckets > t.freeLen {
-		return
+		return false
 	}
 	for i := range s.locs {
 		b, slot := s.buckets[i], s.slots[i]
@@ -113,6 +114,7 @@ func (t *Table) merge() {
 		t.owned--
 		t.spare = append(t.spare, t.chunks[t.owned].Load())
 	}
+	return true
 }
 
 // compact shortens the chain at bucket j: entries of its last bucket fill the

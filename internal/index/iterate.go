@@ -1,50 +1,48 @@
 package index
 
-import "iter"
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
 
-// Buckets is the number of buckets now, for Under.
-func (t *Table) Buckets() uint32 { return t.buckets() }
+// A walk over a table goes by positions: the position of an entry is its key's hash with
+// the bits in reverse. A bucket has the entries of a range of positions, of which a split
+// gives the upper half away. So a walk needs to remember no more than the position that it
+// has come to, whether the table grows or shrinks meanwhile.
 
-// Under yields the locations of all entries that were, or would have been, in
-// bucket j when the table had that many buckets. The caller holds the lock, and
-// does not change the table before it has them all. Over the numbers of buckets
-// from 0 up that is every entry once, however the table grows or shrinks meanwhile.
-func (t *Table) Under(j, buckets uint32) iter.Seq[uint32] {
-	return func(yield func(uint32) bool) {
-		if t.buckets() < buckets {
-			t.among(j, buckets, yield)
-		} else {
-			t.under(j, buckets, yield)
-		}
-	}
+// Placed is an entry as a walk meets it.
+type Placed struct {
+	Position uint64
+	Location uint32
 }
 
-// among is Under once the table is smaller: the entries share a bucket with
-// others.
-func (t *Table) among(j, buckets uint32, yield func(uint32) bool) {
-	s, _ := t.collect(home(uint64(j), t.buckets()))
+// Hash is the hash of the entry's key.
+func (p Placed) Hash() uint64 { return bits.Reverse64(p.Position) }
+
+// From lists the entries at a position and behind it, in rising order, as far as they lie
+// in one bucket. next is the position where the next bucket begins, 0 behind the last one.
+// The caller holds the lock; the list is lent until the next call.
+func (t *Table) From(at uint64) (found []Placed, next uint64) {
+	j := home(bits.Reverse64(at), t.buckets())
+	s, _ := t.collect(j)
+	found = s.placed[:0]
 	for i, h := range s.hashes {
-		if home(h, buckets) == j && !yield(s.locs[i]) {
-			return
+		if p := bits.Reverse64(h); p >= at {
+			found = append(found, Placed{p, s.locs[i]})
 		}
 	}
+	slices.SortFunc(found, func(a, b Placed) int { return cmp.Compare(a.Position, b.Position) })
+	s.placed = found
+	rest := 64 - t.depth(j)
+	return found, (at>>rest + 1) << rest
 }
 
-// under is Under while the table is as large, or larger.
-func (t *Table) under(j, buckets uint32, yield func(uint32) bool) bool {
-	for b := t.bucket(j); b != nil; b = t.Next(b) {
-		for m := b.Used(); m != 0; {
-			if !yield(b.Location(m.Next())) {
-				return false
-			}
-		}
+// depth is how many bits of their hashes the entries of a bucket share.
+func (t *Table) depth(j uint32) int {
+	all := bits.Len32(t.buckets() - 1)
+	if top := uint32(1) << all >> 1; j < top && j|top >= t.buckets() { // it has yet to be split
+		return all - 1
 	}
-	// The buckets split from j since: j with one higher bit set, and theirs.
-	for top := uint32(1); top != 0 && top < t.buckets(); top <<= 1 {
-		child := j | top
-		if top > j && child >= buckets && child < t.buckets() && !t.under(child, buckets, yield) {
-			return false
-		}
-	}
-	return true
+	return all
 }

@@ -41,8 +41,9 @@ type Table struct {
 	scratch scratch
 	count   int      // entries
 	owned   int      // entries of chunks in use
-	free    uint32   // first free overflow bucket, as a link; chained by link
-	freeLen int      // how many
+	free    uint32   // first overflow bucket that was freed, as a link; chained by link
+	unused  uint32   // first one of the last overflow chunk that was never in use, as a link
+	freeLen int      // how many there are of both kinds
 	spare   []uint32 // chunks given and not yet used
 }
 
@@ -67,24 +68,27 @@ func (t *Table) Init(mem Memory, chunk uint32, chunks []atomic.Uint32, hashAll H
 func (t *Table) start(chunk uint32) {
 	t.chunks[0].Store(chunk)
 	t.owned = 1
-	n := t.perChunk()
+	n := t.leastBuckets()
 	for i := range n {
 		t.bucket(i).reset()
 	}
 	t.publish(n)
 }
 
-// Clear forgets all entries and every chunk but the first; it returns the
-// chunks that the table no longer owns.
-func (t *Table) Clear() (released []uint32) {
+// leastBuckets is the number of buckets of an empty table. They are few, lest Clear
+// takes long.
+func (t *Table) leastBuckets() uint32 { return min(t.perChunk(), 64) }
+
+// Clear forgets all entries. Of the chunks the table uses one from then on, and Surplus
+// gives back all others but one.
+func (t *Table) Clear() {
 	for i := 1; i < t.owned; i++ {
-		released = append(released, t.chunks[i].Load())
+		t.spare = append(t.spare, t.chunks[i].Load())
 	}
-	released = append(append(released, t.overflowChunks()...), t.spare...)
-	t.spare, t.free, t.freeLen, t.count = nil, 0, 0, 0
+	t.spare = append(t.spare, t.overflowChunks()...)
+	t.free, t.freeLen, t.count = 0, 0, 0
 	t.overflow.Store(&[]uint32{})
 	t.start(t.chunks[0].Load())
-	return released
 }
 
 // perChunk is the number of buckets in a chunk, a power of two.
@@ -241,7 +245,7 @@ func (t *Table) insertChain(j uint32, tag Tag, freq int, loc uint32) {
 	}
 }
 
-// Remove takes an entry out.
+// Remove takes an entry out. Shrink is due after it, at some time.
 func (t *Table) Remove(hash uint64, b *Bucket, slot int) {
 	t.count--
 	b.clear(slot)
@@ -249,21 +253,25 @@ func (t *Table) Remove(hash uint64, b *Bucket, slot int) {
 	if t.bucket(j).link() != 0 {
 		t.compact(j)
 	}
-	if t.mergeDue() {
-		t.merge()
-	}
 }
+
+// Shrink makes the table smaller by one bucket, if so few entries are left. It reports
+// whether it did.
+func (t *Table) Shrink() bool { return t.mergeDue() && t.merge() }
 
 // takeFree returns an empty overflow bucket.
 func (t *Table) takeFree() (link uint32) {
-	if t.free == 0 {
-		t.carve()
+	if t.freeLen == 0 {
+		t.addOverflowChunk()
 	}
-	link = t.free
-	b := t.linked(link)
-	t.free = b.link()
 	t.freeLen--
-	b.reset()
+	if link = t.free; link != 0 {
+		t.free = t.linked(link).link()
+	} else {
+		link = t.unused
+		t.unused++
+	}
+	t.linked(link).reset()
 	return link
 }
 
@@ -275,17 +283,16 @@ func (t *Table) giveFree(link uint32) {
 	t.freeLen++
 }
 
-// carve cuts a spare chunk into free overflow buckets.
-func (t *Table) carve() {
+// addOverflowChunk makes a spare chunk one of overflow buckets. They are reset one by one,
+// as they come to use.
+func (t *Table) addOverflowChunk() {
 	chunk, ok := t.takeSpare()
 	if !ok {
 		panic("index: no chunk for an overflow bucket: NeedsChunk was not heeded")
 	}
 	chunks := t.overflowChunks()
-	first := uint32(len(chunks))<<t.chunkShift + 1
+	t.unused = uint32(len(chunks))<<t.chunkShift + 1
 	chunks = append(slices.Clip(chunks), chunk)
 	t.overflow.Store(&chunks)
-	for i := t.perChunk(); i > 0; i-- {
-		t.giveFree(first + i - 1)
-	}
+	t.freeLen += int(t.perChunk())
 }

@@ -64,7 +64,12 @@ func (w *world) remove(loc uint32) {
 		w.t.Fatalf("location %d is lost", loc)
 	}
 	w.table.Remove(w.hashes[loc-1], b, slot)
+	w.table.Shrink()
 	delete(w.live, loc)
+	w.takeBack()
+}
+
+func (w *world) takeBack() {
 	for c, ok := w.table.Surplus(); ok; c, ok = w.table.Surplus() {
 		w.back = append(w.back, c)
 	}
@@ -139,7 +144,8 @@ func TestRandomAgainstMap(t *testing.T) {
 			}
 		}
 		if round%8 == 7 {
-			w.back = append(w.back, w.table.Clear()...)
+			w.table.Clear()
+			w.takeBack()
 			clear(w.live)
 		}
 		w.check()

@@ -2,7 +2,9 @@ package ram
 
 import (
 	"fmt"
+	"slices"
 
+	"github.com/firncache/firn/internal/index"
 	"github.com/firncache/firn/internal/policy"
 )
 
@@ -18,6 +20,7 @@ func (t *Tier) Check() error {
 		s := &t.shards[i]
 		s.mu.Lock()
 		n, err := s.check()
+		s.work = work{}
 		s.mu.Unlock()
 		if err != nil {
 			return fmt.Errorf("shard %d: %w", s.number, err)
@@ -40,11 +43,12 @@ type audit struct {
 // check returns the number of segments that the shard holds.
 func (s *shard) check() (held int, err error) {
 	a := audit{s: s, live: map[uint32]uint32{}, starts: map[uint32]bool{}, heads: map[uint32]uint32{}, keys: map[string]bool{}}
-	buckets := s.table.Buckets()
-	for j := range buckets {
-		for loc := range s.table.Under(j, buckets) {
-			if err := a.entry(loc); err != nil {
-				return 0, fmt.Errorf("index bucket %d, location %#x: %w", j, loc, err)
+	for at, next := uint64(0), uint64(1); next != 0; at = next {
+		var found []index.Placed
+		found, next = s.table.From(at)
+		for _, p := range slices.Clone(found) {
+			if err := a.entry(p.Location); err != nil {
+				return 0, fmt.Errorf("index position %#x, location %#x: %w", p.Position, p.Location, err)
 			}
 		}
 	}
@@ -63,6 +67,9 @@ func (s *shard) check() (held int, err error) {
 		if err := a.drained(&s.drain); err != nil {
 			return 0, fmt.Errorf("drain of segment %d: %w", s.drain.id, err)
 		}
+		log++
+	}
+	for id := s.dead.head; id != 0; id = s.tier.segs[id].next {
 		log++
 	}
 	if n := s.held.Load(); n != int64(log) {
@@ -179,7 +186,7 @@ func (a *audit) drained(d *drain) error {
 		return fmt.Errorf("it is open")
 	case seg.live == 0:
 		return fmt.Errorf("it is dead and was not released")
-	case d.at < seg.first || d.at > seg.end || d.at > seg.first && seg.head != 0 && a.s.demotions.at(t.place(seg.head)) == nil:
+	case d.at > seg.end || d.at > 0 && (d.at < seg.first || seg.head != 0 && a.s.demotions.at(t.place(seg.head)) == nil):
 		return fmt.Errorf("it is at %d, of %d to %d, and continues location %#x", d.at, seg.first, seg.end, seg.head)
 	}
 	for loc := range a.starts {

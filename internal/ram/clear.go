@@ -19,78 +19,93 @@ func (s *shard) empty() {
 	if told {
 		s.removeAll()
 	}
+	var ev Evicted
 	s.mu.Lock()
 	if !s.closed && (!told || s.table.Len() == 0) {
 		s.clear()
 	}
 	ended := s.watches.endAll()
-	s.mu.Unlock()
+	s.unlock(&ev)
 	ended.callWritten()
+	for more := true; more; s.tier.pause() {
+		s.mu.Lock()
+		more = !s.closed && s.buryStep()
+		s.unlock(&ev)
+	}
+	ev.Notify()
 }
 
-// clear empties a shard. Nothing can be found before any segment is given back.
+// clear empties a shard: nothing can be found any more. Its segments are dead, and buryStep
+// gives them back.
 func (s *shard) clear() {
 	s.demotions.allDied()
-	chunks := s.table.Clear()
+	s.table.Clear()
+	for w := s.walks; w != nil; w = w.next { // dead segments are in lists that are no more
+		w.id = 0
+	}
 	if id := s.drain.id; id != 0 {
 		s.tier.segs[id].live = 0
 		s.release(id)
 	}
 	for q := range policy.Lane(lanes) {
 		s.seal(q)
-		for id := s.queues[q].head; id != 0; id = s.queues[q].head {
-			s.tier.segs[id].live = 0
-			s.release(id)
-		}
-		s.queues[q].bytes = 0
+		s.dead.join(s.tier.segs, &s.queues[q])
+		s.queues[q] = queue{}
 	}
-	for _, chunk := range chunks {
-		s.retire(chunk)
-	}
+	s.cleanable = cleanable{}
 }
 
-// removeAll removes the records that are there when it begins, a step at a time, and
-// tells OnEvict after each, with the shard unlocked. It goes by the index, as All does:
-// records may be moved between two steps.
+// buryStep does a step of the giving back of dead segments, and of what the index no longer
+// needs. It reports whether there may be more.
+func (s *shard) buryStep() (more bool) {
+	for !s.stepDone() {
+		switch {
+		case s.dead.head != 0:
+			s.bury(s.dead.head)
+		case !s.table.Shrink() && s.retireChunks() == 0:
+			return false
+		}
+	}
+	return true
+}
+
+// bury gives the first dead segment back. The lists that it was in, which were full of
+// dead ones, are gone.
+func (s *shard) bury(id uint32) {
+	seg := &s.tier.segs[id]
+	s.dead.head = seg.next
+	seg.live, seg.queue, seg.grade, seg.cleanPrev, seg.cleanNext = 0, policy.None, 0, 0, 0
+	s.disown(id)
+}
+
+// removeAll removes the records that are there when it begins, a step at a time, and tells
+// OnEvict now and then, with the shard unlocked.
 func (s *shard) removeAll() {
-	s.mu.Lock()
-	buckets := s.table.Buckets()
-	s.mu.Unlock()
-	for j := uint32(0); j < buckets; {
-		j = s.removeFrom(j, buckets)
-	}
-}
-
-// removeFrom does a step of removeAll, and returns the bucket where the next one
-// begins.
-func (s *shard) removeFrom(j, buckets uint32) (next uint32) {
 	var ev Evicted
-	s.mu.Lock()
-	if s.closed {
-		j = buckets
+	for at, first := uint64(0), true; first || at != 0; first = false {
+		if at = s.removeFrom(at, &ev); ev.full() || at == 0 {
+			ev.Notify()
+		}
+		s.tier.pause()
 	}
-	for ; j < buckets && s.evicted.size() < step; j++ {
-		s.removeUnder(j, buckets)
-	}
-	ended := s.watches.endAll() // with each step: a load may store in a bucket that is behind us
-	s.unlock(&ev)
-	ended.callWritten()
-	ev.Notify()
-	return j
 }
 
-// removeUnder removes the records under one bucket.
-func (s *shard) removeUnder(j, buckets uint32) {
-	var room [32]uint32
-	locs := room[:0] // first: removing one moves others in their chain
-	for loc := range s.table.Under(j, buckets) {
-		locs = append(locs, loc)
+// removeFrom does a step of removeAll, from a position on, and returns where the next one
+// begins.
+func (s *shard) removeFrom(at uint64, ev *Evicted) (next uint64) {
+	s.mu.Lock()
+	if !s.closed {
+		next = s.eachFrom(at, func(hash uint64, loc uint32) {
+			if b, slot, ok := s.table.Find(hash, loc); ok {
+				r := s.tier.recordAt(s.tier.place(loc))
+				s.noteEvicted(&r, Deleted)
+				s.table.Remove(hash, b, slot) // without Shrink, lest the entries still to come crowd into few buckets
+				s.kill(r.off, r.size)
+			}
+		})
 	}
-	for _, loc := range locs {
-		r := s.tier.recordAt(s.tier.place(loc))
-		hash := s.tier.Hash(s.key(&r))
-		if b, slot, ok := s.table.Find(hash, loc); ok {
-			s.remove(hash, b, slot, &r, Deleted)
-		}
-	}
+	ended := s.watches.endAll() // with each step: a load may store what is behind us
+	s.unlock(ev)
+	ended.callWritten()
+	return next
 }

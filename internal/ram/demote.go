@@ -1,5 +1,7 @@
 package ram
 
+import "github.com/firncache/firn/internal/policy"
+
 // evictOrDemote takes a live record out for want of room. It is demoted if the lower
 // tier accepts it, and evicted otherwise. The lower tier has the record before its
 // entry goes here, so that it is never in neither.
@@ -29,6 +31,7 @@ func (s *shard) demote(hash uint64, r *stored, freq int, copied bool) bool {
 		return false
 	}
 	key, value := s.keyValue(r)
+	s.work.bytes += len(key) + len(value)
 	return t.lower.Demote(hash, key, value, t.deadline(r), s.wasRead(r, freq), copied)
 }
 
@@ -71,26 +74,26 @@ func (s *shard) demoteCopy(hash uint64, r *stored, freq int) bool {
 // DemoteAll offers copies of all live records to the lower tier; whether it accepts
 // them makes no difference. It begins with the coldest, as far as the queues tell:
 // Small before Main, in both the oldest segments of every shard first. It locks one
-// shard at a time, for one segment at a time. Of records that are stored or moved
-// meanwhile some may be left out, or offered twice. more is called before every segment,
+// shard at a time, for one step at a time. Of records that are stored, moved or cleared
+// meanwhile some may be left out, or offered twice. more is called before every step,
 // with no lock held, and may wait until the lower tier has room; DemoteAll ends when it
 // reports false.
 func (t *Tier) DemoteAll(more func() bool) {
 	if t.lower == nil {
 		return
 	}
-	for q := range lanes {
+	for q := range policy.Lane(lanes) {
 		queues, longest := t.laneSegments(q)
 		for i := range longest {
 			for k, ids := range queues {
 				if i >= len(ids) {
 					continue
 				}
-				if !more() {
+				ok := t.shards[k].demoteSegment(ids[i], more)
+				t.shards[k].finishDemotionsPatiently()
+				if !ok {
 					return
 				}
-				t.shards[k].demoteSegment(ids[i])
-				t.shards[k].finishDemotionsPatiently()
 			}
 		}
 	}
@@ -98,36 +101,79 @@ func (t *Tier) DemoteAll(more func() bool) {
 
 // laneSegments are the segments of one lane, oldest first, by shard, and the
 // length of the longest list.
-func (t *Tier) laneSegments(q int) (queues [][]uint32, longest int) {
+func (t *Tier) laneSegments(q policy.Lane) (queues [][]uint32, longest int) {
 	queues = make([][]uint32, len(t.shards))
 	for k := range t.shards {
-		s := &t.shards[k]
-		s.mu.Lock()
-		if id := s.drain.id; id != 0 && int(t.segs[id].lane) == q {
-			queues[k] = append(queues[k], id)
-		}
-		for id := s.queues[q].head; id != 0; id = t.segs[id].next {
-			queues[k] = append(queues[k], id)
-		}
-		if id := s.lanes[q].seg; id != 0 {
-			queues[k] = append(queues[k], id)
-		}
-		s.mu.Unlock()
+		queues[k] = t.shards[k].laneSegments(q)
 		longest = max(longest, len(queues[k]))
 	}
 	return queues, longest
 }
 
-// demoteSegment offers the live records that start in a segment, if it is still
-// the shard's.
-func (s *shard) demoteSegment(id uint32) {
+func (s *shard) laneSegments(q policy.Lane) (ids []uint32) {
 	s.mu.Lock()
 	defer s.unlockAndNotify()
-	if s.closed || s.tier.segs[id].owner.Load() != s.number {
-		return
+	segs := s.tier.segs
+	if id := s.drain.id; id != 0 && segs[id].lane == q {
+		ids = append(ids, id)
 	}
-	s.eachLive(id, func(e *entry) {
-		if start, _ := s.tier.segmentAt(e.rec.off); start == id && !s.tier.pastGrace(&e.rec) {
+	drained := len(ids)
+	for id := s.queues[q].head; id != 0; id = s.after(q, &ids, drained) {
+		ids = append(ids, id)
+		if s.work.records++; s.stepDone() {
+			s.unlockAndNotify()
+			s.tier.pause()
+			s.mu.Lock()
+		}
+	}
+	if id := s.lanes[q].seg; id != 0 {
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// after is the segment in a queue behind the last one of ids, from which it takes those
+// that have left the queue meanwhile.
+func (s *shard) after(q policy.Lane, ids *[]uint32, least int) uint32 {
+	for n := len(*ids); n > least; n-- {
+		if seg := &s.tier.segs[(*ids)[n-1]]; seg.owner.Load() == s.number && seg.queue == q {
+			return seg.next
+		}
+		*ids = (*ids)[:n-1]
+	}
+	return s.queues[q].head
+}
+
+// demoteSegment offers the live records that start in a segment, if it is still
+// the shard's. It reports false once more does.
+func (s *shard) demoteSegment(id uint32, more func() bool) bool {
+	var w walk
+	if !more() {
+		return false
+	}
+	s.mu.Lock()
+	defer s.unlockAndNotify()
+	if s.closed || s.tier.segs[id].owner.Load() != s.number || s.dead.head != 0 {
+		return true
+	}
+	s.beginWalk(&w, id)
+	defer s.endWalk(&w)
+	for s.demoteStep(&w) {
+		s.unlockAndNotify()
+		s.tier.pause()
+		ok := more()
+		s.mu.Lock()
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// demoteStep does a step of demoteSegment, and reports whether there may be more.
+func (s *shard) demoteStep(w *walk) (more bool) {
+	return w.id != 0 && !s.closed && s.walkStep(w, func(e *entry) {
+		if start, _ := s.tier.segmentAt(e.rec.off); start == w.id && !s.tier.pastGrace(&e.rec) {
 			s.demoteCopy(e.hash, &e.rec, e.freq())
 		}
 	})

@@ -27,9 +27,12 @@
 //   - expire: pass the deadline. The record can be peeked at until its grace deadline,
 //     and is past its grace after that.
 //   - negative entry: a record with a deadline below 0. PeekStale alone finds it.
-//   - drain: the reclaiming of one segment, in steps. It cleans, which moves the live
+//   - step: the work of one hold of a shard's lock, by whoever goes through many records:
+//     a few records, or a few thousand bytes. Others have the lock between two steps.
+//   - walk: the way through the records of a segment, in steps.
+//   - drain: the reclaiming of one segment, by a walk. It cleans, which moves the live
 //     records to the end of their lane, or it evicts, as far as the policy wants.
-//   - sweep: the search for records past their grace.
+//   - sweep: the search for records past their grace, by walks.
 //   - watch: an observer of the writes of one key, for a write that is to happen only if
 //     there was none (as WATCH in Redis).
 //   - ghost, frequency, sample: see package policy.
@@ -101,7 +104,7 @@
 //   - set.go, set_multi.go, delete.go: the writes; watch.go, set_if.go: those of a
 //     watched key; clear.go: that of all.
 //   - acquire.go: how a write gets segments. reclaim.go, reclaim_ahead.go: which shard
-//     gives one up, and when; drain.go, walk.go: how. lanes.go, ghosts.go: the questions
+//     gives one up, and when; drain.go, walk.go, work.go: how. lanes.go, ghosts.go: the questions
 //     to package policy.
 //   - lower_tier.go: the seam to a lower tier. demote.go, demote_parts.go, demotions.go,
 //     promote.go: the way there and back.

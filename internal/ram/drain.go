@@ -10,7 +10,7 @@ func (s *shard) beginDrain(id uint32, cleans bool) {
 	s.queues[seg.queue].remove(s.tier.segs, id)
 	seg.queue = policy.None
 	s.cleanable.move(s.tier.segs, id, 0)
-	d.id, d.at, d.cleans = id, seg.first, cleans
+	d.walk, d.cleans = walk{id: id}, cleans
 	d.leavesGhosts = !cleans && seg.lane == policy.Small
 	if !cleans {
 		small, main := s.laneBytes()
@@ -22,9 +22,8 @@ func (s *shard) beginDrain(id uint32, cleans bool) {
 // drainStep does a step. The last one releases the segment, or if long records are
 // being demoted from there, the end of the last of these demotions.
 func (s *shard) drainStep() {
-	d, more := &s.drain, false
-	if d.at, more = s.eachLiveStep(d.id, d.at, s.drainRecord); !more && !s.demotions.holdDrain() {
-		s.release(d.id)
+	if more := s.walkStep(&s.drain.walk, s.drainRecord); !more && s.drain.id != 0 && !s.demotions.holdDrain() {
+		s.release(s.drain.id)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/firncache/firn/internal/invariants"
 )
 
-// drainModel makes random calls of a tier, and between two steps of a drain others,
+// drainModel makes random calls of a tier, and between two steps of a drain or sweep others,
 // and looks at all that the tier keeps twice in between.
 type drainModel struct {
 	*drained
@@ -62,7 +62,9 @@ func (m *drainModel) call() {
 		m.large = false
 	case 8:
 		m.now += int64(m.src.Below(2000))
+		m.lower = true
 		m.Sweep()
+		m.lower = false
 	case 9:
 		m.set(key, "gone soon", m.now+1+int64(m.src.Below(3000)))
 		m.low.Invalidate(m.Hash([]byte(key))) // nothing of it is there when it has expired
@@ -99,7 +101,9 @@ func (m *drainModel) clear() {
 		m.low.Invalidate(m.Hash([]byte(key)))
 		delete(m.values, key)
 	}
+	m.between = nil // what is set during Clear may stay
 	m.Clear()
+	m.between = m.pause
 }
 
 // agrees looks at the shard, and unless a call holds segments at the pool, too.

@@ -14,6 +14,12 @@ func (s *shard) clean(id uint32) {
 	}
 }
 
+// eachLive calls fn for every live record of which some byte lies in the segment.
+func (s *shard) eachLive(id uint32, fn func(*entry)) {
+	for w := (walk{id: id}); s.walkStep(&w, fn); {
+	}
+}
+
 // drained is a full tier of one shard above one that keeps everything. Its drains
 // take steps of a few records.
 type drained struct {

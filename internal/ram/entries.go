@@ -27,13 +27,38 @@ func (s *shard) remove(hash uint64, b *index.Bucket, slot int, r *stored, cause 
 // takeOut takes a record out of the tier. Its bytes are dead from then on.
 func (s *shard) takeOut(hash uint64, b *index.Bucket, slot int, r *stored) {
 	s.table.Remove(hash, b, slot)
+	s.table.Shrink()
 	s.kill(r.off, r.size)
-	for {
+	s.retireChunks()
+}
+
+// maxSurplus is how many chunks of the index are given back at once, at most.
+const maxSurplus = 4
+
+// retireChunks gives back some of the chunks that the index no longer needs, and tells
+// how many.
+func (s *shard) retireChunks() (n int) {
+	for ; n < maxSurplus; n++ {
 		chunk, ok := s.table.Surplus()
 		if !ok {
-			return
+			break
 		}
 		s.retire(chunk)
+	}
+	return n
+}
+
+// retireAllChunks gives back all of them, a step at a time.
+func (s *shard) retireAllChunks() {
+	for n := 1; n > 0; s.tier.pause() {
+		var ev Evicted
+		s.mu.Lock()
+		n = 0
+		if !s.closed {
+			n = s.retireChunks()
+		}
+		s.unlock(&ev)
+		ev.Notify()
 	}
 }
 

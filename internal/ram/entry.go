@@ -27,18 +27,11 @@ type entry struct {
 
 func (e *entry) freq() int { return e.bucket.Freq(e.slot) }
 
-// A step of a walk ends with the record that makes it as many, or as many bytes,
-// dead ones included.
-const (
-	walkRecords = 32
-	walkBytes   = 16 << 10
-)
-
 // walkBatch holds the records that are looked up together, so that their index
 // buckets are loaded while the keys of the others are hashed.
 type walkBatch struct {
 	n      int
 	entry  entry // the one that is being looked at; here, it needs no allocation
-	recs   [walkRecords]stored
-	hashes [walkRecords]uint64
+	recs   [stepRecords]stored
+	hashes [stepRecords]uint64
 }

@@ -13,15 +13,12 @@ func (t *Tier) All(yield func(key, value []byte) bool) {
 	}
 }
 
-// iteration holds copies of the records under one bucket.
+// iteration holds copies of the records of a step.
 type iteration struct{ recordCopies }
 
 func (it *iteration) shard(s *shard, yield func(key, value []byte) bool) bool {
-	s.mu.Lock()
-	buckets := s.table.Buckets()
-	s.mu.Unlock()
-	for j := range buckets {
-		it.copyBucket(s, j, buckets)
+	for at, first := uint64(0), true; first || at != 0; first = false {
+		at = it.step(s, at)
 		if !it.each(func(key, value []byte, _ Cause) bool { return yield(key, value) }) {
 			return false
 		}
@@ -29,16 +26,17 @@ func (it *iteration) shard(s *shard, yield func(key, value []byte) bool) bool {
 	return true
 }
 
-func (it *iteration) copyBucket(s *shard, j, buckets uint32) {
+// step copies records from a position on, and returns where the next step begins.
+func (it *iteration) step(s *shard, at uint64) (next uint64) {
 	it.clear()
 	s.mu.Lock()
 	defer s.unlockAndNotify()
-	for loc := range s.table.Under(j, buckets) {
+	return s.eachFrom(at, func(_ uint64, loc uint32) {
 		r := s.tier.recordAt(s.tier.place(loc))
-		if s.tier.expired(&r) {
-			continue
+		if !s.tier.expired(&r) {
+			key, value := s.keyValue(&r)
+			s.work.bytes += len(key) + len(value)
+			it.add(key, value, 0)
 		}
-		key, value := s.keyValue(&r)
-		it.add(key, value, 0)
-	}
+	})
 }

@@ -70,7 +70,7 @@ func unreserved(cfg *Config, g geometry) *Tier {
 		ghostMax:  8 * uint64(policy.GhostWords(cfg.Bytes, cfg.Bytes/int64(g.shards))),
 		tuner:     policy.NewTuner(cfg.Bytes),
 		freeAhead: 2 + g.shards/4,
-		maxWalk:   walkRecords,
+		maxWalk:   stepRecords,
 	}
 	t.setLower(cfg.Lower)
 	t.reads.init(g.shards)

@@ -39,6 +39,7 @@ func (s *shard) wants(q policy.Lane, size uint64) int {
 func (s *shard) appendRecord(q policy.Lane, r *newRecord) (loc uint32) {
 	off := s.extend(q, r.size)
 	s.tier.write(off, r)
+	s.work.bytes += int(r.size)
 	s.appended(off, r.deadline)
 	return uint32(off >> s.tier.unitShift)
 }
@@ -170,7 +171,17 @@ func (s *shard) release(id uint32) {
 		s.drain.ended++
 	}
 	s.cleanable.move(s.tier.segs, id, 0)
-	seg.owner.Store(0)
+	s.disown(id)
+}
+
+// disown gives a segment back that is in no list any more.
+func (s *shard) disown(id uint32) {
+	for w := s.walks; w != nil; w = w.next {
+		if w.id == id {
+			w.id = 0
+		}
+	}
+	s.tier.segs[id].owner.Store(0)
 	s.held.Add(-1)
 	s.retire(id)
 }
@@ -181,6 +192,7 @@ func (s *shard) retire(id uint32) {
 	s.epoch.Add(1)
 	offheap.StoreFence()
 	s.tier.pool.give(id)
+	s.work.records++
 }
 
 // noteDeadline tells the record's segment when to look for records past their grace.
@@ -195,6 +207,11 @@ func (s *shard) noteDeadline(off uint64, deadline int64) {
 		seg.earliest = end
 	}
 	seg.latest = max(seg.latest, end)
+	for w := s.walks; w != nil; w = w.next {
+		if w.id == id {
+			w.note(end)
+		}
+	}
 }
 
 // laneBytes are the bytes of live records in the two lanes.

@@ -27,10 +27,10 @@ func (t *Tier) promote(r *newRecord, token uint64, ev *Evicted) bool {
 		missing := s.insert(r)
 		if missing == 0 {
 			s.count.Promoted++
-			owes := s.owesDrainStep()
+			owes := s.owesDrainSteps()
 			s.endWrite(r, ev)
-			if owes {
-				t.reclaimAhead(s, ev)
+			if owes > 0 {
+				t.reclaimAhead(s, owes, ev)
 			}
 			return true
 		}

@@ -43,9 +43,20 @@ func (s *shard) reclaim(ev *Evicted, mayGo func() bool) (freed, may bool) {
 func always() bool { return true }
 
 // reclaimStep does a step of the drain that is under way, and of a new one if there
-// is none. It reports false if there is nothing to drain.
+// is none. It reports false if there is nothing to drain. What Clear has emptied, and what
+// the index no longer needs, is given back first.
 func (s *shard) reclaimStep() bool {
-	if s.closed || s.drain.id == 0 && !s.choose() {
+	switch {
+	case s.closed:
+		return false
+	case s.dead.head != 0:
+		s.bury(s.dead.head)
+		s.drain.ended++
+		return true
+	case s.drain.id == 0 && s.retireChunks() > 0:
+		s.drain.ended++
+		return true
+	case s.drain.id == 0 && !s.choose():
 		return false
 	}
 	if s.drain.id != 0 {

@@ -57,7 +57,7 @@ func TestNoStepAheadWithoutNeed(t *testing.T) {
 		}
 		before := d.low.accepted
 		var left Evicted
-		d.reclaimAhead(&d.shards[0], &left)
+		d.reclaimAhead(&d.shards[0], 1, &left)
 		left.Notify()
 		if n := d.low.accepted - before; n > 0 != c.want {
 			t.Errorf("busy %v, short %v: %d records left", c.busy, c.short, n)

@@ -143,6 +143,7 @@ func (s *shard) gather(off, from uint64, n int) []byte {
 		s.scratch = s.tier.scratch.take(n)
 	}
 	s.scratch = s.tier.gather(s.scratch[:0], off, from, n)
+	s.work.bytes += n
 	return s.scratch
 }
 
@@ -185,6 +186,7 @@ func (t *Tier) write(off uint64, r *newRecord) {
 // copyRecord copies a stored record to off, where room was made for it.
 func (s *shard) copyRecord(off uint64, r *stored) {
 	t := s.tier
+	s.work.bytes += int(r.size)
 	if t.whole(off, r.size) && t.whole(r.off, r.size) {
 		t.region.CopyIn(off, t.region.Bytes(r.off, int(r.size)))
 		return
@@ -195,6 +197,7 @@ func (s *shard) copyRecord(off uint64, r *stored) {
 // hashAll hashes the keys of the records at locs; it is the index's HashAll.
 func (s *shard) hashAll(hashes []uint64, locs []uint32) {
 	t := s.tier
+	s.work.records += len(locs)
 	for _, loc := range locs {
 		t.region.Prefetch(t.place(loc))
 	}

@@ -84,6 +84,9 @@ func (t *Tier) shrink(keepSpare bool) {
 		}
 	}
 	done = true
+	for i := range t.shards {
+		t.shards[i].retireAllChunks()
+	}
 	for n := t.pool.trimmable(keepSpare); n > 0; n -= t.stepSegments() {
 		t.trimStep(keepSpare)
 	}

@@ -75,6 +75,19 @@ func (q *queue) push(segs []segment, id uint32) {
 	q.tail = id
 }
 
+// join puts another queue's segments behind those that are there.
+func (q *queue) join(segs []segment, other *queue) {
+	switch {
+	case other.head == 0:
+		return
+	case q.head == 0:
+		q.head = other.head
+	default:
+		segs[q.tail].next, segs[other.head].prev = other.head, q.tail
+	}
+	q.tail = other.tail
+}
+
 func (q *queue) remove(segs []segment, id uint32) {
 	s := &segs[id]
 	if s.prev != 0 {

@@ -173,11 +173,11 @@ func (t *Tier) store(s *shard, r *newRecord, ev *Evicted) error {
 			return err
 		}
 	}
-	ended, owes := s.noteWrite(r.hash, r.key, r.watch, r.invalidates), s.owesDrainStep()
+	ended, owes := s.noteWrite(r.hash, r.key, r.watch, r.invalidates), s.owesDrainSteps()
 	s.endWrite(r, ev)
 	ended.callWritten()
-	if owes {
-		t.reclaimAhead(s, ev)
+	if owes > 0 {
+		t.reclaimAhead(s, owes, ev)
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 // Sweep takes records out that are past their grace and gives their room back. It looks
 // only at segments where enough are: all, or perhaps a 16th; else where records are
 // overdue by a second and by 1/16 of the time between the first that goes and the
-// last. It locks one shard at a time, for one segment at a time.
+// last. It locks one shard at a time, for one step at a time.
 func (t *Tier) Sweep() {
 	for id := uint32(1); id != 0; {
 		var ev Evicted
@@ -26,12 +26,13 @@ func (t *Tier) sweepFrom(id uint32, ev *Evicted) (next uint32) {
 	t.janitor.sweeping.Lock()
 	defer t.janitor.sweeping.Unlock()
 	now, from, end := t.clock.now(), id, t.touched()
+	w := new(walk)
 	for ; id < end && !t.closed.Load(); id++ {
 		if ev.full() || id-from == maxSweep {
 			return id
 		}
 		if owner := t.segs[id].owner.Load(); owner != 0 {
-			t.shards[owner-1].sweep(id, now, ev)
+			t.shards[owner-1].sweep(w, id, now, ev)
 		}
 	}
 	return 0
@@ -45,32 +46,43 @@ func (t *Tier) touched() uint32 {
 }
 
 // sweep takes the expired records of one segment out, if it is due.
-func (s *shard) sweep(id uint32, now int64, ev *Evicted) {
+func (s *shard) sweep(w *walk, id uint32, now int64, ev *Evicted) {
 	s.mu.Lock()
 	defer s.unlock(ev)
 	seg := &s.tier.segs[id]
-	if s.closed || seg.owner.Load() != s.number || !seg.sweepDue(now) {
+	if s.closed || seg.owner.Load() != s.number || s.dead.head != 0 || !seg.sweepDue(now) {
 		return
 	}
-	earliest, latest := int64(0), int64(0)
 	var stay remaining
-	s.eachLive(id, func(e *entry) {
-		end := s.tier.graceDeadline(s.tier.deadline(&e.rec))
-		switch {
+	seg.sweepShift = minSweepShift // more, if records are appended meanwhile
+	s.beginWalk(w, id)
+	defer s.endWalk(w)
+	for s.sweepStep(w, now, &stay) {
+		s.unlock(ev)
+		s.tier.pause()
+		s.mu.Lock()
+	}
+	if w.id == 0 || s.closed {
+		return
+	}
+	seg.earliest, seg.latest = w.earliest, w.latest
+	by := now + stay.before(uint64(s.tier.segSize()/16))
+	seg.sweepShift = max(seg.sweepShift, sweepShift(w.earliest, w.latest, by))
+}
+
+// sweepStep does a step of a segment's sweep, and counts the records that stay. It reports
+// whether there may be more.
+func (s *shard) sweepStep(w *walk, now int64, stay *remaining) (more bool) {
+	return w.id != 0 && !s.closed && s.walkStep(w, func(e *entry) {
+		switch end := s.tier.graceDeadline(s.tier.deadline(&e.rec)); {
 		case end == 0:
-			return
 		case s.tier.clock.expired(end):
 			s.expire(e)
-			return
-		case earliest == 0 || end < earliest:
-			earliest = end
+		default:
+			w.note(end)
+			stay.add(end-now, e.rec.size)
 		}
-		latest = max(latest, end)
-		stay.add(end-now, e.rec.size)
 	})
-	seg.earliest, seg.latest = earliest, latest
-	seg.sweepShift = sweepShift(earliest, latest, now+stay.before(uint64(s.tier.segSize()/16)))
-	s.releaseOrGrade(id)
 }
 
 // remaining are bytes of records by the time that they have left: each place is for

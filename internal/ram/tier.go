@@ -51,9 +51,10 @@ type Tier struct {
 
 	scratch scratchPool
 
-	freeAhead int    // segments that are to be free when a write needs one: see reclaimAhead
-	maxWalk   int    // records in a step of a walk, at most: walkRecords, or fewer in tests
-	between   func() // for tests: called between two steps of a drain; nil: nothing
+	freeAhead int        // segments that are to be free when a write needs one: see reclaimAhead
+	maxWalk   int        // records in a step, at most: stepRecords, or fewer in tests
+	between   func()     // for tests: called between two steps; nil: nothing
+	unlocking func(work) // for tests: called at the end of a hold of a shard's lock; nil: nothing
 }
 
 func (t *Tier) segmentCost() int64 { return geometry{segShift: t.segShift}.segmentCost() }
@@ -86,7 +87,7 @@ func (t *Tier) roundUp(n uint64) uint64 {
 	return (n + unit - 1) &^ (unit - 1)
 }
 
-// pause marks the places where a drain has released its shard's lock.
+// pause marks the places where a shard's lock was released between two steps.
 func (t *Tier) pause() {
 	if t.between != nil {
 		t.between()
@@ -127,7 +128,10 @@ type shard struct {
 	keptBytes int64 // bytes that the policy kept since a record was last evicted
 	drain     drain
 	drainDebt int64         // bytes that were stored, less those for which a step of a drain was done
-	walking   uint32        // the segment whose records are being looked through
+	walking   uint32        // the segment whose records are being looked through, in this hold
+	walks     *walk         // those under way, the drain's excepted
+	work      work          // done in this hold
+	dead      queue         // segments that Clear has emptied, and that are still to be given back
 	held      atomic.Int64  // segments of the log that the shard holds
 	evicted   *evictedBatch // records of which OnEvict is told after unlocking
 	closed    bool
@@ -145,8 +149,7 @@ type shard struct {
 // own: every writer that needs a segment of the shard does the next step, so that none
 // waits for another's drain, and one that was left off goes on.
 type drain struct {
-	id           uint32 // the segment, which is in no queue and not cleanable; 0 for none
-	at           uint32 // where the first record starts that is still to be looked at
+	walk                // through the segment, which is in no queue and not cleanable
 	cleans       bool   // its live records are moved to the end of their lane; otherwise the policy decides
 	evictsAll    bool   // the policy is not asked: it has kept too much
 	leavesGhosts bool   // a record that is evicted leaves a ghost

@@ -20,7 +20,7 @@ func TestShrinkingWithSmallSegments(t *testing.T) {
 			if page < os.Getpagesize() {
 				t.Skipf("the system's pages have %d bytes", os.Getpagesize())
 			}
-			tier, err := New(Config{Bytes: 64 << 10, MaxBytes: 16 << 20, Seed: 1, Now: func() int64 { return 1 }, PageSize: page})
+			tier, err := New(Config{Bytes: 64 << 10, MaxBytes: 16 << 20, Seed: 2, Now: func() int64 { return 1 }, PageSize: page})
 			if err != nil {
 				t.Fatal(err)
 			}

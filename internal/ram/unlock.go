@@ -10,6 +10,7 @@ func (s *shard) noteEvicted(r *stored, cause Cause) {
 		s.evicted = evictedPool.Get().(*evictedBatch)
 	}
 	key, value := s.keyValue(r)
+	s.work.bytes += len(key) + len(value)
 	s.evicted.add(key, value, cause)
 }
 
@@ -27,6 +28,10 @@ func (s *shard) noteReplaced(r *stored) {
 
 // unlock releases the shard, and adds the records that were noted to ev.
 func (s *shard) unlock(ev *Evicted) {
+	if s.tier.unlocking != nil {
+		s.tier.unlocking(s.work)
+	}
+	s.work = work{}
 	if e := s.evicted; e != nil {
 		s.evicted = nil
 		e.to = s.tier.onEvict

@@ -2,31 +2,61 @@ package ram
 
 import "github.com/firncache/firn/internal/index"
 
-// eachLive calls fn for every live record of which some byte lies in the
-// segment; fn may remove or move it. The segment is not released meanwhile.
-func (s *shard) eachLive(id uint32, fn func(*entry)) {
-	for at, more := s.tier.segs[id].first, true; more; {
-		at, more = s.eachLiveStep(id, at, fn)
-	}
+// walk is the way through the records of which some byte lies in one segment, a step at a
+// time. It ends when the segment is released, which others may do between two steps.
+type walk struct {
+	id uint32 // the segment; 0: the walk has ended
+	at uint32 // where the next record starts; 0 before the first step, which also takes the record that continues into the segment
+
+	earliest, latest int64 // between which the records that were noted meanwhile are past their grace; 0 for none
+	next             *walk // another one in the shard
 }
 
-// eachLiveStep is a step of eachLive: it looks at a few records, from the one that
-// starts at at, and tells where the next one starts and whether there may be more
-// that live. The first step takes that which continues into the segment, too.
-func (s *shard) eachLiveStep(id, at uint32, fn func(*entry)) (next uint32, more bool) {
-	t := s.tier
-	s.walking = id
-	seg, from := &t.segs[id], at
-	if at == seg.first && seg.head != 0 {
-		s.lookUpLater(t.place(seg.head))
+// beginWalk begins a walk that is not a drain's.
+func (s *shard) beginWalk(w *walk, id uint32) {
+	*w = walk{id: id, next: s.walks}
+	s.walks = w
+}
+
+// endWalk forgets a walk.
+func (s *shard) endWalk(w *walk) {
+	at := &s.walks
+	for *at != w {
+		at = &(*at).next
 	}
-	base := uint64(id) << t.segShift
-	for at < seg.end && at-from < walkBytes && s.batch.n < t.maxWalk {
+	*at = w.next
+}
+
+// note counts a record in that is past its grace by end.
+func (w *walk) note(end int64) {
+	if w.earliest == 0 || end < w.earliest {
+		w.earliest = end
+	}
+	w.latest = max(w.latest, end)
+}
+
+// walkStep is a step of a walk: it looks at a few records and calls fn for those that live;
+// fn may remove or move them. It reports whether there may be more that live. A segment
+// without any is released, unless it is open.
+func (s *shard) walkStep(w *walk, fn func(*entry)) (more bool) {
+	t, id, at := s.tier, w.id, w.at
+	s.walking = id
+	seg, base := &t.segs[id], uint64(id)<<t.segShift
+	if at == 0 {
+		if at = seg.first; seg.head != 0 {
+			s.lookUpLater(t.place(seg.head))
+		}
+	}
+	for at < seg.end && s.batch.n < t.maxWalk {
 		at += uint32(min(s.lookUpLater(base+uint64(at)), uint64(t.segSize())))
 	}
-	s.lookUp(fn)
-	s.walking = 0
-	return at, at < seg.end && seg.live > 0
+	if left, ok := s.lookUp(fn); ok {
+		_, at = t.segmentAt(left)
+	}
+	s.walking, w.at = 0, at
+	more = at < seg.end && seg.live > 0
+	s.releaseOrGrade(id)
+	return more
 }
 
 // lookUpLater adds the record at off to the batch, and returns its size.
@@ -43,18 +73,39 @@ func (s *shard) lookUpLater(off uint64) uint64 {
 	}
 	w.recs[w.n], w.hashes[w.n] = r, hash
 	w.n++
+	s.work.records++
 	return r.size
 }
 
-// lookUp calls fn for the records of the batch that are live.
-func (s *shard) lookUp(fn func(*entry)) {
+// lookUp calls fn for the records of the batch that are live. If that becomes too much for
+// a step, it leaves the rest out, which begins at left.
+func (s *shard) lookUp(fn func(*entry)) (left uint64, ok bool) {
 	w := &s.batch
-	for i := range w.n {
+	n := w.n
+	w.n = 0
+	for i := range n {
 		hash, rec := w.hashes[i], w.recs[i]
+		if i > 0 && s.stepExceeded() {
+			return rec.off, true
+		}
 		if b, slot, live := s.table.Find(hash, uint32(rec.off>>s.tier.unitShift)); live {
 			w.entry = entry{hash, b, slot, rec}
 			fn(&w.entry)
 		}
 	}
-	w.n = 0
+	return 0, false
+}
+
+// eachFrom is a step of a walk through all records of the shard, by the index, in which
+// records may be moved meanwhile: it calls fn for some from a position on, and fn may
+// remove them. next is the position where the next step begins, 0 at the end.
+func (s *shard) eachFrom(at uint64, fn func(hash uint64, loc uint32)) (next uint64) {
+	found, next := s.table.From(at)
+	for i, p := range found {
+		if i > 0 && p.Position > found[i-1].Position && s.stepExceeded() {
+			return p.Position
+		}
+		fn(p.Hash(), p.Location)
+	}
+	return next
 }

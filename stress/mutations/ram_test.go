@@ -80,4 +80,44 @@ var ramTier = []mutation{{
 	old:   "!shape.Long() && t.whole(off, size)",
 	new:   "!shape.Long()",
 	pkg:   "./internal/ram", test: "TestOverwriteInPlace",
+}, {
+	guard: "a step ends when its records are too much",
+	file:  "internal/ram/walk.go",
+	old:   "if i > 0 && s.stepExceeded() {\n\t\t\treturn rec.off, true",
+	new:   "if false {\n\t\t\treturn rec.off, true",
+	pkg:   "./internal/ram", test: "TestLocksAreHeldForAStep",
+}, {
+	guard: "a step through the index ends when its records are too much",
+	file:  "internal/ram/walk.go",
+	old:   "if i > 0 && p.Position > found[i-1].Position && s.stepExceeded() {",
+	new:   "if i < 0 {",
+	pkg:   "./internal/ram", test: "TestLocksAreHeldForAStep",
+}, {
+	guard: "Clear gives segments back in steps",
+	file:  "internal/ram/clear.go",
+	old:   "for !s.stepDone() {",
+	new:   "for {",
+	pkg:   "./internal/ram", test: "TestLocksAreHeldForAStep",
+}, {
+	guard: "a walk ends when its segment is released",
+	file:  "internal/ram/log.go",
+	old:   "\t\tif w.id == id {\n\t\t\tw.id = 0\n",
+	new:   "\t\tif w.id == id {\n",
+	pkg:   "./internal/ram", test: "TestWalkEndsWithItsSegment",
+}, {
+	guard: "a sweep heeds the deadlines of what is stored between its steps",
+	file:  "internal/ram/log.go",
+	old:   "\t\t\tw.note(end)\n",
+	pkg:   "./internal/ram", test: "TestDeadlineBetweenStepsOfSweep",
+}, {
+	guard: "a write that lacks room takes what Clear has yet to give back",
+	file:  "internal/ram/reclaim.go",
+	old:   "case s.dead.head != 0:",
+	new:   "case false:",
+	pkg:   "./internal/ram", test: "TestWhileClearGivesBack",
+}, {
+	guard: "a sweep leaves what Clear has emptied alone",
+	file:  "internal/ram/sweep.go",
+	old:   "|| s.dead.head != 0 ",
+	pkg:   "./internal/ram", test: "TestWhileClearGivesBack",
 }}
