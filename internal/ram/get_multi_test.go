@@ -104,14 +104,17 @@ func testGetMultiIsGet(t *testing.T, tier *Tier, now int64, few bool) {
 	}
 	var b Batch
 	hits, batch := 0, make([][]byte, 0, 200)
-	for size := range 201 {
+	for size := 0; size <= 200; size++ {
+		if invariants.Race && size > 40 { // where bytes move by atomic words
+			size += 30
+		}
 		batch = batch[:0]
 		for range size {
 			batch = append(batch, keys[rng.IntN(len(keys))])
 		}
 		hits += checkBatch(t, tier, &b, batch)
 	}
-	if hits < 200*200/8 {
+	if hits < len(keys)/8 {
 		t.Errorf("only %d hits", hits)
 	}
 	checkBatch(t, tier, &b, keys)
@@ -125,7 +128,7 @@ func TestGetMultiOfLargeRecords(t *testing.T) {
 	var keys [][]byte
 	for i, n := range []int{0, 1, 64, 1<<20 - 1, 1 << 20, 3 << 20} {
 		for j, length := range []int{0, 16, 1023, 1024, 65_535} {
-			if n > 1<<20 && length != 16 {
+			if (n > 1<<20 || n > 64 && invariants.Race) && length != 16 {
 				continue
 			}
 			key := bytes.Repeat([]byte{byte(10*i + j)}, length)
