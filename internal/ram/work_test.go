@@ -108,9 +108,9 @@ func TestLocksAreHeldForAStep(t *testing.T) {
 }
 
 func (l *toil) run() {
-	sets := min(400<<20/(l.longest+40), 120_000)
+	sets := min(200<<20/(l.longest+40), 120_000)
 	if invariants.Race { // where bytes move by atomic words
-		sets /= 20
+		sets = min(sets/20, 4<<20/(l.longest+40))
 	}
 	for name, do := range map[string]func(){
 		"Sweep":     func() { l.now += 10_000; l.Sweep() },
@@ -136,7 +136,7 @@ func (l *toil) run() {
 			l.t.Fatalf("after %s: %v", name, err)
 		}
 	}
-	if l.most.records < stepRecords && l.longest < 1000 || l.most.bytes < stepBytes && l.longest > stepBytes {
+	if !invariants.Race && (l.most.records < stepRecords && l.longest < 1000 || l.most.bytes < stepBytes && l.longest > stepBytes) {
 		l.t.Errorf("no more than %v was done in any hold: nothing was tested", l.most)
 	}
 	l.Close()
