@@ -35,9 +35,8 @@ func Open(opts Options) (*Cache, error) {
 }
 
 // Get appends the value of key to dst and returns the extended slice. Without
-// a value it returns dst as it was, and false. It may write to all of the room behind
-// dst, up to its capacity, which must not overlap key. An error of a lower tier counts as
-// a miss: see Lookup.
+// a value it returns dst as it was, and false. The room behind dst must not
+// overlap key. An error of a lower tier counts as a miss: see Lookup.
 func (c *Cache) Get(dst, key []byte) ([]byte, bool) { return c.store.Get(dst, key) }
 
 // Lookup is Get with a context and with errors: ErrNotFound, ErrClosed, the

@@ -104,10 +104,7 @@ func (g *Ghosts) Offset(hash uint64) (off uint64, ok bool) {
 
 // spread mixes a hash, so that the choice here does not depend on the bits
 // that chose the shard and the index bucket.
-func spread(hash uint64) uint64 { return (hash ^ hash>>32) * Spread }
-
-// Spread is the factor of spread.
-const Spread = 0x9E3779B97F4A7C15
+func spread(hash uint64) uint64 { return (hash ^ hash>>32) * 0x9E3779B97F4A7C15 }
 
 // match16 is the first of four 16-bit lanes of w that equals x, or -1.
 func match16(w, x uint64) int {

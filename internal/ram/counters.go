@@ -42,7 +42,8 @@ type readCounters struct {
 
 type stripe struct {
 	hits, misses atomic.Uint64
-	_            [48]byte
+	length       uint64 // of the value that getFast copied last; it alone knows it
+	_            [40]byte
 }
 
 // init makes stripes in proportion to the shards: 8 to 256.

@@ -140,7 +140,8 @@ func (t *Tier) getRetried(dst, key []byte, hash uint64, asked ask) (value []byte
 //  2. Find the key's tag in the bucket and those it links to; load its location.
 //  3. Load the record's version, then its shape, which has the lengths.
 //  4. Compare the key, and the deadline with the time.
-//  5. Copy the value to the caller's slice, if it is asked for.
+//  5. If the value is asked for: check that the epoch is unchanged, so that the length can
+//     be believed, and copy it to the caller's slice.
 //  6. Pass a load fence.
 //  7. Check that the version is even, and version, location and epoch are unchanged.
 //     Otherwise the copy means nothing, and the search begins again.
@@ -193,6 +194,9 @@ func (t *Tier) get(s *shard, dst, key []byte, hash uint64, asked ask) (value []b
 			}
 			v := dst
 			if asked&forValue != 0 {
+				if s.reused(epoch) { // the length means nothing
+					return dst, 0, torn
+				}
 				v = t.region.AppendOut(dst, off+from, n) // 5
 			}
 			if !s.unchanged(epoch, b, slot, loc, h, version) { // 6, 7
@@ -226,11 +230,18 @@ func (s *shard) nextBucket(b *index.Bucket, epoch uint64) *index.Bucket {
 	if next == nil {
 		return nil
 	}
-	offheap.LoadFence()
-	if s.epoch.Load() != epoch {
+	if s.reused(epoch) {
 		return nil // the search ends as torn
 	}
 	return next
+}
+
+// reused reports whether the shard's memory may have been used anew since the epoch was
+// noted. If not, the lengths in a record's header are those of a record: in its place it
+// keeps them.
+func (s *shard) reused(epoch uint64) bool {
+	offheap.LoadFence()
+	return s.epoch.Load() != epoch
 }
 
 // unchanged reports whether everything read since the epoch, version and
@@ -257,9 +268,7 @@ func (t *Tier) getStraddling(s *shard, dst, key []byte, off, epoch uint64, asked
 	if asked&forValue == 0 {
 		return dst, deadline, hit
 	}
-	// The length is believed only if it was not read from reused memory.
-	offheap.LoadFence()
-	if s.epoch.Load() != epoch || uint64(r.valueLen) > t.region.Size() {
+	if s.reused(epoch) || uint64(r.valueLen) > t.region.Size() {
 		return dst, 0, torn
 	}
 	return t.gather(slices.Grow(dst, r.valueLen), off, uint64(r.valueOffset()), r.valueLen), deadline, hit

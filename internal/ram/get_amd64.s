@@ -241,110 +241,84 @@ key_block: \
 	JNE       unusual; \
 	JMP       same_key
 
-// COPY copies the value from SI to behind dst, in blocks of 32 bytes, of which the last
-// may be longer than what is left: no address that is stored to depends on the length. Of
-// one that did, which is known only when the record has come from memory, the processor
-// would not know what it may load meanwhile, and not run ahead into the next Gets: they
-// would take half as long again. So there has to be room.
-#define COPY \
-	CMPQ    R14, $128; \
-	JHI     copy_other; \
-	MOVQ    dst_len+16(FP), DX; \
-	LEAQ    128(DX), AX; \
-	CMPQ    AX, dst_cap+24(FP); \
-	JHI     copy_other; \
-	ADDQ    dst_base+8(FP), DX; \
-	VMOVDQU (SI), Y0; \
-	VMOVDQU Y0, (DX); \
-	CMPQ    R14, $32; \
-	JLS     copied; \
-	VMOVDQU 32(SI), Y1; \
-	VMOVDQU Y1, 32(DX); \
-	CMPQ    R14, $64; \
-	JLS     copied; \
-	VMOVDQU 64(SI), Y2; \
-	VMOVDQU Y2, 64(DX); \
-	CMPQ    R14, $96; \
-	JLS     copied; \
-	VMOVDQU 96(SI), Y3; \
-	VMOVDQU Y3, 96(DX); \
+// COPY copies the value from SI to behind dst, and nothing behind that, if the epoch still
+// says that its length can be believed: shard.reused. What it does
+// depends on a length that is compared with the value's and not taken from it: that of the
+// last Get with these counters, which leaves R8 point to them. The value's own is known
+// only when the record has come from memory, and until then the processor would not load
+// ahead for the next Gets past a store to an address that depends on it, nor past many
+// branches.
+#define COPY(unusual) \
+	CMPQ R11, shard_epoch(R10); \
+	JNE  unusual; \
+	STRIPE; \
+	MOVQ AX, R8; \
+	MOVQ stripe_length(R8), AX; \
+	CMPQ AX, R14; \
+	JNE  copy_other; \
+copy_length: \
+	MOVQ dst_len+16(FP), DX; \
+	LEAQ (DX)(AX*1), BX; \
+	CMPQ BX, dst_cap+24(FP); \
+	JHI  unusual; \
+	ADDQ dst_base+8(FP), DX; \
+	LEAQ -32(AX), BX; \
+	CMPQ AX, $32; \
+	JCS  copy_short; \
+	VMOVDQU (SI)(BX*1), Y1; \
+	VMOVDQU Y1, (DX)(BX*1); \
+	XORL AX, AX; \
+	CMPQ AX, BX; \
+	JCC  copied; \
+copy_block: \
+	VMOVDQU (SI)(AX*1), Y0; \
+	VMOVDQU Y0, (DX)(AX*1); \
+	ADDQ $32, AX; \
+	CMPQ AX, BX; \
+	JCS  copy_block; \
 copied:
 
-// COPY_OTHER is the part of COPY for longer values and where there is less room. A dst
-// that append has made has room up to a multiple of 16. In one that has not, the last
-// block overlaps the one before.
-#define COPY_OTHER(unusual) \
+// COPY_SHORT is the part of COPY for values of another length than the last, and for
+// those of less than 32 bytes, in halves that may overlap.
+#define COPY_SHORT \
 copy_other: \
-	MOVQ    dst_len+16(FP), DX; \
-	LEAQ    15(R14), AX; \
-	ANDQ    $~15, AX; \
-	LEAQ    (DX)(AX*1), BX; \
-	CMPQ    BX, dst_cap+24(FP); \
-	JHI     copy_exactly; \
-	ADDQ    dst_base+8(FP), DX; \
-	XORL    R8, R8; \
-	SUBQ    $32, AX; \
-	JCS     copy_few; \
-copy_block: \
-	VMOVDQU (SI)(R8*1), Y0; \
-	VMOVDQU Y0, (DX)(R8*1); \
-	ADDQ    $32, R8; \
-	CMPQ    R8, AX; \
-	JLS     copy_block; \
-	TESTL   $16, AX; \
-	JEQ     copied; \
-copy_16: \
-	VMOVDQU (SI)(R8*1), X0; \
-	VMOVDQU X0, (DX)(R8*1); \
-	JMP     copied; \
-copy_few: \
-	TESTQ   R14, R14; \
-	JNE     copy_16; \
-	JMP     copied; \
-copy_exactly: \
-	LEAQ    (DX)(R14*1), BX; \
-	CMPQ    BX, dst_cap+24(FP); \
-	JHI     unusual; \
-	ADDQ    dst_base+8(FP), DX; \
-	XORL    R8, R8; \
-	MOVQ    R14, AX; \
-	SUBQ    $16, AX; \
-	JCS     copy_15; \
-copy_next: \
-	VMOVDQU (SI)(R8*1), X0; \
-	VMOVDQU X0, (DX)(R8*1); \
-	ADDQ    $16, R8; \
-	CMPQ    R8, AX; \
-	JLS     copy_next; \
-	VMOVDQU (SI)(AX*1), X0; \
-	VMOVDQU X0, (DX)(AX*1); \
-	JMP     copied; \
+	MOVQ R14, AX; \
+	MOVQ AX, stripe_length(R8); \
+	JMP  copy_length; \
+copy_short: \
+	CMPQ AX, $16; \
+	JCS  copy_15; \
+	VMOVDQU (SI), X0; \
+	VMOVDQU -16(SI)(AX*1), X1; \
+	VMOVDQU X0, (DX); \
+	VMOVDQU X1, -16(DX)(AX*1); \
+	JMP  copied; \
 copy_15: \
-	CMPQ  R14, $8; \
-	JCS   copy_7; \
-	MOVQ  (SI), AX; \
-	MOVQ  -8(SI)(R14*1), R8; \
-	MOVQ  AX, (DX); \
-	MOVQ  R8, -8(DX)(R14*1); \
-	JMP   copied; \
+	CMPQ AX, $8; \
+	JCS  copy_7; \
+	MOVQ (SI), BX; \
+	MOVQ -8(SI)(AX*1), SI; \
+	MOVQ BX, (DX); \
+	MOVQ SI, -8(DX)(AX*1); \
+	JMP  copied; \
 copy_7: \
-	CMPQ  R14, $4; \
-	JCS   copy_3; \
-	MOVL  (SI), AX; \
-	MOVL  -4(SI)(R14*1), R8; \
-	MOVL  AX, (DX); \
-	MOVL  R8, -4(DX)(R14*1); \
-	JMP   copied; \
+	CMPQ AX, $4; \
+	JCS  copy_3; \
+	MOVL (SI), BX; \
+	MOVL -4(SI)(AX*1), SI; \
+	MOVL BX, (DX); \
+	MOVL SI, -4(DX)(AX*1); \
+	JMP  copied; \
 copy_3: \
-	TESTQ R14, R14; \
-	JEQ   copied; \
-	MOVB  (SI), AX; \
-	MOVB  AX, (DX); \
-	CMPQ  R14, $2; \
-	JCS   copied; \
-	MOVW  -2(SI)(R14*1), AX; \
-	MOVW  AX, -2(DX)(R14*1); \
-	JMP   copied
+	TESTQ AX, AX; \
+	JEQ  copied; \
+	MOVB (SI), BX; \
+	MOVB BX, (DX); \
+	CMPQ AX, $2; \
+	JCS  copied; \
+	MOVW -2(SI)(AX*1), BX; \
+	MOVW BX, -2(DX)(AX*1); \
+	JMP  copied
 
 // UNCHANGED is shard.unchanged.
 #define UNCHANGED(unusual) \
@@ -438,11 +412,10 @@ TEXT ·getFast(SB), NOSPLIT, $0-64
 	LOCATION(unusual, sampled)
 	RECORD(unusual, expires)
 	SAME_KEY(unusual)
-	COPY
+	COPY(unusual)
 	UNCHANGED(unusual)
 	TOUCH
-	STRIPE
-	INCQ (AX)
+	INCQ stripe_hits(R8)
 	TESTQ R9, R9
 	JLT  tell
 
@@ -467,14 +440,14 @@ tell:
 absent:
 	STILL_ABSENT(unusual)
 	STRIPE
-	INCQ 8(AX)
+	INCQ stripe_misses(AX)
 	MOVQ $const_Absent, n+48(FP)
 	VZEROUPPER
 	RET
 
 	HASH_OTHER(unusual, lacking)
 	KEY_OTHER(unusual)
-	COPY_OTHER(unusual)
+	COPY_SHORT
 	RAISE
 
 unusual:

@@ -12,6 +12,7 @@ import (
 	"github.com/firncache/firn/internal/invariants"
 	"github.com/firncache/firn/internal/offheap"
 	"github.com/firncache/firn/internal/policy"
+	"github.com/firncache/firn/internal/record"
 )
 
 // newUnsampled is a tier whose policy wants to know of no key.
@@ -178,6 +179,57 @@ func TestGetReturnsDst(t *testing.T) {
 	overwriteStack(50)
 	if string(v) != value {
 		t.Errorf("got %q, which lay on the stack", v)
+	}
+}
+
+// Get writes to the room behind dst what it returns, and nothing behind that: it may be
+// another value's.
+func TestGetWritesNoMore(t *testing.T) {
+	tier := newUnsampled(t, Config{Bytes: 1 << 20, Seed: 1, Now: func() int64 { return 1 }})
+	canary := bytes.Repeat([]byte{0xEE}, 700)
+	for n := range 300 {
+		key, value := fmt.Appendf(nil, "key of %d", n), bytes.Repeat([]byte{byte(n)}, n)
+		if err := tier.setKey(key, value, 0); err != nil {
+			t.Fatal(err)
+		}
+		for _, dst := range []int{0, 1, 30} {
+			room := bytes.Clone(canary)
+			if v, ok := tier.Get(room[:dst], key); !ok || !bytes.Equal(v[dst:], value) {
+				t.Fatalf("value of %d bytes: %x, %v", n, v, ok)
+			}
+			if end := dst + n; !bytes.Equal(room[end:], canary[end:]) {
+				t.Errorf("behind a value of %d bytes: %x", n, room[end:end+64])
+			}
+		}
+	}
+}
+
+// A length that comes from reused memory is no reason to write behind dst.
+func TestGetBelievesNoLengthOfReusedMemory(t *testing.T) {
+	now := func() int64 { return 1 }
+	tier := newUnsampled(t, Config{Bytes: 1 << 20, Seed: 1, Now: func() int64 { return now() }})
+	key, value := []byte("a key"), []byte("the value")
+	if err := tier.setKey(key, value, 10); err != nil { // near: the clock is asked
+		t.Fatal(err)
+	}
+	s := tier.shardOf(tier.Hash(key))
+	_, _, r, _ := s.find(tier.Hash(key), key)
+	shape := &tier.header(r.off).shape
+	was := shape.Load()
+	shape.Store(uint32(record.ShapeOf(len(key), 200, true)))
+	now = func() int64 { // between the length and the copy
+		shape.Store(was)
+		s.epoch.Add(1)
+		now = func() int64 { return 1 }
+		return 1
+	}
+	canary := bytes.Repeat([]byte{0xEE}, 300)
+	room := bytes.Clone(canary)
+	if v, ok := tier.Get(room[:0], key); !ok || string(v) != string(value) {
+		t.Fatalf("%q, %v", v, ok)
+	}
+	if n := len(value); !bytes.Equal(room[n:], canary[n:]) {
+		t.Errorf("behind the value: %x", room[n:])
 	}
 }
 

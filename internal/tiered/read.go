@@ -8,8 +8,7 @@ import (
 )
 
 // Get appends the value of key to dst. Without one it returns dst as it was, and
-// false. It may write to all of the room behind dst, which must not overlap key. It
-// counts as a read.
+// false. The room behind dst must not overlap key. It counts as a read.
 func (s *Store) Get(dst, key []byte) ([]byte, bool) {
 	n := s.ram.TryGet(dst, key)
 	if n >= 0 {

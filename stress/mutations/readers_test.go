@@ -42,8 +42,14 @@ var readers = []mutation{{
 }, {
 	guard: "a reader in assembly copies no more than dst has room for",
 	file:  "internal/ram/get_amd64.s",
-	old:   "\tCMPQ    AX, dst_cap+24(FP); \\\n\tJHI     copy_other; \\\n",
+	old:   "\tCMPQ BX, dst_cap+24(FP); \\\n\tJHI  unusual; \\\n",
 	pkg:   "./internal/ram", test: "TestGetIsGetSlow",
+}, {
+	guard: "a reader in assembly writes nothing behind the value",
+	file:  "internal/ram/get_amd64.s",
+	old:   "VMOVDQU X1, -16(DX)(AX*1)",
+	new:   "VMOVDQU Y1, -16(DX)(AX*1)",
+	pkg:   "./internal/ram", test: "TestGetWritesNoMore", quick: true,
 }, {
 	guard: "a reader compares the version after the copy",
 	file:  "internal/ram/get.go",
@@ -61,6 +67,12 @@ var readers = []mutation{{
 	old:   " && s.epoch.Load() == epoch",
 	pkg:   "./internal/ram", test: "TestReuseIsNoticed", quick: true,
 }, {
+	guard: "a reader compares the epoch before it copies by a length",
+	file:  "internal/ram/get.go",
+	old:   "if s.reused(epoch) { // the length means nothing",
+	new:   "if false {",
+	pkg:   "./internal/ram", test: "TestGetBelievesNoLengthOfReusedMemory",
+}, {
 	guard: "a reader takes no location beyond the segments",
 	file:  "internal/ram/get.go",
 	old:   "if off >= t.ghostAt { // a bucket whose memory was reused",
@@ -69,7 +81,7 @@ var readers = []mutation{{
 }, {
 	guard: "a reader follows a link between buckets only in the same epoch",
 	file:  "internal/ram/get.go",
-	old:   "\tif s.epoch.Load() != epoch {\n\t\treturn nil",
+	old:   "\tif s.reused(epoch) {\n\t\treturn nil",
 	new:   "\tif false {\n\t\treturn nil",
 	pkg:   "./internal/ram", test: "TestReaderInACircle",
 }, {
