@@ -133,7 +133,7 @@ func (t *Table) Bucket(j uint32) *Bucket { return t.bucket(j) }
 // Home is the number of the first bucket to search for a key with this hash, if
 // the table has the shape. It is home for readers, who are many: the mask is
 // kept rather than worked out. If the mask is another shape's, the table has
-// changed since; the number is then one of the table's all the same, and a
+// changed since; the number is then one of those that the table has had, and a
 // search that finds nothing there sees the other shape.
 func (t *Table) Home(hash, shape uint64) uint32 {
 	mask, buckets := t.mask.Load(), uint32(shape)

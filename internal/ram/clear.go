@@ -1,6 +1,9 @@
 package ram
 
-import "github.com/firncache/firn/internal/policy"
+import (
+	"github.com/firncache/firn/internal/offheap"
+	"github.com/firncache/firn/internal/policy"
+)
 
 // Clear removes every record that was there when it was called. One that is set
 // meanwhile may stay. It reports false if the tier is closed.
@@ -15,6 +18,7 @@ func (t *Tier) Clear() bool {
 // empty removes every record of a shard: at once, or record by record if OnEvict
 // is to be told.
 func (s *shard) empty() {
+	defer s.buryAll() // also when OnEvict panics
 	told := s.tier.onEvict != nil
 	if told {
 		s.removeAll()
@@ -27,11 +31,6 @@ func (s *shard) empty() {
 	ended := s.watches.endAll()
 	s.unlock(&ev)
 	ended.callWritten()
-	for more := true; more; s.tier.pause() {
-		s.mu.Lock()
-		more = !s.closed && s.buryStep()
-		s.unlock(&ev)
-	}
 	ev.Notify()
 }
 
@@ -40,6 +39,8 @@ func (s *shard) empty() {
 func (s *shard) clear() {
 	s.demotions.allDied()
 	s.table.Clear()
+	s.epoch.Add(1) // for the next Set may use the index's chunks anew
+	offheap.StoreFence()
 	for w := s.walks; w != nil; w = w.next { // dead segments are in lists that are no more
 		w.id = 0
 	}
@@ -55,6 +56,17 @@ func (s *shard) clear() {
 	s.cleanable = cleanable{}
 }
 
+// buryAll does buryStep until there is nothing to do.
+func (s *shard) buryAll() {
+	for more := true; more; s.tier.pause() {
+		var ev Evicted
+		s.mu.Lock()
+		more = !s.closed && s.buryStep()
+		s.unlock(&ev)
+		ev.Notify()
+	}
+}
+
 // buryStep does a step of the giving back of dead segments, and of what the index no longer
 // needs. It reports whether there may be more.
 func (s *shard) buryStep() (more bool) {
@@ -62,7 +74,9 @@ func (s *shard) buryStep() (more bool) {
 		switch {
 		case s.dead.head != 0:
 			s.bury(s.dead.head)
-		case !s.table.Shrink() && s.retireChunks() == 0:
+		case s.table.Shrink():
+			s.work.records++ // an empty bucket hashes none
+		case s.retireChunks() == 0:
 			return false
 		}
 	}

@@ -50,7 +50,7 @@ func (t *Tier) DemoteCopy(hash uint64, key []byte) bool {
 	ok = ok && !t.expired(&r)
 	there := ok && s.demoteCopy(hash, &r, 1)
 	d := s.demotions.at(r.off)
-	s.mu.Unlock()
+	s.unlockAndNotify()
 	if there || !ok || d == nil {
 		return there
 	}
@@ -118,7 +118,7 @@ func (s *shard) laneSegments(q policy.Lane) (ids []uint32) {
 		ids = append(ids, id)
 	}
 	drained := len(ids)
-	for id := s.queues[q].head; id != 0; id = s.after(q, &ids, drained) {
+	for id := s.queues[q].head; id != 0 && !s.closed; id = s.after(q, &ids, drained) {
 		ids = append(ids, id)
 		if s.work.records++; s.stepDone() {
 			s.unlockAndNotify()

@@ -333,3 +333,38 @@ func TestDemotionIsWaitedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// A record that is overwritten between two parts goes down as one of the two values, or
+// not at all, though it lies in one piece.
+func TestOverwriteBetweenParts(t *testing.T) {
+	s := newSinking(t)
+	s.low.maxWhole, s.low.piece = 200, 100
+	s.Tier.setLower(s.low)
+	before, after := strings.Repeat("a", 800), strings.Repeat("b", 800)
+	if err := s.setKey([]byte(s.long), []byte(before), 0); err != nil {
+		t.Fatal(err)
+	}
+	written := false
+	s.between = func() {
+		if s.low.puts < 4 || written {
+			return
+		}
+		written = true
+		if err := s.setKey([]byte(s.long), []byte(after), 0); err != nil {
+			t.Error(err)
+		}
+	}
+	s.DemoteCopy(s.Hash([]byte(s.long)), []byte(s.long))
+	if !written {
+		t.Fatal("the record was not demoted in parts")
+	}
+	if r, ok := s.low.get(s.Hash([]byte(s.long)), []byte(s.long)); ok && string(r.value) != after {
+		t.Errorf("the lower tier has %q", r.value)
+	}
+	if v, ok := s.Get(nil, []byte(s.long)); !ok || string(v) != after {
+		t.Errorf("RAM has %.20q, %v", v, ok)
+	}
+	if err := s.low.failure(); err != nil {
+		t.Error(err)
+	}
+}

@@ -48,20 +48,6 @@ func (s *shard) retireChunks() (n int) {
 	return n
 }
 
-// retireAllChunks gives back all of them, a step at a time.
-func (s *shard) retireAllChunks() {
-	for n := 1; n > 0; s.tier.pause() {
-		var ev Evicted
-		s.mu.Lock()
-		n = 0
-		if !s.closed {
-			n = s.retireChunks()
-		}
-		s.unlock(&ev)
-		ev.Notify()
-	}
-}
-
 // expire takes a record out that is past its grace.
 func (s *shard) expire(e *entry) {
 	s.remove(e.hash, e.bucket, e.slot, &e.rec, Expired)

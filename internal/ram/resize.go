@@ -85,8 +85,9 @@ func (t *Tier) shrink(keepSpare bool) {
 	}
 	done = true
 	for i := range t.shards {
-		t.shards[i].retireAllChunks()
+		t.shards[i].buryAll()
 	}
+	t.pool.lower(t.stepSegments()) // by what that gave back
 	for n := t.pool.trimmable(keepSpare); n > 0; n -= t.stepSegments() {
 		t.trimStep(keepSpare)
 	}

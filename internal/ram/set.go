@@ -93,7 +93,7 @@ func (s *shard) overwriteInPlace(hash uint64, key, value []byte, deadline int64)
 		for m := b.Match(index.TagOf(hash)); m != 0; {
 			off := t.place(b.Location(m.Next()))
 			t.prefetchRecord(off, size, want.Expires())
-			if record.Shape(t.header(off).shape.Load()) != want || !t.overwritable(off, want, size) {
+			if record.Shape(t.header(off).shape.Load()) != want || !s.overwritable(off, want, size) {
 				return false, false
 			}
 			if t.region.Equal(off+from, key) {
@@ -117,10 +117,10 @@ func (t *Tier) prefetchRecord(off, size uint64, expires bool) {
 }
 
 // overwritable reports whether the record of this shape and size at off can be
-// overwritten: it lies in one piece, and is not so long that readers would have to begin
-// again and again.
-func (t *Tier) overwritable(off uint64, shape record.Shape, size uint64) bool {
-	return !shape.Long() && t.whole(off, size)
+// overwritten: it lies in one piece, is not so long that readers would have to begin
+// again and again, and is not being demoted in parts.
+func (s *shard) overwritable(off uint64, shape record.Shape, size uint64) bool {
+	return !shape.Long() && s.tier.whole(off, size) && s.demotions.at(off) == nil
 }
 
 // overwrite replaces the value, and the deadline if it has one, of the record at off,
@@ -189,7 +189,7 @@ func (s *shard) set(r *newRecord) (missing int) {
 	if r.invalidates = !found; r.invalidates && s.tier.lower != nil {
 		s.tier.lower.Prefetch(r.hash) // for noteWrite
 	}
-	if found && old.shape == r.shape && s.tier.overwritable(old.off, old.shape, old.size) {
+	if found && old.shape == r.shape && s.overwritable(old.off, old.shape, old.size) {
 		r.invalidates = s.overwrite(old.off, r.shape, r.value, r.deadline)
 		return 0
 	}

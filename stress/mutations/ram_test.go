@@ -77,9 +77,32 @@ var ramTier = []mutation{{
 }, {
 	guard: "a record of several pieces is not overwritten in place",
 	file:  "internal/ram/set.go",
-	old:   "!shape.Long() && t.whole(off, size)",
+	old:   "!shape.Long() && s.tier.whole(off, size)",
 	new:   "!shape.Long()",
 	pkg:   "./internal/ram", test: "TestOverwriteInPlace",
+}, {
+	guard: "a record that goes down in parts is not overwritten in place",
+	file:  "internal/ram/set.go",
+	old:   " && s.demotions.at(off) == nil",
+	pkg:   "./internal/ram", test: "TestOverwriteBetweenParts",
+}, {
+	guard: "Clear grows the epoch before the index's memory is used anew",
+	file:  "internal/ram/clear.go",
+	old:   "\ts.epoch.Add(1)",
+	new:   "\t",
+	pkg:   "./internal/ram", test: "TestClearGrowsTheEpoch",
+}, {
+	guard: "a step of Clear counts the buckets that the index loses",
+	file:  "internal/ram/clear.go",
+	old:   "\t\t\ts.work.records++",
+	new:   "\t\t\t",
+	pkg:   "./internal/ram", test: "TestClearShrinksIndexInSteps",
+}, {
+	guard: "SetBytes gives back what Clear has yet to give back",
+	file:  "internal/ram/resize.go",
+	old:   "\t\tt.shards[i].buryAll()\n",
+	new:   "\t\t_ = i\n",
+	pkg:   "./internal/ram", test: "TestSetBytesDuringClear",
 }, {
 	guard: "a step ends when its records are too much",
 	file:  "internal/ram/walk.go",
