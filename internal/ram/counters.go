@@ -42,7 +42,7 @@ type readCounters struct {
 
 type stripe struct {
 	hits, misses atomic.Uint64
-	length       uint64 // of the value that getFast copied last; it alone knows it
+	length       uint64 //nolint:unused // of the value that getFast, in assembly, copied last
 	_            [40]byte
 }
 
