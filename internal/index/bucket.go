@@ -57,7 +57,7 @@ const (
 type Tag uint64
 
 // TagOf takes the tag from bits 32 to 45 of the hash: the bucket number comes
-// from the lower half, the shard from the top.
+// from the lower half, the shard from bit 48 on.
 func TagOf(hash uint64) Tag {
 	t := Tag(hash>>32) & tagMask
 	if t == 0 {

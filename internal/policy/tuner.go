@@ -80,8 +80,8 @@ func (t *Tuner) Changes() uint64 {
 // Sampled tells whether the reads of a key are to be reported.
 //
 // The masks cover the lowest bits, so keys are chosen by bits of their hash that are
-// equal to those 32 places further up. Thereby shards (the uppermost bits), buckets
-// of the index (the lower half) and tags (from bit 32) have equal parts of the sample.
+// equal to those 32 places further up. Thereby shards (from bit 48), buckets of the
+// index (the lower half) and tags (from bit 32) have equal parts of the sample.
 func (t *Tuner) Sampled(hash uint64) bool { return (hash^hash>>32)&t.mask.Load() == 0 }
 
 // inSample tells whether the shadows are to see the requests of a key. It holds for

@@ -19,7 +19,7 @@
 //   - pool: the segments that no shard uses, and the limit of those that are in use. A
 //     claim is a write's hold on segments of the pool.
 //   - epoch: a shard's counter for lock-free readers. It grows before a segment that
-//     held records or index leaves the shard.
+//     held records or index leaves the shard, and when Clear empties the index.
 //   - evict: take a live record out for want of room. OnEvict hears of it.
 //   - demote, promote: move a record to the lower tier, or back. A copy may stay behind.
 //   - lower tier: what is evicted is offered to it; see LowerTier.
@@ -82,8 +82,8 @@
 // unchanged entry says that the record was live to the end; an unchanged even version
 // says that its value was not overwritten in place. After a few failures a reader takes
 // the shard's lock. The steps are numbered in Tier.get; docs/CONCURRENCY.md has the
-// argument in full. Peek, PeekStale and Deadline are the same search, which is told what
-// to find and whether to copy it.
+// argument in full. Peek, PeekStale and Deadline end in the same search, which is told
+// what to find and whether to copy it.
 //
 // # Files
 //
@@ -104,8 +104,8 @@
 //   - set.go, set_multi.go, delete.go: the writes; watch.go, set_if.go: those of a
 //     watched key; clear.go: that of all.
 //   - acquire.go: how a write gets segments. reclaim.go, reclaim_ahead.go: which shard
-//     gives one up, and when; drain.go, walk.go, work.go: how. lanes.go, ghosts.go: the questions
-//     to package policy.
+//     gives one up, and when; drain.go, walk.go, work.go: how. lanes.go, ghosts.go: the
+//     questions to package policy.
 //   - lower_tier.go: the seam to a lower tier. demote.go, demote_parts.go, demotions.go,
 //     promote.go: the way there and back.
 //   - evicted.go, unlock.go: the records that OnEvict is told of when a shard is unlocked.

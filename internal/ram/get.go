@@ -31,10 +31,10 @@ const (
 // lockFreeTries is how often a reader starts again before it takes the lock.
 const lockFreeTries = 8
 
-// There are two searches: getFast, in assembly on amd64, for a record of usual length in
-// the key's first bucket, and Tier.get, for all records, under the lock if readers are
+// Get has two searches: getFast, in assembly on amd64, for a record of usual length in the
+// key's first bucket, and Tier.get, for all records, under the lock if readers are
 // overtaken too often. What getFast does not do itself it leaves to the other, before it
-// has changed anything.
+// has changed anything; so do Deadline and GetMulti, which look for usual records first.
 
 // What getFast returns instead of a length. Of a hit that the policy wants to know of it
 // returns the length with the sign bit set.
@@ -52,7 +52,7 @@ func (t *Tier) Get(dst, key []byte) (value []byte, ok bool) {
 	return t.FinishGet(n, dst, key)
 }
 
-// TryGet is the fast part of Get, which is compiled into its caller. It returns how many
+// TryGet is the fast part of Get, short enough to be inlined. It returns how many
 // bytes it has appended behind dst; below 0, FinishGet does the rest, which is nothing if
 // it is Absent.
 func (t *Tier) TryGet(dst, key []byte) (n int) {
@@ -89,12 +89,6 @@ func (t *Tier) getRest(n int, deadline int64, dst []byte, k string) (value []byt
 	return dst[:len(dst)+n&math.MaxInt], deadline, true
 }
 
-// countHit counts a hit, for the policy and the statistics.
-func (t *Tier) countHit(hash uint64) {
-	t.tellPolicy(hash)
-	t.reads.count(true)
-}
-
 // tellPolicy tells the policy of a hit, if it wants to know.
 func (t *Tier) tellPolicy(hash uint64) {
 	if t.tuner.Sampled(hash) {
@@ -109,7 +103,8 @@ func (t *Tier) getSlow(dst []byte, k string) (value []byte, deadline int64, ok b
 	hash := t.Hash(key)
 	v, deadline, out := t.getRetried(dst, key, hash, forValue)
 	if out == hit {
-		t.countHit(hash)
+		t.tellPolicy(hash)
+		t.reads.count(true)
 		return v, deadline, true
 	}
 	t.reads.count(false)

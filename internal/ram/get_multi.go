@@ -204,7 +204,7 @@ func (t *Tier) finish(b *Batch, keys [][]byte, i int) {
 				continue
 			}
 		}
-		if t.tuner.Sampled(hash) {
+		if t.tuner.Sampled(hash) { // not tellPolicy, which is not inlined
 			t.tuner.Hit(hash)
 		}
 		start := len(b.Bytes)

@@ -75,7 +75,7 @@ func testGetMultiIsGet(t *testing.T, tier *Tier, now int64, few bool) {
 	if few {
 		n = 100 // all in one chain
 	}
-	for i := range n {
+	for range n {
 		key, value := make([]byte, rng.IntN(40)), make([]byte, rng.IntN(200))
 		switch rng.IntN(50) {
 		case 0:
@@ -83,24 +83,7 @@ func testGetMultiIsGet(t *testing.T, tier *Tier, now int64, few bool) {
 		case 1:
 			value = make([]byte, rng.IntN(30_000)) // some straddle
 		}
-		for j := range key {
-			key[j] = byte(rng.IntN(256))
-		}
-		for j := range value {
-			value[j] = byte(i + j)
-		}
-		deadline := int64(0)
-		if rng.IntN(2) == 0 {
-			deadline = now + rng.Int64N(4*slack) - slack // also past ones
-		}
-		if err := tier.setKey(key, value, deadline); err != nil {
-			t.Fatal(err)
-		}
-		absent := bytes.Clone(key)
-		if len(absent) > 0 {
-			absent[rng.IntN(len(absent))] ^= 1
-		}
-		keys = append(keys, key, absent)
+		keys = append(keys, key, setRandom(t, tier, rng, key, value, now))
 	}
 	var b Batch
 	hits, batch := 0, make([][]byte, 0, 200)

@@ -94,29 +94,36 @@ func testGetIsGetSlow(t *testing.T, mask uint64, sampled bool) {
 // differs from it in a bit.
 func randomRecords(t *testing.T, tier *Tier, rng *rand.Rand, n int, now int64) (keys, values [][]byte) {
 	t.Helper()
-	for i := range n {
+	for range n {
 		key := make([]byte, rng.IntN(20)+rng.IntN(2)*rng.IntN(60)+rng.IntN(40)/39*rng.IntN(1100))
-		for j := range key {
-			key[j] = byte(rng.IntN(256))
-		}
 		value := make([]byte, rng.IntN(40)+rng.IntN(2)*rng.IntN(200)+rng.IntN(10)/9*rng.IntN(3000))
-		for j := range value {
-			value[j] = byte(i + j)
-		}
-		deadline := int64(0)
-		if rng.IntN(2) == 0 {
-			deadline = now + rng.Int64N(4*slack) - slack // also past ones
-		}
-		if err := tier.setKey(key, value, deadline); err != nil {
-			t.Fatal(err)
-		}
-		absent := bytes.Clone(key)
-		if len(absent) > 0 {
-			absent[rng.IntN(len(absent))] ^= 1
-		}
+		absent := setRandom(t, tier, rng, key, value, now)
 		keys, values = append(keys, key, absent), append(values, value)
 	}
 	return keys, values
+}
+
+// setRandom fills a key and a value, sets them, half of them with a deadline, which may
+// have passed, and returns a key that differs in a bit.
+func setRandom(t *testing.T, tier *Tier, rng *rand.Rand, key, value []byte, now int64) (absent []byte) {
+	t.Helper()
+	for _, b := range [][]byte{key, value} {
+		for j := range b {
+			b[j] = byte(rng.IntN(256))
+		}
+	}
+	deadline := int64(0)
+	if rng.IntN(2) == 0 {
+		deadline = now + rng.Int64N(4*slack) - slack
+	}
+	if err := tier.setKey(key, value, deadline); err != nil {
+		t.Fatal(err)
+	}
+	absent = bytes.Clone(key)
+	if len(absent) > 0 {
+		absent[rng.IntN(len(absent))] ^= 1
+	}
+	return absent
 }
 
 // Get compares every bit of a key. Hashes have one bit here: of the keys that
