@@ -62,7 +62,7 @@ func becomesOnly(handle int) bool {
 	const looks, pause = 50, time.Millisecond
 	for range looks {
 		time.Sleep(pause)
-		if attached, err := statOwn(handle); err == nil && attached == 1 {
+		if onlyHere(handle) {
 			return true
 		}
 	}

@@ -11,6 +11,27 @@ import (
 	"github.com/firncache/firn/internal/vfs"
 )
 
+// aloneEnv says that this process has System V shared memory of its own.
+const aloneEnv = "FIRN_TEST_MEMORY_ALONE"
+
+// leaveSharedMemory starts the test binary anew with System V shared memory of its own, if
+// that is allowed. Other processes, the tests of other packages among them, look for lost
+// memory, too: they have a segment attached for a moment, and remove it.
+func leaveSharedMemory() {
+	if os.Getenv(aloneEnv) != "" {
+		return
+	}
+	binary, err := os.Executable()
+	if err != nil {
+		return
+	}
+	runtime.LockOSThread() // exec keeps the namespaces of the thread that calls it
+	defer runtime.UnlockOSThread()
+	if unix.Unshare(unix.CLONE_NEWIPC) == nil {
+		_ = unix.Exec(binary, os.Args, append(os.Environ(), aloneEnv+"=1"))
+	}
+}
+
 // inNamespace runs f as in another container: with System V shared memory of its own.
 // The thread that has it ends with the goroutine. The test is skipped where a
 // namespace cannot be made.

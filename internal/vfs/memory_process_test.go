@@ -102,8 +102,9 @@ func TestMemoryOfKilledProcess(t *testing.T) {
 
 // What a process left that nobody knows the ID of goes when the directory's next
 // memory is made; what another process has open stays.
+// Not parallel: other tests would have the memory attached for a moment, or make a
+// directory with the same inode.
 func TestMemoryOfUnknownID(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	fsys, err := vfs.OS(dir)
 	must(t, err)

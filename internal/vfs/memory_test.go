@@ -11,8 +11,9 @@ import (
 	"github.com/firncache/firn/internal/vfs"
 )
 
+// Not parallel: other tests would have the memory attached for a moment, or make a
+// directory with the same inode.
 func TestMemoryConformance(t *testing.T) {
-	t.Parallel()
 	tests := map[string]func(t *testing.T, keeper vfs.MemoryKeeper){
 		"new":      conformNewMemory,
 		"sizes":    conformMemorySizes,
@@ -25,7 +26,6 @@ func TestMemoryConformance(t *testing.T) {
 	for system, make := range systems(t) {
 		for name, test := range tests {
 			t.Run(system+"/"+name, func(t *testing.T) {
-				t.Parallel()
 				test(t, keeperOf(t, make(t)))
 			})
 		}

@@ -71,11 +71,19 @@ func removeLost() {
 		if err != nil {
 			continue
 		}
-		if attached == 1 && lost(segment) {
+		// A process may have attached it meanwhile, and be writing in its first page, or have
+		// detached it again: the second look at the page sees that.
+		if attached == 1 && lost(segment) && onlyHere(handle) && lost(segment) {
 			_ = removeSegment(handle)
 		}
 		_ = unix.SysvShmDetach(segment)
 	}
+}
+
+// onlyHere reports whether this process alone has a segment attached.
+func onlyHere(handle int) bool {
+	attached, err := statOwn(handle)
+	return err == nil && attached == 1
 }
 
 // unattached is the handle in a line of the system's table, if the line is of a segment

@@ -28,6 +28,7 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(memoryEnv); dir != "" {
 		keepMemory(dir)
 	}
+	leaveSharedMemory()
 	code := m.Run()
 	if left := memoryOf(os.Getpid()); len(left) > 0 {
 		fmt.Printf("FAIL: the tests left memory behind: %q\n", left)
