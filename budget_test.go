@@ -61,7 +61,7 @@ func TestBudgetCounted(t *testing.T) {
 
 func checkCounted(t *testing.T, c *firn.Cache, budget int64) {
 	t.Helper()
-	if s := c.Stats(); s.RAMUsedBytes > budget || s.RAMBytes != budget {
-		t.Fatalf("%d bytes in use of %d: want at most %d", s.RAMUsedBytes, s.RAMBytes, budget)
+	if s := c.Stats(); s.RAM.UsedBytes > budget || s.RAM.Bytes != budget {
+		t.Fatalf("%d bytes in use of %d: want at most %d", s.RAM.UsedBytes, s.RAM.Bytes, budget)
 	}
 }

@@ -40,7 +40,7 @@ func Open(opts Options) (*Cache, error) {
 func (c *Cache) Get(dst, key []byte) ([]byte, bool) { return c.store.Get(dst, key) }
 
 // Lookup is Get with a context and with errors: ErrNotFound, ErrClosed, the
-// context's, ErrReadTimeout or ErrBusy where the disk is slow, or another of the
+// context's, ErrSSDTimeout or ErrSSDBusy where the disk is slow, or another of the
 // disk's. A value in RAM is found whatever the context says; a read of the SSD
 // tier is waited for until the context ends, or SSDOptions.ReadTimeout is over.
 // With an error it returns dst as it was.

@@ -27,8 +27,8 @@ func TestClockBeforeOpen(t *testing.T) {
 			if v, ok := c.Get(nil, key); ok || c.Has(key) {
 				t.Errorf("%v before Open, a key without a value has %q", back, v)
 			}
-			if _, err := c.GetOrLoad(t.Context(), nil, key, absent); err != firn.ErrNotFound || c.Stats().NegativeHits != 1 {
-				t.Errorf("%v before Open: %v, %d negative hits", back, err, c.Stats().NegativeHits)
+			if _, err := c.GetOrLoad(t.Context(), nil, key, absent); err != firn.ErrNotFound || c.Stats().Loads.NegativeHits != 1 {
+				t.Errorf("%v before Open: %v, %d negative hits", back, err, c.Stats().Loads.NegativeHits)
 			}
 			if err := c.SetWithTTL(short, []byte("value"), 2*time.Second); err != nil {
 				t.Fatal(err)

@@ -11,14 +11,14 @@ func TestCountersNeverFall(t *testing.T) {
 	}
 	defer c.Close()
 	c.Get(nil, []byte("absent"))
-	before := Stats{Hits: 7, Misses: 1000, FrontHits: 9, SSDRefused: 11}
+	before := Stats{Hits: 7, Misses: 1000, FrontHits: 9, SSD: SSDStats{Rejected: 11}}
 	c.told.keep(&before) // as if so many had been counted, and all but one lost since
-	if s := c.Stats(); s.Hits != 7 || s.Misses != 1000 || s.FrontHits != 9 || s.SSDRefused != 11 {
+	if s := c.Stats(); s.Hits != 7 || s.Misses != 1000 || s.FrontHits != 9 || s.SSD.Rejected != 11 {
 		t.Errorf("after %+v: %+v", before, s)
 	}
-	more := Stats{Hits: 8, Misses: 999, FrontHits: 10, SSDRefused: 10}
+	more := Stats{Hits: 8, Misses: 999, FrontHits: 10, SSD: SSDStats{Rejected: 10}}
 	c.told.keep(&more)
-	if want := (Stats{Hits: 8, Misses: 1000, FrontHits: 10, SSDRefused: 11}); more != want {
+	if want := (Stats{Hits: 8, Misses: 1000, FrontHits: 10, SSD: SSDStats{Rejected: 11}}); more != want {
 		t.Errorf("told %+v, want %+v", more, want)
 	}
 }

@@ -59,7 +59,7 @@
 // it. For that the tier's index lies in memory that outlives the process, a System V
 // shared memory segment of Linux, which stays taken until the directory is opened
 // again. On other systems, and where a container has another IPC namespace when it is
-// started again, the tier starts empty after a kill; Stats.SSDKept tells. When the
+// started again, the tier starts empty after a kill; Stats.SSD.Kept tells. When the
 // machine went down without a Close the tier starts empty everywhere, unless
 // RecoverAlways asks for values that may be old.
 //

@@ -26,13 +26,13 @@ var (
 	// ErrLocked says that the directory of the SSD tier is in use, by this
 	// process or another.
 	ErrLocked = tiered.ErrLocked
-	// ErrReadTimeout says that the SSD tier may have a value, and that its device did
+	// ErrSSDTimeout says that the SSD tier may have a value, and that its device did
 	// not give it within SSDOptions.ReadTimeout.
-	ErrReadTimeout = tiered.ErrReadTimeout
-	// ErrBusy says that the SSD tier may have a value, and that its device was not
+	ErrSSDTimeout = tiered.ErrSSDTimeout
+	// ErrSSDBusy says that the SSD tier may have a value, and that its device was not
 	// asked: too many wait for it already, or it answers nobody. See
 	// SSDOptions.ReadTimeout.
-	ErrBusy = tiered.ErrBusy
+	ErrSSDBusy = tiered.ErrSSDBusy
 	// ErrFormat says that the files of the SSD tier were written by a version of
 	// this package whose format this one does not read.
 	ErrFormat = tiered.ErrFormat

@@ -108,7 +108,7 @@ func TestOnEvictMissesNothing(t *testing.T) {
 	}
 	c := open(t, firn.Options{RAMBytes: 1 << 20, OnEvict: func(key, value []byte, cause firn.Cause) {
 		note(key, value)
-		if cause != firn.Capacity {
+		if cause != firn.CauseCapacity {
 			t.Errorf("key %s left for cause %v", key, cause)
 		}
 	}})

@@ -203,7 +203,7 @@ func ExampleCache_SetRAMBytes() {
 		log.Fatal(err)
 	}
 	st := c.Stats()
-	fmt.Println(st.RAMBytes, st.RAMUsedBytes <= 4<<20, st.Entries > 3000)
+	fmt.Println(st.RAM.Bytes, st.RAM.UsedBytes <= 4<<20, st.Entries > 3000)
 	// Output: 4194304 true true
 }
 
@@ -215,7 +215,7 @@ func ExampleCache_Stats() {
 	c.Get(nil, []byte("other"))
 	st := c.Stats()
 	fmt.Println(st.Entries, st.HitRatio())
-	for _, m := range firn.Metrics[:3] { // every field, declared as data
+	for _, m := range firn.Metrics()[:3] { // every field, declared as data
 		fmt.Println(m.Name, m.Value(&st))
 	}
 	// Output:
@@ -305,14 +305,14 @@ func ExampleLoadingOptions() {
 		RAMBytes: 1 << 20,
 		TTL:      10 * time.Minute,
 		Loading: firn.LoadingOptions{
-			TTLJitter:    0.1,              // values stored together do not expire together
-			RefreshAfter: 8 * time.Minute,  // what is read is loaded anew before it expires
-			StaleFor:     5 * time.Minute,  // and still returned at once soon after
-			FailSafe:     24 * time.Hour,   // better old than nothing, if the source is down
-			SoftTimeout:  time.Second,      // or slow
-			HardTimeout:  30 * time.Second, // no load takes longer
-			NegativeTTL:  30 * time.Second, // what the source does not have is not asked for again
-			MaxLoads:     64,
+			TTLJitter:            0.1,              // values stored together do not expire together
+			RefreshAfter:         8 * time.Minute,  // what is read is loaded anew before it expires
+			StaleWhileRevalidate: 5 * time.Minute,  // and still returned at once soon after
+			StaleIfError:         24 * time.Hour,   // better old than nothing, if the source is down
+			SoftTimeout:          time.Second,      // or slow
+			HardTimeout:          30 * time.Second, // no load takes longer
+			NegativeTTL:          30 * time.Second, // what the source does not have is not asked for again
+			MaxLoads:             64,
 		},
 	})
 	defer c.Close()
@@ -331,7 +331,7 @@ func ExampleLoadingOptions() {
 }
 
 // A loader knows how long its value holds, or that it must not be kept.
-func ExampleLoadTTL() {
+func ExampleSetLoadTTL() {
 	c := mustOpen(firn.Options{RAMBytes: 1 << 20, TTL: time.Hour})
 	defer c.Close()
 	load := func(ctx context.Context, key []byte) ([]byte, error) {
@@ -339,7 +339,7 @@ func ExampleLoadTTL() {
 		if private {
 			return []byte("secret"), firn.NoStore(ctx)
 		}
-		return []byte("page"), firn.LoadTTL(ctx, maxAge)
+		return []byte("page"), firn.SetLoadTTL(ctx, maxAge)
 	}
 	for _, key := range []string{"home", "account"} {
 		if _, err := c.GetOrLoad(context.Background(), nil, []byte(key), load); err != nil {

@@ -16,7 +16,7 @@ func TestFrontAttachedDuringWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	plain, err := NewTyped(c, TypedOptions[string, string]{})
+	plain, err := NewTyped(c, "n", TypedOptions[string, string]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestFrontAttachedDuringWrite(t *testing.T) {
 
 	fronts := &c.typed.fronts
 	token := fronts.BeforeWrite(s.key) // nil
-	front, err := NewTyped(c, TypedOptions[string, string]{Front: &oneFront{}})
+	front, err := NewTyped(c, "n", TypedOptions[string, string]{Front: &oneFront{}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,7 @@ func rawKey(t *testing.T, c *firn.Cache, key string) []byte {
 // After any write, by whatever way, the front does not answer with what was
 // there before.
 func TestFrontFollowsWrites(t *testing.T) {
-	opts := firn.TypedOptions[string, string]{Namespace: "n"}
+	opts := firn.TypedOptions[string, string]{}
 	const absent = "\x00absent"
 	for name, write := range map[string]struct {
 		do   func(c *firn.Cache, front, other *firn.Typed[string, string], raw []byte, clock *cachetest.Clock) error
@@ -108,9 +108,9 @@ func TestFrontFollowsWrites(t *testing.T) {
 	} {
 		clock := &cachetest.Clock{}
 		c := openSmall(t, func(o *firn.Options) { o.Clock, o.TTL = clock.Now, time.Minute })
-		front := newTyped(t, c, withFront(opts))
-		second := newTyped(t, c, withFront(opts))
-		plain := newTyped(t, c, opts)
+		front := newTyped(t, c, "n", withFront(opts))
+		second := newTyped(t, c, "n", withFront(opts))
+		plain := newTyped(t, c, "n", opts)
 		for _, other := range []*firn.Typed[string, string]{second, plain} {
 			if name == "Close" && other == plain {
 				continue // it is closed already
@@ -159,9 +159,9 @@ func TestFrontFollowsWrites(t *testing.T) {
 func TestFrontOutlivesEviction(t *testing.T) {
 	clock := &cachetest.Clock{}
 	c := openSmall(t, func(o *firn.Options) { o.Clock, o.TTL = clock.Now, time.Minute })
-	opts := firn.TypedOptions[string, string]{Namespace: "n"}
-	plain := newTyped(t, c, opts)
-	front := newTyped(t, c, withFront(opts))
+	opts := firn.TypedOptions[string, string]{}
+	plain := newTyped(t, c, "n", opts)
+	front := newTyped(t, c, "n", withFront(opts))
 	front.Set("k", "v")
 	front.Get("k")
 	for i := 0; plain.Has("k"); i++ {
@@ -208,7 +208,7 @@ func TestFrontIsFilledByGetOrLoad(t *testing.T) {
 		} else {
 			c = openSmall(t, change)
 		}
-		typed := newTyped(t, c, withFront(firn.TypedOptions[string, string]{}))
+		typed := newTyped(t, c, "n", withFront(firn.TypedOptions[string, string]{}))
 		get := func(want string, inFront uint64) {
 			t.Helper()
 			before := c.Stats().FrontHits
@@ -240,7 +240,7 @@ func TestFrontIsFilledByGetOrLoad(t *testing.T) {
 func TestFrontFollowsLoads(t *testing.T) {
 	clock := &cachetest.Clock{}
 	c := openSmall(t, func(o *firn.Options) { o.Clock = clock.Now })
-	typed := newTyped(t, c, withFront(firn.TypedOptions[string, string]{}))
+	typed := newTyped(t, c, "n", withFront(firn.TypedOptions[string, string]{}))
 	typed.SetWithTTL("k", "old", time.Minute)
 	raw := rawKey(t, c, "k")
 	stored, _ := c.Get(nil, raw)
@@ -265,7 +265,7 @@ func TestFrontFollowsLoadsThatDelete(t *testing.T) {
 		"kept not":  func(ctx context.Context, _ string) (string, error) { return "new", firn.NoStore(ctx) },
 	} {
 		c := openSmall(t)
-		typed := newTyped(t, c, withFront(firn.TypedOptions[string, string]{}))
+		typed := newTyped(t, c, "n", withFront(firn.TypedOptions[string, string]{}))
 		typed.Set("k", "old")
 		for range 2 {
 			if v, ok := typed.Get("k"); !ok || v != "old" {
@@ -307,7 +307,7 @@ func TestFrontFillLosesAgainstWrites(t *testing.T) {
 	}
 	codec := &hookCodec{Codec: strs}
 	c := openSmall(t)
-	typed := newTyped(t, c, withFront(firn.TypedOptions[string, string]{Codec: codec}))
+	typed := newTyped(t, c, "n", withFront(firn.TypedOptions[string, string]{Codec: codec}))
 	for name, write := range map[string]func() error{
 		"Set":         func() error { return typed.Set("k", "new") },
 		"Delete":      func() error { return typed.Delete("k") },
@@ -332,7 +332,7 @@ func TestFrontFillLosesAgainstWrites(t *testing.T) {
 
 func TestFrontCounts(t *testing.T) {
 	c := openSmall(t)
-	typed := newTyped(t, c, withFront(firn.TypedOptions[string, string]{}))
+	typed := newTyped(t, c, "n", withFront(firn.TypedOptions[string, string]{}))
 	typed.Set("k", "v")
 	before := c.Stats()
 	for range 1000 {
@@ -365,7 +365,7 @@ func TestFrontCounts(t *testing.T) {
 func TestFrontRefusesKeys(t *testing.T) {
 	c := openSmall(t)
 	front := &mapFront[tenantKey, int]{}
-	_, err := firn.NewTyped(c, firn.TypedOptions[tenantKey, int]{Front: front})
+	_, err := firn.NewTyped(c, "n", firn.TypedOptions[tenantKey, int]{Front: front})
 	if err == nil || !strings.Contains(err.Error(), "TypedOptions.Front with keys of type github.com/firncache/firn_test.tenantKey") {
 		t.Errorf("got %v", err)
 	}
@@ -390,11 +390,11 @@ func (v *versioned) UnmarshalBinary(b []byte) error {
 // front hits there were.
 func frontStress(t *testing.T, newFront func() firn.Front[uint64, versioned]) (wrong string, hits uint64) {
 	c := openSmall(t)
-	opts := firn.TypedOptions[uint64, versioned]{Namespace: "stress"}
+	opts := firn.TypedOptions[uint64, versioned]{}
 	fronted := opts
 	fronted.Front = newFront()
-	front := newTyped(t, c, fronted)
-	plain := newTyped(t, c, opts)
+	front := newTyped(t, c, "n", fronted)
+	plain := newTyped(t, c, "n", opts)
 	rounds := 20_000
 	if testing.Short() {
 		rounds = 3_000
@@ -446,7 +446,7 @@ func frontStress(t *testing.T, newFront func() firn.Front[uint64, versioned]) (w
 				if r == 0 && i%5000 == 4999 { // a front that is attached meanwhile
 					again := opts
 					again.Front = newFront()
-					mine = newTyped(t, c, again)
+					mine = newTyped(t, c, "n", again)
 				}
 				key := rng.Uint64N(keys)
 				least := max(acked[key].Load(), gone[key].Load())
@@ -497,7 +497,7 @@ func TestFrontAllocations(t *testing.T) {
 	}
 	c := openSmall(t)
 	type person struct{ Name, Email string }
-	typed := newTyped(t, c, firn.TypedOptions[digest, person]{Front: &mapFront[digest, person]{}})
+	typed := newTyped(t, c, "n", firn.TypedOptions[digest, person]{Front: &mapFront[digest, person]{}})
 	typed.Set(digest{}, person{"Ada", "ada@example.org"})
 	boxed := testing.AllocsPerRun(100, func() { (&sync.Map{}).Load(digest{}) }) // the map's own
 	if got := testing.AllocsPerRun(2000, func() { typed.Get(digest{}) }); got > boxed {

@@ -11,7 +11,7 @@ import (
 // the function's, to keep or to change; the slice that it returns must not be
 // changed afterwards. The context ends when every caller that waits for the value has
 // left, when LoadingOptions.HardTimeout is over, or when the cache is closed.
-// With it, [LoadTTL] and [NoStore] say how long the value is to be kept.
+// With it, [SetLoadTTL] and [NoStore] say how long the value is to be kept.
 //
 // An error is handed to the callers, and the cached value stays. But
 // ErrNotFound is an answer: there is no value, and so the cache keeps none
@@ -23,7 +23,7 @@ type LoadFunc func(ctx context.Context, key []byte) ([]byte, error)
 // many values as keys. No key appears twice. The slice and the keys are the
 // function's. An error is that of every key;
 // ErrNotFound says that none has a value. Otherwise it is like [LoadFunc], and
-// what it says with LoadTTL or NoStore is said of all its values.
+// what it says with SetLoadTTL or NoStore is said of all its values.
 type MultiLoadFunc func(ctx context.Context, keys [][]byte) (values [][]byte, err error)
 
 // GetOrLoad is Lookup that calls load for a missing value, stores the value that it
@@ -43,7 +43,7 @@ type MultiLoadFunc func(ctx context.Context, keys [][]byte) (values [][]byte, er
 // after, missing ones remembered, and answers while the source is slow or down.
 //
 // A value that was loaded and cannot be stored is a value all the same, without
-// an error: Stats.LoadStoreErrors counts those, and the log is told of the first
+// an error: Stats.Loads.StoreErrors counts those, and the log is told of the first
 // that is too large, and of the first that the SSD tier failed. An older value is
 // not kept in its place. With an error that the loader returned, or the context's,
 // dst is returned as it was. A loader that asks for its own key, with its own
@@ -96,12 +96,12 @@ func (c *Cache) Refresh(ctx context.Context, key []byte, load LoadFunc) error {
 	return c.loads.Refresh(ctx, key, load)
 }
 
-// LoadTTL gives the values that a loader is about to return a time to live of
+// SetLoadTTL gives the values that a loader is about to return a time to live of
 // their own, in place of Options.TTL; 0 means that they never expire. A loader
 // calls it with its own context, or one made from it, before it returns; the
 // last call counts. It fails if ttl is negative, or if ctx is not a loader's.
 // LoadingOptions.TTLJitter applies.
-func LoadTTL(ctx context.Context, ttl time.Duration) error { return load.SetTTL(ctx, ttl) }
+func SetLoadTTL(ctx context.Context, ttl time.Duration) error { return load.SetTTL(ctx, ttl) }
 
 // NoStore asks that none of the values that a loader is about to return be kept: the
 // callers that wait get them, the cache holds no value of the key afterwards, an

@@ -84,7 +84,7 @@ func TestLoaderCallsGoexit(t *testing.T) {
 			t.Errorf("no panic: %v", err)
 		}()
 	}
-	if n := c.Stats().LoadPanics; n != 2 {
+	if n := c.Stats().Loads.Panics; n != 2 {
 		t.Errorf("%d panics, want 2", n)
 	}
 }
@@ -164,7 +164,7 @@ func (l *logLines) with(word string) (n int) {
 func TestLoadedValueTooLarge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log logLines
-		c := openSmall(t, func(o *firn.Options) { o.SSD.Log = log.logger() })
+		c := openSmall(t, func(o *firn.Options) { o.Log = log.logger() })
 		k, big := []byte("k"), make([]byte, 1<<19)
 		loads := 0
 		load := func(context.Context, []byte) ([]byte, error) { loads++; return big, nil }
@@ -180,7 +180,7 @@ func TestLoadedValueTooLarge(t *testing.T) {
 		if v, ok := b.Value(0); err != nil || !ok || len(v) != len(big) || !c.Has([]byte("a")) {
 			t.Errorf("GetOrLoadMulti: %d bytes, %v, %v", len(v), ok, err)
 		}
-		texts := newTyped(t, c, firn.TypedOptions[int, string]{})
+		texts := newTyped(t, c, "n", firn.TypedOptions[int, string]{})
 		if v, err := texts.GetOrLoad(t.Context(), 1, func(context.Context, int) (string, error) { return string(big), nil }); err != nil || len(v) != len(big) {
 			t.Errorf("Typed.GetOrLoad: %d bytes, %v", len(v), err)
 		}
@@ -194,8 +194,8 @@ func TestLoadedValueTooLarge(t *testing.T) {
 			t.Errorf("the older value is there still: %q", v)
 		}
 		synctest.Wait()
-		if st := c.Stats(); st.LoadStoreErrors != 6 || loads != 4 || st.LoadErrors != 0 {
-			t.Errorf("%d could not be stored, %d loads, %d errors", st.LoadStoreErrors, loads, st.LoadErrors)
+		if st := c.Stats(); st.Loads.StoreErrors != 6 || loads != 4 || st.Loads.Errors != 0 {
+			t.Errorf("%d could not be stored, %d loads, %d errors", st.Loads.StoreErrors, loads, st.Loads.Errors)
 		}
 		if n := log.with("too large"); n != 2 { // in the message and in the error
 			t.Errorf("the log: %q", log.lines)

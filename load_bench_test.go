@@ -44,7 +44,7 @@ func BenchmarkHit(b *testing.B) {
 		})
 	}
 	b.Run("typed", func(b *testing.B) {
-		typed := newTyped(b, open(b, firn.Options{RAMBytes: 64 << 20}), firn.TypedOptions[uint64, uint64]{})
+		typed := newTyped(b, open(b, firn.Options{RAMBytes: 64 << 20}), "n", firn.TypedOptions[uint64, uint64]{})
 		for i := range uint64(benchKeys) {
 			if err := typed.Set(i, i); err != nil {
 				b.Fatal(err)

@@ -11,7 +11,7 @@ import (
 )
 
 // The ErrClosed of a loader, which asks another cache perhaps, is a failure like
-// others: what the cache has stays, and is the answer under FailSafe.
+// others: what the cache has stays, and is the answer under StaleIfError.
 func TestLoaderReturnsErrClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		closed := openSmall(t)
@@ -19,7 +19,7 @@ func TestLoaderReturnsErrClosed(t *testing.T) {
 		load := func(ctx context.Context, key []byte) ([]byte, error) { return closed.GetOrLoad(ctx, nil, key, nil) }
 		c := openSmall(t, func(o *firn.Options) {
 			o.TTL = time.Minute
-			o.Loading = firn.LoadingOptions{NegativeTTL: time.Hour, FailSafe: time.Hour}
+			o.Loading = firn.LoadingOptions{NegativeTTL: time.Hour, StaleIfError: time.Hour}
 		})
 		if _, err := c.GetOrLoad(t.Context(), nil, []byte("none"), load); !errors.Is(err, firn.ErrClosed) {
 			t.Errorf("GetOrLoad: %v, want ErrClosed", err)
@@ -39,9 +39,9 @@ func TestLoaderReturnsErrClosed(t *testing.T) {
 		}
 		time.Sleep(2 * time.Minute)
 		if v, err := c.GetOrLoad(t.Context(), nil, k, load); string(v) != "old" || err != nil {
-			t.Errorf("under FailSafe: %q, %v", v, err)
+			t.Errorf("under StaleIfError: %q, %v", v, err)
 		}
-		if n := c.Stats().LoadErrors; n != 3 {
+		if n := c.Stats().Loads.Errors; n != 3 {
 			t.Errorf("%d loads failed, want 3", n)
 		}
 	})
@@ -57,7 +57,7 @@ func TestCloseEndsLoadsItself(t *testing.T) {
 			if err := c.Close(); err != nil {
 				return nil, err
 			}
-			if n := c.Stats().LoadsActive; n != 0 {
+			if n := c.Stats().Loads.Active; n != 0 {
 				t.Errorf("%d loads go on after Close", n)
 			}
 			return []byte("v"), nil
@@ -74,7 +74,7 @@ func TestSupersededRefreshIsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := openSmall(t, func(o *firn.Options) {
 			o.TTL = time.Minute
-			o.Loading.StaleFor = time.Minute
+			o.Loading.StaleWhileRevalidate = time.Minute
 		})
 		k := []byte("k")
 		if err := c.Set(k, []byte("old")); err != nil {
@@ -90,7 +90,7 @@ func TestSupersededRefreshIsCancelled(t *testing.T) {
 		if v, err := c.GetOrLoad(t.Context(), nil, k, load); string(v) != "old" || err != nil {
 			t.Fatalf("%q, %v: want the stale value", v, err)
 		}
-		time.Sleep(time.Minute) // past StaleFor: the next caller waits
+		time.Sleep(time.Minute) // past StaleWhileRevalidate: the next caller waits
 		ctx, leave := context.WithCancel(t.Context())
 		left := make(chan error)
 		go func() {
@@ -126,7 +126,7 @@ func TestTooLargeLoadLosesQuietly(t *testing.T) {
 	if v, ok := c.Get(nil, k); err != nil || string(v) != "set" || !ok {
 		t.Errorf("Refresh: %v, and there is %q, %v", err, v, ok)
 	}
-	if n := c.Stats().LoadStoreErrors; n != 0 {
+	if n := c.Stats().Loads.StoreErrors; n != 0 {
 		t.Errorf("%d loaded values count as not stored", n)
 	}
 }

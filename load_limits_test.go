@@ -55,8 +55,8 @@ func TestHardTimeout(t *testing.T) {
 		if v, _ := c.Get(nil, []byte("k")); string(v) != "new" {
 			t.Errorf("afterwards: %q", v)
 		}
-		if s := c.Stats(); s.Loads != 2 || s.LoadTimeouts != 1 || s.LoadErrors != 0 || s.LoadsActive != 0 {
-			t.Errorf("%d loads, %d timeouts, %d errors, %d active", s.Loads, s.LoadTimeouts, s.LoadErrors, s.LoadsActive)
+		if s := c.Stats(); s.Loads.Count != 2 || s.Loads.Timeouts != 1 || s.Loads.Errors != 0 || s.Loads.Active != 0 {
+			t.Errorf("%d loads, %d timeouts, %d errors, %d active", s.Loads, s.Loads.Timeouts, s.Loads.Errors, s.Loads.Active)
 		}
 	})
 }
@@ -207,7 +207,7 @@ func TestMaxLoadsPanic(t *testing.T) {
 		if v, err := c.GetOrLoad(t.Context(), nil, []byte("k"), value("v")); err != nil || string(v) != "v" {
 			t.Errorf("%q, %v", v, err)
 		}
-		if n := c.Stats().LoadPanics; n != 1 {
+		if n := c.Stats().Loads.Panics; n != 1 {
 			t.Errorf("%d panics counted", n)
 		}
 	})

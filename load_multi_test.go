@@ -118,7 +118,7 @@ func TestLoadMultiSharesLoads(t *testing.T) {
 			}
 		})
 		wg.Wait()
-		if n := c.Stats().Loads; n != 4 {
+		if n := c.Stats().Loads.Count; n != 4 {
 			t.Errorf("%d values loaded, want 4", n)
 		}
 	})
@@ -224,7 +224,7 @@ func TestLoadMultiErrors(t *testing.T) {
 			c.GetOrLoadMulti(t.Context(), &b, keysOf("x y"), func(context.Context, [][]byte) ([][]byte, error) { panic(boom) })
 		}()
 		synctest.Wait()
-		if n := c.Stats().LoadsActive; n != 0 {
+		if n := c.Stats().Loads.Active; n != 0 {
 			t.Errorf("%d loads are still there", n)
 		}
 		ctx, cancel := context.WithCancel(t.Context())

@@ -27,14 +27,14 @@ func TestLoadingOptionsRefused(t *testing.T) {
 		{time.Second, firn.LoadingOptions{RefreshAfter: time.Second}, "RefreshAfter"},
 		{time.Second, firn.LoadingOptions{RefreshAfter: -time.Second}, "RefreshAfter"},
 		{time.Second, firn.LoadingOptions{RefreshAfter: time.Second / 2, TTLJitter: 0.6}, "RefreshAfter"},
-		{0, firn.LoadingOptions{StaleFor: -1}, "StaleFor"},
-		{0, firn.LoadingOptions{FailSafe: -1}, "FailSafe"},
-		{0, firn.LoadingOptions{StaleFor: time.Second, FailSafe: time.Second}, "FailSafe"},
+		{0, firn.LoadingOptions{StaleWhileRevalidate: -1}, "StaleWhileRevalidate"},
+		{0, firn.LoadingOptions{StaleIfError: -1}, "StaleIfError"},
+		{0, firn.LoadingOptions{StaleWhileRevalidate: time.Second, StaleIfError: time.Second}, "StaleIfError"},
 		{0, firn.LoadingOptions{SoftTimeout: -1}, "SoftTimeout"},
 		{0, firn.LoadingOptions{SoftTimeout: time.Second}, "SoftTimeout"},
-		{0, firn.LoadingOptions{SoftTimeout: time.Second, StaleFor: time.Second}, "SoftTimeout"},
+		{0, firn.LoadingOptions{SoftTimeout: time.Second, StaleWhileRevalidate: time.Second}, "SoftTimeout"},
 		{0, firn.LoadingOptions{HardTimeout: -1}, "HardTimeout"},
-		{0, firn.LoadingOptions{HardTimeout: time.Second, SoftTimeout: time.Second, FailSafe: time.Minute}, "HardTimeout"},
+		{0, firn.LoadingOptions{HardTimeout: time.Second, SoftTimeout: time.Second, StaleIfError: time.Minute}, "HardTimeout"},
 		{0, firn.LoadingOptions{MaxLoads: -1}, "MaxLoads"},
 	} {
 		c, err := firn.Open(firn.Options{RAMBytes: 1 << 20, TTL: x.ttl, Loading: x.loading})
@@ -46,7 +46,7 @@ func TestLoadingOptionsRefused(t *testing.T) {
 		}
 	}
 	all := firn.LoadingOptions{
-		TTLJitter: 0.1, NegativeTTL: time.Second, RefreshAfter: 40 * time.Second, StaleFor: time.Minute, FailSafe: time.Hour,
+		TTLJitter: 0.1, NegativeTTL: time.Second, RefreshAfter: 40 * time.Second, StaleWhileRevalidate: time.Minute, StaleIfError: time.Hour,
 		SoftTimeout: time.Second, HardTimeout: time.Minute, MaxLoads: 1,
 	}
 	openSmall(t, func(o *firn.Options) { o.TTL, o.Loading = time.Minute, all })
@@ -63,7 +63,7 @@ func TestTTLJitter(t *testing.T) {
 		key := func(i int) []byte { return fmt.Append(nil, i) }
 		load := func(context.Context, []byte) ([]byte, error) { return []byte("v"), nil }
 		loadOwn := func(ctx context.Context, _ []byte) ([]byte, error) {
-			return []byte("v"), firn.LoadTTL(ctx, 1000*time.Second)
+			return []byte("v"), firn.SetLoadTTL(ctx, 1000*time.Second)
 		}
 		var keys, values [][]byte
 		for i := range n {
@@ -80,11 +80,11 @@ func TestTTLJitter(t *testing.T) {
 			}
 		}
 		for name, store := range map[string]func() error{
-			"Set":       each(func(k []byte) error { return c.Set(k, []byte("v")) }),
-			"SetMulti":  func() error { return c.SetMulti(keys, values) },
-			"GetOrLoad": each(func(k []byte) error { _, err := c.GetOrLoad(t.Context(), nil, k, load); return err }),
-			"LoadTTL":   each(func(k []byte) error { _, err := c.GetOrLoad(t.Context(), nil, k, loadOwn); return err }),
-			"Refresh":   each(func(k []byte) error { return c.Refresh(t.Context(), k, load) }),
+			"Set":        each(func(k []byte) error { return c.Set(k, []byte("v")) }),
+			"SetMulti":   func() error { return c.SetMulti(keys, values) },
+			"GetOrLoad":  each(func(k []byte) error { _, err := c.GetOrLoad(t.Context(), nil, k, load); return err }),
+			"SetLoadTTL": each(func(k []byte) error { _, err := c.GetOrLoad(t.Context(), nil, k, loadOwn); return err }),
+			"Refresh":    each(func(k []byte) error { return c.Refresh(t.Context(), k, load) }),
 		} {
 			c.Clear()
 			if err := store(); err != nil {
@@ -120,10 +120,10 @@ func TestLoaderSaysHowLong(t *testing.T) {
 			_, err := c.GetOrLoad(t.Context(), nil, k, func(ctx context.Context, _ []byte) ([]byte, error) {
 				inner, cancel := context.WithTimeout(ctx, time.Second)
 				defer cancel()
-				return []byte("v"), firn.LoadTTL(inner, ttl)
+				return []byte("v"), firn.SetLoadTTL(inner, ttl)
 			})
 			if got, ok := c.TTL(k); err != nil || !ok || got != ttl {
-				t.Errorf("LoadTTL(%v): %v, %v, %v", ttl, got, ok, err)
+				t.Errorf("SetLoadTTL(%v): %v, %v, %v", ttl, got, ok, err)
 			}
 		}
 		refused := func(name string, err error, want string) {
@@ -131,12 +131,12 @@ func TestLoaderSaysHowLong(t *testing.T) {
 				t.Errorf("%s: %v: want an error with %q", name, err, want)
 			}
 		}
-		refused("LoadTTL", firn.LoadTTL(t.Context(), time.Second), "LoadTTL: the context is not a loader's")
+		refused("SetLoadTTL", firn.SetLoadTTL(t.Context(), time.Second), "SetLoadTTL: the context is not a loader's")
 		refused("NoStore", firn.NoStore(t.Context()), "NoStore: the context is not a loader's")
 		_, err := c.GetOrLoad(t.Context(), nil, []byte("k"), func(ctx context.Context, _ []byte) ([]byte, error) {
-			return nil, firn.LoadTTL(ctx, -time.Second)
+			return nil, firn.SetLoadTTL(ctx, -time.Second)
 		})
-		refused("LoadTTL(-1s)", err, "-1s")
+		refused("SetLoadTTL(-1s)", err, "-1s")
 	})
 }
 

@@ -91,8 +91,8 @@ func TestCloseEndsBulkLoads(t *testing.T) {
 			t.Error(err)
 		}
 		group.Wait()
-		if s := c.Stats(); s.LoadErrors != 0 || s.LoadsActive != 0 {
-			t.Errorf("%d errors, %d loads under way", s.LoadErrors, s.LoadsActive)
+		if s := c.Stats(); s.Loads.Errors != 0 || s.Loads.Active != 0 {
+			t.Errorf("%d errors, %d loads under way", s.Loads.Errors, s.Loads.Active)
 		}
 	}
 }

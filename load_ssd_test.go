@@ -19,7 +19,7 @@ func TestLoadsOverSSD(t *testing.T) {
 		return open(t, firn.Options{
 			RAMBytes: 2 << 20, TTL: time.Minute, Clock: clock.Now,
 			SSD:     firn.SSDOptions{Dir: dir, Bytes: 64 << 20, Admission: firn.AdmitAll}.With(patiently),
-			Loading: firn.LoadingOptions{NegativeTTL: time.Minute, RefreshAfter: 40 * time.Second, FailSafe: time.Hour},
+			Loading: firn.LoadingOptions{NegativeTTL: time.Minute, RefreshAfter: 40 * time.Second, StaleIfError: time.Hour},
 		})
 	}
 	c := openIt()
@@ -59,11 +59,11 @@ func TestLoadsOverSSD(t *testing.T) {
 		first++
 	}
 	expect(first, nil, old(first), nil) // a hit, from the SSD
-	if s := c.Stats(); s.SSDHits == 0 {
+	if s := c.Stats(); s.SSD.Hits == 0 {
 		t.Fatalf("nothing came from the SSD: %+v", s)
 	}
 	clock.Advance(15 * time.Second)
-	for deadline := time.Now().Add(time.Minute); c.Stats().Loads == 0; { // it is due, once it has come up
+	for deadline := time.Now().Add(time.Minute); c.Stats().Loads.Count == 0; { // it is due, once it has come up
 		expect(1, value(old(1)), old(1), nil)
 		if time.Now().After(deadline) {
 			t.Fatal("no value from the SSD is refreshed ahead")

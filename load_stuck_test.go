@@ -43,8 +43,8 @@ func fillBelow(t *testing.T, c *firn.Cache, n int) (below [][]byte) {
 	}
 	for i := 0; i < most && len(below) < n; i++ {
 		key, _ := numbered(i)
-		before := c.Stats().SSDHits
-		if c.Get(nil, key); c.Stats().SSDHits > before {
+		before := c.Stats().SSD.Hits
+		if c.Get(nil, key); c.Stats().SSD.Hits > before {
 			below = append(below, key)
 		}
 	}
@@ -183,21 +183,21 @@ func TestWriteCancelsBackgroundLoad(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := openSmall(t, func(o *firn.Options) { o.TTL, o.Loading.StaleFor = time.Minute, time.Hour })
+				c := openSmall(t, func(o *firn.Options) { o.TTL, o.Loading.StaleWhileRevalidate = time.Minute, time.Hour })
 				s := &source{}
 				s.expect(t, c, "v1", nil)
 				time.Sleep(2 * time.Minute)
 				s.slow = time.Hour
 				s.expect(t, c, "v1", nil)
 				synctest.Wait()
-				if n := c.Stats().LoadsActive; n != 1 {
+				if n := c.Stats().Loads.Active; n != 1 {
 					t.Fatalf("%d loads run", n)
 				}
 				if err := write(c); err != nil {
 					t.Fatal(err)
 				}
 				synctest.Wait()
-				if n := c.Stats().LoadsActive; n != 0 {
+				if n := c.Stats().Loads.Active; n != 0 {
 					t.Errorf("%d loads run after the write", n)
 				}
 			})

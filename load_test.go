@@ -87,7 +87,7 @@ func TestLoadOnceWhenItIsQuick(t *testing.T) {
 	}
 	for _, what := range []string{"missing", "due"} {
 		call()
-		for c.Stats().LoadsActive > 0 { // refreshes in the background
+		for c.Stats().Loads.Active > 0 { // refreshes in the background
 			time.Sleep(time.Millisecond)
 		}
 		for i := range keys {

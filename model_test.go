@@ -45,7 +45,7 @@ func (s *modelStore) Get(dst, key []byte) ([]byte, bool) {
 // Set takes turns with GetOrLoad where that stores the same.
 func (s *modelStore) Set(key, value []byte, ttl time.Duration) error {
 	if ttl == 0 && s.reads%5 == 0 && !s.Has(key) {
-		unstored := s.Stats().LoadStoreErrors
+		unstored := s.Stats().Loads.StoreErrors
 		v, err := s.GetOrLoad(context.Background(), nil, key, func(_ context.Context, k []byte) ([]byte, error) {
 			if string(k) != string(key) {
 				return nil, fmt.Errorf("the loader was called for key %x", k)
@@ -56,7 +56,7 @@ func (s *modelStore) Set(key, value []byte, ttl time.Duration) error {
 			return fmt.Errorf("GetOrLoad returned %d bytes: want %d", len(v), len(value))
 		}
 		synctest.Wait() // for the load's goroutine, which tells what left for its value after the callers have got it
-		if s.Stats().LoadStoreErrors > unstored {
+		if s.Stats().Loads.StoreErrors > unstored {
 			return s.Cache.Set(key, value) // which says why not
 		}
 		return err
@@ -106,7 +106,7 @@ func newMachine(t fataler, bytes int64, keys int) (*cachetest.Machine, *modelSto
 		RAMBytes: bytes, MaxRAMBytes: 4 * bytes, Clock: m.Clock.Now,
 		OnEvict: func(key, value []byte, cause firn.Cause) {
 			m.Evicted(key, value, cachetest.Cause(cause))
-			if cause == firn.Capacity {
+			if cause == firn.CauseCapacity {
 				s.told.Add(1)
 			}
 		},

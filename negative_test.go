@@ -28,7 +28,7 @@ func TestNegative(t *testing.T) {
 		if err := c.GetOrLoadMulti(t.Context(), &b, [][]byte{k}, nil); err != nil || show(&b) != "-" {
 			t.Errorf("GetOrLoadMulti: %q, %v", show(&b), err)
 		}
-		if n := c.Stats().NegativeHits; s.count() != 1 || n != 3 {
+		if n := c.Stats().Loads.NegativeHits; s.count() != 1 || n != 3 {
 			t.Errorf("%d loads and %d negative hits, want 1 and 3", s.count(), n)
 		}
 		if _, ok := c.Get(nil, k); ok {
@@ -148,14 +148,14 @@ func TestNegativeStaysInBudget(t *testing.T) {
 			}
 		}
 		s := c.Stats()
-		if s.RAMUsedBytes > s.RAMBytes || s.Evictions == 0 || s.Entries < 5000 {
-			t.Errorf("%d of %d bytes, %d evicted, %d entries", s.RAMUsedBytes, s.RAMBytes, s.Evictions, s.Entries)
+		if s.RAM.UsedBytes > s.RAM.Bytes || s.Evictions == 0 || s.Entries < 5000 {
+			t.Errorf("%d of %d bytes, %d evicted, %d entries", s.RAM.UsedBytes, s.RAM.Bytes, s.Evictions, s.Entries)
 		}
-		before := s.Loads
+		before := s.Loads.Count
 		for i := n - 1000; i < n; i++ {
 			c.GetOrLoad(t.Context(), nil, fmt.Append(nil, "a key without a value ", i), load)
 		}
-		if again := c.Stats().Loads - before; again > 500 {
+		if again := c.Stats().Loads.Count - before; again > 500 {
 			t.Errorf("%d of the last 1000 keys were loaded again", again)
 		}
 		time.Sleep(2 * time.Minute)

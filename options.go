@@ -2,6 +2,7 @@ package firn
 
 import (
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/firncache/firn/internal/load"
@@ -26,6 +27,12 @@ type Options struct {
 	// it. Up to 32 GiB a record's room is rounded up to 8 bytes, up to 64 GiB to 16,
 	// and so on.
 	MaxRAMBytes int64
+
+	// Log is told of what an operator should know, in a line for many events: an
+	// earlier process's data, when the SSD tier is switched off or on, why its index will
+	// not outlive this process, faults of the disk, and when first a loaded value
+	// cannot be stored. Default: slog.Default().
+	Log *slog.Logger
 
 	// SSD is the second tier, for entries that RAM has no room for. Default: none.
 	SSD SSDOptions
@@ -63,17 +70,17 @@ type Options struct {
 // loading missing values. Durations count to the millisecond. Each is off at 0,
 // the default.
 //
-// An expired value is kept for StaleFor or FailSafe, whichever is longer, to be
+// An expired value is kept for StaleWhileRevalidate or StaleIfError, whichever is longer, to be
 // an answer of GetOrLoad and GetOrLoadMulti; no other call sees it. It is never
 // stored anew, and may be evicted like any other. A Set, Delete or Clear ends it.
 //
-//	stored          RefreshAfter              TTL          StaleFor    FailSafe
+//	stored          RefreshAfter              TTL          StaleWhileRevalidate    StaleIfError
 //	  |------- hit -----|-- hit, and a load ---|-- expired --|-- expired --|
 //	                       in the background     and a load    if the load
 //	                                             behind it     fails or is late
 type LoadingOptions struct {
 	// TTLJitter spreads out the deadlines of values that were stored together. It
-	// is a share: a value stored with Options.TTL, or with LoadTTL, lives shorter
+	// is a share: a value stored with Options.TTL, or with SetLoadTTL, lives shorter
 	// by a random part of its TTL, up to this. At least 0 and below 1. SetWithTTL
 	// is exact.
 	TTLJitter float64
@@ -97,23 +104,23 @@ type LoadingOptions struct {
 	// if none is under way.
 	RefreshAfter time.Duration
 
-	// StaleFor is how long after its deadline a value is still returned by
+	// StaleWhileRevalidate is how long after its deadline a value is still returned by
 	// GetOrLoad and GetOrLoadMulti, while one of them loads it anew in the
 	// background; if that fails, the next caller does.
-	StaleFor time.Duration
+	StaleWhileRevalidate time.Duration
 
-	// FailSafe is how long after its deadline a value is returned by GetOrLoad and
+	// StaleIfError is how long after its deadline a value is returned by GetOrLoad and
 	// GetOrLoadMulti if its load fails: with an error other than ErrNotFound, or at
-	// HardTimeout; not with a panic. It must be more than StaleFor.
-	FailSafe time.Duration
+	// HardTimeout; not with a panic. It must be more than StaleWhileRevalidate.
+	StaleIfError time.Duration
 
 	// SoftTimeout is how long GetOrLoad and GetOrLoadMulti wait for a load if there
-	// is a value to return under FailSafe, which they then return. The load goes
-	// on in the background. It needs FailSafe.
+	// is a value to return under StaleIfError, which they then return. The load goes
+	// on in the background. It needs StaleIfError.
 	SoftTimeout time.Duration
 
 	// HardTimeout is how long a loader may take. Then its context ends, whoever
-	// waits for it gets ErrLoadTimeout, or an expired value under FailSafe, and
+	// waits for it gets ErrLoadTimeout, or an expired value under StaleIfError, and
 	// the next caller begins another load. A value returned later is dropped. One
 	// returned in time that the SSD tier holds up is returned. It must be more than
 	// SoftTimeout. Time that a loader waits to be called, under MaxLoads, is not
@@ -133,21 +140,21 @@ type Cause uint8
 
 // The causes.
 const (
-	Capacity = Cause(ram.Capacity) // its room was needed for others
-	Expired  = Cause(ram.Expired)  // its time was over
-	Replaced = Cause(ram.Replaced) // its key was set again
-	Deleted  = Cause(ram.Deleted)  // its key was deleted, or the cache was cleared
+	CauseCapacity = Cause(ram.Capacity) // its room was needed for others
+	CauseExpired  = Cause(ram.Expired)  // its time was over
+	CauseReplaced = Cause(ram.Replaced) // its key was set again
+	CauseDeleted  = Cause(ram.Deleted)  // its key was deleted, or the cache was cleared
 )
 
 func (c Cause) String() string {
 	switch c {
-	case Capacity:
+	case CauseCapacity:
 		return "capacity"
-	case Expired:
+	case CauseExpired:
 		return "expired"
-	case Replaced:
+	case CauseReplaced:
 		return "replaced"
-	case Deleted:
+	case CauseDeleted:
 		return "deleted"
 	}
 	return fmt.Sprintf("Cause(%d)", uint8(c))
@@ -180,8 +187,8 @@ func (o *LoadingOptions) validate(ttl time.Duration) error {
 		name  string
 		value time.Duration
 	}{
-		{"NegativeTTL", o.NegativeTTL}, {"RefreshAfter", o.RefreshAfter}, {"StaleFor", o.StaleFor},
-		{"FailSafe", o.FailSafe}, {"SoftTimeout", o.SoftTimeout}, {"HardTimeout", o.HardTimeout},
+		{"NegativeTTL", o.NegativeTTL}, {"RefreshAfter", o.RefreshAfter}, {"StaleWhileRevalidate", o.StaleWhileRevalidate},
+		{"StaleIfError", o.StaleIfError}, {"SoftTimeout", o.SoftTimeout}, {"HardTimeout", o.HardTimeout},
 	} {
 		if f.value < 0 || f.value > maxTTL {
 			return badOption("Loading."+f.name, "is %v: want 0, or up to %v", f.value, maxTTL)
@@ -197,10 +204,10 @@ func (o *LoadingOptions) validate(ttl time.Duration) error {
 		return badOption("Loading.RefreshAfter", "is %v: want less than TTL, %v", o.RefreshAfter, ttl)
 	case o.RefreshAfter != 0 && o.RefreshAfter <= jitter+time.Millisecond:
 		return badOption("Loading.RefreshAfter", "is %v: want more than TTLJitter takes from TTL, %v", o.RefreshAfter, jitter)
-	case o.FailSafe != 0 && o.FailSafe <= o.StaleFor:
-		return badOption("Loading.FailSafe", "is %v: want more than StaleFor, %v", o.FailSafe, o.StaleFor)
-	case o.SoftTimeout != 0 && o.FailSafe == 0:
-		return badOption("Loading.SoftTimeout", "is %v, and FailSafe is 0: there is nothing to answer with", o.SoftTimeout)
+	case o.StaleIfError != 0 && o.StaleIfError <= o.StaleWhileRevalidate:
+		return badOption("Loading.StaleIfError", "is %v: want more than StaleWhileRevalidate, %v", o.StaleIfError, o.StaleWhileRevalidate)
+	case o.SoftTimeout != 0 && o.StaleIfError == 0:
+		return badOption("Loading.SoftTimeout", "is %v, and StaleIfError is 0: there is nothing to answer with", o.SoftTimeout)
 	case o.HardTimeout != 0 && o.HardTimeout <= o.SoftTimeout:
 		return badOption("Loading.HardTimeout", "is %v: want more than SoftTimeout, %v", o.HardTimeout, o.SoftTimeout)
 	case o.MaxLoads < 0 || o.MaxLoads > mostLoads:
@@ -218,7 +225,7 @@ func (o *Options) tiers() tiered.Config {
 		RAMBytes: o.RAMBytes, MaxRAMBytes: o.MaxRAMBytes,
 		Clock: o.Clock,
 		Grace: load.Options(o.Loading).Grace(),
-		Dir:   o.SSD.Dir, SSD: o.SSD.config(),
+		Dir:   o.SSD.Dir, SSD: o.SSD.config(o.Log),
 	}
 	if f := o.OnEvict; f != nil {
 		cfg.Evicted = func(key, value []byte, cause ram.Cause) { f(key, value, Cause(cause)) }
@@ -231,7 +238,7 @@ func (o *Options) tiers() tiered.Config {
 
 // loads is the configuration of the loads.
 func (o *Options) loads() load.Config {
-	return load.Config{Options: load.Options(o.Loading), TTL: o.TTL, Log: o.SSD.Log}
+	return load.Config{Options: load.Options(o.Loading), TTL: o.TTL, Log: o.Log}
 }
 
 // adjustTiers is for tests: it changes the configuration of the tiers.

@@ -77,20 +77,14 @@ type SSDOptions struct {
 
 	// ReadTimeout is how long a read of the device is waited for at most, that of a
 	// GetMulti for each of its windows, which are as many reads as there is memory
-	// for. Then it is a miss, and Lookup returns ErrReadTimeout. A read that
+	// for. Then it is a miss, and Lookup returns ErrSSDTimeout. A read that
 	// has the device for itself takes longer with a timeout: another goroutine has to
 	// do it. Default 0: no limit.
 	//
 	// With or without one, no more than 1,024 calls wait for the device, or 8 times
 	// Depth if that is more, and one a second for a device that had reads for a second
-	// and gave none of them back. Others are misses at once, and Lookup returns ErrBusy.
+	// and gave none of them back. Others are misses at once, and Lookup returns ErrSSDBusy.
 	ReadTimeout time.Duration
-
-	// Log is told of an earlier process's data, when the tier is switched off or
-	// on, why its index will not outlive this process, and of faults of the disk, a
-	// line for many; and, also without an SSD tier, when first a
-	// loaded value cannot be stored. Default: slog.Default().
-	Log *slog.Logger
 }
 
 // Admission says which entries are written to the SSD when they leave RAM.
@@ -143,11 +137,11 @@ type Recovery uint8
 // The kinds of recovery.
 const (
 	// RecoverSafe uses values that are certain to be the latest: after Close, and, where
-	// the index outlives the process (Stats.SSDKept), after a crash of the process.
+	// the index outlives the process (Stats.SSD.Kept), after a crash of the process.
 	RecoverSafe = Recovery(ssd.RecoverSafe)
 	// RecoverAlways uses all that can be read, also where the index is lost:
 	// after the machine went down with the cache open, or the process, where
-	// Stats.SSDKept is false. Values may then be older than the last that were set,
+	// Stats.SSD.Kept is false. Values may then be older than the last that were set,
 	// and deleted ones may be back.
 	RecoverAlways = Recovery(ssd.RecoverAlways)
 	// RecoverNever starts empty, whatever the files hold, also if another version
@@ -205,11 +199,11 @@ func (o *SSDOptions) validate(ramBytes int64) error {
 }
 
 // config is the configuration of the SSD tier.
-func (o *SSDOptions) config() ssd.Config {
+func (o *SSDOptions) config(log *slog.Logger) ssd.Config {
 	return ssd.Config{
 		Bytes: o.Bytes, SegmentBytes: o.SegmentBytes,
 		Admission: ssd.Admission(o.Admission), WriteBudget: o.WriteBudget, Compress: o.Compress,
-		Direct: ssd.Direct(o.DirectIO), Recovery: ssd.Recovery(o.Recovery), Depth: o.Depth, Log: o.Log,
+		Direct: ssd.Direct(o.DirectIO), Recovery: ssd.Recovery(o.Recovery), Depth: o.Depth, Log: log,
 		ReadTimeout: o.ReadTimeout,
 	}
 }

@@ -85,8 +85,8 @@ func TestRefreshAfter(t *testing.T) {
 		if ttl, _ := c.TTL([]byte("k")); ttl < 59*time.Second {
 			t.Errorf("the new value lives for %v", ttl)
 		}
-		if st := c.Stats(); s.count() != 2 || st.Refreshes != 1 || st.Loads != 2 {
-			t.Errorf("%d loads, Stats say %d, %d refreshes", s.count(), st.Loads, st.Refreshes)
+		if st := c.Stats(); s.count() != 2 || st.Loads.Refreshes != 1 || st.Loads.Count != 2 {
+			t.Errorf("%d loads, Stats say %d, %d refreshes", s.count(), st.Loads, st.Loads.Refreshes)
 		}
 	})
 }
@@ -108,7 +108,7 @@ func TestRefreshAfterMulti(t *testing.T) {
 		c.Set([]byte("b"), []byte("new"))
 		get("1 new 1", afterAll(0, "2"))
 		get("2 new 2", nil)
-		if n := c.Stats().Refreshes; n != 2 {
+		if n := c.Stats().Loads.Refreshes; n != 2 {
 			t.Errorf("%d refreshes, want 2", n)
 		}
 	})
@@ -137,7 +137,7 @@ func TestRefreshAfterOtherTTLs(t *testing.T) {
 				var loads atomic.Int32
 				load := func(ctx context.Context, _ []byte) ([]byte, error) {
 					loads.Add(1)
-					return []byte("v"), firn.LoadTTL(ctx, x.ttl)
+					return []byte("v"), firn.SetLoadTTL(ctx, x.ttl)
 				}
 				for range 3 { // after a refresh all is as before
 					loads.Store(0)
@@ -211,15 +211,15 @@ func TestRefreshFails(t *testing.T) {
 		synctest.Wait()
 		s.expect(t, c, "v1", nil)
 		synctest.Wait()
-		if st := c.Stats(); s.count() != 3 || st.LoadErrors != 2 {
-			t.Errorf("%d loads, %d errors: want 3 and 2", s.count(), st.LoadErrors)
+		if st := c.Stats(); s.count() != 3 || st.Loads.Errors != 2 {
+			t.Errorf("%d loads, %d errors: want 3 and 2", s.count(), st.Loads.Errors)
 		}
 		v, err := c.GetOrLoad(t.Context(), nil, []byte("k"), func(context.Context, []byte) ([]byte, error) { panic("boom") })
 		if err != nil || string(v) != "v1" {
 			t.Errorf("%q, %v", v, err)
 		}
 		synctest.Wait()
-		if n := c.Stats().LoadPanics; n != 1 {
+		if n := c.Stats().Loads.Panics; n != 1 {
 			t.Errorf("%d panics", n)
 		}
 		s.fail(firn.ErrNotFound)
@@ -245,7 +245,7 @@ func TestRefreshPutOff(t *testing.T) {
 		synctest.Wait()
 		s.expect(t, c, "v1", nil)
 		wg.Wait()
-		if n := c.Stats().RefreshesPutOff; s.count() != 1 || n != 1 {
+		if n := c.Stats().Loads.RefreshesDeferred; s.count() != 1 || n != 1 {
 			t.Errorf("%d loads, %d put off", s.count(), n)
 		}
 		for want := range 3 { // each refresh gives its turn back
@@ -303,7 +303,7 @@ func TestRefresh(t *testing.T) {
 		if err := <-done; err != nil || s.count() != 6 {
 			t.Errorf("%v, %d loads", err, s.count())
 		}
-		if n := c.Stats().Refreshes; n != 6 {
+		if n := c.Stats().Loads.Refreshes; n != 6 {
 			t.Errorf("%d refreshes, want 6", n)
 		}
 

@@ -31,7 +31,7 @@ func readsOfBusyDisk(t *testing.T) {
 		if err := c.Set(key, append(value, make([]byte, 400)...)); err != nil {
 			t.Fatal(err)
 		}
-		if last = c.Stats(); last.SSDShed > 0 {
+		if last = c.Stats(); last.SSD.Dropped > 0 {
 			break
 		}
 		if i > 100*n {
@@ -45,14 +45,14 @@ func readsOfBusyDisk(t *testing.T) {
 	time.Sleep(time.Minute) // what is done in the background now and then is done
 	synctest.Wait()
 	now := c.Stats()
-	if now.SSDHits == last.SSDHits {
+	if now.SSD.Hits == last.SSD.Hits {
 		t.Fatalf("%+v: nothing was read from the disk", now)
 	}
-	if now.SSDShed != last.SSDShed || now.SSDIndexFull != last.SSDIndexFull || now.Evictions != last.Evictions {
+	if now.SSD.Dropped != last.SSD.Dropped || now.SSD.IndexFull != last.SSD.IndexFull || now.Evictions != last.Evictions {
 		t.Errorf("%d records were dropped for what was read", now.Evictions-last.Evictions)
 	}
-	if now.SSDMemoryBytes != last.SSDMemoryBytes {
-		t.Errorf("the SSD tier took %d bytes more of RAM", now.SSDMemoryBytes-last.SSDMemoryBytes)
+	if now.SSD.MemoryBytes != last.SSD.MemoryBytes {
+		t.Errorf("the SSD tier took %d bytes more of RAM", now.SSD.MemoryBytes-last.SSD.MemoryBytes)
 	}
 	held.Remove()
 	time.Sleep(time.Minute)
@@ -61,7 +61,7 @@ func readsOfBusyDisk(t *testing.T) {
 		key, _ := numbered(i)
 		c.Get(nil, key)
 	}
-	if after := c.Stats(); after.Promotions == now.Promotions {
+	if after := c.Stats(); after.SSD.Promotions == now.SSD.Promotions {
 		t.Errorf("%+v: nothing that was read from the disk came to RAM", after)
 	}
 }

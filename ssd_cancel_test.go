@@ -32,8 +32,8 @@ func TestFault16ReadsGivenUp(t *testing.T) {
 		g.written.Store(true)
 		readers.Wait()
 		s := g.s.c.Stats()
-		t.Logf("%d values found, %d of them on the SSD; %d reads given up; %d written", g.s.hits.Load(), s.SSDHits, g.given.Load(), s.Sets)
-		if s.SSDHits == 0 || g.given.Load() == 0 {
+		t.Logf("%d values found, %d of them on the SSD; %d reads given up; %d written", g.s.hits.Load(), s.SSD.Hits, g.given.Load(), s.Sets)
+		if s.SSD.Hits == 0 || g.given.Load() == 0 {
 			t.Error("want both")
 		}
 		if err := g.s.failed.Load(); err != nil {

@@ -35,7 +35,7 @@ func TestCompressedValueLongerThanRAM(t *testing.T) {
 	if v, err := c.Lookup(t.Context(), nil, []byte("k")); err != nil || !bytes.Equal(v, want) {
 		t.Errorf("%d bytes, %v; want %d", len(v), err, len(want))
 	}
-	if n := c.Stats().SSDCorrupt; n != 0 {
+	if n := c.Stats().SSD.Corrupt; n != 0 {
 		t.Errorf("%d records were corrupt", n)
 	}
 }

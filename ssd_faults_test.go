@@ -106,7 +106,7 @@ func TestFault34Copies(t *testing.T) {
 			clear(k)
 		}
 	}
-	if s := c.Stats(); s.SSDHits == 0 {
+	if s := c.Stats(); s.SSD.Hits == 0 {
 		t.Fatalf("nothing came from the SSD: %+v", s)
 	}
 }
@@ -134,7 +134,7 @@ func onFaulty(t testing.TB, n int, change ...func(*ssd.Config)) (*firn.Cache, *v
 			t.Fatal(err)
 		}
 	}
-	if s := c.Stats(); s.Demotions == 0 {
+	if s := c.Stats(); s.SSD.Demotions == 0 {
 		t.Fatalf("%+v", s)
 	}
 	return c, f, mem
@@ -160,11 +160,11 @@ func ramServesOn(t *testing.T, failure error) {
 			t.Fatalf("%v: Set %v, Get %q, %v", failure, err, v, ok)
 		}
 	}
-	if s := c.Stats(); s.SSDOn || s.SSDSwitchedOff == 0 {
+	if s := c.Stats(); s.SSD.Online || s.SSD.SwitchedOff == 0 {
 		t.Fatalf("%+v", s)
 	}
 	in.Remove()
-	for !c.Stats().SSDOn {
+	for !c.Stats().SSD.Online {
 		time.Sleep(time.Millisecond) // of the bubble
 	}
 	check := func(suffix string) {
@@ -182,7 +182,7 @@ func ramServesOn(t *testing.T, failure error) {
 		set(t, c, key, value)
 	}
 	check("")
-	if s := c.Stats(); s.SSDHits == 0 {
+	if s := c.Stats(); s.SSD.Hits == 0 {
 		t.Fatalf("%+v", s)
 	}
 	if err := c.Close(); err != nil {

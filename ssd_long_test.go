@@ -65,8 +65,8 @@ func TestLongValuesReachTheSSD(t *testing.T) {
 		if missing := countLongMissing(t, c, n, 0); missing > 0 {
 			t.Fatalf("%d of %d are missing: %+v", missing, n, c.Stats())
 		}
-		if st := c.Stats(); st.SSDTooLarge > 0 || st.SSDHits < uint64(n/2) {
-			t.Fatalf("too large %d, hits %d", st.SSDTooLarge, st.SSDHits)
+		if st := c.Stats(); st.SSD.TooLarge > 0 || st.SSD.Hits < uint64(n/2) {
+			t.Fatalf("too large %d, hits %d", st.SSD.TooLarge, st.SSD.Hits)
 		}
 		if err := c.Close(); err != nil {
 			t.Fatal(err)

@@ -178,10 +178,10 @@ func (m *ssdModel) clear() {
 // restart closes the cache, or lets it die, and opens it again.
 func (m *ssdModel) restart() {
 	s := m.c.Stats()
-	if s.RAMUsedBytes > s.RAMBytes {
+	if s.RAM.UsedBytes > s.RAM.Bytes {
 		m.t.Fatalf("%+v", s)
 	}
-	m.below += s.SSDHits
+	m.below += s.SSD.Hits
 	fs := m.fs
 	if m.rng.IntN(2) == 0 { // it dies
 		fs = m.fs.CrashClone(nil, vfstest.Kill)

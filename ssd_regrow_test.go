@@ -37,26 +37,26 @@ func TestIndexGrowsAgainWithRAM(t *testing.T) {
 			least += 64 << 10
 		}
 		for range 40 {
-			if fill(5000); c.Stats().SSDIndexFull > 0 {
+			if fill(5000); c.Stats().SSD.IndexFull > 0 {
 				break
 			}
 		}
 		short := c.Stats()
-		if short.SSDIndexFull == 0 {
-			t.Fatalf("%d entries: the index is never full with %d bytes of RAM", short.SSDEntries, short.RAMBytes)
+		if short.SSD.IndexFull == 0 {
+			t.Fatalf("%d entries: the index is never full with %d bytes of RAM", short.SSD.Entries, short.RAM.Bytes)
 		}
 		if err := c.SetRAMBytes(8 << 20); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
-		fill(int(short.SSDEntries) * 2)
+		fill(int(short.SSD.Entries) * 2)
 		s := c.Stats()
-		if s.SSDIndexBytes < short.SSDIndexBytes*5/4 || s.SSDEntries < short.SSDEntries*5/4 {
-			t.Errorf("the index had %d bytes for %d records, and with more RAM %d for %d", short.SSDIndexBytes, short.SSDEntries, s.SSDIndexBytes, s.SSDEntries)
+		if s.SSD.IndexBytes < short.SSD.IndexBytes*5/4 || s.SSD.Entries < short.SSD.Entries*5/4 {
+			t.Errorf("the index had %d bytes for %d records, and with more RAM %d for %d", short.SSD.IndexBytes, short.SSD.Entries, s.SSD.IndexBytes, s.SSD.Entries)
 		}
-		if s.RAMUsedBytes > s.RAMBytes {
-			t.Errorf("%d bytes of RAM of %d", s.RAMUsedBytes, s.RAMBytes)
+		if s.RAM.UsedBytes > s.RAM.Bytes {
+			t.Errorf("%d bytes of RAM of %d", s.RAM.UsedBytes, s.RAM.Bytes)
 		}
 	})
 }

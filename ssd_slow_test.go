@@ -46,16 +46,16 @@ func TestFault16ReadTimeout(t *testing.T) {
 		},
 		"Lookup": func(t *testing.T, c *firn.Cache) []byte {
 			v, err := c.Lookup(context.Background(), nil, key)
-			if !errors.Is(err, firn.ErrReadTimeout) || errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), timeout.String()) {
-				t.Errorf("%v: want ErrReadTimeout, with the time", err)
+			if !errors.Is(err, firn.ErrSSDTimeout) || errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), timeout.String()) {
+				t.Errorf("%v: want ErrSSDTimeout, with the time", err)
 			}
 			return v
 		},
 		"LookupMulti": func(t *testing.T, c *firn.Cache) []byte {
 			var b firn.Batch
 			inRAM, _ := numbered(5999)
-			if err := c.LookupMulti(context.Background(), &b, [][]byte{key, inRAM}); !errors.Is(err, firn.ErrReadTimeout) {
-				t.Errorf("%v: want ErrReadTimeout", err)
+			if err := c.LookupMulti(context.Background(), &b, [][]byte{key, inRAM}); !errors.Is(err, firn.ErrSSDTimeout) {
+				t.Errorf("%v: want ErrSSDTimeout", err)
 			}
 			if _, ok := b.Value(1); !ok {
 				t.Error("what lies in RAM is missing")
@@ -85,8 +85,8 @@ func TestFault16ReadTimeout(t *testing.T) {
 					t.Errorf("it took %v, want %v", took, timeout)
 				}
 				s := c.Stats()
-				if s.SSDReadTimeouts == 0 || s.SSDReadErrors != 0 || !s.SSDOn || s.SSDHits != 0 {
-					t.Errorf("%d timeouts, %d errors, on: %v, %d hits", s.SSDReadTimeouts, s.SSDReadErrors, s.SSDOn, s.SSDHits)
+				if s.SSD.ReadTimeouts == 0 || s.SSD.ReadErrors != 0 || !s.SSD.Online || s.SSD.Hits != 0 {
+					t.Errorf("%d timeouts, %d errors, on: %v, %d hits", s.SSD.ReadTimeouts, s.SSD.ReadErrors, s.SSD.Online, s.SSD.Hits)
 				}
 				stuck.Remove()
 				synctest.Wait()
@@ -129,12 +129,12 @@ func TestFault16ReadsRefused(t *testing.T) {
 			t.Errorf("%d of %d calls have ended, want %d", n, callers, callers-most)
 		}
 		for range len(answers) {
-			if err := <-answers; !errors.Is(err, firn.ErrBusy) {
-				t.Errorf("%v: want ErrBusy", err)
+			if err := <-answers; !errors.Is(err, firn.ErrSSDBusy) {
+				t.Errorf("%v: want ErrSSDBusy", err)
 			}
 		}
-		if s := c.Stats(); s.SSDReadsRefused != callers-most || s.SSDReadTimeouts != 0 {
-			t.Errorf("%d refused, %d timeouts", s.SSDReadsRefused, s.SSDReadTimeouts)
+		if s := c.Stats(); s.SSD.ReadsRejected != callers-most || s.SSD.ReadTimeouts != 0 {
+			t.Errorf("%d refused, %d timeouts", s.SSD.ReadsRejected, s.SSD.ReadTimeouts)
 		}
 		stuck.Remove()
 		for range most {
@@ -152,7 +152,7 @@ func TestFault16ReadsRefused(t *testing.T) {
 func TestReadEngine(t *testing.T) {
 	t.Parallel()
 	c := openSmall(t)
-	if e := c.Stats().SSDReadEngine; e != firn.NoReadEngine || e.String() != "none" {
+	if e := c.Stats().SSD.ReadEngine; e != firn.NoReadEngine || e.String() != "none" {
 		t.Errorf("without an SSD tier: %v", e)
 	}
 	synctest.Test(t, func(t *testing.T) {
@@ -160,7 +160,7 @@ func TestReadEngine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e := c.Stats().SSDReadEngine; e != firn.ReadPread || e.String() != "pread" {
+		if e := c.Stats().SSD.ReadEngine; e != firn.ReadPread || e.String() != "pread" {
 			t.Errorf("of a file without a descriptor: %v", e)
 		}
 		if err := c.Close(); err != nil {

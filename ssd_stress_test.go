@@ -46,7 +46,7 @@ func stressSSD(t *testing.T, keys, thousands, lives int) {
 		}
 		s.checkQuiet(t)
 		stats := s.c.Stats()
-		hits, moved = hits+stats.SSDHits, moved+stats.Promotions
+		hits, moved = hits+stats.SSD.Hits, moved+stats.SSD.Promotions
 		if err := s.c.Close(); err != nil {
 			t.Fatal(err)
 		}

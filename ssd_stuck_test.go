@@ -51,7 +51,7 @@ func stuck(t testing.TB, rule vfstest.Rule) *stuckDisk {
 		key, value := numbered(i)
 		set(t, s.c, key, value)
 	}
-	if st := s.c.Stats(); st.SSDEntries < stuckReads {
+	if st := s.c.Stats(); st.SSD.Entries < stuckReads {
 		t.Fatalf("too little lies on the disk: %+v", st)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

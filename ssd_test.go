@@ -65,7 +65,7 @@ func TestHybrid(t *testing.T) {
 		if missing := countMissing(t, c, n); missing > 0 {
 			t.Fatalf("%d of %d are missing: %+v", missing, n, c.Stats())
 		}
-		if int(c.Stats().SSDEntries) < n/2 {
+		if int(c.Stats().SSD.Entries) < n/2 {
 			t.Fatalf("too little is on the SSD: %+v", c.Stats())
 		}
 		if err := c.Close(); err != nil {

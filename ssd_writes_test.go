@@ -82,7 +82,7 @@ func writesNeedNoDisk(t *testing.T, rule vfstest.Rule) {
 	mem := vfstest.NewMem()
 	f := vfstest.NewFaulty(mem)
 	c := openOn(t, f)
-	w := &overSSD{c: c, typed: newTyped(t, c, firn.TypedOptions[int, string]{Namespace: "n"}), want: map[string]string{}}
+	w := &overSSD{c: c, typed: newTyped(t, c, "n", firn.TypedOptions[int, string]{}), want: map[string]string{}}
 	if err := w.typed.Set(1, "old"); err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func (w *overSSD) checkKilled(t *testing.T, fs vfs.FS, n int, warm bool) {
 			t.Error(err)
 		}
 	}
-	typed := newTyped(t, c, firn.TypedOptions[int, string]{Namespace: "n"})
+	typed := newTyped(t, c, "n", firn.TypedOptions[int, string]{})
 	if v, ok := typed.Get(1); ok {
 		t.Errorf("after Typed.Clear and a kill there is %q", v)
 	}

@@ -15,7 +15,7 @@ import (
 // the caller; only by calls that load.
 func TestStaleWhileRevalidate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := openSmall(t, func(o *firn.Options) { o.TTL, o.Loading.StaleFor = time.Minute, 30*time.Second })
+		c := openSmall(t, func(o *firn.Options) { o.TTL, o.Loading.StaleWhileRevalidate = time.Minute, 30*time.Second })
 		k := []byte("k")
 		s := &source{slow: time.Second}
 		s.expect(t, c, "v1", nil)
@@ -40,7 +40,7 @@ func TestStaleWhileRevalidate(t *testing.T) {
 		if v, ok := c.Get(nil, k); !ok || string(v) != "v2" {
 			t.Errorf("after the refresh: %q, %v", v, ok)
 		}
-		if st := c.Stats(); s.count() != 2 || st.StaleServed != 1000 || st.Refreshes != 1 || st.FailSafes != 0 {
+		if st := c.Stats(); s.count() != 2 || st.Loads.StaleServed != 1000 || st.Loads.Refreshes != 1 || st.Loads.StaleOnError != 0 {
 			t.Errorf("%d loads, Stats: %+v", s.count(), st)
 		}
 
@@ -50,7 +50,7 @@ func TestStaleWhileRevalidate(t *testing.T) {
 		start = time.Now()
 		s.expect(t, c, "v4", nil)
 		if time.Since(start) != time.Second {
-			t.Errorf("beyond StaleFor the caller waited for %v", time.Since(start))
+			t.Errorf("beyond StaleWhileRevalidate the caller waited for %v", time.Since(start))
 		}
 		time.Sleep(10 * time.Minute)
 		if n := c.Len(); n != 0 {
@@ -62,7 +62,7 @@ func TestStaleWhileRevalidate(t *testing.T) {
 // The stale values of a batch are refreshed by one bulk load, behind the caller.
 func TestStaleMulti(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := openSmall(t, func(o *firn.Options) { o.TTL, o.Loading.StaleFor = time.Minute, 30*time.Second })
+		c := openSmall(t, func(o *firn.Options) { o.TTL, o.Loading.StaleWhileRevalidate = time.Minute, 30*time.Second })
 		var b firn.Batch
 		get := func(want string, load firn.MultiLoadFunc) {
 			t.Helper()
@@ -79,8 +79,8 @@ func TestStaleMulti(t *testing.T) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		get("2 new 2", nil)
-		if st := c.Stats(); st.Refreshes != 2 || st.StaleServed != 2 || st.Loads != 5 {
-			t.Errorf("%d refreshes, %d stale values, %d loads: want 2, 2, 5", st.Refreshes, st.StaleServed, st.Loads)
+		if st := c.Stats(); st.Loads.Refreshes != 2 || st.Loads.StaleServed != 2 || st.Loads.Count != 5 {
+			t.Errorf("%d refreshes, %d stale values, %d loads: want 2, 2, 5", st.Loads.Refreshes, st.Loads.StaleServed, st.Loads)
 		}
 	})
 }
@@ -100,7 +100,7 @@ func TestStaleRaces(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := openSmall(t, func(o *firn.Options) {
-					o.TTL, o.Loading.StaleFor, o.Loading.FailSafe = time.Minute, time.Hour, 2*time.Hour
+					o.TTL, o.Loading.StaleWhileRevalidate, o.Loading.StaleIfError = time.Minute, time.Hour, 2*time.Hour
 				})
 				s := &source{slow: 10 * time.Second}
 				s.expect(t, c, "v1", nil)
@@ -129,7 +129,7 @@ func TestStaleRaces(t *testing.T) {
 func TestStaleAndNotFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := openSmall(t, func(o *firn.Options) {
-			o.TTL, o.Loading.StaleFor, o.Loading.FailSafe = time.Minute, time.Minute, time.Hour
+			o.TTL, o.Loading.StaleWhileRevalidate, o.Loading.StaleIfError = time.Minute, time.Minute, time.Hour
 		})
 		s := &source{}
 		s.expect(t, c, "v1", nil)
@@ -145,10 +145,10 @@ func TestStaleAndNotFound(t *testing.T) {
 }
 
 // If the load fails, the expired value is better than nothing.
-func TestFailSafe(t *testing.T) {
+func TestStaleIfError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := openSmall(t, func(o *firn.Options) {
-			o.TTL, o.Loading.FailSafe, o.Loading.HardTimeout = time.Minute, time.Hour, 10*time.Second
+			o.TTL, o.Loading.StaleIfError, o.Loading.HardTimeout = time.Minute, time.Hour, 10*time.Second
 		})
 		boom := errors.New("boom")
 		s := &source{}
@@ -173,8 +173,8 @@ func TestFailSafe(t *testing.T) {
 		if err != nil || string(v) != "v1" || time.Since(start) != 10*time.Second {
 			t.Errorf("at the hard timeout: %q, %v after %v", v, err, time.Since(start))
 		}
-		if st := c.Stats(); st.FailSafes != 3 || st.StaleServed != 3 || st.LoadErrors != 4 || st.LoadTimeouts != 1 {
-			t.Errorf("%d times fail-safe, %d stale, %d errors, %d timeouts: want 3, 3, 4, 1", st.FailSafes, st.StaleServed, st.LoadErrors, st.LoadTimeouts)
+		if st := c.Stats(); st.Loads.StaleOnError != 3 || st.Loads.StaleServed != 3 || st.Loads.Errors != 4 || st.Loads.Timeouts != 1 {
+			t.Errorf("%d times fail-safe, %d stale, %d errors, %d timeouts: want 3, 3, 4, 1", st.Loads.StaleOnError, st.Loads.StaleServed, st.Loads.Errors, st.Loads.Timeouts)
 		}
 		func() {
 			defer func() {
@@ -199,7 +199,7 @@ func TestFailSafe(t *testing.T) {
 
 // What the fail-safe returns is what is there when the load has failed: not
 // what a write has replaced or taken away meanwhile.
-func TestFailSafeRaces(t *testing.T) {
+func TestStaleIfErrorRaces(t *testing.T) {
 	k, boom := []byte("k"), errors.New("boom")
 	for name, x := range map[string]struct {
 		during func(c *firn.Cache) error
@@ -215,7 +215,7 @@ func TestFailSafeRaces(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := openSmall(t, func(o *firn.Options) { o.TTL, o.Loading.FailSafe = time.Minute, time.Hour })
+				c := openSmall(t, func(o *firn.Options) { o.TTL, o.Loading.StaleIfError = time.Minute, time.Hour })
 				s := &source{}
 				s.expect(t, c, "v1", nil)
 				s.slow = 2 * time.Hour
@@ -243,7 +243,7 @@ func TestFailSafeRaces(t *testing.T) {
 func TestSoftTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := openSmall(t, func(o *firn.Options) {
-			o.TTL, o.Loading.FailSafe, o.Loading.SoftTimeout = time.Minute, time.Hour, time.Second
+			o.TTL, o.Loading.StaleIfError, o.Loading.SoftTimeout = time.Minute, time.Hour, time.Second
 		})
 		s := &source{slow: 10 * time.Second}
 		start := time.Now()
@@ -272,8 +272,8 @@ func TestSoftTimeout(t *testing.T) {
 		if v, ok := c.Get(nil, []byte("k")); !ok || string(v) != "v2" {
 			t.Errorf("the load did not go on: %q, %v", v, ok)
 		}
-		if st := c.Stats(); st.SoftTimeouts != 3 || st.StaleServed != 3 || st.FailSafes != 0 || s.count() != 2 {
-			t.Errorf("%d soft timeouts, %d stale values, %d times fail-safe, %d loads", st.SoftTimeouts, st.StaleServed, st.FailSafes, s.count())
+		if st := c.Stats(); st.Loads.SoftTimeouts != 3 || st.Loads.StaleServed != 3 || st.Loads.StaleOnError != 0 || s.count() != 2 {
+			t.Errorf("%d soft timeouts, %d stale values, %d times fail-safe, %d loads", st.Loads.SoftTimeouts, st.Loads.StaleServed, st.Loads.StaleOnError, s.count())
 		}
 	})
 }
@@ -284,7 +284,7 @@ func TestStaleStaysInBudget(t *testing.T) {
 		var mu sync.Mutex
 		causes := map[firn.Cause]int{}
 		c := openSmall(t, func(o *firn.Options) {
-			o.TTL, o.Loading.StaleFor = time.Minute, 24*time.Hour
+			o.TTL, o.Loading.StaleWhileRevalidate = time.Minute, 24*time.Hour
 			o.OnEvict = func(_, _ []byte, cause firn.Cause) {
 				mu.Lock()
 				defer mu.Unlock()
@@ -305,8 +305,8 @@ func TestStaleStaysInBudget(t *testing.T) {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		if s := c.Stats(); s.RAMUsedBytes > s.RAMBytes || s.Evictions < 500 || uint64(causes[firn.Capacity]) != s.Evictions {
-			t.Errorf("%d of %d bytes, %v, %d evicted", s.RAMUsedBytes, s.RAMBytes, causes, s.Evictions)
+		if s := c.Stats(); s.RAM.UsedBytes > s.RAM.Bytes || s.Evictions < 500 || uint64(causes[firn.CauseCapacity]) != s.Evictions {
+			t.Errorf("%d of %d bytes, %v, %d evicted", s.RAM.UsedBytes, s.RAM.Bytes, causes, s.Evictions)
 		}
 	})
 }

@@ -3,6 +3,7 @@ package firn
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sync/atomic"
 
 	"github.com/firncache/firn/internal/load"
@@ -11,74 +12,85 @@ import (
 )
 
 // Stats is a snapshot of a cache. Counters count since Open and never fall;
-// gauges tell the present state. Metrics describes every field.
+// gauges tell the present state. [Metrics] describes every field.
 type Stats struct {
-	Hits, Misses                             uint64
-	Sets, Deletes                            uint64
-	Evictions, Expirations                   uint64
-	Reinsertions, ReinsertedBytes            uint64
-	PolicyChanges                            uint64
-	FrontHits                                uint64
-	Mismatches, DecodeErrors                 uint64
-	Entries                                  int64
-	RAMBytes, RAMUsedBytes, RAMResidentBytes int64
-	RecordBytes, IndexBytes, OverheadBytes   int64
-	SmallBytes, MainBytes                    int64
-	HugePages                                bool
-	PrefaultedBytes                          int64
+	Hits, Misses             uint64
+	Sets, Deletes            uint64
+	Evictions, Expirations   uint64
+	FrontHits                uint64
+	Mismatches, DecodeErrors uint64
+	Entries                  int64
 
-	// Of the SSD tier; all 0 without one.
-	SSDHits         uint64
-	Promotions      uint64
-	Demotions       uint64
-	SSDWrites       uint64
-	SSDWriteBytes   uint64
-	SSDRefused      uint64
-	SSDLimited      uint64
-	SSDShed         uint64
-	SSDIndexFull    uint64
-	SSDTooLarge     uint64
-	SSDSuperseded   uint64
-	SSDCollisions   uint64
-	SSDEvictions    uint64
-	SSDReinsertions uint64
-	SSDWrittenBytes uint64
-	SSDReads        uint64
-	SSDReadBytes    uint64
-	SSDCorrupt      uint64
-	SSDReadErrors   uint64
-	SSDReadTimeouts uint64
-	SSDReadsRefused uint64
-	SSDWriteErrors  uint64
-	SSDSwitchedOff  uint64
-	SSDEntries      int64
-	SSDBytes        int64
-	SSDSegments     int64
-	SSDFreeSegments int64
-	SSDToRecover    int64
-	SSDIndexBytes   int64
-	SSDMemoryBytes  int64
-	SSDReadP50      int64
-	SSDReadP99      int64
-	SSDReadP999     int64
-	SSDOn           bool
-	SSDDirect       bool
-	SSDKept         bool
-	SSDReadEngine   ReadEngine
+	RAM   RAMStats
+	SSD   SSDStats
+	Loads LoadStats
+}
+
+// RAMStats are the figures of the RAM tier.
+type RAMStats struct {
+	Bytes, UsedBytes, ResidentBytes        int64
+	RecordBytes, IndexBytes, OverheadBytes int64
+	SmallBytes, MainBytes                  int64
+	HugePages                              bool
+	PrefaultedBytes                        int64
+	Reinsertions, ReinsertedBytes          uint64
+	PolicyChanges                          uint64
+}
+
+// SSDStats are the figures of the SSD tier; all 0 without one.
+type SSDStats struct {
+	Hits          uint64
+	Promotions    uint64
+	Demotions     uint64
+	Writes        uint64
+	WriteBytes    uint64
+	Rejected      uint64
+	Limited       uint64
+	Dropped       uint64
+	IndexFull     uint64
+	TooLarge      uint64
+	Invalidated   uint64
+	Collisions    uint64
+	Evictions     uint64
+	Reinsertions  uint64
+	WrittenBytes  uint64
+	Reads         uint64
+	ReadBytes     uint64
+	Corrupt       uint64
+	ReadErrors    uint64
+	ReadTimeouts  uint64
+	ReadsRejected uint64
+	WriteErrors   uint64
+	SwitchedOff   uint64
+	Entries       int64
+	Bytes         int64
+	Segments      int64
+	FreeSegments  int64
+	IndexBytes    int64
+	MemoryBytes   int64
+	ReadP50       int64
+	ReadP99       int64
+	ReadP999      int64
+	Online        bool
+	Direct        bool
+	Kept          bool
+	ReadEngine    ReadEngine
 
 	// Of its budget of writes; without one, figures that help to choose it.
-	SSDWriteBudgetBytes   int64
-	SSDWrittenDayBytes    int64
-	SSDWriteForecastBytes int64
-	SSDAdmittedPercent    int64
+	WriteBudgetBytes   int64
+	WrittenDayBytes    int64
+	WriteForecastBytes int64
+	AdmittedPercent    int64
+}
 
-	// Of loads.
-	Loads, LoadErrors, LoadTimeouts      uint64
-	LoadPanics, LoadStoreErrors          uint64
-	Refreshes, RefreshesPutOff           uint64
-	NegativeHits                         uint64
-	StaleServed, FailSafes, SoftTimeouts uint64
-	LoadsActive                          int64
+// LoadStats are the figures of GetOrLoad, GetOrLoadMulti and Refresh.
+type LoadStats struct {
+	Count, Errors, Timeouts                 uint64
+	Panics, StoreErrors                     uint64
+	Refreshes, RefreshesDeferred            uint64
+	NegativeHits                            uint64
+	StaleServed, StaleOnError, SoftTimeouts uint64
+	Active                                  int64
 }
 
 // HitRatio is the share of reads that found a value, 0 before the first.
@@ -99,84 +111,85 @@ type Metric struct {
 }
 
 // Metrics lists the fields of Stats. Everything that shows statistics is made
-// from this list.
-var Metrics = []Metric{
+// from this list. The slice is the caller's.
+func Metrics() []Metric { return slices.Clone(metrics) }
+
+var metrics = []Metric{
 	{"hits", "1", true, "Reads that found a value. Approximate: concurrent reads may be counted once.", func(s *Stats) float64 { return float64(s.Hits) }},
 	{"misses", "1", true, "Reads that found none. Approximate, as hits.", func(s *Stats) float64 { return float64(s.Misses) }},
 	{"sets", "1", true, "Values stored.", func(s *Stats) float64 { return float64(s.Sets) }},
 	{"deletes", "1", true, "Values deleted.", func(s *Stats) float64 { return float64(s.Deletes) }},
 	{"evictions", "1", true, "Values that left for want of room.", func(s *Stats) float64 { return float64(s.Evictions) }},
 	{"expirations", "1", true, "Values taken out because their time was over.", func(s *Stats) float64 { return float64(s.Expirations) }},
-	{"reinsertions", "1", true, "Values that were about to leave and were kept.", func(s *Stats) float64 { return float64(s.Reinsertions) }},
-	{"reinserted_bytes", "bytes", true, "Record bytes copied to keep those values.", func(s *Stats) float64 { return float64(s.ReinsertedBytes) }},
-	{"policy_changes", "1", true, "How often the eviction policy chose other parameters.", func(s *Stats) float64 { return float64(s.PolicyChanges) }},
+	{"reinsertions", "1", true, "Values that were about to leave and were kept.", func(s *Stats) float64 { return float64(s.RAM.Reinsertions) }},
+	{"reinserted_bytes", "bytes", true, "Record bytes copied to keep those values.", func(s *Stats) float64 { return float64(s.RAM.ReinsertedBytes) }},
+	{"policy_changes", "1", true, "How often the eviction policy chose other parameters.", func(s *Stats) float64 { return float64(s.RAM.PolicyChanges) }},
 	{"front_hits", "1", true, "Typed reads that found a decoded value in a front. They are not among the hits. Approximate, as those.", func(s *Stats) float64 { return float64(s.FrontHits) }},
 	{"mismatches", "1", true, "Typed reads that found a value of another codec, version or type.", func(s *Stats) float64 { return float64(s.Mismatches) }},
 	{"decode_errors", "1", true, "Typed reads whose codec did not accept the stored bytes.", func(s *Stats) float64 { return float64(s.DecodeErrors) }},
 	{"entries", "1", false, "Values in the cache, expired ones not yet taken out included.", func(s *Stats) float64 { return float64(s.Entries) }},
-	{"ram_bytes", "bytes", false, "The RAM budget.", func(s *Stats) float64 { return float64(s.RAMBytes) }},
-	{"ram_used_bytes", "bytes", false, "What of the budget is in use: records, index, bookkeeping.", func(s *Stats) float64 { return float64(s.RAMUsedBytes) }},
-	{"ram_resident_bytes", "bytes", false, "What of the budget is backed by memory, free segments included.", func(s *Stats) float64 { return float64(s.RAMResidentBytes) }},
-	{"record_bytes", "bytes", false, "Live records with their headers.", func(s *Stats) float64 { return float64(s.RecordBytes) }},
-	{"index_bytes", "bytes", false, "The index.", func(s *Stats) float64 { return float64(s.IndexBytes) }},
-	{"overhead_bytes", "bytes", false, "Bookkeeping other than the index.", func(s *Stats) float64 { return float64(s.OverheadBytes) }},
-	{"small_bytes", "bytes", false, "Records on probation: the policy's Small lane.", func(s *Stats) float64 { return float64(s.SmallBytes) }},
-	{"main_bytes", "bytes", false, "Records that proved themselves: the policy's Main lane.", func(s *Stats) float64 { return float64(s.MainBytes) }},
-	{"huge_pages", "bool", false, "Whether the system took the wish for huge pages.", func(s *Stats) float64 { return number(s.HugePages) }},
-	{"prefaulted_bytes", "bytes", false, "Memory made ready ahead of its first use.", func(s *Stats) float64 { return float64(s.PrefaultedBytes) }},
-	{"ssd_hits", "1", true, "Reads that the SSD tier answered.", func(s *Stats) float64 { return float64(s.SSDHits) }},
-	{"promotions", "1", true, "Values that came back to RAM from the SSD tier.", func(s *Stats) float64 { return float64(s.Promotions) }},
-	{"demotions", "1", true, "Values that left RAM and live on in the SSD tier.", func(s *Stats) float64 { return float64(s.Demotions) }},
-	{"ssd_writes", "1", true, "Of these, values that had to be written: the others were there still.", func(s *Stats) float64 { return float64(s.SSDWrites) }},
-	{"ssd_write_bytes", "bytes", true, "Keys and values of those.", func(s *Stats) float64 { return float64(s.SSDWriteBytes) }},
-	{"ssd_refused", "1", true, "Values that admission did not let into the SSD tier.", func(s *Stats) float64 { return float64(s.SSDRefused) }},
-	{"ssd_limited", "1", true, "Values that did not get there for WriteBudget.", func(s *Stats) float64 { return float64(s.SSDLimited) }},
-	{"ssd_shed", "1", true, "Values that did not get there because the disk was behind.", func(s *Stats) float64 { return float64(s.SSDShed) }},
-	{"ssd_index_full", "1", true, "Values that did not get there because its index had no memory for them, or not yet.", func(s *Stats) float64 { return float64(s.SSDIndexFull) }},
-	{"ssd_too_large", "1", true, "Values that did not get there because they are larger than an eighth of it.", func(s *Stats) float64 { return float64(s.SSDTooLarge) }},
-	{"ssd_superseded", "1", true, "Values that died in the SSD tier because their keys were written or deleted.", func(s *Stats) float64 { return float64(s.SSDSuperseded) }},
-	{"ssd_collisions", "1", true, "Values that left the SSD tier because another key has the same 40 bits of hash: of n keys, n²/2⁴¹ on average.", func(s *Stats) float64 { return float64(s.SSDCollisions) }},
-	{"ssd_evictions", "1", true, "Values that left the SSD tier for want of room.", func(s *Stats) float64 { return float64(s.SSDEvictions) }},
-	{"ssd_reinsertions", "1", true, "Values that were about to and were kept, having been read.", func(s *Stats) float64 { return float64(s.SSDReinsertions) }},
-	{"ssd_written_bytes", "bytes", true, "What was written to all files of the SSD tier, headers, lists and moves included.", func(s *Stats) float64 { return float64(s.SSDWrittenBytes) }},
-	{"ssd_reads", "1", true, "Reads of the log file.", func(s *Stats) float64 { return float64(s.SSDReads) }},
-	{"ssd_read_bytes", "bytes", true, "What they read.", func(s *Stats) float64 { return float64(s.SSDReadBytes) }},
-	{"ssd_corrupt", "1", true, "Records and segments whose checksum was wrong.", func(s *Stats) float64 { return float64(s.SSDCorrupt) }},
-	{"ssd_read_errors", "1", true, "Reads of the disk that failed.", func(s *Stats) float64 { return float64(s.SSDReadErrors) }},
-	{"ssd_read_timeouts", "1", true, "Reads of the disk that took longer than ReadTimeout. They were misses.", func(s *Stats) float64 { return float64(s.SSDReadTimeouts) }},
-	{"ssd_reads_refused", "1", true, "Reads of the disk that were not begun, too many waiting already, or the disk giving nothing back. They were misses.", func(s *Stats) float64 { return float64(s.SSDReadsRefused) }},
-	{"ssd_write_errors", "1", true, "Segments that could not be written.", func(s *Stats) float64 { return float64(s.SSDWriteErrors) }},
-	{"ssd_switched_off", "1", true, "How often the SSD tier was switched off because its disk failed.", func(s *Stats) float64 { return float64(s.SSDSwitchedOff) }},
-	{"ssd_entries", "1", false, "Values in the SSD tier, those that are in RAM too included.", func(s *Stats) float64 { return float64(s.SSDEntries) }},
-	{"ssd_bytes", "bytes", false, "What the files of the SSD tier take.", func(s *Stats) float64 { return float64(s.SSDBytes) }},
-	{"ssd_segments", "1", false, "Segments of the log.", func(s *Stats) float64 { return float64(s.SSDSegments) }},
-	{"ssd_free_segments", "1", false, "Of these, free ones.", func(s *Stats) float64 { return float64(s.SSDFreeSegments) }},
-	{"ssd_to_recover", "1", false, "Always 0: what a crash left is found by the time that the cache is open.", func(s *Stats) float64 { return float64(s.SSDToRecover) }},
-	{"ssd_index_bytes", "bytes", false, "Memory of the SSD tier's index, part of ram_used_bytes.", func(s *Stats) float64 { return float64(s.SSDIndexBytes) }},
-	{"ssd_memory_bytes", "bytes", false, "All memory of the SSD tier, part of ram_used_bytes.", func(s *Stats) float64 { return float64(s.SSDMemoryBytes) }},
-	{"ssd_read_p50", "ns", false, "How long half of the reads of the disk took at most.", func(s *Stats) float64 { return float64(s.SSDReadP50) }},
-	{"ssd_read_p99", "ns", false, "How long 99 of 100 reads of the disk took at most.", func(s *Stats) float64 { return float64(s.SSDReadP99) }},
-	{"ssd_read_p999", "ns", false, "How long 999 of 1000 reads of the disk took at most.", func(s *Stats) float64 { return float64(s.SSDReadP999) }},
-	{"ssd_on", "bool", false, "Whether there is an SSD tier, and it is in use.", func(s *Stats) float64 { return number(s.SSDOn) }},
-	{"ssd_direct", "bool", false, "Whether it passes the page cache by.", func(s *Stats) float64 { return number(s.SSDDirect) }},
-	{"ssd_kept", "bool", false, "Whether the index of the SSD tier lies in memory that outlives the process. Otherwise the tier starts empty after a crash.", func(s *Stats) float64 { return number(s.SSDKept) }},
-	{"ssd_read_engine", "1", false, "How it reads: 1 by pread, where each read under way takes a thread, 2 through libaio, 3 through io_uring; 0 without an SSD tier.", func(s *Stats) float64 { return float64(s.SSDReadEngine) }},
-	{"ssd_write_budget_bytes", "bytes", false, "What may be written to the files of the SSD tier in a day: WriteBudget; 0: no limit.", func(s *Stats) float64 { return float64(s.SSDWriteBudgetBytes) }},
-	{"ssd_written_day_bytes", "bytes", false, "What was written to them in this hour and the 23 before, by earlier processes too.", func(s *Stats) float64 { return float64(s.SSDWrittenDayBytes) }},
-	{"ssd_write_forecast_bytes", "bytes", false, "What will have been written in a day if it goes on as in the last hour.", func(s *Stats) float64 { return float64(s.SSDWriteForecastBytes) }},
-	{"ssd_admitted_percent", "1", false, "Percent, rounded up, of the bytes that admission would let in for which WriteBudget had room in the last hour.", func(s *Stats) float64 { return float64(s.SSDAdmittedPercent) }},
-	{"loads", "1", true, "Values that a loader was asked for.", func(s *Stats) float64 { return float64(s.Loads) }},
-	{"load_errors", "1", true, "Values whose loader returned an error other than ErrNotFound, while somebody wanted them.", func(s *Stats) float64 { return float64(s.LoadErrors) }},
-	{"load_timeouts", "1", true, "Values whose loader took longer than HardTimeout.", func(s *Stats) float64 { return float64(s.LoadTimeouts) }},
-	{"load_panics", "1", true, "Values whose loader panicked, in the background too, where no caller notices.", func(s *Stats) float64 { return float64(s.LoadPanics) }},
-	{"load_store_errors", "1", true, "Loaded values that were returned and not stored, being too large, or of which an older one on the SSD could not be invalidated.", func(s *Stats) float64 { return float64(s.LoadStoreErrors) }},
-	{"refreshes", "1", true, "Values loaded anew by Refresh, or in the background.", func(s *Stats) float64 { return float64(s.Refreshes) }},
-	{"refreshes_put_off", "1", true, "Background refreshes left to a later caller: MaxLoads were running.", func(s *Stats) float64 { return float64(s.RefreshesPutOff) }},
-	{"negative_hits", "1", true, "Loads spared because ErrNotFound was remembered.", func(s *Stats) float64 { return float64(s.NegativeHits) }},
-	{"stale_served", "1", true, "Expired values returned: under StaleFor, or in place of a load that failed or was late.", func(s *Stats) float64 { return float64(s.StaleServed) }},
-	{"fail_safes", "1", true, "Callers that got a value from the cache though its load failed.", func(s *Stats) float64 { return float64(s.FailSafes) }},
-	{"soft_timeouts", "1", true, "Callers that got a value from the cache because its load took longer than SoftTimeout.", func(s *Stats) float64 { return float64(s.SoftTimeouts) }},
-	{"loads_active", "1", false, "Values being loaded.", func(s *Stats) float64 { return float64(s.LoadsActive) }},
+	{"ram_bytes", "bytes", false, "The RAM budget.", func(s *Stats) float64 { return float64(s.RAM.Bytes) }},
+	{"ram_used_bytes", "bytes", false, "What of the budget is in use: records, index, bookkeeping.", func(s *Stats) float64 { return float64(s.RAM.UsedBytes) }},
+	{"ram_resident_bytes", "bytes", false, "What of the budget is backed by memory, free segments included.", func(s *Stats) float64 { return float64(s.RAM.ResidentBytes) }},
+	{"record_bytes", "bytes", false, "Live records with their headers.", func(s *Stats) float64 { return float64(s.RAM.RecordBytes) }},
+	{"index_bytes", "bytes", false, "The index.", func(s *Stats) float64 { return float64(s.RAM.IndexBytes) }},
+	{"overhead_bytes", "bytes", false, "Bookkeeping other than the index.", func(s *Stats) float64 { return float64(s.RAM.OverheadBytes) }},
+	{"small_bytes", "bytes", false, "Records on probation: the policy's Small lane.", func(s *Stats) float64 { return float64(s.RAM.SmallBytes) }},
+	{"main_bytes", "bytes", false, "Records that proved themselves: the policy's Main lane.", func(s *Stats) float64 { return float64(s.RAM.MainBytes) }},
+	{"huge_pages", "bool", false, "Whether the system took the wish for huge pages.", func(s *Stats) float64 { return number(s.RAM.HugePages) }},
+	{"prefaulted_bytes", "bytes", false, "Memory made ready ahead of its first use.", func(s *Stats) float64 { return float64(s.RAM.PrefaultedBytes) }},
+	{"ssd_hits", "1", true, "Reads that the SSD tier answered.", func(s *Stats) float64 { return float64(s.SSD.Hits) }},
+	{"promotions", "1", true, "Values that came back to RAM from the SSD tier.", func(s *Stats) float64 { return float64(s.SSD.Promotions) }},
+	{"demotions", "1", true, "Values that left RAM and live on in the SSD tier.", func(s *Stats) float64 { return float64(s.SSD.Demotions) }},
+	{"ssd_writes", "1", true, "Of these, values that had to be written: the others were there still.", func(s *Stats) float64 { return float64(s.SSD.Writes) }},
+	{"ssd_write_bytes", "bytes", true, "Keys and values of those.", func(s *Stats) float64 { return float64(s.SSD.WriteBytes) }},
+	{"ssd_rejected", "1", true, "Values that admission did not let into the SSD tier.", func(s *Stats) float64 { return float64(s.SSD.Rejected) }},
+	{"ssd_limited", "1", true, "Values that did not get there for WriteBudget.", func(s *Stats) float64 { return float64(s.SSD.Limited) }},
+	{"ssd_dropped", "1", true, "Values that did not get there because the disk was behind.", func(s *Stats) float64 { return float64(s.SSD.Dropped) }},
+	{"ssd_index_full", "1", true, "Values that did not get there because its index had no memory for them, or not yet.", func(s *Stats) float64 { return float64(s.SSD.IndexFull) }},
+	{"ssd_too_large", "1", true, "Values that did not get there because they are larger than an eighth of it.", func(s *Stats) float64 { return float64(s.SSD.TooLarge) }},
+	{"ssd_invalidated", "1", true, "Values that died in the SSD tier because their keys were written or deleted.", func(s *Stats) float64 { return float64(s.SSD.Invalidated) }},
+	{"ssd_collisions", "1", true, "Values that left the SSD tier because another key has the same 40 bits of hash: of n keys, n²/2⁴¹ on average.", func(s *Stats) float64 { return float64(s.SSD.Collisions) }},
+	{"ssd_evictions", "1", true, "Values that left the SSD tier for want of room.", func(s *Stats) float64 { return float64(s.SSD.Evictions) }},
+	{"ssd_reinsertions", "1", true, "Values that were about to and were kept, having been read.", func(s *Stats) float64 { return float64(s.SSD.Reinsertions) }},
+	{"ssd_written_bytes", "bytes", true, "What was written to all files of the SSD tier, headers, lists and moves included.", func(s *Stats) float64 { return float64(s.SSD.WrittenBytes) }},
+	{"ssd_reads", "1", true, "Reads of the log file.", func(s *Stats) float64 { return float64(s.SSD.Reads) }},
+	{"ssd_read_bytes", "bytes", true, "What they read.", func(s *Stats) float64 { return float64(s.SSD.ReadBytes) }},
+	{"ssd_corrupt", "1", true, "Records and segments whose checksum was wrong.", func(s *Stats) float64 { return float64(s.SSD.Corrupt) }},
+	{"ssd_read_errors", "1", true, "Reads of the disk that failed.", func(s *Stats) float64 { return float64(s.SSD.ReadErrors) }},
+	{"ssd_read_timeouts", "1", true, "Reads of the disk that took longer than ReadTimeout. They were misses.", func(s *Stats) float64 { return float64(s.SSD.ReadTimeouts) }},
+	{"ssd_reads_rejected", "1", true, "Reads of the disk that were not begun, too many waiting already, or the disk giving nothing back. They were misses.", func(s *Stats) float64 { return float64(s.SSD.ReadsRejected) }},
+	{"ssd_write_errors", "1", true, "Segments that could not be written.", func(s *Stats) float64 { return float64(s.SSD.WriteErrors) }},
+	{"ssd_switched_off", "1", true, "How often the SSD tier was switched off because its disk failed.", func(s *Stats) float64 { return float64(s.SSD.SwitchedOff) }},
+	{"ssd_entries", "1", false, "Values in the SSD tier, those that are in RAM too included.", func(s *Stats) float64 { return float64(s.SSD.Entries) }},
+	{"ssd_bytes", "bytes", false, "What the files of the SSD tier take.", func(s *Stats) float64 { return float64(s.SSD.Bytes) }},
+	{"ssd_segments", "1", false, "Segments of the log.", func(s *Stats) float64 { return float64(s.SSD.Segments) }},
+	{"ssd_free_segments", "1", false, "Of these, free ones.", func(s *Stats) float64 { return float64(s.SSD.FreeSegments) }},
+	{"ssd_index_bytes", "bytes", false, "Memory of the SSD tier's index, part of ram_used_bytes.", func(s *Stats) float64 { return float64(s.SSD.IndexBytes) }},
+	{"ssd_memory_bytes", "bytes", false, "All memory of the SSD tier, part of ram_used_bytes.", func(s *Stats) float64 { return float64(s.SSD.MemoryBytes) }},
+	{"ssd_read_p50", "ns", false, "How long half of the reads of the disk took at most.", func(s *Stats) float64 { return float64(s.SSD.ReadP50) }},
+	{"ssd_read_p99", "ns", false, "How long 99 of 100 reads of the disk took at most.", func(s *Stats) float64 { return float64(s.SSD.ReadP99) }},
+	{"ssd_read_p999", "ns", false, "How long 999 of 1000 reads of the disk took at most.", func(s *Stats) float64 { return float64(s.SSD.ReadP999) }},
+	{"ssd_online", "bool", false, "Whether there is an SSD tier, and it is in use.", func(s *Stats) float64 { return number(s.SSD.Online) }},
+	{"ssd_direct", "bool", false, "Whether it passes the page cache by.", func(s *Stats) float64 { return number(s.SSD.Direct) }},
+	{"ssd_kept", "bool", false, "Whether the index of the SSD tier lies in memory that outlives the process. Otherwise the tier starts empty after a crash.", func(s *Stats) float64 { return number(s.SSD.Kept) }},
+	{"ssd_read_engine", "1", false, "How it reads: 1 by pread, where each read under way takes a thread, 2 through libaio, 3 through io_uring; 0 without an SSD tier.", func(s *Stats) float64 { return float64(s.SSD.ReadEngine) }},
+	{"ssd_write_budget_bytes", "bytes", false, "What may be written to the files of the SSD tier in a day: WriteBudget; 0: no limit.", func(s *Stats) float64 { return float64(s.SSD.WriteBudgetBytes) }},
+	{"ssd_written_day_bytes", "bytes", false, "What was written to them in this hour and the 23 before, by earlier processes too.", func(s *Stats) float64 { return float64(s.SSD.WrittenDayBytes) }},
+	{"ssd_write_forecast_bytes", "bytes", false, "What will have been written in a day if it goes on as in the last hour.", func(s *Stats) float64 { return float64(s.SSD.WriteForecastBytes) }},
+	{"ssd_admitted_percent", "1", false, "Percent, rounded up, of the bytes that admission would let in for which WriteBudget had room in the last hour.", func(s *Stats) float64 { return float64(s.SSD.AdmittedPercent) }},
+	{"loads", "1", true, "Values that a loader was asked for.", func(s *Stats) float64 { return float64(s.Loads.Count) }},
+	{"load_errors", "1", true, "Values whose loader returned an error other than ErrNotFound, while somebody wanted them.", func(s *Stats) float64 { return float64(s.Loads.Errors) }},
+	{"load_timeouts", "1", true, "Values whose loader took longer than HardTimeout.", func(s *Stats) float64 { return float64(s.Loads.Timeouts) }},
+	{"load_panics", "1", true, "Values whose loader panicked, in the background too, where no caller notices.", func(s *Stats) float64 { return float64(s.Loads.Panics) }},
+	{"load_store_errors", "1", true, "Loaded values that were returned and not stored, being too large, or of which an older one on the SSD could not be invalidated.", func(s *Stats) float64 { return float64(s.Loads.StoreErrors) }},
+	{"refreshes", "1", true, "Values loaded anew by Refresh, or in the background.", func(s *Stats) float64 { return float64(s.Loads.Refreshes) }},
+	{"refreshes_deferred", "1", true, "Background refreshes left to a later caller: MaxLoads were running.", func(s *Stats) float64 { return float64(s.Loads.RefreshesDeferred) }},
+	{"negative_hits", "1", true, "Loads spared because ErrNotFound was remembered.", func(s *Stats) float64 { return float64(s.Loads.NegativeHits) }},
+	{"stale_served", "1", true, "Expired values returned: under StaleWhileRevalidate, or in place of a load that failed or was late.", func(s *Stats) float64 { return float64(s.Loads.StaleServed) }},
+	{"stale_on_error", "1", true, "Callers that got a value from the cache though its load failed.", func(s *Stats) float64 { return float64(s.Loads.StaleOnError) }},
+	{"soft_timeouts", "1", true, "Callers that got a value from the cache because its load took longer than SoftTimeout.", func(s *Stats) float64 { return float64(s.Loads.SoftTimeouts) }},
+	{"loads_active", "1", false, "Values being loaded.", func(s *Stats) float64 { return float64(s.Loads.Active) }},
 }
 
 func number(b bool) float64 {
@@ -208,7 +221,7 @@ func (t *told) keep(s *Stats) {
 	s.Hits = t.hits.of(s.Hits)
 	s.Misses = t.misses.of(s.Misses)
 	s.FrontHits = t.frontHits.of(s.FrontHits)
-	s.SSDRefused = t.refused.of(s.SSDRefused)
+	s.SSD.Rejected = t.refused.of(s.SSD.Rejected)
 }
 
 // highest is the highest number that there was.
@@ -229,14 +242,16 @@ func statsOf(s ram.Stats) Stats {
 		Hits: s.Hits, Misses: s.Misses,
 		Sets: s.Sets, Deletes: s.Deletes,
 		Evictions: s.Evicted, Expirations: s.Expired,
-		Reinsertions: s.Reinserted, ReinsertedBytes: s.ReinsertedBytes,
-		PolicyChanges: s.PolicyChanges,
-		Entries:       s.Entries,
-		RAMBytes:      s.Budget, RAMUsedBytes: s.Used, RAMResidentBytes: s.Resident,
-		RecordBytes: s.SmallBytes + s.MainBytes, IndexBytes: s.IndexBytes, OverheadBytes: s.Overhead,
-		SmallBytes: s.SmallBytes, MainBytes: s.MainBytes,
-		HugePages: s.HugePages, PrefaultedBytes: s.Prefaulted,
-		Promotions: s.Promoted, Demotions: s.Demoted,
+		Entries: s.Entries,
+		RAM: RAMStats{
+			Bytes: s.Budget, UsedBytes: s.Used, ResidentBytes: s.Resident,
+			RecordBytes: s.SmallBytes + s.MainBytes, IndexBytes: s.IndexBytes, OverheadBytes: s.Overhead,
+			SmallBytes: s.SmallBytes, MainBytes: s.MainBytes,
+			HugePages: s.HugePages, PrefaultedBytes: s.Prefaulted,
+			Reinsertions: s.Reinserted, ReinsertedBytes: s.ReinsertedBytes,
+			PolicyChanges: s.PolicyChanges,
+		},
+		SSD: SSDStats{Promotions: s.Promoted, Demotions: s.Demoted},
 	}
 }
 
@@ -244,55 +259,55 @@ func statsOf(s ram.Stats) Stats {
 // misses.
 func (st *Stats) addSSD(s ssd.Stats) {
 	st.Hits, st.Misses = st.Hits+s.Hits, st.Misses-min(st.Misses, s.Hits)
-	st.SSDHits = s.Hits
-	st.SSDWrites = s.Demoted
-	st.SSDWriteBytes = s.DemotedBytes
-	st.SSDRefused = s.Rejected
-	st.SSDLimited = s.Limited
-	st.SSDShed = s.Dropped
-	st.SSDIndexFull = s.IndexFull
-	st.SSDTooLarge = s.TooLarge
-	st.SSDSuperseded = s.Invalidated
-	st.SSDCollisions = s.Collided
-	st.SSDEvictions = s.Evicted
-	st.SSDReinsertions = s.Reinserted
-	st.SSDWrittenBytes = s.WrittenBytes
-	st.SSDReads = s.Reads.Reads
-	st.SSDReadBytes = s.Reads.Bytes
-	st.SSDCorrupt = s.Corrupt
-	st.SSDReadErrors = s.ReadErrors
-	st.SSDReadTimeouts = s.Reads.Timeouts
-	st.SSDReadsRefused = s.Reads.Refused
-	st.SSDWriteErrors = s.WriteErrors
-	st.SSDSwitchedOff = s.SwitchedOff
-	st.SSDEntries = s.Records
-	st.SSDBytes = s.FileBytes
-	st.SSDSegments = s.Segments
-	st.SSDFreeSegments = s.FreeSegments
-	st.SSDIndexBytes = s.IndexBytes
-	st.SSDMemoryBytes = s.MemoryBytes
-	st.SSDReadP50 = s.Reads.Latency.Quantile(.5)
-	st.SSDReadP99 = s.Reads.Latency.Quantile(.99)
-	st.SSDReadP999 = s.Reads.Latency.Quantile(.999)
-	st.SSDOn = s.Online
-	st.SSDDirect = s.Direct
-	st.SSDKept = s.Kept
-	st.SSDReadEngine = readEngine(s.Reads.Mode)
-	st.SSDWriteBudgetBytes = s.WriteBudget
-	st.SSDWrittenDayBytes = s.WrittenDay
-	st.SSDWriteForecastBytes = s.WriteForecast
-	st.SSDAdmittedPercent = int64(math.Ceil(100 * s.AdmittedShare))
+	st.SSD.Hits = s.Hits
+	st.SSD.Writes = s.Demoted
+	st.SSD.WriteBytes = s.DemotedBytes
+	st.SSD.Rejected = s.Rejected
+	st.SSD.Limited = s.Limited
+	st.SSD.Dropped = s.Dropped
+	st.SSD.IndexFull = s.IndexFull
+	st.SSD.TooLarge = s.TooLarge
+	st.SSD.Invalidated = s.Invalidated
+	st.SSD.Collisions = s.Collided
+	st.SSD.Evictions = s.Evicted
+	st.SSD.Reinsertions = s.Reinserted
+	st.SSD.WrittenBytes = s.WrittenBytes
+	st.SSD.Reads = s.Reads.Reads
+	st.SSD.ReadBytes = s.Reads.Bytes
+	st.SSD.Corrupt = s.Corrupt
+	st.SSD.ReadErrors = s.ReadErrors
+	st.SSD.ReadTimeouts = s.Reads.Timeouts
+	st.SSD.ReadsRejected = s.Reads.Refused
+	st.SSD.WriteErrors = s.WriteErrors
+	st.SSD.SwitchedOff = s.SwitchedOff
+	st.SSD.Entries = s.Records
+	st.SSD.Bytes = s.FileBytes
+	st.SSD.Segments = s.Segments
+	st.SSD.FreeSegments = s.FreeSegments
+	st.SSD.IndexBytes = s.IndexBytes
+	st.SSD.MemoryBytes = s.MemoryBytes
+	st.SSD.ReadP50 = s.Reads.Latency.Quantile(.5)
+	st.SSD.ReadP99 = s.Reads.Latency.Quantile(.99)
+	st.SSD.ReadP999 = s.Reads.Latency.Quantile(.999)
+	st.SSD.Online = s.Online
+	st.SSD.Direct = s.Direct
+	st.SSD.Kept = s.Kept
+	st.SSD.ReadEngine = readEngine(s.Reads.Mode)
+	st.SSD.WriteBudgetBytes = s.WriteBudget
+	st.SSD.WrittenDayBytes = s.WrittenDay
+	st.SSD.WriteForecastBytes = s.WriteForecast
+	st.SSD.AdmittedPercent = int64(math.Ceil(100 * s.AdmittedShare))
 }
 
 // addLoads adds the figures of loads.
 func (st *Stats) addLoads(s load.Stats) {
-	st.Loads, st.LoadErrors = s.Loads, s.Errors
-	st.LoadTimeouts, st.LoadPanics = s.Timeouts, s.Panics
-	st.LoadStoreErrors = s.Unstored
-	st.Refreshes, st.RefreshesPutOff = s.Refreshes, s.RefreshesPutOff
-	st.NegativeHits = s.NegativeHits
-	st.StaleServed, st.FailSafes, st.SoftTimeouts = s.StaleServed, s.FailSafes, s.SoftTimeouts
-	st.LoadsActive = s.Active
+	st.Loads.Count, st.Loads.Errors = s.Loads, s.Errors
+	st.Loads.Timeouts, st.Loads.Panics = s.Timeouts, s.Panics
+	st.Loads.StoreErrors = s.Unstored
+	st.Loads.Refreshes, st.Loads.RefreshesDeferred = s.Refreshes, s.RefreshesDeferred
+	st.Loads.NegativeHits = s.NegativeHits
+	st.Loads.StaleServed, st.Loads.StaleOnError, st.Loads.SoftTimeouts = s.StaleServed, s.StaleOnError, s.SoftTimeouts
+	st.Loads.Active = s.Active
 }
 
 // ReadEngine is how the SSD tier reads.

@@ -11,31 +11,41 @@ import (
 // Every field of Stats has a metric, and every metric reads its own field.
 func TestMetricsCoverStats(t *testing.T) {
 	seen := map[string]bool{}
-	for _, m := range firn.Metrics {
+	for _, m := range firn.Metrics() {
 		if seen[m.Name] || m.Help == "" || m.Unit == "" || m.Name != strings.ToLower(m.Name) {
 			t.Errorf("metric %+v: want a name of its own in snake case, a unit and a help text", m.Name)
 		}
 		seen[m.Name] = true
 	}
-	fields := reflect.TypeFor[firn.Stats]()
-	for i := range fields.NumField() {
-		var s firn.Stats
-		f := reflect.ValueOf(&s).Elem().Field(i)
-		switch {
-		case f.CanInt():
-			f.SetInt(1)
-		case f.CanUint():
-			f.SetUint(1)
-		default:
-			f.SetBool(true)
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[firn.Stats]()) {
+		if f.Type.Kind() != reflect.Struct {
+			wantMetric(t, f.Name, f.Index)
+			continue
 		}
-		moved := 0
-		for _, m := range firn.Metrics {
-			moved += int(m.Value(&s))
+		for _, below := range reflect.VisibleFields(f.Type) {
+			wantMetric(t, f.Name+"."+below.Name, append(f.Index[:1:1], below.Index...))
 		}
-		if moved != 1 {
-			t.Errorf("%d metrics read Stats.%s, want 1", moved, fields.Field(i).Name)
-		}
+	}
+}
+
+// wantMetric makes sure that one metric reads a field of Stats.
+func wantMetric(t *testing.T, name string, index []int) {
+	t.Helper()
+	var s firn.Stats
+	switch f := reflect.ValueOf(&s).Elem().FieldByIndex(index); {
+	case f.CanInt():
+		f.SetInt(1)
+	case f.CanUint():
+		f.SetUint(1)
+	default:
+		f.SetBool(true)
+	}
+	moved := 0
+	for _, m := range firn.Metrics() {
+		moved += int(m.Value(&s))
+	}
+	if moved != 1 {
+		t.Errorf("%d metrics read Stats.%s, want 1", moved, name)
 	}
 }
 
@@ -53,10 +63,10 @@ func TestStatsAddUp(t *testing.T) {
 	if s.Hits != 100 || s.Misses != 50 || s.Sets != 100 || s.Deletes != 1 || s.Entries != 99 || s.HitRatio() != 100.0/150 {
 		t.Errorf("got %+v", s)
 	}
-	if s.RecordBytes != 99*112 { // 8 + 1 + 100, rounded up to 8
-		t.Errorf("%d bytes of records, want %d", s.RecordBytes, 99*112)
+	if s.RAM.RecordBytes != 99*112 { // 8 + 1 + 100, rounded up to 8
+		t.Errorf("%d bytes of records, want %d", s.RAM.RecordBytes, 99*112)
 	}
-	if s.RAMUsedBytes < s.RecordBytes+s.IndexBytes+s.OverheadBytes || s.RAMUsedBytes > s.RAMBytes {
-		t.Errorf("%d bytes used: want at least records + index + overhead, at most the budget: %+v", s.RAMUsedBytes, s)
+	if s.RAM.UsedBytes < s.RAM.RecordBytes+s.RAM.IndexBytes+s.RAM.OverheadBytes || s.RAM.UsedBytes > s.RAM.Bytes {
+		t.Errorf("%d bytes used: want at least records + index + overhead, at most the budget: %+v", s.RAM.UsedBytes, s)
 	}
 }

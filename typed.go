@@ -20,20 +20,14 @@ import (
 // TypedOptions say how a typed cache stores its keys and values. The zero
 // TypedOptions are usable.
 type TypedOptions[K comparable, V any] struct {
-	// Namespace keeps the entries apart from those of other typed caches that
-	// share the Cache. Typed caches of one namespace share its entries, those of
-	// later runs of the program included. At most 255 bytes. Default: the names of
-	// K and V with their packages.
-	Namespace string
-
 	// Codec turns values into bytes. Default: DefaultCodec.
 	Codec Codec[V]
 
-	// Key turns keys into bytes. Equal keys need equal bytes. Its Decode is used by
+	// KeyCodec turns keys into bytes. Equal keys need equal bytes. Its Decode is used by
 	// All and for a front. It must not use the cache. Default: integers, strings
 	// and arrays of bytes, whatever their types' names, as they are; others with
 	// their AppendBinary.
-	Key Codec[K]
+	KeyCodec Codec[K]
 
 	// TTL is how long values live that Set and loads store, LoadingOptions.TTLJitter
 	// apart. Default: Options.TTL.
@@ -95,7 +89,7 @@ type scratch[K comparable] struct {
 const (
 	// maxScratch is the largest buffer that is kept for later calls.
 	maxScratch = 1 << 20
-	// maxNamespace is the longest name that may be set.
+	// maxNamespace is the longest name of a namespace.
 	maxNamespace = 255
 	// refreshEvery is how many calls pass between two looks for the namespace's
 	// record.
@@ -117,14 +111,16 @@ func (l *typedState) addTo(s *Stats) {
 	s.FrontHits = l.fronts.Hits()
 }
 
-// NewTyped makes a typed cache on c. It may be made anew at any time and
-// forgotten: the entries are in c. It fails if K cannot be a key or V has no
+// NewTyped makes a typed cache on c, in a namespace of 1 to 255 bytes, which keeps
+// its entries apart from those of others that share c. Typed caches of one
+// namespace share its entries, those of later runs of the program included. It may be
+// made anew at any time and forgotten: the entries are in c. It fails if K cannot be a key or V has no
 // codec, with an error that names the type, and with ErrClosed. After a crash,
 // the first of a namespace may wait until the SSD tier has been read; it holds up
 // nothing but itself.
-func NewTyped[K comparable, V any](c *Cache, opts TypedOptions[K, V]) (*Typed[K, V], error) {
+func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions[K, V]) (*Typed[K, V], error) {
 	key, value := reflect.TypeFor[K](), reflect.TypeFor[V]()
-	keys, err := typed.NewKeys[K](opts.Key)
+	keys, err := typed.NewKeys[K](opts.KeyCodec)
 	if err != nil {
 		return nil, fmt.Errorf("firn: NewTyped: %w", err)
 	}
@@ -142,15 +138,13 @@ func NewTyped[K comparable, V any](c *Cache, opts TypedOptions[K, V]) (*Typed[K,
 	} else if err = load.CheckTTL(opts.TTL); err != nil {
 		return nil, fmt.Errorf("firn: TypedOptions.TTL: %w", err)
 	}
-	if opts.Namespace == "" {
-		opts.Namespace = codec.TypeName(key) + " " + codec.TypeName(value)
-	} else if len(opts.Namespace) > maxNamespace {
-		return nil, fmt.Errorf("firn: TypedOptions.Namespace has %d bytes: want at most %d", len(opts.Namespace), maxNamespace)
+	if n := len(namespace); n == 0 || n > maxNamespace {
+		return nil, fmt.Errorf("firn: NewTyped: the namespace's name has %d bytes: want 1 to %d", n, maxNamespace)
 	}
 	t := &Typed[K, V]{c: c, keys: keys, codec: opts.Codec, ttl: opts.TTL}
 	t.scratch.New = func() any { return &scratch[K]{uses: rand.UintN(refreshEvery)} }
 	t.fingerprint = codec.FingerprintOf("typed", opts.Codec.Name(), codec.Layout(value), keys.Name(), fmt.Sprint(opts.Version))
-	if t.space, err = c.typed.spaces.Open(&c.store, "typed "+opts.Namespace); err != nil {
+	if t.space, err = c.typed.spaces.Open(&c.store, "typed "+namespace); err != nil {
 		return nil, fmt.Errorf("firn: NewTyped: %w", err)
 	}
 	if opts.Front != nil {

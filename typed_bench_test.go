@@ -49,7 +49,7 @@ const benchKeys = 1 << 12
 
 func benchTyped[V any](b *testing.B, value func(i uint64) V) {
 	c := openSmall(b, func(o *firn.Options) { o.RAMBytes = 64 << 20 })
-	x := &benched[V]{typed: newTyped(b, c, firn.TypedOptions[uint64, V]{}), c: c, key: make([]byte, 16), value: value(1)}
+	x := &benched[V]{typed: newTyped(b, c, "n", firn.TypedOptions[uint64, V]{}), c: c, key: make([]byte, 16), value: value(1)}
 	var err error
 	if x.codec, err = firn.DefaultCodec[V](); err != nil {
 		b.Fatal(err)

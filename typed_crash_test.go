@@ -18,7 +18,7 @@ func TestTypedSurvivesCrash(t *testing.T) {
 		const n = 3000
 		fs := vfstest.NewMem()
 		c := hybridOn(t, fs)
-		users := newTyped(t, c, firn.TypedOptions[int, []byte]{Namespace: "n"})
+		users := newTyped(t, c, "n", firn.TypedOptions[int, []byte]{})
 		fill := func(first int) {
 			for i := range n {
 				if err := users.Set(first+i, make([]byte, 500)); err != nil {
@@ -41,7 +41,7 @@ func TestTypedSurvivesCrash(t *testing.T) {
 
 		c = hybridOn(t, dead)
 		defer c.Close()
-		users = newTyped(t, c, firn.TypedOptions[int, []byte]{Namespace: "n"})
+		users = newTyped(t, c, "n", firn.TypedOptions[int, []byte]{})
 		found := 0
 		for i := range n {
 			if users.Has(i) {

@@ -17,7 +17,7 @@ func ExampleNewTyped() {
 		Name  string
 		Email string
 	}
-	users, err := firn.NewTyped(c, firn.TypedOptions[int64, User]{Namespace: "users"})
+	users, err := firn.NewTyped(c, "users", firn.TypedOptions[int64, User]{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -36,11 +36,11 @@ func ExampleNewTyped() {
 func ExampleTyped_Clear() {
 	c := mustOpen(firn.Options{RAMBytes: 1 << 20})
 	defer c.Close()
-	prices, err := firn.NewTyped(c, firn.TypedOptions[string, float64]{Namespace: "prices"})
+	prices, err := firn.NewTyped(c, "prices", firn.TypedOptions[string, float64]{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	names, err := firn.NewTyped(c, firn.TypedOptions[string, string]{Namespace: "names"})
+	names, err := firn.NewTyped(c, "names", firn.TypedOptions[string, string]{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func ExampleTyped_Clear() {
 func ExampleTyped_GetMulti() {
 	c := mustOpen(firn.Options{RAMBytes: 1 << 20})
 	defer c.Close()
-	heights, err := firn.NewTyped(c, firn.TypedOptions[string, int]{})
+	heights, err := firn.NewTyped(c, "heights", firn.TypedOptions[string, int]{})
 	if err != nil {
 		log.Fatal(err)
 	}

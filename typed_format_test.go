@@ -28,7 +28,7 @@ func storedBy(t *testing.T, set func(c *firn.Cache) error) (key, value string) {
 
 func typedSet[K comparable, V any](t *testing.T, k K, v V) func(*firn.Cache) error {
 	return func(c *firn.Cache) error {
-		return newTyped(t, c, firn.TypedOptions[K, V]{Version: 3}).Set(k, v)
+		return newTyped(t, c, "n", firn.TypedOptions[K, V]{Version: 3}).Set(k, v)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 
 // TypedLoadFunc fetches the value of a key that a typed cache does not hold.
 // It is a LoadFunc in all but the types: its context, what an error means,
-// LoadTTL and NoStore.
+// SetLoadTTL and NoStore.
 type TypedLoadFunc[K comparable, V any] func(ctx context.Context, key K) (V, error)
 
 // TypedMultiLoadFunc fetches the values of many keys at once. A key that is not
@@ -102,7 +102,7 @@ func (t *Typed[K, V]) loadTTL(ctx context.Context) error {
 	if t.ttl == t.c.ttl {
 		return nil
 	}
-	return LoadTTL(ctx, t.ttl)
+	return SetLoadTTL(ctx, t.ttl)
 }
 
 // Refresh calls load for key, whether or not there is a value, and returns when

@@ -21,7 +21,7 @@ import (
 func TestTypedLoadOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := openSmall(t)
-		users := newTyped(t, c, firn.TypedOptions[int, *user]{})
+		users := newTyped(t, c, "n", firn.TypedOptions[int, *user]{})
 		var calls atomic.Int32
 		load := func(_ context.Context, id int) (*user, error) {
 			calls.Add(1)
@@ -59,10 +59,10 @@ func TestTypedLoadTTL(t *testing.T) {
 	clock := &cachetest.Clock{}
 	c := openSmall(t, func(o *firn.Options) { o.Clock, o.TTL = clock.Now, time.Hour })
 	ctx := context.Background()
-	short := newTyped(t, c, firn.TypedOptions[int, int]{Namespace: "short", TTL: time.Minute})
-	long := newTyped(t, c, firn.TypedOptions[int, int]{Namespace: "long"})
+	short := newTyped(t, c, "short", firn.TypedOptions[int, int]{TTL: time.Minute})
+	long := newTyped(t, c, "long", firn.TypedOptions[int, int]{})
 	load := func(context.Context, int) (int, error) { return 1, nil }
-	brief := func(ctx context.Context, _ int) (int, error) { return 1, firn.LoadTTL(ctx, time.Second) }
+	brief := func(ctx context.Context, _ int) (int, error) { return 1, firn.SetLoadTTL(ctx, time.Second) }
 	for _, err := range []error{
 		second(short.GetOrLoad(ctx, 1, load)), second(long.GetOrLoad(ctx, 1, load)), second(short.GetOrLoad(ctx, 2, brief)),
 		short.Refresh(ctx, 3, load),
@@ -86,7 +86,7 @@ func second[T any](_ T, err error) error { return err }
 func TestTypedLoadErrors(t *testing.T) {
 	ctx := context.Background()
 	c := openSmall(t)
-	floats := newTyped(t, c, firn.TypedOptions[int, []float64]{})
+	floats := newTyped(t, c, "n", firn.TypedOptions[int, []float64]{})
 	boom := errors.New("boom")
 	for _, want := range []error{boom, firn.ErrNotFound} {
 		v, err := floats.GetOrLoad(ctx, 1, func(context.Context, int) ([]float64, error) { return []float64{1}, want })
@@ -98,12 +98,12 @@ func TestTypedLoadErrors(t *testing.T) {
 	if v, err := floats.GetOrLoad(ctx, 1, nan); err == nil || !strings.Contains(err.Error(), "encode a []float64") || v != nil {
 		t.Errorf("NaN: %v, %v", v, err)
 	}
-	texts := newTyped(t, c, firn.TypedOptions[int, string]{})
+	texts := newTyped(t, c, "n", firn.TypedOptions[int, string]{})
 	v, err := texts.GetOrLoad(ctx, 1, func(context.Context, int) (string, error) { return strings.Repeat("x", 1<<20), nil })
 	if err != nil || len(v) != 1<<20 {
 		t.Errorf("too large: %d bytes, %v", len(v), err)
 	}
-	bad := newTyped(t, c, firn.TypedOptions[tenantKey, int]{})
+	bad := newTyped(t, c, "n", firn.TypedOptions[tenantKey, int]{})
 	one := func(context.Context, tenantKey) (int, error) { return 1, nil }
 	if _, err := bad.GetOrLoad(ctx, tenantKey{1, "bad"}, one); !errors.Is(err, errBadKey) {
 		t.Errorf("bad key: %v", err)
@@ -137,7 +137,7 @@ func TestTypedLoadReplacesMismatches(t *testing.T) {
 	} {
 		for _, multi := range []bool{false, true} {
 			c := openSmall(t)
-			users := newTyped(t, c, firn.TypedOptions[string, user]{})
+			users := newTyped(t, c, "n", firn.TypedOptions[string, user]{})
 			users.Set("k", user{Name: "old"})
 			damage(c, rawKey(t, c, "k"))
 			calls := 0
@@ -178,7 +178,7 @@ func TestTypedLoadWithBrokenCodec(t *testing.T) {
 	ctx := context.Background()
 	c := openSmall(t)
 	codec, _ := firn.DefaultCodec[string]()
-	texts := newTyped(t, c, firn.TypedOptions[int, string]{Codec: brokenCodec{codec}})
+	texts := newTyped(t, c, "n", firn.TypedOptions[int, string]{Codec: brokenCodec{codec}})
 	_, err := texts.GetOrLoad(ctx, 1, func(context.Context, int) (string, error) { return "x", nil })
 	if err == nil || errors.Is(err, firn.ErrNotFound) || !strings.Contains(err.Error(), "broken") {
 		t.Errorf("got %v, want the codec's error and not that nothing was found", err)
@@ -194,7 +194,7 @@ func TestTypedRefresh(t *testing.T) {
 	ctx := context.Background()
 	for _, opts := range []firn.TypedOptions[string, string]{{}, withFront(firn.TypedOptions[string, string]{})} {
 		c := openSmall(t)
-		texts := newTyped(t, c, opts)
+		texts := newTyped(t, c, "n", opts)
 		texts.Set("k", "old")
 		texts.Get("k")
 		load := func(_ context.Context, key string) (string, error) {
@@ -225,7 +225,7 @@ func TestTypedRefreshAfter(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx := context.Background()
 				c := openSmall(t, func(o *firn.Options) { o.TTL, o.Loading.RefreshAfter = time.Minute, 10*time.Second })
-				texts := newTyped(t, c, opts)
+				texts := newTyped(t, c, "n", opts)
 				n := 0
 				get := func() (v string) {
 					var err error
@@ -273,7 +273,7 @@ func TestTypedLoadMulti(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := context.Background()
 		c := openSmall(t)
-		squares := newTyped(t, c, firn.TypedOptions[int, int]{})
+		squares := newTyped(t, c, "n", firn.TypedOptions[int, int]{})
 		squares.Set(3, 9)
 		var calls [][]int
 		load := func(_ context.Context, keys []int) (map[int]int, error) {
@@ -327,7 +327,7 @@ func TestTypedLoadMulti(t *testing.T) {
 func TestTypedLoadMultiOutlivesCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := openSmall(t)
-		texts := newTyped(t, c, firn.TypedOptions[int, string]{})
+		texts := newTyped(t, c, "n", firn.TypedOptions[int, string]{})
 		ctx, cancel := context.WithCancel(context.Background())
 		release := make(chan struct{})
 		load := func(_ context.Context, keys []int) (map[int]string, error) {
@@ -368,7 +368,7 @@ func TestTypedLoadLosesAgainstWrites(t *testing.T) {
 	} {
 		for _, opts := range []firn.TypedOptions[string, string]{{}, withFront(firn.TypedOptions[string, string]{})} {
 			c := openSmall(t)
-			texts := newTyped(t, c, opts)
+			texts := newTyped(t, c, "n", opts)
 			v, err := texts.GetOrLoad(context.Background(), "k", func(context.Context, string) (string, error) {
 				return "old", write(texts)
 			})
@@ -391,7 +391,7 @@ func TestTypedLoadAllocations(t *testing.T) {
 	}
 	ctx := context.Background()
 	c := openSmall(t)
-	numbers := newTyped(t, c, firn.TypedOptions[int, int]{})
+	numbers := newTyped(t, c, "n", firn.TypedOptions[int, int]{})
 	numbers.Set(1, 1)
 	load := func(context.Context, int) (int, error) { return 0, nil }
 	loadMulti := func(context.Context, []int) (map[int]int, error) { return nil, nil }

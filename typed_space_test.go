@@ -28,19 +28,19 @@ func restart(t *testing.T, from *firn.Cache, lose func(key []byte) bool) *firn.C
 func isRecord(key []byte) bool { return strings.HasPrefix(string(key), firn.RecordPrefix) }
 
 func TestNamespaceSurvives(t *testing.T) {
-	opts := firn.TypedOptions[string, string]{Namespace: "n"}
+	opts := firn.TypedOptions[string, string]{}
 	first := openSmall(t)
-	typed := newTyped(t, first, opts)
+	typed := newTyped(t, first, "n", opts)
 	typed.Set("before", "value")
 	second := restart(t, first, nil)
-	typed = newTyped(t, second, opts)
+	typed = newTyped(t, second, "n", opts)
 	if v, ok := typed.Get("before"); !ok || v != "value" {
 		t.Errorf("after a restart: %q, %v", v, ok)
 	}
 	typed.Clear()
 	typed.Set("after", "value")
 	third := restart(t, second, nil)
-	typed = newTyped(t, third, opts)
+	typed = newTyped(t, third, "n", opts)
 	if typed.Has("before") || !typed.Has("after") {
 		t.Errorf("after Clear and a restart: before %v, after %v", typed.Has("before"), typed.Has("after"))
 	}
@@ -52,27 +52,27 @@ func TestNamespaceSurvives(t *testing.T) {
 // Whoever finds no record of the generation, or none that can be read, begins a new
 // one: what was cleared does not come back.
 func TestNamespaceLostRecord(t *testing.T) {
-	opts := firn.TypedOptions[string, string]{Namespace: "n"}
+	opts := firn.TypedOptions[string, string]{}
 	for name, damage := range map[string]func(c *firn.Cache){
 		"lost":      func(c *firn.Cache) {},
 		"too short": func(c *firn.Cache) { c.Set([]byte(firn.RecordPrefix+"typed n"), []byte("1234567")) },
 		"too long":  func(c *firn.Cache) { c.Set([]byte(firn.RecordPrefix+"typed n"), []byte("123456789")) },
 	} {
 		first := openSmall(t)
-		typed := newTyped(t, first, opts)
+		typed := newTyped(t, first, "n", opts)
 		typed.Set("cleared", "value")
 		typed.Clear()
 		typed.Set("lost with the record", "value")
 		second := restart(t, first, isRecord)
 		damage(second)
-		typed = newTyped(t, second, opts)
+		typed = newTyped(t, second, "n", opts)
 		for _, key := range []string{"cleared", "lost with the record"} {
 			if typed.Has(key) {
 				t.Errorf("%s: %q is found after its generation was lost", name, key)
 			}
 		}
 		typed.Set("new", "value")
-		if again := newTyped(t, restart(t, second, nil), opts); !again.Has("new") || again.Has("cleared") {
+		if again := newTyped(t, restart(t, second, nil), "n", opts); !again.Has("new") || again.Has("cleared") {
 			t.Errorf("%s: after another restart: new %v, cleared %v", name, again.Has("new"), again.Has("cleared"))
 		}
 	}
@@ -83,7 +83,7 @@ func TestNamespaceRecordIsKept(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := openSmall(t)
-		typed := newTyped(t, c, firn.TypedOptions[int, int]{Namespace: "n"})
+		typed := newTyped(t, c, "n", firn.TypedOptions[int, int]{})
 		typed.Set(1, 1)
 		record := []byte(firn.RecordPrefix + "typed n")
 		before, ok := c.Get(nil, record)
@@ -104,7 +104,7 @@ func TestNamespaceRecordIsKept(t *testing.T) {
 // Clear of the whole cache takes the record too; the namespace goes on.
 func TestNamespaceAfterCacheClear(t *testing.T) {
 	c := openSmall(t)
-	typed := newTyped(t, c, firn.TypedOptions[int, int]{})
+	typed := newTyped(t, c, "n", firn.TypedOptions[int, int]{})
 	typed.Set(1, 1)
 	if err := c.Clear(); err != nil {
 		t.Fatal(err)
@@ -113,7 +113,7 @@ func TestNamespaceAfterCacheClear(t *testing.T) {
 		t.Error("Cache.Clear left a typed value")
 	}
 	typed.Set(2, 2)
-	if again := newTyped(t, c, firn.TypedOptions[int, int]{}); !again.Has(2) {
+	if again := newTyped(t, c, "n", firn.TypedOptions[int, int]{}); !again.Has(2) {
 		t.Error("another typed cache of the namespace does not find what was set after Cache.Clear")
 	}
 }

@@ -16,7 +16,7 @@ import (
 // Typed values come back with the SSD tier, and cleared ones do not.
 func TestTypedSurvivesClose(t *testing.T) {
 	opts := firn.Options{RAMBytes: 1 << 20, SSD: firn.SSDOptions{Dir: t.TempDir(), Bytes: 64 << 20}.With(patiently)}
-	typedOpts := firn.TypedOptions[int, user]{Namespace: "users"}
+	typedOpts := firn.TypedOptions[int, user]{}
 	const n = 100
 	run := func(use func(c *firn.Cache, users *firn.Typed[int, user])) {
 		t.Helper()
@@ -24,7 +24,7 @@ func TestTypedSurvivesClose(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		use(c, newTyped(t, c, typedOpts))
+		use(c, newTyped(t, c, "n", typedOpts))
 		if err := c.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func TestTypedMismatchOnSSD(t *testing.T) {
 	fs := vfstest.NewMem()
 	for life, name := range []string{"a/1", "a/2", "b/1"} {
 		c := openOn(t, fs)
-		typed := newTyped(t, c, firn.TypedOptions[int, user]{Namespace: "users", Codec: renamed[user]{firn.JSONCodec[user](), name}})
+		typed := newTyped(t, c, "users", firn.TypedOptions[int, user]{Codec: renamed[user]{firn.JSONCodec[user](), name}})
 		for i := range n {
 			if !typed.Has(i) && life > 0 {
 				t.Errorf("%s: entry %d has not survived: the test shows nothing", name, i)
@@ -136,9 +136,9 @@ func TestTypedMismatchOnSSD(t *testing.T) {
 func TestNamespaceIsOnSSD(t *testing.T) {
 	fs := vfstest.NewMem()
 	c := openOn(t, fs)
-	typed := newTyped(t, c, firn.TypedOptions[int, int]{Namespace: "n"})
+	typed := newTyped(t, c, "n", firn.TypedOptions[int, int]{})
 	for want := range uint64(3) {
-		if got := c.Stats().SSDWrites; got != want+1 {
+		if got := c.Stats().SSD.Writes; got != want+1 {
 			t.Errorf("%d records went to the SSD, want %d", got, want+1)
 		}
 		if err := typed.Clear(); err != nil {
@@ -164,7 +164,7 @@ func TestLoadsEndWhatIsOnSSD(t *testing.T) {
 			}
 		}
 		c := openOn(t, fs, change)
-		typed := newTyped(t, c, firn.TypedOptions[string, string]{})
+		typed := newTyped(t, c, "n", firn.TypedOptions[string, string]{})
 		typed.Set("k", "old")
 		demote(t, c)
 		before := fs.CrashClone(nil, vfstest.Kill)
@@ -174,11 +174,11 @@ func TestLoadsEndWhatIsOnSSD(t *testing.T) {
 		after := fs.CrashClone(nil, vfstest.Kill)
 
 		c = openOn(t, before, change)
-		if v, ok := newTyped(t, c, firn.TypedOptions[string, string]{}).Get("k"); !ok || v != "old" {
+		if v, ok := newTyped(t, c, "n", firn.TypedOptions[string, string]{}).Get("k"); !ok || v != "old" {
 			t.Errorf("%s: a crash before the load leaves %q, %v: the test shows nothing", name, v, ok)
 		}
 		c = openOn(t, after, change)
-		if v, ok := newTyped(t, c, firn.TypedOptions[string, string]{}).Get("k"); ok && v != "new" {
+		if v, ok := newTyped(t, c, "n", firn.TypedOptions[string, string]{}).Get("k"); ok && v != "new" {
 			t.Errorf("%s: a crash after the load brings %q back", name, v)
 		}
 	}
@@ -190,7 +190,7 @@ func TestTypedStaleOnSSD(t *testing.T) {
 	clock := &cachetest.Clock{}
 	fs := vfstest.NewMem()
 	change := func(o *firn.Options) {
-		o.Clock, o.TTL, o.Loading = clock.Now, time.Minute, firn.LoadingOptions{StaleFor: 10 * time.Minute, FailSafe: time.Hour}
+		o.Clock, o.TTL, o.Loading = clock.Now, time.Minute, firn.LoadingOptions{StaleWhileRevalidate: 10 * time.Minute, StaleIfError: time.Hour}
 	}
 	boom := errors.New("boom")
 	failing := func(context.Context, int) (user, error) { return user{}, boom }
@@ -201,26 +201,26 @@ func TestTypedStaleOnSSD(t *testing.T) {
 			t.Errorf("user %d is %+v, %v: want %v", i, u, err, want)
 		}
 	}
-	typedOpts := firn.TypedOptions[int, user]{Namespace: "users"}
+	typedOpts := firn.TypedOptions[int, user]{}
 	c := openOn(t, fs, change)
-	users := newTyped(t, c, typedOpts)
+	users := newTyped(t, c, "n", typedOpts)
 	const n = 10
 	for i := range n {
 		users.Set(i, user{ID: userID(i)})
 	}
 	demote(t, c)
 	clock.Advance(5 * time.Minute)
-	expect(users, 0, nil) // under StaleFor, refreshed in vain
-	if s := c.Stats(); s.StaleServed == 0 || users.Has(0) {
-		t.Errorf("%d stale values, Has says %v", s.StaleServed, users.Has(0))
+	expect(users, 0, nil) // under StaleWhileRevalidate, refreshed in vain
+	if s := c.Stats(); s.Loads.StaleServed == 0 || users.Has(0) {
+		t.Errorf("%d stale values, Has says %v", s.Loads.StaleServed, users.Has(0))
 	}
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
 	c = openOn(t, fs, change)
-	users = newTyped(t, c, typedOpts)
+	users = newTyped(t, c, "n", typedOpts)
 	clock.Advance(20 * time.Minute)
-	expect(users, 1, nil) // under FailSafe
+	expect(users, 1, nil) // under StaleIfError
 	var b firn.TypedBatch[user]
 	err := users.GetOrLoadMulti(t.Context(), &b, []int{2, 3}, func(context.Context, []int) (map[int]user, error) { return nil, boom })
 	for i := range 2 {
@@ -228,7 +228,7 @@ func TestTypedStaleOnSSD(t *testing.T) {
 			t.Errorf("GetOrLoadMulti: %+v, %v, %v", u, ok, err)
 		}
 	}
-	if got := c.Stats().FailSafes; got != 3 {
+	if got := c.Stats().Loads.StaleOnError; got != 3 {
 		t.Errorf("%d times fail-safe, want 3", got)
 	}
 	if err := users.Clear(); err != nil {
@@ -243,7 +243,7 @@ func TestTypedStaleOnSSD(t *testing.T) {
 func TestFrontOverSSD(t *testing.T) {
 	clock := &cachetest.Clock{}
 	c := openOn(t, vfstest.NewMem(), func(o *firn.Options) { o.Clock, o.TTL = clock.Now, time.Minute })
-	typed := newTyped(t, c, withFront(firn.TypedOptions[string, string]{}))
+	typed := newTyped(t, c, "n", withFront(firn.TypedOptions[string, string]{}))
 	typed.Set("k", "v")
 	demote(t, c)
 	for range 3 {
@@ -251,8 +251,8 @@ func TestFrontOverSSD(t *testing.T) {
 			t.Fatalf("got %q, %v", v, ok)
 		}
 	}
-	if s := c.Stats(); s.SSDHits == 0 || s.FrontHits == 0 {
-		t.Errorf("%d hits of the SSD and %d of the front: the test shows nothing", s.SSDHits, s.FrontHits)
+	if s := c.Stats(); s.SSD.Hits == 0 || s.FrontHits == 0 {
+		t.Errorf("%d hits of the SSD and %d of the front: the test shows nothing", s.SSD.Hits, s.FrontHits)
 	}
 	if ttl, ok := typed.TTL("k"); !ok || ttl != time.Minute {
 		t.Errorf("TTL %v, %v", ttl, ok)

@@ -20,9 +20,9 @@ import (
 	"github.com/firncache/firn/internal/invariants"
 )
 
-func newTyped[K comparable, V any](t testing.TB, c *firn.Cache, opts firn.TypedOptions[K, V]) *firn.Typed[K, V] {
+func newTyped[K comparable, V any](t testing.TB, c *firn.Cache, name string, opts firn.TypedOptions[K, V]) *firn.Typed[K, V] {
 	t.Helper()
-	typed, err := firn.NewTyped(c, opts)
+	typed, err := firn.NewTyped(c, name, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func (k oneWay) AppendBinary(dst []byte) ([]byte, error) { return append(dst, k.
 func checkTyped[K comparable](t *testing.T, a, b K) {
 	t.Helper()
 	c := openSmall(t)
-	typed := newTyped(t, c, firn.TypedOptions[K, string]{})
+	typed := newTyped(t, c, "n", firn.TypedOptions[K, string]{})
 	if err := typed.Set(a, "value of a"); err != nil {
 		t.Fatal(err)
 	}
@@ -97,21 +97,21 @@ func TestTypedKeys(t *testing.T) {
 func TestTypedRefusesKeys(t *testing.T) {
 	c := openSmall(t)
 	for want, err := range map[string]error{
-		"float64":             typedError[float64, int](c, firn.TypedOptions[float64, int]{}),
-		"bool":                typedError[bool, int](c, firn.TypedOptions[bool, int]{}),
-		"interface {}":        typedError[any, int](c, firn.TypedOptions[any, int]{}),
-		"*int":                typedError[*int, int](c, firn.TypedOptions[*int, int]{}),
-		"firn_test.inner":     typedError(c, firn.TypedOptions[struct{ inner }, int]{}),
-		"error is an interf":  typedError(c, firn.TypedOptions[int, error]{}),
-		"TypedOptions.TTL":    typedError(c, firn.TypedOptions[int, int]{TTL: -1}),
-		"Namespace has 256 b": typedError(c, firn.TypedOptions[int, int]{Namespace: strings.Repeat("N", 256)}),
+		"float64":            typedError[float64, int](c, "n", firn.TypedOptions[float64, int]{}),
+		"bool":               typedError[bool, int](c, "n", firn.TypedOptions[bool, int]{}),
+		"interface {}":       typedError[any, int](c, "n", firn.TypedOptions[any, int]{}),
+		"*int":               typedError[*int, int](c, "n", firn.TypedOptions[*int, int]{}),
+		"firn_test.inner":    typedError(c, "n", firn.TypedOptions[struct{ inner }, int]{}),
+		"error is an interf": typedError(c, "n", firn.TypedOptions[int, error]{}),
+		"TypedOptions.TTL":   typedError(c, "n", firn.TypedOptions[int, int]{TTL: -1}),
+		"has 256 bytes":      typedError(c, strings.Repeat("N", 256), firn.TypedOptions[int, int]{}),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want an error with %q", err, want)
 		}
 	}
 	c.Close()
-	if err := typedError(c, firn.TypedOptions[int, int]{Namespace: "new"}); !errors.Is(err, firn.ErrClosed) {
+	if err := typedError(c, "new", firn.TypedOptions[int, int]{}); !errors.Is(err, firn.ErrClosed) {
 		t.Errorf("on a closed cache: %v", err)
 	}
 }
@@ -120,19 +120,19 @@ type inner struct{ a int }
 
 var _ = inner{}.a
 
-func typedError[K comparable, V any](c *firn.Cache, opts firn.TypedOptions[K, V]) error {
-	_, err := firn.NewTyped(c, opts)
+func typedError[K comparable, V any](c *firn.Cache, name string, opts firn.TypedOptions[K, V]) error {
+	_, err := firn.NewTyped(c, name, opts)
 	return err
 }
 
 // Namespaces are apart, and typed caches of one share it.
 func TestTypedNamespaces(t *testing.T) {
 	c := openSmall(t)
-	a := newTyped(t, c, firn.TypedOptions[string, string]{Namespace: "a"})
-	b := newTyped(t, c, firn.TypedOptions[string, string]{Namespace: "b"})
-	alsoA := newTyped(t, c, firn.TypedOptions[string, string]{Namespace: "a"})
-	plain := newTyped(t, c, firn.TypedOptions[string, string]{})
-	alsoPlain := newTyped(t, c, firn.TypedOptions[string, string]{})
+	a := newTyped(t, c, "a", firn.TypedOptions[string, string]{})
+	b := newTyped(t, c, "b", firn.TypedOptions[string, string]{})
+	alsoA := newTyped(t, c, "a", firn.TypedOptions[string, string]{})
+	plain := newTyped(t, c, "n", firn.TypedOptions[string, string]{})
+	alsoPlain := newTyped(t, c, "n", firn.TypedOptions[string, string]{})
 	for _, x := range []struct {
 		typed *firn.Typed[string, string]
 		value string
@@ -185,13 +185,13 @@ func TestTypedMismatches(t *testing.T) {
 		"value's type": func(c *firn.Cache) bool { return found(t, c, firn.TypedOptions[string, renamed]{}) },
 		"fields":       wider.(func(c *firn.Cache) bool),
 		"key's type": func(c *firn.Cache) bool {
-			typed := newTyped(t, c, firn.TypedOptions[uint64, old]{Namespace: "n"})
+			typed := newTyped(t, c, "n", firn.TypedOptions[uint64, old]{})
 			_, ok := typed.Get(binary.LittleEndian.Uint64([]byte("8 bytes.")))
 			return ok
 		},
 	} {
 		c := openSmall(t)
-		writer := newTyped(t, c, firn.TypedOptions[string, old]{Namespace: "n"})
+		writer := newTyped(t, c, "n", firn.TypedOptions[string, old]{})
 		if err := writer.Set("8 bytes.", old{1, 2}); err != nil {
 			t.Fatal(err)
 		}
@@ -216,8 +216,7 @@ func (renamedCodec[V]) Append(dst []byte, v V) ([]byte, error) { return dst, nil
 func (renamedCodec[V]) Decode(src []byte) (v V, err error) { return v, nil }
 
 func found[V any](t *testing.T, c *firn.Cache, opts firn.TypedOptions[string, V]) bool {
-	opts.Namespace = "n"
-	typed := newTyped(t, c, opts)
+	typed := newTyped(t, c, "n", opts)
 	_, ok := typed.Get("8 bytes.")
 	return ok
 }
@@ -225,7 +224,7 @@ func found[V any](t *testing.T, c *firn.Cache, opts firn.TypedOptions[string, V]
 // Bytes that the codec does not accept are not found, are counted, and go.
 func TestTypedDecodeErrors(t *testing.T) {
 	c := openSmall(t)
-	typed := newTyped(t, c, firn.TypedOptions[string, user]{})
+	typed := newTyped(t, c, "n", firn.TypedOptions[string, user]{})
 	typed.Set("k", user{Name: "x"})
 	for k, v := range c.All() {
 		if bytes.Contains(v, []byte(`"Name":"x"`)) {
@@ -245,7 +244,7 @@ func TestTypedDecodeErrors(t *testing.T) {
 func TestTypedKeepsWhatWasSetMeanwhile(t *testing.T) {
 	c := openSmall(t)
 	hook := &refusing{Codec: firn.JSONCodec[string]()}
-	typed := newTyped(t, c, firn.TypedOptions[string, string]{Codec: hook})
+	typed := newTyped(t, c, "n", firn.TypedOptions[string, string]{Codec: hook})
 	typed.Set("k", "bad")
 	hook.refused = func() { typed.Set("k", "good") }
 	if v, ok := typed.Get("k"); ok {
@@ -276,7 +275,7 @@ func (r *refusing) Decode(src []byte) (string, error) {
 
 func FuzzTypedGet(f *testing.F) {
 	c := openSmall(f)
-	typed := newTyped(f, c, firn.TypedOptions[string, user]{})
+	typed := newTyped(f, c, "n", firn.TypedOptions[string, user]{})
 	typed.Set("k", user{Name: "x"})
 	var key, stamp []byte
 	for k, v := range c.All() {
@@ -300,7 +299,7 @@ func FuzzTypedGet(f *testing.F) {
 func TestTypedErrors(t *testing.T) {
 	ctx := context.Background()
 	c := openSmall(t)
-	floats := newTyped(t, c, firn.TypedOptions[string, []float64]{})
+	floats := newTyped(t, c, "n", firn.TypedOptions[string, []float64]{})
 	floats.Set("k", []float64{1})
 	if err := floats.Set("k", []float64{math.NaN()}); err == nil || !strings.Contains(err.Error(), "encode a []float64 as json/1") {
 		t.Errorf("Set of NaN: %v", err)
@@ -311,7 +310,7 @@ func TestTypedErrors(t *testing.T) {
 	if err := floats.SetWithTTL("k", nil, -1); err == nil {
 		t.Error("a negative TTL is no error")
 	}
-	keys := newTyped(t, c, firn.TypedOptions[tenantKey, int]{})
+	keys := newTyped(t, c, "n", firn.TypedOptions[tenantKey, int]{})
 	bad := tenantKey{1, "bad"}
 	var b firn.TypedBatch[int]
 	keys.GetMulti(&b, []tenantKey{bad})
@@ -329,7 +328,7 @@ func TestTypedErrors(t *testing.T) {
 	if _, err := floats.Lookup(ctx, "absent"); err != firn.ErrNotFound {
 		t.Errorf("Lookup: %v", err)
 	}
-	if err := newTyped(t, c, firn.TypedOptions[int, []byte]{}).Set(1, make([]byte, 1<<20)); !errors.Is(err, firn.ErrTooLarge) {
+	if err := newTyped(t, c, "n", firn.TypedOptions[int, []byte]{}).Set(1, make([]byte, 1<<20)); !errors.Is(err, firn.ErrTooLarge) {
 		t.Errorf("Set of 1 MiB: %v", err)
 	}
 	c.Close()
@@ -347,8 +346,8 @@ func TestTypedErrors(t *testing.T) {
 func TestTypedTTL(t *testing.T) {
 	clock := &cachetest.Clock{}
 	c := openSmall(t, func(o *firn.Options) { o.Clock, o.TTL = clock.Now, time.Hour })
-	short := newTyped(t, c, firn.TypedOptions[string, int]{Namespace: "short", TTL: time.Minute})
-	long := newTyped(t, c, firn.TypedOptions[string, int]{Namespace: "long"})
+	short := newTyped(t, c, "short", firn.TypedOptions[string, int]{TTL: time.Minute})
+	long := newTyped(t, c, "long", firn.TypedOptions[string, int]{})
 	short.Set("k", 1)
 	short.SetWithTTL("for ever", 1, 0)
 	long.Set("k", 1)
@@ -379,7 +378,7 @@ func TestTypedTTL(t *testing.T) {
 	if long.Has("k") || !short.Has("for ever") {
 		t.Error("after an hour only what lives for ever is there")
 	}
-	again := newTyped(t, c, firn.TypedOptions[string, int]{Namespace: "short"})
+	again := newTyped(t, c, "short", firn.TypedOptions[string, int]{})
 	if !again.Has("for ever") {
 		t.Error("the namespace itself has expired")
 	}
@@ -392,8 +391,8 @@ func TestTypedJitter(t *testing.T) {
 	c := openSmall(t, func(o *firn.Options) {
 		o.Clock, o.TTL, o.Loading.TTLJitter = clock.Now, 1000*time.Second, 0.25
 	})
-	typed := newTyped(t, c, firn.TypedOptions[int, int]{})
-	short := newTyped(t, c, firn.TypedOptions[int, int]{Namespace: "short", TTL: 100 * time.Second})
+	typed := newTyped(t, c, "n", firn.TypedOptions[int, int]{})
+	short := newTyped(t, c, "short", firn.TypedOptions[int, int]{TTL: 100 * time.Second})
 	ctx := context.Background()
 	load := func(context.Context, int) (int, error) { return 1, nil }
 	typedTTL := func(i int) (time.Duration, bool) { return typed.TTL(i) }
@@ -441,7 +440,7 @@ func TestTypedJitter(t *testing.T) {
 
 func TestTypedGetMulti(t *testing.T) {
 	c := openSmall(t)
-	typed := newTyped(t, c, firn.TypedOptions[int, string]{})
+	typed := newTyped(t, c, "n", firn.TypedOptions[int, string]{})
 	var keys []int
 	for i := range 100 {
 		keys = append(keys, i)
@@ -473,7 +472,7 @@ func TestTypedKeyCodec(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	typed := newTyped(t, c, firn.TypedOptions[time.Time, int]{Key: codec})
+	typed := newTyped(t, c, "n", firn.TypedOptions[time.Time, int]{KeyCodec: codec})
 	day := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	typed.Set(day, 1)
 	if got := maps.Collect(typed.All()); got[day] != 1 || len(got) != 1 {
@@ -484,7 +483,7 @@ func TestTypedKeyCodec(t *testing.T) {
 // Entries whose keys cannot be read back are found and not listed.
 func TestTypedOneWayKeys(t *testing.T) {
 	c := openSmall(t)
-	typed := newTyped(t, c, firn.TypedOptions[oneWay, int]{})
+	typed := newTyped(t, c, "n", firn.TypedOptions[oneWay, int]{})
 	typed.Set(oneWay{7}, 7)
 	if v, ok := typed.Get(oneWay{7}); !ok || v != 7 {
 		t.Errorf("got %d, %v", v, ok)
@@ -496,7 +495,7 @@ func TestTypedOneWayKeys(t *testing.T) {
 
 func TestTypedAllEndsWithClear(t *testing.T) {
 	c := openSmall(t)
-	typed := newTyped(t, c, firn.TypedOptions[int, int]{})
+	typed := newTyped(t, c, "n", firn.TypedOptions[int, int]{})
 	for i := range 100 {
 		typed.Set(i, i)
 	}
@@ -516,10 +515,10 @@ func TestTypedAllocations(t *testing.T) {
 		return
 	}
 	c := openSmall(t)
-	numbers := newTyped(t, c, firn.TypedOptions[userID, celsius]{})
-	texts := newTyped(t, c, firn.TypedOptions[label, label]{})
-	addrs := newTyped(t, c, firn.TypedOptions[netip.Addr, netip.Addr]{})
-	structs := newTyped(t, c, firn.TypedOptions[digest, struct{ A, B int }]{})
+	numbers := newTyped(t, c, "n", firn.TypedOptions[userID, celsius]{})
+	texts := newTyped(t, c, "n", firn.TypedOptions[label, label]{})
+	addrs := newTyped(t, c, "n", firn.TypedOptions[netip.Addr, netip.Addr]{})
+	structs := newTyped(t, c, "n", firn.TypedOptions[digest, struct{ A, B int }]{})
 	addr := netip.MustParseAddr("10.0.0.1")
 	numbers.Set(1, 1)
 	texts.Set("a", "text")

@@ -23,11 +23,11 @@ func TestOnEvictUsesTyped(t *testing.T) {
 	nested := false
 	var failed error
 	use := func() error {
-		again, err := firn.NewTyped(c, firn.TypedOptions[int, int]{Namespace: "again"})
+		again, err := firn.NewTyped(c, "again", firn.TypedOptions[int, int]{})
 		if err != nil {
 			return err
 		}
-		one, err := firn.NewTyped(c, firn.TypedOptions[int, int]{Namespace: "one"})
+		one, err := firn.NewTyped(c, "one", firn.TypedOptions[int, int]{})
 		if err != nil {
 			return err
 		}
@@ -57,9 +57,9 @@ func TestOnEvictUsesTyped(t *testing.T) {
 	returns(t, "a write of a record", func() {
 		during = "NewTyped"
 		for i := 0; told[during] == 0 && i < 20_000; i++ {
-			newTyped(t, c, firn.TypedOptions[int, int]{Namespace: fmt.Sprint("space ", i)})
+			newTyped(t, c, fmt.Sprint("space ", i), firn.TypedOptions[int, int]{})
 		}
-		one := newTyped(t, c, firn.TypedOptions[int, int]{Namespace: "one"})
+		one := newTyped(t, c, "one", firn.TypedOptions[int, int]{})
 		during = "Clear"
 		if err := one.Clear(); err != nil { // replaces the record
 			t.Error(err)
@@ -84,7 +84,7 @@ func TestNamespacesOnStuckDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, name := range []string{"known", "unknown"} {
-			newTyped(t, c, firn.TypedOptions[int, int]{Namespace: name})
+			newTyped(t, c, name, firn.TypedOptions[int, int]{})
 		}
 		demote(t, c) // the records of the namespaces, too
 		synctest.Wait()
@@ -92,7 +92,7 @@ func TestNamespacesOnStuckDisk(t *testing.T) {
 		c = openSmall(t, func(o *firn.Options) {
 			o.SSD = firn.SSDOptions{Bytes: 64 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll}.On(faulty).With(patiently)
 		})
-		known := newTyped(t, c, firn.TypedOptions[int, int]{Namespace: "known"})
+		known := newTyped(t, c, "known", firn.TypedOptions[int, int]{})
 		held := faulty.Inject(vfstest.Rule{On: vfstest.OpRead, Name: "log", Block: true})
 
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -109,7 +109,7 @@ func TestNamespacesOnStuckDisk(t *testing.T) {
 		set, made := make(chan error), make(chan error)
 		go func() { set <- firn.SetValue(c, "other", "new") }()
 		go func() {
-			_, err := firn.NewTyped(c, firn.TypedOptions[int, int]{Namespace: "unknown"})
+			_, err := firn.NewTyped(c, "unknown", firn.TypedOptions[int, int]{})
 			made <- err
 		}()
 		synctest.Wait() // until both wait
@@ -144,7 +144,7 @@ func TestRecordOnStuckDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		faulty := vfstest.NewFaulty(vfstest.NewMem())
 		c := openOn(t, faulty)
-		typed := newTyped(t, c, firn.TypedOptions[int, int]{Namespace: "n"})
+		typed := newTyped(t, c, "n", firn.TypedOptions[int, int]{})
 		demote(t, c) // the record, too
 		synctest.Wait()
 		if err := typed.Set(1, 1); err != nil {
@@ -157,10 +157,10 @@ func TestRecordOnStuckDisk(t *testing.T) {
 			}
 		}
 		held.AwaitBlocked(1)
-		before := c.Stats().Promotions
+		before := c.Stats().SSD.Promotions
 		held.Remove()
 		synctest.Wait()
-		if c.Stats().Promotions == before {
+		if c.Stats().SSD.Promotions == before {
 			t.Error("the record has not come back to RAM")
 		}
 		if err := c.Close(); err != nil {

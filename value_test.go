@@ -116,12 +116,12 @@ func TestLossyValuesAreRefused(t *testing.T) {
 	}
 	type anything struct{ Any any }
 	c := openSmall(t)
-	_, errOfType := firn.NewTyped(c, firn.TypedOptions[int, []withTime]{})
-	_, errOfKey := firn.NewTyped(c, firn.TypedOptions[struct {
+	_, errOfType := firn.NewTyped(c, "n", firn.TypedOptions[int, []withTime]{})
+	_, errOfKey := firn.NewTyped(c, "n", firn.TypedOptions[struct {
 		netip.Addr
 		Port uint16
 	}, int]{})
-	typed := newTyped(t, c, firn.TypedOptions[int, anything]{})
+	typed := newTyped(t, c, "n", firn.TypedOptions[int, anything]{})
 	for _, refused := range []struct {
 		by   string
 		err  error

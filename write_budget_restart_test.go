@@ -25,8 +25,8 @@ func TestWriteBudgetOutlivesTheProcess(t *testing.T) {
 				mem, o := vfstest.NewMem(), firn.SSDOptions{Bytes: 16 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll, WriteBudget: budget}
 				first := burst(t, mem, o)
 				s := first.Stats()
-				if s.SSDLimited == 0 || s.SSDWrittenBytes < budget/2 {
-					t.Fatalf("%d bytes were written, and %d records limited", s.SSDWrittenBytes, s.SSDLimited)
+				if s.SSD.Limited == 0 || s.SSD.WrittenBytes < budget/2 {
+					t.Fatalf("%d bytes were written, and %d records limited", s.SSD.WrittenBytes, s.SSD.Limited)
 				}
 				files := mem
 				if kill {
@@ -38,8 +38,8 @@ func TestWriteBudgetOutlivesTheProcess(t *testing.T) {
 				next(&o)
 				second := burst(t, files, o)
 				s = second.Stats()
-				if s.SSDWrites > 0 || s.SSDWrittenDayBytes < budget/2 {
-					t.Errorf("%s, kill %v: %d records were written by the next process; written in a day %d", name, kill, s.SSDWrites, s.SSDWrittenDayBytes)
+				if s.SSD.Writes > 0 || s.SSD.WrittenDayBytes < budget/2 {
+					t.Errorf("%s, kill %v: %d records were written by the next process; written in a day %d", name, kill, s.SSD.Writes, s.SSD.WrittenDayBytes)
 				}
 				if err := second.Close(); err != nil {
 					t.Fatal(err)

@@ -83,13 +83,13 @@ func TestWriteBudgetInStats(t *testing.T) {
 				time.Sleep(time.Millisecond)
 			}
 			s := c.Stats()
-			if s.SSDWriteBudgetBytes != b || s.SSDWrittenDayBytes != int64(s.SSDWrittenBytes) || s.SSDWriteForecastBytes < 1e9 {
+			if s.SSD.WriteBudgetBytes != b || s.SSD.WrittenDayBytes != int64(s.SSD.WrittenBytes) || s.SSD.WriteForecastBytes < 1e9 {
 				t.Errorf("a budget of %d: %d; written in a day %d, in all %d, forecast %d",
-					b, s.SSDWriteBudgetBytes, s.SSDWrittenDayBytes, s.SSDWrittenBytes, s.SSDWriteForecastBytes)
+					b, s.SSD.WriteBudgetBytes, s.SSD.WrittenDayBytes, s.SSD.WrittenBytes, s.SSD.WriteForecastBytes)
 			}
-			if b == 0 && (s.SSDLimited > 0 || s.SSDAdmittedPercent != 100 || s.SSDWrittenBytes < 8e6) ||
-				b > 0 && (s.SSDLimited == 0 || s.SSDAdmittedPercent > 25 || s.SSDWrittenBytes > budget) {
-				t.Errorf("a budget of %d: %d bytes written, %d records limited, %d %% admitted", b, s.SSDWrittenBytes, s.SSDLimited, s.SSDAdmittedPercent)
+			if b == 0 && (s.SSD.Limited > 0 || s.SSD.AdmittedPercent != 100 || s.SSD.WrittenBytes < 8e6) ||
+				b > 0 && (s.SSD.Limited == 0 || s.SSD.AdmittedPercent > 25 || s.SSD.WrittenBytes > budget) {
+				t.Errorf("a budget of %d: %d bytes written, %d records limited, %d %% admitted", b, s.SSD.WrittenBytes, s.SSD.Limited, s.SSD.AdmittedPercent)
 			}
 		})
 	}

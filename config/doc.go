@@ -8,7 +8,7 @@
 //	caches:
 //	  sessions:
 //	    ram_bytes: 64MiB
-//	    loading: {stale_for: 1h, max_loads: 8}
+//	    loading: {stale_while_revalidate: 1h, max_loads: 8}
 //	  thumbnails:
 //	    ram_bytes: 1GiB
 //	    ttl: 0s            # never expire

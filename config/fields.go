@@ -16,7 +16,7 @@ import (
 var codeOnly = map[string]string{
 	"OnEvict": "a function",
 	"Clock":   "a function",
-	"SSD.Log": "a logger",
+	"Log":     "a logger",
 }
 
 // sizes are the numbers of bytes whose names do not say so.

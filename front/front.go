@@ -3,7 +3,7 @@
 //
 //	hot, err := front.New[string, User](10_000)
 //	…
-//	users, err := firn.NewTyped(c, firn.TypedOptions[string, User]{Front: hot})
+//	users, err := firn.NewTyped(c, "users", firn.TypedOptions[string, User]{Front: hot})
 //
 // It pays where few keys get most of the reads and decoding is dear, as with
 // JSON: a hit costs about 15 ns more than otter's own, and neither allocates nor

@@ -48,7 +48,7 @@ func typedOf[V any](b *testing.B, n int, value func(i uint64) V, room int) *firn
 		}
 		opts.Front = hot
 	}
-	t, err := firn.NewTyped(openCache(b), opts)
+	t, err := firn.NewTyped(openCache(b), "n", opts)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func open(t *testing.T, n int) (*firn.Cache, *firn.Typed[uint64, uint64]) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	typed, err := firn.NewTyped(c, firn.TypedOptions[uint64, uint64]{Front: hot})
+	typed, err := firn.NewTyped(c, "users", firn.TypedOptions[uint64, uint64]{Front: hot})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	users, err := firn.NewTyped(c, firn.TypedOptions[int, User]{Front: hot})
+	users, err := firn.NewTyped(c, "users", firn.TypedOptions[int, User]{Front: hot})
 	if err != nil {
 		panic(err)
 	}

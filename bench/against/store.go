@@ -12,7 +12,7 @@ import (
 
 // stores maps firn and the rivals that hold values of any size to their constructors.
 func stores() map[string]replay.OpenFunc {
-	open := map[string]replay.OpenFunc{rivals.Firn: command.OpenFirn(firn.SSDOptions{}, false)}
+	open := map[string]replay.OpenFunc{rivals.Firn: command.OpenFirn(firn.SSDOptions{}, false, nil)}
 	for _, r := range rivals.All {
 		if r.Name != rivals.Firn && !r.Fixed {
 			open[r.Name] = func(o replay.StoreOptions) (replay.Store, error) { return openStore(r, o) }

@@ -35,7 +35,7 @@ func openTyped[K key, V any](s *spec[K, V], withFront bool) (*typedStore[K, V], 
 	if err != nil {
 		return nil, err
 	}
-	t, err := firn.NewTyped(c, opts)
+	t, err := firn.NewTyped(c, "n", opts)
 	if err != nil {
 		return nil, err
 	}

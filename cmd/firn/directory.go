@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
-	"log/slog"
+
 	"os"
 
 	"github.com/dustin/go-humanize"
@@ -26,7 +26,6 @@ func makeDirectory(o firn.SSDOptions, stderr io.Writer) (directory, error) {
 	if o.Bytes == 0 {
 		return d, nil
 	}
-	d.options.Log = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	if o.Dir != "" {
 		return d, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
 	"slices"
 
 	"github.com/urfave/cli/v3"
@@ -114,12 +115,13 @@ func (r *replayer) replay(ctx context.Context, trace string) error {
 
 // firn runs one trace through firn.
 func (r *replayer) firn(ctx context.Context, trace string, ram int64) (result replay.Result, err error) {
+	log := slog.New(slog.NewTextHandler(r.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	dir, err := makeDirectory(r.options.SSD, r.stderr)
 	defer func() { err = errors.Join(err, dir.remove()) }()
 	if err != nil {
 		return result, err
 	}
-	result, err = r.options.Replay(ctx, trace, "firn", ram, command.OpenFirn(dir.options, dir.temporary), r.stderr)
+	result, err = r.options.Replay(ctx, trace, "firn", ram, command.OpenFirn(dir.options, dir.temporary, log), r.stderr)
 	if result.SSD != nil && dir.temporary {
 		result.SSD.Dir = ""
 	}

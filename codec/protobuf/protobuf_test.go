@@ -35,7 +35,7 @@ func TestTyped(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	typed, err := firn.NewTyped(c, firn.TypedOptions[string, *structpb.Struct]{Codec: New[structpb.Struct]()})
+	typed, err := firn.NewTyped(c, "n", firn.TypedOptions[string, *structpb.Struct]{Codec: New[structpb.Struct]()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func TestOpenCaches(t *testing.T) {
 		ram   int64
 		ttl   time.Duration
 	}{{caches.Sessions, 8 << 20, 30 * time.Minute}, {caches.Pages, 32 << 20, 5 * time.Minute}} {
-		if got := c.cache.Stats().RAMBytes; got != c.ram {
+		if got := c.cache.Stats().RAM.Bytes; got != c.ram {
 			t.Errorf("%d bytes of RAM, want %d", got, c.ram)
 		}
 		if err := c.cache.Set([]byte("k"), nil); err != nil {

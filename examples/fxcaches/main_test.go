@@ -21,7 +21,7 @@ func TestLifecycle(t *testing.T) {
 	var site *Site
 	app := fxtest.New(t, fx.Provide(readOptions, NewSite), Named("sessions"), Named("pages"), fx.Populate(&site))
 	app.RequireStart()
-	if s, p := site.sessions.Stats().RAMBytes, site.pages.Stats().RAMBytes; s != 8<<20 || p != 32<<20 {
+	if s, p := site.sessions.Stats().RAM.Bytes, site.pages.Stats().RAM.Bytes; s != 8<<20 || p != 32<<20 {
 		t.Errorf("%d and %d bytes of RAM, want those of firn.yaml", s, p)
 	}
 	if err := site.LogIn("s1", "ann"); err != nil {

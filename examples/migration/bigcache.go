@@ -75,7 +75,7 @@ func insteadOfBigcache(note noter) error {
 		RAMBytes: 64 << 20,
 		TTL:      10 * time.Minute,
 		OnEvict: func(key, value []byte, cause firn.Cause) {
-			if cause != firn.Replaced {
+			if cause != firn.CauseReplaced {
 				left = append(left, string(key))
 			}
 		},
@@ -104,7 +104,7 @@ func insteadOfBigcache(note noter) error {
 		note("entry", string(key), string(value))
 	}
 	note("length", c.Len())
-	note("bytes", c.Stats().RAMUsedBytes > 0)
+	note("bytes", c.Stats().RAM.UsedBytes > 0)
 	note("hits", c.Stats().Hits > 0)
 
 	if err := c.Delete(key); err != nil {

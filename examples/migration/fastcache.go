@@ -73,7 +73,7 @@ func insteadOfFastcache(note noter, dir string) error {
 	note("deleted", c.Has(key))
 
 	s := c.Stats()
-	note("statistics", s.Misses > 0, s.RAMBytes > 0)
+	note("statistics", s.Misses > 0, s.RAM.Bytes > 0)
 
 	if err := insteadOfSaving(note, dir, kept, value); err != nil {
 		return err

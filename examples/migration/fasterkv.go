@@ -16,7 +16,7 @@ func insteadOfFasterKvCache(note noter) error {
 	if err != nil {
 		return err
 	}
-	books, err := firn.NewTyped(c, firn.TypedOptions[string, Book]{Codec: firn.JSONCodec[Book]()})
+	books, err := firn.NewTyped(c, "books", firn.TypedOptions[string, Book]{Codec: firn.JSONCodec[Book]()})
 	if err != nil {
 		return err
 	}

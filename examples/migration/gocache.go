@@ -63,7 +63,7 @@ func insteadOfGoCache(note noter) error {
 		RAMBytes: 64 << 20,
 		TTL:      10 * time.Minute,
 		OnEvict: func(key, value []byte, cause firn.Cause) {
-			if cause == firn.Deleted || cause == firn.Expired {
+			if cause == firn.CauseDeleted || cause == firn.CauseExpired {
 				left++
 			}
 		},

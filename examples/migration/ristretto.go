@@ -57,7 +57,7 @@ func insteadOfRistretto(note noter) error {
 		return err
 	}
 	defer c.Close()
-	books, err := firn.NewTyped(c, firn.TypedOptions[string, Book]{})
+	books, err := firn.NewTyped(c, "books", firn.TypedOptions[string, Book]{})
 	if err != nil {
 		return err
 	}
@@ -76,11 +76,11 @@ func insteadOfRistretto(note noter) error {
 		note("value", b.Title)
 	}
 	s := c.Stats()
-	note("room", s.RAMBytes-s.RAMUsedBytes > 0, s.RAMBytes)
+	note("room", s.RAM.Bytes-s.RAM.UsedBytes > 0, s.RAM.Bytes)
 	if err := c.SetRAMBytes(32 << 20); err != nil {
 		return err
 	}
-	note("less room", c.Stats().RAMBytes)
+	note("less room", c.Stats().RAM.Bytes)
 	note("hits", s.Hits > 0, s.Misses > 0)
 
 	if err := books.Delete("b1"); err != nil {

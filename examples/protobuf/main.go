@@ -18,9 +18,8 @@ type Products = firn.Typed[string, *catalogpb.Product]
 
 // NewProducts keeps products in a cache that others may use as well.
 func NewProducts(c *firn.Cache) (*Products, error) {
-	return firn.NewTyped(c, firn.TypedOptions[string, *catalogpb.Product]{
-		Namespace: "products",
-		Codec:     protobuf.New[catalogpb.Product](),
+	return firn.NewTyped(c, "products", firn.TypedOptions[string, *catalogpb.Product]{
+		Codec: protobuf.New[catalogpb.Product](),
 	})
 }
 

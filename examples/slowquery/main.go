@@ -43,9 +43,9 @@ var cacheOptions = firn.Options{
 	RAMBytes: 64 << 20,
 	TTL:      time.Minute,
 	Loading: firn.LoadingOptions{
-		StaleFor:    10 * time.Minute,
-		NegativeTTL: 5 * time.Second,
-		MaxLoads:    4, // queries at a time
+		StaleWhileRevalidate: 10 * time.Minute,
+		NegativeTTL:          5 * time.Second,
+		MaxLoads:             4, // queries at a time
 	},
 }
 

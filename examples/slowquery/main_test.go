@@ -130,7 +130,7 @@ func TestTooOld(t *testing.T) {
 	s := serve(t)
 	s.get(t, "customer-7")
 	s.sell(t, "customer-7")
-	s.now.Add(int64(cacheOptions.TTL + cacheOptions.Loading.StaleFor + time.Second))
+	s.now.Add(int64(cacheOptions.TTL + cacheOptions.Loading.StaleWhileRevalidate + time.Second))
 	if r, _ := s.get(t, "customer-7"); r.Sales != 1001 || s.queries.Load() != 2 {
 		t.Errorf("%d sales after %d queries, want 1001 after 2", r.Sales, s.queries.Load())
 	}

@@ -113,8 +113,8 @@ func TestHybrid(t *testing.T) {
 				if round == 0 {
 					bytes, first = bytes+int64(len(data)), first+1
 				}
-				if s := cache.Stats(); s.RAMUsedBytes > opts.RAMBytes || s.SSDBytes > opts.SSD.Bytes {
-					t.Fatalf("%d bytes of RAM and %d of SSD: want at most %d and %d", s.RAMUsedBytes, s.SSDBytes, opts.RAMBytes, opts.SSD.Bytes)
+				if s := cache.Stats(); s.RAM.UsedBytes > opts.RAMBytes || s.SSD.Bytes > opts.SSD.Bytes {
+					t.Fatalf("%d bytes of RAM and %d of SSD: want at most %d and %d", s.RAM.UsedBytes, s.SSD.Bytes, opts.RAMBytes, opts.SSD.Bytes)
 				}
 			}
 		}
@@ -123,13 +123,13 @@ func TestHybrid(t *testing.T) {
 		t.Errorf("%d bytes of thumbnails: want more than the RAM holds", bytes)
 	}
 	s, again := cache.Stats(), thumbnails.made.Load()-first
-	if lost := int64(s.SSDShed + s.SSDTooLarge + s.SSDRefused + s.SSDLimited); again > lost {
+	if lost := int64(s.SSD.Dropped + s.SSD.TooLarge + s.SSD.Rejected + s.SSD.Limited); again > lost {
 		t.Errorf("%d were made again, and %d were not written", again, lost)
 	}
-	if s.SSDHits == 0 && again < first/2 {
+	if s.SSD.Hits == 0 && again < first/2 {
 		t.Errorf("%d of %d were made again, and none came from the SSD", again, first)
 	}
-	t.Logf("%d thumbnails of %d bytes; %d hits on SSD, %d made again", first, bytes, s.SSDHits, again)
+	t.Logf("%d thumbnails of %d bytes; %d hits on SSD, %d made again", first, bytes, s.SSD.Hits, again)
 }
 
 func TestErrors(t *testing.T) {

@@ -21,18 +21,18 @@ type MultiFunc = func(ctx context.Context, keys [][]byte) ([][]byte, error)
 
 // Options are firn.LoadingOptions, field by field, which documents them.
 type Options struct {
-	TTLJitter    float64
-	NegativeTTL  time.Duration
-	RefreshAfter time.Duration
-	StaleFor     time.Duration
-	FailSafe     time.Duration
-	SoftTimeout  time.Duration
-	HardTimeout  time.Duration
-	MaxLoads     int
+	TTLJitter            float64
+	NegativeTTL          time.Duration
+	RefreshAfter         time.Duration
+	StaleWhileRevalidate time.Duration
+	StaleIfError         time.Duration
+	SoftTimeout          time.Duration
+	HardTimeout          time.Duration
+	MaxLoads             int
 }
 
 // Grace is how long an expired value can be an answer, in milliseconds.
-func (o Options) Grace() int64 { return max(millis(o.StaleFor), millis(o.FailSafe)) }
+func (o Options) Grace() int64 { return max(millis(o.StaleWhileRevalidate), millis(o.StaleIfError)) }
 
 // millis is a duration in milliseconds, rounded up.
 func millis(d time.Duration) int64 { return int64((d + time.Millisecond - 1) / time.Millisecond) }

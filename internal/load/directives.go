@@ -22,14 +22,14 @@ type directives struct {
 
 type directivesKey struct{}
 
-// SetTTL is firn.LoadTTL.
+// SetTTL is firn.SetLoadTTL.
 func SetTTL(ctx context.Context, ttl time.Duration) error {
 	if ttl != 0 {
 		if err := CheckTTL(ttl); err != nil {
-			return fmt.Errorf("firn: LoadTTL: %w", err)
+			return fmt.Errorf("firn: SetLoadTTL: %w", err)
 		}
 	}
-	return direct(ctx, "LoadTTL", func(d *directives) { d.ttl, d.ownTTL = ttl, true })
+	return direct(ctx, "SetLoadTTL", func(d *directives) { d.ttl, d.ownTTL = ttl, true })
 }
 
 // SetNoStore is firn.NoStore.

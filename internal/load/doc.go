@@ -31,7 +31,7 @@
 //	flight.go        the states of a load, in a picture; when its call is cancelled
 //	join.go          who joins a load, who leaves it, how it ends
 //	limiter.go       how many loaders run
-//	directives.go    LoadTTL and NoStore
+//	directives.go    SetLoadTTL and NoStore
 //	result.go        how a load ended
 //	store_result.go  storing the result, negative entries too
 //	stale.go         answers that are there already: stale, negative, by another load

@@ -173,7 +173,7 @@ func (g *Group) answer(ctx context.Context, dst []byte, f *flight) (v []byte, ok
 	}
 	if isFailure(res.err) && !res.closed {
 		if v, ok := g.staleFallback(ctx, dst, f); ok {
-			g.count.failSafes.Add(1)
+			g.count.staleOnError.Add(1)
 			return v, true, nil
 		}
 	}

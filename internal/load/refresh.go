@@ -43,7 +43,7 @@ func (g *Group) Refresh(ctx context.Context, key []byte, load Func) error {
 // does not wait: if no more loads may run, it leaves the keys to later callers.
 func (g *Group) RefreshInBackground(ctx context.Context, keys [][]byte, load MultiFunc) {
 	if !g.limiter.tryAcquire() {
-		g.count.refreshesPutOff.Add(uint64(len(keys)))
+		g.count.refreshesDeferred.Add(uint64(len(keys)))
 		return
 	}
 	var call *loaderCall

@@ -7,13 +7,13 @@ import (
 )
 
 // peekForLoad is Store.Peek for a caller who is about to load, and counts the
-// answer. A stale value is one only as long as StaleFor says.
+// answer. A stale value is one only as long as StaleWhileRevalidate says.
 func (g *Group) peekForLoad(ctx context.Context, hash uint64, dst, key []byte) ([]byte, tiered.State) {
 	v, deadline, state := g.store.Peek(ctx, hash, dst, key)
 	switch {
 	case state == tiered.Negative:
 		g.count.negativeHits.Add(1)
-	case state == tiered.Stale && g.within(deadline, millis(g.cfg.StaleFor)):
+	case state == tiered.Stale && g.within(deadline, millis(g.cfg.StaleWhileRevalidate)):
 		g.count.staleServed.Add(1)
 	case state == tiered.Stale:
 		return dst, tiered.Miss
@@ -22,16 +22,16 @@ func (g *Group) peekForLoad(ctx context.Context, hash uint64, dst, key []byte) (
 }
 
 // staleFallback is the answer in place of a load that is late or has
-// failed: an expired value up to FailSafe, or one that came meanwhile.
+// failed: an expired value up to StaleIfError, or one that came meanwhile.
 func (g *Group) staleFallback(ctx context.Context, dst []byte, f *flight) ([]byte, bool) {
-	if g.cfg.FailSafe == 0 {
+	if g.cfg.StaleIfError == 0 {
 		return dst, false
 	}
 	v, deadline, state := g.store.Peek(ctx, f.hash, dst, f.key)
 	switch {
 	case state == tiered.Fresh:
 		return v, true
-	case state == tiered.Stale && g.within(deadline, millis(g.cfg.FailSafe)):
+	case state == tiered.Stale && g.within(deadline, millis(g.cfg.StaleIfError)):
 		g.count.staleServed.Add(1)
 		return v, true
 	}

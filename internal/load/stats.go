@@ -10,21 +10,21 @@ import (
 
 // Stats are the counters of a Group: the figures of firn.Stats.
 type Stats struct {
-	Loads, Errors, Timeouts, Panics      uint64
-	Unstored                             uint64
-	Refreshes, RefreshesPutOff           uint64
-	NegativeHits                         uint64
-	StaleServed, FailSafes, SoftTimeouts uint64
-	Active                               int64
+	Loads, Errors, Timeouts, Panics         uint64
+	Unstored                                uint64
+	Refreshes, RefreshesDeferred            uint64
+	NegativeHits                            uint64
+	StaleServed, StaleOnError, SoftTimeouts uint64
+	Active                                  int64
 }
 
 // counters are those of Stats.
 type counters struct {
-	loads, errors, timeouts, panics      atomic.Uint64
-	unstored                             atomic.Uint64
-	refreshes, refreshesPutOff           atomic.Uint64
-	negativeHits                         atomic.Uint64
-	staleServed, failSafes, softTimeouts atomic.Uint64
+	loads, errors, timeouts, panics         atomic.Uint64
+	unstored                                atomic.Uint64
+	refreshes, refreshesDeferred            atomic.Uint64
+	negativeHits                            atomic.Uint64
+	staleServed, staleOnError, softTimeouts atomic.Uint64
 }
 
 // ended counts how a load ended that somebody wanted.
@@ -46,9 +46,9 @@ func (g *Group) Stats() Stats {
 	return Stats{
 		Loads: n.loads.Load(), Errors: n.errors.Load(), Timeouts: n.timeouts.Load(), Panics: n.panics.Load(),
 		Unstored:  n.unstored.Load(),
-		Refreshes: n.refreshes.Load(), RefreshesPutOff: n.refreshesPutOff.Load(),
+		Refreshes: n.refreshes.Load(), RefreshesDeferred: n.refreshesDeferred.Load(),
 		NegativeHits: n.negativeHits.Load(),
-		StaleServed:  n.staleServed.Load(), FailSafes: n.failSafes.Load(), SoftTimeouts: n.softTimeouts.Load(),
+		StaleServed:  n.staleServed.Load(), StaleOnError: n.staleOnError.Load(), SoftTimeouts: n.softTimeouts.Load(),
 		Active: g.active.Load(),
 	}
 }

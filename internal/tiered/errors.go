@@ -11,14 +11,14 @@ import (
 
 // The errors of a Store. Package firn documents them, under the same names.
 var (
-	ErrNotFound    = errors.New("firn: not found")
-	ErrClosed      = errors.New("firn: cache is closed")
-	ErrTooLarge    = errors.New("firn: too large")
-	ErrNoRoom      = errors.New("firn: no room in RAM")
-	ErrLocked      = errors.New("firn: directory is in use")
-	ErrReadTimeout = errors.New("firn: the SSD did not answer in time")
-	ErrBusy        = errors.New("firn: the SSD is busy")
-	ErrFormat      = errors.New("firn: unknown format")
+	ErrNotFound   = errors.New("firn: not found")
+	ErrClosed     = errors.New("firn: cache is closed")
+	ErrTooLarge   = errors.New("firn: too large")
+	ErrNoRoom     = errors.New("firn: no room in RAM")
+	ErrLocked     = errors.New("firn: directory is in use")
+	ErrSSDTimeout = errors.New("firn: the SSD did not answer in time")
+	ErrSSDBusy    = errors.New("firn: the SSD is busy")
+	ErrFormat     = errors.New("firn: unknown format")
 )
 
 // OptionError is an error of Open for which one of the user's options is to

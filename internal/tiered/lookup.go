@@ -65,7 +65,7 @@ func (s *Store) lookupError(ctx context.Context, err error) error {
 	case errors.Is(err, ssd.ErrTimeout):
 		return s.ssd.timeout
 	case errors.Is(err, ssd.ErrBusy):
-		return ErrBusy
+		return ErrSSDBusy
 	}
 	return fmt.Errorf("firn: read from the SSD tier: %w", err)
 }

@@ -17,7 +17,7 @@ type ssdTier struct {
 	clockOffset int64        // the store's time plus this is milliseconds since 1970; even: a deadline's last bit is its writer's
 	clearing    atomic.Int32 // Clears under way: nothing is promoted meanwhile
 	closing     atomic.Bool
-	timeout     error // ErrReadTimeout, with the time
+	timeout     error // ErrSSDTimeout, with the time
 }
 
 // openSSD opens the SSD tier, if there is to be one; otherwise it is nil.
@@ -43,7 +43,7 @@ func openSSD(cfg *Config, now func() int64) (*ssdTier, error) {
 	if err != nil {
 		return nil, ssdOpenError(cfg, err)
 	}
-	timeout := fmt.Errorf("%w: within %v", ErrReadTimeout, sc.ReadTimeout)
+	timeout := fmt.Errorf("%w: within %v", ErrSSDTimeout, sc.ReadTimeout)
 	return &ssdTier{tier: tier, clockOffset: (tier.Now() - now()) &^ 1, timeout: timeout}, nil
 }
 

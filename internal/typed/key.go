@@ -17,7 +17,7 @@ const (
 	stringKey                  // a string: its bytes
 	arrayKey                   // [N]byte: its bytes
 	appenderKey                // encoding.BinaryAppender
-	codecKey                   // TypedOptions.Key
+	codecKey                   // TypedOptions.KeyCodec
 )
 
 // Keys turns keys into bytes and back.
@@ -42,12 +42,12 @@ func NewKeys[K comparable](c codec.Codec[K]) (Keys[K], error) {
 	}
 	switch ok, why := codec.AppendsBinary(t); {
 	case why != "":
-		return Keys[K]{}, fmt.Errorf("keys of type %s: %s: want TypedOptions.Key", codec.TypeName(t), why)
+		return Keys[K]{}, fmt.Errorf("keys of type %s: %s: want TypedOptions.KeyCodec", codec.TypeName(t), why)
 	case ok:
 		return Keys[K]{kind: appenderKey}, nil
 	}
 	return Keys[K]{}, fmt.Errorf("keys of type %s: want an integer, a string, an array of bytes, "+
-		"a type with AppendBinary, or TypedOptions.Key", codec.TypeName(t))
+		"a type with AppendBinary, or TypedOptions.KeyCodec", codec.TypeName(t))
 }
 
 // Name tells kinds of keys apart whose bytes mean different things.

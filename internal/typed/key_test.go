@@ -67,11 +67,11 @@ func TestNewKeysRefuses(t *testing.T) {
 		Port uint16
 	}](nil)
 	for want, err := range map[string]error{
-		"float64":              errOfFloat,
-		"interface {}":         errOfAny,
-		"embedded netip.Addr":  errOfPromoted,
-		"TypedOptions.Key":     errOfFloat,
-		"an array of bytes, a": errOfAny,
+		"float64":               errOfFloat,
+		"interface {}":          errOfAny,
+		"embedded netip.Addr":   errOfPromoted,
+		"TypedOptions.KeyCodec": errOfFloat,
+		"an array of bytes, a":  errOfAny,
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: want an error with %q", err, want)

@@ -28,12 +28,17 @@ type Source interface {
 func Var(src Source) expvar.Var {
 	return expvar.Func(func() any {
 		s := src.Stats()
-		values := make(map[string]float64, len(firn.Metrics))
-		for _, m := range firn.Metrics {
-			if v := m.Value(&s); !math.IsNaN(v) && !math.IsInf(v, 0) { // which JSON cannot say
-				values[m.Name] = v
-			}
-		}
-		return values
+		return values(firn.Metrics(), &s)
 	})
+}
+
+// values are the values of metrics, by name. Those that JSON cannot say are left out.
+func values(metrics []firn.Metric, s *firn.Stats) map[string]float64 {
+	values := make(map[string]float64, len(metrics))
+	for _, m := range metrics {
+		if v := m.Value(s); !math.IsNaN(v) && !math.IsInf(v, 0) {
+			values[m.Name] = v
+		}
+	}
+	return values
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"expvar"
 	"maps"
-	"math"
 	"net/http/httptest"
 	"testing"
 
@@ -61,19 +60,5 @@ func TestLive(t *testing.T) {
 	}
 	if got := sets(); got != 1 {
 		t.Errorf("%v sets after Close, want 1", got)
-	}
-}
-
-// A value that JSON cannot say is left out, and spoils no other.
-func TestNotFinite(t *testing.T) {
-	all := firn.Metrics
-	defer func() { firn.Metrics = all }()
-	firn.Metrics = append(all[:len(all):len(all)], firn.Metric{Name: "ratio", Value: func(*firn.Stats) float64 { return math.NaN() }})
-	src := statstest.Distinct(1)
-	want := src.Values()
-	delete(want, "ratio")
-	var got map[string]float64
-	if err := json.Unmarshal([]byte(firnexpvar.Var(src).String()), &got); err != nil || !maps.Equal(got, want) {
-		t.Errorf("got %v, %v: want %v", got, err, want)
 	}
 }

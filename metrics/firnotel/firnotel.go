@@ -32,7 +32,7 @@ func Register(provider metric.MeterProvider, cache string, src Source) (metric.R
 	meter := provider.Meter(Scope)
 	var all []metric.Observable
 	var instruments []metric.Float64Observable
-	for _, m := range firn.Metrics {
+	for _, m := range firn.Metrics() {
 		instrument, err := newInstrument(meter, m)
 		if err != nil {
 			return nil, fmt.Errorf("firnotel: %s: %w", m.Name, err)
@@ -42,7 +42,7 @@ func Register(provider metric.MeterProvider, cache string, src Source) (metric.R
 	of := metric.WithAttributeSet(attribute.NewSet(attribute.String("cache", cache)))
 	observe := func(_ context.Context, o metric.Observer) error {
 		s := src.Stats()
-		for i, m := range firn.Metrics {
+		for i, m := range firn.Metrics() {
 			o.ObserveFloat64(instruments[i], m.Value(&s), of)
 		}
 		return nil

@@ -62,11 +62,11 @@ func TestCollect(t *testing.T) {
 		}
 	}
 	found := collect(t, reader)
-	if len(found) != len(firn.Metrics) {
-		t.Errorf("%d instruments, want %d", len(found), len(firn.Metrics))
+	if len(found) != len(firn.Metrics()) {
+		t.Errorf("%d instruments, want %d", len(found), len(firn.Metrics()))
 	}
 	units := map[string]string{"1": "1", "bytes": "By", "bool": "1", "ns": "ns"}
-	for _, m := range firn.Metrics {
+	for _, m := range firn.Metrics() {
 		got := found["firn."+m.Name]
 		values, counter := points(t, got)
 		if counter != m.Counter || got.Description != m.Help || got.Unit != units[m.Unit] || got.Unit == "" {

@@ -23,7 +23,7 @@ type Source interface {
 // The collector holds on to src until it is unregistered.
 func NewCollector(cache string, src Source) prometheus.Collector {
 	c := &collector{src: src}
-	for _, m := range firn.Metrics {
+	for _, m := range firn.Metrics() {
 		kind := prometheus.GaugeValue
 		if m.Counter {
 			kind = prometheus.CounterValue

@@ -52,12 +52,12 @@ func TestScrape(t *testing.T) {
 		}
 	}
 	samples, page := scrape(t, registry)
-	if want := len(sources) * len(firn.Metrics); len(samples) != want {
+	if want := len(sources) * len(firn.Metrics()); len(samples) != want {
 		t.Errorf("%d samples, want %d", len(samples), want)
 	}
 	for cache, src := range sources {
 		values := src.Values()
-		for _, m := range firn.Metrics {
+		for _, m := range firn.Metrics() {
 			sample := fmt.Sprintf("%s{cache=%q}", firnprometheus.Name(m), cache)
 			want := values[m.Name]
 			if m.Unit == "ns" {
@@ -68,7 +68,7 @@ func TestScrape(t *testing.T) {
 			}
 		}
 	}
-	for _, m := range firn.Metrics {
+	for _, m := range firn.Metrics() {
 		kind := "gauge"
 		if m.Counter {
 			kind = "counter"

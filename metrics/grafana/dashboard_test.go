@@ -118,7 +118,7 @@ func panels(t *testing.T) []dashboard.Panel {
 // metric is asked for.
 func TestQueries(t *testing.T) {
 	metrics := map[string]firn.Metric{}
-	for _, m := range firn.Metrics {
+	for _, m := range firn.Metrics() {
 		metrics[firnprometheus.Name(m)] = m
 	}
 	asked := map[string]bool{}
@@ -222,7 +222,7 @@ func TestVariables(t *testing.T) {
 	for _, v := range load(t).Templating.List {
 		names = append(names, v.Name)
 		if v.Name == "cache" && (v.Query == nil || v.Query.String == nil ||
-			*v.Query.String != "label_values("+firnprometheus.Name(firn.Metrics[0])+", cache)") {
+			*v.Query.String != "label_values("+firnprometheus.Name(firn.Metrics()[0])+", cache)") {
 			t.Errorf("the query of $cache: %+v", v.Query)
 		}
 	}

@@ -28,7 +28,7 @@ func main() {
 
 // render is the dashboard as JSON.
 func render() ([]byte, error) {
-	d, err := build(rows, firn.Metrics)
+	d, err := build(rows, firn.Metrics())
 	if err != nil {
 		return nil, err
 	}

@@ -37,8 +37,8 @@ var rows = []row{
 		{title: "Time that reads of the disk take", metrics: []string{"ssd_read_p50", "ssd_read_p99", "ssd_read_p999"}},
 	}},
 	{"SSD: writes and room", []panel{
-		{title: "Not written", metrics: []string{"ssd_refused", "ssd_limited", "ssd_shed", "ssd_index_full", "ssd_too_large"}},
-		{title: "Leaving the SSD", metrics: []string{"ssd_superseded", "ssd_evictions", "ssd_reinsertions"}},
+		{title: "Not written", metrics: []string{"ssd_rejected", "ssd_limited", "ssd_dropped", "ssd_index_full", "ssd_too_large"}},
+		{title: "Leaving the SSD", metrics: []string{"ssd_invalidated", "ssd_evictions", "ssd_reinsertions"}},
 		{title: "Read and written", metrics: []string{"ssd_read_bytes", "ssd_write_bytes", "ssd_written_bytes"}},
 		{title: "Written in a day", metrics: []string{"ssd_written_day_bytes", "ssd_write_forecast_bytes", "ssd_write_budget_bytes"}},
 		{title: "Percent that the write budget admits", metrics: []string{"ssd_admitted_percent"}},
@@ -48,15 +48,15 @@ var rows = []row{
 	}},
 	{"SSD: health", []panel{
 		{title: "Faults of the disk", metrics: []string{"ssd_corrupt", "ssd_read_errors", "ssd_write_errors", "ssd_switched_off"}},
-		{title: "Reads that a slow disk made misses", metrics: []string{"ssd_read_timeouts", "ssd_reads_refused"}},
-		{title: "In use", metrics: []string{"ssd_on", "ssd_direct", "ssd_kept"}},
+		{title: "Reads that a slow disk made misses", metrics: []string{"ssd_read_timeouts", "ssd_reads_rejected"}},
+		{title: "In use", metrics: []string{"ssd_online", "ssd_direct", "ssd_kept"}},
 		{title: "How the SSD is read (1 pread, 2 libaio, 3 io_uring)", metrics: []string{"ssd_read_engine"}},
-		{title: "Segments", metrics: []string{"ssd_segments", "ssd_free_segments", "ssd_to_recover"}},
+		{title: "Segments", metrics: []string{"ssd_segments", "ssd_free_segments"}},
 	}},
 	{"Loads", []panel{
 		{title: "Loads", metrics: []string{"loads", "refreshes", "negative_hits"}},
-		{title: "Failing loads", metrics: []string{"load_errors", "load_timeouts", "load_panics", "load_store_errors", "refreshes_put_off"}},
-		{title: "Answers with expired values", metrics: []string{"stale_served", "fail_safes", "soft_timeouts"}},
+		{title: "Failing loads", metrics: []string{"load_errors", "load_timeouts", "load_panics", "load_store_errors", "refreshes_deferred"}},
+		{title: "Answers with expired values", metrics: []string{"stale_served", "stale_on_error", "soft_timeouts"}},
 		{title: "Loads under way", metrics: []string{"loads_active"}},
 	}},
 	{"Typed values", []panel{

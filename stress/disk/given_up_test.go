@@ -163,15 +163,15 @@ func TestFault16DiskReadsGivenUp(t *testing.T) {
 	})
 	const watchdog = 5 * time.Minute
 	for begin := time.Now(); time.Since(begin) < watchdog; time.Sleep(long / 10) {
-		if time.Since(begin) > long && c.Stats().SSDHits > 0 && given.Load() > 0 {
+		if time.Since(begin) > long && c.Stats().SSD.Hits > 0 && given.Load() > 0 {
 			break
 		}
 	}
 	close(stop)
 	all.Wait()
 	s := c.Stats()
-	t.Logf("%d values found, %d of them on the SSD; %d reads given up; %d written", found.Load(), s.SSDHits, given.Load(), s.Sets)
-	if s.SSDHits == 0 || given.Load() == 0 {
+	t.Logf("%d values found, %d of them on the SSD; %d reads given up; %d written", found.Load(), s.SSD.Hits, given.Load(), s.Sets)
+	if s.SSD.Hits == 0 || given.Load() == 0 {
 		t.Error("want both")
 	}
 	if err := c.Close(); err != nil {

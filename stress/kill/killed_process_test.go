@@ -118,7 +118,7 @@ func TestFault10Mounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Stats().SSDOn {
+	if c.Stats().SSD.Online {
 		t.Fatal("on, without space")
 	}
 	for i := range 5000 {
@@ -131,7 +131,7 @@ func TestFault10Mounted(t *testing.T) {
 		}
 	}
 	m.remount(t, "size=16m")
-	for !c.Stats().SSDOn { // it tries again by itself
+	for !c.Stats().SSD.Online { // it tries again by itself
 		time.Sleep(10 * time.Millisecond)
 	}
 	for i := range 5000 {
@@ -140,7 +140,7 @@ func TestFault10Mounted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if s := c.Stats(); s.Demotions == 0 {
+	if s := c.Stats(); s.SSD.Demotions == 0 {
 		t.Fatalf("%+v", s)
 	}
 	if err := c.Close(); err != nil {

@@ -148,7 +148,7 @@ const soakSlack = 8 << 20
 
 // budgets checks that the cache keeps to its own.
 func (l *soakLife) budgets(s *soakSetting) error {
-	if st := l.c.Stats(); st.RAMUsedBytes > st.RAMBytes || st.RAMBytes != s.RAMBytes || st.SSDBytes > s.SSDBytes {
+	if st := l.c.Stats(); st.RAM.UsedBytes > st.RAM.Bytes || st.RAM.Bytes != s.RAMBytes || st.SSD.Bytes > s.SSDBytes {
 		return fmt.Errorf("beyond the budget: %+v", st)
 	}
 	m, err := resident.Read()

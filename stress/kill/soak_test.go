@@ -133,7 +133,7 @@ func randomSetting(dir string, rng *rand.Rand) soakSetting {
 
 func (s *soakSetting) options() firn.Options {
 	return firn.Options{RAMBytes: s.RAMBytes, SSD: firn.SSDOptions{Dir: s.Dir, Bytes: s.SSDBytes, SegmentBytes: 64 << 10,
-		Admission: s.Admission, WriteBudget: s.WriteBudget, Compress: s.Compress, DirectIO: s.DirectIO, Log: slog.New(slog.DiscardHandler)}}
+		Admission: s.Admission, WriteBudget: s.WriteBudget, Compress: s.Compress, DirectIO: s.DirectIO}, Log: slog.New(slog.DiscardHandler)}
 }
 
 // arm makes the process kill itself before one of its changes of the files. It is

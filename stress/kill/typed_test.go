@@ -29,7 +29,7 @@ func TestTypedSurvivesKill(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close() // before the directory goes
-	users, err := firn.NewTyped(c, firn.TypedOptions[string, []byte]{Namespace: "n"})
+	users, err := firn.NewTyped(c, "n", firn.TypedOptions[string, []byte]{})
 	if err != nil {
 		t.Fatal(err)
 	}

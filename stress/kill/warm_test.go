@@ -74,7 +74,7 @@ func warmChild(life string) error {
 		return failed
 	}
 	st := c.Stats()
-	if err := json.NewEncoder(os.Stdout).Encode(warmEnd{st.SSDEntries, st.SSDKept, st.SSDMemoryBytes}); err != nil {
+	if err := json.NewEncoder(os.Stdout).Encode(warmEnd{st.SSD.Entries, st.SSD.Kept, st.SSD.MemoryBytes}); err != nil {
 		return err
 	}
 	killSelf()
@@ -122,8 +122,8 @@ func TestWarmAfterKill(t *testing.T) {
 				}
 			case share < .95:
 				t.Errorf("want 95 %% at least: %+v", st)
-			case st.SSDCorrupt != 0 || st.SSDReadErrors != 0:
-				t.Errorf("%d records are corrupt, %d reads failed", st.SSDCorrupt, st.SSDReadErrors)
+			case st.SSD.Corrupt != 0 || st.SSD.ReadErrors != 0:
+				t.Errorf("%d records are corrupt, %d reads failed", st.SSD.Corrupt, st.SSD.ReadErrors)
 			}
 		})
 	}

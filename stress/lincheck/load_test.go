@@ -191,7 +191,7 @@ func TestLoadsLinearizable(t *testing.T) {
 			Clock: func() time.Time { return start.Add(time.Duration(ticks.Add(1)) * time.Millisecond) },
 			Loading: firn.LoadingOptions{
 				TTLJitter: 0.1, NegativeTTL: 20 * time.Millisecond, RefreshAfter: 30 * time.Millisecond,
-				StaleFor: 30 * time.Millisecond, FailSafe: 60 * time.Millisecond, MaxLoads: 3,
+				StaleWhileRevalidate: 30 * time.Millisecond, StaleIfError: 60 * time.Millisecond, MaxLoads: 3,
 			},
 		},
 	} {
@@ -215,12 +215,12 @@ func TestLoadsLinearizable(t *testing.T) {
 						t.Fatalf("seed %d: not linearizable:\n%s", seed, listing(one))
 					}
 				}
-				all.NegativeHits += st.NegativeHits
-				all.StaleServed += st.StaleServed
-				all.Refreshes += st.Refreshes
+				all.Loads.NegativeHits += st.Loads.NegativeHits
+				all.Loads.StaleServed += st.Loads.StaleServed
+				all.Loads.Refreshes += st.Loads.Refreshes
 			}
-			t.Logf("%d negative hits, %d stale values, %d refreshes", all.NegativeHits, all.StaleServed, all.Refreshes)
-			if opts.Loading.NegativeTTL != 0 && all.NegativeHits == 0 || opts.Loading.StaleFor != 0 && all.StaleServed == 0 {
+			t.Logf("%d negative hits, %d stale values, %d refreshes", all.Loads.NegativeHits, all.Loads.StaleServed, all.Loads.Refreshes)
+			if opts.Loading.NegativeTTL != 0 && all.Loads.NegativeHits == 0 || opts.Loading.StaleWhileRevalidate != 0 && all.Loads.StaleServed == 0 {
 				t.Error("the history lacks what it is to show")
 			}
 		})

@@ -30,7 +30,7 @@ func TestLinearizableWithSSD(t *testing.T) {
 			dir := t.TempDir()
 			for seed := range uint64(rounds) {
 				c, err := firn.Open(firn.Options{RAMBytes: firn.MinRAMBytesWithSSD, SSD: firn.SSDOptions{
-					Dir: dir, Bytes: 16 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll, Log: slog.New(slog.DiscardHandler)}})
+					Dir: dir, Bytes: 16 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll}, Log: slog.New(slog.DiscardHandler)})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -48,7 +48,7 @@ func TestLinearizableWithSSD(t *testing.T) {
 					t.Fatalf("seed %d: not linearizable", seed)
 				}
 				s := c.Stats()
-				hits, promotions = hits+s.SSDHits, promotions+s.Promotions
+				hits, promotions = hits+s.SSD.Hits, promotions+s.SSD.Promotions
 				if err := c.Close(); err != nil {
 					t.Fatal(err)
 				}

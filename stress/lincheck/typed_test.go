@@ -114,7 +114,7 @@ func doTyped(handle *firn.Typed[int, named], in call, fill int) (out answer, err
 func typedHandles(t *testing.T, c *firn.Cache) (handles []*firn.Typed[int, named]) {
 	t.Helper()
 	for _, n := range []int{100, 2, 0} {
-		opts := firn.TypedOptions[int, named]{Namespace: "n"}
+		opts := firn.TypedOptions[int, named]{}
 		if n > 0 {
 			hot, err := front.New[int, named](n)
 			if err != nil {
@@ -122,7 +122,7 @@ func typedHandles(t *testing.T, c *firn.Cache) (handles []*firn.Typed[int, named
 			}
 			opts.Front = hot
 		}
-		typed, err := firn.NewTyped(c, opts)
+		typed, err := firn.NewTyped(c, "n", opts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,7 +179,7 @@ func TestNoticesIncoherentFront(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		typed, err := firn.NewTyped(c, firn.TypedOptions[int, named]{Front: deafFront[int, named]{hot}})
+		typed, err := firn.NewTyped(c, "n", firn.TypedOptions[int, named]{Front: deafFront[int, named]{hot}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -124,8 +124,8 @@ func runBudget(t *testing.T, name string, bytes int64) {
 		t.Fatal(err)
 	}
 	st := c.Stats()
-	if st.RAMUsedBytes > bytes {
-		t.Errorf("Stats: %d bytes in use: want at most %d", st.RAMUsedBytes, bytes)
+	if st.RAM.UsedBytes > bytes {
+		t.Errorf("Stats: %d bytes in use: want at most %d", st.RAM.UsedBytes, bytes)
 	}
 	checkResident(t, name, measure(t).Peak-before, bytes)
 	if err := c.SetRAMBytes(bytes / 4); err != nil {
@@ -200,14 +200,14 @@ func TestBytesPerEntry(t *testing.T) {
 		t.Fatalf("%d entries, %d evictions", st.Entries, st.Evictions)
 	}
 	debug.FreeOSMemory()
-	used := float64(st.RAMUsedBytes)/entries - keyLen - valueLen
+	used := float64(st.RAM.UsedBytes)/entries - keyLen - valueLen
 	rss := float64(measure(t).Now-before)/entries - keyLen - valueLen
 	runtime.KeepAlive(c)
 	t.Logf("%.1f bytes per entry beyond key and value, %.1f with what was prefaulted (of 256 MiB)", used, rss)
 	if used > most {
 		t.Errorf("%.1f bytes per entry beyond key and value: want at most %d", used, most)
 	}
-	ahead := max(st.PrefaultedBytes, st.RAMResidentBytes) - st.RAMUsedBytes // resident, and free
+	ahead := max(st.RAM.PrefaultedBytes, st.RAM.ResidentBytes) - st.RAM.UsedBytes // resident, and free
 	if known := float64(max(ahead, 0)+8<<20)/entries + used; resident.Measured && rss > known {
 		t.Errorf("%.1f bytes per entry are resident: Stats tell of %.1f", rss, known)
 	}

@@ -19,30 +19,37 @@ func (f Fixed) Stats() firn.Stats { return firn.Stats(f) }
 // different seeds, from those of another seed. Switches are on.
 func Distinct(seed int) Fixed {
 	var f Fixed
-	v := reflect.ValueOf(&f).Elem()
+	n := int64(seed) * 1000
+	fill(reflect.ValueOf(&f).Elem(), &n)
+	return f
+}
+
+// fill gives the fields of a struct, and of those within, the numbers above *n.
+func fill(v reflect.Value, n *int64) {
 	for i := range v.NumField() {
-		n := int64(seed)*1000 + int64(i) + 2
+		*n++
 		switch field := v.Field(i); {
 		case field.CanInt():
-			field.SetInt(n)
+			field.SetInt(*n + 1)
 		case field.CanUint():
-			field.SetUint(uint64(n))
+			field.SetUint(uint64(*n) + 1)
 		case field.CanFloat():
-			field.SetFloat(float64(n))
+			field.SetFloat(float64(*n) + 1)
 		case field.Kind() == reflect.Bool:
 			field.SetBool(true)
+		case field.Kind() == reflect.Struct:
+			fill(field, n)
 		default:
-			panic(fmt.Sprintf("statstest: firn.Stats.%s has the type %s: say here how it is filled", v.Type().Field(i).Name, field.Type()))
+			panic(fmt.Sprintf("statstest: %s.%s has the type %s: say here how it is filled", v.Type(), v.Type().Field(i).Name, field.Type()))
 		}
 	}
-	return f
 }
 
 // Values are the values of firn.Metrics, by name.
 func (f Fixed) Values() map[string]float64 {
 	s := firn.Stats(f)
-	values := make(map[string]float64, len(firn.Metrics))
-	for _, m := range firn.Metrics {
+	values := make(map[string]float64, len(firn.Metrics()))
+	for _, m := range firn.Metrics() {
 		values[m.Name] = m.Value(&s)
 	}
 	return values

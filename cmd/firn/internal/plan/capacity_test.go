@@ -131,23 +131,23 @@ func capacity(t *testing.T, value int64) {
 	}
 	q.Entries += q.RAM / (keyBytes + value) // what does not leave RAM
 	a, s := compute(t, &q), fill(t, open(t, &q), &q)
-	if s.SSDEvictions == 0 {
+	if s.SSD.Evictions == 0 {
 		t.Errorf("values of %d bytes: the SSD tier was not filled: %+v", value, s)
 	}
-	data := float64(s.SSDEntries * (keyBytes + value))
+	data := float64(s.SSD.Entries * (keyBytes + value))
 	t.Logf("values of %5d bytes: %7d records in %d segments of %d KiB; a record: index %.2f bytes, with buffers %.2f; files/data %.3f, of that headers, lists and padding %.3f; predicted %d, %.2f, %.2f, %.3f",
-		value, s.SSDEntries, s.SSDSegments, a.SSD.SegmentBytes>>10,
-		perRecord(s.SSDIndexBytes, s.SSDEntries), perRecord(s.SSDMemoryBytes, s.SSDEntries),
-		float64(s.SSDBytes)/data, float64(a.SSD.OnDisk)/float64(keyBytes+value),
+		value, s.SSD.Entries, s.SSD.Segments, a.SSD.SegmentBytes>>10,
+		perRecord(s.SSD.IndexBytes, s.SSD.Entries), perRecord(s.SSD.MemoryBytes, s.SSD.Entries),
+		float64(s.SSD.Bytes)/data, float64(a.SSD.OnDisk)/float64(keyBytes+value),
 		a.SSD.Records, a.SSD.IndexEach, perRecord(a.RAM.ForSSD, a.SSD.Records), a.SSD.Amplification)
 	// How many segments are free just now, and whether a table is about to
 	// grow by an eighth, nobody can tell.
 	some := .02 + float64(a.SSD.Ahead)/float64(a.SSD.Segments)
-	near(t, "segments", float64(a.SSD.Segments), float64(s.SSDSegments), 0)
-	near(t, "records on the SSD", float64(a.SSD.Records), float64(s.SSDEntries), some)
-	near(t, "index", a.SSD.IndexEach*float64(a.SSD.Records), float64(s.SSDIndexBytes), some+.125)
-	near(t, "memory of the SSD tier", float64(a.RAM.ForSSD), float64(s.SSDMemoryBytes), .1)
-	near(t, "space amplification", a.SSD.Amplification, float64(s.SSDBytes)/data, some)
+	near(t, "segments", float64(a.SSD.Segments), float64(s.SSD.Segments), 0)
+	near(t, "records on the SSD", float64(a.SSD.Records), float64(s.SSD.Entries), some)
+	near(t, "index", a.SSD.IndexEach*float64(a.SSD.Records), float64(s.SSD.IndexBytes), some+.125)
+	near(t, "memory of the SSD tier", float64(a.RAM.ForSSD), float64(s.SSD.MemoryBytes), .1)
+	near(t, "space amplification", a.SSD.Amplification, float64(s.SSD.Bytes)/data, some)
 	near(t, "records in RAM", float64(a.RAM.Records), float64(s.Entries), .04)
 }
 
@@ -184,17 +184,17 @@ func readByZipf(t *testing.T, admission firn.Admission) (written float64) {
 	a, c := compute(t, &q), open(t, &q)
 	s, warm := zipf(t, c, &q)
 	reads := float64(s.Hits + s.Misses - warm.Hits - warm.Misses)
-	onSSD := float64(s.SSDHits-warm.SSDHits) / reads
+	onSSD := float64(s.SSD.Hits-warm.SSD.Hits) / reads
 	inRAM := float64(s.Hits-warm.Hits)/reads - onSSD
-	written = float64(s.SSDWrittenBytes - warm.SSDWrittenBytes)
+	written = float64(s.SSD.WrittenBytes - warm.SSD.WrittenBytes)
 	t.Logf("%v: hits in RAM %.3f, on the SSD %.3f, both %.3f; bytes written for each read %.1f, set %.2f, demoted %.2f; records on the SSD %d, at half time %d; predicted %.3f, %.3f, %.3f, and %d",
 		admission, inRAM, onSSD, inRAM+onSSD,
-		written/reads, written/float64((s.Sets-warm.Sets)*(keyBytes+value)), written/float64(s.SSDWriteBytes-warm.SSDWriteBytes),
-		s.SSDEntries, warm.SSDEntries, a.RAM.HitRatio, a.SSD.HitRatio, a.HitRatio, a.SSD.Records)
+		written/reads, written/float64((s.Sets-warm.Sets)*(keyBytes+value)), written/float64(s.SSD.WriteBytes-warm.SSD.WriteBytes),
+		s.SSD.Entries, warm.SSD.Entries, a.RAM.HitRatio, a.SSD.HitRatio, a.HitRatio, a.SSD.Records)
 	near(t, "hit ratio of RAM", a.RAM.HitRatio, inRAM, .04)
 	if admission == firn.AdmitAll {
 		near(t, "hit ratio", a.HitRatio, inRAM+onSSD, .02)
-		near(t, "records on the SSD", float64(a.SSD.Records), float64(s.SSDEntries), .02+float64(a.SSD.Ahead)/float64(a.SSD.Segments))
+		near(t, "records on the SSD", float64(a.SSD.Records), float64(s.SSD.Entries), .02+float64(a.SSD.Ahead)/float64(a.SSD.Segments))
 	}
 	return written
 }

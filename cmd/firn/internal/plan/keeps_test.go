@@ -125,10 +125,10 @@ func keep(t *testing.T, l *load, n int, fill float64, admission firn.Admission) 
 	hits, misses := s.Hits-warm.Hits, s.Misses-warm.Misses
 	return kept{
 		hits:    float64(hits) / float64(hits+misses),
-		live:    float64(s.SSDEntries*(keyBytes+value)) / float64(s.SSDBytes),
-		written: s.SSDWrittenBytes - warm.SSDWrittenBytes,
+		live:    float64(s.SSD.Entries*(keyBytes+value)) / float64(s.SSD.Bytes),
+		written: s.SSD.WrittenBytes - warm.SSD.WrittenBytes,
 		set:     (s.Sets - warm.Sets) * (keyBytes + value),
-		entries: s.SSDEntries,
+		entries: s.SSD.Entries,
 	}
 }
 

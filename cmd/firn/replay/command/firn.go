@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/firncache/firn"
@@ -18,18 +19,18 @@ type store struct {
 }
 
 // OpenFirn opens firn with an SSD tier, or without one if ssd names no directory.
-// temporary says that the directory is deleted after Close. The TTL comes with
+// temporary says that the directory is deleted after Close. Log may be nil. The TTL comes with
 // every Set.
-func OpenFirn(ssd firn.SSDOptions, temporary bool) replay.OpenFunc {
+func OpenFirn(ssd firn.SSDOptions, temporary bool, log *slog.Logger) replay.OpenFunc {
 	return func(o replay.StoreOptions) (replay.Store, error) {
 		if ssd.Dir == "" {
 			ssd = firn.SSDOptions{}
 		}
-		cache, err := firn.Open(firn.Options{RAMBytes: o.RAMBytes, SSD: ssd})
+		cache, err := firn.Open(firn.Options{RAMBytes: o.RAMBytes, SSD: ssd, Log: log})
 		if err != nil {
 			return nil, err
 		}
-		return store{cache, ssd, temporary, cache.Stats().SSDEntries}, nil
+		return store{cache, ssd, temporary, cache.Stats().SSD.Entries}, nil
 	}
 }
 
@@ -57,7 +58,7 @@ func (s store) Stats() replay.StoreStats {
 	of := replay.StoreStats{
 		Evictions: int64(stats.Evictions),
 		Expired:   int64(stats.Expirations),
-		Bytes:     stats.RAMUsedBytes,
+		Bytes:     stats.RAM.UsedBytes,
 	}
 	if s.ssd.Dir != "" {
 		of.SSD = s.ssdStats(&stats)
@@ -67,15 +68,15 @@ func (s store) Stats() replay.StoreStats {
 
 func (s store) ssdStats(st *firn.Stats) *replay.SSD {
 	return &replay.SSD{
-		Bytes: s.ssd.Bytes, Dir: s.ssd.Dir, Admission: s.ssd.Admission.String(), On: st.SSDOn, Direct: st.SSDDirect, Engine: st.SSDReadEngine.String(), Found: s.found,
-		Hits: int64(st.SSDHits), Promotions: int64(st.Promotions),
-		Demotions: int64(st.Demotions), Writes: int64(st.SSDWrites), WriteBytes: int64(st.SSDWriteBytes),
-		Refused: int64(st.SSDRefused), Limited: int64(st.SSDLimited), Shed: int64(st.SSDShed), IndexFull: int64(st.SSDIndexFull), TooLarge: int64(st.SSDTooLarge),
-		Superseded: int64(st.SSDSuperseded), Evictions: int64(st.SSDEvictions), Reinsertions: int64(st.SSDReinsertions),
-		WrittenBytes: int64(st.SSDWrittenBytes), Reads: int64(st.SSDReads), ReadBytes: int64(st.SSDReadBytes),
-		P50: st.SSDReadP50, P99: st.SSDReadP99, P999: st.SSDReadP999,
-		Faults:  int64(st.SSDReadErrors + st.SSDWriteErrors + st.SSDCorrupt),
-		Entries: st.SSDEntries, FileBytes: st.SSDBytes, Segments: st.SSDSegments, FreeSegments: st.SSDFreeSegments,
-		IndexBytes: st.SSDIndexBytes, MemoryBytes: st.SSDMemoryBytes,
+		Bytes: s.ssd.Bytes, Dir: s.ssd.Dir, Admission: s.ssd.Admission.String(), On: st.SSD.Online, Direct: st.SSD.Direct, Engine: st.SSD.ReadEngine.String(), Found: s.found,
+		Hits: int64(st.SSD.Hits), Promotions: int64(st.SSD.Promotions),
+		Demotions: int64(st.SSD.Demotions), Writes: int64(st.SSD.Writes), WriteBytes: int64(st.SSD.WriteBytes),
+		Refused: int64(st.SSD.Rejected), Limited: int64(st.SSD.Limited), Shed: int64(st.SSD.Dropped), IndexFull: int64(st.SSD.IndexFull), TooLarge: int64(st.SSD.TooLarge),
+		Superseded: int64(st.SSD.Invalidated), Evictions: int64(st.SSD.Evictions), Reinsertions: int64(st.SSD.Reinsertions),
+		WrittenBytes: int64(st.SSD.WrittenBytes), Reads: int64(st.SSD.Reads), ReadBytes: int64(st.SSD.ReadBytes),
+		P50: st.SSD.ReadP50, P99: st.SSD.ReadP99, P999: st.SSD.ReadP999,
+		Faults:  int64(st.SSD.ReadErrors + st.SSD.WriteErrors + st.SSD.Corrupt),
+		Entries: st.SSD.Entries, FileBytes: st.SSD.Bytes, Segments: st.SSD.Segments, FreeSegments: st.SSD.FreeSegments,
+		IndexBytes: st.SSD.IndexBytes, MemoryBytes: st.SSD.MemoryBytes,
 	}
 }
