@@ -25,7 +25,7 @@ func runReport(args []string, stderr io.Writer) error {
 	f.SetOutput(stderr)
 	in := f.String("in", "", "`directory` with new results of some suites (default: none)")
 	doc := f.String("doc", "", "`file` for the tables in Markdown, made from the results in the directory bench beside it, of which those in -in replace the ones of the same suite (default: none)")
-	readme := f.String("readme", "", "`file` with a part for the tables of the workloads, which are made from what lies beside -doc (default: none)")
+	readme := f.String("readme", "", "`file` with a part for one table, which is made from what lies beside -doc (default: none)")
 	page := f.String("html", "", "`file` for the page with charts (default: "+htmlFile+" in the directory of -in)")
 	images := f.String("svg", "", "`directory` for the main charts (default: none)")
 	if err := f.Parse(args); err != nil {
@@ -67,11 +67,15 @@ func writeReadme(readme, doc string) error {
 	if err != nil {
 		return err
 	}
-	r, err := samples.ReadText(filepath.Join(figuresOf(doc), "users.txt"))
-	if err != nil {
-		return err
+	var runs []*samples.Run
+	for _, suite := range report.ReadmeSuites {
+		r, err := samples.ReadText(filepath.Join(figuresOf(doc), suite+".txt"))
+		if err != nil {
+			return err
+		}
+		runs = append(runs, r)
 	}
-	text, err := report.ReplaceUsers(string(body), r)
+	text, err := report.ReplaceTable(string(body), runs)
 	if err != nil {
 		return fmt.Errorf("%s: %w", readme, err)
 	}

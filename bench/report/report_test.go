@@ -119,7 +119,7 @@ func TestShown(t *testing.T) {
 	}
 }
 
-// TestUsers: the tables of the workloads, and the part of another document.
+// TestUsers: the tables of the workloads.
 func TestUsers(t *testing.T) {
 	hit := 0.9
 	r := run("users",
@@ -133,12 +133,20 @@ func TestUsers(t *testing.T) {
 	}
 	want(t, write(t, r), "## What users feel", "| sessions | 500 ns | 1 µs 2.00×, 90 % hits | – | – |", "| sessions p99.9 | 2.5 µs | 5 µs 2.00×, 90 % hits |",
 		"| sessions | – | 250 ns | – |", "| pages that are loaded | – | – | 20 % |")
-	text, err := ReplaceUsers("before\n"+usersBegin+"old\n"+usersEnd+"after\n", r)
-	if err != nil || !strings.HasPrefix(text, "before\n"+usersBegin) || !strings.HasSuffix(text, usersEnd+"after\n") || strings.Contains(text, "old") {
+}
+
+// TestReadme: the part of another document, with figures of two suites.
+func TestReadme(t *testing.T) {
+	runs := []*samples.Run{
+		run("ram", value("ram", readmeGet, "firn", "ns/op", 80), value("ram", readmeGet, "otter", "ns/op", 250)),
+		run("gc", value("gc", readmeCycle, "firn", "ms", 2.5), value("gc", readmeCycle, "otter", "ms", 900)),
+	}
+	text, err := ReplaceTable("before\n"+readmeBegin+"old\n"+readmeEnd+"after\n", runs)
+	if err != nil || !strings.HasPrefix(text, "before\n"+readmeBegin) || !strings.HasSuffix(text, readmeEnd+"after\n") || strings.Contains(text, "old") {
 		t.Errorf("%v; expected that what is between the marks is replaced:\n%s", err, text)
 	}
-	want(t, text, "| sessions | **2M, 2.5 µs** | 1M, 5 µs | – |", "| sessions | – | **4M, 0 ns** |")
-	if _, err := ReplaceUsers("no marks", r); err == nil {
+	want(t, text, "| firn | 80 ns | 2.5 ms | each entry | ", "| otter | 250 ns", " | 900 ms | each entry | ", "| go-cache | – | – | ")
+	if _, err := ReplaceTable("no marks", runs); err == nil {
 		t.Error("a document without marks was taken")
 	}
 }

@@ -1,14 +1,10 @@
 package report
 
 import (
-	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/firncache/firn/bench/chart"
-	"github.com/firncache/firn/bench/samples"
 	"github.com/firncache/firn/bench/users"
 )
 
@@ -65,63 +61,4 @@ func usersTables(t users.Table) []table {
 // usersStores lists the stores of a table, of all workloads.
 func usersStores(t users.Table) []string {
 	return users.Stores(users.Workloads[0], t) // the first runs on all of them
-}
-
-// Marks of the part of a document that is made of the suite of workloads.
-const (
-	usersBegin = "<!-- users:begin -->\n"
-	usersEnd   = "<!-- users:end -->\n"
-)
-
-// ReplaceUsers replaces the marked part of a document that others write by the
-// tables of the workloads.
-func ReplaceUsers(document string, r *samples.Run) (string, error) {
-	before, rest, ok := strings.Cut(document, usersBegin)
-	_, after, ok2 := strings.Cut(rest, usersEnd)
-	if !ok || !ok2 {
-		return "", fmt.Errorf("no part between %q and %q", usersBegin, usersEnd)
-	}
-	return before + usersBegin + overview(r) + usersEnd + after, nil
-}
-
-// overview has a table of each kind of store, with a row for each workload.
-func overview(r *samples.Run) string {
-	var b strings.Builder
-	for _, t := range users.Tables {
-		stores := usersStores(t)
-		var rows [][]string
-		for _, w := range users.Workloads {
-			rows = append(rows, overviewRow(r, w, t, stores))
-		}
-		b.WriteString(markdown(append([]string{usersTitles[t]}, stores...), rows))
-	}
-	return fmt.Sprintf("Operations a second, and the time below which 99.9 %% of them stay (%s, `%s` in bench, %s; each store in a process of its own, with the same memory):\n%s\n%s\n",
-		r.Started.Format("2006-01-02"), command(r), machine(r.Machine), b.String(), about())
-}
-
-// overviewRow marks the store that does most operations.
-func overviewRow(r *samples.Run, w users.Workload, t users.Table, stores []string) []string {
-	row, best, least := []string{w.Name}, 0, math.Inf(1)
-	for i, name := range stores {
-		ns, ok := usersMedian(r, w, t, name, "op")
-		if !ok {
-			row = append(row, none)
-			continue
-		}
-		if ns < least {
-			best, least = i+1, ns
-		}
-		slow, _ := usersMedian(r, w, t, name, "p99.9")
-		row = append(row, chart.Number(1e9/ns)+", "+quantity(slow, "ns"))
-	}
-	if best > 0 {
-		row[best] = "**" + row[best] + "**"
-	}
-	return row
-}
-
-// usersMedian is the median of one figure of a store.
-func usersMedian(r *samples.Run, w users.Workload, t users.Table, store, metric string) (float64, bool) {
-	found := samples.Select(r.Samples, samples.Filter{Name: w.Name + "/" + string(t) + "/" + metric, Cache: store})
-	return samples.Values(found).Median, len(found) > 0
 }
