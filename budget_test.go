@@ -12,12 +12,12 @@ import (
 
 // loads are what a budget must hold under: each is what write number i stores.
 var loads = map[string]func(i uint64) (key uint64, size int, ttl time.Duration){
-	"small values": func(i uint64) (uint64, int, time.Duration) { return i, 4, 0 },
-	"large values": func(i uint64) (uint64, int, time.Duration) { return i, 200_000, 0 },
+	"small values": func(i uint64) (uint64, int, time.Duration) { return i, 4, firn.Forever },
+	"large values": func(i uint64) (uint64, int, time.Duration) { return i, 200_000, firn.Forever },
 	"mixed values": func(i uint64) (uint64, int, time.Duration) {
-		return i, []int{0, 4, 100, 1000, 5000, 300, 66_000, 30}[i%8], 0
+		return i, []int{0, 4, 100, 1000, 5000, 300, 66_000, 30}[i%8], firn.Forever
 	},
-	"one key overwritten": func(i uint64) (uint64, int, time.Duration) { return 1, int(i % 100), 0 },
+	"one key overwritten": func(i uint64) (uint64, int, time.Duration) { return 1, int(i % 100), firn.Forever },
 	"expiry only":         func(i uint64) (uint64, int, time.Duration) { return i, int(i % 300), time.Millisecond },
 }
 

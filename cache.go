@@ -26,7 +26,7 @@ func Open(opts Options) (*Cache, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err
 	}
-	c := &Cache{ttl: opts.TTL}
+	c := &Cache{ttl: opts.ttl()}
 	if err := c.store.Open(opts.tiers()); err != nil {
 		return nil, openError(err)
 	}
@@ -58,8 +58,8 @@ func (c *Cache) Set(key, value []byte) error {
 	return c.SetWithTTL(key, value, c.loads.Jittered(c.ttl))
 }
 
-// SetWithTTL is Set with a time to live of its own, to the millisecond; 0 means
-// that the value never expires. A negative one is an error.
+// SetWithTTL is Set with a time to live of its own, to the millisecond, or
+// Forever. One of 0 or less is an error.
 func (c *Cache) SetWithTTL(key, value []byte, ttl time.Duration) error {
 	hash := c.store.Prefetch(key) // it takes longer than the reading of the clock
 	deadline, err := c.deadline(ttl)
@@ -72,7 +72,7 @@ func (c *Cache) SetWithTTL(key, value []byte, ttl time.Duration) error {
 // deadline is when a value that lives for ttl expires, in the store's
 // milliseconds, 0 for never.
 func (c *Cache) deadline(ttl time.Duration) (int64, error) {
-	if ttl == 0 {
+	if ttl == Forever {
 		return 0, nil
 	}
 	return c.loads.Deadline(c.store.Now(), ttl)
@@ -85,18 +85,21 @@ func (c *Cache) Has(key []byte) bool {
 	return ok
 }
 
-// TTL is how long the value of key has to live, 0 if it never expires. It
+// TTL is how long the value of key has to live, Forever if it never expires. It
 // reports false if there is no value. It does not count as a read.
 func (c *Cache) TTL(key []byte) (ttl time.Duration, ok bool) {
 	deadline, ok := c.store.Deadline(key)
-	return c.timeTo(deadline), ok
+	if !ok {
+		return 0, false
+	}
+	return c.timeTo(deadline), true
 }
 
-// timeTo is how long a value with this deadline has to live, 0 for ever. A value
+// timeTo is how long a value with this deadline, 0 for never, has to live. A value
 // that has just been found has at least a millisecond.
 func (c *Cache) timeTo(deadline int64) time.Duration {
 	if deadline == 0 {
-		return 0
+		return Forever
 	}
 	return max(time.Duration(deadline-c.store.Now())*time.Millisecond, time.Millisecond)
 }

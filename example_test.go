@@ -89,9 +89,14 @@ func ExampleCache_SetWithTTL() {
 	fmt.Println(c.TTL([]byte("session")))
 	now = now.Add(20 * time.Second)
 	fmt.Println(c.Has([]byte("session")))
+
+	c.SetWithTTL([]byte("motto"), []byte("sapere aude"), firn.Forever)
+	ttl, ok := c.TTL([]byte("motto"))
+	fmt.Println(ttl == firn.Forever, ok)
 	// Output:
 	// 20s true
 	// false
+	// true true
 }
 
 func ExampleCache_GetMulti() {

@@ -166,7 +166,7 @@ func TestFrontOutlivesEviction(t *testing.T) {
 	front.Get("k")
 	for i := 0; plain.Has("k"); i++ {
 		key := fmt.Append(nil, i)
-		if err := c.SetWithTTL(key, make([]byte, 1000), 0); err != nil {
+		if err := c.SetWithTTL(key, make([]byte, 1000), firn.Forever); err != nil {
 			t.Fatal(err)
 		}
 		c.Get(nil, key) // otherwise it would not push out what has been read, as k has

@@ -97,7 +97,7 @@ func (c *Cache) Refresh(ctx context.Context, key []byte, load LoadFunc) error {
 }
 
 // SetLoadTTL gives the values that a loader is about to return a time to live of
-// their own, in place of Options.TTL; 0 means that they never expire. A loader
+// their own, in place of Options.TTL; with Forever, or 0, they never expire. A loader
 // calls it with its own context, or one made from it, before it returns; the
 // last call counts. It fails if ttl is negative, or if ctx is not a loader's.
 // LoadingOptions.TTLJitter applies.

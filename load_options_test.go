@@ -24,6 +24,7 @@ func TestLoadingOptionsRefused(t *testing.T) {
 		{0, firn.LoadingOptions{NegativeTTL: -1}, "NegativeTTL"},
 		{0, firn.LoadingOptions{NegativeTTL: math.MaxInt64}, "NegativeTTL"},
 		{0, firn.LoadingOptions{RefreshAfter: time.Second}, "RefreshAfter"},
+		{firn.Forever, firn.LoadingOptions{RefreshAfter: time.Second}, "RefreshAfter"},
 		{time.Second, firn.LoadingOptions{RefreshAfter: time.Second}, "RefreshAfter"},
 		{time.Second, firn.LoadingOptions{RefreshAfter: -time.Second}, "RefreshAfter"},
 		{time.Second, firn.LoadingOptions{RefreshAfter: time.Second / 2, TTLJitter: 0.6}, "RefreshAfter"},
@@ -115,7 +116,7 @@ func TestTTLJitter(t *testing.T) {
 func TestLoaderSaysHowLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := openSmall(t, func(o *firn.Options) { o.TTL = time.Minute })
-		for _, ttl := range []time.Duration{time.Second, 0, time.Hour, time.Millisecond} {
+		for _, ttl := range []time.Duration{time.Second, firn.Forever, time.Hour, time.Millisecond} {
 			k := fmt.Append(nil, ttl)
 			_, err := c.GetOrLoad(t.Context(), nil, k, func(ctx context.Context, _ []byte) ([]byte, error) {
 				inner, cancel := context.WithTimeout(ctx, time.Second)

@@ -176,7 +176,7 @@ func TestWritesPassLoads(t *testing.T) {
 func TestWriteCancelsBackgroundLoad(t *testing.T) {
 	k := []byte("k")
 	for name, write := range map[string]func(c *firn.Cache) error{
-		"Set":      func(c *firn.Cache) error { return c.SetWithTTL(k, []byte("set"), 0) },
+		"Set":      func(c *firn.Cache) error { return c.SetWithTTL(k, []byte("set"), firn.Forever) },
 		"SetMulti": func(c *firn.Cache) error { return c.SetMulti([][]byte{k}, [][]byte{k}) },
 		"Delete":   func(c *firn.Cache) error { return c.Delete(k) },
 		"Clear":    func(c *firn.Cache) error { return c.Clear() },

@@ -38,7 +38,7 @@ type Options struct {
 	SSD SSDOptions
 
 	// TTL is how long values stored with Set live, to the millisecond.
-	// Default 0: they never expire.
+	// Default, and with Forever: they never expire.
 	TTL time.Duration
 
 	// Loading extends GetOrLoad, GetOrLoadMulti and Refresh beyond loading
@@ -172,10 +172,10 @@ func (o Options) Validate() error {
 		return badOption("RAMBytes", "is %d: want at most %d bytes", o.RAMBytes, int64(ram.MaxBytes))
 	case o.MaxRAMBytes != 0 && (o.MaxRAMBytes < o.RAMBytes || o.MaxRAMBytes > ram.MaxBytes):
 		return badOption("MaxRAMBytes", "is %d: want 0, or RAMBytes (%d) to %d bytes", o.MaxRAMBytes, o.RAMBytes, int64(ram.MaxBytes))
-	case o.TTL < 0 || o.TTL > maxTTL:
-		return badOption("TTL", "is %v: want 0, or up to %v", o.TTL, maxTTL)
+	case o.TTL < 0 || o.TTL > maxTTL && o.TTL != Forever:
+		return badOption("TTL", "is %v: want 0, or up to %v, or firn.Forever", o.TTL, maxTTL)
 	}
-	if err := o.Loading.validate(o.TTL); err != nil {
+	if err := o.Loading.validate(o.ttl()); err != nil {
 		return err
 	}
 	return o.SSD.validate(o.RAMBytes)
@@ -198,8 +198,8 @@ func (o *LoadingOptions) validate(ttl time.Duration) error {
 	switch {
 	case !(o.TTLJitter >= 0 && o.TTLJitter < 1): // NaN too
 		return badOption("Loading.TTLJitter", "is %v: want at least 0 and below 1", o.TTLJitter)
-	case o.RefreshAfter != 0 && ttl == 0:
-		return badOption("Loading.RefreshAfter", "is %v, and TTL is 0: values do not grow old", o.RefreshAfter)
+	case o.RefreshAfter != 0 && ttl == Forever:
+		return badOption("Loading.RefreshAfter", "is %v, and values never expire: want a TTL", o.RefreshAfter)
 	case o.RefreshAfter != 0 && o.RefreshAfter >= ttl-time.Millisecond:
 		return badOption("Loading.RefreshAfter", "is %v: want less than TTL, %v", o.RefreshAfter, ttl)
 	case o.RefreshAfter != 0 && o.RefreshAfter <= jitter+time.Millisecond:
@@ -238,7 +238,7 @@ func (o *Options) tiers() tiered.Config {
 
 // loads is the configuration of the loads.
 func (o *Options) loads() load.Config {
-	return load.Config{Options: load.Options(o.Loading), TTL: o.TTL, Log: o.Log}
+	return load.Config{Options: load.Options(o.Loading), TTL: o.ttl(), Log: o.Log}
 }
 
 // adjustTiers is for tests: it changes the configuration of the tiers.

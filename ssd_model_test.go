@@ -131,7 +131,7 @@ func (m *ssdModel) judge(i int, key, v []byte) {
 
 func (m *ssdModel) set(i int, key []byte) {
 	m.seq++
-	var ttl time.Duration
+	ttl := firn.Forever
 	e := modelEntry{seq: m.seq}
 	if m.rng.IntN(3) == 0 {
 		ttl = time.Duration(1+m.rng.IntN(2000)) * time.Millisecond
@@ -147,7 +147,7 @@ func (m *ssdModel) ttl(i int, key []byte) {
 	if !ok {
 		return
 	}
-	if h, has := m.held[i]; !has || (h.expires == 0) != (ttl == 0) || h.expires != 0 && h.expires-m.now != ttl {
+	if h, has := m.held[i]; !has || (h.expires == 0) != (ttl == firn.Forever) || h.expires != 0 && h.expires-m.now != ttl {
 		m.t.Fatalf("%s: TTL %v; want %+v, %v", key, ttl, h, has)
 	}
 }

@@ -299,7 +299,7 @@ func TestStaleStaysInBudget(t *testing.T) {
 			t.Errorf("%d expired values are kept, want 500", n)
 		}
 		for i := range 2000 {
-			if err := c.SetWithTTL([]byte{2, byte(i), byte(i >> 8)}, make([]byte, 1000), 0); err != nil {
+			if err := c.SetWithTTL([]byte{2, byte(i), byte(i >> 8)}, make([]byte, 1000), firn.Forever); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -1,6 +1,7 @@
 package firn_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -65,17 +66,17 @@ func TestTTLValues(t *testing.T) {
 			t.Fatal(err)
 		}
 		want(time.Minute)
-		if err := c.SetWithTTL(key, []byte("x"), 0); err != nil {
+		if err := c.SetWithTTL(key, []byte("x"), firn.Forever); err != nil {
 			t.Fatal(err)
 		}
-		want(0)
+		want(firn.Forever)
 		if err := c.SetWithTTL(key, []byte("x"), 1500*time.Microsecond); err != nil {
 			t.Fatal(err)
 		}
 		want(2 * time.Millisecond)
-		for _, ttl := range []time.Duration{-1, -time.Hour, math.MinInt64, math.MaxInt64} {
+		for _, ttl := range []time.Duration{0, -1, -time.Hour, math.MinInt64, math.MaxInt64 - 1} {
 			err := c.SetWithTTL(key, []byte("never"), ttl)
-			if err == nil || !strings.Contains(err.Error(), ttl.String()) {
+			if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("is %v: want more than 0, up to 876000h0m0s, or firn.Forever", ttl)) {
 				t.Errorf("SetWithTTL(%v): %v: want an error that names it", ttl, err)
 			}
 		}
@@ -99,7 +100,7 @@ func TestTTLWhenTheClockStepsBack(t *testing.T) {
 				if err := c.SetWithTTL(key, []byte("v"), max(ttl, time.Millisecond)); err != nil {
 					t.Fatal(err)
 				}
-				if left, ok := c.TTL(key); ok && left == 0 {
+				if left, ok := c.TTL(key); ok && left == firn.Forever {
 					t.Errorf("clock %v back, TTL %v: the value never expires", back, ttl)
 				}
 			}
@@ -155,7 +156,7 @@ func TestSpaceComesBack(t *testing.T) {
 			}
 		},
 		"deleted": func(t *testing.T, c *firn.Cache, _ *cachetest.Clock, round int) {
-			fill(t, c, round, half, 0)
+			fill(t, c, round, half, firn.Forever)
 			for i := range half {
 				if err := c.Delete(fmt.Appendf(nil, "%d.%d", round, i)); err != nil {
 					t.Fatal(err)
@@ -163,7 +164,7 @@ func TestSpaceComesBack(t *testing.T) {
 			}
 		},
 		"overwritten in place": func(t *testing.T, c *firn.Cache, _ *cachetest.Clock, round int) {
-			fill(t, c, 0, half, 0)
+			fill(t, c, 0, half, firn.Forever)
 		},
 		"overwritten by other lengths": func(t *testing.T, c *firn.Cache, _ *cachetest.Clock, round int) {
 			for i := range half {
@@ -171,7 +172,7 @@ func TestSpaceComesBack(t *testing.T) {
 			}
 		},
 		"cleared": func(t *testing.T, c *firn.Cache, _ *cachetest.Clock, round int) {
-			fill(t, c, round, half, 0)
+			fill(t, c, round, half, firn.Forever)
 			if err := c.Clear(); err != nil {
 				t.Fatal(err)
 			}
@@ -234,7 +235,7 @@ func TestOptionErrors(t *testing.T) {
 		{firn.Options{RAMBytes: 1 << 20, MaxRAMBytes: -1}, []string{"MaxRAMBytes", "-1"}},
 		{firn.Options{RAMBytes: 1 << 20, MaxRAMBytes: math.MaxInt64}, []string{"MaxRAMBytes", fmt.Sprint(int64(math.MaxInt64))}},
 		{firn.Options{RAMBytes: 1 << 20, TTL: -time.Second}, []string{"TTL", "-1s"}},
-		{firn.Options{RAMBytes: 1 << 20, TTL: math.MaxInt64}, []string{"TTL", time.Duration(math.MaxInt64).String()}},
+		{firn.Options{RAMBytes: 1 << 20, TTL: math.MaxInt64 - 1}, []string{"TTL", time.Duration(math.MaxInt64 - 1).String()}},
 	} {
 		cache, err := firn.Open(c.opts)
 		if err == nil {
@@ -245,6 +246,32 @@ func TestOptionErrors(t *testing.T) {
 		for _, w := range c.want {
 			if !strings.Contains(err.Error(), w) {
 				t.Errorf("%+v: %q: want it to tell %q", c.opts, err, w)
+			}
+		}
+	}
+}
+
+// Options.TTL takes Forever for the default, which jitter leaves alone.
+func TestForeverIsTheDefault(t *testing.T) {
+	for _, ttl := range []time.Duration{0, firn.Forever} {
+		c := open(t, firn.Options{RAMBytes: 1 << 20, TTL: ttl, Loading: firn.LoadingOptions{TTLJitter: 0.5}})
+		k, v := [][]byte{[]byte("a")}, [][]byte{[]byte("v")}
+		for name, write := range map[string]func() error{
+			"Set":      func() error { return c.Set(k[0], v[0]) },
+			"SetMulti": func() error { return c.SetMulti(k, v) },
+			"GetOrLoad": func() error {
+				_, err := c.GetOrLoad(t.Context(), nil, k[0], func(context.Context, []byte) ([]byte, error) { return v[0], nil })
+				return err
+			},
+		} {
+			if err := c.Delete(k[0]); err != nil {
+				t.Fatal(err)
+			}
+			if err := write(); err != nil {
+				t.Error(name, err)
+			}
+			if left, ok := c.TTL(k[0]); left != firn.Forever || !ok {
+				t.Errorf("TTL %v, %s: %v left, %v", ttl, name, left, ok)
 			}
 		}
 	}

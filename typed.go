@@ -30,7 +30,7 @@ type TypedOptions[K comparable, V any] struct {
 	KeyCodec Codec[K]
 
 	// TTL is how long values live that Set and loads store, LoadingOptions.TTLJitter
-	// apart. Default: Options.TTL.
+	// apart; Forever for those that never expire. Default: Options.TTL.
 	TTL time.Duration
 
 	// Front keeps decoded values above the bytes, of keys that are integers,
@@ -262,8 +262,8 @@ func (t *Typed[K, V]) Has(key K) bool {
 	return ok
 }
 
-// TTL is how long the value of key has to live, 0 if it never expires. Other than
-// that, it is as Has.
+// TTL is how long the value of key has to live, Forever if it never expires. Other
+// than that, it is as Has.
 func (t *Typed[K, V]) TTL(key K) (ttl time.Duration, ok bool) {
 	if e := t.getFront(key); e != nil {
 		return t.c.timeTo(e.deadline), true
@@ -283,8 +283,8 @@ func (t *Typed[K, V]) TTL(key K) (ttl time.Duration, ok bool) {
 // before is there then still.
 func (t *Typed[K, V]) Set(key K, v V) error { return t.SetWithTTL(key, v, t.c.loads.Jittered(t.ttl)) }
 
-// SetWithTTL is Set with a time to live of its own, to the millisecond; 0 means
-// that the value never expires. A negative one is an error.
+// SetWithTTL is Set with a time to live of its own, to the millisecond, or
+// Forever. One of 0 or less is an error.
 func (t *Typed[K, V]) SetWithTTL(key K, v V, ttl time.Duration) error {
 	s := t.acquire()
 	s.k = key

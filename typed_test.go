@@ -348,8 +348,13 @@ func TestTypedTTL(t *testing.T) {
 	c := openSmall(t, func(o *firn.Options) { o.Clock, o.TTL = clock.Now, time.Hour })
 	short := newTyped(t, c, "short", firn.TypedOptions[string, int]{TTL: time.Minute})
 	long := newTyped(t, c, "long", firn.TypedOptions[string, int]{})
+	ever := newTyped(t, c, "ever", firn.TypedOptions[string, int]{TTL: firn.Forever})
 	short.Set("k", 1)
-	short.SetWithTTL("for ever", 1, 0)
+	ever.Set("k", 1)
+	if _, err := ever.GetOrLoad(t.Context(), "loaded", func(context.Context, string) (int, error) { return 1, nil }); err != nil {
+		t.Error(err)
+	}
+	short.SetWithTTL("for ever", 1, firn.Forever)
 	long.Set("k", 1)
 	clock.Advance(time.Second)
 	for _, x := range []struct {
@@ -359,9 +364,11 @@ func TestTypedTTL(t *testing.T) {
 		ok    bool
 	}{
 		{short, "k", time.Minute - time.Second, true},
-		{short, "for ever", 0, true},
+		{short, "for ever", firn.Forever, true},
 		{short, "absent", 0, false},
 		{long, "k", time.Hour - time.Second, true},
+		{ever, "k", firn.Forever, true},
+		{ever, "loaded", firn.Forever, true},
 	} {
 		if got, ok := x.typed.TTL(x.key); got != x.want || ok != x.ok {
 			t.Errorf("TTL of %q: %v, %v, want %v, %v", x.key, got, ok, x.want, x.ok)

@@ -19,8 +19,7 @@ func SetValue(c *Cache, key string, v any) error {
 	return SetValueWithTTL(c, key, v, c.loads.Jittered(c.ttl))
 }
 
-// SetValueWithTTL is SetValue with a time to live of its own; 0 means that the
-// value never expires.
+// SetValueWithTTL is SetValue with a time to live of its own, or Forever.
 func SetValueWithTTL(c *Cache, key string, v any, ttl time.Duration) error {
 	w, err := typed.WriterOf(reflect.TypeOf(v))
 	if err != nil {
@@ -77,8 +76,8 @@ func LookupValue[T any](ctx context.Context, c *Cache, key string) (v T, err err
 	return v, nil
 }
 
-// ValueTTL is how long the value that SetValue stored under key has to live, 0 if it
-// never expires, whatever its type. It reports false if there is nothing. It does not
+// ValueTTL is how long the value that SetValue stored under key has to live, Forever if
+// it never expires, whatever its type. It reports false if there is nothing. It does not
 // count as a read.
 func ValueTTL(c *Cache, key string) (ttl time.Duration, ok bool) {
 	s := valueScratch.Get().(*scratch[string])

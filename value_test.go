@@ -188,7 +188,7 @@ func TestValueErrors(t *testing.T) {
 		"encode a []float64 as json/1":     firn.SetValue(c, "k", []float64{math.NaN()}),
 		"nil *github.com/firncache/firn_t": firn.SetValue(c, "k", (*coordinates)(nil)),
 		"too large":                        firn.SetValue(c, "k", make([]byte, 1<<20)),
-		"time to live":                     firn.SetValueWithTTL(c, "k", 1, -1),
+		"time to live":                     firn.SetValueWithTTL(c, "k", 1, 0),
 		"is an interface":                  lookupError[any](c),
 		"firn: not found":                  lookupError[int](c),
 	} {
@@ -228,9 +228,9 @@ func TestValueTTL(t *testing.T) {
 	c := openSmall(t, func(o *firn.Options) { o.Clock, o.TTL = clock.Now, time.Minute })
 	firn.SetValue(c, "a minute", 1)
 	firn.SetValueWithTTL(c, "an hour", 1, time.Hour)
-	firn.SetValueWithTTL(c, "for ever", 1, 0)
+	firn.SetValueWithTTL(c, "for ever", 1, firn.Forever)
 	clock.Advance(time.Second)
-	for key, want := range map[string]time.Duration{"a minute": time.Minute - time.Second, "an hour": time.Hour - time.Second, "for ever": 0} {
+	for key, want := range map[string]time.Duration{"a minute": time.Minute - time.Second, "an hour": time.Hour - time.Second, "for ever": firn.Forever} {
 		if got, ok := firn.ValueTTL(c, key); !ok || got != want {
 			t.Errorf("ValueTTL of %q: %v, %v, want %v", key, got, ok, want)
 		}

@@ -29,6 +29,9 @@ func (f *firnCache) NewBatch() Batch                    { return &firnBatch{c: f
 func (f *firnCache) Evictions() int64                   { return int64(f.c.Stats().Evictions) }
 
 func (f *firnCache) SetTTL(key, value []byte, ttl time.Duration) bool {
+	if ttl == 0 {
+		ttl = firn.Forever
+	}
 	return f.c.SetWithTTL(key, value, ttl) == nil
 }
 

@@ -78,7 +78,7 @@ func insteadOfGoCache(note noter) error {
 	if err := firn.SetValue(c, "pages", 64); err != nil {
 		return err
 	}
-	if err := firn.SetValueWithTTL(c, "forever", true, 0); err != nil {
+	if err := firn.SetValueWithTTL(c, "forever", true, firn.Forever); err != nil {
 		return err
 	}
 	title, ok := firn.GetValue[string](c, "title")

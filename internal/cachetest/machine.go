@@ -3,6 +3,7 @@ package cachetest
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -26,6 +27,9 @@ type Store interface {
 	TooLarge(err error) bool // the error says that a record is too large
 	Check() error            // of everything inside
 }
+
+// Forever is the TTL of what never expires, as firn.Forever.
+const Forever time.Duration = math.MaxInt64
 
 // Cause says why an entry left, in the words of the caches under test.
 type Cause uint8

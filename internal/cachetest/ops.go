@@ -210,7 +210,10 @@ func (m *Machine) timeToLive() {
 	defer m.mu.Unlock()
 	v, there := m.current(key)
 	want := time.Duration(0)
-	if there && !v.deadline.IsZero() {
+	switch {
+	case there && v.deadline.IsZero():
+		want = Forever
+	case there:
 		want = v.deadline.Sub(m.Clock.Now())
 	}
 	if ok != there || ttl != want {

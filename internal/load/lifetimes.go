@@ -34,31 +34,35 @@ func (o *Config) lifetimes() lifetimes {
 
 // CheckTTL refuses a time to live that makes no sense.
 func CheckTTL(ttl time.Duration) error {
-	if ttl <= 0 || ttl > tiered.MaxTTL {
+	if ttl <= 0 || ttl > tiered.MaxTTL && ttl != tiered.Forever {
 		return ttlError(ttl)
 	}
 	return nil
 }
 
 func ttlError(ttl time.Duration) error {
-	return fmt.Errorf("time to live is %v: want more than 0, up to %v", ttl, tiered.MaxTTL)
+	return fmt.Errorf("time to live is %v: want more than 0, up to %v, or firn.Forever", ttl, tiered.MaxTTL)
 }
 
 // Jitters reports whether Jittered takes anything away.
 func (l *lifetimes) Jitters() bool { return l.jitter != 0 }
 
-// Jittered takes a random part of a TTL away.
+// Jittered takes a random part of a TTL away, but for tiered.Forever.
 func (l *lifetimes) Jittered(ttl time.Duration) time.Duration {
-	if l.jitter == 0 {
+	if l.jitter == 0 || ttl == tiered.Forever {
 		return ttl
 	}
 	return ttl - time.Duration(rand.Float64()*l.jitter*float64(ttl))
 }
 
-// Deadline is when a value that is stored now, and lives for ttl, expires.
+// Deadline is when a value that is stored now, and lives for ttl, expires, 0 for
+// never.
 func (l *lifetimes) Deadline(now int64, ttl time.Duration) (int64, error) {
 	if err := CheckTTL(ttl); err != nil {
 		return 0, fmt.Errorf("firn: %w", err)
+	}
+	if ttl == tiered.Forever {
+		return 0, nil
 	}
 	life := millis(ttl)
 	return l.flagShortTTL(now+life, life), nil

@@ -35,7 +35,7 @@ func (g *Group) storeResult(f *flight, res *result, ev *ram.Evicted) error {
 // storeValue stores a value for ttl, less jitter.
 func (g *Group) storeValue(f *flight, value []byte, ttl time.Duration, ev *ram.Evicted) error {
 	deadline := int64(0)
-	if ttl = g.Jittered(ttl); ttl != 0 {
+	if ttl = g.Jittered(ttl); ttl != 0 { // of SetLoadTTL(0)
 		var err error
 		if deadline, err = g.Deadline(g.store.Now(), ttl); err != nil {
 			return err

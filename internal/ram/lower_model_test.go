@@ -212,8 +212,11 @@ func (h *twoTiers) Has(key []byte) bool {
 
 func (h *twoTiers) TTL(key []byte) (time.Duration, bool) {
 	d, ok := h.deadline(key)
-	if d == 0 || !ok {
-		return 0, ok
+	switch {
+	case !ok:
+		return 0, false
+	case d == 0:
+		return cachetest.Forever, true
 	}
 	return time.Duration(d-h.clock.Millis()) * time.Millisecond, true
 }

@@ -48,8 +48,11 @@ func (s modelStore) Has(key []byte) bool {
 
 func (s modelStore) TTL(key []byte) (time.Duration, bool) {
 	d, ok := s.deadlineOf(key)
-	if d == 0 {
-		return 0, ok
+	switch {
+	case !ok:
+		return 0, false
+	case d == 0:
+		return cachetest.Forever, true
 	}
 	return time.Duration(d-s.clock.Millis()) * time.Millisecond, ok
 }

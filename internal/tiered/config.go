@@ -1,6 +1,7 @@
 package tiered
 
 import (
+	"math"
 	"time"
 
 	"github.com/firncache/firn/internal/clock"
@@ -26,6 +27,9 @@ type Config struct {
 
 // MaxTTL is far beyond any use and small enough to be added to any time.
 const MaxTTL = 100 * 365 * 24 * time.Hour
+
+// Forever is the time to live of a value that never expires.
+const Forever time.Duration = math.MaxInt64
 
 // atOpen is the store's time at Open if the user gives a clock: that may
 // step back by as much as a value lives.

@@ -203,7 +203,7 @@ func (l *soakLife) set(rng *rand.Rand, i int, expires bool, buf []byte) []byte {
 	defer l.clearing.RUnlock()
 	w := soakWrite{Seq: l.seq.Add(1)}
 	buf = appendSoakValue(buf[:0], soakKey(i), w.Seq, cachetest.MinValue+rng.IntN(2500))
-	var ttl time.Duration
+	ttl := firn.Forever
 	if expires {
 		ttl = time.Duration(1+rng.IntN(500)) * time.Millisecond
 	}

@@ -23,15 +23,15 @@ import (
 // again, and the number of bytes that it should write at least.
 var loads = map[string]func(c *firn.Cache, value []byte, bytes int64) error{
 	"4-byte values": func(c *firn.Cache, value []byte, bytes int64) error {
-		return sets(c, value, bytes/24, func(uint64) int { return 4 }, 0)
+		return sets(c, value, bytes/24, func(uint64) int { return 4 }, firn.Forever)
 	},
 	"4 MiB values": func(c *firn.Cache, value []byte, bytes int64) error {
-		return sets(c, value, bytes>>22, func(uint64) int { return 4 << 20 }, 0)
+		return sets(c, value, bytes>>22, func(uint64) int { return 4 << 20 }, firn.Forever)
 	},
 	"mixed values": func(c *firn.Cache, value []byte, bytes int64) error {
 		return sets(c, value, bytes/9000, func(i uint64) int {
 			return []int{0, 4, 100, 1000, 5000, 300, 66_000, 30}[i%8]
-		}, 0)
+		}, firn.Forever)
 	},
 	"one key overwritten": func(c *firn.Cache, value []byte, _ int64) error {
 		n := 10_000_000

@@ -21,7 +21,7 @@ func TestDroppedWithoutCloseAddressSpace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := c.SetWithTTL([]byte("k"), []byte("v"), time.Duration(i%2)*time.Hour); err != nil {
+		if err := c.SetWithTTL([]byte("k"), []byte("v"), []time.Duration{firn.Forever, time.Hour}[i%2]); err != nil {
 			t.Fatal(err)
 		}
 		c = nil

@@ -46,6 +46,9 @@ func (s store) Close() error {
 }
 
 func (s store) Set(key, value []byte, ttl time.Duration) error {
+	if ttl == 0 {
+		ttl = firn.Forever
+	}
 	err := s.SetWithTTL(key, value, ttl)
 	if errors.Is(err, firn.ErrTooLarge) {
 		return fmt.Errorf("%w: %w", replay.ErrTooLarge, err)
