@@ -23,7 +23,7 @@ const module = "github.com/firncache/firn"
 //	load  typed                              values that are fetched; keys and values of any type
 //	tiered  coherence  codec                 the tiers as one store; what keeps fronts right; values as bytes
 //	ram  ssd                                 the tiers
-//	policy  index  record  aio               what stays, where it is, how it is laid out, how it is read
+//	policy  index  record  aio  registry     what stays, where it is, how it is laid out, how it is read; numbers under names
 //	offheap  vfs  uring  kaio  clock         memory, disk, time
 //	invariants                               checks that cost nothing in production
 var floors = [][]string{
@@ -31,7 +31,7 @@ var floors = [][]string{
 	{"internal/load", "internal/typed"},
 	{"internal/tiered", "internal/coherence", "internal/codec"},
 	{"internal/ram", "internal/ssd"},
-	{"internal/policy", "internal/index", "internal/record", "internal/aio", "internal/cachetest"},
+	{"internal/policy", "internal/index", "internal/record", "internal/aio", "internal/registry", "internal/cachetest"},
 	{"internal/offheap", "internal/vfs", "internal/uring", "internal/kaio", "internal/clock", "bufpool"},
 	{"internal/invariants"},
 }
@@ -50,6 +50,7 @@ var allowed = map[string][]string{
 	"internal/ssd/format":  {"internal/record"},
 	"internal/policy":      {"internal/invariants"},
 	"internal/index":       {"internal/offheap", "internal/invariants"},
+	"internal/registry":    {"internal/offheap"},
 	"internal/record":      {"internal/invariants"},
 	"internal/offheap":     {"internal/invariants", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
 	"internal/aio":         {"internal/kaio", "internal/uring", "internal/vfs", "bufpool", "golang.org/x/sys/unix"},
