@@ -25,6 +25,7 @@ const module = "github.com/firncache/firn"
 //	ram  ssd                                 the tiers
 //	policy  index  record  aio  registry     what stays, where it is, how it is laid out, how it is read; numbers under names
 //	offheap  vfs  uring  kaio  clock         memory, disk, time
+//	histogram                                how long things took
 //	invariants                               checks that cost nothing in production
 var floors = [][]string{
 	{"."},
@@ -32,13 +33,13 @@ var floors = [][]string{
 	{"internal/tiered", "internal/coherence", "internal/codec"},
 	{"internal/ram", "internal/ssd"},
 	{"internal/policy", "internal/index", "internal/record", "internal/aio", "internal/registry", "internal/cachetest"},
-	{"internal/offheap", "internal/vfs", "internal/uring", "internal/kaio", "internal/clock", "bufpool"},
+	{"internal/offheap", "internal/vfs", "internal/uring", "internal/kaio", "internal/clock", "internal/histogram", "bufpool"},
 	{"internal/invariants"},
 }
 
 var allowed = map[string][]string{
-	".":                    {"internal/load", "internal/tiered", "internal/typed", "internal/coherence", "internal/codec", "internal/ram", "internal/ssd"},
-	"internal/load":        {"internal/tiered", "internal/ram", "internal/offheap"},
+	".":                    {"internal/load", "internal/tiered", "internal/typed", "internal/coherence", "internal/codec", "internal/ram", "internal/ssd", "internal/histogram"},
+	"internal/load":        {"internal/tiered", "internal/ram", "internal/offheap", "internal/histogram"},
 	"internal/tiered":      {"internal/ram", "internal/ssd", "internal/record", "internal/vfs", "internal/clock"},
 	"internal/ram":         {"internal/policy", "internal/index", "internal/clock", "internal/record", "internal/offheap", "internal/invariants", "golang.org/x/sys/cpu"},
 	"internal/codec":       {"internal/offheap"},
@@ -53,12 +54,13 @@ var allowed = map[string][]string{
 	"internal/registry":    {"internal/offheap"},
 	"internal/record":      {"internal/invariants"},
 	"internal/offheap":     {"internal/invariants", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
-	"internal/aio":         {"internal/kaio", "internal/uring", "internal/vfs", "bufpool", "golang.org/x/sys/unix"},
+	"internal/aio":         {"internal/histogram", "internal/kaio", "internal/uring", "internal/vfs", "bufpool", "golang.org/x/sys/unix"},
 	"internal/uring":       {"golang.org/x/sys/unix"},
 	"internal/kaio":        {"golang.org/x/sys/unix"},
 	"internal/vfs":         {"github.com/gofrs/flock", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
 	"internal/vfs/vfstest": {"internal/vfs"},
 	"internal/clock":       {},
+	"internal/histogram":   {},
 	"internal/invariants":  {},
 	"internal/cachetest":   {},
 }

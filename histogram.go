@@ -1,0 +1,58 @@
+package firn
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/firncache/firn/internal/histogram"
+)
+
+// Histogram is a distribution of durations since Open, in buckets that are the same in
+// every Histogram: differences of two are right bucket by bucket. The zero Histogram has
+// none.
+type Histogram struct{ h histogram.Histogram }
+
+// Count is how many durations there are.
+func (h *Histogram) Count() uint64 { return h.h.Count }
+
+// Sum is all of them together.
+func (h *Histogram) Sum() time.Duration { return h.h.Sum }
+
+// Mean is their mean, 0 if there are none.
+func (h *Histogram) Mean() time.Duration {
+	if h.h.Count == 0 {
+		return 0
+	}
+	return h.h.Sum / time.Duration(h.h.Count)
+}
+
+// Quantile is a duration that the share p of all, from 0 to 1, did not exceed:
+// Quantile(.5) is the median. It is at most an eighth, or a microsecond, above the true
+// one; 0 if there are none; and the largest time.Duration if it is above 268 s.
+func (h *Histogram) Quantile(p float64) time.Duration { return h.h.Quantile(p) }
+
+// Buckets yields 29 bounds, from 1 µs to 268 s, each twice the one before, and how many
+// durations did not exceed the bound. Count tells those above the last as well.
+func (h *Histogram) Buckets() iter.Seq2[time.Duration, uint64] { return h.h.Powers }
+
+// Add counts a duration, for tests of what shows a Histogram. It must not be called by two
+// goroutines at once.
+func (h *Histogram) Add(d time.Duration) { h.h.Add(d) }
+
+// String is the count, the mean and some quantiles.
+func (h Histogram) String() string {
+	return fmt.Sprintf("n=%d mean=%v p50=%v p99=%v p999=%v", h.Count(), h.Mean(), h.Quantile(.5), h.Quantile(.99), h.Quantile(.999))
+}
+
+// MarshalJSON is an object of count, and in nanoseconds of sum, p50, p99 and p999.
+func (h Histogram) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Count uint64        `json:"count"`
+		Sum   time.Duration `json:"sum"`
+		P50   time.Duration `json:"p50"`
+		P99   time.Duration `json:"p99"`
+		P999  time.Duration `json:"p999"`
+	}{h.Count(), h.Sum(), h.Quantile(.5), h.Quantile(.99), h.Quantile(.999)})
+}
