@@ -9,8 +9,11 @@ import (
 
 // LoadFunc fetches the value of a key that the cache does not hold. The key is
 // the function's, to keep or to change; the slice that it returns must not be
-// changed afterwards. The context ends when every caller that waits for the value has
-// left, when LoadingOptions.HardTimeout is over, or when the cache is closed.
+// changed afterwards. The load goes on when its callers have left. The context has the
+// values of the first caller's, and ends when LoadingOptions.HardTimeout is over, when
+// the cache is closed, when nobody waits any more and the key was written since, and, with
+// LoadingOptions.CancelUnwanted, when nobody waits any more; context.Cause tells
+// ErrLoadTimeout, ErrClosed, or context.Canceled.
 // With it, [SetLoadTTL] and [NoStore] say how long the value is to be kept.
 //
 // An error is handed to the callers, and the cached value stays. But
@@ -31,8 +34,9 @@ type MultiLoadFunc func(ctx context.Context, keys [][]byte) (values [][]byte, er
 //
 //   - However many callers miss one key at once, one load runs, that of the
 //     first, in a goroutine of its own.
-//   - A caller whose context ends returns its error at once, while the load goes
-//     on for the others. A load that nobody waits for any more is cancelled.
+//   - A caller whose context ends returns its error at once. The load goes on for
+//     the others, and for those to come: until LoadingOptions.HardTimeout, 30 s if it
+//     is not set. LoadingOptions.CancelUnwanted has it cancelled when nobody waits.
 //   - A Set, Delete or Clear that begins during a load wins: the value goes to
 //     those who wait for it and is not stored, and later callers load anew.
 //   - A value is stored before another load of its key can begin.
@@ -71,8 +75,7 @@ func (c *Cache) needsRefresh(deadline int64) bool {
 // GetOrLoadMulti is GetMulti that calls load once for all the values that are
 // missing, but for those that another load fetches already, and stores what it
 // returns. For each key it keeps the rules of GetOrLoad: one load at a time, and
-// writes that win. The loader's context ends when nobody waits for any of its
-// keys any more.
+// writes that win.
 //
 // The values are in b, found ones and loaded ones; a key without a value is a
 // miss there, and no error. If some keys could not be loaded, they are misses

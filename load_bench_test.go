@@ -3,6 +3,8 @@ package firn_test
 import (
 	"context"
 	"encoding/binary"
+	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -57,5 +59,25 @@ func BenchmarkHit(b *testing.B) {
 			_, ok := typed.Get(i)
 			return ok
 		})
+	})
+}
+
+// A miss of GetOrLoad, by 64 goroutines, each of keys of its own.
+func BenchmarkMiss(b *testing.B) {
+	c := open(b, firn.Options{RAMBytes: 64 << 20})
+	value := make([]byte, 64)
+	load := func(context.Context, []byte) ([]byte, error) { return value, nil }
+	var callers atomic.Uint64
+	b.ReportAllocs()
+	b.SetParallelism(64 / runtime.GOMAXPROCS(0))
+	b.RunParallel(func(pb *testing.PB) {
+		key, dst := make([]byte, 16), make([]byte, 0, 64)
+		binary.LittleEndian.PutUint64(key, callers.Add(1))
+		for i := uint64(0); pb.Next(); i++ {
+			binary.LittleEndian.PutUint64(key[8:], i)
+			if _, err := c.GetOrLoad(context.Background(), dst, key, load); err != nil {
+				b.Error(err)
+			}
+		}
 	})
 }

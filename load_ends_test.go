@@ -74,7 +74,7 @@ func TestSupersededRefreshIsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := openSmall(t, func(o *firn.Options) {
 			o.TTL = time.Minute
-			o.Loading.StaleWhileRevalidate = time.Minute
+			o.Loading.StaleWhileRevalidate, o.Loading.HardTimeout = time.Minute, firn.Forever
 		})
 		k := []byte("k")
 		if err := c.Set(k, []byte("old")); err != nil {

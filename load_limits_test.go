@@ -36,7 +36,7 @@ func TestHardTimeout(t *testing.T) {
 			wg.Go(func() {
 				v, err := c.GetOrLoad(t.Context(), []byte("dst"), []byte("k"), func(ctx context.Context, _ []byte) ([]byte, error) {
 					<-ctx.Done()
-					if cause := context.Cause(ctx); cause != firn.ErrLoadTimeout {
+					if cause := context.Cause(ctx); !errors.Is(cause, firn.ErrLoadTimeout) {
 						t.Errorf("the loader's context ended with %v", cause)
 					}
 					time.Sleep(time.Second)

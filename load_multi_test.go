@@ -124,10 +124,10 @@ func TestLoadMultiSharesLoads(t *testing.T) {
 	})
 }
 
-// A bulk load goes on as long as anybody waits for any of its keys.
+// With CancelUnwanted a bulk load goes on as long as anybody waits for any of its keys.
 func TestLoadMultiCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := openSmall(t)
+		c := openSmall(t, func(o *firn.Options) { o.Loading.CancelUnwanted = true })
 		c.Set([]byte("here"), []byte("v"))
 		start := time.Now()
 		wait := func(seconds int) (context.Context, context.CancelFunc) {

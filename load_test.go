@@ -134,10 +134,13 @@ func TestLoadWaiterLeaves(t *testing.T) {
 
 func TestLoadCancelledWhenAllLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := openSmall(t)
-		cancelled := make(chan struct{})
+		c := openSmall(t, func(o *firn.Options) { o.Loading.CancelUnwanted = true })
+		began, cancelled := time.Now(), make(chan struct{})
 		load := func(ctx context.Context, key []byte) ([]byte, error) {
 			<-ctx.Done()
+			if took := time.Since(began); took != 3*time.Second {
+				t.Errorf("cancelled after %v, want 3s: when the last caller leaves", took)
+			}
 			close(cancelled)
 			return []byte("too late"), nil
 		}

@@ -67,17 +67,17 @@ type Options struct {
 }
 
 // LoadingOptions extend GetOrLoad, GetOrLoadMulti and Refresh beyond
-// loading missing values. Durations count to the millisecond. Each is off at 0,
-// the default.
+// loading missing values. Durations count to the millisecond. Each but HardTimeout is
+// off at 0, the default.
 //
 // An expired value is kept for StaleWhileRevalidate or StaleIfError, whichever is longer, to be
 // an answer of GetOrLoad and GetOrLoadMulti; no other call sees it. It is never
 // stored anew, and may be evicted like any other. A Set, Delete or Clear ends it.
 //
-//	stored          RefreshAfter              TTL          StaleWhileRevalidate    StaleIfError
-//	  |------- hit -----|-- hit, and a load ---|-- expired --|-- expired --|
-//	                       in the background     and a load    if the load
-//	                                             behind it     fails or is late
+//	stored          RefreshAfter           TTL      StaleWhileRevalidate   StaleIfError
+//	  |------ hit ------|-- hit, and a load --|-- expired, and ---|-- expired, --|
+//	                        in the background     a load in the      if the load
+//	                                              background         fails or is late
 type LoadingOptions struct {
 	// TTLJitter spreads out the deadlines of values that were stored together. It
 	// is a share: a value stored with Options.TTL, or with SetLoadTTL, lives shorter
@@ -119,13 +119,22 @@ type LoadingOptions struct {
 	// on in the background. It needs StaleIfError.
 	SoftTimeout time.Duration
 
-	// HardTimeout is how long a loader may take. Then its context ends, whoever
+	// HardTimeout is how long a loader may take, whether or not anybody waits for it.
+	// Default 0: 30 seconds; Forever: without end. Then its context ends, whoever
 	// waits for it gets ErrLoadTimeout, or an expired value under StaleIfError, and
 	// the next caller begins another load. A value returned later is dropped. One
 	// returned in time that the SSD tier holds up is returned. It must be more than
 	// SoftTimeout. Time that a loader waits to be called, under MaxLoads, is not
 	// counted.
 	HardTimeout time.Duration
+
+	// CancelUnwanted has a load cancelled when every caller that waits for it has left;
+	// a bulk load, when nobody waits for any of its keys any more. Default: it goes on,
+	// and its value is stored: otherwise callers that wait for less than a load takes
+	// begin one after the other, and none ever ends. Either way a load is cancelled
+	// that still waits for its turn under MaxLoads, and one whose key was written, for
+	// its value would not be stored. Loads that go on are bounded by MaxLoads alone.
+	CancelUnwanted bool
 
 	// MaxLoads is how many loaders run at a time; a bulk load is one. Others wait
 	// their turn, in no order. Loads that a loader asks for with its own context run
@@ -183,12 +192,16 @@ func (o Options) Validate() error {
 
 // validate refuses options that make no sense.
 func (o *LoadingOptions) validate(ttl time.Duration) error {
+	hard := load.Options(*o).Hard()
+	if hard == Forever {
+		hard = maxTTL
+	}
 	for _, f := range []struct {
 		name  string
 		value time.Duration
 	}{
 		{"NegativeTTL", o.NegativeTTL}, {"RefreshAfter", o.RefreshAfter}, {"StaleWhileRevalidate", o.StaleWhileRevalidate},
-		{"StaleIfError", o.StaleIfError}, {"SoftTimeout", o.SoftTimeout}, {"HardTimeout", o.HardTimeout},
+		{"StaleIfError", o.StaleIfError}, {"SoftTimeout", o.SoftTimeout}, {"HardTimeout", hard},
 	} {
 		if f.value < 0 || f.value > maxTTL {
 			return badOption("Loading."+f.name, "is %v: want 0, or up to %v", f.value, maxTTL)
@@ -208,8 +221,8 @@ func (o *LoadingOptions) validate(ttl time.Duration) error {
 		return badOption("Loading.StaleIfError", "is %v: want more than StaleWhileRevalidate, %v", o.StaleIfError, o.StaleWhileRevalidate)
 	case o.SoftTimeout != 0 && o.StaleIfError == 0:
 		return badOption("Loading.SoftTimeout", "is %v, and StaleIfError is 0: there is nothing to answer with", o.SoftTimeout)
-	case o.HardTimeout != 0 && o.HardTimeout <= o.SoftTimeout:
-		return badOption("Loading.HardTimeout", "is %v: want more than SoftTimeout, %v", o.HardTimeout, o.SoftTimeout)
+	case hard <= o.SoftTimeout:
+		return badOption("Loading.HardTimeout", "is %v: want more than SoftTimeout, %v", hard, o.SoftTimeout)
 	case o.MaxLoads < 0 || o.MaxLoads > mostLoads:
 		return badOption("Loading.MaxLoads", "is %d: want 0 for no limit, or up to %d", o.MaxLoads, mostLoads)
 	}

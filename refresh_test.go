@@ -175,7 +175,9 @@ func TestRefreshRaces(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := openSmall(t, func(o *firn.Options) { o.TTL, o.Loading.RefreshAfter = time.Minute, 40*time.Second })
+				c := openSmall(t, func(o *firn.Options) {
+					o.TTL, o.Loading.RefreshAfter, o.Loading.HardTimeout = time.Minute, 40*time.Second, time.Minute
+				})
 				s := &source{slow: 30 * time.Second}
 				s.expect(t, c, "v1", nil)
 				time.Sleep(45 * time.Second)

@@ -215,7 +215,9 @@ func TestStaleIfErrorRaces(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := openSmall(t, func(o *firn.Options) { o.TTL, o.Loading.StaleIfError = time.Minute, time.Hour })
+				c := openSmall(t, func(o *firn.Options) {
+					o.TTL, o.Loading.StaleIfError, o.Loading.HardTimeout = time.Minute, time.Hour, firn.Forever
+				})
 				s := &source{}
 				s.expect(t, c, "v1", nil)
 				s.slow = 2 * time.Hour

@@ -1,8 +1,10 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -19,6 +21,9 @@ type Func = func(ctx context.Context, key []byte) ([]byte, error)
 // MultiFunc fetches the values of many keys: see firn.MultiLoadFunc.
 type MultiFunc = func(ctx context.Context, keys [][]byte) ([][]byte, error)
 
+// DefaultHardTimeout is how long a loader may take unless the options say otherwise.
+const DefaultHardTimeout = 30 * time.Second
+
 // Options are firn.LoadingOptions, field by field, which documents them.
 type Options struct {
 	TTLJitter            float64
@@ -28,7 +33,16 @@ type Options struct {
 	StaleIfError         time.Duration
 	SoftTimeout          time.Duration
 	HardTimeout          time.Duration
+	CancelUnwanted       bool
 	MaxLoads             int
+}
+
+// Hard is how long a loader may take.
+func (o Options) Hard() time.Duration { return cmp.Or(o.HardTimeout, DefaultHardTimeout) }
+
+// timeoutError is the error of loads that took longer.
+func (o Options) timeoutError() error {
+	return fmt.Errorf("%w: it took longer than Options.Loading.HardTimeout, %v", ErrTimeout, o.Hard())
 }
 
 // Grace is how long an expired value can be an answer, in milliseconds.

@@ -10,8 +10,8 @@
 //   - call: one call of a loader, for the flights of one key or of many.
 //   - join: begin to wait for a flight that is there.
 //   - forget: let a flight be found by nobody any more, and its value not be stored.
-//   - abandoned: said of a flight that nobody wants. A call of which all flights are
-//     is cancelled.
+//   - abandoned: said of a flight that nobody wants: flight.go says when. A call of which
+//     all flights are is cancelled.
 //   - refresh: a load of a key that has a value; mostly in the background.
 //   - stale: past its deadline, and still an answer, for as long as the options say.
 //   - negative entry: a remembered ErrNotFound.
@@ -29,6 +29,7 @@
 //	multi.go         the loads of a batch
 //	refresh.go       Refresh, and refreshes in the background
 //	flight.go        the states of a load, in a picture; when its call is cancelled
+//	context.go       the context of a call
 //	join.go          who joins a load, who leaves it, how it ends
 //	limiter.go       how many loaders run
 //	directives.go    SetLoadTTL and NoStore

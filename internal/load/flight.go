@@ -14,9 +14,9 @@ import (
 //	   joinOrBegin, joinBackground
 //	              |
 //	.-------------v--------------.   forget: the key was      .---------------------------.
-//	| joinable                   |   written, or nobody       | forgotten                 |
-//	| callers find it by its key |   wants it any more        | its watch is void: its    |
-//	'-------------|--------------' -------------------------> | value will not be stored; |
+//	| joinable                   |   written, or its last     | forgotten                 |
+//	| callers find it by its key |   caller left and it does  | its watch is void: its    |
+//	'-------------|--------------'   not go on (goesOn) ----> | value will not be stored; |
 //	              |                                           | later callers load anew   |
 //	              |                                           '-----|---------------|-----'
 //	              |                                             end |               | the last caller leaves
@@ -30,8 +30,10 @@ import (
 //	| ended: result is set, done is closed; whoever waits has the answer                      |
 //	'-----------------------------------------------------------------------------------------'
 //
-// Somebody wants a load who waits for it, which callers counts, or, if it is
-// joinable, who began it in the background.
+// A load is wanted by those who wait for it, whom callers counts. Without them it goes
+// on if it is joinable, and began in the background, or its loader was called and
+// Options.CancelUnwanted does not say otherwise: one that waits for a slot has cost
+// nothing yet, and those who gave it up would queue without bound.
 type flight struct {
 	shard      *shard
 	hash       uint64
@@ -40,7 +42,7 @@ type flight struct {
 	call       *loaderCall
 	number     uint64 // Group.begun when it began
 	callers    int    // that wait for it
-	background bool   // it goes on without callers
+	background bool   // it goes on without callers, also while it waits for a slot
 	abandoned  bool   // it does not count in call.wanted any more
 	returned   bool   // its loader has: result is what that returned
 
@@ -57,13 +59,40 @@ func (f *flight) underWay() bool {
 // loaderCall is one call of a loader, for one key or more, of any shards. It is
 // cancelled when all of its flights are abandoned.
 type loaderCall struct {
-	ctx        context.Context
-	cancel     context.CancelCauseFunc
+	of         *Group
+	ctx        loaderContext
 	flights    []*flight
 	wanted     atomic.Int64 // how many of them are not abandoned
+	called     atomic.Bool  // the loader is: the call waits for no slot any more
 	returned   atomic.Bool  // the loader has: there is nothing to cancel
 	directives directives
 	slot       slot
+	loader     loader
+
+	// Of a call for one key, as most are, the parts that others allocate.
+	flight    flight
+	oneFlight [1]*flight
+	oneValue  [1][]byte
+	oneResult [1]result
+}
+
+// loader is the user's function: for one key, or for many.
+type loader struct {
+	one  Func
+	many MultiFunc
+}
+
+// load calls the loader: its values are those of the flights, in their order.
+func (call *loaderCall) load(ctx context.Context) ([][]byte, error) {
+	if call.loader.one == nil {
+		return call.loader.many(ctx, call.keys())
+	}
+	v, err := call.loader.one(ctx, append([]byte{}, call.flights[0].key...))
+	if v == nil {
+		v = []byte{} // nil would be no value
+	}
+	call.oneValue[0] = v
+	return call.oneValue[:], err
 }
 
 // keys are copies of the keys, for the loader to do with as it likes.
@@ -75,6 +104,12 @@ func (call *loaderCall) keys() [][]byte {
 	return keys
 }
 
+// goesOn reports whether a load that nobody waits for goes on. The caller holds mu of
+// its shard.
+func (f *flight) goesOn(cancelUnwanted bool) bool {
+	return (f.background || !cancelUnwanted && f.call.called.Load()) && !f.watch.Voided()
+}
+
 // abandon says that nobody wants a load any more, and cancels its call with the
 // last one. The caller holds mu of its shard.
 func (f *flight) abandon() {
@@ -83,6 +118,8 @@ func (f *flight) abandon() {
 	}
 	f.abandoned = true
 	if f.call.wanted.Add(-1) == 0 && !f.call.returned.Load() {
-		f.call.cancel(nil)
+		if first := f.call.ctx.end(context.Canceled, nil); first && f.call.called.Load() {
+			go f.call.of.endEarly(f.call, context.Canceled) // it takes locks; run does it for a loader that was not called
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 
@@ -20,6 +21,7 @@ type Group struct {
 	limiter limiter
 	count   counters
 	log     unstoredLog
+	timeout error // of a load that took longer than HardTimeout
 
 	active atomic.Int64  // loads under way
 	begun  atomic.Uint64 // how many there have been
@@ -44,6 +46,7 @@ func (g *Group) Open(store Store, cfg Config) {
 	g.store, g.cfg, g.lifetimes = store, cfg, cfg.lifetimes()
 	g.limiter.open(cfg.MaxLoads)
 	g.log.logger = cfg.Log
+	g.timeout = cfg.timeoutError()
 }
 
 // Close ends and cancels every load, and lets none begin.
@@ -53,7 +56,7 @@ func (g *Group) Close() {
 		s := &g.shards[i]
 		s.closed = true
 		for f := range s.underWay {
-			f.call.cancel(tiered.ErrClosed)
+			f.call.ctx.end(context.Canceled, tiered.ErrClosed)
 			g.endLocked(f, result{err: tiered.ErrClosed, closed: true})
 		}
 	}

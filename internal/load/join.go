@@ -69,7 +69,12 @@ func (g *Group) begin(ctx context.Context, asker *directives, hash uint64, key [
 	if s.joinable == nil {
 		s.joinable, s.underWay = make(map[string]*flight), make(map[*flight]struct{})
 	}
-	f := &flight{shard: s, hash: hash, key: append([]byte{}, key...), call: *call, number: g.begun.Add(1), done: make(chan struct{})}
+	f := &(*call).flight
+	if len((*call).flights) > 0 {
+		f = new(flight)
+	}
+	f.shard, f.hash, f.key, f.call = s, hash, append([]byte{}, key...), *call
+	f.number, f.done = g.begun.Add(1), make(chan struct{})
 	f.watch.Written = f.keyWritten
 	f.call.flights = append(f.call.flights, f)
 	f.call.wanted.Add(1)
@@ -82,17 +87,17 @@ func (g *Group) begin(ctx context.Context, asker *directives, hash uint64, key [
 // newCall makes a call that keeps the values of ctx, but not its end. Asker is the
 // loader that asks for it, nil for anybody else.
 func (g *Group) newCall(ctx context.Context, asker *directives) *loaderCall {
-	call := &loaderCall{directives: directives{of: g, within: asker}, slot: g.limiter.newSlot(asker.inside(g))}
-	ctx = context.WithValue(context.WithoutCancel(ctx), directivesKey{}, &call.directives)
-	call.ctx, call.cancel = context.WithCancelCause(ctx)
+	call := &loaderCall{of: g, directives: directives{of: g, within: asker}, slot: g.limiter.newSlot(asker.inside(g))}
+	call.ctx.values, call.ctx.directives = context.WithoutCancel(ctx), &call.directives
+	call.flights = call.oneFlight[:0]
 	return call
 }
 
 // leave is called by a caller that does not wait for the end.
-func (f *flight) leave() {
+func (g *Group) leave(f *flight) {
 	f.shard.mu.Lock()
 	defer f.shard.mu.Unlock()
-	if f.callers--; f.callers == 0 && (!f.background || f.watch.Voided()) {
+	if f.callers--; f.callers == 0 && !f.goesOn(g.cfg.CancelUnwanted) {
 		f.forget()
 	}
 }
@@ -171,7 +176,7 @@ func (g *Group) endEarly(call *loaderCall, why error) {
 	for _, f := range call.flights {
 		f.shard.mu.Lock()
 		res := result{err: why}
-		if f.returned && why == ErrTimeout {
+		if f.returned && why == g.timeout {
 			res = f.result
 			res.unstored = why
 		}

@@ -1,6 +1,9 @@
 package load
 
-import "sync/atomic"
+import (
+	"context"
+	"sync/atomic"
+)
 
 // limiter lets so many calls of loaders run at a time.
 type limiter struct {
@@ -39,7 +42,7 @@ func (s *slot) bypass() {
 }
 
 // acquire waits until a call may run, or for its end.
-func (l *limiter) acquire(s *slot, end <-chan struct{}) {
+func (l *limiter) acquire(s *slot, call context.Context) {
 	if s.free || s.held {
 		return
 	}
@@ -51,7 +54,7 @@ func (l *limiter) acquire(s *slot, end <-chan struct{}) {
 	case l.slots <- struct{}{}:
 		s.held = true
 	case <-s.urgent:
-	case <-end:
+	case <-call.Done():
 	}
 }
 

@@ -32,7 +32,7 @@ func (g *Group) Load(ctx context.Context, dst, key []byte, load Func) ([]byte, e
 		return dst, err
 	}
 	if call != nil {
-		g.start(call, multi(load), g.recheckPresent)
+		g.start(call, loader{one: load}, g.recheckPresent)
 	}
 	soft, stop := g.softTimeout()
 	defer stop()
@@ -40,21 +40,10 @@ func (g *Group) Load(ctx context.Context, dst, key []byte, load Func) ([]byte, e
 	return v, err
 }
 
-// multi is a loader of one key as a loader of many.
-func multi(load Func) MultiFunc {
-	return func(ctx context.Context, keys [][]byte) ([][]byte, error) {
-		v, err := load(ctx, keys[0])
-		if v == nil {
-			v = []byte{} // nil would be no value
-		}
-		return [][]byte{v}, err
-	}
-}
-
 // start begins a call of a loader. A load of one of its keys may have ended
 // after the caller had looked into the cache and before it joined: recheck
 // tells, and the key is left out.
-func (g *Group) start(call *loaderCall, load MultiFunc, recheck func(f *flight) (result, bool)) {
+func (g *Group) start(call *loaderCall, load loader, recheck func(f *flight) (result, bool)) {
 	missing := call.flights[:0]
 	for _, f := range call.flights {
 		g.store.Watch(&f.watch, f.hash, f.key) // and then look: a write is either seen or noticed
@@ -65,7 +54,8 @@ func (g *Group) start(call *loaderCall, load MultiFunc, recheck func(f *flight) 
 		}
 	}
 	if call.flights = missing; len(missing) > 0 {
-		go g.run(call, load)
+		call.loader = load
+		go g.run(call)
 	} else {
 		g.limiter.release(&call.slot)
 	}
@@ -74,31 +64,31 @@ func (g *Group) start(call *loaderCall, load MultiFunc, recheck func(f *flight) 
 // run calls the loader when it is its turn, stores the result unless
 // something newer came, and wakes the callers. Until it has, the hard timeout and
 // Close wake them at once.
-func (g *Group) run(call *loaderCall, load MultiFunc) {
-	g.limiter.acquire(&call.slot, call.ctx.Done())
-	ctx, cancel := g.hardTimeout(call)
-	stop := context.AfterFunc(ctx, func() { g.endEarly(call, context.Cause(ctx)) })
+func (g *Group) run(call *loaderCall) {
+	g.limiter.acquire(&call.slot, &call.ctx)
+	call.called.Store(true)
+	stop := g.hardTimeout(call)
 	var values [][]byte
-	err := context.Cause(ctx)
+	err := call.ctx.why()
 	returned := false
 	defer func() {
 		var p *panicked
 		if !returned { // a panic, or runtime.Goexit
 			p = &panicked{recover(), debug.Stack()}
 		}
-		if err != nil && ctx.Err() != nil {
-			err = context.Cause(ctx) // why the loader was told to stop
+		if why := call.ctx.why(); err != nil && why != nil {
+			err = why // the loader was told to stop
 		}
 		g.limiter.release(&call.slot)
 		ev, unstored := g.complete(call, values, err, p)
 		stop()
-		cancel()
+		call.ctx.end(context.Canceled, nil)
 		ev.Notify() // may call the user, as the next may: after the callers have their value
 		g.log.tell(unstored)
 	}()
 	if err == nil {
 		g.count.loads.Add(uint64(len(call.flights)))
-		values, err = load(ctx, call.keys())
+		values, err = call.load(&call.ctx)
 	}
 	returned = true
 }
@@ -125,7 +115,10 @@ func (call *loaderCall) results(values [][]byte, err error, p *panicked) []resul
 	if err == nil && p == nil && len(values) != len(call.flights) {
 		err = fmt.Errorf("firn: a loader returned %d values for %d keys: want as many", len(values), len(call.flights))
 	}
-	results := make([]result, len(call.flights))
+	results := call.oneResult[:]
+	if len(call.flights) > 1 {
+		results = make([]result, len(call.flights))
+	}
 	for i := range results {
 		res := &results[i]
 		res.err, res.panicked = err, p
@@ -149,7 +142,7 @@ func (g *Group) wait(ctx context.Context, dst []byte, f *flight, soft <-chan str
 		case <-f.done:
 			return g.answer(ctx, dst, f)
 		case <-ctx.Done():
-			f.leave()
+			g.leave(f)
 			return dst, false, ctx.Err()
 		case <-soft:
 			soft = nil
@@ -190,10 +183,16 @@ func (g *Group) softTimeout() (over <-chan struct{}, stop func() bool) {
 	return ch, time.AfterFunc(g.cfg.SoftTimeout, func() { close(ch) }).Stop
 }
 
-// hardTimeout is a loader's context: it ends with HardTimeout.
-func (g *Group) hardTimeout(call *loaderCall) (context.Context, context.CancelFunc) {
-	if g.cfg.HardTimeout == 0 {
-		return call.ctx, func() { call.cancel(nil) }
+// hardTimeout ends the loads of a call, and its context, when HardTimeout is over. The
+// caller calls stop when they have ended.
+func (g *Group) hardTimeout(call *loaderCall) (stop func() bool) {
+	hard := g.cfg.Hard()
+	if hard == tiered.Forever {
+		return func() bool { return false }
 	}
-	return context.WithTimeoutCause(call.ctx, g.cfg.HardTimeout, ErrTimeout)
+	call.ctx.deadline = time.Now().Add(hard)
+	return time.AfterFunc(hard, func() {
+		call.ctx.end(context.DeadlineExceeded, g.timeout)
+		g.endEarly(call, g.timeout)
+	}).Stop
 }

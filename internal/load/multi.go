@@ -34,7 +34,7 @@ func (g *Group) LoadMissing(ctx context.Context, found *tiered.Values, keys [][]
 	defer func() { // of those that are still waited for, if one panicked
 		for _, a := range answers {
 			if a.flight != nil {
-				a.flight.leave()
+				g.leave(a.flight)
 			}
 		}
 	}()
@@ -95,7 +95,7 @@ func (g *Group) joinMissing(ctx context.Context, found *tiered.Values, keys [][]
 		}
 	}
 	if call != nil {
-		g.start(call, load, g.recheckPresent)
+		g.start(call, loader{many: load}, g.recheckPresent)
 	}
 	if old != nil {
 		g.RefreshInBackground(ctx, old, load)

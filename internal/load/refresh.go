@@ -21,12 +21,12 @@ func (g *Group) Refresh(ctx context.Context, key []byte, load Func) error {
 		}
 		if call != nil {
 			g.count.refreshes.Add(1)
-			g.start(call, multi(load), noRecheck)
+			g.start(call, loader{one: load}, noRecheck)
 		}
 		select {
 		case <-f.done:
 		case <-ctx.Done():
-			f.leave()
+			g.leave(f)
 			return ctx.Err()
 		}
 		if f.number <= before || f.result.cached {
@@ -42,6 +42,10 @@ func (g *Group) Refresh(ctx context.Context, key []byte, load Func) error {
 // RefreshInBackground loads anew those of the keys that nobody loads already. It
 // does not wait: if no more loads may run, it leaves the keys to later callers.
 func (g *Group) RefreshInBackground(ctx context.Context, keys [][]byte, load MultiFunc) {
+	g.refreshInBackground(ctx, keys, loader{many: load})
+}
+
+func (g *Group) refreshInBackground(ctx context.Context, keys [][]byte, load loader) {
 	if !g.limiter.tryAcquire() {
 		g.count.refreshesDeferred.Add(uint64(len(keys)))
 		return
@@ -62,7 +66,7 @@ func (g *Group) RefreshInBackground(ctx context.Context, keys [][]byte, load Mul
 // RefreshFound has one value refreshed, in the background, that was found and needs
 // it.
 func (g *Group) RefreshFound(ctx context.Context, key []byte, load Func) {
-	g.RefreshInBackground(ctx, [][]byte{key}, multi(load))
+	g.refreshInBackground(ctx, [][]byte{key}, loader{one: load})
 }
 
 // needRefresh lists those of the keys of which a value was found and needs a

@@ -62,21 +62,37 @@ var upper = []mutation{{
 	new:   "if res, ok := recheck(f); ok && false {",
 	pkg:   ".", test: "TestLoadOnceWhenItIsQuick",
 }, {
-	guard: "a load whose callers have left is cancelled",
+	guard: "a load whose callers have left is cancelled, if that was asked for",
 	file:  "internal/load/join.go",
 	old:   "\tif f.callers == 0 {\n\t\tf.abandon()\n\t}\n",
 	pkg:   ".", test: "TestLoadCancelledWhenAllLeave",
 }, {
+	guard: "a load goes on when its callers have left",
+	file:  "internal/load/flight.go",
+	old:   "!cancelUnwanted && f.call.called.Load()",
+	new:   "false",
+	pkg:   ".", test: "TestLoadOutlivesItsCallers", quick: true,
+}, {
+	guard: "a load that waits for its turn is cancelled when its callers have left",
+	file:  "internal/load/flight.go",
+	old:   " && f.call.called.Load())",
+	new:   ")",
+	pkg:   ".", test: "TestMaxLoadsLeave",
+}, {
+	guard: "a load without callers is cancelled when its key is written",
+	file:  "internal/load/join.go",
+	old:   "\tif f.callers == 0 {\n\t\tf.abandon()\n\t}\n",
+	pkg:   ".", test: "TestLoadWithoutCallersEnds",
+}, {
 	guard: "a loader is not waited for beyond the hard timeout",
 	file:  "internal/load/load.go",
-	old:   "func() { g.endEarly(call, context.Cause(ctx)) }",
-	new:   "func() {}",
+	old:   "\t\tg.endEarly(call, g.timeout)\n",
 	pkg:   ".", test: "TestHardTimeout",
 }, {
 	guard: "at the hard timeout a value that came is an answer, and nothing else",
 	file:  "internal/load/join.go",
-	old:   "if f.returned && why == ErrTimeout {",
-	new:   "if why == ErrTimeout {",
+	old:   "if f.returned && why == g.timeout {",
+	new:   "if why == g.timeout {",
 	pkg:   ".", test: "TestHardTimeout",
 }, {
 	guard: "a call that two loaders wait for is let run once",
