@@ -267,3 +267,17 @@ func (p *pool) check(held int) error {
 	}
 	return nil
 }
+
+// Watched reports whether any key is watched, for tests.
+func (t *Tier) Watched() bool {
+	for i := range t.shards {
+		s := &t.shards[i]
+		s.mu.Lock()
+		n := s.watches.n
+		s.mu.Unlock()
+		if n > 0 {
+			return true
+		}
+	}
+	return false
+}

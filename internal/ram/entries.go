@@ -59,7 +59,7 @@ func (s *shard) expire(e *entry) {
 // one. It returns the watches that the write has ended, but for the writer's own: their
 // callWritten is due when the lock is released.
 func (s *shard) noteWrite(hash uint64, key []byte, own *Watch, copied bool) (ended *Watch) {
-	if s.watches == nil && !(copied && s.tier.lower != nil) {
+	if s.watches.none() && !(copied && s.tier.lower != nil) {
 		return nil
 	}
 	return s.noteWriteSlow(hash, key, own, copied)

@@ -43,7 +43,7 @@ func (t *Tier) Set(hash uint64, key, value []byte, deadline int64) error {
 // tells reports whether somebody is to be told of a write that is over: a watch, OnEvict
 // or the lower tier, which may have a copy of the replaced value if copied says so.
 func (s *shard) tells(copied bool) bool {
-	return s.watches != nil || s.evicted != nil || copied && s.tier.lower != nil
+	return !s.watches.none() || s.evicted != nil || copied && s.tier.lower != nil
 }
 
 // setRest is the rest of a Set, of which overwriteInPlace has done something or nothing. It

@@ -4,6 +4,9 @@ package ram
 // calls Unwatch.
 func (t *Tier) Watch(w *Watch, hash uint64, key []byte) {
 	w.hash, w.key = hash, key
+	if w.Written == nil { // it may have been void before
+		w.void.Store(false)
+	}
 	s := t.shardOf(hash)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,6 +16,8 @@ var ErrChanged = errors.New("ram: changed since")
 type Watch struct {
 	// Written, if set, is called when the first write of the key is over, before
 	// it is acknowledged, with no lock held. It is set before the watch begins.
+	// A watch without it ends with its own first write, too; and once it is Voided,
+	// nobody else refers to it: it may begin anew, without Unwatch.
 	Written func()
 
 	hash uint64
@@ -34,16 +36,33 @@ func (w *Watch) Voided() bool { return w.void.Load() }
 // Hash is the hash of the watched key.
 func (w *Watch) Hash() uint64 { return w.hash }
 
-// watchTable has a shard's watches by the hash of their keys; it is nil without any.
-type watchTable map[uint64]*Watch
+// watchTable has a shard's watches. As a rule they are few, and come and go: those are a
+// list, which costs no allocation.
+type watchTable struct {
+	n      int    // how many there are
+	few    *Watch // up to fewWatches, of any hash
+	inFew  int
+	byHash map[uint64]*Watch // the others; nil without any
+}
+
+const fewWatches = 4
+
+// none reports whether nothing is watched.
+func (t *watchTable) none() bool { return t.n == 0 }
 
 // add begins a watch.
 func (t *watchTable) add(w *Watch) {
-	if *t == nil {
-		*t = make(watchTable, 1)
+	t.n++
+	if t.inFew < fewWatches {
+		t.inFew++
+		w.next, t.few = t.few, w
+		return
 	}
-	w.next = (*t)[w.hash]
-	(*t)[w.hash] = w
+	if t.byHash == nil {
+		t.byHash = make(map[uint64]*Watch)
+	}
+	w.next = t.byHash[w.hash]
+	t.byHash[w.hash] = w
 }
 
 // remove ends one watch.
@@ -51,53 +70,73 @@ func (t *watchTable) remove(w *Watch) {
 	t.take(w.hash, func(v *Watch) bool { return v == w })
 }
 
-// end ends the watches of a key that is being written, but for the writer's own,
-// and returns them: their callWritten is due when the lock is released.
+// end ends the watches of a key that is being written, but for the writer's own if
+// that goes on, and returns those of which Written is due when the lock is released.
 func (t *watchTable) end(hash uint64, key []byte, own *Watch) (ended *Watch) {
-	if (*t)[hash] == nil { // as a rule: it is another key that is watched
-		return nil
+	if own != nil && own.Written == nil {
+		own = nil
 	}
 	return t.take(hash, func(w *Watch) bool { return w != own && bytes.Equal(w.key, key) })
 }
 
 // endAll is end for every key.
 func (t *watchTable) endAll() (ended *Watch) {
-	for _, w := range *t {
-		for w != nil {
-			w.Void()
-			w, w.next, ended = w.next, ended, w
-		}
+	all := func(*Watch) bool { return true }
+	for t.few != nil {
+		ended = t.takeFrom(&t.few, t.few.hash, all, ended)
 	}
-	*t = nil
+	for _, w := range t.byHash {
+		ended = t.takeFrom(&w, w.hash, all, ended)
+	}
+	t.inFew, t.byHash = 0, nil
 	return ended
 }
 
-// take ends watches of a hash, takes them out and returns them.
+// take ends watches of a hash, takes them out and returns those of which Written is due.
 func (t *watchTable) take(hash uint64, which func(*Watch) bool) (taken *Watch) {
-	var rest *Watch
-	for w := (*t)[hash]; w != nil; {
-		next, to := w.next, &rest
-		if which(w) {
-			w.Void()
-			to = &taken
-		}
-		w.next, *to = *to, w
-		w = next
+	n := t.n
+	taken = t.takeFrom(&t.few, hash, which, nil)
+	t.inFew -= n - t.n
+	rest := t.byHash[hash]
+	if rest == nil {
+		return taken
 	}
-	if rest != nil {
-		(*t)[hash] = rest
-	} else if delete(*t, hash); len(*t) == 0 {
-		*t = nil
+	if taken = t.takeFrom(&rest, hash, which, taken); rest != nil {
+		t.byHash[hash] = rest
+	} else if delete(t.byHash, hash); len(t.byHash) == 0 {
+		t.byHash = nil
 	}
 	return taken
+}
+
+// takeFrom takes out of a list, and puts what it takes before those taken already.
+func (t *watchTable) takeFrom(list **Watch, hash uint64, which func(*Watch) bool, taken *Watch) *Watch {
+	for w := *list; w != nil; w = *list {
+		if w.hash != hash || !which(w) {
+			list = &w.next
+			continue
+		}
+		*list = w.next
+		t.n--
+		taken = w.end(taken)
+	}
+	return taken
+}
+
+// end makes the watch void, which was taken out, and puts it before those that were ended
+// already if its Written is due. Otherwise it is its owner's from here on.
+func (w *Watch) end(ended *Watch) *Watch {
+	if w.Written != nil {
+		w.next, ended = ended, w
+	}
+	w.Void()
+	return ended
 }
 
 // callWritten calls Written of this watch and those linked behind it. The caller holds no
 // lock.
 func (w *Watch) callWritten() {
 	for ; w != nil; w = w.next {
-		if w.Written != nil {
-			w.Written()
-		}
+		w.Written()
 	}
 }

@@ -100,7 +100,7 @@ func testWatch(t *testing.T, key []byte, mask uint64, first int64, then func(*Ti
 	tier.Unwatch(&w)
 	tier.Unwatch(&other)
 	for i := range tier.shards {
-		if tier.shards[i].watches != nil {
+		if !tier.shards[i].watches.none() {
 			t.Errorf("shard %d still has watches", i)
 		}
 	}
@@ -167,5 +167,95 @@ func moveAll(t *Tier) {
 func evictAll(t *Tier) {
 	for i := range 2000 {
 		t.setKey(fmt.Append(nil, i), make([]byte, 100), 0)
+	}
+}
+
+// A watch without Written ends with its own write, or another's, and may then begin anew at
+// once, though the writer may still be telling others: nothing allocates, however many
+// there are, up to a few.
+func TestWatchAgain(t *testing.T) {
+	tier, err := New(Config{Bytes: MinBytes, Seed: 1, Now: func() int64 { return 1000 }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tier.Close()
+	key, other := []byte("key"), []byte("another")
+	var left Evicted
+	var a, b Watch
+	told := Watch{Written: func() {
+		if !a.Voided() || !b.Voided() {
+			t.Error("told before all were void")
+		}
+		tier.watchKey(&a, other) // as their owners may by now
+		tier.watchKey(&b, other)
+	}}
+	tier.watchKey(&a, key)
+	tier.watchKey(&told, key)
+	tier.watchKey(&b, key)
+	if err := tier.SetIf(&a, []byte("1"), 0, &left); err != nil || !told.Voided() || a.Voided() || b.Voided() {
+		t.Errorf("%v; the others are void: %v; those that began anew: %v, %v", err, told.Voided(), a.Voided(), b.Voided())
+	}
+	if err := tier.SetIf(&b, []byte("2"), 0, &left); err != nil || !a.Voided() {
+		t.Errorf("%v; the other is void: %v", err, a.Voided())
+	}
+	if err := tier.SetIf(&a, []byte("3"), 0, &left); err != ErrChanged {
+		t.Errorf("%v, want %v", err, ErrChanged)
+	}
+	if err := tier.SetIf(&b, []byte("3"), 0, &left); err != ErrChanged {
+		t.Errorf("once more with the same watch: %v, want %v", err, ErrChanged)
+	}
+	if n := testing.AllocsPerRun(100, func() {
+		tier.watchKey(&a, key)
+		tier.watchKey(&b, key)
+		_ = tier.SetIf(&a, []byte("1"), 0, &left)
+	}); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+	if tier.Watched() {
+		t.Error("something is still watched")
+	}
+}
+
+// Many watches of one shard are kept apart, whichever order they end in.
+func TestManyWatches(t *testing.T) {
+	t.Parallel()
+	for _, mask := range []uint64{0, 1 << 63} { // with it, all keys share two hashes
+		tier, err := New(Config{Bytes: MinBytes, Seed: 1, Now: func() int64 { return 1000 }, HashMask: mask})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const keys, each = 200, 3
+		told := make([]int, keys)
+		watches := make([]Watch, keys*each)
+		for i := range watches {
+			k := i % keys
+			if i < keys {
+				watches[i].Written = func() { told[k]++ }
+			}
+			tier.watchKey(&watches[i], fmt.Append(nil, k))
+		}
+		for i := range keys {
+			k := i * 77 % keys
+			if i%3 == 0 {
+				tier.deleteKey(fmt.Append(nil, k))
+			} else {
+				tier.Unwatch(&watches[k+keys])
+			}
+			for j := range each {
+				if void, want := watches[k+j*keys].Voided(), i%3 == 0 || j == 1; void != want {
+					t.Fatalf("mask %x, key %d, watch %d: void %v, want %v", mask, k, j, void, want)
+				}
+			}
+			if want := map[bool]int{true: 1}[i%3 == 0]; told[k] != want {
+				t.Errorf("told %d times of key %d, want %d", told[k], k, want)
+			}
+		}
+		if !tier.Watched() {
+			t.Error("nothing is watched")
+		}
+		if tier.Clear(); tier.Watched() {
+			t.Error("after Clear something is watched")
+		}
+		tier.Close()
 	}
 }
