@@ -26,3 +26,17 @@ func (t *Tier) IsCurrent(hash, lsn uint64) bool {
 	e, ok := s.find(x)
 	return ok && t.log.lsnAt(s.Location(e)) == lsn
 }
+
+// Lacks reports whether the index names no record for the hash, or the one with this LSN,
+// of which a read has found that it is none of the key's. An LSN of 0 is no record's.
+func (t *Tier) Lacks(hash, lsn uint64) bool {
+	if t.state.Load() != on {
+		return true
+	}
+	x := t.ids.Of(hash)
+	s := t.index.shardOf(x)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, ok := s.find(x)
+	return !ok || t.log.lsnAt(s.Location(e)) == lsn
+}

@@ -7,7 +7,8 @@ import (
 	"github.com/firncache/firn/internal/ssd/format"
 )
 
-// Get appends the value of key to dst. Without one, the error is ErrNotFound,
+// Get appends the value of key to dst. Without one, the error is ErrNotFound, with
+// the token of the record that is another key's, or has expired, if there is one,
 // and for a key that was written meanwhile ErrChanged; otherwise it is the
 // context's or the disk's.
 func (t *Tier) Get(ctx context.Context, dst, key []byte, hash uint64) (Found, error) {
@@ -94,9 +95,9 @@ func (t *Tier) verify(dst, key []byte, ref *recordRef, b []byte) (f Found, err e
 		return Found{}, format.ErrCorrupt
 	case string(r.Key) != string(key) || r.Kind() == format.IsPart:
 		t.count.collisions.Add(1)
-		return Found{}, ErrNotFound
+		return Found{Token: ref.lsn}, ErrNotFound
 	case t.expired(r.Deadline, ref.stale):
-		return Found{}, ErrNotFound // its room comes back when its segment is reclaimed
+		return Found{Token: ref.lsn}, ErrNotFound // its room comes back when its segment is reclaimed
 	}
 	f.Deadline, f.Token = r.Deadline, ref.lsn
 	if r.Kind() == format.IsHead && !ref.peek {

@@ -40,6 +40,7 @@
 //	lookup.go    a miss in RAM: the SSD tier, promotion, the second look
 //	batch.go     many keys at once: lookups; batch_set.go: writes
 //	write.go     the write protocol, which every change of a key follows
+//	attempt.go   a change of a key by what it holds
 //	hook.go      who is told of every write
 //	ssd_tier.go  the SSD tier as the RAM tier sees it, and how it is opened
 //	errors.go    the errors of the tiers in the user's words

@@ -21,6 +21,9 @@ var (
 	ErrFormat     = errors.New("firn: unknown format")
 )
 
+// ErrChanged says that an Attempt came too late: the key was written since it began.
+var ErrChanged = ram.ErrChanged
+
 // OptionError is an error of Open for which one of the user's options is to
 // blame. Package firn has one of the same fields.
 type OptionError struct {

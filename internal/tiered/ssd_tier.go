@@ -87,6 +87,12 @@ func (d *ssdTier) IsCurrent(hash, token uint64) bool {
 	return d.clearing.Load() == 0 && d.tier.IsCurrent(hash, token)
 }
 
+// lacks reports whether there is no record under a hash, or the one that a read has
+// found to be none of the key's. What is being cleared counts as gone.
+func (d *ssdTier) lacks(hash, token uint64) bool {
+	return d.clearing.Load() != 0 || d.tier.Lacks(hash, token)
+}
+
 // toUnix is a deadline of the RAM tier in the SSD tier's time.
 func (d *ssdTier) toUnix(deadline int64) int64 {
 	if deadline == 0 {

@@ -73,8 +73,6 @@ func (s *Store) write(w *change) error {
 // writeError is the RAM tier's error of a write in the user's words.
 func (s *Store) writeError(err error, key, value []byte) error {
 	switch err {
-	case nil, ram.ErrChanged: // a conditional write that came too late is none
-		return nil
 	case ram.ErrTooLarge:
 		return fmt.Errorf("%w: key of %d bytes and value of %d bytes: want at most %d bytes together", ErrTooLarge, len(key), len(value), s.ram.MaxRecord())
 	case ram.ErrNoRoom:
@@ -136,12 +134,21 @@ func (s *Store) Unwatch(w *ram.Watch) {
 // stored, and that is no error. A deadline below 0 makes a negative entry, which
 // lives until the deadline's negation, and does not go to the SSD.
 func (s *Store) SetIf(w *ram.Watch, key, value []byte, deadline int64, ev *ram.Evicted) error {
-	return s.write(&change{op: setIf, key: key, value: value, deadline: deadline, watch: w, ev: ev})
+	return unlessChanged(s.write(&change{op: setIf, key: key, value: value, deadline: deadline, watch: w, ev: ev}))
 }
 
 // DeleteIf is Delete of a watched key, as SetIf is Set.
 func (s *Store) DeleteIf(w *ram.Watch, key []byte, ev *ram.Evicted) error {
-	return s.write(&change{op: removeIf, key: key, watch: w, ev: ev})
+	return unlessChanged(s.write(&change{op: removeIf, key: key, watch: w, ev: ev}))
+}
+
+// unlessChanged is the error of a conditional write for a caller to whom one that came
+// too late is none.
+func unlessChanged(err error) error {
+	if err == ErrChanged {
+		return nil
+	}
+	return err
 }
 
 // DeleteIfEqual removes a value, unless the key was written since stored was read:

@@ -1,0 +1,88 @@
+package tiered
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/firncache/firn/internal/ssd"
+	"github.com/firncache/firn/internal/vfs/vfstest"
+)
+
+// below is a store with one key that lies on the SSD alone.
+func below(t *testing.T, key []byte) *Store {
+	t.Helper()
+	s := new(Store)
+	if err := s.Open(Config{RAMBytes: 1 << 20, FS: vfstest.NewMem(), Clock: time.Now,
+		SSD: ssd.Config{Bytes: 16 << 20, SegmentBytes: 64 << 10, Admission: ssd.AdmitAll}}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	if err := s.setKey(key, []byte("value"), 0); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 600 {
+		if err := s.setKey([]byte{byte(i), byte(i >> 8)}, make([]byte, 4<<10), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, ok := s.PeekFresh(nil, key); ok {
+		t.Fatal("the key is still in RAM")
+	}
+	return s
+}
+
+// A key is absent only if neither tier has it at one moment: a look that found nothing, first
+// here and then there, may have been overtaken by a record on its way.
+func TestAbsentInBoth(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		key := []byte("key")
+		s := below(t, key)
+		hash := s.Hash(key)
+		absent := func(token uint64) bool {
+			return s.ram.Absent(hash, key, func() bool { return s.ssd.lacks(hash, token) })
+		}
+		f, err := s.ssd.tier.Get(context.Background(), nil, key, hash)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if absent(0) || !absent(f.Token) || absent(f.Token+1) {
+			t.Error("a record below, that is not known to be another's, is none")
+		}
+		if _, ok := s.Get(nil, key); !ok {
+			t.Fatal("not found")
+		}
+		s.ssd.tier.Invalidate(hash)
+		if absent(0) {
+			t.Error("a record in RAM is none")
+		}
+		if err := s.Delete(key); err != nil || !absent(0) {
+			t.Errorf("after Delete, %v: it is there", err)
+		}
+	})
+}
+
+// While Clear is between the tiers, what lies on the SSD is gone for an Attempt: it would
+// store what was made of it where Clear has been.
+func TestAttemptDuringClear(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		key := []byte("key")
+		s := below(t, key)
+		for _, clearing := range []bool{true, false} {
+			if clearing {
+				s.ssd.clearing.Add(1)
+			}
+			var a Attempt
+			s.Begin(&a, key)
+			v, _, ok, err := s.Look(context.Background(), &a, nil)
+			if ok == clearing || err != nil {
+				t.Errorf("while Clear runs: %v, it finds %q, %v, %v", clearing, v, ok, err)
+			}
+			s.End(&a)
+			if clearing {
+				s.ssd.clearing.Add(-1)
+			}
+		}
+	})
+}
