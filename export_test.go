@@ -11,3 +11,6 @@ func (c *Cache) Sweep() { c.store.RAM().Sweep() }
 
 // RecordPrefix begins the keys of the records of namespaces.
 const RecordPrefix = typed.RecordPrefix
+
+// Watched reports whether any key is watched for writes.
+func (c *Cache) Watched() bool { return c.store.RAM().Watched() }

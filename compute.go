@@ -1,0 +1,195 @@
+package firn
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/firncache/firn/internal/tiered"
+)
+
+// Op says what Compute does with an entry.
+type Op int64
+
+// The operations, beside those of OpSetTTL.
+const (
+	OpKeep   Op = 0  // leave everything as it is
+	OpSet    Op = -1 // store the new value, with the default time to live
+	OpUpdate Op = -2 // store the new value, and keep the deadline of the entry; without one it is OpSet
+	OpDelete Op = -3 // remove the entry; that there is none is no error
+)
+
+// OpSetTTL stores the new value with a time to live of its own, to the millisecond, or
+// Forever. With one of 0 or less, Compute returns an error.
+func OpSetTTL(ttl time.Duration) Op {
+	if ttl > 0 {
+		return Op(ttl)
+	}
+	return max(Op(ttl), math.MinInt64-opNoTTL) + opNoTTL
+}
+
+// opNoTTL is OpSetTTL(0): the operations from there down are those of times to live that
+// make no sense.
+const opNoTTL = OpDelete - 1
+
+// ttl is that of OpSetTTL, for every operation but the constants.
+func (op Op) ttl() time.Duration {
+	if op > 0 {
+		return time.Duration(op)
+	}
+	return time.Duration(op - opNoTTL)
+}
+
+// Compute changes one entry by what it is, as one step: f is called with the value of key, or
+// with ok = false if there is none, and what it returns is done, unless the key was
+// written meanwhile, by whatever call. Then f is called again, with what there is by then:
+// it has to be able to run more than once, and only its last answer counts. No lock is held
+// meanwhile. Writers that keep a key under attack make Compute try as often, until ctx
+// ends: each time, one of them has succeeded.
+//
+// What is absent: a value that has expired or was evicted, and a remembered
+// ErrNotFound. A value that cannot be read, from a disk that fails or is too slow, is none of
+// these: Compute returns the error, one of Lookup's, and does not call f. So f never sees an
+// older value than that of the last write that was over when Compute was called, nor one
+// that was deleted; and of two Computes that saw the same value one at most has changed it.
+// That an entry moves between RAM and the SSD, or is evicted while f runs, is
+// nobody's write: what f returns is done.
+//
+// old is a copy, with room behind it: f may change it, append to it and return it. It is lent
+// until Compute returns; new is copied. f may use the cache. A write of key is a
+// conflict like any other's, so f must not write it each time that it runs. With a ctx that
+// has ended f is not called; the other errors are those of Set. With any, nothing has
+// changed. OpKeep costs a lookup, which counts as a read.
+func (c *Cache) Compute(ctx context.Context, key []byte, f func(old []byte, ok bool) (new []byte, op Op)) error {
+	return c.compute(ctx, key, c.ttl, func(old []byte, ok bool) ([]byte, Op, error) {
+		value, op := f(old, ok)
+		return value, op, nil
+	})
+}
+
+// SetIfAbsent stores a value, with Options.TTL, if there is none, and reports whether it has.
+// What is absent, and the errors, are those of Compute.
+func (c *Cache) SetIfAbsent(ctx context.Context, key, value []byte) (stored bool, err error) {
+	err = c.compute(ctx, key, c.ttl, func(_ []byte, ok bool) ([]byte, Op, error) {
+		if stored = !ok; ok {
+			return nil, OpKeep, nil
+		}
+		return value, OpSet, nil
+	})
+	return stored && err == nil, err
+}
+
+// CompareAndSwap replaces the value old by new, and reports whether it has: not if there is
+// another value, or none. The deadline stays. What is absent, and the errors, are those of
+// Compute.
+func (c *Cache) CompareAndSwap(ctx context.Context, key, old, new []byte) (swapped bool, err error) {
+	err = c.compute(ctx, key, c.ttl, func(value []byte, ok bool) ([]byte, Op, error) {
+		if swapped = ok && bytes.Equal(value, old); !swapped {
+			return nil, OpKeep, nil
+		}
+		return new, OpUpdate, nil
+	})
+	return swapped && err == nil, err
+}
+
+// Increment adds delta to a number, and returns the sum. The number is 8 bytes, a
+// little-endian int64. A missing one is 0, and is stored with Options.TTL; otherwise the
+// deadline stays. A value of another length, and a sum that does not fit, are errors and
+// change nothing; the others, and what is missing, are those of Compute.
+func (c *Cache) Increment(ctx context.Context, key []byte, delta int64) (sum int64, err error) {
+	err = c.compute(ctx, key, c.ttl, func(old []byte, ok bool) ([]byte, Op, error) {
+		sum = delta
+		if ok {
+			if len(old) != 8 {
+				return nil, OpKeep, fmt.Errorf("firn: Increment of %q: the value has %d bytes: want 8", key, len(old))
+			}
+			n := int64(binary.LittleEndian.Uint64(old))
+			if sum = n + delta; (sum < n) != (delta < 0) {
+				return nil, OpKeep, fmt.Errorf("firn: Increment of %q by %d: the value is %d: want a sum that fits an int64", key, delta, n)
+			}
+		}
+		return binary.LittleEndian.AppendUint64(old[:0], uint64(sum)), OpUpdate, nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	return sum, nil
+}
+
+// GetAndDelete is Lookup and Delete in one step: of several that run at once, one gets the
+// value. It appends it to dst and removes it, or returns ErrNotFound, and, as Delete,
+// removes what Lookup does not show. With another error it has removed nothing. It
+// returns dst as it was with any.
+func (c *Cache) GetAndDelete(ctx context.Context, dst, key []byte) (value []byte, err error) {
+	found := false
+	value = dst
+	err = c.compute(ctx, key, c.ttl, func(old []byte, ok bool) ([]byte, Op, error) {
+		found, value = ok, append(dst, old...)
+		return nil, OpDelete, nil
+	})
+	if err == nil && !found {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return dst, err
+	}
+	return value, nil
+}
+
+// computation is the heap memory of a compute.
+type computation struct {
+	attempt tiered.Attempt
+	old     []byte
+}
+
+var computations = sync.Pool{New: func() any { return &computation{old: make([]byte, 0, 64)} }}
+
+// compute is Compute with the time to live of OpSet, and with an f that may fail: then
+// nothing is done.
+func (c *Cache) compute(ctx context.Context, key []byte, ttl time.Duration, f func(old []byte, ok bool) ([]byte, Op, error)) error {
+	x := computations.Get().(*computation)
+	err := tiered.ErrChanged
+	for err == tiered.ErrChanged {
+		if err = ctx.Err(); err == nil {
+			err = c.tryCompute(ctx, x, key, ttl, f)
+		}
+	}
+	if cap(x.old) <= maxScratch {
+		computations.Put(x) // not if f has panicked
+	}
+	return err
+}
+
+// tryCompute is one try of compute.
+func (c *Cache) tryCompute(ctx context.Context, x *computation, key []byte, ttl time.Duration, f func(old []byte, ok bool) ([]byte, Op, error)) error {
+	c.store.Begin(&x.attempt, key) // before the look: a write is either seen or noticed
+	defer c.store.End(&x.attempt)
+	old, deadline, ok, err := c.store.Look(ctx, &x.attempt, x.old[:0])
+	if err != nil {
+		return err
+	}
+	x.old = old
+	value, op, err := f(old, ok)
+	switch {
+	case err != nil:
+		return err
+	case op == OpKeep:
+		return nil
+	case op == OpDelete:
+		return c.store.Remove(&x.attempt)
+	case op == OpUpdate && ok:
+		return c.store.Replace(&x.attempt, value, deadline)
+	case op == OpSet || op == OpUpdate:
+		ttl = c.loads.Jittered(ttl)
+	default:
+		ttl = op.ttl()
+	}
+	if deadline, err = c.deadline(ttl); err != nil {
+		return err
+	}
+	return c.store.Replace(&x.attempt, value, deadline)
+}

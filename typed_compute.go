@@ -1,0 +1,153 @@
+package firn
+
+import (
+	"context"
+	"fmt"
+)
+
+// Compute changes one value by what it is, as one step: as Cache.Compute, on values. The
+// default time to live is TypedOptions.TTL. It returns the value that there is then, or
+// false: after OpKeep the one found, after OpDelete none, otherwise the new one. A value
+// that cannot be read counts as absent, and is gone afterwards; one that cannot be
+// encoded is an error. It is the bytes' value that counts: an entry that a front still has
+// and RAM has evicted is absent.
+//
+// old is f's own, decoded for it, each time that it runs.
+func (t *Typed[K, V]) Compute(ctx context.Context, key K, f func(old V, ok bool) (new V, op Op)) (now V, ok bool, err error) {
+	err = t.compute(ctx, key, func(s *scratch[K], old V, found bool) (op Op, err error) {
+		now, ok = old, found
+		v, op := f(old, found)
+		switch op {
+		case OpKeep:
+			return op, nil
+		case OpDelete:
+			var none V
+			now, ok = none, false
+			return op, nil
+		}
+		now, ok = v, true
+		s.value, err = t.encode(s.value[:0], v)
+		return op, err
+	})
+	if err != nil {
+		var none V
+		return none, false, err
+	}
+	return now, ok, nil
+}
+
+// compute is Compute with an f that leaves the new value's bytes in s.value, and may fail.
+func (t *Typed[K, V]) compute(ctx context.Context, key K, f func(s *scratch[K], old V, ok bool) (Op, error)) error {
+	s := t.acquire()
+	defer t.release(s)
+	s.k = key
+	if err := t.encodeKey(s); err != nil {
+		return err
+	}
+	return t.c.compute(ctx, s.key, t.ttl, func(stored []byte, ok bool) ([]byte, Op, error) {
+		var old V
+		readable := false
+		if ok {
+			old, readable = t.decodeHere(stored)
+		}
+		op, err := f(s, old, readable)
+		if ok && !readable { // there is something, which counts as nothing
+			switch op {
+			case OpKeep:
+				op = OpDelete
+			case OpUpdate:
+				op = OpSet
+			}
+		}
+		return s.value, op, err
+	})
+}
+
+// decodeHere is decode that leaves it to the caller to delete what cannot be read.
+func (t *Typed[K, V]) decodeHere(stored []byte) (v V, ok bool) {
+	payload, ok := t.fingerprint.Cut(stored)
+	if !ok {
+		t.c.typed.mismatches.Add(1)
+		return v, false
+	}
+	v, err := t.codec.Decode(payload)
+	if err != nil {
+		t.c.typed.decodeErrors.Add(1)
+		var none V
+		return none, false
+	}
+	return v, true
+}
+
+// SetIfAbsent stores a value, with TypedOptions.TTL, if there is none, and reports whether it
+// has. Other than that, it is as Compute.
+func (t *Typed[K, V]) SetIfAbsent(ctx context.Context, key K, v V) (stored bool, err error) {
+	_, _, err = t.Compute(ctx, key, func(old V, ok bool) (V, Op) {
+		if stored = !ok; ok {
+			return old, OpKeep
+		}
+		return v, OpSet
+	})
+	return stored && err == nil, err
+}
+
+// CompareAndSwap replaces the value old by new, and reports whether it has: not if there is
+// another value, or none. The deadline stays. It compares what the codec makes of old with the
+// bytes that are stored: a codec that makes different bytes of equal values finds others
+// there. Other than that, it is as Compute.
+func (t *Typed[K, V]) CompareAndSwap(ctx context.Context, key K, old, new V) (swapped bool, err error) {
+	s := t.acquire()
+	defer t.release(s)
+	s.k = key
+	if err = t.encodeKey(s); err != nil {
+		return false, err
+	}
+	if s.value, err = t.encode(s.value[:0], old); err != nil {
+		return false, err
+	}
+	n := len(s.value)
+	if s.value, err = t.encode(s.value, new); err != nil {
+		return false, err
+	}
+	return t.c.CompareAndSwap(ctx, s.key, s.value[:n], s.value[n:])
+}
+
+// GetAndDelete is Lookup and Delete in one step: of several that run at once, one gets the
+// value. Without one it returns ErrNotFound. Other than that, it is as Cache.GetAndDelete.
+func (t *Typed[K, V]) GetAndDelete(ctx context.Context, key K) (v V, err error) {
+	found := false
+	_, _, err = t.Compute(ctx, key, func(old V, ok bool) (V, Op) {
+		v, found = old, ok
+		return old, OpDelete
+	})
+	if err == nil && !found {
+		err = ErrNotFound
+	}
+	if err != nil {
+		var none V
+		return none, err
+	}
+	return v, nil
+}
+
+// Integer is the values that Increment adds to.
+type Integer interface {
+	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr
+}
+
+// Increment adds delta to the number of key in a typed cache, and returns the sum. A missing one
+// is 0, and is stored with TypedOptions.TTL; otherwise the deadline stays. A sum that V
+// cannot hold is an error, and changes nothing. Other than that, it is as Typed.Compute.
+func Increment[K comparable, V Integer](ctx context.Context, t *Typed[K, V], key K, delta V) (sum V, err error) {
+	err = t.compute(ctx, key, func(s *scratch[K], old V, _ bool) (op Op, err error) {
+		if sum = old + delta; (sum < old) != (delta < 0) {
+			return OpKeep, fmt.Errorf("firn: Increment by %d: the value is %d: want a sum that fits %T", delta, old, old)
+		}
+		s.value, err = t.encode(s.value[:0], sum)
+		return OpUpdate, err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return sum, nil
+}
