@@ -58,7 +58,7 @@ func (w *computing) settle() {
 	w.Helper()
 	if w.disk != nil {
 		w.flood()
-		if stats := w.c.Stats(); stats.Demotions == 0 {
+		if stats := w.c.Stats(); stats.SSD.Demotions == 0 {
 			w.Fatalf("nothing went below: %+v", stats)
 		}
 	}
@@ -387,8 +387,8 @@ func TestComputeDiskFails(t *testing.T) {
 		want error
 	}{
 		"it fails":   {vfstest.Rule{Err: syscall.EIO, Times: 1}, syscall.EIO},
-		"it hangs":   {vfstest.Rule{Block: true}, firn.ErrReadTimeout},
-		"it is late": {vfstest.Rule{Delay: 10 * time.Second}, firn.ErrReadTimeout},
+		"it hangs":   {vfstest.Rule{Block: true}, firn.ErrSSDTimeout},
+		"it is late": {vfstest.Rule{Delay: 10 * time.Second}, firn.ErrSSDTimeout},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -424,7 +424,7 @@ func TestComputeOfStaleAndNegative(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx := context.Background()
 			c := openSmall(t, func(o *firn.Options) {
-				o.TTL, o.Loading.StaleFor, o.Loading.NegativeTTL = time.Minute, time.Hour, time.Hour
+				o.TTL, o.Loading.StaleWhileRevalidate, o.Loading.NegativeTTL = time.Minute, time.Hour, time.Hour
 			})
 			loads := 0
 			load := func(context.Context, []byte) ([]byte, error) { loads++; return nil, firn.ErrNotFound }

@@ -41,6 +41,14 @@
 //     use the cache. Options.Clock and the methods of a Front may not.
 //   - Close stops all goroutines that the cache started. Using a closed cache is safe.
 //
+// # Changes by what is there
+//
+// [Cache.Compute] changes an entry by what it is, as one step: nothing is written between
+// the look and the change, or the function runs again. SetIfAbsent, CompareAndSwap,
+// Increment and GetAndDelete are made of it. A disk that fails makes an error of them,
+// and no absent entry; but an entry may be evicted at any time, and is absent then: what
+// must not be lost does not belong into a cache.
+//
 // # Who owns which bytes
 //
 // No method keeps a slice that it was given: keys and values may be changed
@@ -131,9 +139,11 @@ package firn
 //	cache.go        Cache: Open, Get, Set, Delete, Close
 //	batch.go        GetMulti, SetMulti
 //	load.go         GetOrLoad, Refresh, and the directives of a loader
+//	compute.go      Compute, and SetIfAbsent, CompareAndSwap, Increment, GetAndDelete of it
 //	typed.go        Typed: keys and values of any type, above the bytes
 //	typed_load.go   loads of a Typed
 //	typed_batch.go  batches of a Typed
+//	typed_compute.go  Compute of a Typed, and what is made of it
 //	value.go        SetValue, GetValue
 //	codec.go        Codec, and the default ones
 //	front.go        Front: decoded values above a Typed

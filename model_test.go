@@ -76,6 +76,35 @@ func (s *modelStore) GetMulti(keys [][]byte) (values [][]byte, ok []bool) {
 	return values, ok
 }
 
+// changes are the operations of a Machine's changes, but for SetTTL.
+var changes = [...]firn.Op{cachetest.Keep: firn.OpKeep, cachetest.Set: firn.OpSet, cachetest.Update: firn.OpUpdate, cachetest.Remove: firn.OpDelete}
+
+func (s *modelStore) Compute(key []byte, f func(old []byte, ok bool) ([]byte, cachetest.Change, time.Duration)) error {
+	return s.Cache.Compute(context.Background(), key, func(old []byte, ok bool) ([]byte, firn.Op) {
+		value, do, ttl := f(old, ok)
+		if do == cachetest.SetTTL {
+			return value, firn.OpSetTTL(ttl)
+		}
+		return value, changes[do]
+	})
+}
+
+func (s *modelStore) SetIfAbsent(key, value []byte) (bool, error) {
+	return s.Cache.SetIfAbsent(context.Background(), key, value)
+}
+
+func (s *modelStore) CompareAndSwap(key, old, new []byte) (bool, error) {
+	return s.Cache.CompareAndSwap(context.Background(), key, old, new)
+}
+
+func (s *modelStore) GetAndDelete(dst, key []byte) ([]byte, bool, error) {
+	v, err := s.Cache.GetAndDelete(context.Background(), dst, key)
+	if errors.Is(err, firn.ErrNotFound) {
+		return v, false, nil
+	}
+	return v, err == nil, err
+}
+
 func (s *modelStore) All(yield func(key, value []byte) bool) {
 	for k, v := range s.Cache.All() {
 		if !yield(k, v) {

@@ -1,6 +1,7 @@
 package firn_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -112,6 +113,8 @@ func (m *ssdModel) step(step int) {
 		m.ttl(i, key)
 	case n < 60:
 		m.getMulti()
+	case n < 70:
+		m.compute(i, key)
 	default:
 		if v, ok := m.c.Get(nil, key); ok {
 			m.judge(i, key, v)
@@ -140,6 +143,33 @@ func (m *ssdModel) set(i int, key []byte) {
 	m.buf = cachetest.AppendValue(m.buf[:0], key, m.seq, max(m.rng.IntN(1500), cachetest.MinValue))
 	m.must(m.c.SetWithTTL(key, m.buf, ttl))
 	m.held[i] = e
+}
+
+// compute changes a key by what it holds: the model knows it, or it is lost.
+func (m *ssdModel) compute(i int, key []byte) {
+	do := []firn.Op{firn.OpKeep, firn.OpSet, firn.OpUpdate, firn.OpUpdate, firn.OpDelete}[m.rng.IntN(5)]
+	m.seq++
+	m.must(m.c.Compute(context.Background(), key, func(old []byte, ok bool) ([]byte, firn.Op) {
+		if ok {
+			m.judge(i, key, old)
+		} else {
+			delete(m.held, i) // what is absent here does not come back
+		}
+		was := m.held[i]
+		switch do {
+		case firn.OpKeep:
+			return nil, do
+		case firn.OpDelete:
+			delete(m.held, i)
+			return nil, do
+		}
+		e := modelEntry{seq: m.seq}
+		if ok && do == firn.OpUpdate {
+			e.expires = was.expires
+		}
+		m.held[i] = e
+		return cachetest.AppendValue(old[:0], key, m.seq, max(m.rng.IntN(1500), cachetest.MinValue)), do
+	}))
 }
 
 func (m *ssdModel) ttl(i int, key []byte) {

@@ -9,5 +9,5 @@
 // is exact: a miss without an event is an error too.
 //
 // [Machine] holds a cache against that oracle one call at a time, [Register]
-// with many goroutines at once.
+// with many goroutines at once, [Chain] with many that change one key by what it holds.
 package cachetest

@@ -33,6 +33,11 @@ var ops = []struct {
 	{"Sweep", (*Machine).sweep},
 	{"Sweep", (*Machine).sweep},
 	{"too large", (*Machine).setTooLarge},
+	{"Compute", (*Machine).compute},
+	{"Compute", (*Machine).compute},
+	{"SetIfAbsent", (*Machine).setIfAbsent},
+	{"CompareAndSwap", (*Machine).compareAndSwap},
+	{"GetAndDelete", (*Machine).getAndDelete},
 }
 
 func (m *Machine) key() []byte { return m.Keys[m.src.Below(len(m.Keys))] }
