@@ -25,16 +25,18 @@ type TypedOptions[K comparable, V any] struct {
 
 	// KeyCodec turns keys into bytes. Equal keys need equal bytes. Its Decode is used by
 	// All and for a front. It must not use the cache. Default: integers, strings
-	// and arrays of bytes, whatever their types' names, as they are; others with
-	// their AppendBinary.
+	// and arrays of bytes as they are; types with AppendBinary with it; other
+	// numbers, bools, structs and arrays part by part, without blank fields: −0 is 0
+	// there, and NaN is an error of the call. Types that hold pointers, interfaces
+	// or channels need a codec.
 	KeyCodec Codec[K]
 
 	// TTL is how long values live that Set and loads store, LoadingOptions.TTLJitter
 	// apart; Forever for those that never expire. Default: Options.TTL.
 	TTL time.Duration
 
-	// Front keeps decoded values above the bytes, of keys that are integers,
-	// strings or arrays of bytes: see package firn/front. A hit there costs
+	// Front keeps decoded values above the bytes, of keys that need neither
+	// AppendBinary nor a codec of their own: see package firn/front. A hit there costs
 	// neither copy nor codec, and is counted in FrontHits of Stats. Its values are
 	// shared: its users must not change the data it refers to. It is coherent
 	// with every write of the Cache, in this process: a value it finds is not older
@@ -56,7 +58,8 @@ type TypedOptions[K comparable, V any] struct {
 //
 // With a value's bytes it stores their meaning: the codec's name, the types of
 // key and value, down to the names, types and tags of struct fields, and
-// TypedOptions.Version. Where any of it differs, or the codec cannot read
+// TypedOptions.Version. So a UserID and an OrderID of the same bits do not find each
+// other's values in one namespace; Go's own integers of one size do. Where any of it differs, or the codec cannot read
 // the bytes, the value is not found, its entry is deleted, and Stats counts it in
 // Mismatches or DecodeErrors. So a program whose types changed starts with what
 // is still readable.
@@ -125,8 +128,8 @@ func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions
 		return nil, fmt.Errorf("firn: NewTyped: %w", err)
 	}
 	if opts.Front != nil && !keys.Exact() {
-		return nil, fmt.Errorf("firn: TypedOptions.Front with keys of type %s: want an integer, a string or an array of bytes, "+
-			"stored as they are", codec.TypeName(key))
+		return nil, fmt.Errorf("firn: TypedOptions.Front with keys of type %s: want numbers, bools, strings, or structs "+
+			"and arrays of these, without AppendBinary and TypedOptions.KeyCodec", codec.TypeName(key))
 	}
 	if opts.Codec == nil {
 		if opts.Codec, err = DefaultCodec[V](); err != nil {

@@ -58,6 +58,13 @@ func TestStoredFormat(t *testing.T) {
 			"0102", "c8a7a46b03"},
 		"time under address": {typedSet(t, netip.MustParseAddr("10.0.0.1"), time.Unix(1, 2).UTC()),
 			"0a000001", "2a3572c8010000000e7791f70100000002ffff"},
+		"string under struct": {typedSet(t, struct {
+			A int32
+			B string
+			C float64
+			D bool
+		}{-2, "k", 1, true}, "text"),
+			"feffffff016b000000000000f03f01", "2cf0c02874657874"},
 		"struct under number": {typedSet(t, uint64(7), listed{1, []string{"x"}}),
 			"0700000000000000", "d8e411457b2241223a312c2262223a5b2278225d7d"},
 		"value: a string": {valueSet("text"),

@@ -10,6 +10,8 @@
 // decodes. It costs where decoding is a copy, as with numbers: a read that misses
 // it costs the more for having looked, and the values are on the Go heap, where
 // the garbage collector sees them. docs/PERFORMANCE.md has figures.
+//
+// Keys may be numbers, bools, strings, and structs and arrays of these.
 package front
 
 import (

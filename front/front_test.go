@@ -132,3 +132,33 @@ func Example() {
 	fmt.Println(u.Name, ok, c.Stats().FrontHits)
 	// Output: Ada true 1
 }
+
+// Keys may be structs: writes reach the front by their bytes.
+func TestFrontOfStructKeys(t *testing.T) {
+	type place struct {
+		Country string
+		Row     int16
+		X, Y    float64
+	}
+	c, _ := open(t, 10)
+	hot, err := New[place, string](10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	typed, err := firn.NewTyped(c, "places", firn.TypedOptions[place, string]{Front: hot})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := place{"CH", 7, 46.5, -0.5}
+	typed.Set(key, "old")
+	for range 3 {
+		typed.Get(key)
+	}
+	if hits := c.Stats().FrontHits; hits == 0 {
+		t.Fatal("no front hits: the test shows nothing")
+	}
+	typed.Set(key, "new")
+	if v, ok := typed.Get(key); !ok || v != "new" {
+		t.Errorf("after a Set: got %q, %v", v, ok)
+	}
+}

@@ -9,12 +9,14 @@
 //     is cleared. The keys begin with it.
 //   - record: the entry that holds the current generation, so that a later process
 //     finds it.
+//   - part: a number, bool or string in a key, alone or as a field or an element.
 //   - header: the bytes before those of a value, or payload: the name of its
 //     type and a fingerprint of layout and codec.
 //
 // # Files
 //
 //   - key.go: how keys become bytes, and back
+//   - parts.go: those of keys made of several numbers and strings
 //   - namespace.go: namespaces, their generations and records
 //   - value.go: values behind a header, as SetValue and GetValue have them
 package typed

@@ -16,6 +16,7 @@ const (
 	numberKey   keyKind = iota // an integer: its bytes, little-endian
 	stringKey                  // a string: its bytes
 	arrayKey                   // [N]byte: its bytes
+	partsKey                   // bools, floats, structs and arrays: their parts
 	appenderKey                // encoding.BinaryAppender
 	codecKey                   // TypedOptions.KeyCodec
 )
@@ -25,6 +26,7 @@ type Keys[K comparable] struct {
 	kind  keyKind
 	size  int            // of a number or array
 	codec codec.Codec[K] // of codecKey
+	parts parts          // of partsKey
 }
 
 // NewKeys chooses how keys become bytes, or says that they cannot.
@@ -40,33 +42,53 @@ func NewKeys[K comparable](c codec.Codec[K]) (Keys[K], error) {
 	case t.Kind() == reflect.Array && t.Elem().Kind() == reflect.Uint8:
 		return Keys[K]{kind: arrayKey, size: t.Len()}, nil
 	}
-	switch ok, why := codec.AppendsBinary(t); {
-	case why != "":
-		return Keys[K]{}, fmt.Errorf("keys of type %s: %s: want TypedOptions.KeyCodec", codec.TypeName(t), why)
-	case ok:
+	ok, why := codec.AppendsBinary(t)
+	if ok && why == "" {
 		return Keys[K]{kind: appenderKey}, nil
 	}
-	return Keys[K]{}, fmt.Errorf("keys of type %s: want an integer, a string, an array of bytes, "+
-		"a type with AppendBinary, or TypedOptions.KeyCodec", codec.TypeName(t))
+	p, err := newParts(t)
+	switch {
+	case err == nil:
+		return Keys[K]{kind: partsKey, parts: p}, nil
+	case why != "":
+		return Keys[K]{}, fmt.Errorf("keys of type %s: %s: want TypedOptions.KeyCodec", codec.TypeName(t), why)
+	}
+	return Keys[K]{}, fmt.Errorf("keys of type %s: %w", codec.TypeName(t), err)
 }
 
-// Name tells kinds of keys apart whose bytes mean different things.
+// Name tells keys apart whose bytes mean different things. A declared type
+// is part of it, for two of them are two meanings of the same bytes, as the numbers
+// of users and of orders are. Go's own integers of one size are one.
 func (k *Keys[K]) Name() string {
+	t := reflect.TypeFor[K]()
+	name := ""
 	switch k.kind {
 	case numberKey:
-		return fmt.Sprintf("number/%d", k.size)
+		name = fmt.Sprintf("number/%d", k.size)
 	case stringKey:
-		return "string"
+		name = "string"
 	case arrayKey:
-		return fmt.Sprintf("array/%d", k.size)
+		name = fmt.Sprintf("array/%d", k.size)
 	case codecKey:
-		return "codec " + k.codec.Name()
+		name = "codec " + k.codec.Name()
+	case partsKey:
+		return "parts " + layout(t)
+	case appenderKey:
+		return "binary " + codec.TypeName(t)
 	}
-	return "binary " + codec.TypeName(reflect.TypeFor[K]())
+	if !predeclared(t) {
+		name += " " + codec.TypeName(t)
+	}
+	return name
+}
+
+// predeclared reports whether a type is one of Go's own, or an array of such.
+func predeclared(t reflect.Type) bool {
+	return t.PkgPath() == "" && (t.Name() != "" || t.Kind() == reflect.Array && predeclared(t.Elem()))
 }
 
 // Exact reports whether two keys are equal if and only if their bytes are.
-func (k *Keys[K]) Exact() bool { return k.kind <= arrayKey }
+func (k *Keys[K]) Exact() bool { return k.kind <= partsKey }
 
 // Append appends the bytes of *key to dst. The key has to lie on the heap, or
 // its method would put it there.
@@ -78,6 +100,8 @@ func (k *Keys[K]) Append(dst []byte, key *K) ([]byte, error) {
 		return append(dst, *offheap.StringOf(key)...), nil
 	case arrayKey:
 		return append(dst, offheap.ArrayOf(key)...), nil
+	case partsKey:
+		return k.parts.append(dst, offheap.FieldsOf(key))
 	case codecKey:
 		return k.codec.Append(dst, *key)
 	}
@@ -105,6 +129,9 @@ func (k *Keys[K]) Parse(src []byte) (key K, err error) {
 		}
 		copy(offheap.ArrayOf(&key), src)
 		return key, nil
+	case partsKey:
+		err = k.parts.parse(offheap.FieldsOf(&key), src)
+		return key, err
 	case codecKey:
 		return k.codec.Decode(src)
 	}

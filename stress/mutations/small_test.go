@@ -30,6 +30,47 @@ var small = []mutation{{
 	old:   "s.tier.tuner.Drained(e.hash, uint8(e.freq()))",
 	pkg:   "./internal/ram", test: "TestPolicyHearsOfReadsInSmallTiers",
 }, {
+	guard: "the string in a key has its length before it",
+	file:  "internal/typed/parts.go",
+	old:   "append(binary.AppendUvarint(dst, uint64(len(str))), str...)",
+	new:   "append(dst, str...)",
+	pkg:   "./internal/typed", test: "TestShapesOfKeys", quick: true,
+}, {
+	guard: "−0 and 0 have the same bytes in a key",
+	file:  "internal/typed/parts.go",
+	old:   "\t\tf = 0 // of both signs\n",
+	pkg:   "./internal/typed", test: "TestShapesOfKeys",
+}, {
+	guard: "NaN is no key",
+	file:  "internal/typed/parts.go",
+	old:   "binary.LittleEndian.AppendUint64(dst, math.Float64bits(f)), f == f",
+	new:   "binary.LittleEndian.AppendUint64(dst, math.Float64bits(f)), true",
+	pkg:   "./internal/typed", test: "TestNaNIsNoKey",
+}, {
+	guard: "blank fields are no part of a key",
+	file:  "internal/typed/parts.go",
+	old:   "if f := t.Field(i); f.Name != \"_\" {\n\t\t\tif err",
+	new:   "if f := t.Field(i); true {\n\t\t\tif err",
+	pkg:   "./internal/typed", test: "TestShapesOfKeys",
+}, {
+	guard: "only integers without a gap between them are one step",
+	file:  "internal/typed/parts.go",
+	old:   "last.width == s.width && last.offset+last.size == s.offset",
+	new:   "last.width == s.width",
+	pkg:   "./internal/typed", test: "TestShapesOfKeys",
+}, {
+	guard: "bytes that no key has are parsed as none",
+	file:  "internal/typed/parts.go",
+	old:   "n <= 0 || n > 1 && src[n-1] == 0 ||",
+	new:   "n <= 0 ||",
+	pkg:   "./internal/typed", test: "TestBytesOfNoKey",
+}, {
+	guard: "the type of a key is part of what its values mean",
+	file:  "internal/typed/key.go",
+	old:   "if !predeclared(t) {",
+	new:   "if false {",
+	pkg:   ".", test: "TestTypesOfKeysAreApart",
+}, {
 	guard: "a released buffer is not released again",
 	file:  "bufpool/refs.go",
 	old:   "case s != b.lent && !b.shared(s):\n\t\t\tb.misused(\"Release\")",

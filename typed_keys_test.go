@@ -1,0 +1,152 @@
+package firn_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/firncache/firn"
+)
+
+type (
+	personID int64
+	orderID  int64
+	position struct {
+		X, Y float64
+	}
+	tileKey struct {
+		Layer  string
+		Zoom   uint8
+		Corner [2]int32
+		_      int32
+		At     position
+		HiDPI  bool
+	}
+)
+
+func ExampleTypedOptions_structKeys() {
+	c := mustOpen(firn.Options{RAMBytes: 1 << 20})
+	defer c.Close()
+
+	type Tile struct {
+		Layer string
+		Zoom  uint8
+		X, Y  int32
+	}
+	tiles, err := firn.NewTyped(c, "tiles", firn.TypedOptions[Tile, []byte]{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := tiles.Set(Tile{"roads", 12, 2200, 1343}, []byte("PNG")); err != nil {
+		log.Fatal(err)
+	}
+	for tile, image := range tiles.All() {
+		fmt.Printf("%+v %s\n", tile, image)
+	}
+	// Output: {Layer:roads Zoom:12 X:2200 Y:1343} PNG
+}
+
+func TestTypedKeysOfParts(t *testing.T) {
+	checkTyped(t, true, false)
+	checkTyped(t, 1.5, -1.5)
+	checkTyped(t, complex64(1i), 1)
+	checkTyped(t, [2]string{"a", "b"}, [2]string{"ab", ""})
+	checkTyped(t, position{1, 2}, position{2, 1})
+	checkTyped(t, tileKey{Layer: "a", Zoom: 1}, tileKey{Layer: "a", HiDPI: true})
+	checkTyped(t, struct{ Path [2]tileKey }{[2]tileKey{1: {Layer: "a"}}}, struct{ Path [2]tileKey }{[2]tileKey{0: {Layer: "a"}}})
+}
+
+// Keys that == holds equal have one value.
+func TestEqualKeysHaveOneValue(t *testing.T) {
+	typed := newTyped(t, openSmall(t), "n", firn.TypedOptions[position, string]{})
+	if err := typed.Set(position{0, math.Copysign(0, -1)}, "origin"); err != nil {
+		t.Fatal(err)
+	}
+	if v, ok := typed.Get(position{math.Copysign(0, -1), 0}); !ok || v != "origin" {
+		t.Errorf("got %q, %v", v, ok)
+	}
+}
+
+// NaN is a key that nobody could find again: each call says so, but for those that
+// have no error, which find nothing.
+func TestNaNIsNoTypedKey(t *testing.T) {
+	typed := newTyped(t, openSmall(t), "n", firn.TypedOptions[tileKey, string]{})
+	ctx, key := context.Background(), tileKey{At: position{Y: math.NaN()}}
+	_, ofLookup := typed.Lookup(ctx, key)
+	_, ofLoad := typed.GetOrLoad(ctx, key, func(context.Context, tileKey) (string, error) {
+		t.Error("a value for NaN is loaded")
+		return "", nil
+	})
+	var batch firn.TypedBatch[string]
+	ofMulti := typed.GetOrLoadMulti(ctx, &batch, []tileKey{key}, func(context.Context, []tileKey) (map[tileKey]string, error) { return nil, nil })
+	for call, err := range map[string]error{
+		"Set": typed.Set(key, "v"), "Delete": typed.Delete(key), "Lookup": ofLookup, "GetOrLoad": ofLoad, "GetOrLoadMulti": ofMulti,
+	} {
+		if err == nil || !strings.Contains(err.Error(), "firn_test.tileKey: field At.Y is NaN") {
+			t.Errorf("%s: %v, want an error that names the field", call, err)
+		}
+	}
+	if _, ok := typed.Get(key); ok || typed.Has(key) {
+		t.Error("there is a value for NaN")
+	}
+}
+
+// Types of keys are apart within a namespace, though their bits are the same:
+// neither sees the other's values, and Stats tells that it met them.
+func TestTypesOfKeysAreApart(t *testing.T) {
+	c := openSmall(t)
+	users := newTyped(t, c, "n", firn.TypedOptions[personID, string]{})
+	orders := newTyped(t, c, "n", firn.TypedOptions[orderID, string]{})
+	if err := users.Set(7, "Ada"); err != nil {
+		t.Fatal(err)
+	}
+	for id, order := range orders.All() {
+		t.Errorf("order %d is %q", id, order)
+	}
+	if order, ok := orders.Get(7); ok {
+		t.Errorf("order 7 is %q", order)
+	}
+	if n := c.Stats().Mismatches; n != 1 {
+		t.Errorf("%d mismatches, want 1", n)
+	}
+	numbers := newTyped(t, c, "m", firn.TypedOptions[int64, string]{})
+	unsigned := newTyped(t, c, "m", firn.TypedOptions[uint64, string]{})
+	numbers.Set(7, "Ada")
+	if v, ok := unsigned.Get(7); !ok || v != "Ada" {
+		t.Errorf("Go's own integers of one size: got %q, %v", v, ok)
+	}
+}
+
+// A front is told of writes to keys of parts.
+func TestFrontOfStructKeys(t *testing.T) {
+	c := openSmall(t)
+	opts := firn.TypedOptions[tileKey, string]{}
+	plain := newTyped(t, c, "n", opts)
+	opts.Front = &mapFront[tileKey, string]{}
+	front := newTyped(t, c, "n", opts)
+	key, other := tileKey{Layer: "roads", At: position{X: 1}}, tileKey{Layer: "roads", At: position{X: 2}}
+	front.Set(key, "old")
+	front.Set(other, "other")
+	for range 2 {
+		front.Get(key)
+		front.Get(other)
+	}
+	if hits := c.Stats().FrontHits; hits != 2 {
+		t.Fatalf("%d front hits, want 2: the test shows nothing", hits)
+	}
+	plain.Set(key, "new")
+	if v, ok := front.Get(key); !ok || v != "new" {
+		t.Errorf("after a Set: got %q, %v", v, ok)
+	}
+	plain.Delete(key)
+	if v, ok := front.Get(key); ok {
+		t.Errorf("after a Delete: got %q", v)
+	}
+	front.Get(other)
+	if hits := c.Stats().FrontHits; hits != 3 {
+		t.Errorf("%d front hits, want 3: the other key's value has to stay", hits)
+	}
+}
