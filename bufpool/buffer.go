@@ -9,8 +9,8 @@ import (
 // start, as in [bytes.Buffer]. It comes from Get, ReadAll or ReadAllN, and goes
 // back with Release. The zero Buffer is of no use.
 //
-// Every method but Bytes, Len, Cap, Err, Retain and Release needs the only
-// reference, and panics when there are others.
+// Every method but Bytes, String, Clone, Len, Cap, Err, Retain and Release needs
+// the only reference, and panics when there are others.
 type Buffer struct {
 	mem        []byte // of block; its length and capacity are the size of the buffer
 	start, end int    // mem[start:end] is unread
@@ -48,6 +48,26 @@ func (b *Buffer) shared(s state) bool { return s.lent() && s.lends() == b.lent.l
 func (b *Buffer) Bytes() []byte {
 	b.live("Bytes")
 	return b.mem[b.start:b.end]
+}
+
+// String returns a copy of the unread bytes, which outlives the buffer. That of a
+// nil Buffer is "<nil>".
+func (b *Buffer) String() string {
+	if b == nil {
+		return "<nil>"
+	}
+	b.live("String")
+	return string(b.mem[b.start:b.end])
+}
+
+// Clone lends a buffer of the same pool with a copy of the unread bytes, to be
+// released once. It may be changed where b is shared.
+func (b *Buffer) Clone() *Buffer {
+	b.live("Clone")
+	unread := b.mem[b.start:b.end]
+	c := b.slot.level.pool.Get(len(unread))
+	c.end, c.err = copy(c.mem, unread), b.err
+	return c
 }
 
 // Len is the number of unread bytes.
@@ -207,6 +227,19 @@ func (b *Buffer) Read(p []byte) (int, error) {
 	n := copy(p, b.mem[b.start:b.end])
 	b.start += n
 	return n, nil
+}
+
+// Next takes n bytes from the front and returns them, or all if there are fewer.
+// They are valid until the buffer is changed, reads apart, or released. An n below zero
+// panics.
+func (b *Buffer) Next(n int) []byte {
+	b.own("Next")
+	if n < 0 {
+		panic(fmt.Sprintf("bufpool: Next(%d): expected 0 or more", n))
+	}
+	from := b.start
+	b.start += min(n, b.end-from)
+	return b.mem[from:b.start:b.start]
 }
 
 // ReadByte takes one byte from the front, or returns io.EOF.

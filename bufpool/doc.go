@@ -51,14 +51,21 @@
 // Use after Release, Release twice and changing a shared Buffer panic, where
 // the block has not been lent again since. A checked pool (Options.Checked, or
 // the build tag bufpoolcheck for every pool) finds them always: each Get returns
-// a fresh handle; released memory is poisoned, inspected and not lent again, so
-// that a slice of it shows poison for good; and Leaks lists buffers that were not
-// released, with the stack that took it. It is several times slower and allocates.
-// FailOnLeak does the same for a test.
+// a fresh handle; released memory is poisoned, inspected and not lent again; and
+// Leaks lists buffers that were not released, with the stack that took it. It is
+// several times slower and allocates. FailOnLeak does the same for a test.
+//
+// No pool finds a read through a slice that was kept beyond Release. In a checked
+// one such a slice shows poison, bytes of 0xDB, for good, and never another
+// owner's bytes: a test sees it where it looks at what was read. A write through it
+// is found when the block is lent again, and under the race detector both are if
+// they come from another goroutine.
 //
 // # Off-heap levels
 //
 // The blocks of a level with OffHeap lie outside the Go heap, so that gigabytes
 // of them cost the collector nothing. A slice of such a buffer that is used
-// after Release may fault. One that is never released is never unmapped.
+// after Release may fault. One that is never released is never unmapped. In a
+// checked pool these levels are on the heap, where addresses are not used anew
+// as long as a slice points to them.
 package bufpool

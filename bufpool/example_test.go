@@ -64,6 +64,28 @@ func ExampleBuffer_Retain() {
 	// Output: true
 }
 
+func ExampleBuffer_Next() {
+	b := bufpool.Get(64)
+	defer b.Release()
+	b.WriteString("GETkey")
+	command := b.Next(3)
+	fmt.Printf("%s %s\n", command, b)
+	// Output: GET key
+}
+
+func ExampleBuffer_Clone() {
+	b := bufpool.Get(64)
+	b.WriteString("shared")
+	b.Retain() // by another owner: b is read-only now
+	own := b.Clone()
+	own.WriteString(", and changed")
+	b.Release()
+	b.Release()
+	fmt.Println(own)
+	own.Release()
+	// Output: shared, and changed
+}
+
 func ExampleBuffer_Extend() {
 	file := strings.NewReader("0123456789") // or any io.ReaderAt
 	b := bufpool.Get(4)
@@ -78,8 +100,8 @@ func ExampleBuffer_Extend() {
 	// Output: 3456
 }
 
-func ExampleNewPool() {
-	pool, err := bufpool.NewPool(bufpool.Options{
+func ExampleNew() {
+	pool, err := bufpool.New(bufpool.Options{
 		Levels: []bufpool.Level{
 			{Size: 1 << 10},
 			{Size: 16 << 10, MaxBytes: 1 << 20},
@@ -106,7 +128,7 @@ func ExampleNewPool() {
 }
 
 func ExamplePool_Leaks() {
-	pool, err := bufpool.NewPool(bufpool.Options{Checked: true})
+	pool, err := bufpool.New(bufpool.Options{Checked: true})
 	if err != nil {
 		fmt.Println(err)
 		return

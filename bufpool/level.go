@@ -40,7 +40,7 @@ func (l *level) init(p *Pool, o Level) {
 	if l.maxBytes == 0 || l.maxBytes > p.maxBytes {
 		l.maxBytes = p.maxBytes
 	}
-	if o.OffHeap {
+	if o.OffHeap && !p.checked { // addresses that were unmapped may be others' memory soon
 		l.memory = offHeap
 	}
 }

@@ -27,6 +27,8 @@ func panics(f func()) (message string) {
 // calls are all methods of a Buffer, those that only look first.
 var calls = map[string]func(b *Buffer){
 	"Bytes":       func(b *Buffer) { b.Bytes() },
+	"String":      func(b *Buffer) { _ = b.String() },
+	"Clone":       func(b *Buffer) { b.Clone().Release() },
 	"Len":         func(b *Buffer) { b.Len() },
 	"Cap":         func(b *Buffer) { b.Cap() },
 	"Err":         func(b *Buffer) { b.Err() },
@@ -40,12 +42,13 @@ var calls = map[string]func(b *Buffer){
 	"WriteString": func(b *Buffer) { b.WriteString("") },
 	"WriteByte":   func(b *Buffer) { b.WriteByte(0) },
 	"Read":        func(b *Buffer) { b.Read(nil) },
+	"Next":        func(b *Buffer) { b.Next(0) },
 	"ReadByte":    func(b *Buffer) { b.ReadByte() },
 	"ReadFrom":    func(b *Buffer) { b.ReadFrom(strings.NewReader("x")) },
 	"WriteTo":     func(b *Buffer) { b.WriteTo(io.Discard) },
 }
 
-var sharedCalls = map[string]bool{"Bytes": true, "Len": true, "Cap": true, "Err": true, "Retain": true, "Release": true}
+var sharedCalls = map[string]bool{"Bytes": true, "String": true, "Clone": true, "Len": true, "Cap": true, "Err": true, "Retain": true, "Release": true}
 
 // TestCallsAreAllMethods keeps the table complete.
 func TestCallsAreAllMethods(t *testing.T) {
@@ -60,7 +63,7 @@ func pools(t *testing.T) map[string]*Pool {
 	t.Helper()
 	made := map[string]*Pool{}
 	for name, checked := range map[string]bool{"plain": false, "checked": true} {
-		p, err := NewPool(Options{Levels: []Level{{Size: 64}, {Size: 256}}, Checked: checked})
+		p, err := New(Options{Levels: []Level{{Size: 64}, {Size: 256}}, Checked: checked})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -253,7 +256,7 @@ func TestAbsurdSizes(t *testing.T) {
 }
 
 func TestMaxBuffer(t *testing.T) {
-	p, _ := NewPool(Options{Levels: []Level{{Size: 16}}, MaxBuffer: 100})
+	p, _ := New(Options{Levels: []Level{{Size: 16}}, MaxBuffer: 100})
 	b := p.Get(100)
 	if n, err := b.Write(pattern(100)); n != 100 || err != nil {
 		t.Fatal(n, err)
@@ -275,7 +278,7 @@ func TestMaxBuffer(t *testing.T) {
 }
 
 func TestWriterLies(t *testing.T) {
-	p, _ := New()
+	p, _ := New(Options{})
 	var given []byte
 	for n, want := range map[int]error{-1: nil, 9: nil, 2: io.ErrShortWrite} {
 		b := p.Get(8)
@@ -313,7 +316,7 @@ func (f writeFunc) Write(p []byte) (int, error) { return f(p) }
 // do when they do not see each other: the buffer lies in the stash twice, or is
 // given back twice. It never has two owners.
 func TestReleasesAtOnceUnchecked(t *testing.T) {
-	p, _ := NewPool(Options{Levels: []Level{{Size: 64}}})
+	p, _ := New(Options{Levels: []Level{{Size: 64}}})
 	b := p.Get(1)
 	b.Release()
 	b.slot.level.stash.put(b)
@@ -332,4 +335,31 @@ func TestReleasesAtOnceUnchecked(t *testing.T) {
 	if got := panics(func() { above.giveBack(b) }); !strings.Contains(got, "Release on a buffer after Release") {
 		t.Fatalf("given back twice: panic %q", got)
 	}
+}
+
+func TestNextOfLessThanNothing(t *testing.T) {
+	p, _ := New(Options{})
+	b := p.Get(10)
+	defer b.Release()
+	b.WriteString("kept")
+	if got, want := panics(func() { b.Next(-1) }), "bufpool: Next(-1): expected 0 or more"; got != want || b.String() != "kept" {
+		t.Errorf("panic %q, want %q; left: %q", got, want, b)
+	}
+}
+
+// Without a buffer there is a text still, as with bytes.Buffer; a clone of one that
+// has no memory says why, too.
+func TestStringAndCloneWithoutMemory(t *testing.T) {
+	var none *Buffer
+	if s := none.String(); s != "<nil>" {
+		t.Errorf("String of nil: %q", s)
+	}
+	p, _ := New(Options{Levels: []Level{{Size: 16}}, MaxBuffer: 100})
+	refused := p.Get(101)
+	clone := refused.Clone()
+	if err := clone.Err(); !errors.Is(err, ErrTooLarge) || clone.String() != "" {
+		t.Errorf("a clone of a refused buffer: %v, %q", err, clone)
+	}
+	clone.Release()
+	refused.Release()
 }

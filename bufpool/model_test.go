@@ -154,6 +154,27 @@ func (m *machine) Read(t *rapid.T) {
 	o.paint()
 }
 
+func (m *machine) Next(t *rapid.T) {
+	o, n := m.sole(t), rapid.IntRange(0, 2000).Draw(t, "n")
+	p := o.b.Next(n)
+	if want := o.want[:min(n, len(o.want))]; !bytes.Equal(p, want) || cap(p) != len(p) {
+		t.Fatalf("Next(%d) gave %d bytes %.20x, with capacity %d", n, len(p), p, cap(p))
+	}
+	o.want = o.want[len(p):]
+	o.paint()
+}
+
+func (m *machine) String(t *rapid.T) {
+	if o := m.pick(t); o.b.String() != string(o.want) {
+		t.Fatalf("String gave %.20x", o.b.String())
+	}
+}
+
+func (m *machine) Clone(t *rapid.T) {
+	o := m.pick(t)
+	m.lend(o.b.Clone(), bytes.Clone(o.want))
+}
+
 func (m *machine) WriteTo(t *rapid.T) {
 	o := m.sole(t)
 	var out bytes.Buffer
@@ -246,7 +267,7 @@ func TestModel(t *testing.T) {
 	for name, o := range modelPools {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
-				p, err := NewPool(o)
+				p, err := New(o)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -18,7 +18,8 @@ type Level struct {
 	MaxBytes int64
 	// OffHeap takes the memory from outside the Go heap. Sizes are rounded up to
 	// whole pages there, so it is for large buffers. Where the system has no such
-	// memory, or refuses, the heap serves instead and Stats counts it.
+	// memory, or refuses, the heap serves instead and Stats counts it. A checked
+	// pool always takes the heap.
 	OffHeap bool
 }
 
@@ -40,8 +41,8 @@ type Options struct {
 	// bytes: a power of two up to 4096, and a divisor of every level's size.
 	// Direct I/O needs it. 0: 1, no promise.
 	Align int
-	// Checked finds every misuse, at several times the cost; see the package
-	// comment. The build tag bufpoolcheck turns it on in every pool.
+	// Checked finds misuse, at several times the cost; see the package comment for
+	// what it finds. The build tag bufpoolcheck turns it on in every pool.
 	Checked bool
 }
 
@@ -80,13 +81,9 @@ type Pool struct {
 	lost   lostList      // checked pools: forgotten buffers
 }
 
-// New returns a pool of the given levels, in any order, and default options;
-// without levels, of DefaultLevels.
-func New(levels ...Level) (*Pool, error) { return NewPool(Options{Levels: levels}) }
-
-// NewPool returns a pool with the given options. An error names the option that
-// cannot be, its value and the values allowed.
-func NewPool(o Options) (*Pool, error) {
+// New returns a pool; the zero Options are those of the package's own. An error
+// names the option that cannot be, its value and the values allowed.
+func New(o Options) (*Pool, error) {
 	if len(o.Levels) == 0 {
 		o.Levels = DefaultLevels()
 	}
@@ -254,7 +251,7 @@ func (p *Pool) checkSize(n int) error {
 var defaultPool = mustNew()
 
 func mustNew() *Pool {
-	p, err := New()
+	p, err := New(Options{})
 	if err != nil {
 		panic(err) // the zero Options are valid
 	}

@@ -43,12 +43,12 @@ func TestOptionsAreChecked(t *testing.T) {
 		"Align is 8192":                 {Align: 8192},
 		"Size is 700: expected a multi": {Levels: []Level{{Size: 700}}, Align: 512},
 	} {
-		if p, err := NewPool(o); err == nil || p != nil || !strings.Contains(err.Error(), want) {
+		if p, err := New(o); err == nil || p != nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected an error that says %q", err, want)
 		}
 	}
 	given := []Level{{Size: 9}, {Size: 3}}
-	if _, err := New(given...); err != nil || given[0].Size != 9 {
+	if _, err := New(Options{Levels: given}); err != nil || given[0].Size != 9 {
 		t.Errorf("%v, %v: expected the caller's slice untouched", err, given)
 	}
 }
@@ -61,7 +61,7 @@ func TestLevelOf(t *testing.T) {
 		"one":     {{Size: 1}},
 		"dense":   {{Size: 1}, {Size: 2}, {Size: 3}, {Size: 4}, {Size: 5}, {Size: 1000}, {Size: 1001}, {Size: 1002}, {Size: 70000}},
 	} {
-		p, err := New(levels...)
+		p, err := New(Options{Levels: levels})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func TestLevelOf(t *testing.T) {
 }
 
 func TestDefaultLevelsWasteAtMostAThird(t *testing.T) {
-	p, _ := New()
+	p, _ := New(Options{})
 	for n := 513; n <= p.top; n += 1 + n/1000 {
 		if c := p.levelOf(n).size; (c-n)*3 > c {
 			t.Fatalf("%d bytes take a buffer of %d", n, c)
@@ -97,7 +97,7 @@ func TestDefaultLevelsWasteAtMostAThird(t *testing.T) {
 // TestAppendStaysInside: slices of one growth step lie side by side, and an
 // append to one copies before it reaches the next.
 func TestAppendStaysInside(t *testing.T) {
-	p, _ := New(Level{Size: 32})
+	p, _ := New(Options{Levels: []Level{{Size: 32}}})
 	var all []*Buffer
 	for range 100 {
 		b := p.Get(32)
@@ -117,7 +117,7 @@ func TestAppendStaysInside(t *testing.T) {
 // TestWriteItself: a buffer may be written to itself although what was read from
 // its front would leave just room enough.
 func TestWriteItself(t *testing.T) {
-	p, _ := New(Level{Size: 100}, Level{Size: 1000})
+	p, _ := New(Options{Levels: []Level{{Size: 100}, {Size: 1000}}})
 	for read := range 71 {
 		b := p.Get(100)
 		b.Write(pattern(70))
@@ -131,7 +131,7 @@ func TestWriteItself(t *testing.T) {
 }
 
 func TestGrowthStepsDouble(t *testing.T) {
-	p, _ := New(Level{Size: 1024})
+	p, _ := New(Options{Levels: []Level{{Size: 1024}}})
 	for range 128 {
 		p.Get(1024)
 	}
@@ -148,7 +148,7 @@ func TestGrowthStepsDouble(t *testing.T) {
 // away from the processor whose cache holds the buffer.
 func TestBorrow(t *testing.T) {
 	capOf := func(first, second int) int {
-		p, _ := New()
+		p, _ := New(Options{})
 		p.Get(first).Release()
 		b := p.Get(second)
 		defer b.Release()
@@ -176,7 +176,7 @@ func TestBorrow(t *testing.T) {
 }
 
 func TestAboveTheTopLevel(t *testing.T) {
-	p, _ := New(Level{Size: 64})
+	p, _ := New(Options{Levels: []Level{{Size: 64}}})
 	b := p.Get(1000)
 	if b.Cap() != 1000 {
 		t.Fatalf("capacity %d, expected 1000", b.Cap())
@@ -195,7 +195,7 @@ func TestAboveTheTopLevel(t *testing.T) {
 func TestAlign(t *testing.T) {
 	for _, align := range []int{1, 64, 512, 4096} {
 		levels := []Level{{Size: 4096}, {Size: 12 << 10, OffHeap: true}, {Size: 20 << 10, OffHeap: true}}
-		p, err := NewPool(Options{Levels: levels, Align: align})
+		p, err := New(Options{Levels: levels, Align: align})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -219,7 +219,7 @@ func TestAlign(t *testing.T) {
 
 // TestAlignPads: memory that happens to be misaligned is replaced.
 func TestAlignPads(t *testing.T) {
-	p, _ := NewPool(Options{Levels: []Level{{Size: 512, OffHeap: true}}, Align: 512})
+	p, _ := New(Options{Levels: []Level{{Size: 512, OffHeap: true}}, Align: 512})
 	freed := 0
 	p.levels[0].memory = memory{
 		alloc: func(n int) ([]byte, error) {
@@ -237,7 +237,7 @@ func TestAlignPads(t *testing.T) {
 }
 
 func TestStats(t *testing.T) {
-	p, _ := New(Level{Size: 64}, Level{Size: 256})
+	p, _ := New(Options{Levels: []Level{{Size: 64}, {Size: 256}}})
 	b := p.Get(10)
 	b.Grow(100)
 	b.Release()
@@ -264,7 +264,7 @@ func TestNothingAllocated(t *testing.T) {
 	if raceBuild || checkedBuild {
 		t.Skip("the race detector and checked pools allocate")
 	}
-	p, _ := New()
+	p, _ := New(Options{})
 	data := pattern(10_000)
 	memory, r, one := bytes.NewReader(nil), &countReader{}, []byte{1}
 	sink := io.Writer(struct{ io.Writer }{io.Discard})

@@ -74,7 +74,7 @@ func pipe(d []byte) io.Reader {
 }
 
 func TestReadAll(t *testing.T) {
-	p, _ := New(Level{Size: 16}, Level{Size: 100}, Level{Size: 512}, Level{Size: 4096})
+	p, _ := New(Options{Levels: []Level{{Size: 16}, {Size: 100}, {Size: 512}, {Size: 4096}}})
 	for name, reader := range readers {
 		for _, n := range []int{0, 1, 15, 16, 17, 100, 511, 512, 513, 4096, 5000, 70000} {
 			for _, hint := range []int64{math.MinInt64, -1, 0, 1, int64(n) - 1, int64(n), int64(n) + 1, 5000, math.MaxInt64} {
@@ -93,7 +93,7 @@ func TestReadAll(t *testing.T) {
 }
 
 func TestReadAllN(t *testing.T) {
-	p, _ := New(Level{Size: 16}, Level{Size: 100}, Level{Size: 512})
+	p, _ := New(Options{Levels: []Level{{Size: 16}, {Size: 100}, {Size: 512}}})
 	for name, reader := range readers {
 		for _, n := range []int{0, 1, 15, 16, 17, 99, 100, 512, 3000} {
 			for _, limit := range []int64{0, 1, int64(n) - 1, int64(n), int64(n) + 1, 10000, math.MaxInt64} {
@@ -128,7 +128,7 @@ func TestReadAllN(t *testing.T) {
 
 // TestReadErrors: the error comes through, and nothing stays lent.
 func TestReadErrors(t *testing.T) {
-	p, _ := New(Level{Size: 64}, Level{Size: 1024})
+	p, _ := New(Options{Levels: []Level{{Size: 64}, {Size: 1024}}})
 	boom := errors.New("boom")
 	for _, before := range []int{0, 1, 63, 64, 65, 5000} {
 		for _, hint := range []int64{-1, 1, 64, int64(before), 9000} {
@@ -160,7 +160,7 @@ func TestReadErrors(t *testing.T) {
 }
 
 func TestReadFromKeepsWhatCame(t *testing.T) {
-	p, _ := New(Level{Size: 64}, Level{Size: 1024})
+	p, _ := New(Options{Levels: []Level{{Size: 64}, {Size: 1024}}})
 	boom := errors.New("boom")
 	b := p.Get(0)
 	defer b.Release()
@@ -182,7 +182,7 @@ func TestHintAllocatesNoMore(t *testing.T) {
 			"limited": io.LimitReader(plain{strings.NewReader("small")}, hint),
 			"Len":     lenReader{strings.NewReader("small"), int(min(hint, math.MaxInt))},
 		} {
-			p, _ := New(Level{Size: 64}, Level{Size: 1024})
+			p, _ := New(Options{Levels: []Level{{Size: 64}, {Size: 1024}}})
 			b, err := p.ReadAll(r, hint)
 			if err != nil || string(b.Bytes()) != "small" {
 				t.Fatal(name, hint, err)
@@ -198,7 +198,7 @@ func TestHintAllocatesNoMore(t *testing.T) {
 // TestSmallLimitTakesLittle: neither what lies beyond a limit nor what earlier
 // streams were like makes a buffer larger.
 func TestSmallLimitTakesLittle(t *testing.T) {
-	p, _ := New()
+	p, _ := New(Options{})
 	read := func(r io.Reader, limit int64) int {
 		b, err := p.ReadAllN(r, -1, limit)
 		if err != nil {
@@ -219,7 +219,7 @@ func TestSmallLimitTakesLittle(t *testing.T) {
 
 // TestHintBeyondTrustEndsExactly: the last step of a large stream is not doubled.
 func TestHintBeyondTrustEndsExactly(t *testing.T) {
-	p, _ := New(Level{Size: 512})
+	p, _ := New(Options{Levels: []Level{{Size: 512}}})
 	n := 5<<20 + 1
 	b, err := p.ReadAll(plain{bytes.NewReader(pattern(n))}, int64(n))
 	if err != nil || b.Len() != n || b.Cap() != n {
@@ -232,7 +232,7 @@ func TestHintBeyondTrustEndsExactly(t *testing.T) {
 // length is known.
 func TestKnownLengthInOneGo(t *testing.T) {
 	for _, n := range []int{512, 4096, 10000, 1 << 20, 3 << 20} {
-		p, _ := New()
+		p, _ := New(Options{})
 		reads := 0
 		r := bytes.NewReader(pattern(n))
 		b, err := p.ReadAll(readFunc(func(p []byte) (int, error) { reads++; return r.Read(p) }), int64(n))
@@ -248,7 +248,7 @@ func TestKnownLengthInOneGo(t *testing.T) {
 
 // TestOneCopyPerClass: a stream of unknown length at least doubles its buffer.
 func TestOneCopyPerClass(t *testing.T) {
-	p, _ := New()
+	p, _ := New(Options{})
 	b, err := p.ReadAll(plain{bytes.NewReader(pattern(1 << 20))}, -1)
 	if err != nil {
 		t.Fatal(err)
@@ -266,7 +266,7 @@ func TestOneCopyPerClass(t *testing.T) {
 
 // TestUnknownLengthLearns: the second such stream starts where the first ended.
 func TestUnknownLengthLearns(t *testing.T) {
-	p, _ := New()
+	p, _ := New(Options{})
 	grows := func() uint64 { return total(p, func(s LevelStats) uint64 { return s.Grows }) }
 	read := func(n int) {
 		b, err := p.ReadAll(plain{bytes.NewReader(pattern(n))}, -1)
@@ -298,7 +298,7 @@ func total(p *Pool, f func(LevelStats) uint64) uint64 {
 }
 
 func TestCopy(t *testing.T) {
-	p, _ := New()
+	p, _ := New(Options{})
 	data := pattern(300_000)
 	for name, reader := range readers {
 		var out bytes.Buffer
@@ -320,7 +320,7 @@ func TestCopy(t *testing.T) {
 // TestReaderPanics: off-heap memory is released; other memory is left to the
 // collector, which finds it.
 func TestReaderPanics(t *testing.T) {
-	p, _ := New(Level{Size: 1 << 16, OffHeap: true})
+	p, _ := New(Options{Levels: []Level{{Size: 1 << 16, OffHeap: true}}})
 	func() {
 		defer func() {
 			if v := recover(); v != "boom" {

@@ -305,7 +305,7 @@ func poolPointers() func(int) {
 }
 
 func poolFirn() func(int) {
-	p, err := bufpool.New()
+	p, err := bufpool.New(bufpool.Options{})
 	if err != nil {
 		panic(err) // without options there is nothing to refuse
 	}

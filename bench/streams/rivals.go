@@ -23,7 +23,7 @@ type rival struct {
 // the size that their buffers grew to.
 var rivals = []rival{
 	{"firn", false, func() func(io.Reader, int64) int {
-		p, err := bufpool.New()
+		p, err := bufpool.New(bufpool.Options{})
 		check(err)
 		return func(r io.Reader, hint int64) int {
 			b, err := p.ReadAll(r, hint)

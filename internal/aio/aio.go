@@ -142,7 +142,7 @@ func Open(cfg Config) (*Reader, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, err
 	}
-	pool, err := bufpool.NewPool(bufpool.Options{Levels: levels(), Align: bufferAlign, MaxBytes: cfg.PoolBytes, MaxBuffer: maxRead})
+	pool, err := bufpool.New(bufpool.Options{Levels: levels(), Align: bufferAlign, MaxBytes: cfg.PoolBytes, MaxBuffer: maxRead})
 	if err != nil {
 		return nil, fmt.Errorf("aio: buffers: %w", err)
 	}

@@ -82,6 +82,12 @@ var small = []mutation{{
 	old:   "b.poison()",
 	pkg:   "./bufpool", test: "TestReadAfterReleaseIsPoison",
 }, {
+	guard: "a checked pool takes no memory that is unmapped while slices of it are left",
+	file:  "bufpool/level.go",
+	old:   "if o.OffHeap && !p.checked {",
+	new:   "if o.OffHeap {",
+	pkg:   "./bufpool", test: "TestReadAfterNextLendIsPoison",
+}, {
 	guard: "callers of a slow disk are bounded",
 	file:  "internal/aio/try.go",
 	old:   "if l.most == 0 || l.callers.Add(1) <= l.most {",
