@@ -10,11 +10,16 @@ replace (
 
 require (
 	github.com/VictoriaMetrics/fastcache v1.13.0
+	github.com/Yiling-J/theine-go v0.6.3
 	github.com/allegro/bigcache/v3 v3.1.0
+	github.com/coocood/freecache v1.2.7
 	github.com/dgraph-io/ristretto/v2 v2.4.2
 	github.com/firncache/firn v0.0.0
 	github.com/firncache/firn/codec v0.0.0-00010101000000-000000000000
 	github.com/firncache/firn/config v0.0.0-00010101000000-000000000000
+	github.com/golang/groupcache v0.0.0-20241129210726-2c02b8208cf8
+	github.com/hashicorp/golang-lru/v2 v2.0.7
+	github.com/maypok86/otter/v2 v2.4.0
 	github.com/patrickmn/go-cache v2.1.0+incompatible
 	go.uber.org/fx v1.24.0
 	golang.org/x/image v0.47.0
@@ -28,12 +33,15 @@ require (
 	github.com/dustin/go-humanize v1.1.0 // indirect
 	github.com/goccy/go-yaml v1.19.2 // indirect
 	github.com/gofrs/flock v0.13.1 // indirect
+	github.com/golang/protobuf v1.5.4 // indirect
 	github.com/golang/snappy v1.0.0 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/klauspost/compress v1.20.3 // indirect
+	github.com/klauspost/cpuid/v2 v2.0.9 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/ncruces/go-strftime v1.1.0 // indirect
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
+	github.com/zeebo/xxh3 v1.0.2 // indirect
 	go.uber.org/dig v1.19.0 // indirect
 	go.uber.org/multierr v1.10.0 // indirect
 	go.uber.org/zap v1.26.0 // indirect

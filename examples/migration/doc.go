@@ -4,7 +4,8 @@
 // the code does not show.
 //
 // There is one file for each cache. Its first function is how programs use that
-// cache, its second how they use firn instead.
+// cache, its second how they use firn instead. Package adapters has the methods of
+// other caches over firn.
 package migration
 
 // noter is told what a program sees, so that two programs can be compared.

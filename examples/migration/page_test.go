@@ -7,12 +7,18 @@ import (
 	"os"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/VictoriaMetrics/fastcache"
+	"github.com/Yiling-J/theine-go"
 	"github.com/allegro/bigcache/v3"
+	"github.com/coocood/freecache"
 	"github.com/dgraph-io/ristretto/v2"
+	"github.com/golang/groupcache"
+	"github.com/hashicorp/golang-lru/v2"
+	"github.com/maypok86/otter/v2"
 	"github.com/patrickmn/go-cache"
 )
 
@@ -26,6 +32,11 @@ var sections = []struct {
 	{"fastcache", "fastcache.go", "usingFastcache", "insteadOfFastcache", reflect.TypeFor[*fastcache.Cache]()},
 	{"bigcache", "bigcache.go", "usingBigcache", "insteadOfBigcache", reflect.TypeFor[*bigcache.BigCache]()},
 	{"ristretto", "ristretto.go", "usingRistretto", "insteadOfRistretto", reflect.TypeFor[*ristretto.Cache[string, Book]]()},
+	{"otter", "otter.go", "usingOtter", "insteadOfOtter", reflect.TypeFor[*otter.Cache[string, Book]]()},
+	{"golang-lru", "golanglru.go", "usingGolangLRU", "insteadOfGolangLRU", reflect.TypeFor[*lru.Cache[string, Book]]()},
+	{"freecache", "freecache.go", "usingFreecache", "insteadOfFreecache", reflect.TypeFor[*freecache.Cache]()},
+	{"theine", "theine.go", "usingTheine", "insteadOfTheine", reflect.TypeFor[*theine.Cache[string, Book]]()},
+	{"groupcache", "groupcache.go", "usingGroupcache", "insteadOfGroupcache", reflect.TypeFor[*groupcache.Group]()},
 	{"go-cache", "gocache.go", "usingGoCache", "insteadOfGoCache", reflect.TypeFor[*cache.Cache]()},
 	{"FasterKvCache", "fasterkv.go", "", "insteadOfFasterKvCache", nil},
 }
@@ -53,6 +64,31 @@ func TestPage(t *testing.T) {
 				t.Errorf("%s: no call of the method %s", s.file, name)
 			}
 		}
+	}
+}
+
+// The page links every adapter, and no other file.
+func TestAdaptersAreOnThePage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/MIGRATION.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var linked, files []string
+	for _, m := range regexp.MustCompile(`\(\.\./examples/migration/adapters/(\w+\.go)\)`).FindAllStringSubmatch(string(page), -1) {
+		linked = append(linked, m[1])
+	}
+	entries, err := os.ReadDir("adapters")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if name := e.Name(); name != "doc.go" && !strings.HasSuffix(name, "_test.go") {
+			files = append(files, name)
+		}
+	}
+	slices.Sort(linked)
+	if !slices.Equal(linked, files) {
+		t.Errorf("docs/MIGRATION.md links the adapters %q, want %q", linked, files)
 	}
 }
 
