@@ -48,6 +48,9 @@
 // generation that was current before its bytes were read, and is worth nothing
 // under another. Expired entries are recognized by their deadline.
 //
+// So does a front that is detached: writes do not empty it from then on, and nobody
+// may read it.
+//
 // Where a first front is attached while writes are under way, those did not
 // count themselves in; they look again before they return, and delete then what
 // the front may have taken meanwhile. So no read that begins after such a write

@@ -20,7 +20,7 @@ func (g *Generation) Append(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint64(dst, g.Number)
 }
 
-// Current is the current generation of a namespace, nil until there is one.
+// Current is the current generation of a namespace.
 type Current struct{ atomic.Pointer[Generation] }
 
 // bump makes a new generation of the same number the current one: the fronts'

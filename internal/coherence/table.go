@@ -3,6 +3,7 @@ package coherence
 import (
 	"encoding/binary"
 	"hash/maphash"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -17,41 +18,73 @@ type Table struct {
 // attached is the state once a front was attached. It is replaced as a
 // whole when another is, but for the stripes and counters.
 type attached struct {
-	seed    maphash.Seed
-	stripes *[stripes]stripe
-	hits    *Hits
-	spaces  []frontedSpace
+	seed     maphash.Seed
+	stripes  *[stripes]stripe
+	spaces   []frontedSpace
+	goneHits uint64 // of spaces that have lost their last front
 }
 
-// frontedSpace is a namespace with fronts. Each drop deletes a key, given as
-// bytes without the number of the generation, from one of them.
+// frontedSpace is a namespace with fronts, at least one.
 type frontedSpace struct {
 	current *Current
-	drops   []func(key []byte)
+	hits    *Hits
+	fronts  []*attachedFront
 }
 
-// Attach makes a front known, with the namespace of its keys, and returns where
-// its hits are counted. It stays known as long as the table is.
-func (t *Table) Attach(space *Current, drop func(key []byte)) *Hits {
+// attachedFront is a front as the table knows it: drop deletes a key, given as bytes
+// without the number of the generation.
+type attachedFront struct{ drop func(key []byte) }
+
+// Attach makes a front known, with the namespace of its keys. Its hits are counted in
+// hits, with those of the namespace's other fronts. It stays known until detach is
+// called, once, or as long as the table is. From then on it must not be read: detach
+// makes what it holds, and what the namespace's other fronts do, worthless, and returns
+// the hits of the namespace if this was its last front.
+func (t *Table) Attach(space *Current, drop func(key []byte)) (hits *Hits, detach func() (hits uint64)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	next := &attached{seed: maphash.MakeSeed(), stripes: new([stripes]stripe), hits: new(Hits)}
+	next := &attached{seed: maphash.MakeSeed(), stripes: new([stripes]stripe)}
 	if old := t.attached.Load(); old != nil {
 		*next = *old
-		next.spaces = nil
-		for _, fs := range old.spaces {
-			if fs.current == space {
-				drops := append([]func([]byte){drop}, fs.drops...)
-				fs, drop = frontedSpace{space, drops}, nil
-			}
-			next.spaces = append(next.spaces, fs)
+		next.spaces = slices.Clone(old.spaces)
+	}
+	f := &attachedFront{drop}
+	fs := next.space(space)
+	if fs == nil {
+		next.spaces = append(next.spaces, frontedSpace{current: space, hits: new(Hits)})
+		fs = &next.spaces[len(next.spaces)-1]
+	}
+	fs.fronts = append(slices.Clone(fs.fronts), f)
+	t.attached.Store(next)
+	return fs.hits, func() uint64 { return t.detach(space, f) }
+}
+
+// space is a namespace with fronts, nil if it has none.
+func (a *attached) space(current *Current) *frontedSpace {
+	for i := range a.spaces {
+		if a.spaces[i].current == current {
+			return &a.spaces[i]
 		}
 	}
-	if drop != nil {
-		next.spaces = append(next.spaces, frontedSpace{space, []func([]byte){drop}})
+	return nil
+}
+
+// detach forgets a front, and with the last one its namespace.
+func (t *Table) detach(space *Current, f *attachedFront) (hits uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	next := *t.attached.Load()
+	next.spaces = slices.Clone(next.spaces)
+	fs := next.space(space)
+	fs.fronts = slices.DeleteFunc(slices.Clone(fs.fronts), func(g *attachedFront) bool { return g == f })
+	if len(fs.fronts) == 0 {
+		hits = fs.hits.sum()
+		next.goneHits += hits
+		next.spaces = slices.DeleteFunc(next.spaces, func(s frontedSpace) bool { return s.current == space })
 	}
-	t.attached.Store(next)
-	return next.hits
+	t.attached.Store(&next)
+	space.bump() // writes do not empty it any more
+	return hits
 }
 
 func (a *attached) stripe(key []byte) *stripe {
@@ -98,8 +131,8 @@ func (t *Table) beginWrite(s *stripe, key []byte) *stripe {
 		if fs.current.Load().Number != number {
 			continue
 		}
-		for _, drop := range fs.drops {
-			drop(key[GenerationLen:])
+		for _, f := range fs.fronts {
+			f.drop(key[GenerationLen:])
 		}
 	}
 	return s
@@ -139,9 +172,22 @@ func (t *Table) invalidateAll() {
 }
 
 // Hits is how many values fronts had.
-func (t *Table) Hits() uint64 {
+func (t *Table) Hits() (n uint64) {
 	if a := t.attached.Load(); a != nil {
-		return a.hits.sum()
+		n = a.goneHits
+		for i := range a.spaces {
+			n += a.spaces[i].hits.sum()
+		}
+	}
+	return n
+}
+
+// HitsOf is how many values the fronts of a namespace had, 0 if it has none.
+func (t *Table) HitsOf(space *Current) uint64 {
+	if a := t.attached.Load(); a != nil {
+		if fs := a.space(space); fs != nil {
+			return fs.hits.sum()
+		}
 	}
 	return 0
 }

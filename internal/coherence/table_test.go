@@ -9,6 +9,7 @@ type world struct {
 	key    []byte
 	bytes  string
 	fronts []*front
+	detach func() uint64 // of the last front
 }
 
 // front has a value of the key, or none.
@@ -28,7 +29,7 @@ func newWorld() *world {
 func (w *world) attach(t *testing.T) *front {
 	f := &front{}
 	w.fronts = append(w.fronts, f)
-	w.table.Attach(&w.space, func(key []byte) {
+	_, w.detach = w.table.Attach(&w.space, func(key []byte) {
 		if string(key) != "k" {
 			t.Errorf("asked to delete %q, want k", key)
 		}
@@ -184,6 +185,34 @@ func TestClear(t *testing.T) {
 	}
 }
 
+// A front that was detached has nothing of worth, and writes leave it alone.
+func TestDetach(t *testing.T) {
+	w := newWorld()
+	stays := w.attach(t)
+	f := w.attach(t)
+	w.fill(stays, nothing)
+	w.fill(f, nothing)
+	w.detach()
+	filled := *f
+	w.check(t, "after detaching")
+	w.write("new", nothing)
+	if *f != filled {
+		t.Error("a write emptied a front that was detached")
+	}
+	w.check(t, "after a write")
+	if !w.fill(stays, nothing) || len(w.table.attached.Load().spaces[0].fronts) != 1 {
+		t.Error("the other front is not filled, or the first is still known")
+	}
+	w.write("newer", nothing)
+	w.check(t, "after another write")
+	w.fronts = w.fronts[:0]
+	w.attach(t)
+	w.detach()
+	if n := len(w.table.attached.Load().spaces[0].fronts); n != 1 {
+		t.Errorf("%d fronts are known, want 1", n)
+	}
+}
+
 func TestHits(t *testing.T) {
 	var table Table
 	if n := table.Hits(); n != 0 {
@@ -191,7 +220,8 @@ func TestHits(t *testing.T) {
 	}
 	var space Current
 	space.Store(&Generation{})
-	hits, again := table.Attach(&space, func([]byte) {}), 0
+	hits, detach := table.Attach(&space, func([]byte) {})
+	again := 0
 	const n = 3 * hitStripes * readAgainEvery
 	for range n {
 		if hits.Count() {
@@ -201,8 +231,22 @@ func TestHits(t *testing.T) {
 	if got := table.Hits(); got != n || again == 0 {
 		t.Errorf("%d hits, and %d times the bytes are to be read: want %d, and some", got, again, n)
 	}
-	if more := table.Attach(&space, func([]byte) {}); more != hits {
+	more, detachSecond := table.Attach(&space, func([]byte) {})
+	if more != hits {
 		t.Error("a second front has a counter of its own")
+	}
+	var other Current
+	other.Store(&Generation{})
+	others, _ := table.Attach(&other, func([]byte) {})
+	others.Count()
+	if got, of := table.Hits(), table.HitsOf(&other); got != n+1 || of != 1 {
+		t.Errorf("%d hits, %d of another namespace: want %d, 1", got, of, n+1)
+	}
+	if first, second := detachSecond(), detach(); first != 0 || second != n {
+		t.Errorf("detached with %d and %d hits, want 0 and %d", first, second, n)
+	}
+	if got, of := table.Hits(), table.HitsOf(&space); got != n+1 || of != 0 {
+		t.Errorf("%d hits after the fronts are gone, %d of their namespace: want %d, 0", got, of, n+1)
 	}
 }
 
