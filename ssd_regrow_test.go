@@ -50,7 +50,7 @@ func TestIndexGrowsAgainWithRAM(t *testing.T) {
 		}
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
-		fill(int(short.SSD.Entries) * 2)
+		fill(int(short.SSD.Entries) * 3) // more than RAM holds
 		s := c.Stats()
 		if s.SSD.IndexBytes < short.SSD.IndexBytes*5/4 || s.SSD.Entries < short.SSD.Entries*5/4 {
 			t.Errorf("the index had %d bytes for %d records, and with more RAM %d for %d", short.SSD.IndexBytes, short.SSD.Entries, s.SSD.IndexBytes, s.SSD.Entries)

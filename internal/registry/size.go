@@ -15,7 +15,7 @@ const (
 )
 
 // SlotsFor is how many slots a table has that may take so many bytes, MinSlots at
-// least: 32,768 with 960 KiB.
+// least: 32,768 with 897 KiB.
 func SlotsFor(bytes int64) int {
 	n := MinSlots
 	for n < MaxSlots && Memory(2*n) <= bytes {
@@ -24,12 +24,12 @@ func SlotsFor(bytes int64) int {
 	return n
 }
 
-// Bytes is the length of the memory of a table with so many slots, MinSlots to
-// MaxSlots.
+// Bytes is the length of the memory of a table with so many slots, a power of two from
+// MinSlots to MaxSlots.
 func Bytes(slots int) int { return headBytes + slotBytes*slots }
 
 // Memory is how many bytes such a table takes in all.
 func Memory(slots int) int64 { return int64(Bytes(slots) + markBytes*slots) }
 
 // Share is the part of a cache's memory that its table may take.
-const Share = 64
+const Share = 128

@@ -67,7 +67,7 @@ const ways = 16
 // or was a table's. Without memory it lies on the heap, with MinSlots. The seed is that
 // of the ids' first numbers.
 func New(mem []byte, seed uint64) *Table {
-	if mem == nil {
+	if len(mem) == 0 {
 		mem = make([]byte, Bytes(MinSlots))
 	}
 	t := &Table{seed: seed, forgot: &offheap.View[atomic.Uint64](mem[:8])[0], slots: offheap.View[slot](mem[headBytes:])}

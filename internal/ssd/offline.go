@@ -82,6 +82,7 @@ func (t *Tier) dropLeftMemory() {
 	case left == nil:
 	case left == t.index.Memory:
 		left.Head.Valid.Store(0)
+		t.registry.Reset()
 		for i := range t.index.shards {
 			t.index.shards[i].reset()
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/offheap"
+	"github.com/firncache/firn/internal/registry"
 	"github.com/firncache/firn/internal/ssd/files"
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
@@ -123,6 +124,7 @@ func (t *Tier) allocateMemory() (err error) {
 	t.log = newLog(m, bufs, t.Now, t.cfg.Grace)
 	t.log.logID = s.LogID
 	t.index = newIndex(uint(s.ShardBits), m, m == t.leftMemory)
+	t.registry = registry.New(m.Registry(), s.Seed)
 	t.index.needMemory, t.log.wakeMaintenance = t.work.wakeMaintenance, t.work.wakeMaintenance
 	t.memory.index, t.memory.log, t.memory.fixed = t.index, t.log, t.cfg.fixedMemory(s)
 	t.flusher = &flusher{
@@ -138,6 +140,7 @@ func (t *Tier) indexMemoryFor(s *format.Superblock) (*files.Memory, error) {
 	shape := format.MemoryShape{
 		Slots: uint32(s.Segments), Shards: 1 << s.ShardBits, Stride: uint64(t.cfg.maxIndex()>>s.ShardBits/8) &^ 7, // whole cache lines
 		SegmentShift: uint8(bits.TrailingZeros64(s.SegmentBytes)), UnitShift: s.UnitShift, LocationBits: s.LocationBits,
+		Numbers: uint32(t.cfg.numbers()),
 	}
 	if shape.Stride < minCapacity+shardSlack {
 		return nil, fmt.Errorf("ssd: index of %d bytes: want at least %d for %d shards", t.cfg.maxIndex(), minTables(1<<s.ShardBits), 1<<s.ShardBits)

@@ -17,6 +17,7 @@ type Geometry struct {
 	FixedMemory  int64 // bytes of memory beside the index
 	IndexMost    int64 // the most bytes of memory that the index may take
 	IndexShards  int64
+	Numbers      int64 // slots of the registry
 	log          format.Geometry
 }
 
@@ -27,7 +28,7 @@ func Plan(cfg Config) (Geometry, error) {
 	g := Geometry{
 		Segments: int64(s.Segments), SegmentBytes: int64(s.SegmentBytes), Ahead: int64(freeTargetOf(int(s.Segments))),
 		SuperBytes: 2 * format.SuperblockBytes, SnapshotMost: cfg.maxSnapshot(),
-		FixedMemory: cfg.fixedMemory(&s), IndexMost: cfg.maxIndex(), IndexShards: 1 << s.ShardBits,
+		FixedMemory: cfg.fixedMemory(&s), IndexMost: cfg.maxIndex(), IndexShards: 1 << s.ShardBits, Numbers: int64(cfg.numbers()),
 		log: s.Geometry(),
 	}
 	return g, cfg.enough(&s)
@@ -103,7 +104,7 @@ func (g *Geometry) IndexMemory(tables int64) int64 {
 	}
 }
 
-// SnapshotBytes is the length of the snapshot of an index of so many records.
+// SnapshotBytes is the most that the snapshot of an index of so many records takes.
 func (g *Geometry) SnapshotBytes(records int64) int64 {
-	return format.SnapshotBytes(int(g.Segments), int(g.IndexShards), records)
+	return format.SnapshotBytes(int(g.Segments), int(g.IndexShards), int(g.Numbers), records)
 }

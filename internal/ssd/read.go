@@ -19,16 +19,6 @@ func (t *Tier) Get(ctx context.Context, dst, key []byte, hash uint64) (Found, er
 	return t.readValue(ctx, dst, key, &ref)
 }
 
-// GetWaiting is Get that waits for a slow disk until the context ends.
-func (t *Tier) GetWaiting(ctx context.Context, dst, key []byte, hash uint64) (Found, error) {
-	ref, ok := t.locate(hash, true)
-	if !ok {
-		return Found{}, ErrNotFound
-	}
-	ref.waits = true
-	return t.readValue(ctx, dst, key, &ref)
-}
-
 // GetStale is Get that also finds a value that expired no more than Config.Grace ago. It
 // does not count as a read.
 func (t *Tier) GetStale(ctx context.Context, dst, key []byte, hash uint64) (Found, error) {

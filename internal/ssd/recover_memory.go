@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/firncache/firn/internal/registry"
 	"github.com/firncache/firn/internal/ssd/files"
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
@@ -54,6 +55,8 @@ func (t *Tier) adoptMemory() {
 	if left != x.Memory {
 		from = newIndex(x.shardBits, left, true)
 		copyWords(l.slotWords, left.SlotWords())
+		old := registry.New(left.Registry(), t.super.Seed)
+		t.registry.Restore(old.Forgot(), old.All)
 		t.memory.allow(from.tableBytes())
 	} else {
 		x.allowed.Store(x.maxBytes)

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/firncache/firn/internal/record"
+	"github.com/firncache/firn/internal/registry"
 
 	"github.com/firncache/firn/internal/ssd/format"
 )
@@ -66,6 +67,12 @@ func (c *Config) maxSnapshot() int64 { return min(c.maxIndex(), c.Bytes/snapshot
 
 const snapshotShare = 16
 
+// numbers is how many slots the registry has. What it takes of the snapshot is little
+// beside the index.
+func (c *Config) numbers() int {
+	return registry.SlotsFor(min(c.Memory/registry.Share, c.maxSnapshot()/4))
+}
+
 // enough is an error if a log has too few segments.
 func (c *Config) enough(s *format.Superblock) error {
 	if s.Segments < minSegments {
@@ -76,7 +83,7 @@ func (c *Config) enough(s *format.Superblock) error {
 
 // fixedMemory is the memory of a tier in bytes, beside the index.
 func (c *Config) fixedMemory(s *format.Superblock) int64 {
-	n := segmentBuffers*int64(s.SegmentBytes) + slotMemory*int64(s.Segments) + format.MemoryHeadLen + c.readMemory()
+	n := segmentBuffers*int64(s.SegmentBytes) + slotMemory*int64(s.Segments) + format.MemoryHeadLen + c.readMemory() + registry.Memory(c.numbers())
 	if c.Admission == AdmitSeen {
 		n += sketchBytes(c.Memory / sketchShare)
 	}

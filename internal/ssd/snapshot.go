@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/firncache/firn/internal/offheap"
+	"github.com/firncache/firn/internal/registry"
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
 )
@@ -23,7 +24,9 @@ var errNoSnapshotSpace = errors.New("ssd: the index is larger than the space tha
 // written meanwhile.
 func (t *Tier) saveSnapshot() (number uint64, err error) {
 	x := t.index
-	if size := format.SnapshotBytes(len(t.log.slots), len(x.shards), int64(x.len())); size > t.cfg.maxSnapshot() {
+	s := format.Snapshot{LogID: t.super.LogID, Number: rand.Uint64() | 1, Slots: t.log.slotStates(), Shards: make([]format.ShardPart, len(x.shards))}
+	s.Forgot, s.Numbers = t.numbers()
+	if size := format.SnapshotBytes(len(s.Slots), len(s.Shards), len(s.Numbers), int64(x.len())); size > t.cfg.maxSnapshot() {
 		return 0, fmt.Errorf("%w: %d of %d bytes", errNoSnapshotSpace, size, t.cfg.maxSnapshot())
 	}
 	_ = t.cfg.FS.Remove(format.SnapshotName) // lest there be two for a moment
@@ -40,7 +43,6 @@ func (t *Tier) saveSnapshot() (number uint64, err error) {
 	if err := f.Truncate(0); err != nil {
 		return 0, err
 	}
-	s := format.Snapshot{LogID: t.super.LogID, Number: rand.Uint64() | 1, Slots: t.log.slotStates(), Shards: make([]format.ShardPart, len(x.shards))}
 	if err := t.saveShards(f, &s); err != nil {
 		return 0, err
 	}
@@ -54,6 +56,25 @@ func (t *Tier) saveSnapshot() (number uint64, err error) {
 		return 0, err
 	}
 	return s.Number, t.cfg.FS.SyncDir() // before the superblock says that it is there
+}
+
+// numbers are those of the registry.
+func (t *Tier) numbers() (forgot bool, all []format.Number) {
+	for id, n := range t.registry.All {
+		all = append(all, format.Number{ID: id, Number: n})
+	}
+	return t.registry.Forgot(), all // which it may have done meanwhile
+}
+
+// setNumbers gives the empty registry those of a snapshot.
+func (t *Tier) setNumbers(s *format.Snapshot) {
+	t.registry.Restore(s.Forgot, func(yield func(registry.ID, uint64) bool) {
+		for _, n := range s.Numbers {
+			if !yield(n.ID, n.Number) {
+				return
+			}
+		}
+	})
 }
 
 // saveShards writes the entries of all shards, and notes how many there are of each.
@@ -108,6 +129,7 @@ func (t *Tier) loadSnapshot(number uint64) error {
 		return format.ErrCorrupt
 	}
 	t.log.setSlotStates(s.Slots)
+	t.setNumbers(s)
 	t.memory.allow((size-s.EntriesAt())*5/4 + 256*int64(len(s.Shards)))
 	if err := t.loadShards(f, s); err != nil {
 		return err

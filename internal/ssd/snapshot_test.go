@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/firncache/firn/internal/registry"
 	"github.com/firncache/firn/internal/ssd/files"
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/ssd/format/formattest"
@@ -187,12 +188,13 @@ func snapshotTier(t *testing.T) *Tier {
 	t.Helper()
 	tier := &Tier{cfg: Config{FS: vfstest.NewMem(), Bytes: MinBytes, Memory: 1 << 20}}
 	tier.super.LogID, tier.super.Segments = 99, 3
-	m, _, err := files.NewMemory(format.MemoryShape{Slots: 3, Shards: 1, Stride: 8 << 10, SegmentShift: 16, UnitShift: 3, LocationBits: 20}, nil)
+	m, _, err := files.NewMemory(format.MemoryShape{Slots: 3, Shards: 1, Stride: 8 << 10, SegmentShift: 16, UnitShift: 3, LocationBits: 20, Numbers: 64}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(m.Release)
 	tier.log = newLog(m, nil, nil, 0)
+	tier.registry = registry.New(m.Registry(), 1)
 	tier.index = newIndex(0, m, false)
 	tier.memory.index, tier.memory.log, tier.memory.charge = tier.index, tier.log, func(int64) error { return nil }
 	return tier
@@ -209,6 +211,11 @@ func TestSnapshotFile(t *testing.T) {
 	w.Until.Store(format.Forever)
 	s.put(s.NewEntry(0x123456789a, tier.log.Location(2, 64), 24, format.IsWhole))
 	s.put(s.NewEntry(0x0123456789, tier.log.Location(2, 88), 40, format.IsWhole) | format.ReadBit)
+	id, tag := registry.IDOf(registry.Namespace, "n"), registry.IDOf(registry.Tag, "t")
+	for range 60 {
+		tier.registry.Bump(tag)
+	}
+	first := tier.registry.Hold(id)
 	if x.len() != 2 {
 		t.Fatalf("%d entries", x.len())
 	}
@@ -227,6 +234,9 @@ func TestSnapshotFile(t *testing.T) {
 	wantErr(t, again.loadSnapshot(number), nil)
 	if got := again.log.slotStates(); !slices.Equal(got, tier.log.slotStates()) {
 		t.Errorf("snapshot: loaded %d of the slots, want %d", got, tier.log.slotStates())
+	}
+	if n, _ := again.registry.Get(id); n != first || again.registry.GetOrDraw(tag) != tier.registry.GetOrDraw(tag) || again.registry.Forgot() {
+		t.Errorf("snapshot: loaded the number %d of a namespace, want %d, or another of a tag", n, first)
 	}
 	if want, got := allEntries(x), allEntries(again.index); !slices.Equal(got, want) {
 		t.Errorf("snapshot: loaded %x, want %x", got, want)

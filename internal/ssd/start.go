@@ -42,6 +42,7 @@ func (t *Tier) findIndex() error {
 		from = "snapshot"
 		if err := t.loadSnapshot(t.super.Snapshot); err != nil {
 			t.index.clear(nil)
+			t.registry.Reset()
 			return t.startEmpty("the snapshot cannot be read: " + err.Error())
 		}
 	case fromMemory:

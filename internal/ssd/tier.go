@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/firncache/firn/internal/aio"
+	"github.com/firncache/firn/internal/registry"
 	"github.com/firncache/firn/internal/ssd/files"
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
@@ -56,6 +57,7 @@ type Tier struct {
 	clock        clock
 	log          *log
 	index        *index
+	registry     *registry.Table // in the index's memory
 	live         liveCounts
 	hasDeadlines atomic.Bool // a record has a deadline, or may have
 
@@ -122,6 +124,10 @@ func (t *Tier) Now() int64 { return t.clock.Now() }
 
 // Seed is the seed of the hash that the keys' ids are made from.
 func (t *Tier) Seed() uint64 { return t.super.Seed }
+
+// Registry is the table of the cache's numbers. It outlives the process as the index
+// does, and it is no part of what Clear takes out.
+func (t *Tier) Registry() *registry.Table { return t.registry }
 
 // Len is the number of records.
 func (t *Tier) Len() int {

@@ -239,5 +239,5 @@ func (o *offline) snapshotInfo() (info *SnapshotInfo, slots []format.SlotState) 
 	}
 	defer func() { _ = s.file.Close() }()
 	believed := o.super.Clean && o.super.Snapshot == s.Number
-	return &SnapshotInfo{Bytes: s.size, Number: s.Number, Records: s.Entries(), Believed: believed}, s.Slots
+	return &SnapshotInfo{Bytes: s.size, Number: s.Number, Records: s.Entries(), Numbers: len(s.Numbers), Believed: believed}, s.Slots
 }

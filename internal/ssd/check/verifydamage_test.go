@@ -63,6 +63,9 @@ func TestVerifyDamage(t *testing.T) {
 			{"snapshot directory", format.SnapshotName, 0, func(fs *vfstest.Mem) {
 				edit(t, fs, format.SnapshotName, format.SnapshotHeaderLen+format.SlotWordsLen*in.Superblock.Segments, flip, 1)
 			}, "the header or a checksum"},
+			{"snapshot registry", format.SnapshotName, 0, func(fs *vfstest.Mem) {
+				edit(t, fs, format.SnapshotName, format.SnapshotHeaderLen+format.SlotWordsLen*in.Superblock.Segments+8*int64(in.Superblock.Shards)+3, flip, 1)
+			}, "the header or a checksum"},
 			{"snapshot entry", format.SnapshotName, -1, func(fs *vfstest.Mem) { edit(t, fs, format.SnapshotName, in.Snapshot.Bytes-1, flip, 1) }, "the checksum is wrong"},
 			{"snapshot short", format.SnapshotName, 0, func(fs *vfstest.Mem) { truncate(t, fs, format.SnapshotName, in.Snapshot.Bytes-8) }, "unexpected EOF"},
 			{"older snapshot", format.SnapshotName, 16, func(fs *vfstest.Mem) {

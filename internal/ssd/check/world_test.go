@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/record"
+	"github.com/firncache/firn/internal/registry"
 	"github.com/firncache/firn/internal/ssd"
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
@@ -65,6 +66,7 @@ func (d *driver) open(t testing.TB, fs vfs.FS) {
 	}
 	noError(t, tier.Start(func(int64) error { return nil }))
 	d.tier, d.hasher = tier, record.NewHasher(tier.Seed())
+	tier.Registry().Bump(registry.IDOf(registry.Namespace, "n"))
 }
 
 // steps takes so many random steps with so many keys.

@@ -66,8 +66,13 @@ func (m *Memory) ID() vfs.MemoryID {
 	return m.Kept.ID()
 }
 
+// Registry is the memory of the registry.
+func (m *Memory) Registry() []byte {
+	return m.Region.Bytes(format.MemoryHeadLen, m.RegistryBytes())
+}
+
 func (m *Memory) SlotWords() []format.SlotWords {
-	return offheap.View[format.SlotWords](m.Region.Bytes(format.MemoryHeadLen, format.SlotWordsLen*int(m.Slots)))
+	return offheap.View[format.SlotWords](m.Region.Bytes(m.SlotsAt(), format.SlotWordsLen*int(m.Slots)))
 }
 
 func (m *Memory) ShardHeads() []format.ShardHead {

@@ -4,15 +4,16 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/firncache/firn/internal/registry"
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 var shapes = []format.MemoryShape{
-	{Slots: 4, Shards: 1, Stride: 128, SegmentShift: 16, UnitShift: 3, LocationBits: 16},
-	{Slots: 5, Shards: 2, Stride: 136, SegmentShift: 20, UnitShift: 3, LocationBits: 21},
-	{Slots: 1983, Shards: 64, Stride: 1 << 12, SegmentShift: 26, UnitShift: 6, LocationBits: 34},
+	{Slots: 4, Shards: 1, Stride: 128, SegmentShift: 16, UnitShift: 3, LocationBits: 16, Numbers: 64},
+	{Slots: 5, Shards: 2, Stride: 136, SegmentShift: 20, UnitShift: 3, LocationBits: 21, Numbers: 128},
+	{Slots: 1983, Shards: 64, Stride: 1 << 12, SegmentShift: 26, UnitShift: 6, LocationBits: 34, Numbers: 1 << 15},
 	{Slots: 7, Shards: 3, Stride: 128, SegmentShift: 16, UnitShift: 16, LocationBits: 1},
 }
 
@@ -49,6 +50,9 @@ func TestMemoryLayout(t *testing.T) {
 			t.Errorf("%+v: %d slots, %d shards", shape, len(slots), len(heads))
 		}
 		place("the head", unsafe.Pointer(m.Head), format.MemoryHeadLen)
+		if r := m.Registry(); len(r) > 0 {
+			place("the registry", unsafe.Pointer(&r[0]), uint64(len(r)))
+		}
 		place("the slots", unsafe.Pointer(&slots[0]), format.SlotWordsLen*uint64(len(slots)))
 		place("the shards", unsafe.Pointer(&heads[0]), format.ShardHeadLen*uint64(len(heads)))
 		for i := range heads {
@@ -87,14 +91,17 @@ func TestOpenMemory(t *testing.T) {
 		"another log":   {func(h *format.MemoryHead) { h.LogID++ }, false},
 		"not valid":     {func(h *format.MemoryHead) { h.Valid.Store(0) }, false},
 		"no magic":      {func(h *format.MemoryHead) { h.Magic ^= 1 << 40 }, false},
-		"version 3":     {func(h *format.MemoryHead) { h.Magic++ }, false},
+		"version 4":     {func(h *format.MemoryHead) { h.Magic++ }, false},
 		"more slots":    {func(h *format.MemoryHead) { h.Shape[0] <<= 20 }, false},
 		"many slots":    {func(h *format.MemoryHead) { h.Shape[0] = 1 << 33 }, false},
 		"more shards":   {func(h *format.MemoryHead) { h.Shape[1] *= 2 }, false},
 		"many shards":   {func(h *format.MemoryHead) { h.Shape[1] = 1 << 31 }, false},
 		"longer tables": {func(h *format.MemoryHead) { h.Shape[2] += 1 << 13 }, false},
 		"endless ones":  {func(h *format.MemoryHead) { h.Shape[2] = 1 << 61 }, false},
-		"other bits":    {func(h *format.MemoryHead) { h.Shape[3] |= 1 << 30 }, false},
+		"other bits":    {func(h *format.MemoryHead) { h.Shape[3] |= 1 << 40 }, false},
+		"few numbers":   {func(h *format.MemoryHead) { h.Shape[3] = h.Shape[3]&^(255<<24) | 6<<24 }, false},
+		"many numbers":  {func(h *format.MemoryHead) { h.Shape[3] = h.Shape[3]&^(255<<24) | 17<<24 }, false},
+		"endless":       {func(h *format.MemoryHead) { h.Shape[3] |= 127 << 24 }, false},
 	} {
 		mem := vfstest.NewMem()
 		m, why, err := NewMemory(shapes[1], mem)
@@ -107,6 +114,7 @@ func TestOpenMemory(t *testing.T) {
 		m.SlotWords()[4].Until.Store(6)
 		m.ShardHeads()[1].Capacity.Store(7)
 		m.Table(1)[135] = 8
+		number := registry.New(m.Registry(), 1).Bump(registry.ID{1})
 		test.change(m.Head)
 		id := m.ID()
 		m.Release()
@@ -117,6 +125,9 @@ func TestOpenMemory(t *testing.T) {
 		if again != nil {
 			if again.MemoryShape != shapes[1] || again.Head.Flushed.Load() != 5 || again.SlotWords()[4].Until.Load() != 6 || again.ShardHeads()[1].Capacity.Load() != 7 || again.Table(1)[135] != 8 {
 				t.Errorf("%s: found something else", name)
+			}
+			if n, ok := registry.New(again.Registry(), 1).Get(registry.ID{1}); !ok || n != number {
+				t.Errorf("%s: found the number %d, %v, want %d", name, n, ok, number)
 			}
 			again.Release()
 		}

@@ -102,11 +102,14 @@ func FuzzReadSnapshot(f *testing.F) {
 			copy(b, SnapshotMagic)
 			binary.LittleEndian.PutUint64(b[8:], goldenLog)
 			binary.LittleEndian.PutUint32(b[24:], uint32(goldenSuper.ShardBits))
-			begin := snapshotBegin(int(binary.LittleEndian.Uint32(b[32:])), 1<<goldenSuper.ShardBits)
+			numbers := binary.LittleEndian.Uint32(b[40:])
+			begin := snapshotBegin(int(binary.LittleEndian.Uint32(b[32:])), 1<<goldenSuper.ShardBits, int(numbers))
 			if begin <= int64(len(b)) {
-				dirAt := begin - 8<<goldenSuper.ShardBits
-				binary.LittleEndian.PutUint32(b[28:], Checksum(0, b[dirAt:begin]))
+				numbersAt := begin - NumberLen*int64(numbers)
+				dirAt := numbersAt - 8<<goldenSuper.ShardBits
+				binary.LittleEndian.PutUint32(b[28:], Checksum(0, b[dirAt:numbersAt]))
 				binary.LittleEndian.PutUint32(b[36:], Checksum(0, b[SnapshotHeaderLen:dirAt]))
+				binary.LittleEndian.PutUint32(b[44:], Checksum(0, b[numbersAt:begin]))
 			}
 			binary.LittleEndian.PutUint32(b[60:], Checksum(0, b[:60]))
 		}
@@ -134,7 +137,7 @@ func FuzzEnds(f *testing.F) {
 
 // The shape in a memory's head fits into the memory, or is not taken.
 func FuzzMemoryHead(f *testing.F) {
-	f.Add(uint64(4), uint64(1), uint64(128), uint64(16|3<<8|16<<16), 1<<16)
+	f.Add(uint64(4), uint64(1), uint64(128), uint64(16|3<<8|16<<16|7<<24), 1<<16)
 	f.Fuzz(func(t *testing.T, slots, shards, stride, shifts uint64, size int) {
 		h := MemoryHead{Magic: memoryMagic, LogID: goldenLog, Shape: [4]uint64{slots, shards, stride, shifts}}
 		h.Valid.Store(1)

@@ -30,7 +30,8 @@ var (
 )
 
 // goldenSnapshot is of an empty index.
-var goldenSnapshot = Snapshot{LogID: goldenLog, Number: 77, Slots: []SlotState{{}, {3, 960, 5}, {7, 96, Forever}}, Shards: make([]ShardPart, 4)}
+var goldenSnapshot = Snapshot{LogID: goldenLog, Number: 77, Slots: []SlotState{{}, {3, 960, 5}, {7, 96, Forever}}, Shards: make([]ShardPart, 4),
+	Forgot: true, Numbers: []Number{{[16]byte{1, 2, 3}, 4}, {[16]byte{2, 15: 6}, 7}}}
 
 func goldenRecord(r Record) []byte {
 	b := make([]byte, MaxRecordHeader)
@@ -121,7 +122,7 @@ func TestSuperblockIsKnownToVersion1(t *testing.T) {
 	if got, want := binary.LittleEndian.Uint32(b[12:]), Checksum(Checksum(0, b[:12]), b[16:160]); got != want {
 		t.Errorf("checksum %x, for version 1 it is %x", got, want)
 	}
-	if version := binary.LittleEndian.Uint32(b[8:]); version != 2 {
+	if version := binary.LittleEndian.Uint32(b[8:]); version != 3 {
 		t.Errorf("version %d", version)
 	}
 }
@@ -138,7 +139,7 @@ func TestChoiceOfSuperblock(t *testing.T) {
 		binary.LittleEndian.PutUint32(b[12:], superChecksum(b))
 		return b
 	}
-	damaged := place(2, 9)
+	damaged := place(3, 9)
 	damaged[20] ^= 1
 	zeros := make([]byte, SuperblockBytes)
 	for _, test := range []struct {
@@ -147,16 +148,16 @@ func TestChoiceOfSuperblock(t *testing.T) {
 		counter uint64
 		want    error
 	}{
-		{"two", place(2, 4), place(2, 5), 5, nil},
-		{"one damaged", place(2, 4), damaged, 4, nil},
-		{"one empty", zeros, place(2, 5), 5, nil},
+		{"two", place(3, 4), place(3, 5), 5, nil},
+		{"one damaged", place(3, 4), damaged, 4, nil},
+		{"one empty", zeros, place(3, 5), 5, nil},
 		{"both damaged", damaged, zeros, 0, ErrCorrupt},
-		{"earlier, and older", place(1, 4), place(2, 5), 5, nil},
-		{"earlier, and newer", place(2, 4), place(1, 5), 5, ErrOlder},
-		{"earlier, and damaged", damaged, place(1, 3), 3, ErrOlder},
-		{"later, and older", place(3, 4), place(2, 5), 0, ErrLater},
-		{"later, and newer", place(2, 4), place(3, 5), 0, ErrLater},
-		{"later and earlier", place(1, 4), place(3, 5), 0, ErrLater},
+		{"earlier, and older", place(2, 4), place(3, 5), 5, nil},
+		{"earlier, and newer", place(3, 4), place(2, 5), 5, ErrOlder},
+		{"earlier, and damaged", damaged, place(2, 3), 3, ErrOlder},
+		{"later, and older", place(4, 4), place(3, 5), 0, ErrLater},
+		{"later, and newer", place(3, 4), place(4, 5), 0, ErrLater},
+		{"later and earlier", place(2, 4), place(4, 5), 0, ErrLater},
 	} {
 		for range 2 {
 			s, err := ReadSuperblock(bytes.NewReader(slices.Concat(test.a, test.b)))

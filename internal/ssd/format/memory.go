@@ -2,14 +2,17 @@ package format
 
 import (
 	"math"
+	"math/bits"
 	"sync/atomic"
+
+	"github.com/firncache/firn/internal/registry"
 )
 
 // MemoryShape says how the memory of an index is divided:
 //
-//	┌────────┬───────────────┬─────────────────┬────────────────────────────┐
-//	│  head  │ SlotWords × n │ ShardHead × n   │ tables, one for each shard │
-//	└────────┴───────────────┴─────────────────┴────────────────────────────┘
+//	┌────────┬──────────┬───────────────┬───────────────┬────────────────────────────┐
+//	│  head  │ registry │ SlotWords × n │ ShardHead × n │ tables, one for each shard │
+//	└────────┴──────────┴───────────────┴───────────────┴────────────────────────────┘
 //
 // Its words are the machine's: no other reads them.
 type MemoryShape struct {
@@ -19,6 +22,7 @@ type MemoryShape struct {
 	SegmentShift uint8
 	UnitShift    uint8
 	LocationBits uint8
+	Numbers      uint32 // slots of the registry: 0, or a power of two
 }
 
 // MemoryHead is the beginning of the memory of an index.
@@ -78,8 +82,19 @@ func (h *MemoryHead) Parse(logID uint64, size int) (shape MemoryShape, ok bool) 
 // Geometry is that of the log.
 func (m *MemoryShape) Geometry() Geometry { return Geometry{uint(m.SegmentShift), uint(m.UnitShift)} }
 
+// RegistryBytes is the length of the registry.
+func (m *MemoryShape) RegistryBytes() int {
+	if m.Numbers == 0 {
+		return 0
+	}
+	return registry.Bytes(int(m.Numbers))
+}
+
+// SlotsAt is where the states of the log's slots begin: behind the registry.
+func (m *MemoryShape) SlotsAt() uint64 { return MemoryHeadLen + uint64(m.RegistryBytes()) }
+
 // HeadsAt is where the heads of the shards begin.
-func (m *MemoryShape) HeadsAt() uint64 { return MemoryHeadLen + SlotWordsLen*uint64(m.Slots) }
+func (m *MemoryShape) HeadsAt() uint64 { return m.SlotsAt() + SlotWordsLen*uint64(m.Slots) }
 
 // tablesAt is where the tables begin.
 func (m *MemoryShape) tablesAt() uint64 {
@@ -93,6 +108,15 @@ func (m *MemoryShape) TableAt(shard int) uint64 { return m.tablesAt() + 8*m.Stri
 // Bytes is the length of all.
 func (m *MemoryShape) Bytes() uint64 { return m.tablesAt() + 8*m.Stride*uint64(m.Shards) }
 
+// numbersOf is how many slots a registry has, which a word says that is one more than
+// the logarithm; 0 if no registry has so many.
+func numbersOf(word uint64) uint32 {
+	if n := uint64(1) << word >> 1; n >= registry.MinSlots && n <= registry.MaxSlots {
+		return uint32(n)
+	}
+	return 0
+}
+
 // fits reports whether so many bytes have room for it.
 func (m *MemoryShape) fits(n int) bool {
 	return m.Shards <= 1<<MaxShardBits && m.Stride <= uint64(n) && m.Bytes() <= uint64(n)
@@ -100,10 +124,10 @@ func (m *MemoryShape) fits(n int) bool {
 
 // Words are the shape as it stands in the head.
 func (m *MemoryShape) Words() [4]uint64 {
-	return [4]uint64{uint64(m.Slots), uint64(m.Shards), m.Stride, uint64(m.SegmentShift) | uint64(m.UnitShift)<<8 | uint64(m.LocationBits)<<16}
+	return [4]uint64{uint64(m.Slots), uint64(m.Shards), m.Stride, uint64(m.SegmentShift) | uint64(m.UnitShift)<<8 | uint64(m.LocationBits)<<16 | uint64(bits.Len32(m.Numbers))<<24}
 }
 
 // ShapeOf is the shape that stands in a head.
 func ShapeOf(words [4]uint64) MemoryShape {
-	return MemoryShape{uint32(words[0]), uint32(words[1]), words[2], uint8(words[3]), uint8(words[3] >> 8), uint8(words[3] >> 16)}
+	return MemoryShape{uint32(words[0]), uint32(words[1]), words[2], uint8(words[3]), uint8(words[3] >> 8), uint8(words[3] >> 16), numbersOf(words[3] >> 24)}
 }

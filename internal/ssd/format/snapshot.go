@@ -13,11 +13,22 @@ const (
 
 // Snapshot is the part of a snapshot before the entries of the index.
 type Snapshot struct {
-	LogID  uint64
-	Number uint64
-	Slots  []SlotState
-	Shards []ShardPart // their number is a power of two
+	LogID   uint64
+	Number  uint64
+	Slots   []SlotState
+	Shards  []ShardPart // their number is a power of two
+	Forgot  bool        // the registry has forgotten an id
+	Numbers []Number    // of the registry
 }
+
+// Number is a number of the registry, and its id.
+type Number struct {
+	ID     [16]byte
+	Number uint64
+}
+
+// NumberLen is the length of a Number.
+const NumberLen = 24
 
 // SlotState is the state of a slot in a snapshot: see SlotWords.
 type SlotState struct{ Serial, Written, Until uint64 }
@@ -29,15 +40,17 @@ type ShardPart struct {
 }
 
 // EntriesAt is where the entries begin.
-func (s *Snapshot) EntriesAt() int64 { return snapshotBegin(len(s.Slots), len(s.Shards)) }
+func (s *Snapshot) EntriesAt() int64 {
+	return snapshotBegin(len(s.Slots), len(s.Shards), len(s.Numbers))
+}
 
-func snapshotBegin(slots, shards int) int64 {
-	return SnapshotHeaderLen + SlotWordsLen*int64(slots) + 8*int64(shards)
+func snapshotBegin(slots, shards, numbers int) int64 {
+	return SnapshotHeaderLen + SlotWordsLen*int64(slots) + 8*int64(shards) + NumberLen*int64(numbers)
 }
 
 // SnapshotBytes is the length of a snapshot.
-func SnapshotBytes(slots, shards int, entries int64) int64 {
-	return snapshotBegin(slots, shards) + 8*entries
+func SnapshotBytes(slots, shards, numbers int, entries int64) int64 {
+	return snapshotBegin(slots, shards, numbers) + 8*entries
 }
 
 // Entries is how many entries there are.
@@ -72,13 +85,23 @@ func (s *Snapshot) Encode() []byte {
 		b = binary.LittleEndian.AppendUint32(b, p.Entries)
 		b = binary.LittleEndian.AppendUint32(b, p.Checksum)
 	}
+	numbersAt := len(b)
+	for _, n := range s.Numbers {
+		b = append(b, n.ID[:]...)
+		b = binary.LittleEndian.AppendUint64(b, n.Number)
+	}
 	copy(b, SnapshotMagic)
 	binary.LittleEndian.PutUint64(b[8:], s.LogID)
 	binary.LittleEndian.PutUint64(b[16:], s.Number)
 	binary.LittleEndian.PutUint32(b[24:], uint32(bits.Len(uint(len(s.Shards)))-1))
-	binary.LittleEndian.PutUint32(b[28:], Checksum(0, b[dirAt:]))
+	binary.LittleEndian.PutUint32(b[28:], Checksum(0, b[dirAt:numbersAt]))
 	binary.LittleEndian.PutUint32(b[32:], uint32(len(s.Slots)))
 	binary.LittleEndian.PutUint32(b[36:], Checksum(0, b[SnapshotHeaderLen:dirAt]))
+	binary.LittleEndian.PutUint32(b[40:], uint32(len(s.Numbers)))
+	binary.LittleEndian.PutUint32(b[44:], Checksum(0, b[numbersAt:]))
+	if s.Forgot {
+		b[48] = 1
+	}
 	binary.LittleEndian.PutUint32(b[60:], Checksum(0, b[:60]))
 	return b
 }
@@ -98,7 +121,8 @@ func ReadSnapshot(f io.ReaderAt, size int64, super *Superblock) (*Snapshot, erro
 		shardBits != uint32(super.ShardBits) || uint64(slots) > super.Segments {
 		return nil, ErrCorrupt
 	}
-	begin := snapshotBegin(int(slots), 1<<shardBits)
+	numbers := binary.LittleEndian.Uint32(head[40:])
+	begin := snapshotBegin(int(slots), 1<<shardBits, int(numbers))
 	if begin > size {
 		return nil, io.ErrUnexpectedEOF
 	}
@@ -107,7 +131,8 @@ func ReadSnapshot(f io.ReaderAt, size int64, super *Superblock) (*Snapshot, erro
 		return nil, err
 	}
 	words, dir := tables[:SlotWordsLen*int(slots)], tables[SlotWordsLen*int(slots):]
-	if Checksum(0, dir) != binary.LittleEndian.Uint32(head[28:]) || Checksum(0, words) != binary.LittleEndian.Uint32(head[36:]) {
+	dir, registry := dir[:8<<shardBits], dir[8<<shardBits:]
+	if Checksum(0, dir) != binary.LittleEndian.Uint32(head[28:]) || Checksum(0, words) != binary.LittleEndian.Uint32(head[36:]) || Checksum(0, registry) != binary.LittleEndian.Uint32(head[44:]) {
 		return nil, ErrCorrupt
 	}
 	s.Slots = make([]SlotState, 0, slots)
@@ -117,6 +142,10 @@ func ReadSnapshot(f io.ReaderAt, size int64, super *Superblock) (*Snapshot, erro
 	s.Shards = make([]ShardPart, 0, 1<<shardBits)
 	for ; len(dir) > 0; dir = dir[8:] {
 		s.Shards = append(s.Shards, ShardPart{binary.LittleEndian.Uint32(dir), binary.LittleEndian.Uint32(dir[4:])})
+	}
+	s.Forgot = head[48] != 0
+	for ; len(registry) > 0; registry = registry[NumberLen:] {
+		s.Numbers = append(s.Numbers, Number{[16]byte(registry), binary.LittleEndian.Uint64(registry[16:])})
 	}
 	if begin+8*s.Entries() != size {
 		return nil, io.ErrUnexpectedEOF

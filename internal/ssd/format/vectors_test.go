@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/s2"
 
 	"github.com/firncache/firn/internal/record"
+	"github.com/firncache/firn/internal/registry"
 )
 
 const (
@@ -185,8 +186,9 @@ func vectorOfSnapshot(t *testing.T, all map[string][]byte) {
 	}
 	s := Snapshot{
 		LogID: vectorLog, Number: 55,
-		Slots:  []SlotState{{}, {}, {vectorSerial, WeightOf(24) + WeightOf(40), Forever}},
-		Shards: []ShardPart{{2, Checksum(0, words)}},
+		Slots:   []SlotState{{}, {}, {vectorSerial, WeightOf(24) + WeightOf(40), Forever}},
+		Shards:  []ShardPart{{2, Checksum(0, words)}},
+		Numbers: []Number{{registry.IDOf(registry.Namespace, "typed ice"), 0x0102030405060708}},
 	}
 	b := takeVector(t, all, "snapshot", append(s.Encode(), words...))
 	super := Superblock{LogID: vectorLog, Segments: 3}

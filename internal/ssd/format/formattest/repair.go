@@ -26,11 +26,15 @@ func SnapshotHeader(b []byte) {
 // checksums are of.
 func Snapshot(b []byte, slots, shards int) {
 	dirAt := format.SnapshotHeaderLen + format.SlotWordsLen*slots
-	at := dirAt + 8*shards
+	numbersAt := dirAt + 8*shards
+	if len(b) < numbersAt {
+		return
+	}
+	at := numbersAt + format.NumberLen*int(binary.LittleEndian.Uint32(b[40:]))
 	if len(b) < at {
 		return
 	}
-	dir := b[dirAt:at]
+	dir, numbers := b[dirAt:numbersAt], b[numbersAt:at]
 	for i := range shards {
 		d := dir[8*i:]
 		n := 8 * int(binary.LittleEndian.Uint32(d))
@@ -42,6 +46,7 @@ func Snapshot(b []byte, slots, shards int) {
 	}
 	binary.LittleEndian.PutUint32(b[28:], format.Checksum(0, dir))
 	binary.LittleEndian.PutUint32(b[36:], format.Checksum(0, b[format.SnapshotHeaderLen:dirAt]))
+	binary.LittleEndian.PutUint32(b[44:], format.Checksum(0, numbers))
 	SnapshotHeader(b)
 }
 
