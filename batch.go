@@ -3,6 +3,7 @@ package firn
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/firncache/firn/internal/tiered"
 )
@@ -42,11 +43,16 @@ func (c *Cache) SetMulti(keys, values [][]byte) error {
 	if len(keys) != len(values) {
 		return fmt.Errorf("firn: SetMulti: %d values for %d keys: want as many", len(values), len(keys))
 	}
-	deadline, _ := c.deadline(c.ttl)
+	return c.setMulti(keys, values, c.ttl)
+}
+
+// setMulti is SetMulti with another time to live.
+func (c *Cache) setMulti(keys, values [][]byte, ttl time.Duration) error {
+	deadline, _ := c.deadline(ttl)
 	var each func() int64
 	if c.loads.Jitters() {
 		each = func() int64 {
-			deadline, _ := c.deadline(c.loads.Jittered(c.ttl))
+			deadline, _ := c.deadline(c.loads.Jittered(ttl))
 			return deadline
 		}
 	}

@@ -37,7 +37,7 @@ func (h *frontHead) inTime(c *Cache) bool { return h.deadline == 0 || !c.store.P
 func (t *Typed[K, V]) attachFront(front Front[K, V]) {
 	t.c.store.SetWriteHook(&t.c.typed.fronts)
 	t.front = front
-	t.hits = t.c.typed.fronts.Attach(t.space.Current(), func(key []byte) {
+	t.hits, t.detach = t.c.typed.fronts.Attach(t.space.Current(), func(key []byte) {
 		if k, err := t.keys.Parse(key); err == nil {
 			front.Delete(k)
 		}
@@ -47,7 +47,7 @@ func (t *Typed[K, V]) attachFront(front Front[K, V]) {
 // getFront is Get of the front alone, without counting.
 func (t *Typed[K, V]) getFront(key K) *FrontEntry[V] {
 	if t.front != nil {
-		if e := t.front.Get(key); e != nil && e.generation == t.space.Generation() && e.inTime(t.c) {
+		if e := t.front.Get(key); e != nil && e.generation == t.space.Generation() && e.inTime(t.c) && !t.closed.Load() {
 			return e
 		}
 	}
@@ -73,10 +73,11 @@ func (t *Typed[K, V]) readFill(ctx context.Context, s *scratch[K]) (v V, deadlin
 	}
 	fill := t.c.typed.fronts.BeginFill(s.key)
 	deadline, ok, err := t.lookupDeadline(ctx, s)
-	if err != nil {
-		return v, 0, err
+	if err == nil {
+		v, err = t.decode(s.key, s.value)
 	}
-	if v, err = t.decode(s.key, s.value); err != nil || !ok || !fill.Lock() {
+	t.space.Counters.Read(err == nil)
+	if err != nil || !ok || !fill.Lock() {
 		return v, deadline, err
 	}
 	defer fill.Unlock()

@@ -53,17 +53,24 @@ type MultiLoadFunc func(ctx context.Context, keys [][]byte) (values [][]byte, er
 // dst is returned as it was. A loader that asks for its own key, with its own
 // context, gets an error.
 func (c *Cache) GetOrLoad(ctx context.Context, dst, key []byte, load LoadFunc) ([]byte, error) {
-	if !c.loads.RefreshesAhead() {
-		if v, err := c.store.Lookup(ctx, dst, key); err == nil {
-			return v, nil
-		}
-	} else if v, deadline, _, err := c.store.LookupDeadline(ctx, dst, key); err == nil {
-		if c.needsRefresh(deadline) {
-			c.loads.RefreshFound(ctx, key, load)
-		}
+	if v, ok := c.getOrRefresh(ctx, dst, key, load); ok {
 		return v, nil
 	}
 	return c.loads.Load(ctx, dst, key, load)
+}
+
+// getOrRefresh is the part of GetOrLoad that finds a value. If that is to be refreshed,
+// it has load called in the background. Without one it returns dst as it was.
+func (c *Cache) getOrRefresh(ctx context.Context, dst, key []byte, load LoadFunc) ([]byte, bool) {
+	if !c.loads.RefreshesAhead() {
+		v, err := c.store.Lookup(ctx, dst, key)
+		return v, err == nil
+	}
+	v, deadline, _, err := c.store.LookupDeadline(ctx, dst, key)
+	if err == nil && c.needsRefresh(deadline) {
+		c.loads.RefreshFound(ctx, key, load)
+	}
+	return v, err == nil
 }
 
 // needsRefresh reports whether a value with this deadline is to be refreshed.

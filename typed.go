@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math/rand/v2"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -78,7 +77,9 @@ type Typed[K comparable, V any] struct {
 	ttl         time.Duration
 	front       Front[K, V]     // nil without
 	hits        *coherence.Hits // of the front
-	scratch     sync.Pool       // of *scratch[K]
+	detach      func() uint64   // ends the front's life in the cache
+	closed      atomic.Bool
+	scratch     sync.Pool // of *scratch[K]
 }
 
 // scratch is the heap memory of a call.
@@ -86,7 +87,6 @@ type scratch[K comparable] struct {
 	k     K
 	key   []byte // number of the generation, then the bytes of k
 	value []byte // fingerprint, then the bytes of a value
-	uses  uint
 }
 
 const (
@@ -94,15 +94,12 @@ const (
 	maxScratch = 1 << 20
 	// maxNamespace is the longest name of a namespace.
 	maxNamespace = 255
-	// refreshEvery is how many calls pass between two looks for the namespace's
-	// record.
-	refreshEvery = 1024
 )
 
 // typedState is a cache's state of the typed caches on it.
 type typedState struct {
 	spaces typed.Namespaces
-	values atomic.Pointer[typed.Namespace] // of SetValue, once it was found
+	values atomic.Pointer[typed.Namespace] // of SetValue, once it is in use
 	fronts coherence.Table
 
 	mismatches, decodeErrors atomic.Uint64
@@ -117,10 +114,14 @@ func (l *typedState) addTo(s *Stats) {
 // NewTyped makes a typed cache on c, in a namespace of 1 to 255 bytes, which keeps
 // its entries apart from those of others that share c. Typed caches of one
 // namespace share its entries, those of later runs of the program included. It may be
-// made anew at any time and forgotten: the entries are in c. It fails if K cannot be a key or V has no
-// codec, with an error that names the type, and with ErrClosed. After a crash,
-// the first of a namespace may wait until the SSD tier has been read; it holds up
-// nothing but itself.
+// made anew at any time, and closed or forgotten: the entries are in c. It fails if K
+// cannot be a key or V has no codec, with an error that names the type, and with
+// ErrClosed. It waits for nothing.
+//
+// Which entries are those of a namespace, c remembers in a table of bounded size: that
+// of 16 namespaces in the smallest cache, of 8,192 from 128 MiB of RAMBytes on. If more
+// are in use, or were, the entries of some that are not in use any more, or were not in
+// the process before, are not found again.
 func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions[K, V]) (*Typed[K, V], error) {
 	key, value := reflect.TypeFor[K](), reflect.TypeFor[V]()
 	keys, err := typed.NewKeys[K](opts.KeyCodec)
@@ -145,9 +146,9 @@ func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions
 		return nil, fmt.Errorf("firn: NewTyped: the namespace's name has %d bytes: want 1 to %d", n, maxNamespace)
 	}
 	t := &Typed[K, V]{c: c, keys: keys, codec: opts.Codec, ttl: opts.TTL}
-	t.scratch.New = func() any { return &scratch[K]{uses: rand.UintN(refreshEvery)} }
+	t.scratch.New = func() any { return new(scratch[K]) }
 	t.fingerprint = codec.FingerprintOf("typed", opts.Codec.Name(), codec.Layout(value), keys.Name(), fmt.Sprint(opts.Version))
-	if t.space, err = c.typed.spaces.Open(&c.store, "typed "+namespace); err != nil {
+	if t.space, err = c.typed.spaces.Open(&c.store, spaceName(namespace)); err != nil {
 		return nil, fmt.Errorf("firn: NewTyped: %w", err)
 	}
 	if opts.Front != nil {
@@ -160,7 +161,7 @@ func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions
 // it returns false.
 func (t *Typed[K, V]) Get(key K) (V, bool) {
 	if t.front != nil {
-		if e := t.front.Get(key); e != nil && e.generation == t.space.Generation() && e.inTime(t.c) {
+		if e := t.front.Get(key); e != nil && e.generation == t.space.Generation() && e.inTime(t.c) && !t.closed.Load() {
 			if t.hits.Count() {
 				t.readAgain(key)
 			}
@@ -191,6 +192,7 @@ func (t *Typed[K, V]) getBytes(key K) (v V, ok bool) {
 			ok = err == nil
 		}
 	}
+	t.space.Counters.Read(ok)
 	t.release(s)
 	return v, ok
 }
@@ -219,19 +221,22 @@ func (t *Typed[K, V]) read(ctx context.Context, s *scratch[K]) (v V, err error) 
 	if err = t.encodeKey(s); err != nil {
 		return v, err
 	}
-	if s.value, err = t.c.Lookup(ctx, s.value[:0], s.key); err != nil {
-		return v, err
+	if s.value, err = t.c.Lookup(ctx, s.value[:0], s.key); err == nil {
+		v, err = t.decode(s.key, s.value)
 	}
-	return t.decode(s.key, s.value)
+	t.space.Counters.Read(err == nil)
+	return v, err
 }
 
 // decode makes a value of the bytes that were found under key.
 func (t *Typed[K, V]) decode(key, stored []byte) (v V, err error) {
 	payload, ok := t.fingerprint.Cut(stored)
 	if !ok {
+		t.space.Counters.Mismatches.Add(1)
 		return v, t.c.mismatch(key, stored)
 	}
 	if v, err = t.codec.Decode(payload); err != nil {
+		t.space.Counters.DecodeErrors.Add(1)
 		var none V
 		return none, t.c.undecodable(key, stored, t.codec.Name(), err)
 	}
@@ -298,6 +303,9 @@ func (t *Typed[K, V]) SetWithTTL(key K, v V, ttl time.Duration) error {
 	if err == nil {
 		err = t.c.SetWithTTL(s.key, s.value, ttl)
 	}
+	if err == nil {
+		t.space.Counters.Set(1)
+	}
 	t.release(s)
 	return err
 }
@@ -319,6 +327,9 @@ func (t *Typed[K, V]) Delete(key K) error {
 	if err == nil {
 		err = t.c.Delete(s.key)
 	}
+	if err == nil {
+		t.space.Counters.Delete(1)
+	}
 	t.release(s)
 	return err
 }
@@ -327,7 +338,12 @@ func (t *Typed[K, V]) Delete(key K) error {
 // that name have stored included, in the time of one Set. The entries are not
 // found any more from then on, nor after a restart; their memory is used again as
 // room is needed, and until then Cache.Len and Cache.All count them.
-func (t *Typed[K, V]) Clear() error { return t.space.Clear() }
+func (t *Typed[K, V]) Clear() error {
+	if t.closed.Load() {
+		return errTypedClosed
+	}
+	return t.space.Clear()
+}
 
 // All yields every live key and value. It looks at every entry of the Cache.
 // Values that cannot be decoded are left out, and keys too: they need
@@ -336,44 +352,43 @@ func (t *Typed[K, V]) Clear() error { return t.space.Clear() }
 // it is as Cache.All.
 func (t *Typed[K, V]) All() iter.Seq2[K, V] {
 	return func(yield func(K, V) bool) {
-		generation := t.space.Generation()
-		prefix := string(generation.Append(nil))
-		for rawKey, rawValue := range t.c.All() {
-			if t.space.Generation() != generation {
-				return
+		for rawKey, payload := range t.raw {
+			k, err := t.keys.Parse(rawKey)
+			var v V
+			if err == nil {
+				v, err = t.codec.Decode(payload)
 			}
-			if len(rawKey) < coherence.GenerationLen || string(rawKey[:coherence.GenerationLen]) != prefix {
-				continue
-			}
-			payload, ok := t.fingerprint.Cut(rawValue)
-			if !ok {
-				continue
-			}
-			k, err := t.keys.Parse(rawKey[coherence.GenerationLen:])
-			if err != nil {
+			switch {
+			case err != nil:
 				t.c.typed.decodeErrors.Add(1)
-				continue
-			}
-			v, err := t.codec.Decode(payload)
-			if err != nil {
-				t.c.typed.decodeErrors.Add(1)
-				continue
-			}
-			if !yield(k, v) {
+				t.space.Counters.DecodeErrors.Add(1)
+			case !yield(k, v):
 				return
 			}
 		}
 	}
 }
 
-// acquire takes scratch for a call, release gives it back.
-func (t *Typed[K, V]) acquire() *scratch[K] {
-	s := t.scratch.Get().(*scratch[K])
-	if s.uses++; s.uses%refreshEvery == 0 {
-		t.space.RefreshRecord()
+// raw yields the bytes of every live key and value of the codec, as they are lent, until
+// the namespace is cleared.
+func (t *Typed[K, V]) raw(yield func(key, payload []byte) bool) {
+	generation := t.space.Generation()
+	prefix := string(generation.Append(nil))
+	for key, value := range t.c.All() {
+		if t.space.Generation() != generation || t.closed.Load() {
+			return
+		}
+		if len(key) < coherence.GenerationLen || string(key[:coherence.GenerationLen]) != prefix {
+			continue
+		}
+		if payload, ok := t.fingerprint.Cut(value); ok && !yield(key[coherence.GenerationLen:], payload) {
+			return
+		}
 	}
-	return s
 }
+
+// acquire takes scratch for a call, release gives it back.
+func (t *Typed[K, V]) acquire() *scratch[K] { return t.scratch.Get().(*scratch[K]) }
 
 func (t *Typed[K, V]) release(s *scratch[K]) {
 	if cap(s.value) <= maxScratch && cap(s.key) <= maxScratch {
@@ -387,6 +402,9 @@ func (t *Typed[K, V]) release(s *scratch[K]) {
 func (t *Typed[K, V]) encodeKey(s *scratch[K]) error { return t.encodeKeyIn(s, t.space.Generation()) }
 
 func (t *Typed[K, V]) encodeKeyIn(s *scratch[K], in *coherence.Generation) (err error) {
+	if t.closed.Load() {
+		return errTypedClosed
+	}
 	s.key, err = t.keys.Append(in.Append(s.key[:0]), &s.k)
 	if err != nil {
 		return fmt.Errorf("firn: encode a key of type %s: %w", codec.TypeName(reflect.TypeFor[K]()), err)

@@ -1,5 +1,7 @@
 package firn
 
+import "context"
+
 // TypedBatch holds the values of one GetMulti or GetOrLoadMulti of a typed
 // cache. The zero TypedBatch is ready for use; used again, it allocates nothing
 // but what the codec does, once it is large enough. A TypedBatch serves one
@@ -72,16 +74,37 @@ func (r *rawKeys) slices() [][]byte {
 // Keys and values that Get would not find are not found. A front is read, and
 // not filled.
 func (t *Typed[K, V]) GetMulti(b *TypedBatch[V], keys []K) {
+	_ = t.LookupMulti(context.Background(), b, keys)
+}
+
+// LookupMulti is GetMulti with a context, which ends the waiting for the SSD tier: what
+// has not been read by then is missing in b. It returns the first error of a key that
+// cannot be encoded, of the tiers, or of the context; that a value is missing, or
+// cannot be read, is none.
+func (t *Typed[K, V]) LookupMulti(ctx context.Context, b *TypedBatch[V], keys []K) error {
 	b.reset(len(keys))
-	_ = t.addKeys(b, keys, false)
+	first := t.addKeys(b, keys, false)
 	raw := b.raw.slices()
-	t.c.GetMulti(&b.batch, raw)
+	if err := t.c.LookupMulti(ctx, &b.batch, raw); first == nil {
+		first = err
+	}
+	t.decodeMulti(b, raw)
+	return first
+}
+
+// decodeMulti decodes the values that were found, and counts these lookups.
+func (t *Typed[K, V]) decodeMulti(b *TypedBatch[V], raw [][]byte) {
+	hits := 0
 	for j, i := range b.raw.at {
 		if value, ok := b.batch.Value(j); ok {
 			v, err := t.decode(raw[j], value)
 			b.values[i], b.found[i] = v, err == nil
 		}
+		if b.found[i] {
+			hits++
+		}
 	}
+	t.space.Counters.ReadMulti(hits, len(raw)-hits)
 }
 
 // addKeys puts the front's values into the batch, but for those that a load is to

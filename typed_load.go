@@ -60,13 +60,13 @@ func (t *Typed[K, V]) load(ctx context.Context, key K, load TypedLoadFunc[K, V])
 	if err = t.encodeKey(s); err != nil {
 		return v, err
 	}
-	for range loadTries {
-		if looked {
-			s.value, err = t.c.loads.Load(ctx, s.value[:0], s.key, loadBytes)
-		} else {
-			s.value, err = t.c.GetOrLoad(ctx, s.value[:0], s.key, loadBytes)
+	if !looked {
+		if v, ok := t.getOrRefresh(ctx, s, loadBytes); ok {
+			return v, nil
 		}
-		if err != nil {
+	}
+	for range loadTries {
+		if s.value, err = t.c.loads.Load(ctx, s.value[:0], s.key, loadBytes); err != nil {
 			return v, err
 		}
 		var unread error
@@ -76,6 +76,17 @@ func (t *Typed[K, V]) load(ctx context.Context, key K, load TypedLoadFunc[K, V])
 		err = unreadable(unread)
 	}
 	return v, err
+}
+
+// getOrRefresh is Cache.getOrRefresh of s.key.
+func (t *Typed[K, V]) getOrRefresh(ctx context.Context, s *scratch[K], load LoadFunc) (v V, ok bool) {
+	if s.value, ok = t.c.getOrRefresh(ctx, s.value[:0], s.key, load); ok {
+		var err error
+		v, err = t.decode(s.key, s.value)
+		ok = err == nil
+	}
+	t.space.Counters.Read(ok)
+	return v, ok
 }
 
 // unreadable is the error of a decoder where ErrNotFound would be an answer of
@@ -89,6 +100,7 @@ func (t *Typed[K, V]) loader(key K, load TypedLoadFunc[K, V]) LoadFunc {
 			return nil, err
 		}
 		v, err := load(ctx, key)
+		t.space.Counters.Load(err)
 		if err != nil {
 			return nil, err
 		}
@@ -129,13 +141,9 @@ func (t *Typed[K, V]) GetOrLoadMulti(ctx context.Context, b *TypedBatch[V], keys
 	if t.c.loads.RefreshesAhead() {
 		t.refreshDue(ctx, b, keys, load)
 	}
+	t.decodeMulti(b, raw)
 	b.raw.missing = b.raw.missing[:0]
 	for j, i := range b.raw.at {
-		stored, ok := b.batch.Value(j)
-		if ok {
-			v, err := t.decode(raw[j], stored)
-			b.values[i], b.found[i] = v, err == nil
-		}
 		if !b.found[i] {
 			b.raw.missing = append(b.raw.missing, j)
 		}
@@ -207,6 +215,7 @@ func (t *Typed[K, V]) multiLoader(b *TypedBatch[V], some []int, keys []K, load T
 			wanted[i] = byBytes[string(r)]
 		}
 		found, err := load(ctx, append([]K(nil), wanted...))
+		t.space.Counters.Load(err)
 		if err != nil {
 			return nil, err
 		}

@@ -1,107 +1,185 @@
 package firn_test
 
 import (
-	"bytes"
+	"errors"
+	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
 
 	"github.com/firncache/firn"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
-// restart is a cache that holds what another held, as after a restart with a
-// tier that persists, but for the entries that lose says to leave out.
-func restart(t *testing.T, from *firn.Cache, lose func(key []byte) bool) *firn.Cache {
-	t.Helper()
-	to := openSmall(t)
-	for k, v := range from.All() {
-		if lose != nil && lose(k) {
-			continue
-		}
-		if err := to.Set(k, v); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return to
-}
+var spaceN firn.TypedOptions[string, string]
 
-func isRecord(key []byte) bool { return strings.HasPrefix(string(key), firn.RecordPrefix) }
-
+// What a namespace holds is found again after a restart, and what it had cleared is
+// not: after Close, after the process was killed, and with RecoverAlways after the
+// machine has gone down with the number of a namespace that was never cleared.
 func TestNamespaceSurvives(t *testing.T) {
-	opts := firn.TypedOptions[string, string]{}
-	first := openSmall(t)
-	typed := newTyped(t, first, "n", opts)
-	typed.Set("before", "value")
-	second := restart(t, first, nil)
-	typed = newTyped(t, second, "n", opts)
-	if v, ok := typed.Get("before"); !ok || v != "value" {
-		t.Errorf("after a restart: %q, %v", v, ok)
-	}
-	typed.Clear()
-	typed.Set("after", "value")
-	third := restart(t, second, nil)
-	typed = newTyped(t, third, "n", opts)
-	if typed.Has("before") || !typed.Has("after") {
-		t.Errorf("after Clear and a restart: before %v, after %v", typed.Has("before"), typed.Has("after"))
-	}
-	if third.Len() != 3 { // both values and the record
-		t.Errorf("%d entries, want the cleared one among 3: the test shows nothing", third.Len())
-	}
-}
-
-// Whoever finds no record of the generation, or none that can be read, begins a new
-// one: what was cleared does not come back.
-func TestNamespaceLostRecord(t *testing.T) {
-	opts := firn.TypedOptions[string, string]{}
-	for name, damage := range map[string]func(c *firn.Cache){
-		"lost":      func(c *firn.Cache) {},
-		"too short": func(c *firn.Cache) { c.Set([]byte(firn.RecordPrefix+"typed n"), []byte("1234567")) },
-		"too long":  func(c *firn.Cache) { c.Set([]byte(firn.RecordPrefix+"typed n"), []byte("123456789")) },
-	} {
-		first := openSmall(t)
-		typed := newTyped(t, first, "n", opts)
-		typed.Set("cleared", "value")
-		typed.Clear()
-		typed.Set("lost with the record", "value")
-		second := restart(t, first, isRecord)
-		damage(second)
-		typed = newTyped(t, second, "n", opts)
-		for _, key := range []string{"cleared", "lost with the record"} {
-			if typed.Has(key) {
-				t.Errorf("%s: %q is found after its generation was lost", name, key)
+	t.Parallel()
+	for name, dies := range map[string]func(t *testing.T, c *firn.Cache, fs *vfstest.Mem) *vfstest.Mem{
+		"closed": func(t *testing.T, c *firn.Cache, fs *vfstest.Mem) *vfstest.Mem {
+			if err := c.Close(); err != nil {
+				t.Fatal(err)
 			}
-		}
-		typed.Set("new", "value")
-		if again := newTyped(t, restart(t, second, nil), "n", opts); !again.Has("new") || again.Has("cleared") {
-			t.Errorf("%s: after another restart: new %v, cleared %v", name, again.Has("new"), again.Has("cleared"))
-		}
+			return fs
+		},
+		"killed": func(t *testing.T, c *firn.Cache, fs *vfstest.Mem) *vfstest.Mem {
+			return fs.CrashClone(nil, vfstest.Kill)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				fs := vfstest.NewMem()
+				for life := range 4 {
+					c := openOn(t, fs)
+					typed := newTyped(t, c, "n", spaceN)
+					for past := range life {
+						want := past == life-1
+						if v, ok := typed.Get(fmt.Sprint("life ", past)); ok != want || ok && v != "value" {
+							t.Errorf("life %d finds that of %d: %q, %v, want %v", life, past, v, ok, want)
+						}
+					}
+					if life%2 == 1 {
+						typed.Set("cleared", "value")
+						if err := typed.Clear(); err != nil {
+							t.Fatal(err)
+						}
+					} else if life > 0 {
+						typed.Delete(fmt.Sprint("life ", life-1))
+					}
+					if typed.Has("cleared") {
+						t.Errorf("life %d finds what was cleared", life)
+					}
+					typed.Set(fmt.Sprint("life ", life), "value")
+					demote(t, c)
+					synctest.Wait()
+					fs = dies(t, c, fs)
+				}
+			})
+		})
 	}
 }
 
-// A record that was evicted is written again, with the generation in use.
-func TestNamespaceRecordIsKept(t *testing.T) {
+// With RecoverAlways, a cache whose machine has gone down finds the typed values of
+// namespaces that were never cleared.
+func TestNamespaceRecoveredFromLog(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c := openSmall(t)
-		typed := newTyped(t, c, "n", firn.TypedOptions[int, int]{})
-		typed.Set(1, 1)
-		record := []byte(firn.RecordPrefix + "typed n")
-		before, ok := c.Get(nil, record)
-		if !ok {
-			t.Fatal("no record")
-		}
-		c.Delete(record)
-		for range 30_000 {
-			typed.Get(1)
-		}
-		synctest.Wait() // a goroutine writes it
-		if after, ok := c.Get(nil, record); !ok || !bytes.Equal(before, after) {
-			t.Errorf("the record is %x, %v, want %x", after, ok, before)
+		always := func(o *firn.Options) { o.SSD.Recovery = firn.RecoverAlways }
+		fs := vfstest.NewMem()
+		c := openOn(t, fs, always)
+		typed := newTyped(t, c, "n", spaceN)
+		typed.Set("k", "value")
+		demote(t, c)
+		synctest.Wait()
+		fs.SetMemory(false) // what the next one does not find
+		fs = fs.CrashClone(nil, vfstest.Kill)
+		c = openOn(t, fs, always)
+		if v, ok := newTyped(t, c, "n", spaceN).Get("k"); !ok || v != "value" {
+			t.Errorf("got %q, %v: %+v", v, ok, c.Stats())
 		}
 	})
 }
 
-// Clear of the whole cache takes the record too; the namespace goes on.
+// A namespace that the cache has no room to remember is lost, and nothing of what it
+// had comes back, cleared or not.
+func TestForgottenNamespace(t *testing.T) {
+	t.Parallel()
+	c := openSmall(t)
+	use := func(name string, f func(typed *firn.Typed[string, string])) {
+		typed := newTyped(t, c, name, firn.TypedOptions[string, string]{})
+		f(typed)
+		if err := typed.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	use("n", func(typed *firn.Typed[string, string]) {
+		typed.Set("cleared", "value")
+		typed.Clear()
+		typed.Set("lost", "value")
+	})
+	use("n", func(typed *firn.Typed[string, string]) {
+		if !typed.Has("lost") || typed.Has("cleared") {
+			t.Error("made anew, it is another")
+		}
+	})
+	held := newTyped(t, c, "held", firn.TypedOptions[string, string]{})
+	held.Set("k", "value")
+	for i := range 3_000 {
+		use(fmt.Sprint("other ", i), func(*firn.Typed[string, string]) {})
+	}
+	use("n", func(typed *firn.Typed[string, string]) {
+		if typed.Has("lost") || typed.Has("cleared") {
+			t.Error("what a forgotten namespace had is back, or the cache has not forgotten it and the test shows nothing")
+		}
+	})
+	use("held", func(typed *firn.Typed[string, string]) {
+		if !typed.Has("k") {
+			t.Error("a namespace in use was forgotten")
+		}
+	})
+}
+
+// Nobody sees anything of a namespace but its entries.
+func TestNamespacesAreNotSeen(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		fs := vfstest.NewMem()
+		told := map[string]bool{}
+		tell := func(o *firn.Options) {
+			o.OnEvict = func(key, _ []byte, _ firn.Cause) {
+				if !strings.HasPrefix(string(key), "key-") {
+					told[string(key)] = true
+				}
+			}
+		}
+		for range 2 {
+			c := openOn(t, fs, tell)
+			typed := newTyped(t, c, "n", spaceN)
+			for range 3 {
+				if err := typed.Clear(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := firn.DeleteValue(c, "k"); err != nil {
+				t.Fatal(err)
+			}
+			if n, s := c.Len(), c.Stats(); n != 0 || s.Entries != 0 || s.SSD.Entries != 0 || s.SSD.Writes != 0 || s.Sets != 0 {
+				t.Errorf("%d entries of nothing: %+v", n, s)
+			}
+			for key := range c.All() {
+				t.Errorf("All yields %q", key)
+			}
+			for i := range 6_000 {
+				_, value := numbered(i)
+				if err := c.Set(fmt.Appendf(nil, "key-%d", i), value); err != nil {
+					t.Fatal(err)
+				}
+			}
+			synctest.Wait()
+			for key := range c.All() {
+				if !strings.HasPrefix(string(key), "key-") {
+					t.Errorf("All yields %q", key)
+				}
+			}
+			if err := c.Clear(); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(told) > 0 {
+			t.Errorf("OnEvict was told of %v", told)
+		}
+	})
+}
+
+// Clear of the whole cache leaves the namespace.
 func TestNamespaceAfterCacheClear(t *testing.T) {
 	c := openSmall(t)
 	typed := newTyped(t, c, "n", firn.TypedOptions[int, int]{})
@@ -115,5 +193,124 @@ func TestNamespaceAfterCacheClear(t *testing.T) {
 	typed.Set(2, 2)
 	if again := newTyped(t, c, "n", firn.TypedOptions[int, int]{}); !again.Has(2) {
 		t.Error("another typed cache of the namespace does not find what was set after Cache.Clear")
+	}
+}
+
+// Namespaces that were closed leave nothing on the heap, and those that were forgotten
+// nothing that the collector keeps.
+func TestNamespacesAreFreed(t *testing.T) {
+	const n = 20_000
+	for name, leave := range map[string]func(*firn.Typed[int, int]) error{
+		"closed":    (*firn.Typed[int, int]).Close,
+		"forgotten": func(*firn.Typed[int, int]) error { return nil },
+	} {
+		c := openSmall(t)
+		codec, err := firn.DefaultCodec[int]()
+		if err != nil {
+			t.Fatal(err)
+		}
+		opts := firn.TypedOptions[int, int]{Codec: codec}
+		make := func(i int) {
+			typed := newTyped(t, c, fmt.Sprint("space ", i), opts)
+			if err := errors.Join(typed.Set(i, i), leave(typed)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		make(0)
+		before := heapObjects()
+		for i := range n {
+			make(i)
+		}
+		if name == "closed" && c.Namespaces() != 0 {
+			t.Errorf("%s: %d namespaces are known", name, c.Namespaces())
+		}
+		c.AwaitNamespaces(0)
+		if more := heapObjects() - before; more > n/10 {
+			t.Errorf("%s: %d objects on the heap after %d namespaces", name, more, n)
+		}
+		runtime.KeepAlive(c)
+	}
+}
+
+// heapObjects is how many objects the heap has that can be reached.
+func heapObjects() int {
+	var s runtime.MemStats
+	for range 2 { // what the first leaves to pools
+		runtime.GC()
+	}
+	runtime.ReadMemStats(&s)
+	return int(s.HeapObjects)
+}
+
+// A Typed that was closed finds and stores nothing, whatever else is made of its
+// namespace; its entries stay.
+func TestTypedClose(t *testing.T) {
+	for name, opts := range map[string]firn.TypedOptions[string, string]{"": spaceN, "with a front": withFront(spaceN)} {
+		c := openSmall(t)
+		typed, other := newTyped(t, c, "n", opts), newTyped(t, c, "n", spaceN)
+		typed.Set("k", "old")
+		for range 2 {
+			typed.Get("k")
+		}
+		for range 2 {
+			if err := typed.Close(); err != nil {
+				t.Errorf("%s: Close: %v", name, err)
+			}
+		}
+		if v, ok := other.Get("k"); !ok || v != "old" {
+			t.Errorf("%s: the entry is %q, %v", name, v, ok)
+		}
+		other.Set("k", "new")
+		if v, ok := typed.Get("k"); ok {
+			t.Errorf("%s: closed, it finds %q", name, v)
+		}
+		_, ttlOK := typed.TTL("k")
+		if typed.Has("k") || ttlOK || typed.Len() != 0 {
+			t.Errorf("%s: closed, it has the key", name)
+		}
+		for k := range typed.All() {
+			t.Errorf("%s: closed, it yields %q", name, k)
+		}
+		_, lookup := typed.Lookup(t.Context(), "k")
+		_, load := typed.GetOrLoad(t.Context(), "k", neverLoad)
+		var b firn.TypedBatch[string]
+		for call, err := range map[string]error{
+			"Set": typed.Set("k", "v"), "Delete": typed.Delete("k"), "Clear": typed.Clear(), "Lookup": lookup, "GetOrLoad": load,
+			"SetMulti": typed.SetMulti([]string{"k"}, []string{"v"}), "DeleteMulti": typed.DeleteMulti([]string{"k"}),
+			"LookupMulti": typed.LookupMulti(t.Context(), &b, []string{"k"}), "Refresh": typed.Refresh(t.Context(), "k", neverLoad),
+		} {
+			if !errors.Is(err, firn.ErrClosed) || err.Error() != "firn: Typed is closed" {
+				t.Errorf("%s: %s: %v", name, call, err)
+			}
+		}
+		if v, ok := other.Get("k"); !ok || v != "new" {
+			t.Errorf("%s: after the calls the entry is %q, %v", name, v, ok)
+		}
+		if err := other.Close(); err != nil {
+			t.Error(err)
+		}
+		if v, ok := newTyped(t, c, "n", opts).Get("k"); !ok || v != "new" {
+			t.Errorf("%s: made anew, it finds %q, %v", name, v, ok)
+		}
+	}
+}
+
+func TestTypedOfClosedCache(t *testing.T) {
+	c := openSmall(t)
+	typed := newTyped(t, c, "n", spaceN)
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := typedError(c, "n", spaceN); !errors.Is(err, firn.ErrClosed) {
+		t.Errorf("NewTyped: %v", err)
+	}
+	if err := typed.Clear(); !errors.Is(err, firn.ErrClosed) {
+		t.Errorf("Clear: %v", err)
+	}
+	if err := typed.Close(); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+	if err := firn.SetValue(c, "k", 1); !errors.Is(err, firn.ErrClosed) {
+		t.Errorf("SetValue: %v", err)
 	}
 }

@@ -55,7 +55,7 @@ func LookupValue[T any](ctx context.Context, c *Cache, key string) (v T, err err
 	}
 	s := valueScratch.Get().(*scratch[string])
 	defer releaseValue(s)
-	if ok, err := c.findValueKey(ctx, s, key); !ok {
+	if err := c.encodeValueKey(s, key); err != nil {
 		return v, err
 	}
 	if s.value, err = c.Lookup(ctx, s.value[:0], s.key); err != nil {
@@ -82,7 +82,7 @@ func LookupValue[T any](ctx context.Context, c *Cache, key string) (v T, err err
 func ValueTTL(c *Cache, key string) (ttl time.Duration, ok bool) {
 	s := valueScratch.Get().(*scratch[string])
 	defer releaseValue(s)
-	if ok, _ := c.findValueKey(context.Background(), s, key); !ok {
+	if c.encodeValueKey(s, key) != nil {
 		return 0, false
 	}
 	return c.TTL(s.key)
@@ -93,13 +93,10 @@ func ValueTTL(c *Cache, key string) (ttl time.Duration, ok bool) {
 func DeleteValue(c *Cache, key string) error {
 	s := valueScratch.Get().(*scratch[string])
 	defer releaseValue(s)
-	switch ok, err := c.findValueKey(context.Background(), s, key); {
-	case ok:
-		return c.Delete(s.key)
-	case err != ErrNotFound:
+	if err := c.encodeValueKey(s, key); err != nil {
 		return err
 	}
-	return nil
+	return c.Delete(s.key)
 }
 
 var valueScratch = sync.Pool{New: func() any { return new(scratch[string]) }}
@@ -110,26 +107,7 @@ func releaseValue(s *scratch[string]) {
 	}
 }
 
-// findValueKey makes s.key of a key, in the namespace of SetValue. If that is
-// empty, which can take a read of the disk to know, it returns the error of a
-// Lookup that finds nothing.
-func (c *Cache) findValueKey(ctx context.Context, s *scratch[string], key string) (ok bool, err error) {
-	space := c.typed.values.Load()
-	if space == nil {
-		space = c.typed.spaces.Named(&c.store, valuesName)
-		switch ok, err = space.Find(ctx); {
-		case err != nil:
-			return false, err
-		case !ok:
-			return false, c.store.MissError(ctx)
-		}
-		c.typed.values.Store(space)
-	}
-	valueKey(s, space, key)
-	return true, nil
-}
-
-// encodeValueKey is findValueKey that begins the namespace.
+// encodeValueKey makes s.key of a key, in the namespace of SetValue.
 func (c *Cache) encodeValueKey(s *scratch[string], key string) (err error) {
 	space := c.typed.values.Load()
 	if space == nil {
@@ -138,18 +116,10 @@ func (c *Cache) encodeValueKey(s *scratch[string], key string) (err error) {
 		}
 		c.typed.values.Store(space)
 	}
-	valueKey(s, space, key)
+	s.key = append(space.Generation().Append(s.key[:0]), key...)
 	return nil
 }
 
 // valuesName is the namespace of SetValue. Those of typed caches begin
 // otherwise.
 const valuesName = "values"
-
-// valueKey makes s.key of a key.
-func valueKey(s *scratch[string], space *typed.Namespace, key string) {
-	if s.uses++; s.uses%refreshEvery == 0 {
-		space.RefreshRecord()
-	}
-	s.key = append(space.Generation().Append(s.key[:0]), key...)
-}

@@ -41,23 +41,6 @@ func (s *shard) wasRead(r *stored, freq int) bool {
 	return freq > 0 || s.tier.header(r.off).version.Load()&wasRead != 0
 }
 
-// DemoteCopy gives the lower tier a copy of a key's live record, as one that was read. It
-// reports whether the lower tier has it now.
-func (t *Tier) DemoteCopy(hash uint64, key []byte) bool {
-	s := t.shardOf(hash)
-	s.mu.Lock()
-	_, _, r, ok := s.find(hash, key)
-	ok = ok && !t.expired(&r)
-	there := ok && s.demoteCopy(hash, &r, 1)
-	d := s.demotions.at(r.off)
-	s.unlockAndNotify()
-	if there || !ok || d == nil {
-		return there
-	}
-	s.finishDemotionsPatiently()
-	return d.done
-}
-
 // demoteCopy offers a copy of a record to the lower tier. It reports whether the lower
 // tier accepted it, or had it. A long record is pending then: see finishDemotions.
 func (s *shard) demoteCopy(hash uint64, r *stored, freq int) bool {

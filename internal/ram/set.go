@@ -69,18 +69,6 @@ func (t *Tier) setRest(s *shard, done, copied bool, hash uint64, key, value []by
 	return err
 }
 
-// SetQuietly is Set that adds the evicted records to ev, which the caller
-// notifies later: it may be called under a lock.
-func (t *Tier) SetQuietly(hash uint64, key, value []byte, deadline int64, ev *Evicted) error {
-	if deadline != 0 {
-		t.expectExpiry()
-	}
-	r := t.newRecord(hash, key, value, deadline)
-	s := t.shardOf(hash)
-	s.mu.Lock()
-	return t.store(s, &r, ev)
-}
-
 // overwriteInPlace is the fast path of Set: it overwrites the key's record, if that has
 // the shape of the new one and is overwritable. It reports false, and does nothing, in
 // any other case. copied says that the lower tier may have a copy of the replaced value.

@@ -1,6 +1,9 @@
 package registry
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+	"sync/atomic"
+)
 
 // getOrInsert is the number of an id, whose slot is marked.
 func (t *Table) getOrInsert(w [2]uint64, mark uint32) uint64 {
@@ -26,15 +29,19 @@ func (t *Table) insert(w [2]uint64, number uint64, mark uint32) {
 	at := t.room(w)
 	if at < 0 || t.slots[at].number.Load() != 0 {
 		t.forgot.Store(1) // before the number is gone
+		t.stored()
 	}
 	if at < 0 {
 		return
 	}
 	s := &t.slots[at]
-	s.number.Store(0)
-	s.id[0].Store(w[0])
-	s.id[1].Store(w[1])
-	s.number.Store(number)
+	for _, store := range [...]struct {
+		word  *atomic.Uint64
+		value uint64
+	}{{&s.number, 0}, {&s.id[0], w[0]}, {&s.id[1], w[1]}, {&s.number, number}} {
+		store.word.Store(store.value)
+		t.stored()
+	}
 	t.marks[at].Store(mark)
 }
 

@@ -46,6 +46,7 @@ type Table struct {
 	marks  []atomic.Uint32 // of the slots; on the heap
 	seed   uint64
 	mu     sync.Mutex // of insertions and takeovers; a leaf
+	stored func()     // for tests: called after each store of an insertion
 }
 
 type slot struct {
@@ -71,7 +72,7 @@ func New(mem []byte, seed uint64) *Table {
 		mem = make([]byte, Bytes(MinSlots))
 	}
 	t := &Table{seed: seed, forgot: &offheap.View[atomic.Uint64](mem[:8])[0], slots: offheap.View[slot](mem[headBytes:])}
-	t.marks = make([]atomic.Uint32, len(t.slots))
+	t.marks, t.stored = make([]atomic.Uint32, len(t.slots)), func() {}
 	return t
 }
 

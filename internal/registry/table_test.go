@@ -142,42 +142,46 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// A process that dies between any two stores leaves a table in which every other id
-// has its number, and the one that came has it, or none.
+// A process that dies after any store leaves a table in which every other id has its
+// number, or is known to be forgotten, and the one that came has its own, or none.
 func TestKilledWhileInserting(t *testing.T) {
 	t.Parallel()
 	x, mem := tableOf(MinSlots)
-	for i := range 200 {
-		x.GetOrDraw(tag(i))
-	}
-	before := map[ID]uint64{}
-	for id, n := range x.All {
-		before[id] = n
-	}
-	old := bytes.Clone(mem)
-	x.GetOrDraw(tag(1000))
-	// The words that changed, in the order of the stores.
-	var at []int
-	for i := 0; i < len(mem); i += 8 {
-		if !bytes.Equal(old[i:i+8], mem[i:i+8]) {
-			at = append(at, i)
-		}
-	}
-	if len(at) != 3 {
-		t.Fatalf("words %d changed, want a number and an id", at)
-	}
-	steps := []struct {
-		at   int
-		word []byte
-	}{{at[0], make([]byte, 8)}, {at[1], mem[at[1]:]}, {at[2], mem[at[2]:]}, {at[0], mem[at[0]:]}}
-	for k, s := range steps {
-		copy(old[s.at:s.at+8], s.word)
-		next := New(bytes.Clone(old), seed)
+	before, numbers, kills := map[ID]uint64{}, map[uint64]bool{}, 0
+	x.stored = func() {
+		kills++
+		next := New(bytes.Clone(mem), seed)
+		found := map[ID]uint64{}
 		for id, n := range next.All {
-			if last := k == len(steps)-1; before[id] != n && (!last || id != tag(1000)) {
-				t.Errorf("killed after store %d: id %x has %d, want %d", k, id, n, before[id])
+			found[id] = n
+		}
+		lost := 0
+		for id, n := range before {
+			if found[id] == 0 {
+				lost++
+			} else if found[id] != n {
+				t.Errorf("%x has %d, want %d", id, found[id], n)
+			}
+			delete(found, id)
+		}
+		for id, n := range found {
+			if numbers[n] {
+				t.Errorf("%x has the number of another", id)
 			}
 		}
+		if lost > 1 || len(found) > 1 || lost > 0 && !next.Forgot() {
+			t.Errorf("%d are lost, %d have come, and the table says that it forgot some: %v", lost, len(found), next.Forgot())
+		}
+	}
+	for i := range 400 {
+		clear(before)
+		for id, n := range x.All {
+			before[id], numbers[n] = n, true
+		}
+		x.Bump(tag(i % 150))
+	}
+	if kills < 400 {
+		t.Errorf("%d stores", kills)
 	}
 }
 

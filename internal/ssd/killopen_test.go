@@ -32,6 +32,9 @@ func TestFault05KillInOpen(t *testing.T) {
 				w, mem := started(t, 1, config)
 				w.fill(t, keys)
 				w.setKeys(keys / 4)
+				for i := range 20 {
+					w.bump(i)
+				}
 				w.settle()
 				mem = w.end(t, mem, end)
 				changed := with(config, change)

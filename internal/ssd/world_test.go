@@ -1,6 +1,7 @@
 package ssd
 
 import (
+	"fmt"
 	"io"
 	"log/slog"
 	"maps"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/record"
+	"github.com/firncache/firn/internal/registry"
 	"github.com/firncache/firn/internal/vfs"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
@@ -20,20 +22,22 @@ import (
 // owner tells the tier what the real one would, and what each key's last
 // acknowledged write was. One goroutine drives it.
 type world struct {
-	rng    *rand.Rand
-	tier   *Tier
-	hasher record.Hasher
-	ram    map[string]value
-	mu     sync.Mutex        // of acked, there and seq, which a crash copies
-	acked  map[string]uint64 // sequence number of the last acknowledged write; odd: a delete
-	there  map[string]uint64 // that of what the tier took over, and no write has superseded since
-	seq    uint64
-	now    atomic.Int64
-	most   int // longest value
-	hits   int // found in the tier
-	atRest bool
-	log    io.Writer
-	opened *opened
+	rng     *rand.Rand
+	tier    *Tier
+	hasher  record.Hasher
+	ram     map[string]value
+	mu      sync.Mutex        // of acked, there and seq, which a crash copies
+	acked   map[string]uint64 // sequence number of the last acknowledged write; odd: a delete
+	there   map[string]uint64 // that of what the tier took over, and no write has superseded since
+	seq     uint64
+	now     atomic.Int64
+	most    int // longest value
+	hits    int // found in the tier
+	atRest  bool
+	numbers map[registry.ID]uint64 // of the registry, as acknowledged
+	bumped  map[uint64]bool        // numbers that were replaced
+	log     io.Writer
+	opened  *opened
 }
 
 type value struct {
@@ -44,7 +48,8 @@ type value struct {
 const startOfTime = 1_000_000
 
 func newWorld(t testing.TB, seed uint64) *world {
-	w := &world{log: logOf(t), opened: new(opened), rng: rand.New(rand.NewPCG(seed, 1)), ram: map[string]value{}, acked: map[string]uint64{}, there: map[string]uint64{}, most: 3000}
+	w := &world{log: logOf(t), opened: new(opened), rng: rand.New(rand.NewPCG(seed, 1)), ram: map[string]value{}, acked: map[string]uint64{}, there: map[string]uint64{}, most: 3000,
+		numbers: map[registry.ID]uint64{}, bumped: map[uint64]bool{}}
 	w.now.Store(startOfTime)
 	t.Cleanup(w.opened.close)
 	return w
@@ -85,8 +90,39 @@ func (w *world) open(cfg Config) error {
 		t.Free()
 		w.opened.remove(t)
 		w.tier = nil
+		return err
 	}
-	return err
+	return w.findNumbers()
+}
+
+// findNumbers compares the registry that a tier found with what was acknowledged.
+func (w *world) findNumbers() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	found := 0
+	for range w.tier.Registry().All {
+		found++
+	}
+	if s := w.tier.source; s != fromMemory && s != fromSnapshot || s == fromSnapshot && found+w.tier.Len() == 0 {
+		clear(w.numbers) // lost with the index
+		return nil
+	}
+	for id := range w.numbers {
+		if n, ok := w.tier.Registry().Get(id); !ok || w.bumped[n] {
+			return fmt.Errorf("the number of %x is %d, %v, which was replaced", id, n, ok)
+		}
+	}
+	return nil
+}
+
+// bump replaces one of some numbers of the registry.
+func (w *world) bump(i int) {
+	id := registry.IDOf(registry.Namespace+byte(i%2), string(w.key(i%10)))
+	n := w.tier.Registry().Bump(id)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.bumped[w.numbers[id]] = true
+	w.numbers[id] = n
 }
 
 // reopen makes w what comes after its process died, with these files.
@@ -113,6 +149,7 @@ func (w *world) reopenAtRest(t testing.TB, cfg Config) {
 	w.opened.add(tier, true)
 	tier.restarting.Lock()
 	noError(t, tier.Start(func(int64) error { return nil }))
+	noError(t, w.findNumbers())
 }
 
 func (w *world) close(t testing.TB) {
@@ -220,7 +257,8 @@ const (
 func (w *world) heir() *world {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	h := &world{log: w.log, opened: w.opened, rng: rand.New(rand.NewPCG(1, 1)), ram: map[string]value{}, acked: maps.Clone(w.acked), there: maps.Clone(w.there), seq: w.seq + 1<<20, most: w.most}
+	h := &world{log: w.log, opened: w.opened, rng: rand.New(rand.NewPCG(1, 1)), ram: map[string]value{}, acked: maps.Clone(w.acked), there: maps.Clone(w.there), seq: w.seq + 1<<20, most: w.most,
+		numbers: maps.Clone(w.numbers), bumped: maps.Clone(w.bumped)}
 	h.now.Store(w.now.Load())
 	return h
 }

@@ -257,5 +257,8 @@ func (w *world) steps(t testing.TB, n, keys int) {
 		if err := w.step(keys); err != nil {
 			t.Fatalf("step %d: %v", i, err)
 		}
+		if i%16 == 0 {
+			w.bump(i / 16)
+		}
 	}
 }

@@ -37,3 +37,21 @@ func (s *Store) writeMulti(keys, values [][]byte, deadline int64, each func() in
 	s.keepAlive()
 	return err
 }
+
+// DeleteMulti removes many values, as many as it can, and returns the first error.
+func (s *Store) DeleteMulti(keys [][]byte) (first error) {
+	var hashes [writeWindow]uint64
+	for len(keys) > 0 {
+		n := min(len(keys), writeWindow)
+		for i, key := range keys[:n] {
+			hashes[i] = s.ram.Prefetch(key)
+		}
+		for i, key := range keys[:n] {
+			if err := s.write(&change{op: remove, hash: hashes[i], key: key}); first == nil {
+				first = err
+			}
+		}
+		keys = keys[n:]
+	}
+	return first
+}

@@ -15,13 +15,8 @@ const lookupRounds = 16
 // lookupSSD looks a key up that RAM does not have. A value that it finds is promoted, if
 // it is still the latest by then.
 func (s *Store) lookupSSD(ctx context.Context, hash uint64, dst, key []byte) ([]byte, error) {
-	return s.lookupSSDBy((*ssd.Tier).Get, ctx, hash, dst, key)
-}
-
-// lookupSSDBy is lookupSSD by one of the SSD tier's ways to look.
-func (s *Store) lookupSSDBy(get func(t *ssd.Tier, ctx context.Context, dst, key []byte, hash uint64) (ssd.Found, error), ctx context.Context, hash uint64, dst, key []byte) ([]byte, error) {
 	for range lookupRounds {
-		f, err := get(s.ssd.tier, ctx, dst, key, hash)
+		f, err := s.ssd.tier.Get(ctx, dst, key, hash)
 		if err == nil {
 			s.promote(hash, key, f.Value[len(dst):], &f)
 			return f.Value, nil

@@ -24,6 +24,7 @@ func (s *Store) Open(cfg Config) (err error) {
 			return err
 		}
 	}
+	s.openNumbers(cfg.RAMBytes)
 	s.freeWhenUnreachable()
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/firncache/firn/internal/ram"
-	"github.com/firncache/firn/internal/ssd"
 )
 
 // Get appends the value of key to dst. Without one it returns dst as it was, and
@@ -74,21 +73,6 @@ func (s *Store) LookupDeadline(ctx context.Context, dst, key []byte) (value []by
 	return value, deadline, known, err
 }
 
-// LookupWaiting is Lookup that waits for a disk that is slow or busy, whatever
-// the SSD tier's timeout is.
-func (s *Store) LookupWaiting(ctx context.Context, dst, key []byte) ([]byte, error) {
-	if s.ssd == nil {
-		return s.Lookup(ctx, dst, key)
-	}
-	v, ok := s.ram.Get(dst, key)
-	var err error
-	if !ok {
-		v, err = s.lookupSSDBy((*ssd.Tier).GetWaiting, ctx, s.ram.Hash(key), dst, key)
-	}
-	s.keepAlive()
-	return v, err
-}
-
 // MissError is why nothing was found in RAM alone.
 func (s *Store) MissError(ctx context.Context) error {
 	closed := s.ram.Closed()
@@ -102,20 +86,7 @@ func (s *Store) MissError(ctx context.Context) error {
 	return ErrNotFound
 }
 
-// GetUncounted is Get that counts as no read of RAM.
-func (s *Store) GetUncounted(dst, key []byte) ([]byte, bool) {
-	hash := s.ram.Hash(key)
-	v, ok := s.ram.Peek(hash, dst, key)
-	if !ok && s.ssd != nil {
-		var err error
-		v, err = s.lookupSSD(context.Background(), hash, dst, key)
-		ok = err == nil
-	}
-	s.keepAlive()
-	return v, ok
-}
-
-// PeekFresh is GetUncounted of RAM alone. It takes no lock.
+// PeekFresh is Get of RAM alone that counts as no read. It takes no lock.
 func (s *Store) PeekFresh(dst, key []byte) ([]byte, bool) {
 	v, ok := s.ram.Peek(s.ram.Hash(key), dst, key)
 	s.keepAlive()

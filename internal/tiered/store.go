@@ -12,11 +12,12 @@ import (
 // Store is the tiers of a cache. All methods are safe for concurrent use. Its owner
 // holds it by value: while a method of the store runs, the owner is not collected.
 type Store struct {
-	ram   *ram.Tier
-	ssd   *ssdTier // nil: RAM alone
-	now   func() int64
-	grace bool // the tiers keep expired entries
-	hook  atomic.Pointer[WriteHook]
+	ram     *ram.Tier
+	ssd     *ssdTier // nil: RAM alone
+	now     func() int64
+	grace   bool // the tiers keep expired entries
+	hook    atomic.Pointer[WriteHook]
+	numbers numbers
 }
 
 // keepAlive ends every method that has used the tiers: until there, whoever holds
@@ -101,6 +102,7 @@ func (s *Store) All(yield func(key, value []byte) bool) {
 // Stats are the figures of the tiers; those of an SSD tier that there is not are 0.
 func (s *Store) Stats() (inRAM ram.Stats, onSSD ssd.Stats) {
 	inRAM = s.ram.Stats()
+	inRAM.Overhead += s.heapNumbers()
 	if s.ssd != nil {
 		onSSD = s.ssd.tier.Stats()
 	}

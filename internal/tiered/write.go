@@ -28,7 +28,7 @@ type change struct {
 	key, value []byte
 	deadline   int64
 	watch      *ram.Watch   // of setIf and removeIf
-	ev         *ram.Evicted // collects the records that it evicts; nil: OnEvict is told of them at once
+	ev         *ram.Evicted // of setIf and removeIf: collects the records that they evict
 }
 
 // write is the write protocol. Every change of a key follows it, and so does writeMulti,
@@ -48,11 +48,7 @@ func (s *Store) write(w *change) error {
 	var err error
 	switch w.op {
 	case set:
-		if w.ev == nil {
-			err = s.ram.Set(w.hash, w.key, w.value, w.deadline)
-		} else {
-			err = s.ram.SetQuietly(w.hash, w.key, w.value, w.deadline, w.ev)
-		}
+		err = s.ram.Set(w.hash, w.key, w.value, w.deadline)
 	case setIf:
 		err = s.ram.SetIf(w.watch, w.value, w.deadline, w.ev)
 	case remove:
@@ -106,12 +102,6 @@ func (s *Store) Set(hash uint64, key, value []byte, deadline int64) error {
 	return s.write(&change{op: set, hash: hash, key: key, value: value, deadline: deadline})
 }
 
-// SetQuietly is Set that adds the evicted records to ev, instead of telling OnEvict:
-// it may be called under a lock.
-func (s *Store) SetQuietly(key, value []byte, deadline int64, ev *ram.Evicted) error {
-	return s.write(&change{op: set, hash: s.ram.Hash(key), key: key, value: value, deadline: deadline, ev: ev})
-}
-
 // Delete removes a value. That there was none is no error.
 func (s *Store) Delete(key []byte) error {
 	return s.write(&change{op: remove, hash: s.ram.Hash(key), key: key})
@@ -130,7 +120,8 @@ func (s *Store) Unwatch(w *ram.Watch) {
 	s.keepAlive()
 }
 
-// SetIf is SetQuietly of a watched key. If it was written meanwhile, nothing is
+// SetIf is Set of a watched key, which adds the evicted records to ev, instead of telling
+// OnEvict: it may be called under a lock. If the key was written meanwhile, nothing is
 // stored, and that is no error. A deadline below 0 makes a negative entry, which
 // lives until the deadline's negation, and does not go to the SSD.
 func (s *Store) SetIf(w *ram.Watch, key, value []byte, deadline int64, ev *ram.Evicted) error {
@@ -164,11 +155,4 @@ func (s *Store) DeleteIfEqual(key, stored []byte) error {
 	err := s.DeleteIf(&w, key, &ev)
 	ev.Notify()
 	return err
-}
-
-// DemoteCopy gives the lower tier a copy of a value that RAM keeps, if there is
-// one and it has none.
-func (s *Store) DemoteCopy(key []byte) {
-	s.ram.DemoteCopy(s.ram.Hash(key), key)
-	s.keepAlive()
 }

@@ -53,10 +53,9 @@ var writes = map[string]struct {
 	write func(s *Store) error
 	after string
 }{
-	"Set":        {func(s *Store) error { return s.setKey([]byte("k"), []byte("new"), 0) }, "new true"},
-	"SetQuietly": {func(s *Store) error { return s.SetQuietly([]byte("k"), []byte("new"), 0, new(ram.Evicted)) }, "new true"},
-	"SetMulti":   {func(s *Store) error { return s.SetMulti([][]byte{[]byte("k")}, [][]byte{[]byte("new")}, 0, nil) }, "new true"},
-	"Delete":     {func(s *Store) error { return s.Delete([]byte("k")) }, " false"},
+	"Set":      {func(s *Store) error { return s.setKey([]byte("k"), []byte("new"), 0) }, "new true"},
+	"SetMulti": {func(s *Store) error { return s.SetMulti([][]byte{[]byte("k")}, [][]byte{[]byte("new")}, 0, nil) }, "new true"},
+	"Delete":   {func(s *Store) error { return s.Delete([]byte("k")) }, " false"},
 	"SetIf": {func(s *Store) error {
 		return watched(s, func(w *ram.Watch, ev *ram.Evicted) error { return s.SetIf(w, []byte("k"), []byte("new"), 0, ev) })
 	}, "new true"},

@@ -7,8 +7,8 @@
 //   - namespace: the entries of the typed caches of one name.
 //   - generation: a number that is drawn when a namespace begins, and again when it
 //     is cleared. The keys begin with it.
-//   - record: the entry that holds the current generation, so that a later process
-//     finds it.
+//   - registry: where the store keeps the current generations' numbers, so that a later
+//     process finds them.
 //   - part: a number, bool or string in a key, alone or as a field or an element.
 //   - header: the bytes before those of a value, or payload: the name of its
 //     type and a fingerprint of layout and codec.
@@ -17,6 +17,7 @@
 //
 //   - key.go: how keys become bytes, and back
 //   - parts.go: those of keys made of several numbers and strings
-//   - namespace.go: namespaces, their generations and records
+//   - namespace.go: namespaces, and their generations
+//   - counters.go: how often a namespace's typed caches were called
 //   - value.go: values behind a header, as SetValue and GetValue have them
 package typed

@@ -1,15 +1,13 @@
 package typed
 
 import (
-	"context"
-	"encoding/binary"
 	"fmt"
-	"math/rand/v2"
+	"runtime"
 	"sync"
-	"sync/atomic"
+	"weak"
 
 	"github.com/firncache/firn/internal/coherence"
-	"github.com/firncache/firn/internal/ram"
+	"github.com/firncache/firn/internal/registry"
 	"github.com/firncache/firn/internal/tiered"
 )
 
@@ -18,211 +16,135 @@ import (
 //
 // # Generations
 //
-// Every key in it begins with the number of the namespace's generation, 64 random
-// bits that no namespace of the cache has had before. Clear draws another: no key
+// Every key in it begins with the number of the namespace's generation, 64 bits
+// that no namespace of the cache has had before. Clear draws another: no key
 // leads to the old entries any more, and they leave like all that are not read.
 //
 // A persistent cache has to find its entries again after a restart, and to find
-// none that were cleared. So the number is an entry too, the record, under a key
-// made of the namespace's name. It is replaced before Clear returns; and whoever
-// finds no record, because it was evicted or lost, draws a new generation. So
-// losing the record loses the namespace, and never brings cleared entries back.
-// For that not to happen without need, the record is read now and then, which
-// makes it popular, and written again if it is gone.
+// none that were cleared. So the number lies in the store's registry, which outlives
+// the process as the entries do. It is replaced there before Clear returns; and a name
+// that the registry has lost gets a number that it never had, but for the case that
+// registry.Table describes. So losing a number loses the namespace, and never brings
+// cleared entries back.
 //
 // All typed caches of one name share the namespace, so that a Clear of one is a
-// Clear of all. The record is looked for once, when the first of them is made.
-//
-// # Waiting
-//
-// Looking for the record may take a read of the disk. That is done without a lock,
-// and each caller waits for itself. Writing it is done with the namespace locked,
-// which only those wait for who write it too, or have no generation yet. Neither
-// happens in a read: RefreshRecord leaves both to a goroutine. No user function
-// runs under the lock: entries that the record drives out of RAM are reported after it.
+// Clear of all. Its memory is given back when all of them were closed or forgotten.
 type Namespace struct {
-	store     *tiered.Store
-	record    []byte            // key of the record
-	current   coherence.Current // nil until it was found, or begun
-	writing   chan struct{}     // the lock: holds one while the record is written
-	restoring atomic.Bool       // a goroutine sees to the record
+	of      *Namespaces
+	id      registry.ID
+	current coherence.Current
+	users   int // typed caches that were not closed; of.mu guards it
+	cleanup runtime.Cleanup
+
+	// Counters count the calls of the namespace's typed caches.
+	Counters Counters
 }
 
-// RecordPrefix begins the key of each record. A program's own keys should not. It
-// is part of the stored bytes, and so keeps an old word for a generation.
-const RecordPrefix = "\x00firn epoch of "
-
-// Namespaces are those of a cache.
+// Namespaces are those of a cache that are in use. They do not keep them from being
+// collected.
 type Namespaces struct {
-	mu     sync.Mutex // held for a look into byName
-	byName map[string]*Namespace
+	mu    sync.Mutex // of open, and of changes of a number; no user function runs under it
+	store *tiered.Store
+	open  map[registry.ID]weak.Pointer[Namespace]
 }
 
-// Named is the namespace of a name, which may have no generation yet.
-func (n *Namespaces) Named(store *tiered.Store, name string) *Namespace {
+// Open is the namespace of a name, for one more user. It waits for nothing. It fails
+// with ErrClosed.
+func (n *Namespaces) Open(store *tiered.Store, name string) (*Namespace, error) {
+	id := registry.IDOf(registry.Namespace, name)
+	store.OpenNumbers() // which may evict, and tell the user
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	s := n.byName[name]
-	if s == nil {
-		if n.byName == nil {
-			n.byName = map[string]*Namespace{}
-		}
-		s = &Namespace{store: store, record: []byte(RecordPrefix + name), writing: make(chan struct{}, 1)}
-		n.byName[name] = s
+	n.store = store
+	if store.Closed() {
+		return nil, tiered.ErrClosed
 	}
-	return s
-}
-
-// Open finds a namespace, or begins it.
-func (n *Namespaces) Open(store *tiered.Store, name string) (*Namespace, error) {
-	s := n.Named(store, name)
-	ok, err := s.Find(context.Background())
-	if err == nil && !ok {
-		err = s.begin()
+	if s := n.open[id].Value(); s != nil {
+		s.users++
+		return s, nil
 	}
+	s, err := n.add(id)
 	if err != nil {
 		return nil, fmt.Errorf("namespace %q: %w", name, err)
 	}
 	return s, nil
 }
 
-// Generation is the current generation, nil if it was neither found nor begun.
+// add adds a namespace to those in use. The caller holds mu.
+func (n *Namespaces) add(id registry.ID) (*Namespace, error) {
+	number, err := n.store.HoldNumber(id)
+	if err != nil {
+		return nil, err
+	}
+	s := &Namespace{of: n, id: id, users: 1}
+	s.current.Store(&coherence.Generation{Number: number})
+	s.Counters.init()
+	if n.open == nil {
+		n.open = map[registry.ID]weak.Pointer[Namespace]{}
+	}
+	n.open[id] = weak.Make(s)
+	s.cleanup = runtime.AddCleanup(s, forget, forgotten{weak.Make(n), id})
+	return s, nil
+}
+
+// forgotten names a namespace that nobody can reach any more, without keeping its cache.
+type forgotten struct {
+	of weak.Pointer[Namespaces]
+	id registry.ID
+}
+
+// forget forgets it, unless one of its name is in use again.
+func forget(f forgotten) {
+	n := f.of.Value()
+	if n == nil {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if s, ok := n.open[f.id]; ok && s.Value() == nil {
+		n.remove(f.id)
+	}
+}
+
+// remove forgets a namespace. The caller holds mu.
+func (n *Namespaces) remove(id registry.ID) {
+	delete(n.open, id)
+	n.store.ReleaseNumber(id)
+}
+
+// Close ends one use of a namespace.
+func (n *Namespaces) Close(s *Namespace) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if s.users--; s.users == 0 {
+		s.cleanup.Stop()
+		n.remove(s.id)
+	}
+}
+
+// Len is how many namespaces are in use.
+func (n *Namespaces) Len() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return len(n.open)
+}
+
+// Generation is the current generation.
 func (s *Namespace) Generation() *coherence.Generation { return s.current.Load() }
 
 // Current is where Generation looks.
 func (s *Namespace) Current() *coherence.Current { return &s.current }
 
-// Find gives the namespace the generation that the cache holds, unless it has
-// one. It reports false if there is none: then the namespace is empty.
-func (s *Namespace) Find(ctx context.Context) (ok bool, err error) {
-	if s.current.Load() != nil {
-		return true, nil
-	}
-	g, err := s.read(ctx)
-	if g == nil {
-		return false, err
-	}
-	if err = s.lock(ctx); err != nil { // whoever writes a record has it current before others do
-		return false, err
-	}
-	defer s.unlock()
-	s.current.CompareAndSwap(nil, g)
-	return true, nil
-}
-
-// read reads the record. An error of the disk is a record lost, and with it all
-// that the namespace holds; so it waits for a disk that is slow.
-func (s *Namespace) read(ctx context.Context) (*coherence.Generation, error) {
-	v, err := s.store.LookupWaiting(ctx, nil, s.record)
-	if err != nil {
-		return nil, ctx.Err()
-	}
-	g, _ := parseRecord(v)
-	return g, nil
-}
-
-// parseRecord reads a record.
-func parseRecord(v []byte) (g *coherence.Generation, ok bool) {
-	if len(v) != coherence.GenerationLen {
-		return nil, false
-	}
-	return &coherence.Generation{Number: binary.LittleEndian.Uint64(v)}, true
-}
-
-// begin begins the first generation, unless somebody else has.
-func (s *Namespace) begin() error {
-	return s.update(func(now *coherence.Generation, ev *ram.Evicted) error {
-		if now != nil {
-			return nil
-		}
-		return s.draw(ev)
-	})
-}
-
-// Clear begins a new generation.
+// Clear begins a new generation. It fails with ErrClosed.
 func (s *Namespace) Clear() error {
-	return s.update(func(_ *coherence.Generation, ev *ram.Evicted) error { return s.draw(ev) })
-}
-
-// update calls change, with the current generation, under the lock, and reports
-// the evicted records after it.
-func (s *Namespace) update(change func(now *coherence.Generation, ev *ram.Evicted) error) error {
-	var ev ram.Evicted
-	_ = s.lock(context.Background())
-	err := change(s.current.Load(), &ev)
-	s.unlock()
-	ev.Notify()
-	return err
-}
-
-func (s *Namespace) lock(ctx context.Context) error {
-	select {
-	case s.writing <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
+	s.of.mu.Lock()
+	defer s.of.mu.Unlock()
+	if s.users == 0 { // there may be another namespace of the name
+		return tiered.ErrClosed
 	}
-}
-
-func (s *Namespace) unlock() { <-s.writing }
-
-// draw makes a new generation the current one, once its record is written: what
-// is stored in it must not outlive the record of the one before. The caller holds
-// the lock.
-func (s *Namespace) draw(ev *ram.Evicted) error {
-	g := &coherence.Generation{Number: rand.Uint64()}
-	err := s.write(g, ev)
+	number, err := s.of.store.BumpNumber(s.id)
 	if err == nil {
-		s.current.Store(g)
+		s.current.Store(&coherence.Generation{Number: number})
 	}
 	return err
 }
-
-// RefreshRecord sees to it that the record is there: in RAM, where being looked
-// for makes it popular, and in the lower tier, where it outlives the process. It
-// waits for nothing: it is called in reads, too.
-func (s *Namespace) RefreshRecord() {
-	if s.isCurrent(s.store.PeekFresh(nil, s.record)) {
-		s.backUp()
-	} else if s.restoring.CompareAndSwap(false, true) {
-		go s.restore()
-	}
-}
-
-// restore brings the record back to RAM. It is not written again as long as the
-// lower tier has it: that copy would be dead before the new one is on the disk.
-// Looking for it counts as no read.
-func (s *Namespace) restore() {
-	defer s.restoring.Store(false)
-	below, okBelow := s.store.GetUncounted(nil, s.record) // not under the lock: a promoted record may drive others out
-	_ = s.update(func(now *coherence.Generation, ev *ram.Evicted) error {
-		if s.isCurrent(s.store.PeekFresh(nil, s.record)) || s.isCurrent(below, okBelow) {
-			s.backUp()
-			return nil
-		}
-		return s.write(now, ev) // it fails if the cache is closed
-	})
-}
-
-// isCurrent reports whether a record was found, and is that of the current
-// generation.
-func (s *Namespace) isCurrent(v []byte, ok bool) bool {
-	if !ok {
-		return false
-	}
-	g, ok := parseRecord(v)
-	return ok && g.Number == s.current.Load().Number
-}
-
-// write writes the record. The caller holds the lock.
-func (s *Namespace) write(g *coherence.Generation, ev *ram.Evicted) error {
-	if err := s.store.SetQuietly(s.record, g.Append(nil), 0, ev); err != nil {
-		return err
-	}
-	s.backUp()
-	return nil
-}
-
-// backUp gives the lower tier a copy, if there is one and it has none: a process
-// that is killed finds its namespace again.
-func (s *Namespace) backUp() { s.store.DemoteCopy(s.record) }

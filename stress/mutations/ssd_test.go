@@ -55,6 +55,22 @@ var ssdTier = []mutation{{
 	new:   "\treturn WriteSuperblock(f, s)",
 	pkg:   "./internal/ssd/check", test: "TestVerifyWhole",
 }, {
+	guard: "the registry in a snapshot has a checksum",
+	file:  "internal/ssd/format/snapshot.go",
+	old:   " || Checksum(0, registry) != binary.LittleEndian.Uint32(head[44:])",
+	pkg:   "./internal/ssd/format", test: "TestFault36Parsed",
+}, {
+	guard: "the registry is in the snapshot",
+	file:  "internal/ssd/snapshot.go",
+	old:   "\ts.Forgot, s.Numbers = t.numbers()\n",
+	pkg:   "./internal/ssd", test: "TestSnapshotFile",
+}, {
+	guard: "the registry moves to memory of another size with the index",
+	file:  "internal/ssd/recover_memory.go",
+	old:   "\t\tt.registry.Restore(old.Forgot(), old.All)\n",
+	new:   "\t\t_ = old\n",
+	pkg:   "./internal/ssd", test: "TestFault05KillInOpen",
+}, {
 	guard: "the entries of a snapshot have checksums",
 	file:  "internal/ssd/snapshot.go",
 	old:   "if format.Checksum(0, part) != parts[i].Checksum {",

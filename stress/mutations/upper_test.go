@@ -34,8 +34,8 @@ var upper = []mutation{{
 }, {
 	guard: "a write deletes the key from fronts",
 	file:  "internal/coherence/table.go",
-	old:   "\t\t\tdrop(key[GenerationLen:])\n",
-	new:   "\t\t\t_ = drop\n",
+	old:   "\t\t\tf.drop(key[GenerationLen:])\n",
+	new:   "\t\t\t_ = f\n",
 	pkg:   "./internal/coherence", test: "TestFillsAndWrites",
 }, {
 	guard: "Clear makes another generation the current one",
@@ -104,6 +104,63 @@ var upper = []mutation{{
 	file:  "typed.go",
 	old:   " && e.generation == t.space.Generation()",
 	pkg:   ".", test: "TestFrontFollowsWrites",
+}, {
+	guard: "what a detached front holds is worthless",
+	file:  "internal/coherence/table.go",
+	old:   "\tspace.bump() // writes do not empty it any more\n",
+	pkg:   "./internal/coherence", test: "TestDetach",
+}, {
+	guard: "a typed cache that is closed makes no key",
+	file:  "typed.go",
+	old:   "\tif t.closed.Load() {\n\t\treturn errTypedClosed\n\t}\n\ts.key, err",
+	new:   "\ts.key, err",
+	pkg:   ".", test: "TestTypedClose",
+}, {
+	guard: "a namespace is cleared in the registry",
+	file:  "internal/typed/namespace.go",
+	old:   "number, err := s.of.store.BumpNumber(s.id)",
+	new:   "number, err := s.current.Load().Number+1, error(nil)",
+	pkg:   ".", test: "TestNamespaceSurvives",
+}, {
+	guard: "a namespace that is closed does not change the number of one in use",
+	file:  "internal/typed/namespace.go",
+	old:   "if s.users == 0 {",
+	new:   "if false {",
+	pkg:   "./internal/typed", test: "TestClearAfterClose",
+}, {
+	guard: "a namespace in use keeps its slot",
+	file:  "internal/typed/namespace.go",
+	old:   "n.store.HoldNumber(id)",
+	new:   "n.store.NumberOrDraw(id), error(nil)",
+	pkg:   "./internal/typed", test: "TestNumbersAreHeld",
+}, {
+	guard: "namespaces do not keep each other from being collected",
+	file:  "internal/typed/namespace.go",
+	old:   "\tif s, ok := n.open[f.id]; ok && s.Value() == nil {\n\t\tn.remove(f.id)\n\t}\n",
+	new:   "\tdelete(n.open, f.id)\n",
+	pkg:   "./internal/typed", test: "TestForgottenIsReleased",
+}, {
+	guard: "the registry says that it forgot before it does",
+	file:  "internal/registry/insert.go",
+	old:   "t.forgot.Store(1) // before the number is gone",
+	pkg:   "./internal/registry", test: "TestNothingComesBack", quick: true,
+}, {
+	guard: "a slot of the registry that is taken over has no number meanwhile",
+	file:  "internal/registry/insert.go",
+	old:   "{{&s.number, 0}, {&s.id[0], w[0]}",
+	new:   "{{&s.id[0], w[0]}",
+	pkg:   "./internal/registry", test: "TestKilledWhileInserting",
+}, {
+	guard: "the first number of an id is known to the next table",
+	file:  "internal/registry/insert.go",
+	old:   "number = first(w, t.seed)",
+	new:   "number = draw()",
+	pkg:   ".", test: "TestNamespaceRecoveredFromLog",
+}, {
+	guard: "a held number keeps its slot",
+	file:  "internal/registry/insert.go",
+	old:   "m.Load() != held && ",
+	pkg:   "./internal/registry", test: "TestHeld",
 }, {
 	guard: "the hook is told when a batch of writes is over",
 	file:  "internal/tiered/batch_set.go",

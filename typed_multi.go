@@ -1,0 +1,97 @@
+package firn
+
+import "fmt"
+
+// multiWindow is how many entries of a batch are encoded at once, unless they have
+// maxScratch bytes before.
+const multiWindow = 128
+
+// multiScratch is the heap memory of a SetMulti or DeleteMulti.
+type multiScratch struct {
+	bytes        []byte
+	ends         []int // of keys and values in bytes, in turn
+	keys, values [][]byte
+}
+
+// SetMulti stores values[i] under keys[i], with TypedOptions.TTL, at a fraction of the cost
+// of single Sets. It stores as many as it can, and then returns the first error, also
+// of one that cannot be encoded; slices of different lengths are an error before
+// anything is stored.
+func (t *Typed[K, V]) SetMulti(keys []K, values []V) (first error) {
+	if len(keys) != len(values) {
+		return fmt.Errorf("firn: SetMulti: %d values for %d keys: want as many", len(values), len(keys))
+	}
+	var m multiScratch
+	for len(keys) > 0 {
+		n, err := t.encodeMulti(&m, keys, values)
+		if first == nil {
+			first = err
+		}
+		keys, values = keys[n:], values[n:]
+		err = t.c.setMulti(m.keys, m.values, t.ttl)
+		if err == nil {
+			t.space.Counters.Set(len(m.keys))
+		} else if first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// DeleteMulti removes the values of many keys, as many as it can, and returns the first
+// error, also of a key that cannot be encoded. That there were none is no error.
+func (t *Typed[K, V]) DeleteMulti(keys []K) (first error) {
+	var m multiScratch
+	for len(keys) > 0 {
+		n, err := t.encodeMulti(&m, keys, nil)
+		if first == nil {
+			first = err
+		}
+		keys = keys[n:]
+		err = t.c.DeleteMulti(m.keys)
+		if err == nil {
+			t.space.Counters.Delete(len(m.keys))
+		} else if first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// encodeMulti makes the bytes of the first n keys, and of values if there are any, but
+// for entries of which one cannot be encoded. It returns the first error.
+func (t *Typed[K, V]) encodeMulti(m *multiScratch, keys []K, values []V) (n int, first error) {
+	s := t.acquire()
+	defer t.release(s)
+	m.bytes, m.ends, m.keys, m.values = m.bytes[:0], m.ends[:0], m.keys[:0], m.values[:0]
+	for ; n < min(len(keys), multiWindow) && len(m.bytes) < maxScratch; n++ {
+		s.k, s.value = keys[n], s.value[:0]
+		err := t.encodeKey(s)
+		if err == nil && values != nil {
+			s.value, err = t.encode(s.value[:0], values[n])
+		}
+		if err != nil {
+			if first == nil {
+				first = err
+			}
+			continue
+		}
+		m.bytes = append(m.bytes, s.key...)
+		m.ends = append(m.ends, len(m.bytes))
+		m.bytes = append(m.bytes, s.value...)
+		m.ends = append(m.ends, len(m.bytes))
+	}
+	m.slice()
+	return n, first
+}
+
+// slice makes keys and values of the bytes, when all are there.
+func (m *multiScratch) slice() {
+	from := 0
+	for i := 0; i < len(m.ends); i += 2 {
+		key, value := m.ends[i], m.ends[i+1]
+		m.keys = append(m.keys, m.bytes[from:key:key])
+		m.values = append(m.values, m.bytes[key:value:value])
+		from = value
+	}
+}

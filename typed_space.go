@@ -1,0 +1,64 @@
+package firn
+
+// spaceName is the name of a typed cache's namespace among those of its Cache, of which
+// others are not typed caches'.
+func spaceName(namespace string) string { return "typed " + namespace }
+
+// typedClosedError is ErrClosed of a Typed on a cache that is open.
+type typedClosedError struct{}
+
+var errTypedClosed error = typedClosedError{}
+
+func (typedClosedError) Error() string { return "firn: Typed is closed" }
+func (typedClosedError) Unwrap() error { return ErrClosed }
+
+// Close ends this Typed. Its calls find nothing from then on, and writes return
+// ErrClosed; its front is forgotten. The entries stay in the Cache: other typed
+// caches of the namespace have them, and the next NewTyped finds them. A Typed that
+// is merely forgotten gives back as much, when the garbage is collected, unless it has a
+// front, which the Cache refers to. A second Close does nothing.
+func (t *Typed[K, V]) Close() error {
+	if t.closed.Swap(true) {
+		return nil
+	}
+	if t.detach != nil { // when nothing is put into the front that could still be read
+		t.space.Counters.FrontHits.Add(t.detach())
+	}
+	t.c.typed.spaces.Close(t.space)
+	return nil
+}
+
+// Len is the number of entries of the namespace with this codec, version and types. It
+// looks at every entry of the Cache: see Cache.All. Values that cannot be decoded
+// count, and expired ones do not.
+func (t *Typed[K, V]) Len() (n int) {
+	for range t.raw {
+		n++
+	}
+	return n
+}
+
+// TypedStats count the calls of all typed caches of a namespace, since it came into use
+// in this process. Where many goroutines call at once, Hits, Misses, FrontHits, Sets
+// and Deletes may be a little low.
+type TypedStats struct {
+	Hits, Misses uint64 // lookups past the front, those before a load included
+	FrontHits    uint64
+	Sets         uint64 // values stored by calls, not by loads
+	Deletes      uint64 // keys deleted by calls, whether or not they were there
+	Loads        uint64 // calls of loaders that have returned; one that loads many counts once
+	LoadErrors   uint64 // of these, with an error other than ErrNotFound
+	Mismatches   uint64 // values of another codec, version or type
+	DecodeErrors uint64
+}
+
+// Stats are the counters of the namespace. They begin anew when all typed caches of it
+// were closed or forgotten.
+func (t *Typed[K, V]) Stats() (s TypedStats) {
+	n := &t.space.Counters
+	s.Hits, s.Misses, s.Sets, s.Deletes = n.Sum()
+	s.FrontHits = n.FrontHits.Load() + t.c.typed.fronts.HitsOf(t.space.Current())
+	s.Loads, s.LoadErrors = n.Loads.Load(), n.LoadErrors.Load()
+	s.Mismatches, s.DecodeErrors = n.Mismatches.Load(), n.DecodeErrors.Load()
+	return s
+}
