@@ -18,6 +18,8 @@ type Cache struct {
 	loads load.Group
 	typed typedState
 	told  told
+
+	slideLead int64 // how long before its deadline a read moves it, in milliseconds, even; 0: none does
 }
 
 // Open makes a cache. A field of Options that makes no sense is an error that
@@ -30,6 +32,7 @@ func Open(opts Options) (*Cache, error) {
 	if err := c.store.Open(opts.tiers()); err != nil {
 		return nil, openError(err)
 	}
+	c.slideLead = c.store.SlideLead()
 	c.loads.Open(&c.store, opts.loads())
 	return c, nil
 }

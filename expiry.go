@@ -1,6 +1,7 @@
 package firn
 
 import (
+	"context"
 	"time"
 
 	"github.com/firncache/firn/internal/tiered"
@@ -11,8 +12,64 @@ const Forever time.Duration = tiered.Forever
 
 // ttl is how long values live that are stored without a time to live of their own.
 func (o *Options) ttl() time.Duration {
-	if o.TTL == 0 {
-		return Forever
+	switch {
+	case o.ExpireAfterAccess != 0:
+		return o.ExpireAfterAccess
+	case o.TTL != 0:
+		return o.TTL
 	}
-	return o.TTL
+	return Forever
+}
+
+// validateAccess refuses an ExpireAfterAccess that makes no sense.
+func (o *Options) validateAccess() error {
+	after := o.ExpireAfterAccess
+	switch {
+	case after == 0:
+		return nil
+	case after < 0 || after > maxTTL:
+		return badOption("ExpireAfterAccess", "is %v: want 0, or up to %v", after, maxTTL)
+	case o.TTL != 0:
+		return badOption("ExpireAfterAccess", "is %v, and TTL is %v: want one of them", after, o.TTL)
+	case o.Loading.RefreshAfter != 0:
+		return badOption("Loading.RefreshAfter", "is %v, and ExpireAfterAccess %v: want 0, as values that are read do not grow old", o.Loading.RefreshAfter, after)
+	case o.Loading.TTLJitter != 0:
+		return badOption("Loading.TTLJitter", "is %v, and ExpireAfterAccess %v: want 0, as values that are read do not expire together", o.Loading.TTLJitter, after)
+	}
+	return nil
+}
+
+// Touch gives the value of key another time to live from now on, without setting it. It
+// reports false if there is no value. A time to live of 0 or less is an error; Forever is
+// one. It counts neither as a read nor as a write: a load under way stores its value
+// nevertheless, and OnEvict is not told.
+//
+// With an SSD tier, a value that only that has is read and comes to RAM: the context
+// ends the waiting for the disk, and the errors are those of Lookup. A shorter time to
+// live holds from the return of Touch on, also after a kill. After a kill, a longer one
+// may be what it was before. Writing the value with its new deadline to the SSD, when it
+// leaves RAM, costs a write as any other; if that is refused, for the write budget
+// perhaps, it has the earlier deadline there.
+//
+// Where there is no value in RAM that could take a deadline as it is, as of one that was
+// stored for ever, it is moved there, and Touch can fail as Set does; then the time to
+// live is what it was.
+func (c *Cache) Touch(ctx context.Context, key []byte, ttl time.Duration) (ok bool, err error) {
+	deadline, err := c.deadline(ttl)
+	if err != nil {
+		return false, err
+	}
+	return c.store.Touch(ctx, key, deadline)
+}
+
+// Touch gives the value of key another time to live, as Cache.Touch. It does not look
+// whether the value can be decoded.
+func (t *Typed[K, V]) Touch(ctx context.Context, key K, ttl time.Duration) (ok bool, err error) {
+	s := t.acquire()
+	defer t.release(s)
+	s.k = key
+	if err = t.encodeKey(s); err != nil {
+		return false, err
+	}
+	return t.c.Touch(ctx, s.key, ttl)
 }

@@ -27,7 +27,7 @@ type FrontEntry[V any] struct {
 // frontHead tells whether an entry still holds.
 type frontHead struct {
 	generation *coherence.Generation // that was current before the bytes were read
-	deadline   int64                 // milliseconds, 0 for never
+	deadline   int64                 // milliseconds, 0 for never: the value's, or when a read is to move that (see frontDeadline)
 }
 
 // inTime reports whether the deadline is to come.
@@ -65,32 +65,40 @@ func (t *Typed[K, V]) readAgain(key K) {
 }
 
 // readFill is read that puts the value found into the front, and also tells its
-// deadline, 0 if that is not known.
-func (t *Typed[K, V]) readFill(ctx context.Context, s *scratch[K]) (v V, deadline int64, err error) {
+// deadline, and whether it was found on the SSD.
+func (t *Typed[K, V]) readFill(ctx context.Context, s *scratch[K]) (v V, deadline int64, onSSD bool, err error) {
 	generation := t.space.Generation()
 	if err = t.encodeKeyIn(s, generation); err != nil {
-		return v, 0, err
+		return v, 0, false, err
 	}
 	fill := t.c.typed.fronts.BeginFill(s.key)
-	deadline, ok, err := t.lookupDeadline(ctx, s)
-	if err == nil {
+	if s.value, deadline, onSSD, err = t.c.store.LookupEntry(ctx, s.value[:0], s.key); err == nil {
 		v, err = t.decode(s.key, s.value)
 	}
 	t.space.Counters.Read(err == nil)
-	if err != nil || !ok || !fill.Lock() {
-		return v, deadline, err
+	if err != nil || !fill.Lock() {
+		return v, deadline, onSSD, err
 	}
 	defer fill.Unlock()
-	t.front.Set(s.k, &FrontEntry[V]{frontHead{generation, deadline}, v})
-	return v, deadline, nil
+	t.front.Set(s.k, &FrontEntry[V]{frontHead{generation, t.c.frontDeadline(deadline)}, v})
+	return v, deadline, onSSD, nil
 }
 
-// lookupDeadline is Cache.Lookup of s.key that also tells the deadline, if it is
-// still known when the bytes have come from the SSD.
-func (t *Typed[K, V]) lookupDeadline(ctx context.Context, s *scratch[K]) (deadline int64, ok bool, err error) {
-	s.value, deadline, ok, err = t.c.store.LookupDeadline(ctx, s.value[:0], s.key)
-	if err == nil && !ok {
-		deadline, ok = t.c.store.Deadline(s.key)
+// frontDeadline is until when a front may answer with a value that has this deadline. A
+// read that would move the deadline goes to the bytes, and from there to the front with
+// the new one.
+func (c *Cache) frontDeadline(deadline int64) int64 {
+	if c.slideLead == 0 || deadline <= 0 || deadline&1 != 0 {
+		return deadline
 	}
-	return deadline, ok, err
+	return max(deadline-c.slideLead, 2)
+}
+
+// deadlineOfFront is the deadline of a value in a front with this one: the reverse of
+// frontDeadline, as slideLead is even.
+func (c *Cache) deadlineOfFront(until int64) int64 {
+	if c.slideLead == 0 || until <= 0 || until&1 != 0 {
+		return until
+	}
+	return until + c.slideLead
 }

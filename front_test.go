@@ -66,6 +66,16 @@ func TestFrontFollowsWrites(t *testing.T) {
 		"Set": {func(_ *firn.Cache, front, _ *firn.Typed[string, string], _ []byte, _ *cachetest.Clock) error {
 			return front.Set("k", "new")
 		}, "new"},
+		"Touch": {func(_ *firn.Cache, front, _ *firn.Typed[string, string], _ []byte, clock *cachetest.Clock) error {
+			_, err := front.Touch(context.Background(), "k", time.Second)
+			clock.Advance(time.Second)
+			return err
+		}, absent},
+		"Cache.Touch": {func(c *firn.Cache, _, _ *firn.Typed[string, string], raw []byte, clock *cachetest.Clock) error {
+			_, err := c.Touch(context.Background(), raw, time.Second)
+			clock.Advance(time.Second)
+			return err
+		}, absent},
 		"SetWithTTL": {func(_ *firn.Cache, front, _ *firn.Typed[string, string], _ []byte, _ *cachetest.Clock) error {
 			return front.SetWithTTL("k", "new", time.Hour)
 		}, "new"},

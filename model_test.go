@@ -67,6 +67,10 @@ func (s *modelStore) Set(key, value []byte, ttl time.Duration) error {
 	return s.SetWithTTL(key, value, ttl)
 }
 
+func (s *modelStore) Touch(key []byte, ttl time.Duration) (bool, error) {
+	return s.Cache.Touch(context.Background(), key, ttl)
+}
+
 func (s *modelStore) GetMulti(keys [][]byte) (values [][]byte, ok []bool) {
 	s.Cache.GetMulti(&s.batch, keys)
 	for i := range s.batch.Len() {

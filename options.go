@@ -41,6 +41,21 @@ type Options struct {
 	// Default, and with Forever: they never expire.
 	TTL time.Duration
 
+	// ExpireAfterAccess makes values expire when they have not been read for so long, to
+	// the millisecond: those that are stored without a time to live of their own, by Set,
+	// SetMulti and loads. A read that finds a value moves its deadline: Get, Lookup,
+	// LookupEntry, GetMulti and GetOrLoad, typed ones too, also in a Front; not Has, TTL,
+	// All, nor an expired value that GetOrLoad returns. So that a read is seldom a write,
+	// it moves a deadline that it makes later by more than 1/16 of this: a value lives
+	// for at least 15/16 of it after the last read. A value read from the SSD, and then
+	// not kept in RAM, keeps its deadline, and so does one that is on its way there.
+	// An entry on the SSD has the deadline that it had when it was written there; after
+	// a kill a value may expire earlier for that, never later. Values that were given
+	// another time to live, or one by Touch, keep it. Entries that an earlier process
+	// left on the SSD under other options may slide, too. It excludes TTL,
+	// Loading.RefreshAfter and Loading.TTLJitter. Default 0: reads move nothing.
+	ExpireAfterAccess time.Duration
+
 	// Loading extends GetOrLoad, GetOrLoadMulti and Refresh beyond loading
 	// missing values. Default: nothing.
 	Loading LoadingOptions
@@ -184,6 +199,9 @@ func (o Options) Validate() error {
 	case o.TTL < 0 || o.TTL > maxTTL && o.TTL != Forever:
 		return badOption("TTL", "is %v: want 0, or up to %v, or firn.Forever", o.TTL, maxTTL)
 	}
+	if err := o.validateAccess(); err != nil {
+		return err
+	}
 	if err := o.Loading.validate(o.ttl()); err != nil {
 		return err
 	}
@@ -234,10 +252,12 @@ const mostLoads = 1 << 30
 
 // tiers is the configuration of the tiers.
 func (o *Options) tiers() tiered.Config {
+	loads := o.loads()
 	cfg := tiered.Config{
 		RAMBytes: o.RAMBytes, MaxRAMBytes: o.MaxRAMBytes,
 		Clock: o.Clock,
-		Grace: load.Options(o.Loading).Grace(),
+		Grace: loads.Grace(),
+		Slide: loads.SlideMillis(),
 		Dir:   o.SSD.Dir, SSD: o.SSD.config(o.Log),
 	}
 	if f := o.OnEvict; f != nil {
@@ -251,7 +271,7 @@ func (o *Options) tiers() tiered.Config {
 
 // loads is the configuration of the loads.
 func (o *Options) loads() load.Config {
-	return load.Config{Options: load.Options(o.Loading), TTL: o.ttl(), Log: o.Log}
+	return load.Config{Options: load.Options(o.Loading), TTL: o.ttl(), Slide: o.ExpireAfterAccess, Log: o.Log}
 }
 
 // adjustTiers is for tests: it changes the configuration of the tiers.

@@ -215,7 +215,7 @@ func (t *Typed[K, V]) Lookup(ctx context.Context, key K) (V, error) {
 // read looks up s.k past the front, and decodes its value.
 func (t *Typed[K, V]) read(ctx context.Context, s *scratch[K]) (v V, err error) {
 	if t.front != nil {
-		v, _, err = t.readFill(ctx, s)
+		v, _, _, err = t.readFill(ctx, s)
 		return v, err
 	}
 	if err = t.encodeKey(s); err != nil {
@@ -274,7 +274,7 @@ func (t *Typed[K, V]) Has(key K) bool {
 // than that, it is as Has.
 func (t *Typed[K, V]) TTL(key K) (ttl time.Duration, ok bool) {
 	if e := t.getFront(key); e != nil {
-		return t.c.timeTo(e.deadline), true
+		return t.c.timeTo(t.c.deadlineOfFront(e.deadline)), true
 	}
 	s := t.acquire()
 	s.k = key

@@ -49,7 +49,7 @@ func (t *Typed[K, V]) load(ctx context.Context, key K, load TypedLoadFunc[K, V])
 	loadBytes := t.loader(s.k, load)
 	looked := !t.c.store.HasSSD() && !t.c.loads.RefreshesAhead() // GetOrLoad has
 	if t.front != nil && !looked {
-		if v, deadline, err := t.readFill(ctx, s); err == nil {
+		if v, deadline, _, err := t.readFill(ctx, s); err == nil {
 			if t.c.needsRefresh(deadline) {
 				t.c.loads.RefreshFound(ctx, s.key, loadBytes)
 			}

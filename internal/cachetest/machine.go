@@ -2,6 +2,7 @@ package cachetest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -17,6 +18,7 @@ type Store interface {
 	Delete(key []byte) error
 	Has(key []byte) bool
 	TTL(key []byte) (time.Duration, bool)
+	Touch(key []byte, ttl time.Duration) (ok bool, err error) // or ErrSkipped, if it has done nothing
 	GetMulti(keys [][]byte) (values [][]byte, ok []bool)
 	SetMulti(keys, values [][]byte) error
 	All(yield func(key, value []byte) bool)
@@ -30,6 +32,9 @@ type Store interface {
 
 // Forever is the TTL of what never expires, as firn.Forever.
 const Forever time.Duration = math.MaxInt64
+
+// ErrSkipped is a Touch's that was not done.
+var ErrSkipped = errors.New("not touched")
 
 // Cause says why an entry left, in the words of the caches under test.
 type Cause uint8
@@ -52,9 +57,10 @@ type Source interface {
 type Machine struct {
 	Store Store
 	Clock *Clock
-	Bytes int64    // the budget
-	Keys  [][]byte // that it uses, none longer than 1/20 of the budget
-	Rest  func()   // returns when no goroutine of the Store is at work, as synctest.Wait; nil: that is tried again and again
+	Bytes int64                              // the budget
+	Keys  [][]byte                           // that it uses, none longer than 1/20 of the budget
+	Slid  func(deadline time.Time) time.Time // of a value that is read; nil: as it was
+	Rest  func()                             // returns when no goroutine of the Store is at work, as synctest.Wait; nil: that is tried again and again
 
 	start int64 // the first budget
 
@@ -143,6 +149,30 @@ func (m *Machine) current(key []byte) (v version, ok bool) {
 	}
 	v = held[len(held)-1]
 	return v, !v.expired(m.Clock.Now())
+}
+
+// slide moves the deadline of a value that was read. The caller holds mu.
+func (m *Machine) slide(key []byte) {
+	held := m.held[string(key)]
+	if v := &held[len(held)-1]; m.Slid != nil && !v.deadline.IsZero() {
+		v.deadline = m.Slid(v.deadline)
+	}
+}
+
+// Shortened is to be called if the store has lost what a Touch added to the life of a
+// value.
+func (m *Machine) Shortened(key []byte, ttl time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	held, to := m.held[string(key)], m.Clock.Now().Add(ttl)
+	switch {
+	case len(held) == 0:
+		m.fail("key %x is not there, and expires earlier", head(key))
+	case !held[len(held)-1].deadline.IsZero() && to.After(held[len(held)-1].deadline):
+		m.fail("key %x expires in %v, which is not earlier", head(key), ttl)
+	default:
+		held[len(held)-1].deadline = to
+	}
 }
 
 // settle is called after a write: of each key at most one entry may be left,

@@ -24,6 +24,8 @@ var ops = []struct {
 	{"DeleteMany", (*Machine).deleteMany},
 	{"Has", (*Machine).has},
 	{"TTL", (*Machine).timeToLive},
+	{"Touch", (*Machine).touch},
+	{"TouchMany", (*Machine).touchMany},
 	{"GetMulti", (*Machine).getMulti},
 	{"SetMulti", (*Machine).setMulti},
 	{"All", (*Machine).all},
@@ -166,6 +168,8 @@ func (m *Machine) get(key []byte) {
 		m.fail("Get of key %x: %v, want %v (%d bytes, write %d)", head(key), ok, there, len(want.value), want.seq)
 	case ok && !bytes.Equal(value[len(prefix):], want.value):
 		m.fail("Get of key %x: %d bytes %x, want %d bytes of write %d", head(key), len(value)-len(prefix), head(value[len(prefix):]), len(want.value), want.seq)
+	case ok:
+		m.slide(key)
 	}
 	scribble(value) // it is ours
 }
@@ -208,8 +212,9 @@ func (m *Machine) has() {
 	}
 }
 
-func (m *Machine) timeToLive() {
-	key := m.key()
+func (m *Machine) timeToLive() { m.timeToLiveOf(m.key()) }
+
+func (m *Machine) timeToLiveOf(key []byte) {
 	ttl, ok := m.Store.TTL(key)
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -224,6 +229,44 @@ func (m *Machine) timeToLive() {
 	if ok != there || ttl != want {
 		m.fail("key %x: %v, %v, want %v, %v", head(key), ttl, ok, want, there)
 	}
+}
+
+// touch moves the deadline of a value, or gives it one, or takes it away.
+func (m *Machine) touch() { m.touchKey(m.key(), m.timeTo()) }
+
+// touchMany touches a run of keys.
+func (m *Machine) touchMany() {
+	ttl, n := m.timeTo(), m.src.Below(len(m.Keys))
+	for _, key := range m.Keys[n:] {
+		m.touchKey(key, ttl)
+	}
+}
+
+func (m *Machine) touchKey(key []byte, ttl time.Duration) {
+	if ttl == 0 {
+		ttl = Forever
+	}
+	lent := bytes.Clone(key)
+	ok, err := m.Store.Touch(lent, ttl)
+	scribble(lent)
+	if err == ErrSkipped {
+		return
+	}
+	m.mu.Lock()
+	v, there := m.current(key)
+	if ok != there || err != nil {
+		m.fail("key %x: %v, %v, want %v", head(key), ok, err, there)
+	}
+	if there {
+		held := m.held[string(key)]
+		if v.deadline = (time.Time{}); ttl != Forever {
+			v.deadline = m.Clock.Now().Add(ttl)
+		}
+		held[len(held)-1] = v
+	}
+	m.mu.Unlock()
+	m.timeToLiveOf(key)
+	m.get(key)
 }
 
 func (m *Machine) batch() (keys [][]byte) {
@@ -242,6 +285,8 @@ func (m *Machine) getMulti() {
 		want, there := m.current(key)
 		if ok[i] != there || there && !bytes.Equal(values[i], want.value) {
 			m.fail("key %x, %d of %d: %v and %d bytes, want %v and %d bytes", head(key), i, len(keys), ok[i], len(values[i]), there, len(want.value))
+		} else if there {
+			m.slide(key)
 		}
 	}
 }

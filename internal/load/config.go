@@ -54,9 +54,13 @@ func millis(d time.Duration) int64 { return int64((d + time.Millisecond - 1) / t
 // Config is the configuration of a Group.
 type Config struct {
 	Options
-	TTL time.Duration // of values whose loader asks for no other
-	Log *slog.Logger  // nil: slog.Default
+	TTL   time.Duration // of values whose loader asks for no other
+	Slide time.Duration // the TTL of values whose deadlines slide; 0: none do
+	Log   *slog.Logger  // nil: slog.Default
 }
+
+// SlideMillis is Slide in milliseconds.
+func (c *Config) SlideMillis() int64 { return millis(c.Slide) }
 
 // Store is what a Group needs of the tiers, and has of tiered.Store, which says
 // what each does.

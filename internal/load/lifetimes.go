@@ -19,13 +19,17 @@ import (
 // A value whose whole life is shorter would be refreshed from the beginning, and
 // be loaded over and over. Its deadline is made odd, and those of others even: so
 // needsRefresh can tell, on the SSD too, as the clock offset is even.
+//
+// Where deadlines slide, those of values with another TTL than the one that slides are
+// made odd, and stay: see package ram.
 type lifetimes struct {
 	jitter       float64 // the share of a TTL that chance takes away
 	refreshAhead int64   // of its deadline a value needs a refresh, in milliseconds; 0: never
+	slide        int64   // the TTL that slides, in milliseconds; 0: none
 }
 
 func (o *Config) lifetimes() lifetimes {
-	l := lifetimes{jitter: o.TTLJitter}
+	l := lifetimes{jitter: o.TTLJitter, slide: o.SlideMillis()}
 	if o.RefreshAfter != 0 {
 		l.refreshAhead = max(millis(o.TTL)-millis(o.RefreshAfter), 1)
 	}
@@ -65,13 +69,20 @@ func (l *lifetimes) Deadline(now int64, ttl time.Duration) (int64, error) {
 		return 0, nil
 	}
 	life := millis(ttl)
-	return l.flagShortTTL(now+life, life), nil
+	return l.flag(now+life, life), nil
 }
 
-// flagShortTTL makes the deadline of a value that lives for so many milliseconds
-// odd if that is too short for it to be refreshed ahead, and even otherwise.
-func (l *lifetimes) flagShortTTL(deadline, millis int64) int64 {
-	if l.refreshAhead != 0 && (millis <= l.refreshAhead) != (deadline&1 == 1) {
+// flag makes the deadline of a value that lives for so many milliseconds odd if that is
+// too short for it to be refreshed ahead, or not the time that slides, and even otherwise.
+func (l *lifetimes) flag(deadline, millis int64) int64 {
+	odd := deadline&1 == 1
+	switch {
+	case l.refreshAhead != 0:
+		odd = millis <= l.refreshAhead
+	case l.slide != 0:
+		odd = millis != l.slide
+	}
+	if odd != (deadline&1 == 1) {
 		deadline++
 	}
 	return deadline

@@ -23,12 +23,17 @@ type times struct {
 }
 
 // newTimes compares deadlines with now, or with the process's time if that is nil.
-// Without ticking nobody keeps a coarse copy of now, and every comparison is exact.
-func newTimes(now func() int64, ticking bool) times {
+// Without ticking nobody keeps a coarse copy of a now that is given, and every comparison
+// is exact. The coarse copy runs ahead by lead milliseconds: the exact time is asked for
+// that much earlier.
+func newTimes(now func() int64, ticking bool, lead int64) times {
 	if now == nil {
-		return times{clock.Millis, &clock.Process.Time, clock.Process}
+		now, ticking = clock.Millis, true
+		if lead == 0 {
+			return times{now, &clock.Process.Time, clock.Process}
+		}
 	}
-	c := clock.New(now)
+	c := clock.New(func() int64 { return now() + lead })
 	if !ticking {
 		return times{now, &c.Time, nil}
 	}
@@ -40,3 +45,16 @@ func (c *times) near(deadline int64) bool { return deadline <= c.coarse.Load()+s
 
 // expired reports whether a deadline has passed.
 func (c *times) expired(deadline int64) bool { return c.near(deadline) && deadline <= c.now() }
+
+// join has the coarse time kept, until leave.
+func (c *times) join() {
+	if c.keeper != nil {
+		c.keeper.Join()
+	}
+}
+
+func (c *times) leave() {
+	if c.keeper != nil {
+		c.keeper.Leave()
+	}
+}

@@ -10,7 +10,7 @@ type atReady struct{ do func() }
 
 func (atReady) Prefetch(uint64)                                       {}
 func (atReady) Invalidate(uint64)                                     {}
-func (atReady) Demote(uint64, []byte, []byte, int64, bool, bool) bool { return false }
+func (atReady) Demote(uint64, []byte, []byte, int64, bool, Copy) bool { return false }
 func (atReady) IsCurrent(uint64, uint64) bool                         { return false }
 func (b atReady) WaitForRoom(waited time.Duration) (time.Duration, bool) {
 	b.do()

@@ -14,6 +14,7 @@ type Config struct {
 	Seed     uint64       // of the key hash and of sampling
 	Now      func() int64 // the time in milliseconds, above 0; nil: the process's, see package clock
 	Grace    int64        // how long records are kept after their deadlines, for PeekStale, in milliseconds
+	Slide    int64        // how long after its last read a record with an even deadline expires, in milliseconds; 0: reads move none
 	Ticking  bool         // a coarse copy of Now is kept; false: every deadline is compared with Now itself
 
 	// OnEvict, if set, is told of every record that leaves the tier other than to the

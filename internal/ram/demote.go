@@ -10,7 +10,7 @@ func (s *shard) evictOrDemote(e *entry) {
 	switch {
 	case s.demotesInParts(&e.rec):
 		to = s.beginDemotion(e.hash, &e.rec, e.freq(), false)
-	case s.demote(e.hash, &e.rec, e.freq(), s.tier.mayHaveLowerCopy(&e.rec)):
+	case s.demote(e.hash, &e.rec, e.freq(), s.tier.lowerCopy(&e.rec)):
 		to = demoted
 	}
 	switch to {
@@ -23,9 +23,9 @@ func (s *shard) evictOrDemote(e *entry) {
 	}
 }
 
-// demote offers a record to the lower tier, unless it is a negative entry; copied says
-// that the lower tier may have it. It reports whether the lower tier accepted it.
-func (s *shard) demote(hash uint64, r *stored, freq int, copied bool) bool {
+// demote offers a record to the lower tier, unless it is a negative entry; copied is what
+// that may have of it. It reports whether the lower tier accepted it.
+func (s *shard) demote(hash uint64, r *stored, freq int, copied Copy) bool {
 	t := s.tier
 	if t.lower == nil || t.deadline(r) < 0 {
 		return false
@@ -51,7 +51,7 @@ func (s *shard) demoteCopy(hash uint64, r *stored, freq int) bool {
 	h := t.header(r.off)
 	version := h.version.Load()
 	h.version.Store(version | lowerCopy) // before there is one
-	return s.demote(hash, r, freq, version&lowerCopy != 0)
+	return s.demote(hash, r, freq, copyOf(version))
 }
 
 // DemoteAll offers copies of all live records to the lower tier; whether it accepts
@@ -178,7 +178,7 @@ func (s *shard) beginDemotion(hash uint64, r *stored, freq int, stays bool) demo
 	if deadline < 0 {
 		return rejected
 	}
-	to, there := s.tier.lowerInParts.DemoteParts(hash, r.shape.KeyLen(), r.valueLen, deadline, s.wasRead(r, freq), s.tier.mayHaveLowerCopy(r))
+	to, there := s.tier.lowerInParts.DemoteParts(hash, r.shape.KeyLen(), r.valueLen, deadline, s.wasRead(r, freq), s.tier.lowerCopy(r))
 	switch {
 	case there:
 		return demoted

@@ -36,14 +36,16 @@ func newInParts(tier *Tier, low *lower) *lowInParts {
 
 func (l *lowInParts) MaxWhole() int { return l.maxWhole }
 
-func (l *lowInParts) DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, read, copied bool) (Transfer, bool) {
+func (l *lowInParts) DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, read bool, copied Copy) (Transfer, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if r := l.held[hash]; r != nil && copied {
+	if r := l.held[hash]; r != nil {
 		r.inRAM = true
-		return nil, true
-	} else if r != nil {
-		l.fail("the lower tier has a record, and was said to have none")
+		l.checkCopy(r, r.key, r.value, deadline, copied)
+		if l.copied = copied; copied == SameCopy {
+			return nil, true
+		}
+		l.drop(hash)
 	}
 	l.under++
 	return &lowTransfer{l: l, hash: hash, bytes: valueLen, deadline: deadline, read: read, whole: valueLen < 2*l.maxWhole}, false
@@ -100,7 +102,7 @@ func (d *lowTransfer) Commit(key []byte) (ok, again bool) {
 	switch {
 	case !d.hasRoom():
 		return false, true
-	case !d.l.Demote(d.hash, key, d.value, d.deadline, d.read, false):
+	case !d.l.Demote(d.hash, key, d.value, d.deadline, d.read, NoCopy):
 		return false, false
 	}
 	d.end(&d.l.ended)

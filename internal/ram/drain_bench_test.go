@@ -14,7 +14,7 @@ import (
 // costly is a lower tier that takes every record, and half a microsecond for it.
 type costly struct{}
 
-func (costly) Demote(hash uint64, _, _ []byte, _ int64, _, _ bool) bool {
+func (costly) Demote(hash uint64, _, _ []byte, _ int64, _ bool, _ Copy) bool {
 	for range 350 {
 		hash = bits.RotateLeft64(hash*0x9e3779b97f4a7c15, 1)
 	}

@@ -61,7 +61,7 @@ func TestWhoKeepsTheClock(t *testing.T) {
 		{"a given one", clock.Millis, false, false, false},
 		{"a given one that ticks", clock.Millis, true, false, true},
 	} {
-		got := newTimes(c.now, c.ticking)
+		got := newTimes(c.now, c.ticking, 0)
 		if process := got.keeper == clock.Process; process != c.process || process != (got.coarse == &clock.Process.Time) {
 			t.Errorf("%s: the process's clock is used: %v", c.name, process)
 		}

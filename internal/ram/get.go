@@ -105,6 +105,9 @@ func (t *Tier) getSlow(dst []byte, k string) (value []byte, deadline int64, ok b
 	if out == hit {
 		t.tellPolicy(hash)
 		t.reads.count(true)
+		if t.slides.life != 0 {
+			deadline = t.slide(hash, key, deadline)
+		}
 		return v, deadline, true
 	}
 	t.reads.count(false)

@@ -72,6 +72,9 @@ func (t *Tier) GetMulti(b *Batch, keys [][]byte) {
 		t.finish(b, keys, i-finishAfter)
 	}
 	t.reads.add(len(keys)-b.Misses, b.Misses)
+	if t.slides.life != 0 {
+		t.slideMulti(b, keys)
+	}
 }
 
 func (b *Batch) reset(n int) {

@@ -12,9 +12,8 @@ func (t *Tier) expectExpiry() { t.janitor.once.Do(t.startJanitor) }
 
 func (t *Tier) startJanitor() {
 	t.janitor.begun = true
-	if t.clock.keeper != nil {
-		t.clock.keeper.Join()
-	}
+	t.clock.join()
+	t.passed.join()
 	go t.runJanitor()
 }
 
@@ -36,8 +35,9 @@ func (t *Tier) runJanitor() {
 func (t *Tier) stop() {
 	close(t.janitor.quit)
 	t.janitor.once.Do(func() {}) // it does not begin any more
-	if t.janitor.begun && t.clock.keeper != nil {
-		t.clock.keeper.Leave()
+	if t.janitor.begun {
+		t.clock.leave()
+		t.passed.leave()
 	}
 	t.janitor.sweeping.Lock() // once a sweep or prefault has ended, none begins: the tier is closed
 	defer t.janitor.sweeping.Unlock()

@@ -14,7 +14,10 @@ func (t *Tier) deadlineOf(key []byte) (deadline int64, ok bool) {
 
 func (t *Tier) watchKey(w *Watch, key []byte) { t.Watch(w, t.Hash(key), key) }
 
-func (t *Tier) peekKey(dst, key []byte) ([]byte, bool) { return t.Peek(t.Hash(key), dst, key) }
+func (t *Tier) peekKey(dst, key []byte) ([]byte, bool) {
+	v, _, ok := t.Peek(t.Hash(key), dst, key)
+	return v, ok
+}
 
 func (t *Tier) peekStaleKey(dst, key []byte) (value []byte, deadline int64, ok bool) {
 	return t.PeekStale(t.Hash(key), dst, key)

@@ -26,7 +26,9 @@ func New(cfg Config) (*Tier, error) {
 		t.hashMask = cfg.HashMask
 	}
 	t.janitor.quit = make(chan struct{})
-	t.clock = newTimes(cfg.Now, cfg.Ticking)
+	t.slides = newSliding(cfg.Slide)
+	t.clock = newTimes(cfg.Now, cfg.Ticking, t.slides.lead())
+	t.passed = newTimes(cfg.Now, cfg.Ticking, 0)
 	if cfg.PageSize == 0 {
 		cfg.PageSize = os.Getpagesize()
 	}

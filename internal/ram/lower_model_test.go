@@ -25,8 +25,10 @@ type twoTiers struct {
 	value       []byte // of the write under way; nil: a Delete
 	invalidates uint64 // that were seen
 	writes      uint64 // that were successful
+	touches     uint64
 	sets        uint64
 	promoted    uint64
+	olderStayed uint64         // copies of touched records, in their place
 	offered     map[string]int // by DemoteAll
 }
 
@@ -45,7 +47,7 @@ func newTwoTiers(t interface{ Fatal(...any) }, size int64, mask uint64, keys [][
 	h.modelStore = modelStore{tier, clock}
 	h.low.strict = true
 	h.low.admit = func() bool { return h.rng.IntN(5) > 0 }
-	h.low.invalidate, h.low.seen, h.low.lost = h.invalidated, h.demoted, h.lost
+	h.low.invalidate, h.low.seen, h.low.lost, h.low.stays = h.invalidated, h.demoted, h.lost, h.stays
 	return h
 }
 
@@ -64,6 +66,24 @@ func (h *twoTiers) lost(_ uint64, r *lowRecord, own bool) {
 		cause = cachetest.Replaced
 	}
 	h.m.Evicted(r.key, r.value, cause)
+}
+
+// stays decides whether a touched record's older copy stays, as if the record was refused,
+// and tells the machine which deadline holds then.
+func (h *twoTiers) stays(r *lowRecord) bool {
+	if h.rng.IntN(3) > 0 {
+		return false
+	}
+	h.olderStayed++
+	if !h.low.keeping {
+		h.low.accepted++
+		ttl := cachetest.Forever
+		if r.deadline != 0 {
+			ttl = time.Duration(r.deadline-h.clock.Millis()) * time.Millisecond
+		}
+		h.m.Shortened(r.key, ttl)
+	}
+	return true
 }
 
 // invalidated sees that the write has taken effect by now.
@@ -109,10 +129,7 @@ func (h *twoTiers) write(key, value []byte, write func() error) error {
 func image(b []byte) []byte { return append([]byte{}, b...) }
 
 func (h *twoTiers) Set(key, value []byte, ttl time.Duration) error {
-	deadline := int64(0)
-	if ttl != 0 {
-		deadline = h.clock.Millis() + ttl.Milliseconds()
-	}
+	deadline := h.deadlineIn(ttl)
 	return h.write(key, image(value), func() error {
 		if h.rng.IntN(3) > 0 {
 			return h.Tier.setKey(key, value, deadline)
@@ -138,6 +155,36 @@ func (h *twoTiers) SetMulti(keys, values [][]byte) (first error) {
 
 func (h *twoTiers) Delete(key []byte) error {
 	return h.write(key, nil, func() error { return h.modelStore.Delete(key) })
+}
+
+// Touch promotes what only the lower tier has, as a cache of both does, or does nothing.
+// Then a copy that is left expires no later.
+func (h *twoTiers) Touch(key []byte, ttl time.Duration) (bool, error) {
+	hash, deadline := h.Hash(key), h.deadlineIn(ttl)
+	value, _, out := h.get(h.shardOf(hash), nil, key, hash, forValue)
+	if out != hit {
+		r, ok := h.readLower(hash, key)
+		if !ok {
+			return false, nil
+		}
+		if h.promote(r); h.low.held[hash] == nil || !h.low.held[hash].inRAM {
+			return false, cachetest.ErrSkipped
+		}
+		value = r.value
+	}
+	h.low.writing, h.value = image(key), image(value)
+	ok, err := h.Tier.Touch(hash, key, deadline)
+	h.low.writing = nil
+	if !ok && err == nil {
+		if _, below := h.low.get(hash, key); below {
+			return false, cachetest.ErrSkipped // it went down, for its own room
+		}
+	}
+	h.touches++
+	if r, below := h.low.get(hash, key); ok && below && expiresSooner(deadline, r.deadline) {
+		h.low.fail("key %.20x expires at %d, and the lower tier has it until %d", key, deadline, r.deadline)
+	}
+	return ok, err
 }
 
 // readLower is a read of the lower tier, after a miss in RAM. It is promoted later:
@@ -274,8 +321,8 @@ func (h *twoTiers) Check() error {
 	switch {
 	case h.low.err != nil:
 		return h.low.err
-	case h.invalidates > h.writes:
-		return fmt.Errorf("%d times invalidated, of %d writes", h.invalidates, h.writes)
+	case h.invalidates > h.writes+h.touches:
+		return fmt.Errorf("%d times invalidated, of %d writes and touches", h.invalidates, h.writes+h.touches)
 	case st.Sets != h.sets || st.Promoted != h.promoted || st.Demoted != h.low.accepted:
 		return fmt.Errorf("counted %d sets, %d promoted, %d demoted: want %d, %d, %d", st.Sets, st.Promoted, st.Demoted, h.sets, h.promoted, h.low.accepted)
 	case st.Used > st.Budget || st.ReservedBytes != h.reserved:
@@ -329,6 +376,7 @@ func (h *twoTiers) demoteAll() {
 func TestLowerModel(t *testing.T) {
 	t.Parallel()
 	var sum Counters
+	var stayed uint64
 	for name, mask := range masks {
 		for _, size := range modelSizes(mask) {
 			if invariants.Race && size > 64<<10 {
@@ -354,11 +402,12 @@ func TestLowerModel(t *testing.T) {
 				}
 				st := h.Stats()
 				sum.add(&st.Counters)
+				stayed += h.olderStayed
 			})
 		}
 	}
 	t.Logf("%+v", sum)
-	if sum.Demoted == 0 || sum.Promoted == 0 || sum.Evicted == 0 {
-		t.Errorf("want some demoted, some promoted and some evicted: %+v", sum)
+	if sum.Demoted == 0 || sum.Promoted == 0 || sum.Evicted == 0 || stayed == 0 {
+		t.Errorf("want some demoted, some promoted and some evicted, and older copies that stay: %+v, %d", sum, stayed)
 	}
 }

@@ -19,12 +19,14 @@ type lower struct {
 	admit      func() bool                               // whether a demoted record is kept; nil: it is
 	seen       func(hash uint64, key []byte, read bool)  // of every demotion, the refused ones included
 	invalidate func(hash uint64)                         // of every Invalidate
+	stays      func(r *lowRecord) bool                   // whether an older copy stays as it is, though its record was touched; nil: never
 	lost       func(hash uint64, r *lowRecord, own bool) // of a record that is dropped; own: a write of its key did it
 
 	busy     atomic.Bool // it is not WaitForRoom
 	strict   bool        // nobody else uses the tier: inRAM can be relied on
 	keeping  bool        // DemoteAll is under way: what is offered stays in RAM, too
 	writing  []byte      // the key of the write under way
+	copied   Copy        // of the last demotion
 	accepted uint64      // demotions that were not refused
 }
 
@@ -64,21 +66,21 @@ func (l *lower) drop(hash uint64) {
 	}
 }
 
-func (l *lower) Demote(hash uint64, key, value []byte, deadline int64, read, copied bool) bool {
+func (l *lower) Demote(hash uint64, key, value []byte, deadline int64, read bool, copied Copy) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.copied = copied
 	if l.seen != nil {
 		l.seen(hash, key, read)
 	}
 	if r := l.held[hash]; r != nil && bytes.Equal(r.key, key) {
-		if !copied {
-			l.fail("key %.20x is here, and was said not to be", key)
-		}
-		if !bytes.Equal(r.value, value) || r.deadline != deadline {
-			l.fail("key %.20x was written and nothing invalidated", key)
-		}
+		l.checkCopy(r, key, value, deadline, copied)
 		if l.strict && !r.inRAM {
 			l.fail("key %.20x was in both tiers and not promoted", key)
+		}
+		if copied == OlderCopy && l.stays != nil && l.stays(r) {
+			r.inRAM = l.keeping
+			return true
 		}
 		r.inRAM = true // not lost: its record is at hand
 	}
@@ -92,6 +94,18 @@ func (l *lower) Demote(hash uint64, key, value []byte, deadline int64, read, cop
 		l.accepted++
 	}
 	return true
+}
+
+// checkCopy sees that what is said of the copy of a record that leaves RAM is true.
+func (l *lower) checkCopy(r *lowRecord, key, value []byte, deadline int64, copied Copy) {
+	switch {
+	case copied == NoCopy:
+		l.fail("key %.20x is here, and was said not to be", key)
+	case !bytes.Equal(r.value, value) || copied == SameCopy && r.deadline != deadline:
+		l.fail("key %.20x was written and nothing invalidated", key)
+	case expiresSooner(deadline, r.deadline):
+		l.fail("key %.20x expires at %d, and its copy, at %d, was not invalidated", key, deadline, r.deadline)
+	}
 }
 
 func (l *lower) Prefetch(uint64) {}

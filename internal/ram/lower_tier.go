@@ -22,10 +22,11 @@ type LowerTier interface {
 	// Demote offers a record that leaves for want of room, while it can still be
 	// found here. The slices are lent until it returns. read tells whether the
 	// record was read since its key came here, or was promoted because it was read;
-	// copied, whether the lower tier's record under the hash may be a copy of it. Demote
-	// reports whether the lower tier has the record now: then it counts as demoted, not
-	// as evicted, and OnEvict is not told.
-	Demote(hash uint64, key, value []byte, deadline int64, read, copied bool) bool
+	// copied, whether the lower tier's record under the hash may be a copy of it. An
+	// OlderCopy is replaced if that can be done, and otherwise stays. Demote reports
+	// whether the lower tier has the record now: then it counts as demoted, not as
+	// evicted, and OnEvict is not told.
+	Demote(hash uint64, key, value []byte, deadline int64, read bool, copied Copy) bool
 
 	// WaitForRoom reports whether Demote would accept the records of about a
 	// segment. If not, it first waits for that: not for long, and less if the caller
@@ -38,6 +39,16 @@ type LowerTier interface {
 	IsCurrent(hash, token uint64) bool
 }
 
+// Copy is what the lower tier may have of a record.
+type Copy uint8
+
+// The copies.
+const (
+	NoCopy    Copy = iota // nothing of the key
+	OlderCopy             // the value, with an earlier deadline
+	SameCopy              // the record
+)
+
 // LowerTierInParts is a LowerTier that takes long records in parts.
 type LowerTierInParts interface {
 	LowerTier
@@ -47,7 +58,7 @@ type LowerTierInParts interface {
 
 	// DemoteParts is Demote for a longer record. If the lower tier wants it, d takes its
 	// parts; d is nil otherwise. there says that the lower tier has it already.
-	DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, read, copied bool) (d Transfer, there bool)
+	DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, read bool, copied Copy) (d Transfer, there bool)
 }
 
 // Transfer takes a record's parts. But for Wait, its methods are called as Demote is,

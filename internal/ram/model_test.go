@@ -20,11 +20,7 @@ type modelStore struct {
 }
 
 func (s modelStore) Set(key, value []byte, ttl time.Duration) error {
-	deadline := int64(0)
-	if ttl != 0 {
-		deadline = s.clock.Millis() + ttl.Milliseconds()
-	}
-	return s.Tier.setKey(key, value, deadline)
+	return s.Tier.setKey(key, value, s.deadlineIn(ttl))
 }
 
 func (s modelStore) Delete(key []byte) error {
@@ -57,6 +53,18 @@ func (s modelStore) TTL(key []byte) (time.Duration, bool) {
 	return time.Duration(d-s.clock.Millis()) * time.Millisecond, ok
 }
 
+func (s modelStore) Touch(key []byte, ttl time.Duration) (bool, error) {
+	return s.Tier.Touch(s.Hash(key), key, s.deadlineIn(ttl))
+}
+
+// deadlineIn is the deadline of what lives for ttl.
+func (s modelStore) deadlineIn(ttl time.Duration) int64 {
+	if ttl == 0 || ttl == cachetest.Forever {
+		return 0
+	}
+	return s.clock.Millis() + ttl.Milliseconds()
+}
+
 func (s modelStore) GetMulti(keys [][]byte) (values [][]byte, ok []bool) {
 	var b Batch
 	s.Tier.GetMulti(&b, keys)
@@ -77,12 +85,15 @@ func (s modelStore) TooLarge(err error) bool { return errors.Is(err, ErrTooLarge
 // newMachine makes a tier and a machine that drives it. Time passes, and what
 // expired is swept, only when the machine says so.
 func newMachine(t interface{ Fatal(...any) }, bytes int64, mask uint64, keys [][]byte) *cachetest.Machine {
+	return newMachineOf(t, Config{}, bytes, mask, keys)
+}
+
+func newMachineOf(t interface{ Fatal(...any) }, cfg Config, bytes int64, mask uint64, keys [][]byte) *cachetest.Machine {
 	clock := &cachetest.Clock{}
 	m := &cachetest.Machine{Clock: clock, Bytes: bytes, Keys: keys}
-	tier, err := New(Config{
-		Bytes: bytes, MaxBytes: 4 * bytes, Seed: 1, Now: clock.Millis, HashMask: mask,
-		OnEvict: func(key, value []byte, cause Cause) { m.Evicted(key, value, cachetest.Cause(cause)) },
-	})
+	cfg.Bytes, cfg.MaxBytes, cfg.Seed, cfg.Now, cfg.HashMask = bytes, 4*bytes, 1, clock.Millis, mask
+	cfg.OnEvict = func(key, value []byte, cause Cause) { m.Evicted(key, value, cachetest.Cause(cause)) }
+	tier, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,10 +8,11 @@ import (
 	"github.com/firncache/firn/internal/record"
 )
 
-// Peek is Get for a key with this hash that does not count as a hit or a miss.
-func (t *Tier) Peek(hash uint64, dst, key []byte) ([]byte, bool) {
-	v, _, out := t.getRetried(dst, key, hash, forValue)
-	return v, out == hit
+// Peek is GetWithDeadline for a key with this hash that does not count as a hit or a
+// miss, and moves no deadline.
+func (t *Tier) Peek(hash uint64, dst, key []byte) (value []byte, deadline int64, ok bool) {
+	v, deadline, out := t.getRetried(dst, key, hash, forValue)
+	return v, deadline, out == hit
 }
 
 // PeekStale is Peek that also finds a record past its deadline, within its grace,
@@ -67,7 +68,7 @@ func (t *Tier) deadlineSlow(hash uint64, key []byte) (deadline int64, ok bool) {
 }
 
 // Passed reports whether a moment, in milliseconds, has come.
-func (t *Tier) Passed(moment int64) bool { return t.clock.expired(moment) }
+func (t *Tier) Passed(moment int64) bool { return t.passed.expired(moment) }
 
 // Len is the number of records, of which some may have expired and not been
 // taken out yet.

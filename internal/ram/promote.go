@@ -1,5 +1,10 @@
 package ram
 
+// PromoteTouched is Promote of a record with a later deadline than it was read with.
+func (t *Tier) PromoteTouched(hash uint64, key, value []byte, deadline int64, token uint64) bool {
+	return t.promoteWith(wasRead|lowerCopy|olderCopy, hash, key, value, deadline, token)
+}
+
 // Promote stores a record that was read in the lower tier as token, if its key is
 // absent here and the lower tier still holds the token: in that case nothing newer was
 // set, or deleted, since. It enters the lane of a new key, invalidates nothing and
@@ -7,8 +12,12 @@ package ram
 // too large, or past its grace, is not, nor one for which others would have to be
 // demoted while the lower tier is not WaitForRoom.
 func (t *Tier) Promote(hash uint64, key, value []byte, deadline int64, token uint64) bool {
+	return t.promoteWith(wasRead|lowerCopy, hash, key, value, deadline, token)
+}
+
+func (t *Tier) promoteWith(flags uint32, hash uint64, key, value []byte, deadline int64, token uint64) bool {
 	r := t.newRecord(hash, key, value, deadline)
-	r.version, r.promoted, r.waited = wasRead|lowerCopy, true, noWait
+	r.version, r.promoted, r.waited = flags, true, noWait
 	if deadline != 0 {
 		t.expectExpiry()
 	}

@@ -74,7 +74,7 @@ type counting struct {
 	n int
 }
 
-func (c *counting) Demote(uint64, []byte, []byte, int64, bool, bool) bool {
+func (c *counting) Demote(uint64, []byte, []byte, int64, bool, Copy) bool {
 	c.n++
 	return true
 }

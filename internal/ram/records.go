@@ -21,6 +21,14 @@ func (t *Tier) header(off uint64) *header { return offheap.At[header](t.region, 
 // is lowered when the record moves to another lane, or goes round in its own.
 const wasRead = 1 << 31
 
+// recordFlags are the bits of a version that are flags; the others count.
+const recordFlags = wasRead | lowerCopy | olderCopy
+
+// olderCopy is set beside lowerCopy if the lower tier's copy expires before the record:
+// the deadline was moved since. A count of overwrites that runs into the flag sets it,
+// which means nothing without lowerCopy.
+const olderCopy = 1 << 29
+
 // lowerCopy is set in the version of a record that the lower tier may have, too: it was
 // promoted, or a copy was demoted. The first write of the key invalidates that copy,
 // and stores a record without the flag; until another copy is demoted, writes have
@@ -30,6 +38,19 @@ const wasRead = 1 << 31
 const lowerCopy = 1 << 30
 
 func (t *Tier) mayHaveLowerCopy(r *stored) bool { return t.header(r.off).version.Load()&lowerCopy != 0 }
+
+// lowerCopy is what the lower tier may have of a record.
+func (t *Tier) lowerCopy(r *stored) Copy { return copyOf(t.header(r.off).version.Load()) }
+
+func copyOf(version uint32) Copy {
+	switch version & (lowerCopy | olderCopy) {
+	case lowerCopy:
+		return SameCopy
+	case lowerCopy | olderCopy:
+		return OlderCopy
+	}
+	return NoCopy
+}
 
 // noteRead notes in a copy, which nobody can find yet, that its key was read.
 func (t *Tier) noteRead(off uint64) {
@@ -44,7 +65,7 @@ type newRecord struct {
 	deadline    int64 // 0: never expires; below 0: a negative entry, until its negation
 	shape       record.Shape
 	size        uint64 // its room in the log
-	version     uint32 // to begin with: 0, or wasRead and lowerCopy
+	version     uint32 // to begin with: flags
 	invalidates bool   // the lower tier may have an older record of the key
 	watch       *Watch // it is stored only while this is not void; nil: always
 

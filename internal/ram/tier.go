@@ -24,7 +24,9 @@ type Tier struct {
 	segMask         uint64  // the segment size less one
 	reads           readCounters
 	meanRecordBytes atomic.Uint64 // mean of one shard, stored now and then
-	clock           times
+	clock           times         // of deadlines; its coarse time runs ahead if they slide
+	passed          times         // of moments that the caller asks about
+	slides          sliding
 	grace           int64
 
 	segs         []segment

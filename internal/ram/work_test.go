@@ -14,7 +14,7 @@ import (
 // sieve is a lower tier that refuses one record in four.
 type sieve struct{ costly }
 
-func (sieve) Demote(hash uint64, _, _ []byte, _ int64, _, _ bool) bool { return hash%4 > 0 }
+func (sieve) Demote(hash uint64, _, _ []byte, _ int64, _ bool, _ Copy) bool { return hash%4 > 0 }
 
 // toil makes random calls of a tier, and adds up what is done in each hold of a lock.
 type toil struct {

@@ -25,7 +25,7 @@ func TestAdmitSeenFillsTheLog(t *testing.T) {
 			key := w.key(i)
 			for h := w.hasher.Hash(key); ; w.roomy() {
 				before := w.tier.Stats()
-				switch taken := w.tier.Demote(h, key, make([]byte, 1000), 0, false, true); {
+				switch taken := w.tier.Demote(h, key, make([]byte, 1000), 0, false, SameCopy); {
 				case taken:
 					return true
 				case w.tier.Stats().Rejected > before.Rejected:

@@ -25,7 +25,7 @@ func TestDowntimeCountsAfterClockWasAhead(t *testing.T) {
 				}
 			}
 			demote := func(key string, life int64) {
-				if !w.tier.Demote(w.hasher.Hash([]byte(key)), []byte(key), []byte("value"), w.tier.Now()+life, true, true) {
+				if !w.tier.Demote(w.hasher.Hash([]byte(key)), []byte(key), []byte("value"), w.tier.Now()+life, true, SameCopy) {
 					t.Fatalf("%s was not taken", key)
 				}
 			}
@@ -185,7 +185,7 @@ func TestClockBehindAndClose(t *testing.T) {
 		w.now.Add(-3_600_000)
 		w.reopen(t, testConfig(mem, w))
 		key := w.key(2)
-		if !w.tier.Demote(w.hasher.Hash(key), key, []byte("short-lived"), w.tier.Now()+10_000, true, true) {
+		if !w.tier.Demote(w.hasher.Hash(key), key, []byte("short-lived"), w.tier.Now()+10_000, true, SameCopy) {
 			t.Fatal("not demoted")
 		}
 		w.now.Add(20_000)

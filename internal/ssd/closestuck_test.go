@@ -88,7 +88,7 @@ func TestFault16CloseComesBack(t *testing.T) {
 						key := w.key(g*keys/4 + i)
 						h := w.hasher.Hash(key)
 						_, _ = w.tier.Get(background, nil, key, h)
-						w.tier.Demote(h, key, w.bytesOf(key, 1, 2000), 0, true, true)
+						w.tier.Demote(h, key, w.bytesOf(key, 1, 2000), 0, true, SameCopy)
 						w.tier.Invalidate(h)
 					}
 				})

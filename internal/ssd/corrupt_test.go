@@ -154,7 +154,7 @@ func TestDamagedHeaderOfALargeRecord(t *testing.T) {
 			w.put(t, w.key(i)) // the first segment begins with this one
 			key := w.key(100 + i)
 			hash := w.hasher.Hash(key)
-			for !w.tier.Demote(hash, key, w.bytesOf(key, w.seq, size), 0, true, true) {
+			for !w.tier.Demote(hash, key, w.bytesOf(key, w.seq, size), 0, true, SameCopy) {
 				w.tier.AwaitRoom()
 			}
 			w.acked[string(key)] = w.seq

@@ -9,11 +9,22 @@ import (
 // Prefetch begins to load the memory that the other calls with this hash will read.
 func (t *Tier) Prefetch(hash uint64) { t.index.prefetch(t.ids.Of(hash)) }
 
+// Copy is what the RAM tier knows of a record that is here under the hash of one that
+// leaves.
+type Copy uint8
+
+// The copies.
+const (
+	NoCopy    Copy = iota // it is another key's
+	OlderCopy             // it has the same value, and expires earlier
+	SameCopy              // it is the same: read from here, and neither set nor touched since
+)
+
 // Demote takes over a record that leaves RAM. It reports whether the record
 // lives on here. It does not wait for the disk: while the log is stalled, the record
-// is refused. copied says that a record which is here under the hash may be the same:
-// read from here, and not set since. Otherwise it is that of another key, and goes.
-func (t *Tier) Demote(hash uint64, key, value []byte, deadline int64, read, copied bool) bool {
+// is refused. copied tells of a record that is here under the hash: one that is not the
+// same is replaced, but an older copy stays if the record is refused.
+func (t *Tier) Demote(hash uint64, key, value []byte, deadline int64, read bool, copied Copy) bool {
 	x := t.ids.Of(hash)
 	s := t.index.shardOf(x)
 	s.mu.Lock()
@@ -22,31 +33,41 @@ func (t *Tier) Demote(hash uint64, key, value []byte, deadline int64, read, copi
 		return false
 	}
 	_, found := s.find(x)
-	if found && copied {
-		t.count.alreadyOnSSD.Add(1)
-		return true
+	if !found || copied != SameCopy {
+		if t.accept(s, x, hash, &format.Record{Key: key, Value: value, Deadline: deadline}, read, copied) {
+			return true
+		}
+		if !found || copied == NoCopy {
+			return false
+		}
 	}
-	if !t.admission.admit(hash, len(key)+len(value), read) {
+	t.count.alreadyOnSSD.Add(1)
+	return true
+}
+
+// accept takes a record over if it is admitted, and there is room. The caller holds the
+// shard's lock.
+func (t *Tier) accept(s *shard, x format.ID, hash uint64, r *format.Record, read bool, copied Copy) bool {
+	if !t.admission.admit(hash, len(r.Key)+len(r.Value), read) {
 		t.count.rejected.Add(1)
 		return false
 	}
-	r := format.Record{Key: key, Value: value, Deadline: deadline}
-	if deadline != 0 {
+	if r.Deadline != 0 {
 		r.Flags |= format.FlagExpires
 		if !t.hasDeadlines.Load() {
 			t.hasDeadlines.Store(true)
 		}
 	}
 	if t.cfg.Compress {
-		scratch := t.compress(&r)
+		scratch := t.compress(r)
 		defer scratch.release()
 	}
-	return t.put(s, x, &r, found)
+	return t.put(s, x, r, copied)
 }
 
 // put appends a record and makes the index name it, in place of another if there is
 // one. The caller holds the shard's lock.
-func (t *Tier) put(s *shard, x format.ID, r *format.Record, another bool) bool {
+func (t *Tier) put(s *shard, x format.ID, r *format.Record, copied Copy) bool {
 	if len(r.Key)+len(r.Value)+format.MaxRecordHeader > t.log.MaxRecord() {
 		t.count.tooLarge.Add(1)
 		return false
@@ -62,15 +83,26 @@ func (t *Tier) put(s *shard, x format.ID, r *format.Record, another bool) bool {
 		t.work.wakeMaintenance()
 		return false
 	}
-	if another {
-		at, old, _ := s.search(s.FingerprintOf(x))
-		t.dropEntry(s, x, at, old)
-		t.count.collided.Add(1)
-	}
+	t.dropReplaced(s, x, copied)
 	s.put(s.NewEntry(x, loc, size, format.IsWhole))
 	t.count.demoted.Add(1)
 	t.count.demotedBytes.Add(uint64(len(r.Key) + len(r.Value)))
 	return true
+}
+
+// dropReplaced takes the entry of an id out that a record is about to replace, if there
+// is one: a copy of it, or another key's.
+func (t *Tier) dropReplaced(s *shard, x format.ID, copied Copy) {
+	at, e, found := s.search(s.FingerprintOf(x))
+	if !found {
+		return
+	}
+	t.dropEntry(s, x, at, e)
+	if copied == NoCopy {
+		t.count.collided.Add(1)
+	} else {
+		t.count.invalidated.Add(1)
+	}
 }
 
 // AdmitAll lets every record in from now on, as far as the budget goes: RAM is about

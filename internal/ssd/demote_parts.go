@@ -30,12 +30,13 @@ type Transfer struct {
 	nextBytes  int // bytes that the next record may have
 }
 
-// DemoteParts begins to take over a record that leaves RAM; copied is as for Demote.
+// DemoteParts begins to take over a record that leaves RAM; copied is as for
+// Demote, but that an older copy goes when it begins: the parts have the same ids.
 // It returns nil if the record is not to come, or, with there, lives here. Each call
 // of PutPart takes the NextPart of the value that is next, and Commit ends it, or
 // PutAll takes all at once; or else Abort ends it. All of them are called like Demote,
 // under the lock that orders the writes of the key.
-func (t *Tier) DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, read, copied bool) (d *Transfer, there bool) {
+func (t *Tier) DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, read bool, copied Copy) (d *Transfer, there bool) {
 	x := t.ids.Of(hash)
 	s := t.index.shardOf(x)
 	s.mu.Lock()
@@ -43,8 +44,8 @@ func (t *Tier) DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, re
 	if t.state.Load() != on {
 		return nil, false
 	}
-	at, e, found := s.search(s.FingerprintOf(x))
-	if found && copied {
+	_, found := s.find(x)
+	if found && copied == SameCopy {
 		t.count.alreadyOnSSD.Add(1)
 		return nil, true
 	}
@@ -55,15 +56,16 @@ func (t *Tier) DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, re
 	}
 	if !t.admission.admit(hash, keyLen+valueLen, read) {
 		t.count.rejected.Add(1)
+		if found && copied == OlderCopy {
+			t.count.alreadyOnSSD.Add(1)
+			return nil, true
+		}
 		return nil, false
 	}
 	if deadline != 0 && !t.hasDeadlines.Load() {
 		t.hasDeadlines.Store(true)
 	}
-	if found { // another key's
-		t.dropEntry(s, x, at, e)
-		t.count.collided.Add(1)
-	}
+	t.dropReplaced(s, x, copied)
 	t.live.descents.Add(1)
 	d = &Transfer{t: t, owner: x, deadline: deadline, head: format.Head{Bytes: valueLen}, nextBytes: format.MaxRecordHeader + keyLen + valueLen}
 	if !whole {

@@ -41,14 +41,14 @@ func TestFault27NotTaken(t *testing.T) {
 			case "full":
 				stuck := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, Block: true})
 				defer stuck.Remove()
-				for i := 0; w.tier.Demote(w.hasher.Hash(w.key(2+i)), w.key(2+i), make([]byte, 30), 0, true, true); i++ {
+				for i := 0; w.tier.Demote(w.hasher.Hash(w.key(2+i)), w.key(2+i), make([]byte, 30), 0, true, SameCopy); i++ {
 				}
 			case "off":
 				w.tier.switchOff(errors.New("test"))
 			case "closed":
 				w.close(t)
 			}
-			if w.tier.Demote(h, key, value, 0, name == "the budget" || name == "full", true) {
+			if w.tier.Demote(h, key, value, 0, name == "the budget" || name == "full", SameCopy) {
 				t.Fatal("taken")
 			}
 			wantErr(t, errOf(w.lookUp(key)), ErrNotFound)
@@ -103,7 +103,7 @@ func TestBehindForLargeRecords(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, _, f := startedFaulty(t, 1, testConfig)
 		demote := func(key int, n int) bool {
-			return w.tier.Demote(w.hasher.Hash(w.key(key)), w.key(key), make([]byte, n), 0, true, false)
+			return w.tier.Demote(w.hasher.Hash(w.key(key)), w.key(key), make([]byte, n), 0, true, NoCopy)
 		}
 		const large = 60_000
 		if !demote(0, large) {

@@ -150,7 +150,7 @@ func TestIDsThatTheIndexCannotTell(t *testing.T) {
 		if n := w.tier.index.shardBits + w.tier.index.FingerprintBits(); n >= format.IDBits {
 			t.Fatalf("the index keeps %d bits of an id: nothing to test", n)
 		}
-		if !w.tier.Demote(a, key, []byte("old"), 0, true, true) {
+		if !w.tier.Demote(a, key, []byte("old"), 0, true, SameCopy) {
 			t.Fatal("not demoted")
 		}
 		w.tier.Invalidate(b) // another key is being written

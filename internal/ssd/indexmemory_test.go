@@ -79,7 +79,7 @@ func TestIndexWaitsForDiskToGrow(t *testing.T) {
 		held := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, Block: true})
 		for i := 0; !tier.log.stalled.Load(); i++ {
 			key := w.key(i)
-			tier.Demote(w.hasher.Hash(key), key, make([]byte, 3000), 0, true, true)
+			tier.Demote(w.hasher.Hash(key), key, make([]byte, 3000), 0, true, SameCopy)
 		}
 		before := charged.Load()
 		tier.index.used.Store(tier.index.allowed.Load()) // it wants more from now on
@@ -142,7 +142,7 @@ func TestReadyWaitsForIndex(t *testing.T) {
 		fill := func() {
 			for ; !tier.index.lowOnMemory(); n++ {
 				key := w.key(n)
-				tier.Demote(w.hasher.Hash(key), key, nil, 0, true, true)
+				tier.Demote(w.hasher.Hash(key), key, nil, 0, true, SameCopy)
 			}
 		}
 		ready := func(when string, want bool, long bool, wait time.Duration) {

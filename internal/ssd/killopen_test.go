@@ -161,7 +161,7 @@ func TestUnwrittenSegmentIsFree(t *testing.T) {
 		held := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, Block: true})
 		for i := 0; !w.tier.log.stalled.Load(); i++ {
 			key := w.key(i)
-			w.tier.Demote(w.hasher.Hash(key), key, make([]byte, 1000), 0, true, true)
+			w.tier.Demote(w.hasher.Hash(key), key, make([]byte, 1000), 0, true, SameCopy)
 		}
 		clone := mem.CrashClone(nil, vfstest.Kill)
 		held.Remove()

@@ -33,7 +33,7 @@ func (w *world) sink(key []byte, between func()) (ok bool) {
 	if len(key)+len(v.bytes) <= w.tier.MaxWhole() {
 		return w.demote(key)
 	}
-	d, lives := w.tier.DemoteParts(w.hasher.Hash(key), len(key), len(v.bytes), v.deadline, true, true)
+	d, lives := w.tier.DemoteParts(w.hasher.Hash(key), len(key), len(v.bytes), v.deadline, true, SameCopy)
 	if d == nil {
 		delete(w.ram, string(key))
 		return lives

@@ -18,7 +18,7 @@ func TestPartsWithoutHeadGo(t *testing.T) {
 		inBubble(t, fmt.Sprint(writing), func(t *testing.T) {
 			w := longWorld(t, 4, vfstest.NewMem())
 			x, key := w.tier, w.key(1)
-			d, _ := x.DemoteParts(w.hasher.Hash(key), len(key), 100<<10, 0, true, false)
+			d, _ := x.DemoteParts(w.hasher.Hash(key), len(key), 100<<10, 0, true, NoCopy)
 			for range d.head.Parts - 1 {
 				_, n := d.NextPart()
 				if ok, _ := d.PutPart(make([]byte, n)); !ok {

@@ -64,7 +64,7 @@ func TestFault30and31Budgets(t *testing.T) {
 				key := w.key(round*keys + i)
 				v := bytes.Repeat([]byte{1}, w.most)
 				deadline := []int64{w.now.Load() + 1, 0, 0}[round] // what expires takes room, too
-				w.tier.Demote(w.tier.ids.Hasher.Hash(key), key, v, deadline, true, true)
+				w.tier.Demote(w.tier.ids.Hasher.Hash(key), key, v, deadline, true, SameCopy)
 				w.ready()
 				if s := w.tier.Stats(); s.MemoryBytes > cfg.Memory || s.FileBytes > cfg.Bytes {
 					t.Fatalf("%+v", s)

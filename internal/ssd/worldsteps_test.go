@@ -74,7 +74,7 @@ func (w *world) put(t testing.TB, key []byte) {
 	t.Helper()
 	w.set(key, 0)
 	v := w.ram[string(key)]
-	for h := w.hasher.Hash(key); !w.tier.Demote(h, key, v.bytes, v.deadline, true, true); w.roomy() {
+	for h := w.hasher.Hash(key); !w.tier.Demote(h, key, v.bytes, v.deadline, true, SameCopy); w.roomy() {
 		if s := w.tier.Stats(); !s.Online {
 			t.Fatalf("the tier is off: %+v", s)
 		}
@@ -131,7 +131,7 @@ func (w *world) demote(key []byte) bool {
 	if !ok {
 		return false
 	}
-	ok = w.tier.Demote(w.hasher.Hash(key), key, v.bytes, v.deadline, true, true)
+	ok = w.tier.Demote(w.hasher.Hash(key), key, v.bytes, v.deadline, true, SameCopy)
 	delete(w.ram, string(key))
 	if ok {
 		w.took(key)
@@ -145,7 +145,7 @@ func (w *world) offer(i int, size int) bool {
 	h := w.hasher.Hash(key)
 	for {
 		limited := w.tier.Stats().Limited
-		if w.tier.Demote(h, key, make([]byte, size), 0, true, true) {
+		if w.tier.Demote(h, key, make([]byte, size), 0, true, SameCopy) {
 			return true
 		}
 		if w.tier.Stats().Limited > limited {

@@ -55,10 +55,10 @@ func (s *Store) lookupSSDMulti(ctx context.Context, b *Batch) (first error) {
 		q := &b.onSSD.many.Queries[i]
 		start, deadline := len(b.Bytes), int64(0)
 		if err == nil {
-			b.Bytes, deadline = append(b.Bytes, f.Value...), s.ssd.deadlineOf(&f)
-			s.promote(q.Hash, q.Key, f.Value, &f)
+			b.Bytes = append(b.Bytes, f.Value...)
+			deadline = s.promote(q.Hash, q.Key, f.Value, &f)
 		} else {
-			v, ok, again := s.recheckRAM(q.Hash, b.Bytes, q.Key, err)
+			v, at, ok, again := s.recheckRAM(q.Hash, b.Bytes, q.Key, err)
 			switch {
 			case again:
 				b.onSSD.again = append(b.onSSD.again, i)
@@ -69,16 +69,17 @@ func (s *Store) lookupSSDMulti(ctx context.Context, b *Batch) (first error) {
 				}
 				return
 			}
-			b.Bytes = v
+			b.Bytes, deadline = v, at
 		}
 		b.Put(b.onSSD.index[i], start, deadline)
 	})
 	for _, i := range b.onSSD.again {
 		q := &b.onSSD.many.Queries[i]
 		start := len(b.Bytes)
+		var deadline int64
 		var err error
-		if b.Bytes, err = s.lookupSSD(ctx, q.Hash, b.Bytes, q.Key); err == nil {
-			b.Put(b.onSSD.index[i], start, 0)
+		if b.Bytes, deadline, _, err = s.lookupSSDEntry(ctx, q.Hash, b.Bytes, q.Key); err == nil {
+			b.Put(b.onSSD.index[i], start, deadline)
 		} else if first == nil && err != ErrNotFound {
 			first = err
 		}

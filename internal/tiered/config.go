@@ -15,6 +15,7 @@ type Config struct {
 	RAMBytes    int64            // as firn.Options has it, and MaxRAMBytes
 	MaxRAMBytes int64            //
 	Clock       func() time.Time // nil: the system's
+	Slide       int64            // how long after its last read a value with an even deadline expires, in milliseconds; 0: reads move none
 	Grace       int64            // how long the tiers keep expired entries, in milliseconds
 	Evicted     func(key, value []byte, cause ram.Cause)
 

@@ -15,37 +15,52 @@ const lookupRounds = 16
 // lookupSSD looks a key up that RAM does not have. A value that it finds is promoted, if
 // it is still the latest by then.
 func (s *Store) lookupSSD(ctx context.Context, hash uint64, dst, key []byte) ([]byte, error) {
+	v, _, _, err := s.lookupSSDEntry(ctx, hash, dst, key)
+	return v, err
+}
+
+// lookupSSDEntry is lookupSSD that also tells the deadline, and whether the value came
+// from the SSD, and not from RAM by now.
+func (s *Store) lookupSSDEntry(ctx context.Context, hash uint64, dst, key []byte) (v []byte, deadline int64, onSSD bool, err error) {
 	for range lookupRounds {
 		f, err := s.ssd.tier.Get(ctx, dst, key, hash)
 		if err == nil {
-			s.promote(hash, key, f.Value[len(dst):], &f)
-			return f.Value, nil
+			deadline = s.promote(hash, key, f.Value[len(dst):], &f)
+			return f.Value, deadline, true, nil
 		}
-		v, ok, again := s.recheckRAM(hash, dst, key, err)
+		v, deadline, ok, again := s.recheckRAM(hash, dst, key, err)
 		if ok {
-			return v, nil
+			return v, deadline, false, nil
 		}
 		if !again {
-			return dst, s.lookupError(ctx, err)
+			return dst, 0, false, s.lookupError(ctx, err)
 		}
 	}
-	return dst, ErrNotFound
+	return dst, 0, false, ErrNotFound
 }
 
 // promote puts a value that was found on the SSD into RAM, unless the key was
-// written since.
-func (s *Store) promote(hash uint64, key, value []byte, f *ssd.Found) {
-	s.ram.Promote(hash, key, value, s.ssd.deadlineOf(f), f.Token)
+// written since. It was read: a deadline that slides moves, in RAM. promote returns what
+// the deadline is then.
+func (s *Store) promote(hash uint64, key, value []byte, f *ssd.Found) (deadline int64) {
+	deadline = s.ssd.deadlineOf(f)
+	to, moves := s.ram.Slide(deadline)
+	if !moves {
+		s.ram.Promote(hash, key, value, deadline, f.Token)
+	} else if s.ram.PromoteTouched(hash, key, value, to, f.Token) {
+		return to
+	}
+	return deadline
 }
 
 // recheckRAM looks into RAM after the SSD tier found nothing, which err says:
 // between the two looks, a write may have moved the key from there to here. With
 // again, both are to be looked through once more.
-func (s *Store) recheckRAM(hash uint64, dst, key []byte, err error) (v []byte, ok, again bool) {
-	if v, ok = s.ram.Peek(hash, dst, key); ok {
-		return v, true, false
+func (s *Store) recheckRAM(hash uint64, dst, key []byte, err error) (v []byte, deadline int64, ok, again bool) {
+	if v, deadline, ok = s.ram.Peek(hash, dst, key); ok {
+		return v, deadline, true, false
 	}
-	return dst, false, errors.Is(err, ssd.ErrChanged)
+	return dst, 0, false, errors.Is(err, ssd.ErrChanged)
 }
 
 // lookupError is the SSD tier's error of a lookup in the user's words.

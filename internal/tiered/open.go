@@ -35,6 +35,7 @@ func (s *Store) ramConfig(cfg *Config) ram.Config {
 		Bytes: cfg.RAMBytes, MaxBytes: cfg.MaxRAMBytes,
 		Seed:    record.NewSeed(),
 		Grace:   cfg.Grace,
+		Slide:   cfg.Slide,
 		OnEvict: cfg.Evicted,
 	}
 	if cfg.Clock != nil {

@@ -55,23 +55,30 @@ func (s *Store) finishLookup(n int, ctx context.Context, dst, key []byte) ([]byt
 	return v, err
 }
 
-// LookupDeadline is Lookup that also tells the deadline. It is not known of a
-// value that was found on the SSD and could not be promoted.
+// LookupDeadline is Lookup that also tells the deadline, which is known of what is found.
 func (s *Store) LookupDeadline(ctx context.Context, dst, key []byte) (value []byte, deadline int64, known bool, err error) {
-	value, deadline, known = s.ram.GetWithDeadline(dst, key)
+	value, deadline, _, err = s.LookupEntry(ctx, dst, key)
+	return value, deadline, err == nil, err
+}
+
+// LookupEntry is Lookup that also tells the deadline, 0 for never, and whether the value
+// was found on the SSD. A deadline that slides has moved.
+func (s *Store) LookupEntry(ctx context.Context, dst, key []byte) (value []byte, deadline int64, onSSD bool, err error) {
+	value, deadline, ok := s.ram.GetWithDeadline(dst, key)
 	switch {
-	case known:
+	case ok:
 	case s.ssd == nil:
 		err = s.MissError(ctx)
 	default:
-		hash := s.ram.Hash(key)
-		if value, err = s.lookupSSD(ctx, hash, dst, key); err == nil {
-			deadline, known = s.ram.Deadline(hash, key)
-		}
+		value, deadline, onSSD, err = s.lookupSSDEntry(ctx, s.ram.Hash(key), dst, key)
 	}
 	s.keepAlive()
-	return value, deadline, known, err
+	return value, deadline, onSSD, err
 }
+
+// SlideLead is how long before its deadline a read moves it, at the earliest, in
+// milliseconds, and even; 0 if none does.
+func (s *Store) SlideLead() int64 { return s.ram.SlideLead() }
 
 // MissError is why nothing was found in RAM alone.
 func (s *Store) MissError(ctx context.Context) error {
@@ -88,7 +95,7 @@ func (s *Store) MissError(ctx context.Context) error {
 
 // PeekFresh is Get of RAM alone that counts as no read. It takes no lock.
 func (s *Store) PeekFresh(dst, key []byte) ([]byte, bool) {
-	v, ok := s.ram.Peek(s.ram.Hash(key), dst, key)
+	v, _, ok := s.ram.Peek(s.ram.Hash(key), dst, key)
 	s.keepAlive()
 	return v, ok
 }

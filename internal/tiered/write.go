@@ -19,6 +19,7 @@ const (
 	remove      // which is no error if there is nothing
 	setIf       // unless the key was written since it is watched
 	removeIf    // likewise
+	touch       // the deadline alone
 )
 
 // change is one write of a key.
@@ -53,6 +54,8 @@ func (s *Store) write(w *change) error {
 		err = s.ram.SetIf(w.watch, w.value, w.deadline, w.ev)
 	case remove:
 		err = errIfClosed(s.ram.Delete(w.hash, w.key))
+	case touch:
+		err = s.touchRAM(w)
 	case removeIf:
 		err = s.ram.DeleteIf(w.watch, w.ev)
 	}

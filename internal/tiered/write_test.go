@@ -1,6 +1,7 @@
 package tiered
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -62,6 +63,7 @@ var writes = map[string]struct {
 	"DeleteIf": {func(s *Store) error {
 		return watched(s, func(w *ram.Watch, ev *ram.Evicted) error { return s.DeleteIf(w, []byte("k"), ev) })
 	}, " false"},
+	"Touch":          {func(s *Store) error { _, err := s.Touch(context.Background(), []byte("k"), s.Now()+1000); return err }, "old true"},
 	"DeleteIfEqual":  {func(s *Store) error { return s.DeleteIfEqual([]byte("k"), []byte("old")) }, " false"},
 	"one that fails": {func(s *Store) error { return tooLarge(s.setKey([]byte("k"), make([]byte, 1<<20), 0)) }, "old true"},
 	"one too late":   {func(s *Store) error { return late(s) }, "old true"},

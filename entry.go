@@ -1,0 +1,99 @@
+package firn
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Entry is a value with what the cache knows of it.
+type Entry struct {
+	Value []byte        // is the caller's
+	TTL   time.Duration // how long it has to live, or Forever
+	Tier  Tier          // where it was found
+}
+
+// TypedEntry is an Entry of a typed cache.
+type TypedEntry[V any] struct {
+	Value V
+	TTL   time.Duration // how long it has to live, or Forever
+	Tier  Tier          // where it was found
+}
+
+// Tier is a place where a value can be.
+type Tier uint8
+
+// The tiers, the fastest first.
+const (
+	TierFront Tier = iota + 1 // a Front, above the bytes
+	TierRAM
+	TierSSD
+)
+
+func (t Tier) String() string {
+	switch t {
+	case TierFront:
+		return "front"
+	case TierRAM:
+		return "RAM"
+	case TierSSD:
+		return "SSD"
+	}
+	return fmt.Sprintf("Tier(%d)", uint8(t))
+}
+
+// MarshalText returns what String does.
+func (t Tier) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// LookupEntry is Lookup that also tells how long the value has to live, and where it was
+// found: a value from the SSD is in RAM afterwards, as a rule. It is one look, so all of
+// it is of one value.
+func (c *Cache) LookupEntry(ctx context.Context, dst, key []byte) (Entry, error) {
+	v, deadline, onSSD, err := c.store.LookupEntry(ctx, dst, key)
+	if err != nil {
+		return Entry{Value: v}, err
+	}
+	return Entry{v, c.timeTo(deadline), tierOf(onSSD)}, nil
+}
+
+func tierOf(onSSD bool) Tier {
+	if onSSD {
+		return TierSSD
+	}
+	return TierRAM
+}
+
+// LookupEntry is Lookup that also tells how long the value has to live, and where it was
+// found.
+func (t *Typed[K, V]) LookupEntry(ctx context.Context, key K) (TypedEntry[V], error) {
+	if e := t.getFront(key); e != nil {
+		if t.hits.Count() {
+			t.readAgain(key)
+		}
+		return TypedEntry[V]{e.value, t.c.timeTo(t.c.deadlineOfFront(e.deadline)), TierFront}, nil
+	}
+	s := t.acquire()
+	defer t.release(s)
+	s.k = key
+	v, deadline, onSSD, err := t.readEntry(ctx, s)
+	if err != nil {
+		return TypedEntry[V]{Value: v}, err
+	}
+	return TypedEntry[V]{v, t.c.timeTo(deadline), tierOf(onSSD)}, nil
+}
+
+// readEntry is read that also tells the deadline, and whether the value was found on the
+// SSD.
+func (t *Typed[K, V]) readEntry(ctx context.Context, s *scratch[K]) (v V, deadline int64, onSSD bool, err error) {
+	if t.front != nil {
+		return t.readFill(ctx, s)
+	}
+	if err = t.encodeKey(s); err != nil {
+		return v, 0, false, err
+	}
+	if s.value, deadline, onSSD, err = t.c.store.LookupEntry(ctx, s.value[:0], s.key); err == nil {
+		v, err = t.decode(s.key, s.value)
+	}
+	t.space.Counters.Read(err == nil)
+	return v, deadline, onSSD, err
+}

@@ -1,0 +1,73 @@
+package ram
+
+// Sliding deadlines: a read that finds a record moves its deadline, so that it expires
+// Config.Slide after the last read. So that not every read is a write, a deadline moves
+// only if that makes it later by more than 1/slideParts of Slide. Only even deadlines
+// move: an odd one was chosen for its value.
+//
+// A read learns of it where it compares the deadline with the coarse time: that runs ahead,
+// by Slide less the part, in a tier that slides. So a record that needs nothing yet is far
+// from its deadline, and read as any other; one that is near is left to Tier.get.
+//
+//	read       may move again                    deadline
+//	 |--- 1/16 ----|---------------------------------|
+//	               |<--- the coarse time's lead ---->|
+
+// slideParts is how many times a deadline moves in the time that it slides, at most.
+const slideParts = 16
+
+// sliding is by how much deadlines slide, in milliseconds; 0: not at all.
+type sliding struct{ life, slack int64 }
+
+func newSliding(life int64) sliding { return sliding{life, life / slideParts} }
+
+// lead is how far the coarse time runs ahead.
+func (s sliding) lead() int64 { return s.life - s.slack }
+
+// SlideLead is how long before its deadline a read moves it, at the earliest, in
+// milliseconds, and even; 0 if none does.
+func (t *Tier) SlideLead() int64 { return max(t.slides.lead()-2, 0) &^ 1 }
+
+// Slide is the deadline that a read gives to a live record with this one, if it moves.
+func (t *Tier) Slide(deadline int64) (to int64, moves bool) {
+	if t.slides.life == 0 || deadline <= 0 || deadline&1 != 0 || !t.clock.near(deadline) {
+		return deadline, false
+	}
+	now := t.clock.now()
+	to = (now + t.slides.life + 1) &^ 1
+	if deadline <= now || to-deadline <= t.slides.slack+1 {
+		return deadline, false
+	}
+	return to, true
+}
+
+// slide moves the deadline of the key's record after a read of it, and returns what it is
+// then. It takes no segments: a record that is being demoted in parts keeps its deadline.
+func (t *Tier) slide(hash uint64, key []byte, deadline int64) int64 {
+	if _, moves := t.Slide(deadline); !moves {
+		return deadline
+	}
+	s := t.shardOf(hash)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, _, r, ok := s.find(hash, key)
+	if !ok || s.closed || t.deadline(&r) != deadline { // which somebody else has moved
+		return deadline
+	}
+	to, moves := t.Slide(deadline)
+	if !moves || !s.movable(&r, to) {
+		return deadline
+	}
+	flags, _ := s.flagsOfTouched(&r, deadline, to) // later: nothing is invalidated
+	s.setDeadline(&r, to, flags)
+	return to
+}
+
+// slideMulti is slide for what a batch has found.
+func (t *Tier) slideMulti(b *Batch, keys [][]byte) {
+	for i := range b.spans {
+		if v := &b.spans[i]; v.end >= 0 {
+			v.deadline = t.slide(b.Hashes[i], keys[i], v.deadline)
+		}
+	}
+}

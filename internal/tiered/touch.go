@@ -1,0 +1,52 @@
+package tiered
+
+import (
+	"context"
+
+	"github.com/firncache/firn/internal/ram"
+)
+
+// Touch gives the live value of key another deadline, 0 for never. It reports false if
+// there is none. For the hook it is a write: what a cache above the store knows of the
+// deadline ends. A value that only the SSD has is read, and comes to RAM for its new
+// deadline. The errors are those of Lookup and of Set.
+func (s *Store) Touch(ctx context.Context, key []byte, deadline int64) (ok bool, err error) {
+	w := change{op: touch, hash: s.ram.Hash(key), key: key, deadline: deadline}
+	if err = s.write(&w); err == ErrNotFound && s.ssd != nil {
+		err = s.touchOnSSD(ctx, &w)
+	}
+	if err == ErrNotFound {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// touchRAM is the second step of the write protocol for a Touch.
+func (s *Store) touchRAM(w *change) error {
+	switch ok, err := s.ram.Touch(w.hash, w.key, w.deadline); {
+	case err == ram.ErrTooLarge: // which it has become since the budget was lowered
+		return ErrTooLarge
+	case err != nil || ok:
+		return err
+	}
+	return ErrNotFound
+}
+
+// touchOnSSD touches a value that RAM does not have. The read promotes it, with its copy
+// on the SSD; if RAM has no room for that, it is set anew. A write meanwhile wins.
+func (s *Store) touchOnSSD(ctx context.Context, w *change) error {
+	var watch ram.Watch
+	s.Watch(&watch, w.hash, w.key)
+	defer s.Unwatch(&watch)
+	value, _, _, err := s.lookupSSDEntry(ctx, w.hash, nil, w.key)
+	if err != nil {
+		return err
+	}
+	if err = s.write(w); err != ErrNotFound {
+		return err
+	}
+	var ev ram.Evicted
+	err = s.SetIf(&watch, w.key, value, w.deadline, &ev)
+	ev.Notify()
+	return err
+}
