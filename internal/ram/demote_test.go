@@ -44,7 +44,7 @@ func testInvalidate(t *testing.T, copied bool) {
 	}
 	key := []byte("key")
 	var left Evicted
-	var watch Watch
+	watch := Watch{Written: func() {}} // it outlives its own writes
 	ok := func(done bool) error {
 		if !done {
 			return ErrClosed
