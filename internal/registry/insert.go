@@ -58,7 +58,7 @@ func (t *Table) room(w [2]uint64) int {
 	start := rand.IntN(n)
 	for i := range 2 * n { // the first round takes the marks away
 		at := from + (start+i)%n
-		if m := &t.marks[at]; m.Load() != held && !m.CompareAndSwap(used, unmarked) && m.Load() == unmarked {
+		if m := &t.marks[at]; !m.CompareAndSwap(used, unmarked) && m.Load() == unmarked {
 			return at
 		}
 	}

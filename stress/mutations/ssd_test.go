@@ -58,7 +58,7 @@ var ssdTier = []mutation{{
 	guard: "the registry in a snapshot has a checksum",
 	file:  "internal/ssd/format/snapshot.go",
 	old:   " || Checksum(0, registry) != binary.LittleEndian.Uint32(head[44:])",
-	pkg:   "./internal/ssd/format", test: "TestFault36Parsed",
+	pkg:   "./internal/ssd/check", test: "TestVerifyDamage",
 }, {
 	guard: "the registry is in the snapshot",
 	file:  "internal/ssd/snapshot.go",

@@ -159,7 +159,7 @@ var upper = []mutation{{
 }, {
 	guard: "a held number keeps its slot",
 	file:  "internal/registry/insert.go",
-	old:   "m.Load() != held && ",
+	old:   " && m.Load() == unmarked",
 	pkg:   "./internal/registry", test: "TestHeld",
 }, {
 	guard: "the hook is told when a batch of writes is over",
