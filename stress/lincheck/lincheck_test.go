@@ -31,7 +31,7 @@ type workload struct {
 
 // run makes the calls and returns their history.
 func (w workload) run(t *testing.T, c cache, seed uint64) []porcupine.Operation {
-	return record(t, w.clients, w.calls, seed, func(rng *rand.Rand, next func() uint64) (call, func() (answer, error)) {
+	return record(t, w.clients, w.calls, seed, func(rng *rand.Rand, next func() uint64) (any, func() (answer, error)) {
 		in := call{op: op([]int{0, 0, 0, 1, 1, 2}[rng.IntN(6)]), key: rng.IntN(w.keys)}
 		if in.op == set {
 			in.value = next()
@@ -48,7 +48,7 @@ func (w workload) run(t *testing.T, c cache, seed uint64) []porcupine.Operation 
 // record returns the history of clients that make so many calls each, between which
 // they fill the cache. choose draws a call; next numbers the values that are set.
 // Times are from one counter, so that their order is exact.
-func record(t *testing.T, clients, calls int, seed uint64, choose func(rng *rand.Rand, next func() uint64) (call, func() (answer, error)), fill func(rng *rand.Rand, client, i int) error) []porcupine.Operation {
+func record(t *testing.T, clients, calls int, seed uint64, choose func(rng *rand.Rand, next func() uint64) (any, func() (answer, error)), fill func(rng *rand.Rand, client, i int) error) []porcupine.Operation {
 	var (
 		clock, values atomic.Uint64
 		mu            sync.Mutex

@@ -75,7 +75,7 @@ type typedWorkload struct {
 
 func (w typedWorkload) run(t *testing.T, handles []*firn.Typed[int, named], seed uint64) []porcupine.Operation {
 	handle := func(rng *rand.Rand) *firn.Typed[int, named] { return handles[rng.IntN(len(handles))] }
-	return record(t, w.clients, w.calls, seed, func(rng *rand.Rand, next func() uint64) (call, func() (answer, error)) {
+	return record(t, w.clients, w.calls, seed, func(rng *rand.Rand, next func() uint64) (any, func() (answer, error)) {
 		in := call{op: []op{get, get, get, get, set, set, del}[rng.IntN(7)], key: rng.IntN(w.keys)}
 		if rng.IntN(30) == 0 {
 			in = call{op: clr}
