@@ -179,7 +179,7 @@ func TestComputeIsOvertaken(t *testing.T) {
 		"Delete":         {true, func(w *computing) error { return w.c.Delete(w.key) }, ""},
 		"Delete, absent": {false, func(w *computing) error { return w.c.Delete(w.key) }, ""},
 		"Clear":          {true, func(w *computing) error { return w.c.Clear() }, ""},
-		"Refresh":        {true, func(w *computing) error { return w.c.Refresh(ctx, w.key, load) }, "written"},
+		"Refresh":        {true, func(w *computing) error { return second(w.c.Refresh(ctx, nil, w.key, load)) }, "written"},
 		"a load": {false, func(w *computing) error {
 			_, err := w.c.GetOrLoad(ctx, nil, w.key, load)
 			return err

@@ -342,7 +342,7 @@ func ExampleSetLoadTTL() {
 	load := func(ctx context.Context, key []byte) ([]byte, error) {
 		maxAge, private := 90*time.Second, string(key) == "account" // from the answer's headers
 		if private {
-			return []byte("secret"), firn.NoStore(ctx)
+			return []byte("secret"), firn.SetLoadTTL(ctx, 0)
 		}
 		return []byte("page"), firn.SetLoadTTL(ctx, maxAge)
 	}
@@ -364,10 +364,10 @@ func ExampleCache_Refresh() {
 	c := mustOpen(firn.Options{RAMBytes: 1 << 20})
 	defer c.Close()
 	c.Set([]byte("key"), []byte("old"))
-	err := c.Refresh(context.Background(), []byte("key"), func(context.Context, []byte) ([]byte, error) {
+	value, err := c.Refresh(context.Background(), nil, []byte("key"), func(context.Context, []byte) ([]byte, error) {
 		return []byte("new"), nil
 	})
-	value, _ := c.Get(nil, []byte("key"))
-	fmt.Println(string(value), err)
-	// Output: new <nil>
+	stored, _ := c.Get(nil, []byte("key"))
+	fmt.Println(string(value), err, string(stored))
+	// Output: new <nil> new
 }

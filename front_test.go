@@ -272,7 +272,7 @@ func TestFrontFollowsLoadsThatDelete(t *testing.T) {
 	ctx := context.Background()
 	for name, load := range map[string]firn.TypedLoadFunc[string, string]{
 		"not found": func(context.Context, string) (string, error) { return "", firn.ErrNotFound },
-		"kept not":  func(ctx context.Context, _ string) (string, error) { return "new", firn.NoStore(ctx) },
+		"kept not":  func(ctx context.Context, _ string) (string, error) { return "new", firn.SetLoadTTL(ctx, 0) },
 	} {
 		c := openSmall(t)
 		typed := newTyped(t, c, "n", withFront(firn.TypedOptions[string, string]{}))
@@ -285,7 +285,7 @@ func TestFrontFollowsLoadsThatDelete(t *testing.T) {
 		if c.Stats().FrontHits == 0 {
 			t.Errorf("%s: no front hits: the test shows nothing", name)
 		}
-		if err := typed.Refresh(ctx, "k", load); err != nil && !errors.Is(err, firn.ErrNotFound) {
+		if _, err := typed.Refresh(ctx, "k", load); err != nil && !errors.Is(err, firn.ErrNotFound) {
 			t.Fatal(err)
 		}
 		if v, ok := typed.Get("k"); ok {

@@ -14,11 +14,12 @@ import (
 // the cache is closed, when nobody waits any more and the key was written since, and, with
 // LoadingOptions.CancelUnwanted, when nobody waits any more; context.Cause tells
 // ErrLoadTimeout, ErrClosed, or context.Canceled.
-// With it, [SetLoadTTL] and [NoStore] say how long the value is to be kept.
+// With it, [SetLoadTTL] says how long the value is to be kept.
 //
 // An error is handed to the callers, and the cached value stays. But
 // ErrNotFound is an answer: there is no value, and so the cache keeps none
-// either. LoadingOptions.NegativeTTL remembers that.
+// either. LoadingOptions.NegativeTTL remembers that. A nil slice without an error
+// says the same, as it does in a [MultiLoadFunc]: an empty value is []byte{}.
 type LoadFunc func(ctx context.Context, key []byte) ([]byte, error)
 
 // MultiLoadFunc fetches the values of many keys at once: the value of keys[i] is
@@ -26,7 +27,7 @@ type LoadFunc func(ctx context.Context, key []byte) ([]byte, error)
 // many values as keys. No key appears twice. The slice and the keys are the
 // function's. An error is that of every key;
 // ErrNotFound says that none has a value. Otherwise it is like [LoadFunc], and
-// what it says with SetLoadTTL or NoStore is said of all its values.
+// what it says with SetLoadTTL is said of all its values.
 type MultiLoadFunc func(ctx context.Context, keys [][]byte) (values [][]byte, err error)
 
 // GetOrLoad is Lookup that calls load for a missing value, stores the value that it
@@ -94,28 +95,25 @@ func (c *Cache) GetOrLoadMulti(ctx context.Context, b *Batch, keys [][]byte, loa
 }
 
 // Refresh calls load for key, whether or not there is a value, and returns when
-// its answer is stored, or with its error, or with the error that kept it from being
-// stored: ErrTooLarge or ErrNoRoom, after which there is no value. That a Set, Delete
-// or Clear during the load has won is no error. The load begins after the call of
+// its answer is stored: the value, appended to dst. With load's error it returns dst as
+// it was; with one that kept the value from being stored, ErrTooLarge, ErrNoRoom, or
+// ErrLoadTimeout while the SSD holds it up, the value all the same, and the cache has
+// none. That a Set, Delete or Clear during the load has won is no error. The load begins after the call of
 // Refresh: one that is under way is let end first. Callers that refresh a key at the
 // same time share a load, and callers of GetOrLoad that find no value join it. Until
 // it ends, reads find the value from before; with ErrNotFound that value goes, with
 // most other errors it stays. The rules of GetOrLoad apply otherwise, but expired
 // values are no answer.
-func (c *Cache) Refresh(ctx context.Context, key []byte, load LoadFunc) error {
-	return c.loads.Refresh(ctx, key, load)
+func (c *Cache) Refresh(ctx context.Context, dst, key []byte, load LoadFunc) ([]byte, error) {
+	return c.loads.Refresh(ctx, dst, key, load)
 }
 
 // SetLoadTTL gives the values that a loader is about to return a time to live of
-// their own, in place of Options.TTL; with Forever, or 0, they never expire. A loader
-// calls it with its own context, or one made from it, before it returns; the
-// last call counts. It fails if ttl is negative, or if ctx is not a loader's.
-// LoadingOptions.TTLJitter applies.
+// their own, in place of Options.TTL; with Forever they never expire. With 0 or less,
+// none of them is kept: the callers that wait get them, the cache holds no value of the
+// key afterwards, an older one neither, and ErrNotFound is not remembered. So the
+// max-age of a response, or the rest of a token's life, can be given as it is. A loader
+// calls it with its own context, or one made from it, before it returns; the last call
+// counts. It fails if ctx is not a loader's, or ttl is more than a hundred years and not
+// Forever. LoadingOptions.TTLJitter applies.
 func SetLoadTTL(ctx context.Context, ttl time.Duration) error { return load.SetTTL(ctx, ttl) }
-
-// NoStore asks that none of the values that a loader is about to return be kept: the
-// callers that wait get them, the cache holds no value of the key afterwards, an
-// older one neither, and ErrNotFound is not remembered. A loader calls it with
-// its own context, or one made from it, before it returns. It fails if ctx is
-// not a loader's.
-func NoStore(ctx context.Context) error { return load.SetNoStore(ctx) }

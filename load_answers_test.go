@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/firncache/firn"
 )
@@ -31,7 +32,7 @@ func TestLoaderMayWriteToItsKeys(t *testing.T) {
 		if _, err := c.GetOrLoad(t.Context(), nil, key, spoil); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.Refresh(t.Context(), key, spoil); err != nil {
+		if _, err := c.Refresh(t.Context(), nil, key, spoil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -109,7 +110,9 @@ func TestLoaderAsksForItsOwnKey(t *testing.T) {
 		}
 		for what, load := range map[string]firn.LoadFunc{
 			"GetOrLoad": func(ctx context.Context, key []byte) ([]byte, error) { return c.GetOrLoad(ctx, nil, key, value("v")) },
-			"Refresh":   func(ctx context.Context, key []byte) ([]byte, error) { return nil, c.Refresh(ctx, key, value("v")) },
+			"Refresh": func(ctx context.Context, key []byte) ([]byte, error) {
+				return nil, second(c.Refresh(ctx, nil, key, value("v")))
+			},
 			"GetOrLoadMulti": func(ctx context.Context, key []byte) ([]byte, error) {
 				var batch firn.Batch
 				err := c.GetOrLoadMulti(ctx, &batch, [][]byte{key, []byte("third")}, func(context.Context, [][]byte) ([][]byte, error) { return [][]byte{nil}, nil })
@@ -187,8 +190,8 @@ func TestLoadedValueTooLarge(t *testing.T) {
 		if err := c.Set(k, []byte("old")); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.Refresh(t.Context(), k, load); !errors.Is(err, firn.ErrTooLarge) {
-			t.Errorf("Refresh, which is there to store: %v", err)
+		if v, err := c.Refresh(t.Context(), []byte("dst"), k, load); !errors.Is(err, firn.ErrTooLarge) || len(v) != len("dst")+len(big) {
+			t.Errorf("Refresh, which is there to store: %d bytes, %v", len(v), err)
 		}
 		if v, ok := c.Get(nil, k); ok {
 			t.Errorf("the older value is there still: %q", v)
@@ -201,4 +204,42 @@ func TestLoadedValueTooLarge(t *testing.T) {
 			t.Errorf("the log: %q", log.lines)
 		}
 	})
+}
+
+// No value is the answer to nil without an error, of one key as of many; an empty value is
+// a value. Of typed loads every value is one.
+func TestLoaderReturnsNil(t *testing.T) {
+	t.Parallel()
+	c := openSmall(t, func(o *firn.Options) { o.Loading.NegativeTTL = time.Hour })
+	loads := 0
+	of := func(v []byte) firn.LoadFunc {
+		return func(context.Context, []byte) ([]byte, error) { loads++; return v, nil }
+	}
+	none, empty := []byte("none"), []byte("empty")
+	for range 2 { // the second time it is remembered
+		if v, err := c.GetOrLoad(t.Context(), []byte("dst"), none, of(nil)); err != firn.ErrNotFound || string(v) != "dst" {
+			t.Errorf("nil: %q, %v", v, err)
+		}
+		if v, err := c.GetOrLoad(t.Context(), []byte("dst"), empty, of([]byte{})); err != nil || string(v) != "dst" {
+			t.Errorf("empty: %q, %v", v, err)
+		}
+	}
+	if c.Has(none) || !c.Has(empty) || loads != 2 {
+		t.Errorf("nil is stored: %v, empty: %v, %d loads", c.Has(none), c.Has(empty), loads)
+	}
+	if v, err := c.Refresh(t.Context(), []byte("dst"), empty, of(nil)); err != firn.ErrNotFound || string(v) != "dst" || c.Has(empty) {
+		t.Errorf("Refresh with nil: %q, %v, stored: %v", v, err, c.Has(empty))
+	}
+	slices, pointers := newTyped(t, c, "slices", firn.TypedOptions[int, []byte]{}), newTyped(t, c, "pointers", firn.TypedOptions[int, *user]{})
+	if v, err := slices.GetOrLoad(t.Context(), 1, func(context.Context, int) ([]byte, error) { return nil, nil }); err != nil || len(v) != 0 || !slices.Has(1) {
+		t.Errorf("a nil slice: %q, %v", v, err)
+	}
+	if v, err := pointers.Refresh(t.Context(), 1, func(context.Context, int) (*user, error) { return nil, nil }); err != nil || v != nil || !pointers.Has(1) {
+		t.Errorf("a nil pointer: %v, %v", v, err)
+	}
+	var b firn.TypedBatch[*user]
+	err := pointers.GetOrLoadMulti(t.Context(), &b, []int{2, 3}, func(context.Context, []int) (map[int]*user, error) { return map[int]*user{2: nil}, nil })
+	if _, ok := b.Value(0); err != nil || !ok || pointers.Has(3) {
+		t.Errorf("a map with a nil pointer: %v, %v, stored: %v", ok, err, pointers.Has(3))
+	}
 }

@@ -30,7 +30,7 @@ func TestContextUsesTheCache(t *testing.T) {
 		if v, ok := c.Get(nil, []byte("key")); err != nil || !ok || string(v) != "loaded" {
 			t.Errorf("%v, %q, %v", err, v, ok)
 		}
-		if err := c.Refresh(nosy{t.Context(), c}, []byte("k"), value("loaded")); err != nil {
+		if _, err := c.Refresh(nosy{t.Context(), c}, nil, []byte("k"), value("loaded")); err != nil {
 			t.Error(err)
 		}
 	})

@@ -31,7 +31,7 @@ func TestLoaderReturnsErrClosed(t *testing.T) {
 		if err := c.Set(k, []byte("old")); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.Refresh(t.Context(), k, load); !errors.Is(err, firn.ErrClosed) {
+		if _, err := c.Refresh(t.Context(), nil, k, load); !errors.Is(err, firn.ErrClosed) {
 			t.Errorf("Refresh: %v, want ErrClosed", err)
 		}
 		if v, ok := c.Get(nil, k); string(v) != "old" || !ok {
@@ -53,7 +53,7 @@ func TestCloseEndsLoadsItself(t *testing.T) {
 	t.Parallel()
 	for range 100 {
 		c := openSmall(t)
-		err := c.Refresh(t.Context(), []byte("k"), func(context.Context, []byte) ([]byte, error) {
+		_, err := c.Refresh(t.Context(), nil, []byte("k"), func(context.Context, []byte) ([]byte, error) {
 			if err := c.Close(); err != nil {
 				return nil, err
 			}
@@ -120,7 +120,7 @@ func TestTooLargeLoadLosesQuietly(t *testing.T) {
 	t.Parallel()
 	c := openSmall(t)
 	k := []byte("k")
-	err := c.Refresh(t.Context(), k, func(context.Context, []byte) ([]byte, error) {
+	_, err := c.Refresh(t.Context(), nil, k, func(context.Context, []byte) ([]byte, error) {
 		return make([]byte, 1<<19), c.Set(k, []byte("set"))
 	})
 	if v, ok := c.Get(nil, k); err != nil || string(v) != "set" || !ok {

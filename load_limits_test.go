@@ -101,7 +101,7 @@ func TestCloseDoesNotWaitForLoaders(t *testing.T) {
 		time.Sleep(time.Second)
 		c.Close()
 		wg.Wait()
-		if err := c.Refresh(t.Context(), []byte("k"), value("v")); err != firn.ErrClosed {
+		if _, err := c.Refresh(t.Context(), nil, []byte("k"), value("v")); err != firn.ErrClosed {
 			t.Errorf("Refresh: %v", err)
 		}
 		time.Sleep(time.Hour) // a test must not leave goroutines behind, even if Close may

@@ -57,7 +57,7 @@ func TestRefreshOfWhatMoves(t *testing.T) {
 						t.Fatal(err)
 					}
 					others(c, 0, near)
-					err = c.Refresh(t.Context(), key, func(context.Context, []byte) ([]byte, error) {
+					loaded, err := c.Refresh(t.Context(), nil, key, func(context.Context, []byte) ([]byte, error) {
 						move(t, c)
 						if !found {
 							return nil, firn.ErrNotFound
@@ -66,8 +66,8 @@ func TestRefreshOfWhatMoves(t *testing.T) {
 					})
 					v, ok := c.Get(nil, key)
 					switch {
-					case found && (err != nil || string(v) != "new"):
-						t.Errorf("Refresh: %v, then %q, %v: want the new value", err, v, ok)
+					case found && (err != nil || string(loaded) != "new" || string(v) != "new"):
+						t.Errorf("Refresh: %q, %v, then %q, %v: want the new value", loaded, err, v, ok)
 					case !found && (!errors.Is(err, firn.ErrNotFound) || ok):
 						t.Errorf("Refresh: %v, then %q: want none", err, v)
 					}

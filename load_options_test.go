@@ -2,6 +2,7 @@ package firn_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -85,7 +86,7 @@ func TestTTLJitter(t *testing.T) {
 			"SetMulti":   func() error { return c.SetMulti(keys, values) },
 			"GetOrLoad":  each(func(k []byte) error { _, err := c.GetOrLoad(t.Context(), nil, k, load); return err }),
 			"SetLoadTTL": each(func(k []byte) error { _, err := c.GetOrLoad(t.Context(), nil, k, loadOwn); return err }),
-			"Refresh":    each(func(k []byte) error { return c.Refresh(t.Context(), k, load) }),
+			"Refresh":    each(func(k []byte) error { return second(c.Refresh(t.Context(), nil, k, load)) }),
 		} {
 			c.Clear()
 			if err := store(); err != nil {
@@ -133,23 +134,36 @@ func TestLoaderSaysHowLong(t *testing.T) {
 			}
 		}
 		refused("SetLoadTTL", firn.SetLoadTTL(t.Context(), time.Second), "SetLoadTTL: the context is not a loader's")
-		refused("NoStore", firn.NoStore(t.Context()), "NoStore: the context is not a loader's")
 		_, err := c.GetOrLoad(t.Context(), nil, []byte("k"), func(ctx context.Context, _ []byte) ([]byte, error) {
-			return nil, firn.SetLoadTTL(ctx, -time.Second)
+			return nil, firn.SetLoadTTL(ctx, 101*365*24*time.Hour)
 		})
-		refused("SetLoadTTL(-1s)", err, "-1s")
+		refused("SetLoadTTL of 101 years", err, "firn: SetLoadTTL: time to live is 884760h0m0s: want")
 	})
 }
 
-// What a loader does not want to be kept is not, and nothing older either.
+// What a loader does not want to be kept is not, and nothing older either: with a time
+// to live of 0 or less, unless it says otherwise afterwards.
 func TestLoaderWantsNothingKept(t *testing.T) {
+	for _, ttl := range []time.Duration{0, -1, -time.Hour, -firn.Forever} {
+		t.Run(fmt.Sprint(ttl), func(t *testing.T) { testNothingKept(t, ttl) })
+	}
+	c := openSmall(t)
+	_, err := c.GetOrLoad(t.Context(), nil, []byte("k"), func(ctx context.Context, _ []byte) ([]byte, error) {
+		return []byte("v"), errors.Join(firn.SetLoadTTL(ctx, 0), firn.SetLoadTTL(ctx, firn.Forever))
+	})
+	if err != nil || !c.Has([]byte("k")) {
+		t.Errorf("%v, kept: %v", err, c.Has([]byte("k")))
+	}
+}
+
+func testNothingKept(t *testing.T, ttl time.Duration) {
 	synctest.Test(t, func(t *testing.T) {
 		c := openSmall(t, func(o *firn.Options) { o.Loading.NegativeTTL = time.Minute })
 		var answer error
 		calls := 0
 		load := func(ctx context.Context, key []byte) ([]byte, error) {
 			calls++
-			if err := firn.NoStore(ctx); err != nil {
+			if err := firn.SetLoadTTL(ctx, ttl); err != nil {
 				return nil, err
 			}
 			return []byte("secret"), answer
@@ -160,8 +174,15 @@ func TestLoaderWantsNothingKept(t *testing.T) {
 			}
 		}
 		c.Set([]byte("k"), []byte("old"))
-		if err := c.Refresh(t.Context(), []byte("k"), load); err != nil || c.Has([]byte("k")) {
-			t.Errorf("Refresh: %v, kept: %v", err, c.Has([]byte("k")))
+		if v, err := c.Refresh(t.Context(), nil, []byte("k"), load); err != nil || string(v) != "secret" || c.Has([]byte("k")) {
+			t.Errorf("Refresh: %q, %v, kept: %v", v, err, c.Has([]byte("k")))
+		}
+		var b firn.Batch
+		err := c.GetOrLoadMulti(t.Context(), &b, keysOf("l m"), func(ctx context.Context, _ [][]byte) ([][]byte, error) {
+			return [][]byte{[]byte("secret"), nil}, firn.SetLoadTTL(ctx, ttl)
+		})
+		if err != nil || show(&b) != "secret -" || c.Len() != 0 {
+			t.Errorf("GetOrLoadMulti: %q, %v, %d entries", show(&b), err, c.Len())
 		}
 		answer = firn.ErrNotFound
 		for range 2 {

@@ -179,7 +179,7 @@ func TestRefreshOutlivesItsCaller(t *testing.T) {
 		c := openSmall(t)
 		ctx, leave := context.WithTimeout(t.Context(), time.Second)
 		defer leave()
-		if err := c.Refresh(ctx, []byte("k"), after(2*time.Second, "new")); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := c.Refresh(ctx, nil, []byte("k"), after(2*time.Second, "new")); !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)
 		}
 		time.Sleep(time.Second)

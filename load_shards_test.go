@@ -45,7 +45,7 @@ func TestLoadsPassOtherShards(t *testing.T) {
 			if now, _ := c.Get(nil, key); err != nil || string(v) != "old" || string(now) != "new" {
 				t.Errorf("%s: %q, %v; stored: %q", key, v, err, now)
 			}
-			if err := c.Refresh(t.Context(), key, value("newest")); err != nil {
+			if _, err := c.Refresh(t.Context(), nil, key, value("newest")); err != nil {
 				t.Errorf("%s: Refresh: %v", key, err)
 			}
 		}

@@ -68,7 +68,7 @@ func stuckLoad(t *testing.T, loading firn.LoadingOptions) (c *firn.Cache, key []
 	synctest.Wait()
 	in = f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: "log", Block: true})
 	result = make(chan error, 1)
-	go func() { result <- c.Refresh(context.Background(), key, value(large)) }()
+	go func() { result <- second(c.Refresh(context.Background(), nil, key, value(large))) }()
 	in.AwaitBlocked(1)
 	synctest.Wait()
 	select {

@@ -50,7 +50,7 @@ func (s *modelStore) Set(key, value []byte, ttl time.Duration) error {
 			if string(k) != string(key) {
 				return nil, fmt.Errorf("the loader was called for key %x", k)
 			}
-			return append([]byte(nil), value...), nil
+			return append([]byte{}, value...), nil
 		})
 		if err == nil && string(v) != string(value) {
 			return fmt.Errorf("GetOrLoad returned %d bytes: want %d", len(v), len(value))

@@ -74,7 +74,7 @@ func TestNegativeEnds(t *testing.T) {
 		"SetMulti":   {func(c *firn.Cache) error { return c.SetMulti([][]byte{k}, [][]byte{[]byte("set")}) }, "set"},
 		"Delete":     {func(c *firn.Cache) error { return c.Delete(k) }, "v2"},
 		"Clear":      {func(c *firn.Cache) error { return c.Clear() }, "v2"},
-		"Refresh":    {func(c *firn.Cache) error { return c.Refresh(context.Background(), k, value("new")) }, "new"},
+		"Refresh":    {func(c *firn.Cache) error { return second(c.Refresh(context.Background(), nil, k, value("new"))) }, "new"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

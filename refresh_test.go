@@ -128,7 +128,7 @@ func TestRefreshAfterOtherTTLs(t *testing.T) {
 		{21 * time.Second, 2 * time.Second, 2},
 		{time.Hour, 59 * time.Minute, 1},
 		{time.Hour, 59*time.Minute + 41*time.Second, 2},
-		{0, 1000 * time.Hour, 1},
+		{firn.Forever, 1000 * time.Hour, 1},
 	} {
 		t.Run(fmt.Sprint(x), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -265,8 +265,12 @@ func TestRefresh(t *testing.T) {
 		s := &source{slow: time.Second}
 		refresh := func(wantErr error) {
 			t.Helper()
-			if err := c.Refresh(t.Context(), k, s.load); !errors.Is(err, wantErr) {
-				t.Errorf("Refresh: %v, want %v", err, wantErr)
+			want := "dst"
+			if wantErr == nil {
+				want += fmt.Sprint("v", s.count()+1)
+			}
+			if v, err := c.Refresh(t.Context(), []byte("dst"), k, s.load); !errors.Is(err, wantErr) || string(v) != want {
+				t.Errorf("Refresh: %q, %v, want %q, %v", v, err, want, wantErr)
 			}
 		}
 		has := func(want string) {
@@ -291,7 +295,7 @@ func TestRefresh(t *testing.T) {
 		// Meanwhile the old value is there, and whoever finds none waits for the new.
 		c.Set(k, []byte("old"))
 		done := make(chan error)
-		go func() { done <- c.Refresh(t.Context(), k, s.load) }()
+		go func() { done <- second(c.Refresh(t.Context(), nil, k, s.load)) }()
 		synctest.Wait()
 		has("old")
 		if err := <-done; err != nil {
@@ -299,7 +303,7 @@ func TestRefresh(t *testing.T) {
 		}
 		has("v5")
 		c.Delete(k)
-		go func() { done <- c.Refresh(t.Context(), k, s.load) }()
+		go func() { done <- second(c.Refresh(t.Context(), nil, k, s.load)) }()
 		synctest.Wait()
 		s.expect(t, c, "v6", nil)
 		if err := <-done; err != nil || s.count() != 6 {
@@ -311,7 +315,7 @@ func TestRefresh(t *testing.T) {
 
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
 		defer cancel()
-		if err := c.Refresh(ctx, k, s.load); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := c.Refresh(ctx, nil, k, s.load); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("Refresh: %v", err)
 		}
 		has("v6")
@@ -329,8 +333,8 @@ func TestRefreshBeginsAfterTheCall(t *testing.T) {
 		for range 5 {
 			wg.Go(func() {
 				start := time.Now()
-				if err := c.Refresh(t.Context(), []byte("k"), s.load); err != nil || time.Since(start) != 19*time.Second {
-					t.Errorf("%v after %v", err, time.Since(start))
+				if v, err := c.Refresh(t.Context(), nil, []byte("k"), s.load); err != nil || string(v) != "v2" || time.Since(start) != 19*time.Second {
+					t.Errorf("%q, %v after %v", v, err, time.Since(start))
 				}
 			})
 		}

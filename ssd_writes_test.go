@@ -47,7 +47,7 @@ func (w *overSSD) next(value string) (key []byte) {
 // each calls f with every kind of write.
 func (w *overSSD) each(t *testing.T, f func(name string, write func() error)) {
 	ctx := t.Context()
-	nothing := func(ctx context.Context, _ []byte) ([]byte, error) { return nil, firn.NoStore(ctx) }
+	nothing := func(ctx context.Context, _ []byte) ([]byte, error) { return []byte{}, firn.SetLoadTTL(ctx, 0) }
 	f("Set", func() error { return w.c.Set(w.next("new"), []byte("new")) })
 	f("SetWithTTL", func() error { return w.c.SetWithTTL(w.next("new"), []byte("new"), time.Hour) })
 	f("Delete", func() error { return w.c.Delete(w.next("")) })
@@ -55,8 +55,8 @@ func (w *overSSD) each(t *testing.T, f func(name string, write func() error)) {
 		keys := [][]byte{w.next("new"), w.next("new")}
 		return w.c.SetMulti(keys, [][]byte{[]byte("new"), []byte("new")})
 	})
-	f("Refresh", func() error { return w.c.Refresh(ctx, w.next("loaded"), value("loaded")) })
-	f("Refresh of nothing", func() error { return w.c.Refresh(ctx, w.next(""), nothing) })
+	f("Refresh", func() error { return second(w.c.Refresh(ctx, nil, w.next("loaded"), value("loaded"))) })
+	f("Refresh of nothing", func() error { return second(w.c.Refresh(ctx, nil, w.next(""), nothing)) })
 	f("GetOrLoad", func() error {
 		_, err := w.c.GetOrLoad(ctx, nil, []byte("absent"), value("loaded"))
 		w.want["absent"] = "loaded"

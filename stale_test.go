@@ -165,7 +165,7 @@ func TestStaleIfError(t *testing.T) {
 		if err != boom || show(&b) != "v1 -" {
 			t.Errorf("GetOrLoadMulti: %q, %v", show(&b), err)
 		}
-		if err := c.Refresh(t.Context(), []byte("k"), s.load); err != boom {
+		if _, err := c.Refresh(t.Context(), nil, []byte("k"), s.load); err != boom {
 			t.Errorf("Refresh: %v", err)
 		}
 		start := time.Now()

@@ -61,7 +61,7 @@ func TestTouchDuringLoad(t *testing.T) {
 	c := openSmall(t, func(o *firn.Options) { o.TTL = time.Minute })
 	key := []byte("k")
 	set(t, c, key, []byte("old"))
-	err := c.Refresh(t.Context(), key, func(ctx context.Context, _ []byte) ([]byte, error) {
+	_, err := c.Refresh(t.Context(), nil, key, func(ctx context.Context, _ []byte) ([]byte, error) {
 		_, err := c.Touch(ctx, key, time.Hour)
 		return []byte("new"), err
 	})

@@ -8,11 +8,11 @@ import (
 
 // TypedLoadFunc fetches the value of a key that a typed cache does not hold.
 // It is a LoadFunc in all but the types: its context, what an error means,
-// SetLoadTTL and NoStore.
+// SetLoadTTL. What it returns without an error is a value, a nil pointer or slice too.
 type TypedLoadFunc[K comparable, V any] func(ctx context.Context, key K) (V, error)
 
 // TypedMultiLoadFunc fetches the values of many keys at once. A key that is not
-// in the map has no value. No key appears twice. The slice is the function's to
+// in the map has no value, one with a nil pointer or slice has it. No key appears twice. The slice is the function's to
 // keep. It is a MultiLoadFunc in all but the types.
 type TypedMultiLoadFunc[K comparable, V any] func(ctx context.Context, keys []K) (map[K]V, error)
 
@@ -117,16 +117,24 @@ func (t *Typed[K, V]) loadTTL(ctx context.Context) error {
 	return SetLoadTTL(ctx, t.ttl)
 }
 
-// Refresh calls load for key, whether or not there is a value, and returns when
-// its answer is stored, or with its error: as Cache.Refresh.
-func (t *Typed[K, V]) Refresh(ctx context.Context, key K, load TypedLoadFunc[K, V]) error {
+// Refresh calls load for key, whether or not there is a value, and returns its value when
+// that is stored: as Cache.Refresh.
+func (t *Typed[K, V]) Refresh(ctx context.Context, key K, load TypedLoadFunc[K, V]) (v V, err error) {
 	s := t.acquire()
 	defer t.release(s)
 	s.k = key
-	if err := t.encodeKey(s); err != nil {
-		return err
+	if err = t.encodeKey(s); err != nil {
+		return v, err
 	}
-	return t.c.Refresh(ctx, s.key, t.loader(key, load))
+	s.value, err = t.c.Refresh(ctx, s.value[:0], s.key, t.loader(key, load))
+	if len(s.value) == 0 {
+		return v, err
+	}
+	v, unread := t.decode(s.key, s.value)
+	if unread != nil {
+		return v, errors.Join(err, unreadable(unread))
+	}
+	return v, err
 }
 
 // GetOrLoadMulti is GetMulti that calls load once for all the values that are

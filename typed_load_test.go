@@ -65,7 +65,7 @@ func TestTypedLoadTTL(t *testing.T) {
 	brief := func(ctx context.Context, _ int) (int, error) { return 1, firn.SetLoadTTL(ctx, time.Second) }
 	for _, err := range []error{
 		second(short.GetOrLoad(ctx, 1, load)), second(long.GetOrLoad(ctx, 1, load)), second(short.GetOrLoad(ctx, 2, brief)),
-		short.Refresh(ctx, 3, load),
+		second(short.Refresh(ctx, 3, load)),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -108,7 +108,7 @@ func TestTypedLoadErrors(t *testing.T) {
 	if _, err := bad.GetOrLoad(ctx, tenantKey{1, "bad"}, one); !errors.Is(err, errBadKey) {
 		t.Errorf("bad key: %v", err)
 	}
-	if err := bad.Refresh(ctx, tenantKey{1, "bad"}, one); !errors.Is(err, errBadKey) {
+	if _, err := bad.Refresh(ctx, tenantKey{1, "bad"}, one); !errors.Is(err, errBadKey) {
 		t.Errorf("bad key: %v", err)
 	}
 	var b firn.TypedBatch[int]
@@ -203,15 +203,19 @@ func TestTypedRefresh(t *testing.T) {
 			}
 			return "new", nil
 		}
-		if err := texts.Refresh(ctx, "k", load); err != nil {
-			t.Fatal(err)
+		if v, err := texts.Refresh(ctx, "k", load); err != nil || v != "new" {
+			t.Fatalf("Refresh: %q, %v", v, err)
 		}
 		if v, ok := texts.Get("k"); !ok || v != "new" {
 			t.Errorf("after Refresh: %q, %v", v, ok)
 		}
 		gone := func(context.Context, string) (string, error) { return "", firn.ErrNotFound }
-		if err := texts.Refresh(ctx, "k", gone); !errors.Is(err, firn.ErrNotFound) || texts.Has("k") {
-			t.Errorf("after a Refresh that found nothing: %v, has %v", err, texts.Has("k"))
+		if v, err := texts.Refresh(ctx, "k", gone); !errors.Is(err, firn.ErrNotFound) || v != "" || texts.Has("k") {
+			t.Errorf("after a Refresh that found nothing: %q, %v, has %v", v, err, texts.Has("k"))
+		}
+		large := func(context.Context, string) (string, error) { return strings.Repeat("x", 1<<20), nil }
+		if v, err := texts.Refresh(ctx, "k", large); !errors.Is(err, firn.ErrTooLarge) || len(v) != 1<<20 || texts.Has("k") {
+			t.Errorf("after a Refresh with a value that is too large: %d bytes, %v, has %v", len(v), err, texts.Has("k"))
 		}
 	}
 }

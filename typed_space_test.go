@@ -277,7 +277,7 @@ func TestTypedClose(t *testing.T) {
 		for call, err := range map[string]error{
 			"Set": typed.Set("k", "v"), "Delete": typed.Delete("k"), "Clear": typed.Clear(), "Lookup": lookup, "GetOrLoad": load,
 			"SetMulti": typed.SetMulti([]string{"k"}, []string{"v"}), "DeleteMulti": typed.DeleteMulti([]string{"k"}),
-			"LookupMulti": typed.LookupMulti(t.Context(), &b, []string{"k"}), "Refresh": typed.Refresh(t.Context(), "k", neverLoad),
+			"LookupMulti": typed.LookupMulti(t.Context(), &b, []string{"k"}), "Refresh": second(typed.Refresh(t.Context(), "k", neverLoad)),
 		} {
 			if !errors.Is(err, firn.ErrClosed) || err.Error() != "firn: Typed is closed" {
 				t.Errorf("%s: %s: %v", name, call, err)

@@ -133,7 +133,7 @@ func TestLoadsEndWhatIsOnSSD(t *testing.T) {
 	for name, load := range map[string]firn.TypedLoadFunc[string, string]{
 		"value":      func(context.Context, string) (string, error) { return "new", nil },
 		"not found":  func(context.Context, string) (string, error) { return "", firn.ErrNotFound },
-		"kept not":   func(ctx context.Context, _ string) (string, error) { return "new", firn.NoStore(ctx) },
+		"kept not":   func(ctx context.Context, _ string) (string, error) { return "new", firn.SetLoadTTL(ctx, 0) },
 		"remembered": func(context.Context, string) (string, error) { return "", firn.ErrNotFound },
 	} {
 		fs := vfstest.NewMem()
@@ -147,7 +147,7 @@ func TestLoadsEndWhatIsOnSSD(t *testing.T) {
 		typed.Set("k", "old")
 		demote(t, c)
 		before := fs.CrashClone(nil, vfstest.Kill)
-		if err := typed.Refresh(ctx, "k", load); err != nil && !errors.Is(err, firn.ErrNotFound) {
+		if _, err := typed.Refresh(ctx, "k", load); err != nil && !errors.Is(err, firn.ErrNotFound) {
 			t.Fatal(err)
 		}
 		after := fs.CrashClone(nil, vfstest.Kill)

@@ -148,8 +148,9 @@ func insteadOfOtter(note noter) error {
 	first, _ := batch.Value(0)
 	second, _ := batch.Value(1)
 	note("bulk load", first.Title, second.Title, err)
-	note("refresh", books.Refresh(ctx, "b3", load))
-	err = books.Refresh(ctx, "b5", func(ctx context.Context, key string) (Book, error) { return Book{Title: key}, nil })
+	_, err = books.Refresh(ctx, "b3", load)
+	note("refresh", err)
+	_, err = books.Refresh(ctx, "b5", func(ctx context.Context, key string) (Book, error) { return Book{Title: key}, nil })
 	note("bulk refresh", "b5", err)
 
 	n := 0

@@ -14,37 +14,27 @@ type directives struct {
 	of     *Group
 	within *directives // of the loader that asked for the load; nil: none did
 
-	mu      sync.Mutex
-	ttl     time.Duration
-	ownTTL  bool
-	noStore bool
+	mu     sync.Mutex
+	ttl    time.Duration // 0 or less: nothing is to be kept
+	ownTTL bool
 }
 
 type directivesKey struct{}
 
 // SetTTL is firn.SetLoadTTL.
 func SetTTL(ctx context.Context, ttl time.Duration) error {
-	if ttl != 0 {
+	if ttl > 0 {
 		if err := CheckTTL(ttl); err != nil {
 			return fmt.Errorf("firn: SetLoadTTL: %w", err)
 		}
 	}
-	return direct(ctx, "SetLoadTTL", func(d *directives) { d.ttl, d.ownTTL = ttl, true })
-}
-
-// SetNoStore is firn.NoStore.
-func SetNoStore(ctx context.Context) error {
-	return direct(ctx, "NoStore", func(d *directives) { d.noStore = true })
-}
-
-func direct(ctx context.Context, name string, change func(*directives)) error {
 	d := directivesOf(ctx)
 	if d == nil {
-		return errors.New("firn: " + name + ": the context is not a loader's")
+		return errors.New("firn: SetLoadTTL: the context is not a loader's: want the one that the loader was given, or one made from it")
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	change(d)
+	d.ttl, d.ownTTL = ttl, true
 	return nil
 }
 
@@ -54,15 +44,15 @@ func directivesOf(ctx context.Context) *directives {
 	return d
 }
 
-// get is the time to live that a loader chose, or usual, and whether nothing is
-// to be stored.
-func (d *directives) get(usual time.Duration) (ttl time.Duration, noStore bool) {
+// get is the time to live that a loader chose, or usual: 0 or less if nothing is to be
+// kept.
+func (d *directives) get(usual time.Duration) time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.ownTTL {
-		usual = d.ttl
+		return d.ttl
 	}
-	return usual, d.noStore
+	return usual
 }
 
 // inside reports whether d are those of a loader of this group.

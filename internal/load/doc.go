@@ -32,7 +32,7 @@
 //	context.go       the context of a call
 //	join.go          who joins a load, who leaves it, how it ends
 //	limiter.go       how many loaders run
-//	directives.go    SetLoadTTL and NoStore
+//	directives.go    SetLoadTTL
 //	result.go        how a load ended
 //	store_result.go  storing the result, negative entries too
 //	stale.go         answers that are there already: stale, negative, by another load

@@ -88,9 +88,6 @@ func (call *loaderCall) load(ctx context.Context) ([][]byte, error) {
 		return call.loader.many(ctx, call.keys())
 	}
 	v, err := call.loader.one(ctx, append([]byte{}, call.flights[0].key...))
-	if v == nil {
-		v = []byte{} // nil would be no value
-	}
 	call.oneValue[0] = v
 	return call.oneValue[:], err
 }

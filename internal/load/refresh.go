@@ -1,23 +1,22 @@
 package load
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/firncache/firn/internal/tiered"
 )
 
 // Refresh is Cache.Refresh.
-func (g *Group) Refresh(ctx context.Context, key []byte, load Func) error {
+func (g *Group) Refresh(ctx context.Context, dst, key []byte, load Func) ([]byte, error) {
 	before, hash := g.begun.Load(), g.store.Hash(key)
 	for {
 		if err := ctx.Err(); err != nil {
-			return err
+			return dst, err
 		}
 		var call *loaderCall
 		f, err := g.joinOrBegin(ctx, hash, key, &call)
 		if err != nil {
-			return err
+			return dst, err
 		}
 		if call != nil {
 			g.count.refreshes.Add(1)
@@ -27,7 +26,7 @@ func (g *Group) Refresh(ctx context.Context, key []byte, load Func) error {
 		case <-f.done:
 		case <-ctx.Done():
 			g.leave(f)
-			return ctx.Err()
+			return dst, ctx.Err()
 		}
 		if f.number <= before || f.result.cached {
 			continue // it may have asked the source before the call, or not at all
@@ -35,7 +34,10 @@ func (g *Group) Refresh(ctx context.Context, key []byte, load Func) error {
 		if f.result.panicked != nil {
 			panic(f.result.panicked)
 		}
-		return cmp.Or(f.result.err, f.result.unstored)
+		if f.result.err != nil {
+			return dst, f.result.err
+		}
+		return append(dst, f.result.value...), f.result.unstored
 	}
 }
 

@@ -17,9 +17,9 @@ func (g *Group) storeResult(f *flight, res *result, ev *ram.Evicted) error {
 	if res.panicked != nil || isFailure(res.err) {
 		return nil
 	}
-	ttl, noStore := f.call.directives.get(g.cfg.TTL)
+	ttl := f.call.directives.get(g.cfg.TTL)
 	switch {
-	case noStore:
+	case ttl <= 0:
 	case res.err == nil:
 		err := g.storeValue(f, res.value, ttl, ev)
 		if !errors.Is(err, tiered.ErrTooLarge) && !errors.Is(err, tiered.ErrNoRoom) {
@@ -34,12 +34,9 @@ func (g *Group) storeResult(f *flight, res *result, ev *ram.Evicted) error {
 
 // storeValue stores a value for ttl, less jitter.
 func (g *Group) storeValue(f *flight, value []byte, ttl time.Duration, ev *ram.Evicted) error {
-	deadline := int64(0)
-	if ttl = g.Jittered(ttl); ttl != 0 { // of SetLoadTTL(0)
-		var err error
-		if deadline, err = g.Deadline(g.store.Now(), ttl); err != nil {
-			return err
-		}
+	deadline, err := g.Deadline(g.store.Now(), g.Jittered(ttl))
+	if err != nil {
+		return err
 	}
 	return g.store.SetIf(&f.watch, f.key, value, deadline, ev)
 }

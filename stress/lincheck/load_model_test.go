@@ -90,30 +90,10 @@ func (s loadState) step(in call, out answer, expires bool) (next []any) {
 	if in.op == getOrLoad && got == s.value && (expires || !s.old) {
 		next = append(next, s)
 	}
-	for _, value := range s.answers(in.op, got) {
+	if s.isOpen(got) {
 		next = append(next, s)
-		with := s
-		with.value, with.old = value, false
-		next = append(next, with)
+		s.value, s.old = got, false
+		next = append(next, s)
 	}
 	return next
-}
-
-// answers are the answers of open loads that a caller may have got.
-func (s *loadState) answers(op op, got uint64) (list []uint64) {
-	if op == getOrLoad {
-		if s.isOpen(got) {
-			list = append(list, got)
-		}
-		return list
-	}
-	for n := range uint64(mostLoads) { // Refresh does not tell which it was
-		if got != foundNone && s.isOpen(firstLoad+n) {
-			list = append(list, firstLoad+n)
-		}
-	}
-	if got == foundNone && s.none {
-		list = append(list, foundNone)
-	}
-	return list
 }

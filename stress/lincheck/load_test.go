@@ -125,11 +125,7 @@ func (h *loadHistory) step(rng *rand.Rand, client int) {
 		})
 	case 4:
 		h.record(client, call{op: refresh, key: k}, func() answer {
-			err := h.c.Refresh(ctx, key, one(load))
-			if err == nil {
-				return answer{ok: true}
-			}
-			return h.answer(nil, err)
+			return h.answer(h.c.Refresh(ctx, nil, key, one(load)))
 		})
 	case 5:
 		h.multi(client, load)
