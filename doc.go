@@ -164,8 +164,8 @@ package firn
 //	load         the fetching of a value by a loader; flight: a load under way
 //	refresh      a load of a value that is there, mostly in the background
 //	stale        past its deadline, and an answer still; negative: known to have no value
-//	namespace    the entries of the typed caches of one name; generation: its number, which
-//	             Clear changes; fingerprint: of a type's layout and codec
+//	namespace    the entries of the typed caches of one name and type of keys; generation: its
+//	             number, which Clear changes; fingerprint: of a type's layout and codec
 //	front        decoded values above a typed cache; stripe: keys that share its counter of writes
 //	version      of a record: the number that a writer changes; epoch: of the RAM tier's readers
 //	Store        tiered.Store, the tiers as one; plan: the capacity plan of the command

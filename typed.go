@@ -57,8 +57,7 @@ type TypedOptions[K comparable, V any] struct {
 //
 // With a value's bytes it stores their meaning: the codec's name, the types of
 // key and value, down to the names, types and tags of struct fields, and
-// TypedOptions.Version. So a UserID and an OrderID of the same bits do not find each
-// other's values in one namespace; Go's own integers of one size do. Where any of it differs, or the codec cannot read
+// TypedOptions.Version. Where any of it differs, or the codec cannot read
 // the bytes, the value is not found, its entry is deleted, and Stats counts it in
 // Mismatches or DecodeErrors. So a program whose types changed starts with what
 // is still readable.
@@ -113,7 +112,9 @@ func (l *typedState) addTo(s *Stats) {
 
 // NewTyped makes a typed cache on c, in a namespace of 1 to 255 bytes, which keeps
 // its entries apart from those of others that share c. Typed caches of one
-// namespace share its entries, those of later runs of the program included. It may be
+// namespace and type of keys share its entries, those of later runs of the program
+// included; a UserID and an OrderID of the same bits are apart, Go's own integers of one
+// size are not. It may be
 // made anew at any time, and closed or forgotten: the entries are in c. It fails if K
 // cannot be a key or V has no codec, with an error that names the type, and with
 // ErrClosed. It waits for nothing.
@@ -148,7 +149,7 @@ func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions
 	t := &Typed[K, V]{c: c, keys: keys, codec: opts.Codec, ttl: opts.TTL}
 	t.scratch.New = func() any { return new(scratch[K]) }
 	t.fingerprint = codec.FingerprintOf("typed", opts.Codec.Name(), codec.Layout(value), keys.Name(), fmt.Sprint(opts.Version))
-	if t.space, err = c.typed.spaces.Open(&c.store, spaceName(namespace)); err != nil {
+	if t.space, err = c.typed.spaces.Open(&c.store, spaceName(namespace, keys.Name())); err != nil {
 		return nil, fmt.Errorf("firn: NewTyped: %w", err)
 	}
 	if opts.Front != nil {
@@ -335,7 +336,7 @@ func (t *Typed[K, V]) Delete(key K) error {
 }
 
 // Clear removes every entry of the namespace, those that other typed caches of
-// that name have stored included, in the time of one Set. The entries are not
+// that name and type of keys have stored included, in the time of one Set. The entries are not
 // found any more from then on, nor after a restart; their memory is used again as
 // room is needed, and until then Cache.Len and Cache.All count them.
 func (t *Typed[K, V]) Clear() error {

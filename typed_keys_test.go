@@ -2,6 +2,7 @@ package firn_test
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"log"
 	"math"
@@ -94,29 +95,44 @@ func TestNaNIsNoTypedKey(t *testing.T) {
 	}
 }
 
-// Types of keys are apart within a namespace, though their bits are the same:
-// neither sees the other's values, and Stats tells that it met them.
+// Types of keys are apart within a namespace's name, though their bits are the same:
+// whatever one does, the others' values stay, and nobody else sees them.
 func TestTypesOfKeysAreApart(t *testing.T) {
 	c := openSmall(t)
-	users := newTyped(t, c, "n", firn.TypedOptions[personID, string]{})
+	people := newTyped(t, c, "n", firn.TypedOptions[personID, string]{})
 	orders := newTyped(t, c, "n", firn.TypedOptions[orderID, string]{})
-	if err := users.Set(7, "Ada"); err != nil {
+	names := newTyped(t, c, "n", firn.TypedOptions[string, string]{})
+	bits := string(binary.LittleEndian.AppendUint64(nil, 7))
+	if err := people.Set(7, "Ada"); err != nil {
 		t.Fatal(err)
 	}
 	for id, order := range orders.All() {
 		t.Errorf("order %d is %q", id, order)
 	}
-	if order, ok := orders.Get(7); ok {
+	if order, ok := orders.Get(7); ok || orders.Has(7) {
 		t.Errorf("order 7 is %q", order)
 	}
-	if n := c.Stats().Mismatches; n != 1 {
-		t.Errorf("%d mismatches, want 1", n)
+	if name, ok := names.Get(bits); ok || names.Has(bits) {
+		t.Errorf("%q is %q", bits, name)
 	}
-	numbers := newTyped(t, c, "m", firn.TypedOptions[int64, string]{})
-	unsigned := newTyped(t, c, "m", firn.TypedOptions[uint64, string]{})
-	numbers.Set(7, "Ada")
+	orders.Delete(7)
+	names.Set(bits, "seven")
+	names.Clear()
+	if name, ok := people.Get(7); !ok || name != "Ada" || people.Len() != 1 || c.Stats().Mismatches != 0 {
+		t.Errorf("person 7 is %q, %v of %d, and there were %d mismatches: want Ada of 1, and none", name, ok, people.Len(), c.Stats().Mismatches)
+	}
+}
+
+// Types that are not declared are one if their bytes mean the same.
+func TestIntegersOfOneSizeAreOne(t *testing.T) {
+	c := openSmall(t)
+	signed := newTyped(t, c, "n", firn.TypedOptions[int64, string]{})
+	unsigned := newTyped(t, c, "n", firn.TypedOptions[uint64, string]{})
+	if err := signed.Set(7, "Ada"); err != nil {
+		t.Fatal(err)
+	}
 	if v, ok := unsigned.Get(7); !ok || v != "Ada" {
-		t.Errorf("Go's own integers of one size: got %q, %v", v, ok)
+		t.Errorf("got %q, %v", v, ok)
 	}
 }
 

@@ -1,8 +1,12 @@
 package firn
 
+import "fmt"
+
 // spaceName is the name of a typed cache's namespace among those of its Cache, of which
-// others are not typed caches'.
-func spaceName(namespace string) string { return "typed " + namespace }
+// others are not typed caches'. Keys that mean different things are in different ones.
+func spaceName(namespace, keys string) string {
+	return fmt.Sprintf("typed %q of %s", namespace, keys)
+}
 
 // typedClosedError is ErrClosed of a Typed on a cache that is open.
 type typedClosedError struct{}

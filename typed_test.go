@@ -182,11 +182,6 @@ func TestTypedMismatches(t *testing.T) {
 		"version":      func(c *firn.Cache) bool { return found(t, c, firn.TypedOptions[string, old]{Version: 1}) },
 		"value's type": func(c *firn.Cache) bool { return found(t, c, firn.TypedOptions[string, renamed]{}) },
 		"fields":       wider.(func(c *firn.Cache) bool),
-		"key's type": func(c *firn.Cache) bool {
-			typed := newTyped(t, c, "n", firn.TypedOptions[uint64, old]{})
-			_, ok := typed.Get(binary.LittleEndian.Uint64([]byte("8 bytes.")))
-			return ok
-		},
 	} {
 		c := openSmall(t)
 		writer := newTyped(t, c, "n", firn.TypedOptions[string, old]{})

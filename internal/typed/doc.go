@@ -4,7 +4,7 @@
 //
 // # Terminology
 //
-//   - namespace: the entries of the typed caches of one name.
+//   - namespace: the entries of the typed caches of one name and type of keys.
 //   - generation: a number that is drawn when a namespace begins, and again when it
 //     is cleared. The keys begin with it.
 //   - registry: where the store keeps the current generations' numbers, so that a later

@@ -65,7 +65,13 @@ var small = []mutation{{
 	new:   "n <= 0 ||",
 	pkg:   "./internal/typed", test: "TestBytesOfNoKey",
 }, {
-	guard: "the type of a key is part of what its values mean",
+	guard: "a namespace is one of a type of keys",
+	file:  "typed_space.go",
+	old:   "namespace, keys)\n",
+	new:   "namespace, keys[:0])\n",
+	pkg:   ".", test: "TestTypesOfKeysAreApart",
+}, {
+	guard: "a declared type of keys is not another of the same bits",
 	file:  "internal/typed/key.go",
 	old:   "if !predeclared(t) {",
 	new:   "if false {",
