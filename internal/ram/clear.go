@@ -19,7 +19,7 @@ func (t *Tier) Clear() bool {
 // is to be told.
 func (s *shard) empty() {
 	defer s.buryAll() // also when OnEvict panics
-	told := s.tier.onEvict != nil
+	told := s.tier.Tells(Deleted)
 	if told {
 		s.removeAll()
 	}

@@ -17,9 +17,12 @@ type Config struct {
 	Slide    int64        // how long after its last read a record with an even deadline expires, in milliseconds; 0: reads move none
 	Ticking  bool         // a coarse copy of Now is kept; false: every deadline is compared with Now itself
 
-	// OnEvict, if set, is told of every record that leaves the tier other than to the
-	// lower one. No lock is held, and the slices are lent until it returns.
+	// OnEvict, if set, is told of every record that leaves for one of the causes Gone, or
+	// for those of the last Tell. No lock is held, and the slices are lent until it returns.
 	OnEvict func(key, value []byte, cause Cause)
+	// Wants, if set, is asked first whether OnEvict is to be told, with the shard's lock
+	// held: of what it does not want nothing is copied.
+	Wants func(key []byte, cause Cause) bool
 
 	Lower LowerTier // the lower tier; nil: none
 

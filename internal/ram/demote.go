@@ -15,7 +15,7 @@ func (s *shard) evictOrDemote(e *entry) {
 	}
 	switch to {
 	case demoted:
-		s.takeOut(e.hash, e.bucket, e.slot, &e.rec)
+		s.remove(e.hash, e.bucket, e.slot, &e.rec, Demoted)
 		s.count.Demoted++
 	case rejected:
 		s.remove(e.hash, e.bucket, e.slot, &e.rec, Capacity)

@@ -100,11 +100,10 @@ func (s *shard) endDemotion(d *pendingDemotion) {
 	switch {
 	case !ok: // it cannot be
 	case d.done:
-		s.takeOut(d.hash, b, slot, &r)
+		s.remove(d.hash, b, slot, &r, Demoted)
 		s.count.Demoted++
 	case s.tier.pastGrace(&r):
-		s.remove(d.hash, b, slot, &r, Expired)
-		s.count.Expired++
+		s.expire(d.hash, b, slot, &r)
 	default:
 		s.remove(d.hash, b, slot, &r, Capacity)
 		s.count.Evicted++

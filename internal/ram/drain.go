@@ -31,7 +31,7 @@ func (s *shard) drainStep() {
 func (s *shard) drainRecord(e *entry) {
 	switch {
 	case s.tier.pastGrace(&e.rec):
-		s.expire(e)
+		s.expire(e.hash, e.bucket, e.slot, &e.rec)
 		s.keptBytes = 0
 	case s.drain.cleans:
 		s.moveOrEvict(e)

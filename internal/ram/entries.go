@@ -48,9 +48,13 @@ func (s *shard) retireChunks() (n int) {
 	return n
 }
 
-// expire takes a record out that is past its grace.
-func (s *shard) expire(e *entry) {
-	s.remove(e.hash, e.bucket, e.slot, &e.rec, Expired)
+// expire takes a record out that is past its grace. Where OnEvict is told of what leaves the
+// lower tier, a copy there goes too, lest it be told of twice.
+func (s *shard) expire(hash uint64, b *index.Bucket, slot int, r *stored) {
+	if s.tier.Tells(LowerEvicted) && s.tier.lower != nil && s.tier.mayHaveLowerCopy(r) {
+		s.tier.lower.Invalidate(hash)
+	}
+	s.remove(hash, b, slot, r, Expired)
 	s.count.Expired++
 }
 

@@ -19,6 +19,9 @@ const step = 1 << 20
 // full reports whether a step has ended.
 func (l *Evicted) full() bool { return l.bytes >= step }
 
+// Empty reports whether there is nothing to tell.
+func (l *Evicted) Empty() bool { return l.first == nil }
+
 // add puts a batch behind those that are there.
 func (l *Evicted) add(e *evictedBatch) {
 	if l.first == nil {
@@ -105,14 +108,3 @@ func (c *recordCopies) each(yield func(key, value []byte, cause Cause) bool) boo
 	}
 	return true
 }
-
-// Cause says why a record left.
-type Cause uint8
-
-// The causes.
-const (
-	Capacity Cause = iota // its room was needed
-	Expired               // its deadline and its grace passed
-	Replaced              // its key was set again
-	Deleted               // its key was deleted, or everything was cleared
-)

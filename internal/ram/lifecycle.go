@@ -64,6 +64,7 @@ func unreserved(cfg *Config, g geometry) *Tier {
 		hashMask: cfg.HashMask - 1, // 0: all ones
 		grace:    cfg.Grace,
 		onEvict:  cfg.OnEvict,
+		wants:    cfg.Wants,
 		lower:    cfg.Lower,
 		segShift: g.segShift, unitShift: g.unitShift, segMask: 1<<g.segShift - 1,
 		shardMask: uint64(g.shards - 1),
@@ -75,6 +76,9 @@ func unreserved(cfg *Config, g geometry) *Tier {
 		maxWalk:   stepRecords,
 	}
 	t.setLower(cfg.Lower)
+	if cfg.OnEvict != nil {
+		t.Tell(Gone)
+	}
 	t.reads.init(g.shards)
 	t.overhead.Store(sizeOf[Tier]() + int64(g.shards)*sizeOf[shard]() + t.reads.bytes() + t.tuner.Bytes())
 	t.setLimit(cfg.Bytes)

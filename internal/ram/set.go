@@ -117,7 +117,7 @@ func (s *shard) overwritable(off uint64, shape record.Shape, size uint64) bool {
 // of the old record; the new one has none.
 func (s *shard) overwrite(off uint64, shape record.Shape, value []byte, deadline int64) (copied bool) {
 	t, h := s.tier, s.tier.header(off)
-	if t.onEvict != nil {
+	if t.tellsOfWrites() {
 		old := t.recordAt(off)
 		s.noteReplaced(&old)
 	}

@@ -77,7 +77,7 @@ func (s *shard) sweepStep(w *walk, now int64, stay *remaining) (more bool) {
 		switch end := s.tier.graceDeadline(s.tier.deadline(&e.rec)); {
 		case end == 0:
 		case s.tier.clock.expired(end):
-			s.expire(e)
+			s.expire(e.hash, e.bucket, e.slot, &e.rec)
 		default:
 			w.note(end)
 			stay.add(end-now, e.rec.size)

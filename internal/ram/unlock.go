@@ -3,20 +3,28 @@ package ram
 // noteEvicted copies a record that leaves, for OnEvict. It does nothing if nobody
 // listens, or if the record is a negative entry.
 func (s *shard) noteEvicted(r *stored, cause Cause) {
-	if s.tier.onEvict == nil || s.tier.deadline(r) < 0 {
+	if !s.tier.Tells(cause) || s.tier.deadline(r) < 0 {
 		return
 	}
+	if wants := s.tier.wants; wants != nil && !wants(s.key(r), cause) {
+		return
+	}
+	key, value := s.keyValue(r)
+	s.noteCopy(key, value, cause)
+}
+
+// noteCopy copies a key and a value for OnEvict.
+func (s *shard) noteCopy(key, value []byte, cause Cause) {
 	if s.evicted == nil {
 		s.evicted = evictedPool.Get().(*evictedBatch)
 	}
-	key, value := s.keyValue(r)
 	s.work.bytes += len(key) + len(value)
 	s.evicted.add(key, value, cause)
 }
 
 // noteReplaced notes that a record gives way to another of the same key.
 func (s *shard) noteReplaced(r *stored) {
-	if s.tier.onEvict == nil {
+	if !s.tier.tellsOfWrites() {
 		return
 	}
 	cause := Replaced

@@ -150,7 +150,7 @@ func TestStepsLeaveNothingOut(t *testing.T) {
 		"Sweep": func(d *drained) { d.now = 9000; d.Sweep() },
 		"Clear": func(d *drained) { d.Clear() },
 		"Clear at once": func(d *drained) {
-			d.onEvict = nil
+			d.Tell(0)
 			d.Clear()
 		},
 	} {

@@ -56,6 +56,7 @@ type Config struct {
 	Now          func() int64  // milliseconds since 1970
 	Grace        int64         // how long after its deadline a value can still be had by GetStale, in milliseconds
 	Log          *slog.Logger  // nil: slog.Default
+	Evictions    Evictions     // hears of evicted records; nil: nobody does
 
 	BootID        func() string // for tests; nil: the system's
 	StallTimeout  time.Duration // how long Close, and maintenance for room, wait for a disk that completes nothing; 0: ten seconds

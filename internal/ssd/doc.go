@@ -43,7 +43,8 @@
 //	liveness.go    the live part of the log; parts.go: sizes of values in parts
 //	new_log.go     an empty log, for Clear too; offline.go: the tier after its disk failed
 //	ref.go         a record that the index named; lists.go: which records a segment has
-//	victim.go      which segment is reclaimed next; reclaim.go: and its records
+//	victim.go      which segment is reclaimed next; reclaim.go: and its records;
+//	evictions.go   those of which the user is told when they go
 //	wait_room.go   waiting for room
 //	demote.go      records from RAM; demote_parts.go: values in parts; compress.go
 //	invalidate.go  records that were written in RAM, or may have been meanwhile

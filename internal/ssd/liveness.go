@@ -48,14 +48,23 @@ func (t *Tier) dropParts(s *shard, owner format.ID, n int) {
 // dropOwner takes the value out that a part belongs to, if that is still there: the ids
 // of its key and of its parts lie apart by known steps. The caller holds mu.
 func (t *Tier) dropOwner(s *shard, part format.ID) bool {
+	x, at, e, ok := t.ownerOf(s, part)
+	if ok {
+		t.dropEntry(s, x, at, e)
+	}
+	return ok
+}
+
+// ownerOf is the entry of the head of the value that a part belongs to, with its id, and its
+// place in the shard's table. The caller holds mu.
+func (t *Tier) ownerOf(s *shard, part format.ID) (x format.ID, at int, e format.Entry, ok bool) {
 	for i := range t.maxParts() {
-		x := t.ids.Owner(part, i)
-		if at, e, ok := s.search(s.FingerprintOf(x)); ok && e.Class() == format.HeadClass {
-			t.dropEntry(s, x, at, e)
-			return true
+		x = t.ids.Owner(part, i)
+		if at, e, ok = s.search(s.FingerprintOf(x)); ok && e.Class() == format.HeadClass {
+			return x, at, e, true
 		}
 	}
-	return false
+	return 0, 0, 0, false
 }
 
 // isOrphan reports whether a record is a part of a value that has no head, nor is to

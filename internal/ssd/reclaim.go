@@ -10,7 +10,7 @@ import (
 // reclaim frees the slot of a segment, if there is need to. It reports whether it
 // did.
 func (t *Tier) reclaim() bool {
-	if t.state.Load() != on {
+	if t.state.Load() != on || t.work.telling.Load() && t.tells() {
 		return false
 	}
 	crowded := t.index.takeOverflowed()
@@ -58,6 +58,7 @@ func (t *Tier) updateSelective() {
 // emptySegment takes all records of a segment out of the index, or moves them to the end
 // of the log. It reports false if the disk takes nothing meanwhile.
 func (t *Tier) emptySegment(v *victim) bool {
+	defer t.tellEvicted()
 	recs, err := t.listSealed(v.slot, v.serial)
 	if err != nil { // also of the last segments before a kill, which have none
 		t.health.log("a segment's list could not be read", "segment", v.serial, "error", err)
@@ -77,7 +78,8 @@ func (t *Tier) emptySegment(v *victim) bool {
 	}
 	for len(recs) > 0 {
 		n := t.batchOf(recs)
-		kept, bytes := t.chooseKept(v, recs[:n], budget)
+		kept, told, bytes := t.chooseKept(v, recs[:n], budget)
+		t.evictRecords(v, told)
 		if !t.moveRecords(v, kept) {
 			return false
 		}
@@ -89,33 +91,39 @@ func (t *Tier) emptySegment(v *victim) bool {
 
 // chooseKept returns those of a segment's records that go to the end of the log, and how
 // many bytes they have, which are at most budget; other live records it takes out of
-// the index.
-func (t *Tier) chooseKept(v *victim, recs []format.Listed, budget int) (kept []format.Listed, bytes int) {
+// the index, or returns as told if the user wants to be told of them.
+func (t *Tier) chooseKept(v *victim, recs []format.Listed, budget int) (kept, told []format.Listed, bytes int) {
+	tells := t.tells()
 	for i := range recs {
 		r := &recs[i]
 		t.index.prefetch(recs[min(i+prefetchAhead, len(recs)-1)].ID)
 		s := t.index.shardOf(r.ID)
 		s.mu.Lock()
 		if at, e, ok := t.entryOfRecord(s, v, *r); ok {
-			if (v.how == moveAll || e.Read()) && bytes+int(r.Bytes) <= budget {
+			switch {
+			case (v.how == moveAll || e.Read()) && bytes+int(r.Bytes) <= budget:
 				kept = append(kept, *r)
 				bytes += int(r.Bytes)
-			} else {
+			case tells:
+				told = append(told, *r)
+			default:
 				t.evictEntry(s, r, at, e)
 			}
 		}
 		s.mu.Unlock()
 	}
-	return kept, bytes
+	return kept, told, bytes
 }
 
 // evictEntry takes a listed record out, whose entry is at a place of the shard's table,
-// and with a part its value. The caller holds mu.
-func (t *Tier) evictEntry(s *shard, l *format.Listed, at int, e format.Entry) {
+// and with a part its value. It reports false if that was gone. The caller holds mu.
+func (t *Tier) evictEntry(s *shard, l *format.Listed, at int, e format.Entry) bool {
 	t.dropEntry(s, l.ID, at, e)
-	if l.Kind != format.IsPart || t.dropOwner(s, l.ID) {
-		t.count.evicted.Add(1)
+	if l.Kind == format.IsPart && !t.dropOwner(s, l.ID) {
+		return false
 	}
+	t.count.evicted.Add(1)
+	return true
 }
 
 // moveRecords appends records of a segment anew. It reports false if the disk takes
@@ -129,7 +137,7 @@ func (t *Tier) moveRecords(v *victim, recs []format.Listed) bool {
 	for i, r := range recs {
 		for !t.moveRecord(v, r, bytes[i]) {
 			if t.log.freeSlots() == 0 { // and there will be none until this segment's is
-				t.evictRecord(v, r)
+				t.evictRecord(v, r, bytes[i])
 				break
 			}
 			roomOrOff := func() bool { return t.log.roomToMove() || t.state.Load() != on } // retryLoop waits for this
@@ -179,7 +187,7 @@ func (t *Tier) moveRecord(v *victim, l format.Listed, b []byte) bool {
 		t.count.corrupt.Add(1)
 	}
 	if err != nil || t.expired(r.Deadline, true) {
-		t.evictRecord(v, l)
+		t.evictRecord(v, l, b)
 		return true
 	}
 	s := t.index.shardOf(l.ID)
@@ -207,16 +215,6 @@ func (t *Tier) moveRecord(v *victim, l format.Listed, b []byte) bool {
 	t.count.reinserted.Add(1)
 	t.count.reinsertedBytes.Add(uint64(size))
 	return true
-}
-
-// evictRecord takes a record of a segment out of the index, if that still names it.
-func (t *Tier) evictRecord(v *victim, l format.Listed) {
-	s := t.index.shardOf(l.ID)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if at, e, ok := t.entryOfRecord(s, v, l); ok {
-		t.evictEntry(s, &l, at, e)
-	}
 }
 
 // entryOfRecord finds the entry that names a record of a segment, and its place in the

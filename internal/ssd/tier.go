@@ -31,7 +31,7 @@ const (
 
 // Tier is the cache's second tier. All methods are safe for concurrent use.
 //
-// Lock order: a RAM shard, or restarting; then shard.mu of the index, several in
+// Lock order: restarting; then a RAM shard; then shard.mu of the index, several in
 // rising order; then log.mu. restarting comes before super.mu, and that before the
 // budget's. All others are leaves. Of these restarting and super.mu are held during
 // I/O, and none while the user is called.
@@ -96,8 +96,9 @@ type work struct {
 	wake        chan struct{} // of maintain
 	maintaining sync.WaitGroup
 	growing     atomic.Bool    // the index is being given more memory
+	telling     atomic.Bool    // the user is being told of evicted records
 	running     sync.WaitGroup // who else uses the files
-	detached    tasks          // work that Free waits for and Close does not: growth of the index
+	detached    tasks          // work that Free waits for and Close does not, for the user may call it there: growth of the index, and his being told
 	closing     tasks          // work that Close began
 }
 

@@ -42,6 +42,7 @@
 //	write.go     the write protocol, which every change of a key follows
 //	attempt.go   a change of a key by what it holds
 //	hook.go      who is told of every write
+//	evictions.go what the SSD tier evicts
 //	ssd_tier.go  the SSD tier as the RAM tier sees it, and how it is opened
 //	errors.go    the errors of the tiers in the user's words
 package tiered

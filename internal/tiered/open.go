@@ -18,6 +18,7 @@ func (s *Store) Open(cfg Config) (err error) {
 		return with(ramOpenError(&cfg, err), s.ssd.abandon())
 	}
 	if s.ssd != nil {
+		s.ssd.evictions.ram = s.ram
 		if err := s.ssd.tier.Start(s.ram.Reserve); err != nil {
 			err = with(badOption("RAMBytes", "is too small for this SSD tier: %w", err), s.ssd.abandon())
 			s.ram.Free()
@@ -36,7 +37,7 @@ func (s *Store) ramConfig(cfg *Config) ram.Config {
 		Seed:    record.NewSeed(),
 		Grace:   cfg.Grace,
 		Slide:   cfg.Slide,
-		OnEvict: cfg.Evicted,
+		OnEvict: cfg.Evicted, Wants: cfg.Wants,
 	}
 	if cfg.Clock != nil {
 		rc.Now = s.now
@@ -76,6 +77,7 @@ func (s *Store) close() error {
 	if s.ssd.closing.Swap(true) {
 		return ErrClosed
 	}
+	s.ssd.evictions.closing.Store(true)
 	s.ssd.tier.AdmitAll()
 	s.ram.DemoteAll(s.ssd.tier.AwaitRoom)
 	s.ram.Close()

@@ -18,6 +18,7 @@ type ssdTier struct {
 	clearing    atomic.Int32 // Clears under way: nothing is promoted meanwhile
 	closing     atomic.Bool
 	timeout     error // ErrSSDTimeout, with the time
+	evictions   evictions
 }
 
 // openSSD opens the SSD tier, if there is to be one; otherwise it is nil.
@@ -39,12 +40,14 @@ func openSSD(cfg *Config, now func() int64) (*ssdTier, error) {
 	if cfg.Adjust != nil {
 		cfg.Adjust(&sc)
 	}
+	d := &ssdTier{timeout: fmt.Errorf("%w: within %v", ErrSSDTimeout, sc.ReadTimeout)}
+	sc.Evictions = &d.evictions
 	tier, err := ssd.Open(sc)
 	if err != nil {
 		return nil, ssdOpenError(cfg, err)
 	}
-	timeout := fmt.Errorf("%w: within %v", ErrSSDTimeout, sc.ReadTimeout)
-	return &ssdTier{tier: tier, clockOffset: (tier.Now() - now()) &^ 1, timeout: timeout}, nil
+	d.tier, d.clockOffset = tier, (tier.Now()-now())&^1
+	return d, nil
 }
 
 // abandon closes the tier of a store that could not be opened.

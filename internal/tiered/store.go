@@ -99,6 +99,13 @@ func (s *Store) All(yield func(key, value []byte) bool) {
 	s.keepAlive()
 }
 
+// Tell has Config.Evicted, which there is, be told from now on of records that leave for
+// these causes, and of no others.
+func (s *Store) Tell(causes ram.Causes) {
+	s.ram.Tell(causes)
+	s.keepAlive()
+}
+
 // Stats are the figures of the tiers; those of an SSD tier that there is not are 0.
 func (s *Store) Stats() (inRAM ram.Stats, onSSD ssd.Stats) {
 	inRAM = s.ram.Stats()

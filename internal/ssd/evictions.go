@@ -1,0 +1,141 @@
+package ssd
+
+import "github.com/firncache/firn/internal/ssd/format"
+
+// Evictions hears of records that leave the log when their segment is reclaimed: for want
+// of room, or past their time. It does not hear of those that cannot be read, or whose
+// segment's list cannot be, nor of what is invalidated, gives way to another key with its
+// id, or goes with the whole log.
+type Evictions interface {
+	// Wanted reports whether anybody listens. If not, records go without being read.
+	Wanted() bool
+	// Evict calls take, which takes the record out of the index, under the lock that orders
+	// the writes of the key; take reports false if it was gone already. It is called by one
+	// goroutine at a time, which holds restarting. The slices are lent until it returns.
+	Evict(key, value []byte, expired bool, take func() bool)
+	// Evicted is what tells the user of the records evicted since the last call, nil for
+	// none. It is called by a goroutine of its own, with no lock held: the user may write to
+	// the cache, and a write may have to wait for maintenance, or close it.
+	Evicted() (tell func())
+}
+
+// tells reports whether records that are evicted have to be read first.
+func (t *Tier) tells() bool { return t.cfg.Evictions != nil && t.cfg.Evictions.Wanted() }
+
+// tellEvicted tells the user of the records evicted since the last call. Until he has
+// returned no segment is reclaimed, unless nobody listens any more, so that what he is
+// still to be told is no more than a segment has.
+func (t *Tier) tellEvicted() {
+	if t.cfg.Evictions == nil {
+		return
+	}
+	tell := t.cfg.Evictions.Evicted()
+	if tell == nil {
+		return
+	}
+	t.work.telling.Store(true)
+	t.work.detached.Go(func() {
+		defer t.work.wakeMaintenance()
+		defer t.work.telling.Store(false)
+		tell()
+	})
+}
+
+// evictRecords takes records of a segment out of the index, of which the user wants to be
+// told. Values in parts come first, which are read whole with any of their parts.
+func (t *Tier) evictRecords(v *victim, recs []format.Listed) {
+	whole := recs[:0]
+	for _, l := range recs {
+		if l.Kind == format.IsPart {
+			t.evictRecord(v, l, nil)
+		} else {
+			whole = append(whole, l)
+		}
+	}
+	if len(whole) == 0 {
+		return
+	}
+	bytes, done := t.readRecords(v, whole)
+	defer done()
+	for i, l := range whole {
+		t.evictRecord(v, l, bytes[i])
+	}
+}
+
+// evictRecord takes a record of a segment out of the index, if that still names it. The user
+// is told of it if he wants that, and b are its bytes.
+func (t *Tier) evictRecord(v *victim, l format.Listed, b []byte) {
+	take := func() bool { return t.takeRecord(v, l) }
+	if t.tells() {
+		if r, ok := t.wholeRecord(v, l, b); ok {
+			t.cfg.Evictions.Evict(r.Key, r.Value, t.expired(r.Deadline, true), take)
+			return
+		}
+	}
+	take()
+}
+
+// takeRecord takes a record of a segment out of the index. It reports false if that does
+// not name it any more.
+func (t *Tier) takeRecord(v *victim, l format.Listed) bool {
+	s := t.index.shardOf(l.ID)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, e, ok := t.entryOfRecord(s, v, l)
+	return ok && t.evictEntry(s, &l, at, e)
+}
+
+// wholeRecord is a record of a segment, of which b are the bytes, with all of its value: of
+// a part, and of a head, the one that the user has stored. It reports false if that
+// cannot be read.
+func (t *Tier) wholeRecord(v *victim, l format.Listed, b []byte) (r format.Record, ok bool) {
+	ref := recordRef{id: l.ID, slot: v.slot, off: int(l.Offset), lsn: t.log.LSN(v.serial, int(l.Offset)), loc: t.log.Location(v.slot, int(l.Offset)), waits: true}
+	if l.Kind == format.IsPart {
+		if ref, b, ok = t.readHead(l.ID); !ok {
+			return r, false
+		}
+	}
+	r, err := format.ParseRecord(b, format.Origin{Log: t.logNumber(), LSN: ref.lsn})
+	if err != nil {
+		return r, false
+	}
+	switch {
+	case r.Flags&format.FlagCompressed != 0:
+		r.Value, err = expand(nil, r.Value)
+	case r.Kind() == format.IsHead:
+		r.Value, err = t.valueOf(nil, &ref, &r)
+	}
+	return r, err == nil
+}
+
+// readHead reads the head of the value that a part belongs to.
+func (t *Tier) readHead(part format.ID) (ref recordRef, b []byte, ok bool) {
+	if ref, ok = t.locateHead(part); !ok {
+		return ref, nil, false
+	}
+	if seg := t.log.pin(ref.slot, t.log.Serial(ref.lsn)); seg != nil {
+		defer t.log.unpin(seg)
+		return ref, append(b, seg.buf[ref.off:seg.limit()]...), true
+	}
+	buf, view, err := t.fetch(background, &ref)
+	if err != nil {
+		t.count.readErrors.Add(1)
+		t.health.log("a record that was to be evicted could not be read", "segment", t.log.Serial(ref.lsn), "error", err)
+		return ref, nil, false
+	}
+	defer buf.Release()
+	return ref, append(b, view...), true
+}
+
+// locateHead finds the head of the value that a part belongs to.
+func (t *Tier) locateHead(part format.ID) (ref recordRef, ok bool) {
+	s := t.index.shardOf(part)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x, _, e, ok := t.ownerOf(s, part)
+	if ok {
+		ref.id, ref.waits = x, true
+		t.resolve(s, &ref, e)
+	}
+	return ref, ok
+}
