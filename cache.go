@@ -20,6 +20,8 @@ type Cache struct {
 	told  told
 
 	slideLead int64 // how long before its deadline a read moves it, in milliseconds, even; 0: none does
+
+	listeners listeners
 }
 
 // Open makes a cache. A field of Options that makes no sense is an error that
@@ -29,10 +31,14 @@ func Open(opts Options) (*Cache, error) {
 		return nil, err
 	}
 	c := &Cache{ttl: opts.ttl()}
-	if err := c.store.Open(opts.tiers()); err != nil {
+	cfg := opts.tiers()
+	c.tellListeners(&cfg)
+	if err := c.store.Open(cfg); err != nil {
 		return nil, openError(err)
 	}
 	c.slideLead = c.store.SlideLead()
+	c.store.Tell(0) // until somebody listens
+	c.listen(opts.listener())
 	c.loads.Open(&c.store, opts.loads())
 	return c, nil
 }

@@ -77,8 +77,8 @@
 // the disk are misses; Lookup returns them. A disk that is slow, or does nothing, makes
 // misses too: see SSDOptions.ReadTimeout.
 //
-// Options.OnEvict is not told of entries that go to the SSD, nor of those that leave
-// there. Len counts an entry that is in both tiers twice.
+// Options.OnEvict is told of entries that go to the SSD, and of those that leave there,
+// only if OnEvictCauses asks for it. Len counts an entry that is in both tiers twice.
 //
 // # Time
 //
@@ -120,8 +120,7 @@
 //
 //   - Hits and misses are counted without synchronization: reads that run at the
 //     same moment may be counted once. The other counters are exact.
-//   - A cache whose OnEvict refers to the cache itself is freed only by Close.
-//     Others are freed by the collector too, if they were forgotten.
+//   - A cache that was forgotten is freed by the collector, if Close was not called.
 //   - Close returns the memory at once, and the address space when the cache is
 //     collected, so that a late reader finds zeros and not a fault.
 //   - SetRAMBytes reaches down to about a sixteenth of the first budget, and up

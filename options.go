@@ -68,9 +68,25 @@ type Options struct {
 	// While it takes its time, who called it waits: the cache's own goroutine
 	// then takes out no more expired entries, which are not found all the same.
 	// Default: nil, and then nothing is spent on it. Close does not call it. With
-	// an SSD tier, an entry that goes there has not left; one that is dropped or
-	// replaced there is not reported.
+	// an SSD tier, an entry that goes there has not left; for those that leave it there,
+	// see OnEvictCauses.
 	OnEvict func(key, value []byte, cause Cause)
+
+	// OnEvictCauses are the causes that OnEvict is told of. Default, nil: CauseCapacity,
+	// CauseExpired, CauseReplaced and CauseDeleted.
+	//
+	// CauseDemoted is told of an entry that RAM had no room for and the SSD tier has. It
+	// may come back, and be demoted again.
+	//
+	// CauseSSDEvicted is told of an entry that the SSD tier alone had, when its segment is
+	// reclaimed; of one that has expired by then, CauseExpired. To tell the value, it is
+	// read: what is written to the SSD is read once more, about. OnEvict runs in a goroutine
+	// of the cache's own then, and while it takes its time, no further segment is
+	// reclaimed, so that entries may leave RAM for CauseCapacity that the SSD tier would have
+	// taken. It is not told of an entry that cannot be read; nor of what dies in the SSD
+	// tier otherwise: because its key is set, deleted or cleared there, another key has
+	// the same 40 bits of hash, the disk failed, or the cache was opened with less room.
+	OnEvictCauses []Cause
 
 	// Clock is the time by which values expire. Only differences matter, but for
 	// an SSD tier, whose entries may outlive the process. It is asked at every read
@@ -168,6 +184,11 @@ const (
 	CauseExpired  = Cause(ram.Expired)  // its time was over
 	CauseReplaced = Cause(ram.Replaced) // its key was set again
 	CauseDeleted  = Cause(ram.Deleted)  // its key was deleted, or the cache was cleared
+
+	// CauseDemoted and CauseSSDEvicted are told to those who ask: see
+	// Options.OnEvictCauses.
+	CauseDemoted    = Cause(ram.Demoted)      // its room in RAM was needed, and it lives on in the SSD tier
+	CauseSSDEvicted = Cause(ram.LowerEvicted) // its room in the SSD tier was needed, and RAM did not have it
 )
 
 func (c Cause) String() string {
@@ -180,6 +201,10 @@ func (c Cause) String() string {
 		return "replaced"
 	case CauseDeleted:
 		return "deleted"
+	case CauseDemoted:
+		return "demoted"
+	case CauseSSDEvicted:
+		return "ssd_evicted"
 	}
 	return fmt.Sprintf("Cause(%d)", uint8(c))
 }
@@ -198,6 +223,11 @@ func (o Options) Validate() error {
 		return badOption("MaxRAMBytes", "is %d: want 0, or RAMBytes (%d) to %d bytes", o.MaxRAMBytes, o.RAMBytes, int64(ram.MaxBytes))
 	case o.TTL < 0 || o.TTL > maxTTL && o.TTL != Forever:
 		return badOption("TTL", "is %v: want 0, or up to %v, or firn.Forever", o.TTL, maxTTL)
+	case len(o.OnEvictCauses) > 0 && o.OnEvict == nil:
+		return badOption("OnEvictCauses", "is %v, and OnEvict is nil: want both", o.OnEvictCauses)
+	}
+	if _, err := causesOf(o.OnEvictCauses); err != nil {
+		return &OptionError{"OnEvictCauses", err}
 	}
 	if err := o.validateAccess(); err != nil {
 		return err
@@ -259,9 +289,6 @@ func (o *Options) tiers() tiered.Config {
 		Grace: loads.Grace(),
 		Slide: loads.SlideMillis(),
 		Dir:   o.SSD.Dir, SSD: o.SSD.config(o.Log),
-	}
-	if f := o.OnEvict; f != nil {
-		cfg.Evicted = func(key, value []byte, cause ram.Cause) { f(key, value, Cause(cause)) }
 	}
 	if adjustTiers != nil {
 		adjustTiers(&cfg)

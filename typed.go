@@ -48,6 +48,18 @@ type TypedOptions[K comparable, V any] struct {
 	// Version is of the meaning of the values, when it changes and their type
 	// does not: values of another version are not found. Default: 0.
 	Version int
+
+	// OnEvict is told of every entry of the namespace that leaves the Cache, as
+	// Options.OnEvict, beside it, and with key and value as they were set. Each typed
+	// cache of a namespace has its own; it is told until Close, also if
+	// the Typed is forgotten: make the Typed once. It is not told of entries that Clear has
+	// removed, which leave later and unnoticed, nor of those whose key or value cannot be
+	// decoded, which Stats counts in Mismatches or DecodeErrors. Keys that are stored with
+	// AppendBinary need UnmarshalBinary. Default: nil, and then nothing is spent on it.
+	OnEvict func(key K, value V, cause Cause)
+
+	// OnEvictCauses are the causes that OnEvict is told of, as in Options.
+	OnEvictCauses []Cause
 }
 
 // Typed is a cache of values of type V under keys of type K. It keeps them in a
@@ -77,6 +89,7 @@ type Typed[K comparable, V any] struct {
 	front       Front[K, V]     // nil without
 	hits        *coherence.Hits // of the front
 	detach      func() uint64   // ends the front's life in the cache
+	stopEvents  func()          // ends OnEvict
 	closed      atomic.Bool
 	scratch     sync.Pool // of *scratch[K]
 }
@@ -149,9 +162,14 @@ func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions
 	t := &Typed[K, V]{c: c, keys: keys, codec: opts.Codec, ttl: opts.TTL}
 	t.scratch.New = func() any { return new(scratch[K]) }
 	t.fingerprint = codec.FingerprintOf("typed", opts.Codec.Name(), codec.Layout(value), keys.Name(), fmt.Sprint(opts.Version))
+	listener, err := t.listener(&opts)
+	if err != nil {
+		return nil, err
+	}
 	if t.space, err = c.typed.spaces.Open(&c.store, spaceName(namespace, keys.Name())); err != nil {
 		return nil, fmt.Errorf("firn: NewTyped: %w", err)
 	}
+	t.stopEvents = c.listen(listener)
 	if opts.Front != nil {
 		t.attachFront(opts.Front)
 	}

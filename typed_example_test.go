@@ -33,6 +33,24 @@ func ExampleNewTyped() {
 	// true
 }
 
+func ExampleTypedOptions_onEvict() {
+	c := mustOpen(firn.Options{RAMBytes: 1 << 20})
+	defer c.Close()
+	sessions, err := firn.NewTyped(c, "sessions", firn.TypedOptions[int, string]{
+		OnEvict: func(id int, user string, cause firn.Cause) {
+			fmt.Printf("session %d of %s: %v\n", id, user, cause)
+		},
+		OnEvictCauses: []firn.Cause{firn.CauseCapacity, firn.CauseExpired, firn.CauseDeleted}, // not CauseReplaced
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	sessions.Set(7, "Ada")
+	sessions.Set(7, "Ada Lovelace")
+	sessions.Delete(7)
+	// Output: session 7 of Ada Lovelace: deleted
+}
+
 func ExampleTyped_Clear() {
 	c := mustOpen(firn.Options{RAMBytes: 1 << 20})
 	defer c.Close()

@@ -17,10 +17,11 @@ func (typedClosedError) Error() string { return "firn: Typed is closed" }
 func (typedClosedError) Unwrap() error { return ErrClosed }
 
 // Close ends this Typed. Its calls find nothing from then on, and writes return
-// ErrClosed; its front is forgotten. The entries stay in the Cache: other typed
+// ErrClosed; its front is forgotten, and its OnEvict called no more, but for an entry that
+// left before. The entries stay in the Cache: other typed
 // caches of the namespace have them, and the next NewTyped finds them. A Typed that
 // is merely forgotten gives back as much, when the garbage is collected, unless it has a
-// front, which the Cache refers to. A second Close does nothing.
+// front or OnEvict, which the Cache refers to. A second Close does nothing.
 func (t *Typed[K, V]) Close() error {
 	if t.closed.Swap(true) {
 		return nil
@@ -28,6 +29,7 @@ func (t *Typed[K, V]) Close() error {
 	if t.detach != nil { // when nothing is put into the front that could still be read
 		t.space.Counters.FrontHits.Add(t.detach())
 	}
+	t.stopEvents()
 	t.c.typed.spaces.Close(t.space)
 	return nil
 }

@@ -90,6 +90,15 @@ func predeclared(t reflect.Type) bool {
 // Exact reports whether two keys are equal if and only if their bytes are.
 func (k *Keys[K]) Exact() bool { return k.kind <= partsKey }
 
+// Reversible reports whether Parse is the reverse of Append.
+func (k *Keys[K]) Reversible() bool {
+	if k.kind != appenderKey {
+		return true
+	}
+	_, ok := any(new(K)).(encoding.BinaryUnmarshaler)
+	return ok
+}
+
 // Append appends the bytes of *key to dst. The key has to lie on the heap, or
 // its method would put it there.
 func (k *Keys[K]) Append(dst []byte, key *K) ([]byte, error) {

@@ -70,6 +70,34 @@ var ramTier = []mutation{{
 	old:   " || copied && s.tier.lower != nil",
 	pkg:   "./internal/ram", test: "TestFastAndSlow",
 }, {
+	guard: "an expired record takes its copy on the SSD along where both would be told",
+	file:  "internal/ram/entries.go",
+	old:   "if s.tier.Tells(LowerEvicted) &&",
+	new:   "if false &&",
+	pkg:   ".", test: "TestFault24Model",
+}, {
+	guard: "what leaves the SSD has not left the cache if RAM has it",
+	file:  "internal/ram/evict_lower.go",
+	old:   "; here {",
+	new:   "; here && false {",
+	pkg:   ".", test: "TestFault24Model", quick: true,
+}, {
+	guard: "nobody is told of what leaves the SSD during Close",
+	file:  "internal/tiered/evictions.go",
+	old:   " && !e.closing.Load()",
+	pkg:   ".", test: "TestOnEvictOfSSDMayClose",
+}, {
+	guard: "no segment is reclaimed while OnEvict is told of another",
+	file:  "internal/ssd/reclaim.go",
+	old:   " || t.work.telling.Load() && t.tells()",
+	pkg:   ".", test: "TestOnEvictOfSSDHoldsReclaiming",
+}, {
+	guard: "the tiers do not hold on to a cache whose listeners they tell",
+	file:  "listeners.go",
+	old:   "		if c := w.Value(); c != nil {\n",
+	new:   "		if c != nil {\n",
+	pkg:   ".", test: "TestListenersLetCacheGo",
+}, {
 	guard: "a write in place tells the sweep of its deadline",
 	file:  "internal/ram/set.go",
 	old:   "\t\ts.noteDeadline(off, deadline)\n",
