@@ -88,7 +88,8 @@ func (c *Cache) deadline(ttl time.Duration) (int64, error) {
 }
 
 // Has reports whether the cache holds a live value for key. It does not count
-// as a read.
+// as a read. An entry on the SSD costs a read of the disk, as for Get; Lookup takes a
+// context.
 func (c *Cache) Has(key []byte) bool {
 	_, ok := c.store.Deadline(key)
 	return ok
@@ -120,7 +121,7 @@ func (c *Cache) Delete(key []byte) error { return c.store.Delete(key) }
 // An entry that is there from beginning to end is yielded once; one that comes,
 // goes or changes meanwhile may or may not be. With an SSD tier, which comes
 // after RAM, an entry that moves between the two meanwhile may be yielded twice
-// or not at all. The loop may use the cache.
+// or not at all. The loop may use the cache; it waits for the disk between two steps.
 func (c *Cache) All() iter.Seq2[[]byte, []byte] { return c.store.All }
 
 // Len is the number of entries. It counts those that have expired and have not
@@ -138,15 +139,3 @@ func (c *Cache) Clear() error { return c.store.Clear() }
 // holds for both. It fails, and changes nothing, if n is above Options.MaxRAMBytes, or
 // below MinRAMBytes or about a sixteenth of the budget that the cache was opened with.
 func (c *Cache) SetRAMBytes(n int64) error { return c.store.Resize(n) }
-
-// Close ends the cache and gives its memory back. With an SSD tier it first
-// writes the entries of RAM there, whatever Admission says, so that the next Open
-// finds them. It does not wait for a disk that does nothing: then it fails, and the
-// directory stays locked until the writes under way have come back. Calls
-// under way
-// and later ones are safe: reads find nothing, writes return ErrClosed. A second
-// Close returns ErrClosed.
-func (c *Cache) Close() error {
-	c.loads.Close()
-	return c.store.Close()
-}

@@ -39,7 +39,8 @@
 //     appends to is large enough and nobody listens to evictions.
 //   - OnEvict, loaders and the handler of a logger run outside every lock and may
 //     use the cache. Options.Clock and the methods of a Front may not.
-//   - Close stops all goroutines that the cache started. Using a closed cache is safe.
+//   - Close and Shutdown stop all goroutines that the cache started. Using a closed
+//     cache is safe.
 //
 // # Changes by what is there
 //

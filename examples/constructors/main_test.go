@@ -45,8 +45,8 @@ func TestOpenCaches(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []*firn.Cache{caches.Sessions, caches.Pages} {
-		if err := c.Close(); !errors.Is(err, firn.ErrClosed) {
-			t.Errorf("a second Close: %v, want ErrClosed", err)
+		if err := c.Set([]byte("k"), nil); !errors.Is(err, firn.ErrClosed) {
+			t.Errorf("Set after the stop: %v, want ErrClosed", err)
 		}
 	}
 	if _, err := OpenCaches(config.Caches{"sessions": options["sessions"]}); err == nil {

@@ -12,6 +12,7 @@ func (atReady) Prefetch(uint64)                                       {}
 func (atReady) Invalidate(uint64)                                     {}
 func (atReady) Demote(uint64, []byte, []byte, int64, bool, Copy) bool { return false }
 func (atReady) IsCurrent(uint64, uint64) bool                         { return false }
+func (atReady) Has(uint64) bool                                       { return false }
 func (b atReady) WaitForRoom(waited time.Duration) (time.Duration, bool) {
 	b.do()
 	return waited, true

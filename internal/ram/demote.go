@@ -60,42 +60,44 @@ func (s *shard) demoteCopy(hash uint64, r *stored, freq int) bool {
 // shard at a time, for one step at a time. Of records that are stored, moved or cleared
 // meanwhile some may be left out, or offered twice. more is called before every step,
 // with no lock held, and may wait until the lower tier has room; DemoteAll ends when it
-// reports false.
-func (t *Tier) DemoteAll(more func() bool) {
+// reports false, and then reports false itself. It tells OnEvict of nothing: records that
+// leave in it are added to ev.
+func (t *Tier) DemoteAll(more func() bool, ev *Evicted) (all bool) {
 	if t.lower == nil {
-		return
+		return true
 	}
 	for q := range policy.Lane(lanes) {
-		queues, longest := t.laneSegments(q)
+		queues, longest := t.laneSegments(q, ev)
 		for i := range longest {
 			for k, ids := range queues {
 				if i >= len(ids) {
 					continue
 				}
-				ok := t.shards[k].demoteSegment(ids[i], more)
-				t.shards[k].finishDemotionsPatiently()
+				ok := t.shards[k].demoteSegment(ids[i], more, ev)
+				t.shards[k].finishDemotions(ev, true)
 				if !ok {
-					return
+					return false
 				}
 			}
 		}
 	}
+	return true
 }
 
 // laneSegments are the segments of one lane, oldest first, by shard, and the
 // length of the longest list.
-func (t *Tier) laneSegments(q policy.Lane) (queues [][]uint32, longest int) {
+func (t *Tier) laneSegments(q policy.Lane, ev *Evicted) (queues [][]uint32, longest int) {
 	queues = make([][]uint32, len(t.shards))
 	for k := range t.shards {
-		queues[k] = t.shards[k].laneSegments(q)
+		queues[k] = t.shards[k].laneSegments(q, ev)
 		longest = max(longest, len(queues[k]))
 	}
 	return queues, longest
 }
 
-func (s *shard) laneSegments(q policy.Lane) (ids []uint32) {
+func (s *shard) laneSegments(q policy.Lane, ev *Evicted) (ids []uint32) {
 	s.mu.Lock()
-	defer s.unlockAndNotify()
+	defer s.unlock(ev)
 	segs := s.tier.segs
 	if id := s.drain.id; id != 0 && segs[id].lane == q {
 		ids = append(ids, id)
@@ -104,7 +106,7 @@ func (s *shard) laneSegments(q policy.Lane) (ids []uint32) {
 	for id := s.queues[q].head; id != 0 && !s.closed; id = s.after(q, &ids, drained) {
 		ids = append(ids, id)
 		if s.work.records++; s.stepDone() {
-			s.unlockAndNotify()
+			s.unlock(ev)
 			s.tier.pause()
 			s.mu.Lock()
 		}
@@ -129,20 +131,20 @@ func (s *shard) after(q policy.Lane, ids *[]uint32, least int) uint32 {
 
 // demoteSegment offers the live records that start in a segment, if it is still
 // the shard's. It reports false once more does.
-func (s *shard) demoteSegment(id uint32, more func() bool) bool {
+func (s *shard) demoteSegment(id uint32, more func() bool, ev *Evicted) bool {
 	var w walk
 	if !more() {
 		return false
 	}
 	s.mu.Lock()
-	defer s.unlockAndNotify()
+	defer s.unlock(ev)
 	if s.closed || s.tier.segs[id].owner.Load() != s.number || s.dead.head != 0 {
 		return true
 	}
 	s.beginWalk(&w, id)
 	defer s.endWalk(&w)
 	for s.demoteStep(&w) {
-		s.unlockAndNotify()
+		s.unlock(ev)
 		s.tier.pause()
 		ok := more()
 		s.mu.Lock()

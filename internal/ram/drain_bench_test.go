@@ -25,6 +25,7 @@ func (costly) Prefetch(uint64)                                        {}
 func (costly) Invalidate(uint64)                                      {}
 func (costly) WaitForRoom(waited time.Duration) (time.Duration, bool) { return waited, true }
 func (costly) IsCurrent(uint64, uint64) bool                          { return false }
+func (costly) Has(uint64) bool                                        { return false }
 
 // BenchmarkSetOverLower stores values under uniform keys, four times as many as
 // there is room for, in eight goroutines, and tells how long the slowest Sets take.

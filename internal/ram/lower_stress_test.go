@@ -143,7 +143,7 @@ func (s *lowerStress) disturb(rounds int) {
 			s.try(s.tier.Reserve(next - reserved))
 			reserved = next
 		case 2:
-			s.tier.DemoteAll(always)
+			s.tier.DemoteAll(always, new(Evicted))
 		default:
 			s.drop(rng)
 		}
@@ -185,7 +185,7 @@ func (s *lowerStress) run(thousands int) error {
 	if err := s.failed.Load(); err != nil {
 		return *err
 	}
-	s.tier.DemoteAll(always) // if the writers were too slow for one of disturb's
+	s.tier.DemoteAll(always, new(Evicted)) // if the writers were too slow for one of disturb's
 	return errors.Join(s.low.failure(), s.tier.Check(), s.quiet())
 }
 

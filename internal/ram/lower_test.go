@@ -121,6 +121,12 @@ func (l *lower) IsCurrent(hash, token uint64) bool {
 	return r != nil && r.token == token
 }
 
+func (l *lower) Has(hash uint64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.held[hash] != nil
+}
+
 // get is the record of a key. Its bytes do not change.
 func (l *lower) get(hash uint64, key []byte) (r lowRecord, ok bool) {
 	l.mu.Lock()

@@ -37,6 +37,9 @@ type LowerTier interface {
 	// IsCurrent reports whether the lower tier's record under this hash is still the one
 	// that was read as token.
 	IsCurrent(hash, token uint64) bool
+
+	// Has reports whether the lower tier has a record under a hash.
+	Has(hash uint64) bool
 }
 
 // Copy is what the lower tier may have of a record.

@@ -1,7 +1,9 @@
 package ssd
 
 import (
+	"context"
 	"errors"
+	"io/fs"
 	"time"
 
 	"github.com/firncache/firn/internal/offheap"
@@ -13,28 +15,33 @@ import (
 // caller lets no write begin any more: Invalidate and Demote have returned. Reads
 // may be under way.
 //
-// It waits for the disk as long as that does something. A stuck operation has its own
-// goroutine, which ends the work of Close when the disk goes on; until then the
-// directory stays locked, for the system may yet write there.
-func (t *Tier) Close() error {
+// It waits until ctx ends, and for the disk as long as that does something. Then it gives
+// up: nothing more begins on the disk, and the files are as a process leaves them that is
+// killed. A stuck operation has its own goroutine, which closes the files when the disk
+// gives it back; until then the directory stays locked, for the system may yet write
+// there.
+func (t *Tier) Close(ctx context.Context) error {
 	if t.state.Swap(closed) == closed {
 		return nil
 	}
 	t.health.stop()
 	close(t.work.quit)
+	if ctx.Err() != nil {
+		t.giveUp()
+	}
 	var err error
 	ended := make(chan struct{})
 	t.work.closing.Go(func() {
 		defer close(ended)
 		err = t.shutDown()
 	})
-	if awaitProgress(ended, t.cfg.StallTimeout, t.opsReturned) {
-		t.logger.wait(t.cfg.StallTimeout)
-		return err
+	if why := awaitProgress(ctx, ended, t.cfg.StallTimeout, t.opsReturned); why != nil {
+		t.giveUp()
+		t.logger.wait(ctx, t.cfg.StallTimeout)
+		return why
 	}
-	t.releaseWaiters()
-	t.logger.wait(t.cfg.StallTimeout)
-	return errStalled
+	t.logger.wait(ctx, t.cfg.StallTimeout)
+	return err
 }
 
 // opsReturned is how many operations the disk has given back, reads among them: Close
@@ -53,6 +60,7 @@ func (t *Tier) shutDown() (err error) {
 	case !saved:
 		saved, err = t.saveAll()
 	}
+	t.saved.Store(saved)
 	t.log.close()
 	t.work.running.Wait()
 	err = errors.Join(err, t.closeFiles())
@@ -62,8 +70,11 @@ func (t *Tier) shutDown() (err error) {
 	return errors.Join(err, t.lock.Close())
 }
 
-// releaseWaiters lets go all who wait for the disk with Close: reads for a slot.
-func (t *Tier) releaseWaiters() {
+// giveUp has nothing more begin on the disk, and lets go all who wait for it with Close:
+// reads for a slot.
+func (t *Tier) giveUp() {
+	t.gaveUp.Store(true)
+	t.tracked.Refuse()
 	t.log.close()
 	t.work.closing.Go(func() { _ = t.reader.Close() })
 }
@@ -105,8 +116,10 @@ func (t *Tier) saveAll() (saved bool, err error) {
 	if t.health.isOffline() {
 		return true, nil
 	}
-	if err := t.logFile.Sync(); err != nil { // the system may have dropped pages that it had not written by then
-		t.index.Head.Valid.Store(0)
+	if err := t.logFile.Sync(); err != nil {
+		if !errors.Is(err, fs.ErrClosed) { // it was asked: it may have dropped pages that it had not written by then
+			t.index.Head.Valid.Store(0)
+		}
 		return false, err
 	}
 	number, err := t.saveSnapshot()
@@ -143,16 +156,18 @@ func (t *Tier) closeFiles() error {
 	return errors.Join(errs...)
 }
 
-// awaitProgress waits for done, as long as operations come back, of which returned is how
-// many have: it reports false when for patience none has.
-func awaitProgress(done <-chan struct{}, patience time.Duration, returned func() uint64) bool {
+// awaitProgress waits for done, until ctx ends, and as long as operations come back, of
+// which returned is how many have: errStalled says that for patience none has.
+func awaitProgress(ctx context.Context, done <-chan struct{}, patience time.Duration, returned func() uint64) error {
 	const looks = 4 // within patience
 	timer := time.NewTicker(max(patience/looks, 1))
 	defer timer.Stop()
 	for last, still := returned(), 0; still < looks; {
 		select {
 		case <-done:
-			return true
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
 		case <-timer.C:
 		}
 		still++
@@ -160,5 +175,5 @@ func awaitProgress(done <-chan struct{}, patience time.Duration, returned func()
 			last, still = now, 0
 		}
 	}
-	return false
+	return errStalled
 }

@@ -18,7 +18,7 @@ func TestCloseWithoutStart(t *testing.T) {
 		w.fill(t, keys)
 		w.close(t)
 		tier := mustOpen(t, testConfig(mem, w))
-		noError(t, tier.Close())
+		noError(t, tier.Close(background))
 		tier.Free()
 		w.reopen(t, testConfig(mem, w))
 		w.wantAll(t)
@@ -43,7 +43,7 @@ func TestStartFails(t *testing.T) {
 				cfg.Memory = memory
 				tier := mustOpen(t, cfg)
 				wantErr(t, tier.Start(func(int64) error { return syscall.ENOMEM }), syscall.ENOMEM)
-				noError(t, tier.Close())
+				noError(t, tier.Close(background))
 				tier.Free()
 			}
 			h := w.heirOf(t, mem, testConfig)
@@ -59,8 +59,8 @@ func TestFault32AfterClose(t *testing.T) {
 		w, _ := started(t, 1, testConfig)
 		w.put(t, w.key(1))
 		h := w.hasher.Hash(w.key(1))
-		noError(t, w.tier.Close())
-		wantErr(t, w.tier.Close(), nil)
+		noError(t, w.tier.Close(background))
+		wantErr(t, w.tier.Close(background), nil)
 		wantErr(t, w.getKey(1), ErrNotFound)
 		if w.tier.Demote(h, w.key(1), []byte("value"), 0, true, SameCopy) || w.tier.IsCurrent(h, 1) || w.tier.AwaitRoom() || w.tier.Len() != 0 {
 			t.Fatal("something works after Close")
@@ -109,7 +109,7 @@ func TestFault32CloseUnderLoad(t *testing.T) {
 				runtime.Gosched()
 			}
 			group.Go(func() { w.tier.Clear() })
-			noError(t, w.tier.Close())
+			noError(t, w.tier.Close(background))
 			close(stop)
 			group.Wait()
 			w.tier.Free()

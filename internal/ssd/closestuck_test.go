@@ -47,7 +47,7 @@ func TestFault16CloseWhereverItIsStuck(t *testing.T) {
 			rule.Block = true
 			stuck := f.Inject(rule)
 			began := time.Now()
-			wantErr(t, old.Close(), errStalled)
+			wantErr(t, old.Close(background), errStalled)
 			if took := time.Since(began); took > 2*patience {
 				t.Errorf("Close took %v with a patience of %v", took, patience)
 			}
@@ -94,7 +94,7 @@ func TestFault16CloseComesBack(t *testing.T) {
 				})
 			}
 			stuck.AwaitBlocked(1)
-			_ = w.tier.Close()
+			_ = w.tier.Close(background)
 			stuck.Remove()
 			group.Wait()
 			h := w.killed(t, mem, testConfig)
@@ -159,7 +159,7 @@ func TestCloseLetsWaitersGo(t *testing.T) {
 			go func() { queued <- w.getKey(i) }()
 		}
 		synctest.Wait()
-		wantErr(t, w.tier.Close(), errStalled)
+		wantErr(t, w.tier.Close(background), errStalled)
 		synctest.Wait()
 		if len(queued) != 1 {
 			t.Errorf("%d of the two reads came back, want the one that was queued", len(queued))

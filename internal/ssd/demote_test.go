@@ -58,7 +58,7 @@ func TestFault27NotTaken(t *testing.T) {
 			if name == "full" {
 				return // see TestFault16StuckWrites
 			}
-			noError(t, w.tier.Close())
+			noError(t, w.tier.Close(background))
 		})
 	}
 }

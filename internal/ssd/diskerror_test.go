@@ -68,7 +68,7 @@ func TestFault10to14Disk(t *testing.T) {
 				for range 3 {
 					w.steps(t, 200, keys)
 					w.checkKilled(t, mem, retryingConfig, keys, false) // it died meanwhile, and the disk works again
-					_ = w.tier.Close()                                 // may fail, as may Open
+					_ = w.tier.Close(background)                       // may fail, as may Open
 					w.tier.Free()
 					w.crashed()
 					if err := w.open(retryingConfig(f, w)); err != nil {
@@ -131,7 +131,7 @@ func TestFault13Close(t *testing.T) {
 			if h.open(retryingConfig(f, h)) != nil {
 				return // see TestFault40
 			}
-			if h.steps(t, 100, keys); h.tier.Close() != nil {
+			if h.steps(t, 100, keys); h.tier.Close(background) != nil {
 				failed++
 			}
 			h.tier.Free()
@@ -164,7 +164,7 @@ func TestFault13SyncFails(t *testing.T) {
 			w, mem, f := startedFaulty(t, 1, testConfig)
 			w.steps(t, 2000, keys)
 			f.Inject(vfstest.Rule{On: vfstest.OpSync, Name: name, Err: syscall.EIO, Times: 1})
-			err := w.tier.Close()
+			err := w.tier.Close(background)
 			w.tier.Free()
 			if (err == nil) != (name == format.SnapshotTempName) { // without a snapshot the memory does
 				t.Fatalf("%s: Close: %v", name, err)
@@ -251,7 +251,7 @@ func TestFault40Recovery(t *testing.T) {
 					}
 					h2.close(t)
 					if h.tier != nil {
-						_ = h.tier.Close()
+						_ = h.tier.Close(background)
 						h.tier.Free()
 					}
 				})

@@ -1,6 +1,9 @@
 package ssd
 
 import (
+	"errors"
+	"io/fs"
+
 	"github.com/firncache/firn/internal/ssd/files"
 	"github.com/firncache/firn/internal/vfs"
 )
@@ -25,7 +28,7 @@ type piece struct {
 	list     bool // the list and the trailer: the segment's end
 }
 
-// run writes until the log is closed.
+// run writes until the log is closed, and nothing is left to write, or writes are refused.
 func (f *flusher) run() {
 	l := f.log
 	l.mu.Lock()
@@ -49,6 +52,12 @@ func (f *flusher) run() {
 		err := f.write(p)
 		if err != nil {
 			err = f.write(p)
+		}
+		if errors.Is(err, fs.ErrClosed) { // refused: Close has given up
+			l.mu.Lock()
+			l.writing = false
+			l.changed.Broadcast()
+			return
 		}
 		if err != nil {
 			l.abandonSegment(p.s)

@@ -50,7 +50,7 @@ func TestFreeWaitsForGrowth(t *testing.T) {
 			return nil
 		})
 		w.grow(func() bool { return asked })
-		noError(t, w.tier.Close())
+		noError(t, w.tier.Close(background))
 		freed := make(chan struct{})
 		go func() {
 			defer close(freed)
@@ -109,7 +109,7 @@ func TestCloseWhileIndexGrows(t *testing.T) {
 				t.Error("RAM is charged while the tier is locked")
 			}
 			if len(closed) == 0 {
-				closed <- x.Close()
+				closed <- x.Close(background)
 			}
 			return nil
 		})

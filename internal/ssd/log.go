@@ -32,6 +32,7 @@ type log struct {
 	logID         uint64
 	writing       bool // the writer is writing, without mu
 	paused        bool // nothing is appended
+	hurried       bool // nobody waits for room
 	closed        bool
 
 	stalled atomic.Bool   // the disk is: nothing more can be appended soon

@@ -90,7 +90,7 @@ func (l *log) waitFor(patience time.Duration, ok func() bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for !ok() {
-		if !time.Now().Before(until) || l.closed {
+		if !time.Now().Before(until) || l.hurried || l.closed {
 			return false
 		}
 		l.changed.Wait()

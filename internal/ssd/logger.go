@@ -67,9 +67,9 @@ func (l *asyncLogger) drain(ended chan<- struct{}) {
 	}
 }
 
-// wait returns when all lines have been handed over, or patience is over: the
-// handler may be what waits for Close.
-func (l *asyncLogger) wait(patience time.Duration) {
+// wait returns when all lines have been handed over, or patience is over, or ctx ends:
+// the handler may be what waits for Close.
+func (l *asyncLogger) wait(ctx context.Context, patience time.Duration) {
 	l.mu.Lock()
 	ended := l.ended
 	l.mu.Unlock()
@@ -80,6 +80,7 @@ func (l *asyncLogger) wait(patience time.Duration) {
 	defer timer.Stop()
 	select {
 	case <-ended:
+	case <-ctx.Done():
 	case <-timer.C:
 	}
 }

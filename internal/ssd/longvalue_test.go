@@ -289,7 +289,7 @@ func (l *longWalk) reopen(kill bool) error {
 	if kill {
 		left = l.fs.CrashClone(nil, vfstest.Kill)
 	}
-	if err := w.tier.Close(); err != nil {
+	if err := w.tier.Close(background); err != nil {
 		return err
 	}
 	w.opened.remove(w.tier)

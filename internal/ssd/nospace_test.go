@@ -65,7 +65,7 @@ func TestFault10NoSpaceForSuperblock(t *testing.T) {
 				if err == nil {
 					w.untilOn()
 				}
-				_ = w.tier.Close()
+				_ = w.tier.Close(background)
 				w.tier.Free()
 			}
 			synctest.Wait()

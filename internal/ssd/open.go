@@ -189,5 +189,5 @@ func (t *Tier) abandon() {
 	_ = t.closeFiles()
 	_ = t.lock.Close()
 	t.Free()
-	t.logger.wait(t.cfg.StallTimeout)
+	t.logger.wait(background, t.cfg.StallTimeout)
 }

@@ -68,7 +68,7 @@ func TestKill(t *testing.T) {
 				mem = mem.CrashClone(w.rng, vfstest.Kill)
 				old := w.tier // lives on over its own files
 				w.reopen(t, testConfig(mem, w))
-				noError(t, old.Close())
+				noError(t, old.Close(background))
 				w.check(t, keys, written)
 			}
 			w.close(t)
@@ -189,7 +189,7 @@ func TestStormAndKill(t *testing.T) {
 				}
 				noError(t, tier.Start(func(int64) error { return nil }))
 				files = s.live(rng, files)
-				if err := tier.Close(); err != nil && !c.faulty {
+				if err := tier.Close(background); err != nil && !c.faulty {
 					t.Error(err)
 				}
 				tier.Free()

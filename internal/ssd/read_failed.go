@@ -2,8 +2,10 @@ package ssd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"github.com/firncache/firn/internal/aio"
 	"github.com/firncache/firn/internal/ssd/files"
 )
 
@@ -14,7 +16,7 @@ func (t *Tier) readFailed(ctx context.Context, ref *recordRef, err error) error 
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case isSlow(err):
+	case isSlow(err) || errors.Is(err, aio.ErrClosed):
 		return err
 	case !t.isCurrent(ref):
 		return ErrChanged

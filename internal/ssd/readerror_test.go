@@ -197,7 +197,7 @@ func TestDirectThatFails(t *testing.T) {
 			cfg.Direct = DirectOn
 			tier, err := Open(cfg)
 			if err == nil {
-				_ = tier.Close()
+				_ = tier.Close(background)
 			}
 			if !errors.Is(err, vfs.ErrNoDirect) || !errors.Is(err, syscall.EINVAL) || !strings.Contains(err.Error(), "takes the flag") {
 				t.Errorf("DirectOn: %v, want that there is no direct I/O, and why", err)

@@ -60,6 +60,9 @@ func (t *Tier) updateSelective() {
 func (t *Tier) emptySegment(v *victim) bool {
 	defer t.tellEvicted()
 	recs, err := t.listSealed(v.slot, v.serial)
+	if err != nil && t.gaveUp.Load() {
+		return false
+	}
 	if err != nil { // also of the last segments before a kill, which have none
 		t.health.log("a segment's list could not be read", "segment", v.serial, "error", err)
 		t.count.readErrors.Add(1)
@@ -134,6 +137,9 @@ func (t *Tier) moveRecords(v *victim, recs []format.Listed) bool {
 	}
 	bytes, done := t.readRecords(v, recs)
 	defer done()
+	if t.gaveUp.Load() { // which may be why some could not be read
+		return false
+	}
 	for i, r := range recs {
 		for !t.moveRecord(v, r, bytes[i]) {
 			if t.log.freeSlots() == 0 { // and there will be none until this segment's is

@@ -36,7 +36,7 @@ func TestFault16StuckWrites(t *testing.T) {
 		if w.tier.AwaitRoom() {
 			t.Fatal("AwaitRoom says that there is room")
 		}
-		wantErr(t, w.tier.Close(), errStalled)
+		wantErr(t, w.tier.Close(background), errStalled)
 		w.checkKilled(t, mem, testConfig, keys, false)
 		stuck.Remove()
 	})

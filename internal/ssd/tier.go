@@ -73,6 +73,9 @@ type Tier struct {
 	waits     waits
 	batches   atomic.Int64 // GetManys under way
 
+	gaveUp atomic.Bool // Close has: nothing more begins on the disk
+	saved  atomic.Bool // Close has saved the index
+
 	restarting      sync.Mutex // a new log against reclaiming; the first of all locks
 	warnedIndexFull sync.Once  // the log has said that the index limits the tier
 	work            work

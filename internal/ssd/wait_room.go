@@ -1,6 +1,9 @@
 package ssd
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // WaitForRoom reports whether a record that is about to leave RAM finds room here. While the
 // log is stalled, or the index waits for memory, it first waits for that, as long
@@ -34,6 +37,16 @@ func (t *Tier) AwaitRoom() bool {
 	return true
 }
 
+// WhyNoRoom is why AwaitRoom reported false.
+func (t *Tier) WhyNoRoom() error {
+	t.health.mu.Lock()
+	defer t.health.mu.Unlock()
+	if t.health.cause != nil {
+		return fmt.Errorf("ssd: the tier is off: %w", t.health.cause)
+	}
+	return errStalled
+}
+
 // waitIndex waits while the index is short of memory, for patience at most, but
 // not where somebody did in vain. It reports whether the index is short no more.
 func (t *Tier) waitIndex(patience time.Duration) bool {
@@ -51,4 +64,13 @@ func (t *Tier) waitIndex(patience time.Duration) bool {
 		t.waits.starvedAtBytes.Store(now + 1)
 	}
 	return ok
+}
+
+// Hurry ends every wait for room, and lets none begin: there is no time left.
+func (t *Tier) Hurry() {
+	l := t.log
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.hurried = true
+	l.changed.Broadcast()
 }

@@ -86,7 +86,7 @@ func (w *world) open(cfg Config) error {
 	w.tier, w.hasher = t, record.NewHasher(t.Seed())
 	err = t.Start(func(int64) error { return nil })
 	if err != nil { // as the cache does then
-		_ = t.Close()
+		_ = t.Close(background)
 		t.Free()
 		w.opened.remove(t)
 		w.tier = nil
@@ -159,7 +159,7 @@ func (w *world) close(t testing.TB) {
 		w.tier.restarting.Unlock()
 		w.opened.add(w.tier, false)
 	}
-	noError(t, w.tier.Close())
+	noError(t, w.tier.Close(background))
 	w.tier.Free()
 	w.opened.remove(w.tier)
 }
@@ -352,7 +352,7 @@ func (o *opened) close() {
 		if atRest {
 			t.restarting.Unlock()
 		}
-		_ = t.Close()
+		_ = t.Close(background)
 	}
 }
 

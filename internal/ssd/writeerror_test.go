@@ -70,7 +70,7 @@ func TestFault11WritesFailInClose(t *testing.T) {
 		for i := range 5 {
 			w.put(t, w.key(keys+n+i))
 		}
-		_ = w.tier.Close()
+		_ = w.tier.Close(background)
 		w.tier.Free()
 		bad.Remove()
 		w.reopen(t, testConfig(mem, w))

@@ -33,7 +33,8 @@
 //
 // # Files
 //
-//	open.go      Open, Clear, Close
+//	open.go      Open, Clear
+//	shutdown.go  Shutdown; pace.go: how it shares its time
 //	store.go     Store, and how long its memory lives
 //	config.go    the configuration of a Store, its clock too
 //	read.go      the ways to look a key up

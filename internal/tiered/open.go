@@ -1,8 +1,6 @@
 package tiered
 
 import (
-	"fmt"
-
 	"github.com/firncache/firn/internal/record"
 
 	"github.com/firncache/firn/internal/ram"
@@ -59,30 +57,4 @@ func (s *Store) Clear() error {
 		}
 	})
 	return errIfClosed(ok)
-}
-
-// Close ends the store and gives its memory back. The entries of RAM go to the SSD
-// tier first. A second Close returns ErrClosed.
-func (s *Store) Close() error {
-	var err error
-	s.emptied(true, func() { err = s.close() })
-	return err
-}
-
-// close closes the tiers.
-func (s *Store) close() error {
-	if s.ssd == nil {
-		return errIfClosed(s.ram.Close())
-	}
-	if s.ssd.closing.Swap(true) {
-		return ErrClosed
-	}
-	s.ssd.evictions.closing.Store(true)
-	s.ssd.tier.AdmitAll()
-	s.ram.DemoteAll(s.ssd.tier.AwaitRoom)
-	s.ram.Close()
-	if err := s.ssd.tier.Close(); err != nil {
-		return fmt.Errorf("firn: close the SSD tier: %w", err)
-	}
-	return nil
 }

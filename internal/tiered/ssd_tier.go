@@ -1,6 +1,7 @@
 package tiered
 
 import (
+	"context"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -16,8 +17,7 @@ type ssdTier struct {
 	tier        *ssd.Tier
 	clockOffset int64        // the store's time plus this is milliseconds since 1970; even: a deadline's last bit is its writer's
 	clearing    atomic.Int32 // Clears under way: nothing is promoted meanwhile
-	closing     atomic.Bool
-	timeout     error // ErrSSDTimeout, with the time
+	timeout     error        // ErrSSDTimeout, with the time
 	evictions   evictions
 }
 
@@ -55,12 +55,12 @@ func (d *ssdTier) abandon() error {
 	if d == nil {
 		return nil
 	}
-	err := d.tier.Close()
+	err := d.tier.Close(context.Background())
 	go d.tier.Free() // when the disk has given all back
 	return err
 }
 
-// Prefetch, Invalidate, Demote, WaitForRoom and IsCurrent are ram.LowerTier,
+// Prefetch, Invalidate, Demote, WaitForRoom, IsCurrent and Has are ram.LowerTier,
 // MaxWhole and DemoteParts ram.LowerTierInParts: the RAM tier calls them, all but
 // WaitForRoom and MaxWhole under the lock that orders the writes of a key.
 
@@ -95,6 +95,8 @@ func (d *ssdTier) IsCurrent(hash, token uint64) bool {
 func (d *ssdTier) lacks(hash, token uint64) bool {
 	return d.clearing.Load() != 0 || d.tier.Lacks(hash, token)
 }
+
+func (d *ssdTier) Has(hash uint64) bool { return !d.lacks(hash, 0) }
 
 // toUnix is a deadline of the RAM tier in the SSD tier's time.
 func (d *ssdTier) toUnix(deadline int64) int64 {

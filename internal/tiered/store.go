@@ -1,6 +1,7 @@
 package tiered
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"sync/atomic"
@@ -18,6 +19,7 @@ type Store struct {
 	grace   bool // the tiers keep expired entries
 	hook    atomic.Pointer[WriteHook]
 	numbers numbers
+	ending
 }
 
 // keepAlive ends every method that has used the tiers: until there, whoever holds
@@ -46,7 +48,7 @@ func (t leftTiers) free() {
 	}
 	go func() { // it may take a while
 		t.ram.Close()
-		_ = t.ssd.tier.Close()
+		_ = t.ssd.tier.Close(context.Background())
 		t.ssd.tier.Free()
 		t.ram.Free()
 	}()

@@ -1,8 +1,10 @@
 package kill
 
 import (
+	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -106,7 +108,7 @@ func soakChild(life string) error {
 			l.stop.Store(true)
 			group.Wait()
 			closing()
-			err := l.c.Close()
+			err := l.end(s.Seed)
 			l.tellPeak()
 			return err
 		case <-tick.C:
@@ -116,6 +118,21 @@ func soakChild(life string) error {
 			}
 		}
 	}
+}
+
+// end closes the cache, in every other life in less time than that may take.
+func (l *soakLife) end(seed uint64) error {
+	if seed%2 == 0 {
+		return l.c.Close()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(seed/2%16)*time.Millisecond)
+	defer cancel()
+	var left *firn.ShutdownError
+	err := l.c.Shutdown(ctx)
+	if errors.As(err, &left) && errors.Is(err, context.DeadlineExceeded) {
+		return nil
+	}
+	return err
 }
 
 // getAll reads every key before any is written.

@@ -25,7 +25,9 @@ type mutation struct {
 	quick    bool   // whether a bounded run tries it
 }
 
-func all() []mutation { return slices.Concat(readers, batches, ramTier, small, ssdTier, upper) }
+func all() []mutation {
+	return slices.Concat(readers, batches, ramTier, small, ssdTier, upper, endings)
+}
 
 const root = "../.."
 

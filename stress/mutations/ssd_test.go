@@ -210,8 +210,8 @@ var ssdTier = []mutation{{
 }, {
 	guard: "the lock stays while the disk has something of Close",
 	file:  "internal/ssd/close.go",
-	old:   "func (t *Tier) releaseWaiters() {\n",
-	new:   "func (t *Tier) releaseWaiters() {\n\t_ = t.lock.Close()\n",
+	old:   "func (t *Tier) giveUp() {\n",
+	new:   "func (t *Tier) giveUp() {\n\t_ = t.lock.Close()\n",
 	pkg:   "./internal/ssd", test: "TestFault16CloseWhereverItIsStuck",
 }, {
 	guard: "the write budget is kept",

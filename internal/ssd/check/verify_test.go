@@ -27,7 +27,7 @@ func TestVerifyWhole(t *testing.T) {
 				if kill {
 					clone = fs.CrashClone(d.rng, vfstest.Kill)
 				} else {
-					noError(t, old.Close())
+					noError(t, old.Close(context.Background()))
 				}
 				if _, problems := verify(t, clone); len(problems) > 0 {
 					t.Fatalf("seed %d, life %d, killed %v: %v", seed, life, kill, problems)
@@ -37,7 +37,7 @@ func TestVerifyWhole(t *testing.T) {
 				}
 				d.open(t, clone)
 				if kill {
-					noError(t, old.Close())
+					noError(t, old.Close(context.Background()))
 				}
 				old.Free()
 				fs = clone

@@ -105,7 +105,7 @@ func (d *driver) written() {
 
 func (d *driver) close(t testing.TB) {
 	t.Helper()
-	noError(t, d.tier.Close())
+	noError(t, d.tier.Close(context.Background()))
 	d.tier.Free()
 }
 

@@ -63,10 +63,12 @@ func (d *TrackedFS) uncount() {
 	}
 }
 
-// Close returns when every operation has come back, and lets none begin from now
-// on.
+// Refuse lets no operation begin from now on: its error is fs.ErrClosed.
+func (d *TrackedFS) Refuse() { d.closed.Store(true) }
+
+// Close is Refuse that returns when every operation has come back.
 func (d *TrackedFS) Close() {
-	d.closed.Store(true)
+	d.Refuse()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for d.under.Load() > 0 {
