@@ -1,0 +1,56 @@
+package mutations
+
+// computes are the guards of changes by what is there.
+var computes = []mutation{{
+	guard: "Compute watches its key before it looks",
+	file:  "compute.go",
+	old:   "\tx.old = old\n",
+	new:   "\tx.old = old\n\tc.store.End(&x.attempt)\n\tc.store.Begin(&x.attempt, key)\n",
+	pkg:   ".", test: "TestIncrementsAddUp", racy: true,
+}, {
+	guard: "a Compute that came too late begins again",
+	file:  "internal/tiered/attempt.go",
+	old:   "err := s.write(w)",
+	new:   "err := unlessChanged(s.write(w))",
+	pkg:   ".", test: "TestComputeIsOvertaken", quick: true,
+}, {
+	guard: "an error of the disk is no absent entry",
+	file:  "internal/tiered/attempt.go",
+	old:   "return dst, 0, false, s.lookupError(ctx, err)",
+	new:   "return dst, 0, false, nil",
+	pkg:   ".", test: "TestComputeDiskFails",
+}, {
+	guard: "an entry that lies below is not absent",
+	file:  "internal/tiered/ssd_tier.go",
+	old:   "d.clearing.Load() != 0 || d.tier.Lacks(hash, token)",
+	new:   "true",
+	pkg:   "./internal/tiered", test: "TestAbsentInBoth",
+}, {
+	guard: "what lies on the SSD is gone while Clear is between the tiers",
+	file:  "internal/tiered/attempt.go",
+	old:   "if s.ssd.clearing.Load() != 0 {",
+	new:   "if false {",
+	pkg:   "./internal/tiered", test: "TestAttemptDuringClear",
+}, {
+	guard: "a Compute that wrote nothing ends its watch",
+	file:  "internal/tiered/attempt.go",
+	old:   "if !a.watch.Voided() {",
+	new:   "if false {",
+	pkg:   ".", test: "TestComputePanics",
+}, {
+	guard: "a watch that begins anew is not void",
+	file:  "internal/ram/set_if.go",
+	old:   "w.void.Store(false)",
+	pkg:   "./internal/ram", test: "TestWatchAgain",
+}, {
+	guard: "a void watch that nobody is called for is its owner's",
+	file:  "internal/ram/watch.go",
+	old:   "if w.Written != nil {\n\t\tw.next",
+	new:   "if true {\n\t\tw.next",
+	pkg:   "./internal/ram", test: "TestWatchAgain",
+}, {
+	guard: "a value that cannot be read is gone after Compute",
+	file:  "typed_compute.go",
+	old:   "\t\t\t\top = OpDelete\n",
+	pkg:   ".", test: "TestTypedComputeOfUnreadable",
+}}
