@@ -103,6 +103,7 @@ func modelKey(i int) []byte { return fmt.Appendf(nil, "key-%05d", i) }
 
 func (m *ssdModel) run(steps int) {
 	m.open()
+	m.t.Cleanup(func() { _ = m.c.Close() }) // of a run that failed
 	for step := range steps {
 		m.step(step)
 		if step%(steps/4) == steps/8 {
@@ -186,7 +187,7 @@ func (m *ssdModel) judge(i int, key, v []byte) {
 func (m *ssdModel) touch(i int, key []byte) {
 	ttl := firn.Forever
 	if m.rng.IntN(4) > 0 {
-		ttl = time.Duration(1+m.rng.IntN(2000)) * time.Millisecond
+		ttl = m.ownTTL()
 	}
 	ok, err := m.c.Touch(m.t.Context(), key, ttl)
 	m.must(err)
@@ -205,6 +206,15 @@ func (m *ssdModel) touch(i int, key []byte) {
 	m.touched++
 }
 
+// ownTTL is a time to live, and not the one that slides.
+func (m *ssdModel) ownTTL() time.Duration {
+	ttl := time.Duration(1+m.rng.IntN(2000)) * time.Millisecond
+	if ttl == m.access {
+		ttl += time.Millisecond
+	}
+	return ttl
+}
+
 func (m *ssdModel) mayRound() time.Duration {
 	if m.access != 0 {
 		return rounding
@@ -217,7 +227,7 @@ func (m *ssdModel) set(i int, key []byte) {
 	ttl := firn.Forever
 	e := modelEntry{seq: m.seq, certain: true, opened: m.opened}
 	if m.rng.IntN(3) == 0 {
-		ttl = time.Duration(1+m.rng.IntN(2000)) * time.Millisecond
+		ttl = m.ownTTL()
 		if m.access != 0 && m.rng.IntN(2) == 0 {
 			ttl, e.slides = m.access, true
 		}
@@ -235,6 +245,7 @@ func (m *ssdModel) compute(i int, key []byte) {
 	m.must(m.c.Compute(context.Background(), key, func(old []byte, ok bool) ([]byte, firn.Op) {
 		if ok {
 			m.judge(i, key, old)
+			m.read(i)
 		} else {
 			m.events.judgeMiss(i, key)
 			delete(m.held, i) // what is absent here does not come back
@@ -248,8 +259,11 @@ func (m *ssdModel) compute(i int, key []byte) {
 			return nil, do
 		}
 		e := modelEntry{seq: m.seq, certain: true, opened: m.opened}
-		if ok && do == firn.OpUpdate {
-			e.expires, e.opened = was.expires, was.opened
+		switch {
+		case ok && do == firn.OpUpdate:
+			e.expires, e.opened, e.moved, e.slides = was.expires, was.opened, was.moved, was.slides
+		case m.access != 0: // which is the default time to live
+			e.slides, e.expires = true, m.now+m.access+m.mayRound()
 		}
 		m.held[i] = e
 		return cachetest.AppendValue(old[:0], key, m.seq, m.size()), do

@@ -63,8 +63,7 @@ func (s *Store) lookBelow(ctx context.Context, a *Attempt, dst []byte) (value []
 	for ctx.Err() == nil && !a.watch.Voided() {
 		f, err := s.getUncleared(ctx, dst, a.key, hash)
 		if err == nil {
-			s.promote(hash, a.key, f.Value[len(dst):], &f)
-			return f.Value, s.ssd.deadlineOf(&f), true, nil
+			return f.Value, s.promote(hash, a.key, f.Value[len(dst):], &f), true, nil
 		}
 		if v, deadline, state := s.PeekRAM(hash, dst, a.key); state == Fresh {
 			return v, deadline, true, nil
