@@ -3,7 +3,6 @@ package migration
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/allegro/bigcache/v3"
@@ -93,7 +92,8 @@ func insteadOfBigcache(note noter) error {
 	ttl, ok := c.TTL(key)
 	note("expired", string(got), !ok || ttl <= 0, nil)
 
-	if err := c.Set(key, slices.Concat(got, []byte("s"))); err != nil {
+	err = c.Compute(ctx, key, func(old []byte, ok bool) ([]byte, firn.Op) { return append(old, 's'), firn.OpSet })
+	if err != nil {
 		return err
 	}
 	got, _ = c.Get(got[:0], key)

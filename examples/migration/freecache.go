@@ -106,18 +106,22 @@ func insteadOfFreecache(note noter) error {
 	for range 4 { // freecache's ways to ask
 		note("expires", ok, nil)
 	}
-	note("touch", c.SetWithTTL(key, got, 2*time.Minute))
-	ttl, _ = c.TTL(key)
-	note("touched", ttl > time.Minute, nil)
+	_, err = c.Touch(ctx, key, 2*time.Minute)
+	note("touch", err)
+	entry, err := c.LookupEntry(ctx, nil, key)
+	note("touched", entry.TTL > time.Minute, err)
 
-	_, err = c.GetOrLoad(ctx, nil, []byte("other"), func(context.Context, []byte) ([]byte, error) { return value, nil })
+	_, err = c.SetIfAbsent(ctx, []byte("other"), value)
 	note("get or set", err)
-	old, found := c.Get(nil, key)
-	err = c.Set(key, []byte("newer"))
-	note("swap", string(old), found, err)
-	got, _ = c.Get(got[:0], key)
-	got = append(got, 's')
-	err = c.Set(key, got)
+	var before string
+	var found bool
+	err = c.Compute(ctx, key, func(old []byte, ok bool) ([]byte, firn.Op) {
+		before, found = string(old), ok // old is lent until Compute returns
+		return []byte("newer"), firn.OpSet
+	})
+	note("swap", before, found, err)
+	err = c.Compute(ctx, key, func(old []byte, ok bool) ([]byte, firn.Op) { return append(old, 's'), firn.OpSet })
+	got, _ = c.Get(nil, key)
 	note("update", string(got), err)
 	var batch firn.Batch
 	c.GetMulti(&batch, [][]byte{key, absent})
@@ -136,20 +140,16 @@ func insteadOfFreecache(note noter) error {
 	note("under a number", string(got), err)
 	note("number deleted", numbers.Delete(7) == nil)
 
-	n := 0
-	for _, key := range [][]byte{key, []byte("other")} {
-		if v, ok := c.Get(nil, key); ok {
-			note("entry", string(key), string(v))
-			n++
-		}
+	for key, value := range c.All() {
+		note("entry", string(key), string(value))
 	}
-	note("length", n)
+	note("length", c.Len())
 	s := c.Stats()
 	note("hits", s.Hits > 0, s.Misses > 0, s.HitRatio() > 0)
 
-	was, wasAbsent := c.Has(key), c.Has(absent)
-	err = errors.Join(c.Delete(key), c.Delete(absent))
-	note("deleted", was && err == nil, wasAbsent)
+	_, err = c.GetAndDelete(ctx, nil, key)
+	_, errOfAbsent := c.GetAndDelete(ctx, nil, absent)
+	note("deleted", err == nil, errOfAbsent == nil)
 	if err := c.Clear(); err != nil {
 		return err
 	}

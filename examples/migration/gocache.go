@@ -2,6 +2,7 @@ package migration
 
 import (
 	"bytes"
+	"context"
 	"time"
 
 	"github.com/firncache/firn"
@@ -57,7 +58,7 @@ func usingGoCache(note noter, file string) error {
 }
 
 func insteadOfGoCache(note noter) error {
-	var left int
+	ctx, left := context.Background(), 0
 
 	c, err := firn.Open(firn.Options{
 		RAMBytes: 64 << 20,
@@ -88,9 +89,33 @@ func insteadOfGoCache(note noter) error {
 	ttl, ok := firn.ValueTTL(c, "pages")
 	note("expires", ttl <= 10*time.Minute, ok)
 
-	pages, _ := firn.GetValue[int](c, "pages")
-	err = firn.SetValue(c, "pages", pages+1)
-	note("increment", pages+1, err)
+	titles, err := firn.NewTyped(c, "titles", firn.TypedOptions[string, string]{})
+	if err != nil {
+		return err
+	}
+	if err := titles.Set("title", "Firn"); err != nil {
+		return err
+	}
+	stored, err := titles.SetIfAbsent(ctx, "title", "Snow")
+	note("add", stored && err == nil)
+	_, ok, err = titles.Compute(ctx, "absent", func(old string, ok bool) (string, firn.Op) {
+		if !ok {
+			return "", firn.OpKeep
+		}
+		return "Snow", firn.OpSetTTL(time.Hour)
+	})
+	note("replace", ok && err == nil)
+	counters, err := firn.NewTyped(c, "counters", firn.TypedOptions[string, int]{})
+	if err != nil {
+		return err
+	}
+	if err := counters.Set("pages", 64); err != nil {
+		return err
+	}
+	pages, err := firn.Increment(ctx, counters, "pages", 1)
+	note("increment", pages, err)
+	pages, err = firn.Increment(ctx, counters, "pages", -1)
+	note("decrement", pages, err)
 
 	if err := firn.DeleteValue(c, "title"); err != nil {
 		return err

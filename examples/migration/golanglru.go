@@ -1,6 +1,8 @@
 package migration
 
 import (
+	"context"
+
 	"github.com/firncache/firn"
 	"github.com/hashicorp/golang-lru/v2"
 )
@@ -39,16 +41,8 @@ func usingGolangLRU(note noter) error {
 	return nil
 }
 
-// count walks over the whole cache.
-func count[K comparable, V any](t *firn.Typed[K, V]) (n int) {
-	for range t.All() {
-		n++
-	}
-	return n
-}
-
 func insteadOfGolangLRU(note noter) error {
-	var left int
+	ctx, left := context.Background(), 0
 
 	c, err := firn.Open(firn.Options{
 		RAMBytes: 64 << 20,
@@ -76,27 +70,23 @@ func insteadOfGolangLRU(note noter) error {
 	note("has", books.Has("b1"), books.Has("absent"))
 	got, ok = books.Get("b1")
 	note("peek", got, ok)
-	for _, key := range []string{"b2", "b3"} {
-		if err := books.Set(key, firnBook); err != nil {
-			return err
-		}
-	}
+	stored, err := books.SetIfAbsent(ctx, "b2", firnBook)
+	note("contains or add", !stored, err != nil)
+	stored, err = books.SetIfAbsent(ctx, "b3", firnBook)
+	note("peek or add", !stored || err != nil)
 
-	n := count(books)
+	n := books.Len()
 	note("keys", n, n)
 	note("length", n)
 	if err := c.SetRAMBytes(32 << 20); err != nil {
 		return err
 	}
 
-	was := books.Has("b1")
-	if err := books.Delete("b1"); err != nil {
-		return err
-	}
-	note("deleted", was, left)
+	_, err = books.GetAndDelete(ctx, "b1")
+	note("deleted", err == nil, left)
 	if err := books.Clear(); err != nil {
 		return err
 	}
-	note("cleared", count(books))
+	note("cleared", books.Len())
 	return nil
 }

@@ -64,6 +64,6 @@ func insteadOfGroupcache(note noter) error {
 	note("loads", loads)
 	_, err = titles.GetOrLoad(ctx, "absent", load)
 	note("error", errors.Is(err, gone))
-	note("hits", c.Stats().Hits > 0, count(titles))
+	note("hits", c.Stats().Hits > 0, titles.Len())
 	return nil
 }

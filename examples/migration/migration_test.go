@@ -29,13 +29,13 @@ func TestBothSides(t *testing.T) {
 		{"fastcache", func(n noter) error { return usingFastcache(n, filepath.Join(dir, "fastcache")) }, func(n noter) error { return insteadOfFastcache(n, filepath.Join(dir, "firn")) }, nil},
 		{"bigcache", usingBigcache, insteadOfBigcache, nil},
 		{"ristretto", usingRistretto, insteadOfRistretto, nil},
-		{"otter", usingOtter, insteadOfOtter, []string{"set if absent: false\n", "compute if absent: Snow\n", "compute if present: 1\n", "compute: 2\n", "order of use: 4 4\n", "weight: false 0\n", "less room: 50000\n"}},
-		{"golang-lru", usingGolangLRU, insteadOfGolangLRU, []string{"contains or add: false false\n", "peek or add: false\n", "oldest: b1 true\n", "oldest deleted: b2 true\n", "smaller: 0\n"}},
+		{"otter", usingOtter, insteadOfOtter, []string{"order of use: 4 4\n", "weight: false 0\n", "less room: 50000\n"}},
+		{"golang-lru", usingGolangLRU, insteadOfGolangLRU, []string{"oldest: b1 true\n", "oldest deleted: b2 true\n", "smaller: 0\n"}},
 		{"freecache", usingFreecache, insteadOfFreecache, []string{"counters: true 0 0 true 1 true\n"}},
 		{"theine", usingTheine, insteadOfTheine, []string{"cost: 2\n"}},
 		{"groupcache", usingGroupcache, insteadOfGroupcache, []string{"known: true\n"}},
 		{"go-cache", func(n noter) error { return usingGoCache(n, filepath.Join(dir, "gocache")) }, insteadOfGoCache,
-			[]string{"add: false\n", "replace: false\n", "decrement: 64 <nil>\n", "items: 3\n", "count: 3\n"}},
+			[]string{"items: 3\n", "count: 3\n"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			from, to := seen(t, c.from), seen(t, c.to)

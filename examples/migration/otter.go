@@ -128,7 +128,10 @@ func insteadOfOtter(note noter) error {
 	}
 	err = books.Set("b1", firnBook)
 	note("set", err == nil)
-	if err := books.SetWithTTL("b2", firnBook, time.Hour); err != nil {
+	if err := books.Set("b2", firnBook); err != nil {
+		return err
+	}
+	if _, err := books.Touch(ctx, "b2", time.Hour); err != nil {
 		return err
 	}
 	got, ok := books.Get("b1")
@@ -153,11 +156,10 @@ func insteadOfOtter(note noter) error {
 	_, err = books.Refresh(ctx, "b5", func(ctx context.Context, key string) (Book, error) { return Book{Title: key}, nil })
 	note("bulk refresh", "b5", err)
 
-	n := 0
 	for key, book := range books.All() {
 		note("entry", key, book.Pages)
-		n++
 	}
+	n := books.Len()
 	note("all", n, n)
 	note("length", n)
 	note("hits", c.Stats().Hits > 0)
@@ -165,13 +167,29 @@ func insteadOfOtter(note noter) error {
 		return err
 	}
 
-	old, _ := books.Get("b1")
-	err = books.Delete("b1")
+	stored, err := books.SetIfAbsent(ctx, "b1", Book{Title: "Snow"})
+	note("set if absent", stored && err == nil)
+	got, _, err = books.Compute(ctx, "b6", func(old Book, ok bool) (Book, firn.Op) {
+		if ok {
+			return old, firn.OpKeep
+		}
+		return Book{Title: "Snow"}, firn.OpSet
+	})
+	note("compute if absent", got.Title)
+	for _, what := range []string{"compute if present", "compute"} {
+		got, _, err = books.Compute(ctx, "b6", func(old Book, ok bool) (Book, firn.Op) { old.Pages++; return old, firn.OpUpdate })
+		note(what, got.Pages)
+	}
+	if err != nil {
+		return err
+	}
+
+	old, err := books.GetAndDelete(ctx, "b1")
 	note("deleted", old.Title, err == nil)
 	note("left", left.Load())
 	if err := books.Clear(); err != nil {
 		return err
 	}
-	note("cleared", count(books))
+	note("cleared", books.Len())
 	return nil
 }

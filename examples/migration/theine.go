@@ -75,12 +75,10 @@ func insteadOfTheine(note noter) error {
 	note("get", got, ok)
 	_, ok = books.Get("absent")
 	note("miss", ok)
-	n := 0
 	for key, b := range books.All() {
 		note("entry", key, b.Title)
-		n++
 	}
-	note("length", n)
+	note("length", books.Len())
 	s := c.Stats()
 	note("hits", s.Hits > 0, s.HitRatio() > 0)
 	if err := books.Delete("b1"); err != nil {

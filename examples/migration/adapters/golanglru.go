@@ -2,9 +2,9 @@ package adapters
 
 import "github.com/firncache/firn"
 
-// LRU has the methods of lru.Cache of golang-lru/v2. What leaves is chosen by how
+// LRU has the methods of lru.Cache of golang-lru/v2. Get and Len are firn's own. What leaves is chosen by how
 // often it was used, too, so there is no oldest entry. The size is firn's budget, in
-// bytes. Get returns a copy.
+// bytes. A value is a copy.
 type LRU[K comparable, V any] struct{ *firn.Typed[K, V] }
 
 // Add stores a value. It cannot tell what it evicts, and returns false: see
@@ -38,9 +38,6 @@ func (c LRU[K, V]) Values() (values []V) {
 	}
 	return values
 }
-
-// Len walks over the whole cache.
-func (c LRU[K, V]) Len() int { return len(c.Keys()) }
 
 // Purge removes all values.
 func (c LRU[K, V]) Purge() { _ = c.Clear() }
