@@ -44,13 +44,15 @@ func (t *Typed[K, V]) compute(ctx context.Context, key K, f func(s *scratch[K], 
 	if err := t.encodeKey(s); err != nil {
 		return err
 	}
-	return t.c.compute(ctx, s.key, t.ttl, func(stored []byte, ok bool) ([]byte, Op, error) {
+	var readable bool // and op, of the last call of f
+	var op Op
+	err := t.c.compute(ctx, s.key, t.ttl, func(stored []byte, ok bool) ([]byte, Op, error) {
 		var old V
-		readable := false
-		if ok {
+		if readable = false; ok {
 			old, readable = t.decodeHere(stored)
 		}
-		op, err := f(s, old, readable)
+		var err error
+		op, err = f(s, old, readable)
 		if ok && !readable { // there is something, which counts as nothing
 			switch op {
 			case OpKeep:
@@ -61,6 +63,22 @@ func (t *Typed[K, V]) compute(ctx context.Context, key K, f func(s *scratch[K], 
 		}
 		return s.value, op, err
 	})
+	if err == nil {
+		t.countCompute(readable, op)
+	}
+	return err
+}
+
+// countCompute counts the lookup of a Compute, and what it has changed.
+func (t *Typed[K, V]) countCompute(found bool, op Op) {
+	n := &t.space.Counters
+	n.Read(found)
+	switch op {
+	case OpSet, OpUpdate:
+		n.Set(1)
+	case OpDelete:
+		n.Delete(1)
+	}
 }
 
 // decodeHere is decode that leaves it to the caller to delete what cannot be read.
@@ -68,11 +86,13 @@ func (t *Typed[K, V]) decodeHere(stored []byte) (v V, ok bool) {
 	payload, ok := t.fingerprint.Cut(stored)
 	if !ok {
 		t.c.typed.mismatches.Add(1)
+		t.space.Counters.Mismatches.Add(1)
 		return v, false
 	}
 	v, err := t.codec.Decode(payload)
 	if err != nil {
 		t.c.typed.decodeErrors.Add(1)
+		t.space.Counters.DecodeErrors.Add(1)
 		var none V
 		return none, false
 	}
@@ -109,7 +129,10 @@ func (t *Typed[K, V]) CompareAndSwap(ctx context.Context, key K, old, new V) (sw
 	if s.value, err = t.encode(s.value, new); err != nil {
 		return false, err
 	}
-	return t.c.CompareAndSwap(ctx, s.key, s.value[:n], s.value[n:])
+	if swapped, err = t.c.CompareAndSwap(ctx, s.key, s.value[:n], s.value[n:]); swapped {
+		t.space.Counters.Set(1)
+	}
+	return swapped, err
 }
 
 // GetAndDelete is Lookup and Delete in one step: of several that run at once, one gets the

@@ -190,6 +190,15 @@ func TestTypedStats(t *testing.T) {
 		{"a load that fails", func() { typed.GetOrLoad(ctx, "none", load("", errFussy)) }, firn.TypedStats{Misses: 1, Loads: 1, LoadErrors: 1}},
 		{"a load that finds nothing", func() { typed.GetOrLoad(ctx, "none", load("", firn.ErrNotFound)) }, firn.TypedStats{Misses: 1, Loads: 1}},
 		{"Refresh", func() { typed.Refresh(ctx, "k", load("w", nil)) }, firn.TypedStats{Loads: 1}},
+		{"SetIfAbsent", func() { typed.SetIfAbsent(ctx, "k", "x") }, firn.TypedStats{Hits: 1}},
+		{"Compute", func() {
+			typed.Compute(ctx, "k", func(string, bool) (string, firn.Op) { return "x", firn.OpSet })
+		}, firn.TypedStats{Hits: 1, Sets: 1}},
+		{"CompareAndSwap", func() { typed.CompareAndSwap(ctx, "k", "x", "y") }, firn.TypedStats{Sets: 1}},
+		{"GetAndDelete", func() { typed.GetAndDelete(ctx, "k") }, firn.TypedStats{Hits: 1, Deletes: 1}},
+		{"Compute of nothing", func() {
+			typed.Compute(ctx, "k", func(string, bool) (string, firn.Op) { return "", firn.OpKeep })
+		}, firn.TypedStats{Misses: 1}},
 		{"Delete", func() { typed.Delete("k") }, firn.TypedStats{Deletes: 1}},
 		{"GetOrLoadMulti", func() {
 			typed.GetOrLoadMulti(ctx, &b, []string{"k", "loaded", "none"}, func(context.Context, []string) (map[string]string, error) { return nil, nil })

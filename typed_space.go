@@ -48,7 +48,7 @@ func (t *Typed[K, V]) Len() (n int) {
 // in this process. Where many goroutines call at once, Hits, Misses, FrontHits, Sets
 // and Deletes may be a little low.
 type TypedStats struct {
-	Hits, Misses uint64 // lookups past the front, those before a load included
+	Hits, Misses uint64 // lookups past the front, those before a load or of a Compute included
 	FrontHits    uint64
 	Sets         uint64 // values stored by calls, not by loads
 	Deletes      uint64 // keys deleted by calls, whether or not they were there
