@@ -9,8 +9,8 @@ import (
 	"github.com/firncache/firn"
 )
 
-// What a killed process had cleared stays cleared, and what it had written to
-// the SSD since is found.
+// What a killed process had cleared stays cleared, also at the last moment, and what it
+// had written to the SSD since, or in another namespace, is found.
 func TestTypedSurvivesKill(t *testing.T) {
 	const child = "FIRN_TYPED_CHILD"
 	dir := os.Getenv(child)
@@ -29,18 +29,30 @@ func TestTypedSurvivesKill(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close() // before the directory goes
-	users, err := firn.NewTyped(c, "n", firn.TypedOptions[string, []byte]{})
-	if err != nil {
-		t.Fatal(err)
+	namespace := func(name string) *firn.Typed[string, []byte] {
+		typed, err := firn.NewTyped(c, name, firn.TypedOptions[string, []byte]{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return typed
 	}
+	users, kept, late := namespace("n"), namespace("kept"), namespace("late")
 	const n = 4000
-	keys := func(life string) (found int) {
+	count := func(typed *firn.Typed[string, []byte], life string) (found int) {
 		for i := range n {
-			if _, ok := users.Get(fmt.Sprint(life, i)); ok {
+			if _, ok := typed.Get(fmt.Sprint(life, i)); ok {
 				found++
 			}
 		}
 		return found
+	}
+	keys := func(life string) int { return count(users, life) }
+	fill := func(typed *firn.Typed[string, []byte], life string) {
+		for i := range n {
+			if err := typed.Set(fmt.Sprint(life, i), make([]byte, 2000)); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 	if os.Getenv(child) == "" {
 		if old := keys("old"); old != 0 {
@@ -49,20 +61,30 @@ func TestTypedSurvivesKill(t *testing.T) {
 		if since := keys("new"); since < n/10 {
 			t.Errorf("%d of %d values set since are found, want those on the SSD: %+v", since, n, c.Stats())
 		}
+		if old := count(late, "late"); old != 0 {
+			t.Errorf("%d values that were cleared at the last moment are back", old)
+		}
+		if old := count(kept, "kept"); old < n*9/10 {
+			t.Errorf("%d of %d values of another namespace are found, want those on the SSD", old, n)
+		}
 		return
 	}
+	fill(kept, "kept")
+	fill(late, "late")
 	for _, life := range []string{"old", "new"} {
 		if err := users.Clear(); err != nil {
 			t.Fatal(err)
 		}
-		for i := range n {
-			if err := users.Set(fmt.Sprint(life, i), make([]byte, 2000)); err != nil {
-				t.Fatal(err)
-			}
-		}
+		fill(users, life)
 		if keys(life) < n/10 {
 			t.Fatal("nothing is found while the process lives")
 		}
+	}
+	if count(late, "late") < n*9/10 {
+		t.Fatal("nothing of what is to be cleared is found")
+	}
+	if err := late.Clear(); err != nil {
+		t.Fatal(err)
 	}
 	killSelf()
 }
