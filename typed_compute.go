@@ -74,10 +74,11 @@ func (t *Typed[K, V]) countCompute(found bool, op Op) {
 	n := &t.space.Counters
 	n.Read(found)
 	switch op {
-	case OpSet, OpUpdate:
-		n.Set(1)
+	case OpKeep:
 	case OpDelete:
 		n.Delete(1)
+	default:
+		n.Set(1)
 	}
 }
 

@@ -246,3 +246,18 @@ func (failing) Append(dst []byte, v string) ([]byte, error) {
 }
 
 func (failing) Decode(b []byte) (string, error) { return string(b), nil }
+
+// Each Compute counts in the namespace's figures as one lookup, and as what it has done.
+func TestTypedComputeIsCounted(t *testing.T) {
+	t.Parallel()
+	onTypes(t, func(w *computing, people *firn.Typed[string, person]) {
+		for _, op := range []firn.Op{firn.OpKeep, firn.OpSet, firn.OpUpdate, firn.OpSetTTL(time.Hour), firn.OpDelete, firn.OpDelete} {
+			if _, _, err := people.Compute(context.Background(), "key", func(person, bool) (person, firn.Op) { return person{}, op }); err != nil {
+				w.Error(err)
+			}
+		}
+		if s := people.Stats(); s.Hits != 3 || s.Misses != 3 || s.Sets != 3 || s.Deletes != 2 {
+			w.Errorf("%+v: want 3 hits, 3 misses, 3 sets, 2 deletes", s)
+		}
+	})
+}
