@@ -182,7 +182,7 @@ func (c *Cache) tryCompute(ctx context.Context, x *computation, key []byte, ttl 
 	case op == OpDelete:
 		return c.store.Remove(&x.attempt)
 	case op == OpUpdate && ok:
-		return c.store.Replace(&x.attempt, value, deadline)
+		return c.store.Update(&x.attempt, value, deadline)
 	case op == OpSet || op == OpUpdate:
 		ttl = c.loads.Jittered(ttl)
 	default:

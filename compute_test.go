@@ -266,6 +266,47 @@ func TestComputeIsNotOvertakenByMoves(t *testing.T) {
 	}
 }
 
+// A Touch is no write: the function runs once, and OpUpdate keeps the deadline that there is by
+// then. An operation with a time to live of its own has the last word.
+func TestComputeBesideTouch(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		before, touch time.Duration
+		op            firn.Op
+		left          time.Duration
+	}{
+		"longer":     {20 * time.Second, time.Hour, firn.OpUpdate, time.Hour},
+		"shorter":    {20 * time.Second, time.Second, firn.OpUpdate, time.Second},
+		"forever":    {20 * time.Second, firn.Forever, firn.OpUpdate, firn.Forever},
+		"no more":    {firn.Forever, time.Second, firn.OpUpdate, time.Second},
+		"to be set":  {20 * time.Second, time.Hour, firn.OpSet, time.Minute},
+		"with a TTL": {20 * time.Second, time.Hour, firn.OpSetTTL(3 * time.Second), 3 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, value := range []string{"new", "longer than before"} {
+				onTiers(t, func(w *computing) {
+					must(t, w.c.SetWithTTL(w.key, []byte("old"), x.before))
+					w.settle()
+					calls := 0
+					must(t, w.c.Compute(context.Background(), w.key, func([]byte, bool) ([]byte, firn.Op) {
+						calls++
+						ok, err := w.c.Touch(context.Background(), w.key, x.touch)
+						if !ok || err != nil {
+							w.Errorf("Touch: %v, %v", ok, err)
+						}
+						return []byte(value), x.op
+					}))
+					if calls != 1 {
+						w.Errorf("the function ran %d times", calls)
+					}
+					w.holds(value, x.left)
+					must(t, w.c.CheckInvariants())
+				})
+			}
+		})
+	}
+}
+
 // Errors come as they are, and change nothing.
 func TestComputeErrors(t *testing.T) {
 	t.Parallel()

@@ -69,6 +69,8 @@ type newRecord struct {
 	invalidates bool   // the lower tier may have an older record of the key
 	watch       *Watch // it is stored only while this is not void; nil: always
 
+	keepsDeadline bool // that of the key's record, if there is one by then
+
 	lane   policy.Lane // where the policy puts it, if its key is new
 	placed bool        // whether the policy was asked
 	claim  claim       // its writer's, on segments

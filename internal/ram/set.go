@@ -148,6 +148,9 @@ func (t *Tier) store(s *shard, r *newRecord, ev *Evicted) error {
 			s.endWrite(r, ev)
 			return ErrChanged
 		}
+		if r.keepsDeadline {
+			s.keepDeadline(r)
+		}
 		missing := s.set(r)
 		if missing == 0 {
 			break

@@ -1,5 +1,7 @@
 package ram
 
+import "github.com/firncache/firn/internal/record"
+
 // Watch begins to watch a key with this hash. The caller keeps the key as it is, and
 // calls Unwatch.
 func (t *Tier) Watch(w *Watch, hash uint64, key []byte) {
@@ -24,14 +26,27 @@ func (t *Tier) Unwatch(w *Watch) {
 // SetIf is Set of a watched key. It fails with ErrChanged if the watch is void, and
 // adds the evicted records to ev, for the caller to notify later. The watch goes on.
 func (t *Tier) SetIf(w *Watch, value []byte, deadline int64, ev *Evicted) error {
-	if deadline != 0 {
+	r := t.newRecord(w.hash, w.key, value, deadline)
+	return t.storeIf(w, &r, ev)
+}
+
+// UpdateIf is SetIf that keeps the deadline of the key's record, which may have been touched
+// since. deadline is for the case that the record has left.
+func (t *Tier) UpdateIf(w *Watch, value []byte, deadline int64, ev *Evicted) error {
+	r := t.newRecord(w.hash, w.key, value, deadline)
+	r.keepsDeadline = true
+	return t.storeIf(w, &r, ev)
+}
+
+// storeIf stores a record for a watch.
+func (t *Tier) storeIf(w *Watch, r *newRecord, ev *Evicted) error {
+	if r.deadline != 0 {
 		t.expectExpiry()
 	}
-	r := t.newRecord(w.hash, w.key, value, deadline)
 	r.watch = w
 	s := t.shardOf(w.hash)
 	s.mu.Lock()
-	err := t.store(s, &r, ev)
+	err := t.store(s, r, ev)
 	if err != nil && err != ErrClosed && w.Voided() {
 		return ErrChanged // whatever else kept it
 	}
@@ -54,4 +69,16 @@ func (t *Tier) DeleteIf(w *Watch, ev *Evicted) error {
 	s.unlock(ev)
 	ended.callWritten()
 	return nil
+}
+
+// keepDeadline gives a record on its way the deadline of the key's live one.
+func (s *shard) keepDeadline(r *newRecord) {
+	t := s.tier
+	_, _, old, ok := s.find(r.hash, r.key)
+	if !ok || t.expired(&old) || t.deadline(&old) == r.deadline {
+		return
+	}
+	r.deadline = t.deadline(&old)
+	r.shape = record.ShapeOf(len(r.key), len(r.value), r.deadline != 0)
+	r.size = t.roundUp(record.Size(len(r.key), len(r.value), r.deadline != 0))
 }

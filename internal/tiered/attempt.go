@@ -13,7 +13,7 @@ import (
 //
 //	s.Begin(a, key)                   from here on, writes of the key are noticed
 //	s.Look(ctx, a, dst)               what it holds, or an error: nothing is known then
-//	s.Replace(a, …) or s.Remove(a)    ErrChanged if it was written since Begin
+//	s.Replace(a, …), or s.Update, s.Remove    ErrChanged if it was written since Begin
 //	s.End(a)
 //
 // What moves a record between the tiers, evicts it or lets it expire is no write. The
@@ -96,6 +96,12 @@ func (s *Store) getUncleared(ctx context.Context, dst, key []byte, hash uint64) 
 // written that, and as Set does. A deadline of 0 is never.
 func (s *Store) Replace(a *Attempt, value []byte, deadline int64) error {
 	return s.attempt(a, &change{op: setIf, value: value, deadline: deadline})
+}
+
+// Update is Replace that keeps the deadline that the key has by now: a Touch since the look
+// counts as no write. If the record has left RAM, it gets the one given.
+func (s *Store) Update(a *Attempt, value []byte, deadline int64) error {
+	return s.attempt(a, &change{op: updateIf, value: value, deadline: deadline})
 }
 
 // Remove deletes the attempt's key, as Replace stores.

@@ -18,6 +18,7 @@ const (
 	set      op = iota
 	remove      // which is no error if there is nothing
 	setIf       // unless the key was written since it is watched
+	updateIf    // likewise, and keeps the deadline
 	removeIf    // likewise
 	touch       // the deadline alone
 )
@@ -28,7 +29,7 @@ type change struct {
 	hash       uint64 // of set and remove
 	key, value []byte
 	deadline   int64
-	watch      *ram.Watch   // of setIf and removeIf
+	watch      *ram.Watch   // of setIf, updateIf and removeIf
 	ev         *ram.Evicted // of setIf and removeIf: collects the records that they evict
 }
 
@@ -52,6 +53,8 @@ func (s *Store) write(w *change) error {
 		err = s.ram.Set(w.hash, w.key, w.value, w.deadline)
 	case setIf:
 		err = s.ram.SetIf(w.watch, w.value, w.deadline, w.ev)
+	case updateIf:
+		err = s.ram.UpdateIf(w.watch, w.value, w.deadline, w.ev)
 	case remove:
 		err = errIfClosed(s.ram.Delete(w.hash, w.key))
 	case touch:

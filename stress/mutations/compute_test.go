@@ -38,6 +38,12 @@ var computes = []mutation{{
 	new:   "if false {",
 	pkg:   ".", test: "TestComputePanics",
 }, {
+	guard: "an update keeps the deadline of a Touch since it looked",
+	file:  "internal/ram/set.go",
+	old:   "if r.keepsDeadline {",
+	new:   "if false {",
+	pkg:   ".", test: "TestComputeBesideTouch",
+}, {
 	guard: "a watch that begins anew is not void",
 	file:  "internal/ram/set_if.go",
 	old:   "w.void.Store(false)",
