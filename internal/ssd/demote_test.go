@@ -2,6 +2,7 @@ package ssd
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 
@@ -181,4 +182,42 @@ func TestFault26Token(t *testing.T) {
 		}
 		w.close(t)
 	})
+}
+
+// A record with a later deadline than its copy here replaces that. If it is refused, the
+// copy stays, and it expires when it would have: after a kill, too.
+func TestDemoteOverOlderCopy(t *testing.T) {
+	for _, refused := range []bool{false, true} {
+		inBubble(t, fmt.Sprint(refused), func(t *testing.T) {
+			w, mem := newWorld(t, 1), vfstest.NewMem()
+			c := testConfig(mem, w)
+			c.Admission = AdmitRead
+			w.reopen(t, c)
+			key, value := w.key(1), []byte("value")
+			h, was, to := w.hasher.Hash(w.key(1)), w.tier.Now()+1000, w.tier.Now()+5000
+			if !w.tier.Demote(h, key, value, was, true, NoCopy) {
+				t.Fatal("not taken")
+			}
+			if !w.tier.Demote(h, key, value, to, !refused, OlderCopy) {
+				t.Errorf("refused %v: it is here, and is said not to be", refused)
+			}
+			want := to
+			if refused {
+				want = was
+			}
+			if f, err := w.lookUp(key); f.Deadline != want || string(f.Value) != "value" || err != nil {
+				t.Errorf("refused %v: %q until %d, %v, want until %d", refused, f.Value, f.Deadline, err, want)
+			}
+			if n := w.tier.Len(); n != 1 {
+				t.Errorf("%d entries", n)
+			}
+			w.roomy()
+			heir := w.killed(t, mem, testConfig)
+			if f, err := heir.lookUp(key); err == nil && f.Deadline != want {
+				t.Errorf("refused %v: after a kill until %d, want %d", refused, f.Deadline, want)
+			}
+			heir.close(t)
+			w.close(t)
+		})
+	}
 }

@@ -4,7 +4,8 @@ package mutations
 var ramTier = []mutation{{
 	guard: "a write invalidates the copy in the lower tier",
 	file:  "internal/ram/entries.go",
-	old:   "lower.Invalidate(hash)",
+	old:   "\t\tlower.Invalidate(hash)\n\t}\n\treturn s.watches",
+	new:   "\t}\n\treturn s.watches",
 	pkg:   "./internal/ram", test: "TestLowerModel", quick: true,
 }, {
 	guard: "a promotion asks whether the copy is current",
@@ -21,8 +22,8 @@ var ramTier = []mutation{{
 }, {
 	guard: "a promoted record is known to have a copy in the lower tier",
 	file:  "internal/ram/promote.go",
-	old:   "r.version, r.promoted, r.waited = wasRead|lowerCopy,",
-	new:   "r.version, r.promoted, r.waited = wasRead,",
+	old:   "return t.promoteWith(wasRead|lowerCopy, hash",
+	new:   "return t.promoteWith(wasRead, hash",
 	pkg:   "./internal/ram", test: "TestLowerModel",
 }, {
 	guard: "a load stores nothing if its key was written meanwhile",

@@ -1,0 +1,48 @@
+package mutations
+
+// deadlines are the guards of what moves a deadline without its value.
+var deadlines = []mutation{{
+	guard: "a deadline that is moved changes the version",
+	file:  "internal/ram/touch.go",
+	old:   "(version+2)&^recordFlags|flags",
+	new:   "version&^recordFlags|flags",
+	pkg:   "./internal/ram", test: "TestTouchDuringRead", quick: true,
+}, {
+	guard: "an earlier deadline invalidates the copy in the lower tier",
+	file:  "internal/ram/touch.go",
+	old:   "case expiresSooner(deadline, was):",
+	new:   "case false:",
+	pkg:   "./internal/ram", test: "TestTouchOverCopy", quick: true,
+}, {
+	guard: "a copy with an earlier deadline is not taken for the record",
+	file:  "internal/ram/touch.go",
+	old:   "flags |= olderCopy",
+	pkg:   "./internal/ram", test: "TestTouchOverCopy",
+}, {
+	guard: "a record that goes down in parts is not touched in place",
+	file:  "internal/ram/touch.go",
+	old:   " && s.demotions.at(r.off) == nil",
+	pkg:   "./internal/ram", test: "TestTouchBetweenParts",
+}, {
+	guard: "reads move even deadlines alone",
+	file:  "internal/ram/slide.go",
+	old:   " || deadline&1 != 0",
+	pkg:   "./internal/ram", test: "TestSlidingModel",
+}, {
+	guard: "a read moves no deadline by a sixteenth or less",
+	file:  "internal/ram/slide.go",
+	old:   " || to-deadline <= t.slides.slack+1",
+	pkg:   "./internal/ram", test: "TestSlidingModel",
+}, {
+	guard: "an older copy stays if its record is refused",
+	file:  "internal/ssd/demote.go",
+	old:   "if !found || copied == NoCopy {",
+	new:   "if true {",
+	pkg:   "./internal/ssd", test: "TestDemoteOverOlderCopy",
+}, {
+	guard: "a front ends with the deadline that a read is to move",
+	file:  "front.go",
+	old:   "return max(deadline-c.slideLead, 2)",
+	new:   "return deadline",
+	pkg:   ".", test: "TestExpireAfterAccess",
+}}
