@@ -24,6 +24,8 @@ func TestLoadingOptionsRefused(t *testing.T) {
 		{0, firn.LoadingOptions{TTLJitter: math.NaN()}, "TTLJitter"},
 		{0, firn.LoadingOptions{NegativeTTL: -1}, "NegativeTTL"},
 		{0, firn.LoadingOptions{NegativeTTL: math.MaxInt64}, "NegativeTTL"},
+		{0, firn.LoadingOptions{ErrorTTL: -1}, "ErrorTTL"},
+		{0, firn.LoadingOptions{RetryAfter: -1}, "RetryAfter"},
 		{0, firn.LoadingOptions{RefreshAfter: time.Second}, "RefreshAfter"},
 		{firn.Forever, firn.LoadingOptions{RefreshAfter: time.Second}, "RefreshAfter"},
 		{time.Second, firn.LoadingOptions{RefreshAfter: time.Second}, "RefreshAfter"},
@@ -49,7 +51,7 @@ func TestLoadingOptionsRefused(t *testing.T) {
 	}
 	all := firn.LoadingOptions{
 		TTLJitter: 0.1, NegativeTTL: time.Second, RefreshAfter: 40 * time.Second, StaleWhileRevalidate: time.Minute, StaleIfError: time.Hour,
-		SoftTimeout: time.Second, HardTimeout: time.Minute, MaxLoads: 1,
+		SoftTimeout: time.Second, HardTimeout: time.Minute, MaxLoads: 1, ErrorTTL: time.Second, RetryAfter: time.Second, CancelUnwanted: true,
 	}
 	openSmall(t, func(o *firn.Options) { o.TTL, o.Loading = time.Minute, all })
 }

@@ -98,8 +98,8 @@ type Options struct {
 }
 
 // LoadingOptions extend GetOrLoad, GetOrLoadMulti and Refresh beyond
-// loading missing values. Durations count to the millisecond. Each but HardTimeout is
-// off at 0, the default.
+// loading missing values. Durations count to the millisecond. Each is off at
+// 0, the default, but for RetryAfter and HardTimeout.
 //
 // An expired value is kept for StaleWhileRevalidate or StaleIfError, whichever is longer, to be
 // an answer of GetOrLoad and GetOrLoadMulti; no other call sees it. It is never
@@ -123,6 +123,12 @@ type LoadingOptions struct {
 	// is not told.
 	NegativeTTL time.Duration
 
+	// ErrorTTL is how long the error of a loader is remembered, ErrLoadTimeout too, but no
+	// panic: callers of GetOrLoad and GetOrLoadMulti that find no value get it meanwhile,
+	// and do not load. Of the last 64 keys in each of 64 shards, beside the RAM budget.
+	// Writes do not end it, a load that succeeds does: Refresh asks the source at once.
+	ErrorTTL time.Duration
+
 	// RefreshAfter is the age at which a value that was stored with Options.TTL is
 	// loaded anew in the background, when GetOrLoad or GetOrLoadMulti find it;
 	// they return the value that is there. It must be less than Options.TTL, by
@@ -130,20 +136,26 @@ type LoadingOptions struct {
 	// life: it is refreshed when less than TTL - RefreshAfter is left. So jitter
 	// moves both moments alike, and a value that was stored with another TTL is
 	// refreshed as long before its end, but never if its whole life is shorter
-	// than that. With RefreshAfter, deadlines may be a millisecond later. While its
-	// loader fails, each caller that finds such a value begins another load of it,
-	// if none is under way.
+	// than that. With RefreshAfter, deadlines may be a millisecond later. If the load fails,
+	// another begins with the next caller after RetryAfter.
 	RefreshAfter time.Duration
 
 	// StaleWhileRevalidate is how long after its deadline a value is still returned by
 	// GetOrLoad and GetOrLoadMulti, while one of them loads it anew in the
-	// background; if that fails, the next caller does.
+	// background; if that fails, the next caller after RetryAfter does.
 	StaleWhileRevalidate time.Duration
 
 	// StaleIfError is how long after its deadline a value is returned by GetOrLoad and
 	// GetOrLoadMulti if its load fails: with an error other than ErrNotFound, or at
 	// HardTimeout; not with a panic. It must be more than StaleWhileRevalidate.
 	StaleIfError time.Duration
+
+	// RetryAfter is the pause after a load that failed, or panicked, of a key with a
+	// value: meanwhile nobody begins to load it in the background, and what is returned
+	// under StaleIfError is returned at once. So a source that is down is asked for a
+	// key once in such a time, and not by every reader. Of the last failures, as with
+	// ErrorTTL. Default 0: one second; a nanosecond is as good as none.
+	RetryAfter time.Duration
 
 	// SoftTimeout is how long GetOrLoad and GetOrLoadMulti wait for a load if there
 	// is a value to return under StaleIfError, which they then return. The load goes
@@ -248,7 +260,7 @@ func (o *LoadingOptions) validate(ttl time.Duration) error {
 		name  string
 		value time.Duration
 	}{
-		{"NegativeTTL", o.NegativeTTL}, {"RefreshAfter", o.RefreshAfter}, {"StaleWhileRevalidate", o.StaleWhileRevalidate},
+		{"NegativeTTL", o.NegativeTTL}, {"ErrorTTL", o.ErrorTTL}, {"RetryAfter", o.RetryAfter}, {"RefreshAfter", o.RefreshAfter}, {"StaleWhileRevalidate", o.StaleWhileRevalidate},
 		{"StaleIfError", o.StaleIfError}, {"SoftTimeout", o.SoftTimeout}, {"HardTimeout", hard},
 	} {
 		if f.value < 0 || f.value > maxTTL {

@@ -200,7 +200,7 @@ func TestRefreshRaces(t *testing.T) {
 }
 
 // What a background refresh answers: an error leaves the value and the next
-// reader tries again, a panic likewise and is counted, ErrNotFound takes the
+// reader after a pause tries again, a panic likewise and is counted, ErrNotFound takes the
 // value away.
 func TestRefreshFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -211,8 +211,10 @@ func TestRefreshFails(t *testing.T) {
 		s.fail(errors.New("boom"))
 		s.expect(t, c, "v1", nil)
 		synctest.Wait()
+		time.Sleep(time.Second)
 		s.expect(t, c, "v1", nil)
 		synctest.Wait()
+		time.Sleep(time.Second)
 		if st := c.Stats(); s.count() != 3 || st.Loads.Errors != 2 {
 			t.Errorf("%d loads, %d errors: want 3 and 2", s.count(), st.Loads.Errors)
 		}
@@ -224,6 +226,7 @@ func TestRefreshFails(t *testing.T) {
 		if n := c.Stats().Loads.Panics; n != 1 {
 			t.Errorf("%d panics", n)
 		}
+		time.Sleep(time.Second)
 		s.fail(firn.ErrNotFound)
 		s.expect(t, c, "v1", nil)
 		synctest.Wait()

@@ -149,6 +149,7 @@ func TestStaleIfError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := openSmall(t, func(o *firn.Options) {
 			o.TTL, o.Loading.StaleIfError, o.Loading.HardTimeout = time.Minute, time.Hour, 10*time.Second
+			o.Loading.RetryAfter = time.Nanosecond // which is a millisecond
 		})
 		boom := errors.New("boom")
 		s := &source{}
@@ -160,14 +161,17 @@ func TestStaleIfError(t *testing.T) {
 		if _, ok := c.Get(nil, []byte("k")); ok {
 			t.Error("the expired value was stored anew")
 		}
+		time.Sleep(time.Millisecond)
 		var b firn.Batch
 		err := c.GetOrLoadMulti(t.Context(), &b, keysOf("k other"), func(context.Context, [][]byte) ([][]byte, error) { return nil, boom })
+		time.Sleep(time.Millisecond)
 		if err != boom || show(&b) != "v1 -" {
 			t.Errorf("GetOrLoadMulti: %q, %v", show(&b), err)
 		}
 		if _, err := c.Refresh(t.Context(), nil, []byte("k"), s.load); err != boom {
 			t.Errorf("Refresh: %v", err)
 		}
+		time.Sleep(time.Millisecond)
 		start := time.Now()
 		v, err := c.GetOrLoad(t.Context(), nil, []byte("k"), after(time.Minute, "too late"))
 		if err != nil || string(v) != "v1" || time.Since(start) != 10*time.Second {
@@ -176,6 +180,7 @@ func TestStaleIfError(t *testing.T) {
 		if st := c.Stats(); st.Loads.StaleOnError != 3 || st.Loads.StaleServed != 3 || st.Loads.Errors != 4 || st.Loads.Timeouts != 1 {
 			t.Errorf("%d times fail-safe, %d stale, %d errors, %d timeouts: want 3, 3, 4, 1", st.Loads.StaleOnError, st.Loads.StaleServed, st.Loads.Errors, st.Loads.Timeouts)
 		}
+		time.Sleep(time.Millisecond)
 		func() {
 			defer func() {
 				if recover() == nil {

@@ -90,6 +90,7 @@ type LoadStats struct {
 	Refreshes, RefreshesDeferred            uint64
 	NegativeHits                            uint64
 	StaleServed, StaleOnError, SoftTimeouts uint64
+	Paused, ErrorHits                       uint64
 	Active                                  int64
 }
 
@@ -189,6 +190,8 @@ var metrics = []Metric{
 	{"stale_served", "1", true, "Expired values returned: under StaleWhileRevalidate, or in place of a load that failed or was late.", func(s *Stats) float64 { return float64(s.Loads.StaleServed) }},
 	{"stale_on_error", "1", true, "Callers that got a value from the cache though its load failed.", func(s *Stats) float64 { return float64(s.Loads.StaleOnError) }},
 	{"soft_timeouts", "1", true, "Callers that got a value from the cache because its load took longer than SoftTimeout.", func(s *Stats) float64 { return float64(s.Loads.SoftTimeouts) }},
+	{"loads_paused", "1", true, "Loads and refreshes that did not begin, of a key with a value, because one had failed less than RetryAfter ago.", func(s *Stats) float64 { return float64(s.Loads.Paused) }},
+	{"error_hits", "1", true, "Callers that got the remembered error of a load: see ErrorTTL.", func(s *Stats) float64 { return float64(s.Loads.ErrorHits) }},
 	{"loads_active", "1", false, "Values being loaded.", func(s *Stats) float64 { return float64(s.Loads.Active) }},
 }
 
@@ -306,6 +309,7 @@ func (st *Stats) addLoads(s load.Stats) {
 	st.Loads.StoreErrors = s.Unstored
 	st.Loads.Refreshes, st.Loads.RefreshesDeferred = s.Refreshes, s.RefreshesDeferred
 	st.Loads.NegativeHits = s.NegativeHits
+	st.Loads.Paused, st.Loads.ErrorHits = s.Paused, s.ErrorHits
 	st.Loads.StaleServed, st.Loads.StaleOnError, st.Loads.SoftTimeouts = s.StaleServed, s.StaleOnError, s.SoftTimeouts
 	st.Loads.Active = s.Active
 }

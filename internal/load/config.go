@@ -21,6 +21,9 @@ type Func = func(ctx context.Context, key []byte) ([]byte, error)
 // MultiFunc fetches the values of many keys: see firn.MultiLoadFunc.
 type MultiFunc = func(ctx context.Context, keys [][]byte) ([][]byte, error)
 
+// DefaultRetryAfter is the pause after a load that failed, of a key with a value.
+const DefaultRetryAfter = time.Second
+
 // DefaultHardTimeout is how long a loader may take unless the options say otherwise.
 const DefaultHardTimeout = 30 * time.Second
 
@@ -28,9 +31,11 @@ const DefaultHardTimeout = 30 * time.Second
 type Options struct {
 	TTLJitter            float64
 	NegativeTTL          time.Duration
+	ErrorTTL             time.Duration
 	RefreshAfter         time.Duration
 	StaleWhileRevalidate time.Duration
 	StaleIfError         time.Duration
+	RetryAfter           time.Duration
 	SoftTimeout          time.Duration
 	HardTimeout          time.Duration
 	CancelUnwanted       bool
@@ -39,6 +44,14 @@ type Options struct {
 
 // Hard is how long a loader may take.
 func (o Options) Hard() time.Duration { return cmp.Or(o.HardTimeout, DefaultHardTimeout) }
+
+// Retry is the pause after a load that failed, of a key with a value.
+func (o Options) Retry() time.Duration { return cmp.Or(o.RetryAfter, DefaultRetryAfter) }
+
+// heedsFailures reports whether a load that failed is of consequence for the next.
+func (o Options) heedsFailures() bool {
+	return o.ErrorTTL != 0 || o.RefreshAfter != 0 || o.StaleWhileRevalidate != 0 || o.StaleIfError != 0
+}
 
 // timeoutError is the error of loads that took longer.
 func (o Options) timeoutError() error {

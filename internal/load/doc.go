@@ -15,6 +15,8 @@
 //   - refresh: a load of a key that has a value; mostly in the background.
 //   - stale: past its deadline, and still an answer, for as long as the options say.
 //   - negative entry: a remembered ErrNotFound.
+//   - failure: a remembered error of a load, or that it panicked. For a while it pauses
+//     the loads of its key.
 //   - directives: a loader's wishes for its values, given through its context.
 //   - slot: the permit that a call needs to run if there is a limit. A call that a loader waits
 //     for bypasses the limit.
@@ -36,6 +38,7 @@
 //	result.go        how a load ended
 //	store_result.go  storing the result, negative entries too
 //	stale.go         answers that are there already: stale, negative, by another load
+//	failures.go      the last loads that failed: pauses, remembered errors
 //	lifetimes.go     deadlines: jitter, and when a value needs a refresh
 //	stats.go         counters and log lines
 package load

@@ -33,10 +33,11 @@ type Group struct {
 // loaded. It is taken with no other lock held; hold alone takes several.
 type shard struct {
 	mu       sync.Mutex
-	joinable map[string]*flight   // by key
-	underWay map[*flight]struct{} // joinable or not
+	joinable map[string]*flight       // by key
+	underWay map[*flight]struct{}     // joinable or not
+	failures atomic.Pointer[failures] // nil before the first
 	closed   bool
-	_        [32]byte
+	_        [24]byte
 }
 
 func (g *Group) shardOf(hash uint64) *shard { return &g.shards[hash%shards] }

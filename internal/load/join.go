@@ -43,7 +43,7 @@ func (g *Group) joinBackground(ctx context.Context, key []byte, call **loaderCal
 		return
 	}
 	defer s.mu.Unlock()
-	if !s.closed && s.find(key) == nil {
+	if !s.closed && s.find(key) == nil && !g.pausesRefresh(s, hash, key) {
 		g.begin(ctx, asker, hash, key, call).background = true
 	}
 }
@@ -161,6 +161,7 @@ func (g *Group) endLocked(f *flight, res result) {
 	if !f.abandoned {
 		g.count.ended(res)
 	}
+	g.noteEnd(f, res)
 	f.forget()
 	f.abandon()
 	delete(f.shard.underWay, f)

@@ -26,6 +26,9 @@ func (g *Group) Load(ctx context.Context, dst, key []byte, load Func) ([]byte, e
 	case tiered.Negative:
 		return dst, tiered.ErrNotFound
 	}
+	if v, ok, err := g.pausedAnswer(ctx, hash, dst, key); ok {
+		return v, err
+	}
 	var call *loaderCall
 	f, err := g.joinOrBegin(ctx, hash, key, &call)
 	if err != nil {
@@ -146,7 +149,7 @@ func (g *Group) wait(ctx context.Context, dst []byte, f *flight, soft <-chan str
 			return dst, false, ctx.Err()
 		case <-soft:
 			soft = nil
-			if v, ok := g.staleFallback(ctx, dst, f); ok {
+			if v, ok := g.staleFallback(ctx, f.hash, dst, f.key); ok {
 				g.count.softTimeouts.Add(1)
 				f.leaveRunning()
 				return v, true, nil
@@ -165,7 +168,7 @@ func (g *Group) answer(ctx context.Context, dst []byte, f *flight) (v []byte, ok
 		return append(dst, res.value...), true, nil
 	}
 	if isFailure(res.err) && !res.closed {
-		if v, ok := g.staleFallback(ctx, dst, f); ok {
+		if v, ok := g.staleFallback(ctx, f.hash, dst, f.key); ok {
 			g.count.staleOnError.Add(1)
 			return v, true, nil
 		}

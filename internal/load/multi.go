@@ -84,7 +84,13 @@ func (g *Group) joinMissing(ctx context.Context, found *tiered.Values, keys [][]
 		switch state {
 		case tiered.Miss:
 			var failed error
-			if a.flight, failed = g.joinOrBegin(ctx, hash, key, &call); err == nil {
+			var paused bool
+			if v, paused, failed = g.pausedAnswer(ctx, hash, nil, key); paused {
+				a.value, a.ok = v, failed == nil
+			} else {
+				a.flight, failed = g.joinOrBegin(ctx, hash, key, &call)
+			}
+			if err == nil {
 				err = failed
 			}
 		case tiered.Fresh, tiered.Stale:

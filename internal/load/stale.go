@@ -23,11 +23,11 @@ func (g *Group) peekForLoad(ctx context.Context, hash uint64, dst, key []byte) (
 
 // staleFallback is the answer in place of a load that is late or has
 // failed: an expired value up to StaleIfError, or one that came meanwhile.
-func (g *Group) staleFallback(ctx context.Context, dst []byte, f *flight) ([]byte, bool) {
+func (g *Group) staleFallback(ctx context.Context, hash uint64, dst, key []byte) ([]byte, bool) {
 	if g.cfg.StaleIfError == 0 {
 		return dst, false
 	}
-	v, deadline, state := g.store.Peek(ctx, f.hash, dst, f.key)
+	v, deadline, state := g.store.Peek(ctx, hash, dst, key)
 	switch {
 	case state == tiered.Fresh:
 		return v, true

@@ -15,6 +15,7 @@ type Stats struct {
 	Refreshes, RefreshesDeferred            uint64
 	NegativeHits                            uint64
 	StaleServed, StaleOnError, SoftTimeouts uint64
+	Paused, ErrorHits                       uint64
 	Active                                  int64
 }
 
@@ -25,6 +26,7 @@ type counters struct {
 	refreshes, refreshesDeferred            atomic.Uint64
 	negativeHits                            atomic.Uint64
 	staleServed, staleOnError, softTimeouts atomic.Uint64
+	paused, errorHits                       atomic.Uint64
 }
 
 // ended counts how a load ended that somebody wanted.
@@ -49,6 +51,7 @@ func (g *Group) Stats() Stats {
 		Refreshes: n.refreshes.Load(), RefreshesDeferred: n.refreshesDeferred.Load(),
 		NegativeHits: n.negativeHits.Load(),
 		StaleServed:  n.staleServed.Load(), StaleOnError: n.staleOnError.Load(), SoftTimeouts: n.softTimeouts.Load(),
+		Paused: n.paused.Load(), ErrorHits: n.errorHits.Load(),
 		Active: g.active.Load(),
 	}
 }

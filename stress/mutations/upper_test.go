@@ -84,6 +84,21 @@ var upper = []mutation{{
 	old:   "\tif f.callers == 0 {\n\t\tf.abandon()\n\t}\n",
 	pkg:   ".", test: "TestLoadWithoutCallersEnds",
 }, {
+	guard: "no refresh begins for a while after a load that failed",
+	file:  "internal/load/join.go",
+	old:   " && !g.pausesRefresh(s, hash, key)",
+	pkg:   ".", test: "TestRetryAfter",
+}, {
+	guard: "a load that panicked is no answer to later callers",
+	file:  "internal/load/failures.go",
+	old:   " || last.err == nil",
+	pkg:   ".", test: "TestPanicPausesRefreshes",
+}, {
+	guard: "a load that succeeds ends the memory of one that failed",
+	file:  "internal/load/failures.go",
+	old:   "\t\t\t*last = failure{}\n",
+	pkg:   ".", test: "TestErrorTTL",
+}, {
 	guard: "a loader is not waited for beyond the hard timeout",
 	file:  "internal/load/load.go",
 	old:   "\t\tg.endEarly(call, g.timeout)\n",

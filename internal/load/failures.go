@@ -1,0 +1,118 @@
+package load
+
+import (
+	"bytes"
+	"context"
+)
+
+// failures are the last loads of a shard's keys that failed: a ring, so that a source that
+// is down takes no more memory the more keys are asked for. The oldest makes room for the
+// next. Guarded by the shard's mu.
+type failures struct {
+	hashes [maxFailures]uint64 // apart, so that a search reads little
+	last   [maxFailures]failure
+	next   int
+}
+
+// failure is a load that failed.
+type failure struct {
+	key []byte
+	at  int64 // in the store's time; 0: none
+	err error // nil: a panic
+}
+
+const (
+	// maxFailures is how many failures a shard remembers: with 64 shards, 4096 keys.
+	maxFailures = 64
+	// maxFailedKey is the longest key of which a failure is remembered, in bytes.
+	maxFailedKey = 1 << 10
+)
+
+// find is the failure of a key, nil if there is none.
+func (l *failures) find(hash uint64, key []byte) *failure {
+	for i, h := range &l.hashes {
+		if f := &l.last[i]; h == hash && f.at != 0 && bytes.Equal(f.key, key) {
+			return f
+		}
+	}
+	return nil
+}
+
+// noteEnd remembers that a load failed, or forgets that one of its key did. The caller
+// holds mu of its shard.
+func (g *Group) noteEnd(f *flight, res result) {
+	s := f.shard
+	l := s.failures.Load()
+	failed := res.panicked != nil || isFailure(res.err)
+	if !g.cfg.heedsFailures() || !failed && l == nil || res.closed || res.cached || f.abandoned || len(f.key) > maxFailedKey {
+		return
+	}
+	if l == nil {
+		l = new(failures)
+		s.failures.Store(l)
+	}
+	last := l.find(f.hash, f.key)
+	if !failed {
+		if last != nil {
+			*last = failure{}
+		}
+		return
+	}
+	if last == nil {
+		l.hashes[l.next] = f.hash
+		last, l.next = &l.last[l.next], (l.next+1)%maxFailures
+	}
+	*last = failure{key: f.key, at: g.store.Now(), err: res.err}
+}
+
+// lastFailure is the failure of a key that is less than so many milliseconds ago.
+func (g *Group) lastFailure(hash uint64, key []byte, millis int64) (last failure, ok bool) {
+	s := g.shardOf(hash)
+	if s.failures.Load() == nil { // as a rule
+		return last, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return g.lastFailureLocked(s, hash, key, millis)
+}
+
+// pausesRefresh reports whether a refresh of a key is not to begin, because a load of it
+// failed a moment ago. The caller holds mu of its shard.
+func (g *Group) pausesRefresh(s *shard, hash uint64, key []byte) bool {
+	_, paused := g.lastFailureLocked(s, hash, key, millis(g.cfg.Retry()))
+	if paused {
+		g.count.paused.Add(1)
+	}
+	return paused
+}
+
+func (g *Group) lastFailureLocked(s *shard, hash uint64, key []byte, millis int64) (last failure, ok bool) {
+	if l := s.failures.Load(); l != nil {
+		if f := l.find(hash, key); f != nil {
+			return *f, g.within(f.at, millis)
+		}
+	}
+	return last, false
+}
+
+// pausedAnswer is the answer of a key of which nothing fresh is there, and of which a load
+// failed a moment ago, in place of another load: the value that has expired, under
+// StaleIfError, or the error, under ErrorTTL.
+func (g *Group) pausedAnswer(ctx context.Context, hash uint64, dst, key []byte) (v []byte, ok bool, err error) {
+	last, ok := g.lastFailure(hash, key, max(millis(g.cfg.Retry()), millis(g.cfg.ErrorTTL)))
+	if !ok || last.err == nil {
+		return dst, false, nil
+	}
+	if g.within(last.at, millis(g.cfg.Retry())) {
+		if v, ok := g.staleFallback(ctx, hash, dst, key); ok {
+			g.count.paused.Add(1)
+			g.count.staleOnError.Add(1)
+			return v, true, nil
+		}
+	}
+	if g.within(last.at, millis(g.cfg.ErrorTTL)) {
+		g.count.errorHits.Add(1)
+		return dst, true, last.err
+	}
+	return dst, false, nil
+}
