@@ -26,12 +26,18 @@ type Cache struct {
 
 // Open makes a cache. A field of Options that makes no sense is an error that
 // names it.
-func Open(opts Options) (*Cache, error) {
+func Open(opts Options) (*Cache, error) { return open(opts, adjustTiers) }
+
+// open is Open with a change of the tiers' configuration, which tests make.
+func open(opts Options, adjust func(*tiered.Config)) (*Cache, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err
 	}
 	c := &Cache{ttl: opts.ttl()}
 	cfg := opts.tiers()
+	if adjust != nil {
+		adjust(&cfg)
+	}
 	c.tellListeners(&cfg)
 	if err := c.store.Open(cfg); err != nil {
 		return nil, openError(err)

@@ -19,6 +19,7 @@ const module = "github.com/firncache/firn"
 // and of those what allowed lists. A package inside another, as ssd/format is, lies on
 // the floor of that one. The tiers do not know each other.
 //
+//	firntest                                 a cache in a test's hand
 //	firn                                     the user's nouns
 //	load  typed                              values that are fetched; keys and values of any type
 //	tiered  coherence  codec                 the tiers as one store; what keeps fronts right; values as bytes
@@ -28,8 +29,9 @@ const module = "github.com/firncache/firn"
 //	histogram                                how long things took
 //	invariants                               checks that cost nothing in production
 var floors = [][]string{
+	{"firntest"},
 	{"."},
-	{"internal/load", "internal/typed"},
+	{"internal/load", "internal/typed", "internal/testseam"},
 	{"internal/tiered", "internal/coherence", "internal/codec"},
 	{"internal/ram", "internal/ssd"},
 	{"internal/policy", "internal/index", "internal/record", "internal/aio", "internal/registry", "internal/cachetest"},
@@ -38,11 +40,13 @@ var floors = [][]string{
 }
 
 var allowed = map[string][]string{
-	".":                    {"internal/load", "internal/tiered", "internal/typed", "internal/coherence", "internal/codec", "internal/ram", "internal/ssd", "internal/histogram"},
+	"firntest":             {module, "internal/testseam", "internal/tiered", "internal/vfs", "internal/vfs/vfstest"},
+	".":                    {"internal/load", "internal/testseam", "internal/tiered", "internal/typed", "internal/coherence", "internal/codec", "internal/ram", "internal/ssd", "internal/histogram"},
 	"internal/load":        {"internal/tiered", "internal/ram", "internal/offheap", "internal/histogram"},
 	"internal/tiered":      {"internal/ram", "internal/ssd", "internal/record", "internal/registry", "internal/vfs", "internal/clock"},
 	"internal/ram":         {"internal/policy", "internal/index", "internal/clock", "internal/record", "internal/offheap", "internal/invariants", "golang.org/x/sys/cpu"},
 	"internal/codec":       {"internal/offheap"},
+	"internal/testseam":    {"internal/tiered"},
 	"internal/coherence":   {"internal/offheap"},
 	"internal/typed":       {"internal/codec", "internal/coherence", "internal/tiered", "internal/registry", "internal/offheap"},
 	"internal/ssd":         {"internal/ssd/files", "internal/ssd/format", "internal/record", "internal/registry", "internal/aio", "internal/vfs", "internal/offheap", "bufpool", "github.com/klauspost/compress/s2"},

@@ -302,9 +302,6 @@ func (o *Options) tiers() tiered.Config {
 		Slide: loads.SlideMillis(),
 		Dir:   o.SSD.Dir, SSD: o.SSD.config(o.Log),
 	}
-	if adjustTiers != nil {
-		adjustTiers(&cfg)
-	}
 	return cfg
 }
 

@@ -107,7 +107,7 @@
 //     gives one up, and when; drain.go, walk.go, work.go: how. lanes.go, ghosts.go: the
 //     questions to package policy.
 //   - lower_tier.go: the seam to a lower tier. demote.go, demote_parts.go, demotions.go,
-//     only_here.go,
+//     only_here.go, force.go,
 //     promote.go: the way there and back.
 //   - evicted.go, unlock.go: the records that OnEvict is told of when a shard is unlocked.
 //   - clock.go, sweep.go, janitor.go: deadlines.

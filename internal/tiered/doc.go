@@ -45,5 +45,6 @@
 //	hook.go      who is told of every write
 //	evictions.go what the SSD tier evicts
 //	ssd_tier.go  the SSD tier as the RAM tier sees it, and how it is opened
+//	force.go     what tests force
 //	errors.go    the errors of the tiers in the user's words
 package tiered
