@@ -4,6 +4,7 @@
 //   - constructors: two named caches from a file, handed to what needs them.
 //   - fxcaches: the same through go.uber.org/fx.
 //   - slowquery: an HTTP handler that caches a slow query of a SQLite file.
+//   - server: pages of an origin, in RAM and on SSD, with an orderly end and a warm start.
 //   - thumbnails: images of mixed sizes.
 //   - fanout: many values at once, each loaded at most once.
 //   - protobuf: a typed cache of messages of Protocol Buffers.
