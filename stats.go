@@ -3,7 +3,6 @@ package firn
 import (
 	"fmt"
 	"math"
-	"slices"
 	"sync/atomic"
 
 	"github.com/firncache/firn/internal/load"
@@ -68,13 +67,11 @@ type SSDStats struct {
 	FreeSegments  int64
 	IndexBytes    int64
 	MemoryBytes   int64
-	ReadP50       int64
-	ReadP99       int64
-	ReadP999      int64
 	Online        bool
 	Direct        bool
 	Kept          bool
 	ReadEngine    ReadEngine
+	ReadDurations Histogram
 
 	// Of its budget of writes; without one, figures that help to choose it.
 	WriteBudgetBytes   int64
@@ -92,6 +89,7 @@ type LoadStats struct {
 	StaleServed, StaleOnError, SoftTimeouts uint64
 	Paused, ErrorHits                       uint64
 	Active                                  int64
+	Durations                               Histogram
 }
 
 // HitRatio is the share of reads that found a value, 0 before the first.
@@ -105,17 +103,43 @@ func (s Stats) HitRatio() float64 {
 // Metric describes one field of Stats.
 type Metric struct {
 	Name    string // in snake case, as exporters and JSON use it
-	Unit    string // "1" for a plain number, "bytes", or "bool": 0 or 1
+	Unit    string // "1" for a plain number, "bytes", "ns", or "bool": 0 or 1
 	Counter bool   // it only grows; otherwise it is a gauge
 	Help    string
-	Value   func(*Stats) float64
+	Value   func(*Stats) float64 // of a distribution, the sum of its durations
+
+	// Histogram is the field if it is a distribution, nil for a number.
+	Histogram func(*Stats) *Histogram
 }
 
 // Metrics lists the fields of Stats. Everything that shows statistics is made
 // from this list. The slice is the caller's.
-func Metrics() []Metric { return slices.Clone(metrics) }
+func Metrics() []Metric {
+	list := make([]Metric, 0, len(numbers)+len(distributions))
+	for _, m := range numbers {
+		list = append(list, Metric{Name: m.name, Unit: m.unit, Counter: m.counter, Help: m.help, Value: m.value})
+	}
+	for _, m := range distributions {
+		list = append(list, Metric{Name: m.name, Unit: "ns", Counter: true, Help: m.help, Histogram: m.histogram,
+			Value: func(s *Stats) float64 { return float64(m.histogram(s).Sum()) }})
+	}
+	return list
+}
 
-var metrics = []Metric{
+var distributions = []struct {
+	name, help string
+	histogram  func(*Stats) *Histogram
+}{
+	{"ssd_read_duration", "How long reads of the disk took, their time in the queue included.", func(s *Stats) *Histogram { return &s.SSD.ReadDurations }},
+	{"load_duration", "How long loaders took, of one key or of many.", func(s *Stats) *Histogram { return &s.Loads.Durations }},
+}
+
+var numbers = []struct {
+	name, unit string
+	counter    bool
+	help       string
+	value      func(*Stats) float64
+}{
 	{"hits", "1", true, "Reads that found a value. Approximate: concurrent reads may be counted once.", func(s *Stats) float64 { return float64(s.Hits) }},
 	{"misses", "1", true, "Reads that found none. Approximate, as hits.", func(s *Stats) float64 { return float64(s.Misses) }},
 	{"sets", "1", true, "Values stored.", func(s *Stats) float64 { return float64(s.Sets) }},
@@ -168,9 +192,6 @@ var metrics = []Metric{
 	{"ssd_free_segments", "1", false, "Of these, free ones.", func(s *Stats) float64 { return float64(s.SSD.FreeSegments) }},
 	{"ssd_index_bytes", "bytes", false, "Memory of the SSD tier's index, part of ram_used_bytes.", func(s *Stats) float64 { return float64(s.SSD.IndexBytes) }},
 	{"ssd_memory_bytes", "bytes", false, "All memory of the SSD tier, part of ram_used_bytes.", func(s *Stats) float64 { return float64(s.SSD.MemoryBytes) }},
-	{"ssd_read_p50", "ns", false, "How long half of the reads of the disk took at most.", func(s *Stats) float64 { return float64(s.SSD.ReadP50) }},
-	{"ssd_read_p99", "ns", false, "How long 99 of 100 reads of the disk took at most.", func(s *Stats) float64 { return float64(s.SSD.ReadP99) }},
-	{"ssd_read_p999", "ns", false, "How long 999 of 1000 reads of the disk took at most.", func(s *Stats) float64 { return float64(s.SSD.ReadP999) }},
 	{"ssd_online", "bool", false, "Whether there is an SSD tier, and it is in use.", func(s *Stats) float64 { return number(s.SSD.Online) }},
 	{"ssd_direct", "bool", false, "Whether it passes the page cache by.", func(s *Stats) float64 { return number(s.SSD.Direct) }},
 	{"ssd_kept", "bool", false, "Whether the index of the SSD tier lies in memory that outlives the process. Otherwise the tier starts empty after a crash.", func(s *Stats) float64 { return number(s.SSD.Kept) }},
@@ -289,9 +310,7 @@ func (st *Stats) addSSD(s ssd.Stats) {
 	st.SSD.FreeSegments = s.FreeSegments
 	st.SSD.IndexBytes = s.IndexBytes
 	st.SSD.MemoryBytes = s.MemoryBytes
-	st.SSD.ReadP50 = s.Reads.Latency.Quantile(.5)
-	st.SSD.ReadP99 = s.Reads.Latency.Quantile(.99)
-	st.SSD.ReadP999 = s.Reads.Latency.Quantile(.999)
+	st.SSD.ReadDurations = Histogram{s.Reads.Latency}
 	st.SSD.Online = s.Online
 	st.SSD.Direct = s.Direct
 	st.SSD.Kept = s.Kept
@@ -312,6 +331,7 @@ func (st *Stats) addLoads(s load.Stats) {
 	st.Loads.Paused, st.Loads.ErrorHits = s.Paused, s.ErrorHits
 	st.Loads.StaleServed, st.Loads.StaleOnError, st.Loads.SoftTimeouts = s.StaleServed, s.StaleOnError, s.SoftTimeouts
 	st.Loads.Active = s.Active
+	st.Loads.Durations = Histogram{s.Durations}
 }
 
 // ReadEngine is how the SSD tier reads.

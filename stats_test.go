@@ -37,12 +37,17 @@ func wantMetric(t *testing.T, name string, index []int) {
 		f.SetInt(1)
 	case f.CanUint():
 		f.SetUint(1)
-	default:
+	case f.Kind() == reflect.Bool:
 		f.SetBool(true)
+	default:
+		f.Addr().Interface().(*firn.Histogram).Add(1)
 	}
 	moved := 0
 	for _, m := range firn.Metrics() {
 		moved += int(m.Value(&s))
+		if isDistribution := strings.HasSuffix(name, "Durations"); (m.Histogram != nil && m.Histogram(&s).Count() > 0) != (isDistribution && m.Value(&s) > 0) {
+			t.Errorf("metric %s of Stats.%s: its histogram and its value disagree", m.Name, name)
+		}
 	}
 	if moved != 1 {
 		t.Errorf("%d metrics read Stats.%s, want 1", moved, name)

@@ -1,12 +1,17 @@
 package aio
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/firncache/firn/internal/histogram"
+)
 
 // counters count reads that came back.
 type counters struct {
 	reads, bytes, errors atomic.Uint64
 	timeouts, refused    atomic.Uint64
-	latency              histogram
+	latency              histogram.Recorder
 }
 
 func (s *counters) read(o *op, err error, now int64) {
@@ -16,7 +21,7 @@ func (s *counters) read(o *op, err error, now int64) {
 	} else {
 		s.errors.Add(1)
 	}
-	s.latency.add(now - o.start)
+	s.latency.Add(time.Duration(now - o.start))
 }
 
 // refuse counts and fails the reads of a call that is not begun.
@@ -45,7 +50,7 @@ type Stats struct {
 	Refused   uint64 // reads of Try that were not begun, the disk being busy
 	// Latency of reads that came back, from the call on: their time in the
 	// queue is in it.
-	Latency Latency
+	Latency histogram.Histogram
 }
 
 // Stats returns the figures of this moment.
@@ -58,6 +63,6 @@ func (r *Reader) Stats() Stats {
 	s.Errors = r.counters.errors.Load()
 	s.Timeouts = r.counters.timeouts.Load()
 	s.Refused = r.counters.refused.Load()
-	s.Latency = r.counters.latency.snapshot()
+	s.Latency = r.counters.latency.Snapshot()
 	return s
 }

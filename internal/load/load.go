@@ -91,9 +91,16 @@ func (g *Group) run(call *loaderCall) {
 	}()
 	if err == nil {
 		g.count.loads.Add(uint64(len(call.flights)))
-		values, err = call.load(&call.ctx)
+		values, err = g.timed(call)
 	}
 	returned = true
+}
+
+// timed calls the loader, and counts how long it takes, also if it panics.
+func (g *Group) timed(call *loaderCall) ([][]byte, error) {
+	began := time.Now()
+	defer func() { g.count.durations.Add(time.Since(began)) }()
+	return call.load(&call.ctx)
 }
 
 // complete ends the loads of a call: each value is stored first, so that no load of

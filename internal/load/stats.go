@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"sync/atomic"
 
+	"github.com/firncache/firn/internal/histogram"
 	"github.com/firncache/firn/internal/tiered"
 )
 
@@ -16,11 +17,13 @@ type Stats struct {
 	NegativeHits                            uint64
 	StaleServed, StaleOnError, SoftTimeouts uint64
 	Paused, ErrorHits                       uint64
+	Durations                               histogram.Histogram // of calls of loaders
 	Active                                  int64
 }
 
 // counters are those of Stats.
 type counters struct {
+	durations                               histogram.Recorder
 	loads, errors, timeouts, panics         atomic.Uint64
 	unstored                                atomic.Uint64
 	refreshes, refreshesDeferred            atomic.Uint64
@@ -52,7 +55,7 @@ func (g *Group) Stats() Stats {
 		NegativeHits: n.negativeHits.Load(),
 		StaleServed:  n.staleServed.Load(), StaleOnError: n.staleOnError.Load(), SoftTimeouts: n.softTimeouts.Load(),
 		Paused: n.paused.Load(), ErrorHits: n.errorHits.Load(),
-		Active: g.active.Load(),
+		Active: g.active.Load(), Durations: n.durations.Snapshot(),
 	}
 }
 

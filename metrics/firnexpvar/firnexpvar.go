@@ -8,7 +8,8 @@
 //	caches.Set("sessions", firnexpvar.Var(sessions))
 //
 // Package expvar serves them at /debug/vars, as an object of the names and
-// values of [firn.Metrics].
+// values of [firn.Metrics]; for a distribution the names end in _count, _sum, _p50, _p99 and
+// _p999, of which all but the first are in nanoseconds.
 package firnexpvar
 
 import (
@@ -36,9 +37,19 @@ func Var(src Source) expvar.Var {
 func values(metrics []firn.Metric, s *firn.Stats) map[string]float64 {
 	values := make(map[string]float64, len(metrics))
 	for _, m := range metrics {
-		if v := m.Value(s); !math.IsNaN(v) && !math.IsInf(v, 0) {
+		if m.Histogram != nil {
+			addHistogram(values, m.Name, m.Histogram(s))
+		} else if v := m.Value(s); !math.IsNaN(v) && !math.IsInf(v, 0) {
 			values[m.Name] = v
 		}
 	}
 	return values
+}
+
+func addHistogram(values map[string]float64, name string, h *firn.Histogram) {
+	values[name+"_count"] = float64(h.Count())
+	values[name+"_sum"] = float64(h.Sum())
+	values[name+"_p50"] = float64(h.Quantile(.5))
+	values[name+"_p99"] = float64(h.Quantile(.99))
+	values[name+"_p999"] = float64(h.Quantile(.999))
 }

@@ -26,8 +26,14 @@ func TestScrape(t *testing.T) {
 		t.Fatalf("%v\n%s", err, w.Body)
 	}
 	for name, want := range map[string]statstest.Fixed{"one": one, "two": two} {
-		if got := page.Caches[name]; !maps.Equal(got, want.Values()) {
-			t.Errorf("%s: got %v, want %v", name, got, want.Values())
+		values := want.Values()
+		for name, h := range want.Histograms() {
+			delete(values, name)
+			values[name+"_count"], values[name+"_sum"] = float64(h.Count()), float64(h.Sum())
+			values[name+"_p50"], values[name+"_p99"], values[name+"_p999"] = float64(h.Quantile(.5)), float64(h.Quantile(.99)), float64(h.Quantile(.999))
+		}
+		if got := page.Caches[name]; !maps.Equal(got, values) {
+			t.Errorf("%s: got %v, want %v", name, got, values)
 		}
 	}
 }

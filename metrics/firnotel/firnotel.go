@@ -4,12 +4,15 @@
 //
 // The instruments are those of [firn.Metrics], prefixed with "firn.": observable
 // counters and gauges. Each observation has the attribute cache with the
-// cache's name.
+// cache's name. OpenTelemetry has no observable histograms: a distribution is a counter of
+// its sum, and another, whose name ends in .bucket, of the durations up to a bound, which
+// the attribute le tells in nanoseconds, "+Inf" for all.
 package firnotel
 
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"github.com/firncache/firn"
 	"go.opentelemetry.io/otel/attribute"
@@ -32,18 +35,31 @@ func Register(provider metric.MeterProvider, cache string, src Source) (metric.R
 	meter := provider.Meter(Scope)
 	var all []metric.Observable
 	var instruments []metric.Float64Observable
-	for _, m := range firn.Metrics() {
+	buckets := map[string]metric.Float64Observable{}
+	metrics := firn.Metrics()
+	for _, m := range metrics {
 		instrument, err := newInstrument(meter, m)
 		if err != nil {
 			return nil, fmt.Errorf("firnotel: %s: %w", m.Name, err)
 		}
 		all, instruments = append(all, instrument), append(instruments, instrument)
+		if m.Histogram != nil {
+			help := "How many of them did not exceed le nanoseconds: " + m.Help
+			b, err := meter.Float64ObservableCounter("firn."+m.Name+".bucket", metric.WithDescription(help), metric.WithUnit("1"))
+			if err != nil {
+				return nil, fmt.Errorf("firnotel: %s: %w", m.Name, err)
+			}
+			all, buckets[m.Name] = append(all, b), b
+		}
 	}
 	of := metric.WithAttributeSet(attribute.NewSet(attribute.String("cache", cache)))
 	observe := func(_ context.Context, o metric.Observer) error {
 		s := src.Stats()
-		for i, m := range firn.Metrics() {
+		for i, m := range metrics {
 			o.ObserveFloat64(instruments[i], m.Value(&s), of)
+			if m.Histogram != nil {
+				observeBuckets(o, buckets[m.Name], m.Histogram(&s), cache)
+			}
 		}
 		return nil
 	}
@@ -52,6 +68,17 @@ func Register(provider metric.MeterProvider, cache string, src Source) (metric.R
 		return nil, fmt.Errorf("firnotel: %w", err)
 	}
 	return registration, nil
+}
+
+// observeBuckets observes how many durations there are up to each bound, and in all.
+func observeBuckets(o metric.Observer, to metric.Float64Observable, h *firn.Histogram, cache string) {
+	upTo := func(le string, count uint64) {
+		o.ObserveFloat64(to, float64(count), metric.WithAttributes(attribute.String("cache", cache), attribute.String("le", le)))
+	}
+	for bound, count := range h.Buckets() {
+		upTo(strconv.FormatInt(int64(bound), 10), count)
+	}
+	upTo("+Inf", h.Count())
 }
 
 func newInstrument(meter metric.Meter, m firn.Metric) (metric.Float64Observable, error) {

@@ -2,6 +2,8 @@ package firnotel_test
 
 import (
 	"context"
+	"maps"
+	"strconv"
 	"testing"
 
 	"github.com/firncache/firn"
@@ -62,8 +64,14 @@ func TestCollect(t *testing.T) {
 		}
 	}
 	found := collect(t, reader)
-	if len(found) != len(firn.Metrics()) {
-		t.Errorf("%d instruments, want %d", len(found), len(firn.Metrics()))
+	distributions := sources["one"].Histograms()
+	if want := len(firn.Metrics()) + len(distributions); len(found) != want || len(distributions) == 0 {
+		t.Errorf("%d instruments, want %d", len(found), want)
+	}
+	for name := range distributions {
+		for cache, src := range sources {
+			wantBuckets(t, found["firn."+name+".bucket"], cache, src.Histograms()[name])
+		}
 	}
 	units := map[string]string{"1": "1", "bytes": "By", "bool": "1", "ns": "ns"}
 	for _, m := range firn.Metrics() {
@@ -77,6 +85,26 @@ func TestCollect(t *testing.T) {
 				t.Errorf("%s of %s is %v, %v: want %v", m.Name, cache, v, ok, src.Values()[m.Name])
 			}
 		}
+	}
+}
+
+// wantBuckets wants a cache's buckets of a histogram, by their bounds in nanoseconds.
+func wantBuckets(t *testing.T, m metricdata.Metrics, cache string, h *firn.Histogram) {
+	t.Helper()
+	want := map[string]float64{"+Inf": float64(h.Count())}
+	for bound, count := range h.Buckets() {
+		want[strconv.Itoa(int(bound))] = float64(count)
+	}
+	got := map[string]float64{}
+	data, _ := m.Data.(metricdata.Sum[float64])
+	for _, p := range data.DataPoints {
+		of, _ := p.Attributes.Value("cache")
+		if le, _ := p.Attributes.Value("le"); of.AsString() == cache {
+			got[le.AsString()] = p.Value
+		}
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("%s of %s: %v, want %v", m.Name, cache, got, want)
 	}
 }
 

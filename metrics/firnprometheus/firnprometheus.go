@@ -3,7 +3,8 @@
 //	prometheus.MustRegister(firnprometheus.NewCollector("sessions", cache))
 //
 // The metrics are those of [firn.Metrics], prefixed with firn_; counters end in
-// _total, and what firn counts in nanoseconds is in _seconds here. Each carries the
+// _total, and what firn counts in nanoseconds is in _seconds here. Distributions are
+// histograms of 29 buckets, from 1 µs to 268 s. Each carries the
 // label cache with the cache's name. The directory metrics/grafana has a dashboard
 // for them.
 package firnprometheus
@@ -29,9 +30,10 @@ func NewCollector(cache string, src Source) prometheus.Collector {
 			kind = prometheus.CounterValue
 		}
 		c.metrics = append(c.metrics, metric{
-			desc:  prometheus.NewDesc(Name(m), m.Help, nil, prometheus.Labels{"cache": cache}),
-			kind:  kind,
-			value: value(m),
+			desc:      prometheus.NewDesc(Name(m), m.Help, nil, prometheus.Labels{"cache": cache}),
+			kind:      kind,
+			value:     value(m),
+			histogram: m.Histogram,
 		})
 	}
 	return c
@@ -43,7 +45,7 @@ func Name(m firn.Metric) string {
 	if m.Unit == "ns" {
 		name += "_seconds"
 	}
-	if m.Counter {
+	if m.Counter && m.Histogram == nil {
 		name += "_total"
 	}
 	return name
@@ -66,6 +68,21 @@ type metric struct {
 	desc  *prometheus.Desc
 	kind  prometheus.ValueType
 	value func(*firn.Stats) float64
+
+	histogram func(*firn.Stats) *firn.Histogram // nil: it is a number
+}
+
+// of is the metric of a snapshot.
+func (m *metric) of(s *firn.Stats) prometheus.Metric {
+	if m.histogram == nil {
+		return prometheus.MustNewConstMetric(m.desc, m.kind, m.value(s))
+	}
+	h := m.histogram(s)
+	buckets := map[float64]uint64{}
+	for bound, count := range h.Buckets() {
+		buckets[bound.Seconds()] = count
+	}
+	return prometheus.MustNewConstHistogram(m.desc, h.Count(), h.Sum().Seconds(), buckets)
 }
 
 func (c *collector) Describe(descs chan<- *prometheus.Desc) {
@@ -77,6 +94,6 @@ func (c *collector) Describe(descs chan<- *prometheus.Desc) {
 func (c *collector) Collect(metrics chan<- prometheus.Metric) {
 	s := c.src.Stats()
 	for _, m := range c.metrics {
-		metrics <- prometheus.MustNewConstMetric(m.desc, m.kind, m.value(&s))
+		metrics <- m.of(&s)
 	}
 }

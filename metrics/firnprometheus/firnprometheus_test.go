@@ -52,13 +52,20 @@ func TestScrape(t *testing.T) {
 		}
 	}
 	samples, page := scrape(t, registry)
-	if want := len(sources) * len(firn.Metrics()); len(samples) != want {
+	const perHistogram = 29 + 3 // buckets; the last of them, sum and count
+	distributions := len(statstest.Distinct(1).Histograms())
+	if want := len(sources) * (len(firn.Metrics()) + distributions*(perHistogram-1)); len(samples) != want || distributions == 0 {
 		t.Errorf("%d samples, want %d", len(samples), want)
 	}
 	for cache, src := range sources {
 		values := src.Values()
 		for _, m := range firn.Metrics() {
-			sample := fmt.Sprintf("%s{cache=%q}", firnprometheus.Name(m), cache)
+			name := firnprometheus.Name(m)
+			if m.Histogram != nil {
+				wantBuckets(t, samples, name, cache, src.Histograms()[m.Name])
+				name += "_sum"
+			}
+			sample := fmt.Sprintf("%s{cache=%q}", name, cache)
 			want := values[m.Name]
 			if m.Unit == "ns" {
 				want /= 1e9
@@ -70,7 +77,10 @@ func TestScrape(t *testing.T) {
 	}
 	for _, m := range firn.Metrics() {
 		kind := "gauge"
-		if m.Counter {
+		switch {
+		case m.Histogram != nil:
+			kind = "histogram"
+		case m.Counter:
 			kind = "counter"
 		}
 		for _, want := range []string{"# TYPE %[1]s " + kind + "\n", "# HELP %[1]s " + m.Help + "\n"} {
@@ -81,6 +91,23 @@ func TestScrape(t *testing.T) {
 	}
 	if problems, err := testutil.GatherAndLint(registry); err != nil || len(problems) > 0 {
 		t.Errorf("names and help texts: %v %v", problems, err)
+	}
+}
+
+// wantBuckets wants a histogram's count, and the buckets of its bounds in seconds.
+func wantBuckets(t *testing.T, samples map[string]float64, name, cache string, h *firn.Histogram) {
+	t.Helper()
+	want := map[string]float64{
+		fmt.Sprintf("%s_count{cache=%q}", name, cache):              float64(h.Count()),
+		fmt.Sprintf("%s_bucket{cache=%q,le=\"+Inf\"}", name, cache): float64(h.Count()),
+	}
+	for bound, count := range h.Buckets() {
+		want[fmt.Sprintf("%s_bucket{cache=%q,le=\"%v\"}", name, cache, bound.Seconds())] = float64(count)
+	}
+	for sample, n := range want {
+		if got, ok := samples[sample]; !ok || got != n {
+			t.Errorf("%s is %v, %v: want %v", sample, got, ok, n)
+		}
 	}
 }
 
@@ -114,6 +141,7 @@ func TestName(t *testing.T) {
 		"firn_ram_bytes":          {Name: "ram_bytes", Unit: "bytes"},
 		"firn_read_seconds":       {Name: "read", Unit: "ns"},
 		"firn_read_seconds_total": {Name: "read", Unit: "ns", Counter: true},
+		"firn_wait_seconds":       {Name: "wait", Unit: "ns", Counter: true, Histogram: func(*firn.Stats) *firn.Histogram { return nil }},
 	} {
 		if got := firnprometheus.Name(m); got != want {
 			t.Errorf("%s, want %s", got, want)

@@ -126,7 +126,13 @@ func (p panel) graph(byName map[string]firn.Metric) (*timeseries.PanelBuilder, e
 		}
 		about = append(about, name+": "+m.Help)
 		summands = append(summands, expression(m))
-		if p.share == "" {
+		switch {
+		case p.share != "":
+		case m.Histogram != nil:
+			for k, quantile := range []string{"0.5", "0.99", "0.999"} {
+				graph.WithTarget(prometheus.NewDataqueryBuilder().RefId(string(rune('A' + 3*i + k))).Expr(quantileOf(m, quantile)).LegendFormat("{{cache}} " + name + " " + quantile))
+			}
+		default:
 			graph.WithTarget(prometheus.NewDataqueryBuilder().RefId(string(rune('A' + i))).Expr(expression(m)).LegendFormat("{{cache}} " + name))
 		}
 	}
@@ -148,10 +154,13 @@ func expression(m firn.Metric) string {
 		return "sum by (cache) (rate(" + name + "[$__rate_interval]))"
 	case m.Unit == "bool":
 		return "min by (cache) (" + name + ")"
-	case m.Unit == "ns": // of several processes the slowest: quantiles do not add up
-		return "max by (cache) (" + name + ")"
 	}
 	return "sum by (cache) (" + name + ")"
+}
+
+// quantileOf is the query of a distribution's quantile, by cache, over all processes.
+func quantileOf(m firn.Metric, quantile string) string {
+	return "histogram_quantile(" + quantile + ", sum by (cache, le) (rate(" + firnprometheus.Name(m) + "_bucket" + chosen + "[$__rate_interval])))"
 }
 
 // unit is a metric's unit as Grafana calls it.
@@ -161,7 +170,7 @@ func unit(m firn.Metric) string {
 		return units.BytesPerSecondIEC
 	case m.Unit == "bytes":
 		return units.BytesIEC
-	case m.Unit == "ns" && !m.Counter: // which Prometheus has in seconds
+	case m.Unit == "ns" && (!m.Counter || m.Histogram != nil): // which Prometheus has in seconds
 		return units.Seconds
 	case m.Counter:
 		return units.OpsPerSecond

@@ -119,7 +119,11 @@ func panels(t *testing.T) []dashboard.Panel {
 func TestQueries(t *testing.T) {
 	metrics := map[string]firn.Metric{}
 	for _, m := range firn.Metrics() {
-		metrics[firnprometheus.Name(m)] = m
+		name := firnprometheus.Name(m)
+		if m.Histogram != nil {
+			name += "_bucket"
+		}
+		metrics[name] = m
 	}
 	asked := map[string]bool{}
 	for _, p := range panels(t) {

@@ -34,7 +34,7 @@ var rows = []row{
 	{"SSD: reads", []panel{
 		{title: "Share of reads that the SSD answers", metrics: []string{"hits", "misses"}, share: "ssd_hits"},
 		{title: "Between RAM and SSD", metrics: []string{"demotions", "promotions", "ssd_writes"}},
-		{title: "Time that reads of the disk take", metrics: []string{"ssd_read_p50", "ssd_read_p99", "ssd_read_p999"}},
+		{title: "Time that reads of the disk take", metrics: []string{"ssd_read_duration"}},
 	}},
 	{"SSD: writes and room", []panel{
 		{title: "Not written", metrics: []string{"ssd_rejected", "ssd_limited", "ssd_dropped", "ssd_index_full", "ssd_too_large"}},
@@ -57,6 +57,7 @@ var rows = []row{
 		{title: "Loads", metrics: []string{"loads", "refreshes", "negative_hits"}},
 		{title: "Failing loads", metrics: []string{"load_errors", "load_timeouts", "load_panics", "load_store_errors", "refreshes_deferred"}},
 		{title: "Answers with expired values", metrics: []string{"stale_served", "stale_on_error", "soft_timeouts"}},
+		{title: "Time that loads take", metrics: []string{"load_duration"}},
 		{title: "Loads under way", metrics: []string{"loads_active"}},
 	}},
 	{"Typed values", []panel{

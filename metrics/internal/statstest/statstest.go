@@ -5,6 +5,7 @@ package statstest
 import (
 	"fmt"
 	"reflect"
+	"time"
 
 	"github.com/firncache/firn"
 )
@@ -37,6 +38,11 @@ func fill(v reflect.Value, n *int64) {
 			field.SetFloat(float64(*n) + 1)
 		case field.Kind() == reflect.Bool:
 			field.SetBool(true)
+		case field.Type() == reflect.TypeFor[firn.Histogram]():
+			h := field.Addr().Interface().(*firn.Histogram)
+			for range *n%7 + 1 {
+				h.Add(time.Duration(*n) * time.Microsecond)
+			}
 		case field.Kind() == reflect.Struct:
 			fill(field, n)
 		default:
@@ -53,4 +59,16 @@ func (f Fixed) Values() map[string]float64 {
 		values[m.Name] = m.Value(&s)
 	}
 	return values
+}
+
+// Histograms are the distributions among firn.Metrics, by name.
+func (f Fixed) Histograms() map[string]*firn.Histogram {
+	s := firn.Stats(f)
+	found := map[string]*firn.Histogram{}
+	for _, m := range firn.Metrics() {
+		if m.Histogram != nil {
+			found[m.Name] = m.Histogram(&s)
+		}
+	}
+	return found
 }

@@ -77,7 +77,7 @@ func (s store) ssdStats(st *firn.Stats) *replay.SSD {
 		Refused: int64(st.SSD.Rejected), Limited: int64(st.SSD.Limited), Shed: int64(st.SSD.Dropped), IndexFull: int64(st.SSD.IndexFull), TooLarge: int64(st.SSD.TooLarge),
 		Superseded: int64(st.SSD.Invalidated), Evictions: int64(st.SSD.Evictions), Reinsertions: int64(st.SSD.Reinsertions),
 		WrittenBytes: int64(st.SSD.WrittenBytes), Reads: int64(st.SSD.Reads), ReadBytes: int64(st.SSD.ReadBytes),
-		P50: st.SSD.ReadP50, P99: st.SSD.ReadP99, P999: st.SSD.ReadP999,
+		P50: int64(st.SSD.ReadDurations.Quantile(.5)), P99: int64(st.SSD.ReadDurations.Quantile(.99)), P999: int64(st.SSD.ReadDurations.Quantile(.999)),
 		Faults:  int64(st.SSD.ReadErrors + st.SSD.WriteErrors + st.SSD.Corrupt),
 		Entries: st.SSD.Entries, FileBytes: st.SSD.Bytes, Segments: st.SSD.Segments, FreeSegments: st.SSD.FreeSegments,
 		IndexBytes: st.SSD.IndexBytes, MemoryBytes: st.SSD.MemoryBytes,
