@@ -15,6 +15,7 @@ type Counters struct {
 	Demoted         uint64 // records that left for want of room to the lower tier
 	Promoted        uint64 // records that came back from the lower tier
 	Expired         uint64 // records past their grace that were taken out
+	Obsolete        uint64 // records that nobody wanted any more and were taken out: see SetObsolete
 	Reinserted      uint64 // records that the policy kept when they were about to be evicted
 	ReinsertedBytes uint64
 }
@@ -26,6 +27,7 @@ func (c *Counters) add(o *Counters) {
 	c.Demoted += o.Demoted
 	c.Promoted += o.Promoted
 	c.Expired += o.Expired
+	c.Obsolete += o.Obsolete
 	c.Reinserted += o.Reinserted
 	c.ReinsertedBytes += o.ReinsertedBytes
 }

@@ -45,6 +45,9 @@ func (s *shard) wasRead(r *stored, freq int) bool {
 // tier accepted it, or had it. A long record is pending then: see finishDemotions.
 func (s *shard) demoteCopy(hash uint64, r *stored, freq int) bool {
 	t := s.tier
+	if s.isObsolete(r) {
+		return false
+	}
 	if s.demotesInParts(r) {
 		return s.beginDemotion(hash, r, freq, true) == demoted
 	}

@@ -26,6 +26,7 @@
 //   - invalidate: take an older copy of a key out of the lower tier.
 //   - expire: pass the deadline. The record can be peeked at until its grace deadline,
 //     and is past its grace after that.
+//   - obsolete: live, and wanted by nobody any more: see SetObsolete.
 //   - negative entry: a record with a deadline below 0. PeekStale alone finds it.
 //   - step: the work of one hold of a shard's lock, by whoever goes through many records:
 //     a few records, or a few thousand bytes. Others have the lock between two steps.
@@ -110,7 +111,7 @@
 //     only_here.go, force.go,
 //     promote.go: the way there and back.
 //   - evicted.go, unlock.go: the records that OnEvict is told of when a shard is unlocked.
-//   - clock.go, sweep.go, janitor.go: deadlines.
+//   - clock.go, sweep.go, janitor.go: deadlines. obsolete.go: records that nobody wants.
 //   - budget.go, resize.go: the budget and its parts; SetBytes.
 //   - counters.go, stats.go, check.go: figures, and the check of everything for tests.
 package ram

@@ -33,6 +33,10 @@ func (s *shard) drainRecord(e *entry) {
 	case s.tier.pastGrace(&e.rec):
 		s.expire(e.hash, e.bucket, e.slot, &e.rec)
 		s.keptBytes = 0
+	case s.isObsolete(&e.rec):
+		s.remove(e.hash, e.bucket, e.slot, &e.rec, Deleted)
+		s.count.Obsolete++
+		s.keptBytes = 0
 	case s.drain.cleans:
 		s.moveOrEvict(e)
 	default:

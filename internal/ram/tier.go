@@ -35,8 +35,9 @@ type Tier struct {
 	full         atomic.Bool // a segment was evicted since there was room for all
 	large        sync.Mutex  // held while one write gathers several segments; before shard.mu
 	onEvict      func(key, value []byte, cause Cause)
-	wants        func(key []byte, cause Cause) bool // nil: all
-	causes       atomic.Uint32                      // Causes that onEvict is told of; 0 without it
+	obsolete     atomic.Pointer[func(key, head []byte) bool] // see SetObsolete
+	wants        func(key []byte, cause Cause) bool          // nil: all
+	causes       atomic.Uint32                               // Causes that onEvict is told of; 0 without it
 	lower        LowerTier
 	lowerInParts LowerTierInParts // lower, if it takes long records in parts; nil: it does not
 	maxWhole     int              // the most bytes of a record that is demoted as a whole

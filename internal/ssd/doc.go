@@ -11,6 +11,7 @@
 //	alive       a record that an entry of the index names; all others are dead
 //	reclaim     free a slot: move the records of its segment to the end of the log, or
 //	            evict them
+//	obsolete    alive, and wanted by nobody any more: see SetObsolete
 //	admission   the decision whether a record is worth writing
 //	selective   admission while live records fill the log: not every record gets in
 //	budget      how many bytes may be written, day by day
@@ -48,6 +49,7 @@
 //	wait_room.go   waiting for room
 //	demote.go      records from RAM; demote_parts.go: values in parts; compress.go
 //	invalidate.go  records that were written in RAM, or may have been meanwhile
+//	obsolete.go    records that nobody wants any more
 //	fetch.go       reading bytes; reader.go; read_failed.go: consequences of a failed read
 //	read.go        Get; read_parts.go: values in parts; get_many.go: GetMany; iterate.go: All
 //	recover_source.go   whether the log is kept, and where its index comes from

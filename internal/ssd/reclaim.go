@@ -196,6 +196,10 @@ func (t *Tier) moveRecord(v *victim, l format.Listed, b []byte) bool {
 		t.evictRecord(v, l, b)
 		return true
 	}
+	if t.isObsolete(&r) {
+		t.dropObsolete(v, l)
+		return true
+	}
 	s := t.index.shardOf(l.ID)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -18,7 +18,7 @@ type Stats struct {
 	Dropped         uint64 // for want of room in the log: the disk is too slow
 	IndexFull       uint64 // for want of memory for the index, or before it came
 	TooLarge        uint64 // for their size: more than one part in longShare of the log
-	Invalidated     uint64 // records that died because their key was written
+	Invalidated     uint64 // records that died because their key was written, or because they were obsolete
 	Evicted         uint64 // records dropped when their segment was reclaimed
 	Reinserted      uint64 // records kept then, having been read
 	ReinsertedBytes uint64

@@ -60,6 +60,7 @@ type Tier struct {
 	registry     *registry.Table // in the index's memory
 	live         liveCounts
 	hasDeadlines atomic.Bool // a record has a deadline, or may have
+	obsolete     atomic.Pointer[func(key, head []byte) bool]
 
 	// Findings of Open.
 	source       indexSource

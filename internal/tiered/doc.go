@@ -26,6 +26,7 @@
 //     never. Below 0 it is that of a negative entry: a record without a value, which
 //     remembers that the key has none, until the deadline's negation.
 //   - grace: how long a tier keeps a value after its deadline. Until then it is stale.
+//   - obsolete: a record that can be found, and that nobody wants any more.
 //   - clock offset: the number that makes milliseconds since 1970, which the SSD tier counts in,
 //     of the store's clock.
 //   - write hook: the caller's hook that has to know of every write of the bytes.
@@ -42,7 +43,7 @@
 //	batch.go     many keys at once: lookups; batch_set.go: writes
 //	write.go     the write protocol, which every change of a key follows
 //	attempt.go   a change of a key by what it holds
-//	hook.go      who is told of every write
+//	hook.go      who is told of every write; obsolete.go: who tells what nobody wants
 //	evictions.go what the SSD tier evicts
 //	ssd_tier.go  the SSD tier as the RAM tier sees it, and how it is opened
 //	force.go     what tests force

@@ -40,10 +40,12 @@ func (s *Store) lookupSSDEntry(ctx context.Context, hash uint64, dst, key []byte
 }
 
 // promote puts a value that was found on the SSD into RAM, unless the key was
-// written since. It was read: a deadline that slides moves, in RAM. promote returns what
+// written since, or nobody wants it. It was read: a deadline that slides moves, in RAM. promote returns what
 // the deadline is then.
 func (s *Store) promote(hash uint64, key, value []byte, f *ssd.Found) (deadline int64) {
-	deadline = s.ssd.deadlineOf(f)
+	if deadline = s.ssd.deadlineOf(f); s.IsObsolete(key, value) {
+		return deadline
+	}
 	to, moves := s.ram.Slide(deadline)
 	if !moves {
 		s.ram.Promote(hash, key, value, deadline, f.Token)

@@ -22,6 +22,7 @@ func (s *Store) Open(cfg Config) (err error) {
 			s.ram.Free()
 			return err
 		}
+		s.recovered = s.ssd.tier.Len() > 0
 	}
 	s.openNumbers(cfg.RAMBytes)
 	s.freeWhenUnreachable()

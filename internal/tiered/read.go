@@ -2,8 +2,10 @@ package tiered
 
 import (
 	"context"
+	"errors"
 
 	"github.com/firncache/firn/internal/ram"
+	"github.com/firncache/firn/internal/ssd"
 )
 
 // Get appends the value of key to dst. Without one it returns dst as it was, and
@@ -112,14 +114,14 @@ const (
 )
 
 // Peek appends to dst the value that the store has of a key with this hash, also if Get
-// does not tell it. It counts as no read. A fresh value is looked for in RAM alone: a caller
+// does not tell it, but none that is obsolete. It counts as no read. A fresh value is looked for in RAM alone: a caller
 // who loads has looked below already.
 func (s *Store) Peek(ctx context.Context, hash uint64, dst, key []byte) (v []byte, deadline int64, state State) {
 	v, deadline, state = s.PeekRAM(hash, dst, key)
 	if state == Miss && s.ssd != nil && s.grace {
 		f, err := s.ssd.tier.GetStale(ctx, dst, key, hash)
 		s.keepAlive()
-		if err == nil {
+		if err == nil && !s.IsObsolete(key, f.Value[len(dst):]) {
 			deadline = s.ssd.deadlineOf(&f)
 			return f.Value, deadline, s.freshness(deadline)
 		}
@@ -136,6 +138,8 @@ func (s *Store) PeekRAM(hash uint64, dst, key []byte) (v []byte, deadline int64,
 		return dst, 0, Miss
 	case deadline < 0:
 		return dst, deadline, Negative
+	case s.IsObsolete(key, v[len(dst):]):
+		return dst, 0, Miss
 	}
 	return v, deadline, s.freshness(deadline)
 }
@@ -146,6 +150,28 @@ func (s *Store) freshness(deadline int64) State {
 		return Fresh
 	}
 	return Stale
+}
+
+// Inspect is Deadline that also appends the value to dst: with an SSD tier, it reads all of
+// it there.
+func (s *Store) Inspect(dst, key []byte) (v []byte, deadline int64, ok bool) {
+	hash := s.ram.Hash(key)
+	for range lookupRounds {
+		var state State
+		if v, deadline, state = s.PeekRAM(hash, dst, key); state != Miss || s.ssd == nil {
+			return v, deadline, state == Fresh
+		}
+		f, err := s.ssd.tier.GetStale(context.Background(), dst, key, hash)
+		s.keepAlive()
+		if err == nil {
+			deadline = s.ssd.deadlineOf(&f)
+			return f.Value, deadline, s.freshness(deadline) == Fresh
+		}
+		if !errors.Is(err, ssd.ErrChanged) {
+			break
+		}
+	}
+	return dst, 0, false
 }
 
 // Deadline is when the value of key expires, 0 for never. It reports false if

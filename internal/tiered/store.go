@@ -20,6 +20,9 @@ type Store struct {
 	hook    atomic.Pointer[WriteHook]
 	numbers numbers
 	ending
+
+	recovered bool // the SSD tier had records when it was opened
+	obsolete  atomic.Pointer[func(key, head []byte) bool]
 }
 
 // keepAlive ends every method that has used the tiers: until there, whoever holds
@@ -64,6 +67,9 @@ func (s *Store) Passed(moment int64) bool { return s.ram.Passed(moment) }
 
 // Hash is the hash of a key, for the calls that take it with the key.
 func (s *Store) Hash(key []byte) uint64 { return s.ram.Hash(key) }
+
+// Recovered reports whether the SSD tier had records when the store was opened.
+func (s *Store) Recovered() bool { return s.recovered }
 
 // HasSSD reports whether there is a tier below RAM, so that a lookup may wait.
 func (s *Store) HasSSD() bool { return s.ssd != nil }
