@@ -81,6 +81,7 @@ type Store interface {
 	Hash(key []byte) uint64
 	Peek(ctx context.Context, hash uint64, dst, key []byte) (value []byte, deadline int64, state tiered.State)
 	PeekRAM(hash uint64, dst, key []byte) (value []byte, deadline int64, state tiered.State)
+	IsObsolete(key, value []byte) bool
 
 	Watch(w *ram.Watch, hash uint64, key []byte)
 	Unwatch(w *ram.Watch)

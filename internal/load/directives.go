@@ -17,6 +17,7 @@ type directives struct {
 	mu     sync.Mutex
 	ttl    time.Duration // 0 or less: nothing is to be kept
 	ownTTL bool
+	note   any
 }
 
 type directivesKey struct{}
@@ -36,6 +37,26 @@ func SetTTL(ctx context.Context, ttl time.Duration) error {
 	defer d.mu.Unlock()
 	d.ttl, d.ownTTL = ttl, true
 	return nil
+}
+
+// SetNote keeps a note for the loader whose context ctx is, which asks for it by Note. The
+// loaders that it asks for do not get it.
+func SetNote(ctx context.Context, note any) {
+	d := directivesOf(ctx)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.note = note
+}
+
+// Note is what SetNote kept for the loader whose context ctx is; nil without.
+func Note(ctx context.Context) any {
+	d := directivesOf(ctx)
+	if d == nil {
+		return nil
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.note
 }
 
 // directivesOf are those of the loader whose context ctx is; nil if it is nobody's.

@@ -16,31 +16,48 @@ func (g *Group) Load(ctx context.Context, dst, key []byte, load Func) ([]byte, e
 	if err := ctx.Err(); err != nil {
 		return dst, err
 	}
-	hash := g.store.Hash(key)
+	before, hash := g.begun.Load(), g.store.Hash(key)
+	for {
+		v, f, err := g.loadOnce(ctx, hash, dst, key, loader{one: load})
+		if err != nil || !g.outdated(f, before, key, v[len(dst):]) {
+			return v, err
+		}
+	}
+}
+
+// loadOnce looks for a value that somebody stored meanwhile, f is nil then, and
+// otherwise waits for a load of the key.
+func (g *Group) loadOnce(ctx context.Context, hash uint64, dst, key []byte, load loader) (v []byte, f *flight, err error) {
 	switch v, state := g.peekForLoad(ctx, hash, dst, key); state {
 	case tiered.Fresh:
-		return v, nil
+		return v, nil, nil
 	case tiered.Stale:
-		g.RefreshFound(ctx, key, load)
-		return v, nil
+		g.refreshInBackground(ctx, [][]byte{key}, load)
+		return v, nil, nil
 	case tiered.Negative:
-		return dst, tiered.ErrNotFound
+		return dst, nil, tiered.ErrNotFound
 	}
 	if v, ok, err := g.pausedAnswer(ctx, hash, dst, key); ok {
 		return v, err
 	}
 	var call *loaderCall
-	f, err := g.joinOrBegin(ctx, hash, key, &call)
-	if err != nil {
-		return dst, err
+	if f, err = g.joinOrBegin(ctx, hash, key, &call); err != nil {
+		return dst, nil, err
 	}
 	if call != nil {
-		g.start(call, loader{one: load}, g.recheckPresent)
+		g.start(call, load, g.recheckPresent)
 	}
 	soft, stop := g.softTimeout()
 	defer stop()
-	v, _, err := g.wait(ctx, dst, f, soft)
-	return v, err
+	v, _, err = g.wait(ctx, dst, f, soft)
+	return v, f, err
+}
+
+// outdated reports whether a value is none for a caller who came when before loads had
+// begun: it is obsolete, and its load began earlier, so that it may have become so before
+// the caller came. Any load of the key that the caller finds afterwards began later.
+func (g *Group) outdated(f *flight, before uint64, key, value []byte) bool {
+	return f != nil && f.number <= before && g.store.IsObsolete(key, value)
 }
 
 // start begins a call of a loader. A load of one of its keys may have ended

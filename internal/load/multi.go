@@ -30,6 +30,7 @@ func (g *Group) LoadMissing(ctx context.Context, found *tiered.Values, keys [][]
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	before := g.begun.Load()
 	answers, first := g.joinMissing(ctx, found, keys, load)
 	defer func() { // of those that are still waited for, if one panicked
 		for _, a := range answers {
@@ -48,6 +49,10 @@ func (g *Group) LoadMissing(ctx context.Context, found *tiered.Values, keys [][]
 			a.flight = nil
 			var err error
 			all.Bytes, a.ok, err = g.wait(ctx, all.Bytes, f, soft)
+			if a.ok && g.outdated(f, before, f.key, all.Bytes[start:]) {
+				all.Bytes, _, err = g.loadOnce(ctx, f.hash, all.Bytes[:start], f.key, loader{many: load})
+				a.ok = err == nil
+			}
 			if first == nil && !errors.Is(err, tiered.ErrNotFound) {
 				first = err
 			}

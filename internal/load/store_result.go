@@ -10,9 +10,10 @@ import (
 
 // storeResult leaves in the cache the result of a load, and nothing older, and
 // returns why that could not be done. If the key was written since the load began,
-// or the load was abandoned, it does nothing. It may wait, for room or for the
-// SSD, and is called with no lock held. Whatever leaves the cache for it is added
-// to ev, so that nobody is told before the callers have their value.
+// or the load was abandoned, it does nothing. A value that is obsolete already is not
+// stored. It may wait, for room or for the SSD, and is called with no lock held. Whatever
+// leaves the cache for it is added to ev, so that nobody is told before the callers have
+// their value.
 func (g *Group) storeResult(f *flight, res *result, ev *ram.Evicted) error {
 	if res.panicked != nil || isFailure(res.err) {
 		return nil
@@ -20,6 +21,7 @@ func (g *Group) storeResult(f *flight, res *result, ev *ram.Evicted) error {
 	ttl := f.call.directives.get(g.cfg.TTL)
 	switch {
 	case ttl <= 0:
+	case res.err == nil && g.store.IsObsolete(f.key, res.value): // it was invalidated meanwhile
 	case res.err == nil:
 		err := g.storeValue(f, res.value, ttl, ev)
 		if !errors.Is(err, tiered.ErrTooLarge) && !errors.Is(err, tiered.ErrNoRoom) {
