@@ -63,7 +63,7 @@ func (c *Cache) Touch(ctx context.Context, key []byte, ttl time.Duration) (ok bo
 }
 
 // Touch gives the value of key another time to live, as Cache.Touch. It does not look
-// whether the value can be decoded.
+// whether the value can be decoded, but whether its tags were invalidated.
 func (t *Typed[K, V]) Touch(ctx context.Context, key K, ttl time.Duration) (ok bool, err error) {
 	s := t.acquire()
 	defer t.release(s)
@@ -71,5 +71,8 @@ func (t *Typed[K, V]) Touch(ctx context.Context, key K, ttl time.Duration) (ok b
 	if err = t.encodeKey(s); err != nil {
 		return false, err
 	}
-	return t.c.Touch(ctx, s.key, ttl)
+	if ok, err = t.c.Touch(ctx, s.key, ttl); ok && t.c.typed.tagged.Load() {
+		_, ok = t.inspect(s) // it does no harm to have touched what is obsolete
+	}
+	return ok, err
 }

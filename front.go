@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/firncache/firn/internal/coherence"
+	"github.com/firncache/firn/internal/typed"
 )
 
 // Front is a small cache of decoded values on the Go heap, above the bytes: what
@@ -28,10 +29,13 @@ type FrontEntry[V any] struct {
 type frontHead struct {
 	generation *coherence.Generation // that was current before the bytes were read
 	deadline   int64                 // milliseconds, 0 for never: the value's, or when a read is to move that (see frontDeadline)
+	tags       *typed.TagList        // nil without any
 }
 
-// inTime reports whether the deadline is to come.
-func (h *frontHead) inTime(c *Cache) bool { return h.deadline == 0 || !c.store.Passed(h.deadline) }
+// holds reports whether the deadline is to come, and no tag was invalidated.
+func (h *frontHead) holds(c *Cache) bool {
+	return (h.deadline == 0 || !c.store.Passed(h.deadline)) && (h.tags == nil || c.typed.tags.Hold(h.tags))
+}
 
 // attachFront gives a typed cache its front.
 func (t *Typed[K, V]) attachFront(front Front[K, V]) {
@@ -47,7 +51,7 @@ func (t *Typed[K, V]) attachFront(front Front[K, V]) {
 // getFront is Get of the front alone, without counting.
 func (t *Typed[K, V]) getFront(key K) *FrontEntry[V] {
 	if t.front != nil {
-		if e := t.front.Get(key); e != nil && e.generation == t.space.Generation() && e.inTime(t.c) && !t.closed.Load() {
+		if e := t.front.Get(key); e != nil && e.generation == t.space.Generation() && e.holds(t.c) && !t.closed.Load() {
 			return e
 		}
 	}
@@ -80,7 +84,7 @@ func (t *Typed[K, V]) readFill(ctx context.Context, s *scratch[K]) (v V, deadlin
 		return v, deadline, onSSD, err
 	}
 	defer fill.Unlock()
-	t.front.Set(s.k, &FrontEntry[V]{frontHead{generation, t.c.frontDeadline(deadline)}, v})
+	t.front.Set(s.k, &FrontEntry[V]{frontHead{generation, t.c.frontDeadline(deadline), tagsOf(s.value)}, v})
 	return v, deadline, onSSD, nil
 }
 

@@ -18,6 +18,7 @@ type Stats struct {
 	Evictions, Expirations   uint64
 	FrontHits                uint64
 	Mismatches, DecodeErrors uint64
+	TagMisses                uint64
 	Entries                  int64
 
 	RAM   RAMStats
@@ -33,6 +34,7 @@ type RAMStats struct {
 	HugePages                              bool
 	PrefaultedBytes                        int64
 	Reinsertions, ReinsertedBytes          uint64
+	TagEvictions                           uint64
 	PolicyChanges                          uint64
 }
 
@@ -152,6 +154,8 @@ var numbers = []struct {
 	{"front_hits", "1", true, "Typed reads that found a decoded value in a front. They are not among the hits. Approximate, as those.", func(s *Stats) float64 { return float64(s.FrontHits) }},
 	{"mismatches", "1", true, "Typed reads that found a value of another codec, version or type.", func(s *Stats) float64 { return float64(s.Mismatches) }},
 	{"decode_errors", "1", true, "Typed reads whose codec did not accept the stored bytes.", func(s *Stats) float64 { return float64(s.DecodeErrors) }},
+	{"tag_misses", "1", true, "Typed reads that found a value of which a tag was invalidated. They are among the misses.", func(s *Stats) float64 { return float64(s.TagMisses) }},
+	{"tag_evictions", "1", true, "Such values that left RAM where they would have been kept, moved or demoted. They are not among the evictions.", func(s *Stats) float64 { return float64(s.RAM.TagEvictions) }},
 	{"entries", "1", false, "Values in the cache, expired ones not yet taken out included.", func(s *Stats) float64 { return float64(s.Entries) }},
 	{"ram_bytes", "bytes", false, "The RAM budget.", func(s *Stats) float64 { return float64(s.RAM.Bytes) }},
 	{"ram_used_bytes", "bytes", false, "What of the budget is in use: records, index, bookkeeping.", func(s *Stats) float64 { return float64(s.RAM.UsedBytes) }},
@@ -273,6 +277,7 @@ func statsOf(s ram.Stats) Stats {
 			SmallBytes: s.SmallBytes, MainBytes: s.MainBytes,
 			HugePages: s.HugePages, PrefaultedBytes: s.Prefaulted,
 			Reinsertions: s.Reinserted, ReinsertedBytes: s.ReinsertedBytes,
+			TagEvictions:  s.Obsolete,
 			PolicyChanges: s.PolicyChanges,
 		},
 		SSD: SSDStats{Promotions: s.Promoted, Demotions: s.Demoted},

@@ -82,6 +82,7 @@ type TypedOptions[K comparable, V any] struct {
 type Typed[K comparable, V any] struct {
 	c           *Cache
 	space       *typed.Namespace
+	tagSpace    string // the namespace's name
 	keys        typed.Keys[K]
 	codec       Codec[V]
 	fingerprint codec.Fingerprint // of the bytes that codec writes
@@ -114,13 +115,18 @@ type typedState struct {
 	values atomic.Pointer[typed.Namespace] // of SetValue, once it is in use
 	fronts coherence.Table
 
-	mismatches, decodeErrors atomic.Uint64
+	tags   typed.Tags
+	tagged atomic.Bool // there may be values with tags
+
+	mismatches, decodeErrors, tagMisses atomic.Uint64
 }
 
 // addTo adds the counters to a snapshot.
 func (l *typedState) addTo(s *Stats) {
 	s.Mismatches, s.DecodeErrors = l.mismatches.Load(), l.decodeErrors.Load()
 	s.FrontHits = l.fronts.Hits()
+	s.TagMisses = l.tagMisses.Load()
+	s.Hits, s.Misses = s.Hits-min(s.Hits, s.TagMisses), s.Misses+s.TagMisses // their bytes were found
 }
 
 // NewTyped makes a typed cache on c, in a namespace of 1 to 255 bytes, which keeps
@@ -159,15 +165,18 @@ func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions
 	if n := len(namespace); n == 0 || n > maxNamespace {
 		return nil, fmt.Errorf("firn: NewTyped: the namespace's name has %d bytes: want 1 to %d", n, maxNamespace)
 	}
-	t := &Typed[K, V]{c: c, keys: keys, codec: opts.Codec, ttl: opts.TTL}
+	t := &Typed[K, V]{c: c, keys: keys, codec: opts.Codec, ttl: opts.TTL, tagSpace: namespace}
 	t.scratch.New = func() any { return new(scratch[K]) }
-	t.fingerprint = codec.FingerprintOf("typed", opts.Codec.Name(), codec.Layout(value), keys.Name(), fmt.Sprint(opts.Version))
+	t.fingerprint = typed.Unambiguous(codec.FingerprintOf("typed", opts.Codec.Name(), codec.Layout(value), keys.Name(), fmt.Sprint(opts.Version)))
 	listener, err := t.listener(&opts)
 	if err != nil {
 		return nil, err
 	}
 	if t.space, err = c.typed.spaces.Open(&c.store, spaceName(namespace, keys.Name())); err != nil {
 		return nil, fmt.Errorf("firn: NewTyped: %w", err)
+	}
+	if c.store.Recovered() {
+		c.useTags()
 	}
 	t.stopEvents = c.listen(listener)
 	if opts.Front != nil {
@@ -180,7 +189,7 @@ func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions
 // it returns false.
 func (t *Typed[K, V]) Get(key K) (V, bool) {
 	if t.front != nil {
-		if e := t.front.Get(key); e != nil && e.generation == t.space.Generation() && e.inTime(t.c) && !t.closed.Load() {
+		if e := t.front.Get(key); e != nil && e.generation == t.space.Generation() && e.holds(t.c) && !t.closed.Load() {
 			if t.hits.Count() {
 				t.readAgain(key)
 			}
@@ -249,11 +258,29 @@ func (t *Typed[K, V]) read(ctx context.Context, s *scratch[K]) (v V, err error) 
 
 // decode makes a value of the bytes that were found under key.
 func (t *Typed[K, V]) decode(key, stored []byte) (v V, err error) {
-	payload, ok := t.fingerprint.Cut(stored)
+	if payload, ok := t.fingerprint.Cut(stored); ok {
+		return t.decodePayload(key, stored, payload)
+	}
+	tags, _, ok := t.cutTags(stored) // or it is another's
+	if ok && !t.c.typed.tags.Hold(&tags) {
+		return v, t.c.invalidated(key, stored)
+	}
+	return t.decodeLoaded(key, stored)
+}
+
+// decodeLoaded is decode of what a load gave its caller, whatever was invalidated
+// meanwhile.
+func (t *Typed[K, V]) decodeLoaded(key, stored []byte) (v V, err error) {
+	payload, ok := t.payload(stored)
 	if !ok {
 		t.space.Counters.Mismatches.Add(1)
 		return v, t.c.mismatch(key, stored)
 	}
+	return t.decodePayload(key, stored, payload)
+}
+
+// decodePayload makes a value of its payload, as it is in the bytes found under key.
+func (t *Typed[K, V]) decodePayload(key, stored, payload []byte) (v V, err error) {
 	if v, err = t.codec.Decode(payload); err != nil {
 		t.space.Counters.DecodeErrors.Add(1)
 		var none V
@@ -284,7 +311,10 @@ func (t *Typed[K, V]) Has(key K) bool {
 	}
 	s := t.acquire()
 	s.k = key
-	ok := t.encodeKey(s) == nil && t.c.Has(s.key)
+	ok := t.encodeKey(s) == nil
+	if ok {
+		_, ok = t.inspect(s)
+	}
 	t.release(s)
 	return ok
 }
@@ -298,7 +328,10 @@ func (t *Typed[K, V]) TTL(key K) (ttl time.Duration, ok bool) {
 	s := t.acquire()
 	s.k = key
 	if t.encodeKey(s) == nil {
-		ttl, ok = t.c.TTL(s.key)
+		var deadline int64
+		if deadline, ok = t.inspect(s); ok {
+			ttl = t.c.timeTo(deadline)
+		}
 	}
 	t.release(s)
 	return ttl, ok
@@ -400,7 +433,7 @@ func (t *Typed[K, V]) raw(yield func(key, payload []byte) bool) {
 		if len(key) < coherence.GenerationLen || string(key[:coherence.GenerationLen]) != prefix {
 			continue
 		}
-		if payload, ok := t.fingerprint.Cut(value); ok && !yield(key[coherence.GenerationLen:], payload) {
+		if payload, ok := t.valid(value); ok && !yield(key[coherence.GenerationLen:], payload) {
 			return
 		}
 	}

@@ -1,12 +1,17 @@
 package firn
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+
+	"github.com/firncache/firn/internal/codec"
+	"github.com/firncache/firn/internal/typed"
 )
 
 // Compute changes one value by what it is, as one step: as Cache.Compute, on values. The
-// default time to live is TypedOptions.TTL. It returns the value that there is then, or
+// default time to live is TypedOptions.TTL. OpUpdate keeps the value's tags, with the
+// deadline; a value stored otherwise has none. It returns the value that there is then, or
 // false: after OpKeep the one found, after OpDelete none, otherwise the new one. A value
 // that cannot be read counts as absent, and is gone afterwards; one that cannot be
 // encoded is an error. It is the bytes' value that counts: an entry that a front still has
@@ -53,6 +58,9 @@ func (t *Typed[K, V]) compute(ctx context.Context, key K, f func(s *scratch[K], 
 		}
 		var err error
 		op, err = f(s, old, readable)
+		if readable && op == OpUpdate {
+			s.value = withTagsOf(stored, s.value)
+		}
 		if ok && !readable { // there is something, which counts as nothing
 			switch op {
 			case OpKeep:
@@ -86,9 +94,16 @@ func (t *Typed[K, V]) countCompute(found bool, op Op) {
 func (t *Typed[K, V]) decodeHere(stored []byte) (v V, ok bool) {
 	payload, ok := t.fingerprint.Cut(stored)
 	if !ok {
-		t.c.typed.mismatches.Add(1)
-		t.space.Counters.Mismatches.Add(1)
-		return v, false
+		var tags typed.TagList
+		switch tags, payload, ok = t.cutTags(stored); {
+		case !ok:
+			t.c.typed.mismatches.Add(1)
+			t.space.Counters.Mismatches.Add(1)
+			return v, false
+		case !t.c.typed.tags.Hold(&tags):
+			t.c.typed.tagMisses.Add(1)
+			return v, false
+		}
 	}
 	v, err := t.codec.Decode(payload)
 	if err != nil {
@@ -130,7 +145,14 @@ func (t *Typed[K, V]) CompareAndSwap(ctx context.Context, key K, old, new V) (sw
 	if s.value, err = t.encode(s.value, new); err != nil {
 		return false, err
 	}
-	if swapped, err = t.c.CompareAndSwap(ctx, s.key, s.value[:n], s.value[n:]); swapped {
+	err = t.c.compute(ctx, s.key, t.ttl, func(stored []byte, ok bool) ([]byte, Op, error) {
+		payload, valid := t.valid(stored)
+		if swapped = ok && valid && bytes.Equal(payload, s.value[codec.FingerprintLen:n]); !swapped {
+			return nil, OpKeep, nil
+		}
+		return withTagsOf(stored, s.value[n:]), OpUpdate, nil
+	})
+	if swapped = swapped && err == nil; swapped {
 		t.space.Counters.Set(1)
 	}
 	return swapped, err

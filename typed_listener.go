@@ -47,7 +47,7 @@ func (t *Typed[K, V]) isOurs(key []byte) bool {
 // parse is the key and the value of an entry of the namespace. It counts those that cannot
 // be read.
 func (t *Typed[K, V]) parse(key, stored []byte) (k K, v V, ok bool) {
-	payload, ours := t.fingerprint.Cut(stored)
+	payload, ours := t.payload(stored)
 	if !ours {
 		t.c.typed.mismatches.Add(1)
 		t.space.Counters.Mismatches.Add(1)

@@ -70,7 +70,7 @@ func (t *Typed[K, V]) load(ctx context.Context, key K, load TypedLoadFunc[K, V])
 			return v, err
 		}
 		var unread error
-		if v, unread = t.decode(s.key, s.value); unread == nil {
+		if v, unread = t.decodeLoaded(s.key, s.value); unread == nil {
 			return v, nil
 		}
 		err = unreadable(unread)
@@ -99,12 +99,13 @@ func (t *Typed[K, V]) loader(key K, load TypedLoadFunc[K, V]) LoadFunc {
 		if err := t.loadTTL(ctx); err != nil {
 			return nil, err
 		}
+		tags := t.beginLoadTags(ctx)
 		v, err := load(ctx, key)
 		t.space.Counters.Load(err)
 		if err != nil {
 			return nil, err
 		}
-		return t.encode(nil, v)
+		return t.encode(tags.head(), v)
 	}
 }
 
@@ -130,7 +131,7 @@ func (t *Typed[K, V]) Refresh(ctx context.Context, key K, load TypedLoadFunc[K, 
 	if len(s.value) == 0 {
 		return v, err
 	}
-	v, unread := t.decode(s.key, s.value)
+	v, unread := t.decodeLoaded(s.key, s.value)
 	if unread != nil {
 		return v, errors.Join(err, unreadable(unread))
 	}
@@ -189,7 +190,7 @@ func (t *Typed[K, V]) loadMissing(ctx context.Context, b *TypedBatch[V], keys []
 			if !ok {
 				continue
 			}
-			v, unread := t.decode(raw[n], stored)
+			v, unread := t.decodeLoaded(raw[n], stored)
 			if unread != nil {
 				again = append(again, j)
 				err = errors.Join(err, unreadable(unread))
@@ -222,6 +223,7 @@ func (t *Typed[K, V]) multiLoader(b *TypedBatch[V], some []int, keys []K, load T
 		for i, r := range raw {
 			wanted[i] = byBytes[string(r)]
 		}
+		tags := t.beginLoadTags(ctx)
 		found, err := load(ctx, append([]K(nil), wanted...))
 		t.space.Counters.Load(err)
 		if err != nil {
@@ -230,7 +232,7 @@ func (t *Typed[K, V]) multiLoader(b *TypedBatch[V], some []int, keys []K, load T
 		values := make([][]byte, len(raw))
 		for i, key := range wanted {
 			if v, ok := found[key]; ok {
-				if values[i], err = t.encode(nil, v); err != nil {
+				if values[i], err = t.encode(tags.head(), v); err != nil {
 					return nil, err
 				}
 			}

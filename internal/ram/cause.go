@@ -8,7 +8,7 @@ const (
 	Capacity     Cause = iota // its room was needed
 	Expired                   // its deadline and its grace passed
 	Replaced                  // its key was set again
-	Deleted                   // its key was deleted, or everything was cleared
+	Deleted                   // its key was deleted, everything was cleared, or nobody wanted it any more
 	Demoted                   // its room was needed, and the lower tier has it
 	LowerEvicted              // the lower tier alone had it, and needed its room: see EvictLower
 )

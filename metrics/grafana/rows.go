@@ -62,6 +62,7 @@ var rows = []row{
 	}},
 	{"Typed values", []panel{
 		{title: "Values of another kind", metrics: []string{"mismatches", "decode_errors"}},
+		{title: "Values of invalidated tags", metrics: []string{"tag_misses", "tag_evictions"}},
 		{title: "Answered by a front of decoded values", metrics: []string{"front_hits"}},
 	}},
 }

@@ -1,0 +1,65 @@
+package kill
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/firncache/firn"
+)
+
+// What a killed process had invalidated stays so: of its values none is found, and of the
+// others those that had been written to the SSD.
+func TestTagsSurviveKill(t *testing.T) {
+	const child = "FIRN_TAGS_CHILD"
+	dir := os.Getenv(child)
+	if dir == "" {
+		dir = t.TempDir()
+		cmd := exec.Command(os.Args[0], "-test.run=^TestTagsSurviveKill$")
+		cmd.Env = append(os.Environ(), child+"="+dir)
+		out, err := cmd.CombinedOutput()
+		children.add(cmd.Process.Pid)
+		if err == nil || cmd.ProcessState.ExitCode() > 0 {
+			t.Fatalf("the child was not killed: %v\n%s", err, out)
+		}
+	}
+	c, err := firn.Open(firn.Options{RAMBytes: 4 << 20, SSD: firn.SSDOptions{Dir: dir, Bytes: 64 << 20, Admission: firn.AdmitAll}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close() // before the directory goes
+	pages, err := firn.NewTyped(c, "pages", firn.TypedOptions[int, []byte]{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n, tags = 8000, 50
+	tag := func(i int) string { return fmt.Sprint("tag ", i%tags) }
+	if os.Getenv(child) == "" {
+		found := 0
+		for i := range n {
+			_, ok := pages.Get(i)
+			if ok && i%tags%2 == 0 {
+				t.Fatalf("value %d is found, of which the tag was invalidated", i)
+			}
+			if ok {
+				found++
+			}
+		}
+		if c.Stats().SSD.Kept && found < n/10 {
+			t.Errorf("%d of %d values are found whose tags hold, want those on the SSD: %+v", found, n/2, c.Stats())
+		}
+		return
+	}
+	for i := range n {
+		if err := pages.SetWith(i, make([]byte, 2000), firn.SetOptions{Tags: []string{"all", tag(i)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := 0; i < tags; i += 2 {
+		if err := pages.InvalidateTag(tag(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	killSelf()
+}
