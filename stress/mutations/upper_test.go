@@ -204,7 +204,7 @@ var upper = []mutation{{
 	guard: "an invalidation is noted for loads before the version changes, also of a tag that nobody uses",
 	file:  "internal/typed/tags.go",
 	old:   "if old >= n || last.CompareAndSwap(old, n) {",
-	new:   "if true {",
+	new:   "if old >= n || n > 0 {",
 	pkg:   "./internal/typed", test: "TestLate",
 }, {
 	guard: "tags that are invalidated and unknown drive out no others",
