@@ -38,7 +38,7 @@ func (g *Group) loadOnce(ctx context.Context, hash uint64, dst, key []byte, load
 		return dst, nil, tiered.ErrNotFound
 	}
 	if v, ok, err := g.pausedAnswer(ctx, hash, dst, key); ok {
-		return v, err
+		return v, nil, err
 	}
 	var call *loaderCall
 	if f, err = g.joinOrBegin(ctx, hash, key, &call); err != nil {
