@@ -153,7 +153,15 @@ func (m *Machine) setTooLarge() {
 	m.get(key)
 }
 
+// get reads a key, and looks at its deadline then, if a read moves that.
 func (m *Machine) get(key []byte) {
+	m.read(key)
+	if m.Slid != nil {
+		m.timeToLiveOf(key)
+	}
+}
+
+func (m *Machine) read(key []byte) {
 	prefix := []byte("before")
 	value, ok := m.Store.Get(prefix, key)
 	m.mu.Lock()
