@@ -21,7 +21,7 @@ const module = "github.com/firncache/firn"
 //
 //	firntest                                 a cache in a test's hand
 //	firn                                     the user's nouns
-//	load  typed                              values that are fetched; keys and values of any type
+//	load  typed  testseam                    values that are fetched; keys and values of any type
 //	tiered  coherence  codec                 the tiers as one store; what keeps fronts right; values as bytes
 //	ram  ssd                                 the tiers
 //	policy  index  record  aio  registry     what stays, where it is, how it is laid out, how it is read; numbers under names
