@@ -139,6 +139,7 @@ package firn
 //	cache.go        Cache: Open, Get, Set, Delete, Close
 //	batch.go        GetMulti, SetMulti
 //	load.go         GetOrLoad, Refresh, and the directives of a loader
+//	load_conditional.go  CachedValue, for loaders that ask whether it has changed
 //	compute.go      Compute, and SetIfAbsent, CompareAndSwap, Increment, GetAndDelete of it
 //	typed.go        Typed: keys and values of any type, above the bytes
 //	typed_load.go   loads of a Typed

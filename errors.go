@@ -38,6 +38,9 @@ var (
 	ErrFormat = tiered.ErrFormat
 	// ErrWrongType says that a value is of another type than was asked for.
 	ErrWrongType = errors.New("firn: wrong type")
+	// ErrNotModified is returned by a loader whose source says that the value of
+	// CachedValue holds still.
+	ErrNotModified = load.ErrNotModified
 	// ErrLoadTimeout says that a loader took longer than
 	// LoadingOptions.HardTimeout.
 	ErrLoadTimeout = load.ErrTimeout

@@ -89,7 +89,7 @@ type LoadStats struct {
 	Refreshes, RefreshesDeferred            uint64
 	NegativeHits                            uint64
 	StaleServed, StaleOnError, SoftTimeouts uint64
-	Paused, ErrorHits                       uint64
+	Paused, ErrorHits, NotModified          uint64
 	Active                                  int64
 	Durations                               Histogram
 }
@@ -217,6 +217,7 @@ var numbers = []struct {
 	{"soft_timeouts", "1", true, "Callers that got a value from the cache because its load took longer than SoftTimeout.", func(s *Stats) float64 { return float64(s.Loads.SoftTimeouts) }},
 	{"loads_paused", "1", true, "Loads and refreshes that did not begin, of a key with a value, because one had failed less than RetryAfter ago.", func(s *Stats) float64 { return float64(s.Loads.Paused) }},
 	{"error_hits", "1", true, "Callers that got the remembered error of a load: see ErrorTTL.", func(s *Stats) float64 { return float64(s.Loads.ErrorHits) }},
+	{"loads_not_modified", "1", true, "Values whose loader returned ErrNotModified, and that were kept.", func(s *Stats) float64 { return float64(s.Loads.NotModified) }},
 	{"loads_active", "1", false, "Values being loaded.", func(s *Stats) float64 { return float64(s.Loads.Active) }},
 }
 
@@ -333,7 +334,7 @@ func (st *Stats) addLoads(s load.Stats) {
 	st.Loads.StoreErrors = s.Unstored
 	st.Loads.Refreshes, st.Loads.RefreshesDeferred = s.Refreshes, s.RefreshesDeferred
 	st.Loads.NegativeHits = s.NegativeHits
-	st.Loads.Paused, st.Loads.ErrorHits = s.Paused, s.ErrorHits
+	st.Loads.Paused, st.Loads.ErrorHits, st.Loads.NotModified = s.Paused, s.ErrorHits, s.NotModified
 	st.Loads.StaleServed, st.Loads.StaleOnError, st.Loads.SoftTimeouts = s.StaleServed, s.StaleOnError, s.SoftTimeouts
 	st.Loads.Active = s.Active
 	st.Loads.Durations = Histogram{s.Durations}

@@ -80,6 +80,7 @@ func (c *Config) SlideMillis() int64 { return millis(c.Slide) }
 type Store interface {
 	Hash(key []byte) uint64
 	Peek(ctx context.Context, hash uint64, dst, key []byte) (value []byte, deadline int64, state tiered.State)
+	PeekTiers(ctx context.Context, hash uint64, dst, key []byte) (value []byte, deadline int64, state tiered.State)
 	PeekRAM(hash uint64, dst, key []byte) (value []byte, deadline int64, state tiered.State)
 	IsObsolete(key, value []byte) bool
 

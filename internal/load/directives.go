@@ -13,11 +13,13 @@ import (
 type directives struct {
 	of     *Group
 	within *directives // of the loader that asked for the load; nil: none did
+	call   *loaderCall
 
 	mu     sync.Mutex
 	ttl    time.Duration // 0 or less: nothing is to be kept
 	ownTTL bool
 	note   any
+	cached []byte // the value of CachedValue, nil before that found one
 }
 
 type directivesKey struct{}

@@ -35,6 +35,7 @@
 //	join.go          who joins a load, who leaves it, how it ends
 //	limiter.go       how many loaders run
 //	directives.go    SetLoadTTL
+//	conditional.go   CachedValue, and loaders that answer that nothing was modified
 //	result.go        how a load ended
 //	store_result.go  storing the result, negative entries too
 //	stale.go         answers that are there already: stale, negative, by another load

@@ -88,6 +88,7 @@ func (g *Group) begin(ctx context.Context, asker *directives, hash uint64, key [
 // loader that asks for it, nil for anybody else.
 func (g *Group) newCall(ctx context.Context, asker *directives) *loaderCall {
 	call := &loaderCall{of: g, directives: directives{of: g, within: asker}, slot: g.limiter.newSlot(asker.inside(g))}
+	call.directives.call = call
 	call.ctx.values, call.ctx.directives = context.WithoutCancel(ctx), &call.directives
 	call.flights = call.oneFlight[:0]
 	return call

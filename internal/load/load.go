@@ -139,6 +139,9 @@ func (g *Group) complete(call *loaderCall, values [][]byte, err error, p *panick
 
 // results are the results of a loader, load by load.
 func (call *loaderCall) results(values [][]byte, err error, p *panicked) []result {
+	if p == nil && errors.Is(err, ErrNotModified) {
+		values, err = call.notModified()
+	}
 	if err == nil && p == nil && len(values) != len(call.flights) {
 		err = fmt.Errorf("firn: a loader returned %d values for %d keys: want as many", len(values), len(call.flights))
 	}

@@ -16,7 +16,7 @@ type Stats struct {
 	Refreshes, RefreshesDeferred            uint64
 	NegativeHits                            uint64
 	StaleServed, StaleOnError, SoftTimeouts uint64
-	Paused, ErrorHits                       uint64
+	Paused, ErrorHits, NotModified          uint64
 	Durations                               histogram.Histogram // of calls of loaders
 	Active                                  int64
 }
@@ -29,7 +29,7 @@ type counters struct {
 	refreshes, refreshesDeferred            atomic.Uint64
 	negativeHits                            atomic.Uint64
 	staleServed, staleOnError, softTimeouts atomic.Uint64
-	paused, errorHits                       atomic.Uint64
+	paused, errorHits, notModified          atomic.Uint64
 }
 
 // ended counts how a load ended that somebody wanted.
@@ -54,7 +54,7 @@ func (g *Group) Stats() Stats {
 		Refreshes: n.refreshes.Load(), RefreshesDeferred: n.refreshesDeferred.Load(),
 		NegativeHits: n.negativeHits.Load(),
 		StaleServed:  n.staleServed.Load(), StaleOnError: n.staleOnError.Load(), SoftTimeouts: n.softTimeouts.Load(),
-		Paused: n.paused.Load(), ErrorHits: n.errorHits.Load(),
+		Paused: n.paused.Load(), ErrorHits: n.errorHits.Load(), NotModified: n.notModified.Load(),
 		Active: g.active.Load(), Durations: n.durations.Snapshot(),
 	}
 }

@@ -117,8 +117,16 @@ const (
 // does not tell it, but none that is obsolete. It counts as no read. A fresh value is looked for in RAM alone: a caller
 // who loads has looked below already.
 func (s *Store) Peek(ctx context.Context, hash uint64, dst, key []byte) (v []byte, deadline int64, state State) {
+	if !s.grace {
+		return s.PeekRAM(hash, dst, key)
+	}
+	return s.PeekTiers(ctx, hash, dst, key)
+}
+
+// PeekTiers is Peek that looks for a fresh value on the SSD, too.
+func (s *Store) PeekTiers(ctx context.Context, hash uint64, dst, key []byte) (v []byte, deadline int64, state State) {
 	v, deadline, state = s.PeekRAM(hash, dst, key)
-	if state == Miss && s.ssd != nil && s.grace {
+	if state == Miss && s.ssd != nil {
 		f, err := s.ssd.tier.GetStale(ctx, dst, key, hash)
 		s.keepAlive()
 		if err == nil && !s.IsObsolete(key, f.Value[len(dst):]) {

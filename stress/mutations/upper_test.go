@@ -99,6 +99,12 @@ var upper = []mutation{{
 	old:   "\t\t\t*last = failure{}\n",
 	pkg:   ".", test: "TestErrorTTL",
 }, {
+	guard: "a loader that was given no value has none to keep",
+	file:  "internal/load/conditional.go",
+	old:   "return nil, errNothingToKeep",
+	new:   "return nil, ErrNotModified",
+	pkg:   ".", test: "TestNotModifiedOfNothing",
+}, {
 	guard: "a loader is not waited for beyond the hard timeout",
 	file:  "internal/load/load.go",
 	old:   "\t\tg.endEarly(call, g.timeout)\n",
