@@ -88,6 +88,10 @@ type Options struct {
 	// the same 40 bits of hash, the disk failed, or the cache was opened with less room.
 	OnEvictCauses []Cause
 
+	// Tracer begins spans for loads and for reads of the SSD. Default: none, and then
+	// nothing is spent on it.
+	Tracer Tracer
+
 	// Clock is the time by which values expire. Only differences matter, but for
 	// an SSD tier, whose entries may outlive the process. It is asked at every read
 	// of a value with a deadline. It must not call the cache: some callers hold
@@ -302,12 +306,19 @@ func (o *Options) tiers() tiered.Config {
 		Slide: loads.SlideMillis(),
 		Dir:   o.SSD.Dir, SSD: o.SSD.config(o.Log),
 	}
+	if o.Tracer != nil {
+		cfg.SSD.StartRead = o.Tracer.StartSSDRead
+	}
 	return cfg
 }
 
 // loads is the configuration of the loads.
 func (o *Options) loads() load.Config {
-	return load.Config{Options: load.Options(o.Loading), TTL: o.ttl(), Slide: o.ExpireAfterAccess, Log: o.Log}
+	cfg := load.Config{Options: load.Options(o.Loading), TTL: o.ttl(), Slide: o.ExpireAfterAccess, Log: o.Log}
+	if o.Tracer != nil {
+		cfg.Start = o.Tracer.StartLoad
+	}
+	return cfg
 }
 
 // adjustTiers is for tests: it changes the configuration of the tiers.

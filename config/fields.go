@@ -14,9 +14,11 @@ import (
 // codeOnly lists the fields that a file cannot describe. Every other field of
 // firn.Options has to have a form in text; a test sees to it.
 var codeOnly = map[string]string{
-	"OnEvict": "a function",
-	"Clock":   "a function",
-	"Log":     "a logger",
+	"OnEvict":       "a function",
+	"OnEvictCauses": "part of a function",
+	"Tracer":        "a value with methods",
+	"Clock":         "a function",
+	"Log":           "a logger",
 }
 
 // sizes are the numbers of bytes whose names do not say so.

@@ -70,6 +70,9 @@ type Config struct {
 	TTL   time.Duration // of values whose loader asks for no other
 	Slide time.Duration // the TTL of values whose deadlines slide; 0: none do
 	Log   *slog.Logger  // nil: slog.Default
+
+	// Start begins the span of a loader's call, as firn.Tracer has it; nil: nobody traces.
+	Start func(ctx context.Context, keys int, background bool) (loading context.Context, end func(error))
 }
 
 // SlideMillis is Slide in milliseconds.

@@ -107,6 +107,13 @@ func (f *flight) goesOn(cancelUnwanted bool) bool {
 	return (f.background || !cancelUnwanted && f.call.called.Load()) && !f.watch.Voided()
 }
 
+// inBackground reports whether the load goes on without callers.
+func (f *flight) inBackground() bool {
+	f.shard.mu.Lock()
+	defer f.shard.mu.Unlock()
+	return f.background
+}
+
 // abandon says that nobody wants a load any more, and cancels its call with the
 // last one. The caller holds mu of its shard.
 func (f *flight) abandon() {

@@ -113,12 +113,23 @@ func (g *Group) run(call *loaderCall) {
 	returned = true
 }
 
-// timed calls the loader, and counts how long it takes, also if it panics.
-func (g *Group) timed(call *loaderCall) ([][]byte, error) {
+// timed calls the loader, in a span if there is to be one, and counts how long it takes, also
+// if it panics.
+func (g *Group) timed(call *loaderCall) (values [][]byte, err error) {
 	began := time.Now()
 	defer func() { g.count.durations.Add(time.Since(began)) }()
-	return call.load(&call.ctx)
+	if g.cfg.Start == nil {
+		return call.load(&call.ctx)
+	}
+	ctx, end := g.cfg.Start(&call.ctx, len(call.flights), call.flights[0].inBackground())
+	err = errPanicked
+	defer func() { end(err) }()
+	values, err = call.load(ctx)
+	return values, err
 }
+
+// errPanicked is what a span is told of a loader that did not return.
+var errPanicked = errors.New("firn: the loader panicked")
 
 // complete ends the loads of a call: each value is stored first, so that no load of
 // its key can begin before. It returns the records that were evicted for it, and why some

@@ -1,6 +1,7 @@
 package ssd
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
@@ -57,6 +58,10 @@ type Config struct {
 	Grace        int64         // how long after its deadline a value can still be had by GetStale, in milliseconds
 	Log          *slog.Logger  // nil: slog.Default
 	Evictions    Evictions     // hears of evicted records; nil: nobody does
+
+	// StartRead begins the span of reads of the disk that a caller with a context waits
+	// for; nil: nobody traces.
+	StartRead func(ctx context.Context, records int) (end func(error))
 
 	BootID        func() string // for tests; nil: the system's
 	StallTimeout  time.Duration // how long Close, and maintenance for room, wait for a disk that completes nothing; 0: ten seconds

@@ -4,8 +4,27 @@ import (
 	"context"
 
 	"github.com/firncache/firn/bufpool"
+	"github.com/firncache/firn/internal/aio"
 	"github.com/firncache/firn/internal/ssd/format"
 )
+
+// startRead begins the span of a caller's reads, if there is to be one.
+func (t *Tier) startRead(ctx context.Context, records int) (end func(error)) {
+	if t.cfg.StartRead == nil || ctx == background || records == 0 {
+		return func(error) {}
+	}
+	return t.cfg.StartRead(ctx, records)
+}
+
+// firstError is the error of the first read that has one.
+func firstError(reqs []aio.Request) error {
+	for i := range reqs {
+		if err := reqs[i].Err; err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // fetch reads the bytes of a record from the file.
 func (t *Tier) fetch(ctx context.Context, ref *recordRef) (*bufpool.Buffer, []byte, error) {

@@ -76,7 +76,9 @@ func (t *Tier) readWindow(ctx context.Context, m *Many, from, to int, found func
 	if len(m.reqs) == 0 {
 		return
 	}
+	end := t.startRead(ctx, len(m.reqs))
 	t.reader.TryMany(ctx, t.reader.Deadline(), m.reqs)
+	end(firstError(m.reqs))
 	for i := from; i < to; i++ {
 		q := &m.Queries[i]
 		if q.req < 0 {

@@ -59,7 +59,9 @@ func (t *Tier) readRecord(ctx context.Context, dst, key []byte, ref *recordRef) 
 		defer t.log.unpin(seg)
 		return t.verify(dst, key, ref, seg.buf[ref.off:seg.limit()])
 	}
+	end := t.startRead(ctx, 1)
 	buf, view, err := t.fetch(ctx, ref)
+	end(err)
 	switch {
 	case errors.Is(err, format.ErrCorrupt):
 		return Found{}, t.corruptHeader(ref)

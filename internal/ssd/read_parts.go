@@ -94,11 +94,13 @@ func (t *Tier) appendParts(ctx context.Context, value []byte, ref *recordRef, h 
 			reqs = append(reqs, aio.Request{Off: off, N: length})
 		}
 	}
+	end := t.startRead(ctx, len(reqs))
 	if ref.waits {
 		t.reader.ReadMany(ctx, reqs)
 	} else {
 		t.reader.TryMany(ctx, t.reader.Deadline(), reqs)
 	}
+	end(firstError(reqs))
 	for i := range refs {
 		switch p, want := &refs[i], (format.PartKey{Write: h.Write, Owner: ref.id, Part: first + i}); {
 		case err != nil: // the buffers are still to be released

@@ -1,4 +1,5 @@
-// Package firnotel reports a cache's statistics through OpenTelemetry:
+// Package firnotel reports a cache's statistics through OpenTelemetry, and its loads and
+// reads of the SSD as spans, see NewTracer:
 //
 //	registration, err := firnotel.Register(otel.GetMeterProvider(), "sessions", cache)
 //
