@@ -189,7 +189,7 @@ func (b *Buffer) makeRoom(n, wish int) (old *Buffer, err error) {
 		return nil, p.checkSize(n)
 	}
 	if n > p.maxBuffer-unread {
-		return nil, fmt.Errorf("%w: %d bytes after %d: expected at most Options.MaxBuffer, %d", ErrTooLarge, n, unread, p.maxBuffer)
+		return nil, fmt.Errorf("%w: %d bytes after %d: want at most Options.MaxBuffer, %d", ErrTooLarge, n, unread, p.maxBuffer)
 	}
 	if unread+n <= len(b.mem) && b.start >= unread { // the halves do not overlap
 		b.end = copy(b.mem, b.mem[b.start:b.end])
@@ -235,7 +235,7 @@ func (b *Buffer) Read(p []byte) (int, error) {
 func (b *Buffer) Next(n int) []byte {
 	b.own("Next")
 	if n < 0 {
-		panic(fmt.Sprintf("bufpool: Next(%d): expected 0 or more", n))
+		panic(fmt.Sprintf("bufpool: Next(%d): want 0 or more", n))
 	}
 	from := b.start
 	b.start += min(n, b.end-from)

@@ -114,5 +114,5 @@ func stack(pcs []uintptr) string {
 }
 
 func rangeError(method string, n, most int) error {
-	return fmt.Errorf("bufpool: %s(%d): expected 0 to %d", method, n, most)
+	return fmt.Errorf("bufpool: %s(%d): want 0 to %d", method, n, most)
 }

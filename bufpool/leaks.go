@@ -92,7 +92,7 @@ func FailOnLeak(t TB, p *Pool) {
 		t.Helper()
 		if !p.checked {
 			if n := p.lentNow() - before; n > 0 {
-				t.Errorf("bufpool: %d buffers were not released: expected 0; Options.Checked tells where they were taken", n)
+				t.Errorf("bufpool: %d buffers were not released: want 0; Options.Checked tells where they were taken", n)
 			}
 			return
 		}

@@ -164,7 +164,7 @@ func TestGrowPoisonsTheOldBlock(t *testing.T) {
 	stale := b.Bytes()
 	b.Grow(200)
 	if string(stale) == "kept" || string(b.Bytes()) != "kept" {
-		t.Fatalf("before the move %q, after it %q: expected poison and %q", stale, b.Bytes(), "kept")
+		t.Fatalf("before the move %q, after it %q: want poison and %q", stale, b.Bytes(), "kept")
 	}
 	b.Release()
 }
@@ -342,7 +342,7 @@ func TestNextOfLessThanNothing(t *testing.T) {
 	b := p.Get(10)
 	defer b.Release()
 	b.WriteString("kept")
-	if got, want := panics(func() { b.Next(-1) }), "bufpool: Next(-1): expected 0 or more"; got != want || b.String() != "kept" {
+	if got, want := panics(func() { b.Next(-1) }), "bufpool: Next(-1): want 0 or more"; got != want || b.String() != "kept" {
 		t.Errorf("panic %q, want %q; left: %q", got, want, b)
 	}
 }

@@ -122,29 +122,29 @@ func New(o Options) (*Pool, error) {
 
 func (o *Options) validate() error {
 	if o.MaxBytes < 0 {
-		return fmt.Errorf("bufpool: Options.MaxBytes is %d: expected 0 or more", o.MaxBytes)
+		return fmt.Errorf("bufpool: Options.MaxBytes is %d: want 0 or more", o.MaxBytes)
 	}
 	if o.MaxBuffer < 0 || o.MaxBuffer > math.MaxInt {
-		return fmt.Errorf("bufpool: Options.MaxBuffer is %d: expected 0 to %d", o.MaxBuffer, math.MaxInt)
+		return fmt.Errorf("bufpool: Options.MaxBuffer is %d: want 0 to %d", o.MaxBuffer, math.MaxInt)
 	}
 	if len(o.Levels) > maxLevels {
-		return fmt.Errorf("bufpool: Options.Levels has %d levels: expected at most %d", len(o.Levels), maxLevels)
+		return fmt.Errorf("bufpool: Options.Levels has %d levels: want at most %d", len(o.Levels), maxLevels)
 	}
 	if o.Align < 0 || o.Align > maxAlign || o.Align&(o.Align-1) != 0 {
-		return fmt.Errorf("bufpool: Options.Align is %d: expected 0 or a power of two up to %d", o.Align, maxAlign)
+		return fmt.Errorf("bufpool: Options.Align is %d: want 0 or a power of two up to %d", o.Align, maxAlign)
 	}
 	for i, l := range o.Levels {
 		if l.Size%max(o.Align, 1) != 0 {
-			return fmt.Errorf("bufpool: Level.Size is %d: expected a multiple of Options.Align, %d", l.Size, o.Align)
+			return fmt.Errorf("bufpool: Level.Size is %d: want a multiple of Options.Align, %d", l.Size, o.Align)
 		}
 		if l.Size < 1 || int64(l.Size) > o.MaxBuffer {
-			return fmt.Errorf("bufpool: Level.Size is %d: expected 1 to Options.MaxBuffer, %d", l.Size, o.MaxBuffer)
+			return fmt.Errorf("bufpool: Level.Size is %d: want 1 to Options.MaxBuffer, %d", l.Size, o.MaxBuffer)
 		}
 		if l.MaxBytes < 0 {
-			return fmt.Errorf("bufpool: Level.MaxBytes of size %d is %d: expected 0 or more", l.Size, l.MaxBytes)
+			return fmt.Errorf("bufpool: Level.MaxBytes of size %d is %d: want 0 or more", l.Size, l.MaxBytes)
 		}
 		if i > 0 && l.Size == o.Levels[i-1].Size {
-			return fmt.Errorf("bufpool: Level.Size %d is given twice: expected distinct sizes", l.Size)
+			return fmt.Errorf("bufpool: Level.Size %d is given twice: want distinct sizes", l.Size)
 		}
 	}
 	return nil
@@ -240,10 +240,10 @@ func (p *Pool) getAbove(n int) *Buffer {
 
 func (p *Pool) checkSize(n int) error {
 	if n < 0 {
-		return fmt.Errorf("%w: %d bytes: expected 0 to %d", ErrNegative, n, p.maxBuffer)
+		return fmt.Errorf("%w: %d bytes: want 0 to %d", ErrNegative, n, p.maxBuffer)
 	}
 	if n > p.maxBuffer {
-		return fmt.Errorf("%w: %d bytes: expected at most Options.MaxBuffer, %d", ErrTooLarge, n, p.maxBuffer)
+		return fmt.Errorf("%w: %d bytes: want at most Options.MaxBuffer, %d", ErrTooLarge, n, p.maxBuffer)
 	}
 	return nil
 }

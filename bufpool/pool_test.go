@@ -32,16 +32,16 @@ func TestOptionsAreChecked(t *testing.T) {
 	for want, o := range map[string]Options{
 		"MaxBytes is -1":                {MaxBytes: -1},
 		"MaxBuffer is -1":               {MaxBuffer: -1},
-		"Size is 0: expected 1":         {Levels: []Level{{Size: 0}}},
+		"Size is 0: want 1":         {Levels: []Level{{Size: 0}}},
 		"Size is -4":                    {Levels: []Level{{Size: 8}, {Size: -4}}},
-		"Size is 200: expected 1 to":    {Levels: []Level{{Size: 200}}, MaxBuffer: 100},
+		"Size is 200: want 1 to":    {Levels: []Level{{Size: 200}}, MaxBuffer: 100},
 		"Size 64 is given twice":        {Levels: []Level{{Size: 64}, {Size: 128}, {Size: 64}}},
 		"MaxBytes of size 64 is -1":     {Levels: []Level{{Size: 64, MaxBytes: -1}}},
-		"has 256 levels: expected at m": {Levels: many},
+		"has 256 levels: want at m": {Levels: many},
 		"Align is -1":                   {Align: -1},
 		"Align is 24":                   {Align: 24},
 		"Align is 8192":                 {Align: 8192},
-		"Size is 700: expected a multi": {Levels: []Level{{Size: 700}}, Align: 512},
+		"Size is 700: want a multi": {Levels: []Level{{Size: 700}}, Align: 512},
 	} {
 		if p, err := New(o); err == nil || p != nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected an error that says %q", err, want)
@@ -49,7 +49,7 @@ func TestOptionsAreChecked(t *testing.T) {
 	}
 	given := []Level{{Size: 9}, {Size: 3}}
 	if _, err := New(Options{Levels: given}); err != nil || given[0].Size != 9 {
-		t.Errorf("%v, %v: expected the caller's slice untouched", err, given)
+		t.Errorf("%v, %v: want the caller's slice untouched", err, given)
 	}
 }
 
@@ -139,7 +139,7 @@ func TestGrowthStepsDouble(t *testing.T) {
 	// 1, 1, 2, 4, … 64, and more where the scheduler moves the test: what the
 	// other processor's cache holds for itself is not taken from it.
 	if s.InUse != 128 || s.Misses < 8 || s.Misses > 12 || s.Bytes > 128<<10+2*growStep {
-		t.Fatalf("128 buffers in %d growth steps, %d bytes: expected 8 steps, or a few more", s.Misses, s.Bytes)
+		t.Fatalf("128 buffers in %d growth steps, %d bytes: want 8 steps, or a few more", s.Misses, s.Bytes)
 	}
 }
 
@@ -186,7 +186,7 @@ func TestAboveTheTopLevel(t *testing.T) {
 	}
 	b.Release()
 	if s := p.Stats()[1]; s.InUse != 0 || s.Idle != 0 || s.GivenBack != 1 || s.Bytes != 0 {
-		t.Fatalf("after Release %+v: expected nothing kept", s)
+		t.Fatalf("after Release %+v: want nothing kept", s)
 	}
 }
 
@@ -231,7 +231,7 @@ func TestAlignPads(t *testing.T) {
 	b := p.Get(512)
 	mem, _ := b.Extend(512)
 	if s := p.Stats()[0]; offheap.Misaligned(mem, 512) != 0 || s.OffHeapFail != 1 || freed != 1 {
-		t.Fatalf("%p, %+v, %d freed: expected a refusal counted and aligned memory from the heap", mem, s, freed)
+		t.Fatalf("%p, %+v, %d freed: want a refusal counted and aligned memory from the heap", mem, s, freed)
 	}
 	b.Release()
 }

@@ -51,7 +51,7 @@ func TestLargeBuffersDoNotCrowdOut(t *testing.T) {
 	large := p.Get(1 << 20)
 	p.Get(64).Release()
 	if s := p.Stats()[0]; s.Idle != 1 || p.Bytes() != 1<<20+64 {
-		t.Fatalf("%+v, %d bytes: expected the small buffer to be kept", s, p.Bytes())
+		t.Fatalf("%+v, %d bytes: want the small buffer to be kept", s, p.Bytes())
 	}
 	large.Release()
 }
@@ -174,7 +174,7 @@ func TestOffHeap(t *testing.T) {
 	a, b := p.Get(1), p.Get(1)
 	b.WriteString("from the heap")
 	if s := p.Stats()[0]; s.OffHeapFail == 0 || s.InUse != 2 {
-		t.Fatalf("%+v: expected a refusal counted and the heap to serve", s)
+		t.Fatalf("%+v: want a refusal counted and the heap to serve", s)
 	}
 	a.Release()
 	b.Release()

@@ -41,7 +41,7 @@ func TestReadAfterNextLendIsPoison(t *testing.T) {
 		next.Release()
 		other.Release()
 		if s := p.Stats()[0]; s.InUse != 0 || s.Bytes != int64(s.Idle*s.Size) {
-			t.Errorf("%+v: expected the bytes of the idle buffers", s)
+			t.Errorf("%+v: want the bytes of the idle buffers", s)
 		}
 	}
 }

@@ -54,7 +54,7 @@ func (p *Pool) ReadAll(r io.Reader, hint int64) (*Buffer, error) {
 // released. A hint beyond the limit is no error by itself.
 func (p *Pool) ReadAllN(r io.Reader, hint, limit int64) (*Buffer, error) {
 	if limit < 0 {
-		return nil, fmt.Errorf("%w: limit %d: expected 0 or more", ErrNegative, limit)
+		return nil, fmt.Errorf("%w: limit %d: want 0 or more", ErrNegative, limit)
 	}
 	return p.readAll(r, hint, min(limit, int64(p.maxBuffer)))
 }

@@ -279,7 +279,7 @@ func TestUnknownLengthLearns(t *testing.T) {
 	first := grows()
 	read(100_000)
 	if again := grows() - first; first == 0 || again != 0 {
-		t.Fatalf("%d moves at first, %d at the second: expected some, then none", first, again)
+		t.Fatalf("%d moves at first, %d at the second: want some, then none", first, again)
 	}
 	for range 5000 {
 		read(100)
