@@ -248,3 +248,32 @@ func TestNotModifiedOverSSD(t *testing.T) {
 		}
 	})
 }
+
+// A value keeps its tags: what invalidates them ends it after it was kept, too.
+func TestNotModifiedKeepsTags(t *testing.T) {
+	t.Parallel()
+	c := openSmall(t)
+	texts := newTyped(t, c, "n", firn.TypedOptions[int, string]{})
+	given := 0
+	load := func(ctx context.Context, _ int) (string, error) {
+		if _, ok := texts.CachedValue(ctx); ok {
+			given++
+			return "", firn.ErrNotModified
+		}
+		return "v", firn.SetLoadTags(ctx, "tag")
+	}
+	for range 3 {
+		if v, err := texts.Refresh(t.Context(), 1, load); err != nil || v != "v" {
+			t.Errorf("%q, %v", v, err)
+		}
+	}
+	if err := texts.InvalidateTag("tag"); err != nil {
+		t.Fatal(err)
+	}
+	if given != 2 || texts.Has(1) {
+		t.Errorf("a loader was given the value %d times, want 2; after its tag was invalidated it is there: %v", given, texts.Has(1))
+	}
+	if _, err := texts.Refresh(t.Context(), 1, load); err != nil || given != 2 {
+		t.Errorf("%v, given %d times: the value is obsolete", err, given)
+	}
+}
