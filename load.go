@@ -41,7 +41,8 @@ type MultiLoadFunc func(ctx context.Context, keys [][]byte) (values [][]byte, er
 //   - A Set, Delete or Clear that begins during a load wins: the value goes to
 //     those who wait for it and is not stored, and later callers load anew.
 //   - A value is stored before another load of its key can begin.
-//   - If load panics, so does every caller that waits for it.
+//   - If load panics, so does every caller that waits for it; with none, the panic is
+//     logged, at most every ten seconds.
 //   - Close ends every load: its callers get ErrClosed at once.
 //
 // [LoadingOptions] can add to that: values refreshed before they expire or soon

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -188,4 +190,43 @@ func TestRefreshOutlivesItsCaller(t *testing.T) {
 			t.Errorf("%q, %v", v, ok)
 		}
 	})
+}
+
+// A panic of a load that nobody waits for any more is logged; of one that somebody waits
+// for it is that caller's.
+func TestPanicOfUnwantedLoadIsLogged(t *testing.T) {
+	for name, stay := range map[string]bool{"left": false, "stayed": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var lines strings.Builder
+				c := openSmall(t, func(o *firn.Options) { o.Log = slog.New(slog.NewTextHandler(&lines, nil)) })
+				ctx, cancel := context.WithCancel(t.Context())
+				done, release := make(chan any), make(chan struct{})
+				go func() {
+					defer func() { done <- recover() }()
+					c.GetOrLoad(ctx, nil, []byte("k"), func(context.Context, []byte) ([]byte, error) {
+						<-release
+						panic("boom")
+					})
+				}()
+				synctest.Wait()
+				if !stay {
+					cancel()
+					<-done
+				}
+				close(release)
+				if stay && <-done == nil {
+					t.Error("the caller who waited got no panic")
+				}
+				synctest.Wait()
+				cancel()
+				if logged := strings.Contains(lines.String(), "boom") && strings.Contains(lines.String(), "load_outlives_test.go"); logged == stay {
+					t.Errorf("logged %q", lines.String())
+				}
+				if n := c.Stats().Loads.Panics; n != 1 {
+					t.Errorf("%d panics counted, want 1", n)
+				}
+			})
+		})
+	}
 }

@@ -30,8 +30,8 @@ type Options struct {
 
 	// Log is told of what an operator should know, in a line for many events: an
 	// earlier process's data, when the SSD tier is switched off or on, why its index will
-	// not outlive this process, faults of the disk, and when first a loaded value
-	// cannot be stored. Default: slog.Default().
+	// not outlive this process, faults of the disk, when first a loaded value
+	// cannot be stored, and a loader's panic that nobody waits for. Default: slog.Default().
 	Log *slog.Logger
 
 	// SSD is the second tier, for entries that RAM has no room for. Default: none.

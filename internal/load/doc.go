@@ -41,5 +41,6 @@
 //	stale.go         answers that are there already: stale, negative, by another load
 //	failures.go      the last loads that failed: pauses, remembered errors
 //	lifetimes.go     deadlines: jitter, and when a value needs a refresh
-//	stats.go         counters and log lines
+//	stats.go         counters
+//	logger.go        what no caller is told
 package load

@@ -20,7 +20,7 @@ type Group struct {
 	lifetimes
 	limiter limiter
 	count   counters
-	log     unstoredLog
+	log     logger
 	timeout error // of a load that took longer than HardTimeout
 
 	active atomic.Int64  // loads under way
@@ -46,7 +46,7 @@ func (g *Group) shardOf(hash uint64) *shard { return &g.shards[hash%shards] }
 func (g *Group) Open(store Store, cfg Config) {
 	g.store, g.cfg, g.lifetimes = store, cfg, cfg.lifetimes()
 	g.limiter.open(cfg.MaxLoads)
-	g.log.logger = cfg.Log
+	g.log.to = cfg.Log
 	g.timeout = cfg.timeoutError()
 }
 

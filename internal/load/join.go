@@ -148,11 +148,15 @@ func (g *Group) loaderReturned(call *loaderCall, results []result) {
 
 // end hands the result of a load to its callers. A load that has ended stays as
 // it is.
-func (g *Group) end(f *flight, res result) {
+//
+// It reports whether anybody waited for it.
+func (g *Group) end(f *flight, res result) (awaited bool) {
 	f.shard.mu.Lock()
+	awaited = f.underWay() && f.callers > 0
 	g.endLocked(f, res)
 	f.shard.mu.Unlock()
 	g.store.Unwatch(&f.watch) // not before nobody can join: a write would not be noticed
+	return awaited
 }
 
 func (g *Group) endLocked(f *flight, res result) {

@@ -100,11 +100,14 @@ func (g *Group) run(call *loaderCall) {
 			err = why // the loader was told to stop
 		}
 		g.limiter.release(&call.slot)
-		ev, unstored := g.complete(call, values, err, p)
+		ev, unstored, awaited := g.complete(call, values, err, p)
 		stop()
 		call.ctx.end(context.Canceled, nil)
 		ev.Notify() // may call the user, as the next may: after the callers have their value
 		g.log.tell(unstored)
+		if p != nil && !awaited {
+			g.log.panicked(p, g.store.Now())
+		}
 	}()
 	if err == nil {
 		g.count.loads.Add(uint64(len(call.flights)))
@@ -133,8 +136,8 @@ var errPanicked = errors.New("firn: the loader panicked")
 
 // complete ends the loads of a call: each value is stored first, so that no load of
 // its key can begin before. It returns the records that were evicted for it, and why some
-// value could not be stored.
-func (g *Group) complete(call *loaderCall, values [][]byte, err error, p *panicked) (ev ram.Evicted, unstored error) {
+// value could not be stored, and whether anybody waited.
+func (g *Group) complete(call *loaderCall, values [][]byte, err error, p *panicked) (ev ram.Evicted, unstored error, awaited bool) {
 	results := call.results(values, err, p)
 	g.loaderReturned(call, results)
 	for i, f := range call.flights {
@@ -143,9 +146,11 @@ func (g *Group) complete(call *loaderCall, values [][]byte, err error, p *panick
 			g.count.unstored.Add(1)
 			unstored = res.unstored
 		}
-		g.end(f, *res)
+		if g.end(f, *res) {
+			awaited = true
+		}
 	}
-	return ev, unstored
+	return ev, unstored, awaited
 }
 
 // results are the results of a loader, load by load.

@@ -2,11 +2,9 @@ package load
 
 import (
 	"errors"
-	"log/slog"
 	"sync/atomic"
 
 	"github.com/firncache/firn/internal/histogram"
-	"github.com/firncache/firn/internal/tiered"
 )
 
 // Stats are the counters of a Group: the figures of firn.Stats.
@@ -57,23 +55,4 @@ func (g *Group) Stats() Stats {
 		Paused: n.paused.Load(), ErrorHits: n.errorHits.Load(), NotModified: n.notModified.Load(),
 		Active: g.active.Load(), Durations: n.durations.Snapshot(),
 	}
-}
-
-// unstoredLog tells once that loaded values are returned and not stored, for being
-// too large, which no caller of GetOrLoad is told.
-type unstoredLog struct {
-	logger *slog.Logger // nil: slog.Default
-	told   atomic.Bool
-}
-
-// tell is called with no lock held: it calls the user's handler.
-func (l *unstoredLog) tell(err error) {
-	if !errors.Is(err, tiered.ErrTooLarge) || l.told.Swap(true) { // otherwise there is nothing, or no room just now
-		return
-	}
-	logger := l.logger
-	if logger == nil {
-		logger = slog.Default()
-	}
-	logger.Warn("firn: a loaded value is too large to be stored, and is loaded anew whenever it is asked for; load_store_errors counts such values, and this is logged once", "error", err)
 }
