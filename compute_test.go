@@ -576,7 +576,7 @@ func TestComputeWithin(t *testing.T) {
 		must(t, w.c.Set(w.key, []byte("old")))
 		w.settle()
 		calls := 0
-		must(t, w.c.Compute(ctx, w.key, func(old []byte, ok bool) ([]byte, firn.Op) {
+		must(t, w.c.Compute(ctx, w.key, func(old []byte, _ bool) ([]byte, firn.Op) {
 			if calls++; calls == 1 { // a write of its own is a conflict
 				must(t, w.c.Compute(ctx, w.key, func(inner []byte, ok bool) ([]byte, firn.Op) {
 					if string(inner) != "old" {
@@ -592,7 +592,7 @@ func TestComputeWithin(t *testing.T) {
 			if n, err := w.c.Increment(ctx, []byte("calls"), 1); int(n) != calls || err != nil {
 				w.Errorf("%d, %v: want %d", n, err, calls)
 			}
-			v, ok := w.c.Get(nil, w.key)
+			v, _ := w.c.Get(nil, w.key)
 			return append(append(old, '+'), v...), firn.OpSet
 		}))
 		if calls != 2 {

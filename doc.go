@@ -93,6 +93,11 @@
 // and find no such value. While the machine sleeps the system's monotonic clock
 // may stand still, as on Linux, and the lives of values with it.
 //
+// A time to live of 0 is a field's default, and Forever is none: Options.TTL 0 is Forever,
+// TypedOptions.TTL and SetOptions.TTL 0 are the next level's. Calls that take one
+// (SetWithTTL, Touch, OpSetTTL) want it above 0, or Forever, since a time that was computed
+// and has passed is a mistake there; SetLoadTTL of 0 or less keeps nothing.
+//
 // An expired entry gives its memory back within seconds, without a read: a
 // goroutine of the cache, which starts with the first deadline, looks for it once a
 // second. It calls OnEvict, and waits for it.

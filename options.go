@@ -16,7 +16,9 @@ const MinRAMBytes = ram.MinBytes
 // Options describe a cache. Only RAMBytes is required.
 type Options struct {
 	// RAMBytes is the memory that the cache may use, in bytes: records, index
-	// and bookkeeping. At least MinRAMBytes.
+	// and bookkeeping. At least MinRAMBytes. It is not part of Go's heap, so that
+	// GOMEMLIMIT does not count it, and Open takes more than the machine has: in a
+	// container, leave room for the program's heap below the memory limit.
 	RAMBytes int64
 
 	// MaxRAMBytes is the most that SetRAMBytes may ask for later, in bytes.
@@ -124,7 +126,8 @@ type LoadingOptions struct {
 	// GetOrLoad and GetOrLoadMulti answer ErrNotFound meanwhile, and do not load;
 	// all other calls see no value. A Set, Delete or Clear ends it. Each takes the
 	// room of an entry without a value, counts in Len, and may be evicted; OnEvict
-	// is not told.
+	// is not told. An error of the source's own, such as sql.ErrNoRows, is not remembered:
+	// a loader returns firn.ErrNotFound for it, wrapped if it likes.
 	NegativeTTL time.Duration
 
 	// ErrorTTL is how long the error of a loader is remembered, ErrLoadTimeout too, but no
@@ -146,7 +149,9 @@ type LoadingOptions struct {
 
 	// StaleWhileRevalidate is how long after its deadline a value is still returned by
 	// GetOrLoad and GetOrLoadMulti, while one of them loads it anew in the
-	// background; if that fails, the next caller after RetryAfter does.
+	// background; if that fails, the next caller after RetryAfter does. Values that never
+	// expire are never stale: it needs Options.TTL, TypedOptions.TTL or SetLoadTTL, as
+	// StaleIfError does.
 	StaleWhileRevalidate time.Duration
 
 	// StaleIfError is how long after its deadline a value is returned by GetOrLoad and
@@ -263,12 +268,13 @@ func (o *LoadingOptions) validate(ttl time.Duration) error {
 	for _, f := range []struct {
 		name  string
 		value time.Duration
+		more  string // that it may be
 	}{
-		{"NegativeTTL", o.NegativeTTL}, {"ErrorTTL", o.ErrorTTL}, {"RetryAfter", o.RetryAfter}, {"RefreshAfter", o.RefreshAfter}, {"StaleWhileRevalidate", o.StaleWhileRevalidate},
-		{"StaleIfError", o.StaleIfError}, {"SoftTimeout", o.SoftTimeout}, {"HardTimeout", hard},
+		{"NegativeTTL", o.NegativeTTL, ""}, {"ErrorTTL", o.ErrorTTL, ""}, {"RetryAfter", o.RetryAfter, ""}, {"RefreshAfter", o.RefreshAfter, ""}, {"StaleWhileRevalidate", o.StaleWhileRevalidate, ""},
+		{"StaleIfError", o.StaleIfError, ""}, {"SoftTimeout", o.SoftTimeout, ""}, {"HardTimeout", hard, ", or firn.Forever"},
 	} {
 		if f.value < 0 || f.value > maxTTL {
-			return badOption("Loading."+f.name, "is %v: want 0, or up to %v", f.value, maxTTL)
+			return badOption("Loading."+f.name, "is %v: want 0, or up to %v%s", f.value, maxTTL, f.more)
 		}
 	}
 	jitter := time.Duration(o.TTLJitter * float64(ttl))

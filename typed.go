@@ -133,8 +133,10 @@ func (l *typedState) addTo(s *Stats) {
 // its entries apart from those of others that share c. Typed caches of one
 // namespace and type of keys share its entries, those of later runs of the program
 // included; a UserID and an OrderID of the same bits are apart, Go's own integers of one
-// size are not. It may be
-// made anew at any time, and closed or forgotten: the entries are in c. It fails if K
+// size are not. So two that mean different things need different names: with the same types
+// they read each other's values, with other types, codecs or versions of the values they
+// delete them at each read. It may be made anew at any time, and closed or forgotten: the
+// entries are in c. It fails if K
 // cannot be a key or V has no codec, with an error that names the type, and with
 // ErrClosed. It waits for nothing.
 //
@@ -146,7 +148,7 @@ func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions
 	key, value := reflect.TypeFor[K](), reflect.TypeFor[V]()
 	keys, err := typed.NewKeys[K](opts.KeyCodec)
 	if err != nil {
-		return nil, fmt.Errorf("firn: NewTyped: %w", err)
+		return nil, newTypedError(namespace, err)
 	}
 	if opts.Front != nil && !keys.Exact() {
 		return nil, fmt.Errorf("firn: TypedOptions.Front with keys of type %s: want numbers, bools, strings, or structs "+
@@ -154,7 +156,7 @@ func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions
 	}
 	if opts.Codec == nil {
 		if opts.Codec, err = DefaultCodec[V](); err != nil {
-			return nil, fmt.Errorf("firn: NewTyped: %w", err)
+			return nil, newTypedError(namespace, err)
 		}
 	}
 	if opts.TTL == 0 {
@@ -173,7 +175,7 @@ func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions
 		return nil, err
 	}
 	if t.space, err = c.typed.spaces.Open(&c.store, spaceName(namespace, keys.Name())); err != nil {
-		return nil, fmt.Errorf("firn: NewTyped: %w", err)
+		return nil, newTypedError(namespace, err)
 	}
 	if c.store.Recovered() {
 		c.useTags()
@@ -183,6 +185,10 @@ func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions
 		t.attachFront(opts.Front)
 	}
 	return t, nil
+}
+
+func newTypedError(namespace string, err error) error {
+	return fmt.Errorf("firn: NewTyped %q: %w", namespace, err)
 }
 
 // Get returns the value of key. Without one, or with one that cannot be read,

@@ -30,17 +30,17 @@ func TestOptionsAreChecked(t *testing.T) {
 		many[i].Size = i + 1
 	}
 	for want, o := range map[string]Options{
-		"MaxBytes is -1":                {MaxBytes: -1},
-		"MaxBuffer is -1":               {MaxBuffer: -1},
+		"MaxBytes is -1":            {MaxBytes: -1},
+		"MaxBuffer is -1":           {MaxBuffer: -1},
 		"Size is 0: want 1":         {Levels: []Level{{Size: 0}}},
-		"Size is -4":                    {Levels: []Level{{Size: 8}, {Size: -4}}},
+		"Size is -4":                {Levels: []Level{{Size: 8}, {Size: -4}}},
 		"Size is 200: want 1 to":    {Levels: []Level{{Size: 200}}, MaxBuffer: 100},
-		"Size 64 is given twice":        {Levels: []Level{{Size: 64}, {Size: 128}, {Size: 64}}},
-		"MaxBytes of size 64 is -1":     {Levels: []Level{{Size: 64, MaxBytes: -1}}},
+		"Size 64 is given twice":    {Levels: []Level{{Size: 64}, {Size: 128}, {Size: 64}}},
+		"MaxBytes of size 64 is -1": {Levels: []Level{{Size: 64, MaxBytes: -1}}},
 		"has 256 levels: want at m": {Levels: many},
-		"Align is -1":                   {Align: -1},
-		"Align is 24":                   {Align: 24},
-		"Align is 8192":                 {Align: 8192},
+		"Align is -1":               {Align: -1},
+		"Align is 24":               {Align: 24},
+		"Align is 8192":             {Align: 8192},
 		"Size is 700: want a multi": {Levels: []Level{{Size: 700}}, Align: 512},
 	} {
 		if p, err := New(o); err == nil || p != nil || !strings.Contains(err.Error(), want) {

@@ -59,12 +59,13 @@ func TestOpen(t *testing.T) {
 // The environment overrides the file, and can stand alone.
 func TestEnvironment(t *testing.T) {
 	src := Source{Path: "testdata/firn.yaml", EnvPrefix: "APP", Environ: []string{
-		"APP_SESSIONS_RAM_BYTES=128MiB", "APP_SESSIONS_LOADING_STALE_WHILE_REVALIDATE=2h", "APP_THUMBNAILS_TTL=1h", "APP_THUMBNAILS_SSD_RECOVERY=never", "APP_THUMBNAILS_MAX_RAM_BYTES=", "APPLE=1", "PATH=/bin",
+		"APP_SESSIONS_RAM_BYTES=128MiB", "APP_SESSIONS_LOADING_STALE_WHILE_REVALIDATE=2h", "APP_THUMBNAILS_TTL=1h", "APP_THUMBNAILS_SSD_RECOVERY=never", "APP_THUMBNAILS_MAX_RAM_BYTES=", "APP_SESSIONS_LOADING_HARD_TIMEOUT=forever", "APPLE=1", "PATH=/bin",
 		"APP_CACHES=sessions, per-user", "APP_PER_USER_RAM_BYTES=1MiB",
 	}}
 	want := maps.Clone(twoCaches)
 	sessions, thumbnails := want["sessions"], want["thumbnails"]
 	sessions.RAMBytes, sessions.Loading.StaleWhileRevalidate = 128<<20, 2*time.Hour
+	sessions.Loading.HardTimeout = firn.Forever
 	thumbnails.TTL, thumbnails.SSD.Recovery = time.Hour, firn.RecoverNever
 	want["sessions"], want["thumbnails"] = sessions, thumbnails
 	want["per-user"] = firn.Options{RAMBytes: 1 << 20, TTL: 10 * time.Minute} // the file's default

@@ -32,7 +32,8 @@
 //
 //   - A size is a number of bytes, or a number with a unit: KiB, MiB, GiB and
 //     TiB are powers of 1024, kB, MB, GB and TB powers of 1000.
-//   - A duration has a unit: 300ms, 5m, 2h30m. A day is 24h.
+//   - A duration has a unit: 300ms, 5m, 2h30m. A day is 24h. forever is
+//     firn.Forever.
 //   - A choice has the name that its String method gives it: admission: all.
 //   - In JSON, all three are strings: "64MiB", "5m". A size may be a plain number.
 //

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+
+	"github.com/firncache/firn"
 )
 
 // form reads a field's text into the field. Its errors give the text
@@ -32,7 +34,14 @@ func parseSize(text string, into reflect.Value) error {
 	return nil
 }
 
+// forever is the text of firn.Forever.
+const forever = "forever"
+
 func parseDuration(text string, into reflect.Value) error {
+	if text == forever {
+		into.SetInt(int64(firn.Forever))
+		return nil
+	}
 	d, err := time.ParseDuration(text)
 	if err != nil {
 		return notA("duration", text, "a number with a unit such as 300ms, 5m or 2h30m")
