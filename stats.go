@@ -12,10 +12,17 @@ import (
 
 // Stats is a snapshot of a cache. Counters count since Open and never fall;
 // gauges tell the present state. [Metrics] describes every field.
+//
+// Each entry that leaves RAM is counted once, by its cause. Of an open cache that nobody
+// writes to, with RAM alone and without tags, Sets is the sum of Entries, Evictions,
+// Expirations, Replacements, Deletes and Cleared. A loaded value counts as set, and so does
+// a remembered ErrNotFound. With an SSD tier, SSD.Promotions came to RAM, too, and
+// SSD.Demotions left it; with tags, RAM.TagEvictions left.
 type Stats struct {
 	Hits, Misses             uint64
 	Sets, Deletes            uint64
 	Evictions, Expirations   uint64
+	Replacements, Cleared    uint64
 	FrontHits                uint64
 	Mismatches, DecodeErrors uint64
 	TagMisses                uint64
@@ -148,6 +155,8 @@ var numbers = []struct {
 	{"deletes", "1", true, "Values deleted.", func(s *Stats) float64 { return float64(s.Deletes) }},
 	{"evictions", "1", true, "Values that left for want of room.", func(s *Stats) float64 { return float64(s.Evictions) }},
 	{"expirations", "1", true, "Values taken out because their time was over.", func(s *Stats) float64 { return float64(s.Expirations) }},
+	{"replacements", "1", true, "Values that gave way to a Set of their key, expired ones that had not been taken out included.", func(s *Stats) float64 { return float64(s.Replacements) }},
+	{"cleared", "1", true, "Values that Cache.Clear took out of RAM. Those of a namespace that is cleared leave later, for other causes.", func(s *Stats) float64 { return float64(s.Cleared) }},
 	{"reinsertions", "1", true, "Values that were about to leave and were kept.", func(s *Stats) float64 { return float64(s.RAM.Reinsertions) }},
 	{"reinserted_bytes", "bytes", true, "Record bytes copied to keep those values.", func(s *Stats) float64 { return float64(s.RAM.ReinsertedBytes) }},
 	{"policy_changes", "1", true, "How often the eviction policy chose other parameters.", func(s *Stats) float64 { return float64(s.RAM.PolicyChanges) }},
@@ -269,8 +278,9 @@ func (h *highest) of(n uint64) uint64 {
 func statsOf(s ram.Stats) Stats {
 	return Stats{
 		Hits: s.Hits, Misses: s.Misses,
-		Sets: s.Sets, Deletes: s.Deletes,
+		Sets: s.Sets(), Deletes: s.Deletes,
 		Evictions: s.Evicted, Expirations: s.Expired,
+		Replacements: s.Replaced, Cleared: s.Cleared,
 		Entries: s.Entries,
 		RAM: RAMStats{
 			Bytes: s.Budget, UsedBytes: s.Used, ResidentBytes: s.Resident,

@@ -55,6 +55,11 @@ func (s *shard) check() (held int, err error) {
 	if n := s.table.Len(); n != len(a.starts) {
 		return 0, fmt.Errorf("the index counts %d entries, and has %d", n, len(a.starts))
 	}
+	c := &s.count
+	came, gone := c.Inserted+c.Promoted, c.Deletes+c.Cleared+c.Evicted+c.Demoted+c.Expired+c.Obsolete
+	if came != gone+uint64(len(a.starts)) {
+		return 0, fmt.Errorf("%d records came and %d left by %+v, and %d are there", came, gone, *c, len(a.starts))
+	}
 	log := 0
 	for q := range policy.Lane(lanes) {
 		n, err := a.queue(q)

@@ -37,6 +37,7 @@ func (s *shard) empty() {
 // clear empties a shard: nothing can be found any more. Its segments are dead, and buryStep
 // gives them back.
 func (s *shard) clear() {
+	s.count.Cleared += uint64(s.table.Len())
 	s.demotions.allDied()
 	s.table.Clear()
 	s.epoch.Add(1) // for the next Set may use the index's chunks anew
@@ -115,6 +116,7 @@ func (s *shard) removeFrom(at uint64, ev *Evicted) (next uint64) {
 				s.noteEvicted(&r, Deleted)
 				s.table.Remove(hash, b, slot) // without Shrink, lest the entries still to come crowd into few buckets
 				s.kill(r.off, r.size)
+				s.count.Cleared++
 			}
 		})
 	}

@@ -7,10 +7,15 @@ import (
 	"github.com/firncache/firn/internal/offheap"
 )
 
-// Counters count the operations on a tier's records since it was made.
+// Counters count the operations on a tier's records since it was made. A record comes by
+// being inserted or promoted, and leaves in one of the other ways but to be kept: without
+// a Set under way, and until Close, the records that are there are those that came less
+// those that left.
 type Counters struct {
-	Sets            uint64
+	Inserted        uint64 // records that were set, of keys that were absent
+	Replaced        uint64 // records that gave way to a Set of their key, one past its grace included
 	Deletes         uint64 // of keys that were there
+	Cleared         uint64 // records that Clear took out
 	Evicted         uint64 // records that left for want of room, other than to the lower tier
 	Demoted         uint64 // records that left for want of room to the lower tier
 	Promoted        uint64 // records that came back from the lower tier
@@ -21,8 +26,10 @@ type Counters struct {
 }
 
 func (c *Counters) add(o *Counters) {
-	c.Sets += o.Sets
+	c.Inserted += o.Inserted
+	c.Replaced += o.Replaced
 	c.Deletes += o.Deletes
+	c.Cleared += o.Cleared
 	c.Evicted += o.Evicted
 	c.Demoted += o.Demoted
 	c.Promoted += o.Promoted
@@ -31,6 +38,9 @@ func (c *Counters) add(o *Counters) {
 	c.Reinserted += o.Reinserted
 	c.ReinsertedBytes += o.ReinsertedBytes
 }
+
+// Sets is how many records were set.
+func (c Counters) Sets() uint64 { return c.Inserted + c.Replaced }
 
 // readCounters count hits and misses without an atomic operation: a plain
 // increment of a counter chosen by the goroutine's stack address, so that

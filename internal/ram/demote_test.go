@@ -271,8 +271,8 @@ func TestPromote(t *testing.T) {
 				t.Fatalf("%v, want %v", got, c.want)
 			}
 			st := tier.Stats()
-			if n := st.Promoted - before.Promoted; n == 1 != c.want || n > 1 || st.Sets != before.Sets {
-				t.Errorf("%d promoted, %d set", n, st.Sets-before.Sets)
+			if n := st.Promoted - before.Promoted; n == 1 != c.want || n > 1 || st.Sets() != before.Sets() {
+				t.Errorf("%d promoted, %d set", n, st.Sets()-before.Sets())
 			}
 			if n := st.Expired - before.Expired; n == 1 != (c.inRAM == 900) {
 				t.Errorf("%d expired", n)

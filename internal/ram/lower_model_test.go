@@ -323,8 +323,8 @@ func (h *twoTiers) Check() error {
 		return h.low.err
 	case h.invalidates > h.writes+h.touches:
 		return fmt.Errorf("%d times invalidated, of %d writes and touches", h.invalidates, h.writes+h.touches)
-	case st.Sets != h.sets || st.Promoted != h.promoted || st.Demoted != h.low.accepted:
-		return fmt.Errorf("counted %d sets, %d promoted, %d demoted: want %d, %d, %d", st.Sets, st.Promoted, st.Demoted, h.sets, h.promoted, h.low.accepted)
+	case st.Sets() != h.sets || st.Promoted != h.promoted || st.Demoted != h.low.accepted:
+		return fmt.Errorf("counted %d sets, %d promoted, %d demoted: want %d, %d, %d", st.Sets(), st.Promoted, st.Demoted, h.sets, h.promoted, h.low.accepted)
 	case st.Used > st.Budget || st.ReservedBytes != h.reserved:
 		return fmt.Errorf("%d bytes used, %d of them reserved: want at most %d, and %d", st.Used, st.ReservedBytes, st.Budget, h.reserved)
 	}

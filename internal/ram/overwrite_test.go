@@ -35,7 +35,7 @@ func TestOverwriteComparesTheKey(t *testing.T) {
 			}
 		}
 	}
-	if n := tier.Stats().Sets; n != uint64(3*len(keys)) {
+	if n := tier.Stats().Sets(); n != uint64(3*len(keys)) {
 		t.Errorf("%d sets counted, want %d", n, 3*len(keys))
 	}
 }

@@ -132,7 +132,7 @@ func (s *shard) overwrite(off uint64, shape record.Shape, value []byte, deadline
 	}
 	t.region.CopyIn(off+uint64(shape.HeaderLen()+shape.KeyLen()), value)
 	offheap.StoreRelease32(&h.version, version&^(lowerCopy|olderCopy)+2)
-	s.count.Sets++
+	s.count.Replaced++
 	return version&lowerCopy != 0
 }
 
@@ -186,7 +186,7 @@ func (s *shard) set(r *newRecord) (missing int) {
 	}
 	if !found {
 		if missing = s.insert(r); missing == 0 {
-			s.count.Sets++
+			s.count.Inserted++
 		}
 		return missing
 	}
@@ -194,7 +194,7 @@ func (s *shard) set(r *newRecord) (missing int) {
 	if missing = s.wants(q, r.size) - s.spare.n; missing > 0 {
 		return missing
 	}
-	s.count.Sets++
+	s.count.Replaced++
 	s.replace(b, slot, &old, q, r)
 	return 0
 }

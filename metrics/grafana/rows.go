@@ -27,7 +27,7 @@ var rows = []row{
 		{title: "Entries", metrics: []string{"entries"}},
 	}},
 	{"What leaves, and what stays", []panel{
-		{title: "Leaving", metrics: []string{"evictions", "expirations"}},
+		{title: "Leaving", metrics: []string{"evictions", "expirations", "replacements", "deletes", "cleared"}},
 		{title: "Kept", metrics: []string{"reinsertions"}},
 		{title: "Probation and main", metrics: []string{"small_bytes", "main_bytes"}},
 	}},
