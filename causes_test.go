@@ -11,6 +11,7 @@ import (
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/internal/cachetest"
 	"github.com/firncache/firn/internal/invariants"
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 // causesTest makes writes at random, and counts those that have stored a value.
@@ -144,6 +145,51 @@ func TestEntriesByCause(t *testing.T) {
 				}
 				if s := w.Stats(); s.Evictions == 0 || s.Expirations == 0 || s.Replacements == 0 || s.Deletes == 0 || s.Cleared == 0 {
 					t.Errorf("want some of each cause: %+v", s)
+				}
+			})
+		})
+	}
+}
+
+// What has expired on the SSD is no eviction from there: neither whole segments of it, nor
+// records that have to be read for OnEvict.
+func TestExpirationsOnSSD(t *testing.T) {
+	t.Parallel()
+	for _, tells := range []bool{false, true} {
+		t.Run(fmt.Sprint("tells=", tells), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				told := map[firn.Cause]int{}
+				clock := &cachetest.Clock{}
+				o := hybridOptions(vfstest.NewMem())
+				o.Clock, o.SSD.Bytes = clock.Now, 8<<20
+				if tells {
+					o.OnEvictCauses = []firn.Cause{firn.CauseExpired, firn.CauseSSDEvicted}
+					o.OnEvict = func(_, _ []byte, cause firn.Cause) { told[cause]++ }
+				}
+				c := open(t, o)
+				fill := func(from, to int, ttl time.Duration) {
+					for i := from; i < to; i++ {
+						key, value := numbered(i)
+						if err := c.SetWithTTL(key, value, ttl); err != nil {
+							t.Fatal(err)
+						}
+					}
+					synctest.Wait()
+				}
+				fill(0, 12_000, time.Minute)
+				if s := c.Stats().SSD; s.Entries == 0 || s.Evictions+s.Expirations != 0 {
+					t.Fatalf("before anything had expired: %+v", s)
+				}
+				clock.Advance(time.Hour)
+				fill(12_000, 24_000, firn.Forever)
+				s := c.Stats()
+				if s.SSD.Expirations == 0 || s.SSD.Evictions != 0 || tells && told[firn.CauseExpired] < int(s.SSD.Expirations) || told[firn.CauseSSDEvicted] != 0 {
+					t.Errorf("told of %v, %+v", told, s.SSD)
+				}
+				fill(24_000, 60_000, firn.Forever)
+				if s := c.Stats(); s.SSD.Evictions == 0 {
+					t.Errorf("none were evicted: %+v", s.SSD)
 				}
 			})
 		})

@@ -60,6 +60,7 @@ type SSDStats struct {
 	Invalidated   uint64
 	Collisions    uint64
 	Evictions     uint64
+	Expirations   uint64
 	Reinsertions  uint64
 	WrittenBytes  uint64
 	Reads         uint64
@@ -188,7 +189,8 @@ var numbers = []struct {
 	{"ssd_too_large", "1", true, "Values that did not get there because they are larger than an eighth of it.", func(s *Stats) float64 { return float64(s.SSD.TooLarge) }},
 	{"ssd_invalidated", "1", true, "Values that died in the SSD tier because their keys were written or deleted.", func(s *Stats) float64 { return float64(s.SSD.Invalidated) }},
 	{"ssd_collisions", "1", true, "Values that left the SSD tier because another key has the same 40 bits of hash: of n keys, n²/2⁴¹ on average.", func(s *Stats) float64 { return float64(s.SSD.Collisions) }},
-	{"ssd_evictions", "1", true, "Values that left the SSD tier for want of room.", func(s *Stats) float64 { return float64(s.SSD.Evictions) }},
+	{"ssd_evictions", "1", true, "Values that left the SSD tier for want of room, or with a segment that could not be read or written. What is not read for it may have expired.", func(s *Stats) float64 { return float64(s.SSD.Evictions) }},
+	{"ssd_expirations", "1", true, "Values that were found to have expired when their segment was reclaimed.", func(s *Stats) float64 { return float64(s.SSD.Expirations) }},
 	{"ssd_reinsertions", "1", true, "Values that were about to and were kept, having been read.", func(s *Stats) float64 { return float64(s.SSD.Reinsertions) }},
 	{"ssd_written_bytes", "bytes", true, "What was written to all files of the SSD tier, headers, lists and moves included.", func(s *Stats) float64 { return float64(s.SSD.WrittenBytes) }},
 	{"ssd_reads", "1", true, "Reads of the log file.", func(s *Stats) float64 { return float64(s.SSD.Reads) }},
@@ -310,6 +312,7 @@ func (st *Stats) addSSD(s ssd.Stats) {
 	st.SSD.Invalidated = s.Invalidated
 	st.SSD.Collisions = s.Collided
 	st.SSD.Evictions = s.Evicted
+	st.SSD.Expirations = s.Expired
 	st.SSD.Reinsertions = s.Reinserted
 	st.SSD.WrittenBytes = s.WrittenBytes
 	st.SSD.Reads = s.Reads.Reads

@@ -9,7 +9,7 @@ type counters struct {
 	rejected, dropped, tooLarge         atomic.Uint64
 	indexFull                           atomic.Uint64
 	invalidated                         atomic.Uint64
-	evicted, reinserted                 atomic.Uint64
+	evicted, expired, reinserted        atomic.Uint64
 	reinsertedBytes, reclaimed          atomic.Uint64
 	written                             atomic.Uint64
 	corrupt, readErrors, writeErrors    atomic.Uint64

@@ -47,7 +47,7 @@ func (t *Tier) evictRecords(v *victim, recs []format.Listed) {
 	whole := recs[:0]
 	for _, l := range recs {
 		if l.Kind == format.IsPart {
-			t.evictRecord(v, l, nil)
+			t.evictRecord(v, l, nil, v.expired())
 		} else {
 			whole = append(whole, l)
 		}
@@ -58,31 +58,32 @@ func (t *Tier) evictRecords(v *victim, recs []format.Listed) {
 	bytes, done := t.readRecords(v, whole)
 	defer done()
 	for i, l := range whole {
-		t.evictRecord(v, l, bytes[i])
+		t.evictRecord(v, l, bytes[i], v.expired())
 	}
 }
 
 // evictRecord takes a record of a segment out of the index, if that still names it. The user
-// is told of it if he wants that, and b are its bytes.
-func (t *Tier) evictRecord(v *victim, l format.Listed, b []byte) {
-	take := func() bool { return t.takeRecord(v, l) }
+// is told of it if he wants that, and b are its bytes. expired is what is known without
+// them.
+func (t *Tier) evictRecord(v *victim, l format.Listed, b []byte, expired bool) {
 	if t.tells() {
 		if r, ok := t.wholeRecord(v, l, b); ok {
-			t.cfg.Evictions.Evict(r.Key, r.Value, t.expired(r.Deadline, true), take)
+			expired = t.expired(r.Deadline, true)
+			t.cfg.Evictions.Evict(r.Key, r.Value, expired, func() bool { return t.takeRecord(v, l, expired) })
 			return
 		}
 	}
-	take()
+	t.takeRecord(v, l, expired)
 }
 
 // takeRecord takes a record of a segment out of the index. It reports false if that does
 // not name it any more.
-func (t *Tier) takeRecord(v *victim, l format.Listed) bool {
+func (t *Tier) takeRecord(v *victim, l format.Listed, expired bool) bool {
 	s := t.index.shardOf(l.ID)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at, e, ok := t.entryOfRecord(s, v, l)
-	return ok && t.evictEntry(s, &l, at, e)
+	return ok && t.evictEntry(s, &l, at, e, expired)
 }
 
 // wholeRecord is a record of a segment, of which b are the bytes, with all of its value: of

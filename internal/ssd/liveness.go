@@ -1,6 +1,10 @@
 package ssd
 
-import "github.com/firncache/firn/internal/ssd/format"
+import (
+	"sync/atomic"
+
+	"github.com/firncache/firn/internal/ssd/format"
+)
 
 // countLive counts the record of an entry as alive, which the index has from now on.
 // An appended record is counted already.
@@ -81,14 +85,14 @@ func (t *Tier) isOrphan(s *shard, r *format.Record) bool {
 	return !there && t.live.descents.Load() == 0
 }
 
-// dropSlot takes every entry out that names a slot.
-func (t *Tier) dropSlot(slot int) {
+// dropSlot takes every entry out that names a slot, and counts them.
+func (t *Tier) dropSlot(slot int, count *atomic.Uint64) {
 	t.index.each(func(x format.ID, e format.Entry) format.Entry {
 		if in, _ := t.log.Place(t.index.Location(e)); in != slot {
 			return e
 		}
 		t.countDead(e)
-		t.count.evicted.Add(1)
+		count.Add(1)
 		return 0
 	})
 }

@@ -59,7 +59,7 @@ func evictPart(t *testing.T, x *Tier, owner format.ID, part int) {
 	if !ok {
 		t.Fatal("the part is not there")
 	}
-	x.evictEntry(s, &format.Listed{ID: p, Kind: format.IsPart}, at, e)
+	x.evictEntry(s, &format.Listed{ID: p, Kind: format.IsPart}, at, e, false)
 }
 
 // A part that is evicted takes its value with it, and no other.

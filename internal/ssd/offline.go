@@ -25,7 +25,7 @@ func (t *Tier) onSegmentFailed(s *segment, cause error) {
 	if many && t.switchOff(cause) {
 		return
 	}
-	t.dropSlot(s.slot)
+	t.dropSlot(s.slot, &t.count.evicted)
 	t.log.freeSlot(s.slot)
 	t.count.quarantined.Add(1)
 }

@@ -2,6 +2,7 @@ package ssd
 
 import (
 	"slices"
+	"sync/atomic"
 
 	"github.com/firncache/firn/internal/aio"
 	"github.com/firncache/firn/internal/ssd/format"
@@ -29,7 +30,7 @@ func (t *Tier) reclaim() bool {
 		return false
 	}
 	if t.log.slots[v.slot].alive.Load() != 0 { // its list was not all
-		t.dropSlot(v.slot)
+		t.dropSlot(v.slot, t.leavers(v.expired()))
 	}
 	t.log.freeSlot(v.slot)
 	t.count.reclaimed.Add(1)
@@ -66,7 +67,7 @@ func (t *Tier) emptySegment(v *victim) bool {
 	if err != nil { // also of the last segments before a kill, which have none
 		t.health.log("a segment's list could not be read", "segment", v.serial, "error", err)
 		t.count.readErrors.Add(1)
-		t.dropSlot(v.slot)
+		t.dropSlot(v.slot, t.leavers(v.expired()))
 		return true
 	}
 	budget := t.log.SegmentBytes()
@@ -110,7 +111,7 @@ func (t *Tier) chooseKept(v *victim, recs []format.Listed, budget int) (kept, to
 			case tells:
 				told = append(told, *r)
 			default:
-				t.evictEntry(s, r, at, e)
+				t.evictEntry(s, r, at, e, v.expired())
 			}
 		}
 		s.mu.Unlock()
@@ -120,13 +121,21 @@ func (t *Tier) chooseKept(v *victim, recs []format.Listed, budget int) (kept, to
 
 // evictEntry takes a listed record out, whose entry is at a place of the shard's table,
 // and with a part its value. It reports false if that was gone. The caller holds mu.
-func (t *Tier) evictEntry(s *shard, l *format.Listed, at int, e format.Entry) bool {
+func (t *Tier) evictEntry(s *shard, l *format.Listed, at int, e format.Entry, expired bool) bool {
 	t.dropEntry(s, l.ID, at, e)
 	if l.Kind == format.IsPart && !t.dropOwner(s, l.ID) {
 		return false
 	}
-	t.count.evicted.Add(1)
+	t.leavers(expired).Add(1)
 	return true
+}
+
+// leavers counts records that are dropped, being past their grace or not.
+func (t *Tier) leavers(expired bool) *atomic.Uint64 {
+	if expired {
+		return &t.count.expired
+	}
+	return &t.count.evicted
 }
 
 // moveRecords appends records of a segment anew. It reports false if the disk takes
@@ -143,7 +152,7 @@ func (t *Tier) moveRecords(v *victim, recs []format.Listed) bool {
 	for i, r := range recs {
 		for !t.moveRecord(v, r, bytes[i]) {
 			if t.log.freeSlots() == 0 { // and there will be none until this segment's is
-				t.evictRecord(v, r, bytes[i])
+				t.evictRecord(v, r, bytes[i], false)
 				break
 			}
 			roomOrOff := func() bool { return t.log.roomToMove() || t.state.Load() != on } // retryLoop waits for this
@@ -193,7 +202,7 @@ func (t *Tier) moveRecord(v *victim, l format.Listed, b []byte) bool {
 		t.count.corrupt.Add(1)
 	}
 	if err != nil || t.expired(r.Deadline, true) {
-		t.evictRecord(v, l, b)
+		t.evictRecord(v, l, b, err == nil)
 		return true
 	}
 	if t.isObsolete(&r) {
@@ -208,7 +217,7 @@ func (t *Tier) moveRecord(v *victim, l format.Listed, b []byte) bool {
 		return true
 	}
 	if t.isOrphan(s, &r) {
-		t.evictEntry(s, &l, at, e)
+		t.evictEntry(s, &l, at, e, false)
 		return true
 	}
 	loc, size, ok := t.log.append(l.ID, &r, forReclaim)

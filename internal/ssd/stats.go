@@ -19,7 +19,8 @@ type Stats struct {
 	IndexFull       uint64 // for want of memory for the index, or before it came
 	TooLarge        uint64 // for their size: more than one part in longShare of the log
 	Invalidated     uint64 // records that died because their key was written, or because they were obsolete
-	Evicted         uint64 // records dropped when their segment was reclaimed
+	Evicted         uint64 // records dropped when their segment was reclaimed, or could not be kept
+	Expired         uint64 // records dropped then because they were known to be past their grace
 	Reinserted      uint64 // records kept then, having been read
 	ReinsertedBytes uint64
 	Reclaimed       uint64 // segments
@@ -57,7 +58,7 @@ func (t *Tier) Stats() Stats {
 		Demoted: c.demoted.Load(), DemotedBytes: c.demotedBytes.Load(), AlreadyOnSSD: c.alreadyOnSSD.Load(),
 		Rejected: c.rejected.Load(), Limited: b.refused, Dropped: c.dropped.Load(), IndexFull: c.indexFull.Load(), TooLarge: c.tooLarge.Load(),
 		Invalidated: c.invalidated.Load(),
-		Evicted:     c.evicted.Load(), Reinserted: c.reinserted.Load(), ReinsertedBytes: c.reinsertedBytes.Load(),
+		Evicted:     c.evicted.Load(), Expired: c.expired.Load(), Reinserted: c.reinserted.Load(), ReinsertedBytes: c.reinsertedBytes.Load(),
 		Reclaimed:    c.reclaimed.Load(),
 		WrittenBytes: c.written.Load(),
 		WriteBudget:  b.day, WrittenDay: b.written, WriteForecast: b.forecast, AdmittedShare: b.admitted,

@@ -8,6 +8,9 @@ type victim struct {
 	how    disposal
 }
 
+// expired reports whether all of its records are known to be past their grace.
+func (v *victim) expired() bool { return v.how == dropAll && v.share > 0 }
+
 // disposal tells what to do with the live records of a segment.
 type disposal uint8
 

@@ -38,7 +38,7 @@ var rows = []row{
 	}},
 	{"SSD: writes and room", []panel{
 		{title: "Not written", metrics: []string{"ssd_rejected", "ssd_limited", "ssd_dropped", "ssd_index_full", "ssd_too_large"}},
-		{title: "Leaving the SSD", metrics: []string{"ssd_invalidated", "ssd_evictions", "ssd_reinsertions"}},
+		{title: "Leaving the SSD", metrics: []string{"ssd_invalidated", "ssd_evictions", "ssd_expirations", "ssd_reinsertions"}},
 		{title: "Read and written", metrics: []string{"ssd_read_bytes", "ssd_write_bytes", "ssd_written_bytes"}},
 		{title: "Written in a day", metrics: []string{"ssd_written_day_bytes", "ssd_write_forecast_bytes", "ssd_write_budget_bytes"}},
 		{title: "Percent that the write budget admits", metrics: []string{"ssd_admitted_percent"}},
