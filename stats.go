@@ -19,14 +19,14 @@ import (
 // a remembered ErrNotFound. With an SSD tier, SSD.Promotions came to RAM, too, and
 // SSD.Demotions left it; with tags, RAM.TagEvictions left.
 type Stats struct {
-	Hits, Misses             uint64
+	Hits, Misses             uint64 // approximate; those of fronts are FrontHits
 	Sets, Deletes            uint64
-	Evictions, Expirations   uint64
-	Replacements, Cleared    uint64
+	Evictions, Expirations   uint64 // for want of room, or of time
+	Replacements, Cleared    uint64 // gone by a Set of their key, or by Cache.Clear
 	FrontHits                uint64
-	Mismatches, DecodeErrors uint64
-	TagMisses                uint64
-	Entries                  int64
+	Mismatches, DecodeErrors uint64 // typed reads of a value of another kind, or one that its codec refused
+	TagMisses                uint64 // misses for a tag that was invalidated
+	Entries                  int64  // expired ones not yet taken out included
 
 	RAM   RAMStats
 	SSD   SSDStats
@@ -35,13 +35,13 @@ type Stats struct {
 
 // RAMStats are the figures of the RAM tier.
 type RAMStats struct {
-	Bytes, UsedBytes, ResidentBytes        int64
+	Bytes, UsedBytes, ResidentBytes        int64 // the budget; of it in use; of it backed by memory
 	RecordBytes, IndexBytes, OverheadBytes int64
-	SmallBytes, MainBytes                  int64
+	SmallBytes, MainBytes                  int64 // records on probation, and those that proved themselves
 	HugePages                              bool
 	PrefaultedBytes                        int64
-	Reinsertions, ReinsertedBytes          uint64
-	TagEvictions                           uint64
+	Reinsertions, ReinsertedBytes          uint64 // about to leave, and kept
+	TagEvictions                           uint64 // gone for a tag that was invalidated
 	PolicyChanges                          uint64
 }
 
@@ -49,20 +49,20 @@ type RAMStats struct {
 type SSDStats struct {
 	Hits          uint64
 	Promotions    uint64
-	Demotions     uint64
-	Writes        uint64
+	Demotions     uint64 // left RAM and live on here
+	Writes        uint64 // of these, those that had to be written
 	WriteBytes    uint64
-	Rejected      uint64
-	Limited       uint64
-	Dropped       uint64
-	IndexFull     uint64
+	Rejected      uint64 // by admission
+	Limited       uint64 // for WriteBudget
+	Dropped       uint64 // the disk was behind
+	IndexFull     uint64 // no memory for the index, or not yet
 	TooLarge      uint64
-	Invalidated   uint64
-	Collisions    uint64
-	Evictions     uint64
-	Expirations   uint64
+	Invalidated   uint64 // their keys were written or deleted
+	Collisions    uint64 // gone for another key with the same 40 bits of hash
+	Evictions     uint64 // for want of room
+	Expirations   uint64 // found to have expired when their segment was reclaimed
 	Reinsertions  uint64
-	WrittenBytes  uint64
+	WrittenBytes  uint64 // to all files
 	Reads         uint64
 	ReadBytes     uint64
 	Corrupt       uint64
@@ -79,7 +79,7 @@ type SSDStats struct {
 	MemoryBytes   int64
 	Online        bool
 	Direct        bool
-	Kept          bool
+	Kept          bool // the index outlives the process
 	ReadEngine    ReadEngine
 	ReadDurations Histogram
 
@@ -92,12 +92,12 @@ type SSDStats struct {
 
 // LoadStats are the figures of GetOrLoad, GetOrLoadMulti and Refresh.
 type LoadStats struct {
-	Count, Errors, Timeouts                 uint64
+	Count, Errors, Timeouts                 uint64 // in values, not in calls of loaders
 	Panics, StoreErrors                     uint64
 	Refreshes, RefreshesDeferred            uint64
-	NegativeHits                            uint64
+	NegativeHits                            uint64 // loads spared by a remembered ErrNotFound
 	StaleServed, StaleOnError, SoftTimeouts uint64
-	Paused, ErrorHits, NotModified          uint64
+	Paused, ErrorHits, NotModified          uint64 // see RetryAfter, ErrorTTL, ErrNotModified
 	Active                                  int64
 	Durations                               Histogram
 }
