@@ -307,6 +307,44 @@ func TestComputeBesideTouch(t *testing.T) {
 	}
 }
 
+// The deadline of a Touch since the look is kept, too, if the touched entry has left RAM by
+// then, or has expired: it is not back, to live longer than Touch said.
+func TestComputeBesideTouchAndLeave(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		touch, passes, left time.Duration
+	}{
+		"longer":        {time.Hour, 0, time.Hour},
+		"shorter":       {time.Second, 0, time.Second},
+		"forever":       {firn.Forever, 0, firn.Forever},
+		"until expired": {time.Second, 2 * time.Second, 0},
+	} {
+		for _, leaves := range []bool{false, true} {
+			if !leaves && x.passes == 0 {
+				continue // is TestComputeBesideTouch
+			}
+			t.Run(fmt.Sprintf("%s, leaves %v", name, leaves), func(t *testing.T) {
+				onTiers(t, func(w *computing) {
+					must(t, w.c.SetWithTTL(w.key, []byte("old"), 20*time.Second))
+					w.settle()
+					must(t, w.c.Compute(context.Background(), w.key, func([]byte, bool) ([]byte, firn.Op) {
+						if ok, err := w.c.Touch(context.Background(), w.key, x.touch); !ok || err != nil {
+							w.Errorf("Touch: %v, %v", ok, err)
+						}
+						if leaves {
+							w.flood()
+						}
+						w.clock.Advance(x.passes)
+						return []byte("new"), firn.OpUpdate
+					}))
+					w.holds("new", x.left)
+					must(t, w.c.CheckInvariants())
+				})
+			})
+		}
+	}
+}
+
 // Errors come as they are, and change nothing.
 func TestComputeErrors(t *testing.T) {
 	t.Parallel()

@@ -12,6 +12,7 @@ func (t *Tier) Watch(w *Watch, hash uint64, key []byte) {
 	s := t.shardOf(hash)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	w.touched = false
 	s.watches.add(w)
 }
 
@@ -31,7 +32,8 @@ func (t *Tier) SetIf(w *Watch, value []byte, deadline int64, ev *Evicted) error 
 }
 
 // UpdateIf is SetIf that keeps the deadline of the key's record, which may have been touched
-// since. deadline is for the case that the record has left.
+// since. If the record has left, or expired, that is what the last touch since the watch
+// began has made of it, and without any the one given.
 func (t *Tier) UpdateIf(w *Watch, value []byte, deadline int64, ev *Evicted) error {
 	r := t.newRecord(w.hash, w.key, value, deadline)
 	r.keepsDeadline = true
@@ -71,14 +73,20 @@ func (t *Tier) DeleteIf(w *Watch, ev *Evicted) error {
 	return nil
 }
 
-// keepDeadline gives a record on its way the deadline of the key's live one.
+// keepDeadline gives a record on its way the deadline of the key's live one, or the last
+// that is known of it.
 func (s *shard) keepDeadline(r *newRecord) {
-	t := s.tier
-	_, _, old, ok := s.find(r.hash, r.key)
-	if !ok || t.expired(&old) || t.deadline(&old) == r.deadline {
+	t, deadline := s.tier, r.deadline
+	if w := r.watch; w.touched {
+		deadline = w.deadline
+	}
+	if _, _, old, ok := s.find(r.hash, r.key); ok && !t.expired(&old) {
+		deadline = t.deadline(&old)
+	}
+	if deadline == r.deadline {
 		return
 	}
-	r.deadline = t.deadline(&old)
+	r.deadline = deadline
 	r.shape = record.ShapeOf(len(r.key), len(r.value), r.deadline != 0)
 	r.size = t.roundUp(record.Size(len(r.key), len(r.value), r.deadline != 0))
 }

@@ -60,6 +60,9 @@ func (t *Tier) slide(hash uint64, key []byte, deadline int64) int64 {
 	}
 	flags, _ := s.flagsOfTouched(&r, deadline, to) // later: nothing is invalidated
 	s.setDeadline(&r, to, flags)
+	if !s.watches.none() {
+		s.watches.touch(hash, key, to)
+	}
 	return to
 }
 

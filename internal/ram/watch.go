@@ -23,6 +23,10 @@ type Watch struct {
 	hash uint64
 	key  []byte // whose it stays: nobody changes it
 	void atomic.Bool
+
+	touched  bool  // the key's record was, since; then
+	deadline int64 // is what it got last
+
 	next *Watch // in the shard, of the same hash; then of those that one write has ended
 }
 
@@ -63,6 +67,17 @@ func (t *watchTable) add(w *Watch) {
 	}
 	w.next = t.byHash[w.hash]
 	t.byHash[w.hash] = w
+}
+
+// touch notes in the watches of a key which deadline its record has got.
+func (t *watchTable) touch(hash uint64, key []byte, deadline int64) {
+	for _, list := range [...]*Watch{t.few, t.byHash[hash]} {
+		for w := list; w != nil; w = w.next {
+			if w.hash == hash && bytes.Equal(w.key, key) {
+				w.touched, w.deadline = true, deadline
+			}
+		}
+	}
 }
 
 // remove ends one watch.

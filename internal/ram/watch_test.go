@@ -259,3 +259,64 @@ func TestManyWatches(t *testing.T) {
 		tier.Close()
 	}
 }
+
+// Each watch of a key knows what the last Touch since it began has made of the deadline,
+// though the record has left: those in the map, too. One that begins anew knows nothing.
+func TestWatchKnowsTouch(t *testing.T) {
+	t.Parallel()
+	now := int64(1000)
+	tier, err := New(Config{Bytes: MinBytes, Seed: 1, Now: func() int64 { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tier.Close()
+	key, other := []byte("key"), []byte("another")
+	for _, k := range [][]byte{key, other} {
+		if err := tier.setKey(k, nil, 2000); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var left Evicted
+	for i := range 2 * fewWatches {
+		for _, to := range []int64{0, 9000, 3000} {
+			if ok, err := tier.Touch(tier.Hash(key), key, to); !ok || err != nil {
+				t.Fatal(ok, err)
+			}
+			if i == 0 {
+				break // a watch that begins after it is not told
+			}
+		}
+		watches := make([]Watch, 2*fewWatches)
+		for k := range watches {
+			tier.watchKey(&watches[k], key)
+		}
+		for _, to := range []int64{5000, 4000} {
+			if ok, err := tier.Touch(tier.Hash(key), key, to); !ok || err != nil {
+				t.Fatal(ok, err)
+			}
+		}
+		if ok, err := tier.Touch(tier.Hash(other), other, 7000); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		now = 4000 // it has left
+		w := &watches[i]
+		if err := tier.UpdateIf(w, nil, 6000, &left); err != nil {
+			t.Fatal(err)
+		}
+		now = 1000
+		if d, ok := tier.deadlineOf(key); d != 4000 || !ok {
+			t.Errorf("watch %d: it expires at %d, %v, want 4000", i, d, ok)
+		}
+		tier.deleteKey(key)
+		tier.watchKey(w, key)
+		if err := tier.UpdateIf(w, nil, 6000, &left); err != nil {
+			t.Fatal(err)
+		}
+		if d, ok := tier.deadlineOf(key); d != 6000 || !ok {
+			t.Errorf("watch %d that began anew: it expires at %d, %v, want 6000", i, d, ok)
+		}
+	}
+	if tier.Watched() {
+		t.Error("something is still watched")
+	}
+}

@@ -99,7 +99,8 @@ func (s *Store) Replace(a *Attempt, value []byte, deadline int64) error {
 }
 
 // Update is Replace that keeps the deadline that the key has by now: a Touch since the look
-// counts as no write. If the record has left RAM, it gets the one given.
+// counts as no write, and is heeded though the record has left RAM since, or expired. The one
+// given is that of Look.
 func (s *Store) Update(a *Attempt, value []byte, deadline int64) error {
 	return s.attempt(a, &change{op: updateIf, value: value, deadline: deadline})
 }

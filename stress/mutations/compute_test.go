@@ -44,6 +44,17 @@ var computes = []mutation{{
 	new:   "if false {",
 	pkg:   ".", test: "TestComputeBesideTouch",
 }, {
+	guard: "an update heeds a Touch of what has left or expired since",
+	file:  "internal/ram/touch.go",
+	old:   "if found && !s.watches.none() {",
+	new:   "if false {",
+	pkg:   ".", test: "TestComputeBesideTouchAndLeave",
+}, {
+	guard: "a watch that begins anew knows of no Touch",
+	file:  "internal/ram/set_if.go",
+	old:   "w.touched = false",
+	pkg:   "./internal/ram", test: "TestWatchKnowsTouch",
+}, {
 	guard: "a watch that begins anew is not void",
 	file:  "internal/ram/set_if.go",
 	old:   "w.void.Store(false)",
