@@ -65,7 +65,7 @@ func (s *Store) lookBelow(ctx context.Context, a *Attempt, dst []byte) (value []
 		if err == nil {
 			return f.Value, s.promote(hash, a.key, f.Value[len(dst):], &f), true, nil
 		}
-		if v, deadline, state := s.PeekRAM(hash, dst, a.key); state == Fresh {
+		if v, deadline, ok := s.ram.Peek(hash, dst, a.key); ok { // though it may be obsolete: so it is not Absent
 			return v, deadline, true, nil
 		}
 		missing := errors.Is(err, ssd.ErrNotFound)

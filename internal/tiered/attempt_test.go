@@ -86,3 +86,55 @@ func TestAttemptDuringClear(t *testing.T) {
 		}
 	})
 }
+
+// While Clear is between the tiers, what lies on the SSD is gone for Touch, too: it would
+// put it back where Clear has been.
+func TestTouchDuringClear(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		key := []byte("key")
+		s := below(t, key)
+		for _, clearing := range []bool{true, false} {
+			if clearing {
+				s.ssd.clearing.Add(1)
+			}
+			if ok, err := s.Touch(context.Background(), key, s.Now()+1000); ok == clearing || err != nil {
+				t.Errorf("while Clear runs: %v, it touches: %v, %v", clearing, ok, err)
+			}
+			if _, ok := s.PeekFresh(nil, key); ok == clearing {
+				t.Errorf("while Clear runs: %v, the key is in RAM: %v", clearing, ok)
+			}
+			if clearing {
+				s.ssd.clearing.Add(-1)
+			}
+		}
+	})
+}
+
+// A look that finds nothing below ends with what has come to RAM meanwhile, though
+// that is obsolete.
+func TestLookBelowObsolete(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	asked := 0
+	s := new(Store)
+	if err := s.Open(Config{RAMBytes: 1 << 20, FS: vfstest.NewMem(), Clock: time.Now, SSD: ssd.Config{Bytes: 16 << 20, SegmentBytes: 64 << 10}}); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	s.SetObsolete(func(_, _ []byte) bool {
+		if asked++; asked > 3 {
+			cancel()
+		}
+		return true
+	})
+	key := []byte("key")
+	if err := s.setKey(key, []byte("value"), 0); err != nil {
+		t.Fatal(err)
+	}
+	var a Attempt
+	s.Begin(&a, key)
+	defer s.End(&a)
+	if v, _, ok, err := s.lookBelow(ctx, &a, nil); string(v) != "value" || !ok || err != nil {
+		t.Errorf("%q, %v, %v", v, ok, err)
+	}
+}

@@ -32,21 +32,31 @@ func (s *Store) touchRAM(w *change) error {
 	return ErrNotFound
 }
 
-// touchOnSSD touches a value that RAM does not have. The read promotes it, with its copy
-// on the SSD; if RAM has no room for that, it is set anew. A write meanwhile wins.
+// touchOnSSD touches a value that RAM does not have, until nobody has written the key
+// meanwhile.
 func (s *Store) touchOnSSD(ctx context.Context, w *change) error {
-	var watch ram.Watch
-	s.Watch(&watch, w.hash, w.key)
-	defer s.Unwatch(&watch)
-	value, _, _, err := s.lookupSSDEntry(ctx, w.hash, nil, w.key)
-	if err != nil {
+	var a Attempt
+	err := ErrChanged
+	for err == ErrChanged {
+		err = s.tryTouchOnSSD(ctx, &a, w)
+	}
+	return err
+}
+
+// tryTouchOnSSD is one try. The read promotes the value, with its copy on the SSD; if RAM
+// has no room for that, it is set anew.
+func (s *Store) tryTouchOnSSD(ctx context.Context, a *Attempt, w *change) error {
+	s.Begin(a, w.key)
+	defer s.End(a)
+	value, _, ok, err := s.lookBelow(ctx, a, nil)
+	switch {
+	case err != nil:
 		return err
+	case !ok:
+		return ErrNotFound
 	}
 	if err = s.write(w); err != ErrNotFound {
 		return err
 	}
-	var ev ram.Evicted
-	err = s.SetIf(&watch, w.key, value, w.deadline, &ev)
-	ev.Notify()
-	return err
+	return s.Replace(a, value, w.deadline)
 }
