@@ -34,7 +34,7 @@ func TestComputeLosesNoChange(t *testing.T) {
 			}
 			rounds := 3000
 			if invariants.Race { // where bytes move by atomic words
-				rounds = 300
+				rounds = 1500
 			}
 			var wg sync.WaitGroup
 			for seed := range uint64(4) {
