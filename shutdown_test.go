@@ -305,3 +305,18 @@ func TestShutdownOfRAM(t *testing.T) {
 		t.Error("it is still there")
 	}
 }
+
+// Once a cache is closed, a later Shutdown is nil, also without any time.
+func TestShutdownOfClosed(t *testing.T) {
+	c := open(t, firn.Options{RAMBytes: 1 << 20})
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 100 { // chance may hide it
+		if err := c.Shutdown(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

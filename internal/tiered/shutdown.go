@@ -18,10 +18,16 @@ func (e *ending) begin(ctx context.Context) (first bool, err error) {
 	if e.ended.CompareAndSwap(nil, &ended) {
 		return true, nil
 	}
+	before := *e.ended.Load()
 	select {
-	case <-*e.ended.Load():
+	case <-before:
 		return false, nil
 	case <-ctx.Done():
+	}
+	select {
+	case <-before: // whatever has become of ctx
+		return false, nil
+	default:
 		return false, ctx.Err()
 	}
 }
