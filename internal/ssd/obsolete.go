@@ -15,7 +15,7 @@ func (t *Tier) SetObsolete(obsolete func(key, head []byte) bool) { t.obsolete.St
 // isObsolete reports whether a record has no reader any more.
 func (t *Tier) isObsolete(r *format.Record) bool {
 	f := t.obsolete.Load()
-	if f == nil {
+	if f == nil || !beginsValue(r) {
 		return false
 	}
 	head := r.Value
@@ -23,6 +23,19 @@ func (t *Tier) isObsolete(r *format.Record) bool {
 		head = firstLiteral(head)
 	}
 	return (*f)(r.Key, head)
+}
+
+// beginsValue reports whether the bytes of a record are the first of a value: those of a
+// head are not the user's, and a later part may begin with anything.
+func beginsValue(r *format.Record) bool {
+	switch r.Kind() {
+	case format.IsHead:
+		return false
+	case format.IsPart:
+		k, ok := format.ParsePartKey(r.Key)
+		return ok && k.Part == 0
+	}
+	return true
 }
 
 // firstLiteral is how an s2 block's value begins, without expanding it: a block has the

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/klauspost/compress/s2"
+
+	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
 // Records that nobody wants are not moved: they are taken out where others are moved.
@@ -61,5 +64,64 @@ func TestFirstLiteral(t *testing.T) {
 		if got := firstLiteral([]byte(block)); len(got) > 0 {
 			t.Errorf("%s: %x, want nothing", fmt.Sprintf("%x", block), got)
 		}
+	}
+}
+
+// A long value that nobody wants goes with the segment of its first part. What its later
+// parts begin with, and those of others, says nothing.
+func TestCleaningDropsObsoleteParts(t *testing.T) {
+	for _, compressed := range []bool{false, true} {
+		inBubble(t, fmt.Sprint(compressed), func(t *testing.T) {
+			w := newWorld(t, 1)
+			cfg := longConfig(vfstest.NewMem(), w)
+			cfg.Compress = compressed
+			w.reopen(t, cfg)
+			x, unwanted, wanted := w.tier, w.key(0), w.key(1)
+			var values [][]byte
+			for _, key := range [][]byte{unwanted, wanted} {
+				text := append(w.bytesOf(key, 1, 1000), bytes.Repeat([]byte("text "), 20_000)...)
+				for i := range 50 {
+					copy(text[i*2000+1000:], w.bytesOf(key, uint64(i), 1000)) // so that a part begins with some
+				}
+				w.ram[string(key)] = value{bytes: text}
+				if !w.sink(key, nothing) {
+					t.Fatal("it did not come")
+				}
+				values = append(values, text)
+			}
+			parts := checkParts(t, x) / 2
+			w.come(t, w.key(2), 200<<10) // which seals their segments
+			all := checkParts(t, x)
+			x.log.flushTo(x.log.tail.Load())
+			piece := (len(values[0]) + parts - 1) / parts
+			x.SetObsolete(func(_, head []byte) bool {
+				return len(head) > 0 && (bytes.HasPrefix(values[0], head) || bytes.HasPrefix(values[1][piece:], head))
+			})
+			var victims []victim
+			for _, key := range [][]byte{unwanted, wanted} {
+				for i := range parts {
+					part := x.ids.Part(x.ids.Of(w.hasher.Hash(key)), i)
+					e, _ := x.index.shardOf(part).find(part)
+					slot, _ := x.log.Place(x.index.Location(e))
+					if v := (victim{slot: slot, serial: x.log.slotWords[slot].Serial.Load(), how: moveAll}); !slices.Contains(victims, v) {
+						victims = append(victims, v)
+					}
+				}
+			}
+			for i := range victims {
+				if !x.emptySegment(&victims[i]) {
+					t.Fatal("not emptied")
+				}
+			}
+			if left, s := checkParts(t, x), x.Stats(); left != all-parts || s.Invalidated != 1 || s.Evicted != 0 {
+				t.Errorf("%d parts are left, %d values were dropped, %d evicted: want %d, 1, 0", left, s.Invalidated, s.Evicted, all-parts)
+			}
+			if _, err := w.lookUp(unwanted); err == nil {
+				t.Error("what nobody wants is found")
+			}
+			if f, err := w.lookUp(wanted); err != nil || !bytes.Equal(f.Value, values[1]) {
+				t.Errorf("the other value: %v", err)
+			}
+		})
 	}
 }
