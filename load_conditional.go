@@ -21,11 +21,12 @@ import (
 func CachedValue(ctx context.Context) (value []byte, ok bool) { return load.CachedValue(ctx, nil) }
 
 // CachedValue is the value that the cache holds of the key that a loader of t loads: see
-// the function of the same name. A value that cannot be decoded is none. With
-// ErrNotModified the value keeps its tags.
+// the function of the same name. A value that cannot be decoded, or whose tag was
+// invalidated, is none. With ErrNotModified the value keeps its tags, whatever SetLoadTags
+// says.
 func (t *Typed[K, V]) CachedValue(ctx context.Context) (v V, ok bool) {
 	_, ok = load.CachedValue(ctx, func(stored []byte) bool {
-		payload, ours := t.payload(stored)
+		payload, ours := t.valid(stored)
 		if !ours {
 			return false
 		}

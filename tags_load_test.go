@@ -218,3 +218,62 @@ func TestMultiLoadTags(t *testing.T) {
 		}
 	})
 }
+
+// A value that was invalidated during its load takes no room: nobody could find it.
+func TestInvalidatedLoadIsNotStored(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := openSmall(t)
+		typed := newTyped(t, c, "n", firn.TypedOptions[string, string]{})
+		s := &heldSource{value: "old", held: make(chan struct{})}
+		done := make(chan error)
+		go func() {
+			_, err := typed.GetOrLoad(t.Context(), "k", tagLoaders["tags last"](s))
+			done <- err
+		}()
+		synctest.Wait()
+		invalidate(t, typed, "b")
+		close(s.held)
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		if n := c.Len(); n != 0 {
+			t.Errorf("%d entries, want none", n)
+		}
+	})
+}
+
+// A loader is given the value that its key has, with tags or without, unless one of them was
+// invalidated. If it was not modified, it keeps them.
+func TestTaggedNotModified(t *testing.T) {
+	onTagTiers(t, func(t *testing.T, typed *firn.Typed[string, string]) {
+		ask := func(want bool) {
+			t.Helper()
+			v, err := typed.Refresh(t.Context(), "k", func(ctx context.Context, _ string) (string, error) {
+				v, ok := typed.CachedValue(ctx)
+				if ok != want || ok && v != "value" {
+					t.Errorf("the loader was given %q, %v, want %v", v, ok, want)
+				}
+				if !ok {
+					return "new", nil
+				}
+				return "", firn.ErrNotModified
+			})
+			if want && v != "value" || !want && v != "new" || err != nil {
+				t.Errorf("Refresh: %q, %v", v, err)
+			}
+		}
+		setTagged(t, typed, "k", "value", "a")
+		ask(true)
+		if v, ok := typed.Get("k"); !ok || v != "value" {
+			t.Errorf("it is %q, %v after it was not modified", v, ok)
+		}
+		invalidate(t, typed, "a")
+		if typed.Has("k") {
+			t.Error("a value that was not modified has lost its tag")
+		}
+		setTagged(t, typed, "k", "value", "a")
+		invalidate(t, typed, "a")
+		ask(false)
+	})
+}
