@@ -279,6 +279,7 @@ func TestTypedClose(t *testing.T) {
 			"Set": typed.Set("k", "v"), "Delete": typed.Delete("k"), "Clear": typed.Clear(), "Lookup": lookup, "GetOrLoad": load,
 			"SetMulti": typed.SetMulti([]string{"k"}, []string{"v"}), "DeleteMulti": typed.DeleteMulti([]string{"k"}),
 			"LookupMulti": typed.LookupMulti(t.Context(), &b, []string{"k"}), "Refresh": second(typed.Refresh(t.Context(), "k", neverLoad)),
+			"InvalidateTag": typed.InvalidateTag("a"), "SetWith": typed.SetWith("k", "v", firn.SetOptions{Tags: []string{"a"}}),
 		} {
 			if !errors.Is(err, firn.ErrClosed) || err.Error() != "firn: Typed is closed" {
 				t.Errorf("%s: %s: %v", name, call, err)

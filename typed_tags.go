@@ -72,7 +72,10 @@ func (t *Typed[K, V]) InvalidateTag(tag string) error {
 	if err := typed.CheckTag(tag); err != nil {
 		return fmt.Errorf("firn: InvalidateTag: %w", err)
 	}
-	if t.c.store.Closed() {
+	switch {
+	case t.closed.Load():
+		return errTypedClosed
+	case t.c.store.Closed():
 		return ErrClosed
 	}
 	return t.c.typed.tags.Invalidate(t.tagSpace, tag)
