@@ -254,6 +254,17 @@ var upper = []mutation{{
 	new:   "false {",
 	pkg:   ".", test: "TestInvalidatedIsNotPromoted",
 }, {
+	guard: "what became obsolete during its load is not stored",
+	file:  "internal/load/store_result.go",
+	old:   "res.err == nil && g.store.IsObsolete(f.key, res.value)",
+	new:   "false",
+	pkg:   ".", test: "TestInvalidatedLoadIsNotStored",
+}, {
+	guard: "tags are looked for in the first part of a value alone",
+	file:  "internal/ssd/obsolete.go",
+	old:   " || !beginsValue(r)",
+	pkg:   "./internal/ssd", test: "TestCleaningDropsObsoleteParts",
+}, {
 	guard: "what is obsolete on the SSD is not moved",
 	file:  "internal/ssd/reclaim.go",
 	old:   "if t.isObsolete(&r) {",
