@@ -230,3 +230,26 @@ func TestPanicOfUnwantedLoadIsLogged(t *testing.T) {
 		})
 	}
 }
+
+// A batch of which the context ends has what other loads had fetched by then.
+func TestBatchHasWhatWasThere(t *testing.T) {
+	t.Parallel()
+	for range 20 { // chance may hide it
+		synctest.Test(t, func(t *testing.T) {
+			c := openSmall(t)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			go func() {
+				var b firn.Batch
+				_ = c.GetOrLoadMulti(context.Background(), &b, keysOf("slow"), afterAll(time.Minute, "v"))
+			}()
+			synctest.Wait()
+			var b firn.Batch
+			err := c.GetOrLoadMulti(ctx, &b, keysOf("slow fast"), afterAll(time.Millisecond, "v"))
+			if _, ok := b.Value(1); !ok || !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%v, and the value was there: %v", err, ok)
+			}
+			time.Sleep(time.Minute) // of the bubble: the slow one ends
+		})
+	}
+}

@@ -162,3 +162,19 @@ func TestTracerOfReads(t *testing.T) {
 		}
 	})
 }
+
+// That nothing was modified is an answer.
+func TestTracerOfNotModified(t *testing.T) {
+	t.Parallel()
+	var s spans
+	c := open(t, firn.Options{RAMBytes: 1 << 20, Tracer: &s})
+	set(t, c, []byte("k"), []byte("v"))
+	v, err := c.Refresh(context.Background(), nil, []byte("k"), func(ctx context.Context, _ []byte) ([]byte, error) {
+		_, _ = firn.CachedValue(ctx)
+		return nil, firn.ErrNotModified
+	})
+	if string(v) != "v" || err != nil {
+		t.Errorf("%q, %v", v, err)
+	}
+	s.want(t, "load of 1 below <nil>, background false: <nil>")
+}

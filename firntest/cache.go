@@ -89,11 +89,12 @@ func New(tb TB, options ...Option) *Cache {
 }
 
 // Evict takes the value of a key out of the cache, and from its SSD, as if its room were
-// needed. It reports whether there was one.
-func (c *Cache) Evict(key []byte) bool { return c.force().Evict(is(key)) > 0 }
+// needed. It reports whether there was one. It asks the disk for nothing.
+func (c *Cache) Evict(key []byte) bool { return c.force().Evict(key) }
 
-// EvictAll is Evict of all keys, those of typed caches too.
-func (c *Cache) EvictAll() { c.force().Evict(all) }
+// EvictAll is Evict of all keys, those of typed caches too. It reads the keys on the SSD:
+// not from a disk that stalls or fails.
+func (c *Cache) EvictAll() { c.force().EvictAll() }
 
 // Demote takes the value of a key out of RAM. With an SSD it lies there when Demote
 // returns, so that the next read of it asks the disk; without one it is evicted. The disk

@@ -198,3 +198,27 @@ func TestNew(t *testing.T) {
 	}()
 	firntest.New(new(example), firntest.Options(func(o *firn.Options) { o.TTL = -1 }))
 }
+
+// Evict asks the disk for nothing: it returns while that stalls, and what it evicts from a
+// disk that cannot be read does not come back.
+func TestEvictAsksNoDisk(t *testing.T) {
+	t.Parallel()
+	for name, sick := range map[string]func(*firntest.Disk){
+		"stalled": func(d *firntest.Disk) { d.Stall(firntest.Reads) },
+		"failing": func(d *firntest.Disk) { d.Fail(firntest.Reads, errors.New("sick")) },
+	} {
+		c := firntest.New(t, firntest.SSD())
+		k := []byte("k")
+		if err := c.Set(k, []byte("v")); err != nil || !c.Demote(k) {
+			t.Fatalf("%s: %v, or it was not demoted", name, err)
+		}
+		sick(c.Disk)
+		if !c.Evict(k) || c.Evict(k) {
+			t.Errorf("%s: want it evicted once", name)
+		}
+		c.Disk.Heal()
+		if c.Has(k) {
+			t.Errorf("%s: it is back", name)
+		}
+	}
+}

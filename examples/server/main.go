@@ -105,7 +105,7 @@ func (s *Server) fetch(ctx context.Context, uri string) (Page, error) {
 	defer resp.Body.Close()
 	switch resp.StatusCode {
 	case http.StatusOK:
-		body, err := io.ReadAll(io.LimitReader(resp.Body, 8<<20))
+		body, err := io.ReadAll(http.MaxBytesReader(nil, resp.Body, 8<<20))
 		return Page{resp.Header.Get("Content-Type"), body}, err
 	case http.StatusNotFound, http.StatusGone:
 		return Page{}, firn.ErrNotFound

@@ -125,9 +125,12 @@ func (g *Group) timed(call *loaderCall) (values [][]byte, err error) {
 		return call.load(&call.ctx)
 	}
 	ctx, end := g.cfg.Start(&call.ctx, len(call.flights), call.flights[0].inBackground())
-	err = errPanicked
-	defer func() { end(err) }()
+	failure := errPanicked
+	defer func() { end(failure) }()
 	values, err = call.load(ctx)
+	if failure = err; errors.Is(err, ErrNotModified) {
+		failure = nil // it is an answer
+	}
 	return values, err
 }
 
@@ -188,6 +191,11 @@ func (g *Group) wait(ctx context.Context, dst []byte, f *flight, soft <-chan str
 		case <-f.done:
 			return g.answer(ctx, dst, f)
 		case <-ctx.Done():
+			select {
+			case <-f.done: // by then there was an answer
+				return g.answer(ctx, dst, f)
+			default:
+			}
 			g.leave(f)
 			return dst, false, ctx.Err()
 		case <-soft:

@@ -1,5 +1,7 @@
 package tiered
 
+import "bytes"
+
 // Force makes happen, for tests, what room and time make happen otherwise. Package
 // firntest has the user's words for it.
 type Force struct{ s *Store }
@@ -7,24 +9,31 @@ type Force struct{ s *Store }
 // Force is what tests can force.
 func (s *Store) Force() Force { return Force{s} }
 
-// Evict takes the records of which pick reports true out of both tiers.
-func (f Force) Evict(pick func(key []byte) bool) (n int) {
-	n = f.s.ram.Evict(pick, false)
-	if f.s.ssd != nil {
-		var keys [][]byte
-		f.s.ssd.tier.All(func(_ uint64, key, _ []byte) bool {
-			if pick(key) {
-				keys = append(keys, append([]byte(nil), key...))
-			}
-			return true
-		})
-		for _, key := range keys {
-			f.s.ssd.tier.Invalidate(f.s.ram.Hash(key))
-		}
-		n += len(keys)
+// Evict takes a key's record out of both tiers. It asks the disk for nothing.
+func (f Force) Evict(key []byte) (ok bool) {
+	ok = f.s.ram.Evict(func(k []byte) bool { return bytes.Equal(k, key) }, false) > 0
+	if hash := f.s.ram.Hash(key); f.s.ssd != nil && f.s.ssd.Has(hash) {
+		f.s.ssd.tier.Invalidate(hash)
+		ok = true
 	}
 	f.s.keepAlive()
-	return n
+	return ok
+}
+
+// EvictAll is Evict of all records. It reads the keys of those on the disk.
+func (f Force) EvictAll() {
+	f.s.ram.Evict(func([]byte) bool { return true }, false)
+	if f.s.ssd != nil {
+		var hashes []uint64
+		f.s.ssd.tier.All(func(hash uint64, _, _ []byte) bool {
+			hashes = append(hashes, hash)
+			return true
+		})
+		for _, hash := range hashes {
+			f.s.ssd.tier.Invalidate(hash)
+		}
+	}
+	f.s.keepAlive()
 }
 
 // Demote takes the records of which pick reports true out of RAM, to the SSD if there is

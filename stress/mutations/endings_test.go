@@ -42,7 +42,6 @@ var endings = []mutation{{
 }, {
 	guard: "whoever closes second waits for the first",
 	file:  "internal/tiered/shutdown.go",
-	old:   "\tcase <-*e.ended.Load():\n\t\treturn false, nil\n",
-	new:   "\tdefault:\n\t\treturn false, nil\n",
+	old:   "\tselect {\n\tcase <-before:\n\t\treturn false, nil\n\tcase <-ctx.Done():\n\t}\n",
 	pkg:   ".", test: "TestShutdownBesideAnother",
 }}

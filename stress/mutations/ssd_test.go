@@ -255,7 +255,7 @@ var ssdTier = []mutation{{
 }, {
 	guard: "what cannot be written is forgotten",
 	file:  "internal/ssd/offline.go",
-	old:   "\tt.dropSlot(s.slot)\n",
+	old:   "\tt.dropSlot(s.slot, &t.count.evicted)\n",
 	pkg:   "./internal/ssd", test: "TestFault11WritesFailInClose",
 }, {
 	guard: "what cannot be read while it is moved is counted",
