@@ -206,6 +206,9 @@ func TestTypedNotModified(t *testing.T) {
 	if err != nil || u.Name != "old" {
 		t.Errorf("%+v, %v", u, err)
 	}
+	if st := users.Stats(); st.Loads != 1 || st.LoadErrors != 0 {
+		t.Errorf("%d loads, %d errors of them; want 1, 0", st.Loads, st.LoadErrors)
+	}
 	text, err := texts.Refresh(t.Context(), 1, func(ctx context.Context, _ int) (string, error) {
 		if s, ok := texts.CachedValue(ctx); ok {
 			t.Errorf("the loader of texts was given %q", s)

@@ -183,9 +183,9 @@ type LoadingOptions struct {
 	// CancelUnwanted has a load cancelled when every caller that waits for it has left;
 	// a bulk load, when nobody waits for any of its keys any more. Default: it goes on,
 	// and its value is stored: otherwise callers that wait for less than a load takes
-	// begin one after the other, and none ever ends. Either way a load is cancelled
-	// that still waits for its turn under MaxLoads, and one whose key was written, for
-	// its value would not be stored. Loads that go on are bounded by MaxLoads alone.
+	// begin one after the other, and none ever ends. Either way a load that its last
+	// caller leaves is cancelled if it still waits for its turn under MaxLoads, or if its
+	// key was written, for its value would not be stored. Loads that go on are bounded by MaxLoads alone.
 	CancelUnwanted bool
 
 	// MaxLoads is how many loaders run at a time; a bulk load is one. Others wait

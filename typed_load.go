@@ -101,7 +101,11 @@ func (t *Typed[K, V]) loader(key K, load TypedLoadFunc[K, V]) LoadFunc {
 		}
 		tags := t.beginLoadTags(ctx)
 		v, err := load(ctx, key)
-		t.space.Counters.Load(err)
+		if errors.Is(err, ErrNotModified) { // an answer
+			t.space.Counters.Load(nil)
+		} else {
+			t.space.Counters.Load(err)
+		}
 		if err != nil {
 			return nil, err
 		}

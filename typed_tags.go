@@ -153,7 +153,8 @@ func (t *Typed[K, V]) inspect(s *scratch[K]) (deadline int64, ok bool) {
 //
 // Call it before asking the source, if the tags are known by then. It is as safe later:
 // a value with a tag that was invalidated since its load began is not kept. But then
-// another tag's invalidation may, now and then, be taken for one of its own.
+// another tag's invalidation may, now and then, be taken for one of its own. A value that
+// was not modified (ErrNotModified) keeps the tags that it had.
 func SetLoadTags(ctx context.Context, tags ...string) error {
 	l, ok := load.Note(ctx).(*loadTags)
 	if !ok {
