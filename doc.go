@@ -141,22 +141,27 @@ package firn
 
 // The files of the package:
 //
-//	cache.go        Cache: Open, Get, Set, Delete, Close
-//	batch.go        GetMulti, SetMulti
-//	load.go         GetOrLoad, Refresh, and the directives of a loader
+//	cache.go             Cache: Open, Get, Set, Delete
+//	shutdown.go          Close, and Shutdown with a deadline
+//	batch.go             GetMulti, SetMulti, DeleteMulti
+//	compute.go           Compute, and what is made of it
+//	expiry.go            Forever, Touch, ExpireAfterAccess
+//	entry.go             LookupEntry: value, time to live and tier
+//	load.go              GetOrLoad, Refresh, and the directives of a loader
 //	load_conditional.go  CachedValue, for loaders that ask whether it has changed
-//	compute.go      Compute, and SetIfAbsent, CompareAndSwap, Increment, GetAndDelete of it
-//	typed.go        Typed: keys and values of any type, above the bytes
-//	typed_load.go   loads of a Typed
-//	typed_batch.go  batches of a Typed
-//	typed_compute.go  Compute of a Typed, and what is made of it
-//	value.go        SetValue, GetValue
-//	codec.go        Codec, and the default ones
-//	front.go        Front: decoded values above a Typed
-//	options.go      Options and LoadingOptions, and their validation
-//	options_ssd.go  SSDOptions, likewise
-//	errors.go       the errors that a caller may test for
-//	stats.go        Stats and Metrics
+//	value.go             SetValue, GetValue
+//	codec.go             Codec, and the default ones
+//	typed.go             Typed: keys and values of any type, above the bytes
+//	typed_*.go           its loads, batches, Compute, events, tags and namespace
+//	front.go             Front: decoded values above a Typed
+//	options.go           Options and LoadingOptions, and their validation
+//	options_ssd.go       SSDOptions, likewise
+//	errors.go            the errors that a caller may test for
+//	listeners.go         who is told of entries that leave
+//	tracer.go            spans of loads and of reads of the disk
+//	stats.go             Stats and Metrics
+//	histogram.go         Histogram: durations, in both
+//	testseam.go          what package firntest reaches
 //
 // One word has one meaning in the whole tree; each package's own words open its doc.go:
 //
@@ -172,6 +177,10 @@ package firn
 //	stale        past its deadline, and an answer still; negative: known to have no value
 //	namespace    the entries of the typed caches of one name and type of keys; generation: its
 //	             number, which Clear changes; fingerprint: of a type's layout and codec
+//	tag          a name that typed values carry; obsolete: found, and wanted by nobody, as a
+//	             value whose tag was invalidated
+//	registry     the numbers of generations and tags, where a kill leaves them
+//	watch        a look-out for writes of one key; attempt: a change of a key under a watch
 //	front        decoded values above a typed cache; stripe: keys that share its counter of writes
 //	version      of a record: the number that a writer changes; epoch: of the RAM tier's readers
 //	Store        tiered.Store, the tiers as one; plan: the capacity plan of the command
