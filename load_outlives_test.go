@@ -110,29 +110,32 @@ func TestLoadWithoutCallersEnds(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := openSmall(t)
 				began := time.Now()
-				var cause error
-				var took time.Duration
+				type end struct {
+					cause error
+					after time.Duration
+				}
+				told := make(chan end, 1)
 				ctx, leave := context.WithTimeout(t.Context(), time.Second)
 				defer leave()
 				_, err := c.GetOrLoad(ctx, nil, k, func(ctx context.Context, _ []byte) ([]byte, error) {
 					<-ctx.Done()
-					cause, took = context.Cause(ctx), time.Since(began)
+					told <- end{context.Cause(ctx), time.Since(began)}
 					return []byte("too late"), nil
 				})
 				if !errors.Is(err, context.DeadlineExceeded) {
 					t.Errorf("the caller: %v", err)
 				}
 				synctest.Wait()
-				if cause != nil {
-					t.Fatalf("the loader was told to stop: %v", cause)
+				if len(told) > 0 {
+					t.Fatalf("the loader was told to stop: %v", <-told)
 				}
 				if err := x.end(c); err != nil {
 					t.Fatal(err)
 				}
-				synctest.Wait()
-				if !errors.Is(cause, x.cause) || took != x.after {
-					t.Errorf("the loader was told %v after %v: want %v after %v", cause, took, x.cause, x.after)
+				if got := <-told; !errors.Is(got.cause, x.cause) || got.after != x.after {
+					t.Errorf("the loader was told %v after %v: want %v after %v", got.cause, got.after, x.cause, x.after)
 				}
+				synctest.Wait()
 				if v, _ := c.Get(nil, k); string(v) == "too late" {
 					t.Error("its value is stored")
 				}
