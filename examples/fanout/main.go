@@ -1,7 +1,7 @@
 // Command fanout answers a request that needs many values at once: what the
 // cache holds comes from one batch, the rest is fetched concurrently, each value
-// once, whoever else asks for it. When the request is given up, so are the
-// fetches that nobody else waits for.
+// once, whoever else asks for it. When the request is given up, its fetches go on:
+// the next request finds their values.
 package main
 
 import (

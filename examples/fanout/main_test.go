@@ -54,14 +54,16 @@ func TestEachOnce(t *testing.T) {
 	}
 }
 
-// A request that is given up ends at once, and so do its fetches.
+// A request that is given up ends at once. Its fetches go on, and the next request finds
+// their prices.
 func TestGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var ended atomic.Int64
-		prices := Prices{open(t), func(ctx context.Context, _ []byte) ([]byte, error) {
-			<-ctx.Done()
-			ended.Add(1)
-			return nil, ctx.Err()
+		var fetches atomic.Int64
+		answer := make(chan struct{})
+		prices := Prices{open(t), func(context.Context, []byte) ([]byte, error) {
+			fetches.Add(1)
+			<-answer
+			return []byte("1.00"), nil
 		}}
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
@@ -74,9 +76,14 @@ func TestGivenUp(t *testing.T) {
 		if err := <-done; !errors.Is(err, context.Canceled) {
 			t.Errorf("%v, want context.Canceled", err)
 		}
+		close(answer)
 		synctest.Wait()
-		if n := ended.Load(); n != 3 {
-			t.Errorf("%d fetches ended, want 3", n)
+		got, err := prices.All(t.Context(), []string{"a", "b", "c"})
+		if want := []string{"1.00", "1.00", "1.00"}; err != nil || !slices.Equal(got, want) {
+			t.Errorf("%v, %v, want %v", got, err, want)
+		}
+		if n := fetches.Load(); n != 3 {
+			t.Errorf("%d fetches, want 3", n)
 		}
 	})
 }
