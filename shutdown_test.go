@@ -212,8 +212,9 @@ func TestFault16Shutdown(t *testing.T) {
 			t.Parallel()
 			keepers(t, func(t *testing.T, kept bool) {
 				s := newClosing(t, kept)
-				rule.Block = true
-				stuck := s.disk.Inject(rule)
+				blocking := rule // which other tests read meanwhile
+				blocking.Block = true
+				stuck := s.disk.Inject(blocking)
 				left := s.shutdown(t, 4*time.Second)
 				if left == nil || !errors.Is(left, context.DeadlineExceeded) {
 					t.Fatalf("%+v: want what was left, and DeadlineExceeded", left)
