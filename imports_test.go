@@ -26,7 +26,7 @@ const module = "github.com/firncache/firn"
 //	ram  ssd                                 the tiers
 //	policy  index  record  aio  registry     what stays, where it is, how it is laid out, how it is read; numbers under names
 //	offheap  vfs  uring  kaio  clock         memory, disk, time
-//	histogram                                how long things took
+//	histogram  shared                        how long things took; what a shared tier and the local ones say to each other
 //	invariants                               checks that cost nothing in production
 var floors = [][]string{
 	{"firntest"},
@@ -35,20 +35,20 @@ var floors = [][]string{
 	{"internal/tiered", "internal/coherence", "internal/codec"},
 	{"internal/ram", "internal/ssd"},
 	{"internal/policy", "internal/index", "internal/record", "internal/aio", "internal/registry", "internal/cachetest"},
-	{"internal/offheap", "internal/vfs", "internal/uring", "internal/kaio", "internal/clock", "internal/histogram", "bufpool"},
+	{"internal/offheap", "internal/vfs", "internal/uring", "internal/kaio", "internal/clock", "internal/histogram", "internal/shared", "bufpool"},
 	{"internal/invariants"},
 }
 
 var allowed = map[string][]string{
 	"firntest":             {module, "internal/testseam", "internal/tiered", "internal/vfs", "internal/vfs/vfstest"},
-	".":                    {"internal/load", "internal/testseam", "internal/tiered", "internal/typed", "internal/coherence", "internal/codec", "internal/ram", "internal/ssd", "internal/histogram"},
-	"internal/load":        {"internal/tiered", "internal/ram", "internal/offheap", "internal/histogram"},
-	"internal/tiered":      {"internal/ram", "internal/ssd", "internal/record", "internal/registry", "internal/vfs", "internal/clock"},
+	".":                    {"internal/load", "internal/testseam", "internal/tiered", "internal/typed", "internal/coherence", "internal/codec", "internal/ram", "internal/ssd", "internal/shared", "internal/histogram"},
+	"internal/load":        {"internal/tiered", "internal/shared", "internal/ram", "internal/offheap", "internal/histogram"},
+	"internal/tiered":      {"internal/ram", "internal/ssd", "internal/shared", "internal/record", "internal/registry", "internal/vfs", "internal/clock"},
 	"internal/ram":         {"internal/policy", "internal/index", "internal/clock", "internal/record", "internal/offheap", "internal/invariants", "golang.org/x/sys/cpu"},
 	"internal/codec":       {"internal/offheap"},
 	"internal/testseam":    {"internal/tiered"},
 	"internal/coherence":   {"internal/offheap"},
-	"internal/typed":       {"internal/codec", "internal/coherence", "internal/tiered", "internal/registry", "internal/offheap"},
+	"internal/typed":       {"internal/codec", "internal/coherence", "internal/tiered", "internal/shared", "internal/registry", "internal/offheap"},
 	"internal/ssd":         {"internal/ssd/files", "internal/ssd/format", "internal/record", "internal/registry", "internal/aio", "internal/vfs", "internal/offheap", "bufpool", "github.com/klauspost/compress/s2"},
 	"internal/ssd/check":   {"internal/ssd/files", "internal/ssd/format", "internal/vfs"},
 	"internal/ssd/files":   {"internal/ssd/format", "internal/vfs", "internal/offheap", "golang.org/x/sys/unix"},
@@ -65,6 +65,7 @@ var allowed = map[string][]string{
 	"internal/vfs/vfstest": {"internal/vfs"},
 	"internal/clock":       {},
 	"internal/histogram":   {},
+	"internal/shared":      {},
 	"internal/invariants":  {},
 	"internal/cachetest":   {},
 }

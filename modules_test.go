@@ -27,6 +27,7 @@ var borrowed = map[string][]string{
 	"metrics/firnotel":       nil,
 	"metrics/firnprometheus": nil,
 	"metrics/grafana":        nil,
+	"remote":                 {"shared"},
 	"stress":                 nil,
 }
 

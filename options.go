@@ -39,6 +39,11 @@ type Options struct {
 	// SSD is the second tier, for entries that RAM has no room for. Default: none.
 	SSD SSDOptions
 
+	// Shared is the tier below RAM and SSD that the caches of several processes share, on a
+	// Redis or Valkey server: package remote makes it, and it serves one cache, which
+	// closes it. Default: none.
+	Shared SharedTier
+
 	// TTL is how long values stored with Set live, to the millisecond.
 	// Default, and with Forever: they never expire.
 	TTL time.Duration
@@ -311,6 +316,7 @@ func (o *Options) tiers() tiered.Config {
 		Grace: loads.Grace(),
 		Slide: loads.SlideMillis(),
 		Dir:   o.SSD.Dir, SSD: o.SSD.config(o.Log),
+		Shared: o.Shared,
 	}
 	if o.Tracer != nil {
 		cfg.SSD.StartRead = o.Tracer.StartSSDRead

@@ -6,6 +6,7 @@ import (
 
 	"github.com/firncache/firn/internal/clock"
 	"github.com/firncache/firn/internal/ram"
+	"github.com/firncache/firn/internal/shared"
 	"github.com/firncache/firn/internal/ssd"
 	"github.com/firncache/firn/internal/vfs"
 )
@@ -22,6 +23,8 @@ type Config struct {
 
 	Dir string     // of the SSD tier; empty: there is none
 	SSD ssd.Config // but for FS, Memory, Grace and Now, which the Store gives
+
+	Shared shared.Tier // nil: none
 
 	FS     vfs.FS            // for tests: instead of Dir
 	Adjust func(*ssd.Config) // for tests: changes the configuration of the SSD tier

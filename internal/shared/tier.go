@@ -1,0 +1,139 @@
+package shared
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+)
+
+// The errors of a Tier, beside those of contexts.
+var (
+	ErrNotFound    = errors.New("shared: not found")
+	ErrChanged     = errors.New("shared: changed since") // the entry is not the expected one
+	ErrUnavailable = errors.New("firn: the shared tier is unavailable")
+	ErrTooLarge    = errors.New("shared: too large")
+)
+
+// Version names one write of a key. 0 is that of no entry.
+type Version uint64
+
+// Expect is what a write wants to find: it fails with ErrChanged if there is something else.
+type Expect struct {
+	Version Version // the entry of this version: a value's, a lease's; 0: no entry
+	Any     bool    // whatever there is
+}
+
+// Anything is expected by a write that replaces whatever there is.
+var Anything = Expect{Any: true}
+
+// Found is what the shared tier has of a key.
+type Found struct {
+	Value    []byte  // appended to dst; with Unchanged, and without a value, dst
+	Version  Version // with ErrNotFound, of a lease or a tombstone; 0 if there is nothing
+	Stamp    Stamp   // of the epoch from before it was asked for; 0: it must not be kept as a copy
+	Deadline int64   // in the store's time, 0 for never; below 0 a negative entry's
+	// Unchanged says that the version is the one that the caller has: no value was sent.
+	Unchanged bool
+}
+
+// Written is what a write has made.
+type Written struct {
+	Version Version // of the new entry
+	Stamp   Stamp   // as in Found
+}
+
+// Entry is a value to write.
+type Entry struct {
+	Key, Value []byte
+	Deadline   int64 // in the store's time, 0 for never; below 0 a negative entry's, without a value
+}
+
+// Query is a key to read.
+type Query struct {
+	Key  []byte
+	Have Version // of the copy that the caller has: its value need not be sent; 0 without
+}
+
+// Tier is a tier that several processes share, below the local ones. Its calls may wait for a
+// network, until the context ends or the tier's own timeout, and are called with no lock held.
+// Errors are ErrNotFound, ErrChanged, ErrTooLarge, the context's, or wrap ErrUnavailable:
+// after the last two of a write nobody knows whether it has been done, or will be. It keeps no
+// slice that it is given.
+//
+// The rule of copies: the store watches a key, then reads it here, then stores the copy if the
+// key was not written or invalidated since. So an answer may be late, but for what the
+// stamp says: it is of the epoch from before the question was sent.
+type Tier interface {
+	// Open begins the tier's work, once, before any other call. It does not wait for a server.
+	Open(local Local) (*Trust, error)
+	// Close ends it. Calls that wait return.
+	Close(ctx context.Context) error
+
+	Read(ctx context.Context, dst []byte, q Query) (Found, error)
+	// ReadMulti reads many keys; each is called for every one, from the caller's goroutine, and
+	// may keep Value, which is its own.
+	ReadMulti(ctx context.Context, queries []Query, each func(i int, f Found, err error))
+
+	Write(ctx context.Context, e Entry, expect Expect) (Written, error)
+	WriteMulti(ctx context.Context, entries []Entry, each func(i int, w Written, err error))
+	// Remove removes an entry; that there was none is no error. One that could not be sent is
+	// kept for later, and is an error all the same.
+	Remove(ctx context.Context, key []byte, expect Expect) error
+	RemoveMulti(ctx context.Context, keys [][]byte, each func(i int, err error))
+	// Touch gives an entry another deadline, under another version.
+	Touch(ctx context.Context, key []byte, deadline int64) (Written, error)
+	// Clear removes every entry that is there.
+	Clear(ctx context.Context) error
+
+	// Lease is for a process that is about to load a key. It returns what the store of the
+	// value has to Expect, or a value that another process has stored meanwhile, for which it
+	// may wait. With have, it is about to load a key anew that has this version, and waits for
+	// nobody.
+	Lease(ctx context.Context, dst, key []byte, have Version) (Expect, *Found, error)
+	// Release gives up what Lease has returned, for a load that has failed.
+	Release(key []byte, leased Expect)
+
+	// Number is the number of an id; one without gets one. With renew, it gets another.
+	Number(ctx context.Context, id ID, renew bool) (number uint64, stamp Stamp, err error)
+
+	Policy() Policy
+	// Stats adds the tier's own figures to a snapshot.
+	Stats(s *Stats)
+}
+
+// ID names a number.
+type ID [16]byte
+
+// Local is the local tiers as the shared tier sees them. Its calls do not wait, call nobody
+// else's function, and may be made from the goroutine that reads from the network.
+type Local interface {
+	// Invalidate says that somebody else has changed a key: when it returns, no copy is found
+	// any more, and no read from before stores one.
+	Invalidate(key []byte)
+	// InvalidateNumber says so of a number.
+	InvalidateNumber(id ID)
+	// EpochChanged says that copies have become suspect, after Trust says so.
+	EpochChanged()
+	// Now is the store's time in milliseconds.
+	Now() int64
+}
+
+// Policy is how a store uses a tier.
+type Policy struct {
+	Fingerprint string        // of what is written: copies on the SSD of another are not found
+	CopyTTL     time.Duration // how long a copy lives at most; 0: as long as the entry
+	Degraded    Degraded
+	SoftTimeout time.Duration // for a check, if the suspect copy may be the answer; 0: none
+	Log         *slog.Logger
+}
+
+// Degraded is what a read does with a suspect copy that cannot be checked.
+type Degraded uint8
+
+// The ways.
+const (
+	DegradedMiss  Degraded = iota // it is missing
+	DegradedStale                 // it is the answer
+	DegradedError                 // the read fails with ErrUnavailable
+)

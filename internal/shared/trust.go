@@ -1,0 +1,138 @@
+package shared
+
+import (
+	"math"
+	"math/rand/v2"
+	"sync/atomic"
+)
+
+// Slots is how many slots a cluster has.
+const Slots = 1 << slotBits
+
+const (
+	slotBits  = 16 // of a stamp; a cluster uses 14 of them
+	slotMask  = 1<<slotBits - 1
+	epochMask = 1<<(64-slotBits) - 1
+)
+
+// Stamp is an epoch and, in its lowest 16 bits, a slot. 0 is never trusted.
+type Stamp uint64
+
+// Slot is the slot of a stamp.
+func (s Stamp) Slot() int { return int(s & slotMask) }
+
+// Feed is one epoch of the feed of one server, for all slots that it owns.
+type Feed struct {
+	epoch uint64       // 48 random bits, not 0: copies outlive the process that stamped them
+	until atomic.Int64 // by Trust's clock: until when copies of it are trusted
+}
+
+// NewFeed is a new epoch, of which no copy is trusted yet.
+func NewFeed() *Feed {
+	f := &Feed{epoch: 1 + rand.Uint64N(epochMask)}
+	f.until.Store(math.MinInt64)
+	return f
+}
+
+// Stamp is the stamp of what is read in the epoch.
+func (f *Feed) Stamp(slot int) Stamp { return Stamp(f.epoch<<slotBits | uint64(slot)) }
+
+// Extend has copies of the epoch be trusted until a moment of Trust's clock.
+func (f *Feed) Extend(until int64) { f.until.Store(until) }
+
+// Until is that moment.
+func (f *Feed) Until() int64 { return f.until.Load() }
+
+// Trust tells which copies may be an answer without asking the shared tier. A reader looks
+// without a lock; the tier's goroutines change it.
+type Trust struct {
+	now     atomic.Int64 // in milliseconds, coarse: the tier advances it
+	feeds   []atomic.Pointer[Feed]
+	checked []atomic.Uint64 // seals of copies that were checked, by their hash
+}
+
+// checkedWays is how many seals are looked at for one hash.
+const checkedWays = 4
+
+// NewTrust is for so many slots, 1 or Slots, and room for seals, a power of two, of 8 bytes.
+func NewTrust(slots, seals int) *Trust {
+	t := &Trust{feeds: make([]atomic.Pointer[Feed], slots), checked: make([]atomic.Uint64, max(seals, checkedWays))}
+	t.now.Store(math.MaxInt64) // nothing is trusted before the first Advance
+	none := NewFeed()
+	for i := range t.feeds {
+		t.feeds[i].Store(none)
+	}
+	return t
+}
+
+// Advance sets the clock.
+func (t *Trust) Advance(now int64) { t.now.Store(now) }
+
+// Slots is how many slots there are.
+func (t *Trust) Slots() int { return len(t.feeds) }
+
+// Feed is the present epoch of a slot.
+func (t *Trust) Feed(slot int) *Feed { return t.feeds[slot].Load() }
+
+// SetFeed begins another epoch of a slot: its copies are suspect from here on.
+func (t *Trust) SetFeed(slot int, f *Feed) { t.feeds[slot].Store(f) }
+
+// Holds reports whether a copy with this stamp is trusted.
+func (t *Trust) Holds(s Stamp) bool {
+	slot := s.Slot()
+	if slot >= len(t.feeds) {
+		return false
+	}
+	f := t.feeds[slot].Load()
+	return f.epoch == uint64(s>>slotBits) && t.now.Load() <= f.until.Load()
+}
+
+// HoldsCopy is Holds of a copy by the hash of its key, also if it was stamped anew.
+func (t *Trust) HoldsCopy(hash uint64, v Version, s Stamp) bool {
+	return t.Holds(s) || t.restamped(hash, v, s.Slot())
+}
+
+// restamped reports whether a copy was stamped in the present epoch of its slot.
+func (t *Trust) restamped(hash uint64, v Version, slot int) bool {
+	if slot >= len(t.feeds) {
+		return false
+	}
+	f := t.feeds[slot].Load()
+	if t.now.Load() > f.until.Load() {
+		return false
+	}
+	seal, at := sealOf(hash, v, f.Stamp(slot)), t.bucket(hash)
+	for i := range at {
+		if at[i].Load() == seal {
+			return true
+		}
+	}
+	return false
+}
+
+// Restamp notes that a copy of this version was the latest in the epoch of a stamp. The note
+// may be lost for others': then the copy is checked once more. The copy itself, which may lie
+// on the SSD, stays as it is.
+func (t *Trust) Restamp(hash uint64, v Version, s Stamp) {
+	seal, at := sealOf(hash, v, s), t.bucket(hash)
+	at[seal%checkedWays].Store(seal)
+}
+
+func (t *Trust) bucket(hash uint64) []atomic.Uint64 {
+	i := (hash >> 8) & uint64(len(t.checked)-1) &^ (checkedWays - 1)
+	return t.checked[i : i+checkedWays]
+}
+
+// sealOf mixes what a note says into 64 bits: another copy has them once in 2^64.
+func sealOf(hash uint64, v Version, s Stamp) uint64 {
+	x := hash
+	for _, y := range [...]uint64{uint64(v), uint64(s)} {
+		x = (x ^ y) * 0x9e3779b97f4a7c15 // the finalizer of splitmix64 follows, for each
+		x ^= x >> 30
+		x *= 0xbf58476d1ce4e5b9
+		x ^= x >> 27
+		x *= 0x94d049bb133111eb
+		x ^= x >> 31
+	}
+	return x
+}

@@ -1,0 +1,12 @@
+module github.com/firncache/firn/remote
+
+go 1.26.0
+
+require (
+	github.com/klauspost/compress v1.20.3
+	github.com/redis/rueidis v1.0.79
+)
+
+require golang.org/x/sys v0.49.0 // indirect
+
+replace github.com/firncache/firn => ../
