@@ -1,0 +1,58 @@
+package remote
+
+import (
+	"github.com/firncache/firn/internal/shared"
+	"github.com/redis/rueidis"
+)
+
+// onPush is called by the goroutine that reads from the network, with the names of keys that
+// somebody else has changed; with nil for all of them, and when the connection is over.
+func (c *conn) onPush(names []rueidis.RedisMessage) {
+	if c.isLost() {
+		return // all copies are suspect already
+	}
+	if names == nil {
+		c.w.onFlushed(c)
+		return
+	}
+	local := c.w.t.local()
+	if local == nil {
+		return // there are no copies yet
+	}
+	for i := range names {
+		if name, err := names[i].ToString(); err == nil {
+			c.w.t.invalidate(local, name)
+		}
+	}
+}
+
+// invalidate has the local tiers forget what is under a name.
+func (t *Tier) invalidate(local shared.Local, name string) {
+	kind, of, ok := t.cutName(name)
+	switch {
+	case !ok:
+		return
+	case kind == entryKind:
+		local.Invalidate([]byte(of))
+	case kind == numberKind && len(of) == len(shared.ID{}):
+		local.InvalidateNumber(shared.ID([]byte(of)))
+	default:
+		return
+	}
+	t.count.invalidations.Add(1)
+}
+
+// setFeed begins another epoch of what the wire's server owns.
+func (w *wire) setFeed(f *shared.Feed) {
+	if trust := w.t.trust.Load(); trust != nil {
+		trust.SetFeed(0, f)
+	}
+}
+
+// noteEpoch tells the local tiers that copies have become suspect.
+func (t *Tier) noteEpoch() {
+	t.count.epochs.Add(1)
+	if local := t.local(); local != nil {
+		local.EpochChanged()
+	}
+}

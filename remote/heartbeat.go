@@ -1,0 +1,117 @@
+package remote
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/redis/rueidis"
+)
+
+// heartbeat says until when the copies of a feed are trusted, from the times at which PINGs
+// were sent and PONGs came. The server sends what it announces at the end of its event loop's
+// turn, after the answers of the turn: so PONG n says nothing about what was written before
+// PING n, but everything that was written before PING n-1 was sent has been announced before
+// PONG n, and applied, because one goroutine reads both.
+//
+//	ours      PING n-1 ........... PONG n-1  PING n ........ PONG n: trusted until send(n-1) + bound
+//	server         answer, pushes                answer, pushes
+//
+// One PING is in flight at a time. Times are in nanoseconds of a clock that does not stop.
+type heartbeat struct {
+	bound    int64 // how old what is trusted may be
+	sent     int64 // when the PING in flight was
+	answered int64 // when the one before it was sent, which has its PONG
+}
+
+const never = math.MinInt64
+
+func newHeartbeat(bound time.Duration) heartbeat {
+	return heartbeat{bound: int64(bound), sent: never, answered: never}
+}
+
+// ping is called before a PING is sent.
+func (h *heartbeat) ping(now int64) { h.sent = now }
+
+// pong is called when its PONG has arrived. Copies are trusted until the time that it returns,
+// if it is not never.
+func (h *heartbeat) pong() (until int64) {
+	before := h.answered
+	h.answered = h.sent
+	if before == never {
+		return never
+	}
+	return before + h.bound
+}
+
+// rhythm is the heartbeat's times, which follow from Options.Staleness.
+type rhythm struct {
+	interval time.Duration // between PINGs
+	silence  time.Duration // after which a connection without a byte is lost
+	tick     time.Duration // of Trust's clock
+	bound    time.Duration // Staleness less what Trust's clock may be late
+}
+
+func rhythmOf(staleness time.Duration) rhythm {
+	tick := min(max(staleness/50, time.Millisecond), 20*time.Millisecond)
+	return rhythm{
+		interval: min(staleness/5, time.Second),
+		silence:  min(max(staleness, 500*time.Millisecond), 5*time.Second),
+		tick:     tick,
+		bound:    staleness - 2*tick - time.Millisecond, // it counts whole milliseconds
+	}
+}
+
+// live sends heartbeats until the connection is lost. The first two follow each other at once.
+func (c *conn) live() {
+	r := c.w.t.rhythm
+	h := newHeartbeat(r.bound)
+	guard := newWatchdog(c, r.silence)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-c.gone:
+			return
+		case <-timer.C:
+		}
+		began := bootNanos()
+		guard.arm()
+		until, ok := c.beat(&h, began)
+		guard.disarm()
+		if !ok {
+			timer.Reset(r.interval)
+			continue
+		}
+		if until == never {
+			timer.Reset(0)
+			continue
+		}
+		c.feed.Load().Extend(until / int64(time.Millisecond))
+		c.heard.Store(until - int64(r.bound))
+		timer.Reset(max(0, r.interval-time.Duration(bootNanos()-began)))
+	}
+}
+
+// beat sends a PING and waits for its PONG. Nothing else that the server may say is a sign of
+// life: it reports false then.
+func (c *conn) beat(h *heartbeat, now int64) (until int64, ok bool) {
+	free := c.abandoned.Swap(0)
+	h.ping(now)
+	result := c.client.Do(context.Background(), command("PING"))
+	if result.NonRedisError() != nil {
+		return never, false
+	}
+	for range free {
+		<-c.room
+	}
+	if !isPong(result) {
+		return never, false
+	}
+	return h.pong(), true
+}
+
+func isPong(r rueidis.RedisResult) bool {
+	s, err := r.ToString()
+	return err == nil && s == "PONG"
+}

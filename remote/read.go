@@ -1,0 +1,173 @@
+package remote
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/firncache/firn/internal/shared"
+	"github.com/redis/rueidis"
+)
+
+// A value is read in pieces: a long answer would hold up the PONG behind it, and what lies under
+// our names may be of any length.
+const (
+	firstPiece      = 64 << 10
+	firstPieceMulti = 16 << 10 // of each key of a batch
+	nextPiece       = 256 << 10
+)
+
+// Read reads a key. If there is a copy of version q.Have, 32 bytes are read first.
+func (t *Tier) Read(ctx context.Context, dst []byte, q shared.Query) (f shared.Found, err error) {
+	err = t.ask(q.Key, func(w *wire, slot int) error {
+		f, err = t.readFrom(ctx, w, slot, dst, q)
+		return err
+	})
+	return f, err
+}
+
+func (t *Tier) readFrom(ctx context.Context, w *wire, slot int, dst []byte, q shared.Query) (shared.Found, error) {
+	r := reading{t: t, w: w, name: t.entryName(q.Key), stamp: w.stamp(slot)}
+	limit := firstPiece
+	if q.Have != 0 {
+		limit = envelopeLen
+	}
+	b, err := r.piece(ctx, 0, limit)
+	if f, done := r.unchanged(dst, q, b); err == nil && done {
+		return f, nil
+	}
+	if err == nil && q.Have != 0 && len(b) == envelopeLen {
+		r.stamp = w.stamp(slot)
+		b, err = r.piece(ctx, 0, firstPiece)
+	}
+	if err != nil {
+		return r.missOr(dst, err)
+	}
+	return r.found(ctx, dst, b, firstPiece)
+}
+
+// reading is one key that is being read.
+type reading struct {
+	t     *Tier
+	w     *wire
+	name  string
+	stamp shared.Stamp // of the epoch from before it was asked for
+}
+
+// getRange asks for n bytes of a key.
+func getRange(name string, from, n int) rueidis.Completed {
+	return command("GETRANGE", name, strconv.Itoa(from), strconv.Itoa(from+n-1))
+}
+
+func (r *reading) piece(ctx context.Context, from, n int) ([]byte, error) {
+	r.t.count.reads.Add(1)
+	result := r.w.do(ctx, getRange(r.name, from, n))
+	return r.t.answer(&result)
+}
+
+// answer is the bytes of an answer, which nobody changes.
+func (t *Tier) answer(result *rueidis.RedisResult) ([]byte, error) {
+	b, err := result.AsBytes()
+	t.count.bytesRead.Add(uint64(len(b)))
+	return b, err
+}
+
+// unchanged is the answer to a question with Have, if the version is still that.
+func (r *reading) unchanged(dst []byte, q shared.Query, b []byte) (shared.Found, bool) {
+	h, ok := parseHeader(b)
+	if q.Have == 0 || !ok || h.version != q.Have {
+		return shared.Found{Value: dst}, false
+	}
+	return shared.Found{Value: dst, Version: h.version, Stamp: r.stamp, Deadline: r.t.storeDeadline(h), Unchanged: true}, true
+}
+
+// missOr is a miss for what is under our name and of another type, and else the error.
+func (r *reading) missOr(dst []byte, err error) (shared.Found, error) {
+	if isServerError(err, "WRONGTYPE") {
+		r.t.count.foreign.Add(1)
+		err = shared.ErrNotFound
+	}
+	return shared.Found{Value: dst}, r.w.serverError(err)
+}
+
+// found is what the first bytes of a key say, and the rest of them, which is read if there is
+// more than limit. What cannot be a value is a miss.
+func (r *reading) found(ctx context.Context, dst, b []byte, limit int) (shared.Found, error) {
+	f := shared.Found{Value: dst, Stamp: r.stamp}
+	if len(b) == 0 {
+		return f, shared.ErrNotFound
+	}
+	h, ok := parseHeader(b)
+	if !ok {
+		r.t.count.foreign.Add(1)
+		return f, shared.ErrNotFound
+	}
+	f.Version = h.version
+	if h.valueless() {
+		return f, shared.ErrNotFound
+	}
+	if int64(h.length) > r.t.longest() {
+		r.t.count.tooLarge.Add(1)
+		return f, shared.ErrNotFound
+	}
+	if len(b) == limit && int(h.length)+envelopeLen > limit {
+		var err error
+		if b, err = r.rest(ctx, b, h); err != nil {
+			return shared.Found{Value: dst}, err
+		}
+	}
+	h, value, ok := openEnvelope(b)
+	if ok {
+		f.Value, ok = r.t.unpack(dst, h, value)
+	}
+	if !ok {
+		r.t.count.foreign.Add(1)
+		return f, shared.ErrNotFound
+	}
+	f.Deadline = r.t.storeDeadline(h)
+	return f, nil
+}
+
+// longest is how long a value may lie on the server. Compression is used where it saves
+// something.
+func (t *Tier) longest() int64 { return int64(t.o.MaxValueBytes) }
+
+// rest reads what is behind the first bytes of a long entry. The pieces are of one version if
+// that is the entry's afterwards, too; otherwise it was written meanwhile, and is read anew by
+// the caller's next question: a miss would be wrong, and so is a mixture.
+func (r *reading) rest(ctx context.Context, first []byte, h header) ([]byte, error) {
+	release, err := r.t.enterLarge(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	for range maxTorn {
+		whole := make([]byte, 0, envelopeLen+int(h.length))
+		whole = append(whole, first...)
+		for len(whole) < cap(whole) {
+			b, err := r.piece(ctx, len(whole), min(nextPiece, cap(whole)-len(whole)))
+			if err != nil {
+				return nil, r.w.serverError(err)
+			}
+			if len(b) == 0 {
+				break
+			}
+			whole = append(whole, b...)
+		}
+		first, err = r.piece(ctx, 0, envelopeLen)
+		if err != nil {
+			return nil, r.w.serverError(err)
+		}
+		again, ok := parseHeader(first)
+		if !ok || len(first) == 0 || int64(again.length) > r.t.longest() {
+			return nil, shared.ErrNotFound
+		}
+		if again.version == h.version {
+			return whole, nil
+		}
+		h = again
+	}
+	return nil, r.w.unavailable(errTorn)
+}
+
+// maxTorn is how often a long entry is read that is written all the time.
+const maxTorn = 8

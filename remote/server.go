@@ -1,0 +1,126 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/redis/rueidis"
+)
+
+// server is what a server says of itself when a connection is made.
+type server struct {
+	name     string // "redis" or "valkey"
+	version  string
+	mode     string // "standalone" or "cluster"
+	tracking bool   // the connection has a feed
+}
+
+// fatal is the error of a server that does not get better by waiting: of the options, or of the
+// server's configuration.
+type fatal struct{ err error }
+
+func (f fatal) Error() string { return f.err.Error() }
+func (f fatal) Unwrap() error { return f.err }
+
+func fatalf(format string, args ...any) error { return fatal{fmt.Errorf(format, args...)} }
+
+// inspect asks a new connection's server what it is, and whether the user may do what the tier
+// has to.
+func (c *conn) inspect(ctx context.Context, tracking bool) (server, error) {
+	s, err := c.identify(ctx)
+	if err != nil {
+		return s, err
+	}
+	s.tracking = tracking
+	return s, c.tryRights(ctx)
+}
+
+// identify is of HELLO, or of INFO where there is none.
+func (c *conn) identify(ctx context.Context) (s server, err error) {
+	says, err := c.client.Do(ctx, command("INFO", "server")).ToString()
+	if err != nil {
+		return s, err
+	}
+	s.name, s.version, s.mode = "redis", infoField(says, "redis_version"), infoField(says, "redis_mode")
+	if v := infoField(says, "valkey_version"); v != "" {
+		s.name, s.version = "valkey", v
+	}
+	if s.mode == "sentinel" {
+		return s, fatalf("is a sentinel: want the address of a primary")
+	}
+	role, err := c.client.Do(ctx, command("INFO", "replication")).ToString()
+	if err != nil {
+		return s, err
+	}
+	if infoField(role, "role") == "slave" {
+		return s, fatalf("is a replica: want the address of a primary")
+	}
+	return s, nil
+}
+
+// infoField is a line "name:value" of INFO.
+func infoField(info, name string) string {
+	for line := range strings.Lines(info) {
+		if v, ok := strings.CutPrefix(line, name+":"); ok {
+			return strings.TrimSpace(v)
+		}
+	}
+	return ""
+}
+
+// tryRights tries the commands that the tier uses, on a key that does not exist. None changes
+// anything.
+func (c *conn) tryRights(ctx context.Context) error {
+	k := c.w.t.prefix + "r"
+	tries := [][]string{
+		{"PING"}, {"GETRANGE", k, "0", "0"}, {"SET", k, "", "XX", "PX", "1000"}, {"UNLINK", k},
+		{"SCAN", "0", "MATCH", globEscape(k), "COUNT", "1"},
+	}
+	cmds := make([]rueidis.Completed, len(tries))
+	for i, try := range tries {
+		cmds[i] = command(try...)
+	}
+	for i, result := range c.client.DoMulti(ctx, cmds...) {
+		err := result.Error()
+		switch {
+		case err == nil || rueidis.IsRedisNil(err):
+		case isServerError(err, "NOPERM"):
+			return fatalf("%s of keys %s*: %w", tries[i][0], c.w.t.prefix, err)
+		case isServerError(err, "MOVED"), isServerError(err, "ASK"), isServerError(err, "OOM"),
+			isServerError(err, "CLUSTERDOWN"), isServerError(err, "MISCONF"), isServerError(err, "NOREPLICAS"):
+			// of the present state; what is asked gets the same answer
+		default:
+			return err
+		}
+	}
+	return nil
+}
+
+// isServerError reports whether a server has answered with an error that begins so.
+func isServerError(err error, kind string) bool {
+	var e *rueidis.RedisError
+	return errors.As(err, &e) && strings.HasPrefix(e.Error(), kind)
+}
+
+// explain says of a connection that could not be made what is wrong, and whether waiting helps.
+func explain(w *wire, err error) error {
+	var already fatal
+	user := w.t.o.Username
+	if user == "" {
+		user = "default"
+	}
+	switch {
+	case errors.As(err, &already):
+	case isServerError(err, "WRONGPASS"), isServerError(err, "NOAUTH"), strings.Contains(err.Error(), "without any password configured"):
+		err = fatalf("Options.Username, Password: user %q: %w", user, err)
+	case strings.Contains(err.Error(), "NOPERM"):
+		err = fatalf("Options.Username: user %q lacks a right: %w", user, err)
+	case isServerError(err, "DENIED"):
+		err = fatal{err}
+	case isCertificate(err):
+		err = fatalf("Options.TLS: %w", err)
+	}
+	return fmt.Errorf("remote: %s: %w", w.addr, err)
+}

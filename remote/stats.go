@@ -1,0 +1,55 @@
+package remote
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/firncache/firn/internal/shared"
+)
+
+// counters are the tier's own, of shared.Stats.
+type counters struct {
+	connects, reconnects   atomic.Uint64
+	invalidations, epochs  atomic.Uint64
+	foreign, tooLarge      atomic.Uint64
+	conflicts, compressed  atomic.Uint64
+	reads, writes          atomic.Uint64
+	bytesRead, bytesWriten atomic.Uint64 // of entries, envelopes and compression included
+}
+
+// Stats adds the tier's own figures.
+func (t *Tier) Stats(s *shared.Stats) {
+	c := &t.count
+	s.Invalidations += c.invalidations.Load()
+	s.Epochs += c.epochs.Load()
+	s.Reconnects += c.reconnects.Load()
+	s.Conflicts += c.conflicts.Load()
+	s.Foreign += c.foreign.Load()
+	s.TooLarge += c.tooLarge.Load()
+	s.Compressed += c.compressed.Load()
+	s.BytesRead += c.bytesRead.Load()
+	s.BytesWritten += c.bytesWriten.Load()
+	s.Reads += c.reads.Load()
+	s.Writes += c.writes.Load()
+	t.wire.stats(s)
+}
+
+// stats adds what a wire knows of its server.
+func (w *wire) stats(s *shared.Stats) {
+	s.Servers++
+	c := w.state.Load().conn
+	if c == nil {
+		return
+	}
+	s.Tracking = c.server.tracking
+	heard := c.heard.Load()
+	if heard == 0 {
+		return
+	}
+	lag := bootNanos() - heard
+	s.FeedLag = max(s.FeedLag, lag)
+	if time.Duration(lag) <= w.t.o.Staleness {
+		s.ServersUp++
+	}
+	s.Online = s.ServersUp == s.Servers
+}

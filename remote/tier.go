@@ -1,0 +1,178 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/firncache/firn/internal/shared"
+)
+
+// Tier is a tier that processes share: give it to firn.Options.Shared. The cache's Close closes
+// it. Its methods are for the cache.
+type Tier struct {
+	o      Options
+	prefix string // of every key on the server: namespace and ':'
+	rhythm rhythm
+	count  counters
+
+	wire  *wire         // the server, without a cluster
+	large chan struct{} // a token for each long value that is on its way
+
+	trust    atomic.Pointer[shared.Trust]
+	below    atomic.Pointer[localTiers]
+	dialing  context.Context // ends when the tier is closed
+	stopDial context.CancelCauseFunc
+
+	mu     sync.Mutex
+	opened bool
+	closed bool
+	done   chan struct{} // closed by Close
+	ends   sync.WaitGroup
+}
+
+var _ shared.Tier = (*Tier)(nil)
+
+// localTiers are the store's.
+type localTiers struct{ shared.Local }
+
+// checkedSeals is the room for copies that were checked after an interruption, 8 bytes each.
+const checkedSeals = 1 << 18
+
+// Open makes a tier for firn.Options.Shared. It connects to the server, and fails if that says
+// what waiting does not mend: a wrong password, a user without the rights that are needed, a
+// certificate that is not valid, a replica, a sentinel. If the server cannot be reached, Open
+// does not fail: the tier begins unavailable, and connects by itself when it can.
+//
+// A tier serves one cache, whose Close closes it. One that is given to none is closed with its
+// own Close.
+func Open(o Options) (*Tier, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	t := newTier(o.withDefaults())
+	if err := t.connectFirst(); err != nil {
+		t.Close(context.Background())
+		return nil, err
+	}
+	return t, nil
+}
+
+func newTier(o Options) *Tier {
+	t := &Tier{o: o, prefix: o.Namespace + ":", rhythm: rhythmOf(o.Staleness), done: make(chan struct{})}
+	t.dialing, t.stopDial = context.WithCancelCause(context.Background())
+	t.large = make(chan struct{}, maxLarge)
+	t.wire = newWire(t, o.Addrs[0])
+	return t
+}
+
+// connectFirst tries the server, and returns an error that waiting does not mend.
+func (t *Tier) connectFirst() error {
+	err := t.wire.connect(t.dialing)
+	var f fatal
+	if errors.As(err, &f) {
+		return err
+	}
+	return nil
+}
+
+// Open begins the tier's work, for the cache that has been given it.
+func (t *Tier) Open(local shared.Local) (*shared.Trust, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return nil, fmt.Errorf("remote: %w", errClosed)
+	}
+	if t.opened {
+		return nil, errors.New("remote: the tier serves another cache already")
+	}
+	t.opened = true
+	trust := shared.NewTrust(1, checkedSeals)
+	t.below.Store(&localTiers{local})
+	t.trust.Store(trust)
+	t.ends.Go(t.advance)
+	t.wire.start()
+	return trust, nil
+}
+
+// Close ends the tier's work. What waits for an answer returns an error.
+func (t *Tier) Close(context.Context) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return nil
+	}
+	t.closed = true
+	t.stopDial(errClosed)
+	close(t.done)
+	t.wire.close()
+	t.ends.Wait()
+	return nil
+}
+
+// advance is the clock of Trust.
+func (t *Tier) advance() {
+	trust := t.trust.Load()
+	tick := time.NewTicker(t.rhythm.tick)
+	defer tick.Stop()
+	for {
+		trust.Advance(bootNanos() / int64(time.Millisecond))
+		select {
+		case <-t.done:
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// local is the store's side; nil before Open.
+func (t *Tier) local() shared.Local {
+	if l := t.below.Load(); l != nil {
+		return l.Local
+	}
+	return nil
+}
+
+// route is the way to the server that owns a key, and the key's slot. It is asked again after
+// the server has answered that it is not the owner.
+func (t *Tier) route(key []byte) (w *wire, slot int, err error) { return t.wire, 0, nil }
+
+// timeoutOf is how long a request may take that sends or gets so many bytes.
+func (t *Tier) timeoutOf(bytes int) time.Duration {
+	return t.o.Timeout * time.Duration(1+bytes>>20)
+}
+
+// Policy is how the store uses the tier.
+func (t *Tier) Policy() shared.Policy {
+	return shared.Policy{
+		Fingerprint: fmt.Sprintf("%s envelope=%d", t.prefix, envelopeFormat),
+		CopyTTL:     t.o.CopyTTL, Degraded: t.o.Degraded, SoftTimeout: t.o.SoftTimeout, Log: t.o.Log,
+	}
+}
+
+func (t *Tier) noteConnected(w *wire, c *conn) {
+	first := t.count.connects.Add(1) == 1
+	if !first {
+		t.count.reconnects.Add(1)
+	}
+	log := t.o.Log.Info
+	if !c.server.tracking {
+		log = t.o.Log.Warn
+	}
+	log("firn/remote: connected", "server", w.addr, "is", c.server.name+" "+c.server.version, "tracking", c.server.tracking)
+}
+
+func (t *Tier) noteFailed(w *wire, err error) {
+	if w.lastError.Swap(err.Error()) == err.Error() {
+		return // said already
+	}
+	t.o.Log.Warn("firn/remote: cannot connect", "err", err)
+}
+
+func (t *Tier) noteLost(w *wire) {
+	t.o.Log.Warn("firn/remote: connection lost", "server", w.addr)
+	t.noteEpoch()
+}

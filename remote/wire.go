@@ -1,0 +1,313 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/firncache/firn/internal/shared"
+	"github.com/redis/rueidis"
+)
+
+// wire is the way to one primary. It has one connection at a time, makes another when that is
+// lost, and fails what is asked of it in between. do and doMulti are the only doors.
+type wire struct {
+	t    *Tier
+	addr string
+
+	mu        sync.Mutex
+	closed    bool
+	started   bool
+	state     atomic.Pointer[wireState]
+	lastError atomic.Value // a string: of the last attempt to connect
+
+	done chan struct{} // closed by close
+	ends sync.WaitGroup
+}
+
+// wireState is what a wire is at present.
+//
+//	connecting -> up -> connecting -> down -> down … -> up
+//	                    first attempt, which requests wait for
+type wireState struct {
+	conn    *conn         // up, if not nil
+	err     error         // down, if not nil: why
+	changed chan struct{} // closed when this is not the state any more; nil when up or down
+}
+
+// The pauses between attempts to connect.
+const (
+	minRetryDelay = 50 * time.Millisecond
+	maxRetryDelay = time.Second
+)
+
+func newWire(t *Tier, addr string) *wire {
+	w := &wire{t: t, addr: addr, done: make(chan struct{})}
+	w.state.Store(&wireState{err: errNotConnected})
+	return w
+}
+
+var errNotConnected = errors.New("not connected yet")
+
+// start has the wire stay connected until it is closed.
+func (w *wire) start() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed || w.started {
+		return
+	}
+	w.started = true
+	s := w.state.Load()
+	if s.conn != nil {
+		w.publish(s.conn)
+	} else {
+		w.set(&wireState{changed: make(chan struct{})})
+	}
+	w.ends.Go(w.stayConnected)
+}
+
+// set is called with mu held.
+func (w *wire) set(s *wireState) {
+	old := w.state.Swap(s)
+	if old.changed != nil {
+		close(old.changed)
+	}
+}
+
+// stayConnected makes one connection after the other.
+func (w *wire) stayConnected() {
+	delay := time.Duration(0)
+	for {
+		if s := w.state.Load(); s.conn != nil {
+			delay = 0
+			s.conn.live() // until it is lost
+		} else if err := w.connect(w.t.dialing); err != nil {
+			delay = min(max(2*delay, minRetryDelay), maxRetryDelay)
+		}
+		if !w.pause(delay) {
+			return
+		}
+	}
+}
+
+// pause waits for about d. It reports false when the wire is closed.
+func (w *wire) pause(d time.Duration) bool {
+	if d > 0 {
+		d = d/2 + rand.N(d)
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-w.done:
+		return false
+	case <-timer.C:
+	}
+	select {
+	case <-w.done:
+		return false
+	default:
+		return true
+	}
+}
+
+// connect makes one attempt.
+func (w *wire) connect(ctx context.Context) error {
+	c, err := dialConn(ctx, w)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case err != nil:
+	case w.closed:
+		err = errClosed
+	case c.isLost():
+		err = errLost
+	default:
+		w.set(&wireState{conn: c})
+		if w.started {
+			w.publish(c)
+		}
+		w.t.noteConnected(w, c)
+		return nil
+	}
+	if c != nil {
+		c.kill()
+	}
+	w.set(&wireState{err: err})
+	w.t.noteFailed(w, err)
+	return err
+}
+
+// publish begins the connection's epoch. It is called with mu held.
+func (w *wire) publish(c *conn) { w.setFeed(c.feed.Load()) }
+
+// onLost is called by the connection, once, when it is lost: the epoch is over.
+func (w *wire) onLost(c *conn) {
+	w.mu.Lock()
+	s := w.state.Load()
+	present := s.conn == c
+	if present {
+		next := &wireState{changed: make(chan struct{})}
+		if w.closed {
+			next = &wireState{err: errClosed}
+		}
+		w.set(next)
+		if w.started {
+			w.setFeed(shared.NewFeed())
+		}
+	}
+	began := present && w.started && !w.closed
+	w.mu.Unlock()
+	if began {
+		w.t.noteLost(w)
+	}
+}
+
+// onFlushed is called by the connection when the server announces that every key may have
+// changed.
+func (w *wire) onFlushed(c *conn) {
+	w.mu.Lock()
+	old := c.feed.Load()
+	next := shared.NewFeed()
+	next.Extend(old.Until()) // the feed itself goes on
+	c.feed.Store(next)
+	present := w.started && w.state.Load().conn == c
+	if present {
+		w.setFeed(next)
+	}
+	w.mu.Unlock()
+	if present {
+		w.t.noteEpoch()
+	}
+}
+
+// close ends the wire: what waits for an answer fails.
+func (w *wire) close() {
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		return
+	}
+	w.closed = true
+	close(w.done)
+	s := w.state.Load()
+	if s.conn == nil {
+		w.set(&wireState{err: errClosed})
+	}
+	w.mu.Unlock()
+	if s.conn != nil {
+		s.conn.kill()
+	}
+	w.ends.Wait()
+}
+
+// present is the connection, if need be after the attempt that is under way.
+func (w *wire) present(ctx context.Context) (*conn, error) {
+	for {
+		s := w.state.Load()
+		if s.conn != nil {
+			return s.conn, nil
+		}
+		if s.err != nil {
+			return nil, s.err
+		}
+		select {
+		case <-s.changed:
+		case <-ctx.Done():
+			return nil, errNotConnected
+		}
+	}
+}
+
+// stamp is that of what is asked for after it: 0 while there is no feed.
+func (w *wire) stamp(slot int) shared.Stamp {
+	c := w.state.Load().conn
+	if c == nil || !c.tracked() {
+		return 0
+	}
+	return c.feed.Load().Stamp(slot)
+}
+
+// do sends a command and waits for its answer: until the context ends, or Options.Timeout
+// for each started MiB of the command. Its errors are the context's, ErrUnavailable, or the
+// server's. The command is used up, also by an error.
+func (w *wire) do(ctx context.Context, cmd rueidis.Completed) rueidis.RedisResult {
+	within, cancel := context.WithTimeout(ctx, w.t.timeoutOf(sizeOf(cmd)))
+	defer cancel()
+	c, err := w.enter(within)
+	if err != nil {
+		return rueidis.NewErrorResult(w.failed(ctx, err))
+	}
+	result := c.client.Do(within, cmd)
+	err = result.NonRedisError()
+	if c.leave(err); err != nil {
+		return rueidis.NewErrorResult(w.failed(ctx, err))
+	}
+	return result
+}
+
+// doMulti is do of several commands, at most maxBatch, that are sent together.
+func (w *wire) doMulti(ctx context.Context, cmds ...rueidis.Completed) []rueidis.RedisResult {
+	size := 0
+	for _, cmd := range cmds {
+		size += sizeOf(cmd)
+	}
+	within, cancel := context.WithTimeout(ctx, w.t.timeoutOf(size))
+	defer cancel()
+	c, err := w.enter(within)
+	if err != nil {
+		return w.failedMulti(ctx, len(cmds), err)
+	}
+	results := c.client.DoMulti(within, cmds...)
+	for i := range results {
+		if e := results[i].NonRedisError(); e != nil {
+			err = e
+			results[i] = rueidis.NewErrorResult(w.failed(ctx, e))
+		}
+	}
+	c.leave(err)
+	return results
+}
+
+// maxBatch is how many commands are sent together at most: from 2,000 on the transport would
+// make another connection, which the feed does not know.
+const maxBatch = 256
+
+// enter is the connection, with room for a request.
+func (w *wire) enter(ctx context.Context) (*conn, error) {
+	c, err := w.present(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c, c.enter(ctx)
+}
+
+func (w *wire) failedMulti(ctx context.Context, n int, err error) []rueidis.RedisResult {
+	results := make([]rueidis.RedisResult, n)
+	for i := range results {
+		results[i] = rueidis.NewErrorResult(w.failed(ctx, err))
+	}
+	return results
+}
+
+// failed is the error of a request whose outcome is unknown.
+func (w *wire) failed(ctx context.Context, err error) error {
+	if ctxErr := ctx.Err(); ctxErr != nil {
+		return ctxErr
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("%w: %s: no answer in time", shared.ErrUnavailable, w.addr)
+	}
+	return fmt.Errorf("%w: %s: %w", shared.ErrUnavailable, w.addr, err)
+}
+
+// sizeOf is the length of a command's arguments in bytes.
+func sizeOf(cmd rueidis.Completed) (n int) {
+	for _, arg := range cmd.Commands() {
+		n += len(arg)
+	}
+	return n
+}

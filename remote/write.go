@@ -1,0 +1,113 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/firncache/firn/internal/shared"
+	"github.com/redis/rueidis"
+)
+
+// Write writes an entry. A value that is too large is not written; what there was is removed, so
+// that nobody takes it for the latest.
+func (t *Tier) Write(ctx context.Context, e shared.Entry, expect shared.Expect) (written shared.Written, err error) {
+	s, err := t.seal(e)
+	if err != nil {
+		return written, errors.Join(err, t.Remove(ctx, e.Key, expect))
+	}
+	err = t.ask(e.Key, func(w *wire, slot int) error {
+		written, err = t.writeTo(ctx, w, slot, t.entryName(e.Key), s, expect)
+		return err
+	})
+	return written, err
+}
+
+func (t *Tier) writeTo(ctx context.Context, w *wire, slot int, name string, s sealed, expect shared.Expect) (shared.Written, error) {
+	if len(s.envelope) > nextPiece {
+		release, err := t.enterLarge(ctx)
+		if err != nil {
+			return shared.Written{}, err
+		}
+		defer release()
+	}
+	t.count.writes.Add(1)
+	t.count.bytesWriten.Add(uint64(len(s.envelope)))
+	written := shared.Written{Version: s.version, Stamp: w.stamp(slot)}
+	err := t.writeIf(ctx, w, name, s, expect)
+	if errors.Is(err, shared.ErrChanged) {
+		t.count.conflicts.Add(1)
+	}
+	return written, err
+}
+
+func (t *Tier) writeIf(ctx context.Context, w *wire, name string, s sealed, expect shared.Expect) error {
+	if !expect.Any {
+		return w.setIf(ctx, name, expect.Version, s.envelope, s.px)
+	}
+	return w.serverError(w.do(ctx, set(name, s)).Error())
+}
+
+// set writes whatever there is. The envelope is the command's own from here on.
+func set(name string, s sealed) rueidis.Completed {
+	value := rueidis.BinaryString(s.envelope)
+	if s.px > 0 {
+		return command("SET", name, value, "PX", millis(s.px))
+	}
+	return command("SET", name, value)
+}
+
+func millis(d time.Duration) string { return strconv.FormatInt(max(d.Milliseconds(), 1), 10) }
+
+// Touch writes an entry again with another deadline.
+func (t *Tier) Touch(ctx context.Context, key []byte, deadline int64) (written shared.Written, err error) {
+	f, err := t.Read(ctx, nil, shared.Query{Key: key})
+	if err != nil {
+		return written, err
+	}
+	if f.Deadline < 0 {
+		return written, shared.ErrNotFound
+	}
+	return t.Write(ctx, shared.Entry{Key: key, Value: f.Value, Deadline: deadline}, shared.Expect{Version: f.Version})
+}
+
+// ask asks the owner of a key.
+func (t *Tier) ask(key []byte, question func(w *wire, slot int) error) error {
+	w, slot, err := t.route(key)
+	if err != nil {
+		return err
+	}
+	return question(w, slot)
+}
+
+// enterLarge waits until few enough long values are on their way: a PING waits behind them.
+func (t *Tier) enterLarge(ctx context.Context) (release func(), err error) {
+	select {
+	case t.large <- struct{}{}:
+		return func() { <-t.large }, nil
+	case <-t.done:
+		return nil, t.wire.unavailable(errClosed)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// maxLarge is how many long values are on their way at a time.
+const maxLarge = 4
+
+var errTorn = errors.New("the entry is written all the time")
+
+// serverError is an error of a server's answer as the store knows them; others stay.
+func (w *wire) serverError(err error) error {
+	var e *rueidis.RedisError
+	if err == nil || !errors.As(err, &e) {
+		return err
+	}
+	return w.unavailable(err)
+}
+
+func (w *wire) unavailable(err error) error {
+	return fmt.Errorf("%w: %s: %w", shared.ErrUnavailable, w.addr, err)
+}
