@@ -13,6 +13,7 @@ var (
 	ErrChanged     = errors.New("shared: changed since") // the entry is not the expected one
 	ErrUnavailable = errors.New("firn: the shared tier is unavailable")
 	ErrTooLarge    = errors.New("shared: too large")
+	ErrLeased      = errors.New("shared: another process loads it")
 )
 
 // Version names one write of a key. 0 is that of no entry.
@@ -22,6 +23,7 @@ type Version uint64
 type Expect struct {
 	Version Version // the entry of this version: a value's, a lease's; 0: no entry
 	Any     bool    // whatever there is
+	Leased  Version // of the lease that Lease has got and Release gives up, which need not be the entry; 0: none
 }
 
 // Anything is expected by a write that replaces whatever there is.
@@ -86,12 +88,22 @@ type Tier interface {
 	// Clear removes every entry that is there.
 	Clear(ctx context.Context) error
 
-	// Lease is for a process that is about to load a key. It returns what the store of the
-	// value has to Expect, or a value that another process has stored meanwhile, for which it
-	// may wait. With have, it is about to load a key anew that has this version, and waits for
-	// nobody.
-	Lease(ctx context.Context, dst, key []byte, have Version) (Expect, *Found, error)
-	// Release gives up what Lease has returned, for a load that has failed.
+	// Lease is asked before a key is loaded. It returns what the write of the loaded value is to
+	// expect: a lease, where there was nothing. Or it returns the value that is there, whose
+	// version is to be expected if the key is loaded all the same. With q.Have, the caller
+	// loads anew the value of that version: it gets a lease though that is there, and what
+	// is there only if it is another. So does one who finds a value past its deadline,
+	// which is kept for its grace: he gets both.
+	//
+	// It waits for no load. While another process has leased the key it returns ErrLeased, and
+	// to expect that lease, or the value that is being loaded anew: who loads nevertheless may
+	// store what he expects of these, for nobody has changed the key then.
+	Lease(ctx context.Context, dst []byte, q Query) (Expect, *Found, error)
+	// Await waits until the entry that was to be expected with ErrLeased is there no more:
+	// another process has stored its value, has given up, or its lease is over; the caller asks
+	// Lease again. ErrLeased says that it has waited for long enough.
+	Await(ctx context.Context, key []byte, leased Expect) error
+	// Release gives up what Lease has got, for a load that has failed. It does not wait.
 	Release(key []byte, leased Expect)
 
 	// Number is the number of an id; one without gets one. With renew, it gets another.
@@ -117,6 +129,9 @@ type Local interface {
 	EpochChanged()
 	// Now is the store's time in milliseconds.
 	Now() int64
+	// Grace is how long entries are kept after their deadline, in milliseconds: they may be an
+	// answer while the source is slow or down. It does not change.
+	Grace() int64
 }
 
 // Policy is how a store uses a tier.
