@@ -16,9 +16,9 @@ if ARGV[3]=='0' then redis.call('SET',KEYS[1],ARGV[2]) else redis.call('SET',KEY
 	delScript = `if redis.call('GETRANGE',KEYS[1],4,11)~=ARGV[1] then return 0 end return redis.call('UNLINK',KEYS[1])`
 )
 
-// setIf writes an envelope if the entry has a version; 0 if there is none.
-func (w *wire) setIf(ctx context.Context, name string, old shared.Version, envelope []byte, px time.Duration) error {
-	if old == 0 {
+// setIf writes an envelope if the entry is the expected one.
+func (w *wire) setIf(ctx context.Context, name string, expect shared.Expect, envelope []byte, px time.Duration) error {
+	if expect.Version == 0 {
 		args := []string{"SET", name, rueidis.BinaryString(envelope), "NX"}
 		if px > 0 {
 			args = append(args, "PX", millis(px))
@@ -33,12 +33,12 @@ func (w *wire) setIf(ctx context.Context, name string, old shared.Version, envel
 	if px > 0 {
 		life = millis(px)
 	}
-	return w.changed(w.do(ctx, command("EVAL", setScript, "1", name, versionBytes(old), rueidis.BinaryString(envelope), life)))
+	return w.changed(w.do(ctx, command("EVAL", setScript, "1", name, versionBytes(expect.Version), rueidis.BinaryString(envelope), life)))
 }
 
-// delIf removes an entry that has a version.
-func (w *wire) delIf(ctx context.Context, name string, old shared.Version) error {
-	return w.changed(w.do(ctx, command("EVAL", delScript, "1", name, versionBytes(old))))
+// delIf removes an entry that is the expected one.
+func (w *wire) delIf(ctx context.Context, name string, expect shared.Expect) error {
+	return w.changed(w.do(ctx, command("EVAL", delScript, "1", name, versionBytes(expect.Version))))
 }
 
 func (w *wire) changed(r rueidis.RedisResult) error {

@@ -39,19 +39,22 @@ func (t *Tier) seal(e shared.Entry) (sealed, error) {
 }
 
 // setTimes sets deadline and expiry from a deadline in the store's time, and returns how long the
-// server keeps the entry.
+// server keeps the entry: for the store's grace after the deadline.
 func (t *Tier) setTimes(h *header, deadline int64) (px time.Duration) {
-	now := time.Now().UnixMilli()
+	now, grace := t.storeTimes()
 	if deadline != 0 {
-		left := max(deadline-t.storeNow(), 1)
-		h.deadline = min(now+left, maxMillis)
-		px = time.Duration(min(left, int64(maxPX/time.Millisecond))) * time.Millisecond
+		h.deadline = min(deadline+t.unixOffset.Load(), maxMillis)
+		left := max(deadline-now, 0)
+		if h.flags&flagNegative == 0 {
+			left += grace
+		}
+		px = time.Duration(min(max(left, 1), maxPX.Milliseconds())) * time.Millisecond
 	}
 	if ttl := t.o.TTL; ttl > 0 && (px == 0 || px > ttl) {
 		px = ttl
 	}
 	if px > 0 {
-		h.expiry = now + px.Milliseconds()
+		h.expiry = now + t.unixOffset.Load() + px.Milliseconds()
 	}
 	return px
 }
@@ -59,26 +62,23 @@ func (t *Tier) setTimes(h *header, deadline int64) (px time.Duration) {
 // maxPX is the longest life that a server is asked for: 100 years.
 const maxPX = 100 * 365 * 24 * time.Hour
 
-// storeDeadline is a deadline of Unix time in the store's, below 0 a negative entry's.
-func (t *Tier) storeDeadline(h header) int64 {
-	if h.deadline == 0 {
-		if h.flags&flagNegative != 0 {
-			return -1 << 62
-		}
-		return 0
+// storeDeadline is an entry's deadline in the store's time, below 0 a negative entry's.
+func (t *Tier) storeDeadline(h header) (deadline int64) {
+	if h.deadline != 0 {
+		deadline = max(h.deadline-t.unixOffset.Load(), 1)
 	}
-	d := max(t.storeNow()+h.deadline-time.Now().UnixMilli(), 1)
 	if h.flags&flagNegative != 0 {
-		return -d
+		return min(-deadline, -1)
 	}
-	return d
+	return deadline
 }
 
-func (t *Tier) storeNow() int64 {
+// storeTimes are the store's time and grace, in milliseconds.
+func (t *Tier) storeTimes() (now, grace int64) {
 	if l := t.local(); l != nil {
-		return l.Now()
+		return l.Now(), l.Grace()
 	}
-	return 0
+	return 0, 0
 }
 
 // compress is the value compressed, or nil if that does not save an eighth.

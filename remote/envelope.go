@@ -66,6 +66,12 @@ func appendEnvelope(dst []byte, h header, value []byte) []byte {
 	return dst
 }
 
+// markerEnvelope is a lease or a tombstone, whose bytes follow from flag and version alone: a
+// server can compare all of it.
+func markerEnvelope(flag byte, v shared.Version) []byte {
+	return appendEnvelope(make([]byte, 0, envelopeLen), header{flags: flag, version: v}, nil)
+}
+
 // sealEnvelope computes the CRC of a whole envelope.
 func sealEnvelope(b []byte) { binary.LittleEndian.PutUint32(b[crcAt:], crcOf(b)) }
 
@@ -74,9 +80,10 @@ func crcOf(b []byte) uint32 {
 }
 
 // parseHeader reads the first 32 bytes of what may be an envelope. It reports false for what is
-// none, or one of another format.
+// none, or one of another format: then the key has version 0. Otherwise it has the header's
+// version, though it may turn out not to be as it was written.
 func parseHeader(b []byte) (h header, ok bool) {
-	if len(b) < envelopeLen || b[0] != magic0 || b[1] != magic1 || b[2] != envelopeFormat || b[3]&^flagsKnown != 0 {
+	if len(b) < envelopeLen || b[0] != magic0 || b[1] != magic1 || b[2] != envelopeFormat {
 		return h, false
 	}
 	return header{
@@ -93,7 +100,7 @@ func parseHeader(b []byte) (h header, ok bool) {
 // is not as it was written.
 func openEnvelope(b []byte) (h header, value []byte, ok bool) {
 	h, ok = parseHeader(b)
-	if !ok || uint64(len(b)-envelopeLen) != uint64(h.length) || crcOf(b) != h.crc {
+	if !ok || h.flags&^flagsKnown != 0 || uint64(len(b)-envelopeLen) != uint64(h.length) || crcOf(b) != h.crc {
 		return h, nil, false
 	}
 	return h, b[envelopeLen:], true

@@ -55,6 +55,9 @@ func (t *Tier) setNumber(ctx context.Context, w *wire, name string) (uint64, err
 	return n, w.serverError(w.do(ctx, command("SET", name, itoa(n))).Error())
 }
 
+// newNumberValue is what the server has under an id that gets another number.
+func newNumberValue() string { return itoa(newNumber()) }
+
 func newNumber() uint64 { return 1 + rand.Uint64N(1<<64-1) }
 
 func itoa(n uint64) string { return strconv.FormatUint(n, 10) }

@@ -11,7 +11,7 @@ func (t *Tier) Remove(ctx context.Context, key []byte, expect shared.Expect) err
 	return t.ask(key, func(w *wire, _ int) error {
 		t.count.writes.Add(1)
 		if !expect.Any {
-			return w.delIf(ctx, t.entryName(key), expect.Version)
+			return w.delIf(ctx, t.entryName(key), expect)
 		}
 		return w.serverError(w.do(ctx, command("UNLINK", t.entryName(key))).Error())
 	})

@@ -14,18 +14,22 @@ import (
 // Tier is a tier that processes share: give it to firn.Options.Shared. The cache's Close closes
 // it. Its methods are for the cache.
 type Tier struct {
-	o      Options
-	prefix string // of every key on the server: namespace and ':'
+	given  Options
+	o      Options // with the defaults
+	prefix string  // of every key on the server: namespace and ':'
 	rhythm rhythm
 	count  counters
 
 	wire  *wire         // the server, without a cluster
 	large chan struct{} // a token for each long value that is on its way
 
-	trust    atomic.Pointer[shared.Trust]
-	below    atomic.Pointer[localTiers]
-	dialing  context.Context // ends when the tier is closed
-	stopDial context.CancelCauseFunc
+	trust atomic.Pointer[shared.Trust]
+	below atomic.Pointer[localTiers]
+	// unixOffset turns the store's time into Unix time, in milliseconds. It is even, as the lowest
+	// bit of a deadline has a meaning, and stays the same.
+	unixOffset atomic.Int64
+	dialing    context.Context // ends when the tier is closed
+	stopDial   context.CancelCauseFunc
 
 	mu     sync.Mutex
 	opened bool
@@ -42,42 +46,49 @@ type localTiers struct{ shared.Local }
 // checkedSeals is the room for copies that were checked after an interruption, 8 bytes each.
 const checkedSeals = 1 << 18
 
-// Open makes a tier for firn.Options.Shared. It connects to the server, and fails if that says
-// what waiting does not mend: a wrong password, a user without the rights that are needed, a
-// certificate that is not valid, a replica, a sentinel. If the server cannot be reached, Open
-// does not fail: the tier begins unavailable, and connects by itself when it can.
+// Open makes a tier for firn.Options.Shared. It asks the server for a moment, and fails if that
+// says what waiting does not mend: a wrong password, a user without the rights that are needed,
+// a certificate that is not valid, a replica, a sentinel. If the server cannot be reached, Open
+// does not fail: the cache begins with the shared tier unavailable, which connects by itself
+// when it can.
 //
-// A tier serves one cache, whose Close closes it. One that is given to none is closed with its
-// own Close.
+// A tier serves one cache, and begins its work with firn.Open. The cache's Close closes it; a
+// tier that no cache was opened with holds nothing that has to be closed.
 func Open(o Options) (*Tier, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	t := newTier(o.withDefaults())
-	if err := t.connectFirst(); err != nil {
-		t.Close(context.Background())
+	t := newTier(o)
+	if err := t.probe(); err != nil {
 		return nil, err
 	}
 	return t, nil
 }
 
-func newTier(o Options) *Tier {
-	t := &Tier{o: o, prefix: o.Namespace + ":", rhythm: rhythmOf(o.Staleness), done: make(chan struct{})}
+func newTier(given Options) *Tier {
+	o := given.withDefaults()
+	t := &Tier{given: given, o: o, prefix: o.Namespace + ":", rhythm: rhythmOf(o.Staleness), done: make(chan struct{})}
 	t.dialing, t.stopDial = context.WithCancelCause(context.Background())
 	t.large = make(chan struct{}, maxLarge)
 	t.wire = newWire(t, o.Addrs[0])
 	return t
 }
 
-// connectFirst tries the server, and returns an error that waiting does not mend.
-func (t *Tier) connectFirst() error {
-	err := t.wire.connect(t.dialing)
+// probe connects to the server once, and returns an error that waiting does not mend.
+func (t *Tier) probe() error {
+	c, err := dialConn(t.dialing, newWire(t, t.o.Addrs[0]))
 	var f fatal
 	if errors.As(err, &f) {
 		return err
 	}
+	if err == nil {
+		c.kill()
+	}
 	return nil
 }
+
+// Options are those that the tier was opened with.
+func (t *Tier) Options() Options { return t.given }
 
 // Open begins the tier's work, for the cache that has been given it.
 func (t *Tier) Open(local shared.Local) (*shared.Trust, error) {
@@ -91,6 +102,7 @@ func (t *Tier) Open(local shared.Local) (*shared.Trust, error) {
 	}
 	t.opened = true
 	trust := shared.NewTrust(1, checkedSeals)
+	t.unixOffset.Store((time.Now().UnixMilli() - local.Now()) &^ 1)
 	t.below.Store(&localTiers{local})
 	t.trust.Store(trust)
 	t.ends.Go(t.advance)

@@ -85,6 +85,10 @@ func (w *wire) stayConnected() {
 		if s := w.state.Load(); s.conn != nil {
 			delay = 0
 			s.conn.live() // until it is lost
+			w.onLost(s.conn)
+			if !w.isClosed() {
+				w.t.noteLost(w) // before another epoch begins
+			}
 		} else if err := w.connect(w.t.dialing); err != nil {
 			delay = min(max(2*delay, minRetryDelay), maxRetryDelay)
 		}
@@ -106,12 +110,7 @@ func (w *wire) pause(d time.Duration) bool {
 		return false
 	case <-timer.C:
 	}
-	select {
-	case <-w.done:
-		return false
-	default:
-		return true
-	}
+	return !w.isClosed()
 }
 
 // connect makes one attempt.
@@ -137,19 +136,20 @@ func (w *wire) connect(ctx context.Context) error {
 		c.kill()
 	}
 	w.set(&wireState{err: err})
-	w.t.noteFailed(w, err)
+	if !w.closed {
+		w.t.noteFailed(w, err)
+	}
 	return err
 }
 
 // publish begins the connection's epoch. It is called with mu held.
 func (w *wire) publish(c *conn) { w.setFeed(c.feed.Load()) }
 
-// onLost is called by the connection, once, when it is lost: the epoch is over.
+// onLost is called when a connection is lost, also twice: the epoch is over.
 func (w *wire) onLost(c *conn) {
 	w.mu.Lock()
 	s := w.state.Load()
-	present := s.conn == c
-	if present {
+	if s.conn == c {
 		next := &wireState{changed: make(chan struct{})}
 		if w.closed {
 			next = &wireState{err: errClosed}
@@ -159,21 +159,14 @@ func (w *wire) onLost(c *conn) {
 			w.setFeed(shared.NewFeed())
 		}
 	}
-	began := present && w.started && !w.closed
 	w.mu.Unlock()
-	if began {
-		w.t.noteLost(w)
-	}
 }
 
 // onFlushed is called by the connection when the server announces that every key may have
 // changed.
 func (w *wire) onFlushed(c *conn) {
-	w.mu.Lock()
-	old := c.feed.Load()
 	next := shared.NewFeed()
-	next.Extend(old.Until()) // the feed itself goes on
-	c.feed.Store(next)
+	w.mu.Lock()
 	present := w.started && w.state.Load().conn == c
 	if present {
 		w.setFeed(next)
@@ -182,6 +175,7 @@ func (w *wire) onFlushed(c *conn) {
 	if present {
 		w.t.noteEpoch()
 	}
+	c.feed.Store(next) // the next PONG has it be trusted, after the local tiers know
 }
 
 // close ends the wire: what waits for an answer fails.
@@ -202,6 +196,15 @@ func (w *wire) close() {
 		s.conn.kill()
 	}
 	w.ends.Wait()
+}
+
+func (w *wire) isClosed() bool {
+	select {
+	case <-w.done:
+		return true
+	default:
+		return false
+	}
 }
 
 // present is the connection, if need be after the attempt that is under way.

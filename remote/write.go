@@ -45,7 +45,7 @@ func (t *Tier) writeTo(ctx context.Context, w *wire, slot int, name string, s se
 
 func (t *Tier) writeIf(ctx context.Context, w *wire, name string, s sealed, expect shared.Expect) error {
 	if !expect.Any {
-		return w.setIf(ctx, name, expect.Version, s.envelope, s.px)
+		return w.setIf(ctx, name, expect, s.envelope, s.px)
 	}
 	return w.serverError(w.do(ctx, set(name, s)).Error())
 }
