@@ -89,6 +89,9 @@ func (c *conn) live() {
 		}
 		c.feed.Load().Extend(until / int64(time.Millisecond))
 		c.heard.Store(until - int64(r.bound))
+		if after := c.w.t.afterPong; after != nil {
+			after()
+		}
 		timer.Reset(max(0, r.interval-time.Duration(bootNanos()-began)))
 	}
 }

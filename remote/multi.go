@@ -2,29 +2,191 @@ package remote
 
 import (
 	"context"
+	"sync"
 
 	"github.com/firncache/firn/internal/shared"
+	"github.com/redis/rueidis"
 )
+
+// A batch is sent in parts, each at most maxBatch commands and batchBytes of what is sent or may
+// be answered: a PING waits behind one part, not behind a batch.
+const batchBytes = maxBatch * firstPieceMulti
+
+// byWire groups the keys of a batch by the wire that they are asked on, and asks each group: all
+// at a time if there are several. Keys without a wire fail.
+func (t *Tier) byWire(n int, key func(i int) []byte, fail func(i int, err error), ask func(w *wire, group []item)) {
+	groups := map[*wire][]item{}
+	for i := range n {
+		w, slot, err := t.route(key(i))
+		if err != nil {
+			fail(i, err)
+			continue
+		}
+		groups[w] = append(groups[w], item{i, slot})
+	}
+	var all sync.WaitGroup
+	for w, group := range groups {
+		if len(groups) == 1 {
+			ask(w, group)
+			return
+		}
+		all.Go(func() { ask(w, group) })
+	}
+	all.Wait()
+}
+
+// item is one key of a batch.
+type item struct{ i, slot int }
 
 // ReadMulti reads many keys.
 func (t *Tier) ReadMulti(ctx context.Context, queries []shared.Query, each func(i int, f shared.Found, err error)) {
-	for i, q := range queries { // TODO: in one go
-		f, err := t.Read(ctx, nil, q)
-		each(i, f, err)
+	answers := make([]answer, len(queries))
+	t.byWire(len(queries), func(i int) []byte { return queries[i].Key },
+		func(i int, err error) { answers[i].err = err },
+		func(w *wire, group []item) {
+			for len(group) > 0 {
+				n := min(len(group), maxBatch)
+				t.readPart(ctx, w, queries, group[:n], answers)
+				group = group[n:]
+			}
+		})
+	for i, a := range answers {
+		each(i, a.found, a.err)
 	}
+}
+
+// answer is what was found of one key of a batch.
+type answer struct {
+	found shared.Found
+	err   error
+}
+
+// readPart reads keys of one wire, first the headers alone of those that there are copies of.
+func (t *Tier) readPart(ctx context.Context, w *wire, queries []shared.Query, part []item, answers []answer) {
+	readings, cmds := make([]reading, len(part)), make([]rueidis.Completed, len(part))
+	for j, it := range part {
+		q := queries[it.i]
+		readings[j] = reading{t: t, w: w, name: t.entryName(q.Key), stamp: w.stamp(it.slot)}
+		cmds[j] = getRange(readings[j].name, 0, pieceFor(q))
+	}
+	t.count.reads.Add(uint64(len(part)))
+	for j, result := range w.doMulti(ctx, cmds...) {
+		i, q, r := part[j].i, queries[part[j].i], readings[j]
+		b, err := t.answer(&result)
+		f, unchanged := r.unchanged(nil, q, b)
+		switch {
+		case err != nil:
+			f, err = r.missOr(nil, err)
+		case unchanged:
+		case q.Have != 0 && len(b) == envelopeLen:
+			f, err = t.readFrom(ctx, w, part[j].slot, nil, shared.Query{Key: q.Key})
+		default:
+			f, err = r.found(ctx, nil, b, pieceFor(q))
+		}
+		answers[i] = answer{f, err}
+	}
+}
+
+// pieceFor is how many bytes of a batch's key are asked for at first.
+func pieceFor(q shared.Query) int {
+	if q.Have != 0 {
+		return envelopeLen
+	}
+	return firstPieceMulti
 }
 
 // WriteMulti writes many entries.
 func (t *Tier) WriteMulti(ctx context.Context, entries []shared.Entry, each func(i int, w shared.Written, err error)) {
-	for i, e := range entries { // TODO: in one go
-		w, err := t.Write(ctx, e, shared.Anything)
-		each(i, w, err)
+	written, errs := make([]shared.Written, len(entries)), make([]error, len(entries))
+	t.byWire(len(entries), func(i int) []byte { return entries[i].Key },
+		func(i int, err error) { errs[i] = err },
+		func(w *wire, group []item) {
+			for len(group) > 0 {
+				n := partOf(entries, group)
+				t.writePart(ctx, w, entries, group[:n], written, errs)
+				group = group[n:]
+			}
+		})
+	for i := range entries {
+		each(i, written[i], errs[i])
 	}
+}
+
+// partOf is how many of the group's first entries are sent together.
+func partOf(entries []shared.Entry, group []item) int {
+	size := 0
+	for n, it := range group {
+		size += len(entries[it.i].Value)
+		if n == maxBatch || n > 0 && size > batchBytes {
+			return n
+		}
+	}
+	return len(group)
+}
+
+// writePart writes entries of one wire. One that is long goes by itself, in its turn: a key may
+// be there twice.
+func (t *Tier) writePart(ctx context.Context, w *wire, entries []shared.Entry, part []item, written []shared.Written, errs []error) {
+	var sent []int
+	var cmds []rueidis.Completed
+	flush := func() {
+		for j, err := range w.outcomes(ctx, cmds) {
+			errs[sent[j]] = err
+		}
+		sent, cmds = nil, nil
+	}
+	for _, it := range part {
+		e := entries[it.i]
+		s, err := t.seal(e)
+		if err != nil || len(s.envelope) > nextPiece {
+			flush()
+			written[it.i], errs[it.i] = t.Write(ctx, e, shared.Anything)
+			continue
+		}
+		written[it.i] = shared.Written{Version: s.version, Stamp: w.stamp(it.slot)}
+		t.count.writes.Add(1)
+		t.count.bytesWritten.Add(uint64(len(s.envelope)))
+		sent, cmds = append(sent, it.i), append(cmds, set(t.entryName(e.Key), s))
+	}
+	flush()
 }
 
 // RemoveMulti removes many entries.
 func (t *Tier) RemoveMulti(ctx context.Context, keys [][]byte, each func(i int, err error)) {
-	for i, key := range keys { // TODO: in one go
-		each(i, t.Remove(ctx, key, shared.Anything))
+	errs := make([]error, len(keys))
+	t.byWire(len(keys), func(i int) []byte { return keys[i] },
+		func(i int, err error) { errs[i] = err },
+		func(w *wire, group []item) {
+			for len(group) > 0 {
+				n := min(len(group), maxBatch)
+				t.removePart(ctx, w, keys, group[:n], errs)
+				group = group[n:]
+			}
+		})
+	for i, err := range errs {
+		each(i, err)
 	}
+}
+
+func (t *Tier) removePart(ctx context.Context, w *wire, keys [][]byte, part []item, errs []error) {
+	cmds := make([]rueidis.Completed, len(part))
+	for j, it := range part {
+		cmds[j] = command("UNLINK", t.entryName(keys[it.i]))
+	}
+	t.count.writes.Add(uint64(len(part)))
+	for j, err := range w.outcomes(ctx, cmds) {
+		errs[part[j].i] = err
+	}
+}
+
+// outcomes sends commands, and returns the error of each.
+func (w *wire) outcomes(ctx context.Context, cmds []rueidis.Completed) []error {
+	if len(cmds) == 0 {
+		return nil
+	}
+	errs := make([]error, len(cmds))
+	for i, result := range w.doMulti(ctx, cmds...) {
+		errs[i] = w.serverError(result.Error())
+	}
+	return errs
 }

@@ -9,12 +9,12 @@ import (
 
 // counters are the tier's own, of shared.Stats.
 type counters struct {
-	connects, reconnects   atomic.Uint64
-	invalidations, epochs  atomic.Uint64
-	foreign, tooLarge      atomic.Uint64
-	conflicts, compressed  atomic.Uint64
-	reads, writes          atomic.Uint64
-	bytesRead, bytesWriten atomic.Uint64 // of entries, envelopes and compression included
+	connects, reconnects    atomic.Uint64
+	invalidations, epochs   atomic.Uint64
+	foreign, tooLarge       atomic.Uint64
+	conflicts, compressed   atomic.Uint64
+	reads, writes           atomic.Uint64
+	bytesRead, bytesWritten atomic.Uint64 // of entries, envelopes and compression included
 }
 
 // Stats adds the tier's own figures.
@@ -28,7 +28,7 @@ func (t *Tier) Stats(s *shared.Stats) {
 	s.TooLarge += c.tooLarge.Load()
 	s.Compressed += c.compressed.Load()
 	s.BytesRead += c.bytesRead.Load()
-	s.BytesWritten += c.bytesWriten.Load()
+	s.BytesWritten += c.bytesWritten.Load()
 	s.Reads += c.reads.Load()
 	s.Writes += c.writes.Load()
 	t.wire.stats(s)

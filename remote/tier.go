@@ -31,6 +31,8 @@ type Tier struct {
 	dialing    context.Context // ends when the tier is closed
 	stopDial   context.CancelCauseFunc
 
+	afterPong func() // of tests; set before Open
+
 	mu     sync.Mutex
 	opened bool
 	closed bool
@@ -105,6 +107,7 @@ func (t *Tier) Open(local shared.Local) (*shared.Trust, error) {
 	t.unixOffset.Store((time.Now().UnixMilli() - local.Now()) &^ 1)
 	t.below.Store(&localTiers{local})
 	t.trust.Store(trust)
+	trust.Advance(bootMillis())
 	t.ends.Go(t.advance)
 	t.wire.start()
 	return trust, nil
@@ -131,14 +134,16 @@ func (t *Tier) advance() {
 	tick := time.NewTicker(t.rhythm.tick)
 	defer tick.Stop()
 	for {
-		trust.Advance(bootNanos() / int64(time.Millisecond))
 		select {
 		case <-t.done:
 			return
 		case <-tick.C:
+			trust.Advance(bootMillis())
 		}
 	}
 }
+
+func bootMillis() int64 { return bootNanos() / int64(time.Millisecond) }
 
 // local is the store's side; nil before Open.
 func (t *Tier) local() shared.Local {

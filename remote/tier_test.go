@@ -78,6 +78,7 @@ func open(t *testing.T, o Options, addrs ...string) opened {
 		t.Fatal(err)
 	}
 	s := newStore()
+	tier.afterPong = func() { s.note(func() {}) }
 	trust, err := tier.Open(s)
 	if err != nil {
 		t.Fatal(err)
@@ -131,4 +132,9 @@ func TestReadsWhatAnotherWrites(t *testing.T) {
 	if n := len(a.store.keys); n != 0 {
 		t.Errorf("a was told of its own writes: %v", a.store.keys)
 	}
+}
+
+func (o opened) stats() (s shared.Stats) {
+	o.Tier.Stats(&s)
+	return s
 }

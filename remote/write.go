@@ -34,7 +34,7 @@ func (t *Tier) writeTo(ctx context.Context, w *wire, slot int, name string, s se
 		defer release()
 	}
 	t.count.writes.Add(1)
-	t.count.bytesWriten.Add(uint64(len(s.envelope)))
+	t.count.bytesWritten.Add(uint64(len(s.envelope)))
 	written := shared.Written{Version: s.version, Stamp: w.stamp(slot)}
 	err := t.writeIf(ctx, w, name, s, expect)
 	if errors.Is(err, shared.ErrChanged) {

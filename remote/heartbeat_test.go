@@ -1,0 +1,47 @@
+package remote
+
+import (
+	"testing"
+	"time"
+)
+
+// A PONG vouches for what was written before the PING before it, and no later.
+func TestHeartbeatTrustsFromThePingBefore(t *testing.T) {
+	h := newHeartbeat(1000)
+	h.ping(10)
+	if until := h.pong(); until != never {
+		t.Fatalf("trusted until %d after the first PONG: want never", until)
+	}
+	h.ping(300)
+	if until := h.pong(); until != 1010 {
+		t.Fatalf("trusted until %d: want the bound after the first PING, 1010", until)
+	}
+	h.ping(500)
+	if until := h.pong(); until != 1300 {
+		t.Fatalf("trusted until %d: want the bound after the second PING, 1300", until)
+	}
+}
+
+// A PING that is not answered with PONG vouches for nothing.
+func TestHeartbeatWithoutPong(t *testing.T) {
+	h := newHeartbeat(1000)
+	h.ping(10)
+	h.pong()
+	h.ping(300) // -LOADING
+	h.ping(500)
+	if until := h.pong(); until != 1010 {
+		t.Fatalf("trusted until %d: want 1010, from the PING that has its PONG", until)
+	}
+}
+
+func TestRhythm(t *testing.T) {
+	for _, staleness := range []time.Duration{MinStaleness, time.Second, time.Minute} {
+		r := rhythmOf(staleness)
+		if late := staleness - r.bound; late <= 2*r.tick {
+			t.Errorf("%v: trusted for %v with a clock of %v: want less by more than two ticks", staleness, r.bound, r.tick)
+		}
+		if 3*r.interval >= r.bound {
+			t.Errorf("%v: a PING every %v: want three within %v", staleness, r.interval, r.bound)
+		}
+	}
+}

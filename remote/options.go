@@ -1,0 +1,199 @@
+package remote
+
+import (
+	"context"
+	"crypto/tls"
+	"log/slog"
+	"net"
+	"time"
+	"unicode/utf8"
+
+	"github.com/firncache/firn/internal/shared"
+)
+
+// The defaults of Options, and its limits.
+const (
+	DefaultStaleness     = time.Second
+	DefaultTimeout       = 250 * time.Millisecond
+	DefaultDialTimeout   = time.Second
+	DefaultMaxValueBytes = 8 << 20
+	DefaultCompressAbove = 1 << 10
+
+	MinStaleness     = 50 * time.Millisecond
+	MaxNamespaceLen  = 128
+	MaxMaxValueBytes = 128 << 20
+)
+
+// Options describe a shared tier. Addrs and Namespace are required.
+type Options struct {
+	// Addrs are the servers, each "host:port", or "host" for port 6379. One that is not in
+	// cluster mode is the only one; of a cluster, some of its servers, which tell the others.
+	Addrs []string
+
+	// Namespace begins the name of every key on the server, as "namespace:". Caches with the
+	// same one share their entries: they are to agree on what the values mean. 1 to 128 bytes
+	// of UTF-8, without ':', '{', '}', white space and control characters.
+	Namespace string
+
+	// Database is the number of the database, which must be 0: the servers' announcements of
+	// changed keys do not say which database they are from.
+	Database int
+
+	// Staleness is the bound: a read that the local tiers answer returns a value at least as new
+	// as the server had it so long ago, whatever happens to the network. At least 50 ms.
+	// Every fifth of it, the server is asked for a sign of life. Default: 1 s.
+	Staleness time.Duration
+
+	// Username and Password are those of the server's ACL; without a user, the default one's.
+	// It needs the commands and keys that the package's documentation lists.
+	Username, Password string
+
+	// TLS, if set, encrypts the connections. Without its ServerName, the address's host is
+	// what the certificate has to be of. It is not changed while the tier is open.
+	TLS *tls.Config
+
+	// Timeout is how long a request may take at most; then it fails with
+	// firn.ErrSharedUnavailable. A context may end it before. One that writes has it for each
+	// started MiB; a long value is read in requests of 256 KiB, a batch in requests of up to 256
+	// keys. Default: 250 ms.
+	Timeout time.Duration
+
+	// SoftTimeout is how long the check of a suspect copy is waited for if Degraded lets the
+	// copy be the answer. Default 0: Timeout.
+	SoftTimeout time.Duration
+
+	// DialTimeout is how long a connection may take to be made, with its handshakes, and Open
+	// at most for each of Addrs. Default: 1 s.
+	DialTimeout time.Duration
+
+	// CopyTTL is how long a copy in the local tiers lives at most. Without a feed (see Stats'
+	// Tracking), which old servers and some proxies do not have, it is the only bound there
+	// is; without it too, there are no copies then. Default 0: as long as the entry.
+	CopyTTL time.Duration
+
+	// TTL is how long an entry stays on the server at most. Default 0: as long as the entry
+	// lives, which is for ever without a deadline: then the server needs a maxmemory-policy
+	// that evicts.
+	TTL time.Duration
+
+	// MaxValueBytes is the longest value that is written or read, in bytes, before it is
+	// compressed: up to 128 MiB. Default: 8 MiB.
+	MaxValueBytes int
+
+	// CompressAbove is the length in bytes from which on values are compressed on the server,
+	// with S2, where that saves an eighth or more. -1: none. Default: 1 KiB.
+	CompressAbove int
+
+	// Degraded is what a read does with a copy that is not known to be within the bound while
+	// the server cannot be asked. Default: DegradedMiss.
+	Degraded Degraded
+
+	// Leases says whether processes that miss the same key wait for one of them to load it.
+	// Default: LeasesAuto.
+	Leases Leases
+
+	// Dial, if set, makes the connections, to "host:port": for proxies, and in tests. TLS is
+	// added to what it returns. It has to be safe for concurrent use, and to obey the context.
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+
+	// Log gets what happens to the connections. Default:
+	// slog.Default().
+	Log *slog.Logger
+}
+
+// Degraded is what a read does with a copy that cannot be checked.
+type Degraded = shared.Degraded
+
+// The ways.
+const (
+	DegradedMiss  = shared.DegradedMiss  // it is missing: a load fetches the value
+	DegradedStale = shared.DegradedStale // it is the answer, as long as it lives
+	DegradedError = shared.DegradedError // the read fails with firn.ErrSharedUnavailable
+)
+
+// Call is how one call uses the tiers: see With.
+type Call = shared.Call
+
+// With gives the calls that are made with the context options of their own.
+func With(ctx context.Context, c Call) context.Context { return shared.WithCall(ctx, c) }
+
+// Validate returns an error that names the field, its value and what is wanted, if Open would.
+func (o Options) Validate() error {
+	if err := o.validateNames(); err != nil {
+		return err
+	}
+	if err := o.validateDurations(); err != nil {
+		return err
+	}
+	switch {
+	case o.Database != 0:
+		return optionError("Database", o.Database, "0: announcements of changed keys do not say which database they are from")
+	case o.MaxValueBytes < 0 || o.MaxValueBytes > MaxMaxValueBytes:
+		return optionError("MaxValueBytes", o.MaxValueBytes, "1 to 134217728, or 0 for 8 MiB")
+	case o.CompressAbove < -1:
+		return optionError("CompressAbove", o.CompressAbove, "a number of bytes, 0 for 1 KiB, or -1 for none")
+	case o.Degraded > DegradedError:
+		return optionError("Degraded", uint8(o.Degraded), "DegradedMiss, DegradedStale or DegradedError")
+	case o.Leases > LeasesOff:
+		return optionError("Leases", uint8(o.Leases), "LeasesAuto, LeasesOn or LeasesOff")
+	}
+	return nil
+}
+
+func (o Options) validateNames() error {
+	if len(o.Addrs) == 0 {
+		return optionError("Addrs", o.Addrs, `at least one "host:port"`)
+	}
+	for i, a := range o.Addrs {
+		if _, err := hostPort(a); err != nil {
+			return optionErrorAt("Addrs", i, a, err.Error())
+		}
+	}
+	if n := len(o.Namespace); n == 0 || n > MaxNamespaceLen || !utf8.ValidString(o.Namespace) || hasForbidden(o.Namespace) {
+		return optionError("Namespace", o.Namespace, "1 to 128 bytes of UTF-8 without ':', '{', '}', white space and control characters")
+	}
+	if o.Username != "" && o.Password == "" {
+		return optionError("Password", o.Password, "the password of Username "+o.Username)
+	}
+	return nil
+}
+
+func (o Options) validateDurations() error {
+	if o.Staleness != 0 && o.Staleness < MinStaleness {
+		return optionError("Staleness", o.Staleness, "at least 50ms, or 0 for 1s")
+	}
+	for _, d := range []struct {
+		name  string
+		value time.Duration
+	}{{"Timeout", o.Timeout}, {"SoftTimeout", o.SoftTimeout}, {"DialTimeout", o.DialTimeout}, {"CopyTTL", o.CopyTTL}, {"TTL", o.TTL}} {
+		if d.value < 0 || d.value > 0 && d.value < time.Millisecond {
+			return optionError(d.name, d.value, "at least 1ms, or 0 for the default")
+		}
+	}
+	return nil
+}
+
+// withDefaults fills in what is not set. Addrs get their port.
+func (o Options) withDefaults() Options {
+	addrs := make([]string, len(o.Addrs))
+	for i, a := range o.Addrs {
+		addrs[i], _ = hostPort(a)
+	}
+	o.Addrs = addrs
+	def(&o.Staleness, DefaultStaleness)
+	def(&o.Timeout, DefaultTimeout)
+	def(&o.DialTimeout, DefaultDialTimeout)
+	def(&o.MaxValueBytes, DefaultMaxValueBytes)
+	def(&o.CompressAbove, DefaultCompressAbove)
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	return o
+}
+
+func def[T comparable](at *T, value T) {
+	var zero T
+	if *at == zero {
+		*at = value
+	}
+}
