@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/firncache/firn/internal/tiered"
 )
 
 // Entry is a value with what the cache knows of it.
@@ -28,6 +30,7 @@ const (
 	TierFront Tier = iota + 1 // a Front, above the bytes
 	TierRAM
 	TierSSD
+	TierShared // a copy in RAM or on the SSD that was checked there is found where it lies
 )
 
 func (t Tier) String() string {
@@ -38,6 +41,8 @@ func (t Tier) String() string {
 		return "RAM"
 	case TierSSD:
 		return "SSD"
+	case TierShared:
+		return "shared"
 	}
 	return fmt.Sprintf("Tier(%d)", uint8(t))
 }
@@ -49,18 +54,15 @@ func (t Tier) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 // found: a value from the SSD is in RAM afterwards, as a rule. It is one look, so all of
 // it is of one value.
 func (c *Cache) LookupEntry(ctx context.Context, dst, key []byte) (Entry, error) {
-	v, deadline, onSSD, err := c.store.LookupEntry(ctx, dst, key)
+	v, deadline, at, err := c.store.LookupEntry(ctx, dst, key)
 	if err != nil {
 		return Entry{Value: v}, err
 	}
-	return Entry{v, c.timeTo(deadline), tierOf(onSSD)}, nil
+	return Entry{v, c.timeTo(deadline), tierOf(at)}, nil
 }
 
-func tierOf(onSSD bool) Tier {
-	if onSSD {
-		return TierSSD
-	}
-	return TierRAM
+func tierOf(at tiered.Place) Tier {
+	return [...]Tier{tiered.InRAM: TierRAM, tiered.OnSSD: TierSSD, tiered.InShared: TierShared}[at]
 }
 
 // LookupEntry is Lookup that also tells how long the value has to live, and where it was
@@ -75,25 +77,25 @@ func (t *Typed[K, V]) LookupEntry(ctx context.Context, key K) (TypedEntry[V], er
 	s := t.acquire()
 	defer t.release(s)
 	s.k = key
-	v, deadline, onSSD, err := t.readEntry(ctx, s)
+	v, deadline, at, err := t.readEntry(ctx, s)
 	if err != nil {
 		return TypedEntry[V]{Value: v}, err
 	}
-	return TypedEntry[V]{v, t.c.timeTo(deadline), tierOf(onSSD)}, nil
+	return TypedEntry[V]{v, t.c.timeTo(deadline), tierOf(at)}, nil
 }
 
 // readEntry is read that also tells the deadline, and whether the value was found on the
 // SSD.
-func (t *Typed[K, V]) readEntry(ctx context.Context, s *scratch[K]) (v V, deadline int64, onSSD bool, err error) {
+func (t *Typed[K, V]) readEntry(ctx context.Context, s *scratch[K]) (v V, deadline int64, at tiered.Place, err error) {
 	if t.front != nil {
 		return t.readFill(ctx, s)
 	}
 	if err = t.encodeKey(s); err != nil {
-		return v, 0, false, err
+		return v, 0, 0, err
 	}
-	if s.value, deadline, onSSD, err = t.c.store.LookupEntry(ctx, s.value[:0], s.key); err == nil {
+	if s.value, deadline, at, err = t.c.store.LookupEntry(ctx, s.value[:0], s.key); err == nil {
 		v, err = t.decode(s.key, s.value)
 	}
 	t.space.Counters.Read(err == nil)
-	return v, deadline, onSSD, err
+	return v, deadline, at, err
 }

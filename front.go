@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/firncache/firn/internal/coherence"
+	"github.com/firncache/firn/internal/tiered"
 	"github.com/firncache/firn/internal/typed"
 )
 
@@ -70,22 +71,22 @@ func (t *Typed[K, V]) readAgain(key K) {
 
 // readFill is read that puts the value found into the front, and also tells its
 // deadline, and whether it was found on the SSD.
-func (t *Typed[K, V]) readFill(ctx context.Context, s *scratch[K]) (v V, deadline int64, onSSD bool, err error) {
+func (t *Typed[K, V]) readFill(ctx context.Context, s *scratch[K]) (v V, deadline int64, at tiered.Place, err error) {
 	generation := t.space.Generation()
 	if err = t.encodeKeyIn(s, generation); err != nil {
-		return v, 0, false, err
+		return v, 0, 0, err
 	}
 	fill := t.c.typed.fronts.BeginFill(s.key)
-	if s.value, deadline, onSSD, err = t.c.store.LookupEntry(ctx, s.value[:0], s.key); err == nil {
+	if s.value, deadline, at, err = t.c.store.LookupEntry(ctx, s.value[:0], s.key); err == nil {
 		v, err = t.decode(s.key, s.value)
 	}
 	t.space.Counters.Read(err == nil)
 	if err != nil || !fill.Lock() {
-		return v, deadline, onSSD, err
+		return v, deadline, at, err
 	}
 	defer fill.Unlock()
 	t.front.Set(s.k, &FrontEntry[V]{frontHead{generation, t.c.frontDeadline(deadline), tagsOf(s.value)}, v})
-	return v, deadline, onSSD, nil
+	return v, deadline, at, nil
 }
 
 // frontDeadline is until when a front may answer with a value that has this deadline. A

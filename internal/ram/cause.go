@@ -11,6 +11,7 @@ const (
 	Deleted                   // its key was deleted, everything was cleared, or nobody wanted it any more
 	Demoted                   // its room was needed, and the lower tier has it
 	LowerEvicted              // the lower tier alone had it, and needed its room: see EvictLower
+	Invalidated               // it may not be what the shared tier has: see Drop
 )
 
 // Causes is a set of causes.
@@ -28,7 +29,7 @@ func CausesOf(list ...Cause) (s Causes) {
 func (s Causes) Has(c Cause) bool { return s>>c&1 != 0 }
 
 // Gone is the causes for which a record is in neither tier, as far as this one knows.
-const Gone Causes = 1<<Capacity | 1<<Expired | 1<<Replaced | 1<<Deleted
+const Gone Causes = 1<<Capacity | 1<<Expired | 1<<Replaced | 1<<Deleted | 1<<Invalidated
 
 // Tell has OnEvict, which there is, be told from now on of records that leave for these
 // causes, and of no others.

@@ -21,6 +21,7 @@ type Counters struct {
 	Promoted        uint64 // records that came back from the lower tier
 	Expired         uint64 // records past their grace that were taken out
 	Obsolete        uint64 // records that nobody wanted any more and were taken out: see SetObsolete
+	Invalidated     uint64 // records that may not have been what the shared tier has: see Drop
 	Reinserted      uint64 // records that the policy kept when they were about to be evicted
 	ReinsertedBytes uint64
 }
@@ -35,8 +36,18 @@ func (c *Counters) add(o *Counters) {
 	c.Promoted += o.Promoted
 	c.Expired += o.Expired
 	c.Obsolete += o.Obsolete
+	c.Invalidated += o.Invalidated
 	c.Reinserted += o.Reinserted
 	c.ReinsertedBytes += o.ReinsertedBytes
+}
+
+// left counts a record that a Delete, or a Drop for this cause, has taken out.
+func (c *Counters) left(cause Cause) {
+	if cause == Deleted {
+		c.Deletes++
+	} else {
+		c.Invalidated++
+	}
 }
 
 // Sets is how many records were set.

@@ -9,15 +9,30 @@ func (t *Tier) Delete(hash uint64, key []byte) bool {
 		return false
 	}
 	var ev Evicted
-	ended := s.delete(hash, key, nil)
+	ended := s.delete(hash, key, nil, Deleted)
 	s.unlock(&ev)
 	ended.callWritten()
 	ev.Notify()
 	return true
 }
 
+// Drop is Delete of a record that may not be what a shared tier has, of which OnEvict is to
+// be told for this cause: it is added to ev, for the caller to notify later.
+func (t *Tier) Drop(hash uint64, key []byte, cause Cause, ev *Evicted) bool {
+	s := t.shardOf(hash)
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return false
+	}
+	ended := s.delete(hash, key, nil, cause)
+	s.unlock(ev)
+	ended.callWritten()
+	return true
+}
+
 // delete returns the watches that it has ended, but for the caller's own.
-func (s *shard) delete(hash uint64, key []byte, own *Watch) (ended *Watch) {
+func (s *shard) delete(hash uint64, key []byte, own *Watch, cause Cause) (ended *Watch) {
 	b, slot, r, ok := s.find(hash, key)
 	copied := !ok || s.tier.mayHaveLowerCopy(&r)
 	switch {
@@ -25,8 +40,8 @@ func (s *shard) delete(hash uint64, key []byte, own *Watch) (ended *Watch) {
 		s.remove(hash, b, slot, &r, Expired)
 		s.count.Expired++
 	case ok:
-		s.remove(hash, b, slot, &r, Deleted)
-		s.count.Deletes++
+		s.remove(hash, b, slot, &r, cause)
+		s.count.left(cause)
 	}
 	return s.noteWrite(hash, key, own, copied)
 }

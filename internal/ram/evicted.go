@@ -22,6 +22,9 @@ func (l *Evicted) full() bool { return l.bytes >= step }
 // Empty reports whether there is nothing to tell.
 func (l *Evicted) Empty() bool { return l.first == nil }
 
+// Bytes is how many bytes the list takes.
+func (l *Evicted) Bytes() int { return l.bytes }
+
 // add puts a batch behind those that are there.
 func (l *Evicted) add(e *evictedBatch) {
 	if l.first == nil {

@@ -57,7 +57,10 @@ func (t *Tier) storeIf(w *Watch, r *newRecord, ev *Evicted) error {
 
 // DeleteIf is Delete of a watched key. It fails with ErrChanged if the watch is void,
 // and adds the deleted record to ev, for the caller to notify later. The watch goes on.
-func (t *Tier) DeleteIf(w *Watch, ev *Evicted) error {
+func (t *Tier) DeleteIf(w *Watch, ev *Evicted) error { return t.DropIf(w, Deleted, ev) }
+
+// DropIf is Drop of a watched key, as DeleteIf is Delete.
+func (t *Tier) DropIf(w *Watch, cause Cause, ev *Evicted) error {
 	s := t.shardOf(w.hash)
 	s.mu.Lock()
 	if s.closed || w.Voided() {
@@ -67,7 +70,7 @@ func (t *Tier) DeleteIf(w *Watch, ev *Evicted) error {
 		}
 		return ErrChanged
 	}
-	ended := s.delete(w.hash, w.key, w)
+	ended := s.delete(w.hash, w.key, w, cause)
 	s.unlock(ev)
 	ended.callWritten()
 	return nil

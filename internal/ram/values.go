@@ -33,6 +33,12 @@ func (v *Values) Put(i, start int, deadline int64) {
 	v.spans[i] = span{start, len(v.Bytes), deadline}
 }
 
+// Trim takes n bytes off the end of the value of key i.
+func (v *Values) Trim(i, n int) { v.spans[i].end -= n }
+
+// Miss makes key i one without a value.
+func (v *Values) Miss(i int) { v.spans[i] = span{end: -1} }
+
 // End ends the value of the next key, which is Bytes from start; without
 // ok there is none.
 func (v *Values) End(start int, ok bool) {

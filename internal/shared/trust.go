@@ -10,21 +10,27 @@ import (
 const Slots = 1 << slotBits
 
 const (
-	slotBits  = 16 // of a stamp; a cluster uses 14 of them
+	slotBits  = 14 // of a stamp
 	slotMask  = 1<<slotBits - 1
-	epochMask = 1<<(64-slotBits) - 1
+	epochAt   = 16
+	epochMask = 1<<(64-epochAt) - 1
 )
 
-// Stamp is an epoch and, in its lowest 16 bits, a slot. 0 is never trusted.
+// Stamp is an epoch and, in its lowest 14 bits, a slot. 0 is never trusted.
 type Stamp uint64
+
+// Shortened, in the stamp of a copy, says that the copy's deadline is an earlier one than that
+// of the entry.
+const Shortened Stamp = 1 << 15
 
 // Slot is the slot of a stamp.
 func (s Stamp) Slot() int { return int(s & slotMask) }
 
 // Feed is one epoch of the feed of one server, for all slots that it owns.
 type Feed struct {
-	epoch uint64       // 48 random bits, not 0: copies outlive the process that stamped them
-	until atomic.Int64 // by Trust's clock: until when copies of it are trusted
+	epoch uint64                // 48 random bits, not 0: copies outlive the process that stamped them
+	until atomic.Int64          // by Trust's clock: until when copies of it are trusted
+	of    atomic.Pointer[Trust] // that it is part of, nil before
 }
 
 // NewFeed is a new epoch, of which no copy is trusted yet.
@@ -35,10 +41,15 @@ func NewFeed() *Feed {
 }
 
 // Stamp is the stamp of what is read in the epoch.
-func (f *Feed) Stamp(slot int) Stamp { return Stamp(f.epoch<<slotBits | uint64(slot)) }
+func (f *Feed) Stamp(slot int) Stamp { return Stamp(f.epoch<<epochAt | uint64(slot)) }
 
 // Extend has copies of the epoch be trusted until a moment of Trust's clock.
-func (f *Feed) Extend(until int64) { f.until.Store(until) }
+func (f *Feed) Extend(until int64) {
+	if t := f.of.Load(); t != nil {
+		t.extended.Add(1)
+	}
+	f.until.Store(until)
+}
 
 // Until is that moment.
 func (f *Feed) Until() int64 { return f.until.Load() }
@@ -46,9 +57,10 @@ func (f *Feed) Until() int64 { return f.until.Load() }
 // Trust tells which copies may be an answer without asking the shared tier. A reader looks
 // without a lock; the tier's goroutines change it.
 type Trust struct {
-	now     atomic.Int64 // in milliseconds, coarse: the tier advances it
-	feeds   []atomic.Pointer[Feed]
-	checked []atomic.Uint64 // seals of copies that were checked, by their hash
+	now      atomic.Int64  // in milliseconds, coarse: the tier advances it
+	extended atomic.Uint64 // how often a feed was, or was replaced
+	feeds    []atomic.Pointer[Feed]
+	checked  []atomic.Uint64 // seals of copies that were checked, by their hash
 }
 
 // checkedWays is how many seals are looked at for one hash.
@@ -75,7 +87,18 @@ func (t *Trust) Slots() int { return len(t.feeds) }
 func (t *Trust) Feed(slot int) *Feed { return t.feeds[slot].Load() }
 
 // SetFeed begins another epoch of a slot: its copies are suspect from here on.
-func (t *Trust) SetFeed(slot int, f *Feed) { t.feeds[slot].Store(f) }
+func (t *Trust) SetFeed(slot int, f *Feed) {
+	f.of.Store(t)
+	t.extended.Add(1)
+	t.feeds[slot].Store(f)
+}
+
+// Mark is taken before a copy is read, and Since asked when Holds has said that it is trusted.
+func (t *Trust) Mark() uint64 { return t.extended.Load() }
+
+// Since reports whether trust was given anew since a Mark. Then the copy may have been read
+// while nothing was trusted, before a push that has come by now: it has to be read again.
+func (t *Trust) Since(mark uint64) bool { return t.extended.Load() != mark }
 
 // Holds reports whether a copy with this stamp is trusted.
 func (t *Trust) Holds(s Stamp) bool {
@@ -84,7 +107,7 @@ func (t *Trust) Holds(s Stamp) bool {
 		return false
 	}
 	f := t.feeds[slot].Load()
-	return f.epoch == uint64(s>>slotBits) && t.now.Load() <= f.until.Load()
+	return f.epoch == uint64(s>>epochAt) && t.now.Load() <= f.until.Load()
 }
 
 // HoldsCopy is Holds of a copy by the hash of its key, also if it was stamped anew.

@@ -63,6 +63,8 @@ type Config struct {
 	// for; nil: nobody traces.
 	StartRead func(ctx context.Context, records int) (end func(error))
 
+	Fingerprint uint64 // of what the records are; a log with another one is not kept
+
 	BootID        func() string // for tests; nil: the system's
 	StallTimeout  time.Duration // how long Close, and maintenance for room, wait for a disk that completes nothing; 0: ten seconds
 	MaxWriteStall time.Duration // how long a write waits while the log is stalled; 0: a fifth of a second

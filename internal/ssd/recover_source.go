@@ -62,6 +62,8 @@ func (t *Tier) decideSource() (why string, err error) {
 // then.
 func (t *Tier) whyNotKept(old *format.Superblock) (segments uint64, why string) {
 	switch {
+	case old.Fingerprint != t.cfg.Fingerprint:
+		return 0, "it holds records of another shared tier, or of none"
 	case t.cfg.SegmentBytes != 0 && uint64(t.cfg.SegmentBytes) != old.SegmentBytes:
 		return 0, fmt.Sprintf("segments have %d bytes, and %d are asked for", old.SegmentBytes, t.cfg.SegmentBytes)
 	case segmentBuffers*int64(old.SegmentBytes) > t.cfg.Memory/4:

@@ -27,7 +27,7 @@ func floorPow2(n int64) int64 { return 1 << (bits.Len64(uint64(max(n, 1))) - 1) 
 
 func (c *Config) newSuperblockWith(segBytes int64) format.Superblock {
 	s := format.Superblock{
-		LogID: rand.Uint64(), Seed: record.NewSeed(),
+		LogID: rand.Uint64(), Seed: record.NewSeed(), Fingerprint: c.Fingerprint,
 		SegmentBytes: uint64(segBytes), UnitShift: format.MinUnitShift, NextSegment: 1,
 	}
 	rest := c.Bytes - 2*format.SuperblockBytes - c.maxSnapshot()

@@ -22,6 +22,8 @@ type Attempt struct {
 	watch ram.Watch
 	key   []byte
 	ev    ram.Evicted
+
+	seen seenShared // with a shared tier
 }
 
 // Begin begins an attempt. The caller keeps the key as it is until End.
@@ -35,7 +37,7 @@ func (s *Store) End(a *Attempt) {
 	if !a.watch.Voided() { // it has not ended by itself
 		s.Unwatch(&a.watch)
 	}
-	a.key = nil
+	a.key, a.seen = nil, seenShared{}
 }
 
 // Look appends the value of the attempt's key to dst, and tells its deadline, 0 for
@@ -43,6 +45,9 @@ func (s *Store) End(a *Attempt) {
 // cannot be told, the error says why: it is one of Lookup's, or ErrChanged if the
 // attempt has failed. It counts as a read.
 func (s *Store) Look(ctx context.Context, a *Attempt, dst []byte) (value []byte, deadline int64, ok bool, err error) {
+	if s.shared != nil {
+		return s.lookAtShared(ctx, a, dst)
+	}
 	value, deadline, ok = s.ram.GetWithDeadline(dst, a.key)
 	switch {
 	case ok:
@@ -109,6 +114,9 @@ func (s *Store) Update(a *Attempt, value []byte, deadline int64) error {
 func (s *Store) Remove(a *Attempt) error { return s.attempt(a, &change{op: removeIf}) }
 
 func (s *Store) attempt(a *Attempt, w *change) error {
+	if s.shared != nil {
+		return s.attemptShared(a, w)
+	}
 	w.key, w.watch, w.ev = a.key, &a.watch, &a.ev
 	err := s.write(w)
 	a.ev.Notify()

@@ -13,7 +13,8 @@ type Values = ram.Values
 // Batch holds the values of one LookupMulti. The zero Batch is ready for use.
 type Batch struct {
 	ram.Batch
-	onSSD ssdQueries
+	onSSD    ssdQueries
+	inShared sharedQueries
 }
 
 // ssdQueries is the scratch space for keys that are looked up in the SSD tier.
@@ -26,6 +27,14 @@ type ssdQueries struct {
 // LookupMulti looks up many keys, so that the waiting for their memory, and for
 // the SSD, overlaps. It returns the first error other than ErrNotFound.
 func (s *Store) LookupMulti(ctx context.Context, b *Batch, keys [][]byte) error {
+	if s.shared != nil {
+		return s.lookupMultiShared(ctx, b, keys)
+	}
+	return s.lookupMultiLocal(ctx, b, keys)
+}
+
+// lookupMultiLocal is LookupMulti of the local tiers.
+func (s *Store) lookupMultiLocal(ctx context.Context, b *Batch, keys [][]byte) error {
 	s.ram.GetMulti(&b.Batch, keys)
 	var err error
 	if s.ssd != nil && b.Misses > 0 {

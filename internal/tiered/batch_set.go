@@ -1,11 +1,16 @@
 package tiered
 
+import "context"
+
 // writeWindow is how many writes of a batch the hook is told of at once.
 const writeWindow = 32
 
 // SetMulti stores values[i] under keys[i], as many as it can, and returns the
 // first error. With each, that is asked for the deadline of every value.
 func (s *Store) SetMulti(keys, values [][]byte, deadline int64, each func() int64) (first error) {
+	if s.shared != nil {
+		return s.setMultiShared(context.Background(), keys, values, deadline, each)
+	}
 	for len(keys) > 0 {
 		n := min(len(keys), writeWindow)
 		if err := s.writeMulti(keys[:n], values[:n], deadline, each); first == nil {
@@ -40,6 +45,9 @@ func (s *Store) writeMulti(keys, values [][]byte, deadline int64, each func() in
 
 // DeleteMulti removes many values, as many as it can, and returns the first error.
 func (s *Store) DeleteMulti(keys [][]byte) (first error) {
+	if s.shared != nil {
+		return s.deleteMultiShared(context.Background(), keys)
+	}
 	var hashes [writeWindow]uint64
 	for len(keys) > 0 {
 		n := min(len(keys), writeWindow)

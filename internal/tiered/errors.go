@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/firncache/firn/internal/ram"
+	"github.com/firncache/firn/internal/shared"
 	"github.com/firncache/firn/internal/ssd"
 	"github.com/firncache/firn/internal/vfs"
 )
@@ -19,6 +20,8 @@ var (
 	ErrSSDTimeout = errors.New("firn: the SSD did not answer in time")
 	ErrSSDBusy    = errors.New("firn: the SSD is busy")
 	ErrFormat     = errors.New("firn: unknown format")
+
+	ErrSharedUnavailable = shared.ErrUnavailable
 )
 
 // ErrChanged says that an Attempt came too late: the key was written since it began.

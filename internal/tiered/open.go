@@ -1,6 +1,8 @@
 package tiered
 
 import (
+	"context"
+
 	"github.com/firncache/firn/internal/record"
 
 	"github.com/firncache/firn/internal/ram"
@@ -9,6 +11,7 @@ import (
 // Open opens the tiers. If it fails, none is open.
 func (s *Store) Open(cfg Config) (err error) {
 	s.now, s.grace = cfg.ticker(), cfg.Grace > 0
+	cfg.prepareShared()
 	if s.ssd, err = openSSD(&cfg, s.now); err != nil {
 		return err
 	}
@@ -25,6 +28,12 @@ func (s *Store) Open(cfg Config) (err error) {
 		s.recovered = s.ssd.tier.Len() > 0
 	}
 	s.openNumbers(cfg.RAMBytes)
+	if err := s.openShared(&cfg); err != nil {
+		err = with(err, s.ssd.abandon())
+		s.ram.Close()
+		s.ram.Free()
+		return err
+	}
 	s.freeWhenUnreachable()
 	return nil
 }
@@ -49,6 +58,14 @@ func (s *Store) ramConfig(cfg *Config) ram.Config {
 
 // Clear removes every record that was there when it was called.
 func (s *Store) Clear() error {
+	if s.shared != nil {
+		return s.clearShared(context.Background())
+	}
+	return s.clearLocal()
+}
+
+// clearLocal is Clear of the local tiers.
+func (s *Store) clearLocal() error {
 	var ok bool
 	s.emptied(false, func() {
 		if s.ssd == nil {

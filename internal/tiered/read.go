@@ -11,6 +11,9 @@ import (
 // Get appends the value of key to dst. Without one it returns dst as it was, and
 // false. The room behind dst must not overlap key. It counts as a read.
 func (s *Store) Get(dst, key []byte) ([]byte, bool) {
+	if s.shared != nil {
+		return s.getShared(dst, key)
+	}
 	n := s.ram.TryGet(dst, key)
 	if n >= 0 {
 		s.keepAlive()
@@ -34,6 +37,9 @@ func (s *Store) finishGet(n int, dst, key []byte) ([]byte, bool) {
 // Lookup is Get with a context and with errors: those of the SSD tier, of the
 // context, ErrNotFound and ErrClosed. With one it returns dst as it was.
 func (s *Store) Lookup(ctx context.Context, dst, key []byte) ([]byte, error) {
+	if s.shared != nil {
+		return s.lookupShared(ctx, dst, key)
+	}
 	n := s.ram.TryGet(dst, key)
 	if n < 0 {
 		return s.finishLookup(n, ctx, dst, key)
@@ -57,15 +63,45 @@ func (s *Store) finishLookup(n int, ctx context.Context, dst, key []byte) ([]byt
 	return v, err
 }
 
-// LookupDeadline is Lookup that also tells the deadline, which is known of what is found.
+// LookupDeadline is Lookup that also tells the deadline, if that is known: of a copy that
+// does not live as long as its entry it is not.
 func (s *Store) LookupDeadline(ctx context.Context, dst, key []byte) (value []byte, deadline int64, known bool, err error) {
-	value, deadline, _, err = s.LookupEntry(ctx, dst, key)
+	if s.shared != nil {
+		return s.lookupDeadlineShared(ctx, dst, key)
+	}
+	value, deadline, _, err = s.lookupLocal(ctx, dst, key)
 	return value, deadline, err == nil, err
 }
 
-// LookupEntry is Lookup that also tells the deadline, 0 for never, and whether the value
-// was found on the SSD. A deadline that slides has moved.
-func (s *Store) LookupEntry(ctx context.Context, dst, key []byte) (value []byte, deadline int64, onSSD bool, err error) {
+// Place is where a value was found.
+type Place uint8
+
+// The places.
+const (
+	InRAM Place = iota
+	OnSSD
+	InShared
+)
+
+// LookupEntry is Lookup that also tells the deadline, 0 for never, and where the value was
+// found. A deadline that slides has moved.
+func (s *Store) LookupEntry(ctx context.Context, dst, key []byte) (value []byte, deadline int64, at Place, err error) {
+	if s.shared != nil {
+		return s.lookupEntryShared(ctx, dst, key)
+	}
+	value, deadline, onSSD, err := s.lookupLocal(ctx, dst, key)
+	return value, deadline, placeOf(onSSD), err
+}
+
+func placeOf(onSSD bool) Place {
+	if onSSD {
+		return OnSSD
+	}
+	return InRAM
+}
+
+// lookupLocal is LookupEntry of the local tiers.
+func (s *Store) lookupLocal(ctx context.Context, dst, key []byte) (value []byte, deadline int64, onSSD bool, err error) {
 	value, deadline, ok := s.ram.GetWithDeadline(dst, key)
 	switch {
 	case ok:
@@ -97,6 +133,9 @@ func (s *Store) MissError(ctx context.Context) error {
 
 // PeekFresh is Get of RAM alone that counts as no read. It takes no lock.
 func (s *Store) PeekFresh(dst, key []byte) ([]byte, bool) {
+	if s.shared != nil {
+		return s.peekFreshShared(dst, key)
+	}
 	v, _, ok := s.ram.Peek(s.ram.Hash(key), dst, key)
 	s.keepAlive()
 	return v, ok
@@ -125,7 +164,15 @@ func (s *Store) Peek(ctx context.Context, hash uint64, dst, key []byte) (v []byt
 
 // PeekTiers is Peek that looks for a fresh value on the SSD, too.
 func (s *Store) PeekTiers(ctx context.Context, hash uint64, dst, key []byte) (v []byte, deadline int64, state State) {
-	v, deadline, state = s.PeekRAM(hash, dst, key)
+	if s.shared != nil {
+		return s.peekTiersShared(ctx, hash, dst, key)
+	}
+	return s.peekLocal(ctx, hash, dst, key)
+}
+
+// peekLocal is PeekTiers of the local tiers.
+func (s *Store) peekLocal(ctx context.Context, hash uint64, dst, key []byte) (v []byte, deadline int64, state State) {
+	v, deadline, state = s.peekRAM(hash, dst, key)
 	if state == Miss && s.ssd != nil {
 		f, err := s.ssd.tier.GetStale(ctx, dst, key, hash)
 		s.keepAlive()
@@ -139,13 +186,21 @@ func (s *Store) PeekTiers(ctx context.Context, hash uint64, dst, key []byte) (v 
 
 // PeekRAM is Peek of RAM alone: it waits for no disk.
 func (s *Store) PeekRAM(hash uint64, dst, key []byte) (v []byte, deadline int64, state State) {
+	if s.shared != nil {
+		return s.peekRAMShared(hash, dst, key)
+	}
+	return s.peekRAM(hash, dst, key)
+}
+
+// peekRAM is PeekRAM, of a copy with its trailer.
+func (s *Store) peekRAM(hash uint64, dst, key []byte) (v []byte, deadline int64, state State) {
 	v, deadline, ok := s.ram.PeekStale(hash, dst, key)
 	s.keepAlive()
 	switch {
 	case !ok:
 		return dst, 0, Miss
 	case deadline < 0:
-		return dst, deadline, Negative
+		return v, deadline, Negative
 	case s.IsObsolete(key, v[len(dst):]):
 		return dst, 0, Miss
 	}
@@ -163,6 +218,9 @@ func (s *Store) freshness(deadline int64) State {
 // Inspect is Deadline that also appends the value to dst: with an SSD tier, it reads all of
 // it there.
 func (s *Store) Inspect(dst, key []byte) (v []byte, deadline int64, ok bool) {
+	if s.shared != nil {
+		return s.inspectShared(dst, key)
+	}
 	hash := s.ram.Hash(key)
 	for range lookupRounds {
 		var state State
@@ -185,6 +243,9 @@ func (s *Store) Inspect(dst, key []byte) (v []byte, deadline int64, ok bool) {
 // Deadline is when the value of key expires, 0 for never. It reports false if
 // there is no live value. It counts as no read.
 func (s *Store) Deadline(key []byte) (deadline int64, ok bool) {
+	if s.shared != nil {
+		return s.deadlineShared(key)
+	}
 	hash := s.ram.Hash(key)
 	if deadline, ok = s.ram.Deadline(hash, key); !ok && s.ssd != nil {
 		deadline, ok = s.deadlineOnSSD(hash, key)

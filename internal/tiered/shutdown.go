@@ -57,9 +57,13 @@ func (s *Store) Shutdown(ctx context.Context) error {
 		return err
 	}
 	var ev ram.Evicted
+	unsent := s.shared.close(ctx)
 	s.emptied(true, func() { err = s.close(ctx, &ev) })
 	s.ending.end()
 	ev.Notify()
+	if err == nil {
+		err = unsent
+	}
 	return err
 }
 

@@ -14,7 +14,8 @@ import (
 // holds it by value: while a method of the store runs, the owner is not collected.
 type Store struct {
 	ram     *ram.Tier
-	ssd     *ssdTier // nil: RAM alone
+	ssd     *ssdTier    // nil: RAM alone
+	shared  *sharedTier // nil: none
 	now     func() int64
 	grace   bool // the tiers keep expired entries
 	hook    atomic.Pointer[WriteHook]
@@ -33,24 +34,30 @@ func (s *Store) keepAlive() { runtime.KeepAlive(s) }
 // any more. The memory's address space outlives Close, so that a late reader finds
 // zeros and not a fault.
 func (s *Store) freeWhenUnreachable() {
-	runtime.AddCleanup(s, leftTiers.free, leftTiers{s.ram, s.ssd})
+	runtime.AddCleanup(s, leftTiers.free, leftTiers{s.ram, s.ssd, s.shared})
 }
 
 // leftTiers are the tiers that a store leaves behind.
 type leftTiers struct {
-	ram *ram.Tier
-	ssd *ssdTier
+	ram    *ram.Tier
+	ssd    *ssdTier
+	shared *sharedTier
 }
 
 // free gives back the tiers' memory and files. A store that nobody closed is closed
 // first, without writing RAM's entries to the SSD.
 func (t leftTiers) free() {
-	if t.ssd == nil {
+	if t.ssd == nil && t.shared == nil {
 		t.ram.Free()
 		return
 	}
 	go func() { // it may take a while
+		_ = t.shared.close(context.Background())
 		t.ram.Close()
+		if t.ssd == nil {
+			t.ram.Free()
+			return
+		}
 		_ = t.ssd.tier.Close(context.Background())
 		t.ssd.tier.Free()
 		t.ram.Free()
@@ -91,6 +98,9 @@ func (s *Store) Len() int {
 // All yields every live record, those in RAM first. The slices are lent until
 // yield returns; the loop ends when that is false.
 func (s *Store) All(yield func(key, value []byte) bool) {
+	if s.shared != nil {
+		yield = s.shared.eachTrusted(s, yield)
+	}
 	more := true
 	s.ram.All(func(key, value []byte) bool {
 		more = yield(key, value)

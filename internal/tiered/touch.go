@@ -11,6 +11,9 @@ import (
 // deadline ends. A value that only the SSD has is read, and comes to RAM for its new
 // deadline. The errors are those of Lookup and of Set.
 func (s *Store) Touch(ctx context.Context, key []byte, deadline int64) (ok bool, err error) {
+	if s.shared != nil {
+		return s.touchShared(ctx, key, deadline)
+	}
 	w := change{op: touch, hash: s.ram.Hash(key), key: key, deadline: deadline}
 	if err = s.write(&w); err == ErrNotFound && s.ssd != nil {
 		err = s.touchOnSSD(ctx, &w)

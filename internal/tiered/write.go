@@ -2,6 +2,7 @@ package tiered
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 
 	"github.com/firncache/firn/internal/ram"
@@ -21,6 +22,8 @@ const (
 	updateIf    // likewise, and keeps the deadline
 	removeIf    // likewise
 	touch       // the deadline alone
+	drop        // of a record that may not be what the shared tier has
+	dropIf      // unless the key was written since it is watched
 )
 
 // change is one write of a key.
@@ -29,6 +32,7 @@ type change struct {
 	hash       uint64 // of set and remove
 	key, value []byte
 	deadline   int64
+	cause      ram.Cause    // of drop
 	watch      *ram.Watch   // of setIf, updateIf and removeIf
 	ev         *ram.Evicted // of setIf and removeIf: collects the records that they evict
 }
@@ -61,6 +65,10 @@ func (s *Store) write(w *change) error {
 		err = s.touchRAM(w)
 	case removeIf:
 		err = s.ram.DeleteIf(w.watch, w.ev)
+	case drop:
+		err = errIfClosed(s.ram.Drop(w.hash, w.key, w.cause, w.ev))
+	case dropIf:
+		err = s.ram.DropIf(w.watch, w.cause, w.ev)
 	}
 	if h := s.hook.Load(); h != nil {
 		(*h).AfterWrite(w.key, token)
@@ -105,11 +113,17 @@ func (s *Store) Prefetch(key []byte) (hash uint64) {
 
 // Set stores a value under a key with this hash. A deadline of 0 is never.
 func (s *Store) Set(hash uint64, key, value []byte, deadline int64) error {
+	if s.shared != nil {
+		return s.setShared(context.Background(), hash, key, value, deadline)
+	}
 	return s.write(&change{op: set, hash: hash, key: key, value: value, deadline: deadline})
 }
 
 // Delete removes a value. That there was none is no error.
 func (s *Store) Delete(key []byte) error {
+	if s.shared != nil {
+		return s.deleteShared(context.Background(), key)
+	}
 	return s.write(&change{op: remove, hash: s.ram.Hash(key), key: key})
 }
 
@@ -151,6 +165,9 @@ func unlessChanged(err error) error {
 // DeleteIfEqual removes a value, unless the key was written since stored was read:
 // a value that somebody has set meanwhile stays.
 func (s *Store) DeleteIfEqual(key, stored []byte) error {
+	if s.shared != nil {
+		return s.deleteIfEqualShared(key, stored)
+	}
 	var w ram.Watch
 	s.Watch(&w, s.Hash(key), key) // and then look: a write is either seen or noticed
 	defer s.Unwatch(&w)

@@ -45,6 +45,7 @@ type Superblock struct {
 	LocationBits uint8  // of an index entry
 	Clean        bool   // closed, and everything has reached the device
 	BootID       string // the boot during which it was opened
+	Fingerprint  uint64 // of what the records are; 0: the user's keys and values
 	Budget       BudgetState
 }
 
@@ -57,6 +58,7 @@ const (
 	superTimesAt  = 88  // lastTime, skew
 	superSmallAt  = 104 // unitShift, shardBits, locationBits, clean, and the length of bootID
 	superBootAt   = 112
+	superPrintAt  = 152
 	superBudgetAt = SuperblockLen // the write budget's state, with a checksum of its own
 )
 
@@ -75,6 +77,7 @@ func (s *Superblock) Encode() []byte {
 	if s.Clean {
 		b[superSmallAt+3] = 1
 	}
+	binary.LittleEndian.PutUint64(b[superPrintAt:], s.Fingerprint)
 	budget := s.Budget.Encode()
 	copy(b[superBudgetAt:], budget[:])
 	binary.LittleEndian.PutUint32(b[superBudgetAt+BudgetLen:], Checksum(0, budget[:]))
@@ -111,6 +114,7 @@ func DecodeSuperblock(b []byte) (s Superblock, err error) {
 	small := b[superSmallAt:]
 	s.UnitShift, s.ShardBits, s.LocationBits, s.Clean = small[0], small[1], small[2], small[3] == 1
 	s.BootID = string(b[superBootAt : superBootAt+min(int(small[4]), bootIDLen)])
+	s.Fingerprint = binary.LittleEndian.Uint64(b[superPrintAt:])
 	if b := b[superBudgetAt:]; len(b) >= BudgetLen+4 && binary.LittleEndian.Uint32(b[BudgetLen:]) == Checksum(0, b[:BudgetLen]) {
 		s.Budget = DecodeBudget([BudgetLen]byte(b))
 	}

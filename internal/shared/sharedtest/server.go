@@ -1,0 +1,140 @@
+package sharedtest
+
+import (
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/firncache/firn/internal/shared"
+)
+
+// Server is what the processes of a test share. Its fields are set before its first Tier.
+type Server struct {
+	Leases    bool          // Lease gives leases; otherwise a removal leaves a tombstone
+	LeaseTime time.Duration // how long a lease lives; 0: ten seconds
+	AwaitTime time.Duration // how long Await waits; 0: as long as a lease lives
+	TooLarge  int           // of how many bytes a value is too large; 0: none
+
+	mu      sync.Mutex
+	entries map[string]*entry
+	numbers map[shared.ID]uint64
+	tiers   []*Tier
+}
+
+// kind is what an entry is.
+type kind uint8
+
+const (
+	value kind = iota
+	lease
+	tombstone
+)
+
+// entry is what the server has of a key.
+type entry struct {
+	kind     kind
+	value    []byte
+	version  shared.Version
+	deadline int64         // in the server's time; 0 for never, below 0 a negative entry's
+	until    int64         // when it is gone; 0: never
+	beside   beside        // the lease of somebody who loads the value anew
+	changed  chan struct{} // closed when another entry has its place
+}
+
+// beside is a lease beside a value.
+type beside struct {
+	version shared.Version
+	until   int64
+}
+
+// NewServer returns an empty server with leases.
+func NewServer() *Server {
+	return &Server{Leases: true, entries: map[string]*entry{}, numbers: map[shared.ID]uint64{}}
+}
+
+// now is the server's time, in milliseconds.
+func (s *Server) now() int64 { return time.Now().UnixMilli() }
+
+func (s *Server) leaseTime() time.Duration {
+	if s.LeaseTime == 0 {
+		return 10 * time.Second
+	}
+	return s.LeaseTime
+}
+
+// find is the entry of a key, nil without one. The caller holds mu.
+func (s *Server) find(key string) *entry {
+	e := s.entries[key]
+	if e != nil && e.until != 0 && e.until <= s.now() {
+		s.take(key)
+		return nil
+	}
+	return e
+}
+
+// take takes an entry out. The caller holds mu.
+func (s *Server) take(key string) {
+	if e := s.entries[key]; e != nil {
+		close(e.changed)
+		delete(s.entries, key)
+	}
+}
+
+// put gives a key another entry, of a new version. The caller holds mu.
+func (s *Server) put(key string, e entry) shared.Version {
+	s.take(key)
+	e.version, e.changed = newVersion(), make(chan struct{})
+	s.entries[key] = &e
+	return e.version
+}
+
+func newVersion() shared.Version { return shared.Version(1 + rand.Uint64N(1<<63)) }
+
+// expects reports whether a key has what a write expects. The caller holds mu.
+func (s *Server) expects(key string, x shared.Expect) bool {
+	if e := s.find(key); e != nil {
+		return x.Any || e.version == x.Version
+	}
+	return x.Any || x.Version == 0
+}
+
+// push queues a push for every tier but the writer's. The caller holds mu, and calls deliver
+// without it.
+func (s *Server) push(writer *Tier, p push) {
+	for _, t := range s.tiers {
+		if t != writer {
+			t.pushes = append(t.pushes, p)
+		}
+	}
+}
+
+// deliver delivers the pushes that nobody holds.
+func (s *Server) deliver() {
+	s.mu.Lock()
+	tiers := append([]*Tier(nil), s.tiers...)
+	s.mu.Unlock()
+	for _, t := range tiers {
+		t.deliver()
+	}
+}
+
+// Remove takes an entry out as the server's own doing, and tells every tier: it has expired,
+// or was evicted.
+func (s *Server) Remove(key string) {
+	s.mu.Lock()
+	s.take(key)
+	s.push(nil, push{key: key})
+	s.mu.Unlock()
+	s.deliver()
+}
+
+// Value is the value that the server has of a key, and whether it has one.
+func (s *Server) Value(key string) (v string, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.find(key)
+	if e == nil || e.kind != value || e.deadline < 0 {
+		return "", false
+	}
+	return string(e.value), true
+}

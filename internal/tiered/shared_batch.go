@@ -1,0 +1,145 @@
+package tiered
+
+import (
+	"context"
+	"errors"
+
+	"github.com/firncache/firn/internal/ram"
+	"github.com/firncache/firn/internal/shared"
+)
+
+// sharedQueries is the scratch space for the keys of a batch that the shared tier is asked
+// for.
+type sharedQueries struct {
+	queries []shared.Query
+	index   []int // of each query in the batch
+	have    []sharedCopy
+	watches []ram.Watch
+	ev      ram.Evicted
+}
+
+// lookupMultiShared is LookupMulti with a shared tier.
+func (s *Store) lookupMultiShared(ctx context.Context, b *Batch, keys [][]byte) error {
+	call := callOf(ctx)
+	mark := s.shared.trust.Mark()
+	if call.SkipLocal {
+		b.Reset(len(keys))
+		b.Hashes = b.Hashes[:0]
+		for _, key := range keys {
+			b.Hashes = append(b.Hashes, s.ram.Hash(key))
+		}
+	} else if err := s.lookupMultiLocal(ctx, b, keys); s.ram.Closed() || ctx.Err() != nil {
+		s.cutBatch(b, mark)
+		return err
+	}
+	q := &b.inShared
+	q.collect(s, ctx, b, keys, mark)
+	if len(q.queries) == 0 {
+		return nil
+	}
+	if call.SkipShared {
+		for _, i := range q.index {
+			b.Miss(i)
+		}
+		return nil
+	}
+	return s.askMulti(ctx, b, &call)
+}
+
+// cutBatch leaves the trusted copies of a batch in it.
+func (s *Store) cutBatch(b *Batch, mark uint64) {
+	for i := range b.Len() {
+		if v, ok := b.Value(i); ok {
+			if c := s.toCopy(b.Hashes[i], 0, v, 0, Fresh); !c.trusted || s.shared.trust.Since(mark) {
+				b.Miss(i)
+			} else {
+				b.Trim(i, shared.TrailerLen)
+			}
+		}
+	}
+}
+
+// collect cuts the trailers off what was found, and makes queries for the keys of which there
+// is no trusted copy.
+func (q *sharedQueries) collect(s *Store, ctx context.Context, b *Batch, keys [][]byte, mark uint64) {
+	q.queries, q.index, q.have = q.queries[:0], q.index[:0], q.have[:0]
+	for i, key := range keys {
+		var c sharedCopy
+		v, ok := b.Value(i)
+		if ok {
+			if c = s.toCopy(b.Hashes[i], 0, v, b.Deadline(i), Fresh); c.state == Miss {
+				b.Miss(i)
+			} else {
+				b.Trim(i, shared.TrailerLen)
+			}
+			c.trusted = c.trusted && !s.shared.trust.Since(mark)
+		} else {
+			c = s.copyAside(ctx, b.Hashes[i], nil, key)
+			c.trusted = c.trusted && !s.shared.trust.Since(mark)
+		}
+		if c.answers() {
+			continue
+		}
+		q.queries = append(q.queries, shared.Query{Key: key, Have: c.version})
+		q.index = append(q.index, i)
+		q.have = append(q.have, c)
+	}
+}
+
+// askMulti is ask for the queries of a batch. It returns the first error.
+func (s *Store) askMulti(ctx context.Context, b *Batch, call *shared.Call) (first error) {
+	q := &b.inShared
+	if n := len(q.queries); cap(q.watches) < n {
+		q.watches = make([]ram.Watch, n)
+	}
+	watches := q.watches[:len(q.queries)]
+	for i := range watches {
+		s.ram.Watch(&watches[i], b.Hashes[q.index[i]], q.queries[i].Key)
+	}
+	s.shared.tier.ReadMulti(ctx, q.queries, func(i int, f shared.Found, err error) {
+		if err = s.answerQuery(ctx, b, i, &f, err, call); first == nil {
+			first = err
+		}
+	})
+	for i := range watches {
+		if !watches[i].Voided() {
+			s.ram.Unwatch(&watches[i])
+		}
+	}
+	q.ev.Notify()
+	s.keepAlive()
+	return first
+}
+
+// answerQuery puts what was found for a query into the batch, and into the local tiers.
+func (s *Store) answerQuery(ctx context.Context, b *Batch, i int, f *shared.Found, err error, call *shared.Call) error {
+	q := &b.inShared
+	at, key, have := q.index[i], q.queries[i].Key, &q.have[i]
+	hash, w := b.Hashes[at], &q.watches[i]
+	var a answer
+	switch {
+	case err == nil && f.Unchanged:
+		a = s.keepUnchanged(w, &q.ev, hash, 0, key, have, f, call)
+		if a.state == Fresh && have.state == Fresh {
+			return nil // it is there
+		}
+	case err == nil:
+		a = s.keep(w, &q.ev, 0, &sharedCopy{}, key, f, call)
+	case errors.Is(err, shared.ErrNotFound):
+		s.missing(w, &q.ev, key, have)
+	default:
+		if a, err = s.unanswered(ctx, have, call, 0, err); err == nil && a.state == Fresh {
+			return nil
+		}
+		b.Miss(at)
+		return err
+	}
+	if a.state != Fresh {
+		b.Miss(at)
+		return nil
+	}
+	start := len(b.Bytes)
+	b.Bytes = append(b.Bytes, a.value...)
+	b.Put(at, start, a.deadline)
+	return nil
+}

@@ -1,0 +1,100 @@
+package tiered
+
+import (
+	"sync"
+	"weak"
+
+	"github.com/firncache/firn/internal/ram"
+	"github.com/firncache/firn/internal/shared"
+)
+
+// localTiers is shared.Local: what the shared tier may call. It does not hold on to the
+// store, so that one which nobody closed can be collected.
+type localTiers struct {
+	store weak.Pointer[Store]
+	now   func() int64
+	grace int64
+}
+
+func weakStore(s *Store) weak.Pointer[Store] { return weak.Make(s) }
+
+func (l localTiers) Now() int64   { return l.now() }
+func (l localTiers) Grace() int64 { return l.grace }
+
+// Invalidate is a Delete of the write protocol: it voids the watches of reads, loads and
+// Computes under way, empties fronts, and ends the copy on the SSD and its demotion.
+func (l localTiers) Invalidate(key []byte) {
+	s := l.store.Value()
+	if s == nil {
+		return
+	}
+	var ev ram.Evicted
+	_ = s.write(&change{op: drop, hash: s.ram.Hash(key), key: key, cause: ram.Invalidated, ev: &ev})
+	s.shared.untold.add(ev)
+}
+
+func (l localTiers) InvalidateNumber(id shared.ID) {
+	if h := l.numberHook(); h != nil {
+		h.InvalidateNumber(id)
+	}
+}
+
+func (l localTiers) EpochChanged() {
+	if h := l.numberHook(); h != nil {
+		h.EpochChanged()
+	}
+}
+
+func (l localTiers) numberHook() NumberHook {
+	if s := l.store.Value(); s != nil {
+		if h := s.shared.numbers.Load(); h != nil {
+			return *h
+		}
+	}
+	return nil
+}
+
+// untold are the records of which OnEvict is still to be told, by a goroutine of its own:
+// whoever made them leave reads from the network. It ends when there is nothing to tell.
+type untold struct {
+	mu      sync.Mutex
+	lists   []ram.Evicted
+	bytes   int
+	telling bool
+}
+
+// maxUntold is how many bytes of records may wait for an OnEvict that is slow, before it is
+// not told of more.
+const maxUntold = 16 << 20
+
+func (u *untold) add(ev ram.Evicted) {
+	if ev.Empty() {
+		return
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.bytes > maxUntold {
+		return
+	}
+	u.bytes += ev.Bytes()
+	if u.lists = append(u.lists, ev); !u.telling {
+		u.telling = true
+		go u.tell()
+	}
+}
+
+func (u *untold) tell() {
+	for {
+		u.mu.Lock()
+		lists := u.lists
+		u.lists, u.bytes = nil, 0
+		u.telling = len(lists) > 0
+		u.mu.Unlock()
+		if len(lists) == 0 {
+			return
+		}
+		for i := range lists {
+			lists[i].Notify()
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package tiered
+
+import (
+	"context"
+
+	"github.com/firncache/firn/internal/shared"
+)
+
+// peeked is what Peek tells of a copy: nothing of a suspect one, but for a stale one where
+// that will do as an answer.
+func (s *Store) peeked(c *sharedCopy, n int) (v []byte, deadline int64, state State) {
+	if c.answers() || c.state == Stale && s.shared.policy.Degraded == shared.DegradedStale {
+		return c.value, c.deadline, c.state
+	}
+	return c.value[:n], 0, Miss
+}
+
+func (s *Store) peekTiersShared(ctx context.Context, hash uint64, dst, key []byte) (v []byte, deadline int64, state State) {
+	c := s.peekCopy(ctx, hash, dst, key, true)
+	return s.peeked(&c, len(dst))
+}
+
+func (s *Store) peekRAMShared(hash uint64, dst, key []byte) (v []byte, deadline int64, state State) {
+	c := s.peekCopy(context.Background(), hash, dst, key, false)
+	return s.peeked(&c, len(dst))
+}
+
+func (s *Store) peekFreshShared(dst, key []byte) ([]byte, bool) {
+	v, _, state := s.peekRAMShared(s.ram.Hash(key), dst, key)
+	if state == Fresh {
+		return v, true
+	}
+	return dst, false
+}
+
+// inspectShared is Inspect with a shared tier, which is asked for what no trusted copy tells.
+func (s *Store) inspectShared(dst, key []byte) (v []byte, deadline int64, ok bool) {
+	ctx, hash := context.Background(), s.ram.Hash(key)
+	have := s.peekCopy(ctx, hash, dst, key, true)
+	if have.answers() && !have.shortened() {
+		return have.value, have.deadline, have.state == Fresh
+	}
+	var call shared.Call
+	a, err := s.ask(ctx, hash, len(dst), key, &have, &call)
+	if err != nil {
+		if a, err = s.unanswered(ctx, &have, &call, len(dst), err); err != nil {
+			return dst, 0, false
+		}
+	}
+	v, err = a.found(len(dst))
+	return v, a.deadline, err == nil
+}
+
+// deadlineShared is Deadline with a shared tier: the copy is read, for its trailer.
+func (s *Store) deadlineShared(key []byte) (deadline int64, ok bool) {
+	b := getScratch()
+	defer b.put()
+	b.bytes, deadline, ok = s.inspectShared(b.bytes[:0], key)
+	return deadline, ok
+}
+
+// deleteIfEqualShared is DeleteIfEqual with a shared tier: what is there is compared with
+// what was read, and removed if it is still there by then.
+func (s *Store) deleteIfEqualShared(key, stored []byte) error {
+	var a Attempt
+	s.Begin(&a, key)
+	defer s.End(&a)
+	b := getScratch()
+	defer b.put()
+	v, _, ok, err := s.Look(context.Background(), &a, b.bytes[:0])
+	b.bytes = v
+	if err != nil || !ok || string(v) != string(stored) {
+		return err
+	}
+	return unlessChanged(s.Remove(&a))
+}

@@ -1,0 +1,237 @@
+package tiered
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/firncache/firn/internal/ram"
+	"github.com/firncache/firn/internal/shared"
+)
+
+// answer is what a lookup in all tiers has found.
+type answer struct {
+	sharedCopy
+	known bool // the deadline is that of the entry
+}
+
+// found is the answer of a lookup that shows fresh values alone.
+func (a *answer) found(n int) ([]byte, error) {
+	if a.state == Fresh {
+		return a.value, nil
+	}
+	return a.value[:n], ErrNotFound
+}
+
+// getShared is Get with a shared tier.
+func (s *Store) getShared(dst, key []byte) ([]byte, bool) {
+	t := s.shared.trust
+	mark := t.Mark()
+	n := s.ram.TryGet(dst, key)
+	if n >= shared.TrailerLen {
+		found := dst[:len(dst)+n]
+		value, _, stamp, _ := shared.CutTrailer(found)
+		if t.Holds(stamp) && !t.Since(mark) {
+			s.keepAlive()
+			return value, true
+		}
+	}
+	v, err := s.getTiers(dst, key)
+	return v, err == nil
+}
+
+//go:noinline
+func (s *Store) getTiers(dst, key []byte) ([]byte, error) {
+	a, err := s.lookupTiers(context.Background(), dst, key)
+	if err != nil {
+		return dst, err
+	}
+	return a.found(len(dst))
+}
+
+// lookupShared is Lookup with a shared tier.
+func (s *Store) lookupShared(ctx context.Context, dst, key []byte) ([]byte, error) {
+	a, err := s.lookupTiers(ctx, dst, key)
+	if err != nil {
+		return dst, err
+	}
+	return a.found(len(dst))
+}
+
+func (s *Store) lookupEntryShared(ctx context.Context, dst, key []byte) (value []byte, deadline int64, at Place, err error) {
+	a, err := s.lookupTiers(ctx, dst, key)
+	if err == nil {
+		value, err = a.found(len(dst))
+	}
+	if err != nil {
+		return dst, 0, 0, err
+	}
+	return value, a.deadline, a.at, nil
+}
+
+func (s *Store) lookupDeadlineShared(ctx context.Context, dst, key []byte) (value []byte, deadline int64, known bool, err error) {
+	a, err := s.lookupTiers(ctx, dst, key)
+	if err == nil {
+		value, err = a.found(len(dst))
+	}
+	if err != nil {
+		return dst, 0, false, err
+	}
+	return value, a.deadline, a.known, nil
+}
+
+// LookupLocal is Lookup, of trusted copies in the local tiers alone, that also tells the
+// deadline, if it is known.
+func (s *Store) LookupLocal(ctx context.Context, dst, key []byte) (value []byte, deadline int64, known bool, err error) {
+	if s.shared == nil {
+		return s.LookupDeadline(ctx, dst, key)
+	}
+	c, err := s.copyOf(ctx, s.ram.Hash(key), dst, key)
+	switch {
+	case err != nil:
+		return dst, 0, false, err
+	case c.state != Fresh || !c.trusted:
+		return dst, 0, false, ErrNotFound
+	}
+	return c.value, c.deadline, !c.shortened(), nil
+}
+
+// lookupTiers looks a key up in all tiers, as the context's options say.
+func (s *Store) lookupTiers(ctx context.Context, dst, key []byte) (answer, error) {
+	call := callOf(ctx)
+	hash := s.ram.Hash(key)
+	have := sharedCopy{value: dst}
+	if !call.SkipLocal {
+		var err error
+		if have, err = s.copyOf(ctx, hash, dst, key); err != nil {
+			return answer{}, err
+		}
+		if have.answers() {
+			return answer{have, !have.shortened()}, nil
+		}
+	}
+	if call.SkipShared {
+		return answer{sharedCopy: sharedCopy{value: dst}}, nil
+	}
+	a, err := s.ask(ctx, hash, len(dst), key, &have, &call)
+	if err != nil && !errors.Is(err, shared.ErrNotFound) {
+		return s.unanswered(ctx, &have, &call, len(dst), err)
+	}
+	return a, nil
+}
+
+// sharedRead is the heap memory of a read of the shared tier.
+type sharedRead struct {
+	watch ram.Watch
+	ev    ram.Evicted
+}
+
+var sharedReads = sync.Pool{New: func() any { return new(sharedRead) }}
+
+// done ends a read.
+func (s *Store) done(r *sharedRead) {
+	if !r.watch.Voided() { // it has not ended by itself
+		s.Unwatch(&r.watch)
+	}
+	r.ev.Notify()
+	sharedReads.Put(r)
+}
+
+// ask reads a key from the shared tier, and stores a copy unless the key is written, or
+// invalidated, from before it was asked for until then. have is the copy that is suspect, if
+// there is one, behind n bytes. With shared.ErrNotFound, the version is that of what is no
+// value.
+func (s *Store) ask(ctx context.Context, hash uint64, n int, key []byte, have *sharedCopy, call *shared.Call) (a answer, err error) {
+	if s.ram.Closed() {
+		return a, ErrClosed
+	}
+	r := sharedReads.Get().(*sharedRead)
+	s.Watch(&r.watch, hash, key)
+	defer s.done(r)
+	f, err := s.readShared(ctx, key, have, call)
+	a.value = have.value[:n]
+	switch {
+	case err == nil && f.Unchanged:
+		return s.keepUnchanged(&r.watch, &r.ev, hash, n, key, have, &f, call), nil
+	case err == nil:
+		return s.keep(&r.watch, &r.ev, n, have, key, &f, call), nil
+	case errors.Is(err, shared.ErrNotFound):
+		a.version = f.Version
+		s.missing(&r.watch, &r.ev, key, have)
+	}
+	return a, err
+}
+
+// missing notes that the shared tier has nothing: the suspect copy is none of it.
+func (s *Store) missing(w *ram.Watch, ev *ram.Evicted, key []byte, have *sharedCopy) {
+	s.shared.count.misses.Add(1)
+	if have.state != Miss {
+		_ = s.write(&change{op: dropIf, key: key, watch: w, cause: ram.Invalidated, ev: ev})
+	}
+}
+
+// readShared asks the shared tier, not for long if there is an answer without it.
+func (s *Store) readShared(ctx context.Context, key []byte, have *sharedCopy, call *shared.Call) (shared.Found, error) {
+	t := s.shared
+	if have.state != Miss {
+		t.count.checks.Add(1)
+		if t.policy.SoftTimeout > 0 && have.state == Fresh && t.degraded(call) == shared.DegradedStale {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, t.policy.SoftTimeout)
+			defer cancel()
+		}
+	}
+	return t.tier.Read(ctx, have.value, shared.Query{Key: key, Have: have.version})
+}
+
+// keepUnchanged notes that a suspect copy is the latest.
+func (s *Store) keepUnchanged(w *ram.Watch, ev *ram.Evicted, hash uint64, n int, key []byte, have *sharedCopy, f *shared.Found, call *shared.Call) answer {
+	s.shared.count.unchanged.Add(1)
+	a := answer{*have, true}
+	a.deadline = f.Deadline
+	if a.deadline >= 0 {
+		a.state = s.freshness(a.deadline)
+	}
+	switch {
+	case f.Stamp == 0:
+	case have.state == Stale && a.state == Fresh: // the copy has had its time, and gets another
+		_ = s.setCopy(w, key, have.value[n:], have.version, f.Stamp, f.Deadline, call, ev)
+	default:
+		s.shared.trust.Restamp(hash, have.version, f.Stamp)
+	}
+	return a
+}
+
+// keep stores a copy of what was found, behind the n bytes of dst and the value of the suspect
+// copy.
+func (s *Store) keep(w *ram.Watch, ev *ram.Evicted, n int, have *sharedCopy, key []byte, f *shared.Found, call *shared.Call) answer {
+	s.shared.count.hits.Add(1)
+	a := answer{sharedCopy{version: f.Version, deadline: f.Deadline, at: InShared, state: Negative}, true}
+	a.value = append(f.Value[:n], f.Value[len(have.value):]...)
+	if f.Deadline >= 0 {
+		a.state = s.freshness(f.Deadline)
+	}
+	if f.Stamp != 0 && (a.state != Stale || s.grace) {
+		_ = s.setCopy(w, key, a.value[n:], f.Version, f.Stamp, f.Deadline, call, ev)
+	}
+	return a
+}
+
+// unanswered is the answer of a lookup for which the shared tier gave none.
+func (s *Store) unanswered(ctx context.Context, have *sharedCopy, call *shared.Call, n int, err error) (answer, error) {
+	t := s.shared
+	t.count.errors.Add(1)
+	d := t.degraded(call)
+	switch {
+	case t.closing.Load():
+		return answer{}, ErrClosed
+	case have.state == Fresh && d == shared.DegradedStale:
+		t.count.staleServed.Add(1)
+		return answer{*have, !have.shortened()}, nil
+	case ctx.Err() != nil:
+		return answer{}, ctx.Err()
+	case d == shared.DegradedError:
+		return answer{}, err
+	}
+	return answer{sharedCopy: sharedCopy{value: have.value[:n]}}, nil
+}

@@ -1,0 +1,243 @@
+package tiered
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/firncache/firn/internal/ram"
+	"github.com/firncache/firn/internal/shared/sharedtest"
+	"github.com/firncache/firn/internal/ssd"
+	"github.com/firncache/firn/internal/vfs/vfstest"
+)
+
+// process is a store with its own view of the shared server.
+type process struct {
+	Store
+	t    *testing.T
+	tier *sharedtest.Tier
+}
+
+// begin begins a process, with an SSD or without.
+func begin(t *testing.T, server *sharedtest.Server, onSSD bool, change ...func(*Config)) *process {
+	t.Helper()
+	p := &process{t: t, tier: server.Tier()}
+	cfg := Config{RAMBytes: 1 << 20, Shared: p.tier}
+	if onSSD {
+		cfg.FS, cfg.SSD = vfstest.NewMem(), ssd.Config{Bytes: 16 << 20, Admission: ssd.AdmitAll}
+	}
+	for _, f := range change {
+		f(&cfg)
+	}
+	if err := p.Open(cfg); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Close() })
+	return p
+}
+
+func (p *process) set(key, value string) {
+	p.t.Helper()
+	if err := p.setKey([]byte(key), []byte(value), 0); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// get is the value of a key, or why there is none.
+func (p *process) get(key string) string {
+	p.t.Helper()
+	v, err := p.Lookup(p.t.Context(), nil, []byte(key))
+	if w, ok := p.Get(nil, []byte(key)); ok != (err == nil) || string(w) != string(v) {
+		p.t.Errorf("Get of %s: %q, %v: Lookup said %q, %v", key, w, ok, v, err)
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return string(v)
+}
+
+// want demands a value, without a request if local.
+func (p *process) want(key, value string, local bool) {
+	p.t.Helper()
+	before := p.tier.Calls()
+	if got := p.get(key); got != value {
+		p.t.Errorf("%s is %q: want %q", key, got, value)
+	}
+	if asked := p.tier.Calls() - before; local && asked != 0 || !local && asked == 0 {
+		p.t.Errorf("%s took %d requests: want it local %v", key, asked, local)
+	}
+}
+
+// demote takes a key's copy out of RAM.
+func (p *process) demote(key string) {
+	p.Force().Demote(func(k []byte) bool { return string(k) == key })
+}
+
+// overTiers runs a test over RAM alone, and over RAM and SSD.
+func overTiers(t *testing.T, test func(t *testing.T, onSSD bool)) {
+	for _, onSSD := range []bool{false, true} {
+		t.Run(fmt.Sprint("ssd=", onSSD), func(t *testing.T) {
+			t.Parallel()
+			test(t, onSSD)
+		})
+	}
+}
+
+// What one process writes the others read, and keep until it is written again.
+func TestSharedValues(t *testing.T) {
+	t.Parallel()
+	overTiers(t, func(t *testing.T, onSSD bool) {
+		server := sharedtest.NewServer()
+		a, b := begin(t, server, onSSD), begin(t, server, onSSD)
+		a.set("k", "v1")
+		a.want("k", "v1", true)
+		b.want("k", "v1", false)
+		b.want("k", "v1", true)
+		b.set("k", "v2")
+		b.want("k", "v2", true)
+		a.want("k", "v2", false)
+		a.want("k", "v2", true)
+		if err := a.Delete([]byte("k")); err != nil {
+			t.Error(err)
+		}
+		a.want("k", ErrNotFound.Error(), false)
+		b.want("k", ErrNotFound.Error(), false)
+	})
+}
+
+// A copy that became suspect is checked, and its value is not sent again: from the SSD too.
+func TestCheckedCopies(t *testing.T) {
+	t.Parallel()
+	overTiers(t, func(t *testing.T, onSSD bool) {
+		server := sharedtest.NewServer()
+		a, b := begin(t, server, onSSD), begin(t, server, onSSD)
+		a.set("k", "v1")
+		b.want("k", "v1", false)
+		if onSSD {
+			b.demote("k")
+		}
+		b.tier.Disconnect()
+		b.want("k", "v1", false)
+		b.want("k", "v1", true)
+		if s := b.SharedStats(); s.Checks != 1 || s.Unchanged != 1 || s.Hits != 1 || s.Copies != 1 {
+			t.Errorf("%+v", s)
+		}
+		a.tier.Disconnect()
+		b.set("k", "v2")
+		a.want("k", "v2", false)
+	})
+}
+
+// A process that does not hear of the server uses its copies as the policy says.
+func TestDegraded(t *testing.T) {
+	t.Parallel()
+	p := begin(t, sharedtest.NewServer(), false)
+	p.set("k", "v")
+	p.tier.SetOnline(false)
+	p.want("k", "v", true)
+	if err := p.setKey([]byte("l"), []byte("w"), 0); !errors.Is(err, ErrSharedUnavailable) {
+		t.Errorf("Set while the server is away: %v", err)
+	}
+	p.tier.Lapse()
+	p.want("k", ErrNotFound.Error(), false)
+	p.tier.Resume()
+	p.want("k", "v", true)
+}
+
+// Many keys are read and written as one each.
+func TestSharedBatches(t *testing.T) {
+	t.Parallel()
+	overTiers(t, func(t *testing.T, onSSD bool) {
+		server := sharedtest.NewServer()
+		a, b := begin(t, server, onSSD), begin(t, server, onSSD)
+		var keys, values [][]byte
+		for i := range 300 {
+			keys, values = append(keys, fmt.Append(nil, "k", i)), append(values, fmt.Append(nil, "v", i))
+		}
+		if err := a.SetMulti(keys, values, 0, nil); err != nil {
+			t.Fatal(err)
+		}
+		for round := range 4 {
+			for _, p := range []*process{a, b} {
+				before := p.tier.Calls()
+				p.wantMulti(keys, values)
+				if asked := p.tier.Calls() - before; (asked < len(keys)/2) != (round%2 == 1 || round == 0 && p == a) { // some notes may be lost
+					t.Errorf("round %d: %d requests", round, asked)
+				}
+			}
+			if round == 1 {
+				a.tier.Disconnect()
+				b.tier.Disconnect()
+			}
+		}
+		if err := b.DeleteMulti(keys[:200]); err != nil {
+			t.Fatal(err)
+		}
+		clear(values[:200])
+		a.wantMulti(keys, values)
+		b.wantMulti(keys, values)
+	})
+}
+
+func (p *process) wantMulti(keys, values [][]byte) {
+	p.t.Helper()
+	var b Batch
+	if err := p.LookupMulti(context.Background(), &b, keys); err != nil {
+		p.t.Error(err)
+	}
+	for i, key := range keys {
+		if v, ok := b.Value(i); ok != (values[i] != nil) || string(v) != string(values[i]) {
+			p.t.Fatalf("%s is %q, %v: want %q", key, v, ok, values[i])
+		}
+	}
+}
+
+// A change by what a key holds is refused if another process has changed it meanwhile.
+func TestSharedAttempts(t *testing.T) {
+	t.Parallel()
+	overTiers(t, func(t *testing.T, onSSD bool) {
+		server := sharedtest.NewServer()
+		a, b := begin(t, server, onSSD), begin(t, server, onSSD)
+		a.set("k", "v1")
+		b.want("k", "v1", false)
+		b.tier.HoldPushes()
+		a.set("k", "v2")
+		if got, err := b.tryAppend("k", "+"); got != "v1" || err != ErrChanged {
+			t.Errorf("saw %q, %v: want the copy, and ErrChanged", got, err)
+		}
+		if got, err := b.tryAppend("k", "+"); got != "v2" || err != nil {
+			t.Errorf("saw %q, %v: want what is there", got, err)
+		}
+		b.tier.DeliverPushes()
+		a.want("k", "v2+", false)
+	})
+}
+
+// tryAppend is one try to append to a value.
+func (p *process) tryAppend(key, tail string) (seen string, err error) {
+	var a Attempt
+	p.Begin(&a, []byte(key))
+	defer p.End(&a)
+	v, deadline, _, err := p.Look(p.t.Context(), &a, nil)
+	if err != nil {
+		return "", err
+	}
+	return string(v), p.Update(&a, append(v, tail...), deadline)
+}
+
+// OnEvict is told values as they were stored, and of pushes as of nothing else.
+func TestToldOfPushes(t *testing.T) {
+	t.Parallel()
+	told := make(chan string, 1)
+	server := sharedtest.NewServer()
+	a := begin(t, server, false, func(cfg *Config) {
+		cfg.Evicted = func(key, value []byte, cause ram.Cause) { told <- fmt.Sprintf("%s %s %d", key, value, cause) }
+	})
+	b := begin(t, server, false)
+	a.set("k", "v1")
+	b.set("k", "v2")
+	if got, want := <-told, fmt.Sprint("k v1 ", ram.Invalidated); got != want {
+		t.Errorf("told of %s: want %s", got, want)
+	}
+}
