@@ -27,6 +27,7 @@ type Stats struct {
 	Reads, Writes       uint64 // requests
 	Moved               uint64 // answers that another server has the slot
 	BreakerOpened       uint64
+	BreakersOpen        int64 // servers that are not asked now
 	KeptRemovals        int64 // that wait for the server
 	KeptRemovalsDropped uint64
 	Servers             int64 // that own slots
