@@ -21,7 +21,8 @@ func (b *Batch) Len() int { return b.found.Len() }
 func (b *Batch) Value(i int) (value []byte, ok bool) { return b.found.Value(i) }
 
 // GetMulti looks up many keys at once: their cache misses overlap, so that a
-// key costs a fraction of a Get, and an SSD is given many reads at once. The
+// key costs a fraction of a Get, and an SSD is given many reads at once; a shared
+// tier all that the others miss in one request for each server. The
 // results are in b, which is emptied first. The batch is not atomic: each key is
 // looked up on its own.
 func (c *Cache) GetMulti(b *Batch, keys [][]byte) {
@@ -29,7 +30,7 @@ func (c *Cache) GetMulti(b *Batch, keys [][]byte) {
 }
 
 // LookupMulti is GetMulti with a context, which ends the waiting for the SSD
-// tier: what has not been read by then is missing in b. It returns the first
+// and the shared tier: what has not been read by then is missing in b. It returns the first
 // error other than ErrNotFound, as Lookup does.
 func (c *Cache) LookupMulti(ctx context.Context, b *Batch, keys [][]byte) error {
 	return c.store.LookupMulti(ctx, &b.found, keys)
@@ -38,16 +39,29 @@ func (c *Cache) LookupMulti(ctx context.Context, b *Batch, keys [][]byte) error 
 // SetMulti stores values[i] under keys[i], with Options.TTL, at a fraction of
 // the cost of single Sets. It stores as many as it can, and then returns the
 // first error; slices of different lengths are an error before anything is
-// stored.
+// stored. With a shared tier it waits as Set does, once for all keys.
 func (c *Cache) SetMulti(keys, values [][]byte) error {
-	if len(keys) != len(values) {
-		return fmt.Errorf("firn: SetMulti: %d values for %d keys: want as many", len(values), len(keys))
+	if err := pairs(keys, values); err != nil {
+		return err
 	}
 	return c.setMulti(keys, values, c.ttl)
 }
 
+// pairs refuses slices of different lengths.
+func pairs(keys, values [][]byte) error {
+	if len(keys) != len(values) {
+		return fmt.Errorf("firn: SetMulti: %d values for %d keys: want as many", len(values), len(keys))
+	}
+	return nil
+}
+
 // setMulti is SetMulti with another time to live.
 func (c *Cache) setMulti(keys, values [][]byte, ttl time.Duration) error {
+	return c.setMultiContext(context.Background(), keys, values, ttl)
+}
+
+// setMultiContext is SetMultiContext with another time to live.
+func (c *Cache) setMultiContext(ctx context.Context, keys, values [][]byte, ttl time.Duration) error {
 	deadline, _ := c.deadline(ttl)
 	var each func() int64
 	if c.loads.Jitters() {

@@ -144,6 +144,7 @@ package firn
 //	cache.go             Cache: Open, Get, Set, Delete
 //	shutdown.go          Close, and Shutdown with a deadline
 //	batch.go             GetMulti, SetMulti, DeleteMulti
+//	write_context.go     Set, Delete and their like with a context, for a shared tier
 //	compute.go           Compute, and what is made of it
 //	expiry.go            Forever, Touch, ExpireAfterAccess
 //	entry.go             LookupEntry: value, time to live and tier
