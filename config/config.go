@@ -15,12 +15,16 @@ import (
 type Caches map[string]firn.Options
 
 // Options are the options of one cache, for what a program adds to them, such
-// as OnEvict. A name that is not there is an error.
+// as OnEvict. A name that is not there is an error. A shared tier in them is a new one each
+// time, and connects to nobody before firn.Open.
 func (c Caches) Options(name string) (firn.Options, error) {
 	opts, ok := c[name]
 	if !ok {
 		have := slices.Sorted(maps.Keys(c))
 		return opts, fmt.Errorf("config: there is no cache %q: there are %s", name, strings.Join(have, ", "))
+	}
+	if tier, ok := opts.Shared.(*sharedTier); ok { // which serves one cache, once
+		opts.Shared = &sharedTier{options: tier.options}
 	}
 	return opts, nil
 }
@@ -48,7 +52,8 @@ type Source struct {
 	Data []byte
 
 	// EnvPrefix is the prefix of the names of environment variables, without
-	// the underscore that follows. Empty: the environment is not read.
+	// the underscore that follows. Empty: no variable is read but those that the file
+	// names as ${NAME}.
 	EnvPrefix string
 
 	// Environ are the variables, as NAME=value. Default: os.Environ().
@@ -63,6 +68,9 @@ func Load(path string) (Caches, error) { return Source{Path: path}.Load() }
 // cannot be read is the error of os.ReadFile.
 func (s Source) Load() (Caches, error) {
 	r := newReader(s.Path)
+	if s.Environ != nil {
+		r.environ = s.Environ
+	}
 	if s.Path != "" {
 		data := s.Data
 		if data == nil {
@@ -74,67 +82,76 @@ func (s Source) Load() (Caches, error) {
 		r.readFile(data)
 	}
 	if s.EnvPrefix != "" {
-		environ := s.Environ
-		if environ == nil {
-			environ = os.Environ()
-		}
-		r.readEnviron(s.EnvPrefix, environ)
+		r.readEnviron(s.EnvPrefix)
 	}
-	r.validate()
+	caches := r.validate()
 	if err := r.faults.err(); err != nil {
 		return nil, err
 	}
-	return r.caches, nil
+	return caches, nil
 }
 
 // reader is one Load under way.
 type reader struct {
-	file   string
-	caches Caches
-	faults faults
+	file    string
+	environ []string // as NAME=value
+	caches  map[string]settings
+	faults  faults
 
 	// places tells where a cache and its options were given, keyed by the
 	// cache's name, or by the name and the option's path: "sessions.SSD.Dir".
 	places map[string]place
 
 	// common are the options that every cache begins with, and where each was given.
-	common       firn.Options
+	common       settings
 	commonPlaces map[string]place
 }
 
 func newReader(file string) *reader {
-	return &reader{file: file, caches: Caches{}, places: map[string]place{}, commonPlaces: map[string]place{}}
+	return &reader{file: file, environ: os.Environ(), caches: map[string]settings{}, places: map[string]place{}, commonPlaces: map[string]place{}}
 }
 
-// validate checks the options read as firn.Open would. It is of use only for
-// values that could be read: after other faults it would blame the wrong ones.
-func (r *reader) validate() {
+// validate checks the options read as firn.Open would, and returns them. It is of use only
+// for values that could be read: after other faults it would blame the wrong ones.
+func (r *reader) validate() Caches {
 	if len(r.faults.list) > 0 {
-		return
+		return nil
 	}
 	if len(r.caches) == 0 {
 		r.faults.add(place{file: r.file, field: "caches"}.errorf("missing: want at least one cache"))
 	}
+	caches := Caches{}
 	for _, name := range slices.Sorted(maps.Keys(r.caches)) {
-		if err := r.caches[name].Validate(); err != nil {
-			r.faults.add(r.blame(name, err))
+		set := r.caches[name]
+		if err := set.Options.Validate(); err != nil {
+			r.blame(name, err)
 		}
+		set.Options.Shared = r.readShared(name, &set)
+		caches[name] = set.Options
+	}
+	return caches
+}
+
+// blame adds a fault of the field that an error of firn.Options is about, at the place
+// where it was given, or else where the cache was.
+func (r *reader) blame(cache string, err error) {
+	var option *firn.OptionError
+	if errors.As(err, &option) {
+		r.blameField(cache, option.Field, option.Err)
+	} else {
+		r.faults.add(r.places[cache].errorf("%w", err))
 	}
 }
 
-// blame finds the place of the field that an error of firn.Options is about:
-// where it was given, or else where the cache was.
-func (r *reader) blame(cache string, err error) *Error {
+// blameField adds a fault of a field, by its path in Go.
+func (r *reader) blameField(cache, path string, err error) {
 	at := r.places[cache]
-	var option *firn.OptionError
-	if !errors.As(err, &option) {
-		return at.errorf("%w", err)
+	if given, ok := r.places[cache+"."+path]; ok {
+		r.faults.add(given.errorf("%w", err))
+		return
 	}
-	if given, ok := r.places[cache+"."+option.Field]; ok {
-		return given.errorf("%w", option.Err)
-	}
-	at.field += "." + snakePath(option.Field)
-	return at.errorf("not set, and so it %w", option.Err)
+	at.field += "." + snakePath(path)
+	r.faults.add(at.errorf("not set, and so it %w", err))
 }
 
 // snakePath turns SSD.Dir into ssd.dir.

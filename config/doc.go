@@ -36,6 +36,31 @@
 //     firn.Forever.
 //   - A choice has the name that its String method gives it: admission: all.
 //   - In JSON, all three are strings: "64MiB", "5m". A size may be a plain number.
+//   - A list is written as one, or as a text with commas in between.
+//
+// # Shared tier
+//
+// Below shared are the fields of [remote.Options], for a cache that shares its entries with
+// those of other processes:
+//
+//	defaults:
+//	  shared:
+//	    addrs: [redis-1:6379, redis-2:6379]
+//	    username: shop
+//	    password: ${REDIS_PASSWORD}
+//	    tls: true                        # or {ca: …, cert: …, key: …, server_name: …}
+//	caches:
+//	  carts:
+//	    ram_bytes: 256MiB
+//	    shared: {namespace: shop.carts, staleness: 1s, degraded: stale}
+//	  local:
+//	    ram_bytes: 64MiB
+//	    shared: {addrs: []}              # none, whatever the defaults say
+//
+// Each cache has a namespace of its own. A value below shared that is ${NAME}, and nothing
+// else, is the environment variable of that name, which has to be set. The files of
+// tls are in PEM, and are read by Load; with none, the system's authorities are asked. Load
+// connects to nobody: firn.Open does.
 //
 // # Environment
 //
@@ -45,7 +70,7 @@
 // FIRN_CACHES=sessions,thumbnails names caches that no file describes. An empty
 // variable is one that was not set. A variable that has the prefix and means
 // nothing is an error, lest a typing error go unseen: choose a prefix that
-// nobody else uses.
+// nobody else uses. A list has commas in between: FIRN_CARTS_SHARED_ADDRS=a:6379,b:6379.
 //
 // # Errors
 //

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -14,10 +15,10 @@ type setting struct {
 }
 
 // readEnviron reads the variables that begin with the prefix, in their order.
-func (r *reader) readEnviron(prefix string, environ []string) {
+func (r *reader) readEnviron(prefix string) {
 	prefix = strings.TrimSuffix(prefix, "_") + "_"
 	values := map[string]string{}
-	for _, variable := range environ {
+	for _, variable := range r.environ {
 		name, value, _ := strings.Cut(variable, "=")
 		if strings.HasPrefix(name, prefix) {
 			values[name] = value
@@ -69,11 +70,30 @@ func (r *reader) variables(prefix string) map[string]setting {
 
 func (r *reader) setVariable(set setting, value string, at place) {
 	opts := r.caches[set.cache]
+	if strings.HasPrefix(set.field.path, "Shared.TLS.") {
+		opts.TLS.On = true
+	}
 	if err := set.field.form(value, reflect.ValueOf(&opts).Elem().FieldByIndex(set.field.index)); err != nil {
 		r.faults.add(at.errorf("%w", err))
 	}
 	r.caches[set.cache] = opts
 	r.places[set.cache+"."+set.field.path] = at
+}
+
+// expand is the text of a field below shared with ${NAME}, if that is all of it, replaced
+// by the variable of that name: a file need not hold a password.
+func (r *reader) expand(f field, text string) (string, error) {
+	name, ok := strings.CutPrefix(text, "${")
+	name, closed := strings.CutSuffix(name, "}")
+	if !ok || !closed || !strings.HasPrefix(f.path, "Shared.") {
+		return text, nil
+	}
+	for _, variable := range slices.Backward(r.environ) {
+		if key, value, _ := strings.Cut(variable, "="); key == name {
+			return value, nil
+		}
+	}
+	return "", fmt.Errorf("%s names a variable that is not set", text)
 }
 
 // capitals is a name as variables have it.

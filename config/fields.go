@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/firncache/firn"
+	"github.com/firncache/firn/remote"
 )
 
 // codeOnly lists the fields that a file cannot describe. Every other field of
@@ -19,22 +20,44 @@ var codeOnly = map[string]string{
 	"Tracer":        "a value with methods",
 	"Clock":         "a function",
 	"Log":           "a logger",
+	"Shared":        "a value with methods: the fields of remote.Options stand for it",
+	"Shared.TLS":    "a value with methods: the fields of tlsFiles stand for it",
+	"Shared.TLS.On": "said by tls: true, or by any field below",
+	"Shared.Dial":   "a function",
+	"Shared.Log":    "a logger",
 }
 
 // sizes are the numbers of bytes whose names do not say so.
-var sizes = map[string]bool{"SSD.WriteBudget": true}
+var sizes = map[string]bool{"SSD.WriteBudget": true, "Shared.CompressAbove": true}
 
 // field is a field of firn.Options, or of a struct within.
 type field struct {
 	name   string // in snake case
 	path   string // in Go: SSD.Dir
-	index  []int  // for reflect.Value.FieldByIndex, from firn.Options
+	index  []int  // for reflect.Value.FieldByIndex, from settings
 	form   form   // of its text; nil for a struct
+	list   bool   // of texts, which a file may also list one by one
 	fields []field
 }
 
-// optionFields are the fields of firn.Options that have a form in text.
-var optionFields, _ = fieldsOf(reflect.TypeFor[firn.Options](), "", nil)
+// settings are what the fields of one cache in a file set.
+type settings struct {
+	Options firn.Options // but for Shared, of which these are the options:
+	Remote  remote.Options
+	TLS     tlsFiles
+}
+
+// optionFields are the fields of settings that have a form in text, by the names of
+// firn.Options: those of Remote and TLS are below shared.
+var optionFields = fieldsOfSettings()
+
+func fieldsOfSettings() []field {
+	fields, _ := fieldsOf(reflect.TypeFor[firn.Options](), "", []int{0})
+	shared, _ := fieldsOf(reflect.TypeFor[remote.Options](), "Shared.", []int{1})
+	tls := field{name: "tls", path: "Shared.TLS", index: []int{2, 0}, form: parseBool}
+	tls.fields, _ = fieldsOf(reflect.TypeFor[tlsFiles](), "Shared.TLS.", []int{2})
+	return append(fields, field{name: "shared", path: "Shared", fields: append(shared, tls)})
+}
 
 // fieldsOf lists a struct's fields. Those of unknown form, and not in codeOnly,
 // are in unknown.
@@ -46,6 +69,7 @@ func fieldsOf(t reflect.Type, prefix string, index []int) (known []field, unknow
 			path:  prefix + sf.Name,
 			index: append(index[:len(index):len(index)], i),
 			form:  formOf(prefix+sf.Name, sf.Type),
+			list:  sf.Type == reflect.TypeFor[[]string](),
 		}
 		_, skip := codeOnly[f.path]
 		switch {
@@ -72,11 +96,13 @@ func formOf(path string, t reflect.Type) form {
 		return parseDuration
 	case t.PkgPath() != "" && t.Kind() != reflect.String: // a number with a meaning of its own
 		return nil
+	case t == reflect.TypeFor[[]string]():
+		return parseList
 	case t.Kind() == reflect.String:
 		return parseString
 	case t.Kind() == reflect.Bool:
 		return parseBool
-	case t.Kind() == reflect.Int64 && (strings.Contains(path, "Bytes") || sizes[path]):
+	case (t.Kind() == reflect.Int64 || t.Kind() == reflect.Int) && (strings.Contains(path, "Bytes") || sizes[path]):
 		return parseSize
 	case reflect.Zero(t).CanInt():
 		return parseInt
@@ -111,17 +137,16 @@ func names(fields []field) string {
 	return strings.Join(list, ", ")
 }
 
-// leaves are the fields that are no structs, those within structs included,
-// with their names joined: ssd.dir.
+// leaves are the fields that have a form, those within structs included, with their
+// names joined: ssd.dir.
 func leaves(fields []field, prefix string) []field {
 	var list []field
 	for _, f := range fields {
 		f.name = prefix + f.name
-		if f.form == nil {
-			list = append(list, leaves(f.fields, f.name+".")...)
-		} else {
+		if f.form != nil {
 			list = append(list, f)
 		}
+		list = append(list, leaves(f.fields, f.name+".")...)
 	}
 	return list
 }

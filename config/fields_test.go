@@ -3,23 +3,33 @@ package config
 import (
 	"encoding"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/firncache/firn"
+	"github.com/firncache/firn/remote"
 )
 
 // Every field of firn.Options can be set by a file, or is listed as one that
 // only a program can set.
 func TestEveryOptionHasAForm(t *testing.T) {
 	_, unknown := fieldsOf(reflect.TypeFor[firn.Options](), "", nil)
-	for _, path := range unknown {
-		t.Errorf("firn.Options.%s has no form in text: give its type UnmarshalText, extend formOf, or list it in codeOnly", path)
+	_, shared := fieldsOf(reflect.TypeFor[remote.Options](), "Shared.", nil)
+	_, tls := fieldsOf(reflect.TypeFor[tlsFiles](), "Shared.TLS.", nil)
+	for _, path := range slices.Concat(unknown, shared, tls) {
+		t.Errorf("Options.%s has no form in text: give its type UnmarshalText, extend formOf, or list it in codeOnly", path)
 	}
 	for path := range codeOnly {
-		if !exists(reflect.TypeFor[firn.Options](), path) {
-			t.Errorf("codeOnly lists %s, which firn.Options has not", path)
+		in, name := reflect.TypeFor[firn.Options](), path
+		if below, ok := strings.CutPrefix(path, "Shared.TLS."); ok {
+			in, name = reflect.TypeFor[tlsFiles](), below
+		} else if below, ok := strings.CutPrefix(path, "Shared."); ok {
+			in, name = reflect.TypeFor[remote.Options](), below
+		}
+		if !exists(in, name) {
+			t.Errorf("codeOnly lists %s, which %v has not", path, in)
 		}
 	}
 }
@@ -31,7 +41,10 @@ func exists(t reflect.Type, path string) bool {
 }
 
 // samples are texts for fields whose type reads itself.
-var samples = map[string]string{"SSD.Admission": "all", "SSD.DirectIO": "off", "SSD.Recovery": "never"}
+var samples = map[string]string{
+	"SSD.Admission": "all", "SSD.DirectIO": "off", "SSD.Recovery": "never",
+	"Shared.Degraded": "stale", "Shared.Leases": "off", "Shared.CompressAbove": "3MiB",
+}
 
 // sample is a text for a field.
 func sample(t *testing.T, path string, value reflect.Value) string {
@@ -47,8 +60,10 @@ func sample(t *testing.T, path string, value reflect.Value) string {
 		return "true"
 	case value.Kind() == reflect.String:
 		return "text"
-	case value.Kind() == reflect.Int64 && (strings.Contains(path, "Bytes") || path == "SSD.WriteBudget"):
+	case (value.Kind() == reflect.Int64 || value.Kind() == reflect.Int) && (strings.Contains(path, "Bytes") || path == "SSD.WriteBudget"):
 		return "3MiB"
+	case value.Kind() == reflect.Slice:
+		return "one, two"
 	case value.CanFloat():
 		return "0.5"
 	}
@@ -56,7 +71,15 @@ func sample(t *testing.T, path string, value reflect.Value) string {
 }
 
 // numbers are what samples stand for.
-var numbers = map[string]any{"90s": 90 * time.Second, "true": true, "text": "text", "3MiB": int64(3 << 20), "0.5": 0.5, "3": 3}
+var numbers = map[string]any{"one, two": []string{"one", "two"}, "90s": 90 * time.Second, "true": true, "text": "text", "3MiB": int64(3 << 20), "0.5": 0.5, "3": 3}
+
+// eachSetting walks the options of a cache, and those of a shared tier.
+func eachSetting(set *settings, visit func(path string, v reflect.Value)) {
+	for prefix, options := range map[string]any{"": &set.Options, "Shared.": &set.Remote, "Shared.TLS.": &set.TLS} {
+		v := reflect.ValueOf(options).Elem()
+		eachOption(v, v, prefix, visit)
+	}
+}
 
 // eachOption walks the exported fields of a struct and of the structs within,
 // those of codeOnly apart. It knows nothing of fieldsOf.
@@ -78,12 +101,12 @@ func eachOption(root, v reflect.Value, prefix string, visit func(path string, v 
 // Each field is set, and nothing else, by its name in a file, and by its
 // variable.
 func TestEveryOptionIsReached(t *testing.T) {
-	var want firn.Options
-	root := reflect.ValueOf(&want).Elem()
+	var want settings
 	count := 0
-	eachOption(root, root, "", func(path string, v reflect.Value) {
+	eachSetting(&want, func(path string, v reflect.Value) {
 		count++
-		root.SetZero()
+		want = settings{}
+		want.TLS.On = strings.HasPrefix(path, "Shared.TLS.")
 		text := sample(t, path, v)
 		if n, ok := numbers[text]; ok {
 			v.Set(reflect.ValueOf(n).Convert(v.Type()))
@@ -101,7 +124,8 @@ func TestEveryOptionIsReached(t *testing.T) {
 		r.readFile(document(snakePath(path), text))
 		check("file", r)
 		r = newReader("")
-		r.readEnviron("P", []string{"P_CACHES=c", "P_C_" + capitals(snakePath(path)) + "=" + text})
+		r.environ = []string{"P_CACHES=c", "P_C_" + capitals(snakePath(path)) + "=" + text}
+		r.readEnviron("P")
 		check("environment", r)
 	})
 	if count < 3 {
@@ -111,15 +135,14 @@ func TestEveryOptionIsReached(t *testing.T) {
 
 // inOrder are options that firn.Open takes, below which a fault is that of the
 // one that was added.
-const inOrder = "defaults:\n  ram_bytes: 1MiB\n  ssd: {dir: /var/cache/firn, bytes: 64MiB}\n"
+const inOrder = "defaults:\n  ram_bytes: 1MiB\n  ssd: {dir: /var/cache/firn, bytes: 64MiB}\n  shared: {addrs: [localhost], namespace: n}\n"
 
 // anyNegative lists the numbers that may be below zero.
 var anyNegative = map[string]bool{}
 
 // A number below zero is refused in every field, with the field's line.
 func TestEveryOptionIsChecked(t *testing.T) {
-	root := reflect.ValueOf(&firn.Options{}).Elem()
-	eachOption(root, root, "", func(path string, v reflect.Value) {
+	eachSetting(new(settings), func(path string, v reflect.Value) {
 		text := "-3"
 		switch {
 		case v.Type() == reflect.TypeFor[time.Duration]():

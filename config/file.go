@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 
@@ -113,16 +114,47 @@ func (r *reader) readFields(list []entry, fields []field, opts reflect.Value, gi
 		case f.form == nil:
 			r.readFields(r.entries(e.value, e.place.field), f.fields, opts, given)
 		default:
-			p := r.placeOf(e.value, e.place.field)
-			given[f.path] = p
-			text, ok := scalar(e.value)
-			if !ok {
-				r.faults.add(p.errorf("%s: want a value", describe(e.value)))
-			} else if err := f.form(text, opts.FieldByIndex(f.index)); err != nil {
-				r.faults.add(p.errorf("%w", err))
-			}
+			r.readField(e, f, opts, given)
 		}
 	}
+}
+
+// readField reads a field that has a form, or is a mapping of such.
+func (r *reader) readField(e entry, f field, opts reflect.Value, given map[string]place) {
+	p := r.placeOf(e.value, e.place.field)
+	given[f.path] = p
+	if _, mapping := e.value.(ast.MapNode); mapping && f.fields != nil {
+		opts.FieldByIndex(f.index).SetBool(true)
+		r.readFields(r.entries(e.value, e.place.field), f.fields, opts, given)
+		return
+	}
+	text, err := r.textOf(e.value, f)
+	if err == nil {
+		err = f.form(text, opts.FieldByIndex(f.index))
+	}
+	if err != nil {
+		r.faults.add(p.errorf("%w", err))
+	}
+}
+
+// textOf is the text of a field's value, a list's with commas in between.
+func (r *reader) textOf(value ast.Node, f field) (string, error) {
+	items := []ast.Node{value}
+	if list, ok := value.(*ast.SequenceNode); ok && f.list {
+		items = list.Values
+	}
+	texts := make([]string, len(items))
+	for i, item := range items {
+		text, ok := scalar(item)
+		if !ok {
+			return "", fmt.Errorf("%s: want a value", describe(item))
+		}
+		var err error
+		if texts[i], err = r.expand(f, text); err != nil {
+			return "", err
+		}
+	}
+	return strings.Join(texts, ","), nil
 }
 
 func find(fields []field, name string) (field, bool) {

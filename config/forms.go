@@ -6,6 +6,7 @@ import (
 	"math"
 	"reflect"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -29,6 +30,9 @@ func parseSize(text string, into reflect.Value) error {
 			return notA("size", text, "a number with a unit such as 64MiB or 2GB, below 8 EiB")
 		}
 		n = int64(u)
+	}
+	if into.OverflowInt(n) {
+		return notA("size", text, "one of "+strconv.Itoa(into.Type().Bits())+" bits")
 	}
 	into.SetInt(n)
 	return nil
@@ -87,6 +91,18 @@ func parseBool(text string, into reflect.Value) error {
 
 func parseString(text string, into reflect.Value) error {
 	into.SetString(text)
+	return nil
+}
+
+// parseList takes texts with commas in between.
+func parseList(text string, into reflect.Value) error {
+	list := reflect.MakeSlice(into.Type(), 0, 0)
+	for part := range strings.SplitSeq(text, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			list = reflect.Append(list, reflect.ValueOf(part))
+		}
+	}
+	into.Set(list)
 	return nil
 }
 

@@ -31,8 +31,8 @@ func FuzzLoad(f *testing.F) {
 		if len(r.faults.list) > 0 {
 			return
 		}
-		for name, opts := range r.caches {
-			if err := opts.Validate(); err != nil {
+		for name, set := range r.caches {
+			if err := set.Options.Validate(); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

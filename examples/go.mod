@@ -7,6 +7,7 @@ replace (
 	github.com/firncache/firn/codec => ../codec
 	github.com/firncache/firn/config => ../config
 	github.com/firncache/firn/metrics/firnprometheus => ../metrics/firnprometheus
+	github.com/firncache/firn/remote => ../remote
 )
 
 require (
@@ -19,6 +20,7 @@ require (
 	github.com/firncache/firn/codec v0.0.0-00010101000000-000000000000
 	github.com/firncache/firn/config v0.0.0-00010101000000-000000000000
 	github.com/firncache/firn/metrics/firnprometheus v0.0.0-00010101000000-000000000000
+	github.com/firncache/firn/remote v0.0.0-00010101000000-000000000000
 	github.com/golang/groupcache v0.0.0-20241129210726-2c02b8208cf8
 	github.com/hashicorp/golang-lru/v2 v2.0.7
 	github.com/maypok86/otter/v2 v2.4.0
@@ -48,6 +50,7 @@ require (
 	github.com/prometheus/client_model v0.6.3 // indirect
 	github.com/prometheus/common v0.72.0 // indirect
 	github.com/prometheus/procfs v0.22.0 // indirect
+	github.com/redis/rueidis v1.0.79 // indirect
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
 	github.com/zeebo/xxh3 v1.0.2 // indirect
 	go.uber.org/dig v1.19.0 // indirect
