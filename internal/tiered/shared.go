@@ -2,6 +2,7 @@ package tiered
 
 import (
 	"context"
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -15,7 +16,6 @@ type sharedTier struct {
 	policy  shared.Policy
 	count   sharedCounters
 	untold  untold
-	numbers atomic.Pointer[NumberHook]
 	closing atomic.Bool
 }
 
@@ -49,7 +49,7 @@ func (s *Store) Shared() (shared.Tier, *shared.Trust) {
 }
 
 // SetNumberHook has h be told of numbers from now on. There is a shared tier.
-func (s *Store) SetNumberHook(h NumberHook) { s.shared.numbers.Store(&h) }
+func (s *Store) SetNumberHook(h NumberHook) { s.numberHook.Store(&h) }
 
 // SharedStats are the figures of the shared tier and of the copies of what it has; 0 if there
 // is none.
@@ -112,7 +112,9 @@ func (t *sharedTier) close(ctx context.Context) error {
 	if t == nil || t.closing.Swap(true) {
 		return nil
 	}
-	return t.tier.Close(ctx)
+	err := t.tier.Close(ctx)
+	t.trust.Advance(math.MaxInt64) // nothing is trusted any more
+	return err
 }
 
 // copyTTL is how long a copy lives that a call makes, in milliseconds; 0: as long as its entry.

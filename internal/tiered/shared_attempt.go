@@ -32,7 +32,7 @@ func (s *Store) lookAtShared(ctx context.Context, a *Attempt, dst []byte) (value
 		return dst, 0, false, s.sharedError(&shared.Entry{Key: a.key}, err)
 	}
 	a.seen = seenShared{ctx, shared.Expect{Version: seen.version}}
-	if value, err = seen.found(len(dst)); err != nil {
+	if value, err = seen.found(dst, nil); err != nil {
 		return dst, 0, false, nil
 	}
 	return value, seen.deadline, true, nil

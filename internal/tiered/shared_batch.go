@@ -20,42 +20,36 @@ type sharedQueries struct {
 
 // lookupMultiShared is LookupMulti with a shared tier.
 func (s *Store) lookupMultiShared(ctx context.Context, b *Batch, keys [][]byte) error {
-	call := callOf(ctx)
-	mark := s.shared.trust.Mark()
+	call, mark := callOf(ctx), s.shared.trust.Mark()
 	if call.SkipLocal {
-		b.Reset(len(keys))
-		b.Hashes = b.Hashes[:0]
-		for _, key := range keys {
-			b.Hashes = append(b.Hashes, s.ram.Hash(key))
-		}
-	} else if err := s.lookupMultiLocal(ctx, b, keys); s.ram.Closed() || ctx.Err() != nil {
-		s.cutBatch(b, mark)
-		return err
+		b.reset(s, keys)
+	} else {
+		_ = s.lookupMultiLocal(ctx, b, keys) // what the SSD does not give the shared tier is asked for
 	}
 	q := &b.inShared
 	q.collect(s, ctx, b, keys, mark)
 	if len(q.queries) == 0 {
 		return nil
 	}
-	if call.SkipShared {
+	err := ctx.Err()
+	if s.ram.Closed() {
+		err = ErrClosed
+	}
+	if err != nil || call.SkipShared {
 		for _, i := range q.index {
 			b.Miss(i)
 		}
-		return nil
+		return err
 	}
 	return s.askMulti(ctx, b, &call)
 }
 
-// cutBatch leaves the trusted copies of a batch in it.
-func (s *Store) cutBatch(b *Batch, mark uint64) {
-	for i := range b.Len() {
-		if v, ok := b.Value(i); ok {
-			if c := s.toCopy(b.Hashes[i], 0, v, 0, Fresh); !c.trusted || s.shared.trust.Since(mark) {
-				b.Miss(i)
-			} else {
-				b.Trim(i, shared.TrailerLen)
-			}
-		}
+// reset makes a batch one of which nothing was found.
+func (b *Batch) reset(s *Store, keys [][]byte) {
+	b.Reset(len(keys))
+	b.Hashes = b.Hashes[:0]
+	for _, key := range keys {
+		b.Hashes = append(b.Hashes, s.ram.Hash(key))
 	}
 }
 
@@ -72,11 +66,10 @@ func (q *sharedQueries) collect(s *Store, ctx context.Context, b *Batch, keys []
 			} else {
 				b.Trim(i, shared.TrailerLen)
 			}
-			c.trusted = c.trusted && !s.shared.trust.Since(mark)
 		} else {
 			c = s.copyAside(ctx, b.Hashes[i], nil, key)
-			c.trusted = c.trusted && !s.shared.trust.Since(mark)
 		}
+		c.trusted = c.trusted && !s.shared.trust.Since(mark)
 		if c.answers() {
 			continue
 		}

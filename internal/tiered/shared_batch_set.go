@@ -57,8 +57,9 @@ func (s *Store) writeMultiShared(ctx context.Context, entries []shared.Entry, wa
 		s.Watch(&watches[i], s.ram.Hash(entries[i].Key), entries[i].Key)
 	}
 	var ev ram.Evicted
+	call := callOf(ctx)
 	s.shared.tier.WriteMulti(ctx, entries, func(i int, written shared.Written, err error) {
-		s.copyWritten(&watches[i], watches[i].Hash(), &entries[i], written, err, &ev)
+		s.copyWritten(&watches[i], watches[i].Hash(), &entries[i], written, err, &call, &ev)
 		if err = s.sharedError(&entries[i], err); first == nil {
 			first = err
 		}

@@ -33,21 +33,25 @@ func (s *Store) copyOf(ctx context.Context, hash uint64, dst, key []byte) (c sha
 	for {
 		mark := s.shared.trust.Mark()
 		v, deadline, onSSD, err := s.lookupLocal(ctx, dst, key)
-		switch {
-		case err == nil:
-			c = s.toCopy(hash, len(dst), v, deadline, Fresh)
-			c.at = placeOf(onSSD)
-		case s.ram.Closed():
-			return sharedCopy{value: dst}, ErrClosed
-		case ctx.Err() != nil:
-			return sharedCopy{value: dst}, ctx.Err()
-		default:
-			c = s.copyAside(ctx, hash, dst, key)
-		}
-		if !c.trusted || !s.shared.trust.Since(mark) {
-			return c, nil
+		if c, err = s.copyFound(ctx, hash, len(dst), key, v, deadline, placeOf(onSSD), err); err != nil || !c.trusted || !s.shared.trust.Since(mark) {
+			return c, err
 		}
 	}
+}
+
+// copyFound is copyOf for what a lookup of the local tiers has found, behind n bytes.
+func (s *Store) copyFound(ctx context.Context, hash uint64, n int, key, v []byte, deadline int64, at Place, err error) (c sharedCopy, closed error) {
+	switch {
+	case err == nil:
+		c = s.toCopy(hash, n, v, deadline, Fresh)
+		c.at = at
+		return c, nil
+	case s.ram.Closed():
+		return sharedCopy{value: v[:n]}, ErrClosed
+	case ctx.Err() != nil:
+		return sharedCopy{value: v[:n]}, ctx.Err()
+	}
+	return s.copyAside(ctx, hash, v[:n], key), nil
 }
 
 // copyAside is the copy that a lookup does not show: a stale or a negative one, of which the
@@ -117,7 +121,7 @@ func shorten(deadline, then int64, stamp shared.Stamp) (int64, shared.Stamp) {
 	case deadline < 0:
 		return max(deadline, -then), stamp
 	case deadline == 0 || deadline > then:
-		return then, stamp | shared.Shortened
+		return then | 1, stamp | shared.Shortened // odd: it is not refreshed ahead
 	}
 	return deadline, stamp
 }

@@ -47,7 +47,7 @@ func (l localTiers) EpochChanged() {
 
 func (l localTiers) numberHook() NumberHook {
 	if s := l.store.Value(); s != nil {
-		if h := s.shared.numbers.Load(); h != nil {
+		if h := s.numberHook.Load(); h != nil {
 			return *h
 		}
 	}

@@ -2,6 +2,7 @@ package tiered
 
 import (
 	"context"
+	"errors"
 
 	"github.com/firncache/firn/internal/shared"
 )
@@ -42,12 +43,15 @@ func (s *Store) inspectShared(dst, key []byte) (v []byte, deadline int64, ok boo
 	}
 	var call shared.Call
 	a, err := s.ask(ctx, hash, len(dst), key, &have, &call)
-	if err != nil {
-		if a, err = s.unanswered(ctx, &have, &call, len(dst), err); err != nil {
-			return dst, 0, false
-		}
+	switch {
+	case errors.Is(err, shared.ErrNotFound):
+		return dst, 0, false
+	case err != nil && have.answers(): // all that is known of the deadline
+		return have.value, have.deadline, have.state == Fresh
+	case err != nil:
+		a, err = s.unanswered(ctx, &have, &call, len(dst), err)
 	}
-	v, err = a.found(len(dst))
+	v, err = a.found(dst, err)
 	return v, a.deadline, err == nil
 }
 

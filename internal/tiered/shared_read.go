@@ -1,9 +1,11 @@
 package tiered
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/shared"
@@ -16,54 +18,80 @@ type answer struct {
 }
 
 // found is the answer of a lookup that shows fresh values alone.
-func (a *answer) found(n int) ([]byte, error) {
-	if a.state == Fresh {
-		return a.value, nil
+func (a *answer) found(dst []byte, err error) ([]byte, error) {
+	switch {
+	case err != nil:
+		return dst, err
+	case a.state != Fresh:
+		return dst, ErrNotFound
 	}
-	return a.value[:n], ErrNotFound
+	return a.value, nil
 }
 
 // getShared is Get with a shared tier.
 func (s *Store) getShared(dst, key []byte) ([]byte, bool) {
-	t := s.shared.trust
-	mark := t.Mark()
+	mark := s.shared.trust.Mark()
 	n := s.ram.TryGet(dst, key)
 	if n >= shared.TrailerLen {
-		found := dst[:len(dst)+n]
-		value, _, stamp, _ := shared.CutTrailer(found)
-		if t.Holds(stamp) && !t.Since(mark) {
+		if v, ok := s.shared.trusted(dst[:len(dst)+n], mark); ok {
 			s.keepAlive()
-			return value, true
+			return v, true
 		}
 	}
-	v, err := s.getTiers(dst, key)
+	v, err := s.finishShared(n, mark, context.Background(), dst, key)
 	return v, err == nil
-}
-
-//go:noinline
-func (s *Store) getTiers(dst, key []byte) ([]byte, error) {
-	a, err := s.lookupTiers(context.Background(), dst, key)
-	if err != nil {
-		return dst, err
-	}
-	return a.found(len(dst))
 }
 
 // lookupShared is Lookup with a shared tier.
 func (s *Store) lookupShared(ctx context.Context, dst, key []byte) ([]byte, error) {
-	a, err := s.lookupTiers(ctx, dst, key)
+	if callOf(ctx).SkipLocal {
+		a, err := s.lookupTiers(ctx, dst, key)
+		return a.found(dst, err)
+	}
+	mark := s.shared.trust.Mark()
+	n := s.ram.TryGet(dst, key)
+	if n >= shared.TrailerLen {
+		if v, ok := s.shared.trusted(dst[:len(dst)+n], mark); ok {
+			s.keepAlive()
+			return v, nil
+		}
+	}
+	return s.finishShared(n, mark, ctx, dst, key)
+}
+
+// trusted is the value of a copy that was found, after a mark, if it has not been stamped anew
+// and is trusted.
+func (t *sharedTier) trusted(found []byte, mark uint64) (value []byte, ok bool) {
+	value, _, stamp, _ := shared.CutTrailer(found)
+	return value, t.trust.Holds(stamp) && !t.trust.Since(mark)
+}
+
+// finishShared is the rest of a lookup after TryGet returned n.
+//
+//go:noinline
+func (s *Store) finishShared(n int, mark uint64, ctx context.Context, dst, key []byte) ([]byte, error) {
+	var v []byte
+	var err error
+	if n >= 0 {
+		v = dst[:len(dst)+n]
+	} else {
+		v, err = s.finishLookup(n, ctx, dst, key)
+	}
+	call, hash := callOf(ctx), s.ram.Hash(key)
+	have, err := s.copyFound(ctx, hash, len(dst), key, v, 0, InRAM, err)
+	if err == nil && have.trusted && s.shared.trust.Since(mark) {
+		have, err = s.copyOf(ctx, hash, dst, key)
+	}
 	if err != nil {
 		return dst, err
 	}
-	return a.found(len(dst))
+	a, err := s.lookupBelow(ctx, hash, len(dst), key, &have, &call)
+	return a.found(dst, err)
 }
 
 func (s *Store) lookupEntryShared(ctx context.Context, dst, key []byte) (value []byte, deadline int64, at Place, err error) {
 	a, err := s.lookupTiers(ctx, dst, key)
-	if err == nil {
-		value, err = a.found(len(dst))
-	}
-	if err != nil {
+	if value, err = a.found(dst, err); err != nil {
 		return dst, 0, 0, err
 	}
 	return value, a.deadline, a.at, nil
@@ -71,10 +99,7 @@ func (s *Store) lookupEntryShared(ctx context.Context, dst, key []byte) (value [
 
 func (s *Store) lookupDeadlineShared(ctx context.Context, dst, key []byte) (value []byte, deadline int64, known bool, err error) {
 	a, err := s.lookupTiers(ctx, dst, key)
-	if err == nil {
-		value, err = a.found(len(dst))
-	}
-	if err != nil {
+	if value, err = a.found(dst, err); err != nil {
 		return dst, 0, false, err
 	}
 	return value, a.deadline, a.known, nil
@@ -106,18 +131,58 @@ func (s *Store) lookupTiers(ctx context.Context, dst, key []byte) (answer, error
 		if have, err = s.copyOf(ctx, hash, dst, key); err != nil {
 			return answer{}, err
 		}
-		if have.answers() {
-			return answer{have, !have.shortened()}, nil
-		}
 	}
-	if call.SkipShared {
-		return answer{sharedCopy: sharedCopy{value: dst}}, nil
+	return s.lookupBelow(ctx, hash, len(dst), key, &have, &call)
+}
+
+// lookupBelow is a lookup that has found a copy, behind n bytes, or none.
+func (s *Store) lookupBelow(ctx context.Context, hash uint64, n int, key []byte, have *sharedCopy, call *shared.Call) (a answer, err error) {
+	switch {
+	case have.answers():
+		return answer{*have, !have.shortened()}, nil
+	case call.SkipShared:
+		return a, nil
+	case s.maySoon(have, call):
+		a, err = s.askSoon(ctx, hash, n, key, have, call)
+	default:
+		a, err = s.ask(ctx, hash, n, key, have, call)
 	}
-	a, err := s.ask(ctx, hash, len(dst), key, &have, &call)
 	if err != nil && !errors.Is(err, shared.ErrNotFound) {
-		return s.unanswered(ctx, &have, &call, len(dst), err)
+		return s.unanswered(ctx, have, call, n, err)
 	}
 	return a, nil
+}
+
+// maySoon reports whether a suspect copy is the answer if that comes late.
+func (s *Store) maySoon(have *sharedCopy, call *shared.Call) bool {
+	t := s.shared
+	return t.policy.SoftTimeout > 0 && have.state == Fresh && t.degraded(call) == shared.DegradedStale
+}
+
+// askSoon is ask that waits for SoftTimeout at most. The check goes on, so that the copy is
+// trusted when the answer has come.
+func (s *Store) askSoon(ctx context.Context, hash uint64, n int, key []byte, have *sharedCopy, call *shared.Call) (answer, error) {
+	type result struct {
+		a   answer
+		err error
+	}
+	late := time.NewTimer(s.shared.policy.SoftTimeout)
+	defer late.Stop()
+	key, suspect := bytes.Clone(key), *have // the caller's are his own again when he has the answer
+	suspect.value = bytes.Clone(have.value)
+	done := make(chan result, 1)
+	go func() {
+		a, err := s.ask(context.WithoutCancel(ctx), hash, n, key, &suspect, call)
+		done <- result{a, err}
+	}()
+	select {
+	case r := <-done:
+		return r.a, r.err
+	case <-late.C:
+		return answer{}, context.DeadlineExceeded
+	case <-ctx.Done():
+		return answer{}, ctx.Err()
+	}
 }
 
 // sharedRead is the heap memory of a read of the shared tier.
@@ -162,26 +227,20 @@ func (s *Store) ask(ctx context.Context, hash uint64, n int, key []byte, have *s
 	return a, err
 }
 
+// readShared asks the shared tier for a key, behind the suspect copy, if there is one.
+func (s *Store) readShared(ctx context.Context, key []byte, have *sharedCopy, _ *shared.Call) (shared.Found, error) {
+	if have.state != Miss {
+		s.shared.count.checks.Add(1)
+	}
+	return s.shared.tier.Read(ctx, have.value, shared.Query{Key: key, Have: have.version})
+}
+
 // missing notes that the shared tier has nothing: the suspect copy is none of it.
 func (s *Store) missing(w *ram.Watch, ev *ram.Evicted, key []byte, have *sharedCopy) {
 	s.shared.count.misses.Add(1)
 	if have.state != Miss {
 		_ = s.write(&change{op: dropIf, key: key, watch: w, cause: ram.Invalidated, ev: ev})
 	}
-}
-
-// readShared asks the shared tier, not for long if there is an answer without it.
-func (s *Store) readShared(ctx context.Context, key []byte, have *sharedCopy, call *shared.Call) (shared.Found, error) {
-	t := s.shared
-	if have.state != Miss {
-		t.count.checks.Add(1)
-		if t.policy.SoftTimeout > 0 && have.state == Fresh && t.degraded(call) == shared.DegradedStale {
-			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeout(ctx, t.policy.SoftTimeout)
-			defer cancel()
-		}
-	}
-	return t.tier.Read(ctx, have.value, shared.Query{Key: key, Have: have.version})
 }
 
 // keepUnchanged notes that a suspect copy is the latest.

@@ -62,18 +62,18 @@ func (s *Store) writeShared(ctx context.Context, hash uint64, e shared.Entry, ex
 	s.Watch(&r.watch, hash, e.Key)
 	defer s.done(r)
 	written, err := s.shared.tier.Write(ctx, e, expect)
-	s.copyWritten(&r.watch, hash, &e, written, err, &r.ev)
+	call := callOf(ctx)
+	s.copyWritten(&r.watch, hash, &e, written, err, &call, &r.ev)
 	return s.sharedError(&e, err)
 }
 
 // copyWritten stores the copy of an entry that was written, or drops what is there.
-func (s *Store) copyWritten(w *ram.Watch, hash uint64, e *shared.Entry, written shared.Written, err error, ev *ram.Evicted) {
+func (s *Store) copyWritten(w *ram.Watch, hash uint64, e *shared.Entry, written shared.Written, err error, call *shared.Call, ev *ram.Evicted) {
 	if err == nil && written.Stamp != 0 {
 		b := getScratch()
 		defer b.put()
 		b.bytes = append(b.bytes[:0], e.Value...)
-		var call shared.Call
-		if s.setCopy(w, e.Key, b.bytes, written.Version, written.Stamp, e.Deadline, &call, ev) == nil {
+		if s.setCopy(w, e.Key, b.bytes, written.Version, written.Stamp, e.Deadline, call, ev) == nil {
 			return
 		}
 	}
