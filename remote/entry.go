@@ -2,6 +2,7 @@ package remote
 
 import (
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/firncache/firn/internal/shared"
@@ -94,19 +95,24 @@ func (t *Tier) compress(value []byte) []byte {
 	return packed
 }
 
-// unpack appends a value to dst. It reports false if it is not what compress makes.
-func (t *Tier) unpack(dst []byte, h header, value []byte) ([]byte, bool) {
+// unpack appends a value to dst. Its errors are ErrTooLarge, and others for what compress does not
+// make.
+func (t *Tier) unpack(dst []byte, h header, value []byte) ([]byte, error) {
 	if h.flags&flagS2 == 0 {
-		return append(dst, value...), true
+		return append(dst, value...), nil
 	}
 	n, err := s2.DecodedLen(value)
-	if err != nil || n > t.o.MaxValueBytes {
-		return dst, false
+	if err != nil {
+		return dst, err
+	}
+	if n > t.o.MaxValueBytes {
+		return dst, shared.ErrTooLarge
 	}
 	at := len(dst)
-	dst = append(dst, make([]byte, n)...)
-	if _, err := s2.Decode(dst[at:], value); err != nil {
-		return dst[:at], false
+	dst = slices.Grow(dst, n)[:at+n]
+	_, err = s2.Decode(dst[at:], value)
+	if err != nil {
+		return dst[:at], err
 	}
-	return dst, true
+	return dst, nil
 }

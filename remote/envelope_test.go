@@ -50,7 +50,7 @@ func FuzzEnvelope(f *testing.F) {
 		if again := appendEnvelope(nil, h, value); !bytes.Equal(again, b) {
 			tt.Fatalf("%q is written as %q", b, again)
 		}
-		if out, ok := t.unpack([]byte("dst"), h, value); !bytes.HasPrefix(out, []byte("dst")) || ok && len(out) > 3+max(len(value), 1<<16) {
+		if out, err := t.unpack([]byte("dst"), h, value); !bytes.HasPrefix(out, []byte("dst")) || err == nil && len(out) > 3+max(len(value), 1<<16) {
 			tt.Fatalf("%d bytes of %d", len(out), len(value))
 		}
 	})

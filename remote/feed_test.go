@@ -94,6 +94,7 @@ func TestInvalidatesByName(t *testing.T) {
 	o := open(t, Options{Namespace: "a"}, s.Addr)
 	other := open(t, Options{Namespace: "ab"}, s.Addr)
 	o.trusted(t)
+	other.trusted(t)
 	id := shared.ID([]byte("0123456789abcdef"))
 	for _, name := range []string{"a:k", "a:", "a:x", "ab:kother", "a:nshort", "a:n" + string(id[:]), "a:k:{\x00*"} {
 		s.Do("SET", name, "x")

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"errors"
 	"strconv"
 
 	"github.com/firncache/firn/internal/shared"
@@ -115,17 +116,29 @@ func (r *reading) found(ctx context.Context, dst, b []byte, limit int) (shared.F
 			return shared.Found{Value: dst}, err
 		}
 	}
-	h, value, ok := openEnvelope(b)
-	if ok {
-		f.Value, ok = r.t.unpack(dst, h, value)
-	}
-	if !ok {
-		r.t.count.foreign.Add(1)
-		return f, shared.ErrNotFound
-	}
-	f.Deadline = r.t.storeDeadline(h)
-	return f, nil
+	return r.t.open(f, b)
 }
+
+// open is the value of a whole entry, appended to f.Value. What is no entry is a miss.
+func (t *Tier) open(f shared.Found, b []byte) (shared.Found, error) {
+	h, value, ok := openEnvelope(b)
+	err := errForeign
+	if ok {
+		f.Value, err = t.unpack(f.Value, h, value)
+	}
+	if err == nil {
+		f.Deadline = t.storeDeadline(h)
+		return f, nil
+	}
+	if errors.Is(err, shared.ErrTooLarge) {
+		t.count.tooLarge.Add(1)
+	} else {
+		t.count.foreign.Add(1)
+	}
+	return f, shared.ErrNotFound
+}
+
+var errForeign = errors.New("not what a cache has written")
 
 // longest is how long a value may lie on the server. Compression is used where it saves
 // something.

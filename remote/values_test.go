@@ -1,0 +1,251 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/remote/internal/servertest"
+)
+
+// noise is what does not compress.
+func noise(n int) string {
+	b := make([]byte, n)
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	return string(b)
+}
+
+func TestValuesOfEveryLength(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{})
+	a, b := open(t, Options{MaxValueBytes: 2 << 20}, s.Addr), open(t, Options{}, s.Addr)
+	for _, n := range []int{0, 1, 1023, 1024, firstPieceMulti - envelopeLen, firstPieceMulti - envelopeLen + 1, firstPiece - envelopeLen - 1,
+		firstPiece - envelopeLen, firstPiece - envelopeLen + 1, firstPiece + nextPiece - envelopeLen, 2 << 20} {
+		for _, value := range []string{noise(n), strings.Repeat("x", n)} {
+			a.set(t, "k", value)
+			if got, _ := b.get(t, "k"); got != value {
+				t.Errorf("%d bytes come back as %d others", n, len(got))
+			}
+			b.ReadMulti(t.Context(), []shared.Query{{Key: []byte("k")}}, func(_ int, f shared.Found, err error) {
+				if err != nil || string(f.Value) != value {
+					t.Errorf("%d bytes come back as %d others in a batch: %v", n, len(f.Value), err)
+				}
+			})
+		}
+	}
+	if n := a.stats().Compressed; n != 8 {
+		t.Errorf("%d values compressed: want 8, those from 1 KiB on that are worth it", n)
+	}
+}
+
+func TestTooLarge(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{})
+	small, large := open(t, Options{MaxValueBytes: 10}, s.Addr), open(t, Options{}, s.Addr)
+	small.set(t, "k", "0123456789")
+	_, err := small.Write(t.Context(), shared.Entry{Key: []byte("k"), Value: []byte("0123456789a")}, shared.Anything)
+	if !errors.Is(err, shared.ErrTooLarge) {
+		t.Fatalf("%v: want too large", err)
+	}
+	large.missing(t, "k") // what there was is older
+	for _, value := range []string{"0123456789a", strings.Repeat("a", 4000)} {
+		written := large.set(t, "k", value)
+		if f := small.missing(t, "k"); f.Version != written.Version {
+			t.Errorf("version %d: want that of the value, %d", f.Version, written.Version)
+		}
+	}
+	if n := small.stats().TooLarge; n != 3 {
+		t.Errorf("%d too large: want 3", n)
+	}
+}
+
+// What no cache has written is missing, whatever it is, and little of it is read.
+func TestForeign(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{})
+	o := open(t, Options{}, s.Addr)
+	whole := string(appendEnvelope(nil, header{version: 77}, []byte("value")))
+	s.Do("SET", "test:kshort", "fr")
+	s.Do("SET", "test:ktext", strings.Repeat("any text ", 100))
+	s.Do("SET", "test:kformat", strings.Replace(whole, "fr\x01", "fr\x02", 1))
+	s.Do("SET", "test:kcut", whole[:len(whole)-1])
+	s.Do("SET", "test:kdamaged", strings.Replace(whole, "value", "Value", 1))
+	s.Do("SET", "test:klonger", whole+"x")
+	s.Do("SET", "test:kflags", strings.Replace(whole, "fr\x01\x00", "fr\x01\x80", 1))
+	s.Do("SET", "test:kS2", string(appendEnvelope(nil, header{version: 77, flags: flagS2}, []byte("\xff\xff\xff\xff\x7f"))))
+	s.Do("RPUSH", "test:klist", "x")
+	s.Do("SETRANGE", "test:klong", "536870911", "x")
+	s.Do("SETRANGE", "test:klong", "0", string(appendEnvelope(nil, header{version: 77}, nil)))
+	versions := map[string]shared.Version{"cut": 77, "damaged": 77, "longer": 77, "flags": 77, "S2": 77, "long": 77}
+	keys := []string{"short", "text", "format", "cut", "damaged", "longer", "flags", "S2", "list", "long"}
+	var queries []shared.Query
+	for _, key := range keys {
+		if f := o.missing(t, key); f.Version != versions[key] {
+			t.Errorf("%s: version %d: want %d", key, f.Version, versions[key])
+		}
+		queries = append(queries, shared.Query{Key: []byte(key)})
+	}
+	o.ReadMulti(t.Context(), queries, func(i int, f shared.Found, err error) {
+		if !errors.Is(err, shared.ErrNotFound) || f.Version != versions[keys[i]] || f.Value != nil {
+			t.Errorf("%s: %+v, %v: want not found", keys[i], f, err)
+		}
+	})
+	if st := o.stats(); st.Foreign != uint64(2*len(keys)) || st.BytesRead > 1<<18 {
+		t.Errorf("%d foreign values, %d bytes read: want %d, and no long one", st.Foreign, st.BytesRead, 2*len(keys))
+	}
+	for _, key := range keys {
+		o.set(t, key, "ours")
+	}
+}
+
+// A long value that is written while its pieces are read is read whole, old or new.
+func TestTornWhileRead(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{})
+	a, b := open(t, Options{CompressAbove: -1}, s.Addr), open(t, Options{}, s.Addr)
+	values := map[string]bool{}
+	for i := range 4 {
+		values[strings.Repeat(string(rune('a'+i)), 700<<10)] = true
+	}
+	done := make(chan struct{})
+	t.Cleanup(func() { <-done })
+	ctx, stop := context.WithCancel(t.Context())
+	t.Cleanup(stop)
+	a.set(t, "k", strings.Repeat("a", 700<<10))
+	go func() {
+		defer close(done)
+		for ctx.Err() == nil {
+			for value := range values {
+				a.Write(ctx, shared.Entry{Key: []byte("k"), Value: []byte(value)}, shared.Anything)
+			}
+		}
+	}()
+	for range 50 {
+		f, err := b.Read(t.Context(), nil, shared.Query{Key: []byte("k")})
+		if err != nil && !errors.Is(err, shared.ErrUnavailable) || err == nil && !values[string(f.Value)] {
+			t.Fatalf("%d bytes of %.10q…, %v", len(f.Value), f.Value, err)
+		}
+	}
+	stop()
+}
+
+func TestUnchanged(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{})
+	o := open(t, Options{}, s.Addr)
+	written := o.set(t, "k", noise(4000))
+	before := o.stats().BytesRead
+	ask := func(have shared.Version) (f shared.Found) {
+		o.ReadMulti(t.Context(), []shared.Query{{Key: []byte("k"), Have: have}}, func(_ int, g shared.Found, err error) {
+			one, err1 := o.Read(t.Context(), []byte("dst"), shared.Query{Key: []byte("k"), Have: have})
+			if err != nil || err1 != nil || g.Unchanged != one.Unchanged || "dst"+string(g.Value) != string(one.Value) {
+				t.Fatalf("%+v, %v; alone %+v, %v", g, err, one, err1)
+			}
+			f = one
+		})
+		return f
+	}
+	if f := ask(written.Version); !f.Unchanged || f.Version != written.Version || f.Stamp == 0 {
+		t.Errorf("%+v: want unchanged", f)
+	}
+	if n := o.stats().BytesRead - before; n != 2*envelopeLen {
+		t.Errorf("%d bytes read: want two headers, 64", n)
+	}
+	if f := ask(written.Version + 1); f.Unchanged || len(f.Value) != 4003 {
+		t.Errorf("%+v: want the value", f)
+	}
+}
+
+func TestBatches(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{})
+	a, b := open(t, Options{}, s.Addr), open(t, Options{}, s.Addr)
+	const n = 3*maxBatch + 1
+	entries, keys, queries := make([]shared.Entry, n), make([][]byte, n), make([]shared.Query, n)
+	for i := range entries {
+		keys[i] = fmt.Appendf(nil, "key %d", i)
+		entries[i] = shared.Entry{Key: keys[i], Value: fmt.Appendf(nil, "value %d", i)}
+		queries[i].Key = keys[i]
+	}
+	entries[n-1] = shared.Entry{Key: keys[0], Value: []byte(noise(nextPiece))} // the last one counts
+	entries[0].Value = entries[n-1].Value
+	a.WriteMulti(t.Context(), entries, func(i int, w shared.Written, err error) {
+		if err != nil || w.Version == 0 {
+			t.Errorf("%d: %+v, %v", i, w, err)
+		}
+	})
+	found := 0
+	b.ReadMulti(t.Context(), queries, func(i int, f shared.Found, err error) {
+		if err == nil && bytes.Equal(f.Value, entries[i].Value) {
+			found++
+		}
+	})
+	if found != n-1 {
+		t.Errorf("%d of %d found", found, n-1)
+	}
+	b.store.wait(t, "of every write", func() bool { return len(b.store.keys) == n-1 })
+	a.RemoveMulti(t.Context(), keys[:n/2], func(i int, err error) {
+		if err != nil {
+			t.Errorf("%d: %v", i, err)
+		}
+	})
+	b.missing(t, string(keys[n/2-1]))
+	b.get(t, string(keys[n/2]))
+	if len(a.store.keys) != 0 {
+		t.Errorf("a was told of %d of its own writes", len(a.store.keys))
+	}
+}
+
+func TestClear(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{})
+	const odd = "a*b?[c]\\d"
+	a, b := open(t, Options{Namespace: odd}, s.Addr), open(t, Options{Namespace: "axbxcxd"}, s.Addr)
+	for i := range 2000 {
+		a.set(t, fmt.Sprint(i), "v")
+	}
+	b.set(t, "k", "v")
+	number, _, err := a.Number(t.Context(), shared.ID{1}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Clear(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	a.missing(t, "7")
+	b.get(t, "k")
+	if again, _, err := a.Number(t.Context(), shared.ID{1}, false); err != nil || again != number {
+		t.Errorf("%d, %v: want the number to stay %d", again, err, number)
+	}
+	if n := s.Do("DBSIZE"); fmt.Sprint(n) == "" {
+		t.Error("no size")
+	}
+}
+
+func TestDeadlines(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{})
+	o := open(t, Options{TTL: time.Hour}, s.Addr)
+	now := o.store.Now()
+	for _, deadline := range []int64{0, now + 60_001, now + 60_000, -(now + 60_001), now - 5, now + 1<<40} {
+		e := shared.Entry{Key: []byte("k"), Deadline: deadline}
+		if _, err := o.Write(t.Context(), e, shared.Anything); err != nil {
+			t.Fatal(err)
+		}
+		ms := s.Do("PTTL", "test:kk").Int
+		want := int64(time.Hour / time.Millisecond)
+		if d := max(deadline, -deadline); d != 0 && d-now < want {
+			want = max(d-now, 1)
+		}
+		if ms > want || want > 0 && ms < want-20_000 && ms != -2 {
+			t.Errorf("deadline in %d ms: the server keeps it for %d", deadline-now, ms)
+		}
+		if ms < 1000 {
+			continue
+		}
+		if _, f := o.get(t, "k"); f.Deadline != deadline {
+			t.Errorf("deadline %d comes back as %d", deadline, f.Deadline)
+		}
+	}
+}
