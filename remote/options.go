@@ -62,8 +62,8 @@ type Options struct {
 	// copy be the answer. Default 0: Timeout.
 	SoftTimeout time.Duration
 
-	// DialTimeout is how long a connection may take to be made, with its handshakes, and Open
-	// at most for each of Addrs. Default: 1 s.
+	// DialTimeout is how long a connection may take to be made, with its handshakes, and
+	// firn.Open at most for each of Addrs. Default: 1 s.
 	DialTimeout time.Duration
 
 	// CopyTTL is how long a copy in the local tiers lives at most. Without a feed (see Stats'

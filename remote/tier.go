@@ -48,23 +48,19 @@ type localTiers struct{ shared.Local }
 // checkedSeals is the room for copies that were checked after an interruption, 8 bytes each.
 const checkedSeals = 1 << 18
 
-// Open makes a tier for firn.Options.Shared. It asks the server for a moment, and fails if that
-// says what waiting does not mend: a wrong password, a user without the rights that are needed,
-// a certificate that is not valid, a replica, a sentinel. If the server cannot be reached, Open
-// does not fail: the cache begins with the shared tier unavailable, which connects by itself
-// when it can.
+// Open makes a tier for firn.Options.Shared. It fails if Validate does, and speaks to nobody:
+// the tier begins its work with firn.Open, and ends it with the Close of that cache, which is
+// the only one that it serves.
 //
-// A tier serves one cache, and begins its work with firn.Open. The cache's Close closes it; a
-// tier that no cache was opened with holds nothing that has to be closed.
+// firn.Open fails if the server says what waiting does not mend: of a wrong password, a user
+// without the rights that are needed, a certificate that is not valid, a replica, a sentinel. If
+// the server cannot be reached it does not fail: the cache begins with the shared tier
+// unavailable, which connects by itself when it can.
 func Open(o Options) (*Tier, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	t := newTier(o)
-	if err := t.probe(); err != nil {
-		return nil, err
-	}
-	return t, nil
+	return newTier(o), nil
 }
 
 func newTier(given Options) *Tier {
@@ -92,7 +88,8 @@ func (t *Tier) probe() error {
 // Options are those that the tier was opened with.
 func (t *Tier) Options() Options { return t.given }
 
-// Open begins the tier's work, for the cache that has been given it.
+// Open begins the tier's work, for the cache that has been given it. It asks the server what it
+// is, which takes Options.DialTimeout at most.
 func (t *Tier) Open(local shared.Local) (*shared.Trust, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -101,6 +98,9 @@ func (t *Tier) Open(local shared.Local) (*shared.Trust, error) {
 	}
 	if t.opened {
 		return nil, errors.New("remote: the tier serves another cache already")
+	}
+	if err := t.probe(); err != nil {
+		return nil, err
 	}
 	t.opened = true
 	trust := shared.NewTrust(1, checkedSeals)

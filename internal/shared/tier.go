@@ -67,7 +67,8 @@ type Query struct {
 // key was not written or invalidated since. So an answer may be late, but for what the
 // stamp says: it is of the epoch from before the question was sent.
 type Tier interface {
-	// Open begins the tier's work, once, before any other call. It does not wait for a server.
+	// Open begins the tier's work, once, before any other call. It does not fail because a
+	// server is not there, only because one says that it cannot serve.
 	Open(local Local) (*Trust, error)
 	// Close ends it. Calls that wait return.
 	Close(ctx context.Context) error
