@@ -53,11 +53,14 @@ func (s *Store) SetNumberHook(h NumberHook) { s.numberHook.Store(&h) }
 
 // SharedStats are the figures of the shared tier and of the copies of what it has; 0 if there
 // is none.
-func (s *Store) SharedStats() (n shared.Stats) {
-	t := s.shared
-	if t == nil {
-		return n
+func (s *Store) SharedStats() shared.Stats {
+	if s.shared == nil {
+		return shared.Stats{}
 	}
+	return s.shared.stats()
+}
+
+func (t *sharedTier) stats() (n shared.Stats) {
 	c := &t.count
 	n.Hits, n.Misses = c.hits.Load(), c.misses.Load()
 	n.Copies, n.CopiesRefused = c.copies.Load(), c.copiesRefused.Load()
