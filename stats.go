@@ -3,6 +3,7 @@ package firn
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sync/atomic"
 
 	"github.com/firncache/firn/internal/load"
@@ -28,9 +29,10 @@ type Stats struct {
 	TagMisses                uint64 // misses for a tag that was invalidated
 	Entries                  int64  // expired ones not yet taken out included
 
-	RAM   RAMStats
-	SSD   SSDStats
-	Loads LoadStats
+	RAM    RAMStats
+	SSD    SSDStats
+	Shared SharedStats
+	Loads  LoadStats
 }
 
 // RAMStats are the figures of the RAM tier.
@@ -125,8 +127,9 @@ type Metric struct {
 // Metrics lists the fields of Stats. Everything that shows statistics is made
 // from this list. The slice is the caller's.
 func Metrics() []Metric {
-	list := make([]Metric, 0, len(numbers)+len(distributions))
-	for _, m := range numbers {
+	plain := slices.Concat(numbers, sharedNumbers)
+	list := make([]Metric, 0, len(plain)+len(distributions))
+	for _, m := range plain {
 		list = append(list, Metric{Name: m.name, Unit: m.unit, Counter: m.counter, Help: m.help, Value: m.value})
 	}
 	for _, m := range distributions {
@@ -144,12 +147,15 @@ var distributions = []struct {
 	{"load_duration", "How long loaders took, of one key or of many.", func(s *Stats) *Histogram { return &s.Loads.Durations }},
 }
 
-var numbers = []struct {
+// numberMetric is a Metric of one number.
+type numberMetric struct {
 	name, unit string
 	counter    bool
 	help       string
 	value      func(*Stats) float64
-}{
+}
+
+var numbers = []numberMetric{
 	{"hits", "1", true, "Reads that found a value. Approximate: concurrent reads may be counted once.", func(s *Stats) float64 { return float64(s.Hits) }},
 	{"misses", "1", true, "Reads that found none. Approximate, as hits.", func(s *Stats) float64 { return float64(s.Misses) }},
 	{"sets", "1", true, "Values stored.", func(s *Stats) float64 { return float64(s.Sets) }},
@@ -245,6 +251,7 @@ func (c *Cache) Stats() Stats {
 	inRAM, onSSD := c.store.Stats()
 	st := statsOf(inRAM)
 	st.addSSD(onSSD)
+	st.addShared(c.store.SharedStats())
 	c.typed.addTo(&st)
 	st.addLoads(c.loads.Stats())
 	c.told.keep(&st)

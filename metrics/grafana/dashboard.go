@@ -146,7 +146,7 @@ func (p panel) graph(byName map[string]firn.Metric) (*timeseries.PanelBuilder, e
 }
 
 // expression is a metric's query, by cache: a counter's rate, or a gauge, summed
-// over the processes where that makes sense.
+// over the processes where that makes sense; of switches and of durations the worst.
 func expression(m firn.Metric) string {
 	name := firnprometheus.Name(m) + chosen
 	switch {
@@ -154,6 +154,8 @@ func expression(m firn.Metric) string {
 		return "sum by (cache) (rate(" + name + "[$__rate_interval]))"
 	case m.Unit == "bool":
 		return "min by (cache) (" + name + ")"
+	case m.Unit == "ns":
+		return "max by (cache) (" + name + ")"
 	}
 	return "sum by (cache) (" + name + ")"
 }
