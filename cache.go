@@ -43,7 +43,7 @@ func open(opts Options, adjust func(*tiered.Config)) (*Cache, error) {
 		return nil, openError(err)
 	}
 	c.slideLead = c.store.SlideLead()
-	c.typed.tags.Open(&c.store)
+	c.typed.tags.Open(&c.store, c.store.Numbers())
 	c.store.Tell(0) // until somebody listens
 	c.listen(opts.listener())
 	c.loads.Open(&c.store, opts.loads())

@@ -68,7 +68,7 @@ func tierOf(at tiered.Place) Tier {
 // LookupEntry is Lookup that also tells how long the value has to live, and where it was
 // found.
 func (t *Typed[K, V]) LookupEntry(ctx context.Context, key K) (TypedEntry[V], error) {
-	if e := t.getFront(key); e != nil {
+	if e := t.getFrontFor(ctx, key); e != nil && !e.shortened {
 		if t.hits.Count() {
 			t.readAgain(key)
 		}
@@ -84,17 +84,17 @@ func (t *Typed[K, V]) LookupEntry(ctx context.Context, key K) (TypedEntry[V], er
 	return TypedEntry[V]{v, t.c.timeTo(deadline), tierOf(at)}, nil
 }
 
-// readEntry is read that also tells the deadline, and whether the value was found on the
-// SSD.
+// readEntry is read that also tells the deadline, and where the value was found.
 func (t *Typed[K, V]) readEntry(ctx context.Context, s *scratch[K]) (v V, deadline int64, at tiered.Place, err error) {
 	if t.front != nil {
-		return t.readFill(ctx, s)
+		v, found, err := t.readFill(ctx, s)
+		return v, found.Deadline, found.At, err
 	}
-	if err = t.encodeKey(s); err != nil {
+	if err = t.encodeKey(ctx, s); err != nil {
 		return v, 0, 0, err
 	}
 	if s.value, deadline, at, err = t.c.store.LookupEntry(ctx, s.value[:0], s.key); err == nil {
-		v, err = t.decode(s.key, s.value)
+		v, err = t.decode(ctx, s.key, s.value)
 	}
 	t.space.Counters.Read(err == nil)
 	return v, deadline, at, err

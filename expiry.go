@@ -68,10 +68,14 @@ func (t *Typed[K, V]) Touch(ctx context.Context, key K, ttl time.Duration) (ok b
 	s := t.acquire()
 	defer t.release(s)
 	s.k = key
-	if err = t.encodeKey(s); err != nil {
+	if err = t.encodeKeyToWrite(ctx, s); err != nil {
 		return false, err
 	}
-	if ok, err = t.c.Touch(ctx, s.key, ttl); ok && t.c.typed.tagged.Load() {
+	for again := true; again; {
+		ok, err = t.c.Touch(ctx, s.key, ttl)
+		again, err = t.writeAgain(ctx, s, err)
+	}
+	if ok && t.c.typed.tagged.Load() {
 		_, ok = t.inspect(s) // it does no harm to have touched what is obsolete
 	}
 	return ok, err

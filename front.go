@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/firncache/firn/internal/coherence"
+	"github.com/firncache/firn/internal/shared"
 	"github.com/firncache/firn/internal/tiered"
 	"github.com/firncache/firn/internal/typed"
 )
@@ -31,6 +32,8 @@ type frontHead struct {
 	generation *coherence.Generation // that was current before the bytes were read
 	deadline   int64                 // milliseconds, 0 for never: the value's, or when a read is to move that (see frontDeadline)
 	tags       *typed.TagList        // nil without any
+	stamp      shared.Stamp          // of the copy that the value was made of; 0 without a shared tier
+	shortened  bool                  // the deadline is the copy's, and that of the bytes is later
 }
 
 // holds reports whether the deadline is to come, and no tag was invalidated.
@@ -52,6 +55,9 @@ func (t *Typed[K, V]) attachFront(front Front[K, V]) {
 // getFront is Get of the front alone, without counting.
 func (t *Typed[K, V]) getFront(key K) *FrontEntry[V] {
 	if t.front != nil {
+		if t.c.store.Numbers() != nil {
+			return t.getTrusted(context.Background(), key)
+		}
 		if e := t.front.Get(key); e != nil && e.generation == t.space.Generation() && e.holds(t.c) && !t.closed.Load() {
 			return e
 		}
@@ -59,34 +65,67 @@ func (t *Typed[K, V]) getFront(key K) *FrontEntry[V] {
 	return nil
 }
 
+// getFrontFor is getFront of a call with a context.
+func (t *Typed[K, V]) getFrontFor(ctx context.Context, key K) *FrontEntry[V] {
+	if t.front != nil && t.c.store.Numbers() != nil {
+		return t.getTrusted(ctx, key)
+	}
+	return t.getFront(key)
+}
+
+// getTrusted is getFront with a shared tier: nobody need be asked whether the value is the
+// latest.
+func (t *Typed[K, V]) getTrusted(ctx context.Context, key K) *FrontEntry[V] {
+	if shared.CallOf(ctx).SkipLocal {
+		return nil
+	}
+	mark := t.c.store.TrustMark()
+	e := t.front.Get(key)
+	if e == nil || e.generation != t.space.Generation() || !t.space.Trusted(e.generation) || !e.holds(t.c) || t.closed.Load() {
+		return nil
+	}
+	if !t.c.store.TrustedSince(mark, e.stamp) {
+		return nil
+	}
+	return e
+}
+
+// needsRefresh reports whether the value is to be refreshed.
+func (h *frontHead) needsRefresh(c *Cache) bool { return !h.shortened && c.needsRefresh(h.deadline) }
+
 // readAgain reads the bytes of a key that was found in the front.
 func (t *Typed[K, V]) readAgain(key K) {
 	s := t.acquire()
 	s.k = key
-	if t.encodeKey(s) == nil {
+	if t.encodeKey(context.Background(), s) == nil {
 		s.value, _ = t.c.Get(s.value[:0], s.key)
 	}
 	t.release(s)
 }
 
-// readFill is read that puts the value found into the front, and also tells its
-// deadline, and whether it was found on the SSD.
-func (t *Typed[K, V]) readFill(ctx context.Context, s *scratch[K]) (v V, deadline int64, at tiered.Place, err error) {
-	generation := t.space.Generation()
-	if err = t.encodeKeyIn(s, generation); err != nil {
-		return v, 0, 0, err
+// readFill is read that puts the value found into the front, and also tells what is known of
+// it.
+func (t *Typed[K, V]) readFill(ctx context.Context, s *scratch[K]) (v V, found tiered.Kept, err error) {
+	if err = t.encodeKey(ctx, s); err != nil {
+		return v, found, err
 	}
+	return t.fill(ctx, s, false)
+}
+
+// fill is readFill of s.key; with local, of what can be found without a shared tier.
+func (t *Typed[K, V]) fill(ctx context.Context, s *scratch[K], local bool) (v V, found tiered.Kept, err error) {
 	fill := t.c.typed.fronts.BeginFill(s.key)
-	if s.value, deadline, at, err = t.c.store.LookupEntry(ctx, s.value[:0], s.key); err == nil {
-		v, err = t.decode(s.key, s.value)
+	if s.value, found, err = t.c.store.LookupToKeep(ctx, s.value[:0], s.key, local); err == nil {
+		v, err = t.decode(ctx, s.key, s.value)
 	}
 	t.space.Counters.Read(err == nil)
-	if err != nil || !fill.Lock() {
-		return v, deadline, at, err
+	if err != nil || found.Stamp == 0 && t.c.store.Numbers() != nil || !fill.Lock() {
+		return v, found, err
 	}
 	defer fill.Unlock()
-	t.front.Set(s.k, &FrontEntry[V]{frontHead{generation, t.c.frontDeadline(deadline), tagsOf(s.value)}, v})
-	return v, deadline, at, nil
+	head := frontHead{s.in, t.c.frontDeadline(found.Deadline), tagsOf(s.value), found.Stamp, found.Shortened}
+	t.front.Set(s.k, &FrontEntry[V]{head, v})
+	return v, found, nil
 }
 
 // frontDeadline is until when a front may answer with a value that has this deadline. A

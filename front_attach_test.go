@@ -1,6 +1,9 @@
 package firn
 
-import "testing"
+import (
+	"context"
+	"testing"
+)
 
 type oneFront struct{ entry *FrontEntry[string] }
 
@@ -25,7 +28,7 @@ func TestFrontAttachedDuringWrite(t *testing.T) {
 	}
 	s := plain.acquire()
 	s.k = "k"
-	if err := plain.encodeKey(s); err != nil {
+	if err := plain.encodeKey(context.Background(), s); err != nil {
 		t.Fatal(err)
 	}
 	value, err := plain.encode(nil, "new")

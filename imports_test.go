@@ -47,7 +47,7 @@ var allowed = map[string][]string{
 	"internal/ram":         {"internal/policy", "internal/index", "internal/clock", "internal/record", "internal/offheap", "internal/invariants", "golang.org/x/sys/cpu"},
 	"internal/codec":       {"internal/offheap"},
 	"internal/testseam":    {"internal/tiered"},
-	"internal/coherence":   {"internal/offheap"},
+	"internal/coherence":   {"internal/offheap", "internal/shared"},
 	"internal/typed":       {"internal/codec", "internal/coherence", "internal/tiered", "internal/shared", "internal/registry", "internal/offheap"},
 	"internal/ssd":         {"internal/ssd/files", "internal/ssd/format", "internal/record", "internal/registry", "internal/aio", "internal/vfs", "internal/offheap", "bufpool", "github.com/klauspost/compress/s2"},
 	"internal/ssd/check":   {"internal/ssd/files", "internal/ssd/format", "internal/vfs"},

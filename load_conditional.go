@@ -26,7 +26,7 @@ func CachedValue(ctx context.Context) (value []byte, ok bool) { return load.Cach
 // says.
 func (t *Typed[K, V]) CachedValue(ctx context.Context) (v V, ok bool) {
 	_, ok = load.CachedValue(ctx, func(stored []byte) bool {
-		payload, ours := t.valid(stored)
+		payload, ours := t.valid(ctx, stored)
 		if !ours {
 			return false
 		}

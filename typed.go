@@ -100,6 +100,8 @@ type scratch[K comparable] struct {
 	k     K
 	key   []byte // number of the generation, then the bytes of k
 	value []byte // fingerprint, then the bytes of a value
+
+	in *coherence.Generation // of key
 }
 
 const (
@@ -177,7 +179,7 @@ func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions
 	if t.space, err = c.typed.spaces.Open(&c.store, spaceName(namespace, keys.Name())); err != nil {
 		return nil, newTypedError(namespace, err)
 	}
-	if c.store.Recovered() {
+	if c.store.Recovered() || c.store.Numbers() != nil {
 		c.useTags()
 	}
 	t.stopEvents = c.listen(listener)
@@ -195,7 +197,7 @@ func newTypedError(namespace string, err error) error {
 // it returns false.
 func (t *Typed[K, V]) Get(key K) (V, bool) {
 	if t.front != nil {
-		if e := t.front.Get(key); e != nil && e.generation == t.space.Generation() && e.holds(t.c) && !t.closed.Load() {
+		if e := t.getFront(key); e != nil {
 			if t.hits.Count() {
 				t.readAgain(key)
 			}
@@ -210,10 +212,14 @@ func (t *Typed[K, V]) Get(key K) (V, bool) {
 func (t *Typed[K, V]) getBytes(key K) (v V, ok bool) {
 	s := t.acquire()
 	s.k = key
-	if t.front != nil || t.encodeKey(s) != nil {
+	if t.front != nil {
 		v, err := t.read(context.Background(), s)
 		t.release(s)
 		return v, err == nil
+	}
+	if t.encodeKey(context.Background(), s) != nil {
+		t.release(s)
+		return v, false
 	}
 	if s.value, ok = t.c.Get(s.value[:0], s.key); ok {
 		payload, ours := t.fingerprint.Cut(s.value)
@@ -222,7 +228,7 @@ func (t *Typed[K, V]) getBytes(key K) (v V, ok bool) {
 			v, err = t.codec.Decode(payload)
 		}
 		if !ours || err != nil {
-			v, err = t.decode(s.key, s.value) // counts and deletes it
+			v, err = t.decode(context.Background(), s.key, s.value) // counts and deletes it
 			ok = err == nil
 		}
 	}
@@ -234,7 +240,7 @@ func (t *Typed[K, V]) getBytes(key K) (v V, ok bool) {
 // Lookup is Get with a context and with errors: those of Cache.Lookup, and
 // ErrNotFound for a value that cannot be read, wrapped with the reason.
 func (t *Typed[K, V]) Lookup(ctx context.Context, key K) (V, error) {
-	if e := t.getFront(key); e != nil {
+	if e := t.getFrontFor(ctx, key); e != nil {
 		if t.hits.Count() {
 			t.readAgain(key)
 		}
@@ -249,62 +255,90 @@ func (t *Typed[K, V]) Lookup(ctx context.Context, key K) (V, error) {
 // read looks up s.k past the front, and decodes its value.
 func (t *Typed[K, V]) read(ctx context.Context, s *scratch[K]) (v V, err error) {
 	if t.front != nil {
-		v, _, _, err = t.readFill(ctx, s)
+		v, _, err = t.readFill(ctx, s)
 		return v, err
 	}
-	if err = t.encodeKey(s); err != nil {
+	if err = t.encodeKey(ctx, s); err != nil {
 		return v, err
 	}
 	if s.value, err = t.c.Lookup(ctx, s.value[:0], s.key); err == nil {
-		v, err = t.decode(s.key, s.value)
+		v, err = t.decode(ctx, s.key, s.value)
 	}
 	t.space.Counters.Read(err == nil)
 	return v, err
 }
 
 // decode makes a value of the bytes that were found under key.
-func (t *Typed[K, V]) decode(key, stored []byte) (v V, err error) {
+func (t *Typed[K, V]) decode(ctx context.Context, key, stored []byte) (v V, err error) {
 	if payload, ok := t.fingerprint.Cut(stored); ok {
-		return t.decodePayload(key, stored, payload)
+		return t.decodePayload(ctx, key, stored, payload, false)
 	}
-	tags, _, ok := t.cutTags(stored) // or it is another's
-	if ok && !t.c.typed.tags.Hold(&tags) {
-		return v, t.c.invalidated(key, stored)
+	tags, payload, ok := t.cutTags(stored)
+	if !ok { // it is another's
+		return v, t.mismatch(ctx, key, stored, false)
 	}
-	return t.decodeLoaded(key, stored)
+	if err = t.c.checkTags(ctx, &tags, key, stored); err != nil {
+		return v, err
+	}
+	return t.decodePayload(ctx, key, stored, payload, false)
 }
 
 // decodeLoaded is decode of what a load gave its caller, whatever was invalidated
 // meanwhile.
-func (t *Typed[K, V]) decodeLoaded(key, stored []byte) (v V, err error) {
-	payload, ok := t.payload(stored)
+// With a shared tier a load may also find what another process has loaded: that is not made here.
+func (t *Typed[K, V]) decodeLoaded(ctx context.Context, key, stored []byte, made bool) (v V, err error) {
+	payload, ok := t.fingerprint.Cut(stored)
 	if !ok {
-		t.space.Counters.Mismatches.Add(1)
-		return v, t.c.mismatch(key, stored)
+		var tags typed.TagList
+		if tags, payload, ok = t.cutTags(stored); ok && !made {
+			err = t.c.checkTags(ctx, &tags, key, stored)
+		}
 	}
-	return t.decodePayload(key, stored, payload)
+	switch {
+	case err != nil:
+		return v, err
+	case !ok:
+		return v, t.mismatch(ctx, key, stored, true)
+	}
+	return t.decodePayload(ctx, key, stored, payload, true)
 }
 
 // decodePayload makes a value of its payload, as it is in the bytes found under key.
-func (t *Typed[K, V]) decodePayload(key, stored, payload []byte) (v V, err error) {
+func (t *Typed[K, V]) decodePayload(ctx context.Context, key, stored, payload []byte, loading bool) (v V, err error) {
 	if v, err = t.codec.Decode(payload); err != nil {
 		t.space.Counters.DecodeErrors.Add(1)
 		var none V
-		return none, t.c.undecodable(key, stored, t.codec.Name(), err)
+		return none, t.c.undecodable(ctx, key, stored, t.codec.Name(), err, loading)
 	}
 	return v, nil
 }
 
-// mismatch counts a value that was written as something else, and deletes it.
-func (c *Cache) mismatch(key, stored []byte) error {
-	c.typed.mismatches.Add(1)
-	return errors.Join(errMismatch, c.store.DeleteIfEqual(key, stored))
+// mismatch counts a value that was written as something else, and deletes it as deleteUnread
+// does.
+func (t *Typed[K, V]) mismatch(ctx context.Context, key, stored []byte, loading bool) error {
+	t.space.Counters.Mismatches.Add(1)
+	return t.c.mismatch(ctx, key, stored, loading)
 }
 
-// undecodable counts bytes that the codec did not accept, and deletes them.
-func (c *Cache) undecodable(key, stored []byte, codec string, reason error) error {
+func (c *Cache) mismatch(ctx context.Context, key, stored []byte, loading bool) error {
+	c.typed.mismatches.Add(1)
+	return errors.Join(errMismatch, c.deleteUnread(ctx, key, stored, loading))
+}
+
+// undecodable counts bytes that the codec did not accept, and deletes them likewise.
+func (c *Cache) undecodable(ctx context.Context, key, stored []byte, codec string, reason error, loading bool) error {
 	c.typed.decodeErrors.Add(1)
-	return errors.Join(fmt.Errorf("%w: stored bytes are not %s: %w", ErrNotFound, codec, reason), c.store.DeleteIfEqual(key, stored))
+	return errors.Join(fmt.Errorf("%w: stored bytes are not %s: %w", ErrNotFound, codec, reason), c.deleteUnread(ctx, key, stored, loading))
+}
+
+// deleteUnread deletes a value that this program cannot read. In a shared tier another may
+// read it, an older version of the program or a newer one: there it stays, until a load is to
+// put another in its place.
+func (c *Cache) deleteUnread(ctx context.Context, key, stored []byte, loading bool) error {
+	if c.store.Numbers() != nil && !loading {
+		return nil
+	}
+	return c.store.DeleteIfEqual(ctx, key, stored)
 }
 
 var errMismatch = fmt.Errorf("%w: stored with another codec, version or type", ErrNotFound)
@@ -317,7 +351,7 @@ func (t *Typed[K, V]) Has(key K) bool {
 	}
 	s := t.acquire()
 	s.k = key
-	ok := t.encodeKey(s) == nil
+	ok := t.encodeKey(context.Background(), s) == nil
 	if ok {
 		_, ok = t.inspect(s)
 	}
@@ -328,12 +362,12 @@ func (t *Typed[K, V]) Has(key K) bool {
 // TTL is how long the value of key has to live, Forever if it never expires. Other
 // than that, it is as Has.
 func (t *Typed[K, V]) TTL(key K) (ttl time.Duration, ok bool) {
-	if e := t.getFront(key); e != nil {
+	if e := t.getFront(key); e != nil && !e.shortened {
 		return t.c.timeTo(t.c.deadlineOfFront(e.deadline)), true
 	}
 	s := t.acquire()
 	s.k = key
-	if t.encodeKey(s) == nil {
+	if t.encodeKey(context.Background(), s) == nil {
 		var deadline int64
 		if deadline, ok = t.inspect(s); ok {
 			ttl = t.c.timeTo(deadline)
@@ -346,26 +380,13 @@ func (t *Typed[K, V]) TTL(key K) (ttl time.Duration, ok bool) {
 // Set stores a value, with TypedOptions.TTL. When it returns nil, every Get sees
 // the value until it is replaced, deleted, expired or evicted. It fails with the
 // codec's error, with ErrTooLarge and with ErrClosed; the value that was there
-// before is there then still.
-func (t *Typed[K, V]) Set(key K, v V) error { return t.SetWithTTL(key, v, t.c.loads.Jittered(t.ttl)) }
+// before is there then still. With a shared tier it waits and fails as Cache.Set does.
+func (t *Typed[K, V]) Set(key K, v V) error { return t.SetContext(context.Background(), key, v) }
 
 // SetWithTTL is Set with a time to live of its own, to the millisecond, or
 // Forever. One of 0 or less is an error.
 func (t *Typed[K, V]) SetWithTTL(key K, v V, ttl time.Duration) error {
-	s := t.acquire()
-	s.k = key
-	err := t.encodeKey(s)
-	if err == nil {
-		s.value, err = t.encode(s.value[:0], v)
-	}
-	if err == nil {
-		err = t.c.SetWithTTL(s.key, s.value, ttl)
-	}
-	if err == nil {
-		t.space.Counters.Set(1)
-	}
-	t.release(s)
-	return err
+	return t.SetWithTTLContext(context.Background(), key, v, ttl)
 }
 
 // encode appends the bytes that are stored for a value.
@@ -378,30 +399,14 @@ func (t *Typed[K, V]) encode(dst []byte, v V) ([]byte, error) {
 }
 
 // Delete removes the value of key. That there was none is no error.
-func (t *Typed[K, V]) Delete(key K) error {
-	s := t.acquire()
-	s.k = key
-	err := t.encodeKey(s)
-	if err == nil {
-		err = t.c.Delete(s.key)
-	}
-	if err == nil {
-		t.space.Counters.Delete(1)
-	}
-	t.release(s)
-	return err
-}
+func (t *Typed[K, V]) Delete(key K) error { return t.DeleteContext(context.Background(), key) }
 
 // Clear removes every entry of the namespace, those that other typed caches of
 // that name and type of keys have stored included, in the time of one Set. The entries are not
 // found any more from then on, nor after a restart; their memory is used again as
-// room is needed, and until then Cache.Len and Cache.All count them.
-func (t *Typed[K, V]) Clear() error {
-	if t.closed.Load() {
-		return errTypedClosed
-	}
-	return t.space.Clear()
-}
+// room is needed, and until then Cache.Len and Cache.All count them. With a shared tier
+// the entries of all processes are removed: another may find one of them within the bound.
+func (t *Typed[K, V]) Clear() error { return t.ClearContext(context.Background()) }
 
 // All yields every live key and value. It looks at every entry of the Cache.
 // Values that cannot be decoded are left out, and keys too: they need
@@ -430,19 +435,34 @@ func (t *Typed[K, V]) All() iter.Seq2[K, V] {
 // raw yields the bytes of every live key and value of the codec, as they are lent, until
 // the namespace is cleared.
 func (t *Typed[K, V]) raw(yield func(key, payload []byte) bool) {
-	generation := t.space.Generation()
+	generation, err := t.space.ToRead(context.Background())
+	if err != nil {
+		return
+	}
 	prefix := string(generation.Append(nil))
 	for key, value := range t.c.All() {
-		if t.space.Generation() != generation || t.closed.Load() {
+		if !t.isCurrent(generation) || t.closed.Load() {
 			return
 		}
 		if len(key) < coherence.GenerationLen || string(key[:coherence.GenerationLen]) != prefix {
 			continue
 		}
-		if payload, ok := t.valid(value); ok && !yield(key[coherence.GenerationLen:], payload) {
+		if payload, ok := t.valid(context.Background(), value); ok && !yield(key[coherence.GenerationLen:], payload) {
 			return
 		}
 	}
+}
+
+// isCurrent reports whether a namespace was not cleared since a generation was the current one.
+func (t *Typed[K, V]) isCurrent(g *coherence.Generation) bool {
+	latest := t.space.Generation()
+	if latest.Agreed != nil && latest.Agreed.Voided() { // another process may have cleared it
+		var err error
+		if latest, err = t.space.ToRead(context.Background()); err != nil {
+			return false
+		}
+	}
+	return latest.Number == g.Number
 }
 
 // acquire takes scratch for a call, release gives it back.
@@ -456,13 +476,20 @@ func (t *Typed[K, V]) release(s *scratch[K]) {
 	}
 }
 
-// encodeKey makes s.key of s.k.
-func (t *Typed[K, V]) encodeKey(s *scratch[K]) error { return t.encodeKeyIn(s, t.space.Generation()) }
+// encodeKey makes s.key of s.k, for a call that reads.
+func (t *Typed[K, V]) encodeKey(ctx context.Context, s *scratch[K]) error {
+	generation, err := t.space.ToRead(ctx)
+	if err != nil {
+		return err
+	}
+	return t.encodeKeyIn(s, generation)
+}
 
 func (t *Typed[K, V]) encodeKeyIn(s *scratch[K], in *coherence.Generation) (err error) {
 	if t.closed.Load() {
 		return errTypedClosed
 	}
+	s.in = in
 	s.key, err = t.keys.Append(in.Append(s.key[:0]), &s.k)
 	if err != nil {
 		return fmt.Errorf("firn: encode a key of type %s: %w", codec.TypeName(reflect.TypeFor[K]()), err)

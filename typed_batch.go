@@ -1,6 +1,11 @@
 package firn
 
-import "context"
+import (
+	"context"
+	"errors"
+
+	"github.com/firncache/firn/internal/coherence"
+)
 
 // TypedBatch holds the values of one GetMulti or GetOrLoadMulti of a typed
 // cache. The zero TypedBatch is ready for use; used again, it allocates nothing
@@ -83,21 +88,33 @@ func (t *Typed[K, V]) GetMulti(b *TypedBatch[V], keys []K) {
 // cannot be read, is none.
 func (t *Typed[K, V]) LookupMulti(ctx context.Context, b *TypedBatch[V], keys []K) error {
 	b.reset(len(keys))
-	first := t.addKeys(b, keys, false)
+	in, err := t.space.ToRead(ctx)
+	if err != nil {
+		return unlessNotFound(err)
+	}
+	first := t.addKeys(ctx, b, keys, in, false)
 	raw := b.raw.slices()
 	if err := t.c.LookupMulti(ctx, &b.batch, raw); first == nil {
 		first = err
 	}
-	t.decodeMulti(b, raw)
+	t.decodeMulti(ctx, b, raw)
 	return first
 }
 
+// unlessNotFound is the error of a batch: that something is not found is none.
+func unlessNotFound(err error) error {
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
 // decodeMulti decodes the values that were found, and counts these lookups.
-func (t *Typed[K, V]) decodeMulti(b *TypedBatch[V], raw [][]byte) {
+func (t *Typed[K, V]) decodeMulti(ctx context.Context, b *TypedBatch[V], raw [][]byte) {
 	hits := 0
 	for j, i := range b.raw.at {
 		if value, ok := b.batch.Value(j); ok {
-			v, err := t.decode(raw[j], value)
+			v, err := t.decode(ctx, raw[j], value)
 			b.values[i], b.found[i] = v, err == nil
 		}
 		if b.found[i] {
@@ -110,17 +127,17 @@ func (t *Typed[K, V]) decodeMulti(b *TypedBatch[V], raw [][]byte) {
 // addKeys puts the front's values into the batch, but for those that a load is to
 // refresh, and adds the bytes of the other keys to those that are looked up. It
 // returns the first key's error.
-func (t *Typed[K, V]) addKeys(b *TypedBatch[V], keys []K, loading bool) (first error) {
+func (t *Typed[K, V]) addKeys(ctx context.Context, b *TypedBatch[V], keys []K, in *coherence.Generation, loading bool) (first error) {
 	s := t.acquire()
 	defer t.release(s)
 	for i, key := range keys {
-		if e := t.getFront(key); e != nil && !(loading && t.c.needsRefresh(e.deadline)) {
+		if e := t.getFrontFor(ctx, key); e != nil && !(loading && e.needsRefresh(t.c)) {
 			t.hits.Count()
 			b.values[i], b.found[i] = e.value, true
 			continue
 		}
 		s.k = key
-		if err := t.encodeKey(s); err == nil {
+		if err := t.encodeKeyIn(s, in); err == nil {
 			b.raw.add(i, s.key)
 		} else if first == nil {
 			first = err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/firncache/firn/internal/codec"
+	"github.com/firncache/firn/internal/tiered"
 	"github.com/firncache/firn/internal/typed"
 )
 
@@ -46,17 +47,20 @@ func (t *Typed[K, V]) compute(ctx context.Context, key K, f func(s *scratch[K], 
 	s := t.acquire()
 	defer t.release(s)
 	s.k = key
-	if err := t.encodeKey(s); err != nil {
+	if err := t.encodeKeyToWrite(ctx, s); err != nil {
 		return err
 	}
 	var readable bool // and op, of the last call of f
 	var op Op
-	err := t.c.compute(ctx, s.key, t.ttl, func(stored []byte, ok bool) ([]byte, Op, error) {
+	change := func(stored []byte, ok bool) ([]byte, Op, error) {
 		var old V
-		if readable = false; ok {
-			old, readable = t.decodeHere(stored)
-		}
+		var foreign bool
 		var err error
+		if readable = false; ok {
+			if old, readable, foreign, err = t.decodeHere(ctx, stored); err != nil {
+				return nil, OpKeep, err
+			}
+		}
 		op, err = f(s, old, readable)
 		if readable && op == OpUpdate {
 			s.value = withTagsOf(stored, s.value)
@@ -64,15 +68,27 @@ func (t *Typed[K, V]) compute(ctx context.Context, key K, f func(s *scratch[K], 
 		if ok && !readable { // there is something, which counts as nothing
 			switch op {
 			case OpKeep:
-				op = OpDelete
+				if !foreign || t.c.store.Numbers() == nil { // see deleteUnread
+					op = OpDelete
+				}
 			case OpUpdate:
 				op = OpSet
 			}
 		}
 		return s.value, op, err
-	})
+	}
+	err := t.computeBytes(ctx, s, change)
 	if err == nil {
 		t.countCompute(readable, op)
+	}
+	return err
+}
+
+// computeBytes is Cache.compute of s.key.
+func (t *Typed[K, V]) computeBytes(ctx context.Context, s *scratch[K], f func(old []byte, ok bool) ([]byte, Op, error)) (err error) {
+	for again := true; again; {
+		err = t.c.compute(ctx, s.key, t.ttl, f)
+		again, err = t.writeAgain(ctx, s, err)
 	}
 	return err
 }
@@ -90,29 +106,35 @@ func (t *Typed[K, V]) countCompute(found bool, op Op) {
 	}
 }
 
-// decodeHere is decode that leaves it to the caller to delete what cannot be read.
-func (t *Typed[K, V]) decodeHere(stored []byte) (v V, ok bool) {
+// decodeHere is decode that leaves it to the caller to delete what cannot be read: with
+// foreign, because it was written as something else, or the codec does not accept it. The error
+// is that of tags of which nothing is known.
+func (t *Typed[K, V]) decodeHere(ctx context.Context, stored []byte) (v V, ok, foreign bool, err error) {
 	payload, ok := t.fingerprint.Cut(stored)
 	if !ok {
 		var tags typed.TagList
-		switch tags, payload, ok = t.cutTags(stored); {
-		case !ok:
+		if tags, payload, ok = t.cutTags(stored); !ok {
 			t.c.typed.mismatches.Add(1)
 			t.space.Counters.Mismatches.Add(1)
-			return v, false
-		case !t.c.typed.tags.Hold(&tags):
+			return v, false, true, nil
+		}
+		switch err = t.c.typed.tags.Check(ctx, &tags); {
+		case err == typed.ErrObsolete:
 			t.c.typed.tagMisses.Add(1)
-			return v, false
+			return v, false, false, nil
+		case err == ErrNotFound:
+			return v, false, false, tiered.ErrSharedUnavailable
+		case err != nil:
+			return v, false, false, err
 		}
 	}
-	v, err := t.codec.Decode(payload)
+	decoded, err := t.codec.Decode(payload)
 	if err != nil {
 		t.c.typed.decodeErrors.Add(1)
 		t.space.Counters.DecodeErrors.Add(1)
-		var none V
-		return none, false
+		return v, false, true, nil
 	}
-	return v, true
+	return decoded, true, false, nil
 }
 
 // SetIfAbsent stores a value, with TypedOptions.TTL, if there is none, and reports whether it
@@ -135,7 +157,7 @@ func (t *Typed[K, V]) CompareAndSwap(ctx context.Context, key K, old, new V) (sw
 	s := t.acquire()
 	defer t.release(s)
 	s.k = key
-	if err = t.encodeKey(s); err != nil {
+	if err = t.encodeKeyToWrite(ctx, s); err != nil {
 		return false, err
 	}
 	if s.value, err = t.encode(s.value[:0], old); err != nil {
@@ -145,8 +167,8 @@ func (t *Typed[K, V]) CompareAndSwap(ctx context.Context, key K, old, new V) (sw
 	if s.value, err = t.encode(s.value, new); err != nil {
 		return false, err
 	}
-	err = t.c.compute(ctx, s.key, t.ttl, func(stored []byte, ok bool) ([]byte, Op, error) {
-		payload, valid := t.valid(stored)
+	err = t.computeBytes(ctx, s, func(stored []byte, ok bool) ([]byte, Op, error) {
+		payload, valid := t.valid(ctx, stored)
 		if swapped = ok && valid && bytes.Equal(payload, s.value[codec.FingerprintLen:n]); !swapped {
 			return nil, OpKeep, nil
 		}

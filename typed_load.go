@@ -26,18 +26,23 @@ const loadTries = 3
 // from the bytes that are stored, but from a front. A value that cannot be
 // encoded is an error, and is not stored.
 func (t *Typed[K, V]) GetOrLoad(ctx context.Context, key K, load TypedLoadFunc[K, V]) (V, error) {
-	if e := t.getFront(key); e != nil && !t.c.needsRefresh(e.deadline) {
+	if e := t.getFrontFor(ctx, key); e != nil && !e.needsRefresh(t.c) {
 		if t.hits.Count() {
 			t.readAgain(key)
 		}
 		return e.value, nil
 	}
-	if !t.c.store.HasSSD() && !t.c.loads.RefreshesAhead() {
+	if t.looksFirst() {
 		if v, ok := t.getBytes(key); ok {
 			return v, nil
 		}
 	}
 	return t.load(ctx, key, load)
+}
+
+// looksFirst reports whether GetOrLoad does with a Get what it does first.
+func (t *Typed[K, V]) looksFirst() bool {
+	return !t.c.store.HasSSD() && t.c.store.Numbers() == nil && !t.c.loads.RefreshesAhead()
 }
 
 // load is the slow path of GetOrLoad: there may be nothing, or something that is
@@ -46,21 +51,16 @@ func (t *Typed[K, V]) load(ctx context.Context, key K, load TypedLoadFunc[K, V])
 	s := t.acquire()
 	defer t.release(s)
 	s.k = key
-	loadBytes := t.loader(s.k, load)
-	looked := !t.c.store.HasSSD() && !t.c.loads.RefreshesAhead() // GetOrLoad has
-	if t.front != nil && !looked {
-		if v, deadline, _, err := t.readFill(ctx, s); err == nil {
-			if t.c.needsRefresh(deadline) {
-				t.c.loads.RefreshFound(ctx, s.key, loadBytes)
-			}
-			return v, nil
-		}
-		looked = true
-	}
-	if err = t.encodeKey(s); err != nil {
+	in, keep, err := t.space.ToLoad(ctx)
+	if err != nil {
 		return v, err
 	}
-	if !looked {
+	l := t.newLoading(keep)
+	loadBytes := t.loader(s.k, l, load)
+	if err = t.encodeKeyIn(s, in); err != nil {
+		return v, err
+	}
+	if keep && !t.looksFirst() {
 		if v, ok := t.getOrRefresh(ctx, s, loadBytes); ok {
 			return v, nil
 		}
@@ -70,7 +70,7 @@ func (t *Typed[K, V]) load(ctx context.Context, key K, load TypedLoadFunc[K, V])
 			return v, err
 		}
 		var unread error
-		if v, unread = t.decodeLoaded(s.key, s.value); unread == nil {
+		if v, unread = t.decodeLoaded(ctx, s.key, s.value, l.made(s.key)); unread == nil {
 			return v, nil
 		}
 		err = unreadable(unread)
@@ -78,11 +78,18 @@ func (t *Typed[K, V]) load(ctx context.Context, key K, load TypedLoadFunc[K, V])
 	return v, err
 }
 
-// getOrRefresh is Cache.getOrRefresh of s.key.
+// getOrRefresh is Cache.getOrRefresh of s.key, which fills the front.
 func (t *Typed[K, V]) getOrRefresh(ctx context.Context, s *scratch[K], load LoadFunc) (v V, ok bool) {
+	if t.front != nil {
+		v, found, err := t.fill(ctx, s, true)
+		if err == nil && !found.Shortened && t.c.needsRefresh(found.Deadline) {
+			t.c.loads.RefreshFound(ctx, s.key, load)
+		}
+		return v, err == nil
+	}
 	if s.value, ok = t.c.getOrRefresh(ctx, s.value[:0], s.key, load); ok {
 		var err error
-		v, err = t.decode(s.key, s.value)
+		v, err = t.decode(ctx, s.key, s.value)
 		ok = err == nil
 	}
 	t.space.Counters.Read(ok)
@@ -94,13 +101,17 @@ func (t *Typed[K, V]) getOrRefresh(ctx context.Context, s *scratch[K], load Load
 func unreadable(err error) error { return fmt.Errorf("firn: the value cannot be decoded: %v", err) }
 
 // loader is load on bytes.
-func (t *Typed[K, V]) loader(key K, load TypedLoadFunc[K, V]) LoadFunc {
-	return func(ctx context.Context, _ []byte) ([]byte, error) {
+func (t *Typed[K, V]) loader(key K, l *loading, load TypedLoadFunc[K, V]) LoadFunc {
+	return func(ctx context.Context, raw []byte) ([]byte, error) {
 		if err := t.loadTTL(ctx); err != nil {
 			return nil, err
 		}
 		tags := t.beginLoadTags(ctx)
+		l.called(raw)
 		v, err := load(ctx, key)
+		if err := l.returned(ctx); err != nil {
+			return nil, err
+		}
 		if errors.Is(err, ErrNotModified) { // an answer
 			t.space.Counters.Load(nil)
 		} else {
@@ -125,17 +136,21 @@ func (t *Typed[K, V]) loadTTL(ctx context.Context) error {
 // Refresh calls load for key, whether or not there is a value, and returns its value when
 // that is stored: as Cache.Refresh.
 func (t *Typed[K, V]) Refresh(ctx context.Context, key K, load TypedLoadFunc[K, V]) (v V, err error) {
+	in, keep, err := t.space.ToLoad(ctx)
+	if err != nil {
+		return v, err
+	}
 	s := t.acquire()
 	defer t.release(s)
 	s.k = key
-	if err = t.encodeKey(s); err != nil {
+	if err = t.encodeKeyIn(s, in); err != nil {
 		return v, err
 	}
-	s.value, err = t.c.Refresh(ctx, s.value[:0], s.key, t.loader(key, load))
+	s.value, err = t.c.Refresh(ctx, s.value[:0], s.key, t.loader(key, t.newLoading(keep), load))
 	if len(s.value) == 0 {
 		return v, err
 	}
-	v, unread := t.decodeLoaded(s.key, s.value)
+	v, unread := t.decodeLoaded(ctx, s.key, s.value, true)
 	if unread != nil {
 		return v, errors.Join(err, unreadable(unread))
 	}
@@ -148,13 +163,18 @@ func (t *Typed[K, V]) Refresh(ctx context.Context, key K, load TypedLoadFunc[K, 
 // the values are in b. If one of the values cannot be encoded, none is stored.
 func (t *Typed[K, V]) GetOrLoadMulti(ctx context.Context, b *TypedBatch[V], keys []K, load TypedMultiLoadFunc[K, V]) error {
 	b.reset(len(keys))
-	first := t.addKeys(b, keys, true)
+	in, keep, err := t.space.ToLoad(ctx)
+	if err != nil {
+		return err
+	}
+	l := t.newLoading(keep)
+	first := t.addKeys(ctx, b, keys, in, true)
 	raw := b.raw.slices()
 	_ = t.c.LookupMulti(ctx, &b.batch, raw) // what the disk does not give is loaded
 	if t.c.loads.RefreshesAhead() {
-		t.refreshDue(ctx, b, keys, load)
+		t.refreshDue(ctx, b, keys, l, load)
 	}
-	t.decodeMulti(b, raw)
+	t.decodeMulti(ctx, b, raw)
 	b.raw.missing = b.raw.missing[:0]
 	for j, i := range b.raw.at {
 		if !b.found[i] {
@@ -164,11 +184,11 @@ func (t *Typed[K, V]) GetOrLoadMulti(ctx context.Context, b *TypedBatch[V], keys
 	if len(b.raw.missing) == 0 {
 		return first
 	}
-	return errors.Join(first, t.loadMissing(ctx, b, keys, load))
+	return errors.Join(first, t.loadMissing(ctx, b, keys, l, load))
 }
 
 // refreshDue has those values of a batch refreshed that are due.
-func (t *Typed[K, V]) refreshDue(ctx context.Context, b *TypedBatch[V], keys []K, load TypedMultiLoadFunc[K, V]) {
+func (t *Typed[K, V]) refreshDue(ctx context.Context, b *TypedBatch[V], keys []K, l *loading, load TypedMultiLoadFunc[K, V]) {
 	var due []int
 	for j := range b.raw.keys {
 		if t.c.needsRefresh(b.batch.found.Deadline(j)) {
@@ -176,16 +196,16 @@ func (t *Typed[K, V]) refreshDue(ctx context.Context, b *TypedBatch[V], keys []K
 		}
 	}
 	if due != nil {
-		raw, loadBytes := t.multiLoader(b, due, keys, load)
+		raw, loadBytes := t.multiLoader(b, due, keys, l, load)
 		t.c.loads.RefreshInBackground(ctx, raw, loadBytes)
 	}
 }
 
 // loadMissing loads the missing values of a batch.
-func (t *Typed[K, V]) loadMissing(ctx context.Context, b *TypedBatch[V], keys []K, load TypedMultiLoadFunc[K, V]) (err error) {
+func (t *Typed[K, V]) loadMissing(ctx context.Context, b *TypedBatch[V], keys []K, l *loading, load TypedMultiLoadFunc[K, V]) (err error) {
 	missing := b.raw.missing
 	for range loadTries {
-		raw, loadBytes := t.multiLoader(b, missing, keys, load)
+		raw, loadBytes := t.multiLoader(b, missing, keys, l, load)
 		b.batch.found.Reset(len(raw))
 		err = t.c.loads.LoadMissing(ctx, &b.batch.found.Values, raw, loadBytes)
 		var again []int
@@ -194,7 +214,7 @@ func (t *Typed[K, V]) loadMissing(ctx context.Context, b *TypedBatch[V], keys []
 			if !ok {
 				continue
 			}
-			v, unread := t.decodeLoaded(raw[n], stored)
+			v, unread := t.decodeLoaded(ctx, raw[n], stored, l.made(raw[n]))
 			if unread != nil {
 				again = append(again, j)
 				err = errors.Join(err, unreadable(unread))
@@ -213,7 +233,7 @@ func (t *Typed[K, V]) loadMissing(ctx context.Context, b *TypedBatch[V], keys []
 
 // multiLoader is load on bytes, for some of the keys of a batch, and these. The
 // load may outlive the call: it keeps nothing of the batch.
-func (t *Typed[K, V]) multiLoader(b *TypedBatch[V], some []int, keys []K, load TypedMultiLoadFunc[K, V]) (raw [][]byte, loadBytes MultiLoadFunc) {
+func (t *Typed[K, V]) multiLoader(b *TypedBatch[V], some []int, keys []K, l *loading, load TypedMultiLoadFunc[K, V]) (raw [][]byte, loadBytes MultiLoadFunc) {
 	byBytes := make(map[string]K, len(some))
 	for _, j := range some {
 		raw = append(raw, b.raw.keys[j])
@@ -228,7 +248,11 @@ func (t *Typed[K, V]) multiLoader(b *TypedBatch[V], some []int, keys []K, load T
 			wanted[i] = byBytes[string(r)]
 		}
 		tags := t.beginLoadTags(ctx)
+		l.called(raw...)
 		found, err := load(ctx, append([]K(nil), wanted...))
+		if err := l.returned(ctx); err != nil {
+			return nil, err
+		}
 		t.space.Counters.Load(err)
 		if err != nil {
 			return nil, err

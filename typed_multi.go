@@ -1,6 +1,10 @@
 package firn
 
-import "fmt"
+import (
+	"context"
+
+	"github.com/firncache/firn/internal/coherence"
+)
 
 // multiWindow is how many entries of a batch are encoded at once, unless they have
 // maxScratch bytes before.
@@ -17,56 +21,25 @@ type multiScratch struct {
 // of single Sets. It stores as many as it can, and then returns the first error, also
 // of one that cannot be encoded; slices of different lengths are an error before
 // anything is stored.
-func (t *Typed[K, V]) SetMulti(keys []K, values []V) (first error) {
-	if len(keys) != len(values) {
-		return fmt.Errorf("firn: SetMulti: %d values for %d keys: want as many", len(values), len(keys))
-	}
-	var m multiScratch
-	for len(keys) > 0 {
-		n, err := t.encodeMulti(&m, keys, values)
-		if first == nil {
-			first = err
-		}
-		keys, values = keys[n:], values[n:]
-		err = t.c.setMulti(m.keys, m.values, t.ttl)
-		if err == nil {
-			t.space.Counters.Set(len(m.keys))
-		} else if first == nil {
-			first = err
-		}
-	}
-	return first
+func (t *Typed[K, V]) SetMulti(keys []K, values []V) error {
+	return t.SetMultiContext(context.Background(), keys, values)
 }
 
 // DeleteMulti removes the values of many keys, as many as it can, and returns the first
 // error, also of a key that cannot be encoded. That there were none is no error.
-func (t *Typed[K, V]) DeleteMulti(keys []K) (first error) {
-	var m multiScratch
-	for len(keys) > 0 {
-		n, err := t.encodeMulti(&m, keys, nil)
-		if first == nil {
-			first = err
-		}
-		keys = keys[n:]
-		err = t.c.DeleteMulti(m.keys)
-		if err == nil {
-			t.space.Counters.Delete(len(m.keys))
-		} else if first == nil {
-			first = err
-		}
-	}
-	return first
+func (t *Typed[K, V]) DeleteMulti(keys []K) error {
+	return t.DeleteMultiContext(context.Background(), keys)
 }
 
-// encodeMulti makes the bytes of the first n keys, and of values if there are any, but
+// encodeMulti makes the bytes of the first n keys, in a generation, and of values if there are any, but
 // for entries of which one cannot be encoded. It returns the first error.
-func (t *Typed[K, V]) encodeMulti(m *multiScratch, keys []K, values []V) (n int, first error) {
+func (t *Typed[K, V]) encodeMulti(m *multiScratch, in *coherence.Generation, keys []K, values []V) (n int, first error) {
 	s := t.acquire()
 	defer t.release(s)
 	m.bytes, m.ends, m.keys, m.values = m.bytes[:0], m.ends[:0], m.keys[:0], m.values[:0]
 	for ; n < min(len(keys), multiWindow) && len(m.bytes) < maxScratch; n++ {
 		s.k, s.value = keys[n], s.value[:0]
-		err := t.encodeKey(s)
+		err := t.encodeKeyIn(s, in)
 		if err == nil && values != nil {
 			s.value, err = t.encode(s.value[:0], values[n])
 		}

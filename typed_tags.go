@@ -30,31 +30,7 @@ type SetOptions struct {
 // made of something that InvalidateTag is called for before SetWith is stored as a valid
 // one: where that may be, load the value with GetOrLoad, or set it again.
 func (t *Typed[K, V]) SetWith(key K, v V, o SetOptions) error {
-	if err := typed.CheckTags(o.Tags); err != nil {
-		return fmt.Errorf("firn: SetOptions.Tags: %w", err)
-	}
-	if o.TTL == 0 {
-		o.TTL = t.c.loads.Jittered(t.ttl)
-	}
-	var tags typed.TagList
-	if len(o.Tags) > 0 {
-		t.c.useTags()
-		tags = t.c.typed.tags.Now(t.tagSpace, o.Tags)
-	}
-	s := t.acquire()
-	defer t.release(s)
-	s.k = key
-	err := t.encodeKey(s)
-	if err == nil {
-		s.value, err = t.encode(tags.Append(s.value[:0]), v)
-	}
-	if err != nil {
-		return err
-	}
-	if err = t.c.SetWithTTL(s.key, s.value, o.TTL); err == nil {
-		t.space.Counters.Set(1)
-	}
-	return err
+	return t.SetWithContext(context.Background(), key, v, o)
 }
 
 // InvalidateTag makes every value of the namespace worthless that was stored with the
@@ -68,17 +44,11 @@ func (t *Typed[K, V]) SetWith(key K, v V, o SetOptions) error {
 // The cache remembers a bounded number of tags, about one for each 5 to 10 KiB of
 // Options.RAMBytes, up to 24,576. One that was not used for long is forgotten when there is
 // no room for others, and all values that have it are worthless, as after InvalidateTag.
+//
+// With a shared tier the values of all processes are worthless: another may find one of them
+// within the bound. What that tier has forgotten of a tag makes its values worthless, too.
 func (t *Typed[K, V]) InvalidateTag(tag string) error {
-	if err := typed.CheckTag(tag); err != nil {
-		return fmt.Errorf("firn: InvalidateTag: %w", err)
-	}
-	switch {
-	case t.closed.Load():
-		return errTypedClosed
-	case t.c.store.Closed():
-		return ErrClosed
-	}
-	return t.c.typed.tags.Invalidate(t.tagSpace, tag)
+	return t.InvalidateTagContext(context.Background(), tag)
 }
 
 // useTags has the tiers ask whether a value's tags were invalidated.
@@ -106,12 +76,12 @@ func (t *Typed[K, V]) payload(stored []byte) (payload []byte, ok bool) {
 }
 
 // valid is the payload of a stored value, if it is of this type and its tags hold.
-func (t *Typed[K, V]) valid(stored []byte) (payload []byte, ok bool) {
+func (t *Typed[K, V]) valid(ctx context.Context, stored []byte) (payload []byte, ok bool) {
 	if payload, ok = t.fingerprint.Cut(stored); ok {
 		return payload, true
 	}
 	tags, payload, ok := t.cutTags(stored)
-	return payload, ok && t.c.typed.tags.Hold(&tags)
+	return payload, ok && t.c.typed.tags.Check(ctx, &tags) == nil
 }
 
 // tagsOf are the tags of a stored value, nil without any.
@@ -130,10 +100,15 @@ func withTagsOf(stored, value []byte) []byte {
 	return value
 }
 
-// invalidated counts a value of which a tag was invalidated, and deletes it.
-func (c *Cache) invalidated(key, stored []byte) error {
+// checkTags is the error of a stored value if its tags do not hold. One of which a tag was
+// invalidated it counts, and deletes.
+func (c *Cache) checkTags(ctx context.Context, tags *typed.TagList, key, stored []byte) error {
+	err := c.typed.tags.Check(ctx, tags)
+	if err != typed.ErrObsolete {
+		return err
+	}
 	c.typed.tagMisses.Add(1)
-	return errors.Join(errInvalidated, c.store.DeleteIfEqual(key, stored))
+	return errors.Join(errInvalidated, c.store.DeleteIfEqual(ctx, key, stored))
 }
 
 var errInvalidated = fmt.Errorf("%w: a tag of the value was invalidated", ErrNotFound)
@@ -143,8 +118,13 @@ func (t *Typed[K, V]) inspect(s *scratch[K]) (deadline int64, ok bool) {
 	if !t.c.typed.tagged.Load() {
 		return t.c.store.Deadline(s.key)
 	}
-	s.value, deadline, ok = t.c.store.Inspect(s.value[:0], s.key)
-	return deadline, ok && !t.c.store.IsObsolete(s.key, s.value)
+	if s.value, deadline, ok = t.c.store.Inspect(s.value[:0], s.key); !ok {
+		return 0, false
+	}
+	if tags, _, tagged := typed.CutTags(s.value); tagged {
+		ok = t.c.typed.tags.Check(context.Background(), &tags) == nil
+	}
+	return deadline, ok
 }
 
 // SetLoadTags gives the value that a loader of a typed cache is about to return tags, as
@@ -163,7 +143,7 @@ func SetLoadTags(ctx context.Context, tags ...string) error {
 	if err := typed.CheckTags(tags); err != nil {
 		return fmt.Errorf("firn: SetLoadTags: %w", err)
 	}
-	l.set(tags)
+	l.set(ctx, tags)
 	return nil
 }
 
@@ -171,7 +151,7 @@ func SetLoadTags(ctx context.Context, tags ...string) error {
 type loadTags struct {
 	c     *Cache
 	space string
-	begun uint64 // when the load began
+	begun typed.Begun
 
 	mu   sync.Mutex
 	tags typed.TagList
@@ -184,9 +164,9 @@ func (t *Typed[K, V]) beginLoadTags(ctx context.Context) *loadTags {
 	return l
 }
 
-func (l *loadTags) set(names []string) {
+func (l *loadTags) set(ctx context.Context, names []string) {
 	l.c.useTags()
-	tags := l.c.typed.tags.Late(l.begun, l.space, names)
+	tags := l.c.typed.tags.Late(ctx, l.begun, l.space, names)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.tags = tags

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/firncache/firn/internal/coherence"
 	"github.com/firncache/firn/internal/typed"
 )
 
@@ -16,24 +17,55 @@ import (
 // it is; nil is an error. Otherwise it is as Typed.Set, at the cost of some
 // reflection: a Typed is faster.
 func SetValue(c *Cache, key string, v any) error {
-	return SetValueWithTTL(c, key, v, c.loads.Jittered(c.ttl))
+	return SetValueContext(context.Background(), c, key, v)
+}
+
+// SetValueContext is SetValue, and waits as Cache.SetContext does.
+func SetValueContext(ctx context.Context, c *Cache, key string, v any) error {
+	return setValue(ctx, c, key, v, c.loads.Jittered(c.ttl))
 }
 
 // SetValueWithTTL is SetValue with a time to live of its own, or Forever.
 func SetValueWithTTL(c *Cache, key string, v any, ttl time.Duration) error {
+	return setValue(context.Background(), c, key, v, ttl)
+}
+
+func setValue(ctx context.Context, c *Cache, key string, v any, ttl time.Duration) error {
 	w, err := typed.WriterOf(reflect.TypeOf(v))
 	if err != nil {
 		return fmt.Errorf("firn: SetValue of %q: %w", key, err)
 	}
 	s := valueScratch.Get().(*scratch[string])
 	defer releaseValue(s)
-	if err = c.encodeValueKey(s, key); err != nil {
-		return err
-	}
 	if s.value, err = w.Append(s.value[:0], v); err != nil {
 		return fmt.Errorf("firn: SetValue of %q: %w", key, err)
 	}
-	return c.SetWithTTL(s.key, s.value, ttl)
+	return c.writeValue(ctx, s, key, false, func() error { return c.SetWithTTLContext(ctx, s.key, s.value, ttl) })
+}
+
+// writeValue calls write with s.key made of a key, as Typed.set does or, if it removes, as
+// DeleteContext.
+func (c *Cache) writeValue(ctx context.Context, s *scratch[string], key string, removes bool, write func() error) error {
+	space, err := c.valueSpace()
+	if err != nil {
+		return err
+	}
+	in, unknown := space.ToWrite(ctx)
+	if unknown != nil {
+		if removes && in.Agreed != nil {
+			s.valueKey(in, key)
+			_ = write()
+		}
+		return unknown
+	}
+	for {
+		s.valueKey(in, key)
+		latest, err := latestIn(ctx, space, in, write())
+		if err != nil || latest.Number == in.Number {
+			return err
+		}
+		in = latest
+	}
 }
 
 // GetValue returns the value that SetValue stored under key, if it is a T. A
@@ -55,7 +87,7 @@ func LookupValue[T any](ctx context.Context, c *Cache, key string) (v T, err err
 	}
 	s := valueScratch.Get().(*scratch[string])
 	defer releaseValue(s)
-	if err := c.encodeValueKey(s, key); err != nil {
+	if err := c.encodeValueKey(ctx, s, key); err != nil {
 		return v, err
 	}
 	if s.value, err = c.Lookup(ctx, s.value[:0], s.key); err != nil {
@@ -67,11 +99,11 @@ func LookupValue[T any](ctx context.Context, c *Cache, key string) (v T, err err
 		c.typed.mismatches.Add(1)
 		return v, fmt.Errorf("%w: %q holds a %s: want a %s", ErrWrongType, key, name, r.Name)
 	case !ok || fingerprint != r.Fingerprint:
-		return v, c.mismatch(s.key, s.value)
+		return v, c.mismatch(ctx, s.key, s.value, false)
 	}
 	if v, err = r.Codec.Decode(payload); err != nil {
 		var none T
-		return none, c.undecodable(s.key, s.value, r.Codec.Name(), err)
+		return none, c.undecodable(ctx, s.key, s.value, r.Codec.Name(), err, false)
 	}
 	return v, nil
 }
@@ -82,7 +114,7 @@ func LookupValue[T any](ctx context.Context, c *Cache, key string) (v T, err err
 func ValueTTL(c *Cache, key string) (ttl time.Duration, ok bool) {
 	s := valueScratch.Get().(*scratch[string])
 	defer releaseValue(s)
-	if c.encodeValueKey(s, key) != nil {
+	if c.encodeValueKey(context.Background(), s, key) != nil {
 		return 0, false
 	}
 	return c.TTL(s.key)
@@ -91,12 +123,14 @@ func ValueTTL(c *Cache, key string) (ttl time.Duration, ok bool) {
 // DeleteValue removes the value that SetValue stored under key. That there was nothing is
 // no error.
 func DeleteValue(c *Cache, key string) error {
+	return DeleteValueContext(context.Background(), c, key)
+}
+
+// DeleteValueContext is DeleteValue, and waits as Cache.DeleteContext does.
+func DeleteValueContext(ctx context.Context, c *Cache, key string) error {
 	s := valueScratch.Get().(*scratch[string])
 	defer releaseValue(s)
-	if err := c.encodeValueKey(s, key); err != nil {
-		return err
-	}
-	return c.Delete(s.key)
+	return c.writeValue(ctx, s, key, true, func() error { return c.DeleteContext(ctx, s.key) })
 }
 
 var valueScratch = sync.Pool{New: func() any { return new(scratch[string]) }}
@@ -107,17 +141,34 @@ func releaseValue(s *scratch[string]) {
 	}
 }
 
-// encodeValueKey makes s.key of a key, in the namespace of SetValue.
-func (c *Cache) encodeValueKey(s *scratch[string], key string) (err error) {
-	space := c.typed.values.Load()
-	if space == nil {
-		if space, err = c.typed.spaces.Open(&c.store, valuesName); err != nil {
-			return fmt.Errorf("firn: %w", err)
-		}
-		c.typed.values.Store(space)
+// encodeValueKey makes s.key of a key, in the namespace of SetValue, for a call that reads.
+func (c *Cache) encodeValueKey(ctx context.Context, s *scratch[string], key string) error {
+	space, err := c.valueSpace()
+	if err != nil {
+		return err
 	}
-	s.key = append(space.Generation().Append(s.key[:0]), key...)
-	return nil
+	in, err := space.ToRead(ctx)
+	if err == nil {
+		s.valueKey(in, key)
+	}
+	return err
+}
+
+func (s *scratch[K]) valueKey(in *coherence.Generation, key string) {
+	s.key = append(in.Append(s.key[:0]), key...)
+}
+
+// valueSpace is the namespace of SetValue.
+func (c *Cache) valueSpace() (*typed.Namespace, error) {
+	if space := c.typed.values.Load(); space != nil {
+		return space, nil
+	}
+	space, err := c.typed.spaces.Open(&c.store, valuesName)
+	if err != nil {
+		return nil, fmt.Errorf("firn: %w", err)
+	}
+	c.typed.values.Store(space)
+	return space, nil
 }
 
 // valuesName is the namespace of SetValue. Those of typed caches begin

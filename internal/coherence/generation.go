@@ -3,6 +3,8 @@ package coherence
 import (
 	"encoding/binary"
 	"sync/atomic"
+
+	"github.com/firncache/firn/internal/shared"
 )
 
 // Generation is one generation of a namespace. An entry of a front refers to the
@@ -10,6 +12,7 @@ import (
 // of the older one hold still, and entries of fronts do not.
 type Generation struct {
 	Number uint64
+	Agreed *shared.Number // the number as all processes know it; nil if it is of this one alone
 }
 
 // GenerationLen is how many bytes of a key are the number of its generation.
@@ -28,7 +31,7 @@ type Current struct{ atomic.Pointer[Generation] }
 func (c *Current) bump() {
 	for {
 		old := c.Load()
-		if c.CompareAndSwap(old, &Generation{old.Number}) {
+		if c.CompareAndSwap(old, &Generation{old.Number, old.Agreed}) {
 			return
 		}
 	}

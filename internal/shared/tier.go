@@ -107,7 +107,10 @@ type Tier interface {
 	// Release gives up what Lease has got, for a load that has failed. It does not wait.
 	Release(key []byte, leased Expect)
 
-	// Number is the number of an id; one without gets one. With renew, it gets another.
+	// Number is the number of an id, not 0; one without gets one. With renew, it gets another.
+	// Before it returns, Local was told of each change that an earlier answer has shown; and
+	// before a write of a tier with one slot returns, of each that somebody knew of when the
+	// write began.
 	Number(ctx context.Context, id ID, renew bool) (number uint64, stamp Stamp, err error)
 
 	Policy() Policy

@@ -60,6 +60,7 @@ type Trust struct {
 	now      atomic.Int64  // in milliseconds, coarse: the tier advances it
 	extended atomic.Uint64 // how often a feed was, or was replaced
 	feeds    []atomic.Pointer[Feed]
+	changes  atomic.Uint64   // how often one was replaced
 	checked  []atomic.Uint64 // seals of copies that were checked, by their hash
 }
 
@@ -88,6 +89,7 @@ func (t *Trust) Feed(slot int) *Feed { return t.feeds[slot].Load() }
 
 // SetFeed begins another epoch of a slot: its copies are suspect from here on.
 func (t *Trust) SetFeed(slot int, f *Feed) {
+	t.changes.Add(1) // first: who finds the new feed finds the change, too
 	f.of.Store(t)
 	t.extended.Add(1)
 	t.feeds[slot].Store(f)
@@ -99,6 +101,9 @@ func (t *Trust) Mark() uint64 { return t.extended.Load() }
 // Since reports whether trust was given anew since a Mark. Then the copy may have been read
 // while nothing was trusted, before a push that has come by now: it has to be read again.
 func (t *Trust) Since(mark uint64) bool { return t.extended.Load() != mark }
+
+// Changes is how often SetFeed was called. While it stays the same no invalidation was lost.
+func (t *Trust) Changes() uint64 { return t.changes.Load() }
 
 // Holds reports whether a copy with this stamp is trusted.
 func (t *Trust) Holds(s Stamp) bool {
@@ -112,25 +117,38 @@ func (t *Trust) Holds(s Stamp) bool {
 
 // HoldsCopy is Holds of a copy by the hash of its key, also if it was stamped anew.
 func (t *Trust) HoldsCopy(hash uint64, v Version, s Stamp) bool {
-	return t.Holds(s) || t.restamped(hash, v, s.Slot())
+	if t.Holds(s) {
+		return true
+	}
+	_, ok := t.restamped(hash, v, s.Slot())
+	return ok
 }
 
-// restamped reports whether a copy was stamped in the present epoch of its slot.
-func (t *Trust) restamped(hash uint64, v Version, slot int) bool {
+// TrustedAs is HoldsCopy that tells the stamp with which the copy is trusted.
+func (t *Trust) TrustedAs(hash uint64, v Version, s Stamp) (Stamp, bool) {
+	if t.Holds(s) {
+		return s, true
+	}
+	return t.restamped(hash, v, s.Slot())
+}
+
+// restamped is the stamp that a copy was given in the present epoch of its slot, if any.
+func (t *Trust) restamped(hash uint64, v Version, slot int) (Stamp, bool) {
 	if slot >= len(t.feeds) {
-		return false
+		return 0, false
 	}
 	f := t.feeds[slot].Load()
 	if t.now.Load() > f.until.Load() {
-		return false
+		return 0, false
 	}
-	seal, at := sealOf(hash, v, f.Stamp(slot)), t.bucket(hash)
+	s := f.Stamp(slot)
+	seal, at := sealOf(hash, v, s), t.bucket(hash)
 	for i := range at {
 		if at[i].Load() == seal {
-			return true
+			return s, true
 		}
 	}
-	return false
+	return 0, false
 }
 
 // Restamp notes that a copy of this version was the latest in the epoch of a stamp. The note

@@ -107,6 +107,7 @@ func (s *Store) openShared(cfg *Config) error {
 		return &OptionError{"Shared", err}
 	}
 	t.trust = trust
+	s.openAgreed()
 	return nil
 }
 

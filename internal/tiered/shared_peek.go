@@ -65,13 +65,13 @@ func (s *Store) deadlineShared(key []byte) (deadline int64, ok bool) {
 
 // deleteIfEqualShared is DeleteIfEqual with a shared tier: what is there is compared with
 // what was read, and removed if it is still there by then.
-func (s *Store) deleteIfEqualShared(key, stored []byte) error {
+func (s *Store) deleteIfEqualShared(ctx context.Context, key, stored []byte) error {
 	var a Attempt
 	s.Begin(&a, key)
 	defer s.End(&a)
 	b := getScratch()
 	defer b.put()
-	v, _, ok, err := s.Look(context.Background(), &a, b.bytes[:0])
+	v, _, ok, err := s.Look(ctx, &a, b.bytes[:0])
 	b.bytes = v
 	if err != nil || !ok || string(v) != string(stored) {
 		return err

@@ -20,6 +20,7 @@ type Store struct {
 	grace   bool // the tiers keep expired entries
 	hook    atomic.Pointer[WriteHook]
 	numbers numbers
+	agreed  *Numbers // nil without a shared tier
 	ending
 
 	recovered bool // the SSD tier had records when it was opened

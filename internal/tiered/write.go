@@ -164,9 +164,9 @@ func unlessChanged(err error) error {
 
 // DeleteIfEqual removes a value, unless the key was written since stored was read:
 // a value that somebody has set meanwhile stays.
-func (s *Store) DeleteIfEqual(key, stored []byte) error {
+func (s *Store) DeleteIfEqual(ctx context.Context, key, stored []byte) error {
 	if s.shared != nil {
-		return s.deleteIfEqualShared(key, stored)
+		return s.deleteIfEqualShared(ctx, key, stored)
 	}
 	var w ram.Watch
 	s.Watch(&w, s.Hash(key), key) // and then look: a write is either seen or noticed

@@ -64,7 +64,7 @@ var writes = map[string]struct {
 		return watched(s, func(w *ram.Watch, ev *ram.Evicted) error { return s.DeleteIf(w, []byte("k"), ev) })
 	}, " false"},
 	"Touch":          {func(s *Store) error { _, err := s.Touch(context.Background(), []byte("k"), s.Now()+1000); return err }, "old true"},
-	"DeleteIfEqual":  {func(s *Store) error { return s.DeleteIfEqual([]byte("k"), []byte("old")) }, " false"},
+	"DeleteIfEqual":  {func(s *Store) error { return s.DeleteIfEqual(context.Background(), []byte("k"), []byte("old")) }, " false"},
 	"one that fails": {func(s *Store) error { return tooLarge(s.setKey([]byte("k"), make([]byte, 1<<20), 0)) }, "old true"},
 	"one too late":   {func(s *Store) error { return late(s) }, "old true"},
 	"SetMulti failing": {func(s *Store) error {

@@ -1,7 +1,9 @@
 package typed
 
 import (
+	"context"
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"sync"
 	"weak"
@@ -27,13 +29,19 @@ import (
 // registry.Table describes. So losing a number loses the namespace, and never brings
 // cleared entries back.
 //
+// With a shared tier all processes agree on the number, and a Clear is one for all: see
+// shared_space.go.
+//
 // All typed caches of one name share the namespace, so that a Clear of one is a
 // Clear of all. Its memory is given back when all of them were closed or forgotten.
 type Namespace struct {
 	of      *Namespaces
 	id      registry.ID
 	current coherence.Current
-	users   int // typed caches that were not closed; of.mu guards it
+	numbers *tiered.Numbers       // nil without a shared tier; then
+	apart   *coherence.Generation // is of this process alone
+	mu      sync.Mutex            // held while a number that was asked for becomes the current one; a leaf
+	users   int                   // typed caches that were not closed; of.mu guards it
 	cleanup runtime.Cleanup
 
 	// Counters count the calls of the namespace's typed caches.
@@ -52,7 +60,9 @@ type Namespaces struct {
 // with ErrClosed.
 func (n *Namespaces) Open(store *tiered.Store, name string) (*Namespace, error) {
 	id := registry.IDOf(registry.Namespace, name)
-	store.OpenNumbers() // which may evict, and tell the user
+	if store.Numbers() == nil {
+		store.OpenNumbers() // which may evict, and tell the user
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.store = store
@@ -72,12 +82,13 @@ func (n *Namespaces) Open(store *tiered.Store, name string) (*Namespace, error) 
 
 // add adds a namespace to those in use. The caller holds mu.
 func (n *Namespaces) add(id registry.ID) (*Namespace, error) {
-	number, err := n.store.HoldNumber(id)
+	s := &Namespace{of: n, id: id, users: 1, numbers: n.store.Numbers()}
+	number, err := s.firstNumber()
 	if err != nil {
 		return nil, err
 	}
-	s := &Namespace{of: n, id: id, users: 1}
-	s.current.Store(&coherence.Generation{Number: number})
+	s.apart = &coherence.Generation{Number: number}
+	s.current.Store(s.apart)
 	s.Counters.init()
 	if n.open == nil {
 		n.open = map[registry.ID]weak.Pointer[Namespace]{}
@@ -85,6 +96,15 @@ func (n *Namespaces) add(id registry.ID) (*Namespace, error) {
 	n.open[id] = weak.Make(s)
 	s.cleanup = runtime.AddCleanup(s, forget, forgotten{weak.Make(n), id})
 	return s, nil
+}
+
+// firstNumber is the number that a namespace begins with in this process. With a shared tier,
+// it is one that no other process knows, until the first call asks for theirs.
+func (s *Namespace) firstNumber() (uint64, error) {
+	if s.numbers != nil {
+		return max(rand.Uint64(), 1), nil
+	}
+	return s.of.store.HoldNumber(s.id)
 }
 
 // forgotten names a namespace that nobody can reach any more, without keeping its cache.
@@ -109,7 +129,9 @@ func forget(f forgotten) {
 // remove forgets a namespace. The caller holds mu.
 func (n *Namespaces) remove(id registry.ID) {
 	delete(n.open, id)
-	n.store.ReleaseNumber(id)
+	if n.store.Numbers() == nil {
+		n.store.ReleaseNumber(id)
+	}
 }
 
 // Close ends one use of a namespace.
@@ -129,15 +151,20 @@ func (n *Namespaces) Len() int {
 	return len(n.open)
 }
 
-// Generation is the current generation.
+// Generation is the current generation. With a shared tier it need not be trusted.
 func (s *Namespace) Generation() *coherence.Generation { return s.current.Load() }
 
 // Current is where Generation looks.
 func (s *Namespace) Current() *coherence.Current { return &s.current }
 
-// Clear begins a new generation. It fails with ErrClosed.
-func (s *Namespace) Clear() error {
+// Clear begins a new generation. It fails with ErrClosed; with a shared tier, for which it
+// waits, as Numbers.Renew does.
+func (s *Namespace) Clear(ctx context.Context) error {
 	s.of.mu.Lock()
+	if s.users > 0 && s.numbers != nil {
+		s.of.mu.Unlock()
+		return s.clearShared(ctx)
+	}
 	defer s.of.mu.Unlock()
 	if s.users == 0 { // there may be another namespace of the name
 		return tiered.ErrClosed

@@ -1,6 +1,7 @@
 package typed
 
 import (
+	"context"
 	"errors"
 	"runtime"
 	"testing"
@@ -37,7 +38,7 @@ func TestClearAfterClose(t *testing.T) {
 		t.Errorf("%d namespaces of one name", n.Len())
 	}
 	n.Close(also)
-	if err := old.Clear(); err != nil || n.Len() != 1 {
+	if err := old.Clear(context.Background()); err != nil || n.Len() != 1 {
 		t.Errorf("with one user of two: %v, %d namespaces", err, n.Len())
 	}
 	n.Close(old)
@@ -45,13 +46,13 @@ func TestClearAfterClose(t *testing.T) {
 	if next == old || next.Generation().Number != old.Generation().Number {
 		t.Error("used again, it has another number, or is the one that was closed")
 	}
-	if err := old.Clear(); !errors.Is(err, tiered.ErrClosed) {
+	if err := old.Clear(context.Background()); !errors.Is(err, tiered.ErrClosed) {
 		t.Errorf("Clear of the old one: %v", err)
 	}
 	if got, ok := store.Number(next.id); !ok || got != next.Generation().Number {
 		t.Errorf("the number is %d, %v, want %d", got, ok, next.Generation().Number)
 	}
-	if err := next.Clear(); err != nil {
+	if err := next.Clear(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	if got, ok := store.Number(next.id); !ok || got != next.Generation().Number || got == old.Generation().Number {

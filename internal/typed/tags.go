@@ -1,13 +1,16 @@
 package typed
 
 import (
+	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
 
 	"github.com/firncache/firn/internal/codec"
 	"github.com/firncache/firn/internal/registry"
+	"github.com/firncache/firn/internal/tiered"
 )
 
 // A value that has tags is stored behind them, and the version that each had when the
@@ -64,9 +67,12 @@ func Unambiguous(f codec.Fingerprint) codec.Fingerprint {
 // the stripe was noted before; and then it is above begun, or the invalidation had begun
 // before the load, and what it was called for had happened. Another tag of the stripe
 // may make a value obsolete without need.
+//
+// With a shared tier the versions are numbers that all processes agree on: see shared_tags.go.
 type Tags struct {
 	versions Versions
-	drawing  sync.Mutex // held while a tag gets its first version
+	numbers  *tiered.Numbers // instead of versions, with a shared tier
+	drawing  sync.Mutex      // held while a tag gets its first version
 
 	count   atomic.Uint64           // invalidations
 	stripes atomic.Pointer[stripes] // nil until one is needed
@@ -78,8 +84,9 @@ type Versions interface {
 	BumpNumber(id registry.ID) (version uint64, err error)
 }
 
-// Open says where the versions are. It is called before all others.
-func (t *Tags) Open(v Versions) { t.versions = v }
+// Open says where the versions are: in numbers, if that is not nil. It is called before all
+// others.
+func (t *Tags) Open(v Versions, numbers *tiered.Numbers) { t.versions, t.numbers = v, numbers }
 
 // stripes are the numbers of the last invalidations, by tags.
 type stripes [stripeCount]atomic.Uint64
@@ -171,12 +178,30 @@ func CheckTag(name string) error {
 	return nil
 }
 
-// Begun is the number of invalidations that have begun, for Late.
-func (t *Tags) Begun() uint64 { return t.count.Load() }
+// Begun is the moment before a value is made.
+type Begun struct {
+	count  uint64
+	moment tiered.Moment // with a shared tier
+}
+
+// Begun is the present moment, for Late.
+func (t *Tags) Begun() Begun {
+	if t.numbers != nil {
+		return Begun{moment: t.numbers.Now()}
+	}
+	return Begun{count: t.count.Load()}
+}
 
 // Now are tags in a namespace, with their versions, for a value that is made after it.
-// The names are valid.
-func (t *Tags) Now(space string, names []string) (l TagList) {
+// The names are valid. With a shared tier it may wait, and fail.
+func (t *Tags) Now(ctx context.Context, space string, names []string) (l TagList, err error) {
+	if t.numbers != nil {
+		return t.nowShared(ctx, space, names)
+	}
+	return t.now(space, names), nil
+}
+
+func (t *Tags) now(space string, names []string) (l TagList) {
 	l.n = len(names)
 	for i, name := range names {
 		p := &l.pairs[i]
@@ -186,12 +211,15 @@ func (t *Tags) Now(space string, names []string) (l TagList) {
 	return l
 }
 
-// Late is Now for a value that may have been made after Begun was begun: it is obsolete
-// if any of its tags was invalidated since.
-func (t *Tags) Late(begun uint64, space string, names []string) TagList {
-	l := t.Now(space, names)
+// Late is Now for a value that may have been made after a moment: it is obsolete if any of
+// its tags was invalidated since, or if that cannot be told.
+func (t *Tags) Late(ctx context.Context, begun Begun, space string, names []string) TagList {
+	if t.numbers != nil {
+		return t.lateShared(ctx, begun, space, names)
+	}
+	l := t.now(space, names)
 	for i := range l.n {
-		if p := &l.pairs[i]; t.stripe(p.tag).Load() > begun {
+		if p := &l.pairs[i]; t.stripe(p.tag).Load() > begun.count {
 			p.version = noVersion
 		}
 	}
@@ -224,9 +252,13 @@ func (t *Tags) stripe(g tag) *atomic.Uint64 {
 }
 
 // Invalidate makes every value obsolete that has the tag. It fails if the cache is closed,
-// whether or not it does so then.
-func (t *Tags) Invalidate(space, name string) (err error) {
+// or as Numbers.Renew does, whether or not it does so then.
+func (t *Tags) Invalidate(ctx context.Context, space, name string) (err error) {
 	g := tagOf(space, name)
+	if t.numbers != nil {
+		_, err = t.numbers.Renew(ctx, g.id())
+		return err
+	}
 	for n, last := t.count.Add(1), t.stripe(g); ; {
 		old := last.Load()
 		if old >= n || last.CompareAndSwap(old, n) {
@@ -239,20 +271,60 @@ func (t *Tags) Invalidate(space, name string) (err error) {
 	return err
 }
 
-// Hold reports whether all the tags have their versions still.
+// Hold reports whether all the tags have their versions still. With a shared tier it asks
+// nobody: then it also has to know it.
 func (t *Tags) Hold(l *TagList) bool {
 	for i := range l.n {
 		p := &l.pairs[i]
-		if v, ok := t.versions.Number(p.tag.id()); !ok || v != p.version {
+		if v, ok := t.known(p.tag); !ok || v != p.version {
 			return false
 		}
 	}
 	return true
 }
 
+// known is the version of a tag, if it is known without asking.
+func (t *Tags) known(g tag) (version uint64, ok bool) {
+	if t.numbers == nil {
+		return t.versions.Number(g.id())
+	}
+	c := t.numbers.Find(g.id())
+	if !t.numbers.Holds(c) {
+		return 0, false
+	}
+	return c.Value, true
+}
+
+// Check is Hold with an error, ErrObsolete if they have not. With a shared tier it asks for the
+// versions that are not known, as Numbers.GetToRead does.
+func (t *Tags) Check(ctx context.Context, l *TagList) error {
+	if t.numbers != nil {
+		return t.checkShared(ctx, l)
+	}
+	if !t.Hold(l) {
+		return ErrObsolete
+	}
+	return nil
+}
+
+// ErrObsolete says that a tag of a value was invalidated.
+var ErrObsolete = errors.New("a tag of the value was invalidated")
+
 // Obsolete reports whether a stored value, of which head are the first bytes, has a tag
-// that was invalidated.
+// that was invalidated. With a shared tier it asks nobody, and says so of what it knows.
 func (t *Tags) Obsolete(_, head []byte) bool {
 	l, _, ok := CutTags(head)
-	return ok && !t.Hold(&l)
+	if !ok {
+		return false
+	}
+	if t.numbers == nil {
+		return !t.Hold(&l)
+	}
+	for i := range l.n {
+		p := &l.pairs[i]
+		if v, ok := t.known(p.tag); p.version == noVersion || ok && v != p.version {
+			return true
+		}
+	}
+	return false
 }

@@ -1,6 +1,7 @@
 package typed
 
 import (
+	"context"
 	"encoding/hex"
 	"fmt"
 	"strings"
@@ -19,7 +20,7 @@ func (t table) BumpNumber(id registry.ID) (uint64, error) { return t.Bump(id), n
 
 func newTags() *Tags {
 	t := new(Tags)
-	t.Open(newTable())
+	t.Open(newTable(), nil)
 	return t
 }
 
@@ -44,7 +45,7 @@ func TestTagFormat(t *testing.T) {
 func TestCutTags(t *testing.T) {
 	tags := newTags()
 	for n := 1; n <= MaxTags; n++ {
-		l := tags.Now("space", []string{"a", "b", "c", "d"}[:n])
+		l := nowOf(tags, "space", []string{"a", "b", "c", "d"}[:n])
 		stored := append(l.Append(nil), "value"...)
 		got, value, ok := CutTags(stored)
 		if !ok || got != l || string(value) != "value" {
@@ -89,8 +90,8 @@ func TestTagOf(t *testing.T) {
 
 func TestInvalidate(t *testing.T) {
 	tags := newTags()
-	a, ab, b := tags.Now("n", []string{"a"}), tags.Now("n", []string{"a", "b"}), tags.Now("n", []string{"b"})
-	elsewhere := tags.Now("m", []string{"a"})
+	a, ab, b := nowOf(tags, "n", []string{"a"}), nowOf(tags, "n", []string{"a", "b"}), nowOf(tags, "n", []string{"b"})
+	elsewhere := nowOf(tags, "m", []string{"a"})
 	check := func(when string, want ...bool) {
 		t.Helper()
 		for i, l := range []TagList{a, ab, b, elsewhere} {
@@ -100,9 +101,9 @@ func TestInvalidate(t *testing.T) {
 		}
 	}
 	check("at first", true, true, true, true)
-	_ = tags.Invalidate("n", "a")
+	_ = tags.Invalidate(context.Background(), "n", "a")
 	check("without a", false, false, true, true)
-	a = tags.Now("n", []string{"a"})
+	a = nowOf(tags, "n", []string{"a"})
 	check("with another a", true, false, true, true)
 	for _, untagged := range []string{"", "text", string(tagFormat.Append(nil))} {
 		if tags.Obsolete(nil, []byte(untagged)) {
@@ -115,20 +116,20 @@ func TestInvalidate(t *testing.T) {
 // what was before is not.
 func TestLate(t *testing.T) {
 	tags := newTags()
-	late := func(begun uint64, name string, want bool) {
+	late := func(begun Begun, name string, want bool) {
 		t.Helper()
-		if l := tags.Late(begun, "n", []string{name}); tags.Hold(&l) != want {
+		if l := tags.Late(context.Background(), begun, "n", []string{name}); tags.Hold(&l) != want {
 			t.Errorf("%s, for a load that began at %d: %v, want %v", name, begun, !want, want)
 		}
 	}
-	_ = tags.Invalidate("n", "a")
+	_ = tags.Invalidate(context.Background(), "n", "a")
 	begun := tags.Begun()
 	late(begun, "a", true)
-	_ = tags.Invalidate("n", "b") // nobody has used it
+	_ = tags.Invalidate(context.Background(), "n", "b") // nobody has used it
 	late(begun, "a", true)
 	late(begun, "b", false)
 	late(tags.Begun(), "b", true)
-	l := tags.Late(begun, "n", []string{"a", "b"})
+	l := tags.Late(context.Background(), begun, "n", []string{"a", "b"})
 	if tags.Hold(&l) {
 		t.Error("a value holds of which one tag was invalidated")
 	}
@@ -138,10 +139,10 @@ func TestLate(t *testing.T) {
 func TestStripeGrows(t *testing.T) {
 	tags := newTags()
 	begun := tags.Begun()
-	_ = tags.Invalidate("n", "a")
+	_ = tags.Invalidate(context.Background(), "n", "a")
 	tags.stripe(tagOf("n", "a")).Store(5) // by one that began later
-	_ = tags.Invalidate("n", "a")
-	if l := tags.Late(begun+4, "n", []string{"a"}); tags.Hold(&l) {
+	_ = tags.Invalidate(context.Background(), "n", "a")
+	if l := tags.Late(context.Background(), Begun{count: begun.count + 4}, "n", []string{"a"}); tags.Hold(&l) {
 		t.Error("an invalidation was forgotten")
 	}
 }
@@ -150,22 +151,22 @@ func TestStripeGrows(t *testing.T) {
 // again.
 func TestForgotten(t *testing.T) {
 	tags := newTags()
-	l := tags.Now("n", []string{"a"})
-	tags.Open(newTable()) // as one that was lost
+	l := nowOf(tags, "n", []string{"a"})
+	tags.Open(newTable(), nil) // as one that was lost
 	if tags.Hold(&l) {
 		t.Error("the tag of a table that was lost holds")
 	}
-	if again := tags.Now("n", []string{"a"}); again == l || tags.Hold(&l) {
+	if again := nowOf(tags, "n", []string{"a"}); again == l || tags.Hold(&l) {
 		t.Error("a tag has the version that it had in a table that was lost")
 	}
-	l = tags.Now("n", []string{"a"})
+	l = nowOf(tags, "n", []string{"a"})
 	for i := range 10_000 {
-		tags.Now("n", []string{fmt.Sprint(i)})
+		nowOf(tags, "n", []string{fmt.Sprint(i)})
 	}
 	if tags.Hold(&l) {
 		t.Error("the table has forgotten nothing")
 	}
-	tags.Now("n", []string{"a"})
+	nowOf(tags, "n", []string{"a"})
 	if tags.Hold(&l) {
 		t.Error("a tag that was forgotten has its old version again")
 	}
@@ -174,9 +175,9 @@ func TestForgotten(t *testing.T) {
 // Invalidating tags that nobody uses drives none out of the table.
 func TestInvalidateUnknown(t *testing.T) {
 	tags := newTags()
-	l := tags.Now("n", []string{"a"})
+	l := nowOf(tags, "n", []string{"a"})
 	for i := range 10_000 {
-		_ = tags.Invalidate("n", fmt.Sprint("unknown ", i))
+		_ = tags.Invalidate(context.Background(), "n", fmt.Sprint("unknown ", i))
 	}
 	if !tags.Hold(&l) {
 		t.Error("a tag was forgotten for others that no value has")
@@ -191,7 +192,7 @@ func TestFirstUseAtOnce(t *testing.T) {
 		var lists [4]TagList
 		var all sync.WaitGroup
 		for k := range lists {
-			all.Go(func() { lists[k] = tags.Now("n", name) })
+			all.Go(func() { lists[k] = nowOf(tags, "n", name) })
 		}
 		all.Wait()
 		for k := range lists {
@@ -215,4 +216,13 @@ func TestCheckTags(t *testing.T) {
 	if err := CheckTags([]string{"a", "b", "c", strings.Repeat("n", 255)}); err != nil {
 		t.Error(err)
 	}
+}
+
+// nowOf is Now, which does not fail without a shared tier.
+func nowOf(tags *Tags, space string, names []string) TagList {
+	l, err := tags.Now(context.Background(), space, names)
+	if err != nil {
+		panic(err)
+	}
+	return l
 }

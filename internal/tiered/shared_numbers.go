@@ -1,0 +1,238 @@
+package tiered
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+
+	"github.com/firncache/firn/internal/registry"
+	"github.com/firncache/firn/internal/shared"
+)
+
+// Numbers are the local copies of the numbers that all processes agree on, as many as there
+// is room for: what is not here is asked for. All methods are safe for concurrent use.
+//
+// The rule is that of other copies. Every change of a number, by a push or by a call of this
+// process, voids the copy and every question under way that may be answered with the number
+// from before:
+//
+//	ask:         before = set.changed ─── the tier's answer ─── set.changed == before? keep
+//	Invalidate:  set.changed = another moment ─── void the copy
+//
+// A renewal does so when it begins, and again when its answer is kept: so it wins over all
+// questions that were sent before the answer came, and of two of them neither is kept that
+// was not the last to begin.
+type Numbers struct {
+	tier   shared.Tier
+	trust  *shared.Trust
+	closed func() bool
+	sets   []numberSet
+	moment atomic.Uint64 // counts changes, and copies that are kept
+}
+
+// numberSet has the copies of some ids.
+type numberSet struct {
+	mu      sync.Mutex    // held while copies change; a leaf
+	changed atomic.Uint64 // the moment of the last change of one of its ids
+	copies  [numberWays]atomic.Pointer[shared.Number]
+}
+
+const (
+	numberWays    = 4
+	minNumberSets = 256
+)
+
+// newNumbers makes room for about so many copies.
+func newNumbers(tier shared.Tier, trust *shared.Trust, slots int, closed func() bool) *Numbers {
+	sets := max(slots/numberWays, minNumberSets) // a power of two, as slots is
+	return &Numbers{tier: tier, trust: trust, closed: closed, sets: make([]numberSet, sets)}
+}
+
+// openAgreed makes the numbers of a shared tier ready: as many as a registry would have, of
+// which there is none then.
+func (s *Store) openAgreed() {
+	t := s.shared
+	s.agreed = newNumbers(t.tier, t.trust, s.numbers.heapSlots, t.closing.Load)
+	s.SetNumberHook(s.agreed)
+}
+
+// Numbers are those of the shared tier, nil without one.
+func (s *Store) Numbers() *Numbers { return s.agreed }
+
+func (n *Numbers) set(id registry.ID) *numberSet {
+	hi, lo := bits.Mul64(wordOf(id)^0x9e3779b97f4a7c15, 0xd1b54a32d192ed03)
+	return &n.sets[(hi^lo)&uint64(len(n.sets)-1)]
+}
+
+// wordOf is a word of an id, which is a hash but for its first bytes.
+func wordOf(id registry.ID) (w uint64) {
+	for _, b := range id[8:] {
+		w = w<<8 | uint64(b)
+	}
+	return w
+}
+
+// Find is what is known of a number, trusted or suspect; nil if nothing is.
+func (n *Numbers) Find(id registry.ID) *shared.Number {
+	set := n.set(id)
+	for i := range set.copies {
+		if c := set.copies[i].Load(); c != nil && c.ID == shared.ID(id) {
+			return c
+		}
+	}
+	return nil
+}
+
+// Holds reports whether a copy is the number without asking.
+func (n *Numbers) Holds(c *shared.Number) bool { return n.trust.HoldsNumber(c) }
+
+// Trusts reports whether what has this stamp is trusted.
+func (n *Numbers) Trusts(s shared.Stamp) bool { return n.trust.Holds(s) }
+
+// Get is the number of an id. It waits if there is no trusted copy.
+func (n *Numbers) Get(ctx context.Context, id registry.ID) (*shared.Number, error) {
+	if c := n.Find(id); n.Holds(c) {
+		return c, nil
+	}
+	return n.Ask(ctx, id)
+}
+
+// GetToRead is Get for a read, of which known is what the caller knows of the number. It heeds
+// what the call's options say of the local copies, and of a tier that is unavailable.
+func (n *Numbers) GetToRead(ctx context.Context, id registry.ID, known *shared.Number) (*shared.Number, error) {
+	call := shared.CallOf(ctx)
+	holds := n.Holds(known)
+	switch {
+	case holds && !call.SkipLocal:
+		return known, nil
+	case call.SkipShared:
+		return nil, ErrNotFound
+	}
+	policy := n.tier.Policy()
+	degraded := policy.Degraded
+	if call.HasDegraded {
+		degraded = call.Degraded
+	}
+	stale := degraded == shared.DegradedStale && known != nil && !known.Voided()
+	asking := ctx
+	if stale && policy.SoftTimeout > 0 {
+		var cancel context.CancelFunc
+		asking, cancel = context.WithTimeout(ctx, policy.SoftTimeout)
+		defer cancel()
+	}
+	c, err := n.Ask(asking, id)
+	switch {
+	case err == nil:
+		return c, nil
+	case err == ErrClosed:
+		return nil, err
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case stale:
+		return known, nil
+	case degraded == shared.DegradedError:
+		return nil, err
+	}
+	return nil, ErrNotFound
+}
+
+// Ask asks the tier for the number of an id, whatever is known of it.
+func (n *Numbers) Ask(ctx context.Context, id registry.ID) (*shared.Number, error) {
+	return n.ask(ctx, id, false)
+}
+
+// Renew gives an id another number. With an error it may have one, or get it yet.
+func (n *Numbers) Renew(ctx context.Context, id registry.ID) (*shared.Number, error) {
+	n.Invalidate(id)
+	c, err := n.ask(ctx, id, true)
+	if err != nil {
+		n.Invalidate(id)
+	}
+	return c, err
+}
+
+func (n *Numbers) ask(ctx context.Context, id registry.ID, renew bool) (*shared.Number, error) {
+	set := n.set(id)
+	before := set.changed.Load()
+	value, stamp, err := n.tier.Number(ctx, shared.ID(id), renew)
+	if err != nil {
+		return nil, n.error(ctx, err)
+	}
+	c := &shared.Number{ID: shared.ID(id), Value: value, Stamp: stamp}
+	n.keep(set, c, before, renew)
+	return c, nil
+}
+
+// error is the tier's error in the user's words.
+func (n *Numbers) error(ctx context.Context, err error) error {
+	switch {
+	case n.closed():
+		return ErrClosed
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, shared.ErrUnavailable):
+		return err
+	}
+	return fmt.Errorf("%w: %w", shared.ErrUnavailable, err)
+}
+
+// keep keeps the copy that was asked for at a moment, or voids it if the number may have
+// changed since.
+func (n *Numbers) keep(set *numberSet, c *shared.Number, before uint64, renewed bool) {
+	set.mu.Lock()
+	defer set.mu.Unlock()
+	if set.changed.Load() != before {
+		c.Void()
+		return
+	}
+	c.Kept = n.moment.Add(1)
+	if renewed {
+		set.changed.Store(c.Kept)
+	}
+	at := n.room(set, c.ID)
+	if old := at.Swap(c); old != nil {
+		old.Void() // nobody would tell it of a change any more
+	}
+}
+
+// room is where to keep a copy of an id's number. The caller holds the set's mu.
+func (n *Numbers) room(set *numberSet, id shared.ID) *atomic.Pointer[shared.Number] {
+	var room *atomic.Pointer[shared.Number]
+	for i := range set.copies {
+		at := &set.copies[i]
+		switch c := at.Load(); {
+		case c != nil && c.ID == id:
+			return at
+		case room == nil && !n.Holds(c):
+			room = at
+		}
+	}
+	if room == nil {
+		room = &set.copies[rand.IntN(numberWays)]
+	}
+	return room
+}
+
+// InvalidateNumber is Invalidate for a push.
+func (n *Numbers) InvalidateNumber(id shared.ID) { n.Invalidate(registry.ID(id)) }
+
+// EpochChanged changes nothing: copies of an older epoch are not trusted.
+func (n *Numbers) EpochChanged() {}
+
+// Invalidate says that the number of an id has changed, or is about to.
+func (n *Numbers) Invalidate(id registry.ID) {
+	set := n.set(id)
+	set.mu.Lock()
+	defer set.mu.Unlock()
+	set.changed.Store(n.moment.Add(1))
+	for i := range set.copies {
+		if c := set.copies[i].Load(); c != nil && c.ID == shared.ID(id) {
+			c.Void()
+			set.copies[i].Store(nil)
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package typed
+
+import (
+	"context"
+	"errors"
+
+	"github.com/firncache/firn/internal/coherence"
+	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/internal/tiered"
+)
+
+// ToRead is the generation for a call that reads. With a shared tier it asks for its number,
+// unless the copy of that is trusted, as Numbers.GetToRead does: an error says that nothing may
+// be found.
+func (s *Namespace) ToRead(ctx context.Context) (*coherence.Generation, error) {
+	g := s.current.Load()
+	if s.numbers == nil {
+		return g, nil
+	}
+	c, err := s.numbers.GetToRead(ctx, s.id, g.Agreed)
+	if err != nil {
+		return nil, err
+	}
+	return s.generationOf(g, c), nil
+}
+
+// ToLoad is the generation for a call that loads. While the number is not known, that is one
+// of this process alone, in which loads meet, and of which nothing may be kept.
+func (s *Namespace) ToLoad(ctx context.Context) (g *coherence.Generation, keep bool, err error) {
+	g, err = s.ToRead(ctx)
+	if err != nil && ctx.Err() == nil && (errors.Is(err, shared.ErrUnavailable) || errors.Is(err, tiered.ErrNotFound)) {
+		return s.apart, false, nil
+	}
+	return g, true, err
+}
+
+// ToWrite is the generation for a call that writes, which has to ask Latest when it is over.
+// With an error there is one all the same, of the last number that is known: who removes something
+// of that has not removed too much.
+func (s *Namespace) ToWrite(ctx context.Context) (*coherence.Generation, error) {
+	g := s.current.Load()
+	if s.numbers == nil || s.numbers.Holds(g.Agreed) {
+		return g, nil
+	}
+	c, err := s.numbers.Get(ctx, s.id)
+	if err != nil {
+		return g, err
+	}
+	return s.generationOf(g, c), nil
+}
+
+// Latest is the generation g that a write was made in, if that was the current one when the
+// write began, or became it later. Otherwise the write has to be made again in the one that it
+// returns: others have found nothing of it, or still find what it was to remove.
+func (s *Namespace) Latest(ctx context.Context, g *coherence.Generation) (*coherence.Generation, error) {
+	if s.numbers == nil {
+		return g, nil
+	}
+	c, err := s.numbers.Latest(ctx, g.Agreed)
+	if err != nil || c.Value == g.Number {
+		return g, err
+	}
+	return s.generationOf(g, c), nil
+}
+
+// Trusted reports whether a generation is known to be the current one without asking.
+func (s *Namespace) Trusted(g *coherence.Generation) bool {
+	return s.numbers == nil || s.numbers.Holds(g.Agreed)
+}
+
+// generationOf is the generation of a number, of which g may be: for a call that has asked for
+// the number, and for later ones, unless that has changed since.
+func (s *Namespace) generationOf(g *coherence.Generation, c *shared.Number) *coherence.Generation {
+	if g.Agreed == c {
+		return g
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if g = s.current.Load(); g.Agreed == c {
+		return g
+	}
+	g = &coherence.Generation{Number: c.Value, Agreed: c}
+	if !c.Voided() { // under mu: a copy from before a renewal is void when that becomes current
+		s.current.Store(g)
+	}
+	return g
+}
+
+// clearShared is Clear with a shared tier.
+func (s *Namespace) clearShared(ctx context.Context) error {
+	c, err := s.numbers.Renew(ctx, s.id)
+	if err == nil {
+		s.generationOf(s.current.Load(), c)
+	}
+	return err
+}

@@ -1,0 +1,210 @@
+package firn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/firncache/firn/internal/coherence"
+	"github.com/firncache/firn/internal/tiered"
+	"github.com/firncache/firn/internal/typed"
+)
+
+// The writes of a typed cache that take a context, as those of the Cache do: it ends their wait
+// for a shared tier.
+//
+// # Namespaces of a shared tier
+//
+// All processes agree there on the number that the keys of a namespace begin with. A write looks
+// at it once more when it is over: if another process has cleared the namespace before the
+// write began, the write is made again, with the new number.
+
+// SetContext is Set, and waits as Cache.SetContext does.
+func (t *Typed[K, V]) SetContext(ctx context.Context, key K, v V) error {
+	return t.SetWithTTLContext(ctx, key, v, t.c.loads.Jittered(t.ttl))
+}
+
+// SetWithTTLContext is SetWithTTL, and waits as Cache.SetContext does.
+func (t *Typed[K, V]) SetWithTTLContext(ctx context.Context, key K, v V, ttl time.Duration) error {
+	return t.set(ctx, key, v, ttl, typed.TagList{})
+}
+
+// SetWithContext is SetWith, and waits as Cache.SetContext does.
+func (t *Typed[K, V]) SetWithContext(ctx context.Context, key K, v V, o SetOptions) (err error) {
+	if err = typed.CheckTags(o.Tags); err != nil {
+		return fmt.Errorf("firn: SetOptions.Tags: %w", err)
+	}
+	if o.TTL == 0 {
+		o.TTL = t.c.loads.Jittered(t.ttl)
+	}
+	var tags typed.TagList
+	if len(o.Tags) > 0 {
+		t.c.useTags()
+		if tags, err = t.c.typed.tags.Now(ctx, t.tagSpace, o.Tags); err != nil {
+			return err
+		}
+	}
+	return t.set(ctx, key, v, o.TTL, tags)
+}
+
+// set stores a value with tags.
+func (t *Typed[K, V]) set(ctx context.Context, key K, v V, ttl time.Duration, tags typed.TagList) error {
+	s := t.acquire()
+	s.k = key
+	err := t.encodeKeyToWrite(ctx, s)
+	if err == nil {
+		s.value, err = t.encode(tags.Append(s.value[:0]), v)
+	}
+	for again := err == nil; again; {
+		err = t.c.SetWithTTLContext(ctx, s.key, s.value, ttl)
+		again, err = t.writeAgain(ctx, s, err)
+	}
+	if err == nil {
+		t.space.Counters.Set(1)
+	}
+	t.release(s)
+	return err
+}
+
+// DeleteContext is Delete, and waits as Cache.DeleteContext does.
+func (t *Typed[K, V]) DeleteContext(ctx context.Context, key K) error {
+	s := t.acquire()
+	s.k = key
+	err := t.encodeKeyToWrite(ctx, s)
+	if err != nil {
+		t.deleteLastKnown(ctx, s, err)
+	}
+	for again := err == nil; again; {
+		err = t.c.DeleteContext(ctx, s.key)
+		again, err = t.writeAgain(ctx, s, err)
+	}
+	if err == nil {
+		t.space.Counters.Delete(1)
+	}
+	t.release(s)
+	return err
+}
+
+// deleteLastKnown deletes s.key, as it was made though the number of the namespace could not be
+// asked for: if that is the last one that was known, a removal which cannot be sent is kept.
+func (t *Typed[K, V]) deleteLastKnown(ctx context.Context, s *scratch[K], err error) {
+	if errors.Is(err, tiered.ErrSharedUnavailable) && s.in.Agreed != nil {
+		_ = t.c.DeleteContext(ctx, s.key)
+	}
+}
+
+// ClearContext is Clear, and waits as Cache.ClearContext does.
+func (t *Typed[K, V]) ClearContext(ctx context.Context) error {
+	if t.closed.Load() {
+		return errTypedClosed
+	}
+	return t.space.Clear(ctx)
+}
+
+// InvalidateTagContext is InvalidateTag, and waits as Cache.SetContext does.
+func (t *Typed[K, V]) InvalidateTagContext(ctx context.Context, tag string) error {
+	if err := typed.CheckTag(tag); err != nil {
+		return fmt.Errorf("firn: InvalidateTag: %w", err)
+	}
+	switch {
+	case t.closed.Load():
+		return errTypedClosed
+	case t.c.store.Closed():
+		return ErrClosed
+	}
+	return t.c.typed.tags.Invalidate(ctx, t.tagSpace, tag)
+}
+
+// encodeKeyToWrite makes s.key of s.k, for a call that writes.
+func (t *Typed[K, V]) encodeKeyToWrite(ctx context.Context, s *scratch[K]) error {
+	generation, unknown := t.space.ToWrite(ctx)
+	if err := t.encodeKeyIn(s, generation); err != nil {
+		return err
+	}
+	return unknown
+}
+
+// writeAgain reports whether a write of s.key, of which err is the error, is to be made again,
+// under the key that it makes: the namespace had been cleared by then.
+func (t *Typed[K, V]) writeAgain(ctx context.Context, s *scratch[K], err error) (again bool, _ error) {
+	if again, err = t.writeMultiAgain(ctx, &s.in, err); again {
+		err = t.encodeKeyIn(s, s.in)
+	}
+	return again && err == nil, err
+}
+
+// SetMultiContext is SetMulti, and waits as Cache.SetMultiContext does.
+func (t *Typed[K, V]) SetMultiContext(ctx context.Context, keys []K, values []V) error {
+	if len(keys) != len(values) {
+		return fmt.Errorf("firn: SetMulti: %d values for %d keys: want as many", len(values), len(keys))
+	}
+	in, err := t.space.ToWrite(ctx)
+	if err != nil {
+		return err
+	}
+	return t.writeMulti(ctx, in, keys, values, func(m *multiScratch) (err error) {
+		if err = t.c.setMultiContext(ctx, m.keys, m.values, t.ttl); err == nil {
+			t.space.Counters.Set(len(m.keys))
+		}
+		return err
+	})
+}
+
+// DeleteMultiContext is DeleteMulti, and waits as Cache.DeleteMultiContext does.
+func (t *Typed[K, V]) DeleteMultiContext(ctx context.Context, keys []K) error {
+	in, unknown := t.space.ToWrite(ctx)
+	if unknown != nil && in.Agreed == nil {
+		return unknown
+	}
+	return t.writeMulti(ctx, in, keys, nil, func(m *multiScratch) (err error) {
+		if err = t.c.DeleteMultiContext(ctx, m.keys); err == nil {
+			err = unknown // what could be removed is, or will be
+		}
+		if err == nil {
+			t.space.Counters.Delete(len(m.keys))
+		}
+		return err
+	})
+}
+
+// writeMulti encodes keys, and values if there are any, in parts that write is called with, and
+// returns the first error.
+func (t *Typed[K, V]) writeMulti(ctx context.Context, in *coherence.Generation, keys []K, values []V, write func(m *multiScratch) error) (first error) {
+	var m multiScratch
+	for len(keys) > 0 {
+		n, err := t.encodeMulti(&m, in, keys, values)
+		if first == nil {
+			first = err
+		}
+		again, err := t.writeMultiAgain(ctx, &in, write(&m))
+		if again {
+			continue
+		}
+		if first == nil {
+			first = err
+		}
+		if keys = keys[n:]; values != nil {
+			values = values[n:]
+		}
+	}
+	return first
+}
+
+// writeMultiAgain is writeAgain of a part of a batch, in the generation that it leaves in in.
+func (t *Typed[K, V]) writeMultiAgain(ctx context.Context, in **coherence.Generation, err error) (again bool, _ error) {
+	latest, err := latestIn(ctx, t.space, *in, err)
+	if err != nil || latest.Number == (*in).Number {
+		return false, err
+	}
+	*in = latest
+	return true, nil
+}
+
+// latestIn is Latest of a namespace after a write, of which err is the error.
+func latestIn(ctx context.Context, space *typed.Namespace, in *coherence.Generation, err error) (*coherence.Generation, error) {
+	if err != nil {
+		return in, err
+	}
+	return space.Latest(ctx, in)
+}
