@@ -1,0 +1,164 @@
+package remote_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/firncache/firn/remote/internal/faultproxy"
+)
+
+// What the server has flushed is not found any more.
+func TestFlush(t *testing.T) {
+	server, a, b := two(t)
+	b.set(key, "old")
+	a.copied(key, "old")
+	before := a.seam.epoch()
+	server.Do("FLUSHALL")
+	a.seam.awaitEpoch(before)
+	if v := a.local(key); v != "" {
+		t.Errorf("the local tiers have %q, want nothing", v)
+	}
+	a.want(key, "")
+}
+
+// A flush of another database makes copies suspect, and loses none.
+func TestFlushOfAnotherDatabase(t *testing.T) {
+	server, a, b := two(t)
+	b.set(key, "value")
+	a.copied(key, "value")
+	before := a.seam.epoch()
+	conn, err := server.Dial()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for _, command := range [][]string{{"SELECT", "3"}, {"SET", "other", "1"}, {"FLUSHDB"}} {
+		if _, err := conn.Do(command...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.seam.awaitEpoch(before)
+	a.copied(key, "value")
+	if s := a.Stats().Shared; s.Unchanged == 0 {
+		t.Error("the value was read again: want it to be checked")
+	}
+}
+
+// A server that comes back empty has nothing, whatever copies there are.
+func TestServerComesBackEmpty(t *testing.T) {
+	server, a, b := two(t, impatient)
+	b.set(key, "old")
+	a.copied(key, "old")
+	a.Demote([]byte(key))
+	before := a.seam.epoch()
+	server.Kill()
+	a.seam.awaitEpoch(before)
+	if v := a.local(key); v != "" {
+		t.Errorf("the local tiers answer with %q, which is suspect", v)
+	}
+	server.Restart()
+	a.awaitServer()
+	a.want(key, "")
+}
+
+// What expires or is evicted on the server is gone from the SSD, too: at once, or when it is
+// checked, if the network was gone meanwhile. Then it is loaded.
+func TestServerForgetsWhatLiesOnTheSSD(t *testing.T) {
+	forget := map[string][]string{
+		"expires": {"PEXPIRE", "races:kkey", "1"},
+		"evicted": {"CONFIG", "SET", "maxmemory", "1"},
+	}
+	for name, command := range forget {
+		for _, away := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, away: %v", name, away), func(t *testing.T) {
+				server, a, b := two(t, impatient)
+				server.Do("CONFIG", "SET", "maxmemory-policy", "allkeys-random")
+				b.set(key, "old")
+				a.copied(key, "old")
+				a.Demote([]byte(key))
+				pushed, told := a.seam.pushed(key), b.seam.pushed(key)
+				if away {
+					a.disconnect()
+				}
+				server.Do(command...)
+				<-told
+				if !away {
+					<-pushed
+				}
+				server.Do("CONFIG", "SET", "maxmemory", "0")
+				if away {
+					a.reconnect()
+				}
+				a.want(key, "")
+				v, err := a.GetOrLoad(context.Background(), nil, []byte(key), func(context.Context, []byte) ([]byte, error) {
+					return []byte("loaded"), nil
+				})
+				if err != nil || string(v) != "loaded" {
+					t.Errorf("GetOrLoad = %q, %v, want loaded", v, err)
+				}
+			})
+		}
+	}
+}
+
+// The server ends the connection in the midst of many pushes: no copy that one of them was
+// to invalidate is an answer.
+func TestKilledInAStormOfPushes(t *testing.T) {
+	server, a, b := two(t, impatient)
+	var keys, values [][]byte
+	for i := range 3000 {
+		keys, values = append(keys, fmt.Appendf(nil, "key-%d", i)), append(values, fmt.Appendf(nil, "old-%d", i))
+	}
+	if err := b.SetMulti(keys, values); err != nil {
+		t.Fatal(err)
+	}
+	for i, k := range keys {
+		a.copied(string(k), string(values[i]))
+	}
+	before, pushed := a.seam.epoch(), a.seam.pushed("key-1000")
+	wait := begin(func() {
+		for i, k := range keys {
+			b.set(string(k), fmt.Sprintf("new-%d", i))
+		}
+	})
+	<-pushed
+	server.Do("CLIENT", "KILL", "ADDR", a.addr())
+	a.seam.awaitEpoch(before)
+	wait()
+	a.awaitServer()
+	for i, k := range keys {
+		a.want(string(k), fmt.Sprintf("new-%d", i))
+	}
+}
+
+// A client that does not read its pushes is disconnected by the limit of the server's output
+// buffer: the same.
+func TestOutputBufferLimit(t *testing.T) {
+	server, a, b := two(t, impatient)
+	server.Do("CONFIG", "SET", "client-output-buffer-limit", "normal 1mb 0 0")
+	b.set(key, "old")
+	a.copied(key, "old")
+	before, mark := a.seam.epoch(), server.Mark()
+	a.proxy.Hold(faultproxy.ToClient)
+	ended := make(chan struct{})
+	wait := begin(func() {
+		long := strings.Repeat("long", 500)
+		for i := 0; ; i++ {
+			select {
+			case <-ended:
+				return
+			default:
+				b.set(fmt.Sprint(long, i), "value")
+			}
+		}
+	})
+	server.WaitLog(mark, "overcoming of output buffer limits")
+	close(ended)
+	wait()
+	b.set(key, "new")
+	a.reconnect()
+	a.seam.awaitEpoch(before)
+	a.want(key, "new")
+}
