@@ -33,11 +33,8 @@ func (s *Store) LookupToKeep(ctx context.Context, dst, key []byte, local bool) (
 	} else {
 		a, err = s.lookupTiers(ctx, dst, key)
 	}
-	if err == nil {
-		value, err = a.found(len(dst))
-	}
-	if err != nil {
-		return dst, k, err
+	if value, err = a.found(dst, err); err != nil {
+		return value, k, err
 	}
 	k = Kept{Deadline: a.deadline, At: a.at, Shortened: !a.known}
 	if a.trusted {
