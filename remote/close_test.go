@@ -117,6 +117,9 @@ func TestWaitsEnd(t *testing.T) {
 			t.Errorf("%v: want canceled", err)
 		}
 	}
+	if o.store.epochs != 0 {
+		t.Error("calls have ended with the connection, not in time")
+	}
 	s.Thaw()
 	o.trusted(t) // the room is there again
 	c := o.wire.state.Load().conn
@@ -144,11 +147,18 @@ func TestCloseWhileConnecting(t *testing.T) {
 // A connection that is lost does not come back behind the feed's back.
 func TestConnectionDialsOnce(t *testing.T) {
 	s := servertest.Start(t, servertest.Options{})
-	o := open(t, Options{}, s.Addr)
-	o.trusted(t)
-	c := o.wire.state.Load().conn
-	c.kill()
-	if err := c.client.Do(t.Context(), command("PING")).Error(); err == nil {
-		t.Error("the transport has connected by itself")
+	dials := 0
+	tier := newTier(Options{Addrs: []string{s.Addr}, Namespace: "test", Dial: func(_ context.Context, network, addr string) (net.Conn, error) {
+		dials++
+		return net.Dial(network, addr)
+	}})
+	c, err := dialConn(t.Context(), newWire(tier, s.Addr))
+	if err != nil {
+		t.Fatal(err)
 	}
+	c.kill()
+	if err := c.client.Do(t.Context(), command("PING")).Error(); err == nil || dials != 1 {
+		t.Errorf("%d dials, %v: want one", dials, err)
+	}
+	gone(t)
 }

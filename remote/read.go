@@ -148,7 +148,7 @@ func (t *Tier) longest() int64 { return int64(t.o.MaxValueBytes) }
 // that is the entry's afterwards, too; otherwise it was written meanwhile, and is read anew by
 // the caller's next question: a miss would be wrong, and so is a mixture.
 func (r *reading) rest(ctx context.Context, first []byte, h header) ([]byte, error) {
-	release, err := r.t.enterLarge(ctx)
+	release, err := r.w.enterLarge(ctx, int(h.length))
 	if err != nil {
 		return nil, err
 	}

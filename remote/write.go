@@ -27,7 +27,7 @@ func (t *Tier) Write(ctx context.Context, e shared.Entry, expect shared.Expect) 
 
 func (t *Tier) writeTo(ctx context.Context, w *wire, slot int, name string, s sealed, expect shared.Expect) (shared.Written, error) {
 	if len(s.envelope) > nextPiece {
-		release, err := t.enterLarge(ctx)
+		release, err := w.enterLarge(ctx, len(s.envelope))
 		if err != nil {
 			return shared.Written{}, err
 		}
@@ -82,15 +82,18 @@ func (t *Tier) ask(key []byte, question func(w *wire, slot int) error) error {
 	return question(w, slot)
 }
 
-// enterLarge waits until few enough long values are on their way: a PING waits behind them.
-func (t *Tier) enterLarge(ctx context.Context) (release func(), err error) {
+// enterLarge waits until few enough long values are on their way, for as long as a request with
+// so many bytes may take: a PING waits behind them.
+func (w *wire) enterLarge(ctx context.Context, bytes int) (release func(), err error) {
+	within, cancel := context.WithTimeout(ctx, w.t.timeoutOf(bytes))
+	defer cancel()
 	select {
-	case t.large <- struct{}{}:
-		return func() { <-t.large }, nil
-	case <-t.done:
-		return nil, t.wire.unavailable(errClosed)
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	case w.t.large <- struct{}{}:
+		return func() { <-w.t.large }, nil
+	case <-w.t.done:
+		return nil, w.failed(ctx, errClosed)
+	case <-within.Done():
+		return nil, w.failed(ctx, within.Err())
 	}
 }
 
