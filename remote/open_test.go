@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,6 +62,32 @@ func TestOpenRefused(t *testing.T) {
 			}
 		})
 	}
+}
+
+// rights are those that the package's documentation lists.
+const rights = "-@all +hello +client +ping +info +scan +get +getrange +set +del +unlink +eval +command +cluster"
+
+// A user with the rights that the documentation lists can do everything.
+func TestOpenWithRights(t *testing.T) {
+	text, err := os.ReadFile("doc.go")
+	if said := strings.ReplaceAll(string(text), "\n//\t    ", " "); err != nil || !strings.Contains(said, rights+"\n") {
+		t.Errorf("doc.go lists other rights, %v: want %s", err, rights)
+	}
+	servertest.Each(t, func(t *testing.T, b servertest.Binary) {
+		s := servertest.Start(t, servertest.Options{Binary: b, Users: []string{"cache on >password ~test:* &* " + rights}})
+		o := open(t, Options{Username: "cache", Password: "password"}, s.Addr)
+		o.trusted(t)
+		o.set(t, "k", "v")
+		for i, call := range o.calls(t.Context()) {
+			if err := call(); err != nil && !errors.Is(err, shared.ErrNotFound) && !errors.Is(err, shared.ErrChanged) {
+				t.Errorf("call %d: %v", i, err)
+			}
+		}
+		written := o.set(t, "k", "v")
+		if err := o.Remove(t.Context(), []byte("k"), shared.Expect{Version: written.Version}); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func TestOpenTLS(t *testing.T) {

@@ -66,6 +66,23 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
+// A long value is read in many requests, between which a PING finds its place.
+func TestPieces(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{})
+	o := open(t, Options{}, s.Addr)
+	o.set(t, "k", noise(2<<20))
+	before := o.stats().Reads
+	o.get(t, "k")
+	if n, want := o.stats().Reads-before, uint64(1+(2<<20-firstPiece+nextPiece)/nextPiece+1); n != want {
+		t.Errorf("read in %d requests: want %d", n, want)
+	}
+	before = o.stats().Reads
+	o.ReadMulti(t.Context(), make([]shared.Query, 2), func(int, shared.Found, error) {})
+	if n := o.stats().Reads - before; n != 2 {
+		t.Errorf("two that are missing in %d requests", n)
+	}
+}
+
 // What no cache has written is missing, whatever it is, and little of it is read.
 func TestForeign(t *testing.T) {
 	s := servertest.Start(t, servertest.Options{})
@@ -246,6 +263,68 @@ func TestDeadlines(t *testing.T) {
 		}
 		if _, f := o.get(t, "k"); f.Deadline != deadline {
 			t.Errorf("deadline %d comes back as %d", deadline, f.Deadline)
+		}
+	}
+}
+
+// Touch changes the deadline and the version, so that copies elsewhere end.
+func TestTouch(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{})
+	a, b := open(t, Options{}, s.Addr), open(t, Options{}, s.Addr)
+	b.trusted(t)
+	k, now := []byte("k"), a.store.Now()
+	if _, err := a.Touch(t.Context(), k, now+60_000); !errors.Is(err, shared.ErrNotFound) {
+		t.Fatalf("%v: want not found", err)
+	}
+	before := a.set(t, "k", "value")
+	after, err := a.Touch(t.Context(), k, now+60_000)
+	if err != nil || after.Version == before.Version || after.Stamp == 0 {
+		t.Fatalf("%+v after %+v, %v: want another version", after, before, err)
+	}
+	b.store.wait(t, "of both", func() bool { return b.store.keys["k"] == 2 })
+	if value, f := b.get(t, "k"); value != "value" || f.Version != after.Version || f.Deadline != now+60_000 {
+		t.Fatalf("%q, %+v", value, f)
+	}
+	for _, deadline := range []int64{-(now + 60_000), now - 1} {
+		if _, err := a.Write(t.Context(), shared.Entry{Key: k, Deadline: deadline}, shared.Anything); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := a.Touch(t.Context(), k, 0); !errors.Is(err, shared.ErrNotFound) {
+			t.Errorf("deadline %d: %v: want not found", deadline, err)
+		}
+	}
+}
+
+// All processes have the same number under an id, until one renews it.
+func TestNumbers(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{})
+	a, b := open(t, Options{}, s.Addr), open(t, Options{}, s.Addr)
+	b.trusted(t)
+	id := shared.ID{1, 2, ':', '}'}
+	number := func(o opened, renew bool) uint64 {
+		t.Helper()
+		n, stamp, err := o.Number(t.Context(), id, renew)
+		if err != nil || n == 0 || stamp == 0 {
+			t.Fatalf("%d, %x, %v", n, stamp, err)
+		}
+		return n
+	}
+	first := number(a, false)
+	if n := number(b, false); n != first || number(a, false) != first {
+		t.Fatalf("%d: want %d", n, first)
+	}
+	b.store.wait(t, "of the first", func() bool { return b.store.numbers[id] == 1 })
+	second := number(a, true)
+	b.store.wait(t, "of the second", func() bool { return b.store.numbers[id] == 2 })
+	if n := number(b, false); second == first || n != second {
+		t.Fatalf("%d: want %d, another than %d", n, second, first)
+	}
+	for _, foreign := range [][]string{{"SET", "x"}, {"SET", "0"}, {"SET", "123456789012345678901234"}, {"RPUSH", "x"}} {
+		s.Do("DEL", b.numberName(id))
+		s.Do(foreign[0], b.numberName(id), foreign[1])
+		third := number(b, false)
+		if n := number(a, false); n != third || third == second {
+			t.Errorf("%v: %d: want %d", foreign, n, third)
 		}
 	}
 }

@@ -61,18 +61,6 @@ func set(name string, s sealed) rueidis.Completed {
 
 func millis(d time.Duration) string { return strconv.FormatInt(max(d.Milliseconds(), 1), 10) }
 
-// Touch writes an entry again with another deadline.
-func (t *Tier) Touch(ctx context.Context, key []byte, deadline int64) (written shared.Written, err error) {
-	f, err := t.Read(ctx, nil, shared.Query{Key: key})
-	if err != nil {
-		return written, err
-	}
-	if f.Deadline < 0 {
-		return written, shared.ErrNotFound
-	}
-	return t.Write(ctx, shared.Entry{Key: key, Value: f.Value, Deadline: deadline}, shared.Expect{Version: f.Version})
-}
-
 // ask asks the owner of a key.
 func (t *Tier) ask(key []byte, question func(w *wire, slot int) error) error {
 	w, slot, err := t.route(key)
