@@ -27,7 +27,7 @@ func (s *Store) lookupMultiShared(ctx context.Context, b *Batch, keys [][]byte) 
 		_ = s.lookupMultiLocal(ctx, b, keys) // what the SSD does not give the shared tier is asked for
 	}
 	q := &b.inShared
-	q.collect(s, ctx, b, keys, mark)
+	q.collect(s, ctx, b, keys, mark, call.SkipLocal)
 	if len(q.queries) == 0 {
 		return nil
 	}
@@ -55,19 +55,17 @@ func (b *Batch) reset(s *Store, keys [][]byte) {
 
 // collect cuts the trailers off what was found, and makes queries for the keys of which there
 // is no trusted copy.
-func (q *sharedQueries) collect(s *Store, ctx context.Context, b *Batch, keys [][]byte, mark uint64) {
+func (q *sharedQueries) collect(s *Store, ctx context.Context, b *Batch, keys [][]byte, mark uint64, skipLocal bool) {
 	q.queries, q.index, q.have = q.queries[:0], q.index[:0], q.have[:0]
 	for i, key := range keys {
 		var c sharedCopy
-		v, ok := b.Value(i)
-		if ok {
-			if c = s.toCopy(b.Hashes[i], 0, v, b.Deadline(i), Fresh); c.state == Miss {
-				b.Miss(i)
-			} else {
-				b.Trim(i, shared.TrailerLen)
+		if v, ok := b.Value(i); ok {
+			c = s.toCopy(b.Hashes[i], 0, v, b.Deadline(i), Fresh)
+			b.Trim(i, len(v)-len(c.value))
+		} else if !skipLocal {
+			if c = s.copyAside(ctx, b.Hashes[i], nil, key); c.state == Fresh { // it came since
+				c = sharedCopy{}
 			}
-		} else {
-			c = s.copyAside(ctx, b.Hashes[i], nil, key)
 		}
 		c.trusted = c.trusted && !s.shared.trust.Since(mark)
 		if c.answers() {

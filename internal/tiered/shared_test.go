@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"testing"
 
 	"github.com/firncache/firn/internal/ram"
@@ -25,7 +26,7 @@ func begin(t *testing.T, server *sharedtest.Server, onSSD bool, change ...func(*
 	p := &process{t: t, tier: server.Tier()}
 	cfg := Config{RAMBytes: 1 << 20, Shared: p.tier}
 	if onSSD {
-		cfg.FS, cfg.SSD = vfstest.NewMem(), ssd.Config{Bytes: 16 << 20, Admission: ssd.AdmitAll}
+		cfg.FS, cfg.SSD = vfstest.NewMem(), ssd.Config{Bytes: 16 << 20, Admission: ssd.AdmitAll, Log: slog.New(slog.DiscardHandler)}
 	}
 	for _, f := range change {
 		f(&cfg)

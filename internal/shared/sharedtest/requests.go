@@ -62,7 +62,7 @@ func (t *Tier) write(ctx context.Context, call string, e shared.Entry, expect sh
 		}
 		deadline, until := t.toServer(e.Deadline)
 		w = shared.Written{Version: t.server.put(key, entry{kind: at, value: stored, deadline: deadline, until: until}), Stamp: stamp}
-		t.server.push(t, push{key: key})
+		t.server.push(push{key: key})
 	})
 	if failed != nil {
 		return shared.Written{}, failed
@@ -93,7 +93,7 @@ func (t *Tier) remove(ctx context.Context, call string, k []byte, expect shared.
 		} else {
 			t.server.put(key, entry{kind: tombstone, until: t.server.now() + t.server.leaseTime().Milliseconds()})
 		}
-		t.server.push(t, push{key: key})
+		t.server.push(push{key: key})
 	})
 	if failed != nil {
 		return failed
@@ -117,7 +117,7 @@ func (t *Tier) Touch(ctx context.Context, k []byte, deadline int64) (w shared.Wr
 		}
 		at, until := t.toServer(deadline)
 		w = shared.Written{Version: t.server.put(key, entry{value: e.value, deadline: at, until: until}), Stamp: t.stamp()}
-		t.server.push(t, push{key: key})
+		t.server.push(push{key: key})
 	})
 	if failed != nil {
 		return shared.Written{}, failed
@@ -129,7 +129,7 @@ func (t *Tier) Clear(ctx context.Context) error {
 	return t.request(ctx, "Clear", "", func() {
 		for key := range t.server.entries {
 			t.server.take(key)
-			t.server.push(t, push{key: key})
+			t.server.push(push{key: key})
 		}
 	})
 }
@@ -239,7 +239,7 @@ func (t *Tier) Number(ctx context.Context, id shared.ID, renew bool) (n uint64, 
 		}
 		n = 1 + rand.Uint64N(1<<63)
 		t.server.numbers[id] = n
-		t.server.push(t, push{number: true, id: id})
+		t.server.push(push{number: true, id: id})
 	})
 	return n, stamp, err
 }

@@ -19,6 +19,7 @@ type Server struct {
 	entries map[string]*entry
 	numbers map[shared.ID]uint64
 	tiers   []*Tier
+	author  *Tier // who made the request that is being served; nil: nobody who is connected
 }
 
 // kind is what an entry is.
@@ -98,11 +99,11 @@ func (s *Server) expects(key string, x shared.Expect) bool {
 	return x.Any || x.Version == 0
 }
 
-// push queues a push for every tier but the writer's. The caller holds mu, and calls deliver
-// without it.
-func (s *Server) push(writer *Tier, p push) {
+// push queues a push for every tier but that of the author. The caller holds mu, and calls
+// deliver without it.
+func (s *Server) push(p push) {
 	for _, t := range s.tiers {
-		if t != writer {
+		if t != s.author {
 			t.pushes = append(t.pushes, p)
 		}
 	}
@@ -122,8 +123,9 @@ func (s *Server) deliver() {
 // or was evicted.
 func (s *Server) Remove(key string) {
 	s.mu.Lock()
+	s.author = nil
 	s.take(key)
-	s.push(nil, push{key: key})
+	s.push(push{key: key})
 	s.mu.Unlock()
 	s.deliver()
 }

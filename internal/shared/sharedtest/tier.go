@@ -30,6 +30,7 @@ type Tier struct {
 	calls   atomic.Int64
 	unsent  atomic.Int64 // values that a check made needless
 	offline atomic.Bool
+	lose    atomic.Bool
 
 	// Guarded by the server's mu.
 	feed       *shared.Feed
@@ -38,6 +39,8 @@ type Tier struct {
 	held       bool // pushes wait
 	delivering bool
 	calledFor  map[string]int
+	postpones  bool
+	postponed  []func()
 }
 
 // push is a word that a key, or a number, has changed.
@@ -132,6 +135,31 @@ func (t *Tier) Disconnect() {
 // SetOnline says whether requests are served, or fail.
 func (t *Tier) SetOnline(online bool) { t.offline.Store(!online) }
 
+// SetLosesReplies says whether requests are served, and fail all the same.
+func (t *Tier) SetLosesReplies(lose bool) { t.lose.Store(lose) }
+
+// Postpone has requests fail from now on that the server serves later: when ServePostponed is
+// called, by which time the connection that they were sent on is no more the tier's.
+func (t *Tier) Postpone() {
+	t.server.mu.Lock()
+	defer t.server.mu.Unlock()
+	t.postpones = true
+}
+
+// ServePostponed serves them, and ends Postpone. Every tier is told of what they change, this
+// one too.
+func (t *Tier) ServePostponed() {
+	t.server.mu.Lock()
+	t.postpones = false
+	t.server.author = nil
+	for _, serve := range t.postponed {
+		serve()
+	}
+	t.postponed = nil
+	t.server.mu.Unlock()
+	t.server.deliver()
+}
+
 // SetSilent says whether requests wait for ever: for their context, the timeout, or Close.
 func (t *Tier) SetSilent(silent bool) {
 	t.server.mu.Lock()
@@ -194,9 +222,18 @@ func (t *Tier) request(ctx context.Context, call, key string, serve func()) erro
 	}
 	t.server.mu.Lock()
 	t.calledFor[call]++
+	if t.postpones {
+		t.postponed = append(t.postponed, serve)
+		t.server.mu.Unlock()
+		return shared.ErrUnavailable
+	}
+	t.server.author = t
 	serve()
 	t.server.mu.Unlock()
 	t.server.deliver()
+	if t.lose.Load() {
+		return shared.ErrUnavailable
+	}
 	if t.OnReply != nil {
 		t.OnReply(call, key)
 	}
