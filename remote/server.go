@@ -15,6 +15,7 @@ type server struct {
 	version  string
 	mode     string // "standalone" or "cluster"
 	tracking bool   // the connection has a feed
+	can      abilities
 }
 
 // fatal is the error of a server that does not get better by waiting: of the options, or of the
@@ -34,7 +35,13 @@ func (c *conn) inspect(ctx context.Context, tracking bool) (server, error) {
 		return s, err
 	}
 	s.tracking = tracking
-	return s, c.tryRights(ctx)
+	if err := c.tryRights(ctx); err != nil {
+		return s, err
+	}
+	if s.can, err = c.learn(ctx); err == nil && c.w.t.o.Leases == LeasesOn && !s.can.conditional() {
+		err = fatalf("Options.Leases: on: %w", c.w.errUnconditional())
+	}
+	return s, err
 }
 
 // identify is of HELLO, or of INFO where there is none.
