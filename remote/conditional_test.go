@@ -22,7 +22,7 @@ func eachWay(t *testing.T, test func(t *testing.T, s *servertest.Server, o opene
 		for _, user := range []string{"scripts", "none"} {
 			t.Run(user, func(t *testing.T) {
 				s.Do("FLUSHALL")
-				o := open(t, Options{Username: user, Password: "secret"}, s.Addr)
+				o := open(t, Options{Username: user, Password: "secret", LeaseTime: time.Hour}, s.Addr)
 				if !o.wire.can(t.Context()).conditional() {
 					t.Skip("the server compares in scripts alone")
 				}

@@ -22,6 +22,7 @@ func (c *conn) onPush(names []rueidis.RedisMessage) {
 	for i := range names {
 		if name, err := names[i].ToString(); err == nil {
 			c.w.t.invalidate(local, name)
+			c.w.t.awaits.wake(name)
 		}
 	}
 }
@@ -51,6 +52,7 @@ func (w *wire) setFeed(f *shared.Feed) {
 
 // noteEpoch tells the local tiers that copies have become suspect.
 func (t *Tier) noteEpoch() {
+	t.awaits.wakeAll()
 	t.count.epochs.Add(1)
 	if local := t.local(); local != nil {
 		local.EpochChanged()

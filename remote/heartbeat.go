@@ -67,6 +67,7 @@ func (c *conn) live() {
 	r := c.w.t.rhythm
 	h := newHeartbeat(r.bound)
 	guard := newWatchdog(c, r.silence)
+	c.w.breaker.close() // the handshake was answered
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -83,6 +84,7 @@ func (c *conn) live() {
 			timer.Reset(r.interval)
 			continue
 		}
+		c.w.onPong()
 		if until == never {
 			timer.Reset(0)
 			continue

@@ -5,24 +5,169 @@ import (
 	"errors"
 
 	"github.com/firncache/firn/internal/shared"
+	"github.com/redis/rueidis"
 )
 
-// Lease is asked before a key is loaded.
-func (t *Tier) Lease(ctx context.Context, dst []byte, q shared.Query) (shared.Expect, *shared.Found, error) {
-	f, err := t.Read(ctx, dst, shared.Query{Key: q.Key})
-	switch {
-	case errors.Is(err, shared.ErrNotFound):
-		return shared.Expect{Version: f.Version}, nil, nil
-	case err != nil:
-		return shared.Expect{}, nil, err
-	case q.Have != 0 && f.Version == q.Have:
-		return shared.Expect{Version: q.Have}, nil, nil
-	}
-	return shared.Expect{Version: f.Version}, &f, nil
+// A lease is an entry without a value, which lives for Options.LeaseTime: so what there was when
+// the loader began to load has a version also if that was nothing, and who stores the loaded
+// value expects it. Whoever removes or writes the key ends the lease, and the store fails.
+// A value that is there keeps its version and its place; the lease then lies beside it, under
+// a name of its own, and keeps others from loading only.
+const besideKind = 'r'
+
+// besideName is the name of the lease beside a key's entry.
+func (t *Tier) besideName(key []byte) string { return t.name(besideKind, key) }
+
+// leases reports whether there is one load for all processes.
+func (w *wire) leases(ctx context.Context) bool {
+	return w.t.o.Leases != LeasesOff && w.can(ctx).conditional()
 }
 
-// Await waits until the entry that was to be expected with ErrLeased is there no more.
-func (t *Tier) Await(context.Context, []byte, shared.Expect) error { return nil }
+// Lease is asked before a key is loaded.
+func (t *Tier) Lease(ctx context.Context, dst []byte, q shared.Query) (e shared.Expect, f *shared.Found, err error) {
+	beside := false
+	err = t.ask(q.Key, func(w *wire, slot int) error {
+		if !w.leases(ctx) {
+			e, f, err = t.present(ctx, w, slot, dst, q)
+			return err
+		}
+		l := leasing{reading: reading{t: t, w: w, name: t.entryName(q.Key), stamp: w.stamp(slot)}, slot: slot, dst: dst, q: q}
+		e, f, beside, err = l.lease(ctx)
+		return err
+	})
+	if err == nil && beside {
+		e.Leased, err = t.leaseBeside(ctx, q.Key)
+	}
+	if e.Leased != 0 {
+		t.count.leasesWon.Add(1)
+	}
+	return e, f, err
+}
 
-// Release gives up what Lease has got.
-func (t *Tier) Release([]byte, shared.Expect) {}
+// present is Lease without leases.
+func (t *Tier) present(ctx context.Context, w *wire, slot int, dst []byte, q shared.Query) (shared.Expect, *shared.Found, error) {
+	f, err := t.readFrom(ctx, w, slot, dst, q)
+	e := shared.Expect{Version: f.Version}
+	switch {
+	case errors.Is(err, shared.ErrNotFound):
+		return e, nil, nil
+	case err != nil || f.Unchanged:
+		return e, nil, err
+	}
+	return e, &f, nil
+}
+
+// leasing is a key that is being leased.
+type leasing struct {
+	reading
+	slot int
+	dst  []byte
+	q    shared.Query
+}
+
+// maxLeasing is how often a lease is tried for a key that is written all the time.
+const maxLeasing = 4
+
+// lease is Lease at the owner. beside asks for a lease beside the value.
+func (l *leasing) lease(ctx context.Context) (e shared.Expect, f *shared.Found, beside bool, err error) {
+	for range maxLeasing {
+		var b []byte
+		if b, e, err = l.first(ctx); err != nil || e.Leased != 0 {
+			return e, nil, false, err
+		}
+		h, ok := parseHeader(b)
+		switch e.Version = h.version; {
+		case ok && h.flags&flagLease != 0:
+			return e, nil, false, shared.ErrLeased
+		case ok && l.q.Have != 0 && l.q.Have == h.version:
+			return e, nil, true, nil
+		case ok && h.flags&flagTombstone == 0:
+			var found shared.Found
+			if found, err = l.value(ctx, b); err == nil {
+				return shared.Expect{Version: found.Version}, &found, l.isPast(found), nil
+			}
+			if !errors.Is(err, shared.ErrNotFound) {
+				return e, nil, false, err
+			}
+			e.Version = found.Version // broken, or gone meanwhile
+		}
+		if e, err = l.take(ctx, e.Version); !errors.Is(err, shared.ErrChanged) {
+			return e, nil, false, err
+		}
+	}
+	return e, nil, false, l.w.unavailable(errTorn)
+}
+
+// first takes the lease if there is nothing, or returns the first bytes of what there is.
+func (l *leasing) first(ctx context.Context) (b []byte, e shared.Expect, err error) {
+	l.t.count.reads.Add(1)
+	l.stamp = l.w.stamp(l.slot)
+	if l.q.Have != 0 {
+		result := l.w.do(ctx, getRange(l.name, 0, envelopeLen))
+		b, err = l.t.answer(&result)
+		return b, e, l.unlessForeign(err)
+	}
+	version := newVersion()
+	results := l.w.doMulti(ctx,
+		setCommand(l.name, leaseEnvelope(version), l.t.o.LeaseTime, "NX"),
+		getRange(l.name, 0, firstPiece))
+	switch err := results[0].Error(); {
+	case err == nil:
+		return nil, shared.Expect{Version: version, Leased: version}, nil
+	case !rueidis.IsRedisNil(err):
+		return nil, e, l.w.serverError(err)
+	}
+	b, err = l.t.answer(&results[1])
+	return b, e, l.unlessForeign(err)
+}
+
+func (l *leasing) unlessForeign(err error) error {
+	if isServerError(err, "WRONGTYPE") {
+		return nil
+	}
+	return l.w.serverError(err)
+}
+
+// value is the value whose first bytes are b.
+func (l *leasing) value(ctx context.Context, b []byte) (shared.Found, error) {
+	if l.q.Have != 0 {
+		return l.t.readFrom(ctx, l.w, l.slot, l.dst, shared.Query{Key: l.q.Key})
+	}
+	return l.found(ctx, l.dst, b, firstPiece)
+}
+
+// isPast reports whether a value is kept for its grace alone.
+func (l *leasing) isPast(f shared.Found) bool {
+	deadline := max(f.Deadline, -f.Deadline)
+	now, _ := l.t.storeTimes()
+	return deadline != 0 && deadline <= now
+}
+
+// take replaces what has a version, but no value, by a lease.
+func (l *leasing) take(ctx context.Context, version shared.Version) (shared.Expect, error) {
+	mine := newVersion()
+	err := l.w.setIf(ctx, l.name, shared.Expect{Version: version}, markerEnvelope(flagLease, mine), l.t.o.LeaseTime)
+	if err != nil {
+		return shared.Expect{}, err
+	}
+	return shared.Expect{Version: mine, Leased: mine}, nil
+}
+
+// leaseBeside takes the lease beside a value. It is ErrLeased if another has it.
+func (t *Tier) leaseBeside(ctx context.Context, key []byte) (mine shared.Version, err error) {
+	name := t.besideName(key)
+	v := newVersion()
+	err = t.askName(name, func(w *wire) error {
+		return w.wrote(w.do(ctx, setCommand(name, leaseEnvelope(v), t.o.LeaseTime, "NX")))
+	})
+	switch {
+	case err == nil:
+		return v, nil
+	case errors.Is(err, shared.ErrChanged):
+		return 0, shared.ErrLeased
+	}
+	return 0, err
+}
+
+// askName asks the owner of a name.
+func (t *Tier) askName(_ string, question func(w *wire) error) error { return question(t.wire) }

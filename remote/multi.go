@@ -171,11 +171,14 @@ func (t *Tier) RemoveMulti(ctx context.Context, keys [][]byte, each func(i int, 
 func (t *Tier) removePart(ctx context.Context, w *wire, keys [][]byte, part []item, errs []error) {
 	cmds := make([]rueidis.Completed, len(part))
 	for j, it := range part {
-		cmds[j] = command("UNLINK", t.entryName(keys[it.i]))
+		cmds[j] = t.removal(ctx, w, t.entryName(keys[it.i]))
 	}
 	t.count.writes.Add(uint64(len(part)))
 	for j, err := range w.outcomes(ctx, cmds) {
-		errs[part[j].i] = err
+		i := part[j].i
+		if errs[i] = err; err != nil {
+			t.keepRemoval(t.entryName(keys[i]))
+		}
 	}
 }
 

@@ -17,6 +17,9 @@ func (t *Tier) Number(ctx context.Context, id shared.ID, renew bool) (number uin
 		number, err = t.numberFrom(ctx, w, name, renew)
 		return err
 	})
+	if err != nil && renew {
+		t.keepRemoval(name)
+	}
 	return number, stamp, err
 }
 

@@ -16,6 +16,7 @@ const (
 	DefaultStaleness     = time.Second
 	DefaultTimeout       = 250 * time.Millisecond
 	DefaultDialTimeout   = time.Second
+	DefaultLeaseTime     = 3 * time.Second
 	DefaultMaxValueBytes = 8 << 20
 	DefaultCompressAbove = 1 << 10
 
@@ -92,6 +93,12 @@ type Options struct {
 	// Default: LeasesAuto.
 	Leases Leases
 
+	// LeaseTime is how long a process that loads a key has others wait. One that takes longer is
+	// no longer the only one; one that was killed is waited for no longer. Without leases, it
+	// is how long a removal is remembered: a load that takes longer, and has begun before, may
+	// store what was removed. All processes should have the same. Default: 3 s.
+	LeaseTime time.Duration
+
 	// Dial, if set, makes the connections, to "host:port": for proxies, and in tests. TLS is
 	// added to what it returns. It has to be safe for concurrent use, and to obey the context.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
@@ -165,7 +172,7 @@ func (o Options) validateDurations() error {
 	for _, d := range []struct {
 		name  string
 		value time.Duration
-	}{{"Timeout", o.Timeout}, {"SoftTimeout", o.SoftTimeout}, {"DialTimeout", o.DialTimeout}, {"CopyTTL", o.CopyTTL}, {"TTL", o.TTL}} {
+	}{{"Timeout", o.Timeout}, {"SoftTimeout", o.SoftTimeout}, {"LeaseTime", o.LeaseTime}, {"DialTimeout", o.DialTimeout}, {"CopyTTL", o.CopyTTL}, {"TTL", o.TTL}} {
 		if d.value < 0 || d.value > 0 && d.value < time.Millisecond {
 			return optionError(d.name, d.value, "at least 1ms, or 0 for the default")
 		}
@@ -183,6 +190,7 @@ func (o Options) withDefaults() Options {
 	def(&o.Staleness, DefaultStaleness)
 	def(&o.Timeout, DefaultTimeout)
 	def(&o.DialTimeout, DefaultDialTimeout)
+	def(&o.LeaseTime, DefaultLeaseTime)
 	def(&o.MaxValueBytes, DefaultMaxValueBytes)
 	def(&o.CompressAbove, DefaultCompressAbove)
 	if o.Log == nil {

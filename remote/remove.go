@@ -6,15 +6,21 @@ import (
 	"github.com/firncache/firn/internal/shared"
 )
 
-// Remove removes an entry.
+// Remove removes an entry. If it is to be removed whatever it is, and may not have been, it is
+// kept for later.
 func (t *Tier) Remove(ctx context.Context, key []byte, expect shared.Expect) error {
-	return t.ask(key, func(w *wire, _ int) error {
+	name := t.entryName(key)
+	err := t.ask(key, func(w *wire, _ int) error {
 		t.count.writes.Add(1)
-		if !expect.Any {
-			return w.delIf(ctx, t.entryName(key), expect)
+		if expect.Any {
+			return w.serverError(w.do(ctx, t.removal(ctx, w, name)).Error())
 		}
-		return w.serverError(w.do(ctx, command("UNLINK", t.entryName(key))).Error())
+		return w.delIf(ctx, name, expect)
 	})
+	if err != nil && expect.Any {
+		t.keepRemoval(name)
+	}
+	return err
 }
 
 // Clear removes every entry that is there.

@@ -14,6 +14,8 @@ type counters struct {
 	foreign, tooLarge       atomic.Uint64
 	conflicts, compressed   atomic.Uint64
 	reads, writes           atomic.Uint64
+	leasesWon, leaseWaits   atomic.Uint64
+	leasesExpired           atomic.Uint64
 	bytesRead, bytesWritten atomic.Uint64 // of entries, envelopes and compression included
 }
 
@@ -31,12 +33,16 @@ func (t *Tier) Stats(s *shared.Stats) {
 	s.BytesWritten += c.bytesWritten.Load()
 	s.Reads += c.reads.Load()
 	s.Writes += c.writes.Load()
+	s.LeasesWon += c.leasesWon.Load()
+	s.LeaseWaits += c.leaseWaits.Load()
+	s.LeasesExpired += c.leasesExpired.Load()
 	t.wire.stats(s)
 }
 
 // stats adds what a wire knows of its server.
 func (w *wire) stats(s *shared.Stats) {
 	s.Servers++
+	w.guardStats(s)
 	c := w.state.Load().conn
 	if c == nil {
 		return

@@ -23,6 +23,9 @@ type Tier struct {
 	wire  *wire         // the server, without a cluster
 	large chan struct{} // a token for each long value that is on its way
 
+	awaits   awaits
+	releases releases
+
 	trust atomic.Pointer[shared.Trust]
 	below atomic.Pointer[localTiers]
 	// unixOffset turns the store's time into Unix time, in milliseconds. It is even, as the lowest
@@ -114,7 +117,8 @@ func (t *Tier) Open(local shared.Local) (*shared.Trust, error) {
 }
 
 // Close ends the tier's work. What waits for an answer returns an error.
-func (t *Tier) Close(context.Context) error {
+func (t *Tier) Close(ctx context.Context) error {
+	defer t.releases.close(ctx, t.o.Timeout)()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {

@@ -24,6 +24,9 @@ type wire struct {
 	started   bool
 	state     atomic.Pointer[wireState]
 	lastError atomic.Value // a string: of the last attempt to connect
+	breaker   breaker
+	removals  removals
+	resending atomic.Bool // the removals that are kept
 
 	done chan struct{} // closed by close
 	ends sync.WaitGroup
@@ -47,6 +50,7 @@ const (
 
 func newWire(t *Tier, addr string) *wire {
 	w := &wire{t: t, addr: addr, done: make(chan struct{})}
+	w.breaker.changed = w.noteBreaker
 	w.state.Store(&wireState{err: errNotConnected})
 	return w
 }
@@ -234,10 +238,8 @@ func (w *wire) stamp(slot int) shared.Stamp {
 	return c.feed.Load().Stamp(slot)
 }
 
-// do sends a command and waits for its answer: until the context ends, or Options.Timeout
-// for each started MiB of the command. Its errors are the context's, ErrUnavailable, or the
-// server's. The command is used up, also by an error.
-func (w *wire) do(ctx context.Context, cmd rueidis.Completed) rueidis.RedisResult {
+// send is do of what nothing stands in the way of.
+func (w *wire) send(ctx context.Context, cmd rueidis.Completed) rueidis.RedisResult {
 	within, cancel := context.WithTimeout(ctx, w.t.timeoutOf(sizeOf(cmd)))
 	defer cancel()
 	c, err := w.enter(within)
@@ -252,8 +254,8 @@ func (w *wire) do(ctx context.Context, cmd rueidis.Completed) rueidis.RedisResul
 	return result
 }
 
-// doMulti is do of several commands, at most maxBatch, that are sent together.
-func (w *wire) doMulti(ctx context.Context, cmds ...rueidis.Completed) []rueidis.RedisResult {
+// sendMulti is doMulti, likewise.
+func (w *wire) sendMulti(ctx context.Context, cmds []rueidis.Completed) []rueidis.RedisResult {
 	size := 0
 	for _, cmd := range cmds {
 		size += sizeOf(cmd)
@@ -262,7 +264,7 @@ func (w *wire) doMulti(ctx context.Context, cmds ...rueidis.Completed) []rueidis
 	defer cancel()
 	c, err := w.enter(within)
 	if err != nil {
-		return w.failedMulti(ctx, len(cmds), err)
+		return errorResults(len(cmds), w.failed(ctx, err))
 	}
 	results := c.client.DoMulti(within, cmds...)
 	for i := range results {
@@ -286,14 +288,6 @@ func (w *wire) enter(ctx context.Context) (*conn, error) {
 		return nil, err
 	}
 	return c, c.enter(ctx)
-}
-
-func (w *wire) failedMulti(ctx context.Context, n int, err error) []rueidis.RedisResult {
-	results := make([]rueidis.RedisResult, n)
-	for i := range results {
-		results[i] = rueidis.NewErrorResult(w.failed(ctx, err))
-	}
-	return results
 }
 
 // failed is the error of a request whose outcome is unknown.

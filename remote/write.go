@@ -22,6 +22,9 @@ func (t *Tier) Write(ctx context.Context, e shared.Entry, expect shared.Expect) 
 		written, err = t.writeTo(ctx, w, slot, t.entryName(e.Key), s, expect)
 		return err
 	})
+	if err == nil && expect.Leased != expect.Version {
+		t.Release(e.Key, expect) // the lease beside what was replaced
+	}
 	return written, err
 }
 

@@ -1,0 +1,108 @@
+package remote
+
+import (
+	"context"
+	"time"
+
+	"github.com/firncache/firn/internal/shared"
+)
+
+// unannounced is how long a lease is waited for before it is looked at again, if the server does
+// not announce changes.
+const unannounced = 50 * time.Millisecond
+
+// Await waits until the entry that was to be expected with ErrLeased is there no more: for an
+// announcement, or until the lease is over, LeaseTime at most.
+func (t *Tier) Await(ctx context.Context, key []byte, leased shared.Expect) error {
+	t.count.leaseWaits.Add(1)
+	entry, leaveEntry := t.awaits.join(t.entryName(key))
+	defer leaveEntry()
+	beside, leaveBeside := t.awaits.join(t.besideName(key))
+	defer leaveBeside()
+	for end := time.Now().Add(t.o.LeaseTime); ; {
+		left, pushed, err := t.leaseLeft(ctx, key, leased.Version)
+		if err != nil || left <= 0 {
+			return err
+		}
+		enough := time.Until(end)
+		if enough <= 0 {
+			t.count.leasesExpired.Add(1)
+			return shared.ErrLeased
+		}
+		if !pushed {
+			left = min(left, unannounced)
+		}
+		timer := time.NewTimer(min(left, enough))
+		select {
+		case <-entry:
+		case <-beside:
+		case <-timer.C:
+			continue // whose time is over is not there
+		case <-ctx.Done():
+			err = ctx.Err()
+		case <-t.done:
+			err = t.wire.unavailable(errClosed)
+		}
+		timer.Stop()
+		return err
+	}
+}
+
+// leaseLeft is how long the lease lives of an entry that has a version: 0 if there is none, or
+// another entry. pushed says whether its end will be announced.
+func (t *Tier) leaseLeft(ctx context.Context, key []byte, version shared.Version) (left time.Duration, pushed bool, err error) {
+	name, isLease := t.entryName(key), false
+	err = t.ask(key, func(w *wire, _ int) error {
+		pushed = w.announces()
+		left, isLease, err = w.leaseOf(ctx, name, version)
+		return err
+	})
+	if err != nil || isLease || left == 0 {
+		return left, pushed, err
+	}
+	name = t.besideName(key)
+	err = t.askName(name, func(w *wire) error {
+		left, err = w.lifeOf(ctx, name)
+		return err
+	})
+	return left, pushed, err
+}
+
+// leaseOf is how long an entry lives that has a version, and whether it is a lease.
+func (w *wire) leaseOf(ctx context.Context, name string, version shared.Version) (left time.Duration, isLease bool, err error) {
+	results := w.doMulti(ctx, getRange(name, 0, envelopeLen), command("PTTL", name))
+	b, err := w.t.answer(&results[0])
+	if err != nil && !isServerError(err, "WRONGTYPE") {
+		return 0, false, w.serverError(err)
+	}
+	h, ok := parseHeader(b)
+	if !ok || h.version != version {
+		return 0, false, nil
+	}
+	ms, err := results[1].AsInt64()
+	return w.life(ms), h.flags&flagLease != 0, w.serverError(err)
+}
+
+// lifeOf is how long what lies under a name lives; 0 if there is nothing.
+func (w *wire) lifeOf(ctx context.Context, name string) (time.Duration, error) {
+	ms, err := w.do(ctx, command("PTTL", name)).AsInt64()
+	return w.life(ms), w.serverError(err)
+}
+
+// life is what PTTL answers, and a little more, after which it is over: below 0 there is
+// nothing, or something that lives for ever.
+func (w *wire) life(ms int64) time.Duration {
+	switch {
+	case ms == -1:
+		return w.t.o.LeaseTime
+	case ms < 0:
+		return 0
+	}
+	return time.Duration(ms+1) * time.Millisecond
+}
+
+// announces reports whether the server announces changes.
+func (w *wire) announces() bool {
+	c := w.state.Load().conn
+	return c != nil && c.server.tracking
+}
