@@ -64,6 +64,14 @@ type answer struct {
 // readPart reads keys of one wire, first the headers alone of those that there are copies of.
 func (t *Tier) readPart(ctx context.Context, w *wire, queries []shared.Query, part []item, answers []answer) {
 	readings, cmds := make([]reading, len(part)), make([]rueidis.Completed, len(part))
+	leave, err := w.enterChecks(ctx, queries, part)
+	if err != nil {
+		for _, it := range part {
+			answers[it.i].err = err
+		}
+		return
+	}
+	defer leave()
 	for j, it := range part {
 		q := queries[it.i]
 		readings[j] = reading{t: t, w: w, name: t.entryName(q.Key), stamp: w.stamp(it.slot)}

@@ -18,7 +18,14 @@ const (
 )
 
 // Read reads a key. If there is a copy of version q.Have, 32 bytes are read first.
-func (t *Tier) Read(ctx context.Context, dst []byte, q shared.Query) (f shared.Found, err error) {
+func (t *Tier) Read(ctx context.Context, dst []byte, q shared.Query) (shared.Found, error) {
+	if q.Have != 0 {
+		return t.check(ctx, dst, q)
+	}
+	return t.readKey(ctx, dst, q)
+}
+
+func (t *Tier) readKey(ctx context.Context, dst []byte, q shared.Query) (f shared.Found, err error) {
 	err = t.ask(q.Key, func(w *wire, slot int) error {
 		f, err = t.readFrom(ctx, w, slot, dst, q)
 		return err
@@ -31,6 +38,11 @@ func (t *Tier) readFrom(ctx context.Context, w *wire, slot int, dst []byte, q sh
 	limit := firstPiece
 	if q.Have != 0 {
 		limit = envelopeLen
+		leave, err := w.enterCheck(ctx)
+		if err != nil {
+			return shared.Found{Value: dst}, err
+		}
+		defer leave()
 	}
 	b, err := r.piece(ctx, 0, limit)
 	if f, done := r.unchanged(dst, q, b); err == nil && done {

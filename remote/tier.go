@@ -23,6 +23,7 @@ type Tier struct {
 	wire  *wire         // the server, without a cluster
 	large chan struct{} // a token for each long value that is on its way
 
+	checks   checks
 	awaits   awaits
 	releases releases
 

@@ -26,7 +26,8 @@ type wire struct {
 	lastError atomic.Value // a string: of the last attempt to connect
 	breaker   breaker
 	removals  removals
-	resending atomic.Bool // the removals that are kept
+	resending atomic.Bool   // the removals that are kept
+	checking  chan struct{} // a token for each check that is on its way
 
 	done chan struct{} // closed by close
 	ends sync.WaitGroup
@@ -49,7 +50,7 @@ const (
 )
 
 func newWire(t *Tier, addr string) *wire {
-	w := &wire{t: t, addr: addr, done: make(chan struct{})}
+	w := &wire{t: t, addr: addr, done: make(chan struct{}), checking: make(chan struct{}, maxChecks)}
 	w.breaker.changed = w.noteBreaker
 	w.state.Store(&wireState{err: errNotConnected})
 	return w
