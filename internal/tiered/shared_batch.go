@@ -16,6 +16,7 @@ type sharedQueries struct {
 	have    []sharedCopy
 	watches []ram.Watch
 	ev      ram.Evicted
+	failed  bool // the shared tier did not answer one
 }
 
 // lookupMultiShared is LookupMulti with a shared tier.
@@ -56,7 +57,7 @@ func (b *Batch) reset(s *Store, keys [][]byte) {
 // collect cuts the trailers off what was found, and makes queries for the keys of which there
 // is no trusted copy.
 func (q *sharedQueries) collect(s *Store, ctx context.Context, b *Batch, keys [][]byte, mark uint64, skipLocal bool) {
-	q.queries, q.index, q.have = q.queries[:0], q.index[:0], q.have[:0]
+	q.queries, q.index, q.have, q.failed = q.queries[:0], q.index[:0], q.have[:0], false
 	for i, key := range keys {
 		var c sharedCopy
 		if v, ok := b.Value(i); ok {
@@ -119,6 +120,7 @@ func (s *Store) answerQuery(ctx context.Context, b *Batch, i int, f *shared.Foun
 	case errors.Is(err, shared.ErrNotFound):
 		s.missing(w, &q.ev, key, have)
 	default:
+		q.failed = true
 		if a, err = s.unanswered(ctx, have, call, 0, err); err == nil && a.state == Fresh {
 			return nil
 		}

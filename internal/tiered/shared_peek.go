@@ -7,23 +7,35 @@ import (
 	"github.com/firncache/firn/internal/shared"
 )
 
-// peeked is what Peek tells of a copy: nothing of a suspect one, but for a stale one where
-// that will do as an answer.
-func (s *Store) peeked(c *sharedCopy, n int) (v []byte, deadline int64, state State) {
-	if c.answers() || c.state == Stale && s.shared.policy.Degraded == shared.DegradedStale {
+// peeked is what Peek tells of a copy: nothing of a suspect one.
+func peeked(c *sharedCopy, n int) (v []byte, deadline int64, state State) {
+	if c.answers() {
 		return c.value, c.deadline, c.state
 	}
 	return c.value[:n], 0, Miss
 }
 
+// PeekStale is Peek for a caller whose load has failed or is late: a suspect copy, which the
+// load could not check, is told if Policy.Degraded has it be an answer.
+func (s *Store) PeekStale(ctx context.Context, hash uint64, dst, key []byte) (v []byte, deadline int64, state State) {
+	if s.shared == nil {
+		return s.Peek(ctx, hash, dst, key)
+	}
+	c, call := s.peekCopy(ctx, hash, dst, key, true), callOf(ctx)
+	if (c.state == Fresh || c.state == Stale) && s.shared.degraded(&call) == shared.DegradedStale {
+		return c.value, c.deadline, c.state
+	}
+	return peeked(&c, len(dst))
+}
+
 func (s *Store) peekTiersShared(ctx context.Context, hash uint64, dst, key []byte) (v []byte, deadline int64, state State) {
 	c := s.peekCopy(ctx, hash, dst, key, true)
-	return s.peeked(&c, len(dst))
+	return peeked(&c, len(dst))
 }
 
 func (s *Store) peekRAMShared(hash uint64, dst, key []byte) (v []byte, deadline int64, state State) {
 	c := s.peekCopy(context.Background(), hash, dst, key, false)
-	return s.peeked(&c, len(dst))
+	return peeked(&c, len(dst))
 }
 
 func (s *Store) peekFreshShared(dst, key []byte) ([]byte, bool) {

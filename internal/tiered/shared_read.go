@@ -111,6 +111,9 @@ func (s *Store) LookupLocal(ctx context.Context, dst, key []byte) (value []byte,
 	if s.shared == nil {
 		return s.LookupDeadline(ctx, dst, key)
 	}
+	if s.SkipsLocal(ctx) {
+		return dst, 0, false, ErrNotFound
+	}
 	c, err := s.copyOf(ctx, s.ram.Hash(key), dst, key)
 	switch {
 	case err != nil:

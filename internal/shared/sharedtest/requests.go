@@ -141,6 +141,7 @@ func (t *Tier) Lease(ctx context.Context, dst []byte, q shared.Query) (x shared.
 		switch {
 		case e == nil && t.server.Leases:
 			v := t.server.put(key, entry{kind: lease, until: t.server.now() + t.server.leaseTime().Milliseconds()})
+			t.server.push(t, push{key: key})
 			x = shared.Expect{Version: v, Leased: v}
 		case e == nil:
 		case e.kind == lease:
@@ -216,7 +217,11 @@ func (t *Tier) Await(ctx context.Context, key []byte, leased shared.Expect) erro
 }
 
 func (t *Tier) Release(k []byte, leased shared.Expect) {
+	if t.isClosed() || t.offline.Load() {
+		return
+	}
 	key, s := string(k), t.server
+	defer s.deliver()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.find(key)
@@ -224,6 +229,7 @@ func (t *Tier) Release(k []byte, leased shared.Expect) {
 	case e == nil || leased.Leased == 0:
 	case e.kind == lease && e.version == leased.Leased:
 		s.take(key)
+		s.push(t, push{key: key})
 	case e.beside.version == leased.Leased:
 		e.beside = beside{}
 		close(e.changed)

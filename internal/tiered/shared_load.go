@@ -1,0 +1,271 @@
+package tiered
+
+import (
+	"context"
+	"errors"
+
+	"github.com/firncache/firn/internal/ram"
+	"github.com/firncache/firn/internal/shared"
+)
+
+// Asking is what a load asks the shared tier for.
+type Asking uint8
+
+// The questions.
+const (
+	AskValue Asking = iota // a value; it is not to be loaded
+	AskLease               // a value, or a lease to load it
+	AskAnew                // a lease to load a value anew, or another value than the local tiers have
+)
+
+// Lease is what a load knows of the entry in the shared tier, from before its loader is
+// called: what it stores is to replace that alone. The zero Lease knows nothing.
+type Lease struct {
+	expect shared.Expect
+	known  bool
+	anew   bool  // there may be an older value, though it is not known
+	err    error // why it is not known; nil: the call skips the shared tier
+}
+
+// Held reports whether the lease is to be released if it is not used.
+func (l Lease) Held() bool { return l.expect.Leased != 0 }
+
+// Asked is what came of asking the shared tier for a load.
+type Asked struct {
+	Value    []byte // the caller's own
+	Deadline int64
+	State    State
+	Lease    Lease
+	Leased   bool // by another process
+}
+
+// is makes a what was found the answer.
+func (a *Asked) is(found *sharedCopy, now int64) {
+	a.Value, a.Deadline, a.State = found.value, found.deadline, found.state
+	if a.State == Negative && -a.Deadline <= now {
+		a.State = Miss
+	}
+}
+
+// SkipsLocal reports whether a call with this context asks the shared tier, whatever copies
+// there are.
+func (s *Store) SkipsLocal(ctx context.Context) bool { return s.shared != nil && callOf(ctx).SkipLocal }
+
+// LookupMultiForLoad is LookupMulti for a caller who loads what is missing, with the context
+// that it returns: one that skips the shared tier if that is unavailable. So nobody waits
+// for it twice. What could not be read is missing.
+func (s *Store) LookupMultiForLoad(ctx context.Context, b *Batch, keys [][]byte) context.Context {
+	_ = s.LookupMulti(ctx, b, keys)
+	if s.shared == nil || !b.inShared.failed || len(b.inShared.queries) == 0 || ctx.Err() != nil {
+		return ctx
+	}
+	call := callOf(ctx)
+	call.SkipShared = true
+	return shared.WithCall(ctx, call)
+}
+
+// Ask asks the shared tier about a key that is about to be loaded, and that the caller
+// watches. What it finds is stored as a copy under that watch, which goes on. A suspect copy
+// is checked; a trusted one is an answer, but for AskAnew. If the tier is unavailable, the
+// answer is what Policy.Degraded makes it, or a miss, and the Lease knows nothing.
+func (s *Store) Ask(ctx context.Context, w *ram.Watch, key []byte, how Asking, ev *ram.Evicted) (a Asked) {
+	call := callOf(ctx)
+	a.Lease.anew = how == AskAnew
+	if call.SkipShared {
+		return a
+	}
+	w, end := s.watchAnew(w, key)
+	defer end()
+	var have sharedCopy
+	if !call.SkipLocal {
+		have = s.peekCopy(ctx, w.Hash(), nil, key, true)
+	}
+	asked := false
+	if have.state != Miss && !have.answers() || have.state == Miss && how == AskValue {
+		if have, a.Lease.err = s.askWatched(ctx, w, key, &have, &call, ev); a.Lease.err != nil {
+			a.is(&have, s.now())
+			return a
+		}
+		asked = true
+	}
+	if a.is(&have, s.now()); a.State == Fresh && how != AskAnew || a.State == Negative || how == AskValue {
+		return a
+	}
+	s.lease(ctx, w, key, &have, asked, &a, &call, ev)
+	return a
+}
+
+// askWatched is ask for a key that the caller watches. With an error the copy is what
+// Policy.Degraded makes the answer; without one and with no value, it is a miss.
+func (s *Store) askWatched(ctx context.Context, w *ram.Watch, key []byte, have *sharedCopy, call *shared.Call, ev *ram.Evicted) (sharedCopy, error) {
+	f, err := s.readShared(ctx, key, have, call)
+	switch {
+	case err == nil && f.Unchanged:
+		return s.keepUnchanged(w, ev, w.Hash(), 0, key, have, &f, call).sharedCopy, nil
+	case err == nil:
+		return s.keep(w, ev, 0, have, key, &f, call).sharedCopy, nil
+	case errors.Is(err, shared.ErrNotFound):
+		s.missing(w, ev, key, have)
+		return sharedCopy{}, nil
+	}
+	degraded, failed := s.unanswered(ctx, have, call, 0, err)
+	if failed != nil {
+		return sharedCopy{}, failed
+	}
+	return degraded.sharedCopy, err
+}
+
+// lease leases a key of which have is known, a miss or a value that is not the answer.
+func (s *Store) lease(ctx context.Context, w *ram.Watch, key []byte, have *sharedCopy, asked bool, a *Asked, call *shared.Call, ev *ram.Evicted) {
+	t := s.shared
+	expect, f, err := t.tier.Lease(ctx, nil, shared.Query{Key: key, Have: have.version})
+	if err != nil && !errors.Is(err, shared.ErrLeased) {
+		if a.Lease.err = err; ctx.Err() == nil && !t.closing.Load() {
+			t.count.errors.Add(1)
+		}
+		return
+	}
+	a.Lease.expect, a.Lease.known, a.Leased = expect, true, err != nil
+	switch {
+	case f != nil:
+		found := s.keep(w, ev, 0, &sharedCopy{}, key, f, call)
+		a.is(&found.sharedCopy, s.now())
+		s.leaseObsolete(ctx, key, f.Version, a)
+	case have.state != Miss && expect.Version == have.version: // the latest
+	case have.state != Miss || !asked:
+		s.missing(w, ev, key, have)
+		a.is(&sharedCopy{}, 0)
+	}
+}
+
+// leaseObsolete leases a key of which the shared tier has a value that nobody wants.
+func (s *Store) leaseObsolete(ctx context.Context, key []byte, version shared.Version, a *Asked) {
+	if a.State == Negative || !s.IsObsolete(key, a.Value) {
+		return
+	}
+	a.is(&sharedCopy{}, 0)
+	if a.Lease.Held() || a.Leased {
+		return
+	}
+	expect, f, err := s.shared.tier.Lease(ctx, nil, shared.Query{Key: key, Have: version})
+	if f == nil && (err == nil || errors.Is(err, shared.ErrLeased)) {
+		a.Lease.expect, a.Leased = expect, err != nil
+	}
+}
+
+// watchAnew is another watch in place of one that is void, until end is called. A push has
+// voided that, often one from before the caller asked, such as for another process's lease.
+// Nobody needs it: the server tells whether the entry that a load expects is still there,
+// and what that stores here is watched from before it asks.
+func (s *Store) watchAnew(w *ram.Watch, key []byte) (anew *ram.Watch, end func()) {
+	if !w.Voided() {
+		return w, func() {}
+	}
+	anew = &ram.Watch{Written: func() {}} // so that it outlives its own writes
+	s.Watch(anew, w.Hash(), key)
+	return anew, func() { s.Unwatch(anew) }
+}
+
+// Await waits until the process that has leased a key has stored a value, has given up, or has
+// had its time. With an error, the caller is to load the key.
+func (s *Store) Await(ctx context.Context, key []byte, l Lease) error {
+	if !l.known {
+		return shared.ErrUnavailable
+	}
+	return s.shared.tier.Await(ctx, key, l.expect)
+}
+
+// Release gives up a lease that is held. It does not wait.
+func (s *Store) Release(key []byte, l Lease) {
+	if l.Held() {
+		s.shared.tier.Release(key, l.expect)
+	}
+}
+
+// SetLoaded is SetIf of a value that was loaded, in the shared tier too: there it replaces
+// what the Lease knows, and nothing else. If somebody has written the key meanwhile, here or
+// there, nothing is stored, and that is no error. A value that the shared tier did not
+// get is kept as a suspect copy if Policy.Degraded lets those be answers. spent says
+// that the Lease is used up.
+func (s *Store) SetLoaded(ctx context.Context, w *ram.Watch, l Lease, key, value []byte, deadline int64, ev *ram.Evicted) (spent bool, err error) {
+	if w.Voided() && !l.Held() {
+		return false, nil
+	}
+	e := shared.Entry{Key: key, Value: value, Deadline: deadline}
+	if !l.known {
+		s.keepUnshared(ctx, w, &e, ev)
+		return false, l.err
+	}
+	s.dropOlder(w, key, ram.Replaced, ev) // the server may have another value soon
+	anew, end := s.watchAnew(w, key)
+	defer end()
+	written, err := s.shared.tier.Write(ctx, e, l.expect)
+	switch {
+	case err == nil:
+		s.keepLoaded(ctx, anew, &e, written.Version, written.Stamp, ev)
+		return true, nil
+	case errors.Is(err, shared.ErrChanged):
+		return false, nil
+	case errors.Is(err, shared.ErrTooLarge):
+	default:
+		s.keepUnshared(ctx, anew, &e, ev)
+	}
+	return false, s.sharedError(&e, err)
+}
+
+// keepUnshared keeps an entry that the shared tier may not have.
+func (s *Store) keepUnshared(ctx context.Context, w *ram.Watch, e *shared.Entry, ev *ram.Evicted) {
+	call := callOf(ctx)
+	if s.shared.degraded(&call) == shared.DegradedStale {
+		s.keepLoaded(ctx, w, e, 0, 0, ev)
+	} else {
+		s.dropLoaded(w, e.Key, ev)
+	}
+}
+
+// keepLoaded stores the copy of an entry that was loaded, or drops what is there.
+func (s *Store) keepLoaded(ctx context.Context, w *ram.Watch, e *shared.Entry, version shared.Version, stamp shared.Stamp, ev *ram.Evicted) {
+	b := getScratch()
+	defer b.put()
+	b.bytes = append(b.bytes[:0], e.Value...) // behind it there is room for the trailer
+	call := callOf(ctx)
+	if version != 0 && stamp == 0 || s.setCopy(w, e.Key, b.bytes, version, stamp, e.Deadline, &call, ev) != nil {
+		s.dropLoaded(w, e.Key, ev)
+	}
+}
+
+// dropOlder ends the copy of a key that a load holds, unless the key was written since: what
+// is there then is newer.
+func (s *Store) dropOlder(w *ram.Watch, key []byte, cause ram.Cause, ev *ram.Evicted) {
+	_ = s.write(&change{op: dropIf, key: key, watch: w, cause: cause, ev: ev})
+}
+
+// dropLoaded ends the copy of a key, and voids the reads under way, which may have found what
+// is not the latest.
+func (s *Store) dropLoaded(w *ram.Watch, key []byte, ev *ram.Evicted) {
+	_ = s.write(&change{op: drop, hash: w.Hash(), key: key, cause: ram.Invalidated, ev: ev})
+}
+
+// DeleteLoaded is DeleteIf of a key of which a load has found no value to keep, in the shared
+// tier too, as SetLoaded is SetIf.
+func (s *Store) DeleteLoaded(ctx context.Context, w *ram.Watch, l Lease, key []byte, ev *ram.Evicted) error {
+	if w.Voided() && !l.Held() {
+		return nil
+	}
+	s.dropOlder(w, key, ram.Deleted, ev)
+	expect := l.expect
+	switch {
+	case !l.known && !l.anew: // what may be there would have been the answer
+		return nil
+	case !l.known:
+		expect = shared.Anything
+	case expect.Version == expect.Leased: // there is the lease alone, which is released
+		return nil
+	}
+	err := s.shared.tier.Remove(ctx, key, expect)
+	s.dropLoaded(w, key, ev)
+	if errors.Is(err, shared.ErrChanged) {
+		return nil
+	}
+	return s.sharedError(&shared.Entry{Key: key}, err)
+}
