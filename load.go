@@ -65,12 +65,12 @@ func (c *Cache) GetOrLoad(ctx context.Context, dst, key []byte, load LoadFunc) (
 // getOrRefresh is the part of GetOrLoad that finds a value. If that is to be refreshed,
 // it has load called in the background. Without one it returns dst as it was.
 func (c *Cache) getOrRefresh(ctx context.Context, dst, key []byte, load LoadFunc) ([]byte, bool) {
-	if !c.loads.RefreshesAhead() {
+	if !c.loads.RefreshesAhead() && !c.store.HasShared() {
 		v, err := c.store.Lookup(ctx, dst, key)
 		return v, err == nil
 	}
-	v, deadline, _, err := c.store.LookupDeadline(ctx, dst, key)
-	if err == nil && c.needsRefresh(deadline) {
+	v, deadline, known, err := c.store.LookupLocal(ctx, dst, key) // the load asks the shared tier
+	if err == nil && known && c.needsRefresh(deadline) {
 		c.loads.RefreshFound(ctx, key, load)
 	}
 	return v, err == nil
@@ -92,7 +92,7 @@ func (c *Cache) needsRefresh(deadline int64) bool {
 // too, and the error is that of the first. If ctx ends, b holds the values that were
 // there by then.
 func (c *Cache) GetOrLoadMulti(ctx context.Context, b *Batch, keys [][]byte, load MultiLoadFunc) error {
-	_ = c.LookupMulti(ctx, b, keys) // what the disk does not give is loaded
+	ctx = c.store.LookupMultiForLoad(ctx, &b.found, keys)
 	return c.loads.LoadMulti(ctx, &b.found.Values, keys, load)
 }
 

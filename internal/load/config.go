@@ -84,6 +84,7 @@ type Store interface {
 	Hash(key []byte) uint64
 	Peek(ctx context.Context, hash uint64, dst, key []byte) (value []byte, deadline int64, state tiered.State)
 	PeekTiers(ctx context.Context, hash uint64, dst, key []byte) (value []byte, deadline int64, state tiered.State)
+	PeekStale(ctx context.Context, hash uint64, dst, key []byte) (value []byte, deadline int64, state tiered.State)
 	PeekRAM(hash uint64, dst, key []byte) (value []byte, deadline int64, state tiered.State)
 	IsObsolete(key, value []byte) bool
 
@@ -91,6 +92,14 @@ type Store interface {
 	Unwatch(w *ram.Watch)
 	SetIf(w *ram.Watch, key, value []byte, deadline int64, ev *ram.Evicted) error
 	DeleteIf(w *ram.Watch, key []byte, ev *ram.Evicted) error
+
+	HasShared() bool
+	SkipsLocal(ctx context.Context) bool
+	Ask(ctx context.Context, w *ram.Watch, key []byte, how tiered.Asking, ev *ram.Evicted) tiered.Asked
+	Await(ctx context.Context, key []byte, l tiered.Lease) error
+	SetLoaded(ctx context.Context, w *ram.Watch, l tiered.Lease, key, value []byte, deadline int64, ev *ram.Evicted) (spent bool, err error)
+	DeleteLoaded(ctx context.Context, w *ram.Watch, l tiered.Lease, key []byte, ev *ram.Evicted) error
+	Release(key []byte, l tiered.Lease)
 
 	Now() int64
 	Passed(moment int64) bool

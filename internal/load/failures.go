@@ -18,7 +18,7 @@ type failures struct {
 type failure struct {
 	key []byte
 	at  int64 // in the store's time; 0: none
-	err error // nil: a panic
+	err error // nil: a panic, or another process refreshes the key
 }
 
 const (
@@ -47,22 +47,27 @@ func (g *Group) noteEnd(f *flight, res result) {
 	if !g.cfg.heedsFailures() || !failed && l == nil || res.closed || res.cached || f.abandoned || len(f.key) > maxFailedKey {
 		return
 	}
+	if failed {
+		g.note(f, res.err)
+	} else if last := l.find(f.hash, f.key); last != nil {
+		*last = failure{}
+	}
+}
+
+// note remembers an error of a key, or nil if only its refreshes are to pause. The caller
+// holds mu of its shard.
+func (g *Group) note(f *flight, err error) {
+	l := f.shard.failures.Load()
 	if l == nil {
 		l = new(failures)
-		s.failures.Store(l)
+		f.shard.failures.Store(l)
 	}
 	last := l.find(f.hash, f.key)
-	if !failed {
-		if last != nil {
-			*last = failure{}
-		}
-		return
-	}
 	if last == nil {
 		l.hashes[l.next] = f.hash
 		last, l.next = &l.last[l.next], (l.next+1)%maxFailures
 	}
-	*last = failure{key: f.key, at: g.store.Now(), err: res.err}
+	*last = failure{key: f.key, at: g.store.Now(), err: err}
 }
 
 // lastFailure is the failure of a key that is less than so many milliseconds ago.
@@ -95,6 +100,18 @@ func (g *Group) lastFailureLocked(s *shard, hash uint64, key []byte, millis int6
 	return last, false
 }
 
+// joinPaused is joinOrBegin for a caller who is to get the error of the last load, unless
+// another process has stored a value since: the shared tier is asked, and nothing loaded.
+func (g *Group) joinPaused(ctx context.Context, hash uint64, key []byte, load loader, remembered error) (*flight, error) {
+	var call *loaderCall
+	f, err := g.joinOrBegin(ctx, hash, key, &call)
+	if call != nil {
+		call.remembered = remembered
+		g.start(call, load, paused)
+	}
+	return f, err
+}
+
 // pausedAnswer is the answer of a key of which nothing fresh is there, and of which a load
 // failed a moment ago, in place of another load: the value that has expired, under
 // StaleIfError, or the error, under ErrorTTL.
@@ -111,7 +128,9 @@ func (g *Group) pausedAnswer(ctx context.Context, hash uint64, dst, key []byte) 
 		}
 	}
 	if g.within(last.at, millis(g.cfg.ErrorTTL)) {
-		g.count.errorHits.Add(1)
+		if !g.store.HasShared() { // which joinPaused asks
+			g.count.errorHits.Add(1)
+		}
 		return dst, true, last.err
 	}
 	return dst, false, nil

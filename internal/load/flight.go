@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/firncache/firn/internal/ram"
+	"github.com/firncache/firn/internal/tiered"
 )
 
 // flight is the load of one key. Its fields are guarded by its shard's mu, but for
@@ -40,11 +41,12 @@ type flight struct {
 	key        []byte
 	watch      ram.Watch // of the key, from before the loader is called until the end
 	call       *loaderCall
-	number     uint64 // Group.begun when it began
-	callers    int    // that wait for it
-	background bool   // it goes on without callers, also while it waits for a slot
-	abandoned  bool   // it does not count in call.wanted any more
-	returned   bool   // its loader has: result is what that returned
+	number     uint64        // Group.begun when it began
+	callers    int           // that wait for it
+	background bool          // it goes on without callers, also while it waits for a slot
+	lease      *tiered.Lease // from before the loader is called; nil: none, or it was used or released
+	abandoned  bool          // it does not count in call.wanted any more
+	returned   bool          // its loader has: result is what that returned
 
 	done   chan struct{}
 	result result
@@ -63,11 +65,17 @@ type loaderCall struct {
 	ctx        loaderContext
 	flights    []*flight
 	wanted     atomic.Int64 // how many of them are not abandoned
-	called     atomic.Bool  // the loader is: the call waits for no slot any more
+	called     atomic.Bool  // the loader is: the call waits for no slot any more, and for no other process
 	returned   atomic.Bool  // the loader has: there is nothing to cancel
 	directives directives
 	slot       slot
 	loader     loader
+	purpose    purpose
+
+	// With a shared tier, and of run's goroutine:
+	waits      int   // for other processes
+	impatient  bool  // it has waited for long enough
+	remembered error // of a paused call: that of the load that failed
 
 	// Of a call for one key, as most are, the parts that others allocate.
 	flight    flight
@@ -104,7 +112,7 @@ func (call *loaderCall) keys() [][]byte {
 // goesOn reports whether a load that nobody waits for goes on. The caller holds mu of
 // its shard.
 func (f *flight) goesOn(cancelUnwanted bool) bool {
-	return (f.background || !cancelUnwanted && f.call.called.Load()) && !f.watch.Voided()
+	return (f.background || !cancelUnwanted && f.call.called.Load()) && !(f.watch.Voided() && (f.lease == nil || !f.lease.Held()))
 }
 
 // inBackground reports whether the load goes on without callers.
@@ -121,9 +129,14 @@ func (f *flight) abandon() {
 		return
 	}
 	f.abandoned = true
-	if f.call.wanted.Add(-1) == 0 && !f.call.returned.Load() {
-		if first := f.call.ctx.end(context.Canceled, nil); first && f.call.called.Load() {
-			go f.call.of.endEarly(f.call, context.Canceled) // it takes locks; run does it for a loader that was not called
+	f.call.unwant()
+}
+
+// unwant says that a call is wanted for one load less.
+func (call *loaderCall) unwant() {
+	if call.wanted.Add(-1) == 0 && !call.returned.Load() {
+		if first := call.ctx.end(context.Canceled, nil); first && call.called.Load() {
+			go call.of.endEarly(call, context.Canceled) // it takes locks; run does it for a loader that was not called
 		}
 	}
 }

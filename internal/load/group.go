@@ -52,15 +52,26 @@ func (g *Group) Open(store Store, cfg Config) {
 
 // Close ends and cancels every load, and lets none begin.
 func (g *Group) Close() {
+	for _, l := range g.endAll() {
+		g.store.Release(l.key, l.lease)
+	}
+}
+
+// endAll ends every load, and returns what they have leased.
+func (g *Group) endAll() (leases []keyLease) {
 	defer g.hold(g.shards[:])() // all: a call may have loads in several
 	for i := range g.shards {
 		s := &g.shards[i]
 		s.closed = true
 		for f := range s.underWay {
 			f.call.ctx.end(context.Canceled, tiered.ErrClosed)
+			if l := f.takeLease(); l.Held() {
+				leases = append(leases, keyLease{f.key, l})
+			}
 			g.endLocked(f, result{err: tiered.ErrClosed, closed: true})
 		}
 	}
+	return leases
 }
 
 // hold locks shards in rising order, until release is called.

@@ -177,7 +177,7 @@ func (g *Group) endLocked(f *flight, res result) {
 
 // endEarly ends the loads of a call without waiting for the loader, or for what it
 // returned to be stored: its time is over, or nobody waits any more. A value that
-// came in time is an answer, if not a stored one.
+// came in time is an answer, if not a stored one. Other processes may load from then on.
 func (g *Group) endEarly(call *loaderCall, why error) {
 	for _, f := range call.flights {
 		f.shard.mu.Lock()
@@ -189,4 +189,5 @@ func (g *Group) endEarly(call *loaderCall, why error) {
 		g.endLocked(f, res)
 		f.shard.mu.Unlock()
 	}
+	g.releaseLeases(call)
 }

@@ -58,6 +58,15 @@ func (l *limiter) acquire(s *slot, call context.Context) {
 	}
 }
 
+// tryHold reports whether a call may run now, without waiting.
+func (l *limiter) tryHold(s *slot) bool {
+	if !s.free && !s.held && !s.bypassed.Load() {
+		s.held = l.tryAcquire()
+		return s.held
+	}
+	return true
+}
+
 // tryAcquire takes a slot for a call to come, if one is free.
 func (l *limiter) tryAcquire() bool {
 	if l.slots == nil {
@@ -74,6 +83,7 @@ func (l *limiter) tryAcquire() bool {
 // release gives a call's slot back, if it has one.
 func (l *limiter) release(s *slot) {
 	if s.held {
+		s.held = false
 		l.giveBack()
 	}
 }

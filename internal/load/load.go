@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/firncache/firn/internal/ram"
@@ -37,15 +38,21 @@ func (g *Group) loadOnce(ctx context.Context, hash uint64, dst, key []byte, load
 	case tiered.Negative:
 		return dst, nil, tiered.ErrNotFound
 	}
-	if v, ok, err := g.pausedAnswer(ctx, hash, dst, key); ok {
+	var call *loaderCall
+	v, ok, err := g.pausedAnswer(ctx, hash, dst, key)
+	switch {
+	case !ok:
+		f, err = g.joinOrBegin(ctx, hash, key, &call)
+	case err != nil && g.store.HasShared():
+		f, err = g.joinPaused(ctx, hash, key, load, err)
+	default:
 		return v, nil, err
 	}
-	var call *loaderCall
-	if f, err = g.joinOrBegin(ctx, hash, key, &call); err != nil {
+	if err != nil {
 		return dst, nil, err
 	}
 	if call != nil {
-		g.start(call, load, g.recheckPresent)
+		g.start(call, load, missing)
 	}
 	soft, stop := g.softTimeout()
 	defer stop()
@@ -60,31 +67,35 @@ func (g *Group) outdated(f *flight, before uint64, key, value []byte) bool {
 	return f != nil && f.number <= before && g.store.IsObsolete(key, value)
 }
 
-// start begins a call of a loader. A load of one of its keys may have ended
-// after the caller had looked into the cache and before it joined: recheck
-// tells, and the key is left out.
-func (g *Group) start(call *loaderCall, load loader, recheck func(f *flight) (result, bool)) {
-	missing := call.flights[:0]
+// start begins a call of a loader, and returns for how many keys. A load of one of its
+// keys may have ended after the caller had looked into the cache and before it joined:
+// recheck tells, and the key is left out.
+func (g *Group) start(call *loaderCall, load loader, why purpose) (n int) {
+	absent := call.flights[:0]
 	for _, f := range call.flights {
 		g.store.Watch(&f.watch, f.hash, f.key) // and then look: a write is either seen or noticed
-		if res, ok := recheck(f); ok {
+		if res, ok := g.recheck(call, f, why); ok {
 			g.end(f, res)
 		} else {
-			missing = append(missing, f)
+			absent = append(absent, f)
 		}
 	}
-	if call.flights = missing; len(missing) > 0 {
-		call.loader = load
+	if call.flights = absent; len(absent) > 0 {
+		call.loader, call.purpose = load, why
 		go g.run(call)
 	} else {
 		g.limiter.release(&call.slot)
 	}
+	return len(absent)
 }
 
 // run calls the loader when it is its turn, stores the result unless
 // something newer came, and wakes the callers. Until it has, the hard timeout and
 // Close wake them at once.
 func (g *Group) run(call *loaderCall) {
+	if g.store.HasShared() && !g.askShared(call) {
+		return
+	}
 	g.limiter.acquire(&call.slot, &call.ctx)
 	call.called.Store(true)
 	stop := g.hardTimeout(call)
@@ -104,6 +115,7 @@ func (g *Group) run(call *loaderCall) {
 		stop()
 		call.ctx.end(context.Canceled, nil)
 		ev.Notify() // may call the user, as the next may: after the callers have their value
+		g.releaseLeases(call)
 		g.log.tell(unstored)
 		if p != nil && !awaited {
 			g.log.panicked(p, g.store.Now())
@@ -143,17 +155,42 @@ var errPanicked = errors.New("firn: the loader panicked")
 func (g *Group) complete(call *loaderCall, values [][]byte, err error, p *panicked) (ev ram.Evicted, unstored error, awaited bool) {
 	results := call.results(values, err, p)
 	g.loaderReturned(call, results)
+	if len(results) > 1 && g.store.HasShared() {
+		return g.completeMany(call, results)
+	}
 	for i, f := range call.flights {
 		res := &results[i]
-		if res.unstored = g.storeResult(f, res, &ev); isFailure(res.unstored) && !errors.Is(res.unstored, tiered.ErrClosed) {
-			g.count.unstored.Add(1)
+		awaited = g.completeOne(f, res, &ev) || awaited
+		if res.failedToStore() {
 			unstored = res.unstored
-		}
-		if g.end(f, *res) {
-			awaited = true
 		}
 	}
 	return ev, unstored, awaited
+}
+
+// completeMany is complete of many loads, with a shared tier: there it stores many at once.
+func (g *Group) completeMany(call *loaderCall, results []result) (ev ram.Evicted, unstored error, awaited bool) {
+	var mu sync.Mutex
+	each(len(results), func(i int) {
+		var own ram.Evicted
+		waited := g.completeOne(call.flights[i], &results[i], &own)
+		mu.Lock()
+		defer mu.Unlock()
+		ev.Join(&own)
+		awaited = awaited || waited
+		if results[i].failedToStore() {
+			unstored = results[i].unstored
+		}
+	})
+	return ev, unstored, awaited
+}
+
+// completeOne ends one load, as complete does.
+func (g *Group) completeOne(f *flight, res *result, ev *ram.Evicted) (awaited bool) {
+	if res.unstored = g.storeResult(f, res, ev); res.failedToStore() {
+		g.count.unstored.Add(1)
+	}
+	return g.end(f, *res)
 }
 
 // results are the results of a loader, load by load.

@@ -90,10 +90,13 @@ func (g *Group) joinMissing(ctx context.Context, found *tiered.Values, keys [][]
 		case tiered.Miss:
 			var failed error
 			var paused bool
-			if v, paused, failed = g.pausedAnswer(ctx, hash, nil, key); paused {
-				a.value, a.ok = v, failed == nil
-			} else {
+			switch v, paused, failed = g.pausedAnswer(ctx, hash, nil, key); {
+			case !paused:
 				a.flight, failed = g.joinOrBegin(ctx, hash, key, &call)
+			case failed != nil && g.store.HasShared():
+				a.flight, failed = g.joinPaused(ctx, hash, key, loader{many: load}, failed)
+			default:
+				a.value, a.ok = v, failed == nil
 			}
 			if err == nil {
 				err = failed
@@ -106,7 +109,7 @@ func (g *Group) joinMissing(ctx context.Context, found *tiered.Values, keys [][]
 		}
 	}
 	if call != nil {
-		g.start(call, loader{many: load}, g.recheckPresent)
+		g.start(call, loader{many: load}, missing)
 	}
 	if old != nil {
 		g.RefreshInBackground(ctx, old, load)

@@ -20,7 +20,7 @@ func (g *Group) Refresh(ctx context.Context, dst, key []byte, load Func) ([]byte
 		}
 		if call != nil {
 			g.count.refreshes.Add(1)
-			g.start(call, loader{one: load}, noRecheck)
+			g.start(call, loader{one: load}, demanded)
 		}
 		select {
 		case <-f.done:
@@ -61,8 +61,7 @@ func (g *Group) refreshInBackground(ctx context.Context, keys [][]byte, load loa
 		return
 	}
 	call.slot.held = true
-	g.start(call, load, g.recheckFresh)
-	g.count.refreshes.Add(uint64(len(call.flights)))
+	g.count.refreshes.Add(uint64(g.start(call, load, ahead)))
 }
 
 // RefreshFound has one value refreshed, in the background, that was found and needs

@@ -13,12 +13,17 @@ type result struct {
 	err      error // of the loader
 	unstored error // why it could not be stored
 	panicked *panicked
-	cached   bool // it was found in the cache: nothing was loaded
+	cached   bool // it was found in the cache, or left to another process: nothing was loaded
 	closed   bool // the cache was closed: err is ErrClosed, and nobody's failure
 }
 
 // isFailure tells an error that says nothing about the value from an answer.
 func isFailure(err error) bool { return err != nil && !errors.Is(err, tiered.ErrNotFound) }
+
+// failedToStore reports whether a value could not be stored of a cache that is open.
+func (res *result) failedToStore() bool {
+	return isFailure(res.unstored) && !errors.Is(res.unstored, tiered.ErrClosed)
+}
 
 // panicked carries a loader's panic, and where it came from, to the callers.
 type panicked struct {

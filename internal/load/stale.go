@@ -9,6 +9,9 @@ import (
 // peekForLoad is Store.Peek for a caller who is about to load, and counts the
 // answer. A stale value is one only as long as StaleWhileRevalidate says.
 func (g *Group) peekForLoad(ctx context.Context, hash uint64, dst, key []byte) ([]byte, tiered.State) {
+	if g.store.SkipsLocal(ctx) {
+		return dst, tiered.Miss
+	}
 	v, deadline, state := g.store.Peek(ctx, hash, dst, key)
 	switch {
 	case state == tiered.Negative:
@@ -27,7 +30,7 @@ func (g *Group) staleFallback(ctx context.Context, hash uint64, dst, key []byte)
 	if g.cfg.StaleIfError == 0 {
 		return dst, false
 	}
-	v, deadline, state := g.store.Peek(ctx, hash, dst, key)
+	v, deadline, state := g.store.PeekStale(ctx, hash, dst, key)
 	switch {
 	case state == tiered.Fresh:
 		return v, true
@@ -41,19 +44,21 @@ func (g *Group) staleFallback(ctx context.Context, hash uint64, dst, key []byte)
 // within reports whether a deadline is less than so many milliseconds ago.
 func (g *Group) within(deadline, millis int64) bool { return g.store.Now() < deadline+millis }
 
-// recheckPresent reports the answer that another load has left in the cache,
-// between this caller's miss and its join. It looks into RAM, where a load's value
-// is unless it was evicted at once, and waits for no disk.
-func (g *Group) recheckPresent(f *flight) (result, bool) {
-	v, _, state := g.store.PeekRAM(f.hash, nil, f.key)
-	return recheck(v, state, state == tiered.Fresh)
-}
-
-// recheckFresh is recheckPresent for a caller who has found a value that needs a
-// refresh: another such value is no answer.
-func (g *Group) recheckFresh(f *flight) (result, bool) {
-	v, deadline, state := g.store.PeekRAM(f.hash, nil, f.key)
-	return recheck(v, state, state == tiered.Fresh && !g.needsRefresh(deadline))
+// recheck reports the answer that another load has left in the cache, between this
+// caller's miss and its join. It looks into RAM, where a load's value is unless it was
+// evicted at once, and waits for no disk. A refresh takes no value that needs one for an
+// answer.
+func (g *Group) recheck(call *loaderCall, f *flight, why purpose) (res result, ok bool) {
+	if why == demanded || g.store.SkipsLocal(&call.ctx) {
+		return res, false
+	}
+	switch v, deadline, state := g.store.PeekRAM(f.hash, nil, f.key); {
+	case state == tiered.Fresh && (why != ahead || !g.needsRefresh(deadline)):
+		return result{value: v, cached: true}, true
+	case state == tiered.Negative:
+		return result{err: tiered.ErrNotFound, cached: true}, true
+	}
+	return res, false
 }
 
 // needsRefresh reports whether a value with this deadline is to be refreshed: less
@@ -63,16 +68,3 @@ func (g *Group) needsRefresh(deadline int64) bool {
 	moment, ok := g.RefreshAt(deadline)
 	return ok && g.store.Passed(moment)
 }
-
-func recheck(v []byte, state tiered.State, good bool) (result, bool) {
-	switch {
-	case good:
-		return result{value: v, cached: true}, true
-	case state == tiered.Negative:
-		return result{err: tiered.ErrNotFound, cached: true}, true
-	}
-	return result{}, false
-}
-
-// noRecheck starts every load.
-func noRecheck(*flight) (res result, ok bool) { return res, false }

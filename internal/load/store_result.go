@@ -27,11 +27,11 @@ func (g *Group) storeResult(f *flight, res *result, ev *ram.Evicted) error {
 		if !errors.Is(err, tiered.ErrTooLarge) && !errors.Is(err, tiered.ErrNoRoom) {
 			return err
 		}
-		return errors.Join(err, g.store.DeleteIf(&f.watch, f.key, ev))
+		return errors.Join(err, g.deleteIf(f, ev))
 	case g.cfg.NegativeTTL > 0 && g.storeNegative(f, ev) == nil:
 		return nil
 	}
-	return g.store.DeleteIf(&f.watch, f.key, ev)
+	return g.deleteIf(f, ev)
 }
 
 // storeValue stores a value for ttl, less jitter.
@@ -40,7 +40,7 @@ func (g *Group) storeValue(f *flight, value []byte, ttl time.Duration, ev *ram.E
 	if err != nil {
 		return err
 	}
-	return g.store.SetIf(&f.watch, f.key, value, deadline, ev)
+	return g.setIf(f, value, deadline, ev)
 }
 
 // storeNegative remembers for NegativeTTL that a key has no value. It is a record
@@ -48,5 +48,28 @@ func (g *Group) storeValue(f *flight, value []byte, ttl time.Duration, ev *ram.E
 // it shares the budget, is evicted when nobody asks for it, and ends with any
 // write of its key. It does not go to the SSD.
 func (g *Group) storeNegative(f *flight, ev *ram.Evicted) error {
-	return g.store.SetIf(&f.watch, f.key, nil, -(g.store.Now() + millis(g.cfg.NegativeTTL)), ev)
+	return g.setIf(f, nil, -(g.store.Now() + millis(g.cfg.NegativeTTL)), ev)
+}
+
+// setIf stores a value, in the shared tier too, where it replaces what the load has leased
+// alone.
+func (g *Group) setIf(f *flight, value []byte, deadline int64, ev *ram.Evicted) error {
+	if !g.store.HasShared() {
+		return g.store.SetIf(&f.watch, f.key, value, deadline, ev)
+	}
+	spent, err := g.store.SetLoaded(&f.call.ctx, &f.watch, f.leaseOf(), f.key, value, deadline, ev)
+	if spent {
+		f.shard.mu.Lock()
+		defer f.shard.mu.Unlock()
+		f.takeLease()
+	}
+	return err
+}
+
+// deleteIf takes out what the cache has of a key, in the shared tier too.
+func (g *Group) deleteIf(f *flight, ev *ram.Evicted) error {
+	if !g.store.HasShared() {
+		return g.store.DeleteIf(&f.watch, f.key, ev)
+	}
+	return g.store.DeleteLoaded(&f.call.ctx, &f.watch, f.leaseOf(), f.key, ev)
 }
