@@ -108,6 +108,7 @@ func (t *Tier) Open(local shared.Local) (*shared.Trust, error) {
 	}
 	t.opened = true
 	trust := shared.NewTrust(1, checkedSeals)
+	trust.SetClock(bootMillis, t.o.Staleness/2)
 	t.unixOffset.Store((time.Now().UnixMilli() - local.Now()) &^ 1)
 	t.below.Store(&localTiers{local})
 	t.trust.Store(trust)

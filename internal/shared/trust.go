@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"sync/atomic"
+	"time"
 )
 
 // Slots is how many slots a cluster has.
@@ -58,6 +59,8 @@ func (f *Feed) Until() int64 { return f.until.Load() }
 // without a lock; the tier's goroutines change it.
 type Trust struct {
 	now      atomic.Int64  // in milliseconds, coarse: the tier advances it
+	near     int64         // the last milliseconds of trust, in which
+	clock    func() int64  // is asked instead
 	extended atomic.Uint64 // how often a feed was, or was replaced
 	feeds    []atomic.Pointer[Feed]
 	changes  atomic.Uint64   // how often one was replaced
@@ -78,7 +81,20 @@ func NewTrust(slots, seals int) *Trust {
 	return t
 }
 
-// Advance sets the clock.
+// SetClock has the time be asked of a clock in the last milliseconds of trust, before the first
+// SetFeed. The coarse time is late by as long as the goroutine that advances it is kept from
+// running; while trust is extended in time, the clock is not asked.
+func (t *Trust) SetClock(clock func() int64, near time.Duration) {
+	t.clock, t.near = clock, near.Milliseconds()
+}
+
+// lasts reports whether copies of a feed are trusted now.
+func (t *Trust) lasts(f *Feed) bool {
+	now, until := t.now.Load(), f.until.Load()
+	return now <= until && (until-now >= t.near || t.clock() <= until)
+}
+
+// Advance sets the coarse time.
 func (t *Trust) Advance(now int64) { t.now.Store(now) }
 
 // Slots is how many slots there are.
@@ -112,7 +128,7 @@ func (t *Trust) Holds(s Stamp) bool {
 		return false
 	}
 	f := t.feeds[slot].Load()
-	return f.epoch == uint64(s>>epochAt) && t.now.Load() <= f.until.Load()
+	return f.epoch == uint64(s>>epochAt) && t.lasts(f)
 }
 
 // HoldsCopy is Holds of a copy by the hash of its key, also if it was stamped anew.
@@ -138,7 +154,7 @@ func (t *Trust) restamped(hash uint64, v Version, slot int) (Stamp, bool) {
 		return 0, false
 	}
 	f := t.feeds[slot].Load()
-	if t.now.Load() > f.until.Load() {
+	if !t.lasts(f) {
 		return 0, false
 	}
 	s := f.Stamp(slot)
