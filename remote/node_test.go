@@ -3,6 +3,7 @@ package remote_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -25,7 +26,7 @@ type node struct {
 const bound = 200 * time.Millisecond
 
 // newNode makes a cache with an SSD in memory. Its calls are waited for as long as it takes,
-// unless the options say otherwise.
+// and fail if the server cannot be asked, unless the options say otherwise.
 func newNode(t *testing.T, server *servertest.Server, change ...func(*remote.Options)) *node {
 	t.Helper()
 	return newNodeBehind(t, server, func(*faultproxy.Proxy) {}, change...)
@@ -40,7 +41,8 @@ func newNodeBehind(t *testing.T, server *servertest.Server, faults func(*faultpr
 	}
 	t.Cleanup(proxy.Close)
 	faults(proxy)
-	o := remote.Options{Addrs: []string{proxy.Addr()}, Namespace: "races", Timeout: time.Minute}
+	o := remote.Options{Addrs: []string{proxy.Addr()}, Namespace: "races", Timeout: time.Minute,
+		Degraded: remote.DegradedError, Log: slog.New(slog.DiscardHandler)}
 	for _, c := range change {
 		c(&o)
 	}
@@ -50,6 +52,7 @@ func newNodeBehind(t *testing.T, server *servertest.Server, faults func(*faultpr
 	}
 	n := &node{t: t, seam: newSeam(tier), proxy: proxy}
 	n.Cache = firntest.New(t, firntest.SSD(), firntest.Options(func(o *firn.Options) { o.Shared, o.Clock = n.seam, time.Now }))
+	n.awaitServer()
 	return n
 }
 
@@ -99,14 +102,21 @@ func (n *node) want(key, value string) {
 	}
 }
 
-// copied reads a value, of which there is a copy then.
+// copied reads a value, of which there is a trusted copy then: with a new connection, as soon
+// as the server has answered twice.
 func (n *node) copied(key, value string) {
 	n.t.Helper()
-	if v := n.get(key); v != value {
-		n.t.Fatalf("Get(%s) = %q, want %q", key, v, value)
-	}
-	if v := n.local(key); v != value {
-		n.t.Fatalf("the local tiers have %q of %s, want a copy: %q", v, key, value)
+	for over := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		if v := n.get(key); v != value {
+			n.t.Fatalf("Get(%s) = %q, want %q", key, v, value)
+		}
+		v := n.local(key)
+		if v == value {
+			return
+		}
+		if v != "" || time.Now().After(over) {
+			n.t.Fatalf("the local tiers have %q of %s, want a copy: %q", v, key, value)
+		}
 	}
 }
 

@@ -14,7 +14,7 @@ type seam struct {
 
 	mu     sync.Mutex
 	holds  map[moment]*hold
-	pushes map[string]chan struct{} // closed when the key is invalidated
+	pushes map[string]*pushes
 	epochs int
 	more   *sync.Cond // an epoch has begun
 }
@@ -30,6 +30,12 @@ const (
 	numbered               // a number has come back
 )
 
+// pushes are awaited of a key.
+type pushes struct {
+	left int
+	come chan struct{} // closed when none is left
+}
+
 // hold holds the first call that comes to a moment.
 type hold struct {
 	reached chan struct{} // closed when it is there
@@ -37,7 +43,7 @@ type hold struct {
 }
 
 func newSeam(tier shared.Tier) *seam {
-	s := &seam{Tier: tier, holds: map[moment]*hold{}, pushes: map[string]chan struct{}{}}
+	s := &seam{Tier: tier, holds: map[moment]*hold{}, pushes: map[string]*pushes{}}
 	s.more = sync.NewCond(&s.mu)
 	return s
 }
@@ -63,12 +69,15 @@ func (s *seam) at(m moment) {
 }
 
 // pushed is closed when the key is invalidated the next time.
-func (s *seam) pushed(key string) <-chan struct{} {
+func (s *seam) pushed(key string) <-chan struct{} { return s.pushedTimes(key, 1) }
+
+// pushedTimes is pushed of more than one time.
+func (s *seam) pushedTimes(key string, n int) <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := make(chan struct{})
-	s.pushes[key] = c
-	return c
+	p := &pushes{n, make(chan struct{})}
+	s.pushes[key] = p
+	return p.come
 }
 
 // epoch is how many epochs have ended.
@@ -125,9 +134,11 @@ func (l seen) Invalidate(key []byte) {
 	l.Local.Invalidate(key)
 	l.s.mu.Lock()
 	defer l.s.mu.Unlock()
-	if c := l.s.pushes[string(key)]; c != nil {
-		close(c)
-		delete(l.s.pushes, string(key))
+	if p := l.s.pushes[string(key)]; p != nil {
+		if p.left--; p.left == 0 {
+			close(p.come)
+			delete(l.s.pushes, string(key))
+		}
 	}
 }
 

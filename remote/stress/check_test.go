@@ -43,6 +43,7 @@ func (c *checker) born(process int) { clear(c.best[process]) }
 // round judges the records of one round; records of earlier ones were judged.
 func (c *checker) round(records []record) {
 	c.history = records
+	c.startCounting()
 	var reads [processes][]record
 	for _, r := range records {
 		switch r.Kind {
@@ -63,6 +64,16 @@ func (c *checker) round(records []record) {
 			c.read(r)
 		}
 		c.forward(p, reads)
+	}
+}
+
+// startCounting forgets the keys that are counted, which are others in each round.
+func (c *checker) startCounting() {
+	for key := firstCount; key < allKeys; key++ {
+		c.acked[key], c.values[key] = nil, map[int64]int64{}
+		for _, best := range c.best {
+			best[key] = 0
+		}
 	}
 }
 

@@ -141,7 +141,7 @@ func (p *process) figures() {
 	s := p.cache.Stats()
 	var b []byte
 	for i, n := range []uint64{s.Hits, s.SSD.Hits, s.Shared.Hits, s.Misses, s.Shared.CopiesRefused, s.Shared.Invalidations,
-		s.Shared.Epochs, s.Shared.Unchanged, s.SSD.Demotions, s.SSD.Promotions, s.Shared.Errors} {
+		s.Shared.Epochs, s.Shared.ChecksUnchanged, s.SSD.Demotions, s.SSD.Promotions, s.Shared.Errors} {
 		r := record{Kind: kindFigure, Process: p.Process, Key: uint32(i), Value: int64(n)}
 		b = r.append(b)
 	}
@@ -159,11 +159,23 @@ func (p *process) settle(at int64) {
 	}
 	time.Sleep(time.Duration(at - now())) // the bound is a time: nothing is to be seen when it is over
 	var b []byte
-	for i := range uint32(firstTagged) {
-		local, server, from := p.bothOf(i)
-		for k, n := range map[kind]int64{kindLocal: local, kindShared: server} {
-			r := record{Kind: k, Op: opSettle, Process: p.Process, Key: i, Value: n, From: from, To: now()}
-			b = r.append(b)
+	note := func(k kind, key uint32, n, from int64) {
+		r := record{Kind: k, Op: opSettle, Process: p.Process, Key: key, Value: n, From: from, To: now()}
+		b = r.append(b)
+	}
+	const many = 200
+	for first := uint32(0); first < firstTagged; first += many {
+		from := now()
+		server := p.findMulti(first, many)
+		for i, n := range server {
+			key := first + uint32(i)
+			local := p.find(sure(context.Background()), key)
+			if local != n { // it may have expired in between
+				n = p.find(past(context.Background()), key)
+				local = p.find(sure(context.Background()), key)
+			}
+			note(kindShared, key, n, from)
+			note(kindLocal, key, local, from)
 		}
 	}
 	p.tell.write(b)
@@ -178,19 +190,37 @@ func (p *process) online() error {
 	return err
 }
 
-// past has a read pass the local tiers.
-func past(ctx context.Context) context.Context { return remote.With(ctx, remote.Call{SkipLocal: true}) }
+// past has a read pass the local tiers, and fail if the server cannot be asked.
+func past(ctx context.Context) context.Context {
+	return remote.With(ctx, remote.Call{SkipLocal: true, Degraded: remote.DegradedError, HasDegraded: true})
+}
 
-// bothOf is what a read finds, and what the server has. An entry may expire in between: then
-// they are looked at again.
-func (p *process) bothOf(i uint32) (local, server, from int64) {
-	for range 3 {
-		from = now()
-		if local, server = p.find(context.Background(), i), p.find(past(context.Background()), i); local == server {
-			break
-		}
+// sure has a read fail if the server had to be asked and cannot be.
+func sure(ctx context.Context) context.Context {
+	return remote.With(ctx, remote.Call{Degraded: remote.DegradedError, HasDegraded: true})
+}
+
+// findMulti is what the server has of some keys.
+func (p *process) findMulti(first, n uint32) (numbers []int64) {
+	var keys [][]byte
+	for i := range n {
+		keys = append(keys, keyOf(first+i))
 	}
-	return local, server, from
+	var b firn.Batch
+	for p.cache.LookupMulti(past(context.Background()), &b, keys) != nil { // each try takes as long as the tier's timeout
+		time.Sleep(time.Millisecond)
+	}
+	for i := range n {
+		number := int64(0)
+		if v, ok := b.Value(int(i)); ok {
+			var err error
+			if number, err = numberOf(first+i, v); err != nil {
+				p.fail(err)
+			}
+		}
+		numbers = append(numbers, number)
+	}
+	return numbers
 }
 
 // find is the number of a key's value; 0 without one.

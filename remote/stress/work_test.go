@@ -30,15 +30,26 @@ func newWorker(p *process, i int, seed uint64) *worker {
 
 const owners = processes * workers
 
+// hot is how many of n numbers most calls are for.
+func hot(n uint32) uint32 {
+	if n/20 < owners {
+		return n
+	}
+	return n / 20
+}
+
 // own is one of the worker's among n numbers from first.
 func (w *worker) own(first, n uint32) uint32 {
+	if w.rng.IntN(4) > 0 {
+		n = hot(n)
+	}
 	return first + w.rng.Uint32N((n-w.number+owners-1)/owners)*owners + w.number
 }
 
-// some is any of n numbers from first; half of the calls are for a twentieth of them.
+// some is any of n numbers from first.
 func (w *worker) some(first, n uint32) uint32 {
-	if w.rng.IntN(2) == 0 {
-		return first + w.rng.Uint32N(n/20)*20
+	if w.rng.IntN(4) > 0 {
+		n = hot(n)
 	}
 	return first + w.rng.Uint32N(n)
 }
@@ -49,19 +60,36 @@ func (w *worker) next() int64 {
 	return w.last
 }
 
+// fill writes all keys that the worker alone changes.
+func (w *worker) fill(ctx context.Context) {
+	for key := w.number; key < setKeys; key += owners {
+		w.set(ctx, key)
+	}
+	for key := w.number; key < loadKeys; key += owners {
+		w.changeSource(firstLoad + key)
+	}
+	for tag := w.number; tag < tags; tag += owners {
+		w.changeTag(ctx, tag)
+	}
+	w.flush()
+}
+
 // work goes on until the round is over.
 func (w *worker) work() {
+	if w.p.round == 0 {
+		w.fill(context.Background())
+	}
 	for !w.p.stop.Load() {
 		switch n := w.rng.IntN(1000); {
-		case n < 600:
+		case n < 500:
 			w.get()
-		case n < 750:
+		case n < 650:
 			w.lookup(w.some(0, firstTagged))
-		case n < 830:
+		case n < 730:
 			w.getMulti()
-		case n < 900:
+		case n < 800:
 			w.getOrLoad()
-		case n < 940:
+		case n < 840:
 			w.getTyped()
 		default:
 			w.change()
@@ -79,8 +107,10 @@ func (w *worker) change() {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	switch w.rng.IntN(12) {
-	case 0, 1, 2:
-		w.set(ctx)
+	case 0, 1, 2: // a value may be read while the next one is written
+		for key := w.own(0, setKeys); w.rng.IntN(4) > 0; {
+			w.set(ctx, key)
+		}
 	case 3:
 		w.setMulti(ctx)
 	case 4:
@@ -94,9 +124,9 @@ func (w *worker) change() {
 	case 9:
 		w.increment(ctx)
 	case 10:
-		w.changeSource(ctx)
+		w.changeSource(w.own(firstLoad, loadKeys))
 	case 11:
-		w.changeTag(ctx)
+		w.changeTag(ctx, w.own(0, tags))
 	}
 }
 
@@ -125,11 +155,14 @@ func (w *worker) found(o op, key uint32, value []byte, ok bool, from int64) {
 	w.note(kindRead, o, key, n, from)
 }
 
+// get reads a few: most reads of a cache are of this kind.
 func (w *worker) get() {
-	key, from := w.some(0, firstTagged), now()
-	value, ok := w.p.cache.Get(w.buf[:0], keyOf(key))
-	w.found(opGet, key, value, ok, from)
-	w.buf = value
+	for range 8 {
+		key, from := w.some(0, firstTagged), now()
+		value, ok := w.p.cache.Get(w.buf[:0], keyOf(key))
+		w.found(opGet, key, value, ok, from)
+		w.buf = value
+	}
 }
 
 func (w *worker) lookup(key uint32) {

@@ -32,8 +32,8 @@ func (w *worker) wrote(o op, key uint32, n, from int64, err error) {
 }
 
 // set is with a time to live now and then: none of them ends within a round's checks.
-func (w *worker) set(ctx context.Context) {
-	key, n := w.own(0, setKeys), w.next()
+func (w *worker) set(ctx context.Context, key uint32) {
+	n := w.next()
 	ttl := []time.Duration{firn.Forever, firn.Forever, 10 * time.Minute}[w.rng.IntN(3)]
 	w.buf = appendValue(w.buf[:0], key, n)
 	w.wrote(opSet, key, n, n, w.p.cache.SetWithTTLContext(ctx, keyOf(key), w.buf, ttl))
@@ -116,15 +116,14 @@ func (w *worker) increment(ctx context.Context) {
 }
 
 // changeSource gives a loaded key another value, and then has nobody find the older one.
-func (w *worker) changeSource(context.Context) {
-	key, n := w.own(firstLoad, loadKeys), w.next()
+func (w *worker) changeSource(key uint32) {
+	n := w.next()
 	w.p.source.of(key).Store(n)
 	w.wrote(opDelete, key, n, n, w.p.cache.Delete(keyOf(key)))
 }
 
 // changeTag is changeSource for all keys of a tag.
-func (w *worker) changeTag(ctx context.Context) {
-	tag := w.own(0, tags)
+func (w *worker) changeTag(ctx context.Context, tag uint32) {
 	key, n := uint32(firstTagged+tag), w.next()
 	w.p.source.of(firstUnit + tag).Store(n)
 	w.wrote(opInvalidateTag, key, n, n, w.p.typed.InvalidateTagContext(ctx, tagOf(key)))
