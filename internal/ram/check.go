@@ -56,7 +56,7 @@ func (s *shard) check() (held int, err error) {
 		return 0, fmt.Errorf("the index counts %d entries, and has %d", n, len(a.starts))
 	}
 	c := &s.count
-	came, gone := c.Inserted+c.Promoted, c.Deletes+c.Cleared+c.Evicted+c.Demoted+c.Expired+c.Obsolete
+	came, gone := c.Inserted+c.Promoted, c.Deletes+c.Cleared+c.Evicted+c.Demoted+c.Expired+c.Obsolete+c.Invalidated
 	if came != gone+uint64(len(a.starts)) {
 		return 0, fmt.Errorf("%d records came and %d left by %+v, and %d are there", came, gone, *c, len(a.starts))
 	}

@@ -2,6 +2,7 @@ package sharedtest
 
 import (
 	"context"
+	"errors"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -57,6 +58,9 @@ func (s *Server) Tier() *Tier {
 
 // Open opens the tier: it is connected from then on.
 func (t *Tier) Open(local shared.Local) (*shared.Trust, error) {
+	if t.local != nil {
+		return nil, errors.New("serves another cache already")
+	}
 	t.local, t.trust = local, shared.NewTrust(1, 1024)
 	t.trust.Advance(0)
 	t.server.mu.Lock()
