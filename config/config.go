@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/firncache/firn"
+	"github.com/firncache/firn/remote"
 )
 
 // Caches are the options of caches, by name.
@@ -23,8 +24,12 @@ func (c Caches) Options(name string) (firn.Options, error) {
 		have := slices.Sorted(maps.Keys(c))
 		return opts, fmt.Errorf("config: there is no cache %q: there are %s", name, strings.Join(have, ", "))
 	}
-	if tier, ok := opts.Shared.(*sharedTier); ok { // which serves one cache, once
-		opts.Shared = &sharedTier{options: tier.options}
+	if tier, ok := opts.Shared.(*remote.Tier); ok { // which serves one cache, once
+		fresh, err := remote.Open(tier.Options())
+		if err != nil {
+			return opts, fmt.Errorf("config: cache %q: %w", name, err)
+		}
+		opts.Shared = fresh
 	}
 	return opts, nil
 }

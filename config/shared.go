@@ -9,10 +9,8 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/firncache/firn"
-	"github.com/firncache/firn/internal/shared"
 	"github.com/firncache/firn/remote"
 )
 
@@ -54,42 +52,6 @@ func (f *tlsFiles) config() (c *tls.Config, field string, err error) {
 	return c, "", nil
 }
 
-// sharedTier is the tier of some options, which is made when firn.Open begins to use it: reading
-// a file connects to nobody.
-type sharedTier struct {
-	firn.SharedTier // nil before
-	options         remote.Options
-
-	once sync.Once
-	err  error
-}
-
-func (t *sharedTier) make() error {
-	t.once.Do(func() {
-		tier, err := remote.Open(t.options)
-		if t.SharedTier, t.err = tier, err; err != nil {
-			t.SharedTier = nil
-		}
-	})
-	return t.err
-}
-
-// Policy is asked for before Open, which returns the error if there is one.
-func (t *sharedTier) Policy() (p shared.Policy) {
-	if t.make() == nil {
-		p = t.SharedTier.Policy()
-	}
-	return p
-}
-
-// Open makes the tier and opens it.
-func (t *sharedTier) Open(local shared.Local) (*shared.Trust, error) {
-	if err := t.make(); err != nil {
-		return nil, err
-	}
-	return t.SharedTier.Open(local)
-}
-
 // readShared is the tier that a cache's fields below shared describe, nil if they describe
 // none: addrs, set to an empty list, take back what the defaults say.
 func (r *reader) readShared(cache string, set *settings) firn.SharedTier {
@@ -108,11 +70,12 @@ func (r *reader) readShared(cache string, set *settings) firn.SharedTier {
 	if !r.mayShare(cache, set) {
 		return nil
 	}
-	if err := set.Remote.Validate(); err != nil {
+	tier, err := remote.Open(set.Remote)
+	if err != nil {
 		r.blameShared(cache, err)
 		return nil
 	}
-	return &sharedTier{options: set.Remote}
+	return tier
 }
 
 // hasShared reports whether a field below shared was given.

@@ -66,8 +66,8 @@ func remoteOptions(t *testing.T, src Source) map[string]remote.Options {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if tier, ok := opts.Shared.(*sharedTier); ok {
-			found[name] = tier.options
+		if tier, ok := opts.Shared.(*remote.Tier); ok {
+			found[name] = tier.Options()
 		} else if opts.Shared != nil {
 			t.Errorf("%s: a shared tier of type %T", name, opts.Shared)
 		}
