@@ -18,7 +18,8 @@ import (
 // writes to, with RAM alone and without tags, Sets is the sum of Entries, Evictions,
 // Expirations, Replacements, Deletes and Cleared. A loaded value counts as set, and so does
 // a remembered ErrNotFound. With an SSD tier, SSD.Promotions came to RAM, too, and
-// SSD.Demotions left it; with tags, RAM.TagEvictions left.
+// SSD.Demotions left it; with tags, RAM.TagEvictions left; with a shared tier,
+// Shared.CopiesDropped.
 type Stats struct {
 	Hits, Misses             uint64 // approximate; those of fronts are FrontHits
 	Sets, Deletes            uint64
@@ -251,7 +252,7 @@ func (c *Cache) Stats() Stats {
 	inRAM, onSSD := c.store.Stats()
 	st := statsOf(inRAM)
 	st.addSSD(onSSD)
-	st.addShared(c.store.SharedStats())
+	st.addShared(c.store.SharedStats(), inRAM.Invalidated)
 	c.typed.addTo(&st)
 	st.addLoads(c.loads.Stats())
 	c.told.keep(&st)

@@ -16,6 +16,7 @@ type SharedStats struct {
 	ChecksUnchanged  uint64 // of these: the copy was the latest still, and no value was sent
 	StaleServed      uint64 // suspect copies returned while the tier could not be asked
 	Errors           uint64 // reads and writes that failed
+	CopiesDropped    uint64 // from RAM, for a push or a write of their key
 	Invalidations    uint64 // pushed by the servers: another client's writes, expiry, the servers' eviction
 	Epochs           uint64 // interruptions of a feed, after each of which copies are suspect
 	Reconnects       uint64
@@ -42,11 +43,11 @@ type SharedStats struct {
 
 // addShared adds the figures of the shared tier. The local ones have counted what it
 // answered as misses.
-func (st *Stats) addShared(s shared.Stats) {
+func (st *Stats) addShared(s shared.Stats, dropped uint64) {
 	st.Hits, st.Misses = st.Hits+s.Hits, st.Misses-min(st.Misses, s.Hits)
 	st.Shared = SharedStats{
 		Hits: s.Hits, Misses: s.Misses,
-		Copies: s.Copies, CopiesRefused: s.CopiesRefused,
+		Copies: s.Copies, CopiesRefused: s.CopiesRefused, CopiesDropped: dropped,
 		Checks: s.Checks, ChecksUnchanged: s.Unchanged,
 		StaleServed: s.StaleServed, Errors: s.Errors,
 		Invalidations: s.Invalidations, Epochs: s.Epochs, Reconnects: s.Reconnects,
@@ -66,6 +67,7 @@ var sharedNumbers = []numberMetric{
 	{"shared_misses", "1", true, "Reads that found nothing in the shared tier.", func(s *Stats) float64 { return float64(s.Shared.Misses) }},
 	{"shared_copies", "1", true, "Copies of its entries kept in RAM, after a read, a load or a Set.", func(s *Stats) float64 { return float64(s.Shared.Copies) }},
 	{"shared_copies_refused", "1", true, "Copies that were not kept because their key was written, or invalidated, while they were on their way.", func(s *Stats) float64 { return float64(s.Shared.CopiesRefused) }},
+	{"shared_copies_dropped", "1", true, "Copies that left RAM for an invalidation, or for a write of their key here.", func(s *Stats) float64 { return float64(s.Shared.CopiesDropped) }},
 	{"shared_checks", "1", true, "Suspect copies whose version the shared tier was asked for.", func(s *Stats) float64 { return float64(s.Shared.Checks) }},
 	{"shared_checks_unchanged", "1", true, "Of these, copies that were the latest still: no value was sent.", func(s *Stats) float64 { return float64(s.Shared.ChecksUnchanged) }},
 	{"shared_stale_served", "1", true, "Suspect copies that were returned because the shared tier could not be asked.", func(s *Stats) float64 { return float64(s.Shared.StaleServed) }},

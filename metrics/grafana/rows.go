@@ -56,7 +56,7 @@ var rows = []row{
 	{"Shared tier: reads and copies", []panel{
 		{title: "Share of reads that the shared tier answers", metrics: []string{"hits", "misses"}, share: "shared_hits"},
 		{title: "Answers by tier: all, SSD, shared", metrics: []string{"hits", "ssd_hits", "shared_hits", "shared_misses"}},
-		{title: "Copies", metrics: []string{"shared_copies", "shared_copies_refused", "shared_invalidations"}},
+		{title: "Copies", metrics: []string{"shared_copies", "shared_copies_refused", "shared_copies_dropped", "shared_invalidations"}},
 		{title: "Checks of suspect copies", metrics: []string{"shared_checks", "shared_checks_unchanged"}},
 		{title: "Read and written there", metrics: []string{"shared_read_bytes", "shared_written_bytes"}},
 		{title: "Requests", metrics: []string{"shared_reads", "shared_writes", "shared_compressed"}},
