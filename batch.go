@@ -70,7 +70,7 @@ func (c *Cache) setMultiContext(ctx context.Context, keys, values [][]byte, ttl 
 			return deadline
 		}
 	}
-	return c.store.SetMulti(keys, values, deadline, each)
+	return c.store.SetMultiContext(ctx, keys, values, deadline, each)
 }
 
 // DeleteMulti removes the values of many keys, as many as it can, and returns the first

@@ -52,14 +52,18 @@ func open(opts Options, adjust func(*tiered.Config)) (*Cache, error) {
 
 // Get appends the value of key to dst and returns the extended slice. Without
 // a value it returns dst as it was, and false. The room behind dst must not
-// overlap key. An error of a lower tier counts as a miss: see Lookup.
+// overlap key. An error of a lower tier counts as a miss: see Lookup. With a shared
+// tier, a Get that the local ones cannot answer waits for it, up to that tier's timeout;
+// and one from a copy allocates nothing if there is room in dst for 16 bytes more than the value.
 func (c *Cache) Get(dst, key []byte) ([]byte, bool) { return c.store.Get(dst, key) }
 
 // Lookup is Get with a context and with errors: ErrNotFound, ErrClosed, the
 // context's, ErrSSDTimeout or ErrSSDBusy where the disk is slow, or another of the
-// disk's. A value in RAM is found whatever the context says; a read of the SSD
-// tier is waited for until the context ends, or SSDOptions.ReadTimeout is over.
-// With an error it returns dst as it was.
+// disk's, or ErrSharedUnavailable if the options ask for that. A value in RAM is found
+// whatever the context says, with a shared tier if the copy is trusted; a read of the SSD
+// tier is waited for until the context ends, or SSDOptions.ReadTimeout is over, and one of
+// the shared tier until the context ends, or that tier's timeout is over. With an error it
+// returns dst as it was.
 func (c *Cache) Lookup(ctx context.Context, dst, key []byte) ([]byte, error) {
 	return c.store.Lookup(ctx, dst, key)
 }
@@ -70,6 +74,12 @@ func (c *Cache) Lookup(ctx context.Context, dst, key []byte) ([]byte, error) {
 // longer together than a quarter of the RAM budget, and with ErrClosed: then it
 // has changed nothing, and an older value is there still. With ErrNoRoom it has
 // stored nothing, but may have evicted.
+//
+// With a shared tier it waits until that has the value, up to that tier's timeout, and
+// returns nil whether or not there was room for a copy here. From then on every process
+// finds the value, but one that has a trusted copy of the older one, which finds it within
+// the bound. It fails with ErrSharedUnavailable, too: then, and with any error that comes
+// from there, no copy is kept here, and nobody knows which value the server has.
 func (c *Cache) Set(key, value []byte) error {
 	return c.SetWithTTL(key, value, c.loads.Jittered(c.ttl))
 }
@@ -95,15 +105,15 @@ func (c *Cache) deadline(ttl time.Duration) (int64, error) {
 }
 
 // Has reports whether the cache holds a live value for key. It does not count
-// as a read. An entry on the SSD costs a read of the disk, as for Get; Lookup takes a
-// context.
+// as a read. An entry on the SSD costs a read of the disk, as for Get, and one that
+// only the shared tier may have a request to that; Lookup takes a context.
 func (c *Cache) Has(key []byte) bool {
 	_, ok := c.store.Deadline(key)
 	return ok
 }
 
 // TTL is how long the value of key has to live, Forever if it never expires. It
-// reports false if there is no value. It does not count as a read.
+// reports false if there is no value. It does not count as a read, and waits as Has does.
 func (c *Cache) TTL(key []byte) (ttl time.Duration, ok bool) {
 	deadline, ok := c.store.Deadline(key)
 	if !ok {
@@ -121,7 +131,9 @@ func (c *Cache) timeTo(deadline int64) time.Duration {
 	return max(time.Duration(deadline-c.store.Now())*time.Millisecond, time.Millisecond)
 }
 
-// Delete removes the value of key. That there was none is no error.
+// Delete removes the value of key. That there was none is no error. With a shared
+// tier it waits and fails as Set does; the copy here is gone in any case, and a removal that
+// could not be sent is sent when the server is back.
 func (c *Cache) Delete(key []byte) error { return c.store.Delete(key) }
 
 // All yields every live key and value. The slices are lent until the next step.
@@ -129,15 +141,17 @@ func (c *Cache) Delete(key []byte) error { return c.store.Delete(key) }
 // goes or changes meanwhile may or may not be. With an SSD tier, which comes
 // after RAM, an entry that moves between the two meanwhile may be yielded twice
 // or not at all. The loop may use the cache; it waits for the disk between two steps.
+// Of a shared tier it yields the copies that are here, suspect ones as well, and asks nobody.
 func (c *Cache) All() iter.Seq2[[]byte, []byte] { return c.store.All }
 
 // Len is the number of entries. It counts those that have expired and have not
 // been taken out yet. With an SSD tier, an entry that came back to RAM from there
-// counts in both.
+// counts in both. Of a shared tier it counts the copies that are here.
 func (c *Cache) Len() int { return c.store.Len() }
 
 // Clear removes every entry that was there when it was called. One that is set
-// meanwhile may stay.
+// meanwhile may stay. With a shared tier it removes all of the tier's namespace, for every
+// process, and waits as ClearContext does, without a context.
 func (c *Cache) Clear() error { return c.store.Clear() }
 
 // SetRAMBytes changes the RAM budget while the cache is in use. When it returns,

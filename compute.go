@@ -64,6 +64,10 @@ func (op Op) ttl() time.Duration {
 // conflict like any other's, so f must not write it each time that it runs. With a ctx that
 // has ended f is not called; the other errors are those of Set. With any, nothing has
 // changed. OpKeep costs a lookup, which counts as a read.
+//
+// With a shared tier it is one step for all processes: the change is made there, and only
+// if the entry is the one that f saw; otherwise f runs again. With ErrSharedUnavailable, or
+// the context's error, the change may have been made, or be made yet.
 func (c *Cache) Compute(ctx context.Context, key []byte, f func(old []byte, ok bool) (new []byte, op Op)) error {
 	return c.compute(ctx, key, c.ttl, func(old []byte, ok bool) ([]byte, Op, error) {
 		value, op := f(old, ok)

@@ -1,6 +1,7 @@
 // Package firn is a cache for bytes, in memory that the garbage collector never
 // sees: however many entries there are, a collection takes no longer. What has
-// no room there can go to an SSD, and outlive the process.
+// no room there can go to an SSD, and outlive the process; what several processes are to
+// agree on can lie on a Redis or Valkey server below both.
 //
 //	c, err := firn.Open(firn.Options{RAMBytes: 1 << 30})
 //	if err != nil {
@@ -19,7 +20,8 @@
 // memory that a cache may use. A load is a call of the user's function that
 // fetches a missing value. A tier is RAM, or the files on the SSD: entries are
 // demoted to the SSD when RAM needs room and admission lets them, and promoted
-// when they are read.
+// when they are read. The shared tier is a server that several processes have in
+// common: what RAM and the SSD have of its entries are copies.
 //
 // # Guarantees
 //
@@ -33,7 +35,7 @@
 //     SSD as well, also after a crash.
 //   - Every size goes through one Set: from nothing to a quarter of the budget,
 //     key and value together.
-//   - Reads and writes of one key are linearizable. A batch, an iteration, Len and Stats
+//   - Reads and writes of one key are linearizable, within a process. A batch, an iteration, Len and Stats
 //     are not snapshots: each part is right for a moment of its own.
 //   - Get, Set and the batch calls allocate nothing, if the slice that Get
 //     appends to is large enough and nobody listens to evictions.
@@ -80,6 +82,36 @@
 //
 // Options.OnEvict is told of entries that go to the SSD, and of those that leave there,
 // only if OnEvictCauses asks for it. Len counts an entry that is in both tiers twice.
+//
+// # Shared by processes
+//
+// With [Options].Shared, which package github.com/firncache/firn/remote makes, the caches of
+// several processes have a server of Redis or Valkey below them, or a cluster. Reads go to
+// RAM, the SSD, the server and the loader, in this order; writes go to the server, and return
+// when it has them. A copy is an answer, as fast as without a server, while it is trusted;
+// the servers push what others change, and copies of that are gone at once.
+//
+//   - The bound: a read that a copy answers returns a value at least as new as the server had
+//     it remote.Options.Staleness ago, whatever happens to the network. In a cluster it
+//     is longer during a failover, by the time in which a primary that was cut off goes on
+//     answering. Options that ask for more age get it: remote.DegradedStale, and
+//     what LoadingOptions say of expired values.
+//   - Within a process, what the server has acknowledged is not undone: a read after a Set
+//     finds that value or a newer one, and reads of a key do not go back in time, but for a
+//     failover that loses writes.
+//   - What the server forgets, for want of room or by a restart, is missing here, too, within the
+//     bound. A failover of the servers' own kind may lose writes that were acknowledged,
+//     and a deleted value be back until its time is over.
+//   - When the server is away for longer than the bound, copies are suspect: each is
+//     checked before it is an answer, and what becomes of those that cannot be is
+//     remote.Options.Degraded. Writes fail with ErrSharedUnavailable, and deletes are made up for.
+//   - Compute and its like are one step over all processes. A load is one for all of them, as
+//     far as leases go, which being right does not rest on.
+//   - All, Len, OnEvict and SetRAMBytes are about the local tiers; Clear is about all.
+//
+// Calls without a context wait for the server no longer than remote.Options.Timeout, those
+// with one until it ends. docs/SHARED.md has the rest: when it pays, how to size and secure a
+// server, and what it costs.
 //
 // # Time
 //
@@ -157,10 +189,12 @@ package firn
 //	front.go             Front: decoded values above a Typed
 //	options.go           Options and LoadingOptions, and their validation
 //	options_ssd.go       SSDOptions, likewise
+//	options_shared.go    SharedTier
 //	errors.go            the errors that a caller may test for
 //	listeners.go         who is told of entries that leave
 //	tracer.go            spans of loads and of reads of the disk
 //	stats.go             Stats and Metrics
+//	stats_shared.go      SharedStats, and their metrics
 //	histogram.go         Histogram: durations, in both
 //	testseam.go          what package firntest reaches
 //
@@ -182,9 +216,18 @@ package firn
 //	             value whose tag was invalidated
 //	registry     the numbers of generations and tags, where a kill leaves them
 //	watch        a look-out for writes of one key; attempt: a change of a key under a watch
+//	copy         what the local tiers, RAM and SSD, have of an entry of the shared tier; trusted: it
+//	             may be an answer without asking; suspect: it has to be checked before
+//	check        ask for a suspect copy's version; if that is the latest, the copy is stamped anew
+//	feed         a server's word of what changes; push: of one key that somebody else has changed
+//	epoch        of a feed: the time in which it was never interrupted
+//	lease        an entry without a value, by which one process says that it loads the key
+//	bound        how much older than the shared tier an answer may be
 //	front        decoded values above a typed cache; stripe: keys that share its counter of writes
-//	version      of a record: the number that a writer changes; epoch: of the RAM tier's readers
+//	version      of a record: the number that a writer changes; of an entry of the shared tier:
+//	             the random one that names a write; epoch: of the RAM tier's readers, or of a feed
 //	Store        tiered.Store, the tiers as one; plan: the capacity plan of the command
 //
 // What they do is in internal/load (loads), internal/typed, internal/codec and
-// internal/coherence (typed values), and internal/tiered (RAM over SSD).
+// internal/coherence (typed values), and internal/tiered (RAM over SSD, and over a shared tier,
+// which is in the module firn/remote).

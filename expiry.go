@@ -31,6 +31,8 @@ func (o *Options) validateAccess() error {
 		return badOption("ExpireAfterAccess", "is %v: want 0, or up to %v", after, maxTTL)
 	case o.TTL != 0:
 		return badOption("ExpireAfterAccess", "is %v, and TTL is %v: want one of them", after, o.TTL)
+	case o.Shared != nil:
+		return badOption("ExpireAfterAccess", "is %v, and there is a shared tier: want 0, as that does not hear of the reads here", after)
 	case o.Loading.RefreshAfter != 0:
 		return badOption("Loading.RefreshAfter", "is %v, and ExpireAfterAccess %v: want 0, as values that are read do not grow old", o.Loading.RefreshAfter, after)
 	case o.Loading.TTLJitter != 0:
@@ -54,6 +56,9 @@ func (o *Options) validateAccess() error {
 // Where there is no value in RAM that could take a deadline as it is, as of one that was
 // stored for ever, it is moved there, and Touch can fail as Set does; then the time to
 // live is what it was.
+//
+// With a shared tier the deadline is changed there, for all processes, and Touch waits and
+// fails as SetContext does. Copies are dropped, here too, for CauseInvalidated.
 func (c *Cache) Touch(ctx context.Context, key []byte, ttl time.Duration) (ok bool, err error) {
 	deadline, err := c.deadline(ttl)
 	if err != nil {

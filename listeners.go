@@ -106,8 +106,8 @@ func causesOf(list []Cause) (s ram.Causes, err error) {
 		return ram.Gone, nil
 	}
 	for _, c := range list {
-		if c > CauseSSDEvicted {
-			return 0, fmt.Errorf("has %v: want causes up to %d, %v", c, CauseSSDEvicted, CauseSSDEvicted)
+		if c > CauseInvalidated {
+			return 0, fmt.Errorf("has %v: want causes up to %d, %v", c, CauseInvalidated, CauseInvalidated)
 		}
 		s |= ram.CausesOf(ram.Cause(c))
 	}

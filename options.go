@@ -40,8 +40,11 @@ type Options struct {
 	SSD SSDOptions
 
 	// Shared is the tier below RAM and SSD that the caches of several processes share, on a
-	// Redis or Valkey server: package remote makes it, and it serves one cache, which
-	// closes it. Default: none.
+	// Redis or Valkey server: remote.Open of module github.com/firncache/firn/remote makes
+	// it. What the local tiers miss is looked up there before it is loaded, and what is
+	// set is written there, and found by all. It serves one cache, which closes it; an Open
+	// that fails has not begun to use it. docs/SHARED.md tells what it promises, and costs.
+	// Default: none.
 	Shared SharedTier
 
 	// TTL is how long values stored with Set live, to the millisecond.
@@ -59,7 +62,7 @@ type Options struct {
 	// An entry on the SSD has the deadline that it had when it was written there; after
 	// a kill a value may expire earlier for that, never later. Values that were given
 	// another time to live, or one by Touch, keep it. Entries that an earlier process
-	// left on the SSD under other options may slide, too. It excludes TTL,
+	// left on the SSD under other options may slide, too. It excludes TTL, Shared,
 	// Loading.RefreshAfter and Loading.TTLJitter. Default 0: reads move nothing.
 	ExpireAfterAccess time.Duration
 
@@ -80,7 +83,7 @@ type Options struct {
 	OnEvict func(key, value []byte, cause Cause)
 
 	// OnEvictCauses are the causes that OnEvict is told of. Default, nil: CauseCapacity,
-	// CauseExpired, CauseReplaced and CauseDeleted.
+	// CauseExpired, CauseReplaced, CauseDeleted and CauseInvalidated.
 	//
 	// CauseDemoted is told of an entry that RAM had no room for and the SSD tier has. It
 	// may come back, and be demoted again.
@@ -91,8 +94,14 @@ type Options struct {
 	// of the cache's own then, and while it takes its time, no further segment is
 	// reclaimed, so that entries may leave RAM for CauseCapacity that the SSD tier would have
 	// taken. It is not told of an entry that cannot be read; nor of what dies in the SSD
-	// tier otherwise: because its key is set, deleted or cleared there, another key has
-	// the same 40 bits of hash, the disk failed, or the cache was opened with less room.
+	// tier otherwise: because its key is set, deleted, invalidated or cleared there, another
+	// key has the same 40 bits of hash, the disk failed, or the cache was opened with less
+	// room.
+	//
+	// With a shared tier, what leaves is a copy: the entry lives on there, but for
+	// CauseReplaced, CauseDeleted and CauseInvalidated. For CauseInvalidated, OnEvict runs in
+	// a goroutine of the cache's own, perhaps after the key has another value; while it takes its
+	// time, the servers' further invalidations are carried out all the same.
 	OnEvictCauses []Cause
 
 	// Tracer begins spans for loads and for reads of the SSD. Default: none, and then
@@ -215,6 +224,10 @@ const (
 	// Options.OnEvictCauses.
 	CauseDemoted    = Cause(ram.Demoted)      // its room in RAM was needed, and it lives on in the SSD tier
 	CauseSSDEvicted = Cause(ram.LowerEvicted) // its room in the SSD tier was needed, and RAM did not have it
+
+	// CauseInvalidated is told of a copy whose entry in the shared tier another process has
+	// changed, or that has expired or was evicted there.
+	CauseInvalidated = Cause(ram.Invalidated)
 )
 
 func (c Cause) String() string {
@@ -231,6 +244,8 @@ func (c Cause) String() string {
 		return "demoted"
 	case CauseSSDEvicted:
 		return "ssd_evicted"
+	case CauseInvalidated:
+		return "invalidated"
 	}
 	return fmt.Sprintf("Cause(%d)", uint8(c))
 }

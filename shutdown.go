@@ -21,6 +21,8 @@ import (
 // Calls under way and later ones are safe: reads find nothing, writes return ErrClosed.
 // A second Shutdown, or Close, returns nil, once the first has returned; or the error of
 // its ctx, which does not end the first. Loaders are cancelled and not waited for.
+//
+// It closes the shared tier, too: calls that wait for a server return.
 func (c *Cache) Shutdown(ctx context.Context) error {
 	c.loads.Close()
 	err := c.store.Shutdown(ctx)

@@ -25,12 +25,12 @@ func (c *Cache) SetWithTTLContext(ctx context.Context, key, value []byte, ttl ti
 	if err != nil {
 		return err
 	}
-	return c.store.Set(hash, key, value, deadline)
+	return c.store.SetContext(ctx, hash, key, value, deadline)
 }
 
 // DeleteContext is Delete, and waits as SetContext does.
 func (c *Cache) DeleteContext(ctx context.Context, key []byte) error {
-	return c.store.Delete(key)
+	return c.store.DeleteContext(ctx, key)
 }
 
 // SetMultiContext is SetMulti, and waits as SetContext does, once for all keys.
@@ -43,8 +43,8 @@ func (c *Cache) SetMultiContext(ctx context.Context, keys, values [][]byte) erro
 
 // DeleteMultiContext is DeleteMulti, and waits as SetContext does, once for all keys.
 func (c *Cache) DeleteMultiContext(ctx context.Context, keys [][]byte) error {
-	return c.store.DeleteMulti(keys)
+	return c.store.DeleteMultiContext(ctx, keys)
 }
 
 // ClearContext is Clear, and waits as SetContext does.
-func (c *Cache) ClearContext(ctx context.Context) error { return c.store.Clear() }
+func (c *Cache) ClearContext(ctx context.Context) error { return c.store.ClearContext(ctx) }
