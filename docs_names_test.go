@@ -90,7 +90,7 @@ func codeSpans(doc string) func(yield func(line int, span string) bool) {
 // outside are packages and types of others that the documents name, and foreign
 // words and files.
 var (
-	outside = []string{"bytes", "runtime", "slices", "sync", "testing", "time", "atomic"}
+	outside = []string{"bytes", "runtime", "slices", "sync", "testing", "time", "atomic", "tls"}
 	foreign = []string{"FasterKvCache", "GetOrAdd", "RemoveIPC", "kern.bootsessionuuid", "snapshot.new"}
 )
 
