@@ -28,8 +28,9 @@ func (f *fleet) cut(ctx context.Context) error {
 	if err := f.watch(ctx, c, begin, changed, now); err != nil {
 		return err
 	}
+	asked := time.Now()
 	stale, err := c.get(ctx, "tea?stale")
-	f.say("   %s  C, asked for an old answer rather than a slow one: %d cents, from %s", since(begin), stale.Cents, stale.From)
+	f.say("   %s  C, asked to rather say an old price than wait: %d cents, from %s, in %v", since(begin), stale.Cents, stale.From, time.Since(asked).Round(time.Millisecond))
 	return err
 }
 

@@ -43,7 +43,19 @@ func (n *network) cut() {
 func (n *network) heal() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	close(n.whole)
+	if n.isCut() {
+		close(n.whole)
+	}
+}
+
+// isCut is called with mu held.
+func (n *network) isCut() bool {
+	select {
+	case <-n.whole:
+		return false
+	default:
+		return true
+	}
 }
 
 // wait returns when something may pass.
@@ -109,11 +121,14 @@ func (n *network) remove(c net.Conn) {
 	delete(n.conns, c)
 }
 
-// close ends it. It must not be cut.
+// close ends it, also while it is cut.
 func (n *network) close() error {
 	err := n.listener.Close()
 	n.mu.Lock()
 	n.closed = true
+	if n.isCut() {
+		close(n.whole)
+	}
 	for c := range n.conns {
 		err = errors.Join(err, ignoreClosed(c.Close()))
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -108,6 +109,7 @@ func serve() (served bool, err error) {
 	if list == "" || server == "" {
 		return false, nil
 	}
+	slog.SetLogLoggerLevel(slog.LevelError) // what there is to say, the story says
 	s, err := NewService(list, server)
 	if err != nil {
 		return true, err

@@ -25,7 +25,7 @@ type Service struct {
 // NewService makes a service whose caches lie above one server. All that is different from
 // a service that is alone is the field Shared.
 func NewService(list, server string) (*Service, error) {
-	shared, err := remote.Open(remote.Options{Addrs: []string{server}, Namespace: "fleet", Staleness: bound})
+	shared, err := remote.Open(remote.Options{Addrs: []string{server}, Namespace: "fleet", Staleness: bound, SoftTimeout: 20 * time.Millisecond})
 	if err != nil {
 		return nil, err
 	}
