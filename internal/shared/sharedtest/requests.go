@@ -141,7 +141,7 @@ func (t *Tier) Lease(ctx context.Context, dst []byte, q shared.Query) (x shared.
 		switch {
 		case e == nil && t.server.Leases:
 			v := t.server.put(key, entry{kind: lease, until: t.server.now() + t.server.leaseTime().Milliseconds()})
-			t.server.push(t, push{key: key})
+			t.server.push(push{key: key})
 			x = shared.Expect{Version: v, Leased: v}
 		case e == nil:
 		case e.kind == lease:
@@ -224,12 +224,13 @@ func (t *Tier) Release(k []byte, leased shared.Expect) {
 	defer s.deliver()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.author = t
 	e := s.find(key)
 	switch {
 	case e == nil || leased.Leased == 0:
 	case e.kind == lease && e.version == leased.Leased:
 		s.take(key)
-		s.push(t, push{key: key})
+		s.push(push{key: key})
 	case e.beside.version == leased.Leased:
 		e.beside = beside{}
 		close(e.changed)
