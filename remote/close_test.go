@@ -162,3 +162,21 @@ func TestConnectionDialsOnce(t *testing.T) {
 	}
 	gone(t)
 }
+
+// Requests that the system takes, and nobody answers, are no sign of life.
+func TestSilentServerUnderLoad(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{})
+	o := open(t, Options{Staleness: MinStaleness, Timeout: 10 * time.Millisecond}, s.Addr)
+	o.trusted(t)
+	s.Freeze()
+	ctx, stop := context.WithCancel(t.Context())
+	var asking sync.WaitGroup
+	asking.Go(func() {
+		for ctx.Err() == nil {
+			o.Read(ctx, nil, shared.Query{Key: []byte("k")})
+		}
+	})
+	o.store.wait(t, "of the silence", func() bool { return o.store.epochs > 0 })
+	stop()
+	asking.Wait()
+}

@@ -47,13 +47,14 @@ const (
 // dialConn connects, and checks what is there.
 func dialConn(ctx context.Context, w *wire) (*conn, error) {
 	c, err := dialMode(ctx, w, true)
-	if err != nil && isNoTracking(err) {
+	if err != nil && (isNoTracking(err) || w.t.o.Password != "" && isServerError(err, "NOAUTH")) {
 		c, err = dialMode(ctx, w, false)
 	}
 	return c, err
 }
 
-// dialMode connects with or without a feed.
+// dialMode connects with a feed, or without one, in the old protocol: a server that does not
+// know HELLO may say of it that the password is missing.
 func dialMode(ctx context.Context, w *wire, tracking bool) (*conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, w.t.o.DialTimeout)
 	defer cancel()
@@ -85,7 +86,7 @@ func (c *conn) options(ctx context.Context, tracking bool) rueidis.ClientOption 
 		RingScaleEachConn: ringScale, ReadBufferEachConn: 64 << 10, WriteBufferEachConn: 64 << 10,
 		ConnWriteTimeout: o.DialTimeout, // of the handshake: later the heartbeat watches
 		DialCtxFn:        c.dialer(ctx),
-		DisableCache:     !tracking,
+		DisableCache:     !tracking, AlwaysRESP2: !tracking,
 	}
 	option.Dialer.Timeout = o.DialTimeout
 	option.Dialer.KeepAlive = -1

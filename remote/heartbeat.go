@@ -47,7 +47,7 @@ func (h *heartbeat) pong() (until int64) {
 // rhythm is the heartbeat's times, which follow from Options.Staleness.
 type rhythm struct {
 	interval time.Duration // between PINGs
-	silence  time.Duration // after which a connection without a byte is lost
+	silence  time.Duration // after which a connection without a sign of life is lost
 	tick     time.Duration // of Trust's clock
 	bound    time.Duration // Staleness less what Trust's clock may be late
 }
@@ -56,7 +56,7 @@ func rhythmOf(staleness time.Duration) rhythm {
 	tick := min(max(staleness/50, time.Millisecond), 20*time.Millisecond)
 	return rhythm{
 		interval: min(staleness/5, time.Second),
-		silence:  min(max(staleness, 500*time.Millisecond), 5*time.Second),
+		silence:  min(max(staleness, time.Second), 5*time.Second),
 		tick:     tick,
 		bound:    staleness - 2*tick - time.Millisecond, // it counts whole milliseconds
 	}

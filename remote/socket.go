@@ -17,21 +17,31 @@ type socket struct {
 	c *conn
 }
 
-// pulse counts what comes and goes: a connection that moves bytes is alive.
-type pulse struct{ read, written atomic.Int64 }
+// pulse counts the bytes that show a connection to be alive: those that come, and those of long
+// values that go. Short ones do not count, as the system takes them also for a network that
+// has gone away.
+type pulse struct{ atomic.Int64 }
 
-func (p *pulse) total() int64 { return p.read.Load() + p.written.Load() }
+// longWrite is from where on a write is of a long value, and how much of it is written at a time.
+const longWrite = 64 << 10
 
 func (s *socket) Read(b []byte) (int, error) {
 	n, err := s.Conn.Read(b)
-	s.c.pulse.read.Add(int64(n))
+	s.c.pulse.Add(int64(n))
 	return n, err
 }
 
 func (s *socket) Write(b []byte) (int, error) {
-	n, err := s.Conn.Write(b)
-	s.c.pulse.written.Add(int64(n))
-	return n, err
+	done := 0
+	for len(b)-done > longWrite {
+		n, err := s.Conn.Write(b[done : done+longWrite])
+		s.c.pulse.Add(int64(n))
+		if done += n; err != nil {
+			return done, err
+		}
+	}
+	n, err := s.Conn.Write(b[done:])
+	return done + n, err
 }
 
 func (s *socket) Close() error {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// watchdog loses a connection on which no byte comes or goes for too long while an answer is
-// waited for. One that moves bytes is slow, not lost.
+// watchdog loses a connection that shows no sign of life for too long while an answer is waited
+// for. One that moves bytes is slow, not lost.
 type watchdog struct {
 	c       *conn
 	silence time.Duration
@@ -29,7 +29,7 @@ func newWatchdog(c *conn, silence time.Duration) *watchdog {
 func (d *watchdog) arm() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.armed, d.seen = true, d.c.pulse.total()
+	d.armed, d.seen = true, d.c.pulse.Load()
 	d.timer.Reset(d.silence)
 }
 
@@ -53,7 +53,7 @@ func (d *watchdog) silent() bool {
 	if !d.armed {
 		return false
 	}
-	if now := d.c.pulse.total(); now != d.seen {
+	if now := d.c.pulse.Load(); now != d.seen {
 		d.seen = now
 		d.timer.Reset(d.silence)
 		return false
