@@ -32,7 +32,10 @@
 // Redis 6.2 or newer, or Valkey, with RESP3, and a user of its ACL with these rights; database 0.
 //
 //	user cache on >password ~namespace:* &* -@all +hello +client +ping +info +scan
-//	    +get +getrange +set +del +unlink +eval +command +cluster
+//	    +get +getrange +set +del +unlink +eval +evalsha +command +cluster
+//
+// A server that knows DELEX or DELIFEQ is asked for that instead of some of the scripts: then
+// the user needs +delex or +delifeq, too.
 //
 // A maxmemory with the policy allkeys-lru or allkeys-lfu lets it forget what nobody asks for.
 // CLIENT TRACKING is in +client, and cannot be had without. Memory for the announcements that a slow

@@ -49,6 +49,8 @@ type rhythm struct {
 	interval time.Duration // between PINGs
 	silence  time.Duration // after which a connection without a sign of life is lost
 	tick     time.Duration // of Trust's clock
+	minRetry time.Duration // about the pause after an attempt to connect, doubled each time
+	maxRetry time.Duration // so that copies are trusted within Staleness when a server is there again
 	bound    time.Duration // Staleness less what Trust's clock may be late
 }
 
@@ -58,6 +60,8 @@ func rhythmOf(staleness time.Duration) rhythm {
 		interval: min(staleness/5, time.Second),
 		silence:  min(max(staleness, time.Second), 5*time.Second),
 		tick:     tick,
+		minRetry: min(staleness/4, 50*time.Millisecond),
+		maxRetry: min(staleness/2, time.Second),
 		bound:    staleness - 2*tick - time.Millisecond, // it counts whole milliseconds
 	}
 }

@@ -181,6 +181,7 @@ func TestUnchanged(t *testing.T) {
 func TestBatches(t *testing.T) {
 	s := servertest.Start(t, servertest.Options{})
 	a, b := open(t, Options{}, s.Addr), open(t, Options{}, s.Addr)
+	b.trusted(t) // it is told from now on
 	const n = 3*maxBatch + 1
 	entries, keys, queries := make([]shared.Entry, n), make([][]byte, n), make([]shared.Query, n)
 	for i := range entries {

@@ -43,12 +43,6 @@ type wireState struct {
 	changed chan struct{} // closed when this is not the state any more; nil when up or down
 }
 
-// The pauses between attempts to connect.
-const (
-	minRetryDelay = 50 * time.Millisecond
-	maxRetryDelay = time.Second
-)
-
 func newWire(t *Tier, addr string) *wire {
 	w := &wire{t: t, addr: addr, done: make(chan struct{}), checking: make(chan struct{}, maxChecks)}
 	w.breaker.changed = w.noteBreaker
@@ -95,7 +89,7 @@ func (w *wire) stayConnected() {
 				w.t.noteLost(w) // before another epoch begins
 			}
 		} else if err := w.connect(w.t.dialing); err != nil {
-			delay = min(max(2*delay, minRetryDelay), maxRetryDelay)
+			delay = min(max(2*delay, w.t.rhythm.minRetry), w.t.rhythm.maxRetry)
 		}
 		if !w.pause(delay) {
 			return
