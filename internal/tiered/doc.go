@@ -1,6 +1,6 @@
-// Package tiered makes one store of the cache's tiers: the RAM tier, and below it
-// the SSD tier, if there is one. It is where the two meet; they do not know each
-// other. Above it nobody asks how many tiers there are, what a tier's errors
+// Package tiered makes one store of the cache's tiers: the RAM tier, below it
+// the SSD tier, if there is one, and below both the tier that processes share, if there is
+// one. It is where they meet; they do not know each other. Above it nobody asks how many tiers there are, what a tier's errors
 // are called, by which clock it counts, or how long its memory lives.
 //
 //	       Get, Set            a Store's calls: read.go, batch.go, write.go
@@ -11,6 +11,10 @@
 //	demote|       |promote     lower.go, lookup.go
 //	   +--v-------|--+
 //	   |  SSD tier   |         internal/ssd
+//	   +------^------+
+//	    write | copies, push   shared_*.go
+//	   +------v------+
+//	   | shared tier |         internal/shared says what it is
 //	   +-------------+
 //
 // # Words
@@ -48,4 +52,12 @@
 //	ssd_tier.go  the SSD tier as the RAM tier sees it, and how it is opened
 //	force.go     what tests force
 //	errors.go    the errors of the tiers in the user's words
+//
+// With a shared tier, whose words are those of package shared:
+//
+//	shared.go           the tier as the store uses it, its figures
+//	shared_local.go     what it may call: pushes
+//	shared_copy.go      copies in the local tiers: trailers, trust, storing and dropping them
+//	shared_read.go      lookups; shared_peek.go: those that count as no read; shared_batch.go: many keys
+//	shared_write.go     writes; shared_batch_set.go: many; shared_attempt.go: by what a key holds
 package tiered
