@@ -26,25 +26,31 @@ type abilities struct {
 // there is no entry.
 func (a abilities) conditional() bool { return a.eval || a.ifeq }
 
-// learn asks a server. One that does not tell is taken to have scripts alone.
+// learn asks a server, and tries what changes nothing. What it does not tell it cannot do.
 func (c *conn) learn(ctx context.Context) (a abilities, err error) {
+	none := c.w.t.prefix + string(besideKind) // there is no such key
 	results := c.client.DoMulti(ctx,
 		command("EVAL", "return 1", "0"),
-		command("COMMAND", "INFO", "delex", "delifeq"),
-		command("COMMAND", "DOCS", "set"))
+		command("COMMAND", "DOCS", "set"),
+		command("DELEX", none, "IFEQ", ""),
+		command("DELIFEQ", none, ""))
 	for i := range results {
 		if err := results[i].NonRedisError(); err != nil {
 			return a, err
 		}
 	}
 	a.eval = results[0].Error() == nil
-	if known, err := results[1].ToArray(); err == nil && len(known) == 2 {
-		a.delex, a.delifeq = !known[0].IsNil(), !known[1].IsNil()
-	}
-	if docs, err := results[2].ToMessage(); err == nil {
+	if docs, err := results[1].ToMessage(); err == nil {
 		a.ifeq = mentions(docs, "IFEQ")
 	}
+	a.delex, a.delifeq = isAllowed(results[2].Error()), isAllowed(results[3].Error())
 	return a, nil
+}
+
+// isAllowed reports whether a server knows a command, and its user may use it. Whatever else it
+// answers is of the present state, as of a cluster.
+func isAllowed(err error) bool {
+	return !isServerError(err, "NOPERM") && !isServerError(err, "unknown")
 }
 
 // mentions reports whether a text is anywhere in an answer.

@@ -201,3 +201,24 @@ func TestOwnConditionalWritesAreAnnounced(t *testing.T) {
 		}
 	})
 }
+
+func TestAbilities(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, b servertest.Binary) {
+		s := servertest.Start(t, servertest.Options{Binary: b, Users: users})
+		valkey := b.Valkey
+		want := abilities{
+			eval:    true,
+			ifeq:    valkey && b.AtLeast(8, 1) || !valkey && b.AtLeast(8, 4),
+			delex:   valkey && b.AtLeast(9, 2) || !valkey && b.AtLeast(8, 4),
+			delifeq: valkey && b.AtLeast(9, 0),
+		}
+		for _, user := range []string{"scripts", "none"} {
+			o := open(t, Options{Username: user, Password: "secret"}, s.Addr)
+			want.eval = user == "scripts"
+			o.missing(t, "k") // it is connected
+			if got := o.wire.can(t.Context()); got != want {
+				t.Errorf("%s: %+v: want %+v", user, got, want)
+			}
+		}
+	})
+}

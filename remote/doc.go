@@ -32,11 +32,10 @@
 // Redis 6.2 or newer, or Valkey, with RESP3, and a user of its ACL with these rights; database 0.
 //
 //	user cache on >password ~namespace:* &* -@all +hello +client +ping +info +scan
-//	    +get +getrange +set +del +unlink +eval +evalsha +command +cluster
+//	    +get +getrange +pttl +set +del +unlink +eval +evalsha +command +cluster
 //
-// A server that knows DELEX or DELIFEQ is asked for that instead of some of the scripts: then
-// the user needs +delex or +delifeq, too.
-//
+// Redis 8.4 has +delex in addition, and Valkey 9 +delifeq: with it and SET IFEQ, a load costs its
+// own process no announcement (see script.go). A server without scripts needs SET IFEQ.
 // A maxmemory with the policy allkeys-lru or allkeys-lfu lets it forget what nobody asks for.
 // CLIENT TRACKING is in +client, and cannot be had without. Memory for the announcements that a slow
 // process has not read yet is bounded with maxmemory-clients.
@@ -54,6 +53,9 @@
 //   - envelope: the 32 bytes before a value on the server.
 //   - foreign: said of what lies under our names and was written by no cache.
 //   - piece: the part of a value that one request reads.
+//   - tombstone: an entry without a value, which remembers that a key was removed.
+//   - kept removal: one that did not reach the server, and is sent first when that is back.
+//   - breaker: what keeps requests from a server that does not answer them.
 //
 // # Files
 //
@@ -66,6 +68,11 @@
 //	names.go, envelope.go, entry.go          what lies on the server: names, bytes, deadlines, compression
 //	read.go, write.go, touch.go, remove.go,   the calls of a store
 //	multi.go, conditional.go, lease.go, number.go, clear.go
+//	abilities.go, script.go                  what a server can compare, and how
+//	await.go, awaits.go, release.go          waiting for another process's load; giving up a lease
+//	guard.go, breaker.go                     what every request goes through
+//	removals.go, sending.go                  removals that are kept
+//	checks.go                                checks of suspect copies: how many, and shared answers
 //	stats.go, command.go                     counters; commands of the transport
 //
 // The transport is github.com/redis/rueidis, of which neither the cache nor the reconnecting is

@@ -223,6 +223,7 @@ func TestAwaitEnds(t *testing.T) {
 func TestAwaitHearsOfOwnWritesAndLosses(t *testing.T) {
 	s := servertest.Start(t, servertest.Options{})
 	a := open(t, Options{}, s.Addr)
+	a.missing(t, "elsewhere") // it is connected
 	for what, do := range map[string]func(){
 		"a removal": func() { a.delete(t, "k") },
 		"a Set":     func() { a.set(t, "k", "v") },
@@ -243,7 +244,7 @@ func TestAwaitHearsOfOwnWritesAndLosses(t *testing.T) {
 			t.Errorf("%s: not heard of", what)
 		}
 		leave()
-		a.missing(t, "elsewhere") // it is connected again
+		a.missing(t, "elsewhere") // again
 	}
 	if n := a.awaits.waiting.Load(); n != 0 || len(a.awaits.byName) != 0 {
 		t.Errorf("%d wait, under %d names, in the end", n, len(a.awaits.byName))

@@ -65,7 +65,7 @@ func TestOpenRefused(t *testing.T) {
 }
 
 // rights are those that the package's documentation lists.
-const rights = "-@all +hello +client +ping +info +scan +get +getrange +set +del +unlink +eval +evalsha +command +cluster"
+const rights = "-@all +hello +client +ping +info +scan +get +getrange +pttl +set +del +unlink +eval +evalsha +command +cluster"
 
 // A user with the rights that the documentation lists can do everything.
 func TestOpenWithRights(t *testing.T) {
