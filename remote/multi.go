@@ -184,6 +184,9 @@ func (t *Tier) removePart(ctx context.Context, w *wire, keys [][]byte, part []it
 	t.count.writes.Add(uint64(len(part)))
 	for j, err := range w.outcomes(ctx, cmds) {
 		i := part[j].i
+		if isServerError(err, "OOM") {
+			err = w.remove(ctx, t.entryName(keys[i]))
+		}
 		if errs[i] = err; err != nil {
 			t.keepRemoval(t.entryName(keys[i]))
 		}

@@ -8,6 +8,8 @@ import (
 	"net"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/firncache/firn/internal/shared"
 	"github.com/firncache/firn/remote/internal/servertest"
@@ -221,4 +223,61 @@ func TestKeptAgainWhileSent(t *testing.T) {
 	if r.unsent.Load() != 1 {
 		t.Error("the second removal is refused with the first")
 	}
+}
+
+// A server that is full has no memory for a tombstone, or for another number: it removes without.
+func TestRemovalsOfAFullServer(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{})
+	var n network
+	b := open(t, Options{Leases: LeasesOff}, s.Addr)
+	for _, key := range []string{"k", "one", "kept"} {
+		b.set(t, key, "old")
+	}
+	id := shared.ID{1}
+	if _, _, err := b.Number(t.Context(), id, false); err != nil {
+		t.Fatal(err)
+	}
+	a := cutOff(t, s.Addr, &n, "kept")
+	if _, _, err := a.Number(t.Context(), id, true); !errors.Is(err, shared.ErrUnavailable) {
+		t.Fatal(err)
+	}
+	s.Do("CONFIG", "SET", "maxmemory", "1")
+	a.reconnect(t, &n)
+	a.missing(t, "kept")
+	b.delete(t, "k")
+	b.RemoveMulti(t.Context(), [][]byte{[]byte("one")}, func(_ int, err error) {
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	if left := s.Do("DBSIZE").Int; left != 0 {
+		t.Errorf("%d keys are left", left)
+	}
+	if got := a.stats(); got.KeptRemovals != 0 {
+		t.Errorf("%d removals are kept", got.KeptRemovals)
+	}
+}
+
+// A request waits for removals that another sends, but not for ever.
+func TestRequestsWaitForRemovals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newTier(Options{Addrs: []string{"none:1"}, Namespace: "test", Timeout: time.Second})
+		o.wire.removals.keep("test:kk")
+		s, _ := o.wire.removals.begin()
+		began := time.Now()
+		_, err := o.Read(t.Context(), nil, shared.Query{Key: []byte("other")})
+		if waited := time.Since(began); !errors.Is(err, errRemoving) || !errors.Is(err, shared.ErrUnavailable) || waited != 2*time.Second {
+			t.Errorf("%v after %v: want it unavailable after two seconds", err, waited)
+		}
+		done := make(chan error, 1)
+		go func() {
+			_, err := o.Read(t.Context(), nil, shared.Query{Key: []byte("other")})
+			done <- err
+		}()
+		synctest.Wait()
+		o.wire.removals.end(s, context.Canceled) // the sender's own context
+		if err := <-done; !errors.Is(err, errNotConnected) {
+			t.Errorf("%v: want that it has sent them itself", err)
+		}
+	})
 }

@@ -13,7 +13,7 @@ func (t *Tier) Remove(ctx context.Context, key []byte, expect shared.Expect) err
 	err := t.ask(key, func(w *wire, _ int) error {
 		t.count.writes.Add(1)
 		if expect.Any {
-			return w.serverError(w.do(ctx, t.removal(ctx, w, name)).Error())
+			return w.remove(ctx, name)
 		}
 		return w.delIf(ctx, name, expect)
 	})
@@ -21,6 +21,16 @@ func (t *Tier) Remove(ctx context.Context, key []byte, expect shared.Expect) err
 		t.keepRemoval(name)
 	}
 	return err
+}
+
+// remove removes a name whatever there is. A server that has no memory for what is to remember
+// it, forgets it without.
+func (w *wire) remove(ctx context.Context, name string) error {
+	err := w.do(ctx, w.t.removal(ctx, w, name)).Error()
+	if isServerError(err, "OOM") {
+		err = w.do(ctx, command("UNLINK", name)).Error()
+	}
+	return w.serverError(err)
 }
 
 // Clear removes every entry that is there.

@@ -26,9 +26,25 @@ func (t *Tier) removal(ctx context.Context, w *wire, name string) rueidis.Comple
 	return command("UNLINK", name)
 }
 
-// sendRemovals sends what is kept, if it was not sent. One caller does, and the others wait. When
-// it returns nil, what it has found was sent.
+// sendRemovals sends what is kept, if it was not sent. One caller does, and the others wait, for
+// two requests' time at most. When it returns nil, what it has found was sent.
 func (w *wire) sendRemovals(ctx context.Context) error {
+	if w.removals.unsent.Load() == 0 {
+		return nil
+	}
+	within, cancel := context.WithTimeout(ctx, 2*w.t.o.Timeout)
+	defer cancel()
+	err := w.sendAll(within)
+	if err != nil && ctx.Err() == nil && within.Err() != nil {
+		return w.unavailable(errRemoving)
+	}
+	return err
+}
+
+var errRemoving = errors.New("removals are sent first, and take their time")
+
+// sendAll is sendRemovals until the context ends.
+func (w *wire) sendAll(ctx context.Context) error {
 	for w.removals.unsent.Load() > 0 {
 		s, mine := w.removals.begin()
 		if mine {
@@ -58,7 +74,11 @@ func (w *wire) sendUnsent(ctx context.Context) error {
 			cmds[i] = w.t.removal(ctx, w, k.name)
 		}
 		for i, result := range w.tryMulti(ctx, cmds) {
-			if err := w.settle(batch[i], result.Error()); err != nil {
+			err := result.Error()
+			if isServerError(err, "OOM") {
+				err = w.try(ctx, command("UNLINK", batch[i].name)).Error()
+			}
+			if err := w.settle(batch[i], err); err != nil {
 				return err
 			}
 		}
@@ -87,9 +107,9 @@ func (w *wire) resend() {
 	defer w.resending.Store(false)
 	before := w.removals.kept.Load()
 	w.removals.retry(1)
-	if w.sendRemovals(w.t.dialing) == nil && w.removals.kept.Load() < before {
+	if w.sendAll(w.t.dialing) == nil && w.removals.kept.Load() < before {
 		w.removals.retry(maxKept)
-		w.sendRemovals(w.t.dialing) // its error has been told to who removed
+		w.sendAll(w.t.dialing) // its error has been told to who removed
 	}
 }
 
