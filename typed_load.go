@@ -170,7 +170,7 @@ func (t *Typed[K, V]) GetOrLoadMulti(ctx context.Context, b *TypedBatch[V], keys
 	l := t.newLoading(keep)
 	first := t.addKeys(ctx, b, keys, in, true)
 	raw := b.raw.slices()
-	_ = t.c.LookupMulti(ctx, &b.batch, raw) // what the disk does not give is loaded
+	ctx = t.c.store.LookupMultiForLoad(ctx, &b.batch.found, raw)
 	if t.c.loads.RefreshesAhead() {
 		t.refreshDue(ctx, b, keys, l, load)
 	}

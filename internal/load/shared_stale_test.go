@@ -129,8 +129,8 @@ func TestRefreshByOneProcess(t *testing.T) {
 		asked := b.tier.Calls()
 		b.expect("k", "old", b.loader("another", nil, slow), 0)
 		b.expect("k", "old", b.loader("another", nil, slow), 0)
-		if n := b.tier.Calls() - asked; n != 1 {
-			t.Errorf("%d requests to leave a refresh to another process, want 1", n)
+		if n, active := b.tier.Calls()-asked, b.loads.Stats().Active; n != 1 || active != 0 {
+			t.Errorf("%d requests to leave a refresh to another process, want 1; %d wait for it", n, active)
 		}
 		time.Sleep(slow)
 		synctest.Wait()

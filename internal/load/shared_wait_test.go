@@ -23,6 +23,9 @@ func TestLoadWithoutServer(t *testing.T) {
 		}
 		a.expect("k", "1", a.loader("1", nil, 0), 1)
 		a.expect("k", "2", a.loader("2", nil, 0), 1)
+		if n := a.store.Len(); n != 0 {
+			t.Errorf("%d copies that can be no answer", n)
+		}
 		b.expect("k", "1", b.loader("1", nil, 0), 1)
 		b.expect("k", "1", b.loader("2", nil, 0), 0)
 		b.expect("l", none, b.loader("", tiered.ErrNotFound, 0), 1)
