@@ -26,10 +26,10 @@ func (s *Store) LookupToKeep(ctx context.Context, dst, key []byte, local bool) (
 	}
 	var a answer
 	if local {
-		a.sharedCopy, err = s.copyOf(ctx, s.ram.Hash(key), dst, key)
-		if a.known = !a.shortened(); err == nil && !a.trusted {
+		if a.sharedCopy, err = s.copyOf(ctx, s.ram.Hash(key), dst, key); err == nil && !a.trusted {
 			err = ErrNotFound
 		}
+		a.known = !a.shortened()
 	} else {
 		a, err = s.lookupTiers(ctx, dst, key)
 	}

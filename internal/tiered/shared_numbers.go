@@ -32,6 +32,8 @@ type Numbers struct {
 	closed func() bool
 	sets   []numberSet
 	moment atomic.Uint64 // counts changes, and copies that are kept
+
+	questions questions
 }
 
 // numberSet has the copies of some ids.
@@ -99,45 +101,6 @@ func (n *Numbers) Get(ctx context.Context, id registry.ID) (*shared.Number, erro
 		return c, nil
 	}
 	return n.Ask(ctx, id)
-}
-
-// GetToRead is Get for a read, of which known is what the caller knows of the number. It heeds
-// what the call's options say of the local copies, and of a tier that is unavailable.
-func (n *Numbers) GetToRead(ctx context.Context, id registry.ID, known *shared.Number) (*shared.Number, error) {
-	call := shared.CallOf(ctx)
-	holds := n.Holds(known)
-	switch {
-	case holds && !call.SkipLocal:
-		return known, nil
-	case call.SkipShared:
-		return nil, ErrNotFound
-	}
-	policy := n.tier.Policy()
-	degraded := policy.Degraded
-	if call.HasDegraded {
-		degraded = call.Degraded
-	}
-	stale := degraded == shared.DegradedStale && known != nil && !known.Voided()
-	asking := ctx
-	if stale && policy.SoftTimeout > 0 {
-		var cancel context.CancelFunc
-		asking, cancel = context.WithTimeout(ctx, policy.SoftTimeout)
-		defer cancel()
-	}
-	c, err := n.Ask(asking, id)
-	switch {
-	case err == nil:
-		return c, nil
-	case err == ErrClosed:
-		return nil, err
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case stale:
-		return known, nil
-	case degraded == shared.DegradedError:
-		return nil, err
-	}
-	return nil, ErrNotFound
 }
 
 // Ask asks the tier for the number of an id, whatever is known of it.

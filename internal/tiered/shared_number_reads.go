@@ -1,0 +1,96 @@
+package tiered
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/firncache/firn/internal/registry"
+	"github.com/firncache/firn/internal/shared"
+)
+
+// GetToRead is Get for a read, of which known is what the caller knows of the number. It heeds
+// what the call's options say of the local copies, and of a tier that is unavailable.
+func (n *Numbers) GetToRead(ctx context.Context, id registry.ID, known *shared.Number) (*shared.Number, error) {
+	call := callOf(ctx)
+	holds := n.Holds(known)
+	switch {
+	case holds && !call.SkipLocal:
+		return known, nil
+	case call.SkipShared:
+		return nil, ErrNotFound
+	}
+	policy := n.tier.Policy()
+	degraded := policy.Degraded
+	if call.HasDegraded {
+		degraded = call.Degraded
+	}
+	stale := degraded == shared.DegradedStale && known != nil && !known.Voided()
+	ask := n.Ask
+	if stale && policy.SoftTimeout > 0 {
+		ask = n.askSoon
+	}
+	c, err := ask(ctx, id)
+	switch {
+	case err == nil:
+		return c, nil
+	case err == ErrClosed:
+		return nil, err
+	case stale:
+		return known, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case degraded == shared.DegradedError:
+		return nil, err
+	}
+	return nil, ErrNotFound
+}
+
+// questions are those that go on when nobody waits for them any more, one for each id.
+type questions struct {
+	mu    sync.Mutex
+	asked map[registry.ID]chan struct{} // closed when there is an answer
+}
+
+// askSoon is Ask that does not wait for longer than Policy.SoftTimeout; but the answer is kept
+// when it comes.
+func (n *Numbers) askSoon(ctx context.Context, id registry.ID) (*shared.Number, error) {
+	answered := n.question(ctx, id)
+	late := time.NewTimer(n.tier.Policy().SoftTimeout)
+	defer late.Stop()
+	select {
+	case <-answered:
+	case <-late.C:
+	case <-ctx.Done():
+	}
+	if c := n.Find(id); n.Holds(c) {
+		return c, nil
+	}
+	if n.closed() {
+		return nil, ErrClosed
+	}
+	return nil, shared.ErrUnavailable
+}
+
+// question asks in the background, unless somebody does.
+func (n *Numbers) question(ctx context.Context, id registry.ID) (answered <-chan struct{}) {
+	q := &n.questions
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if asked, ok := q.asked[id]; ok {
+		return asked
+	}
+	if q.asked == nil {
+		q.asked = map[registry.ID]chan struct{}{}
+	}
+	asked := make(chan struct{})
+	q.asked[id] = asked
+	go func() {
+		_, _ = n.Ask(context.WithoutCancel(ctx), id)
+		q.mu.Lock()
+		delete(q.asked, id)
+		q.mu.Unlock()
+		close(asked)
+	}()
+	return asked
+}
