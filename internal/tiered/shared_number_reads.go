@@ -14,6 +14,11 @@ import (
 func (n *Numbers) GetToRead(ctx context.Context, id registry.ID, known *shared.Number) (*shared.Number, error) {
 	call := callOf(ctx)
 	holds := n.Holds(known)
+	if !holds {
+		if c := n.Find(id); c != nil { // somebody has asked since
+			known, holds = c, n.Holds(c)
+		}
+	}
 	switch {
 	case holds && !call.SkipLocal:
 		return known, nil
