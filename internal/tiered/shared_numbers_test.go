@@ -1,0 +1,187 @@
+package tiered
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/firncache/firn/internal/registry"
+	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/internal/shared/sharedtest"
+)
+
+// numbered is a process whose server calls reply when it has served a question for a number.
+func numbered(t *testing.T, server *sharedtest.Server, reply *func()) *process {
+	return begin(t, server, false, func(cfg *Config) {
+		cfg.Shared.(*sharedtest.Tier).OnReply = func(call, _ string) {
+			if f := *reply; call == "Number" && f != nil {
+				*reply = nil
+				f()
+			}
+		}
+	})
+}
+
+func tagID(name string) registry.ID { return registry.IDOf(registry.Tag, name) }
+
+// number is the number of an id as a process has it, asked for or not.
+func (p *process) number(id registry.ID) uint64 {
+	p.t.Helper()
+	c, err := p.Numbers().Get(p.t.Context(), id)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return c.Value
+}
+
+func (p *process) renew(id registry.ID) uint64 {
+	p.t.Helper()
+	c, err := p.Numbers().Renew(p.t.Context(), id)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return c.Value
+}
+
+// latest demands that a process has the number that the server has.
+func (p *process) latest(server *sharedtest.Server, id registry.ID) {
+	p.t.Helper()
+	var none func()
+	n := numbered(p.t, server, &none).number(id)
+	if got := p.number(id); got != n {
+		p.t.Errorf("the number is %x: want %x", got, n)
+	}
+}
+
+// Processes agree on numbers, and ask for one once.
+func TestNumbersAgree(t *testing.T) {
+	var none func()
+	server := sharedtest.NewServer()
+	a, b, id := numbered(t, server, &none), numbered(t, server, &none), tagID("a")
+	if n := a.number(id); n == 0 || n != b.number(id) || n == a.number(tagID("b")) {
+		t.Error("two processes do not agree, or two ids do")
+	}
+	before := a.tier.Calls()
+	if a.number(id); a.tier.Calls() != before {
+		t.Error("a number that is known is asked for")
+	}
+	n := b.renew(id)
+	if a.number(id) != n || b.number(id) != n {
+		t.Error("a renewal does not reach all")
+	}
+	a.tier.Disconnect()
+	if before = a.tier.Calls(); a.number(id) != n || a.tier.Calls() == before {
+		t.Error("a suspect number is not asked for")
+	}
+}
+
+// What is asked for while a number changes is not kept: a change elsewhere, one here, and one
+// that ends between.
+func TestNumbersChangedWhileAsked(t *testing.T) {
+	for name, meanwhile := range map[string]func(a, b *process, id registry.ID){
+		"there": func(a, b *process, id registry.ID) { a.renew(id) },
+		"here":  func(a, b *process, id registry.ID) { b.renew(id) },
+		"an epoch": func(a, b *process, id registry.ID) {
+			b.tier.HoldPushes()
+			a.renew(id)
+			b.tier.Disconnect()
+			b.tier.DeliverPushes()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var none, reply func()
+			server := sharedtest.NewServer()
+			a, b, id := numbered(t, server, &none), numbered(t, server, &reply), tagID("a")
+			reply = func() { meanwhile(a, b, id) }
+			b.number(id) // late
+			b.latest(server, id)
+			reply = func() { meanwhile(a, b, id) }
+			b.renew(id)
+			b.latest(server, id)
+		})
+	}
+}
+
+// Of two renewals from here nobody knows which the server did last.
+func TestNumbersRenewedTwice(t *testing.T) {
+	var reply func()
+	server := sharedtest.NewServer()
+	b, id := numbered(t, server, &reply), tagID("a")
+	reply = func() { b.renew(id) } // overtakes
+	b.renew(id)
+	b.latest(server, id)
+}
+
+// A renewal whose answer was lost may have been made: what was asked for meanwhile is not kept.
+func TestNumbersRenewalFails(t *testing.T) {
+	var none func()
+	server := sharedtest.NewServer()
+	b, id := numbered(t, server, &none), tagID("a")
+	b.number(id)
+	b.tier.SetOnline(false)
+	if _, err := b.Numbers().Renew(t.Context(), id); err == nil {
+		t.Error("no error")
+	}
+	if c := b.Numbers().Find(id); c != nil {
+		t.Error("a number is known that may have been renewed")
+	}
+}
+
+// A copy that has to make room is void: nobody tells it of a change any more.
+func TestNumbersMakeRoom(t *testing.T) {
+	var none func()
+	server := sharedtest.NewServer()
+	a, b := numbered(t, server, &none), numbered(t, server, &none)
+	n := b.Numbers()
+	var copies []*shared.Number
+	for i := range 4 * minNumberSets * numberWays {
+		c, err := n.Get(t.Context(), tagID(fmt.Sprint(i)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		copies = append(copies, c)
+	}
+	held := 0
+	for i, c := range copies {
+		if id := tagID(fmt.Sprint(i)); n.Holds(c) {
+			held++
+			a.renew(id)
+			if n.Holds(c) {
+				t.Fatalf("number %d of an older copy is trusted", i)
+			}
+		}
+	}
+	if held == 0 || held > len(n.sets)*numberWays {
+		t.Errorf("%d numbers are held in %d sets", held, len(n.sets))
+	}
+}
+
+// NumberAt tells the number of a moment, or of before it, and nothing if it may have changed since.
+func TestNumberAt(t *testing.T) {
+	var none func()
+	server := sharedtest.NewServer()
+	a, b, id := numbered(t, server, &none), numbered(t, server, &none), tagID("a")
+	n, now := b.Numbers(), b.Numbers().Now()
+	if n.NumberAt(t.Context(), now, id) != a.number(id) {
+		t.Error("a number that has not changed is not told")
+	}
+	now = n.Now()
+	if before := b.tier.Calls(); n.NumberAt(t.Context(), now, id) == 0 || b.tier.Calls() != before {
+		t.Error("a number that was known before is asked for")
+	}
+	a.renew(id)
+	if n.NumberAt(t.Context(), now, id) != 0 {
+		t.Error("a number is told that has changed since")
+	}
+	if n.NumberAt(t.Context(), n.Now(), id) != a.number(id) {
+		t.Error("a number that has changed before is not told")
+	}
+	now = n.Now()
+	b.tier.Disconnect()
+	if n.NumberAt(t.Context(), now, id) != 0 {
+		t.Error("a number is told of which a change may have been lost")
+	}
+	b.tier.SetOnline(false)
+	if n.NumberAt(t.Context(), n.Now(), tagID("b")) != 0 {
+		t.Error("a number is told that nobody knows")
+	}
+}
