@@ -30,7 +30,7 @@ func (f *fleet) cut(ctx context.Context) error {
 	}
 	asked := time.Now()
 	stale, err := c.get(ctx, "tea?stale")
-	f.say("   %s  C, asked to rather say an old price than wait: %d cents, from %s, in %v", since(begin), stale.Cents, stale.From, time.Since(asked).Round(time.Millisecond))
+	f.say("   %s  C, if old prices are welcome: %d cents, from %s, in %v", since(begin), stale.Cents, stale.From, time.Since(asked).Round(time.Millisecond))
 	return err
 }
 
@@ -89,7 +89,8 @@ func (f *fleet) healed(ctx context.Context) error {
 	}
 	after, err := c.stats(ctx)
 	f.say("   %s  and of changes: 500 cents", since(begin))
-	f.say("   C has had %d interruptions of the feed, %d suspect copies checked, %d of them still the latest; %d reads and writes failed", after.Epochs, after.Checks, after.ChecksUnchanged, after.Errors)
+	f.say("   C in all: %d interruptions of the feed, %d suspect copies checked,", after.Epochs, after.Checks)
+	f.say("   %d of them the latest still, %d reads and writes failed", after.ChecksUnchanged, after.Errors)
 	return err
 }
 

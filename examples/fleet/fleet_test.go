@@ -29,7 +29,7 @@ func TestFleet(t *testing.T) {
 	case err != nil:
 		t.Fatal(err)
 	}
-	for _, want := range []string{"1000 times: answers by tier map[RAM:1000], requests to the server 0", "A: tea costs 410 cents now, it was 400", "C: 410 cents, from price list", "no answer of C was older than 1s", "and of changes: 500 cents"} {
+	for _, want := range []string{"1000 times: map[RAM:1000], 0 requests to the server", "A: tea costs 410 cents now, it was 400", "C: 410 cents, from price list", "no answer of C was older than 1s", "and of changes: 500 cents"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q was not said", want)
 		}

@@ -74,7 +74,7 @@ func (f *fleet) oneLoad(ctx context.Context) error {
 			return fmt.Errorf("%s answers %v, %v: want 300", p.name, answers[i], errs[i])
 		}
 	}
-	f.say("   all three are asked for tea at once: 300 cents; the price list was asked %d×", f.list.timesAsked())
+	f.say("   all three are asked for tea at once: 300 cents; the price list %d×", f.list.timesAsked())
 	return nil
 }
 
@@ -105,7 +105,7 @@ func (f *fleet) localAnswers(ctx context.Context) error {
 		from[a.From]++
 	}
 	after, err := p.stats(ctx)
-	f.say("   B is asked %d times: answers by tier %v, requests to the server %d", times, from, after.Reads-before.Reads)
+	f.say("   B is asked %d times: %v, %d requests to the server", times, from, after.Reads-before.Reads)
 	return err
 }
 
@@ -127,8 +127,9 @@ func (f *fleet) changes(ctx context.Context) error {
 		took = append(took, time.Since(begin))
 	}
 	slices.Sort(took)
-	f.say("   A changes the price %d times; B and C both answer the new one after %v in the middle, %v at most",
-		times, took[times/2].Round(10*time.Microsecond), took[times-1].Round(10*time.Microsecond))
+	f.say("   A changes the price %d times; B and C both answer the new one", times)
+	f.say("   after %v in the middle, %v at most",
+		took[times/2].Round(10*time.Microsecond), took[times-1].Round(10*time.Microsecond))
 	return nil
 }
 
