@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -86,7 +87,7 @@ func newField(t *testing.T) *field {
 }
 
 func named(t *testing.T, name string) fault {
-	for _, f := range faults {
+	for _, f := range slices.Concat(faults, beyond) {
 		if f.name == name {
 			return f
 		}
