@@ -78,6 +78,7 @@ func mentions(m rueidis.RedisMessage, text string) bool {
 // can is what the wire's server can do, if need be after the attempt to connect that is under
 // way. If there is none, the request that asks fails anyway.
 func (w *wire) can(ctx context.Context) abilities {
+	w = w.real()
 	if c := w.state.Load().conn; c != nil {
 		return c.server.can
 	}

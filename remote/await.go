@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/firncache/firn/internal/shared"
@@ -41,7 +42,7 @@ func (t *Tier) Await(ctx context.Context, key []byte, leased shared.Expect) erro
 		case <-ctx.Done():
 			err = ctx.Err()
 		case <-t.done:
-			err = t.wire.unavailable(errClosed)
+			err = fmt.Errorf("%w: %w", shared.ErrUnavailable, errClosed)
 		}
 		timer.Stop()
 		return err
@@ -52,7 +53,7 @@ func (t *Tier) Await(ctx context.Context, key []byte, leased shared.Expect) erro
 // another entry. pushed says whether its end will be announced.
 func (t *Tier) leaseLeft(ctx context.Context, key []byte, version shared.Version) (left time.Duration, pushed bool, err error) {
 	name, isLease := t.entryName(key), false
-	err = t.ask(key, func(w *wire, _ int) error {
+	err = t.askOwner(ctx, name, func(w *wire, _ int) error {
 		pushed = w.announces()
 		left, isLease, err = w.leaseOf(ctx, name, version)
 		return err
@@ -61,7 +62,7 @@ func (t *Tier) leaseLeft(ctx context.Context, key []byte, version shared.Version
 		return left, pushed, err
 	}
 	name = t.besideName(key)
-	err = t.askName(name, func(w *wire) error {
+	err = t.askName(ctx, name, func(w *wire) error {
 		left, err = w.lifeOf(ctx, name)
 		return err
 	})
@@ -103,6 +104,6 @@ func (w *wire) life(ms int64) time.Duration {
 
 // announces reports whether the server announces changes.
 func (w *wire) announces() bool {
-	c := w.state.Load().conn
+	c := w.real().state.Load().conn
 	return c != nil && c.server.tracking
 }

@@ -88,6 +88,7 @@ func (cs *checks) end(key []byte, c *check, value []byte, f shared.Found, err er
 
 // enterCheck waits, for a request's time, until few enough checks are on their way.
 func (w *wire) enterCheck(ctx context.Context) (leave func(), err error) {
+	w = w.real()
 	select {
 	case w.checking <- struct{}{}:
 		return w.leaveCheck, nil

@@ -31,12 +31,50 @@ func (w *wire) unlink(ctx context.Context, names []string) error {
 		for i, name := range names[:n] {
 			cmds[i] = command("UNLINK", name)
 		}
-		for _, result := range w.doMulti(ctx, cmds...) {
-			if err := result.Error(); err != nil {
-				return w.serverError(err)
+		for i, err := range w.outcomes(ctx, cmds) {
+			if isRedirect(err) {
+				err = w.t.unlink(ctx, names[i])
+			}
+			if err != nil {
+				return err
 			}
 		}
 		names = names[n:]
 	}
 	return nil
+}
+
+// unlink removes a key, wherever it is.
+func (t *Tier) unlink(ctx context.Context, name string) error {
+	return t.askOwner(ctx, name, func(w *wire, _ int) error {
+		return w.serverError(w.do(ctx, command("UNLINK", name)).Error())
+	})
+}
+
+// clear removes the keys that a pattern matches from all servers: again if slots have moved
+// meanwhile, perhaps to one that was done.
+func (t *Tier) clear(ctx context.Context, pattern string) error {
+	for range maxClears {
+		before := t.moves()
+		for _, w := range t.owners() {
+			if err := w.clear(ctx, pattern); err != nil {
+				return err
+			}
+		}
+		if t.moves() == before {
+			break
+		}
+	}
+	return nil
+}
+
+// maxClears is how often servers are cleared whose slots move all the time.
+const maxClears = 8
+
+// moves is how often slots have changed hands.
+func (t *Tier) moves() uint64 {
+	if t.cluster == nil {
+		return 0
+	}
+	return t.cluster.moves.Load()
 }

@@ -25,6 +25,7 @@ type conn struct {
 	server server
 	feed   atomic.Pointer[shared.Feed]
 	pulse  pulse // the socket's
+	watch  mapWatch
 
 	dialed atomic.Bool
 	heard  atomic.Int64 // until when the server was heard of, in bootNanos; 0 before
@@ -59,6 +60,7 @@ func dialMode(ctx context.Context, w *wire, tracking bool) (*conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, w.t.o.DialTimeout)
 	defer cancel()
 	c := &conn{w: w, room: make(chan struct{}, maxInFlight), gone: make(chan struct{})}
+	c.watch = mapWatch{confirmed: never, due: true}
 	c.feed.Store(shared.NewFeed())
 	stop := context.AfterFunc(ctx, c.kill)
 	client, err := rueidis.NewClient(c.options(ctx, tracking))

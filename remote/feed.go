@@ -45,9 +45,29 @@ func (t *Tier) invalidate(local shared.Local, name string) {
 
 // setFeed begins another epoch of what the wire's server owns.
 func (w *wire) setFeed(f *shared.Feed) {
+	if w.t.cluster != nil {
+		w.t.cluster.setFeed(w, f)
+		return
+	}
 	if trust := w.t.trust.Load(); trust != nil {
 		trust.SetFeed(0, f)
 	}
+}
+
+// adopt has an epoch be extended that the local tiers know of.
+func (w *wire) adopt(f *shared.Feed) {
+	if w.t.cluster != nil {
+		w.t.cluster.adopt(w, f)
+	}
+}
+
+// extend has copies of the connection's slots be trusted until a moment.
+func (c *conn) extend(until int64) {
+	if c.w.t.cluster != nil {
+		c.w.t.cluster.extend(c, until)
+		return
+	}
+	c.feed.Load().Extend(until)
 }
 
 // noteEpoch tells the local tiers that copies have become suspect.

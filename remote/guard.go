@@ -20,6 +20,9 @@ import (
 //	try       the breaker
 //	send      the connection, the timeout
 func (w *wire) do(ctx context.Context, cmd rueidis.Completed) rueidis.RedisResult {
+	if w.via != nil {
+		return w.doMultiGuided(ctx, cmd)[0]
+	}
 	err := w.sendRemovals(ctx)
 	if err == nil {
 		err = w.unread(cmd)
@@ -32,6 +35,9 @@ func (w *wire) do(ctx context.Context, cmd rueidis.Completed) rueidis.RedisResul
 
 // doMulti is do of several commands, at most maxBatch, that are sent together.
 func (w *wire) doMulti(ctx context.Context, cmds ...rueidis.Completed) []rueidis.RedisResult {
+	if w.via != nil {
+		return w.doMultiGuided(ctx, cmds...)
+	}
 	if err := w.sendRemovals(ctx); err != nil {
 		return errorResults(len(cmds), err)
 	}

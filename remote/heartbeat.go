@@ -69,6 +69,7 @@ func rhythmOf(staleness time.Duration) rhythm {
 // live sends heartbeats until the connection is lost. The first two follow each other at once.
 func (c *conn) live() {
 	r := c.w.t.rhythm
+	c.claimAll()
 	h := newHeartbeat(r.bound)
 	guard := newWatchdog(c, r.silence)
 	c.w.breaker.close() // the handshake was answered
@@ -79,6 +80,10 @@ func (c *conn) live() {
 		case <-c.gone:
 			return
 		case <-timer.C:
+		case <-c.w.poked:
+			c.watch.due = true
+			timer.Reset(mapGap)
+			continue
 		}
 		began := bootNanos()
 		guard.arm()
@@ -93,7 +98,7 @@ func (c *conn) live() {
 			timer.Reset(0)
 			continue
 		}
-		c.feed.Load().Extend(until / int64(time.Millisecond))
+		c.extend(until / int64(time.Millisecond))
 		c.heard.Store(until - int64(r.bound))
 		if after := c.w.t.afterPong; after != nil {
 			after()
@@ -105,19 +110,27 @@ func (c *conn) live() {
 // beat sends a PING and waits for its PONG. Nothing else that the server may say is a sign of
 // life: it reports false then.
 func (c *conn) beat(h *heartbeat, now int64) (until int64, ok bool) {
+	if c.inCluster() {
+		return c.beatCluster(h, now)
+	}
 	free := c.abandoned.Swap(0)
 	h.ping(now)
 	result := c.client.Do(context.Background(), command("PING"))
 	if result.NonRedisError() != nil {
 		return never, false
 	}
-	for range free {
-		<-c.room
-	}
+	c.free(free)
 	if !isPong(result) {
 		return never, false
 	}
 	return h.pong(), true
+}
+
+// free gives back the room of requests that were not waited for: the server has answered them.
+func (c *conn) free(abandoned int64) {
+	for range abandoned {
+		<-c.room
+	}
 }
 
 func isPong(r rueidis.RedisResult) bool {

@@ -26,7 +26,7 @@ func (w *wire) leases(ctx context.Context) bool {
 // Lease is asked before a key is loaded.
 func (t *Tier) Lease(ctx context.Context, dst []byte, q shared.Query) (e shared.Expect, f *shared.Found, err error) {
 	beside := false
-	err = t.ask(q.Key, func(w *wire, slot int) error {
+	err = t.askOwner(ctx, t.entryName(q.Key), func(w *wire, slot int) error {
 		if !w.leases(ctx) {
 			e, f, err = t.present(ctx, w, slot, dst, q)
 			return err
@@ -157,7 +157,7 @@ func (l *leasing) take(ctx context.Context, version shared.Version) (shared.Expe
 func (t *Tier) leaseBeside(ctx context.Context, key []byte) (mine shared.Version, err error) {
 	name := t.besideName(key)
 	v := newVersion()
-	err = t.askName(name, func(w *wire) error {
+	err = t.askName(ctx, name, func(w *wire) error {
 		return w.wrote(w.do(ctx, setCommand(name, leaseEnvelope(v), t.o.LeaseTime, "NX")))
 	})
 	switch {
@@ -170,4 +170,6 @@ func (t *Tier) leaseBeside(ctx context.Context, key []byte) (mine shared.Version
 }
 
 // askName asks the owner of a name.
-func (t *Tier) askName(_ string, question func(w *wire) error) error { return question(t.wire) }
+func (t *Tier) askName(ctx context.Context, name string, question func(w *wire) error) error {
+	return t.askOwner(ctx, name, func(w *wire, _ int) error { return question(w) })
+}

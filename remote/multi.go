@@ -14,10 +14,12 @@ const batchBytes = maxBatch * firstPieceMulti
 
 // byWire groups the keys of a batch by the wire that they are asked on, and asks each group: all
 // at a time if there are several. Keys without a wire fail.
-func (t *Tier) byWire(n int, key func(i int) []byte, fail func(i int, err error), ask func(w *wire, group []item)) {
+func (t *Tier) byWire(ctx context.Context, n int, key func(i int) []byte, fail func(i int, err error), ask func(w *wire, group []item)) {
+	ctx, cancel := context.WithTimeout(ctx, t.o.Timeout)
+	defer cancel() // of routing alone
 	groups := map[*wire][]item{}
 	for i := range n {
-		w, slot, err := t.route(key(i))
+		w, slot, err := t.route(ctx, t.entryName(key(i)))
 		if err != nil {
 			fail(i, err)
 			continue
@@ -41,7 +43,7 @@ type item struct{ i, slot int }
 // ReadMulti reads many keys.
 func (t *Tier) ReadMulti(ctx context.Context, queries []shared.Query, each func(i int, f shared.Found, err error)) {
 	answers := make([]answer, len(queries))
-	t.byWire(len(queries), func(i int) []byte { return queries[i].Key },
+	t.byWire(ctx, len(queries), func(i int) []byte { return queries[i].Key },
 		func(i int, err error) { answers[i].err = err },
 		func(w *wire, group []item) {
 			for len(group) > 0 {
@@ -51,6 +53,9 @@ func (t *Tier) ReadMulti(ctx context.Context, queries []shared.Query, each func(
 			}
 		})
 	for i, a := range answers {
+		if isRedirect(a.err) {
+			a.found, a.err = t.Read(ctx, nil, queries[i])
+		}
 		each(i, a.found, a.err)
 	}
 }
@@ -106,7 +111,7 @@ func pieceFor(q shared.Query) int {
 // WriteMulti writes many entries.
 func (t *Tier) WriteMulti(ctx context.Context, entries []shared.Entry, each func(i int, w shared.Written, err error)) {
 	written, errs := make([]shared.Written, len(entries)), make([]error, len(entries))
-	t.byWire(len(entries), func(i int) []byte { return entries[i].Key },
+	t.byWire(ctx, len(entries), func(i int) []byte { return entries[i].Key },
 		func(i int, err error) { errs[i] = err },
 		func(w *wire, group []item) {
 			for len(group) > 0 {
@@ -116,6 +121,9 @@ func (t *Tier) WriteMulti(ctx context.Context, entries []shared.Entry, each func
 			}
 		})
 	for i := range entries {
+		if isRedirect(errs[i]) {
+			written[i], errs[i] = t.Write(ctx, entries[i], shared.Anything)
+		}
 		each(i, written[i], errs[i])
 	}
 }
@@ -162,7 +170,7 @@ func (t *Tier) writePart(ctx context.Context, w *wire, entries []shared.Entry, p
 // RemoveMulti removes many entries.
 func (t *Tier) RemoveMulti(ctx context.Context, keys [][]byte, each func(i int, err error)) {
 	errs := make([]error, len(keys))
-	t.byWire(len(keys), func(i int) []byte { return keys[i] },
+	t.byWire(ctx, len(keys), func(i int) []byte { return keys[i] },
 		func(i int, err error) { errs[i] = err },
 		func(w *wire, group []item) {
 			for len(group) > 0 {
@@ -172,6 +180,9 @@ func (t *Tier) RemoveMulti(ctx context.Context, keys [][]byte, each func(i int, 
 			}
 		})
 	for i, err := range errs {
+		if isRedirect(err) {
+			err = t.Remove(ctx, keys[i], shared.Anything)
+		}
 		each(i, err)
 	}
 }

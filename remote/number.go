@@ -12,7 +12,7 @@ import (
 // something else, it gets a random one.
 func (t *Tier) Number(ctx context.Context, id shared.ID, renew bool) (number uint64, stamp shared.Stamp, err error) {
 	name := t.numberName(id)
-	err = t.ask(id[:], func(w *wire, slot int) error {
+	err = t.askOwner(ctx, name, func(w *wire, slot int) error {
 		stamp = w.stamp(slot)
 		number, err = t.numberFrom(ctx, w, name, renew)
 		return err

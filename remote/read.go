@@ -26,7 +26,7 @@ func (t *Tier) Read(ctx context.Context, dst []byte, q shared.Query) (shared.Fou
 }
 
 func (t *Tier) readKey(ctx context.Context, dst []byte, q shared.Query) (f shared.Found, err error) {
-	err = t.ask(q.Key, func(w *wire, slot int) error {
+	err = t.askOwner(ctx, t.entryName(q.Key), func(w *wire, slot int) error {
 		f, err = t.readFrom(ctx, w, slot, dst, q)
 		return err
 	})

@@ -10,7 +10,7 @@ import (
 // kept for later.
 func (t *Tier) Remove(ctx context.Context, key []byte, expect shared.Expect) error {
 	name := t.entryName(key)
-	err := t.ask(key, func(w *wire, _ int) error {
+	err := t.askOwner(ctx, name, func(w *wire, _ int) error {
 		t.count.writes.Add(1)
 		if expect.Any {
 			return w.remove(ctx, name)
@@ -35,5 +35,5 @@ func (w *wire) remove(ctx context.Context, name string) error {
 
 // Clear removes every entry that is there.
 func (t *Tier) Clear(ctx context.Context) error {
-	return t.wire.clear(ctx, globEscape(t.prefix+string(entryKind))+"*")
+	return t.clear(ctx, globEscape(t.prefix+string(entryKind))+"*")
 }

@@ -11,7 +11,7 @@ import (
 
 // keepRemoval keeps a name to remove: what could not be asked of the server, or has an unknown
 // outcome.
-func (t *Tier) keepRemoval(name string) { t.wire.removals.keep(name) }
+func (t *Tier) keepRemoval(name string) { t.keeper(name).removals.keep(name) }
 
 // removal removes a name whatever there is. Without leases a removal is remembered for a
 // while, by a tombstone: who had found nothing before, and loads since, does not find nothing
@@ -75,10 +75,13 @@ func (w *wire) sendUnsent(ctx context.Context) error {
 		}
 		for i, result := range w.tryMulti(ctx, cmds) {
 			err := result.Error()
-			if isServerError(err, "OOM") {
+			switch {
+			case isServerError(err, "OOM"):
 				err = w.try(ctx, command("UNLINK", batch[i].name)).Error()
+			case isRedirect(err):
+				err = w.t.removeElsewhere(ctx, batch[i].name)
 			}
-			if err := w.settle(batch[i], err); err != nil {
+			if err = w.settle(batch[i], err); err != nil {
 				return err
 			}
 		}

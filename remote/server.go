@@ -13,10 +13,13 @@ import (
 type server struct {
 	name     string // "redis" or "valkey"
 	version  string
-	mode     string // "standalone" or "cluster"
+	mode     string // "standalone", inCluster or "sentinel"
 	tracking bool   // the connection has a feed
 	can      abilities
 }
+
+// inCluster is the mode of a server of a cluster.
+const inCluster = "cluster"
 
 // fatal is the error of a server that does not get better by waiting: of the options, or of the
 // server's configuration.
@@ -35,7 +38,7 @@ func (c *conn) inspect(ctx context.Context, tracking bool) (server, error) {
 		return s, err
 	}
 	s.tracking = tracking
-	if err := c.tryRights(ctx); err != nil {
+	if err := c.tryRights(ctx, s); err != nil {
 		return s, err
 	}
 	if s.can, err = c.learn(ctx); err == nil && c.w.t.o.Leases == LeasesOn && !s.can.conditional() {
@@ -61,7 +64,10 @@ func (c *conn) identify(ctx context.Context) (s server, err error) {
 	if err != nil {
 		return s, err
 	}
-	if infoField(role, "role") == "slave" {
+	if says, err = c.client.Do(ctx, command("INFO", "cluster")).ToString(); err == nil && infoField(says, "cluster_enabled") == "1" {
+		s.mode = inCluster
+	}
+	if infoField(role, "role") == "slave" && s.mode != inCluster {
 		return s, fatalf("is a replica: want the address of a primary")
 	}
 	return s, nil
@@ -79,11 +85,14 @@ func infoField(info, name string) string {
 
 // tryRights tries the commands that the tier uses, on a key that does not exist. None changes
 // anything.
-func (c *conn) tryRights(ctx context.Context) error {
+func (c *conn) tryRights(ctx context.Context, s server) error {
 	k := c.w.t.prefix + "r"
 	tries := [][]string{
 		{"PING"}, {"GETRANGE", k, "0", "0"}, {"SET", k, "", "XX", "PX", "1000"}, {"UNLINK", k},
 		{"SCAN", "0", "MATCH", globEscape(k), "COUNT", "1"},
+	}
+	if s.mode == inCluster {
+		tries = append(tries, []string{"CLUSTER", "MYID"}, []string{"CLUSTER", "INFO"}, []string{"CLUSTER", "SLOTS"})
 	}
 	cmds := make([]rueidis.Completed, len(tries))
 	for i, try := range tries {

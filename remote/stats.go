@@ -13,7 +13,7 @@ type counters struct {
 	invalidations, epochs   atomic.Uint64
 	foreign, tooLarge       atomic.Uint64
 	conflicts, compressed   atomic.Uint64
-	reads, writes           atomic.Uint64
+	reads, writes, moved    atomic.Uint64
 	leasesWon, leaseWaits   atomic.Uint64
 	leasesExpired           atomic.Uint64
 	bytesRead, bytesWritten atomic.Uint64 // of entries, envelopes and compression included
@@ -36,7 +36,10 @@ func (t *Tier) Stats(s *shared.Stats) {
 	s.LeasesWon += c.leasesWon.Load()
 	s.LeaseWaits += c.leaseWaits.Load()
 	s.LeasesExpired += c.leasesExpired.Load()
-	t.wire.stats(s)
+	s.Moved += c.moved.Load()
+	for _, w := range t.owners() {
+		w.stats(s)
+	}
 }
 
 // stats adds what a wire knows of its server.

@@ -20,8 +20,9 @@ type Tier struct {
 	rhythm rhythm
 	count  counters
 
-	wire  *wire         // the server, without a cluster
-	large chan struct{} // a token for each long value that is on its way
+	wire    *wire         // the server, without a cluster
+	cluster *cluster      // nil without
+	large   chan struct{} // a token for each long value that is on its way
 
 	checks   checks
 	awaits   awaits
@@ -76,19 +77,6 @@ func newTier(given Options) *Tier {
 	return t
 }
 
-// probe connects to the server once, and returns an error that waiting does not mend.
-func (t *Tier) probe() error {
-	c, err := dialConn(t.dialing, newWire(t, t.o.Addrs[0]))
-	var f fatal
-	if errors.As(err, &f) {
-		return err
-	}
-	if err == nil {
-		c.kill()
-	}
-	return nil
-}
-
 // Options are those that the tier was opened with.
 func (t *Tier) Options() Options { return t.given }
 
@@ -107,14 +95,18 @@ func (t *Tier) Open(local shared.Local) (*shared.Trust, error) {
 		return nil, err
 	}
 	t.opened = true
-	trust := shared.NewTrust(1, checkedSeals)
+	trust := shared.NewTrust(t.slots(), checkedSeals)
 	trust.SetClock(bootMillis, t.o.Staleness/2)
 	t.unixOffset.Store((time.Now().UnixMilli() - local.Now()) &^ 1)
 	t.below.Store(&localTiers{local})
 	t.trust.Store(trust)
 	trust.Advance(bootMillis())
 	t.ends.Go(t.advance)
-	t.wire.start()
+	if t.cluster != nil {
+		t.cluster.seek()
+	} else {
+		t.wire.start()
+	}
 	return trust, nil
 }
 
@@ -129,7 +121,11 @@ func (t *Tier) Close(ctx context.Context) error {
 	t.closed = true
 	t.stopDial(errClosed)
 	close(t.done)
-	t.wire.close()
+	if t.cluster != nil {
+		t.cluster.close()
+	} else {
+		t.wire.close()
+	}
 	t.ends.Wait()
 	return nil
 }
@@ -159,10 +155,6 @@ func (t *Tier) local() shared.Local {
 	return nil
 }
 
-// route is the way to the server that owns a key, and the key's slot. It is asked again after
-// the server has answered that it is not the owner.
-func (t *Tier) route(key []byte) (w *wire, slot int, err error) { return t.wire, 0, nil }
-
 // timeoutOf is how long a request may take that sends or gets so many bytes.
 func (t *Tier) timeoutOf(bytes int) time.Duration {
 	return t.o.Timeout * time.Duration(1+bytes>>20)
@@ -189,10 +181,20 @@ func (t *Tier) noteConnected(w *wire, c *conn) {
 }
 
 func (t *Tier) noteFailed(w *wire, err error) {
+	if t.cluster != nil {
+		t.cluster.seek()
+	}
 	if w.lastError.Swap(err.Error()) == err.Error() {
 		return // said already
 	}
 	t.o.Log.Warn("firn/remote: cannot connect", "err", err)
+}
+
+// noteMap is called when a server's answer about the cluster cannot be used.
+func (t *Tier) noteMap(w *wire, err error) {
+	if w.lastError.Swap(err.Error()) != err.Error() {
+		t.o.Log.Warn("firn/remote: no map of the cluster", "server", w.addr, "err", err)
+	}
 }
 
 func (t *Tier) noteLost(w *wire) {

@@ -19,6 +19,9 @@ type wire struct {
 	t    *Tier
 	addr string
 
+	via   *wire         // if set, this one is a guided wire to it
+	poked chan struct{} // has a heartbeat be sent at once
+
 	mu        sync.Mutex
 	closed    bool
 	started   bool
@@ -44,7 +47,7 @@ type wireState struct {
 }
 
 func newWire(t *Tier, addr string) *wire {
-	w := &wire{t: t, addr: addr, done: make(chan struct{}), checking: make(chan struct{}, maxChecks)}
+	w := &wire{t: t, addr: addr, done: make(chan struct{}), poked: make(chan struct{}, 1), checking: make(chan struct{}, maxChecks)}
 	w.breaker.changed = w.noteBreaker
 	w.state.Store(&wireState{err: errNotConnected})
 	return w
@@ -115,6 +118,9 @@ func (w *wire) pause(d time.Duration) bool {
 // connect makes one attempt.
 func (w *wire) connect(ctx context.Context) error {
 	c, err := dialConn(ctx, w)
+	if err == nil {
+		err = w.t.fits(c)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
@@ -142,7 +148,11 @@ func (w *wire) connect(ctx context.Context) error {
 }
 
 // publish begins the connection's epoch. It is called with mu held.
-func (w *wire) publish(c *conn) { w.setFeed(c.feed.Load()) }
+func (w *wire) publish(c *conn) {
+	f := c.feed.Load()
+	w.setFeed(f)
+	w.adopt(f)
+}
 
 // onLost is called when a connection is lost, also twice: the epoch is over.
 func (w *wire) onLost(c *conn) {
@@ -175,6 +185,9 @@ func (w *wire) onFlushed(c *conn) {
 		w.t.noteEpoch()
 	}
 	c.feed.Store(next) // the next PONG has it be trusted, after the local tiers know
+	if present {
+		w.adopt(next)
+	}
 }
 
 // close ends the wire: what waits for an answer fails.
@@ -226,9 +239,12 @@ func (w *wire) present(ctx context.Context) (*conn, error) {
 
 // stamp is that of what is asked for after it: 0 while there is no feed.
 func (w *wire) stamp(slot int) shared.Stamp {
-	c := w.state.Load().conn
-	if c == nil || !c.tracked() {
+	c := w.real().state.Load().conn
+	if c == nil || !c.tracked() || w.via != nil {
 		return 0
+	}
+	if w.t.cluster != nil {
+		return w.t.cluster.stamp(w, slot)
 	}
 	return c.feed.Load().Stamp(slot)
 }

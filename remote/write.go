@@ -18,7 +18,7 @@ func (t *Tier) Write(ctx context.Context, e shared.Entry, expect shared.Expect) 
 	if err != nil {
 		return written, errors.Join(err, t.Remove(ctx, e.Key, expect))
 	}
-	err = t.ask(e.Key, func(w *wire, slot int) error {
+	err = t.askOwner(ctx, t.entryName(e.Key), func(w *wire, slot int) error {
 		written, err = t.writeTo(ctx, w, slot, t.entryName(e.Key), s, expect)
 		return err
 	})
@@ -63,15 +63,6 @@ func set(name string, s sealed) rueidis.Completed {
 }
 
 func millis(d time.Duration) string { return strconv.FormatInt(max(d.Milliseconds(), 1), 10) }
-
-// ask asks the owner of a key.
-func (t *Tier) ask(key []byte, question func(w *wire, slot int) error) error {
-	w, slot, err := t.route(key)
-	if err != nil {
-		return err
-	}
-	return question(w, slot)
-}
 
 // enterLarge waits until few enough long values are on their way, for as long as a request with
 // so many bytes may take: a PING waits behind them.

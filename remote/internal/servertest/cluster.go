@@ -109,11 +109,14 @@ func (c *Cluster) nodesConf(self int, o ClusterOptions) string {
 		if i == self {
 			role = "myself," + role
 		}
-		epoch := i + 1
+		epoch, shard := i+1, ""
 		if o.isReplica(i) {
 			epoch -= primaries // its primary's
 		}
-		fmt.Fprintf(&b, "%s 127.0.0.1:%d@%d %s %s 0 0 %d connected%s\n", nodeID(i), s.port, c.buses.announced[i], role, master, epoch, slots)
+		if s.Binary.AtLeast(7, 2) {
+			shard = ",,shard-id=" + nodeID(epoch)
+		}
+		fmt.Fprintf(&b, "%s 127.0.0.1:%d@%d%s %s %s 0 0 %d connected%s\n", nodeID(i), s.port, c.buses.announced[i], shard, role, master, epoch, slots)
 	}
 	fmt.Fprintf(&b, "vars currentEpoch %d lastVoteEpoch 0\n", len(c.Nodes))
 	return b.String()
@@ -143,8 +146,8 @@ func (c *Cluster) Addrs() []string {
 	return addrs
 }
 
-// Replica is the replica that a primary has at the start.
-func (c *Cluster) Replica(primary *Server) *Server { return c.Nodes[c.index(primary)+primaries] }
+// Pair is the replica that a primary has at the start, or the primary of that replica.
+func (c *Cluster) Pair(s *Server) *Server { return c.Nodes[(c.index(s)+primaries)%(2*primaries)] }
 
 // Slot is the slot of a key.
 func (c *Cluster) Slot(key string) int {

@@ -49,6 +49,13 @@ func (c *Cluster) Migrate(slot int, from, to *Server) {
 	c.EndMigration(slot, from, to)
 }
 
+// Seize gives a slot to to without its keys, which from deletes when it hears of that.
+func (c *Cluster) Seize(slot int, from, to *Server) {
+	c.t.Helper()
+	to.Do("CLUSTER", "SETSLOT", strconv.Itoa(slot), "IMPORTING", c.ID(from))
+	to.Do("CLUSTER", "SETSLOT", strconv.Itoa(slot), "NODE", c.ID(to))
+}
+
 // Failover has a replica take over from its primary, which agrees, and waits until it has.
 func (c *Cluster) Failover(replica *Server) {
 	c.t.Helper()

@@ -21,11 +21,11 @@ func TestCluster(t *testing.T) {
 		if _, err := from.Try("GET", "{a}k"); err == nil || !strings.HasPrefix(err.Error(), "MOVED") {
 			t.Fatalf("GET at the slot's old owner: %v, want MOVED", err)
 		}
-		replica := c.Replica(from)
+		replica := c.Pair(from)
 		c.Failover(replica)
 		c.WaitOwner(c.index(from)*Slots/primaries+1, replica)
-		c.Takeover(c.Replica(to))
-		c.WaitOwner(slot, c.Replica(to))
+		c.Takeover(c.Pair(to))
+		c.WaitOwner(slot, c.Pair(to))
 		c.WaitOK()
 	})
 }
@@ -34,7 +34,7 @@ func TestClusterNodeCutOff(t *testing.T) {
 	t.Parallel()
 	c := StartCluster(t, ClusterOptions{})
 	p := c.Nodes[0]
-	r := c.Replica(p)
+	r := c.Pair(p)
 	mark, lost := r.Mark(), p.Mark()
 	c.Cut(p)
 	c.WaitElected(r, mark)

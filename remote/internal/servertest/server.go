@@ -3,6 +3,7 @@ package servertest
 import (
 	"crypto/tls"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -92,15 +93,19 @@ func (s *Server) choosePort() {
 	s.Addr = filepath.Join(dir, "s")
 }
 
-// FreePort is a port that nobody listens on now.
+// FreePort is a port that nobody listens on now, of those that are not given to outgoing
+// connections.
 func FreePort(t testing.TB) int {
 	t.Helper()
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(10000+rand.IntN(20000))))
+		if err == nil {
+			defer l.Close()
+			return l.Addr().(*net.TCPAddr).Port
+		}
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	t.Fatal("no free port from 10000 to 29999")
+	return 0
 }
 
 // run starts the process, and waits until it takes connections.
@@ -119,7 +124,7 @@ func (s *Server) run() error {
 	s.process, s.frozen = p, false
 	if !s.log.wait(from, p.ended, "Ready to accept connections", "ready to accept connections at") {
 		s.Kill()
-		return fmt.Errorf("it did not become ready within %v", Patience)
+		return fmt.Errorf("it has ended, or does not become ready within %v", Patience)
 	}
 	return nil
 }

@@ -1,0 +1,93 @@
+package remote
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+)
+
+// decode is an answer of JSON as the transport gives it.
+func decode(text []byte) any {
+	var v any
+	if json.Unmarshal(text, &v) != nil {
+		return nil
+	}
+	return whole(v)
+}
+
+// whole turns numbers into int64.
+func whole(v any) any {
+	switch v := v.(type) {
+	case float64:
+		return int64(v)
+	case []any:
+		for i := range v {
+			v[i] = whole(v[i])
+		}
+	}
+	return v
+}
+
+func TestParseSlots(t *testing.T) {
+	for text, want := range map[string]string{
+		`[]`: `[]`,
+		`[[0,5,["10.0.0.1",7000,"a",[]],["10.0.0.4",7003,"d"]],[6,9,["10.0.0.2",7001,"b"]],[10,10,["10.0.0.1",7000,"a"]]]`: `[{a 10.0.0.1:7000 [{0 5} {10 10}]} {b 10.0.0.2:7001 [{6 9}]}]`,
+		`[[0,16383,[null,7000,"a"]]]`:        `[{a asked:7000 [{0 16383}]}]`, // the host that was asked
+		`[[0,16383,["",7000,"a"]]]`:          `[{a asked:7000 [{0 16383}]}]`,
+		`[[0,16383,["?",7000,"a"]]]`:         `[{a  [{0 16383}]}]`, // not known
+		`[[0,16383,["h",0,"a"]]]`:            `[{a  [{0 16383}]}]`,
+		`[[0,1,["h",70000,"a"]]]`:            `[{a  [{0 1}]}]`,
+		`[[0,1,["2001:db8::1",7000,"a"]]]`:   `[{a [2001:db8::1]:7000 [{0 1}]}]`,
+		`[[0,1,["host.example",7000,"a"]]]`:  `[{a host.example:7000 [{0 1}]}]`,
+		`[[0,1,["h",7000,"a"],"x",null,[]]]`: `[{a h:7000 [{0 1}]}]`,
+	} {
+		got, err := parseSlots(decode([]byte(text)), "asked")
+		if err != nil || fmt.Sprint(got) != want {
+			t.Errorf("%s: %v, %v, want %s", text, got, err, want)
+		}
+	}
+	for _, text := range []string{
+		`1`, `"x"`, `[1]`, `[[]]`, `[[0,1]]`, `[[0,1,[]]]`, `[[0,1,["h",7000]]]`, `[["0",1,["h",7000,"a"]]]`,
+		`[[-1,1,["h",7000,"a"]]]`, `[[2,1,["h",7000,"a"]]]`, `[[0,16384,["h",7000,"a"]]]`, `[[0,1,["h",7000,""]]]`,
+	} {
+		if got, err := parseSlots(decode([]byte(text)), "asked"); !errors.Is(err, errMap) {
+			t.Errorf("%s: %v, %v, want an error", text, got, err)
+		}
+	}
+}
+
+func TestParseClusterInfo(t *testing.T) {
+	for text, want := range map[string]string{
+		"cluster_state:ok\r\ncluster_my_epoch:7\r\n":     "7 true",
+		"txt:cluster_state:ok\r\ncluster_my_epoch:7\r\n": "7 true",
+		"cluster_state:fail\r\ncluster_my_epoch:7\r\n":   "7 false",
+		"cluster_state:ok\r\n":                           "0 false",
+		"cluster_my_epoch:7\r\n":                         "7 false",
+		"":                                               "0 false",
+	} {
+		if epoch, ok := parseClusterInfo(text); fmt.Sprint(epoch, ok) != want {
+			t.Errorf("%q: %d %v, want %s", text, epoch, ok, want)
+		}
+	}
+}
+
+func FuzzParseSlots(f *testing.F) {
+	f.Add([]byte(`[[0,5,["10.0.0.1",7000,"a",[]],["10.0.0.4",7003,"d"]],[6,9,["",7001,"b"]]]`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		members, err := parseSlots(decode(text), "asked")
+		if err != nil && members != nil {
+			t.Fatalf("%v beside %v", members, err)
+		}
+		for _, m := range members {
+			if m.id == "" || len(m.slots) == 0 {
+				t.Fatalf("%+v", m)
+			}
+			for _, r := range m.slots {
+				if !r.valid() {
+					t.Fatalf("%+v", m)
+				}
+			}
+		}
+	})
+}
