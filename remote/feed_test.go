@@ -95,6 +95,21 @@ func TestSilentServer(t *testing.T) {
 	o.trusted(t)
 }
 
+// A primary that becomes a replica is not trusted, though it goes on answering.
+func TestPrimaryBecomesReplica(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, b servertest.Binary) {
+		primary, s := servertest.Start(t, servertest.Options{Binary: b}), servertest.Start(t, servertest.Options{Binary: b})
+		o := open(t, Options{}, s.Addr)
+		stamp := o.trusted(t)
+		host, port, _ := net.SplitHostPort(primary.Addr)
+		s.Do("REPLICAOF", host, port)
+		o.store.wait(t, "of it", func() bool { return o.store.epochs > 0 && !o.trust.Holds(stamp) })
+		s.Do("REPLICAOF", "NO", "ONE")
+		o.trusted(t)
+		o.set(t, "k", "v")
+	})
+}
+
 func TestInvalidatesByName(t *testing.T) {
 	s := servertest.Start(t, servertest.Options{})
 	o := open(t, Options{Namespace: "a"}, s.Addr)

@@ -108,19 +108,25 @@ func (c *conn) live() {
 }
 
 // beat sends a PING and waits for its PONG. Nothing else that the server may say is a sign of
-// life: it reports false then.
+// life: it reports false then. Before it the server is asked to write, though nothing: a primary
+// that has become a replica goes on answering PING, but what others write now is not there.
 func (c *conn) beat(h *heartbeat, now int64) (until int64, ok bool) {
 	if c.inCluster() {
 		return c.beatCluster(h, now)
 	}
 	free := c.abandoned.Swap(0)
 	h.ping(now)
-	result := c.client.Do(context.Background(), command("PING"))
-	if result.NonRedisError() != nil {
+	results := c.client.DoMulti(context.Background(), c.w.t.writeNothing(), command("PING"))
+	if results[1].NonRedisError() != nil {
 		return never, false
 	}
 	c.free(free)
-	if !isPong(result) {
+	if err := results[0].Error(); isServerError(err, "READONLY") {
+		c.w.t.o.Log.Warn("firn/remote: not a primary any more", "server", c.w.addr, "err", err)
+		c.kill()
+		return never, false
+	}
+	if !isPong(results[1]) {
 		return never, false
 	}
 	return h.pong(), true
@@ -131,6 +137,11 @@ func (c *conn) free(abandoned int64) {
 	for range abandoned {
 		<-c.room
 	}
+}
+
+// writeNothing is a write that changes nothing.
+func (t *Tier) writeNothing() rueidis.Completed {
+	return command("SET", t.probeName(), "", "XX", "PX", "1000")
 }
 
 func isPong(r rueidis.RedisResult) bool {

@@ -14,12 +14,16 @@ import (
 //
 //	<namespace>:k<key>    the entry of a key
 //	<namespace>:n<id>     a number, under its 16 bytes
+//	<namespace>:p         never anything: it is asked for to find out what the server does
 //
 // A key's own {hash tag} decides on its slot in a cluster.
 const (
 	entryKind  = 'k'
 	numberKind = 'n'
 )
+
+// probeName is the name under which there is nothing.
+func (t *Tier) probeName() string { return t.prefix + "p" }
 
 // entryName is the name of a key's entry on the server.
 func (t *Tier) entryName(key []byte) string {

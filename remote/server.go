@@ -86,7 +86,7 @@ func infoField(info, name string) string {
 // tryRights tries the commands that the tier uses, on a key that does not exist. None changes
 // anything.
 func (c *conn) tryRights(ctx context.Context, s server) error {
-	k := c.w.t.prefix + "r"
+	k := c.w.t.probeName()
 	tries := [][]string{
 		{"PING"}, {"GETRANGE", k, "0", "0"}, {"SET", k, "", "XX", "PX", "1000"}, {"UNLINK", k},
 		{"SCAN", "0", "MATCH", globEscape(k), "COUNT", "1"},
