@@ -11,6 +11,11 @@ func AppendTrailer(dst []byte, v Version, s Stamp) []byte {
 	return binary.LittleEndian.AppendUint64(dst, uint64(s))
 }
 
+// StampOf is the stamp in the trailer of a copy, which has one.
+func StampOf(copied []byte) Stamp {
+	return Stamp(binary.LittleEndian.Uint64(copied[len(copied)-8:]))
+}
+
 // CutTrailer takes the trailer off a copy. It reports false for bytes that are none.
 func CutTrailer(copied []byte) (value []byte, v Version, s Stamp, ok bool) {
 	n := len(copied) - TrailerLen

@@ -3,6 +3,7 @@ package shared
 import (
 	"math"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -46,10 +47,14 @@ func (f *Feed) Stamp(slot int) Stamp { return Stamp(f.epoch<<epochAt | uint64(sl
 
 // Extend has copies of the epoch be trusted until a moment of Trust's clock.
 func (f *Feed) Extend(until int64) {
-	if t := f.of.Load(); t != nil {
-		t.extended.Add(1)
+	t := f.of.Load()
+	if t == nil {
+		f.until.Store(until)
+		return
 	}
+	t.extended.Add(1)
 	f.until.Store(until)
+	t.heat()
 }
 
 // Until is that moment.
@@ -58,6 +63,8 @@ func (f *Feed) Until() int64 { return f.until.Load() }
 // Trust tells which copies may be an answer without asking the shared tier. A reader looks
 // without a lock; the tier's goroutines change it.
 type Trust struct {
+	hot      atomic.Uint64 // a stamp
+	heating  sync.Mutex    // of changes of hot
 	now      atomic.Int64  // in milliseconds, coarse: the tier advances it
 	near     int64         // the last milliseconds of trust, in which
 	clock    func() int64  // is asked instead
@@ -73,6 +80,7 @@ const checkedWays = 4
 // NewTrust is for so many slots, 1 or Slots, and room for seals, a power of two, of 8 bytes.
 func NewTrust(slots, seals int) *Trust {
 	t := &Trust{feeds: make([]atomic.Pointer[Feed], slots), checked: make([]atomic.Uint64, max(seals, checkedWays))}
+	t.hot.Store(uint64(Shortened))
 	t.now.Store(math.MaxInt64) // nothing is trusted before the first Advance
 	none := NewFeed()
 	for i := range t.feeds {
@@ -95,7 +103,10 @@ func (t *Trust) lasts(f *Feed) bool {
 }
 
 // Advance sets the coarse time.
-func (t *Trust) Advance(now int64) { t.now.Store(now) }
+func (t *Trust) Advance(now int64) {
+	t.now.Store(now)
+	t.heat()
+}
 
 // Slots is how many slots there are.
 func (t *Trust) Slots() int { return len(t.feeds) }
@@ -109,6 +120,7 @@ func (t *Trust) SetFeed(slot int, f *Feed) {
 	f.of.Store(t)
 	t.extended.Add(1)
 	t.feeds[slot].Store(f)
+	t.heat()
 }
 
 // Mark is taken before a copy is read, and Since asked when Holds has said that it is trusted.
@@ -129,6 +141,25 @@ func (t *Trust) Holds(s Stamp) bool {
 	}
 	f := t.feeds[slot].Load()
 	return f.epoch == uint64(s>>epochAt) && t.lasts(f)
+}
+
+// Hot is the stamp of copies that are trusted now, where there is one slot and the end of trust
+// is not near; another stamp, which no copy has, otherwise. A copy that is read after it was
+// taken, and has it, is trusted: it was no older than the bound when the reader began.
+func (t *Trust) Hot() Stamp { return Stamp(t.hot.Load()) }
+
+// heat sets Hot after a change of what it depends on.
+func (t *Trust) heat() {
+	if len(t.feeds) > 1 {
+		return
+	}
+	t.heating.Lock() // the last change is seen by whoever comes last
+	defer t.heating.Unlock()
+	f, now, hot := t.feeds[0].Load(), t.now.Load(), Shortened
+	if until := f.until.Load(); now <= until && until-now >= t.near {
+		hot = f.Stamp(0)
+	}
+	t.hot.Store(uint64(hot))
 }
 
 // HoldsCopy is Holds of a copy by the hash of its key, also if it was stamped anew.

@@ -36,3 +36,57 @@ func TestTrustEndsInTime(t *testing.T) {
 		t.Error("a copy that was stamped anew is trusted after the end")
 	}
 }
+
+// What is hot is trusted, at every moment; and nothing is where the end of trust is near, nor
+// in a cluster.
+func TestHot(t *testing.T) {
+	now := int64(1000)
+	trust, feed := NewTrust(1, 4), NewFeed()
+	trust.SetClock(func() int64 { return now }, 100*time.Millisecond)
+	stamp := feed.Stamp(0)
+	for i, step := range []struct {
+		do  func()
+		hot bool
+	}{
+		{func() {}, false},
+		{func() { trust.Advance(now) }, false},
+		{func() { trust.SetFeed(0, feed) }, false},
+		{func() { feed.Extend(1100) }, true},
+		{func() { trust.Advance(1001) }, false},
+		{func() { feed.Extend(2000) }, true},
+		{func() { feed.Extend(1000) }, false},
+		{func() { feed.Extend(3000) }, true},
+		{func() { trust.SetFeed(0, NewFeed()) }, false},
+	} {
+		if step.do(); trust.Hot() == stamp != step.hot {
+			t.Errorf("step %d: hot is %x, and the stamp %x: want it hot %v", i, trust.Hot(), stamp, step.hot)
+		}
+	}
+	cluster := NewTrust(Slots, 4)
+	cluster.Advance(now)
+	cluster.SetFeed(0, feed)
+	feed.Extend(3000)
+	if cluster.Hot() == stamp || !cluster.Holds(stamp) {
+		t.Error("a copy of a cluster is hot, or not trusted")
+	}
+}
+
+// Trust that was given between a look and the question is noticed.
+func TestTrustSince(t *testing.T) {
+	trust, feed := NewTrust(1, 4), NewFeed()
+	trust.Advance(0)
+	for name, give := range map[string]func(){
+		"a feed":   func() { trust.SetFeed(0, feed) },
+		"a word":   func() { feed.Extend(100) },
+		"an epoch": func() { trust.SetFeed(0, NewFeed()) },
+	} {
+		trust.SetFeed(0, feed)
+		mark := trust.Mark()
+		if trust.Since(mark) {
+			t.Error("trust was given of itself")
+		}
+		if give(); !trust.Since(mark) {
+			t.Errorf("%s gave no trust", name)
+		}
+	}
+}

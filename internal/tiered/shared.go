@@ -106,7 +106,7 @@ func (s *Store) openShared(cfg *Config) error {
 		s.shared = nil
 		return &OptionError{"Shared", err}
 	}
-	t.trust = trust
+	t.trust, s.trust = trust, trust
 	s.openAgreed()
 	return nil
 }

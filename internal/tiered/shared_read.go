@@ -30,12 +30,13 @@ func (a *answer) found(dst []byte, err error) ([]byte, error) {
 
 // getShared is Get with a shared tier.
 func (s *Store) getShared(dst, key []byte) ([]byte, bool) {
-	mark := s.shared.trust.Mark()
+	mark, hot := s.trust.Mark(), s.trust.Hot()
 	n := s.ram.TryGet(dst, key)
 	if n >= shared.TrailerLen {
-		if v, ok := s.shared.trusted(dst[:len(dst)+n], mark); ok {
+		end := len(dst) + n
+		if shared.StampOf(dst[:end])&^shared.Shortened == hot {
 			s.keepAlive()
-			return v, true
+			return dst[:end-shared.TrailerLen], true
 		}
 	}
 	v, err := s.finishShared(n, mark, context.Background(), dst, key)
@@ -48,22 +49,16 @@ func (s *Store) lookupShared(ctx context.Context, dst, key []byte) ([]byte, erro
 		a, err := s.lookupTiers(ctx, dst, key)
 		return a.found(dst, err)
 	}
-	mark := s.shared.trust.Mark()
+	mark, hot := s.trust.Mark(), s.trust.Hot()
 	n := s.ram.TryGet(dst, key)
 	if n >= shared.TrailerLen {
-		if v, ok := s.shared.trusted(dst[:len(dst)+n], mark); ok {
+		end := len(dst) + n
+		if shared.StampOf(dst[:end])&^shared.Shortened == hot {
 			s.keepAlive()
-			return v, nil
+			return dst[:end-shared.TrailerLen], nil
 		}
 	}
 	return s.finishShared(n, mark, ctx, dst, key)
-}
-
-// trusted is the value of a copy that was found, after a mark, if it has not been stamped anew
-// and is trusted.
-func (t *sharedTier) trusted(found []byte, mark uint64) (value []byte, ok bool) {
-	value, _, stamp, _ := shared.CutTrailer(found)
-	return value, t.trust.Holds(stamp) && !t.trust.Since(mark)
 }
 
 // finishShared is the rest of a lookup after TryGet returned n.

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/firncache/firn/internal/ram"
+	"github.com/firncache/firn/internal/shared"
 	"github.com/firncache/firn/internal/ssd"
 )
 
@@ -14,8 +15,9 @@ import (
 // holds it by value: while a method of the store runs, the owner is not collected.
 type Store struct {
 	ram     *ram.Tier
-	ssd     *ssdTier    // nil: RAM alone
-	shared  *sharedTier // nil: none
+	ssd     *ssdTier      // nil: RAM alone
+	shared  *sharedTier   // nil: none
+	trust   *shared.Trust // of its copies
 	now     func() int64
 	grace   bool // the tiers keep expired entries
 	hook    atomic.Pointer[WriteHook]
