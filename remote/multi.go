@@ -180,8 +180,11 @@ func (t *Tier) RemoveMulti(ctx context.Context, keys [][]byte, each func(i int, 
 			}
 		})
 	for i, err := range errs {
-		if isRedirect(err) {
+		switch {
+		case isRedirect(err) || isServerError(err, "OOM"):
 			err = t.Remove(ctx, keys[i], shared.Anything)
+		case err != nil:
+			t.keepRemoval(t.entryName(keys[i]))
 		}
 		each(i, err)
 	}
@@ -194,13 +197,7 @@ func (t *Tier) removePart(ctx context.Context, w *wire, keys [][]byte, part []it
 	}
 	t.count.writes.Add(uint64(len(part)))
 	for j, err := range w.outcomes(ctx, cmds) {
-		i := part[j].i
-		if isServerError(err, "OOM") {
-			err = w.remove(ctx, t.entryName(keys[i]))
-		}
-		if errs[i] = err; err != nil {
-			t.keepRemoval(t.entryName(keys[i]))
-		}
+		errs[part[j].i] = err
 	}
 }
 

@@ -124,6 +124,14 @@ func (w *wire) onPong() {
 	}
 }
 
+// noteUnsent logs that removals are lost with the tier.
+func (t *Tier) noteUnsent() {
+	var s shared.Stats
+	if t.Stats(&s); s.KeptRemovals > 0 {
+		t.o.Log.Warn("firn/remote: closed before removals could be sent", "removals", s.KeptRemovals)
+	}
+}
+
 // unread is the error of a read of what is to be removed.
 func (w *wire) unread(cmd rueidis.Completed) error {
 	if w.removals.kept.Load() == 0 {

@@ -119,6 +119,7 @@ func (t *Tier) Close(ctx context.Context) error {
 		return nil
 	}
 	t.closed = true
+	t.noteUnsent()
 	t.stopDial(errClosed)
 	close(t.done)
 	if t.cluster != nil {
