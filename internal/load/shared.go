@@ -114,6 +114,8 @@ func (g *Group) askOne(call *loaderCall, f *flight, leases bool) asked {
 	case came == toLoad && call.purpose == paused:
 		g.count.errorHits.Add(1)
 		res, came = result{err: call.remembered, cached: true}, answered
+	case came == toLoad && a.Err != nil && call.purpose == missing:
+		res, came = result{err: a.Err, cached: true}, answered
 	case came == toLoad && a.Leased && call.purpose == ahead && g.leaveToOther(f):
 		return answered
 	case came == toLoad && a.Leased && call.purpose != demanded && !call.impatient:

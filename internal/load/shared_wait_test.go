@@ -36,6 +36,33 @@ func TestLoadWithoutServer(t *testing.T) {
 	})
 }
 
+// Where the policy wants an error, a load fails instead while the shared tier is unavailable: the
+// source is spared. Refresh asks it all the same.
+func TestNoLoadWithoutServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, o := sharedtest.NewServer(), Options{ErrorTTL: time.Minute}
+		a := beginProcess(t, server, o, func(tier *sharedtest.Tier, _ *tiered.Config) { tier.Does.Degraded = shared.DegradedError })
+		a.expect("suspect", "v", a.loader("v", nil, 0), 1)
+		a.tier.Disconnect()
+		a.tier.SetOnline(false)
+		for _, key := range []string{"suspect", "k"} {
+			a.expect(key, shared.ErrUnavailable.Error(), a.loader("new", nil, 0), 0)
+		}
+		if got := a.getOrLoadMulti("k", func(_ context.Context, keys [][]byte) ([][]byte, error) { return keys, nil }); got != "- "+shared.ErrUnavailable.Error() {
+			t.Errorf("GetOrLoadMulti: %s", got)
+		}
+		if v, err := a.refresh("k", a.loader("v", nil, 0)); v != "v" || !errors.Is(err, shared.ErrUnavailable) {
+			t.Errorf("Refresh: %q, %v", v, err)
+		}
+		if n := a.loads.Stats(); n.Errors != 0 || n.Loads != 2 {
+			t.Errorf("%d loads, %d failed", n.Loads, n.Errors)
+		}
+		a.tier.SetOnline(true)
+		a.expect("suspect", "v", a.loader("new", nil, 0), 0)
+		a.expect("k", "new", a.loader("new", nil, 0), 1)
+	})
+}
+
 // A shared tier that does not answer holds a load up for its Timeout, once: before the loader
 // runs, and a caller who finds a local answer not at all.
 func TestLoadWithSilentServer(t *testing.T) {

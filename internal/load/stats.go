@@ -33,7 +33,7 @@ type counters struct {
 // ended counts how a load ended that somebody wanted.
 func (n *counters) ended(res result) {
 	switch {
-	case res.closed:
+	case res.closed, res.cached:
 	case res.panicked != nil:
 		n.panics.Add(1)
 	case errors.Is(res.err, ErrTimeout):

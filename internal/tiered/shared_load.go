@@ -36,7 +36,8 @@ type Asked struct {
 	Deadline int64
 	State    State
 	Lease    Lease
-	Leased   bool // by another process
+	Leased   bool  // by another process
+	Err      error // the tier is unavailable, and Policy.Degraded wants no load in its place
 }
 
 // is makes a what was found the answer.
@@ -60,6 +61,9 @@ func (s *Store) LookupMultiForLoad(ctx context.Context, b *Batch, keys [][]byte)
 		return ctx
 	}
 	call := callOf(ctx)
+	if s.shared.degraded(&call) == shared.DegradedError {
+		return ctx // each load is to fail
+	}
 	call.SkipShared = true
 	return shared.WithCall(ctx, call)
 }
@@ -68,8 +72,16 @@ func (s *Store) LookupMultiForLoad(ctx context.Context, b *Batch, keys [][]byte)
 // watches. What it finds is stored as a copy under that watch, which goes on. A suspect copy
 // is checked; a trusted one is an answer, but for AskAnew. If the tier is unavailable, the
 // answer is what Policy.Degraded makes it, or a miss, and the Lease knows nothing.
-func (s *Store) Ask(ctx context.Context, w *ram.Watch, key []byte, how Asking, ev *ram.Evicted) (a Asked) {
+func (s *Store) Ask(ctx context.Context, w *ram.Watch, key []byte, how Asking, ev *ram.Evicted) Asked {
 	call := callOf(ctx)
+	a := s.askForLoad(ctx, w, key, how, &call, ev)
+	if how != AskAnew && s.shared.degraded(&call) == shared.DegradedError {
+		a.Err = a.Lease.err
+	}
+	return a
+}
+
+func (s *Store) askForLoad(ctx context.Context, w *ram.Watch, key []byte, how Asking, call *shared.Call, ev *ram.Evicted) (a Asked) {
 	a.Lease.anew = how == AskAnew
 	if call.SkipShared {
 		return a
@@ -82,7 +94,7 @@ func (s *Store) Ask(ctx context.Context, w *ram.Watch, key []byte, how Asking, e
 	}
 	asked := false
 	if have.state != Miss && !have.answers() || have.state == Miss && how == AskValue {
-		if have, a.Lease.err = s.askWatched(ctx, w, key, &have, &call, ev); a.Lease.err != nil {
+		if have, a.Lease.err = s.askWatched(ctx, w, key, &have, call, ev); a.Lease.err != nil {
 			a.is(&have, s.now())
 			return a
 		}
@@ -91,7 +103,7 @@ func (s *Store) Ask(ctx context.Context, w *ram.Watch, key []byte, how Asking, e
 	if a.is(&have, s.now()); a.State == Fresh && how != AskAnew || a.State == Negative || how == AskValue {
 		return a
 	}
-	s.lease(ctx, w, key, &have, asked, &a, &call, ev)
+	s.lease(ctx, w, key, &have, asked, &a, call, ev)
 	return a
 }
 
