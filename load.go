@@ -45,6 +45,22 @@ type MultiLoadFunc func(ctx context.Context, keys [][]byte) (values [][]byte, er
 //     logged, at most every ten seconds.
 //   - Close ends every load: its callers get ErrClosed at once.
 //
+// With Options.Shared these rules are those of all processes, as far as the server can be
+// asked:
+//
+//   - A value that the shared tier has is the answer, and no load: Stats.Shared.Hits counts it.
+//   - One process loads a key; the others wait for its value. When that process fails, is
+//     closed, or takes longer than its lease (remote.Options.LeaseTime), another one loads. One
+//     that has waited for three of them loads the key itself.
+//   - A write of any process wins: the server refuses the value of a load from before it.
+//   - Waiting for the shared tier, or for another process, is none of the loader's time, and no
+//     turn of MaxLoads; a caller's context, and Close, end it. A load that nobody waits for is
+//     given up meanwhile.
+//   - While the shared tier is unavailable, load is called, after its timeout at the latest: the
+//     value is returned, and Stats.Loads.StoreErrors counts it. It is kept only if suspect copies
+//     may be answers (DegradedStale). With DegradedError the error is returned, and load is not
+//     called, unless Refresh asks for it.
+//
 // [LoadingOptions] can add to that: values refreshed before they expire or soon
 // after, missing ones remembered, and answers while the source is slow or down.
 //
@@ -85,7 +101,8 @@ func (c *Cache) needsRefresh(deadline int64) bool {
 // GetOrLoadMulti is GetMulti that calls load once for all the values that are
 // missing, but for those that another load fetches already, and stores what it
 // returns. For each key it keeps the rules of GetOrLoad: one load at a time, and
-// writes that win.
+// writes that win. With Options.Shared, keys that another process loads are waited for
+// while the others are loaded; those that it does not store are loaded in one more call.
 //
 // The values are in b, found ones and loaded ones; a key without a value is a
 // miss there, and no error. If some keys could not be loaded, they are misses
@@ -104,7 +121,8 @@ func (c *Cache) GetOrLoadMulti(ctx context.Context, b *Batch, keys [][]byte, loa
 // Refresh: one that is under way is let end first. Callers that refresh a key at the
 // same time share a load, and callers of GetOrLoad that find no value join it. Until
 // it ends, reads find the value from before; with ErrNotFound that value goes, with
-// most other errors it stays. The rules of GetOrLoad apply otherwise, but expired
+// most other errors it stays. With Options.Shared it waits for no other process, and what
+// it finds, or that there is nothing, replaces what all have. The rules of GetOrLoad apply otherwise, but expired
 // values are no answer.
 func (c *Cache) Refresh(ctx context.Context, dst, key []byte, load LoadFunc) ([]byte, error) {
 	return c.loads.Refresh(ctx, dst, key, load)

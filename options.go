@@ -140,14 +140,15 @@ type LoadingOptions struct {
 	// GetOrLoad and GetOrLoadMulti answer ErrNotFound meanwhile, and do not load;
 	// all other calls see no value. A Set, Delete or Clear ends it. Each takes the
 	// room of an entry without a value, counts in Len, and may be evicted; OnEvict
-	// is not told. An error of the source's own, such as sql.ErrNoRows, is not remembered:
+	// is not told. With Shared, those of one process answer in all. An error of the source's own, such as sql.ErrNoRows, is not remembered:
 	// a loader returns firn.ErrNotFound for it, wrapped if it likes.
 	NegativeTTL time.Duration
 
 	// ErrorTTL is how long the error of a loader is remembered, ErrLoadTimeout too, but no
 	// panic: callers of GetOrLoad and GetOrLoadMulti that find no value get it meanwhile,
 	// and do not load. Of the last 64 keys in each of 64 shards, beside the RAM budget.
-	// Writes do not end it, a load that succeeds does: Refresh asks the source at once.
+	// Writes do not end it, a load that succeeds does: Refresh asks the source at once. With
+	// Shared, the shared tier is asked before, for a value of another process.
 	ErrorTTL time.Duration
 
 	// RefreshAfter is the age at which a value that was stored with Options.TTL is
@@ -157,14 +158,16 @@ type LoadingOptions struct {
 	// life: it is refreshed when less than TTL - RefreshAfter is left. So jitter
 	// moves both moments alike, and a value that was stored with another TTL is
 	// refreshed as long before its end, but never if its whole life is shorter
-	// than that. With RefreshAfter, deadlines may be a millisecond later. If the load fails,
+	// than that. With Shared, one process refreshes a value, and the others leave it to that
+	// one for RetryAfter. With RefreshAfter, deadlines may be a millisecond later. If the load fails,
 	// another begins with the next caller after RetryAfter.
 	RefreshAfter time.Duration
 
 	// StaleWhileRevalidate is how long after its deadline a value is still returned by
 	// GetOrLoad and GetOrLoadMulti, while one of them loads it anew in the
 	// background; if that fails, the next caller after RetryAfter does. Values that never
-	// expire are never stale: it needs Options.TTL, TypedOptions.TTL or SetLoadTTL, as
+	// expire are never stale. With Shared, the shared tier keeps values for as long, too, and
+	// one process loads such a value anew. It needs Options.TTL, TypedOptions.TTL or SetLoadTTL, as
 	// StaleIfError does.
 	StaleWhileRevalidate time.Duration
 
@@ -190,8 +193,8 @@ type LoadingOptions struct {
 	// waits for it gets ErrLoadTimeout, or an expired value under StaleIfError, and
 	// the next caller begins another load. A value returned later is dropped. One
 	// returned in time that the SSD tier holds up is returned. It must be more than
-	// SoftTimeout. Time that a loader waits to be called, under MaxLoads, is not
-	// counted.
+	// SoftTimeout. Time that a loader waits to be called, under MaxLoads, for the shared tier,
+	// or for another process's load, is not counted.
 	HardTimeout time.Duration
 
 	// CancelUnwanted has a load cancelled when every caller that waits for it has left;

@@ -20,6 +20,8 @@
 //   - directives: a loader's wishes for its values, given through its context.
 //   - slot: the permit that a call needs to run if there is a limit. A call that a loader waits
 //     for bypasses the limit.
+//   - lease: with a shared tier, what lets one process load a key, and the others wait for it:
+//     see package shared. A load that has one releases it when it stores nothing.
 //   - recheck: look into the cache again after joining, for a value that a load has stored
 //     between the caller's miss and its join.
 //
@@ -29,6 +31,8 @@
 //	group.go         Group: the loads under way, in shards
 //	load.go          a load from the miss to the answer
 //	multi.go         the loads of a batch
+//	shared.go        what a call asks the shared tier before its loader; waits for processes
+//	lease.go         leases: held, released; calls that are split for them
 //	refresh.go       Refresh, and refreshes in the background
 //	flight.go        the states of a load, in a picture; when its call is cancelled
 //	context.go       the context of a call
