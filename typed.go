@@ -74,6 +74,11 @@ type TypedOptions[K comparable, V any] struct {
 // Mismatches or DecodeErrors. So a program whose types changed starts with what
 // is still readable.
 //
+// With a shared tier the entry stays, for another version of the program may read it: the two
+// share the keys, so that a Set, Delete, Clear or InvalidateTag of one is one for both, and a
+// load of one replaces what the other has. Versions that are both to stay warm need namespaces
+// of two names; then neither hears of the other's writes.
+//
 // # What it costs
 //
 // Get and Set cost those of Cache, the codec, and about 25 ns. They allocate what
@@ -140,9 +145,11 @@ func (l *typedState) addTo(s *Stats) {
 // delete them at each read. It may be made anew at any time, and closed or forgotten: the
 // entries are in c. It fails if K
 // cannot be a key or V has no codec, with an error that names the type, and with
-// ErrClosed. It waits for nothing.
+// ErrClosed. It waits for nothing. With a shared tier the first call asks for the number that
+// all processes agree on; until one could, reads miss, writes fail with ErrSharedUnavailable,
+// and loads call the loader and keep nothing.
 //
-// Which entries are those of a namespace, c remembers in a table of bounded size: that
+// Which entries are those of a namespace, c remembers, without a shared tier, in a table of bounded size: that
 // of 16 namespaces in the smallest cache, of 8,192 from 128 MiB of RAMBytes on. If more
 // are in use, or were, the entries of some that are not in use any more, or were not in
 // the process before, are not found again.

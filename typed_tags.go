@@ -41,7 +41,7 @@ func (t *Typed[K, V]) SetWith(key K, v V, o SetOptions) error {
 // A value whose load began before goes to those who wait for it since before, and to
 // nobody else. One that is stored with the tag afterwards is valid.
 //
-// The cache remembers a bounded number of tags, about one for each 5 to 10 KiB of
+// The cache, without a shared tier, remembers a bounded number of tags, about one for each 5 to 10 KiB of
 // Options.RAMBytes, up to 24,576. One that was not used for long is forgotten when there is
 // no room for others, and all values that have it are worthless, as after InvalidateTag.
 //

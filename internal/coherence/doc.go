@@ -48,6 +48,10 @@
 // generation that was current before its bytes were read, and is worth nothing
 // under another. Expired entries are recognized by their deadline.
 //
+// With a shared tier a push is a write, and drops its key. That is all a front is told of other
+// processes: whether its entry may be an answer while no push could have come, by the
+// generation's number and by the stamp that the entry bears, its owner asks at each hit.
+//
 // So does a front that is detached: writes do not empty it from then on, and nobody
 // may read it.
 //

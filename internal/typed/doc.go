@@ -17,7 +17,9 @@
 //
 //   - key.go: how keys become bytes, and back
 //   - parts.go: those of keys made of several numbers and strings
-//   - namespace.go: namespaces, and their generations
+//   - namespace.go: namespaces, and their generations; shared_space.go: those that all
+//     processes agree on
+//   - tags.go: tags, and their versions; shared_tags.go likewise
 //   - counters.go: how often a namespace's typed caches were called
 //   - value.go: values behind a header, as SetValue and GetValue have them
 package typed
