@@ -273,6 +273,9 @@ func (o Options) Validate() error {
 	if _, err := causesOf(o.OnEvictCauses); err != nil {
 		return &OptionError{"OnEvictCauses", err}
 	}
+	if err := o.validateShared(); err != nil {
+		return err
+	}
 	if err := o.validateAccess(); err != nil {
 		return err
 	}

@@ -159,8 +159,9 @@ func TestSharedOptions(t *testing.T) {
 			t.Errorf("%v: want an OptionError of %s", err, field)
 		}
 	}
-	if _, err := firn.Open(firn.Options{Shared: tier}); err == nil {
-		t.Error("no RAMBytes: no error")
+	var none *sharedtest.Tier
+	if err := (firn.Options{RAMBytes: 1 << 20, Shared: none}).Validate(); err == nil || err.Error() != "firn: Options.Shared is a nil *sharedtest.Tier: want one that remote.Open returned without an error, or none" {
+		t.Errorf("a nil pointer: %v", err)
 	}
 }
 
