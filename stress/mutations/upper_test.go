@@ -58,8 +58,8 @@ var upper = []mutation{{
 }, {
 	guard: "a load looks again before it calls the loader",
 	file:  "internal/load/load.go",
-	old:   "if res, ok := recheck(f); ok {",
-	new:   "if res, ok := recheck(f); ok && false {",
+	old:   "if res, ok := g.recheck(call, f, why); ok {",
+	new:   "if res, ok := g.recheck(call, f, why); ok && false {",
 	pkg:   ".", test: "TestLoadOnceWhenItIsQuick",
 }, {
 	guard: "a load whose callers have left is cancelled, if that was asked for",
@@ -96,7 +96,7 @@ var upper = []mutation{{
 }, {
 	guard: "a load that succeeds ends the memory of one that failed",
 	file:  "internal/load/failures.go",
-	old:   "\t\t\t*last = failure{}\n",
+	old:   "\t\t*last = failure{}\n",
 	pkg:   ".", test: "TestErrorTTL",
 }, {
 	guard: "a loader that was given no value has none to keep",
@@ -122,7 +122,7 @@ var upper = []mutation{{
 	pkg:   ".", test: "TestMaxLoadsNestedTwice",
 }, {
 	guard: "an entry of a front is of the current generation",
-	file:  "typed.go",
+	file:  "front.go",
 	old:   " && e.generation == t.space.Generation()",
 	pkg:   ".", test: "TestFrontFollowsWrites",
 }, {
@@ -133,8 +133,8 @@ var upper = []mutation{{
 }, {
 	guard: "a typed cache that is closed makes no key",
 	file:  "typed.go",
-	old:   "\tif t.closed.Load() {\n\t\treturn errTypedClosed\n\t}\n\ts.key, err",
-	new:   "\ts.key, err",
+	old:   "\tif t.closed.Load() {\n\t\treturn errTypedClosed\n\t}\n\ts.in = in",
+	new:   "\ts.in = in",
 	pkg:   ".", test: "TestTypedClose",
 }, {
 	guard: "a namespace is cleared in the registry",
@@ -151,8 +151,8 @@ var upper = []mutation{{
 }, {
 	guard: "a namespace in use keeps its slot",
 	file:  "internal/typed/namespace.go",
-	old:   "n.store.HoldNumber(id)",
-	new:   "n.store.NumberOrDraw(id), error(nil)",
+	old:   "s.of.store.HoldNumber(s.id)",
+	new:   "s.of.store.NumberOrDraw(s.id), error(nil)",
 	pkg:   "./internal/typed", test: "TestNumbersAreHeld",
 }, {
 	guard: "namespaces do not keep each other from being collected",
