@@ -33,7 +33,7 @@ const settingVar = "FIRN_SHARED_PROCESS"
 
 // command is what the parent asks for: a line of JSON.
 type command struct {
-	Do    string // run, stop, settle
+	Do    string // run, stop, quiet, settle
 	Seed  uint64
 	Round int
 	Loses bool  // the round has a fault that makes the server forget
@@ -89,6 +89,9 @@ func runProcess(text string) error {
 			p.stop.Store(true)
 			running.Wait()
 			p.figures()
+			p.done()
+		case "quiet":
+			p.quiet()
 			p.done()
 		case "settle":
 			p.settle(c.At)
@@ -151,12 +154,16 @@ func (p *process) figures() {
 var figureNames = []string{"hits", "SSD hits", "shared hits", "misses", "copies refused", "invalidations",
 	"epochs", "copies unchanged", "demotions", "promotions", "errors"}
 
+// quiet returns when the server can be asked, and has been told of all removals that failed.
+func (p *process) quiet() {
+	for p.online() != nil || p.cache.Stats().Shared.KeptRemovals > 0 { // each try takes as long as the tier's timeout
+		time.Sleep(time.Millisecond)
+	}
+}
+
 // settle tells what each key's value is, for reads that begin at a time, with nobody at
 // work.
 func (p *process) settle(at int64) {
-	for p.online() != nil { // each try takes as long as the tier's timeout
-		time.Sleep(time.Millisecond)
-	}
 	time.Sleep(time.Duration(at - now())) // the bound is a time: nothing is to be seen when it is over
 	var b []byte
 	note := func(k kind, key uint32, n, from int64) {

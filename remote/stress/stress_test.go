@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	reads  = flag.Int64("reads", 600_000, "how many reads are checked, at least")
+	reads  = flag.Int64("reads", 400_000, "how many reads are checked, at least")
 	rounds = flag.Int64("per-round", 30_000, "how many reads a round has, at least")
 	seed   = flag.Uint64("seed", 1, "of the random numbers; 0: one of the clock")
 	only   = flag.String("fault", "", "the only fault, by its name")
@@ -107,6 +107,7 @@ func (f *field) round(n int, fault fault) {
 	f.awaitReads(f.perRound / 3)
 	f.allDo(command{Do: "stop"})
 	f.checker.round(f.records())
+	f.allDo(command{Do: "quiet"})
 	f.allDo(command{Do: "settle", At: now() + int64(f.bound)})
 	f.checker.settled(f.records())
 	f.t.Logf("round %d, %s: %d reads", n, fault.name, f.checker.reads-before)
