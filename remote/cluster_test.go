@@ -12,8 +12,8 @@ import (
 	"github.com/firncache/firn/remote/internal/servertest"
 )
 
-// clusterStaleness keeps the tests short: owners are confirmed every 80 ms.
-const clusterStaleness = 200 * time.Millisecond
+// clusterStaleness keeps the tests short: owners are confirmed every 160 ms.
+const clusterStaleness = 400 * time.Millisecond
 
 // clusterOf is a cluster, a tier on it that reads, and one that writes.
 type clusterOf struct {
@@ -90,13 +90,12 @@ func (c *clusterOf) home(key string) (slot int, owner, other *servertest.Server)
 	return slot, owner, nil
 }
 
-// changed ends what every change of an owner has to: the old copy is suspect and stays so, a new
-// one is of the new owner, and is announced when it changes.
+// changed waits for what every change of an owner leads to: a trusted copy is of another epoch, the
+// old one is suspect from then on, and the new one is announced when it changes.
 func (c *clusterOf) changed(key string, old shared.Stamp, want string) {
 	c.t.Helper()
-	c.suspect(old)
-	fresh := c.copied(key, want)
-	if c.reader.trust.Holds(old) || fresh == old {
+	until(c.t, "another epoch of "+key, func() bool { return c.copied(key, want) != old })
+	if c.reader.trust.Holds(old) {
 		c.t.Errorf("%s: a copy from before the change of the owner is trusted", key)
 	}
 	seen := c.reader.store.count(key)
@@ -129,6 +128,7 @@ func TestCluster(t *testing.T) {
 			{"all servers", (*clusterOf).usesAllServers},
 			{"a slot on its way", (*clusterOf).followsAsk},
 			{"a slot that moves", (*clusterOf).slotMoves},
+			{"a slot that moves by itself", (*clusterOf).slotMovesByItself},
 			{"a slot that moves without its keys", (*clusterOf).slotMovesWithoutKeys},
 			{"a slot that moves out of reach", (*clusterOf).slotMovesOutOfReach},
 			{"servers that send each other's requests back", (*clusterOf).endsOfRedirects},
@@ -222,6 +222,17 @@ func (c *clusterOf) slotMoves() {
 	if c.reader.trust.Holds(old) {
 		c.t.Error("a copy is trusted again when the slot comes back")
 	}
+}
+
+// The servers move the slot with its keys, and may announce that later.
+func (c *clusterOf) slotMovesByItself() {
+	c.write("{self}", "1")
+	old := c.copied("{self}", "1")
+	slot, from, to := c.home("{self}")
+	if !c.MigrateAtomically(slot, from, to) {
+		c.t.Skipf("%s does not move slots by itself", from.Binary)
+	}
+	c.changed("{self}", old, "1")
 }
 
 // A server that loses a slot with keys in it announces nothing.
@@ -331,18 +342,25 @@ func (c *clusterOf) takeover() {
 }
 
 // A primary that does not answer loses its trust at once, and its slots when its replica is
-// elected.
+// elected. What could not be removed meanwhile is removed there.
 func (c *clusterOf) primaryStopped() {
 	c.write("{stop}", "1")
+	c.write("{stop}removed", "1")
 	old := c.copied("{stop}", "1")
 	_, from, _ := c.home("{stop}")
 	c.replicated(from, "{stop}")
 	replica := c.Pair(from)
 	mark := replica.Mark()
 	from.Freeze()
+	if err := c.reader.Remove(c.t.Context(), []byte("{stop}removed"), shared.Anything); !errors.Is(err, shared.ErrUnavailable) {
+		c.t.Errorf("a removal that the primary does not answer: %v, want ErrUnavailable", err)
+	}
 	c.suspect(old)
 	c.WaitElected(replica, mark)
 	c.changed("{stop}", old, "1")
+	if value, _, err := c.read("{stop}removed"); !errors.Is(err, shared.ErrNotFound) {
+		c.t.Errorf("%q, %v of what was removed: want nothing", value, err)
+	}
 	from.Thaw()
 	c.WaitOwner(slotOf(c.reader.entryName([]byte("{stop}"))), replica)
 	if value, _, err := c.read("{stop}"); err != nil || value != "1+" {
@@ -401,8 +419,9 @@ func (c *clusterOf) minority() {
 	c.copied("{cut}", "1+")
 }
 
-// Without its map a server's slots are not trusted, though it answers for their keys.
-func TestClusterWithoutMap(t *testing.T) {
+// Without its map a server's slots are not trusted, though it answers for their keys, nor without
+// their keys, though it answers PING.
+func TestClusterWithoutMapOrKeys(t *testing.T) {
 	t.Parallel()
 	c := startCluster(t, servertest.ClusterOptions{NoReplicas: true})
 	c.write("{map}", "1")
@@ -415,5 +434,8 @@ func TestClusterWithoutMap(t *testing.T) {
 		t.Errorf("%q, %v: want 1, without trust", value, err)
 	}
 	from.Do("ACL", "SETUSER", "default", "+cluster|slots")
-	c.copied("{map}", "1")
+	old = c.copied("{map}", "1")
+	from.Do("ACL", "SETUSER", "default", "-getrange")
+	c.reader.unheard(t)
+	c.suspect(old)
 }

@@ -37,7 +37,7 @@ func newBuses(t testing.TB, nodes int) *buses {
 	b := &buses{cut: map[int]bool{}, links: map[*busLink]struct{}{}}
 	var wait sync.WaitGroup
 	var listeners []net.Listener
-	for i := range nodes {
+	for range nodes {
 		l, err := net.Listen("tcp4", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
@@ -45,6 +45,8 @@ func newBuses(t testing.TB, nodes int) *buses {
 		listeners = append(listeners, l)
 		b.announced = append(b.announced, l.Addr().(*net.TCPAddr).Port)
 		b.ports = append(b.ports, FreePort(t))
+	}
+	for i, l := range listeners {
 		wait.Go(func() { b.accept(l, i, &wait) })
 	}
 	t.Cleanup(func() {

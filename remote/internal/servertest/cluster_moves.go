@@ -49,6 +49,23 @@ func (c *Cluster) Migrate(slot int, from, to *Server) {
 	c.EndMigration(slot, from, to)
 }
 
+// MigrateAtomically has the servers move a slot by themselves, which Redis does from 8.4 on, and
+// Valkey from 9.0 on. It reports false for others.
+func (c *Cluster) MigrateAtomically(slot int, from, to *Server) bool {
+	c.t.Helper()
+	s := strconv.Itoa(slot)
+	switch b := from.Binary; {
+	case b.Valkey && b.AtLeast(9, 0):
+		from.Do("CLUSTER", "MIGRATESLOTS", "SLOTSRANGE", s, s, "NODE", c.ID(to))
+	case !b.Valkey && b.AtLeast(8, 4):
+		to.Do("CLUSTER", "MIGRATION", "IMPORT", s, s)
+	default:
+		return false
+	}
+	c.WaitOwner(slot, to)
+	return true
+}
+
 // Seize gives a slot to to without its keys, which from deletes when it hears of that.
 func (c *Cluster) Seize(slot int, from, to *Server) {
 	c.t.Helper()
