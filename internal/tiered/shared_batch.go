@@ -32,15 +32,16 @@ func (s *Store) lookupMultiShared(ctx context.Context, b *Batch, keys [][]byte) 
 	if len(q.queries) == 0 {
 		return nil
 	}
-	err := ctx.Err()
-	if s.ram.Closed() {
-		err = ErrClosed
+	for _, i := range q.index { // until there is an answer
+		b.Miss(i)
 	}
-	if err != nil || call.SkipShared {
-		for _, i := range q.index {
-			b.Miss(i)
-		}
-		return err
+	switch {
+	case s.ram.Closed():
+		return ErrClosed
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case call.SkipShared:
+		return nil
 	}
 	return s.askMulti(ctx, b, &call)
 }
@@ -112,23 +113,18 @@ func (s *Store) answerQuery(ctx context.Context, b *Batch, i int, f *shared.Foun
 	switch {
 	case err == nil && f.Unchanged:
 		a = s.keepUnchanged(w, &q.ev, hash, 0, key, have, f, call)
-		if a.state == Fresh && have.state == Fresh {
-			return nil // it is there
-		}
 	case err == nil:
 		a = s.keep(w, &q.ev, 0, &sharedCopy{}, key, f, call)
 	case errors.Is(err, shared.ErrNotFound):
 		s.missing(w, &q.ev, key, have)
 	default:
 		q.failed = true
-		if a, err = s.unanswered(ctx, have, call, 0, err); err == nil && a.state == Fresh {
-			return nil
+		a, err = s.unanswered(ctx, have, call, 0, err)
+		if err != nil {
+			return err
 		}
-		b.Miss(at)
-		return err
 	}
 	if a.state != Fresh {
-		b.Miss(at)
 		return nil
 	}
 	start := len(b.Bytes)

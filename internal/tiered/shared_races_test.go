@@ -111,11 +111,35 @@ func TestSetBesideGet(t *testing.T) {
 		a.during("Read", func() { a.set("k", "v2") })
 		a.read("k", "v1")
 		a.refused(1)
+		a.want("k", "v2", false) // which of the two the server has done last nobody knew
 		a.want("k", "v2", true)
 		a.before("Write", func() { a.read("k", "v2") })
 		a.set("k", "v3")
 		if got := a.get("k"); got != "v3" {
 			t.Errorf("after Set, k is %q", got)
+		}
+	})
+}
+
+// Whoever has read what another process wrote does not find next what his own wrote before,
+// though the fill was refused for that, and the push is late.
+func TestReadsDoNotGoBack(t *testing.T) {
+	t.Parallel()
+	overTiers(t, func(t *testing.T, onSSD bool) {
+		for _, after := range []string{"v3", ErrNotFound.Error()} {
+			a, b := pair(t, onSSD)
+			a.tier.HoldPushes()
+			a.before("Read", func() {
+				a.set("k", "v2")
+				if b.set("k", "v3"); after != "v3" {
+					_ = b.Delete([]byte("k"))
+				}
+			})
+			v, _ := a.Lookup(t.Context(), nil, []byte("k"))
+			if after == "v3" && string(v) != after || after != "v3" && v != nil {
+				t.Errorf("k is %q: want %q", v, after)
+			}
+			a.want("k", after, false)
 		}
 	})
 }

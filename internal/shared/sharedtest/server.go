@@ -15,6 +15,10 @@ type Server struct {
 	AwaitTime time.Duration // how long Await waits; 0: as long as a lease lives
 	TooLarge  int           // of how many bytes a value is too large; 0: none
 
+	// OnChange is called when a key gets another value, or none, in the order in which that
+	// happens, under the server's lock.
+	OnChange func(key, value string, ok bool)
+
 	mu      sync.Mutex
 	entries map[string]*entry
 	numbers map[shared.ID]uint64
@@ -78,14 +82,25 @@ func (s *Server) take(key string) {
 	if e := s.entries[key]; e != nil {
 		close(e.changed)
 		delete(s.entries, key)
+		s.changed(key, entry{kind: tombstone})
+	}
+}
+
+// changed tells OnChange.
+func (s *Server) changed(key string, e entry) {
+	if s.OnChange != nil {
+		s.OnChange(key, string(e.value), e.kind == value && e.deadline >= 0)
 	}
 }
 
 // put gives a key another entry, of a new version. The caller holds mu.
 func (s *Server) put(key string, e entry) shared.Version {
-	s.take(key)
+	if old := s.entries[key]; old != nil {
+		close(old.changed)
+	}
 	e.version, e.changed = newVersion(), make(chan struct{})
 	s.entries[key] = &e
+	s.changed(key, e)
 	return e.version
 }
 
