@@ -117,6 +117,7 @@ func (t *sharedTier) close(ctx context.Context) error {
 		return nil
 	}
 	err := t.tier.Close(ctx)
+	t.untold.close()
 	t.trust.Advance(math.MaxInt64) // nothing is trusted any more
 	return err
 }

@@ -61,6 +61,7 @@ type untold struct {
 	lists   []ram.Evicted
 	bytes   int
 	telling bool
+	closed  bool
 }
 
 // maxUntold is how many bytes of records may wait for an OnEvict that is slow, before it is
@@ -73,7 +74,7 @@ func (u *untold) add(ev ram.Evicted) {
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.bytes > maxUntold {
+	if u.closed || u.bytes > maxUntold {
 		return
 	}
 	u.bytes += ev.Bytes()
@@ -83,18 +84,27 @@ func (u *untold) add(ev ram.Evicted) {
 	}
 }
 
+// close has nobody be told any more, but of the records of one push, under way.
+func (u *untold) close() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.lists, u.bytes, u.closed = nil, 0, true
+}
+
+// next takes the records of one push; false ends tell.
+func (u *untold) next() (ev ram.Evicted, ok bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.telling = len(u.lists) > 0; !u.telling {
+		return ev, false
+	}
+	ev, u.lists = u.lists[0], u.lists[1:]
+	u.bytes -= ev.Bytes()
+	return ev, true
+}
+
 func (u *untold) tell() {
-	for {
-		u.mu.Lock()
-		lists := u.lists
-		u.lists, u.bytes = nil, 0
-		u.telling = len(lists) > 0
-		u.mu.Unlock()
-		if len(lists) == 0 {
-			return
-		}
-		for i := range lists {
-			lists[i].Notify()
-		}
+	for ev, ok := u.next(); ok; ev, ok = u.next() {
+		ev.Notify()
 	}
 }

@@ -213,7 +213,7 @@ func (m *sharedModel) done(err error) {
 func TestSharedModel(t *testing.T) {
 	t.Parallel()
 	overTiers(t, func(t *testing.T, onSSD bool) {
-		seeds := uint64(40)
+		seeds := uint64(20)
 		if invariants.Race {
 			seeds = 3
 		}

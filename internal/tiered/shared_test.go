@@ -242,3 +242,36 @@ func TestToldOfPushes(t *testing.T) {
 		t.Errorf("told of %s: want %s", got, want)
 	}
 }
+
+// An OnEvict that blocks holds up neither pushes nor Close, which ends the telling.
+func TestPushesWaitForNobody(t *testing.T) {
+	t.Parallel()
+	server, told, release := sharedtest.NewServer(), make(chan string), make(chan struct{})
+	a := begin(t, server, false, func(cfg *Config) {
+		cfg.Evicted = func(key, _ []byte, cause ram.Cause) {
+			if cause == ram.Invalidated {
+				told <- string(key)
+				<-release
+			}
+		}
+	})
+	b := begin(t, server, false)
+	for _, key := range []string{"k", "l", "m"} {
+		a.set(key, "v1")
+		b.set(key, "v2")
+	}
+	if key := <-told; key != "k" {
+		t.Errorf("told of %s first", key)
+	}
+	a.want("m", "v2", false)
+	if err := a.Close(); err != nil {
+		t.Error(err)
+	}
+	close(release)
+	b.set("m", "v3")
+	select {
+	case key := <-told:
+		t.Errorf("told of %s after Close", key)
+	default:
+	}
+}
