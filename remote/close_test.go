@@ -62,7 +62,7 @@ func gone(t *testing.T) {
 // Close ends every call that waits for a server which says nothing, and leaves no goroutine.
 func TestCloseEndsWaits(t *testing.T) {
 	s := servertest.Start(t, servertest.Options{})
-	o := open(t, Options{Staleness: time.Hour}, s.Addr) // the silence is not noticed
+	o := openTuned(t, Options{}, unnoticed, s.Addr)
 	o.trusted(t)
 	s.Freeze()
 	var begun, ended sync.WaitGroup
@@ -96,17 +96,17 @@ func TestCloseEndsWaits(t *testing.T) {
 // A context and the timeout end calls, however many have not been answered yet.
 func TestWaitsEnd(t *testing.T) {
 	s := servertest.Start(t, servertest.Options{})
-	o := open(t, Options{Staleness: time.Hour, Timeout: 20 * time.Millisecond}, s.Addr)
+	o := openTuned(t, Options{Timeout: 20 * time.Millisecond}, unnoticed, s.Addr)
 	o.trusted(t)
 	s.Freeze()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var ended sync.WaitGroup
-	for _, call := range o.calls(t.Context()) {
+	for i, call := range o.calls(t.Context()) {
 		for range 300 { // more than the transport has room for
 			ended.Go(func() {
 				if err := call(); !errors.Is(err, shared.ErrUnavailable) {
-					t.Errorf("%v: want unavailable", err)
+					t.Errorf("call %d: %v: want unavailable", i, err)
 				}
 			})
 		}

@@ -65,6 +65,15 @@ type opened struct {
 // open opens a tier on servers, and closes it with the test.
 func open(t *testing.T, o Options, addrs ...string) opened {
 	t.Helper()
+	return openTuned(t, o, func(*Tier) {}, addrs...)
+}
+
+// unnoticed is a tier that takes no silence for a loss.
+func unnoticed(tier *Tier) { tier.rhythm.silence = time.Hour }
+
+// openTuned is open with a change of what follows from the options.
+func openTuned(t *testing.T, o Options, tune func(*Tier), addrs ...string) opened {
+	t.Helper()
 	o.Addrs = addrs
 	if o.Namespace == "" {
 		o.Namespace = "test"
@@ -77,6 +86,7 @@ func open(t *testing.T, o Options, addrs ...string) opened {
 	if err != nil {
 		t.Fatal(err)
 	}
+	tune(tier)
 	s := newStore()
 	tier.afterPong = func() { s.note(func() {}) }
 	trust, err := tier.Open(s)

@@ -86,7 +86,7 @@ func TestPieces(t *testing.T) {
 // What no cache has written is missing, whatever it is, and little of it is read.
 func TestForeign(t *testing.T) {
 	s := servertest.Start(t, servertest.Options{})
-	o := open(t, Options{Staleness: time.Hour, DialTimeout: servertest.Patience}, s.Addr) // half a gigabyte takes its time
+	o := openTuned(t, Options{}, unnoticed, s.Addr) // half a gigabyte takes its time
 	o.trusted(t)
 	whole := string(appendEnvelope(nil, header{version: 77}, []byte("value")))
 	s.Do("SET", "test:kshort", "fr")
