@@ -13,7 +13,10 @@ import (
 func TestKeptRemovalFollowsItsSlot(t *testing.T) {
 	c := servertest.StartCluster(t, servertest.ClusterOptions{})
 	var n network
-	a, b := open(t, Options{Dial: n.dial}, c.Addrs()...), open(t, Options{}, c.Addrs()...)
+	o := Options{DialTimeout: servertest.Patience}
+	b := open(t, o, c.Addrs()...)
+	o.Dial = n.dial
+	a := open(t, o, c.Addrs()...)
 	const keys = 40 // of all servers, and of the slot that moves
 	names := make([][]byte, keys)
 	for i := range names {
