@@ -26,7 +26,7 @@ type mutation struct {
 }
 
 func all() []mutation {
-	return slices.Concat(readers, batches, ramTier, small, ssdTier, upper, endings, computes, deadlines, remotes)
+	return slices.Concat(readers, batches, ramTier, small, ssdTier, upper, endings, computes, deadlines, remotes, processes)
 }
 
 const root = "../.."
