@@ -48,7 +48,8 @@
 //	write.go     the write protocol, which every change of a key follows
 //	attempt.go   a change of a key by what it holds
 //	shared_numbers.go  copies of the numbers that all processes agree on; shared_number_reads.go:
-//	             what a read makes of them; shared_moments.go: whether one changed meanwhile
+//	             what a read makes of them; shared_questions.go: questions that many wait for;
+//	             shared_moments.go: whether a number changed meanwhile
 //	shared_front.go  what a cache above the store may keep
 //	hook.go      who is told of every write; obsolete.go: who tells what nobody wants
 //	evictions.go what the SSD tier evicts

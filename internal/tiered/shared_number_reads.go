@@ -2,7 +2,6 @@ package tiered
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/firncache/firn/internal/registry"
@@ -51,20 +50,14 @@ func (n *Numbers) GetToRead(ctx context.Context, id registry.ID, known *shared.N
 	return nil, ErrNotFound
 }
 
-// questions are those that go on when nobody waits for them any more, one for each id.
-type questions struct {
-	mu    sync.Mutex
-	asked map[registry.ID]chan struct{} // closed when there is an answer
-}
-
 // askSoon is Ask that does not wait for longer than Policy.SoftTimeout; but the answer is kept
 // when it comes.
 func (n *Numbers) askSoon(ctx context.Context, id registry.ID) (*shared.Number, error) {
-	answered := n.question(ctx, id)
+	q := n.question(ctx, id)
 	late := time.NewTimer(n.tier.Policy().SoftTimeout)
 	defer late.Stop()
 	select {
-	case <-answered:
+	case <-q.answered:
 	case <-late.C:
 	case <-ctx.Done():
 	}
@@ -75,27 +68,4 @@ func (n *Numbers) askSoon(ctx context.Context, id registry.ID) (*shared.Number, 
 		return nil, ErrClosed
 	}
 	return nil, shared.ErrUnavailable
-}
-
-// question asks in the background, unless somebody does.
-func (n *Numbers) question(ctx context.Context, id registry.ID) (answered <-chan struct{}) {
-	q := &n.questions
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if asked, ok := q.asked[id]; ok {
-		return asked
-	}
-	if q.asked == nil {
-		q.asked = map[registry.ID]chan struct{}{}
-	}
-	asked := make(chan struct{})
-	q.asked[id] = asked
-	go func() {
-		_, _ = n.Ask(context.WithoutCancel(ctx), id)
-		q.mu.Lock()
-		delete(q.asked, id)
-		q.mu.Unlock()
-		close(asked)
-	}()
-	return asked
 }
