@@ -4,8 +4,15 @@ package servertest
 
 import "syscall"
 
-func (p *process) freeze() error { return p.cmd.Process.Signal(syscall.SIGSTOP) }
-func (p *process) thaw() error   { return p.cmd.Process.Signal(syscall.SIGCONT) }
+// freeze returns when the process has stopped.
+func (p *process) freeze() error {
+	if err := p.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	return awaitStopped(p.cmd.Process.Pid)
+}
+
+func (p *process) thaw() error { return p.cmd.Process.Signal(syscall.SIGCONT) }
 
 // terminate lets the process end orderly.
 func (p *process) terminate() error {

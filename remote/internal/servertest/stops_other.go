@@ -1,0 +1,5 @@
+//go:build unix && !linux
+
+package servertest
+
+func awaitStopped(int) error { return nil }
