@@ -66,13 +66,16 @@
 //	feed.go                                  what a server announces, told to the local tiers
 //	heartbeat.go, watchdog.go, clock_*.go    until when copies are trusted; silence
 //	names.go, envelope.go, entry.go          what lies on the server: names, bytes, deadlines, compression
-//	read.go, write.go, touch.go, remove.go,   the calls of a store
-//	multi.go, conditional.go, lease.go, number.go, clear.go
+//	read.go, write.go, touch.go, remove.go,  the calls of a store
+//	multi.go, number.go, clear.go
+//	conditional.go, lease.go                 writes of what is expected; one load for all processes
 //	abilities.go, script.go                  what a server can compare, and how
 //	await.go, awaits.go, release.go          waiting for another process's load; giving up a lease
 //	guard.go, breaker.go                     what every request goes through
 //	removals.go, sending.go                  removals that are kept
 //	checks.go                                checks of suspect copies: how many, and shared answers
+//	topology.go, slots.go, redirect.go       one server or a cluster; which of them has a key
+//	cluster.go, cluster_*.go, tenure.go      a cluster: its map, owners of slots and their epochs
 //	stats.go, command.go                     counters; commands of the transport
 //
 // The transport is github.com/redis/rueidis, of which neither the cache nor the reconnecting is
