@@ -46,11 +46,19 @@ func until(t *testing.T, what string, is func() bool) {
 // copied reads a key until a copy of what is read is trusted, and returns the copy's stamp.
 func (c *clusterOf) copied(key, want string) (stamp shared.Stamp) {
 	c.t.Helper()
-	until(c.t, "a trusted copy of "+key, func() bool {
-		value, f, err := c.read(key)
+	var value string
+	var err error
+	for late := time.Now().Add(servertest.Patience); ; time.Sleep(time.Millisecond) {
+		var f shared.Found
+		value, f, err = c.read(key)
 		stamp = f.Stamp
-		return err == nil && value == want && c.reader.trust.Holds(stamp)
-	})
+		if err == nil && value == want && c.reader.trust.Holds(stamp) {
+			break
+		}
+		if time.Now().After(late) {
+			c.t.Fatalf("%s: %q, %v, stamp %x: want a trusted copy of %q; %+v", key, value, err, stamp, want, c.reader.stats())
+		}
+	}
 	return stamp
 }
 

@@ -34,6 +34,9 @@
 //	user cache on >password ~namespace:* &* -@all +hello +client +ping +info +scan
 //	    +get +getrange +pttl +set +del +unlink +eval +evalsha +command +cluster
 //
+// A cluster needs +asking in addition: of +cluster, MYID, INFO and SLOTS are used. The bound of
+// Options.Staleness is longer there while a primary that was cut off is replaced.
+//
 // Redis 8.4 has +delex in addition, and Valkey 9 +delifeq: with it and SET IFEQ, a load costs its
 // own process no announcement (see script.go). A server without scripts needs SET IFEQ.
 // A maxmemory with the policy allkeys-lru or allkeys-lfu lets it forget what nobody asks for.
@@ -54,6 +57,9 @@
 //   - foreign: said of what lies under our names and was written by no cache.
 //   - piece: the part of a value that one request reads.
 //   - tombstone: an entry without a value, which remembers that a key was removed.
+//   - claim: what a server of a cluster says of itself, that it owns slots.
+//   - tenure: the time in which one server owns slots, and its feed is not interrupted.
+//   - guided: said of a wire by which a slot's requests go that is on its way to another server.
 //   - kept removal: one that did not reach the server, and is sent first when that is back.
 //   - breaker: what keeps requests from a server that does not answer them.
 //
@@ -74,8 +80,10 @@
 //	guard.go, breaker.go                     what every request goes through
 //	removals.go, sending.go                  removals that are kept
 //	checks.go                                checks of suspect copies: how many, and shared answers
-//	topology.go, slots.go, redirect.go       one server or a cluster; which of them has a key
-//	cluster.go, cluster_*.go, tenure.go      a cluster: its map, owners of slots and their epochs
+//	slots.go, cluster_map.go, tenure.go      a cluster: the slot of a key, who claims which
+//	topology.go, cluster.go,
+//	cluster_update.go, cluster_removals.go   its wires, and who owns which slot
+//	cluster_beat.go, redirect.go             its heartbeat; requests that are sent elsewhere
 //	stats.go, command.go                     counters; commands of the transport
 //
 // The transport is github.com/redis/rueidis, of which neither the cache nor the reconnecting is

@@ -42,7 +42,9 @@ type Options struct {
 
 	// Staleness is the bound: a read that the local tiers answer returns a value at least as new
 	// as the server had it so long ago, whatever happens to the network. At least 50 ms.
-	// Every fifth of it, the server is asked for a sign of life. Default: 1 s.
+	// Every fifth of it, the server is asked for a sign of life. In a cluster the bound is longer
+	// while a primary is replaced that was cut off with a minority of the others: it goes on
+	// answering until its cluster-node-timeout, which is to be added. Default: 1 s.
 	Staleness time.Duration
 
 	// Username and Password are those of the server's ACL; without a user, the default one's.
