@@ -29,4 +29,33 @@ var remotes = []mutation{{
 	file:  "remote/envelope.go",
 	old:   "|| crcOf(b) != h.crc",
 	pkg:   "./remote", test: "TestForeignValues",
+}, {
+	guard: "another owner of a slot begins another epoch",
+	file:  "remote/cluster_update.go",
+	old:   "next := &tenure{w: won.w, epoch: won.epoch, feed: shared.NewFeed()}",
+	new:   "next := &tenure{w: won.w, epoch: won.epoch, feed: shared.NewFeed()}\nif old := c.slots[slots[0]].Load(); old != nil { next.feed = old.feed }",
+	pkg:   "./remote", test: "TestCluster",
+}, {
+	guard: "copies are trusted while the owners' map is within the bound",
+	file:  "remote/cluster_beat.go",
+	old:   "return min(h.pong(), watch.confirmed+h.bound), watch.confirmed != never",
+	new:   "return h.pong(), true",
+	pkg:   "./remote", test: "TestClusterWithoutMapOrKeys",
+}, {
+	guard: "a server of a cluster shows by a key that it is alive",
+	file:  "remote/cluster_beat.go",
+	old:   "if owns {",
+	new:   "if owns = false; owns {",
+	pkg:   "./remote", test: "TestClusterWithoutMapOrKeys",
+}, {
+	guard: "a server whose cluster is down owns nothing",
+	file:  "remote/cluster_map.go",
+	old:   ` && infoField(info, "cluster_state") == "ok"`,
+	pkg:   "./remote", test: "TestClusterMinority",
+}, {
+	guard: "kept removals go where their slots go",
+	file:  "remote/cluster_removals.go",
+	old:   "if w.removals.kept.Load() == 0 {",
+	new:   "if true {",
+	pkg:   "./remote", test: "TestCluster",
 }}
