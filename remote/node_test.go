@@ -41,7 +41,7 @@ func newNodeBehind(t *testing.T, server *servertest.Server, faults func(*faultpr
 	}
 	t.Cleanup(proxy.Close)
 	faults(proxy)
-	o := remote.Options{Addrs: []string{proxy.Addr()}, Namespace: "races", Timeout: time.Minute,
+	o := remote.Options{Addrs: []string{proxy.Addr()}, Namespace: "races", Timeout: time.Minute, Staleness: time.Minute,
 		Degraded: remote.DegradedError, Log: slog.New(slog.DiscardHandler)}
 	for _, c := range change {
 		c(&o)
@@ -57,7 +57,7 @@ func newNodeBehind(t *testing.T, server *servertest.Server, faults func(*faultpr
 }
 
 func bounded(o *remote.Options)   { o.Staleness = bound }
-func impatient(o *remote.Options) { o.Timeout = 100 * time.Millisecond }
+func impatient(o *remote.Options) { o.Timeout = time.Second }
 
 // two are caches over one server.
 func two(t *testing.T, change ...func(*remote.Options)) (server *servertest.Server, a, b *node) {

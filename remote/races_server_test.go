@@ -48,7 +48,7 @@ func TestFlushOfAnotherDatabase(t *testing.T) {
 
 // A server that comes back empty has nothing, whatever copies there are.
 func TestServerComesBackEmpty(t *testing.T) {
-	server, a, b := two(t, impatient)
+	server, a, b := two(t)
 	b.set(key, "old")
 	a.copied(key, "old")
 	a.Demote([]byte(key))
@@ -68,7 +68,7 @@ func TestServerComesBackEmpty(t *testing.T) {
 func TestServerEvictsWhatLiesOnTheSSD(t *testing.T) {
 	for _, away := range []bool{false, true} {
 		t.Run(fmt.Sprintf("away: %v", away), func(t *testing.T) {
-			server, a, b := two(t, impatient)
+			server, a, b := two(t)
 			server.Do("CONFIG", "SET", "maxmemory-policy", "allkeys-random")
 			b.set(key, "old")
 			a.copied(key, "old")
@@ -94,7 +94,7 @@ func TestServerEvictsWhatLiesOnTheSSD(t *testing.T) {
 // What expires on the server while the network is gone is found nowhere: a copy on the SSD
 // is checked, and is none.
 func TestServerExpiresWhatLiesOnTheSSD(t *testing.T) {
-	server, a, b := two(t, impatient)
+	server, a, b := two(t)
 	b.set(key, "old")
 	a.copied(key, "old")
 	a.Demote([]byte(key))
@@ -121,7 +121,7 @@ func (n *node) loads(key, value string) {
 // The server ends the connection in the midst of many pushes: no copy that one of them was
 // to invalidate is an answer.
 func TestKilledInAStormOfPushes(t *testing.T) {
-	server, a, b := two(t, impatient)
+	server, a, b := two(t)
 	var keys, values [][]byte
 	for i := range 3000 {
 		keys, values = append(keys, fmt.Appendf(nil, "key-%d", i)), append(values, fmt.Appendf(nil, "old-%d", i))
@@ -151,7 +151,7 @@ func TestKilledInAStormOfPushes(t *testing.T) {
 // A client that does not read its pushes is disconnected by the limit of the server's output
 // buffer: the same.
 func TestOutputBufferLimit(t *testing.T) {
-	server, a, b := two(t, impatient)
+	server, a, b := two(t)
 	server.Do("CONFIG", "SET", "client-output-buffer-limit", "normal 1mb 0 0")
 	b.set(key, "old")
 	a.copied(key, "old")

@@ -34,7 +34,7 @@ func TestPushBetweenReplyAndCopy(t *testing.T) {
 func TestConnectionDiesBetweenReplyAndCopy(t *testing.T) {
 	for _, before := range []bool{true, false} {
 		t.Run(fmt.Sprintf("known before: %v", before), func(t *testing.T) {
-			_, a, b := two(t, impatient)
+			_, a, b := two(t)
 			b.set(key, "old")
 			held := a.seam.hold(replied)
 			wait := begin(func() { a.get(key) })
