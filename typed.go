@@ -147,7 +147,7 @@ func (l *typedState) addTo(s *Stats) {
 // cannot be a key or V has no codec, with an error that names the type, and with
 // ErrClosed. It waits for nothing. With a shared tier the first call asks for the number that
 // all processes agree on; until one could, reads miss, writes fail with ErrSharedUnavailable,
-// and loads call the loader and keep nothing.
+// and loads call the loader and keep nothing; or all fail, if the tier's options say so.
 //
 // Which entries are those of a namespace, c remembers, without a shared tier, in a table of bounded size: that
 // of 16 namespaces in the smallest cache, of 8,192 from 128 MiB of RAMBytes on. If more

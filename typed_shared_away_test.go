@@ -40,7 +40,7 @@ func (p *process) writesFail() {
 }
 
 // While the number of a namespace was never known, reads miss, writes fail, and loads call the
-// loader, of which nothing is kept.
+// loader, of which nothing is kept; but where the policy wants errors, reads and loads fail.
 func TestSharedNumberNeverKnown(t *testing.T) {
 	for _, d := range []shared.Degraded{shared.DegradedMiss, shared.DegradedStale, shared.DegradedError} {
 		_, a, b := two(t, func(tier *sharedtest.Tier) { tier.Does.Degraded = d })
@@ -54,8 +54,13 @@ func TestSharedNumberNeverKnown(t *testing.T) {
 		} else {
 			b.want("k", "")
 		}
-		b.load("k", "2", true)
-		b.load("k", "3", true, "t")
+		if d == shared.DegradedError {
+			_, err := b.GetOrLoad(t.Context(), "k", func(context.Context, string) (string, error) { return "2", nil })
+			unavailable(t, "GetOrLoad", err)
+		} else {
+			b.load("k", "2", true)
+			b.load("k", "3", true, "t")
+		}
 		v, err := b.Refresh(t.Context(), "k", func(context.Context, string) (string, error) { return "4", nil })
 		if unavailable(t, "Refresh", err); v != "4" {
 			t.Errorf("Refresh: %q", v)
