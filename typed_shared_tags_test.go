@@ -135,7 +135,7 @@ func TestSharedTagPushAfterAnswer(t *testing.T) {
 // What another process's slow loader has stored under an obsolete tag is no answer of a load
 // that begins later.
 func TestSharedObsoleteFoundByLoad(t *testing.T) {
-	_, a, b := two(t)
+	server, a, b := two(t)
 	must(t, b.InvalidateTag("t"))
 	b.want("k", "")
 	v, err := b.GetOrLoad(t.Context(), "k", func(ctx context.Context, _ string) (string, error) {
@@ -147,7 +147,8 @@ func TestSharedObsoleteFoundByLoad(t *testing.T) {
 	if err != nil || v != "old" {
 		t.Errorf("the load from before got %q, %v", v, err)
 	}
-	a.load("k", "new", true, "t")
+	c := newProcess(t, server, firn.TypedOptions[string, string]{}) // knows nothing of the tag
+	c.load("k", "new", true, "t")
 	a.load("k", "new", false)
 	b.tier.DeliverPushes()
 	b.want("k", "new")
