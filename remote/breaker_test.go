@@ -51,7 +51,7 @@ func TestBreakerOpensAndCloses(t *testing.T) {
 		t.Fatal("half-open: want another request in place of one that was given up")
 	}
 	b.note(answered)
-	if !b.allow() || !b.allow() {
+	if first, second := b.allow(), b.allow(); !first || !second {
 		t.Fatal("want it closed")
 	}
 	if got, want := fmt.Sprint(*states), "[open half-open open half-open closed]"; got != want || b.opened.Load() != 1 {
@@ -70,7 +70,7 @@ func TestBreakerCountsFailuresInARow(t *testing.T) {
 	}
 	open5(t, &b)
 	b.close() // of a new connection
-	if !b.allow() || !b.allow() {
+	if first, second := b.allow(), b.allow(); !first || !second {
 		t.Error("want it closed by a new connection")
 	}
 	b.note(failed)

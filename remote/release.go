@@ -55,7 +55,7 @@ func (t *Tier) giveUpAll(idle chan struct{}) {
 	defer close(idle)
 	for l, ok := t.releases.first(); ok; l, ok = t.releases.next() {
 		mine := shared.Expect{Version: l.lease, Leased: l.lease}
-		t.askName(t.dialing, l.name, func(w *wire) error { return w.delIf(t.dialing, l.name, mine) })
+		_ = t.askName(t.dialing, l.name, func(w *wire) error { return w.delIf(t.dialing, l.name, mine) })
 	}
 }
 

@@ -112,7 +112,7 @@ func (w *wire) resend() {
 	w.removals.retry(1)
 	if w.sendAll(w.t.dialing) == nil && w.removals.kept.Load() < before {
 		w.removals.retry(maxKept)
-		w.sendAll(w.t.dialing) // its error has been told to who removed
+		_ = w.sendAll(w.t.dialing) // its error has been told to who removed
 	}
 }
 

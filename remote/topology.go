@@ -49,14 +49,6 @@ func (t *Tier) slots() int {
 	return clusterSlots
 }
 
-// wires are those to all servers.
-func (t *Tier) wires() []*wire {
-	if t.cluster == nil {
-		return []*wire{t.wire}
-	}
-	return t.cluster.wires()
-}
-
 // owners are those to the servers that own the slots.
 func (t *Tier) owners() []*wire {
 	if t.cluster == nil {

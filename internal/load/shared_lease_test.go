@@ -62,7 +62,6 @@ func TestHolderOfLeaseEnds(t *testing.T) {
 		load    func(ctx context.Context, key []byte) ([]byte, error)
 		after   time.Duration // when it gives up
 		end     func(p *process)
-		late    string // what the server has at the end
 	}
 	hangs := func(context.Context, []byte) ([]byte, error) {
 		time.Sleep(time.Minute)

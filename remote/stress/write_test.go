@@ -124,7 +124,7 @@ func (w *worker) changeSource(key uint32) {
 
 // changeTag is changeSource for all keys of a tag.
 func (w *worker) changeTag(ctx context.Context, tag uint32) {
-	key, n := uint32(firstTagged+tag), w.next()
+	key, n := firstTagged+tag, w.next()
 	w.p.source.of(firstUnit + tag).Store(n)
 	w.wrote(opInvalidateTag, key, n, n, w.p.typed.InvalidateTagContext(ctx, tagOf(key)))
 }

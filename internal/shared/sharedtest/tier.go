@@ -29,7 +29,6 @@ type Tier struct {
 	up     chan struct{} // closed when the tier does not wait for a silent server
 
 	calls   atomic.Int64
-	unsent  atomic.Int64 // values that a check made needless
 	offline atomic.Bool
 	lose    atomic.Bool
 
