@@ -23,9 +23,9 @@ import (
 //	ask:         before = set.changed ─── the tier's answer ─── set.changed == before? keep
 //	Invalidate:  set.changed = another moment ─── void the copy
 //
-// A renewal does so when it begins, and again when its answer is kept: so it wins over all
-// questions that were sent before the answer came, and of two of them neither is kept that
-// was not the last to begin.
+// A renewal does so when it begins, and again when its answer is here: so it wins over all
+// questions that were sent before the answer came. Of two that were under way at a time, of
+// which the tier may have done either last, neither is kept.
 type Numbers struct {
 	tier   shared.Tier
 	trust  *shared.Trust
@@ -149,7 +149,9 @@ func (n *Numbers) keep(set *numberSet, c *shared.Number, before uint64, renewed 
 	set.mu.Lock()
 	defer set.mu.Unlock()
 	if set.changed.Load() != before {
-		c.Void()
+		if c.Void(); renewed {
+			n.invalidate(set, c.ID) // what was kept meanwhile may be from before
+		}
 		return
 	}
 	c.Kept = n.moment.Add(1)
@@ -191,9 +193,14 @@ func (n *Numbers) Invalidate(id registry.ID) {
 	set := n.set(id)
 	set.mu.Lock()
 	defer set.mu.Unlock()
+	n.invalidate(set, shared.ID(id))
+}
+
+// invalidate is Invalidate by a caller who holds the set's mu.
+func (n *Numbers) invalidate(set *numberSet, id shared.ID) {
 	set.changed.Store(n.moment.Add(1))
 	for i := range set.copies {
-		if c := set.copies[i].Load(); c != nil && c.ID == shared.ID(id) {
+		if c := set.copies[i].Load(); c != nil && c.ID == id {
 			c.Void()
 			set.copies[i].Store(nil)
 		}

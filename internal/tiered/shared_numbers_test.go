@@ -113,6 +113,16 @@ func TestNumbersRenewedTwice(t *testing.T) {
 	b.latest(server, id)
 }
 
+// A renewal that another one from here has overtaken on its way to the server is the last there.
+func TestNumbersRenewalOvertaken(t *testing.T) {
+	var leave, none func()
+	server, id := sharedtest.NewServer(), tagID("a")
+	b := crossing(t, server, &leave, &none)
+	leave = func() { b.renew(id) }
+	b.renew(id)
+	b.latest(server, id)
+}
+
 // crossing is a process of which questions for numbers wait, at most once each: one that is on
 // its way to the server for leave, and one whose answer is on its way for arrive.
 func crossing(t *testing.T, server *sharedtest.Server, leave, arrive *func()) *process {
