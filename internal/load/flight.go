@@ -73,9 +73,10 @@ type loaderCall struct {
 	purpose    purpose
 
 	// With a shared tier, and of run's goroutine:
-	waits      int   // for other processes
-	impatient  bool  // it has waited for long enough
-	remembered error // of a paused call: that of the load that failed
+	waits      int         // for other processes
+	impatient  bool        // it has waited for long enough
+	remembered error       // of a paused call: that of the load that failed
+	dropped    ram.Evicted // what left the cache when the shared tier was asked
 
 	// Of a call for one key, as most are, the parts that others allocate.
 	flight    flight

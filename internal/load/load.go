@@ -94,6 +94,7 @@ func (g *Group) start(call *loaderCall, load loader, why purpose) (n int) {
 // Close wake them at once.
 func (g *Group) run(call *loaderCall) {
 	if g.store.HasShared() && !g.askShared(call) {
+		call.dropped.Notify()
 		return
 	}
 	g.limiter.acquire(&call.slot, &call.ctx)
@@ -114,8 +115,9 @@ func (g *Group) run(call *loaderCall) {
 		ev, unstored, awaited := g.complete(call, values, err, p)
 		stop()
 		call.ctx.end(context.Canceled, nil)
-		ev.Notify() // may call the user, as the next may: after the callers have their value
 		g.releaseLeases(call)
+		call.dropped.Notify() // may call the user, as the next two may: after the callers have their value
+		ev.Notify()
 		g.log.tell(unstored)
 		if p != nil && !awaited {
 			g.log.panicked(p, g.store.Now())

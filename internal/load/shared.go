@@ -76,11 +76,12 @@ const (
 // askAll asks for the keys of a call. Those that are answered leave it, as do those that
 // another process loads, if there is time to wait: these it returns.
 func (g *Group) askAll(call *loaderCall, leases bool) (waiting []*flight) {
-	came := make([]asked, len(call.flights))
-	each(len(call.flights), func(i int) { came[i] = g.askOne(call, call.flights[i], leases) })
+	came, dropped := make([]asked, len(call.flights)), make([]ram.Evicted, len(call.flights))
+	each(len(call.flights), func(i int) { came[i] = g.askOne(call, call.flights[i], leases, &dropped[i]) })
 	rest := call.flights[:0]
 	var due [][]byte
 	for i, f := range call.flights {
+		call.dropped.Join(&dropped[i])
 		switch came[i] {
 		case toLoad:
 			rest = append(rest, f)
@@ -97,8 +98,8 @@ func (g *Group) askAll(call *loaderCall, leases bool) (waiting []*flight) {
 }
 
 // askOne asks for one key. What is found is kept as a copy: a stale value may be the answer
-// later, if the load fails or is late.
-func (g *Group) askOne(call *loaderCall, f *flight, leases bool) asked {
+// later, if the load fails or is late. What leaves the cache for it is added to ev.
+func (g *Group) askOne(call *loaderCall, f *flight, leases bool, ev *ram.Evicted) asked {
 	how := tiered.AskValue
 	switch {
 	case leases && call.purpose == missing:
@@ -106,9 +107,7 @@ func (g *Group) askOne(call *loaderCall, f *flight, leases bool) asked {
 	case leases:
 		how = tiered.AskAnew
 	}
-	var ev ram.Evicted
-	a := g.store.Ask(&call.ctx, &f.watch, f.key, how, &ev)
-	defer ev.Notify() // after the callers have their value
+	a := g.store.Ask(&call.ctx, &f.watch, f.key, how, ev)
 	res, came := g.sharedAnswer(call, &a)
 	switch {
 	case came == toLoad && call.purpose == paused:

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/shared/sharedtest"
 	"github.com/firncache/firn/internal/tiered"
 )
@@ -179,5 +180,75 @@ func TestBulkLoadWithSilentServer(t *testing.T) {
 		a.close()
 		answer(t, come, "- "+tiered.ErrClosed.Error(), 0)
 		time.Sleep(time.Hour)
+	})
+}
+
+// OnEvict is told of copies that a bulk load drops when the callers have their values: it may
+// ask for another key of the load.
+func TestBulkLoadTellsLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := sharedtest.NewServer()
+		var a, b *process
+		told := 0
+		a = beginProcess(t, server, Options{}, func(tier *sharedtest.Tier, cfg *tiered.Config) {
+			cfg.Evicted = func([]byte, []byte, ram.Cause) {
+				told++
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				if got := say(a.getOrLoad(ctx, "2", a.loader("2-late", nil, 0))); got != "2-a" {
+					t.Errorf("OnEvict gets %s", got)
+				}
+			}
+			tier.OnReply = func(call, key string) {
+				switch call + key {
+				case "ReadMulti1":
+					b.set("1", "1-b")
+				case "Lease1": // finds that
+					a.set("1", "1-a")
+				}
+			}
+		})
+		a.store.Tell(ram.CausesOf(ram.Invalidated))
+		b = beginProcess(t, server, Options{})
+		var byA []string
+		if got := a.getOrLoadMulti("1 2", multiLoader("a", &byA, 0)); got != "1-b 2-a" {
+			t.Error(got)
+		}
+		synctest.Wait()
+		if told != 1 {
+			t.Errorf("OnEvict was told %d times", told)
+		}
+	})
+}
+
+// Nor is it told of what a load finds gone before the load has ended, which it may ask for.
+func TestLoadTellsLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := sharedtest.NewServer()
+		var a *process
+		told := 0
+		a = beginProcess(t, server, Options{}, func(_ *sharedtest.Tier, cfg *tiered.Config) {
+			cfg.Evicted = func([]byte, []byte, ram.Cause) {
+				told++
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				if got := say(a.getOrLoad(ctx, "k", a.loader("late", nil, 0))); got != "new" {
+					t.Errorf("OnEvict gets %s", got)
+				}
+			}
+		})
+		a.store.Tell(ram.CausesOf(ram.Invalidated))
+		a.set("k", "old")
+		a.tier.HoldPushes()
+		server.Remove("k")
+		a.tier.Disconnect()
+		a.tier.DeliverPushes()
+		if got := say(a.getOrLoad(t.Context(), "k", a.loader("new", nil, 0))); got != "new" {
+			t.Error(got)
+		}
+		synctest.Wait()
+		if told != 1 {
+			t.Errorf("OnEvict was told %d times", told)
+		}
 	})
 }

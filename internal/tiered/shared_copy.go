@@ -130,8 +130,13 @@ func shorten(deadline, then int64, stamp shared.Stamp) (int64, shared.Stamp) {
 // told.
 func (s *Store) dropCopy(hash uint64, key []byte, cause ram.Cause) {
 	var ev ram.Evicted
-	_ = s.write(&change{op: drop, hash: hash, key: key, cause: cause, ev: &ev})
+	s.drop(hash, key, cause, &ev)
 	ev.Notify()
+}
+
+// drop is dropCopy that leaves it to the caller to tell OnEvict.
+func (s *Store) drop(hash uint64, key []byte, cause ram.Cause, ev *ram.Evicted) {
+	_ = s.write(&change{op: drop, hash: hash, key: key, cause: cause, ev: ev})
 }
 
 // hasCopy reports whether a local tier may have something of a key.

@@ -255,7 +255,7 @@ func (s *Store) dropOlder(w *ram.Watch, key []byte, cause ram.Cause, ev *ram.Evi
 // dropLoaded ends the copy of a key, and voids the reads under way, which may have found what
 // is not the latest.
 func (s *Store) dropLoaded(w *ram.Watch, key []byte, ev *ram.Evicted) {
-	_ = s.write(&change{op: drop, hash: w.Hash(), key: key, cause: ram.Invalidated, ev: ev})
+	s.drop(w.Hash(), key, ram.Invalidated, ev)
 }
 
 // DeleteLoaded is DeleteIf of a key of which a load has found no value to keep, in the shared

@@ -240,19 +240,19 @@ func (s *Store) missing(w *ram.Watch, ev *ram.Evicted, key []byte, have *sharedC
 		_ = s.write(&change{op: dropIf, key: key, watch: w, cause: ram.Invalidated, ev: ev})
 	}
 	if w.Voided() {
-		s.notKept(w.Hash(), key, 0)
+		s.notKept(w.Hash(), key, 0, ev)
 	}
 }
 
 // notKept drops what is here of a key that a reader has found, of this version, in the shared
 // tier and not stored: it may be what was there before, which he must not find next. Of many
 // who read the same at once, and of whom one has stored it, none drops it.
-func (s *Store) notKept(hash uint64, key []byte, found shared.Version) {
+func (s *Store) notKept(hash uint64, key []byte, found shared.Version, ev *ram.Evicted) {
 	c := s.peekCopy(context.Background(), hash, nil, key, false)
 	if c.state == Miss && (s.ssd == nil || !s.ssd.Has(hash)) || c.state != Miss && c.version == found {
 		return
 	}
-	s.dropCopy(hash, key, ram.Invalidated)
+	s.drop(hash, key, ram.Invalidated, ev)
 }
 
 // keepUnchanged notes that a suspect copy is the latest.
@@ -283,7 +283,7 @@ func (s *Store) keep(w *ram.Watch, ev *ram.Evicted, n int, have *sharedCopy, key
 		a.state = s.freshness(f.Deadline)
 	}
 	if f.Stamp == 0 || a.state == Stale && !s.grace || s.setCopy(w, key, a.value[n:], f.Version, f.Stamp, f.Deadline, call, ev) != nil {
-		s.notKept(w.Hash(), key, f.Version)
+		s.notKept(w.Hash(), key, f.Version, ev)
 	}
 	return a
 }

@@ -77,7 +77,7 @@ func (s *Store) copyWritten(w *ram.Watch, hash uint64, e *shared.Entry, written 
 			return
 		}
 	}
-	s.dropCopy(hash, e.Key, ram.Invalidated)
+	s.drop(hash, e.Key, ram.Invalidated, ev)
 }
 
 func (s *Store) deleteShared(ctx context.Context, key []byte) error {
