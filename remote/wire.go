@@ -121,6 +121,14 @@ func (w *wire) connect(ctx context.Context) error {
 	if err == nil {
 		err = w.t.fits(c)
 	}
+	if err = w.take(c, err); err != nil && c != nil {
+		c.kill() // without mu: it tells the wire
+	}
+	return err
+}
+
+// take ends an attempt, which has made a connection or failed.
+func (w *wire) take(c *conn, err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
@@ -136,9 +144,6 @@ func (w *wire) connect(ctx context.Context) error {
 		}
 		w.t.noteConnected(w, c)
 		return nil
-	}
-	if c != nil {
-		c.kill()
 	}
 	w.set(&wireState{err: err})
 	if !w.closed {
