@@ -134,8 +134,12 @@ func (r *reading) found(ctx context.Context, dst, b []byte, limit int) (shared.F
 // open is the value of a whole entry, appended to f.Value. What is no entry is a miss.
 func (t *Tier) open(f shared.Found, b []byte) (shared.Found, error) {
 	h, value, ok := openEnvelope(b)
+	f.Version = h.version // of a long one that was written while it was read, another than before
 	err := errForeign
-	if ok {
+	switch {
+	case ok && h.valueless():
+		return f, shared.ErrNotFound
+	case ok:
 		f.Value, err = t.unpack(f.Value, h, value)
 	}
 	if err == nil {

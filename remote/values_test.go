@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/remote/internal/faultproxy"
 	"github.com/firncache/firn/remote/internal/servertest"
 )
 
@@ -150,6 +152,42 @@ func TestTornWhileRead(t *testing.T) {
 		}
 	}
 	stop()
+}
+
+// A long value that is removed, leased or written while its pieces are read is missing then, or
+// what was written, under its version.
+func TestReplacedWhileRead(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{})
+	proxy, err := faultproxy.New(s.Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(proxy.Close)
+	a, b := open(t, Options{CompressAbove: -1}, s.Addr), openTuned(t, Options{CompressAbove: -1}, unnoticed, proxy.Addr())
+	long := strings.Repeat("a", 2*firstPiece)
+	for name, envelope := range map[string][]byte{
+		"a lease":     markerEnvelope(flagLease, 7),
+		"a tombstone": markerEnvelope(flagTombstone, 7),
+		"a value":     appendEnvelope(nil, header{version: 7}, []byte("short")),
+	} {
+		a.set(t, name, long)
+		second := strconv.Itoa(firstPiece) // from where on it is asked for
+		reached := proxy.HoldFrom(faultproxy.ToServer, second)
+		var f shared.Found
+		done := make(chan error)
+		go func() {
+			var err error
+			f, err = b.Read(t.Context(), nil, shared.Query{Key: []byte(name)})
+			done <- err
+		}()
+		<-reached
+		s.Do("SET", a.entryName([]byte(name)), string(envelope))
+		proxy.Heal()
+		err := <-done
+		if h, value, _ := openEnvelope(envelope); h.valueless() != errors.Is(err, shared.ErrNotFound) || string(f.Value) != string(value) || f.Version != 7 {
+			t.Errorf("%s: %q of version %d, %v", name, f.Value, f.Version, err)
+		}
+	}
 }
 
 func TestUnchanged(t *testing.T) {
