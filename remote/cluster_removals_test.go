@@ -55,3 +55,23 @@ func TestKeptRemovalFollowsItsSlot(t *testing.T) {
 		t.Errorf("%d are kept", kept)
 	}
 }
+
+// A removal from before any server was reached is kept, and counted, and sent to the first.
+func TestKeptBeforeAnyServer(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{})
+	b := open(t, Options{}, s.Addr)
+	b.set(t, "k", "old")
+	var n network
+	n.set(true)
+	a := open(t, Options{Dial: n.dial}, s.Addr)
+	if err := a.Remove(t.Context(), []byte("k"), shared.Anything); !errors.Is(err, shared.ErrUnavailable) {
+		t.Errorf("%v: want unavailable", err)
+	}
+	if kept := a.stats().KeptRemovals; kept != 1 {
+		t.Errorf("%d are kept: want 1", kept)
+	}
+	b.get(t, "k")
+	n.set(false)
+	b.store.wait(t, "of the removal", func() bool { return len(b.store.keys) > 0 })
+	b.missing(t, "k")
+}

@@ -140,8 +140,7 @@ func (w *wire) guardStats(s *shared.Stats) {
 	if w.breaker.load() != breakerClosed {
 		s.BreakersOpen++
 	}
-	s.KeptRemovals += w.removals.kept.Load()
-	s.KeptRemovalsDropped += w.removals.dropped.Load()
+	w.removals.stats(s)
 }
 
 // noteBreaker logs a change of the breaker's state. Its attempts while the server does not

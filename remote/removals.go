@@ -4,6 +4,8 @@ import (
 	"container/list"
 	"sync"
 	"sync/atomic"
+
+	"github.com/firncache/firn/internal/shared"
 )
 
 // The bounds of what is kept for a server, and of how it is sent.
@@ -194,4 +196,10 @@ func (r *removals) end(s *sender, err error) {
 	r.mu.Unlock()
 	s.err = err
 	close(s.done)
+}
+
+// stats adds how many are kept, and how many could not be.
+func (r *removals) stats(s *shared.Stats) {
+	s.KeptRemovals += r.kept.Load()
+	s.KeptRemovalsDropped += r.dropped.Load()
 }

@@ -40,6 +40,9 @@ func (t *Tier) Stats(s *shared.Stats) {
 	for _, w := range t.owners() {
 		w.stats(s)
 	}
+	if t.cluster != nil {
+		t.wire.removals.stats(s) // from before there was an owner
+	}
 }
 
 // stats adds what a wire knows of its server.
