@@ -128,10 +128,10 @@ func (r *reader) validate() Caches {
 	caches := Caches{}
 	for _, name := range slices.Sorted(maps.Keys(r.caches)) {
 		set := r.caches[name]
+		set.Options.Shared = r.readShared(name, &set)
 		if err := set.Options.Validate(); err != nil {
 			r.blame(name, err)
 		}
-		set.Options.Shared = r.readShared(name, &set)
 		caches[name] = set.Options
 	}
 	return caches

@@ -106,6 +106,8 @@ func TestSharedFaults(t *testing.T) {
 		{"wrong address", cache + "\n      namespace: n\n      addrs: [a, 'b:c']\n", `f:6:14: caches.a.shared.addrs: is "b:c": want "host:port"`},
 		{"mapping for an address", cache + " {namespace: n, addrs: [{a: 1}]}\n", `f:4:35: caches.a.shared.addrs: a mapping: want a value`},
 		{"too small", cache + " {addrs: [a], namespace: n, staleness: 1ms}\n", `f:4:51: caches.a.shared.staleness: is 1ms: want at least 50ms`},
+		{"refused beside a shared tier", cache + " {addrs: [a], namespace: n}\n    expire_after_access: 1h\n", `f:5:26: caches.a.expire_after_access: is 1h0m0s, and there is a shared tier: want 0`},
+		{"no such leases", cache + " {addrs: [a], namespace: n, leases: maybe}\n", `f:4:48: caches.a.shared.leases: "maybe" is none of the choices: want auto, on, off`},
 		{"no choice", cache + " {addrs: [a], namespace: n, degraded: fail}\n", `f:4:50: caches.a.shared.degraded: "fail" is none of the choices: want miss, stale, error`},
 		{"another database", cache + " {addrs: [a], namespace: n, database: 3}\n", `f:4:50: caches.a.shared.database: is 3: want 0`},
 		{"no variable", cache + "\n      password: ${NOBODY}\n", `f:5:17: caches.a.shared.password: ${NOBODY} names a variable that is not set`},

@@ -37,5 +37,5 @@ func (l *Leases) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("remote: %q: want auto, on or off", text)
+	return fmt.Errorf("%q is none of the choices: want auto, on, off", text)
 }
