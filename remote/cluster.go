@@ -75,14 +75,33 @@ func (c *cluster) route(ctx context.Context, slot int) (*wire, error) {
 	}
 }
 
-// noOwner says why the slot's owner is not known, if a server could not be asked.
+var errNoServer = errors.New("no server was reached yet")
+
+// noOwner says why the slot's owner is not known, if a server could not be asked. Before one
+// was, there may be no cluster.
 func (c *cluster) noOwner(slot int) error {
+	why := errNoServer
+	if c.mapped() {
+		why = fmt.Errorf("slot %d: %w", slot, errNoOwner)
+	}
 	for _, w := range c.wires() {
 		if err := w.state.Load().err; err != nil {
-			return fmt.Errorf("%w: slot %d: %w: %w", shared.ErrUnavailable, slot, errNoOwner, err)
+			return fmt.Errorf("%w: %w: %w", shared.ErrUnavailable, why, err)
 		}
 	}
-	return fmt.Errorf("%w: slot %d: %w", shared.ErrUnavailable, slot, errNoOwner)
+	return fmt.Errorf("%w: %w", shared.ErrUnavailable, why)
+}
+
+// mapped reports whether a server has told of the cluster.
+func (c *cluster) mapped() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range c.peers {
+		if p.known != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // told is closed when a server was asked, or could not be; learning says whether one is being.

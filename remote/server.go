@@ -137,6 +137,17 @@ func explain(w *wire, err error) error {
 		err = fatal{err}
 	case isCertificate(err):
 		err = fatalf("Options.TLS: %w", err)
+	case errors.Is(err, context.DeadlineExceeded):
+		err = fmt.Errorf("no answer within %v, Options.DialTimeout", w.t.o.DialTimeout)
 	}
-	return fmt.Errorf("remote: %s: %w", w.addr, err)
+	return &connectError{w.addr, err}
 }
+
+// connectError is why a connection could not be made.
+type connectError struct {
+	addr string
+	err  error
+}
+
+func (e *connectError) Error() string { return "remote: " + e.addr + ": " + e.err.Error() }
+func (e *connectError) Unwrap() error { return e.err }

@@ -314,7 +314,7 @@ func (w *wire) failed(ctx context.Context, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("%w: %s: no answer in time", shared.ErrUnavailable, w.addr)
 	}
-	return fmt.Errorf("%w: %s: %w", shared.ErrUnavailable, w.addr, err)
+	return w.unavailable(err)
 }
 
 // sizeOf is the length of a command's arguments in bytes.

@@ -94,5 +94,9 @@ func (w *wire) serverError(err error) error {
 }
 
 func (w *wire) unavailable(err error) error {
+	var c *connectError
+	if errors.As(err, &c) {
+		err = c.err // it has the address, too
+	}
 	return fmt.Errorf("%w: %s: %w", shared.ErrUnavailable, w.addr, err)
 }
