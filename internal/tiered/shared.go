@@ -2,6 +2,7 @@ package tiered
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"sync/atomic"
 	"time"
@@ -104,7 +105,7 @@ func (s *Store) openShared(cfg *Config) error {
 	trust, err := t.tier.Open(localTiers{weakStore(s), s.now, cfg.Grace})
 	if err != nil {
 		s.shared = nil
-		return &OptionError{"Shared", err}
+		return &OptionError{"Shared", fmt.Errorf("cannot be used: %w", err)}
 	}
 	t.trust, s.trust = trust, trust
 	s.openAgreed()
