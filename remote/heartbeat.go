@@ -54,6 +54,15 @@ type rhythm struct {
 	bound    time.Duration // Staleness less what Trust's clock may be late
 }
 
+// pause is about how long to wait after an attempt to connect that ended with err, and not at
+// all for the first PING of a connection; last is what it was before.
+func (r rhythm) pause(last time.Duration, err error) time.Duration {
+	if err == nil {
+		return 0
+	}
+	return min(max(2*last, r.minRetry), r.maxRetry)
+}
+
 func rhythmOf(staleness time.Duration) rhythm {
 	tick := min(max(staleness/50, time.Millisecond), 20*time.Millisecond)
 	return rhythm{

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"errors"
 	"testing"
 	"time"
 )
@@ -43,5 +44,19 @@ func TestRhythm(t *testing.T) {
 		if 3*r.interval >= r.bound {
 			t.Errorf("%v: a PING every %v: want three within %v", staleness, r.interval, r.bound)
 		}
+	}
+}
+
+// Attempts to connect are ever further apart, and a connection that was made is used at once.
+func TestPauseAfterConnect(t *testing.T) {
+	r := rhythmOf(time.Second)
+	failed, last := errors.New("refused"), time.Duration(0)
+	for _, want := range []time.Duration{50, 100, 200, 400, 500, 500} {
+		if last = r.pause(last, failed); last != want*time.Millisecond {
+			t.Errorf("%v: want %d ms", last, want)
+		}
+	}
+	if last = r.pause(last, nil); last != 0 {
+		t.Errorf("%v after success: want 0", last)
 	}
 }

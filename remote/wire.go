@@ -91,8 +91,8 @@ func (w *wire) stayConnected() {
 			if !w.isClosed() {
 				w.t.noteLost(w) // before another epoch begins
 			}
-		} else if err := w.connect(w.t.dialing); err != nil {
-			delay = min(max(2*delay, w.t.rhythm.minRetry), w.t.rhythm.maxRetry)
+		} else {
+			delay = w.t.rhythm.pause(delay, w.connect(w.t.dialing))
 		}
 		if !w.pause(delay) {
 			return
