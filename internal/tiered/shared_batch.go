@@ -22,13 +22,14 @@ type sharedQueries struct {
 // lookupMultiShared is LookupMulti with a shared tier.
 func (s *Store) lookupMultiShared(ctx context.Context, b *Batch, keys [][]byte) error {
 	call, mark := callOf(ctx), s.shared.trust.Mark()
+	var unread error // what the SSD does not give the shared tier is asked for
 	if call.SkipLocal {
 		b.reset(s, keys)
 	} else {
-		_ = s.lookupMultiLocal(ctx, b, keys) // what the SSD does not give the shared tier is asked for
+		unread = s.lookupMultiLocal(ctx, b, keys)
 	}
 	q := &b.inShared
-	q.collect(s, ctx, b, keys, mark, call.SkipLocal)
+	q.collect(s, ctx, b, keys, mark, call.SkipLocal, unread == nil)
 	if len(q.queries) == 0 {
 		return nil
 	}
@@ -56,8 +57,8 @@ func (b *Batch) reset(s *Store, keys [][]byte) {
 }
 
 // collect cuts the trailers off what was found, and makes queries for the keys of which there
-// is no trusted copy.
-func (q *sharedQueries) collect(s *Store, ctx context.Context, b *Batch, keys [][]byte, mark uint64, skipLocal bool) {
+// is no trusted copy. read says that the SSD could be read.
+func (q *sharedQueries) collect(s *Store, ctx context.Context, b *Batch, keys [][]byte, mark uint64, skipLocal, read bool) {
 	q.queries, q.index, q.have, q.failed = q.queries[:0], q.index[:0], q.have[:0], false
 	for i, key := range keys {
 		var c sharedCopy
@@ -65,7 +66,7 @@ func (q *sharedQueries) collect(s *Store, ctx context.Context, b *Batch, keys []
 			c = s.toCopy(b.Hashes[i], 0, v, b.Deadline(i), Fresh)
 			b.Trim(i, len(v)-len(c.value))
 		} else if !skipLocal {
-			if c = s.copyAside(ctx, b.Hashes[i], nil, key); c.state == Fresh { // it came since
+			if c = s.copyAside(ctx, b.Hashes[i], nil, key, read); c.state == Fresh { // it came since
 				c = sharedCopy{}
 			}
 		}

@@ -51,14 +51,15 @@ func (s *Store) copyFound(ctx context.Context, hash uint64, n int, key, v []byte
 	case ctx.Err() != nil:
 		return sharedCopy{value: v[:n]}, ctx.Err()
 	}
-	return s.copyAside(ctx, hash, v[:n], key), nil
+	return s.copyAside(ctx, hash, v[:n], key, err == ErrNotFound), nil
 }
 
 // copyAside is the copy that a lookup does not show: a stale or a negative one, of which the
-// SSD has none without a grace.
-func (s *Store) copyAside(ctx context.Context, hash uint64, dst, key []byte) sharedCopy {
+// SSD has none without a grace. A disk that has not been read just now is not asked again:
+// unless read, for RAM's copy alone.
+func (s *Store) copyAside(ctx context.Context, hash uint64, dst, key []byte, read bool) sharedCopy {
 	peek := s.peekLocal
-	if !s.grace {
+	if !s.grace || !read {
 		peek = func(_ context.Context, hash uint64, dst, key []byte) ([]byte, int64, State) {
 			return s.peekRAM(hash, dst, key)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"syscall"
 	"testing"
 
 	"github.com/firncache/firn/internal/ram"
@@ -273,5 +274,32 @@ func TestPushesWaitForNobody(t *testing.T) {
 	case key := <-told:
 		t.Errorf("told of %s after Close", key)
 	default:
+	}
+}
+
+// Of a disk that cannot be read a lookup waits once for each key, and a batch once for all: what
+// has expired is not looked for there as well.
+func TestSharedAsksBrokenDiskOnce(t *testing.T) {
+	t.Parallel()
+	keys, values := [][]byte{{1}, {2}, {3}, {4}}, [][]byte{{1}, {2}, {3}, {4}}
+	lookups := map[int]func(a *process){ // by how many reads they take
+		1: func(a *process) {
+			if v, err := a.Lookup(t.Context(), nil, keys[0]); string(v) != string(values[0]) {
+				t.Error(v, err)
+			}
+		},
+		len(keys): func(a *process) { a.wantMulti(keys, values) },
+	}
+	for want, lookup := range lookups {
+		disk := vfstest.NewFaulty(vfstest.NewMem())
+		a := begin(t, sharedtest.NewServer(), true, func(cfg *Config) { cfg.FS, cfg.Grace = disk, 1000 })
+		if err := a.SetMulti(keys, values, 0, nil); err != nil {
+			t.Fatal(err)
+		}
+		a.Force().Demote(func([]byte) bool { return true })
+		broken := disk.Inject(vfstest.Rule{On: vfstest.OpRead, Name: "log", Err: syscall.EIO})
+		if lookup(a); broken.Hits() != want {
+			t.Errorf("%d reads: want %d", broken.Hits(), want)
+		}
 	}
 }
