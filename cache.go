@@ -141,7 +141,7 @@ func (c *Cache) Delete(key []byte) error { return c.store.Delete(key) }
 // goes or changes meanwhile may or may not be. With an SSD tier, which comes
 // after RAM, an entry that moves between the two meanwhile may be yielded twice
 // or not at all. The loop may use the cache; it waits for the disk between two steps.
-// Of a shared tier it yields the copies that are here, suspect ones as well, and asks nobody.
+// Of a shared tier it yields the copies that are here and trusted, and asks nobody.
 func (c *Cache) All() iter.Seq2[[]byte, []byte] { return c.store.All }
 
 // Len is the number of entries. It counts those that have expired and have not
