@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firncache/firn/remote/internal/faultproxy"
+	"github.com/firncache/firn/remote/internal/servertest"
 )
 
 // What the server has flushed is not found any more.
@@ -148,32 +148,23 @@ func TestKilledInAStormOfPushes(t *testing.T) {
 	}
 }
 
-// A client that does not read its pushes is disconnected by the limit of the server's output
-// buffer: the same.
+// A client whose pushes are more than the server may keep for it is disconnected by the limit of
+// the server's output buffer: the same. One command writes all, so that nobody has to be slow.
 func TestOutputBufferLimit(t *testing.T) {
-	server, a, b := two(t)
+	server := servertest.Start(t, servertest.Options{})
+	a := newNode(t, server)
 	server.Do("CONFIG", "SET", "client-output-buffer-limit", "normal 1mb 0 0")
-	b.set(key, "old")
+	a.set(key, "old")
 	a.copied(key, "old")
 	before, mark := a.seam.epoch(), server.Mark()
-	a.proxy.Hold(faultproxy.ToClient)
-	ended := make(chan struct{})
-	wait := begin(func() {
-		long := strings.Repeat("long", 500)
-		for i := 0; ; i++ {
-			select {
-			case <-ended:
-				return
-			default:
-				b.set(fmt.Sprint(long, i), "value")
-			}
-		}
-	})
+	long, write := strings.Repeat("long", 500), []string{"MSET"}
+	for i := range 2000 {
+		write = append(write, fmt.Sprint("races:k", long, i), "value")
+	}
+	server.Do(write...)
 	server.WaitLog(mark, "overcoming of output buffer limits")
-	close(ended)
-	wait()
-	b.set(key, "new")
-	a.reconnect()
 	a.seam.awaitEpoch(before)
+	newNode(t, server).set(key, "new")
+	a.reconnect()
 	a.want(key, "new")
 }
