@@ -43,6 +43,7 @@ func (t *Tier) Stats(s *shared.Stats) {
 	if t.cluster != nil {
 		t.wire.removals.stats(s) // from before there was an owner
 	}
+	s.Online = s.Servers > 0 && s.ServersUp == s.Servers
 }
 
 // stats adds what a wire knows of its server.
@@ -63,5 +64,4 @@ func (w *wire) stats(s *shared.Stats) {
 	if time.Duration(lag) <= w.t.o.Staleness {
 		s.ServersUp++
 	}
-	s.Online = s.ServersUp == s.Servers
 }
