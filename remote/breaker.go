@@ -13,15 +13,15 @@ import (
 // breaker keeps requests from a server that does not answer them: they fail at once, and do not
 // wait for a timeout each. The connection's heartbeat goes on, and asks for one of them to try.
 //
-//	closed --- failures in a row ---> open --- PONG ---> half-open
-//	  ^                                ^                  |     |
-//	  |                                +---- it fails ----+     |
-//	  +--------------- one request is answered -----------------+
+//	closed --- failures, one after another ---> open --- PONG ---> half-open
+//	  ^                                          ^                  |     |
+//	  |                                          +---- it fails ----+     |
+//	  +-------------------- one request is answered ----------------------+
 //
 // A new connection closes it: the handshake has been answered.
 type breaker struct {
 	state    atomic.Uint32 // a breakerState; changed with mu held
-	failures atomic.Int64  // in a row
+	failures atomic.Int64  // one after another: see begin
 	opened   atomic.Uint64 // times
 
 	mu      sync.Mutex
@@ -40,8 +40,12 @@ const (
 
 func (s breakerState) String() string { return [...]string{"closed", "open", "half-open"}[s] }
 
-// maxFailures is how many requests fail in a row before the breaker opens.
+// maxFailures is how many requests fail, one after another, before the breaker opens.
 const maxFailures = 5
+
+// begin is for note. Requests that were under way when another failed do not count: many that a
+// server keeps waiting, once, are one failure.
+func (b *breaker) begin() (failures int64) { return b.failures.Load() }
 
 var errBreaker = errors.New("it does not answer, and is not asked")
 
@@ -75,15 +79,15 @@ const (
 	failed
 )
 
-// note takes a request's outcome.
-func (b *breaker) note(o outcome) {
+// note takes a request's outcome, and what begin was before it.
+func (b *breaker) note(o outcome, began int64) {
 	switch {
 	case o == answered:
 		b.close()
 	case o == failed:
-		n := b.failures.Add(1)
+		counts := b.failures.CompareAndSwap(began, began+1)
 		b.move(func(s breakerState) breakerState {
-			if s == breakerHalfOpen || n >= maxFailures {
+			if s == breakerHalfOpen || counts && began+1 >= maxFailures {
 				return breakerOpen
 			}
 			return s

@@ -25,7 +25,7 @@ func open5(t *testing.T, b *breaker) {
 		if !b.allow() {
 			t.Fatalf("it is open after %d failures", i)
 		}
-		b.note(failed)
+		b.note(failed, b.begin())
 	}
 	if b.allow() {
 		t.Fatalf("it is closed after %d failures", maxFailures)
@@ -40,17 +40,17 @@ func TestBreakerOpensAndCloses(t *testing.T) {
 	if !b.allow() || b.allow() {
 		t.Fatal("half-open: want one request let through")
 	}
-	b.note(failed)
+	b.note(failed, b.begin())
 	if b.allow() {
 		t.Fatal("want it open: the request has failed")
 	}
 	b.pong()
 	b.allow()
-	b.note(unknown)
+	b.note(unknown, b.begin())
 	if !b.allow() || b.allow() {
 		t.Fatal("half-open: want another request in place of one that was given up")
 	}
-	b.note(answered)
+	b.note(answered, b.begin())
 	if first, second := b.allow(), b.allow(); !first || !second {
 		t.Fatal("want it closed")
 	}
@@ -59,10 +59,27 @@ func TestBreakerOpensAndCloses(t *testing.T) {
 	}
 }
 
+// Requests that wait together for a server that is late are one failure, however many they are.
+func TestBreakerCountsAStallOnce(t *testing.T) {
+	var b breaker
+	for range maxFailures - 1 {
+		began := b.begin()
+		for range 100 {
+			b.note(failed, began)
+		}
+	}
+	if !b.allow() {
+		t.Errorf("it opened after %d stalls: want %d", maxFailures-1, maxFailures)
+	}
+	if b.note(failed, b.begin()); b.allow() {
+		t.Errorf("it is closed after %d stalls", maxFailures)
+	}
+}
+
 func TestBreakerCountsFailuresInARow(t *testing.T) {
 	var b breaker
 	for i := range 3 * maxFailures {
-		b.note([]outcome{failed, failed, failed, unknown, answered}[i%5])
+		b.note([]outcome{failed, failed, failed, unknown, answered}[i%5], b.begin())
 		b.pong()
 	}
 	if !b.allow() || b.opened.Load() != 0 {
@@ -73,7 +90,7 @@ func TestBreakerCountsFailuresInARow(t *testing.T) {
 	if first, second := b.allow(), b.allow(); !first || !second {
 		t.Error("want it closed by a new connection")
 	}
-	b.note(failed)
+	b.note(failed, b.begin())
 	if !b.allow() {
 		t.Error("the failures before count no more")
 	}

@@ -335,8 +335,8 @@ func (c *clusterOf) failover() {
 	slot, from, _ := c.home("{failover}")
 	c.replicated(from, "{failover}")
 	c.Failover(c.Pair(from))
+	c.WaitOwner(slot, c.Pair(from)) // until then the old primary takes writes that are lost
 	c.changed("{failover}", old, "1")
-	c.WaitOwner(slot, c.Pair(from))
 }
 
 func (c *clusterOf) takeover() {
@@ -345,8 +345,8 @@ func (c *clusterOf) takeover() {
 	slot, from, _ := c.home("{take}")
 	c.replicated(from, "{take}")
 	c.Takeover(c.Pair(from))
-	c.changed("{take}", old, "1")
 	c.WaitOwner(slot, c.Pair(from))
+	c.changed("{take}", old, "1")
 }
 
 // A primary that does not answer loses its trust at once, and its slots when its replica is

@@ -108,8 +108,9 @@ func (w *wire) try(ctx context.Context, cmd rueidis.Completed) rueidis.RedisResu
 	if !w.breaker.allow() {
 		return rueidis.NewErrorResult(w.failed(ctx, errBreaker))
 	}
+	began := w.breaker.begin()
 	result := w.send(ctx, cmd)
-	w.breaker.note(outcomeOf(ctx, result.Error()))
+	w.breaker.note(outcomeOf(ctx, result.Error()), began)
 	return result
 }
 
@@ -117,12 +118,13 @@ func (w *wire) tryMulti(ctx context.Context, cmds []rueidis.Completed) []rueidis
 	if !w.breaker.allow() {
 		return errorResults(len(cmds), w.failed(ctx, errBreaker))
 	}
+	began := w.breaker.begin()
 	results := w.sendMulti(ctx, cmds)
 	o := unknown
 	for i := range results {
 		o = max(o, outcomeOf(ctx, results[i].Error()))
 	}
-	w.breaker.note(o)
+	w.breaker.note(o, began)
 	return results
 }
 
