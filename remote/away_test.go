@@ -1,10 +1,12 @@
 package remote
 
 import (
+	"errors"
 	"log/slog"
 	"testing"
 
 	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/remote/internal/servertest"
 )
 
 // A cluster of which a server is not heard of is not online, whichever it is.
@@ -40,5 +42,19 @@ func TestOnlineIsAllServers(t *testing.T) {
 	heard(wires[0])
 	if !online() {
 		t.Error("not online with both servers")
+	}
+}
+
+// Nothing is cleared where nobody can be asked, and that is said.
+func TestClearWithoutServers(t *testing.T) {
+	o := open(t, Options{}, "127.0.0.1:1")
+	if err := o.Clear(t.Context()); !errors.Is(err, shared.ErrUnavailable) {
+		t.Errorf("%v: want unavailable", err)
+	}
+	// of a cluster that one server tells of, of which others are out of reach
+	c := servertest.StartCluster(t, servertest.ClusterOptions{NoReplicas: true})
+	o = open(t, Options{Dial: except(c.Nodes[1])}, c.Nodes[0].Addr)
+	if err := o.Clear(t.Context()); !errors.Is(err, shared.ErrUnavailable) {
+		t.Errorf("%v with a server out of reach: want unavailable", err)
 	}
 }

@@ -54,6 +54,9 @@ func (t *Tier) unlink(ctx context.Context, name string) error {
 // clear removes the keys that a pattern matches from all servers: again if slots have moved
 // meanwhile, perhaps to one that was done.
 func (t *Tier) clear(ctx context.Context, pattern string) error {
+	if err := t.known(ctx); err != nil {
+		return err
+	}
 	for range maxClears {
 		before := t.moves()
 		for _, w := range t.owners() {
@@ -77,4 +80,48 @@ func (t *Tier) moves() uint64 {
 		return 0
 	}
 	return t.cluster.moves.Load()
+}
+
+// known waits until there is an owner to each slot that a server of a cluster says has one. It
+// fails if there is none: what lies there would stay.
+func (t *Tier) known(ctx context.Context) error {
+	if t.cluster == nil {
+		return nil
+	}
+	for {
+		slot := t.cluster.unowned()
+		if slot < 0 {
+			return nil
+		}
+		if _, err := t.cluster.route(ctx, slot); err != nil {
+			return err
+		}
+	}
+}
+
+// unowned is a slot without an owner that a server lists, or any if none has been asked; -1 if
+// there is no such.
+func (c *cluster) unowned() (slot int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	told := false
+	for _, p := range c.peers {
+		if p.known == nil {
+			continue
+		}
+		told = true
+		for _, m := range p.known.primaries {
+			for _, r := range m.slots {
+				for slot := r.from; slot <= r.to; slot++ {
+					if c.slots[slot].Load() == nil {
+						return slot
+					}
+				}
+			}
+		}
+	}
+	if told || c.slots[0].Load() != nil {
+		return -1
+	}
+	return 0
 }
