@@ -54,15 +54,6 @@ type rhythm struct {
 	bound    time.Duration // Staleness less what Trust's clock may be late
 }
 
-// pause is about how long to wait after an attempt to connect that ended with err, and not at
-// all for the first PING of a connection; last is what it was before.
-func (r rhythm) pause(last time.Duration, err error) time.Duration {
-	if err == nil {
-		return 0
-	}
-	return min(max(2*last, r.minRetry), r.maxRetry)
-}
-
 func rhythmOf(staleness time.Duration) rhythm {
 	tick := min(max(staleness/50, time.Millisecond), 20*time.Millisecond)
 	return rhythm{
@@ -73,6 +64,11 @@ func rhythmOf(staleness time.Duration) rhythm {
 		maxRetry: min(staleness/2, time.Second),
 		bound:    staleness - 2*tick - time.Millisecond, // it counts whole milliseconds
 	}
+}
+
+// retry is the pause after an attempt, from that before it.
+func (r rhythm) retry(before time.Duration) time.Duration {
+	return min(max(2*before, r.minRetry), r.maxRetry)
 }
 
 // live sends heartbeats until the connection is lost. The first two follow each other at once.

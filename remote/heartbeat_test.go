@@ -1,7 +1,6 @@
 package remote
 
 import (
-	"errors"
 	"testing"
 	"time"
 )
@@ -47,16 +46,11 @@ func TestRhythm(t *testing.T) {
 	}
 }
 
-// Attempts to connect are ever further apart, and a connection that was made is used at once.
-func TestPauseAfterConnect(t *testing.T) {
-	r := rhythmOf(time.Second)
-	failed, last := errors.New("refused"), time.Duration(0)
+func TestPausesBetweenAttempts(t *testing.T) {
+	r, last := rhythmOf(time.Second), time.Duration(0)
 	for _, want := range []time.Duration{50, 100, 200, 400, 500, 500} {
-		if last = r.pause(last, failed); last != want*time.Millisecond {
+		if last = r.retry(last); last != want*time.Millisecond {
 			t.Errorf("%v: want %d ms", last, want)
 		}
-	}
-	if last = r.pause(last, nil); last != 0 {
-		t.Errorf("%v after success: want 0", last)
 	}
 }

@@ -80,19 +80,24 @@ func (w *wire) set(s *wireState) {
 	}
 }
 
-// stayConnected makes one connection after the other.
+// stayConnected makes one connection after the other: at once if the server was heard of, and
+// after a pause otherwise, longer each time. A server may take a connection and end it.
 func (w *wire) stayConnected() {
 	delay := time.Duration(0)
 	for {
+		heard := false
 		if s := w.state.Load(); s.conn != nil {
-			delay = 0
 			s.conn.live() // until it is lost
 			w.onLost(s.conn)
 			if !w.isClosed() {
 				w.t.noteLost(w) // before another epoch begins
 			}
-		} else {
-			delay = w.t.rhythm.pause(delay, w.connect(w.t.dialing))
+			heard = s.conn.heard.Load() != 0
+		} else if w.connect(w.t.dialing) == nil {
+			continue
+		}
+		if delay = w.t.rhythm.retry(delay); heard {
+			delay = 0
 		}
 		if !w.pause(delay) {
 			return

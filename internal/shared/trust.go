@@ -45,7 +45,8 @@ func NewFeed() *Feed {
 // Stamp is the stamp of what is read in the epoch.
 func (f *Feed) Stamp(slot int) Stamp { return Stamp(f.epoch<<epochAt | uint64(slot)) }
 
-// Extend has copies of the epoch be trusted until a moment of Trust's clock.
+// Extend has copies of the epoch be trusted until a moment of Trust's clock. It must not overlap
+// the first SetFeed of the feed.
 func (f *Feed) Extend(until int64) {
 	t := f.of.Load()
 	if t == nil {

@@ -1,0 +1,50 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/firncache/firn/remote/internal/servertest"
+)
+
+// beatless is a connection that is over when the first heartbeat is sent.
+type beatless struct{ net.Conn }
+
+func (c beatless) Write(b []byte) (int, error) {
+	if bytes.HasPrefix(b, []byte("*6\r\n$3\r\nSET\r\n")) {
+		return 0, net.ErrClosed
+	}
+	return c.Conn.Write(b)
+}
+
+// A server that ends each connection as soon as it is made is not connected to without a pause.
+func TestPauseAfterShortConnections(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{})
+	const connections = 8
+	dialed := make(chan struct{}, connections)
+	tier := newTier(Options{Addrs: []string{s.Addr}, Namespace: "test", Log: slog.New(slog.DiscardHandler),
+		Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			select {
+			case dialed <- struct{}{}:
+			default:
+			}
+			c, err := new(net.Dialer).DialContext(ctx, network, addr)
+			return beatless{c}, err
+		}})
+	defer tier.Close(t.Context())
+	if _, err := tier.Open(newStore()); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	for range connections {
+		<-dialed
+	}
+	// The first is that of Open, and the second has no pause before it.
+	if took, least := time.Since(began), (connections-2)*tier.rhythm.minRetry/2; took < least {
+		t.Errorf("%d connections in %v: want %v at least", connections, took, least)
+	}
+}
