@@ -144,9 +144,10 @@ func (c *conn) free(abandoned int64) {
 	}
 }
 
-// writeNothing is a write that changes nothing.
+// writeNothing is a write that changes nothing, and needs no memory: that it is a replica would
+// be the second thing that a server says which has none.
 func (t *Tier) writeNothing() rueidis.Completed {
-	return command("SET", t.probeName(), "", "XX", "PX", "1000")
+	return command("UNLINK", t.probeName())
 }
 
 func isPong(r rueidis.RedisResult) bool {
