@@ -191,6 +191,7 @@ func (o Options) withDefaults() Options {
 	o.Addrs = addrs
 	def(&o.Staleness, DefaultStaleness)
 	def(&o.Timeout, DefaultTimeout)
+	o.Staleness, o.Timeout = min(o.Staleness, noEnd), min(o.Timeout, noEnd)
 	def(&o.DialTimeout, DefaultDialTimeout)
 	def(&o.LeaseTime, DefaultLeaseTime)
 	def(&o.MaxValueBytes, DefaultMaxValueBytes)
@@ -200,6 +201,9 @@ func (o Options) withDefaults() Options {
 	}
 	return o
 }
+
+// noEnd is what stands for no end: multiples of it, and the time of day with it, are durations.
+const noEnd = 365 * 24 * time.Hour
 
 func def[T comparable](at *T, value T) {
 	var zero T
