@@ -80,17 +80,17 @@ func (c *conn) live() {
 	c.w.breaker.close() // the handshake was answered
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	for {
+	for began := bootNanos(); ; {
 		select {
 		case <-c.gone:
 			return
 		case <-timer.C:
 		case <-c.w.poked:
 			c.watch.due = true
-			timer.Reset(mapGap)
+			timer.Reset(max(0, mapGap-time.Duration(bootNanos()-began))) // no later for the next poke
 			continue
 		}
-		began := bootNanos()
+		began = bootNanos()
 		guard.arm()
 		until, ok := c.beat(&h, began)
 		guard.disarm()
