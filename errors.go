@@ -35,11 +35,12 @@ var (
 	ErrSSDBusy = tiered.ErrSSDBusy
 	// ErrSharedUnavailable says that the shared tier did not answer in time, could not be
 	// reached, or refused. Lookup and its like return it with remote.DegradedError, where no
-	// local copy may be the answer; by default that is ErrNotFound, and Get has a miss in any
+	// local copy may be the answer; otherwise that is ErrNotFound, and Get has a miss in any
 	// case. Writes return it when nobody knows whether the server has done them, or will: no
 	// copy is kept here. Compute, and what is made of it, returns it rather than take an
-	// entry for absent; the change may have been made. GetOrLoad goes on with the loader,
-	// and returns the loaded value, which is not kept.
+	// entry for absent; the change may have been made. With DegradedError GetOrLoad
+	// returns it, too; otherwise it calls the loader, and returns the loaded value, which is not
+	// kept but with DegradedStale.
 	ErrSharedUnavailable = tiered.ErrSharedUnavailable
 	// ErrFormat says that the files of the SSD tier were written by a version of
 	// this package whose format this one does not read.

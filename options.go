@@ -140,8 +140,9 @@ type LoadingOptions struct {
 	// GetOrLoad and GetOrLoadMulti answer ErrNotFound meanwhile, and do not load;
 	// all other calls see no value. A Set, Delete or Clear ends it. Each takes the
 	// room of an entry without a value, counts in Len, and may be evicted; OnEvict
-	// is not told. With Shared, those of one process answer in all. An error of the source's own, such as sql.ErrNoRows, is not remembered:
-	// a loader returns firn.ErrNotFound for it, wrapped if it likes.
+	// is not told. With Shared, those of one process answer in all. An error of the source's
+	// own, such as sql.ErrNoRows, is not remembered: a loader returns firn.ErrNotFound for it,
+	// wrapped if it likes.
 	NegativeTTL time.Duration
 
 	// ErrorTTL is how long the error of a loader is remembered, ErrLoadTimeout too, but no

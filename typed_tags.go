@@ -21,8 +21,8 @@ type SetOptions struct {
 	TTL time.Duration
 
 	// Tags name what the value was made of, so that InvalidateTag finds it: at most
-	// MaxTags, each of 1 to 255 bytes. They belong to the namespace, whatever the type of its keys is. Each makes the
-	// entry 16 bytes longer, the first one 21. Default: none.
+	// MaxTags, each of 1 to 255 bytes. They belong to the namespace, whatever the type of its
+	// keys is. Each makes the entry 16 bytes longer, the first one 21. Default: none.
 	Tags []string
 }
 

@@ -23,7 +23,7 @@
 //     copies when it goes on, until its clock is set: about a millisecond.
 //   - Deadlines are compared with the clock of the machine: they are as far apart as the clocks of
 //     the processes.
-//   - A server without client tracking, as before Redis 6, or behind a proxy that does not know
+//   - A server without CLIENT TRACKING, or behind a proxy that does not know
 //     it, announces nothing: there are no copies then, or with Options.CopyTTL such as live for so
 //     long. Stats' Tracking and the log say it.
 //
@@ -39,9 +39,10 @@
 //
 // Redis 8.4 has +delex in addition, and Valkey 9 +delifeq: with it and SET IFEQ, a load costs its
 // own process no announcement (see script.go). A server without scripts needs SET IFEQ.
+// docs/SHARED.md has a narrower list, by subcommand: of +client, TRACKING and SETINFO are used.
 // A maxmemory with the policy allkeys-lru or allkeys-lfu lets it forget what nobody asks for.
-// CLIENT TRACKING is in +client, and cannot be had without. Memory for the announcements that a slow
-// process has not read yet is bounded with maxmemory-clients.
+// Memory for the announcements that a slow process has not read yet is bounded with
+// maxmemory-clients.
 //
 // # Words
 //
