@@ -3,7 +3,10 @@ package remote
 import (
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,5 +40,25 @@ func TestConnectErrors(t *testing.T) {
 		if want := shared.ErrUnavailable.Error() + ": " + c.want; err == nil || err.Error() != want {
 			t.Errorf("%s: %v\nwant %s", c.name, err, want)
 		}
+	}
+}
+
+// An error that differs from the last one in the port of this end alone is not logged again.
+func TestConnectErrorsLoggedOnce(t *testing.T) {
+	var log strings.Builder
+	port, says := 0, "reset"
+	fail := func(context.Context, string, string) (net.Conn, error) {
+		port++
+		return nil, fmt.Errorf("read tcp 10.0.0.1:%d->10.0.0.2:6379: %s", port, says)
+	}
+	o := newTier(Options{Addrs: []string{"10.0.0.2:6379"}, Namespace: "test", Dial: fail, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	t.Cleanup(func() { o.Close(context.Background()) })
+	for _, says = range []string{"reset", "reset", "refused", "refused"} {
+		if o.wire.connect(t.Context()) == nil {
+			t.Fatal("connected")
+		}
+	}
+	if n := strings.Count(log.String(), "cannot connect"); n != 2 {
+		t.Errorf("%d lines: want 2, for 2 errors\n%s", n, &log)
 	}
 }

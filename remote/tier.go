@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -185,17 +186,27 @@ func (t *Tier) noteFailed(w *wire, err error) {
 	if t.cluster != nil {
 		t.cluster.seek()
 	}
-	if w.lastError.Swap(err.Error()) == err.Error() {
-		return // said already
+	if said := withoutDigits(err); w.lastError.Swap(said) == said {
+		return // already
 	}
 	t.o.Log.Warn("firn/remote: cannot connect", "err", err)
 }
 
 // noteMap is called when a server's answer about the cluster cannot be used.
 func (t *Tier) noteMap(w *wire, err error) {
-	if w.lastError.Swap(err.Error()) != err.Error() {
+	if said := withoutDigits(err); w.lastError.Swap(said) != said {
 		t.o.Log.Warn("firn/remote: no map of the cluster", "server", w.addr, "err", err)
 	}
+}
+
+// withoutDigits is what an error says, but for the port of this end, which is another each time.
+func withoutDigits(err error) string {
+	return strings.Map(func(r rune) rune {
+		if '0' <= r && r <= '9' {
+			return -1
+		}
+		return r
+	}, err.Error())
 }
 
 func (t *Tier) noteLost(w *wire) {
