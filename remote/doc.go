@@ -13,7 +13,11 @@
 //
 // A read that a copy answers returns a value at least as new as the server had it
 // Options.Staleness ago, whatever happens to the network. While everything works, a write is seen
-// by the other processes within about a round trip. The promise has these limits:
+// by the other processes within about a round trip, as the server pushes the keys that change. A
+// copy is trusted while its server's pushes were not interrupted since it was read, and the server
+// was heard of within Staleness. Otherwise it is suspect, and the server is asked for its version
+// before it is an answer; if it cannot be asked, Options.Degraded says what the read does. The
+// promise has these limits:
 //
 //   - Failover between a primary and its replicas loses writes that were acknowledged; so a removal
 //     may be lost, and the entry is back for the rest of its life.
@@ -24,7 +28,7 @@
 //   - Deadlines are compared with the clock of the machine: they are as far apart as the clocks of
 //     the processes.
 //   - A server without CLIENT TRACKING, or behind a proxy that does not know
-//     it, announces nothing: there are no copies then, or with Options.CopyTTL such as live for so
+//     it, pushes nothing: there are no copies then, or with Options.CopyTTL such as live for so
 //     long. Stats' Tracking and the log say it.
 //
 // # What the server needs
@@ -38,21 +42,20 @@
 // Options.Staleness is longer there while a primary that was cut off is replaced.
 //
 // Redis 8.4 has +delex in addition, and Valkey 9 +delifeq: with it and SET IFEQ, a load costs its
-// own process no announcement (see script.go). A server without scripts needs SET IFEQ.
+// own process no push (see script.go). A server without scripts needs SET IFEQ.
 // docs/SHARED.md has a narrower list, by subcommand: of +client, TRACKING and SETINFO are used.
 // A maxmemory with the policy allkeys-lru or allkeys-lfu lets it forget what nobody asks for.
-// Memory for the announcements that a slow process has not read yet is bounded with
-// maxmemory-clients.
+// Memory for the pushes that a slow process has not read yet is bounded with maxmemory-clients.
 //
 // # Words
 //
 // Those of package firn/internal/shared, and:
 //
 //   - wire: the way to one server, which connects again when its connection is lost. All that one
-//     process asks of a server goes over one connection: the server does not announce to it what
+//     process asks of a server goes over one connection: the server pushes nothing to it that
 //     was changed on the same one.
 //   - connection: one of a wire's, one after the other. Each begins an epoch.
-//   - feed: what a server announces on a connection: the names of changed keys.
+//   - feed: the pushes of a connection: the names of changed keys.
 //   - heartbeat: the PINGs of a connection, and what their PONGs vouch for.
 //   - envelope: the 32 bytes before a value on the server.
 //   - foreign: said of what lies under our names and was written by no cache.
@@ -70,7 +73,7 @@
 //	tier.go                                  the tier: Open, Close, what it logs
 //	wire.go                                  the way to one server: connected, lost, asked
 //	conn.go, socket.go, server.go            one connection: made once, checked, lost
-//	feed.go                                  what a server announces, told to the local tiers
+//	feed.go                                  what a server pushes, told to the local tiers
 //	heartbeat.go, watchdog.go, clock_*.go    until when copies are trusted; silence
 //	names.go, envelope.go, entry.go          what lies on the server: names, bytes, deadlines, compression
 //	read.go, write.go, touch.go, remove.go,  the calls of a store

@@ -36,8 +36,8 @@ type Options struct {
 	// of UTF-8, without ':', '{', '}', white space and control characters.
 	Namespace string
 
-	// Database is the number of the database, which must be 0: the servers' announcements of
-	// changed keys do not say which database they are from.
+	// Database is the number of the database, which must be 0: the servers' pushes do not
+	// say which database a changed key is from.
 	Database int
 
 	// Staleness is the bound: a read that the local tiers answer returns a value at least as new
@@ -87,8 +87,8 @@ type Options struct {
 	// with S2, where that saves an eighth or more. -1: none. Default: 1 KiB.
 	CompressAbove int
 
-	// Degraded is what a read does with a copy that is not known to be within the bound while
-	// the server cannot be asked. Default: DegradedMiss.
+	// Degraded is what a read does with a suspect copy, which is not known to be within the
+	// bound, while the server cannot be asked. Default: DegradedMiss.
 	Degraded Degraded
 
 	// Leases says whether processes that miss the same key wait for one of them to load it.
@@ -105,8 +105,7 @@ type Options struct {
 	// added to what it returns. It has to be safe for concurrent use, and to obey the context.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 
-	// Log gets what happens to the connections. Default:
-	// slog.Default().
+	// Log gets what happens to the connections. Default: slog.Default().
 	Log *slog.Logger
 }
 
@@ -136,7 +135,7 @@ func (o Options) Validate() error {
 	}
 	switch {
 	case o.Database != 0:
-		return optionError("Database", o.Database, "0: announcements of changed keys do not say which database they are from")
+		return optionError("Database", o.Database, "0: pushes do not say which database a changed key is from")
 	case o.MaxValueBytes < 0 || o.MaxValueBytes > MaxMaxValueBytes:
 		return optionError("MaxValueBytes", o.MaxValueBytes, "1 to 134217728, or 0 for 8 MiB")
 	case o.CompressAbove < -1:

@@ -179,7 +179,7 @@ func (t *Tier) noteConnected(w *wire, c *conn) {
 	if !c.server.tracking {
 		log = t.o.Log.Warn
 	}
-	log("firn/remote: connected", "server", w.addr, "is", c.server.name+" "+c.server.version, "tracking", c.server.tracking)
+	log("firn/remote: connected", "server", w.addr, "version", c.server.name+" "+c.server.version, "tracking", c.server.tracking)
 }
 
 func (t *Tier) noteFailed(w *wire, err error) {
