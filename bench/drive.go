@@ -17,6 +17,7 @@ import (
 	"github.com/firncache/firn/bench/hybrid"
 	"github.com/firncache/firn/bench/rivals"
 	"github.com/firncache/firn/bench/samples"
+	"github.com/firncache/firn/bench/shared"
 )
 
 // A driver runs jobs in child processes, one after the other, and keeps what
@@ -147,6 +148,9 @@ func versionOf(cache string) string {
 	}
 	if cache == hybrid.Device {
 		return "–"
+	}
+	if module := shared.Modules[cache]; module != "" {
+		return rivals.Rival{Module: module}.Version()
 	}
 	if e, err := hybrid.Find(cache); err == nil && e.Module != "" {
 		return rivals.Rival{Module: e.Module}.Version()

@@ -60,6 +60,7 @@ var kinds = map[string]kind{
 	"hybrid-restart": {run: runHybridRestart, rivals: hybrid.Names, cutOff: true, weight: hybridRestartWeight, memory: func(job) int64 { return 3 << 30 }},
 	"hybrid-device":  {run: runHybridDevice, rivals: all(hybrid.Device), cutOff: true, weight: hybridDeviceWeight},
 	"hybrid-writer":  {run: runHybridWriter, rivals: hybrid.Names, weight: hybridRestartWeight},
+	"shared":         {run: runShared, weight: sharedWeight, memory: func(job) int64 { return 2 << 30 }},
 	"users":          {run: runUsers, weight: usersWeight, memory: usersMemory},
 	"users-store":    {run: runUsersStore, weight: func(job) float64 { return 1 }},
 	"values":         {run: runValues, weight: func(job) float64 { return 0.2 }},

@@ -12,6 +12,7 @@ import (
 	"github.com/firncache/firn/bench/hybrid"
 	"github.com/firncache/firn/bench/report"
 	"github.com/firncache/firn/bench/samples"
+	"github.com/firncache/firn/bench/shared"
 )
 
 // TestMain lets the test binary stand in for the program when the driver
@@ -58,6 +59,8 @@ func checkSamples(t *testing.T, r *samples.Run) {
 		want = []string{"firn", "otter"} // of the rivals asked for, the one that it knows
 	case "hybrid":
 		want = hybrid.Names()
+	case "shared":
+		want = shared.Names()
 	case "users":
 		want = []string{"firn", "firn+front", "fastcache", "otter", "xsync"}
 	case "bufpool":

@@ -21,20 +21,22 @@ type suite struct {
 	jobs   func(o options, rivals []string, add func(job)) error
 	finish func([]samples.Sample) (more []samples.Sample, notes []string) // figures over all jobs; nil: none
 	clean  func(options) error                                            // removes what jobs left on the disk; nil: nothing
+	needs  func() error                                                   // why it cannot run here; nil: it always can
 }
 
 // suites are in the order in which "all" runs them.
 var suites = []suite{
-	{"users", usersRivals, usersJobs, nil, nil},
-	{"classic", rivals.Names, classicJobs, nil, nil},
-	{"ram", rivals.Names, ramJobs, nil, nil},
-	{"large", holdsAnySize, largeJobs, nil, nil},
-	{"memory", rivals.Names, memoryJobs, nil, nil},
-	{"gc", gcRivals, gcJobs, nil, nil},
-	{"hitratio", hitRivals, hitJobs, hitMeans, nil},
-	{"hybrid", hybridRivals, hybridJobs, hybridNotes, hybridClean},
-	{"bufpool", all("pools"), streamsJobs, nil, nil},
-	{"casestudies", cases.Names, caseJobs, nil, nil},
+	{"users", usersRivals, usersJobs, nil, nil, nil},
+	{"classic", rivals.Names, classicJobs, nil, nil, nil},
+	{"ram", rivals.Names, ramJobs, nil, nil, nil},
+	{"large", holdsAnySize, largeJobs, nil, nil, nil},
+	{"memory", rivals.Names, memoryJobs, nil, nil, nil},
+	{"gc", gcRivals, gcJobs, nil, nil, nil},
+	{"hitratio", hitRivals, hitJobs, hitMeans, nil, nil},
+	{"hybrid", hybridRivals, hybridJobs, hybridNotes, hybridClean, nil},
+	{"shared", sharedRivals, sharedJobs, nil, nil, sharedServer},
+	{"bufpool", all("pools"), streamsJobs, nil, nil, nil},
+	{"casestudies", cases.Names, caseJobs, nil, nil, nil},
 }
 
 // suiteNames lists the suites in the order in which "all" runs them.
@@ -68,9 +70,9 @@ func newOptions(name, rivalList, out string, entries, repeats int) (options, err
 	o := options{Suites: []string{name}, Out: out, Entries: entries, Repeats: repeats}
 	switch {
 	case name == "quick":
-		o.Suites, o.Entries, o.Repeats = suiteNames, min(entries, quickEntries), min(repeats, quickRepeats)
+		o.Suites, o.Entries, o.Repeats = possible(), min(entries, quickEntries), min(repeats, quickRepeats)
 	case name == "all":
-		o.Suites = suiteNames
+		o.Suites = possible()
 	case !slices.Contains(suiteNames, name):
 		return o, fmt.Errorf("-suite %q: expected %s, quick or all", name, strings.Join(suiteNames, ", "))
 	}
@@ -82,6 +84,16 @@ func newOptions(name, rivalList, out string, entries, repeats int) (options, err
 		return o, err
 	}
 	return o, positive(map[string]int{"n": entries, "repeats": repeats})
+}
+
+// possible lists the suites that can run here.
+func possible() (names []string) {
+	for _, s := range suites {
+		if s.needs == nil || s.needs() == nil {
+			names = append(names, s.name)
+		}
+	}
+	return names
 }
 
 // checkRivals wants each rival to be known to one of the suites at least.
@@ -128,6 +140,11 @@ func (o options) taking(s suite) []string {
 func (o options) jobs(name string) ([]job, error) {
 	var jobs []job
 	s := find(name)
+	if s.needs != nil {
+		if err := s.needs(); err != nil {
+			return nil, err
+		}
+	}
 	err := s.jobs(o, o.taking(s), func(j job) {
 		j.Suite, j.Repeats, j.Small = name, o.Repeats, o.Small
 		if j.Entries == 0 {

@@ -19,7 +19,8 @@ Made by a program: in bench, ` + "`go run . -suite NAME -out results && go run .
 
 // titles head the sections.
 var titles = map[string]string{
-	"users": "What users feel", "classic": "fastcache's own benchmark", "ram": "RAM", "large": "Large values", "memory": "Memory", "gc": "The garbage collector", "hitratio": "Hit ratios", "hybrid": "SSD",
+	"shared": "Shared tier",
+	"users":  "What users feel", "classic": "fastcache's own benchmark", "ram": "RAM", "large": "Large values", "memory": "Memory", "gc": "The garbage collector", "hitratio": "Hit ratios", "hybrid": "SSD",
 }
 
 // sizes of a cell of the suites ram and large.
@@ -128,5 +129,19 @@ var suiteTables = []table{
 		suite: "hybrid", question: "And a table of 4 MB in 2 MB of memory?", text: "FasterKvCache's: 1,000 keys, half of the operations on 50 of them, 4 g. A thousand operations; the page cache helps those who use it.",
 		rows:    []part{named("read", "faster/read/goroutines=4"), named("write", "faster/write/goroutines=4"), named("mixed", "faster/mixed/goroutines=4")},
 		columns: caches("firn", "pebble", "badger", "bbolt", "sqlite"),
+	},
+	{
+		suite: "shared", question: "How long does an operation take above a server that processes share?", text: "The server is on the same machine, by TCP. Fetch: another client has just written the value. Load: it is nowhere. Of 32: a key of a batch. go-redis/cache is not told of others' writes.",
+		rows: []part{
+			named("Hit, 1 g", "hit/goroutines=1"), named("Hit, 2 g", "hit/goroutines=2"), named("Fetch, 1 g", "fetch/goroutines=1"), named("Fetch, 64 g", "fetch/goroutines=64"),
+			named("Load, 1 g", "load/goroutines=1"), named("Load, 64 g", "load/goroutines=64"), named("Set, 1 g", "set/goroutines=1"), named("Set, 64 g", "set/goroutines=64"),
+			named("Fetch of 32, 1 g", "fetchbatch/goroutines=1"), named("Fetch of 32, 64 g", "fetchbatch/goroutines=64"), named("Set of 32, 1 g", "setbatch/goroutines=1"), named("Set of 32, 64 g", "setbatch/goroutines=64"),
+		},
+		columns: caches("firn", "rueidis", "go-redis", "go-redis/cache"),
+	},
+	{
+		suite: "shared", question: "What do caches that listen cost a writer?", text: "SETs of a client without a cache, 64 g, announced to so many caches on the same machine.",
+		rows:    []part{named("none", "feed/subscribers=0"), named("1 cache", "feed/subscribers=1"), named("8", "feed/subscribers=8"), named("64", "feed/subscribers=64")},
+		columns: caches("firn"),
 	},
 }

@@ -50,6 +50,9 @@ var specs = []spec{
 	{id: "open", suite: "hybrid", name: regexp.MustCompile(`^restart-open/(?P<facet>.*)$`), title: "Until Open returns after {facet}", unit: "seconds", logX: true},
 	{id: "faster", suite: "hybrid", name: regexp.MustCompile(`^faster/(?P<facet>read|write|mixed)/goroutines=(?P<x>\d+)$`), title: "FasterKvCache's table, {facet}: 1,000 keys", xLabel: "goroutines", unit: "µs / 1,000 operations", logX: true, logY: true, ticks: goroutineTicks},
 
+	{id: "op", suite: "shared", name: regexp.MustCompile(`^(?P<facet>hit|fetch|load|set|fetchbatch|setbatch)/goroutines=(?P<x>\d+)$`), title: "Above a shared server: {facet}", xLabel: "goroutines", unit: "ns / op", logX: true, logY: true, ticks: goroutineTicks},
+	{id: "feed", suite: "shared", name: regexp.MustCompile(`^(?P<facet>feed)/subscribers=(?P<x>\d+)$`), title: "A SET announced to caches that listen", xLabel: "caches", unit: "ns / SET", logY: true},
+
 	{id: "readall", suite: "bufpool", name: regexp.MustCompile(`^readall/source=(?P<facet>[a-z]+)/size=(?P<x>\d+)/goroutines=1$`), title: "Reading a stream to its end: {facet}, 1 goroutine", xLabel: "bytes of the stream", unit: "ns / stream", logX: true, logY: true},
 
 	{id: "case", suite: "casestudies", name: regexp.MustCompile(`^(?P<facet>[a-z0-9-]+)$`), title: "{facet}", unit: "ns", logX: true},
