@@ -74,7 +74,7 @@ func TestOneLoadsForAll(t *testing.T) {
 	})
 }
 
-// R8: whatever is done to the key while it is loaded, the loaded value is not stored.
+// Whatever is done to the key while it is loaded, the loaded value is not stored.
 func TestSlowLoaderIsRefused(t *testing.T) {
 	eachWay(t, func(t *testing.T, s *servertest.Server, a opened) {
 		b := open(t, a.given, s.Addr)
@@ -128,7 +128,7 @@ func TestSlowLoaderIsRefusedWithoutLeases(t *testing.T) {
 	}
 }
 
-// R9: a process that loads is killed; of those that wait for it one loads next.
+// A process that loads is killed; of those that wait for it one loads next.
 func TestHolderIsKilled(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, b servertest.Binary) {
 		s := servertest.Start(t, servertest.Options{Binary: b})
