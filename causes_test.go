@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -161,13 +162,18 @@ func TestExpirationsOnSSD(t *testing.T) {
 		t.Run(fmt.Sprint("tells=", tells), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
+				var mu sync.Mutex // Set tells, and the SSD's goroutine
 				told := map[firn.Cause]int{}
 				clock := &cachetest.Clock{}
 				o := hybridOptions(vfstest.NewMem())
 				o.Clock, o.SSD.Bytes = clock.Now, 8<<20
 				if tells {
 					o.OnEvictCauses = []firn.Cause{firn.CauseExpired, firn.CauseSSDEvicted}
-					o.OnEvict = func(_, _ []byte, cause firn.Cause) { told[cause]++ }
+					o.OnEvict = func(_, _ []byte, cause firn.Cause) {
+						mu.Lock()
+						defer mu.Unlock()
+						told[cause]++
+					}
 				}
 				c := open(t, o)
 				fill := func(from, to int, ttl time.Duration) {
@@ -186,8 +192,11 @@ func TestExpirationsOnSSD(t *testing.T) {
 				clock.Advance(time.Hour)
 				fill(12_000, 24_000, firn.Forever)
 				s := c.Stats()
-				if s.SSD.Expirations == 0 || s.SSD.Evictions != 0 || tells && told[firn.CauseExpired] < int(s.SSD.Expirations) || told[firn.CauseSSDEvicted] != 0 {
-					t.Errorf("told of %v, %+v", told, s.SSD)
+				mu.Lock()
+				expired, evicted := told[firn.CauseExpired], told[firn.CauseSSDEvicted]
+				mu.Unlock()
+				if s.SSD.Expirations == 0 || s.SSD.Evictions != 0 || tells && expired < int(s.SSD.Expirations) || evicted != 0 {
+					t.Errorf("told of %d expired and %d evicted, %+v", expired, evicted, s.SSD)
 				}
 				fill(24_000, 60_000, firn.Forever)
 				if s := c.Stats(); s.SSD.Evictions == 0 {
