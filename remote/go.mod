@@ -9,4 +9,6 @@ require (
 	golang.org/x/sys v0.49.0
 )
 
+require github.com/gofrs/flock v0.13.1 // indirect
+
 replace github.com/firncache/firn => ../

@@ -92,7 +92,8 @@ func (b *Bench) Play(op Op, goroutines, n, repeats int) (turns []Turn, err error
 			if op == Hit && s.Distant {
 				n /= distance
 			}
-			t, err := b.turn(s, op, goroutines, n-n%(goroutines*BatchSize))
+			whole := goroutines * BatchSize
+			t, err := b.turn(s, op, goroutines, max(n-n%whole, whole))
 			if err != nil {
 				return turns, fmt.Errorf("%s of %s: %w", op, s.Name, err)
 			}
@@ -109,7 +110,7 @@ func (b *Bench) Play(op Op, goroutines, n, repeats int) (turns []Turn, err error
 func (b *Bench) turn(s *Store, op Op, goroutines, n int) (Turn, error) {
 	keys := makeKeys(s.Name, n)
 	if op == Hit {
-		keys = keys[:hotKeys]
+		keys = keys[:min(hotKeys, n)]
 	}
 	ctx := context.Background()
 	if err := b.prepare(ctx, s, op, keys); err != nil {
