@@ -22,7 +22,7 @@ func (b *Batch) Value(i int) (value []byte, ok bool) { return b.found.Value(i) }
 
 // GetMulti looks up many keys at once: their cache misses overlap, so that a
 // key costs a fraction of a Get, and an SSD is given many reads at once; a shared
-// tier all that the others miss in one request for each server. The
+// tier all that the others miss, in a request for each server and 256 keys. The
 // results are in b, which is emptied first. The batch is not atomic: each key is
 // looked up on its own.
 func (c *Cache) GetMulti(b *Batch, keys [][]byte) {

@@ -62,7 +62,8 @@ type Options struct {
 	Timeout time.Duration
 
 	// SoftTimeout is how long the check of a suspect copy is waited for if Degraded lets the
-	// copy be the answer. Default 0: Timeout.
+	// copy be the answer, in reads of one key that load nothing: batches and GetOrLoad wait
+	// for Timeout. Default 0: Timeout.
 	SoftTimeout time.Duration
 
 	// DialTimeout is how long a connection may take to be made, with its handshakes, and
