@@ -19,55 +19,59 @@ const module = "github.com/firncache/firn"
 // and of those what allowed lists. A package inside another, as ssd/format is, lies on
 // the floor of that one. The tiers do not know each other.
 //
-//	firntest                                 a cache in a test's hand
+//	firntest  live                           a cache in a test's hand, and on a page
 //	firn                                     the user's nouns
 //	load  typed  testseam                    values that are fetched; keys and values of any type
 //	tiered  coherence  codec                 the tiers as one store; what keeps fronts right; values as bytes
 //	ram  ssd                                 the tiers
 //	policy  index  record  aio  registry     what stays, where it is, how it is laid out, how it is read; numbers under names
+//	inside                                   what the page shows of a cache beyond Stats
 //	offheap  vfs  uring  kaio  clock         memory, disk, time
 //	histogram  shared                        how long things took; what a shared tier and the local ones say to each other
 //	invariants                               checks that cost nothing in production
 var floors = [][]string{
-	{"firntest"},
+	{"firntest", "live"},
 	{"."},
 	{"internal/load", "internal/typed", "internal/testseam"},
 	{"internal/tiered", "internal/coherence", "internal/codec"},
 	{"internal/ram", "internal/ssd"},
-	{"internal/policy", "internal/index", "internal/record", "internal/aio", "internal/registry", "internal/cachetest"},
+	{"internal/policy", "internal/index", "internal/record", "internal/aio", "internal/registry", "internal/inside", "internal/cachetest"},
 	{"internal/offheap", "internal/vfs", "internal/uring", "internal/kaio", "internal/clock", "internal/histogram", "internal/shared", "bufpool"},
 	{"internal/invariants"},
 }
 
 var allowed = map[string][]string{
-	"firntest":             {module, "internal/testseam", "internal/tiered", "internal/vfs", "internal/vfs/vfstest"},
-	".":                    {"internal/load", "internal/testseam", "internal/tiered", "internal/typed", "internal/coherence", "internal/codec", "internal/ram", "internal/ssd", "internal/shared", "internal/histogram"},
-	"internal/load":        {"internal/tiered", "internal/shared", "internal/ram", "internal/offheap", "internal/histogram"},
-	"internal/tiered":      {"internal/ram", "internal/ssd", "internal/shared", "internal/record", "internal/registry", "internal/vfs", "internal/clock"},
-	"internal/ram":         {"internal/policy", "internal/index", "internal/clock", "internal/record", "internal/offheap", "internal/invariants", "golang.org/x/sys/cpu"},
-	"internal/codec":       {"internal/offheap"},
-	"internal/testseam":    {"internal/tiered"},
-	"internal/coherence":   {"internal/offheap", "internal/shared"},
-	"internal/typed":       {"internal/codec", "internal/coherence", "internal/tiered", "internal/shared", "internal/registry", "internal/offheap"},
-	"internal/ssd":         {"internal/ssd/files", "internal/ssd/format", "internal/record", "internal/registry", "internal/aio", "internal/vfs", "internal/offheap", "bufpool", "github.com/klauspost/compress/s2"},
-	"internal/ssd/check":   {"internal/ssd/files", "internal/ssd/format", "internal/vfs"},
-	"internal/ssd/files":   {"internal/ssd/format", "internal/vfs", "internal/offheap", "golang.org/x/sys/unix"},
-	"internal/ssd/format":  {"internal/record", "internal/registry"},
-	"internal/policy":      {"internal/invariants"},
-	"internal/index":       {"internal/offheap", "internal/invariants"},
-	"internal/registry":    {"internal/offheap"},
-	"internal/record":      {"internal/invariants"},
-	"internal/offheap":     {"internal/invariants", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
-	"internal/aio":         {"internal/histogram", "internal/kaio", "internal/uring", "internal/vfs", "bufpool", "golang.org/x/sys/unix"},
-	"internal/uring":       {"golang.org/x/sys/unix"},
-	"internal/kaio":        {"golang.org/x/sys/unix"},
-	"internal/vfs":         {"github.com/gofrs/flock", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
-	"internal/vfs/vfstest": {"internal/vfs"},
-	"internal/clock":       {},
-	"internal/histogram":   {},
-	"internal/shared":      {},
-	"internal/invariants":  {},
-	"internal/cachetest":   {},
+	"firntest":               {module, "internal/testseam", "internal/tiered", "internal/vfs", "internal/vfs/vfstest"},
+	".":                      {"internal/load", "internal/testseam", "internal/tiered", "internal/typed", "internal/coherence", "internal/codec", "internal/ram", "internal/ssd", "internal/shared", "internal/histogram", "internal/inside"},
+	"live":                   {module, "internal/inside", "internal/histogram"},
+	"internal/load":          {"internal/tiered", "internal/shared", "internal/ram", "internal/offheap", "internal/histogram"},
+	"internal/tiered":        {"internal/policy/whatif", "internal/inside", "internal/ram", "internal/ssd", "internal/shared", "internal/record", "internal/registry", "internal/vfs", "internal/clock"},
+	"internal/ram":           {"internal/policy", "internal/policy/whatif", "internal/inside", "internal/histogram", "internal/index", "internal/clock", "internal/record", "internal/offheap", "internal/invariants", "golang.org/x/sys/cpu"},
+	"internal/codec":         {"internal/offheap"},
+	"internal/testseam":      {"internal/tiered"},
+	"internal/coherence":     {"internal/offheap", "internal/shared"},
+	"internal/typed":         {"internal/codec", "internal/coherence", "internal/tiered", "internal/shared", "internal/registry", "internal/offheap"},
+	"internal/ssd":           {"internal/inside", "internal/ssd/files", "internal/ssd/format", "internal/record", "internal/registry", "internal/aio", "internal/vfs", "internal/offheap", "bufpool", "github.com/klauspost/compress/s2"},
+	"internal/ssd/check":     {"internal/ssd/files", "internal/ssd/format", "internal/vfs"},
+	"internal/ssd/files":     {"internal/ssd/format", "internal/vfs", "internal/offheap", "golang.org/x/sys/unix"},
+	"internal/ssd/format":    {"internal/record", "internal/registry"},
+	"internal/policy":        {"internal/invariants"},
+	"internal/policy/whatif": {"internal/policy"},
+	"internal/inside":        {"internal/histogram"},
+	"internal/index":         {"internal/offheap", "internal/invariants"},
+	"internal/registry":      {"internal/offheap"},
+	"internal/record":        {"internal/invariants"},
+	"internal/offheap":       {"internal/invariants", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
+	"internal/aio":           {"internal/histogram", "internal/kaio", "internal/uring", "internal/vfs", "bufpool", "golang.org/x/sys/unix"},
+	"internal/uring":         {"golang.org/x/sys/unix"},
+	"internal/kaio":          {"golang.org/x/sys/unix"},
+	"internal/vfs":           {"github.com/gofrs/flock", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
+	"internal/vfs/vfstest":   {"internal/vfs"},
+	"internal/clock":         {},
+	"internal/histogram":     {},
+	"internal/shared":        {},
+	"internal/invariants":    {},
+	"internal/cachetest":     {},
 }
 
 // mayBeUnsafe are the packages that may import unsafe: index only to check

@@ -104,6 +104,10 @@ type Options struct {
 	// time, the servers' further invalidations are carried out all the same.
 	OnEvictCauses []Cause
 
+	// WhatIf says whether the cache simulates itself at other sizes, for Cache.Curve. Default:
+	// it does.
+	WhatIf WhatIf
+
 	// Tracer begins spans for loads and for reads of the SSD. Default: none, and then
 	// nothing is spent on it.
 	Tracer Tracer

@@ -15,8 +15,9 @@ import (
 // a record is drained, by its frequency.
 type Tuner struct {
 	current atomic.Uint32 // the setting that holds, an index into settings
-	mask    atomic.Uint64 // see Sampled: the sample's mask, but at least readMask
+	mask    atomic.Uint64 // see Sampled: reads is part of it
 	sample  atomic.Uint64 // see inSample
+	reads   atomic.Uint64 // of the keys whose reads the shadows see at once: the sample's mask, but at least readMask
 	size    int           // keys that a shadow can hold; 0 without shadows
 	recent  ring          // what lies above its counters is seldom written, and read by all
 
@@ -26,6 +27,7 @@ type Tuner struct {
 	capacity int  // keys that a shadow holds; 0 while the cache fills
 	pending  int  // requests since the last choice
 	changes  uint64
+	others   uint64 // mask of the keys whose reads somebody else wants to be told of
 }
 
 const (
@@ -38,8 +40,8 @@ const (
 	plenty     = 128      // keys, at most, in a sample of more than one in 1<<readShift
 	minCache   = 64 << 10 // bytes; below, shadows would cost more than they bring
 	tunerShare = 200      // the shadows may take 1/tunerShare of the cache
-	// shadowKeyBytes is the cost of one key of size, in all shadows and the ring.
-	shadowKeyBytes = len(settings)*(slotBytes+2*2+ghostsPerEntry*GhostBytes) + 8
+	// TunerKeyBytes is the cost of one key of size, in all shadows and the ring.
+	TunerKeyBytes = len(settings)*(slotBytes+2*2+ghostsPerEntry*GhostBytes) + 8
 
 	halfLife = 16 // of hit counts, in turns: as many requests as a shadow holds keys
 	choices  = 16 // per turn
@@ -50,22 +52,35 @@ const (
 // shadows and stays with the first setting.
 func NewTuner(cacheBytes int64) *Tuner {
 	t := &Tuner{}
+	t.others = math.MaxUint64
 	if cacheBytes < minCache {
 		t.setMasks(math.MaxUint64)
 		return t
 	}
 	t.setMasks(0)
-	t.size = int(min(max(cacheBytes/tunerShare/int64(shadowKeyBytes), minShadow), maxShadow))
+	t.init(int(min(max(cacheBytes/tunerShare/int64(TunerKeyBytes), minShadow), maxShadow)))
+	return t
+}
+
+// NewTunerOfKeys makes a tuner whose shadows hold so many keys.
+func NewTunerOfKeys(keys int) *Tuner {
+	t := &Tuner{others: math.MaxUint64}
+	t.setMasks(0)
+	t.init(keys)
+	return t
+}
+
+func (t *Tuner) init(keys int) {
+	t.size = keys
 	t.recent.places = make([]atomic.Uint64, t.size)
 	for i, setting := range settings {
 		t.shadows[i] = newShadow(setting, t.size)
 	}
-	return t
 }
 
 // Bytes is the memory that the tuner takes, all of it on the Go heap and
 // without pointers for the collector to follow.
-func (t *Tuner) Bytes() int64 { return int64(t.size * shadowKeyBytes) }
+func (t *Tuner) Bytes() int64 { return int64(t.size * TunerKeyBytes) }
 
 // Setting is the setting that holds now.
 func (t *Tuner) Setting() Setting { return settings[t.current.Load()] }
@@ -77,7 +92,8 @@ func (t *Tuner) Changes() uint64 {
 	return t.changes
 }
 
-// Sampled tells whether the reads of a key are to be reported.
+// Sampled tells whether the reads of a key are to be reported, to Hit and to whom [Tuner.Share]
+// was called for.
 //
 // The masks cover the lowest bits, so keys are chosen by bits of their hash that are
 // equal to those 32 places further up. Thereby shards (from bit 48), buckets of the
@@ -91,9 +107,20 @@ func (t *Tuner) inSample(hash uint64) bool { return (hash^hash>>32)&t.sample.Loa
 // Hit reports a read that found its key, for a key that is sampled. Some reports are
 // lost when many come between two inserts.
 func (t *Tuner) Hit(hash uint64) {
-	if t.size > 0 {
+	if t.size > 0 && t.seesReads(hash) {
 		t.recent.add(hash)
 	}
+}
+
+// seesReads tells whether Hit is of consequence for a key.
+func (t *Tuner) seesReads(hash uint64) bool { return (hash^hash>>32)&t.reads.Load() == 0 }
+
+// Share has Sampled be true also of keys that a mask has, which somebody else wants to be told of.
+func (t *Tuner) Share(mask uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.others = mask
+	t.mask.Store(t.reads.Load() & mask)
 }
 
 // Insert reports that a key was absent and is being stored. entries is the number of
@@ -110,10 +137,24 @@ func (t *Tuner) Insert(hash uint64, entries int64, filling bool) {
 	t.request(hash, 1, filling)
 }
 
+// Request reports a request for a key, present or being stored, in place of Hit and Insert, to
+// a caller who has the time to let the shadows see it at once.
+func (t *Tuner) Request(hash uint64, entries int64, filling, present bool) {
+	if !t.inSample(hash) {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !present {
+		t.fit(entries, filling)
+	}
+	t.request(hash, 1, filling)
+}
+
 // Drained reports a record at its lane's tail, before [Setting.Next] is asked about it:
 // its frequency stands for the reads of a key in the sample that Hit is not told of.
 func (t *Tuner) Drained(hash uint64, frequency uint8) {
-	if frequency == 0 || t.size == 0 || !t.inSample(hash) || t.Sampled(hash) {
+	if frequency == 0 || t.size == 0 || !t.inSample(hash) || t.seesReads(hash) {
 		return
 	}
 	t.mu.Lock()
@@ -195,5 +236,6 @@ func (t *Tuner) resample(shift uint) {
 
 func (t *Tuner) setMasks(sample uint64) {
 	t.sample.Store(sample)
-	t.mask.Store(sample | readMask)
+	t.reads.Store(sample | readMask)
+	t.mask.Store((sample | readMask) & t.others)
 }

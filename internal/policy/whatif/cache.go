@@ -1,0 +1,171 @@
+package whatif
+
+import "github.com/firncache/firn/internal/policy"
+
+// cache is a miniature cache: it knows keys and sizes, and holds no data. Its lanes are exact
+// queues where the RAM tier has segments.
+type cache struct {
+	table    *table
+	bit      uint8   // in table.lives
+	factor   float64 // of the cache's size
+	capacity int64   // in bytes
+	filling  bool    // it has not evicted anything yet
+	tuner    *policy.Tuner
+	ghosts   policy.Ghosts
+	memory   []uint64 // of the ghosts
+	ghostsOf int64    // so many entries
+
+	lanes  [2]lane
+	stamps []uint32 // by key: the ghosts' clock when it came into its lane
+	next   []uint16 // by key: towards the newer end of its lane
+	state  []uint8  // by key: its frequency, and inMain
+
+	count counts
+}
+
+// inMain is set in the state of keys in Main.
+const inMain = 1 << 7
+
+// lane is a queue of keys.
+type lane struct {
+	oldest, newest uint16
+	keys           int64
+	bytes          int64
+}
+
+func (c *cache) entries() int64 { return c.lanes[0].keys + c.lanes[1].keys }
+func (c *cache) bytes() int64   { return c.lanes[0].bytes + c.lanes[1].bytes }
+
+func (c *cache) has(i uint16) bool { return i != 0 && c.table.lives[i]&c.bit != 0 }
+
+// read notes a read of a key that the cache has.
+func (c *cache) read(i uint16) {
+	if c.state[i]&^inMain < policy.MaxFrequency {
+		c.state[i]++
+	}
+	c.tuner.Request(mix(c.table.hashes[i]), c.entries(), c.filling, true)
+}
+
+// insert makes a key live here, which did not.
+func (c *cache) insert(i uint16) {
+	size := int64(c.table.sizes[i])
+	if size > c.capacity {
+		return
+	}
+	hash, to := mix(c.table.hashes[i]), policy.Main
+	c.tuner.Request(hash, c.entries(), c.filling, false)
+	c.makeRoom(size)
+	if !c.filling {
+		to = c.ghosts.Lane(hash, c.stamp(policy.Small), c.stamp(policy.Main))
+	}
+	c.table.lives[i] |= c.bit
+	c.push(to, i, 0)
+	c.count.inserts++
+}
+
+// makeRoom evicts until there is room for so many bytes.
+func (c *cache) makeRoom(size int64) {
+	for c.bytes()+size > c.capacity && c.entries() > 0 {
+		if c.filling {
+			c.filling = false
+			c.renewGhosts()
+		}
+		c.evictOne()
+	}
+}
+
+// renewGhosts makes the ghosts those of as many entries as there are.
+func (c *cache) renewGhosts() {
+	clear(c.memory)
+	c.ghostsOf = c.entries()
+	c.ghosts = policy.NewGhosts(c.memory[:min(policy.GhostWords(c.entries(), ghostRoom), len(c.memory))])
+}
+
+// ghostRoom is so large that a record's size does not limit the number of ghosts.
+const ghostRoom = 1 << 40
+
+// stamp is when a lane's tail came into it.
+func (c *cache) stamp(l policy.Lane) uint32 {
+	if c.lanes[l].keys == 0 {
+		return c.ghosts.Clock()
+	}
+	return c.stamps[c.lanes[l].oldest]
+}
+
+// evictOne works off one key at a tail.
+func (c *cache) evictOne() {
+	setting := c.tuner.Setting()
+	small, main := c.lanes[policy.Small].bytes, c.lanes[policy.Main].bytes
+	from := setting.Victim(small, main)
+	if c.lanes[from].keys == 0 {
+		from = policy.Main - from // what is left has no size
+	}
+	i := c.pop(from)
+	if c.table.lives[i]&dead != 0 {
+		c.forget(i)
+		return
+	}
+	to, frequency := setting.Next(from, c.state[i]&^inMain, small, main)
+	if to == policy.None {
+		c.ghosts.Evict(from, mix(c.table.hashes[i]))
+		c.forget(i)
+		return
+	}
+	c.push(to, i, frequency)
+}
+
+// forget notes that a key, which is in no lane any more, does not live here.
+func (c *cache) forget(i uint16) {
+	c.table.lives[i] &^= c.bit
+	c.table.settle(i)
+}
+
+func (c *cache) push(to policy.Lane, i uint16, frequency uint8) {
+	l := &c.lanes[to]
+	c.stamps[i], c.next[i], c.state[i] = c.ghosts.Clock(), 0, frequency
+	if to == policy.Main {
+		c.state[i] |= inMain
+	}
+	if l.keys == 0 {
+		l.oldest = i
+	} else {
+		c.next[l.newest] = i
+	}
+	l.newest = i
+	l.keys++
+	l.bytes += int64(c.table.sizes[i])
+}
+
+func (c *cache) pop(from policy.Lane) uint16 {
+	l := &c.lanes[from]
+	i := l.oldest
+	l.oldest = c.next[i]
+	l.keys--
+	l.bytes -= int64(c.table.sizes[i])
+	return i
+}
+
+// resize notes that a key which lives here is about to have another size.
+func (c *cache) resize(i uint16, size uint32) {
+	l := &c.lanes[policy.Small]
+	if c.state[i]&inMain != 0 {
+		l = &c.lanes[policy.Main]
+	}
+	l.bytes += int64(size) - int64(c.table.sizes[i])
+}
+
+// filter takes out the keys that keep refuses.
+func (c *cache) filter(keep func(i uint16) bool) {
+	for l := range c.lanes {
+		for range c.lanes[l].keys {
+			i := c.pop(policy.Lane(l))
+			if !keep(i) {
+				c.forget(i)
+				continue
+			}
+			stamp := c.stamps[i]
+			c.push(policy.Lane(l), i, c.state[i]&^inMain)
+			c.stamps[i] = stamp
+		}
+	}
+}
