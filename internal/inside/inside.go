@@ -8,8 +8,9 @@ import (
 	"github.com/firncache/firn/internal/histogram"
 )
 
-// Of is the inside of a *firn.Cache.
-var Of func(cache any) Inside
+// Of is the inside of a *firn.Cache. It may be called at any time, closed caches included;
+// segments is room for Inside.Segments, nil or what an earlier call returned.
+var Of func(cache any, segments []byte) Inside
 
 // Inside is a snapshot. Histograms count since Open.
 type Inside struct {
