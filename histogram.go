@@ -37,6 +37,10 @@ func (h *Histogram) Quantile(p float64) time.Duration { return h.h.Quantile(p) }
 // durations did not exceed the bound. Count tells those above the last as well.
 func (h *Histogram) Buckets() iter.Seq2[time.Duration, uint64] { return h.h.Powers }
 
+// Sub is the distribution of the durations that h has and earlier, a snapshot of the same
+// field taken before, has not: its quantiles are those of the time in between.
+func (h *Histogram) Sub(earlier *Histogram) Histogram { return Histogram{h.h.Sub(&earlier.h)} }
+
 // Add counts a duration, for tests of what shows a Histogram. It must not be called by two
 // goroutines at once.
 func (h *Histogram) Add(d time.Duration) { h.h.Add(d) }

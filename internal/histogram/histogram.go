@@ -116,3 +116,16 @@ func boundOf(b int) time.Duration {
 	e := b/perDoubling - 1
 	return time.Duration(b-e*perDoubling+1) << e * time.Microsecond
 }
+
+// Sub is what was counted after earlier, a snapshot of the same recorder. A bucket that
+// fell, which only one of another recorder can, counts as empty.
+func (h *Histogram) Sub(earlier *Histogram) (d Histogram) {
+	for i, n := range h.counts {
+		if n > earlier.counts[i] {
+			d.counts[i] = n - earlier.counts[i]
+			d.Count += d.counts[i]
+		}
+	}
+	d.Sum = max(h.Sum-earlier.Sum, 0)
+	return d
+}
