@@ -1,29 +1,100 @@
 package live
 
 import (
+	"fmt"
 	"net/http"
+	"net/url"
+	"slices"
 
 	"github.com/firncache/firn"
 )
 
-// Handler serves the page about some caches. It may be mounted under any path that ends
-// in a slash.
+// Handler serves the page about some caches, as New does: they are called cache 1, cache 2
+// and so on.
 func Handler(caches ...*firn.Cache) http.Handler { return New(Options{Caches: unnamed(caches)}) }
 
 // Options describe a page.
 type Options struct {
-	// Caches are those to show, in this order.
+	// Caches are those to show, in this order. The page does not keep them from being
+	// collected: one that the program dropped is shown as closed.
 	Caches []Named
+
+	// Hosts are names under which the page is reached, without a port. A request that came to
+	// a loopback address must have an IP address, localhost or one of them as its Host, so that
+	// no site that a browser visits can read the page by a name of its own that leads to
+	// 127.0.0.1. With Hosts this holds for requests to all addresses. Default: none.
+	Hosts []string
+
+	// Statsviz is where the program serves Go's own panels, as a URL relative to the page or
+	// an absolute one, for a link. Default: no link.
+	Statsviz string
+
+	// MaxViewers is how many may follow the figures at once; more get the status 503.
+	// Default: 1,000.
+	MaxViewers int
 }
 
 // Named is a cache and what the page calls it.
 type Named struct {
-	Name  string // default: "cache 1" for the first
+	Name  string // one of its own; default: "cache 1" for the first
 	Cache *firn.Cache
 }
 
-// New makes a page.
-func New(Options) http.Handler { return http.NotFoundHandler() }
+// New makes a page. It may be mounted under any path that ends in a slash, behind
+// http.StripPrefix, or behind a proxy that adds a prefix. It answers GET and HEAD alone.
+//
+// A goroutine takes the figures of all caches once a second, for all viewers together, and
+// keeps those of the last 15 minutes: some 200 KB for each cache. It ends within a second
+// when all caches are closed or collected, or nothing has the handler any more; the page
+// then shows the last figures. Streams of events end with their requests' contexts, and when
+// their http.Server is shut down.
+//
+// New panics, as http.Handle does, for options that only a mistake in the program can bring: a
+// cache that is nil or there twice, a name that is there twice, a negative MaxViewers, or a
+// Statsviz that is no URL of a page.
+func New(opts Options) http.Handler {
+	opts = opts.withDefaults()
+	if err := opts.validate(); err != nil {
+		panic(err)
+	}
+	return newPage(opts)
+}
+
+func (o Options) withDefaults() Options {
+	o.Caches = slices.Clone(o.Caches)
+	for i := range o.Caches {
+		if o.Caches[i].Name == "" {
+			o.Caches[i].Name = fmt.Sprintf("cache %d", i+1)
+		}
+	}
+	if o.MaxViewers == 0 {
+		o.MaxViewers = 1000
+	}
+	return o
+}
+
+func (o Options) validate() error {
+	for i, c := range o.Caches {
+		if c.Cache == nil {
+			return fmt.Errorf("live: Options.Caches[%d].Cache is nil: want an open cache", i)
+		}
+		for j, other := range o.Caches[:i] {
+			if other.Cache == c.Cache {
+				return fmt.Errorf("live: Options.Caches[%d].Cache is that of Caches[%d], too: want each cache once", i, j)
+			}
+			if other.Name == c.Name {
+				return fmt.Errorf("live: Options.Caches[%d].Name is %q, as that of Caches[%d]: want one of its own", i, c.Name, j)
+			}
+		}
+	}
+	if o.MaxViewers < 0 {
+		return fmt.Errorf("live: Options.MaxViewers is %d: want at least 1, or 0 for the default", o.MaxViewers)
+	}
+	if u, err := url.Parse(o.Statsviz); err != nil || !slices.Contains([]string{"", "http", "https"}, u.Scheme) {
+		return fmt.Errorf("live: Options.Statsviz is %q: want a URL of http or https, or a relative one", o.Statsviz)
+	}
+	return nil
+}
 
 func unnamed(caches []*firn.Cache) (list []Named) {
 	for _, c := range caches {

@@ -1,0 +1,71 @@
+package live
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+
+	"github.com/firncache/firn"
+)
+
+// allMetrics are those of firn, for all pages.
+var allMetrics = firn.Metrics()
+
+// appendStats appends the object of all metrics of a snapshot.
+func appendStats(b []byte, s *firn.Stats) []byte {
+	b = append(b, '{')
+	for _, m := range allMetrics {
+		if m.Histogram == nil {
+			b = appendField(b, m.Name, m.Value(s))
+			continue
+		}
+		h := m.Histogram(s)
+		b = append(appendName(b, m.Name), '{')
+		b = appendField(b, "count", float64(h.Count()))
+		b = appendField(b, "sum_ns", float64(h.Sum()))
+		b = appendField(b, "p50_ns", float64(h.Quantile(.5)))
+		b = appendField(b, "p99_ns", float64(h.Quantile(.99)))
+		b = appendField(b, "p999_ns", float64(h.Quantile(.999)))
+		b = append(b, '}')
+	}
+	return append(b, '}')
+}
+
+// appendName appends the name of an object's field, which needs no escaping.
+func appendName(b []byte, name string) []byte {
+	if last := b[len(b)-1]; last != '{' {
+		b = append(b, ',')
+	}
+	return append(append(append(b, '"'), name...), `":`...)
+}
+
+func appendField(b []byte, name string, v float64) []byte {
+	return appendNumber(appendName(b, name), v, 64)
+}
+
+// appendNumber appends a number in as few digits as tell it from others of so many bits. JSON
+// has no word for what is not finite: that is 0.
+func appendNumber(b []byte, v float64, bits int) []byte {
+	v = finite(v)
+	if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+		return strconv.AppendInt(b, int64(v), 10)
+	}
+	return strconv.AppendFloat(b, v, 'g', -1, bits)
+}
+
+// curveOf is a cache's curve as JSON, nothing if that has no words for it.
+func curveOf(c *firn.Cache) json.RawMessage {
+	b, err := json.Marshal(c.Curve())
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// finite is v, or 0 for what JSON has no word for.
+func finite(v float64) float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0
+	}
+	return v
+}

@@ -1,0 +1,81 @@
+package live
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/firncache/firn"
+)
+
+// prometheus is the metrics of the caches that there still are in Prometheus' text format,
+// version 0.0.4, by the names of module metrics/firnprometheus.
+func (c *collector) prometheus() []byte {
+	var labels []string
+	var stats []firn.Stats
+	for _, s := range c.caches {
+		if cache := s.cache.Value(); cache != nil {
+			labels = append(labels, `cache="`+labelEscaper.Replace(strings.ToValidUTF8(s.name, "\uFFFD"))+`"`)
+			stats = append(stats, cache.Stats())
+		}
+	}
+	var b []byte
+	for _, m := range allMetrics {
+		b = appendFamily(b, m, labels, stats)
+	}
+	return b
+}
+
+var (
+	labelEscaper = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
+	helpEscaper  = strings.NewReplacer(`\`, `\\`, "\n", `\n`)
+)
+
+// prometheusName is what firnprometheus.Name says.
+func prometheusName(m firn.Metric) string {
+	name := "firn_" + m.Name
+	if m.Unit == "ns" {
+		name += "_seconds"
+	}
+	if m.Counter && m.Histogram == nil {
+		name += "_total"
+	}
+	return name
+}
+
+// appendFamily appends a metric of all caches.
+func appendFamily(b []byte, m firn.Metric, labels []string, stats []firn.Stats) []byte {
+	name, kind := prometheusName(m), "gauge"
+	switch {
+	case m.Histogram != nil:
+		kind = "histogram"
+	case m.Counter:
+		kind = "counter"
+	}
+	b = append(b, "# HELP "+name+" "+helpEscaper.Replace(m.Help)+"\n# TYPE "+name+" "+kind+"\n"...)
+	for i := range stats {
+		switch {
+		case m.Histogram != nil:
+			b = appendHistogram(b, name, labels[i], m.Histogram(&stats[i]))
+		case m.Unit == "ns":
+			b = appendSample(b, name, labels[i], m.Value(&stats[i])/1e9)
+		default:
+			b = appendSample(b, name, labels[i], m.Value(&stats[i]))
+		}
+	}
+	return b
+}
+
+func appendHistogram(b []byte, name, label string, h *firn.Histogram) []byte {
+	for bound, count := range h.Buckets() {
+		le := strconv.FormatFloat(bound.Seconds(), 'g', -1, 64)
+		b = appendSample(b, name+"_bucket", label+`,le="`+le+`"`, float64(count))
+	}
+	b = appendSample(b, name+"_bucket", label+`,le="+Inf"`, float64(h.Count()))
+	b = appendSample(b, name+"_sum", label, h.Sum().Seconds())
+	return appendSample(b, name+"_count", label, float64(h.Count()))
+}
+
+func appendSample(b []byte, name, labels string, v float64) []byte {
+	b = append(b, name+"{"+labels+"} "...)
+	return append(strconv.AppendFloat(b, v, 'g', -1, 64), '\n')
+}

@@ -1,0 +1,116 @@
+package live
+
+import (
+	"time"
+
+	"github.com/firncache/firn"
+	"github.com/firncache/firn/internal/histogram"
+	"github.com/firncache/firn/internal/inside"
+)
+
+// snapshot is one cache at one moment.
+type snapshot struct {
+	at     time.Time
+	stats  firn.Stats
+	inside inside.Inside
+}
+
+// interval is what happened between two snapshots.
+type interval struct {
+	from, to                    *snapshot
+	seconds                     float64 // above 0
+	ramReads, sharedReads, ages histogram.Histogram
+	ssdReads, loads             firn.Histogram
+}
+
+func between(from, to *snapshot) *interval {
+	return &interval{
+		from: from, to: to,
+		seconds:     max(to.at.Sub(from.at).Seconds(), 1e-3),
+		ramReads:    to.inside.RAMReads.Sub(&from.inside.RAMReads),
+		sharedReads: to.inside.SharedReads.Sub(&from.inside.SharedReads),
+		ages:        to.inside.EvictionAges.Sub(&from.inside.EvictionAges),
+		ssdReads:    to.stats.SSD.ReadDurations.Sub(&from.stats.SSD.ReadDurations),
+		loads:       to.stats.Loads.Durations.Sub(&from.stats.Loads.Durations),
+	}
+}
+
+// one of the figures of a cache over time.
+type oneSeries struct {
+	name string
+	of   func(*interval) float64
+}
+
+// series are the figures of a cache over time. Those a second are differences of two
+// snapshots; quantiles are those of the durations in between, 0 if there were none. The page
+// knows them by their names.
+var series = []oneSeries{
+	{"reads", rate(func(s *firn.Stats) uint64 { return s.Hits + s.FrontHits + s.Misses })},
+	{"front_hits", rate(func(s *firn.Stats) uint64 { return s.FrontHits })},
+	{"ram_hits", rate(ramHits)},
+	{"ssd_hits", rate(func(s *firn.Stats) uint64 { return s.SSD.Hits })},
+	{"shared_hits", rate(func(s *firn.Stats) uint64 { return s.Shared.Hits })},
+	{"misses", rate(func(s *firn.Stats) uint64 { return s.Misses })},
+
+	{"loads", rate(func(s *firn.Stats) uint64 { return s.Loads.Count })},
+	{"load_errors", rate(func(s *firn.Stats) uint64 { return s.Loads.Errors })},
+	{"stale_served", rate(func(s *firn.Stats) uint64 { return s.Loads.StaleServed })},
+	{"negative_hits", rate(func(s *firn.Stats) uint64 { return s.Loads.NegativeHits })},
+	{"load_timeouts", rate(func(s *firn.Stats) uint64 { return s.Loads.Timeouts })},
+	{"sets", rate(func(s *firn.Stats) uint64 { return s.Sets })},
+	{"deletes", rate(func(s *firn.Stats) uint64 { return s.Deletes })},
+
+	{"ram_p50_ns", func(i *interval) float64 { return float64(i.ramReads.Quantile(.5)) }},
+	{"ram_p99_ns", func(i *interval) float64 { return float64(i.ramReads.Quantile(.99)) }},
+	{"ssd_p50_ns", func(i *interval) float64 { return float64(i.ssdReads.Quantile(.5)) }},
+	{"ssd_p99_ns", func(i *interval) float64 { return float64(i.ssdReads.Quantile(.99)) }},
+	{"shared_p50_ns", func(i *interval) float64 { return float64(i.sharedReads.Quantile(.5)) }},
+	{"shared_p99_ns", func(i *interval) float64 { return float64(i.sharedReads.Quantile(.99)) }},
+	{"load_p50_ns", func(i *interval) float64 { return float64(i.loads.Quantile(.5)) }},
+	{"load_p99_ns", func(i *interval) float64 { return float64(i.loads.Quantile(.99)) }},
+	{"age_p50_ms", func(i *interval) float64 { return float64(i.ages.Quantile(.5)) / 1e6 }},
+	{"age_p90_ms", func(i *interval) float64 { return float64(i.ages.Quantile(.9)) / 1e6 }},
+
+	{"evicted_capacity", rate(func(s *firn.Stats) uint64 { return s.Evictions })},
+	{"evicted_expired", rate(func(s *firn.Stats) uint64 { return s.Expirations })},
+	{"evicted_replaced", rate(func(s *firn.Stats) uint64 { return s.Replacements })},
+	{"evicted_deleted", rate(func(s *firn.Stats) uint64 { return s.Deletes + s.Cleared })},
+	{"evicted_demoted", rate(func(s *firn.Stats) uint64 { return s.SSD.Demotions })},
+	{"evicted_ssd", rate(func(s *firn.Stats) uint64 { return s.SSD.Evictions })},
+	{"evicted_invalidated", rate(func(s *firn.Stats) uint64 { return s.Shared.CopiesDropped })},
+	{"evicted_tag", rate(func(s *firn.Stats) uint64 { return s.RAM.TagEvictions })},
+
+	{"ram_used_bytes", gauge(func(s *firn.Stats) int64 { return s.RAM.UsedBytes })},
+	{"ram_budget_bytes", gauge(func(s *firn.Stats) int64 { return s.RAM.Bytes })},
+	{"ram_record_bytes", gauge(func(s *firn.Stats) int64 { return s.RAM.RecordBytes })},
+	{"ram_index_bytes", gauge(func(s *firn.Stats) int64 { return s.RAM.IndexBytes })},
+	{"ram_overhead_bytes", gauge(func(s *firn.Stats) int64 { return s.RAM.OverheadBytes })},
+	{"entries", gauge(func(s *firn.Stats) int64 { return s.Entries })},
+	{"loads_active", gauge(func(s *firn.Stats) int64 { return s.Loads.Active })},
+	{"ssd_bytes", gauge(func(s *firn.Stats) int64 { return s.SSD.Bytes })},
+	{"ssd_entries", gauge(func(s *firn.Stats) int64 { return s.SSD.Entries })},
+	{"ssd_live_share", func(i *interval) float64 { return liveShare(i.to.inside.Segments) }},
+
+	{"ssd_user_bytes", rate(func(s *firn.Stats) uint64 { return s.SSD.WriteBytes })},
+	{"ssd_written_bytes", rate(func(s *firn.Stats) uint64 { return s.SSD.WrittenBytes })},
+	{"ssd_read_bytes", rate(func(s *firn.Stats) uint64 { return s.SSD.ReadBytes })},
+	{"ssd_day_bytes", gauge(func(s *firn.Stats) int64 { return s.SSD.WrittenDayBytes })},
+	{"ssd_day_budget_bytes", gauge(func(s *firn.Stats) int64 { return s.SSD.WriteBudgetBytes })},
+	{"ssd_day_forecast_bytes", gauge(func(s *firn.Stats) int64 { return s.SSD.WriteForecastBytes })},
+}
+
+// ramHits are the hits that no tier below RAM answered.
+func ramHits(s *firn.Stats) uint64 { return s.Hits - min(s.Hits, s.SSD.Hits+s.Shared.Hits) }
+
+// rate is how much a counter grew in a second. Those that are differences of counters taken
+// one after the other may fall by a little: that is 0.
+func rate(counter func(*firn.Stats) uint64) func(*interval) float64 {
+	return func(i *interval) float64 {
+		from, to := counter(&i.from.stats), counter(&i.to.stats)
+		return float64(to-min(from, to)) / i.seconds
+	}
+}
+
+func gauge(value func(*firn.Stats) int64) func(*interval) float64 {
+	return func(i *interval) float64 { return float64(value(&i.to.stats)) }
+}
