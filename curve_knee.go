@@ -1,0 +1,50 @@
+package firn
+
+import "math"
+
+// worthwhile is the share of the misses that twice the memory has to remove to be worth it.
+const worthwhile = 0.1
+
+// knee is the index of the point beyond which memory brings little: of the smallest valid size
+// from which no larger valid one removes a tenth of the misses with each doubling. (Of misses ×
+// memory^0.15 it is the minimum, but for the error bars.) It is one of the points, and no curve is
+// fitted, as Satopaa et al., "Finding a 'Kneedle' in a Haystack" (2011), do: theirs depends on
+// which sizes there are, and finds a knee in a curve that is nearly flat, or falls to its end.
+//
+// It is -1 if not known: if the present size is not valid, or the curve still falls at the largest
+// valid size.
+func knee(points []CurvePoint) int {
+	last, present := -1, false
+	for i := range points {
+		if points[i].State == CurveValid {
+			last, present = i, present || points[i].Factor == 1
+		}
+	}
+	if !present {
+		return -1
+	}
+	for i := range points[:last] {
+		if points[i].State == CurveValid && !growthPays(points[i:]) {
+			return i
+		}
+	}
+	if points[last].MissRatio <= points[last].Error {
+		return last // no misses are left
+	}
+	return -1
+}
+
+// growthPays reports whether memory for a larger one of the points would be well spent, coming
+// from the first.
+func growthPays(points []CurvePoint) bool {
+	from := &points[0]
+	for i := range points[1:] {
+		to := &points[i+1]
+		doublings := math.Log2(to.Factor / from.Factor)
+		if to.State == CurveValid && to.MissRatio <= from.MissRatio*math.Pow(1-worthwhile, doublings) &&
+			from.MissRatio-to.MissRatio > math.Hypot(from.Error, to.Error) {
+			return true
+		}
+	}
+	return false
+}
