@@ -1,4 +1,1230 @@
-const out = document.getElementById("frame");
-new EventSource("events").addEventListener("frame", (e) => {
-  out.textContent = JSON.stringify(JSON.parse(e.data), null, 1);
-});
+// The page of package live. It knows two things of the server: history.json, the last
+// 15 minutes, and events, a frame each second; frame.go says what is in them. Everything
+// that the server sends is text to show (textContent), never markup.
+//
+//   1 numbers in words     4 drawing              7 the what-if curve
+//   2 history              5 parts and cards      8 bars, map and lists
+//   3 connection           6 the flow             9 the page
+
+// ---- 1 numbers in words -------------------------------------------------------------------
+
+const SPACE = '\u00a0'; // between a number and its unit, where no line may break
+const NONE = '–';
+const SECOND = 1e9, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE, DAY = 24 * HOUR; // in ns
+
+const formats = [0, 1, 2].map(n => new Intl.NumberFormat('en', { maximumFractionDigits: n }));
+const isNumber = Number.isFinite;
+const sum = list => list.reduce((a, b) => a + b, 0);
+
+/** digits writes x with three significant digits, and no zeros behind the point. */
+function digits(x) {
+  const size = Math.abs(x);
+  return formats[size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2].format(x);
+}
+
+/** scaled writes x in the largest of units that leaves at least 1. */
+function scaled(x, base, units) {
+  let i = 0;
+  while (Math.abs(x) >= base * 0.9995 && i < units.length - 1) { x /= base; i++; }
+  return digits(x) + units[i];
+}
+
+/** number: 0, 0.42, 8.1, 4,567, 12.3k, 4.5M. */
+function number(x) {
+  if (!isNumber(x)) return NONE;
+  if (x > 0 && x < 0.005) return '<' + SPACE + '0.01';
+  return Math.abs(x) < 9999.5 ? digits(x) : scaled(x, 1000, ['', 'k', 'M', 'G', 'T']);
+}
+
+const rate = x => isNumber(x) ? number(x) + '/s' : NONE;
+const times = x => isNumber(x) ? digits(x) + SPACE + '×' : NONE;
+
+function bytes(x) {
+  return isNumber(x) ? scaled(x, 1024, ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'].map(u => SPACE + u)) : NONE;
+}
+
+const bytesPerSecond = x => isNumber(x) ? bytes(x) + '/s' : NONE;
+
+/** duration writes nanoseconds: 180 ns, 1.2 µs, 14 min, 5.2 h. */
+function duration(ns) {
+  if (!isNumber(ns)) return NONE;
+  const size = Math.abs(ns);
+  if (size < 120 * SECOND) return scaled(ns, 1000, ['ns', 'µs', 'ms', 's'].map(u => SPACE + u));
+  const [unit, name] = size < 2 * HOUR ? [MINUTE, 'min'] : size < 2 * DAY ? [HOUR, 'h'] : [DAY, 'd'];
+  return formats[ns / unit < 9.95 ? 1 : 0].format(ns / unit) + SPACE + name;
+}
+
+/** percent never rounds up to 100 %, nor down to 0 %. */
+function percent(share) {
+  if (!isNumber(share)) return NONE;
+  if (share > 0.99 && share < 1) return formats[2].format(Math.floor(share * 1e4) / 100) + SPACE + '%';
+  if (share > 0 && share < 0.0005) return '<' + SPACE + '0.1' + SPACE + '%';
+  return formats[1].format(share * 100) + SPACE + '%';
+}
+
+/** factor writes a size's multiple: ¼×, ½×, 1×, 8×. */
+const factor = f => ({ 0.25: '¼', 0.5: '½' }[f] ?? digits(f)) + '×';
+
+const clocks = [{ hour: '2-digit', minute: '2-digit' }, { hour: '2-digit', minute: '2-digit', second: '2-digit' }]
+  .map(o => new Intl.DateTimeFormat('en', { ...o, hourCycle: 'h23' }));
+const clock = (ms, seconds = true) => clocks[+seconds].format(ms);
+
+// ---- 2 history ----------------------------------------------------------------------------
+
+const LENGTH = 900; // samples, one a second
+
+/** History holds the series of all caches and of the process, as long as their times. */
+class History {
+  constructor(json) {
+    this.run = json.run;
+    this.time = [...(json.time ?? [])];
+    this.process = { ...json.process };
+    this.caches = (json.caches ?? []).map(series => ({ ...series }));
+    this.curves = [];
+    this.#take(json.last);
+    if (this.time.length === 0) this.#append(json.last);
+  }
+
+  /** follows tells whether a frame is the next one: otherwise the history has to be fetched. */
+  follows(frame) {
+    return frame.run === this.run && frame.seq === this.seq + 1 && frame.caches.length === this.caches.length;
+  }
+
+  push(frame) { this.#take(frame); this.#append(frame); }
+
+  #take(frame) {
+    this.seq = frame.seq;
+    this.last = frame;
+    frame.caches.forEach((cache, i) => {
+      this.caches[i] ??= {};
+      this.curves[i] = cache.curve ?? this.curves[i]; // it comes anew every few seconds
+    });
+  }
+
+  #append(frame) {
+    this.time.push(Date.parse(frame.time));
+    this.#extend(this.process, frame.process);
+    frame.caches.forEach((cache, i) => this.#extend(this.caches[i], cache.now ?? {}));
+    if (this.time.length > LENGTH) this.time.shift();
+  }
+
+  /** extend appends a sample; a series that is new, or has no figure now, gets a gap. */
+  #extend(series, now) {
+    for (const name in now) series[name] ??= new Array(this.time.length - 1).fill(null);
+    for (const name in series) {
+      series[name].push(now[name] ?? null);
+      if (series[name].length > LENGTH) series[name].shift();
+    }
+  }
+}
+
+/** buckets cuts times into steps that begin at multiples of step, so that they stay the same
+ * while time goes on. Each has its samples' indices [a, b), which may be none. */
+function buckets(time, from, to, step) {
+  const list = [];
+  let i = 0;
+  for (let t = Math.floor(from / step) * step; t <= to; t += step) {
+    while (i < time.length && time[i] < t) i++;
+    const a = i;
+    while (i < time.length && time[i] < t + step) i++;
+    list.push({ time: t + step / 2, a, b: i });
+  }
+  return list;
+}
+
+// Of a series in a bucket: undefined if there is no figure.
+
+function total(series, name, a, b) {
+  let sum = 0, n = 0;
+  for (let i = a; i < b; i++) if (isNumber(series[name]?.[i])) { sum += series[name][i]; n++; }
+  return n ? { sum, n } : undefined;
+}
+
+const mean = (name, scale = 1) => (series, a, b) => {
+  const t = total(series, name, a, b);
+  return t && t.sum / t.n * scale;
+};
+
+const ratio = (above, below) => (series, a, b) => {
+  const [x, y] = [total(series, above, a, b), total(series, below, a, b)];
+  return x && y && y.sum > 0 ? x.sum / y.sum : undefined;
+};
+
+/** typical is the mean of a quantile over the seconds that have one, worst the highest. */
+const typical = (name, scale = 1) => (series, a, b) => {
+  const list = (series[name] ?? []).slice(a, b).filter(x => x > 0);
+  return list.length ? sum(list) / list.length * scale : undefined;
+};
+
+const worst = (name, scale = 1) => (series, a, b) => {
+  const list = (series[name] ?? []).slice(a, b).filter(x => x > 0);
+  return list.length ? Math.max(...list) * scale : undefined;
+};
+
+/** highest is worst where 0 is a figure: no pause in a second is a good one. */
+const highest = (name, scale = 1) => (series, a, b) => {
+  const list = (series[name] ?? []).slice(a, b).filter(isNumber);
+  return list.length ? Math.max(...list) * scale : undefined;
+};
+
+const ever = (series, name) => (series[name] ?? []).some(x => x > 0);
+
+// ---- 3 connection -------------------------------------------------------------------------
+
+const SILENCE = 4000; // ms without a frame after which the page says so
+
+/** Connection keeps a History up to date: it fetches it, follows the events, and fetches it
+ * again after a gap or a restart of the server. While the page is hidden it rests. */
+class Connection {
+  constructor(changed) {
+    this.changed = changed;
+    this.state = 'connecting';
+    this.tries = 0;
+    document.addEventListener('visibilitychange', () => document.hidden ? this.rest() : this.start());
+    addEventListener('pagehide', () => this.rest());
+    addEventListener('pageshow', e => e.persisted && this.start());
+    setInterval(() => this.#watch(), 1000);
+  }
+
+  start() {
+    if (!this.events) this.#fetch();
+    if (!this.events) this.#listen();
+  }
+
+  rest() {
+    clearTimeout(this.again);
+    this.events?.close();
+    this.events = undefined;
+  }
+
+  #listen() {
+    this.heard = performance.now();
+    this.events = new EventSource('events');
+    this.events.addEventListener('frame', e => this.#hear(e));
+    this.events.addEventListener('error', () => {
+      this.#tell('reconnecting');
+      if (this.events?.readyState === EventSource.CLOSED) this.#retry(); // the browser has given up: an HTTP error
+    });
+  }
+
+  #retry() {
+    this.rest();
+    const wait = Math.min(1000 * 2 ** this.tries++, 10000) * (0.75 + Math.random() / 2);
+    this.again = setTimeout(() => this.start(), wait);
+  }
+
+  #watch() {
+    const silence = performance.now() - this.heard;
+    if (!this.events || silence < SILENCE) return;
+    this.#tell('reconnecting');
+    if (silence > 4 * SILENCE) this.#retry();
+  }
+
+  #hear(event) {
+    let frame;
+    try { frame = JSON.parse(event.data); } catch { return; }
+    this.heard = performance.now();
+    this.tries = 0;
+    if (this.history && frame.run !== this.history.run) this.restarted = performance.now();
+    if (!this.history || this.fetching) return void this.#fetch(frame);
+    if (frame.run === this.history.run && frame.seq <= this.history.seq) return this.#tell(this.#live());
+    if (!this.history.follows(frame)) return void this.#fetch(frame);
+    this.history.push(frame);
+    this.#tell(this.#live(), true);
+  }
+
+  #live() { return performance.now() - this.restarted < 12000 ? 'restarted' : 'live'; }
+
+  /** fetch gets the history; frames that come meanwhile wait for it. */
+  async #fetch(frame) {
+    if (frame) (this.waiting ??= []).push(frame);
+    if (this.fetching) return;
+    this.fetching = true;
+    try {
+      const answer = await fetch('history.json', { cache: 'no-store' });
+      if (!answer.ok) throw new Error(`history.json: ${answer.status}`);
+      this.history = new History(await answer.json());
+      for (const f of this.waiting ?? []) if (this.history.follows(f)) this.history.push(f);
+      this.#tell(this.#live(), true);
+    } catch {
+      this.#tell('reconnecting');
+      if (this.events) { this.rest(); this.#retry(); }
+    } finally {
+      this.fetching = false;
+      this.waiting = undefined;
+    }
+  }
+
+  #tell(state, news = false) {
+    if (state === this.state && !news) return;
+    this.state = state;
+    this.changed(news);
+  }
+}
+
+// ---- 4 drawing ----------------------------------------------------------------------------
+
+function fill(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (value === undefined || value === false) continue;
+    if (name.startsWith('on')) node.addEventListener(name.slice(2), value);
+    else node.setAttribute(name, value === true ? '' : value);
+  }
+  node.append(...children.flat().filter(c => c !== undefined && c !== false));
+  return node;
+}
+
+const html = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
+const svg = (tag, attributes, ...children) => fill(document.createElementNS('http://www.w3.org/2000/svg', tag), attributes, children);
+
+/** show sets an element's text, if it is another one: screen readers and layout stay quiet. */
+function show(node, text) { if (node.textContent !== text) node.textContent = text; }
+
+const at = x => Math.round(x * 10) / 10; // a tenth of a pixel is enough for a path
+
+/** axes are the kinds of figures: how they are written, and the step between ticks that is about x. */
+const axes = {
+  count: { unit: 'per second', write: rate, step: decimal, tick: (v, top) => top < 10000 ? rate(v) : number(v / 1000) + 'k/s' },
+  times: { unit: '×', write: times, step: decimal },
+  bytes: { unit: 'bytes', write: bytes, step: x => 2 ** Math.ceil(Math.log2(x)) },
+  bytesPerSecond: { unit: 'bytes per second', write: bytesPerSecond, step: x => 2 ** Math.ceil(Math.log2(x)) },
+  duration: { unit: 'time', write: duration, step: stepOfTime },
+  percent: { unit: '%', write: percent, step: decimal },
+};
+
+function decimal(x) {
+  const power = 10 ** Math.floor(Math.log10(x));
+  return [1, 2, 2.5, 5, 10].find(m => m * power >= x * 0.9999) * power;
+}
+
+const timeSteps = [1, 2, 5, 10, 15, 20, 30].map(m => m * MINUTE).concat([1, 2, 3, 6, 12].map(h => h * HOUR));
+function stepOfTime(x) {
+  if (x < 10 * SECOND) return decimal(x);
+  if (x <= 30 * SECOND) return (x <= 20 * SECOND ? 20 : 30) * SECOND;
+  return timeSteps.find(s => s >= x) ?? decimal(x / DAY) * DAY;
+}
+
+/** ticks of an axis from 0 that reaches max: where it ends, and their values. */
+function ticks(axis, max, height) {
+  if (!(max > 0)) return { top: 1, values: [0] };
+  const step = axes[axis].step(max / Math.max(2, Math.floor(height / 42)));
+  const n = Math.max(1, Math.ceil(max / step - 1e-6));
+  return { top: n * step, values: Array.from({ length: n + 1 }, (_, i) => i * step) };
+}
+
+/** path of points, with a gap where y is not a number. One point alone is drawn as a dot. */
+function path(points) {
+  let d = '', pen = false;
+  points.forEach(([x, y], i) => {
+    if (!isNumber(y)) { pen = false; return; }
+    d += `${pen ? 'L' : 'M'}${at(x)} ${at(y)}`;
+    if (!pen && !isNumber(points[i + 1]?.[1])) d += 'h.01';
+    pen = true;
+  });
+  return d;
+}
+
+/** ribbon is the area between two lines, over each stretch without a gap. half is half a bucket. */
+function ribbon(xs, lower, upper, half) {
+  let d = '';
+  for (let i = 0; i < xs.length; i++) {
+    if (!isNumber(upper[i])) continue;
+    let j = i;
+    while (j + 1 < xs.length && isNumber(upper[j + 1])) j++;
+    const along = (ys, k) => `${at(xs[k] - (k === i && i === j ? half : 0))} ${at(ys[k])}`;
+    const ahead = [], back = [];
+    for (let k = i; k <= j; k++) { ahead.push(along(upper, k)); back.unshift(along(lower, k)); }
+    if (i === j) { ahead.push(`${at(xs[i] + half)} ${at(upper[i])}`); back.unshift(`${at(xs[i] + half)} ${at(lower[i])}`); }
+    d += `M${ahead.join('L')}L${back.join('L')}Z`;
+    i = j;
+  }
+  return d;
+}
+
+/** Around a plot there is the same room everywhere, so that axes of cards are in line. */
+const MARGIN = { left: 58, right: 10, top: 8, bottom: 22 };
+
+function frameOf(width, height) {
+  return { left: MARGIN.left, top: MARGIN.top, right: width - MARGIN.right, bottom: height - MARGIN.bottom,
+    width: width - MARGIN.left - MARGIN.right, height: height - MARGIN.top - MARGIN.bottom };
+}
+
+function drawY(box, scale, axis) {
+  const y = v => box.bottom - v / scale.top * box.height;
+  return scale.values.map(v => [
+    svg('path', { class: v ? 'rule' : 'rule base', d: `M${box.left} ${Math.round(y(v)) + 0.5}H${box.right}` }),
+    svg('text', { class: 'axis', x: box.left - 8, y: at(y(v) + 4), 'text-anchor': 'end' }, v === 0 ? '0' : (axes[axis].tick ?? axes[axis].write)(v, scale.top)),
+  ]).flat();
+}
+
+const timeTicks = [5, 10, 15, 30, 60, 120, 180, 300].map(s => s * 1000);
+
+function drawTimes(box, from, to) {
+  const x = t => box.left + (t - from) / (to - from) * box.width;
+  const step = timeTicks.find(s => s / (to - from) * box.width >= 68) ?? 300000;
+  const list = [];
+  for (let t = Math.ceil(from / step) * step; t <= to; t += step) {
+    const text = clock(t, step < 60000), half = text.length * 3.2;
+    if (x(t) - half < box.left - 4 || x(t) + half > box.right + MARGIN.right) continue;
+    list.push(svg('path', { class: 'rule base', d: `M${Math.round(x(t)) + 0.5} ${box.bottom}v4` }),
+      svg('text', { class: 'axis', x: at(x(t)), y: box.bottom + 17, 'text-anchor': 'middle' }, text));
+  }
+  return list;
+}
+
+const swatch = (kind, colour, dash) => svg('svg', { class: `swatch c-${colour}`, viewBox: '0 0 18 10', 'aria-hidden': 'true' },
+  kind === 'area' ? svg('rect', { class: 'area', x: 2, width: 14, height: 10, rx: 2 })
+    : svg('path', { class: `line d${dash ?? 0}`, d: 'M0 5H18' }));
+
+/** legend lists names with their values. */
+const legend = items => items.map(i => html('li', {}, i.mark, i.name, i.value !== undefined && html('b', {}, i.value)));
+
+// ---- 5 parts and cards --------------------------------------------------------------------
+
+// A view is what is to be drawn: { history, index, frame, series, has, curve, from, to, cursor, which }.
+// A part is an element with update(view), and for screen readers table(view) and summary(view).
+// A card is a part, or more, under a heading.
+
+/** page is told what keys and pointers do in a part. */
+const page = { cursor: undefined, redraw() {}, say() {} };
+
+/** plotArea is a focusable place for an SVG that fills it. pick(x) follows the pointer, move(by)
+ * the arrow keys and returns what to say; leave forgets both. */
+function plotArea(title, { pick, move, leave }) {
+  const drawing = svg('svg', { role: 'img', 'aria-label': title });
+  const area = html('div', { class: 'plot', tabindex: 0, role: 'group', 'aria-label': `${title}: arrow keys read values`,
+    onpointermove: e => { const r = area.getBoundingClientRect(); pick(e.clientX - r.left, e.clientY - r.top, r.width); page.redraw(); },
+    onpointerleave: () => { leave(); page.redraw(); },
+    onblur: () => { leave(); page.redraw(); },
+    onkeydown: e => {
+      const by = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -Infinity, End: Infinity }[e.key];
+      if (e.key === 'Escape') leave();
+      else if (by === undefined || e.ctrlKey || e.altKey || e.metaKey) return;
+      else { const say = move(by); page.redraw(); page.say(say()); e.preventDefault(); return; }
+      page.redraw();
+    } }, drawing);
+  return { area, drawing };
+}
+
+/** paint replaces a drawing. Its summary follows at a slow pace. */
+function paint(drawing, nodes, unit, summary, slowly) {
+  drawing.replaceChildren(...nodes);
+  if (unit) drawing.dataset.unit = unit;
+  if (slowly || !drawing.hasAttribute('aria-description')) drawing.setAttribute('aria-description', summary());
+}
+
+const bucketSteps = [1, 2, 3, 5, 10, 15, 30, 60].map(s => s * 1000);
+const isLive = view => view.cursor === undefined;
+
+/** timePlot draws series over time: as lines, or as areas that are stacked.
+ * options: { title, axis, stacked, series: [{ name, colour, dash, of(series, a, b), always }], full: top of the axis,
+ * process: whether the series are the process's }. */
+function timePlot(options) {
+  let drawn; // what was drawn last: for pointers and keys
+  const readout = html('ul', { class: 'legend', 'data-readout': options.title });
+  const move = by => {
+    const known = drawn.cells.filter(c => c.b > c.a);
+    const i = known.indexOf(drawn.cells[drawn.cursor]);
+    const to = known[Math.min(Math.max((i < 0 ? known.length : i) + by, 0), known.length - 1)];
+    page.cursor = to?.time;
+    return () => `${to ? clock(to.time) : 'no data'}: ${drawn.values.map(v => `${v.name} ${v.write(v.list[drawn.cells.indexOf(to)])}`).join(', ')}`;
+  };
+  const pick = (x, _, width) => {
+    const box = frameOf(width, 0), share = (x - box.left) / box.width;
+    page.cursor = share < 0 || share > 1 ? undefined : drawn.from + share * (drawn.to - drawn.from);
+  };
+  const { area, drawing } = plotArea(options.title, { pick, move, leave: () => { page.cursor = undefined; } });
+
+  const write = axes[options.axis].write;
+
+  function compute(view, width) {
+    const series = options.process ? view.history.process : view.series;
+    const step = bucketSteps.find(s => s / (view.to - view.from) * width >= 2.4) ?? 60000;
+    const cells = buckets(view.history.time, view.from, view.to, step);
+    const values = options.series
+      .map(s => ({ ...s, write: s.write ?? write, list: cells.map(c => c.b > c.a ? s.of(series, c.a, c.b) : undefined) }))
+      .filter(s => s.always || s.list.some(x => x > 0));
+    const latest = cells.findLastIndex(c => c.b > c.a);
+    const cursor = isLive(view) ? -1 : cells.findIndex(c => Math.abs(c.time - view.cursor) <= step / 2 && c.b > c.a);
+    return { step, cells, values, latest, cursor, from: view.from, to: view.to };
+  }
+
+  function drawSeries(box, d, scale) {
+    const xs = d.cells.map(c => box.left + Math.min(Math.max((c.time - d.from) / (d.to - d.from), 0), 1) * box.width);
+    const y = v => isNumber(v) ? box.bottom - Math.min(v / scale.top, 1) * box.height : undefined;
+    if (!options.stacked) {
+      return d.values.map(s => svg('path', { class: `line d${s.dash ?? 0} c-${s.colour}`, d: path(xs.map((x, i) => [x, y(s.list[i])])) }));
+    }
+    const half = d.step / (d.to - d.from) * box.width / 2;
+    let below = d.cells.map(() => 0);
+    return d.values.map(s => {
+      const above = below.map((v, i) => isNumber(s.list[i]) ? v + s.list[i] : undefined);
+      const [low, high] = [below.map(y), above.map(y)];
+      below = above.map((v, i) => v ?? below[i]);
+      return [svg('path', { class: `area c-${s.colour}`, d: ribbon(xs, low, high, half) }), svg('path', { class: 'top-edge', d: path(xs.map((x, i) => [x, high[i]])) })];
+    }).flat();
+  }
+
+  function highestOf(d) {
+    const tops = options.stacked ? d.cells.map((_, i) => sum(d.values.map(s => s.list[i] ?? 0))) : d.values.map(s => s.list.filter(isNumber)).flat();
+    return Math.max(0, ...tops);
+  }
+
+  function summary() {
+    const told = drawn.values.map(s => {
+      const list = s.list.filter(isNumber);
+      return list.length ? `${s.name} ${s.write(s.list[drawn.latest])}, between ${s.write(Math.min(...list))} and ${s.write(Math.max(...list))}` : `${s.name}: no figures`;
+    });
+    return `${told.join('; ') || 'Nothing yet'}. From ${clock(drawn.from, false)} to ${clock(drawn.to, false)}.`;
+  }
+
+  return {
+    element: html('div', { class: 'part' }, readout, area),
+    update(view) {
+      const { clientWidth: width, clientHeight: height } = area;
+      if (!width) return;
+      const box = frameOf(width, height), d = drawn = compute(view, box.width);
+      const scale = options.full ? { top: 1, values: height < 130 ? [0, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1] } : ticks(options.axis, highestOf(d), box.height);
+      const nodes = [...drawY(box, scale, options.axis), ...drawTimes(box, view.from, view.to), ...drawSeries(box, d, scale)];
+      if (d.cursor >= 0) {
+        const x = Math.round(box.left + (d.cells[d.cursor].time - d.from) / (d.to - d.from) * box.width) + 0.5;
+        nodes.push(svg('path', { class: 'cursor', d: `M${x} ${box.top}V${box.bottom}` }));
+      }
+      paint(drawing, nodes, axes[options.axis].unit, summary, view.slowly);
+      const i = d.cursor >= 0 ? d.cursor : d.latest;
+      const kind = options.stacked ? 'area' : 'line';
+      readout.replaceChildren(...legend(d.values.map(s => ({ mark: swatch(kind, s.colour, s.dash), name: s.name, value: s.write(s.list[i]) }))),
+        html('li', { class: 'at' }, d.cursor >= 0 ? clock(d.cells[i].time) : 'now'));
+    },
+    table(view) {
+      const d = compute(view, 40); // some twenty rows
+      return table(options.title, ['time', ...d.values.map(s => s.name)],
+        d.cells.filter(c => c.b > c.a).map(c => [clock(c.time), ...d.values.map(s => s.write(s.list[d.cells.indexOf(c)]))]).reverse());
+    },
+  };
+}
+
+function table(title, heads, rows) {
+  return html('table', {}, html('caption', {}, title),
+    html('thead', {}, html('tr', {}, heads.map(h => html('th', { scope: 'col' }, h)))),
+    html('tbody', {}, rows.map(([first, ...rest]) => html('tr', {}, html('th', { scope: 'row' }, first), rest.map(c => html('td', {}, c))))));
+}
+
+let cardCount = 0;
+
+/** card puts parts under a heading. options: { chart, title, unit(view), parts, shown(view), wide, last, two, controls }. */
+function card(options) {
+  const heading = html('h3', { id: `heading-${++cardCount}` }, options.title);
+  const unit = html('span', { class: 'unit' });
+  const withTable = options.parts.filter(p => p.table);
+  const tables = html('div', { class: 'tables', tabindex: 0, role: 'region', 'aria-label': `${options.title}: table`, hidden: true });
+  const body = html('div', { class: 'part' + (options.two ? ' two' : '') }, options.parts.map(p => p.element));
+  const toggle = html('button', { type: 'button', 'aria-expanded': 'false', 'aria-label': `${options.title} as a table`, onclick: () => {
+    tables.hidden = !tables.hidden;
+    body.hidden = !tables.hidden;
+    toggle.setAttribute('aria-expanded', String(!tables.hidden));
+    filled = false;
+    page.redraw();
+  } }, 'table');
+  let filled = false;
+  const element = html('figure', { 'data-chart': options.chart, 'aria-labelledby': heading.id,
+    class: ['card', options.chart, options.wide && 'wide', options.last && 'last'].filter(Boolean).join(' ') },
+    html('div', { class: 'head' }, heading, unit, options.controls, withTable.length > 0 && toggle), body, tables);
+  return {
+    element,
+    update(view) {
+      element.hidden = !(options.shown?.(view) ?? true);
+      if (element.hidden) return;
+      element.classList.toggle('closed', !!view.cache.closed);
+      show(unit, options.unit?.(view) ?? '');
+      for (const p of options.parts) if (!body.hidden || p.always) p.update(view);
+      if (!tables.hidden && (!filled || view.slowly)) tables.replaceChildren(...withTable.map(p => p.table(view)));
+      filled = true;
+    },
+  };
+}
+
+/** sentences are a part with a list of lines that tell(view) returns; a line may be [text, class]. */
+function sentences(tell, attributes) {
+  const list = html('ul', { class: 'say', ...attributes });
+  let before;
+  return { element: list, update(view) {
+    const lines = tell(view), key = JSON.stringify(lines);
+    if (key === before) return; // leaves a selection of the text alone
+    before = key;
+    list.replaceChildren(...lines.map(l => Array.isArray(l) ? html('li', { class: l[1] }, l[0]) : html('li', {}, l)));
+    list.hidden = lines.length === 0;
+  } };
+}
+
+// ---- 6 the flow ---------------------------------------------------------------------------
+
+/** tiersOf lists who answers reads, in the order in which they are asked. */
+function tiersOf(has) {
+  return [
+    { key: 'front', name: 'Front', what: 'front', hits: 'front_hits', shown: has.front },
+    { key: 'ram', name: 'RAM', what: 'RAM', hits: 'ram_hits', shown: true, note: ', sampled' },
+    { key: 'ssd', name: 'SSD', what: 'SSD', hits: 'ssd_hits', shown: has.ssd },
+    { key: 'shared', name: 'Shared', what: 'shared tier', hits: 'shared_hits', shown: has.shared },
+  ].filter(t => t.shown);
+}
+
+const FLOW_WINDOW = 5, QUANTILE_WINDOW = 30; // samples: rates are means of some, rare quantiles are looked for further back
+
+/** flowOf is who answers how many reads a second, at the cursor or now. */
+function flowOf(view) {
+  const s = view.series, time = view.history.time;
+  let b = time.length;
+  if (!isLive(view)) { const i = time.findIndex(t => t >= view.cursor); b = i < 0 ? b : i + 1; }
+  const now = name => mean(name)(s, Math.max(0, b - FLOW_WINDOW), b) ?? 0;
+  const quantile = (tier, q) => typical(`${tier}_${q}_ns`)(s, Math.max(0, b - QUANTILE_WINDOW), b);
+  const stations = tiersOf(view.has).map(t => ({ ...t, rate: now(t.hits), p50: quantile(t.key, 'p50'), p99: quantile(t.key, 'p99') }));
+  const misses = now('misses');
+  const end = view.has.loads
+    ? { key: 'load', name: 'Load', hits: 'loads', rate: misses, loads: now('loads'), p50: quantile('load', 'p50'), p99: quantile('load', 'p99') }
+    : { key: 'miss', name: 'Miss', hits: 'misses', rate: misses };
+  const reads = sum(stations.map(t => t.rate)) + misses;
+  return { reads, misses, stations: [...stations, end], time: time[b - 1] };
+}
+
+/** flowPart draws reads as a stream of layers, one for each tier that answers: at its tier a layer
+ * turns off, and the rest flows on. Widths are in proportion. On a wide page the stream flows to the
+ * right and layers turn down; on a narrow one it flows down and they turn right: the same figure
+ * with its axes exchanged. */
+function flowPart() {
+  let flow, narrow;
+  let picked = -1;
+  const spoken = html('p', { class: 'unseen', 'data-readout': 'flow' });
+  const tell = s => `${s.name}: ${rate(s.loads ?? s.rate)}, ${percent(flow.reads ? s.rate / flow.reads : 0)} of reads` + (s.p50 ? `, p50 ${duration(s.p50)}, p99 ${duration(s.p99)}` : '');
+  const { area, drawing } = plotArea('How requests flow', { pick() {}, leave() { picked = -1; }, move: by => {
+    picked = Math.min(Math.max(picked + by, 0), flow.stations.length - 1);
+    return () => tell(flow.stations[picked]);
+  } });
+
+  /** layers gives each station its layer's edges across the stream, the first at the outer side. */
+  function layers(thick) {
+    const least = r => r > 0 ? 1.5 : 0;
+    let v = thick;
+    return flow.stations.map(s => {
+      const width = flow.reads ? Math.max(least(s.rate), s.rate / flow.reads * thick) : 0;
+      const layer = { ...s, a: v - width, b: v, width };
+      v -= width;
+      return layer;
+    });
+  }
+
+  /** turn is the outline of a layer that flows from u0 to u and turns off to v = end, with an arrow. */
+  function turn(l, u0, u, end, P, v0) {
+    const r = 9, R = r + l.width, sweep = narrow ? 0 : 1, wing = Math.max(0, 3.5 - l.width / 3), tip = 5 + l.width / 8;
+    return `M${P(u0, v0 + l.a)}L${P(u, v0 + l.a)}A${at(R)} ${at(R)} 0 0 ${sweep} ${P(u + R, v0 + l.a + R)}L${P(u + R, end)}`
+      + `L${P(u + R + wing, end)}L${P(u + r + l.width / 2, end + tip)}L${P(u + r - wing, end)}L${P(u + r, end)}L${P(u + r, v0 + l.b + r)}A${r} ${r} 0 0 ${1 - sweep} ${P(u, v0 + l.b)}L${P(u0, v0 + l.b)}Z`;
+  }
+
+  function label(s, x, y, colour) {
+    const lines = [
+      svg('tspan', { x, dy: 0, class: 'strong', 'data-series': s.hits, 'data-value': s.raw }, rate(s.loads ?? s.rate)),
+      svg('tspan', { x, dy: 16 }, s.key === 'load' ? `for ${rate(s.rate)} misses` : `${percent(flow.reads ? s.rate / flow.reads : 0)} of reads`),
+    ];
+    if (s.p50) lines.push(svg('tspan', { x, dy: 16 }, `p50 ${duration(s.p50)}${s.note ?? ''}`), svg('tspan', { x, dy: 16 }, `p99 ${duration(s.p99)}${s.note ?? ''}`));
+    return [svg('text', { class: 'name', x, y: y - 18 }, s.name), svg('rect', { class: `stratum c-${colour}`, x: x - 9, y: y - 28, width: 3, height: 12, rx: 1.5 }), svg('text', { x, y }, lines)];
+  }
+
+  function draw(width) {
+    const n = flow.stations.length;
+    narrow = width < 130 + n * 190;
+    const inlet = narrow ? 46 : 110, thick = narrow ? 52 : 64, v0 = narrow ? 4 : 26;
+    const pitch = narrow ? 96 : (width - inlet - 8) / n;
+    const height = narrow ? inlet + n * pitch : 184;
+    const P = (u, v) => narrow ? `${at(v)} ${at(u)}` : `${at(u)} ${at(v)}`;
+    const end = v0 + thick + (narrow ? 26 : 58);
+    const nodes = [], texts = [];
+    layers(thick).forEach((l, i) => {
+      const u = inlet + i * pitch + (narrow ? 4 : 18);
+      const colour = i === n - 1 ? 'miss' : l.key;
+      nodes.push(svg('path', { class: `stratum c-${colour}`, d: l.width > 0 ? turn(l, 0, u, end, P, v0) : '' }));
+      if (l.width === 0) nodes.push(svg('path', { class: 'unknown', d: `M${P(u + 9, v0 + thick)}L${P(u + 9, end)}` }));
+      if (narrow) texts.push(...label(l, end + 24, u + 22, colour));
+      else texts.push(...label(l, at(u + 9 + Math.max(l.width, 2) + 22), v0 + thick + 40, colour));
+      if (!narrow && i < n - 1) {
+        const rest = sum(flow.stations.slice(i + 1).map(s => s.rate));
+        const text = `${rate(rest)} ${i === n - 2 ? 'missed' : `to ${flow.stations[i + 1].what}`}`;
+        texts.push(svg('text', { class: 'note', x: at(u + pitch - 6), y: v0 - 9, 'text-anchor': 'end' }, text));
+      }
+    });
+    const reads = svg('tspan', { class: 'strong', 'data-series': 'reads', 'data-value': flow.raw.reads }, rate(flow.reads));
+    const head = narrow
+      ? svg('text', { x: v0 + thick + 12, y: 18 }, reads, ' reads')
+      : svg('text', { x: 0, y: v0 - 9 }, reads, ' reads');
+    drawing.setAttribute('height', height);
+    return [svg('path', { class: 'bed', d: `M${P(0, v0 + thick)}L${P(0, v0)}L${P(inlet - 8, v0)}L${P(inlet - 8, v0 + thick)}Z` }), ...nodes.reverse(), head, ...texts];
+  }
+
+  return {
+    element: html('div', { class: 'part' }, area, spoken),
+    update(view) {
+      flow = flowOf(view);
+      flow.raw = view.cache.now ?? {};
+      for (const s of flow.stations) s.raw = flow.raw[s.hits];
+      if (!area.clientWidth) return;
+      paint(drawing, draw(area.clientWidth), 'per second', () => `${rate(flow.reads)} reads. ${flow.stations.map(tell).join('. ')}.`, view.slowly);
+      area.style.height = `${drawing.getAttribute('height')}px`;
+      if (picked >= 0 || view.slowly) show(spoken, tell(flow.stations[Math.max(picked, 0)]));
+    },
+    table: () => table('How requests flow', ['who answers', 'a second', 'share of reads', 'p50', 'p99'],
+      flow.stations.map(s => [s.name, rate(s.loads ?? s.rate), percent(flow.reads ? s.rate / flow.reads : undefined), duration(s.p50), duration(s.p99)])),
+  };
+}
+
+// ---- 7 the what-if curve ------------------------------------------------------------------
+
+const valid = p => p?.state === 'valid';
+
+/** reason says why a point has no figures. */
+function reason(p) {
+  if (p.state === 'filling') return `${Math.floor((p.filled ?? 0) * 100)}${SPACE}% filled`;
+  return p.state === 'few keys' ? 'few keys' : p.state;
+}
+
+const pointAt = (points, f) => points.find(p => p.factor === f);
+
+/** advice says in words what a curve tells. what is the memory that it is about. */
+function advice(curve, sizes, what) {
+  const points = sizes?.points ?? [];
+  if (points.length === 0) return [['No curve: the cache is too small to simulate, or Options.WhatIf is off.', 'small']];
+  const now = pointAt(points, 1);
+  if (!valid(now)) return [`Not enough data yet: at the present size, ${now ? reason(now) : 'nothing is known'}.`];
+  const double = pointAt(points, 2), half = pointAt(points, 0.5);
+  return [
+    valid(double) && more(curve, now, double, what),
+    valid(half) && less(curve, now, half, what),
+    knee(sizes),
+    rest(points),
+  ].filter(Boolean);
+}
+
+const lost = curve => curve.load_time_ns > 0 ? 'loads' : 'misses';
+
+function more(curve, now, double, what) {
+  const size = `Doubling ${what} to ${bytes(double.bytes)}`;
+  const gain = now.miss_ratio - double.miss_ratio;
+  if (gain <= Math.max(double.error, 0.0005)) return `${size} would change little: ${percent(double.miss_ratio)} of reads would miss in place of ${percent(now.miss_ratio)}.`;
+  const loads = now.loads_per_second - double.loads_per_second, reads = now.ssd_reads_per_second - double.ssd_reads_per_second;
+  const saved = double.saved_per_gib_ns_per_hour;
+  const what2 = [loads >= 0.005 && `${number(loads)} ${lost(curve)}/s`, reads >= 0.005 && `${number(reads)} SSD reads/s`].filter(Boolean).join(' and ');
+  return `${size} would save ${what2 || `${percent(gain)} of reads from missing`}${saved > 0 ? ` (${duration(saved)} of the source an hour for each GiB)` : ''}.`;
+}
+
+function less(curve, now, half, what) {
+  const loss = half.miss_ratio - now.miss_ratio, loads = half.loads_per_second - now.loads_per_second;
+  if (loss <= Math.max(half.error, 0.0005)) return `Half of it, ${bytes(half.bytes)}, would do about as well.`;
+  return `Half of it, ${bytes(half.bytes)}, would cost ${loads >= 0.005 ? `${number(loads)} more ${lost(curve)}/s` : `${percent(loss)} more misses`}.`;
+}
+
+function knee(sizes) {
+  const p = sizes.points[sizes.knee];
+  if (!p) return undefined;
+  if (p.factor === 1) return 'The knee is the present size: beyond it, memory brings little.';
+  return `The knee is at ${bytes(p.bytes)} (${factor(p.factor)})${p.factor < 1 ? ', below the present size' : ''}: beyond it, memory brings little.`;
+}
+
+/** rest says what no size here would cure: that is why a cache misses, if not for want of room. */
+function rest(points) {
+  const most = points.filter(valid).at(-1);
+  return most && most.factor > 1 ? [`At ${bytes(most.bytes)}, ${percent(most.miss_ratio)} would miss still: keys read for the first time, or written, deleted or expired since.`, 'small'] : undefined;
+}
+
+/** curvePart draws the miss ratio by size, of RAM or of RAM and SSD as one. */
+function curvePart() {
+  let which = 'ram', picked = -1, drawn, shown;
+  const readout = html('ul', { class: 'legend', 'data-readout': 'curve' });
+  const choice = html('fieldset', { class: 'choice' }, html('legend', { class: 'unseen' }, 'Memory that changes'),
+    [['ram', 'RAM'], ['both', 'RAM + SSD']].map(([value, text]) => html('label', {}, html('input', { type: 'radio', name: 'curve', value, checked: value === which, onchange: () => { which = value; picked = -1; page.redraw(); } }), text)));
+  const words = p => valid(p) ? `${bytes(p.bytes)}, ${factor(p.factor)}: ${percent(p.miss_ratio)} miss, within ${percent(p.error)}; ${rate(p.loads_per_second)} ${lost(shown)}` : `${bytes(p.bytes)}, ${factor(p.factor)}: ${reason(p)}`;
+  const { area, drawing } = plotArea('What-if curve', {
+    pick: x => { if (drawn?.xs.length) picked = drawn.xs.reduce((best, at, i) => Math.abs(at - x) < Math.abs(drawn.xs[best] - x) ? i : best, 0); },
+    leave: () => { picked = -1; },
+    move: by => {
+      const n = drawn?.points.length ?? 0;
+      picked = Math.min(Math.max((picked < 0 ? drawn.present : picked) + by, 0), n - 1);
+      return () => n ? words(drawn.points[picked]) : 'no curve';
+    },
+  });
+  const advise = sentences(view => advice(view.curve ?? {}, sizesOf(view), which === 'ram' ? 'RAM' : 'RAM and SSD'));
+  const sizesOf = view => view.curve?.[which];
+
+  function drawPoint(p, i, x, y, box, beside) {
+    if (!valid(p)) {
+      const level = beside ?? box.top + box.height / 2;
+      return [svg('path', { class: 'unknown', d: `M${at(x)} ${box.top + 2}V${box.bottom}` }), svg('circle', { class: 'hollow', cx: at(x), cy: at(level), r: 4.5 }),
+        svg('text', { class: 'note', x: at(x), y: at(level > box.top + box.height / 2 ? level - 24 : level + 20), 'text-anchor': i === drawn.points.length - 1 ? 'end' : i ? 'middle' : 'start' },
+          reason(p).split(/ (?=few|filled|keys)/).map((t, k) => svg('tspan', { x: at(x) + (i === drawn.points.length - 1 ? 8 : i ? 0 : -8), dy: k ? 13 : 0 }, t)))];
+    }
+    const cap = 4, [high, low] = [y(p.miss_ratio + p.error), y(Math.max(0, p.miss_ratio - p.error))].map(at);
+    return [svg('path', { class: 'whisker', d: `M${at(x)} ${high}V${low}M${at(x - cap)} ${high}h${2 * cap}M${at(x - cap)} ${low}h${2 * cap}` }),
+      svg('circle', { class: 'dot', cx: at(x), cy: at(y(p.miss_ratio)), r: i === picked ? 6 : 4.5 })];
+  }
+
+  function draw(sizes, width, height) {
+    const box = frameOf(width, height), points = sizes.points, good = points.filter(valid);
+    box.bottom -= 13; box.height -= 13; // a second line of labels
+    const inner = { left: box.left + 18, width: box.width - 36 };
+    const x = p => inner.left + Math.log2(p.bytes / points[0].bytes) / Math.max(1, Math.log2(points.at(-1).bytes / points[0].bytes)) * inner.width;
+    const scale = ticks('percent', Math.min(1, Math.max(sizes.miss_ratio || 0, ...good.map(p => p.miss_ratio + p.error), 0.001) * 1.02), box.height);
+    const y = v => box.bottom - Math.min(v / scale.top, 1.02) * box.height;
+    drawn = { points, xs: points.map(x), present: points.findIndex(p => p.factor === 1) };
+    const nodes = drawY(box, scale, 'percent');
+    const every = inner.width / points.length < 50 ? 2 : 1; // labels that have room, the present size among them
+    for (const [i, p] of points.entries()) {
+      nodes.push(svg('path', { class: 'rule base', d: `M${Math.round(x(p)) + 0.5} ${box.bottom}v4` }));
+      if ((i - drawn.present) % every) continue;
+      nodes.push(svg('text', { class: 'axis', x: at(x(p)), y: box.bottom + 17, 'text-anchor': 'middle' }, bytes(p.bytes)),
+        svg('text', { class: 'axis note', x: at(x(p)), y: box.bottom + 31, 'text-anchor': 'middle' }, p.factor === 1 ? 'now' : factor(p.factor)));
+    }
+    const now = points[drawn.present];
+    if (now) nodes.push(svg('path', { class: 'present', d: `M${Math.round(x(now)) + 0.5} ${box.top}V${box.bottom}` }));
+    if (good.length > 1) nodes.push(svg('path', { class: 'band', d: ribbon(good.map(x), good.map(p => y(Math.max(0, p.miss_ratio - p.error))), good.map(p => y(p.miss_ratio + p.error)), 0) }));
+    nodes.push(svg('path', { class: 'line', d: path(good.map(p => [x(p), y(p.miss_ratio)])) }));
+    points.forEach((p, i) => {
+      const near = points.slice(0, i).findLast(valid) ?? points.slice(i).find(valid);
+      nodes.push(...drawPoint(p, i, x(p), y, box, near && y(near.miss_ratio)));
+    });
+    if (now && sizes.miss_ratio > 0) { // a tick, as on a list: this one is measured
+      const d = `M${at(x(now) - 5)} ${at(y(sizes.miss_ratio) - 2)}l5 5 9 -12`;
+      nodes.push(svg('path', { class: 'measured halo', d }), svg('path', { class: 'measured', d }));
+    }
+    return nodes;
+  }
+
+  const mark = (...nodes) => svg('svg', { class: `swatch c-${which === 'ram' ? 'ram' : 'ssd'}`, viewBox: '0 0 18 10', 'aria-hidden': 'true' }, nodes);
+
+  /** check is what is read without a point being picked: whether the curve can be believed. */
+  const check = (sizes, p) => [
+    { mark: mark(svg('path', { class: 'whisker', d: 'M9 -2V12M6 -2h6M6 12h6' }), svg('circle', { class: 'dot', cx: 9, cy: 5, r: 4 })), name: 'estimate, right in 19 of 20 cases' },
+    sizes.points.some(p => !valid(p)) && { mark: mark(svg('circle', { class: 'hollow', cx: 9, cy: 5, r: 4 })), name: 'not known yet' },
+    sizes.miss_ratio > 0 && { mark: mark(svg('path', { class: 'measured', d: 'M3 4l4 5 7-9' })), name: 'measured', value: percent(sizes.miss_ratio) },
+    sizes.simulated > 0 && { name: 'simulated', value: percent(sizes.simulated) },
+    p?.keys > 0 && { name: 'sampled keys', value: number(p.keys) },
+  ];
+
+  const figures = p => valid(p) ? [
+    { name: 'miss', value: `${percent(p.miss_ratio)} ± ${percent(p.error)}` }, { name: 'of bytes', value: percent(p.byte_miss_ratio) },
+    { name: lost(shown), value: rate(p.loads_per_second) }, p.ssd_reads_per_second > 0 && { name: 'SSD reads', value: rate(p.ssd_reads_per_second) },
+    p.life_ns > 0 && { name: 'entries live', value: duration(p.life_ns) }, { name: 'sampled keys', value: number(p.keys) },
+  ] : [{ name: 'not known:', value: reason(p) }];
+
+  function showReadout(sizes) {
+    const p = drawn.points[picked < 0 ? drawn.present : picked];
+    readout.replaceChildren(...(picked < 0 ? legend(check(sizes, p).filter(Boolean)) : [
+      html('li', {}, html('b', {}, `${bytes(p.bytes)} (${factor(p.factor)})`)), ...legend(figures(p).filter(Boolean))]));
+  }
+
+  return {
+    choice,
+    element: html('div', { class: 'part' }, readout, area, advise.element),
+    update(view) {
+      const hasBoth = (view.curve?.both?.points?.length ?? 0) > 0;
+      choice.hidden = !hasBoth;
+      if (!hasBoth) which = 'ram';
+      shown = view.curve ?? {};
+      const sizes = sizesOf(view), has = (sizes?.points?.length ?? 0) > 0;
+      advise.update(view);
+      area.hidden = readout.hidden = !has;
+      area.classList.toggle('c-ram', which === 'ram');
+      area.classList.toggle('c-ssd', which === 'both');
+      if (!has || !area.clientWidth) return;
+      paint(drawing, draw(sizes, area.clientWidth, area.clientHeight), '%', () => sizes.points.map(words).join('. '), view.slowly);
+      showReadout(sizes);
+    },
+    table: view => table('Miss ratio by size', ['size', 'of the present', 'miss ratio', '±', 'of bytes', 'loads', 'SSD reads', 'entries live', 'saved an hour, per GiB', 'sampled keys', 'state'],
+      (sizesOf(view)?.points ?? []).map(p => [bytes(p.bytes), factor(p.factor), ...(valid(p) ? [percent(p.miss_ratio), percent(p.error), percent(p.byte_miss_ratio), rate(p.loads_per_second),
+        rate(p.ssd_reads_per_second), p.life_ns ? duration(p.life_ns) : NONE, p.saved_per_gib_ns_per_hour ? duration(p.saved_per_gib_ns_per_hour) : NONE] : Array(7).fill(NONE)), number(p.keys), valid(p) ? 'valid' : reason(p)])),
+  };
+}
+
+// ---- 8 bars, map and lists ----------------------------------------------------------------
+
+/** bars are shares of a whole. tell(view) lists { label, note, parts: [{ colour, share, name }], used, tag, series, value }. */
+function bars(tell, kind = '') {
+  const list = html('ul', { class: `bars ${kind}` });
+  return { element: list, update(view) {
+    list.replaceChildren(...tell(view).map(b => {
+      const track = html('div', { class: 'track', 'aria-hidden': 'true' }, b.parts.map(p => {
+        const part = html('i', { class: `c-${p.colour}`, title: p.name });
+        part.style.width = `${Math.min(Math.max(p.share || 0, 0), 1) * 100}%`;
+        return part;
+      }));
+      return html('li', { class: 'bar' + (b.used ? ' used' : '') }, html('div', { class: 'label' },
+        html('span', {}, b.label, b.tag && html('span', { class: 'tag' }, b.tag)), html('span', { 'data-series': b.series, 'data-value': b.series && view.cache.now?.[b.series] }, b.note)), track,
+        b.parts.length > 1 && html('ul', { class: 'legend' }, legend(b.parts.map(p => ({ mark: swatch('area', p.colour), name: p.name, value: p.value })))));
+    }));
+  } };
+}
+
+const now = (view, name) => view.cache.now?.[name];
+const stat = (view, name) => view.cache.stats?.[name];
+
+/** memoryBars are RAM and SSD against their budgets. */
+function memoryBars(view) {
+  const budget = now(view, 'ram_budget_bytes') ?? 0, used = now(view, 'ram_used_bytes') ?? 0;
+  const record = now(view, 'ram_record_bytes') ?? 0, index = now(view, 'ram_index_bytes') ?? 0, overhead = now(view, 'ram_overhead_bytes') ?? 0;
+  const whole = Math.max(budget, used) || 1, other = Math.max(0, used - record - index - overhead);
+  const part = (name, colour, size, of) => ({ name, colour, share: size / of, value: bytes(size) });
+  const list = [{
+    label: 'RAM', note: `${bytes(used)} of ${bytes(budget)} (${percent(used / whole)})`, series: 'ram_used_bytes',
+    parts: [part('records', 'ram', record, whole), part('index', 'front', index, whole), part('bookkeeping', 'slate', overhead, whole),
+      other > whole / 500 && part(view.has.ssd ? 'SSD tier, free room' : 'free room in segments', 'stone', other, whole)].filter(Boolean),
+  }];
+  if (view.has.ssd) list.push(ssdBar(view, part));
+  return list;
+}
+
+function ssdBar(view, part) {
+  const files = now(view, 'ssd_bytes') ?? 0, whole = Math.max(now(view, 'ssd_budget_bytes') ?? 0, files) || 1;
+  const m = segmentsOf(view.cache), all = Math.max(1, m.cells.length);
+  const live = m.cells.length ? sum(m.cells.map(c => c <= 100 ? c / 100 : 0)) / all * files : (now(view, 'ssd_live_share') ?? 0) * files;
+  const free = m.cells.filter(c => c === FREE).length / all * files;
+  return { label: 'SSD', note: `${bytes(files)} in files${whole > files * 1.001 ? ` of ${bytes(whole)} (${percent(files / whole)})` : ''}, ${number(now(view, 'ssd_entries'))} entries`, series: 'ssd_bytes',
+    parts: [part('live', 'ssd', live, whole), part('dead', 'stone', Math.max(0, files - live - free), whole), part('free', 'free', free, whole)] };
+}
+
+/** planBars are the scores of the settings that the eviction policy could use. */
+const planBars = view => (view.cache.policy?.settings ?? []).map((s, i) => ({
+  label: s.name, note: percent(s.score), used: i === view.cache.policy.current, tag: i === view.cache.policy.current && 'in use', parts: [{ colour: 'ram', share: s.score, name: s.name }],
+}));
+
+function planWords(view) {
+  const p = view.cache.policy, used = p?.settings?.[p.current];
+  if (!used) return ['Not known.'];
+  if (p.filling) return [`In use: ${used.name}. Nothing has been evicted yet, so there is nothing to choose.`];
+  const best = p.settings.reduce((a, b) => b.score > a.score ? b : a);
+  const others = p.settings.filter(s => s !== used), next = others.reduce((a, b) => b.score > a.score ? b : a, others[0]);
+  if (best.score <= 0) return [`In use: ${used.name}. No shadow has had hits lately.`];
+  if (best !== used && best.score > used.score) return [`In use: ${used.name}. The shadow of “${best.name}” has more hits just now: the plan changes at the next choice, if it stays so.`];
+  return [`In use: ${used.name}. Of miniature caches that live on a sample of the requests, its own has the most hits${next ? `; the next has ${percent(1 - next.score / used.score)} fewer` : ''}.`];
+}
+
+const FREE = 255, OPEN = 254, FAILING = 253;
+
+function segmentsOf(cache) {
+  let cells = [];
+  try { cells = Array.from(atob(cache.segments ?? ''), c => c.charCodeAt(0)); } catch { /* not base64: no map */ }
+  return { cells, each: Math.max(1, cache.segments_per_cell ?? 1) };
+}
+
+const segmentKinds = [
+  ...[20, 40, 60, 80, 100].map((top, i) => ({ name: i ? `to ${top} %` : `to ${top} % live`, css: `seg${i}` })),
+  { name: 'free', css: 'seg-free' }, { name: 'being written', css: 'seg-open' }, { name: 'failing', css: 'seg-failing' },
+];
+const kindOf = c => c === FREE ? 5 : c === OPEN ? 6 : c >= FAILING ? 7 : Math.min(4, Math.floor(c / 20));
+const cellWords = (c, i, each) => `${each > 1 ? `segments ${i * each}–${(i + 1) * each - 1}` : `segment ${i}`}: ${c <= 100 ? `${c} % live` : segmentKinds[kindOf(c)].name}`;
+
+/** segmentMap has a square for each segment of the log, in the order of the file. */
+function segmentMap() {
+  let picked = -1, map = { cells: [], each: 1 }, grid;
+  const readout = html('ul', { class: 'legend', 'data-readout': 'segments' });
+  const { area, drawing } = plotArea('Segments of the log', {
+    pick: (x, y) => {
+      const i = grid ? Math.floor(y / grid.pitch) * grid.columns + Math.floor(x / grid.pitch) : -1;
+      picked = x < grid?.columns * grid?.pitch && i < map.cells.length ? i : -1;
+    },
+    leave: () => { picked = -1; },
+    move: by => {
+      picked = Math.min(Math.max(picked + by, 0), map.cells.length - 1);
+      return () => map.cells.length ? cellWords(map.cells[picked], picked, map.each) : 'no segments';
+    },
+  });
+
+  /** layout finds the largest squares of which all have room. */
+  function layout(n, width, height) {
+    let pitch = Math.min(24, Math.floor(Math.sqrt(width * height / n)) + 1);
+    while (pitch > 3 && Math.ceil(n / Math.floor(width / pitch)) * pitch > height) pitch--;
+    return { pitch, columns: Math.max(1, Math.floor(width / pitch)) };
+  }
+
+  const summary = () => {
+    const live = map.cells.filter(c => c <= 100);
+    return `${map.cells.length * map.each} segments: ${live.length ? percent(sum(live) / live.length / 100) : NONE} live on average, ${map.cells.filter(c => c === FREE).length * map.each} free, ${map.cells.filter(c => c === FAILING).length * map.each} failing`;
+  };
+
+  return {
+    element: html('div', { class: 'part' }, readout, area),
+    update(view) {
+      map = segmentsOf(view.cache);
+      if (!area.clientWidth || map.cells.length === 0) { drawing.replaceChildren(); readout.replaceChildren(html('li', {}, 'no segments yet')); return; }
+      grid = layout(map.cells.length, area.clientWidth, area.clientHeight);
+      const { pitch, columns } = grid, size = pitch - (pitch > 6 ? 2 : 1);
+      const place = i => [i % columns * pitch, Math.floor(i / columns) * pitch];
+      const shapes = segmentKinds.map(() => '');
+      map.cells.forEach((c, i) => {
+        const k = kindOf(c), inset = k === 5 ? 0.5 : 0, [x, y] = place(i);
+        shapes[k] += `M${x + inset} ${y + inset}h${size - 2 * inset}v${size - 2 * inset}h${2 * inset - size}z`;
+      });
+      const nodes = shapes.map((d, k) => d && svg('path', { class: `seg ${segmentKinds[k].css}`, d })).filter(Boolean);
+      if (picked >= 0) { const [x, y] = place(picked); nodes.push(svg('rect', { class: 'picked', x, y, width: size, height: size })); }
+      paint(drawing, nodes, 'segments', summary, view.slowly);
+      const counts = segmentKinds.map((_, k) => map.cells.filter(c => kindOf(c) === k).length);
+      readout.replaceChildren(...(picked >= 0 ? [html('li', {}, html('b', {}, cellWords(map.cells[picked], picked, map.each)))] : legend(segmentKinds
+        .map((s, k) => ({ mark: svg('svg', { class: 'swatch', viewBox: '0 0 18 10', 'aria-hidden': 'true' }, svg('rect', { class: `seg ${s.css}`, x: 6, y: 0, width: 10, height: 10 })), name: s.name, value: number(counts[k] * map.each) }))
+        .filter((_, k) => counts[k] > 0 || k < 5))));
+    },
+    table: () => table('Segments of the log', ['state', 'segments'], segmentKinds.map((s, k) => [s.name, number(map.cells.filter(c => kindOf(c) === k).length * map.each)])),
+    summary,
+  };
+}
+
+/** facts are figures with their names: tell(view) lists [name, value]. */
+function facts(tell) {
+  const list = html('dl', { class: 'facts' });
+  return { element: list, update: view => list.replaceChildren(...tell(view).map(([name, value]) => html('div', {}, html('dt', {}, name), html('dd', {}, value)))) };
+}
+
+/** dayBars are the bytes written to the SSD in a day. */
+function dayBars(view) {
+  const budget = now(view, 'ssd_day_budget_bytes') ?? 0, done = now(view, 'ssd_day_bytes') ?? 0, forecast = now(view, 'ssd_day_forecast_bytes') ?? 0;
+  const whole = Math.max(budget, done, forecast) || 1;
+  const note = x => bytes(x) + (budget > 0 ? ` (${percent(x / budget)} of the budget)` : '');
+  return [
+    { label: 'Written in 24 hours', note: note(done), parts: [{ colour: 'ssd', share: done / whole, name: 'written' }], series: 'ssd_day_bytes' },
+    { label: 'A day like the last hour', note: note(forecast), parts: [{ colour: budget > 0 && forecast > budget ? 'bad' : 'stone', share: forecast / whole, name: 'forecast' }], series: 'ssd_day_forecast_bytes' },
+  ];
+}
+
+function dayWords(view) {
+  const budget = now(view, 'ssd_day_budget_bytes') ?? 0, forecast = now(view, 'ssd_day_forecast_bytes') ?? 0;
+  if (!(budget > 0)) return [['No WriteBudget: nothing holds writes below what the device endures.', 'small']];
+  const admitted = stat(view, 'ssd_admitted_percent');
+  return [[`WriteBudget, from the device's endurance: ${bytes(budget)} a day${forecast > budget ? '. At this pace it holds values back' : ''}${admitted > 0 && admitted < 100 ? `; ${admitted}${SPACE}% of what admission lets in has room` : ''}.`, 'small']];
+}
+
+const states = {
+  online: 'online', none: 'none', recovering: 'recovering', offline: 'offline', stalled: 'stalled: the disk is behind',
+};
+
+/** troubles lists the tiers of a cache that are not well: [tier, state, why]. */
+function troubles(cache) {
+  if (cache.closed) return [['Cache', 'closed', '']];
+  const h = cache.health ?? {}, list = [];
+  const ill = state => state && state !== 'none' && state !== 'online';
+  if (ill(h.ssd)) list.push(['SSD', h.ssd, [h.ssd_reason, h.recover_done > 0 && `${percent(h.recover_done)} done`].filter(Boolean).join(', ')]);
+  if (ill(h.shared)) list.push(['Shared tier', h.shared, h.shared_note ?? '']);
+  return list;
+}
+
+const since = (cache, sent) => {
+  const t = Date.parse(cache.health?.since ?? '');
+  return t > 0 && sent - t >= 0 ? `for ${duration((sent - t) * 1e6)}` : '';
+};
+
+/** healthPart says the state of each tier, and why. */
+function healthPart() {
+  const list = html('ul', { class: 'states' });
+  return { element: list, update(view) {
+    const c = view.cache, h = c.health ?? {};
+    const rows = [['RAM', c.closed ? 'closed' : 'online', ''], ['SSD', h.ssd ?? 'none', h.ssd_reason ?? ''], ['Shared tier', h.shared ?? 'none', h.shared_note ?? '']];
+    list.replaceChildren(...rows.map(([tier, state, why]) => html('li', {}, html('b', {}, tier), html('span', { class: 'pill', 'data-state': state }, states[state] ?? state),
+      html('span', {}, [why, tier === 'SSD' && h.recover_done > 0 && h.recover_done < 1 && `${percent(h.recover_done)} done`, tier === 'SSD' && state !== 'none' && since(c, view.to)].filter(Boolean).join(', ')))));
+  } };
+}
+
+const errorCounters = {
+  ssd_read_errors: 'SSD reads failed', ssd_read_timeouts: 'SSD reads too late', ssd_reads_rejected: 'SSD reads not begun', ssd_write_errors: 'SSD writes failed', ssd_corrupt: 'wrong checksums',
+  ssd_dropped: 'not demoted, disk behind', ssd_index_full: 'not demoted, index full', ssd_switched_off: 'SSD switched off', shared_errors: 'shared tier errors', shared_breaker_opened: 'shared servers given up',
+  shared_epochs: 'feed interruptions', load_errors: 'load errors', load_timeouts: 'load timeouts', load_panics: 'load panics', load_store_errors: 'loads not stored', mismatches: 'values of another type', decode_errors: 'values not decoded',
+};
+
+const errorFacts = view => Object.entries(errorCounters).filter(([name]) => stat(view, name) > 0).map(([name, text]) => [text, number(stat(view, name))]);
+
+// ---- 9 the page ---------------------------------------------------------------------------
+
+const share = name => ratio(name, 'reads');
+
+/** cards are what is shown of a cache, in the order of an operator's questions. */
+function cards() {
+  const curve = curvePart();
+  const ssdOnly = view => view.has.ssd;
+  return [
+    card({ chart: 'flow', title: 'How requests flow', unit: view => isLive(view) ? 'reads a second, by who answers them' : `at ${clock(view.cursor)}`, wide: true, parts: [flowPart()] }),
+    card({ chart: 'hits', title: 'Hit ratio by tier', unit: () => 'share of reads', parts: [timePlot({
+      title: 'Hit ratio by tier', axis: 'percent', stacked: true, full: true, series: [
+        { name: 'front', colour: 'front', of: share('front_hits') }, { name: 'RAM', colour: 'ram', of: share('ram_hits'), always: true },
+        { name: 'SSD', colour: 'ssd', of: share('ssd_hits') }, { name: 'shared', colour: 'shared', of: share('shared_hits') },
+        { name: 'missed', colour: 'miss', of: share('misses'), always: true }],
+    })] }),
+    card({ chart: 'curve', title: 'What if the cache were larger?', unit: () => 'miss ratio by size', controls: curve.choice, parts: [curve] }),
+    card({ chart: 'memory', title: 'Memory and SSD', unit: view => `${number(now(view, 'entries'))} entries in RAM`, parts: [bars(memoryBars), timePlot({
+      title: 'Memory and SSD', axis: 'percent', full: true, series: [
+        { name: 'RAM in use', colour: 'ram', of: ratio('ram_used_bytes', 'ram_budget_bytes'), always: true }, { name: 'live in the log', colour: 'ssd', dash: 1, of: mean('ssd_live_share') }],
+    })] }),
+    card({ chart: 'age', title: 'Age at eviction', unit: () => 'how long entries stayed in RAM', parts: [timePlot({
+      title: 'Age at eviction', axis: 'duration', series: [
+        { name: 'p50', colour: 'ram', of: typical('age_p50_ms', 1e6), always: true }, { name: 'p90', colour: 'slate', dash: 1, of: typical('age_p90_ms', 1e6), always: true }],
+    })] }),
+    card({ chart: 'evictions', title: 'Evictions by cause', unit: () => 'entries a second', parts: [timePlot({
+      title: 'Evictions by cause', axis: 'count', stacked: true, series: [
+        { name: 'no room', colour: 'miss', of: mean('evicted_capacity'), always: true }, { name: 'demoted to SSD', colour: 'ssd', of: mean('evicted_demoted') }, { name: 'expired', colour: 'stone', of: mean('evicted_expired') },
+        { name: 'replaced', colour: 'front', of: mean('evicted_replaced') }, { name: 'deleted', colour: 'slate', of: mean('evicted_deleted') }, { name: 'left the SSD', colour: 'sand', of: mean('evicted_ssd') },
+        { name: 'invalidated', colour: 'shared', of: mean('evicted_invalidated') }, { name: 'tag', colour: 'rose', of: mean('evicted_tag') }],
+    })] }),
+    card({ chart: 'loads', title: 'Loads', unit: view => `a second, and the time of a load; ${number(now(view, 'loads_active'))} running`, two: true, shown: view => view.has.loads, parts: [timePlot({
+      title: 'Loads', axis: 'count', series: [
+        { name: 'loads', colour: 'miss', of: mean('loads'), always: true }, { name: 'errors', colour: 'bad', dash: 1, of: mean('load_errors'), always: true }, { name: 'stale answers', colour: 'shared', dash: 3, of: mean('stale_served'), always: true },
+        { name: 'timeouts', colour: 'rose', dash: 4, of: mean('load_timeouts') }, { name: '“not found” remembered', colour: 'stone', dash: 2, of: mean('negative_hits') }],
+    }), timePlot({
+      title: 'Time of a load', axis: 'duration', series: [{ name: 'p50', colour: 'miss', of: typical('load_p50_ns'), always: true }, { name: 'p99', colour: 'slate', dash: 1, of: worst('load_p99_ns'), always: true }],
+    })] }),
+    card({ chart: 'policy', title: 'Eviction plan in use, and why', unit: () => 'hits of its shadow, as a share of the best', parts: [bars(planBars, 'plan'), sentences(planWords)] }),
+    card({ chart: 'segments', title: 'Segments of the log', unit: () => 'in the order of the file', shown: ssdOnly, parts: [segmentMap()] }),
+    card({ chart: 'writes', title: 'Writes to the SSD', unit: () => 'bytes written for each byte of values, and a day', two: true, shown: ssdOnly, parts: [timePlot({
+      title: 'Write amplification', axis: 'times', series: [{ name: 'amplification', colour: 'ssd', of: ratio('ssd_written_bytes', 'ssd_user_bytes'), always: true }],
+    }), timePlot({
+      title: 'Bytes written', axis: 'bytesPerSecond', series: [{ name: 'to the files', colour: 'ssd', of: mean('ssd_written_bytes'), always: true }, { name: 'of values', colour: 'slate', dash: 1, of: mean('ssd_user_bytes'), always: true }],
+    }), bars(dayBars), sentences(dayWords)] }),
+    card({ chart: 'gc', title: 'Pauses of Go’s garbage collector', unit: () => 'of the whole process', parts: [timePlot({
+      title: 'Pauses of the garbage collector', axis: 'duration', process: true, series: [
+        { name: 'longest', colour: 'slate', of: highest('gc_pause_max_ms', 1e6), always: true }, { name: 'median', colour: 'stone', dash: 1, of: typical('gc_pause_p50_ms', 1e6), always: true }],
+    }), facts(view => {
+      const p = view.frame.process ?? {};
+      return [['share of CPU', percent(p.gc_cpu_share)], ['heap', bytes(p.heap_bytes)], ['goroutines', number(p.goroutines)], ['collections', number(p.gc_cycles)]];
+    })] }),
+    card({ chart: 'health', title: 'Health', unit: () => '', last: true, parts: [healthPart(), facts(errorFacts), sentences(view => errorFacts(view).length ? [['Counted since the cache was opened.', 'small']] : [['No errors counted since the cache was opened.', 'small']])] }),
+  ];
+}
+
+/** viewOf gathers what cards need of a cache. */
+function viewOf(history, index, range, slowly) {
+  const frame = history.last, cache = frame.caches[index], series = history.caches[index] ?? {};
+  const to = history.time.at(-1), span = to - history.time[0];
+  const stats = cache.stats ?? {}, health = cache.health ?? {};
+  return {
+    history, index, frame, cache, series, slowly, curve: history.curves[index], cursor: page.cursor,
+    from: to - Math.min(range, Math.max(60000, span)), to,
+    has: {
+      front: ever(series, 'front_hits'), loads: ever(series, 'loads') || stats.loads > 0,
+      ssd: ever(series, 'ssd_bytes') || (health.ssd ?? 'none') !== 'none', shared: ever(series, 'shared_hits') || (health.shared ?? 'none') !== 'none',
+    },
+  };
+}
+
+/** overviewRow is a cache in one line: a link if there are others. */
+function overviewRow(history, index, selected, alone) {
+  const cache = history.last.caches[index], s = history.caches[index] ?? {}, b = history.time.length, recent = [Math.max(0, b - 5), b];
+  const name = cache.name, trouble = troubles(cache), state = trouble[0]?.[1] ?? 'well';
+  const misses = share('misses')(s, ...recent), used = (cache.now?.ram_used_bytes ?? 0) / (cache.now?.ram_budget_bytes || 1);
+  const figures = [
+    [rate(mean('reads')(s, ...recent)), 'reads'], [percent(isNumber(misses) ? 1 - misses : undefined), 'hit'], [rate(mean('misses')(s, ...recent)), 'missed'],
+    [bytes(cache.now?.ram_budget_bytes), `RAM, ${percent(used)} used`], doubled(history.curves[index]),
+  ];
+  const parts = [html('span', { class: 'name' }, html('b', {}, name), html('span', { class: 'pill', 'data-state': state }, state)),
+    ...figures.map(([value, text]) => html('span', { class: 'figure' }, html('b', {}, value), html('span', {}, text))), sparkline(history, s)];
+  return alone ? html('div', { class: 'cache' }, parts) : html('a', { class: 'cache', href: '#' + encodeURIComponent(name), 'aria-current': index === selected && 'true' }, parts);
+}
+
+/** doubled is what twice the RAM would bring, in two words. */
+function doubled(curve) {
+  const points = curve?.ram?.points ?? [], [a, b] = [pointAt(points, 1), pointAt(points, 2)];
+  if (!valid(a) || !valid(b)) return [NONE, 'if RAM doubled'];
+  const gain = a.miss_ratio - b.miss_ratio;
+  if (gain <= Math.max(b.error, 0.0005)) return ['about the same', 'if RAM doubled'];
+  return ['−' + digits(gain * 100) + ' points', 'misses if RAM doubled'];
+}
+
+function sparkline(history, series) {
+  const to = history.time.at(-1), list = buckets(history.time, history.time[0], to, 15000).map(c => share('misses')(series, c.a, c.b));
+  const known = list.filter(isNumber).map(m => 1 - m), low = Math.min(...known), height = Math.max(Math.max(...known) - low, 0.02);
+  const points = list.map((m, i) => [i / Math.max(1, list.length - 1) * 108 + 1, isNumber(m) ? 27 - (1 - m - low) / height * 24 : undefined]);
+  return svg('svg', { class: 'spark c-ram', viewBox: '0 0 110 30', 'aria-hidden': 'true' }, svg('path', { class: 'line', d: path(points) }));
+}
+
+/** alerts are the caches that are not well. */
+function alerts(frame) {
+  return frame.caches.flatMap(c => troubles(c).map(([tier, state, why]) => ({ key: `${c.name} ${tier} ${state} ${why}`, state,
+    node: () => html('p', { class: 'alert', 'data-state': state }, html('b', {}, `${c.name}: ${tier === 'Cache' ? '' : tier + ' '}${state}`), html('span', {}, (why ? `: ${why}` : '') + (tier === 'SSD' && since(c, Date.parse(frame.time)) ? `, ${since(c, Date.parse(frame.time))}` : ''))) })));
+}
+
+const remembered = { // storage may be forbidden
+  get(key) { try { return localStorage.getItem(key); } catch { return null; } },
+  set(key, value) { try { localStorage.setItem(key, value); } catch { /* for this visit only */ } },
+};
+
+function startTheme(button) {
+  const themes = ['auto', 'light', 'dark'];
+  const apply = theme => {
+    if (theme === 'auto') delete document.documentElement.dataset.theme; else document.documentElement.dataset.theme = theme;
+    button.textContent = `theme: ${theme}`;
+  };
+  let theme = themes.find(t => t === remembered.get('firn.theme')) ?? 'auto';
+  button.addEventListener('click', () => { theme = themes[(themes.indexOf(theme) + 1) % themes.length]; remembered.set('firn.theme', theme); apply(theme); });
+  apply(theme);
+}
+
+const SLOWLY = 15000; // ms between new summaries for screen readers
+
+function start() {
+  const $ = id => document.getElementById(id);
+  let range = [1, 5, 15].includes(+remembered.get('firn.range')) ? +remembered.get('firn.range') : 15;
+  let section, list = [], selected = -1, spoken = 0, queued = false, alerted = '';
+
+  startTheme($('theme'));
+  for (const minutes of [1, 5, 15]) {
+    $('range').append(html('label', {}, html('input', { type: 'radio', name: 'range', value: minutes, checked: minutes === range, onchange: () => { range = minutes; remembered.set('firn.range', minutes); page.redraw(); } }), `${minutes} min`));
+  }
+
+  const wanted = caches => {
+    let name = '';
+    try { name = decodeURIComponent(location.hash.slice(1)); } catch { /* a broken link: the first cache */ }
+    return Math.max(0, caches.findIndex(c => c.name === name));
+  };
+
+  function build(index, caches) {
+    selected = index;
+    list = cards();
+    section = html('section', { 'data-cache': index, 'aria-labelledby': 'cache-name' }, html('h2', { id: 'cache-name', class: 'unseen' }, caches[index].name), html('div', { class: 'grid' }, list.map(c => c.element)));
+    $('main').replaceChildren(section);
+  }
+
+  function drawHead(frame) {
+    const rows = frame.caches.map((_, i) => overviewRow(connection.history, i, selected, frame.caches.length === 1));
+    const focused = [...$('overview').children].indexOf(document.activeElement);
+    $('overview').replaceChildren(...rows);
+    $('overview').children[focused]?.focus({ preventScroll: true });
+    const found = alerts(frame), key = found.map(a => a.key).join('\n');
+    if (key !== alerted) { alerted = key; $('alerts').replaceChildren(...found.map(a => a.node())); }
+    const p = frame.process ?? {};
+    show($('process'), `${p.go ?? 'Go'}, heap ${bytes(p.heap_bytes)}, ${number(p.goroutines)} goroutines`);
+    $('statsviz').hidden = !/^(https?:\/\/|\/|\.)/.test(p.statsviz ?? '');
+    if (!$('statsviz').hidden) $('statsviz').href = p.statsviz;
+    document.title = `${frame.caches.some(c => troubles(c).length) ? '⚠ ' : ''}${frame.caches[selected].name} – firn`;
+  }
+
+  function draw() {
+    queued = false;
+    const history = connection.history;
+    const state = connection.state === 'live' && history?.last.caches.length > 0 && history.last.caches.every(c => c.closed) ? 'closed' : connection.state;
+    show($('connection'), { live: 'live', connecting: 'connecting', reconnecting: 'reconnecting…', restarted: 'server restarted, live', closed: 'cache closed' }[state]);
+    $('connection').dataset.state = state;
+    document.documentElement.dataset.connection = ['live', 'restarted', 'closed'].includes(state) ? 'live' : 'lost';
+    if (!history) return;
+    const frame = history.last;
+    show($('clock'), clock(Date.parse(frame.time)));
+    if (frame.caches.length === 0) return void $('main').replaceChildren(html('p', { class: 'empty' }, 'There is no cache to show: live.Handler was given none.'));
+    const index = wanted(frame.caches);
+    if (index !== selected || !section) build(index, frame.caches);
+    const slowly = performance.now() - spoken > SLOWLY || spoken === 0;
+    if (slowly) spoken = performance.now();
+    const view = viewOf(history, index, range * 60000, slowly);
+    section.firstChild.nextSibling.classList.toggle('ssd', view.has.ssd);
+    drawHead(frame);
+    for (const c of list) c.update(view);
+    document.documentElement.dataset.run = frame.run;
+    document.documentElement.dataset.seq = frame.seq;
+  }
+
+  page.redraw = () => { if (!queued) { queued = true; requestAnimationFrame(draw); } };
+  page.say = text => show($('spoken'), text);
+  const connection = new Connection(() => draw());
+  addEventListener('hashchange', () => { page.cursor = undefined; draw(); });
+  new ResizeObserver(() => page.redraw()).observe($('main'));
+  connection.start();
+}
+
+if (globalThis.document) start();
