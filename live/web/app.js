@@ -13,30 +13,32 @@ const NONE = '–';
 const SECOND = 1e9, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE, DAY = 24 * HOUR; // in ns
 
 const formats = [0, 1, 2].map(n => new Intl.NumberFormat('en', { maximumFractionDigits: n }));
+const steady = [0, 1, 2].map(n => new Intl.NumberFormat('en', { maximumFractionDigits: n, minimumFractionDigits: n }));
 const isNumber = Number.isFinite;
 const sum = list => list.reduce((a, b) => a + b, 0);
 
-/** digits writes x with three significant digits, and no zeros behind the point. */
-function digits(x) {
+/** digits writes x with three significant digits; by steady formats with zeros behind the point,
+ * so that a figure that changes each second keeps its width. */
+function digits(x, by = formats) {
   const size = Math.abs(x);
-  return formats[size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2].format(x);
+  return by[size >= 99.95 || size === 0 ? 0 : size >= 9.995 ? 1 : 2].format(x);
 }
 
 /** scaled writes x in the largest of units that leaves at least 1. */
-function scaled(x, base, units) {
+function scaled(x, base, units, by) {
   let i = 0;
   while (Math.abs(x) >= base * 0.9995 && i < units.length - 1) { x /= base; i++; }
-  return digits(x) + units[i];
+  return digits(x, by) + units[i];
 }
 
 /** number: 0, 0.42, 8.1, 4,567, 12.3k, 4.5M. */
-function number(x) {
+function number(x, by) {
   if (!isNumber(x)) return NONE;
   if (x > 0 && x < 0.005) return '<' + SPACE + '0.01';
-  return Math.abs(x) < 9999.5 ? digits(x) : scaled(x, 1000, ['', 'k', 'M', 'G', 'T']);
+  return Math.abs(x) < 9999.5 ? digits(x, by) : scaled(x, 1000, ['', 'k', 'M', 'G', 'T'], by);
 }
 
-const rate = x => isNumber(x) ? number(x) + '/s' : NONE;
+const rate = x => isNumber(x) ? number(x, steady) + '/s' : NONE;
 const times = x => isNumber(x) ? digits(x) + SPACE + '×' : NONE;
 
 function bytes(x) {
@@ -57,9 +59,9 @@ function duration(ns) {
 /** percent never rounds up to 100 %, nor down to 0 %. */
 function percent(share) {
   if (!isNumber(share)) return NONE;
-  if (share > 0.99 && share < 1) return formats[2].format(Math.floor(share * 1e4) / 100) + SPACE + '%';
+  if (share > 0.99 && share < 1) return steady[2].format(Math.floor(share * 1e4) / 100) + SPACE + '%';
   if (share > 0 && share < 0.0005) return '<' + SPACE + '0.1' + SPACE + '%';
-  return formats[1].format(share * 100) + SPACE + '%';
+  return (share === 0 || share === 1 ? formats : steady)[1].format(share * 100) + SPACE + '%';
 }
 
 /** factor writes a size's multiple: ¼×, ½×, 1×, 8×. */
@@ -284,12 +286,12 @@ const at = x => Math.round(x * 10) / 10; // a tenth of a pixel is enough for a p
 
 /** axes are the kinds of figures: how they are written, and the step between ticks that is about x. */
 const axes = {
-  count: { unit: 'per second', write: rate, step: decimal, tick: (v, top) => top < 10000 ? rate(v) : number(v / 1000) + 'k/s' },
+  count: { unit: 'per second', write: rate, step: decimal, tick: (v, top) => (top < 10000 ? number(v) : number(v / 1000) + 'k') + '/s' },
   times: { unit: '×', write: times, step: decimal },
   bytes: { unit: 'bytes', write: bytes, step: x => 2 ** Math.ceil(Math.log2(x)) },
   bytesPerSecond: { unit: 'bytes per second', write: bytesPerSecond, step: x => 2 ** Math.ceil(Math.log2(x)) },
   duration: { unit: 'time', write: duration, step: stepOfTime },
-  percent: { unit: '%', write: percent, step: decimal },
+  percent: { unit: '%', write: percent, step: decimal, tick: v => digits(v * 100) + SPACE + '%' },
 };
 
 function decimal(x) {
@@ -377,7 +379,7 @@ const swatch = (kind, colour, dash) => svg('svg', { class: `swatch c-${colour}`,
     : svg('path', { class: `line d${dash ?? 0}`, d: 'M0 5H18' }));
 
 /** legend lists names with their values. */
-const legend = items => items.map(i => html('li', {}, i.mark, i.name, i.value !== undefined && html('b', {}, i.value)));
+const legend = items => items.map(i => html('li', { class: i.rest && 'break' }, i.mark, i.name, i.value !== undefined && html('b', {}, i.value)));
 
 // ---- 5 parts and cards --------------------------------------------------------------------
 
@@ -392,8 +394,9 @@ const page = { cursor: undefined, redraw() {}, say() {} };
  * the arrow keys and returns what to say; leave forgets both. */
 function plotArea(title, { pick, move, leave }) {
   const drawing = svg('svg', { role: 'img', 'aria-label': title });
+  const follow = e => { const r = area.getBoundingClientRect(); pick(e.clientX - r.left, e.clientY - r.top, r.width); page.redraw(); };
   const area = html('div', { class: 'plot', tabindex: 0, role: 'group', 'aria-label': `${title}: arrow keys read values`,
-    onpointermove: e => { const r = area.getBoundingClientRect(); pick(e.clientX - r.left, e.clientY - r.top, r.width); page.redraw(); },
+    onpointermove: follow, onpointerdown: follow,
     onpointerleave: () => { leave(); page.redraw(); },
     onblur: () => { leave(); page.redraw(); },
     onkeydown: e => {
@@ -479,6 +482,7 @@ function timePlot(options) {
   }
 
   return {
+    timed: true,
     element: html('div', { class: 'part' }, readout, area),
     update(view) {
       const { clientWidth: width, clientHeight: height } = area;
@@ -486,6 +490,8 @@ function timePlot(options) {
       const box = frameOf(width, height), d = drawn = compute(view, box.width);
       const scale = options.full ? { top: 1, values: height < 130 ? [0, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1] } : ticks(options.axis, highestOf(d), box.height);
       const nodes = [...drawY(box, scale, options.axis), ...drawTimes(box, view.from, view.to), ...drawSeries(box, d, scale)];
+      const empty = d.values.every(s => !s.list.some(isNumber)) ? 'no figures yet' : !options.full && highestOf(d) === 0 ? 'none in this time' : '';
+      if (empty) nodes.push(svg('text', { x: at(box.left + box.width / 2), y: at(box.top + box.height / 2), 'text-anchor': 'middle' }, empty));
       if (d.cursor >= 0) {
         const x = Math.round(box.left + (d.cells[d.cursor].time - d.from) / (d.to - d.from) * box.width) + 0.5;
         nodes.push(svg('path', { class: 'cursor', d: `M${x} ${box.top}V${box.bottom}` }));
@@ -494,7 +500,7 @@ function timePlot(options) {
       const i = d.cursor >= 0 ? d.cursor : d.latest;
       const kind = options.stacked ? 'area' : 'line';
       readout.replaceChildren(...legend(d.values.map(s => ({ mark: swatch(kind, s.colour, s.dash), name: s.name, value: s.write(s.list[i]) }))),
-        html('li', { class: 'at' }, d.cursor >= 0 ? clock(d.cells[i].time) : 'now'));
+        html('li', { class: 'unseen' }, d.cursor >= 0 ? clock(d.cells[i].time) : 'now'));
     },
     table(view) {
       const d = compute(view, 40); // some twenty rows
@@ -516,7 +522,7 @@ let cardCount = 0;
 function card(options) {
   const heading = html('h3', { id: `heading-${++cardCount}` }, options.title);
   const unit = html('span', { class: 'unit' });
-  const withTable = options.parts.filter(p => p.table);
+  const withTable = options.parts.filter(p => p.table), timed = options.parts.some(p => p.timed);
   const tables = html('div', { class: 'tables', tabindex: 0, role: 'region', 'aria-label': `${options.title}: table`, hidden: true });
   const body = html('div', { class: 'part' + (options.two ? ' two' : '') }, options.parts.map(p => p.element));
   const toggle = html('button', { type: 'button', 'aria-expanded': 'false', 'aria-label': `${options.title} as a table`, onclick: () => {
@@ -536,7 +542,7 @@ function card(options) {
       element.hidden = !(options.shown?.(view) ?? true);
       if (element.hidden) return;
       element.classList.toggle('closed', !!view.cache.closed);
-      show(unit, options.unit?.(view) ?? '');
+      show(unit, (options.unit?.(view) ?? '') + (timed && !isLive(view) ? `, at ${clock(view.cursor)}` : ''));
       for (const p of options.parts) if (!body.hidden || p.always) p.update(view);
       if (!tables.hidden && (!filled || view.slowly)) tables.replaceChildren(...withTable.map(p => p.table(view)));
       filled = true;
@@ -630,25 +636,29 @@ function flowPart() {
   }
 
   function draw(width) {
-    const n = flow.stations.length;
-    narrow = width < 130 + n * 190;
-    const inlet = narrow ? 46 : 110, thick = narrow ? 52 : 64, v0 = narrow ? 4 : 26;
-    const pitch = narrow ? 96 : (width - inlet - 8) / n;
-    const height = narrow ? inlet + n * pitch : 184;
+    const n = flow.stations.length, thick = width < 620 ? 52 : 64, list = layers(thick);
+    const column = 147; // what a tier and its words need, without its layer's width
+    const needed = 36 + n * column + sum(list.map(l => l.width));
+    narrow = width < needed;
+    const spare = narrow ? 0 : (width - needed) / (n + 0.4); // the inlet takes a part of it
+    const inlet = narrow ? 46 : 36 + 0.4 * spare, v0 = narrow ? 4 : 26, gap = narrow ? 4 : 8;
+    let u = inlet;
+    for (const l of list) { l.u = u; u += narrow ? 96 : column + l.width + spare; }
+    const height = narrow ? inlet + n * 96 : 184;
     const P = (u, v) => narrow ? `${at(v)} ${at(u)}` : `${at(u)} ${at(v)}`;
     const end = v0 + thick + (narrow ? 26 : 58);
     const nodes = [], texts = [];
-    layers(thick).forEach((l, i) => {
-      const u = inlet + i * pitch + (narrow ? 4 : 18);
+    list.forEach((l, i) => {
+      const u = l.u + gap;
       const colour = i === n - 1 ? 'miss' : l.key;
       nodes.push(svg('path', { class: `stratum c-${colour}`, d: l.width > 0 ? turn(l, 0, u, end, P, v0) : '' }));
       if (l.width === 0) nodes.push(svg('path', { class: 'unknown', d: `M${P(u + 9, v0 + thick)}L${P(u + 9, end)}` }));
       if (narrow) texts.push(...label(l, end + 24, u + 22, colour));
-      else texts.push(...label(l, at(u + 9 + Math.max(l.width, 2) + 22), v0 + thick + 40, colour));
+      else texts.push(...label(l, at(u + 9 + l.width + 20), v0 + thick + 40, colour));
       if (!narrow && i < n - 1) {
         const rest = sum(flow.stations.slice(i + 1).map(s => s.rate));
         const text = `${rate(rest)} ${i === n - 2 ? 'missed' : `to ${flow.stations[i + 1].what}`}`;
-        texts.push(svg('text', { class: 'note', x: at(u + pitch - 6), y: v0 - 9, 'text-anchor': 'end' }, text));
+        texts.push(svg('text', { class: 'note', x: at(list[i + 1].u + gap), y: v0 - 9, 'text-anchor': 'end' }, text));
       }
     });
     const reads = svg('tspan', { class: 'strong', 'data-series': 'reads', 'data-value': flow.raw.reads }, rate(flow.reads));
@@ -660,6 +670,7 @@ function flowPart() {
   }
 
   return {
+    timed: true,
     element: html('div', { class: 'part' }, area, spoken),
     update(view) {
       flow = flowOf(view);
@@ -756,7 +767,7 @@ function curvePart() {
     if (!valid(p)) {
       const level = beside ?? box.top + box.height / 2;
       return [svg('path', { class: 'unknown', d: `M${at(x)} ${box.top + 2}V${box.bottom}` }), svg('circle', { class: 'hollow', cx: at(x), cy: at(level), r: 4.5 }),
-        svg('text', { class: 'note', x: at(x), y: at(level > box.top + box.height / 2 ? level - 24 : level + 20), 'text-anchor': i === drawn.points.length - 1 ? 'end' : i ? 'middle' : 'start' },
+        svg('text', { class: 'note lit', x: at(x), y: at(level > box.top + box.height / 2 ? level - 24 : level + 20), 'text-anchor': i === drawn.points.length - 1 ? 'end' : i ? 'middle' : 'start' },
           reason(p).split(/ (?=few|filled|keys)/).map((t, k) => svg('tspan', { x: at(x) + (i === drawn.points.length - 1 ? 8 : i ? 0 : -8), dy: k ? 13 : 0 }, t)))];
     }
     const cap = 4, [high, low] = [y(p.miss_ratio + p.error), y(Math.max(0, p.miss_ratio - p.error))].map(at);
@@ -769,7 +780,8 @@ function curvePart() {
     box.bottom -= 13; box.height -= 13; // a second line of labels
     const inner = { left: box.left + 18, width: box.width - 36 };
     const x = p => inner.left + Math.log2(p.bytes / points[0].bytes) / Math.max(1, Math.log2(points.at(-1).bytes / points[0].bytes)) * inner.width;
-    const scale = ticks('percent', Math.min(1, Math.max(sizes.miss_ratio || 0, ...good.map(p => p.miss_ratio + p.error), 0.001) * 1.02), box.height);
+    const highest = Math.max(sizes.miss_ratio || 0, ...good.map(p => p.miss_ratio + p.error));
+    const scale = ticks('percent', good.length ? Math.min(1, Math.max(highest, 0.001) * 1.02) : 1, box.height);
     const y = v => box.bottom - Math.min(v / scale.top, 1.02) * box.height;
     drawn = { points, xs: points.map(x), present: points.findIndex(p => p.factor === 1) };
     const nodes = drawY(box, scale, 'percent');
@@ -801,6 +813,7 @@ function curvePart() {
   const check = (sizes, p) => [
     { mark: mark(svg('path', { class: 'whisker', d: 'M9 -2V12M6 -2h6M6 12h6' }), svg('circle', { class: 'dot', cx: 9, cy: 5, r: 4 })), name: 'estimate, right in 19 of 20 cases' },
     sizes.points.some(p => !valid(p)) && { mark: mark(svg('circle', { class: 'hollow', cx: 9, cy: 5, r: 4 })), name: 'not known yet' },
+    { rest: true },
     sizes.miss_ratio > 0 && { mark: mark(svg('path', { class: 'measured', d: 'M3 4l4 5 7-9' })), name: 'measured', value: percent(sizes.miss_ratio) },
     sizes.simulated > 0 && { name: 'simulated', value: percent(sizes.simulated) },
     p?.keys > 0 && { name: 'sampled keys', value: number(p.keys) },
@@ -889,7 +902,7 @@ function ssdBar(view, part) {
 
 /** planBars are the scores of the settings that the eviction policy could use. */
 const planBars = view => (view.cache.policy?.settings ?? []).map((s, i) => ({
-  label: s.name, note: percent(s.score), used: i === view.cache.policy.current, tag: i === view.cache.policy.current && 'in use', parts: [{ colour: 'ram', share: s.score, name: s.name }],
+  label: s.name, note: digits(s.score * 100) + SPACE + '%', used: i === view.cache.policy.current, tag: i === view.cache.policy.current && 'in use', parts: [{ colour: 'ram', share: s.score, name: s.name }],
 }));
 
 function planWords(view) {
@@ -1010,10 +1023,12 @@ function troubles(cache) {
   return list;
 }
 
-const since = (cache, sent) => {
+/** since says when a tier came into its state: Go's zero time is no time. */
+function since(cache) {
   const t = Date.parse(cache.health?.since ?? '');
-  return t > 0 && sent - t >= 0 ? `for ${duration((sent - t) * 1e6)}` : '';
-};
+  if (!(t > 0)) return '';
+  return `since ${Date.now() - t < 20 * 3600e3 ? clock(t) : new Date(t).toLocaleString('en-CA', { hourCycle: 'h23' })}`;
+}
 
 /** healthPart says the state of each tier, and why. */
 function healthPart() {
@@ -1022,7 +1037,7 @@ function healthPart() {
     const c = view.cache, h = c.health ?? {};
     const rows = [['RAM', c.closed ? 'closed' : 'online', ''], ['SSD', h.ssd ?? 'none', h.ssd_reason ?? ''], ['Shared tier', h.shared ?? 'none', h.shared_note ?? '']];
     list.replaceChildren(...rows.map(([tier, state, why]) => html('li', {}, html('b', {}, tier), html('span', { class: 'pill', 'data-state': state }, states[state] ?? state),
-      html('span', {}, [why, tier === 'SSD' && h.recover_done > 0 && h.recover_done < 1 && `${percent(h.recover_done)} done`, tier === 'SSD' && state !== 'none' && since(c, view.to)].filter(Boolean).join(', ')))));
+      html('span', {}, [why, tier === 'SSD' && h.recover_done > 0 && h.recover_done < 1 && `${percent(h.recover_done)} done`, tier === 'SSD' && state !== 'none' && since(c)].filter(Boolean).join(', ')))));
   } };
 }
 
@@ -1043,7 +1058,7 @@ function cards() {
   const curve = curvePart();
   const ssdOnly = view => view.has.ssd;
   return [
-    card({ chart: 'flow', title: 'How requests flow', unit: view => isLive(view) ? 'reads a second, by who answers them' : `at ${clock(view.cursor)}`, wide: true, parts: [flowPart()] }),
+    card({ chart: 'flow', title: 'How requests flow', unit: () => 'reads a second, by who answers them', wide: true, parts: [flowPart()] }),
     card({ chart: 'hits', title: 'Hit ratio by tier', unit: () => 'share of reads', parts: [timePlot({
       title: 'Hit ratio by tier', axis: 'percent', stacked: true, full: true, series: [
         { name: 'front', colour: 'front', of: share('front_hits') }, { name: 'RAM', colour: 'ram', of: share('ram_hits'), always: true },
@@ -1138,7 +1153,7 @@ function sparkline(history, series) {
 /** alerts are the caches that are not well. */
 function alerts(frame) {
   return frame.caches.flatMap(c => troubles(c).map(([tier, state, why]) => ({ key: `${c.name} ${tier} ${state} ${why}`, state,
-    node: () => html('p', { class: 'alert', 'data-state': state }, html('b', {}, `${c.name}: ${tier === 'Cache' ? '' : tier + ' '}${state}`), html('span', {}, (why ? `: ${why}` : '') + (tier === 'SSD' && since(c, Date.parse(frame.time)) ? `, ${since(c, Date.parse(frame.time))}` : ''))) })));
+    node: () => html('p', { class: 'alert', 'data-state': state }, html('b', {}, `${c.name}: ${tier === 'Cache' ? '' : tier + ' '}${state}`), html('span', {}, [why && `: ${why}`, tier === 'SSD' && since(c)].filter(Boolean).join(', '))) })));
 }
 
 const remembered = { // storage may be forbidden
@@ -1150,7 +1165,7 @@ function startTheme(button) {
   const themes = ['auto', 'light', 'dark'];
   const apply = theme => {
     if (theme === 'auto') delete document.documentElement.dataset.theme; else document.documentElement.dataset.theme = theme;
-    button.textContent = `theme: ${theme}`;
+    button.replaceChildren(html('span', {}, 'theme: '), theme);
   };
   let theme = themes.find(t => t === remembered.get('firn.theme')) ?? 'auto';
   button.addEventListener('click', () => { theme = themes[(themes.indexOf(theme) + 1) % themes.length]; remembered.set('firn.theme', theme); apply(theme); });
@@ -1166,7 +1181,7 @@ function start() {
 
   startTheme($('theme'));
   for (const minutes of [1, 5, 15]) {
-    $('range').append(html('label', {}, html('input', { type: 'radio', name: 'range', value: minutes, checked: minutes === range, onchange: () => { range = minutes; remembered.set('firn.range', minutes); page.redraw(); } }), `${minutes} min`));
+    $('range').append(html('label', {}, html('input', { type: 'radio', name: 'range', value: minutes, checked: minutes === range, onchange: () => { range = minutes; remembered.set('firn.range', minutes); page.redraw(); } }), String(minutes), html('span', {}, ' min')));
   }
 
   const wanted = caches => {
@@ -1196,6 +1211,12 @@ function start() {
     document.title = `${frame.caches.some(c => troubles(c).length) ? '⚠ ' : ''}${frame.caches[selected].name} – firn`;
   }
 
+  /** fitLast has the last card take what is left of its row, in two columns and in three. */
+  function fitLast() {
+    const before = list.filter(c => !c.element.hidden).length - 2; // without the first, which takes a row, and itself
+    for (const columns of [2, 3]) list.at(-1).element.style.setProperty(`--span${columns}`, `span ${columns - before % columns}`);
+  }
+
   function draw() {
     queued = false;
     const history = connection.history;
@@ -1212,9 +1233,9 @@ function start() {
     const slowly = performance.now() - spoken > SLOWLY || spoken === 0;
     if (slowly) spoken = performance.now();
     const view = viewOf(history, index, range * 60000, slowly);
-    section.firstChild.nextSibling.classList.toggle('ssd', view.has.ssd);
     drawHead(frame);
     for (const c of list) c.update(view);
+    fitLast();
     document.documentElement.dataset.run = frame.run;
     document.documentElement.dataset.seq = frame.seq;
   }
