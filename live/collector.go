@@ -192,6 +192,6 @@ func (out *cache) fill(name string, from, to *snapshot) {
 	}
 	out.Health = health{
 		SSD: string(h.SSD), SSDReason: h.SSDReason, Shared: string(h.Shared), SharedNote: h.SharedNote,
-		RecoverDone: finite(h.RecoverDone), Since: h.Since,
+		Since: h.Since,
 	}
 }

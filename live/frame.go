@@ -57,7 +57,6 @@ type health struct {
 	SSDReason   string    `json:"ssd_reason,omitempty"`
 	Shared      string    `json:"shared"`
 	SharedNote  string    `json:"shared_note,omitempty"`
-	RecoverDone float64   `json:"recover_done,omitempty"`
 	Since       time.Time `json:"since,omitzero"`
 }
 

@@ -27,7 +27,8 @@ type Inside struct {
 	EvictionAges histogram.Histogram // how long evicted entries, demoted ones too, had stayed in RAM since they were stored or last kept
 
 	// Segments has a byte for each segment of the log, in the order of the file: 0 to 100 is the
-	// share of its bytes that live, in percent; or one of the states below.
+	// share of its bytes that live, in percent, rounded up; or one of the states below. There is
+	// none without a log that is in use.
 	Segments []byte
 }
 
@@ -35,30 +36,29 @@ type Inside struct {
 const (
 	SegmentFree    = 255
 	SegmentOpen    = 254 // being filled or written
-	SegmentFailing = 253
+	SegmentFailing = 253 // a write to it failed: it is not used again
 )
 
 // Policy is the setting of the eviction policy in use, and why.
 type Policy struct {
-	Settings []Setting // those to choose from
+	Settings []Setting // those to choose from; in a small cache, which does not choose, the one in use
 	Current  int
 	Filling  bool // nothing has been evicted yet: nothing to choose
 }
 
 // Setting is one setting of the policy.
 type Setting struct {
-	Name  string  // such as "small 10 %, promote at 2 reads"
+	Name  string  // such as "small 5 %, promote at 2 reads": see policy.Setting
 	Score float64 // hits of its shadow, lately: a share of the best one's, 0 to 1
 }
 
 // Health is that of the tiers below RAM.
 type Health struct {
-	SSD         State
-	SSDReason   string // why it is offline, or what it is doing
-	Shared      State
-	SharedNote  string
-	RecoverDone float64 // share of a recovery that is done, 0 to 1, if known
-	Since       time.Time
+	SSD        State
+	SSDReason  string    // why it is not online; of one that is, what there was: a fault of late, where its records come from
+	Since      time.Time // when the SSD tier last changed its state; zero: Open
+	Shared     State
+	SharedNote string
 }
 
 // State is that of a tier.
@@ -68,7 +68,7 @@ type State string
 const (
 	None       State = "none" // there is no such tier
 	Online     State = "online"
-	Recovering State = "recovering"
 	Offline    State = "offline"
-	Stalled    State = "stalled" // the disk is behind
+	Recovering State = "recovering" // offline, and its disk is being tried again
+	Stalled    State = "stalled"    // the disk is behind
 )

@@ -39,7 +39,8 @@
 //	log_room.go    whether there is room to append; append.go: appending, opening, sealing
 //	flush.go       the writer
 //	memory.go      the memory charged to RAM
-//	superblock.go  the superblock's file; counters.go; health.go: faults of the disk
+//	superblock.go  the superblock's file; counters.go; health.go: faults of the disk;
+//	story.go       what an engineer wants to know of them
 //	tier.go        the parts of a tier, its states, and the order of the locks
 //	liveness.go    the live part of the log; parts.go: sizes of values in parts
 //	new_log.go     an empty log, for Clear too; offline.go: the tier after its disk failed
@@ -56,7 +57,8 @@
 //	recover_memory.go   the index of a tier that was not closed; recover_end.go: the end
 //	                    of its log; recover_lists.go: the lists of the log
 //	snapshot.go    the index of a tier that was closed
-//	maintain.go    the goroutine that maintains; stats.go; plan.go: sizes for planning
+//	maintain.go    the goroutine that maintains; stats.go; inside.go: what a page shows
+//	               beside those; plan.go: sizes for planning
 //	open.go        Open; start.go: Start; close.go: Close and Free
 //
 // # What makes it never stale

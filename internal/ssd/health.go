@@ -20,6 +20,7 @@ type health struct {
 	stopped   bool
 	lastLog   time.Time
 	unlogged  int
+	story     story
 
 	badReads badReads
 }
@@ -37,6 +38,7 @@ const logPause = 10 * time.Second
 func (h *health) log(what string, args ...any) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.story.fault(what, args)
 	if time.Since(h.lastLog) < logPause {
 		h.unlogged++
 		return

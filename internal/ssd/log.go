@@ -33,6 +33,7 @@ type log struct {
 	writing       bool // the writer is writing, without mu
 	paused        bool // nothing is appended
 	hurried       bool // nobody waits for room
+	stalledSince  time.Time
 	closed        bool
 
 	stalled atomic.Bool   // the disk is: nothing more can be appended soon

@@ -68,6 +68,7 @@ func (l *log) updateStalled() {
 		return
 	}
 	l.stalled.Store(behind)
+	l.stalledSince = time.Now()
 	if !behind && l.wakeMaintenance != nil {
 		l.wakeMaintenance() // the index may have waited for it to grow
 	}

@@ -12,6 +12,7 @@ func (t *Tier) startEmpty(why string) error {
 		return err
 	}
 	if why != "new" && why != "" {
+		t.health.tellOrigin("it starts empty: " + why)
 		t.logger.info("firn: SSD tier starts empty", "reason", why)
 	}
 	return nil

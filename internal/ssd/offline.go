@@ -1,6 +1,7 @@
 package ssd
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -20,9 +21,9 @@ func (t *Tier) onSegmentFailed(s *segment, cause error) {
 	t.health.log("a segment could not be written", "segment", s.serial, "error", cause)
 	t.health.mu.Lock()
 	t.health.badWrites++
-	many := t.health.badWrites >= maxBadWrites
+	row := t.health.badWrites
 	t.health.mu.Unlock()
-	if many && t.switchOff(cause) {
+	if row >= maxBadWrites && t.switchOff(fmt.Errorf("%d segments in a row could not be written: %w", row, cause)) {
 		return
 	}
 	t.dropSlot(s.slot, &t.count.evicted)
@@ -49,6 +50,7 @@ func (t *Tier) switchOff(cause error) bool {
 	}
 	t.index.Head.Valid.Store(0)
 	h.cause = cause
+	h.story.wentOff()
 	stop := make(chan struct{})
 	h.retrying = stop
 	t.count.switchedOff.Add(1)
@@ -69,6 +71,7 @@ func (t *Tier) startOffline(cause error) error {
 	t.source = fromScratch
 	t.dropLeftMemory()
 	t.health.cause = cause
+	t.health.story.wentOff()
 	t.health.retrying = make(chan struct{})
 	t.logger.error("firn: SSD tier is off; RAM goes on alone", "error", cause)
 	return nil
@@ -111,23 +114,27 @@ func (t *Tier) retryLoop(stop chan struct{}) {
 	if pause <= 0 {
 		pause = time.Second
 	}
+	h := &t.health
 	for {
+		h.retryIn(pause)
 		select {
 		case <-stop:
 			return
 		case <-time.After(pause):
 		}
 		pause = min(2*pause, maxRetryInterval)
+		h.retryBegins()
 		if err := t.reinitialize(); err != nil {
-			t.health.log("still off", "error", err)
+			h.retryFailed(err)
+			h.log("still off", "error", err)
 			continue
 		}
-		h := &t.health
 		h.mu.Lock()
 		if h.stopped {
 			h.mu.Unlock()
 			return
 		}
+		h.story.cameBack(h.cause)
 		h.cause, h.badWrites = nil, 0
 		h.badReads.readOK()
 		t.state.CompareAndSwap(offline, on) // it may be closed

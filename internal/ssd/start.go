@@ -1,6 +1,7 @@
 package ssd
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/firncache/firn/internal/ssd/format"
@@ -60,7 +61,9 @@ func (t *Tier) findIndex() error {
 	if err := t.continueLog(); err != nil {
 		return err
 	}
-	t.logger.info("firn: SSD tier is back", "records", t.records(), "from", from, "took", time.Since(start).Round(time.Millisecond))
+	records, took := t.records(), time.Since(start).Round(time.Millisecond)
+	t.health.tellOrigin(fmt.Sprintf("%d records were found at Open, from %s, in %v", records, t.source, took))
+	t.logger.info("firn: SSD tier is back", "records", records, "from", from, "took", took)
 	return nil
 }
 

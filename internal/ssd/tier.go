@@ -124,6 +124,10 @@ const (
 	fromLog                         // it is made anew, with records that may be outdated
 )
 
+func (s indexSource) String() string {
+	return [...]string{"scratch", "the index that Close saved", "the memory that the last process left", "the log's lists"}[s]
+}
+
 // Now is the time on the tier's clock, in milliseconds since 1970.
 func (t *Tier) Now() int64 { return t.clock.Now() }
 

@@ -1,0 +1,90 @@
+package firn_test
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/firncache/firn"
+	"github.com/firncache/firn/internal/inside"
+	"github.com/firncache/firn/internal/shared/sharedtest"
+	"github.com/firncache/firn/internal/vfs/vfstest"
+)
+
+// secretKey is a key that no page must show.
+func secretKey(i int) []byte { return fmt.Appendf(nil, "sEcReT-%06d", i) }
+
+// wantNoKeys looks at all bytes and texts that Inside has.
+func wantNoKeys(t *testing.T, in inside.Inside) {
+	t.Helper()
+	if strings.Contains(strings.ToLower(fmt.Sprintf("%+v", in)), "secret") || bytes.Contains(in.Segments, []byte("sEcReT")) {
+		t.Errorf("a key is in %+v", in)
+	}
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[inside.Inside]()) {
+		if f.Type == reflect.TypeFor[[]byte]() && f.Name != "Segments" {
+			t.Errorf("Inside.%s has bytes: what are they?", f.Name)
+		}
+	}
+}
+
+// What is inside RAM alone: a policy that chooses once the cache is full, and no other tier.
+func TestInsideOfRAM(t *testing.T) {
+	t.Parallel()
+	c := open(t, firn.Options{RAMBytes: 1 << 20})
+	in := inside.Of(c, nil)
+	if p := in.Policy; !p.Filling || len(p.Settings) < 2 || p.Current != 0 || p.Settings[0].Name != "small 5 %, promote at 2 reads" {
+		t.Errorf("a new cache has the policy %+v", p)
+	}
+	for i := range 20_000 {
+		must(t, c.Set(secretKey(i), make([]byte, 100)))
+		for k := range 5 {
+			c.Get(nil, secretKey(i-i%7*k))
+		}
+	}
+	in = inside.Of(c, in.Segments)
+	best := 0.0
+	for _, s := range in.Policy.Settings {
+		best = max(best, s.Score)
+	}
+	if in.Policy.Filling || best != 1 || in.Policy.Settings[in.Policy.Current].Score < .5 {
+		t.Errorf("a full cache has the policy %+v", in.Policy)
+	}
+	if h := in.Health; h != (inside.Health{SSD: inside.None, Shared: inside.None}) || len(in.Segments) != 0 || in.Closed {
+		t.Errorf("RAM alone has %+v", in)
+	}
+	wantNoKeys(t, in)
+	must(t, c.Close())
+	if in = inside.Of(c, nil); !in.Closed {
+		t.Error("the cache is closed, and it is not said")
+	}
+}
+
+// What is inside all tiers, while all is well and while nothing is.
+func TestInsideOfTiers(t *testing.T) {
+	t.Parallel()
+	server := sharedtest.NewServer()
+	tier := server.Tier()
+	f := vfstest.NewFaulty(vfstest.NewMem())
+	c := openOn(t, f, func(o *firn.Options) { o.RAMBytes, o.SSD.Bytes, o.Shared = 1<<20, 4<<20, tier })
+	for i := range 20_000 {
+		must(t, c.Set(secretKey(i), make([]byte, 100)))
+	}
+	in := inside.Of(c, make([]byte, 3, 1024))
+	if h := in.Health; h.SSD != inside.Online || h.Shared != inside.Online || len(in.Segments) != int(c.Stats().SSD.Segments) {
+		t.Errorf("%d segments of %d, %+v", len(in.Segments), c.Stats().SSD.Segments, h)
+	}
+	wantNoKeys(t, in)
+	f.Inject(vfstest.Rule{On: vfstest.OpWrite, Err: syscall.EIO})
+	for i := 0; c.Stats().SSD.Online; i++ {
+		must(t, c.Set(secretKey(i), make([]byte, 100)))
+	}
+	tier.SetOnline(false)
+	in = inside.Of(c, in.Segments)
+	if h := in.Health; h.SSD != inside.Offline && h.SSD != inside.Recovering || !strings.Contains(h.SSDReason, syscall.EIO.Error()) || h.Since.IsZero() || h.Shared != inside.Offline || h.SharedNote == "" || len(in.Segments) != 0 {
+		t.Errorf("with a broken disk, and no server: %+v", in)
+	}
+	wantNoKeys(t, in)
+}
