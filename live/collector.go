@@ -27,9 +27,10 @@ type collector struct {
 	last   atomic.Pointer[published]
 
 	dropped atomic.Bool // nothing has the page any more
-	manual  atomic.Bool // inside.Collect takes the frames
 
 	mu      sync.Mutex // guards all below
+	timer   *time.Timer
+	manual  bool       // inside.Collect takes the frames
 	ended   bool       // no cache will change any more
 	before  []snapshot // of each cache, those of the last frame
 	now     []snapshot // room for the next
@@ -68,47 +69,51 @@ func newCollector(opts Options) *collector {
 	for i := range c.caches {
 		c.before[i].take(c.caches[i].cache.Value(), at)
 	}
-	c.collect(at)
+	c.collectLocked(at) // nobody else has it yet
 	return c
 }
 
-// collectUntilClosed takes a frame a second until the figures cannot change any more.
-func (c *collector) collectUntilClosed() {
-	ticker := time.NewTicker(period)
-	defer ticker.Stop()
-	for !c.over() {
-		<-ticker.C
-		if !c.manual.Load() && !c.dropped.Load() {
-			c.collect(time.Now())
-		}
+// start has a frame taken each period until no further one is to be. It is a timer and no
+// goroutine: between two frames nothing runs.
+func (c *collector) start() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	begin := c.frame.Time
+	c.timer = time.AfterFunc(period, func() { c.tick(begin) })
+}
+
+// tick takes a frame, and sets the timer to a whole number of periods from begin on.
+func (c *collector) tick(begin time.Time) {
+	if c.refresh(period / 2) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.timer.Reset(period - time.Since(begin)%period)
 	}
 }
 
-// over reports whether no further frame is to be taken.
-func (c *collector) over() bool {
+// refresh takes a frame if the last one is older than age. It reports whether there will be more.
+func (c *collector) refresh(age time.Duration) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.dropped.Load() {
-		return true
+		return false
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.ended
+	if now := time.Now(); !c.manual && now.Sub(c.frame.Time) > age {
+		c.collectLocked(now)
+	}
+	return !c.ended
 }
 
-// refresh takes a frame if the last one is older than a period: when the goroutine had no
-// processor.
-func (c *collector) refresh() {
-	c.mu.Lock()
-	late := !c.ended && !c.manual.Load() && time.Since(c.frame.Time) > period
-	c.mu.Unlock()
-	if late {
-		c.collect(time.Now())
-	}
-}
-
-// collect takes a frame and tells the viewers of it.
-func (c *collector) collect(at time.Time) {
+// takeOver takes a frame dated at, and no other any more unless it is told to.
+func (c *collector) takeOver(at time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.manual = true
+	c.collectLocked(at)
+}
+
+// collectLocked takes a frame and tells the viewers of it.
+func (c *collector) collectLocked(at time.Time) {
 	if c.ended {
 		return
 	}

@@ -43,8 +43,8 @@ type Named struct {
 // New makes a page. It may be mounted under any path that ends in a slash, behind
 // http.StripPrefix, or behind a proxy that adds a prefix. It answers GET and HEAD alone.
 //
-// A goroutine takes the figures of all caches once a second, for all viewers together, and
-// keeps those of the last 15 minutes: some 200 KB for each cache. It ends within a second
+// A timer has the figures of all caches taken once a second, for all viewers together, and
+// those of the last 15 minutes kept: some 200 KB for each cache. It is not set again
 // when all caches are closed or collected, or nothing has the handler any more; the page
 // then shows the last figures. Streams of events end with their requests' contexts, and when
 // their http.Server is shut down.

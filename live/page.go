@@ -24,19 +24,13 @@ type page struct {
 }
 
 func init() {
-	inside.Collect = func(handler any, at time.Time) {
-		c := handler.(*page).collector
-		c.manual.Store(true)
-		c.collect(at)
-	}
+	inside.Collect = func(handler any, at time.Time) { handler.(*page).collector.takeOver(at) }
 }
 
 func newPage(opts Options) *page {
 	p := &page{collector: newCollector(opts), hosts: opts.Hosts, maxViewers: opts.MaxViewers}
 	runtime.AddCleanup(p, func(c *collector) { c.dropped.Store(true) }, p.collector)
-	if !p.collector.over() {
-		go p.collector.collectUntilClosed()
-	}
+	p.collector.start()
 	return p
 }
 
@@ -91,7 +85,7 @@ func (p *page) route(w http.ResponseWriter, r *http.Request) {
 		} else if isMount(r, name) {
 			toDirectory(w, name)
 		} else {
-			refuse(w, http.StatusNotFound, "there is nothing of this name here")
+			refuse(w, http.StatusNotFound, "there is nothing of this name here: the page is at the path that ends in a slash")
 		}
 	}
 }
@@ -121,7 +115,7 @@ func toDirectory(w http.ResponseWriter, name string) {
 
 // stats is stats.json: the last frame, with curves, for people to read.
 func (c *collector) stats() []byte {
-	c.refresh()
+	c.refresh(period + period/2) // the goroutine has had no processor
 	c.mu.Lock()
 	f := c.frame
 	c.mu.Unlock()

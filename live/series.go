@@ -1,6 +1,7 @@
 package live
 
 import (
+	"math"
 	"time"
 
 	"github.com/firncache/firn"
@@ -18,7 +19,7 @@ type snapshot struct {
 // interval is what happened between two snapshots.
 type interval struct {
 	from, to                    *snapshot
-	seconds                     float64 // above 0
+	seconds                     float64 // see secondsBetween
 	ramReads, sharedReads, ages histogram.Histogram
 	ssdReads, loads             firn.Histogram
 }
@@ -26,7 +27,7 @@ type interval struct {
 func between(from, to *snapshot) *interval {
 	return &interval{
 		from: from, to: to,
-		seconds:     max(to.at.Sub(from.at).Seconds(), 1e-3),
+		seconds:     secondsBetween(from.at, to.at),
 		ramReads:    to.inside.RAMReads.Sub(&from.inside.RAMReads),
 		sharedReads: to.inside.SharedReads.Sub(&from.inside.SharedReads),
 		ages:        to.inside.EvictionAges.Sub(&from.inside.EvictionAges),
@@ -35,7 +36,16 @@ func between(from, to *snapshot) *interval {
 	}
 }
 
-// one of the figures of a cache over time.
+// secondsBetween is how long it is from one moment to a later one: for ever, so that rates are
+// 0, if it is no later.
+func secondsBetween(from, to time.Time) float64 {
+	if d := to.Sub(from); d > 0 {
+		return d.Seconds()
+	}
+	return math.Inf(1)
+}
+
+// oneSeries is one of the figures of a cache over time.
 type oneSeries struct {
 	name string
 	of   func(*interval) float64
