@@ -19,6 +19,8 @@ type Cache struct {
 	typed typedState
 	told  told
 
+	lately lately // for Curve
+
 	slideLead int64 // how long before its deadline a read moves it, in milliseconds, even; 0: none does
 
 	listeners listeners
@@ -43,6 +45,7 @@ func open(opts Options, adjust func(*tiered.Config)) (*Cache, error) {
 		return nil, openError(err)
 	}
 	c.slideLead = c.store.SlideLead()
+	c.lately.open(c.store.Now())
 	c.typed.tags.Open(&c.store, c.store.Numbers())
 	c.store.Tell(0) // until somebody listens
 	c.listen(opts.listener())

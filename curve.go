@@ -14,6 +14,22 @@ const (
 	WhatIfOff               // Curve has no points
 )
 
+func (w WhatIf) String() string {
+	switch w {
+	case WhatIfOn:
+		return "on"
+	case WhatIfOff:
+		return "off"
+	}
+	return fmt.Sprintf("WhatIf(%d)", uint8(w))
+}
+
+// MarshalText is the choice's name.
+func (w WhatIf) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
+
+// UnmarshalText takes "on" or "off".
+func (w *WhatIf) UnmarshalText(text []byte) error { return named(w, WhatIfOff, text) }
+
 // Curve is what a cache would do with more memory, or less: an estimate from miniature
 // caches that live on the requests for a sample of the keys. docs/OPERATIONS.md tells how to read it.
 type Curve struct {
@@ -100,5 +116,27 @@ func (s *CurveState) UnmarshalText(text []byte) error {
 }
 
 // Curve estimates what the cache would do with other amounts of memory. It takes some
-// microseconds, and may be called at any time.
-func (c *Cache) Curve() Curve { return Curve{RAM: SizeCurve{Knee: -1}, Both: SizeCurve{Knee: -1}} }
+// microseconds, and may be called at any time. Rates are those of the last 30 to 60 seconds, or
+// since the call before that was so long ago, or since Open.
+//
+// The reads that it is about are those that Stats counts as hits and misses, less those that a
+// Front answered. With a shared tier, what RAM and SSD have not is a miss.
+func (c *Cache) Curve() Curve {
+	sim, shared, loads := c.store.Simulated(), c.store.SharedStats(), c.loads.Stats()
+	now := moment{
+		at: c.store.Now(), hits: sim.Hits, misses: sim.Misses, ssdHits: sim.SSDHits, sharedHits: shared.Hits,
+		loads: loads.Durations.Count, loading: loads.Durations.Sum,
+	}
+	r := ratesOf(c.lately.since(now), now)
+	curve := Curve{
+		RAM: SizeCurve{Points: []CurvePoint{}, Knee: -1}, Both: SizeCurve{Points: []CurvePoint{}, Knee: -1},
+		Reads: r.reads, LoadTime: r.loadTime,
+	}
+	if sim.HasRAM {
+		curve.RAM = r.sizes(&sim.RAM, sim.RAMBytes, c.store.HasSSD())
+	}
+	if sim.HasBoth {
+		curve.Both = r.sizes(&sim.Both, sim.RAMBytes+sim.SSDBytes, false)
+	}
+	return curve
+}

@@ -42,7 +42,7 @@ var floors = [][]string{
 
 var allowed = map[string][]string{
 	"firntest":               {module, "internal/testseam", "internal/tiered", "internal/vfs", "internal/vfs/vfstest"},
-	".":                      {"internal/load", "internal/testseam", "internal/tiered", "internal/typed", "internal/coherence", "internal/codec", "internal/ram", "internal/ssd", "internal/shared", "internal/histogram", "internal/inside"},
+	".":                      {"internal/load", "internal/testseam", "internal/tiered", "internal/typed", "internal/coherence", "internal/codec", "internal/ram", "internal/ssd", "internal/policy/whatif", "internal/shared", "internal/histogram", "internal/inside"},
 	"live":                   {module, "internal/inside", "internal/histogram"},
 	"internal/load":          {"internal/tiered", "internal/shared", "internal/ram", "internal/offheap", "internal/histogram"},
 	"internal/tiered":        {"internal/policy/whatif", "internal/inside", "internal/ram", "internal/ssd", "internal/shared", "internal/record", "internal/registry", "internal/vfs", "internal/clock"},

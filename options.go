@@ -275,6 +275,9 @@ func (o Options) Validate() error {
 	case len(o.OnEvictCauses) > 0 && o.OnEvict == nil:
 		return badOption("OnEvictCauses", "is %v, and OnEvict is nil: want both", o.OnEvictCauses)
 	}
+	if o.WhatIf > WhatIfOff {
+		return badOption("WhatIf", "is %v: want WhatIfOn or WhatIfOff", o.WhatIf)
+	}
 	if _, err := causesOf(o.OnEvictCauses); err != nil {
 		return &OptionError{"OnEvictCauses", err}
 	}
@@ -338,10 +341,11 @@ func (o *Options) tiers() tiered.Config {
 	loads := o.loads()
 	cfg := tiered.Config{
 		RAMBytes: o.RAMBytes, MaxRAMBytes: o.MaxRAMBytes,
-		Clock: o.Clock,
-		Grace: loads.Grace(),
-		Slide: loads.SlideMillis(),
-		Dir:   o.SSD.Dir, SSD: o.SSD.config(o.Log),
+		Clock:     o.Clock,
+		Grace:     loads.Grace(),
+		Slide:     loads.SlideMillis(),
+		Simulates: o.WhatIf == WhatIfOn,
+		Dir:       o.SSD.Dir, SSD: o.SSD.config(o.Log),
 		Shared: o.Shared,
 	}
 	if o.Tracer != nil {

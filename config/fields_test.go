@@ -42,7 +42,7 @@ func exists(t reflect.Type, path string) bool {
 
 // samples are texts for fields whose type reads itself.
 var samples = map[string]string{
-	"SSD.Admission": "all", "SSD.DirectIO": "off", "SSD.Recovery": "never",
+	"WhatIf": "off", "SSD.Admission": "all", "SSD.DirectIO": "off", "SSD.Recovery": "never",
 	"Shared.Degraded": "stale", "Shared.Leases": "off", "Shared.CompressAbove": "3MiB",
 }
 

@@ -13,6 +13,7 @@ func (t *Tier) Delete(hash uint64, key []byte) bool {
 	s.unlock(&ev)
 	ended.callWritten()
 	ev.Notify()
+	t.tellDelete(hash)
 	return true
 }
 
@@ -28,6 +29,7 @@ func (t *Tier) Drop(hash uint64, key []byte, cause Cause, ev *Evicted) bool {
 	ended := s.delete(hash, key, nil, cause)
 	s.unlock(ev)
 	ended.callWritten()
+	t.tellDelete(hash)
 	return true
 }
 

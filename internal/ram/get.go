@@ -85,14 +85,23 @@ func (t *Tier) getRest(n int, deadline int64, dst []byte, k string) (value []byt
 	case unusual:
 		return t.getSlow(dst, k)
 	}
-	t.tellPolicy(t.Hash(offheap.Bytes(k)))
-	return dst[:len(dst)+n&math.MaxInt], deadline, true
+	n &= math.MaxInt
+	t.tellHit(t.Hash(offheap.Bytes(k)), len(k), n, deadline)
+	return dst[:len(dst)+n], deadline, true
 }
 
-// tellPolicy tells the policy of a hit, if it wants to know.
-func (t *Tier) tellPolicy(hash uint64) {
+// tellHit tells the policy, and the simulations, of a hit, if they want to know.
+func (t *Tier) tellHit(hash uint64, keyLen, valueLen int, deadline int64) {
 	if t.tuner.Sampled(hash) {
-		t.tuner.Hit(hash)
+		t.tellSampled(hash, keyLen, valueLen, deadline)
+	}
+}
+
+// tellSampled is tellHit of a key that is sampled.
+func (t *Tier) tellSampled(hash uint64, keyLen, valueLen int, deadline int64) {
+	t.tuner.Hit(hash)
+	if t.simulated(hash) {
+		t.simulateHit(hash, keyLen, valueLen, deadline)
 	}
 }
 
@@ -103,7 +112,7 @@ func (t *Tier) getSlow(dst []byte, k string) (value []byte, deadline int64, ok b
 	hash := t.Hash(key)
 	v, deadline, out := t.getRetried(dst, key, hash, forValue)
 	if out == hit {
-		t.tellPolicy(hash)
+		t.tellHit(hash, len(k), len(v)-len(dst), deadline)
 		t.reads.count(true)
 		if t.slides.life != 0 {
 			deadline = t.slide(hash, key, deadline)
@@ -111,6 +120,7 @@ func (t *Tier) getSlow(dst []byte, k string) (value []byte, deadline int64, ok b
 		return v, deadline, true
 	}
 	t.reads.count(false)
+	t.tellMiss(hash)
 	return v, 0, false
 }
 

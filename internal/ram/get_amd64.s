@@ -123,7 +123,7 @@ hash_tail: \
 
 // MATCH is index.Bucket.Match and Matches.Next: twice the first slot in R12, from R13 and
 // R9. Behind ten tags come the link and locations. It leaves
-// in DX what LOCATION tests.
+// in DX what LOCATION tests, also at absent.
 #define MATCH(absent) \
 	VMOVDQU      (R13), Y0; \
 	MOVQ         R9, DX; \
@@ -365,7 +365,8 @@ touch: \
 	CMPXCHGQ DX, (SI); \
 	JMP   touched
 
-// STILL_ABSENT is shard.absent: the bucket has no match, and did not change.
+// STILL_ABSENT is shard.absent: the bucket has no match, and did not change. It leaves DX as MATCH
+// has.
 #define STILL_ABSENT(unusual) \
 	CMPL const_bucketLink(R13), $0; \
 	JNE  unusual; \
@@ -439,6 +440,8 @@ tell:
 
 absent:
 	STILL_ABSENT(unusual)
+	TESTQ Tier_simulatedMask(DI), DX
+	JEQ  unusual
 	STRIPE
 	INCQ stripe_misses(AX)
 	MOVQ $const_Absent, n+48(FP)

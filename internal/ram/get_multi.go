@@ -194,6 +194,7 @@ func (t *Tier) finish(b *Batch, keys [][]byte, i int) {
 		j, hash := uint(i+k)%inFlight, b.Hashes[i+k]
 		if l.record[j] == notThere {
 			b.miss(i + k)
+			t.tellMiss(hash)
 			continue
 		}
 		if b.Bytes == nil {
@@ -204,13 +205,14 @@ func (t *Tier) finish(b *Batch, keys [][]byte, i int) {
 			var out outcome
 			if v, deadline, out = t.getRetried(b.Bytes, key, hash, forValue); out != hit {
 				b.miss(i + k)
+				t.tellMiss(hash)
 				continue
 			}
 		}
-		if t.tuner.Sampled(hash) { // not tellPolicy, which is not inlined
-			t.tuner.Hit(hash)
-		}
 		start := len(b.Bytes)
+		if t.tuner.Sampled(hash) { // not tellHit, which is not inlined
+			t.tellSampled(hash, len(key), len(v)-start, deadline)
+		}
 		b.Bytes = v
 		b.Put(i+k, start, deadline)
 	}

@@ -76,11 +76,13 @@ func unreserved(cfg *Config, g geometry) *Tier {
 		maxWalk:   stepRecords,
 	}
 	t.setLower(cfg.Lower)
+	t.simulations.init(cfg.SimulationBytes, cfg.Lower)
+	t.wantSimulated(t.simulations.mask())
 	if cfg.OnEvict != nil {
 		t.Tell(Gone)
 	}
 	t.reads.init(g.shards)
-	t.overhead.Store(sizeOf[Tier]() + int64(g.shards)*sizeOf[shard]() + t.reads.bytes() + t.tuner.Bytes())
+	t.overhead.Store(sizeOf[Tier]() + int64(g.shards)*sizeOf[shard]() + t.reads.bytes() + t.tuner.Bytes() + t.simulations.bytes())
 	t.setLimit(cfg.Bytes)
 	return t
 }
@@ -88,7 +90,7 @@ func unreserved(cfg *Config, g geometry) *Tier {
 // MaxRecord is [Tier.MaxRecord] of a new tier of so many bytes, of which the lower tier
 // has reserved some.
 func MaxRecord(bytes, reserved int64) int64 {
-	t := unreserved(&Config{Bytes: bytes}, geometryFor(bytes, 0))
+	t := unreserved(&Config{Bytes: bytes, SimulationBytes: SimulationBytes(bytes)}, geometryFor(bytes, 0))
 	t.reserved.Store(reserved)
 	t.setLimit(bytes)
 	return t.MaxRecord()

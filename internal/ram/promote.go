@@ -24,6 +24,9 @@ func (t *Tier) promoteWith(flags uint32, hash uint64, key, value []byte, deadlin
 	var ev Evicted
 	ok := t.promote(&r, token, &ev)
 	ev.Notify()
+	if ok {
+		t.simulatePromotion(&r)
+	}
 	return ok
 }
 

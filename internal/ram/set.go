@@ -35,6 +35,7 @@ func (t *Tier) Set(hash uint64, key, value []byte, deadline int64) error {
 	done, copied := s.overwriteInPlace(hash, key, value, deadline)
 	if done && !s.tells(copied) {
 		s.mu.Unlock()
+		t.tellStore(hash, len(key), len(value), deadline)
 		return nil
 	}
 	return t.setRest(s, done, copied, hash, key, value, deadline)
@@ -65,6 +66,9 @@ func (t *Tier) setRest(s *shard, done, copied bool, hash uint64, key, value []by
 	}
 	if ev.first != nil {
 		ev.Notify()
+	}
+	if err == nil {
+		t.tellStore(hash, len(key), len(value), deadline)
 	}
 	return err
 }

@@ -49,7 +49,10 @@ func (t *Tier) storeIf(w *Watch, r *newRecord, ev *Evicted) error {
 	s := t.shardOf(w.hash)
 	s.mu.Lock()
 	err := t.store(s, r, ev)
-	if err != nil && err != ErrClosed && w.Voided() {
+	switch {
+	case err == nil:
+		t.tellStore(r.hash, len(r.key), len(r.value), r.deadline)
+	case err != ErrClosed && w.Voided():
 		return ErrChanged // whatever else kept it
 	}
 	return err
@@ -73,6 +76,7 @@ func (t *Tier) DropIf(w *Watch, cause Cause, ev *Evicted) error {
 	ended := s.delete(w.hash, w.key, w, cause)
 	s.unlock(ev)
 	ended.callWritten()
+	t.tellDelete(w.hash)
 	return nil
 }
 

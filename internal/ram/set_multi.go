@@ -47,6 +47,7 @@ func (t *Tier) SetMulti(keys, values [][]byte, deadline int64, each func() int64
 		done, copied := s.overwriteInPlace(hash, keys[i], values[i], deadline)
 		if done && !s.tells(copied) {
 			s.mu.Unlock()
+			t.tellStore(hash, len(keys[i]), len(values[i]), deadline)
 			continue
 		}
 		if err := t.setRest(s, done, copied, hash, keys[i], values[i], deadline); err != nil && first == nil {

@@ -23,6 +23,7 @@ type Tier struct {
 	segShift        uint    // log2 of the segment size
 	segMask         uint64  // the segment size less one
 	reads           readCounters
+	simulatedMask   atomic.Uint64 // see simulated; getFast tests it
 	meanRecordBytes atomic.Uint64 // mean of one shard, stored now and then
 	clock           times         // of deadlines; its coarse time runs ahead if they slide
 	passed          times         // of moments that the caller asks about
@@ -32,6 +33,7 @@ type Tier struct {
 	segs         []segment
 	pool         pool
 	tuner        *policy.Tuner
+	simulations  simulations
 	full         atomic.Bool // a segment was evicted since there was room for all
 	large        sync.Mutex  // held while one write gathers several segments; before shard.mu
 	onEvict      func(key, value []byte, cause Cause)

@@ -68,7 +68,9 @@ func (s *Store) lookBelow(ctx context.Context, a *Attempt, dst []byte) (value []
 	for ctx.Err() == nil && !a.watch.Voided() {
 		f, err := s.getUncleared(ctx, dst, a.key, hash)
 		if err == nil {
-			return f.Value, s.promote(hash, a.key, f.Value[len(dst):], &f), true, nil
+			deadline = s.promote(hash, a.key, f.Value[len(dst):], &f)
+			s.ram.TellLower(hash, true, len(a.key), len(f.Value)-len(dst), deadline)
+			return f.Value, deadline, true, nil
 		}
 		if v, deadline, ok := s.ram.Peek(hash, dst, a.key); ok { // though it may be obsolete: so it is not Absent
 			return v, deadline, true, nil
@@ -78,6 +80,7 @@ func (s *Store) lookBelow(ctx context.Context, a *Attempt, dst []byte) (value []
 		case s.ram.Closed() || !missing && !errors.Is(err, ssd.ErrChanged):
 			return dst, 0, false, s.lookupError(ctx, err)
 		case missing && s.ram.Absent(hash, a.key, func() bool { return s.ssd.lacks(hash, f.Token) }):
+			s.ram.TellLower(hash, false, len(a.key), 0, 0)
 			return dst, 0, false, nil
 		}
 	}

@@ -66,6 +66,7 @@ func (s *Store) lookupSSDMulti(ctx context.Context, b *Batch) (first error) {
 		if err == nil {
 			b.Bytes = append(b.Bytes, f.Value...)
 			deadline = s.promote(q.Hash, q.Key, f.Value, &f)
+			s.ram.TellLower(q.Hash, true, len(q.Key), len(f.Value), deadline)
 		} else {
 			v, at, ok, again := s.recheckRAM(q.Hash, b.Bytes, q.Key, err)
 			switch {
@@ -73,6 +74,7 @@ func (s *Store) lookupSSDMulti(ctx context.Context, b *Batch) (first error) {
 				b.onSSD.again = append(b.onSSD.again, i)
 				return
 			case !ok:
+				s.ram.TellLower(q.Hash, false, len(q.Key), 0, 0)
 				if err := s.lookupError(ctx, err); first == nil && err != ErrNotFound {
 					first = err
 				}

@@ -18,6 +18,7 @@ type Config struct {
 	Clock       func() time.Time // nil: the system's
 	Slide       int64            // how long after its last read a value with an even deadline expires, in milliseconds; 0: reads move none
 	Grace       int64            // how long the tiers keep expired entries, in milliseconds
+	Simulates   bool             // the cache at other sizes
 	Evicted     func(key, value []byte, cause ram.Cause)
 	Wants       func(key []byte, cause ram.Cause) bool // whether Evicted is to be told: as ram.Config has it
 

@@ -26,6 +26,7 @@ func (s *Store) lookupSSDEntry(ctx context.Context, hash uint64, dst, key []byte
 		f, err := s.ssd.tier.Get(ctx, dst, key, hash)
 		if err == nil {
 			deadline = s.promote(hash, key, f.Value[len(dst):], &f)
+			s.ram.TellLower(hash, true, len(key), len(f.Value)-len(dst), deadline)
 			return f.Value, deadline, true, nil
 		}
 		v, deadline, ok, again := s.recheckRAM(hash, dst, key, err)
@@ -33,6 +34,7 @@ func (s *Store) lookupSSDEntry(ctx context.Context, hash uint64, dst, key []byte
 			return v, deadline, false, nil
 		}
 		if !again {
+			s.ram.TellLower(hash, false, len(key), 0, 0)
 			return dst, 0, false, s.lookupError(ctx, err)
 		}
 	}

@@ -47,6 +47,9 @@ func (s *Store) ramConfig(cfg *Config) ram.Config {
 		Slide:   cfg.Slide,
 		OnEvict: cfg.Evicted, Wants: cfg.Wants,
 	}
+	if cfg.Simulates {
+		rc.SimulationBytes = ram.SimulationBytes(cfg.RAMBytes)
+	}
 	if cfg.Clock != nil {
 		rc.Now = s.now
 	}

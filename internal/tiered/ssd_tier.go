@@ -16,6 +16,7 @@ import (
 type ssdTier struct {
 	tier        *ssd.Tier
 	clockOffset int64        // the store's time plus this is milliseconds since 1970; even: a deadline's last bit is its writer's
+	bytes       int64        // of its files, at most
 	clearing    atomic.Int32 // Clears under way: nothing is promoted meanwhile
 	timeout     error        // ErrSSDTimeout, with the time
 	evictions   evictions
@@ -40,7 +41,7 @@ func openSSD(cfg *Config, now func() int64) (*ssdTier, error) {
 	if cfg.Adjust != nil {
 		cfg.Adjust(&sc)
 	}
-	d := &ssdTier{timeout: fmt.Errorf("%w: within %v", ErrSSDTimeout, sc.ReadTimeout)}
+	d := &ssdTier{bytes: sc.Bytes, timeout: fmt.Errorf("%w: within %v", ErrSSDTimeout, sc.ReadTimeout)}
 	sc.Evictions = &d.evictions
 	tier, err := ssd.Open(sc)
 	if err != nil {
@@ -97,6 +98,9 @@ func (d *ssdTier) lacks(hash, token uint64) bool {
 }
 
 func (d *ssdTier) Has(hash uint64) bool { return !d.lacks(hash, 0) }
+
+// Room is ram.SimulatedLower.
+func (d *ssdTier) Room() (bytes int64, evicting bool, hits uint64) { return d.tier.Room() }
 
 // toUnix is a deadline of the RAM tier in the SSD tier's time.
 func (d *ssdTier) toUnix(deadline int64) int64 {
