@@ -217,7 +217,7 @@ class Connection {
 
   #watch() {
     const silence = performance.now() - this.heard;
-    if (!this.events || silence < SILENCE) return;
+    if (!this.events || silence < SILENCE || this.closed) return; // of closed caches there is no news
     this.#tell('reconnecting');
     if (silence > 4 * SILENCE) this.#retry();
   }
@@ -234,6 +234,8 @@ class Connection {
     this.history.push(frame);
     this.#tell(this.#live(), true);
   }
+
+  get closed() { const caches = this.history?.last.caches ?? []; return caches.length > 0 && caches.every(c => c.closed); }
 
   #live() { return performance.now() - this.restarted < 12000 ? 'restarted' : 'live'; }
 
@@ -379,7 +381,7 @@ const swatch = (kind, colour, dash) => svg('svg', { class: `swatch c-${colour}`,
     : svg('path', { class: `line d${dash ?? 0}`, d: 'M0 5H18' }));
 
 /** legend lists names with their values. */
-const legend = items => items.map(i => html('li', { class: i.rest && 'break' }, i.mark, i.name, i.value !== undefined && html('b', {}, i.value)));
+const legend = items => items.map(i => html('li', { class: i.rest && 'break' }, i.mark, i.name, i.value !== undefined && [' ', html('b', {}, i.value)], ' '));
 
 // ---- 5 parts and cards --------------------------------------------------------------------
 
@@ -949,8 +951,8 @@ function segmentMap() {
 
   /** layout finds the largest squares of which all have room. */
   function layout(n, width, height) {
-    let pitch = Math.min(24, Math.floor(Math.sqrt(width * height / n)) + 1);
-    while (pitch > 3 && Math.ceil(n / Math.floor(width / pitch)) * pitch > height) pitch--;
+    let pitch = Math.min(24, Math.sqrt(width * height / n));
+    while (pitch > 3 && Math.ceil(n / Math.floor(width / pitch)) * pitch > height) pitch -= 0.1;
     return { pitch, columns: Math.max(1, Math.floor(width / pitch)) };
   }
 
@@ -965,8 +967,8 @@ function segmentMap() {
       map = segmentsOf(view.cache);
       if (!area.clientWidth || map.cells.length === 0) { drawing.replaceChildren(); readout.replaceChildren(html('li', {}, 'no segments yet')); return; }
       grid = layout(map.cells.length, area.clientWidth, area.clientHeight);
-      const { pitch, columns } = grid, size = pitch - (pitch > 6 ? 2 : 1);
-      const place = i => [i % columns * pitch, Math.floor(i / columns) * pitch];
+      const { pitch, columns } = grid, size = Math.floor(pitch) - (pitch > 6 ? 2 : 1);
+      const place = i => [Math.round(i % columns * pitch), Math.round(Math.floor(i / columns) * pitch)];
       const shapes = segmentKinds.map(() => '');
       map.cells.forEach((c, i) => {
         const k = kindOf(c), inset = k === 5 ? 0.5 : 0, [x, y] = place(i);
@@ -1220,8 +1222,8 @@ function start() {
   function draw() {
     queued = false;
     const history = connection.history;
-    const state = connection.state === 'live' && history?.last.caches.length > 0 && history.last.caches.every(c => c.closed) ? 'closed' : connection.state;
-    show($('connection'), { live: 'live', connecting: 'connecting', reconnecting: 'reconnecting…', restarted: 'server restarted, live', closed: 'cache closed' }[state]);
+    const state = connection.state === 'live' && connection.closed ? 'closed' : connection.state;
+    show($('connection'), { live: 'live', connecting: 'connecting', reconnecting: 'reconnecting…', restarted: 'server restarted, live', closed: history?.last.caches.length > 1 ? 'caches closed' : 'cache closed' }[state]);
     $('connection').dataset.state = state;
     document.documentElement.dataset.connection = ['live', 'restarted', 'closed'].includes(state) ? 'live' : 'lost';
     if (!history) return;
