@@ -59,7 +59,7 @@ function duration(ns) {
 /** percent never rounds up to 100 %, nor down to 0 %. */
 function percent(share) {
   if (!isNumber(share)) return NONE;
-  if (share > 0.99 && share < 1) return steady[2].format(Math.floor(share * 1e4) / 100) + SPACE + '%';
+  if (share > 0.9995 && share < 1) return steady[2].format(Math.floor(share * 1e4) / 100) + SPACE + '%';
   if (share > 0 && share < 0.0005) return '<' + SPACE + '0.1' + SPACE + '%';
   return (share === 0 || share === 1 ? formats : steady)[1].format(share * 100) + SPACE + '%';
 }
@@ -274,7 +274,7 @@ function fill(node, attributes, children) {
     if (name.startsWith('on')) node.addEventListener(name.slice(2), value);
     else node.setAttribute(name, value === true ? '' : value);
   }
-  node.append(...children.flat().filter(c => c !== undefined && c !== false));
+  node.append(...children.flat(2).filter(c => c !== undefined && c !== false));
   return node;
 }
 
@@ -346,7 +346,7 @@ function ribbon(xs, lower, upper, half) {
 }
 
 /** Around a plot there is the same room everywhere, so that axes of cards are in line. */
-const MARGIN = { left: 58, right: 10, top: 8, bottom: 22 };
+const MARGIN = { left: 66, right: 10, top: 8, bottom: 22 };
 
 function frameOf(width, height) {
   return { left: MARGIN.left, top: MARGIN.top, right: width - MARGIN.right, bottom: height - MARGIN.bottom,
@@ -381,7 +381,7 @@ const swatch = (kind, colour, dash) => svg('svg', { class: `swatch c-${colour}`,
     : svg('path', { class: `line d${dash ?? 0}`, d: 'M0 5H18' }));
 
 /** legend lists names with their values. */
-const legend = items => items.map(i => html('li', { class: i.rest && 'break' }, i.mark, i.name, i.value !== undefined && [' ', html('b', {}, i.value)], ' '));
+const legend = items => items.map(i => html('li', { class: i.rest && 'break' }, i.mark, i.name, i.value !== undefined && [' ', html('b', { 'data-series': i.key, 'data-value': i.raw ?? undefined }, i.value)], ' '));
 
 // ---- 5 parts and cards --------------------------------------------------------------------
 
@@ -501,7 +501,7 @@ function timePlot(options) {
       paint(drawing, nodes, axes[options.axis].unit, summary, view.slowly);
       const i = d.cursor >= 0 ? d.cursor : d.latest;
       const kind = options.stacked ? 'area' : 'line';
-      readout.replaceChildren(...legend(d.values.map(s => ({ mark: swatch(kind, s.colour, s.dash), name: s.name, value: s.write(s.list[i]) }))),
+      readout.replaceChildren(...legend(d.values.map(s => ({ mark: swatch(kind, s.colour, s.dash), name: s.name, value: s.write(s.list[i]), key: s.key, raw: s.key && (now(view, s.key) ?? undefined) }))),
         html('li', { class: 'unseen' }, d.cursor >= 0 ? clock(d.cells[i].time) : 'now'));
     },
     table(view) {
@@ -544,7 +544,8 @@ function card(options) {
       element.hidden = !(options.shown?.(view) ?? true);
       if (element.hidden) return;
       element.classList.toggle('closed', !!view.cache.closed);
-      show(unit, (options.unit?.(view) ?? '') + (timed && !isLive(view) ? `, at ${clock(view.cursor)}` : ''));
+      unit.replaceChildren(...[options.unit?.(view) ?? ''].flat(), timed && !isLive(view) ? `, at ${clock(view.cursor)}` : '');
+      unit.dataset.unit = unit.textContent;
       for (const p of options.parts) if (!body.hidden || p.always) p.update(view);
       if (!tables.hidden && (!filled || view.slowly)) tables.replaceChildren(...withTable.map(p => p.table(view)));
       filled = true;
@@ -631,14 +632,14 @@ function flowPart() {
   function label(s, x, y, colour) {
     const lines = [
       svg('tspan', { x, dy: 0, class: 'strong', 'data-series': s.hits, 'data-value': s.raw }, rate(s.loads ?? s.rate)),
-      svg('tspan', { x, dy: 16 }, s.key === 'load' ? `for ${rate(s.rate)} misses` : `${percent(flow.reads ? s.rate / flow.reads : 0)} of reads`),
+      s.key === 'load' ? svg('tspan', { x, dy: 16, 'data-series': 'misses', 'data-value': flow.raw.misses }, `for ${rate(s.rate)} misses`) : svg('tspan', { x, dy: 16 }, `${percent(flow.reads ? s.rate / flow.reads : 0)} of reads`),
     ];
     if (s.p50) lines.push(svg('tspan', { x, dy: 16 }, `p50 ${duration(s.p50)}${s.note ?? ''}`), svg('tspan', { x, dy: 16 }, `p99 ${duration(s.p99)}${s.note ?? ''}`));
     return [svg('text', { class: 'name', x, y: y - 18 }, s.name), svg('rect', { class: `stratum c-${colour}`, x: x - 9, y: y - 28, width: 3, height: 12, rx: 1.5 }), svg('text', { x, y }, lines)];
   }
 
   function draw(width) {
-    const n = flow.stations.length, thick = width < 620 ? 52 : 64, list = layers(thick);
+    const n = flow.stations.length, thick = width < 620 ? 52 : width < 1500 ? 64 : 88, list = layers(thick);
     const column = 147; // what a tier and its words need, without its layer's width
     const needed = 36 + n * column + sum(list.map(l => l.width));
     narrow = width < needed;
@@ -646,7 +647,7 @@ function flowPart() {
     const inlet = narrow ? 46 : 36 + 0.4 * spare, v0 = narrow ? 4 : 26, gap = narrow ? 4 : 8;
     let u = inlet;
     for (const l of list) { l.u = u; u += narrow ? 96 : column + l.width + spare; }
-    const height = narrow ? inlet + n * 96 : 184;
+    const height = narrow ? inlet + n * 96 : v0 + thick + 94;
     const P = (u, v) => narrow ? `${at(v)} ${at(u)}` : `${at(u)} ${at(v)}`;
     const end = v0 + thick + (narrow ? 26 : 58);
     const nodes = [], texts = [];
@@ -858,6 +859,12 @@ function curvePart() {
 
 // ---- 8 bars, map and lists ----------------------------------------------------------------
 
+const now = (view, name) => view.cache.now?.[name];
+const stat = (view, name) => view.cache.stats?.[name];
+
+/** figure is what a series is now, in words and for programs that read the page. */
+const figure = (view, name, write) => html('span', { 'data-series': name, 'data-value': now(view, name) ?? undefined }, write(now(view, name)));
+
 /** bars are shares of a whole. tell(view) lists { label, note, parts: [{ colour, share, name }], used, tag, series, value }. */
 function bars(tell, kind = '') {
   const list = html('ul', { class: `bars ${kind}` });
@@ -874,9 +881,6 @@ function bars(tell, kind = '') {
     }));
   } };
 }
-
-const now = (view, name) => view.cache.now?.[name];
-const stat = (view, name) => view.cache.stats?.[name];
 
 /** memoryBars are RAM and SSD against their budgets. */
 function memoryBars(view) {
@@ -896,7 +900,8 @@ function memoryBars(view) {
 function ssdBar(view, part) {
   const files = now(view, 'ssd_bytes') ?? 0, whole = Math.max(now(view, 'ssd_budget_bytes') ?? 0, files) || 1;
   const m = segmentsOf(view.cache), all = Math.max(1, m.cells.length);
-  const live = m.cells.length ? sum(m.cells.map(c => c <= 100 ? c / 100 : 0)) / all * files : (now(view, 'ssd_live_share') ?? 0) * files;
+  if (m.cells.length === 0) return { label: 'SSD', note: `${bytes(files)} in files`, series: 'ssd_bytes', parts: [part('in files', 'ssd', files, whole)] };
+  const live = sum(m.cells.map(c => c <= 100 ? c / 100 : 0)) / all * files;
   const free = m.cells.filter(c => c === FREE).length / all * files;
   return { label: 'SSD', note: `${bytes(files)} in files${whole > files * 1.001 ? ` of ${bytes(whole)} (${percent(files / whole)})` : ''}, ${number(now(view, 'ssd_entries'))} entries`, series: 'ssd_bytes',
     parts: [part('live', 'ssd', live, whole), part('dead', 'stone', Math.max(0, files - live - free), whole), part('free', 'free', free, whole)] };
@@ -915,7 +920,7 @@ function planWords(view) {
   const others = p.settings.filter(s => s !== used), next = others.reduce((a, b) => b.score > a.score ? b : a, others[0]);
   if (best.score <= 0) return [`In use: ${used.name}. No shadow has had hits lately.`];
   if (best !== used && best.score > used.score) return [`In use: ${used.name}. The shadow of “${best.name}” has more hits just now: the plan changes at the next choice, if it stays so.`];
-  return [`In use: ${used.name}. Of miniature caches that live on a sample of the requests, its own has the most hits${next ? `; the next has ${percent(1 - next.score / used.score)} fewer` : ''}.`];
+  return [`In use: ${used.name}. Of miniature caches that live on a sample of the requests, its own has the most hits${next ? `; the next has ${next.score > used.score * 0.999 ? 'about as many' : `${percent(1 - next.score / used.score)} fewer`}` : ''}.`];
 }
 
 const FREE = 255, OPEN = 254, FAILING = 253;
@@ -965,7 +970,7 @@ function segmentMap() {
     element: html('div', { class: 'part' }, readout, area),
     update(view) {
       map = segmentsOf(view.cache);
-      if (!area.clientWidth || map.cells.length === 0) { drawing.replaceChildren(); readout.replaceChildren(html('li', {}, 'no segments yet')); return; }
+      if (!area.clientWidth || map.cells.length === 0) { paint(drawing, [], 'segments', summary, true); readout.replaceChildren(html('li', {}, 'no segments yet')); return; }
       grid = layout(map.cells.length, area.clientWidth, area.clientHeight);
       const { pitch, columns } = grid, size = Math.floor(pitch) - (pitch > 6 ? 2 : 1);
       const place = i => [Math.round(i % columns * pitch), Math.round(Math.floor(i / columns) * pitch)];
@@ -1060,7 +1065,7 @@ function cards() {
   const curve = curvePart();
   const ssdOnly = view => view.has.ssd;
   return [
-    card({ chart: 'flow', title: 'How requests flow', unit: () => 'reads a second, by who answers them', wide: true, parts: [flowPart()] }),
+    card({ chart: 'flow', title: 'How requests flow', unit: view => ['reads a second, by who answers them; ', figure(view, 'sets', rate), ' sets, ', figure(view, 'deletes', rate), ' deletes'], wide: true, parts: [flowPart()] }),
     card({ chart: 'hits', title: 'Hit ratio by tier', unit: () => 'share of reads', parts: [timePlot({
       title: 'Hit ratio by tier', axis: 'percent', stacked: true, full: true, series: [
         { name: 'front', colour: 'front', of: share('front_hits') }, { name: 'RAM', colour: 'ram', of: share('ram_hits'), always: true },
@@ -1068,7 +1073,7 @@ function cards() {
         { name: 'missed', colour: 'miss', of: share('misses'), always: true }],
     })] }),
     card({ chart: 'curve', title: 'What if the cache were larger?', unit: () => 'miss ratio by size', controls: curve.choice, parts: [curve] }),
-    card({ chart: 'memory', title: 'Memory and SSD', unit: view => `${number(now(view, 'entries'))} entries in RAM`, parts: [bars(memoryBars), timePlot({
+    card({ chart: 'memory', title: 'Memory and SSD', unit: view => [figure(view, 'entries', number), ' entries in RAM'], parts: [bars(memoryBars), timePlot({
       title: 'Memory and SSD', axis: 'percent', full: true, series: [
         { name: 'RAM in use', colour: 'ram', of: ratio('ram_used_bytes', 'ram_budget_bytes'), always: true }, { name: 'live in the log', colour: 'ssd', dash: 1, of: mean('ssd_live_share') }],
     })] }),
@@ -1084,7 +1089,7 @@ function cards() {
     })] }),
     card({ chart: 'loads', title: 'Loads', unit: view => `a second, and the time of a load; ${number(now(view, 'loads_active'))} running`, two: true, shown: view => view.has.loads, parts: [timePlot({
       title: 'Loads', axis: 'count', series: [
-        { name: 'loads', colour: 'miss', of: mean('loads'), always: true }, { name: 'errors', colour: 'bad', dash: 1, of: mean('load_errors'), always: true }, { name: 'stale answers', colour: 'shared', dash: 3, of: mean('stale_served'), always: true },
+        { name: 'loads', colour: 'miss', of: mean('loads'), always: true }, { name: 'errors', key: 'load_errors', colour: 'bad', dash: 1, of: mean('load_errors'), always: true }, { name: 'stale answers', colour: 'shared', dash: 3, of: mean('stale_served'), always: true },
         { name: 'timeouts', colour: 'rose', dash: 4, of: mean('load_timeouts') }, { name: '“not found” remembered', colour: 'stone', dash: 2, of: mean('negative_hits') }],
     }), timePlot({
       title: 'Time of a load', axis: 'duration', series: [{ name: 'p50', colour: 'miss', of: typical('load_p50_ns'), always: true }, { name: 'p99', colour: 'slate', dash: 1, of: worst('load_p99_ns'), always: true }],
@@ -1122,18 +1127,29 @@ function viewOf(history, index, range, slowly) {
   };
 }
 
-/** overviewRow is a cache in one line: a link if there are others. */
-function overviewRow(history, index, selected, alone) {
-  const cache = history.last.caches[index], s = history.caches[index] ?? {}, b = history.time.length, recent = [Math.max(0, b - 5), b];
-  const name = cache.name, trouble = troubles(cache), state = trouble[0]?.[1] ?? 'well';
-  const misses = share('misses')(s, ...recent), used = (cache.now?.ram_used_bytes ?? 0) / (cache.now?.ram_budget_bytes || 1);
-  const figures = [
-    [rate(mean('reads')(s, ...recent)), 'reads'], [percent(isNumber(misses) ? 1 - misses : undefined), 'hit'], [rate(mean('misses')(s, ...recent)), 'missed'],
-    [bytes(cache.now?.ram_budget_bytes), `RAM, ${percent(used)} used`], doubled(history.curves[index]),
-  ];
-  const parts = [html('span', { class: 'name' }, html('b', {}, name), html('span', { class: 'pill', 'data-state': state }, state)),
-    ...figures.map(([value, text]) => html('span', { class: 'figure' }, html('b', {}, value), html('span', {}, text))), sparkline(history, s)];
-  return alone ? html('div', { class: 'cache' }, parts) : html('a', { class: 'cache', href: '#' + encodeURIComponent(name), 'aria-current': index === selected && 'true' }, parts);
+const nameOf = (cache, index) => cache.name.trim() || `cache ${index + 1}`;
+
+/** overviewRow is a cache in one line, a link if there are others. Its elements stay, so that a click
+ * is not lost between two frames. */
+function overviewRow(index, cache, alone) {
+  const pill = html('span', { class: 'pill' }), line = svg('path', { class: 'line' });
+  const cells = [0, 1, 2, 3, 4].map(() => [html('b'), html('span')]);
+  const parts = [html('span', { class: 'name' }, html('b', {}, nameOf(cache, index)), pill), cells.map(c => html('span', { class: 'figure' }, c)),
+    svg('svg', { class: 'spark c-ram', viewBox: '0 0 110 30', 'aria-hidden': 'true' }, line)];
+  const element = alone ? html('div', { class: 'cache' }, parts) : html('a', { class: 'cache', href: '#' + encodeURIComponent(cache.name) }, parts);
+  return { element, update(history, selected) {
+    const cache = history.last.caches[index], s = history.caches[index] ?? {}, b = history.time.length, recent = [Math.max(0, b - FLOW_WINDOW), b];
+    const state = troubles(cache)[0]?.[1] ?? 'well', used = (cache.now?.ram_used_bytes ?? 0) / (cache.now?.ram_budget_bytes || 1), misses = share('misses')(s, ...recent);
+    const figures = [
+      [rate(mean('reads')(s, ...recent)), 'reads'], [percent(isNumber(misses) ? 1 - misses : undefined), 'hit'], [rate(mean('misses')(s, ...recent)), 'missed'],
+      [bytes(cache.now?.ram_budget_bytes), `RAM, ${percent(used)} used`], doubled(history.curves[index]),
+    ];
+    figures.forEach((texts, i) => texts.forEach((text, j) => show(cells[i][j], text)));
+    show(pill, state);
+    pill.dataset.state = state;
+    line.setAttribute('d', sparkline(history, s));
+    if (!alone) element.setAttribute('aria-current', String(index === selected));
+  } };
 }
 
 /** doubled is what twice the RAM would bring, in two words. */
@@ -1145,17 +1161,17 @@ function doubled(curve) {
   return ['−' + digits(gain * 100) + ' points', 'misses if RAM doubled'];
 }
 
+/** sparkline is the path of the hit ratio, as large as there is room. */
 function sparkline(history, series) {
   const to = history.time.at(-1), list = buckets(history.time, history.time[0], to, 15000).map(c => share('misses')(series, c.a, c.b));
   const known = list.filter(isNumber).map(m => 1 - m), low = Math.min(...known), height = Math.max(Math.max(...known) - low, 0.02);
-  const points = list.map((m, i) => [i / Math.max(1, list.length - 1) * 108 + 1, isNumber(m) ? 27 - (1 - m - low) / height * 24 : undefined]);
-  return svg('svg', { class: 'spark c-ram', viewBox: '0 0 110 30', 'aria-hidden': 'true' }, svg('path', { class: 'line', d: path(points) }));
+  return path(list.map((m, i) => [i / Math.max(1, list.length - 1) * 108 + 1, isNumber(m) ? 27 - (1 - m - low) / height * 24 : undefined]));
 }
 
 /** alerts are the caches that are not well. */
 function alerts(frame) {
-  return frame.caches.flatMap(c => troubles(c).map(([tier, state, why]) => ({ key: `${c.name} ${tier} ${state} ${why}`, state,
-    node: () => html('p', { class: 'alert', 'data-state': state }, html('b', {}, `${c.name}: ${tier === 'Cache' ? '' : tier + ' '}${state}`), html('span', {}, [why && `: ${why}`, tier === 'SSD' && since(c)].filter(Boolean).join(', '))) })));
+  return frame.caches.flatMap((c, i) => troubles(c).map(([tier, state, why]) => ({ key: `${c.name} ${tier} ${state} ${why}`, state,
+    node: () => html('p', { class: 'alert', 'data-state': state }, html('b', {}, `${nameOf(c, i)}: ${tier === 'Cache' ? '' : tier + ' '}${state}`), html('span', {}, [why && `: ${why}`, tier === 'SSD' && since(c)].filter(Boolean).join(', '))) })));
 }
 
 const remembered = { // storage may be forbidden
@@ -1179,7 +1195,7 @@ const SLOWLY = 15000; // ms between new summaries for screen readers
 function start() {
   const $ = id => document.getElementById(id);
   let range = [1, 5, 15].includes(+remembered.get('firn.range')) ? +remembered.get('firn.range') : 15;
-  let section, list = [], selected = -1, spoken = 0, queued = false, alerted = '';
+  let section, list = [], selected = -1, spoken = 0, queued = false, alerted = '', listed, rows = [];
 
   startTheme($('theme'));
   for (const minutes of [1, 5, 15]) {
@@ -1195,22 +1211,25 @@ function start() {
   function build(index, caches) {
     selected = index;
     list = cards();
-    section = html('section', { 'data-cache': index, 'aria-labelledby': 'cache-name' }, html('h2', { id: 'cache-name', class: 'unseen' }, caches[index].name), html('div', { class: 'grid' }, list.map(c => c.element)));
+    section = html('section', { 'data-cache': index, 'aria-labelledby': 'cache-name' }, html('h2', { id: 'cache-name', class: 'unseen' }, nameOf(caches[index], index)), html('div', { class: 'grid' }, list.map(c => c.element)));
     $('main').replaceChildren(section);
   }
 
   function drawHead(frame) {
-    const rows = frame.caches.map((_, i) => overviewRow(connection.history, i, selected, frame.caches.length === 1));
-    const focused = [...$('overview').children].indexOf(document.activeElement);
-    $('overview').replaceChildren(...rows);
-    $('overview').children[focused]?.focus({ preventScroll: true });
+    const names = frame.caches.map(c => c.name).join('\n');
+    if (names !== listed) {
+      listed = names;
+      rows = frame.caches.map((c, i) => overviewRow(i, c, frame.caches.length === 1));
+      $('overview').replaceChildren(...rows.map(r => r.element));
+    }
+    for (const r of rows) r.update(connection.history, selected);
     const found = alerts(frame), key = found.map(a => a.key).join('\n');
     if (key !== alerted) { alerted = key; $('alerts').replaceChildren(...found.map(a => a.node())); }
     const p = frame.process ?? {};
     show($('process'), `${p.go ?? 'Go'}, heap ${bytes(p.heap_bytes)}, ${number(p.goroutines)} goroutines`);
     $('statsviz').hidden = !/^(https?:\/\/|\/|\.)/.test(p.statsviz ?? '');
     if (!$('statsviz').hidden) $('statsviz').href = p.statsviz;
-    document.title = `${frame.caches.some(c => troubles(c).length) ? '⚠ ' : ''}${frame.caches[selected].name} – firn`;
+    document.title = `${frame.caches.some(c => troubles(c).length) ? '⚠ ' : ''}${nameOf(frame.caches[selected], selected)} – firn`;
   }
 
   /** fitLast has the last card take what is left of its row, in two columns and in three. */
