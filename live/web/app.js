@@ -381,7 +381,7 @@ const swatch = (kind, colour, dash) => svg('svg', { class: `swatch c-${colour}`,
     : svg('path', { class: `line d${dash ?? 0}`, d: 'M0 5H18' }));
 
 /** legend lists names with their values. */
-const legend = items => items.map(i => html('li', { class: i.rest && 'break' }, i.mark, i.name, i.value !== undefined && [' ', html('b', { 'data-series': i.key, 'data-value': i.raw ?? undefined }, i.value)], ' '));
+const legend = items => items.map(i => html('li', { class: i.rest && 'break' }, i.mark, i.name, i.value !== undefined && [' ', html('b', { 'data-series': i.key, 'data-value': i.raw }, i.value)], ' '));
 
 // ---- 5 parts and cards --------------------------------------------------------------------
 
@@ -501,7 +501,7 @@ function timePlot(options) {
       paint(drawing, nodes, axes[options.axis].unit, summary, view.slowly);
       const i = d.cursor >= 0 ? d.cursor : d.latest;
       const kind = options.stacked ? 'area' : 'line';
-      readout.replaceChildren(...legend(d.values.map(s => ({ mark: swatch(kind, s.colour, s.dash), name: s.name, value: s.write(s.list[i]), key: s.key, raw: s.key && (now(view, s.key) ?? undefined) }))),
+      readout.replaceChildren(...legend(d.values.map(s => ({ mark: swatch(kind, s.colour, s.dash), name: s.name, value: s.write(s.list[i]), key: s.key, raw: s.key && raw(view, s.key) }))),
         html('li', { class: 'unseen' }, d.cursor >= 0 ? clock(d.cells[i].time) : 'now'));
     },
     table(view) {
@@ -766,7 +766,7 @@ function curvePart() {
   const advise = sentences(view => advice(view.curve ?? {}, sizesOf(view), which === 'ram' ? 'RAM' : 'RAM and SSD'));
   const sizesOf = view => view.curve?.[which];
 
-  function drawPoint(p, i, x, y, box, beside) {
+  function drawPoint(p, i, x, y, box, beside, covered) {
     if (!valid(p)) {
       const level = beside ?? box.top + box.height / 2;
       return [svg('path', { class: 'unknown', d: `M${at(x)} ${box.top + 2}V${box.bottom}` }), svg('circle', { class: 'hollow', cx: at(x), cy: at(level), r: 4.5 }),
@@ -775,7 +775,7 @@ function curvePart() {
     }
     const cap = 4, [high, low] = [y(p.miss_ratio + p.error), y(Math.max(0, p.miss_ratio - p.error))].map(at);
     return [svg('path', { class: 'whisker', d: `M${at(x)} ${high}V${low}M${at(x - cap)} ${high}h${2 * cap}M${at(x - cap)} ${low}h${2 * cap}` }),
-      svg('circle', { class: 'dot', cx: at(x), cy: at(y(p.miss_ratio)), r: i === picked ? 6 : 4.5 })];
+      !covered && svg('circle', { class: 'dot', cx: at(x), cy: at(y(p.miss_ratio)), r: i === picked ? 6 : 4.5 })].filter(Boolean);
   }
 
   function draw(sizes, width, height) {
@@ -801,7 +801,7 @@ function curvePart() {
     nodes.push(svg('path', { class: 'line', d: path(good.map(p => [x(p), y(p.miss_ratio)])) }));
     points.forEach((p, i) => {
       const near = points.slice(0, i).findLast(valid) ?? points.slice(i).find(valid);
-      nodes.push(...drawPoint(p, i, x(p), y, box, near && y(near.miss_ratio)));
+      nodes.push(...drawPoint(p, i, x(p), y, box, near && y(near.miss_ratio), p === now && i !== picked && sizes.miss_ratio > 0 && Math.abs(y(p.miss_ratio) - y(sizes.miss_ratio)) < 6));
     });
     if (now && sizes.miss_ratio > 0) { // a tick, as on a list: this one is measured
       const d = `M${at(x(now) - 5)} ${at(y(sizes.miss_ratio) - 2)}l5 5 9 -12`;
@@ -859,11 +859,17 @@ function curvePart() {
 
 // ---- 8 bars, map and lists ----------------------------------------------------------------
 
-const now = (view, name) => view.cache.now?.[name];
+/** now is a figure of this second, or of the one at the cursor. */
+function now(view, name) {
+  const i = isLive(view) ? -1 : view.history.time.findIndex(t => t >= view.cursor);
+  return i < 0 ? view.cache.now?.[name] : view.series[name]?.[i] ?? undefined;
+}
+
 const stat = (view, name) => view.cache.stats?.[name];
 
-/** figure is what a series is now, in words and for programs that read the page. */
-const figure = (view, name, write) => html('span', { 'data-series': name, 'data-value': now(view, name) ?? undefined }, write(now(view, name)));
+/** figure is a series in words; for programs that read the page, its raw figure of this second too. */
+const figure = (view, name, write) => html('span', { 'data-series': name, 'data-value': raw(view, name) }, write(now(view, name)));
+const raw = (view, name) => view.cache.now?.[name] ?? undefined;
 
 /** bars are shares of a whole. tell(view) lists { label, note, parts: [{ colour, share, name }], used, tag, series, value }. */
 function bars(tell, kind = '') {
@@ -876,7 +882,7 @@ function bars(tell, kind = '') {
         return part;
       }));
       return html('li', { class: 'bar' + (b.used ? ' used' : '') }, html('div', { class: 'label' },
-        html('span', {}, b.label, b.tag && html('span', { class: 'tag' }, b.tag)), html('span', { 'data-series': b.series, 'data-value': b.series && view.cache.now?.[b.series] }, b.note)), track,
+        html('span', {}, b.label, b.tag && html('span', { class: 'tag' }, b.tag)), html('span', { 'data-series': b.series, 'data-value': b.series && raw(view, b.series) }, b.note)), track,
         b.parts.length > 1 && html('ul', { class: 'legend' }, legend(b.parts.map(p => ({ mark: swatch('area', p.colour), name: p.name, value: p.value })))));
     }));
   } };
