@@ -77,7 +77,7 @@ const LENGTH = 900; // samples, one a second
 
 /** History holds the series of all caches and of the process, as long as their times. */
 class History {
-  constructor(json) {
+  constructor(json, old) {
     this.run = json.run;
     this.time = [...(json.time ?? [])];
     this.process = { ...json.process };
@@ -85,6 +85,23 @@ class History {
     this.curves = [];
     this.#take(json.last);
     if (this.time.length === 0) this.#append(json.last);
+    if (old && old.run !== this.run && old.names === this.names) this.#precede(old);
+  }
+
+  get names() { return JSON.stringify(this.last.caches.map(c => c.name)); }
+
+  /** precede puts in front what was before the server's restart: it has forgotten that, the page has not. */
+  #precede(old) {
+    const before = old.time.filter(t => t < this.time[0]).length, own = this.time.length;
+    const join = (series, earlier) => {
+      for (const name of new Set([...Object.keys(earlier), ...Object.keys(series)])) {
+        const first = earlier[name]?.slice(0, before) ?? new Array(before).fill(null);
+        series[name] = [...first, ...series[name] ?? new Array(own).fill(null)].slice(-LENGTH);
+      }
+    };
+    join(this.process, old.process);
+    this.caches.forEach((series, i) => join(series, old.caches[i]));
+    this.time = [...old.time.slice(0, before), ...this.time].slice(-LENGTH);
   }
 
   /** follows tells whether a frame is the next one: otherwise the history has to be fetched. */
@@ -189,8 +206,9 @@ class Connection {
   }
 
   start() {
-    if (!this.events) this.#fetch();
-    if (!this.events) this.#listen();
+    if (this.events || document.hidden) return;
+    this.#fetch();
+    this.#listen();
   }
 
   rest() {
@@ -247,7 +265,7 @@ class Connection {
     try {
       const answer = await fetch('history.json', { cache: 'no-store' });
       if (!answer.ok) throw new Error(`history.json: ${answer.status}`);
-      this.history = new History(await answer.json());
+      this.history = new History(await answer.json(), this.history);
       for (const f of this.waiting ?? []) if (this.history.follows(f)) this.history.push(f);
       this.#tell(this.#live(), true);
     } catch {
@@ -392,6 +410,19 @@ const legend = items => items.map(i => html('li', { class: i.rest && 'break' }, 
 /** page is told what keys and pointers do in a part. */
 const page = { cursor: undefined, redraw() {}, say() {} };
 
+/** sizes of plots, as the browser tells them: to ask for one between two changes of the page would
+ * have it laid out anew each time. */
+const measured = new WeakMap();
+const observer = globalThis.ResizeObserver && new ResizeObserver(entries => {
+  for (const e of entries) measured.set(e.target, { width: e.contentRect.width, height: e.contentRect.height });
+  page.redraw();
+});
+
+function sizeOf(area) {
+  if (!measured.has(area)) measured.set(area, { width: area.clientWidth, height: area.clientHeight });
+  return measured.get(area);
+}
+
 /** plotArea is a focusable place for an SVG that fills it. pick(x) follows the pointer, move(by)
  * the arrow keys and returns what to say; leave forgets both. */
 function plotArea(title, { pick, move, leave }) {
@@ -408,6 +439,7 @@ function plotArea(title, { pick, move, leave }) {
       else { const say = move(by); page.redraw(); page.say(say()); e.preventDefault(); return; }
       page.redraw();
     } }, drawing);
+  observer.observe(area);
   return { area, drawing };
 }
 
@@ -487,7 +519,7 @@ function timePlot(options) {
     timed: true,
     element: html('div', { class: 'part' }, readout, area),
     update(view) {
-      const { clientWidth: width, clientHeight: height } = area;
+      const { width, height } = sizeOf(area);
       if (!width) return;
       const box = frameOf(width, height), d = drawn = compute(view, box.width);
       const scale = options.full ? { top: 1, values: height < 130 ? [0, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1] } : ticks(options.axis, highestOf(d), box.height);
@@ -679,8 +711,9 @@ function flowPart() {
       flow = flowOf(view);
       flow.raw = view.cache.now ?? {};
       for (const s of flow.stations) s.raw = flow.raw[s.hits];
-      if (!area.clientWidth) return;
-      paint(drawing, draw(area.clientWidth), 'per second', () => `${rate(flow.reads)} reads. ${flow.stations.map(tell).join('. ')}.`, view.slowly);
+      const { width } = sizeOf(area);
+      if (!width) return;
+      paint(drawing, draw(width), 'per second', () => `${rate(flow.reads)} reads. ${flow.stations.map(tell).join('. ')}.`, view.slowly);
       area.style.height = `${drawing.getAttribute('height')}px`;
       if (picked >= 0 || view.slowly) show(spoken, tell(flow.stations[Math.max(picked, 0)]));
     },
@@ -701,27 +734,28 @@ function reason(p) {
 
 const pointAt = (points, f) => points.find(p => p.factor === f);
 
-/** advice says in words what a curve tells. what is the memory that it is about. */
-function advice(curve, sizes, what) {
+/** advice says in words what a curve tells. what is the memory that it is about, miss what reads do
+ * that find nothing there. */
+function advice(curve, sizes, what, miss) {
   const points = sizes?.points ?? [];
   if (points.length === 0) return [['No curve: the cache is too small to simulate, or Options.WhatIf is off.', 'small']];
   const now = pointAt(points, 1);
   if (!valid(now)) return [`Not enough data yet: at the present size, ${now ? reason(now) : 'nothing is known'}.`];
   const double = pointAt(points, 2), half = pointAt(points, 0.5);
   return [
-    valid(double) && more(curve, now, double, what),
+    valid(double) && more(curve, now, double, what, miss),
     valid(half) && less(curve, now, half, what),
     knee(sizes),
-    rest(points),
+    rest(points, miss),
   ].filter(Boolean);
 }
 
 const lost = curve => curve.load_time_ns > 0 ? 'loads' : 'misses';
 
-function more(curve, now, double, what) {
+function more(curve, now, double, what, miss) {
   const size = `Doubling ${what} to ${bytes(double.bytes)}`;
   const gain = now.miss_ratio - double.miss_ratio;
-  if (gain <= Math.max(double.error, 0.0005)) return `${size} would change little: ${percent(double.miss_ratio)} of reads would miss in place of ${percent(now.miss_ratio)}.`;
+  if (gain <= Math.max(double.error, 0.0005)) return `${size} would change little: ${percent(double.miss_ratio)} of reads would ${miss} in place of ${percent(now.miss_ratio)}.`;
   const loads = now.loads_per_second - double.loads_per_second, reads = now.ssd_reads_per_second - double.ssd_reads_per_second;
   const saved = double.saved_per_gib_ns_per_hour;
   const what2 = [loads >= 0.005 && `${number(loads)} ${lost(curve)}/s`, reads >= 0.005 && `${number(reads)} SSD reads/s`].filter(Boolean).join(' and ');
@@ -742,14 +776,14 @@ function knee(sizes) {
 }
 
 /** rest says what no size here would cure: that is why a cache misses, if not for want of room. */
-function rest(points) {
+function rest(points, miss) {
   const most = points.filter(valid).at(-1);
-  return most && most.factor > 1 ? [`At ${bytes(most.bytes)}, ${percent(most.miss_ratio)} would miss still: keys read for the first time, or written, deleted or expired since.`, 'small'] : undefined;
+  return most && most.factor > 1 ? [`At ${bytes(most.bytes)}, ${percent(most.miss_ratio)} would ${miss} still: mostly keys that are read for the first time, or were deleted or expired.`, 'small'] : undefined;
 }
 
 /** curvePart draws the miss ratio by size, of RAM or of RAM and SSD as one. */
 function curvePart() {
-  let which = 'ram', picked = -1, drawn, shown;
+  let which = 'ram', picked = -1, drawn, shown, hasBoth = false;
   const readout = html('ul', { class: 'legend', 'data-readout': 'curve' });
   const choice = html('fieldset', { class: 'choice' }, html('legend', { class: 'unseen' }, 'Memory that changes'),
     [['ram', 'RAM'], ['both', 'RAM + SSD']].map(([value, text]) => html('label', {}, html('input', { type: 'radio', name: 'curve', value, checked: value === which, onchange: () => { which = value; picked = -1; page.redraw(); } }), text)));
@@ -763,7 +797,8 @@ function curvePart() {
       return () => n ? words(drawn.points[picked]) : 'no curve';
     },
   });
-  const advise = sentences(view => advice(view.curve ?? {}, sizesOf(view), which === 'ram' ? 'RAM' : 'RAM and SSD'));
+  const advise = sentences(view => advice(view.curve ?? {}, sizesOf(view), which === 'ram' ? 'RAM' : 'RAM and SSD', missWord()));
+  const missWord = () => hasBoth && which === 'ram' ? 'miss RAM' : 'miss';
   const sizesOf = view => view.curve?.[which];
 
   function drawPoint(p, i, x, y, box, beside, covered) {
@@ -836,20 +871,22 @@ function curvePart() {
 
   return {
     choice,
+    unit: () => hasBoth ? (which === 'ram' ? 'reads that miss RAM, by its size' : 'reads that miss both, by their size') : 'reads that miss, by size',
     element: html('div', { class: 'part' }, readout, area, advise.element),
     update(view) {
-      const hasBoth = (view.curve?.both?.points?.length ?? 0) > 0;
+      hasBoth = (view.curve?.both?.points?.length ?? 0) > 0;
       choice.hidden = !hasBoth;
       if (!hasBoth) which = 'ram';
       shown = view.curve ?? {};
-      const sizes = sizesOf(view), has = (sizes?.points?.length ?? 0) > 0;
+      const curve = sizesOf(view), has = (curve?.points?.length ?? 0) > 0;
       advise.update(view);
       area.hidden = readout.hidden = !has;
       area.classList.toggle('c-ram', which === 'ram');
       area.classList.toggle('c-ssd', which === 'both');
-      if (!has || !area.clientWidth) return;
-      paint(drawing, draw(sizes, area.clientWidth, area.clientHeight), '%', () => sizes.points.map(words).join('. '), view.slowly);
-      showReadout(sizes);
+      const { width, height } = sizeOf(area);
+      if (!has || !width) return;
+      paint(drawing, draw(curve, width, height), '%', () => curve.points.map(words).join('. '), view.slowly);
+      showReadout(curve);
     },
     table: view => table('Miss ratio by size', ['size', 'of the present', 'miss ratio', '±', 'of bytes', 'loads', 'SSD reads', 'entries live', 'saved an hour, per GiB', 'sampled keys', 'state'],
       (sizesOf(view)?.points ?? []).map(p => [bytes(p.bytes), factor(p.factor), ...(valid(p) ? [percent(p.miss_ratio), percent(p.error), percent(p.byte_miss_ratio), rate(p.loads_per_second),
@@ -976,8 +1013,9 @@ function segmentMap() {
     element: html('div', { class: 'part' }, readout, area),
     update(view) {
       map = segmentsOf(view.cache);
-      if (!area.clientWidth || map.cells.length === 0) { paint(drawing, [], 'segments', summary, true); readout.replaceChildren(html('li', {}, 'no segments yet')); return; }
-      grid = layout(map.cells.length, area.clientWidth, area.clientHeight);
+      const { width, height } = sizeOf(area);
+      if (!width || map.cells.length === 0) { paint(drawing, [], 'segments', summary, true); readout.replaceChildren(html('li', {}, 'no segments yet')); return; }
+      grid = layout(map.cells.length, width, height);
       const { pitch, columns } = grid, size = Math.floor(pitch) - (pitch > 6 ? 2 : 1);
       const place = i => [Math.round(i % columns * pitch), Math.round(Math.floor(i / columns) * pitch)];
       const shapes = segmentKinds.map(() => '');
@@ -1078,7 +1116,7 @@ function cards() {
         { name: 'SSD', colour: 'ssd', of: share('ssd_hits') }, { name: 'shared', colour: 'shared', of: share('shared_hits') },
         { name: 'missed', colour: 'miss', of: share('misses'), always: true }],
     })] }),
-    card({ chart: 'curve', title: 'What if the cache were larger?', unit: () => 'miss ratio by size', controls: curve.choice, parts: [curve] }),
+    card({ chart: 'curve', title: 'What if the cache were larger?', unit: curve.unit, controls: curve.choice, parts: [curve] }),
     card({ chart: 'memory', title: 'Memory and SSD', unit: view => [figure(view, 'entries', number), ' entries in RAM'], parts: [bars(memoryBars), timePlot({
       title: 'Memory and SSD', axis: 'percent', full: true, series: [
         { name: 'RAM in use', colour: 'ram', of: ratio('ram_used_bytes', 'ram_budget_bytes'), always: true }, { name: 'live in the log', colour: 'ssd', dash: 1, of: mean('ssd_live_share') }],
@@ -1271,7 +1309,6 @@ function start() {
   page.say = text => show($('spoken'), text);
   const connection = new Connection(() => draw());
   addEventListener('hashchange', () => { page.cursor = undefined; draw(); });
-  new ResizeObserver(() => page.redraw()).observe($('main'));
   connection.start();
 }
 
