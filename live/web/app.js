@@ -576,9 +576,9 @@ function card(options) {
       element.hidden = !(options.shown?.(view) ?? true);
       if (element.hidden) return;
       element.classList.toggle('closed', !!view.cache.closed);
+      for (const p of options.parts) if (!body.hidden) p.update(view);
       unit.replaceChildren(...[options.unit?.(view) ?? ''].flat(), timed && !isLive(view) ? `, at ${clock(view.cursor)}` : '');
       unit.dataset.unit = unit.textContent;
-      for (const p of options.parts) if (!body.hidden || p.always) p.update(view);
       if (!tables.hidden && (!filled || view.slowly)) tables.replaceChildren(...withTable.map(p => p.table(view)));
       filled = true;
     },
@@ -778,7 +778,7 @@ function knee(sizes) {
 /** rest says what no size here would cure: that is why a cache misses, if not for want of room. */
 function rest(points, miss) {
   const most = points.filter(valid).at(-1);
-  return most && most.factor > 1 ? [`At ${bytes(most.bytes)}, ${percent(most.miss_ratio)} would ${miss} still: mostly keys that are read for the first time, or were deleted or expired.`, 'small'] : undefined;
+  return most && most.factor > 1 ? [`At ${bytes(most.bytes)}, ${percent(most.miss_ratio)} would ${miss} still: mostly first reads of a key, and what was deleted or has expired.`, 'small'] : undefined;
 }
 
 /** curvePart draws the miss ratio by size, of RAM or of RAM and SSD as one. */
