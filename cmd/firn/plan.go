@@ -33,7 +33,16 @@ reads.
 over the others; -zipf makes the entry of rank k be read in proportion to
 1/k^S.
 
-Exit status: 0, also if something does not fit; 2 for bad flags.`
+With -curve it reads what a cache that runs, or has run, says of other
+sizes: from the file that firn replay -json wrote, from the page of a
+program that has one (its URL, with the slash at the end), or from a
+firn.Curve in JSON; - is stdin. It prints the misses at each size, names the
+knee, the size beyond which twice the memory removes less than a tenth of the
+misses, and says what the next GiB is worth.
+
+Exit status: 0, also if something does not fit, or there is not enough data
+for a curve; 1 if a URL cannot be read; 2 for bad flags, files that cannot be
+read, and what is no curve; 130 after an interrupt.`
 
 // planCommand is "firn plan".
 func planCommand(stdout io.Writer) *cli.Command {
@@ -55,8 +64,13 @@ func planCommand(stdout io.Writer) *cli.Command {
 			&cli.FloatFlag{Name: "hot-reads", Value: .8, Usage: "share `F` of the reads that goes to hot entries"},
 			&cli.FloatFlag{Name: "zipf", HideDefault: true, Usage: "reads follow Zipf's law with exponent `S`, in place of -hot"},
 			&cli.BoolFlag{Name: "json", Usage: "write the figures as JSON"},
+			&cli.StringFlag{Name: "curve", Usage: "in place of all above: read the what-if curve that `FILE|URL` has"},
+			&cli.StringFlag{Name: "cache", Usage: "with -curve: only that of the cache or trace of this `NAME` (default: all)"},
 		},
-		Action: func(_ context.Context, cmd *cli.Command) error {
+		Action: func(ctx context.Context, cmd *cli.Command) error {
+			if cmd.IsSet("curve") || cmd.IsSet("cache") {
+				return planCurve(ctx, cmd, stdout)
+			}
 			q, err := parsePlan(cmd)
 			if err != nil {
 				return err
