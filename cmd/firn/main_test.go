@@ -125,7 +125,7 @@ func TestGenerated(t *testing.T) {
 	}
 	for _, key := range []string{
 		"requests", "hits", "misses", "hit_ratio", "ops_per_second", "p50_ns", "p99_ns",
-		"p999_ns", "rss_bytes", "gc_cpu_fraction", "evictions",
+		"p999_ns", "rss_bytes", "gc_cpu_fraction", "evictions", "curve",
 	} {
 		if _, ok := figures[key]; !ok {
 			t.Errorf("no %q in %s", key, stdout)

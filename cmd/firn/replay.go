@@ -10,14 +10,15 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/firncache/firn/cmd/firn/internal/curve"
 	"github.com/firncache/firn/cmd/firn/replay"
 	"github.com/firncache/firn/cmd/firn/replay/command"
 	"github.com/firncache/firn/cmd/firn/replay/report"
 )
 
 const replayDescription = `Reads each key of the workload from a cache and, after a miss, writes its
-value; then reports hit ratio, throughput, latency and memory, and what each
-tier did.
+value; then reports hit ratio, throughput, latency and memory, what each tier
+did, and how many reads would have missed with other amounts of memory.
 
 A TRACE is a file of requests, plain or compressed with gzip or zstd, in one
 of the formats that -format names; the format is detected otherwise. Several
@@ -103,6 +104,9 @@ func (r *replayer) replay(ctx context.Context, trace string) error {
 	}
 	if r.table {
 		report.Print(r.stdout, result)
+		if result.Curve != nil {
+			curve.Chart(r.stdout, result.Curve, command.Columns(r.stdout))
+		}
 	}
 	if jsonErr := r.json.Encode(result); err == nil {
 		err = jsonErr

@@ -57,8 +57,9 @@ func (s store) Set(key, value []byte, ttl time.Duration) error {
 }
 
 func (s store) Stats() replay.StoreStats {
-	stats := s.Cache.Stats()
+	stats, curve := s.Cache.Stats(), s.Curve()
 	of := replay.StoreStats{
+		Curve:     &curve,
 		Evictions: int64(stats.Evictions),
 		Expired:   int64(stats.Expirations),
 		Bytes:     stats.RAM.UsedBytes,

@@ -51,6 +51,14 @@ func columns(terminal *os.File) int {
 	return 80
 }
 
+// Columns is the width of w, if it is a terminal, and otherwise that which most have.
+func Columns(w io.Writer) int {
+	if file, ok := w.(*os.File); ok {
+		return columns(file)
+	}
+	return 80
+}
+
 // progressText says how far something has come, in so few words that a window
 // made smaller seldom breaks them in two.
 func progressText(message, done string, share float64, elapsed time.Duration) string {
