@@ -76,10 +76,10 @@ func TestPlanCurveBadInput(t *testing.T) {
 	}{
 		{"-curve " + text, 2, "firn: -curve " + text + ": no what-if curve: no JSON: "},
 		{"-curve " + text + ".none", 2, "firn: -curve: open " + text + ".none: no such file or directory"},
-		{"-curve " + filepath.Dir(text), 2, "firn: -curve: read " + filepath.Dir(text) + ": is a directory"},
+		{"-curve " + filepath.Dir(text), 2, "firn: -curve: " + filepath.Dir(text) + ": read " + filepath.Dir(text) + ": is a directory"},
 		{"-curve " + url + "other/stats.json", 2, "firn: -curve " + url + "other/stats.json: no what-if curve: no JSON: invalid character '<'"},
 		{"-curve " + url + "none/", 1, "firn: -curve: " + url + "none/stats.json answers 404 Not Found"},
-		{"-curve " + gone.URL + "/", 1, "firn: -curve: " + gone.URL + "/stats.json: "},
+		{"-curve " + gone.URL + "/", 1, `firn: -curve: Get "` + gone.URL + `/stats.json": `},
 		{"-curve " + url + "firn/ -cache carts", 2, `firn: -curve ` + url + `firn/: -cache "carts": there is no curve of it, but of "users", "pictures"`},
 		{"-cache users", 2, "firn: -curve is missing or empty: want a file, a URL, or - for stdin"},
 		{"-curve=", 2, "firn: -curve is missing or empty: want a file, a URL, or - for stdin"},

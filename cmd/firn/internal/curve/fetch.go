@@ -2,7 +2,6 @@ package curve
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -49,31 +48,22 @@ func get(ctx context.Context, u *url.URL) ([]byte, error) {
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return nil, fetchError(ctx, u, err)
+		return nil, err
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("%s answers %s", u.Redacted(), response.Status)
 	}
-	data, err := readAll(u.Redacted(), response.Body)
-	return data, fetchError(ctx, u, err)
-}
-
-// fetchError is err with the URL, and with the reason why its context ended, if it did.
-func fetchError(ctx context.Context, u *url.URL, err error) error {
-	if err == nil || errors.Is(err, ErrTooLarge) {
-		return err
-	}
-	if cause := context.Cause(ctx); cause != nil {
-		err = cause
-	}
-	return fmt.Errorf("%s: %w", u.Redacted(), err)
+	return readAll(u.Redacted(), response.Body)
 }
 
 func readAll(name string, r io.Reader) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, mostBytes+1))
 	if err == nil && len(data) > mostBytes {
-		err = fmt.Errorf("%s: %w", name, ErrTooLarge)
+		err = ErrTooLarge
 	}
-	return data, err
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return data, nil
 }
