@@ -24,6 +24,7 @@ var borrowed = map[string][]string{
 	"config":                 nil,
 	"examples":               nil,
 	"front":                  nil,
+	"live/browsertest":       nil,
 	"metrics/firnotel":       nil,
 	"metrics/firnprometheus": nil,
 	"metrics/grafana":        nil,

@@ -19,7 +19,7 @@ const mainModule = "github.com/firncache/firn"
 var published = []string{".", "cmd/firn", "codec", "remote", "config", "front", "metrics/firnotel", "metrics/firnprometheus"}
 
 // private are the directories of those that are for work on the source alone.
-var private = []string{".ci/install", ".ci/systems", "bench", "examples", "metrics/grafana", "stress"}
+var private = []string{".ci/install", ".ci/systems", "bench", "examples", "live/browsertest", "metrics/grafana", "stress"}
 
 // release is a published module at a version, in the copied tree.
 type release struct {
