@@ -25,7 +25,7 @@ func TestKeyboard(t *testing.T) {
 	_, url, seq := full(t)
 	b := open(t, url, view{})
 	wait[bool](b, drawn(seq))
-	reached := map[string]bool{}
+	reached, plots := map[string]bool{}, 0
 	for range 200 {
 		b.press(kb.Tab)
 		at := eval[string](b, focus)
@@ -36,7 +36,12 @@ func TestKeyboard(t *testing.T) {
 		if !eval[bool](b, `document.activeElement.matches(":focus-visible")`) {
 			t.Errorf("%s has the focus, and does not show it", at)
 		}
-		b.moveReadout(t, at)
+		if b.moveReadout(t, at) {
+			plots++
+		}
+	}
+	if want := eval[int](b, `[...document.querySelectorAll("[data-chart] .plot")].filter(e => e.checkVisibility()).length`); plots != want {
+		t.Errorf("Tab reaches %d plots of %d", plots, want)
 	}
 	if missing := eval[[]string](b, `[...document.querySelectorAll("button, a[href], summary, select")].filter(e => e.checkVisibility() && e.tabIndex >= 0).map(e => e.id ? "#" + e.id : (e.closest("[data-chart]")?.dataset.chart ?? "") + " " + e.localName + " " + (e.getAttribute("aria-label") ?? e.textContent).slice(0, 40))`); len(missing) > 0 {
 		for _, name := range missing {
@@ -51,20 +56,22 @@ func TestKeyboard(t *testing.T) {
 }
 
 // moveReadout presses arrows on a chart that has the focus: its readout says something else.
-func (b *tab) moveReadout(t *testing.T, at string) {
+func (b *tab) moveReadout(t *testing.T, at string) (moved bool) {
 	t.Helper()
-	const readout = `document.activeElement.closest("[data-chart]")?.querySelector("[data-readout]")?.textContent ?? ""`
-	if !eval[bool](b, `document.activeElement.matches("svg, canvas, [data-plot]")`) {
-		return
+	if !eval[bool](b, `document.activeElement.matches("[data-chart] .plot")`) {
+		return false
 	}
-	b.press(kb.ArrowLeft)
-	first := eval[string](b, readout)
-	b.press(kb.ArrowLeft)
-	second := eval[string](b, readout)
-	b.press(kb.ArrowRight)
-	if third := eval[string](b, readout); first == "" || first == second || third != first {
-		t.Errorf("%s: its readout says %q, %q after an arrow to the left, and %q after one to the right: want another, and the first again", at, first, second, third)
+	const readout = `document.activeElement.closest(".part, [data-chart]").querySelector("[data-readout]")?.textContent ?? ""`
+	said := func(key string) string {
+		b.press(key)
+		b.settle() // it draws at the next frame of the screen
+		return eval[string](b, readout)
 	}
+	first, second, third := said(kb.Home), said(kb.ArrowRight), said(kb.ArrowLeft)
+	if first == "" || first == second || third != first {
+		t.Errorf("%s: its readout says %q, %q after an arrow to the right, and %q after one to the left: want another, and the first again", at, first, second, third)
+	}
+	return true
 }
 
 // node is one of the accessibility tree.

@@ -115,7 +115,7 @@ func (w *world) do(line string) (answer string, err error) {
 	case "frame": // a second without
 		return "done", w.idle()
 	case "cpu": // nanoseconds that the process has taken of the processors
-		return fmt.Sprint(processorTime()), nil
+		return fmt.Sprint(processorTime().Nanoseconds()), nil
 	case "collect": // so that what follows begins alike
 		runtime.GC()
 		return "done", nil

@@ -52,7 +52,7 @@ func TestCacheCloses(t *testing.T) {
 	must(t, w.tick(2))
 	wait[bool](b, drawn(w.seq()))
 	for i, want := range []bool{true, false} {
-		text := eval[string](b, fmt.Sprintf(`document.querySelector('[data-cache="%d"]').innerText`, i))
+		text := b.choose(i)
 		if strings.Contains(strings.ToLower(text), "closed") != want {
 			t.Errorf("cache %d says %q: closed is %v", i, text[:min(len(text), 300)], want)
 		}
@@ -60,6 +60,15 @@ func TestCacheCloses(t *testing.T) {
 	if values, _ := shown(b, 1); values["reads"] == 0 {
 		t.Error("the cache that is open has no reads")
 	}
+}
+
+// choose has the page show a cache, and returns what it says of it, in its list of caches and below.
+func (b *tab) choose(cache int) string {
+	b.Helper()
+	row := fmt.Sprintf(`document.querySelectorAll("#overview .cache")[%d]`, cache)
+	eval[bool](b, row+".click(), true")
+	wait[bool](b, fmt.Sprintf(`document.querySelector('[data-cache="%d"]') !== null`, cache))
+	return eval[string](b, row+`.textContent + " " + document.querySelector("[data-cache]").innerText`)
 }
 
 // Names are text, whatever is in them.
@@ -75,12 +84,11 @@ func TestNamesAreText(t *testing.T) {
 		if strings.TrimSpace(name) == "" {
 			continue
 		}
-		text := eval[string](b, fmt.Sprintf(`document.querySelector('[data-cache="%d"]').textContent`, i))
-		if !strings.Contains(text, name) {
+		if text := b.choose(i); !strings.Contains(text, name) {
 			t.Errorf("cache %d is called %q, and the page does not say so", i, name)
 		}
 	}
-	if n := eval[int](b, `document.querySelectorAll("img, [data-cache] b").length`); n != 0 {
+	if n := eval[int](b, `document.querySelectorAll("img, script:not([src])").length`); n != 0 {
 		t.Errorf("the page has %d elements that a name asked for", n)
 	}
 	b.want(t, "scrolls")
@@ -115,5 +123,17 @@ func TestMounts(t *testing.T) {
 		if values, _ := shown(b, 0); values["reads"] == 0 {
 			t.Errorf("%s: no reads", url)
 		}
+	}
+}
+
+// No key appears, in the page or in what it is made of.
+func TestNoKeyAppears(t *testing.T) {
+	t.Parallel()
+	_, url, seq := full(t)
+	b := open(t, url, view{})
+	wait[bool](b, drawn(seq))
+	all := eval[string](b, `Promise.all(["history.json", "stats.json", "metrics"].map(name => fetch(name).then(answer => answer.text()))).then(list => document.documentElement.outerHTML + list.join(""))`)
+	if len(all) < 10_000 || strings.Contains(all, "product") {
+		t.Errorf("what the page knows has %d bytes, and the keys' first word is in it: %v", len(all), strings.Contains(all, "product"))
 	}
 }
