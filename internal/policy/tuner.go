@@ -62,9 +62,14 @@ func NewTuner(cacheBytes int64) *Tuner {
 	return t
 }
 
-// NewTunerOfKeys makes a tuner whose shadows hold so many keys.
+// NewTunerOfKeys makes a tuner whose shadows hold so many keys. With none it stays with the first
+// setting.
 func NewTunerOfKeys(keys int) *Tuner {
 	t := &Tuner{others: math.MaxUint64}
+	if keys <= 0 {
+		t.setMasks(math.MaxUint64)
+		return t
+	}
 	t.setMasks(0)
 	t.init(keys)
 	return t
@@ -140,7 +145,7 @@ func (t *Tuner) Insert(hash uint64, entries int64, filling bool) {
 // Request reports a request for a key, present or being stored, in place of Hit and Insert, to
 // a caller who has the time to let the shadows see it at once.
 func (t *Tuner) Request(hash uint64, entries int64, filling, present bool) {
-	if !t.inSample(hash) {
+	if t.size == 0 || !t.inSample(hash) {
 		return
 	}
 	t.mu.Lock()

@@ -5,22 +5,16 @@ import "github.com/firncache/firn/internal/policy"
 // cache is a miniature cache: it knows keys and sizes, and holds no data. Its lanes are exact
 // queues where the RAM tier has segments.
 type cache struct {
+	*columns
 	table    *table
-	bit      uint8   // in table.lives
-	factor   float64 // of the cache's size
-	capacity int64   // in bytes
-	filling  bool    // it has not evicted anything yet
+	bit      uint8 // in table.lives
+	capacity int64 // in bytes
+	filling  bool  // it has not evicted anything yet
 	tuner    *policy.Tuner
 	ghosts   policy.Ghosts
 	memory   []uint64 // of the ghosts
 	ghostsOf int64    // so many entries
-
-	lanes  [2]lane
-	stamps []uint32 // by key: the ghosts' clock when it came into its lane
-	next   []uint16 // by key: towards the newer end of its lane
-	state  []uint8  // by key: its frequency, and inMain
-
-	count counts
+	lanes    [2]lane
 }
 
 // inMain is set in the state of keys in Main.
@@ -31,6 +25,14 @@ type lane struct {
 	oldest, newest uint16
 	keys           int64
 	bytes          int64
+}
+
+func (c *cache) init(t *table, columns *columns, bit uint8, entries, tunerKeys int) {
+	*c = cache{
+		table: t, columns: columns, bit: bit, filling: true,
+		tuner:  policy.NewTunerOfKeys(tunerKeys),
+		memory: make([]uint64, policy.GhostWords(int64(entries), ghostRoom)),
+	}
 }
 
 func (c *cache) entries() int64 { return c.lanes[0].keys + c.lanes[1].keys }
@@ -46,31 +48,31 @@ func (c *cache) read(i uint16) {
 	c.tuner.Request(mix(c.table.hashes[i]), c.entries(), c.filling, true)
 }
 
-// insert makes a key live here, which did not.
-func (c *cache) insert(i uint16) {
+// insert makes a key live here, which did not, and reports whether there was room.
+func (c *cache) insert(i uint16, now int64) bool {
 	size := int64(c.table.sizes[i])
 	if size > c.capacity {
-		return
+		return false
 	}
 	hash, to := mix(c.table.hashes[i]), policy.Main
 	c.tuner.Request(hash, c.entries(), c.filling, false)
-	c.makeRoom(size)
+	c.makeRoom(size, now)
 	if !c.filling {
 		to = c.ghosts.Lane(hash, c.stamp(policy.Small), c.stamp(policy.Main))
 	}
 	c.table.lives[i] |= c.bit
 	c.push(to, i, 0)
-	c.count.inserts++
+	return true
 }
 
 // makeRoom evicts until there is room for so many bytes.
-func (c *cache) makeRoom(size int64) {
+func (c *cache) makeRoom(size, now int64) {
 	for c.bytes()+size > c.capacity && c.entries() > 0 {
 		if c.filling {
 			c.filling = false
 			c.renewGhosts()
 		}
-		c.evictOne()
+		c.evictOne(now)
 	}
 }
 
@@ -79,6 +81,19 @@ func (c *cache) renewGhosts() {
 	clear(c.memory)
 	c.ghostsOf = c.entries()
 	c.ghosts = policy.NewGhosts(c.memory[:min(policy.GhostWords(c.entries(), ghostRoom), len(c.memory))])
+	for l := range c.lanes { // the clock begins anew
+		for i, n := c.lanes[l].oldest, c.lanes[l].keys; n > 0; n-- {
+			c.stamps[i] = 0
+			i = c.next[i]
+		}
+	}
+}
+
+// fitGhosts renews them if there are far more entries, or fewer.
+func (c *cache) fitGhosts() {
+	if n := c.entries(); !c.filling && (n < c.ghostsOf/2 || n > 2*c.ghostsOf) {
+		c.renewGhosts()
+	}
 }
 
 // ghostRoom is so large that a record's size does not limit the number of ghosts.
@@ -93,7 +108,7 @@ func (c *cache) stamp(l policy.Lane) uint32 {
 }
 
 // evictOne works off one key at a tail.
-func (c *cache) evictOne() {
+func (c *cache) evictOne(now int64) {
 	setting := c.tuner.Setting()
 	small, main := c.lanes[policy.Small].bytes, c.lanes[policy.Main].bytes
 	from := setting.Victim(small, main)
@@ -101,7 +116,7 @@ func (c *cache) evictOne() {
 		from = policy.Main - from // what is left has no size
 	}
 	i := c.pop(from)
-	if c.table.lives[i]&dead != 0 {
+	if c.table.lives[i]&dead != 0 || c.table.expired(i, now) {
 		c.forget(i)
 		return
 	}
@@ -154,12 +169,12 @@ func (c *cache) resize(i uint16, size uint32) {
 	l.bytes += int64(size) - int64(c.table.sizes[i])
 }
 
-// filter takes out the keys that keep refuses.
+// filter takes out the keys that keep refuses, and those that are dead.
 func (c *cache) filter(keep func(i uint16) bool) {
 	for l := range c.lanes {
 		for range c.lanes[l].keys {
 			i := c.pop(policy.Lane(l))
-			if !keep(i) {
+			if c.table.lives[i]&dead != 0 || !keep(i) {
 				c.forget(i)
 				continue
 			}

@@ -5,27 +5,46 @@
 //
 // # Words
 //
-//   - factor: how many times the present size a miniature cache stands for.
+//   - factor: how many times the present size a size stands for.
 //   - sample: keys, chosen by their hashes, that stand for all; rate: their share of all keys.
-//   - group: caches on one sample. Two groups, for small and large factors, have samples of
-//     different rates, so that all caches have about as many keys.
-//   - control: the miniature cache of the present size, whose misses can be compared with the
-//     real ones. Each group has one.
+//   - size: a cache of another size, as a few miniature caches, its pieces. Each has a part of the
+//     sample and a tuner of its own.
+//   - group: sizes on one sample. Two groups, for small and large factors, have samples of
+//     different rates, so that all sizes have about as many keys.
+//   - control: the present size, simulated: its misses can be compared with the real ones. Each
+//     group has one.
+//   - part: of the sixteen of a sample, by which its error is estimated. A piece has four of them.
+//   - warm: a size is full, or has seen nearly all there is: its misses are not those of a
+//     beginner.
 //
 // # How the real cache helps
 //
-// Each miniature cache runs the code of the RAM tier's policy, with a tuner of its own: a larger
-// cache would choose another setting. What a sample brings of error is mostly that a few of the
-// hottest keys are in it, or are not, and that it has some keys more or less than its rate says.
-// Three figures of the real cache take most of that out:
+// A piece runs the code of the RAM tier's policy, with its tuner: a larger cache would choose another
+// setting. Where two settings are nearly as good, which of them a cache takes is a matter of
+// chance; of four pieces some take the one and some the other. What a sample brings of error is
+// mostly that a few of the hottest keys are in it, or are not, and that it has some keys more or
+// less than its rate says. Three figures of the real cache take most of that out:
 //
 //   - A miss ratio is that of the sample's misses to all requests, and not to the sample's: the
 //     hottest keys hit at any size, and need not be in the sample.
-//   - A miniature cache is made smaller or larger by as much as the sample's share of the real
-//     misses is below or above the rate: it has so many keys less or more.
-//   - The control's error is known. The other caches of its group share it, as far as their misses
-//     go up and down with the control's over parts of the sample: by so much they are corrected
-//     (a regression estimator, as in sampling theory).
+//   - A piece is made smaller or larger by as much as its part of the sample's real misses is below
+//     or above the rate: it has so many keys less or more.
+//   - The control's error is known. The other sizes of its group share it, as far as their misses
+//     go up and down with the control's over the parts: by so much they are corrected (a regression
+//     estimator, as in sampling theory). Beyond what chance explains it is no error of the
+//     sample, but another setting, and is not shared.
 //
-// The parts of the sample also give the error that is left.
+// # What bounds it
+//
+// Memory: the first records tell how large they are, and so at which rate the largest size has room in
+// the table. When the table gets full the sample becomes a little smaller. Time: one
+// event in 64 is timed, and the sample becomes smaller if events take more than their share of
+// the time that passes on the cache's clock. When there is memory and time for more, a sample grows, and
+// its sizes fill again.
+//
+// # What it does not know
+//
+// A key has one deadline, the last one that the cache gave it: in larger caches a record that the real
+// one had loaded again would have expired earlier. Segments are exact queues here. Records that
+// wait in the lanes after they were deleted take no bytes.
 package whatif

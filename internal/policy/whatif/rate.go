@@ -37,4 +37,4 @@ func (r rate) has(hash uint64) bool {
 }
 
 // mask is a mask of the bits of hash ^ hash>>32 that are 0 in all keys of the sample.
-func (r rate) mask() uint64 { return 1<<(r.rank>>32-1) - 1 }
+func (r rate) mask() uint64 { return 1<<max(int(r.rank>>32)-1, 0) - 1 }

@@ -6,21 +6,23 @@ import "math"
 // Columns, and not rows, take the least memory.
 type table struct {
 	hashes    []uint64
-	deadlines []uint32 // in ticks, rounded down; 0: never
+	deadlines []uint32 // in ticks since base, rounded up; 0: never
 	sizes     []uint32 // in bytes
 	chains    []uint16 // next key under the same head; of unused keys: on the list of these
-	lives     []uint8  // a bit for each cache that has the key
+	lives     []uint8  // a bit for each size that has the key
 	heads     []uint16 // hash → key that heads a chain; keys count from 1
 	free      uint16
+	used      int
+	base      int64 // the time, in milliseconds, at which ticks begin
 }
 
-// Bits of lives beside those of the caches.
+// Bits of lives beside those of the sizes.
 const (
 	held = 1 << 7 // it is about to live somewhere
 	dead = 1 << 6 // it was removed, and waits in its lanes to come to their tails
 )
 
-// tableKeyBytes is what a key takes in a table, and laneKeyBytes what it takes in each cache.
+// tableKeyBytes is what a key takes in a table, and laneKeyBytes what it takes for each size.
 const (
 	tableKeyBytes = 8 + 4 + 4 + 2 + 1 + 2*2
 	laneKeyBytes  = 4 + 2 + 1
@@ -29,23 +31,37 @@ const (
 // tick is the unit of deadlines, in milliseconds.
 const tick = 1 << 8
 
-func ticks(deadline int64) uint32 {
-	if deadline == 0 {
-		return 0
-	}
-	return uint32(min(max(deadline/tick, 1), math.MaxUint32))
-}
-
 func newTable(keys int) *table {
 	n := keys + 1
 	t := &table{
 		hashes: make([]uint64, n), deadlines: make([]uint32, n), sizes: make([]uint32, n),
 		chains: make([]uint16, n), lives: make([]uint8, n), heads: make([]uint16, 2*keys),
+		base: math.MinInt64,
 	}
 	for i := keys; i > 0; i-- {
 		t.release(uint16(i))
 	}
+	t.used = 0
 	return t
+}
+
+// room is how many keys there is room for.
+func (t *table) room() int { return len(t.hashes) - 1 }
+
+// setDeadline notes when a key expires, 0 for never.
+func (t *table) setDeadline(i uint16, deadline, now int64) {
+	if t.base == math.MinInt64 {
+		t.base = now
+	}
+	t.deadlines[i] = 0
+	if deadline != 0 {
+		t.deadlines[i] = uint32(min(max((deadline-t.base)/tick+1, 1), math.MaxUint32))
+	}
+}
+
+// expired reports whether the deadline of a key has passed.
+func (t *table) expired(i uint16, now int64) bool {
+	return t.deadlines[i] != 0 && (now-t.base)/tick >= int64(t.deadlines[i])
 }
 
 func (t *table) head(hash uint64) *uint16 { return &t.heads[mix(hash)>>20%uint64(len(t.heads))] }
@@ -73,8 +89,9 @@ func (t *table) add(hash uint64) uint16 {
 		return 0
 	}
 	t.free = t.chains[i]
+	t.used++
 	head := t.head(hash)
-	t.hashes[i], t.chains[i], t.lives[i] = hash, *head, 0
+	t.hashes[i], t.chains[i], t.lives[i], t.deadlines[i], t.sizes[i] = hash, *head, 0, 0, 0
 	*head = i
 	return i
 }
@@ -109,4 +126,8 @@ func (t *table) unlink(i uint16) {
 func (t *table) release(i uint16) {
 	t.lives[i], t.chains[i] = 0, t.free
 	t.free = i
+	t.used--
 }
+
+// bytes is the memory that a table takes.
+func (t *table) bytes() int { return len(t.hashes)*(tableKeyBytes-2*2) + 2*len(t.heads) }

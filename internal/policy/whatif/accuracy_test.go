@@ -1,0 +1,175 @@
+package whatif
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/firncache/firn/internal/policy/sim"
+)
+
+const (
+	recordBytes = 1024
+	syncEvery   = 5000 // requests
+	enoughKeys  = 1000 // of the sample, behind a point that counts
+)
+
+// cell is a point of a curve beside the truth.
+type cell struct {
+	name     string
+	fraction float64 // of the keys that the cache holds
+	Point
+	real, control, truth float64
+}
+
+func (c cell) off() float64 { return math.Abs(c.MissRatio - c.truth) }
+
+func (c cell) String() string {
+	return fmt.Sprintf("%-18s %4g %% ×%-3g real %.3f control %.3f: %.3f ± %.3f, is %.3f, off by %.3f, %d keys",
+		c.name, 100*c.fraction, c.Factor, c.real, c.control, c.MissRatio, c.Error, c.truth, c.MissRatio-c.truth, c.Keys)
+}
+
+// truth is what caches do with a workload: the misses, by size, in each stretch of syncEvery requests,
+// the mean of caches that differ in the hashes of the keys. Some workloads have two outcomes, and
+// which of them comes is a matter of the hashes.
+type truth struct {
+	workloadOf
+	hashes int
+	mu     sync.Mutex
+	misses map[int64][]float64
+}
+
+func newTruth(w workloadOf, hashes int) *truth {
+	return &truth{workloadOf: w, hashes: hashes, misses: map[int64][]float64{}}
+}
+
+// of are the misses of a cache of a size in records.
+func (t *truth) of(records int64) []float64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.misses[records] == nil {
+		misses := make([]float64, len(t.requests)/syncEvery+1)
+		for n := range t.hashes {
+			real := t.real(records, n)
+			for i, key := range t.requests {
+				if !real(key) {
+					misses[i/syncEvery] += 1 / float64(t.hashes)
+				}
+			}
+		}
+		t.misses[records] = misses
+	}
+	return t.misses[records]
+}
+
+// real is a cache of a size in records, with hash number n.
+func (t *truth) real(records int64, n int) (access func(key int32) bool) {
+	const more = 97
+	c := sim.NewFirn(t.keys+more, records*recordBytes, func(int32) int64 { return recordBytes })
+	return func(key int32) bool { return c.Access((key + int32(n)*7919) % int32(t.keys+more)) }
+}
+
+// cells are the points that a cache of a fraction of the keys tells of. What they should be is
+// weighed as they weigh the requests.
+func (t *truth) cells(fraction float64, seed uint64) (all []cell) {
+	records := int64(fraction * float64(t.keys))
+	s, real := NewTimed(1<<20, 1, noTime), t.real(records, int(seed))
+	var should, reads [len(Factors)]float64
+	var hits, misses uint64
+	s.Sync(records*recordBytes, false, 0, 0)
+	for i, key := range t.requests {
+		if tellOf(s, hashOf(key, seed), real(key)) {
+			hits++
+		} else {
+			misses++
+		}
+		if n := i + 1; n%syncEvery != 0 && n != len(t.requests) {
+			continue
+		}
+		s.Sync(records*recordBytes, false, hits, misses)
+		for p, point := range s.Curve().Points {
+			should[p] += t.of(int64(point.Factor * float64(records)))[i/syncEvery]
+			should[p] *= point.Reads / (reads[p] + float64(i%syncEvery+1)) // what was before weighs less
+			reads[p] = point.Reads
+		}
+	}
+	c := s.Curve()
+	for p, point := range c.Points {
+		all = append(all, cell{t.name, fraction, point, c.Real, c.Control, should[p] / reads[p]})
+	}
+	return all
+}
+
+// tellOf tells of a read, and of the store that follows a miss.
+func tellOf(s *Simulation, hash uint64, hit bool) bool {
+	if s.Wants(hash) {
+		s.Read(hash, hit, recordBytes, 0, 0)
+		if !hit {
+			s.Store(hash, recordBytes, 0, 0)
+		}
+	}
+	return hit
+}
+
+// noTime is a stopwatch that stands still.
+func noTime() time.Duration { return 0 }
+
+// summary is of the cells that count: those with enough keys, of half to four times the size.
+func summary(t *testing.T, all []cell) (mean, p95, worst, within float64) {
+	all = slices.DeleteFunc(all, func(c cell) bool {
+		return c.Factor < 0.5 || c.Factor == 1 || c.Factor > 4 || c.State != Valid || c.Keys < enoughKeys
+	})
+	slices.SortFunc(all, func(a, b cell) int { return cmp.Compare(b.off(), a.off()) })
+	for i, c := range all {
+		mean += c.off() / float64(len(all))
+		if c.off() <= c.Error {
+			within += 1 / float64(len(all))
+		}
+		if i < 5 {
+			t.Log(c)
+		}
+	}
+	p95, worst = all[len(all)/20].off(), all[0].off()
+	t.Logf("%d cells: mean error %.4f, 19 of 20 within %.4f, worst %.4f; %.1f %% within their own error", len(all), mean, p95, worst, 100*within)
+	return mean, p95, worst, within
+}
+
+// measured are the cells of some workloads.
+func measured(all []*truth, fractions []float64, seeds uint64) (cells []cell) {
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, 2)
+	for _, t := range all {
+		for _, f := range fractions {
+			for seed := range seeds {
+				slots <- struct{}{}
+				wg.Go(func() {
+					some := t.cells(f, seed)
+					mu.Lock()
+					defer mu.Unlock()
+					cells = append(cells, some...)
+					<-slots
+				})
+			}
+		}
+	}
+	wg.Wait()
+	return cells
+}
+
+// Curves of generated workloads are what caches of these sizes do.
+func TestAccuracy(t *testing.T) {
+	t.Parallel()
+	var all []*truth
+	for _, w := range generated() {
+		all = append(all, newTruth(w, 2))
+	}
+	mean, p95, worst, within := summary(t, measured(all, []float64{0.05, 0.2}, 1))
+	if mean > 0.01 || p95 > 0.02 || worst > 0.04 || within < 0.9 {
+		t.Error("want at most 0.01, 0.02 and 0.04, and at least 90 %")
+	}
+}

@@ -1,0 +1,264 @@
+package whatif
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Factors are those that a Simulation has, from the smallest.
+var Factors = [...]float64{0.25, 0.5, 1, 2, 4, 8}
+
+// Simulation is miniature caches beside a real one, which tells it of the requests for some keys.
+// It is safe for concurrent use. Nobody waits for it: what comes while it works is lost.
+type Simulation struct {
+	mask atomic.Uint64 // see Wants
+	lost atomic.Uint64
+
+	mu     sync.Mutex
+	groups [2]*group
+	real   missCount // as the cache told last
+	bytes  int64     // the same
+	began  bool      // the cache evicts
+	budget budget
+	now    int64   // milliseconds
+	synced int64   // when Sync was called last
+	events float64 // since
+	missed uint64  // lost, then
+	roomy  int     // verdicts in a row that found time for more
+	room   float64 // times as much, the least of these
+}
+
+// MinBytes is the least that a Simulation can do with.
+const MinBytes = 16 << 10
+
+// New makes one that takes about so many bytes, at least MinBytes, and no more later. share is of
+// the time of one processor that it may take: the samples become smaller if it would be more.
+func New(bytes int, share float64) *Simulation {
+	start := time.Now()
+	return NewTimed(bytes, share, func() time.Duration { return time.Since(start) })
+}
+
+// NewTimed is New with a stopwatch that tells the time that has passed since whenever.
+func NewTimed(bytes int, share float64, stopwatch func() time.Duration) *Simulation {
+	small, large := Factors[:3], append([]float64{1}, Factors[3:]...)
+	bytes = max(bytes, MinBytes)
+	s := &Simulation{
+		groups: [2]*group{newGroup(small, bytes/2), newGroup(large, bytes/2)},
+		room:   mostChange, budget: budget{share: share, stopwatch: stopwatch, cost: firstCost},
+	}
+	s.setMask()
+	return s
+}
+
+// Bytes is the memory that it takes.
+func (s *Simulation) Bytes() int64 {
+	n := 0
+	for _, g := range s.groups {
+		n += g.bytesTaken()
+	}
+	return int64(n)
+}
+
+// Wants reports whether Read, Store and Delete are to be called for a key. It is a mask of few bits:
+// of the keys for which it is true, not all are in a sample.
+func (s *Simulation) Wants(hash uint64) bool { return (hash^hash>>32)&s.mask.Load() == 0 }
+
+// Mask is the mask of Wants: 0 in all of these bits of hash ^ hash>>32. It changes with the
+// samples, and is 0 if all keys are wanted.
+func (s *Simulation) Mask() uint64 { return s.mask.Load() }
+
+func (s *Simulation) setMask() {
+	mask := s.groups[0].rate.mask() & s.groups[1].rate.mask()
+	if mask != s.mask.Load() {
+		s.mask.Store(mask)
+	}
+}
+
+// Read is a request for a key. With found, the cache had it: a record of this size, in bytes, and
+// deadline, 0 for none. Times are in milliseconds of the cache's clock.
+func (s *Simulation) Read(hash uint64, found bool, size uint32, deadline, now int64) {
+	s.tell(newEvent(hash, size, deadline), now, read, found)
+}
+
+// Store is a write of a key, by whatever call. A cache that loads what it misses tells of the read
+// first.
+func (s *Simulation) Store(hash uint64, size uint32, deadline, now int64) {
+	s.tell(newEvent(hash, size, deadline), now, store, false)
+}
+
+// Delete says that a key was deleted.
+func (s *Simulation) Delete(hash uint64) {
+	s.tell(newEvent(hash, 0, 0), 0, del, false)
+}
+
+// action is what an event is.
+type action uint8
+
+const (
+	read action = iota
+	store
+	del
+)
+
+// tell tells the groups of an event of a key that is in their samples.
+func (s *Simulation) tell(e event, now int64, a action, found bool) {
+	if !s.mu.TryLock() {
+		s.lost.Add(1)
+		return
+	}
+	defer s.mu.Unlock()
+	s.now = max(s.now, now)
+	timed, start := s.budget.count(), time.Duration(0)
+	if timed {
+		start = s.budget.stopwatch()
+	}
+	for _, g := range s.groups {
+		if g.rate.has(e.hash) {
+			g.now = s.now
+			g.do(e, a, found)
+		}
+	}
+	if timed {
+		s.budget.took(s.budget.stopwatch() - start)
+	}
+	s.events++
+	s.keepToBudget()
+	s.setMask()
+}
+
+func (g *group) do(e event, a action, found bool) {
+	switch a {
+	case read:
+		g.read(e, found)
+	case store:
+		g.store(e)
+	case del:
+		if i := g.table.find(e.hash); i != 0 {
+			g.remove(i)
+		}
+	}
+}
+
+// keepToBudget makes the samples smaller if they take too much time.
+func (s *Simulation) keepToBudget() {
+	by := s.budget.ask(s.now)
+	switch {
+	case by == 0:
+		return
+	case by >= leastGrowth:
+		s.roomy++
+		s.room = min(s.room, by)
+		return
+	case by < relief:
+		for _, g := range s.groups {
+			g.resample(max(g.rate.share*by, leastShare))
+		}
+	}
+	s.roomy, s.room = 0, mostChange
+}
+
+// leastShare of the keys is always in a sample.
+const leastShare = 1.0 / (1 << 30)
+
+// Clear says that all keys are gone.
+func (s *Simulation) Clear() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, g := range s.groups {
+		g.filter(func(uint16) bool { return false })
+		for n := range g.sizes {
+			g.sizes[n].restart()
+		}
+	}
+	s.began = false
+}
+
+// Sync tells how many bytes the cache has for records, whether it evicts for want of room, and how
+// many reads found something, and nothing, since it was opened. It is called now and then, and
+// before Curve.
+func (s *Simulation) Sync(bytes int64, evicting bool, hits, misses uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	real := missCount{max(float64(hits)-s.real.hits, 0), max(float64(misses)-s.real.misses, 0)}
+	s.real = missCount{float64(hits), float64(misses)}
+	millis := s.passed()
+	for _, g := range s.groups {
+		g.now = s.now
+		g.sync(bytes, real, millis, evicting)
+		g.weight = s.weight() / g.rate.share
+	}
+	s.events, s.missed = 0, s.lost.Load()
+	s.keepToBudget()
+	s.grow()
+	s.setMask()
+}
+
+// passed is how many milliseconds there are between the last Sync and this.
+func (s *Simulation) passed() float64 {
+	was := s.synced
+	s.synced = s.now
+	if was == 0 || s.now <= was {
+		return 0
+	}
+	return float64(s.now - was)
+}
+
+// weight is how many events there were for each that was not lost, lately.
+func (s *Simulation) weight() float64 {
+	if s.events == 0 {
+		return 1
+	}
+	return 1 + float64(s.lost.Load()-s.missed)/s.events
+}
+
+// grow makes samples larger that have become small, when there is memory and time for it.
+func (s *Simulation) grow() {
+	if s.roomy < roomyVerdicts {
+		return
+	}
+	small, large := s.groups[0], s.groups[1]
+	if small.usage() > large.usage() {
+		small, large = large, small
+	}
+	if small.growInto(s.room) || small.settled() && large.growInto(s.room) {
+		s.roomy, s.room = 0, mostChange
+	}
+}
+
+const (
+	// roomyVerdicts is how many verdicts in a row have found time for more before a sample grows.
+	roomyVerdicts = 4
+	leastGrowth   = 2
+)
+
+// sync does what Sync says.
+func (g *group) sync(bytes int64, real missCount, millis float64, evicting bool) {
+	g.sweep()
+	g.real += real.misses
+	for n := range g.sizes {
+		z := &g.sizes[n]
+		z.counts.tell(real, millis)
+		if z.counts.events > halfLife*float64(g.table.room()) {
+			z.counts.fade()
+		}
+		if !z.warm && (z.full() || z.flow() >= 1) {
+			z.warm = true
+			if evicting {
+				z.counts = counts{}
+			}
+		}
+	}
+	if g.real*g.rate.share > missLife*float64(g.table.room()) {
+		g.real /= 2
+		for i := range g.sampled {
+			g.sampled[i] /= 2
+		}
+	}
+	g.setBytes(bytes)
+}
+
+const (
+	halfLife = 32 // after so many reads for each key of the table what was counted weighs half
+	missLife = 8  // after so many misses
+)

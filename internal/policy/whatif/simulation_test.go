@@ -1,0 +1,138 @@
+package whatif
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/firncache/firn/internal/workload"
+)
+
+func TestKeepsToItsMemory(t *testing.T) {
+	t.Parallel()
+	for bytes := MinBytes; bytes <= 1<<20; bytes += 13_000 {
+		s := New(bytes, 0.01)
+		if got := int(s.Bytes()); got > bytes || got < bytes*8/10 {
+			t.Errorf("one of %d bytes takes %d", bytes, got)
+		}
+		s.Sync(10<<20, false, 0, 0)
+		for i := range uint64(3000) {
+			if s.Wants(i) {
+				s.Store(i, 10, 0, 0)
+			}
+		}
+		if s.Curve().Points[5].Keys == 0 {
+			t.Errorf("%d bytes: no keys", bytes)
+		}
+	}
+}
+
+func TestNothingIsAllocated(t *testing.T) {
+	b := newBeside(t, 1<<18, 1<<18)
+	b.reads(10_000, true, 100, b.zipf(10_000))
+	i := uint64(0)
+	if n := testing.AllocsPerRun(5000, func() {
+		i++
+		hash := workload.Scramble(i % 9000)
+		b.Read(hash, i%3 == 0, 100, 0, int64(i))
+		b.Store(hash, 100, int64(i)+500, int64(i))
+		b.Delete(workload.Scramble(i % 777))
+		b.Sync(1<<18+int64(i%3)<<17, true, i, i)
+		_ = b.Curve()
+		if i%1000 == 0 {
+			b.Clear()
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func TestConcurrentUse(t *testing.T) {
+	t.Parallel()
+	s := New(1<<17, 1)
+	var wg sync.WaitGroup
+	for n := range uint64(4) {
+		wg.Go(func() {
+			for i := range uint64(20_000) {
+				hash := workload.Scramble(i*n%5000 + 1)
+				if !s.Wants(hash) {
+					continue
+				}
+				switch i % 8 {
+				case 0:
+					s.Delete(hash)
+				case 1:
+					s.Sync(int64(i%5)<<16, true, i, i)
+				case 2:
+					_ = s.Curve()
+				case 3, 4:
+					s.Store(hash, uint32(i%100), int64(i+50), int64(i))
+				default:
+					s.Read(hash, i%2 == 0, 50, 0, int64(i))
+				}
+			}
+			s.Clear()
+		})
+	}
+	wg.Wait()
+	for _, g := range s.groups {
+		if wrong := books(g); wrong != "" {
+			t.Error(wrong)
+		}
+	}
+}
+
+// What comes while somebody else is in is dropped, and counted.
+func TestDrops(t *testing.T) {
+	t.Parallel()
+	s := New(1<<17, 1)
+	s.mu.Lock()
+	s.Read(1, false, 0, 0, 0)
+	s.Store(1, 10, 0, 0)
+	s.mu.Unlock()
+	if c := s.Curve(); c.Lost != 2 || c.Points[5].Keys != 0 {
+		t.Errorf("%d lost, %d keys; want 2 and none", c.Lost, c.Points[5].Keys)
+	}
+}
+
+// The samples become so small that the simulation takes its share of the time, and grow again when
+// there is more of it.
+func TestShareOfTheTime(t *testing.T) {
+	t.Parallel()
+	b := newBeside(t, 1<<20, 4<<20)
+	b.each, b.budget.share = 3*time.Microsecond, 0.01
+	b.reads(200_000, true, 1000, b.zipf(20_000))
+	used := func() float64 { // share of the time, over the reads
+		cost, since, was := 0.0, b.now, b.budget.total
+		b.reads(300_000, true, 1000, b.zipf(20_000))
+		cost = float64(b.budget.total-was) * float64(b.each)
+		return cost / (1e6 * float64(b.now-since))
+	}
+	if share := used(); share > 0.02 {
+		t.Errorf("at 100,000 reads a second it takes %.3f of the time, want at most 0.01", share)
+	}
+	small := b.groups[1].rate.share
+	b.each = time.Nanosecond
+	b.reads(600_000, true, 1000, b.zipf(20_000))
+	if large := b.groups[1].rate.share; large < 4*small {
+		t.Errorf("the sample has %.4f of the keys when events are cheap, %.4f when they were dear", large, small)
+	}
+}
+
+// Without time there is no verdict, and when time goes back neither.
+func TestTimeStandsStill(t *testing.T) {
+	t.Parallel()
+	b := budget{share: 0.001, cost: 1000}
+	for range 100_000 {
+		b.count()
+		if b.ask(5) != 0 {
+			t.Fatal("a verdict without time")
+		}
+	}
+	if b.ask(6) >= 1 {
+		t.Error("100,000 events of a microsecond in one millisecond were not too many")
+	}
+	if b.ask(3) != 0 || b.ask(4) != 0 {
+		t.Error("a verdict on time that went back")
+	}
+}

@@ -1,0 +1,102 @@
+package whatif
+
+// size is a cache of another size: miniature caches, each with a part of the sample and a tuner of
+// its own, whose choices are averaged that way.
+type size struct {
+	factor float64
+	pieces [pieces]cache
+	lanes  *columns
+	counts counts
+	warm   bool    // it is full, or has seen nearly everything: what it misses is no beginner's misses
+	events float64 // of its sample, since it began to fill
+}
+
+// pieces is how many miniature caches a size has.
+const pieces = 4
+
+// columns are what the pieces of a size know of each key.
+type columns struct {
+	stamps []uint32 // the ghosts' clock when it came into its lane
+	next   []uint16 // towards the newer end of its lane
+	state  []uint8  // its frequency, and inMain
+}
+
+// init makes a size over the keys of a table.
+func (z *size) init(t *table, bit uint8, factor, ofLargest float64, tunerKeys int) {
+	n := t.room()
+	z.factor = factor
+	z.lanes = &columns{stamps: make([]uint32, n+1), next: make([]uint16, n+1), state: make([]uint8, n+1)}
+	for p := range z.pieces {
+		z.pieces[p].init(t, z.lanes, bit, int(float64(n)*ofLargest/pieces), tunerKeys)
+	}
+}
+
+// bytesTaken is the memory that it takes.
+func (z *size) bytesTaken() (n int) {
+	for p := range z.pieces {
+		n += 8*len(z.pieces[p].memory) + int(z.pieces[p].tuner.Bytes())
+	}
+	return n + len(z.lanes.next)*laneKeyBytes
+}
+
+func (z *size) entries() (n int64) {
+	for p := range z.pieces {
+		n += z.pieces[p].entries()
+	}
+	return n
+}
+
+// full reports whether most pieces have evicted something.
+func (z *size) full() bool {
+	n := 0
+	for p := range z.pieces {
+		if !z.pieces[p].filling {
+			n++
+		}
+	}
+	return 2*n > pieces
+}
+
+// flow is the share, 0 to 1, of what has to flow through before the size is warm.
+func (z *size) flow() float64 {
+	if z.warm {
+		return 1
+	}
+	bytes, capacity := 0.0, 0.0
+	for p := range z.pieces {
+		bytes += float64(z.pieces[p].bytes())
+		capacity += float64(z.pieces[p].capacity)
+	}
+	seen := z.events / (seenAll * float64(max(z.entries(), fewKeys)))
+	if capacity > 0 {
+		seen = max(seen, bytes/capacity/roomyFull)
+	}
+	return min(seen, 1)
+}
+
+const (
+	// seenAll is how many times its keys a cache that is not full has been asked for when nearly
+	// nothing is new to it any more.
+	seenAll = 8
+	// roomyFull is how full a cache is that evicts: the last record did not fit.
+	roomyFull = 0.98
+	// fewKeys is with how many keys a miniature cache tells something.
+	fewKeys = 100
+)
+
+// restart has a size fill again: what it has is not what a cache of its size would have.
+func (z *size) restart() {
+	z.warm, z.events = false, 0
+	z.counts = counts{}
+	for p := range z.pieces {
+		z.pieces[p].filling = true
+	}
+}
+
+// enoughReads is with how many reads of its sample a size can be told of.
+const enoughReads = 1000
+
+// filled is the share, 0 to 1, of what has to happen before a size can be told of.
+func (z *size) filled() float64 {
+	return 0.9*z.flow() + 0.1*min(z.counts.events/enoughReads, 1)
+}
