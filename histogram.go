@@ -10,31 +10,28 @@ import (
 )
 
 // Histogram is a distribution of durations since Open, in buckets that are the same in
-// every Histogram: differences of two are right bucket by bucket. The zero Histogram has
-// none.
+// every Histogram of a field of Stats: differences of two are right bucket by bucket. The
+// zero Histogram has none.
 type Histogram struct{ h histogram.Histogram }
 
 // Count is how many durations there are.
 func (h *Histogram) Count() uint64 { return h.h.Count }
 
-// Sum is all of them together.
-func (h *Histogram) Sum() time.Duration { return h.h.Sum }
+// Sum is all of them together, at most the largest time.Duration; Metric.Value has no such
+// limit.
+func (h *Histogram) Sum() time.Duration { return h.h.Sum() }
 
 // Mean is their mean, 0 if there are none.
-func (h *Histogram) Mean() time.Duration {
-	if h.h.Count == 0 {
-		return 0
-	}
-	return h.h.Sum / time.Duration(h.h.Count)
-}
+func (h *Histogram) Mean() time.Duration { return h.h.Mean() }
 
 // Quantile is a duration that the share p of all, from 0 to 1, did not exceed:
-// Quantile(.5) is the median. It is at most an eighth, or a microsecond, above the true
-// one; 0 if there are none; and the largest time.Duration if it is above 268 s.
+// Quantile(.5) is the median. It is at most an eighth, or the first bound of Buckets, above
+// the true one; 0 if there are none; and the largest time.Duration if it is above the last.
 func (h *Histogram) Quantile(p float64) time.Duration { return h.h.Quantile(p) }
 
-// Buckets yields 29 bounds, from 1 µs to 268 s, each twice the one before, and how many
-// durations did not exceed the bound. Count tells those above the last as well.
+// Buckets yields 29 bounds, each twice the one before, and how many durations did not exceed
+// the bound: from 1 µs to 268 s; of RAMStats.EvictionAges from 10 ms to 31 days. Count tells
+// those above the last as well.
 func (h *Histogram) Buckets() iter.Seq2[time.Duration, uint64] { return h.h.Powers }
 
 // Sub is the distribution of the durations that h has and earlier, a snapshot of the same

@@ -22,7 +22,7 @@ func appendStats(b []byte, s *firn.Stats) []byte {
 		h := m.Histogram(s)
 		b = append(appendName(b, m.Name), '{')
 		b = appendField(b, "count", float64(h.Count()))
-		b = appendField(b, "sum_ns", float64(h.Sum()))
+		b = appendField(b, "sum_ns", m.Value(s))
 		b = appendField(b, "p50_ns", float64(h.Quantile(.5)))
 		b = appendField(b, "p99_ns", float64(h.Quantile(.99)))
 		b = appendField(b, "p999_ns", float64(h.Quantile(.999)))

@@ -55,7 +55,7 @@ func appendFamily(b []byte, m firn.Metric, labels []string, stats []firn.Stats) 
 	for i := range stats {
 		switch {
 		case m.Histogram != nil:
-			b = appendHistogram(b, name, labels[i], m.Histogram(&stats[i]))
+			b = appendHistogram(b, name, labels[i], m.Histogram(&stats[i]), m.Value(&stats[i])/1e9)
 		case m.Unit == "ns":
 			b = appendSample(b, name, labels[i], m.Value(&stats[i])/1e9)
 		default:
@@ -65,13 +65,13 @@ func appendFamily(b []byte, m firn.Metric, labels []string, stats []firn.Stats) 
 	return b
 }
 
-func appendHistogram(b []byte, name, label string, h *firn.Histogram) []byte {
+func appendHistogram(b []byte, name, label string, h *firn.Histogram, sum float64) []byte {
 	for bound, count := range h.Buckets() {
 		le := strconv.FormatFloat(bound.Seconds(), 'g', -1, 64)
 		b = appendSample(b, name+"_bucket", label+`,le="`+le+`"`, float64(count))
 	}
 	b = appendSample(b, name+"_bucket", label+`,le="+Inf"`, float64(h.Count()))
-	b = appendSample(b, name+"_sum", label, h.Sum().Seconds())
+	b = appendSample(b, name+"_sum", label, sum)
 	return appendSample(b, name+"_count", label, float64(h.Count()))
 }
 

@@ -11,21 +11,27 @@ import (
 
 // Each bucket ends where the next begins, and the bounds are as wide apart as promised.
 func TestBuckets(t *testing.T) {
-	for b := range Buckets - 1 {
-		bound := boundOf(b)
-		if at, next := bucketOf(bound), bucketOf(bound+1); at != b || next != b+1 {
-			t.Errorf("bucket %d ends with %v, which lies in %d, and the next in %d", b, bound, at, next)
+	for s, reach := range map[Scale][2]time.Duration{
+		Micros: {time.Microsecond, 268435456 * time.Microsecond},
+		Nanos:  {1, 268435456},
+		Ages:   {10 * time.Millisecond, 2684354560 * time.Millisecond}, // 31 days
+	} {
+		for b := range Buckets - 1 {
+			bound := s.boundOf(b)
+			if at, next := s.bucketOf(bound), s.bucketOf(bound+1); at != b || next != b+1 {
+				t.Errorf("scale %d: bucket %d ends with %v, which lies in %d, and the next in %d", s, b, bound, at, next)
+			}
+			if b > 0 && float64(bound) > 1.125*float64(s.boundOf(b-1)) && bound-s.boundOf(b-1) > reach[0] {
+				t.Errorf("scale %d: bucket %d reaches from %v to %v", s, b, s.boundOf(b-1), bound)
+			}
 		}
-		if b > 0 && float64(bound) > 1.125*float64(boundOf(b-1)) && bound-boundOf(b-1) > time.Microsecond {
-			t.Errorf("bucket %d reaches from %v to %v", b, boundOf(b-1), bound)
+		if first, last := s.boundOf(0), s.boundOf(Buckets-2); first != reach[0] || last != reach[1] {
+			t.Errorf("scale %d: bounds from %v to %v, want %v", s, first, last, reach)
 		}
-	}
-	if last := boundOf(Buckets - 2); last != time.Microsecond<<doublings {
-		t.Errorf("the largest bound is %v, want %v", last, time.Microsecond<<doublings)
-	}
-	for d, want := range map[time.Duration]int{0: 0, 1: 0, time.Microsecond: 0, math.MaxInt64: Buckets - 1} {
-		if b := bucketOf(d); b != want {
-			t.Errorf("%v lies in bucket %d, want %d", d, b, want)
+		for d, want := range map[time.Duration]int{0: 0, 1: 0, reach[0]: 0, math.MaxInt64: Buckets - 1} {
+			if b := s.bucketOf(d); b != want {
+				t.Errorf("scale %d: %v lies in bucket %d, want %d", s, d, b, want)
+			}
 		}
 	}
 }
@@ -46,8 +52,8 @@ func TestQuantile(t *testing.T) {
 		h.Add(d)
 	}
 	slices.Sort(all)
-	if h != r.Snapshot() || h.Count != 10_000 || h.Sum != sum {
-		t.Errorf("%d durations, %v together: want 10000, %v, counted in both ways", h.Count, h.Sum, sum)
+	if h != r.Snapshot() || h.Count != 10_000 || h.Sum() != sum {
+		t.Errorf("%d durations, %v together: want 10000, %v, counted in both ways", h.Count, h.Sum(), sum)
 	}
 	for _, p := range []float64{-1, 0, .001, .5, .99, .999, 1, 2} {
 		exact := all[min(max(int(math.Ceil(p*10_000))-1, 0), len(all)-1)]
@@ -101,7 +107,37 @@ func TestRecorderTogether(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if h := r.Snapshot(); h.Count != 4000 || h.Sum != 4*999*500*time.Microsecond {
-		t.Errorf("%d durations, %v together", h.Count, h.Sum)
+	if h := r.Snapshot(); h.Count != 4000 || h.Sum() != 4*999*500*time.Microsecond {
+		t.Errorf("%d durations, %v together", h.Count, h.Sum())
+	}
+}
+
+// Lives of entries count in their own scale, many at once, and their sum does not end where
+// nanoseconds do.
+func TestAges(t *testing.T) {
+	r := Recorder{Scale: Ages}
+	day := 24 * time.Hour
+	r.AddN(day, 1000)
+	r.AddN(-time.Second, 1)
+	r.AddN(100*day, 10)
+	h := r.Snapshot()
+	if q := h.Quantile(.5); h.Count != 1011 || q < day || float64(q) > 1.125*float64(day) {
+		t.Errorf("%d ages, half of them up to %v; want 1011, and a day", h.Count, q)
+	}
+	if q := h.Quantile(1); q != math.MaxInt64 {
+		t.Errorf("the longest is %v, want no bound", q)
+	}
+	if h.Sum() != 2000*day || h.Nanoseconds() != float64(2000*day) || h.Mean() != 2000*day/1011 {
+		t.Errorf("%v together, %g ns, mean %v", h.Sum(), h.Nanoseconds(), h.Mean())
+	}
+	r.AddN(day, 1e9)
+	h = r.Snapshot()
+	if want := 1e9 * float64(day); h.Sum() != math.MaxInt64 || h.Nanoseconds() < want || h.Nanoseconds() > 1.01*want || h.Mean().Round(time.Minute) != day {
+		t.Errorf("%v together, %g ns, mean %v: want the most, %g and about a day", h.Sum(), h.Nanoseconds(), h.Mean(), want)
+	}
+	later := h
+	later.Add(day)
+	if d := later.Sub(&h); d.Scale != Ages || d.Count != 1 || d.Sum() != day {
+		t.Errorf("after a day was added the difference is %d of %v, in scale %d", d.Count, d.Sum(), d.Scale)
 	}
 }

@@ -38,7 +38,7 @@ func values(metrics []firn.Metric, s *firn.Stats) map[string]float64 {
 	values := make(map[string]float64, len(metrics))
 	for _, m := range metrics {
 		if m.Histogram != nil {
-			addHistogram(values, m.Name, m.Histogram(s))
+			addHistogram(values, m, s)
 		} else if v := m.Value(s); !math.IsNaN(v) && !math.IsInf(v, 0) {
 			values[m.Name] = v
 		}
@@ -46,9 +46,10 @@ func values(metrics []firn.Metric, s *firn.Stats) map[string]float64 {
 	return values
 }
 
-func addHistogram(values map[string]float64, name string, h *firn.Histogram) {
+func addHistogram(values map[string]float64, m firn.Metric, s *firn.Stats) {
+	h, name := m.Histogram(s), m.Name
 	values[name+"_count"] = float64(h.Count())
-	values[name+"_sum"] = float64(h.Sum())
+	values[name+"_sum"] = m.Value(s)
 	values[name+"_p50"] = float64(h.Quantile(.5))
 	values[name+"_p99"] = float64(h.Quantile(.99))
 	values[name+"_p999"] = float64(h.Quantile(.999))

@@ -4,7 +4,7 @@
 //
 // The metrics are those of [firn.Metrics], prefixed with firn_; counters end in
 // _total, and what firn counts in nanoseconds is in _seconds here. Distributions are
-// histograms of 29 buckets, from 1 µs to 268 s. Each carries the
+// histograms of 29 buckets, from 1 µs to 268 s, those of ages from 10 ms to 31 days. Each carries the
 // label cache with the cache's name. The directory metrics/grafana has a dashboard
 // for them.
 package firnprometheus
@@ -82,7 +82,7 @@ func (m *metric) of(s *firn.Stats) prometheus.Metric {
 	for bound, count := range h.Buckets() {
 		buckets[bound.Seconds()] = count
 	}
-	return prometheus.MustNewConstHistogram(m.desc, h.Count(), h.Sum().Seconds(), buckets)
+	return prometheus.MustNewConstHistogram(m.desc, h.Count(), m.value(s), buckets)
 }
 
 func (c *collector) Describe(descs chan<- *prometheus.Desc) {
