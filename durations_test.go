@@ -3,11 +3,14 @@ package firn_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/firncache/firn"
+	"github.com/firncache/firn/internal/shared/sharedtest"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
@@ -51,6 +54,79 @@ func TestReadDurations(t *testing.T) {
 		}
 		if err := c.Close(); err != nil {
 			t.Fatal(err)
+		}
+	})
+}
+
+// Every request for values that the shared tier answers is counted with its time, those of a
+// load and of many keys too, and those that fail are not.
+func TestSharedReadDurations(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		tier := sharedtest.NewServer().Tier()
+		slow := time.Duration(0)
+		tier.OnRequest = func(string, string) { time.Sleep(slow) }
+		c := open(t, firn.Options{RAMBytes: 1 << 20, Shared: tier})
+		defer c.Close()
+		want := func(what string, n uint64, sum time.Duration) {
+			t.Helper()
+			if h := c.Stats().Shared.ReadDurations; h.Count() != n || h.Sum() != sum {
+				t.Errorf("%s: %v, %v together; want %d, %v", what, &h, h.Sum(), n, sum)
+			}
+		}
+		set(t, c, []byte("a"), []byte("1"))
+		want("a write", 0, 0)
+		c.Get(nil, []byte("a"))
+		want("a read of a copy", 0, 0)
+		slow = time.Second
+		c.Get(nil, []byte("b"))
+		want("a miss", 1, time.Second)
+		_, err := c.GetOrLoad(t.Context(), nil, []byte("c"), func(context.Context, []byte) ([]byte, error) {
+			slow = 0
+			return []byte("v"), nil
+		})
+		must(t, err)
+		n := c.Stats().Shared.ReadDurations
+		if n.Count() < 2 || n.Sum() < 2*time.Second {
+			t.Errorf("a load: %v", &n)
+		}
+		slow = time.Second
+		var b firn.Batch
+		must(t, c.LookupMulti(t.Context(), &b, [][]byte{[]byte("d"), []byte("e"), []byte("f")}))
+		want("many", n.Count()+1, n.Sum()+3*time.Second)
+		tier.SetOnline(false)
+		c.Get(nil, []byte("g"))
+		want("no server", n.Count()+1, n.Sum()+3*time.Second)
+	})
+}
+
+// The ages of what is evicted are those of the cache's clock, also of one that is given.
+func TestEvictionAges(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		now, start := atomic.Int64{}, time.Now()
+		given := func() time.Time { return start.Add(time.Duration(now.Load())) }
+		for name, clock := range map[string]func() time.Time{"the bubble's": nil, "one that is given": given} {
+			c := open(t, firn.Options{RAMBytes: 1 << 20, Clock: clock})
+			fill := func(n int) {
+				for i := range n {
+					must(t, c.Set(fmt.Appendf(nil, "%d-%d", now.Load(), i), make([]byte, 100)))
+				}
+			}
+			fill(10_000)
+			if clock != nil {
+				now.Add(int64(48 * time.Hour))
+			} else {
+				time.Sleep(48 * time.Hour)
+			}
+			before := c.Stats()
+			fill(200)
+			s := c.Stats()
+			h := s.RAM.EvictionAges.Sub(&before.RAM.EvictionAges)
+			if h.Count() != s.Evictions-before.Evictions || h.Count() == 0 || h.Quantile(0) < 48*time.Hour || h.Quantile(1) > 54*time.Hour {
+				t.Errorf("%s: %v; want %d of 48 h", name, &h, s.Evictions-before.Evictions)
+			}
+			must(t, c.Close())
 		}
 	})
 }

@@ -45,7 +45,7 @@ var allowed = map[string][]string{
 	".":                      {"internal/load", "internal/testseam", "internal/tiered", "internal/typed", "internal/coherence", "internal/codec", "internal/ram", "internal/ssd", "internal/policy/whatif", "internal/shared", "internal/histogram", "internal/inside"},
 	"live":                   {module, "internal/inside", "internal/histogram"},
 	"internal/load":          {"internal/tiered", "internal/shared", "internal/ram", "internal/offheap", "internal/histogram"},
-	"internal/tiered":        {"internal/policy/whatif", "internal/inside", "internal/ram", "internal/ssd", "internal/shared", "internal/record", "internal/registry", "internal/vfs", "internal/clock"},
+	"internal/tiered":        {"internal/policy/whatif", "internal/inside", "internal/histogram", "internal/ram", "internal/ssd", "internal/shared", "internal/record", "internal/registry", "internal/vfs", "internal/clock"},
 	"internal/ram":           {"internal/policy", "internal/policy/whatif", "internal/inside", "internal/histogram", "internal/index", "internal/clock", "internal/record", "internal/offheap", "internal/invariants", "golang.org/x/sys/cpu"},
 	"internal/codec":         {"internal/offheap"},
 	"internal/testseam":      {"internal/tiered"},

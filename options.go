@@ -114,7 +114,7 @@ type Options struct {
 
 	// Clock is the time by which values expire. Only differences matter, but for
 	// an SSD tier, whose entries may outlive the process. It is asked at every read
-	// of a value with a deadline. It must not call the cache: some callers hold
+	// of a value with a deadline, and while room is made. It must not call the cache: some callers hold
 	// locks. Default: the system's monotonic clock, which a goroutine of the process
 	// reads 20 times a second for all its caches, and a read itself if its value has
 	// less than a second to live; in a bubble of testing/synctest, the bubble's.

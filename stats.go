@@ -46,6 +46,12 @@ type RAMStats struct {
 	Reinsertions, ReinsertedBytes          uint64 // about to leave, and kept
 	TagEvictions                           uint64 // gone for a tag that was invalidated
 	PolicyChanges                          uint64
+	// EvictionAges are those of the entries that left RAM for want of room, to the SSD tier
+	// too: how long they had stayed since they were stored, promoted or last moved, be it that
+	// they were kept, or that room was made around them. A cache that is too small for its
+	// work evicts young entries. An age is told a little too high: by the time in which the
+	// segment was filled where the entry lay.
+	EvictionAges Histogram
 }
 
 // SSDStats are the figures of the SSD tier; all 0 without one.
@@ -135,7 +141,7 @@ func Metrics() []Metric {
 	}
 	for _, m := range distributions {
 		list = append(list, Metric{Name: m.name, Unit: "ns", Counter: true, Help: m.help, Histogram: m.histogram,
-			Value: func(s *Stats) float64 { return float64(m.histogram(s).Sum()) }})
+			Value: func(s *Stats) float64 { return m.histogram(s).h.Nanoseconds() }})
 	}
 	return list
 }
@@ -145,6 +151,8 @@ var distributions = []struct {
 	histogram  func(*Stats) *Histogram
 }{
 	{"ssd_read_duration", "How long reads of the disk took, their time in the queue included.", func(s *Stats) *Histogram { return &s.SSD.ReadDurations }},
+	{"shared_read_duration", "How long the shared tier took to answer requests for values, of one key or of many, those of loads included.", func(s *Stats) *Histogram { return &s.Shared.ReadDurations }},
+	{"eviction_age", "How long entries that left RAM for want of room, to the SSD tier too, had stayed since they were stored, promoted or last moved there.", func(s *Stats) *Histogram { return &s.RAM.EvictionAges }},
 	{"load_duration", "How long loaders took, of one key or of many.", func(s *Stats) *Histogram { return &s.Loads.Durations }},
 }
 
@@ -252,7 +260,7 @@ func (c *Cache) Stats() Stats {
 	inRAM, onSSD := c.store.Stats()
 	st := statsOf(inRAM)
 	st.addSSD(onSSD)
-	st.addShared(c.store.SharedStats(), inRAM.Invalidated)
+	st.addShared(c.store.SharedStats(), c.store.SharedReadDurations(), inRAM.Invalidated)
 	c.typed.addTo(&st)
 	st.addLoads(c.loads.Stats())
 	c.told.keep(&st)
@@ -299,6 +307,7 @@ func statsOf(s ram.Stats) Stats {
 			HugePages: s.HugePages, PrefaultedBytes: s.Prefaulted,
 			Reinsertions: s.Reinserted, ReinsertedBytes: s.ReinsertedBytes,
 			TagEvictions:  s.Obsolete,
+			EvictionAges:  Histogram{s.EvictionAges},
 			PolicyChanges: s.PolicyChanges,
 		},
 		SSD: SSDStats{Promotions: s.Promoted, Demotions: s.Demoted},

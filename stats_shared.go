@@ -3,6 +3,7 @@ package firn
 import (
 	"time"
 
+	"github.com/firncache/firn/internal/histogram"
 	"github.com/firncache/firn/internal/shared"
 )
 
@@ -39,11 +40,12 @@ type SharedStats struct {
 	ServersUp        int64  // of these, those heard of within the bound
 	FeedLag          time.Duration
 	Online, Tracking bool
+	ReadDurations    Histogram // of requests for values that were answered
 }
 
 // addShared adds the figures of the shared tier. The local ones have counted what it
 // answered as misses.
-func (st *Stats) addShared(s shared.Stats, dropped uint64) {
+func (st *Stats) addShared(s shared.Stats, reads histogram.Histogram, dropped uint64) {
 	st.Hits, st.Misses = st.Hits+s.Hits, st.Misses-min(st.Misses, s.Hits)
 	st.Shared = SharedStats{
 		Hits: s.Hits, Misses: s.Misses,
@@ -58,6 +60,7 @@ func (st *Stats) addShared(s shared.Stats, dropped uint64) {
 		KeptRemovals: s.KeptRemovals, RemovalsDropped: s.KeptRemovalsDropped,
 		Servers: s.Servers, ServersUp: s.ServersUp,
 		FeedLag: time.Duration(s.FeedLag), Online: s.Online, Tracking: s.Tracking,
+		ReadDurations: Histogram{reads},
 	}
 }
 

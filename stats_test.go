@@ -45,7 +45,7 @@ func wantMetric(t *testing.T, name string, index []int) {
 	moved := 0
 	for _, m := range firn.Metrics() {
 		moved += int(m.Value(&s))
-		if isDistribution := strings.HasSuffix(name, "Durations"); (m.Histogram != nil && m.Histogram(&s).Count() > 0) != (isDistribution && m.Value(&s) > 0) {
+		if isDistribution := strings.HasSuffix(name, "Durations") || strings.HasSuffix(name, "Ages"); (m.Histogram != nil && m.Histogram(&s).Count() > 0) != (isDistribution && m.Value(&s) > 0) {
 			t.Errorf("metric %s of Stats.%s: its histogram and its value disagree", m.Name, name)
 		}
 	}

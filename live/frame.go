@@ -53,11 +53,11 @@ type setting struct {
 }
 
 type health struct {
-	SSD         string    `json:"ssd"` // none, online, recovering, offline, stalled
-	SSDReason   string    `json:"ssd_reason,omitempty"`
-	Shared      string    `json:"shared"`
-	SharedNote  string    `json:"shared_note,omitempty"`
-	Since       time.Time `json:"since,omitzero"`
+	SSD        string    `json:"ssd"` // none, online, recovering, offline, stalled
+	SSDReason  string    `json:"ssd_reason,omitempty"`
+	Shared     string    `json:"shared"`
+	SharedNote string    `json:"shared_note,omitempty"`
+	Since      time.Time `json:"since,omitzero"`
 }
 
 // figures are those of a cache, in the order of series.

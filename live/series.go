@@ -18,10 +18,10 @@ type snapshot struct {
 
 // interval is what happened between two snapshots.
 type interval struct {
-	from, to                    *snapshot
-	seconds                     float64 // see secondsBetween
-	ramReads, sharedReads, ages histogram.Histogram
-	ssdReads, loads             firn.Histogram
+	from, to                           *snapshot
+	seconds                            float64 // see secondsBetween
+	ramReads                           histogram.Histogram
+	ssdReads, sharedReads, loads, ages firn.Histogram
 }
 
 func between(from, to *snapshot) *interval {
@@ -29,8 +29,8 @@ func between(from, to *snapshot) *interval {
 		from: from, to: to,
 		seconds:     secondsBetween(from.at, to.at),
 		ramReads:    to.inside.RAMReads.Sub(&from.inside.RAMReads),
-		sharedReads: to.inside.SharedReads.Sub(&from.inside.SharedReads),
-		ages:        to.inside.EvictionAges.Sub(&from.inside.EvictionAges),
+		sharedReads: to.stats.Shared.ReadDurations.Sub(&from.stats.Shared.ReadDurations),
+		ages:        to.stats.RAM.EvictionAges.Sub(&from.stats.RAM.EvictionAges),
 		ssdReads:    to.stats.SSD.ReadDurations.Sub(&from.stats.SSD.ReadDurations),
 		loads:       to.stats.Loads.Durations.Sub(&from.stats.Loads.Durations),
 	}

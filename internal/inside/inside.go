@@ -22,9 +22,7 @@ type Inside struct {
 	Policy Policy
 	Health Health
 
-	RAMReads     histogram.Histogram // sampled: of reads in RAM
-	SharedReads  histogram.Histogram // of the shared tier; empty without
-	EvictionAges histogram.Histogram // how long evicted entries, demoted ones too, had stayed in RAM since they were stored or last kept
+	RAMReads histogram.Histogram // sampled: of reads in RAM
 
 	// Segments has a byte for each segment of the log, in the order of the file: 0 to 100 is the
 	// share of its bytes that live, in percent, rounded up; or one of the states below. There is

@@ -2,10 +2,10 @@ package ram
 
 import "github.com/firncache/firn/internal/policy"
 
-// evictOrDemote takes a live record out for want of room. It is demoted if the lower
+// evictOrDemote takes a live record out for want of room, at a time. It is demoted if the lower
 // tier accepts it, and evicted otherwise. The lower tier has the record before its
 // entry goes here, so that it is never in neither.
-func (s *shard) evictOrDemote(e *entry) {
+func (s *shard) evictOrDemote(e *entry, now int64) {
 	to := rejected
 	switch {
 	case s.demotesInParts(&e.rec):
@@ -15,9 +15,11 @@ func (s *shard) evictOrDemote(e *entry) {
 	}
 	switch to {
 	case demoted:
+		s.noteAge(e.rec.off, now)
 		s.remove(e.hash, e.bucket, e.slot, &e.rec, Demoted)
 		s.count.Demoted++
 	case rejected:
+		s.noteAge(e.rec.off, now)
 		s.remove(e.hash, e.bucket, e.slot, &e.rec, Capacity)
 		s.count.Evicted++
 	}

@@ -97,14 +97,17 @@ func (s *shard) endDemotion(d *pendingDemotion) {
 	}
 	r := s.tier.recordAt(d.off)
 	b, slot, ok := s.table.Find(d.hash, uint32(d.off>>s.tier.unitShift))
-	switch {
+	defer s.countAges()
+	switch now := s.tier.clock.now(); {
 	case !ok: // it cannot be
 	case d.done:
+		s.noteAge(d.off, now)
 		s.remove(d.hash, b, slot, &r, Demoted)
 		s.count.Demoted++
 	case s.tier.pastGrace(&r):
 		s.expire(d.hash, b, slot, &r)
 	default:
+		s.noteAge(d.off, now)
 		s.remove(d.hash, b, slot, &r, Capacity)
 		s.count.Evicted++
 	}

@@ -105,7 +105,7 @@
 //   - set.go, set_multi.go, delete.go: the writes; watch.go, set_if.go: those of a
 //     watched key; clear.go: that of all.
 //   - acquire.go: how a write gets segments. reclaim.go, reclaim_ahead.go: which shard
-//     gives one up, and when; drain.go, walk.go, work.go: how. lanes.go, ghosts.go: the
+//     gives one up, and when; drain.go, walk.go, work.go: how; ages.go: the age of what goes. lanes.go, ghosts.go: the
 //     questions to package policy.
 //   - lower_tier.go: the seam to a lower tier. demote.go, demote_parts.go, demotions.go,
 //     only_here.go, force.go,

@@ -22,9 +22,11 @@ func (s *shard) beginDrain(id uint32, cleans bool) {
 // drainStep does a step. The last one releases the segment, or if long records are
 // being demoted from there, the end of the last of these demotions.
 func (s *shard) drainStep() {
+	s.drain.now = s.tier.clock.now()
 	if more := s.walkStep(&s.drain.walk, s.drainRecord); !more && s.drain.id != 0 && !s.demotions.holdDrain() {
 		s.release(s.drain.id)
 	}
+	s.countAges()
 }
 
 // drainRecord takes a live record out of the segment that is being drained.
@@ -47,7 +49,7 @@ func (s *shard) drainRecord(e *entry) {
 // moveOrEvict cleans: it moves a record to the end of its lane.
 func (s *shard) moveOrEvict(e *entry) {
 	if !s.move(e, s.tier.segs[s.drain.id].lane, e.freq()) {
-		s.evictOrDemote(e)
+		s.evictOrDemote(e, s.drain.now)
 	}
 }
 
@@ -64,7 +66,7 @@ func (s *shard) keepOrEvict(e *entry) {
 		return
 	}
 	s.ghosts.Evict(from, e.hash)
-	s.evictOrDemote(e)
+	s.evictOrDemote(e, s.drain.now)
 	s.keptBytes = 0
 }
 

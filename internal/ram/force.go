@@ -24,17 +24,20 @@ func (t *Tier) Evict(pick func(key []byte) bool, demote bool) (n int) {
 func (s *shard) forceOut(hash uint64, key []byte, demote bool) bool {
 	s.mu.Lock()
 	b, slot, r, ok := s.find(hash, key)
+	now := s.tier.clock.now()
 	switch e := (&entry{hash, b, slot, r}); {
 	case !ok:
 	case demote:
-		s.evictOrDemote(e)
+		s.evictOrDemote(e, now)
 	default:
+		s.noteAge(r.off, now)
 		s.remove(hash, b, slot, &r, Capacity)
 		s.count.Evicted++
 		if s.tier.lower != nil {
 			s.tier.lower.Invalidate(hash)
 		}
 	}
+	s.countAges()
 	s.unlockAndNotify()
 	s.finishDemotionsPatiently()
 	return ok

@@ -6,6 +6,7 @@ import (
 	"os"
 	"sync/atomic"
 
+	"github.com/firncache/firn/internal/histogram"
 	"github.com/firncache/firn/internal/index"
 	"github.com/firncache/firn/internal/offheap"
 	"github.com/firncache/firn/internal/policy"
@@ -75,6 +76,7 @@ func unreserved(cfg *Config, g geometry) *Tier {
 		freeAhead: 2 + g.shards/4,
 		maxWalk:   stepRecords,
 	}
+	t.ages.Scale = histogram.Ages
 	t.setLower(cfg.Lower)
 	t.simulations.init(cfg.SimulationBytes, cfg.Lower)
 	t.wantSimulated(t.simulations.mask())

@@ -92,7 +92,7 @@ func (s *shard) open(q policy.Lane) {
 	seg.live, seg.first, seg.end, seg.head = 0, 0, 0, 0
 	seg.cont.Store(0)
 	seg.lane, seg.queue, seg.earliest, seg.latest = q, policy.None, 0, 0
-	seg.stamp = s.ghosts.Clock()
+	seg.stamp, seg.opened = s.ghosts.Clock(), s.tier.clock.now()
 	seg.owner.Store(s.number)
 	s.held.Add(1)
 	small, main := s.laneBytes()

@@ -38,6 +38,7 @@ type segment struct {
 
 	earliest int64 // no record here is past its grace before, in clock milliseconds; 0 for none
 	latest   int64 // when the last one here will be
+	opened   int64 // the time, in clock milliseconds
 }
 
 // chain is a list of segments linked through next, last in first out.

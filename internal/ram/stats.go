@@ -1,5 +1,7 @@
 package ram
 
+import "github.com/firncache/firn/internal/histogram"
+
 // Stats is a snapshot of a tier. Sizes are in bytes.
 type Stats struct {
 	Counters
@@ -15,11 +17,12 @@ type Stats struct {
 	ReservedBytes         int64 // of the budget, reserved for the lower tier: see Reserve
 	HugePages             bool
 	Prefaulted            int64
+	EvictionAges          histogram.Histogram // of records that left for want of room, to the lower tier too, since they were stored or last moved
 }
 
 // Stats takes a snapshot, one shard after the other.
 func (t *Tier) Stats() Stats {
-	st := Stats{HugePages: t.region.Huge(), PolicyChanges: t.tuner.Changes()}
+	st := Stats{HugePages: t.region.Huge(), PolicyChanges: t.tuner.Changes(), EvictionAges: t.ages.Snapshot()}
 	st.Hits, st.Misses = t.reads.sum()
 	for i := range t.shards {
 		s := &t.shards[i]

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/firncache/firn/internal/histogram"
 	"github.com/firncache/firn/internal/index"
 	"github.com/firncache/firn/internal/offheap"
 	"github.com/firncache/firn/internal/policy"
@@ -57,6 +58,8 @@ type Tier struct {
 	janitor      janitor
 
 	scratch scratchPool
+
+	ages histogram.Recorder // of records that left for want of room: see shard.noteAge
 
 	freeAhead int        // segments that are to be free when a write needs one: see reclaimAhead
 	maxWalk   int        // records in a step, at most: stepRecords, or fewer in tests
@@ -134,6 +137,7 @@ type shard struct {
 	hasGhosts bool
 	keptBytes int64 // bytes that the policy kept since a record was last evicted
 	drain     drain
+	leavers   leavers
 	drainDebt int64         // bytes that were stored, less those for which a step of a drain was done
 	walking   uint32        // the segment whose records are being looked through, in this hold
 	walks     *walk         // those under way, the drain's excepted
@@ -159,6 +163,7 @@ type drain struct {
 	walk                // through the segment, which is in no queue and not cleanable
 	cleans       bool   // its live records are moved to the end of their lane; otherwise the policy decides
 	evictsAll    bool   // the policy is not asked: it has kept too much
+	now          int64  // the time of its last step, in clock milliseconds
 	leavesGhosts bool   // a record that is evicted leaves a ghost
 	ended        uint64 // how many drains have
 }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/firncache/firn/internal/histogram"
 	"github.com/firncache/firn/internal/shared"
 )
 
@@ -26,6 +27,7 @@ type sharedCounters struct {
 	copies, copiesRefused atomic.Uint64
 	checks, unchanged     atomic.Uint64
 	staleServed, errors   atomic.Uint64
+	readTimes             histogram.Recorder // of requests that were answered
 }
 
 // NumberHook is told of the numbers that processes agree on. Its methods do not wait, and

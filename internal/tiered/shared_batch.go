@@ -90,7 +90,7 @@ func (s *Store) askMulti(ctx context.Context, b *Batch, call *shared.Call) (firs
 	for i := range watches {
 		s.ram.Watch(&watches[i], b.Hashes[q.index[i]], q.queries[i].Key)
 	}
-	s.shared.tier.ReadMulti(ctx, q.queries, func(i int, f shared.Found, err error) {
+	s.shared.readMulti(ctx, q.queries, func(i int, f shared.Found, err error) {
 		if err = s.answerQuery(ctx, b, i, &f, err, call); first == nil {
 			first = err
 		}

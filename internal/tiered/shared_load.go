@@ -130,7 +130,7 @@ func (s *Store) askWatched(ctx context.Context, w *ram.Watch, key []byte, have *
 // lease leases a key of which have is known, a miss or a value that is not the answer.
 func (s *Store) lease(ctx context.Context, w *ram.Watch, key []byte, have *sharedCopy, asked bool, a *Asked, call *shared.Call, ev *ram.Evicted) {
 	t := s.shared
-	expect, f, err := t.tier.Lease(ctx, nil, shared.Query{Key: key, Have: have.version})
+	expect, f, err := t.leaseFor(ctx, shared.Query{Key: key, Have: have.version})
 	if err != nil && !errors.Is(err, shared.ErrLeased) {
 		if a.Lease.err = err; ctx.Err() == nil && !t.closing.Load() {
 			t.count.errors.Add(1)
@@ -159,7 +159,7 @@ func (s *Store) leaseObsolete(ctx context.Context, key []byte, version shared.Ve
 	if a.Lease.Held() || a.Leased {
 		return
 	}
-	expect, f, err := s.shared.tier.Lease(ctx, nil, shared.Query{Key: key, Have: version})
+	expect, f, err := s.shared.leaseFor(ctx, shared.Query{Key: key, Have: version})
 	if f == nil && (err == nil || errors.Is(err, shared.ErrLeased)) {
 		a.Lease.expect, a.Leased = expect, err != nil
 	}

@@ -230,7 +230,7 @@ func (s *Store) readShared(ctx context.Context, key []byte, have *sharedCopy, _ 
 	if have.state != Miss {
 		s.shared.count.checks.Add(1)
 	}
-	return s.shared.tier.Read(ctx, have.value, shared.Query{Key: key, Have: have.version})
+	return s.shared.read(ctx, have.value, shared.Query{Key: key, Have: have.version})
 }
 
 // missing notes that the shared tier has nothing: the suspect copy is none of it.

@@ -28,6 +28,7 @@ var rows = []row{
 	}},
 	{"What leaves, and what stays", []panel{
 		{title: "Leaving", metrics: []string{"evictions", "expirations", "replacements", "deletes", "cleared"}},
+		{title: "Age of what leaves RAM for want of room", metrics: []string{"eviction_age"}},
 		{title: "Kept", metrics: []string{"reinsertions"}},
 		{title: "Probation and main", metrics: []string{"small_bytes", "main_bytes"}},
 	}},
@@ -56,6 +57,7 @@ var rows = []row{
 	{"Shared tier: reads and copies", []panel{
 		{title: "Share of reads that the shared tier answers", metrics: []string{"hits", "misses"}, share: "shared_hits"},
 		{title: "Answers by tier: all, SSD, shared", metrics: []string{"hits", "ssd_hits", "shared_hits", "shared_misses"}},
+		{title: "Time that the shared tier takes to answer", metrics: []string{"shared_read_duration"}},
 		{title: "Copies", metrics: []string{"shared_copies", "shared_copies_refused", "shared_copies_dropped", "shared_invalidations"}},
 		{title: "Checks of suspect copies", metrics: []string{"shared_checks", "shared_checks_unchanged"}},
 		{title: "Read and written there", metrics: []string{"shared_read_bytes", "shared_written_bytes"}},
