@@ -26,6 +26,18 @@ func ExampleHistogram() {
 	// none took longer than 4.096ms
 }
 
+func ExampleHistogram_Sub() {
+	var h firn.Histogram // as Stats has it
+	h.Add(3 * time.Millisecond)
+	before := h
+	h.Add(90 * time.Microsecond)
+	h.Add(95 * time.Microsecond)
+	since := h.Sub(&before)
+	fmt.Println(since.Count(), since.Sum(), since.Quantile(.99))
+	// Output:
+	// 2 185µs 96µs
+}
+
 // A Histogram is shown by its quantiles, also inside other values.
 func TestHistogramShown(t *testing.T) {
 	var s struct{ Reads firn.Histogram }

@@ -67,6 +67,25 @@ func TestQuantile(t *testing.T) {
 	}
 }
 
+// The difference of two snapshots is what was counted in between.
+func TestSub(t *testing.T) {
+	var all, later Histogram
+	for i := range 1000 {
+		all.Add(time.Duration(i) * time.Microsecond)
+	}
+	earlier := all
+	for i := range 500 {
+		all.Add(time.Duration(i) * time.Millisecond)
+		later.Add(time.Duration(i) * time.Millisecond)
+	}
+	if d := all.Sub(&earlier); d != later {
+		t.Errorf("%d durations, %v together: want %d, %v", d.Count, d.Sum, later.Count, later.Sum)
+	}
+	if d := earlier.Sub(&all); d != (Histogram{}) {
+		t.Errorf("taken after what it is subtracted from: %d durations, %v", d.Count, d.Sum)
+	}
+}
+
 // The counts of the powers of two are those of the durations up to them.
 func TestPowers(t *testing.T) {
 	var h Histogram
