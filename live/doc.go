@@ -2,5 +2,32 @@
 //
 //	http.Handle("/debug/firn/", live.Handler(users, pictures))
 //
-// It shows figures, and never a key or a value. Nothing can be changed there.
+// It shows figures, and never a key or a value. Nothing can be changed there. Below the path
+// of the page are
+//
+//	stats.json     the last frame, for people and scripts
+//	metrics        all of firn.Metrics in Prometheus' text format, by the names of metrics/firnprometheus
+//	history.json   the figures of the last 15 minutes
+//	events         a frame each second, as server-sent events
+//
+// # Terminology
+//
+//   - frame: what the page is told each second: the state of the process and of each cache, with
+//     rates and quantiles of the second before. It has a number, one above that of the frame before.
+//   - series: a figure of a cache over time. The history has the last 900 of each.
+//   - run: a name that a handler gives itself when it is made. A page that finds another one, or
+//     a number that does not follow, gets the history anew.
+//   - viewer: a stream of events. It never waits for another one, and nothing waits for it: one
+//     that is slow gets the latest frame when it is ready, one that takes none for ten
+//     seconds is dropped.
+//
+// # Who may look
+//
+// The package knows no users. As with net/http/pprof, mount the page where only those who may see
+// it come, or wrap the handler. What browsers could be made to do is refused: requests for
+// another site's pages, frames, and a Host that is not this machine's at a loopback address (see
+// Options.Hosts).
+//
+// Frames are sent uncompressed, about 4 KB for each cache: to compress them for each
+// viewer would cost more than all else. A proxy may do it.
 package live

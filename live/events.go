@@ -27,7 +27,6 @@ func (p *page) events(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s := stream{w: w, control: http.NewResponseController(w)}
-	_ = s.control.SetReadDeadline(time.Time{}) // a server's ReadTimeout is not for what goes on
 	if err := s.flush(); errors.Is(err, http.ErrNotSupported) {
 		refuse(w, http.StatusInternalServerError, "this server's ResponseWriter cannot flush, so that it cannot send events: a middleware hides http.Flusher")
 		return
