@@ -372,10 +372,10 @@ function frameOf(width, height) {
 }
 
 function drawY(box, scale, axis) {
-  const y = v => box.bottom - v / scale.top * box.height;
+  const y = v => box.bottom - v / scale.top * box.height, write = axes[axis].tick ?? axes[axis].write;
   return scale.values.map(v => [
     svg('path', { class: v ? 'rule' : 'rule base', d: `M${box.left} ${Math.round(y(v)) + 0.5}H${box.right}` }),
-    svg('text', { class: 'axis', x: box.left - 8, y: at(y(v) + 4), 'text-anchor': 'end' }, v === 0 ? '0' : (axes[axis].tick ?? axes[axis].write)(v, scale.top)),
+    svg('text', { class: 'axis', x: box.left - 8, y: at(y(v) + 4), 'text-anchor': 'end' }, v === 0 ? '0' : write(v, scale.top)),
   ]).flat();
 }
 
@@ -398,8 +398,9 @@ const swatch = (kind, colour, dash) => svg('svg', { class: `swatch c-${colour}`,
   kind === 'area' ? svg('rect', { class: 'area', x: 2, width: 14, height: 10, rx: 2 })
     : svg('path', { class: `line d${dash ?? 0}`, d: 'M0 5H18' }));
 
-/** legend lists names with their values. */
-const legend = items => items.map(i => html('li', { class: i.rest && 'break' }, i.mark, i.name, i.value !== undefined && [' ', html('b', { 'data-series': i.key, 'data-value': i.raw }, i.value)], ' '));
+/** legend lists names with their values: { mark, name, value, key, raw }; { rest } begins a line. */
+const legend = items => items.map(i => html('li', { class: i.rest && 'break' }, i.mark, i.name,
+  i.value !== undefined && [' ', html('b', { 'data-series': i.key, 'data-value': i.raw }, i.value)], ' '));
 
 // ---- 5 parts and cards --------------------------------------------------------------------
 
@@ -450,6 +451,7 @@ function paint(drawing, nodes, unit, summary, slowly) {
   if (slowly || !drawing.hasAttribute('aria-description')) drawing.setAttribute('aria-description', summary());
 }
 
+const whole = height => ({ top: 1, values: height < 130 ? [0, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1] });
 const bucketSteps = [1, 2, 3, 5, 10, 15, 30, 60].map(s => s * 1000);
 const isLive = view => view.cursor === undefined;
 
@@ -498,7 +500,8 @@ function timePlot(options) {
       const above = below.map((v, i) => isNumber(s.list[i]) ? v + s.list[i] : undefined);
       const [low, high] = [below.map(y), above.map(y)];
       below = above.map((v, i) => v ?? below[i]);
-      return [svg('path', { class: `area c-${s.colour}`, d: ribbon(xs, low, high, half) }), svg('path', { class: 'top-edge', d: path(xs.map((x, i) => [x, high[i]])) })];
+      return [svg('path', { class: `area c-${s.colour}`, d: ribbon(xs, low, high, half) }),
+        svg('path', { class: 'top-edge', d: path(xs.map((x, i) => [x, high[i]])) })];
     }).flat();
   }
 
@@ -510,7 +513,8 @@ function timePlot(options) {
   function summary() {
     const told = drawn.values.map(s => {
       const list = s.list.filter(isNumber);
-      return list.length ? `${s.name} ${s.write(s.list[drawn.latest])}, between ${s.write(Math.min(...list))} and ${s.write(Math.max(...list))}` : `${s.name}: no figures`;
+      if (list.length === 0) return `${s.name}: no figures`;
+      return `${s.name} ${s.write(s.list[drawn.latest])}, between ${s.write(Math.min(...list))} and ${s.write(Math.max(...list))}`;
     });
     return `${told.join('; ') || 'Nothing yet'}. From ${clock(drawn.from, false)} to ${clock(drawn.to, false)}.`;
   }
@@ -522,7 +526,7 @@ function timePlot(options) {
       const { width, height } = sizeOf(area);
       if (!width) return;
       const box = frameOf(width, height), d = drawn = compute(view, box.width);
-      const scale = options.full ? { top: 1, values: height < 130 ? [0, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1] } : ticks(options.axis, highestOf(d), box.height);
+      const scale = options.full ? whole(height) : ticks(options.axis, highestOf(d), box.height);
       const nodes = [...drawY(box, scale, options.axis), ...drawTimes(box, view.from, view.to), ...drawSeries(box, d, scale)];
       const empty = d.values.every(s => !s.list.some(isNumber)) ? 'no figures yet' : !options.full && highestOf(d) === 0 ? 'none in this time' : '';
       if (empty) nodes.push(svg('text', { x: at(box.left + box.width / 2), y: at(box.top + box.height / 2), 'text-anchor': 'middle' }, empty));
@@ -533,7 +537,9 @@ function timePlot(options) {
       paint(drawing, nodes, axes[options.axis].unit, summary, view.slowly);
       const i = d.cursor >= 0 ? d.cursor : d.latest;
       const kind = options.stacked ? 'area' : 'line';
-      readout.replaceChildren(...legend(d.values.map(s => ({ mark: swatch(kind, s.colour, s.dash), name: s.name, value: s.write(s.list[i]), key: s.key, raw: s.key && raw(view, s.key) }))),
+      readout.replaceChildren(...legend(d.values.map(s => ({
+        mark: swatch(kind, s.colour, s.dash), name: s.name, value: s.write(s.list[i]), key: s.key, raw: s.key && raw(view, s.key),
+      }))),
         html('li', { class: 'unseen' }, d.cursor >= 0 ? clock(d.cells[i].time) : 'now'));
     },
     table(view) {
@@ -550,9 +556,15 @@ function table(title, heads, rows) {
     html('tbody', {}, rows.map(([first, ...rest]) => html('tr', {}, html('th', { scope: 'row' }, first), rest.map(c => html('td', {}, c))))));
 }
 
+/** radios are a choice of one: options are [value, its text or nodes]. */
+function radios(title, name, options, value, choose) {
+  return html('fieldset', { class: 'choice' }, html('legend', { class: 'unseen' }, title), options.map(([v, nodes]) => html('label', {},
+    html('input', { type: 'radio', name, value: v, checked: v === value, onchange: () => choose(v) }), nodes)));
+}
+
 let cardCount = 0;
 
-/** card puts parts under a heading. options: { chart, title, unit(view), parts, shown(view), wide, last, two, controls }. */
+/** card puts parts under a heading. options: { chart, title, unit(view), parts, shown(view), wide, two, controls }. */
 function card(options) {
   const heading = html('h3', { id: `heading-${++cardCount}` }, options.title);
   const unit = html('span', { class: 'unit' });
@@ -568,7 +580,7 @@ function card(options) {
   } }, 'table');
   let filled = false;
   const element = html('figure', { 'data-chart': options.chart, 'aria-labelledby': heading.id,
-    class: ['card', options.chart, options.wide && 'wide', options.last && 'last'].filter(Boolean).join(' ') },
+    class: ['card', options.chart, options.wide && 'wide'].filter(Boolean).join(' ') },
     html('div', { class: 'head' }, heading, unit, options.controls, withTable.length > 0 && toggle), body, tables);
   return {
     element,
@@ -636,7 +648,8 @@ function flowPart() {
   let flow, narrow;
   let picked = -1;
   const spoken = html('p', { class: 'unseen', 'data-readout': 'flow' });
-  const tell = s => `${s.name}: ${rate(s.loads ?? s.rate)}, ${percent(flow.reads ? s.rate / flow.reads : 0)} of reads` + (s.p50 ? `, p50 ${duration(s.p50)}, p99 ${duration(s.p99)}` : '');
+  const part = s => percent(flow.reads ? s.rate / flow.reads : 0);
+  const tell = s => `${s.name}: ${rate(s.loads ?? s.rate)}, ${part(s)} of reads${s.p50 ? `, p50 ${duration(s.p50)}, p99 ${duration(s.p99)}` : ''}`;
   const { area, drawing } = plotArea('How requests flow', { pick() {}, leave() { picked = -1; }, move: by => {
     picked = Math.min(Math.max(picked + by, 0), flow.stations.length - 1);
     return () => tell(flow.stations[picked]);
@@ -657,17 +670,20 @@ function flowPart() {
   /** turn is the outline of a layer that flows from u0 to u and turns off to v = end, with an arrow. */
   function turn(l, u0, u, end, P, v0) {
     const r = 9, R = r + l.width, sweep = narrow ? 0 : 1, wing = Math.max(0, 3.5 - l.width / 3), tip = 5 + l.width / 8;
-    return `M${P(u0, v0 + l.a)}L${P(u, v0 + l.a)}A${at(R)} ${at(R)} 0 0 ${sweep} ${P(u + R, v0 + l.a + R)}L${P(u + R, end)}`
-      + `L${P(u + R + wing, end)}L${P(u + r + l.width / 2, end + tip)}L${P(u + r - wing, end)}L${P(u + r, end)}L${P(u + r, v0 + l.b + r)}A${r} ${r} 0 0 ${1 - sweep} ${P(u, v0 + l.b)}L${P(u0, v0 + l.b)}Z`;
+    const arc = (radius, way, to) => `A${at(radius)} ${at(radius)} 0 0 ${way} ${to}`;
+    const outer = `M${P(u0, v0 + l.a)}L${P(u, v0 + l.a)}${arc(R, sweep, P(u + R, v0 + l.a + R))}L${P(u + R, end)}`;
+    const arrow = `L${P(u + R + wing, end)}L${P(u + r + l.width / 2, end + tip)}L${P(u + r - wing, end)}L${P(u + r, end)}`;
+    return `${outer}${arrow}L${P(u + r, v0 + l.b + r)}${arc(r, 1 - sweep, P(u, v0 + l.b))}L${P(u0, v0 + l.b)}Z`;
   }
 
   function label(s, x, y, colour) {
-    const lines = [
-      svg('tspan', { x, dy: 0, class: 'strong', 'data-series': s.hits, 'data-value': s.raw }, rate(s.loads ?? s.rate)),
-      s.key === 'load' ? svg('tspan', { x, dy: 16, 'data-series': 'misses', 'data-value': flow.raw.misses }, `for ${rate(s.rate)} misses`) : svg('tspan', { x, dy: 16 }, `${percent(flow.reads ? s.rate / flow.reads : 0)} of reads`),
-    ];
-    if (s.p50) lines.push(svg('tspan', { x, dy: 16 }, `p50 ${duration(s.p50)}${s.note ?? ''}`), svg('tspan', { x, dy: 16 }, `p99 ${duration(s.p99)}${s.note ?? ''}`));
-    return [svg('text', { class: 'name', x, y: y - 18 }, s.name), svg('rect', { class: `stratum c-${colour}`, x: x - 9, y: y - 28, width: 3, height: 12, rx: 1.5 }), svg('text', { x, y }, lines)];
+    const below = (text, attributes) => svg('tspan', { x, dy: 16, ...attributes }, text);
+    const lines = [svg('tspan', { x, dy: 0, class: 'strong', 'data-series': s.hits, 'data-value': s.raw }, rate(s.loads ?? s.rate)),
+      s.key === 'load' ? below(`for ${rate(s.rate)} misses`, { 'data-series': 'misses', 'data-value': flow.raw.misses }) : below(`${part(s)} of reads`)];
+    if (s.p50) lines.push(below(`p50 ${duration(s.p50)}${s.note ?? ''}`), below(`p99 ${duration(s.p99)}${s.note ?? ''}`));
+    return [svg('text', { class: 'name', x, y: y - 18 }, s.name),
+      svg('rect', { class: `stratum c-${colour}`, x: x - 9, y: y - 28, width: 3, height: 12, rx: 1.5 }),
+      svg('text', { x, y }, lines)];
   }
 
   function draw(width) {
@@ -701,7 +717,8 @@ function flowPart() {
       ? svg('text', { x: v0 + thick + 12, y: 18 }, reads, ' reads')
       : svg('text', { x: 0, y: v0 - 9 }, reads, ' reads');
     drawing.setAttribute('height', height);
-    return [svg('path', { class: 'bed', d: `M${P(0, v0 + thick)}L${P(0, v0)}L${P(inlet - 8, v0)}L${P(inlet - 8, v0 + thick)}Z` }), ...nodes.reverse(), head, ...texts];
+    const bed = svg('path', { class: 'bed', d: `M${P(0, v0 + thick)}L${P(0, v0)}L${P(inlet - 8, v0)}L${P(inlet - 8, v0 + thick)}Z` });
+    return [bed, ...nodes.reverse(), head, ...texts];
   }
 
   return {
@@ -718,7 +735,7 @@ function flowPart() {
       if (picked >= 0 || view.slowly) show(spoken, tell(flow.stations[Math.max(picked, 0)]));
     },
     table: () => table('How requests flow', ['who answers', 'a second', 'share of reads', 'p50', 'p99'],
-      flow.stations.map(s => [s.name, rate(s.loads ?? s.rate), percent(flow.reads ? s.rate / flow.reads : undefined), duration(s.p50), duration(s.p99)])),
+      flow.stations.map(s => [s.name, rate(s.loads ?? s.rate), part(s), duration(s.p50), duration(s.p99)])),
   };
 }
 
@@ -744,7 +761,7 @@ function advice(curve, sizes, what, miss) {
   const double = pointAt(points, 2), half = pointAt(points, 0.5);
   return [
     valid(double) && more(curve, now, double, what, miss),
-    valid(half) && less(curve, now, half, what),
+    valid(half) && less(curve, now, half),
     knee(sizes),
     rest(points, miss),
   ].filter(Boolean);
@@ -753,20 +770,26 @@ function advice(curve, sizes, what, miss) {
 const lost = curve => curve.load_time_ns > 0 ? 'loads' : 'misses';
 
 function more(curve, now, double, what, miss) {
-  const size = `Doubling ${what} to ${bytes(double.bytes)}`;
-  const gain = now.miss_ratio - double.miss_ratio;
-  if (gain <= Math.max(double.error, 0.0005)) return `${size} would change little: ${percent(double.miss_ratio)} of reads would ${miss} in place of ${percent(now.miss_ratio)}.`;
+  const size = `Doubling ${what} to ${bytes(double.bytes)}`, gain = now.miss_ratio - double.miss_ratio;
+  if (gain <= least(double)) {
+    return `${size} would change little: ${percent(double.miss_ratio)} of reads would ${miss} in place of ${percent(now.miss_ratio)}.`;
+  }
   const loads = now.loads_per_second - double.loads_per_second, reads = now.ssd_reads_per_second - double.ssd_reads_per_second;
-  const saved = double.saved_per_gib_ns_per_hour;
-  const what2 = [loads >= 0.005 && `${number(loads)} ${lost(curve)}/s`, reads >= 0.005 && `${number(reads)} SSD reads/s`].filter(Boolean).join(' and ');
-  return `${size} would save ${what2 || `${percent(gain)} of reads from missing`}${saved > 0 ? ` (${duration(saved)} of the source an hour for each GiB)` : ''}.`;
+  const spared = [loads >= 0.005 && `${number(loads)} ${lost(curve)}/s`, reads >= 0.005 && `${number(reads)} SSD reads/s`].filter(Boolean);
+  const hours = double.saved_per_gib_ns_per_hour;
+  return `${size} would save ${spared.join(' and ') || `${percent(gain)} of reads from missing`}`
+    + `${hours > 0 ? ` (${duration(hours)} of the source an hour for each GiB)` : ''}.`;
 }
 
-function less(curve, now, half, what) {
-  const loss = half.miss_ratio - now.miss_ratio, loads = half.loads_per_second - now.loads_per_second;
-  if (loss <= Math.max(half.error, 0.0005)) return `Half of it, ${bytes(half.bytes)}, would do about as well.`;
-  return `Half of it, ${bytes(half.bytes)}, would cost ${loads >= 0.005 ? `${number(loads)} more ${lost(curve)}/s` : `${percent(loss)} more misses`}.`;
+function less(curve, now, half) {
+  const size = `Half of it, ${bytes(half.bytes)}`, loss = half.miss_ratio - now.miss_ratio;
+  if (loss <= least(half)) return `${size}, would do about as well.`;
+  const loads = half.loads_per_second - now.loads_per_second;
+  return `${size}, would cost ${loads >= 0.005 ? `${number(loads)} more ${lost(curve)}/s` : `${percent(loss)} more misses`}.`;
 }
+
+/** least is the difference of miss ratios below which nothing can be told. */
+const least = p => Math.max(p.error, 0.0005);
 
 function knee(sizes) {
   const p = sizes.points[sizes.knee];
@@ -778,16 +801,18 @@ function knee(sizes) {
 /** rest says what no size here would cure: that is why a cache misses, if not for want of room. */
 function rest(points, miss) {
   const most = points.filter(valid).at(-1);
-  return most && most.factor > 1 ? [`At ${bytes(most.bytes)}, ${percent(most.miss_ratio)} would ${miss} still: mostly first reads of a key, and what was deleted or has expired.`, 'small'] : undefined;
+  if (!(most?.factor > 1)) return undefined;
+  return [`At ${bytes(most.bytes)}, ${percent(most.miss_ratio)} would ${miss} still: mostly first reads of a key, and what was deleted or has expired.`, 'small'];
 }
 
 /** curvePart draws the miss ratio by size, of RAM or of RAM and SSD as one. */
 function curvePart() {
   let which = 'ram', picked = -1, drawn, shown, hasBoth = false;
   const readout = html('ul', { class: 'legend', 'data-readout': 'curve' });
-  const choice = html('fieldset', { class: 'choice' }, html('legend', { class: 'unseen' }, 'Memory that changes'),
-    [['ram', 'RAM'], ['both', 'RAM + SSD']].map(([value, text]) => html('label', {}, html('input', { type: 'radio', name: 'curve', value, checked: value === which, onchange: () => { which = value; picked = -1; page.redraw(); } }), text)));
-  const words = p => valid(p) ? `${bytes(p.bytes)}, ${factor(p.factor)}: ${percent(p.miss_ratio)} miss, within ${percent(p.error)}; ${rate(p.loads_per_second)} ${lost(shown)}` : `${bytes(p.bytes)}, ${factor(p.factor)}: ${reason(p)}`;
+  const choose = value => { which = value; picked = -1; page.redraw(); };
+  const choice = radios('Memory that changes', 'curve', [['ram', ['RAM']], ['both', ['RAM + SSD']]], which, choose);
+  const words = p => `${bytes(p.bytes)}, ${factor(p.factor)}: `
+    + (valid(p) ? `${percent(p.miss_ratio)} miss, within ${percent(p.error)}; ${rate(p.loads_per_second)} ${lost(shown)}` : reason(p));
   const { area, drawing } = plotArea('What-if curve', {
     pick: x => { if (drawn?.xs.length) picked = drawn.xs.reduce((best, at, i) => Math.abs(at - x) < Math.abs(drawn.xs[best] - x) ? i : best, 0); },
     leave: () => { picked = -1; },
@@ -803,10 +828,12 @@ function curvePart() {
 
   function drawPoint(p, i, x, y, box, beside, covered) {
     if (!valid(p)) {
-      const level = beside ?? box.top + box.height / 2;
-      return [svg('path', { class: 'unknown', d: `M${at(x)} ${box.top + 2}V${box.bottom}` }), svg('circle', { class: 'hollow', cx: at(x), cy: at(level), r: 4.5 }),
-        svg('text', { class: 'note lit', x: at(x), y: at(level > box.top + box.height / 2 ? level - 24 : level + 20), 'text-anchor': i === drawn.points.length - 1 ? 'end' : i ? 'middle' : 'start' },
-          reason(p).split(/ (?=few|filled|keys)/).map((t, k) => svg('tspan', { x: at(x) + (i === drawn.points.length - 1 ? 8 : i ? 0 : -8), dy: k ? 13 : 0 }, t)))];
+      const level = beside ?? box.top + box.height / 2, below = level <= box.top + box.height / 2;
+      const [anchor, dx] = i === 0 ? ['start', -8] : i === drawn.points.length - 1 ? ['end', 8] : ['middle', 0];
+      return [svg('path', { class: 'unknown', d: `M${at(x)} ${box.top + 2}V${box.bottom}` }),
+        svg('circle', { class: 'hollow', cx: at(x), cy: at(level), r: 4.5 }),
+        svg('text', { class: 'note lit', y: at(level + (below ? 20 : -24)), 'text-anchor': anchor },
+          reason(p).split(/ (?=few|filled|keys)/).map((t, k) => svg('tspan', { x: at(x + dx), dy: k ? 13 : 0 }, t)))];
     }
     const cap = 4, [high, low] = [y(p.miss_ratio + p.error), y(Math.max(0, p.miss_ratio - p.error))].map(at);
     return [svg('path', { class: 'whisker', d: `M${at(x)} ${high}V${low}M${at(x - cap)} ${high}h${2 * cap}M${at(x - cap)} ${low}h${2 * cap}` }),
@@ -832,11 +859,13 @@ function curvePart() {
     }
     const now = points[drawn.present];
     if (now) nodes.push(svg('path', { class: 'present', d: `M${Math.round(x(now)) + 0.5} ${box.top}V${box.bottom}` }));
-    if (good.length > 1) nodes.push(svg('path', { class: 'band', d: ribbon(good.map(x), good.map(p => y(Math.max(0, p.miss_ratio - p.error))), good.map(p => y(p.miss_ratio + p.error)), 0) }));
+    const [low, high] = [-1, 1].map(sign => good.map(p => y(Math.max(0, p.miss_ratio + sign * p.error))));
+    if (good.length > 1) nodes.push(svg('path', { class: 'band', d: ribbon(good.map(x), low, high, 0) }));
     nodes.push(svg('path', { class: 'line', d: path(good.map(p => [x(p), y(p.miss_ratio)])) }));
+    const covered = now && sizes.miss_ratio > 0 && Math.abs(y(now.miss_ratio) - y(sizes.miss_ratio)) < 6; // by the tick
     points.forEach((p, i) => {
       const near = points.slice(0, i).findLast(valid) ?? points.slice(i).find(valid);
-      nodes.push(...drawPoint(p, i, x(p), y, box, near && y(near.miss_ratio), p === now && i !== picked && sizes.miss_ratio > 0 && Math.abs(y(p.miss_ratio) - y(sizes.miss_ratio)) < 6));
+      nodes.push(...drawPoint(p, i, x(p), y, box, near && y(near.miss_ratio), p === now && i !== picked && covered));
     });
     if (now && sizes.miss_ratio > 0) { // a tick, as on a list: this one is measured
       const d = `M${at(x(now) - 5)} ${at(y(sizes.miss_ratio) - 2)}l5 5 9 -12`;
@@ -849,7 +878,8 @@ function curvePart() {
 
   /** check is what is read without a point being picked: whether the curve can be believed. */
   const check = (sizes, p) => [
-    { mark: mark(svg('path', { class: 'whisker', d: 'M9 -2V12M6 -2h6M6 12h6' }), svg('circle', { class: 'dot', cx: 9, cy: 5, r: 4 })), name: 'estimate, right in 19 of 20 cases' },
+    { mark: mark(svg('path', { class: 'whisker', d: 'M9 -2V12M6 -2h6M6 12h6' }), svg('circle', { class: 'dot', cx: 9, cy: 5, r: 4 })),
+      name: 'estimate, right in 19 of 20 cases' },
     sizes.points.some(p => !valid(p)) && { mark: mark(svg('circle', { class: 'hollow', cx: 9, cy: 5, r: 4 })), name: 'not known yet' },
     { rest: true },
     sizes.miss_ratio > 0 && { mark: mark(svg('path', { class: 'measured', d: 'M3 4l4 5 7-9' })), name: 'measured', value: percent(sizes.miss_ratio) },
@@ -862,6 +892,9 @@ function curvePart() {
     { name: lost(shown), value: rate(p.loads_per_second) }, p.ssd_reads_per_second > 0 && { name: 'SSD reads', value: rate(p.ssd_reads_per_second) },
     p.life_ns > 0 && { name: 'entries live', value: duration(p.life_ns) }, { name: 'sampled keys', value: number(p.keys) },
   ] : [{ name: 'not known:', value: reason(p) }];
+
+  const cells = p => valid(p) ? [percent(p.miss_ratio), percent(p.error), percent(p.byte_miss_ratio), rate(p.loads_per_second), rate(p.ssd_reads_per_second),
+    duration(p.life_ns || undefined), duration(p.saved_per_gib_ns_per_hour || undefined)] : new Array(7).fill(NONE);
 
   function showReadout(sizes) {
     const p = drawn.points[picked < 0 ? drawn.present : picked];
@@ -888,9 +921,8 @@ function curvePart() {
       paint(drawing, draw(curve, width, height), '%', () => curve.points.map(words).join('. '), view.slowly);
       showReadout(curve);
     },
-    table: view => table('Miss ratio by size', ['size', 'of the present', 'miss ratio', '±', 'of bytes', 'loads', 'SSD reads', 'entries live', 'saved an hour, per GiB', 'sampled keys', 'state'],
-      (sizesOf(view)?.points ?? []).map(p => [bytes(p.bytes), factor(p.factor), ...(valid(p) ? [percent(p.miss_ratio), percent(p.error), percent(p.byte_miss_ratio), rate(p.loads_per_second),
-        rate(p.ssd_reads_per_second), p.life_ns ? duration(p.life_ns) : NONE, p.saved_per_gib_ns_per_hour ? duration(p.saved_per_gib_ns_per_hour) : NONE] : Array(7).fill(NONE)), number(p.keys), valid(p) ? 'valid' : reason(p)])),
+    table: view => table('Miss ratio by size', ['size', 'of the present', 'state', 'sampled keys', 'miss ratio', '±', 'of bytes', 'loads', 'SSD reads', 'entries live', 'saved an hour, per GiB'],
+      (sizesOf(view)?.points ?? []).map(p => [bytes(p.bytes), factor(p.factor), valid(p) ? 'valid' : reason(p), number(p.keys), ...cells(p)])),
   };
 }
 
@@ -908,21 +940,21 @@ const stat = (view, name) => view.cache.stats?.[name];
 const figure = (view, name, write) => html('span', { 'data-series': name, 'data-value': raw(view, name) }, write(now(view, name)));
 const raw = (view, name) => view.cache.now?.[name] ?? undefined;
 
-/** bars are shares of a whole. tell(view) lists { label, note, parts: [{ colour, share, name }], used, tag, series, value }. */
+/** bars are shares of a whole. tell(view) lists { label, note, parts: [{ colour, share, name, value }],
+ * used: whether it is the one in use, series: that note tells of }. */
 function bars(tell, kind = '') {
   const list = html('ul', { class: `bars ${kind}` });
-  return { element: list, update(view) {
-    list.replaceChildren(...tell(view).map(b => {
-      const track = html('div', { class: 'track', 'aria-hidden': 'true' }, b.parts.map(p => {
-        const part = html('i', { class: `c-${p.colour}`, title: p.name });
-        part.style.width = `${Math.min(Math.max(p.share || 0, 0), 1) * 100}%`;
-        return part;
-      }));
-      return html('li', { class: 'bar' + (b.used ? ' used' : '') }, html('div', { class: 'label' },
-        html('span', {}, b.label, b.tag && html('span', { class: 'tag' }, b.tag)), html('span', { 'data-series': b.series, 'data-value': b.series && raw(view, b.series) }, b.note)), track,
-        b.parts.length > 1 && html('ul', { class: 'legend' }, legend(b.parts.map(p => ({ mark: swatch('area', p.colour), name: p.name, value: p.value })))));
-    }));
-  } };
+  const fillTrack = parts => html('div', { class: 'track', 'aria-hidden': 'true' }, parts.map(p => {
+    const part = html('i', { class: `c-${p.colour}`, title: p.name });
+    part.style.width = `${Math.min(Math.max(p.share || 0, 0), 1) * 100}%`;
+    return part;
+  }));
+  const names = parts => parts.length > 1 && html('ul', { class: 'legend' },
+    legend(parts.map(p => ({ mark: swatch('area', p.colour), name: p.name, value: p.value }))));
+  return { element: list, update: view => list.replaceChildren(...tell(view).map(b => html('li', { class: 'bar' + (b.used ? ' used' : '') },
+    html('div', { class: 'label' }, html('span', {}, b.label, b.used && html('span', { class: 'tag' }, 'in use')),
+      html('span', { 'data-series': b.series, 'data-value': b.series && raw(view, b.series) }, b.note)),
+    fillTrack(b.parts), names(b.parts)))) };
 }
 
 /** memoryBars are RAM and SSD against their budgets. */
@@ -943,16 +975,16 @@ function memoryBars(view) {
 function ssdBar(view, part) {
   const files = now(view, 'ssd_bytes') ?? 0, whole = Math.max(now(view, 'ssd_budget_bytes') ?? 0, files) || 1;
   const m = segmentsOf(view.cache), all = Math.max(1, m.cells.length);
-  if (m.cells.length === 0) return { label: 'SSD', note: `${bytes(files)} in files`, series: 'ssd_bytes', parts: [part('in files', 'ssd', files, whole)] };
-  const live = sum(m.cells.map(c => c <= 100 ? c / 100 : 0)) / all * files;
-  const free = m.cells.filter(c => c === FREE).length / all * files;
-  return { label: 'SSD', note: `${bytes(files)} in files${whole > files * 1.001 ? ` of ${bytes(whole)} (${percent(files / whole)})` : ''}, ${number(now(view, 'ssd_entries'))} entries`, series: 'ssd_bytes',
-    parts: [part('live', 'ssd', live, whole), part('dead', 'stone', Math.max(0, files - live - free), whole), part('free', 'free', free, whole)] };
+  const of = whole > files * 1.001 ? ` of ${bytes(whole)} (${percent(files / whole)})` : '';
+  const bar = { label: 'SSD', note: `${bytes(files)} in files${of}, ${number(now(view, 'ssd_entries'))} entries`, series: 'ssd_bytes' };
+  if (m.cells.length === 0) return { ...bar, parts: [part('in files', 'ssd', files, whole)] };
+  const live = sum(m.cells.map(c => c <= 100 ? c / 100 : 0)) / all * files, free = m.cells.filter(c => c === FREE).length / all * files;
+  return { ...bar, parts: [part('live', 'ssd', live, whole), part('dead', 'stone', Math.max(0, files - live - free), whole), part('free', 'free', free, whole)] };
 }
 
 /** planBars are the scores of the settings that the eviction policy could use. */
 const planBars = view => (view.cache.policy?.settings ?? []).map((s, i) => ({
-  label: s.name, note: digits(s.score * 100) + SPACE + '%', used: i === view.cache.policy.current, tag: i === view.cache.policy.current && 'in use', parts: [{ colour: 'ram', share: s.score, name: s.name }],
+  label: s.name, note: digits(s.score * 100) + SPACE + '%', used: i === view.cache.policy.current, parts: [{ colour: 'ram', share: s.score, name: s.name }],
 }));
 
 function planWords(view) {
@@ -962,8 +994,11 @@ function planWords(view) {
   const best = p.settings.reduce((a, b) => b.score > a.score ? b : a);
   const others = p.settings.filter(s => s !== used), next = others.reduce((a, b) => b.score > a.score ? b : a, others[0]);
   if (best.score <= 0) return [`In use: ${used.name}. No shadow has had hits lately.`];
-  if (best !== used && best.score > used.score) return [`In use: ${used.name}. The shadow of “${best.name}” has more hits just now: the plan changes at the next choice, if it stays so.`];
-  return [`In use: ${used.name}. Of miniature caches that live on a sample of the requests, its own has the most hits${next ? `; the next has ${next.score > used.score * 0.999 ? 'about as many' : `${percent(1 - next.score / used.score)} fewer`}` : ''}.`];
+  if (best !== used && best.score > used.score) {
+    return [`In use: ${used.name}. The shadow of “${best.name}” has more hits just now: the plan changes at the next choice, if it stays so.`];
+  }
+  const lead = !next ? '' : next.score > used.score * 0.999 ? '; the next has about as many' : `; the next has ${percent(1 - next.score / used.score)} fewer`;
+  return [`In use: ${used.name}. Of miniature caches that live on a sample of the requests, its own has the most hits${lead}.`];
 }
 
 const FREE = 255, OPEN = 254, FAILING = 253;
@@ -979,7 +1014,10 @@ const segmentKinds = [
   { name: 'free', css: 'seg-free' }, { name: 'being written', css: 'seg-open' }, { name: 'failing', css: 'seg-failing' },
 ];
 const kindOf = c => c === FREE ? 5 : c === OPEN ? 6 : c >= FAILING ? 7 : Math.min(4, Math.floor(c / 20));
-const cellWords = (c, i, each) => `${each > 1 ? `segments ${i * each}–${(i + 1) * each - 1}` : `segment ${i}`}: ${c <= 100 ? `${c} % live` : segmentKinds[kindOf(c)].name}`;
+function cellWords(c, i, each) {
+  const place = each > 1 ? `segments ${i * each}–${(i + 1) * each - 1}` : `segment ${i}`;
+  return `${place}: ${c <= 100 ? `${c}${SPACE}% live` : segmentKinds[kindOf(c)].name}`;
+}
 
 /** segmentMap has a square for each segment of the log, in the order of the file. */
 function segmentMap() {
@@ -1004,9 +1042,12 @@ function segmentMap() {
     return { pitch, columns: Math.max(1, Math.floor(width / pitch)) };
   }
 
+  const count = k => map.cells.filter(c => kindOf(c) === k).length * map.each;
+  const square = kind => svg('svg', { class: 'swatch', viewBox: '0 0 18 10', 'aria-hidden': 'true' },
+    svg('rect', { class: `seg ${kind.css}`, x: 6, width: 10, height: 10 }));
   const summary = () => {
-    const live = map.cells.filter(c => c <= 100);
-    return `${map.cells.length * map.each} segments: ${live.length ? percent(sum(live) / live.length / 100) : NONE} live on average, ${map.cells.filter(c => c === FREE).length * map.each} free, ${map.cells.filter(c => c === FAILING).length * map.each} failing`;
+    const live = map.cells.filter(c => c <= 100), share = live.length ? percent(sum(live) / live.length / 100) : NONE;
+    return `${map.cells.length * map.each} segments: ${share} live on average, ${segmentKinds.slice(5).map((s, k) => `${count(5 + k)} ${s.name}`).join(', ')}`;
   };
 
   return {
@@ -1014,7 +1055,11 @@ function segmentMap() {
     update(view) {
       map = segmentsOf(view.cache);
       const { width, height } = sizeOf(area);
-      if (!width || map.cells.length === 0) { paint(drawing, [], 'segments', summary, true); readout.replaceChildren(html('li', {}, 'no segments yet')); return; }
+      if (!width || map.cells.length === 0) {
+        paint(drawing, [], 'segments', summary, true);
+        readout.replaceChildren(html('li', {}, 'no segments yet'));
+        return;
+      }
       grid = layout(map.cells.length, width, height);
       const { pitch, columns } = grid, size = Math.floor(pitch) - (pitch > 6 ? 2 : 1);
       const place = i => [Math.round(i % columns * pitch), Math.round(Math.floor(i / columns) * pitch)];
@@ -1026,20 +1071,18 @@ function segmentMap() {
       const nodes = shapes.map((d, k) => d && svg('path', { class: `seg ${segmentKinds[k].css}`, d })).filter(Boolean);
       if (picked >= 0) { const [x, y] = place(picked); nodes.push(svg('rect', { class: 'picked', x, y, width: size, height: size })); }
       paint(drawing, nodes, 'segments', summary, view.slowly);
-      const counts = segmentKinds.map((_, k) => map.cells.filter(c => kindOf(c) === k).length);
-      readout.replaceChildren(...(picked >= 0 ? [html('li', {}, html('b', {}, cellWords(map.cells[picked], picked, map.each)))] : legend(segmentKinds
-        .map((s, k) => ({ mark: svg('svg', { class: 'swatch', viewBox: '0 0 18 10', 'aria-hidden': 'true' }, svg('rect', { class: `seg ${s.css}`, x: 6, y: 0, width: 10, height: 10 })), name: s.name, value: number(counts[k] * map.each) }))
-        .filter((_, k) => counts[k] > 0 || k < 5))));
+      readout.replaceChildren(...picked >= 0 ? [html('li', {}, html('b', {}, cellWords(map.cells[picked], picked, map.each)))]
+        : legend(segmentKinds.map((s, k) => ({ mark: square(s), name: s.name, value: number(count(k)) })).filter((_, k) => k < 5 || count(k) > 0)));
     },
-    table: () => table('Segments of the log', ['state', 'segments'], segmentKinds.map((s, k) => [s.name, number(map.cells.filter(c => kindOf(c) === k).length * map.each)])),
-    summary,
+    table: () => table('Segments of the log', ['state', 'segments'], segmentKinds.map((s, k) => [s.name, number(count(k))])),
   };
 }
 
 /** facts are figures with their names: tell(view) lists [name, value]. */
 function facts(tell) {
   const list = html('dl', { class: 'facts' });
-  return { element: list, update: view => list.replaceChildren(...tell(view).map(([name, value]) => html('div', {}, html('dt', {}, name), html('dd', {}, value)))) };
+  const one = ([name, value]) => html('div', {}, html('dt', {}, name), html('dd', {}, value));
+  return { element: list, update: view => list.replaceChildren(...tell(view).map(one)) };
 }
 
 /** dayBars are the bytes written to the SSD in a day. */
@@ -1047,30 +1090,34 @@ function dayBars(view) {
   const budget = now(view, 'ssd_day_budget_bytes') ?? 0, done = now(view, 'ssd_day_bytes') ?? 0, forecast = now(view, 'ssd_day_forecast_bytes') ?? 0;
   const whole = Math.max(budget, done, forecast) || 1;
   const note = x => bytes(x) + (budget > 0 ? ` (${percent(x / budget)} of the budget)` : '');
-  return [
-    { label: 'Written in 24 hours', note: note(done), parts: [{ colour: 'ssd', share: done / whole, name: 'written' }], series: 'ssd_day_bytes' },
-    { label: 'A day like the last hour', note: note(forecast), parts: [{ colour: budget > 0 && forecast > budget ? 'bad' : 'stone', share: forecast / whole, name: 'forecast' }], series: 'ssd_day_forecast_bytes' },
-  ];
+  const bar = (label, x, colour, series) => ({ label, note: note(x), parts: [{ colour, share: x / whole, name: label }], series });
+  return [bar('Written in 24 hours', done, 'ssd', 'ssd_day_bytes'),
+    bar('A day like the last hour', forecast, budget > 0 && forecast > budget ? 'bad' : 'stone', 'ssd_day_forecast_bytes')];
 }
 
 function dayWords(view) {
   const budget = now(view, 'ssd_day_budget_bytes') ?? 0, forecast = now(view, 'ssd_day_forecast_bytes') ?? 0;
   if (!(budget > 0)) return [['No WriteBudget: nothing holds writes below what the device endures.', 'small']];
   const admitted = stat(view, 'ssd_admitted_percent');
-  return [[`WriteBudget, from the device's endurance: ${bytes(budget)} a day${forecast > budget ? '. At this pace it holds values back' : ''}${admitted > 0 && admitted < 100 ? `; ${admitted}${SPACE}% of what admission lets in has room` : ''}.`, 'small']];
+  const pace = forecast > budget ? '. At this pace it holds values back' : '';
+  const room = admitted > 0 && admitted < 100 ? `; ${admitted}${SPACE}% of what admission lets in has room` : '';
+  return [[`WriteBudget, from the device’s endurance: ${bytes(budget)} a day${pace}${room}.`, 'small']];
 }
 
 const states = {
   online: 'online', none: 'none', recovering: 'recovering', offline: 'offline', stalled: 'stalled: the disk is behind',
 };
 
-/** troubles lists the tiers of a cache that are not well: [tier, state, why]. */
+/** doneOf says how far a recovery is, if that is known. */
+const doneOf = health => health.recover_done > 0 && health.recover_done < 1 ? `${percent(health.recover_done)} done` : '';
+
+/** troubles lists the tiers of a cache that are not well: [tier, state, ...why]. */
 function troubles(cache) {
-  if (cache.closed) return [['Cache', 'closed', '']];
+  if (cache.closed) return [['', 'closed']];
   const h = cache.health ?? {}, list = [];
   const ill = state => state && state !== 'none' && state !== 'online';
-  if (ill(h.ssd)) list.push(['SSD', h.ssd, [h.ssd_reason, h.recover_done > 0 && `${percent(h.recover_done)} done`].filter(Boolean).join(', ')]);
-  if (ill(h.shared)) list.push(['Shared tier', h.shared, h.shared_note ?? '']);
+  if (ill(h.ssd)) list.push(['SSD', h.ssd, h.ssd_reason, doneOf(h), since(cache)]);
+  if (ill(h.shared)) list.push(['Shared tier', h.shared, h.shared_note]);
   return list;
 }
 
@@ -1086,74 +1133,96 @@ function healthPart() {
   const list = html('ul', { class: 'states' });
   return { element: list, update(view) {
     const c = view.cache, h = c.health ?? {};
-    const rows = [['RAM', c.closed ? 'closed' : 'online', ''], ['SSD', h.ssd ?? 'none', h.ssd_reason ?? ''], ['Shared tier', h.shared ?? 'none', h.shared_note ?? '']];
-    list.replaceChildren(...rows.map(([tier, state, why]) => html('li', {}, html('b', {}, tier), html('span', { class: 'pill', 'data-state': state }, states[state] ?? state),
-      html('span', {}, [why, tier === 'SSD' && h.recover_done > 0 && h.recover_done < 1 && `${percent(h.recover_done)} done`, tier === 'SSD' && state !== 'none' && since(c)].filter(Boolean).join(', ')))));
+    const rows = [['RAM', c.closed ? 'closed' : 'online'], ['SSD', h.ssd ?? 'none', h.ssd_reason, doneOf(h), since(c)], ['Shared tier', h.shared ?? 'none', h.shared_note]];
+    list.replaceChildren(...rows.map(([tier, state, ...why]) => html('li', {}, html('b', {}, tier),
+      html('span', { class: 'pill', 'data-state': state }, states[state] ?? state), html('span', {}, why.filter(Boolean).join(', ')))));
   } };
 }
 
 const errorCounters = {
-  ssd_read_errors: 'SSD reads failed', ssd_read_timeouts: 'SSD reads too late', ssd_reads_rejected: 'SSD reads not begun', ssd_write_errors: 'SSD writes failed', ssd_corrupt: 'wrong checksums',
-  ssd_dropped: 'not demoted, disk behind', ssd_index_full: 'not demoted, index full', ssd_switched_off: 'SSD switched off', shared_errors: 'shared tier errors', shared_breaker_opened: 'shared servers given up',
-  shared_epochs: 'feed interruptions', load_errors: 'load errors', load_timeouts: 'load timeouts', load_panics: 'load panics', load_store_errors: 'loads not stored', mismatches: 'values of another type', decode_errors: 'values not decoded',
+  ssd_read_errors: 'SSD reads failed', ssd_read_timeouts: 'SSD reads too late', ssd_reads_rejected: 'SSD reads not begun',
+  ssd_write_errors: 'SSD writes failed', ssd_corrupt: 'wrong checksums', ssd_switched_off: 'SSD switched off',
+  ssd_dropped: 'not demoted, disk behind', ssd_index_full: 'not demoted, index full',
+  shared_errors: 'shared tier errors', shared_breaker_opened: 'shared servers given up', shared_epochs: 'feed interruptions',
+  load_errors: 'load errors', load_timeouts: 'load timeouts', load_panics: 'load panics', load_store_errors: 'loads not stored',
+  mismatches: 'values of another type', decode_errors: 'values not decoded',
 };
 
-const errorFacts = view => Object.entries(errorCounters).filter(([name]) => stat(view, name) > 0).map(([name, text]) => [text, number(stat(view, name))]);
+const errorFacts = view => Object.entries(errorCounters)
+  .map(([name, text]) => [text, stat(view, name)]).filter(([, n]) => n > 0).map(([text, n]) => [text, number(n)]);
+const errorWords = view => [[`${errorFacts(view).length ? 'Counted' : 'No errors counted'} since the cache was opened.`, 'small']];
 
 // ---- 9 the page ---------------------------------------------------------------------------
 
 const share = name => ratio(name, 'reads');
 
+// Of a plot, line is a series that is always listed, layer one that is if it is not 0 throughout.
+const line = (name, colour, dash, of, key) => ({ name, colour, dash, of, key, always: true });
+const layer = (name, colour, of, dash) => ({ name, colour, of, dash });
+
 /** cards are what is shown of a cache, in the order of an operator's questions. */
 function cards() {
-  const curve = curvePart();
-  const ssdOnly = view => view.has.ssd;
+  const curve = curvePart(), ssdOnly = view => view.has.ssd;
   return [
-    card({ chart: 'flow', title: 'How requests flow', unit: view => ['reads a second, by who answers them; ', figure(view, 'sets', rate), ' sets, ', figure(view, 'deletes', rate), ' deletes'], wide: true, parts: [flowPart()] }),
+    card({
+      chart: 'flow', title: 'How requests flow', wide: true, parts: [flowPart()],
+      unit: view => ['reads a second, by who answers them; ', figure(view, 'sets', rate), ' sets, ', figure(view, 'deletes', rate), ' deletes'],
+    }),
     card({ chart: 'hits', title: 'Hit ratio by tier', unit: () => 'share of reads', parts: [timePlot({
       title: 'Hit ratio by tier', axis: 'percent', stacked: true, full: true, series: [
-        { name: 'front', colour: 'front', of: share('front_hits') }, { name: 'RAM', colour: 'ram', of: share('ram_hits'), always: true },
-        { name: 'SSD', colour: 'ssd', of: share('ssd_hits') }, { name: 'shared', colour: 'shared', of: share('shared_hits') },
-        { name: 'missed', colour: 'miss', of: share('misses'), always: true }],
-    })] }),
+        layer('front', 'front', share('front_hits')), line('RAM', 'ram', 0, share('ram_hits')), layer('SSD', 'ssd', share('ssd_hits')),
+        layer('shared', 'shared', share('shared_hits')), line('missed', 'miss', 0, share('misses')),
+      ] })] }),
     card({ chart: 'curve', title: 'What if the cache were larger?', unit: curve.unit, controls: curve.choice, parts: [curve] }),
     card({ chart: 'memory', title: 'Memory and SSD', unit: view => [figure(view, 'entries', number), ' entries in RAM'], parts: [bars(memoryBars), timePlot({
       title: 'Memory and SSD', axis: 'percent', full: true, series: [
-        { name: 'RAM in use', colour: 'ram', of: ratio('ram_used_bytes', 'ram_budget_bytes'), always: true }, { name: 'live in the log', colour: 'ssd', dash: 1, of: mean('ssd_live_share') }],
-    })] }),
+        line('RAM in use', 'ram', 0, ratio('ram_used_bytes', 'ram_budget_bytes')), layer('live in the log', 'ssd', mean('ssd_live_share'), 1),
+      ] })] }),
     card({ chart: 'age', title: 'Age at eviction', unit: () => 'how long entries stayed in RAM', parts: [timePlot({
       title: 'Age at eviction', axis: 'duration', series: [
-        { name: 'p50', colour: 'ram', of: typical('age_p50_ms', 1e6), always: true }, { name: 'p90', colour: 'slate', dash: 1, of: typical('age_p90_ms', 1e6), always: true }],
-    })] }),
+        line('p50', 'ram', 0, typical('age_p50_ms', 1e6)), line('p90', 'slate', 1, typical('age_p90_ms', 1e6)),
+      ] })] }),
     card({ chart: 'evictions', title: 'Evictions by cause', unit: () => 'entries a second', parts: [timePlot({
       title: 'Evictions by cause', axis: 'count', stacked: true, series: [
-        { name: 'no room', colour: 'miss', of: mean('evicted_capacity'), always: true }, { name: 'demoted to SSD', colour: 'ssd', of: mean('evicted_demoted') }, { name: 'expired', colour: 'stone', of: mean('evicted_expired') },
-        { name: 'replaced', colour: 'front', of: mean('evicted_replaced') }, { name: 'deleted', colour: 'slate', of: mean('evicted_deleted') }, { name: 'left the SSD', colour: 'sand', of: mean('evicted_ssd') },
-        { name: 'invalidated', colour: 'shared', of: mean('evicted_invalidated') }, { name: 'tag', colour: 'rose', of: mean('evicted_tag') }],
-    })] }),
-    card({ chart: 'loads', title: 'Loads', unit: view => `a second, and the time of a load; ${number(now(view, 'loads_active'))} running`, two: true, shown: view => view.has.loads, parts: [timePlot({
-      title: 'Loads', axis: 'count', series: [
-        { name: 'loads', colour: 'miss', of: mean('loads'), always: true }, { name: 'errors', key: 'load_errors', colour: 'bad', dash: 1, of: mean('load_errors'), always: true }, { name: 'stale answers', colour: 'shared', dash: 3, of: mean('stale_served'), always: true },
-        { name: 'timeouts', colour: 'rose', dash: 4, of: mean('load_timeouts') }, { name: '“not found” remembered', colour: 'stone', dash: 2, of: mean('negative_hits') }],
-    }), timePlot({
-      title: 'Time of a load', axis: 'duration', series: [{ name: 'p50', colour: 'miss', of: typical('load_p50_ns'), always: true }, { name: 'p99', colour: 'slate', dash: 1, of: worst('load_p99_ns'), always: true }],
-    })] }),
-    card({ chart: 'policy', title: 'Eviction plan in use, and why', unit: () => 'hits of its shadow, as a share of the best', parts: [bars(planBars, 'plan'), sentences(planWords)] }),
+        line('no room', 'miss', 0, mean('evicted_capacity')), layer('demoted to SSD', 'ssd', mean('evicted_demoted')),
+        layer('expired', 'stone', mean('evicted_expired')), layer('replaced', 'front', mean('evicted_replaced')),
+        layer('deleted', 'slate', mean('evicted_deleted')), layer('left the SSD', 'sand', mean('evicted_ssd')),
+        layer('invalidated', 'shared', mean('evicted_invalidated')), layer('tag', 'rose', mean('evicted_tag')),
+      ] })] }),
+    card({
+      chart: 'loads', title: 'Loads', two: true, shown: view => view.has.loads,
+      unit: view => `a second, and the time of a load; ${number(now(view, 'loads_active'))} running`,
+      parts: [timePlot({ title: 'Loads', axis: 'count', series: [
+        line('loads', 'miss', 0, mean('loads')), line('errors', 'bad', 1, mean('load_errors'), 'load_errors'), line('stale answers', 'shared', 3, mean('stale_served')),
+        layer('timeouts', 'rose', mean('load_timeouts'), 4), layer('“not found” remembered', 'stone', mean('negative_hits'), 2),
+      ] }), timePlot({ title: 'Time of a load', axis: 'duration', series: [
+        line('p50', 'miss', 0, typical('load_p50_ns')), line('p99', 'slate', 1, worst('load_p99_ns')),
+      ] })],
+    }),
+    card({
+      chart: 'policy', title: 'Eviction plan in use, and why', unit: () => 'hits of its shadow, as a share of the best',
+      parts: [bars(planBars, 'plan'), sentences(planWords)],
+    }),
     card({ chart: 'segments', title: 'Segments of the log', unit: () => 'in the order of the file', shown: ssdOnly, parts: [segmentMap()] }),
-    card({ chart: 'writes', title: 'Writes to the SSD', unit: () => 'bytes written for each byte of values, and a day', two: true, shown: ssdOnly, parts: [timePlot({
-      title: 'Write amplification', axis: 'times', series: [{ name: 'amplification', colour: 'ssd', of: ratio('ssd_written_bytes', 'ssd_user_bytes'), always: true }],
-    }), timePlot({
-      title: 'Bytes written', axis: 'bytesPerSecond', series: [{ name: 'to the files', colour: 'ssd', of: mean('ssd_written_bytes'), always: true }, { name: 'of values', colour: 'slate', dash: 1, of: mean('ssd_user_bytes'), always: true }],
-    }), bars(dayBars), sentences(dayWords)] }),
+    card({
+      chart: 'writes', title: 'Writes to the SSD', unit: () => 'bytes written for each byte of values, and a day', two: true, shown: ssdOnly,
+      parts: [timePlot({ title: 'Write amplification', axis: 'times', series: [
+        line('amplification', 'ssd', 0, ratio('ssd_written_bytes', 'ssd_user_bytes')),
+      ] }), timePlot({ title: 'Bytes written', axis: 'bytesPerSecond', series: [
+        line('to the files', 'ssd', 0, mean('ssd_written_bytes')), line('of values', 'slate', 1, mean('ssd_user_bytes')),
+      ] }), bars(dayBars), sentences(dayWords)],
+    }),
     card({ chart: 'gc', title: 'Pauses of Go’s garbage collector', unit: () => 'of the whole process', parts: [timePlot({
       title: 'Pauses of the garbage collector', axis: 'duration', process: true, series: [
-        { name: 'longest', colour: 'slate', of: highest('gc_pause_max_ms', 1e6), always: true }, { name: 'median', colour: 'stone', dash: 1, of: typical('gc_pause_p50_ms', 1e6), always: true }],
-    }), facts(view => {
-      const p = view.frame.process ?? {};
-      return [['share of CPU', percent(p.gc_cpu_share)], ['heap', bytes(p.heap_bytes)], ['goroutines', number(p.goroutines)], ['collections', number(p.gc_cycles)]];
-    })] }),
-    card({ chart: 'health', title: 'Health', unit: () => '', last: true, parts: [healthPart(), facts(errorFacts), sentences(view => errorFacts(view).length ? [['Counted since the cache was opened.', 'small']] : [['No errors counted since the cache was opened.', 'small']])] }),
+        line('longest', 'slate', 0, highest('gc_pause_max_ms', 1e6)), line('median', 'stone', 1, typical('gc_pause_p50_ms', 1e6)),
+      ] }), facts(processFacts)] }),
+    card({ chart: 'health', title: 'Health', parts: [healthPart(), facts(errorFacts), sentences(errorWords)] }),
   ];
+}
+
+function processFacts(view) {
+  const p = view.frame.process ?? {};
+  return [['share of CPU', percent(p.gc_cpu_share)], ['heap', bytes(p.heap_bytes)], ['goroutines', number(p.goroutines)], ['collections', number(p.gc_cycles)]];
 }
 
 /** viewOf gathers what cards need of a cache. */
@@ -1166,7 +1235,8 @@ function viewOf(history, index, range, slowly) {
     from: to - Math.min(range, Math.max(60000, span)), to,
     has: {
       front: ever(series, 'front_hits'), loads: ever(series, 'loads') || stats.loads > 0,
-      ssd: ever(series, 'ssd_bytes') || (health.ssd ?? 'none') !== 'none', shared: ever(series, 'shared_hits') || (health.shared ?? 'none') !== 'none',
+      ssd: ever(series, 'ssd_bytes') || (health.ssd ?? 'none') !== 'none',
+      shared: ever(series, 'shared_hits') || (health.shared ?? 'none') !== 'none',
     },
   };
 }
@@ -1183,10 +1253,14 @@ function overviewRow(index, cache, alone) {
   const element = alone ? html('div', { class: 'cache' }, parts) : html('a', { class: 'cache', href: '#' + encodeURIComponent(cache.name) }, parts);
   return { element, update(history, selected) {
     const cache = history.last.caches[index], s = history.caches[index] ?? {}, b = history.time.length, recent = [Math.max(0, b - FLOW_WINDOW), b];
-    const state = troubles(cache)[0]?.[1] ?? 'well', used = (cache.now?.ram_used_bytes ?? 0) / (cache.now?.ram_budget_bytes || 1), misses = share('misses')(s, ...recent);
+    const state = troubles(cache)[0]?.[1] ?? 'well', misses = share('misses')(s, ...recent);
+    const used = (cache.now?.ram_used_bytes ?? 0) / (cache.now?.ram_budget_bytes || 1);
     const figures = [
-      [rate(mean('reads')(s, ...recent)), 'reads'], [percent(isNumber(misses) ? 1 - misses : undefined), 'hit'], [rate(mean('misses')(s, ...recent)), 'missed'],
-      [bytes(cache.now?.ram_budget_bytes), `RAM, ${percent(used)} used`], doubled(history.curves[index]),
+      [rate(mean('reads')(s, ...recent)), 'reads'],
+      [percent(isNumber(misses) ? 1 - misses : undefined), 'hit'],
+      [rate(mean('misses')(s, ...recent)), 'missed'],
+      [bytes(cache.now?.ram_budget_bytes), `RAM, ${percent(used)} used`],
+      doubled(history.curves[index]),
     ];
     figures.forEach((texts, i) => texts.forEach((text, j) => show(cells[i][j], text)));
     show(pill, state);
@@ -1212,11 +1286,11 @@ function sparkline(history, series) {
   return path(list.map((m, i) => [i / Math.max(1, list.length - 1) * 108 + 1, isNumber(m) ? 27 - (1 - m - low) / height * 24 : undefined]));
 }
 
-/** alerts are the caches that are not well. */
-function alerts(frame) {
-  return frame.caches.flatMap((c, i) => troubles(c).map(([tier, state, why]) => ({ key: `${c.name} ${tier} ${state} ${why}`, state,
-    node: () => html('p', { class: 'alert', 'data-state': state }, html('b', {}, `${nameOf(c, i)}: ${tier === 'Cache' ? '' : tier + ' '}${state}`), html('span', {}, [why && `: ${why}`, tier === 'SSD' && since(c)].filter(Boolean).join(', '))) })));
-}
+/** alerts are the caches that are not well: [state, what, why]. */
+const alerts = frame => frame.caches.flatMap((c, i) => troubles(c).map(([tier, state, ...why]) =>
+  [state, `${nameOf(c, i)}: ${tier} ${state}`, why.filter(Boolean).join(', ')]));
+
+const alertBox = ([state, what, why]) => html('p', { class: 'alert', 'data-state': state }, html('b', {}, what), why && html('span', {}, ` – ${why}`));
 
 const remembered = { // storage may be forbidden
   get(key) { try { return localStorage.getItem(key); } catch { return null; } },
@@ -1230,10 +1304,17 @@ function startTheme(button) {
     button.replaceChildren(html('span', {}, 'theme: '), theme);
   };
   let theme = themes.find(t => t === remembered.get('firn.theme')) ?? 'auto';
-  button.addEventListener('click', () => { theme = themes[(themes.indexOf(theme) + 1) % themes.length]; remembered.set('firn.theme', theme); apply(theme); });
+  button.addEventListener('click', () => {
+    theme = themes[(themes.indexOf(theme) + 1) % themes.length];
+    remembered.set('firn.theme', theme);
+    apply(theme);
+  });
   apply(theme);
 }
 
+const connectionWords = {
+  connecting: 'connecting', live: 'live', reconnecting: 'reconnecting…', restarted: 'server restarted, live', closed: 'closed',
+};
 const SLOWLY = 15000; // ms between new summaries for screen readers
 
 function start() {
@@ -1242,9 +1323,8 @@ function start() {
   let section, list = [], selected = -1, spoken = 0, queued = false, alerted = '', listed, rows = [];
 
   startTheme($('theme'));
-  for (const minutes of [1, 5, 15]) {
-    $('range').append(html('label', {}, html('input', { type: 'radio', name: 'range', value: minutes, checked: minutes === range, onchange: () => { range = minutes; remembered.set('firn.range', minutes); page.redraw(); } }), String(minutes), html('span', {}, ' min')));
-  }
+  const minutes = [1, 5, 15].map(m => [m, [String(m), html('span', {}, ' min')]]);
+  $('range').replaceWith(radios('Time shown', 'range', minutes, range, m => { range = m; remembered.set('firn.range', m); page.redraw(); }));
 
   const wanted = caches => {
     let name = '';
@@ -1255,7 +1335,8 @@ function start() {
   function build(index, caches) {
     selected = index;
     list = cards();
-    section = html('section', { 'data-cache': index, 'aria-labelledby': 'cache-name' }, html('h2', { id: 'cache-name', class: 'unseen' }, nameOf(caches[index], index)), html('div', { class: 'grid' }, list.map(c => c.element)));
+    section = html('section', { 'data-cache': index, 'aria-labelledby': 'cache-name' },
+      html('h2', { id: 'cache-name', class: 'unseen' }, nameOf(caches[index], index)), html('div', { class: 'grid' }, list.map(c => c.element)));
     $('main').replaceChildren(section);
   }
 
@@ -1267,8 +1348,8 @@ function start() {
       $('overview').replaceChildren(...rows.map(r => r.element));
     }
     for (const r of rows) r.update(connection.history, selected);
-    const found = alerts(frame), key = found.map(a => a.key).join('\n');
-    if (key !== alerted) { alerted = key; $('alerts').replaceChildren(...found.map(a => a.node())); }
+    const found = alerts(frame), key = JSON.stringify(found);
+    if (key !== alerted) { alerted = key; $('alerts').replaceChildren(...found.map(alertBox)); }
     const p = frame.process ?? {};
     show($('process'), `${p.go ?? 'Go'}, heap ${bytes(p.heap_bytes)}, ${number(p.goroutines)} goroutines`);
     $('statsviz').hidden = !/^(https?:\/\/|\/|\.)/.test(p.statsviz ?? '');
@@ -1286,13 +1367,19 @@ function start() {
     queued = false;
     const history = connection.history;
     const state = connection.state === 'live' && connection.closed ? 'closed' : connection.state;
-    show($('connection'), { live: 'live', connecting: 'connecting', reconnecting: 'reconnecting…', restarted: 'server restarted, live', closed: history?.last.caches.length > 1 ? 'caches closed' : 'cache closed' }[state]);
+    show($('connection'), connectionWords[state]);
     $('connection').dataset.state = state;
     document.documentElement.dataset.connection = ['live', 'restarted', 'closed'].includes(state) ? 'live' : 'lost';
     if (!history) return;
     const frame = history.last;
     show($('clock'), clock(Date.parse(frame.time)));
-    if (frame.caches.length === 0) return void $('main').replaceChildren(html('p', { class: 'empty' }, 'There is no cache to show: live.Handler was given none.'));
+    if (frame.caches.length > 0) drawCache(history, frame);
+    else $('main').replaceChildren(html('p', { class: 'empty' }, 'There is no cache to show: live.Handler was given none.'));
+    document.documentElement.dataset.run = frame.run;
+    document.documentElement.dataset.seq = frame.seq;
+  }
+
+  function drawCache(history, frame) {
     const index = wanted(frame.caches);
     if (index !== selected || !section) build(index, frame.caches);
     const slowly = performance.now() - spoken > SLOWLY || spoken === 0;
@@ -1301,8 +1388,6 @@ function start() {
     drawHead(frame);
     for (const c of list) c.update(view);
     fitLast();
-    document.documentElement.dataset.run = frame.run;
-    document.documentElement.dataset.seq = frame.seq;
   }
 
   page.redraw = () => { if (!queued) { queued = true; requestAnimationFrame(draw); } };
