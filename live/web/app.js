@@ -420,7 +420,7 @@ const observer = globalThis.ResizeObserver && new ResizeObserver(entries => {
 });
 
 function sizeOf(area) {
-  if (!measured.has(area)) measured.set(area, { width: area.clientWidth, height: area.clientHeight });
+  if (!measured.get(area)?.width) measured.set(area, { width: area.clientWidth, height: area.clientHeight });
   return measured.get(area);
 }
 
@@ -677,9 +677,9 @@ function flowPart() {
   }
 
   function label(s, x, y, colour) {
-    const below = (text, attributes) => svg('tspan', { x, dy: 16, ...attributes }, text);
+    const below = text => svg('tspan', { x, dy: 16 }, text);
     const lines = [svg('tspan', { x, dy: 0, class: 'strong', 'data-series': s.hits, 'data-value': s.raw }, rate(s.loads ?? s.rate)),
-      s.key === 'load' ? below(`for ${rate(s.rate)} misses`, { 'data-series': 'misses', 'data-value': flow.raw.misses }) : below(`${part(s)} of reads`)];
+      s.key === 'load' ? below(['for ', svg('tspan', { 'data-series': 'misses', 'data-value': flow.raw.misses }, rate(s.rate)), ' misses']) : below(`${part(s)} of reads`)];
     if (s.p50) lines.push(below(`p50 ${duration(s.p50)}${s.note ?? ''}`), below(`p99 ${duration(s.p99)}${s.note ?? ''}`));
     return [svg('text', { class: 'name', x, y: y - 18 }, s.name),
       svg('rect', { class: `stratum c-${colour}`, x: x - 9, y: y - 28, width: 3, height: 12, rx: 1.5 }),
