@@ -812,7 +812,7 @@ function curvePart() {
   const choose = value => { which = value; picked = -1; page.redraw(); };
   const choice = radios('Memory that changes', 'curve', [['ram', ['RAM']], ['both', ['RAM + SSD']]], which, choose);
   const words = p => `${bytes(p.bytes)}, ${factor(p.factor)}: `
-    + (valid(p) ? `${percent(p.miss_ratio)} miss, within ${percent(p.error)}; ${rate(p.loads_per_second)} ${lost(shown)}` : reason(p));
+    + (valid(p) ? `${percent(p.miss_ratio)} miss${p.error > 0 ? `, within ${percent(p.error)}` : ''}; ${rate(p.loads_per_second)} ${lost(shown)}` : reason(p));
   const { area, drawing } = plotArea('What-if curve', {
     pick: x => { if (drawn?.xs.length) picked = drawn.xs.reduce((best, at, i) => Math.abs(at - x) < Math.abs(drawn.xs[best] - x) ? i : best, 0); },
     leave: () => { picked = -1; },
@@ -888,7 +888,7 @@ function curvePart() {
   ];
 
   const figures = p => valid(p) ? [
-    { name: 'miss', value: `${percent(p.miss_ratio)} ± ${percent(p.error)}` }, { name: 'of bytes', value: percent(p.byte_miss_ratio) },
+    { name: 'miss', value: percent(p.miss_ratio) + (p.error > 0 ? ` ± ${percent(p.error)}` : '') }, { name: 'of bytes', value: percent(p.byte_miss_ratio) },
     { name: lost(shown), value: rate(p.loads_per_second) }, p.ssd_reads_per_second > 0 && { name: 'SSD reads', value: rate(p.ssd_reads_per_second) },
     p.life_ns > 0 && { name: 'entries live', value: duration(p.life_ns) }, { name: 'sampled keys', value: number(p.keys) },
   ] : [{ name: 'not known:', value: reason(p) }];
@@ -1250,7 +1250,7 @@ function overviewRow(index, cache, alone) {
   const cells = [0, 1, 2, 3, 4].map(() => [html('b'), html('span')]);
   const parts = [html('span', { class: 'name' }, html('b', {}, nameOf(cache, index)), pill), cells.map(c => html('span', { class: 'figure' }, c)),
     svg('svg', { class: 'spark c-ram', viewBox: '0 0 110 30', 'aria-hidden': 'true' }, line)];
-  const element = alone ? html('div', { class: 'cache' }, parts) : html('a', { class: 'cache', href: '#' + encodeURIComponent(cache.name) }, parts);
+  const element = alone ? html('div', { class: 'cache' }, parts) : html('a', { class: 'cache', href: '#' + encodeURIComponent(nameOf(cache, index)) }, parts);
   return { element, update(history, selected) {
     const cache = history.last.caches[index], s = history.caches[index] ?? {}, b = history.time.length, recent = [Math.max(0, b - FLOW_WINDOW), b];
     const state = troubles(cache)[0]?.[1] ?? 'well', misses = share('misses')(s, ...recent);
@@ -1276,7 +1276,7 @@ function doubled(curve) {
   if (!valid(a) || !valid(b)) return [NONE, 'if RAM doubled'];
   const gain = a.miss_ratio - b.miss_ratio;
   if (gain <= Math.max(b.error, 0.0005)) return ['about the same', 'if RAM doubled'];
-  return ['−' + digits(gain * 100) + ' points', 'misses if RAM doubled'];
+  return ['−' + steady[1].format(gain * 100) + ' points', 'misses if RAM doubled'];
 }
 
 /** sparkline is the path of the hit ratio, as large as there is room. */
@@ -1329,7 +1329,7 @@ function start() {
   const wanted = caches => {
     let name = '';
     try { name = decodeURIComponent(location.hash.slice(1)); } catch { /* a broken link: the first cache */ }
-    return Math.max(0, caches.findIndex(c => c.name === name));
+    return Math.max(0, caches.findIndex((c, i) => nameOf(c, i) === name));
   };
 
   function build(index, caches) {
