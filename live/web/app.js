@@ -75,11 +75,24 @@ const clock = (ms, seconds = true) => clocks[+seconds].format(ms);
 
 const LENGTH = 900; // samples, one a second
 
+/** increasing makes times increase: where the server's clock was set back, those before move with it. */
+function increasing(time) {
+  const list = [...time];
+  for (let i = list.length - 2, back = 0; i >= 0; i--) {
+    list[i] -= back;
+    if (list[i] >= list[i + 1]) {
+      back += list[i] - list[i + 1] + 1000;
+      list[i] = list[i + 1] - 1000;
+    }
+  }
+  return list;
+}
+
 /** History holds the series of all caches and of the process, as long as their times. */
 class History {
   constructor(json, old) {
     this.run = json.run;
-    this.time = [...(json.time ?? [])];
+    this.time = increasing(json.time ?? []);
     this.process = { ...json.process };
     this.caches = (json.caches ?? []).map(series => ({ ...series }));
     this.curves = [];
@@ -122,6 +135,7 @@ class History {
 
   #append(frame) {
     this.time.push(Date.parse(frame.time));
+    if (this.time.at(-1) <= this.time.at(-2)) this.time = increasing(this.time);
     this.#extend(this.process, frame.process);
     frame.caches.forEach((cache, i) => this.#extend(this.caches[i], cache.now ?? {}));
     if (this.time.length > LENGTH) this.time.shift();
