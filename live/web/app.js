@@ -602,7 +602,7 @@ function card(options) {
       element.hidden = !(options.shown?.(view) ?? true);
       if (element.hidden) return;
       element.classList.toggle('closed', !!view.cache.closed);
-      for (const p of options.parts) if (!body.hidden) p.update(view);
+      for (const p of options.parts) p.update(view);
       unit.replaceChildren(...[options.unit?.(view) ?? ''].flat(), timed && !isLive(view) ? `, at ${clock(view.cursor)}` : '');
       unit.dataset.unit = unit.textContent;
       if (!tables.hidden && (!filled || view.slowly)) tables.replaceChildren(...withTable.map(p => p.table(view)));
