@@ -79,10 +79,10 @@ func TestSub(t *testing.T) {
 		later.Add(time.Duration(i) * time.Millisecond)
 	}
 	if d := all.Sub(&earlier); d != later {
-		t.Errorf("%d durations, %v together: want %d, %v", d.Count, d.Sum, later.Count, later.Sum)
+		t.Errorf("%d durations, %v together: want %d, %v", d.Count, d.Sum(), later.Count, later.Sum())
 	}
 	if d := earlier.Sub(&all); d != (Histogram{}) {
-		t.Errorf("taken after what it is subtracted from: %d durations, %v", d.Count, d.Sum)
+		t.Errorf("taken after what it is subtracted from: %d durations, %v", d.Count, d.Sum())
 	}
 }
 
