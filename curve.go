@@ -125,7 +125,7 @@ func (c *Cache) Curve() Curve {
 	sim, shared, loads := c.store.Simulated(), c.store.SharedStats(), c.loads.Stats()
 	now := moment{
 		at: c.store.Now(), hits: sim.Hits, misses: sim.Misses, ssdHits: sim.SSDHits, sharedHits: shared.Hits,
-		loads: loads.Durations.Count, loading: loads.Durations.Sum,
+		loads: loads.Durations.Count, loading: loads.Durations.Sum(),
 	}
 	r := ratesOf(c.lately.since(now), now)
 	curve := Curve{
