@@ -3,6 +3,8 @@ package firn
 import (
 	"fmt"
 	"time"
+
+	"github.com/firncache/firn/internal/policy/whatif"
 )
 
 // WhatIf says whether a cache simulates itself at other sizes: see Cache.Curve.
@@ -84,9 +86,9 @@ type CurveState uint8
 
 // The states.
 const (
-	CurveValid   CurveState = iota
-	CurveFilling            // not enough has flowed through for a cache of this size: see CurvePoint.Filled
-	CurveFewKeys            // too few keys of the sample stand behind it
+	CurveValid   = CurveState(whatif.Valid)
+	CurveFilling = CurveState(whatif.Filling) // not enough has flowed through for a cache of this size: see CurvePoint.Filled
+	CurveFewKeys = CurveState(whatif.FewKeys) // too few keys of the sample stand behind it
 )
 
 func (s CurveState) String() string {

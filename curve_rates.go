@@ -42,9 +42,9 @@ func (l *lately) since(now moment) moment {
 type rates struct {
 	reads      float64       // in RAM, a second
 	unanswered float64       // share of these that no tier has answered
-	bySSD      float64       // share of the answers below RAM that came from the SSD
+	bySSD      float64       // share of these that the SSD has answered
+	byShared   float64       // share of these that the shared tier has answered
 	loadTime   time.Duration // mean; 0: none was measured
-	hasLower   bool          // something answered what RAM had not
 }
 
 func ratesOf(from, to moment) (r rates) {
@@ -53,8 +53,7 @@ func ratesOf(from, to moment) (r rates) {
 	ssd, shared := float64(less(to.ssdHits, from.ssdHits)), float64(less(to.sharedHits, from.sharedHits))
 	r.reads = quotient(hits+misses, seconds)
 	r.unanswered = quotient(max(misses-ssd-shared, 0), hits+misses)
-	r.bySSD = quotient(ssd, ssd+shared)
-	r.hasLower = ssd+shared > 0
+	r.bySSD, r.byShared = quotient(ssd, hits+misses), quotient(shared, hits+misses)
 	if to.loads == from.loads { // of late there were none
 		from = moment{}
 	}
@@ -75,7 +74,7 @@ func quotient(a, b float64) float64 {
 
 // sizes is the curve of tiers of so many bytes in all.
 func (r *rates) sizes(sim *whatif.Curve, bytes int64, overSSD bool) SizeCurve {
-	s := SizeCurve{MissRatio: quotient(sim.Real, 1), Simulated: quotient(sim.Control, 1), Knee: -1}
+	s := SizeCurve{MissRatio: sim.Real, Simulated: sim.Control}
 	now := 0
 	for i := range sim.Points {
 		s.Points = append(s.Points, r.point(&sim.Points[i], bytes, overSSD))
@@ -90,41 +89,31 @@ func (r *rates) sizes(sim *whatif.Curve, bytes int64, overSSD bool) SizeCurve {
 	return s
 }
 
-// minCurveKeys is how many keys of the sample a miniature cache has to have to tell something.
-const minCurveKeys = 100
-
-// confidence is how many standard errors an error is, for 19 of 20 cases.
-const confidence = 1.96
-
 // point is one size's.
 func (r *rates) point(p *whatif.Point, bytes int64, overSSD bool) CurvePoint {
-	c := CurvePoint{Factor: p.Factor, Bytes: int64(p.Factor * float64(bytes)), Keys: p.Keys}
-	switch {
-	case !p.Warm:
-		c.State = CurveFilling
-		return c
-	case c.Keys < minCurveKeys || math.IsNaN(p.MissRatio) || math.IsNaN(p.Error):
-		c.State = CurveFewKeys
+	c := CurvePoint{Factor: p.Factor, Bytes: int64(p.Factor * float64(bytes)), State: CurveState(p.State), Filled: p.Filled, Keys: p.Keys}
+	if c.State != CurveValid {
 		return c
 	}
-	c.Filled = 1
-	c.MissRatio, c.Error, c.ByteMissRatio = quotient(p.MissRatio, 1), quotient(confidence*p.Error, 1), quotient(p.ByteMissRatio, 1)
+	c.MissRatio, c.Error, c.ByteMissRatio, c.Life = p.MissRatio, p.Error, p.ByteMissRatio, max(p.Life, 0)
 	c.Loads, c.SSDReads = r.below(c.MissRatio, overSSD)
-	c.Life = seconds(quotient(p.Entries, p.Inserts*r.reads))
 	return c
 }
 
-// below is how many of the reads that miss are answered by no tier, and by the SSD, a second. What
-// no tier answers now, a larger cache does not either, as long as it is not so large that fewer
-// reads miss.
+// below is how many of the reads that miss are answered by no tier, and by the SSD if it is below, a
+// second. What no tier answers now, none does at another size either, as long as that is not so
+// large that fewer reads miss.
 func (r *rates) below(missRatio float64, overSSD bool) (loads, ssdReads float64) {
-	missed := missRatio * r.reads
-	if !r.hasLower {
+	missed, answered := missRatio*r.reads, r.byShared
+	if overSSD {
+		answered += r.bySSD
+	}
+	if answered == 0 {
 		return missed, 0
 	}
 	loads = min(missed, r.unanswered*r.reads)
 	if overSSD {
-		ssdReads = (missed - loads) * r.bySSD
+		ssdReads = (missed - loads) * r.bySSD / answered
 	}
 	return loads, ssdReads
 }

@@ -12,6 +12,7 @@ func (t *Tier) Clear() bool {
 		t.shards[i].empty()
 	}
 	t.full.Store(false)
+	t.simulateClear()
 	return !t.closed.Load()
 }
 

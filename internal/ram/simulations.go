@@ -14,7 +14,6 @@ import (
 type simulations struct {
 	own  *whatif.Simulation // of this tier; nil: none
 	both *whatif.Simulation // of this tier and the lower one as one cache; nil: none
-	size int64              // bytes of all
 	told atomic.Uint32      // requests
 }
 
@@ -28,17 +27,19 @@ type SimulatedLower interface {
 }
 
 const (
-	simulationShare = 100       // all simulations may take 1/simulationShare of the budget
-	maxSimulations  = 1 << 20   // bytes, at most
-	minSimulation   = 256 << 10 // bytes of each; below, nothing can be told
-	processorShare  = .01       // that all of them may take
-	indexedBytes    = 11        // of the index and what belongs to it, for each record: see package plan
-	syncEvery       = 1 << 10   // requests
+	simulationShare = 100     // all simulations may take 1/simulationShare of the budget
+	maxSimulations  = 1 << 20 // bytes, at most
+	processorShare  = .01     // that all of them may take
+	indexedBytes    = 11      // of the index and what belongs to it, for each record: see package plan
+	syncEvery       = 1 << 10 // requests
 )
 
-// SimulationBytes is how much of a budget of so many bytes simulations may take.
+// SimulationBytes is how much of a budget of so many bytes simulations take, about.
 func SimulationBytes(budget int64) int64 {
-	return min(budget/simulationShare, maxSimulations)
+	if n := min(budget/simulationShare, maxSimulations); n >= whatif.MinBytes {
+		return n
+	}
+	return 0
 }
 
 // init makes the simulations in so many bytes. With too few for two, there is one of this
@@ -46,25 +47,35 @@ func SimulationBytes(budget int64) int64 {
 func (s *simulations) init(bytes int64, lower LowerTier) {
 	n, share := bytes, processorShare
 	_, two := lower.(SimulatedLower)
-	if two = two && bytes/2 >= minSimulation; two {
+	if two = two && bytes/2 >= whatif.MinBytes; two {
 		n, share = n/2, share/2
 	}
-	if n < minSimulation {
+	if n < whatif.MinBytes {
 		return
 	}
-	s.own, s.size = whatif.New(int(n), share), bytes
+	s.own = whatif.New(int(n), share)
 	if two {
 		s.both = whatif.New(int(n), share)
 	}
 }
 
 // bytes is what they take.
-func (s *simulations) bytes() (n int64) { return s.size }
+func (s *simulations) bytes() (n int64) {
+	for _, sim := range s.each() {
+		if sim != nil {
+			n += sim.Bytes()
+		}
+	}
+	return n
+}
+
+// each are the simulations, nil where there is none.
+func (s *simulations) each() [2]*whatif.Simulation { return [...]*whatif.Simulation{s.own, s.both} }
 
 // mask has the bits of hash ^ hash>>32 that are 0 in all keys that a simulation wants.
 func (s *simulations) mask() uint64 {
 	mask := uint64(math.MaxUint64)
-	for _, sim := range []*whatif.Simulation{s.own, s.both} {
+	for _, sim := range s.each() {
 		if sim != nil {
 			mask &= sim.Mask()
 		}
@@ -142,6 +153,15 @@ func (t *Tier) simulatePromotion(r *newRecord) {
 	}
 }
 
+// simulateClear tells that nothing is left.
+func (t *Tier) simulateClear() {
+	for _, s := range t.simulations.each() {
+		if s != nil {
+			s.Clear()
+		}
+	}
+}
+
 //go:noinline
 func (t *Tier) simulateDelete(hash uint64) {
 	t.eachSimulation(hash, func(s *whatif.Simulation) { s.Delete(hash) })
@@ -149,7 +169,7 @@ func (t *Tier) simulateDelete(hash uint64) {
 
 // eachSimulation tells those that want to know of a key.
 func (t *Tier) eachSimulation(hash uint64, tell func(*whatif.Simulation)) {
-	for _, s := range [...]*whatif.Simulation{t.simulations.own, t.simulations.both} {
+	for _, s := range t.simulations.each() {
 		if s != nil && s.Wants(hash) {
 			tell(s)
 		}
