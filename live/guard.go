@@ -32,7 +32,7 @@ func toLoopback(r *http.Request) bool {
 		return false
 	}
 	address, err := netip.ParseAddrPort(local.String())
-	return err == nil && address.Addr().Unmap().IsLoopback()
+	return err == nil && address.Addr().IsLoopback()
 }
 
 // hostName is the name or address in a Host, in small letters.
