@@ -578,7 +578,7 @@ function radios(title, name, options, value, choose) {
 
 let cardCount = 0;
 
-/** card puts parts under a heading. options: { chart, title, unit(view), parts, shown(view), wide, two, controls }. */
+/** card puts parts under a heading. options: { chart, title, titleOf(view), unit(view), parts, shown(view), wide, two, controls }. */
 function card(options) {
   const heading = html('h3', { id: `heading-${++cardCount}` }, options.title);
   const unit = html('span', { class: 'unit' });
@@ -602,6 +602,7 @@ function card(options) {
       element.hidden = !(options.shown?.(view) ?? true);
       if (element.hidden) return;
       element.classList.toggle('closed', !!view.cache.closed);
+      if (options.titleOf) show(heading, options.titleOf(view));
       for (const p of options.parts) p.update(view);
       unit.replaceChildren(...[options.unit?.(view) ?? ''].flat(), timed && !isLive(view) ? `, at ${clock(view.cursor)}` : '');
       unit.dataset.unit = unit.textContent;
@@ -1188,10 +1189,14 @@ function cards() {
         layer('shared', 'shared', share('shared_hits')), line('missed', 'miss', 0, share('misses')),
       ] })] }),
     card({ chart: 'curve', title: 'What if the cache were larger?', unit: curve.unit, controls: curve.choice, parts: [curve] }),
-    card({ chart: 'memory', title: 'Memory and SSD', unit: view => [figure(view, 'entries', number), ' entries in RAM'], parts: [bars(memoryBars), timePlot({
-      title: 'Memory and SSD', axis: 'percent', full: true, series: [
+    card({
+      chart: 'memory', title: 'Memory', titleOf: view => view.has.ssd ? 'Memory and SSD' : 'Memory',
+      unit: view => [figure(view, 'entries', number), ' entries in RAM'],
+      parts: [bars(memoryBars), timePlot({
+      title: 'Shares in use', axis: 'percent', full: true, series: [
         line('RAM in use', 'ram', 0, ratio('ram_used_bytes', 'ram_budget_bytes')), layer('live in the log', 'ssd', mean('ssd_live_share'), 1),
-      ] })] }),
+      ] })],
+    }),
     card({ chart: 'age', title: 'Age at eviction', unit: () => 'how long entries stayed in RAM', parts: [timePlot({
       title: 'Age at eviction', axis: 'duration', series: [
         line('p50', 'ram', 0, typical('age_p50_ms', 1e6)), line('p90', 'slate', 1, typical('age_p90_ms', 1e6)),
