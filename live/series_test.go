@@ -77,12 +77,12 @@ func TestQuantilesOfASecond(t *testing.T) {
 	for range 1000 {
 		from.stats.SSD.ReadDurations.Add(time.Second)
 		from.stats.Loads.Durations.Add(time.Second)
-		from.inside.SharedReads.Add(time.Second)
+		from.stats.Shared.ReadDurations.Add(time.Second)
 	}
 	to.stats, to.inside = from.stats, from.inside
 	for range 99 {
 		to.stats.SSD.ReadDurations.Add(100 * time.Microsecond)
-		to.inside.SharedReads.Add(time.Millisecond)
+		to.stats.Shared.ReadDurations.Add(time.Millisecond)
 	}
 	to.stats.SSD.ReadDurations.Add(10 * time.Millisecond)
 	now := nowOf(&from, &to)
