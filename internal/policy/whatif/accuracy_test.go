@@ -13,9 +13,8 @@ import (
 )
 
 const (
-	recordBytes = 1024
-	syncEvery   = 5000 // requests
-	enoughKeys  = 1000 // of the sample, behind a point that counts
+	syncEvery  = 5000 // requests
+	enoughKeys = 1000 // of the sample, behind a point that counts
 )
 
 // cell is a point of a curve beside the truth.
@@ -40,49 +39,59 @@ type truth struct {
 	workloadOf
 	hashes int
 	mu     sync.Mutex
-	misses map[int64][]float64
+	misses map[int64][]float64 // by bytes
+	total  int64               // bytes of all records
 }
 
 func newTruth(w workloadOf, hashes int) *truth {
-	return &truth{workloadOf: w, hashes: hashes, misses: map[int64][]float64{}}
+	t := &truth{workloadOf: w, hashes: hashes, misses: map[int64][]float64{}}
+	for key := range t.keys {
+		t.total += t.size(int32(key))
+	}
+	return t
 }
 
-// of are the misses of a cache of a size in records.
-func (t *truth) of(records int64) []float64 {
+// of are the misses of a cache of a size in bytes.
+func (t *truth) of(bytes int64) []float64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.misses[records] == nil {
+	if t.misses[bytes] == nil {
 		misses := make([]float64, len(t.requests)/syncEvery+1)
 		for n := range t.hashes {
-			real := t.real(records, n)
+			real := t.real(bytes, n)
 			for i, key := range t.requests {
 				if !real(key) {
 					misses[i/syncEvery] += 1 / float64(t.hashes)
 				}
 			}
 		}
-		t.misses[records] = misses
+		t.misses[bytes] = misses
 	}
-	return t.misses[records]
+	return t.misses[bytes]
 }
 
-// real is a cache of a size in records, with hash number n.
-func (t *truth) real(records int64, n int) (access func(key int32) bool) {
+// real is a cache of a size in bytes, with hash number n.
+func (t *truth) real(bytes int64, n int) (access func(key int32) bool) {
 	const more = 97
-	c := sim.NewFirn(t.keys+more, records*recordBytes, func(int32) int64 { return recordBytes })
-	return func(key int32) bool { return c.Access((key + int32(n)*7919) % int32(t.keys+more)) }
+	keys := int32(t.keys + more)
+	by := int32(n) * 7919 % keys
+	c := sim.NewFirn(t.keys+more, bytes, func(key int32) int64 { return t.size((key - by + keys) % keys) })
+	return func(key int32) bool { return c.Access((key + by) % keys) }
 }
 
-// cells are the points that a cache of a fraction of the keys tells of. What they should be is
+// cells are those points, with enough keys, that a cache of a fraction of the keys tells of. What they should be is
 // weighed as they weigh the requests.
 func (t *truth) cells(fraction float64, seed uint64) (all []cell) {
-	records := int64(fraction * float64(t.keys))
-	s, real := NewTimed(1<<20, 1, noTime), t.real(records, int(seed))
+	bytes := int64(fraction * float64(t.total))
+	if 4*fraction*float64(t.keys) < enoughKeys/2 {
+		return nil // there will not be enough keys
+	}
+	s, real := NewTimed(1<<20, 1, noTime), t.real(bytes, int(seed))
 	var should, reads [len(Factors)]float64
 	var hits, misses uint64
-	s.Sync(records*recordBytes, false, 0, 0)
+	s.Sync(bytes, false, 0, 0)
 	for i, key := range t.requests {
-		if tellOf(s, hashOf(key, seed), real(key)) {
+		if tellOf(s, hashOf(key, seed), uint32(t.size(key)), real(key)) {
 			hits++
 		} else {
 			misses++
@@ -90,26 +99,35 @@ func (t *truth) cells(fraction float64, seed uint64) (all []cell) {
 		if n := i + 1; n%syncEvery != 0 && n != len(t.requests) {
 			continue
 		}
-		s.Sync(records*recordBytes, false, hits, misses)
+		s.Sync(bytes, false, hits, misses)
 		for p, point := range s.Curve().Points {
-			should[p] += t.of(int64(point.Factor * float64(records)))[i/syncEvery]
+			if !measures(point) {
+				continue
+			}
+			should[p] += t.of(int64(point.Factor * float64(bytes)))[i/syncEvery]
 			should[p] *= point.Reads / (reads[p] + float64(i%syncEvery+1)) // what was before weighs less
 			reads[p] = point.Reads
 		}
 	}
 	c := s.Curve()
 	for p, point := range c.Points {
+		if !measures(point) || point.State != Valid || point.Keys < enoughKeys {
+			continue
+		}
 		all = append(all, cell{t.name, fraction, point, c.Real, c.Control, should[p] / reads[p]})
 	}
 	return all
 }
 
+// measures reports whether the error of a point is measured.
+func measures(p Point) bool { return p.Factor >= 0.5 && p.Factor <= 4 && p.Factor != 1 }
+
 // tellOf tells of a read, and of the store that follows a miss.
-func tellOf(s *Simulation, hash uint64, hit bool) bool {
+func tellOf(s *Simulation, hash uint64, size uint32, hit bool) bool {
 	if s.Wants(hash) {
-		s.Read(hash, hit, recordBytes, 0, 0)
+		s.Read(hash, hit, size, 0, 0)
 		if !hit {
-			s.Store(hash, recordBytes, 0, 0)
+			s.Store(hash, size, 0, 0)
 		}
 	}
 	return hit
@@ -118,11 +136,8 @@ func tellOf(s *Simulation, hash uint64, hit bool) bool {
 // noTime is a stopwatch that stands still.
 func noTime() time.Duration { return 0 }
 
-// summary is of the cells that count: those with enough keys, of half to four times the size.
+// summary is of some cells.
 func summary(t *testing.T, all []cell) (mean, p95, worst, within float64) {
-	all = slices.DeleteFunc(all, func(c cell) bool {
-		return c.Factor < 0.5 || c.Factor == 1 || c.Factor > 4 || c.State != Valid || c.Keys < enoughKeys
-	})
 	slices.SortFunc(all, func(a, b cell) int { return cmp.Compare(b.off(), a.off()) })
 	for i, c := range all {
 		mean += c.off() / float64(len(all))

@@ -9,6 +9,7 @@ type cache struct {
 	table    *table
 	bit      uint8 // in table.lives
 	capacity int64 // in bytes
+	most     int64 // bytes that a record takes of it: larger ones count as so large
 	filling  bool  // it has not evicted anything yet
 	tuner    *policy.Tuner
 	ghosts   policy.Ghosts
@@ -48,12 +49,34 @@ func (c *cache) read(i uint16) {
 	c.tuner.Request(mix(c.table.hashes[i]), c.entries(), c.filling, true)
 }
 
-// insert makes a key live here, which did not, and reports whether there was room.
-func (c *cache) insert(i uint16, now int64) bool {
-	size := int64(c.table.sizes[i])
-	if size > c.capacity {
-		return false
+// sizeOf is what a key takes of the capacity.
+func (c *cache) sizeOf(i uint16) int64 { return min(int64(c.table.sizes[i]), c.most) }
+
+// setCapacity makes the capacity another one, of which a record takes so many bytes at most, about.
+func (c *cache) setCapacity(bytes, most, now int64) {
+	c.capacity = bytes
+	if most = max(most, 1); most > 2*c.most || most < c.most/2 {
+		c.most = most
+		for l := range c.lanes {
+			c.lanes[l].bytes = 0
+			c.each(policy.Lane(l), func(i uint16) { c.lanes[l].bytes += c.sizeOf(i) })
+		}
 	}
+	c.makeRoom(0, now)
+	c.fitGhosts()
+}
+
+// each calls f with the keys of a lane, the oldest first.
+func (c *cache) each(l policy.Lane, f func(i uint16)) {
+	for i, n := c.lanes[l].oldest, c.lanes[l].keys; n > 0; n-- {
+		f(i)
+		i = c.next[i]
+	}
+}
+
+// insert makes a key live here, which did not.
+func (c *cache) insert(i uint16, now int64) {
+	size := c.sizeOf(i)
 	hash, to := mix(c.table.hashes[i]), policy.Main
 	c.tuner.Request(hash, c.entries(), c.filling, false)
 	c.makeRoom(size, now)
@@ -62,7 +85,6 @@ func (c *cache) insert(i uint16, now int64) bool {
 	}
 	c.table.lives[i] |= c.bit
 	c.push(to, i, 0)
-	return true
 }
 
 // makeRoom evicts until there is room for so many bytes.
@@ -82,10 +104,7 @@ func (c *cache) renewGhosts() {
 	c.ghostsOf = c.entries()
 	c.ghosts = policy.NewGhosts(c.memory[:min(policy.GhostWords(c.entries(), ghostRoom), len(c.memory))])
 	for l := range c.lanes { // the clock begins anew
-		for i, n := c.lanes[l].oldest, c.lanes[l].keys; n > 0; n-- {
-			c.stamps[i] = 0
-			i = c.next[i]
-		}
+		c.each(policy.Lane(l), func(i uint16) { c.stamps[i] = 0 })
 	}
 }
 
@@ -148,7 +167,7 @@ func (c *cache) push(to policy.Lane, i uint16, frequency uint8) {
 	}
 	l.newest = i
 	l.keys++
-	l.bytes += int64(c.table.sizes[i])
+	l.bytes += c.sizeOf(i)
 }
 
 func (c *cache) pop(from policy.Lane) uint16 {
@@ -156,7 +175,7 @@ func (c *cache) pop(from policy.Lane) uint16 {
 	i := l.oldest
 	l.oldest = c.next[i]
 	l.keys--
-	l.bytes -= int64(c.table.sizes[i])
+	l.bytes -= c.sizeOf(i)
 	return i
 }
 
@@ -166,7 +185,7 @@ func (c *cache) resize(i uint16, size uint32) {
 	if c.state[i]&inMain != 0 {
 		l = &c.lanes[policy.Main]
 	}
-	l.bytes += int64(size) - int64(c.table.sizes[i])
+	l.bytes += min(int64(size), c.most) - c.sizeOf(i)
 }
 
 // filter takes out the keys that keep refuses, and those that are dead.

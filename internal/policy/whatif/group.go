@@ -8,17 +8,17 @@ import (
 
 // group is some sizes on one sample of the keys.
 type group struct {
-	table       *table
-	sizes       []size
-	control     *size // the present one
-	rate        rate
-	bytes       int64   // that the cache has for records
-	filledBytes int64   // these, when the sizes began to fill or were warm
-	weight      float64 // what a request of the sample stands for
-	stored      int     // records, up to firstRecords
-	storedBytes int64
-	now         int64
-	swept       int // keys of the table
+	table        *table
+	sizes        []size
+	control      *size // the present one
+	rate         rate
+	bytes        int64   // that the cache has for records
+	countedBytes int64   // these, when counting began
+	weight       float64 // what a request of the sample stands for
+	stored       int     // records, up to firstRecords
+	storedBytes  int64
+	now          int64
+	swept        int // keys of the table
 
 	sampled [parts]float64 // misses of the cache itself, of the sample's keys
 	real    float64        // and of all
@@ -138,7 +138,7 @@ func (g *group) store(e event) {
 		z := &g.sizes[n]
 		if c := &z.pieces[e.piece]; c.has(i) {
 			c.makeRoom(0, g.now)
-		} else if c.insert(i, g.now) {
+		} else if z.insert(e.piece, i, g.now) {
 			z.counts.insert(g.weight, e.size)
 		}
 	}
@@ -184,16 +184,35 @@ func (g *group) remove(i uint16) {
 // setBytes tells how many bytes the cache has for records.
 func (g *group) setBytes(bytes int64) {
 	g.bytes = bytes
+	g.noteBytes()
+	var excess [pieces]float64
+	for p := range excess {
+		excess[p] = g.excess(p)
+	}
 	for n := range g.sizes {
 		z := &g.sizes[n]
-		for p := range z.pieces {
-			c := &z.pieces[p]
-			c.capacity = int64(z.factor * float64(bytes) * g.rate.share / pieces * g.excess(p))
-			c.makeRoom(0, g.now)
-			c.fitGhosts()
+		z.setBytes(z.factor*float64(bytes), g.rate.share, &excess, g.now)
+	}
+}
+
+// noteBytes begins to count anew when the cache has become another one. A larger one has to fill.
+func (g *group) noteBytes() {
+	by := float64(g.bytes) / float64(max(g.countedBytes, 1))
+	if by > 1/sameBytes && by < sameBytes {
+		return
+	}
+	g.countedBytes = g.bytes
+	for n := range g.sizes {
+		z := &g.sizes[n]
+		z.counts = counts{}
+		if by > 1 {
+			z.warm, z.events = false, 0
 		}
 	}
 }
+
+// sameBytes is how many times as large a cache is the same one.
+const sameBytes = 1.1
 
 // excess is how many times as many keys as its rate says a piece of the sample has, by its share of
 // the real misses.

@@ -21,6 +21,7 @@ type modelKey struct {
 // modelCache is a miniature cache as one would write it without regard to memory.
 type modelCache struct {
 	capacity int64
+	most     int64
 	filling  bool
 	tuner    *policy.Tuner
 	ghosts   policy.Ghosts
@@ -32,7 +33,7 @@ type modelCache struct {
 
 func (c *modelCache) laneBytes(l policy.Lane) (n int64) {
 	for _, k := range c.lanes[l] {
-		n += k.size
+		n += min(k.size, c.most)
 	}
 	return n
 }
@@ -46,11 +47,8 @@ func (c *modelCache) read(hash uint64) {
 }
 
 func (c *modelCache) insert(k *modelKey, now int64) {
-	if k.size > c.capacity {
-		return
-	}
 	c.tuner.Request(mix(k.hash), int64(c.entries()), c.filling, false)
-	c.makeRoom(k.size, now)
+	c.makeRoom(min(k.size, c.most), now)
 	to := policy.Main
 	if !c.filling {
 		to = c.ghosts.Lane(mix(k.hash), c.stamp(policy.Small), c.stamp(policy.Main))
@@ -203,10 +201,10 @@ func (m *model) expire(hash uint64) {
 func (m *model) store(hash uint64, size, deadline int64) {
 	m.update(hash, size, deadline)
 	m.expire(hash)
-	for _, c := range m.of(hash) {
+	for n, c := range m.of(hash) {
 		if c.live[hash] != nil {
 			c.makeRoom(0, m.now)
-		} else {
+		} else if size <= m.g.sizes[n].largest {
 			c.insert(&modelKey{hash: hash, size: size, deadline: modelTicks(deadline)}, m.now)
 		}
 	}
@@ -215,7 +213,7 @@ func (m *model) store(hash uint64, size, deadline int64) {
 func (m *model) setBytes(bytes int64) {
 	for n, some := range m.caches {
 		for p, c := range some {
-			c.capacity = m.g.sizes[n].pieces[p].capacity // which setBytes has set
+			c.capacity, c.most = m.g.sizes[n].pieces[p].capacity, m.g.sizes[n].pieces[p].most // which setBytes has set
 			c.makeRoom(0, m.now)
 			if e := c.entries(); !c.filling && (e < c.ghostsOf/2 || e > 2*c.ghostsOf) {
 				c.renewGhosts()

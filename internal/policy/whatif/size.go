@@ -9,6 +9,9 @@ type size struct {
 	counts counts
 	warm   bool    // it is full, or has seen nearly everything: what it misses is no beginner's misses
 	events float64 // of its sample, since it began to fill
+
+	largest        int64   // bytes of a record: larger ones are not stored
+	inserted, took float64 // bytes of records that came in of late, and of the capacity that these took
 }
 
 // pieces is how many miniature caches a size has.
@@ -45,6 +48,44 @@ func (z *size) entries() (n int64) {
 	}
 	return n
 }
+
+// insert makes a key live in a piece, if that stores records so large.
+func (z *size) insert(piece int, i uint16, now int64) bool {
+	c := &z.pieces[piece]
+	size := int64(c.table.sizes[i])
+	if size > z.largest {
+		return false
+	}
+	c.insert(i, now)
+	z.inserted += float64(size)
+	z.took += float64(c.sizeOf(i))
+	return true
+}
+
+// setBytes says how many bytes a cache of this size has, and how many keys more than its rate says each
+// piece of the sample has.
+func (z *size) setBytes(bytes float64, share float64, excess *[pieces]float64, now int64) {
+	z.largest = int64(bytes / largestRecord)
+	capacity := bytes * share / pieces
+	most := int64(capacity / leastRecords)
+	if z.took > 0 {
+		capacity *= z.took / z.inserted
+	}
+	if z.inserted > heavyLife*bytes*share {
+		z.inserted, z.took = z.inserted/2, z.took/2
+	}
+	for p := range z.pieces {
+		z.pieces[p].setCapacity(int64(capacity*excess[p]), most, now)
+	}
+}
+
+const (
+	largestRecord = 4  // a record has at most a part of the bytes
+	heavyLife     = 16 // after so many times its bytes what came in weighs half
+	// leastRecords is how many records have room in a piece: with one huge record more or less it
+	// would stand for another cache. What they are cut by is taken from the capacity.
+	leastRecords = 32
+)
 
 // full reports whether most pieces have evicted something.
 func (z *size) full() bool {

@@ -152,10 +152,22 @@ func TestNeverFull(t *testing.T) {
 func TestChanges(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(b *beside) Curve{
-		"half the memory":      func(b *beside) Curve { b.bytes /= 2; return b.reads(100_000, true, 1000, b.zipf(50_000)) },
+		"half the memory": func(b *beside) Curve {
+			b.bytes /= 2
+			if c := b.sync(); c.Points[2].State != Filling || c.Points[2].Filled < 0.9 || c.Points[2].Reads != 0 {
+				b.t.Errorf("at first: %+v, want nothing counted, and all there", c.Points[2])
+			}
+			return b.reads(40_000, true, 1000, b.zipf(50_000))
+		},
 		"a 50th of the memory": func(b *beside) Curve { b.bytes /= 50; return b.reads(100_000, true, 1000, b.zipf(50_000)) },
-		"twice the memory":     func(b *beside) Curve { b.bytes *= 2; return b.reads(60_000, true, 1000, b.zipf(50_000)) },
-		"20 times the memory":  func(b *beside) Curve { b.bytes *= 20; return b.reads(200_000, true, 1000, b.zipf(50_000)) },
+		"twice the memory": func(b *beside) Curve {
+			b.bytes *= 2
+			if c := b.sync(); c.Points[5].State != Filling || c.Points[5].Filled > 0.7 {
+				b.t.Errorf("at first: %+v, want the largest filling", c.Points[5])
+			}
+			return b.reads(60_000, true, 1000, b.zipf(50_000))
+		},
+		"20 times the memory": func(b *beside) Curve { b.bytes *= 20; return b.reads(200_000, true, 1000, b.zipf(50_000)) },
 		"other keys": func(b *beside) Curve {
 			next := b.zipf(50_000)
 			return b.reads(60_000, true, 1000, func() uint64 { return next() + 1<<32 })
