@@ -43,6 +43,7 @@ type Curve struct {
 func (s *Simulation) Curve() (curve Curve) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	var heavy [len(Factors)]float64
 	for i, f := range Factors {
 		g := s.groups[0]
 		if f > 1 {
@@ -50,10 +51,11 @@ func (s *Simulation) Curve() (curve Curve) {
 		}
 		for n := range g.sizes {
 			if g.sizes[n].factor == f {
-				curve.Points[i] = g.point(&g.sizes[n])
+				curve.Points[i], heavy[i] = g.point(&g.sizes[n]), g.sizes[n].heavy()
 			}
 		}
 	}
+	curve.addHeavy(&heavy)
 	c := &s.groups[0].control.counts
 	curve.Reads = c.real.reads()
 	curve.Real = ratio(c.real.misses, curve.Reads)
@@ -110,5 +112,19 @@ func byteRatio(misses, reads, missBytes, hitBytes float64) float64 {
 // far the control is off, by the keys behind it, and by what the cache does otherwise than any
 // miniature. The factors are fitted to traces: see TestTraces.
 func errorOf(deviation, off float64, keys int) float64 {
-	return math.Sqrt(9*deviation*deviation + off*off + 0.02/float64(max(keys, 1)) + 0.006*0.006)
+	return math.Sqrt(12*deviation*deviation + 1.3*off*off + 0.027/float64(max(keys, 1)) + 0.007*0.007)
 }
+
+// addHeavy adds to the errors what heavy records bring: that so few of them are in a sample that
+// nobody knows what all of them take of the bytes.
+func (c *Curve) addHeavy(heavy *[len(Factors)]float64) {
+	for i := range c.Points {
+		lower, upper := max(i-1, 0), min(i+1, len(Factors)-1)
+		slope := (c.Points[lower].MissRatio - c.Points[upper].MissRatio) / math.Log(Factors[upper]/Factors[lower])
+		c.Points[i].Error = min(math.Hypot(c.Points[i].Error, heavyError*heavy[i]*slope), 1)
+	}
+}
+
+// heavyError is what an error of 1 in the part of the bytes that heavy records take beyond what counts
+// of them is worth: fitted, too.
+const heavyError = 1.2

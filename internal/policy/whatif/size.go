@@ -68,15 +68,21 @@ func (z *size) setBytes(bytes float64, share float64, excess *[pieces]float64, n
 	z.largest = int64(bytes / largestRecord)
 	capacity := bytes * share / pieces
 	most := int64(capacity / leastRecords)
-	if z.took > 0 {
-		capacity *= z.took / z.inserted
-	}
+	capacity *= 1 - z.heavy()
 	if z.inserted > heavyLife*bytes*share {
 		z.inserted, z.took = z.inserted/2, z.took/2
 	}
 	for p := range z.pieces {
 		z.pieces[p].setCapacity(int64(capacity*excess[p]), most, now)
 	}
+}
+
+// heavy is the share of the bytes that records take beyond what counts of them.
+func (z *size) heavy() float64 {
+	if z.inserted == 0 {
+		return 0
+	}
+	return 1 - z.took/z.inserted
 }
 
 const (
