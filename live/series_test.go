@@ -1,6 +1,7 @@
 package live
 
 import (
+	"encoding/json"
 	"math"
 	"testing"
 	"time"
@@ -117,5 +118,22 @@ func TestCells(t *testing.T) {
 	}
 	if got := liveShare(nil); got != 0 {
 		t.Errorf("of nothing %v live", got)
+	}
+}
+
+// Numbers are such as JSON has words for, in as many digits as their bits take.
+func TestNumbers(t *testing.T) {
+	for _, test := range []struct {
+		v    float64
+		bits int
+		want string
+	}{
+		{0, 64, "0"}, {-3, 32, "-3"}, {1 << 50, 32, "1125899906842624"}, {1e300, 64, "1e+300"}, {1e-9, 32, "1e-09"},
+		{1. / 3, 32, "0.33333334"}, {1. / 3, 64, "0.3333333333333333"},
+		{math.Inf(1), 32, "0"}, {math.Inf(-1), 64, "0"}, {math.NaN(), 64, "0"},
+	} {
+		if got := string(appendNumber(nil, test.v, test.bits)); got != test.want || !json.Valid([]byte(got)) {
+			t.Errorf("%v is %s, want %s", test.v, got, test.want)
+		}
 	}
 }
