@@ -542,8 +542,8 @@ function timePlot(options) {
       const box = frameOf(width, height), d = drawn = compute(view, box.width);
       const scale = options.full ? whole(height) : ticks(options.axis, highestOf(d), box.height);
       const nodes = [...drawY(box, scale, options.axis), ...drawTimes(box, view.from, view.to), ...drawSeries(box, d, scale)];
-      const empty = d.values.every(s => !s.list.some(isNumber)) ? 'no figures yet' : !options.full && highestOf(d) === 0 ? 'none in this time' : '';
-      if (empty) nodes.push(svg('text', { x: at(box.left + box.width / 2), y: at(box.top + box.height / 2), 'text-anchor': 'middle' }, empty));
+      const empty = d.values.every(s => !s.list.some(isNumber)) ? 'no figures in this time' : !options.full && highestOf(d) === 0 ? 'none in this time' : '';
+      if (empty) nodes.push(svg('text', { class: 'lit', x: at(box.left + box.width / 2), y: at(box.top + box.height / 2), 'text-anchor': 'middle' }, empty));
       if (d.cursor >= 0) {
         const x = Math.round(box.left + (d.cells[d.cursor].time - d.from) / (d.to - d.from) * box.width) + 0.5;
         nodes.push(svg('path', { class: 'cursor', d: `M${x} ${box.top}V${box.bottom}` }));
@@ -732,8 +732,8 @@ function flowPart() {
       ? svg('text', { x: v0 + thick + 12, y: 18 }, reads, ' reads')
       : svg('text', { x: 0, y: v0 - 9 }, reads, ' reads');
     drawing.setAttribute('height', height);
-    const bed = svg('path', { class: 'bed', d: `M${P(0, v0 + thick)}L${P(0, v0)}L${P(inlet - 8, v0)}L${P(inlet - 8, v0 + thick)}Z` });
-    return [bed, ...nodes.reverse(), head, ...texts];
+    const bed = flow.reads === 0 && svg('path', { class: 'unknown', d: `M${P(0, v0 + thick)}L${P(list.at(-1).u + gap + 9, v0 + thick)}` });
+    return [bed, ...nodes.reverse(), head, ...texts].filter(Boolean);
   }
 
   return {
