@@ -178,8 +178,10 @@ const mean = (name, scale = 1) => (series, a, b) => {
   return t && t.sum / t.n * scale;
 };
 
-const ratio = (above, below) => (series, a, b) => {
-  const [x, y] = [total(series, above, a, b), total(series, below, a, b)];
+/** ratio of two series; over is how many samples at least are taken together. */
+const ratio = (above, below, over = 1) => (series, a, b) => {
+  const from = Math.max(0, Math.min(a, b - over));
+  const [x, y] = [total(series, above, from, b), total(series, below, from, b)];
   return x && y && y.sum > 0 ? x.sum / y.sum : undefined;
 };
 
@@ -789,18 +791,21 @@ function more(curve, now, double, what, miss) {
   if (gain <= least(double)) {
     return `${size} would change little: ${percent(double.miss_ratio)} of reads would ${miss} in place of ${percent(now.miss_ratio)}.`;
   }
-  const loads = now.loads_per_second - double.loads_per_second, reads = now.ssd_reads_per_second - double.ssd_reads_per_second;
-  const spared = [loads >= 0.005 && `${number(loads)} ${lost(curve)}/s`, reads >= 0.005 && `${number(reads)} SSD reads/s`].filter(Boolean);
   const hours = double.saved_per_gib_ns_per_hour;
-  return `${size} would save ${spared.join(' and ') || `${percent(gain)} of reads from missing`}`
+  return `${size} would save ${between(curve, now, double) || `${percent(gain)} of reads from missing`}`
     + `${hours > 0 ? ` (${duration(hours)} of the source an hour for each GiB)` : ''}.`;
 }
 
 function less(curve, now, half) {
   const size = `Half of it, ${bytes(half.bytes)}`, loss = half.miss_ratio - now.miss_ratio;
   if (loss <= least(half)) return `${size}, would do about as well.`;
-  const loads = half.loads_per_second - now.loads_per_second;
-  return `${size}, would cost ${loads >= 0.005 ? `${number(loads)} more ${lost(curve)}/s` : `${percent(loss)} more misses`}.`;
+  return `${size}, would add ${between(curve, half, now) || `${percent(loss)} more misses`}.`;
+}
+
+/** between says how many requests a second more a worse point has than a better one. */
+function between(curve, worse, better) {
+  const loads = worse.loads_per_second - better.loads_per_second, reads = worse.ssd_reads_per_second - better.ssd_reads_per_second;
+  return [loads >= 0.005 && `${number(loads)} ${lost(curve)}/s`, reads >= 0.005 && `${number(reads)} SSD reads/s`].filter(Boolean).join(' and ');
 }
 
 /** least is the difference of miss ratios below which nothing can be told. */
@@ -1226,7 +1231,7 @@ function cards() {
     card({
       chart: 'writes', title: 'Writes to the SSD', unit: () => 'bytes written for each byte of values, and a day', two: true, shown: ssdOnly,
       parts: [timePlot({ title: 'Write amplification', axis: 'times', series: [
-        line('amplification', 'ssd', 0, ratio('ssd_written_bytes', 'ssd_user_bytes')),
+        line('amplification, over 30 s', 'ssd', 0, ratio('ssd_written_bytes', 'ssd_user_bytes', 30)),
       ] }), timePlot({ title: 'Bytes written', axis: 'bytesPerSecond', series: [
         line('to the files', 'ssd', 0, mean('ssd_written_bytes')), line('of values', 'slate', 1, mean('ssd_user_bytes')),
       ] }), bars(dayBars), sentences(dayWords)],
