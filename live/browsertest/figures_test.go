@@ -39,7 +39,6 @@ var fromStats = map[string]func(before, after *firn.Stats) float64{
 	"misses":         func(b, a *firn.Stats) float64 { return float64(a.Misses - b.Misses) },
 	"ram_hits":       func(b, a *firn.Stats) float64 { return float64(a.Hits - b.Hits) },
 	"loads":          func(b, a *firn.Stats) float64 { return float64(a.Loads.Count - b.Loads.Count) },
-	"load_errors":    func(b, a *firn.Stats) float64 { return float64(a.Loads.Errors - b.Loads.Errors) },
 	"sets":           func(b, a *firn.Stats) float64 { return float64(a.Sets - b.Sets) },
 	"deletes":        func(b, a *firn.Stats) float64 { return float64(a.Deletes - b.Deletes) },
 	"entries":        func(_, a *firn.Stats) float64 { return float64(a.Entries) },
@@ -103,8 +102,8 @@ var units = map[string]float64{
 	"": 1, "/s": 1, "k": 1e3, "k/s": 1e3, "M": 1e6, "M/s": 1e6, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30,
 }
 
-// written is a number as the page writes it: 4,567, 12.3k/s, 1.5 MiB.
-var written = regexp.MustCompile("^([0-9.,]+)[ \u00a0]?([A-Za-z/]*)")
+// written is a number as the page writes it: 4,567, for 12.3k/s, 1.5 MiB.
+var written = regexp.MustCompile("^(?:for )?([0-9.,]+)[ \u00a0]?([A-Za-z/]*)")
 
 // says is whether a text begins with a number that is from least to most, about.
 func says(text string, least, most float64) bool {

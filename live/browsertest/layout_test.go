@@ -16,7 +16,7 @@ var widths = []int64{360, 1280, 2560}
 // full is a page that has everything to show: all tiers in use, history, a curve.
 func full(t *testing.T) (w *world, url string, seq uint64) {
 	t.Helper()
-	w, url = serve(t, small)
+	w, url = serve(t, spec{ram: 32 << 20, ssd: 48 << 20, work: workload{keys: 40_000, requests: 1000, bytes: 2400}})
 	must(t, w.tick(60))
 	return w, url, w.seq()
 }
