@@ -31,25 +31,24 @@ func TestLayout(t *testing.T) {
 		for _, width := range widths {
 			t.Run(theme(dark, width), func(t *testing.T) {
 				b.look(view{width: width, height: 1000, dark: dark})
-				b.settle()
+				if stale := eval[[]string](b, stalePictures); len(stale) > 0 {
+					t.Fatalf("%v are drawn for another width", stale)
+				}
 				b.want(t, "overlaps", "cut", "scrolls", "faint")
 			})
 		}
 	}
 }
 
+// stalePictures are the charts over time whose axis does not reach the right end.
+const stalePictures = `[...document.querySelectorAll("[data-chart] .plot > svg")].filter(e => e.checkVisibility() && e.querySelector(".rule.base")).
+	filter(e => { const own = e.getBoundingClientRect(), axis = [...e.querySelectorAll(".rule.base")].map(r => r.getBoundingClientRect().right); return Math.abs(own.right - Math.max(...axis)) > 40; }).map(e => e.getAttribute("aria-label"))`
+
 func theme(dark bool, width int64) string {
 	if dark {
 		return fmt.Sprintf("dark-%d", width)
 	}
 	return fmt.Sprintf("light-%d", width)
-}
-
-// settle waits until the page has drawn itself for a new width: its observers of sizes run
-// before the second frame of the screen.
-func (b *tab) settle() {
-	b.Helper()
-	eval[bool](b, `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(() => done(true)))))`)
 }
 
 // wanted are the charts, in the order in which a reader needs them.
@@ -67,7 +66,6 @@ func TestChartsAreDrawn(t *testing.T) {
 	}
 	for _, dark := range []bool{false, true} {
 		b.look(view{width: 1280, dark: dark})
-		b.settle()
 		for _, name := range found {
 			if share := ink(t, b.picture(t, fmt.Sprintf(`[data-chart="%s"]`, name))); share < 0.01 {
 				t.Errorf("%s, dark %v: %.2f %% of its pixels differ from the rest: it is blank", name, dark, 100*share)

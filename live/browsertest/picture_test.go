@@ -16,7 +16,7 @@ var (
 )
 
 // shop is a cache that works hard, for the pictures.
-var shop = spec{ram: 48 << 20, ssd: 192 << 20, work: workload{keys: 400_000, requests: 6000, bytes: 900, source: 3 * time.Millisecond}}
+var shop = spec{ram: 64 << 20, ssd: 256 << 20, work: workload{keys: 500_000, requests: 6000, bytes: 900, source: 3 * time.Millisecond}}
 
 // busy is the page of that after a quarter of an hour of its clock.
 func busy(t *testing.T) (url string, seq uint64) {
@@ -38,7 +38,6 @@ func TestPictures(t *testing.T) {
 	for _, dark := range []bool{false, true} {
 		for _, width := range widths {
 			b.look(view{width: width, height: 1000, dark: dark})
-			b.settle()
 			file := filepath.Join(*pictures, theme(dark, width)+".png")
 			must(t, os.WriteFile(file, b.picture(t, "html"), 0o644))
 		}
@@ -53,7 +52,6 @@ func TestReadmePicture(t *testing.T) {
 	url, seq := busy(t)
 	b := open(t, url, view{width: 1280, height: 1000, scale: 1.5, dark: true})
 	wait[bool](b, drawn(seq))
-	b.settle()
 	quality := int64(80)
 	result := call(b, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatWebp, Quality: &quality})
 	if n := len(result.Data); n > 150_000 {

@@ -101,6 +101,21 @@ func (b *tab) look(v view) {
 	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
 		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: motion},
 	}})
+	eval[bool](b, fmt.Sprintf(untilSeen, v.width, scheme))
+	b.settle()
+}
+
+// untilSeen resolves when the page has been told of a width and a scheme.
+const untilSeen = `new Promise(done => {
+	const look = () => innerWidth === %d && matchMedia("(prefers-color-scheme: %s)").matches ? done(true) : requestAnimationFrame(look);
+	look();
+})`
+
+// settle waits until the page has drawn what it was told of: it hears of sizes in one frame of
+// the screen, and draws in the next.
+func (b *tab) settle() {
+	b.Helper()
+	eval[bool](b, `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(() => done(true)))))`)
 }
 
 // listen notes what the browser holds against the page.
