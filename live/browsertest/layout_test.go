@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/page"
+	"github.com/firncache/firn"
 )
 
 // widths are those of a telephone, a laptop and a large screen.
@@ -16,7 +17,7 @@ var widths = []int64{360, 1280, 2560}
 // full is a page that has everything to show: all tiers in use, history, a curve.
 func full(t *testing.T) (w *world, url string, seq uint64) {
 	t.Helper()
-	w, url = serve(t, spec{ram: 32 << 20, ssd: 48 << 20, work: workload{keys: 40_000, requests: 1000, bytes: 2400}})
+	w, url = serve(t, spec{ram: 32 << 20, ssd: 48 << 20, direct: firn.DirectOff, work: workload{keys: 40_000, requests: 1000, bytes: 2400}})
 	must(t, w.tick(60))
 	return w, url, w.seq()
 }

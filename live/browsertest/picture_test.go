@@ -44,7 +44,7 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// TestReadmePicture writes the README's first picture: the top of the page.
+// TestReadmePicture writes the README's first picture: the top of the page, down to the curve.
 func TestReadmePicture(t *testing.T) {
 	if !*update {
 		t.Skip("no -update: docs/img/live.webp stays as it is")
@@ -52,8 +52,11 @@ func TestReadmePicture(t *testing.T) {
 	url, seq := busy(t)
 	b := open(t, url, view{width: 1280, height: 1000, scale: 1.5, dark: true})
 	wait[bool](b, drawn(seq))
+	bottom := eval[float64](b, `document.querySelector('[data-chart="curve"]').getBoundingClientRect().bottom + 12`)
 	quality := int64(80)
-	result := call(b, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatWebp, Quality: &quality})
+	result := call(b, page.CaptureScreenshot, page.CaptureScreenshotParams{
+		Format: page.CaptureScreenshotFormatWebp, Quality: &quality, Clip: &page.Viewport{Width: 1280, Height: bottom, Scale: 1},
+	})
 	if n := len(result.Data); n > 150_000 {
 		t.Errorf("the picture has %d bytes, want at most 150,000", n)
 	}

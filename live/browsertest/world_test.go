@@ -27,6 +27,7 @@ type world struct {
 type spec struct {
 	names    []string // of the caches, "shop" if there are none
 	ram, ssd int64    // bytes of each cache; without ssd there is RAM alone
+	direct   firn.DirectIO
 	work     workload
 }
 
@@ -44,7 +45,7 @@ func newWorld(s spec, dir string) (*world, error) {
 	for i, name := range s.names {
 		options := firn.Options{RAMBytes: s.ram, Clock: w.clock, Log: slog.New(slog.DiscardHandler), TTL: 20 * time.Minute}
 		if s.ssd > 0 {
-			options.SSD = firn.SSDOptions{Dir: dir + "/" + string(rune('a'+i)), Bytes: s.ssd, DirectIO: firn.DirectOff}
+			options.SSD = firn.SSDOptions{Dir: dir + "/" + string(rune('a'+i)), Bytes: s.ssd, DirectIO: s.direct}
 		}
 		cache, err := firn.Open(options)
 		if err != nil {
@@ -116,4 +117,4 @@ func serve(t *testing.T, s spec) (*world, string) {
 }
 
 // small is a cache that a test fills at once: every tier works after a few seconds of its clock.
-var small = spec{ram: 4 << 20, ssd: 16 << 20, work: workload{keys: 30_000, requests: 1000, bytes: 600}}
+var small = spec{ram: 4 << 20, ssd: 16 << 20, direct: firn.DirectOff, work: workload{keys: 30_000, requests: 1000, bytes: 600}}
