@@ -145,7 +145,7 @@ func inspectionRows(in *check.Inspection) [][2]string {
 		{"  index", fmt.Sprintf("%s shards, locations of %d bits in units of %d bytes", humanize.Comma(int64(s.Shards)), s.LocationBits, s.UnitBytes)},
 		{"  in memory", kept(in)},
 		{"log", segmentCounts(in)},
-		{"  live", live(in)},
+		{"  live", liveRecords(in)},
 		{"snapshot", snapshot(in.Snapshot)},
 	}...)
 	return rows
@@ -217,7 +217,7 @@ func segmentCounts(in *check.Inspection) string {
 	return strings.Join(parts, ", ")
 }
 
-func live(in *check.Inspection) string {
+func liveRecords(in *check.Inspection) string {
 	l, about := &in.Live, ""
 	if l.Sampled > 1 {
 		about = "about "

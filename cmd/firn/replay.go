@@ -36,11 +36,17 @@ temporary one. Without a trace there is one of 512 MiB that takes everything
 default, so that several reads of the disk are under way at once; a request
 that waits for one is among the latencies.
 
+-live shows the cache on a page while the requests run. Afterwards the
+report is printed, and the page stays until an interrupt, the caches of all
+traces open and their memory taken. Who asks before there is a cache waits.
+The page has neither keys nor values, and no password. The loop makes no
+loads: it sets what it misses.
+
 -json writes one JSON object per trace, one per line.
 
 Exit status: 0; 1 if the run failed; 2 for bad flags and broken traces; 130
-after an interrupt (Ctrl-C, SIGTERM, SIGHUP), which reports the figures so
-far; a second one ends the program at once. No temporary file stays behind.`
+after an interrupt (Ctrl-C, SIGTERM, SIGHUP) during the run, which reports the
+figures so far; a second one ends the program at once. No temporary file stays behind.`
 
 // replayCommand is "firn replay".
 func replayCommand(stdout, stderr io.Writer) *cli.Command {
@@ -50,6 +56,7 @@ func replayCommand(stdout, stderr io.Writer) *cli.Command {
 		ArgsUsage:   "[TRACE...]",
 		Description: replayDescription,
 		Flags: slices.Concat(command.Flags(), command.SSDFlags(), []cli.Flag{
+			&cli.StringFlag{Name: "live", Usage: "show the cache in a browser, at `ADDR` such as :8080, for this machine alone if there is no host (0.0.0.0:8080 is for all), until an interrupt"},
 			&cli.StringFlag{Name: "json", Usage: "write the figures as JSON to `FILE`; - is stdout, in place of the table"},
 		}),
 		Action: func(ctx context.Context, cmd *cli.Command) error {
@@ -65,6 +72,7 @@ type replayer struct {
 	options        command.Options
 	json           *json.Encoder
 	table          bool // print tables on stdout
+	page           *livePage
 }
 
 func (r *replayer) run(ctx context.Context, cmd *cli.Command) (err error) {
@@ -75,6 +83,10 @@ func (r *replayer) run(ctx context.Context, cmd *cli.Command) (err error) {
 		return err
 	}
 	r.options.SetDefaultTime(cmd)
+	if r.page, err = openPage(cmd.String("live"), r.stderr); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.page.close()) }()
 	path := cmd.String("json")
 	r.table = path != "-"
 	var closeJSON func() error
@@ -88,6 +100,9 @@ func (r *replayer) run(ctx context.Context, cmd *cli.Command) (err error) {
 	}
 	if closeErr := closeJSON(); err == nil {
 		err = closeErr
+	}
+	if err == nil {
+		r.page.stay(ctx)
 	}
 	return err
 }
@@ -121,11 +136,12 @@ func (r *replayer) replay(ctx context.Context, trace string) error {
 func (r *replayer) firn(ctx context.Context, trace string, ram int64) (result replay.Result, err error) {
 	log := slog.New(slog.NewTextHandler(r.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	dir, err := makeDirectory(r.options.SSD, r.stderr)
-	defer func() { err = errors.Join(err, dir.remove()) }()
+	defer func() { err = errors.Join(err, r.page.keep(dir.remove)) }()
 	if err != nil {
 		return result, err
 	}
-	result, err = r.options.Replay(ctx, trace, "firn", ram, command.OpenFirn(dir.options, dir.temporary, log), r.stderr)
+	open := command.OpenFirn(dir.options, dir.temporary, log)
+	result, err = r.options.Replay(ctx, trace, "firn", ram, r.page.show(trace, open), r.stderr)
 	if result.SSD != nil && dir.temporary {
 		result.SSD.Dir = ""
 	}

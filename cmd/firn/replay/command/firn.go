@@ -34,6 +34,9 @@ func OpenFirn(ssd firn.SSDOptions, temporary bool, log *slog.Logger) replay.Open
 	}
 }
 
+// CacheOf is the cache of a store that a function of OpenFirn opened.
+func CacheOf(s replay.Store) *firn.Cache { return s.(store).Cache }
+
 // Close closes the cache. It does not write what RAM holds to files that nobody
 // will open again, and does not report what a slow disk left of it.
 func (s store) Close() error {
