@@ -6,7 +6,7 @@
 //   - slowquery: an HTTP handler that caches a slow query of a SQLite file.
 //   - server: pages of an origin, in RAM and on SSD, with an orderly end and a warm start.
 //   - fleet: three processes over one server of Redis or Valkey, and a network that is cut.
-//   - thumbnails: images of mixed sizes.
+//   - thumbnails: images of mixed sizes; over HTTP, with the live page of the cache.
 //   - fanout: many values at once, each loaded at most once.
 //   - protobuf: a typed cache of messages of Protocol Buffers.
 //   - migration: each call of other caches beside firn's; docs/MIGRATION.md

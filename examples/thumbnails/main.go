@@ -3,12 +3,19 @@
 // many more on SSD. Called again, it finds them there.
 //
 //	thumbnails cache-directory picture.jpg...
+//
+// With an address it serves the pictures of the current directory, such as
+// http://localhost:8080/256/picture.jpg, and shows the cache at work at
+// http://localhost:8080/debug/firn/.
+//
+//	thumbnails -listen localhost:8080 cache-directory
 package main
 
 import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"image"
 	"image/jpeg"
@@ -39,13 +46,15 @@ func (t *Thumbnails) Get(ctx context.Context, buf []byte, name string, width int
 	return t.cache.GetOrLoad(ctx, buf, key, t.load)
 }
 
+var errWidth = errors.New("want a width of 1 to 4096")
+
 // load makes what Get's key says.
 func (t *Thumbnails) load(_ context.Context, key []byte) ([]byte, error) {
 	t.made.Add(1)
 	width, name, _ := strings.Cut(string(key), " ")
 	w, err := strconv.Atoi(width)
 	if err != nil || w < 1 || w > 4096 {
-		return nil, fmt.Errorf("%s: width %s: want 1 to 4096", name, width)
+		return nil, fmt.Errorf("%s: %w: %s", name, errWidth, width)
 	}
 	file, err := t.pictures.Open(name)
 	if err != nil {
@@ -87,31 +96,44 @@ func options(dir string) firn.Options {
 }
 
 // run makes the thumbnails of a page.
-func run(out io.Writer, dir string, pictures fs.FS, names []string) (err error) {
+func run(out io.Writer, dir string, pictures fs.FS, names []string) error {
+	return with(dir, pictures, func(thumbnails *Thumbnails) (err error) {
+		var buf []byte
+		for _, name := range names {
+			for _, w := range widths {
+				if buf, err = thumbnails.Get(context.Background(), buf[:0], name, w); err != nil {
+					return err
+				}
+				fmt.Fprintf(out, "%s at %d: %d bytes\n", name, w, len(buf))
+			}
+		}
+		fmt.Fprintf(out, "%d made, the others were there\n", thumbnails.made.Load())
+		return nil
+	})
+}
+
+// with calls use with thumbnails whose cache has its files in dir, and closes them.
+func with(dir string, pictures fs.FS, use func(*Thumbnails) error) error {
 	cache, err := firn.Open(options(dir))
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, cache.Close()) }()
-	thumbnails := &Thumbnails{pictures: pictures, cache: cache}
-	var buf []byte
-	for _, name := range names {
-		for _, w := range widths {
-			if buf, err = thumbnails.Get(context.Background(), buf[:0], name, w); err != nil {
-				return err
-			}
-			fmt.Fprintf(out, "%s at %d: %d bytes\n", name, w, len(buf))
-		}
-	}
-	fmt.Fprintf(out, "%d made, the others were there\n", thumbnails.made.Load())
-	return nil
+	return errors.Join(use(&Thumbnails{pictures: pictures, cache: cache}), cache.Close())
 }
 
 func main() {
-	if len(os.Args) < 2 {
-		log.Fatal("usage: thumbnails cache-directory picture.jpg...")
+	listen := flag.String("listen", "", "serve pictures at this `address`, such as localhost:8080")
+	flag.Parse()
+	if flag.NArg() < 1 {
+		log.Fatal("usage: thumbnails [-listen address] cache-directory picture.jpg...")
 	}
-	if err := run(os.Stdout, os.Args[1], os.DirFS("."), os.Args[2:]); err != nil {
+	var err error
+	if dir, pictures := flag.Arg(0), os.DirFS("."); *listen == "" {
+		err = run(os.Stdout, dir, pictures, flag.Args()[1:])
+	} else {
+		err = with(dir, pictures, func(t *Thumbnails) error { return listenAndServe(*listen, t) })
+	}
+	if err != nil {
 		log.Fatal(err)
 	}
 }
