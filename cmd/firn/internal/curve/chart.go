@@ -11,18 +11,19 @@ import (
 	"github.com/firncache/firn"
 )
 
-// Chart draws the curve with a bar for the misses of each size, and says below what it means,
-// on lines of at most so many columns, within reason.
+// Chart draws the curve below something else, with a bar for the misses of each size, and says
+// what it means, on lines of at most so many columns, within reason.
 func Chart(w io.Writer, c *firn.Curve, columns int) {
 	columns = min(max(columns, 40), 80) - 1 // some terminals go on to the next line in the last one
 	if drawn(&c.RAM) {
-		fmt.Fprintln(w, title(c))
+		fmt.Fprintf(w, "\n%s\n", title(c))
 		chart(w, &c.RAM, len(c.Both.Points) > 0, columns)
 	}
 	if drawn(&c.Both) {
-		fmt.Fprintln(w, titleBoth)
+		fmt.Fprintf(w, "\n%s\n", titleBoth)
 		chart(w, &c.Both, false, columns)
 	}
+	fmt.Fprintln(w)
 	printProse(w, Verdict(c), columns)
 }
 

@@ -106,12 +106,15 @@ func TestVerdict(t *testing.T) {
 		{firn.SizeCurve{}, "There is not enough data: the cache is too small to be simulated, or is not (Options.WhatIf)."},
 		{sizesOf(-1, .5, .4, -1), "There is not enough data of RAM: the simulation of the present size is filled to 31.0 %."},
 		{few, "There is not enough data of RAM: the simulation of the present size has too few keys (12)."},
-		{sizesOf(0, .5, .5, .5, .5, .5, .5), "The knee of RAM is at 256 MiB, or below" + rule + " RAMBytes 268435456 would do: the misses would go from 50.0 to 50.0 %." +
+		{sizesOf(0, .5, .5, .5, .5, .5, .5), "The knee of RAM is at 256 MiB, or below" + rule + " RAMBytes 268435456 would make the most of its memory: the misses would go from 50.0 to 50.0 %." +
 			" What the next GiB of RAM would bring is less than the error of the estimate."},
-		{sizesOf(2, .9, .7, .5, .49, .49, .49), "The knee of RAM is at 1.0 GiB" + rule + " That is the present size: it is right." +
+		{sizesOf(2, .9, .7, .5, .49, .49, .49), "The knee of RAM is at 1.0 GiB" + rule + " That is the present size." +
 			" What the next GiB of RAM would bring is less than the error of the estimate."},
 		{sizesOf(4, .9, .7, .5, .4, .1, .1), "The knee of RAM is at 4.0 GiB" + rule + " RAMBytes 4294967296 would be right: the misses would go from 50.0 to 10.0 %." +
 			" The next GiB of RAM would lower the misses from 50.0 to 40.0 % and save 100 loads a second: 1h00m of the source's time an hour."},
+		{sizesOf(2, .9, .7, .5, .08, -1, -1), "The knee of RAM is at 1.0 GiB, as far as can be told, up to 2.0 GiB" + rule + " That is the present size." +
+			" The next GiB of RAM would lower the misses from 50.0 to 8.0 % and save 420 loads a second: 4h12m of the source's time an hour." +
+			" The errors are large as yet: more requests would tell more."},
 		{sizesOf(-1, .9, .7, .5, -1, .2, -1), "The misses of RAM still fall at 4.0 GiB, the largest size that can be told: the knee is beyond it. RAMBytes 4294967296 or more would be right." +
 			" The next GiB of RAM would lower the misses from 50.0 to 40.0 % and save 100 loads a second: 1h00m of the source's time an hour."},
 		{sizesOf(-1, .9, .7, .5, -1, -1, -1), "The misses of RAM still fall at 1.0 GiB, the largest size that can be told: the knee is beyond it. RAMBytes 1073741824 or more would be right." +

@@ -27,7 +27,17 @@ const (
 )
 
 func verdict(of string, c *firn.SizeCurve, load time.Duration) string {
-	return strings.TrimSpace(knee(of, c) + " " + next(of, c, load))
+	return strings.TrimSpace(knee(of, c) + " " + next(of, c, load) + doubt(c))
+}
+
+// doubt is a warning, if the errors could hide what is to be told: steps of a tenth of the misses.
+func doubt(c *firn.SizeCurve) string {
+	for i := range c.Points {
+		if p := &c.Points[i]; valid(p) && p.Error > p.MissRatio/10 && p.Error > .005 {
+			return " The errors are large as yet: more requests would tell more."
+		}
+	}
+	return ""
 }
 
 // knee says where the knee is, or why that is not known.
@@ -44,19 +54,22 @@ func knee(of string, c *firn.SizeCurve) string {
 			of, size(last), right(of, last))
 	}
 	k := c.Points[c.Knee]
-	below := ""
+	known := ""
 	if c.Knee < at && !slices.ContainsFunc(c.Points[:c.Knee], func(p firn.CurvePoint) bool { return valid(&p) }) {
-		below = ", or below"
+		known = ", or below"
 	}
-	said := fmt.Sprintf("The knee of %s is at %s%s: beyond it, twice the memory removes less than a tenth of the misses.", of, size(k.Bytes), below)
+	if last := largest(c); last < len(c.Points)-1 {
+		known += ", as far as can be told, up to " + size(c.Points[last].Bytes)
+	}
+	said := fmt.Sprintf("The knee of %s is at %s%s: beyond it, twice the memory removes less than a tenth of the misses.", of, size(k.Bytes), known)
 	change := fmt.Sprintf("the misses would go from %s to %s %%.", percents(c.Points[at].MissRatio), percents(k.MissRatio))
 	switch {
 	case c.Knee == at:
-		return said + " That is the present size: it is right."
+		return said + " That is the present size."
 	case c.Knee > at:
 		return said + fmt.Sprintf(" %s would be right: %s", right(of, k.Bytes), change)
 	}
-	return said + fmt.Sprintf(" %s would do: %s", right(of, k.Bytes), change)
+	return said + fmt.Sprintf(" %s would make the most of its memory: %s", right(of, k.Bytes), change)
 }
 
 // reason says why a point is not valid, as the end of a sentence about the simulation.
