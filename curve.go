@@ -68,6 +68,7 @@ type CurvePoint struct {
 	Filled float64    `json:"filled"` // share, 0 to 1, of what has to flow through before it is valid
 	Keys   int        `json:"keys"`   // of the sample that stand behind it
 
+	Reads         float64 `json:"reads"`           // that the ratios are about: the cache's own since this size is valid; those of long ago weigh less
 	MissRatio     float64 `json:"miss_ratio"`      // 0 to 1, of all reads
 	Error         float64 `json:"error"`           // the true miss ratio is within ± this in 19 of 20 cases
 	ByteMissRatio float64 `json:"byte_miss_ratio"` // by the bytes of records

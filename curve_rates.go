@@ -95,7 +95,7 @@ func (r *rates) point(p *whatif.Point, bytes int64, overSSD bool) CurvePoint {
 	if c.State != CurveValid {
 		return c
 	}
-	c.MissRatio, c.Error, c.ByteMissRatio, c.Life = p.MissRatio, p.Error, p.ByteMissRatio, max(p.Life, 0)
+	c.Reads, c.MissRatio, c.Error, c.ByteMissRatio, c.Life = p.Reads, p.MissRatio, p.Error, p.ByteMissRatio, max(p.Life, 0)
 	c.Loads, c.SSDReads = r.below(c.MissRatio, overSSD)
 	return c
 }

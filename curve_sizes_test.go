@@ -95,6 +95,9 @@ func TestCurveIsThatOfOtherSizes(t *testing.T) {
 		if math.Abs(p.MissRatio-want) > .05 {
 			t.Errorf("%d bytes: a miss ratio of %.3f ± %.3f: a real cache has %.3f", p.Bytes, p.MissRatio, p.Error, want)
 		}
+		if p.Reads < reads/10 || p.Reads > 2*reads {
+			t.Errorf("%v: about %.0f reads: there were %d, some while it filled", factor, p.Reads, 2*reads)
+		}
 		if math.Abs(p.Loads-p.MissRatio*curve.Reads) > 1e-6*curve.Reads || p.Bytes != int64(factor*bytes) {
 			t.Errorf("%v: %.1f loads a second for %d bytes at %.0f reads and a miss ratio of %.3f", factor, p.Loads, p.Bytes, curve.Reads, p.MissRatio)
 		}
