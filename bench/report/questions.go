@@ -21,6 +21,7 @@ Made by a program: in bench, ` + "`go run . -suite NAME -out results && go run .
 var titles = map[string]string{
 	"shared": "Shared tier",
 	"users":  "What users feel", "classic": "fastcache's own benchmark", "ram": "RAM", "large": "Large values", "memory": "Memory", "gc": "The garbage collector", "hitratio": "Hit ratios", "hybrid": "SSD",
+	"curve": "The curve of other sizes", "curvecost": "What the curve costs",
 }
 
 // sizes of a cell of the suites ram and large.
@@ -103,6 +104,7 @@ var suiteTables = []table{
 		rows:    caches("Belady", "firn", "S3-FIFO", "ARC", "2Q", "otter", "theine", "LRU", "FIFO", "ristretto"),
 		columns: []part{named("misses", "mean-miss-ratio")}, byCache: true,
 	},
+	curveErrors, curveCalls, curveCosts,
 	{
 		suite: "hybrid", question: "How long does an operation take with five times as much data as memory?", chart: "hybrid-get-get-uniform-times-5", text: "10 million entries of 16 + 256 bytes; a control group limits memory, page cache included. The stores do not take turns, so ratios have no interval.",
 		rows: []part{

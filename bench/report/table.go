@@ -18,6 +18,7 @@ type table struct {
 	suite, question, text string
 	rows, columns         []part
 	byCache               bool   // a row for each cache, a column for each measurement
+	byName                bool   // of firn alone: a row for each first part of the measurements' names, a column for each last one
 	chart                 string // the name of its chart in docs/img; empty: none
 }
 
@@ -47,6 +48,9 @@ func (t table) shows(s samples.Sample) bool {
 	if t.byCache {
 		name, cache = cache, name
 	}
+	if t.byName {
+		s.Name, s.Cache = cutName(s.Name)
+	}
 	has := func(parts []part, text string) bool {
 		return slices.ContainsFunc(parts, func(p part) bool { return p.match.MatchString(text) })
 	}
@@ -61,6 +65,12 @@ func (t table) head() []string {
 	return head
 }
 
+// cutName cuts a measurement's name at its last slash.
+func cutName(name string) (first, last string) {
+	at := max(strings.LastIndexByte(name, '/'), 0)
+	return name[:at], strings.TrimPrefix(name[at:], "/")
+}
+
 // render returns the rows that have figures.
 func (t table) render(all []samples.Sample) [][]string {
 	var rows [][]string
@@ -71,7 +81,12 @@ func (t table) render(all []samples.Sample) [][]string {
 			if t.byCache {
 				name, cache = cache, name
 			}
-			cell := figure(all, name, cache)
+			cell := none
+			if t.byName {
+				cell = figure(under(all, name), cache, ofFirn)
+			} else {
+				cell = figure(all, name, cache)
+			}
 			found = found || cell != none
 			row = append(row, cell)
 		}
@@ -80,6 +95,21 @@ func (t table) render(all []samples.Sample) [][]string {
 		}
 	}
 	return rows
+}
+
+// ofFirn matches firn's samples.
+var ofFirn = regexp.MustCompile("^" + rivals.Firn + "$")
+
+// under returns the samples whose names begin with a part, without that.
+func under(all []samples.Sample, first *regexp.Regexp) (rest []samples.Sample) {
+	for _, s := range all {
+		name, last := cutName(s.Name)
+		if first.MatchString(name) {
+			s.Name = last
+			rest = append(rest, s)
+		}
+	}
+	return rest
 }
 
 const none = "–"
@@ -158,8 +188,8 @@ func quantity(v float64, unit string) string {
 		}
 		unit = units[i]
 	}
-	if unit == "bytes" && per != "" {
-		return chart.Number(v) // bytes of one kind for bytes of another
+	if unit == "cells" || unit == "points" || unit == "bytes" && per != "" { // the table's text says what of
+		return chart.Number(v)
 	}
 	return chart.Number(v) + " " + unit
 }
