@@ -253,7 +253,7 @@ func TestModel(t *testing.T) {
 		m := newModel(g)
 		hash := rapid.Uint64Range(0, modelKeys-1)
 		size := rapid.Uint32Range(0, 100)
-		ttl := rapid.SampledFrom([]int64{0, 0, 0, 1, 300, 5000})
+		ttl := rapid.SampledFrom([]int64{0, 0, 1, 300, 1000})
 		deadline := func(t *rapid.T) int64 {
 			if after := ttl.Draw(t, "ttl"); after != 0 {
 				return g.now + after
@@ -270,12 +270,14 @@ func TestModel(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"": m.check,
 			"read": func(t *rapid.T) {
-				h, found, s, d := hash.Draw(t, "hash"), rapid.Bool().Draw(t, "found"), size.Draw(t, "size"), deadline(t)
-				g.read(newEvent(h, s, d), found)
-				m.read(h, found, int64(s), d)
+				for range rapid.IntRange(1, 30).Draw(t, "times") {
+					h, found, s, d := hash.Draw(t, "hash"), rapid.Bool().Draw(t, "found"), size.Draw(t, "size"), deadline(t)
+					g.read(newEvent(h, s, d), found)
+					m.read(h, found, int64(s), d)
+				}
 			},
 			"store": func(t *rapid.T) {
-				for range rapid.IntRange(1, 20).Draw(t, "times") {
+				for range rapid.IntRange(1, 60).Draw(t, "times") {
 					h, s, d := hash.Draw(t, "hash"), size.Draw(t, "size"), deadline(t)
 					g.store(newEvent(h, s, d))
 					m.store(h, int64(s), d)
@@ -287,7 +289,7 @@ func TestModel(t *testing.T) {
 				m.remove(h)
 			},
 			"wait": func(t *rapid.T) {
-				g.now += rapid.Int64Range(0, 1000).Draw(t, "ms")
+				g.now += rapid.Int64Range(0, 2000).Draw(t, "ms")
 				m.now = g.now
 			},
 			"resize": setBytes,
