@@ -135,11 +135,12 @@ func (c *Cache) Curve() Curve {
 		RAM: SizeCurve{Points: []CurvePoint{}, Knee: -1}, Both: SizeCurve{Points: []CurvePoint{}, Knee: -1},
 		Reads: r.reads, LoadTime: r.loadTime,
 	}
-	if sim.HasRAM {
-		curve.RAM = r.sizes(&sim.RAM, sim.RAMBytes, c.store.HasSSD())
-	}
 	if sim.HasBoth {
 		curve.Both = r.sizes(&sim.Both, sim.RAMBytes+sim.SSDBytes, false)
+		r.both, r.ssdBytes = &curve.Both, sim.SSDBytes
+	}
+	if sim.HasRAM {
+		curve.RAM = r.sizes(&sim.RAM, sim.RAMBytes, c.store.HasSSD())
 	}
 	return curve
 }

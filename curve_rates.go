@@ -42,9 +42,10 @@ func (l *lately) since(now moment) moment {
 type rates struct {
 	reads      float64       // in RAM, a second
 	unanswered float64       // share of these that no tier has answered
-	bySSD      float64       // share of these that the SSD has answered
 	byShared   float64       // share of these that the shared tier has answered
 	loadTime   time.Duration // mean; 0: none was measured
+	both       *SizeCurve    // of RAM and SSD as one cache; nil: not known
+	ssdBytes   int64         // of its bytes, those on the SSD
 }
 
 func ratesOf(from, to moment) (r rates) {
@@ -53,7 +54,7 @@ func ratesOf(from, to moment) (r rates) {
 	ssd, shared := float64(less(to.ssdHits, from.ssdHits)), float64(less(to.sharedHits, from.sharedHits))
 	r.reads = quotient(hits+misses, seconds)
 	r.unanswered = quotient(max(misses-ssd-shared, 0), hits+misses)
-	r.bySSD, r.byShared = quotient(ssd, hits+misses), quotient(shared, hits+misses)
+	r.byShared = quotient(shared, hits+misses)
 	if to.loads == from.loads { // of late there were none
 		from = moment{}
 	}
@@ -96,26 +97,45 @@ func (r *rates) point(p *whatif.Point, bytes int64, overSSD bool) CurvePoint {
 		return c
 	}
 	c.Reads, c.MissRatio, c.Error, c.ByteMissRatio, c.Life = p.Reads, p.MissRatio, p.Error, p.ByteMissRatio, max(p.Life, 0)
-	c.Loads, c.SSDReads = r.below(c.MissRatio, overSSD)
+	c.Loads, c.SSDReads = r.below(&c, overSSD)
 	return c
 }
 
-// below is how many of the reads that miss are answered by no tier, and by the SSD if it is below, a
-// second. What no tier answers now, none does at another size either, as long as that is not so
-// large that fewer reads miss.
-func (r *rates) below(missRatio float64, overSSD bool) (loads, ssdReads float64) {
-	missed, answered := missRatio*r.reads, r.byShared
+// below is how many of the reads that miss at a point are answered by no tier, and by the SSD if
+// it is below, a second. What a shared tier lacks now it lacks whatever there is above.
+func (r *rates) below(c *CurvePoint, overSSD bool) (loads, ssdReads float64) {
+	missed := c.MissRatio // by RAM and SSD
 	if overSSD {
-		answered += r.bySSD
+		missed = min(missed, r.missedByBoth(c.Bytes))
+		ssdReads = (c.MissRatio - missed) * r.reads
 	}
-	if answered == 0 {
-		return missed, 0
+	if r.byShared > 0 {
+		missed = min(missed, r.unanswered)
 	}
-	loads = min(missed, r.unanswered*r.reads)
-	if overSSD {
-		ssdReads = (missed - loads) * r.bySSD / answered
+	return missed * r.reads, ssdReads
+}
+
+// missedByBoth is the share of reads that RAM of so many bytes and the SSD miss. If that is not
+// known they miss what they miss now.
+func (r *rates) missedByBoth(ram int64) float64 {
+	if r.both != nil {
+		if m, ok := r.both.missedAt(ram + r.ssdBytes); ok {
+			return m
+		}
 	}
-	return loads, ssdReads
+	return r.unanswered + r.byShared
+}
+
+// missedAt is the miss ratio at a size between two valid points: of its logarithm it is a line.
+func (s *SizeCurve) missedAt(bytes int64) (missRatio float64, ok bool) {
+	for i := range s.Points[1:] {
+		a, b := &s.Points[i], &s.Points[i+1]
+		if a.Bytes <= bytes && bytes <= b.Bytes && a.State == CurveValid && b.State == CurveValid {
+			part := math.Log(float64(bytes)/float64(a.Bytes)) / math.Log(float64(b.Bytes)/float64(a.Bytes))
+			return a.MissRatio + part*(b.MissRatio-a.MissRatio), true
+		}
+	}
+	return 0, false
 }
 
 // saved is CurvePoint.SavedPerGiB of a point beside that of the present size.

@@ -107,8 +107,8 @@ func TestCurveIsThatOfOtherSizes(t *testing.T) {
 	}
 }
 
-// With an SSD tier, another curve has RAM and SSD as one cache. More RAM spares reads of the SSD
-// there, and no loads; more of both spares loads.
+// With an SSD tier, another curve has RAM and SSD as one cache. Less RAM brings reads of the SSD, and
+// as many loads as less of both.
 func TestCurveOfBothTiers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -129,10 +129,10 @@ func TestCurveOfBothTiers(t *testing.T) {
 		if math.Abs(curve.Both.MissRatio-miss) > .03 || curve.RAM.MissRatio < curve.Both.MissRatio+.05 {
 			t.Errorf("measured miss ratios of %.3f in RAM and %.3f in both: the cache has %.3f, and %+v", curve.RAM.MissRatio, curve.Both.MissRatio, miss, s)
 		}
-		if math.Abs(ram.SSDReads+ram.Loads-ram.MissRatio*curve.Reads) > 1 || math.Abs(ram.Loads-miss*curve.Reads) > .05*curve.Reads {
+		if math.Abs(ram.SSDReads+ram.Loads-ram.MissRatio*curve.Reads) > 1 || math.Abs(ram.Loads-both.Loads) > 1e-6*curve.Reads {
 			t.Errorf("%.0f reads of the SSD and %.0f loads a second, of %.0f reads that miss RAM: %+v", ram.SSDReads, ram.Loads, ram.MissRatio*curve.Reads, curve)
 		}
-		if p := at(t, curve.RAM, .25); p.SSDReads < ram.SSDReads || p.Loads != ram.Loads {
+		if p := at(t, curve.RAM, .25); p.SSDReads < ram.SSDReads || p.Loads < ram.Loads || p.Loads > p.MissRatio*curve.Reads {
 			t.Errorf("a quarter of RAM brings %.0f reads of the SSD and %.0f loads, now %.0f and %.0f", p.SSDReads, p.Loads, ram.SSDReads, ram.Loads)
 		}
 		if p := at(t, curve.Both, .25); math.Abs(p.Loads-p.MissRatio*curve.Reads) > 1 || p.Loads < both.Loads || p.SSDReads != 0 {

@@ -12,7 +12,11 @@ func TestPlannedMaxRecord(t *testing.T) {
 	for _, bytes := range []int64{64 << 10, 300_000, 1 << 20, 8 << 20} {
 		t.Run(fmt.Sprint(bytes), func(t *testing.T) {
 			t.Parallel()
-			tier := newTier(t, bytes)
+			tier, err := New(Config{Bytes: bytes, Seed: 1, SimulationBytes: SimulationBytes(bytes)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { tier.Close() })
 			most := bytes - tier.minOwn()
 			for step := range 9 {
 				reserved := tier.reserved.Load()
