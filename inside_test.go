@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/internal/inside"
@@ -33,8 +35,15 @@ func wantNoKeys(t *testing.T, in inside.Inside) {
 // What is inside RAM alone: a policy that chooses once the cache is full, and no other tier.
 func TestInsideOfRAM(t *testing.T) {
 	t.Parallel()
-	c := open(t, firn.Options{RAMBytes: 1 << 20})
+	synctest.Test(t, insideOfRAM)
+}
+
+func insideOfRAM(t *testing.T) {
+	c := open(t, firn.Options{RAMBytes: 1 << 20, WhatIf: firn.WhatIfOff})
 	in := inside.Of(c, nil)
+	if in.RAMReads.Count != 0 {
+		t.Errorf("%d lookups before the first read", in.RAMReads.Count)
+	}
 	if p := in.Policy; !p.Filling || len(p.Settings) < 2 || p.Current != 0 || p.Settings[0].Name != "small 5 %, promote at 2 reads" {
 		t.Errorf("a new cache has the policy %+v", p)
 	}
@@ -44,7 +53,12 @@ func TestInsideOfRAM(t *testing.T) {
 			c.Get(nil, secretKey(i-i%7*k))
 		}
 	}
+	time.Sleep(time.Second)
+	before := c.Stats()
 	in = inside.Of(c, in.Segments)
+	if after := c.Stats(); in.RAMReads.Count == 0 || after.Hits != before.Hits || after.Misses != before.Misses {
+		t.Errorf("%d lookups, that count as %d hits", in.RAMReads.Count, after.Hits-before.Hits)
+	}
 	best := 0.0
 	for _, s := range in.Policy.Settings {
 		best = max(best, s.Score)

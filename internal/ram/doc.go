@@ -101,7 +101,7 @@
 //   - get.go: Get and its general search, which elsewhere than on amd64 is all
 //     (get_other.go). get_amd64.s: the same steps for usual records, as macros and put
 //     together; get_amd64.go declares the result. get_multi.go, values.go: many Gets at
-//     once. peek.go, absent.go, iterate.go: the other reads.
+//     once. peek.go, absent.go, iterate.go: the other reads. probe.go: what they take.
 //   - set.go, set_multi.go, delete.go: the writes; watch.go, set_if.go: those of a
 //     watched key; clear.go: that of all.
 //   - acquire.go: how a write gets segments. reclaim.go, reclaim_ahead.go: which shard

@@ -86,22 +86,23 @@ func (t *Tier) getRest(n int, deadline int64, dst []byte, k string) (value []byt
 		return t.getSlow(dst, k)
 	}
 	n &= math.MaxInt
-	t.tellHit(t.Hash(offheap.Bytes(k)), len(k), n, deadline)
+	t.tellHit(t.Hash(offheap.Bytes(k)), offheap.Bytes(k), n, deadline)
 	return dst[:len(dst)+n], deadline, true
 }
 
-// tellHit tells the policy, and the simulations, of a hit, if they want to know.
-func (t *Tier) tellHit(hash uint64, keyLen, valueLen int, deadline int64) {
+// tellHit tells the policy, the simulations and the probe of a hit, if they want to know.
+func (t *Tier) tellHit(hash uint64, key []byte, valueLen int, deadline int64) {
 	if t.tuner.Sampled(hash) {
-		t.tellSampled(hash, keyLen, valueLen, deadline)
+		t.tellSampled(hash, key, valueLen, deadline)
 	}
 }
 
 // tellSampled is tellHit of a key that is sampled.
-func (t *Tier) tellSampled(hash uint64, keyLen, valueLen int, deadline int64) {
+func (t *Tier) tellSampled(hash uint64, key []byte, valueLen int, deadline int64) {
 	t.tuner.Hit(hash)
+	t.probe.see(key)
 	if t.simulated(hash) {
-		t.simulateHit(hash, keyLen, valueLen, deadline)
+		t.simulateHit(hash, len(key), valueLen, deadline)
 	}
 }
 
@@ -112,7 +113,7 @@ func (t *Tier) getSlow(dst []byte, k string) (value []byte, deadline int64, ok b
 	hash := t.Hash(key)
 	v, deadline, out := t.getRetried(dst, key, hash, forValue)
 	if out == hit {
-		t.tellHit(hash, len(k), len(v)-len(dst), deadline)
+		t.tellHit(hash, key, len(v)-len(dst), deadline)
 		t.reads.count(true)
 		if t.slides.life != 0 {
 			deadline = t.slide(hash, key, deadline)

@@ -211,7 +211,7 @@ func (t *Tier) finish(b *Batch, keys [][]byte, i int) {
 		}
 		start := len(b.Bytes)
 		if t.tuner.Sampled(hash) { // not tellHit, which is not inlined
-			t.tellSampled(hash, len(key), len(v)-start, deadline)
+			t.tellSampled(hash, key, len(v)-start, deadline)
 		}
 		b.Bytes = v
 		b.Put(i+k, start, deadline)

@@ -77,6 +77,7 @@ func unreserved(cfg *Config, g geometry) *Tier {
 		maxWalk:   stepRecords,
 	}
 	t.ages.Scale = histogram.Ages
+	t.probe = newProbe(cfg.Bytes)
 	t.setLower(cfg.Lower)
 	t.simulations.init(cfg.SimulationBytes, cfg.Lower)
 	t.wantSimulated(t.simulations.mask())
@@ -84,7 +85,7 @@ func unreserved(cfg *Config, g geometry) *Tier {
 		t.Tell(Gone)
 	}
 	t.reads.init(g.shards)
-	t.overhead.Store(sizeOf[Tier]() + int64(g.shards)*sizeOf[shard]() + t.reads.bytes() + t.tuner.Bytes() + t.simulations.bytes())
+	t.overhead.Store(sizeOf[Tier]() + int64(g.shards)*sizeOf[shard]() + t.reads.bytes() + t.tuner.Bytes() + t.simulations.bytes() + t.probe.size())
 	t.setLimit(cfg.Bytes)
 	return t
 }
@@ -155,6 +156,7 @@ func (t *Tier) Close() bool {
 		s.epoch.Add(1) // now: readers that see this epoch find nothing, and all others begin anew
 		s.mu.Unlock()
 	}
+	t.probe.clear()
 	t.pool.wakeWriters()
 	_ = t.region.Decommit(0, t.region.Size()) // Free takes the rest
 	return true

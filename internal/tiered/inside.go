@@ -14,6 +14,7 @@ import (
 func (s *Store) Inside(segments []byte) (in inside.Inside) {
 	in.Closed = s.ram.Closed()
 	in.Policy = s.ram.Policy()
+	in.RAMReads = s.ram.ReadTimes()
 	in.Segments = segments[:0]
 	in.Health = inside.Health{SSD: inside.None, Shared: inside.None}
 	if s.ssd != nil {

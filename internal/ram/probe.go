@@ -1,0 +1,172 @@
+package ram
+
+import (
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/firncache/firn/internal/histogram"
+)
+
+// probe measures what a lookup in RAM takes, without a clock in the lookups themselves, which
+// take little longer than its reading: now and then it looks keys up that were read of late,
+// and takes the time of that.
+//
+// The keys are those of reads that the policy is told of, of one key in 16 or more, so that
+// the times are distributed as the requests are, as far as such a sample stands for them. The
+// times are those of Peek, which the reader that asks sees: a search in Go and not in assembly,
+// of a key whose place in the caches of the processor is what others' reads have left. They are
+// not the callers' own times, in which there are waits for a processor and for memory that many
+// use at once. Nothing is copied until somebody asks, and little when he has.
+type probe struct {
+	credit atomic.Int32 // keys that may be noted until somebody asks again; 0: nobody did
+	full   atomic.Bool  // as many are kept as there is room for
+
+	mu    sync.Mutex // a reader who does not get it notes nothing
+	keys  []probeKey // the last that were noted, in a ring
+	next  int
+	noted int
+	asked time.Time
+	times histogram.Recorder
+
+	now func() time.Duration // for tests: the time; nil: the process's
+}
+
+type probeKey struct {
+	bytes [maxProbeKey]byte
+	n     uint8
+}
+
+const (
+	minProbed     = 1 << 20 // bytes of the budget; of a smaller one it would take too much
+	maxProbeKey   = 64      // bytes; longer keys are not noted
+	maxProbeKeys  = 64
+	probeShare    = 1 << 16 // bytes of the budget for each key that is kept
+	probeEvery    = 64      // told reads for each that is noted, once there are keys enough
+	probesAtOnce  = 32
+	probePause    = time.Second / 2 // between two that ask, lest many cost more than one
+	probedBytes   = 16 << 10        // room for a value, at first
+	clockReadings = 16
+)
+
+// newProbe makes that of a tier of so many bytes; a small one has none, nil.
+func newProbe(tierBytes int64) *probe {
+	if tierBytes < minProbed {
+		return nil
+	}
+	p := &probe{keys: make([]probeKey, min(tierBytes/probeShare, maxProbeKeys))}
+	p.times.Scale = histogram.Nanos
+	return p
+}
+
+// size is its memory in bytes.
+func (p *probe) size() int64 {
+	if p == nil {
+		return 0
+	}
+	return sizeOf[probe]() + int64(len(p.keys))*sizeOf[probeKey]()
+}
+
+// see is told of a hit.
+func (p *probe) see(key []byte) {
+	if p != nil && p.credit.Load() > 0 {
+		p.seeSome(key)
+	}
+}
+
+func (p *probe) seeSome(key []byte) {
+	if p.full.Load() && rand.Uint32()%probeEvery != 0 || len(key) > maxProbeKey || !p.mu.TryLock() {
+		return
+	}
+	defer p.mu.Unlock()
+	k := &p.keys[p.next]
+	k.n = uint8(copy(k.bytes[:], key))
+	p.next = (p.next + 1) % len(p.keys)
+	p.noted = min(p.noted+1, len(p.keys))
+	p.full.Store(p.noted == len(p.keys))
+	p.credit.Add(-1)
+}
+
+// ReadTimes is what lookups in RAM took that were tried for whoever asked, now among them: see
+// probe. A tier below a MiB has none.
+func (t *Tier) ReadTimes() histogram.Histogram {
+	p := t.probe
+	if p == nil {
+		return histogram.Histogram{Scale: histogram.Nanos}
+	}
+	if keys := p.take(); !t.Closed() {
+		t.probeAll(keys)
+	}
+	return p.times.Snapshot()
+}
+
+// take has keys be noted from now on, and returns the last ones, unless somebody asked just
+// before.
+func (p *probe) take() (keys []probeKey) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if time.Since(p.asked) < probePause {
+		return nil
+	}
+	p.asked = time.Now()
+	for i := range min(p.noted, probesAtOnce) {
+		keys = append(keys, p.keys[(p.next-1-i+len(p.keys))%len(p.keys)])
+	}
+	p.credit.Store(probesAtOnce + int32(len(p.keys)-p.noted))
+	return keys
+}
+
+// clear forgets the keys.
+func (p *probe) clear() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	clear(p.keys)
+	p.next, p.noted = 0, 0
+	p.full.Store(false)
+	p.credit.Store(0)
+}
+
+// probeAll looks keys up. What the clock takes is taken off; a value for which room had to be
+// made first does not count.
+func (t *Tier) probeAll(keys []probeKey) {
+	if len(keys) == 0 {
+		return
+	}
+	p, buf := t.probe, make([]byte, 0, probedBytes)
+	own := p.clockCost()
+	_, _, _ = t.Peek(t.Hash(nil), buf, nil) // the code of it comes to the processor
+	for i := range keys {
+		key := keys[i].bytes[:keys[i].n]
+		began := p.clock()
+		v, _, ok := t.Peek(t.Hash(key), buf, key)
+		took := p.clock() - began
+		if ok && cap(v) == cap(buf) {
+			p.times.Add(took - own)
+		}
+		buf = v[:0]
+	}
+}
+
+// clockCost is what two readings of the clock tell of nothing between them.
+func (p *probe) clockCost() time.Duration {
+	cost := time.Hour
+	for range clockReadings {
+		began := p.clock()
+		cost = min(cost, p.clock()-began)
+	}
+	return cost
+}
+
+// clock is the time since some moment.
+func (p *probe) clock() time.Duration {
+	if p.now != nil {
+		return p.now()
+	}
+	return time.Since(processBegan)
+}
+
+var processBegan = time.Now()
