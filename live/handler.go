@@ -25,8 +25,8 @@ type Options struct {
 	// 127.0.0.1. With Hosts this holds for requests to all addresses. Default: none.
 	Hosts []string
 
-	// Statsviz is where the program serves Go's own panels, as a URL relative to the page or
-	// an absolute one, for a link. Default: no link.
+	// Statsviz is where the program serves Go's own panels, for a link: a URL, or a path from
+	// the page on, such as "../statsviz/", or from the root. Default: no link.
 	Statsviz string
 
 	// MaxViewers is how many may follow the figures at once; more get the status 503.
@@ -90,10 +90,19 @@ func (o Options) validate() error {
 	if o.MaxViewers < 0 {
 		return fmt.Errorf("live: Options.MaxViewers is %d: want at least 1, or 0 for the default", o.MaxViewers)
 	}
-	if u, err := url.Parse(o.Statsviz); err != nil || !slices.Contains([]string{"", "http", "https"}, u.Scheme) {
-		return fmt.Errorf("live: Options.Statsviz is %q: want a URL of http or https, or a relative one", o.Statsviz)
+	if !isLink(o.Statsviz) {
+		return fmt.Errorf("live: Options.Statsviz is %q: want an http or https URL, or a path that begins with / or with a dot", o.Statsviz)
 	}
 	return nil
+}
+
+// isLink reports whether the page may lead to a URL; none is one.
+func isLink(link string) bool {
+	u, err := url.Parse(link)
+	if err != nil || link == "" {
+		return err == nil
+	}
+	return u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "" && (link[0] == '/' || link[0] == '.')
 }
 
 func unnamed(caches []*firn.Cache) (list []Named) {

@@ -20,6 +20,7 @@ func TestBadOptions(t *testing.T) {
 		"live: Options.MaxViewers is -1: want":                         {MaxViewers: -1},
 		`live: Options.Statsviz is "javascript:alert(1)": want`:        {Statsviz: "javascript:alert(1)"},
 		`live: Options.Statsviz is ":": want`:                          {Statsviz: ":"},
+		`live: Options.Statsviz is "statsviz/": want`:                  {Statsviz: "statsviz/"},
 	} {
 		if got := panicOf(func() { New(opts) }); !strings.HasPrefix(got, want) {
 			t.Errorf("%+v: %q, want %q", opts, got, want)
