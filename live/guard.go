@@ -5,14 +5,16 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // hostAllowed reports whether a request may come by the name that it came by. A site that a
 // browser visits can have its own name lead to 127.0.0.1, and would read the page as its own:
-// what comes to a loopback address must name an address, localhost or one of hosts. If there
-// are hosts, that holds for every address.
+// what comes to a loopback address must name an address, localhost, this machine or one of hosts.
+// If there are hosts, that holds for every address.
 func hostAllowed(r *http.Request, hosts []string) bool {
 	if len(hosts) == 0 && !toLoopback(r) {
 		return true
@@ -21,9 +23,15 @@ func hostAllowed(r *http.Request, hosts []string) bool {
 	if _, err := netip.ParseAddr(name); err == nil || name == "" {
 		return true
 	}
-	return name == "localhost" || strings.HasSuffix(name, ".localhost") ||
+	return name == "localhost" || name == machine() || strings.HasSuffix(name, ".localhost") ||
 		slices.ContainsFunc(hosts, func(h string) bool { return hostName(h) == name })
 }
+
+// machine is the name of this machine, in small letters; empty if it has none.
+var machine = sync.OnceValue(func() string {
+	name, _ := os.Hostname()
+	return strings.ToLower(name)
+})
 
 // toLoopback reports whether a request came to a loopback address of this machine.
 func toLoopback(r *http.Request) bool {

@@ -30,6 +30,8 @@ func TestHosts(t *testing.T) {
 		{"127.0.0.1:8080", "evil.com:8080", false, false},
 		{"127.0.0.1:8080", "localhost.evil.com", false, false},
 		{"127.0.0.1:8080", "evil-localhost", false, false},
+		{"127.0.1.1:8080", strings.ToUpper(machine()) + ":8080", true, true},
+		{"127.0.1.1:8080", machine() + ".evil.com", false, false},
 		{"127.0.0.1:8080", "127.0.0.1.evil.com", false, false},
 		{"127.1.2.3:8080", "evil.com", false, false},
 		{"[::1]:8080", "evil.com:8080", false, false},

@@ -20,9 +20,9 @@ type Options struct {
 	Caches []Named
 
 	// Hosts are names under which the page is reached, without a port. A request that came to
-	// a loopback address must have an IP address, localhost or one of them as its Host, so that
-	// no site that a browser visits can read the page by a name of its own that leads to
-	// 127.0.0.1. With Hosts this holds for requests to all addresses. Default: none.
+	// a loopback address must have an IP address, localhost, the machine's own name or one of them
+	// as its Host, so that no site that a browser visits can read the page by a name of its own
+	// that leads to 127.0.0.1. With Hosts this holds for requests to all addresses. Default: none.
 	Hosts []string
 
 	// Statsviz is where the program serves Go's own panels, for a link: a URL, or a path from

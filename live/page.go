@@ -42,7 +42,7 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", "GET, HEAD")
 		refuse(w, http.StatusMethodNotAllowed, "only GET and HEAD are answered here")
 	case !hostAllowed(r, p.hosts):
-		refuse(w, http.StatusForbidden, "the Host of this request is neither an address nor localhost nor one of live.Options.Hosts")
+		refuse(w, http.StatusForbidden, "the Host of this request is neither an address nor localhost nor this machine's name nor one of live.Options.Hosts")
 	case !originAllowed(r):
 		refuse(w, http.StatusForbidden, "this request comes from another site")
 	default:
