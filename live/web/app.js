@@ -105,16 +105,16 @@ class History {
 
   /** precede puts in front what was before the server's restart: it has forgotten that, the page has not. */
   #precede(old) {
-    const before = old.time.filter(t => t < this.time[0]).length, own = this.time.length;
+    const before = old.time.length, own = this.time.length;
     const join = (series, earlier) => {
       for (const name of new Set([...Object.keys(earlier), ...Object.keys(series)])) {
-        const first = earlier[name]?.slice(0, before) ?? new Array(before).fill(null);
-        series[name] = [...first, ...series[name] ?? new Array(own).fill(null)].slice(-LENGTH);
+        const gaps = n => new Array(n).fill(null);
+        series[name] = [...earlier[name] ?? gaps(before), ...series[name] ?? gaps(own)].slice(-LENGTH);
       }
     };
     join(this.process, old.process);
     this.caches.forEach((series, i) => join(series, old.caches[i]));
-    this.time = [...old.time.slice(0, before), ...this.time].slice(-LENGTH);
+    this.time = increasing([...old.time, ...this.time]).slice(-LENGTH);
   }
 
   /** follows tells whether a frame is the next one: otherwise the history has to be fetched. */
