@@ -15,13 +15,13 @@ type budget struct {
 }
 
 const (
-	timedEvents  = 64     // of so many events one is timed
-	firstCost    = 1000   // nanoseconds
-	mostCost     = 20_000 // nanoseconds: what takes longer was interrupted
-	callCost     = 50     // nanoseconds around an event
-	verdict      = 250    // milliseconds after which the share is compared
-	verdictEarly = 8192   // or events
-	relief       = 0.8    // of its share is what the simulation takes next
+	timedEvents  = 64   // of so many events one is timed
+	firstCost    = 1000 // nanoseconds
+	mostCost     = 4    // times the cost of late: what takes longer was interrupted
+	callCost     = 50   // nanoseconds around an event
+	verdict      = 250  // milliseconds after which the share is compared
+	verdictEarly = 8192 // or events
+	relief       = 0.8  // of its share is what the simulation takes next
 )
 
 // count counts an event, and reports whether it is to be timed.
@@ -33,7 +33,7 @@ func (b *budget) count() (timed bool) {
 
 // took says how long an event took.
 func (b *budget) took(d time.Duration) {
-	b.cost += (min(max(float64(d), 0), mostCost) - b.cost) / 16
+	b.cost += (min(max(float64(d), 0), mostCost*(b.cost+callCost)) - b.cost) / 16
 }
 
 // ask returns by what the rates should be multiplied at a time in milliseconds, 0 if there is nothing

@@ -229,7 +229,9 @@ func (s *Simulation) grow() {
 const (
 	// roomyVerdicts is how many verdicts in a row have found time for more before a sample grows.
 	roomyVerdicts = 4
-	leastGrowth   = 2
+	// leastGrowth is how much larger a sample has to become: until its sizes have filled again they say
+	// nothing.
+	leastGrowth = 4
 )
 
 // sync does what Sync says.
