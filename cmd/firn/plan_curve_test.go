@@ -9,8 +9,11 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/firncache/firn/internal/invariants"
 )
 
 // pageOf serves the stats.json of two caches, one with an SSD tier, and one that has no curve yet.
@@ -59,6 +62,24 @@ func TestPlanCurveOfReplay(t *testing.T) {
 	}
 	status, stdout, stderr := runFirn("plan", "-curve", file)
 	if status != 0 || stderr != "" || !strings.HasPrefix(stdout, one+"\n") || !strings.Contains(stdout, "\n\n"+two+"\n") {
+		t.Errorf("status %d, stderr %q, stdout\n%s", status, stderr, stdout)
+	}
+}
+
+// After some 100,000 reads a cache of 2 MiB knows what it misses itself: replay draws it, and plan
+// has it from the JSON.
+func TestReplayDrawsCurve(t *testing.T) {
+	t.Parallel()
+	if invariants.Race {
+		t.Skip("too many requests for the race detector")
+	}
+	file := filepath.Join(t.TempDir(), "out.json")
+	status, stdout, stderr := runFirn(strings.Fields("replay -limit 400000 -ram 2MiB -ssd 0 -value-size 100 -goroutines 1 -json " + file)...)
+	if drawn := regexp.MustCompile(`\n»  2.0 MiB +█+.* ± .*\n`); status != 0 || stderr != "" || !drawn.MatchString(stdout) {
+		t.Errorf("status %d, stderr %q, stdout\n%s", status, stderr, stdout)
+	}
+	status, stdout, stderr = runFirn("plan", "-cache", "generated", "-curve", file)
+	if shown := regexp.MustCompile(`(?s)^generated\nRAM at other sizes\n.*│ »  2.0 MiB │ +[\d.]+ ± .*measured `); status != 0 || stderr != "" || !shown.MatchString(stdout) {
 		t.Errorf("status %d, stderr %q, stdout\n%s", status, stderr, stdout)
 	}
 }

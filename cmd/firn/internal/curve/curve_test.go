@@ -106,6 +106,7 @@ func TestVerdict(t *testing.T) {
 		{firn.SizeCurve{}, "There is not enough data: the cache is too small to be simulated, or is not (Options.WhatIf)."},
 		{sizesOf(-1, .5, .4, -1), "There is not enough data of RAM: the simulation of the present size is filled to 31.0 %."},
 		{few, "There is not enough data of RAM: the simulation of the present size has too few keys (12)."},
+		{sizesOf(-1, -1, -1, .5, -1), "There is not enough data of RAM: nothing can be told of sizes other than the present one."},
 		{sizesOf(0, .5, .5, .5, .5, .5, .5), "The knee of RAM is at 256 MiB, or below" + rule + " RAMBytes 268435456 would make the most of its memory: the misses would go from 50.0 to 50.0 %." +
 			" What the next GiB of RAM would bring is less than the error of the estimate."},
 		{sizesOf(2, .9, .7, .5, .49, .49, .49), "The knee of RAM is at 1.0 GiB" + rule + " That is the present size." +

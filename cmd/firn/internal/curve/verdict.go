@@ -48,6 +48,8 @@ func knee(of string, c *firn.SizeCurve) string {
 		return "There is not enough data: the cache is too small to be simulated, or is not (Options.WhatIf)."
 	case !valid(&c.Points[at]):
 		return fmt.Sprintf("There is not enough data of %s: the simulation of the present size %s.", of, reason(&c.Points[at]))
+	case c.Knee < 0 && alone(c):
+		return fmt.Sprintf("There is not enough data of %s: nothing can be told of sizes other than the present one.", of)
 	case c.Knee < 0:
 		last := c.Points[largest(c)].Bytes
 		return fmt.Sprintf("The misses of %s still fall at %s, the largest size that can be told: the knee is beyond it. %s or more would be right.",
@@ -98,6 +100,17 @@ func largest(c *firn.SizeCurve) int {
 	return -1
 }
 
+// alone reports whether no more than one point is valid.
+func alone(c *firn.SizeCurve) bool {
+	n := 0
+	for i := range c.Points {
+		if valid(&c.Points[i]) {
+			n++
+		}
+	}
+	return n <= 1
+}
+
 // next says what a GiB more brings, or less than that if the largest valid size is nearer.
 func next(of string, c *firn.SizeCurve, load time.Duration) string {
 	at, last := now(c), largest(c)
@@ -105,6 +118,9 @@ func next(of string, c *firn.SizeCurve, load time.Duration) string {
 		return ""
 	}
 	from := &c.Points[at]
+	if last <= at && alone(c) {
+		return ""
+	}
 	if last <= at {
 		return "What the next GiB brings cannot be told yet: no larger size has enough data."
 	}
