@@ -83,7 +83,7 @@ func (j job) shareTime() time.Duration {
 	if j.Small {
 		return 100 * time.Millisecond
 	}
-	return 2 * time.Second
+	return time.Second
 }
 
 func curveShareWeight(j job) float64 { return 2 + float64(j.Repeats)*j.shareTime().Seconds() }

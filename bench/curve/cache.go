@@ -10,13 +10,12 @@ import (
 	"github.com/firncache/firn/bench/keys"
 )
 
-const (
-	// opens is how many caches the truth is the mean of: each has a hash of its own.
-	opens = 2
-	// tick is the time from one request to the next on the cache's clock, as on a server that
-	// has 20,000 a second: the simulation may take a share of the time.
-	tick = 50 * time.Microsecond
-)
+// opens is how many caches the truth is the mean of: each has a hash of its own.
+func opens(t *hitratio.Trace) int { return min(max(2_000_000/len(t.Requests), 2), 4) }
+
+// tick is the time from one request to the next on the cache's clock, as on a server that has 20,000
+// a second: the simulation may take a share of the time.
+const tick = 50 * time.Microsecond
 
 // replayed is a cache on the clock of a trace.
 type replayed struct {
@@ -64,12 +63,13 @@ func cacheMisses(t *hitratio.Trace, size float64) ([]float64, error) {
 		eachBlock(t, seen(), func(b, _, misses int) { all[b] = float64(misses) })
 		return all, nil
 	}
-	for range opens {
+	n := opens(t)
+	for range n {
 		r, err := open(bytes, firn.WhatIfOff)
 		if err != nil {
 			return nil, err
 		}
-		r.replay(t, func(b, _, misses int) { all[b] += float64(misses) / opens })
+		r.replay(t, func(b, _, misses int) { all[b] += float64(misses) / float64(n) })
 		if err := r.cache.Close(); err != nil {
 			return nil, err
 		}

@@ -11,8 +11,8 @@ import (
 )
 
 // hashes is how many caches the truth is the mean of: where the policy is at a tipping point, two
-// caches that differ in their hashes alone may be some percent apart.
-const hashes = 4
+// caches that differ in their hashes alone may be some percent apart. Of a short trace there are more.
+func hashes(t *hitratio.Trace) int { return min(max(4_000_000/len(t.Requests), 4), 16) }
 
 // recordCost is the bytes of a record's header, about.
 const recordCost = 12
@@ -52,9 +52,10 @@ func (r renamed) access(key int32) bool { return r.cache.Access(r.names[key]) }
 // policyMisses is the misses of simulated caches of a size in percent, by block.
 func policyMisses(t *hitratio.Trace, size float64) ([]float64, error) {
 	all := make([]float64, blocks(t))
-	for hash := range hashes {
+	n := hashes(t)
+	for hash := range n {
 		r := newRenamed(t, records(t, size), hash)
-		eachBlock(t, r.access, func(b, _, misses int) { all[b] += float64(misses) / hashes })
+		eachBlock(t, r.access, func(b, _, misses int) { all[b] += float64(misses) / float64(n) })
 	}
 	return all, nil
 }
