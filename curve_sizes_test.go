@@ -123,6 +123,9 @@ func TestCurveOfBothTiers(t *testing.T) {
 		curve, s := c.Curve(), c.Stats()
 		checkCurve(t, curve)
 		ram, both := at(t, curve.RAM, 1), at(t, curve.Both, 1)
+		if math.Abs(curve.RAM.Simulated-curve.RAM.MissRatio) > .08 || math.Abs(curve.Both.Simulated-curve.Both.MissRatio) > .08 {
+			t.Errorf("simulated miss ratios of %.3f for RAM and %.3f for both: measured are %.3f and %.3f", curve.RAM.Simulated, curve.Both.Simulated, curve.RAM.MissRatio, curve.Both.MissRatio)
+		}
 		if ram.Bytes != 16<<20 || both.Bytes != 48<<20 {
 			t.Errorf("curves of %d and %d bytes: want %d and %d", ram.Bytes, both.Bytes, 16<<20, 48<<20)
 		}

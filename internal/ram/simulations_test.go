@@ -120,6 +120,7 @@ func TestSimulationIsTold(t *testing.T) {
 			s.each(func(hash uint64, key []byte) { s.Drop(hash, key, Invalidated, &ev) })
 			s.getAll()
 		}, 1},
+		"Set, Clear, Get": {func(s *simulatedTier) { s.setAll(); s.Clear(); s.getAll() }, 1},
 		"Set, DeleteIf, Get": {func(s *simulatedTier) {
 			s.setAll()
 			s.ifAll(func(w *Watch, ev *Evicted) error { return s.DeleteIf(w, ev) })

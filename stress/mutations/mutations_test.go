@@ -26,7 +26,7 @@ type mutation struct {
 }
 
 func all() []mutation {
-	return slices.Concat(readers, batches, ramTier, small, ssdTier, upper, endings, computes, deadlines, remotes, processes)
+	return slices.Concat(readers, batches, simulated, ramTier, small, ssdTier, upper, endings, computes, deadlines, remotes, processes)
 }
 
 const root = "../.."

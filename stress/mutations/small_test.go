@@ -21,8 +21,8 @@ var small = []mutation{{
 }, {
 	guard: "reads of one key in 16 at most are reported",
 	file:  "internal/policy/tuner.go",
-	old:   "t.mask.Store(sample | readMask)",
-	new:   "t.mask.Store(sample)",
+	old:   "t.reads.Store(sample | readMask)\n\tt.mask.Store((sample | readMask) & t.others)",
+	new:   "t.reads.Store(sample)\n\tt.mask.Store(sample & t.others)",
 	pkg:   "./internal/policy", test: "TestReadsOfOneKeyInSixteen",
 }, {
 	guard: "the policy hears of a record's reads when it is drained",
