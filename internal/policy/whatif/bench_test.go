@@ -21,7 +21,7 @@ func BenchmarkEvent(b *testing.B) {
 			return
 		}
 		g := s.groups[0]
-		found := g.control.pieces[newEvent(hash, 0, 0).piece].has(g.table.find(hash))
+		found := g.control.pieces[newEvent(hash, 0, 0).piece].has(g.table.find(hash), 0)
 		s.Read(hash, found, 1000, 0, 0)
 		if events++; !found {
 			s.Store(hash, 1000, 0, 0)

@@ -18,8 +18,12 @@ type cache struct {
 	lanes    [2]lane
 }
 
-// inMain is set in the state of keys in Main.
-const inMain = 1 << 7
+// Bits of a key's state beside its frequency.
+const (
+	inMain = 1 << 7
+	again  = 1 << 6 // it has expired and come in anew: its place in the lane is that of the old record
+	flags  = inMain | again
+)
 
 // lane is a queue of keys.
 type lane struct {
@@ -39,11 +43,16 @@ func (c *cache) init(t *table, columns *columns, bit uint8, entries, tunerKeys i
 func (c *cache) entries() int64 { return c.lanes[0].keys + c.lanes[1].keys }
 func (c *cache) bytes() int64   { return c.lanes[0].bytes + c.lanes[1].bytes }
 
-func (c *cache) has(i uint16) bool { return i != 0 && c.table.lives[i]&c.bit != 0 }
+// holds reports whether a key is in a lane, has whether it is and has not expired.
+func (c *cache) holds(i uint16) bool          { return i != 0 && c.table.lives[i]&c.bit != 0 }
+func (c *cache) has(i uint16, now int64) bool { return c.holds(i) && !c.expired(i, now) }
+
+// expired reports whether the deadline of a key that the cache holds has passed.
+func (c *cache) expired(i uint16, now int64) bool { return c.table.past(c.deadlines[i], now) }
 
 // read notes a read of a key that the cache has.
 func (c *cache) read(i uint16) {
-	if c.state[i]&^inMain < policy.MaxFrequency {
+	if c.state[i]&^flags < policy.MaxFrequency {
 		c.state[i]++
 	}
 	c.tuner.Request(mix(c.table.hashes[i]), c.entries(), c.filling, true)
@@ -74,9 +83,17 @@ func (c *cache) each(l policy.Lane, f func(i uint16)) {
 	}
 }
 
-// insert makes a key live here, which did not.
-func (c *cache) insert(i uint16, now int64) {
+// insert makes a key live here, which did not. One that has expired takes the old record's place until
+// that comes to its lane's tail: a lane is linked in one direction.
+func (c *cache) insert(i uint16, deadline uint32, now int64) {
 	size := c.sizeOf(i)
+	c.deadlines[i] = deadline
+	if c.holds(i) {
+		c.tuner.Request(mix(c.table.hashes[i]), c.entries(), c.filling, false)
+		c.state[i] = c.state[i]&inMain | again
+		c.makeRoom(0, now)
+		return
+	}
 	hash, to := mix(c.table.hashes[i]), policy.Main
 	c.tuner.Request(hash, c.entries(), c.filling, false)
 	c.makeRoom(size, now)
@@ -135,11 +152,15 @@ func (c *cache) evictOne(now int64) {
 		from = policy.Main - from // what is left has no size
 	}
 	i := c.pop(from)
-	if c.table.lives[i]&dead != 0 || c.table.expired(i, now) {
+	if c.table.lives[i]&dead != 0 || c.expired(i, now) {
 		c.forget(i)
 		return
 	}
-	to, frequency := setting.Next(from, c.state[i]&^inMain, small, main)
+	if c.state[i]&again != 0 {
+		c.push(policy.Small, i, c.state[i]&^flags)
+		return
+	}
+	to, frequency := setting.Next(from, c.state[i]&^flags, small, main)
 	if to == policy.None {
 		c.ghosts.Evict(from, mix(c.table.hashes[i]))
 		c.forget(i)
@@ -197,9 +218,9 @@ func (c *cache) filter(keep func(i uint16) bool) {
 				c.forget(i)
 				continue
 			}
-			stamp := c.stamps[i]
-			c.push(policy.Lane(l), i, c.state[i]&^inMain)
-			c.stamps[i] = stamp
+			stamp, state := c.stamps[i], c.state[i]
+			c.push(policy.Lane(l), i, 0)
+			c.stamps[i], c.state[i] = stamp, state
 		}
 	}
 }

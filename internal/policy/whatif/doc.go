@@ -44,7 +44,7 @@
 //
 // # What it does not know
 //
-// A key has one deadline, the last one that the cache gave it: in larger caches a record that the real
-// one had loaded again would have expired earlier. Segments are exact queues here. Records that
+// A record that a size has loaded anew, because it had expired there and not in the cache, gets the
+// deadline of the cache's. Segments are exact queues here. Records that
 // wait in the lanes after they were deleted take no bytes.
 package whatif

@@ -97,48 +97,69 @@ func newEvent(hash uint64, size uint32, deadline int64) event {
 // read is a request for a key. With found, the cache had it, of a size; otherwise nothing is
 // known of it.
 func (g *group) read(e event, found bool) {
-	i := g.live(e, found)
-	if !found {
+	i := g.table.find(e.hash)
+	switch {
+	case !found:
 		g.sampled[e.part] += g.weight
 		e.size = g.table.sizes[i]
+		g.table.lives[i] |= missed
+	case i != 0:
+		deadline := g.table.ticks(e.deadline, g.now)
+		if deadline != g.table.deadlines[i] { // it was moved, and not by a load
+			g.moveDeadline(i, e, deadline, false)
+		}
+		g.update(i, e, deadline)
 	}
-	control, missed := g.control.pieces[e.piece].has(i), false
+	control, lacking := g.control.pieces[e.piece].has(i, g.now), false
 	for n := range g.sizes {
 		z := &g.sizes[n]
-		has := z.pieces[e.piece].has(i)
+		has := z.pieces[e.piece].has(i, g.now)
 		z.counts.read(e.part, has, control, g.weight, e.size)
 		z.events++
 		if has {
 			z.pieces[e.piece].read(i)
 		} else {
-			missed = true
+			lacking = true
 		}
 	}
-	if found && missed { // a smaller cache would have loaded it
-		g.store(e)
+	if found && lacking { // a smaller cache would have loaded it
+		g.fill(e)
 	}
 }
 
-// store makes a key live in all sizes that have room for it.
+// store is a write. One after a read that missed is what a cache that had the key would not have done.
 func (g *group) store(e event) {
 	g.firstRates(e)
 	if !g.rate.has(e.hash) {
 		return
 	}
-	i := g.live(e, true)
+	if i := g.table.find(e.hash); i != 0 {
+		deadline := g.table.ticks(e.deadline, g.now)
+		if g.table.lives[i]&missed == 0 {
+			g.moveDeadline(i, e, deadline, true)
+		}
+		g.table.lives[i] &^= missed
+		g.update(i, e, deadline)
+	}
+	g.fill(e)
+}
+
+// fill makes a key live in all sizes that have room for it.
+func (g *group) fill(e event) {
+	i := g.table.find(e.hash)
 	if i == 0 {
 		if i = g.add(e.hash); i == 0 {
 			return
 		}
 		g.table.sizes[i] = e.size
-		g.table.setDeadline(i, e.deadline, g.now)
+		g.table.deadlines[i] = g.table.ticks(e.deadline, g.now)
 	}
 	g.table.lives[i] |= held
 	for n := range g.sizes {
 		z := &g.sizes[n]
-		if c := &z.pieces[e.piece]; c.has(i) {
+		if c := &z.pieces[e.piece]; c.has(i, g.now) {
 			c.makeRoom(0, g.now)
-		} else if z.insert(e.piece, i, g.now) {
+		} else if z.insert(e.piece, i, g.table.deadlines[i], g.now) {
 			z.counts.insert(g.weight, e.size)
 		}
 	}
@@ -146,27 +167,35 @@ func (g *group) store(e event) {
 	g.table.settle(i)
 }
 
-// live is the number of a key that has not expired, 0 if it is in no cache. With known, size and
-// deadline are what the key has now.
-func (g *group) live(e event, known bool) uint16 {
-	i := g.table.find(e.hash)
-	if i == 0 {
-		return 0
-	}
-	if known {
-		for n := range g.sizes {
-			if c := &g.sizes[n].pieces[e.piece]; c.has(i) {
-				c.resize(i, e.size)
-			}
+// update notes the size and the deadline that the real record of a key has.
+func (g *group) update(i uint16, e event, deadline uint32) {
+	for n := range g.sizes {
+		if c := &g.sizes[n].pieces[e.piece]; c.holds(i) {
+			c.resize(i, e.size)
 		}
-		g.table.sizes[i] = e.size
-		g.table.setDeadline(i, e.deadline, g.now)
 	}
-	if g.table.expired(i, g.now) {
-		g.remove(i)
-		return 0
+	g.table.sizes[i], g.table.deadlines[i] = e.size, deadline
+}
+
+// moveDeadline gives a key another deadline in all sizes that hold it, but for those, with live, in which
+// it has expired.
+func (g *group) moveDeadline(i uint16, e event, deadline uint32, live bool) {
+	for n := range g.sizes {
+		if c := &g.sizes[n].pieces[e.piece]; c.holds(i) && !(live && c.expired(i, g.now)) {
+			c.deadlines[i] = deadline
+		}
 	}
-	return i
+}
+
+// gone reports whether a key has expired in all sizes that hold it.
+func (g *group) gone(i uint16) bool {
+	piece := newEvent(g.table.hashes[i], 0, 0).piece
+	for n := range g.sizes {
+		if g.sizes[n].pieces[piece].has(i, g.now) {
+			return false
+		}
+	}
+	return true
 }
 
 // remove takes a key out of all caches. A lane is linked in one direction: there the key, of
@@ -174,7 +203,7 @@ func (g *group) live(e event, known bool) uint16 {
 func (g *group) remove(i uint16) {
 	piece := newEvent(g.table.hashes[i], 0, 0).piece
 	for n := range g.sizes {
-		if c := &g.sizes[n].pieces[piece]; c.has(i) {
+		if c := &g.sizes[n].pieces[piece]; c.holds(i) {
 			c.resize(i, 0)
 		}
 	}

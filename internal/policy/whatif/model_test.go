@@ -16,6 +16,7 @@ type modelKey struct {
 	frequency uint8
 	stamp     uint32
 	dead      bool
+	again     bool
 }
 
 // modelCache is a miniature cache as one would write it without regard to memory.
@@ -47,6 +48,12 @@ func (c *modelCache) read(hash uint64) {
 }
 
 func (c *modelCache) insert(k *modelKey, now int64) {
+	if old := c.live[k.hash]; old != nil { // it has expired
+		old.deadline, old.frequency, old.again = k.deadline, 0, true
+		c.tuner.Request(mix(k.hash), int64(c.entries()), c.filling, false)
+		c.makeRoom(0, now)
+		return
+	}
 	c.tuner.Request(mix(k.hash), int64(c.entries()), c.filling, false)
 	c.makeRoom(min(k.size, c.most), now)
 	to := policy.Main
@@ -101,6 +108,11 @@ func (c *modelCache) evictOne(now int64) {
 		delete(c.live, k.hash)
 		return
 	}
+	if k.again {
+		k.again, k.stamp = false, c.ghosts.Clock()
+		c.lanes[policy.Small] = append(c.lanes[policy.Small], k)
+		return
+	}
 	to, frequency := setting.Next(from, k.frequency, small, main)
 	if to == policy.None {
 		c.ghosts.Evict(from, mix(k.hash))
@@ -125,10 +137,12 @@ type model struct {
 	g      *group
 	caches [][pieces]*modelCache
 	now    int64
+	told   map[uint64]int64 // deadlines of real records, of the keys that are somewhere
+	missed map[uint64]bool  // keys that the real cache was asked for, and had not
 }
 
 func newModel(g *group) *model {
-	m := &model{g: g}
+	m := &model{g: g, told: map[uint64]int64{}, missed: map[uint64]bool{}}
 	for n := range g.sizes {
 		var some [pieces]*modelCache
 		for p := range some {
@@ -156,31 +170,76 @@ func (m *model) remove(hash uint64) {
 	}
 }
 
-func (m *model) read(hash uint64, found bool, size, deadline int64) {
-	if found {
-		m.update(hash, size, deadline)
-	}
-	m.expire(hash)
-	missed := false
+// has reports whether a key is in a cache and has not expired.
+func (m *model) has(c *modelCache, hash uint64) bool {
+	k := c.live[hash]
+	return k != nil && !k.expired(m.now)
+}
+
+// somewhere reports whether a key is in a cache, expired or not. Of others nothing is known.
+func (m *model) somewhere(hash uint64) bool {
 	for _, c := range m.of(hash) {
 		if c.live[hash] != nil {
-			c.read(hash)
-		} else {
-			missed = true
+			return true
 		}
 	}
-	if found && missed {
-		m.store(hash, size, deadline)
+	delete(m.told, hash)
+	delete(m.missed, hash)
+	return false
+}
+
+func (m *model) read(hash uint64, found bool, size, deadline int64) {
+	if known := m.somewhere(hash); known && !found {
+		m.missed[hash] = true
+	} else if known {
+		for _, c := range m.of(hash) {
+			if k := c.live[hash]; k != nil {
+				k.size = size
+				if modelTicks(deadline) != m.told[hash] {
+					k.deadline = modelTicks(deadline)
+				}
+			}
+		}
+		m.told[hash] = modelTicks(deadline)
+	}
+	lacking := false
+	for _, c := range m.of(hash) {
+		if m.has(c, hash) {
+			c.read(hash)
+		} else {
+			lacking = true
+		}
+	}
+	if found && lacking {
+		m.fill(hash, size, deadline)
 	}
 }
 
-// update has a key have another size and deadline.
-func (m *model) update(hash uint64, size, deadline int64) {
-	for _, c := range m.of(hash) {
-		if k := c.live[hash]; k != nil {
-			k.size, k.deadline = size, modelTicks(deadline)
+func (m *model) store(hash uint64, size, deadline int64) {
+	if m.somewhere(hash) {
+		for _, c := range m.of(hash) {
+			if k := c.live[hash]; k != nil {
+				if !m.missed[hash] && m.has(c, hash) {
+					k.deadline = modelTicks(deadline)
+				}
+				k.size = size
+			}
+		}
+		m.told[hash] = modelTicks(deadline)
+		delete(m.missed, hash)
+	}
+	m.fill(hash, size, deadline)
+}
+
+func (m *model) fill(hash uint64, size, deadline int64) {
+	for n, c := range m.of(hash) {
+		if m.has(c, hash) {
+			c.makeRoom(0, m.now)
+		} else if size <= m.g.sizes[n].largest {
+			c.insert(&modelKey{hash: hash, size: size, deadline: modelTicks(deadline)}, m.now)
 		}
 	}
+	m.told[hash] = modelTicks(deadline)
 }
 
 func modelTicks(deadline int64) int64 {
@@ -188,26 +247,6 @@ func modelTicks(deadline int64) int64 {
 		return 0
 	}
 	return deadline/tick + 1
-}
-
-func (m *model) expire(hash uint64) {
-	for _, c := range m.of(hash) {
-		if k := c.live[hash]; k != nil && k.expired(m.now) {
-			c.remove(hash)
-		}
-	}
-}
-
-func (m *model) store(hash uint64, size, deadline int64) {
-	m.update(hash, size, deadline)
-	m.expire(hash)
-	for n, c := range m.of(hash) {
-		if c.live[hash] != nil {
-			c.makeRoom(0, m.now)
-		} else if size <= m.g.sizes[n].largest {
-			c.insert(&modelKey{hash: hash, size: size, deadline: modelTicks(deadline)}, m.now)
-		}
-	}
 }
 
 func (m *model) setBytes(bytes int64) {
@@ -231,7 +270,7 @@ func (m *model) check(t *rapid.T) {
 				t.Fatalf("×%g: %d keys of %d bytes, want %d of %d", m.g.sizes[n].factor, z.entries(), z.bytes(), c.entries(), c.laneBytes(0)+c.laneBytes(1))
 			}
 			for hash := range uint64(modelKeys) {
-				if e := newEvent(hash, 0, 0); e.piece == p && z.has(m.g.table.find(hash)) != (c.live[hash] != nil) {
+				if e := newEvent(hash, 0, 0); e.piece == p && z.holds(m.g.table.find(hash)) != (c.live[hash] != nil) {
 					t.Fatalf("×%g: has key %d: %v, want otherwise", m.g.sizes[n].factor, hash, c.live[hash] == nil)
 				}
 			}

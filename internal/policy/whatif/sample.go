@@ -25,7 +25,7 @@ const mostUsed = 0.93
 func (g *group) add(hash uint64) uint16 {
 	i := g.table.add(hash)
 	if i == 0 {
-		g.filter(func(i uint16) bool { return !g.table.expired(i, g.now) })
+		g.filter(func(i uint16) bool { return !g.gone(i) })
 		if g.table.used > g.table.room()*7/8 {
 			g.resample(g.rate.share * shrink)
 		}
@@ -103,7 +103,7 @@ func (g *group) sweep() {
 			g.swept = 1
 		}
 		i := uint16(g.swept)
-		if g.table.lives[i]&^dead != 0 && g.table.lives[i]&dead == 0 && g.table.expired(i, g.now) {
+		if g.table.lives[i]&^missed != 0 && g.table.lives[i]&dead == 0 && g.gone(i) {
 			g.remove(i)
 		}
 	}

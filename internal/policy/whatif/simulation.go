@@ -29,6 +29,10 @@ type Simulation struct {
 	room   float64 // times as much, the least of these
 }
 
+// smallGroup is the part of the memory, in percent, that the group of the small factors has: half the
+// present size has twice as many keys there as twice the present size in the other.
+const smallGroup = 35
+
 // MinBytes is the least that a Simulation can do with.
 const MinBytes = 16 << 10
 
@@ -44,7 +48,7 @@ func NewTimed(bytes int, share float64, stopwatch func() time.Duration) *Simulat
 	small, large := Factors[:3], append([]float64{1}, Factors[3:]...)
 	bytes = max(bytes, MinBytes)
 	s := &Simulation{
-		groups: [2]*group{newGroup(small, bytes/2), newGroup(large, bytes/2)},
+		groups: [2]*group{newGroup(small, bytes*smallGroup/100), newGroup(large, bytes-bytes*smallGroup/100)},
 		room:   mostChange, budget: budget{share: share, stopwatch: stopwatch, cost: firstCost},
 	}
 	s.setMask()

@@ -19,16 +19,17 @@ const pieces = 4
 
 // columns are what the pieces of a size know of each key.
 type columns struct {
-	stamps []uint32 // the ghosts' clock when it came into its lane
-	next   []uint16 // towards the newer end of its lane
-	state  []uint8  // its frequency, and inMain
+	deadlines []uint32 // in ticks, as the table has them: a larger cache would not have loaded anew what it had
+	stamps    []uint32 // the ghosts' clock when it came into its lane
+	next      []uint16 // towards the newer end of its lane
+	state     []uint8  // its frequency, inMain and again
 }
 
 // init makes a size over the keys of a table.
 func (z *size) init(t *table, bit uint8, factor, ofLargest float64, tunerKeys int) {
 	n := t.room()
 	z.factor = factor
-	z.lanes = &columns{stamps: make([]uint32, n+1), next: make([]uint16, n+1), state: make([]uint8, n+1)}
+	z.lanes = &columns{deadlines: make([]uint32, n+1), stamps: make([]uint32, n+1), next: make([]uint16, n+1), state: make([]uint8, n+1)}
 	for p := range z.pieces {
 		z.pieces[p].init(t, z.lanes, bit, int(float64(n)*ofLargest/pieces), tunerKeys)
 	}
@@ -50,13 +51,13 @@ func (z *size) entries() (n int64) {
 }
 
 // insert makes a key live in a piece, if that stores records so large.
-func (z *size) insert(piece int, i uint16, now int64) bool {
+func (z *size) insert(piece int, i uint16, deadline uint32, now int64) bool {
 	c := &z.pieces[piece]
 	size := int64(c.table.sizes[i])
 	if size > z.largest {
 		return false
 	}
-	c.insert(i, now)
+	c.insert(i, deadline, now)
 	z.inserted += float64(size)
 	z.took += float64(c.sizeOf(i))
 	return true

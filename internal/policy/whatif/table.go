@@ -6,7 +6,7 @@ import "math"
 // Columns, and not rows, take the least memory.
 type table struct {
 	hashes    []uint64
-	deadlines []uint32 // in ticks since base, rounded up; 0: never
+	deadlines []uint32 // of the real record: in ticks since base, rounded up; 0: never
 	sizes     []uint32 // in bytes
 	chains    []uint16 // next key under the same head; of unused keys: on the list of these
 	lives     []uint8  // a bit for each size that has the key
@@ -18,14 +18,15 @@ type table struct {
 
 // Bits of lives beside those of the sizes.
 const (
-	held = 1 << 7 // it is about to live somewhere
-	dead = 1 << 6 // it was removed, and waits in its lanes to come to their tails
+	held   = 1 << 7 // it is about to live somewhere
+	missed = 1 << 5 // the cache was asked for it, and had it not
+	dead   = 1 << 6 // it was removed, and waits in its lanes to come to their tails
 )
 
 // tableKeyBytes is what a key takes in a table, and laneKeyBytes what it takes for each size.
 const (
 	tableKeyBytes = 8 + 4 + 4 + 2 + 1 + 2*2
-	laneKeyBytes  = 4 + 2 + 1
+	laneKeyBytes  = 4 + 4 + 2 + 1
 )
 
 // tick is the unit of deadlines, in milliseconds.
@@ -48,20 +49,20 @@ func newTable(keys int) *table {
 // room is how many keys there is room for.
 func (t *table) room() int { return len(t.hashes) - 1 }
 
-// setDeadline notes when a key expires, 0 for never.
-func (t *table) setDeadline(i uint16, deadline, now int64) {
+// ticks is a deadline in ticks, 0 for never.
+func (t *table) ticks(deadline, now int64) uint32 {
 	if t.base == math.MinInt64 {
 		t.base = now
 	}
-	t.deadlines[i] = 0
-	if deadline != 0 {
-		t.deadlines[i] = uint32(min(max((deadline-t.base)/tick+1, 1), math.MaxUint32))
+	if deadline == 0 {
+		return 0
 	}
+	return uint32(min(max((deadline-t.base)/tick+1, 1), math.MaxUint32))
 }
 
-// expired reports whether the deadline of a key has passed.
-func (t *table) expired(i uint16, now int64) bool {
-	return t.deadlines[i] != 0 && (now-t.base)/tick >= int64(t.deadlines[i])
+// past reports whether a deadline in ticks has passed.
+func (t *table) past(deadline uint32, now int64) bool {
+	return deadline != 0 && (now-t.base)/tick >= int64(deadline)
 }
 
 func (t *table) head(hash uint64) *uint16 { return &t.heads[mix(hash)>>20%uint64(len(t.heads))] }
@@ -98,7 +99,7 @@ func (t *table) add(hash uint64) uint16 {
 
 // settle takes out a key that lives nowhere any more.
 func (t *table) settle(i uint16) {
-	switch t.lives[i] {
+	switch t.lives[i] &^ missed {
 	case 0:
 		t.unlink(i)
 		t.release(i)

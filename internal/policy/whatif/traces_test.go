@@ -31,8 +31,8 @@ func TestTraces(t *testing.T) {
 		all = append(all, newTruth(loadTrace(t, path), 3))
 	}
 	mean, p95, worst, within := summary(t, measured(all, []float64{0.01, 0.05, 0.1, 0.2}, 1))
-	if mean > 0.01 || p95 > 0.02 || worst > 0.045 || within < 0.95 {
-		t.Error("want at most 0.01, 0.02 and 0.045, and at least 95 %")
+	if mean > 0.01 || p95 > 0.02 || worst > 0.04 || within < 0.95 {
+		t.Error("want at most 0.01, 0.02 and 0.04, and at least 95 %")
 	}
 }
 

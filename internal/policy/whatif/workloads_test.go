@@ -83,5 +83,5 @@ func alike(uint64) int64 { return 1024 }
 // heavy are sizes of which a few make most of the bytes.
 func heavy(key uint64) int64 {
 	u := float64(workload.Scramble(key+1)>>11) / (1 << 53)
-	return int64(min(64*math.Pow(1-u, -1/1.1), 1<<20))
+	return int64(min(64*math.Pow(1-u, -1/1.1), 1<<18))
 }
