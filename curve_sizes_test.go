@@ -84,6 +84,7 @@ func TestCurveIsThatOfOtherSizes(t *testing.T) {
 		misses[factor] = z.read(reads)
 		if factor == 1 {
 			curve = c.Curve()
+			checkEmptied(t, c)
 		}
 	}
 	checkCurve(t, curve)
@@ -104,6 +105,25 @@ func TestCurveIsThatOfOtherSizes(t *testing.T) {
 	}
 	if want := misses[1]; math.Abs(curve.RAM.MissRatio-want) > .02 {
 		t.Errorf("a measured miss ratio of %.3f: want about %.3f", curve.RAM.MissRatio, want)
+	}
+}
+
+// checkEmptied fails unless the curve of a cache that is cleared, and gets another budget, has to
+// fill again, at other sizes.
+func checkEmptied(t *testing.T, c *firn.Cache) {
+	t.Helper()
+	if err := c.Clear(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.SetRAMBytes(12 << 20); err != nil {
+		t.Fatal(err)
+	}
+	curve := c.Curve()
+	checkCurve(t, curve)
+	for _, p := range curve.RAM.Points {
+		if p.State == firn.CurveValid || p.Bytes != int64(p.Factor*(12<<20)) {
+			t.Errorf("after Clear and SetRAMBytes %v is %v, of %d bytes", p.Factor, p.State, p.Bytes)
+		}
 	}
 }
 
