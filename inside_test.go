@@ -53,6 +53,9 @@ func insideOfRAM(t *testing.T) {
 			c.Get(nil, secretKey(i-i%7*k))
 		}
 	}
+	for i := range 64_000 { // of keys that are there, enough for all that are noted
+		c.Get(nil, secretKey(19_999-i%300))
+	}
 	time.Sleep(time.Second)
 	before := c.Stats()
 	in = inside.Of(c, in.Segments)

@@ -45,6 +45,7 @@ const (
 	probeShare    = 1 << 16 // bytes of the budget for each key that is kept
 	probeEvery    = 64      // told reads for each that is noted, once there are keys enough
 	probesAtOnce  = 32
+	probeCredit   = 512             // keys noted for one who asks: the later ones stay
 	probePause    = time.Second / 2 // between two that ask, lest many cost more than one
 	probedBytes   = 16 << 10        // room for a value, at first
 	clockReadings = 16
@@ -113,7 +114,7 @@ func (p *probe) take() (keys []probeKey) {
 	for i := range min(p.noted, probesAtOnce) {
 		keys = append(keys, p.keys[(p.next-1-i+len(p.keys))%len(p.keys)])
 	}
-	p.credit.Store(probesAtOnce + int32(len(p.keys)-p.noted))
+	p.credit.Store(probeCredit)
 	return keys
 }
 

@@ -66,7 +66,7 @@ func TestReadTimes(t *testing.T) {
 		if st := tier.Stats(); h.Count != probesAtOnce || st.Hits != before.Hits || st.Misses != before.Misses || tier.frequency(t, keys[99]) != loc {
 			t.Errorf("%d lookups, want %d; %d hits before, %d after", h.Count, probesAtOnce, before.Hits, st.Hits)
 		}
-		for range 100 {
+		for range 500 {
 			readAll()
 		}
 		if kept := tier.probe.kept(); len(kept) == 0 || len(kept) > maxProbeKeys || tier.probe.credit.Load() != 0 {
