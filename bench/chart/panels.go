@@ -36,7 +36,7 @@ const (
 	panelTitle   = 13
 	panelGap     = 7
 	leastRange   = 3.0 // a range is drawn so high, at least
-	dotStep      = 1.4 // between dots of neighbouring marks at one place
+	dotStep      = 1.2 // between dots of neighbouring marks at one place
 )
 
 // SVG draws the chart. What lies beyond the axes is left out.
@@ -46,11 +46,24 @@ func (p Panels) SVG() string {
 	p.legend(c)
 	left := c.area.Min.X + 26
 	wide := (c.area.Max.X - left - (panelColumns-1)*panelGap) / panelColumns
+	var frames []frame
 	for i, panel := range p.Panels {
 		x := left + vg.Length(i%panelColumns)*(wide+panelGap)
 		top := c.area.Max.Y - vg.Length(i/panelColumns)*panelHeight
-		f := frame{c: c.area, at: vg.Rectangle{Min: vg.Point{X: x, Y: top - panelHeight + 5}, Max: vg.Point{X: x + wide, Y: top - panelTitle}}, ticks: p.XTicks}
-		f.draw(panel, i%panelColumns == 0, i+panelColumns >= len(p.Panels))
+		frames = append(frames, frame{
+			Panel: panel, c: c.area, ticks: p.XTicks, first: i%panelColumns == 0, last: i+panelColumns >= len(p.Panels),
+			at: vg.Rectangle{Min: vg.Point{X: x, Y: top - panelHeight + 5}, Max: vg.Point{X: x + wide, Y: top - panelTitle}},
+		})
+	}
+	for _, part := range []func(frame){frame.words, frame.grid, frame.line} { // what has one style in all panels becomes one path
+		for _, f := range frames {
+			part(f)
+		}
+	}
+	for mark := range p.Marks {
+		for _, f := range frames {
+			f.dots(mark)
+		}
 	}
 	c.area.FillText(style(labelSize, ink), vg.Point{X: left, Y: c.area.Min.Y}, p.XLabel)
 	return c.finish()
@@ -81,9 +94,11 @@ func markStyle(mark int) draw.LineStyle {
 
 // frame is the place of one panel.
 type frame struct {
-	c     draw.Canvas
-	at    vg.Rectangle
-	ticks []Tick
+	Panel
+	c           draw.Canvas
+	at          vg.Rectangle
+	ticks       []Tick
+	first, last bool // of its row, of its column
 }
 
 func (f frame) x(v float64) vg.Length {
@@ -99,39 +114,47 @@ func (f frame) inside(v float64) bool {
 	return v >= f.ticks[0].At && v <= f.ticks[len(f.ticks)-1].At
 }
 
-// draw draws a panel, with the vertical axis' labels in the first column, and the horizontal one's
-// at the bottom.
-func (f frame) draw(p Panel, first, last bool) {
-	f.c.FillText(style(labelSize-1, ink), vg.Point{X: f.at.Min.X, Y: f.at.Max.Y + 2}, p.Name)
-	grid := draw.LineStyle{Color: gridColor, Width: 0.6}
-	for _, v := range []float64{0, 50, 100} {
-		f.c.StrokeLine2(grid, f.at.Min.X, f.y(v), f.at.Max.X, f.y(v))
-		if first {
+// words are the panel's name, and at the edges of the chart the labels of the axes.
+func (f frame) words() {
+	st := style(labelSize-1, ink)
+	name := []rune(f.Name)
+	for st.Width(string(name)) > f.at.Max.X-f.at.Min.X {
+		name = append(name[:len(name)-2], '…')
+	}
+	f.c.FillText(st, vg.Point{X: f.at.Min.X, Y: f.at.Max.Y + 2}, string(name))
+	for _, v := range []float64{0, 100} {
+		if f.first {
 			f.label(Number(v), f.at.Min.X-3, f.y(v)-3, draw.XRight)
 		}
 	}
 	for _, t := range f.ticks {
-		if t.Label != "" && last {
+		if t.Label != "" && f.last {
 			f.label(t.Label, f.x(t.At), f.at.Min.Y-11, draw.XCenter)
 		}
 	}
+}
+
+func (f frame) grid() {
+	for _, v := range []float64{0, 50, 100} {
+		f.c.StrokeLine2(draw.LineStyle{Color: gridColor, Width: 0.6}, f.at.Min.X, f.y(v), f.at.Max.X, f.y(v))
+	}
+}
+
+func (f frame) line() {
 	var line []vg.Point
-	for _, pt := range p.Line {
-		if f.inside(pt.X) {
-			line = append(line, vg.Point{X: f.x(pt.X), Y: f.y(pt.Y)})
+	for _, p := range f.Line {
+		if f.inside(p.X) {
+			line = append(line, vg.Point{X: f.x(p.X), Y: f.y(p.Y)})
 		}
 	}
 	if len(line) > 1 {
 		f.c.StrokeLines(draw.LineStyle{Color: faint.placeholder(), Width: 0.9}, line)
 	}
-	for mark := range 4 {
-		f.dots(p, mark)
-	}
 }
 
 // dots draws those of one mark.
-func (f frame) dots(p Panel, mark int) {
-	for _, d := range p.Dots {
+func (f frame) dots(mark int) {
+	for _, d := range f.Dots {
 		if d.Mark != mark || !f.inside(d.X) {
 			continue
 		}

@@ -18,11 +18,14 @@ type Group struct {
 	Few     bool // those with fewer keys, in place of those that count
 }
 
+// Near are the factors that have to be right.
+var Near = []float64{0.5, 2, 4}
+
 // Groups are those of the factors that have to be right, together and one by one, of the others, and of
 // predictions on few keys.
 var Groups = []Group{
-	{"near", []float64{0.5, 2, 4}, false}, {"half", []float64{0.5}, false}, {"twice", []float64{2}, false}, {"four", []float64{4}, false},
-	{"far", []float64{0.25, 8}, false}, {"few", []float64{0.5, 2, 4}, true},
+	{"near", Near, false}, {"half", []float64{0.5}, false}, {"twice", []float64{2}, false}, {"four", []float64{4}, false},
+	{"far", []float64{0.25, 8}, false}, {"few", Near, true},
 }
 
 // Errors sums up how far off the cells of a group are, in points of the miss ratio.

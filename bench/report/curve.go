@@ -59,8 +59,8 @@ func number(s string) float64 {
 
 // curveTitles are the charts' of the predictors.
 var curveTitles = map[string]string{
-	"policy": "What the simulation says of other sizes, and what they miss",
-	"cache":  "What Cache.Curve says of other sizes, and what they miss",
+	"policy": "What the simulation says of ½, 2 and 4 times the size, and the truth",
+	"cache":  "What Cache.Curve says of ½, 2 and 4 times the size, and the truth",
 }
 
 // curveFigures is a chart for each predictor.
@@ -79,6 +79,7 @@ func curveFigures(all []samples.Sample) (figures []Figure) {
 				panels.Panels = addCell(panels.Panels, c)
 			}
 		}
+		panels.Panels = slices.DeleteFunc(panels.Panels, func(p chart.Panel) bool { return len(p.Dots) == 0 })
 		for i := range panels.Panels {
 			panels.Panels[i].Line = means(panels.Panels[i].Line)
 		}
@@ -98,7 +99,7 @@ func addCell(panels []chart.Panel, c CurveCell) []chart.Panel {
 	}
 	x, p := c.Size*c.Factor, &panels[i]
 	p.Line = append(p.Line, chart.Point{X: x, Y: 100 * c.Real})
-	if c.Counts() {
+	if c.Counts() && slices.Contains(curve.Near, c.Factor) {
 		p.Dots = append(p.Dots, chart.Dot{
 			Point: chart.Point{X: x, Y: 100 * c.Predicted, Low: 100 * (c.Predicted - c.Bar), High: 100 * (c.Predicted + c.Bar)},
 			Mark:  slices.Index(curve.Sizes, c.Size),

@@ -36,8 +36,8 @@ func TestCurveFigures(t *testing.T) {
 		return all
 	}
 	r := run("curve",
-		cell("trace=a/size=1/factor=4", 50, 2, 49, 1000), cell("trace=a/size=1/factor=2", 60, 2, 61, 999), cell("trace=a/size=5/factor=0.25", 60, 2, 62, 4000),
-		cell("trace=a/size=10/factor=0.4", 50, 2, 51, 1), cell("trace=b/size=10/factor=2", 50, 2, 51, 1000),
+		cell("trace=a/size=1/factor=4", 50, 2, 49, 1000), cell("trace=a/size=1/factor=2", 60, 2, 61, 999), cell("trace=a/size=5/factor=0.5", 60, 2, 62, 4000),
+		cell("trace=a/size=10/factor=0.4", 50, 2, 51, 4000), cell("trace=b/size=10/factor=2", 50, 2, 51, 1000),
 	)
 	figures := Figures([]*samples.Run{r})
 	if len(figures) != 1 || figures[0].ID != "curve-cache" || !figures[0].Main {
