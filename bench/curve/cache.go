@@ -11,7 +11,7 @@ import (
 )
 
 // opens is how many caches the truth is the mean of: each has a hash of its own.
-func opens(t *hitratio.Trace) int { return min(max(2_000_000/len(t.Requests), 2), 4) }
+func opens(t *hitratio.Trace) int { return min(max(2_000_000/len(t.Requests), 1), 4) }
 
 // tick is the time from one request to the next on the cache's clock, as on a server that has 20,000
 // a second: the simulation may take a share of the time.
