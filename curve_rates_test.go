@@ -38,7 +38,7 @@ func TestCurveSavings(t *testing.T) {
 	}
 	near(t, "loads", s.Points[3].Loads, 200)
 	r.loadTime = time.Hour
-	if s := r.sizes(simulatedCurve(.5, .4, .3, .2, .1, .1), 64<<10, false); s.Points[3].SavedPerGiB != time.Duration(math.MaxInt64/time.Second)*time.Second {
+	if s := r.sizes(simulatedCurve(.5, .4, .3, .2, .1, .1), 64<<10, false); s.Points[3].SavedPerGiB != math.MaxInt64/time.Second*time.Second {
 		t.Errorf("what a Duration cannot tell is %v", s.Points[3].SavedPerGiB)
 	}
 }

@@ -75,8 +75,8 @@ func TestNoCaches(t *testing.T) {
 
 // No key and no value is told, whatever the caches do with them.
 func TestNoKeysNorValues(t *testing.T) {
-	h, c := Handler(open(t)), open(t)
-	h = Handler(c)
+	c := open(t)
+	h := Handler(c)
 	for i := range 5000 {
 		key := fmt.Appendf(nil, "marked-key-%d", i)
 		if err := c.SetWithTTL(key, fmt.Appendf(nil, "marked-value-%d", i), firn.Forever); err != nil {

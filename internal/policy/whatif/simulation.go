@@ -18,7 +18,6 @@ type Simulation struct {
 	mu     sync.Mutex
 	groups [2]*group
 	real   missCount // as the cache told last
-	bytes  int64     // the same
 	began  bool      // the cache evicts
 	budget budget
 	now    int64   // milliseconds
