@@ -2,6 +2,7 @@ package policy
 
 import (
 	"math"
+	"reflect"
 	"sync"
 	"sync/atomic"
 )
@@ -83,7 +84,16 @@ func (t *Tuner) init(keys int) {
 	}
 }
 
-// Bytes is the memory that the tuner takes, all of it on the Go heap and
+// FixedBytes is the memory that it takes whatever it holds.
+func (t *Tuner) FixedBytes() int64 {
+	n := reflect.TypeFor[Tuner]().Size()
+	if t.size > 0 {
+		n += uintptr(len(settings)) * reflect.TypeFor[shadow]().Size()
+	}
+	return int64(n)
+}
+
+// Bytes is the memory that the tuner takes for keys, all of it on the Go heap and
 // without pointers for the collector to follow.
 func (t *Tuner) Bytes() int64 { return int64(t.size * TunerKeyBytes) }
 

@@ -35,10 +35,16 @@ type lane struct {
 func (c *cache) init(t *table, columns *columns, bit uint8, entries, tunerKeys int) {
 	*c = cache{
 		table: t, columns: columns, bit: bit, filling: true,
-		tuner:  policy.NewTunerOfKeys(tunerKeys),
+		tuner:  untuned,
 		memory: make([]uint64, policy.GhostWords(int64(entries), ghostRoom)),
 	}
+	if tunerKeys > 0 {
+		c.tuner = policy.NewTunerOfKeys(tunerKeys)
+	}
 }
+
+// untuned is the tuner of all caches that have none of their own: it never changes.
+var untuned = policy.NewTunerOfKeys(0)
 
 func (c *cache) entries() int64 { return c.lanes[0].keys + c.lanes[1].keys }
 func (c *cache) bytes() int64   { return c.lanes[0].bytes + c.lanes[1].bytes }

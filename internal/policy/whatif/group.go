@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"math"
+	"reflect"
 
 	"github.com/firncache/firn/internal/policy"
 )
@@ -32,9 +33,32 @@ func newGroup(factors []float64, bytes int) *group {
 	}
 	tunerKeys := tunerKeysIn(float64(bytes) / tunerShare / float64(len(factors)*pieces))
 	perKey := float64(tableKeyBytes+len(factors)*laneKeyBytes) + ghostsPerEntry*policy.GhostBytes*sum/largest
-	n := int(float64(bytes-len(factors)*pieces*tunerKeys*policy.TunerKeyBytes) / perKey)
+	n := int((float64(bytes)/rounding - fixedBytes(len(factors), tunerKeys)) / perKey)
 	return newGroupOf(factors, min(n, math.MaxUint16-1), tunerKeys)
 }
+
+// fixedBytes is the memory that a group of so many sizes takes without keys in its table.
+func fixedBytes(sizes, tunerKeys int) float64 {
+	n := groupBytes + sizes*sizeBytes
+	if tunerKeys > 0 {
+		n += sizes * pieces * int(tunerBytes(policy.NewTunerOfKeys(tunerKeys)))
+	}
+	return float64(n)
+}
+
+// tunerBytes is the memory that a tuner takes.
+func tunerBytes(t *policy.Tuner) int64 { return t.FixedBytes() + t.Bytes() }
+
+// What is there once.
+var (
+	groupBytes = bytesOf[group]() + bytesOf[table]()
+	sizeBytes  = bytesOf[size]() + bytesOf[columns]()
+)
+
+func bytesOf[T any]() int { return int(reflect.TypeFor[T]().Size()) }
+
+// rounding is how many times the memory is taken that was asked for: an allocator has some sizes.
+const rounding = 1.06
 
 // newGroupOf makes sizes in a table of so many keys.
 func newGroupOf(factors []float64, n, tunerKeys int) *group {
@@ -73,11 +97,11 @@ const (
 
 // bytesTaken is the memory that a group takes.
 func (g *group) bytesTaken() int {
-	n := g.table.bytes()
+	n := groupBytes + g.table.bytes()
 	for z := range g.sizes {
 		n += g.sizes[z].bytesTaken()
 	}
-	return n
+	return int(float64(n) * rounding)
 }
 
 // event is a request for a key of the sample.

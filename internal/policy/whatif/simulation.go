@@ -33,7 +33,7 @@ type Simulation struct {
 const smallGroup = 35
 
 // MinBytes is the least that a Simulation can do with.
-const MinBytes = 16 << 10
+const MinBytes = 28 << 10
 
 // New makes one that takes about so many bytes, at least MinBytes, and no more later. share is of
 // the time of one processor that it may take: the samples become smaller if it would be more.

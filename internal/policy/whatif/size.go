@@ -38,9 +38,11 @@ func (z *size) init(t *table, bit uint8, factor, ofLargest float64, tunerKeys in
 // bytesTaken is the memory that it takes.
 func (z *size) bytesTaken() (n int) {
 	for p := range z.pieces {
-		n += 8*len(z.pieces[p].memory) + int(z.pieces[p].tuner.Bytes())
+		if n += 8 * len(z.pieces[p].memory); z.pieces[p].tuner != untuned {
+			n += int(tunerBytes(z.pieces[p].tuner))
+		}
 	}
-	return n + len(z.lanes.next)*laneKeyBytes
+	return n + sizeBytes + len(z.lanes.next)*laneKeyBytes
 }
 
 func (z *size) entries() (n int64) {
