@@ -18,7 +18,6 @@ type Simulation struct {
 	mu     sync.Mutex
 	groups [2]*group
 	real   missCount // as the cache told last
-	began  bool      // the cache evicts
 	budget budget
 	now    int64   // milliseconds
 	synced int64   // when Sync was called last
@@ -111,7 +110,7 @@ func (s *Simulation) tell(e event, now int64, a action, found bool) {
 		return
 	}
 	defer s.mu.Unlock()
-	s.now = max(s.now, now)
+	s.follow(now)
 	timed, start := s.budget.count(), time.Duration(0)
 	if timed {
 		start = s.budget.stopwatch()
@@ -129,6 +128,16 @@ func (s *Simulation) tell(e event, now int64, a action, found bool) {
 	s.keepToBudget()
 	s.setMask()
 }
+
+// follow lets the time be now, 0 if that is not known. Those who tell of events do so in a little
+// disorder; what is further back is a clock that was set back, after which time passes again.
+func (s *Simulation) follow(now int64) {
+	if now > s.now || now != 0 && s.now-now > disorder {
+		s.now = now
+	}
+}
+
+const disorder = 10_000 // milliseconds
 
 func (g *group) do(e event, a action, found bool) {
 	switch a {
@@ -174,7 +183,6 @@ func (s *Simulation) Clear() {
 			g.sizes[n].restart()
 		}
 	}
-	s.began = false
 }
 
 // Sync tells how many bytes the cache has for records, whether it evicts for want of room, and how
