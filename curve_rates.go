@@ -32,7 +32,10 @@ func (l *lately) open(now int64) { l.from.at, l.mid.at = now, now }
 func (l *lately) since(now moment) moment {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if now.at-l.mid.at >= window {
+	switch {
+	case now.at < l.mid.at-window: // the clock was set back
+		l.from, l.mid = now, now
+	case now.at-l.mid.at >= window:
 		l.from, l.mid = l.mid, now
 	}
 	return l.from

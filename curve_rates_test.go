@@ -86,4 +86,6 @@ func TestRatesOfLate(t *testing.T) {
 	near(t, "time of a load, when there were none of late", r.loadTime.Seconds(), 1)
 	near(t, "reads with a clock that was set back", at(2, 2000).reads, 0)
 	near(t, "reads with counters that fell", at(121, 10).reads, 0)
+	at(-5000, 3000)
+	near(t, "reads after a clock that was set back", at(-4990, 3800).reads, 100)
 }
