@@ -42,7 +42,8 @@ type Curve struct {
 	Both SizeCurve `json:"both"`
 	// Reads is how many reads there are a second.
 	Reads float64 `json:"reads_per_second"`
-	// LoadTime is the mean time of a load, 0 if none was measured.
+	// LoadTime is the mean time that a loader took for a value, 0 if none was measured: of a call
+	// for many values each has its share.
 	LoadTime time.Duration `json:"load_time_ns"`
 }
 
@@ -128,7 +129,7 @@ func (c *Cache) Curve() Curve {
 	sim, shared, loads := c.store.Simulated(), c.store.SharedStats(), c.loads.Stats()
 	now := moment{
 		at: c.store.Now(), hits: sim.Hits, misses: sim.Misses, ssdHits: sim.SSDHits, sharedHits: shared.Hits,
-		loads: loads.Durations.Count, loading: loads.Durations.Sum(),
+		loads: loads.Loads, loading: loads.Durations.Sum(),
 	}
 	r := ratesOf(c.lately.since(now), now)
 	curve := Curve{

@@ -12,8 +12,8 @@ import (
 type moment struct {
 	at                                int64 // milliseconds of the store's clock
 	hits, misses, ssdHits, sharedHits uint64
-	loads                             uint64
-	loading                           time.Duration // all loads together
+	loads                             uint64        // in values
+	loading                           time.Duration // all calls of loaders together
 }
 
 // lately remembers two moments, so that rates are those of late, and not since Open, however
@@ -46,7 +46,7 @@ type rates struct {
 	reads      float64       // in RAM, a second
 	unanswered float64       // share of these that no tier has answered
 	byShared   float64       // share of these that the shared tier has answered
-	loadTime   time.Duration // mean; 0: none was measured
+	loadTime   time.Duration // mean of a value; 0: none was measured
 	both       *SizeCurve    // of RAM and SSD as one cache; nil: not known
 	ssdBytes   int64         // of its bytes, those on the SSD
 }

@@ -1,11 +1,14 @@
 package firn_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"reflect"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/firncache/firn"
 )
@@ -81,4 +84,28 @@ func TestWhatIfIsValidated(t *testing.T) {
 	if err := new(firn.WhatIf).UnmarshalText([]byte("maybe")); err == nil || !strings.Contains(err.Error(), "on, off") {
 		t.Errorf("maybe: %v", err)
 	}
+}
+
+// A loader that is asked for many values at once costs the source its time once, not once for each:
+// the time of a load is a value's share of it.
+func TestCurveLoadTimeOfManyValues(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := open(t, firn.Options{RAMBytes: 1 << 20, Clock: time.Now})
+		keys := make([][]byte, 10)
+		for i := range keys {
+			keys[i] = []byte{byte(i)}
+		}
+		var b firn.Batch
+		err := c.GetOrLoadMulti(t.Context(), &b, keys, func(context.Context, [][]byte) ([][]byte, error) {
+			time.Sleep(time.Second)
+			return keys, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Curve().LoadTime; got != 100*time.Millisecond {
+			t.Errorf("ten values in a second: %v a load, want 100ms", got)
+		}
+	})
 }
