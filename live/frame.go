@@ -22,7 +22,7 @@ type process struct {
 	GCCycles   uint64  `json:"gc_cycles"`
 	GCPauseP50 float64 `json:"gc_pause_p50_ms"` // of the pauses in this second, 0 without
 	GCPauseMax float64 `json:"gc_pause_max_ms"`
-	GCCPU      float64 `json:"gc_cpu_share"`       // of the processors, 0 to 1, in this second
+	GCCPU      float64 `json:"gc_cpu_share"`       // of the processors, 0 to 1, up to the last collection
 	Statsviz   string  `json:"statsviz,omitempty"` // where Go's own panels are
 }
 

@@ -13,6 +13,7 @@ type runtimeReader struct {
 	pauses   []uint64 // of the earlier read, by bucket
 	gcCPU    float64
 	allCPU   float64
+	share    float64 // of the processors, lately
 }
 
 // The samples, in this order.
@@ -38,7 +39,7 @@ func newRuntimeReader(statsviz string) *runtimeReader {
 
 // read takes the figures. Pauses, and the share of the processors, are those since the read
 // before; of the first, since the program began. The runtime accounts for processors at the end
-// of a collection: the share is that of the time up to the last one.
+// of a collection: the share is that of the time up to the last one, until there is another.
 func (r *runtimeReader) read() process {
 	metrics.Read(r.samples)
 	p := process{Go: runtime.Version(), Statsviz: r.statsviz}
@@ -50,8 +51,9 @@ func (r *runtimeReader) read() process {
 	}
 	gc, all := r.seconds(sampleGCCPU), r.seconds(sampleCPU)
 	if all > r.allCPU {
-		p.GCCPU = min(max((gc-r.gcCPU)/(all-r.allCPU), 0), 1)
+		r.share = min(max((gc-r.gcCPU)/(all-r.allCPU), 0), 1)
 	}
+	p.GCCPU = r.share
 	r.gcCPU, r.allCPU = gc, all
 	return p
 }

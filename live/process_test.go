@@ -2,6 +2,7 @@ package live
 
 import (
 	"runtime"
+	"runtime/debug"
 	"runtime/metrics"
 	"testing"
 )
@@ -24,6 +25,17 @@ func TestProcess(t *testing.T) {
 		if s.Value.Kind() == metrics.KindBad {
 			t.Errorf("Go has no %s", r.samples[i].Name)
 		}
+	}
+}
+
+// The runtime accounts for processors at the end of a collection: until the next one the share stays.
+func TestShareOfProcessors(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	r := newRuntimeReader("")
+	runtime.GC()
+	first, second := r.read(), r.read()
+	if first.GCCycles == second.GCCycles && (first.GCCPU <= 0 || second.GCCPU != first.GCCPU) {
+		t.Errorf("the share is %v, and %v when nothing was collected since", first.GCCPU, second.GCCPU)
 	}
 }
 
