@@ -30,6 +30,7 @@ func mounts(h http.Handler) map[string]struct {
 		"with and without /":   {both, "/x/y/"},
 		"GET of a host":        {mux("GET example.com/p/", h), "/p/"},
 		"StripPrefix":          {mux("/a/b/", http.StripPrefix("/a/b", h)), "/a/b/"},
+		"StripPrefix, slashed": {mux("/a/b/", http.StripPrefix("/a/b/", h)), "/a/b/"},
 		"StripPrefix, no mux":  {http.StripPrefix("/a", h), "/a/"},
 		"behind a proxy":       {http.StripPrefix("/ops/one", mux("/debug/firn/", h)), "/ops/one/debug/firn/"},
 		"odd characters":       {mux("/a(b/c:d/", h), "/a%28b/c:d/"},

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"path"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -92,9 +91,9 @@ func (p *page) route(w http.ResponseWriter, r *http.Request) {
 
 // endpoint is the last element of a path: empty for the page itself.
 func endpoint(r *http.Request) string {
-	if r.URL.Path == "" { // of http.StripPrefix, for a request without the slash
+	if r.URL.Path == "" { // of http.StripPrefix: the slash may have been a part of the prefix, or not be there
 		if u, err := url.ParseRequestURI(r.RequestURI); err == nil && u.Path != "" {
-			return path.Base(u.Path)
+			return u.Path[strings.LastIndexByte(u.Path, '/')+1:]
 		}
 	}
 	return r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
