@@ -793,7 +793,7 @@ function more(curve, now, double, what, miss) {
   }
   const hours = double.saved_per_gib_ns_per_hour;
   return `${size} would save ${between(curve, now, double) || `${percent(gain)} of reads from missing`}`
-    + `${hours > 0 ? ` (${duration(hours)} of the source an hour for each GiB)` : ''}.`;
+    + `${hours > 0 && spared(curve, now, double) > 0 ? ` (${duration(hours)} of the source an hour for each GiB)` : ''}.`;
 }
 
 function less(curve, now, half) {
@@ -802,10 +802,18 @@ function less(curve, now, half) {
   return `${size}, would add ${between(curve, half, now) || `${percent(loss)} more misses`}.`;
 }
 
+/** spared is how many loads a second more a worse point has than a better one; none if they could be
+ * none: over an SSD they come from the curve of both tiers, and that has an error. */
+function spared(curve, worse, better) {
+  const loads = worse.loads_per_second - better.loads_per_second;
+  const doubt = (pointAt(curve.both?.points ?? [], 1)?.error ?? 0) * (curve.reads_per_second ?? 0);
+  return loads >= Math.max(0.005, doubt) ? loads : 0;
+}
+
 /** between says how many requests a second more a worse point has than a better one. */
 function between(curve, worse, better) {
-  const loads = worse.loads_per_second - better.loads_per_second, reads = worse.ssd_reads_per_second - better.ssd_reads_per_second;
-  return [loads >= 0.005 && `${number(loads)} ${lost(curve)}/s`, reads >= 0.005 && `${number(reads)} SSD reads/s`].filter(Boolean).join(' and ');
+  const loads = spared(curve, worse, better), reads = worse.ssd_reads_per_second - better.ssd_reads_per_second;
+  return [loads > 0 && `${number(loads)} ${lost(curve)}/s`, reads >= 0.005 && `${number(reads)} SSD reads/s`].filter(Boolean).join(' and ');
 }
 
 /** least is the difference of miss ratios below which nothing can be told. */
@@ -1300,7 +1308,7 @@ function doubled(curve) {
   if (!valid(a) || !valid(b)) return [NONE, 'if RAM doubled'];
   const gain = a.miss_ratio - b.miss_ratio;
   if (gain <= Math.max(b.error, 0.0005)) return ['about the same', 'if RAM doubled'];
-  return ['−' + steady[1].format(gain * 100) + ' points', 'misses if RAM doubled'];
+  return ['−' + steady[1].format(gain * 100) + ' points', curve.both?.points?.length ? 'RAM misses if doubled' : 'misses if RAM doubled'];
 }
 
 /** sparkline is the path of the hit ratio, as large as there is room. */
@@ -1347,6 +1355,7 @@ function start() {
   let section, list = [], selected = -1, spoken = 0, queued = false, alerted = '', listed, rows = [];
 
   startTheme($('theme'));
+  document.querySelector('.skip').addEventListener('click', e => { e.preventDefault(); $('main').focus(); }); // the hash names a cache
   const minutes = [1, 5, 15].map(m => [m, [String(m), html('span', {}, ' min')]]);
   $('range').replaceWith(radios('Time shown', 'range', minutes, range, m => { range = m; remembered.set('firn.range', m); page.redraw(); }));
 

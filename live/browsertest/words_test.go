@@ -1,0 +1,80 @@
+package browsertest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// withCurve is a page whose history has another curve for its first cache.
+func withCurve(page http.Handler, curve string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasSuffix(r.URL.Path, "/history.json") {
+			page.ServeHTTP(w, r)
+			return
+		}
+		plain, answer := r.Clone(r.Context()), httptest.NewRecorder()
+		plain.Header.Del("Accept-Encoding")
+		page.ServeHTTP(answer, plain)
+		var history map[string]any
+		if err := json.Unmarshal(answer.Body.Bytes(), &history); err != nil {
+			panic(err) // of the page's own JSON
+		}
+		history["last"].(map[string]any)["caches"].([]any)[0].(map[string]any)["curve"] = json.RawMessage(curve)
+		_ = json.NewEncoder(w).Encode(history)
+	})
+}
+
+// curvePoint is a valid point of a curve, as JSON.
+func curvePoint(factor, miss, err, loads, reads float64) string {
+	return fmt.Sprintf(`{"factor":%v,"bytes":%v,"state":"valid","filled":1,"keys":5000,"miss_ratio":%v,"error":%v,"loads_per_second":%v,`+
+		`"ssd_reads_per_second":%v,"saved_per_gib_ns_per_hour":9e11}`, factor, factor*(64<<20), miss, err, loads, reads)
+}
+
+// Over an SSD, what RAM misses is no miss of the cache, and loads that the curve of both could not
+// tell from none are not promised.
+func TestWordsOfCurveOverSSD(t *testing.T) {
+	t.Parallel()
+	w, _ := serve(t, small)
+	must(t, w.tick(1))
+	for _, test := range []struct {
+		loads float64 // at twice the RAM
+		want  string
+	}{
+		{597, "Doubling RAM to 128 MiB would save 310 SSD reads/s."},
+		{300, "Doubling RAM to 128 MiB would save 300 loads/s and 310 SSD reads/s (15 min of the source an hour for each GiB)."},
+	} {
+		curve := `{"reads_per_second":8000,"load_time_ns":5e6,"ram":{"miss_ratio":0.19,"simulated":0.19,"knee":-1,"points":[` +
+			curvePoint(1, .19, .005, 600, 900) + "," + curvePoint(2, .15, .005, test.loads, 590) +
+			`]},"both":{"miss_ratio":0.075,"simulated":0.075,"knee":-1,"points":[` + curvePoint(1, .075, .01, 600, 0) + `]}}`
+		mux := http.NewServeMux()
+		mux.Handle("/", withCurve(w.page, curve))
+		server := httptest.NewServer(mux)
+		t.Cleanup(server.Close)
+		t.Cleanup(server.CloseClientConnections)
+		b := open(t, server.URL, view{})
+		wait[bool](b, drawn(w.seq()))
+		said := eval[string](b, `document.querySelector('[data-chart="curve"] .say li').textContent.replaceAll("\u00a0", " ")`)
+		if said != test.want {
+			t.Errorf("the page says %q, want %q", said, test.want)
+		}
+		if row := eval[string](b, `document.querySelector("#overview").textContent`); !strings.Contains(row, "−4.0 pointsRAM misses") {
+			t.Errorf("the list of caches says %q: want what RAM misses to be named so", row)
+		}
+	}
+}
+
+// The link to the figures leads to those of the cache that is shown, whatever another is called.
+func TestSkipLink(t *testing.T) {
+	t.Parallel()
+	w, url := serve(t, spec{ram: small.ram, work: small.work, names: []string{"users", "main", "pictures"}})
+	b := open(t, url+"#pictures", view{})
+	wait[bool](b, drawn(w.seq()))
+	const follow = `(document.querySelector(".skip").click(), location.hash + " " + document.activeElement.id)`
+	if at := eval[string](b, follow); at != "#pictures main" {
+		t.Errorf("it leads to %q, want #pictures, and the focus in main", at)
+	}
+}
