@@ -67,6 +67,7 @@ var series = []oneSeries{
 	{"stale_served", rate(func(s *firn.Stats) uint64 { return s.Loads.StaleServed })},
 	{"negative_hits", rate(func(s *firn.Stats) uint64 { return s.Loads.NegativeHits })},
 	{"load_timeouts", rate(func(s *firn.Stats) uint64 { return s.Loads.Timeouts })},
+	{"refreshes", rate(func(s *firn.Stats) uint64 { return s.Loads.Refreshes })},
 	{"sets", rate(func(s *firn.Stats) uint64 { return s.Sets })},
 	{"deletes", rate(func(s *firn.Stats) uint64 { return s.Deletes })},
 

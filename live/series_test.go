@@ -13,7 +13,7 @@ import (
 // contract are the names that the page knows.
 var contract = []string{
 	"reads", "front_hits", "ram_hits", "ssd_hits", "shared_hits", "misses",
-	"loads", "load_errors", "stale_served", "negative_hits", "load_timeouts", "sets", "deletes",
+	"loads", "load_errors", "stale_served", "negative_hits", "load_timeouts", "refreshes", "sets", "deletes",
 	"ram_p50_ns", "ram_p99_ns", "ssd_p50_ns", "ssd_p99_ns", "shared_p50_ns", "shared_p99_ns", "load_p50_ns", "load_p99_ns",
 	"age_p50_ms", "age_p90_ms",
 	"evicted_capacity", "evicted_expired", "evicted_replaced", "evicted_deleted", "evicted_demoted", "evicted_ssd", "evicted_invalidated", "evicted_tag",
@@ -51,10 +51,11 @@ func TestRates(t *testing.T) {
 	from.stats.SSD.Hits, from.stats.Shared.Hits = 10, 20
 	to.stats = firn.Stats{Hits: 200, Misses: 30, FrontHits: 15, Sets: 8, Deletes: 2, Cleared: 4, Evictions: 2, Entries: 9}
 	to.stats.SSD.Hits, to.stats.Shared.Hits = 20, 50
+	to.stats.Loads.Count, to.stats.Loads.Refreshes = 8, 6
 	to.stats.RAM.Bytes, to.stats.SSD.WriteBudgetBytes = 1<<40, 5
 	now := nowOf(&from, &to)
 	for name, want := range map[string]float64{
-		"reads": 65, "front_hits": 5, "ram_hits": 30, "ssd_hits": 5, "shared_hits": 15, "misses": 10, "sets": .5, "deletes": .5,
+		"reads": 65, "front_hits": 5, "ram_hits": 30, "ssd_hits": 5, "shared_hits": 15, "misses": 10, "loads": 4, "refreshes": 3, "sets": .5, "deletes": .5,
 		"evicted_deleted": 2, "evicted_capacity": 0, "entries": 9, "ram_budget_bytes": 1 << 40, "ssd_day_budget_bytes": 5, "load_p50_ns": 0,
 	} {
 		if now[name] != want {

@@ -994,7 +994,7 @@ function memoryBars(view) {
   const list = [{
     label: 'RAM', note: `${bytes(used)} of ${bytes(budget)} (${percent(used / whole)})`, series: 'ram_used_bytes',
     parts: [part('records', 'ram', record, whole), part('index', 'front', index, whole), part('bookkeeping', 'slate', overhead, whole),
-      other > whole / 500 && part(view.has.ssd ? 'SSD tier, free room' : 'free room in segments', 'stone', other, whole)].filter(Boolean),
+      other > whole / 500 && part(view.has.ssd ? 'SSD tier’s memory, free room' : 'free room in segments', 'stone', other, whole)].filter(Boolean),
   }];
   if (view.has.ssd) list.push(ssdBar(view, part));
   return list;
@@ -1210,7 +1210,7 @@ function cards() {
         line('RAM in use', 'ram', 0, ratio('ram_used_bytes', 'ram_budget_bytes')), layer('live in the log', 'ssd', mean('ssd_live_share'), 1),
       ] })],
     }),
-    card({ chart: 'age', title: 'Age at eviction', unit: () => 'how long entries stayed in RAM', parts: [timePlot({
+    card({ chart: 'age', title: 'Age at eviction', unit: () => 'since entries came to RAM or were last kept there', parts: [timePlot({
       title: 'Age at eviction', axis: 'duration', series: [
         line('p50', 'ram', 0, typical('age_p50_ms', 1e6)), line('p90', 'slate', 1, typical('age_p90_ms', 1e6)),
       ] })] }),
@@ -1223,10 +1223,10 @@ function cards() {
       ] })] }),
     card({
       chart: 'loads', title: 'Loads', two: true, shown: view => view.has.loads,
-      unit: view => `a second, and the time of a load; ${number(now(view, 'loads_active'))} running`,
+      unit: view => `values a second, and the time of a loader’s call; ${number(now(view, 'loads_active'))} running`,
       parts: [timePlot({ title: 'Loads', axis: 'count', series: [
         line('loads', 'miss', 0, mean('loads')), line('errors', 'bad', 1, mean('load_errors'), 'load_errors'), line('stale answers', 'shared', 3, mean('stale_served')),
-        layer('timeouts', 'rose', mean('load_timeouts'), 4), layer('“not found” remembered', 'stone', mean('negative_hits'), 2),
+        layer('timeouts', 'rose', mean('load_timeouts'), 4), layer('refreshes among the loads', 'front', mean('refreshes'), 1), layer('“not found” remembered', 'stone', mean('negative_hits'), 2),
       ] }), timePlot({ title: 'Time of a load', axis: 'duration', series: [
         line('p50', 'miss', 0, typical('load_p50_ns')), line('p99', 'slate', 1, worst('load_p99_ns')),
       ] })],
