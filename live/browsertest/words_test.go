@@ -61,6 +61,10 @@ func TestWordsOfCurveOverSSD(t *testing.T) {
 		if said != test.want {
 			t.Errorf("the page says %q, want %q", said, test.want)
 		}
+		rest := eval[string](b, `document.querySelector('[data-chart="curve"] .say li:last-child').textContent.replaceAll("\u00a0", " ")`)
+		if want := "At 128 MiB, 15.0 % would miss RAM still: first reads of a key, what was deleted or has expired, and what needs more room yet."; rest != want {
+			t.Errorf("the page says %q, want %q", rest, want)
+		}
 		if row := eval[string](b, `document.querySelector("#overview").textContent`); !strings.Contains(row, "−4.0 pointsRAM misses") {
 			t.Errorf("the list of caches says %q: want what RAM misses to be named so", row)
 		}

@@ -826,11 +826,11 @@ function knee(sizes) {
   return `The knee is at ${bytes(p.bytes)} (${factor(p.factor)})${p.factor < 1 ? ', below the present size' : ''}: beyond it, memory brings little.`;
 }
 
-/** rest says what no size here would cure: that is why a cache misses, if not for want of room. */
+/** rest says what no size here would cure. */
 function rest(points, miss) {
   const most = points.filter(valid).at(-1);
   if (!(most?.factor > 1)) return undefined;
-  return [`At ${bytes(most.bytes)}, ${percent(most.miss_ratio)} would ${miss} still: mostly first reads of a key, and what was deleted or has expired.`, 'small'];
+  return [`At ${bytes(most.bytes)}, ${percent(most.miss_ratio)} would ${miss} still: first reads of a key, what was deleted or has expired, and what needs more room yet.`, 'small'];
 }
 
 /** curvePart draws the miss ratio by size, of RAM or of RAM and SSD as one. */
