@@ -8,7 +8,7 @@ import (
 
 const (
 	heartbeat    = 15 * time.Second // between comments, when there are no frames
-	writeTimeout = 10 * time.Second // for one event, and for any other answer
+	writeTimeout = 10 * time.Second // for one event, and for any other answer: see timeFor
 )
 
 // events sends a frame a second, the last one at once, as server-sent events. A viewer that does

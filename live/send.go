@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // send sends a text that is there in full: compressed if the client takes that, else plain or,
@@ -25,9 +26,16 @@ func send(w http.ResponseWriter, r *http.Request, kind string, plain, compressed
 		body, _ = io.ReadAll(unpacked)
 	}
 	h.Set("Content-Length", strconv.Itoa(len(body)))
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(timeFor(len(body))))
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(body) // the client has gone, if it fails
 	}
+}
+
+// timeFor is how long a client may take for so many bytes: on a line of 256 kbit/s it has them.
+func timeFor(n int) time.Duration {
+	const perSecond = 32 << 10
+	return writeTimeout + time.Duration(n/perSecond)*time.Second
 }
 
 // takesGzip reports whether a client accepts gzip.
