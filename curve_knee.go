@@ -11,8 +11,8 @@ const worthwhile = 0.1
 // fitted, as Satopaa et al., "Finding a 'Kneedle' in a Haystack" (2011), do: theirs depends on
 // which sizes there are, and finds a knee in a curve that is nearly flat, or falls to its end.
 //
-// It is -1 if not known: if the present size is not valid, or the curve still falls at the largest
-// valid size.
+// It is -1 if not known: if the present size is not valid, the curve still falls at the largest
+// valid size, or falls by as much from the size that it would be, but by no more than the error.
 func knee(points []CurvePoint) int {
 	last, present := -1, false
 	for i := range points {
@@ -24,7 +24,11 @@ func knee(points []CurvePoint) int {
 		return -1
 	}
 	for i := range points[:last] {
-		if points[i].State == CurveValid && !growthPays(points[i:]) {
+		switch {
+		case points[i].State != CurveValid || growthPays(points[i:], 1):
+		case points[i].MissRatio > points[i].Error && growthPays(points[i:], 0):
+			return -1
+		default:
 			return i
 		}
 	}
@@ -35,14 +39,14 @@ func knee(points []CurvePoint) int {
 }
 
 // growthPays reports whether memory for a larger one of the points would be well spent, coming
-// from the first.
-func growthPays(points []CurvePoint) bool {
+// from the first, where a difference counts above so many times its error.
+func growthPays(points []CurvePoint, errors float64) bool {
 	from := &points[0]
 	for i := range points[1:] {
 		to := &points[i+1]
 		doublings := math.Log2(to.Factor / from.Factor)
 		if to.State == CurveValid && to.MissRatio <= from.MissRatio*math.Pow(1-worthwhile, doublings) &&
-			from.MissRatio-to.MissRatio > math.Hypot(from.Error, to.Error) {
+			from.MissRatio-to.MissRatio > errors*math.Hypot(from.Error, to.Error) {
 			return true
 		}
 	}
