@@ -58,7 +58,7 @@ var (
 func bytesOf[T any]() int { return int(reflect.TypeFor[T]().Size()) }
 
 // rounding is how many times the memory is taken that was asked for: an allocator has some sizes.
-const rounding = 1.06
+const rounding = 1.07
 
 // newGroupOf makes sizes in a table of so many keys.
 func newGroupOf(factors []float64, n, tunerKeys int) *group {

@@ -32,7 +32,7 @@ type Simulation struct {
 const smallGroup = 35
 
 // MinBytes is the least that a Simulation can do with.
-const MinBytes = 28 << 10
+const MinBytes = 32 << 10
 
 // New makes one that takes about so many bytes, at least MinBytes, and no more later. share is of
 // the time of one processor that it may take: the samples become smaller if it would be more.
