@@ -132,7 +132,7 @@ func checkEmptied(t *testing.T, c *firn.Cache) {
 func TestCurveOfBothTiers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c, err := firn.Open(firn.Options{RAMBytes: 16 << 20, Clock: time.Now,
+		c, err := firn.Open(firn.Options{RAMBytes: 20 << 20, Clock: time.Now,
 			SSD: firn.SSDOptions{Bytes: 32 << 20, Admission: firn.AdmitAll}.On(vfstest.NewMem()).With(patiently)})
 		if err != nil {
 			t.Fatal(err)
@@ -146,8 +146,8 @@ func TestCurveOfBothTiers(t *testing.T) {
 		if math.Abs(curve.RAM.Simulated-curve.RAM.MissRatio) > .08 || math.Abs(curve.Both.Simulated-curve.Both.MissRatio) > .08 {
 			t.Errorf("simulated miss ratios of %.3f for RAM and %.3f for both: measured are %.3f and %.3f", curve.RAM.Simulated, curve.Both.Simulated, curve.RAM.MissRatio, curve.Both.MissRatio)
 		}
-		if ram.Bytes != 16<<20 || both.Bytes != 48<<20 {
-			t.Errorf("curves of %d and %d bytes: want %d and %d", ram.Bytes, both.Bytes, 16<<20, 48<<20)
+		if ram.Bytes != 20<<20 || both.Bytes != 52<<20 {
+			t.Errorf("curves of %d and %d bytes: want %d and %d", ram.Bytes, both.Bytes, 20<<20, 52<<20)
 		}
 		if math.Abs(curve.Both.MissRatio-miss) > .03 || curve.RAM.MissRatio < curve.Both.MissRatio+.05 {
 			t.Errorf("measured miss ratios of %.3f in RAM and %.3f in both: the cache has %.3f, and %+v", curve.RAM.MissRatio, curve.Both.MissRatio, miss, s)
