@@ -120,6 +120,8 @@ func TestVerdict(t *testing.T) {
 			" The next GiB of RAM would lower the misses from 50.0 to 40.0 % and save 100 loads a second: 1h00m of the source's time an hour."},
 		{sizesOf(-1, .9, .7, .5, -1, -1, -1), "The misses of RAM still fall at 1.0 GiB, the largest size that can be told: the knee is beyond it. RAMBytes 1073741824 or more would be right." +
 			" What the next GiB brings cannot be told yet: no larger size has enough data."},
+		{sizesOf(-1, .05, .045, .04, .035, .03, .025), "Where the knee of RAM is cannot be told: what twice the memory removes is less than the errors." +
+			" What the next GiB of RAM would bring is less than the error of the estimate. The errors are large as yet: more requests would tell more."},
 	} {
 		got := Verdict(&firn.Curve{RAM: test.curve, LoadTime: 10 * time.Millisecond})
 		if len(got) != 1 || got[0] != test.want {

@@ -50,6 +50,8 @@ func knee(of string, c *firn.SizeCurve) string {
 		return fmt.Sprintf("There is not enough data of %s: the simulation of the present size %s.", of, reason(&c.Points[at]))
 	case c.Knee < 0 && alone(c):
 		return fmt.Sprintf("There is not enough data of %s: nothing can be told of sizes other than the present one.", of)
+	case c.Knee < 0 && !falls(c):
+		return fmt.Sprintf("Where the knee of %s is cannot be told: what twice the memory removes is less than the errors.", of)
 	case c.Knee < 0:
 		last := c.Points[largest(c)].Bytes
 		return fmt.Sprintf("The misses of %s still fall at %s, the largest size that can be told: the knee is beyond it. %s or more would be right.",
@@ -98,6 +100,18 @@ func largest(c *firn.SizeCurve) int {
 		}
 	}
 	return -1
+}
+
+// falls reports whether the largest valid size misses less than the one before, by more than the
+// error.
+func falls(c *firn.SizeCurve) bool {
+	var from, to *firn.CurvePoint
+	for i := range c.Points {
+		if valid(&c.Points[i]) {
+			from, to = to, &c.Points[i]
+		}
+	}
+	return from != nil && from.MissRatio-to.MissRatio > math.Hypot(from.Error, to.Error)
 }
 
 // alone reports whether no more than one point is valid.
