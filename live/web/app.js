@@ -789,7 +789,7 @@ const lost = curve => curve.load_time_ns > 0 ? 'loads' : 'misses';
 function more(curve, now, double, what, miss) {
   const size = `Doubling ${what} to ${bytes(double.bytes)}`, gain = now.miss_ratio - double.miss_ratio;
   if (gain <= least(double)) {
-    return `${size} would change little: ${percent(double.miss_ratio)} of reads would ${miss} in place of ${percent(now.miss_ratio)}.`;
+    return `${size} would change less than the estimate can tell: ${percent(double.miss_ratio)} of reads would ${miss} in place of ${percent(now.miss_ratio)}.`;
   }
   const hours = double.saved_per_gib_ns_per_hour;
   return `${size} would save ${between(curve, now, double) || `${percent(gain)} of reads from missing`}`
@@ -798,7 +798,7 @@ function more(curve, now, double, what, miss) {
 
 function less(curve, now, half) {
   const size = `Half of it, ${bytes(half.bytes)}`, loss = half.miss_ratio - now.miss_ratio;
-  if (loss <= least(half)) return `${size}, would do about as well.`;
+  if (loss <= least(half)) return `${size}, would do about as well, as far as the estimate can tell.`;
   return `${size}, would add ${between(curve, half, now) || `${percent(loss)} more misses`}.`;
 }
 
