@@ -40,7 +40,7 @@ type Curve struct {
 	// Both has RAM and SSD at other sizes together, as if they were one cache. Without an
 	// SSD tier it has no points.
 	Both SizeCurve `json:"both"`
-	// Reads is how many reads there are a second.
+	// Reads is how many reads there are a second; CurvePoint.Reads is a number of reads.
 	Reads float64 `json:"reads_per_second"`
 	// LoadTime is the mean time that a loader took for a value, 0 if none was measured: of a call
 	// for many values each has its share.
