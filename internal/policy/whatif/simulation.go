@@ -10,7 +10,8 @@ import (
 var Factors = [...]float64{0.25, 0.5, 1, 2, 4, 8}
 
 // Simulation is miniature caches beside a real one, which tells it of the requests for some keys.
-// It is safe for concurrent use. Nobody waits for it: what comes while it works is lost.
+// It is safe for concurrent use. Who tells of a request does not wait: what comes while it works is
+// lost. Sync, Clear and Curve wait.
 type Simulation struct {
 	mask atomic.Uint64 // see Wants
 	lost atomic.Uint64
