@@ -98,8 +98,8 @@ func TestInsideOfTiers(t *testing.T) {
 		must(t, c.Set(secretKey(i), make([]byte, 100)))
 	}
 	in := inside.Of(c, make([]byte, 3, 1024))
-	if h := in.Health; h.SSD != inside.Online || h.Shared != inside.Online || len(in.Segments) != int(c.Stats().SSD.Segments) {
-		t.Errorf("%d segments of %d, %+v", len(in.Segments), c.Stats().SSD.Segments, h)
+	if h := in.Health; h.SSD != inside.Online || h.Shared != inside.Online || len(in.Segments) != int(c.Stats().SSD.Segments) || in.SSDBudget != 4<<20 {
+		t.Errorf("%d segments of %d, %d bytes, %+v", len(in.Segments), c.Stats().SSD.Segments, in.SSDBudget, h)
 	}
 	wantNoKeys(t, in)
 	f.Inject(vfstest.Rule{On: vfstest.OpWrite, Err: syscall.EIO})

@@ -99,7 +99,10 @@ var series = []oneSeries{
 	{"entries", gauge(func(s *firn.Stats) int64 { return s.Entries })},
 	{"loads_active", gauge(func(s *firn.Stats) int64 { return s.Loads.Active })},
 	{"ssd_bytes", gauge(func(s *firn.Stats) int64 { return s.SSD.Bytes })},
+	{"ssd_budget_bytes", func(i *interval) float64 { return float64(i.to.inside.SSDBudget) }},
 	{"ssd_entries", gauge(func(s *firn.Stats) int64 { return s.SSD.Entries })},
+	{"ssd_segments", gauge(func(s *firn.Stats) int64 { return s.SSD.Segments })},
+	{"ssd_free_segments", gauge(func(s *firn.Stats) int64 { return s.SSD.FreeSegments })},
 	{"ssd_live_share", func(i *interval) float64 { return liveShare(i.to.inside.Segments) }},
 
 	{"ssd_user_bytes", rate(func(s *firn.Stats) uint64 { return s.SSD.WriteBytes })},

@@ -18,7 +18,7 @@ var contract = []string{
 	"age_p50_ms", "age_p90_ms",
 	"evicted_capacity", "evicted_expired", "evicted_replaced", "evicted_deleted", "evicted_demoted", "evicted_ssd", "evicted_invalidated", "evicted_tag",
 	"ram_used_bytes", "ram_budget_bytes", "ram_record_bytes", "ram_index_bytes", "ram_overhead_bytes", "entries", "loads_active",
-	"ssd_bytes", "ssd_entries", "ssd_live_share",
+	"ssd_bytes", "ssd_budget_bytes", "ssd_entries", "ssd_segments", "ssd_free_segments", "ssd_live_share",
 	"ssd_user_bytes", "ssd_written_bytes", "ssd_read_bytes", "ssd_day_bytes", "ssd_day_budget_bytes", "ssd_day_forecast_bytes",
 }
 

@@ -31,6 +31,9 @@ type Inside struct {
 	// share of its bytes that live, in percent, rounded up; or one of the states below. There is
 	// none without a log that is in use.
 	Segments []byte
+
+	// SSDBudget is how many bytes the files of the SSD tier may take; 0 without one.
+	SSDBudget int64
 }
 
 // States of a segment.

@@ -8,6 +8,9 @@ import (
 	"github.com/firncache/firn/internal/ssd/format"
 )
 
+// Budget is how many bytes the tier's files may take.
+func (t *Tier) Budget() int64 { return t.cfg.Bytes }
+
 // Health is the tier's state, why it is that, in plain words, and since when; zero: since Open.
 func (t *Tier) Health() (s inside.State, why string, since time.Time) {
 	if t.state.Load() == closed {

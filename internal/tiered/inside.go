@@ -18,7 +18,7 @@ func (s *Store) Inside(segments []byte) (in inside.Inside) {
 	in.Segments = segments[:0]
 	in.Health = inside.Health{SSD: inside.None, Shared: inside.None}
 	if s.ssd != nil {
-		in.Segments = s.ssd.tier.Segments(in.Segments)
+		in.Segments, in.SSDBudget = s.ssd.tier.Segments(in.Segments), s.ssd.tier.Budget()
 		in.Health.SSD, in.Health.SSDReason, in.Health.Since = s.ssd.tier.Health()
 	}
 	if s.shared != nil {

@@ -1002,11 +1002,11 @@ function memoryBars(view) {
 
 function ssdBar(view, part) {
   const files = now(view, 'ssd_bytes') ?? 0, whole = Math.max(now(view, 'ssd_budget_bytes') ?? 0, files) || 1;
-  const m = segmentsOf(view.cache), all = Math.max(1, m.cells.length);
-  const of = whole > files * 1.001 ? ` of ${bytes(whole)} (${percent(files / whole)})` : '';
+  const of = whole > files ? ` of ${bytes(whole)}` : '';
   const bar = { label: 'SSD', note: `${bytes(files)} in files${of}, ${number(now(view, 'ssd_entries'))} entries`, series: 'ssd_bytes' };
-  if (m.cells.length === 0) return { ...bar, parts: [part('in files', 'ssd', files, whole)] };
-  const live = sum(m.cells.map(c => c <= 100 ? c / 100 : 0)) / all * files, free = m.cells.filter(c => c === FREE).length / all * files;
+  const segments = now(view, 'ssd_segments') ?? 0;
+  if (segments === 0) return { ...bar, parts: [part('in files', 'ssd', files, whole)] };
+  const free = files * (now(view, 'ssd_free_segments') ?? 0) / segments, live = (files - free) * (now(view, 'ssd_live_share') ?? 0);
   return { ...bar, parts: [part('live', 'ssd', live, whole), part('dead', 'stone', Math.max(0, files - live - free), whole), part('free', 'free', free, whole)] };
 }
 
@@ -1044,10 +1044,11 @@ const segmentKinds = [
 const kindOf = c => c === FREE ? 5 : c === OPEN ? 6 : c >= FAILING ? 7 : Math.min(4, Math.floor(c / 20));
 function cellWords(c, i, each) {
   const place = each > 1 ? `segments ${i * each}–${(i + 1) * each - 1}` : `segment ${i}`;
-  return `${place}: ${c <= 100 ? `${c}${SPACE}% live` : segmentKinds[kindOf(c)].name}`;
+  return `${place}: ${c <= 100 ? `${c}${SPACE}% live${each > 1 ? ', of those that are full' : ''}` : segmentKinds[kindOf(c)].name}`;
 }
 
-/** segmentMap has a square for each segment of the log, in the order of the file. */
+/** segmentMap has a square for each segment of the log, or for as many as make 1,024 squares, in
+ * the order of the file. */
 function segmentMap() {
   let picked = -1, map = { cells: [], each: 1 }, grid;
   const readout = html('ul', { class: 'legend', 'data-readout': 'segments' });
@@ -1070,12 +1071,13 @@ function segmentMap() {
     return { pitch, columns: Math.max(1, Math.floor(width / pitch)) };
   }
 
-  const count = k => map.cells.filter(c => kindOf(c) === k).length * map.each;
+  const count = k => map.cells.filter(c => kindOf(c) === k).length; // squares
+  const squares = () => map.each > 1 ? `squares of ${map.each} segments` : 'segments';
   const square = kind => svg('svg', { class: 'swatch', viewBox: '0 0 18 10', 'aria-hidden': 'true' },
     svg('rect', { class: `seg ${kind.css}`, x: 6, width: 10, height: 10 }));
   const summary = () => {
     const live = map.cells.filter(c => c <= 100), share = live.length ? percent(sum(live) / live.length / 100) : NONE;
-    return `${map.cells.length * map.each} segments: ${share} live on average, ${segmentKinds.slice(5).map((s, k) => `${count(5 + k)} ${s.name}`).join(', ')}`;
+    return `${map.cells.length} ${squares()}: ${share} live on average, ${segmentKinds.slice(5).map((s, k) => `${count(5 + k)} ${s.name}`).join(', ')}`;
   };
 
   return {
@@ -1100,9 +1102,9 @@ function segmentMap() {
       if (picked >= 0) { const [x, y] = place(picked); nodes.push(svg('rect', { class: 'picked', x, y, width: size, height: size })); }
       paint(drawing, nodes, 'segments', summary, view.slowly);
       readout.replaceChildren(...picked >= 0 ? [html('li', {}, html('b', {}, cellWords(map.cells[picked], picked, map.each)))]
-        : legend(segmentKinds.map((s, k) => ({ mark: square(s), name: s.name, value: number(count(k)) })).filter((_, k) => k < 5 || count(k) > 0)));
+        : legend([...map.each > 1 ? [{ name: squares(), value: number(map.cells.length) }] : [], ...segmentKinds.map((s, k) => ({ mark: square(s), name: s.name, value: number(count(k)) })).filter((_, k) => k < 5 || count(k) > 0)]));
     },
-    table: () => table('Segments of the log', ['state', 'segments'], segmentKinds.map((s, k) => [s.name, number(count(k))])),
+    table: () => table('Segments of the log', ['state', squares()], segmentKinds.map((s, k) => [s.name, number(count(k))])),
   };
 }
 

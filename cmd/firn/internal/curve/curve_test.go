@@ -118,7 +118,7 @@ func TestVerdict(t *testing.T) {
 			" The errors are large as yet: more requests would tell more."},
 		{sizesOf(-1, .9, .7, .5, -1, .2, -1), "The misses of RAM still fall at 4.0 GiB, the largest size that can be told: the knee is beyond it. RAMBytes 4294967296 or more would be right." +
 			" The next GiB of RAM would lower the misses from 50.0 to 40.0 % and save 100 loads a second: 1h00m of the source's time an hour."},
-		{sizesOf(-1, .9, .7, .5, -1, -1, -1), "The misses of RAM still fall at 1.0 GiB, the largest size that can be told: the knee is beyond it. RAMBytes 1073741824 or more would be right." +
+		{sizesOf(-1, .9, .7, .5, -1, -1, -1), "The misses of RAM still fall at the present size, 1.0 GiB, and no larger one can be told: the knee may be beyond it." +
 			" What the next GiB brings cannot be told yet: no larger size has enough data."},
 		{sizesOf(-1, .05, .045, .04, .035, .03, .025), "Where the knee of RAM is cannot be told: what twice the memory removes is less than the errors." +
 			" What the next GiB of RAM would bring is less than the error of the estimate. The errors are large as yet: more requests would tell more."},
@@ -126,6 +126,23 @@ func TestVerdict(t *testing.T) {
 		got := Verdict(&firn.Curve{RAM: test.curve, LoadTime: 10 * time.Millisecond})
 		if len(got) != 1 || got[0] != test.want {
 			t.Errorf("got  %s\nwant %s", got, test.want)
+		}
+	}
+}
+
+// Over an SSD, loads come from the curve of both tiers: those within its error are not promised.
+func TestVerdictOverSSD(t *testing.T) {
+	t.Parallel()
+	for removed, want := range map[float64]string{8: "", 12: ", 12.0 loads a second: 7m12s of the source's time an hour"} {
+		c := firn.Curve{RAM: sizesOf(3, .9, .7, .5, .4, .4, .4), Both: sizesOf(-1, .2, .15, .1, .1, .1, .1), Reads: 1000, LoadTime: 10 * time.Millisecond}
+		for i := range c.RAM.Points {
+			p := &c.RAM.Points[i]
+			p.Loads, p.SSDReads = 100, 1000*p.MissRatio-100
+		}
+		c.RAM.Points[3].Loads -= removed
+		want = "The next GiB of RAM would lower the misses from 50.0 to 40.0 % and save 100 reads of the SSD a second" + want + "."
+		if got := Verdict(&c)[0]; !strings.HasSuffix(got, want) {
+			t.Errorf("got  %s\nwant … %s", got, want)
 		}
 	}
 }

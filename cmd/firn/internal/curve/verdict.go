@@ -13,11 +13,21 @@ import (
 // Verdict says in sentences which size of RAM is worth its memory, what the next GiB
 // brings; and in another paragraph the same of RAM and SSD as one cache if there is an SSD tier.
 func Verdict(c *firn.Curve) (paragraphs []string) {
-	paragraphs = []string{verdict(ofRAM, &c.RAM, c.LoadTime)}
-	if len(c.Both.Points) > 0 {
-		paragraphs = append(paragraphs, verdict(ofBoth, &c.Both, c.LoadTime))
+	w := gain{load: c.LoadTime}
+	if len(c.Both.Points) == 0 {
+		return []string{verdict(ofRAM, &c.RAM, w)}
 	}
-	return paragraphs
+	over := w
+	if at := now(&c.Both); at >= 0 {
+		over.doubt = c.Both.Points[at].Error * c.Reads
+	}
+	return []string{verdict(ofRAM, &c.RAM, over), verdict(ofBoth, &c.Both, w)}
+}
+
+// gain is what tells what fewer loads are worth.
+type gain struct {
+	load  time.Duration // of one
+	doubt float64       // loads a second that could be none: over an SSD they come from the curve of both tiers, and that has an error
 }
 
 // What a curve is about.
@@ -26,8 +36,8 @@ const (
 	ofBoth = "RAM and SSD"
 )
 
-func verdict(of string, c *firn.SizeCurve, load time.Duration) string {
-	return strings.TrimSpace(knee(of, c) + " " + next(of, c, load) + doubt(c))
+func verdict(of string, c *firn.SizeCurve, w gain) string {
+	return strings.TrimSpace(knee(of, c) + " " + next(of, c, w) + doubt(c))
 }
 
 // doubt is a warning, if the errors could hide what is to be told: steps of a tenth of the misses.
@@ -52,6 +62,8 @@ func knee(of string, c *firn.SizeCurve) string {
 		return fmt.Sprintf("There is not enough data of %s: nothing can be told of sizes other than the present one.", of)
 	case c.Knee < 0 && !falls(c):
 		return fmt.Sprintf("Where the knee of %s is cannot be told: what twice the memory removes is less than the errors.", of)
+	case c.Knee < 0 && largest(c) <= at:
+		return fmt.Sprintf("The misses of %s still fall at the present size, %s, and no larger one can be told: the knee may be beyond it.", of, size(c.Points[at].Bytes))
 	case c.Knee < 0:
 		last := c.Points[largest(c)].Bytes
 		return fmt.Sprintf("The misses of %s still fall at %s, the largest size that can be told: the knee is beyond it. %s or more would be right.",
@@ -126,7 +138,7 @@ func alone(c *firn.SizeCurve) bool {
 }
 
 // next says what a GiB more brings, or less than that if the largest valid size is nearer.
-func next(of string, c *firn.SizeCurve, load time.Duration) string {
+func next(of string, c *firn.SizeCurve, w gain) string {
 	at, last := now(c), largest(c)
 	if at < 0 || !valid(&c.Points[at]) {
 		return ""
@@ -148,23 +160,26 @@ func next(of string, c *firn.SizeCurve, load time.Duration) string {
 		return fmt.Sprintf("What %s of %s would bring is less than the error of the estimate.", step, of)
 	}
 	return fmt.Sprintf("%s of %s would lower the misses from %s to %s %%%s.",
-		strings.ToUpper(step[:1])+step[1:], of, percents(from.MissRatio), percents(to.MissRatio), saved(from, &to, load))
+		strings.ToUpper(step[:1])+step[1:], of, percents(from.MissRatio), percents(to.MissRatio), w.saved(from, &to))
 }
 
 // saved says what the difference of two points is worth a second, and in time of the source.
-func saved(from, to *firn.CurvePoint, load time.Duration) (text string) {
+func (w gain) saved(from, to *firn.CurvePoint) (text string) {
 	var parts []string
 	if n := from.SSDReads - to.SSDReads; n > 0 {
 		parts = append(parts, rate(n)+" reads of the SSD a second")
 	}
 	loads := from.Loads - to.Loads
+	if loads < w.doubt {
+		loads = 0
+	}
 	if loads > 0 {
 		parts = append(parts, rate(loads)+" loads a second")
 	}
 	if len(parts) > 0 {
 		text = " and save " + strings.Join(parts, ", ")
 	}
-	if hourly := loads * float64(load) * 3600; hourly > 0 && hourly < math.MaxInt64 {
+	if hourly := loads * float64(w.load) * 3600; hourly > 0 && hourly < math.MaxInt64 {
 		text += ": " + span(time.Duration(hourly)) + " of the source's time an hour"
 	}
 	return text
