@@ -66,7 +66,7 @@ func TestPlanCurveOfReplay(t *testing.T) {
 	}
 }
 
-// After some 100,000 reads a cache of 2 MiB knows what it misses itself: replay draws it, and plan
+// After some 100,000 reads a cache of 8 MiB knows what it misses itself: replay draws it, and plan
 // has it from the JSON.
 func TestReplayDrawsCurve(t *testing.T) {
 	t.Parallel()
@@ -74,12 +74,12 @@ func TestReplayDrawsCurve(t *testing.T) {
 		t.Skip("too many requests for the race detector")
 	}
 	file := filepath.Join(t.TempDir(), "out.json")
-	status, stdout, stderr := runFirn(strings.Fields("replay -limit 400000 -ram 2MiB -ssd 0 -value-size 100 -goroutines 1 -json " + file)...)
-	if drawn := regexp.MustCompile(`\n»  2.0 MiB +█+.* ± .*\n`); status != 0 || stderr != "" || !drawn.MatchString(stdout) {
+	status, stdout, stderr := runFirn(strings.Fields("replay -limit 1500000 -ram 8MiB -ssd 0 -value-size 100 -goroutines 1 -json " + file)...)
+	if drawn := regexp.MustCompile(`\n»  8.0 MiB +█+.* ± .*\n`); status != 0 || stderr != "" || !drawn.MatchString(stdout) {
 		t.Errorf("status %d, stderr %q, stdout\n%s", status, stderr, stdout)
 	}
 	status, stdout, stderr = runFirn("plan", "-cache", "generated", "-curve", file)
-	if shown := regexp.MustCompile(`(?s)^generated\nRAM at other sizes\n.*│ »  2.0 MiB │ +[\d.]+ ± .*measured `); status != 0 || stderr != "" || !shown.MatchString(stdout) {
+	if shown := regexp.MustCompile(`(?s)^generated\nRAM at other sizes\n.*│ »  8.0 MiB │ +[\d.]+ ± .*measured `); status != 0 || stderr != "" || !shown.MatchString(stdout) {
 		t.Errorf("status %d, stderr %q, stdout\n%s", status, stderr, stdout)
 	}
 }
