@@ -26,6 +26,8 @@ type Simulation struct {
 	missed uint64  // lost, then
 	roomy  int     // verdicts in a row that found time for more
 	room   float64 // times as much, the least of these
+	wait   int     // so many such verdicts, before a sample grows
+	grown  bool    // one has, since one last became smaller
 }
 
 // smallGroup is the part of the memory, in percent, that the group of the small factors has: half the
@@ -48,7 +50,7 @@ func NewTimed(bytes int, share float64, stopwatch func() time.Duration) *Simulat
 	bytes = max(bytes, MinBytes)
 	s := &Simulation{
 		groups: [2]*group{newGroup(small, bytes*smallGroup/100), newGroup(large, bytes-bytes*smallGroup/100)},
-		room:   mostChange, budget: budget{share: share, stopwatch: stopwatch, cost: firstCost},
+		room:   mostChange, wait: roomyVerdicts, budget: budget{share: share, stopwatch: stopwatch, cost: firstCost},
 	}
 	s.setMask()
 	return s
@@ -164,6 +166,9 @@ func (s *Simulation) keepToBudget() {
 		s.room = min(s.room, by)
 		return
 	case by < relief:
+		if s.grown { // for nothing: each time its sizes begin anew
+			s.wait, s.grown = min(2*s.wait, mostVerdicts), false
+		}
 		for _, g := range s.groups {
 			g.resample(max(g.rate.share*by, leastShare))
 		}
@@ -226,7 +231,7 @@ func (s *Simulation) weight() float64 {
 
 // grow makes samples larger that have become small, when there is memory and time for it.
 func (s *Simulation) grow() {
-	if s.roomy < roomyVerdicts {
+	if s.roomy < s.wait {
 		return
 	}
 	small, large := s.groups[0], s.groups[1]
@@ -234,13 +239,16 @@ func (s *Simulation) grow() {
 		small, large = large, small
 	}
 	if small.growInto(s.room) || small.settled() && large.growInto(s.room) {
-		s.roomy, s.room = 0, mostChange
+		s.roomy, s.room, s.grown = 0, mostChange, true
 	}
 }
 
 const (
-	// roomyVerdicts is how many verdicts in a row have found time for more before a sample grows.
+	// roomyVerdicts is how many verdicts in a row have found time for more before a sample grows; twice
+	// as many each time that it grew for nothing, under a load that comes and goes, up to mostVerdicts:
+	// some minutes.
 	roomyVerdicts = 4
+	mostVerdicts  = 1 << 10
 	// leastGrowth is how much larger a sample has to become: until its sizes have filled again they say
 	// nothing.
 	leastGrowth = 4

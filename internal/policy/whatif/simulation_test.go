@@ -119,6 +119,29 @@ func TestShareOfTheTime(t *testing.T) {
 	}
 }
 
+// Under a load that comes and goes a sample does not grow each time that it goes.
+func TestBursts(t *testing.T) {
+	t.Parallel()
+	b := newBeside(t, 1<<20, 4<<20)
+	b.budget.share = 0.01
+	grown, share := 0, 1.0
+	for range 12 {
+		for _, b.each = range []time.Duration{3 * time.Microsecond, time.Nanosecond} {
+			for range 30 {
+				b.reads(5_000, true, 1000, b.zipf(20_000))
+				if now := b.groups[1].rate.share; now > share {
+					grown, share = grown+1, now
+				} else {
+					share = now
+				}
+			}
+		}
+	}
+	if grown == 0 || grown > 5 {
+		t.Errorf("in 12 bursts the sample grew %d times, want 1 to 5", grown)
+	}
+}
+
 // Without time there is no verdict, and when time goes back neither.
 func TestTimeStandsStill(t *testing.T) {
 	t.Parallel()
