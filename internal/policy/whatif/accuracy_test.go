@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firncache/firn/internal/invariants"
 	"github.com/firncache/firn/internal/policy/sim"
 )
 
@@ -183,6 +184,9 @@ func measured(all []*truth, fractions []float64, seeds uint64) (cells []cell) {
 // Curves of generated workloads are what caches of these sizes do.
 func TestAccuracy(t *testing.T) {
 	t.Parallel()
+	if invariants.Race {
+		t.Skip("one goroutine, and much to compute for the race detector")
+	}
 	var all []*truth
 	for _, w := range generated() {
 		all = append(all, newTruth(w, 2))
