@@ -57,7 +57,7 @@ func (p Predictor) Cells(t *hitratio.Trace, of []float64, goroutines int) ([]Cel
 	var known []Cell
 	for _, c := range cells {
 		i, _ := slices.BinarySearch(sizes, c.Size*c.Factor)
-		if real, ok := c.about.ratio(t, misses[i]); ok {
+		if real, ok := c.about.ratio(misses[i]); ok {
 			c.Real = real
 			known = append(known, c)
 		}

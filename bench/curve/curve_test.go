@@ -64,7 +64,7 @@ func TestRoomy(t *testing.T) {
 
 // TestWindow: a truth is over the requests that a prediction is about.
 func TestWindow(t *testing.T) {
-	trace := &hitratio.Trace{Requests: make([]int32, 3*blockOf-blockOf/2)}
+	requests := []int{blockOf, blockOf, blockOf / 2}
 	misses := []float64{blockOf, 0, blockOf / 4}
 	for _, c := range []struct {
 		name  string
@@ -74,22 +74,24 @@ func TestWindow(t *testing.T) {
 		{"all", []float64{blockOf, 2 * blockOf, 2.5 * blockOf}, 0.5},
 		{"not the first block", []float64{0, blockOf, 1.5 * blockOf}, 0.25 / 1.5},
 		{"half of what was", []float64{blockOf, 2 * blockOf, 1.5 * blockOf}, 0.75 / 1.5},
+		{"told late of all", []float64{0, 0, 2.5 * blockOf}, 0.5},
+		{"told late of some", []float64{0, 0, 2 * blockOf}, 0.75 / 2},
 		{"part of a block", []float64{0, 0, blockOf / 4}, 0.5},
 	} {
 		var w window
 		for b, reads := range c.reads {
-			w.advance(min(blockOf, len(trace.Requests)-b*blockOf), reads)
+			w.advance(requests[b], reads)
 		}
-		if got, ok := w.ratio(trace, misses); !ok || math.Abs(got-c.want) > 1e-9 {
+		if got, ok := w.ratio(misses); !ok || math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%s: %v, %v; expected %v", c.name, got, ok, c.want)
 		}
 	}
 	var never window
 	never.advance(blockOf, 0)
-	if got, ok := never.ratio(trace, misses); ok {
+	if got, ok := never.ratio(misses); ok {
 		t.Errorf("a truth of %v over nothing", got)
 	}
-	if got, ok := never.ratio(trace, nil); ok {
+	if got, ok := never.ratio(nil); ok {
 		t.Errorf("a truth of %v of a cache that there is not", got)
 	}
 }
