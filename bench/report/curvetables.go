@@ -24,7 +24,7 @@ var (
 		columns: []part{named("firn", "firn"), named("without the simulation", "firn-without")},
 	}
 	curveCosts = table{
-		suite: "curvecost", question: "And the simulation itself?", text: "Half of the requests of 2 g at full load miss, and store. Shares are of one processor.",
+		suite: "curvecost", question: "And the simulation itself?", text: "Full load: 2 g read uniform keys, of which the cache holds fewer than half, and store what is absent. Shares are of one processor.",
 		rows: []part{
 			named("time of a processor, at full load", "share/load/.*"), named("memory", "memory/.*"), named("allocations in 1,000 Gets", "allocations/.*"),
 			named("the collector of the live page, no viewer", "share/viewers=0/.*"), named("1 viewer", "share/viewers=1/.*"), named("10 viewers", "share/viewers=10/.*"),

@@ -102,7 +102,7 @@ func markdown(head []string, rows [][]string) string {
 
 // explains matches notes on how a suite measures, which the page with charts
 // has. The others name the parts missing from this run.
-var explains = regexp.MustCompile(`^(Entries of|Bytes read|Restarts:|FasterKvCache|Device:|Each trace|Values whose|2Q, ARC)`)
+var explains = regexp.MustCompile(`^(Errors are|Entries of|Bytes read|Restarts:|FasterKvCache|Device:|Each trace|Values whose|2Q, ARC)`)
 
 // Shown is the run with no more than the document shows of it: the part kept
 // beside that.
