@@ -39,7 +39,7 @@ func TestCurveBesideAll(t *testing.T) {
 	for i := range 200 {
 		checkCurve(t, c.Curve())
 		if i%50 == 49 {
-			if err := c.SetRAMBytes(int64(6+i%4) << 20); err != nil {
+			if err := c.SetRAMBytes(int64(8-i/50) << 20); err != nil {
 				t.Error(err)
 			}
 		}
