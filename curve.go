@@ -76,7 +76,7 @@ type CurvePoint struct {
 
 	SSDReads float64       `json:"ssd_reads_per_second"` // that it would bring; 0 in Both
 	Loads    float64       `json:"loads_per_second"`     // misses of all tiers
-	Life     time.Duration `json:"life_ns"`              // that an entry stays, about, from its last write to its eviction; 0: none is evicted
+	Life     time.Duration `json:"life_ns"`              // that an entry stays, on average, until it is evicted, expires or is deleted; 0: none came in
 
 	// SavedPerGiB is the time of the source saved in an hour, for each GiB more than the present
 	// size; below it, what each GiB less would cost. 0 at the present size, and if LoadTime is.
