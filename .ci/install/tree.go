@@ -16,7 +16,7 @@ const mainModule = "github.com/firncache/firn"
 
 // published are the directories of the modules that people may require. Each
 // comes behind those of the others that it requires itself.
-var published = []string{".", "cmd/firn", "codec", "remote", "config", "front", "metrics/firnotel", "metrics/firnprometheus"}
+var published = []string{".", "cmd/firn", "codec", "remote", "config", "httpcache", "metrics/firnotel", "metrics/firnprometheus"}
 
 // private are the directories of those that are for work on the source alone.
 var private = []string{".ci/install", ".ci/systems", "bench", "examples", "live/browsertest", "metrics/grafana", "stress"}

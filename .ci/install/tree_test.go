@@ -65,8 +65,8 @@ func TestCopyTreeRefuses(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ file, text, want string }{
 		"a module that no list names":   {"more/go.mod", "module more\n", "module more: tree.go lists it neither"},
-		"a replace in the main module":  {"go.mod", "module github.com/firncache/firn\nreplace github.com/firncache/firn/front => ./front\n", "go install refuses"},
-		"a replace of a foreign module": {"front/go.mod", "module github.com/firncache/firn/front\nreplace example.com/other => ../other\n", "replaces example.com/other"},
+		"a replace in the main module":  {"go.mod", "module github.com/firncache/firn\nreplace github.com/firncache/firn/codec => ./codec\n", "go install refuses"},
+		"a replace of a foreign module": {"codec/go.mod", "module github.com/firncache/firn/codec\nreplace example.com/other => ../other\n", "replaces example.com/other"},
 		"another path":                  {"codec/go.mod", "module github.com/firncache/codec\n", "want github.com/firncache/firn/codec"},
 	} {
 		from := source(t)
