@@ -105,8 +105,8 @@ func (b *Buffer) Truncate(n int) error {
 	return nil
 }
 
-// Grow makes room for n more bytes: bytes that were read are overwritten, or the buffer
-// moves to a larger level and its old block becomes idle. Slices taken before
+// Grow makes room for n more bytes: the buffer moves to another block, of a larger level
+// unless what was read leaves room enough, and its old block becomes idle. Slices taken before
 // are invalid afterwards. An n that is negative or leads beyond
 // Options.MaxBuffer changes nothing and returns an error.
 func (b *Buffer) Grow(n int) error {
@@ -176,9 +176,9 @@ func (b *Buffer) room(method string, n int) error {
 	return err
 }
 
-// makeRoom is the slow path of all that appends. Where the memory does not
-// suffice it moves to a level of at least wish bytes, and returns a handle for
-// the block that it left, which the caller releases.
+// makeRoom is the slow path of all that appends. It moves to another block, of at
+// least wish bytes where this one would not suffice without what was read, and returns a
+// handle for the block that it left, which the caller releases.
 func (b *Buffer) makeRoom(n, wish int) (old *Buffer, err error) {
 	if b.err != nil {
 		return nil, b.err
@@ -191,12 +191,11 @@ func (b *Buffer) makeRoom(n, wish int) (old *Buffer, err error) {
 	if n > p.maxBuffer-unread {
 		return nil, fmt.Errorf("%w: %d bytes after %d: want at most Options.MaxBuffer, %d", ErrTooLarge, n, unread, p.maxBuffer)
 	}
-	if unread+n <= len(b.mem) && b.start >= unread { // the halves do not overlap
-		b.end = copy(b.mem, b.mem[b.start:b.end])
-		b.start = 0
-		return nil, nil
+	if unread+n <= len(b.mem) && b.start >= unread {
+		wish = 0 // another block of this size will do; not this one: what is written may lie in it
+	} else {
+		b.slot.level.grows.Add(1)
 	}
-	b.slot.level.grows.Add(1)
 	old = p.Get(max(unread+n, min(wish, p.maxBuffer)))
 	copy(old.mem, b.mem[b.start:b.end])
 	b.swap(old)
