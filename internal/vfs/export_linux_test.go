@@ -1,10 +1,16 @@
 package vfs
 
-// SegmentNames are those that the segments of a directory may have.
-func SegmentNames(dir string) ([4]int, error) {
-	d, err := osFS(dir).directory()
-	return d.names(), err
+// ScanForLost is the scan that NewMemory begins, without those that have begun.
+func ScanForLost() { removeLeft(lost) }
+
+// SetLost has scans judge by f, until undo.
+func SetLost(f func(page []byte) bool) (undo func()) {
+	isLost = f
+	return func() { isLost = lost }
 }
+
+// Scanning reports whether a scan is under way.
+func Scanning() bool { return scanning.Load() }
 
 // SegmentHeaderSize is how many bytes of the first page the header has.
 const SegmentHeaderSize = segmentHeader
@@ -12,7 +18,7 @@ const SegmentHeaderSize = segmentHeader
 // SegmentHeader is what the first page of a directory's segment begins with.
 func SegmentHeader(dir string, key uint64, segment []byte) ([]byte, error) {
 	d, err := osFS(dir).directory()
-	return d.header(key, segment), err
+	return d.header(key, len(segment)), err
 }
 
 // NotePlace writes into a segment where its directory is.

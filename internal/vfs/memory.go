@@ -45,6 +45,10 @@ type Memory interface {
 	// Close takes it out of this process's address space; it stays for the next.
 	// The second time it does nothing.
 	Close() error
+	// Leave is Close while others may still be touching the bytes: they stay where they
+	// are, this process's alone from now on, as they were or zero. Where that takes
+	// other pages, own puts them there: offheap.Region.Own, whose Region gives them back.
+	Leave(own func() error) error
 	// Remove gives it back to the system, now or when the last process has closed
 	// it: nobody finds it any more. It may come before Close or after it. That it
 	// is gone already is no error.

@@ -28,8 +28,8 @@ func (d osFS) NewMemory(size int64) (Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir.removeLeft()
-	removeLost()
+	removeLeft(dir.has)
+	go scanForLost() // which looks at other directories, and may wait for their disks for ever
 	id, segment, err := dir.newSegment(size)
 	if err != nil {
 		return nil, pathError(opNewMemory, dir.path, fmt.Errorf("%w: %d bytes: %w", ErrNoKeptMemory, size, err))
@@ -43,7 +43,7 @@ func (d osFS) OpenMemory(id MemoryID) (Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	segment, attached, err := dir.attach(id)
+	segment, attached, err := dir.attach(id, 0)
 	if err == nil && attached > 1 && !becomesOnly(int(id.Handle)) {
 		_ = unix.SysvShmDetach(segment)
 		err = ErrLocked
@@ -62,7 +62,7 @@ func becomesOnly(handle int) bool {
 	const looks, pause = 50, time.Millisecond
 	for range looks {
 		time.Sleep(pause)
-		if onlyHere(handle) {
+		if attached, err := statSegment(handle, 0); err == nil && attached == 1 {
 			return true
 		}
 	}
@@ -99,6 +99,19 @@ func (m *keptMemory) Close() error {
 	return os.NewSyscallError("shmdt", err)
 }
 
+func (m *keptMemory) Leave(own func() error) error {
+	m.mu.Lock()
+	closed := m.segment == nil
+	m.mu.Unlock()
+	if closed {
+		return nil
+	}
+	if err := own(); err != nil {
+		return err
+	}
+	return m.Close() // which detaches what is left of the segment: its first page
+}
+
 // Remove removes a segment that is attached: until it is detached, its handle stands
 // for no other.
 func (m *keptMemory) Remove() error {
@@ -107,7 +120,7 @@ func (m *keptMemory) Remove() error {
 	if m.segment != nil {
 		return removeSegment(int(m.id.Handle))
 	}
-	segment, _, err := m.dir.attach(m.id)
+	segment, _, err := m.dir.attach(m.id, 0)
 	if err != nil {
 		return nil // it is gone
 	}

@@ -81,14 +81,12 @@ func TestMemoryOfDirectory(t *testing.T) {
 	}
 }
 
-// What has the handle or the name of the directory's memory and is not that is neither
-// opened nor changed nor removed.
+// What has the handle of the directory's memory and is not that is neither opened nor changed
+// nor removed.
 func TestMemoryForeign(t *testing.T) {
 	t.Parallel()
 	keeper, dir := osKeeper(t)
 	page, key := os.Getpagesize(), uint64(12345)
-	names, err := vfs.SegmentNames(dir)
-	must(t, err)
 	for what, c := range map[string]struct {
 		size, mode int
 		change     func(b []byte) // of a segment that is in order
@@ -130,25 +128,6 @@ func TestMemoryForeign(t *testing.T) {
 			must(t, unix.SysvShmDetach(b))
 		})
 	}
-
-	for _, name := range names[1:] {
-		_, b := segment(t, name, 2*page, 0o600)
-		must(t, unix.SysvShmDetach(b))
-	}
-	newMemory(t, keeper, 10)
-	t.Run("all names", func(t *testing.T) {
-		keeper, dir := osKeeper(t)
-		names, err := vfs.SegmentNames(dir)
-		must(t, err)
-		for _, name := range names {
-			_, b := segment(t, name, 2*page, 0o644)
-			copy(b, "theirs")
-			must(t, unix.SysvShmDetach(b))
-		}
-		_, err = keeper.NewMemory(10)
-		wantErr(t, err, vfs.ErrNoKeptMemory)
-		wantErr(t, err, unix.EEXIST)
-	})
 }
 
 // Memory that has been given to another user is not ours, and stays.

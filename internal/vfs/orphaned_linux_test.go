@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -14,7 +15,7 @@ import (
 	"github.com/firncache/firn/internal/vfs"
 )
 
-// Memory goes when other memory is made after its directory has gone, and only then.
+// Memory goes when a scan finds that its directory has gone, and only then.
 // Not parallel: other tests would have the memory attached for a moment, or make a
 // directory with the same inode.
 func TestMemoryOfLostDirectory(t *testing.T) {
@@ -28,13 +29,13 @@ func TestMemoryOfLostDirectory(t *testing.T) {
 		"deleted and new":      {lose: renew, gone: true},
 		"there":                {lose: func(string) error { return nil }},
 		"deleted but open":     {lose: os.RemoveAll, open: true},
-		"in another container": {lose: os.RemoveAll, change: func(page []byte) { page[0] ^= 1 }},
+		"on another mount":     {lose: os.RemoveAll, change: func(page []byte) { page[0] ^= 1 }},
+		"below another root":   {lose: os.RemoveAll, change: func(page []byte) { page[8] ^= 1 }},
 		"place unknown":        {lose: os.RemoveAll, change: func(page []byte) { clear(page) }},
-		"no path":              {lose: os.RemoveAll, change: func(page []byte) { clear(page[8:10]) }},
-		"path beyond the page": {lose: os.RemoveAll, change: func(page []byte) { page[8], page[9] = 0xff, 0xff }},
+		"no path":              {lose: os.RemoveAll, change: func(page []byte) { clear(page[16:18]) }},
+		"path beyond the page": {lose: os.RemoveAll, change: func(page []byte) { page[16], page[17] = 0xff, 0xff }},
 	} {
 		t.Run(what, func(t *testing.T) {
-			keeper, _ := osKeeper(t)
 			dir := filepath.Join(t.TempDir(), "lost")
 			handle, b := lostSegment(t, dir)
 			if c.change != nil {
@@ -44,7 +45,7 @@ func TestMemoryOfLostDirectory(t *testing.T) {
 				must(t, unix.SysvShmDetach(b))
 			}
 			must(t, c.lose(dir))
-			newMemory(t, keeper, 10)
+			vfs.ScanForLost()
 			var st unix.SysvShmDesc
 			_, err := unix.SysvShmCtl(handle, unix.IPC_STAT, &st)
 			const removed = 0o1000 // goes when nobody has it attached
@@ -115,8 +116,9 @@ func TestMemoryOfMovedDirectory(t *testing.T) {
 		must(t, err)
 		must(t, again.Close())
 		must(t, os.Mkdir(dir, 0o700))
-		other, err := keeper.NewMemory(10) // removes what is lost
+		other, err := keeper.NewMemory(10)
 		must(t, err)
+		vfs.ScanForLost()
 		must(t, other.Remove())
 		must(t, other.Close())
 		again, err = there.OpenMemory(m.ID())
@@ -124,6 +126,39 @@ func TestMemoryOfMovedDirectory(t *testing.T) {
 		must(t, again.Remove())
 		must(t, again.Close())
 	})
+}
+
+// A scan that waits for another directory's disk keeps no memory from being made, nor has it
+// anything attached meanwhile. There is one at a time.
+// Not parallel: other tests scan, too.
+func TestScanThatWaits(t *testing.T) {
+	keeper, _ := osKeeper(t)
+	handle, b := lostSegment(t, filepath.Join(t.TempDir(), "lost"))
+	must(t, unix.SysvShmDetach(b))
+	stuck, release := make(chan struct{}, 10), make(chan struct{})
+	defer vfs.SetLost(func([]byte) bool {
+		stuck <- struct{}{}
+		<-release
+		return true
+	})()
+	for range 2 {
+		must(t, newMemory(t, keeper, 10).Close())
+	}
+	<-stuck
+	var st unix.SysvShmDesc
+	if _, err := unix.SysvShmCtl(handle, unix.IPC_STAT, &st); err != nil || st.Nattch != 0 {
+		t.Errorf("the memory is attached %d times, %v", st.Nattch, err)
+	}
+	if len(stuck) > 0 {
+		t.Error("two scans are under way")
+	}
+	close(release)
+	for vfs.Scanning() {
+		runtime.Gosched()
+	}
+	if _, err := unix.SysvShmCtl(handle, unix.IPC_STAT, &st); err == nil {
+		t.Error("the memory is still there")
+	}
 }
 
 // Whoever looks at memory for a moment does not keep its process from opening it.

@@ -46,8 +46,8 @@ func OS(dir string) (FS, error) {
 	return interpose(osFS(path)), nil
 }
 
-// OSExisting returns a directory as it is, to look at: it makes nothing, and
-// does not ask whether files can be written.
+// OSExisting returns a directory as it is, to look at: it makes and writes nothing, whosever
+// the directory and the files are.
 func OSExisting(dir string) (FS, error) {
 	path, err := filepath.Abs(dir)
 	if err != nil {
@@ -60,7 +60,7 @@ func OSExisting(dir string) (FS, error) {
 	case !info.IsDir():
 		return nil, fmt.Errorf("directory %s: not a directory", path)
 	}
-	return osFS(path), nil
+	return existingFS{osFS(path)}, nil
 }
 
 // osFS is the absolute path of a directory. Errors of package os name the path
@@ -83,7 +83,7 @@ func (d osFS) Open(name string, opts OpenOptions) (File, error) {
 	if opts.Direct {
 		return openDirect(d.path(name), flag)
 	}
-	f, err := openRegular(d.path(name), flag)
+	f, err := openRegular(d.path(name), flag, checkRegular)
 	if err != nil {
 		return nil, err
 	}
@@ -124,12 +124,14 @@ func (d osFS) SyncDir() error { return syncDir(string(d)) }
 // Lock uses flock, or the system's counterpart: a lock of the open file,
 // which the kernel drops with the process. The file stays, because removing it
 // would let two owners lock two files of one name.
-func (d osFS) Lock(name string) (io.Closer, error) {
+func (d osFS) Lock(name string) (io.Closer, error) { return d.lock(name, checkRegular) }
+
+func (d osFS) lock(name string, check func(string, os.FileInfo) error) (io.Closer, error) {
 	if err := CheckName("lock", name); err != nil {
 		return nil, err
 	}
 	if info, err := os.Lstat(d.path(name)); err == nil {
-		if err := checkRegular(d.path(name), info); err != nil {
+		if err := check(d.path(name), info); err != nil {
 			return nil, err
 		}
 	}

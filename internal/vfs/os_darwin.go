@@ -10,7 +10,7 @@ import (
 // openDirect opens a file and turns its caching off. macOS asks for no
 // alignment; it goes past the cache only where there is one.
 func openDirect(path string, flag int) (File, error) {
-	f, err := openRegular(path, flag)
+	f, err := openRegular(path, flag, checkRegular)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,7 @@ import "golang.org/x/sys/unix"
 // openDirect opens a file with O_DIRECT, which is a wish on FreeBSD: file
 // systems that do not know it go through the cache.
 func openDirect(path string, flag int) (File, error) {
-	f, err := openRegular(path, flag|unix.O_DIRECT)
+	f, err := openRegular(path, flag|unix.O_DIRECT, checkRegular)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 // the open with EINVAL, or statx with an alignment of 0. Whoever accepts it is
 // believed here, as tmpfs is since Linux 6.6: the caller may try a block.
 func openDirect(path string, flag int) (File, error) {
-	f, err := openRegular(path, flag|unix.O_DIRECT)
+	f, err := openRegular(path, flag|unix.O_DIRECT, checkRegular)
 	switch {
 	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.EOPNOTSUPP):
 		return nil, &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("%w: %w", ErrNoDirect, err)}

@@ -5,7 +5,7 @@ import "golang.org/x/sys/windows"
 // openDirect opens a file without buffering. Its alignment is the sector's: 512
 // or 4096 bytes.
 func openDirect(path string, flag int) (File, error) {
-	f, err := openRegular(path, flag|windows.O_FILE_FLAG_NO_BUFFERING)
+	f, err := openRegular(path, flag|windows.O_FILE_FLAG_NO_BUFFERING, checkRegular)
 	if err != nil {
 		return nil, err
 	}

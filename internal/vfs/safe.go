@@ -11,14 +11,13 @@ import (
 // somebody else's, a pipe or a device would answer for it.
 var errNotRegular = errors.New("not a regular file")
 
-// openRegular opens a file, which must be a regular one, and this user's or root's:
-// in a directory where others may make files, one could have been put there for us
-// to write into. A symbolic link is not followed.
-func openRegular(path string, flag int) (*os.File, error) {
+// openRegular opens a file that passes check: checkRegular, or checkPlain to look at it. A
+// symbolic link is not followed.
+func openRegular(path string, flag int, check func(string, os.FileInfo) error) (*os.File, error) {
 	info, err := os.Lstat(path) // a pipe would have to be opened to be looked at, and might wait
 	switch {
 	case err == nil:
-		if err := checkRegular(path, info); err != nil {
+		if err := check(path, info); err != nil {
 			return nil, err
 		}
 	case !errors.Is(err, fs.ErrNotExist):
@@ -29,7 +28,7 @@ func openRegular(path string, flag int) (*os.File, error) {
 		return nil, err
 	}
 	if info, err = f.Stat(); err == nil {
-		err = checkRegular(path, info)
+		err = check(path, info)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -37,13 +36,22 @@ func openRegular(path string, flag int) (*os.File, error) {
 	return f, nil
 }
 
+// checkRegular wants a regular file that is this user's or root's: in a directory where others
+// may make files, one could have been put there for us to write into.
 func checkRegular(path string, info os.FileInfo) error {
-	err := checkOwner(info)
-	if !info.Mode().IsRegular() {
-		err = fmt.Errorf("%w: %v", errNotRegular, info.Mode())
+	if err := checkPlain(path, info); err != nil {
+		return err
 	}
-	if err != nil {
-		return &fs.PathError{Op: "open", Path: path, Err: err}
+	if err := checkOwner(info); err != nil {
+		return pathError("open", path, err)
+	}
+	return nil
+}
+
+// checkPlain wants a regular file.
+func checkPlain(path string, info os.FileInfo) error {
+	if !info.Mode().IsRegular() {
+		return pathError("open", path, fmt.Errorf("%w: %v", errNotRegular, info.Mode()))
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"io/fs"
 	"math"
 	"os"
@@ -18,12 +17,12 @@ import (
 // the kernel keeps it, with no process attached, until it is removed. Its first page
 // says which directory it belongs to, and is not part of Memory.Bytes.
 //
-// The name of a segment, which System V calls its key, is made of the directory's
-// identity. So what a process left that was killed before it could write down the
-// MemoryID is found again. Nothing is trusted for its name: others may choose the same.
-// Only a process that is killed before the first page is written, microseconds after
-// the creation, leaves a segment that nobody removes; no page of it has been touched,
-// so it occupies nearly nothing.
+// A segment has no name that others could take before: its MemoryID stands in the directory,
+// and the directory's identity in the segment, so that a copied directory does not find it.
+// What a process left that was killed before it could write down the MemoryID is found by
+// its first page. Only a process that is killed before that is written, microseconds after
+// the creation, leaves a segment that stays; no page of it has been touched, so it occupies
+// nearly nothing.
 //
 // What ends the memory besides: the end of the IPC namespace, which a container has
 // for itself, and systemd-logind, which removes the segments of a user who is no
@@ -40,16 +39,13 @@ var errNoSegment = fmt.Errorf("%w here", fs.ErrNotExist)
 
 // header is the beginning of the first page of a directory's segment. A process that looks
 // for a segment knows all of it, or all but the key: it needs no checksum.
-func (d directory) header(key uint64, segment []byte) []byte {
+func (d directory) header(key uint64, size int) []byte {
 	b := append(make([]byte, 0, segmentHeader), segmentMagic...)
-	for _, v := range []uint64{key, d.dev, d.ino, uint64(len(segment))} {
+	for _, v := range []uint64{key, d.dev, d.ino, uint64(size)} {
 		b = binary.LittleEndian.AppendUint64(b, v)
 	}
 	return b
 }
-
-// keyOf is the key in the header of a segment.
-func keyOf(segment []byte) uint64 { return binary.LittleEndian.Uint64(segment[len(segmentMagic):]) }
 
 // newSegment makes a segment, attached, with its first page.
 func (d directory) newSegment(size int64) (id MemoryID, segment []byte, err error) {
@@ -60,7 +56,9 @@ func (d directory) newSegment(size int64) (id MemoryID, segment []byte, err erro
 	if endsWithProcess() {
 		return id, nil, errors.New("kernel.shm_rmid_forced is set: memory goes with the last process that has it")
 	}
-	handle, err := d.create(page + int(size))
+	// Without SHM_NORESERVE the kernel accounts for all of it now: that there is not so much
+	// memory is an error here, and no SIGBUS at some store later.
+	handle, err := unix.SysvShmGet(unix.IPC_PRIVATE, page+int(size), unix.IPC_CREAT|0o600)
 	if err != nil {
 		return id, nil, os.NewSyscallError("shmget", err)
 	}
@@ -69,82 +67,35 @@ func (d directory) newSegment(size int64) (id MemoryID, segment []byte, err erro
 		return id, nil, errors.Join(os.NewSyscallError("shmat", err), removeSegment(handle))
 	}
 	id = MemoryID{Handle: uint64(handle), Key: randomKey()}
-	copy(segment, d.header(id.Key, segment))
+	copy(segment, d.header(id.Key, len(segment)))
 	d.notePlace(segment)
 	return id, segment, nil
 }
 
-// create makes a segment for this user alone. Without SHM_NORESERVE the kernel
-// accounts for all of it now: that there is not so much memory is an error here, and
-// no SIGBUS at some store later.
-func (d directory) create(size int) (handle int, err error) {
-	for _, name := range d.names() {
-		handle, err = unix.SysvShmGet(name, size, unix.IPC_CREAT|unix.IPC_EXCL|0o600)
-		if !errors.Is(err, unix.EEXIST) {
-			break
-		}
-	}
-	return handle, err
-}
-
-// names are those that a directory's segments may have. There are several: other
-// programs may have taken one, or a segment that is still open.
-func (d directory) names() (names [4]int) {
-	for i := range names {
-		h := fnv.New32a()
-		_ = binary.Write(h, binary.LittleEndian, []uint64{d.dev, d.ino, uint64(os.Geteuid()), uint64(i)})
-		names[i] = int(int32(h.Sum32() | 1)) // 0 is no name
-	}
-	return names
-}
-
-// removeLeft removes the directory's segments that nobody has open.
-func (d directory) removeLeft() {
-	for _, name := range d.names() {
-		handle, err := unix.SysvShmGet(name, 0, 0)
-		if err != nil {
-			continue
-		}
-		segment, attached, err := d.attachAny(handle)
-		if err != nil {
-			continue
-		}
-		if attached == 1 {
-			_ = removeSegment(handle)
-		}
-		_ = unix.SysvShmDetach(segment)
-	}
-}
-
 // attach attaches the directory's segment of this ID, and says how many processes
 // have it attached with this one.
-func (d directory) attach(id MemoryID) (segment []byte, attached int, err error) {
+func (d directory) attach(id MemoryID, flag int) (segment []byte, attached int, err error) {
 	if id.Key == 0 || id.Handle > math.MaxInt32 {
 		return nil, 0, errNoSegment
 	}
-	segment, attached, err = d.attachAny(int(id.Handle))
-	if err == nil && keyOf(segment) != id.Key {
+	segment, attached, err = attachSegment(int(id.Handle), flag)
+	if err == nil && !bytes.HasPrefix(segment, d.header(id.Key, len(segment))) {
 		_ = unix.SysvShmDetach(segment)
 		err = errNoSegment
 	}
 	return segment, attached, err
 }
 
-// attachAny attaches a segment of the directory with any key.
-func (d directory) attachAny(handle int) (segment []byte, attached int, err error) {
-	segment, attached, err = attachOwn(handle, 0)
-	if err == nil && !bytes.HasPrefix(segment, d.header(keyOf(segment), segment)) {
-		_ = unix.SysvShmDetach(segment)
-		err = errNoSegment
-	}
-	return segment, attached, err
+// has reports whether a segment with this first page is the directory's.
+func (d directory) has(page []byte) bool {
+	key, size := binary.LittleEndian.Uint64(page[len(segmentMagic):]), binary.LittleEndian.Uint64(page[segmentHeader-8:])
+	return bytes.HasPrefix(page, d.header(key, int(size)))
 }
 
-// attachOwn attaches a segment that this user has made, with a first page as ours have.
-// Another user's segment is not even attached, and of one that is not ours only the
-// header is read.
-func attachOwn(handle, flag int) (segment []byte, attached int, err error) {
-	if _, err := statOwn(handle); err != nil {
+// attachSegment attaches a segment that this user has made, with a first page as ours have;
+// with SHM_RDONLY that of any user. Of one that is not ours only the header is read.
+func attachSegment(handle, flag int) (segment []byte, attached int, err error) {
+	if _, err := statSegment(handle, flag); err != nil {
 		return nil, 0, err
 	}
 	segment, err = unix.SysvShmAttach(handle, 0, flag)
@@ -152,7 +103,7 @@ func attachOwn(handle, flag int) (segment []byte, attached int, err error) {
 		return nil, 0, errNoSegment
 	}
 	// From here on the handle stands for no other segment than this.
-	attached, err = statOwn(handle)
+	attached, err = statSegment(handle, flag)
 	if err == nil && !bytes.HasPrefix(segment, []byte(segmentMagic)) {
 		err = errNoSegment
 	}
@@ -163,14 +114,18 @@ func attachOwn(handle, flag int) (segment []byte, attached int, err error) {
 	return segment, attached, nil
 }
 
-// statOwn makes sure that a segment has been made by this user for himself, and by
-// its size for memory, and has not been removed. It says how many have it attached.
-func statOwn(handle int) (attached int, err error) {
+// statSegment makes sure that a segment has been made by this user for himself, with
+// SHM_RDONLY by any, and by its size for memory, and has not been removed. It says how many
+// have it attached.
+func statSegment(handle, flag int) (attached int, err error) {
 	var st unix.SysvShmDesc
 	if _, err := unix.SysvShmCtl(handle, unix.IPC_STAT, &st); err != nil {
 		return 0, errNoSegment
 	}
 	me := uint32(os.Geteuid())
+	if flag&unix.SHM_RDONLY != 0 {
+		me = st.Perm.Uid
+	}
 	if st.Perm.Uid != me || st.Perm.Cuid != me || st.Perm.Mode&(shmDest|0o777) != 0o600 || int(st.Segsz) <= os.Getpagesize() {
 		return 0, errNoSegment
 	}

@@ -24,6 +24,7 @@ type memKept struct {
 type memMemory struct {
 	mem    *Mem
 	kept   *memKept
+	bytes  []byte
 	closed bool // guarded by Mem.mu
 }
 
@@ -50,7 +51,7 @@ func (m *Mem) NewMemory(size int64) (vfs.Memory, error) {
 	k := newKept(vfs.MemoryID{Handle: n, Key: ^n}, int(size))
 	k.users++
 	m.kept[k.id] = k
-	return &memMemory{mem: m, kept: k}, nil
+	return &memMemory{mem: m, kept: k, bytes: k.bytes}, nil
 }
 
 // keptMade counts the memory of every Mem: IDs of one are not found in another.
@@ -76,6 +77,13 @@ func (m *Mem) keptByKill() map[vfs.MemoryID]*memKept {
 	return copies
 }
 
+// copyKept is a copy of memory as it is at one instant.
+func copyKept(k *memKept) *memKept {
+	c := newKept(k.id, len(k.bytes))
+	atInstant([][]byte{c.bytes[:cap(c.bytes)]}, [][]byte{k.bytes[:cap(k.bytes)]})
+	return c
+}
+
 // OpenMemory implements MemoryKeeper.
 func (m *Mem) OpenMemory(id vfs.MemoryID) (vfs.Memory, error) {
 	m.mu.Lock()
@@ -94,7 +102,7 @@ func (m *Mem) OpenMemory(id vfs.MemoryID) (vfs.Memory, error) {
 		return nil, pathError(OpOpenMemory.String(), ".", fmt.Errorf("memory %d: %w", id.Handle, err))
 	}
 	k.users++
-	return &memMemory{mem: m, kept: k}, nil
+	return &memMemory{mem: m, kept: k, bytes: k.bytes}, nil
 }
 
 func (m *memMemory) ID() vfs.MemoryID { return m.kept.id }
@@ -105,7 +113,20 @@ func (m *memMemory) Bytes() []byte {
 	if m.closed {
 		return nil
 	}
-	return m.kept.bytes[:len(m.kept.bytes):len(m.kept.bytes)]
+	return m.bytes[:len(m.bytes):len(m.bytes)]
+}
+
+// Leave has the next owner find a copy: what this one does to the bytes from now on it does
+// for itself.
+func (m *memMemory) Leave(func() error) error {
+	m.mem.mu.Lock()
+	defer m.mem.mu.Unlock()
+	if !m.closed {
+		m.closed = true
+		m.kept.users--
+		m.kept.bytes = copyKept(m.kept).bytes
+	}
+	return nil
 }
 
 func (m *memMemory) Close() error {
