@@ -84,7 +84,7 @@ func newDirectFile(t testing.TB, size int) vfs.File {
 	}
 	f, err = fs.Open("data", vfs.OpenOptions{ReadOnly: true, Direct: true})
 	if err != nil {
-		t.Skipf("%s cannot be tested on: %v", dir, err)
+		t.Skipf("cannot be tested on %s: %v", dir, err)
 	}
 	t.Cleanup(func() { f.Close() })
 	return f

@@ -152,7 +152,7 @@ func readForbidden(t *testing.T, env []string, unshare uintptr) string {
 		t.Fatalf("%v: %s", err, out)
 	}
 	if _, why, skipped := strings.Cut(string(out), "cannot be tested: "); skipped {
-		t.Skip(why)
+		t.Skip("cannot be tested: " + why)
 	}
 	_, name, _ := strings.Cut(string(out), "engine: ")
 	name, _, _ = strings.Cut(name, "\n")

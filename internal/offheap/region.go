@@ -13,7 +13,7 @@ type Region struct {
 	base  unsafe.Pointer
 	size  uint64
 	heap  []byte // keeps a heap-backed region alive; nil when mapped
-	given bool   // by Over: somebody else's
+	given bool   // by Over, and not Own: somebody else's
 	huge  atomic.Bool
 }
 
