@@ -16,8 +16,9 @@ const Tick = 50 * time.Millisecond
 // compares with it has to ask for the exact one.
 const Unknown = math.MaxInt64 / 2
 
-// Millis is the process's monotonic time in milliseconds, above 0.
-func Millis() int64 { return time.Since(start).Milliseconds() }
+// Millis is the process's monotonic time in milliseconds, above 0. The time in which the machine
+// was suspended counts, from the next tick of any coarse time on.
+func Millis() int64 { return time.Since(start).Milliseconds() + suspended.total.Load() }
 
 var start = time.Now().Add(-time.Second)
 
@@ -55,6 +56,7 @@ func (c *Coarse) Join() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.users++; c.users == 1 {
+		suspended.note()
 		c.Time.Store(c.now())
 		c.quit, c.done = make(chan struct{}), make(chan struct{})
 		go c.keep()
@@ -82,6 +84,7 @@ func (c *Coarse) keep() {
 		case <-c.quit:
 			return
 		case <-ticker.C:
+			suspended.note()
 			c.Time.Store(c.now())
 		}
 	}

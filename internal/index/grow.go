@@ -10,15 +10,15 @@ const (
 	mergeLoad = 30
 )
 
-func (t *Table) splitDue() bool { return t.count*10 > int(t.buckets())*splitLoad }
+func (t *Table) splitDue() bool { return t.count*10 > int(t.Buckets())*splitLoad }
 
 func (t *Table) mergeDue() bool {
-	n := t.buckets()
+	n := t.Buckets()
 	return n > t.leastBuckets() && t.count*10 < int(n)*mergeLoad
 }
 
 // atChunkEnd reports whether one more bucket needs one more chunk.
-func (t *Table) atChunkEnd() bool { return int(t.buckets()) == t.owned*int(t.perChunk()) }
+func (t *Table) atChunkEnd() bool { return int(t.Buckets()) == t.owned*int(t.perChunk()) }
 
 // partner is the bucket from which bucket j was split: j without its top bit.
 func partner(j uint32) uint32 {
@@ -58,7 +58,7 @@ func (t *Table) collect(j uint32) (s *scratch, buckets int) {
 // split adds one bucket and moves to it those entries of its partner whose
 // hashes have the next bit set. Without memory for it, the split waits.
 func (t *Table) split() {
-	n := t.buckets()
+	n := t.Buckets()
 	from := partner(n)
 	s, buckets := t.collect(from)
 	if buckets > t.freeLen+1 || t.atChunkEnd() && !t.addMainChunk() {
@@ -95,7 +95,7 @@ func (t *Table) addMainChunk() bool {
 // merge undoes the last split: the entries of the last bucket move to its
 // partner. Without overflow buckets for them, the merge waits.
 func (t *Table) merge() bool {
-	last := t.buckets() - 1
+	last := t.Buckets() - 1
 	s, buckets := t.collect(last)
 	if buckets > t.freeLen {
 		return false
@@ -135,12 +135,12 @@ func (t *Table) compact(j uint32) {
 			}
 			from := used.Next()
 			hole.put(slot, last.Tag(from), last.Freq(from), last.Location(from))
-			t.publish(t.buckets())
+			t.publish(t.Buckets())
 			last.clear(from)
 		}
 		l := prev.link()
 		prev.setLink(0)
-		t.publish(t.buckets())
+		t.publish(t.Buckets())
 		t.giveFree(l)
 	}
 }

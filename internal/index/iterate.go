@@ -24,7 +24,7 @@ func (p Placed) Hash() uint64 { return bits.Reverse64(p.Position) }
 // in one bucket. next is the position where the next bucket begins, 0 behind the last one.
 // The caller holds the lock; the list is lent until the next call.
 func (t *Table) From(at uint64) (found []Placed, next uint64) {
-	j := home(bits.Reverse64(at), t.buckets())
+	j := home(bits.Reverse64(at), t.Buckets())
 	s, _ := t.collect(j)
 	found = s.placed[:0]
 	for i, h := range s.hashes {
@@ -40,8 +40,8 @@ func (t *Table) From(at uint64) (found []Placed, next uint64) {
 
 // depth is how many bits of their hashes the entries of a bucket share.
 func (t *Table) depth(j uint32) int {
-	all := bits.Len32(t.buckets() - 1)
-	if top := uint32(1) << all >> 1; j < top && j|top >= t.buckets() { // it has yet to be split
+	all := bits.Len32(t.Buckets() - 1)
+	if top := uint32(1) << all >> 1; j < top && j|top >= t.Buckets() { // it has yet to be split
 		return all - 1
 	}
 	return all

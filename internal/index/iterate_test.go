@@ -17,7 +17,7 @@ func TestFromMeetsEachOnce(t *testing.T) {
 		"grows":   func(w *world, rng *rand.Rand, _ map[uint32]bool) { w.insert(rng.Uint64()) },
 		"shrinks": shrink,
 		"both": func(w *world, rng *rand.Rand, stays map[uint32]bool) {
-			if w.table.buckets() < 200 {
+			if w.table.Buckets() < 200 {
 				w.insert(rng.Uint64())
 			} else {
 				shrink(w, rng, stays)
@@ -35,7 +35,7 @@ func TestFromMeetsEachOnce(t *testing.T) {
 						stays[loc] = true
 					}
 				}
-				buckets := w.table.buckets()
+				buckets := w.table.Buckets()
 				last, holds := uint64(0), 0
 				for at, next := uint64(0), uint64(1); next != 0; at, holds = next, holds+1 {
 					var found []Placed
@@ -66,8 +66,8 @@ func TestFromMeetsEachOnce(t *testing.T) {
 					}
 				}
 				w.check()
-				if name == "shrinks" && w.table.buckets() > buckets/10 {
-					t.Errorf("of %d buckets %d are left", buckets, w.table.buckets())
+				if name == "shrinks" && w.table.Buckets() > buckets/10 {
+					t.Errorf("of %d buckets %d are left", buckets, w.table.Buckets())
 				}
 			})
 		}
@@ -126,7 +126,7 @@ func TestPartsAreSmall(t *testing.T) {
 	w.table.Clear()
 	clear(w.live)
 	w.check()
-	if n := w.table.buckets(); n > 64 {
+	if n := w.table.Buckets(); n > 64 {
 		t.Errorf("%d buckets after Clear", n)
 	}
 }

@@ -111,7 +111,8 @@ func (t *Table) publish(buckets uint32) {
 	}
 }
 
-func (t *Table) buckets() uint32 { return uint32(t.shape.Load()) }
+// Buckets is the number of those in the main part. It may be called at any time.
+func (t *Table) Buckets() uint32 { return uint32(t.shape.Load()) }
 
 // home is the number of the bucket where a key's search begins: the lower bits
 // of its hash, one bit more for buckets that were split already.
@@ -219,7 +220,7 @@ func (t *Table) Find(hash uint64, loc uint32) (b *Bucket, slot int, ok bool) {
 // Insert adds an entry for a key that has none. The caller has seen to
 // NeedsChunk.
 func (t *Table) Insert(hash uint64, loc uint32, freq int) {
-	t.insertChain(home(hash, t.buckets()), TagOf(hash), freq, loc)
+	t.insertChain(home(hash, t.Buckets()), TagOf(hash), freq, loc)
 	t.count++
 	if t.splitDue() {
 		t.split()
@@ -249,7 +250,7 @@ func (t *Table) insertChain(j uint32, tag Tag, freq int, loc uint32) {
 func (t *Table) Remove(hash uint64, b *Bucket, slot int) {
 	t.count--
 	b.clear(slot)
-	j := home(hash, t.buckets())
+	j := home(hash, t.Buckets())
 	if t.bucket(j).link() != 0 {
 		t.compact(j)
 	}

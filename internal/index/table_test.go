@@ -91,7 +91,7 @@ func (w *world) check() {
 		}
 	}
 	seen := 0
-	for j := range w.table.buckets() {
+	for j := range w.table.Buckets() {
 		for b := w.table.bucket(j); b != nil; b = w.table.Next(b) {
 			for m := b.Used(); m != 0; seen++ {
 				if loc := b.Location(m.Next()); !w.live[loc] {
