@@ -1,18 +1,24 @@
-// Package registry keeps numbers under names, of which some may be forgotten: the
-// generations of namespaces, and the versions of tags.
+// Package registry remembers when tags were invalidated and namespaces cleared, in memory
+// of a fixed size, for any number of both.
 //
 // # Terminology
 //
-//   - number: 64 bits, not 0. Whoever finds another number under a name than the one
-//     that he has, takes what he has for worthless.
-//   - id: the name of a number: a byte that says of which kind it is, and a hash.
-//   - slot: the place of one number in the table's memory.
-//   - held: an id that is in use, whose slot is not taken over.
+//   - clock: a count of all invalidations and Clears. It never falls.
+//   - place: where the clock of the last invalidation of a tag stands, and that of the last
+//     Clear of a namespace. A hash chooses it, so names may share one: what happens to one
+//     name of a place happens to all.
+//   - note: of a value with tags: the clock before it was made. It holds as long as no place of
+//     its tags has a later one.
+//   - generation: the number that the keys of a namespace begin with: a hash of the
+//     namespace's id and of what its place has.
+//   - epoch: a random secret of a table. No note of another epoch holds.
 //
 // # Files
 //
-//   - id.go: ids
-//   - table.go: the table, and where an id stands in it
-//   - insert.go: how slots are taken over
-//   - size.go: the memory of a table
+//   - id.go: ids, and hashes of them
+//   - table.go: the table, its memory, and tags
+//   - note.go: what a value with tags notes
+//   - generation.go: namespaces
+//   - restore.go: a table's saved form, and tables of other sizes
+//   - size.go: how many places a table has
 package registry

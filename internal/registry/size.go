@@ -1,35 +1,47 @@
 package registry
 
-// headBytes are the bytes of a table before its slots: a word that is 1 once the table
-// has forgotten an id, and zeros.
+import "github.com/firncache/firn/internal/offheap"
+
+// The number of places of a table, a power of two.
 const (
-	headBytes = 64
-	slotBytes = 24
-	markBytes = 4 // of a slot, on the heap
+	MinPlaces = 64
+	MaxPlaces = 1 << 26
 )
 
-// The number of slots of a table, a power of two.
 const (
-	MinSlots = 64
-	MaxSlots = 1 << 15
+	headBytes  = 64
+	placeBytes = 32
 )
 
-// SlotsFor is how many slots a table has that may take so many bytes, MinSlots at
-// least: 32,768 with 897 KiB.
-func SlotsFor(bytes int64) int {
-	n := MinSlots
-	for n < MaxSlots && Memory(2*n) <= bytes {
+// Share is the part of a cache's memory that the places of its table may take.
+const Share = 128
+
+// PlacesFor is how many places a table has whose places may take so many bytes, MinPlaces at
+// least: 32,768 with 1 MiB.
+func PlacesFor(bytes int64) int {
+	n := MinPlaces
+	for n < MaxPlaces && 2*placeBytes*int64(n) <= bytes {
 		n *= 2
 	}
 	return n
 }
 
-// Bytes is the length of the memory of a table with so many slots, a power of two from
-// MinSlots to MaxSlots.
-func Bytes(slots int) int { return headBytes + slotBytes*slots }
+// Bytes is the length of the memory of a table with so many places, a power of two from
+// MinPlaces to MaxPlaces.
+func Bytes(places int) int { return headBytes + placeBytes*places }
 
-// Memory is how many bytes such a table takes in all.
-func Memory(slots int) int64 { return int64(Bytes(slots) + markBytes*slots) }
+// Alloc makes an empty table of memory of its own, which Free gives back.
+func Alloc(places int, seed uint64) *Table {
+	mem, err := offheap.Alloc(Bytes(places))
+	if err != nil {
+		mem = make([]byte, Bytes(places))
+	}
+	t := New(mem, seed)
+	if err == nil {
+		t.own = mem
+	}
+	return t
+}
 
-// Share is the part of a cache's memory that its table may take.
-const Share = 128
+// Free gives the memory of Alloc back. Nobody uses the table any more.
+func (t *Table) Free() { _ = offheap.Free(t.own) }

@@ -6,297 +6,386 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
 const seed = 0x0123456789abcdef
 
-func tableOf(slots int) (*Table, []byte) {
-	mem := make([]byte, Bytes(slots))
+func tableOf(places int) (*Table, []byte) {
+	mem := make([]byte, Bytes(places))
 	return New(mem, seed), mem
 }
 
-func tag(i int) ID       { return IDOf(Tag, fmt.Sprint("tag ", i)) }
+func tag(i int) ID       { return TagOf("n", fmt.Sprint("tag ", i)) }
 func namespace(i int) ID { return IDOf(Namespace, fmt.Sprint("namespace ", i)) }
 
-func TestNumbers(t *testing.T) {
-	t.Parallel()
-	x, mem := tableOf(MinSlots)
-	for _, id := range []ID{tag(1), namespace(1), IDOf(Tag, "namespace 1")} {
-		if n, ok := x.Get(id); ok {
-			t.Errorf("%x: %d before it was drawn", id, n)
-		}
-		n := x.GetOrDraw(id)
-		if got, ok := x.Get(id); n == 0 || !ok || got != n || x.GetOrDraw(id) != n {
-			t.Errorf("%x: %d, %v after %d was drawn", id, got, ok, n)
-		}
-		next := x.Bump(id)
-		if got, ok := x.Get(id); next == 0 || next == n || !ok || got != next {
-			t.Errorf("%x: %d, %v after it was replaced by %d", id, got, ok, next)
-		}
-		if got, ok := New(mem, 1).Get(id); !ok || got != next {
-			t.Errorf("%x: the next process finds %d, %v, want %d", id, got, ok, next)
-		}
+// note is the note of a value with some tags that begins now.
+func (t *Table) note(tags ...int) []byte {
+	var ids []ID
+	for _, i := range tags {
+		ids = append(ids, tag(i))
 	}
+	return t.AppendNote(nil, t.Clock(), ids)
 }
 
-// The first numbers are the same for whoever has lost the table, as long as it has
-// forgotten nothing, and only with the seed.
-func TestFirstNumbers(t *testing.T) {
+// A value holds until one of its tags is invalidated, and the next process says the same.
+func TestInvalidate(t *testing.T) {
 	t.Parallel()
-	a, _ := tableOf(MinSlots)
-	b, _ := tableOf(MinSlots)
-	other := New(nil, seed+1)
-	for i := range 10 {
-		if n := a.GetOrDraw(tag(i)); b.GetOrDraw(tag(i)) != n || other.GetOrDraw(tag(i)) == n {
-			t.Errorf("tag %d: %d with one seed, %d with another; %d again", i, n, other.GetOrDraw(tag(i)), b.GetOrDraw(tag(i)))
-		}
-	}
-	if a.Bump(tag(11)) == b.GetOrDraw(tag(11)) {
-		t.Error("a number that replaces none is a first one")
-	}
-}
-
-// A number that an id has had never comes back, however many are forgotten, and
-// whatever process asks.
-func TestNothingComesBack(t *testing.T) {
-	t.Parallel()
-	for name, idOf := range map[string]func(int) ID{"tags": tag, "namespaces": namespace} {
-		x, mem := tableOf(MinSlots)
-		rng := rand.New(rand.NewPCG(1, 2))
-		dead, live := map[uint64]bool{}, map[ID]uint64{}
-		forgotten := 0
-		for i := range 20_000 {
-			if i%500 == 0 {
-				x = New(mem, seed)
-			}
-			id := idOf(rng.IntN(400))
-			n, known := x.Get(id)
-			if rng.IntN(2) == 0 {
-				n = x.Bump(id)
-			} else if !known {
-				n = x.GetOrDraw(id)
-			}
-			if old := live[id]; old != n {
-				dead[old] = true
-				if old != 0 && !known {
-					forgotten++
+	x, mem := tableOf(1 << 16)
+	a, ab, b := x.note(1), x.note(1, 2), x.note(2)
+	check := func(when string, want ...Verdict) {
+		t.Helper()
+		for name, y := range map[string]*Table{"this": x, "the next": New(mem, seed)} {
+			for i, note := range [][]byte{a, ab, b} {
+				if got := y.Judge(note); got != want[i] {
+					t.Errorf("%s, %s process judges note %d as %d: want %d", when, name, i, got, want[i])
 				}
 			}
-			if dead[n] {
-				t.Fatalf("%s: %d came back at step %d", name, n, i)
-			}
-			live[id] = n
-		}
-		if forgotten == 0 || !x.Forgot() {
-			t.Errorf("%s: %d forgotten, and the table says %v", name, forgotten, x.Forgot())
 		}
 	}
+	check("at first", Holds, Holds, Holds)
+	x.Invalidate(tag(1))
+	check("without 1", Obsolete, Obsolete, Holds)
+	a = x.note(1)
+	check("with another 1", Holds, Obsolete, Holds)
 }
 
-// What is held stays, and tags and namespaces do not drive out each other; when all
-// is held, a number is good for its caller.
-func TestHeld(t *testing.T) {
+// What was noted before the clock was raised is obsolete however late the note is made, and what
+// was noted afterwards is not.
+func TestNoteOfAnEarlierMoment(t *testing.T) {
 	t.Parallel()
-	x, _ := tableOf(MinSlots)
-	most := MinSlots / 4
-	var numbers []uint64
-	for i := range most {
-		numbers = append(numbers, x.Hold(namespace(i)))
+	x, _ := tableOf(MinPlaces)
+	x.Invalidate(tag(1))
+	begun := x.Clock()
+	if v := x.Judge(x.AppendNote(nil, begun, []ID{tag(1)})); v != Holds {
+		t.Errorf("what began after the invalidation: %d", v)
 	}
-	for i := range 10_000 {
-		x.Bump(tag(i))
-	}
-	late := x.Hold(namespace(most))
-	if n, ok := x.Get(namespace(most)); ok || late == 0 {
-		t.Errorf("with all slots held another id has %d, and %d in the table", late, n)
-	}
-	if again := x.Hold(namespace(most)); again == late {
-		t.Error("the number of an id that found no slot came back")
-	}
-	for i, n := range numbers {
-		if got, ok := x.Get(namespace(i)); !ok || got != n {
-			t.Errorf("namespace %d, which is held: %d, %v, want %d", i, got, ok, n)
-		}
-	}
-	x.Release(namespace(3))
-	x.Release(namespace(most)) // which has no slot
-	for i := range 3 {
-		x.Hold(namespace(most + i))
-	}
-	if _, ok := x.Get(namespace(3)); ok {
-		t.Error("a released id kept its slot from one that is held")
+	x.Invalidate(tag(1))
+	if v := x.Judge(x.AppendNote(nil, begun, []ID{tag(1)})); v != Obsolete {
+		t.Errorf("what began before the invalidation: %d", v)
 	}
 }
 
-// Ids that are used stay while others come and go.
-func TestClock(t *testing.T) {
+// An invalidation that is overtaken by a later one does not make its place older.
+func TestPlacesGrow(t *testing.T) {
+	t.Parallel()
+	x, _ := tableOf(MinPlaces)
+	at := &x.at(x.hash(tag(1))).invalidated
+	at.Store(5) // by one that began later
+	raise(at, 1)
+	if got := at.Load(); got != 5 {
+		t.Errorf("the place has %d, want 5", got)
+	}
+}
+
+// No note holds, nor counts as obsolete, that another table made, or nobody did.
+func TestForeignNotes(t *testing.T) {
+	t.Parallel()
+	x, _ := tableOf(MinPlaces)
+	other, _ := tableOf(MinPlaces)
+	note := x.note(1, 2, 3)
+	if v := other.Judge(note); v != Foreign {
+		t.Errorf("another table judges it as %d", v)
+	}
+	for i := range note {
+		forged := bytes.Clone(note)
+		forged[i] ^= 1
+		if v := x.Judge(forged); v != Foreign {
+			t.Errorf("with byte %d changed it is judged as %d", i, v)
+		}
+	}
+	if v := x.Judge(make([]byte, NoteLen(1))); v != Foreign {
+		t.Errorf("zeros are judged as %d", v)
+	}
+	if x.End(); x.Judge(note) != Foreign {
+		t.Error("a note holds in a table whose memory may be gone")
+	}
+}
+
+// However many tags there are, a value is found until its own place is invalidated, and never
+// after one of its tags was.
+func TestManyTags(t *testing.T) {
 	t.Parallel()
 	x, _ := tableOf(1 << 10)
-	n := x.GetOrDraw(tag(0))
-	for i := 1; i < 20_000; i++ {
-		x.GetOrDraw(tag(i))
-		if got, ok := x.Get(tag(0)); !ok || got != n {
-			t.Fatalf("lost after %d others, though it was read before each", i)
+	const n = 20_000
+	notes := make([][]byte, n)
+	for i := range notes {
+		notes[i] = x.note(i)
+	}
+	for i, note := range notes {
+		if x.Judge(note) != Holds {
+			t.Fatalf("tag %d does not hold, and nothing was invalidated", i)
+		}
+	}
+	x.Invalidate(tag(7))
+	lost := 0
+	for _, note := range notes {
+		if x.Judge(note) != Holds {
+			lost++
+		}
+	}
+	if x.Judge(notes[7]) != Obsolete || lost > n/200 {
+		t.Errorf("%d of %d values are lost with one place of %d, the invalidated one as %d", lost, n, x.Places(), x.Judge(notes[7]))
+	}
+}
+
+// A namespace has its generation until it is cleared, in the next process too, and none that it
+// had before.
+func TestGenerations(t *testing.T) {
+	t.Parallel()
+	x, mem := tableOf(MinPlaces)
+	rng := rand.New(rand.NewPCG(1, 2))
+	dead, live := map[uint64]ID{}, map[ID]uint64{}
+	for step := range 20_000 {
+		if step%500 == 0 {
+			x = New(mem, seed)
+		}
+		id := namespace(rng.IntN(400))
+		g := x.Generation(id)
+		if rng.IntN(20) == 0 {
+			g = x.Clear(id)
+			if before, ok := live[id]; ok && before == g {
+				t.Fatalf("cleared, %x has the same generation", id)
+			}
+		}
+		if old, ok := live[id]; ok && old != g {
+			dead[old] = id
+		}
+		if of, ok := dead[g]; ok {
+			t.Fatalf("generation %x of %x came back at step %d, as one of %x", g, of, step, id)
+		}
+		live[id] = g
+	}
+}
+
+// The first generations are the same for whoever has lost the table, with the seed alone, and
+// what follows is not.
+func TestFirstGenerations(t *testing.T) {
+	t.Parallel()
+	a, _ := tableOf(MinPlaces)
+	b, _ := tableOf(1 << 10)
+	other := New(make([]byte, Bytes(MinPlaces)), seed+1)
+	for i := range 10 {
+		if g := a.Generation(namespace(i)); b.Generation(namespace(i)) != g || other.Generation(namespace(i)) == g {
+			t.Errorf("namespace %d: %x, and %x in the next table", i, g, b.Generation(namespace(i)))
+		}
+	}
+	if a.Clear(namespace(1)) == b.Clear(namespace(1)) {
+		t.Error("two tables clear a namespace alike")
+	}
+}
+
+// sizes are tables that another one moves to.
+var sizes = []int{1 << 12, 1 << 10, 1 << 8, MinPlaces}
+
+// A table of another size knows every invalidation and every Clear, however it was moved, and as
+// much more as it has fewer places.
+func TestMoves(t *testing.T) {
+	t.Parallel()
+	x, _ := tableOf(1 << 10)
+	for name, move := range map[string]func(y *Table){
+		"copied": func(y *Table) { y.Copy(x) },
+		"saved": func(y *Table) {
+			if !y.Restore(x.Save()) {
+				t.Error("what was saved cannot be restored")
+			}
+		},
+	} {
+		var notes [][]byte
+		for i := range 300 {
+			notes = append(notes, x.note(i))
+		}
+		for i := range 20 {
+			x.Invalidate(tag(i))
+			x.Clear(namespace(i))
+		}
+		for _, places := range sizes {
+			y, mem := tableOf(places)
+			move(y)
+			y = New(mem, seed)
+			lost := 0
+			for i, note := range notes {
+				switch got := y.Judge(note); {
+				case got == Foreign, got == Holds && x.Judge(note) == Obsolete:
+					t.Errorf("%s to %d places: note %d is judged as %d", name, places, i, got)
+				case got != x.Judge(note):
+					lost++
+				}
+			}
+			if places >= x.Places() && lost > 0 {
+				t.Errorf("%s to %d places: %d values are lost", name, places, lost)
+			}
+			for i := range 40 {
+				if id := namespace(i); places >= x.Places() && y.Generation(id) != x.Generation(id) {
+					t.Errorf("%s to %d places: namespace %d has another generation", name, places, i)
+				}
+			}
+			if y.Clock() != x.Clock() {
+				t.Errorf("%s to %d places: the clock is %d, want %d", name, places, y.Clock(), x.Clock())
+			}
 		}
 	}
 }
 
-// A process that dies after any store leaves a table in which every other id has its
-// number, or is known to be forgotten, and the one that came has its own, or none.
-func TestKilledWhileInserting(t *testing.T) {
+// A namespace that moves between tables of two sizes again and again never has a generation
+// again that it had before a Clear.
+func TestGenerationsMove(t *testing.T) {
 	t.Parallel()
-	x, mem := tableOf(MinSlots)
-	before, numbers, kills := map[ID]uint64{}, map[uint64]bool{}, 0
-	x.stored = func() {
-		kills++
-		next := New(bytes.Clone(mem), seed)
-		found := map[ID]uint64{}
-		for id, n := range next.All {
-			found[id] = n
-		}
-		lost := 0
-		for id, n := range before {
-			if found[id] == 0 {
-				lost++
-			} else if found[id] != n {
-				t.Errorf("%x has %d, want %d", id, found[id], n)
-			}
-			delete(found, id)
-		}
-		for id, n := range found {
-			if numbers[n] {
-				t.Errorf("%x has the number of another", id)
-			}
-		}
-		if lost > 1 || len(found) > 1 || lost > 0 && !next.Forgot() {
-			t.Errorf("%d are lost, %d have come, and the table says that it forgot some: %v", lost, len(found), next.Forgot())
-		}
-	}
-	for i := range 400 {
-		clear(before)
-		for id, n := range x.All {
-			before[id], numbers[n] = n, true
-		}
-		x.Bump(tag(i % 150))
-	}
-	if kills < 400 {
-		t.Errorf("%d stores", kills)
-	}
-}
-
-func TestRestoreAndReset(t *testing.T) {
-	t.Parallel()
+	rng := rand.New(rand.NewPCG(3, 4))
 	x, _ := tableOf(1 << 8)
-	for i := range 30 {
-		x.Bump(tag(i))
-		x.Bump(namespace(i))
+	dead, live := map[uint64]bool{}, map[ID]uint64{}
+	for step := range 2_000 {
+		if step%20 == 0 {
+			y, _ := tableOf(MinPlaces << rng.IntN(5))
+			y.Copy(x)
+			x = y
+		}
+		id := namespace(rng.IntN(200))
+		dead[live[id]] = true
+		live[id] = x.Clear(id)
+		for id, old := range live {
+			g := x.Generation(id)
+			if g != old {
+				dead[old] = true
+			}
+			if dead[g] {
+				t.Fatalf("step %d: %x has the generation again that it had before a Clear", step, id)
+			}
+			live[id] = g
+		}
 	}
-	for _, slots := range []int{1 << 10, 1 << 8, MinSlots} {
-		y, _ := tableOf(slots)
-		y.Restore(false, x.All)
-		n := 0
-		for id, number := range y.All {
-			n++
-			if got, ok := x.Get(id); !ok || got != number {
-				t.Errorf("%d slots: %x has %d, want %d", slots, id, number, got)
+}
+
+// With a table that was damaged no value with tags holds, and every namespace has another
+// generation, one that was never cleared too; and so it stays.
+func TestLose(t *testing.T) {
+	t.Parallel()
+	x, _ := tableOf(MinPlaces)
+	first, cleared, note := x.Generation(namespace(1)), x.Clear(namespace(2)), x.note(1)
+	damages := map[string]func(saved []Words) []Words{
+		"nothing":       func([]Words) []Words { return nil },
+		"no epoch":      func(s []Words) []Words { s[0][0] = 0; return s },
+		"odd places":    func(s []Words) []Words { s[0][3] = 65; return s },
+		"few places":    func(s []Words) []Words { s[0][3] = 32; return s },
+		"a high place":  func(s []Words) []Words { s[1][0] = MinPlaces; return s },
+		"a late place":  func(s []Words) []Words { s[1][2] = 99; return s },
+		"a later place": func(s []Words) []Words { s[1][1] = 99; return s },
+	}
+	for name, damage := range damages {
+		y, mem := tableOf(MinPlaces)
+		if y.Restore(damage(x.Save())) {
+			t.Errorf("%s: it is taken for a table", name)
+		}
+		for _, y := range []*Table{y, New(mem, seed)} {
+			if y.Judge(note) != Foreign || y.Generation(namespace(1)) == first || y.Generation(namespace(2)) == cleared {
+				t.Errorf("%s: something holds", name)
 			}
 		}
-		if forgot := n < 60; forgot != y.Forgot() || forgot != (slots == MinSlots) {
-			t.Errorf("%d slots: %d numbers, and it says that it forgot some: %v", slots, n, y.Forgot())
-		}
-		z, _ := tableOf(slots)
-		z.Restore(true, func(func(ID, uint64) bool) {})
-		if !z.Forgot() {
-			t.Error("a table does not say what the one before it forgot")
-		}
-		y.Reset()
-		for id := range y.All {
-			t.Errorf("%x after Reset", id)
-		}
-		if y.Forgot() {
-			t.Error("an empty table says that it forgot")
-		}
 	}
+}
+
+// A process that is killed between the clock and the place of an invalidation, which has not
+// returned, leaves a table in which every other note is judged as before; and what is noted
+// then is made obsolete by the next invalidation.
+func TestKilledWhileInvalidating(t *testing.T) {
+	t.Parallel()
+	x, mem := tableOf(MinPlaces)
+	before := x.note(1)
+	x.head.clock.Add(1) // and it dies
+	y := New(bytes.Clone(mem), seed)
+	if y.Judge(before) != Holds {
+		t.Error("an invalidation that did not happen is found")
+	}
+	after := y.note(1)
+	y.Invalidate(tag(1))
+	if y.Judge(before) != Obsolete || y.Judge(after) != Obsolete {
+		t.Error("an invalidation is lost")
+	}
+}
+
+// Once an invalidation has returned, no note from before it holds, however many run at once.
+func TestInvalidateAtOnce(t *testing.T) {
+	t.Parallel()
+	x, _ := tableOf(MinPlaces)
+	var source, acked atomic.Uint64
+	var all sync.WaitGroup
+	for range 2 {
+		all.Go(func() {
+			for range 20_000 {
+				begun := x.Clock()
+				v := source.Load()
+				note := x.AppendNote(nil, begun, []ID{tag(1), tag(2)})
+				if done := acked.Load(); x.Judge(note) == Holds && v < done {
+					t.Errorf("a value of %d holds, after %d was invalidated", v, done)
+					return
+				}
+			}
+		})
+	}
+	for range 20_000 {
+		v := source.Add(1)
+		x.Invalidate(tag(1))
+		acked.Store(v)
+		x.Invalidate(tag(3))
+	}
+	all.Wait()
 }
 
 // Any bytes are a table.
 func FuzzTable(f *testing.F) {
-	x, mem := tableOf(MinSlots)
-	x.Bump(tag(1))
-	x.Hold(namespace(1))
+	x, mem := tableOf(MinPlaces)
+	x.Invalidate(tag(1))
+	x.Clear(namespace(1))
 	f.Add(mem[:200])
 	f.Fuzz(func(t *testing.T, b []byte) {
-		mem := make([]byte, Bytes(MinSlots))
+		mem := make([]byte, Bytes(MinPlaces))
 		copy(mem, b)
 		x := New(mem, seed)
-		for i := range 100 {
-			n := x.Bump(tag(i))
-			if got, ok := x.Get(tag(i)); n == 0 || !ok || got == 0 {
-				t.Fatalf("%d, %v after %d", got, ok, n)
-			}
-			x.Release(namespace(i))
-			x.Hold(namespace(i))
+		y := New(make([]byte, Bytes(2*MinPlaces)), seed)
+		y.Copy(x)
+		if z := New(make([]byte, Bytes(MinPlaces)), seed); !z.Restore(x.Save()) {
+			z.Invalidate(tag(1))
 		}
-		y := New(nil, seed)
-		y.Restore(x.Forgot(), x.All)
 	})
-}
-
-// Readers never see the number of another id while slots are taken over.
-func TestReadsDuringTakeovers(t *testing.T) {
-	t.Parallel()
-	x, _ := tableOf(MinSlots)
-	const ids, steps = 200, 5_000
-	var mu sync.Mutex
-	owner := map[uint64]ID{}
-	seen := make([]map[uint64]ID, 2)
-	var group sync.WaitGroup
-	for k := range seen {
-		seen[k] = map[uint64]ID{}
-		group.Go(func() {
-			rng := rand.New(rand.NewPCG(uint64(k), 9))
-			for range steps {
-				id := tag(rng.IntN(ids))
-				if n, ok := x.Get(id); ok {
-					seen[k][n] = id
-				}
-			}
-		})
-		group.Go(func() {
-			rng := rand.New(rand.NewPCG(uint64(k), 10))
-			for range steps {
-				id := tag(rng.IntN(ids))
-				mu.Lock()
-				owner[x.Bump(id)] = id
-				mu.Unlock()
-			}
-		})
-	}
-	group.Wait()
-	for _, s := range seen {
-		for n, id := range s {
-			if owner[n] != id {
-				t.Errorf("%x was read with the number of %x", id, owner[n])
-			}
-		}
-	}
 }
 
 func TestSizes(t *testing.T) {
 	t.Parallel()
 	var got []int
-	for _, bytes := range []int64{0, 1 << 10, 4 << 10, 16 << 10, 1 << 20, 1 << 40} {
-		n := SlotsFor(bytes)
-		got = append(got, n)
-		if n > MinSlots && Memory(n) > bytes {
-			t.Errorf("%d slots with %d bytes", n, bytes)
+	for _, bytes := range []int64{0, 1 << 10, 4 << 10, 16 << 10, 1 << 20, 1 << 23, 1 << 50} {
+		got = append(got, PlacesFor(bytes))
+	}
+	if want := []int{64, 64, 128, 512, 32768, 262144, MaxPlaces}; !slices.Equal(got, want) {
+		t.Errorf("%v places, want %v", got, want)
+	}
+	x := Alloc(128, 1)
+	if x.Invalidate(tag(1)); x.Places() != 128 || x.Clock() != 1 {
+		t.Errorf("%d places, a clock of %d", x.Places(), x.Clock())
+	}
+	x.Free()
+}
+
+// A value with 4 tags lives for a quarter as many invalidations, on average, as there are places:
+// with 100 a second, for as long as docs/CAPACITY.md says.
+func TestMeanLife(t *testing.T) {
+	t.Parallel()
+	for bytes, seconds := range map[int64]float64{16 << 20: 10.24, 1 << 30: 655.36, 16 << 30: 10485.76} {
+		if got := float64(PlacesFor(bytes/Share)) / 4 / 100; got != seconds {
+			t.Errorf("%d bytes: %v s, want %v", bytes, got, seconds)
 		}
 	}
-	if want := []int{64, 64, 128, 512, 32768, 32768}; !slices.Equal(got, want) {
-		t.Errorf("%v slots, want %v", got, want)
+	x, _ := tableOf(1 << 10)
+	const values = 400
+	lived, next := 0, 10*values
+	for i := range values {
+		note := x.note(4*i, 4*i+1, 4*i+2, 4*i+3)
+		for ; x.Judge(note) == Holds; lived++ {
+			x.Invalidate(tag(next))
+			next++
+		}
 	}
-	if x := New(nil, 1); x.Slots() != MinSlots {
-		t.Errorf("%d slots on the heap, want %d", x.Slots(), MinSlots)
+	if mean, want := float64(lived)/values, 256.0; mean < .85*want || mean > 1.15*want {
+		t.Errorf("a value lives for %v invalidations, want about %v", mean, want)
 	}
 }

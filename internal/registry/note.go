@@ -1,0 +1,61 @@
+package registry
+
+import "encoding/binary"
+
+// A note says which tags a value has, and when it began to be made:
+//
+//	+------+-------+- - - - - - - - - - - -+
+//	| seal | clock | hash of each tag      |
+//	| 8    | 8     | 4                     |
+//	+------+-------+- - - - - - - - - - - -+
+//
+// The seal is of the rest and of the table's secret, its epoch. So nobody outside the process
+// can make a note, and none holds in a table of another epoch.
+const (
+	sealLen  = 8
+	clockEnd = 16
+	hashLen  = 4
+)
+
+// NoteLen is the length of the note of so many tags.
+func NoteLen(tags int) int { return clockEnd + hashLen*tags }
+
+// AppendNote appends the note of a value with some tags, which began to be made when the clock
+// was that.
+func (t *Table) AppendNote(dst []byte, clock uint64, tags []ID) []byte {
+	from := len(dst)
+	dst = binary.LittleEndian.AppendUint64(dst, 0)
+	dst = binary.LittleEndian.AppendUint64(dst, clock)
+	for _, id := range tags {
+		dst = binary.LittleEndian.AppendUint32(dst, t.hash(id))
+	}
+	binary.LittleEndian.PutUint64(dst[from:], Seal(t.epoch, dst[from+sealLen:]))
+	return dst
+}
+
+// Verdict is what a table says of a note.
+type Verdict uint8
+
+// The verdicts.
+const (
+	Foreign  Verdict = iota // it is of another table, or no note
+	Obsolete                // a tag was invalidated since
+	Holds
+)
+
+// Judge judges a note, of NoteLen of some number of tags.
+func (t *Table) Judge(note []byte) Verdict {
+	if binary.LittleEndian.Uint64(note) != Seal(t.epoch, note[sealLen:]) || t.ended.Load() {
+		return Foreign
+	}
+	clock := binary.LittleEndian.Uint64(note[sealLen:])
+	for hashes := note[clockEnd:]; len(hashes) >= hashLen; hashes = hashes[hashLen:] {
+		if t.at(binary.LittleEndian.Uint32(hashes)).invalidated.Load() > clock {
+			return Obsolete
+		}
+	}
+	if t.ended.Load() { // after the places: what was read was there
+		return Foreign
+	}
+	return Holds
+}
