@@ -44,6 +44,9 @@ func (t *Tier) fits(r *newRecord) bool {
 // Bounds are the least and the largest budget that SetBytes accepts now.
 func (t *Tier) Bounds() (least, most int64) { return t.minBytes(), t.maxBytes() }
 
+// Bytes is the budget.
+func (t *Tier) Bytes() int64 { return t.bytes.Load() }
+
 // minBytes is the smallest budget that the tier can shrink to.
 func (t *Tier) minBytes() int64 { return t.reserved.Load() + t.minOwn() }
 

@@ -26,7 +26,7 @@ type Config struct {
 
 	Lower LowerTier // the lower tier; nil: none
 
-	SimulationBytes int64 // memory, part of Bytes, for simulations of the tier at other sizes, and of both tiers if Lower is SimulatedLower; 0: none
+	Simulation Simulation // of the tier at other sizes, and of both tiers if Lower is SimulatedLower
 
 	HashMask uint64 // for tests: bits of the hash that are kept; 0 keeps all
 	PageSize int    // for tests: of memory, a power of two; 0: the system's

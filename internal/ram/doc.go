@@ -102,16 +102,20 @@
 //     (get_other.go). get_amd64.s: the same steps for usual records, as macros and put
 //     together; get_amd64.go declares the result. get_multi.go, values.go: many Gets at
 //     once. peek.go, absent.go, iterate.go: the other reads. probe.go: what they take.
+//     simulations.go: which requests the miniature caches of other sizes see.
 //   - set.go, set_multi.go, delete.go: the writes; watch.go, set_if.go: those of a
-//     watched key; clear.go: that of all.
+//     watched key; touch.go: that of a deadline alone; tail.go: of a value's end; clear.go: that of all.
 //   - acquire.go: how a write gets segments. reclaim.go, reclaim_ahead.go: which shard
 //     gives one up, and when; drain.go, walk.go, work.go: how; ages.go: the age of what goes. lanes.go, ghosts.go: the
 //     questions to package policy.
 //   - lower_tier.go: the seam to a lower tier. demote.go, demote_parts.go, demotions.go,
 //     only_here.go, force.go,
 //     promote.go: the way there and back.
-//   - evicted.go, unlock.go: the records that OnEvict is told of when a shard is unlocked.
-//   - clock.go, sweep.go, janitor.go: deadlines. obsolete.go: records that nobody wants.
+//   - evicted.go, unlock.go: the records that OnEvict is told of when a shard is unlocked;
+//     evicted_join.go: two lists of them; evict_lower.go: those of the lower tier;
+//     cause.go: why they left.
+//   - clock.go, sweep.go, janitor.go, slide.go: deadlines. obsolete.go: records that nobody wants.
 //   - budget.go, resize.go: the budget and its parts; SetBytes.
-//   - counters.go, stats.go, check.go: figures, and the check of everything for tests.
+//   - counters.go, stats.go, inside.go, check.go: figures, those of the live page, and the
+//     check of everything for tests.
 package ram

@@ -12,7 +12,7 @@ func TestPlannedMaxRecord(t *testing.T) {
 	for _, bytes := range []int64{64 << 10, 300_000, 1 << 20, 8 << 20} {
 		t.Run(fmt.Sprint(bytes), func(t *testing.T) {
 			t.Parallel()
-			tier, err := New(Config{Bytes: bytes, Seed: 1, SimulationBytes: SimulationBytes(bytes)})
+			tier, err := New(Config{Bytes: bytes, Seed: 1, Simulation: ServiceSimulation(bytes)})
 			if err != nil {
 				t.Fatal(err)
 			}

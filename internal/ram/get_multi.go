@@ -37,7 +37,7 @@ const (
 // for use; used again, it allocates nothing once it is large enough.
 type Batch struct {
 	Values
-	Hashes []uint64 // of the keys
+	Hashes []uint64 // of the keys without a value; the others may be anything
 	Misses int
 
 	lookups lookups
@@ -63,6 +63,10 @@ const (
 // GetMulti is Get for many keys. What it finds is in b.
 func (t *Tier) GetMulti(b *Batch, keys [][]byte) {
 	b.reset(len(keys))
+	if t.cached() {
+		t.getEach(b, keys)
+		return
+	}
 	for i := 0; i < len(keys)+finishAfter; i += group {
 		t.begin(b, keys, i)
 		t.match(b, i-matchAfter)
@@ -74,6 +78,48 @@ func (t *Tier) GetMulti(b *Batch, keys [][]byte) {
 	t.reads.add(len(keys)-b.Misses, b.Misses)
 	if t.slides.life != 0 {
 		t.slideMulti(b, keys)
+	}
+}
+
+// overlapFrom is from how many bytes of index and records a GetMulti overlaps its lookups: in
+// fewer, most of what they need is in the processor's cache, and the stages cost more than
+// they save. Measured: see docs/DECISIONS.md.
+const overlapFrom = 6 << 20
+
+// cached reports whether the tier is too small for lookups to be worth overlapping, judged by
+// one shard.
+func (t *Tier) cached() bool {
+	const entries = 6 // in a bucket, on average
+	buckets := uint64(t.shards[0].table.Buckets()) * uint64(len(t.shards))
+	return buckets*(index.BucketSize+entries*t.usualRecord()) < t.overlapFrom
+}
+
+// getEach is GetMulti, key by key.
+func (t *Tier) getEach(b *Batch, keys [][]byte) {
+	t.roomFor(b, len(keys))
+	dst := b.Bytes
+	for i, key := range keys {
+		k, start := offheap.String(key), len(dst)
+		n, deadline := getFast(t, dst, k)
+		if n >= 0 {
+			dst = dst[:start+n]
+		} else {
+			var ok bool
+			if dst, deadline, ok = t.getRest(n, deadline, dst, k); !ok {
+				b.miss(i)
+				b.Hashes[i] = t.Hash(key)
+				continue
+			}
+		}
+		b.spans[i] = span{start, len(dst), deadline}
+	}
+	b.Bytes = dst
+}
+
+// roomFor gives a Batch that has none room for the values of some keys.
+func (t *Tier) roomFor(b *Batch, keys int) {
+	if b.Bytes == nil {
+		b.Bytes = make([]byte, 0, min(keys, inFlight)*int(t.usualRecord()))
 	}
 }
 
@@ -197,9 +243,7 @@ func (t *Tier) finish(b *Batch, keys [][]byte, i int) {
 			t.tellMiss(hash)
 			continue
 		}
-		if b.Bytes == nil {
-			b.Bytes = make([]byte, 0, min(len(keys), inFlight)*int(t.usualRecord()))
-		}
+		t.roomFor(b, len(keys))
 		v, deadline, ok := t.readRecord(l, j, hash, b.Bytes, key)
 		if !ok {
 			var out outcome

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"runtime/debug"
 	"sync"
@@ -15,8 +16,20 @@ import (
 	"github.com/firncache/firn/internal/offheap"
 )
 
-// checkBatch compares a GetMulti with Gets of the same keys, and what both count.
+// overlaps are settings with which no GetMulti goes key by key, and with which all do.
+var overlaps = [...]uint64{0, math.MaxUint64}
+
+// checkBatch compares a GetMulti with Gets of the same keys, and what both count; it goes by
+// both ways.
 func checkBatch(t *testing.T, tier *Tier, b *Batch, keys [][]byte) (hits int) {
+	t.Helper()
+	for _, tier.overlapFrom = range overlaps {
+		hits = checkOneBatch(t, tier, b, keys)
+	}
+	return hits
+}
+
+func checkOneBatch(t *testing.T, tier *Tier, b *Batch, keys [][]byte) (hits int) {
 	t.Helper()
 	hitsBefore, missesBefore := tier.reads.sum()
 	tier.GetMulti(b, keys)
@@ -34,7 +47,7 @@ func checkBatch(t *testing.T, tier *Tier, b *Batch, keys [][]byte) (hits int) {
 		if deadline, _ := tier.deadlineOf(key); b.Deadline(i) != deadline {
 			t.Fatalf("key %d of %d: deadline %d, want %d", i, len(keys), b.Deadline(i), deadline)
 		}
-		if b.Hashes[i] != tier.Hash(key) {
+		if !found && b.Hashes[i] != tier.Hash(key) {
 			t.Fatalf("key %d of %d: hash %x, want %x", i, len(keys), b.Hashes[i], tier.Hash(key))
 		}
 		if ok {
@@ -151,16 +164,18 @@ func TestGetMultiAllocs(t *testing.T) {
 		}
 	}
 	tier.meanRecordBytes.Store(120)
-	var b Batch
-	tier.GetMulti(&b, keys)
-	if n := testing.AllocsPerRun(100, func() { tier.GetMulti(&b, keys) }); n != 0 {
-		t.Errorf("%v allocations with a Batch that was used before", n)
-	}
-	if n := testing.AllocsPerRun(100, func() {
-		b = Batch{}
+	for _, tier.overlapFrom = range overlaps {
+		var b Batch
 		tier.GetMulti(&b, keys)
-	}); n > 3 && !invariants.Race {
-		t.Errorf("%v allocations with a new Batch, want 3", n)
+		if n := testing.AllocsPerRun(100, func() { tier.GetMulti(&b, keys) }); n != 0 {
+			t.Errorf("%v allocations with a Batch that was used before", n)
+		}
+		if n := testing.AllocsPerRun(100, func() {
+			b = Batch{}
+			tier.GetMulti(&b, keys)
+		}); n > 3 && !invariants.Race {
+			t.Errorf("%v allocations with a new Batch, want 3", n)
+		}
 	}
 }
 
@@ -292,6 +307,26 @@ func testGetMultiWhileEntriesMove(t *testing.T, mask uint64, stage int) {
 	}
 }
 
+// A GetMulti goes key by key in a small tier, and overlaps its lookups in a larger one.
+func TestGetMultiOverlaps(t *testing.T) {
+	t.Parallel()
+	tier := newTier(t, 64<<20)
+	if !tier.cached() {
+		t.Error("an empty tier overlaps")
+	}
+	for i := range 100_000 {
+		if err := tier.setKey(fmt.Append(nil, "key ", i), make([]byte, 100), 0); err != nil {
+			t.Fatal(err)
+		}
+		if i == 10_000 && !tier.cached() {
+			t.Error("10,000 records of 128 bytes: overlaps")
+		}
+	}
+	if tier.cached() {
+		t.Error("100,000 records of 128 bytes: goes key by key")
+	}
+}
+
 // Whoever read in a segment, or missed the key in a bucket, notices that memory was
 // given back since the lookup began, whatever else is as it was.
 func TestGetMultiNoticesReuse(t *testing.T) {
@@ -406,6 +441,7 @@ func TestGetMultiTouches(t *testing.T) {
 			}
 			s.mu.Unlock()
 		}
+		tier.overlapFrom = overlaps[reads%2]
 		tier.GetMulti(&b, keys)
 	}
 }
@@ -435,13 +471,16 @@ func TestGetMultiTellsThePolicy(t *testing.T) {
 		_, ok := tier.Get(nil, key)
 		return ok
 	})
-	var b Batch
-	hits, changes := decides(func(tier *Tier, key []byte) bool {
-		tier.GetMulti(&b, [][]byte{key})
-		return b.Misses == 0
-	})
-	if hits != wantHits || changes != wantChanges || changes == 0 {
-		t.Errorf("%d hits and %d changes of the setting with batches, %d and %d with Gets", hits, changes, wantHits, wantChanges)
+	for _, from := range overlaps {
+		var b Batch
+		hits, changes := decides(func(tier *Tier, key []byte) bool {
+			tier.overlapFrom = from
+			tier.GetMulti(&b, [][]byte{key})
+			return b.Misses == 0
+		})
+		if hits != wantHits || changes != wantChanges || changes == 0 {
+			t.Errorf("%d hits and %d changes of the setting with batches, %d and %d with Gets", hits, changes, wantHits, wantChanges)
+		}
 	}
 }
 
@@ -474,7 +513,8 @@ func TestGetMultiWhole(t *testing.T) {
 		}
 	})
 	var b Batch
-	for !written.Load() {
+	for i := 0; !written.Load(); i++ {
+		tier.overlapFrom = overlaps[i%2]
 		tier.GetMulti(&b, keys)
 		for i := range keys {
 			if v, ok := b.Value(i); ok && (len(v) != 504 || !bytes.Equal(v[8:], v[:496])) {

@@ -28,6 +28,7 @@ func New(cfg Config) (*Tier, error) {
 	}
 	t.janitor.quit = make(chan struct{})
 	t.slides = newSliding(cfg.Slide)
+	t.overlapFrom = overlapFrom
 	t.clock = newTimes(cfg.Now, cfg.Ticking, t.slides.lead())
 	t.passed = newTimes(cfg.Now, cfg.Ticking, 0)
 	if cfg.PageSize == 0 {
@@ -79,7 +80,7 @@ func unreserved(cfg *Config, g geometry) *Tier {
 	t.ages.Scale = histogram.Ages
 	t.probe = newProbe(cfg.Bytes)
 	t.setLower(cfg.Lower)
-	t.simulations.init(cfg.SimulationBytes, cfg.Lower)
+	t.simulations.init(cfg.Simulation, cfg.Lower)
 	t.wantSimulated(t.simulations.mask())
 	if cfg.OnEvict != nil {
 		t.Tell(Gone)
@@ -93,7 +94,7 @@ func unreserved(cfg *Config, g geometry) *Tier {
 // MaxRecord is [Tier.MaxRecord] of a new tier of so many bytes, of which the lower tier
 // has reserved some.
 func MaxRecord(bytes, reserved int64) int64 {
-	t := unreserved(&Config{Bytes: bytes, SimulationBytes: SimulationBytes(bytes)}, geometryFor(bytes, 0))
+	t := unreserved(&Config{Bytes: bytes, Simulation: ServiceSimulation(bytes)}, geometryFor(bytes, 0))
 	t.reserved.Store(reserved)
 	t.setLimit(bytes)
 	return t.MaxRecord()

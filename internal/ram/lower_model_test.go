@@ -44,6 +44,7 @@ func newTwoTiers(t interface{ Fatal(...any) }, size int64, mask uint64, keys [][
 		t.Fatal(err)
 	}
 	tier.janitor.once.Do(func() {})
+	tier.overlapFrom = overlaps[seed%2]
 	h.modelStore = modelStore{tier, clock}
 	h.low.strict = true
 	h.low.admit = func() bool { return h.rng.IntN(5) > 0 }
@@ -113,7 +114,7 @@ func (h *twoTiers) write(key, value []byte, write func() error) error {
 	h.low.writing, h.value = image(key), value
 	err := write()
 	h.low.writing = nil
-	if err == nil {
+	if err == nil || value == nil {
 		h.writes++
 		if _, ok := h.low.get(h.Hash(key), key); ok {
 			h.low.fail("key %.20x was written, and the lower tier has an older record", key)
@@ -129,9 +130,12 @@ func (h *twoTiers) write(key, value []byte, write func() error) error {
 func image(b []byte) []byte { return append([]byte{}, b...) }
 
 func (h *twoTiers) Set(key, value []byte, ttl time.Duration) error {
-	deadline := h.deadlineIn(ttl)
-	return h.write(key, image(value), func() error {
-		if h.rng.IntN(3) > 0 {
+	deadline, want := h.deadlineIn(ttl), image(value)
+	if int64(len(key)+len(value)) > h.MaxRecord() {
+		want = nil // it is a Delete
+	}
+	return h.write(key, want, func() error {
+		if want == nil || h.rng.IntN(3) > 0 {
 			return h.Tier.setKey(key, value, deadline)
 		}
 		var left Evicted

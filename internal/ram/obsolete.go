@@ -1,7 +1,7 @@
 package ram
 
 // headBytes is how many bytes of a value SetObsolete's function is shown at most.
-const headBytes = 128
+const headBytes = 256
 
 // SetObsolete has records leave, from now on, that have no reader any more and do not
 // know it: where the tier would move, demote or keep a record, it asks obsolete, with

@@ -25,7 +25,7 @@ func (s *shard) home(hash uint64) (off uint64) {
 // Set stores the record of a key with this hash, replacing the key's older one. A
 // deadline of 0 means never. One below 0 makes a negative entry, which has expired
 // for all calls but PeekStale, and stays until the deadline's negation; OnEvict is
-// not told of it.
+// not told of it. If Set fails it is a Delete.
 func (t *Tier) Set(hash uint64, key, value []byte, deadline int64) error {
 	s := t.shardOf(hash)
 	if deadline != 0 {
@@ -62,7 +62,9 @@ func (t *Tier) setRest(s *shard, done, copied bool, hash uint64, key, value []by
 	} else {
 		s.prefetchGhost(hash) // the key is absent, perhaps, and this is asked for its lane
 		r := t.newRecord(hash, key, value, deadline)
-		err = t.store(s, &r, &ev)
+		if err = t.store(s, &r, &ev); err != nil {
+			t.Drop(hash, key, Deleted, &ev)
+		}
 	}
 	if ev.first != nil {
 		ev.Notify()

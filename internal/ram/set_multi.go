@@ -42,6 +42,9 @@ func (t *Tier) SetMulti(keys, values [][]byte, deadline int64, each func() int64
 		if each != nil {
 			deadline = each()
 		}
+		if t.causes.Load() != 0 { // OnEvict may have run since, and may use the caller's buffers
+			hash = t.Hash(keys[i])
+		}
 		s := t.shardOf(hash)
 		s.mu.Lock()
 		done, copied := s.overwriteInPlace(hash, keys[i], values[i], deadline)

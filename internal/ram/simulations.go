@@ -12,9 +12,10 @@ import (
 // sizes. They are told by whoever made the request, when it has had its effect and no lock is
 // held. What a shard does by itself they are not told of: they evict and expire for themselves.
 type simulations struct {
-	own  *whatif.Simulation // of this tier; nil: none
-	both *whatif.Simulation // of this tier and the lower one as one cache; nil: none
-	told atomic.Uint32      // requests
+	own   *whatif.Simulation // of this tier; nil: none
+	both  *whatif.Simulation // of this tier and the lower one as one cache; nil: none
+	apart bool               // from the budget
+	told  atomic.Uint32      // requests
 }
 
 // SimulatedLower is a LowerTier that tells a simulation of both tiers what it must know.
@@ -26,41 +27,57 @@ type SimulatedLower interface {
 	Room() (bytes int64, evicting bool, hits uint64)
 }
 
+// Simulation is what all simulations of a tier may take together.
+type Simulation struct {
+	Bytes     int64   // of memory, about; 0: there are none
+	Replay    bool    // the memory is no part of the budget, and no request is lost: callers wait
+	Processor float64 // share of one
+}
+
 const (
-	simulationShare = 100     // all simulations may take 1/simulationShare of the budget
+	simulationShare = 100     // simulations of a service take 1/simulationShare of the budget
 	maxSimulations  = 1 << 20 // bytes, at most
-	processorShare  = .01     // that all of them may take
+	processorShare  = .01
 	indexedBytes    = 11      // of the index and what belongs to it, for each record: see package plan
 	syncEvery       = 1 << 10 // requests
 )
 
-// SimulationBytes is how much of a budget of so many bytes simulations take, about.
-func SimulationBytes(budget int64) int64 {
+// ServiceSimulation is that of a service with a budget of so many bytes: none in a small one.
+func ServiceSimulation(budget int64) Simulation {
 	if n := min(budget/simulationShare, maxSimulations); n >= whatif.MinBytes {
-		return n
+		return Simulation{Bytes: n, Processor: processorShare}
 	}
-	return 0
+	return Simulation{}
 }
 
-// init makes the simulations in so many bytes. With too few for two, there is one of this
-// tier alone.
-func (s *simulations) init(bytes int64, lower LowerTier) {
-	n, share := bytes, processorShare
+// ReplaySimulation is that of a replay, which has memory and time to spare, and is short.
+func ReplaySimulation() Simulation {
+	return Simulation{Bytes: 4 << 20, Replay: true, Processor: .1}
+}
+
+// init makes the simulations. With too few bytes for two, there is one of this tier alone.
+func (s *simulations) init(cfg Simulation, lower LowerTier) {
+	n, share := cfg.Bytes, cfg.Processor
 	_, two := lower.(SimulatedLower)
-	if two = two && bytes/2 >= whatif.MinBytes; two {
+	if two = two && n/2 >= whatif.MinBytes; two {
 		n, share = n/2, share/2
 	}
 	if n < whatif.MinBytes {
 		return
 	}
-	s.own = whatif.New(int(n), share)
+	s.own, s.apart = whatif.New(int(n), share), cfg.Replay
+	s.own.Waits = cfg.Replay
 	if two {
 		s.both = whatif.New(int(n), share)
+		s.both.Waits = cfg.Replay
 	}
 }
 
-// bytes is what they take.
+// bytes is what they take of the budget.
 func (s *simulations) bytes() (n int64) {
+	if s.apart {
+		return 0
+	}
 	for _, sim := range s.each() {
 		if sim != nil {
 			n += sim.Bytes()

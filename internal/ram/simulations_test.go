@@ -32,7 +32,7 @@ func newSimulatedTier(t *testing.T, lower LowerTier) *simulatedTier {
 		s.keys = append(s.keys, binary.LittleEndian.AppendUint64(make([]byte, 0, 8), uint64(i)))
 	}
 	var err error
-	s.Tier, err = New(Config{Bytes: 16 << 20, Seed: 1, Now: func() int64 { return s.now }, Lower: lower, SimulationBytes: 512 << 10})
+	s.Tier, err = New(Config{Bytes: 16 << 20, Seed: 1, Now: func() int64 { return s.now }, Lower: lower, Simulation: Simulation{Bytes: 512 << 10, Processor: .01}})
 	if err != nil {
 		t.Fatal(err)
 	}

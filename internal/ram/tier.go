@@ -26,6 +26,7 @@ type Tier struct {
 	reads           readCounters
 	simulatedMask   atomic.Uint64 // see simulated; getFast tests it
 	meanRecordBytes atomic.Uint64 // mean of one shard, stored now and then
+	overlapFrom     uint64        // see the constant; other values in tests
 	clock           times         // of deadlines; its coarse time runs ahead if they slide
 	passed          times         // of moments that the caller asks about
 	slides          sliding

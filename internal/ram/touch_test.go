@@ -84,6 +84,7 @@ func TestTouchDuringRead(t *testing.T) {
 		"Deadline": func(tier *Tier) bool { _, ok := tier.deadlineOf(key); return ok },
 		"GetMulti": func(tier *Tier) bool {
 			var b Batch
+			tier.overlapFrom = 0
 			tier.GetMulti(&b, [][]byte{key})
 			return b.Misses == 0
 		},
@@ -221,6 +222,27 @@ func TestSlidingModel(t *testing.T) {
 			t.Fatal(err)
 		}
 		freeMachine(m)
+	}
+}
+
+// A GetMulti moves deadlines as Gets do, by both ways.
+func TestSlideMulti(t *testing.T) {
+	t.Parallel()
+	for _, from := range overlaps {
+		now := int64(1000)
+		tier := newUnsampled(t, Config{Bytes: MinBytes, Seed: 1, Now: func() int64 { return now }, Ticking: true, Slide: 160_000})
+		tier.overlapFrom = from
+		key := []byte("the key.")
+		if err := tier.setKey(key, []byte("value"), now+160_000); err != nil {
+			t.Fatal(err)
+		}
+		now = 21_000
+		tier.clock.coarse.Store(now + tier.slides.lead())
+		var b Batch
+		tier.GetMulti(&b, [][]byte{key, nil})
+		if d, _ := tier.deadlineOf(key); d != 181_000 || b.Deadline(0) != d {
+			t.Errorf("overlapped from %d bytes: expires at %d, and to the batch at %d, want 181000", from, d, b.Deadline(0))
+		}
 	}
 }
 
