@@ -140,7 +140,7 @@ func (l *log) freeSlot(slot int) {
 	s := &l.slots[slot]
 	l.slotWords[slot].Serial.Store(0)
 	s.sealed = false
-	if !s.bad {
+	if !s.bad && !l.isSurplus(slot) {
 		l.free = append(l.free, int32(slot))
 	}
 	l.updateStalled()
@@ -161,7 +161,7 @@ func (l *log) resumeAtLocked(next uint64) {
 	for i := range l.slots {
 		serial := l.slotWords[i].Serial.Load()
 		l.slots[i].sealed = serial != 0
-		if serial == 0 {
+		if serial == 0 && !l.isSurplus(i) {
 			l.free = append(l.free, int32(i))
 		}
 		next = max(next, serial+1)

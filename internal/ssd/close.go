@@ -3,6 +3,7 @@ package ssd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"time"
 
@@ -37,6 +38,7 @@ func (t *Tier) Close(ctx context.Context) error {
 	})
 	if why := awaitProgress(ctx, ended, t.cfg.StallTimeout, t.opsReturned); why != nil {
 		t.giveUp()
+		t.Lost() // before the stuck operation comes back
 		t.logger.wait(ctx, t.cfg.StallTimeout)
 		return why
 	}
@@ -64,10 +66,28 @@ func (t *Tier) shutDown() (err error) {
 	t.log.close()
 	t.work.running.Wait()
 	err = errors.Join(err, t.closeFiles())
-	if saved { // otherwise the next process goes on with it
-		t.index.withAllLocked(t.index.Forget) // reads may still search for their entries
-	}
+	t.Lost() // as long as the index is there
+	t.leaveMemory(saved)
 	return errors.Join(err, t.lock.Close())
+}
+
+// leaveMemory gives up the memory of the index, while the directory is still locked: the next
+// process goes on with it, but where forget is set, for there is no need. Reads may yet
+// search there, and find nothing.
+func (t *Tier) leaveMemory(forget bool) {
+	if t.index != nil {
+		t.registry.End()
+		t.index.withAllLocked(func() {
+			if forget {
+				t.index.Forget()
+			} else {
+				t.index.Leave()
+			}
+		})
+	}
+	if left := t.leftMemory; left != nil && (t.index == nil || left != t.index.Memory) {
+		left.Leave()
+	}
 }
 
 // giveUp has nothing more begin on the disk, and lets go all who wait for it with Close:
@@ -103,14 +123,11 @@ var errStalled = errors.New("ssd: the disk does not take what is to be written; 
 // everything has reached the device. It reports whether it did: if not, the index is
 // where it was.
 func (t *Tier) saveAll() (saved bool, err error) {
-	l := t.log
-	l.mu.Lock()
-	if l.open != nil {
-		l.seal()
+	if err := t.shrink(); err != nil {
+		return false, err
 	}
-	l.mu.Unlock()
-	end := l.LSN(l.nextSerial(), 0)
-	if l.flushTo(end); l.flushed.Load() < end {
+	l := t.log
+	if !l.flushAll() {
 		return false, errStalled
 	}
 	if t.health.isOffline() {
@@ -124,20 +141,32 @@ func (t *Tier) saveAll() (saved bool, err error) {
 	}
 	number, err := t.saveSnapshot()
 	if err != nil {
-		t.logger.warn("firn: SSD tier: the index cannot be saved; after a restart of the machine the tier starts empty", "error", err)
-		return false, nil
+		t.unsaved.Store(true)
+		return false, fmt.Errorf("ssd: the index cannot be saved, and after a restart of the machine the tier starts empty: %w", err)
 	}
-	err = t.super.write(func(s *format.Superblock) {
+	err = t.super.writeSynced(func(s *format.Superblock) {
 		s.Snapshot, s.Budget = number, t.admission.budget.state(true)
 		s.Clean, s.NextSegment, s.LastTime = true, l.nextSerial(), max(s.LastTime, t.Now())
 	})
 	if err != nil {
 		return false, err
 	}
-	if err := t.super.file.Sync(); err != nil {
-		return false, err
+	t.saved.Store(true) // The other place gets it too, should the first be damaged later.
+	return true, errors.Join(t.super.writeSynced(func(*format.Superblock) {}), t.cfg.FS.SyncDir())
+}
+
+// shrink empties the surplus slots and cuts the file. Nothing is appended meanwhile but
+// what it moves.
+func (t *Tier) shrink() error {
+	t.keepRoom(true)
+	t.shrinking.Store(true)
+	defer t.shrinking.Store(false)
+	for t.log.inSurplus() {
+		if !t.makeRoom() && (!t.log.flushAll() || !t.makeRoom()) { // one was not sealed
+			return errStalled
+		}
 	}
-	return true, t.cfg.FS.SyncDir()
+	return t.cutFile()
 }
 
 // closeFiles closes the open files, once nothing is under way there. Whatever comes

@@ -55,6 +55,7 @@ type Config struct {
 	Depth        int           // reads in flight at most; 0: a default
 	ReadTimeout  time.Duration // how long a Get, or a window of a GetMany, waits for the disk; 0: without end
 	Now          func() int64  // milliseconds since 1970
+	Machine      func() int64  // milliseconds since the machine was started, while it was suspended, too; nil: not known
 	Grace        int64         // how long after its deadline a value can still be had by GetStale, in milliseconds
 	Log          *slog.Logger  // nil: slog.Default
 	Evictions    Evictions     // hears of evicted records; nil: nobody does

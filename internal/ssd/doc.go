@@ -15,6 +15,7 @@
 //	admission   the decision whether a record is worth writing
 //	selective   admission while live records fill the log: not every record gets in
 //	budget      how many bytes may be written, day by day
+//	surplus      a slot that the files have no room for any more, and that is emptied
 //	stalled     the log has no room to append, for the disk has not taken its segments
 //	starved     the index is short of memory, which RAM has yet to make room for
 //	capacity    of a table of the index: the slots that are homes of entries
@@ -37,7 +38,7 @@
 //	               that a process left
 //	segment.go     a segment in memory, and its states; log.go: all of them, and the slots
 //	log_room.go    whether there is room to append; append.go: appending, opening, sealing
-//	flush.go       the writer
+//	flush.go       the writer; write_all.go: all of it at once, for tests
 //	memory.go      the memory charged to RAM
 //	superblock.go  the superblock's file; counters.go; health.go: faults of the disk;
 //	story.go       what an engineer wants to know of them
@@ -46,20 +47,24 @@
 //	new_log.go     an empty log, for Clear too; offline.go: the tier after its disk failed
 //	ref.go         a record that the index named; lists.go: which records a segment has
 //	victim.go      which segment is reclaimed next; reclaim.go: and its records;
+//	surplus.go     slots for which there is no room any more; cut_file.go: which they
+//	               are, and the file without them
 //	evictions.go   those of which the user is told when they go
-//	wait_room.go   waiting for room
+//	wait_room.go   waiting for room; room.go: how much there is for records
 //	demote.go      records from RAM; demote_parts.go: values in parts; compress.go
 //	invalidate.go  records that were written in RAM, or may have been meanwhile
 //	obsolete.go    records that nobody wants any more
+//	block.go       how a compressed value begins
 //	fetch.go       reading bytes; reader.go; read_failed.go: consequences of a failed read
 //	read.go        Get; read_parts.go: values in parts; get_many.go: GetMany; iterate.go: All
 //	recover_source.go   whether the log is kept, and where its index comes from
 //	recover_memory.go   the index of a tier that was not closed; recover_end.go: the end
 //	                    of its log; recover_lists.go: the lists of the log
-//	snapshot.go    the index of a tier that was closed
+//	snapshot.go    the index of a tier that was closed; shard_loader.go: reading a part of it
 //	maintain.go    the goroutine that maintains; stats.go; inside.go: what a page shows
 //	               beside those; plan.go: sizes for planning
-//	open.go        Open; start.go: Start; close.go: Close and Free
+//	open.go        Open; start.go: Start; close.go: Close and Free; lost.go: what a Close
+//	               that failed leaves behind
 //
 // # What makes it never stale
 //

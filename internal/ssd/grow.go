@@ -34,7 +34,7 @@ func (x *index) growBy(s *shard, part int) bool {
 		}
 		capacity = nextCapacity(capacity, part, len(s.all)-shardSlack)
 	}
-	more := int64(8 * (capacity - s.capacity))
+	more := tableBytes(capacity) - tableBytes(s.capacity)
 	if x.used.Add(more) > x.allowed.Load() {
 		x.used.Add(-more)
 		return false
@@ -121,7 +121,7 @@ func (x *index) fill(s *shard, entries []uint64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	capacity, ok := s.copyIn(entries)
-	more := int64(8 * (capacity - minCapacity))
+	more := tableBytes(capacity) - tableBytes(minCapacity)
 	if ok && x.used.Add(more) > x.allowed.Load() {
 		x.used.Add(-more)
 		ok = false

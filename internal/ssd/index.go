@@ -4,6 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/firncache/firn/internal/offheap"
 	"github.com/firncache/firn/internal/ssd/files"
 	"github.com/firncache/firn/internal/ssd/format"
 )
@@ -36,12 +37,14 @@ type shard struct {
 	mu       sync.Mutex // after the lock of a RAM shard, before log.mu; several in rising order
 	slots    []uint64   // the table, and slack for the last run of entries
 	all      []uint64   // the memory that it can grow into
+	region   *offheap.Region
+	at       uint64 // of all, in region
 	head     *format.ShardHead
 	shared   *atomic.Uint32 // the capacity, for prefetch
 	capacity int            // entries have their homes in slots[:capacity]
 	count    int
 	nearEnd  bool // an entry was put into the last slots of all
-	_        [31]byte
+	_        [15]byte
 }
 
 const (
@@ -49,8 +52,14 @@ const (
 	minCapacity = 96
 )
 
+// tableBytes is what a table takes with so many homes of entries: whole pages, of which
+// no two tables have one in common.
+func tableBytes(capacity int) int64 {
+	return (8*int64(capacity+shardSlack) + format.TablePage - 1) &^ (format.TablePage - 1)
+}
+
 // minTables is the least size of the tables of so many shards, in bytes.
-func minTables(shards int) int64 { return int64(shards) * 8 * (minCapacity + shardSlack) }
+func minTables(shards int) int64 { return int64(shards) * tableBytes(minCapacity) }
 
 // newIndex makes an empty index in memory for it, or with adopt one of the entries
 // that are there: see adoptShard.
@@ -62,6 +71,7 @@ func newIndex(shardBits uint, m *files.Memory, adopt bool) *index {
 	for i := range x.shards {
 		s := &x.shards[i]
 		s.Layout, s.all, s.head, s.shared = x.Layout, m.Table(i), &heads[i], &x.capacities[i]
+		s.region, s.at = m.Region, m.TableAt(i)
 		if adopt {
 			s.capacity = int(s.head.Capacity.Load())
 		} else {
@@ -81,10 +91,13 @@ func (s *shard) setCapacity(n int) {
 	s.nearEnd = false
 }
 
-// reset makes the table an empty one of the least size.
+// reset makes the table an empty one of the least size, and gives the pages back that it took
+// beyond that.
 func (s *shard) reset() {
 	s.head.Moving.Store(1)
-	clear(s.slots)
+	if least, took := uint64(tableBytes(minCapacity)), uint64(min(tableBytes(s.capacity), 8*int64(len(s.all)))); took > least {
+		_ = s.region.Decommit(s.at+least, took-least)
+	}
 	s.setCapacity(minCapacity)
 	s.count = 0
 	s.slots = s.all[:minCapacity+shardSlack]
@@ -207,7 +220,7 @@ func (x *index) clear(then func()) {
 		s := &x.shards[i]
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		x.used.Add(-8 * int64(s.capacity-minCapacity))
+		x.used.Add(tableBytes(minCapacity) - tableBytes(s.capacity))
 		s.reset()
 	}
 	if then != nil {
@@ -228,7 +241,7 @@ func (x *index) withAllLocked(f func()) {
 // tableBytes is the size of the tables.
 func (x *index) tableBytes() (bytes int64) {
 	for i := range x.shards {
-		bytes += 8 * int64(x.shards[i].capacity+shardSlack)
+		bytes += tableBytes(x.shards[i].capacity)
 	}
 	return bytes
 }

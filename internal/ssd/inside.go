@@ -75,7 +75,9 @@ func (t *Tier) Segments(buf []byte) []byte {
 	for from := 0; from < len(l.slots); from += slotsAtOnce {
 		l.mu.Lock()
 		for i := from; i < min(from+slotsAtOnce, len(l.slots)); i++ {
-			buf = append(buf, segmentByte(&l.slots[i], &l.slotWords[i]))
+			if l.slotWords[i].Serial.Load() != 0 || !l.isSurplus(i) {
+				buf = append(buf, segmentByte(&l.slots[i], &l.slotWords[i]))
+			}
 		}
 		l.mu.Unlock()
 	}

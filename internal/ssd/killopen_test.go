@@ -1,6 +1,7 @@
 package ssd
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -273,6 +274,31 @@ func TestTierWithoutKeptMemory(t *testing.T) {
 		if !w.tier.Stats().Kept {
 			t.Error("Stats: the index is in memory that ends with the process")
 		}
+		w.close(t)
+	})
+}
+
+// The index of a process that was killed, which the system still holds for another, is no
+// reason to begin the log anew: Open says that the directory is in use, and once it is
+// not, all is there.
+func TestMemoryInUseIsNotLost(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const keys = 50
+		w, mem := started(t, 1, testConfig)
+		w.fill(t, keys)
+		w.settle()
+		dead := mem.CrashClone(nil, vfstest.Kill)
+		held, err := dead.OpenMemory(vfs.MemoryID(w.tier.super.Memory))
+		noError(t, err)
+		if _, err := Open(testConfig(dead, w)); !errors.Is(err, vfs.ErrLocked) {
+			t.Errorf("Open: %v, want ErrLocked", err)
+		}
+		noError(t, held.Close())
+		h := w.heirAtRest(t, dead, testConfig)
+		if there := w.tier.Len(); h.tier.Len() != there {
+			t.Errorf("%d records are found, want %d", h.tier.Len(), there)
+		}
+		h.close(t)
 		w.close(t)
 	})
 }

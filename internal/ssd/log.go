@@ -36,6 +36,7 @@ type log struct {
 	stalledSince  time.Time
 	closed        bool
 
+	usable  atomic.Int64  // slots below it take segments; those beyond are surplus
 	stalled atomic.Bool   // the disk is: nothing more can be appended soon
 	tail    atomic.Uint64 // LSN of the next byte
 
@@ -73,6 +74,7 @@ func newLog(m *files.Memory, bufs [][]byte, now func() int64, grace int64) *log 
 		slotWords: m.SlotWords(), flushed: &m.Head.Flushed, head: m.Head,
 	}
 	l.changed.L = &l.mu
+	l.usable.Store(int64(n))
 	return l
 }
 
@@ -107,6 +109,19 @@ func (l *log) flushTo(lsn uint64) {
 	}
 }
 
+// flushAll seals the open segment and waits until all are written. It reports false if
+// the log was closed before.
+func (l *log) flushAll() bool {
+	l.mu.Lock()
+	if l.open != nil {
+		l.seal()
+	}
+	l.mu.Unlock()
+	end := l.LSN(l.nextSerial(), 0)
+	l.flushTo(end)
+	return l.flushed.Load() >= end
+}
+
 // flushOpen makes the writer write the records of the open segment.
 func (l *log) flushOpen() {
 	l.mu.Lock()
@@ -137,10 +152,11 @@ func (l *log) nextSerial() uint64 {
 	return l.next
 }
 
-// slotStates are those of format.SlotWords, for each slot.
+// slotStates are those of format.SlotWords, for each slot that is not surplus.
 func (l *log) slotStates() []format.SlotState {
-	states := make([]format.SlotState, 0, len(l.slotWords))
-	for i := range l.slotWords {
+	n := int(l.usable.Load())
+	states := make([]format.SlotState, 0, n)
+	for i := range n {
 		w := &l.slotWords[i]
 		states = append(states, format.SlotState{Serial: w.Serial.Load(), Written: w.Written.Load(), Until: w.Until.Load()})
 	}

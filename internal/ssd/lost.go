@@ -4,12 +4,19 @@ import "github.com/firncache/firn/internal/ssd/format"
 
 // Lost counts, after a Close that failed, the records that the next Open will not find,
 // and about how many bytes they take on the disk. Where the index outlives the process
-// they are those that were not written; otherwise all are, unless the index was saved.
+// they are those that were not written; otherwise all are, unless the index was saved. All
+// are, too, where the index could not be written to its file: a later process on the machine
+// may find them in memory, and none after the machine went down.
 func (t *Tier) Lost() (records, bytes int64) {
+	t.lost.once.Do(func() { t.lost.records, t.lost.bytes = t.countLost() })
+	return t.lost.records, t.lost.bytes
+}
+
+func (t *Tier) countLost() (records, bytes int64) {
 	switch {
 	case t.saved.Load() || t.health.isOffline():
 		return 0, 0
-	case t.index.Kept == nil || t.index.Head.Valid.Load() == 0:
+	case t.index.Kept == nil || t.index.Head.Valid.Load() == 0 || t.unsaved.Load():
 		for i := range t.log.slots {
 			bytes += t.log.slots[i].alive.Load()
 		}
@@ -23,11 +30,14 @@ func (t *Tier) Lost() (records, bytes int64) {
 }
 
 // BytesToSave is about how many bytes Close writes beside the records that come from RAM,
-// if those are so many.
+// if those are so many. A short write counts as a segment: on a slow disk it takes as long.
 func (t *Tier) BytesToSave(records int) int64 {
-	index := format.SnapshotBytes(len(t.log.slots), len(t.index.shards), int(t.index.Numbers), int64(t.index.len()+records))
-	return min(index, t.cfg.maxSnapshot()) + segmentBuffers*int64(t.log.SegmentBytes())
+	index := format.SnapshotBytes(len(t.log.slots), len(t.index.shards), int(t.index.Places), int64(t.index.len()+records))
+	return index + (segmentBuffers+closingWrites)*int64(t.log.SegmentBytes())
 }
+
+// closingWrites are the short writes of Close: both ends of the snapshot, and both superblocks.
+const closingWrites = 4
 
 // WrittenBytes is how many bytes have been written to all files.
 func (t *Tier) WrittenBytes() uint64 { return t.count.written.Load() }

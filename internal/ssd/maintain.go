@@ -19,6 +19,9 @@ func (t *Tier) maintain() {
 			t.log.flushOpen()
 			t.index.limit.Store(t.index.maxBytes) // RAM may have some to give again
 			t.updateSelective()
+			if t.state.Load() == on {
+				t.keepRoom(false)
+			}
 			if t.hasDeadlines.Load() {
 				t.log.head.NoteTime(t.Now())
 			}
@@ -38,6 +41,11 @@ func (t *Tier) maintainOnce() {
 		case <-t.work.quit:
 			return
 		default:
+		}
+	}
+	if t.overBudget() {
+		if err := t.cutFile(); err != nil {
+			t.health.log("the log's file could not be cut", "error", err)
 		}
 	}
 	if t.admission.budget.due() {

@@ -57,9 +57,16 @@ func (t *Tier) startEmptyLog() error {
 		t.log.reset(logID, next)
 		t.live.parts.Store(0)
 	})
-	t.index.Head.LogID = logID
-	t.index.Head.Valid.Store(1)
+	t.validateIndex(logID)
 	return t.super.file.Sync()
+}
+
+// validateIndex makes the index that of a log for the next process, too.
+func (t *Tier) validateIndex(logID uint64) {
+	h := t.index.Head
+	h.LogID = logID
+	h.Started.Store(t.clock.started())
+	h.Valid.Store(1)
 }
 
 // Clear takes every record out. None comes back, also if the process dies as soon as

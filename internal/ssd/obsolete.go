@@ -1,10 +1,9 @@
 package ssd
 
-import (
-	"encoding/binary"
+import "github.com/firncache/firn/internal/ssd/format"
 
-	"github.com/firncache/firn/internal/ssd/format"
-)
+// headBytes is how many bytes of a compressed value SetObsolete's function is shown.
+const headBytes = 256
 
 // SetObsolete has records evicted, from now on, instead of moved, that have no reader any
 // more and do not know it: obsolete is shown a record's key and the first bytes of its
@@ -20,7 +19,8 @@ func (t *Tier) isObsolete(r *format.Record) bool {
 	}
 	head := r.Value
 	if r.Flags&format.FlagCompressed != 0 {
-		head = firstLiteral(head)
+		var room [headBytes]byte
+		head = expandStart(room[:0], head)
 	}
 	return (*f)(r.Key, head)
 }
@@ -36,30 +36,6 @@ func beginsValue(r *format.Record) bool {
 		return ok && k.Part == 0
 	}
 	return true
-}
-
-// firstLiteral is how an s2 block's value begins, without expanding it: a block has the
-// value's length, and then a literal, for there is nothing before it that could be
-// copied. Bytes at random, as those of tags, are all in it.
-func firstLiteral(block []byte) []byte {
-	_, at := binary.Uvarint(block)
-	if at <= 0 || at >= len(block) || block[at]&3 != 0 {
-		return nil
-	}
-	n, extra := int(block[at]>>2), 0
-	at++
-	if n >= 60 { // the length is in the next bytes
-		extra = n - 59
-		if extra > 2 || at+extra > len(block) { // a literal of more than 64 KiB has no place in what is shorter for it
-			return nil
-		}
-		n = 0
-		for i := range extra {
-			n |= int(block[at+i]) << (8 * i)
-		}
-	}
-	from := at + extra
-	return block[from:min(from+n+1, len(block))]
 }
 
 // dropObsolete takes a record of a segment out of the index, if that still names it.

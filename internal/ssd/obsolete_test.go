@@ -41,30 +41,50 @@ func TestCleaningDropsObsolete(t *testing.T) {
 	})
 }
 
-// The beginning of a compressed value is told without expanding it, as far as it is random.
-func TestFirstLiteral(t *testing.T) {
-	rng := rand.NewChaCha8([32]byte{1})
-	for _, random := range []int{1, 30, 60, 61, 69, 128, 255, 256, 257, 5000, 70_000} {
-		value := make([]byte, random, random+100_000)
-		rng.Read(value)
-		value = append(value, bytes.Repeat([]byte("text "), 20_000)...)
-		for name, block := range map[string][]byte{"fast": s2.Encode(nil, value), "better": s2.EncodeBetter(nil, value), "none": s2.Encode(nil, value[:random])} {
-			got := firstLiteral(block)
-			if !bytes.HasPrefix(value, got) || random <= 5000 && len(got) < min(random, 128) {
-				t.Errorf("%d random bytes, %s: the first literal has %d bytes: want as many as are random", random, name, len(got))
+// The beginning of a compressed value is what it is, whatever repeats in it.
+func TestExpandStart(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	source := rand.NewChaCha8([32]byte{1})
+	for round := range 3000 {
+		var value []byte
+		for len(value) < 1+rng.IntN(600) || rng.IntN(4) > 0 && len(value) < 100_000 {
+			switch n := 1 + rng.IntN(1<<rng.IntN(12)); rng.IntN(4) {
+			case 0: // new bytes
+				value = append(value, make([]byte, n)...)
+				source.Read(value[len(value)-n:])
+			case 1: // one byte again and again
+				value = append(value, bytes.Repeat([]byte{byte(n)}, n)...)
+			default: // earlier ones
+				if len(value) > 0 {
+					from := rng.IntN(len(value))
+					value = append(value, value[from:min(from+n, len(value))]...)
+				}
+			}
+		}
+		for name, block := range map[string][]byte{"fast": s2.Encode(nil, value), "better": s2.EncodeBetter(nil, value), "best": s2.EncodeBest(nil, value)} {
+			for _, room := range []int{1, 13, headBytes, 3000} {
+				if got, want := expandStart(make([]byte, 0, room), block), value[:min(room, len(value))]; !bytes.Equal(got, want) {
+					t.Fatalf("round %d, %s: %d bytes begin with %x, want %x", round, name, len(value), got, want)
+				}
 			}
 		}
 	}
-	for n := range 200 { // of what is no block, nothing is read beyond its end
-		block := make([]byte, n)
-		rng.Read(block)
-		_ = firstLiteral(block)
+}
+
+// Of what is no block, nothing is read beyond its end.
+func FuzzExpandStart(f *testing.F) {
+	for _, block := range []string{"", "\x05", "\x05\xf4", "\x05\xf8\x01", "\x05\xfc\x01\x02\x03", "\x05\x01", "\x05\x00a\x01\x00", "\x05\x00a\x15\x01\x15\x00", "\x80"} {
+		f.Add([]byte(block))
 	}
-	for _, block := range []string{"", "\x05", "\x05\xf4", "\x05\xf8\x01", "\x05\xfc\x01\x02\x03", "\x05\x01", "\x80"} {
-		if got := firstLiteral([]byte(block)); len(got) > 0 {
-			t.Errorf("%s: %x, want nothing", fmt.Sprintf("%x", block), got)
+	f.Fuzz(func(t *testing.T, block []byte) {
+		got := expandStart(make([]byte, 0, headBytes), block)
+		if n, err := s2.DecodedLen(block); err != nil || n > 1<<20 {
+			return
 		}
-	}
+		if want, err := s2.Decode(nil, block); err == nil && !bytes.Equal(got, want[:min(len(want), headBytes)]) {
+			t.Fatalf("%x begins with %x, want %x", block, got, want)
+		}
+	})
 }
 
 // A long value that nobody wants goes with the segment of its first part. What its later

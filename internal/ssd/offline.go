@@ -154,9 +154,11 @@ func (t *Tier) reinitialize() error {
 
 // probe writes and reads one block of the log.
 func (t *Tier) probe() error {
-	if err := t.logFile.Allocate(t.logBytes); err != nil {
+	bytes := t.log.usableBytes()
+	if err := t.logFile.Allocate(bytes); err != nil {
 		return err
 	}
+	t.fileBytes.Store(bytes)
 	block := vfs.Aligned(files.BlockBytes, files.BlockBytes)
 	if _, err := t.logFile.WriteAt(block, 0); err != nil {
 		return err

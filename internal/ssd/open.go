@@ -26,6 +26,9 @@ func Open(cfg Config) (*Tier, error) {
 	if cfg.MaxWriteStall <= 0 {
 		cfg.MaxWriteStall = 200 * time.Millisecond
 	}
+	if cfg.Machine == nil {
+		cfg.Machine = func() int64 { return 0 }
+	}
 	if cfg.BootID == nil {
 		cfg.BootID = files.BootID
 	}
@@ -33,7 +36,7 @@ func Open(cfg Config) (*Tier, error) {
 	tracked := files.NewTrackedFS(cfg.FS)
 	cfg.FS = tracked
 	t := &Tier{cfg: cfg, tracked: tracked, keeper: keeper, work: work{quit: make(chan struct{}), wake: make(chan struct{}, 1)}}
-	t.clock.system = cfg.Now
+	t.clock.system, t.clock.machine = cfg.Now, cfg.Machine
 	t.logger.out, t.health.logger = cfg.Log, &t.logger
 	t.admission.init(&t.cfg, t.Now)
 	tracked.Wrote = t.wrote
@@ -122,6 +125,8 @@ func (t *Tier) allocateMemory() (err error) {
 		return err
 	}
 	t.log = newLog(m, bufs, t.Now, t.cfg.Grace)
+	t.log.setUsable(t.usable) // nobody else has it yet
+	t.log.freeTarget = freeTargetOf(t.usable)
 	t.log.logID = s.LogID
 	t.index = newIndex(uint(s.ShardBits), m, m == t.leftMemory)
 	t.registry = registry.New(m.Registry(), s.Seed)
@@ -138,9 +143,9 @@ func (t *Tier) allocateMemory() (err error) {
 // of that size.
 func (t *Tier) indexMemoryFor(s *format.Superblock) (*files.Memory, error) {
 	shape := format.MemoryShape{
-		Slots: uint32(s.Segments), Shards: 1 << s.ShardBits, Stride: uint64(t.cfg.maxIndex()>>s.ShardBits/8) &^ 7, // whole cache lines
+		Slots: uint32(s.Segments), Shards: 1 << s.ShardBits, Stride: uint64(t.cfg.maxIndex()>>s.ShardBits/8) &^ (format.TablePage/8 - 1),
 		SegmentShift: uint8(bits.TrailingZeros64(s.SegmentBytes)), UnitShift: s.UnitShift, LocationBits: s.LocationBits,
-		Numbers: uint32(t.cfg.numbers()),
+		Places: uint32(t.cfg.places()),
 	}
 	if shape.Stride < minCapacity+shardSlack {
 		return nil, fmt.Errorf("ssd: index of %d bytes: want at least %d for %d shards", t.cfg.maxIndex(), minTables(1<<s.ShardBits), 1<<s.ShardBits)
@@ -171,6 +176,7 @@ func (t *Tier) prepareFiles(why string) error {
 	if err := t.logFile.Allocate(t.logBytes); err != nil {
 		return err
 	}
+	t.fileBytes.Store(t.logBytes)
 	if t.source != fromScratch {
 		return nil
 	}
@@ -183,10 +189,8 @@ func (t *Tier) prepareFiles(why string) error {
 
 // abandon undoes an Open that failed. The data of an earlier process stay.
 func (t *Tier) abandon() {
-	if t.index != nil && t.index.Memory != t.leftMemory {
-		t.index.Forget()
-	}
 	_ = t.closeFiles()
+	t.leaveMemory(t.index != nil && t.index.Memory != t.leftMemory)
 	_ = t.lock.Close()
 	t.Free()
 	t.logger.wait(background, t.cfg.StallTimeout)

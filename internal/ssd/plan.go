@@ -2,6 +2,7 @@ package ssd
 
 import (
 	"math"
+	"math/bits"
 
 	"github.com/firncache/firn/internal/ssd/format"
 )
@@ -9,16 +10,16 @@ import (
 // Geometry tells how a tier divides its memory and files, for planning: the
 // arithmetic of Open without its files.
 type Geometry struct {
-	Segments     int64 // of the log
+	Segments     int64 // of the log while the index is empty
 	SegmentBytes int64
 	Ahead        int64 // how many of the segments are kept free
 	SuperBytes   int64 // of the superblock's file
-	SnapshotMost int64 // the room kept for the snapshot, in bytes
 	FixedMemory  int64 // bytes of memory beside the index
 	IndexMost    int64 // the most bytes of memory that the index may take
 	IndexShards  int64
-	Numbers      int64 // slots of the registry
+	Places       int64 // of the registry
 	log          format.Geometry
+	cfg          Config
 }
 
 // Plan is the geometry of a new tier. Of cfg it reads Bytes, SegmentBytes,
@@ -27,9 +28,9 @@ func Plan(cfg Config) (Geometry, error) {
 	s := cfg.newSuperblock()
 	g := Geometry{
 		Segments: int64(s.Segments), SegmentBytes: int64(s.SegmentBytes), Ahead: int64(freeTargetOf(int(s.Segments))),
-		SuperBytes: 2 * format.SuperblockBytes, SnapshotMost: cfg.maxSnapshot(),
-		FixedMemory: cfg.fixedMemory(&s), IndexMost: cfg.maxIndex(), IndexShards: 1 << s.ShardBits, Numbers: int64(cfg.numbers()),
-		log: s.Geometry(),
+		SuperBytes:  2 * format.SuperblockBytes,
+		FixedMemory: cfg.fixedMemory(&s), IndexMost: cfg.maxIndex(), IndexShards: 1 << s.ShardBits, Places: int64(cfg.places()),
+		log: s.Geometry(), cfg: cfg,
 	}
 	return g, cfg.enough(&s)
 }
@@ -59,6 +60,12 @@ func (g *Geometry) PerSegment(bytes, listed int64) int64 {
 	return max(room-format.MaxListed+listed, 0) / (bytes + listed)
 }
 
+// SegmentsFor is how many segments a log has once the index names so many records: the
+// files have room for the snapshot, too.
+func (g *Geometry) SegmentsFor(records int64) int64 {
+	return g.cfg.segmentsFor(g.SegmentBytes, uint8(bits.TrailingZeros64(uint64(g.IndexShards))), records)
+}
+
 // IndexRecords is how many records the index can name with all the memory that
 // it may take.
 func (g *Geometry) IndexRecords() int64 {
@@ -76,9 +83,9 @@ func (g *Geometry) IndexBytes(records int64) int64 {
 	most, sum := g.maxCapacity(), 0.
 	for i := range around {
 		z := math.Sqrt2 * math.Erfinv(2*(float64(i)+.5)/around-1)
-		sum += float64(capacityFor(int(mean+z*math.Sqrt(mean)), most) + shardSlack)
+		sum += float64(tableBytes(capacityFor(int(mean+z*math.Sqrt(mean)), most)))
 	}
-	return int64(8 * sum / around * float64(g.IndexShards))
+	return int64(sum / around * float64(g.IndexShards))
 }
 
 // capacityFor is how large a table has grown that holds so many entries.
@@ -95,7 +102,7 @@ func capacityFor(count, most int) int {
 func (g *Geometry) IndexMemory(tables int64) int64 {
 	x := index{maxBytes: g.IndexMost}
 	x.limit.Store(g.IndexMost)
-	allowed := g.IndexShards * 8 * (minCapacity + shardSlack)
+	allowed := minTables(int(g.IndexShards))
 	for x.used.Store(tables); ; allowed += x.wantsMemory() {
 		x.allowed.Store(allowed)
 		if x.wantsMemory() <= 0 {
@@ -106,5 +113,5 @@ func (g *Geometry) IndexMemory(tables int64) int64 {
 
 // SnapshotBytes is the most that the snapshot of an index of so many records takes.
 func (g *Geometry) SnapshotBytes(records int64) int64 {
-	return format.SnapshotBytes(int(g.Segments), int(g.IndexShards), int(g.Numbers), records)
+	return format.SnapshotBytes(int(g.Segments), int(g.IndexShards), int(g.Places), records)
 }

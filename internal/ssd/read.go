@@ -19,8 +19,8 @@ func (t *Tier) Get(ctx context.Context, dst, key []byte, hash uint64) (Found, er
 	return t.readValue(ctx, dst, key, &ref)
 }
 
-// GetStale is Get that also finds a value that expired no more than Config.Grace ago. It
-// does not count as a read.
+// GetStale is Get that also finds a value that expired no more than Config.Grace ago. For
+// admission it is no read.
 func (t *Tier) GetStale(ctx context.Context, dst, key []byte, hash uint64) (Found, error) {
 	ref, ok := t.locate(hash, false)
 	if !ok {
@@ -30,15 +30,15 @@ func (t *Tier) GetStale(ctx context.Context, dst, key []byte, hash uint64) (Foun
 	return t.readValue(ctx, dst, key, &ref)
 }
 
-// Peek is Get without the value, and it does not count as a read.
-func (t *Tier) Peek(ctx context.Context, key []byte, hash uint64) (Found, error) {
+// Peek is Get without the value, whose place dst takes. For admission it is no read.
+func (t *Tier) Peek(ctx context.Context, dst, key []byte, hash uint64) (Found, error) {
 	ref, ok := t.locate(hash, false)
 	if !ok {
 		return Found{}, ErrNotFound
 	}
 	ref.peek = true
 	f, err := t.readValue(ctx, nil, key, &ref)
-	f.Value = nil
+	f.Value = dst
 	return f, err
 }
 
@@ -46,9 +46,7 @@ func (t *Tier) Peek(ctx context.Context, key []byte, hash uint64) (Found, error)
 func (t *Tier) readValue(ctx context.Context, dst, key []byte, ref *recordRef) (Found, error) {
 	f, err := t.readRecord(ctx, dst, key, ref)
 	if err == nil && f.head.Parts > 0 { // and the buffer it was read from is free again
-		if f, err = t.readParts(ctx, dst, ref, f); err == nil {
-			t.count.hits.Add(1)
-		}
+		return t.readParts(ctx, dst, ref, f)
 	}
 	return f, err
 }
@@ -104,9 +102,11 @@ func (t *Tier) verify(dst, key []byte, ref *recordRef, b []byte) (f Found, err e
 	if r.Flags&format.FlagCompressed == 0 {
 		f.Value = append(dst, r.Value...)
 	}
-	t.count.hits.Add(1)
 	return f, nil
 }
+
+// CountHit counts a read that a value which Get or GetMany has found answers.
+func (t *Tier) CountHit() { t.count.hits.Add(1) }
 
 // corruptHeader ends a read that found no header of a record. The disk
 // works as it should: it is the record's fault.

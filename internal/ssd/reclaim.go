@@ -11,21 +11,13 @@ import (
 // reclaim frees the slot of a segment, if there is need to. It reports whether it
 // did.
 func (t *Tier) reclaim() bool {
-	if t.state.Load() != on || t.work.telling.Load() && t.tells() {
+	if !t.mayReclaim() || t.work.telling.Load() && t.tells() {
 		return false
 	}
-	crowded := t.index.takeOverflowed()
-	if t.log.freeSlots() >= t.log.freeTarget && !crowded {
-		return false
-	}
-	v, ok := t.log.chooseVictim(crowded || !t.admission.mayRewrite())
+	v, ok := t.nextVictim()
 	if !ok {
 		return false
 	}
-	if crowded {
-		t.warnIndexFull()
-	}
-	t.admission.selective.Store(v.how == moveRead)
 	if v.share > 0 && !t.emptySegment(&v) {
 		return false
 	}
@@ -35,6 +27,29 @@ func (t *Tier) reclaim() bool {
 	t.log.freeSlot(v.slot)
 	t.count.reclaimed.Add(1)
 	return true
+}
+
+// mayReclaim reports whether segments may be reclaimed: the tier is on, or Close
+// empties surplus slots.
+func (t *Tier) mayReclaim() bool {
+	return t.state.Load() == on || t.shrinking.Load() && !t.gaveUp.Load()
+}
+
+// nextVictim is the segment to be reclaimed: for room if there is too little, and
+// otherwise one in a surplus slot.
+func (t *Tier) nextVictim() (v victim, ok bool) {
+	crowded := t.index.takeOverflowed()
+	if t.log.freeSlots() >= t.log.freeTarget && !crowded {
+		return t.log.chooseSurplus()
+	}
+	if v, ok = t.log.chooseVictim(crowded || !t.admission.mayRewrite()); !ok {
+		return t.log.chooseSurplus()
+	}
+	if crowded {
+		t.warnIndexFull()
+	}
+	t.admission.selective.Store(v.how == moveRead)
+	return v, true
 }
 
 // warnIndexFull logs, once, that the index has no room.
@@ -155,8 +170,8 @@ func (t *Tier) moveRecords(v *victim, recs []format.Listed) bool {
 				t.evictRecord(v, r, bytes[i], false)
 				break
 			}
-			roomOrOff := func() bool { return t.log.roomToMove() || t.state.Load() != on } // retryLoop waits for this
-			if !t.log.waitFor(t.cfg.StallTimeout, roomOrOff) || t.state.Load() != on {
+			roomOrOff := func() bool { return t.log.roomToMove() || !t.mayReclaim() } // retryLoop waits for this
+			if !t.log.waitFor(t.cfg.StallTimeout, roomOrOff) || !t.mayReclaim() {
 				return false
 			}
 		}

@@ -11,23 +11,23 @@ import (
 )
 
 // findMemory looks for the index that the last process left, which did not close
-// the log that super describes. It reports false if there is none, or none that
-// can be believed.
-func (t *Tier) findMemory(super *format.Superblock) bool {
+// the log that super describes. leftMemory is nil if there is none, or none that can be
+// believed. It fails if the index is there and in use: the log is not begun anew for that.
+func (t *Tier) findMemory(super *format.Superblock) error {
 	boot := t.cfg.BootID()
 	if t.keeper == nil || super.Memory == (format.MemoryID{}) || boot == "" || boot != super.BootID {
-		return false
+		return nil
 	}
-	m := files.OpenMemory(t.keeper, vfs.MemoryID(super.Memory), super.LogID)
-	if m == nil {
-		return false
+	m, err := files.OpenMemory(t.keeper, vfs.MemoryID(super.Memory), super.LogID)
+	if m == nil || err != nil {
+		return err
 	}
-	if uint64(m.Slots) != super.Segments || m.Shards != 1<<super.ShardBits || 1<<m.SegmentShift != super.SegmentBytes || m.UnitShift != super.UnitShift || m.LocationBits != super.LocationBits {
+	if uint64(m.Slots) < super.Segments || m.Shards != 1<<super.ShardBits || 1<<m.SegmentShift != super.SegmentBytes || m.UnitShift != super.UnitShift || m.LocationBits != super.LocationBits {
 		m.Release()
-		return false
+		return nil
 	}
 	t.leftMemory = m
-	return true
+	return nil
 }
 
 // discardMemory removes the memory of a process that did not close, where the log is not
@@ -55,8 +55,7 @@ func (t *Tier) adoptMemory() {
 	if left != x.Memory {
 		from = newIndex(x.shardBits, left, true)
 		copyWords(l.slotWords, left.SlotWords())
-		old := registry.New(left.Registry(), t.super.Seed)
-		t.registry.Restore(old.Forgot(), old.All)
+		t.registry.Copy(registry.New(left.Registry(), t.super.Seed))
 		t.memory.allow(from.tableBytes())
 	} else {
 		x.allowed.Store(x.maxBytes)
@@ -78,7 +77,6 @@ func (t *Tier) adoptMemory() {
 		x.allowed.Store(x.used.Load())
 	}
 	l.resumeAt(left.Head.Next.Load())
-	t.clock.notBefore(left.Head.Now.Load())
 }
 
 // adoptShard makes the entries of a shard's table, in the same memory or another, the

@@ -13,7 +13,6 @@ import (
 // one.
 func (t *Tier) decideSource() (why string, err error) {
 	super, err := format.ReadSuperblock(t.super.file)
-	var grown uint64
 	switch {
 	case t.cfg.Recovery == RecoverNever:
 		why = "asked to"
@@ -30,13 +29,18 @@ func (t *Tier) decideSource() (why string, err error) {
 	case err != nil:
 		return "", fmt.Errorf("ssd: superblock: %w", err)
 	default:
-		grown, why = t.whyNotKept(&super)
+		why = t.whyNotKept(&super)
+	}
+	if why == "" && !super.Clean {
+		if err := t.findMemory(&super); err != nil {
+			return "", err
+		}
 	}
 	switch {
 	case why != "":
 	case super.Clean:
 		t.source = fromSnapshot
-	case t.findMemory(&super):
+	case t.leftMemory != nil:
 		t.source = fromMemory
 	case t.cfg.Recovery == RecoverAlways:
 		t.source = fromLog
@@ -47,36 +51,58 @@ func (t *Tier) decideSource() (why string, err error) {
 		t.discardMemory(vfs.MemoryID(super.Memory))
 		fresh := t.cfg.newSuperblock() // the old one's may not fit
 		fresh.Counter, fresh.Budget = super.Counter, super.Budget
-		t.super.Superblock = fresh
+		t.super.Superblock, t.usable = fresh, int(fresh.Segments)
 		return why, nil
 	}
-	super.Segments = grown
+	t.usable = t.usableOf(&super)
+	t.foundSegments = super.Segments
+	super.Segments = max(super.Segments, uint64(t.usable))
 	t.super.Superblock = super
 	t.clock.skew.Store(super.Skew)
 	t.clock.notBefore(super.LastTime)
+	if t.leftMemory != nil {
+		t.clock.goOn(t.leftMemory.Head)
+	}
 	return "", nil
 }
 
-// whyNotKept says why a log cannot be kept, "" if it can: with another segment
-// size, or in less space. More space is added to it: segments is how many it has
-// then.
-func (t *Tier) whyNotKept(old *format.Superblock) (segments uint64, why string) {
+// usableOf is how many segments of a log that is kept the files have room for. It gets
+// more only if there is room beside as large an index as there may be.
+func (t *Tier) usableOf(s *format.Superblock) int {
+	entries := int64(0)
+	if t.leftMemory != nil {
+		for i := range t.leftMemory.ShardHeads() {
+			entries += int64(t.leftMemory.ShardHeads()[i].Capacity.Load())
+		}
+	} else if f, err := t.cfg.FS.Open(format.SnapshotName, vfs.OpenOptions{ReadOnly: true}); err == nil {
+		size, _ := f.Size()
+		entries = size / 8
+		_ = f.Close()
+	}
+	most := t.cfg.segmentsFor(int64(s.SegmentBytes), s.ShardBits, 0)
+	return int(min(most, max(int64(s.Segments), t.cfg.segmentsFor(int64(s.SegmentBytes), s.ShardBits, entries))))
+}
+
+// whyNotKept says why a log cannot be kept, "" if it can. More space adds segments to
+// it; the slots that less has no room for are emptied: see surplus.go.
+func (t *Tier) whyNotKept(old *format.Superblock) string {
 	switch {
 	case old.Fingerprint != t.cfg.Fingerprint:
-		return 0, "it holds records of another shared tier, or of none"
+		return "it holds records of another shared tier, or of none"
 	case t.cfg.SegmentBytes != 0 && uint64(t.cfg.SegmentBytes) != old.SegmentBytes:
-		return 0, fmt.Sprintf("segments have %d bytes, and %d are asked for", old.SegmentBytes, t.cfg.SegmentBytes)
+		return fmt.Sprintf("segments have %d bytes, and %d are asked for", old.SegmentBytes, t.cfg.SegmentBytes)
 	case segmentBuffers*int64(old.SegmentBytes) > t.cfg.Memory/4:
-		return 0, fmt.Sprintf("segments of %d bytes are too large for a RAM budget of %d", old.SegmentBytes, t.cfg.Memory)
+		return fmt.Sprintf("segments of %d bytes are too large for a RAM budget of %d", old.SegmentBytes, t.cfg.Memory)
+	case slotMemory*int64(old.Segments) > t.cfg.Memory/8 && old.Segments > minSegments:
+		return fmt.Sprintf("%d segments are too many for a RAM budget of %d", old.Segments, t.cfg.Memory)
 	}
 	switch now := t.cfg.newSuperblockWith(int64(old.SegmentBytes)); {
-	case now.Segments < old.Segments:
-		return 0, fmt.Sprintf("it has %d segments, and there is space for %d", old.Segments, now.Segments)
+	case now.Segments < minSegments:
+		return fmt.Sprintf("its segments have %d bytes, and there is space for %d of them", old.SegmentBytes, now.Segments)
 	case now.Segments*old.SegmentBytes>>old.UnitShift >= 1<<old.LocationBits:
-		return 0, "there is more space than its locations reach"
+		return "there is more space than its locations reach"
 	case t.cfg.maxIndex() < minTables(1<<old.ShardBits):
-		return 0, fmt.Sprintf("an index of %d shards is too large for a RAM budget of %d", 1<<old.ShardBits, t.cfg.Memory)
-	default:
-		return now.Segments, ""
+		return fmt.Sprintf("an index of %d shards is too large for a RAM budget of %d", 1<<old.ShardBits, t.cfg.Memory)
 	}
+	return ""
 }

@@ -30,18 +30,24 @@ func (c *Config) newSuperblockWith(segBytes int64) format.Superblock {
 		LogID: rand.Uint64(), Seed: record.NewSeed(), Fingerprint: c.Fingerprint,
 		SegmentBytes: uint64(segBytes), UnitShift: format.MinUnitShift, NextSegment: 1,
 	}
-	rest := c.Bytes - 2*format.SuperblockBytes - c.maxSnapshot()
-	s.Segments = uint64(min(max(rest/segBytes, 0), c.maxSegments()))
+	// A shard for each 4 MiB: some eight thousand records of half a KiB.
+	for s.ShardBits < format.MaxShardBits && int64(4<<20)<<s.ShardBits < c.Bytes && c.maxIndex()>>(s.ShardBits+1) >= 16*format.TablePage {
+		s.ShardBits++
+	}
+	s.Segments = uint64(c.segmentsFor(segBytes, s.ShardBits, 0))
 	for s.Segments*s.SegmentBytes>>s.UnitShift >= 1<<format.MaxLocationBits {
 		s.UnitShift++
 	}
 	// One bit more than it takes: the log may grow to twice its size.
 	s.LocationBits = uint8(min(bits.Len64(s.Segments*s.SegmentBytes>>s.UnitShift)+1, format.MaxLocationBits))
-	// A shard for each 4 MiB: some eight thousand records of half a KiB.
-	for s.ShardBits < format.MaxShardBits && int64(4<<20)<<s.ShardBits < c.Bytes && c.maxIndex()>>(s.ShardBits+1) >= 16<<10 {
-		s.ShardBits++
-	}
 	return s
+}
+
+// segmentsFor is how many segments the files have room for beside the snapshot of an index
+// of so many entries.
+func (c *Config) segmentsFor(segBytes int64, shardBits uint8, entries int64) int64 {
+	snapshot := format.SnapshotBytes(int(min(c.Bytes/segBytes, c.maxSegments())), 1<<shardBits, c.places(), entries)
+	return min(max(c.Bytes-2*format.SuperblockBytes-snapshot, 0)/segBytes, c.maxSegments())
 }
 
 // maxSegments bounds the memory that slots take: a log on a disk which is that
@@ -61,16 +67,10 @@ const segmentBuffers = 2
 // minSegments is how few segments a log may have.
 const minSegments = 4
 
-// maxSnapshot is how many of Config.Bytes are kept for the snapshot of the index:
-// the most that it can take, but no more than a part of the whole.
-func (c *Config) maxSnapshot() int64 { return min(c.maxIndex(), c.Bytes/snapshotShare) }
-
-const snapshotShare = 16
-
-// numbers is how many slots the registry has. What it takes of the snapshot is little
-// beside the index.
-func (c *Config) numbers() int {
-	return registry.SlotsFor(min(c.Memory/registry.Share, c.maxSnapshot()/4))
+// places is how many places the registry has: no more than a part of the files has
+// room for.
+func (c *Config) places() int {
+	return registry.PlacesFor(min(c.Memory/registry.Share, c.Bytes/64))
 }
 
 // enough is an error if a log has too few segments.
@@ -83,7 +83,7 @@ func (c *Config) enough(s *format.Superblock) error {
 
 // fixedMemory is the memory of a tier in bytes, beside the index.
 func (c *Config) fixedMemory(s *format.Superblock) int64 {
-	n := segmentBuffers*int64(s.SegmentBytes) + slotMemory*int64(s.Segments) + format.MemoryHeadLen + c.readMemory() + registry.Memory(c.numbers())
+	n := segmentBuffers*int64(s.SegmentBytes) + slotMemory*int64(s.Segments) + format.MemoryHeadLen + c.readMemory() + int64(registry.Bytes(c.places()))
 	if c.Admission == AdmitSeen {
 		n += sketchBytes(c.Memory / sketchShare)
 	}

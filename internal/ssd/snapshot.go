@@ -6,18 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"math/rand/v2"
-	"slices"
 	"sync"
 
 	"github.com/firncache/firn/internal/offheap"
-	"github.com/firncache/firn/internal/registry"
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
 )
 
-var errNoSnapshotSpace = errors.New("ssd: the index is larger than the space that is kept for it")
+var errNoSnapshotSpace = errors.New("the index is larger than the space beside the log")
 
 // saveSnapshot writes the index to a file of its own, and returns its number,
 // which the superblock has to have for the snapshot to be believed. Nothing is
@@ -25,9 +22,10 @@ var errNoSnapshotSpace = errors.New("ssd: the index is larger than the space tha
 func (t *Tier) saveSnapshot() (number uint64, err error) {
 	x := t.index
 	s := format.Snapshot{LogID: t.super.LogID, Number: rand.Uint64() | 1, Slots: t.log.slotStates(), Shards: make([]format.ShardPart, len(x.shards))}
-	s.Forgot, s.Numbers = t.numbers()
-	if size := format.SnapshotBytes(len(s.Slots), len(s.Shards), len(s.Numbers), int64(x.len())); size > t.cfg.maxSnapshot() {
-		return 0, fmt.Errorf("%w: %d of %d bytes", errNoSnapshotSpace, size, t.cfg.maxSnapshot())
+	s.Clocks = t.registry.Save()
+	room := t.cfg.Bytes - 2*format.SuperblockBytes - t.fileBytes.Load()
+	if size := format.SnapshotBytes(len(s.Slots), len(s.Shards), len(s.Clocks), int64(x.len())); size > room {
+		return 0, fmt.Errorf("%w: %d of %d bytes", errNoSnapshotSpace, size, room)
 	}
 	_ = t.cfg.FS.Remove(format.SnapshotName) // lest there be two for a moment
 	f, err := t.cfg.FS.Open(format.SnapshotTempName, vfs.OpenOptions{Create: true})
@@ -46,7 +44,11 @@ func (t *Tier) saveSnapshot() (number uint64, err error) {
 	if err := t.saveShards(f, &s); err != nil {
 		return 0, err
 	}
-	if _, err := f.WriteAt(s.Encode(), 0); err != nil {
+	b := s.Encode()
+	if _, err := f.WriteAt(b, 0); err != nil {
+		return 0, err
+	}
+	if _, err := f.WriteAt(s.Front(b), s.Fronts()[1]); err != nil {
 		return 0, err
 	}
 	if err := f.Sync(); err != nil {
@@ -56,25 +58,6 @@ func (t *Tier) saveSnapshot() (number uint64, err error) {
 		return 0, err
 	}
 	return s.Number, t.cfg.FS.SyncDir() // before the superblock says that it is there
-}
-
-// numbers are those of the registry.
-func (t *Tier) numbers() (forgot bool, all []format.Number) {
-	for id, n := range t.registry.All {
-		all = append(all, format.Number{ID: id, Number: n})
-	}
-	return t.registry.Forgot(), all // which it may have done meanwhile
-}
-
-// setNumbers gives the empty registry those of a snapshot.
-func (t *Tier) setNumbers(s *format.Snapshot) {
-	t.registry.Restore(s.Forgot, func(yield func(registry.ID, uint64) bool) {
-		for _, n := range s.Numbers {
-			if !yield(n.ID, n.Number) {
-				return
-			}
-		}
-	})
 }
 
 // saveShards writes the entries of all shards, and notes how many there are of each.
@@ -121,37 +104,40 @@ func (t *Tier) loadSnapshot(number uint64) error {
 	if err != nil {
 		return err
 	}
-	s, err := format.ReadSnapshot(f, size, &t.super.Superblock)
+	saved := t.super.Superblock
+	saved.Segments = t.foundSegments
+	s, err := format.ReadSnapshot(f, size, &saved)
 	if err != nil {
 		return err
 	}
 	if s.Number != number {
 		return format.ErrCorrupt
 	}
-	t.log.setSlotStates(s.Slots)
-	t.setNumbers(s)
-	t.memory.allow((size-s.EntriesAt())*5/4 + 256*int64(len(s.Shards)))
-	if err := t.loadShards(f, s); err != nil {
-		return err
+	for _, at := range s.Damaged {
+		t.count.corrupt.Add(1)
+		t.health.log("the snapshot is damaged", "offset", at)
 	}
+	t.log.setSlotStates(s.Slots)
+	if !t.registry.Restore(s.Clocks) {
+		t.health.log("the registry is lost: with it go values with tags, and what is in namespaces")
+	}
+	t.memory.allow((size-s.EntriesAt())*5/4 + 256*int64(len(s.Shards)))
+	t.loadShards(f, s)
 	t.log.resumeAt(t.super.NextSegment)
 	return nil
 }
 
 // loadShards reads all shards, some megabytes at once, in a few goroutines.
-func (t *Tier) loadShards(f vfs.File, s *format.Snapshot) error {
+func (t *Tier) loadShards(f vfs.File, s *format.Snapshot) {
 	const atOnce = 1 << 20
 	offs := s.Offsets()
 	var group sync.WaitGroup
-	errs := make([]error, recoverers)
 	next := make(chan [2]int)
-	for k := range recoverers {
+	for range recoverers {
 		group.Go(func() {
-			var b []byte
+			l := shardLoader{Tier: t, file: f, parts: s.Shards, offs: offs}
 			for r := range next {
-				if errs[k] == nil {
-					b, errs[k] = t.loadRange(f, b, s.Shards, offs, r[0], r[1])
-				}
+				l.load(r[0], r[1])
 			}
 		})
 	}
@@ -165,36 +151,4 @@ func (t *Tier) loadShards(f vfs.File, s *format.Snapshot) error {
 	}
 	close(next)
 	group.Wait()
-	return errors.Join(errs...)
-}
-
-// loadRange reads the shards from i up to j into the index. It returns the
-// buffer that it used.
-func (t *Tier) loadRange(f vfs.File, b []byte, parts []format.ShardPart, offs []int64, i, j int) ([]byte, error) {
-	n := int(offs[j] - offs[i])
-	if cap(b) < n {
-		b = make([]byte, n)
-	}
-	b = b[:n]
-	if _, err := f.ReadAt(b, offs[i]); err != nil {
-		return b, err
-	}
-	var words []uint64
-	there := t.log.onDisk(math.MaxUint64)
-	for ; i < j; i++ {
-		part := b[:offs[i+1]-offs[i]]
-		b = b[len(part):]
-		if format.Checksum(0, part) != parts[i].Checksum {
-			return b, format.ErrCorrupt
-		}
-		words = words[:0]
-		for ; len(part) > 0; part = part[8:] {
-			words = append(words, binary.LittleEndian.Uint64(part))
-		}
-		if !t.index.Ascend(words) || slices.ContainsFunc(words, func(w uint64) bool { return !there(t.index.Location(format.Entry(w))) }) {
-			return b, format.ErrCorrupt
-		}
-		t.fillShard(&t.index.shards[i], words)
-	}
-	return b[:0], nil
 }

@@ -2,6 +2,7 @@ package ssd
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"testing"
 
@@ -77,9 +78,9 @@ func TestFault04SnapshotUnreadable(t *testing.T) {
 		return int64(len(b))
 	}
 	damage := map[string]func(m *vfstest.Mem) error{
-		"header":  func(m *vfstest.Mem) error { return m.Flip(format.SnapshotName, 8*16) },
-		"slots":   func(m *vfstest.Mem) error { return m.Flip(format.SnapshotName, 8*format.SnapshotHeaderLen+3) },
-		"body":    func(m *vfstest.Mem) error { return m.Flip(format.SnapshotName, 8*(size(m)-8)+format.LocationShift) },
+		"both fronts": func(m *vfstest.Mem) error {
+			return errors.Join(m.Flip(format.SnapshotName, 8*16), m.Flip(format.SnapshotName, 8*size(m)-3))
+		},
 		"missing": func(m *vfstest.Mem) error { return m.Remove(format.SnapshotName) },
 		"empty":   func(m *vfstest.Mem) error { return m.SetBytes(format.SnapshotName, nil) },
 		"short": func(m *vfstest.Mem) error {
@@ -150,45 +151,12 @@ func TestSnapshotRoundTrip(t *testing.T) {
 	})
 }
 
-// A snapshot that would take more than is kept for it is not written: the index stays
-// in memory, and whoever opens the files goes on with it, as long as the machine is
-// up.
-func TestSnapshotTooLarge(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		const keys = 25_000
-		w, mem := started(t, 1, testConfig)
-		w.most = 1
-		w.fill(t, keys)
-		w.close(t)
-		entries := w.tier.count.demoted.Load()
-		if names, _ := mem.List(); slices.Contains(names, format.SnapshotName) || slices.Contains(names, format.SnapshotTempName) {
-			t.Errorf("the files are %v", names)
-		}
-		if n := fileBytes(t, mem); n > testConfig(mem, w).Bytes {
-			t.Errorf("the files take %d bytes", n)
-		}
-		if in := inspect(t, mem); !in.Memory || in.Superblock.Clean {
-			t.Errorf("inspected: closed %v, the index is there %v", in.Superblock.Clean, in.Memory)
-		}
-		down := mem.CrashClone(w.rng, vfstest.PowerCut)
-		w.reopenAtRest(t, testConfig(mem, w))
-		if n := w.tier.Len(); w.tier.source != fromMemory || n < keys*3/4 {
-			t.Errorf("%d records of %d, from %d", n, entries, w.tier.source)
-		}
-		checkAlive(t, w.tier)
-		w.check(t, keys, true)
-		w.restart(t, testConfig(down, w))
-		w.wantLen(t, 0)
-		w.close(t)
-	})
-}
-
 // snapshotTier is as much of a tier as saving and loading an index takes.
 func snapshotTier(t *testing.T) *Tier {
 	t.Helper()
 	tier := &Tier{cfg: Config{FS: vfstest.NewMem(), Bytes: MinBytes, Memory: 1 << 20}}
 	tier.super.LogID, tier.super.Segments = 99, 3
-	m, _, err := files.NewMemory(format.MemoryShape{Slots: 3, Shards: 1, Stride: 8 << 10, SegmentShift: 16, UnitShift: 3, LocationBits: 20, Numbers: 64}, nil)
+	m, _, err := files.NewMemory(format.MemoryShape{Slots: 3, Shards: 1, Stride: 8 << 10, SegmentShift: 16, UnitShift: 3, LocationBits: 20, Places: 64}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,10 +180,11 @@ func TestSnapshotFile(t *testing.T) {
 	s.put(s.NewEntry(0x123456789a, tier.log.Location(2, 64), 24, format.IsWhole))
 	s.put(s.NewEntry(0x0123456789, tier.log.Location(2, 88), 40, format.IsWhole) | format.ReadBit)
 	id, tag := registry.IDOf(registry.Namespace, "n"), registry.IDOf(registry.Tag, "t")
+	obsolete := tier.registry.AppendNote(nil, 0, []registry.ID{tag})
 	for range 60 {
-		tier.registry.Bump(tag)
+		tier.registry.Invalidate(tag)
 	}
-	first := tier.registry.Hold(id)
+	first, holds := tier.registry.Clear(id), tier.registry.AppendNote(nil, tier.registry.Clock(), []registry.ID{tag})
 	if x.len() != 2 {
 		t.Fatalf("%d entries", x.len())
 	}
@@ -231,12 +200,13 @@ func TestSnapshotFile(t *testing.T) {
 
 	again := snapshotTier(t)
 	noError(t, again.cfg.FS.(*vfstest.Mem).SetBytes(format.SnapshotName, b))
+	again.foundSegments = again.super.Segments
 	wantErr(t, again.loadSnapshot(number), nil)
 	if got := again.log.slotStates(); !slices.Equal(got, tier.log.slotStates()) {
 		t.Errorf("snapshot: loaded %d of the slots, want %d", got, tier.log.slotStates())
 	}
-	if n, _ := again.registry.Get(id); n != first || again.registry.GetOrDraw(tag) != tier.registry.GetOrDraw(tag) || again.registry.Forgot() {
-		t.Errorf("snapshot: loaded the number %d of a namespace, want %d, or another of a tag", n, first)
+	if r := again.registry; r.Generation(id) != first || r.Clock() != 61 || r.Judge(obsolete) != registry.Obsolete || r.Judge(holds) != registry.Holds {
+		t.Errorf("snapshot: loaded the generation %d of a namespace, want %d, a clock of %d, or tags that are judged as %d and %d", r.Generation(id), first, r.Clock(), r.Judge(obsolete), r.Judge(holds))
 	}
 	if want, got := allEntries(x), allEntries(again.index); !slices.Equal(got, want) {
 		t.Errorf("snapshot: loaded %x, want %x", got, want)

@@ -69,8 +69,7 @@ func (t *Tier) findIndex() error {
 
 // continueLog makes the superblock say that the log is in use, and where its index is.
 func (t *Tier) continueLog() error {
-	t.index.Head.LogID = t.super.LogID
-	t.index.Head.Valid.Store(1)
+	t.validateIndex(t.super.LogID)
 	if err := t.super.replace(t.markInUse); err != nil {
 		return err
 	}
@@ -84,6 +83,6 @@ func (t *Tier) continueLog() error {
 			old.Release()
 		}
 	}
-	t.removeOld(format.SnapshotTempName)
+	t.removeOld(format.SnapshotTempName, format.SnapshotName) // the log may need the room
 	return t.cfg.FS.SyncDir()
 }

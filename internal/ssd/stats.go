@@ -66,8 +66,8 @@ func (t *Tier) Stats() Stats {
 		Quarantined: c.quarantined.Load(), SwitchedOff: c.switchedOff.Load(),
 		CompressedFrom: c.compressedFrom.Load(), CompressedTo: c.compressedTo.Load(),
 		Online: t.state.Load() == on, Direct: t.logFile.Align() > 1, Kept: t.index.Kept != nil,
-		Segments: int64(len(t.log.slots)), FreeSegments: int64(t.log.freeSlots()),
-		FileBytes:  t.logBytes + 2*format.SuperblockBytes,
+		Segments: t.log.usable.Load(), FreeSegments: int64(t.log.freeSlots()),
+		FileBytes:  t.fileBytes.Load() + 2*format.SuperblockBytes,
 		IndexBytes: t.index.used.Load(), MemoryBytes: t.memory.total(),
 		Reads: t.reader.Stats(),
 	}

@@ -21,6 +21,14 @@ func (f *superFile) write(change func(s *format.Superblock)) error {
 	return f.update(format.WriteSuperblock, change)
 }
 
+// writeSynced is write that survives the machine when it returns.
+func (f *superFile) writeSynced(change func(s *format.Superblock)) error {
+	if err := f.write(change); err != nil {
+		return err
+	}
+	return f.file.Sync()
+}
+
 // replace is write into both places: if one is damaged later, the other does not
 // bring back an earlier state.
 func (f *superFile) replace(change func(s *format.Superblock)) error {

@@ -43,14 +43,15 @@ type Tier struct {
 	count  counters
 
 	// State on disk, and state that outlives the process.
-	tracked  *files.TrackedFS // to the files; Config.FS is behind it
-	keeper   vfs.MemoryKeeper // nil: the system has no memory that outlives the process, or none is wanted
-	lock     files.Locks      // on the directory
-	super    superFile
-	logFile  vfs.File
-	logBytes int64 // of the file
-	reader   *aio.Reader
-	flusher  *flusher
+	tracked   *files.TrackedFS // to the files; Config.FS is behind it
+	keeper    vfs.MemoryKeeper // nil: the system has no memory that outlives the process, or none is wanted
+	lock      files.Locks      // on the directory
+	super     superFile
+	logFile   vfs.File
+	logBytes  int64        // of the file at Open
+	fileBytes atomic.Int64 // of the file now, once Open has returned
+	reader    *aio.Reader
+	flusher   *flusher
 
 	// Knowledge of the disk.
 	ids          format.IDs
@@ -63,10 +64,12 @@ type Tier struct {
 	obsolete     atomic.Pointer[func(key, head []byte) bool]
 
 	// Findings of Open.
-	source       indexSource
-	leftMemory   *files.Memory // that a process left which did not close; nil: none
-	noSuperblock bool          // there was no valid one
-	started      bool          // Start found the index
+	source        indexSource
+	foundSegments uint64        // of the log that is kept, before it got more
+	usable        int           // how many segments the files have room for; the log may have more
+	leftMemory    *files.Memory // that a process left which did not close; nil: none
+	noSuperblock  bool          // there was no valid one
+	started       bool          // Start found the index
 
 	admission admission
 	memory    memoryAccount
@@ -74,8 +77,14 @@ type Tier struct {
 	waits     waits
 	batches   atomic.Int64 // GetManys under way
 
-	gaveUp atomic.Bool // Close has: nothing more begins on the disk
-	saved  atomic.Bool // Close has saved the index
+	shrinking atomic.Bool // Close empties surplus slots
+	gaveUp    atomic.Bool // Close has: nothing more begins on the disk
+	saved     atomic.Bool // Close has saved the index
+	unsaved   atomic.Bool // it could not write that
+	lost      struct {    // counted by Lost, while the tier has the memory of the index
+		once           sync.Once
+		records, bytes int64
+	}
 
 	restarting      sync.Mutex // a new log against reclaiming; the first of all locks
 	warnedIndexFull sync.Once  // the log has said that the index limits the tier
@@ -134,7 +143,7 @@ func (t *Tier) Now() int64 { return t.clock.Now() }
 // Seed is the seed of the hash that the keys' ids are made from.
 func (t *Tier) Seed() uint64 { return t.super.Seed }
 
-// Registry is the table of the cache's numbers. It outlives the process as the index
+// Registry is the table of the cache's tags and namespaces. It outlives the process as the index
 // does, and it is no part of what Clear takes out.
 func (t *Tier) Registry() *registry.Table { return t.registry }
 

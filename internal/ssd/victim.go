@@ -44,6 +44,9 @@ func (l *log) chooseVictim(evict bool) (v victim, ok bool) {
 			v.how = dropAll
 			return v, true
 		}
+		if l.isSurplus(i) { // which would free none
+			continue
+		}
 		if oldest.serial == 0 || v.serial < oldest.serial {
 			oldest = v
 		}

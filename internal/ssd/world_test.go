@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -34,8 +35,9 @@ type world struct {
 	most    int // longest value
 	hits    int // found in the tier
 	atRest  bool
-	numbers map[registry.ID]uint64 // of the registry, as acknowledged
-	bumped  map[uint64]bool        // numbers that were replaced
+	spaces  map[registry.ID]uint64 // generations of namespaces, as acknowledged
+	cleared map[uint64]bool        // those that were replaced
+	notes   [][]byte               // of tags that were invalidated since
 	log     io.Writer
 	opened  *opened
 }
@@ -49,7 +51,7 @@ const startOfTime = 1_000_000
 
 func newWorld(t testing.TB, seed uint64) *world {
 	w := &world{log: logOf(t), opened: new(opened), rng: rand.New(rand.NewPCG(seed, 1)), ram: map[string]value{}, acked: map[string]uint64{}, there: map[string]uint64{}, most: 3000,
-		numbers: map[registry.ID]uint64{}, bumped: map[uint64]bool{}}
+		spaces: map[registry.ID]uint64{}, cleared: map[uint64]bool{}}
 	w.now.Store(startOfTime)
 	t.Cleanup(w.opened.close)
 	return w
@@ -92,37 +94,50 @@ func (w *world) open(cfg Config) error {
 		w.tier = nil
 		return err
 	}
-	return w.findNumbers()
+	return w.findRegistry()
 }
 
-// findNumbers compares the registry that a tier found with what was acknowledged.
-func (w *world) findNumbers() error {
+// findRegistry compares the registry that a tier found with what was acknowledged.
+func (w *world) findRegistry() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	found := 0
-	for range w.tier.Registry().All {
-		found++
+	r := w.tier.Registry()
+	for _, note := range w.notes {
+		if r.Judge(note) == registry.Holds {
+			return fmt.Errorf("the note %x holds, of which the tag was invalidated", note)
+		}
 	}
-	if s := w.tier.source; s != fromMemory && s != fromSnapshot || s == fromSnapshot && found+w.tier.Len() == 0 {
-		clear(w.numbers) // lost with the index
+	if s := w.tier.source; s != fromMemory && s != fromSnapshot || s == fromSnapshot && r.Clock() == 0 && (w.tier.Len() == 0 || w.tier.count.corrupt.Load() > 0) {
+		clear(w.spaces) // lost with the index
 		return nil
 	}
-	for id := range w.numbers {
-		if n, ok := w.tier.Registry().Get(id); !ok || w.bumped[n] {
-			return fmt.Errorf("the number of %x is %d, %v, which was replaced", id, n, ok)
+	for id := range w.spaces {
+		if g := r.Generation(id); w.cleared[g] {
+			return fmt.Errorf("the generation of %x is %d, which was cleared", id, g)
 		}
 	}
 	return nil
 }
 
-// bump replaces one of some numbers of the registry.
+// bump clears one of some namespaces, or invalidates one of some tags.
 func (w *world) bump(i int) {
-	id := registry.IDOf(registry.Namespace+byte(i%2), string(w.key(i%10)))
-	n := w.tier.Registry().Bump(id)
+	r, name := w.tier.Registry(), string(w.key(i%10))
+	if i%2 == 0 {
+		tag := registry.TagOf("n", name)
+		note := r.AppendNote(nil, r.Clock(), []registry.ID{tag})
+		r.Invalidate(tag)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.notes = append(w.notes, note)
+		return
+	}
+	id := registry.IDOf(registry.Namespace, name)
+	before := r.Generation(id)
+	after := r.Clear(id)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.bumped[w.numbers[id]] = true
-	w.numbers[id] = n
+	w.cleared[before] = true
+	w.spaces[id] = after
 }
 
 // reopen makes w what comes after its process died, with these files.
@@ -149,7 +164,7 @@ func (w *world) reopenAtRest(t testing.TB, cfg Config) {
 	w.opened.add(tier, true)
 	tier.restarting.Lock()
 	noError(t, tier.Start(func(int64) error { return nil }))
-	noError(t, w.findNumbers())
+	noError(t, w.findRegistry())
 }
 
 func (w *world) close(t testing.TB) {
@@ -258,7 +273,7 @@ func (w *world) heir() *world {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	h := &world{log: w.log, opened: w.opened, rng: rand.New(rand.NewPCG(1, 1)), ram: map[string]value{}, acked: maps.Clone(w.acked), there: maps.Clone(w.there), seq: w.seq + 1<<20, most: w.most,
-		numbers: maps.Clone(w.numbers), bumped: maps.Clone(w.bumped)}
+		spaces: maps.Clone(w.spaces), cleared: maps.Clone(w.cleared), notes: slices.Clone(w.notes)}
 	h.now.Store(w.now.Load())
 	return h
 }

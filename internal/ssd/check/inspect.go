@@ -218,8 +218,8 @@ func hasMemory(dir vfs.FS, s *format.Superblock) bool {
 	if !ok || s.Clean || s.Memory == (format.MemoryID{}) {
 		return false
 	}
-	m := files.OpenMemory(keeper, vfs.MemoryID(s.Memory), s.LogID)
-	if m == nil {
+	m, err := files.OpenMemory(keeper, vfs.MemoryID(s.Memory), s.LogID)
+	if m == nil || err != nil {
 		return false
 	}
 	m.Release()
@@ -239,5 +239,5 @@ func (o *offline) snapshotInfo() (info *SnapshotInfo, slots []format.SlotState) 
 	}
 	defer func() { _ = s.file.Close() }()
 	believed := o.super.Clean && o.super.Snapshot == s.Number
-	return &SnapshotInfo{Bytes: s.size, Number: s.Number, Records: s.Entries(), Numbers: len(s.Numbers), Believed: believed}, s.Slots
+	return &SnapshotInfo{Bytes: s.size, Number: s.Number, Records: s.Entries(), Places: max(len(s.Clocks)-1, 0), Believed: believed}, s.Slots
 }

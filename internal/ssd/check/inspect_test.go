@@ -28,8 +28,8 @@ func TestInspect(t *testing.T) {
 			if s.State != "valid" || s.Clean == kill || s.Boot != "boot" || s.SegmentBytes != 64<<10 || s.Segments != in.Slots || s.Segments < 20 {
 				t.Errorf("killed %v: %+v", kill, s)
 			}
-			if in.Snapshot != nil && in.Snapshot.Numbers != 1 {
-				t.Errorf("killed %v: %d numbers, want 1", kill, in.Snapshot.Numbers)
+			if in.Snapshot != nil && in.Snapshot.Places != 1 {
+				t.Errorf("killed %v: %d places, want 1", kill, in.Snapshot.Places)
 			}
 			if (in.Snapshot != nil && in.Snapshot.Believed) == kill {
 				t.Errorf("killed %v: snapshot %+v", kill, in.Snapshot)

@@ -67,7 +67,7 @@ type SnapshotInfo struct {
 	Bytes    int64  `json:"bytes"`
 	Number   uint64 `json:"number"`
 	Records  int64  `json:"records"`
-	Numbers  int    `json:"numbers"`  // of the registry: names that have one
+	Places   int    `json:"places"`   // of the registry, at which a tag was invalidated or a namespace cleared
 	Believed bool   `json:"believed"` // it is the one that the superblock names
 }
 

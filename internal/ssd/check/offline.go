@@ -212,6 +212,13 @@ func (o *offline) openSnapshot() (*snapshotFile, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
+	for _, at := range s.Damaged {
+		what := "one of the two fronts is damaged; the other is used"
+		if at == s.RegistryAt() {
+			what = "the registry's checksum is wrong: values with tags and the entries of namespaces are lost"
+		}
+		o.problem(format.SnapshotName, at, "%s", what)
+	}
 	return &snapshotFile{s, f, size}, nil
 }
 

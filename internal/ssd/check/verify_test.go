@@ -92,7 +92,7 @@ func TestVerifySnapshotAgainstLog(t *testing.T) {
 			fs := base.CrashClone(rand.New(rand.NewPCG(1, 1)), vfstest.Kill)
 			edit(t, fs, format.SnapshotName, 0, func(b []byte) {
 				slots := int(in.Superblock.Segments)
-				dir, at := b[format.SnapshotHeaderLen+format.SlotWordsLen*slots:], format.SnapshotHeaderLen+format.SlotWordsLen*slots+8*in.Superblock.Shards+format.NumberLen*in.Snapshot.Numbers
+				dir, at := b[format.SnapshotHeaderLen+format.SlotWordsLen*slots:], format.SnapshotHeaderLen+format.SlotWordsLen*slots+8*in.Superblock.Shards+format.ClockLen*(1+in.Snapshot.Places)
 				for shard := range in.Superblock.Shards {
 					n := int(binary.LittleEndian.Uint32(dir[8*shard:]))
 					part := b[at : at+8*n]

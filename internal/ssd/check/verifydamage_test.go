@@ -21,6 +21,7 @@ func TestVerifyDamage(t *testing.T) {
 		in := inspect(t, base)
 		named := namedBySnapshot(t, base, in)
 		at := int64(named[len(named)/2].Slot) * segment
+		registryAt := format.SnapshotHeaderLen + format.SlotWordsLen*in.Superblock.Segments + 8*int64(in.Superblock.Shards)
 		for _, test := range []struct {
 			name, file string
 			off        int64
@@ -58,21 +59,21 @@ func TestVerifyDamage(t *testing.T) {
 				}
 			}, "an earlier version"},
 			{"snapshot gone", format.SnapshotName, 0, func(fs *vfstest.Mem) { remove(t, fs, format.SnapshotName) }, "the superblock names one"},
-			{"snapshot header", format.SnapshotName, 0, func(fs *vfstest.Mem) { edit(t, fs, format.SnapshotName, 20, flip, 1) }, "the header or a checksum"},
-			{"snapshot slots", format.SnapshotName, 0, func(fs *vfstest.Mem) { edit(t, fs, format.SnapshotName, format.SnapshotHeaderLen, flip, 1) }, "the header or a checksum"},
-			{"snapshot directory", format.SnapshotName, 0, func(fs *vfstest.Mem) {
-				edit(t, fs, format.SnapshotName, format.SnapshotHeaderLen+format.SlotWordsLen*in.Superblock.Segments, flip, 1)
+			{"snapshot header", format.SnapshotName, 0, func(fs *vfstest.Mem) { edit(t, fs, format.SnapshotName, 20, flip, 1) }, "one of the two fronts"},
+			{"snapshot slots", format.SnapshotName, 0, func(fs *vfstest.Mem) { edit(t, fs, format.SnapshotName, format.SnapshotHeaderLen, flip, 1) }, "one of the two fronts"},
+			{"snapshot directory", format.SnapshotName, in.Snapshot.Bytes - registryAt, func(fs *vfstest.Mem) { edit(t, fs, format.SnapshotName, in.Snapshot.Bytes-1, flip, 1) }, "one of the two fronts"},
+			{"snapshot fronts", format.SnapshotName, 0, func(fs *vfstest.Mem) {
+				edit(t, fs, format.SnapshotName, 20, flip, 1)
+				edit(t, fs, format.SnapshotName, in.Snapshot.Bytes-1, flip, 1)
 			}, "the header or a checksum"},
-			{"snapshot registry", format.SnapshotName, 0, func(fs *vfstest.Mem) {
-				edit(t, fs, format.SnapshotName, format.SnapshotHeaderLen+format.SlotWordsLen*in.Superblock.Segments+8*int64(in.Superblock.Shards)+3, flip, 1)
-			}, "the header or a checksum"},
-			{"snapshot entry", format.SnapshotName, -1, func(fs *vfstest.Mem) { edit(t, fs, format.SnapshotName, in.Snapshot.Bytes-1, flip, 1) }, "the checksum is wrong"},
+			{"snapshot registry", format.SnapshotName, registryAt, func(fs *vfstest.Mem) { edit(t, fs, format.SnapshotName, registryAt+3, flip, 1) }, "the registry"},
+			{"snapshot entry", format.SnapshotName, -1, func(fs *vfstest.Mem) { edit(t, fs, format.SnapshotName, in.Snapshot.Bytes-registryAt-1, flip, 1) }, "the checksum is wrong"},
 			{"snapshot short", format.SnapshotName, 0, func(fs *vfstest.Mem) { truncate(t, fs, format.SnapshotName, in.Snapshot.Bytes-8) }, "unexpected EOF"},
 			{"older snapshot", format.SnapshotName, 16, func(fs *vfstest.Mem) {
 				edit(t, fs, format.SnapshotName, 0, func(b []byte) {
 					b[16] ^= 2
-					formattest.SnapshotHeader(b)
-				}, format.SnapshotHeaderLen)
+					formattest.Snapshot(b, int(in.Superblock.Segments), in.Superblock.Shards)
+				}, int(in.Snapshot.Bytes))
 			}, "not the one that the superblock names"},
 		} {
 			fs := base.CrashClone(rand.New(rand.NewPCG(1, 1)), vfstest.Kill)
@@ -96,10 +97,12 @@ func FuzzOffline(f *testing.F) {
 	d.open(f, base)
 	d.steps(2000, 1200)
 	d.close(f)
+	in := inspect(f, base)
+	slots, shards := int(in.Superblock.Segments), in.Superblock.Shards
 	names := []string{format.SuperblockName, format.LogName, format.SnapshotName}
 	contents := map[string][]byte{}
 	repair := map[string]func([]byte){
-		format.SuperblockName: formattest.Superblock, format.SnapshotName: formattest.SnapshotHeader,
+		format.SuperblockName: formattest.Superblock, format.SnapshotName: func(b []byte) { formattest.Snapshot(b, slots, shards) },
 		format.LogName: func(b []byte) { formattest.Log(b, 64<<10) },
 	}
 	for _, name := range names {

@@ -66,7 +66,7 @@ func (d *driver) open(t testing.TB, fs vfs.FS) {
 	}
 	noError(t, tier.Start(func(int64) error { return nil }))
 	d.tier, d.hasher = tier, record.NewHasher(tier.Seed())
-	tier.Registry().Bump(registry.IDOf(registry.Namespace, "n"))
+	tier.Registry().Clear(registry.IDOf(registry.Namespace, "n"))
 }
 
 // steps takes so many random steps with so many keys.

@@ -1,6 +1,8 @@
 package files
 
 import (
+	"errors"
+
 	"github.com/firncache/firn/internal/offheap"
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
@@ -37,25 +39,28 @@ func NewMemory(shape format.MemoryShape, keeper vfs.MemoryKeeper) (m *Memory, wh
 }
 
 // OpenMemory finds the index of a log that a process left. nil if there is none
-// that describes the log.
-func OpenMemory(keeper vfs.MemoryKeeper, id vfs.MemoryID, logID uint64) *Memory {
+// that describes the log. It fails if the memory is there and still in use.
+func OpenMemory(keeper vfs.MemoryKeeper, id vfs.MemoryID, logID uint64) (*Memory, error) {
 	kept, err := keeper.OpenMemory(id)
+	if errors.Is(err, vfs.ErrLocked) {
+		return nil, err
+	}
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	b := kept.Bytes()
 	if len(b) < format.MemoryHeadLen {
 		_ = kept.Close()
-		return nil
+		return nil, nil
 	}
 	m := &Memory{Region: offheap.Over(b), Kept: kept}
 	m.Head = offheap.At[format.MemoryHead](m.Region, 0)
 	var ok bool
 	if m.MemoryShape, ok = m.Head.Parse(logID, len(b)); !ok {
 		_ = kept.Close()
-		return nil
+		return nil, nil
 	}
-	return m
+	return m, nil
 }
 
 // ID finds the memory for the next process; zero if nothing will.
@@ -83,14 +88,23 @@ func (m *Memory) Table(shard int) []uint64 {
 	return offheap.View[uint64](m.Region.Bytes(m.TableAt(shard), 8*int(m.Stride)))
 }
 
-// Forget gives the memory back, for good: no other process goes on with it. The
-// addresses stay valid until release.
+// Leave gives the memory up: the next process may go on with it. The addresses stay valid
+// until Release, and lead to nothing that another has.
+func (m *Memory) Leave() {
+	if m.Kept != nil {
+		_ = m.Kept.Leave(m.Region.Own) // if it fails the memory stays ours, and locked, until Release
+	} else {
+		_ = m.Region.Decommit(0, m.Region.Size())
+	}
+}
+
+// Forget is Leave for good: no other process goes on with it.
 func (m *Memory) Forget() {
 	m.Head.Valid.Store(0)
 	if m.Kept != nil {
 		_ = m.Kept.Remove()
 	}
-	_ = m.Region.Decommit(format.MemoryHeadLen, m.Region.Size()-format.MemoryHeadLen)
+	m.Leave()
 }
 
 // Release takes the memory out of the address space. Nobody uses it any more.

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/firncache/firn/internal/registry"
 )
 
 // The bytes of one of each form. What they are is in vectors_test.go.
@@ -17,7 +19,7 @@ var golden = map[string][]byte{
 	"trailer":             goldenBytes(TrailerLen, func(b []byte) { goldenTrailer.Put(b, goldenLog) }),
 	"list":                goldenList,
 	"superblock":          goldenSuper.Encode()[:SuperblockLen],
-	"snapshot":            goldenSnapshot.Encode(),
+	"snapshot":            goldenSnapshot.file(nil),
 }
 
 const goldenLog = 0x1122334455667788
@@ -31,7 +33,13 @@ var (
 
 // goldenSnapshot is of an empty index.
 var goldenSnapshot = Snapshot{LogID: goldenLog, Number: 77, Slots: []SlotState{{}, {3, 960, 5}, {7, 96, Forever}}, Shards: make([]ShardPart, 4),
-	Forgot: true, Numbers: []Number{{[16]byte{1, 2, 3}, 4}, {[16]byte{2, 15: 6}, 7}}}
+	Clocks: []registry.Words{{9, 8, 0, 64}, {3, 7, 0, 0, 0}, {63, 0, 8, 0, 0}}}
+
+// file is a snapshot as it stands in its file, with these entries.
+func (s *Snapshot) file(entries []byte) []byte {
+	b := s.Encode()
+	return slices.Concat(b, entries, s.Front(b))
+}
 
 func goldenRecord(r Record) []byte {
 	b := make([]byte, MaxRecordHeader)
@@ -72,7 +80,7 @@ func TestFault36Parsed(t *testing.T) {
 		},
 		"snapshot": func(b []byte, o Origin) bool {
 			super := goldenSuper
-			super.LogID = o.Log
+			super.LogID, super.Segments = o.Log, 3
 			s, err := ReadSnapshot(bytes.NewReader(b), int64(len(b)), &super)
 			return err == nil && reflect.DeepEqual(*s, goldenSnapshot)
 		},
@@ -122,7 +130,7 @@ func TestSuperblockIsKnownToVersion1(t *testing.T) {
 	if got, want := binary.LittleEndian.Uint32(b[12:]), Checksum(Checksum(0, b[:12]), b[16:160]); got != want {
 		t.Errorf("checksum %x, for version 1 it is %x", got, want)
 	}
-	if version := binary.LittleEndian.Uint32(b[8:]); version != 3 {
+	if version := binary.LittleEndian.Uint32(b[8:]); version != Version {
 		t.Errorf("version %d", version)
 	}
 }
@@ -139,7 +147,7 @@ func TestChoiceOfSuperblock(t *testing.T) {
 		binary.LittleEndian.PutUint32(b[12:], superChecksum(b))
 		return b
 	}
-	damaged := place(3, 9)
+	damaged := place(Version, 9)
 	damaged[20] ^= 1
 	zeros := make([]byte, SuperblockBytes)
 	for _, test := range []struct {
@@ -148,16 +156,16 @@ func TestChoiceOfSuperblock(t *testing.T) {
 		counter uint64
 		want    error
 	}{
-		{"two", place(3, 4), place(3, 5), 5, nil},
-		{"one damaged", place(3, 4), damaged, 4, nil},
-		{"one empty", zeros, place(3, 5), 5, nil},
+		{"two", place(Version, 4), place(Version, 5), 5, nil},
+		{"one damaged", place(Version, 4), damaged, 4, nil},
+		{"one empty", zeros, place(Version, 5), 5, nil},
 		{"both damaged", damaged, zeros, 0, ErrCorrupt},
-		{"earlier, and older", place(2, 4), place(3, 5), 5, nil},
-		{"earlier, and newer", place(3, 4), place(2, 5), 5, ErrOlder},
-		{"earlier, and damaged", damaged, place(2, 3), 3, ErrOlder},
-		{"later, and older", place(4, 4), place(3, 5), 0, ErrLater},
-		{"later, and newer", place(3, 4), place(4, 5), 0, ErrLater},
-		{"later and earlier", place(2, 4), place(4, 5), 0, ErrLater},
+		{"earlier, and older", place(Version-1, 4), place(Version, 5), 5, nil},
+		{"earlier, and newer", place(Version, 4), place(Version-1, 5), 5, ErrOlder},
+		{"earlier, and damaged", damaged, place(Version-1, 3), 3, ErrOlder},
+		{"later, and older", place(Version+1, 4), place(Version, 5), 0, ErrLater},
+		{"later, and newer", place(Version, 4), place(Version+1, 5), 0, ErrLater},
+		{"later and earlier", place(Version-1, 4), place(Version+1, 5), 0, ErrLater},
 	} {
 		for range 2 {
 			s, err := ReadSuperblock(bytes.NewReader(slices.Concat(test.a, test.b)))

@@ -22,7 +22,7 @@ type MemoryShape struct {
 	SegmentShift uint8
 	UnitShift    uint8
 	LocationBits uint8
-	Numbers      uint32 // slots of the registry: 0, or a power of two
+	Places       uint32 // of the registry: 0, or a power of two
 }
 
 // MemoryHead is the beginning of the memory of an index.
@@ -34,7 +34,8 @@ type MemoryHead struct {
 	Flushed atomic.Uint64 // everything before this LSN has been written
 	Next    atomic.Uint64 // serial of the next segment
 	Now     atomic.Int64  // milliseconds since 1970: it was this late
-	_       [MemoryHeadLen - 10*8]byte
+	Started atomic.Int64  // milliseconds since 1970: when the machine was started, by the same clock; 0: not known
+	_       [MemoryHeadLen - 11*8]byte
 }
 
 // NoteTime makes the next process not believe in an earlier time.
@@ -65,6 +66,7 @@ type ShardHead struct {
 }
 
 const (
+	TablePage    = 4096 // bytes: tables begin at multiples of it
 	SlotWordsLen = 24
 	ShardHeadLen = 8
 )
@@ -84,10 +86,10 @@ func (m *MemoryShape) Geometry() Geometry { return Geometry{uint(m.SegmentShift)
 
 // RegistryBytes is the length of the registry.
 func (m *MemoryShape) RegistryBytes() int {
-	if m.Numbers == 0 {
+	if m.Places == 0 {
 		return 0
 	}
-	return registry.Bytes(int(m.Numbers))
+	return registry.Bytes(int(m.Places))
 }
 
 // SlotsAt is where the states of the log's slots begin: behind the registry.
@@ -98,8 +100,7 @@ func (m *MemoryShape) HeadsAt() uint64 { return m.SlotsAt() + SlotWordsLen*uint6
 
 // tablesAt is where the tables begin.
 func (m *MemoryShape) tablesAt() uint64 {
-	const line = 64
-	return (m.HeadsAt() + ShardHeadLen*uint64(m.Shards) + line - 1) &^ (line - 1)
+	return (m.HeadsAt() + ShardHeadLen*uint64(m.Shards) + TablePage - 1) &^ (TablePage - 1)
 }
 
 // TableAt is where the table of a shard begins.
@@ -108,10 +109,10 @@ func (m *MemoryShape) TableAt(shard int) uint64 { return m.tablesAt() + 8*m.Stri
 // Bytes is the length of all.
 func (m *MemoryShape) Bytes() uint64 { return m.tablesAt() + 8*m.Stride*uint64(m.Shards) }
 
-// numbersOf is how many slots a registry has, which a word says that is one more than
-// the logarithm; 0 if no registry has so many.
-func numbersOf(word uint64) uint32 {
-	if n := uint64(1) << word >> 1; n >= registry.MinSlots && n <= registry.MaxSlots {
+// placesOf is how many places a registry has, of which a word is one more than the logarithm;
+// 0 if no registry has so many.
+func placesOf(word uint64) uint32 {
+	if n := uint64(1) << word >> 1; n >= registry.MinPlaces && n <= registry.MaxPlaces {
 		return uint32(n)
 	}
 	return 0
@@ -124,10 +125,10 @@ func (m *MemoryShape) fits(n int) bool {
 
 // Words are the shape as it stands in the head.
 func (m *MemoryShape) Words() [4]uint64 {
-	return [4]uint64{uint64(m.Slots), uint64(m.Shards), m.Stride, uint64(m.SegmentShift) | uint64(m.UnitShift)<<8 | uint64(m.LocationBits)<<16 | uint64(bits.Len32(m.Numbers))<<24}
+	return [4]uint64{uint64(m.Slots), uint64(m.Shards), m.Stride, uint64(m.SegmentShift) | uint64(m.UnitShift)<<8 | uint64(m.LocationBits)<<16 | uint64(bits.Len32(m.Places))<<24}
 }
 
 // ShapeOf is the shape that stands in a head.
 func ShapeOf(words [4]uint64) MemoryShape {
-	return MemoryShape{uint32(words[0]), uint32(words[1]), words[2], uint8(words[3]), uint8(words[3] >> 8), uint8(words[3] >> 16), numbersOf(words[3] >> 24)}
+	return MemoryShape{uint32(words[0]), uint32(words[1]), words[2], uint8(words[3]), uint8(words[3] >> 8), uint8(words[3] >> 16), placesOf(words[3] >> 24)}
 }

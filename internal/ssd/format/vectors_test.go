@@ -186,11 +186,11 @@ func vectorOfSnapshot(t *testing.T, all map[string][]byte) {
 	}
 	s := Snapshot{
 		LogID: vectorLog, Number: 55,
-		Slots:   []SlotState{{}, {}, {vectorSerial, WeightOf(24) + WeightOf(40), Forever}},
-		Shards:  []ShardPart{{2, Checksum(0, words)}},
-		Numbers: []Number{{registry.IDOf(registry.Namespace, "typed ice"), 0x0102030405060708}},
+		Slots:  []SlotState{{}, {}, {vectorSerial, WeightOf(24) + WeightOf(40), Forever}},
+		Shards: []ShardPart{{2, Checksum(0, words)}},
+		Clocks: []registry.Words{{0x0102030405060708, 12, 0, 64}, {5, 12, 0}, {9, 0, 11}},
 	}
-	b := takeVector(t, all, "snapshot", append(s.Encode(), words...))
+	b := takeVector(t, all, "snapshot", s.file(words))
 	super := Superblock{LogID: vectorLog, Segments: 3}
 	got, err := ReadSnapshot(bytes.NewReader(b), int64(len(b)), &super)
 	if err != nil || !reflect.DeepEqual(*got, s) {

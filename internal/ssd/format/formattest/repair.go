@@ -15,28 +15,20 @@ func Superblock(b []byte) {
 	}
 }
 
-// SnapshotHeader repairs the checksum of a snapshot's header.
-func SnapshotHeader(b []byte) {
-	if len(b) >= format.SnapshotHeaderLen {
-		binary.LittleEndian.PutUint32(b[60:], format.Checksum(0, b[:60]))
-	}
-}
-
 // Snapshot repairs a snapshot of so many slots and shards, as far as it has what the
-// checksums are of.
+// checksums are of. Its second front becomes the first.
 func Snapshot(b []byte, slots, shards int) {
 	dirAt := format.SnapshotHeaderLen + format.SlotWordsLen*slots
-	numbersAt := dirAt + 8*shards
-	if len(b) < numbersAt {
+	front := dirAt + 8*shards
+	if len(b) < 2*front {
 		return
 	}
-	at := numbersAt + format.NumberLen*int(binary.LittleEndian.Uint32(b[40:]))
+	at := front + format.ClockLen*int(binary.LittleEndian.Uint32(b[40:]))
 	if len(b) < at {
 		return
 	}
-	dir, numbers := b[dirAt:numbersAt], b[numbersAt:at]
-	for i := range shards {
-		d := dir[8*i:]
+	binary.LittleEndian.PutUint32(b[44:], format.Checksum(0, b[front:at]))
+	for d := b[dirAt:front]; len(d) > 0; d = d[8:] {
 		n := 8 * int(binary.LittleEndian.Uint32(d))
 		if n > len(b)-at {
 			break
@@ -44,10 +36,8 @@ func Snapshot(b []byte, slots, shards int) {
 		binary.LittleEndian.PutUint32(d[4:], format.Checksum(0, b[at:at+n]))
 		at += n
 	}
-	binary.LittleEndian.PutUint32(b[28:], format.Checksum(0, dir))
-	binary.LittleEndian.PutUint32(b[36:], format.Checksum(0, b[format.SnapshotHeaderLen:dirAt]))
-	binary.LittleEndian.PutUint32(b[44:], format.Checksum(0, numbers))
-	SnapshotHeader(b)
+	binary.LittleEndian.PutUint32(b[60:], format.Checksum(format.Checksum(0, b[:60]), b[format.SnapshotHeaderLen:front]))
+	copy(b[len(b)-front:], b[:front])
 }
 
 // Log repairs the headers, trailers and lists of a log's segments.
