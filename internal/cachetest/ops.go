@@ -141,13 +141,19 @@ func scribble(lent ...[]byte) {
 	}
 }
 
-// setTooLarge stores a value one byte too long; the old one stays.
+// setTooLarge stores a value one byte too long; the old one goes.
 func (m *Machine) setTooLarge() {
 	key := m.key()
+	m.mu.Lock()
+	m.opKeys = [][]byte{key}
+	m.mu.Unlock()
 	err := m.Store.Set(key, make([]byte, m.Bytes/4-int64(len(key))+1), 0)
 	m.mu.Lock()
 	if err == nil || !m.Store.TooLarge(err) {
 		m.fail("a byte more than a quarter of %d: %v", m.Bytes, err)
+	}
+	if _, there := m.current(key); there {
+		m.fail("key %x could not be set, and its older value left without an event", head(key))
 	}
 	m.mu.Unlock()
 	m.get(key)

@@ -12,6 +12,10 @@ import (
 // segments is room for Inside.Segments, nil or what an earlier call returned.
 var Of func(cache any, segments []byte) Inside
 
+// OpenToReplay is firn.Open of firn.Options for a replay, which is no service: the simulation of other
+// sizes has memory beside the budget, and a tenth of a processor. It returns a *firn.Cache.
+var OpenToReplay func(options any) (cache any, err error)
+
 // Collect takes a frame of the page that live.New made, dated at, and returns when it is in the
 // history and offered to the viewers. From its first call on the page takes none by itself.
 var Collect func(page any, at time.Time)

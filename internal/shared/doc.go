@@ -19,7 +19,8 @@
 //   - trailer: version and stamp, behind the value of a copy.
 //   - trusted: said of a copy that may be an answer without asking: its stamp is of the
 //     present epoch, and the server was heard of lately. suspect: not trusted.
-//   - check: ask for a suspect copy's version; if that is the latest, the copy is stamped anew.
+//   - check: ask for a suspect copy's version; if that is the latest, the copy in RAM is stamped
+//     anew; for one on the SSD a seal in Trust notes it.
 //   - push: the server's word that a key was changed by somebody else.
 //   - lease: an entry without a value, by which one process says that it loads the key.
 //   - number: a random one under an id, which all processes agree on: of a namespace's

@@ -12,27 +12,26 @@ type Stats struct {
 	Errors            uint64 // reads and writes that failed
 
 	// Of the tier.
-	Invalidations       uint64 // pushes by other clients
-	Epochs              uint64 // begun since the first: interruptions of the feed
-	Reconnects          uint64
-	LeasesWon           uint64
-	LeaseWaits          uint64 // for another process's load
-	LeasesExpired       uint64 // waits that ended without a value
-	Conflicts           uint64 // writes of a version that was not the latest any more
-	Foreign             uint64 // values that no cache has written
-	TooLarge            uint64
-	Compressed          uint64
-	BytesRead           uint64
-	BytesWritten        uint64
-	Reads, Writes       uint64 // requests
-	Moved               uint64 // answers that another server has the slot
-	BreakerOpened       uint64
-	BreakersOpen        int64 // servers that are not asked now
-	KeptRemovals        int64 // that wait for the server
-	KeptRemovalsDropped uint64
-	Servers             int64 // that own slots
-	ServersUp           int64 // of these, heard of within the bound
-	FeedLag             int64 // the oldest server's word, in nanoseconds: what a trusted copy may be behind
-	Online              bool  // every server is up
-	Tracking            bool  // the servers have a feed; otherwise copies live by their TTL alone
+	Invalidations uint64 // pushes by other clients
+	Epochs        uint64 // begun since the first: interruptions of the feed
+	Reconnects    uint64
+	LeasesWon     uint64
+	LeaseWaits    uint64 // for another process's load
+	LeasesExpired uint64 // waits that ended without a value
+	LeasesLost    uint64 // loaded values that were not stored: their lease was gone
+	Conflicts     uint64 // writes of a version that was not the latest any more
+	Foreign       uint64 // values that no cache has written
+	TooLarge      uint64
+	Compressed    uint64
+	BytesRead     uint64
+	BytesWritten  uint64
+	Reads, Writes uint64 // requests
+	Moved         uint64 // answers that another server has the slot
+	BreakerOpened uint64
+	BreakersOpen  int64 // servers that are not asked now
+	Servers       int64 // that own slots
+	ServersUp     int64 // of these, heard of within the bound
+	FeedLag       int64 // the oldest server's word, in nanoseconds: what a trusted copy may be behind
+	Online        bool  // every server is up
+	Tracking      bool  // the servers have a feed; otherwise copies live by their TTL alone
 }

@@ -80,8 +80,7 @@ type Tier interface {
 
 	Write(ctx context.Context, e Entry, expect Expect) (Written, error)
 	WriteMulti(ctx context.Context, entries []Entry, each func(i int, w Written, err error))
-	// Remove removes an entry; that there was none is no error. One that could not be sent is
-	// kept for later, and is an error all the same.
+	// Remove removes an entry; that there was none is no error.
 	Remove(ctx context.Context, key []byte, expect Expect) error
 	RemoveMulti(ctx context.Context, keys [][]byte, each func(i int, err error))
 	// Touch gives an entry another deadline, under another version.
@@ -136,12 +135,15 @@ type Local interface {
 	// Grace is how long entries are kept after their deadline, in milliseconds: they may be an
 	// answer while the source is slow or down. It does not change.
 	Grace() int64
+	// Seals is how many notes of checks there is to be room for, a power of two: see NewTrust.
+	Seals() int
 }
 
 // Policy is how a store uses a tier.
 type Policy struct {
 	Fingerprint string        // of what is written: copies on the SSD of another are not found
 	CopyTTL     time.Duration // how long a copy lives at most; 0: as long as the entry
+	Bound       time.Duration // how long what was loaded is kept while the tier is away; 0: not at all
 	Degraded    Degraded
 	SoftTimeout time.Duration // for a check, if the suspect copy may be the answer; 0: none
 	Log         *slog.Logger

@@ -25,6 +25,11 @@ type Stamp uint64
 // of the entry.
 const Shortened Stamp = 1 << 15
 
+// alone, in the stamp of a copy that no server has given, says that the bits of the epoch are the
+// moment until which the copy is trusted, by Trust's clock, and those of the slot a random number of
+// the process: what lies on the SSD is from before, and perhaps by the clock of another boot.
+const alone Stamp = 1 << 14
+
 // Slot is the slot of a stamp.
 func (s Stamp) Slot() int { return int(s & slotMask) }
 
@@ -72,6 +77,8 @@ type Trust struct {
 	extended atomic.Uint64 // how often a feed was, or was replaced
 	feeds    []atomic.Pointer[Feed]
 	changes  atomic.Uint64   // how often one was replaced
+	salt     Stamp           // of copies that no server has given
+	aloneFor atomic.Int64    // how long such a copy is trusted
 	checked  []atomic.Uint64 // seals of copies that were checked, by their hash
 }
 
@@ -81,6 +88,7 @@ const checkedWays = 4
 // NewTrust is for so many slots, 1 or Slots, and room for seals, a power of two, of 8 bytes.
 func NewTrust(slots, seals int) *Trust {
 	t := &Trust{feeds: make([]atomic.Pointer[Feed], slots), checked: make([]atomic.Uint64, max(seals, checkedWays))}
+	t.salt = Stamp(rand.Uint64() & slotMask)
 	t.hot.Store(uint64(Shortened))
 	t.now.Store(math.MaxInt64) // nothing is trusted before the first Advance
 	none := NewFeed()
@@ -99,8 +107,31 @@ func (t *Trust) SetClock(clock func() int64, near time.Duration) {
 
 // lasts reports whether copies of a feed are trusted now.
 func (t *Trust) lasts(f *Feed) bool {
-	now, until := t.now.Load(), f.until.Load()
+	return t.lastsUntil(f.until.Load())
+}
+
+// lastsUntil reports whether a moment has not passed.
+func (t *Trust) lastsUntil(until int64) bool {
+	now := t.now.Load()
 	return now <= until && (until-now >= t.near || t.clock() <= until)
+}
+
+// Moment is the present moment of Trust's clock, in milliseconds.
+func (t *Trust) Moment() int64 {
+	if t.clock == nil {
+		return t.now.Load()
+	}
+	return t.clock()
+}
+
+// Alone is the stamp of a copy of what no server has: it is trusted for so many milliseconds after
+// a moment. It reports how many are left; with none there is no such stamp.
+func (t *Trust) Alone(from, life int64) (s Stamp, left int64) {
+	if left = from + life - t.Moment(); left <= 0 || from <= 0 {
+		return 0, 0
+	}
+	t.aloneFor.Store(life)
+	return Stamp(from+life)<<epochAt | alone | t.salt, left
 }
 
 // Advance sets the coarse time.
@@ -136,6 +167,10 @@ func (t *Trust) Changes() uint64 { return t.changes.Load() }
 
 // Holds reports whether a copy with this stamp is trusted.
 func (t *Trust) Holds(s Stamp) bool {
+	if s&alone != 0 {
+		until := int64(s >> epochAt)
+		return s&slotMask == t.salt && until-t.Moment() <= t.aloneFor.Load() && t.lastsUntil(until)
+	}
 	slot := s.Slot()
 	if slot >= len(t.feeds) {
 		return false

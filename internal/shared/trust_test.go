@@ -71,6 +71,45 @@ func TestHot(t *testing.T) {
 	}
 }
 
+// A copy that no server has given is trusted for its time alone, whatever becomes of feeds.
+func TestTrustAlone(t *testing.T) {
+	now := int64(1000)
+	trust := NewTrust(1, 4)
+	trust.SetClock(func() int64 { return now }, 100*time.Millisecond)
+	trust.Advance(now)
+	stamp, left := trust.Alone(900, 500)
+	if left != 400 || stamp == trust.Hot() {
+		t.Fatalf("%d ms are left, stamp %x", left, stamp)
+	}
+	for _, step := range []struct {
+		coarse, now int64
+		holds       bool
+	}{{1000, 1000, true}, {1100, 1400, true}, {1350, 1400, true}, {1350, 1401, false}, {1401, 1401, false}} {
+		now = step.now
+		trust.Advance(step.coarse)
+		if got := trust.Holds(stamp | Shortened); got != step.holds {
+			t.Errorf("at %d, %d: %v", step.coarse, step.now, got)
+		}
+	}
+	now = 1000 // of another boot
+	other := NewTrust(1, 4)
+	other.SetClock(func() int64 { return now }, 100*time.Millisecond)
+	other.Advance(now)
+	for range 2 {
+		if other.Holds(stamp) {
+			t.Error("a copy of another process is trusted")
+		}
+		other.salt = trust.salt
+	}
+	now = 1401
+	trust.SetFeed(0, NewFeed())
+	for _, from := range []int64{0, 901} {
+		if s, left := trust.Alone(from, 500); s != 0 || left != 0 {
+			t.Errorf("from %d: %x, for %d ms", from, s, left)
+		}
+	}
+}
+
 // Trust that was given between a look and the question is noticed.
 func TestTrustSince(t *testing.T) {
 	trust, feed := NewTrust(1, 4), NewFeed()

@@ -52,7 +52,7 @@ func (s *Store) Look(ctx context.Context, a *Attempt, dst []byte) (value []byte,
 	switch {
 	case ok:
 	case s.ssd != nil:
-		value, deadline, ok, err = s.lookBelow(ctx, a, dst)
+		value, deadline, ok, err = s.lookBelow(ctx, a, dst, s.answer)
 	default:
 		if err = s.MissError(ctx); err == ErrNotFound {
 			err = nil
@@ -62,15 +62,14 @@ func (s *Store) Look(ctx context.Context, a *Attempt, dst []byte) (value []byte,
 	return value, deadline, ok, err
 }
 
-// lookBelow is Look for a key that RAM did not have.
-func (s *Store) lookBelow(ctx context.Context, a *Attempt, dst []byte) (value []byte, deadline int64, ok bool, err error) {
+// lookBelow is Look for a key that RAM did not have. found is called for a value that is on
+// the SSD, and returns its deadline: answer for a read, promote for what is none.
+func (s *Store) lookBelow(ctx context.Context, a *Attempt, dst []byte, found func(hash uint64, key, value []byte, f *ssd.Found) int64) (value []byte, deadline int64, ok bool, err error) {
 	hash := a.watch.Hash()
 	for ctx.Err() == nil && !a.watch.Voided() {
 		f, err := s.getUncleared(ctx, dst, a.key, hash)
 		if err == nil {
-			deadline = s.promote(hash, a.key, f.Value[len(dst):], &f)
-			s.ram.TellLower(hash, true, len(a.key), len(f.Value)-len(dst), deadline)
-			return f.Value, deadline, true, nil
+			return f.Value, found(hash, a.key, f.Value[len(dst):], &f), true, nil
 		}
 		if v, deadline, ok := s.ram.Peek(hash, dst, a.key); ok { // though it may be obsolete: so it is not Absent
 			return v, deadline, true, nil

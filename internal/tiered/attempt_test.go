@@ -27,7 +27,7 @@ func below(t *testing.T, key []byte) *Store {
 			t.Fatal(err)
 		}
 	}
-	if _, ok := s.PeekFresh(nil, key); ok {
+	if _, ok := s.peekFresh(key); ok {
 		t.Fatal("the key is still in RAM")
 	}
 	return s
@@ -100,7 +100,7 @@ func TestTouchDuringClear(t *testing.T) {
 			if ok, err := s.Touch(context.Background(), key, s.Now()+1000); ok == clearing || err != nil {
 				t.Errorf("while Clear runs: %v, it touches: %v, %v", clearing, ok, err)
 			}
-			if _, ok := s.PeekFresh(nil, key); ok == clearing {
+			if _, ok := s.peekFresh(key); ok == clearing {
 				t.Errorf("while Clear runs: %v, the key is in RAM: %v", clearing, ok)
 			}
 			if clearing {
@@ -126,7 +126,7 @@ func TestLookBelowObsolete(t *testing.T) {
 			cancel()
 		}
 		return true
-	})
+	}, nil)
 	key := []byte("key")
 	if err := s.setKey(key, []byte("value"), 0); err != nil {
 		t.Fatal(err)
@@ -134,7 +134,7 @@ func TestLookBelowObsolete(t *testing.T) {
 	var a Attempt
 	s.Begin(&a, key)
 	defer s.End(&a)
-	if v, _, ok, err := s.lookBelow(ctx, &a, nil); string(v) != "value" || !ok || err != nil {
+	if v, _, ok, err := s.lookBelow(ctx, &a, nil, s.answer); string(v) != "value" || !ok || err != nil {
 		t.Errorf("%q, %v, %v", v, ok, err)
 	}
 }

@@ -2,6 +2,7 @@ package tiered
 
 import (
 	"context"
+	"errors"
 
 	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/ssd"
@@ -65,12 +66,11 @@ func (s *Store) lookupSSDMulti(ctx context.Context, b *Batch) (first error) {
 		start, deadline := len(b.Bytes), int64(0)
 		if err == nil {
 			b.Bytes = append(b.Bytes, f.Value...)
-			deadline = s.promote(q.Hash, q.Key, f.Value, &f)
-			s.ram.TellLower(q.Hash, true, len(q.Key), len(f.Value), deadline)
+			deadline = s.answer(q.Hash, q.Key, f.Value, &f)
 		} else {
-			v, at, ok, again := s.recheckRAM(q.Hash, b.Bytes, q.Key, err)
+			v, at, ok := s.ram.Peek(q.Hash, b.Bytes, q.Key) // as findBelow does
 			switch {
-			case again:
+			case !ok && errors.Is(err, ssd.ErrChanged):
 				b.onSSD.again = append(b.onSSD.again, i)
 				return
 			case !ok:
@@ -89,7 +89,7 @@ func (s *Store) lookupSSDMulti(ctx context.Context, b *Batch) (first error) {
 		start := len(b.Bytes)
 		var deadline int64
 		var err error
-		if b.Bytes, deadline, _, err = s.lookupSSDEntry(ctx, q.Hash, b.Bytes, q.Key); err == nil {
+		if b.Bytes, deadline, _, err = s.lookupSSD(ctx, q.Hash, b.Bytes, q.Key); err == nil {
 			b.Put(b.onSSD.index[i], start, deadline)
 		} else if first == nil && err != ErrNotFound {
 			first = err

@@ -18,12 +18,12 @@ type Config struct {
 	Clock       func() time.Time // nil: the system's
 	Slide       int64            // how long after its last read a value with an even deadline expires, in milliseconds; 0: reads move none
 	Grace       int64            // how long the tiers keep expired entries, in milliseconds
-	Simulates   bool             // the cache at other sizes
+	Simulation  ram.Simulation   // of the cache at other sizes
 	Evicted     func(key, value []byte, cause ram.Cause)
 	Wants       func(key []byte, cause ram.Cause) bool // whether Evicted is to be told: as ram.Config has it
 
 	Dir string     // of the SSD tier; empty: there is none
-	SSD ssd.Config // but for FS, Memory, Grace and Now, which the Store gives
+	SSD ssd.Config // but for FS, Memory, Grace, Now and Machine, which the Store gives
 
 	Shared shared.Tier // nil: none
 
@@ -42,7 +42,7 @@ const Forever time.Duration = math.MaxInt64
 const atOpen = int64(MaxTTL / time.Millisecond)
 
 // ticker tells the time in milliseconds, always above 0: a deadline below 0 is
-// that of a negative entry.
+// that of a negative entry. With an SSD tier the store has that tier's time, made of it.
 func (cfg *Config) ticker() func() int64 {
 	if cfg.Clock == nil && clock.InBubble() {
 		cfg.Clock = time.Now // the process's would be another
@@ -54,10 +54,21 @@ func (cfg *Config) ticker() func() int64 {
 	return func() int64 { return max(cfg.Clock().Sub(start).Milliseconds()+atOpen, 1) }
 }
 
-// wall is the time of day.
-func (cfg *Config) wall() time.Time {
+// wall is the time in milliseconds since 1970, as it was at Open and goes on from there by the
+// ticker: nobody sets it meanwhile.
+func (cfg *Config) wall() func() int64 {
+	tick, at := cfg.ticker(), time.Now
 	if cfg.Clock != nil {
-		return cfg.Clock()
+		at = cfg.Clock
 	}
-	return time.Now()
+	start := max(at().UnixMilli(), 1) - tick()
+	return func() int64 { return start + tick() }
+}
+
+// machine is the time since the machine was started; nil if the user gives a clock.
+func (cfg *Config) machine() func() int64 {
+	if cfg.Clock != nil {
+		return nil
+	}
+	return clock.Machine
 }

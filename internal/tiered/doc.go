@@ -47,6 +47,8 @@
 //	batch.go     many keys at once: lookups; batch_set.go: writes
 //	write.go     the write protocol, which every change of a key follows
 //	attempt.go   a change of a key by what it holds
+//	touch.go     another deadline for a value
+//	registry.go  tags and namespaces; registry_owner.go: where their clocks lie
 //	shared_numbers.go  copies of the numbers that all processes agree on; shared_number_reads.go:
 //	             what a read makes of them; shared_questions.go: questions that many wait for;
 //	             shared_moments.go: whether a number changed meanwhile
@@ -54,6 +56,7 @@
 //	hook.go      who is told of every write; obsolete.go: who tells what nobody wants
 //	evictions.go what the SSD tier evicts
 //	ssd_tier.go  the SSD tier as the RAM tier sees it, and how it is opened
+//	curve.go     what the tiers would do at other sizes; inside.go: what the live page shows
 //	force.go     what tests force
 //	errors.go    the errors of the tiers in the user's words
 //
@@ -63,5 +66,6 @@
 //	shared_local.go     what it may call: pushes
 //	shared_copy.go      copies in the local tiers: trailers, trust, storing and dropping them
 //	shared_read.go      lookups; shared_peek.go: those that count as no read; shared_batch.go: many keys
+//	shared_load.go      leases of loads; shared_times.go: how long the tier took
 //	shared_write.go     writes; shared_batch_set.go: many; shared_attempt.go: by what a key holds
 package tiered

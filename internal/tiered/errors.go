@@ -64,7 +64,7 @@ func ramOpenError(cfg *Config, err error) error {
 func ssdOpenError(cfg *Config, err error) error {
 	switch {
 	case errors.Is(err, vfs.ErrLocked):
-		return fmt.Errorf("%w: %s: another cache is open there, or was closed while its disk did nothing, and what it was writing is still under way: %w", ErrLocked, cfg.Dir, err)
+		return fmt.Errorf("%w: %s: another cache is open there, or was closed while its disk did nothing, and what it was writing is still under way, or the system still has the memory of a process that was killed: %w", ErrLocked, cfg.Dir, err)
 	case errors.Is(err, ssd.ErrForeign):
 		return badOption("SSD.Dir", "is %s, which cannot be used: %w", cfg.Dir, err)
 	case errors.Is(err, ssd.ErrFormat):

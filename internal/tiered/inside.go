@@ -53,9 +53,6 @@ func sharedHealth(n *shared.Stats, closing bool) (inside.State, string) {
 	default:
 		note("trusted copies are at most %v behind", time.Duration(n.FeedLag).Round(time.Millisecond))
 	}
-	if n.KeptRemovals > 0 {
-		note("%d removals wait for a server to come back", n.KeptRemovals)
-	}
 	if !up {
 		return inside.Offline, strings.Join(notes, "; ")
 	}

@@ -10,10 +10,13 @@ import (
 
 // Open opens the tiers. If it fails, none is open.
 func (s *Store) Open(cfg Config) (err error) {
-	s.now, s.grace = cfg.ticker(), cfg.Grace > 0
+	s.grace = cfg.Grace > 0
 	cfg.prepareShared()
-	if s.ssd, err = openSSD(&cfg, s.now); err != nil {
+	if s.ssd, err = openSSD(&cfg); err != nil {
 		return err
+	}
+	if s.now = cfg.ticker(); s.ssd != nil {
+		s.now = s.ssd.tier.Now
 	}
 	if s.ram, err = ram.New(s.ramConfig(&cfg)); err != nil {
 		return with(ramOpenError(&cfg, err), s.ssd.abandon())
@@ -27,7 +30,7 @@ func (s *Store) Open(cfg Config) (err error) {
 		}
 		s.recovered = s.ssd.tier.Len() > 0
 	}
-	s.openNumbers(cfg.RAMBytes)
+	s.openRegistry(cfg.RAMBytes)
 	if err := s.openShared(&cfg); err != nil {
 		err = with(err, s.ssd.abandon())
 		s.ram.Close()
@@ -46,12 +49,10 @@ func (s *Store) ramConfig(cfg *Config) ram.Config {
 		Grace:   cfg.Grace,
 		Slide:   cfg.Slide,
 		OnEvict: cfg.Evicted, Wants: cfg.Wants,
+		Simulation: cfg.Simulation,
 	}
-	if cfg.Simulates {
-		rc.SimulationBytes = ram.SimulationBytes(cfg.RAMBytes)
-	}
-	if cfg.Clock != nil {
-		rc.Now = s.now
+	if cfg.Clock != nil || s.ssd != nil {
+		rc.Now, rc.Ticking = s.now, cfg.Clock == nil
 	}
 	if s.ssd != nil {
 		rc.Lower, rc.Seed = s.ssd, s.ssd.tier.Seed()

@@ -2,10 +2,8 @@ package tiered
 
 import (
 	"context"
-	"errors"
 
 	"github.com/firncache/firn/internal/ram"
-	"github.com/firncache/firn/internal/ssd"
 )
 
 // Get appends the value of key to dst. Without one it returns dst as it was, and
@@ -57,7 +55,7 @@ func (s *Store) finishLookup(n int, ctx context.Context, dst, key []byte) ([]byt
 	case s.ssd == nil:
 		err = s.MissError(ctx)
 	default:
-		v, err = s.lookupSSD(ctx, s.ram.Hash(key), dst, key)
+		v, _, _, err = s.lookupSSD(ctx, s.ram.Hash(key), dst, key)
 	}
 	s.keepAlive()
 	return v, err
@@ -108,7 +106,7 @@ func (s *Store) lookupLocal(ctx context.Context, dst, key []byte) (value []byte,
 	case s.ssd == nil:
 		err = s.MissError(ctx)
 	default:
-		value, deadline, onSSD, err = s.lookupSSDEntry(ctx, s.ram.Hash(key), dst, key)
+		value, deadline, onSSD, err = s.lookupSSD(ctx, s.ram.Hash(key), dst, key)
 	}
 	s.keepAlive()
 	return value, deadline, onSSD, err
@@ -129,16 +127,6 @@ func (s *Store) MissError(ctx context.Context) error {
 		return err
 	}
 	return ErrNotFound
-}
-
-// PeekFresh is Get of RAM alone that counts as no read. It takes no lock.
-func (s *Store) PeekFresh(dst, key []byte) ([]byte, bool) {
-	if s.shared != nil {
-		return s.peekFreshShared(dst, key)
-	}
-	v, _, ok := s.ram.Peek(s.ram.Hash(key), dst, key)
-	s.keepAlive()
-	return v, ok
 }
 
 // State is the state of a key in a store.
@@ -172,16 +160,26 @@ func (s *Store) PeekTiers(ctx context.Context, hash uint64, dst, key []byte) (v 
 
 // peekLocal is PeekTiers of the local tiers.
 func (s *Store) peekLocal(ctx context.Context, hash uint64, dst, key []byte) (v []byte, deadline int64, state State) {
-	v, deadline, state = s.peekRAM(hash, dst, key)
-	if state == Miss && s.ssd != nil {
-		f, err := s.ssd.tier.GetStale(ctx, dst, key, hash)
-		s.keepAlive()
-		if err == nil && !s.IsObsolete(key, f.Value[len(dst):]) {
-			deadline = s.ssd.deadlineOf(&f)
-			return f.Value, deadline, s.freshness(deadline)
-		}
+	v, deadline, state = s.peekAny(ctx, hash, dst, key)
+	return s.wanted(dst, key, v, deadline, state)
+}
+
+// peekAny is peekLocal that also finds what is obsolete.
+func (s *Store) peekAny(ctx context.Context, hash uint64, dst, key []byte) (v []byte, deadline int64, state State) {
+	v, deadline, err := s.findStale(ctx, hash, dst, key)
+	if err != nil {
+		return dst, 0, Miss
 	}
-	return v, deadline, state
+	return v, deadline, s.stateOf(deadline)
+}
+
+// wanted is what was found, unless it is obsolete.
+func (s *Store) wanted(dst, key, found []byte, deadline int64, state State) ([]byte, int64, State) {
+	value := found[len(dst):]
+	if (state == Fresh || state == Stale) && s.IsObsolete(key, value) || state == Negative && s.IsNegativeObsolete(value) {
+		return dst, 0, Miss
+	}
+	return found, deadline, state
 }
 
 // PeekRAM is Peek of RAM alone: it waits for no disk.
@@ -196,20 +194,23 @@ func (s *Store) PeekRAM(hash uint64, dst, key []byte) (v []byte, deadline int64,
 func (s *Store) peekRAM(hash uint64, dst, key []byte) (v []byte, deadline int64, state State) {
 	v, deadline, ok := s.ram.PeekStale(hash, dst, key)
 	s.keepAlive()
-	switch {
-	case !ok:
-		return dst, 0, Miss
-	case deadline < 0:
-		return v, deadline, Negative
-	case s.IsObsolete(key, v[len(dst):]):
+	if !ok {
 		return dst, 0, Miss
 	}
-	return v, deadline, s.freshness(deadline)
+	return s.wanted(dst, key, v, deadline, s.stateOf(deadline))
 }
 
-// freshness tells a fresh value from a stale one by its deadline.
-func (s *Store) freshness(deadline int64) State {
-	if deadline == 0 || deadline > s.now() {
+// peekUpper is peekRAM in the place of peekLocal.
+func (s *Store) peekUpper(_ context.Context, hash uint64, dst, key []byte) (v []byte, deadline int64, state State) {
+	return s.peekRAM(hash, dst, key)
+}
+
+// stateOf is the state of a record with this deadline.
+func (s *Store) stateOf(deadline int64) State {
+	switch {
+	case deadline < 0:
+		return Negative
+	case deadline == 0 || deadline > s.now():
 		return Fresh
 	}
 	return Stale
@@ -221,23 +222,8 @@ func (s *Store) Inspect(dst, key []byte) (v []byte, deadline int64, ok bool) {
 	if s.shared != nil {
 		return s.inspectShared(dst, key)
 	}
-	hash := s.ram.Hash(key)
-	for range lookupRounds {
-		var state State
-		if v, deadline, state = s.PeekRAM(hash, dst, key); state != Miss || s.ssd == nil {
-			return v, deadline, state == Fresh
-		}
-		f, err := s.ssd.tier.GetStale(context.Background(), dst, key, hash)
-		s.keepAlive()
-		if err == nil {
-			deadline = s.ssd.deadlineOf(&f)
-			return f.Value, deadline, s.freshness(deadline) == Fresh
-		}
-		if !errors.Is(err, ssd.ErrChanged) {
-			break
-		}
-	}
-	return dst, 0, false
+	v, deadline, state := s.peekAny(context.Background(), s.ram.Hash(key), dst, key)
+	return v, deadline, state == Fresh
 }
 
 // Deadline is when the value of key expires, 0 for never. It reports false if

@@ -2,99 +2,91 @@ package tiered
 
 import (
 	"math/rand/v2"
-	"sync/atomic"
 
 	"github.com/firncache/firn/internal/registry"
 )
 
-// numbers is where the registry is: in the SSD tier's memory, so that it outlives the
-// process as that tier's index does; with RAM alone on the heap, once it is needed.
-type numbers struct {
-	table     atomic.Pointer[registry.Table]
-	heapSlots int // of the table on the heap
-}
-
-// openNumbers takes the SSD tier's registry.
-func (s *Store) openNumbers(ramBytes int64) {
+// openRegistry takes the SSD tier's registry.
+func (s *Store) openRegistry(ramBytes int64) {
+	s.registry = &registryOwner{places: registry.PlacesFor(ramBytes / registry.Share)}
 	if s.ssd != nil {
-		s.numbers.table.Store(s.ssd.tier.Registry())
+		s.registry.table.Store(s.ssd.tier.Registry())
 	}
-	s.numbers.heapSlots = registry.SlotsFor(ramBytes / registry.Share)
 }
 
-// registry is the table. On the heap it is paid for with a part of the RAM budget, for
-// which records may have to leave; of a budget that has nothing to spare it takes
-// nothing.
-func (s *Store) registry() *registry.Table {
-	if t := s.numbers.table.Load(); t != nil {
-		return t
-	}
-	t := registry.New(make([]byte, registry.Bytes(s.numbers.heapSlots)), rand.Uint64())
-	if !s.numbers.table.CompareAndSwap(nil, t) {
-		return s.numbers.table.Load()
-	}
-	_ = s.ram.Reserve(registry.Memory(t.Slots()))
-	return t
-}
-
-// heapNumbers is how many bytes the registry takes on the heap.
-func (s *Store) heapNumbers() int64 {
-	if t := s.numbers.table.Load(); t != nil && s.ssd == nil {
-		return registry.Memory(t.Slots())
-	}
-	return 0
-}
-
-// OpenNumbers makes the registry ready, for which with RAM alone records may have to
-// leave. Until then other calls may do that: with OnEvict told, so under no lock.
-func (s *Store) OpenNumbers() {
-	s.registry()
-	s.keepAlive()
-}
-
-// Number is the number of an id. It reports false if the registry knows none.
-func (s *Store) Number(id registry.ID) (number uint64, ok bool) {
-	if t := s.numbers.table.Load(); t != nil {
-		number, ok = t.Get(id)
+// OpenRegistry makes the registry ready, without a shared tier. With RAM alone it is paid for
+// with a part of the RAM budget, for which records may have to leave, with OnEvict told: so it
+// is called under no lock. Of a budget that has nothing to spare it takes nothing.
+func (s *Store) OpenRegistry() {
+	if o := s.registry; o.table.Load() == nil {
+		t := registry.Alloc(o.places, rand.Uint64())
+		if o.own.CompareAndSwap(nil, t) {
+			_ = s.ram.Reserve(o.bytes())
+			o.table.Store(t)
+		} else {
+			t.Free()
+			o.table.Store(o.own.Load())
+		}
 	}
 	s.keepAlive()
-	return number, ok
 }
 
-// NumberOrDraw is the number of an id. One without gets one.
-func (s *Store) NumberOrDraw(id registry.ID) uint64 {
-	n := s.registry().GetOrDraw(id)
+// Clock is what a value with tags notes before it is made.
+func (s *Store) Clock() uint64 {
+	clock := s.registry.table.Load().Clock()
 	s.keepAlive()
-	return n
+	return clock
 }
 
-// BumpNumber gives an id another number. When it returns nil, no later process finds
-// the one before. It fails with ErrClosed: then both are possible.
-func (s *Store) BumpNumber(id registry.ID) (uint64, error) {
+// AppendNote appends the note of a value with tags: see registry.Table.
+func (s *Store) AppendNote(dst []byte, clock uint64, tags []registry.ID) []byte {
+	dst = s.registry.table.Load().AppendNote(dst, clock, tags)
+	s.keepAlive()
+	return dst
+}
+
+// JudgeNote judges the note of a value.
+func (s *Store) JudgeNote(note []byte) registry.Verdict {
+	v := s.registry.table.Load().Judge(note)
+	s.keepAlive()
+	return v
+}
+
+// NoteJudge is JudgeNote for those whom the store outlives, and which do not keep it: the
+// tiers.
+func (s *Store) NoteJudge() func(note []byte) registry.Verdict {
+	o := s.registry
+	return func(note []byte) registry.Verdict { return o.table.Load().Judge(note) }
+}
+
+// InvalidateTag makes every value obsolete that was noted with a tag. It fails with ErrClosed:
+// then both are possible.
+func (s *Store) InvalidateTag(id registry.ID) error {
+	return s.changeRegistry(func(t *registry.Table) { t.Invalidate(id) })
+}
+
+// ClearNamespace gives a namespace another generation. When it returns nil, no later process
+// finds the one before. It fails as InvalidateTag does.
+func (s *Store) ClearNamespace(id registry.ID) (generation uint64, err error) {
+	err = s.changeRegistry(func(t *registry.Table) { generation = t.Clear(id) })
+	return generation, err
+}
+
+// changeRegistry changes the registry unless the store is closed. Close saves it after it has
+// closed RAM: if that is yet to come, it will have the change.
+func (s *Store) changeRegistry(change func(t *registry.Table)) error {
 	if s.Closed() {
-		return 0, ErrClosed
+		return ErrClosed
 	}
-	n := s.registry().Bump(id)
-	// Close saves the registry after it has closed RAM: if that is yet to come, it will
-	// have the number.
-	closed := s.Closed()
-	s.keepAlive()
-	return n, errIfClosed(!closed)
+	change(s.registry.table.Load())
+	return errIfClosed(!s.Closed())
 }
 
-// HoldNumber is NumberOrDraw of an id that is in use until ReleaseNumber: see
-// registry.Table.Hold. It fails with ErrClosed.
-func (s *Store) HoldNumber(id registry.ID) (uint64, error) {
-	n := s.registry().Hold(id)
-	closed := s.Closed()
-	s.keepAlive()
-	return n, errIfClosed(!closed)
-}
-
-// ReleaseNumber ends HoldNumber.
-func (s *Store) ReleaseNumber(id registry.ID) {
-	s.registry().Release(id)
-	s.keepAlive()
+// Generation is that of a namespace, as this process and the next find it. It fails with
+// ErrClosed.
+func (s *Store) Generation(id registry.ID) (uint64, error) {
+	g := s.registry.table.Load().Generation(id)
+	return g, errIfClosed(!s.Closed())
 }
 
 // Closed reports whether the store is closed.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/bits"
 	"sync/atomic"
 	"time"
 
@@ -19,6 +20,33 @@ type sharedTier struct {
 	count   sharedCounters
 	untold  untold
 	closing atomic.Bool
+	seals   int64 // bytes of trust's notes of checks
+}
+
+const (
+	sealBytes  = 8   // of a note that a copy was checked
+	sealShare  = 128 // of the RAM budget, at most, for such notes
+	sealedMean = 256 // bytes of the SSD for which there is one; copies in RAM note it themselves
+	minSeals   = 64
+)
+
+// heap is how much of the RAM budget is on the heap for the tier, if there is one.
+func (t *sharedTier) heap() int64 {
+	if t == nil {
+		return 0
+	}
+	return t.seals
+}
+
+// seals is how many notes there is room for.
+func (cfg *Config) seals(onSSD bool) int {
+	most := cfg.RAMBytes / sealShare / sealBytes
+	if onSSD {
+		most = min(most, cfg.SSD.Bytes/sealedMean)
+	} else {
+		most = min(most, 1<<12)
+	}
+	return 1 << (bits.Len64(uint64(max(most, minSeals))) - 1)
 }
 
 // sharedCounters count what the store does with the tier: nothing of a hit in a local one.
@@ -104,13 +132,15 @@ func (s *Store) openShared(cfg *Config) error {
 	}
 	t := &sharedTier{tier: cfg.Shared, policy: cfg.Shared.Policy()}
 	s.shared = t
-	trust, err := t.tier.Open(localTiers{weakStore(s), s.now, cfg.Grace})
+	seals := cfg.seals(s.ssd != nil)
+	trust, err := t.tier.Open(localTiers{weakStore(s), s.now, cfg.Grace, seals})
 	if err != nil {
 		s.shared = nil
 		return &OptionError{"Shared", fmt.Errorf("cannot be used: %w", err)}
 	}
-	t.trust, s.trust = trust, trust
-	s.openAgreed()
+	t.trust, s.trust, t.seals = trust, trust, sealBytes*int64(seals)
+	_ = s.ram.Reserve(t.seals) // of a budget that has nothing to spare it takes nothing
+	s.openAgreed(cfg.RAMBytes)
 	return nil
 }
 

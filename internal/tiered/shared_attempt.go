@@ -17,25 +17,31 @@ type seenShared struct {
 
 // lookAtShared is Look with a shared tier.
 func (s *Store) lookAtShared(ctx context.Context, a *Attempt, dst []byte) (value []byte, deadline int64, ok bool, err error) {
-	hash, call := a.watch.Hash(), callOf(ctx)
 	have := sharedCopy{value: dst}
-	if !call.SkipLocal {
-		if have, err = s.copyOf(ctx, hash, dst, a.key); err != nil {
+	if !callOf(ctx).SkipLocal {
+		if have, err = s.copyOf(ctx, a.watch.Hash(), dst, a.key); err != nil {
 			return dst, 0, false, err
 		}
 	}
-	seen := answer{have, true}
-	if !have.answers() || have.shortened() {
-		seen, err = s.ask(ctx, hash, len(dst), a.key, &have, &call)
+	seen, err := s.seeShared(ctx, a, len(dst), &have)
+	if err != nil || seen.state != Fresh {
+		return dst, 0, false, err
 	}
-	if err != nil && !errors.Is(err, shared.ErrNotFound) {
-		return dst, 0, false, s.sharedError(&shared.Entry{Key: a.key}, err)
+	return seen.value, seen.deadline, true, nil
+}
+
+// seeShared is what the shared tier has of an attempt's key, and notes that the attempt has
+// seen it. have is the copy, behind n bytes.
+func (s *Store) seeShared(ctx context.Context, a *Attempt, n int, have *sharedCopy) (seen answer, err error) {
+	if seen = (answer{*have, true}); !have.answers() || have.shortened() {
+		call := callOf(ctx)
+		seen, err = s.ask(ctx, a.watch.Hash(), n, a.key, have, &call)
+	}
+	if errors.Is(err, shared.ErrNotFound) {
+		seen.state, err = Miss, nil
 	}
 	a.seen = seenShared{ctx, shared.Expect{Version: seen.version}}
-	if value, err = seen.found(dst, nil); err != nil {
-		return dst, 0, false, nil
-	}
-	return value, seen.deadline, true, nil
+	return seen, s.sharedError(&shared.Entry{Key: a.key}, err)
 }
 
 // attemptShared writes what an Attempt has made of what it saw. That the key was written here

@@ -17,6 +17,7 @@ type sharedQueries struct {
 	watches []ram.Watch
 	ev      ram.Evicted
 	failed  bool // the shared tier did not answer one
+	checks  int  // queries of suspect copies
 }
 
 // lookupMultiShared is LookupMulti with a shared tier.
@@ -60,9 +61,11 @@ func (b *Batch) reset(s *Store, keys [][]byte) {
 // is no trusted copy. read says that the SSD could be read.
 func (q *sharedQueries) collect(s *Store, ctx context.Context, b *Batch, keys [][]byte, mark uint64, skipLocal, read bool) {
 	q.queries, q.index, q.have, q.failed = q.queries[:0], q.index[:0], q.have[:0], false
+	q.checks = 0
 	for i, key := range keys {
 		var c sharedCopy
 		if v, ok := b.Value(i); ok {
+			b.Hashes[i] = s.ram.Hash(key)
 			c = s.toCopy(b.Hashes[i], 0, v, b.Deadline(i), Fresh)
 			b.Trim(i, len(v)-len(c.value))
 		} else if !skipLocal {
@@ -77,6 +80,9 @@ func (q *sharedQueries) collect(s *Store, ctx context.Context, b *Batch, keys []
 		q.queries = append(q.queries, shared.Query{Key: key, Have: c.version})
 		q.index = append(q.index, i)
 		q.have = append(q.have, c)
+		if c.state != Miss {
+			q.checks++
+		}
 	}
 }
 
@@ -90,6 +96,7 @@ func (s *Store) askMulti(ctx context.Context, b *Batch, call *shared.Call) (firs
 	for i := range watches {
 		s.ram.Watch(&watches[i], b.Hashes[q.index[i]], q.queries[i].Key)
 	}
+	s.shared.count.checks.Add(uint64(q.checks))
 	s.shared.readMulti(ctx, q.queries, func(i int, f shared.Found, err error) {
 		if err = s.answerQuery(ctx, b, i, &f, err, call); first == nil {
 			first = err

@@ -13,11 +13,14 @@ func BenchmarkLocalHit(b *testing.B) {
 	const n = 1 << 17
 	for _, withShared := range []bool{false, true} {
 		name := "alone"
-		cfg := Config{RAMBytes: 64 << 20}
 		if withShared {
-			name, cfg.Shared = "shared", sharedtest.NewServer().Tier()
+			name = "shared"
 		}
 		b.Run(name, func(b *testing.B) {
+			cfg := Config{RAMBytes: 64 << 20}
+			if withShared {
+				cfg.Shared = sharedtest.NewServer().Tier()
+			}
 			var s Store
 			if err := s.Open(cfg); err != nil {
 				b.Fatal(err)

@@ -9,7 +9,7 @@ import (
 
 // sharedCopy is what the local tiers have of an entry of the shared tier.
 type sharedCopy struct {
-	value    []byte // appended to dst; of a negative entry dst
+	value    []byte // appended to dst; of a negative entry its tags
 	version  shared.Version
 	stamp    shared.Stamp
 	deadline int64 // in the store's time, 0 for never; below 0 a negative entry's
@@ -58,28 +58,22 @@ func (s *Store) copyFound(ctx context.Context, hash uint64, n int, key, v []byte
 // SSD has none without a grace. A disk that has not been read just now is not asked again:
 // unless read, for RAM's copy alone.
 func (s *Store) copyAside(ctx context.Context, hash uint64, dst, key []byte, read bool) sharedCopy {
-	peek := s.peekLocal
+	peek := (*Store).peekLocal
 	if !s.grace || !read {
-		peek = func(_ context.Context, hash uint64, dst, key []byte) ([]byte, int64, State) {
-			return s.peekRAM(hash, dst, key)
-		}
+		peek = (*Store).peekUpper
 	}
-	v, deadline, state := peek(ctx, hash, dst, key)
+	v, deadline, state := peek(s, ctx, hash, dst, key)
 	return s.toCopy(hash, len(dst), v, deadline, state)
 }
 
-// peekCopy is the copy in RAM or, with onSSD, in the local tiers. It counts as no read.
-func (s *Store) peekCopy(ctx context.Context, hash uint64, dst, key []byte, onSSD bool) (c sharedCopy) {
+// localPeek is peekLocal, or another of its kind.
+type localPeek func(s *Store, ctx context.Context, hash uint64, dst, key []byte) (v []byte, deadline int64, state State)
+
+// peekCopy is the copy that peek finds. It counts as no read.
+func (s *Store) peekCopy(ctx context.Context, hash uint64, dst, key []byte, peek localPeek) (c sharedCopy) {
 	for {
 		mark := s.shared.trust.Mark()
-		var v []byte
-		var deadline int64
-		var state State
-		if onSSD {
-			v, deadline, state = s.peekLocal(ctx, hash, dst, key)
-		} else {
-			v, deadline, state = s.peekRAM(hash, dst, key)
-		}
+		v, deadline, state := peek(s, ctx, hash, dst, key)
 		if c = s.toCopy(hash, len(dst), v, deadline, state); !c.trusted || !s.shared.trust.Since(mark) {
 			return c
 		}

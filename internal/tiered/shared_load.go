@@ -24,6 +24,7 @@ type Lease struct {
 	expect shared.Expect
 	known  bool
 	anew   bool  // there may be an older value, though it is not known
+	began  int64 // by Trust's clock: the loader begins after it
 	err    error // why it is not known; nil: the call skips the shared tier
 }
 
@@ -75,6 +76,7 @@ func (s *Store) LookupMultiForLoad(ctx context.Context, b *Batch, keys [][]byte)
 func (s *Store) Ask(ctx context.Context, w *ram.Watch, key []byte, how Asking, ev *ram.Evicted) Asked {
 	call := callOf(ctx)
 	a := s.askForLoad(ctx, w, key, how, &call, ev)
+	a.Lease.began = s.trust.Moment()
 	if how != AskAnew && s.shared.degraded(&call) == shared.DegradedError {
 		a.Err = a.Lease.err
 	}
@@ -90,7 +92,7 @@ func (s *Store) askForLoad(ctx context.Context, w *ram.Watch, key []byte, how As
 	defer end()
 	var have sharedCopy
 	if !call.SkipLocal {
-		have = s.peekCopy(ctx, w.Hash(), nil, key, true)
+		have = s.peekCopy(ctx, w.Hash(), nil, key, (*Store).peekLocal)
 	}
 	asked := false
 	if have.state != Miss && !have.answers() || have.state == Miss && how == AskValue {
@@ -100,7 +102,11 @@ func (s *Store) askForLoad(ctx context.Context, w *ram.Watch, key []byte, how As
 		}
 		asked = true
 	}
-	if a.is(&have, s.now()); a.State == Fresh && how != AskAnew || a.State == Negative || how == AskValue {
+	a.is(&have, s.now())
+	if a.State == Negative && s.IsNegativeObsolete(a.Value) {
+		a.State = Miss
+	}
+	if a.State == Fresh && how != AskAnew || a.State == Negative || how == AskValue {
 		return a
 	}
 	s.lease(ctx, w, key, &have, asked, &a, call, ev)
@@ -152,7 +158,10 @@ func (s *Store) lease(ctx context.Context, w *ram.Watch, key []byte, have *share
 
 // leaseObsolete leases a key of which the shared tier has a value that nobody wants.
 func (s *Store) leaseObsolete(ctx context.Context, key []byte, version shared.Version, a *Asked) {
-	if a.State == Negative || !s.IsObsolete(key, a.Value) {
+	switch {
+	case a.State == Negative && s.IsNegativeObsolete(a.Value):
+	case a.State != Negative && s.IsObsolete(key, a.Value):
+	default:
 		return
 	}
 	a.is(&sharedCopy{}, 0)
@@ -197,7 +206,7 @@ func (s *Store) Release(key []byte, l Lease) {
 // SetLoaded is SetIf of a value that was loaded, in the shared tier too: there it replaces
 // what the Lease knows, and nothing else. If somebody has written the key meanwhile, here or
 // there, nothing is stored, and that is no error. A value that the shared tier did not
-// get is kept as a suspect copy if Policy.Degraded lets those be answers. spent says
+// get is kept as keepUnshared says. spent says
 // that the Lease is used up.
 func (s *Store) SetLoaded(ctx context.Context, w *ram.Watch, l Lease, key, value []byte, deadline int64, ev *ram.Evicted) (spent bool, err error) {
 	if w.Voided() && !l.Held() {
@@ -205,7 +214,7 @@ func (s *Store) SetLoaded(ctx context.Context, w *ram.Watch, l Lease, key, value
 	}
 	e := shared.Entry{Key: key, Value: value, Deadline: deadline}
 	if !l.known {
-		s.keepUnshared(ctx, w, &e, ev)
+		s.keepUnshared(ctx, w, &l, &e, ev)
 		return false, l.err
 	}
 	s.dropOlder(w, key, ram.Replaced, ev) // the server may have another value soon
@@ -220,19 +229,26 @@ func (s *Store) SetLoaded(ctx context.Context, w *ram.Watch, l Lease, key, value
 		return false, nil
 	case errors.Is(err, shared.ErrTooLarge):
 	default:
-		s.keepUnshared(ctx, anew, &e, ev)
+		s.keepUnshared(ctx, anew, &l, &e, ev)
 	}
 	return false, s.sharedError(&e, err)
 }
 
-// keepUnshared keeps an entry that the shared tier may not have.
-func (s *Store) keepUnshared(ctx context.Context, w *ram.Watch, e *shared.Entry, ev *ram.Evicted) {
-	call := callOf(ctx)
-	if s.shared.degraded(&call) == shared.DegradedStale {
-		s.keepLoaded(ctx, w, e, 0, 0, ev)
-	} else {
+// keepUnshared keeps an entry that the shared tier may not have, as a trusted copy for Policy.Bound
+// after its loader began: the source is asked for it once in that time, however long the tier is
+// away. Afterwards it is a suspect one, if Policy.Degraded lets those be answers.
+func (s *Store) keepUnshared(ctx context.Context, w *ram.Watch, l *Lease, e *shared.Entry, ev *ram.Evicted) {
+	kept, call := *e, callOf(ctx)
+	stamp, left := s.trust.Alone(l.began, s.shared.policy.Bound.Milliseconds())
+	switch {
+	case s.shared.degraded(&call) == shared.DegradedStale:
+	case left == 0:
 		s.dropLoaded(w, e.Key, ev)
+		return
+	default:
+		kept.Deadline, stamp = shorten(e.Deadline, s.now()+left, stamp)
 	}
+	s.keepLoaded(ctx, w, &kept, 0, stamp, ev)
 }
 
 // keepLoaded stores the copy of an entry that was loaded, or drops what is there.

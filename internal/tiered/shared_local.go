@@ -14,12 +14,14 @@ type localTiers struct {
 	store weak.Pointer[Store]
 	now   func() int64
 	grace int64
+	seals int
 }
 
 func weakStore(s *Store) weak.Pointer[Store] { return weak.Make(s) }
 
 func (l localTiers) Now() int64   { return l.now() }
 func (l localTiers) Grace() int64 { return l.grace }
+func (l localTiers) Seals() int   { return l.seals }
 
 // Invalidate is a Delete of the write protocol: it voids the watches of reads, loads and
 // Computes under way, empties fronts, and ends the copy on the SSD and its demotion.

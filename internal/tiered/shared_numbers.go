@@ -45,20 +45,34 @@ type numberSet struct {
 
 const (
 	numberWays    = 4
-	minNumberSets = 256
+	minNumberSets = 16
+	maxNumberSets = 1 << 15 // what more copies cost the collector is more than what they save
+	numberBytes   = 64      // of a copy, and its part of a set
+	numbersShare  = 128     // of RAM
 )
 
-// newNumbers makes room for about so many copies.
-func newNumbers(tier shared.Tier, trust *shared.Trust, slots int, closed func() bool) *Numbers {
-	sets := max(slots/numberWays, minNumberSets) // a power of two, as slots is
+// newNumbers makes room for copies in so many bytes.
+func newNumbers(tier shared.Tier, trust *shared.Trust, bytes int64, closed func() bool) *Numbers {
+	sets := int64(minNumberSets)
+	for sets < maxNumberSets && 2*sets*numberWays*numberBytes <= bytes {
+		sets *= 2
+	}
 	return &Numbers{tier: tier, trust: trust, closed: closed, sets: make([]numberSet, sets)}
 }
 
-// openAgreed makes the numbers of a shared tier ready: as many as a registry would have, of
-// which there is none then.
-func (s *Store) openAgreed() {
+// bytes is the most memory that the copies take; nil takes none.
+func (n *Numbers) bytes() int64 {
+	if n == nil {
+		return 0
+	}
+	return numberBytes * numberWays * int64(len(n.sets))
+}
+
+// openAgreed makes the numbers of a shared tier ready, which take a part of RAM.
+func (s *Store) openAgreed(ramBytes int64) {
 	t := s.shared
-	s.agreed = newNumbers(t.tier, t.trust, s.numbers.heapSlots, t.closing.Load)
+	s.agreed = newNumbers(t.tier, t.trust, ramBytes/numbersShare, t.closing.Load)
+	_ = s.ram.Reserve(s.agreed.bytes()) // of a budget that has nothing to spare, nothing
 	s.SetNumberHook(s.agreed)
 }
 
@@ -91,9 +105,6 @@ func (n *Numbers) Find(id registry.ID) *shared.Number {
 
 // Holds reports whether a copy is the number without asking.
 func (n *Numbers) Holds(c *shared.Number) bool { return n.trust.HoldsNumber(c) }
-
-// Trusts reports whether what has this stamp is trusted.
-func (n *Numbers) Trusts(s shared.Stamp) bool { return n.trust.Holds(s) }
 
 // Get is the number of an id. It waits if there is no trusted copy.
 func (n *Numbers) Get(ctx context.Context, id registry.ID) (*shared.Number, error) {

@@ -21,7 +21,7 @@ func (s *Store) PeekStale(ctx context.Context, hash uint64, dst, key []byte) (v 
 	if s.shared == nil {
 		return s.Peek(ctx, hash, dst, key)
 	}
-	c, call := s.peekCopy(ctx, hash, dst, key, true), callOf(ctx)
+	c, call := s.peekCopy(ctx, hash, dst, key, (*Store).peekLocal), callOf(ctx)
 	if (c.state == Fresh || c.state == Stale) && s.shared.degraded(&call) == shared.DegradedStale {
 		return c.value, c.deadline, c.state
 	}
@@ -29,27 +29,19 @@ func (s *Store) PeekStale(ctx context.Context, hash uint64, dst, key []byte) (v 
 }
 
 func (s *Store) peekTiersShared(ctx context.Context, hash uint64, dst, key []byte) (v []byte, deadline int64, state State) {
-	c := s.peekCopy(ctx, hash, dst, key, true)
+	c := s.peekCopy(ctx, hash, dst, key, (*Store).peekLocal)
 	return peeked(&c, len(dst))
 }
 
 func (s *Store) peekRAMShared(hash uint64, dst, key []byte) (v []byte, deadline int64, state State) {
-	c := s.peekCopy(context.Background(), hash, dst, key, false)
+	c := s.peekCopy(context.Background(), hash, dst, key, (*Store).peekUpper)
 	return peeked(&c, len(dst))
-}
-
-func (s *Store) peekFreshShared(dst, key []byte) ([]byte, bool) {
-	v, _, state := s.peekRAMShared(s.ram.Hash(key), dst, key)
-	if state == Fresh {
-		return v, true
-	}
-	return dst, false
 }
 
 // inspectShared is Inspect with a shared tier, which is asked for what no trusted copy tells.
 func (s *Store) inspectShared(dst, key []byte) (v []byte, deadline int64, ok bool) {
 	ctx, hash := context.Background(), s.ram.Hash(key)
-	have := s.peekCopy(ctx, hash, dst, key, true)
+	have := s.peekCopy(ctx, hash, dst, key, (*Store).peekLocal)
 	if have.answers() && !have.shortened() {
 		return have.value, have.deadline, have.state == Fresh
 	}
@@ -73,20 +65,4 @@ func (s *Store) deadlineShared(key []byte) (deadline int64, ok bool) {
 	defer b.put()
 	b.bytes, deadline, ok = s.inspectShared(b.bytes[:0], key)
 	return deadline, ok
-}
-
-// deleteIfEqualShared is DeleteIfEqual with a shared tier: what is there is compared with
-// what was read, and removed if it is still there by then.
-func (s *Store) deleteIfEqualShared(ctx context.Context, key, stored []byte) error {
-	var a Attempt
-	s.Begin(&a, key)
-	defer s.End(&a)
-	b := getScratch()
-	defer b.put()
-	v, _, ok, err := s.Look(ctx, &a, b.bytes[:0])
-	b.bytes = v
-	if err != nil || !ok || string(v) != string(stored) {
-		return err
-	}
-	return unlessChanged(s.Remove(&a))
 }

@@ -248,7 +248,7 @@ func (s *Store) missing(w *ram.Watch, ev *ram.Evicted, key []byte, have *sharedC
 // tier and not stored: it may be what was there before, which he must not find next. Of many
 // who read the same at once, and of whom one has stored it, none drops it.
 func (s *Store) notKept(hash uint64, key []byte, found shared.Version, ev *ram.Evicted) {
-	c := s.peekCopy(context.Background(), hash, nil, key, false)
+	c := s.peekCopy(context.Background(), hash, nil, key, (*Store).peekUpper)
 	if c.state == Miss && (s.ssd == nil || !s.ssd.Has(hash)) || c.state != Miss && c.version == found {
 		return
 	}
@@ -261,15 +261,17 @@ func (s *Store) keepUnchanged(w *ram.Watch, ev *ram.Evicted, hash uint64, n int,
 	a := answer{*have, true}
 	a.deadline = f.Deadline
 	if a.deadline >= 0 {
-		a.state = s.freshness(a.deadline)
+		a.state = s.stateOf(a.deadline)
 	}
 	switch {
 	case f.Stamp == 0:
 	case have.state == Stale && a.state == Fresh: // the copy has had its time, and gets another
 		_ = s.setCopy(w, key, have.value[n:], have.version, f.Stamp, f.Deadline, call, ev)
-	default:
+	case s.ram.SetTail(w, uint64(have.version), uint64(f.Stamp|have.stamp&shared.Shortened)):
+	default: // on the SSD alone, where nothing is written for it
 		s.shared.trust.Restamp(hash, have.version, f.Stamp)
 	}
+	s.keepAlive()
 	return a
 }
 
@@ -280,7 +282,7 @@ func (s *Store) keep(w *ram.Watch, ev *ram.Evicted, n int, have *sharedCopy, key
 	a := answer{sharedCopy{version: f.Version, deadline: f.Deadline, at: InShared, state: Negative}, true}
 	a.value = append(f.Value[:n], f.Value[len(have.value):]...)
 	if f.Deadline >= 0 {
-		a.state = s.freshness(f.Deadline)
+		a.state = s.stateOf(f.Deadline)
 	}
 	if f.Stamp == 0 || a.state == Stale && !s.grace || s.setCopy(w, key, a.value[n:], f.Version, f.Stamp, f.Deadline, call, ev) != nil {
 		s.notKept(w.Hash(), key, f.Version, ev)

@@ -131,6 +131,63 @@ func TestCheckedCopies(t *testing.T) {
 	})
 }
 
+// The checks of a batch count as those of its keys.
+func TestChecksOfBatches(t *testing.T) {
+	t.Parallel()
+	p := begin(t, sharedtest.NewServer(), false)
+	p.set("k", "v")
+	p.set("l", "v")
+	p.tier.Disconnect()
+	if err := p.LookupMulti(t.Context(), new(Batch), [][]byte{[]byte("k"), []byte("l"), []byte("absent")}); err != nil {
+		t.Fatal(err)
+	}
+	if n := p.SharedStats(); n.Checks != 2 || n.Unchanged != 2 {
+		t.Errorf("%d checks, %d unchanged: want 2", n.Checks, n.Unchanged)
+	}
+}
+
+// After an interruption each copy is checked once, however many there are.
+func TestCopiesAreCheckedOnce(t *testing.T) {
+	t.Parallel()
+	const keys = 8 << 10 // beyond the notes that a store without an SSD has room for
+	p := begin(t, sharedtest.NewServer(), false, func(c *Config) { c.RAMBytes = 8 << 20 })
+	for i := range keys {
+		p.set(fmt.Sprint("k", i), "v")
+	}
+	p.tier.Disconnect()
+	for _, checks := range []int{keys, 0} {
+		before := p.tier.Calls()
+		for i := range keys {
+			if v, err := p.Lookup(t.Context(), nil, fmt.Append(nil, "k", i)); string(v) != "v" {
+				t.Fatalf("k%d: %q, %v", i, v, err)
+			}
+		}
+		if n := p.tier.Calls() - before; n != checks {
+			t.Errorf("a pass asked %d times: want %d", n, checks)
+		}
+	}
+}
+
+// A copy that gets a new stamp, of which a push arrives at the same time, is dropped by that.
+func TestPushWinsOverNewStamp(t *testing.T) {
+	t.Parallel()
+	overTiers(t, func(t *testing.T, onSSD bool) {
+		server := sharedtest.NewServer()
+		a, b := begin(t, server, onSSD), begin(t, server, onSSD)
+		a.set("k", "v1")
+		b.want("k", "v1", false)
+		b.tier.Disconnect()
+		b.tier.OnReply = func(call, key string) {
+			b.tier.OnReply = nil
+			a.set("k", "v2") // and the push is delivered
+		}
+		if v, err := b.Lookup(t.Context(), nil, []byte("k")); string(v) != "v1" {
+			t.Errorf("%q, %v: want what was found before the push", v, err)
+		}
+		b.want("k", "v2", false)
+	})
+}
+
 // A process that does not hear of the server uses its copies as the policy says.
 func TestDegraded(t *testing.T) {
 	t.Parallel()

@@ -57,11 +57,14 @@ func (s *Store) writeShared(ctx context.Context, hash uint64, e shared.Entry, ex
 	if s.ram.Closed() {
 		return ErrClosed
 	}
-	s.dropCopy(hash, e.Key, ram.Replaced)
 	r := sharedReads.Get().(*sharedRead)
+	defer s.done(r) // OnEvict is called there, when the key is not needed any more
+	s.drop(hash, e.Key, ram.Replaced, &r.ev)
 	s.Watch(&r.watch, hash, e.Key)
-	defer s.done(r)
 	written, err := s.shared.tier.Write(ctx, e, expect)
+	if errors.Is(err, shared.ErrTooLarge) && expect == shared.Anything {
+		_ = s.shared.tier.Remove(ctx, e.Key, expect) // as a Set that fails here does
+	}
 	call := callOf(ctx)
 	s.copyWritten(&r.watch, hash, &e, written, err, &call, &r.ev)
 	return s.sharedError(&e, err)
@@ -89,9 +92,11 @@ func (s *Store) removeShared(ctx context.Context, hash uint64, key []byte, expec
 	if s.ram.Closed() {
 		return ErrClosed
 	}
-	s.dropCopy(hash, key, ram.Deleted)
+	var ev ram.Evicted
+	defer ev.Notify() // when the key is not needed any more
+	s.drop(hash, key, ram.Deleted, &ev)
 	err := s.shared.tier.Remove(ctx, key, expect)
-	s.dropCopy(hash, key, ram.Deleted)
+	s.drop(hash, key, ram.Deleted, &ev)
 	return s.sharedError(&shared.Entry{Key: key}, err)
 }
 
@@ -101,15 +106,17 @@ func (s *Store) touchShared(ctx context.Context, key []byte, deadline int64) (ok
 	if s.ram.Closed() {
 		return false, ErrClosed
 	}
+	var ev ram.Evicted
+	defer ev.Notify() // when the key is not needed any more
 	hash := s.ram.Hash(key)
 	if s.hasCopy(hash, key) {
-		s.dropCopy(hash, key, ram.Invalidated)
+		s.drop(hash, key, ram.Invalidated, &ev)
 	}
 	_, err = s.shared.tier.Touch(ctx, key, deadline)
 	if errors.Is(err, shared.ErrNotFound) {
 		return false, nil
 	}
-	s.dropCopy(hash, key, ram.Invalidated)
+	s.drop(hash, key, ram.Invalidated, &ev)
 	return err == nil, s.sharedError(&shared.Entry{Key: key}, err)
 }
 

@@ -12,18 +12,17 @@ import (
 )
 
 // ssdTier is the SSD tier as the store uses it: it is ram.LowerTier to the RAM tier,
-// and it counts in that tier's time.
+// and its time is the store's.
 type ssdTier struct {
-	tier        *ssd.Tier
-	clockOffset int64        // the store's time plus this is milliseconds since 1970; even: a deadline's last bit is its writer's
-	bytes       int64        // of its files, at most
-	clearing    atomic.Int32 // Clears under way: nothing is promoted meanwhile
-	timeout     error        // ErrSSDTimeout, with the time
-	evictions   evictions
+	tier      *ssd.Tier
+	bytes     int64        // of its files, at most
+	clearing  atomic.Int32 // Clears under way: nothing is promoted meanwhile
+	timeout   error        // ErrSSDTimeout, with the time
+	evictions evictions
 }
 
 // openSSD opens the SSD tier, if there is to be one; otherwise it is nil.
-func openSSD(cfg *Config, now func() int64) (*ssdTier, error) {
+func openSSD(cfg *Config) (*ssdTier, error) {
 	fs := cfg.FS
 	if fs == nil {
 		if cfg.Dir == "" {
@@ -34,10 +33,9 @@ func openSSD(cfg *Config, now func() int64) (*ssdTier, error) {
 			return nil, badOption("SSD.Dir", "cannot be used: %w", err)
 		}
 	}
-	start := cfg.wall().UnixMilli() - now()
 	sc := cfg.SSD
 	sc.FS, sc.Memory, sc.Grace = fs, cfg.RAMBytes, cfg.Grace
-	sc.Now = func() int64 { return now() + start }
+	sc.Now, sc.Machine = cfg.wall(), cfg.machine()
 	if cfg.Adjust != nil {
 		cfg.Adjust(&sc)
 	}
@@ -47,7 +45,7 @@ func openSSD(cfg *Config, now func() int64) (*ssdTier, error) {
 	if err != nil {
 		return nil, ssdOpenError(cfg, err)
 	}
-	d.tier, d.clockOffset = tier, (tier.Now()-now())&^1
+	d.tier = tier
 	return d, nil
 }
 
@@ -70,13 +68,13 @@ func (d *ssdTier) Prefetch(hash uint64) { d.tier.Prefetch(hash) }
 func (d *ssdTier) Invalidate(hash uint64) { d.tier.Invalidate(hash) }
 
 func (d *ssdTier) Demote(hash uint64, key, value []byte, deadline int64, read bool, copied ram.Copy) bool {
-	return d.tier.Demote(hash, key, value, d.toUnix(deadline), read, ssd.Copy(copied))
+	return d.tier.Demote(hash, key, value, deadline, read, ssd.Copy(copied))
 }
 
 func (d *ssdTier) MaxWhole() int { return d.tier.MaxWhole() }
 
 func (d *ssdTier) DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, read bool, copied ram.Copy) (to ram.Transfer, there bool) {
-	parts, there := d.tier.DemoteParts(hash, keyLen, valueLen, d.toUnix(deadline), read, ssd.Copy(copied))
+	parts, there := d.tier.DemoteParts(hash, keyLen, valueLen, deadline, read, ssd.Copy(copied))
 	if parts == nil { // which is no nil Transfer
 		return nil, there
 	}
@@ -101,22 +99,6 @@ func (d *ssdTier) Has(hash uint64) bool { return !d.lacks(hash, 0) }
 
 // Room is ram.SimulatedLower.
 func (d *ssdTier) Room() (bytes int64, evicting bool, hits uint64) { return d.tier.Room() }
-
-// toUnix is a deadline of the RAM tier in the SSD tier's time.
-func (d *ssdTier) toUnix(deadline int64) int64 {
-	if deadline == 0 {
-		return 0
-	}
-	return deadline + d.clockOffset
-}
-
-// deadlineOf is a deadline of the SSD tier in the RAM tier's time.
-func (d *ssdTier) deadlineOf(f *ssd.Found) int64 {
-	if f.Deadline == 0 {
-		return 0
-	}
-	return max(f.Deadline-d.clockOffset, 1)
-}
 
 // clear empties both tiers. Nothing is promoted meanwhile: a value read from the
 // disk before it is cleared must not come to RAM after that was.

@@ -14,19 +14,19 @@ import (
 // Store is the tiers of a cache. All methods are safe for concurrent use. Its owner
 // holds it by value: while a method of the store runs, the owner is not collected.
 type Store struct {
-	ram     *ram.Tier
-	ssd     *ssdTier      // nil: RAM alone
-	shared  *sharedTier   // nil: none
-	trust   *shared.Trust // of its copies
-	now     func() int64
-	grace   bool // the tiers keep expired entries
-	hook    atomic.Pointer[WriteHook]
-	numbers numbers
-	agreed  *Numbers // nil without a shared tier
+	ram    *ram.Tier
+	ssd    *ssdTier      // nil: RAM alone
+	shared *sharedTier   // nil: none
+	trust  *shared.Trust // of its copies
+	now    func() int64
+	grace  bool // the tiers keep expired entries
+	hook   atomic.Pointer[WriteHook]
+	agreed *Numbers // nil without a shared tier
 	ending
 
+	registry  *registryOwner
 	recovered bool // the SSD tier had records when it was opened
-	obsolete  atomic.Pointer[func(key, head []byte) bool]
+	obsolete  atomic.Pointer[obsoleteRecords]
 
 	numberHook atomic.Pointer[NumberHook] // not in what the memory's cleanup holds on to
 }
@@ -39,34 +39,41 @@ func (s *Store) keepAlive() { runtime.KeepAlive(s) }
 // any more. The memory's address space outlives Close, so that a late reader finds
 // zeros and not a fault.
 func (s *Store) freeWhenUnreachable() {
-	runtime.AddCleanup(s, leftTiers.free, leftTiers{s.ram, s.ssd, s.shared})
+	runtime.AddCleanup(s, leftTiers.free, leftTiers{s.ram, s.ssd, s.shared, s.registry})
 }
 
 // leftTiers are the tiers that a store leaves behind.
 type leftTiers struct {
-	ram    *ram.Tier
-	ssd    *ssdTier
-	shared *sharedTier
+	ram      *ram.Tier
+	ssd      *ssdTier
+	shared   *sharedTier
+	registry *registryOwner
 }
 
 // free gives back the tiers' memory and files. A store that nobody closed is closed
 // first, without writing RAM's entries to the SSD.
 func (t leftTiers) free() {
 	if t.ssd == nil && t.shared == nil {
-		t.ram.Free()
+		t.freeRAM()
 		return
 	}
 	go func() { // it may take a while
 		_ = t.shared.close(context.Background())
 		t.ram.Close()
 		if t.ssd == nil {
-			t.ram.Free()
+			t.freeRAM()
 			return
 		}
 		_ = t.ssd.tier.Close(context.Background())
 		t.ssd.tier.Free()
-		t.ram.Free()
+		t.freeRAM()
 	}()
+}
+
+// freeRAM gives back what is in RAM alone.
+func (t leftTiers) freeRAM() {
+	t.ram.Free()
+	t.registry.free()
 }
 
 // Now is the store's time in milliseconds, above 0.
@@ -132,7 +139,7 @@ func (s *Store) Tell(causes ram.Causes) {
 // Stats are the figures of the tiers; those of an SSD tier that there is not are 0.
 func (s *Store) Stats() (inRAM ram.Stats, onSSD ssd.Stats) {
 	inRAM = s.ram.Stats()
-	inRAM.Overhead += s.heapNumbers()
+	inRAM.Overhead += s.registry.bytes() + s.agreed.bytes() + s.shared.heap()
 	if s.ssd != nil {
 		onSSD = s.ssd.tier.Stats()
 	}
@@ -150,6 +157,17 @@ func (s *Store) Resize(bytes int64) error {
 		least, most := s.ram.Bounds()
 		err = fmt.Errorf("firn: SetRAMBytes(%d): want %d to %d bytes", bytes, least, most)
 	}
+	s.keepAlive()
+	return err
+}
+
+// RAMBytes is the RAM budget.
+func (s *Store) RAMBytes() int64 { return s.ram.Bytes() }
+
+// Lend takes bytes of the RAM budget for memory outside the tiers, or gives them back if negative:
+// as ram.Tier.Reserve.
+func (s *Store) Lend(bytes int64) error {
+	err := s.ram.Reserve(bytes)
 	s.keepAlive()
 	return err
 }

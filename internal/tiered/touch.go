@@ -51,7 +51,7 @@ func (s *Store) touchOnSSD(ctx context.Context, w *change) error {
 func (s *Store) tryTouchOnSSD(ctx context.Context, a *Attempt, w *change) error {
 	s.Begin(a, w.key)
 	defer s.End(a)
-	value, _, ok, err := s.lookBelow(ctx, a, nil)
+	value, _, ok, err := s.lookBelow(ctx, a, nil, s.promote)
 	switch {
 	case err != nil:
 		return err

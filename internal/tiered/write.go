@@ -162,20 +162,37 @@ func unlessChanged(err error) error {
 	return err
 }
 
-// DeleteIfEqual removes a value, unless the key was written since stored was read:
-// a value that somebody has set meanwhile stays.
+// DeleteIfEqual removes stored, which was read as the value of key, if the key has it still,
+// in whichever tier. Where it has another value by now, or none, nothing is written: a load
+// that has begun meanwhile goes on.
 func (s *Store) DeleteIfEqual(ctx context.Context, key, stored []byte) error {
+	var a Attempt
+	s.Begin(&a, key) // and then look: a write is either seen or noticed
+	defer s.End(&a)
+	b := getScratch()
+	defer b.put()
+	v, ok, err := s.lookStale(ctx, &a, b.bytes[:0])
+	b.bytes = v
+	if err != nil || !ok || !bytes.Equal(v, stored) {
+		return err
+	}
+	return unlessChanged(s.Remove(&a))
+}
+
+// lookStale is Look that counts as no read, and shows stale values and obsolete ones.
+func (s *Store) lookStale(ctx context.Context, a *Attempt, dst []byte) (value []byte, ok bool, err error) {
+	hash := a.watch.Hash()
 	if s.shared != nil {
-		return s.deleteIfEqualShared(ctx, key, stored)
+		have := sharedCopy{value: dst}
+		if !callOf(ctx).SkipLocal {
+			have = s.peekCopy(ctx, hash, dst, a.key, (*Store).peekAny)
+		}
+		seen, err := s.seeShared(ctx, a, len(dst), &have)
+		return seen.value, err == nil && (seen.state == Fresh || seen.state == Stale), err
 	}
-	var w ram.Watch
-	s.Watch(&w, s.Hash(key), key) // and then look: a write is either seen or noticed
-	defer s.Unwatch(&w)
-	if now, ok := s.PeekFresh(nil, key); ok && !bytes.Equal(now, stored) {
-		return nil
+	value, deadline, err := s.findStale(ctx, hash, dst, a.key)
+	if err == ErrNotFound {
+		return dst, false, nil
 	}
-	var ev ram.Evicted
-	err := s.DeleteIf(&w, key, &ev)
-	ev.Notify()
-	return err
+	return value, err == nil && deadline >= 0, err
 }

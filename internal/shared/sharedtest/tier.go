@@ -60,8 +60,9 @@ func (t *Tier) Open(local shared.Local) (*shared.Trust, error) {
 	if t.local != nil {
 		return nil, errors.New("serves another cache already")
 	}
-	t.local, t.trust = local, shared.NewTrust(1, 1024)
-	t.trust.Advance(0)
+	t.local, t.trust = local, shared.NewTrust(1, local.Seals())
+	t.trust.SetClock(func() int64 { return time.Now().UnixMilli() }, math.MaxInt64) // which is always asked
+	t.trust.Advance(1)
 	t.server.mu.Lock()
 	defer t.server.mu.Unlock()
 	t.beginEpoch()
