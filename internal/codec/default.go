@@ -1,11 +1,12 @@
 package codec
 
 import (
-	"encoding"
+	"crypto/sha256"
 	"fmt"
 	"reflect"
-	"strings"
 	"time"
+
+	"github.com/firncache/firn/internal/codec/plan"
 )
 
 // Codec is firn.Codec, which documents the methods.
@@ -17,15 +18,15 @@ type Codec[V any] interface {
 
 // Default is firn.DefaultCodec.
 func Default[V any]() (Codec[V], error) {
-	name, values, err := defaultOf(reflect.TypeFor[V]())
+	d, err := defaultOf(reflect.TypeFor[V]())
 	if err != nil {
 		return nil, err
 	}
-	switch name {
+	switch d.name {
 	case timeName:
 		return any(timeCodec{}).(Codec[V]), nil
 	case binaryName:
-		return newBinaryCodec[V](), nil
+		return &binaryCodec[V]{with: d.with}, nil
 	case stringName:
 		return stringCodec[V]{}, nil
 	case bytesName:
@@ -39,7 +40,7 @@ func Default[V any]() (Codec[V], error) {
 	case complexName:
 		return complexCodec[V]{}, nil
 	}
-	return newJSONCodec[V](faithful(values)), nil
+	return &planCodec[V]{name: d.name, plan: d.plan}, nil
 }
 
 // The names of the built-in codecs. A change of the bytes that one of them writes
@@ -54,34 +55,43 @@ const (
 	numberName  = "number/1"
 	complexName = "complex/1"
 	jsonName    = "json/1"
+	planName    = "plan/1" // then a space, and a hash of the layout
 )
 
-// defaultOf is the name of a type's Default. Of JSON, values is that of
-// lostInJSON.
-func defaultOf(t reflect.Type) (name string, values bool, err error) {
+// chosen is the Default of a type.
+type chosen struct {
+	name string
+	with *plan.Methods // of binaryName
+	plan *plan.Plan    // of planName
+}
+
+// defaultOf is the Default of a type. It fails with the name of what would not come back.
+func defaultOf(t reflect.Type) (chosen, error) {
+	with := plan.BinaryMethods(t)
 	switch k := t.Kind(); {
 	case t == reflect.TypeFor[time.Time]():
-		return timeName, false, nil
-	case isBinary(t):
-		if why := promotion(t, appendBinaryMethod, toBinaryMethod, fromBinaryMethod); why != "" {
-			return "", false, fmt.Errorf("%s %s: set a Codec", TypeName(t), strings.TrimSuffix(why, ","))
-		}
-		return binaryName, false, nil
+		return chosen{name: timeName}, nil
+	case with != nil:
+		return chosen{name: binaryName, with: with}, nil
 	case k == reflect.String:
-		return stringName, false, nil
+		return chosen{name: stringName}, nil
 	case k == reflect.Slice && t.Elem().Kind() == reflect.Uint8:
-		return bytesName, false, nil
+		return chosen{name: bytesName}, nil
 	case k == reflect.Array && t.Elem().Kind() == reflect.Uint8:
-		return arrayName, false, nil
+		return chosen{name: arrayName}, nil
 	case k == reflect.Bool:
-		return boolName, false, nil
+		return chosen{name: boolName}, nil
 	case isNumber(k):
-		return numberName, false, nil
+		return chosen{name: numberName}, nil
 	case k == reflect.Complex64 || k == reflect.Complex128:
-		return complexName, false, nil
+		return chosen{name: complexName}, nil
 	}
-	values, err = lostInJSON(t)
-	return jsonName, values, err
+	p, layout, err := plan.Of(t)
+	if err != nil {
+		return chosen{}, err
+	}
+	hash := sha256.Sum256([]byte(layout))
+	return chosen{name: fmt.Sprintf("%s %x", planName, hash[:8]), plan: p}, nil
 }
 
 // isNumber reports whether offheap.AppendPlain takes values of the kind, bool apart.
@@ -92,16 +102,11 @@ func isNumber(k reflect.Kind) bool {
 // IsInteger reports whether the kind is one of the integers.
 func IsInteger(k reflect.Kind) bool { return k >= reflect.Int && k <= reflect.Uintptr }
 
-// implements reports whether t, or a pointer to it, has the methods of T.
-func implements[T any](t reflect.Type) bool {
-	return t.Implements(reflect.TypeFor[T]()) || reflect.PointerTo(t).Implements(reflect.TypeFor[T]())
-}
+// AppendsBinary is plan.AppendsBinary.
+func AppendsBinary(t reflect.Type) (ok bool, why string) { return plan.AppendsBinary(t) }
 
-// marshalsItself reports whether a type's methods decide its bytes.
-func marshalsItself(t reflect.Type) bool {
-	return isBinary(t) || implements[jsonMarshaler](t) && implements[jsonUnmarshaler](t) ||
-		implements[encoding.TextMarshaler](t) && implements[encoding.TextUnmarshaler](t)
-}
+// IsImmutable is plan.IsImmutable.
+func IsImmutable(t reflect.Type) bool { return plan.IsImmutable(t) }
 
 // WrongLength is a codec's error for bytes that are not its own.
 func WrongLength[V any](got int, want any) error {

@@ -7,8 +7,7 @@
 //     one that reads it.
 //   - default: the codec that a type gets if nobody chooses one. Its values come
 //     back as they were, or are refused.
-//   - to lose: JSON loses the parts of a type or a value that it does not bring back as it
-//     was, as an unexported field, or an int in an interface.
+//   - plan: how the values of a type become bytes, step by step, made once by reflection.
 //   - promoted: of a method that a struct has from an embedded field. It knows
 //     nothing of the other fields.
 //   - layout: the description of a type, down to the fields.
@@ -20,9 +19,9 @@
 //   - default.go: which codec a type gets
 //   - plain.go: strings, bytes, numbers and times
 //   - binary.go: types that marshal themselves
-//   - json.go: all others
+//   - planned.go: all others, by package plan
+//   - holder.go: where a value lies meanwhile
+//   - json.go: JSON, by choice
 //   - encoder.go: the default of a type that only reflection knows
-//   - lossy_types.go, lossy_values.go: what JSON loses of a type, and of a value
-//   - promoted.go: whether the methods of a type are its own
 //   - fingerprint.go: layout and fingerprint
 package codec

@@ -3,6 +3,8 @@ package codec
 import (
 	"reflect"
 	"time"
+
+	"github.com/firncache/firn/internal/offheap"
 )
 
 // Encoder writes values of one type, which only reflection knows, as the type's
@@ -17,11 +19,11 @@ type appender func(dst []byte, v reflect.Value) ([]byte, error)
 
 // EncoderOf makes the encoder of a type. It fails as Default does.
 func EncoderOf(t reflect.Type) (*Encoder, error) {
-	name, values, err := defaultOf(t)
+	d, err := defaultOf(t)
 	if err != nil {
 		return nil, err
 	}
-	return &Encoder{name, appenderOf(t, name, values)}, nil
+	return &Encoder{d.name, appenderOf(t, d)}, nil
 }
 
 // Name is that of the type's Default.
@@ -30,16 +32,15 @@ func (e *Encoder) Name() string { return e.name }
 // Append appends the bytes of v, which is of the encoder's type, to dst.
 func (e *Encoder) Append(dst []byte, v any) ([]byte, error) { return e.append(dst, reflect.ValueOf(v)) }
 
-// appenderOf is Append of the codec of a name, which is the Default of t.
-func appenderOf(t reflect.Type, name string, values bool) appender {
-	switch name {
+// appenderOf is Append of the codec that is the Default of t.
+func appenderOf(t reflect.Type, d chosen) appender {
+	switch d.name {
 	case timeName:
 		return through(timeCodec{}, func(v reflect.Value) time.Time { return v.Interface().(time.Time) })
 	case binaryName:
-		if t.Kind() == reflect.Pointer {
-			return func(dst []byte, v reflect.Value) ([]byte, error) { return appendPointer(dst, v.Interface()) }
+		return func(dst []byte, v reflect.Value) ([]byte, error) {
+			return d.with.Append(dst, addressable(v).Addr().Interface())
 		}
-		return func(dst []byte, v reflect.Value) ([]byte, error) { return appendBinary(dst, pointerTo(v)) }
 	case stringName:
 		return through(stringCodec[string]{}, reflect.Value.String)
 	case bytesName:
@@ -53,10 +54,9 @@ func appenderOf(t reflect.Type, name string, values bool) appender {
 	case complexName:
 		return through(complexCodec[complex128]{}, reflect.Value.Complex)
 	}
-	check := faithful(values)
-	return through(newJSONCodec[any](func(v reflect.Value, written []byte) error {
-		return check(v.Elem().Elem(), written) // the value that the pointer in the interface leads to
-	}), pointerTo)
+	return func(dst []byte, v reflect.Value) ([]byte, error) {
+		return d.plan.Append(dst, offheap.FieldsAt(addressable(v).Addr()))
+	}
 }
 
 // through makes an appender of a codec and what turns a value into one of the
@@ -92,6 +92,3 @@ func addressable(v reflect.Value) reflect.Value {
 	p.Set(v)
 	return p
 }
-
-// pointerTo points to a copy.
-func pointerTo(v reflect.Value) any { return addressable(v).Addr().Interface() }

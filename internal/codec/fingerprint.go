@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+
+	"github.com/firncache/firn/internal/codec/plan"
 )
 
 // Fingerprint identifies the meaning of a value's bytes: the codec's name, the
@@ -40,32 +42,17 @@ func (f Fingerprint) Cut(b []byte) (payload []byte, ok bool) {
 }
 
 // TypeName is the name of a type with the paths of its packages.
-func TypeName(t reflect.Type) string {
-	if t.Name() != "" {
-		if t.PkgPath() == "" {
-			return t.Name()
-		}
-		return t.PkgPath() + "." + t.Name()
-	}
-	switch t.Kind() {
-	case reflect.Pointer:
-		return "*" + TypeName(t.Elem())
-	case reflect.Slice:
-		return "[]" + TypeName(t.Elem())
-	case reflect.Array:
-		return fmt.Sprintf("[%d]%s", t.Len(), TypeName(t.Elem()))
-	case reflect.Map:
-		return "map[" + TypeName(t.Key()) + "]" + TypeName(t.Elem())
-	}
-	return t.String()
-}
+func TypeName(t reflect.Type) string { return plan.TypeName(t) }
 
 // Layout describes a type so that two types with the same description can read
 // each other's bytes: its name, and below it the fields of structs with their
 // names, types and tags. So a struct that gained a field does not read bytes
 // that lack it. A type that marshals itself is described by its name alone:
-// its internal state does not matter.
-func Layout(t reflect.Type) string {
+// its internal state does not matter. It is empty for a codec whose name says all of it.
+func Layout(codecName string, t reflect.Type) string {
+	if strings.HasPrefix(codecName, planName+" ") {
+		return ""
+	}
 	var b strings.Builder
 	describe(&b, t, map[reflect.Type]bool{})
 	return b.String()
@@ -99,4 +86,9 @@ func describe(b *strings.Builder, t reflect.Type, seen map[reflect.Type]bool) {
 	default:
 		b.WriteString(" = " + t.Kind().String())
 	}
+}
+
+// marshalsItself reports whether a type's own methods decide its bytes.
+func marshalsItself(t reflect.Type) bool {
+	return plan.BinaryMethods(t) != nil || plan.TextMethods(t) != nil || plan.JSONMethods(t) != nil
 }

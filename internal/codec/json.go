@@ -2,19 +2,12 @@ package codec
 
 import (
 	"encoding/json"
-	"reflect"
 	"sync"
-)
-
-type (
-	jsonMarshaler   = json.Marshaler
-	jsonUnmarshaler = json.Unmarshaler
 )
 
 // jsonCodec is encoding/json. Values pass through holders, as in binaryCodec.
 type jsonCodec[V any] struct {
-	check   func(v reflect.Value, written []byte) error // further conditions on a value; nil: none
-	holders sync.Pool                                   // of *jsonHolder[V]
+	holders sync.Pool // of *jsonHolder[V]
 }
 
 type jsonHolder[V any] struct {
@@ -30,10 +23,8 @@ func (h *jsonHolder[V]) Write(p []byte) (int, error) {
 }
 
 // JSON is firn.JSONCodec.
-func JSON[V any]() Codec[V] { return newJSONCodec[V](nil) }
-
-func newJSONCodec[V any](check func(v reflect.Value, written []byte) error) *jsonCodec[V] {
-	c := &jsonCodec[V]{check: check}
+func JSON[V any]() Codec[V] {
+	c := &jsonCodec[V]{}
 	c.holders.New = func() any {
 		h := &jsonHolder[V]{}
 		h.encoder = json.NewEncoder(h)
@@ -50,9 +41,6 @@ func (c *jsonCodec[V]) Append(dst []byte, v V) ([]byte, error) {
 	h.v, h.out = v, dst
 	err := h.encoder.Encode(&h.v)
 	out := h.out
-	if err == nil && c.check != nil {
-		err = c.check(reflect.ValueOf(&h.v).Elem(), out[len(dst):])
-	}
 	c.release(h)
 	if err != nil {
 		return dst, err

@@ -1,12 +1,12 @@
 package codec
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 	"reflect"
 	"time"
 
+	"github.com/firncache/firn/internal/codec/plan"
 	"github.com/firncache/firn/internal/offheap"
 )
 
@@ -117,18 +117,7 @@ type timeCodec struct{}
 
 func (timeCodec) Name() string { return timeName }
 
-// Append writes the bytes of AppendBinary, but for the seconds of an offset west of
-// UTC, as zones had before there was standard time: these are written negative
-// there, and read as if they were not.
-func (timeCodec) Append(dst []byte, t time.Time) ([]byte, error) {
-	from := len(dst)
-	dst, err := t.AppendBinary(dst)
-	if b := dst[from:]; err == nil && len(b) == 16 && int8(b[15]) < 0 {
-		binary.BigEndian.PutUint16(b[13:], binary.BigEndian.Uint16(b[13:])-1) // minutes
-		b[15] += 60
-	}
-	return dst, err
-}
+func (timeCodec) Append(dst []byte, t time.Time) ([]byte, error) { return plan.AppendTime(dst, t) }
 
 func (timeCodec) Decode(src []byte) (t time.Time, err error) {
 	err = t.UnmarshalBinary(src)

@@ -1,7 +1,8 @@
-package codec
+package plan
 
 import (
 	"encoding"
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"runtime"
@@ -18,9 +19,9 @@ type marshalMethod struct {
 }
 
 var (
-	toJSONMethod = marshalMethod{"MarshalJSON", implements[jsonMarshaler],
+	toJSONMethod = marshalMethod{"MarshalJSON", implements[json.Marshaler],
 		func(t reflect.Type) (reflect.Method, bool) { return t.MethodByName("MarshalJSON") }}
-	fromJSONMethod = marshalMethod{"UnmarshalJSON", implements[jsonUnmarshaler],
+	fromJSONMethod = marshalMethod{"UnmarshalJSON", implements[json.Unmarshaler],
 		func(t reflect.Type) (reflect.Method, bool) { return t.MethodByName("UnmarshalJSON") }}
 	toTextMethod = marshalMethod{"MarshalText", implements[encoding.TextMarshaler],
 		func(t reflect.Type) (reflect.Method, bool) { return t.MethodByName("MarshalText") }}
@@ -33,6 +34,22 @@ var (
 	fromBinaryMethod = marshalMethod{"UnmarshalBinary", implements[encoding.BinaryUnmarshaler],
 		func(t reflect.Type) (reflect.Method, bool) { return t.MethodByName("UnmarshalBinary") }}
 )
+
+// isOf reports whether a type, or a pointer to it, has declared the method: one that a
+// struct has from an embedded field knows nothing of the others.
+func (m *marshalMethod) isOf(t reflect.Type) bool {
+	if t.Kind() == reflect.Interface || t.Kind() == reflect.Pointer || !m.has(t) {
+		return false
+	}
+	if t.Kind() == reflect.Struct {
+		for i := range t.NumField() {
+			if f := t.Field(i); f.Anonymous && m.has(f.Type) {
+				return m.declaredBy(t)
+			}
+		}
+	}
+	return true
+}
 
 // promotion says why a struct, or the one that t points to, cannot be marshalled by its
 // methods: one of them is that of an embedded field, which knows nothing of the
@@ -88,4 +105,29 @@ func (m *marshalMethod) declaredBy(t reflect.Type) bool {
 		}
 	}
 	return false
+}
+
+// structOf is the struct type that t is or points to, nil without one.
+func structOf(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	return t
+}
+
+// implements reports whether t, or a pointer to it, has the methods of T.
+func implements[T any](t reflect.Type) bool {
+	return t.Implements(reflect.TypeFor[T]()) || reflect.PointerTo(t).Implements(reflect.TypeFor[T]())
+}
+
+// AppendsBinary reports whether t, or a pointer to it, has AppendBinary, and why
+// that method leaves some of a value out, if it does.
+func AppendsBinary(t reflect.Type) (ok bool, why string) {
+	if t.Kind() == reflect.Interface || !implements[encoding.BinaryAppender](t) {
+		return false, ""
+	}
+	return true, strings.TrimSuffix(promotion(t, appendBinaryMethod, fromBinaryMethod), ",")
 }
