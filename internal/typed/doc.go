@@ -5,10 +5,10 @@
 // # Terminology
 //
 //   - namespace: the entries of the typed caches of one name and type of keys.
-//   - generation: a number that is drawn when a namespace begins, and again when it
-//     is cleared. The keys begin with it.
-//   - registry: where the store keeps the current generations' numbers, so that a later
-//     process finds them.
+//   - generation: a number that begins the keys of a namespace, until that is cleared.
+//   - registry: where the store keeps what tells the generations, and when tags were
+//     invalidated, so that a later process finds it.
+//   - head: the bytes before a value that has tags.
 //   - part: a number, bool or string in a key, alone or as a field or an element.
 //   - header: the bytes before those of a value, or payload: the name of its
 //     type and a fingerprint of layout and codec.
@@ -19,7 +19,8 @@
 //   - parts.go: those of keys made of several numbers and strings
 //   - namespace.go: namespaces, and their generations; shared_space.go: those that all
 //     processes agree on
-//   - tags.go: tags, and their versions; shared_tags.go likewise
+//   - head.go: what stands before a value with tags
+//   - tags.go: tags, and what they make of a value; shared_tags.go: with a shared tier
 //   - counters.go: how often a namespace's typed caches were called
 //   - value.go: values behind a header, as SetValue and GetValue have them
 package typed

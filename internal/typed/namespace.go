@@ -18,16 +18,14 @@ import (
 //
 // # Generations
 //
-// Every key in it begins with the number of the namespace's generation, 64 bits
-// that no namespace of the cache has had before. Clear draws another: no key
-// leads to the old entries any more, and they leave like all that are not read.
+// Every key in it begins with the number of the namespace's generation: a hash of its name
+// and of what the store's registry has at the name's place. Clear changes that, so there is
+// another number: no key leads to the old entries any more, and they leave like all that are
+// not read. The registry outlives the process as the entries do, and is changed before Clear
+// returns; so the next process finds the entries, and none that were cleared.
 //
-// A persistent cache has to find its entries again after a restart, and to find
-// none that were cleared. So the number lies in the store's registry, which outlives
-// the process as the entries do. It is replaced there before Clear returns; and a name
-// that the registry has lost gets a number that it never had, but for the case that
-// registry.Table describes. So losing a number loses the namespace, and never brings
-// cleared entries back.
+// Any number of namespaces share a fixed number of places. A Clear of one may therefore lose the
+// entries of others, when those are opened again; it brings none back.
 //
 // With a shared tier all processes agree on the number, and a Clear is one for all: see
 // shared_space.go.
@@ -61,7 +59,7 @@ type Namespaces struct {
 func (n *Namespaces) Open(store *tiered.Store, name string) (*Namespace, error) {
 	id := registry.IDOf(registry.Namespace, name)
 	if store.Numbers() == nil {
-		store.OpenNumbers() // which may evict, and tell the user
+		store.OpenRegistry() // which may evict, and calls the user then
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -104,7 +102,7 @@ func (s *Namespace) firstNumber() (uint64, error) {
 	if s.numbers != nil {
 		return max(rand.Uint64(), 1), nil
 	}
-	return s.of.store.HoldNumber(s.id)
+	return s.of.store.Generation(s.id)
 }
 
 // forgotten names a namespace that nobody can reach any more, without keeping its cache.
@@ -122,15 +120,7 @@ func forget(f forgotten) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if s, ok := n.open[f.id]; ok && s.Value() == nil {
-		n.remove(f.id)
-	}
-}
-
-// remove forgets a namespace. The caller holds mu.
-func (n *Namespaces) remove(id registry.ID) {
-	delete(n.open, id)
-	if n.store.Numbers() == nil {
-		n.store.ReleaseNumber(id)
+		delete(n.open, f.id)
 	}
 }
 
@@ -140,7 +130,7 @@ func (n *Namespaces) Close(s *Namespace) {
 	defer n.mu.Unlock()
 	if s.users--; s.users == 0 {
 		s.cleanup.Stop()
-		n.remove(s.id)
+		delete(n.open, s.id)
 	}
 }
 
@@ -169,7 +159,7 @@ func (s *Namespace) Clear(ctx context.Context) error {
 	if s.users == 0 { // there may be another namespace of the name
 		return tiered.ErrClosed
 	}
-	number, err := s.of.store.BumpNumber(s.id)
+	number, err := s.of.store.ClearNamespace(s.id)
 	if err == nil {
 		s.current.Store(&coherence.Generation{Number: number})
 	}

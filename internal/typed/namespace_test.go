@@ -3,9 +3,9 @@ package typed
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"testing"
-	"weak"
 
 	"github.com/firncache/firn/internal/tiered"
 )
@@ -49,72 +49,48 @@ func TestClearAfterClose(t *testing.T) {
 	if err := old.Clear(context.Background()); !errors.Is(err, tiered.ErrClosed) {
 		t.Errorf("Clear of the old one: %v", err)
 	}
-	if got, ok := store.Number(next.id); !ok || got != next.Generation().Number {
-		t.Errorf("the number is %d, %v, want %d", got, ok, next.Generation().Number)
+	if got, err := store.Generation(next.id); err != nil || got != next.Generation().Number {
+		t.Errorf("the number is %d, %v, want %d", got, err, next.Generation().Number)
 	}
 	if err := next.Clear(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if got, ok := store.Number(next.id); !ok || got != next.Generation().Number || got == old.Generation().Number {
-		t.Errorf("after Clear the number is %d, %v, want %d", got, ok, next.Generation().Number)
+	if got, err := store.Generation(next.id); err != nil || got != next.Generation().Number || got == old.Generation().Number {
+		t.Errorf("after Clear the number is %d, %v, want %d", got, err, next.Generation().Number)
 	}
 }
 
-// A namespace in use keeps its slot while others come and go; one that is not may lose
-// it.
-func TestNumbersAreHeld(t *testing.T) {
-	t.Parallel()
+// However many namespaces there are, each has its generation again when it is opened again, and
+// what was forgotten is given back.
+func TestManyNamespaces(t *testing.T) {
 	store := openStore(t)
 	n := new(Namespaces)
-	s, err := n.Open(store, "n")
-	if err != nil {
-		t.Fatal(err)
-	}
-	churn := func() {
-		for i := range 3_000 {
-			other, err := n.Open(store, string(rune('a'+i)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			n.Close(other)
-		}
-	}
-	churn()
-	if got, ok := store.Number(s.id); !ok || got != s.Generation().Number {
-		t.Errorf("in use, it lost its slot: %d, %v", got, ok)
-	}
-	n.Close(s)
-	churn()
-	if _, ok := store.Number(s.id); ok {
-		t.Error("not in use, it has its slot still")
-	}
-}
-
-// A namespace that was forgotten gives its slot back; one of its name that is in use
-// by then stays.
-func TestForgottenIsReleased(t *testing.T) {
-	store := openStore(t)
-	n := new(Namespaces)
-	open := func(name string) *Namespace {
-		s, err := n.Open(store, name)
+	open := func(i int) *Namespace {
+		s, err := n.Open(store, fmt.Sprint("namespace ", i))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return s
 	}
-	for i := range 3_000 { // more than can be held
-		open(string(rune('a' + i)))
+	const many = 20_000
+	numbers := make([]uint64, many)
+	for i := range numbers {
+		s := open(i)
+		if numbers[i] = s.Generation().Number; i%2 == 0 {
+			n.Close(s)
+		}
+	}
+	for i := range numbers {
+		if got := open(i).Generation().Number; got != numbers[i] {
+			t.Fatalf("namespace %d has the generation %d, want %d", i, got, numbers[i])
+		}
 	}
 	for n.Len() > 0 {
 		runtime.GC()
 		runtime.Gosched()
 	}
-	s := open("n")
-	if got, ok := store.Number(s.id); !ok || got != s.Generation().Number {
-		t.Errorf("the slots are held: %d, %v", got, ok)
-	}
-	forget(forgotten{weak.Make(n), s.id})
-	if again := open("n"); again != s {
+	s := open(0)
+	if open(0) != s {
 		t.Error("a namespace in use was forgotten")
 	}
 	runtime.KeepAlive(s)

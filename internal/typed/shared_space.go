@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/firncache/firn/internal/coherence"
+	"github.com/firncache/firn/internal/registry"
 	"github.com/firncache/firn/internal/shared"
 	"github.com/firncache/firn/internal/tiered"
 )
@@ -17,7 +18,7 @@ func (s *Namespace) ToRead(ctx context.Context) (*coherence.Generation, error) {
 	if s.numbers == nil {
 		return g, nil
 	}
-	c, err := s.numbers.GetToRead(ctx, s.id, g.Agreed)
+	c, err := s.numbers.GetToRead(ctx, s.id.SharedPlace(), g.Agreed)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +43,7 @@ func (s *Namespace) ToWrite(ctx context.Context) (*coherence.Generation, error) 
 	if s.numbers == nil || s.numbers.Holds(g.Agreed) {
 		return g, nil
 	}
-	c, err := s.numbers.Get(ctx, s.id)
+	c, err := s.numbers.Get(ctx, s.id.SharedPlace())
 	if err != nil {
 		return g, err
 	}
@@ -57,7 +58,7 @@ func (s *Namespace) Latest(ctx context.Context, g *coherence.Generation) (*coher
 		return g, nil
 	}
 	c, err := s.numbers.Latest(ctx, g.Agreed)
-	if err != nil || c.Value == g.Number {
+	if err != nil || c.Value == g.Agreed.Value {
 		return g, err
 	}
 	return s.generationOf(g, c), nil
@@ -79,7 +80,7 @@ func (s *Namespace) generationOf(g *coherence.Generation, c *shared.Number) *coh
 	if g = s.current.Load(); g.Agreed == c {
 		return g
 	}
-	g = &coherence.Generation{Number: c.Value, Agreed: c}
+	g = &coherence.Generation{Number: registry.GenerationOf(s.id, c.Value, 0), Agreed: c}
 	if !c.Voided() { // under mu: a copy from before a renewal is void when that becomes current
 		s.current.Store(g)
 	}
@@ -88,7 +89,7 @@ func (s *Namespace) generationOf(g *coherence.Generation, c *shared.Number) *coh
 
 // clearShared is Clear with a shared tier.
 func (s *Namespace) clearShared(ctx context.Context) error {
-	c, err := s.numbers.Renew(ctx, s.id)
+	c, err := s.numbers.Renew(ctx, s.id.SharedPlace())
 	if err == nil {
 		s.generationOf(s.current.Load(), c)
 	}

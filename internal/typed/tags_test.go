@@ -1,75 +1,85 @@
 package typed
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
-	"fmt"
+	"errors"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/firncache/firn/internal/codec"
 	"github.com/firncache/firn/internal/registry"
 )
 
-// table is a registry alone.
-type table struct{ *registry.Table }
-
-func (t table) Number(id registry.ID) (uint64, bool)      { return t.Get(id) }
-func (t table) BumpNumber(id registry.ID) (uint64, error) { return t.Bump(id), nil }
-
-func newTags() *Tags {
-	t := new(Tags)
-	t.Open(newTable(), nil)
-	return t
+func newTags(t *testing.T) *Tags {
+	store := openStore(t)
+	store.OpenRegistry()
+	tags := new(Tags)
+	tags.Open(store)
+	return tags
 }
 
-func newTable() table { return table{registry.New(nil, 1)} }
+// now is the head of a value with some tags.
+func (t *Tags) now(space string, names ...string) Head {
+	return t.at(t.Begun(), space, names...)
+}
+
+// at is that of one that began to be made at a moment.
+func (t *Tags) at(begun Begun, space string, names ...string) Head {
+	h, err := t.Append(context.Background(), nil, begun, space, names)
+	if err != nil {
+		panic(err)
+	}
+	return h
+}
 
 // What is stored before a tagged value stays as it is: later versions of the package read
 // it.
 func TestTagFormat(t *testing.T) {
-	l := TagList{n: 2}
-	l.pairs[0].tag, l.pairs[0].version = tagOf("pages", "product:42"), 1
-	l.pairs[1].tag, l.pairs[1].version = tagOf("pages", "category:7"), 2
-	got := hex.EncodeToString(l.Append([]byte("before ")))
-	want := "6265666f726520" + "6a1c2ba7" + "02" + "e17a286180e8f877" + "0100000000000000" + "c52c4142363df86d" + "0200000000000000"
-	if got != want {
-		t.Errorf("%s, want %s", got, want)
+	h := newTags(t).now("pages", "product:42", "category:7")
+	if got, want := hex.EncodeToString(h[:5]), hex.EncodeToString(tagFormat.Append(nil))+"02"; got != want || len(h) != 29 || !bytes.Equal(h[13:21], make([]byte, 8)) {
+		t.Errorf("%x: want %s, a seal, a clock of 0 and two hashes", h, want)
 	}
-	if none := (&TagList{}).Append(nil); none != nil {
-		t.Errorf("no tags are stored as %x, want nothing", none)
+	id := registry.TagOf("pages", "product:42")
+	if got := id.Hash(); got != 0x77f8e88061287ae1 {
+		t.Errorf("the tag's hash is %x", got)
 	}
 }
 
 func TestCutTags(t *testing.T) {
-	tags := newTags()
+	tags := newTags(t)
+	names := strings.Split("a b c d e f g h i j k l m n o p", " ")
 	for n := 1; n <= MaxTags; n++ {
-		l := nowOf(tags, "space", []string{"a", "b", "c", "d"}[:n])
-		stored := append(l.Append(nil), "value"...)
+		h := tags.now("space", names[:n]...)
+		stored := append(bytes.Clone(h), "value"...)
 		got, value, ok := CutTags(stored)
-		if !ok || got != l || string(value) != "value" {
-			t.Errorf("%d tags: %v, %q, %v, want %v", n, got, value, ok, l)
+		if !ok || !bytes.Equal(got, h) || string(value) != "value" || !tags.Hold(got) {
+			t.Errorf("%d tags: %x, %q, %v, want %x", n, got, value, ok, h)
 		}
-		head := len(stored) - len(value)
-		for short := range head {
+		for short := range len(h) {
 			if _, _, ok := CutTags(stored[:short]); ok {
-				t.Errorf("%d tags were cut off %d bytes of %d", n, short, head)
+				t.Errorf("%d tags were cut off %d bytes of %d", n, short, len(h))
 			}
 		}
 		for _, count := range []byte{0, MaxTags + 1, 255} {
-			stored[countAt] = count
+			stored[noteAt-1] = count
 			if _, _, ok := CutTags(append(stored, make([]byte, 5000)...)); ok {
 				t.Errorf("%d tags were cut off", count)
 			}
 		}
 	}
+	if most := noteAt + max(registry.NoteLen(MaxTags), sharedNoteLen(MaxTags)); most > 256 {
+		t.Errorf("the head has up to %d bytes: want at most 256, which the tiers show", most)
+	}
 }
 
 // No fingerprint is that of tags.
 func TestUnambiguous(t *testing.T) {
-	if f := Unambiguous(tagFormat); f == tagFormat {
-		t.Error("a value without tags begins as one with tags")
+	for _, tagged := range []codec.Fingerprint{tagFormat, sharedTagFormat} {
+		if f := Unambiguous(tagged); f == tagFormat || f == sharedTagFormat {
+			t.Error("a value without tags begins as one with tags")
+		}
 	}
 	if f := codec.FingerprintOf("other"); Unambiguous(f) != f {
 		t.Error("another fingerprint is not itself any more")
@@ -78,151 +88,80 @@ func TestUnambiguous(t *testing.T) {
 
 // A tag is of its namespace.
 func TestTagOf(t *testing.T) {
-	seen := map[tag][2]string{}
+	seen := map[registry.ID][2]string{}
 	for _, of := range [][2]string{{"n", "a"}, {"n", "b"}, {"m", "a"}, {"", "na"}, {"na", ""}, {"n\x00", "a"}, {"n", "\x00a"}, {strings.Repeat("n", 255), "a"}} {
-		g := tagOf(of[0], of[1])
-		if other, ok := seen[g]; ok {
+		id := registry.TagOf(of[0], of[1])
+		if other, ok := seen[id]; ok {
 			t.Errorf("%q and %q are one tag", of, other)
 		}
-		seen[g] = of
-	}
-}
-
-func TestInvalidate(t *testing.T) {
-	tags := newTags()
-	a, ab, b := nowOf(tags, "n", []string{"a"}), nowOf(tags, "n", []string{"a", "b"}), nowOf(tags, "n", []string{"b"})
-	elsewhere := nowOf(tags, "m", []string{"a"})
-	check := func(when string, want ...bool) {
-		t.Helper()
-		for i, l := range []TagList{a, ab, b, elsewhere} {
-			if tags.Hold(&l) != want[i] || tags.Obsolete(nil, l.Append(nil)) == want[i] {
-				t.Errorf("%s, tags %d hold: %v, want %v", when, i, tags.Hold(&l), want[i])
-			}
-		}
-	}
-	check("at first", true, true, true, true)
-	_ = tags.Invalidate(context.Background(), "n", "a")
-	check("without a", false, false, true, true)
-	a = nowOf(tags, "n", []string{"a"})
-	check("with another a", true, false, true, true)
-	for _, untagged := range []string{"", "text", string(tagFormat.Append(nil))} {
-		if tags.Obsolete(nil, []byte(untagged)) {
-			t.Errorf("%q is obsolete", untagged)
-		}
+		seen[id] = of
 	}
 }
 
 // What was invalidated since a load began is obsolete, whenever the load names its tags, and
 // what was before is not.
 func TestLate(t *testing.T) {
-	tags := newTags()
-	late := func(begun Begun, name string, want bool) {
+	tags := newTags(t)
+	late := func(begun Begun, want bool, names ...string) {
 		t.Helper()
-		if l := tags.Late(context.Background(), begun, "n", []string{name}); tags.Hold(&l) != want {
-			t.Errorf("%s, for a load that began at %d: %v, want %v", name, begun, !want, want)
+		if got := tags.Hold(tags.at(begun, "n", names...)); got != want {
+			t.Errorf("%s, for a load that began at %d: %v, want %v", names, begun, got, want)
 		}
 	}
-	_ = tags.Invalidate(context.Background(), "n", "a")
-	begun := tags.Begun()
-	late(begun, "a", true)
-	_ = tags.Invalidate(context.Background(), "n", "b") // nobody has used it
-	late(begun, "a", true)
-	late(begun, "b", false)
-	late(tags.Begun(), "b", true)
-	l := tags.Late(context.Background(), begun, "n", []string{"a", "b"})
-	if tags.Hold(&l) {
-		t.Error("a value holds of which one tag was invalidated")
+	invalidate := func(name string) {
+		if err := tags.Invalidate(context.Background(), "n", name); err != nil {
+			t.Fatal(err)
+		}
 	}
+	invalidate("a")
+	begun := tags.Begun()
+	late(begun, true, "a")
+	invalidate("b") // nobody has used it
+	late(begun, true, "a")
+	late(begun, false, "b")
+	late(tags.Begun(), true, "b")
+	late(begun, false, "a", "b")
 }
 
-// An invalidation that is overtaken by a later one does not make its stripe older.
-func TestStripeGrows(t *testing.T) {
-	tags := newTags()
-	begun := tags.Begun()
-	_ = tags.Invalidate(context.Background(), "n", "a")
-	tags.stripe(tagOf("n", "a")).Store(5) // by one that began later
-	_ = tags.Invalidate(context.Background(), "n", "a")
-	if l := tags.Late(context.Background(), Begun{count: begun.count + 4}, "n", []string{"a"}); tags.Hold(&l) {
-		t.Error("an invalidation was forgotten")
+// A raw value that begins like a tagged one is not obsolete, and a tagged one is as long as its
+// table is there.
+func TestForgedHead(t *testing.T) {
+	tags := newTags(t)
+	tags.Use()
+	head := tags.now("n", "a")
+	obsolete := func(head []byte) bool { return tags.store.IsObsolete([]byte("key"), head) }
+	forged := append(tagFormat.Append(nil), 1)
+	forged = append(forged, make([]byte, registry.NoteLen(1))...)
+	if obsolete(head) || obsolete(forged) {
+		t.Error("something is obsolete before anything was invalidated")
 	}
-}
-
-// A tag that the table has forgotten is a new one, also if the same number could be drawn
-// again.
-func TestForgotten(t *testing.T) {
-	tags := newTags()
-	l := nowOf(tags, "n", []string{"a"})
-	tags.Open(newTable(), nil) // as one that was lost
-	if tags.Hold(&l) {
+	for _, name := range []string{"a", "b", "c"} {
+		_ = tags.Invalidate(context.Background(), "n", name)
+	}
+	other := newTags(t).now("n", "a")
+	if !obsolete(head) || tags.Hold(head) {
+		t.Error("a value holds of which the tag was invalidated")
+	}
+	if obsolete(forged) || obsolete(other) || obsolete(forged[:8]) || obsolete(nil) {
+		t.Error("what no value of the cache begins with is obsolete")
+	}
+	if tags.Hold(other) {
 		t.Error("the tag of a table that was lost holds")
-	}
-	if again := nowOf(tags, "n", []string{"a"}); again == l || tags.Hold(&l) {
-		t.Error("a tag has the version that it had in a table that was lost")
-	}
-	l = nowOf(tags, "n", []string{"a"})
-	for i := range 10_000 {
-		nowOf(tags, "n", []string{fmt.Sprint(i)})
-	}
-	if tags.Hold(&l) {
-		t.Error("the table has forgotten nothing")
-	}
-	nowOf(tags, "n", []string{"a"})
-	if tags.Hold(&l) {
-		t.Error("a tag that was forgotten has its old version again")
-	}
-}
-
-// Invalidating tags that nobody uses drives none out of the table.
-func TestInvalidateUnknown(t *testing.T) {
-	tags := newTags()
-	l := nowOf(tags, "n", []string{"a"})
-	for i := range 10_000 {
-		_ = tags.Invalidate(context.Background(), "n", fmt.Sprint("unknown ", i))
-	}
-	if !tags.Hold(&l) {
-		t.Error("a tag was forgotten for others that no value has")
-	}
-}
-
-// Those who use a new tag at the same time get one version.
-func TestFirstUseAtOnce(t *testing.T) {
-	tags := newTags()
-	for i := range 200 {
-		name := []string{fmt.Sprint(i)}
-		var lists [4]TagList
-		var all sync.WaitGroup
-		for k := range lists {
-			all.Go(func() { lists[k] = nowOf(tags, "n", name) })
-		}
-		all.Wait()
-		for k := range lists {
-			if lists[k] != lists[0] {
-				t.Fatalf("versions %v", lists)
-			}
-		}
 	}
 }
 
 func TestCheckTags(t *testing.T) {
 	for want, names := range map[string][]string{
-		"5 tags: want at most 4":                      make([]string, 5),
+		"too many tags: 17, want at most 16":          strings.Split(strings.Repeat("x ", 16)+"x", " "),
 		`tag 1: "" has 0 bytes: want 1 to 255`:        {"a", ""},
 		`tag 0: "nnnnnnnnnnnnnnnnnnnn" has 256 bytes`: {strings.Repeat("n", 256)},
 	} {
-		if err := CheckTags(names); err == nil || !strings.Contains(err.Error(), want) {
+		err := CheckTags(names)
+		if err == nil || !strings.Contains(err.Error(), want) || errors.Is(err, ErrTooManyTags) != (len(names) > MaxTags) {
 			t.Errorf("%q: %v, want %s", names, err, want)
 		}
 	}
 	if err := CheckTags([]string{"a", "b", "c", strings.Repeat("n", 255)}); err != nil {
 		t.Error(err)
 	}
-}
-
-// nowOf is Now, which does not fail without a shared tier.
-func nowOf(tags *Tags, space string, names []string) TagList {
-	l, err := tags.Now(context.Background(), space, names)
-	if err != nil {
-		panic(err)
-	}
-	return l
 }

@@ -29,7 +29,7 @@ func header(t reflect.Type, codecName string) []byte {
 }
 
 func fingerprint(t reflect.Type, codecName string) codec.Fingerprint {
-	return codec.FingerprintOf(codecName, codec.Layout(t))
+	return codec.FingerprintOf(codecName, codec.Layout(codecName, t))
 }
 
 // CutHeader takes the header off a stored value. It reports false if there is

@@ -1,0 +1,153 @@
+package hot
+
+import (
+	"hash/maphash"
+	"sync/atomic"
+)
+
+// Place is room for one value that is about to be put into a table.
+type Place struct {
+	bytes int64 // of the value
+	taken int64 // of these, of the budget; the rest is to be had from others of its set
+}
+
+// Admit reports whether the value of a key is to be put into the table, and finds room for it:
+// size is how many bytes it refers to, about. Put or Forgo follows. It may ask for memory, which
+// calls the user's OnEvict: no lock is held.
+func (t *Table[K, V]) Admit(key K, size int) (p Place, ok bool) {
+	now := t.now.Load()
+	if now == nil || t.isTight(now) {
+		if now = t.grow(now); now == nil {
+			return p, false
+		}
+	}
+	if !now.knows(maphash.Comparable(t.seed, key)) {
+		return p, false
+	}
+	p.bytes = t.fixed + int64(size)
+	if t.budget.take(p.bytes) {
+		p.taken = p.bytes
+	}
+	return p, true
+}
+
+// Forgo gives back the room of a value that is not put there.
+func (t *Table[K, V]) Forgo(p Place) { t.budget.give(p.taken) }
+
+// isTight reports whether as many values were driven out, or kept out by the door, as there are
+// places: in a table that is too small, keys that are read in turn drive each other from the door.
+func (t *Table[K, V]) isTight(now *sets[K, V]) bool {
+	return len(now.sets) < t.most && now.lacks.Load() > int64(len(now.sets)*ways)
+}
+
+// grow makes the table larger, by four at once, if the budget has room: it begins empty.
+func (t *Table[K, V]) grow(old *sets[K, V]) *sets[K, V] {
+	n := minSets
+	if old != nil {
+		n = min(4*len(old.sets), t.most)
+		old.lacks.Store(0) // or the next one tries at once
+	}
+	bytes := int64(n) * (setBytes + ways*doorBytes)
+	if !t.budget.take(bytes) {
+		return old
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if now := t.now.Load(); now != old {
+		t.budget.give(bytes)
+		return now
+	}
+	next := &sets[K, V]{sets: make([]set[K, V], n), door: make([]atomic.Uint32, n*ways), taken: bytes}
+	t.replace(next)
+	return next
+}
+
+// knows reports whether a key was the last that came to its place at the door, and notes it.
+func (n *sets[K, V]) knows(hash uint64) bool {
+	place, mark := &n.door[hash%uint64(len(n.door))], uint32(hash>>32)|1
+	if place.Load() == mark {
+		return true
+	}
+	place.Store(mark)
+	n.lacks.Add(1)
+	return false
+}
+
+// Put puts the value of a key where Admit found room.
+func (t *Table[K, V]) Put(key K, value V, p Place) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.now.Load()
+	if now == nil {
+		t.budget.give(p.taken)
+		return
+	}
+	hash := maphash.Comparable(t.seed, key)
+	s := now.set(hash)
+	lack := p.bytes - p.taken // less than nothing: to be given back
+	i, old := s.find(key)
+	if old == nil {
+		i = s.victim(hash)
+		old = s.entries[i].Load()
+	}
+	for {
+		if old != nil {
+			s.entries[i].Store(nil)
+			now.taken -= old.bytes
+			lack -= old.bytes
+			now.lacks.Add(1)
+		}
+		if lack <= 0 {
+			break
+		}
+		if i, old = s.other(); old == nil { // there is no room
+			t.budget.give(p.bytes - lack)
+			return
+		}
+	}
+	t.budget.give(-lack)
+	now.taken += p.bytes
+	s.entries[i].Store(&entry[K, V]{key, p.bytes, value})
+	s.mark(i, byte(hash>>56))
+}
+
+// victim is the place of a set that is taken next: an empty one, or one that was not read since
+// the last round.
+func (s *set[K, V]) victim(hash uint64) int {
+	for i := range ways {
+		if s.entries[i].Load() == nil {
+			return i
+		}
+	}
+	first := int(hash >> 40 % ways)
+	word := s.word.Load()
+	for n := range ways {
+		i := (first + n) % ways
+		if word>>(clockBits+i)&1 == 0 {
+			return i
+		}
+	}
+	s.word.And(1<<clockBits - 1)
+	return first
+}
+
+// other is an entry of a set.
+func (s *set[K, V]) other() (int, *entry[K, V]) {
+	for i := range ways {
+		if e := s.entries[i].Load(); e != nil {
+			return i, e
+		}
+	}
+	return 0, nil
+}
+
+// mark notes the tag of a new entry, which was not read yet.
+func (s *set[K, V]) mark(i int, tag byte) {
+	for {
+		old := s.word.Load()
+		word := old&^(0xff<<(8*i))&^(1<<(clockBits+i)) | uint64(tag)<<(8*i)
+		if s.word.CompareAndSwap(old, word) {
+			return
+		}
+	}
+}

@@ -1,0 +1,190 @@
+package hot
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// newBudget is a budget of so many bytes, and what of them is lent.
+func newBudget(limit int64) (b *Budget, lent *atomic.Int64) {
+	b, lent = new(Budget), new(atomic.Int64)
+	b.Open(func(bytes int64) error {
+		if lent.Add(bytes) > limit {
+			lent.Add(-bytes)
+			return errors.New("too much")
+		}
+		return nil
+	}, limit)
+	return b, lent
+}
+
+// put reads a key twice, as it were, and puts its value there.
+func put(t *Table[string, int], key string, value, size int) bool {
+	for range 2 {
+		if place, ok := t.Admit(key, size); ok {
+			t.Put(key, value, place)
+			return true
+		}
+	}
+	return false
+}
+
+func TestTable(t *testing.T) {
+	b, lent := newBudget(1 << 20)
+	table := NewTable[string, int](100, b)
+	if table.Get("a") != nil || lent.Load() != 0 {
+		t.Error("an empty table has something")
+	}
+	table.Delete("a")
+	if _, ok := table.Admit("a", 1); ok {
+		t.Error("a key is let in that was read once")
+	}
+	for i := range 50 {
+		put(table, strconv.Itoa(i), i, 10)
+	}
+	found := 0
+	for i := range 50 {
+		if v := table.Get(strconv.Itoa(i)); v != nil {
+			if found++; *v != i {
+				t.Errorf("%d: got %d", i, *v)
+			}
+		}
+	}
+	if found < 45 {
+		t.Errorf("%d of 50 values found in a table of 224", found)
+	}
+	put(table, "7", 77, 10)
+	if v := table.Get("7"); v == nil || *v != 77 {
+		t.Errorf("a value that was replaced: %v", v)
+	}
+	if table.Delete("7"); table.Get("7") != nil {
+		t.Error("a deleted value is found")
+	}
+	table.Drop()
+	if table.Get("8") != nil || b.Used() != 0 {
+		t.Errorf("%d bytes in use after Drop", b.Used())
+	}
+	table.Close()
+}
+
+// Keys that are read in turn become hot, if there is room for them: the table grows.
+func TestKeysInTurn(t *testing.T) {
+	b, _ := newBudget(1 << 20)
+	table := NewTable[int, int](4096, b)
+	found := 0
+	for i := range 40 * 1024 {
+		key := i % 1024
+		if table.Get(key) != nil {
+			found++
+		} else if place, ok := table.Admit(key, 8); ok {
+			table.Put(key, i, place)
+		}
+	}
+	if found < 20*1024 {
+		t.Errorf("%d of %d found", found, 40*1024)
+	}
+}
+
+// A value that is read stays where others come and go.
+func TestClock(t *testing.T) {
+	b, _ := newBudget(1 << 20)
+	table := NewTable[string, int](1, b)
+	put(table, "hot", 1, 0)
+	for i := range 10_000 {
+		if table.Get("hot") == nil {
+			t.Fatalf("gone after %d others", i)
+		}
+		put(table, strconv.Itoa(i), i, 0)
+	}
+}
+
+// All that is put into a table is paid for, and no more than there is.
+func TestBudget(t *testing.T) {
+	const limit = 64 << 10
+	b, lent := newBudget(limit)
+	tables := []*Table[string, int]{NewTable[string, int](10_000, b), NewTable[string, int](10_000, b)}
+	for i := range 20_000 {
+		put(tables[i%2], fmt.Sprint("key ", rand.IntN(2000)), i, rand.IntN(200))
+		if b.Used() > b.lent.Load() || b.lent.Load() != lent.Load() || b.lent.Load() > limit {
+			t.Fatalf("%d bytes in use of %d, %d lent, of %d", b.Used(), b.lent.Load(), lent.Load(), limit)
+		}
+	}
+	if b.Used() < limit/2 {
+		t.Errorf("%d bytes in use of %d", b.Used(), limit)
+	}
+	if place, ok := tables[0].Admit("key 1", 1<<20); ok {
+		tables[0].Put("key 1", 1, place)
+		if tables[0].Get("key 1") != nil {
+			t.Error("a value larger than the budget is there")
+		}
+	}
+	b.Limit(limit / 2)
+	if b.Used() != 0 || lent.Load() != 0 {
+		t.Errorf("%d bytes in use and %d lent after the limit was lowered", b.Used(), lent.Load())
+	}
+	put(tables[0], "again", 1, 1)
+	if tables[0].Get("again") == nil {
+		t.Error("nothing can be put there any more")
+	}
+	for _, table := range tables {
+		table.Close()
+	}
+	if b.Used() != 0 {
+		t.Errorf("%d bytes in use without tables", b.Used())
+	}
+}
+
+// A Get that begins after Delete finds no value from before it, while the table grows, is
+// dropped and other keys are put there.
+func TestDeleteIsSeen(t *testing.T) {
+	b, _ := newBudget(1 << 20)
+	table := NewTable[string, int](10_000, b)
+	var owners sync.WaitGroup
+	for g := range 4 {
+		owners.Go(func() {
+			for i := range 20_000 {
+				key := fmt.Sprint(g, " ", rand.IntN(64))
+				table.Delete(key)
+				if v := table.Get(key); v != nil {
+					t.Errorf("%s: %d found after Delete", key, *v)
+				}
+				put(table, key, i, 10)
+				if v := table.Get(key); v != nil && *v != i {
+					t.Errorf("%s: got %d, want %d or nothing", key, *v, i)
+				}
+				if i%1000 == 0 {
+					table.Drop()
+				}
+			}
+		})
+	}
+	owners.Wait()
+	if table.Close(); b.Used() != 0 {
+		t.Errorf("%d bytes in use after Close", b.Used())
+	}
+}
+
+func BenchmarkGet(b *testing.B) {
+	budget, _ := newBudget(1 << 26)
+	table := NewTable[string, int](5000, budget)
+	keys := make([]string, 5000)
+	for range 4 {
+		for i := range keys {
+			keys[i] = fmt.Sprint("metadata/", i)
+			put(table, keys[i], i, 100)
+		}
+	}
+	hits := 0
+	b.ResetTimer()
+	for i := range b.N {
+		if table.Get(keys[i%len(keys)]) != nil {
+			hits++
+		}
+	}
+	b.ReportMetric(float64(hits)/float64(b.N), "hits/op")
+}
