@@ -87,6 +87,7 @@ type Store interface {
 	PeekStale(ctx context.Context, hash uint64, dst, key []byte) (value []byte, deadline int64, state tiered.State)
 	PeekRAM(hash uint64, dst, key []byte) (value []byte, deadline int64, state tiered.State)
 	IsObsolete(key, value []byte) bool
+	IsNegativeObsolete(value []byte) bool
 
 	Watch(w *ram.Watch, hash uint64, key []byte)
 	Unwatch(w *ram.Watch)

@@ -19,7 +19,9 @@ type directives struct {
 	ttl    time.Duration // 0 or less: nothing is to be kept
 	ownTTL bool
 	note   any
-	cached []byte // the value of CachedValue, nil before that found one
+	tags   []byte    // of a key that has no value
+	cached []byte    // the value of CachedValue, nil before that found one
+	waits  []*flight // that the loader waits for, and some that have ended
 }
 
 type directivesKey struct{}
@@ -59,6 +61,22 @@ func Note(ctx context.Context) any {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.note
+}
+
+// SetNegative says what a negative entry has that remembers an ErrNotFound of the loader whose
+// context ctx is: its tags.
+func SetNegative(ctx context.Context, tags []byte) {
+	d := directivesOf(ctx)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.tags = tags
+}
+
+// negative is what SetNegative said.
+func (d *directives) negative() []byte {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.tags
 }
 
 // directivesOf are those of the loader whose context ctx is; nil if it is nobody's.

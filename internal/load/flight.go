@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 
 	"github.com/firncache/firn/internal/ram"
@@ -139,5 +140,43 @@ func (call *loaderCall) unwant() {
 		if first := call.ctx.end(context.Canceled, nil); first && call.called.Load() {
 			go call.of.endEarly(call, context.Canceled) // it takes locks; run does it for a loader that was not called
 		}
+	}
+}
+
+// waitsFor reports whether the loader of a load, or one that it waits for, waits for a load of a call.
+func (f *flight) waitsFor(call *loaderCall, seen map[*loaderCall]bool) bool {
+	own := f.callUnderWay()
+	if own == nil || seen[own] {
+		return false
+	}
+	seen[own] = true
+	d := &own.directives
+	d.mu.Lock()
+	waits := slices.Clone(d.waits)
+	d.mu.Unlock()
+	for _, next := range waits {
+		if c := next.callUnderWay(); c == call || c != nil && next.waitsFor(call, seen) {
+			return true
+		}
+	}
+	return false
+}
+
+// callUnderWay is the call of a load, nil if that has ended.
+func (f *flight) callUnderWay() *loaderCall {
+	f.shard.mu.Lock()
+	defer f.shard.mu.Unlock()
+	if !f.underWay() {
+		return nil
+	}
+	return f.call
+}
+
+func (f *flight) ended() bool {
+	select {
+	case <-f.done:
+		return true
+	default:
+		return false
 	}
 }

@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/firncache/firn/internal/offheap"
 	"github.com/firncache/firn/internal/tiered"
@@ -11,9 +12,24 @@ import (
 // errOwnKey is the error for a loader that would wait for itself.
 var errOwnKey = errors.New("firn: a loader asks for a key that it is loading")
 
+// errEachOther is the error for a loader that would wait for a load that waits for the loader itself.
+var errEachOther = errors.New("firn: a loader asks for a key whose load waits for a key that this loader is loading")
+
 // joinOrBegin enters a caller into the load of key. If there is none, it adds one
 // to *call, a new call if that is nil, and leaves it to the caller to start it.
 func (g *Group) joinOrBegin(ctx context.Context, hash uint64, key []byte, call **loaderCall) (*flight, error) {
+	f, err := g.enter(ctx, hash, key, call)
+	if err == nil {
+		err = g.waitFor(ctx, f)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// enter is joinOrBegin without a look at what the load itself waits for.
+func (g *Group) enter(ctx context.Context, hash uint64, key []byte, call **loaderCall) (*flight, error) {
 	asker := directivesOf(ctx) // not under the lock: a context may be the user's own
 	s := g.shardOf(hash)
 	s.mu.Lock()
@@ -31,6 +47,37 @@ func (g *Group) joinOrBegin(ctx context.Context, hash uint64, key []byte, call *
 	}
 	f.callers++
 	return f, nil
+}
+
+// waitFor notes that the loader whose context ctx is waits for a load, if ctx is a loader's. It fails if
+// the load waits for that loader, directly or over others. Of two loaders that come to wait for each other
+// at once one finds the other at least: each notes its wait before it looks.
+func (g *Group) waitFor(ctx context.Context, f *flight) error {
+	d := directivesOf(ctx)
+	if d == nil {
+		return nil
+	}
+	d.mu.Lock()
+	d.waits = append(slices.DeleteFunc(d.waits, (*flight).ended), f)
+	d.mu.Unlock()
+	if f.waitsFor(d.call, map[*loaderCall]bool{}) {
+		g.leave(ctx, f)
+		return errEachOther
+	}
+	return nil
+}
+
+// waitsNoMore takes back one waitFor.
+func waitsNoMore(ctx context.Context, f *flight) {
+	d := directivesOf(ctx)
+	if d == nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if i := slices.Index(d.waits, f); i >= 0 {
+		d.waits = slices.Delete(d.waits, i, i+1)
+	}
 }
 
 // joinBackground adds a load of key that goes on without callers to *call, like
@@ -95,7 +142,8 @@ func (g *Group) newCall(ctx context.Context, asker *directives) *loaderCall {
 }
 
 // leave is called by a caller that does not wait for the end.
-func (g *Group) leave(f *flight) {
+func (g *Group) leave(ctx context.Context, f *flight) {
+	waitsNoMore(ctx, f)
 	f.shard.mu.Lock()
 	defer f.shard.mu.Unlock()
 	if f.callers--; f.callers == 0 && !f.goesOn(g.cfg.CancelUnwanted) {
@@ -104,7 +152,8 @@ func (g *Group) leave(f *flight) {
 }
 
 // leaveRunning is leave for a caller that wants the load to go on.
-func (f *flight) leaveRunning() {
+func (f *flight) leaveRunning(ctx context.Context) {
+	waitsNoMore(ctx, f)
 	f.shard.mu.Lock()
 	defer f.shard.mu.Unlock()
 	f.callers--

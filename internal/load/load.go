@@ -20,9 +20,10 @@ func (g *Group) Load(ctx context.Context, dst, key []byte, load Func) ([]byte, e
 	before, hash := g.begun.Load(), g.store.Hash(key)
 	for {
 		v, f, err := g.loadOnce(ctx, hash, dst, key, loader{one: load})
-		if err != nil || !g.outdated(f, before, key, v[len(dst):]) {
+		if !g.outdated(f, before, v[len(dst):], err) {
 			return v, err
 		}
+		key = f.key // the loader may have used the caller's buffer
 	}
 }
 
@@ -60,11 +61,17 @@ func (g *Group) loadOnce(ctx context.Context, hash uint64, dst, key []byte, load
 	return v, f, err
 }
 
-// outdated reports whether a value is none for a caller who came when before loads had
+// outdated reports whether a result is none for a caller who came when before loads had
 // begun: it is obsolete, and its load began earlier, so that it may have become so before
 // the caller came. Any load of the key that the caller finds afterwards began later.
-func (g *Group) outdated(f *flight, before uint64, key, value []byte) bool {
-	return f != nil && f.number <= before && g.store.IsObsolete(key, value)
+func (g *Group) outdated(f *flight, before uint64, value []byte, err error) bool {
+	switch {
+	case f == nil || f.number > before:
+		return false
+	case err == nil:
+		return g.store.IsObsolete(f.key, value)
+	}
+	return errors.Is(err, tiered.ErrNotFound) && g.store.IsNegativeObsolete(f.call.directives.negative())
 }
 
 // start begins a call of a loader, and returns for how many keys. A load of one of its
@@ -189,6 +196,10 @@ func (g *Group) completeMany(call *loaderCall, results []result) (ev ram.Evicted
 
 // completeOne ends one load, as complete does.
 func (g *Group) completeOne(f *flight, res *result, ev *ram.Evicted) (awaited bool) {
+	if why := f.call.ctx.why(); why == g.timeout { // of this moment: the loads are about to be ended
+		res.unstored = why
+		return g.end(f, *res)
+	}
 	if res.unstored = g.storeResult(f, res, ev); res.failedToStore() {
 		g.count.unstored.Add(1)
 	}
@@ -235,13 +246,13 @@ func (g *Group) wait(ctx context.Context, dst []byte, f *flight, soft <-chan str
 				return g.answer(ctx, dst, f)
 			default:
 			}
-			g.leave(f)
+			g.leave(ctx, f)
 			return dst, false, ctx.Err()
 		case <-soft:
 			soft = nil
 			if v, ok := g.staleFallback(ctx, f.hash, dst, f.key); ok {
 				g.count.softTimeouts.Add(1)
-				f.leaveRunning()
+				f.leaveRunning(ctx)
 				return v, true, nil
 			}
 		}

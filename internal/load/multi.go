@@ -35,7 +35,7 @@ func (g *Group) LoadMissing(ctx context.Context, found *tiered.Values, keys [][]
 	defer func() { // of those that are still waited for, if one panicked
 		for _, a := range answers {
 			if a.flight != nil {
-				g.leave(a.flight)
+				g.leave(ctx, a.flight)
 			}
 		}
 	}()
@@ -49,7 +49,7 @@ func (g *Group) LoadMissing(ctx context.Context, found *tiered.Values, keys [][]
 			a.flight = nil
 			var err error
 			all.Bytes, a.ok, err = g.wait(ctx, all.Bytes, f, soft)
-			if a.ok && g.outdated(f, before, f.key, all.Bytes[start:]) {
+			if g.outdated(f, before, all.Bytes[start:], err) {
 				all.Bytes, _, err = g.loadOnce(ctx, f.hash, all.Bytes[:start], f.key, loader{many: load})
 				a.ok = err == nil
 			}

@@ -25,10 +25,10 @@ func (g *Group) Refresh(ctx context.Context, dst, key []byte, load Func) ([]byte
 		select {
 		case <-f.done:
 		case <-ctx.Done():
-			g.leave(f)
+			g.leave(ctx, f)
 			return dst, ctx.Err()
 		}
-		if f.number <= before || f.result.cached {
+		if key = f.key; f.number <= before || f.result.cached { // the caller's buffer may have been used
 			continue // it may have asked the source before the call, or not at all
 		}
 		if f.result.panicked != nil {

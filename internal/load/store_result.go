@@ -18,20 +18,20 @@ func (g *Group) storeResult(f *flight, res *result, ev *ram.Evicted) error {
 	if res.panicked != nil || isFailure(res.err) {
 		return nil
 	}
-	ttl := f.call.directives.get(g.cfg.TTL)
+	ttl, store := f.call.directives.get(g.cfg.TTL), g.storeNegative
 	switch {
-	case ttl <= 0:
-	case res.err == nil && g.store.IsObsolete(f.key, res.value): // it was invalidated meanwhile
+	case ttl <= 0,
+		res.err == nil && g.store.IsObsolete(f.key, res.value), // it was invalidated meanwhile
+		res.err != nil && (g.cfg.NegativeTTL <= 0 || g.store.IsNegativeObsolete(f.call.directives.negative())):
+		return g.deleteIf(f, ev)
 	case res.err == nil:
-		err := g.storeValue(f, res.value, ttl, ev)
-		if !errors.Is(err, tiered.ErrTooLarge) && !errors.Is(err, tiered.ErrNoRoom) {
-			return err
-		}
-		return errors.Join(err, g.deleteIf(f, ev))
-	case g.cfg.NegativeTTL > 0 && g.storeNegative(f, ev) == nil:
-		return nil
+		store = func(f *flight, ev *ram.Evicted) error { return g.storeValue(f, res.value, ttl, ev) }
 	}
-	return g.deleteIf(f, ev)
+	err := store(f, ev)
+	if errors.Is(err, tiered.ErrTooLarge) || errors.Is(err, tiered.ErrNoRoom) {
+		err = errors.Join(err, g.deleteIf(f, ev))
+	}
+	return err
 }
 
 // storeValue stores a value for ttl, less jitter.
@@ -44,11 +44,11 @@ func (g *Group) storeValue(f *flight, value []byte, ttl time.Duration, ev *ram.E
 }
 
 // storeNegative remembers for NegativeTTL that a key has no value. It is a record
-// like others, without a value, that the tiers hide: its deadline is negative. So
+// like others, of which the value is the tags, that the tiers hide: its deadline is negative. So
 // it shares the budget, is evicted when nobody asks for it, and ends with any
 // write of its key. It does not go to the SSD.
 func (g *Group) storeNegative(f *flight, ev *ram.Evicted) error {
-	return g.setIf(f, nil, -(g.store.Now() + millis(g.cfg.NegativeTTL)), ev)
+	return g.setIf(f, f.call.directives.negative(), -(g.store.Now() + millis(g.cfg.NegativeTTL)), ev)
 }
 
 // setIf stores a value, in the shared tier too, where it replaces what the load has leased
