@@ -1,7 +1,7 @@
 package policy
 
 import (
-	"math/rand/v2"
+	"reflect"
 	"testing"
 )
 
@@ -48,23 +48,53 @@ func TestSettingInWords(t *testing.T) {
 	}
 }
 
-// Whoever looks at the choices disturbs nobody.
+// The choices are whole at any moment of the requests beside which they are read, and
+// reading them changes nothing: the same requests alone lead to the same shadows.
 func TestChoicesBesideRequests(t *testing.T) {
-	tuner, done := NewTuner(1<<20), make(chan struct{})
-	go func() {
-		defer close(done)
-		for range 20_000 {
-			h := rand.Uint64()
+	beside, alone, done := NewTuner(1<<20), NewTuner(1<<20), make(chan struct{})
+	request := func(tuner *Tuner, look func()) {
+		for i, h := range hashes(20_000, 8) {
 			tuner.Insert(h, 100, false)
 			tuner.Hit(h)
+			if i%100 == 0 {
+				look()
+			}
 		}
+	}
+	look := func() {
+		list, current := beside.Choices()
+		checkChoices(t, list, current)
+	}
+	go func() {
+		defer close(done)
+		request(beside, look)
 	}()
-	for {
+	for running := true; running; {
+		look()
 		select {
 		case <-done:
-			return
+			running = false
 		default:
-			tuner.Choices()
 		}
+	}
+	request(alone, func() {})
+	checkTuner(t, beside)
+	if !reflect.DeepEqual(beside.shadows, alone.shadows) || beside.Setting() != alone.Setting() {
+		t.Error("the shadows are others than after the same requests without readers")
+	}
+}
+
+// checkChoices fails unless each setting is there, and one that scores 1, or none that scores.
+func checkChoices(t *testing.T, list []Choice, current int) {
+	t.Helper()
+	best, total := 0.0, 0.0
+	for i, c := range list {
+		best, total = max(best, c.Score), total+c.Score
+		if c.Setting != settings[i] || c.Score < 0 {
+			t.Errorf("choice %d is %+v, want %v with a score", i, c, settings[i])
+		}
+	}
+	if len(list) != len(settings) || current < 0 || current >= len(list) || best != 1 && total != 0 {
+		t.Errorf("%+v, and %d holds", list, current)
 	}
 }

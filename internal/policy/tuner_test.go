@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 )
@@ -128,6 +129,7 @@ func TestTunerKeepsToItsShare(t *testing.T) {
 	}
 }
 
+// Requests from several goroutines leave shadows that are whole.
 func TestTunerIsSafeForConcurrentUse(t *testing.T) {
 	tuner := NewTuner(1 << 24)
 	var wg sync.WaitGroup
@@ -141,12 +143,39 @@ func TestTunerIsSafeForConcurrentUse(t *testing.T) {
 				if i%4 == 0 {
 					tuner.Insert(h, int64(i), i < 1000)
 				}
-				_ = tuner.Setting()
+				if !slices.Contains(settings[:], tuner.Setting()) {
+					t.Errorf("%v is no setting", tuner.Setting())
+				}
 			}
 			_ = tuner.Changes()
 		})
 	}
 	wg.Wait()
+	checkTuner(t, tuner)
+}
+
+// checkTuner fails unless the shadows are whole, and each of their keys is in the sample, and
+// in a shadow once.
+func checkTuner(t *testing.T, tuner *Tuner) {
+	t.Helper()
+	keys := 0
+	for n, s := range tuner.shadows {
+		checkShadow(t, s, tuner.size)
+		seen := map[uint64]bool{}
+		for _, i := range s.index {
+			for ; i != 0; i = s.slots[i].chain {
+				hash := s.slots[i].hash
+				if seen[hash] || !tuner.inSample(hash) {
+					t.Errorf("shadow %d: key %#x: there already %v, sampled %v", n, hash, seen[hash], tuner.inSample(hash))
+				}
+				seen[hash] = true
+			}
+		}
+		keys += len(seen)
+	}
+	if keys == 0 {
+		t.Error("the shadows have no keys")
+	}
 }
 
 func TestReportsDoNotAllocate(t *testing.T) {

@@ -15,13 +15,15 @@ import (
 
 const (
 	syncEvery  = 5000 // requests
-	enoughKeys = 1000 // of the sample, behind a point that counts
+	enoughKeys = 100  // of the sample, so that a workload tells something
 )
 
 // cell is a point of a curve beside the truth.
 type cell struct {
 	name     string
 	fraction float64 // of the keys that the cache holds
+	after    int     // requests
+	reads    float64 // that it is about, the latest of these
 	Point
 	real, control, truth float64
 }
@@ -29,8 +31,8 @@ type cell struct {
 func (c cell) off() float64 { return math.Abs(c.MissRatio - c.truth) }
 
 func (c cell) String() string {
-	return fmt.Sprintf("%-18s %4g %% ×%-3g real %.3f control %.3f: %.3f ± %.3f, is %.3f, off by %.3f, %d keys",
-		c.name, 100*c.fraction, c.Factor, c.real, c.control, c.MissRatio, c.Error, c.truth, c.MissRatio-c.truth, c.Keys)
+	return fmt.Sprintf("%-18s %4g %% ×%-3g at %7d over %7.0f real %.3f control %.3f: %.3f ± %.3f, is %.3f, off by %.3f, %d keys",
+		c.name, 100*c.fraction, c.Factor, c.after, c.reads, c.real, c.control, c.MissRatio, c.Error, c.truth, c.MissRatio-c.truth, c.Keys)
 }
 
 // truth is what caches do with a workload: the misses, by size, in each stretch of syncEvery requests,
@@ -59,7 +61,7 @@ func (t *truth) of(bytes int64) []float64 {
 	if t.misses[bytes] == nil {
 		misses := make([]float64, len(t.requests)/syncEvery+1)
 		for n := range t.hashes {
-			real := t.real(bytes, n)
+			real, _ := t.real(bytes, n)
 			for i, key := range t.requests {
 				if !real(key) {
 					misses[i/syncEvery] += 1 / float64(t.hashes)
@@ -72,24 +74,25 @@ func (t *truth) of(bytes int64) []float64 {
 }
 
 // real is a cache of a size in bytes, with hash number n.
-func (t *truth) real(bytes int64, n int) (access func(key int32) bool) {
+func (t *truth) real(bytes int64, n int) (access func(key int32) bool, evicts func() bool) {
 	const more = 97
 	keys := int32(t.keys + more)
 	by := int32(n) * 7919 % keys
 	c := sim.NewFirn(t.keys+more, bytes, func(key int32) int64 { return t.size((key - by + keys) % keys) })
-	return func(key int32) bool { return c.Access((key + by) % keys) }
+	return func(key int32) bool { return c.Access((key + by) % keys) }, c.Evicts
 }
 
-// cells are those points, with enough keys, that a cache of a fraction of the keys tells of. What they should be is
-// weighed as they weigh the requests.
-func (t *truth) cells(fraction float64, seed uint64) (all []cell) {
+// cells are those points, with enough keys, that a cache of a fraction of the keys has at some moments,
+// beside the truth over the same requests. valid is the share of all points that are valid then.
+func (t *truth) cells(fraction float64, seed uint64) (all []cell, valid float64) {
 	bytes := int64(fraction * float64(t.total))
-	if 4*fraction*float64(t.keys) < enoughKeys/2 {
-		return nil // there will not be enough keys
+	if 4*fraction*float64(t.keys) < 500 {
+		return nil, 0 // there will not be enough keys
 	}
-	s, real := NewTimed(1<<20, 1, noTime), t.real(bytes, int(seed))
-	var should, reads [len(Factors)]float64
+	s := NewTimed(1<<20, 1, noTime)
+	real, evicts := t.real(bytes, int(seed))
 	var hits, misses uint64
+	points := 0
 	s.Sync(bytes, false, 0, 0)
 	for i, key := range t.requests {
 		if tellOf(s, hashOf(key, seed), uint32(t.size(key)), real(key)) {
@@ -97,27 +100,40 @@ func (t *truth) cells(fraction float64, seed uint64) (all []cell) {
 		} else {
 			misses++
 		}
-		if n := i + 1; n%syncEvery != 0 && n != len(t.requests) {
+		if (i+1)%syncEvery != 0 {
 			continue
 		}
-		s.Sync(bytes, false, hits, misses)
-		for p, point := range s.Curve().Points {
-			if !measures(point) {
+		s.Sync(bytes, evicts(), hits, misses)
+		if step := max(len(t.requests)/moments/syncEvery, 1) * syncEvery; (i+1)%step != 0 || i+1 < 2*step {
+			continue
+		}
+		c := s.Curve()
+		for _, p := range c.Points {
+			if !measures(p) {
 				continue
 			}
-			should[p] += t.of(int64(point.Factor * float64(bytes)))[i/syncEvery]
-			should[p] *= point.Reads / (reads[p] + float64(i%syncEvery+1)) // what was before weighs less
-			reads[p] = point.Reads
+			points++
+			if p.State != Valid {
+				continue
+			}
+			valid++
+			{
+				misses := sumOf(t.of(int64(p.Factor * float64(bytes)))[i/syncEvery+1-int(c.Reads)/syncEvery : i/syncEvery+1])
+				all = append(all, cell{t.name, fraction, i + 1, c.Reads, p, c.Real, c.Control, misses / c.Reads})
+			}
 		}
 	}
-	c := s.Curve()
-	for p, point := range c.Points {
-		if !measures(point) || point.State != Valid || point.Keys < enoughKeys {
-			continue
-		}
-		all = append(all, cell{t.name, fraction, point, c.Real, c.Control, should[p] / reads[p]})
+	return all, valid / float64(max(points, 1))
+}
+
+// moments is how often a curve is looked at in a workload, but for the first of these.
+const moments = 10
+
+func sumOf(all []float64) (s float64) {
+	for _, v := range all {
+		s += v
 	}
-	return all
+	return s
 }
 
 // measures reports whether the error of a point is measured.
@@ -153,25 +169,32 @@ func summary(t *testing.T, all []cell) (mean, p95, worst, within float64) {
 	}
 	p95, worst = all[len(all)/20].off(), all[0].off()
 	slices.Sort(ratios)
+	bars := make([]float64, len(all))
+	for i, c := range all {
+		bars[i] = c.Error
+	}
+	slices.Sort(bars)
+	t.Logf("median error told %.4f", bars[len(bars)/2])
 	t.Logf("%d cells: mean error %.4f, 19 of 20 within %.4f, worst %.4f; %.1f %% within their own error, 19 of 20 within %.2f times that",
 		len(all), mean, p95, worst, 100*within, ratios[len(ratios)*19/20])
 	return mean, p95, worst, within
 }
 
 // measured are the cells of some workloads.
-func measured(all []*truth, fractions []float64, seeds uint64) (cells []cell) {
+func measured(t *testing.T, all []*truth, fractions []float64, seeds uint64) (cells []cell) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, 2)
-	for _, t := range all {
+	for _, one := range all {
 		for _, f := range fractions {
 			for seed := range seeds {
 				slots <- struct{}{}
 				wg.Go(func() {
-					some := t.cells(f, seed)
+					some, valid := one.cells(f, seed)
 					mu.Lock()
 					defer mu.Unlock()
 					cells = append(cells, some...)
+					t.Logf("%-30s %4g %%: %.0f %% of points valid", one.name, 100*f, 100*valid)
 					<-slots
 				})
 			}
@@ -191,8 +214,8 @@ func TestAccuracy(t *testing.T) {
 	for _, w := range generated() {
 		all = append(all, newTruth(w, 2))
 	}
-	mean, p95, worst, within := summary(t, measured(all, []float64{0.05, 0.2}, 1))
-	if mean > 0.01 || p95 > 0.02 || worst > 0.04 || within < 0.95 {
-		t.Error("want at most 0.01, 0.02 and 0.04, and at least 95 %")
+	mean, p95, worst, within := summary(t, measured(t, all, []float64{0.05, 0.2}, 1))
+	if mean > 0.01 || p95 > 0.02 || worst > 0.05 || within < 0.95 {
+		t.Error("want at most 0.01, 0.02 and 0.05, and at least 95 %")
 	}
 }

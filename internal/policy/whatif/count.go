@@ -9,62 +9,58 @@ const parts = 16
 // partOf is the part that a key belongs to, by its mixed hash.
 func partOf(mixed uint64) int { return int(mixed % parts) }
 
-// counts are the requests of some time, as a size and its control have answered them. Each counts as
-// many as it stands for, and older ones weigh less.
-type counts struct {
-	events  float64 // reads that were counted, each once
-	misses  [parts]float64
-	control [parts]float64 // misses
-	real    missCount
-
+// tally is what a size answered in a window. Each request counts as many as it stands for.
+type tally struct {
+	misses               [parts]float32 // in a window no part has 2²⁴ of them, from where on a float32 stands still
 	hits, hitBytes       float64
 	inserts, insertBytes float64
-	millis               float64 // that have passed
 }
 
-// missCount is how often the cache itself had what was asked for, and how often it had not.
-type missCount struct{ hits, misses float64 }
-
-func (m missCount) reads() float64 { return m.hits + m.misses }
-
 // read counts a request.
-func (c *counts) read(part int, hit, controlHit bool, weight float64, size uint32) {
-	c.events++
+func (t *tally) read(part int, hit bool, weight float64, size uint32) {
 	if hit {
-		c.hits += weight
-		c.hitBytes += weight * float64(size)
+		t.hits += weight
+		t.hitBytes += weight * float64(size)
 	} else {
-		c.misses[part] += weight
-	}
-	if !controlHit {
-		c.control[part] += weight
+		t.misses[part] += float32(weight)
 	}
 }
 
 // insert counts a record that came in.
-func (c *counts) insert(weight float64, size uint32) {
-	c.inserts += weight
-	c.insertBytes += weight * float64(size)
+func (t *tally) insert(weight float64, size uint32) {
+	t.inserts += weight
+	t.insertBytes += weight * float64(size)
 }
 
-// tell adds what the cache itself has answered in some time.
-func (c *counts) tell(real missCount, millis float64) {
-	c.real.hits += real.hits
-	c.real.misses += real.misses
-	c.millis += millis
+// counts are the tallies of a size and of its control over some windows, beside what the cache itself
+// did in these.
+type counts struct {
+	real    realTally
+	misses  [parts]float64
+	control [parts]float64 // misses
+
+	hits, hitBytes       float64
+	inserts, insertBytes float64
 }
 
-// fade lets what was counted weigh half.
-func (c *counts) fade() {
-	for _, f := range []*float64{
-		&c.events, &c.real.hits, &c.real.misses, &c.hits, &c.hitBytes, &c.inserts, &c.insertBytes, &c.millis,
-	} {
-		*f /= 2
+// tallies are those of a size, one for each window.
+type tallies [windows]tally
+
+// countsOf adds up the tallies of a size and of its control over the windows from the first on.
+func countsOf(size, control *tallies, r *ring, first int) (c counts) {
+	c.real = r.since(first)
+	for n := first; n <= r.number; n++ {
+		own, other := &size[n%windows], &control[n%windows]
+		for i := range parts {
+			c.misses[i] += float64(own.misses[i])
+			c.control[i] += float64(other.misses[i])
+		}
+		c.hits += own.hits
+		c.hitBytes += own.hitBytes
+		c.inserts += own.inserts
+		c.insertBytes += own.insertBytes
 	}
-	for i := range parts {
-		c.misses[i] /= 2
-		c.control[i] /= 2
-	}
+	return c
 }
 
 func sum(of *[parts]float64) (s float64) {

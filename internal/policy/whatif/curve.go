@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"math"
+	"slices"
 	"time"
 )
 
@@ -30,19 +31,22 @@ type Point struct {
 	Reads         float64       // of the real cache that it is about; older ones weigh less
 }
 
-// Curve is the miss ratios at all factors, and what stands behind them.
+// Curve is the miss ratios at all factors, over the same requests, and what stands behind them.
 type Curve struct {
-	Points  [len(Factors)]Point
-	Control float64 // the miss ratio of the miniature cache of the present size, as a check
-	Real    float64 // that of the real cache, in the same time
-	Reads   float64 // of the real cache that both are about
-	Lost    uint64  // events
+	Points   [len(Factors)]Point
+	Control  float64       // the miss ratio of the miniature cache of the present size, as a check
+	Real     float64       // that of the real cache, in the same time
+	Reads    float64       // of the real cache that all this is about, the latest
+	Window   time.Duration // in which they were
+	Evicting bool          // the real cache has evicted for want of room
+	Lost     uint64        // events
 }
 
 // Curve is the miss ratios by size.
 func (s *Simulation) Curve() (curve Curve) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	first := s.firstCounted()
 	var heavy [len(Factors)]float64
 	for i, f := range Factors {
 		g := s.groups[0]
@@ -51,27 +55,60 @@ func (s *Simulation) Curve() (curve Curve) {
 		}
 		for n := range g.sizes {
 			if g.sizes[n].factor == f {
-				curve.Points[i], heavy[i] = g.point(&g.sizes[n]), g.sizes[n].heavy()
+				curve.Points[i], heavy[i] = g.point(&g.sizes[n], &s.ring, first), g.sizes[n].heavy()
 			}
 		}
 	}
 	curve.addHeavy(&heavy)
-	c := &s.groups[0].control.counts
-	curve.Reads = c.real.reads()
-	curve.Real = ratio(c.real.misses, curve.Reads)
-	curve.Control = min(ratio(sum(&c.control), curve.Reads), 1)
-	curve.Lost = s.lost.Load()
+	curve.order()
+	real, control := s.ring.since(first), &s.groups[0].control.tallies
+	curve.Reads = real.reads()
+	curve.Window = time.Duration(min(real.millis*1e6, math.MaxInt64/2))
+	curve.Real = ratio(real.misses, curve.Reads)
+	measured := countsOf(control, control, &s.ring, first)
+	curve.Control = min(ratio(sum(&measured.misses), curve.Reads), 1)
+	curve.Evicting, curve.Lost = s.evicting, s.lost.Load()
 	return curve
 }
 
-// point is what a size says.
-func (g *group) point(z *size) Point {
-	c, entries := &z.counts, z.entries()
+// firstCounted is the first window that a curve is about: from it on all sizes were warm that have
+// been so for long enough.
+func (s *Simulation) firstCounted() int {
+	first := s.ring.oldest()
+	for _, g := range s.groups {
+		for n := range g.sizes {
+			if z := &g.sizes[n]; z.warm && g.countedSince(z.since, &s.ring) >= 1 {
+				first = max(first, z.since)
+			}
+		}
+	}
+	return first
+}
+
+// countedSince is the share, 1 and above if that is all, of the requests with which a group tells
+// something that came since the start of a window.
+func (g *group) countedSince(first int, r *ring) float64 {
+	return g.eventsSince(max(first, r.oldest()), r) / max(enoughReads, enoughEvents*float64(g.table.room()))
+}
+
+const (
+	enoughReads  = 1000 // requests of a sample with which a size can be told of
+	enoughEvents = 0.5  // and those for each key that there is room for
+)
+
+// filled is the share, 0 to 1, of what has to happen before a size can be told of.
+func (g *group) filled(z *size, r *ring) float64 {
+	return 0.9*z.flow() + 0.1*min(g.countedSince(z.since, r), 1)
+}
+
+// point is what a size says of the windows from the first on.
+func (g *group) point(z *size, r *ring, first int) Point {
+	entries, c := z.entries(), countsOf(&z.tallies, &g.control.tallies, r, first)
 	reads := c.real.reads()
 	p := Point{
-		Factor: z.factor, State: Valid, Filled: z.filled(), Keys: int(entries), Reads: reads,
+		Factor: z.factor, State: Valid, Filled: g.filled(z, r), Keys: int(entries),
 		Entries: float64(entries) / g.rate.share, Inserts: ratio(c.inserts, reads),
-		Life: life(float64(entries)/g.rate.share, c.inserts, c.millis),
+		Life: life(float64(entries)/g.rate.share, c.inserts, c.real.millis),
 	}
 	misses, deviation, off := c.estimate()
 	misses = min(misses, reads)
@@ -82,12 +119,38 @@ func (g *group) point(z *size) Point {
 		p.MissRatio = ratio(c.real.misses, reads)
 	}
 	switch {
-	case p.Filled < 1:
+	case p.Filled < 1 || z.since > first:
 		p.State = Filling
 	case p.Keys < fewKeys:
 		p.State = FewKeys
 	}
 	return p
+}
+
+// order lets no larger size miss more than a smaller one, beginning with the present one, which is
+// measured.
+func (c *Curve) order() {
+	present := slices.Index(Factors[:], 1)
+	bound := c.Points[present].MissRatio
+	for i := present - 1; i >= 0; i-- {
+		bound = c.Points[i].keepTo(bound, math.Inf(1))
+	}
+	bound = c.Points[present].MissRatio
+	for i := present + 1; i < len(c.Points); i++ {
+		bound = c.Points[i].keepTo(0, bound)
+	}
+}
+
+// keepTo has a point that is valid lie between two bounds, and returns what bounds the next one.
+func (p *Point) keepTo(least, most float64) (next float64) {
+	if p.State == Valid {
+		p.MissRatio = min(max(p.MissRatio, least), most)
+		return p.MissRatio
+	}
+	if math.IsInf(most, 1) {
+		return least
+	}
+	return most
 }
 
 // life is how long entries stay: by Little's law their number divided by how many come in.
@@ -112,7 +175,7 @@ func byteRatio(misses, reads, missBytes, hitBytes float64) float64 {
 // far the control is off, by the keys behind it, and by what the cache does otherwise than any
 // miniature. The factors are fitted to traces: see TestTraces.
 func errorOf(deviation, off float64, keys int) float64 {
-	return math.Sqrt(12*deviation*deviation + 1.3*off*off + 0.027/float64(max(keys, 1)) + 0.007*0.007)
+	return math.Sqrt(18*deviation*deviation + 1.3*off*off + 0.03/float64(max(keys, 1)) + 0.009*0.009)
 }
 
 // addHeavy adds to the errors what heavy records bring: that so few of them are in a sample that

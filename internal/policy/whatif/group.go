@@ -9,17 +9,19 @@ import (
 
 // group is some sizes on one sample of the keys.
 type group struct {
-	table        *table
-	sizes        []size
-	control      *size // the present one
-	rate         rate
-	bytes        int64   // that the cache has for records
-	countedBytes int64   // these, when counting began
-	weight       float64 // what a request of the sample stands for
-	stored       int     // records, up to firstRecords
-	storedBytes  int64
-	now          int64
-	swept        int // keys of the table
+	table       *table
+	sizes       []size
+	control     *size // the present one
+	rate        rate
+	bytes       int64   // that the cache has for records
+	weight      float64 // what a request of the sample stands for
+	stored      int     // records, up to firstRecords
+	storedBytes int64
+	now         int64
+	swept       int // keys of the table
+
+	window int              // the place of the one that is counted
+	events [windows]float64 // requests of the sample, each once
 
 	sampled [parts]float64 // misses of the cache itself, of the sample's keys
 	real    float64        // and of all
@@ -134,11 +136,12 @@ func (g *group) read(e event, found bool) {
 		}
 		g.update(i, e, deadline)
 	}
-	control, lacking := g.control.pieces[e.piece].has(i, g.now), false
+	g.events[g.window]++
+	lacking := false
 	for n := range g.sizes {
 		z := &g.sizes[n]
 		has := z.pieces[e.piece].has(i, g.now)
-		z.counts.read(e.part, has, control, g.weight, e.size)
+		z.tallies[g.window].read(e.part, has, g.weight, e.size)
 		z.events++
 		if has {
 			z.pieces[e.piece].read(i)
@@ -184,7 +187,7 @@ func (g *group) fill(e event) {
 		if c := &z.pieces[e.piece]; c.has(i, g.now) {
 			c.makeRoom(0, g.now)
 		} else if z.insert(e.piece, i, g.table.deadlines[i], g.now) {
-			z.counts.insert(g.weight, e.size)
+			z.tallies[g.window].insert(g.weight, e.size)
 		}
 	}
 	g.table.lives[i] &^= held
@@ -237,7 +240,6 @@ func (g *group) remove(i uint16) {
 // setBytes tells how many bytes the cache has for records.
 func (g *group) setBytes(bytes int64) {
 	g.bytes = bytes
-	g.noteBytes()
 	var excess [pieces]float64
 	for p := range excess {
 		excess[p] = g.excess(p)
@@ -248,24 +250,21 @@ func (g *group) setBytes(bytes int64) {
 	}
 }
 
-// noteBytes begins to count anew when the cache has become another one. A larger one has to fill.
-func (g *group) noteBytes() {
-	by := float64(g.bytes) / float64(max(g.countedBytes, 1))
-	if by > 1/sameBytes && by < sameBytes {
-		return
-	}
-	g.countedBytes = g.bytes
+// begin begins to count a window, at its place.
+func (g *group) begin(window int) {
+	g.window, g.events[window] = window, 0
 	for n := range g.sizes {
-		z := &g.sizes[n]
-		z.counts = counts{}
-		if by > 1 {
-			z.warm, z.events = false, 0
-		}
+		g.sizes[n].tallies[window] = tally{}
 	}
 }
 
-// sameBytes is how many times as large a cache is the same one.
-const sameBytes = 1.1
+// eventsSince is how many requests of the sample there were from the start of a window on.
+func (g *group) eventsSince(first int, r *ring) (n float64) {
+	for w := first; w <= r.number; w++ {
+		n += g.events[w%windows]
+	}
+	return n
+}
 
 // excess is how many times as many keys as its rate says a piece of the sample has, by its share of
 // the real misses.

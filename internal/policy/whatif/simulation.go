@@ -10,24 +10,30 @@ import (
 var Factors = [...]float64{0.25, 0.5, 1, 2, 4, 8}
 
 // Simulation is miniature caches beside a real one, which tells it of the requests for some keys.
-// It is safe for concurrent use. Who tells of a request does not wait: what comes while it works is
-// lost. Sync, Clear and Curve wait.
+// It is safe for concurrent use. Read, Store and Delete do not wait: a request that comes while another
+// is worked off is lost. Sync, Clear and Curve wait.
 type Simulation struct {
+	// Waits has Read, Store and Delete wait, so that no request is lost. It is set before the first call.
+	Waits bool
+
 	mask atomic.Uint64 // see Wants
 	lost atomic.Uint64
 
-	mu     sync.Mutex
-	groups [2]*group
-	real   missCount // as the cache told last
-	budget budget
-	now    int64   // milliseconds
-	synced int64   // when Sync was called last
-	events float64 // since
-	missed uint64  // lost, then
-	roomy  int     // verdicts in a row that found time for more
-	room   float64 // times as much, the least of these
-	wait   int     // so many such verdicts, before a sample grows
-	grown  bool    // one has, since one last became smaller
+	mu           sync.Mutex
+	groups       [2]*group
+	ring         ring
+	real         missCount // as the cache told last
+	budget       budget
+	countedBytes int64   // that the cache had for records when the windows began
+	evicting     bool    // the real cache evicts for want of room
+	now          int64   // milliseconds
+	synced       int64   // when Sync was called last
+	events       float64 // since
+	missed       uint64  // lost, then
+	roomy        int     // verdicts in a row that found time for more
+	room         float64 // times as much, the least of these
+	wait         int     // so many such verdicts, before a sample grows
+	grown        bool    // one has, since one last became smaller
 }
 
 // smallGroup is the part of the memory, in percent, that the group of the small factors has: half the
@@ -108,7 +114,9 @@ const (
 
 // tell tells the groups of an event of a key that is in their samples.
 func (s *Simulation) tell(e event, now int64, a action, found bool) {
-	if !s.mu.TryLock() {
+	if s.Waits {
+		s.mu.Lock()
+	} else if !s.mu.TryLock() {
 		s.lost.Add(1)
 		return
 	}
@@ -189,6 +197,21 @@ func (s *Simulation) Clear() {
 			g.sizes[n].restart()
 		}
 	}
+	s.restart()
+}
+
+// next begins a window.
+func (s *Simulation) next() {
+	s.ring.next()
+	for _, g := range s.groups {
+		g.begin(s.ring.at())
+	}
+}
+
+// restart forgets all windows: they were about another cache.
+func (s *Simulation) restart() {
+	s.next()
+	s.ring.first = s.ring.number
 }
 
 // Sync tells how many bytes the cache has for records, whether it evicts for want of room, and how
@@ -199,17 +222,65 @@ func (s *Simulation) Sync(bytes int64, evicting bool, hits, misses uint64) {
 	defer s.mu.Unlock()
 	real := missCount{max(float64(hits)-s.real.hits, 0), max(float64(misses)-s.real.misses, 0)}
 	s.real = missCount{float64(hits), float64(misses)}
-	millis := s.passed()
+	s.ring.count(real, s.passed())
 	for _, g := range s.groups {
 		g.now = s.now
-		g.sync(bytes, real, millis, evicting)
+		g.sync(real)
 		g.weight = s.weight() / g.rate.share
 	}
+	s.resize(bytes)
+	s.turn(evicting)
+	s.evicting = evicting
 	s.events, s.missed = 0, s.lost.Load()
 	s.keepToBudget()
 	s.grow()
 	s.setMask()
 }
+
+// resize notes how many bytes the cache has for records. What was counted of a cache of another size is
+// forgotten, and a larger one has to fill.
+func (s *Simulation) resize(bytes int64) {
+	by := float64(bytes) / float64(max(s.countedBytes, 1))
+	another := by <= 1/sameBytes || by >= sameBytes
+	if another {
+		s.countedBytes = bytes
+		s.restart()
+	}
+	for _, g := range s.groups {
+		if another && by > 1 {
+			for n := range g.sizes {
+				g.sizes[n].restart()
+			}
+		}
+		g.setBytes(bytes)
+	}
+}
+
+// sameBytes is how many times as large a cache is the same one.
+const sameBytes = 1.1
+
+// turn begins a window when the present one has enough requests in both samples, and when a size has
+// become warm while the cache evicts: from then on it counts.
+func (s *Simulation) turn(evicting bool) {
+	warmed, full := false, true
+	for _, g := range s.groups {
+		full = full && g.events[s.ring.at()] >= windowEvents*float64(g.table.room())
+		for n := range g.sizes {
+			if z := &g.sizes[n]; !z.warm && (z.full() || z.flow() >= 1) {
+				z.warm, z.since = true, s.ring.first
+				if evicting {
+					z.since, warmed = s.ring.number+1, true
+				}
+			}
+		}
+	}
+	if warmed || full {
+		s.next()
+	}
+}
+
+// windowEvents is how many requests a window has for each key that there is room for.
+const windowEvents = 1
 
 // passed is how many milliseconds there are between the last Sync and this.
 func (s *Simulation) passed() float64 {
@@ -255,32 +326,16 @@ const (
 )
 
 // sync does what Sync says.
-func (g *group) sync(bytes int64, real missCount, millis float64, evicting bool) {
+func (g *group) sync(real missCount) {
 	g.sweep()
 	g.real += real.misses
-	for n := range g.sizes {
-		z := &g.sizes[n]
-		z.counts.tell(real, millis)
-		if z.counts.events > halfLife*float64(g.table.room()) {
-			z.counts.fade()
-		}
-		if !z.warm && (z.full() || z.flow() >= 1) {
-			z.warm = true
-			if evicting {
-				z.counts = counts{}
-			}
-		}
-	}
 	if g.real*g.rate.share > missLife*float64(g.table.room()) {
 		g.real /= 2
 		for i := range g.sampled {
 			g.sampled[i] /= 2
 		}
 	}
-	g.setBytes(bytes)
 }
 
-const (
-	halfLife = 32 // after so many reads for each key of the table what was counted weighs half
-	missLife = 8  // after so many misses
-)
+// missLife is after how many misses, for each key that there is room for, older ones weigh half.
+const missLife = 8

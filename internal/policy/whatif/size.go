@@ -6,9 +6,11 @@ type size struct {
 	factor float64
 	pieces [pieces]cache
 	lanes  *columns
-	counts counts
 	warm   bool    // it is full, or has seen nearly everything: what it misses is no beginner's misses
 	events float64 // of its sample, since it began to fill
+	since  int     // the first window in which it was warm
+
+	tallies tallies
 
 	largest        int64   // bytes of a record: larger ones are not stored
 	inserted, took float64 // bytes of records that came in of late, and of the capacity that these took
@@ -137,16 +139,7 @@ const (
 // restart has a size fill again: what it has is not what a cache of its size would have.
 func (z *size) restart() {
 	z.warm, z.events = false, 0
-	z.counts = counts{}
 	for p := range z.pieces {
 		z.pieces[p].filling = true
 	}
-}
-
-// enoughReads is with how many reads of its sample a size can be told of.
-const enoughReads = 1000
-
-// filled is the share, 0 to 1, of what has to happen before a size can be told of.
-func (z *size) filled() float64 {
-	return 0.9*z.flow() + 0.1*min(z.counts.events/enoughReads, 1)
 }
