@@ -40,7 +40,7 @@ type Curve struct {
 	// Both has RAM and SSD at other sizes together, as if they were one cache. Without an
 	// SSD tier it has no points.
 	Both SizeCurve `json:"both"`
-	// Reads is how many reads there are a second; CurvePoint.Reads is a number of reads.
+	// Reads is how many reads there are a second; SizeCurve.Reads is a number of reads.
 	Reads float64 `json:"reads_per_second"`
 	// LoadTime is the mean time that a loader took for a value, 0 if none was measured: of a call
 	// for many values each has its share.
@@ -50,14 +50,22 @@ type Curve struct {
 // SizeCurve is the miss ratio by size.
 type SizeCurve struct {
 	// Points are those of ¼, ½, 1, 2, 4 and 8 times the present size, in this order; none
-	// with WhatIfOff, or a cache so small that nothing can be told of it.
+	// with WhatIfOff, or a cache so small that it is not simulated. All valid ones are about the same
+	// reads.
 	Points []CurvePoint `json:"points"`
-	// MissRatio is the measured one, over the reads that Points are about, and Simulated that
-	// of the miniature cache of the present size: a check. Points are corrected by the difference.
+	// Reads is how many reads of the cache the points are about, the latest, and Window the time in
+	// which these came.
+	Reads  float64       `json:"reads"`
+	Window time.Duration `json:"window_ns"`
+	// MissRatio is the measured one, over these reads, and Simulated that of the miniature cache of the
+	// present size: a check. Points are corrected by the difference.
 	MissRatio float64 `json:"miss_ratio"`
 	Simulated float64 `json:"simulated"`
-	// Knee is the index of the point beyond which memory brings little, -1 if that is not known.
-	Knee int `json:"knee"`
+	// Evicts says whether the cache has evicted records for want of room.
+	Evicts bool `json:"evicts"`
+	// Advice is what the points mean, in sentences: what more memory would bring. It recommends no
+	// smaller size, and says so where sizes cannot be told apart.
+	Advice []string `json:"advice"`
 }
 
 // CurvePoint is what a cache of another size would do. Its figures are 0 unless State is
@@ -69,8 +77,7 @@ type CurvePoint struct {
 	Filled float64    `json:"filled"` // share, 0 to 1, of what has to flow through before it is valid
 	Keys   int        `json:"keys"`   // of the sample that stand behind it
 
-	Reads         float64 `json:"reads"`           // that the ratios are about: the cache's own since this size is valid; those of long ago weigh less
-	MissRatio     float64 `json:"miss_ratio"`      // 0 to 1, of all reads
+	MissRatio     float64 `json:"miss_ratio"`      // 0 to 1, of all reads; no larger size has more than a smaller one
 	Error         float64 `json:"error"`           // the true miss ratio is within ± this in 19 of 20 cases
 	ByteMissRatio float64 `json:"byte_miss_ratio"` // by the bytes of records
 
@@ -78,9 +85,9 @@ type CurvePoint struct {
 	Loads    float64       `json:"loads_per_second"`     // misses of all tiers
 	Life     time.Duration `json:"life_ns"`              // that an entry stays, on average, until it is evicted, expires or is deleted; 0: none came in
 
-	// SavedPerGiB is the time of the source saved in an hour, for each GiB more than the present
-	// size; below it, what each GiB less would cost. 0 at the present size, and if LoadTime is.
-	SavedPerGiB time.Duration `json:"saved_per_gib_ns_per_hour"`
+	// Saved is the time of the source that this size saves in an hour beside the present one; below 0
+	// what it costs more. 0 at the present size, and if LoadTime is.
+	Saved time.Duration `json:"saved_ns_per_hour"`
 }
 
 // CurveState says whether a point can be relied on.
@@ -132,10 +139,7 @@ func (c *Cache) Curve() Curve {
 		loads: loads.Loads, loading: loads.Durations.Sum(),
 	}
 	r := ratesOf(c.lately.since(now), now)
-	curve := Curve{
-		RAM: SizeCurve{Points: []CurvePoint{}, Knee: -1}, Both: SizeCurve{Points: []CurvePoint{}, Knee: -1},
-		Reads: r.reads, LoadTime: r.loadTime,
-	}
+	curve := Curve{RAM: SizeCurve{Points: []CurvePoint{}}, Both: SizeCurve{Points: []CurvePoint{}}, Reads: r.reads, LoadTime: r.loadTime}
 	if sim.HasBoth {
 		curve.Both = r.sizes(&sim.Both, sim.RAMBytes+sim.SSDBytes, false)
 		r.both, r.ssdBytes = &curve.Both, sim.SSDBytes
@@ -143,5 +147,6 @@ func (c *Cache) Curve() Curve {
 	if sim.HasRAM {
 		curve.RAM = r.sizes(&sim.RAM, sim.RAMBytes, c.store.HasSSD())
 	}
+	r.advise(&curve, c.store.HasSSD())
 	return curve
 }

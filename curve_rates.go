@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/firncache/firn/internal/advice"
 	"github.com/firncache/firn/internal/policy/whatif"
 )
 
@@ -48,7 +49,8 @@ type rates struct {
 	byShared   float64       // share of these that the shared tier has answered
 	loadTime   time.Duration // mean of a value; 0: none was measured
 	both       *SizeCurve    // of RAM and SSD as one cache; nil: not known
-	ssdBytes   int64         // of its bytes, those on the SSD
+	bySSD      float64       // share of reads that the SSD has answered
+	ssdBytes   int64         // of the bytes of both, those on the SSD
 }
 
 func ratesOf(from, to moment) (r rates) {
@@ -58,6 +60,7 @@ func ratesOf(from, to moment) (r rates) {
 	r.reads = quotient(hits+misses, seconds)
 	r.unanswered = quotient(max(misses-ssd-shared, 0), hits+misses)
 	r.byShared = quotient(shared, hits+misses)
+	r.bySSD = quotient(min(ssd, misses), hits+misses)
 	if to.loads == from.loads { // of late there were none
 		from = moment{}
 	}
@@ -78,55 +81,69 @@ func quotient(a, b float64) float64 {
 
 // sizes is the curve of tiers of so many bytes in all.
 func (r *rates) sizes(sim *whatif.Curve, bytes int64, overSSD bool) SizeCurve {
-	s := SizeCurve{MissRatio: sim.Real, Simulated: sim.Control}
+	s := SizeCurve{Reads: sim.Reads, Window: sim.Window, MissRatio: sim.Real, Simulated: sim.Control, Evicts: sim.Evicting}
 	now := 0
 	for i := range sim.Points {
-		s.Points = append(s.Points, r.point(&sim.Points[i], bytes, overSSD))
+		s.Points = append(s.Points, point(&sim.Points[i], bytes))
 		if sim.Points[i].Factor == 1 {
 			now = i
 		}
 	}
+	present := s.Points[now]
 	for i := range s.Points {
-		s.Points[i].SavedPerGiB = r.saved(&s.Points[now], &s.Points[i])
+		if p := &s.Points[i]; p.State == CurveValid && present.State == CurveValid {
+			r.below(&present, p, overSSD)
+			p.Saved = seconds((r.loads(overSSD, &present) - p.Loads) * r.loadTime.Seconds() * 3600)
+		}
 	}
-	s.Knee = knee(s.Points)
 	return s
 }
 
-// point is one size's.
-func (r *rates) point(p *whatif.Point, bytes int64, overSSD bool) CurvePoint {
+// point is one size's, without the rates.
+func point(p *whatif.Point, bytes int64) CurvePoint {
 	c := CurvePoint{Factor: p.Factor, Bytes: int64(p.Factor * float64(bytes)), State: CurveState(p.State), Filled: p.Filled, Keys: p.Keys}
-	if c.State != CurveValid {
-		return c
+	if c.State == CurveValid {
+		c.MissRatio, c.Error, c.ByteMissRatio, c.Life = p.MissRatio, p.Error, p.ByteMissRatio, max(p.Life, 0)
 	}
-	c.Reads, c.MissRatio, c.Error, c.ByteMissRatio, c.Life = p.Reads, p.MissRatio, p.Error, p.ByteMissRatio, max(p.Life, 0)
-	c.Loads, c.SSDReads = r.below(&c, overSSD)
 	return c
 }
 
-// below is how many of the reads that miss at a point are answered by no tier, and by the SSD if
-// it is below, a second. What a shared tier lacks now it lacks whatever there is above.
-func (r *rates) below(c *CurvePoint, overSSD bool) (loads, ssdReads float64) {
-	missed := c.MissRatio // by RAM and SSD
+// below sets how many of the reads that miss at a point are answered by no tier, and by the SSD if
+// it is below, a second. What a shared tier lacks now it lacks whatever there is above. Over an SSD the
+// present size has what was measured, and another one the difference on top.
+func (r *rates) below(now, p *CurvePoint, overSSD bool) {
+	p.Loads = r.loads(overSSD, p)
 	if overSSD {
-		missed = min(missed, r.missedByBoth(c.Bytes))
-		ssdReads = (c.MissRatio - missed) * r.reads
+		answered := r.bySSD + (p.MissRatio - now.MissRatio) - (p.Loads-r.loads(overSSD, now))/max(r.reads, 1e-9)
+		p.SSDReads = max(answered, 0) * r.reads
+	}
+}
+
+// loads is how many reads a second no tier answers at a point.
+func (r *rates) loads(overSSD bool, p *CurvePoint) float64 {
+	missed := p.MissRatio // by RAM and SSD
+	if overSSD {
+		missed = min(missed, r.missedByBoth(p))
 	}
 	if r.byShared > 0 {
 		missed = min(missed, r.unanswered)
 	}
-	return missed * r.reads, ssdReads
+	return missed * r.reads
 }
 
-// missedByBoth is the share of reads that RAM of so many bytes and the SSD miss. If that is not
-// known they miss what they miss now.
-func (r *rates) missedByBoth(ram int64) float64 {
-	if r.both != nil {
-		if m, ok := r.both.missedAt(ram + r.ssdBytes); ok {
-			return m
+// missedByBoth is the share of reads that RAM of a point's bytes and the SSD miss: as measured, and the
+// difference that the curve of both tells. If that is not known they miss what they miss now.
+func (r *rates) missedByBoth(p *CurvePoint) float64 {
+	measured := r.unanswered + r.byShared
+	if r.both != nil && p.Factor != 1 {
+		now := int64(float64(p.Bytes) / p.Factor)
+		there, ok := r.both.missedAt(p.Bytes + r.ssdBytes)
+		here, known := r.both.missedAt(now + r.ssdBytes)
+		if ok && known {
+			return max(measured+there-here, 0)
 		}
 	}
-	return r.unanswered + r.byShared
+	return measured
 }
 
 // missedAt is the miss ratio at a size between two valid points: of its logarithm it is a line.
@@ -141,20 +158,36 @@ func (s *SizeCurve) missedAt(bytes int64) (missRatio float64, ok bool) {
 	return 0, false
 }
 
-// saved is CurvePoint.SavedPerGiB of a point beside that of the present size.
-func (r *rates) saved(now, p *CurvePoint) time.Duration {
-	if now.State != CurveValid || p.State != CurveValid {
-		return 0
-	}
-	more := float64(p.Bytes-now.Bytes) / (1 << 30)
-	if more == 0 {
-		return 0
-	}
-	return seconds((now.Loads - p.Loads) * r.loadTime.Seconds() * 3600 / more)
-}
-
 // seconds is a time of so many, as far as a Duration can tell.
 func seconds(s float64) time.Duration {
 	const most = float64(math.MaxInt64 / time.Second)
 	return time.Duration(min(max(s, -most), most) * float64(time.Second))
+}
+
+// advise says what the curves mean. Over an SSD the loads at other sizes of RAM come from the curve of
+// both tiers, and so does their doubt.
+func (r *rates) advise(c *Curve, overSSD bool) {
+	doubt := 0.0
+	for i := range c.Both.Points {
+		if p := &c.Both.Points[i]; p.Factor == 1 {
+			doubt = p.Error * r.reads
+		}
+	}
+	c.RAM.Advice = r.sentences(&c.RAM, advice.Curve{Memory: "RAM", Lower: overSSD, Doubt: doubt})
+	if overSSD {
+		c.Both.Advice = r.sentences(&c.Both, advice.Curve{Memory: "RAM and SSD"})
+	}
+}
+
+func (r *rates) sentences(s *SizeCurve, of advice.Curve) []string {
+	of.Evicts, of.Loads = s.Evicts, r.loadTime > 0
+	of.Lacking = "Other sizes are not simulated: the cache is too small for that, or Options.WhatIf is off."
+	for i := range s.Points {
+		p := &s.Points[i]
+		of.Points = append(of.Points, advice.Point{
+			Factor: p.Factor, Bytes: p.Bytes, Valid: p.State == CurveValid, Filled: p.Filled, Keys: p.Keys,
+			MissRatio: p.MissRatio, Error: p.Error, Loads: p.Loads, SSDReads: p.SSDReads, Saved: p.Saved,
+		})
+	}
+	return of.Sentences()
 }

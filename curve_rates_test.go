@@ -33,33 +33,37 @@ func TestCurveSavings(t *testing.T) {
 	t.Parallel()
 	r := rates{reads: 1000, loadTime: 10 * time.Millisecond}
 	s := r.sizes(simulatedCurve(.5, .4, .3, .2, 1, .1), 1<<30, false)
-	for i, want := range []float64{200 / .75, 100 / .5, 0, 100, 0, 200 / 7.} { // loads a second for each GiB
-		near(t, "saved", s.Points[i].SavedPerGiB.Seconds(), want*.010*3600)
+	for i, want := range []float64{-200, -100, 0, 100, 0, 200} { // loads a second
+		near(t, "saved", s.Points[i].Saved.Seconds(), want*.010*3600)
 	}
 	near(t, "loads", s.Points[3].Loads, 200)
-	r.loadTime = time.Hour
-	if s := r.sizes(simulatedCurve(.5, .4, .3, .2, .1, .1), 64<<10, false); s.Points[3].SavedPerGiB != math.MaxInt64/time.Second*time.Second {
-		t.Errorf("what a Duration cannot tell is %v", s.Points[3].SavedPerGiB)
+	r.reads, r.loadTime = 1e9, time.Hour
+	if s := r.sizes(simulatedCurve(.5, .4, .3, .2, .1, .1), 64<<10, false); s.Points[3].Saved != math.MaxInt64/time.Second*time.Second {
+		t.Errorf("what a Duration cannot tell is %v", s.Points[3].Saved)
 	}
 }
 
-// What RAM misses is read from the SSD, but for what both miss: as the curve of both says at that
-// size, or as now. What a shared tier lacks now it lacks at any size.
+// The present size over an SSD shows what was measured, and others that and the difference: what RAM
+// misses more is read from the SSD, but for what both miss more, as their curve says. What a shared
+// tier lacks now it lacks at any size.
 func TestCurveOverSSD(t *testing.T) {
 	t.Parallel()
 	const gib = 1 << 30
-	r := rates{reads: 1000, unanswered: .2}
+	r := rates{reads: 1000, unanswered: .2, bySSD: .11} // of late; over the curve's window RAM missed .3
 	s := r.sizes(simulatedCurve(.5, .4, .3, .25, .1, .05), gib, true)
 	for i, want := range []float64{200, 200, 200, 200, 100, 50} {
 		near(t, "loads", s.Points[i].Loads, want)
-		near(t, "reads of the SSD", s.Points[i].SSDReads, 1000*s.Points[i].MissRatio-want)
 	}
-	both := r.sizes(simulatedCurve(.4, .3, .2, .1, 1, .05), 4*gib, false)
+	for i, want := range []float64{310, 210, 110, 60, 10, 10} {
+		near(t, "reads of the SSD", s.Points[i].SSDReads, want)
+	}
+	both := r.sizes(simulatedCurve(.4, .3, .21, .1, 1, .05), 4*gib, false)
 	r.both, r.ssdBytes = &both, 3*gib
 	s = r.sizes(simulatedCurve(.5, .4, .3, .28, .1, .05), gib, true)
-	for i, want := range []float64{300 - 100*math.Log2(3.25/2), 300 - 100*math.Log2(3.5/2), 200, 300 - 100*math.Log2(5./2), 100, 50} {
+	for i, want := range []float64{290 - 90*math.Log2(3.25/2), 290 - 90*math.Log2(3.5/2), 200, 200 - 110*math.Log2(5./4), 100, 50} {
 		near(t, "loads with the curve of both", s.Points[i].Loads, want)
 	}
+	near(t, "reads of the SSD", s.Points[2].SSDReads, 110)
 	r.unanswered, r.byShared = .05, .15
 	s = r.sizes(simulatedCurve(.5, .4, .3, .28, .1, .04), gib, true)
 	near(t, "loads with a shared tier", s.Points[0].Loads, 50)

@@ -20,8 +20,11 @@ func checkCurve(t *testing.T, curve firn.Curve) {
 		if len(s.Points) != 0 && len(s.Points) != 6 || s.Points == nil {
 			t.Errorf("%s has %d points: want none or 6", name, len(s.Points))
 		}
+		if (name == "RAM" || len(s.Points) > 0) && len(s.Advice) == 0 {
+			t.Errorf("%s has no advice", name)
+		}
 		for _, p := range s.Points {
-			if p.State != firn.CurveValid && (p.MissRatio != 0 || p.Error != 0 || p.Loads != 0 || p.Life != 0 || p.SavedPerGiB != 0) {
+			if p.State != firn.CurveValid && (p.MissRatio != 0 || p.Error != 0 || p.Loads != 0 || p.Life != 0 || p.Saved != 0) {
 				t.Errorf("%s at %v is %v, and has figures: %+v", name, p.Factor, p.State, p)
 			}
 			if p.MissRatio < 0 || p.MissRatio > 1 || p.Error < 0 || p.Loads < 0 || p.SSDReads < 0 || p.Filled < 0 || p.Filled > 1 || p.ByteMissRatio < 0 || p.ByteMissRatio > 1 {

@@ -102,20 +102,15 @@ func predictCache(t *hitratio.Trace, size float64) (cells []Cell, err error) {
 	if err != nil {
 		return nil, err
 	}
-	var points []firn.CurvePoint
-	var about []window
+	var curve firn.SizeCurve
+	var about window
 	r.replay(t, func(_, requests, _ int) {
-		points = r.cache.Curve().RAM.Points
-		if about == nil {
-			about = make([]window, len(points))
-		}
-		for i, p := range points {
-			about[i].advance(requests, p.Reads)
-		}
+		curve = r.cache.Curve().RAM
+		about.advance(requests, curve.Reads)
 	})
-	for i, p := range points {
+	for _, p := range curve.Points {
 		if p.Factor != 1 && p.State == firn.CurveValid {
-			cells = append(cells, Cell{Size: size, Factor: p.Factor, Predicted: p.MissRatio, Bar: p.Error, Keys: p.Keys, about: about[i]})
+			cells = append(cells, Cell{Size: size, Factor: p.Factor, Predicted: p.MissRatio, Bar: p.Error, Keys: p.Keys, about: about})
 		}
 	}
 	return cells, r.cache.Close()

@@ -68,19 +68,17 @@ func TestWindow(t *testing.T) {
 	misses := []float64{blockOf, 0, blockOf / 4}
 	for _, c := range []struct {
 		name  string
-		reads []float64 // that the prediction is about, after each block
+		reads float64 // that the prediction is about
 		want  float64
 	}{
-		{"all", []float64{blockOf, 2 * blockOf, 2.5 * blockOf}, 0.5},
-		{"not the first block", []float64{0, blockOf, 1.5 * blockOf}, 0.25 / 1.5},
-		{"half of what was", []float64{blockOf, 2 * blockOf, 1.5 * blockOf}, 0.75 / 1.5},
-		{"told late of all", []float64{0, 0, 2.5 * blockOf}, 0.5},
-		{"told late of some", []float64{0, 0, 2 * blockOf}, 0.75 / 2},
-		{"part of a block", []float64{0, 0, blockOf / 4}, 0.5},
+		{"all", 2.5 * blockOf, 0.5},
+		{"not the first block", 1.5 * blockOf, 0.25 / 1.5},
+		{"half of the first block", 2 * blockOf, 0.75 / 2},
+		{"part of the last block", blockOf / 4, 0.5},
 	} {
 		var w window
-		for b, reads := range c.reads {
-			w.advance(requests[b], reads)
+		for _, n := range requests {
+			w.advance(n, c.reads)
 		}
 		if got, ok := w.ratio(misses); !ok || math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%s: %v, %v; expected %v", c.name, got, ok, c.want)

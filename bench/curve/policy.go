@@ -79,19 +79,17 @@ func predictPolicy(t *hitratio.Trace, size float64) (cells []Cell, err error) {
 		}
 		return hit
 	}
-	var about [len(whatif.Factors)]window
+	var about window
 	var last whatif.Curve
 	eachBlock(t, access, func(_, requests, missed int) {
 		hits, misses = hits+uint64(requests-missed), misses+uint64(missed)
-		s.Sync(capacity, false, hits, misses)
+		s.Sync(capacity, one.cache.Evicts(), hits, misses)
 		last = s.Curve()
-		for i, p := range last.Points {
-			about[i].advance(requests, p.Reads)
-		}
+		about.advance(requests, last.Reads)
 	})
-	for i, p := range last.Points {
+	for _, p := range last.Points {
 		if p.Factor != 1 && p.State == whatif.Valid {
-			cells = append(cells, Cell{Size: size, Factor: p.Factor, Predicted: p.MissRatio, Bar: p.Error, Keys: p.Keys, about: about[i]})
+			cells = append(cells, Cell{Size: size, Factor: p.Factor, Predicted: p.MissRatio, Bar: p.Error, Keys: p.Keys, about: about})
 		}
 	}
 	return cells, nil

@@ -22,42 +22,29 @@ func eachBlock(t *hitratio.Trace, access func(key int32) bool, after func(block,
 	}
 }
 
-// A window is the requests that a point is about: it forgets, so that a block of long ago weighs
-// less, or nothing.
+// A window is the requests that a curve is about: the latest of a trace.
 type window struct {
-	weights  []float64 // by block
 	requests []float64 // by block
-	reads    float64   // all of them, weighed
+	reads    float64   // that the curve is about
 }
 
-// advance notes that a point is about so many reads after a block with requests of its own.
+// advance notes a block of requests, and how many reads the curve is about after it.
 func (w *window) advance(requests int, reads float64) {
-	n := float64(requests)
-	before, kept := reads-n, 0.0
-	if w.reads > 0 {
-		kept = min(max(before/w.reads, 0), 1)
-	}
-	for b := len(w.weights) - 1; b >= 0; b-- {
-		if w.reads == 0 { // a point tells of reads from when it was not valid yet
-			kept = min(max(before/w.requests[b], 0), 1)
-			before -= w.requests[b]
-			w.weights[b] = 1
-		}
-		w.weights[b] *= kept
-	}
-	w.weights, w.requests = append(w.weights, min(max(reads/n, 0), 1)), append(w.requests, n)
-	w.reads = max(reads, 0)
+	w.requests = append(w.requests, float64(requests))
+	w.reads = reads
 }
 
-// ratio is the miss ratio of another cache over the same requests, of its misses by block.
+// ratio is the miss ratio of another cache over the same requests, of its misses by block. A block
+// that is in the window in part counts as such a part of its misses.
 func (w *window) ratio(misses []float64) (ratio float64, ok bool) {
-	if misses == nil {
+	if misses == nil || w.reads <= 0 {
 		return 0, false
 	}
-	missed, requests := 0.0, 0.0
-	for b, weight := range w.weights {
-		missed += weight * misses[b]
-		requests += weight * w.requests[b]
+	missed, left := 0.0, w.reads
+	for b := len(w.requests) - 1; b >= 0 && left > 0; b-- {
+		part := min(left/w.requests[b], 1)
+		missed += part * misses[b]
+		left -= part * w.requests[b]
 	}
-	return missed / requests, requests > 0
+	return missed / (w.reads - left), true
 }
