@@ -236,7 +236,7 @@ func snapshot(s *check.SnapshotInfo) string {
 	case !s.Believed:
 		return "outdated: it is not the one that the superblock names"
 	}
-	return fmt.Sprintf("%s records, %s names, %s", humanize.Comma(s.Records), humanize.Comma(int64(s.Numbers)), size(s.Bytes))
+	return fmt.Sprintf("%s records, %s places, %s", humanize.Comma(s.Records), humanize.Comma(int64(s.Places)), size(s.Bytes))
 }
 
 // newestSegments is how many are listed where not all are asked for.

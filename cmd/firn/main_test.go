@@ -145,11 +145,11 @@ func TestSeveralTraces(t *testing.T) {
 	}
 	one, two := writeTrace(t, "one.trc", 10*keys, keys), writeTrace(t, "two.trc", 100*keys, keys)
 	file := filepath.Join(t.TempDir(), "out.json")
-	status, stdout, stderr := runFirn("replay", one, "-json", file, "-fraction", "6", "-goroutines", "1", two)
+	status, stdout, stderr := runFirn("replay", one, "-details", "-json", file, "-fraction", "6", "-goroutines", "1", two)
 	if status != 0 || stderr != "" {
 		t.Fatalf("status %d, stderr %q", status, stderr)
 	}
-	for _, want := range []string{one, two, requests, "90.00 %", "99.00 %", "latency p99.9", "GC share of CPU", "operations a second"} {
+	for _, want := range []string{one, two, requests, "90.00 %", "99.00 %", "latency p99.9", "GC share of CPU", "operations a second", "90.0 %", "requests a second"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s", want, stdout)
 		}

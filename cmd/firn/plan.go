@@ -256,7 +256,7 @@ func planRows(a *plan.Answer) []table.Row {
 		{"RAM for the SSD's buffers", size(s.BufferBytes), ""},
 		{"segments", "", fmt.Sprintf("%s of %s", humanize.Comma(s.Segments), size(s.SegmentBytes))},
 		{"  kept free", "", humanize.Comma(s.Ahead)},
-		{"snapshot", "", fmt.Sprintf("%s of %s", size(s.SnapshotBytes), size(s.SnapshotMost))},
+		{"snapshot", "", size(s.SnapshotBytes)},
 	}
 }
 

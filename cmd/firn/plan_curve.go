@@ -41,7 +41,7 @@ func planCurve(ctx context.Context, cmd *cli.Command, stdout io.Writer) error {
 		if i > 0 {
 			fmt.Fprintln(stdout)
 		}
-		curve.Table(stdout, &curves[i])
+		curve.Table(stdout, &curves[i], command.StyleOf(stdout))
 	}
 	return nil
 }

@@ -75,11 +75,11 @@ func TestReplayDrawsCurve(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "out.json")
 	status, stdout, stderr := runFirn(strings.Fields("replay -limit 1500000 -ram 8MiB -ssd 0 -value-size 100 -goroutines 1 -json " + file)...)
-	if drawn := regexp.MustCompile(`\n»  8.0 MiB +█+.* ± .*\n`); status != 0 || stderr != "" || !drawn.MatchString(stdout) {
+	if drawn := regexp.MustCompile(`\n>  8.0 MiB +#+ +[\d.]+ % +measured\n`); status != 0 || stderr != "" || !drawn.MatchString(stdout) {
 		t.Errorf("status %d, stderr %q, stdout\n%s", status, stderr, stdout)
 	}
 	status, stdout, stderr = runFirn("plan", "-cache", "generated", "-curve", file)
-	if shown := regexp.MustCompile(`(?s)^generated\nRAM at other sizes\n.*│ »  8.0 MiB │ +[\d.]+ ± .*measured `); status != 0 || stderr != "" || !shown.MatchString(stdout) {
+	if shown := regexp.MustCompile(`(?s)^generated\nReads that miss at other sizes of RAM, .*\| >  8.0 MiB \| +[\d.]+ ± .*measured `); status != 0 || stderr != "" || !shown.MatchString(stdout) {
 		t.Errorf("status %d, stderr %q, stdout\n%s", status, stderr, stdout)
 	}
 }

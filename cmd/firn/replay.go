@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"slices"
@@ -17,8 +18,8 @@ import (
 )
 
 const replayDescription = `Reads each key of the workload from a cache and, after a miss, writes its
-value; then reports hit ratio, throughput, latency and memory, what each tier
-did, and how many reads would have missed with other amounts of memory.
+value; then reports which tier answered, throughput, latency and memory, and how
+many reads would have missed with other amounts of RAM. -details has all figures.
 
 A TRACE is a file of requests, plain or compressed with gzip or zstd, in one
 of the formats that -format names; the format is detected otherwise. Several
@@ -57,6 +58,7 @@ func replayCommand(stdout, stderr io.Writer) *cli.Command {
 		Description: replayDescription,
 		Flags: slices.Concat(command.Flags(), command.SSDFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "live", Usage: "show the cache in a browser, at `ADDR` such as :8080, for this machine alone if there is no host (0.0.0.0:8080 is for all), until an interrupt"},
+			&cli.BoolFlag{Name: "details", Usage: "report all figures, in tables"},
 			&cli.StringFlag{Name: "json", Usage: "write the figures as JSON to `FILE`; - is stdout, in place of the table"},
 		}),
 		Action: func(ctx context.Context, cmd *cli.Command) error {
@@ -71,7 +73,8 @@ type replayer struct {
 	stdout, stderr io.Writer
 	options        command.Options
 	json           *json.Encoder
-	table          bool // print tables on stdout
+	table          bool // report on stdout
+	details        bool // all figures
 	page           *livePage
 }
 
@@ -88,7 +91,7 @@ func (r *replayer) run(ctx context.Context, cmd *cli.Command) (err error) {
 	}
 	defer func() { err = errors.Join(err, r.page.close()) }()
 	path := cmd.String("json")
-	r.table = path != "-"
+	r.table, r.details = path != "-", cmd.Bool("details")
 	var closeJSON func() error
 	if r.json, closeJSON, err = command.OpenJSON(path, r.stdout); err != nil {
 		return err
@@ -118,10 +121,7 @@ func (r *replayer) replay(ctx context.Context, trace string) error {
 		return err
 	}
 	if r.table {
-		report.Print(r.stdout, result)
-		if result.Curve != nil {
-			curve.Chart(r.stdout, result.Curve, command.Columns(r.stdout))
-		}
+		r.print(&result)
 	}
 	if jsonErr := r.json.Encode(result); err == nil {
 		err = jsonErr
@@ -130,6 +130,21 @@ func (r *replayer) replay(ctx context.Context, trace string) error {
 		err = command.ErrInterrupted
 	}
 	return err
+}
+
+// print reports on stdout: in a few lines, or with -details all there is.
+func (r *replayer) print(result *replay.Result) {
+	style := command.StyleOf(r.stdout)
+	report.Summary(r.stdout, result)
+	fmt.Fprintln(r.stdout)
+	if r.details {
+		report.Table(r.stdout, result, style.Table())
+		fmt.Fprintln(r.stdout)
+		curve.Table(r.stdout, &curve.Named{Curve: *result.Curve}, style)
+		return
+	}
+	curve.Chart(r.stdout, result.Curve, style)
+	curve.Prose(r.stdout, report.Hints, style)
 }
 
 // firn runs one trace through firn.

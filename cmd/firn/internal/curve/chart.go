@@ -3,7 +3,10 @@ package curve
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
+	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -11,100 +14,129 @@ import (
 	"github.com/firncache/firn"
 )
 
-// Chart draws the curve below something else, with a bar for the misses of each size, and says
-// what it means, on lines of at most so many columns, within reason.
-func Chart(w io.Writer, c *firn.Curve, columns int) {
-	columns = min(max(columns, 40), 80) - 1 // some terminals go on to the next line in the last one
-	if drawn(&c.RAM) {
-		fmt.Fprintf(w, "\n%s\n", title(c))
-		chart(w, &c.RAM, len(c.Both.Points) > 0, columns)
-	}
-	if drawn(&c.Both) {
-		fmt.Fprintf(w, "\n%s\n", titleBoth)
-		chart(w, &c.Both, false, columns)
-	}
-	fmt.Fprintln(w)
-	printProse(w, Verdict(c), columns)
+// Style is what a place to print on can show.
+type Style struct {
+	Columns int
+	Plain   bool // neither bars of blocks nor boxes
 }
 
-// title is that of the curve of RAM.
+const (
+	fewestColumns = 60
+	mostColumns   = 80
+)
+
+// room is how many columns to print on: some terminals go on to the next line in the last one.
+func (s Style) room() int { return min(max(s.Columns, fewestColumns), mostColumns) - 1 }
+
+// Chart asks whether another amount of RAM would do, draws a bar for the misses of each size that is
+// known, and says what they mean.
+func Chart(w io.Writer, c *firn.Curve, style Style) {
+	if at := now(&c.RAM); at >= 0 && valid(&c.RAM.Points[at]) && c.RAM.Evicts {
+		Prose(w, fmt.Sprintf("Would another amount of RAM do? %s%s:", title(c), window(&c.RAM)), style)
+		bars(w, &c.RAM, style)
+		fmt.Fprintln(w)
+	}
+	Prose(w, strings.Join(c.RAM.Advice, " "), style)
+}
+
+// title is what the curve of RAM is about.
 func title(c *firn.Curve) string {
 	if len(c.Both.Points) > 0 {
-		return "RAM at other sizes, SSD as it is"
+		return "Reads that miss RAM"
 	}
-	return "RAM at other sizes"
+	return "Reads that miss"
 }
 
-const titleBoth = "RAM and SSD at other sizes, as one"
+// window is which reads a curve is about.
+func window(c *firn.SizeCurve) string {
+	if c.Reads == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", of the last %s (%s)", rate(c.Reads), span(c.Window.Round(time.Second)))
+}
 
-// drawn reports whether there is anything to draw.
-func drawn(c *firn.SizeCurve) bool { return largest(c) >= 0 }
-
-// printProse prints paragraphs on lines of at most so many columns.
-func printProse(w io.Writer, paragraphs []string, columns int) {
-	for _, p := range paragraphs {
-		for line := range strings.SplitSeq(text.WrapSoft(p, columns), "\n") {
-			fmt.Fprintln(w, strings.TrimRight(line, " "))
-		}
+// Prose prints a paragraph. It may come from another machine.
+func Prose(w io.Writer, paragraph string, style Style) {
+	paragraph = strings.Map(printable, paragraph)
+	if paragraph == "" {
+		return
+	}
+	for line := range strings.SplitSeq(text.WrapSoft(paragraph, style.room()), "\n") {
+		fmt.Fprintln(w, strings.TrimRight(line, " "))
 	}
 }
 
-// column is one of the figures to the right of the bars.
-type column struct {
-	title string
-	width int
-	show  func(p *firn.CurvePoint) string
+func printable(r rune) rune {
+	if unicode.IsPrint(r) {
+		return r
+	}
+	return -1
 }
-
-var (
-	missColumn  = column{"% ± error", 12, misses}
-	loadsColumn = column{"loads/s", 7, func(p *firn.CurvePoint) string { return rate(p.Loads) }}
-	readsColumn = column{"SSD reads/s", 11, func(p *firn.CurvePoint) string { return rate(p.SSDReads) }}
-)
 
 const (
 	labelWidth = 10 // of "» 1023 MiB"
-	leastBar   = 10
+	missWidth  = 13 // of "100.0 ± 10.0 %"
 	gap        = 2
 )
 
-// chart draws one curve: a size, its bar, and as many figures as there is room for.
-func chart(w io.Writer, c *firn.SizeCurve, ssd bool, columns int) {
-	room := columns - labelWidth - gap
-	var shown []column
-	for _, f := range []column{missColumn, loadsColumn, readsColumn} {
-		if (f.title != readsColumn.title || ssd) && room-gap-f.width >= leastBar {
-			shown, room = append(shown, f), room-gap-f.width
-		}
-	}
-	header := fmt.Sprintf("%-*s%-*s", labelWidth+gap, "» is now", room, "misses")
-	for _, f := range shown {
-		header += fmt.Sprintf("%*s", gap+f.width, f.title)
-	}
-	fmt.Fprintln(w, header)
+// bars draws the sizes that are known, and says what the others lack.
+func bars(w io.Writer, c *firn.SizeCurve, style Style) {
+	room := style.room() - labelWidth - missWidth - len("  measured") - 2*gap
 	most := highest(c)
-	for i := range c.Points {
+	for i := 0; i < len(c.Points); i++ {
 		p := &c.Points[i]
-		line := label(p) + strings.Repeat(" ", gap)
 		if !valid(p) {
-			fmt.Fprintln(w, line+state(p))
+			last := i
+			for last+1 < len(c.Points) && !valid(&c.Points[last+1]) {
+				last++
+			}
+			fmt.Fprintln(w, unknown(c, i, last))
+			i = last
 			continue
 		}
-		line += bar(p.MissRatio/most, room)
-		for _, f := range shown {
-			line += fmt.Sprintf("%*s", gap+f.width, f.show(p))
+		line := fmt.Sprintf("%s  %s  ", label(p, style), bar(p.MissRatio/most, room, style))
+		if p.Factor == 1 {
+			line += fmt.Sprintf("%-*s  measured", missWidth, percents(p.MissRatio)+" %")
+		} else {
+			line += misses(p) + " %"
 		}
-		fmt.Fprintln(w, line)
+		fmt.Fprintln(w, strings.TrimRight(line, " "))
 	}
 }
 
-// label is the size of a point, marked if it is the present one.
-func label(p *firn.CurvePoint) string {
-	mark := " "
-	if p.Factor == 1 {
-		mark = "»"
+// unknown says why neighbouring sizes have no bars.
+func unknown(c *firn.SizeCurve, first, last int) string {
+	sizes := size(c.Points[first].Bytes)
+	switch {
+	case first == last:
+	case last == len(c.Points)-1:
+		sizes += " and more"
+	case first == 0:
+		sizes = size(c.Points[last].Bytes) + " and less"
+	default:
+		sizes += " to " + size(c.Points[last].Bytes)
 	}
-	return fmt.Sprintf("%s %*s", mark, labelWidth-2, size(p.Bytes))
+	if c.Points[first].State == firn.CurveFewKeys {
+		return fmt.Sprintf("  %s: too few keys to tell", sizes)
+	}
+	return fmt.Sprintf("  %s: too few requests to tell yet", sizes)
+}
+
+// label is the size of a point, marked if it is the present one.
+func label(p *firn.CurvePoint, style Style) string {
+	of := " "
+	if p.Factor == 1 {
+		of = mark(style)
+	}
+	return fmt.Sprintf("%s %*s", of, labelWidth-2, size(p.Bytes))
+}
+
+// mark is beside the present size.
+func mark(style Style) string {
+	if style.Plain {
+		return ">"
+	}
+	return "»"
 }
 
 // state says why a point has no figures.
@@ -112,7 +144,7 @@ func state(p *firn.CurvePoint) string {
 	if p.State == firn.CurveFewKeys {
 		return fmt.Sprintf("few keys: %d", p.Keys)
 	}
-	return fmt.Sprintf("filling %.0f %%", 100*p.Filled)
+	return fmt.Sprintf("filling %.0f %%", math.Floor(100*p.Filled))
 }
 
 // highest is the highest miss ratio of the valid points, above 0.
@@ -127,11 +159,14 @@ func highest(c *firn.SizeCurve) float64 {
 }
 
 // bar is a bar of a share of the width, to the eighth of a column, padded to all of it.
-func bar(share float64, width int) string {
+func bar(share float64, width int, style Style) string {
 	const parts = "▏▎▍▌▋▊▉"
-	eighths := int(share*float64(8*width) + .5)
-	text := strings.Repeat("█", eighths/8)
-	if part := eighths % 8; part > 0 {
+	full, part := "█", int(share*float64(8*width)+.5)
+	if style.Plain {
+		full, part = "#", part/8*8
+	}
+	text := strings.Repeat(full, part/8)
+	if part %= 8; part > 0 {
 		text += string([]rune(parts)[part-1])
 	}
 	return text + strings.Repeat(" ", width-utf8.RuneCountInString(text))

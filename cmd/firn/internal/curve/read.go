@@ -90,7 +90,7 @@ func parseOne(raw []byte) (curves []Named, err error) {
 // parseCurve reads one curve. Nothing else than a whole one is let through: figures that
 // contradict each other would come out as advice.
 func parseCurve(name string, raw []byte) (firn.Curve, error) {
-	c := firn.Curve{RAM: firn.SizeCurve{Knee: -1}, Both: firn.SizeCurve{Knee: -1}}
+	var c firn.Curve
 	err := json.Unmarshal(raw, &c)
 	if err == nil {
 		err = check(&c)
@@ -138,8 +138,8 @@ func checkSizes(name string, c *firn.SizeCurve) error {
 			return fmt.Errorf("%s: loads_per_second is %v, ssd_reads_per_second %v, life_ns %d: want 0 or more", at, p.Loads, p.SSDReads, p.Life)
 		}
 	}
-	if c.Knee < -1 || c.Knee >= len(c.Points) || c.Knee >= 0 && c.Points[c.Knee].State != firn.CurveValid {
-		return fmt.Errorf("%s.knee is %d: want the index of a valid point, or -1", name, c.Knee)
+	if !(c.Reads >= 0) || c.Window < 0 {
+		return fmt.Errorf("%s: reads is %v and window_ns %d: want 0 or more", name, c.Reads, c.Window)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ const point = `{"factor":1,"bytes":100,"state":"valid","miss_ratio":0.5,"error":
 // What has curves is recognized, and what a cache has no curve of is left out.
 func TestParse(t *testing.T) {
 	t.Parallel()
-	const one = `{"ram":{"points":[` + point + `],"knee":0},"both":{"points":null,"knee":-1}}`
+	const one = `{"ram":{"points":[` + point + `]},"both":{"points":null}}`
 	for _, test := range []struct{ text, names string }{
 		{one, "[]"},
 		{`{"ram":{"points":[]}}`, "[]"},
@@ -39,38 +39,32 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", test.text, got, test.names)
 		}
 	}
-	curves, err := Parse([]byte(`{"ram":{"points":[` + point + `]}}`))
-	if err != nil || curves[0].Curve.RAM.Knee != -1 || curves[0].Curve.Both.Knee != -1 {
-		t.Errorf("without a knee: %+v, %v", curves, err)
-	}
 }
 
 func TestNoCurve(t *testing.T) {
 	t.Parallel()
 	const form = "want what firn replay -json wrote, the stats.json of a page, or a firn.Curve"
-	ram := func(points, knee string) string { return `{"ram":{"points":[` + points + `],"knee":` + knee + `}}` }
+	ram := func(points string) string { return `{"ram":{"points":[` + points + `]}}` }
 	for _, test := range []struct{ text, want string }{
 		{"", "nothing in it"},
 		{" \n", "nothing in it"},
 		{"<html>", "no JSON: invalid character '<'"},
-		{ram(point, "0") + "{", "no JSON: unexpected EOF"},
+		{ram(point) + "{", "no JSON: unexpected EOF"},
 		{"[1]", form},
 		{"7", form},
 		{`{"trace":"a.trc","requests":5}`, form},
 		{`{"caches":[]}`, "none of its 0 caches has one yet"},
 		{`{"caches":[{"name":"users"}]}`, "none of its 1 caches has one yet"},
 		{`{"caches":[{"name":"users","curve":{"ram":7}}]}`, "users: json: cannot unmarshal number"},
-		{`{"caches":[{"name":"users","curve":` + ram(point, "1") + `}]}`, "users: ram.knee is 1: want the index of a valid point, or -1"},
-		{ram(point, "-2"), "ram.knee is -2"},
-		{ram(strings.Replace(point, "valid", "filling", 1), "0"), "ram.knee is 0"},
-		{ram(strings.Replace(point, "valid", "odd", 1), "-1"), `"odd" is no state`},
-		{ram(strings.Replace(point, ":1,", ":2,", 1), "0"), "none of ram.points has factor 1, the present size"},
-		{ram(point+","+point, "0"), "ram.points[1]: bytes is 100 and factor 1: want more than those before"},
-		{ram(strings.Replace(point, "100", "0", 1), "0"), "ram.points[0]: bytes is 0 and factor 1: want more than 0"},
-		{ram(strings.Replace(point, "0.5", "1.5", 1), "0"), "ram.points[0]: miss_ratio is 1.5"},
-		{ram(strings.Replace(point, "0.5", "1e999", 1), "0"), "cannot unmarshal number 1e999"},
-		{ram(strings.Replace(point, "0.1", "-0.1", 1), "0"), "error -0.1: want 0 to 1"},
-		{ram(strings.Replace(point, "}", `,"loads_per_second":-1}`, 1), "0"), "loads_per_second is -1"},
+		{`{"caches":[{"name":"users","curve":{"ram":{"points":[` + point + `],"reads":-1}}}]}`, "users: ram: reads is -1 and window_ns 0: want 0 or more"},
+		{ram(strings.Replace(point, "valid", "odd", 1)), `"odd" is no state`},
+		{ram(strings.Replace(point, ":1,", ":2,", 1)), "none of ram.points has factor 1, the present size"},
+		{ram(point + "," + point), "ram.points[1]: bytes is 100 and factor 1: want more than those before"},
+		{ram(strings.Replace(point, "100", "0", 1)), "ram.points[0]: bytes is 0 and factor 1: want more than 0"},
+		{ram(strings.Replace(point, "0.5", "1.5", 1)), "ram.points[0]: miss_ratio is 1.5"},
+		{ram(strings.Replace(point, "0.5", "1e999", 1)), "cannot unmarshal number 1e999"},
+		{ram(strings.Replace(point, "0.1", "-0.1", 1)), "error -0.1: want 0 to 1"},
+		{ram(strings.Replace(point, "}", `,"loads_per_second":-1}`, 1)), "loads_per_second is -1"},
 		{`{"ram":{"points":[]},"both":{"points":[{}]}}`, "none of both.points has factor 1"},
 		{`{"ram":{"points":[]},"load_time_ns":-1}`, "load_time_ns -1: want 0 or more"},
 	} {
@@ -90,15 +84,15 @@ func FuzzParse(f *testing.F) {
 		}
 		f.Add(data)
 	}
-	f.Add([]byte(`{"caches":[{"name":"users","curve":{"ram":{"points":[` + point + `],"knee":0}}}]}`))
+	f.Add([]byte(`{"caches":[{"name":"users","curve":{"ram":{"points":[` + point + `]}}}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		curves, err := Parse(data)
 		if err != nil && !errors.Is(err, ErrNoCurve) {
 			t.Fatal(err)
 		}
 		for i := range curves {
-			Table(io.Discard, &curves[i])
-			Chart(io.Discard, &curves[i].Curve, 60)
+			Table(io.Discard, &curves[i], Style{60, false})
+			Chart(io.Discard, &curves[i].Curve, Style{60, true})
 		}
 	})
 }

@@ -3,6 +3,7 @@ package curve
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -10,32 +11,31 @@ import (
 	"github.com/firncache/firn"
 )
 
-// lineWidth is that of lines of prose.
-const lineWidth = 79
-
 // Table prints all that a curve says of each size, and then what it means.
-func Table(w io.Writer, of *Named) {
+func Table(w io.Writer, of *Named, style Style) {
 	c := &of.Curve
 	if of.Name != "" {
 		fmt.Fprintln(w, of.Name)
 	}
-	if len(c.RAM.Points) > 0 {
-		sizes(w, title(c), &c.RAM)
+	for _, s := range []struct {
+		title string
+		curve *firn.SizeCurve
+	}{{title(c) + " at other sizes of RAM", &c.RAM}, {"Reads that miss at other sizes of RAM and SSD", &c.Both}} {
+		if len(s.curve.Points) > 0 {
+			Prose(w, s.title+window(s.curve)+":", style)
+			sizes(w, s.curve, style)
+		}
+		Prose(w, strings.Join(s.curve.Advice, " "), style)
 	}
-	if len(c.Both.Points) > 0 {
-		sizes(w, titleBoth, &c.Both)
-	}
-	printProse(w, Verdict(c), lineWidth)
 }
 
 // sizes prints the table of one curve, and the check of the simulation below it.
-func sizes(w io.Writer, title string, c *firn.SizeCurve) {
-	fmt.Fprintln(w, title)
+func sizes(w io.Writer, c *firn.SizeCurve, style Style) {
 	t := table.NewWriter()
 	t.SetOutputMirror(w)
-	t.SetStyle(table.StyleLight)
+	t.SetStyle(style.Table())
 	t.Style().Format.Header = text.FormatDefault
-	header, shown := table.Row{"» is now"}, figures(c)
+	header, shown := table.Row{strings.TrimSpace(mark(style)) + " is now"}, figures(c)
 	configs := []table.ColumnConfig{{Number: 1, Align: text.AlignRight, AlignHeader: text.AlignRight}}
 	for i := range shown {
 		header = append(header, shown[i].title)
@@ -45,7 +45,7 @@ func sizes(w io.Writer, title string, c *firn.SizeCurve) {
 	t.AppendHeader(header)
 	for i := range c.Points {
 		p := &c.Points[i]
-		row := table.Row{label(p)}
+		row := table.Row{label(p, style)}
 		for j := range shown {
 			switch {
 			case valid(p):
@@ -72,14 +72,14 @@ func figures(c *firn.SizeCurve) []column {
 	var reads, saved bool
 	for i := range c.Points {
 		reads = reads || c.Points[i].SSDReads > 0
-		saved = saved || c.Points[i].SavedPerGiB != 0
+		saved = saved || c.Points[i].Saved != 0
 	}
 	if reads {
-		all = append(all, column{title: "SSD\nreads/s", show: readsColumn.show})
+		all = append(all, readsColumn)
 	}
 	all = append(all, column{title: "entry\nstays", show: life})
 	if saved {
-		all = append(all, column{title: "a GiB\nsaves/h", show: worth})
+		all = append(all, column{title: "saves\nan hour", show: worth})
 	}
 	return all
 }
@@ -92,10 +92,29 @@ func life(p *firn.CurvePoint) string {
 	return span(p.Life)
 }
 
-// worth is the time of the source that a GiB saves in an hour.
+// worth is the time of the source that a size saves in an hour.
 func worth(p *firn.CurvePoint) string {
 	if p.Factor == 1 {
 		return ""
 	}
-	return span(p.SavedPerGiB)
+	return span(p.Saved)
 }
+
+// Table is the look of a table: lines, where they can be shown.
+func (s Style) Table() table.Style {
+	if s.Plain {
+		return table.StyleDefault
+	}
+	return table.StyleLight
+}
+
+// column is one of the figures of a size.
+type column struct {
+	title string
+	show  func(p *firn.CurvePoint) string
+}
+
+var (
+	loadsColumn = column{"loads/s", func(p *firn.CurvePoint) string { return rate(p.Loads) }}
+	readsColumn = column{"SSD\nreads/s", func(p *firn.CurvePoint) string { return rate(p.SSDReads) }}
+)

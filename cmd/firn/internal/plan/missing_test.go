@@ -13,7 +13,6 @@ func TestMissing(t *testing.T) {
 		"SSD for all the data":     {Entries: 1e6, Value: 1000, RAM: 512 << 20, SSD: 256 << 20},
 		"RAM for the index":        {Entries: 1e7, Value: 100, RAM: 64 << 20, SSD: 4 << 30},
 		"a segment for the record": {Entries: 1000, Value: 300 << 10, RAM: 16 << 20, SSD: 1 << 30, Segment: 64 << 10},
-		"space for the index's snapshot, without which a restart of the machine empties the tier": {Entries: 2e7, Value: 40, RAM: 4 << 30, SSD: 1500 << 20},
 	} {
 		q.Key, q.Popularity = keyBytes, plan.Popularity{Hot: .2, HotReads: .8}
 		m := missing(t, &q, what)

@@ -56,7 +56,6 @@ type SSD struct {
 	SegmentBytes  int64   `json:"segment_bytes"`
 	Ahead         int64   `json:"segments_kept_free"`
 	SnapshotBytes int64   `json:"snapshot_bytes"`
-	SnapshotMost  int64   `json:"snapshot_space_bytes"`
 	Capacity      int64   `json:"capacity"` // records that would fit
 	Records       int64   `json:"records"`  // copies of records in RAM included
 	HeaderBytes   int64   `json:"record_header_bytes"`
@@ -122,8 +121,8 @@ func (q *Question) ssd() (*SSD, []Missing, error) {
 	}
 	rec, fits := g.RecordOf(q.Key, q.Value, q.Expires)
 	s := &SSD{
-		Bytes: q.SSD, Segments: g.Segments, SegmentBytes: g.SegmentBytes, Ahead: g.Ahead,
-		SnapshotMost: g.SnapshotMost, IndexMost: g.IndexMost,
+		Bytes: q.SSD, SegmentBytes: g.SegmentBytes, Ahead: g.Ahead,
+		IndexMost:   g.IndexMost,
 		HeaderBytes: rec.Header, PaddingBytes: rec.Padding, ListedBytes: rec.Listed,
 		OnDisk:      rec.Header + q.Key + q.Value + rec.Padding + rec.Listed,
 		BufferBytes: g.FixedMemory,
@@ -137,9 +136,9 @@ func (q *Question) ssd() (*SSD, []Missing, error) {
 	s.IndexBytes = g.IndexMemory(tables)
 	if s.Records > 0 {
 		s.IndexEach = float64(tables) / float64(s.Records)
-		s.Amplification = float64(q.SSD-g.SnapshotMost) / float64(s.Capacity*(q.Key+q.Value))
+		s.Amplification = float64(q.SSD-g.SnapshotBytes(s.Capacity)) / float64(s.Capacity*(q.Key+q.Value))
 	}
-	s.SnapshotBytes = g.SnapshotBytes(s.Records)
+	s.SnapshotBytes, s.Segments = g.SnapshotBytes(s.Records), g.SegmentsFor(s.Records)
 	s.Share = float64(s.Records) / float64(q.Entries)
 	return s, q.ssdMissing(&g, s, fits, logRecords), nil
 }
@@ -156,7 +155,8 @@ func (q *Question) logRecords(g *ssd.Geometry) int64 {
 		return 0
 	}
 	each := g.PerSegment(rec.Header+q.Key+q.Value+rec.Padding, rec.Listed)
-	return (g.Segments-g.Ahead)*each - each/2
+	in := func(segments int) int64 { return (int64(segments)-g.Ahead)*each - each/2 }
+	return in(sort.Search(int(g.Segments), func(n int) bool { return int64(n+1) > g.SegmentsFor(in(n+1)) }))
 }
 
 // ssdMissing lists the budgets that the SSD tier lacks to hold every entry.
@@ -176,14 +176,6 @@ func (q *Question) ssdMissing(g *ssd.Geometry, s *SSD, fits bool, logRecords int
 			Least: q.least(q.RAM, func(q *Question, g *ssd.Geometry) bool {
 				return g.IndexRecords() >= min(q.logRecords(g), q.Entries)
 			}, func(q *Question, n int64) { q.RAM = n }),
-		})
-	}
-	if s.SnapshotBytes > s.SnapshotMost {
-		missing = append(missing, Missing{
-			What: "space for the index's snapshot, without which a restart of the machine empties the tier", Need: s.SnapshotBytes, Have: s.SnapshotMost, Flag: "ssd",
-			Least: q.least(q.SSD, func(q *Question, g *ssd.Geometry) bool {
-				return g.SnapshotBytes(min(q.logRecords(g), g.IndexRecords(), q.Entries)) <= g.SnapshotMost
-			}, func(q *Question, n int64) { q.SSD = n }),
 		})
 	}
 	return missing

@@ -24,9 +24,9 @@ func roomInRAM(budget, recordBytes int64) int64 {
 // whose budget the tier below has lent bytes.
 func capacityRAM(budget, lent, recordBytes int64) int64 {
 	shards, segment, cost, _ := ram.Layout(budget)
-	own := (budget - lent - shards*bookkeeping - ram.SimulationBytes(budget)) / cost // segments
-	own -= max(2, own/256)                                                           // kept for reclaiming
-	own -= shards                                                                    // two lanes, whose last segments are half full
+	own := (budget - lent - shards*bookkeeping - ram.ServiceSimulation(budget).Bytes) / cost // segments
+	own -= max(2, own/256)                                                                   // kept for reclaiming
+	own -= shards                                                                            // two lanes, whose last segments are half full
 	perSegment := float64(segment) / float64(recordBytes)
 	if recordBytes < segment/16 {
 		perSegment = math.Floor(perSegment) // such a record is not split: the rest of a segment is lost

@@ -8,6 +8,7 @@ import (
 
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/cmd/firn/replay"
+	"github.com/firncache/firn/internal/inside"
 )
 
 // store is firn as the replay loop sees it.
@@ -26,10 +27,11 @@ func OpenFirn(ssd firn.SSDOptions, temporary bool, log *slog.Logger) replay.Open
 		if ssd.Dir == "" {
 			ssd = firn.SSDOptions{}
 		}
-		cache, err := firn.Open(firn.Options{RAMBytes: o.RAMBytes, SSD: ssd, Log: log})
+		opened, err := inside.OpenToReplay(firn.Options{RAMBytes: o.RAMBytes, SSD: ssd, Log: log})
 		if err != nil {
 			return nil, err
 		}
+		cache := opened.(*firn.Cache)
 		return store{cache, ssd, temporary, cache.Stats().SSD.Entries}, nil
 	}
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"golang.org/x/term"
+
+	"github.com/firncache/firn/cmd/firn/internal/curve"
 )
 
 // refresh is how often the progress is drawn.
@@ -51,12 +53,14 @@ func columns(terminal *os.File) int {
 	return 80
 }
 
-// Columns is the width of w, if it is a terminal, and otherwise that which most have.
-func Columns(w io.Writer) int {
-	if file, ok := w.(*os.File); ok {
-		return columns(file)
+// StyleOf is what w shows: as many columns as it has if it is a terminal, and otherwise as most have,
+// and no more than plain text.
+func StyleOf(w io.Writer) curve.Style {
+	file, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return curve.Style{Columns: 80, Plain: true}
 	}
-	return 80
+	return curve.Style{Columns: columns(file), Plain: os.Getenv("TERM") == "dumb"}
 }
 
 // progressText says how far something has come, in so few words that a window

@@ -2,44 +2,120 @@ package report
 
 import (
 	"fmt"
+	"io"
+	"time"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 
 	"github.com/firncache/firn/cmd/firn/replay"
 )
 
-// summary says in a sentence what the figures of a run mean, and in another one
-// what share of the requests they are of, unless of all.
-func summary(r *replay.Result) string {
-	reads := r.Hits + r.Misses
-	if reads == 0 {
-		return "There was nothing to read."
+// Summary prints in a few lines what a replay measured.
+func Summary(w io.Writer, r *replay.Result) {
+	for _, line := range head(r) {
+		fmt.Fprintln(w, line)
 	}
-	said := fmt.Sprintf("Of %s reads the cache answered %s%s; half of the requests took %s or less, 99 of 100 took %s or less%s; "+
-		"the garbage collector had %s of the CPU.",
-		humanize.Comma(reads), percent(r.HitRatio), byTier(r), latency(r.P50), latency(r.P99), disk(r), percent(r.GCCPUFraction))
+	if r.Hits+r.Misses == 0 {
+		fmt.Fprintln(w, "There was nothing to read.")
+		return
+	}
+	fmt.Fprintln(w)
+	for _, row := range rows(r) {
+		if row[1] != "" {
+			fmt.Fprintf(w, "  %-*s %s\n", labelWidth, row[0], row[1])
+		}
+	}
+	if r.SSD != nil && !r.SSD.On {
+		fmt.Fprintln(w, "\nThe SSD tier was switched off, for the reason logged above.")
+	}
+}
+
+// labelWidth is the width of the longest label.
+const labelWidth = len("answered from RAM")
+
+// head says what was replayed, and through which cache.
+func head(r *replay.Result) []string {
+	did := fmt.Sprintf("%s: %s in %.1f s%s, %s", r.Trace, requests(r), r.DurationSeconds, done(r), english.Plural(r.Goroutines, "goroutine", ""))
+	cache := "RAM " + humanize.IBytes(uint64(r.RAMBytes))
+	if s := r.SSD; s != nil {
+		cache += ", SSD " + humanize.IBytes(uint64(s.Bytes)) + " in "
+		if s.Dir == "" {
+			cache += "a temporary directory"
+		} else {
+			cache += s.Dir
+		}
+	}
+	return []string{did, cache}
+}
+
+// requests says how many reads there were, and how many writes beside them.
+func requests(r *replay.Result) string {
+	text := humanize.Comma(r.Hits+r.Misses) + " reads"
+	if r.Writes > 0 {
+		text += " and " + humanize.Comma(r.Writes) + " writes"
+	}
+	return text
+}
+
+// done says which share of the workload that was, unless all of it.
+func done(r *replay.Result) string {
 	switch {
 	case r.Interrupted:
-		said += fmt.Sprintf(" The interrupt came after %.0f %% of the workload.", 100*r.ShareDone)
-	case r.ShareDone < 1:
-		said += fmt.Sprintf(" The time limit came after %.0f %% of the workload: -time changes it.", 100*r.ShareDone)
+		return fmt.Sprintf(" (interrupted after %.0f %% of the workload)", 100*r.ShareDone)
+	case r.ShareDone < 1 && r.ShareDone > 0:
+		all := time.Duration(r.DurationSeconds / r.ShareDone * float64(time.Second)).Round(time.Second)
+		return fmt.Sprintf(" (%.0f %% of the workload; -time %v for all)", 100*r.ShareDone, all+all/10/time.Second*time.Second)
 	}
-	return said
+	return ""
 }
 
-// byTier says which tiers the answers came from, if there are two.
-func byTier(r *replay.Result) string {
-	if r.SSD == nil {
-		return " from RAM"
-	}
+// rows are the figures, each with its label; an empty one is not known.
+func rows(r *replay.Result) [][2]string {
 	reads := r.Hits + r.Misses
-	return fmt.Sprintf(", %s from RAM and %s from the SSD", share(r.SSD.RAMHits, reads), share(r.SSD.Hits, reads))
+	found := [][2]string{{"answered from RAM", share(r.Hits, reads)}}
+	if s := r.SSD; s != nil {
+		disk := share(s.Hits, reads)
+		if s.Reads > 0 {
+			disk += fmt.Sprintf("   half within %s, 99 %% within %s", latency(s.P50), latency(s.P99))
+		}
+		found = [][2]string{{"answered from RAM", share(s.RAMHits, reads)}, {"answered from SSD", disk}}
+	}
+	found = append(found,
+		[2]string{"missed", share(r.Misses, reads)},
+		[2]string{"speed", humanize.Comma(int64(r.OpsPerSecond)) + " requests a second"},
+		[2]string{"latency", fmt.Sprintf("half within %s, 99 %% within %s", latency(r.P50), latency(r.P99))},
+		[2]string{"memory", resident(r)},
+	)
+	if s := r.SSD; s != nil {
+		found = append(found, [2]string{"SSD", onDisk(s)})
+	}
+	if r.Rejected > 0 {
+		found = append(found, [2]string{"too large", humanize.Comma(r.Rejected) + " values were larger than the cache takes"})
+	}
+	return found
 }
 
-// disk says what a read of the disk took, if there was one.
-func disk(r *replay.Result) string {
-	if r.SSD == nil || r.SSD.Reads == 0 {
-		return ""
+// share is a part of some reads, in a column of percents.
+func share(n, all int64) string { return fmt.Sprintf("%5.1f %%", 100*float64(n)/float64(max(all, 1))) }
+
+// resident is what the process has of memory, and what the collector has of the processors.
+func resident(r *replay.Result) string {
+	collector := fmt.Sprintf("garbage collector %.1f %% of the CPU", 100*r.GCCPUFraction)
+	if r.RSSBytes == nil {
+		return collector
 	}
-	return fmt.Sprintf(", and a read of the disk %s at the median", latency(r.SSD.P50))
+	return memory(r.RSSBytes) + " resident; " + collector
 }
+
+// onDisk is what the SSD tier holds, and was written for it.
+func onDisk(s *replay.SSD) string {
+	text := fmt.Sprintf("%s entries in %s", humanize.Comma(s.Entries), ssdUsed(s))
+	if s.WrittenPerSet != nil {
+		text += fmt.Sprintf("; %.2f bytes written for each byte set", *s.WrittenPerSet)
+	}
+	return text
+}
+
+// Hints says where more is to be had.
+const Hints = "All figures: -details. In a browser: -live :8080. What the words mean: docs/OPERATIONS.md."

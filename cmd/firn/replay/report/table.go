@@ -1,16 +1,14 @@
-// Package report shows people what a replay measured: a table, with the rivals
-// beside the cache, and a sentence or two.
+// Package report shows people what a replay measured: in a few lines, and in a table of everything,
+// with the rivals beside the cache.
 package report
 
 import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
-	"github.com/dustin/go-humanize/english"
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
@@ -29,8 +27,8 @@ var figures = []figure{
 	{"requests", false, func(r *replay.Result) string { return humanize.Comma(r.Requests) }},
 	{"writes", true, func(r *replay.Result) string { return countAbove0(r.Writes) }},
 	{"hit ratio", false, func(r *replay.Result) string { return percent(r.HitRatio) }},
-	{"  from RAM", true, ofSSD(func(r *replay.Result, s *replay.SSD) string { return share(s.RAMHits, r.Hits+r.Misses) })},
-	{"  from SSD", true, ofSSD(func(r *replay.Result, s *replay.SSD) string { return share(s.Hits, r.Hits+r.Misses) })},
+	{"  from RAM", true, ofSSD(func(r *replay.Result, s *replay.SSD) string { return shareOf(s.RAMHits, r.Hits+r.Misses) })},
+	{"  from SSD", true, ofSSD(func(r *replay.Result, s *replay.SSD) string { return shareOf(s.Hits, r.Hits+r.Misses) })},
 	{"byte hit ratio", true, func(r *replay.Result) string { return percentOf(r.ByteHitRatio) }},
 	{"operations a second", false, func(r *replay.Result) string { return humanize.Comma(int64(r.OpsPerSecond)) }},
 	{"latency p50", false, func(r *replay.Result) string { return latency(r.P50) }},
@@ -126,32 +124,33 @@ func ssdState(s *replay.SSD) string {
 
 // ssdSpace is the space of the segments in use, of the limit of all files.
 func ssdSpace(s *replay.SSD) string {
+	return ssdUsed(s) + " of " + humanize.IBytes(uint64(s.Bytes))
+}
+
+// ssdUsed is the space of the segments in use.
+func ssdUsed(s *replay.SSD) string {
 	used := s.FileBytes
 	if s.Segments > 0 {
 		used = int64(float64(s.FileBytes) * float64(s.Segments-s.FreeSegments) / float64(s.Segments))
 	}
-	return humanize.IBytes(uint64(used)) + " of " + humanize.IBytes(uint64(s.Bytes))
+	return humanize.IBytes(uint64(used))
 }
 
-// share is n of all, in percent.
-func share(n, all int64) string {
+// shareOf is n of all, in percent; empty if there is nothing.
+func shareOf(n, all int64) string {
 	if all == 0 {
 		return ""
 	}
 	return percent(float64(n) / float64(all))
 }
 
-// lineWidth is that of lines of prose.
-const lineWidth = 79
-
-// Print prints the name of the trace, below it the result and those of its
-// rivals side by side, and then what the result means.
-func Print(w io.Writer, result replay.Result) {
-	fmt.Fprintf(w, "%s, %s\n", result.Trace, english.Plural(result.Goroutines, "goroutine", ""))
-	columns := append([]replay.Result{result}, result.Against...)
+// Table prints a result and those of its rivals side by side, in a style that the place to print on can
+// show.
+func Table(w io.Writer, result *replay.Result, style table.Style) {
+	columns := append([]replay.Result{*result}, result.Against...)
 	t := table.NewWriter()
 	t.SetOutputMirror(w)
-	t.SetStyle(table.StyleLight)
+	t.SetStyle(style)
 	t.Style().Format.Header = text.FormatDefault
 	header := table.Row{""}
 	for i := range columns {
@@ -173,9 +172,6 @@ func Print(w io.Writer, result replay.Result) {
 		}
 	}
 	t.Render()
-	for line := range strings.SplitSeq(text.WrapSoft(summary(&result), lineWidth), "\n") {
-		fmt.Fprintln(w, strings.TrimRight(line, " "))
-	}
 }
 
 // tableRow returns the row of a figure, and whether any result has it.

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/jedib0t/go-pretty/v6/table"
+
 	"github.com/firncache/firn/cmd/firn/replay"
 )
 
@@ -26,9 +28,13 @@ func TestSSDTable(t *testing.T) {
 		},
 	}
 	var out bytes.Buffer
-	Print(&out, result)
+	report := func() {
+		Summary(&out, &result)
+		Table(&out, &result, table.StyleLight)
+	}
+	report()
 	result.SSD = &replay.SSD{Admission: "all"} // off, and nothing happened
-	Print(&out, result)
+	report()
 	path := filepath.Join("testdata", "ssd_table.txt")
 	if *update {
 		if err := os.WriteFile(path, out.Bytes(), 0o600); err != nil {
