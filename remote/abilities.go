@@ -26,25 +26,32 @@ type abilities struct {
 // there is no entry.
 func (a abilities) conditional() bool { return a.eval || a.ifeq }
 
-// learn asks a server, and tries what changes nothing. What it does not tell it cannot do.
-func (c *conn) learn(ctx context.Context) (a abilities, err error) {
+// learn asks a server, and tries what changes nothing. What it does not tell it cannot do; refused
+// is why the user may not run scripts.
+func (c *conn) learn(ctx context.Context) (a abilities, refused, err error) {
 	none := c.w.t.prefix + string(besideKind) // there is no such key
 	results := c.client.DoMulti(ctx,
 		command("EVAL", "return 1", "0"),
 		command("COMMAND", "DOCS", "set"),
 		command("DELEX", none, "IFEQ", ""),
-		command("DELIFEQ", none, ""))
+		command("DELIFEQ", none, ""),
+		command("EVALSHA", extendScript.sha(), "1", none, "", "1"))
 	for i := range results {
 		if err := results[i].NonRedisError(); err != nil {
-			return a, err
+			return a, nil, err
 		}
 	}
-	a.eval = results[0].Error() == nil
+	for _, i := range [...]int{0, 4} {
+		if err := results[i].Error(); isServerError(err, "NOPERM") && refused == nil {
+			refused = err
+		}
+	}
+	a.eval = results[0].Error() == nil && refused == nil
 	if docs, err := results[1].ToMessage(); err == nil {
 		a.ifeq = mentions(docs, "IFEQ")
 	}
 	a.delex, a.delifeq = isAllowed(results[2].Error()), isAllowed(results[3].Error())
-	return a, nil
+	return a, refused, nil
 }
 
 // isAllowed reports whether a server knows a command, and its user may use it. Whatever else it

@@ -13,40 +13,51 @@ import (
 const unannounced = 50 * time.Millisecond
 
 // Await waits until the entry that was to be expected with ErrLeased is there no more: for an
-// announcement, or until the lease is over, LeaseTime at most.
+// announcement, or until the lease is over. For another process's it waits LeaseTime at most.
 func (t *Tier) Await(ctx context.Context, key []byte, leased shared.Expect) error {
 	t.count.leaseWaits.Add(1)
+	for end := time.Now().Add(t.o.LeaseTime); ; {
+		over, err := t.awaitChange(ctx, key, leased, end)
+		if over || err != nil {
+			return err
+		}
+	}
+}
+
+// awaitChange waits until the lease has changed, as it does when it is extended, too, or its time
+// is over. It reports true if it is there no more.
+func (t *Tier) awaitChange(ctx context.Context, key []byte, leased shared.Expect, end time.Time) (over bool, err error) {
 	entry, leaveEntry := t.awaits.join(t.entryName(key))
 	defer leaveEntry()
 	beside, leaveBeside := t.awaits.join(t.besideName(key))
 	defer leaveBeside()
-	for end := time.Now().Add(t.o.LeaseTime); ; {
-		left, pushed, err := t.leaseLeft(ctx, key, leased.Version)
-		if err != nil || left <= 0 {
-			return err
-		}
-		enough := time.Until(end)
-		if enough <= 0 {
-			t.count.leasesExpired.Add(1)
-			return shared.ErrLeased
-		}
-		if !pushed {
-			left = min(left, unannounced)
-		}
-		timer := time.NewTimer(min(left, enough))
-		select {
-		case <-entry:
-		case <-beside:
-		case <-timer.C:
-			continue // whose time is over is not there
-		case <-ctx.Done():
-			err = ctx.Err()
-		case <-t.done:
-			err = fmt.Errorf("%w: %w", shared.ErrUnavailable, errClosed)
-		}
-		timer.Stop()
-		return err
+	left, pushed, err := t.leaseLeft(ctx, key, leased.Version)
+	if err != nil || left <= 0 {
+		return true, err
 	}
+	enough := time.Until(end)
+	if t.renewals.has(heldLease{t.entryName(key), leased.Version}) {
+		enough = left
+	}
+	if enough <= 0 {
+		t.count.leasesExpired.Add(1)
+		return true, shared.ErrLeased
+	}
+	if !pushed {
+		left = min(left, unannounced)
+	}
+	timer := time.NewTimer(min(left, enough))
+	defer timer.Stop()
+	select {
+	case <-entry:
+	case <-beside:
+	case <-timer.C: // whose time is over is not there
+	case <-ctx.Done():
+		err = ctx.Err()
+	case <-t.done:
+		err = fmt.Errorf("%w: %w", shared.ErrUnavailable, errClosed)
+	}
+	return false, err
 }
 
 // leaseLeft is how long the lease lives of an entry that has a version: 0 if there is none, or

@@ -56,6 +56,7 @@ func (c *conn) beatCluster(h *heartbeat, now int64) (until int64, ok bool) {
 		c.takeMap(results[:asked], now)
 	}
 	watch.due = !watch.due
+	c.refused = isBusy(last.Error())
 	if !isSign(last, owns) {
 		watch.due = true
 		return never, false

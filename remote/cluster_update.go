@@ -48,7 +48,6 @@ func (c *cluster) open(m *clusterMap) (opened []*wire) {
 // assign gives the slots to those who claim them. It reports whether a slot has changed hands.
 func (c *cluster) assign() (begun []*tenure, changed bool) {
 	moved := changes(strongest(c.claims(), c.owner), func(slot int) *tenure { return c.slots[slot].Load() })
-	c.handOver(receivers(moved))
 	for won, slots := range moved {
 		if won == nil {
 			c.end(slots)
@@ -67,19 +66,6 @@ func (c *cluster) assign() (begun []*tenure, changed bool) {
 		c.forgetFeeds()
 	}
 	return begun, changed
-}
-
-// receivers are who gets which slot.
-func receivers(moved map[*claim][]int) map[int]*wire {
-	to := map[int]*wire{}
-	for won, slots := range moved {
-		for _, slot := range slots {
-			if won != nil {
-				to[slot] = won.w
-			}
-		}
-	}
-	return to
 }
 
 // end ends the tenure of slots that nobody claims.

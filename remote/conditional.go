@@ -18,7 +18,7 @@ import (
 //	nothing            SET NX; if there is something, a script finds out whether that is an entry
 //	our own lease      SET IFEQ: it is known whole, and nothing is announced to ourselves
 //	another version    a script, which compares it where it lies
-//	  without scripts  GET, and SET IFEQ of what that has found, as long as it may be
+//	  without scripts  GETRANGE, and SET IFEQ of what that has found, as long as it may be
 func (w *wire) setIf(ctx context.Context, name string, expect shared.Expect, envelope []byte, px time.Duration) error {
 	value := rueidis.BinaryString(envelope)
 	switch {
@@ -94,12 +94,12 @@ func (a abilities) deleteCommand(name, old string) rueidis.Completed {
 
 // whole is all that lies under a name, if that has a version; 0: of what no cache has written.
 func (w *wire) whole(ctx context.Context, name string, version shared.Version) (string, error) {
-	result := w.do(ctx, command("GET", name))
+	result := w.do(ctx, command("GETRANGE", name, "0", "-1"))
 	b, err := w.t.answer(&result)
-	if err != nil && !rueidis.IsRedisNil(err) {
+	if err != nil {
 		return "", w.serverError(err)
 	}
-	if h, _ := parseHeader(b); h.version != version || err != nil {
+	if h, _ := parseHeader(b); h.version != version {
 		return "", shared.ErrChanged
 	}
 	return rueidis.BinaryString(b), nil

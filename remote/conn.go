@@ -20,12 +20,14 @@ var (
 // transport would connect anew by itself, and the feed would not notice: a conn refuses a second
 // dial.
 type conn struct {
-	w      *wire
-	client rueidis.Client
-	server server
-	feed   atomic.Pointer[shared.Feed]
-	pulse  pulse // the socket's
-	watch  mapWatch
+	w       *wire
+	client  rueidis.Client
+	server  server
+	feed    atomic.Pointer[shared.Feed]
+	pulse   pulse // the socket's
+	watch   mapWatch
+	refused bool   // the last heartbeat was, as by a server that loads its data; likewise
+	token   string // that the last heartbeat has read; of the goroutine that sends them
 
 	dialed atomic.Bool
 	heard  atomic.Int64 // until when the server was heard of, in bootNanos; 0 before
@@ -88,6 +90,7 @@ func (c *conn) options(ctx context.Context, tracking bool) rueidis.ClientOption 
 		RingScaleEachConn: ringScale, ReadBufferEachConn: 64 << 10, WriteBufferEachConn: 64 << 10,
 		ConnWriteTimeout: o.DialTimeout, // of the handshake: later the heartbeat watches
 		DialCtxFn:        c.dialer(ctx),
+		ClientSetInfo:    rueidis.DisableClientSetInfo, // it would take a right that Redis 7.0 does not know
 		DisableCache:     !tracking, AlwaysRESP2: !tracking,
 	}
 	option.Dialer.Timeout = o.DialTimeout

@@ -43,6 +43,32 @@ func TestConnectErrors(t *testing.T) {
 	}
 }
 
+// quietly is a log into a text, which is read when the tier is closed.
+func quietly(to *strings.Builder) *slog.Logger { return slog.New(slog.NewTextHandler(to, nil)) }
+
+// An outage is logged also if it has the cause of the one before.
+func TestSecondOutageIsLogged(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{})
+	var log strings.Builder
+	var n network
+	o := newTier(Options{Addrs: []string{s.Addr}, Namespace: "test", Dial: n.dial, Log: quietly(&log)})
+	t.Cleanup(func() { o.Close(context.Background()) })
+	for range 2 {
+		n.set(true)
+		if o.wire.connect(t.Context()) == nil {
+			t.Fatal("connected")
+		}
+		n.set(false)
+		if err := o.wire.connect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		o.wire.onLost(o.wire.state.Load().conn)
+	}
+	if n := strings.Count(log.String(), "cannot connect"); n != 2 {
+		t.Errorf("%d of 2 outages are logged:\n%s", n, log.String())
+	}
+}
+
 // An error that differs from the last one in the port of this end alone is not logged again.
 func TestConnectErrorsLoggedOnce(t *testing.T) {
 	var log strings.Builder

@@ -24,7 +24,7 @@
 //   - What the server evicts or lets expire is dropped in all processes: it has to have room for
 //     what is to be shared.
 //   - A process that stood still, by a signal or with its whole machine, may answer with older
-//     copies when it goes on, until its clock is set: about a millisecond.
+//     copies when it goes on, until its clock is set: about 20 ms.
 //   - Deadlines are compared with the clock of the machine: they are as far apart as the clocks of
 //     the processes.
 //   - A server without CLIENT TRACKING, or behind a proxy that does not know
@@ -36,14 +36,14 @@
 // Redis 6.2 or newer, or Valkey, with RESP3, and a user of its ACL with these rights; database 0.
 //
 //	user cache on >password ~namespace:* &* -@all +hello +client +ping +info +scan
-//	    +get +getrange +pttl +set +del +unlink +eval +evalsha +command +cluster
+//	    +getrange +pttl +set +del +unlink +eval +evalsha +command +cluster
 //
 // A cluster needs +asking in addition: of +cluster, MYID, INFO and SLOTS are used. The bound of
 // Options.Staleness is longer there while a primary that was cut off is replaced.
 //
 // Redis 8.4 has +delex in addition, and Valkey 9 +delifeq: with it and SET IFEQ, a load costs its
 // own process no push (see script.go). A server without scripts needs SET IFEQ.
-// docs/SHARED.md has a narrower list, by subcommand: of +client, TRACKING and SETINFO are used.
+// docs/SHARED.md has a narrower list, by subcommand: of +client, TRACKING is used.
 // A maxmemory with the policy allkeys-lru or allkeys-lfu lets it forget what nobody asks for.
 // Memory for the pushes that a slow process has not read yet is bounded with maxmemory-clients.
 //
@@ -64,8 +64,7 @@
 //   - claim: what a server of a cluster says of itself, that it owns slots.
 //   - tenure: the time in which one server owns slots, and its feed is not interrupted.
 //   - guided: said of a wire by which a slot's requests go that is on its way to another server.
-//   - kept removal: one that did not reach the server, and is sent first when that is back.
-//   - breaker: what keeps requests from a server that does not answer them.
+//   - away: said of a server that does not answer: requests fail at once until it does.
 //
 // # Files
 //
@@ -80,13 +79,13 @@
 //	multi.go, number.go, clear.go
 //	conditional.go, lease.go                 writes of what is expected; one load for all processes
 //	abilities.go, script.go                  what a server can compare, and how
-//	await.go, awaits.go, release.go          waiting for another process's load; giving up a lease
-//	guard.go, breaker.go                     what every request goes through
-//	removals.go, sending.go                  removals that are kept
+//	await.go, awaits.go                      waiting for another process's load
+//	renew.go, release.go                     a lease that is held for long; giving up a lease
+//	guard.go, presence.go                    what every request goes through; whether its server answers
 //	checks.go                                checks of suspect copies: how many, and shared answers
 //	slots.go, cluster_map.go, tenure.go      a cluster: the slot of a key, who claims which
-//	topology.go, cluster.go,
-//	cluster_update.go, cluster_removals.go   its wires, and who owns which slot
+//	topology.go, cluster.go,                 its wires, and who owns which slot
+//	cluster_update.go
 //	cluster_beat.go, redirect.go             its heartbeat; requests that are sent elsewhere
 //	stats.go, command.go                     counters; commands of the transport
 //

@@ -15,7 +15,7 @@ import (
 type beatless struct{ net.Conn }
 
 func (c beatless) Write(b []byte) (int, error) {
-	if bytes.HasPrefix(b, []byte("*2\r\n$6\r\nUNLINK\r\n")) {
+	if bytes.HasPrefix(b, []byte("*4\r\n$8\r\nGETRANGE\r\n$6\r\ntest:t\r\n")) {
 		return 0, net.ErrClosed
 	}
 	return c.Conn.Write(b)

@@ -77,7 +77,7 @@ func (c *conn) live() {
 	c.claimAll()
 	h := newHeartbeat(r.bound)
 	guard := newWatchdog(c, r.silence)
-	c.w.breaker.close() // the handshake was answered
+	c.w.presence.set(false) // the handshake was answered
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for began := bootNanos(); ; {
@@ -94,11 +94,11 @@ func (c *conn) live() {
 		guard.arm()
 		until, ok := c.beat(&h, began)
 		guard.disarm()
+		c.w.presence.set(c.refused)
 		if !ok {
 			timer.Reset(r.interval)
 			continue
 		}
-		c.w.onPong()
 		if until == never {
 			timer.Reset(0)
 			continue
@@ -112,29 +112,53 @@ func (c *conn) live() {
 	}
 }
 
-// beat sends a PING and waits for its PONG. Nothing else that the server may say is a sign of
-// life: it reports false then. Before it the server is asked to write, though nothing: a primary
-// that has become a replica goes on answering PING, but what others write now is not there.
+// beat sends a heartbeat and waits for its answer. Nothing else that the server may say is a sign of
+// life: it reports false then. The heartbeat reads a token under the namespace, and what the server
+// is: a primary that has become a replica goes on answering, but what others write now is not there.
+// It writes nothing, so that a server whose writes are paused goes on being read.
 func (c *conn) beat(h *heartbeat, now int64) (until int64, ok bool) {
 	if c.inCluster() {
 		return c.beatCluster(h, now)
 	}
 	free := c.abandoned.Swap(0)
 	h.ping(now)
-	results := c.client.DoMulti(context.Background(), c.w.t.writeNothing(), command("PING"))
-	if results[1].NonRedisError() != nil {
+	results := c.client.DoMulti(context.Background(), getRange(c.w.t.tokenName(), 0, maxDigits), command("INFO", "replication"))
+	if results[0].NonRedisError() != nil {
 		return never, false
 	}
 	c.free(free)
-	if err := results[0].Error(); isServerError(err, "READONLY") {
-		c.w.t.o.Log.Warn("firn/remote: not a primary any more", "server", c.w.addr, "err", err)
+	if role, err := results[1].ToString(); err == nil && infoField(role, "role") == "slave" {
+		c.w.t.o.Log.Warn("firn/remote: not a primary any more", "server", c.w.addr)
 		c.kill()
 		return never, false
 	}
-	if !isPong(results[1]) {
+	token, err := results[0].ToString()
+	if c.refused = isBusy(err); err != nil && !isServerError(err, "WRONGTYPE") {
 		return never, false
 	}
+	c.checkToken(token)
 	return h.pong(), true
+}
+
+// checkToken ends the epoch if the token is another one than before: so is the server's data, by
+// SWAPDB or from a dump, which it announces to no client.
+func (c *conn) checkToken(token string) {
+	if token == "" {
+		token = c.readToken(context.Background())
+	}
+	if token != c.token {
+		c.token = token
+		c.w.t.o.Log.Warn("firn/remote: the server has other data than before", "server", c.w.addr)
+		c.w.onFlushed(c)
+	}
+}
+
+// readToken is the token, which is made if there is none; "" if it cannot be made.
+func (c *conn) readToken(ctx context.Context) string {
+	name := c.w.t.tokenName()
+	results := c.client.DoMulti(ctx, command("SET", name, itoa(newNumber()), "NX"), getRange(name, 0, maxDigits))
+	token, _ := results[1].ToString()
+	return token
 }
 
 // free gives back the room of requests that were not waited for: the server has answered them.
@@ -142,12 +166,6 @@ func (c *conn) free(abandoned int64) {
 	for range abandoned {
 		<-c.room
 	}
-}
-
-// writeNothing is a write that changes nothing, and needs no memory: that it is a replica would
-// be the second thing that a server says which has none.
-func (t *Tier) writeNothing() rueidis.Completed {
-	return command("UNLINK", t.probeName())
 }
 
 func isPong(r rueidis.RedisResult) bool {

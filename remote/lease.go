@@ -3,12 +3,14 @@ package remote
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/firncache/firn/internal/shared"
 	"github.com/redis/rueidis"
 )
 
-// A lease is an entry without a value, which lives for Options.LeaseTime: so what there was when
+// A lease is an entry without a value, which lives for Options.LeaseTime, and is extended while
+// its holder loads: so what there was when
 // the loader began to load has a version also if that was nothing, and who stores the loaded
 // value expects it. Whoever removes or writes the key ends the lease, and the store fails.
 // A value that is there keeps its version and its place; the lease then lies beside it, under
@@ -39,6 +41,7 @@ func (t *Tier) Lease(ctx context.Context, dst []byte, q shared.Query) (e shared.
 		e.Leased, err = t.leaseBeside(ctx, q.Key)
 	}
 	if e.Leased != 0 {
+		t.renewals.hold(t.leaseAt(q.Key, e))
 		t.count.leasesWon.Add(1)
 	}
 	return e, f, err
@@ -172,4 +175,35 @@ func (t *Tier) leaseBeside(ctx context.Context, key []byte) (mine shared.Version
 // askName asks the owner of a name.
 func (t *Tier) askName(ctx context.Context, name string, question func(w *wire) error) error {
 	return t.askOwner(ctx, name, func(w *wire, _ int) error { return question(w) })
+}
+
+// extendedTogether is how many leases are extended at a time.
+const extendedTogether = 64
+
+// extendLeases extends leases that are held. One that is gone is held no more: whoever removed or
+// wrote its key has ended it, and what is loaded is not stored.
+func (t *Tier) extendLeases(due []heldLease) {
+	var all sync.WaitGroup
+	places := make(chan struct{}, extendedTogether)
+	for _, l := range due {
+		places <- struct{}{}
+		all.Go(func() {
+			defer func() { <-places }()
+			err := t.askName(t.dialing, l.name, func(w *wire) error { return w.extendLease(t.dialing, l) })
+			if errors.Is(err, shared.ErrChanged) {
+				t.renewals.letGo(l)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// extendLease has a lease live for Options.LeaseTime from now on, if it is still there: it compares
+// and writes in one step, lest the life of what another has written is changed.
+func (w *wire) extendLease(ctx context.Context, l heldLease) error {
+	if w.can(ctx).ifeq {
+		lease := leaseEnvelope(l.lease)
+		return w.wrote(w.do(ctx, setCommand(l.name, lease, w.t.o.LeaseTime, "IFEQ", lease)))
+	}
+	return w.changed(w.run(ctx, extendScript, l.name, versionBytes(l.lease), millis(w.t.o.LeaseTime)))
 }

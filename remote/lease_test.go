@@ -134,7 +134,8 @@ func TestHolderIsKilled(t *testing.T) {
 		s := servertest.Start(t, servertest.Options{Binary: b})
 		o := Options{LeaseTime: 200 * time.Millisecond}
 		killed := open(t, o, s.Addr)
-		killed.leased(t, "k") // and is heard of no more
+		mine := killed.leased(t, "k")
+		killed.renewals.letGo(heldLease{"test:kk", mine.Leased}) // it is heard of no more
 		o.LeaseTime = time.Hour
 		type won struct {
 			o     opened

@@ -180,11 +180,8 @@ func (t *Tier) RemoveMulti(ctx context.Context, keys [][]byte, each func(i int, 
 			}
 		})
 	for i, err := range errs {
-		switch {
-		case isRedirect(err) || isServerError(err, "OOM"):
+		if isRedirect(err) || isServerError(err, "OOM") {
 			err = t.Remove(ctx, keys[i], shared.Anything)
-		case err != nil:
-			t.keepRemoval(t.entryName(keys[i]))
 		}
 		each(i, err)
 	}
@@ -193,7 +190,7 @@ func (t *Tier) RemoveMulti(ctx context.Context, keys [][]byte, each func(i int, 
 func (t *Tier) removePart(ctx context.Context, w *wire, keys [][]byte, part []item, errs []error) {
 	cmds := make([]rueidis.Completed, len(part))
 	for j, it := range part {
-		cmds[j] = t.removal(ctx, w, t.entryName(keys[it.i]))
+		cmds[j] = w.removal(ctx, t.entryName(keys[it.i]))
 	}
 	t.count.writes.Add(uint64(len(part)))
 	for j, err := range w.outcomes(ctx, cmds) {

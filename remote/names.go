@@ -14,6 +14,7 @@ import (
 //
 //	<namespace>:k<key>    the entry of a key
 //	<namespace>:n<id>     a number, under its 16 bytes
+//	<namespace>:t         a random token, by which other data than before is noticed
 //	<namespace>:p         never anything: it is asked for to find out what the server does
 //
 // A key's own {hash tag} decides on its slot in a cluster.
@@ -24,6 +25,9 @@ const (
 
 // probeName is the name under which there is nothing.
 func (t *Tier) probeName() string { return t.prefix + "p" }
+
+// tokenName is the name of the token.
+func (t *Tier) tokenName() string { return t.prefix + "t" }
 
 // entryName is the name of a key's entry on the server.
 func (t *Tier) entryName(key []byte) string {

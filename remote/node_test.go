@@ -131,7 +131,7 @@ func (n *node) disconnect() {
 }
 
 // reconnect heals the network, and returns when the server answers: each try takes as long
-// as the tier's breaker and timeout have it.
+// as its absence and the timeout have it.
 func (n *node) reconnect() {
 	n.t.Helper()
 	n.proxy.Heal()

@@ -17,9 +17,6 @@ func (t *Tier) Number(ctx context.Context, id shared.ID, renew bool) (number uin
 		number, err = t.numberFrom(ctx, w, name, renew)
 		return err
 	})
-	if err != nil && renew {
-		t.keepRemoval(name)
-	}
 	return number, stamp, err
 }
 
@@ -57,9 +54,6 @@ func (t *Tier) setNumber(ctx context.Context, w *wire, name string) (uint64, err
 	n := newNumber()
 	return n, w.serverError(w.do(ctx, command("SET", name, itoa(n))).Error())
 }
-
-// newNumberValue is what the server has under an id that gets another number.
-func newNumberValue() string { return itoa(newNumber()) }
 
 func newNumber() uint64 { return 1 + rand.Uint64N(1<<64-1) }
 

@@ -65,7 +65,7 @@ func TestOpenRefused(t *testing.T) {
 }
 
 // rights are those that the package's documentation lists.
-const rights = "-@all +hello +client +ping +info +scan +get +getrange +pttl +set +del +unlink +eval +evalsha +command +cluster"
+const rights = "-@all +hello +client +ping +info +scan +getrange +pttl +set +del +unlink +eval +evalsha +command +cluster"
 
 // A user with the rights that the documentation lists can do everything.
 func TestOpenWithRights(t *testing.T) {
@@ -188,5 +188,21 @@ func TestValidate(t *testing.T) {
 		if !slices.Equal(o.Addrs, []string{want}) {
 			t.Errorf("%s: %q: want %q", addr, o.Addrs, want)
 		}
+	}
+}
+
+// A right without which loads are not stored, or not shared, is missed at Open, by its name; without
+// leases it is not needed.
+func TestOpenNamesRightsOfLeases(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{Users: []string{
+		"noeval on >hush ~test:* &* +@all -eval -command", "nosha on >hush ~test:* &* +@all -evalsha -command", "nopttl on >hush ~test:* &* +@all -pttl",
+	}})
+	for user, want := range map[string]string{"noeval": "'eval'", "nosha": "'evalsha'", "nopttl": "'pttl'"} {
+		if got := refused(t, Options{Username: user, Password: "hush"}, s.Addr); !strings.Contains(got, want) || !strings.Contains(got, "NOPERM") {
+			t.Errorf("%s: %s: want that it lacks %s", user, got, want)
+		}
+		o := open(t, Options{Username: user, Password: "hush", Leases: LeasesOff}, s.Addr)
+		o.set(t, "k", "v")
+		o.get(t, "k")
 	}
 }

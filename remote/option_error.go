@@ -3,6 +3,7 @@ package remote
 import (
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // OptionError says which field of Options is wrong, and why.
@@ -24,5 +25,8 @@ func optionError(field string, value any, want string) error {
 }
 
 func optionErrorAt(field string, i int, value, want string) error {
+	if at := strings.LastIndexByte(value, '@'); at >= 0 {
+		value = "…" + value[at:] // of a URL, without its password
+	}
 	return optionError(fmt.Sprintf("%s[%d]", field, i), value, want)
 }

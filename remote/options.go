@@ -89,15 +89,16 @@ type Options struct {
 	CompressAbove int
 
 	// Degraded is what a read does with a suspect copy, which is not known to be within the
-	// bound, while the server cannot be asked. Default: DegradedMiss.
+	// bound, while the server cannot be asked. Default: DegradedMiss; what GetOrLoad loads then is
+	// kept for Staleness from the start of its loader, so that the source is asked once in that time.
 	Degraded Degraded
 
 	// Leases says whether processes that miss the same key wait for one of them to load it.
 	// Default: LeasesAuto.
 	Leases Leases
 
-	// LeaseTime is how long a process that loads a key has others wait. One that takes longer is
-	// no longer the only one; one that was killed is waited for no longer. Without leases, it
+	// LeaseTime is how long a process that loads a key has others wait at most. It extends its lease
+	// while it loads; one that was killed is waited for no longer. Without leases, it
 	// is how long a removal is remembered: a load that takes longer, and has begun before, may
 	// store what was removed. All processes should have the same. Default: 3 s.
 	LeaseTime time.Duration

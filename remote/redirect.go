@@ -41,7 +41,7 @@ func redirectionOf(err error, asked string) (redirection, bool) {
 	switch {
 	case len(words) == 0:
 		return redirection{}, false
-	case words[0] == "TRYAGAIN":
+	case e.IsTryAgain():
 		return redirection{}, true
 	case len(words) != 3 || words[0] != "MOVED" && words[0] != "ASK":
 		return redirection{}, false

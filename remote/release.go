@@ -12,15 +12,9 @@ import (
 // given up is over after its time.
 type releases struct {
 	mu      sync.Mutex
-	waiting []release
+	waiting []heldLease
 	idle    chan struct{} // closed when the goroutine has ended; nil if there was none
 	closed  bool
-}
-
-// release is a lease to give up.
-type release struct {
-	name  string
-	lease shared.Version
 }
 
 // maxReleases is how many wait at most.
@@ -28,16 +22,22 @@ const maxReleases = 4096
 
 // Release gives up what Lease has got. It does not wait.
 func (t *Tier) Release(key []byte, leased shared.Expect) {
-	switch leased.Leased {
-	case 0:
-	case leased.Version:
-		t.giveUp(release{t.entryName(key), leased.Leased})
-	default:
-		t.giveUp(release{t.besideName(key), leased.Leased})
+	if leased.Leased != 0 {
+		l := t.leaseAt(key, leased)
+		t.renewals.letGo(l)
+		t.giveUp(l)
 	}
 }
 
-func (t *Tier) giveUp(l release) {
+// leaseAt is the lease that is held, in the place of the key's entry or beside it.
+func (t *Tier) leaseAt(key []byte, leased shared.Expect) heldLease {
+	if leased.Leased == leased.Version {
+		return heldLease{t.entryName(key), leased.Leased}
+	}
+	return heldLease{t.besideName(key), leased.Leased}
+}
+
+func (t *Tier) giveUp(l heldLease) {
 	r := &t.releases
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -59,19 +59,19 @@ func (t *Tier) giveUpAll(idle chan struct{}) {
 	}
 }
 
-func (r *releases) first() (release, bool) {
+func (r *releases) first() (heldLease, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.waiting[0], true
 }
 
 // next is after the first was given up.
-func (r *releases) next() (release, bool) {
+func (r *releases) next() (heldLease, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.waiting = r.waiting[1:]; len(r.waiting) == 0 {
 		r.waiting = nil
-		return release{}, false
+		return heldLease{}, false
 	}
 	return r.waiting[0], true
 }

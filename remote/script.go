@@ -38,6 +38,9 @@ var (
 	setScript = newScript(versionOf + `if ARGV[3] == '0' then redis.call('SET', KEYS[1], ARGV[2])
 else redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) end
 return 1`)
+	// ARGV[2] is for how many milliseconds the key lives on.
+	extendScript = newScript(versionOf + `redis.call('PEXPIRE', KEYS[1], ARGV[2])
+return 1`)
 	delScript = newScript(versionOf + `redis.call('UNLINK', KEYS[1])
 return 1`)
 )
@@ -46,7 +49,7 @@ return 1`)
 // is told to forget it. An argument is not changed afterwards.
 func (w *wire) run(ctx context.Context, s *script, name string, args ...string) rueidis.RedisResult {
 	r := w.do(ctx, command(append([]string{"EVALSHA", s.sha(), "1", name}, args...)...))
-	if isServerError(r.Error(), "NOSCRIPT") {
+	if e, ok := rueidis.IsRedisErr(r.Error()); ok && e.IsNoScript() {
 		r = w.do(ctx, command(append([]string{"EVAL", s.text, "1", name}, args...)...))
 	}
 	return r

@@ -41,8 +41,19 @@ func (c *conn) inspect(ctx context.Context, tracking bool) (server, error) {
 	if err := c.tryRights(ctx, s); err != nil {
 		return s, err
 	}
-	if s.can, err = c.learn(ctx); err == nil && c.w.t.o.Leases == LeasesOn && !s.can.conditional() {
+	if s.mode != inCluster { // where there is one database
+		c.token = c.readToken(ctx)
+	}
+	var refused error
+	s.can, refused, err = c.learn(ctx)
+	if err != nil || s.can.conditional() {
+		return s, err
+	}
+	switch leases := c.w.t.o.Leases; {
+	case leases == LeasesOn:
 		err = fatalf("Options.Leases: on: %w", c.w.errUnconditional())
+	case leases == LeasesAuto && refused != nil:
+		err = fatalf("loads are stored and leased by it: %w: want the right, or LeasesOff in Options.Leases", refused)
 	}
 	return s, err
 }
@@ -90,6 +101,9 @@ func (c *conn) tryRights(ctx context.Context, s server) error {
 	tries := [][]string{
 		{"PING"}, {"GETRANGE", k, "0", "0"}, {"SET", k, "", "XX", "PX", "1000"}, {"UNLINK", k},
 		{"SCAN", "0", "MATCH", globEscape(k), "COUNT", "1"},
+	}
+	if c.w.t.o.Leases != LeasesOff {
+		tries = append(tries, []string{"PTTL", k})
 	}
 	if s.mode == inCluster {
 		tries = append(tries, []string{"CLUSTER", "MYID"}, []string{"CLUSTER", "INFO"}, []string{"CLUSTER", "SLOTS"})

@@ -16,6 +16,7 @@ type counters struct {
 	reads, writes, moved    atomic.Uint64
 	leasesWon, leaseWaits   atomic.Uint64
 	leasesExpired           atomic.Uint64
+	leasesLost              atomic.Uint64
 	bytesRead, bytesWritten atomic.Uint64 // of entries, envelopes and compression included
 }
 
@@ -36,12 +37,10 @@ func (t *Tier) Stats(s *shared.Stats) {
 	s.LeasesWon += c.leasesWon.Load()
 	s.LeaseWaits += c.leaseWaits.Load()
 	s.LeasesExpired += c.leasesExpired.Load()
+	s.LeasesLost += c.leasesLost.Load()
 	s.Moved += c.moved.Load()
 	for _, w := range t.owners() {
 		w.stats(s)
-	}
-	if t.cluster != nil {
-		t.wire.removals.stats(s) // from before there was an owner
 	}
 	s.Online = s.Servers > 0 && s.ServersUp == s.Servers
 }
@@ -49,7 +48,10 @@ func (t *Tier) Stats(s *shared.Stats) {
 // stats adds what a wire knows of its server.
 func (w *wire) stats(s *shared.Stats) {
 	s.Servers++
-	w.guardStats(s)
+	s.BreakerOpened += w.presence.times.Load()
+	if w.presence.away.Load() {
+		s.BreakersOpen++
+	}
 	c := w.state.Load().conn
 	if c == nil {
 		return

@@ -28,12 +28,14 @@ type Tier struct {
 	checks   checks
 	awaits   awaits
 	releases releases
+	renewals renewals
 
 	trust atomic.Pointer[shared.Trust]
 	below atomic.Pointer[localTiers]
 	// unixOffset turns the store's time into Unix time, in milliseconds. It is even, as the lowest
 	// bit of a deadline has a meaning, and stays the same.
 	unixOffset atomic.Int64
+	saidLost   atomic.Int64    // when it was logged last that a lease is gone, in bootNanos
 	dialing    context.Context // ends when the tier is closed
 	stopDial   context.CancelCauseFunc
 
@@ -50,9 +52,6 @@ var _ shared.Tier = (*Tier)(nil)
 
 // localTiers are the store's.
 type localTiers struct{ shared.Local }
-
-// checkedSeals is the room for copies that were checked after an interruption, 8 bytes each.
-const checkedSeals = 1 << 18
 
 // Open makes a tier for firn.Options.Shared. It fails if Validate does, and speaks to nobody:
 // the tier begins its work with firn.Open, and ends it with the Close of that cache, which is
@@ -74,6 +73,8 @@ func newTier(given Options) *Tier {
 	t := &Tier{given: given, o: o, prefix: o.Namespace + ":", rhythm: rhythmOf(o.Staleness), done: make(chan struct{})}
 	t.dialing, t.stopDial = context.WithCancelCause(context.Background())
 	t.large = make(chan struct{}, maxLarge)
+	t.renewals.every, t.renewals.extend = max(o.LeaseTime/3, time.Millisecond), t.extendLeases
+	t.renewals.ended = make(chan struct{})
 	t.wire = newWire(t, o.Addrs[0])
 	return t
 }
@@ -96,7 +97,7 @@ func (t *Tier) Open(local shared.Local) (*shared.Trust, error) {
 		return nil, err
 	}
 	t.opened = true
-	trust := shared.NewTrust(t.slots(), checkedSeals)
+	trust := shared.NewTrust(t.slots(), local.Seals())
 	trust.SetClock(bootMillis, t.o.Staleness/2)
 	t.unixOffset.Store((time.Now().UnixMilli() - local.Now()) &^ 1)
 	t.below.Store(&localTiers{local})
@@ -120,7 +121,6 @@ func (t *Tier) Close(ctx context.Context) error {
 		return nil
 	}
 	t.closed = true
-	t.noteUnsent()
 	t.stopDial(errClosed)
 	close(t.done)
 	if t.cluster != nil {
@@ -129,6 +129,7 @@ func (t *Tier) Close(ctx context.Context) error {
 		t.wire.close()
 	}
 	t.ends.Wait()
+	t.renewals.close()
 	return nil
 }
 
@@ -166,7 +167,7 @@ func (t *Tier) timeoutOf(bytes int) time.Duration {
 func (t *Tier) Policy() shared.Policy {
 	return shared.Policy{
 		Fingerprint: fmt.Sprintf("%s envelope=%d", t.prefix, envelopeFormat),
-		CopyTTL:     t.o.CopyTTL, Degraded: t.o.Degraded, SoftTimeout: t.o.SoftTimeout, Log: t.o.Log,
+		CopyTTL:     t.o.CopyTTL, Bound: t.rhythm.bound, Degraded: t.o.Degraded, SoftTimeout: t.o.SoftTimeout, Log: t.o.Log,
 	}
 }
 
@@ -175,6 +176,7 @@ func (t *Tier) noteConnected(w *wire, c *conn) {
 	if !first {
 		t.count.reconnects.Add(1)
 	}
+	w.lastError.Store("") // the next outage is another one
 	log := t.o.Log.Info
 	if !c.server.tracking {
 		log = t.o.Log.Warn
@@ -199,6 +201,20 @@ func (t *Tier) noteMap(w *wire, err error) {
 	}
 }
 
+// noteRefused logs that a server refuses requests: once in a minute for each reason, as OOM.
+func (t *Tier) noteRefused(w *wire, err error) {
+	if isRedirect(err) {
+		return
+	}
+	reason, _, _ := strings.Cut(err.Error(), " ")
+	now := bootNanos()
+	if last, ok := w.refusals.Load(reason); ok && now-last.(int64) < int64(time.Minute) {
+		return
+	}
+	w.refusals.Store(reason, now)
+	t.o.Log.Warn("firn/remote: the server refuses requests", "server", w.addr, "err", err)
+}
+
 // withoutDigits is what an error says, but for the port of this end, which is another each time.
 func withoutDigits(err error) string {
 	return strings.Map(func(r rune) rune {
@@ -207,6 +223,15 @@ func withoutDigits(err error) string {
 		}
 		return r
 	}, err.Error())
+}
+
+// noteUnstored counts a loaded value that was not stored, and logs it, once in a minute at most.
+func (t *Tier) noteUnstored() {
+	lost, now := t.count.leasesLost.Add(1), bootNanos()
+	if last := t.saidLost.Load(); (last == 0 || now-last > int64(time.Minute)) && t.saidLost.CompareAndSwap(last, now) {
+		t.o.Log.Warn("firn/remote: a loaded value is not stored, as its lease is gone: its key was written or removed since, "+
+			"or the server was not reached for LeaseTime", "leaseTime", t.o.LeaseTime, "so far", lost)
+	}
 }
 
 func (t *Tier) noteLost(w *wire) {

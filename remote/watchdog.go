@@ -5,20 +5,23 @@ import (
 	"time"
 )
 
-// watchdog loses a connection that shows no sign of life for too long while an answer is waited
-// for. One that moves bytes is slow, not lost.
+// watchdog notices that a connection shows no sign of life while an answer is waited for: its
+// server is away after Options.Timeout, and the connection lost after the silence of the rhythm.
+// One that moves bytes is slow.
 type watchdog struct {
 	c       *conn
+	quiet   time.Duration
 	silence time.Duration
 
 	mu    sync.Mutex
 	timer *time.Timer
 	armed bool
+	away  bool  // nothing has come for quiet
 	seen  int64 // the pulse when it was looked at last
 }
 
 func newWatchdog(c *conn, silence time.Duration) *watchdog {
-	d := &watchdog{c: c, silence: silence}
+	d := &watchdog{c: c, quiet: min(c.w.t.o.Timeout, silence), silence: silence}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.timer = time.AfterFunc(silence, d.look)
@@ -29,8 +32,14 @@ func newWatchdog(c *conn, silence time.Duration) *watchdog {
 func (d *watchdog) arm() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.armed, d.seen = true, d.c.pulse.Load()
-	d.timer.Reset(d.silence)
+	d.armed = true
+	d.begin(d.c.pulse.Load())
+}
+
+// begin is called with mu held.
+func (d *watchdog) begin(pulse int64) {
+	d.seen, d.away = pulse, false
+	d.timer.Reset(d.quiet)
 }
 
 func (d *watchdog) disarm() {
@@ -41,22 +50,30 @@ func (d *watchdog) disarm() {
 }
 
 func (d *watchdog) look() {
-	if d.silent() {
+	away, lost := d.silent()
+	if away {
+		d.c.w.presence.set(true)
+	}
+	if lost {
 		d.c.w.t.o.Log.Warn("firn/remote: no sign of life", "server", d.c.w.addr, "for", d.silence)
 		d.c.kill()
 	}
 }
 
-func (d *watchdog) silent() bool {
+func (d *watchdog) silent() (away, lost bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.armed {
-		return false
+		return false, false
 	}
 	if now := d.c.pulse.Load(); now != d.seen {
-		d.seen = now
-		d.timer.Reset(d.silence)
-		return false
+		d.begin(now)
+		return false, false
 	}
-	return true
+	if d.away || d.quiet == d.silence {
+		return true, true
+	}
+	d.away = true
+	d.timer.Reset(d.silence - d.quiet)
+	return true, false
 }

@@ -27,9 +27,8 @@ type wire struct {
 	started   bool
 	state     atomic.Pointer[wireState]
 	lastError atomic.Value // a string: of the last attempt to connect
-	breaker   breaker
-	removals  removals
-	resending atomic.Bool   // the removals that are kept
+	refusals  sync.Map     // by the first word of an error: when it was logged last, in bootNanos
+	presence  presence
 	checking  chan struct{} // a token for each check that is on its way
 
 	done chan struct{} // closed by close
@@ -48,7 +47,7 @@ type wireState struct {
 
 func newWire(t *Tier, addr string) *wire {
 	w := &wire{t: t, addr: addr, done: make(chan struct{}), poked: make(chan struct{}, 1), checking: make(chan struct{}, maxChecks)}
-	w.breaker.changed = w.noteBreaker
+	w.presence.changed = w.notePresence
 	w.state.Store(&wireState{err: errNotConnected})
 	return w
 }
@@ -259,23 +258,24 @@ func (w *wire) stamp(slot int) shared.Stamp {
 	return c.feed.Load().Stamp(slot)
 }
 
-// send is do of what nothing stands in the way of.
+// send sends a command over the present connection.
 func (w *wire) send(ctx context.Context, cmd rueidis.Completed) rueidis.RedisResult {
 	within, cancel := context.WithTimeout(ctx, w.t.timeoutOf(sizeOf(cmd)))
 	defer cancel()
-	c, err := w.enter(within)
+	c, seen, err := w.enter(ctx, within)
 	if err != nil {
 		return rueidis.NewErrorResult(w.failed(ctx, err))
 	}
 	result := c.client.Do(within, cmd)
 	err = result.NonRedisError()
 	if c.leave(err); err != nil {
+		w.noteSilence(ctx, within, c, seen)
 		return rueidis.NewErrorResult(w.failed(ctx, err))
 	}
 	return result
 }
 
-// sendMulti is doMulti, likewise.
+// sendMulti is send of several.
 func (w *wire) sendMulti(ctx context.Context, cmds []rueidis.Completed) []rueidis.RedisResult {
 	size := 0
 	for _, cmd := range cmds {
@@ -283,7 +283,7 @@ func (w *wire) sendMulti(ctx context.Context, cmds []rueidis.Completed) []rueidi
 	}
 	within, cancel := context.WithTimeout(ctx, w.t.timeoutOf(size))
 	defer cancel()
-	c, err := w.enter(within)
+	c, seen, err := w.enter(ctx, within)
 	if err != nil {
 		return errorResults(len(cmds), w.failed(ctx, err))
 	}
@@ -294,7 +294,9 @@ func (w *wire) sendMulti(ctx context.Context, cmds []rueidis.Completed) []rueidi
 			results[i] = rueidis.NewErrorResult(w.failed(ctx, e))
 		}
 	}
-	c.leave(err)
+	if c.leave(err); err != nil {
+		w.noteSilence(ctx, within, c, seen)
+	}
 	return results
 }
 
@@ -302,13 +304,29 @@ func (w *wire) sendMulti(ctx context.Context, cmds []rueidis.Completed) []rueidi
 // make another connection, which the feed does not know.
 const maxBatch = 256
 
-// enter is the connection, with room for a request.
-func (w *wire) enter(ctx context.Context) (*conn, error) {
-	c, err := w.present(ctx)
-	if err != nil {
-		return nil, err
+// enter is the connection, with room for a request, and what had come over it.
+func (w *wire) enter(ctx, within context.Context) (c *conn, seen int64, err error) {
+	if w.presence.away.Load() {
+		return nil, 0, errAway
 	}
-	return c, c.enter(ctx)
+	if c, err = w.present(within); err == nil {
+		seen = c.pulse.Load()
+		err = c.enter(within)
+	}
+	if err != nil {
+		w.noteSilence(ctx, within, c, seen)
+	}
+	return c, seen, err
+}
+
+// noteSilence follows a request that failed. If its time was over, and nothing has come meanwhile,
+// no request after it waits, until a heartbeat, which is sent at once, is answered.
+func (w *wire) noteSilence(ctx, within context.Context, c *conn, seen int64) {
+	if within.Err() == nil || ctx.Err() != nil || c != nil && c.pulse.Load() != seen {
+		return
+	}
+	w.presence.set(true)
+	w.poke()
 }
 
 // failed is the error of a request whose outcome is unknown.

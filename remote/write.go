@@ -22,7 +22,14 @@ func (t *Tier) Write(ctx context.Context, e shared.Entry, expect shared.Expect) 
 		written, err = t.writeTo(ctx, w, slot, t.entryName(e.Key), s, expect)
 		return err
 	})
-	if err == nil && expect.Leased != expect.Version {
+	switch {
+	case expect.Leased == 0:
+	case errors.Is(err, shared.ErrChanged):
+		t.noteUnstored()
+	case err != nil:
+	case expect.Leased == expect.Version: // it was replaced
+		t.renewals.letGo(t.leaseAt(e.Key, expect))
+	default:
 		t.Release(e.Key, expect) // the lease beside what was replaced
 	}
 	return written, err
@@ -87,9 +94,10 @@ var errTorn = errors.New("the entry is written all the time")
 // serverError is an error of a server's answer as the store knows them; others stay.
 func (w *wire) serverError(err error) error {
 	var e *rueidis.RedisError
-	if err == nil || !errors.As(err, &e) {
+	if err == nil || !errors.As(err, &e) || errors.Is(err, shared.ErrUnavailable) {
 		return err
 	}
+	w.t.noteRefused(w.real(), e)
 	return w.unavailable(err)
 }
 

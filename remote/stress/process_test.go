@@ -154,9 +154,9 @@ func (p *process) figures() {
 var figureNames = []string{"hits", "SSD hits", "shared hits", "misses", "copies refused", "invalidations",
 	"epochs", "copies unchanged", "demotions", "promotions", "errors"}
 
-// quiet returns when the server can be asked, and has been told of all removals that failed.
+// quiet returns when the server can be asked.
 func (p *process) quiet() {
-	for p.online() != nil || p.cache.Stats().Shared.KeptRemovals > 0 { // each try takes as long as the tier's timeout
+	for p.online() != nil { // each try takes as long as the tier's timeout
 		time.Sleep(time.Millisecond)
 	}
 }

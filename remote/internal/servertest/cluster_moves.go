@@ -66,11 +66,13 @@ func (c *Cluster) MigrateAtomically(slot int, from, to *Server) bool {
 	return true
 }
 
-// Seize gives a slot to to without its keys, which from deletes when it hears of that.
+// Seize gives a slot to to without its keys, which from deletes when it hears of that, and waits until
+// every node has.
 func (c *Cluster) Seize(slot int, from, to *Server) {
 	c.t.Helper()
 	to.Do("CLUSTER", "SETSLOT", strconv.Itoa(slot), "IMPORTING", c.ID(from))
 	to.Do("CLUSTER", "SETSLOT", strconv.Itoa(slot), "NODE", c.ID(to))
+	c.WaitOwner(slot, to)
 }
 
 // Failover has a replica take over from its primary, which agrees, and waits until it has.
@@ -118,6 +120,7 @@ func (c *Cluster) WaitOwner(slot int, owner *Server) {
 			case <-late:
 				c.t.Fatalf("%s does not know that %s has slot %d:\n%s", s.Addr, owner.Addr, slot, s.Do("CLUSTER", "NODES").Text)
 			case <-time.After(10 * time.Millisecond):
+				owner.Do("CLUSTER", "BUMPEPOCH") // it has the slot only with the greatest epoch, of which it may not have heard
 			}
 		}
 	}

@@ -1,0 +1,85 @@
+package remote
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/remote/internal/servertest"
+)
+
+// tick is two ticks of the renewals, the second of which extends what is held.
+func (o opened) tick() {
+	for range 2 {
+		due, _ := o.renewals.due()
+		o.extendLeases(due)
+	}
+}
+
+// A lease is extended while it is held, by this process alone, and what was loaded is stored,
+// however long that took. What another has put in its place keeps its life.
+func TestHeldLeaseIsExtended(t *testing.T) {
+	eachWay(t, func(t *testing.T, s *servertest.Server, o opened) {
+		given := o.given
+		given.LeaseTime = time.Hour
+		a, b := open(t, given, s.Addr), open(t, given, s.Addr)
+		for _, key := range []string{"stored", "removed", "set"} {
+			mine := a.leased(t, key)
+			a.tick()
+			s.Do("PEXPIRE", "test:k"+key, "600000")
+			switch key {
+			case "removed":
+				b.delete(t, key)
+			case "set":
+				s.Do("SET", "test:kset", "by another", "PX", "600000")
+			}
+			a.tick()
+			left, held := s.Do("PTTL", "test:k"+key).Int, a.renewals.has(heldLease{"test:k" + key, mine.Leased})
+			err := a.storeLoaded(t, key, "loaded", mine)
+			if key == "stored" {
+				if left <= 600000 || !held || err != nil || a.renewals.has(heldLease{"test:k" + key, mine.Leased}) {
+					t.Errorf("%s: %d ms are left, held %v, %v", key, left, held, err)
+				}
+				continue
+			}
+			if left > 600000 || held || !errors.Is(err, shared.ErrChanged) {
+				t.Errorf("%s: %d ms are left, held %v, %v", key, left, held, err)
+			}
+		}
+		if lost := a.stats().LeasesLost; lost != 2 {
+			t.Errorf("%d leases are lost: want 2", lost)
+		}
+		again := a.leased(t, "given up")
+		a.Release([]byte("given up"), again)
+		if a.renewals.has(heldLease{"test:kgiven up", again.Leased}) {
+			t.Error("a lease is held that was given up")
+		}
+	})
+}
+
+// A load that takes longer than LeaseTime is stored: the goroutine of the renewals extends its
+// lease. Another process that waits for it is not woken by that.
+func TestLoadSlowerThanItsLease(t *testing.T) {
+	t.Parallel()
+	s := servertest.Start(t, servertest.Options{})
+	a := open(t, Options{LeaseTime: DefaultLeaseTime}, s.Addr)
+	b := open(t, Options{LeaseTime: time.Hour}, s.Addr)
+	mine := a.leased(t, "k")
+	e, _, err := b.lease(t, "k")
+	if !errors.Is(err, shared.ErrLeased) {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- b.Await(t.Context(), []byte("k"), e) }()
+	b.store.wait(t, "of the lease and two renewals", func() bool { return b.store.keys["k"] > 2 })
+	if err := a.storeLoaded(t, "k", "loaded", mine); err != nil {
+		t.Fatalf("after two renewals: %v", err)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if value, _ := b.get(t, "k"); value != "loaded" {
+		t.Errorf("%q", value)
+	}
+}
