@@ -71,11 +71,16 @@ func (s *stream) follow(c *collector, gone, shutdown <-chan struct{}) {
 	}
 }
 
-// send sends some bytes at once, and reports whether the viewer took them in time.
+// send sends some bytes at once, and reports whether the viewer took them in time. Between two of them
+// there is no deadline: HTTP/2 ends a stream when one passes, though nothing is being written.
 func (s *stream) send(b []byte) bool {
 	_ = s.control.SetWriteDeadline(time.Now().Add(writeTimeout)) // where that is not supported, the server's own holds
 	_, err := s.w.Write(b)
-	return err == nil && s.flush() == nil
+	if err != nil || s.flush() != nil {
+		return false
+	}
+	_ = s.control.SetWriteDeadline(time.Time{})
+	return true
 }
 
 func (s *stream) flush() error { return s.control.Flush() }

@@ -124,9 +124,9 @@ func unnamed1(t *testing.T) []Named { return []Named{{Cache: open(t)}} }
 // Caches that are closed while a viewer follows them keep their last figures. When no cache is
 // left, no frame comes, and a comment now and then.
 func TestClosedWhileStreaming(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	overWire(t, func(t *testing.T, change func(*http.Server, *http.Transport)) {
 		one, two := open(t), open(t)
-		_, client := serve(t, Handler(one, two), nil)
+		_, client := serve(t, Handler(one, two), change)
 		v := follow(t, client)
 		if err := one.Set([]byte("k"), []byte("v")); err != nil {
 			t.Fatal(err)

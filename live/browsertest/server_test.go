@@ -23,6 +23,7 @@ func TestServerStartsAnew(t *testing.T) {
 	run := eval[string](b, "document.documentElement.dataset.run")
 	first.kill()
 	wait[bool](b, `document.documentElement.dataset.connection === "lost"`)
+	wait[bool](b, `getComputedStyle(document.querySelector("main")).filter === "grayscale(1)" && /figures are \d+.s old/.test(document.getElementById("connection").textContent)`)
 
 	second := startChild(t, first.addr)
 	wait[bool](b, fmt.Sprintf(`document.documentElement.dataset.connection === "live" && document.documentElement.dataset.run !== %q`, run))

@@ -31,7 +31,7 @@ func withCurve(page http.Handler, curve string) http.Handler {
 // curvePoint is a valid point of a curve, as JSON.
 func curvePoint(factor, miss, err, loads, reads float64) string {
 	return fmt.Sprintf(`{"factor":%v,"bytes":%v,"state":"valid","filled":1,"keys":5000,"miss_ratio":%v,"error":%v,"loads_per_second":%v,`+
-		`"ssd_reads_per_second":%v,"saved_per_gib_ns_per_hour":9e11}`, factor, factor*(64<<20), miss, err, loads, reads)
+		`"ssd_reads_per_second":%v,"saved_ns_per_hour":9e11}`, factor, factor*(64<<20), miss, err, loads, reads)
 }
 
 // Over an SSD, what RAM misses is no miss of the cache, and loads that the curve of both could not
@@ -40,16 +40,12 @@ func TestWordsOfCurveOverSSD(t *testing.T) {
 	t.Parallel()
 	w, _ := serve(t, small)
 	must(t, w.tick(1))
-	for _, test := range []struct {
-		loads float64 // at twice the RAM
-		want  string
-	}{
-		{597, "Doubling RAM to 128 MiB would save 310 SSD reads/s."},
-		{300, "Doubling RAM to 128 MiB would save 300 loads/s and 310 SSD reads/s (15 min of the source an hour for each GiB)."},
-	} {
-		curve := `{"reads_per_second":8000,"load_time_ns":5e6,"ram":{"miss_ratio":0.19,"simulated":0.19,"knee":-1,"points":[` +
-			curvePoint(1, .19, .005, 600, 900) + "," + curvePoint(2, .15, .005, test.loads, 590) +
-			`]},"both":{"miss_ratio":0.075,"simulated":0.075,"knee":-1,"points":[` + curvePoint(1, .075, .01, 600, 0) + `]}}`
+	for _, want := range []string{"Twice the RAM, 128 MiB, would lower the reads that miss.", "<b>x</b> & more"} {
+		quoted, err := json.Marshal(want)
+		must(t, err)
+		curve := `{"reads_per_second":8000,"load_time_ns":5e6,"ram":{"miss_ratio":0.19,"simulated":0.19,"reads":1.5e6,"window_ns":72e10,"advice":[` + string(quoted) + `],"points":[` +
+			curvePoint(1, .19, .005, 600, 900) + "," + curvePoint(2, .15, .005, 300, 590) +
+			`]},"both":{"miss_ratio":0.075,"simulated":0.075,"points":[` + curvePoint(1, .075, .01, 600, 0) + `]}}`
 		mux := http.NewServeMux()
 		mux.Handle("/", withCurve(w.page, curve))
 		server := httptest.NewServer(mux)
@@ -58,11 +54,11 @@ func TestWordsOfCurveOverSSD(t *testing.T) {
 		b := open(t, server.URL, view{})
 		wait[bool](b, drawn(w.seq()))
 		said := eval[string](b, `document.querySelector('[data-chart="curve"] .say li').textContent.replaceAll("\u00a0", " ")`)
-		if said != test.want {
-			t.Errorf("the page says %q, want %q", said, test.want)
+		if said != want {
+			t.Errorf("the page says %q, want %q", said, want)
 		}
 		rest := eval[string](b, `document.querySelector('[data-chart="curve"] .say li:last-child').textContent.replaceAll("\u00a0", " ")`)
-		if want := "At 128 MiB, 15.0 % would miss RAM still: first reads of a key, what was deleted or has expired, and what needs more room yet."; rest != want {
+		if want := "Over the last 1.5M reads, 12 min."; rest != want {
 			t.Errorf("the page says %q, want %q", rest, want)
 		}
 		if row := eval[string](b, `document.querySelector("#overview").textContent`); !strings.Contains(row, "−4.0 pointsRAM misses") {

@@ -234,7 +234,8 @@ class Connection {
   }
 
   #listen() {
-    this.heard = performance.now();
+    this.heard ??= performance.now();
+    this.begun = performance.now();
     this.events = new EventSource('events');
     this.events.addEventListener('frame', e => this.#hear(e));
     this.events.addEventListener('error', () => {
@@ -250,7 +251,8 @@ class Connection {
   }
 
   #watch() {
-    const silence = performance.now() - this.heard;
+    const silence = performance.now() - Math.max(this.heard ?? 0, this.begun ?? 0);
+    if (this.state === 'reconnecting') this.changed(false); // the figures grow old
     if (!this.events || silence < SILENCE || this.closed) return; // of closed caches there is no news
     this.#tell('reconnecting');
     if (silence > 4 * SILENCE) this.#retry();
@@ -768,70 +770,10 @@ function reason(p) {
 
 const pointAt = (points, f) => points.find(p => p.factor === f);
 
-/** advice says in words what a curve tells. what is the memory that it is about, miss what reads do
- * that find nothing there. */
-function advice(curve, sizes, what, miss) {
-  const points = sizes?.points ?? [];
-  if (points.length === 0) return [['No curve: the cache is too small to simulate, or Options.WhatIf is off.', 'small']];
-  const now = pointAt(points, 1);
-  if (!valid(now)) return [`Not enough data yet: at the present size, ${now ? reason(now) : 'nothing is known'}.`];
-  const double = pointAt(points, 2), half = pointAt(points, 0.5);
-  return [
-    valid(double) && more(curve, now, double, what, miss),
-    valid(half) && less(curve, now, half),
-    knee(sizes),
-    rest(points, miss),
-  ].filter(Boolean);
-}
-
 const lost = curve => curve.load_time_ns > 0 ? 'loads' : 'misses';
 
-function more(curve, now, double, what, miss) {
-  const size = `Doubling ${what} to ${bytes(double.bytes)}`, gain = now.miss_ratio - double.miss_ratio;
-  if (gain <= least(double)) {
-    return `${size} would change less than the estimate can tell: ${percent(double.miss_ratio)} of reads would ${miss} in place of ${percent(now.miss_ratio)}.`;
-  }
-  const hours = double.saved_per_gib_ns_per_hour;
-  return `${size} would save ${between(curve, now, double) || `${percent(gain)} of reads from missing`}`
-    + `${hours > 0 && spared(curve, now, double) > 0 ? ` (${duration(hours)} of the source an hour for each GiB)` : ''}.`;
-}
-
-function less(curve, now, half) {
-  const size = `Half of it, ${bytes(half.bytes)}`, loss = half.miss_ratio - now.miss_ratio;
-  if (loss <= least(half)) return `${size}, would do about as well, as far as the estimate can tell.`;
-  return `${size}, would add ${between(curve, half, now) || `${percent(loss)} more misses`}.`;
-}
-
-/** spared is how many loads a second more a worse point has than a better one; none if they could be
- * none: over an SSD they come from the curve of both tiers, and that has an error. */
-function spared(curve, worse, better) {
-  const loads = worse.loads_per_second - better.loads_per_second;
-  const doubt = (pointAt(curve.both?.points ?? [], 1)?.error ?? 0) * (curve.reads_per_second ?? 0);
-  return loads >= Math.max(0.005, doubt) ? loads : 0;
-}
-
-/** between says how many requests a second more a worse point has than a better one. */
-function between(curve, worse, better) {
-  const loads = spared(curve, worse, better), reads = worse.ssd_reads_per_second - better.ssd_reads_per_second;
-  return [loads > 0 && `${number(loads)} ${lost(curve)}/s`, reads >= 0.005 && `${number(reads)} SSD reads/s`].filter(Boolean).join(' and ');
-}
-
-/** least is the difference of miss ratios below which nothing can be told. */
-const least = p => Math.max(p.error, 0.0005);
-
-function knee(sizes) {
-  const p = sizes.points[sizes.knee];
-  if (!p) return undefined;
-  if (p.factor === 1) return 'The knee is the present size: beyond it, memory brings little.';
-  return `The knee is at ${bytes(p.bytes)} (${factor(p.factor)})${p.factor < 1 ? ', below the present size' : ''}: beyond it, memory brings little.`;
-}
-
-/** rest says what no size here would cure. */
-function rest(points, miss) {
-  const most = points.filter(valid).at(-1);
-  if (!(most?.factor > 1)) return undefined;
-  return [`At ${bytes(most.bytes)}, ${percent(most.miss_ratio)} would ${miss} still: first reads of a key, what was deleted or has expired, and what needs more room yet.`, 'small'];
-}
+/** windowOf says which reads a curve is about. */
+const windowOf = sizes => sizes?.reads > 0 && [`Over the last ${number(sizes.reads)} reads, ${duration(sizes.window_ns)}.`, 'small'];
 
 /** curvePart draws the miss ratio by size, of RAM or of RAM and SSD as one. */
 function curvePart() {
@@ -850,8 +792,7 @@ function curvePart() {
       return () => n ? words(drawn.points[picked]) : 'no curve';
     },
   });
-  const advise = sentences(view => advice(view.curve ?? {}, sizesOf(view), which === 'ram' ? 'RAM' : 'RAM and SSD', missWord()));
-  const missWord = () => hasBoth && which === 'ram' ? 'miss RAM' : 'miss';
+  const advise = sentences(view => [...(sizesOf(view)?.advice ?? []), windowOf(sizesOf(view))].filter(Boolean));
   const sizesOf = view => view.curve?.[which];
 
   function drawPoint(p, i, x, y, box, beside, covered) {
@@ -922,7 +863,7 @@ function curvePart() {
   ] : [{ name: 'not known:', value: reason(p) }];
 
   const cells = p => valid(p) ? [percent(p.miss_ratio), percent(p.error), percent(p.byte_miss_ratio), rate(p.loads_per_second), rate(p.ssd_reads_per_second),
-    duration(p.life_ns || undefined), duration(p.saved_per_gib_ns_per_hour || undefined)] : new Array(7).fill(NONE);
+    duration(p.life_ns || undefined), duration(p.saved_ns_per_hour || undefined)] : new Array(7).fill(NONE);
 
   function showReadout(sizes) {
     const p = drawn.points[picked < 0 ? drawn.present : picked];
@@ -949,7 +890,7 @@ function curvePart() {
       paint(drawing, draw(curve, width, height), '%', () => curve.points.map(words).join('. '), view.slowly);
       showReadout(curve);
     },
-    table: view => table('Miss ratio by size', ['size', 'of the present', 'state', 'sampled keys', 'miss ratio', '±', 'of bytes', 'loads', 'SSD reads', 'entries live', 'saved an hour, per GiB'],
+    table: view => table('Miss ratio by size', ['size', 'of the present', 'state', 'sampled keys', 'miss ratio', '±', 'of bytes', 'loads', 'SSD reads', 'entries live', 'saved an hour'],
       (sizesOf(view)?.points ?? []).map(p => [bytes(p.bytes), factor(p.factor), valid(p) ? 'valid' : reason(p), number(p.keys), ...cells(p)])),
   };
 }
@@ -1349,6 +1290,9 @@ function startTheme(button) {
 const connectionWords = {
   connecting: 'connecting', live: 'live', reconnecting: 'reconnecting…', restarted: 'server restarted, live', closed: 'closed',
 };
+/** age is how long ago something was, in ms, in whole seconds or minutes. */
+const age = ms => ms < 120e3 ? `${Math.round(ms / 1000)}${SPACE}s` : `${Math.round(ms / 60e3)}${SPACE}min`;
+
 const SLOWLY = 15000; // ms between new summaries for screen readers
 
 function start() {
@@ -1402,9 +1346,10 @@ function start() {
     queued = false;
     const history = connection.history;
     const state = connection.state === 'live' && connection.closed ? 'closed' : connection.state;
-    show($('connection'), connectionWords[state]);
+    const seeing = ['live', 'restarted', 'closed'].includes(state);
+    show($('connection'), connectionWords[state] + (seeing || !history ? '' : ` figures are ${age(performance.now() - connection.heard)} old`));
     $('connection').dataset.state = state;
-    document.documentElement.dataset.connection = ['live', 'restarted', 'closed'].includes(state) ? 'live' : 'lost';
+    document.documentElement.dataset.connection = seeing ? 'live' : 'lost';
     if (!history) return;
     const frame = history.last;
     show($('clock'), clock(Date.parse(frame.time)));

@@ -69,9 +69,8 @@ var rows = []row{
 		{title: "In use", metrics: []string{"shared_online", "shared_tracking"}},
 		{title: "Servers", metrics: []string{"shared_servers", "shared_servers_up", "shared_breakers_open"}},
 		{title: "Failures, and what stood in for an answer", metrics: []string{"shared_errors", "shared_stale_served", "shared_breaker_opened"}},
-		{title: "Removals that wait for a server", metrics: []string{"shared_kept_removals"}},
-		{title: "Refused and lost", metrics: []string{"shared_removals_dropped", "shared_foreign_values", "shared_too_large", "shared_conflicts"}},
-		{title: "Leases", metrics: []string{"shared_leases_won", "shared_lease_waits", "shared_leases_expired"}},
+		{title: "Refused", metrics: []string{"shared_foreign_values", "shared_too_large", "shared_conflicts"}},
+		{title: "Leases", metrics: []string{"shared_leases_won", "shared_lease_waits", "shared_leases_expired", "shared_leases_lost"}},
 	}},
 	{"Loads", []panel{
 		{title: "Loads", metrics: []string{"loads", "refreshes", "negative_hits"}},
@@ -82,7 +81,7 @@ var rows = []row{
 	}},
 	{"Typed values", []panel{
 		{title: "Values of another kind", metrics: []string{"mismatches", "decode_errors"}},
-		{title: "Values of invalidated tags", metrics: []string{"tag_misses", "tag_evictions"}},
+		{title: "Values of invalidated tags", metrics: []string{"tag_misses", "tag_evictions", "tag_overflows"}},
 		{title: "Answered by a front of decoded values", metrics: []string{"front_hits"}},
 	}},
 }
