@@ -5,7 +5,7 @@ go 1.26.0
 replace (
 	github.com/firncache/firn => ../
 	github.com/firncache/firn/cmd/firn => ../cmd/firn
-	github.com/firncache/firn/front => ../front
+	github.com/firncache/firn/httpcache => ../httpcache
 	github.com/firncache/firn/remote => ../remote
 )
 
@@ -21,9 +21,10 @@ require (
 	github.com/dgraph-io/ristretto/v2 v2.4.2
 	github.com/firncache/firn v0.0.0
 	github.com/firncache/firn/cmd/firn v0.0.0
-	github.com/firncache/firn/front v0.0.0
+	github.com/firncache/firn/httpcache v0.0.0-00010101000000-000000000000
 	github.com/firncache/firn/remote v0.0.0-00010101000000-000000000000
 	github.com/go-redis/cache/v9 v9.0.0
+	github.com/jedib0t/go-pretty/v6 v6.8.3
 	github.com/mattn/go-sqlite3 v1.14.52
 	github.com/maypok86/otter/v2 v2.4.0
 	github.com/patrickmn/go-cache v2.1.0+incompatible
@@ -67,7 +68,6 @@ require (
 	github.com/golang/protobuf v1.5.4 // indirect
 	github.com/golang/snappy v1.0.0 // indirect
 	github.com/google/flatbuffers v25.2.10+incompatible // indirect
-	github.com/jedib0t/go-pretty/v6 v6.8.3 // indirect
 	github.com/klauspost/compress v1.20.3 // indirect
 	github.com/klauspost/cpuid/v2 v2.4.0 // indirect
 	github.com/kr/pretty v0.3.1 // indirect

@@ -6,6 +6,7 @@ replace (
 	github.com/firncache/firn => ../
 	github.com/firncache/firn/codec => ../codec
 	github.com/firncache/firn/config => ../config
+	github.com/firncache/firn/httpcache => ../httpcache
 	github.com/firncache/firn/metrics/firnprometheus => ../metrics/firnprometheus
 	github.com/firncache/firn/remote => ../remote
 )
@@ -19,6 +20,7 @@ require (
 	github.com/firncache/firn v0.0.0
 	github.com/firncache/firn/codec v0.0.0-00010101000000-000000000000
 	github.com/firncache/firn/config v0.0.0-00010101000000-000000000000
+	github.com/firncache/firn/httpcache v0.0.0-00010101000000-000000000000
 	github.com/firncache/firn/metrics/firnprometheus v0.0.0-00010101000000-000000000000
 	github.com/firncache/firn/remote v0.0.0-00010101000000-000000000000
 	github.com/golang/groupcache v0.0.0-20241129210726-2c02b8208cf8

@@ -1,6 +1,6 @@
-// Command server keeps the pages of another HTTP server, its origin, in RAM and on SSD.
-// It remembers which there are not, and serves expired ones while the origin is down. On
-// SIGTERM it writes what is in RAM to the SSD, and is warm when it is started again.
+// Command server makes pages of those of another HTTP server, its origin, and keeps them in RAM and on SSD.
+// It remembers which there are not, and serves expired ones while the origin is down: what its handler says in
+// Cache-Control, the middleware of httpcache does. On SIGTERM it writes what is in RAM to the SSD, and is warm when it is started again.
 //
 //	server -origin https://example.org -dir /var/cache/pages -listen localhost:8080
 package main
@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"io"
 	"log"
 	"net"
@@ -19,6 +18,7 @@ import (
 	"time"
 
 	"github.com/firncache/firn"
+	"github.com/firncache/firn/httpcache"
 	"github.com/firncache/firn/metrics/firnprometheus"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -26,27 +26,18 @@ import (
 
 const grace = 25 * time.Second // to end in: less than who sends SIGTERM waits to kill
 
-// options call a page fresh for a minute, and good enough for an hour of a sick origin.
+// options are those of the cache of pages.
 func options(dir string) firn.Options {
 	return firn.Options{
 		RAMBytes: 64 << 20,
 		SSD:      firn.SSDOptions{Dir: dir, Bytes: 1 << 30, ReadTimeout: 100 * time.Millisecond},
-		TTL:      time.Minute,
-		Loading:  firn.LoadingOptions{NegativeTTL: 5 * time.Second, StaleIfError: time.Hour, HardTimeout: 10 * time.Second, MaxLoads: 64},
 	}
-}
-
-// Page is a page of the origin.
-type Page struct {
-	Type string
-	Body []byte
 }
 
 // Server serves the pages of an origin.
 type Server struct {
 	origin string
 	cache  *firn.Cache
-	pages  *firn.Typed[string, Page]
 	mux    http.ServeMux
 }
 
@@ -56,61 +47,48 @@ func NewServer(origin string, o firn.Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	pages, err := firn.NewTyped(cache, "pages", firn.TypedOptions[string, Page]{})
+	responses, err := httpcache.New(cache, "pages", httpcache.Options{})
 	if err != nil {
 		return nil, errors.Join(err, cache.Close())
 	}
-	s := &Server{origin: origin, cache: cache, pages: pages}
+	s := &Server{origin: origin, cache: cache}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(firnprometheus.NewCollector("pages", cache))
 	s.mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
-	s.mux.HandleFunc("GET /", s.page)
+	s.mux.Handle("GET /", responses.Handler(http.HandlerFunc(s.page)))
 	return s, nil
 }
 
-// page answers a request for a page.
+// page makes a page. It calls it fresh for a minute, and good enough for an hour of a sick origin.
 func (s *Server) page(w http.ResponseWriter, r *http.Request) {
-	page, err := s.pages.GetOrLoad(r.Context(), r.URL.RequestURI(), s.fetch)
+	ctx, cancel := context.WithTimeout(r.Context(), 10*time.Second)
+	defer cancel()
+	resp, err := s.fetch(ctx, r.URL.RequestURI())
 	if err != nil {
-		http.Error(w, http.StatusText(statusOf(err)), statusOf(err))
+		http.Error(w, http.StatusText(http.StatusBadGateway), http.StatusBadGateway)
 		return
-	}
-	w.Header().Set("Content-Type", page.Type)
-	_, _ = w.Write(page.Body)
-}
-
-// statusOf is the status that tells a client of an error.
-func statusOf(err error) int {
-	switch {
-	case errors.Is(err, firn.ErrNotFound):
-		return http.StatusNotFound
-	case errors.Is(err, firn.ErrLoadTimeout) || errors.Is(err, context.DeadlineExceeded):
-		return http.StatusGatewayTimeout
-	case errors.Is(err, firn.ErrClosed) || errors.Is(err, context.Canceled):
-		return http.StatusServiceUnavailable
-	}
-	return http.StatusBadGateway
-}
-
-// fetch is the cache's loader: however many ask for a page, it is fetched once.
-func (s *Server) fetch(ctx context.Context, uri string) (Page, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.origin+uri, nil)
-	if err != nil {
-		return Page{}, err
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return Page{}, err
 	}
 	defer resp.Body.Close()
 	switch resp.StatusCode {
 	case http.StatusOK:
-		body, err := io.ReadAll(http.MaxBytesReader(nil, resp.Body, 8<<20))
-		return Page{resp.Header.Get("Content-Type"), body}, err
+		w.Header().Set("Cache-Control", "max-age=60, stale-if-error=3600")
+		w.Header().Set("Content-Type", resp.Header.Get("Content-Type"))
+		_, _ = io.Copy(w, resp.Body)
 	case http.StatusNotFound, http.StatusGone:
-		return Page{}, firn.ErrNotFound
+		w.Header().Set("Cache-Control", "max-age=5")
+		http.NotFound(w, r)
+	default:
+		http.Error(w, http.StatusText(http.StatusBadGateway), http.StatusBadGateway)
 	}
-	return Page{}, fmt.Errorf("%s: %s", req.URL, resp.Status)
+}
+
+// fetch asks the origin for what a page is made of.
+func (s *Server) fetch(ctx context.Context, uri string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.origin+uri, nil)
+	if err != nil {
+		return nil, err
+	}
+	return http.DefaultClient.Do(req)
 }
 
 // Serve answers requests until ctx ends. Then it ends them, and the cache, in its grace.

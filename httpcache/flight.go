@@ -1,0 +1,303 @@
+package httpcache
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// outcome says what has become of a request of the origin.
+type outcome uint8
+
+const (
+	pending   outcome = iota
+	failed            // there is no response
+	direct            // the response is for the client alone that it was asked for
+	streaming         // it is being stored, and is for all who wait
+	confirmed         // the stored response holds
+	excused           // the origin fails, and the stored response may be the answer
+	repeat            // the origin's 304 was about another response: it has to be asked again
+)
+
+// flight is a request of the origin under way, and its response until that is stored.
+type flight struct {
+	c         *Cache
+	x         *exchange       // of the client that it is made for, whose request it uses no more
+	asker     *http.Request   // that request, as it was
+	client    context.Context // of that client
+	req       *http.Request   // as the origin gets it
+	cancel    context.CancelFunc
+	asked     time.Time
+	unmatched bool // a 304 did not confirm what is stored
+	joinable  bool // others with the same key may join
+
+	mu         sync.Mutex
+	answered   chan struct{} // is closed when out is known
+	out        outcome
+	err        error
+	head       *head // of what is stored, or to be stored
+	tags       []string
+	resp       *http.Response // direct, from a RoundTripper
+	stream     *stream
+	users      int  // that wait for the response, or read it
+	orphans    bool // the body has ended, and what is stored of it is of no use
+	left       bool // the client that it is made for has left
+	void       bool // the response must not be stored: it was purged while it was under way
+	voidedTags []string
+}
+
+// run has the origin answer, and stores that.
+func (f *flight) run(o origin) {
+	defer f.cancel()
+	defer f.c.flights.remove(f)
+	f.asked = time.Now()
+	o.run(f)
+	if f.is(repeat) {
+		makeConditional(f.req.Header, nil)
+		f.mu.Lock()
+		f.out, f.unmatched = pending, true
+		f.mu.Unlock()
+		f.asked = time.Now()
+		o.run(f)
+	}
+}
+
+// is reports whether this is what has become of the request.
+func (f *flight) is(o outcome) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.out == o
+}
+
+// begin takes the head of the origin's response, and says what is to become of it. length is
+// that of the body, or -1. plain is false for what cannot be stored whatever its header says.
+func (f *flight) begin(status int, h http.Header, length int64, plain bool) outcome {
+	m := moments{f.asked, time.Now()}
+	x := f.x
+	if found := x.found; found != nil && !f.unmatched {
+		switch {
+		case status == http.StatusNotModified:
+			return f.confirm(h, m)
+		case isFailure(status) && mayReplaceError(&x.control, &found.policy, found.age(m.answered)):
+			return f.settle(excused, nil)
+		}
+	}
+	p := responsePolicy(f.c.shared, f.asker.Header, status, h, m)
+	next, tags := f.candidate(status, h, length, p, m)
+	if !plain || next == nil {
+		f.unstorable(status)
+		return f.settle(direct, nil)
+	}
+	f.mu.Lock()
+	f.head, f.tags = next, tags
+	f.stream = newStream(f.c.bodies, f.c.keepFor(next, m.answered), f.c.maxBody, length)
+	f.stream.users = f.userCount
+	if status == http.StatusNoContent {
+		f.stream.declared = 0
+	}
+	f.mu.Unlock()
+	if judge(&noControl, &p, next.age(m.answered)) != fresh {
+		f.c.flights.unjoin(f) // others would have to validate it
+		f.c.flights.separate(x.key)
+	}
+	return f.settle(streaming, nil)
+}
+
+// unstorable takes note of a response that is for one client alone: a stored one is not the origin's
+// latest any more, and requests of its key wait for none for a while.
+func (f *flight) unstorable(status int) {
+	if isFailure(status) || isConditional(f.asker.Header) && f.x.found == nil {
+		return
+	}
+	if f.x.found != nil {
+		_ = f.c.heads.Delete(f.x.key)
+	}
+	f.c.flights.separate(f.x.key)
+}
+
+// candidate is the head of a response, if that is to be stored.
+func (f *flight) candidate(status int, h http.Header, length int64, p policy, m moments) (*head, []string) {
+	if !p.store || length > f.c.maxBody || f.c.refuses(f.asker, status, h) {
+		return nil, nil
+	}
+	_, ok := varyFields(h)
+	tags, few := tagsOf(h)
+	lines := linesOf(storedHeader(h))
+	if !ok || !few || len(lines.text) > maxHeader {
+		return nil, nil
+	}
+	return &head{status: status, born: m.answered.Add(-initialAge(h, m)), policy: p, lines: lines}, tags
+}
+
+// confirm takes a 304: the stored response, with what has changed of its header, holds.
+func (f *flight) confirm(h http.Header, m moments) outcome {
+	found := f.x.found
+	stored := found.lines.header()
+	if !confirms(h, stored) {
+		return f.settle(repeat, nil)
+	}
+	merged := merge(stored, h)
+	if h["Date"] == nil {
+		merged.Set("Date", m.answered.UTC().Format(http.TimeFormat))
+	}
+	if h["Age"] != nil {
+		merged["Age"] = h["Age"]
+	}
+	next := *found
+	next.policy = responsePolicy(f.c.shared, f.asker.Header, found.status, merged, m)
+	next.born = m.answered.Add(-initialAge(merged, m))
+	next.lines = linesOf(storedHeader(merged))
+	tags, few := tagsOf(merged)
+	f.mu.Lock()
+	f.head, f.tags = &next, tags
+	f.mu.Unlock()
+	ttl := f.c.keepFor(&next, m.answered)
+	if !next.policy.store || !few || f.c.bodies.touch(context.Background(), &next, ttl) != nil || !f.put(ttl) {
+		_ = f.c.heads.Delete(f.x.key)
+	}
+	return f.settle(confirmed, nil)
+}
+
+// settle says what has become of the request.
+func (f *flight) settle(o outcome, err error) outcome {
+	if o == direct || o == failed || o == excused {
+		f.c.flights.unjoin(f)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.out == pending || f.out == repeat {
+		f.out, f.err = o, err
+		if o != repeat {
+			close(f.answered)
+		}
+	}
+	return o
+}
+
+// fail says that the origin has given no response.
+func (f *flight) fail(err error) {
+	x := f.x
+	if x.found != nil && mayReplaceError(&x.control, &x.found.policy, x.found.age(time.Now())) {
+		f.settle(excused, nil)
+		return
+	}
+	f.settle(failed, err)
+}
+
+// finish ends the body of a response that is being stored, with the error for which it ends.
+func (f *flight) finish(err error) {
+	if err == nil && f.stream.complete(f.head) && f.put(f.stream.ttl) {
+		f.c.stats.stored.Add(1)
+		f.stream.end(nil)
+		return
+	}
+	f.c.flights.unjoin(f)
+	f.stream.end(err)
+	f.mu.Lock()
+	f.orphans = true
+	f.mu.Unlock()
+	f.dropChunks()
+}
+
+// dropChunks removes what was stored of a body that is not stored as a whole, when no client reads it.
+func (f *flight) dropChunks() {
+	f.mu.Lock()
+	drop := f.orphans && f.users == 0
+	f.mu.Unlock()
+	if drop {
+		f.stream.bodies.drop(f.stream.id, f.stream.stored)
+	}
+}
+
+// join adds a user, if the response is for others, too.
+func (f *flight) join() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.isVoidLocked() || f.users == 0 && f.out == pending || f.stream != nil && !f.stream.joinable() {
+		return false
+	}
+	f.users++
+	return true
+}
+
+// leave removes a user. What nobody waits for goes on if it is being stored and has an end.
+func (f *flight) leave() {
+	f.mu.Lock()
+	f.users--
+	unwanted := f.users == 0
+	switch f.out {
+	case streaming:
+		unwanted = unwanted && (f.stream.declared < 0 || !f.stream.joinable())
+	case pending:
+	default:
+		unwanted = false
+	}
+	f.void = f.void || unwanted
+	s := f.stream
+	f.mu.Unlock()
+	if unwanted {
+		f.c.flights.unjoin(f)
+		f.cancel()
+	}
+	if s != nil {
+		s.poke()
+		f.dropChunks()
+	}
+}
+
+// abandon says that the client that the request was made for has left, unless the response is for it alone
+// and is on its way. Nothing uses that client's request or connection from then on.
+func (f *flight) abandon() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.out == direct {
+		return false
+	}
+	f.left = true
+	return true
+}
+
+// userCount is how many clients wait for the response, or read it.
+func (f *flight) userCount() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.users
+}
+
+// hasLeft reports whether the client that the request was made for has left.
+func (f *flight) hasLeft() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.left
+}
+
+// invalidate has the response not be stored, as it may be older than the purge.
+func (f *flight) invalidate() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.void = true
+}
+
+// invalidateTag does so if the response has the tag.
+func (f *flight) invalidateTag(tag string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.voidedTags = append(f.voidedTags, tag)
+}
+
+// isVoid reports whether the response must not be stored.
+func (f *flight) isVoid() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.isVoidLocked()
+}
+
+func (f *flight) isVoidLocked() bool {
+	for _, voided := range f.voidedTags {
+		for _, tag := range f.tags {
+			f.void = f.void || tag == voided
+		}
+	}
+	return f.void
+}

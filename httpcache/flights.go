@@ -1,0 +1,120 @@
+package httpcache
+
+import (
+	"sync"
+	"time"
+)
+
+const (
+	// uncoalescedFor is how long requests of a key do not wait for each other after a
+	// response that was for one client alone.
+	uncoalescedFor = time.Minute
+
+	// maxUncoalesced bounds the table of such keys.
+	maxUncoalesced = 4096
+)
+
+// flights are the requests of origins under way.
+type flights struct {
+	mu          sync.Mutex
+	joinable    map[string]*flight          // by key
+	all         map[string]map[*flight]bool // by the primary key
+	uncoalesced map[string]time.Time        // until when
+}
+
+func newFlights() *flights {
+	return &flights{joinable: map[string]*flight{}, all: map[string]map[*flight]bool{}, uncoalesced: map[string]time.Time{}}
+}
+
+// join returns the flight of a key that is under way, or one that it makes.
+func (t *flights) join(x *exchange) (f *flight, joined bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	coalesces := x.coalesces() && !time.Now().Before(t.uncoalesced[x.key])
+	if f = t.joinable[x.key]; coalesces && f != nil && f.join() {
+		return f, true
+	}
+	f = x.c.newFlight(x, coalesces)
+	if coalesces {
+		t.joinable[x.key] = f
+	}
+	if t.all[x.primary] == nil {
+		t.all[x.primary] = map[*flight]bool{}
+	}
+	t.all[x.primary][f] = true
+	return f, false
+}
+
+// remove forgets a flight that is over.
+func (t *flights) remove(f *flight) {
+	t.unjoin(f)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if delete(t.all[f.x.primary], f); len(t.all[f.x.primary]) == 0 {
+		delete(t.all, f.x.primary)
+	}
+}
+
+// unjoin has nobody else join a flight.
+func (t *flights) unjoin(f *flight) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.joinable[f.x.key] == f {
+		delete(t.joinable, f.x.key)
+	}
+}
+
+// underWay reports whether a key is being fetched, for others too.
+func (t *flights) underWay(key string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.joinable[key] != nil
+}
+
+// separate has requests of a key not wait for each other, for a while.
+func (t *flights) separate(key string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := time.Now()
+	if len(t.uncoalesced) >= maxUncoalesced {
+		for k, until := range t.uncoalesced {
+			if !now.Before(until) {
+				delete(t.uncoalesced, k)
+			}
+		}
+	}
+	if len(t.uncoalesced) < maxUncoalesced {
+		t.uncoalesced[key] = now.Add(uncoalescedFor)
+	}
+}
+
+// invalidate voids what is under way: of a primary key, or of all if that is "".
+func (t *flights) invalidate(primary string) {
+	t.each(primary, (*flight).invalidate)
+}
+
+// invalidateTag voids what is under way and has, or will have, the tag. While it is not known which tags a
+// response has, nobody joins it later.
+func (t *flights) invalidateTag(tag string) {
+	t.each("", func(f *flight) {
+		if f.invalidateTag(tag); f.is(pending) && t.joinable[f.x.key] == f {
+			delete(t.joinable, f.x.key)
+		}
+	})
+}
+
+func (t *flights) each(primary string, do func(*flight)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if primary != "" {
+		for f := range t.all[primary] {
+			do(f)
+		}
+		return
+	}
+	for _, of := range t.all {
+		for f := range of {
+			do(f)
+		}
+	}
+}

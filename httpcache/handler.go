@@ -1,0 +1,207 @@
+package httpcache
+
+import (
+	"errors"
+	"io"
+	"net/http"
+)
+
+// Handler is an http.Handler that answers requests from a cache, or by another Handler: middleware
+// for servers.
+type Handler struct {
+	cache *Cache
+	next  http.Handler
+}
+
+// ServeHTTP answers a request. An answer that cannot be completed ends with http.ErrAbortHandler, and so with
+// the connection. What the Handler behind panics with, all panic with who wait for its answer.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := h.cache.exchange(r)
+	if x == nil {
+		reason := passReason(r)
+		if reason == "" {
+			reason = "bypass"
+		}
+		h.pass(w, r, reason)
+		return
+	}
+	o := &handlerOrigin{next: h.next, client: w, ended: make(chan struct{})}
+	a, err := h.cache.answer(x, o)
+	o.silence()
+	switch {
+	case err != nil:
+		h.fail(r, err)
+	case a.pass:
+		h.pass(w, r, a.fwd)
+	case a.direct:
+		<-o.ended
+		if o.panicked != nil {
+			panic(o.panicked)
+		}
+	case a.head == nil:
+		h.cache.addStatus(w.Header(), a.status)
+		http.Error(w, http.StatusText(http.StatusGatewayTimeout), http.StatusGatewayTimeout)
+	default:
+		h.send(w, a)
+	}
+}
+
+// panicError is the panic of a Handler in the goroutine of a flight.
+type panicError struct{ value any }
+
+func (*panicError) Error() string { return "httpcache: the handler panicked" }
+
+// fail ends a request without an answer.
+func (h *Handler) fail(r *http.Request, err error) {
+	var p *panicError
+	if errors.As(err, &p) {
+		panic(p.value)
+	}
+	if r.Context().Err() == nil {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// send sends an answer to its client.
+func (h *Handler) send(w http.ResponseWriter, a *answer) {
+	defer a.done()
+	replace(w.Header(), a.head.lines)
+	s := a.shape(h.cache, w.Header())
+	w.WriteHeader(s.status)
+	if s.empty {
+		return
+	}
+	b := a.body(h.cache, s)
+	defer b.close()
+	if stream, ok := b.(*streamBody); ok {
+		stream.blocked = func() { _ = http.NewResponseController(w).Flush() }
+	}
+	if err := h.copy(w, a, b); err != nil {
+		h.fail(a.req, err)
+	}
+}
+
+// replace takes those fields out of a header that middleware before this one has set and the answer sets,
+// too: but for fields that add up.
+func replace(h http.Header, lines headerLines) {
+	if len(h) == 0 {
+		return
+	}
+	for text := lines.text; text != ""; {
+		var name string
+		name, text = cutString(text)
+		if _, text = cutString(text); name != "Vary" && name != "Set-Cookie" {
+			delete(h, name)
+		}
+	}
+}
+
+// copy sends a body. Its error is why that ends early.
+func (h *Handler) copy(w http.ResponseWriter, a *answer, b body) error {
+	ctx := a.req.Context()
+	for {
+		data, err := b.next(ctx)
+		switch {
+		case err == io.EOF:
+			return nil
+		case err == errGone:
+			return h.tail(w, a, b)
+		case err != nil:
+			return err
+		}
+		if _, err := w.Write(data); err != nil {
+			return nil // the client has left
+		}
+		if a.saves {
+			h.cache.stats.savedBytes.Add(uint64(len(data)))
+		}
+	}
+}
+
+// tail has the Handler behind send the rest of a body.
+func (h *Handler) tail(w http.ResponseWriter, a *answer, b body) error {
+	req, want := a.tailRequest(b)
+	if req != nil {
+		t := &tailWriter{client: w, want: want, header: http.Header{}}
+		if h.next.ServeHTTP(t, req); t.right && t.want.length == 0 {
+			return nil
+		}
+	}
+	h.cache.stats.aborted.Add(1)
+	return errGone
+}
+
+// tailWriter takes the rest of a body, if it is that, and sends it to the client.
+type tailWriter struct {
+	client http.ResponseWriter
+	want   tail
+	header http.Header
+	wrote  bool
+	right  bool
+}
+
+func (t *tailWriter) Header() http.Header { return t.header }
+
+func (t *tailWriter) WriteHeader(status int) {
+	if status >= 200 && !t.wrote {
+		t.wrote, t.right = true, t.want.is(status, t.header)
+	}
+}
+
+func (t *tailWriter) Write(p []byte) (int, error) {
+	t.WriteHeader(http.StatusOK)
+	if !t.right || int64(len(p)) > t.want.length {
+		t.right = false
+		return 0, errGone
+	}
+	n, err := t.client.Write(p)
+	t.want.length -= int64(n)
+	return n, err
+}
+
+// pass has the Handler behind answer as it does without a cache.
+func (h *Handler) pass(w http.ResponseWriter, r *http.Request, fwd string) {
+	h.cache.stats.bypassed.Add(1)
+	h.cache.addStatus(w.Header(), "fwd="+fwd)
+	if r.Method == http.MethodGet || r.Method == http.MethodOptions || r.Method == http.MethodTrace {
+		h.next.ServeHTTP(w, r)
+		return
+	}
+	p := &passWriter{ResponseWriter: w, c: h.cache, r: r}
+	h.next.ServeHTTP(p, r)
+	if p.WriteHeader(http.StatusOK); !isSafe(r.Method) { // what it did after its answer counts, too
+		h.cache.passed(r, p.status, w.Header())
+	}
+}
+
+// passWriter sees the status of a response that the cache has no part in.
+type passWriter struct {
+	http.ResponseWriter
+	c      *Cache
+	r      *http.Request
+	status int
+}
+
+// Unwrap is for http.ResponseController.
+func (p *passWriter) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+
+func (p *passWriter) WriteHeader(status int) {
+	if status >= 200 && p.status == 0 {
+		p.status = status
+		p.c.passed(p.r, status, p.Header())
+	} else if status >= 200 {
+		return
+	}
+	p.ResponseWriter.WriteHeader(status)
+}
+
+func (p *passWriter) Write(b []byte) (int, error) {
+	p.WriteHeader(http.StatusOK)
+	return p.ResponseWriter.Write(b)
+}
+
+// Flush implements http.Flusher.
+func (p *passWriter) Flush() {
+	p.WriteHeader(http.StatusOK)
+	_ = http.NewResponseController(p.ResponseWriter).Flush()
+}

@@ -1,0 +1,179 @@
+package httpcache
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// handlerOrigin is the Handler behind a cache, as the origin of one client's request.
+type handlerOrigin struct {
+	next     http.Handler
+	client   http.ResponseWriter
+	ended    chan struct{} // is closed when next has returned from a response for the client alone
+	panicked any           // likewise, if it has panicked
+
+	mu     sync.Mutex
+	silent bool // the client gets no interim responses any more
+}
+
+// silence ends interim responses: the client's goroutine writes to it, or has left.
+func (o *handlerOrigin) silence() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.silent = true
+}
+
+// interim sends an interim response to the client.
+func (o *handlerOrigin) interim(status int, h http.Header) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.silent {
+		return
+	}
+	to := o.client.Header()
+	before := maps.Clone(to)
+	maps.Copy(to, h)
+	o.client.WriteHeader(status)
+	clear(to)
+	maps.Copy(to, before)
+}
+
+// run has the Handler answer a flight's request.
+func (o *handlerOrigin) run(f *flight) {
+	r := &recorder{f: f, o: o, header: http.Header{}}
+	returned := false
+	defer func() {
+		var v any
+		if !returned {
+			if v = recover(); v == nil { // runtime.Goexit
+				v = http.ErrAbortHandler
+			}
+		}
+		r.end(v)
+	}()
+	o.next.ServeHTTP(r, f.req)
+	returned = true
+}
+
+// recorder is the ResponseWriter of a Handler whose response may be stored.
+type recorder struct {
+	f      *flight
+	o      *handlerOrigin
+	header http.Header
+	out    outcome
+	client http.ResponseWriter // of a response for one client alone; nil if that has left
+}
+
+func (r *recorder) Header() http.Header { return r.header }
+
+// WriteHeader takes the head of the response.
+func (r *recorder) WriteHeader(status int) {
+	switch {
+	case r.out != pending:
+		return
+	case status < 200:
+		r.o.interim(status, r.header)
+		return
+	}
+	r.begin(status, r.contentLength())
+}
+
+// begin decides what becomes of the response. From then on the Handler may do with its header what it likes.
+func (r *recorder) begin(status int, length int64) {
+	h := r.header.Clone()
+	if h["Date"] == nil {
+		h["Date"] = []string{time.Now().UTC().Format(http.TimeFormat)}
+	}
+	r.out = r.f.begin(status, h, length, h["Trailer"] == nil)
+	if r.out == excused || r.out == direct && r.f.hasLeft() {
+		r.f.cancel() // nobody gets what the Handler writes
+	}
+	if r.out != direct || r.f.hasLeft() {
+		return
+	}
+	r.client = r.o.client
+	context.AfterFunc(r.f.client, r.f.cancel)
+	to := r.client.Header()
+	for name, values := range r.header {
+		if name == "Vary" || name == "Set-Cookie" {
+			values = append(to[name], values...)
+		}
+		to[name] = values
+	}
+	r.f.c.addStatus(to, "fwd="+r.f.x.reason())
+	r.client.WriteHeader(status)
+}
+
+// contentLength is the length that the header says, or -1.
+func (r *recorder) contentLength() int64 {
+	if lines := r.header["Content-Length"]; len(lines) == 1 {
+		if n, err := strconv.ParseInt(lines[0], 10, 64); err == nil && n >= 0 {
+			return n
+		}
+	}
+	return -1
+}
+
+// Write takes the next bytes of the body.
+func (r *recorder) Write(p []byte) (int, error) {
+	r.WriteHeader(http.StatusOK)
+	switch {
+	case r.client != nil:
+		return r.client.Write(p)
+	case r.out != streaming:
+		return len(p), r.f.req.Context().Err()
+	}
+	if s := r.f.stream; s.declared >= 0 && s.size+int64(len(p)) > s.declared {
+		return 0, http.ErrContentLength
+	}
+	if err := r.f.stream.write(r.f.req.Context(), p); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// Flush implements http.Flusher. Clients that wait get what has been written without it.
+func (r *recorder) Flush() {
+	if r.WriteHeader(http.StatusOK); r.client != nil {
+		_ = http.NewResponseController(r.client).Flush()
+	}
+}
+
+// end takes the end of the Handler, or what it has panicked with.
+func (r *recorder) end(panicked any) {
+	if r.out != repeat {
+		defer close(r.o.ended)
+	}
+	if panicked != nil {
+		r.panicked(panicked)
+		return
+	}
+	if r.out == pending {
+		r.begin(http.StatusOK, 0)
+	}
+	if r.out == streaming {
+		r.f.finish(r.f.req.Context().Err())
+	}
+}
+
+// panicked hands a panic to those who wait for the response.
+func (r *recorder) panicked(v any) {
+	err := &panicError{v}
+	switch r.out {
+	case pending:
+		r.f.settle(failed, err)
+	case streaming:
+		r.f.finish(err)
+	case direct:
+		r.o.panicked = v
+	}
+	if r.f.hasLeft() && v != http.ErrAbortHandler {
+		slog.Error("httpcache: a handler panicked, and no client waits", "url", r.f.req.URL.Redacted(), "panic", v, "stack", string(debug.Stack()))
+	}
+}

@@ -1,0 +1,147 @@
+package httpcache
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+// origin answers the requests of flights: another RoundTripper, or the handler behind the cache.
+type origin interface {
+	// run has the flight's request answered: it calls begin, and what that says, or fail.
+	run(f *flight)
+}
+
+// exchange is what to do for a request; nil if that goes to the origin as it is.
+func (c *Cache) exchange(r *http.Request) *exchange {
+	switch {
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		return nil
+	case r.Body != nil && r.Body != http.NoBody || r.ContentLength > 0:
+		return nil
+	case r.Header["Upgrade"] != nil || r.Header["If-Match"] != nil || r.Header["If-Unmodified-Since"] != nil:
+		return nil
+	}
+	x := &exchange{c: c, req: r, control: requestControl(r.Header)}
+	if x.primary = c.primaryKey(r); x.primary == "" || x.control.noStore {
+		return nil
+	}
+	return x
+}
+
+// answer finds the answer to a request, or has the origin make it.
+func (c *Cache) answer(x *exchange, o origin) (*answer, error) {
+	ctx, now := x.req.Context(), time.Now()
+	x.found, x.key = c.find(ctx, x.primary, x.req.Header)
+	if x.found != nil {
+		switch judge(&x.control, &x.found.policy, x.found.age(now)) {
+		case fresh:
+			c.stats.hits.Add(1)
+			return x.stored("hit", now), nil
+		case stale:
+			c.stats.stale.Add(1)
+			return x.stored("hit", now), nil
+		case revalidate:
+			c.stats.stale.Add(1)
+			c.refresh(x, o)
+			return x.stored("hit", now), nil
+		}
+	}
+	if x.control.onlyIfCached {
+		c.stats.misses.Add(1)
+		return &answer{req: x.req, status: "detail=only-if-cached"}, nil
+	}
+	if x.req.Method == http.MethodHead {
+		return &answer{pass: true, fwd: x.reason(), req: x.req}, nil
+	}
+	return c.fetch(x, o)
+}
+
+// refresh has the origin asked in the background, unless it is already.
+func (c *Cache) refresh(x *exchange, o origin) {
+	if c.flights.underWay(x.key) {
+		return
+	}
+	f, joined := c.flights.join(x)
+	if joined {
+		f.leave()
+		return
+	}
+	f.abandon()
+	go func() {
+		f.run(o)
+		f.leave()
+	}()
+}
+
+// fetch has the origin answer a request, or waits for what it answers to an equal one.
+func (c *Cache) fetch(x *exchange, o origin) (*answer, error) {
+	f, joined := c.flights.join(x)
+	if !joined {
+		go f.run(o)
+	}
+	select {
+	case <-f.answered:
+	case <-x.req.Context().Done():
+		if joined || f.abandon() {
+			f.leave()
+			return nil, context.Cause(x.req.Context())
+		}
+		<-f.answered
+	}
+	a := &answer{flight: f, req: x.req, head: f.head, status: "fwd=" + x.reason(), started: time.Now()}
+	switch f.out {
+	case failed:
+		f.leave()
+		return nil, f.err
+	case excused:
+		if x.found != nil {
+			c.stats.stale.Add(1)
+			f.leave()
+			return x.stored("hit; "+a.status, time.Now()), nil
+		}
+	case direct:
+		if !joined {
+			c.stats.misses.Add(1)
+			a.direct, a.resp = true, f.resp
+			return a, nil
+		}
+	default:
+		if !joined || x.joins(f) {
+			c.count(f, joined, a)
+			return a, nil
+		}
+	}
+	f.leave()
+	x.solo = true
+	return c.fetch(x, o)
+}
+
+// count counts an answer of a flight, and adds to its status.
+func (c *Cache) count(f *flight, joined bool, a *answer) {
+	if joined {
+		c.stats.coalesced.Add(1)
+		a.saves = true
+		a.status += "; collapsed"
+	}
+	if f.out == confirmed {
+		c.stats.revalidated.Add(1)
+		a.status += "; fwd-status=304"
+		a.hit, a.saves = true, true
+		return
+	}
+	c.stats.misses.Add(1)
+	a.status += "; stored"
+}
+
+// newFlight makes a flight. The request has its own context: a client that leaves does not end it.
+func (c *Cache) newFlight(x *exchange, joinable bool) *flight {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(x.req.Context()))
+	f := &flight{c: c, x: x, client: x.req.Context(), cancel: cancel, joinable: joinable, answered: make(chan struct{}), users: 1}
+	f.asker = x.req.Clone(ctx)
+	f.asker.Body = http.NoBody
+	if f.req = f.asker.Clone(ctx); x.found != nil {
+		makeConditional(f.req.Header, x.found.lines.header())
+	}
+	return f
+}
