@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/firncache/firn"
@@ -120,16 +121,20 @@ func soakChild(life string) error {
 	}
 }
 
-// end closes the cache, in every other life in less time than that may take.
+// end closes the cache, in every other life in less time than that may take. On a disk that
+// is full the index cannot be saved.
 func (l *soakLife) end(seed uint64) error {
 	if seed%2 == 0 {
-		return l.c.Close()
+		if err := l.c.Close(); !errors.Is(err, syscall.ENOSPC) {
+			return err
+		}
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(seed/2%16)*time.Millisecond)
 	defer cancel()
 	var left *firn.ShutdownError
 	err := l.c.Shutdown(ctx)
-	if errors.As(err, &left) && errors.Is(err, context.DeadlineExceeded) {
+	if errors.As(err, &left) && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, syscall.ENOSPC)) {
 		return nil
 	}
 	return err
@@ -165,7 +170,7 @@ const soakSlack = 8 << 20
 
 // budgets checks that the cache keeps to its own.
 func (l *soakLife) budgets(s *soakSetting) error {
-	if st := l.c.Stats(); st.RAM.UsedBytes > st.RAM.Bytes || st.RAM.Bytes != s.RAMBytes || st.SSD.Bytes > s.SSDBytes {
+	if st := l.c.Stats(); st.RAM.UsedBytes > st.RAM.Bytes || st.RAM.Bytes != s.RAMBytes || st.SSD.Bytes > soakMostSSD {
 		return fmt.Errorf("beyond the budget: %+v", st)
 	}
 	m, err := resident.Read()

@@ -27,7 +27,7 @@ type soakParent struct {
 	most   float64 // of the quota that the files took
 	killed int
 	peak   uint64 // resident bytes above those before Open
-	quota  int64  // of the life before
+	quota  int64  // the largest of any life
 }
 
 // soakProcess is one life, as its parent sees it.
@@ -156,13 +156,12 @@ func lasting(d time.Duration) (over func() bool) {
 func (p *soakParent) live(t *testing.T, setting soakSetting, over func() bool, kill bool) {
 	t.Helper()
 	s := p.start(t, setting)
-	dir, quota := setting.Dir, max(setting.SSDBytes, p.quota) // until it is open, the files may be what they were
-	p.quota = setting.SSDBytes
+	p.quota = max(setting.SSDBytes, p.quota) // files that are to be smaller are so when a Close has had its time
+	dir, quota := setting.Dir, p.quota
 	const tooLong = 5 * time.Minute
 	for began := time.Now(); ; time.Sleep(5 * time.Millisecond) {
 		select {
 		case <-s.ready:
-			quota = setting.SSDBytes
 		case <-s.ended:
 		default:
 			if time.Since(began) > tooLong {

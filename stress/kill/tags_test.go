@@ -52,7 +52,7 @@ func TestTagsSurviveKill(t *testing.T) {
 		return
 	}
 	for i := range n {
-		if err := pages.SetWith(i, make([]byte, 2000), firn.SetOptions{Tags: []string{"all", tag(i)}}); err != nil {
+		if err := pages.SetWith(i, make([]byte, 2000), firn.SetOptions{Tags: []string{"any", tag(i)}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"testing"
 
 	"github.com/anishathalye/porcupine"
 
 	"github.com/firncache/firn"
-	"github.com/firncache/firn/front"
 )
 
 // clr is a Clear of the typed caches' namespace, besides the calls on a key.
@@ -109,19 +109,11 @@ func doTyped(handle *firn.Typed[int, named], in call, fill int) (out answer, err
 	return answer{value: v.Value, ok: ok}, err
 }
 
-// typedHandles are typed caches of one namespace: with a front, with another
-// front that holds less than is in use, and without.
+// typedHandles are typed caches of one namespace: with hot values, with a front that keeps all,
+// and without.
 func typedHandles(t *testing.T, c *firn.Cache) (handles []*firn.Typed[int, named]) {
 	t.Helper()
-	for _, n := range []int{100, 2, 0} {
-		opts := firn.TypedOptions[int, named]{}
-		if n > 0 {
-			hot, err := front.New[int, named](n)
-			if err != nil {
-				t.Fatal(err)
-			}
-			opts.Front = hot
-		}
+	for _, opts := range []firn.TypedOptions[int, named]{{HotValues: 100, ReadOnly: true}, {Front: &keepAll[int, named]{}}, {}} {
 		typed, err := firn.NewTyped(c, "n", opts)
 		if err != nil {
 			t.Fatal(err)
@@ -166,6 +158,18 @@ func TestTypedLinearizableWithEviction(t *testing.T) {
 	}
 }
 
+// keepAll is a front without a limit.
+type keepAll[K comparable, V any] struct{ entries sync.Map }
+
+func (f *keepAll[K, V]) Get(key K) *firn.FrontEntry[V] {
+	e, _ := f.entries.Load(key)
+	entry, _ := e.(*firn.FrontEntry[V])
+	return entry
+}
+
+func (f *keepAll[K, V]) Set(key K, e *firn.FrontEntry[V]) { f.entries.Store(key, e) }
+func (f *keepAll[K, V]) Delete(key K)                     { f.entries.Delete(key) }
+
 // deafFront does not hear of what is deleted.
 type deafFront[K comparable, V any] struct{ firn.Front[K, V] }
 
@@ -175,11 +179,7 @@ func (deafFront[K, V]) Delete(K) {}
 func TestNoticesIncoherentFront(t *testing.T) {
 	for name, model := range map[string]porcupine.Model{"exact": typedRegister, "forgetful": forgetful} {
 		c := open(t, 32<<20)
-		hot, err := front.New[int, named](100)
-		if err != nil {
-			t.Fatal(err)
-		}
-		typed, err := firn.NewTyped(c, "n", firn.TypedOptions[int, named]{Front: deafFront[int, named]{hot}})
+		typed, err := firn.NewTyped(c, "n", firn.TypedOptions[int, named]{Front: deafFront[int, named]{&keepAll[int, named]{}}})
 		if err != nil {
 			t.Fatal(err)
 		}

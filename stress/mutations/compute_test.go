@@ -5,8 +5,26 @@ var computes = []mutation{{
 	guard: "Compute watches its key before it looks",
 	file:  "compute.go",
 	old:   "\tx.old = old\n",
-	new:   "\tx.old = old\n\tc.store.End(&x.attempt)\n\tc.store.Begin(&x.attempt, key)\n",
+	new:   "\tx.old = old\n\tc.store.End(&x.attempt)\n\tc.store.Begin(&x.attempt, x.key)\n",
 	pkg:   ".", test: "TestIncrementsAddUp", racy: true,
+}, {
+	guard: "Compute keeps a key of its own, and not the caller's",
+	file:  "compute.go",
+	old:   "x.key = append(x.key[:0], key...)",
+	new:   "x.key = key",
+	pkg:   "./internal/tests/compute", test: "TestReusedBuffers", quick: true,
+}, {
+	guard: "a batch of Sets hashes a key again that OnEvict may have changed",
+	file:  "internal/ram/set_multi.go",
+	old:   "if t.causes.Load() != 0 {",
+	new:   "if false {",
+	pkg:   "./internal/tests/compute", test: "TestReusedBuffers",
+}, {
+	guard: "a Refresh that begins again has its own key",
+	file:  "internal/load/refresh.go",
+	old:   "if key = f.key; f.number",
+	new:   "if f.number",
+	pkg:   "./internal/tests/compute", test: "TestRefreshAfterReusedBuffer",
 }, {
 	guard: "a Compute that came too late begins again",
 	file:  "internal/tiered/attempt.go",

@@ -141,7 +141,7 @@ var readers = []mutation{{
 }, {
 	guard: "an entry that closes a gap in a chain changes the shape",
 	file:  "internal/index/grow.go",
-	old:   "\t\t\tt.publish(t.buckets())\n\t\t\tlast.clear(from)",
+	old:   "\t\t\tt.publish(t.Buckets())\n\t\t\tlast.clear(from)",
 	new:   "\t\t\tlast.clear(from)",
 	pkg:   "./internal/ram", test: "TestGetWhileIndexMoves", racy: true,
 }}

@@ -53,9 +53,19 @@ var remotes = []mutation{{
 	old:   ` && infoField(info, "cluster_state") == "ok"`,
 	pkg:   "./remote", test: "TestClusterMinority",
 }, {
-	guard: "kept removals go where their slots go",
-	file:  "remote/cluster_removals.go",
-	old:   "if w.removals.kept.Load() == 0 {",
-	new:   "if true {",
-	pkg:   "./remote", test: "TestCluster",
+	guard: "a copy gets a new stamp only if its key was not invalidated since it was checked",
+	file:  "internal/ram/tail.go",
+	old:   "if s.closed || w.Voided() {",
+	new:   "if s.closed {",
+	pkg:   "./internal/ram", test: "TestSetTail",
+}, {
+	guard: "a copy that no server has given is of this process",
+	file:  "internal/shared/trust.go",
+	old:   "s&slotMask == t.salt && ",
+	pkg:   "./internal/shared", test: "TestTrustAlone",
+}, {
+	guard: "a load's lease is extended while it is held",
+	file:  "remote/lease.go",
+	old:   "\t\tt.renewals.hold(t.leaseAt(q.Key, e))\n",
+	pkg:   "./remote", test: "TestHeldLeaseIsExtended",
 }}

@@ -31,12 +31,12 @@ var simulated = []mutation{{
 }, {
 	guard: "the simulation of both tiers is told of what both miss",
 	file:  "internal/tiered/lookup.go",
-	old:   "\t\t\ts.ram.TellLower(hash, false, len(key), 0, 0)\n",
+	old:   "\t\ts.ram.TellLower(hash, false, len(key), 0, 0)\n",
 	pkg:   ".", test: "TestCurveOfBothTiers",
 }, {
 	guard: "the largest record that is planned counts the simulations",
 	file:  "internal/ram/lifecycle.go",
-	old:   ", SimulationBytes: SimulationBytes(bytes)}",
+	old:   ", Simulation: ServiceSimulation(bytes)}",
 	new:   "}",
 	pkg:   "./internal/ram", test: "TestPlannedMaxRecord",
 }}

@@ -57,25 +57,44 @@ var ssdTier = []mutation{{
 }, {
 	guard: "the registry in a snapshot has a checksum",
 	file:  "internal/ssd/format/snapshot.go",
-	old:   " || Checksum(0, registry) != binary.LittleEndian.Uint32(head[44:])",
+	old:   "if Checksum(0, b) != checksum {",
+	new:   "if false {",
 	pkg:   "./internal/ssd/check", test: "TestVerifyDamage",
+}, {
+	guard: "a closed log has both of its superblocks",
+	file:  "internal/ssd/close.go",
+	old:   "errors.Join(t.super.writeSynced(func(*format.Superblock) {}), t.cfg.FS.SyncDir())",
+	new:   "t.cfg.FS.SyncDir()",
+	pkg:   "./internal/ssd", test: "TestOneFlippedBitCostsOneShard",
+}, {
+	guard: "Close empties the slots that there is no room for",
+	file:  "internal/ssd/close.go",
+	old:   "for t.log.inSurplus() {",
+	new:   "for false {",
+	pkg:   "./internal/ssd", test: "TestBudgetsChange",
+}, {
+	guard: "the log makes room for the snapshot",
+	file:  "internal/ssd/cut_file.go",
+	old:   "uint8(t.index.shardBits), int64(t.index.len()))",
+	new:   "uint8(t.index.shardBits), 0)",
+	pkg:   "./internal/ssd", test: "TestIndexOfShortRecordsIsSaved",
 }, {
 	guard: "the registry is in the snapshot",
 	file:  "internal/ssd/snapshot.go",
-	old:   "\ts.Forgot, s.Numbers = t.numbers()\n",
+	old:   "\ts.Clocks = t.registry.Save()\n",
 	pkg:   "./internal/ssd", test: "TestSnapshotFile",
 }, {
 	guard: "the registry moves to memory of another size with the index",
 	file:  "internal/ssd/recover_memory.go",
-	old:   "\t\tt.registry.Restore(old.Forgot(), old.All)\n",
-	new:   "\t\t_ = old\n",
+	old:   "\t\tt.registry.Copy(registry.New(left.Registry(), t.super.Seed))\n",
+	new:   "\t\t_ = registry.New\n",
 	pkg:   "./internal/ssd", test: "TestFault05KillInOpen",
 }, {
 	guard: "the entries of a snapshot have checksums",
-	file:  "internal/ssd/snapshot.go",
-	old:   "if format.Checksum(0, part) != parts[i].Checksum {",
+	file:  "internal/ssd/shard_loader.go",
+	old:   "if format.Checksum(0, b) != l.parts[i].Checksum {",
 	new:   "if false {",
-	pkg:   "./internal/ssd", test: "TestFault04SnapshotUnreadable",
+	pkg:   "./internal/ssd", test: "TestOneFlippedBitCostsOneShard",
 }, {
 	guard: "a snapshot has its superblock's number",
 	file:  "internal/ssd/snapshot.go",
@@ -133,8 +152,8 @@ var ssdTier = []mutation{{
 }, {
 	guard: "Clear empties the index",
 	file:  "internal/ssd/index.go",
-	old:   "minCapacity))\n\t\ts.reset()\n",
-	new:   "minCapacity))\n",
+	old:   "tableBytes(s.capacity))\n\t\ts.reset()\n",
+	new:   "tableBytes(s.capacity))\n",
 	pkg:   "./internal/ssd", test: "TestFault16ClearWhileStuck",
 }, {
 	guard: "only what was written is believed after a kill",
@@ -154,9 +173,36 @@ var ssdTier = []mutation{{
 	pkg:   "./internal/ssd", test: "TestSurvivorsOfSpreading", quick: true,
 }, {
 	guard: "the clock is not earlier than the memory says",
-	file:  "internal/ssd/recover_memory.go",
-	old:   "\tt.clock.notBefore(left.Head.Now.Load())\n",
+	file:  "internal/ssd/wall_clock.go",
+	old:   "\tc.notBefore(h.Now.Load())\n",
 	pkg:   "./internal/ssd", test: "TestFault23Clock",
+}, {
+	guard: "after a kill the machine's clock counts",
+	file:  "internal/ssd/wall_clock.go",
+	old:   "\t\tc.notBefore(started + c.machine())\n",
+	pkg:   "./internal/tiered", test: "TestTTLWhileNobodyRuns",
+}, {
+	guard: "the tiers have one time",
+	file:  "internal/tiered/open.go",
+	old:   "; s.ssd != nil {\n\t\ts.now",
+	new:   "; s.ssd == nil {\n\t\ts.now",
+	pkg:   "./internal/tiered", test: "TestTTLOverClocks",
+}, {
+	guard: "a table that is emptied gives its pages back",
+	file:  "internal/ssd/index.go",
+	old:   "\t\t_ = s.region.Decommit(s.at+least, took-least)\n",
+	pkg:   "./internal/ssd", test: "TestIndexTakesWhatIsCounted",
+}, {
+	guard: "memory that is in use is not taken for none",
+	file:  "internal/ssd/recover_memory.go",
+	old:   "\tif m == nil || err != nil {\n\t\treturn err\n\t}\n",
+	new:   "\tif m == nil || err != nil {\n\t\treturn nil\n\t}\n",
+	pkg:   "./internal/ssd", test: "TestMemoryInUseIsNotLost",
+}, {
+	guard: "Close gives the memory up",
+	file:  "internal/ssd/close.go",
+	old:   "\tt.leaveMemory(saved)\n",
+	pkg:   "./internal/tests/ssd", test: "TestReopenAfterCloseThatSavedNothing",
 }, {
 	guard: "memory is of one log",
 	file:  "internal/ssd/format/memory.go",
@@ -181,8 +227,7 @@ var ssdTier = []mutation{{
 }, {
 	guard: "a slot that failed is not used again",
 	file:  "internal/ssd/append.go",
-	old:   "if !s.bad {\n",
-	new:   "{\n",
+	old:   "!s.bad && ",
 	pkg:   "./internal/ssd", test: "TestFault11SlotNotUsedAgain",
 }, {
 	guard: "the last free slot is for what is moved",
