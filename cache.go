@@ -46,7 +46,8 @@ func open(opts Options, adjust func(*tiered.Config)) (*Cache, error) {
 	}
 	c.slideLead = c.store.SlideLead()
 	c.lately.open(c.store.Now())
-	c.typed.tags.Open(&c.store, c.store.Numbers())
+	c.typed.hot.Open(c.store.Lend, opts.RAMBytes/hotShare)
+	c.typed.tags.Open(&c.store)
 	c.store.Tell(0) // until somebody listens
 	c.listen(opts.listener())
 	c.loads.Open(&c.store, opts.loads())
@@ -74,9 +75,9 @@ func (c *Cache) Lookup(ctx context.Context, dst, key []byte) ([]byte, error) {
 // Set stores a value, with Options.TTL. When it returns nil, every Get sees the
 // value until it is replaced, deleted, expired or evicted. Key and value may be
 // empty, and may be changed afterwards. It fails with ErrTooLarge if they are
-// longer together than a quarter of the RAM budget, and with ErrClosed: then it
-// has changed nothing, and an older value is there still. With ErrNoRoom it has
-// stored nothing, but may have evicted.
+// longer together than a quarter of the RAM budget, with ErrNoRoom if nothing can be
+// evicted for it, and with ErrClosed. The key has no value then: no read finds the older
+// one, and a load under way does not store its own.
 //
 // With a shared tier it waits until that has the value, up to that tier's timeout, and
 // returns nil whether or not there was room for a copy here. From then on every process
@@ -88,7 +89,7 @@ func (c *Cache) Set(key, value []byte) error {
 }
 
 // SetWithTTL is Set with a time to live of its own, to the millisecond, or
-// Forever. One of 0 or less is an error.
+// Forever. One of 0 or less is an error, and changes nothing.
 func (c *Cache) SetWithTTL(key, value []byte, ttl time.Duration) error {
 	hash := c.store.Prefetch(key) // it takes longer than the reading of the clock
 	deadline, err := c.deadline(ttl)
@@ -135,8 +136,8 @@ func (c *Cache) timeTo(deadline int64) time.Duration {
 }
 
 // Delete removes the value of key. That there was none is no error. With a shared
-// tier it waits and fails as Set does; the copy here is gone in any case, and a removal that
-// could not be sent is sent when the server is back.
+// tier it waits and fails as Set does; the copy here is gone in any case, but with an
+// error the server may have the value still.
 func (c *Cache) Delete(key []byte) error { return c.store.Delete(key) }
 
 // All yields every live key and value. The slices are lent until the next step.
@@ -162,4 +163,11 @@ func (c *Cache) Clear() error { return c.store.Clear() }
 // system. If it is called again meanwhile, by OnEvict perhaps, the later call
 // holds for both. It fails, and changes nothing, if n is above Options.MaxRAMBytes, or
 // below MinRAMBytes or about a sixteenth of the budget that the cache was opened with.
-func (c *Cache) SetRAMBytes(n int64) error { return c.store.Resize(n) }
+func (c *Cache) SetRAMBytes(n int64) error {
+	if n < c.store.RAMBytes() {
+		c.typed.hot.Limit(n / hotShare) // hot values go first
+	}
+	err := c.store.Resize(n)
+	c.typed.hot.Limit(c.store.RAMBytes() / hotShare)
+	return err
+}

@@ -190,7 +190,7 @@ func TestExpirationsOnSSD(t *testing.T) {
 					t.Fatalf("before anything had expired: %+v", s)
 				}
 				clock.Advance(time.Hour)
-				fill(12_000, 24_000, firn.Forever)
+				fill(12_000, 30_000, firn.Forever)
 				s := c.Stats()
 				mu.Lock()
 				expired, evicted := told[firn.CauseExpired], told[firn.CauseSSDEvicted]
@@ -198,7 +198,7 @@ func TestExpirationsOnSSD(t *testing.T) {
 				if s.SSD.Expirations == 0 || s.SSD.Evictions != 0 || tells && expired < int(s.SSD.Expirations) || evicted != 0 {
 					t.Errorf("told of %d expired and %d evicted, %+v", expired, evicted, s.SSD)
 				}
-				fill(24_000, 60_000, firn.Forever)
+				fill(30_000, 60_000, firn.Forever)
 				if s := c.Stats(); s.SSD.Evictions == 0 {
 					t.Errorf("none were evicted: %+v", s.SSD)
 				}

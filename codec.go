@@ -23,38 +23,36 @@ type Codec[V any] interface {
 	Decode(src []byte) (V, error)
 }
 
-// DefaultCodec is the codec that NewTyped and SetValue choose for a type, the
-// first of these that fits:
+// DefaultCodec is the codec that NewTyped and SetValue choose for a type. It is binary, keeps
+// values as they were, and is made once for the type, part by part:
 //
-//   - time.Time: its AppendBinary
-//   - a type, or a pointer to one, with AppendBinary or MarshalBinary, and with
-//     UnmarshalBinary (package encoding): those
-//   - a type whose underlying type is []byte, string or an array of bytes: the
-//     bytes as they are; nil slices come back empty
-//   - a type whose underlying type is a number or bool: 1 to 16 bytes,
-//     little-endian
-//   - any other: that of JSONCodec, for values that JSON brings back as they were given.
-//     A []byte in a struct is base64 there: a third larger, and several times slower to
-//     read. For such structs set TypedOptions.Codec, to that of codec/msgpack for
-//     instance, or give the type AppendBinary and UnmarshalBinary.
+//   - a type with AppendBinary or MarshalBinary, and with UnmarshalBinary (package encoding),
+//     of its own: those; time.Time: the moment and the zone's offset
+//   - numbers, bools, strings, []byte, and arrays, slices, maps, pointers and structs of what
+//     is in this list, whatever their names: their data; slices of numbers by one copy
+//   - a struct with MarshalText and UnmarshalText of its own: those
+//   - a type that has an unexported field or the like, with MarshalJSON and UnmarshalJSON of its
+//     own: those
 //
-// A type of which JSON would lose something is an error that names the field,
-// unless its tag is `json:"-"`, or its type marshals itself: interface types;
-// unexported fields; fields of function, channel or method-bearing interface
-// types; two fields of one name, one of which may be embedded; map keys that are
-// neither strings nor integers nor text. So is a struct that has its methods
-// from an embedded type, as from time.Time, and other fields beside it.
+// Methods that a struct has from an embedded field are not its own: its fields are stored
+// one by one, those of embedded structs of unexported type too. A field with the tag
+// `firn:"-"` is left out, and so is a blank one; other tags mean nothing here.
 //
-// A value of which JSON would lose something is an error of Append: a string that
-// is not UTF-8, a pointer to nil, what a type that only reads its JSON itself reads
-// as something else, and in an interface whatever is not a bool, a float64, a
-// string, or an []any or map[string]any of such. Where that is meant,
-// JSONCodec takes everything. Fields that a tag like omitempty leaves out are left out.
+// All else is an error that names the field: interfaces, as only JSON or another Codec of
+// choice can make something of them; unexported fields; functions and channels; maps whose
+// keys have pointers.
+//
+// nil and empty stay apart, but for a value that is a []byte itself; NaN and
+// bytes that are not UTF-8 stay; equal maps have equal bytes. Two pointers to one value become
+// pointers to two. A value that lies within a thousand pointers, slices and
+// maps, as a cycle does, is an error of Append.
+//
+// Small strings of one value may share memory: one that is kept keeps up to 512 bytes.
 func DefaultCodec[V any]() (Codec[V], error) { return codec.Default[V]() }
 
 // JSONCodec is the codec of encoding/json. Data that the package does not write are
 // lost: unexported fields, fields of one name, what lies beside an embedded type
 // that marshals itself, the dynamic types of interface values, bytes of strings
 // that are not UTF-8, the difference between nil and empty where a tag says
-// omitempty. DefaultCodec uses it for types and values of which nothing is lost.
+// omitempty.
 func JSONCodec[V any]() Codec[V] { return codec.JSON[V]() }

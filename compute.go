@@ -60,7 +60,7 @@ func (op Op) ttl() time.Duration {
 // nobody's write: what f returns is done.
 //
 // old is a copy, with room behind it: f may change it, append to it and return it. It is lent
-// until Compute returns; new is copied. f may use the cache. A write of key is a
+// until Compute returns; new is copied, and key was: f may use its buffer. f may use the cache. A write of key is a
 // conflict like any other's, so f must not write it each time that it runs. With a ctx that
 // has ended f is not called; the other errors are those of Set. With any, nothing has
 // changed. OpKeep costs a lookup, which counts as a read.
@@ -147,6 +147,7 @@ func (c *Cache) GetAndDelete(ctx context.Context, dst, key []byte) (value []byte
 // computation is the heap memory of a compute.
 type computation struct {
 	attempt tiered.Attempt
+	key     []byte // a copy: f may use the caller's buffer for something else
 	old     []byte
 }
 
@@ -156,21 +157,22 @@ var computations = sync.Pool{New: func() any { return &computation{old: make([]b
 // nothing is done.
 func (c *Cache) compute(ctx context.Context, key []byte, ttl time.Duration, f func(old []byte, ok bool) ([]byte, Op, error)) error {
 	x := computations.Get().(*computation)
+	x.key = append(x.key[:0], key...)
 	err := tiered.ErrChanged
 	for err == tiered.ErrChanged {
 		if err = ctx.Err(); err == nil {
-			err = c.tryCompute(ctx, x, key, ttl, f)
+			err = c.tryCompute(ctx, x, ttl, f)
 		}
 	}
-	if cap(x.old) <= maxScratch {
+	if cap(x.key)+cap(x.old) <= maxScratch {
 		computations.Put(x) // not if f has panicked
 	}
 	return err
 }
 
 // tryCompute is one try of compute.
-func (c *Cache) tryCompute(ctx context.Context, x *computation, key []byte, ttl time.Duration, f func(old []byte, ok bool) ([]byte, Op, error)) error {
-	c.store.Begin(&x.attempt, key) // before the look: a write is either seen or noticed
+func (c *Cache) tryCompute(ctx context.Context, x *computation, ttl time.Duration, f func(old []byte, ok bool) ([]byte, Op, error)) error {
+	c.store.Begin(&x.attempt, x.key) // before the look: a write is either seen or noticed
 	defer c.store.End(&x.attempt)
 	old, deadline, ok, err := c.store.Look(ctx, &x.attempt, x.old[:0])
 	if err != nil {

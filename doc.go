@@ -15,8 +15,9 @@
 // # Words
 //
 // A cache holds entries: a key, a value and, if it has a time to live, a
-// deadline. An entry leaves for one of four causes: its room was needed, its
-// time was over, its key was set again, or it was deleted. The budget is the
+// deadline. An entry leaves for one of the seven causes of [Cause]: RAM or the SSD
+// needed its room, its time was over, its key was set again, it was deleted, it
+// went to the SSD, or it may be older than the shared tier. The budget is the
 // memory that a cache may use. A load is a call of the user's function that
 // fetches a missing value. A tier is RAM, or the files on the SSD: entries are
 // demoted to the SSD when RAM needs room and admission lets them, and promoted
@@ -104,7 +105,8 @@
 //     and a deleted value be back until its time is over.
 //   - When the server is away for longer than the bound, copies are suspect: each is
 //     checked before it is an answer, and what becomes of those that cannot be is
-//     remote.Options.Degraded. Writes fail with ErrSharedUnavailable, and deletes are made up for.
+//     remote.Options.Degraded. Writes and deletes fail with
+//     ErrSharedUnavailable, and may not have happened.
 //   - Compute and its like are one step over all processes. A load is one for all of them, as
 //     far as leases go, which being right does not rest on.
 //   - All, Len, OnEvict and SetRAMBytes are about the local tiers; Clear is about all.
@@ -122,8 +124,10 @@
 // only if that goroutine had no processor for more than a second, because the
 // process was stopped, frozen or starved: until the goroutine runs again, reads may
 // find values that expired meanwhile. With Options.Clock they ask that clock each time,
-// and find no such value. While the machine sleeps the system's monotonic clock
-// may stand still, as on Linux, and the lives of values with it.
+// and find no such value. While the machine sleeps the lives of values go on, but
+// on macOS and the BSDs. What is done to the wall clock changes no life, but that one
+// which was put forward before Open ends lives early that an earlier process began; if it
+// was set back, a cache that was closed before goes on as late as it was then.
 //
 // A time to live of 0 is a field's default, and Forever is none: Options.TTL 0 is Forever,
 // TypedOptions.TTL and SetOptions.TTL 0 are the next level's. Calls that take one
@@ -140,8 +144,8 @@
 // [Codec]. Several share a Cache, each in a namespace that can be cleared in the
 // time of one Set. Bytes that another codec wrote, or another version of a type,
 // are a miss and a counter, never a wrong value. [SetValue] and [GetValue] keep
-// values of many types under one cache. A [Front] above it keeps a few decoded
-// values, so that the hottest reads neither copy nor decode.
+// values of many types under one cache. TypedOptions.HotValues keeps
+// decoded values above it, so that the hottest reads neither copy nor decode.
 //
 // There is no second API for asynchronous use: calls that may wait take a
 // context, and return when it ends.
@@ -186,7 +190,7 @@ package firn
 //	codec.go             Codec, and the default ones
 //	typed.go             Typed: keys and values of any type, above the bytes
 //	typed_*.go           its loads, batches, Compute, events, tags and namespace
-//	front.go             Front: decoded values above a Typed
+//	front.go             Front: decoded values above a Typed; hot values are firn's own
 //	options.go           Options and LoadingOptions, and their validation
 //	options_ssd.go       SSDOptions, likewise
 //	options_shared.go    SharedTier
@@ -196,6 +200,9 @@ package firn
 //	stats.go             Stats and Metrics
 //	stats_shared.go      SharedStats, and their metrics
 //	histogram.go         Histogram: durations, in both
+//	curve.go             Curve: what other sizes would do; curve_rates.go: its figures from
+//	                     counts
+//	inside.go            what the live page shows beyond Stats
 //	testseam.go          what package firntest reaches
 //
 // One word has one meaning in the whole tree; each package's own words open its doc.go:

@@ -2,6 +2,7 @@ package firn
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"strconv"
 	"strings"
@@ -80,5 +81,6 @@ func init() {
 	adjustTiers = func(cfg *tiered.Config) {
 		s := seamOf(cfg.Dir)
 		cfg.Dir, cfg.FS, cfg.Adjust = s.dir, s.fs, s.change
+		cfg.Simulation.Processor = math.MaxInt32 // so that no sample becomes smaller beside other work
 	}
 }

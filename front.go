@@ -2,7 +2,10 @@ package firn
 
 import (
 	"context"
+	"fmt"
+	"reflect"
 
+	"github.com/firncache/firn/internal/codec"
 	"github.com/firncache/firn/internal/coherence"
 	"github.com/firncache/firn/internal/shared"
 	"github.com/firncache/firn/internal/tiered"
@@ -10,7 +13,7 @@ import (
 )
 
 // Front is a small cache of decoded values on the Go heap, above the bytes: what
-// is found there is neither copied nor decoded. Package firn/front has one.
+// is found there is neither copied nor decoded. TypedOptions.HotValues is firn's own.
 //
 // It need not keep the values it was given, but once Delete has returned, Get does
 // not find an earlier value. All methods may be called at once; they must
@@ -27,11 +30,17 @@ type FrontEntry[V any] struct {
 	value V
 }
 
+// kept is where a typed cache finds decoded values: a Front, or its hot values.
+type kept[K comparable, V any] interface {
+	Get(key K) *FrontEntry[V]
+	Delete(key K)
+}
+
 // frontHead tells whether an entry still holds.
 type frontHead struct {
 	generation *coherence.Generation // that was current before the bytes were read
 	deadline   int64                 // milliseconds, 0 for never: the value's, or when a read is to move that (see frontDeadline)
-	tags       *typed.TagList        // nil without any
+	tags       typed.Head            // nil without any
 	stamp      shared.Stamp          // of the copy that the value was made of; 0 without a shared tier
 	shortened  bool                  // the deadline is the copy's, and that of the bytes is later
 }
@@ -42,7 +51,7 @@ func (h *frontHead) holds(c *Cache) bool {
 }
 
 // attachFront gives a typed cache its front.
-func (t *Typed[K, V]) attachFront(front Front[K, V]) {
+func (t *Typed[K, V]) attachFront(front kept[K, V]) {
 	t.c.store.SetWriteHook(&t.c.typed.fronts)
 	t.front = front
 	t.hits, t.detach = t.c.typed.fronts.Attach(t.space.Current(), func(key []byte) {
@@ -119,13 +128,21 @@ func (t *Typed[K, V]) fill(ctx context.Context, s *scratch[K], local bool) (v V,
 		v, err = t.decode(ctx, s.key, s.value)
 	}
 	t.space.Counters.Read(err == nil)
-	if err != nil || found.Stamp == 0 && t.c.store.Numbers() != nil || !fill.Lock() {
+	if err != nil || found.Stamp == 0 && t.c.store.Numbers() != nil {
 		return v, found, err
 	}
-	defer fill.Unlock()
-	head := frontHead{s.in, t.c.frontDeadline(found.Deadline), tagsOf(s.value), found.Stamp, found.Shortened}
-	t.front.Set(s.k, &FrontEntry[V]{head, v})
+	if t.hot != nil {
+		t.putHot(s, fill, found, v)
+	} else if fill.Lock() {
+		defer fill.Unlock()
+		t.front.(Front[K, V]).Set(s.k, &FrontEntry[V]{t.frontHead(s, found), v})
+	}
 	return v, found, nil
+}
+
+// frontHead is the head of an entry with the value that was found.
+func (t *Typed[K, V]) frontHead(s *scratch[K], found tiered.Kept) frontHead {
+	return frontHead{s.in, t.c.frontDeadline(found.Deadline), tagsOf(s.value), found.Stamp, found.Shortened}
 }
 
 // frontDeadline is until when a front may answer with a value that has this deadline. A
@@ -145,4 +162,42 @@ func (c *Cache) deadlineOfFront(until int64) int64 {
 		return until
 	}
 	return until + c.slideLead
+}
+
+// hotShare is the part of RAMBytes that hot values may take, of all typed caches together.
+const hotShare = 4
+
+// checkHot refuses hot values that would not be coherent, or could be changed by a caller.
+func (t *Typed[K, V]) checkHot(opts *TypedOptions[K, V]) error {
+	v := reflect.TypeFor[V]()
+	switch {
+	case opts.HotValues == 0:
+		return nil
+	case opts.HotValues < 0:
+		return fmt.Errorf("firn: TypedOptions.HotValues is %d: want 0 or more values", opts.HotValues)
+	case opts.Front != nil:
+		return fmt.Errorf("firn: TypedOptions.HotValues with a Front: want one of them")
+	case !t.keys.Exact():
+		return fmt.Errorf("firn: TypedOptions.HotValues with keys of type %s: want numbers, bools, strings, or structs "+
+			"and arrays of these, without AppendBinary and TypedOptions.KeyCodec", codec.TypeName(reflect.TypeFor[K]()))
+	case !opts.ReadOnly && !codec.IsImmutable(v):
+		return fmt.Errorf("firn: TypedOptions.HotValues with values of type %s, which a caller of Get can change: "+
+			"want TypedOptions.ReadOnly, if none does", codec.TypeName(v))
+	}
+	return nil
+}
+
+// putHot puts a value that was read into the hot ones, unless its bytes have changed since fill.
+func (t *Typed[K, V]) putHot(s *scratch[K], fill coherence.Fill, found tiered.Kept, v V) {
+	place, ok := t.hot.Admit(s.k, len(s.key)+len(s.value))
+	if !ok {
+		return
+	}
+	key, err := t.keys.Parse(s.key[coherence.GenerationLen:]) // a caller's string may lie in a buffer that is used again
+	if err != nil || !fill.Lock() {
+		t.hot.Forgo(place)
+		return
+	}
+	defer fill.Unlock()
+	t.hot.Put(key, FrontEntry[V]{t.frontHead(s, found), v}, place)
 }

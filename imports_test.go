@@ -22,10 +22,10 @@ const module = "github.com/firncache/firn"
 //	firntest  live                           a cache in a test's hand, and on a page
 //	firn                                     the user's nouns
 //	load  typed  testseam                    values that are fetched; keys and values of any type
-//	tiered  coherence  codec                 the tiers as one store; what keeps fronts right; values as bytes
+//	tiered  coherence  codec  hot            the tiers as one store; what keeps fronts right; values as bytes, and decoded
 //	ram  ssd                                 the tiers
-//	policy  index  record  aio  registry     what stays, where it is, how it is laid out, how it is read; numbers under names
-//	inside                                   what the page shows of a cache beyond Stats
+//	policy  index  record  aio  registry     what stays, where it is, how it is laid out, how it is read; tags and namespaces
+//	inside  advice                           what the page shows of a cache beyond Stats; what a curve means, in sentences
 //	offheap  vfs  uring  kaio  clock         memory, disk, time
 //	histogram  shared                        how long things took; what a shared tier and the local ones say to each other
 //	invariants                               checks that cost nothing in production
@@ -33,22 +33,24 @@ var floors = [][]string{
 	{"firntest", "live"},
 	{"."},
 	{"internal/load", "internal/typed", "internal/testseam"},
-	{"internal/tiered", "internal/coherence", "internal/codec"},
+	{"internal/tiered", "internal/coherence", "internal/codec", "internal/hot"},
 	{"internal/ram", "internal/ssd"},
-	{"internal/policy", "internal/index", "internal/record", "internal/aio", "internal/registry", "internal/inside", "internal/cachetest"},
+	{"internal/policy", "internal/index", "internal/record", "internal/aio", "internal/registry", "internal/inside", "internal/advice", "internal/cachetest"},
 	{"internal/offheap", "internal/vfs", "internal/uring", "internal/kaio", "internal/clock", "internal/histogram", "internal/shared", "bufpool"},
 	{"internal/invariants"},
 }
 
 var allowed = map[string][]string{
 	"firntest":               {module, "internal/testseam", "internal/tiered", "internal/vfs", "internal/vfs/vfstest"},
-	".":                      {"internal/load", "internal/testseam", "internal/tiered", "internal/typed", "internal/coherence", "internal/codec", "internal/ram", "internal/ssd", "internal/policy/whatif", "internal/shared", "internal/histogram", "internal/inside"},
+	".":                      {"internal/load", "internal/testseam", "internal/tiered", "internal/typed", "internal/hot", "internal/coherence", "internal/codec", "internal/ram", "internal/ssd", "internal/policy/whatif", "internal/shared", "internal/histogram", "internal/inside", "internal/advice"},
 	"live":                   {module, "internal/inside", "internal/histogram"},
 	"internal/load":          {"internal/tiered", "internal/shared", "internal/ram", "internal/offheap", "internal/histogram"},
 	"internal/tiered":        {"internal/policy/whatif", "internal/inside", "internal/histogram", "internal/ram", "internal/ssd", "internal/shared", "internal/record", "internal/registry", "internal/vfs", "internal/clock"},
 	"internal/ram":           {"internal/policy", "internal/policy/whatif", "internal/inside", "internal/histogram", "internal/index", "internal/clock", "internal/record", "internal/offheap", "internal/invariants", "golang.org/x/sys/cpu"},
-	"internal/codec":         {"internal/offheap"},
+	"internal/codec":         {"internal/codec/plan", "internal/offheap"},
+	"internal/codec/plan":    {"internal/offheap"},
 	"internal/testseam":      {"internal/tiered"},
+	"internal/hot":           {},
 	"internal/coherence":     {"internal/offheap", "internal/shared"},
 	"internal/typed":         {"internal/codec", "internal/coherence", "internal/tiered", "internal/shared", "internal/registry", "internal/offheap"},
 	"internal/ssd":           {"internal/inside", "internal/ssd/files", "internal/ssd/format", "internal/record", "internal/registry", "internal/aio", "internal/vfs", "internal/offheap", "bufpool", "github.com/klauspost/compress/s2"},
@@ -58,6 +60,7 @@ var allowed = map[string][]string{
 	"internal/policy":        {"internal/invariants"},
 	"internal/policy/whatif": {"internal/policy"},
 	"internal/inside":        {"internal/histogram"},
+	"internal/advice":        {},
 	"internal/index":         {"internal/offheap", "internal/invariants"},
 	"internal/registry":      {"internal/offheap"},
 	"internal/record":        {"internal/invariants"},
@@ -67,7 +70,7 @@ var allowed = map[string][]string{
 	"internal/kaio":          {"golang.org/x/sys/unix"},
 	"internal/vfs":           {"github.com/gofrs/flock", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
 	"internal/vfs/vfstest":   {"internal/vfs"},
-	"internal/clock":         {},
+	"internal/clock":         {"golang.org/x/sys/unix"},
 	"internal/histogram":     {},
 	"internal/shared":        {},
 	"internal/invariants":    {},

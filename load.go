@@ -68,8 +68,8 @@ type MultiLoadFunc func(ctx context.Context, keys [][]byte) (values [][]byte, er
 // an error: Stats.Loads.StoreErrors counts those, and the log is told of the first
 // that is too large, and of the first that the SSD tier failed. An older value is
 // not kept in its place. With an error that the loader returned, or the context's,
-// dst is returned as it was. A loader that asks for its own key, with its own
-// context, gets an error. Whether a value was found, loaded or is stale GetOrLoad does
+// dst is returned as it was. A loader that asks, with its own context, for its own key, or for one
+// whose load waits for that key, gets an error; with another context it waits until HardTimeout. Whether a value was found, loaded or is stale GetOrLoad does
 // not tell: Stats.Loads counts.
 func (c *Cache) GetOrLoad(ctx context.Context, dst, key []byte, load LoadFunc) ([]byte, error) {
 	if v, ok := c.getOrRefresh(ctx, dst, key, load); ok {

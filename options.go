@@ -115,9 +115,10 @@ type Options struct {
 	// Clock is the time by which values expire. Only differences matter, but for
 	// an SSD tier, whose entries may outlive the process. It is asked at every read
 	// of a value with a deadline, and while room is made. It must not call the cache: some callers hold
-	// locks. Default: the system's monotonic clock, which a goroutine of the process
-	// reads 20 times a second for all its caches, and a read itself if its value has
-	// less than a second to live; in a bubble of testing/synctest, the bubble's.
+	// locks. Default: the system's monotonic clock, and the time that the machine was suspended;
+	// a goroutine of the process reads it 20 times a second for all its caches, one more for a
+	// cache with an SSD tier, and a read itself if its value has less than a second to live;
+	// in a bubble of testing/synctest, the bubble's.
 	Clock func() time.Time
 }
 
@@ -341,12 +342,14 @@ func (o *Options) tiers() tiered.Config {
 	loads := o.loads()
 	cfg := tiered.Config{
 		RAMBytes: o.RAMBytes, MaxRAMBytes: o.MaxRAMBytes,
-		Clock:     o.Clock,
-		Grace:     loads.Grace(),
-		Slide:     loads.SlideMillis(),
-		Simulates: o.WhatIf == WhatIfOn,
-		Dir:       o.SSD.Dir, SSD: o.SSD.config(o.Log),
+		Clock: o.Clock,
+		Grace: loads.Grace(),
+		Slide: loads.SlideMillis(),
+		Dir:   o.SSD.Dir, SSD: o.SSD.config(o.Log),
 		Shared: o.Shared,
+	}
+	if o.WhatIf == WhatIfOn {
+		cfg.Simulation = ram.ServiceSimulation(o.RAMBytes)
 	}
 	if o.Tracer != nil {
 		cfg.SSD.StartRead = o.Tracer.StartSSDRead

@@ -28,12 +28,12 @@ type SSDOptions struct {
 	Dir string
 
 	// Bytes is the space that all files may take together, in bytes, at least
-	// MinSSDBytes. It is taken from the file system at Open, but for the part kept
-	// for the snapshot that Close writes: 1/16, or half of RAMBytes if that is
-	// less. Required. An existing log grows when there is more than before, and is
-	// dropped when there is less. Each segment takes 44 bytes of RAM, all of them
-	// at most 1/32 of RAMBytes: with thousands of times as much SSD as RAM, the
-	// log takes less than Bytes.
+	// MinSSDBytes. It is taken from the file system at Open. As the index grows, the log
+	// gives up segments for the snapshot that Close writes, 8 bytes an entry. Required. An
+	// existing log grows when there is more than before, and shrinks when there is less,
+	// until Close at the latest: its oldest records go, as far as the others need the
+	// room. Each segment takes 44 bytes of RAM, all of them at most 1/32 of RAMBytes:
+	// with thousands of times as much SSD as RAM, the log takes less than Bytes.
 	Bytes int64
 
 	// SegmentBytes is the unit in which the log is reclaimed, and about the

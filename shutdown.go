@@ -39,8 +39,9 @@ func (c *Cache) Close() error { return c.Shutdown(context.Background()) }
 type ShutdownError struct {
 	// Entries is how many entries the next process does not find: those of RAM that did
 	// not reach the SSD, and those that had left RAM and did not reach it yet. They
-	// are all that the cache had where the index could neither be saved nor outlives
-	// the process, see Stats.SSD.Kept.
+	// are all that the cache had where time ran out before the index was saved, and it
+	// does not outlive the process, see Stats.SSD.Kept; and where the index could not be
+	// written, though a process on the same machine may find them until that goes down.
 	Entries int64
 
 	// Bytes is about how many bytes these are.

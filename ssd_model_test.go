@@ -129,7 +129,7 @@ func (m *ssdModel) must(err error) {
 
 func (m *ssdModel) open() {
 	o := firn.Options{RAMBytes: 1 << 20, Clock: m.clock.Now, ExpireAfterAccess: m.access,
-		SSD: firn.SSDOptions{Bytes: 8 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll, Compress: m.compress}.On(m.fs)}
+		SSD: firn.SSDOptions{Bytes: 7 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll, Compress: m.compress}.On(m.fs)}
 	if m.events != nil {
 		o.SSD.Bytes, o.SSD.Admission = 3<<20, firn.AdmitSeen
 		o.OnEvict, o.OnEvictCauses = m.events.note, allCauses

@@ -27,7 +27,7 @@ type Stats struct {
 	Replacements, Cleared    uint64 // gone by a Set of their key, or by Cache.Clear
 	FrontHits                uint64
 	Mismatches, DecodeErrors uint64 // typed reads of a value of another kind, or one that its codec refused
-	TagMisses                uint64 // misses for a tag that was invalidated
+	TagMisses, TagOverflows  uint64 // misses for a tag that was invalidated, or shares its place; loaded values that had too many
 	Entries                  int64  // expired ones not yet taken out included
 
 	RAM    RAMStats
@@ -179,7 +179,8 @@ var numbers = []numberMetric{
 	{"front_hits", "1", true, "Typed reads that found a decoded value in a front. They are not among the hits. Approximate, as those.", func(s *Stats) float64 { return float64(s.FrontHits) }},
 	{"mismatches", "1", true, "Typed reads that found a value of another codec, version or type.", func(s *Stats) float64 { return float64(s.Mismatches) }},
 	{"decode_errors", "1", true, "Typed reads whose codec did not accept the stored bytes.", func(s *Stats) float64 { return float64(s.DecodeErrors) }},
-	{"tag_misses", "1", true, "Typed reads that found a value of which a tag was invalidated. They are among the misses.", func(s *Stats) float64 { return float64(s.TagMisses) }},
+	{"tag_misses", "1", true, "Typed reads that found a value of which a tag was invalidated, or one that shares its place. They are among the misses.", func(s *Stats) float64 { return float64(s.TagMisses) }},
+	{"tag_overflows", "1", true, "Loaded values that were not kept because they had more than 16 tags.", func(s *Stats) float64 { return float64(s.TagOverflows) }},
 	{"tag_evictions", "1", true, "Such values that left RAM where they would have been kept, moved or demoted. They are not among the evictions.", func(s *Stats) float64 { return float64(s.RAM.TagEvictions) }},
 	{"entries", "1", false, "Values in the cache, expired ones not yet taken out included.", func(s *Stats) float64 { return float64(s.Entries) }},
 	{"ram_bytes", "bytes", false, "The RAM budget.", func(s *Stats) float64 { return float64(s.RAM.Bytes) }},

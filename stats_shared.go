@@ -24,6 +24,7 @@ type SharedStats struct {
 	LeasesWon        uint64 // loads that this process was the one to do
 	LeaseWaits       uint64 // waits for another process's load
 	LeasesExpired    uint64 // of these, those that ended without a value
+	LeasesLost       uint64 // loaded values that were returned and not stored, as their lease was gone
 	Conflicts        uint64 // writes that found another version than they wanted to replace
 	ForeignValues    uint64 // found under the cache's keys, and not written by one: misses
 	TooLarge         uint64 // values that were not sent
@@ -34,8 +35,6 @@ type SharedStats struct {
 	Moved            uint64 // answers of a cluster that another server has the key
 	BreakerOpened    uint64 // how often a server was given up for a while
 	BreakersOpen     int64  // servers that are given up now
-	KeptRemovals     int64  // that wait for a server to come back
-	RemovalsDropped  uint64 // more than were kept: such entries live until their TTL
 	Servers          int64  // that the keys are on
 	ServersUp        int64  // of these, those heard of within the bound
 	FeedLag          time.Duration
@@ -53,11 +52,10 @@ func (st *Stats) addShared(s shared.Stats, reads histogram.Histogram, dropped ui
 		Checks: s.Checks, ChecksUnchanged: s.Unchanged,
 		StaleServed: s.StaleServed, Errors: s.Errors,
 		Invalidations: s.Invalidations, Epochs: s.Epochs, Reconnects: s.Reconnects,
-		LeasesWon: s.LeasesWon, LeaseWaits: s.LeaseWaits, LeasesExpired: s.LeasesExpired,
+		LeasesWon: s.LeasesWon, LeaseWaits: s.LeaseWaits, LeasesExpired: s.LeasesExpired, LeasesLost: s.LeasesLost,
 		Conflicts: s.Conflicts, ForeignValues: s.Foreign, TooLarge: s.TooLarge, Compressed: s.Compressed,
 		Reads: s.Reads, Writes: s.Writes, ReadBytes: s.BytesRead, WrittenBytes: s.BytesWritten,
 		Moved: s.Moved, BreakerOpened: s.BreakerOpened, BreakersOpen: s.BreakersOpen,
-		KeptRemovals: s.KeptRemovals, RemovalsDropped: s.KeptRemovalsDropped,
 		Servers: s.Servers, ServersUp: s.ServersUp,
 		FeedLag: time.Duration(s.FeedLag), Online: s.Online, Tracking: s.Tracking,
 		ReadDurations: Histogram{reads},
@@ -81,6 +79,7 @@ var sharedNumbers = []numberMetric{
 	{"shared_leases_won", "1", true, "Loads that this process did for all.", func(s *Stats) float64 { return float64(s.Shared.LeasesWon) }},
 	{"shared_lease_waits", "1", true, "Waits for the load of another process.", func(s *Stats) float64 { return float64(s.Shared.LeaseWaits) }},
 	{"shared_leases_expired", "1", true, "Of these, waits that ended without a value.", func(s *Stats) float64 { return float64(s.Shared.LeasesExpired) }},
+	{"shared_leases_lost", "1", true, "Loaded values that were returned and not stored: their key was written or removed since, or the lease ran out.", func(s *Stats) float64 { return float64(s.Shared.LeasesLost) }},
 	{"shared_conflicts", "1", true, "Writes that found another version than the one they wanted to replace.", func(s *Stats) float64 { return float64(s.Shared.Conflicts) }},
 	{"shared_foreign_values", "1", true, "Values found under the cache's keys that no cache has written. They were misses.", func(s *Stats) float64 { return float64(s.Shared.ForeignValues) }},
 	{"shared_too_large", "1", true, "Values that were not sent for their size.", func(s *Stats) float64 { return float64(s.Shared.TooLarge) }},
@@ -92,8 +91,6 @@ var sharedNumbers = []numberMetric{
 	{"shared_moved", "1", true, "Answers of a cluster that another server has the key.", func(s *Stats) float64 { return float64(s.Shared.Moved) }},
 	{"shared_breaker_opened", "1", true, "How often a server was given up for a while, because it did not answer.", func(s *Stats) float64 { return float64(s.Shared.BreakerOpened) }},
 	{"shared_breakers_open", "1", false, "Servers that are given up now: they are asked by a probe alone.", func(s *Stats) float64 { return float64(s.Shared.BreakersOpen) }},
-	{"shared_kept_removals", "1", false, "Removals, by Delete or InvalidateTag, that could not be sent, and are when the server is back.", func(s *Stats) float64 { return float64(s.Shared.KeptRemovals) }},
-	{"shared_removals_dropped", "1", true, "Removals that could not be sent, and that there was no room to keep. What they were to remove lives until its TTL is over.", func(s *Stats) float64 { return float64(s.Shared.RemovalsDropped) }},
 	{"shared_servers", "1", false, "Servers that the keys are on.", func(s *Stats) float64 { return float64(s.Shared.Servers) }},
 	{"shared_servers_up", "1", false, "Of these, servers heard of within the bound.", func(s *Stats) float64 { return float64(s.Shared.ServersUp) }},
 	{"shared_feed_lag", "ns", false, "How old the last word is of the server that was heard of the longest ago: a trusted copy is behind by no more.", func(s *Stats) float64 { return float64(s.Shared.FeedLag) }},

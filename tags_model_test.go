@@ -119,7 +119,11 @@ func (m *tagModel) value(key, seq int) string {
 func (m *tagModel) next(key int) (e tagged, value string) {
 	m.seq++
 	e.seq = m.seq
-	for range m.rng.IntN(firn.MaxTags + 1) {
+	n := m.rng.IntN(5)
+	if m.rng.IntN(50) == 0 {
+		n = firn.MaxTags
+	}
+	for range n {
 		e.tags = append(e.tags, fmt.Sprint("tag ", m.rng.IntN(40)))
 	}
 	return e, m.value(key, m.seq)

@@ -153,6 +153,14 @@ func TestTagMisses(t *testing.T) {
 	}
 }
 
+// make17 are more tags than a value may have, and the last one is that of no other value.
+func make17() (tags []string) {
+	for i := range firn.MaxTags + 1 {
+		tags = append(tags, fmt.Sprint("tag ", i))
+	}
+	return tags
+}
+
 func TestTagErrors(t *testing.T) {
 	c := openSmall(t)
 	typed := newTyped(t, c, "n", firn.TypedOptions[string, string]{})
@@ -161,7 +169,7 @@ func TestTagErrors(t *testing.T) {
 		err  error
 		want string
 	}{
-		{set("1", "2", "3", "4", "5"), "firn: SetOptions.Tags: 5 tags: want at most 4"},
+		{set(make17()...), "firn: SetOptions.Tags: too many tags: 17, want at most 16"},
 		{set("a", ""), `firn: SetOptions.Tags: tag 1: "" has 0 bytes: want 1 to 255`},
 		{set(strings.Repeat("x", 256)), `firn: SetOptions.Tags: tag 0: "xxxxxxxxxxxxxxxxxxxx" has 256 bytes: want 1 to 255`},
 		{typed.InvalidateTag(""), `firn: InvalidateTag: "" has 0 bytes: want 1 to 255`},
@@ -221,41 +229,34 @@ func TestSetWithTTL(t *testing.T) {
 	}
 }
 
-// A tag that the cache had no room to remember is a new one: no value that carries it is
-// found. Values without tags are.
-func TestForgottenTags(t *testing.T) {
+// However many tags there are, all values are found, until their tag is invalidated, or one that
+// shares its place.
+func TestManyTags(t *testing.T) {
 	c := openSmall(t, func(o *firn.Options) { o.RAMBytes = 4 << 20 })
 	typed := newTyped(t, c, "n", firn.TypedOptions[int, int]{})
-	const n = 20_000 // 4 MiB remember fewer
+	const n = 20_000
 	for i := range n {
 		setTagged(t, typed, i, i, fmt.Sprint("tag ", i))
 	}
-	for i := range 100 {
-		setTagged(t, typed, n+i, i)
-	}
-	found := 0
 	for i := range n {
-		if v, ok := typed.Get(i); ok {
-			found++
-			if v != i {
-				t.Fatalf("key %d has %d", i, v)
-			}
-			invalidate(t, typed, fmt.Sprint("tag ", i))
-			if typed.Has(i) {
-				t.Fatalf("key %d is found after its tag was invalidated", i)
-			}
+		if v, ok := typed.Get(i); !ok || v != i {
+			t.Fatalf("key %d: %d, %v", i, v, ok)
 		}
 	}
-	if found == 0 || found > n/2 {
-		t.Errorf("%d of %d values are found, want some: those whose tags are known", found, n)
-	}
-	for i := range 100 {
-		if v, ok := typed.Get(n + i); !ok || v != i {
-			t.Errorf("a value without tags is %d, %v", v, ok)
+	lost := 0
+	for i := range 10 {
+		invalidate(t, typed, fmt.Sprint("tag ", i))
+		if typed.Has(i) {
+			t.Fatalf("key %d is found after its tag was invalidated", i)
 		}
 	}
-	if s := c.Stats(); s.TagMisses != uint64(n-found) {
-		t.Errorf("%d tag misses, want %d", s.TagMisses, n-found)
+	for i := 10; i < n; i++ {
+		if _, ok := typed.Get(i); !ok {
+			lost++
+		}
+	}
+	if s := c.Stats(); lost > n/20 || s.TagMisses != uint64(lost) {
+		t.Errorf("%d of %d values are lost with 10 places of 1024, and %d tag misses", lost, n, s.TagMisses)
 	}
 }
 

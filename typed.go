@@ -12,6 +12,7 @@ import (
 
 	"github.com/firncache/firn/internal/codec"
 	"github.com/firncache/firn/internal/coherence"
+	"github.com/firncache/firn/internal/hot"
 	"github.com/firncache/firn/internal/load"
 	"github.com/firncache/firn/internal/typed"
 )
@@ -35,7 +36,7 @@ type TypedOptions[K comparable, V any] struct {
 	TTL time.Duration
 
 	// Front keeps decoded values above the bytes, of keys that need neither
-	// AppendBinary nor a codec of their own: see package firn/front. A hit there costs
+	// AppendBinary nor a codec of their own: for HotValues of another kind. A hit there costs
 	// neither copy nor codec, and is counted in FrontHits of Stats. Its values are
 	// shared: its users must not change the data it refers to. It is coherent
 	// with every write of the Cache, in this process: a value it finds is not older
@@ -44,6 +45,21 @@ type TypedOptions[K comparable, V any] struct {
 	// serves one Typed and stays as long as the Cache: make the Typed once.
 	// Default: none.
 	Front Front[K, V]
+
+	// HotValues is how many decoded values of keys that are read often are kept above the
+	// bytes, on the Go heap: a Get of one costs neither copy nor codec, and is counted in
+	// FrontHits of Stats. They are coherent as those of a Front. Their memory is part of RAMBytes, by estimate,
+	// at most a quarter for all typed caches of a Cache, and none before it is needed;
+	// SetRAMBytes to less takes it back first. Keys must need neither AppendBinary nor a codec
+	// of their own. The values are shared by all who get them: their type must consist of
+	// numbers, bools, strings, time.Time and addresses of net/netip, alone or in structs and
+	// arrays, unless ReadOnly is set. It pays for structs, strings and more; a number is
+	// copied as fast. Make the Typed once: it stays as long as the Cache. Default: 0, none.
+	HotValues int
+
+	// ReadOnly says that no caller changes the data that a value from the cache
+	// refers to: for HotValues of any type.
+	ReadOnly bool
 
 	// Version is of the meaning of the values, when it changes and their type
 	// does not: values of another version are not found. Default: 0.
@@ -72,7 +88,8 @@ type TypedOptions[K comparable, V any] struct {
 // TypedOptions.Version. Where any of it differs, or the codec cannot read
 // the bytes, the value is not found, its entry is deleted, and Stats counts it in
 // Mismatches or DecodeErrors. So a program whose types changed starts with what
-// is still readable.
+// is still readable: a struct that gained a field finds none of its namespace's old values,
+// and loads them once more.
 //
 // With a shared tier the entry stays, for another version of the program may read it: the two
 // share the keys, so that a Set, Delete, Clear or InvalidateTag of one is one for both, and a
@@ -92,10 +109,11 @@ type Typed[K comparable, V any] struct {
 	codec       Codec[V]
 	fingerprint codec.Fingerprint // of the bytes that codec writes
 	ttl         time.Duration
-	front       Front[K, V]     // nil without
-	hits        *coherence.Hits // of the front
-	detach      func() uint64   // ends the front's life in the cache
-	stopEvents  func()          // ends OnEvict
+	front       kept[K, V]                   // nil without
+	hot         *hot.Table[K, FrontEntry[V]] // front, if that is firn's own
+	hits        *coherence.Hits              // of the front
+	detach      func() uint64                // ends the front's life in the cache
+	stopEvents  func()                       // ends OnEvict
 	closed      atomic.Bool
 	scratch     sync.Pool // of *scratch[K]
 }
@@ -121,18 +139,20 @@ type typedState struct {
 	spaces typed.Namespaces
 	values atomic.Pointer[typed.Namespace] // of SetValue, once it is in use
 	fronts coherence.Table
+	hot    hot.Budget // of the fronts that are firn's own
 
 	tags   typed.Tags
 	tagged atomic.Bool // there may be values with tags
 
-	mismatches, decodeErrors, tagMisses atomic.Uint64
+	mismatches, decodeErrors, tagMisses, tagOverflows atomic.Uint64
 }
 
 // addTo adds the counters to a snapshot.
 func (l *typedState) addTo(s *Stats) {
+	s.RAM.OverheadBytes += l.hot.Used()
 	s.Mismatches, s.DecodeErrors = l.mismatches.Load(), l.decodeErrors.Load()
 	s.FrontHits = l.fronts.Hits()
-	s.TagMisses = l.tagMisses.Load()
+	s.TagMisses, s.TagOverflows = l.tagMisses.Load(), l.tagOverflows.Load()
 	s.Hits, s.Misses = s.Hits-min(s.Hits, s.TagMisses), s.Misses+s.TagMisses // their bytes were found
 }
 
@@ -149,10 +169,9 @@ func (l *typedState) addTo(s *Stats) {
 // all processes agree on; until one could, reads miss, writes fail with ErrSharedUnavailable,
 // and loads call the loader and keep nothing; or all fail, if the tier's options say so.
 //
-// Which entries are those of a namespace, c remembers, without a shared tier, in a table of bounded size: that
-// of 16 namespaces in the smallest cache, of 8,192 from 128 MiB of RAMBytes on. If more
-// are in use, or were, the entries of some that are not in use any more, or were not in
-// the process before, are not found again.
+// Any number of namespaces may be in use, and come back. A Clear of one may lose the entries of
+// some others, of which the names hash to the same place, when they are opened again: one in
+// 262,144 with 1 GiB of RAMBytes.
 func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions[K, V]) (*Typed[K, V], error) {
 	key, value := reflect.TypeFor[K](), reflect.TypeFor[V]()
 	keys, err := typed.NewKeys[K](opts.KeyCodec)
@@ -178,9 +197,12 @@ func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions
 	}
 	t := &Typed[K, V]{c: c, keys: keys, codec: opts.Codec, ttl: opts.TTL, tagSpace: namespace}
 	t.scratch.New = func() any { return new(scratch[K]) }
-	t.fingerprint = typed.Unambiguous(codec.FingerprintOf("typed", opts.Codec.Name(), codec.Layout(value), keys.Name(), fmt.Sprint(opts.Version)))
+	t.fingerprint = typed.Unambiguous(codec.FingerprintOf("typed", opts.Codec.Name(), codec.Layout(opts.Codec.Name(), value), keys.Name(), fmt.Sprint(opts.Version)))
 	listener, err := t.listener(&opts)
 	if err != nil {
+		return nil, err
+	}
+	if err = t.checkHot(&opts); err != nil {
 		return nil, err
 	}
 	if t.space, err = c.typed.spaces.Open(&c.store, spaceName(namespace, keys.Name())); err != nil {
@@ -190,7 +212,11 @@ func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions
 		c.useTags()
 	}
 	t.stopEvents = c.listen(listener)
-	if opts.Front != nil {
+	switch {
+	case opts.HotValues > 0:
+		t.hot = hot.NewTable[K, FrontEntry[V]](opts.HotValues, &c.typed.hot)
+		t.attachFront(t.hot)
+	case opts.Front != nil:
 		t.attachFront(opts.Front)
 	}
 	return t, nil
@@ -284,7 +310,7 @@ func (t *Typed[K, V]) decode(ctx context.Context, key, stored []byte) (v V, err 
 	if !ok { // it is another's
 		return v, t.mismatch(ctx, key, stored, false)
 	}
-	if err = t.c.checkTags(ctx, &tags, key, stored); err != nil {
+	if err = t.c.checkTags(ctx, tags, key, stored); err != nil {
 		return v, err
 	}
 	return t.decodePayload(ctx, key, stored, payload, false)
@@ -296,9 +322,9 @@ func (t *Typed[K, V]) decode(ctx context.Context, key, stored []byte) (v V, err 
 func (t *Typed[K, V]) decodeLoaded(ctx context.Context, key, stored []byte, made bool) (v V, err error) {
 	payload, ok := t.fingerprint.Cut(stored)
 	if !ok {
-		var tags typed.TagList
+		var tags typed.Head
 		if tags, payload, ok = t.cutTags(stored); ok && !made {
-			err = t.c.checkTags(ctx, &tags, key, stored)
+			err = t.c.checkTags(ctx, tags, key, stored)
 		}
 	}
 	switch {
@@ -386,8 +412,8 @@ func (t *Typed[K, V]) TTL(key K) (ttl time.Duration, ok bool) {
 
 // Set stores a value, with TypedOptions.TTL. When it returns nil, every Get sees
 // the value until it is replaced, deleted, expired or evicted. It fails with the
-// codec's error, with ErrTooLarge and with ErrClosed; the value that was there
-// before is there then still. With a shared tier it waits and fails as Cache.Set does.
+// codec's error, and as Cache.Set does: the value that was there before is gone
+// then. With a shared tier it waits and fails as Cache.Set does.
 func (t *Typed[K, V]) Set(key K, v V) error { return t.SetContext(context.Background(), key, v) }
 
 // SetWithTTL is Set with a time to live of its own, to the millisecond, or

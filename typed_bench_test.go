@@ -1,6 +1,7 @@
 package firn_test
 
 import (
+	"context"
 	"encoding/binary"
 	"runtime"
 	"slices"
@@ -121,4 +122,26 @@ func takeTurns(b *testing.B, name, besides string, call, other func(i uint64) bo
 	b.ReportMetric(median(0), name+"-ns")
 	b.ReportMetric(median(1), besides+"-ns")
 	b.ReportMetric(median(0)-median(1), "beyond-ns")
+}
+
+// BenchmarkTypedGetOrLoad hits values through a loader that is not called: what a program
+// spends that caches by GetOrLoad alone.
+func BenchmarkTypedGetOrLoad(b *testing.B) {
+	type pair struct{ Name, Email string }
+	b.Run("two strings", func(b *testing.B) { benchGetOrLoad(b, pair{"Ada Lovelace", "ada@example.org"}, 0) })
+	b.Run("two strings hot", func(b *testing.B) { benchGetOrLoad(b, pair{"Ada Lovelace", "ada@example.org"}, 4096) })
+	b.Run("vector", func(b *testing.B) { benchGetOrLoad(b, make([]float32, 1536), 0) })
+	b.Run("vector's bytes", func(b *testing.B) { benchGetOrLoad(b, make([]byte, 4*1536), 0) })
+}
+
+func benchGetOrLoad[V any](b *testing.B, v V, hot int) {
+	c := openSmall(b, func(o *firn.Options) { o.RAMBytes = 64 << 20 })
+	t := newTyped(b, c, "n", firn.TypedOptions[uint64, V]{HotValues: hot})
+	load := func(context.Context, uint64) (V, error) { return v, nil }
+	b.ReportAllocs()
+	for i := uint64(0); b.Loop(); i++ {
+		if _, err := t.GetOrLoad(b.Context(), i%1024, load); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

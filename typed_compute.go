@@ -112,13 +112,13 @@ func (t *Typed[K, V]) countCompute(found bool, op Op) {
 func (t *Typed[K, V]) decodeHere(ctx context.Context, stored []byte) (v V, ok, foreign bool, err error) {
 	payload, ok := t.fingerprint.Cut(stored)
 	if !ok {
-		var tags typed.TagList
+		var tags typed.Head
 		if tags, payload, ok = t.cutTags(stored); !ok {
 			t.c.typed.mismatches.Add(1)
 			t.space.Counters.Mismatches.Add(1)
 			return v, false, true, nil
 		}
-		switch err = t.c.typed.tags.Check(ctx, &tags); {
+		switch err = t.c.typed.tags.Check(ctx, tags); {
 		case err == typed.ErrObsolete:
 			t.c.typed.tagMisses.Add(1)
 			return v, false, false, nil

@@ -27,7 +27,7 @@ func (t *Typed[K, V]) SetContext(ctx context.Context, key K, v V) error {
 
 // SetWithTTLContext is SetWithTTL, and waits as Cache.SetContext does.
 func (t *Typed[K, V]) SetWithTTLContext(ctx context.Context, key K, v V, ttl time.Duration) error {
-	return t.set(ctx, key, v, ttl, typed.TagList{})
+	return t.set(ctx, key, v, ttl, nil)
 }
 
 // SetWithContext is SetWith, and waits as Cache.SetContext does.
@@ -38,23 +38,24 @@ func (t *Typed[K, V]) SetWithContext(ctx context.Context, key K, v V, o SetOptio
 	if o.TTL == 0 {
 		o.TTL = t.c.loads.Jittered(t.ttl)
 	}
-	var tags typed.TagList
-	if len(o.Tags) > 0 {
-		t.c.useTags()
-		if tags, err = t.c.typed.tags.Now(ctx, t.tagSpace, o.Tags); err != nil {
-			return err
-		}
-	}
-	return t.set(ctx, key, v, o.TTL, tags)
+	return t.set(ctx, key, v, o.TTL, o.Tags)
 }
 
 // set stores a value with tags.
-func (t *Typed[K, V]) set(ctx context.Context, key K, v V, ttl time.Duration, tags typed.TagList) error {
+func (t *Typed[K, V]) set(ctx context.Context, key K, v V, ttl time.Duration, tags []string) (err error) {
 	s := t.acquire()
-	s.k = key
-	err := t.encodeKeyToWrite(ctx, s)
+	s.k, s.value = key, s.value[:0]
+	if len(tags) > 0 { // what they note is of before all else
+		t.c.useTags()
+		s.value, err = t.c.typed.tags.AppendNow(ctx, s.value, t.tagSpace, tags)
+	}
 	if err == nil {
-		s.value, err = t.encode(tags.Append(s.value[:0]), v)
+		err = t.encodeKeyToWrite(ctx, s)
+	}
+	if err == nil {
+		if s.value, err = t.encode(s.value, v); err != nil {
+			_ = t.c.DeleteContext(ctx, s.key) // a Set that fails leaves no older value
+		}
 	}
 	for again := err == nil; again; {
 		err = t.c.SetWithTTLContext(ctx, s.key, s.value, ttl)
@@ -173,7 +174,7 @@ func (t *Typed[K, V]) DeleteMultiContext(ctx context.Context, keys []K) error {
 func (t *Typed[K, V]) writeMulti(ctx context.Context, in *coherence.Generation, keys []K, values []V, write func(m *multiScratch) error) (first error) {
 	var m multiScratch
 	for len(keys) > 0 {
-		n, err := t.encodeMulti(&m, in, keys, values)
+		n, err := t.encodeMulti(ctx, &m, in, keys, values)
 		if first == nil {
 			first = err
 		}

@@ -60,7 +60,7 @@ func TestStoredFormat(t *testing.T) {
 		}{-2, "k", 1, true}, "text"),
 			"feffffff016b000000000000f03f01", "2cf0c02874657874"},
 		"struct under number": {typedSet(t, uint64(7), listed{1, []string{"x"}}),
-			"0700000000000000", "d8e411457b2241223a312c2262223a5b2278225d7d"},
+			"0700000000000000", "3131b2370100000000000000020178"},
 		"value: a string": {valueSet("text"),
 			"6b", "5aa0b60c06737472696e67e0c7c25d74657874"},
 		"value: a number": {valueSet(int16(-2)),
@@ -68,7 +68,7 @@ func TestStoredFormat(t *testing.T) {
 		"value: a complex": {valueSet(complex64(1)),
 			"6b", "5aa0b60c09636f6d706c657836340f27e368000000000000f03f0000000000000000"},
 		"value: a map": {valueSet(map[string]bool{"x": true}),
-			"6b", "5aa0b60c0f6d61705b737472696e675d626f6f6c483e9ff87b2278223a747275657d"},
+			"6b", "5aa0b60c0f6d61705b737472696e675d626f6f6c9f58a5a102017801"},
 		"value: an address": {valueSet(netip.MustParseAddr("10.0.0.1")),
 			"6b", "5aa0b60c0e6e65742f6e657469702e41646472bd9060cc0a000001"},
 	} {

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+
+	"github.com/firncache/firn/internal/shared"
 )
 
 // TypedLoadFunc fetches the value of a key that a typed cache does not hold.
@@ -74,8 +77,18 @@ func (t *Typed[K, V]) load(ctx context.Context, key K, load TypedLoadFunc[K, V])
 			return v, nil
 		}
 		err = unreadable(unread)
+		if unread == ErrNotFound || errors.Is(unread, errInvalidated) && errors.Is(unread, ErrSharedUnavailable) {
+			ctx = past(ctx) // its tags cannot be looked up: what was kept of it is none, so it is loaded
+		}
 	}
 	return v, err
+}
+
+// past is a context of loads that pass by what all tiers have.
+func past(ctx context.Context) context.Context {
+	call := shared.CallOf(ctx)
+	call.SkipLocal, call.SkipShared = true, true
+	return shared.WithCall(ctx, call)
 }
 
 // getOrRefresh is Cache.getOrRefresh of s.key, which fills the front.
@@ -109,8 +122,9 @@ func (t *Typed[K, V]) loader(key K, l *loading, load TypedLoadFunc[K, V]) LoadFu
 		tags := t.beginLoadTags(ctx)
 		l.called(raw)
 		v, err := load(ctx, key)
-		if err := l.returned(ctx); err != nil {
-			return nil, err
+		head, failed := tags.returned(ctx)
+		if failed = errors.Join(failed, l.returned(ctx)); failed != nil {
+			return nil, failed
 		}
 		if errors.Is(err, ErrNotModified) { // an answer
 			t.space.Counters.Load(nil)
@@ -120,7 +134,7 @@ func (t *Typed[K, V]) loader(key K, l *loading, load TypedLoadFunc[K, V]) LoadFu
 		if err != nil {
 			return nil, err
 		}
-		return t.encode(tags.head(), v)
+		return t.encode(slices.Clip(head), v)
 	}
 }
 
@@ -250,8 +264,9 @@ func (t *Typed[K, V]) multiLoader(b *TypedBatch[V], some []int, keys []K, l *loa
 		tags := t.beginLoadTags(ctx)
 		l.called(raw...)
 		found, err := load(ctx, append([]K(nil), wanted...))
-		if err := l.returned(ctx); err != nil {
-			return nil, err
+		head, failed := tags.returned(ctx)
+		if failed = errors.Join(failed, l.returned(ctx)); failed != nil {
+			return nil, failed
 		}
 		t.space.Counters.Load(err)
 		if err != nil {
@@ -260,7 +275,7 @@ func (t *Typed[K, V]) multiLoader(b *TypedBatch[V], some []int, keys []K, l *loa
 		values := make([][]byte, len(raw))
 		for i, key := range wanted {
 			if v, ok := found[key]; ok {
-				if values[i], err = t.encode(tags.head(), v); err != nil {
+				if values[i], err = t.encode(slices.Clip(head), v); err != nil {
 					return nil, err
 				}
 			}

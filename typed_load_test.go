@@ -86,7 +86,7 @@ func second[T any](_ T, err error) error { return err }
 func TestTypedLoadErrors(t *testing.T) {
 	ctx := context.Background()
 	c := openSmall(t)
-	floats := newTyped(t, c, "n", firn.TypedOptions[int, []float64]{})
+	floats := newTyped(t, c, "n", firn.TypedOptions[int, []float64]{Codec: firn.JSONCodec[[]float64]()})
 	boom := errors.New("boom")
 	for _, want := range []error{boom, firn.ErrNotFound} {
 		v, err := floats.GetOrLoad(ctx, 1, func(context.Context, int) ([]float64, error) { return []float64{1}, want })

@@ -32,8 +32,8 @@ func (t *Typed[K, V]) DeleteMulti(keys []K) error {
 }
 
 // encodeMulti makes the bytes of the first n keys, in a generation, and of values if there are any, but
-// for entries of which one cannot be encoded. It returns the first error.
-func (t *Typed[K, V]) encodeMulti(m *multiScratch, in *coherence.Generation, keys []K, values []V) (n int, first error) {
+// for entries of which one cannot be encoded: a key without its value is deleted. It returns the first error.
+func (t *Typed[K, V]) encodeMulti(ctx context.Context, m *multiScratch, in *coherence.Generation, keys []K, values []V) (n int, first error) {
 	s := t.acquire()
 	defer t.release(s)
 	m.bytes, m.ends, m.keys, m.values = m.bytes[:0], m.ends[:0], m.keys[:0], m.values[:0]
@@ -41,7 +41,9 @@ func (t *Typed[K, V]) encodeMulti(m *multiScratch, in *coherence.Generation, key
 		s.k, s.value = keys[n], s.value[:0]
 		err := t.encodeKeyIn(s, in)
 		if err == nil && values != nil {
-			s.value, err = t.encode(s.value[:0], values[n])
+			if s.value, err = t.encode(s.value[:0], values[n]); err != nil {
+				_ = t.c.DeleteContext(ctx, s.key) // as Set does
+			}
 		}
 		if err != nil {
 			if first == nil {

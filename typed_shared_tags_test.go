@@ -3,6 +3,7 @@ package firn_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 
 	"github.com/firncache/firn"
@@ -108,15 +109,13 @@ func TestSharedTagOfLoad(t *testing.T) {
 // once more, and the push is there before that answer.
 func TestSharedTagPushAfterAnswer(t *testing.T) {
 	var a, b *process
-	naming := false
+	var naming atomic.Bool
 	server := sharedtest.NewServer()
 	b = newProcess(t, server, firn.TypedOptions[string, string]{}, func(tier *sharedtest.Tier) {
-		asked := 0
+		var asked atomic.Int32 // numbers are fetched at once
 		tier.OnReply = func(call, _ string) {
-			if call == "Number" && naming {
-				if asked++; asked == 2 {
-					tier.DeliverPushes()
-				}
+			if call == "Number" && naming.Load() && asked.Add(1) == 2 {
+				tier.DeliverPushes()
 			}
 		}
 	})
@@ -125,7 +124,7 @@ func TestSharedTagPushAfterAnswer(t *testing.T) {
 	kept := loadThen(b, false, func() {
 		b.tier.HoldPushes()
 		must(t, a.InvalidateTag("t"))
-		naming = true
+		naming.Store(true)
 	})
 	if kept {
 		t.Error("a value is kept whose tag was invalidated while it was loaded")
@@ -160,10 +159,10 @@ func TestSharedLoadMulti(t *testing.T) {
 	load := func(p *process, value string, want int, meanwhile func()) {
 		t.Helper()
 		var batch firn.TypedBatch[string]
-		loaded := 0
+		var loaded atomic.Int64 // of calls that may run at once
 		err := p.GetOrLoadMulti(t.Context(), &batch, []string{"k", "l"}, func(ctx context.Context, keys []string) (map[string]string, error) {
 			meanwhile()
-			loaded += len(keys)
+			loaded.Add(int64(len(keys)))
 			found := map[string]string{}
 			for _, key := range keys {
 				found[key] = value
@@ -175,7 +174,7 @@ func TestSharedLoadMulti(t *testing.T) {
 				t.Errorf("value %d is %q, %v, %v: want %q", i, v, ok, err, value)
 			}
 		}
-		if loaded != want {
+		if loaded := loaded.Load(); loaded != int64(want) {
 			t.Errorf("%d keys were loaded: want %d", loaded, want)
 		}
 	}

@@ -29,6 +29,9 @@ func (t *Typed[K, V]) Close() error {
 	if t.detach != nil { // when nothing is put into the front that could still be read
 		t.space.Counters.FrontHits.Add(t.detach())
 	}
+	if t.hot != nil {
+		t.hot.Close()
+	}
 	t.stopEvents()
 	t.c.typed.spaces.Close(t.space)
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -11,7 +12,7 @@ import (
 	"github.com/firncache/firn/internal/typed"
 )
 
-// MaxTags is how many tags a value may have.
+// MaxTags is how many tags a value may have: 16.
 const MaxTags = typed.MaxTags
 
 // SetOptions are those of one SetWith. The zero SetOptions make it a Set.
@@ -21,8 +22,9 @@ type SetOptions struct {
 	TTL time.Duration
 
 	// Tags name what the value was made of, so that InvalidateTag finds it: at most
-	// MaxTags, each of 1 to 255 bytes. They belong to the namespace, whatever the type of its
-	// keys is. Each makes the entry 16 bytes longer, the first one 21. Default: none.
+	// MaxTags, which is 16, each of 1 to 255 bytes. They belong to the namespace, whatever the
+	// type of its keys is. Each makes the entry 4 bytes longer, the first one 25; with a shared
+	// tier 12, and 25. Default: none.
 	Tags []string
 }
 
@@ -41,9 +43,9 @@ func (t *Typed[K, V]) SetWith(key K, v V, o SetOptions) error {
 // A value whose load began before goes to those who wait for it since before, and to
 // nobody else. One that is stored with the tag afterwards is valid.
 //
-// The cache, without a shared tier, remembers a bounded number of tags, about one for each 5 to 10 KiB of
-// Options.RAMBytes, up to 24,576. One that was not used for long is forgotten when there is
-// no room for others, and all values that have it are worthless, as after InvalidateTag.
+// Any number of tags may be in use: they share a number of places that is fixed when the cache is
+// opened, one for each 4 to 8 KiB of Options.RAMBytes. Two tags that share a place are invalidated together, which costs loads
+// and never shows an old value: see docs/CAPACITY.md.
 //
 // With a shared tier the values of all processes are worthless: another may find one of them
 // within the bound. What that tier has forgotten of a tag makes its values worthless, too.
@@ -54,12 +56,12 @@ func (t *Typed[K, V]) InvalidateTag(tag string) error {
 // useTags has the tiers ask whether a value's tags were invalidated.
 func (c *Cache) useTags() {
 	if !c.typed.tagged.Load() && !c.typed.tagged.Swap(true) {
-		c.store.SetObsolete(c.typed.tags.Obsolete)
+		c.typed.tags.Use()
 	}
 }
 
 // cutTags takes tags and fingerprint off a stored value that has tags.
-func (t *Typed[K, V]) cutTags(stored []byte) (tags typed.TagList, payload []byte, ok bool) {
+func (t *Typed[K, V]) cutTags(stored []byte) (tags typed.Head, payload []byte, ok bool) {
 	tags, value, ok := typed.CutTags(stored)
 	if ok {
 		payload, ok = t.fingerprint.Cut(value)
@@ -81,28 +83,26 @@ func (t *Typed[K, V]) valid(ctx context.Context, stored []byte) (payload []byte,
 		return payload, true
 	}
 	tags, payload, ok := t.cutTags(stored)
-	return payload, ok && t.c.typed.tags.Check(ctx, &tags) == nil
+	return payload, ok && t.c.typed.tags.Check(ctx, tags) == nil
 }
 
-// tagsOf are the tags of a stored value, nil without any.
-func tagsOf(stored []byte) *typed.TagList {
-	if tags, _, ok := typed.CutTags(stored); ok {
-		return &tags
-	}
-	return nil
+// tagsOf are the tags of a stored value, in memory of their own; nil without any.
+func tagsOf(stored []byte) typed.Head {
+	tags, _, _ := typed.CutTags(stored)
+	return slices.Clone(tags)
 }
 
 // withTagsOf is value, as it is stored without tags, with those of a stored value.
 func withTagsOf(stored, value []byte) []byte {
 	if tags, _, ok := typed.CutTags(stored); ok {
-		return append(tags.Append(nil), value...)
+		return slices.Concat(tags, value)
 	}
 	return value
 }
 
 // checkTags is the error of a stored value if its tags do not hold. One of which a tag was
 // invalidated it counts, and deletes.
-func (c *Cache) checkTags(ctx context.Context, tags *typed.TagList, key, stored []byte) error {
+func (c *Cache) checkTags(ctx context.Context, tags typed.Head, key, stored []byte) error {
 	err := c.typed.tags.Check(ctx, tags)
 	if err != typed.ErrObsolete {
 		return err
@@ -122,28 +122,28 @@ func (t *Typed[K, V]) inspect(s *scratch[K]) (deadline int64, ok bool) {
 		return 0, false
 	}
 	if tags, _, tagged := typed.CutTags(s.value); tagged {
-		ok = t.c.typed.tags.Check(context.Background(), &tags) == nil
+		ok = t.c.typed.tags.Check(context.Background(), tags) == nil
 	}
 	return deadline, ok
 }
 
 // SetLoadTags gives the value that a loader of a typed cache is about to return tags, as
-// SetOptions.Tags has them; those of a TypedMultiLoadFunc are of all its values. A loader
-// calls it with its own context, or one made from it; the last call counts.
+// SetOptions.Tags has them; those of a TypedMultiLoadFunc are of all its values. If the loader
+// returns ErrNotFound, and LoadingOptions.NegativeTTL has that remembered, what is remembered
+// has them. A loader calls it with its own context, or one made from it; the last call counts.
 //
-// Call it before asking the source, if the tags are known by then. It is as safe later:
-// a value with a tag that was invalidated since its load began is not kept. But then
-// another tag's invalidation may, now and then, be taken for one of its own. A value that
-// was not modified (ErrNotModified) keeps the tags that it had.
+// It may be called before or after the source is read: a value with a tag that was invalidated
+// since its load began is not kept. Nor is one with more than MaxTags tags, which is no error:
+// its callers get it, and Stats.TagOverflows counts it. After an error the value is not kept
+// either. A value that was not modified (ErrNotModified) keeps the tags that it had.
 func SetLoadTags(ctx context.Context, tags ...string) error {
 	l, ok := load.Note(ctx).(*loadTags)
 	if !ok {
 		return errors.New("firn: SetLoadTags: the context is not that of a typed cache's loader")
 	}
-	if err := typed.CheckTags(tags); err != nil {
+	if err := l.set(ctx, tags); err != nil {
 		return fmt.Errorf("firn: SetLoadTags: %w", err)
 	}
-	l.set(ctx, tags)
 	return nil
 }
 
@@ -153,8 +153,10 @@ type loadTags struct {
 	space string
 	begun typed.Begun
 
-	mu   sync.Mutex
-	tags typed.TagList
+	mu       sync.Mutex
+	tags     typed.Head
+	unknown  bool // nothing is to be kept
+	overflow bool // because there were too many tags
 }
 
 // beginLoadTags is called before a loader is, with its context.
@@ -164,17 +166,37 @@ func (t *Typed[K, V]) beginLoadTags(ctx context.Context) *loadTags {
 	return l
 }
 
-func (l *loadTags) set(ctx context.Context, names []string) {
-	l.c.useTags()
-	tags := l.c.typed.tags.Late(ctx, l.begun, l.space, names)
+// set replaces the tags.
+func (l *loadTags) set(ctx context.Context, names []string) error {
+	err := typed.CheckTags(names)
+	var tags typed.Head
+	known := err == nil
+	if known && len(names) > 0 {
+		l.c.useTags()
+		var unknown error
+		tags, unknown = l.c.typed.tags.Append(ctx, nil, l.begun, l.space, names)
+		known = unknown == nil
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.tags = tags
+	l.tags, l.unknown, l.overflow = tags, !known, errors.Is(err, typed.ErrTooManyTags)
+	if l.overflow {
+		return nil
+	}
+	return err
 }
 
-// head is what stands before a value with the tags that were set last.
-func (l *loadTags) head() []byte {
+// returned is called when the loader has returned, with its context: it returns what stands
+// before a value with the tags that were set last.
+func (l *loadTags) returned(ctx context.Context) (typed.Head, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.tags.Append(nil)
+	if l.overflow {
+		l.c.typed.tagOverflows.Add(1)
+	}
+	if l.unknown {
+		return nil, SetLoadTTL(ctx, 0)
+	}
+	load.SetNegative(ctx, l.tags)
+	return l.tags, nil
 }

@@ -217,7 +217,7 @@ func found[V any](t *testing.T, c *firn.Cache, opts firn.TypedOptions[string, V]
 // Bytes that the codec does not accept are not found, are counted, and go.
 func TestTypedDecodeErrors(t *testing.T) {
 	c := openSmall(t)
-	typed := newTyped(t, c, "n", firn.TypedOptions[string, user]{})
+	typed := newTyped(t, c, "n", firn.TypedOptions[string, user]{Codec: firn.JSONCodec[user]()})
 	typed.Set("k", user{Name: "x"})
 	for k, v := range c.All() {
 		if bytes.Contains(v, []byte(`"Name":"x"`)) {
@@ -292,13 +292,13 @@ func FuzzTypedGet(f *testing.F) {
 func TestTypedErrors(t *testing.T) {
 	ctx := context.Background()
 	c := openSmall(t)
-	floats := newTyped(t, c, "n", firn.TypedOptions[string, []float64]{})
+	floats := newTyped(t, c, "n", firn.TypedOptions[string, []float64]{Codec: firn.JSONCodec[[]float64]()})
 	floats.Set("k", []float64{1})
 	if err := floats.Set("k", []float64{math.NaN()}); err == nil || !strings.Contains(err.Error(), "encode a []float64 as json/1") {
 		t.Errorf("Set of NaN: %v", err)
 	}
-	if v, ok := floats.Get("k"); !ok || v[0] != 1 {
-		t.Errorf("after a Set that failed: %v, %v", v, ok)
+	if v, ok := floats.Get("k"); ok {
+		t.Errorf("after a Set that failed: %v", v)
 	}
 	if err := floats.SetWithTTL("k", nil, -1); err == nil {
 		t.Error("a negative TTL is no error")

@@ -31,13 +31,14 @@ func SetValueWithTTL(c *Cache, key string, v any, ttl time.Duration) error {
 }
 
 func setValue(ctx context.Context, c *Cache, key string, v any, ttl time.Duration) error {
-	w, err := typed.WriterOf(reflect.TypeOf(v))
-	if err != nil {
-		return fmt.Errorf("firn: SetValue of %q: %w", key, err)
-	}
 	s := valueScratch.Get().(*scratch[string])
 	defer releaseValue(s)
-	if s.value, err = w.Append(s.value[:0], v); err != nil {
+	w, err := typed.WriterOf(reflect.TypeOf(v))
+	if err == nil {
+		s.value, err = w.Append(s.value[:0], v)
+	}
+	if err != nil {
+		_ = c.writeValue(ctx, s, key, true, func() error { return c.DeleteContext(ctx, s.key) }) // as Typed.Set does
 		return fmt.Errorf("firn: SetValue of %q: %w", key, err)
 	}
 	return c.writeValue(ctx, s, key, false, func() error { return c.SetWithTTLContext(ctx, s.key, s.value, ttl) })

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/urfave/cli/v3"
 
 	"github.com/firncache/firn/cmd/firn/replay"
@@ -135,7 +136,7 @@ func (p program) compare(ctx context.Context, o *command.Options, names []string
 			return err
 		}
 		if path != "-" {
-			report.Print(p.stdout, result)
+			report.Table(p.stdout, &result, table.StyleLight)
 		}
 		if err := out.Encode(result); err != nil {
 			return err

@@ -25,7 +25,7 @@ var readmeRows = []struct{ name, expires, bound, beyondRAM string }{
 	{"bigcache", "one time for all", "bytes", "no"},
 	{"otter", "each entry", "entries or weight", "no"},
 	{"ristretto", "each entry", "cost", "no"},
-	{"theine", "each entry", "cost", "no"},
+	{"theine", "each entry", "cost", "a secondary cache of yours"},
 	{"xsync", "no", "none: a map", "no"},
 	{"go-cache", "each entry", "none", "no"},
 }
@@ -59,17 +59,18 @@ func readmeTable(runs []*samples.Run) string {
 	}
 	head := []string{"10 million entries of 16 + 64 bytes", "a Get, zipf, 2 goroutines", "a garbage collection", "expiry", "bound", "beyond RAM"}
 	r := runs[0]
-	return markdown(head, rows) + fmt.Sprintf("\n%s, %s; behind a rival's time: how many times as many Gets firn did in the turns beside it.\n",
+	return markdown(head, rows) + fmt.Sprintf("\n%s, %s; a rival's Get: how many times as many firn did in the turns beside it.\n",
 		r.Started.Format("2006-01-02"), machine(r.Machine))
 }
 
-// readmeTime is the time of a Get, and of a rival's how many times as many firn did.
+// readmeTime is the time of firn's Get. Of a rival it is how many times as many firn did in the
+// turns beside it: the quotient of the times, which were not all measured in the same turns, is
+// another.
 func readmeTime(all []samples.Sample, name string) string {
-	cell := readmeCell(all, readmeGet, name, "ns")
 	if ratio := samples.Ratio(all, "ram", readmeGet, name); name != "firn" && ratio.Median > 0 {
-		cell += fmt.Sprintf(" (%.1f ×)", ratio.Median)
+		return fmt.Sprintf("%.1f ×", ratio.Median)
 	}
-	return cell
+	return readmeCell(all, readmeGet, name, "ns")
 }
 
 func readmeCell(all []samples.Sample, figure, name, unit string) string {

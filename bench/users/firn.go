@@ -4,34 +4,23 @@ import (
 	"context"
 
 	"github.com/firncache/firn"
-	"github.com/firncache/firn/bench/rivals"
-	"github.com/firncache/firn/front"
 )
 
-// typedStore is firn.Typed, and its front if it has one.
+// typedStore is firn.Typed, with hot values or without.
 type typedStore[K key, V any] struct {
 	c      *firn.Cache
 	t      *firn.Typed[K, V]
 	loader firn.TypedLoadFunc[K, V]
 }
 
-// openTyped gives the budget to the bytes, or a part of it to the front: the room
-// of all values, if that is half of the budget at most, or an eighth.
+// openTyped opens firn, with hot values if there is to be a front: as many as there are, or fit
+// into a quarter of the budget.
 func openTyped[K key, V any](s *spec[K, V], withFront bool) (*typedStore[K, V], error) {
-	ram, opts := s.w.Budget, firn.TypedOptions[K, V]{Codec: s.codec}
+	opts := firn.TypedOptions[K, V]{Codec: s.codec}
 	if withFront {
-		each := int64(s.bytes + rivals.OtterOverhead)
-		n := int64(s.w.Entries)
-		if n*each > s.w.Budget/2 {
-			n = max(s.w.Budget/8/each, 1)
-		}
-		var err error
-		if opts.Front, err = front.New[K, V](int(n)); err != nil {
-			return nil, err
-		}
-		ram -= n * each
+		opts.HotValues, opts.ReadOnly = int(s.w.Entries), true
 	}
-	c, err := firn.Open(firn.Options{RAMBytes: ram, TTL: s.w.TTL})
+	c, err := firn.Open(firn.Options{RAMBytes: s.w.Budget, TTL: s.w.TTL})
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/firncache/firn/bench/rivals"
 )
 
-// Front is firn.Typed with a firn.Front above it.
+// Front is firn.Typed with hot values.
 const Front = "firn+front"
 
 // objectRivals are the object caches beside firn. Those without a limit have no
@@ -19,7 +19,7 @@ const Front = "firn+front"
 var objectRivals = []string{"otter", "theine", "ristretto", "xsync", "go-cache"}
 
 // Stores lists the stores that a workload runs on, firn first. Where keys are all
-// alike or writes come as often as reads, nobody would want a front.
+// alike or writes come as often as reads, hot values bring nothing.
 func Stores(w Workload, t Table) []string {
 	if t == Bytes {
 		return append([]string{rivals.Firn}, byteRivals...)

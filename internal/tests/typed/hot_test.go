@@ -1,0 +1,310 @@
+package typed
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net/netip"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/firncache/firn"
+	"github.com/firncache/firn/internal/cachetest"
+)
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func open(t testing.TB, opts firn.Options) *firn.Cache {
+	t.Helper()
+	c, err := firn.Open(opts)
+	must(t, err)
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// pair is a typed cache with hot values, and one of its namespace without.
+func pair[K comparable, V any](t testing.TB, c *firn.Cache, opts firn.TypedOptions[K, V]) (hot, cold *firn.Typed[K, V]) {
+	t.Helper()
+	cold, err := firn.NewTyped(c, "n", opts)
+	must(t, err)
+	opts.HotValues = 1000
+	hot, err = firn.NewTyped(c, "n", opts)
+	must(t, err)
+	return hot, cold
+}
+
+// heat reads a key until its value is hot.
+func heat[K comparable, V any](t testing.TB, hot *firn.Typed[K, V], key K) {
+	t.Helper()
+	before := hot.Stats().FrontHits
+	for range 4 {
+		hot.Get(key)
+	}
+	if hot.Stats().FrontHits == before {
+		t.Fatalf("%v does not become hot", key)
+	}
+}
+
+var ctx = context.Background()
+
+// writes are the ways to change the value "old" of the key "k", of which raw is the key in the
+// Cache.
+var writes = map[string]func(c *firn.Cache, hot, cold *firn.Typed[string, string], raw []byte, clock *cachetest.Clock) error{
+	"Set": func(_ *firn.Cache, hot, _ *firn.Typed[string, string], _ []byte, _ *cachetest.Clock) error {
+		return hot.Set("k", "new")
+	},
+	"Set past the hot ones": func(_ *firn.Cache, _, cold *firn.Typed[string, string], _ []byte, _ *cachetest.Clock) error {
+		return cold.Set("k", "new")
+	},
+	"SetMulti": func(_ *firn.Cache, hot, _ *firn.Typed[string, string], _ []byte, _ *cachetest.Clock) error {
+		return hot.SetMulti([]string{"x", "k"}, []string{"y", "new"})
+	},
+	"Delete": func(_ *firn.Cache, _, cold *firn.Typed[string, string], _ []byte, _ *cachetest.Clock) error {
+		return cold.Delete("k")
+	},
+	"Clear": func(_ *firn.Cache, _, cold *firn.Typed[string, string], _ []byte, _ *cachetest.Clock) error {
+		return cold.Clear()
+	},
+	"Cache.Set": func(c *firn.Cache, _, _ *firn.Typed[string, string], raw []byte, _ *cachetest.Clock) error {
+		v, _ := c.Get(nil, raw)
+		return c.Set(raw, append(v, "er"...))
+	},
+	"Cache.Delete": func(c *firn.Cache, _, _ *firn.Typed[string, string], raw []byte, _ *cachetest.Clock) error {
+		return c.Delete(raw)
+	},
+	"Cache.Clear": func(c *firn.Cache, _, _ *firn.Typed[string, string], _ []byte, _ *cachetest.Clock) error {
+		return c.Clear()
+	},
+	"Compute": func(_ *firn.Cache, _, cold *firn.Typed[string, string], _ []byte, _ *cachetest.Clock) error {
+		_, _, err := cold.Compute(ctx, "k", func(old string, _ bool) (string, firn.Op) { return old + "er", firn.OpUpdate })
+		return err
+	},
+	"CompareAndSwap": func(_ *firn.Cache, hot, _ *firn.Typed[string, string], _ []byte, _ *cachetest.Clock) error {
+		_, err := hot.CompareAndSwap(ctx, "k", "old", "new")
+		return err
+	},
+	"Refresh": func(_ *firn.Cache, hot, _ *firn.Typed[string, string], _ []byte, _ *cachetest.Clock) error {
+		_, err := hot.Refresh(ctx, "k", func(context.Context, string) (string, error) { return "loaded", nil })
+		return err
+	},
+	"InvalidateTag": func(_ *firn.Cache, _, cold *firn.Typed[string, string], _ []byte, _ *cachetest.Clock) error {
+		return cold.InvalidateTag("tag")
+	},
+	"Touch": func(_ *firn.Cache, _, cold *firn.Typed[string, string], _ []byte, clock *cachetest.Clock) error {
+		_, err := cold.Touch(ctx, "k", time.Second)
+		clock.Advance(time.Second)
+		return err
+	},
+	"expiry": func(_ *firn.Cache, _, _ *firn.Typed[string, string], _ []byte, clock *cachetest.Clock) error {
+		clock.Advance(time.Minute)
+		return nil
+	},
+	"less RAM": func(c *firn.Cache, _, _ *firn.Typed[string, string], _ []byte, _ *cachetest.Clock) error {
+		return c.SetRAMBytes(1 << 19)
+	},
+}
+
+// What Get returns after any write does not depend on whether the value was hot.
+func TestHotFollowsWrites(t *testing.T) {
+	t.Parallel()
+	for name, write := range writes {
+		clock := &cachetest.Clock{}
+		c := open(t, firn.Options{RAMBytes: 1 << 20, Clock: clock.Now, TTL: time.Minute})
+		hot, cold := pair(t, c, firn.TypedOptions[string, string]{})
+		must(t, hot.SetWith("k", "old", firn.SetOptions{Tags: []string{"tag"}}))
+		var raw []byte
+		for k := range c.All() {
+			raw = append(raw, k...)
+		}
+		heat(t, hot, "k")
+		if err := write(c, hot, cold, raw, clock); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		want, wantOK := cold.Get("k")
+		if wantOK && want == "old" && name != "less RAM" {
+			t.Errorf("%s: nothing has changed", name)
+		}
+		for range 5 {
+			if got, ok := hot.Get("k"); got != want || ok != wantOK {
+				t.Errorf("%s: hot %q, %v, cold %q, %v", name, got, ok, want, wantOK)
+			}
+		}
+		if hot.Has("k") != wantOK {
+			t.Errorf("%s: Has says %v", name, hot.Has("k"))
+		}
+	}
+}
+
+// A hot value is the one that its bytes make, not the one that was set.
+func TestHotIsAsCold(t *testing.T) {
+	t.Parallel()
+	type left struct {
+		At    time.Time
+		Addr  netip.Addr
+		Name  string
+		Note  int `firn:"-"`
+		Parts [2]struct{ A, B float64 }
+	}
+	c := open(t, firn.Options{RAMBytes: 1 << 20})
+	hot, cold := pair(t, c, firn.TypedOptions[string, left]{})
+	v := left{At: time.Now(), Addr: netip.MustParseAddr("10.0.0.1"), Name: "\xff", Note: 5} // with a monotonic clock
+	must(t, hot.Set("k", v))
+	heat(t, hot, "k")
+	got, _ := hot.Get("k")
+	if want, _ := cold.Get("k"); !reflect.DeepEqual(got, want) || got.Note != 0 || strings.Contains(got.At.String(), "m=") {
+		t.Errorf("hot %v, cold %v", got, want)
+	}
+	must(t, hot.Close())
+	if _, ok := hot.Get("k"); ok {
+		t.Error("found after Close")
+	}
+}
+
+// A key that lies in a caller's buffer may change when the call is over.
+func TestHotKeysAreCopies(t *testing.T) {
+	t.Parallel()
+	c := open(t, firn.Options{RAMBytes: 1 << 20})
+	hot, _ := pair(t, c, firn.TypedOptions[string, string]{})
+	must(t, hot.Set("first", "1st"))
+	must(t, hot.Set("other", "2nd"))
+	buffer := []byte("first")
+	heat(t, hot, unsafe.String(&buffer[0], len(buffer)))
+	copy(buffer, "other")
+	if v, _ := hot.Get("other"); v != "2nd" {
+		t.Errorf("other: got %q", v)
+	}
+	must(t, hot.Set("first", "3rd")) // which ends the hot value, by its key
+	copy(buffer, "first")
+	if v, _ := hot.Get("first"); v != "3rd" {
+		t.Errorf("first: got %q", v)
+	}
+}
+
+func TestHotRefuses(t *testing.T) {
+	t.Parallel()
+	c := open(t, firn.Options{RAMBytes: 1 << 20})
+	_, slices := firn.NewTyped(c, "n", firn.TypedOptions[string, []int]{HotValues: 1})
+	_, pointers := firn.NewTyped(c, "n", firn.TypedOptions[string, struct{ P *int }]{HotValues: 1})
+	_, maps := firn.NewTyped(c, "n", firn.TypedOptions[string, [1]map[string]int]{HotValues: 1})
+	_, negative := firn.NewTyped(c, "n", firn.TypedOptions[string, string]{HotValues: -1})
+	_, keys := firn.NewTyped(c, "n", firn.TypedOptions[netip.Addr, string]{HotValues: 1})
+	for _, r := range []struct {
+		err  error
+		want string
+	}{{slices, "[]int, which a caller of Get can change: want TypedOptions.ReadOnly"}, {pointers, "can change"}, {maps, "can change"},
+		{negative, "HotValues is -1"}, {keys, "HotValues with keys of type net/netip.Addr"}} {
+		if r.err == nil || !strings.Contains(r.err.Error(), r.want) {
+			t.Errorf("got %v, want an error with %q", r.err, r.want)
+		}
+	}
+	hot, _ := pair(t, c, firn.TypedOptions[string, []int]{ReadOnly: true})
+	must(t, hot.Set("k", []int{1}))
+	heat(t, hot, "k")
+}
+
+// overheadOf is the bookkeeping of a cache of two typed caches, full and read, each with so many
+// hot values.
+func overheadOf(t *testing.T, ram int64, hotValues int) (c *firn.Cache, overhead int64) {
+	t.Helper()
+	c = open(t, firn.Options{RAMBytes: ram})
+	value := strings.Repeat("x", 300)
+	for _, name := range []string{"a", "b"} {
+		typed, err := firn.NewTyped(c, name, firn.TypedOptions[int, string]{HotValues: hotValues})
+		must(t, err)
+		for i := range 20_000 {
+			must(t, typed.Set(i, value))
+			typed.Get(i)
+			typed.Get(i)
+		}
+	}
+	checkBudget(t, c, ram)
+	return c, c.Stats().RAM.OverheadBytes
+}
+
+func checkBudget(t *testing.T, c *firn.Cache, budget int64) {
+	t.Helper()
+	s := c.Stats().RAM
+	if used := s.RecordBytes + s.IndexBytes + s.OverheadBytes; used > budget {
+		t.Errorf("%d bytes in use of %d", used, budget)
+	}
+}
+
+// Hot values are part of the budget: a quarter at most, of all typed caches, and gone first.
+func TestHotBudget(t *testing.T) {
+	t.Parallel()
+	const ram = 8 << 20
+	_, cold := overheadOf(t, ram, 0)
+	c, hot := overheadOf(t, ram, 1<<20)
+	if hot-cold < ram/8 || hot-cold > ram/4 {
+		t.Errorf("hot values have %d bytes, want up to %d", hot-cold, ram/4)
+	}
+	must(t, c.SetRAMBytes(ram/8)) // less than hot values have
+	checkBudget(t, c, ram/8)
+	must(t, c.SetRAMBytes(ram))
+}
+
+// Readers find nothing older than what was acknowledged before they began, while values are
+// set, evicted, cleared, and the budget changes.
+func TestHotStress(t *testing.T) {
+	t.Parallel()
+	const keys, rounds = 64, 3000
+	c := open(t, firn.Options{RAMBytes: 1 << 20})
+	hot, cold := pair(t, c, firn.TypedOptions[int, [2]uint64]{})
+	var latest [keys]struct {
+		sync.RWMutex
+		version uint64
+	}
+	var all sync.WaitGroup
+	for g := range 4 {
+		all.Go(func() {
+			rng := rand.New(rand.NewPCG(uint64(g), 1))
+			for i := range rounds {
+				k := rng.IntN(keys)
+				l := &latest[k]
+				switch rng.IntN(20) {
+				case 0:
+					l.Lock()
+					to := []*firn.Typed[int, [2]uint64]{hot, cold}[i%2]
+					l.version++
+					must(t, to.Set(k, [2]uint64{uint64(k), l.version}))
+					l.Unlock()
+				case 1:
+					if i%50 == 0 {
+						must(t, c.SetRAMBytes(1<<20-int64(rng.IntN(1<<18))))
+					}
+				default:
+					l.RLock()
+					v, ok := hot.Get(k)
+					if ok && v != [2]uint64{uint64(k), l.version} {
+						t.Errorf("key %d: got %v, want version %d", k, v, l.version)
+					}
+					l.RUnlock()
+				}
+			}
+		})
+	}
+	all.Wait()
+	if hot.Stats().FrontHits == 0 {
+		t.Error("no hot value: the test shows nothing")
+	}
+}
+
+func TestHotAllocations(t *testing.T) {
+	c := open(t, firn.Options{RAMBytes: 1 << 20})
+	hot, _ := pair(t, c, firn.TypedOptions[string, struct{ A, B string }]{})
+	must(t, hot.Set("k", struct{ A, B string }{"a", "b"}))
+	heat(t, hot, "k")
+	load := func(context.Context, string) (v struct{ A, B string }, err error) { return v, errors.New("called") }
+	if n := testing.AllocsPerRun(100, func() { hot.Get("k"); hot.GetOrLoad(ctx, "k", load) }); n != 0 {
+		t.Errorf("%v allocations of a hot Get and GetOrLoad", n)
+	}
+}
