@@ -1,6 +1,6 @@
 // Command bench measures firn beside the caches that Go programs use today.
 //
-//	go run . -suite users|classic|ram|large|memory|gc|hitratio|curve|curvecost|hybrid|shared|bufpool|casestudies|quick|all -out DIR [-rivals a,b] [-n N] [-repeats K]
+//	go run . -suite users|classic|ram|large|memory|gc|hitratio|curve|hybrid|shared|bufpool|casestudies|quick|all -out DIR [-rivals a,b] [-n N] [-repeats K]
 //	go run . -compare OLD/SUITE.txt -out DIR
 //	go run . report -in DIR -html FILE -svg DIR -doc FILE
 //	go run . pair -rival fastcache -n 10000000 -repeats 8

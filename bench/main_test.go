@@ -59,8 +59,6 @@ func checkSamples(t *testing.T, r *samples.Run) {
 		want = []string{"firn", "otter"} // of the rivals asked for, the one that it knows
 	case "curve":
 		want = []string{"firn"}
-	case "curvecost":
-		want = []string{"firn", "firn-without"}
 	case "hybrid":
 		want = hybrid.Names()
 	case "shared":

@@ -34,7 +34,6 @@ var suites = []suite{
 	{"gc", gcRivals, gcJobs, nil, nil, nil},
 	{"hitratio", hitRivals, hitJobs, hitMeans, nil, nil},
 	{"curve", none, curveJobs, curveErrors, nil, nil},
-	{"curvecost", none, curveCostJobs, nil, nil, nil},
 	{"hybrid", hybridRivals, hybridJobs, hybridNotes, hybridClean, nil},
 	{"shared", sharedRivals, sharedJobs, nil, nil, sharedServer},
 	{"bufpool", all("pools"), streamsJobs, nil, nil, nil},

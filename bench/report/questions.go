@@ -8,9 +8,9 @@ import (
 
 const intro = `# Benchmarks
 
-Made by a program: in bench, ` + "`go run . -suite NAME -out results && go run . report -in results -doc ../docs/BENCHMARKS.md -svg ../docs/img`" + ` measures a suite and replaces its figures here. They lie in [bench](bench) for benchstat: ` + "`go tool benchstat -col /cache -filter /pair:otter ../docs/bench/ram.txt`" + `. results/report.html has every figure. bufpool: [RESULTS.md](../bench/streams/RESULTS.md).
+Made by a program: in bench, ` + "`go run . -suite NAME -out results && go run . report -in results -doc ../docs/BENCHMARKS.md -svg ../docs/img`" + ` measures a suite and replaces its figures here. [bench](bench) keeps the medians and quartiles that the tables are made of; results/report.html has every figure. bufpool: [RESULTS.md](../bench/streams/RESULTS.md).
 
-- **Times** are medians. Behind a rival's: how many times as many operations a second firn did, and the quartiles of that; firn's time is that of its turns beside all rivals. **Bold: firn is slower.**
+- **Times** are medians. Behind a rival's: how many times as many operations a second firn did, with the quartiles where they are more than a fifth apart; firn's time is that of its turns beside all rivals. **Bold: firn is slower.**
 - **Two caches take 8 turns each in one process**, or all of a workload, each in its own, with the same keys in the same order. A ratio is of neighbouring turns, and steadier than a time.
 - **The collector is off during turns**, which favours caches that allocate; under *What users feel* it is at work. All entries fit, with half as much to spare; of a cache that drops some, the hits are given.
 - 10 million entries of 16 + 64 bytes, unless said otherwise; zipf has the exponent 0.99; g is goroutines.
@@ -21,7 +21,7 @@ Made by a program: in bench, ` + "`go run . -suite NAME -out results && go run .
 var titles = map[string]string{
 	"shared": "Shared tier",
 	"users":  "What users feel", "classic": "fastcache's own benchmark", "ram": "RAM", "large": "Large values", "memory": "Memory", "gc": "The garbage collector", "hitratio": "Hit ratios", "hybrid": "SSD",
-	"curve": "The curve of other sizes", "curvecost": "What the curve costs",
+	"curve": "The curve of other sizes",
 }
 
 // sizes of a cell of the suites ram and large.
@@ -104,7 +104,7 @@ var suiteTables = []table{
 		rows:    caches("Belady", "firn", "S3-FIFO", "ARC", "2Q", "otter", "theine", "LRU", "FIFO", "ristretto"),
 		columns: []part{named("misses", "mean-miss-ratio")}, byCache: true,
 	},
-	curveErrors, curveCalls, curveCosts,
+	curveErrors,
 	{
 		suite: "hybrid", question: "How long does an operation take with five times as much data as memory?", chart: "hybrid-get-get-uniform-times-5", text: "10 million entries of 16 + 256 bytes; a control group limits memory, page cache included. The stores do not take turns, so ratios have no interval.",
 		rows: []part{

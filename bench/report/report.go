@@ -41,9 +41,6 @@ func section(r *samples.Run) string {
 		return ""
 	}
 	head := fmt.Sprintf("## %s\n\n`%s`, %s, %s, %s.\n\n", titles[r.Suite], command(r), r.Started.Format("2006-01-02"), machine(r.Machine), noise(r.Noise))
-	if r.Origin != "" {
-		head = strings.TrimSpace(head) + " The turns were not kept, their medians and quartiles were.\n\n"
-	}
 	for _, note := range r.Notes {
 		head += note + "\n\n"
 	}
@@ -104,7 +101,7 @@ func markdown(head []string, rows [][]string) string {
 // has. The others name the parts missing from this run.
 var explains = regexp.MustCompile(`^(Errors are|Entries of|Bytes read|Restarts:|FasterKvCache|Device:|Each trace|Values whose|2Q, ARC)`)
 
-// Shown is the run with no more than the document shows of it: the part kept
+// Shown is the run with no more than the document shows of it, as medians: the part kept
 // beside that.
 func Shown(r *samples.Run) *samples.Run {
 	shown := *r
@@ -116,6 +113,7 @@ func Shown(r *samples.Run) *samples.Run {
 			shown.Samples = append(shown.Samples, s)
 		}
 	}
+	shown.Samples = samples.Medians(shown.Samples)
 	return &shown
 }
 

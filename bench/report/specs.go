@@ -40,8 +40,6 @@ var specs = []spec{
 	{id: "mean", suite: "hitratio", name: regexp.MustCompile(`^mean-miss-ratio$`), title: "Mean miss ratio over traces and sizes (less is better)", unit: "%", main: "*"},
 	{id: "trace", suite: "hitratio", name: regexp.MustCompile(`^hit-ratio/trace=(?P<facet>[^/]+)/size=(?P<x>[0-9.]+)$`), title: "Hit ratio by cache size: {facet}", xLabel: "% of the working set's bytes, bookkeeping included", unit: "hits, %", logX: true, ticks: shareTicks},
 
-	{id: "calls", suite: "curvecost", name: regexp.MustCompile(`^(?P<facet>(?:get|set|getbatch)/(?:zipf|absent))/n=\d+/value=64/goroutines=2$`), title: "With the simulation and without: {facet}, 2 goroutines", unit: mops, rate: 1000},
-
 	{id: "get", suite: "hybrid", name: regexp.MustCompile(`^(?P<facet>(?:get|mix|set)/(?:zipf|uniform)/times=[0-9.]+)/.*/inflight=(?P<x>\d+)$`), title: "On disk: {facet} the memory", xLabel: "requests in flight", unit: "thousand operations / s", logX: true, logY: true, rate: 1e6, ticks: goroutineTicks, orNothing: true, main: "get/uniform/times=5"},
 	{id: "eight", suite: "hybrid", name: regexp.MustCompile(`^(?P<facet>(?:get|mix|set)/(?:zipf|uniform)/times=[0-9.]+)/.*/inflight=8$`), title: "On disk: {facet} the memory, 8 in flight", unit: "thousand operations / s", rate: 1e6},
 	{id: "device", suite: "hybrid", name: regexp.MustCompile(`^device-read/inflight=(?P<x>\d+)$`), title: "The disk itself: random direct reads of 4 KiB", xLabel: "requests in flight", unit: "thousand reads / s", logX: true, logY: true, rate: 1e6, ticks: goroutineTicks},

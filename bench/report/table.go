@@ -138,7 +138,10 @@ func figure(all []samples.Sample, name, cache *regexp.Regexp) string {
 	ratio := samples.Ratio(all, own[0].Suite, own[0].Name, own[0].Cache)
 	switch {
 	case ratio.Median > 0:
-		text += fmt.Sprintf(" %s (%s–%s)", mark(ratio.Median), factor(ratio.Low), factor(ratio.High))
+		text += " " + mark(ratio.Median)
+		if ratio.High > 1.2*ratio.Low {
+			text += fmt.Sprintf(" (%s–%s)", factor(ratio.Low), factor(ratio.High))
+		}
 	case len(firn) > 0:
 		text += " " + mark(v.Median/samples.Values(firn).Median)
 	}

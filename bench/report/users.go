@@ -44,17 +44,17 @@ func usersTables(t users.Table) []table {
 	one := func(label, workload, metric string) part {
 		return named(label, workload+"/"+string(t)+"/"+metric)
 	}
+	slow, share := []string{"p99.9", "p99.9"}, ""
+	if t == users.Objects {
+		slow, share = append(slow, "GC", "gc-share"), ", and the collector's share of all processors"
+	}
 	return []table{
 		{
 			suite: usersSuite, question: "How long does an operation take beside " + usersTitles[t] + "?", text: usersText[t] + " Memory is what is resident.",
 			rows:    slices.Concat(of("", "op"), []part{one("pages that are loaded", "pages", "missing"), one("requests that the limiter forgot", "limiter", "lost")}, of("memory", "resident")),
 			columns: columns,
 		},
-		{suite: usersSuite, question: "And the slowest?", rows: of("p99", "p99", "p99.9", "p99.9"), columns: columns},
-		{
-			suite: usersSuite, question: "What does it cost the program?", text: "Processor time of an operation, the background included, and the collector's share of all processors.",
-			rows: of("CPU", "cpu", "GC", "gc-share"), columns: columns,
-		},
+		{suite: usersSuite, question: "And the slowest?", text: "The time below which 99.9 % stay" + share + ".", rows: of(slow...), columns: columns},
 	}
 }
 

@@ -10,16 +10,12 @@ import (
 var firnRival = Rival{
 	Name: Firn, Setup: "Options{RAMBytes: budget}", Bound: true, OffHeap: true,
 	Open: func(c Config) (Cache, error) {
-		return FirnOf(firn.Open(firn.Options{RAMBytes: c.Bytes}))
+		cache, err := firn.Open(firn.Options{RAMBytes: c.Bytes})
+		if err != nil {
+			return nil, err
+		}
+		return &firnCache{cache}, nil
 	},
-}
-
-// FirnOf is a cache that has been opened, if it has.
-func FirnOf(cache *firn.Cache, err error) (Cache, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &firnCache{cache}, nil
 }
 
 type firnCache struct{ c *firn.Cache }

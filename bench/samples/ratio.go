@@ -73,3 +73,47 @@ func Ratio(all []Sample, suite, name, rival string) Spread {
 	}
 	return SpreadOf(ratios)
 }
+
+// Medians sums up the turns: for each measurement and cache one sample with the median of
+// its values, and of a rival with the ratio to firn and its quartiles.
+func Medians(all []Sample) []Sample {
+	type series struct{ name, cache string }
+	turns := make(map[series][]Sample)
+	var order []series
+	for _, s := range all {
+		of := series{s.Name, s.Cache}
+		if len(turns[of]) == 0 {
+			order = append(order, of)
+		}
+		turns[of] = append(turns[of], s)
+	}
+	var sums []Sample
+	for _, of := range order {
+		sums = append(sums, sum(all, turns[of]))
+	}
+	return sums
+}
+
+// sum is the one sample for all turns of a cache in a measurement.
+func sum(all, turns []Sample) Sample {
+	s := Sample{Suite: turns[0].Suite, Name: turns[0].Name, Cache: turns[0].Cache, Unit: turns[0].Unit, Value: Values(turns).Median}
+	if s.Cache != firn {
+		s.Against = turns[0].Against
+	}
+	hits, count := 0.0, 0
+	for _, t := range turns {
+		s.Ops += t.Ops
+		if t.Hit != nil {
+			hits += *t.Hit
+			count++
+		}
+	}
+	if count > 0 {
+		hits /= float64(count)
+		s.Hit = &hits
+	}
+	if ratio := Ratio(all, s.Suite, s.Name, s.Cache); ratio.Median > 0 {
+		s.Ratio = &ratio
+	}
+	return s
+}

@@ -31,17 +31,16 @@ type Sample struct {
 // A Run is the result of one suite, and the machine it ran on.
 type Run struct {
 	Suite    string            `json:"suite"`
-	Command  string            `json:"command"`          // the command line to repeat it
-	Origin   string            `json:"origin,omitempty"` // of samples that are no turns: the source of the figures
-	Started  time.Time         `json:"started"`          // UTC
-	Seconds  float64           `json:"seconds"`          // how long it took
-	Entries  int               `json:"entries"`          // as asked for with -n
-	Repeats  int               `json:"repeats"`          // as asked for with -repeats
-	Machine  Machine           `json:"machine"`          // where it ran
-	Noise    *Noise            `json:"noise,omitempty"`  // the machine's other work; nil: the system does not tell
-	Versions map[string]string `json:"versions"`         // of every rival
-	Notes    []string          `json:"notes,omitempty"`  // the parts left out, and why
-	Logs     map[string]string `json:"logs,omitempty"`   // text that belongs to the figures, by name: the collector's trace
+	Command  string            `json:"command"`         // the command line to repeat it
+	Started  time.Time         `json:"started"`         // UTC
+	Seconds  float64           `json:"seconds"`         // how long it took
+	Entries  int               `json:"entries"`         // as asked for with -n
+	Repeats  int               `json:"repeats"`         // as asked for with -repeats
+	Machine  Machine           `json:"machine"`         // where it ran
+	Noise    *Noise            `json:"noise,omitempty"` // the machine's other work; nil: the system does not tell
+	Versions map[string]string `json:"versions"`        // of every rival
+	Notes    []string          `json:"notes,omitempty"` // the parts left out, and why
+	Logs     map[string]string `json:"logs,omitempty"`  // text that belongs to the figures, by name: the collector's trace
 	Samples  []Sample          `json:"samples,omitempty"`
 }
 
