@@ -171,8 +171,8 @@
 //     each other out there.
 //   - Without an SSD tier nothing outlives the process.
 //
-// docs/DESIGN.md tells how it works, docs/CONCURRENCY.md why reads need no lock,
-// docs/FORMAT.md the layout of the files.
+// docs/internals/DESIGN.md tells how it works, docs/internals/CONCURRENCY.md why reads need no lock,
+// docs/internals/FORMAT.md the layout of the files.
 package firn
 
 // The files of the package:

@@ -20,10 +20,7 @@ import (
 // words in mixed capitals.
 func TestNamesInDocuments(t *testing.T) {
 	tree := readTree(t)
-	documents, err := filepath.Glob("docs/*.md")
-	if err != nil || len(documents) == 0 {
-		t.Fatalf("no documents: %v", err)
-	}
+	documents := pages(t)
 	checked := 0
 	for _, path := range append(documents, "README.md", "CONTRIBUTING.md") {
 		doc, err := os.ReadFile(path)

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// Every test that docs/TESTING.md names exists, in the package that its row names.
+// Every test that docs/internals/TESTING.md names exists, in the package that its row names.
 func TestFaultsAreTested(t *testing.T) {
-	doc, err := os.ReadFile("docs/TESTING.md")
+	doc, err := os.ReadFile("docs/internals/TESTING.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestFaultsAreTested(t *testing.T) {
 	}
 }
 
-// directoryOf is where a package lies that docs/TESTING.md names.
+// directoryOf is where a package lies that docs/internals/TESTING.md names.
 func directoryOf(pkg string) string {
 	if pkg == "cache" {
 		return "."
@@ -73,10 +73,7 @@ func testsByName(t *testing.T) map[string][]string {
 
 // Every link of a document leads to a file of the tree, and to a heading of it.
 func TestLinksInDocuments(t *testing.T) {
-	documents, err := filepath.Glob("docs/*.md")
-	if err != nil || len(documents) == 0 {
-		t.Fatalf("no documents: %v", err)
-	}
+	documents := pages(t)
 	link := regexp.MustCompile(`\]\(([^)#\s]*)(#[^)\s]*)?\)`)
 	for _, path := range append(documents, "README.md", "CHANGELOG.md", "CONTRIBUTING.md") {
 		doc, err := os.ReadFile(path)
@@ -102,6 +99,17 @@ func TestLinksInDocuments(t *testing.T) {
 	}
 }
 
+// pages are the documents, those for users and those for who changes the tree.
+func pages(t *testing.T) []string {
+	t.Helper()
+	users, err := filepath.Glob("docs/*.md")
+	internals, err2 := filepath.Glob("docs/internals/*.md")
+	if err != nil || err2 != nil || len(users) == 0 || len(internals) == 0 {
+		t.Fatalf("no documents: %v, %v", err, err2)
+	}
+	return append(users, internals...)
+}
+
 // anchors are what the headings of a page are linked by.
 func anchors(page string) (all []string) {
 	punctuation := regexp.MustCompile(`[^\w\- ]`)
@@ -114,17 +122,17 @@ func anchors(page string) (all []string) {
 	return all
 }
 
-// The house that docs/DESIGN.md draws has the rooms that there are: all directories
+// The house that docs/internals/DESIGN.md draws has the rooms that there are: all directories
 // with Go files, as entries or, below one, at least by their first directories.
 func TestHouseInDesign(t *testing.T) {
-	doc, err := os.ReadFile("docs/DESIGN.md")
+	doc, err := os.ReadFile("docs/internals/DESIGN.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	drawn := house(string(doc))
 	for dir := range drawn {
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			t.Errorf("docs/DESIGN.md draws %s: there is no such directory", dir)
+			t.Errorf("docs/internals/DESIGN.md draws %s: there is no such directory", dir)
 		}
 	}
 	err = filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
@@ -134,7 +142,7 @@ func TestHouseInDesign(t *testing.T) {
 		}
 		parent, text := filepath.Dir(dir), drawn[filepath.Dir(dir)]
 		if _, ok := drawn[dir]; !ok && !strings.Contains(text, filepath.Base(dir)+"/") && !inModule(dir, drawn) {
-			t.Errorf("docs/DESIGN.md draws %s without %s", parent, filepath.Base(dir))
+			t.Errorf("docs/internals/DESIGN.md draws %s without %s", parent, filepath.Base(dir))
 			drawn[dir] = ""
 		}
 		return nil

@@ -100,7 +100,7 @@ var suiteTables = []table{
 		columns: []part{named("a collection", "cycle/.*"), named("share of the processors", "gc-share/.*"), named("request, p99", "request/.*/p99"), named("p99.9", "request/.*/p99\\.9")}, byCache: true,
 	},
 	{
-		suite: "hitratio", question: "What is missed, on average over the traces and sizes?", chart: "hitratio-mean", text: "All have the same bytes, bookkeeping included. Caches: firn, otter, theine, ristretto; the others are simulated, and Belady's is the bound. See [EVICTION.md](EVICTION.md).",
+		suite: "hitratio", question: "What is missed, on average over the traces and sizes?", chart: "hitratio-mean", text: "All have the same bytes, bookkeeping included. Caches: firn, otter, theine, ristretto; the others are simulated, and Belady's is the bound. See [EVICTION.md](internals/EVICTION.md).",
 		rows:    caches("Belady", "firn", "S3-FIFO", "ARC", "2Q", "otter", "theine", "LRU", "FIFO", "ristretto"),
 		columns: []part{named("misses", "mean-miss-ratio")}, byCache: true,
 	},

@@ -28,7 +28,7 @@ full they are, how much of them may be live, the snapshot of the index.
 
 A cache may have the directory open: the output says "in use" then, and may
 show files in the middle of a change. If none has, none can open it while
-this command runs. docs/FORMAT.md explains the words.
+this command runs. docs/internals/FORMAT.md explains the words.
 
 Exit status: 0; 1 if reading failed; 2 if the directory has no files of a
 cache.`

@@ -15,7 +15,7 @@ import (
 // ring is the engine of io_uring and of libaio. A caller submits its own
 // reads, and while it is there settles the completions, for others too. When
 // all of them wait, the kernel's eventfd wakes the reaper through Go's poller, so
-// that nobody holds a processor of Go's while the disk works. docs/DECISIONS.md,
+// that nobody holds a processor of Go's while the disk works. docs/internals/DECISIONS.md,
 // "Disk reads", has what else was tried.
 //
 // Pushing and reaping happen under Reader.mu; submitting is guarded by its flag.

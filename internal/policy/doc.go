@@ -35,5 +35,5 @@
 // et al., ATC'17). A read takes part in that for one key in 16 at most; of the sample's
 // other keys the shadows see the reads when a record is drained.
 //
-// docs/EVICTION.md has the comparison that led here, package sim repeats it.
+// docs/internals/EVICTION.md has the comparison that led here, package sim repeats it.
 package policy

@@ -82,7 +82,7 @@
 // epoch are unchanged. An unchanged epoch says that none of the bytes were reused; an
 // unchanged entry says that the record was live to the end; an unchanged even version
 // says that its value was not overwritten in place. After a few failures a reader takes
-// the shard's lock. The steps are numbered in Tier.get; docs/CONCURRENCY.md has the
+// the shard's lock. The steps are numbered in Tier.get; docs/internals/CONCURRENCY.md has the
 // argument in full. Peek, PeekStale and Deadline end in the same search, which is told
 // what to find and whether to copy it.
 //

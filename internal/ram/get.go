@@ -143,7 +143,7 @@ func (t *Tier) getRetried(dst, key []byte, hash uint64, asked ask) (value []byte
 }
 
 // get searches without a lock, in eight steps. Their order is the argument that it
-// is right: see docs/CONCURRENCY.md. getFast takes the same steps.
+// is right: see docs/internals/CONCURRENCY.md. getFast takes the same steps.
 //
 //  1. Load the shard's epoch and the index's shape.
 //  2. Find the key's tag in the bucket and those it links to; load its location.

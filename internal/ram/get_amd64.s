@@ -4,7 +4,7 @@
 #include "textflag.h"
 
 // The steps of a lookup without a lock, in the order of Tier.get's, which
-// docs/CONCURRENCY.md argues about. Each is Go's function of the name in its comment, for
+// docs/internals/CONCURRENCY.md argues about. Each is Go's function of the name in its comment, for
 // the usual case; what is unusual it leaves to the code at the label that it is given,
 // before anything was changed. All of a lookup is in registers:
 //
@@ -394,7 +394,7 @@ GLOBL tagMask<>(SB), RODATA|NOPTR, $32
 // getFast is Get for a key of 4 to 1023 bytes that is in its first bucket, or in none,
 // with a value that lies in one segment and for which dst has room. It takes the steps
 // of Tier.get, in that order, which on this processor is the order in which others see
-// them: docs/CONCURRENCY.md has the argument. Whatever else comes up it leaves to
+// them: docs/internals/CONCURRENCY.md has the argument. Whatever else comes up it leaves to
 // Tier.get, before anything was changed but the room behind dst.
 //
 // It is here because a Get of a cold key is two loads that miss every cache, and the

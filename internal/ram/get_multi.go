@@ -18,7 +18,7 @@ import (
 //   - finish compares the key, copies the value, and makes sure that it is right.
 //
 // They take the steps of Tier.get, which are numbered there, in that order: see
-// docs/CONCURRENCY.md. Whatever else comes up they leave to Tier.get itself.
+// docs/internals/CONCURRENCY.md. Whatever else comes up they leave to Tier.get itself.
 
 // A stage takes a group of keys at a time: neighbours in it overlap, and that is cheaper
 // than to change between stages. Larger groups, or more time between the stages, ask
@@ -83,7 +83,7 @@ func (t *Tier) GetMulti(b *Batch, keys [][]byte) {
 
 // overlapFrom is from how many bytes of index and records a GetMulti overlaps its lookups: in
 // fewer, most of what they need is in the processor's cache, and the stages cost more than
-// they save. Measured: see docs/DECISIONS.md.
+// they save. Measured: see docs/internals/DECISIONS.md.
 const overlapFrom = 6 << 20
 
 // cached reports whether the tier is too small for lookups to be worth overlapping, judged by

@@ -9,7 +9,7 @@ import (
 )
 
 // Row 21: the log is opened with another geometry. It is kept or dropped as
-// docs/FORMAT.md says, the files take no more than is asked for now, none is
+// docs/internals/FORMAT.md says, the files take no more than is asked for now, none is
 // left over, and nothing wrong is found.
 func TestFault21Geometry(t *testing.T) {
 	t.Parallel()

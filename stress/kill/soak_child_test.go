@@ -165,7 +165,7 @@ func (l *soakLife) inherit() error {
 }
 
 // soakSlack is what may be resident beside the cache's budget: the process's own
-// heap and stacks, and what docs/TESTING.md allows for.
+// heap and stacks, and what docs/internals/TESTING.md allows for.
 const soakSlack = 8 << 20
 
 // budgets checks that the cache keeps to its own.

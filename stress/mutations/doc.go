@@ -11,6 +11,5 @@
 //	cd stress && go test ./mutations -long -run Mutations/NAME
 //
 // The go command does not see that the tests read other modules' files: after a
-// change of those alone, -count=1 keeps it from telling an older result.
-// docs/TESTING.md lists the mutations.
+// change of those alone, -count=1 keeps it from printing an older result.
 package mutations

@@ -16,7 +16,7 @@ import (
 
 // mutation takes one guard out.
 type mutation struct {
-	guard    string // what is gone, as in docs/TESTING.md
+	guard    string // what is gone; unique
 	file     string // in the tree
 	old, new string // old is in the file once
 	pkg      string // the package of the test, in the tree: ./remote and below are of that module
@@ -40,27 +40,39 @@ func TestTextsAreThere(t *testing.T) {
 	}
 }
 
-// docs/TESTING.md lists the mutations as they are here.
-func TestMutationsAreListed(t *testing.T) {
-	doc, err := os.ReadFile(filepath.Join(root, "docs/TESTING.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var list strings.Builder
+// Each guard is named once, and its test is in the package that the mutation names.
+func TestTestsAreThere(t *testing.T) {
+	named := map[string]bool{}
 	for _, m := range all() {
-		fmt.Fprintf(&list, "| %s | %s: `%s` |\n", m.guard, place(m.pkg), m.test)
-	}
-	if !strings.Contains(string(doc), "\n"+list.String()+"\n") {
-		t.Errorf("the table of docs/TESTING.md has to be:\n%s", &list)
+		if named[m.guard] {
+			t.Errorf("two mutations are named %q", m.guard)
+		}
+		named[m.guard] = true
+		if !strings.Contains(testsOf(t, m.pkg), "\nfunc "+m.test+"(") {
+			t.Errorf("%s: there is no %s in %s", m.guard, m.test, m.pkg)
+		}
 	}
 }
 
-// place is how docs/TESTING.md names a package.
-func place(pkg string) string {
-	if pkg == "." {
-		return "cache"
+var testSources = map[string]string{} // by package
+
+// testsOf is the source of a package's tests.
+func testsOf(t *testing.T, pkg string) string {
+	t.Helper()
+	if testSources[pkg] == "" {
+		files, err := filepath.Glob(filepath.Join(root, pkg, "*_test.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("no tests in %s: %v", pkg, err)
+		}
+		for _, file := range files {
+			source, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			testSources[pkg] += string(source)
+		}
 	}
-	return strings.TrimPrefix(strings.TrimPrefix(pkg, "./"), "internal/")
+	return testSources[pkg]
 }
 
 // Each test passes as the code is, and fails without its guard.

@@ -35,7 +35,7 @@ type trace struct {
 // row is a policy's miss ratios: for each trace, one per fraction.
 type row [][len(fractions)]float64
 
-// TestTraces repeats the comparison of docs/EVICTION.md on the traces in the
+// TestTraces repeats the comparison of docs/internals/EVICTION.md on the traces in the
 // directory FIRN_TRACES, and fails if firn is no longer what it says there.
 func TestTraces(t *testing.T) {
 	ts := loadTraces(t, chosen)

@@ -31,7 +31,7 @@
 //
 // Numbers in the files are little-endian, checksums are CRC-32C. Nothing is believed
 // before its checksum, and no memory follows from a length that a file claims.
-// docs/FORMAT.md describes all of it, with test vectors, which vectors_test.go reads
+// docs/internals/FORMAT.md describes all of it, with test vectors, which vectors_test.go reads
 // there.
 //
 // The files:
