@@ -4,7 +4,7 @@
 // Nothing is published, and the copy goes at the end.
 //
 //	go run .                         the check, from this directory
-//	go run . -version v1.2.3 -write  and makes the tree one to tag: docs/RELEASING.md
+//	go run . -version v1.2.3 -write  and makes the tree one to tag: CONTRIBUTING.md, "Releasing"
 package main
 
 import (

@@ -1,5 +1,5 @@
 // Package cases measures costs that articles about Go performance argue about,
-// on the Go that builds it. docs/PERFORMANCE.md says what follows from them.
+// on the Go that builds it. docs/internals/DECISIONS.md says what follows from them.
 package cases
 
 import (

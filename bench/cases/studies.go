@@ -7,7 +7,7 @@ import (
 	"github.com/firncache/firn/bufpool"
 )
 
-// Studies lists them in the order of docs/PERFORMANCE.md.
+// Studies lists them in the order of docs/internals/DECISIONS.md.
 var Studies = []Study{
 	{
 		Name: "iterator", Claim: "asserting an interface in an iterator that wraps another is expensive; keep a second, typed field",

@@ -20,7 +20,7 @@ var suiteTexts = map[string]string{
 	"hybrid":      "More data than memory: stores on one disk under a limit of memory, beside firn. Bytes are those that the device saw.",
 	"shared":      "Caches above one server on the same machine, by TCP: values of 64 bytes under keys of 16. A hit is read from the process; a fetch is of a value that another client has just written, a load of one that is nowhere. go-redis/cache hears nothing of other processes: its copies are as old as they happen to be. Feed: what caches that listen cost a writer; all of them run on this machine, too.",
 	"bufpool":     "Reading streams to their end: firn's bufpool beside io.ReadAll and other pools.",
-	"casestudies": "Costs that articles about Go performance argue about, on the Go of today. docs/PERFORMANCE.md says what follows from them.",
+	"casestudies": "Costs that articles about Go performance argue about, on the Go of today. docs/internals/DECISIONS.md says what follows from them.",
 }
 
 // setups are the configurations of stores that are not in the table of rivals.
