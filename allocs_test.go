@@ -8,6 +8,7 @@ import (
 
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/internal/invariants"
+	"github.com/firncache/firn/internal/tests/harness"
 )
 
 // No call allocates, once its buffers are warm.
@@ -17,8 +18,8 @@ func TestAllocations(t *testing.T) {
 		return
 	}
 	ctx := context.Background()
-	c := open(t, firn.Options{RAMBytes: 4 << 20})
-	full := open(t, firn.Options{RAMBytes: 1 << 20})
+	c := harness.Open(t, firn.Options{RAMBytes: 4 << 20})
+	full := harness.Open(t, firn.Options{RAMBytes: 1 << 20})
 	key, value, long := []byte("0123456789abcdef"), make([]byte, 64), make([]byte, 60_000)
 	n := uint64(0)
 	next := func() []byte { // a new key each time
@@ -33,10 +34,10 @@ func TestAllocations(t *testing.T) {
 		values = append(values, value)
 	}
 	hit, absent, huge := []byte("hit"), []byte("absent"), []byte("huge")
-	set(t, c, hit, value)
-	set(t, c, huge, long)
+	harness.Set(t, c, hit, value)
+	harness.Set(t, c, huge, long)
 	for range 40_000 {
-		set(t, full, next(), value)
+		harness.Set(t, full, next(), value)
 	}
 	if full.Stats().Evictions == 0 {
 		t.Fatal("the full cache is not full")

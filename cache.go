@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/load"
+	"github.com/firncache/firn/internal/testseam"
 	"github.com/firncache/firn/internal/tiered"
 )
 
@@ -28,7 +29,7 @@ type Cache struct {
 
 // Open makes a cache. A field of Options that makes no sense is an error that
 // names it.
-func Open(opts Options) (*Cache, error) { return open(opts, adjustTiers) }
+func Open(opts Options) (*Cache, error) { return open(opts, testseam.Adjust) }
 
 // open is Open with a change of the tiers' configuration, which tests make.
 func open(opts Options, adjust func(*tiered.Config)) (*Cache, error) {

@@ -202,8 +202,7 @@ package firn
 //	histogram.go         Histogram: durations, in both
 //	curve.go             Curve: what other sizes would do; curve_rates.go: its figures from
 //	                     counts
-//	inside.go            what the live page shows beyond Stats
-//	testseam.go          what package firntest reaches
+//	seams.go             what the live page, the command and tests reach beyond Stats
 //
 // One word has one meaning in the whole tree; each package's own words open its doc.go:
 //

@@ -365,6 +365,3 @@ func (o *Options) loads() load.Config {
 	}
 	return cfg
 }
-
-// adjustTiers is for tests: it changes the configuration of the tiers.
-var adjustTiers func(*tiered.Config)

@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log"
+	"net/http"
+	"net/http/httptest"
+	"time"
 
 	"github.com/firncache/firn"
 )
@@ -90,4 +94,94 @@ func ExampleTyped_GetMulti() {
 		}
 	}
 	// Output: Ortler 3905; Zugspitze 2962;
+}
+
+// page is what the example caches of a response.
+type page struct{ ETag, Body string }
+
+// A page that has expired is asked for with its ETag: if the server answers 304, the body
+// is not sent again, and the page lives on.
+func ExampleTyped_CachedValue() {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"v1"`)
+		if r.Header.Get("If-None-Match") == `"v1"` {
+			fmt.Println("304: not modified")
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		fmt.Println("200: the whole page")
+		fmt.Fprint(w, "hello")
+	}))
+	defer server.Close()
+	c := mustOpen(firn.Options{RAMBytes: 1 << 20, TTL: time.Minute})
+	defer c.Close()
+	pages, err := firn.NewTyped(c, "pages", firn.TypedOptions[string, page]{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fetch := func(ctx context.Context, url string) (page, error) {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		if err != nil {
+			return page{}, err
+		}
+		if old, ok := pages.CachedValue(ctx); ok {
+			request.Header.Set("If-None-Match", old.ETag)
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return page{}, err
+		}
+		defer response.Body.Close()
+		if response.StatusCode == http.StatusNotModified {
+			return page{}, firn.ErrNotModified
+		}
+		body, err := io.ReadAll(response.Body)
+		return page{response.Header.Get("ETag"), string(body)}, err
+	}
+	for range 2 { // as GetOrLoad does when a page has expired, with StaleIfError or StaleWhileRevalidate
+		p, err := pages.Refresh(context.Background(), server.URL, fetch)
+		fmt.Println(p.Body, err)
+	}
+	// Output:
+	// 200: the whole page
+	// hello <nil>
+	// 304: not modified
+	// hello <nil>
+}
+
+func ExampleTypedOptions_structKeys() {
+	c := mustOpen(firn.Options{RAMBytes: 1 << 20})
+	defer c.Close()
+
+	type Tile struct {
+		Layer string
+		Zoom  uint8
+		X, Y  int32
+	}
+	tiles, err := firn.NewTyped(c, "tiles", firn.TypedOptions[Tile, []byte]{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := tiles.Set(Tile{"roads", 12, 2200, 1343}, []byte("PNG")); err != nil {
+		log.Fatal(err)
+	}
+	for tile, image := range tiles.All() {
+		fmt.Printf("%+v %s\n", tile, image)
+	}
+	// Output: {Layer:roads Zoom:12 X:2200 Y:1343} PNG
+}
+
+func ExampleSetValue() {
+	c := mustOpen(firn.Options{RAMBytes: 1 << 20})
+	defer c.Close()
+	if err := firn.SetValue(c, "opened", time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)); err != nil {
+		log.Fatal(err)
+	}
+	opened, ok := firn.GetValue[time.Time](c, "opened")
+	fmt.Println(opened.Year(), ok)
+	_, err := firn.LookupValue[string](context.Background(), c, "opened")
+	fmt.Println(err)
+	// Output:
+	// 2026 true
+	// firn: wrong type: "opened" holds a time.Time: want a string
 }

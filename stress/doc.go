@@ -14,6 +14,6 @@
 //   - lincheck: histories of concurrent calls are linearizable
 //   - memory: resident memory
 //   - mutations: guards are taken out of the product, and their tests fail
-//   - validation: the stress test of the root package notices a build whose
+//   - validation: the stress test of internal/tests/bytes notices a build whose
 //     readers do not validate the bytes they copied
 package stress

@@ -13,7 +13,7 @@ const module = "github.com/firncache/firn"
 
 // isDouble reports whether a package is a part of tests in a package of its own.
 func isDouble(dir string) bool {
-	return strings.HasSuffix(dir, "test") && dir != "firntest" || dir == "remote/internal/faultproxy"
+	return strings.HasSuffix(dir, "test") && dir != "firntest" || dir == "remote/internal/faultproxy" || dir == "internal/tests/harness"
 }
 
 // byReflection are methods that package errors calls without an interface of ours.

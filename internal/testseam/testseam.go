@@ -1,12 +1,25 @@
-// Package testseam is how package firntest reaches into a cache: package firn says here
-// how, and nobody else is told.
+// Package testseam is how tests and package firntest reach into a cache: package firn says
+// here how.
 package testseam
 
-import "github.com/firncache/firn/internal/tiered"
+import (
+	"github.com/firncache/firn/internal/load"
+	"github.com/firncache/firn/internal/tiered"
+)
 
 // Open is firn.Open of firn.Options, with a change of the tiers' configuration. It returns a
 // *firn.Cache.
 var Open func(options any, adjust func(*tiered.Config)) (cache any, err error)
 
-// Store is the store of a *firn.Cache. Its owner keeps the cache reachable.
-var Store func(cache any) *tiered.Store
+// Adjust, where it is set, changes the tiers' configuration of each cache that firn.Open opens.
+var Adjust func(*tiered.Config)
+
+// Store is the store of a *firn.Cache, Loads are its loads. Their owner keeps the cache
+// reachable.
+var (
+	Store func(cache any) *tiered.Store
+	Loads func(cache any) *load.Group
+)
+
+// Namespaces is how many namespaces of a *firn.Cache are in use.
+var Namespaces func(cache any) int

@@ -6,7 +6,7 @@ var computes = []mutation{{
 	file:  "compute.go",
 	old:   "\tx.old = old\n",
 	new:   "\tx.old = old\n\tc.store.End(&x.attempt)\n\tc.store.Begin(&x.attempt, x.key)\n",
-	pkg:   ".", test: "TestIncrementsAddUp", racy: true,
+	pkg:   "./internal/tests/compute", test: "TestIncrementsAddUp", racy: true,
 }, {
 	guard: "Compute keeps a key of its own, and not the caller's",
 	file:  "compute.go",
@@ -30,13 +30,13 @@ var computes = []mutation{{
 	file:  "internal/tiered/attempt.go",
 	old:   "err := s.write(w)",
 	new:   "err := unlessChanged(s.write(w))",
-	pkg:   ".", test: "TestComputeIsOvertaken", quick: true,
+	pkg:   "./internal/tests/compute", test: "TestComputeIsOvertaken", quick: true,
 }, {
 	guard: "an error of the disk is no absent entry",
 	file:  "internal/tiered/attempt.go",
 	old:   "return dst, 0, false, s.lookupError(ctx, err)",
 	new:   "return dst, 0, false, nil",
-	pkg:   ".", test: "TestComputeDiskFails",
+	pkg:   "./internal/tests/compute", test: "TestComputeDiskFails",
 }, {
 	guard: "an entry that lies below is not absent",
 	file:  "internal/tiered/ssd_tier.go",
@@ -54,19 +54,19 @@ var computes = []mutation{{
 	file:  "internal/tiered/attempt.go",
 	old:   "if !a.watch.Voided() {",
 	new:   "if false {",
-	pkg:   ".", test: "TestComputePanics",
+	pkg:   "./internal/tests/compute", test: "TestComputePanics",
 }, {
 	guard: "an update keeps the deadline of a Touch since it looked",
 	file:  "internal/ram/set.go",
 	old:   "if r.keepsDeadline {",
 	new:   "if false {",
-	pkg:   ".", test: "TestComputeBesideTouch",
+	pkg:   "./internal/tests/compute", test: "TestComputeBesideTouch",
 }, {
 	guard: "an update heeds a Touch of what has left or expired since",
 	file:  "internal/ram/touch.go",
 	old:   "if found && !s.watches.none() {",
 	new:   "if false {",
-	pkg:   ".", test: "TestComputeBesideTouchAndLeave",
+	pkg:   "./internal/tests/compute", test: "TestComputeBesideTouchAndLeave",
 }, {
 	guard: "a watch that begins anew knows of no Touch",
 	file:  "internal/ram/set_if.go",
@@ -87,5 +87,5 @@ var computes = []mutation{{
 	guard: "a value that cannot be read is gone after Compute",
 	file:  "typed_compute.go",
 	old:   "\t\t\t\top = OpDelete\n",
-	pkg:   ".", test: "TestTypedComputeOfUnreadable",
+	pkg:   "./internal/tests/compute", test: "TestTypedComputeOfUnreadable",
 }}

@@ -5,7 +5,7 @@ var endings = []mutation{{
 	guard: "Close that has given up begins nothing more",
 	file:  "internal/ssd/close.go",
 	old:   "\tt.tracked.Refuse()\n",
-	pkg:   ".", test: "TestFault16Shutdown",
+	pkg:   "./internal/tests/ssd", test: "TestFault16Shutdown",
 }, {
 	guard: "a write that was refused costs no segment",
 	file:  "internal/ssd/flush.go",
@@ -33,15 +33,15 @@ var endings = []mutation{{
 	file:  "internal/tiered/pace.go",
 	old:   "return float64(left)*float64(written) < 2*float64(passed)*float64(p.toSave)",
 	new:   "return false && written == 0",
-	pkg:   ".", test: "TestShutdownSlowDisk",
+	pkg:   "./internal/tests/ssd", test: "TestShutdownSlowDisk",
 }, {
 	guard: "nobody waits for room beyond a Shutdown's time",
 	file:  "internal/tiered/shutdown.go",
 	old:   "\tdefer context.AfterFunc(ctx, t.Hurry)()\n",
-	pkg:   ".", test: "TestFault16Shutdown",
+	pkg:   "./internal/tests/ssd", test: "TestFault16Shutdown",
 }, {
 	guard: "whoever closes second waits for the first",
 	file:  "internal/tiered/shutdown.go",
 	old:   "\tselect {\n\tcase <-before:\n\t\treturn false, nil\n\tcase <-ctx.Done():\n\t}\n",
-	pkg:   ".", test: "TestShutdownBesideAnother",
+	pkg:   "./internal/tests/ssd", test: "TestShutdownBesideAnother",
 }}

@@ -32,7 +32,7 @@ var simulated = []mutation{{
 	guard: "the simulation of both tiers is told of what both miss",
 	file:  "internal/tiered/lookup.go",
 	old:   "\t\ts.ram.TellLower(hash, false, len(key), 0, 0)\n",
-	pkg:   ".", test: "TestCurveOfBothTiers",
+	pkg:   "./internal/tests/bytes", test: "TestCurveOfBothTiers",
 }, {
 	guard: "the largest record that is planned counts the simulations",
 	file:  "internal/ram/lifecycle.go",

@@ -69,13 +69,13 @@ var small = []mutation{{
 	file:  "typed_space.go",
 	old:   "namespace, keys)\n",
 	new:   "namespace, keys[:0])\n",
-	pkg:   ".", test: "TestTypesOfKeysAreApart",
+	pkg:   "./internal/tests/typed", test: "TestTypesOfKeysAreApart",
 }, {
 	guard: "a declared type of keys is not another of the same bits",
 	file:  "internal/typed/key.go",
 	old:   "if !predeclared(t) {",
 	new:   "if false {",
-	pkg:   ".", test: "TestTypesOfKeysAreApart",
+	pkg:   "./internal/tests/typed", test: "TestTypesOfKeysAreApart",
 }, {
 	guard: "a released buffer is not released again",
 	file:  "bufpool/refs.go",

@@ -44,5 +44,5 @@ var deadlines = []mutation{{
 	file:  "front.go",
 	old:   "return max(deadline-c.slideLead, 2)",
 	new:   "return deadline",
-	pkg:   ".", test: "TestExpireAfterAccess",
+	pkg:   "./internal/tests/bytes", test: "TestExpireAfterAccess",
 }}

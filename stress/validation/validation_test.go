@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The stress test of the root package notices when readers do not validate what
+// The stress test of a cache notices when readers do not validate what
 // they copied: it is built once more without the validation, and must fail. Where
 // Go runs one goroutine at a time, a copy is hardly ever interrupted.
 func TestStressNoticesMissingValidation(t *testing.T) {
@@ -16,7 +16,7 @@ func TestStressNoticesMissingValidation(t *testing.T) {
 	if err != nil {
 		t.Skip("no go command at hand")
 	}
-	cmd := exec.Command(goTool, "test", "-tags=firn_skip_validation", "-count=1", "-timeout=30m", "-run=^TestStress$", "github.com/firncache/firn")
+	cmd := exec.Command(goTool, "test", "-tags=firn_skip_validation", "-count=1", "-timeout=30m", "-run=^TestStress$", "github.com/firncache/firn/internal/tests/bytes")
 	cmd.Env = append(os.Environ(), "FIRN_STRESS=5000", "GOMAXPROCS=4")
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
