@@ -67,7 +67,8 @@ type body interface {
 	// rest is what next has not returned yet, its length -1 if that is not known.
 	rest() span
 
-	close()
+	// close ends it. Its memory is used again if nothing that next returned is in use any more.
+	close(unused bool)
 }
 
 // chunkBuffers have the bytes of chunks on their way to clients.
@@ -104,12 +105,11 @@ func (b *storedBody) next(ctx context.Context) ([]byte, error) {
 	return data, nil
 }
 
-func (b *storedBody) close() {
-	if b.buf != nil {
+func (b *storedBody) close(unused bool) {
+	if b.buf != nil && unused {
 		chunkBuffers.Put(b.buf)
-		b.buf = nil
 	}
-	b.end = b.off
+	b.buf, b.end = nil, b.off
 }
 
 // read returns what the chunk at a position has from there on, in buf.

@@ -76,6 +76,9 @@ var kept = map[string]bool{"Content-Length": true, "Content-Encoding": true, "Co
 func merge(stored, update http.Header) http.Header {
 	merged := stored.Clone()
 	for name, values := range endToEnd(update) {
+		if name == "Vary" { // the answer was chosen by all that the stored response names, too
+			values = append(values[:len(values):len(values)], stored[name]...)
+		}
 		if !kept[name] {
 			merged[name] = values
 		}
@@ -100,7 +103,9 @@ func endToEnd(h http.Header) http.Header {
 		}
 	}
 	for name := range members(h["Connection"]) {
-		delete(out, http.CanonicalHeaderKey(name))
+		if name = http.CanonicalHeaderKey(name); name != "Vary" {
+			delete(out, name)
+		}
 	}
 	return out
 }

@@ -26,12 +26,18 @@ var noControl = control{
 
 // parseControl reads the lines of a Cache-Control field, RFC 9111, section 5.2. Unknown
 // directives are ignored. A lifetime that cannot be read is 0, and of two the shorter one
-// counts. Directives that name fields, as no-cache="Set-Cookie", count as those without.
+// counts. Directives that name fields, as no-cache="Set-Cookie", count as those without. What stands beside a
+// semicolon, which separates nothing here, counts where it forbids something.
 func parseControl(lines []string) control {
 	c := noControl
 	for member := range members(lines) {
 		name, value, has := strings.Cut(member, "=")
 		c.add(strings.ToLower(name), unquoted(value), has)
+		for part := range strings.SplitSeq(member, ";") {
+			if part = strings.ToLower(strings.Trim(part, " \t")); part != member && (part == "private" || part == "no-store" || part == "no-cache") {
+				c.add(part, "", false)
+			}
+		}
 	}
 	return c
 }

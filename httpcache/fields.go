@@ -115,6 +115,23 @@ func dateField(h http.Header, name string, now time.Time) (t time.Time, ok bool)
 	return parseDate(lines[0], now)
 }
 
+// canonicalHeader is a header with the names of its fields in canonical form, and reports whether it is h.
+func canonicalHeader(h http.Header) (http.Header, bool) {
+	is := true
+	for name := range h {
+		is = is && http.CanonicalHeaderKey(name) == name
+	}
+	if is {
+		return h, true
+	}
+	own := make(http.Header, len(h))
+	for name, values := range h {
+		key := http.CanonicalHeaderKey(name)
+		own[key] = append(own[key], values...)
+	}
+	return own, false
+}
+
 // isToken reports whether s is a token, RFC 9110, section 5.6.2.
 func isToken(s string) bool {
 	for _, c := range []byte(s) {

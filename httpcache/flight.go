@@ -73,6 +73,7 @@ func (f *flight) is(o outcome) bool {
 // begin takes the head of the origin's response, and says what is to become of it. length is
 // that of the body, or -1. plain is false for what cannot be stored whatever its header says.
 func (f *flight) begin(status int, h http.Header, length int64, plain bool) outcome {
+	h, _ = canonicalHeader(h)
 	m := moments{f.asked, time.Now()}
 	x := f.x
 	if found := x.found; found != nil && !f.unmatched {
@@ -107,7 +108,7 @@ func (f *flight) begin(status int, h http.Header, length int64, plain bool) outc
 // unstorable takes note of a response that is for one client alone: a stored one is not the origin's
 // latest any more, and requests of its key wait for none for a while.
 func (f *flight) unstorable(status int) {
-	if isFailure(status) || isConditional(f.asker.Header) && f.x.found == nil {
+	if isFailure(status) || f.asker.Header["Authorization"] != nil || isConditional(f.asker.Header) && f.x.found == nil {
 		return
 	}
 	if f.x.found != nil {

@@ -16,7 +16,10 @@ type Handler struct {
 // ServeHTTP answers a request. An answer that cannot be completed ends with http.ErrAbortHandler, and so with
 // the connection. What the Handler behind panics with, all panic with who wait for its answer.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := h.cache.exchange(r)
+	var x *exchange
+	if s := r.URL.Scheme; s == "" || (s == "https") == (r.TLS != nil) { // or what is stored would not be of that scheme
+		x = h.cache.exchange(canonical(r))
+	}
 	if x == nil {
 		reason := passReason(r)
 		if reason == "" {
@@ -71,12 +74,13 @@ func (h *Handler) send(w http.ResponseWriter, a *answer) {
 	if s.empty {
 		return
 	}
-	b := a.body(h.cache, s)
-	defer b.close()
+	b, unused := a.body(h.cache, s), false
+	defer func() { b.close(unused) }()
 	if stream, ok := b.(*streamBody); ok {
 		stream.blocked = func() { _ = http.NewResponseController(w).Flush() }
 	}
-	if err := h.copy(w, a, b); err != nil {
+	var err error
+	if unused, err = h.copy(w, a, b); err != nil {
 		h.fail(a.req, err)
 	}
 }
@@ -96,21 +100,22 @@ func replace(h http.Header, lines headerLines) {
 	}
 }
 
-// copy sends a body. Its error is why that ends early.
-func (h *Handler) copy(w http.ResponseWriter, a *answer, b body) error {
+// copy sends a body. Its error is why that ends early. HTTP/2 may have what a failed Write was given in use
+// when that has returned: then unused is false.
+func (h *Handler) copy(w http.ResponseWriter, a *answer, b body) (unused bool, err error) {
 	ctx := a.req.Context()
 	for {
 		data, err := b.next(ctx)
 		switch {
 		case err == io.EOF:
-			return nil
+			return true, nil
 		case err == errGone:
-			return h.tail(w, a, b)
+			return true, h.tail(w, a, b)
 		case err != nil:
-			return err
+			return true, err
 		}
 		if _, err := w.Write(data); err != nil {
-			return nil // the client has left
+			return false, nil // the client has left
 		}
 		if a.saves {
 			h.cache.stats.savedBytes.Add(uint64(len(data)))

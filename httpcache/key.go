@@ -6,7 +6,7 @@ import (
 )
 
 // DefaultKey is the key of a request: its URL with the scheme, the host in lower case and the query,
-// and its Host field if that names another host than the URL.
+// and before them its Host field if that names another host than the URL.
 func DefaultKey(r *http.Request) string {
 	scheme, host := r.URL.Scheme, r.URL.Host
 	if scheme == "" {
@@ -17,12 +17,15 @@ func DefaultKey(r *http.Request) string {
 	if host == "" {
 		host = r.Host
 	}
-	key := strings.ToLower(scheme) + "://" + strings.ToLower(trimPort(scheme, host)) + r.URL.EscapedPath()
+	key := strings.ToLower(scheme) + "://" + strings.ToLower(trimPort(scheme, host)) + r.URL.Opaque
+	if r.URL.Opaque == "" {
+		key += r.URL.EscapedPath()
+	}
 	if r.URL.ForceQuery || r.URL.RawQuery != "" {
 		key += "?" + r.URL.RawQuery
 	}
 	if r.Host != "" && !strings.EqualFold(r.Host, host) {
-		key += " " + strings.ToLower(r.Host)
+		key = strings.ToLower(r.Host) + " " + key
 	}
 	return key
 }

@@ -58,7 +58,7 @@ func hasValidator(h http.Header) bool { return h["Etag"] != nil || h["Last-Modif
 // storable reports whether a response to a GET may be stored.
 func storable(shared bool, req http.Header, status int, h http.Header, c *control, explicit bool) bool {
 	switch {
-	case status < 200 || status == http.StatusPartialContent || status == http.StatusNotModified:
+	case status < 200 || status == http.StatusPartialContent || status == http.StatusNotModified || isOfRequest(status):
 		return false
 	case c.mustUnderstand && !understood(status):
 		return false
@@ -70,16 +70,25 @@ func storable(shared bool, req http.Header, status int, h http.Header, c *contro
 	return explicit || c.public || c.private || heuristicallyCacheable(status)
 }
 
+// isOfRequest reports whether a status is about fields of one request, such as Range, that Vary does not name.
+func isOfRequest(status int) bool {
+	switch status {
+	case http.StatusPreconditionFailed, http.StatusRequestedRangeNotSatisfiable, http.StatusExpectationFailed, http.StatusRequestHeaderFieldsTooLarge:
+		return true
+	}
+	return false
+}
+
 // sharable reports whether a shared cache may store a response, and so return it to others
 // than the client that it was made for.
 func sharable(req, h http.Header, c *control) bool {
 	switch {
 	case c.private:
 		return false
+	case h["Set-Cookie"] != nil:
+		return (c.public || c.sMaxAge != absent) && !c.noCache
 	case req["Authorization"] != nil:
 		return c.public || c.mustRevalidate || c.sMaxAge != absent
-	case h["Set-Cookie"] != nil:
-		return c.public || c.sMaxAge != absent
 	}
 	return true
 }

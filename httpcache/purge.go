@@ -58,7 +58,7 @@ func (c *Cache) Close() error { return c.heads.Close() }
 // isSafe reports whether a method is one that changes nothing at the origin.
 func isSafe(method string) bool {
 	switch method {
-	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace:
+	case "", http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace:
 		return true
 	}
 	return false

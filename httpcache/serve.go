@@ -1,6 +1,7 @@
 package httpcache
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -27,6 +28,17 @@ func (c *Cache) exchange(r *http.Request) *exchange {
 		return nil
 	}
 	return x
+}
+
+// canonical is a request with its method, and with the names of its fields in canonical form.
+func canonical(r *http.Request) *http.Request {
+	h, is := canonicalHeader(r.Header)
+	if is && r.Method != "" {
+		return r
+	}
+	own := *r
+	own.Method, own.Header = cmp.Or(r.Method, http.MethodGet), h
+	return &own
 }
 
 // answer finds the answer to a request, or has the origin make it.
@@ -139,7 +151,7 @@ func (c *Cache) newFlight(x *exchange, joinable bool) *flight {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(x.req.Context()))
 	f := &flight{c: c, x: x, client: x.req.Context(), cancel: cancel, joinable: joinable, answered: make(chan struct{}), users: 1}
 	f.asker = x.req.Clone(ctx)
-	f.asker.Body = http.NoBody
+	f.asker.Method, f.asker.Body = http.MethodGet, http.NoBody // a HEAD may have it refreshed
 	if f.req = f.asker.Clone(ctx); x.found != nil {
 		makeConditional(f.req.Header, x.found.lines.header())
 	}

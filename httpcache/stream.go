@@ -296,7 +296,7 @@ func (b *streamBody) pass(n int64) {
 	}
 }
 
-func (b *streamBody) close() {
+func (b *streamBody) close(unused bool) {
 	s := b.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -304,8 +304,8 @@ func (b *streamBody) close() {
 		return
 	}
 	delete(s.readers, b)
-	if s.changed(); b.buf != nil {
+	if s.changed(); b.buf != nil && unused {
 		chunkBuffers.Put(b.buf)
-		b.buf = nil
 	}
+	b.buf = nil
 }

@@ -21,7 +21,7 @@ type Transport struct {
 // The context ends the waiting of this request alone: what the origin was asked for goes on for others, or if
 // it is being stored.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	x := t.cache.exchange(req)
+	x := t.cache.exchange(canonical(req))
 	if x == nil {
 		return t.pass(req, cmp.Or(passReason(req), "bypass"))
 	}
@@ -94,7 +94,9 @@ func (t *Transport) response(a *answer) *http.Response {
 		}
 		return newResponse(a.req, s.status, h, length, http.NoBody)
 	}
-	return newResponse(a.req, s.status, h, s.length, &responseBody{t: t, a: a, body: a.body(t.cache, s)})
+	b := &responseBody{t: t, a: a, body: a.body(t.cache, s)}
+	b.ctx, b.cancel = context.WithCancel(a.req.Context())
+	return newResponse(a.req, s.status, h, s.length, b)
 }
 
 // run answers a flight's request.
@@ -178,10 +180,14 @@ func pump(f *flight, body io.Reader) error {
 	}
 }
 
-// responseBody is the body of a response.
+// responseBody is the body of a response. Close may be called beside Read, which it ends.
 type responseBody struct {
 	t      *Transport
 	a      *answer
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	mu     sync.Mutex
 	body   body
 	data   []byte        // read and not yet returned
 	tail   io.ReadCloser // the rest, from the origin, where a part was evicted
@@ -189,6 +195,8 @@ type responseBody struct {
 }
 
 func (b *responseBody) Read(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if b.closed {
 		return 0, http.ErrBodyReadAfterClose
 	}
@@ -196,7 +204,7 @@ func (b *responseBody) Read(p []byte) (int, error) {
 		return b.tail.Read(p)
 	}
 	for len(b.data) == 0 {
-		data, err := b.body.next(b.a.req.Context())
+		data, err := b.body.next(b.ctx)
 		if err == errGone {
 			return b.resume(p)
 		}
@@ -215,7 +223,7 @@ func (b *responseBody) Read(p []byte) (int, error) {
 
 // resume reads on from the origin.
 func (b *responseBody) resume(p []byte) (int, error) {
-	tail, err := b.t.tail(b.a, b.body)
+	tail, err := b.t.tail(b.ctx, b.a, b.body)
 	if err != nil {
 		b.t.cache.stats.aborted.Add(1)
 		return 0, err
@@ -225,11 +233,14 @@ func (b *responseBody) resume(p []byte) (int, error) {
 }
 
 func (b *responseBody) Close() error {
+	b.cancel()
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if b.closed {
 		return nil
 	}
 	b.closed = true
-	b.body.close()
+	b.body.close(true)
 	b.a.done()
 	if b.tail != nil {
 		return b.tail.Close()
@@ -238,12 +249,12 @@ func (b *responseBody) Close() error {
 }
 
 // tail is the rest of a body, from the origin.
-func (t *Transport) tail(a *answer, rest body) (io.ReadCloser, error) {
+func (t *Transport) tail(ctx context.Context, a *answer, rest body) (io.ReadCloser, error) {
 	req, want := a.tailRequest(rest)
 	if req == nil {
 		return nil, io.ErrUnexpectedEOF
 	}
-	resp, err := t.next.RoundTrip(req)
+	resp, err := t.next.RoundTrip(req.WithContext(ctx))
 	if err != nil {
 		return nil, err
 	}

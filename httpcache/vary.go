@@ -41,11 +41,13 @@ func normalized(name string, lines []string) string {
 		return "\x00" // differs from an empty value
 	}
 	var b strings.Builder
-	for member := range members(lines) {
-		if b.Len() > 0 {
-			b.WriteByte(',')
+	for rest := strings.Join(lines, ","); ; b.WriteByte(',') {
+		end := memberEnd(rest)
+		b.WriteString(strings.Trim(rest[:end], " \t"))
+		if end == len(rest) {
+			break
 		}
-		b.WriteString(member)
+		rest = rest[end+1:]
 	}
 	if name == "Accept-Encoding" || name == "Accept-Language" || name == "Accept-Charset" {
 		return strings.ToLower(strings.ReplaceAll(b.String(), " ", ""))
