@@ -99,7 +99,7 @@ func (t *Tier) Open(local shared.Local) (*shared.Trust, error) {
 	t.opened = true
 	trust := shared.NewTrust(t.slots(), local.Seals())
 	trust.SetClock(bootMillis, t.o.Staleness/2)
-	t.unixOffset.Store((time.Now().UnixMilli() - local.Now()) &^ 1)
+	t.unixOffset.Store(shared.UnixOffset(time.Now, local.Now))
 	t.below.Store(&localTiers{local})
 	t.trust.Store(trust)
 	trust.Advance(bootMillis())

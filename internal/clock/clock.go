@@ -20,7 +20,14 @@ const Unknown = math.MaxInt64 / 2
 // was suspended counts, from the next tick of any coarse time on.
 func Millis() int64 { return time.Since(start).Milliseconds() + suspended.total.Load() }
 
-var start = time.Now().Add(-time.Second)
+var start = Aligned(time.Now()).Add(-time.Second)
+
+// Aligned is the last even millisecond of Unix time. A time that counts from there differs from Unix
+// time by an even number of milliseconds: so all processes of a machine exchange deadlines unchanged,
+// and the lowest bit, which has a meaning, stays.
+func Aligned(t time.Time) time.Time {
+	return t.Add(-time.Duration(t.UnixNano() % int64(2*time.Millisecond)))
+}
 
 // InBubble reports whether the caller is in a bubble of testing/synctest, where
 // Millis makes no sense: time begins anew there, in the year 2000.

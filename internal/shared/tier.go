@@ -139,6 +139,21 @@ type Local interface {
 	Seals() int
 }
 
+// UnixOffset is by how much Unix time is ahead of a store's time, in milliseconds, and even.
+func UnixOffset(unix func() time.Time, now func() int64) int64 {
+	var at time.Time
+	ms := now()
+	for range 8 { // until both are read within one millisecond
+		at = unix()
+		before := ms
+		if ms = now(); ms == before {
+			break
+		}
+	}
+	const even, half = int64(2 * time.Millisecond), int64(time.Millisecond / 2)
+	return (at.UnixNano() - ms*int64(time.Millisecond) + half) / even * 2
+}
+
 // Policy is how a store uses a tier.
 type Policy struct {
 	Fingerprint string        // of what is written: copies on the SSD of another are not found

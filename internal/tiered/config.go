@@ -50,7 +50,7 @@ func (cfg *Config) ticker() func() int64 {
 	if cfg.Clock == nil {
 		return clock.Millis
 	}
-	start := cfg.Clock()
+	start := clock.Aligned(cfg.Clock())
 	return func() int64 { return max(cfg.Clock().Sub(start).Milliseconds()+atOpen, 1) }
 }
 
@@ -61,8 +61,8 @@ func (cfg *Config) wall() func() int64 {
 	if cfg.Clock != nil {
 		at = cfg.Clock
 	}
-	start := max(at().UnixMilli(), 1) - tick()
-	return func() int64 { return start + tick() }
+	start := shared.UnixOffset(at, tick)
+	return func() int64 { return max(start+tick(), 1) }
 }
 
 // machine is the time since the machine was started; nil if the user gives a clock.

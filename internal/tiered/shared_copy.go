@@ -116,7 +116,7 @@ func shorten(deadline, then int64, stamp shared.Stamp) (int64, shared.Stamp) {
 	case deadline < 0:
 		return max(deadline, -then), stamp
 	case deadline == 0 || deadline > then:
-		return then | 1, stamp | shared.Shortened // odd: it is not refreshed ahead
+		return (then - 1) | 1, stamp | shared.Shortened // odd: it is not refreshed ahead
 	}
 	return deadline, stamp
 }

@@ -292,7 +292,7 @@ func (t *Tier) toServer(deadline int64) (at, until int64) {
 	if deadline == 0 {
 		return 0, 0
 	}
-	offset := (t.server.now() - t.local.Now()) &^ 1
+	offset := shared.UnixOffset(time.Now, t.local.Now)
 	if deadline < 0 {
 		return deadline - offset, offset - deadline
 	}
@@ -301,7 +301,7 @@ func (t *Tier) toServer(deadline int64) (at, until int64) {
 
 // toLocal is a deadline of the server in the store's time.
 func (t *Tier) toLocal(deadline int64) int64 {
-	offset := (t.server.now() - t.local.Now()) &^ 1
+	offset := shared.UnixOffset(time.Now, t.local.Now)
 	switch {
 	case deadline == 0:
 		return 0
