@@ -73,7 +73,20 @@ func (c *Cache) setMultiContext(ctx context.Context, keys, values [][]byte, ttl 
 	return c.store.SetMultiContext(ctx, keys, values, deadline, each)
 }
 
+// SetMultiContext is SetMulti, and waits as SetContext does, once for all keys.
+func (c *Cache) SetMultiContext(ctx context.Context, keys, values [][]byte) error {
+	if err := pairs(keys, values); err != nil {
+		return err
+	}
+	return c.setMultiContext(ctx, keys, values, c.ttl)
+}
+
 // DeleteMulti removes the values of many keys, as many as it can, and returns the first
 // error. That there were none is no error. It costs less than single Deletes: the waits for
 // the keys' memory overlap.
 func (c *Cache) DeleteMulti(keys [][]byte) error { return c.store.DeleteMulti(keys) }
+
+// DeleteMultiContext is DeleteMulti, and waits as SetContext does, once for all keys.
+func (c *Cache) DeleteMultiContext(ctx context.Context, keys [][]byte) error {
+	return c.store.DeleteMultiContext(ctx, keys)
+}

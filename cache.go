@@ -3,11 +3,15 @@ package firn
 import (
 	"context"
 	"iter"
+	"sync/atomic"
 	"time"
 
+	"github.com/firncache/firn/internal/coherence"
+	"github.com/firncache/firn/internal/hot"
 	"github.com/firncache/firn/internal/load"
 	"github.com/firncache/firn/internal/testseam"
 	"github.com/firncache/firn/internal/tiered"
+	"github.com/firncache/firn/internal/typed"
 )
 
 // Cache is a byte cache. All methods are safe for concurrent use. No method
@@ -27,6 +31,31 @@ type Cache struct {
 	listeners listeners
 }
 
+// hotShare is the part of RAMBytes that hot values may take, of all typed caches together.
+const hotShare = 4
+
+// typedState is a cache's state of the typed caches on it.
+type typedState struct {
+	spaces typed.Namespaces
+	values atomic.Pointer[typed.Namespace] // of SetValue, once it is in use
+	fronts coherence.Table
+	hot    hot.Budget // of the fronts that are firn's own
+
+	tags   typed.Tags
+	tagged atomic.Bool // there may be values with tags
+
+	mismatches, decodeErrors, tagMisses, tagOverflows atomic.Uint64
+}
+
+// addTo adds the counters to a snapshot.
+func (l *typedState) addTo(s *Stats) {
+	s.RAM.OverheadBytes += l.hot.Used()
+	s.Mismatches, s.DecodeErrors = l.mismatches.Load(), l.decodeErrors.Load()
+	s.FrontHits = l.fronts.Hits()
+	s.TagMisses, s.TagOverflows = l.tagMisses.Load(), l.tagOverflows.Load()
+	s.Hits, s.Misses = s.Hits-min(s.Hits, s.TagMisses), s.Misses+s.TagMisses // their bytes were found
+}
+
 // Open makes a cache. A field of Options that makes no sense is an error that
 // names it.
 func Open(opts Options) (*Cache, error) { return open(opts, testseam.Adjust) }
@@ -41,7 +70,7 @@ func open(opts Options, adjust func(*tiered.Config)) (*Cache, error) {
 	if adjust != nil {
 		adjust(&cfg)
 	}
-	c.tellListeners(&cfg)
+	c.listeners.hear(&cfg)
 	if err := c.store.Open(cfg); err != nil {
 		return nil, openError(err)
 	}
@@ -50,7 +79,7 @@ func open(opts Options, adjust func(*tiered.Config)) (*Cache, error) {
 	c.typed.hot.Open(c.store.Lend, opts.RAMBytes/hotShare)
 	c.typed.tags.Open(&c.store)
 	c.store.Tell(0) // until somebody listens
-	c.listen(opts.listener())
+	c.listeners.listen(&c.store, listenerOf(opts.OnEvict, opts.OnEvictCauses))
 	c.loads.Open(&c.store, opts.loads())
 	return c, nil
 }
@@ -159,6 +188,44 @@ func (c *Cache) Len() int { return c.store.Len() }
 // process, and waits as ClearContext does, without a context.
 func (c *Cache) Clear() error { return c.store.Clear() }
 
+// Stats takes a snapshot, one shard after the other: figures that belong
+// together may differ by events between them.
+func (c *Cache) Stats() Stats {
+	inRAM, onSSD := c.store.Stats()
+	st := statsOf(inRAM)
+	st.addSSD(onSSD)
+	st.addShared(c.store.SharedStats(), c.store.SharedReadDurations(), inRAM.Invalidated)
+	c.typed.addTo(&st)
+	st.addLoads(c.loads.Stats())
+	c.told.keep(&st)
+	return st
+}
+
+// Curve estimates what the cache would do with other amounts of memory. It takes some
+// microseconds, and may be called at any time. Rates are those of the last 30 to 60 seconds, or
+// since the call before that was so long ago, or since Open.
+//
+// The reads that it is about are those that Stats counts as hits and misses, less those that a
+// Front answered. With a shared tier, what RAM and SSD have not is a miss.
+func (c *Cache) Curve() Curve {
+	sim, shared, loads := c.store.Simulated(), c.store.SharedStats(), c.loads.Stats()
+	now := moment{
+		at: c.store.Now(), hits: sim.Hits, misses: sim.Misses, ssdHits: sim.SSDHits, sharedHits: shared.Hits,
+		loads: loads.Loads, loading: loads.Durations.Sum(),
+	}
+	r := ratesOf(c.lately.since(now), now)
+	curve := Curve{RAM: SizeCurve{Points: []CurvePoint{}}, Both: SizeCurve{Points: []CurvePoint{}}, Reads: r.reads, LoadTime: r.loadTime}
+	if sim.HasBoth {
+		curve.Both = r.sizes(&sim.Both, sim.RAMBytes+sim.SSDBytes, false)
+		r.both, r.ssdBytes = &curve.Both, sim.SSDBytes
+	}
+	if sim.HasRAM {
+		curve.RAM = r.sizes(&sim.RAM, sim.RAMBytes, c.store.HasSSD())
+	}
+	r.advise(&curve, c.store.HasSSD())
+	return curve
+}
+
 // SetRAMBytes changes the RAM budget while the cache is in use. When it returns,
 // the cache holds no more than that, and has given the rest back to the
 // system. If it is called again meanwhile, by OnEvict perhaps, the later call
@@ -172,3 +239,34 @@ func (c *Cache) SetRAMBytes(n int64) error {
 	c.typed.hot.Limit(c.store.RAMBytes() / hotShare)
 	return err
 }
+
+// The writes that take a context are for caches with a shared tier, which a write waits for.
+// Without one they are what they are without a context: nothing waits, and nobody looks at it.
+//
+// Of a write that fails with the context's error, or with ErrSharedUnavailable, nobody knows
+// whether the server has done it, or will: no copy is kept here, and a read asks the server. A
+// removal is done later, when the server is back, as long as there is room to keep it.
+
+// SetContext is Set that waits for the shared tier until ctx ends, or for the timeout of
+// that tier if that is earlier.
+func (c *Cache) SetContext(ctx context.Context, key, value []byte) error {
+	return c.SetWithTTLContext(ctx, key, value, c.loads.Jittered(c.ttl))
+}
+
+// SetWithTTLContext is SetWithTTL, and waits as SetContext does.
+func (c *Cache) SetWithTTLContext(ctx context.Context, key, value []byte, ttl time.Duration) error {
+	hash := c.store.Prefetch(key)
+	deadline, err := c.deadline(ttl)
+	if err != nil {
+		return err
+	}
+	return c.store.SetContext(ctx, hash, key, value, deadline)
+}
+
+// DeleteContext is Delete, and waits as SetContext does.
+func (c *Cache) DeleteContext(ctx context.Context, key []byte) error {
+	return c.store.DeleteContext(ctx, key)
+}
+
+// ClearContext is Clear, and waits as SetContext does.
+func (c *Cache) ClearContext(ctx context.Context) error { return c.store.ClearContext(ctx) }

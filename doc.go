@@ -177,31 +177,25 @@ package firn
 
 // The files of the package:
 //
-//	cache.go             Cache: Open, Get, Set, Delete
+//	cache.go             Cache: Open, Get, Set, Delete; writes with a context, for a shared tier
 //	shutdown.go          Close, and Shutdown with a deadline
 //	batch.go             GetMulti, SetMulti, DeleteMulti
-//	write_context.go     Set, Delete and their like with a context, for a shared tier
 //	compute.go           Compute, and what is made of it
-//	expiry.go            Forever, Touch, ExpireAfterAccess
+//	touch.go             Forever, Touch, ExpireAfterAccess
 //	entry.go             LookupEntry: value, time to live and tier
-//	load.go              GetOrLoad, Refresh, and the directives of a loader
-//	load_conditional.go  CachedValue, for loaders that ask whether it has changed
+//	load.go              GetOrLoad, Refresh; SetLoadTTL and CachedValue, for loaders
 //	value.go             SetValue, GetValue
 //	codec.go             Codec, and the default ones
 //	typed.go             Typed: keys and values of any type, above the bytes
 //	typed_*.go           its loads, batches, Compute, events, tags and namespace
 //	front.go             Front: decoded values above a Typed; hot values are firn's own
-//	options.go           Options and LoadingOptions, and their validation
+//	options.go           Options and LoadingOptions, and their validation; SharedTier, Tracer
 //	options_ssd.go       SSDOptions, likewise
-//	options_shared.go    SharedTier
 //	errors.go            the errors that a caller may test for
 //	listeners.go         who is told of entries that leave
-//	tracer.go            spans of loads and of reads of the disk
-//	stats.go             Stats and Metrics
-//	stats_shared.go      SharedStats, and their metrics
-//	histogram.go         Histogram: durations, in both
-//	curve.go             Curve: what other sizes would do; curve_rates.go: its figures from
-//	                     counts
+//	stats.go             Stats, and Histogram for durations in it
+//	metrics.go           Metrics: the name, unit and help of each figure
+//	curve.go             Curve: what other sizes would do, and its figures from counts
 //	seams.go             what the live page, the command and tests reach beyond Stats
 //
 // One word has one meaning in the whole tree; each package's own words open its doc.go:

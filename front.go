@@ -164,9 +164,6 @@ func (c *Cache) deadlineOfFront(until int64) int64 {
 	return until + c.slideLead
 }
 
-// hotShare is the part of RAMBytes that hot values may take, of all typed caches together.
-const hotShare = 4
-
 // checkHot refuses hot values that would not be coherent, or could be changed by a caller.
 func (t *Typed[K, V]) checkHot(opts *TypedOptions[K, V]) error {
 	v := reflect.TypeFor[V]()

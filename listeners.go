@@ -11,6 +11,46 @@ import (
 	"github.com/firncache/firn/internal/tiered"
 )
 
+// Cause says why an entry left the cache.
+type Cause uint8
+
+// The causes.
+const (
+	CauseCapacity = Cause(ram.Capacity) // its room was needed for others
+	CauseExpired  = Cause(ram.Expired)  // its time was over
+	CauseReplaced = Cause(ram.Replaced) // its key was set again
+	CauseDeleted  = Cause(ram.Deleted)  // its key was deleted, or the cache was cleared
+
+	// CauseDemoted and CauseSSDEvicted are told to those who ask: see
+	// Options.OnEvictCauses.
+	CauseDemoted    = Cause(ram.Demoted)      // its room in RAM was needed, and it lives on in the SSD tier
+	CauseSSDEvicted = Cause(ram.LowerEvicted) // its room in the SSD tier was needed, and RAM did not have it
+
+	// CauseInvalidated is told of a copy whose entry in the shared tier another process has
+	// changed, or that has expired or was evicted there.
+	CauseInvalidated = Cause(ram.Invalidated)
+)
+
+func (c Cause) String() string {
+	switch c {
+	case CauseCapacity:
+		return "capacity"
+	case CauseExpired:
+		return "expired"
+	case CauseReplaced:
+		return "replaced"
+	case CauseDeleted:
+		return "deleted"
+	case CauseDemoted:
+		return "demoted"
+	case CauseSSDEvicted:
+		return "ssd_evicted"
+	case CauseInvalidated:
+		return "invalidated"
+	}
+	return fmt.Sprintf("Cause(%d)", uint8(c))
+}
+
 // listener is told of entries that leave the cache: an OnEvict.
 type listener struct {
 	causes ram.Causes
@@ -48,56 +88,55 @@ func (l *listeners) want(key []byte, cause ram.Cause) bool {
 	return slices.ContainsFunc(l.load(), func(each *listener) bool { return each.listensTo(key, cause) })
 }
 
-// tellListeners makes the cache's listeners those whom the tiers tell. The tiers, which
-// outlive a cache that nobody closed, do not hold on to it: a listener may refer to it.
-func (c *Cache) tellListeners(cfg *tiered.Config) {
-	w := weak.Make(c)
+// hear makes the listeners those whom the tiers tell. The tiers, which outlive a cache that
+// nobody closed, do not hold on to it, of which l is a part: a listener may refer to it.
+func (l *listeners) hear(cfg *tiered.Config) {
+	w := weak.Make(l)
 	cfg.Evicted = func(key, value []byte, cause ram.Cause) {
-		if c := w.Value(); c != nil {
-			c.listeners.tell(key, value, cause)
+		if l := w.Value(); l != nil {
+			l.tell(key, value, cause)
 		}
 	}
 	cfg.Wants = func(key []byte, cause ram.Cause) bool {
-		c := w.Value()
-		return c != nil && c.listeners.want(key, cause)
+		l := w.Value()
+		return l != nil && l.want(key, cause)
 	}
 }
 
-// listen has the tiers tell l until stop is called; an entry that left before may be told
-// after it. With nil it does nothing.
-func (c *Cache) listen(l *listener) (stop func()) {
-	if l == nil {
+// listen has the tiers tell one more until stop is called; an entry that left before may be
+// told after it. With nil it does nothing.
+func (l *listeners) listen(store *tiered.Store, one *listener) (stop func()) {
+	if one == nil {
 		return func() {}
 	}
-	c.changeListeners(func(all []*listener) []*listener { return append(all, l) })
+	l.change(store, func(all []*listener) []*listener { return append(all, one) })
 	return func() {
-		c.changeListeners(func(all []*listener) []*listener {
-			return slices.DeleteFunc(all, func(each *listener) bool { return each == l })
+		l.change(store, func(all []*listener) []*listener {
+			return slices.DeleteFunc(all, func(each *listener) bool { return each == one })
 		})
 	}
 }
 
-// changeListeners replaces the listeners by the result of change, which gets a copy.
-func (c *Cache) changeListeners(change func([]*listener) []*listener) {
-	l := &c.listeners
+// change replaces the listeners by the result of f, which gets a copy.
+func (l *listeners) change(store *tiered.Store, f func([]*listener) []*listener) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	all := change(slices.Clone(l.load()))
+	all := f(slices.Clone(l.load()))
 	l.all.Store(&all)
 	var causes ram.Causes
 	for _, each := range all {
 		causes |= each.causes
 	}
-	c.store.Tell(causes)
+	store.Tell(causes)
 }
 
-// listener is OnEvict, nil without.
-func (o *Options) listener() *listener {
-	if o.OnEvict == nil {
+// listenerOf is an OnEvict with its causes, nil without.
+func listenerOf(onEvict func(key, value []byte, cause Cause), list []Cause) *listener {
+	if onEvict == nil {
 		return nil
 	}
-	causes, _ := causesOf(o.OnEvictCauses)
-	return &listener{causes: causes, told: o.OnEvict}
+	causes, _ := causesOf(list)
+	return &listener{causes: causes, told: onEvict}
 }
 
 // causesOf is the set of some causes, of which nil are the default.

@@ -137,3 +137,17 @@ func (c *Cache) Refresh(ctx context.Context, dst, key []byte, load LoadFunc) ([]
 // counts. It fails if ctx is not a loader's, or ttl is more than a hundred years and not
 // Forever. LoadingOptions.TTLJitter applies.
 func SetLoadTTL(ctx context.Context, ttl time.Duration) error { return load.SetTTL(ctx, ttl) }
+
+// CachedValue is the value that the cache holds of the key that a loader loads, for a
+// question such as "has it changed since": its ETag, version or time. If the source says
+// that it has not, the loader returns [ErrNotModified]: its callers get this value, and
+// the cache keeps it for another Options.TTL, or what [SetLoadTTL] says. The load holds
+// the value until it ends, so that it is there then, whatever was evicted meanwhile; a
+// Set, Delete or Clear wins over it as over any load.
+//
+// A loader calls it with its own context, or one made from it. It reports false where the
+// cache holds none, in a bulk load, and with a context that is no loader's. An expired
+// value is held for LoadingOptions.StaleIfError or StaleWhileRevalidate; without these a
+// loader is given one by Refresh and RefreshAfter alone. The slice must not be changed.
+// The loaders of a Typed use its method of the same name.
+func CachedValue(ctx context.Context) (value []byte, ok bool) { return load.CachedValue(ctx, nil) }

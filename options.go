@@ -1,12 +1,14 @@
 package firn
 
 import (
-	"fmt"
+	"context"
 	"log/slog"
+	"reflect"
 	"time"
 
 	"github.com/firncache/firn/internal/load"
 	"github.com/firncache/firn/internal/ram"
+	"github.com/firncache/firn/internal/shared"
 	"github.com/firncache/firn/internal/tiered"
 )
 
@@ -219,45 +221,8 @@ type LoadingOptions struct {
 	MaxLoads int
 }
 
-// Cause says why an entry left the cache.
-type Cause uint8
-
-// The causes.
-const (
-	CauseCapacity = Cause(ram.Capacity) // its room was needed for others
-	CauseExpired  = Cause(ram.Expired)  // its time was over
-	CauseReplaced = Cause(ram.Replaced) // its key was set again
-	CauseDeleted  = Cause(ram.Deleted)  // its key was deleted, or the cache was cleared
-
-	// CauseDemoted and CauseSSDEvicted are told to those who ask: see
-	// Options.OnEvictCauses.
-	CauseDemoted    = Cause(ram.Demoted)      // its room in RAM was needed, and it lives on in the SSD tier
-	CauseSSDEvicted = Cause(ram.LowerEvicted) // its room in the SSD tier was needed, and RAM did not have it
-
-	// CauseInvalidated is told of a copy whose entry in the shared tier another process has
-	// changed, or that has expired or was evicted there.
-	CauseInvalidated = Cause(ram.Invalidated)
-)
-
-func (c Cause) String() string {
-	switch c {
-	case CauseCapacity:
-		return "capacity"
-	case CauseExpired:
-		return "expired"
-	case CauseReplaced:
-		return "replaced"
-	case CauseDeleted:
-		return "deleted"
-	case CauseDemoted:
-		return "demoted"
-	case CauseSSDEvicted:
-		return "ssd_evicted"
-	case CauseInvalidated:
-		return "invalidated"
-	}
-	return fmt.Sprintf("Cause(%d)", uint8(c))
-}
+// Forever is the time to live of a value that never expires.
+const Forever time.Duration = tiered.Forever
 
 const maxTTL = tiered.MaxTTL
 
@@ -292,6 +257,37 @@ func (o Options) Validate() error {
 		return err
 	}
 	return o.SSD.validate(o.RAMBytes)
+}
+
+// ttl is how long values live that are stored without a time to live of their own.
+func (o *Options) ttl() time.Duration {
+	switch {
+	case o.ExpireAfterAccess != 0:
+		return o.ExpireAfterAccess
+	case o.TTL != 0:
+		return o.TTL
+	}
+	return Forever
+}
+
+// validateAccess refuses an ExpireAfterAccess that makes no sense.
+func (o *Options) validateAccess() error {
+	after := o.ExpireAfterAccess
+	switch {
+	case after == 0:
+		return nil
+	case after < 0 || after > maxTTL:
+		return badOption("ExpireAfterAccess", "is %v: want 0, or up to %v", after, maxTTL)
+	case o.TTL != 0:
+		return badOption("ExpireAfterAccess", "is %v, and TTL is %v: want one of them", after, o.TTL)
+	case o.Shared != nil:
+		return badOption("ExpireAfterAccess", "is %v, and there is a shared tier: want 0, as that does not hear of the reads here", after)
+	case o.Loading.RefreshAfter != 0:
+		return badOption("Loading.RefreshAfter", "is %v, and ExpireAfterAccess %v: want 0, as values that are read do not grow old", o.Loading.RefreshAfter, after)
+	case o.Loading.TTLJitter != 0:
+		return badOption("Loading.TTLJitter", "is %v, and ExpireAfterAccess %v: want 0, as values that are read do not expire together", o.Loading.TTLJitter, after)
+	}
+	return nil
 }
 
 // validate refuses options that make no sense.
@@ -364,4 +360,32 @@ func (o *Options) loads() load.Config {
 		cfg.Start = o.Tracer.StartLoad
 	}
 	return cfg
+}
+
+// SharedTier is a tier on a server that the caches of several processes share. Package
+// github.com/firncache/firn/remote makes it: remote.Open.
+type SharedTier = shared.Tier
+
+// validateShared refuses a nil pointer, such as a remote.Open that failed returns.
+func (o *Options) validateShared() error {
+	if v := reflect.ValueOf(o.Shared); v.Kind() == reflect.Pointer && v.IsNil() {
+		return badOption("Shared", "is a nil %v: want one that remote.Open returned without an error, or none", v.Type())
+	}
+	return nil
+}
+
+// Tracer begins spans, as those of OpenTelemetry: package metrics/firnotel has one. Its
+// methods, and what they return, are called outside every lock, by many goroutines at once.
+type Tracer interface {
+	// StartLoad begins the span of one call of a loader, for so many keys, when its turn
+	// has come. ctx has the values of the context of the caller who began it; with
+	// background nobody waits for it, as for a refresh, and that caller may have gone
+	// on. The loader gets the context that it returns, which has to be made from ctx. end is
+	// called with the loader's error, which ErrNotFound is no failure of.
+	StartLoad(ctx context.Context, keys int, background bool) (loading context.Context, end func(err error))
+
+	// StartSSDRead begins the span of reads of the disk that a caller waits for, for so many
+	// records or parts of a value. Calls without a context, as Get, have none, nor have the
+	// cache's own reads.
+	StartSSDRead(ctx context.Context, records int) (end func(err error))
 }

@@ -1,13 +1,17 @@
 package firn
 
 import (
+	"encoding/json"
 	"fmt"
+	"iter"
 	"math"
-	"slices"
 	"sync/atomic"
+	"time"
 
+	"github.com/firncache/firn/internal/histogram"
 	"github.com/firncache/firn/internal/load"
 	"github.com/firncache/firn/internal/ram"
+	"github.com/firncache/firn/internal/shared"
 	"github.com/firncache/firn/internal/ssd"
 )
 
@@ -99,6 +103,41 @@ type SSDStats struct {
 	AdmittedPercent    int64
 }
 
+// SharedStats are the figures of the shared tier, as this process sees it, and of the copies
+// of its entries that RAM and SSD have; all 0 without one. Counters count since Open.
+type SharedStats struct {
+	Hits, Misses     uint64 // reads that it answered, and those that found nothing there
+	Copies           uint64 // kept in RAM after a read, a load or a Set
+	CopiesRefused    uint64 // their key was written, or invalidated, while they were on their way
+	Checks           uint64 // of suspect copies
+	ChecksUnchanged  uint64 // of these: the copy was the latest still, and no value was sent
+	StaleServed      uint64 // suspect copies returned while the tier could not be asked
+	Errors           uint64 // reads and writes that failed
+	CopiesDropped    uint64 // from RAM, for a push or a write of their key
+	Invalidations    uint64 // pushed by the servers: another client's writes, expiry, the servers' eviction
+	Epochs           uint64 // interruptions of a feed, after each of which copies are suspect
+	Reconnects       uint64
+	LeasesWon        uint64 // loads that this process was the one to do
+	LeaseWaits       uint64 // waits for another process's load
+	LeasesExpired    uint64 // of these, those that ended without a value
+	LeasesLost       uint64 // loaded values that were returned and not stored, as their lease was gone
+	Conflicts        uint64 // writes that found another version than they wanted to replace
+	ForeignValues    uint64 // found under the cache's keys, and not written by one: misses
+	TooLarge         uint64 // values that were not sent
+	Compressed       uint64 // values that were sent compressed
+	Reads, Writes    uint64 // requests
+	ReadBytes        uint64
+	WrittenBytes     uint64
+	Moved            uint64 // answers of a cluster that another server has the key
+	BreakerOpened    uint64 // how often a server was given up for a while
+	BreakersOpen     int64  // servers that are given up now
+	Servers          int64  // that the keys are on
+	ServersUp        int64  // of these, those heard of within the bound
+	FeedLag          time.Duration
+	Online, Tracking bool
+	ReadDurations    Histogram // of requests for values that were answered
+}
+
 // LoadStats are the figures of GetOrLoad, GetOrLoadMulti and Refresh.
 type LoadStats struct {
 	Count, Errors, Timeouts                 uint64 // in values, not in calls of loaders
@@ -117,155 +156,6 @@ func (s Stats) HitRatio() float64 {
 		return 0
 	}
 	return float64(s.Hits+s.FrontHits) / float64(s.Hits+s.FrontHits+s.Misses)
-}
-
-// Metric describes one field of Stats.
-type Metric struct {
-	Name    string // in snake case, as exporters and JSON use it
-	Unit    string // "1" for a plain number, "bytes", "ns", or "bool": 0 or 1
-	Counter bool   // it only grows; otherwise it is a gauge
-	Help    string
-	Value   func(*Stats) float64 // of a distribution, the sum of its durations
-
-	// Histogram is the field if it is a distribution, nil for a number.
-	Histogram func(*Stats) *Histogram
-}
-
-// Metrics lists the fields of Stats. Everything that shows statistics is made
-// from this list. The slice is the caller's.
-func Metrics() []Metric {
-	plain := slices.Concat(numbers, sharedNumbers)
-	list := make([]Metric, 0, len(plain)+len(distributions))
-	for _, m := range plain {
-		list = append(list, Metric{Name: m.name, Unit: m.unit, Counter: m.counter, Help: m.help, Value: m.value})
-	}
-	for _, m := range distributions {
-		list = append(list, Metric{Name: m.name, Unit: "ns", Counter: true, Help: m.help, Histogram: m.histogram,
-			Value: func(s *Stats) float64 { return m.histogram(s).h.Nanoseconds() }})
-	}
-	return list
-}
-
-var distributions = []struct {
-	name, help string
-	histogram  func(*Stats) *Histogram
-}{
-	{"ssd_read_duration", "How long reads of the disk took, their time in the queue included.", func(s *Stats) *Histogram { return &s.SSD.ReadDurations }},
-	{"shared_read_duration", "How long the shared tier took to answer requests for values, of one key or of many, those of loads included.", func(s *Stats) *Histogram { return &s.Shared.ReadDurations }},
-	{"eviction_age", "How long entries that left RAM for want of room, to the SSD tier too, had stayed since they were stored, promoted or last moved there.", func(s *Stats) *Histogram { return &s.RAM.EvictionAges }},
-	{"load_duration", "How long loaders took, of one key or of many.", func(s *Stats) *Histogram { return &s.Loads.Durations }},
-}
-
-// numberMetric is a Metric of one number.
-type numberMetric struct {
-	name, unit string
-	counter    bool
-	help       string
-	value      func(*Stats) float64
-}
-
-var numbers = []numberMetric{
-	{"hits", "1", true, "Reads that found a value. Approximate: concurrent reads may be counted once.", func(s *Stats) float64 { return float64(s.Hits) }},
-	{"misses", "1", true, "Reads that found none. Approximate, as hits.", func(s *Stats) float64 { return float64(s.Misses) }},
-	{"sets", "1", true, "Values stored.", func(s *Stats) float64 { return float64(s.Sets) }},
-	{"deletes", "1", true, "Values deleted.", func(s *Stats) float64 { return float64(s.Deletes) }},
-	{"evictions", "1", true, "Values that left for want of room.", func(s *Stats) float64 { return float64(s.Evictions) }},
-	{"expirations", "1", true, "Values taken out because their time was over.", func(s *Stats) float64 { return float64(s.Expirations) }},
-	{"replacements", "1", true, "Values that gave way to a Set of their key, expired ones that had not been taken out included.", func(s *Stats) float64 { return float64(s.Replacements) }},
-	{"cleared", "1", true, "Values that Cache.Clear took out of RAM. Those of a namespace that is cleared leave later, for other causes.", func(s *Stats) float64 { return float64(s.Cleared) }},
-	{"reinsertions", "1", true, "Values that were about to leave and were kept.", func(s *Stats) float64 { return float64(s.RAM.Reinsertions) }},
-	{"reinserted_bytes", "bytes", true, "Record bytes copied to keep those values.", func(s *Stats) float64 { return float64(s.RAM.ReinsertedBytes) }},
-	{"policy_changes", "1", true, "How often the eviction policy chose other parameters.", func(s *Stats) float64 { return float64(s.RAM.PolicyChanges) }},
-	{"front_hits", "1", true, "Typed reads that found a decoded value in a front. They are not among the hits. Approximate, as those.", func(s *Stats) float64 { return float64(s.FrontHits) }},
-	{"mismatches", "1", true, "Typed reads that found a value of another codec, version or type.", func(s *Stats) float64 { return float64(s.Mismatches) }},
-	{"decode_errors", "1", true, "Typed reads whose codec did not accept the stored bytes.", func(s *Stats) float64 { return float64(s.DecodeErrors) }},
-	{"tag_misses", "1", true, "Typed reads that found a value of which a tag was invalidated, or one that shares its place. They are among the misses.", func(s *Stats) float64 { return float64(s.TagMisses) }},
-	{"tag_overflows", "1", true, "Loaded values that were not kept because they had more than 16 tags.", func(s *Stats) float64 { return float64(s.TagOverflows) }},
-	{"tag_evictions", "1", true, "Such values that left RAM where they would have been kept, moved or demoted. They are not among the evictions.", func(s *Stats) float64 { return float64(s.RAM.TagEvictions) }},
-	{"entries", "1", false, "Values in the cache, expired ones not yet taken out included.", func(s *Stats) float64 { return float64(s.Entries) }},
-	{"ram_bytes", "bytes", false, "The RAM budget.", func(s *Stats) float64 { return float64(s.RAM.Bytes) }},
-	{"ram_used_bytes", "bytes", false, "What of the budget is in use: records, index, bookkeeping.", func(s *Stats) float64 { return float64(s.RAM.UsedBytes) }},
-	{"ram_resident_bytes", "bytes", false, "What of the budget is backed by memory, free segments included.", func(s *Stats) float64 { return float64(s.RAM.ResidentBytes) }},
-	{"record_bytes", "bytes", false, "Live records with their headers.", func(s *Stats) float64 { return float64(s.RAM.RecordBytes) }},
-	{"index_bytes", "bytes", false, "The index.", func(s *Stats) float64 { return float64(s.RAM.IndexBytes) }},
-	{"overhead_bytes", "bytes", false, "Bookkeeping other than the index.", func(s *Stats) float64 { return float64(s.RAM.OverheadBytes) }},
-	{"small_bytes", "bytes", false, "Records on probation: the policy's Small lane.", func(s *Stats) float64 { return float64(s.RAM.SmallBytes) }},
-	{"main_bytes", "bytes", false, "Records that proved themselves: the policy's Main lane.", func(s *Stats) float64 { return float64(s.RAM.MainBytes) }},
-	{"huge_pages", "bool", false, "Whether the system took the wish for huge pages.", func(s *Stats) float64 { return number(s.RAM.HugePages) }},
-	{"prefaulted_bytes", "bytes", false, "Memory made ready ahead of its first use.", func(s *Stats) float64 { return float64(s.RAM.PrefaultedBytes) }},
-	{"ssd_hits", "1", true, "Reads that the SSD tier answered.", func(s *Stats) float64 { return float64(s.SSD.Hits) }},
-	{"promotions", "1", true, "Values that came back to RAM from the SSD tier.", func(s *Stats) float64 { return float64(s.SSD.Promotions) }},
-	{"demotions", "1", true, "Values that left RAM and live on in the SSD tier.", func(s *Stats) float64 { return float64(s.SSD.Demotions) }},
-	{"ssd_writes", "1", true, "Of these, values that had to be written: the others were there still.", func(s *Stats) float64 { return float64(s.SSD.Writes) }},
-	{"ssd_write_bytes", "bytes", true, "Keys and values of those.", func(s *Stats) float64 { return float64(s.SSD.WriteBytes) }},
-	{"ssd_rejected", "1", true, "Values that admission did not let into the SSD tier.", func(s *Stats) float64 { return float64(s.SSD.Rejected) }},
-	{"ssd_limited", "1", true, "Values that did not get there for WriteBudget.", func(s *Stats) float64 { return float64(s.SSD.Limited) }},
-	{"ssd_dropped", "1", true, "Values that did not get there because the disk was behind.", func(s *Stats) float64 { return float64(s.SSD.Dropped) }},
-	{"ssd_index_full", "1", true, "Values that did not get there because its index had no memory for them, or not yet.", func(s *Stats) float64 { return float64(s.SSD.IndexFull) }},
-	{"ssd_too_large", "1", true, "Values that did not get there because they are larger than an eighth of it.", func(s *Stats) float64 { return float64(s.SSD.TooLarge) }},
-	{"ssd_invalidated", "1", true, "Values that died in the SSD tier because their keys were written or deleted.", func(s *Stats) float64 { return float64(s.SSD.Invalidated) }},
-	{"ssd_collisions", "1", true, "Values that left the SSD tier because another key has the same 40 bits of hash: of n keys, n²/2⁴¹ on average.", func(s *Stats) float64 { return float64(s.SSD.Collisions) }},
-	{"ssd_evictions", "1", true, "Values that left the SSD tier for want of room, or with a segment that could not be read or written. What is not read for it may have expired.", func(s *Stats) float64 { return float64(s.SSD.Evictions) }},
-	{"ssd_expirations", "1", true, "Values that were found to have expired when their segment was reclaimed.", func(s *Stats) float64 { return float64(s.SSD.Expirations) }},
-	{"ssd_reinsertions", "1", true, "Values that were about to and were kept, having been read.", func(s *Stats) float64 { return float64(s.SSD.Reinsertions) }},
-	{"ssd_written_bytes", "bytes", true, "What was written to all files of the SSD tier, headers, lists and moves included.", func(s *Stats) float64 { return float64(s.SSD.WrittenBytes) }},
-	{"ssd_reads", "1", true, "Reads of the log file.", func(s *Stats) float64 { return float64(s.SSD.Reads) }},
-	{"ssd_read_bytes", "bytes", true, "What they read.", func(s *Stats) float64 { return float64(s.SSD.ReadBytes) }},
-	{"ssd_corrupt", "1", true, "Records and segments whose checksum was wrong.", func(s *Stats) float64 { return float64(s.SSD.Corrupt) }},
-	{"ssd_read_errors", "1", true, "Reads of the disk that failed.", func(s *Stats) float64 { return float64(s.SSD.ReadErrors) }},
-	{"ssd_read_timeouts", "1", true, "Reads of the disk that took longer than ReadTimeout. They were misses.", func(s *Stats) float64 { return float64(s.SSD.ReadTimeouts) }},
-	{"ssd_reads_rejected", "1", true, "Reads of the disk that were not begun, too many waiting already, or the disk giving nothing back. They were misses.", func(s *Stats) float64 { return float64(s.SSD.ReadsRejected) }},
-	{"ssd_write_errors", "1", true, "Segments that could not be written.", func(s *Stats) float64 { return float64(s.SSD.WriteErrors) }},
-	{"ssd_switched_off", "1", true, "How often the SSD tier was switched off because its disk failed.", func(s *Stats) float64 { return float64(s.SSD.SwitchedOff) }},
-	{"ssd_entries", "1", false, "Values in the SSD tier, those that are in RAM too included.", func(s *Stats) float64 { return float64(s.SSD.Entries) }},
-	{"ssd_bytes", "bytes", false, "What the files of the SSD tier take.", func(s *Stats) float64 { return float64(s.SSD.Bytes) }},
-	{"ssd_segments", "1", false, "Segments of the log.", func(s *Stats) float64 { return float64(s.SSD.Segments) }},
-	{"ssd_free_segments", "1", false, "Of these, free ones.", func(s *Stats) float64 { return float64(s.SSD.FreeSegments) }},
-	{"ssd_index_bytes", "bytes", false, "Memory of the SSD tier's index, part of ram_used_bytes.", func(s *Stats) float64 { return float64(s.SSD.IndexBytes) }},
-	{"ssd_memory_bytes", "bytes", false, "All memory of the SSD tier, part of ram_used_bytes.", func(s *Stats) float64 { return float64(s.SSD.MemoryBytes) }},
-	{"ssd_online", "bool", false, "Whether there is an SSD tier, and it is in use.", func(s *Stats) float64 { return number(s.SSD.Online) }},
-	{"ssd_direct", "bool", false, "Whether it passes the page cache by.", func(s *Stats) float64 { return number(s.SSD.Direct) }},
-	{"ssd_kept", "bool", false, "Whether the index of the SSD tier lies in memory that outlives the process. Otherwise the tier starts empty after a crash.", func(s *Stats) float64 { return number(s.SSD.Kept) }},
-	{"ssd_read_engine", "1", false, "How it reads: 1 by pread, where each read under way takes a thread, 2 through libaio, 3 through io_uring; 0 without an SSD tier.", func(s *Stats) float64 { return float64(s.SSD.ReadEngine) }},
-	{"ssd_write_budget_bytes", "bytes", false, "What may be written to the files of the SSD tier in a day: WriteBudget; 0: no limit.", func(s *Stats) float64 { return float64(s.SSD.WriteBudgetBytes) }},
-	{"ssd_written_day_bytes", "bytes", false, "What was written to them in this hour and the 23 before, by earlier processes too.", func(s *Stats) float64 { return float64(s.SSD.WrittenDayBytes) }},
-	{"ssd_write_forecast_bytes", "bytes", false, "What will have been written in a day if it goes on as in the last hour.", func(s *Stats) float64 { return float64(s.SSD.WriteForecastBytes) }},
-	{"ssd_admitted_percent", "1", false, "Percent, rounded up, of the bytes that admission would let in for which WriteBudget had room in the last hour.", func(s *Stats) float64 { return float64(s.SSD.AdmittedPercent) }},
-	{"loads", "1", true, "Values that a loader was asked for.", func(s *Stats) float64 { return float64(s.Loads.Count) }},
-	{"load_errors", "1", true, "Values whose loader returned an error other than ErrNotFound, while somebody wanted them.", func(s *Stats) float64 { return float64(s.Loads.Errors) }},
-	{"load_timeouts", "1", true, "Values whose loader took longer than HardTimeout.", func(s *Stats) float64 { return float64(s.Loads.Timeouts) }},
-	{"load_panics", "1", true, "Values whose loader panicked, in the background too, where no caller notices.", func(s *Stats) float64 { return float64(s.Loads.Panics) }},
-	{"load_store_errors", "1", true, "Loaded values that were returned and not stored, being too large, or of which an older one on the SSD could not be invalidated.", func(s *Stats) float64 { return float64(s.Loads.StoreErrors) }},
-	{"refreshes", "1", true, "Values loaded anew by Refresh, or in the background.", func(s *Stats) float64 { return float64(s.Loads.Refreshes) }},
-	{"refreshes_deferred", "1", true, "Background refreshes left to a later caller: MaxLoads were running.", func(s *Stats) float64 { return float64(s.Loads.RefreshesDeferred) }},
-	{"negative_hits", "1", true, "Loads spared because ErrNotFound was remembered.", func(s *Stats) float64 { return float64(s.Loads.NegativeHits) }},
-	{"stale_served", "1", true, "Expired values returned: under StaleWhileRevalidate, or in place of a load that failed or was late.", func(s *Stats) float64 { return float64(s.Loads.StaleServed) }},
-	{"stale_on_error", "1", true, "Callers that got a value from the cache though its load failed.", func(s *Stats) float64 { return float64(s.Loads.StaleOnError) }},
-	{"soft_timeouts", "1", true, "Callers that got a value from the cache because its load took longer than SoftTimeout.", func(s *Stats) float64 { return float64(s.Loads.SoftTimeouts) }},
-	{"loads_paused", "1", true, "Loads and refreshes that did not begin, of a key with a value, because one had failed less than RetryAfter ago.", func(s *Stats) float64 { return float64(s.Loads.Paused) }},
-	{"error_hits", "1", true, "Callers that got the remembered error of a load: see ErrorTTL.", func(s *Stats) float64 { return float64(s.Loads.ErrorHits) }},
-	{"loads_not_modified", "1", true, "Values whose loader returned ErrNotModified, and that were kept.", func(s *Stats) float64 { return float64(s.Loads.NotModified) }},
-	{"loads_active", "1", false, "Values being loaded.", func(s *Stats) float64 { return float64(s.Loads.Active) }},
-}
-
-func number(b bool) float64 {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-// Stats takes a snapshot, one shard after the other: figures that belong
-// together may differ by events between them.
-func (c *Cache) Stats() Stats {
-	inRAM, onSSD := c.store.Stats()
-	st := statsOf(inRAM)
-	st.addSSD(onSSD)
-	st.addShared(c.store.SharedStats(), c.store.SharedReadDurations(), inRAM.Invalidated)
-	c.typed.addTo(&st)
-	st.addLoads(c.loads.Stats())
-	c.told.keep(&st)
-	return st
 }
 
 // told is the most that Stats told of the counters that could fall otherwise.
@@ -358,6 +248,26 @@ func (st *Stats) addSSD(s ssd.Stats) {
 	st.SSD.AdmittedPercent = int64(math.Ceil(100 * s.AdmittedShare))
 }
 
+// addShared adds the figures of the shared tier. The local ones have counted what it
+// answered as misses.
+func (st *Stats) addShared(s shared.Stats, reads histogram.Histogram, dropped uint64) {
+	st.Hits, st.Misses = st.Hits+s.Hits, st.Misses-min(st.Misses, s.Hits)
+	st.Shared = SharedStats{
+		Hits: s.Hits, Misses: s.Misses,
+		Copies: s.Copies, CopiesRefused: s.CopiesRefused, CopiesDropped: dropped,
+		Checks: s.Checks, ChecksUnchanged: s.Unchanged,
+		StaleServed: s.StaleServed, Errors: s.Errors,
+		Invalidations: s.Invalidations, Epochs: s.Epochs, Reconnects: s.Reconnects,
+		LeasesWon: s.LeasesWon, LeaseWaits: s.LeaseWaits, LeasesExpired: s.LeasesExpired, LeasesLost: s.LeasesLost,
+		Conflicts: s.Conflicts, ForeignValues: s.Foreign, TooLarge: s.TooLarge, Compressed: s.Compressed,
+		Reads: s.Reads, Writes: s.Writes, ReadBytes: s.BytesRead, WrittenBytes: s.BytesWritten,
+		Moved: s.Moved, BreakerOpened: s.BreakerOpened, BreakersOpen: s.BreakersOpen,
+		Servers: s.Servers, ServersUp: s.ServersUp,
+		FeedLag: time.Duration(s.FeedLag), Online: s.Online, Tracking: s.Tracking,
+		ReadDurations: Histogram{reads},
+	}
+}
+
 // addLoads adds the figures of loads.
 func (st *Stats) addLoads(s load.Stats) {
 	st.Loads.Count, st.Loads.Errors = s.Loads, s.Errors
@@ -403,4 +313,53 @@ func readEngine(name string) ReadEngine {
 		}
 	}
 	return NoReadEngine
+}
+
+// Histogram is a distribution of durations since Open, in buckets that are the same in
+// every Histogram of a field of Stats: differences of two are right bucket by bucket. The
+// zero Histogram has none.
+type Histogram struct{ h histogram.Histogram }
+
+// Count is how many durations there are.
+func (h *Histogram) Count() uint64 { return h.h.Count }
+
+// Sum is all of them together, at most the largest time.Duration; Metric.Value has no such
+// limit.
+func (h *Histogram) Sum() time.Duration { return h.h.Sum() }
+
+// Mean is their mean, 0 if there are none.
+func (h *Histogram) Mean() time.Duration { return h.h.Mean() }
+
+// Quantile is a duration that the share p of all, from 0 to 1, did not exceed:
+// Quantile(.5) is the median. It is at most an eighth, or the first bound of Buckets, above
+// the true one; 0 if there are none; and the largest time.Duration if it is above the last.
+func (h *Histogram) Quantile(p float64) time.Duration { return h.h.Quantile(p) }
+
+// Buckets yields 29 bounds, each twice the one before, and how many durations did not exceed
+// the bound: from 1 µs to 268 s; of RAMStats.EvictionAges from 10 ms to 31 days. Count tells
+// those above the last as well.
+func (h *Histogram) Buckets() iter.Seq2[time.Duration, uint64] { return h.h.Powers }
+
+// Sub is the distribution of the durations that h has and earlier, a snapshot of the same
+// field taken before, has not: its quantiles are those of the time in between.
+func (h *Histogram) Sub(earlier *Histogram) Histogram { return Histogram{h.h.Sub(&earlier.h)} }
+
+// Add counts a duration, for tests of what shows a Histogram. It must not be called by two
+// goroutines at once.
+func (h *Histogram) Add(d time.Duration) { h.h.Add(d) }
+
+// String is the count, the mean and some quantiles.
+func (h Histogram) String() string {
+	return fmt.Sprintf("n=%d mean=%v p50=%v p99=%v p999=%v", h.Count(), h.Mean(), h.Quantile(.5), h.Quantile(.99), h.Quantile(.999))
+}
+
+// MarshalJSON is an object of count, and in nanoseconds of sum, p50, p99 and p999.
+func (h Histogram) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Count uint64        `json:"count"`
+		Sum   time.Duration `json:"sum"`
+		P50   time.Duration `json:"p50"`
+		P99   time.Duration `json:"p99"`
+		P999  time.Duration `json:"p999"`
+	}{h.Count(), h.Sum(), h.Quantile(.5), h.Quantile(.99), h.Quantile(.999)})
 }

@@ -134,28 +134,6 @@ const (
 	maxNamespace = 255
 )
 
-// typedState is a cache's state of the typed caches on it.
-type typedState struct {
-	spaces typed.Namespaces
-	values atomic.Pointer[typed.Namespace] // of SetValue, once it is in use
-	fronts coherence.Table
-	hot    hot.Budget // of the fronts that are firn's own
-
-	tags   typed.Tags
-	tagged atomic.Bool // there may be values with tags
-
-	mismatches, decodeErrors, tagMisses, tagOverflows atomic.Uint64
-}
-
-// addTo adds the counters to a snapshot.
-func (l *typedState) addTo(s *Stats) {
-	s.RAM.OverheadBytes += l.hot.Used()
-	s.Mismatches, s.DecodeErrors = l.mismatches.Load(), l.decodeErrors.Load()
-	s.FrontHits = l.fronts.Hits()
-	s.TagMisses, s.TagOverflows = l.tagMisses.Load(), l.tagOverflows.Load()
-	s.Hits, s.Misses = s.Hits-min(s.Hits, s.TagMisses), s.Misses+s.TagMisses // their bytes were found
-}
-
 // NewTyped makes a typed cache on c, in a namespace of 1 to 255 bytes, which keeps
 // its entries apart from those of others that share c. Typed caches of one
 // namespace and type of keys share its entries, those of later runs of the program
@@ -211,7 +189,7 @@ func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions
 	if c.store.Recovered() || c.store.Numbers() != nil {
 		c.useTags()
 	}
-	t.stopEvents = c.listen(listener)
+	t.stopEvents = c.listeners.listen(&c.store, listener)
 	switch {
 	case opts.HotValues > 0:
 		t.hot = hot.NewTable[K, FrontEntry[V]](opts.HotValues, &c.typed.hot)

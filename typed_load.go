@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/firncache/firn/internal/load"
 	"github.com/firncache/firn/internal/shared"
 )
 
@@ -282,4 +283,25 @@ func (t *Typed[K, V]) multiLoader(b *TypedBatch[V], some []int, keys []K, l *loa
 		}
 		return values, nil
 	}
+}
+
+// CachedValue is the value that the cache holds of the key that a loader of t loads: see
+// the function of the same name. A value that cannot be decoded, or whose tag was
+// invalidated, is none. With ErrNotModified the value keeps its tags, whatever SetLoadTags
+// says.
+func (t *Typed[K, V]) CachedValue(ctx context.Context) (v V, ok bool) {
+	_, ok = load.CachedValue(ctx, func(stored []byte) bool {
+		payload, ours := t.valid(ctx, stored)
+		if !ours {
+			return false
+		}
+		decoded, err := t.codec.Decode(payload)
+		v = decoded
+		return err == nil
+	})
+	if !ok {
+		var none V
+		return none, false
+	}
+	return v, true
 }

@@ -3,43 +3,7 @@ package firn
 import (
 	"context"
 	"time"
-
-	"github.com/firncache/firn/internal/tiered"
 )
-
-// Forever is the time to live of a value that never expires.
-const Forever time.Duration = tiered.Forever
-
-// ttl is how long values live that are stored without a time to live of their own.
-func (o *Options) ttl() time.Duration {
-	switch {
-	case o.ExpireAfterAccess != 0:
-		return o.ExpireAfterAccess
-	case o.TTL != 0:
-		return o.TTL
-	}
-	return Forever
-}
-
-// validateAccess refuses an ExpireAfterAccess that makes no sense.
-func (o *Options) validateAccess() error {
-	after := o.ExpireAfterAccess
-	switch {
-	case after == 0:
-		return nil
-	case after < 0 || after > maxTTL:
-		return badOption("ExpireAfterAccess", "is %v: want 0, or up to %v", after, maxTTL)
-	case o.TTL != 0:
-		return badOption("ExpireAfterAccess", "is %v, and TTL is %v: want one of them", after, o.TTL)
-	case o.Shared != nil:
-		return badOption("ExpireAfterAccess", "is %v, and there is a shared tier: want 0, as that does not hear of the reads here", after)
-	case o.Loading.RefreshAfter != 0:
-		return badOption("Loading.RefreshAfter", "is %v, and ExpireAfterAccess %v: want 0, as values that are read do not grow old", o.Loading.RefreshAfter, after)
-	case o.Loading.TTLJitter != 0:
-		return badOption("Loading.TTLJitter", "is %v, and ExpireAfterAccess %v: want 0, as values that are read do not expire together", o.Loading.TTLJitter, after)
-	}
-	return nil
-}
 
 // Touch gives the value of key another time to live from now on, without setting it. It
 // reports false if there is no value. A time to live of 0 or less is an error; Forever is
