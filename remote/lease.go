@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/firncache/firn/internal/shared"
 	"github.com/redis/rueidis"
@@ -189,7 +190,9 @@ func (t *Tier) extendLeases(due []heldLease) {
 		places <- struct{}{}
 		all.Go(func() {
 			defer func() { <-places }()
-			err := t.askName(t.dialing, l.name, func(w *wire) error { return w.extendLease(t.dialing, l) })
+			err := t.askName(t.dialing, l.name, func(w *wire) error {
+				return w.extend(t.dialing, l.name, leaseEnvelope(l.lease), l.lease, t.o.LeaseTime)
+			})
 			if errors.Is(err, shared.ErrChanged) {
 				t.renewals.letGo(l)
 			}
@@ -198,12 +201,11 @@ func (t *Tier) extendLeases(due []heldLease) {
 	all.Wait()
 }
 
-// extendLease has a lease live for Options.LeaseTime from now on, if it is still there: it compares
-// and writes in one step, lest the life of what another has written is changed.
-func (w *wire) extendLease(ctx context.Context, l heldLease) error {
+// extend has a marker live for so long from now on, if it is still there: the server compares and
+// writes in one step, so that the life of another's entry stays as it is.
+func (w *wire) extend(ctx context.Context, name, marker string, version shared.Version, life time.Duration) error {
 	if w.can(ctx).ifeq {
-		lease := leaseEnvelope(l.lease)
-		return w.wrote(w.do(ctx, setCommand(l.name, lease, w.t.o.LeaseTime, "IFEQ", lease)))
+		return w.wrote(w.do(ctx, setCommand(name, marker, life, "IFEQ", marker)))
 	}
-	return w.changed(w.run(ctx, extendScript, l.name, versionBytes(l.lease), millis(w.t.o.LeaseTime)))
+	return w.changed(w.run(ctx, extendScript, name, versionBytes(version), millis(life)))
 }

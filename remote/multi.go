@@ -12,14 +12,14 @@ import (
 // be answered: a PING waits behind one part, not behind a batch.
 const batchBytes = maxBatch * firstPieceMulti
 
-// byWire groups the keys of a batch by the wire that they are asked on, and asks each group: all
+// byWire groups the names of a batch by the wire that they are asked on, and asks each group: all
 // at a time if there are several. Keys without a wire fail.
-func (t *Tier) byWire(ctx context.Context, n int, key func(i int) []byte, fail func(i int, err error), ask func(w *wire, group []item)) {
+func (t *Tier) byWire(ctx context.Context, n int, name func(i int) string, fail func(i int, err error), ask func(w *wire, group []item)) {
 	ctx, cancel := context.WithTimeout(ctx, t.o.Timeout)
 	defer cancel() // of routing alone
 	groups := map[*wire][]item{}
 	for i := range n {
-		w, slot, err := t.route(ctx, t.entryName(key(i)))
+		w, slot, err := t.route(ctx, name(i))
 		if err != nil {
 			fail(i, err)
 			continue
@@ -43,7 +43,7 @@ type item struct{ i, slot int }
 // ReadMulti reads many keys.
 func (t *Tier) ReadMulti(ctx context.Context, queries []shared.Query, each func(i int, f shared.Found, err error)) {
 	answers := make([]answer, len(queries))
-	t.byWire(ctx, len(queries), func(i int) []byte { return queries[i].Key },
+	t.byWire(ctx, len(queries), func(i int) string { return t.entryName(queries[i].Key) },
 		func(i int, err error) { answers[i].err = err },
 		func(w *wire, group []item) {
 			for len(group) > 0 {
@@ -111,7 +111,7 @@ func pieceFor(q shared.Query) int {
 // WriteMulti writes many entries.
 func (t *Tier) WriteMulti(ctx context.Context, entries []shared.Entry, each func(i int, w shared.Written, err error)) {
 	written, errs := make([]shared.Written, len(entries)), make([]error, len(entries))
-	t.byWire(ctx, len(entries), func(i int) []byte { return entries[i].Key },
+	t.byWire(ctx, len(entries), func(i int) string { return t.entryName(entries[i].Key) },
 		func(i int, err error) { errs[i] = err },
 		func(w *wire, group []item) {
 			for len(group) > 0 {
@@ -170,7 +170,7 @@ func (t *Tier) writePart(ctx context.Context, w *wire, entries []shared.Entry, p
 // RemoveMulti removes many entries.
 func (t *Tier) RemoveMulti(ctx context.Context, keys [][]byte, each func(i int, err error)) {
 	errs := make([]error, len(keys))
-	t.byWire(ctx, len(keys), func(i int) []byte { return keys[i] },
+	t.byWire(ctx, len(keys), func(i int) string { return t.entryName(keys[i]) },
 		func(i int, err error) { errs[i] = err },
 		func(w *wire, group []item) {
 			for len(group) > 0 {

@@ -13,7 +13,7 @@ import (
 // Keys on the server:
 //
 //	<namespace>:k<key>    the entry of a key
-//	<namespace>:n<id>     a number, under its 16 bytes
+//	<namespace>:n<id>     a number, under the 16 bytes of its id
 //	<namespace>:t         a random token, by which other data than before is noticed
 //	<namespace>:p         never anything: it is asked for to find out what the server does
 //

@@ -2,14 +2,25 @@ package remote
 
 import (
 	"context"
-	"math/rand/v2"
+	"slices"
 	"strconv"
+	"time"
 
 	"github.com/firncache/firn/internal/shared"
+	"github.com/redis/rueidis"
 )
 
-// Number is the number under an id, as decimal digits on the server. If there is none, or
-// something else, it gets a random one.
+// A number is the version of an envelope without a value. The server keeps it for numberLife, and
+// longer while a process uses it; one that was lost is another one then, so that what bears the
+// number from before is worthless.
+const (
+	numberLife  = 28 * 24 * time.Hour
+	numberWorn  = 24 * time.Hour  // after which its life is renewed, as the server announces that to all
+	numberTouch = 2 * time.Second // how often numbers in use are read
+	maxTouched  = 1 << 10         // how many of them at a time
+)
+
+// Number is the number under an id. If there is none, or something else, it gets a random one.
 func (t *Tier) Number(ctx context.Context, id shared.ID, renew bool) (number uint64, stamp shared.Stamp, err error) {
 	name := t.numberName(id)
 	err = t.askOwner(ctx, name, func(w *wire, slot int) error {
@@ -25,36 +36,66 @@ func (t *Tier) numberFrom(ctx context.Context, w *wire, name string, renew bool)
 		return t.setNumber(ctx, w, name)
 	}
 	t.count.reads.Add(1)
-	fresh := itoa(newNumber())
-	results := w.doMulti(ctx, command("SET", name, fresh, "NX"), getRange(name, 0, maxDigits+1))
-	for i := range results {
-		if err := results[i].Error(); isServerError(err, "WRONGTYPE") {
-			return t.setNumber(ctx, w, name)
-		}
-	}
-	text, err := results[1].ToString()
-	if err != nil {
+	results := w.doMulti(ctx, setCommand(name, marker(0, newVersion()), numberLife, "NX"), getRange(name, 0, envelopeLen))
+	b, err := t.answer(&results[1])
+	if err != nil && !isServerError(err, "WRONGTYPE") {
 		return 0, w.serverError(err)
 	}
-	if n, err := strconv.ParseUint(text, 10, 64); err == nil && n != 0 {
-		return n, nil
+	if h, _ := parseHeader(b); h.version != 0 {
+		return uint64(h.version), nil
 	}
-	if text == "" { // it could not be set
+	if err == nil && len(b) == 0 { // it could not be set
 		return 0, w.serverError(results[0].Error())
 	}
 	t.count.foreign.Add(1)
 	return t.setNumber(ctx, w, name)
 }
 
-const maxDigits = 20
-
 // setNumber gives an id another number.
 func (t *Tier) setNumber(ctx context.Context, w *wire, name string) (uint64, error) {
 	t.count.writes.Add(1)
-	n := newNumber()
-	return n, w.serverError(w.do(ctx, command("SET", name, itoa(n))).Error())
+	n := newVersion()
+	return uint64(n), w.serverError(w.do(ctx, setCommand(name, marker(0, n), numberLife)).Error())
 }
 
-func newNumber() uint64 { return 1 + rand.Uint64N(1<<64-1) }
+// touchAlways reads the numbers that are used here, again and again: they are read from local copies,
+// and a server that evicts would take them for the coldest of its keys.
+func (t *Tier) touchAlways() {
+	tick := time.NewTicker(numberTouch)
+	defer tick.Stop()
+	for {
+		select {
+		case <-t.done:
+			return
+		case <-tick.C:
+			t.touchNumbers(t.local().UsedNumbers(maxTouched))
+		}
+	}
+}
+
+// touchNumbers reads numbers on the server, which is announced to no process, and renews the life of
+// those that are worn.
+func (t *Tier) touchNumbers(ids []shared.ID) {
+	name := func(i int) string { return t.numberName(ids[i]) }
+	t.byWire(t.dialing, len(ids), name, func(int, error) {}, func(w *wire, group []item) {
+		for part := range slices.Chunk(group, maxBatch/2) {
+			var cmds []rueidis.Completed
+			for _, it := range part {
+				cmds = append(cmds, getRange(name(it.i), 0, envelopeLen), command("PTTL", name(it.i)))
+			}
+			results := w.doMulti(t.dialing, cmds...)
+			for j, it := range part {
+				b, _ := t.answer(&results[2*j])
+				h, _ := parseHeader(b)
+				left, err := results[2*j+1].AsInt64()
+				if err == nil && h.version != 0 && left < (numberLife-numberWorn).Milliseconds() {
+					_ = w.extend(t.dialing, name(it.i), marker(0, h.version), h.version, numberLife)
+				}
+			}
+		}
+	})
+}
+
+func newToken() string { return itoa(uint64(newVersion())) }
 
 func itoa(n uint64) string { return strconv.FormatUint(n, 10) }

@@ -104,6 +104,7 @@ func (t *Tier) Open(local shared.Local) (*shared.Trust, error) {
 	t.trust.Store(trust)
 	trust.Advance(bootMillis())
 	t.ends.Go(t.advance)
+	t.ends.Go(t.touchAlways)
 	if t.cluster != nil {
 		t.cluster.seek()
 	} else {

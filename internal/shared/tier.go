@@ -135,6 +135,8 @@ type Local interface {
 	// Grace is how long entries are kept after their deadline, in milliseconds: they may be an
 	// answer while the source is slow or down. It does not change.
 	Grace() int64
+	// UsedNumbers are ids of numbers that were an answer since the last call, so many at most.
+	UsedNumbers(most int) []ID
 	// Seals is how many notes of checks there is to be room for, a power of two: see NewTrust.
 	Seals() int
 }

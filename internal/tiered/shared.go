@@ -58,15 +58,6 @@ type sharedCounters struct {
 	readTimes             histogram.Recorder // of requests that were answered
 }
 
-// NumberHook is told of the numbers that processes agree on. Its methods do not wait, and
-// may be called from many goroutines at once.
-type NumberHook interface {
-	// InvalidateNumber says that a number has changed: see shared.Local.
-	InvalidateNumber(id shared.ID)
-	// EpochChanged says that local copies of numbers have become suspect.
-	EpochChanged()
-}
-
 // HasShared reports whether there is a shared tier, so that a lookup may wait for a network.
 func (s *Store) HasShared() bool { return s.shared != nil }
 
@@ -78,9 +69,6 @@ func (s *Store) Shared() (shared.Tier, *shared.Trust) {
 	}
 	return s.shared.tier, s.shared.trust
 }
-
-// SetNumberHook has h be told of numbers from now on. There is a shared tier.
-func (s *Store) SetNumberHook(h NumberHook) { s.numberHook.Store(&h) }
 
 // SharedStats are the figures of the shared tier and of the copies of what it has; 0 if there
 // is none.

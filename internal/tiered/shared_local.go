@@ -36,22 +36,24 @@ func (l localTiers) Invalidate(key []byte) {
 }
 
 func (l localTiers) InvalidateNumber(id shared.ID) {
-	if h := l.numberHook(); h != nil {
-		h.InvalidateNumber(id)
+	if n := l.numbers(); n != nil {
+		n.InvalidateNumber(id)
 	}
 }
 
-func (l localTiers) EpochChanged() {
-	if h := l.numberHook(); h != nil {
-		h.EpochChanged()
+func (l localTiers) UsedNumbers(most int) []shared.ID {
+	if n := l.numbers(); n != nil {
+		return n.UsedNumbers(most)
 	}
+	return nil
 }
 
-func (l localTiers) numberHook() NumberHook {
+// EpochChanged changes nothing: copies of an older epoch are not trusted.
+func (l localTiers) EpochChanged() {}
+
+func (l localTiers) numbers() *Numbers {
 	if s := l.store.Value(); s != nil {
-		if h := s.numberHook.Load(); h != nil {
-			return *h
-		}
+		return s.numberHook.Load()
 	}
 	return nil
 }

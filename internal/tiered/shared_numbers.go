@@ -73,7 +73,7 @@ func (s *Store) openAgreed(ramBytes int64) {
 	t := s.shared
 	s.agreed = newNumbers(t.tier, t.trust, ramBytes/numbersShare, t.closing.Load)
 	_ = s.ram.Reserve(s.agreed.bytes()) // of a budget that has nothing to spare, nothing
-	s.SetNumberHook(s.agreed)
+	s.numberHook.Store(s.agreed)
 }
 
 // Numbers are those of the shared tier, nil without one.
@@ -183,7 +183,7 @@ func (n *Numbers) room(set *numberSet, id shared.ID) *atomic.Pointer[shared.Numb
 		switch c := at.Load(); {
 		case c != nil && c.ID == id:
 			return at
-		case room == nil && !n.Holds(c):
+		case room == nil && (c == nil || c.Voided() || !n.trust.Holds(c.Stamp)):
 			room = at
 		}
 	}
@@ -196,8 +196,20 @@ func (n *Numbers) room(set *numberSet, id shared.ID) *atomic.Pointer[shared.Numb
 // InvalidateNumber is Invalidate for a push.
 func (n *Numbers) InvalidateNumber(id shared.ID) { n.Invalidate(registry.ID(id)) }
 
-// EpochChanged changes nothing: copies of an older epoch are not trusted.
-func (n *Numbers) EpochChanged() {}
+// UsedNumbers are those of numbers that were used since the last call: of more than most, most
+// from a random set on.
+func (n *Numbers) UsedNumbers(most int) (ids []shared.ID) {
+	from := rand.IntN(len(n.sets))
+	for i := range n.sets {
+		set := &n.sets[(from+i)%len(n.sets)]
+		for w := range set.copies {
+			if c := set.copies[w].Load(); c != nil && len(ids) < most && c.TakeUsed() {
+				ids = append(ids, c.ID)
+			}
+		}
+	}
+	return ids
+}
 
 // Invalidate says that the number of an id has changed, or is about to.
 func (n *Numbers) Invalidate(id registry.ID) {

@@ -54,6 +54,38 @@ func (p *process) latest(server *sharedtest.Server, id registry.ID) {
 	}
 }
 
+// The shared tier is told which numbers were an answer since it asked last, and how many it wants.
+func TestUsedNumbers(t *testing.T) {
+	var none func()
+	p := numbered(t, sharedtest.NewServer(), &none)
+	want := map[shared.ID]bool{}
+	for i := range 40 {
+		id := tagID(fmt.Sprint(i))
+		p.number(id)
+		if i%2 == 0 {
+			p.number(id) // from its copy
+			want[shared.ID(id)] = true
+		}
+	}
+	local := localTiers{store: weakStore(&p.Store)}
+	got := map[shared.ID]bool{}
+	for _, most := range []int{7, 100, 100} {
+		ids := local.UsedNumbers(most)
+		for _, id := range ids {
+			if !want[id] || got[id] {
+				t.Errorf("%x was not used, or is there twice", id)
+			}
+			got[id] = true
+		}
+		if len(ids) > most {
+			t.Errorf("%d numbers: want %d at most", len(ids), most)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d numbers: want %d", len(got), len(want))
+	}
+}
+
 // Processes agree on numbers, and ask for one once.
 func TestNumbersAgree(t *testing.T) {
 	var none func()

@@ -28,7 +28,7 @@ type Store struct {
 	recovered bool // the SSD tier had records when it was opened
 	obsolete  atomic.Pointer[obsoleteRecords]
 
-	numberHook atomic.Pointer[NumberHook] // not in what the memory's cleanup holds on to
+	numberHook atomic.Pointer[Numbers] // not in what the memory's cleanup holds on to
 }
 
 // keepAlive ends every method that has used the tiers: until there, whoever holds
