@@ -185,3 +185,112 @@ func ExampleSetValue() {
 	// 2026 true
 	// firn: wrong type: "opened" holds a time.Time: want a string
 }
+
+// A page shows a product among others of its category: it is made anew when either
+// changes.
+func ExampleTyped_InvalidateTag() {
+	c := mustOpen(firn.Options{RAMBytes: 1 << 20})
+	defer c.Close()
+	pages, err := firn.NewTyped(c, "pages", firn.TypedOptions[string, string]{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	price := 499
+	render := func(ctx context.Context, path string) (string, error) {
+		if err := firn.SetLoadTags(ctx, "product:42", "category:7"); err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("skis for %d", price), nil
+	}
+	show := func() {
+		page, err := pages.GetOrLoad(context.Background(), "/products/42", render)
+		fmt.Println(page, err)
+	}
+	show()
+	price = 399 // first the source,
+	show()
+	if err := pages.InvalidateTag("product:42"); err != nil { // then the tag
+		log.Fatal(err)
+	}
+	show()
+	// Output:
+	// skis for 499 <nil>
+	// skis for 499 <nil>
+	// skis for 399 <nil>
+}
+
+func ExampleTyped_SetWith() {
+	c := mustOpen(firn.Options{RAMBytes: 1 << 20})
+	defer c.Close()
+	names, err := firn.NewTyped(c, "names", firn.TypedOptions[int, string]{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for id, name := range map[int]string{1: "Ada", 2: "Grace"} {
+		if err := names.SetWith(id, name, firn.SetOptions{Tags: []string{"tenant:acme"}}); err != nil {
+			log.Fatal(err)
+		}
+	}
+	names.Set(3, "Edsger")
+	if err := names.InvalidateTag("tenant:acme"); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(names.Has(1), names.Has(2), names.Has(3))
+	// Output: false false true
+}
+
+// A namespace for each tenant: made when it is needed, closed or forgotten when it is
+// not, emptied at once.
+func ExampleTyped_Close() {
+	cache, err := firn.Open(firn.Options{RAMBytes: 1 << 20})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer cache.Close()
+	for _, tenant := range []string{"red", "blue", "red"} {
+		pages, err := firn.NewTyped(cache, "pages of "+tenant, firn.TypedOptions[string, string]{})
+		if err != nil {
+			log.Fatal(err)
+		}
+		if page, ok := pages.Get("/"); ok {
+			fmt.Printf("%s has %q\n", tenant, page)
+		}
+		if err := pages.Set("/", "welcome, "+tenant); err != nil {
+			log.Fatal(err)
+		}
+		if err := pages.Close(); err != nil { // the entries stay
+			log.Fatal(err)
+		}
+	}
+	// Output: red has "welcome, red"
+}
+
+func ExampleTyped_SetMulti() {
+	cache, err := firn.Open(firn.Options{RAMBytes: 1 << 20})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer cache.Close()
+	squares, err := firn.NewTyped(cache, "squares", firn.TypedOptions[int, int]{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := squares.SetMulti([]int{2, 3, 4}, []int{4, 9, 16}); err != nil {
+		log.Fatal(err)
+	}
+	if err := squares.DeleteMulti([]int{3}); err != nil {
+		log.Fatal(err)
+	}
+	var found firn.TypedBatch[int]
+	squares.GetMulti(&found, []int{2, 3, 4})
+	for i := range found.Len() {
+		fmt.Println(found.Value(i))
+	}
+	s := squares.Stats()
+	fmt.Println(squares.Len(), "entries,", s.Hits, "hits,", s.Misses, "miss")
+	// Output:
+	// 4 true
+	// 0 false
+	// 16 true
+	// 2 entries, 2 hits, 1 miss
+}
