@@ -12,6 +12,7 @@ import (
 
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/internal/shared/sharedtest"
+	"github.com/firncache/firn/internal/tests/harness"
 	"github.com/firncache/firn/internal/testseam"
 )
 
@@ -106,7 +107,7 @@ var bufferCalls = map[string]struct {
 		return r.c.Compute(ctx, r.key, func([]byte, bool) ([]byte, firn.Op) {
 			r.reuse()
 			if tries++; tries == 1 {
-				must(r, r.c.Set([]byte(key), []byte("meanwhile")))
+				harness.Must(r, r.c.Set([]byte(key), []byte("meanwhile")))
 			}
 			return value, firn.OpUpdate
 		})
@@ -154,13 +155,6 @@ func (r *reuser) load() firn.LoadFunc {
 
 func second[T any](_ T, err error) error { return err }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // Whatever the functions that a method calls do with the buffers that it was called with, it
 // does what it was to do, and the cache is in order.
 func TestReusedBuffers(t *testing.T) {
@@ -171,7 +165,7 @@ func TestReusedBuffers(t *testing.T) {
 				for i := range 200 {
 					r.use(i)
 					if x.before {
-						must(t, r.c.SetMulti(r.keys, r.values))
+						harness.Must(t, r.c.SetMulti(r.keys, r.values))
 					}
 					r.busy.Store(!x.loads) // whose OnEvict may be called later
 					if err := x.call(t.Context(), r); err != nil && !errors.Is(err, firn.ErrNotFound) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/firncache/firn"
+	"github.com/firncache/firn/internal/tests/harness"
 )
 
 // Loaders that ask for each other's keys, each begun by a caller of its own, do not wait for each other:
@@ -18,7 +19,7 @@ func TestLoadersThatWaitForEachOther(t *testing.T) {
 	for _, loaders := range []int{2, 3, 10} {
 		synctest.Test(t, func(t *testing.T) {
 			c, err := firn.Open(firn.Options{RAMBytes: 1 << 20, Clock: time.Now})
-			must(t, err)
+			harness.Must(t, err)
 			defer c.Close()
 			begin, failed := time.Now(), make(chan error, loaders)
 			for i := range loaders {
@@ -50,7 +51,7 @@ func TestLoadersThatWaitedForEachOther(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, err := firn.Open(firn.Options{RAMBytes: 1 << 20, Clock: time.Now})
-		must(t, err)
+		harness.Must(t, err)
 		defer c.Close()
 		one, two := []byte("one"), []byte("two")
 		first := make(chan string, 1)
@@ -66,7 +67,7 @@ func TestLoadersThatWaitedForEachOther(t *testing.T) {
 				return []byte("v"), nil
 			})
 			first <- string(v)
-			must(t, err)
+			harness.Must(t, err)
 		}()
 		v, err := c.GetOrLoad(t.Context(), nil, two, func(ctx context.Context, _ []byte) ([]byte, error) {
 			time.Sleep(3 * time.Second)

@@ -12,22 +12,23 @@ import (
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/firntest"
 	"github.com/firncache/firn/internal/shared/sharedtest"
+	"github.com/firncache/firn/internal/tests/harness"
 )
 
 // spoils are the ways to make a value that is stored worthless.
 var spoils = map[string]func(t *testing.T, c *firn.Cache, values *firn.Typed[int, int]){
 	"an invalidated tag": func(t *testing.T, c *firn.Cache, values *firn.Typed[int, int]) {
-		must(t, values.InvalidateTag("tag"))
+		harness.Must(t, values.InvalidateTag("tag"))
 	},
 	"another type": func(t *testing.T, c *firn.Cache, _ *firn.Typed[int, int]) {
 		others, err := firn.NewTyped(c, "values", firn.TypedOptions[int, string]{})
-		must(t, err)
-		must(t, others.Set(1, "text"))
+		harness.Must(t, err)
+		harness.Must(t, others.Set(1, "text"))
 	},
 	"bytes that cannot be decoded": func(t *testing.T, c *firn.Cache, _ *firn.Typed[int, int]) {
 		others, err := firn.NewTyped(c, "values", firn.TypedOptions[int, int]{Codec: broken{}})
-		must(t, err)
-		must(t, others.Set(1, 1))
+		harness.Must(t, err)
+		harness.Must(t, others.Set(1, 1))
 	},
 }
 
@@ -50,13 +51,6 @@ func (c numbers) Decode(b []byte) (int, error) {
 type broken struct{ numbers }
 
 func (broken) Append(dst []byte, _ int) ([]byte, error) { return append(dst, "text"...), nil }
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // However many readers find a value that is worthless, it is loaded once: those that come late
 // to its removal do not void the load that has begun.
@@ -82,8 +76,8 @@ func TestWorthlessValueIsLoadedOnce(t *testing.T) {
 func loadedOnce(t *testing.T, spoil func(t *testing.T, c *firn.Cache, values *firn.Typed[int, int]), options ...firntest.Option) {
 	c := firntest.New(t, append(options, firntest.Options(func(o *firn.Options) { o.Clock = time.Now }))...)
 	values, err := firn.NewTyped(c.Cache, "values", firn.TypedOptions[int, int]{Codec: numbers{new(atomic.Int64)}})
-	must(t, err)
-	must(t, values.SetWith(1, 1, firn.SetOptions{Tags: []string{"tag"}}))
+	harness.Must(t, err)
+	harness.Must(t, values.SetWith(1, 1, firn.SetOptions{Tags: []string{"tag"}}))
 	demote(c)
 	spoil(t, c.Cache, values)
 	demote(c)
