@@ -10,7 +10,6 @@ import (
 
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/internal/cachetest"
-	"github.com/firncache/firn/internal/invariants"
 	"github.com/firncache/firn/internal/tests/harness"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 	"github.com/firncache/firn/internal/workload"
@@ -56,15 +55,6 @@ func (z *zipfClient) read(reads int) (missRatio float64) {
 	return float64(misses) / float64(misses+s.Hits-before.Hits)
 }
 
-// skipUnderRace skips a test of many values, which the race detector copies by words: there
-// TestCurveBesideAll is what looks for races.
-func skipUnderRace(t *testing.T) {
-	t.Helper()
-	if invariants.Race {
-		t.Skip("too many requests for the race detector")
-	}
-}
-
 // at is the point of a factor, which has to be valid.
 func at(t *testing.T, s firn.SizeCurve, factor float64) firn.CurvePoint {
 	t.Helper()
@@ -83,7 +73,7 @@ func at(t *testing.T, s firn.SizeCurve, factor float64) firn.CurvePoint {
 // The curve of a cache says what one of another size does, and how much is loaded then.
 func TestCurveIsThatOfOtherSizes(t *testing.T) {
 	t.Parallel()
-	skipUnderRace(t)
+	harness.SkipUnderRace(t) // which TestCurveBesideAll is for
 	const bytes, keys, reads = 16 << 20, 50_000, 150_000
 	misses := map[float64]float64{} // by factor
 	var curve firn.Curve
@@ -145,7 +135,7 @@ func checkEmptied(t *testing.T, c *firn.Cache) {
 // as many loads as less of both.
 func TestCurveOfBothTiers(t *testing.T) {
 	t.Parallel()
-	skipUnderRace(t)
+	harness.SkipUnderRace(t) // which TestCurveBesideAll is for
 	synctest.Test(t, func(t *testing.T) {
 		c, err := firn.Open(firn.Options{RAMBytes: 48 << 20, Clock: time.Now,
 			SSD: harness.With(harness.On(firn.SSDOptions{Bytes: 64 << 20, Admission: firn.AdmitAll}, vfstest.NewMem()), harness.Patiently)})

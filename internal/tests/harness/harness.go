@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/firncache/firn"
+	"github.com/firncache/firn/internal/invariants"
 	"github.com/firncache/firn/internal/testseam"
 )
 
@@ -50,6 +51,15 @@ func LoadShard(c *firn.Cache, key []byte) int { return testseam.Loads(c).ShardOf
 // WriteUndetached makes the load of key one whose key was written, as a writer does
 // that has not come to forget it yet.
 func WriteUndetached(c *firn.Cache, key []byte) { testseam.Loads(c).VoidWatch(key) }
+
+// SkipUnderRace skips a test of one goroutine with much to copy, which the race detector does
+// by words. Its subject has a test with several goroutines.
+func SkipUnderRace(t *testing.T) {
+	t.Helper()
+	if invariants.Race {
+		t.Skip("too many requests for the race detector")
+	}
+}
 
 // Open opens a cache, which is checked and closed when the test ends.
 func Open(t testing.TB, opts firn.Options) *firn.Cache {

@@ -14,6 +14,7 @@ import (
 // has more to give.
 func TestIndexGrowsAgainWithRAM(t *testing.T) {
 	t.Parallel()
+	harness.SkipUnderRace(t)
 	synctest.Test(t, func(t *testing.T) {
 		c, err := firn.Open(firn.Options{RAMBytes: 8 << 20,
 			SSD: harness.On(firn.SSDOptions{Bytes: 64 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll}, vfstest.NewMem())})
