@@ -33,10 +33,15 @@ type shape struct {
 // shape fills the header h for the client, and says what of the body it gets.
 func (a *answer) shape(c *Cache, h http.Header) shape {
 	a.head.lines.appendTo(h)
-	if age := a.head.age(a.started); a.hit || age >= time.Second {
-		h["Age"] = []string{strconv.FormatInt(int64(age/time.Second), 10)}
+	age := a.head.age(a.started)
+	if a.hit || age >= time.Second {
+		h["Age"] = []string{decimal(int64(age / time.Second))}
 	}
-	c.addStatus(h, a.status)
+	if a.flight == nil {
+		c.addStatus(h, a.status, "; ttl=", decimal(int64((a.head.policy.lifetime-age)/time.Second)))
+	} else {
+		c.addStatus(h, a.status)
+	}
 	size := a.size()
 	s := shape{status: a.head.status, part: span{0, size}, length: size, empty: a.req.Method == http.MethodHead}
 	if a.head.status == http.StatusOK && isConditional(a.req.Header) {
@@ -45,10 +50,21 @@ func (a *answer) shape(c *Cache, h http.Header) shape {
 	if s.status == http.StatusNoContent || s.status == http.StatusNotModified {
 		s.empty = true
 	} else if s.length >= 0 {
-		h["Content-Length"] = []string{strconv.FormatInt(s.length, 10)}
+		setLength(h, s.length)
 	}
 	return s
 }
+
+// setLength sets the Content-Length, unless the stored one is that.
+func setLength(h http.Header, n int64) {
+	var room [20]byte
+	if lines := h["Content-Length"]; len(lines) == 1 && lines[0] == string(strconv.AppendInt(room[:0], n, 10)) {
+		return
+	}
+	h["Content-Length"] = []string{decimal(n)}
+}
+
+func decimal(n int64) string { return strconv.FormatInt(n, 10) }
 
 // size is the length of the body, or -1 if it is not known yet.
 func (a *answer) size() int64 {
@@ -76,7 +92,7 @@ func (a *answer) condition(s *shape, h http.Header) {
 		h["Content-Range"] = []string{contentRange(part, s.length)}
 		s.status, s.part, s.length = http.StatusPartialContent, part, part.length
 	case unsatisfiable:
-		h["Content-Range"] = []string{"bytes */" + strconv.FormatInt(s.length, 10)}
+		h["Content-Range"] = []string{"bytes */" + decimal(s.length)}
 		delete(h, "Content-Type")
 		s.status, s.length, s.empty = http.StatusRequestedRangeNotSatisfiable, 0, true
 	}

@@ -31,7 +31,9 @@ type bodies struct {
 func chunkBytes(ram int64) int64 { return min(max(ram/128, 4<<10), maxChunk) }
 
 func chunkKey(id bodyID, n int64) []byte {
-	return binary.BigEndian.AppendUint64(append([]byte("httpcache\x00"), id[:]...), uint64(n))
+	const prefix = "httpcache\x00"
+	b := make([]byte, 0, len(prefix)+len(id)+8)
+	return binary.BigEndian.AppendUint64(append(append(b, prefix...), id[:]...), uint64(n))
 }
 
 func (b *bodies) set(id bodyID, n int64, data []byte, ttl time.Duration) error {

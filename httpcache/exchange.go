@@ -2,7 +2,6 @@ package httpcache
 
 import (
 	"net/http"
-	"strconv"
 	"time"
 )
 
@@ -47,6 +46,5 @@ func (x *exchange) reason() string {
 
 // stored is the answer that a stored response is.
 func (x *exchange) stored(status string, now time.Time) *answer {
-	left := x.found.policy.lifetime - x.found.age(now)
-	return &answer{head: x.found, status: status + "; ttl=" + strconv.FormatInt(int64(left/time.Second), 10), hit: true, saves: true, req: x.req, started: now}
+	return &answer{head: x.found, status: status, hit: true, saves: true, req: x.req, started: now}
 }

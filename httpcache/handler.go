@@ -28,9 +28,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.pass(w, r, reason)
 		return
 	}
-	o := &handlerOrigin{next: h.next, client: w, ended: make(chan struct{})}
-	a, err := h.cache.answer(x, o)
-	o.silence()
+	var o *handlerOrigin // nil for a hit
+	a, err := h.cache.answer(x, func() origin {
+		o = &handlerOrigin{next: h.next, client: w, ended: make(chan struct{})}
+		return o
+	})
+	if o != nil {
+		o.silence()
+	}
 	switch {
 	case err != nil:
 		h.fail(r, err)

@@ -46,6 +46,11 @@ func linesOf(h http.Header) headerLines {
 	return headerLines{string(b), count}
 }
 
+// with are the lines and one more.
+func (l headerLines) with(name, value string) headerLines {
+	return headerLines{l.text + string(appendString(appendString(nil, name), value)), l.count + 1}
+}
+
 // appendTo adds the lines to a header.
 func (l headerLines) appendTo(h http.Header) {
 	values := make([]string, 0, l.count) // one allocation for all fields of one line

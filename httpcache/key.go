@@ -7,7 +7,9 @@ import (
 
 // DefaultKey is the key of a request: its URL with the scheme, the host in lower case and the query,
 // and before them its Host field if that names another host than the URL.
-func DefaultKey(r *http.Request) string {
+func DefaultKey(r *http.Request) string { return string(appendKey(nil, r)) }
+
+func appendKey(b []byte, r *http.Request) []byte {
 	scheme, host := r.URL.Scheme, r.URL.Host
 	if scheme == "" {
 		if scheme = "http"; r.TLS != nil {
@@ -17,17 +19,18 @@ func DefaultKey(r *http.Request) string {
 	if host == "" {
 		host = r.Host
 	}
-	key := strings.ToLower(scheme) + "://" + strings.ToLower(trimPort(scheme, host)) + r.URL.Opaque
+	if r.Host != "" && !strings.EqualFold(r.Host, host) {
+		b = append(append(b, strings.ToLower(r.Host)...), ' ')
+	}
+	b = append(append(b, strings.ToLower(scheme)...), "://"...)
+	b = append(append(b, strings.ToLower(trimPort(scheme, host))...), r.URL.Opaque...)
 	if r.URL.Opaque == "" {
-		key += r.URL.EscapedPath()
+		b = append(b, r.URL.EscapedPath()...)
 	}
 	if r.URL.ForceQuery || r.URL.RawQuery != "" {
-		key += "?" + r.URL.RawQuery
+		b = append(append(b, '?'), r.URL.RawQuery...)
 	}
-	if r.Host != "" && !strings.EqualFold(r.Host, host) {
-		key = strings.ToLower(r.Host) + " " + key
-	}
-	return key
+	return b
 }
 
 // trimPort takes a scheme's own port off a host.
@@ -43,14 +46,15 @@ func trimPort(scheme, host string) string {
 
 // primaryKey is the key of a request's URL, or "" if the cache has nothing to do with it.
 func (c *Cache) primaryKey(r *http.Request) string {
-	key := ""
+	var room [256]byte
+	key := append(room[:0], 'u')
 	if c.options.Key != nil {
-		key = c.options.Key(r)
+		key = append(key, c.options.Key(r)...)
 	} else {
-		key = DefaultKey(r)
+		key = appendKey(key, r)
 	}
-	if key == "" || len(key) > maxKey {
+	if len(key) == 1 || len(key) > 1+maxKey {
 		return ""
 	}
-	return "u" + key
+	return string(key)
 }

@@ -41,8 +41,8 @@ func canonical(r *http.Request) *http.Request {
 	return &own
 }
 
-// answer finds the answer to a request, or has the origin make it.
-func (c *Cache) answer(x *exchange, o origin) (*answer, error) {
+// answer finds the answer to a request, or has the origin make it, which is called for only then.
+func (c *Cache) answer(x *exchange, origin func() origin) (*answer, error) {
 	ctx, now := x.req.Context(), time.Now()
 	x.found, x.key = c.find(ctx, x.primary, x.req.Header)
 	if x.found != nil {
@@ -55,7 +55,7 @@ func (c *Cache) answer(x *exchange, o origin) (*answer, error) {
 			return x.stored("hit", now), nil
 		case revalidate:
 			c.stats.stale.Add(1)
-			c.refresh(x, o)
+			c.refresh(x, origin())
 			return x.stored("hit", now), nil
 		}
 	}
@@ -66,7 +66,7 @@ func (c *Cache) answer(x *exchange, o origin) (*answer, error) {
 	if x.req.Method == http.MethodHead {
 		return &answer{pass: true, fwd: x.reason(), req: x.req}, nil
 	}
-	return c.fetch(x, o)
+	return c.fetch(x, origin())
 }
 
 // refresh has the origin asked in the background, unless it is already.

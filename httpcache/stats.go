@@ -59,9 +59,15 @@ func (c *Cache) Stats() Stats {
 
 // addStatus adds a member to the Cache-Status field, RFC 9211: after those of the caches that are nearer
 // to the origin.
-func (c *Cache) addStatus(h http.Header, params string) {
-	if c.name != "" {
-		before := h["Cache-Status"]
-		h["Cache-Status"] = append(before[:len(before):len(before)], c.name+"; "+params)
+func (c *Cache) addStatus(h http.Header, params ...string) {
+	if c.name == "" {
+		return
 	}
+	var room [128]byte
+	b := append(append(room[:0], c.name...), "; "...)
+	for _, p := range params {
+		b = append(b, p...)
+	}
+	before := h["Cache-Status"]
+	h["Cache-Status"] = append(before[:len(before):len(before)], string(b))
 }

@@ -27,7 +27,11 @@ func (f *flight) put(ttl time.Duration) bool {
 		}
 		key = variantKey(key, id, names, f.asker.Header)
 	}
-	return f.putHead(key, *f.head, f.tags, ttl)
+	h := *f.head
+	if h.status != http.StatusNoContent && h.lines.get("Content-Length") == "" {
+		h.lines = h.lines.with("Content-Length", decimal(h.size)) // so that no hit has to make it
+	}
+	return f.putHead(key, h, f.tags, ttl)
 }
 
 // putFields has the list of fields be at a primary key, and returns its id. A new list makes

@@ -25,7 +25,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if x == nil {
 		return t.pass(req, cmp.Or(passReason(req), "bypass"))
 	}
-	a, err := t.cache.answer(x, t)
+	a, err := t.cache.answer(x, func() origin { return t })
 	if err != nil {
 		return nil, err
 	}
