@@ -1,14 +1,19 @@
 package firn
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"iter"
+	"log/slog"
 	"sync/atomic"
 	"time"
+	"weak"
 
 	"github.com/firncache/firn/internal/coherence"
 	"github.com/firncache/firn/internal/hot"
 	"github.com/firncache/firn/internal/load"
+	"github.com/firncache/firn/internal/memory"
 	"github.com/firncache/firn/internal/testseam"
 	"github.com/firncache/firn/internal/tiered"
 	"github.com/firncache/firn/internal/typed"
@@ -29,6 +34,7 @@ type Cache struct {
 	slideLead int64 // how long before its deadline a read moves it, in milliseconds, even; 0: none does
 
 	listeners listeners
+	adaptive  *memory.Budget // nil without Options.LeastRAMBytes
 }
 
 // hotShare is the part of RAMBytes that hot values may take, of all typed caches together.
@@ -81,6 +87,7 @@ func open(opts Options, adjust func(*tiered.Config)) (*Cache, error) {
 	c.store.Tell(0) // until somebody listens
 	c.listeners.listen(&c.store, listenerOf(opts.OnEvict, opts.OnEvictCauses))
 	c.loads.Open(&c.store, opts.loads())
+	c.adapt(&opts)
 	return c, nil
 }
 
@@ -193,6 +200,9 @@ func (c *Cache) Clear() error { return c.store.Clear() }
 func (c *Cache) Stats() Stats {
 	inRAM, onSSD := c.store.Stats()
 	st := statsOf(inRAM)
+	if c.adaptive != nil {
+		st.RAM.MostBytes = c.adaptive.Most()
+	}
 	st.addSSD(onSSD)
 	st.addShared(c.store.SharedStats(), c.store.SharedReadDurations(), inRAM.Invalidated)
 	c.typed.addTo(&st)
@@ -229,15 +239,66 @@ func (c *Cache) Curve() Curve {
 // SetRAMBytes changes the RAM budget while the cache is in use. When it returns,
 // the cache holds no more than that, and has given the rest back to the
 // system. If it is called again meanwhile, by OnEvict perhaps, the later call
-// holds for both. It fails, and changes nothing, if n is above Options.MaxRAMBytes, or
-// below MinRAMBytes or about a sixteenth of the budget that the cache was opened with.
+// holds for both. With Options.LeastRAMBytes it sets the most that the budget may be. It
+// fails, and changes nothing, if n is above Options.MaxRAMBytes or MemoryLimit, or
+// below MinRAMBytes, Options.LeastRAMBytes, or about a sixteenth of the budget that the
+// cache was opened with.
 func (c *Cache) SetRAMBytes(n int64) error {
+	if err := errBeyondLimit(n); err != nil {
+		return fmt.Errorf("firn: SetRAMBytes(%d): %w", n, err)
+	}
+	b := c.adaptive
+	if b == nil {
+		return c.resize(n)
+	}
+	if n < b.Least {
+		return fmt.Errorf("firn: SetRAMBytes(%d): want at least Options.LeastRAMBytes, %d", n, b.Least)
+	}
+	return b.SetMost(n)
+}
+
+// resize changes the RAM budget.
+func (c *Cache) resize(n int64) error {
 	if n < c.store.RAMBytes() {
 		c.typed.hot.Limit(n / hotShare) // hot values go first
 	}
 	err := c.store.Resize(n)
 	c.typed.hot.Limit(c.store.RAMBytes() / hotShare)
 	return err
+}
+
+// leastOverSSD is what an adaptive budget leaves the RAM tier beside the SSD tier's index.
+const leastOverSSD = 16 << 20
+
+// adapt has the budget follow the memory that is free, if the options say so. That does
+// not hold on to the cache, which may be forgotten.
+func (c *Cache) adapt(o *Options) {
+	if o.LeastRAMBytes == 0 {
+		return
+	}
+	w := weak.Make(c)
+	c.adaptive = &memory.Budget{
+		Least: o.LeastRAMBytes,
+		Log:   cmp.Or(o.Log, slog.Default()),
+		Of: func() (budget, resident, least int64, ok bool) {
+			c := w.Value()
+			if c == nil || c.store.Closed() {
+				return 0, 0, 0, false
+			}
+			resident, least = c.store.Memory()
+			if c.store.HasSSD() {
+				least += leastOverSSD
+			}
+			return c.store.RAMBytes(), resident, least, true
+		},
+		Resize: func(bytes int64) error {
+			if c := w.Value(); c != nil {
+				return c.resize(bytes)
+			}
+			return ErrClosed
+		},
+	}
+	c.adaptive.Start(o.RAMBytes)
 }
 
 // The writes that take a context are for caches with a shared tier, which a write waits for.

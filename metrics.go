@@ -68,6 +68,7 @@ var numbers = []numberMetric{
 	{"entries", "1", false, "Values in the cache, expired ones not yet taken out included.", func(s *Stats) float64 { return float64(s.Entries) }},
 	{"ram_bytes", "bytes", false, "The RAM budget.", func(s *Stats) float64 { return float64(s.RAM.Bytes) }},
 	{"ram_used_bytes", "bytes", false, "What of the budget is in use: records, index, bookkeeping.", func(s *Stats) float64 { return float64(s.RAM.UsedBytes) }},
+	{"ram_most_bytes", "bytes", false, "The most that the RAM budget may be: ram_bytes, but for an adaptive one.", func(s *Stats) float64 { return float64(s.RAM.MostBytes) }},
 	{"ram_resident_bytes", "bytes", false, "What of the budget is backed by memory, free segments included.", func(s *Stats) float64 { return float64(s.RAM.ResidentBytes) }},
 	{"record_bytes", "bytes", false, "Live records with their headers.", func(s *Stats) float64 { return float64(s.RAM.RecordBytes) }},
 	{"index_bytes", "bytes", false, "The index.", func(s *Stats) float64 { return float64(s.RAM.IndexBytes) }},

@@ -2,11 +2,13 @@ package firn
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"reflect"
 	"time"
 
 	"github.com/firncache/firn/internal/load"
+	"github.com/firncache/firn/internal/memory"
 	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/shared"
 	"github.com/firncache/firn/internal/tiered"
@@ -15,13 +17,40 @@ import (
 // MinRAMBytes is the smallest RAM budget: 64 KiB.
 const MinRAMBytes = ram.MinBytes
 
+// MemoryLimit is how much memory the process may use, in bytes: what the machine has, or
+// the least limit of its control groups, of version 1 or 2. It is 0 where the system says
+// neither, as any but Linux does here. Open refuses a RAM budget above it.
+func MemoryLimit() int64 {
+	limit, _ := memory.Limit()
+	return limit
+}
+
+// errBeyondLimit is the error of a budget that the process cannot use, or nil.
+func errBeyondLimit(bytes int64) error {
+	if limit, file := memory.Limit(); limit > 0 && bytes > limit {
+		return fmt.Errorf("want at most %d bytes, the limit of this process by %s", limit, file)
+	}
+	return nil
+}
+
 // Options describe a cache. Only RAMBytes is required.
 type Options struct {
 	// RAMBytes is the memory that the cache may use, in bytes: records, index
-	// and bookkeeping. At least MinRAMBytes. It is not part of Go's heap, so that
-	// GOMEMLIMIT does not count it, and Open takes more than the machine has: in a
-	// container, leave room for the program's heap below the memory limit.
+	// and bookkeeping. At least MinRAMBytes, at most MemoryLimit. It is not part of Go's
+	// heap, so that GOMEMLIMIT does not count it: in a container, leave room for the
+	// program's heap below the memory limit, or set LeastRAMBytes.
 	RAMBytes int64
+
+	// LeastRAMBytes makes the RAM budget adaptive: RAMBytes is the most that it may be, and
+	// this the least, in bytes. The cache looks at the memory that the control group of
+	// the process, or the machine, has left, once a second, and ten times while that is
+	// tight. It shrinks when that is less than a sixteenth of the limit beyond what Go's
+	// heap will still take, or when processes wait for memory, and grows again after a
+	// minute without that. Caches of one process share what is free by their budgets. With
+	// an SSD tier the budget keeps at least 16 MiB beside that tier's index, so that no
+	// entry on the SSD is lost. At least a sixteenth of RAMBytes. It needs Linux; elsewhere
+	// the budget stays at RAMBytes. Default 0: the budget changes by SetRAMBytes alone.
+	LeastRAMBytes int64
 
 	// MaxRAMBytes is the most that SetRAMBytes may ask for later, in bytes.
 	// Default, where address space costs nothing (Linux, macOS, BSD): four times
@@ -234,12 +263,17 @@ func (o Options) Validate() error {
 		return badOption("RAMBytes", "is %d: want at least %d bytes", o.RAMBytes, MinRAMBytes)
 	case o.RAMBytes > ram.MaxBytes:
 		return badOption("RAMBytes", "is %d: want at most %d bytes", o.RAMBytes, int64(ram.MaxBytes))
+	case o.LeastRAMBytes != 0 && (o.LeastRAMBytes < max(o.RAMBytes/16, MinRAMBytes) || o.LeastRAMBytes > o.RAMBytes):
+		return badOption("LeastRAMBytes", "is %d: want 0, or %d to RAMBytes, %d", o.LeastRAMBytes, max(o.RAMBytes/16, MinRAMBytes), o.RAMBytes)
 	case o.MaxRAMBytes != 0 && (o.MaxRAMBytes < o.RAMBytes || o.MaxRAMBytes > ram.MaxBytes):
 		return badOption("MaxRAMBytes", "is %d: want 0, or RAMBytes (%d) to %d bytes", o.MaxRAMBytes, o.RAMBytes, int64(ram.MaxBytes))
 	case o.TTL < 0 || o.TTL > maxTTL && o.TTL != Forever:
 		return badOption("TTL", "is %v: want 0, or up to %v, or firn.Forever", o.TTL, maxTTL)
 	case len(o.OnEvictCauses) > 0 && o.OnEvict == nil:
 		return badOption("OnEvictCauses", "is %v, and OnEvict is nil: want both", o.OnEvictCauses)
+	}
+	if err := errBeyondLimit(o.RAMBytes); err != nil {
+		return badOption("RAMBytes", "is %d: %w", o.RAMBytes, err)
 	}
 	if o.WhatIf > WhatIfOff {
 		return badOption("WhatIf", "is %v: want WhatIfOn or WhatIfOff", o.WhatIf)

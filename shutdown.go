@@ -24,6 +24,9 @@ import (
 //
 // It closes the shared tier, too: calls that wait for a server return.
 func (c *Cache) Shutdown(ctx context.Context) error {
+	if c.adaptive != nil {
+		c.adaptive.Stop()
+	}
 	c.loads.Close()
 	err := c.store.Shutdown(ctx)
 	if left, ok := err.(*tiered.ShutdownError); ok {

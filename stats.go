@@ -43,6 +43,7 @@ type Stats struct {
 // RAMStats are the figures of the RAM tier.
 type RAMStats struct {
 	Bytes, UsedBytes, ResidentBytes        int64 // the budget; of it in use; of it backed by memory
+	MostBytes                              int64 // that the budget may be: Bytes, but for an adaptive one
 	RecordBytes, IndexBytes, OverheadBytes int64
 	SmallBytes, MainBytes                  int64 // records on probation, and those that proved themselves
 	HugePages                              bool
@@ -192,7 +193,7 @@ func statsOf(s ram.Stats) Stats {
 		Replacements: s.Replaced, Cleared: s.Cleared,
 		Entries: s.Entries,
 		RAM: RAMStats{
-			Bytes: s.Budget, UsedBytes: s.Used, ResidentBytes: s.Resident,
+			Bytes: s.Budget, MostBytes: s.Budget, UsedBytes: s.Used, ResidentBytes: s.Resident,
 			RecordBytes: s.SmallBytes + s.MainBytes, IndexBytes: s.IndexBytes, OverheadBytes: s.Overhead,
 			SmallBytes: s.SmallBytes, MainBytes: s.MainBytes,
 			HugePages: s.HugePages, PrefaultedBytes: s.Prefaulted,

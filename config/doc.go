@@ -31,7 +31,8 @@
 // as OnEvict, can be set by a program only, with [Caches.Options].
 //
 //   - A size is a number of bytes, or a number with a unit: KiB, MiB, GiB and
-//     TiB are powers of 1024, kB, MB, GB and TB powers of 1000.
+//     TiB are powers of 1024, kB, MB, GB and TB powers of 1000. One of RAM may be a part of
+//     the memory that the process may use, by its control group or the machine: 40%.
 //   - A duration has a unit: 300ms, 5m, 2h30m. A day is 24h. forever is
 //     firn.Forever.
 //   - A choice has the name that its String method gives it: admission: all.

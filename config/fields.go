@@ -102,6 +102,8 @@ func formOf(path string, t reflect.Type) form {
 		return parseString
 	case t.Kind() == reflect.Bool:
 		return parseBool
+	case strings.HasSuffix(path, "RAMBytes"):
+		return parseMemory
 	case (t.Kind() == reflect.Int64 || t.Kind() == reflect.Int) && (strings.Contains(path, "Bytes") || sizes[path]):
 		return parseSize
 	case reflect.Zero(t).CanInt():

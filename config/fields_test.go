@@ -231,6 +231,26 @@ func TestForms(t *testing.T) {
 	}
 }
 
+func TestMemory(t *testing.T) {
+	limit := firn.MemoryLimit()
+	for text, want := range map[string]int64{"64MiB": 64 << 20, "40%": limit / 5 * 2, "100%": limit, "2.5%": limit / 40} {
+		var got int64
+		err := parseMemory(text, reflect.ValueOf(&got).Elem())
+		if limit == 0 && err == nil && text != "64MiB" {
+			t.Errorf("%s: %d, of a limit that is not known", text, got)
+		}
+		if limit > 0 && (err != nil || got < want-2 || got > want+2) {
+			t.Errorf("%s: %d, %v: want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"%", "0%", "-1%", "101%", "NaN%", "a%"} {
+		var got int64
+		if err := parseMemory(text, reflect.ValueOf(&got).Elem()); err == nil {
+			t.Errorf("%q: %d, want an error", text, got)
+		}
+	}
+}
+
 func TestSizes(t *testing.T) {
 	for text, want := range map[string]int64{
 		"0": 0, "65536": 65536, "64KiB": 64 << 10, "64 MiB": 64 << 20, "1.5GiB": 3 << 29, "2GB": 2e9, "1TiB": 1 << 40, "-1": -1,

@@ -38,6 +38,24 @@ func parseSize(text string, into reflect.Value) error {
 	return nil
 }
 
+// parseMemory is parseSize, and takes a part of the process's limit of memory: 40%.
+func parseMemory(text string, into reflect.Value) error {
+	part, ok := strings.CutSuffix(text, "%")
+	if !ok {
+		return parseSize(text, into)
+	}
+	percent, err := strconv.ParseFloat(part, 64)
+	switch limit := firn.MemoryLimit(); {
+	case err != nil || !(percent > 0 && percent <= 100):
+		return notA("part of the memory", text, "a number above 0 and up to 100 before the %")
+	case limit == 0:
+		return fmt.Errorf("%q: this system names no limit of memory: want a size such as 64MiB", text)
+	default:
+		into.SetInt(int64(percent / 100 * float64(limit)))
+		return nil
+	}
+}
+
 // forever is the text of firn.Forever.
 const forever = "forever"
 

@@ -56,7 +56,7 @@ func planCommand(stdout io.Writer) *cli.Command {
 			&cli.StringFlag{Name: "key-size", Value: "16", Usage: "`SIZE` of a key"},
 			&cli.StringFlag{Name: "value-size", Value: "256", Usage: "`SIZE` of a value"},
 			&cli.BoolFlag{Name: "ttl", Usage: "entries expire"},
-			&cli.StringFlag{Name: "ram", Usage: "RAM budget `SIZE`, such as 32GiB"},
+			&cli.StringFlag{Name: "ram", Usage: "RAM budget `SIZE`, such as 32GiB, or 40% of what the process may use"},
 			&cli.StringFlag{Name: "ssd", Usage: "`SIZE` of the SSD tier, such as 128GiB (default: none)"},
 			&cli.StringFlag{Name: "segment", Usage: "`SIZE` of the SSD tier's segments (default: as Open chooses)"},
 			&cli.StringFlag{Name: "admission", Value: firn.AdmitSeen.String(), Usage: "what goes to the SSD: `KIND` all, read or seen"},

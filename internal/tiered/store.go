@@ -164,6 +164,13 @@ func (s *Store) Resize(bytes int64) error {
 // RAMBytes is the RAM budget.
 func (s *Store) RAMBytes() int64 { return s.ram.Bytes() }
 
+// Memory is what the tiers hold of the RAM budget, and the least that it may be now.
+func (s *Store) Memory() (resident, least int64) {
+	inRAM, _ := s.Stats()
+	least, _ = s.ram.Bounds()
+	return inRAM.Resident, least
+}
+
 // Lend takes bytes of the RAM budget for memory outside the tiers, or gives them back if negative:
 // as ram.Tier.Reserve.
 func (s *Store) Lend(bytes int64) error {

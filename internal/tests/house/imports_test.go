@@ -27,7 +27,7 @@ const module = "github.com/firncache/firn"
 //	ram  ssd                                 the tiers
 //	policy  index  record  aio  registry     what stays, where it is, how it is laid out, how it is read; tags and namespaces
 //	inside  advice                           what the page shows of a cache beyond Stats; what a curve means, in sentences
-//	offheap  vfs  uring  kaio  clock         memory, disk, time
+//	offheap  vfs  uring  kaio  clock  memory memory and how much there is, disk, time
 //	histogram  shared                        how long things took; what a shared tier and the local ones say to each other
 //	invariants                               checks that cost nothing in production
 var floors = [][]string{
@@ -38,13 +38,13 @@ var floors = [][]string{
 	{"internal/tiered", "internal/coherence", "internal/codec", "internal/hot"},
 	{"internal/ram", "internal/ssd"},
 	{"internal/policy", "internal/index", "internal/record", "internal/aio", "internal/registry", "internal/inside", "internal/advice", "internal/cachetest"},
-	{"internal/offheap", "internal/vfs", "internal/uring", "internal/kaio", "internal/clock", "internal/histogram", "internal/shared", "bufpool"},
+	{"internal/offheap", "internal/vfs", "internal/uring", "internal/kaio", "internal/clock", "internal/histogram", "internal/shared", "internal/memory", "bufpool"},
 	{"internal/invariants"},
 }
 
 var allowed = map[string][]string{
 	"firntest":               {module, "internal/testseam", "internal/tiered", "internal/vfs", "internal/vfs/vfstest"},
-	".":                      {"internal/load", "internal/testseam", "internal/tiered", "internal/typed", "internal/hot", "internal/coherence", "internal/codec", "internal/ram", "internal/ssd", "internal/policy/whatif", "internal/shared", "internal/histogram", "internal/inside", "internal/advice"},
+	".":                      {"internal/load", "internal/testseam", "internal/tiered", "internal/typed", "internal/hot", "internal/coherence", "internal/codec", "internal/ram", "internal/ssd", "internal/policy/whatif", "internal/shared", "internal/histogram", "internal/inside", "internal/advice", "internal/memory"},
 	"live":                   {module, "internal/inside", "internal/histogram"},
 	"internal/load":          {"internal/tiered", "internal/shared", "internal/ram", "internal/offheap", "internal/histogram"},
 	"internal/tiered":        {"internal/policy/whatif", "internal/inside", "internal/histogram", "internal/ram", "internal/ssd", "internal/shared", "internal/record", "internal/registry", "internal/vfs", "internal/clock"},
@@ -73,6 +73,7 @@ var allowed = map[string][]string{
 	"internal/vfs":           {"github.com/gofrs/flock", "golang.org/x/sys/unix", "golang.org/x/sys/windows"},
 	"internal/vfs/vfstest":   {"internal/vfs"},
 	"internal/clock":         {"golang.org/x/sys/unix"},
+	"internal/memory":        {},
 	"internal/histogram":     {},
 	"internal/shared":        {},
 	"internal/invariants":    {},

@@ -15,6 +15,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/firncache/firn"
 	"github.com/firncache/firn/cmd/firn/replay"
 	"github.com/firncache/firn/internal/workload"
 )
@@ -54,6 +55,11 @@ func TestSizes(t *testing.T) {
 	for text, want := range map[string]int64{"4096": 4096, "64MiB": 64 << 20, "64MB": 64e6, "1.5 GiB": 3 << 29, "2k": 2000} {
 		if o := parse(t, "-ram", text); o.RAMBytes != want {
 			t.Errorf("%s: got %d, want %d", text, o.RAMBytes, want)
+		}
+	}
+	if limit := firn.MemoryLimit(); limit > 0 {
+		if o := parse(t, "-ram", "25%"); o.RAMBytes != limit/4 {
+			t.Errorf("25%%: got %d of %d", o.RAMBytes, limit)
 		}
 	}
 }

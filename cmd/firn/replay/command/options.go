@@ -5,6 +5,7 @@ import (
 	"math"
 	"runtime"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -135,8 +136,17 @@ func (o *Options) parseSizes(cmd *cli.Command) error {
 }
 
 // ParseSize parses the size in bytes that a flag has, with a unit or without:
-// 64MiB, 64MB, 4096. Its errors are usage errors.
+// 64MiB, 64MB, 4096; of -ram also the part of the process's limit of memory, 40%. Its
+// errors are usage errors.
 func ParseSize(flag, text string, limit uint64) (uint64, error) {
+	if part, ok := strings.CutSuffix(text, "%"); ok && flag == "ram" {
+		percent, err := strconv.ParseFloat(part, 64)
+		most := firn.MemoryLimit()
+		if err != nil || !(percent > 0 && percent <= 100) || most == 0 {
+			return 0, usage("-ram %q: expected more than 0%% and up to 100%% of the process's limit of memory, %s here", text, humanize.IBytes(uint64(most)))
+		}
+		return uint64(percent / 100 * float64(most)), nil
+	}
 	n, err := humanize.ParseBytes(text)
 	if err != nil {
 		return 0, usage("-%s %q: expected a size such as 64MiB, 64MB or 4096", flag, text)
