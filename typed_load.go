@@ -59,6 +59,9 @@ func (t *Typed[K, V]) load(ctx context.Context, key K, load TypedLoadFunc[K, V])
 	if err != nil {
 		return v, err
 	}
+	if !keep {
+		ctx, keep = t.c.store.Apart(ctx)
+	}
 	l := t.newLoading(keep)
 	loadBytes := t.loader(s.k, l, load)
 	if err = t.encodeKeyIn(s, in); err != nil {
@@ -181,6 +184,9 @@ func (t *Typed[K, V]) GetOrLoadMulti(ctx context.Context, b *TypedBatch[V], keys
 	in, keep, err := t.space.ToLoad(ctx)
 	if err != nil {
 		return err
+	}
+	if !keep {
+		ctx, keep = t.c.store.Apart(ctx)
 	}
 	l := t.newLoading(keep)
 	first := t.addKeys(ctx, b, keys, in, true)

@@ -61,12 +61,30 @@ func (s *Store) LookupMultiForLoad(ctx context.Context, b *Batch, keys [][]byte)
 	if s.shared == nil || !b.inShared.failed || len(b.inShared.queries) == 0 || ctx.Err() != nil {
 		return ctx
 	}
+	ctx, _ = s.unshared(ctx)
+	return ctx
+}
+
+// unshared is a context of loads that skip the shared tier. With DegradedError there is none: each
+// load is to fail.
+func (s *Store) unshared(ctx context.Context) (context.Context, bool) {
 	call := callOf(ctx)
 	if s.shared.degraded(&call) == shared.DegradedError {
-		return ctx // each load is to fail
+		return ctx, false
 	}
 	call.SkipShared = true
-	return shared.WithCall(ctx, call)
+	return shared.WithCall(ctx, call), true
+}
+
+// Apart is a context of loads in a generation of this process alone: what they load is kept here for
+// Policy.Bound, and no longer. It reports false if they are to fail.
+func (s *Store) Apart(ctx context.Context) (context.Context, bool) {
+	ctx, ok := s.unshared(ctx)
+	if call := shared.CallOf(ctx); ok {
+		call.Degraded, call.HasDegraded = shared.DegradedMiss, true
+		ctx = shared.WithCall(ctx, call)
+	}
+	return ctx, ok
 }
 
 // Ask asks the shared tier about a key that is about to be loaded, and that the caller

@@ -18,7 +18,7 @@
 //   - key.go: how keys become bytes, and back
 //   - parts.go: those of keys made of several numbers and strings
 //   - namespace.go: namespaces, and their generations; shared_space.go: those that all
-//     processes agree on
+//     processes agree on; apart.go: what is loaded while that is not known
 //   - head.go: what stands before a value with tags
 //   - tags.go: tags, and what they make of a value; shared_tags.go: with a shared tier
 //   - counters.go: how often a namespace's typed caches were called

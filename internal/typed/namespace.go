@@ -36,10 +36,10 @@ type Namespace struct {
 	of      *Namespaces
 	id      registry.ID
 	current coherence.Current
-	numbers *tiered.Numbers       // nil without a shared tier; then
-	apart   *coherence.Generation // is of this process alone
-	mu      sync.Mutex            // held while a number that was asked for becomes the current one; a leaf
-	users   int                   // typed caches that were not closed; of.mu guards it
+	numbers *tiered.Numbers // nil without a shared tier
+	apart   apart           // with one
+	mu      sync.Mutex      // held while a number that was asked for becomes the current one; a leaf
+	users   int             // typed caches that were not closed; of.mu guards it
 	cleanup runtime.Cleanup
 
 	// Counters count the calls of the namespace's typed caches.
@@ -85,8 +85,7 @@ func (n *Namespaces) add(id registry.ID) (*Namespace, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.apart = &coherence.Generation{Number: number}
-	s.current.Store(s.apart)
+	s.current.Store(&coherence.Generation{Number: number})
 	s.Counters.init()
 	if n.open == nil {
 		n.open = map[registry.ID]weak.Pointer[Namespace]{}

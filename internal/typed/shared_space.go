@@ -22,15 +22,16 @@ func (s *Namespace) ToRead(ctx context.Context) (*coherence.Generation, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.apart.leave()
 	return s.generationOf(g, c), nil
 }
 
 // ToLoad is the generation for a call that loads. While the number is not known, that is one
-// of this process alone, in which loads meet, and of which nothing may be kept.
-func (s *Namespace) ToLoad(ctx context.Context) (g *coherence.Generation, keep bool, err error) {
+// of this process alone, in which loads meet; nothing of it may be stored on the server.
+func (s *Namespace) ToLoad(ctx context.Context) (g *coherence.Generation, known bool, err error) {
 	g, err = s.ToRead(ctx)
 	if err != nil && ctx.Err() == nil && (errors.Is(err, shared.ErrUnavailable) || errors.Is(err, tiered.ErrNotFound)) {
-		return s.apart, false, nil
+		return s.apart.enter(), false, nil
 	}
 	return g, true, err
 }
@@ -40,13 +41,18 @@ func (s *Namespace) ToLoad(ctx context.Context) (g *coherence.Generation, keep b
 // of that has not removed too much.
 func (s *Namespace) ToWrite(ctx context.Context) (*coherence.Generation, error) {
 	g := s.current.Load()
-	if s.numbers == nil || s.numbers.Holds(g.Agreed) {
+	if s.numbers == nil {
+		return g, nil
+	}
+	if s.numbers.Holds(g.Agreed) {
+		s.apart.leave()
 		return g, nil
 	}
 	c, err := s.numbers.Get(ctx, s.id.SharedPlace())
 	if err != nil {
 		return g, err
 	}
+	s.apart.leave()
 	return s.generationOf(g, c), nil
 }
 

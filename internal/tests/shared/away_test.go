@@ -208,3 +208,53 @@ func TestSharedRollOut(t *testing.T) {
 		t.Errorf("a value of another type: %v", err)
 	}
 }
+
+// While the number of a namespace is not known, the source is asked for a key once in each bound. What
+// is kept of that is no answer once the number was known again, and nothing of it is on the server.
+func TestOneTypedLoadEachBoundWhileAway(t *testing.T) {
+	for _, d := range []shared.Degraded{shared.DegradedMiss, shared.DegradedStale} {
+		synctest.Test(t, func(t *testing.T) {
+			_, _, b := two(t, func(tier *sharedtest.Tier) { tier.Does.Bound, tier.Does.Degraded = time.Second, d })
+			calls := 0
+			load := func(want string) {
+				t.Helper()
+				v, err := b.GetOrLoad(t.Context(), "k", func(context.Context, string) (string, error) { calls++; return "source", nil })
+				if v != want || err != nil {
+					t.Errorf("GetOrLoad: %q, %v: want %q", v, err, want)
+				}
+			}
+			loadMulti := func() {
+				t.Helper()
+				batch := new(firn.TypedBatch[string])
+				err := b.GetOrLoadMulti(t.Context(), batch, []string{"k"}, func(context.Context, []string) (map[string]string, error) {
+					calls++
+					return map[string]string{"k": "source"}, nil
+				})
+				if v, ok := batch.Value(0); !ok || v != "source" || err != nil {
+					t.Errorf("GetOrLoadMulti: %q, %v, %v", v, ok, err)
+				}
+			}
+			b.tier.SetOnline(false)
+			b.tier.Lapse()
+			for range 15 {
+				load("source")
+				time.Sleep(100 * time.Millisecond)
+				loadMulti()
+				time.Sleep(100 * time.Millisecond)
+			}
+			if calls > 4 {
+				t.Errorf("%v: %d loads in 3 s: want one a second", d, calls)
+			}
+			load("source") // now
+			b.tier.SetOnline(true)
+			b.tier.Resume()
+			b.want("k", "")
+			b.tier.Disconnect()
+			b.tier.SetOnline(false)
+			calls = 0
+			if load("source"); calls != 1 {
+				t.Errorf("%v: %d loads: what was kept in the outage before is an answer", d, calls)
+			}
+		})
+	}
+}

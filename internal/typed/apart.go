@@ -1,0 +1,34 @@
+package typed
+
+import (
+	"math/rand/v2"
+	"sync/atomic"
+
+	"github.com/firncache/firn/internal/coherence"
+)
+
+// apart is the generation of this process alone, another one after each time that the number was
+// known: what was kept in it before is older than what calls have seen or written meanwhile.
+type apart struct {
+	entered atomic.Bool
+	is      atomic.Pointer[coherence.Generation] // nil before the first load
+}
+
+func (a *apart) enter() *coherence.Generation {
+	a.entered.Store(true) // first: whoever clears it takes the generation away afterwards
+	if a.is.Load() == nil {
+		a.is.CompareAndSwap(nil, newApart())
+	}
+	if g := a.is.Load(); g != nil {
+		return g
+	}
+	return newApart()
+}
+
+func (a *apart) leave() {
+	if a.entered.Load() && a.entered.Swap(false) {
+		a.is.Store(nil)
+	}
+}
+
+func newApart() *coherence.Generation { return &coherence.Generation{Number: max(rand.Uint64(), 1)} }
