@@ -70,9 +70,12 @@ func (c *Cluster) MigrateAtomically(slot int, from, to *Server) bool {
 // every node has.
 func (c *Cluster) Seize(slot int, from, to *Server) {
 	c.t.Helper()
-	to.Do("CLUSTER", "SETSLOT", strconv.Itoa(slot), "IMPORTING", c.ID(from))
-	to.Do("CLUSTER", "SETSLOT", strconv.Itoa(slot), "NODE", c.ID(to))
-	c.WaitOwner(slot, to)
+	seize := func() {
+		to.Do("CLUSTER", "SETSLOT", strconv.Itoa(slot), "IMPORTING", c.ID(from))
+		to.Do("CLUSTER", "SETSLOT", strconv.Itoa(slot), "NODE", c.ID(to))
+	}
+	seize()
+	c.waitOwner(slot, to, seize)
 }
 
 // Failover has a replica take over from its primary, which agrees, and waits until it has.
@@ -113,6 +116,13 @@ func (c *Cluster) WaitOK() {
 // There is no event of that: it asks again and again.
 func (c *Cluster) WaitOwner(slot int, owner *Server) {
 	c.t.Helper()
+	c.waitOwner(slot, owner, func() {})
+}
+
+// waitOwner is WaitOwner that calls seize while the owner does not know that it is: it has the slot
+// only with the greatest epoch, and gives it back when it hears of a greater one.
+func (c *Cluster) waitOwner(slot int, owner *Server, seize func()) {
+	c.t.Helper()
 	late := time.After(Patience)
 	for _, s := range c.live() {
 		for c.Owner(slot, s) != owner {
@@ -120,7 +130,10 @@ func (c *Cluster) WaitOwner(slot int, owner *Server) {
 			case <-late:
 				c.t.Fatalf("%s does not know that %s has slot %d:\n%s", s.Addr, owner.Addr, slot, s.Do("CLUSTER", "NODES").Text)
 			case <-time.After(10 * time.Millisecond):
-				owner.Do("CLUSTER", "BUMPEPOCH") // it has the slot only with the greatest epoch, of which it may not have heard
+				owner.Do("CLUSTER", "BUMPEPOCH")
+				if c.Owner(slot, owner) != owner {
+					seize()
+				}
 			}
 		}
 	}
