@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -13,10 +14,13 @@ import (
 	"github.com/firncache/firn/remote/internal/faultproxy"
 )
 
-var day = flag.Bool("day", false, "go through every outage, and print the table")
+var (
+	day     = flag.Bool("day", false, "go through every outage, and print the table")
+	lasting = flag.Duration("lasting", time.Minute, "how long an outage lasts in the table")
+)
 
-// lasting is how long an outage lasts in the table, and in the test without it.
-const lasting, brief = 8 * bound, 3 * bound
+// brief is how long the outage of the test lasts.
+const brief = 3 * bound
 
 // outages are what befalls the server; each begins when it is called, and ends before it returns.
 var outages = []struct {
@@ -41,6 +45,22 @@ var outages = []struct {
 		f.server.Do("CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
 		f.server.Do("CONFIG", "SET", "maxmemory", "1")
 		time.Sleep(d)
+		f.server.Do("CONFIG", "SET", "maxmemory", "0")
+	}},
+	{"evicting: others' data takes its memory ten times", func(t *testing.T, f *fleet, d time.Duration) {
+		const room, of = 1 << 20, 1 << 10
+		used, err := strconv.Atoi(f.server.Info("used_memory", "INFO", "memory"))
+		if err != nil {
+			t.Error(err)
+		}
+		f.server.Do("CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
+		f.server.Do("CONFIG", "SET", "maxmemory", strconv.Itoa(used+room))
+		value, tick := strings.Repeat("v", of), time.NewTicker(d/(10*room/of))
+		defer tick.Stop()
+		for i := range 10 * room / of {
+			f.server.Do("SET", fmt.Sprint("other", i), value)
+			<-tick.C
+		}
 		f.server.Do("CONFIG", "SET", "maxmemory", "0")
 	}},
 	{"its answers are lost", func(_ *testing.T, f *fleet, d time.Duration) {
@@ -105,12 +125,12 @@ func TestDay(t *testing.T) {
 	}
 	var table strings.Builder
 	policies := []remote.Degraded{remote.DegradedMiss, remote.DegradedStale, remote.DegradedError}
-	fmt.Fprintf(&table, "| %d caches, %d keys, %v | `Degraded` | reads | loads | a key, bound and process | oldest answer | errors | log lines |\n|---|---|---|---|---|---|---|---|\n", caches, keys, lasting)
+	fmt.Fprintf(&table, "| %d caches, %d keys, %v | `Degraded` | reads | loads | a key, bound and process | oldest answer | errors | log lines |\n|---|---|---|---|---|---|---|---|\n", caches, keys, *lasting)
 	for _, o := range outages {
 		rows := make([]row, len(policies))
 		var all sync.WaitGroup
 		for i, degraded := range policies {
-			all.Go(func() { rows[i] = suffer(t, degraded, o.do, lasting) })
+			all.Go(func() { rows[i] = suffer(t, degraded, o.do, *lasting) })
 		}
 		all.Wait()
 		for i, r := range rows {
