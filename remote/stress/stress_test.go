@@ -78,7 +78,7 @@ func newField(t *testing.T) *field {
 	const timeout = 200 * time.Millisecond
 	f := &field{t: t, told: newTold(), rng: rand.New(rand.NewPCG(s, 15)), bound: 400 * time.Millisecond, perRound: *rounds}
 	f.checker = newChecker(int64(f.bound))
-	f.server = servertest.Start(t, servertest.Options{Config: []string{"appendonly yes", "appendfsync everysec"}})
+	f.server = servertest.Start(t, servertest.Options{Config: []string{"appendonly yes", "appendfsync no"}})
 	dir := t.TempDir()
 	for p := range uint8(processes) {
 		f.children = append(f.children, newChild(t, f.told, p, f.server.Addr, dir, f.bound, timeout))
