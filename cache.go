@@ -45,7 +45,9 @@ type typedState struct {
 	spaces typed.Namespaces
 	values atomic.Pointer[typed.Namespace] // of SetValue, once it is in use
 	fronts coherence.Table
-	hot    hot.Budget // of the fronts that are firn's own
+	hot    hot.Budget // of hot values
+
+	hotByDefault atomic.Int32 // typed caches that have some without TypedOptions.HotValues
 
 	tags   typed.Tags
 	tagged atomic.Bool // there may be values with tags
@@ -216,7 +218,7 @@ func (c *Cache) Stats() Stats {
 // since the call before that was so long ago, or since Open.
 //
 // The reads that it is about are those that Stats counts as hits and misses, less those that a
-// Front answered. With a shared tier, what RAM and SSD have not is a miss.
+// hot value answered. With a shared tier, what RAM and SSD have not is a miss.
 func (c *Cache) Curve() Curve {
 	sim, shared, loads := c.store.Simulated(), c.store.SharedStats(), c.loads.Stats()
 	now := moment{

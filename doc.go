@@ -41,7 +41,7 @@
 //   - Get, Set and the batch calls allocate nothing, if the slice that Get
 //     appends to is large enough and nobody listens to evictions.
 //   - OnEvict, loaders and the handler of a logger run outside every lock and may
-//     use the cache. Options.Clock and the methods of a Front may not.
+//     use the cache. Options.Clock may not.
 //   - Close and Shutdown stop all goroutines that the cache started. Using a closed
 //     cache is safe.
 //
@@ -188,7 +188,7 @@ package firn
 //	codec.go             Codec, and the default ones
 //	typed.go             Typed: keys and values of any type, above the bytes
 //	typed_*.go           its loads, batches, Compute, events, tags and namespace
-//	front.go             Front: decoded values above a Typed; hot values are firn's own
+//	hot.go               hot values: decoded, above a Typed
 //	options.go           Options and LoadingOptions, and their validation; SharedTier, Tracer
 //	options_ssd.go       SSDOptions, likewise
 //	errors.go            the errors that a caller may test for

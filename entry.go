@@ -27,7 +27,7 @@ type Tier uint8
 
 // The tiers, the fastest first.
 const (
-	TierFront Tier = iota + 1 // a Front, above the bytes
+	TierFront Tier = iota + 1 // a hot value, above the bytes
 	TierRAM
 	TierSSD
 	TierShared // a copy in RAM or on the SSD that was checked there is found where it lies
@@ -68,11 +68,11 @@ func tierOf(at tiered.Place) Tier {
 // LookupEntry is Lookup that also tells how long the value has to live, and where it was
 // found.
 func (t *Typed[K, V]) LookupEntry(ctx context.Context, key K) (TypedEntry[V], error) {
-	if e := t.getFrontFor(ctx, key); e != nil && !e.shortened {
+	if e := t.getHotFor(ctx, key); e != nil && !e.shortened {
 		if t.hits.Count() {
 			t.readAgain(key)
 		}
-		return TypedEntry[V]{e.value, t.c.timeTo(t.c.deadlineOfFront(e.deadline)), TierFront}, nil
+		return TypedEntry[V]{e.value, t.c.timeTo(t.c.deadlineOfHot(e.deadline)), TierFront}, nil
 	}
 	s := t.acquire()
 	defer t.release(s)
@@ -86,7 +86,7 @@ func (t *Typed[K, V]) LookupEntry(ctx context.Context, key K) (TypedEntry[V], er
 
 // readEntry is read that also tells the deadline, and where the value was found.
 func (t *Typed[K, V]) readEntry(ctx context.Context, s *scratch[K]) (v V, deadline int64, at tiered.Place, err error) {
-	if t.front != nil {
+	if t.hotValues > 0 {
 		v, found, err := t.readFill(ctx, s)
 		return v, found.Deadline, found.At, err
 	}

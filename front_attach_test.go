@@ -5,12 +5,6 @@ import (
 	"testing"
 )
 
-type oneFront struct{ entry *FrontEntry[string] }
-
-func (f *oneFront) Get(string) *FrontEntry[string]      { return f.entry }
-func (f *oneFront) Set(_ string, e *FrontEntry[string]) { f.entry = e }
-func (f *oneFront) Delete(string)                       { f.entry = nil }
-
 // A write that began before there was a front deletes, before it returns, what a
 // front has taken since.
 func TestFrontAttachedDuringWrite(t *testing.T) {
@@ -19,7 +13,7 @@ func TestFrontAttachedDuringWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	plain, err := NewTyped(c, "n", TypedOptions[string, string]{})
+	plain, err := NewTyped(c, "n", TypedOptions[string, string]{HotValues: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +32,7 @@ func TestFrontAttachedDuringWrite(t *testing.T) {
 
 	fronts := &c.typed.fronts
 	token := fronts.BeforeWrite(s.key) // nil
-	front, err := NewTyped(c, "n", TypedOptions[string, string]{Front: &oneFront{}})
+	front, err := NewTyped(c, "n", TypedOptions[string, string]{})
 	if err != nil {
 		t.Fatal(err)
 	}

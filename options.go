@@ -85,7 +85,7 @@ type Options struct {
 	// ExpireAfterAccess makes values expire when they have not been read for so long, to
 	// the millisecond: those that are stored without a time to live of their own, by Set,
 	// SetMulti and loads. A read that finds a value moves its deadline: Get, Lookup,
-	// LookupEntry, GetMulti and GetOrLoad, typed ones too, also in a Front; not Has, TTL,
+	// LookupEntry, GetMulti and GetOrLoad, typed ones too, also of hot values; not Has, TTL,
 	// All, nor an expired value that GetOrLoad returns. So that a read is seldom a write,
 	// it moves a deadline that it makes later by more than 1/16 of this: a value lives
 	// for at least 15/16 of it after the last read. A value read from the SSD, and then

@@ -24,7 +24,7 @@ type TypedOptions[K comparable, V any] struct {
 	Codec Codec[V]
 
 	// KeyCodec turns keys into bytes. Equal keys need equal bytes. Its Decode is used by
-	// All and for a front. It must not use the cache. Default: integers, strings
+	// All. It must not use the cache. Default: integers, strings
 	// and arrays of bytes as they are; types with AppendBinary with it; other
 	// numbers, bools, structs and arrays part by part, without blank fields: −0 is 0
 	// there, and NaN is an error of the call. Types that hold pointers, interfaces
@@ -35,30 +35,23 @@ type TypedOptions[K comparable, V any] struct {
 	// apart; Forever for those that never expire. Default: Options.TTL.
 	TTL time.Duration
 
-	// Front keeps decoded values above the bytes, of keys that need neither
-	// AppendBinary nor a codec of their own: for HotValues of another kind. A hit there costs
-	// neither copy nor codec, and is counted in FrontHits of Stats. Its values are
-	// shared: its users must not change the data it refers to. It is coherent
-	// with every write of the Cache, in this process: a value it finds is not older
-	// than the bytes, not expired and not cleared; but it may be of a key that RAM
-	// has evicted, which only typed caches with this front then find. A Front
-	// serves one Typed and stays as long as the Cache: make the Typed once.
-	// Default: none.
-	Front Front[K, V]
-
 	// HotValues is how many decoded values of keys that are read often are kept above the
 	// bytes, on the Go heap: a Get of one costs neither copy nor codec, and is counted in
-	// FrontHits of Stats. They are coherent as those of a Front. Their memory is part of RAMBytes, by estimate,
-	// at most a quarter for all typed caches of a Cache, and none before it is needed;
-	// SetRAMBytes to less takes it back first. Keys must need neither AppendBinary nor a codec
-	// of their own. The values are shared by all who get them: their type must consist of
-	// numbers, bools, strings, time.Time and addresses of net/netip, alone or in structs and
-	// arrays, unless ReadOnly is set. It pays for structs, strings and more; a number is
-	// copied as fast. Make the Typed once: it stays as long as the Cache. Default: 0, none.
+	// FrontHits of Stats. What Get returns does not depend on it: a hot value is never older
+	// than the bytes, expired or cleared, and a Set leaves there what its bytes make; but it
+	// may be of a key that RAM has evicted, which only this Typed then finds. Their memory is
+	// part of RAMBytes, by estimate, at most a quarter for all typed caches of a Cache, and
+	// none before it is needed; SetRAMBytes to less takes it back first. Keys must need
+	// neither AppendBinary nor a codec of their own. The values are shared by all who get
+	// them: their type must consist of numbers, bools, strings, time.Time and addresses of
+	// net/netip, alone or in structs and arrays, unless ReadOnly is set. Default: as many as
+	// the memory allows, in 16 typed caches of a Cache, where Codec is the default one and values are strings or structs, or
+	// arrays of these, that meet this, or with ReadOnly; otherwise none: a number is copied
+	// as fast. Negative: none.
 	HotValues int
 
 	// ReadOnly says that no caller changes the data that a value from the cache
-	// refers to: for HotValues of any type.
+	// refers to, nor what a Codec made it of: values of any type may be hot.
 	ReadOnly bool
 
 	// Version is of the meaning of the values, when it changes and their type
@@ -99,7 +92,7 @@ type TypedOptions[K comparable, V any] struct {
 // # What it costs
 //
 // Get and Set cost those of Cache, the codec, and about 25 ns. They allocate what
-// the codec allocates. The bytes of an entry are 12 more than those of key and
+// the codec allocates, and a value that becomes hot. The bytes of an entry are 12 more than those of key and
 // value.
 type Typed[K comparable, V any] struct {
 	c           *Cache
@@ -109,11 +102,13 @@ type Typed[K comparable, V any] struct {
 	codec       Codec[V]
 	fingerprint codec.Fingerprint // of the bytes that codec writes
 	ttl         time.Duration
-	front       kept[K, V]                   // nil without
-	hot         *hot.Table[K, FrontEntry[V]] // front, if that is firn's own
-	hits        *coherence.Hits              // of the front
-	detach      func() uint64                // ends the front's life in the cache
-	stopEvents  func()                       // ends OnEvict
+	hotValues   int                                       // that there may be
+	hot         atomic.Pointer[hot.Table[K, hotEntry[V]]] // nil until the first read, and without
+	hotUnasked  bool                                      // they are by default
+	hits        *coherence.Hits                           // of hot values
+	hotMu       sync.Mutex                                // held while hot is made or ended; nothing calls the user under it
+	endHot      func()                                    // nil until there is a table
+	stopEvents  func()                                    // ends OnEvict
 	closed      atomic.Bool
 	scratch     sync.Pool // of *scratch[K]
 }
@@ -151,14 +146,14 @@ const (
 // some others, of which the names hash to the same place, when they are opened again: one in
 // 262,144 with 1 GiB of RAMBytes.
 func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions[K, V]) (*Typed[K, V], error) {
-	key, value := reflect.TypeFor[K](), reflect.TypeFor[V]()
+	value := reflect.TypeFor[V]()
 	keys, err := typed.NewKeys[K](opts.KeyCodec)
 	if err != nil {
 		return nil, newTypedError(namespace, err)
 	}
-	if opts.Front != nil && !keys.Exact() {
-		return nil, fmt.Errorf("firn: TypedOptions.Front with keys of type %s: want numbers, bools, strings, or structs "+
-			"and arrays of these, without AppendBinary and TypedOptions.KeyCodec", codec.TypeName(key))
+	hotValues, err := opts.hotValues(&keys, c.store.RAMBytes())
+	if err != nil {
+		return nil, err
 	}
 	if opts.Codec == nil {
 		if opts.Codec, err = DefaultCodec[V](); err != nil {
@@ -173,14 +168,11 @@ func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions
 	if n := len(namespace); n == 0 || n > maxNamespace {
 		return nil, fmt.Errorf("firn: NewTyped: the namespace's name has %d bytes: want 1 to %d", n, maxNamespace)
 	}
-	t := &Typed[K, V]{c: c, keys: keys, codec: opts.Codec, ttl: opts.TTL, tagSpace: namespace}
+	t := &Typed[K, V]{c: c, keys: keys, codec: opts.Codec, ttl: opts.TTL, tagSpace: namespace, hotValues: hotValues, hotUnasked: opts.HotValues == 0}
 	t.scratch.New = func() any { return new(scratch[K]) }
 	t.fingerprint = typed.Unambiguous(codec.FingerprintOf("typed", opts.Codec.Name(), codec.Layout(opts.Codec.Name(), value), keys.Name(), fmt.Sprint(opts.Version)))
 	listener, err := t.listener(&opts)
 	if err != nil {
-		return nil, err
-	}
-	if err = t.checkHot(&opts); err != nil {
 		return nil, err
 	}
 	if t.space, err = c.typed.spaces.Open(&c.store, spaceName(namespace, keys.Name())); err != nil {
@@ -190,13 +182,6 @@ func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions
 		c.useTags()
 	}
 	t.stopEvents = c.listeners.listen(&c.store, listener)
-	switch {
-	case opts.HotValues > 0:
-		t.hot = hot.NewTable[K, FrontEntry[V]](opts.HotValues, &c.typed.hot)
-		t.attachFront(t.hot)
-	case opts.Front != nil:
-		t.attachFront(opts.Front)
-	}
 	return t, nil
 }
 
@@ -207,23 +192,21 @@ func newTypedError(namespace string, err error) error {
 // Get returns the value of key. Without one, or with one that cannot be read,
 // it returns false.
 func (t *Typed[K, V]) Get(key K) (V, bool) {
-	if t.front != nil {
-		if e := t.getFront(key); e != nil {
-			if t.hits.Count() {
-				t.readAgain(key)
-			}
-			return e.value, true
+	if e := t.getHot(key); e != nil {
+		if t.hits.Count() {
+			t.readAgain(key)
 		}
+		return e.value, true
 	}
 	return t.getBytes(key)
 }
 
-// getBytes is Get past the front. It is read, but for rare cases, in
+// getBytes is Get past the hot values. It is read, but for rare cases, in
 // few calls.
 func (t *Typed[K, V]) getBytes(key K) (v V, ok bool) {
 	s := t.acquire()
 	s.k = key
-	if t.front != nil {
+	if t.hotValues > 0 {
 		v, err := t.read(context.Background(), s)
 		t.release(s)
 		return v, err == nil
@@ -251,7 +234,7 @@ func (t *Typed[K, V]) getBytes(key K) (v V, ok bool) {
 // Lookup is Get with a context and with errors: those of Cache.Lookup, and
 // ErrNotFound for a value that cannot be read, wrapped with the reason.
 func (t *Typed[K, V]) Lookup(ctx context.Context, key K) (V, error) {
-	if e := t.getFrontFor(ctx, key); e != nil {
+	if e := t.getHotFor(ctx, key); e != nil {
 		if t.hits.Count() {
 			t.readAgain(key)
 		}
@@ -263,9 +246,9 @@ func (t *Typed[K, V]) Lookup(ctx context.Context, key K) (V, error) {
 	return t.read(ctx, s)
 }
 
-// read looks up s.k past the front, and decodes its value.
+// read looks up s.k past the hot values, and decodes its value.
 func (t *Typed[K, V]) read(ctx context.Context, s *scratch[K]) (v V, err error) {
-	if t.front != nil {
+	if t.hotValues > 0 {
 		v, _, err = t.readFill(ctx, s)
 		return v, err
 	}
@@ -357,7 +340,7 @@ var errMismatch = fmt.Errorf("%w: stored with another codec, version or type", E
 // Has reports whether there is a value for key. It does not count as a read,
 // and does not look whether the value can be decoded.
 func (t *Typed[K, V]) Has(key K) bool {
-	if t.getFront(key) != nil {
+	if t.getHot(key) != nil {
 		return true
 	}
 	s := t.acquire()
@@ -373,8 +356,8 @@ func (t *Typed[K, V]) Has(key K) bool {
 // TTL is how long the value of key has to live, Forever if it never expires. Other
 // than that, it is as Has.
 func (t *Typed[K, V]) TTL(key K) (ttl time.Duration, ok bool) {
-	if e := t.getFront(key); e != nil && !e.shortened {
-		return t.c.timeTo(t.c.deadlineOfFront(e.deadline)), true
+	if e := t.getHot(key); e != nil && !e.shortened {
+		return t.c.timeTo(t.c.deadlineOfHot(e.deadline)), true
 	}
 	s := t.acquire()
 	s.k = key

@@ -76,8 +76,8 @@ func (r *rawKeys) slices() [][]byte {
 }
 
 // GetMulti looks up many keys at once, as Cache.GetMulti. The results are in b.
-// Keys and values that Get would not find are not found. A front is read, and
-// not filled.
+// Keys and values that Get would not find are not found. Hot values are read,
+// and no value becomes one.
 func (t *Typed[K, V]) GetMulti(b *TypedBatch[V], keys []K) {
 	_ = t.LookupMulti(context.Background(), b, keys)
 }
@@ -124,14 +124,14 @@ func (t *Typed[K, V]) decodeMulti(ctx context.Context, b *TypedBatch[V], raw [][
 	t.space.Counters.ReadMulti(hits, len(raw)-hits)
 }
 
-// addKeys puts the front's values into the batch, but for those that a load is to
+// addKeys puts hot values into the batch, but for those that a load is to
 // refresh, and adds the bytes of the other keys to those that are looked up. It
 // returns the first key's error.
 func (t *Typed[K, V]) addKeys(ctx context.Context, b *TypedBatch[V], keys []K, in *coherence.Generation, loading bool) (first error) {
 	s := t.acquire()
 	defer t.release(s)
 	for i, key := range keys {
-		if e := t.getFrontFor(ctx, key); e != nil && !(loading && e.needsRefresh(t.c)) {
+		if e := t.getHotFor(ctx, key); e != nil && !(loading && e.needsRefresh(t.c)) {
 			t.hits.Count()
 			b.values[i], b.found[i] = e.value, true
 			continue

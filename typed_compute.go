@@ -15,7 +15,7 @@ import (
 // deadline; a value stored otherwise has none. It returns the value that there is then, or
 // false: after OpKeep the one found, after OpDelete none, otherwise the new one. A value
 // that cannot be read counts as absent, and is gone afterwards; one that cannot be
-// encoded is an error. It is the bytes' value that counts: an entry that a front still has
+// encoded is an error. It is the bytes' value that counts: one that is still hot
 // and RAM has evicted is absent.
 //
 // old is f's own, decoded for it, each time that it runs.

@@ -58,13 +58,30 @@ func (t *Typed[K, V]) set(ctx context.Context, key K, v V, ttl time.Duration, ta
 		}
 	}
 	for again := err == nil; again; {
-		err = t.c.SetWithTTLContext(ctx, s.key, s.value, ttl)
+		err = t.setBytes(ctx, s, ttl)
 		again, err = t.writeAgain(ctx, s, err)
 	}
 	if err == nil {
 		t.space.Counters.Set(1)
 	}
 	t.release(s)
+	return err
+}
+
+// setBytes is Cache.Set of s.key and s.value. A hot value becomes the new one.
+func (t *Typed[K, V]) setBytes(ctx context.Context, s *scratch[K], ttl time.Duration) error {
+	own, isHot := t.hotKey(s.k)
+	if !isHot {
+		return t.c.SetWithTTLContext(ctx, s.key, s.value, ttl)
+	}
+	deadline, err := t.c.deadline(ttl)
+	if err != nil {
+		return err
+	}
+	fill := t.c.typed.fronts.BeginFill(s.key)
+	if err = t.c.store.SetContext(ctx, t.c.store.Prefetch(s.key), s.key, s.value, deadline); err == nil {
+		t.fillSet(s, own, fill, deadline)
+	}
 	return err
 }
 

@@ -27,10 +27,10 @@ const loadTries = 3
 // GetOrLoad is Lookup that calls load for a missing value and stores the value that it
 // returns, with TypedOptions.TTL. The rules are those of Cache.GetOrLoad, and so
 // is what Options.Loading adds. Every caller gets a value of its own, decoded
-// from the bytes that are stored, but from a front. A value that cannot be
+// from the bytes that are stored, unless it is hot. A value that cannot be
 // encoded is an error, and is not stored.
 func (t *Typed[K, V]) GetOrLoad(ctx context.Context, key K, load TypedLoadFunc[K, V]) (V, error) {
-	if e := t.getFrontFor(ctx, key); e != nil && !e.needsRefresh(t.c) {
+	if e := t.getHotFor(ctx, key); e != nil && !e.needsRefresh(t.c) {
 		if t.hits.Count() {
 			t.readAgain(key)
 		}
@@ -95,9 +95,9 @@ func past(ctx context.Context) context.Context {
 	return shared.WithCall(ctx, call)
 }
 
-// getOrRefresh is Cache.getOrRefresh of s.key, which fills the front.
+// getOrRefresh is Cache.getOrRefresh of s.key, which makes the value hot.
 func (t *Typed[K, V]) getOrRefresh(ctx context.Context, s *scratch[K], load LoadFunc) (v V, ok bool) {
-	if t.front != nil {
+	if t.hotValues > 0 {
 		v, found, err := t.fill(ctx, s, true)
 		if err == nil && !found.Shortened && t.c.needsRefresh(found.Deadline) {
 			t.c.loads.RefreshFound(ctx, s.key, load)

@@ -17,21 +17,16 @@ func (typedClosedError) Error() string { return "firn: Typed is closed" }
 func (typedClosedError) Unwrap() error { return ErrClosed }
 
 // Close ends this Typed. Its calls find nothing from then on, and writes return
-// ErrClosed; its front is forgotten, and its OnEvict called no more, but for an entry that
+// ErrClosed; its hot values are gone, and its OnEvict called no more, but for an entry that
 // left before. The entries stay in the Cache: other typed
 // caches of the namespace have them, and the next NewTyped finds them. A Typed that
-// is merely forgotten gives back as much, when the garbage is collected, unless it has a
-// front or OnEvict, which the Cache refers to. A second Close does nothing.
+// is merely forgotten gives back as much, when the garbage is collected, unless it has
+// OnEvict, which the Cache refers to. A second Close does nothing.
 func (t *Typed[K, V]) Close() error {
 	if t.closed.Swap(true) {
 		return nil
 	}
-	if t.detach != nil { // when nothing is put into the front that could still be read
-		t.space.Counters.FrontHits.Add(t.detach())
-	}
-	if t.hot != nil {
-		t.hot.Close()
-	}
+	t.closeHot()
 	t.stopEvents()
 	t.c.typed.spaces.Close(t.space)
 	return nil
@@ -51,7 +46,7 @@ func (t *Typed[K, V]) Len() (n int) {
 // in this process. Where many goroutines call at once, Hits, Misses, FrontHits, Sets
 // and Deletes may be a little low.
 type TypedStats struct {
-	Hits, Misses uint64 // lookups past the front, those before a load or of a Compute included
+	Hits, Misses uint64 // lookups past the hot values, those before a load or of a Compute included
 	FrontHits    uint64
 	Sets         uint64 // values stored by calls, not by loads
 	Deletes      uint64 // keys deleted by calls, whether or not they were there

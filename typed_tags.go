@@ -37,7 +37,7 @@ func (t *Typed[K, V]) SetWith(key K, v V, o SetOptions) error {
 
 // InvalidateTag makes every value of the namespace worthless that was stored with the
 // tag, in the same short time however many there are. When it returns nil, no read finds
-// one of them, in RAM, on the SSD or in a front, nor after a restart; their memory is
+// one of them, in RAM, on the SSD or among the hot values, nor after a restart; their memory is
 // used again as room is needed, or when they are read, and until then Len counts them.
 //
 // A value whose load began before goes to those who wait for it since before, and to

@@ -53,5 +53,12 @@ func (f Fill) Lock() bool {
 	return false
 }
 
+// Written is f for a caller who has written the key once since BeginFill, and knows the bytes by
+// that: its own write is no change.
+func (f Fill) Written() Fill {
+	f.state += writeBegun
+	return f
+}
+
 // Unlock ends a Lock that returned true.
 func (f Fill) Unlock() { f.stripe.mu.Unlock() }

@@ -5,7 +5,7 @@
 //
 //   - set: seven values and a word about them, in one cache line.
 //   - door: keeps a key out until it is read twice with few others between: a value that is
-//     read once costs more than it brings.
+//     read once costs more than it brings. The smallest table has none.
 //   - budget: the bytes of all tables and their values, by estimate: a part of RAMBytes, which
 //     the RAM tier lends as it is needed.
 //

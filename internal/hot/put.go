@@ -11,7 +11,7 @@ type Place struct {
 	taken int64 // of these, of the budget; the rest is to be had from others of its set
 }
 
-// Admit reports whether the value of a key is to be put into the table, and finds room for it:
+// Admit reports whether the value of a key that was read is to be put into the table, and finds room for it:
 // size is how many bytes it refers to, about. Put or Forgo follows. It may ask for memory, which
 // calls the user's OnEvict: no lock is held.
 func (t *Table[K, V]) Admit(key K, size int) (p Place, ok bool) {
@@ -21,14 +21,19 @@ func (t *Table[K, V]) Admit(key K, size int) (p Place, ok bool) {
 			return p, false
 		}
 	}
-	if !now.knows(maphash.Comparable(t.seed, key)) {
+	if now.door != nil && !now.knows(maphash.Comparable(t.seed, key)) {
 		return p, false
 	}
+	return t.Room(size), true
+}
+
+// Room is Admit of a key that the table has, or had a moment ago.
+func (t *Table[K, V]) Room(size int) (p Place) {
 	p.bytes = t.fixed + int64(size)
 	if t.budget.take(p.bytes) {
 		p.taken = p.bytes
 	}
-	return p, true
+	return p
 }
 
 // Forgo gives back the room of a value that is not put there.
@@ -42,22 +47,26 @@ func (t *Table[K, V]) isTight(now *sets[K, V]) bool {
 
 // grow makes the table larger, by four at once, if the budget has room: it begins empty.
 func (t *Table[K, V]) grow(old *sets[K, V]) *sets[K, V] {
-	n := minSets
+	n, door := minSets, 0
 	if old != nil {
 		n = min(4*len(old.sets), t.most)
+		door = n * ways
 		old.lacks.Store(0) // or the next one tries at once
 	}
-	bytes := int64(n) * (setBytes + ways*doorBytes)
+	bytes := int64(n)*setBytes + int64(door)*doorBytes
 	if !t.budget.take(bytes) {
 		return old
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if now := t.now.Load(); now != old {
+	if now := t.now.Load(); now != old || t.closed {
 		t.budget.give(bytes)
 		return now
 	}
-	next := &sets[K, V]{sets: make([]set[K, V], n), door: make([]atomic.Uint32, n*ways), taken: bytes}
+	next := &sets[K, V]{sets: make([]set[K, V], n), taken: bytes}
+	if door > 0 {
+		next.door = make([]atomic.Uint32, door)
+	}
 	t.replace(next)
 	return next
 }
@@ -107,7 +116,7 @@ func (t *Table[K, V]) Put(key K, value V, p Place) {
 	}
 	t.budget.give(-lack)
 	now.taken += p.bytes
-	s.entries[i].Store(&entry[K, V]{key, p.bytes, value})
+	s.entries[i].Store(&entry[K, V]{key, value, p.bytes})
 	s.mark(i, byte(hash>>56))
 }
 

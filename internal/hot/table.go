@@ -26,17 +26,18 @@ type Table[K comparable, V any] struct {
 	fixed  int64 // bytes of an entry, what its value refers to apart
 	budget *Budget
 
-	mu  sync.Mutex // held while now or its entries change; a leaf
-	now atomic.Pointer[sets[K, V]]
+	now    atomic.Pointer[sets[K, V]]
+	mu     sync.Mutex // held while now or its entries change; a leaf
+	closed bool
 }
 
 // sets are a table of one size. A larger one begins empty: a value on its way there might be
 // deleted behind it.
 type sets[K comparable, V any] struct {
 	sets  []set[K, V]
-	door  []atomic.Uint32
-	taken int64        // bytes of the budget; mu guards it
-	lacks atomic.Int64 // values driven out, and keys kept out
+	door  []atomic.Uint32 // none for the first, which lets every key in
+	taken int64           // bytes of the budget; mu guards it
+	lacks atomic.Int64    // values driven out, and keys kept out
 }
 
 type set[K comparable, V any] struct {
@@ -46,8 +47,8 @@ type set[K comparable, V any] struct {
 
 type entry[K comparable, V any] struct {
 	key   K
-	bytes int64
 	value V
+	bytes int64
 }
 
 // NewTable makes a table of n values at most, empty, and known to its budget until Close.
@@ -63,6 +64,21 @@ func NewTable[K comparable, V any](n int, b *Budget) *Table[K, V] {
 
 // Get is the value of a key, which must not be changed: nil if it is not there.
 func (t *Table[K, V]) Get(key K) *V {
+	if e := t.get(key); e != nil {
+		return &e.value
+	}
+	return nil
+}
+
+// Key is the key as the table has it.
+func (t *Table[K, V]) Key(key K) (own K, ok bool) {
+	if e := t.get(key); e != nil {
+		return e.key, true
+	}
+	return own, false
+}
+
+func (t *Table[K, V]) get(key K) *entry[K, V] {
 	now := t.now.Load()
 	if now == nil {
 		return nil
@@ -78,7 +94,7 @@ func (t *Table[K, V]) Get(key K) *V {
 			if bit := uint64(1) << (clockBits + i); word&bit == 0 {
 				s.word.Or(bit)
 			}
-			return &e.value
+			return e
 		}
 	}
 	return nil
@@ -127,10 +143,13 @@ func (t *Table[K, V]) Drop() {
 	t.replace(nil)
 }
 
-// Close is Drop of a table that nothing is put into any more.
+// Close is Drop of a table that stays empty.
 func (t *Table[K, V]) Close() {
 	t.budget.remove(t)
-	t.Drop()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closed = true
+	t.replace(nil)
 }
 
 // replace makes other sets the table's. The caller holds mu.

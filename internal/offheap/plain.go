@@ -54,5 +54,8 @@ func ArrayOf[T any](v *T) []byte {
 // StringOf is a T whose underlying type is string, as such.
 func StringOf[T any](v *T) *string { return (*string)(unsafe.Pointer(v)) }
 
+// StringIn is a string that lies in b: it changes as b does.
+func StringIn(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
 // BytesOf is a T whose underlying type is []byte, as such.
 func BytesOf[T any](v *T) *[]byte { return (*[]byte)(unsafe.Pointer(v)) }

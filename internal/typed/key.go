@@ -120,6 +120,15 @@ func (k *Keys[K]) Append(dst []byte, key *K) ([]byte, error) {
 	return any(*key).(encoding.BinaryAppender).AppendBinary(dst)
 }
 
+// View is Parse of a key that is not kept: a string may lie in src.
+func (k *Keys[K]) View(src []byte) (key K, err error) {
+	if k.kind == stringKey {
+		*offheap.StringOf(&key) = offheap.StringIn(src)
+		return key, nil
+	}
+	return k.Parse(src)
+}
+
 // Parse is the reverse of Append. Keys that have no way back are an error.
 func (k *Keys[K]) Parse(src []byte) (key K, err error) {
 	switch k.kind {

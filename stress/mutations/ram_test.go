@@ -95,8 +95,8 @@ var ramTier = []mutation{{
 }, {
 	guard: "the tiers do not hold on to a cache whose listeners they tell",
 	file:  "listeners.go",
-	old:   "		if c := w.Value(); c != nil {\n",
-	new:   "		if c != nil {\n",
+	old:   "		if l := w.Value(); l != nil {\n",
+	new:   "		if l != nil {\n",
 	pkg:   "./internal/tests/typed", test: "TestListenersLetCacheGo",
 }, {
 	guard: "a write in place tells the sweep of its deadline",

@@ -41,7 +41,7 @@ var deadlines = []mutation{{
 	pkg:   "./internal/ssd", test: "TestDemoteOverOlderCopy",
 }, {
 	guard: "a front ends with the deadline that a read is to move",
-	file:  "front.go",
+	file:  "hot.go",
 	old:   "return max(deadline-c.slideLead, 2)",
 	new:   "return deadline",
 	pkg:   "./internal/tests/bytes", test: "TestExpireAfterAccess",

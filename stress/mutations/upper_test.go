@@ -51,10 +51,44 @@ var upper = []mutation{{
 	pkg:   "./internal/coherence", test: "TestClear",
 }, {
 	guard: "the key of a hot value is a copy",
-	file:  "front.go",
+	file:  "hot.go",
 	old:   "t.keys.Parse(s.key[coherence.GenerationLen:])",
 	new:   "s.k, error(nil)",
 	pkg:   "./internal/tests/typed", test: "TestHotKeysAreCopies",
+}, {
+	guard: "a Set that was overtaken leaves no hot value",
+	file:  "internal/coherence/stripe.go",
+	old:   "f.state += writeBegun",
+	new:   "f.state = f.stripe.state.Load()",
+	pkg:   "./internal/tests/typed", test: "TestFrontFillLosesAgainstWrites",
+}, {
+	guard: "a hot value ends at its deadline",
+	file:  "hot.go",
+	old:   "(h.deadline == 0 || !c.store.Passed(h.deadline)) && ",
+	pkg:   "./internal/tests/typed", test: "TestHotFollowsWrites",
+}, {
+	guard: "writes delete the hot value of their key",
+	file:  "hot.go",
+	old:   "\t\t\ttable.Delete(k)\n",
+	new:   "\t\t\t_ = k\n",
+	pkg:   "./internal/tests/typed", test: "TestHotFollowsWrites",
+}, {
+	guard: "a typed cache that was forgotten gives its hot values back",
+	file:  "hot.go",
+	old:   "func(end func()) { end() }, end)",
+	new:   "func(func()) {}, end)",
+	pkg:   "./internal/tests/typed", test: "TestHotPlaces",
+}, {
+	guard: "a hot value of the shared tier is of a trusted namespace",
+	file:  "hot.go",
+	old:   "!t.space.Trusted(e.generation) || ",
+	pkg:   "./internal/tests/shared", test: "TestSharedFront",
+}, {
+	guard: "a hot value of the shared tier is of a trusted copy",
+	file:  "hot.go",
+	old:   "\tif !t.c.store.TrustedSince(mark, e.stamp) {\n\t\treturn nil\n\t}\n",
+	new:   "\t_ = mark\n",
+	pkg:   "./internal/tests/shared", test: "TestSharedFront",
 }, {
 	guard: "a deleted key is none of the hot values",
 	file:  "internal/hot/table.go",
@@ -151,7 +185,7 @@ var upper = []mutation{{
 	pkg:   "./internal/tests/loads", test: "TestMaxLoadsNestedTwice",
 }, {
 	guard: "an entry of a front is of the current generation",
-	file:  "front.go",
+	file:  "hot.go",
 	old:   " && e.generation == t.space.Generation()",
 	pkg:   "./internal/tests/typed", test: "TestFrontFollowsWrites",
 }, {
@@ -243,7 +277,7 @@ var upper = []mutation{{
 	pkg:   "./internal/tests/typed", test: "TestTooManyTagsOfLoad",
 }, {
 	guard: "an entry of a front has the versions of its tags",
-	file:  "front.go",
+	file:  "hot.go",
 	old:   " && (h.tags == nil || c.typed.tags.Hold(h.tags))",
 	pkg:   "./internal/tests/typed", test: "TestInvalidateTag",
 }, {

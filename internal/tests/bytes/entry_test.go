@@ -38,11 +38,11 @@ func TestLookupEntry(t *testing.T) {
 	}
 }
 
-// A typed cache tells of its front, too.
+// A typed cache tells of its hot values, too.
 func TestTypedLookupEntry(t *testing.T) {
 	clock := &cachetest.Clock{}
 	c := harness.OpenOn(t, vfstest.NewMem(), func(o *firn.Options) { o.Clock, o.TTL = clock.Now, time.Hour })
-	plain := harness.NewTyped(t, c, "plain", firn.TypedOptions[string, string]{})
+	plain := harness.NewTyped(t, c, "plain", firn.TypedOptions[string, string]{HotValues: -1})
 	front := harness.NewTyped(t, c, "front", harness.WithFront(firn.TypedOptions[string, string]{}))
 	for _, typed := range []*firn.Typed[string, string]{plain, front} {
 		if err := typed.Set("k", "v"); err != nil {

@@ -18,9 +18,9 @@ func onTypes(t *testing.T, test func(w *computing, people *firn.Typed[string, pe
 	for name, fronted := range map[string]bool{"bytes": false, "front": true} {
 		t.Run(name, func(t *testing.T) {
 			onTiers(t, func(w *computing) {
-				opts := firn.TypedOptions[string, person]{TTL: 30 * time.Second}
+				opts := firn.TypedOptions[string, person]{TTL: 30 * time.Second, HotValues: -1}
 				if fronted {
-					opts.Front = &harness.MapFront[string, person]{}
+					opts.HotValues = 1000
 				}
 				test(w, harness.NewTyped(t, w.c, "people", opts))
 			})

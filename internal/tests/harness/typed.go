@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"sync"
 	"testing"
 
 	"github.com/firncache/firn"
@@ -18,29 +17,9 @@ func NewTyped[K comparable, V any](t testing.TB, c *firn.Cache, name string, opt
 	return typed
 }
 
-// MapFront is a front without a limit.
-type MapFront[K comparable, V any] struct {
-	entries sync.Map
-	Deaf    bool // to Delete: not a front that one may use
-}
-
-func (f *MapFront[K, V]) Get(key K) *firn.FrontEntry[V] {
-	e, _ := f.entries.Load(key)
-	entry, _ := e.(*firn.FrontEntry[V])
-	return entry
-}
-
-func (f *MapFront[K, V]) Set(key K, e *firn.FrontEntry[V]) { f.entries.Store(key, e) }
-
-func (f *MapFront[K, V]) Delete(key K) {
-	if !f.Deaf {
-		f.entries.Delete(key)
-	}
-}
-
-// WithFront adds a front to the options.
+// WithFront adds hot values to the options.
 func WithFront(opts firn.TypedOptions[string, string]) firn.TypedOptions[string, string] {
-	opts.Front = &MapFront[string, string]{}
+	opts.HotValues = 1000
 	return opts
 }
 

@@ -1,7 +1,6 @@
 package shared
 
 import (
-	"sync"
 	"testing"
 	"time"
 
@@ -11,23 +10,12 @@ import (
 	"github.com/firncache/firn/internal/tests/harness"
 )
 
-// keepAll is a front that keeps everything.
-type keepAll struct{ m sync.Map }
-
-func (f *keepAll) Get(key string) *firn.FrontEntry[string] {
-	e, _ := f.m.Load(key)
-	v, _ := e.(*firn.FrontEntry[string])
-	return v
-}
-func (f *keepAll) Set(key string, e *firn.FrontEntry[string]) { f.m.Store(key, e) }
-func (f *keepAll) Delete(key string)                          { f.m.Delete(key) }
-
 // fronted are two processes, of which the second has a front, that has a value.
 func fronted(t *testing.T, change ...func(*sharedtest.Tier)) (server *sharedtest.Server, a, b *process) {
 	t.Helper()
 	server = sharedtest.NewServer()
 	a = newProcess(t, server, firn.TypedOptions[string, string]{})
-	b = newProcess(t, server, firn.TypedOptions[string, string]{Front: new(keepAll)}, change...)
+	b = newProcess(t, server, firn.TypedOptions[string, string]{HotValues: 1000}, change...)
 	a.set("k", "1", "t")
 	b.Get("k")
 	b.Get("k")
@@ -111,7 +99,7 @@ func TestSharedFrontFill(t *testing.T) {
 	server := sharedtest.NewServer()
 	opts := firn.TypedOptions[string, string]{Codec: hookedCodec{&before}}
 	a := newProcess(t, server, opts)
-	opts.Front = new(keepAll)
+	opts.HotValues = 1000
 	b := newProcess(t, server, opts)
 	b.set("k", "1")
 	before = func() {

@@ -17,25 +17,12 @@ import (
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
-// front keeps all decoded values.
-type front struct{ entries sync.Map }
-
-func (f *front) Get(key int) *firn.FrontEntry[[]byte] {
-	e, _ := f.entries.Load(key)
-	entry, _ := e.(*firn.FrontEntry[[]byte])
-	return entry
-}
-
-func (f *front) Set(key int, e *firn.FrontEntry[[]byte]) { f.entries.Store(key, e) }
-
-func (f *front) Delete(key int) { f.entries.Delete(key) }
-
-// process is a cache with a typed one that has tags and a front.
+// process is a cache with a typed one that has tags and hot values.
 type process struct {
 	*testing.T
 	cache *firn.Cache
 	rows  *firn.Typed[int, []byte]
-	bytes *firn.Typed[int, []byte] // the same rows, without the front, which keeps what the tiers have dropped
+	bytes *firn.Typed[int, []byte] // the same rows, without hot values, which keep what the tiers have dropped
 }
 
 func newProcess(t *testing.T, dir string, disk vfs.FS) *process {
@@ -50,7 +37,7 @@ func newProcess(t *testing.T, dir string, disk vfs.FS) *process {
 		t.Fatal(err)
 	}
 	p := &process{T: t, cache: c.(*firn.Cache)}
-	if p.rows, err = firn.NewTyped(p.cache, "rows", firn.TypedOptions[int, []byte]{Front: &front{}}); err != nil {
+	if p.rows, err = firn.NewTyped(p.cache, "rows", firn.TypedOptions[int, []byte]{HotValues: rows, ReadOnly: true}); err != nil {
 		t.Fatal(err)
 	}
 	if p.bytes, err = firn.NewTyped(p.cache, "rows", firn.TypedOptions[int, []byte]{}); err != nil {

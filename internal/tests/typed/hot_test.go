@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net/netip"
 	"reflect"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -34,6 +35,7 @@ func open(t testing.TB, opts firn.Options) *firn.Cache {
 // pair is a typed cache with hot values, and one of its namespace without.
 func pair[K comparable, V any](t testing.TB, c *firn.Cache, opts firn.TypedOptions[K, V]) (hot, cold *firn.Typed[K, V]) {
 	t.Helper()
+	opts.HotValues = -1
 	cold, err := firn.NewTyped(c, "n", opts)
 	must(t, err)
 	opts.HotValues = 1000
@@ -195,13 +197,12 @@ func TestHotRefuses(t *testing.T) {
 	_, slices := firn.NewTyped(c, "n", firn.TypedOptions[string, []int]{HotValues: 1})
 	_, pointers := firn.NewTyped(c, "n", firn.TypedOptions[string, struct{ P *int }]{HotValues: 1})
 	_, maps := firn.NewTyped(c, "n", firn.TypedOptions[string, [1]map[string]int]{HotValues: 1})
-	_, negative := firn.NewTyped(c, "n", firn.TypedOptions[string, string]{HotValues: -1})
 	_, keys := firn.NewTyped(c, "n", firn.TypedOptions[netip.Addr, string]{HotValues: 1})
 	for _, r := range []struct {
 		err  error
 		want string
 	}{{slices, "[]int, which a caller of Get can change: want TypedOptions.ReadOnly"}, {pointers, "can change"}, {maps, "can change"},
-		{negative, "HotValues is -1"}, {keys, "HotValues with keys of type net/netip.Addr"}} {
+		{keys, "HotValues with keys of type net/netip.Addr"}} {
 		if r.err == nil || !strings.Contains(r.err.Error(), r.want) {
 			t.Errorf("got %v, want an error with %q", r.err, r.want)
 		}
@@ -220,10 +221,10 @@ func overheadOf(t *testing.T, ram int64, hotValues int) (c *firn.Cache, overhead
 	for _, name := range []string{"a", "b"} {
 		typed, err := firn.NewTyped(c, name, firn.TypedOptions[int, string]{HotValues: hotValues})
 		must(t, err)
-		for i := range 20_000 {
-			must(t, typed.Set(i, value))
-			typed.Get(i)
-			typed.Get(i)
+		for i := range 60_000 {
+			must(t, typed.Set(i%20_000, value))
+			typed.Get(i % 20_000)
+			typed.Get(i % 20_000)
 		}
 	}
 	checkBudget(t, c, ram)
@@ -242,8 +243,8 @@ func checkBudget(t *testing.T, c *firn.Cache, budget int64) {
 func TestHotBudget(t *testing.T) {
 	t.Parallel()
 	const ram = 8 << 20
-	_, cold := overheadOf(t, ram, 0)
-	c, hot := overheadOf(t, ram, 1<<20)
+	_, cold := overheadOf(t, ram, -1)
+	c, hot := overheadOf(t, ram, 0)
 	if hot-cold < ram/8 || hot-cold > ram/4 {
 		t.Errorf("hot values have %d bytes, want up to %d", hot-cold, ram/4)
 	}
@@ -296,6 +297,46 @@ func TestHotStress(t *testing.T) {
 	if hot.Stats().FrontHits == 0 {
 		t.Error("no hot value: the test shows nothing")
 	}
+}
+
+// Typed caches that were forgotten, and those that are closed, leave their place to others: by
+// default so many have hot values.
+func TestHotPlaces(t *testing.T) {
+	t.Parallel()
+	c := open(t, firn.Options{RAMBytes: 1 << 20})
+	becomesHot := func() (*firn.Typed[string, string], bool) {
+		typed := newTyped[string, string](t, c, "n")
+		must(t, typed.Set("k", "v"))
+		before := typed.Stats().FrontHits
+		typed.Get("k")
+		typed.Get("k")
+		return typed, typed.Stats().FrontHits > before
+	}
+	fill := func() (all []*firn.Typed[string, string]) {
+		for {
+			typed, ok := becomesHot()
+			if !ok {
+				return all
+			}
+			all = append(all, typed)
+		}
+	}
+	all := fill()
+	if len(all) != 16 {
+		t.Errorf("%d typed caches have hot values, want 16", len(all))
+	}
+	must(t, all[0].Close())
+	if _, ok := becomesHot(); !ok {
+		t.Error("the place of one that was closed is not free")
+	}
+	clear(all)
+	for range 1000 {
+		runtime.GC()
+		if _, ok := becomesHot(); ok {
+			return
+		}
+	}
+	t.Error("the places of those that were forgotten are not free")
 }
 
 func TestHotAllocations(t *testing.T) {

@@ -118,7 +118,7 @@ func TestFrontOfStructKeys(t *testing.T) {
 	c := harness.OpenSmall(t)
 	opts := firn.TypedOptions[tileKey, string]{}
 	plain := harness.NewTyped(t, c, "n", opts)
-	opts.Front = &harness.MapFront[tileKey, string]{}
+	opts.HotValues = 1000
 	front := harness.NewTyped(t, c, "n", opts)
 	key, other := tileKey{Layer: "roads", At: position{X: 1}}, tileKey{Layer: "roads", At: position{X: 2}}
 	front.Set(key, "old")

@@ -74,7 +74,7 @@ func (m *tagModel) open() {
 	var typedOpts firn.TypedOptions[int, string]
 	switch m.place {
 	case "front":
-		typedOpts.Front = &harness.MapFront[int, string]{}
+		typedOpts.HotValues = 1000
 	case "RAM":
 	default:
 		opts.RAMBytes = 1 << 20
@@ -269,7 +269,7 @@ func TestTagsStress(t *testing.T) {
 			return harness.NewTyped(t, harness.OpenSmall(t), "n", firn.TypedOptions[int, uint64]{})
 		},
 		"front": func(t *testing.T) *firn.Typed[int, uint64] {
-			return harness.NewTyped(t, harness.OpenSmall(t), "n", firn.TypedOptions[int, uint64]{Front: &harness.MapFront[int, uint64]{}})
+			return harness.NewTyped(t, harness.OpenSmall(t), "n", firn.TypedOptions[int, uint64]{HotValues: 1000})
 		},
 		"SSD": func(t *testing.T) *firn.Typed[int, uint64] {
 			return harness.NewTyped(t, harness.OpenOn(t, vfstest.NewMem()), "n", firn.TypedOptions[int, uint64]{})

@@ -508,12 +508,15 @@ func TestTypedAllocations(t *testing.T) {
 	}
 	c := harness.OpenSmall(t)
 	numbers := harness.NewTyped(t, c, "n", firn.TypedOptions[userID, celsius]{})
-	texts := harness.NewTyped(t, c, "n", firn.TypedOptions[label, label]{})
+	texts := harness.NewTyped(t, c, "n", firn.TypedOptions[label, label]{HotValues: -1})
+	hot := harness.NewTyped(t, c, "hot", firn.TypedOptions[label, label]{})
 	addrs := harness.NewTyped(t, c, "n", firn.TypedOptions[netip.Addr, netip.Addr]{})
 	structs := harness.NewTyped(t, c, "n", firn.TypedOptions[digest, struct{ A, B int }]{})
 	addr := netip.MustParseAddr("10.0.0.1")
 	numbers.Set(1, 1)
 	texts.Set("a", "text")
+	hot.Set("a", "text")
+	hot.Get("a")
 	addrs.Set(addr, addr)
 	structs.Set(digest{}, struct{ A, B int }{1, 2})
 	var b firn.TypedBatch[celsius]
@@ -531,6 +534,8 @@ func TestTypedAllocations(t *testing.T) {
 		"GetMulti of numbers":       {func() { numbers.GetMulti(&b, keys) }, 0},
 		"Get of a string":           {func() { texts.Get("a") }, 1},
 		"Set of a string":           {func() { texts.Set("a", "text") }, 0},
+		"Get of a hot string":       {func() { hot.Get("a") }, 0},
+		"Set of a hot string":       {func() { hot.Set("a", "text") }, 2}, // the value, and its entry
 		"Get of a binary marshaler": {func() { addrs.Get(addr) }, 0},
 		"Set of a binary marshaler": {func() { addrs.Set(addr, addr) }, 0},
 		"Set of a struct":           {func() { structs.Set(digest{}, struct{ A, B int }{3, 4}) }, 0},

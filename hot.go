@@ -1,0 +1,257 @@
+package firn
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"runtime"
+
+	"github.com/firncache/firn/internal/codec"
+	"github.com/firncache/firn/internal/coherence"
+	"github.com/firncache/firn/internal/hot"
+	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/internal/tiered"
+	"github.com/firncache/firn/internal/typed"
+)
+
+// hotEntry is a decoded value above the bytes, with what says whether it still holds. The fields
+// are in the order in which a hit reads them.
+type hotEntry[V any] struct {
+	hotHead
+	value V
+}
+
+// hotHead says whether an entry still holds.
+type hotHead struct {
+	generation *coherence.Generation // that was current before the bytes were read
+	deadline   int64                 // milliseconds, 0 for never: the value's, or when a read is to move that (see hotDeadline)
+	tags       typed.Head            // nil without any
+	stamp      shared.Stamp          // of the copy that the value was made of; 0 without a shared tier
+	shortened  bool                  // the deadline is the copy's, and that of the bytes is later
+}
+
+// holds reports whether the deadline is to come, and no tag was invalidated.
+func (h *hotHead) holds(c *Cache) bool {
+	return (h.deadline == 0 || !c.store.Passed(h.deadline)) && (h.tags == nil || c.typed.tags.Hold(h.tags))
+}
+
+// needsRefresh reports whether the value is to be refreshed.
+func (h *hotHead) needsRefresh(c *Cache) bool { return !h.shortened && c.needsRefresh(h.deadline) }
+
+// maxHotByDefault is how many typed caches of a Cache have hot values without being told to:
+// each costs every write a comparison.
+const maxHotByDefault = 16
+
+// hotValues is how many hot values a typed cache may have. It refuses those that would not be
+// coherent, or that a caller could change.
+func (o *TypedOptions[K, V]) hotValues(keys *typed.Keys[K], ramBytes int64) (int, error) {
+	v := reflect.TypeFor[V]()
+	safe := o.ReadOnly || codec.IsImmutable(v)
+	switch {
+	case o.HotValues < 0:
+		return 0, nil
+	case o.HotValues == 0 && (!keys.Exact() || !o.ReadOnly && (o.Codec != nil || !safe || !paysHot(v))):
+		return 0, nil
+	case o.HotValues == 0: // the budget alone is the limit
+		return max(int(ramBytes/hotShare/int64(reflect.TypeFor[hotEntry[V]]().Size())), 1), nil
+	case !keys.Exact():
+		return 0, fmt.Errorf("firn: TypedOptions.HotValues with keys of type %s: want numbers, bools, strings, or structs "+
+			"and arrays of these, without AppendBinary and TypedOptions.KeyCodec", codec.TypeName(reflect.TypeFor[K]()))
+	case !safe:
+		return 0, fmt.Errorf("firn: TypedOptions.HotValues with values of type %s, which a caller of Get can change: "+
+			"want TypedOptions.ReadOnly, if none does", codec.TypeName(v))
+	}
+	return o.HotValues, nil
+}
+
+// paysHot reports whether decoding costs more than a copy: of a number it does not.
+func paysHot(t reflect.Type) bool {
+	for t.Kind() == reflect.Array {
+		t = t.Elem()
+	}
+	return t.Kind() == reflect.String || t.Kind() == reflect.Struct
+}
+
+// openHot is the table of the hot values, made by the first read: nil in a typed cache that is
+// closed, or one too many by default. Nothing that the Cache keeps of it refers to the Typed.
+func (t *Typed[K, V]) openHot() *hot.Table[K, hotEntry[V]] {
+	if table := t.hot.Load(); table != nil || t.hotUnasked && t.c.typed.hotByDefault.Load() >= maxHotByDefault {
+		return table
+	}
+	t.hotMu.Lock()
+	defer t.hotMu.Unlock()
+	if t.closed.Load() || t.hot.Load() != nil || t.hotUnasked && !t.c.typed.takeDefaultHot() {
+		return t.hot.Load()
+	}
+	table, keys, space := hot.NewTable[K, hotEntry[V]](t.hotValues, &t.c.typed.hot), t.keys, t.space
+	t.c.store.SetWriteHook(&t.c.typed.fronts)
+	hits, detach := t.c.typed.fronts.Attach(space.Current(), func(key []byte) {
+		if k, err := keys.View(key); err == nil {
+			table.Delete(k)
+		}
+	})
+	state, unasked := &t.c.typed, t.hotUnasked
+	end := func() {
+		space.Counters.FrontHits.Add(detach())
+		table.Close()
+		if unasked {
+			state.hotByDefault.Add(-1)
+		}
+	}
+	forgotten := runtime.AddCleanup(t, func(end func()) { end() }, end)
+	t.endHot = func() {
+		forgotten.Stop()
+		end()
+	}
+	t.hits = hits
+	t.hot.Store(table)
+	return table
+}
+
+// takeDefaultHot counts one more typed cache with hot values by default, if it may have them.
+func (l *typedState) takeDefaultHot() bool {
+	if l.hotByDefault.Add(1) <= maxHotByDefault {
+		return true
+	}
+	l.hotByDefault.Add(-1)
+	return false
+}
+
+// closeHot is called when t is closed.
+func (t *Typed[K, V]) closeHot() {
+	t.hotMu.Lock()
+	defer t.hotMu.Unlock()
+	if t.endHot != nil {
+		t.endHot()
+	}
+}
+
+// getHot is Get of the hot values alone, without counting.
+func (t *Typed[K, V]) getHot(key K) *hotEntry[V] {
+	table := t.hot.Load()
+	if table == nil {
+		return nil
+	}
+	if t.c.store.Numbers() != nil {
+		return t.getTrusted(context.Background(), key)
+	}
+	if e := table.Get(key); e != nil && e.generation == t.space.Generation() && e.holds(t.c) && !t.closed.Load() {
+		return e
+	}
+	return nil
+}
+
+// getHotFor is getHot of a call with a context.
+func (t *Typed[K, V]) getHotFor(ctx context.Context, key K) *hotEntry[V] {
+	if t.hotValues > 0 && t.c.store.Numbers() != nil {
+		return t.getTrusted(ctx, key)
+	}
+	return t.getHot(key)
+}
+
+// getTrusted is getHot with a shared tier: of values that are known to be the latest.
+func (t *Typed[K, V]) getTrusted(ctx context.Context, key K) *hotEntry[V] {
+	table := t.hot.Load()
+	if table == nil || shared.CallOf(ctx).SkipLocal {
+		return nil
+	}
+	mark := t.c.store.TrustMark()
+	e := table.Get(key)
+	if e == nil || e.generation != t.space.Generation() || !t.space.Trusted(e.generation) || !e.holds(t.c) || t.closed.Load() {
+		return nil
+	}
+	if !t.c.store.TrustedSince(mark, e.stamp) {
+		return nil
+	}
+	return e
+}
+
+// readAgain reads the bytes of a key that is hot.
+func (t *Typed[K, V]) readAgain(key K) {
+	s := t.acquire()
+	s.k = key
+	if t.encodeKey(context.Background(), s) == nil {
+		s.value, _ = t.c.Get(s.value[:0], s.key)
+	}
+	t.release(s)
+}
+
+// readFill is read that makes the value found hot, and also returns what is known of it.
+func (t *Typed[K, V]) readFill(ctx context.Context, s *scratch[K]) (v V, found tiered.Kept, err error) {
+	if err = t.encodeKey(ctx, s); err != nil {
+		return v, found, err
+	}
+	return t.fill(ctx, s, false)
+}
+
+// fill is readFill of s.key; with local, of what can be found without a shared tier.
+func (t *Typed[K, V]) fill(ctx context.Context, s *scratch[K], local bool) (v V, found tiered.Kept, err error) {
+	table := t.openHot()
+	var fill coherence.Fill
+	if table != nil {
+		fill = t.c.typed.fronts.BeginFill(s.key)
+	}
+	if s.value, found, err = t.c.store.LookupToKeep(ctx, s.value[:0], s.key, local); err == nil {
+		v, err = t.decode(ctx, s.key, s.value)
+	}
+	t.space.Counters.Read(err == nil)
+	if err != nil || table == nil || found.Stamp == 0 && t.c.store.Numbers() != nil {
+		return v, found, err
+	}
+	if place, ok := table.Admit(s.k, len(s.key)+len(s.value)); ok {
+		if key, err := t.keys.Parse(s.key[coherence.GenerationLen:]); err == nil { // a caller's string may lie in a buffer that is used again
+			t.putHot(key, place, s, fill, found, v)
+		} else {
+			table.Forgo(place)
+		}
+	}
+	return v, found, nil
+}
+
+// hotKey is a key that has a hot value, in memory of its own: a Set of that leaves a hot value, too.
+func (t *Typed[K, V]) hotKey(key K) (own K, ok bool) {
+	if table := t.hot.Load(); table != nil && t.c.store.Numbers() == nil {
+		return table.Key(key)
+	}
+	return own, false
+}
+
+// fillSet puts the value of s.value, which has been stored, among the hot ones: as its bytes
+// make it, unless there was another write of the key since fill began.
+func (t *Typed[K, V]) fillSet(s *scratch[K], own K, fill coherence.Fill, deadline int64) {
+	payload, _ := t.payload(s.value)
+	if v, err := t.codec.Decode(payload); err == nil {
+		place := t.hot.Load().Room(len(s.key) + len(s.value))
+		t.putHot(own, place, s, fill.Written(), tiered.Kept{Deadline: deadline}, v)
+	}
+}
+
+// putHot puts a value among the hot ones, unless its bytes have changed since fill.
+func (t *Typed[K, V]) putHot(key K, place hot.Place, s *scratch[K], fill coherence.Fill, found tiered.Kept, v V) {
+	table := t.hot.Load()
+	if !fill.Lock() {
+		table.Forgo(place)
+		return
+	}
+	defer fill.Unlock()
+	head := hotHead{s.in, t.c.hotDeadline(found.Deadline), tagsOf(s.value), found.Stamp, found.Shortened}
+	table.Put(key, hotEntry[V]{head, v}, place)
+}
+
+// hotDeadline is until when a hot value with this deadline is an answer. A read that would move
+// the deadline goes to the bytes, and the value is hot again with the new one.
+func (c *Cache) hotDeadline(deadline int64) int64 {
+	if c.slideLead == 0 || deadline <= 0 || deadline&1 != 0 {
+		return deadline
+	}
+	return max(deadline-c.slideLead, 2)
+}
+
+// deadlineOfHot is the deadline of a hot value with this one: the reverse of hotDeadline, as
+// slideLead is even.
+func (c *Cache) deadlineOfHot(until int64) int64 {
+	if c.slideLead == 0 || until <= 0 || until&1 != 0 {
+		return until
+	}
+	return until + c.slideLead
+}
