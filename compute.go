@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/tiered"
 )
 
@@ -78,6 +79,9 @@ func (c *Cache) Compute(ctx context.Context, key []byte, f func(old []byte, ok b
 // SetIfAbsent stores a value, with Options.TTL, if there is none, and reports whether it has.
 // What is absent, and the errors, are those of Compute.
 func (c *Cache) SetIfAbsent(ctx context.Context, key, value []byte) (stored bool, err error) {
+	if done, err := c.setIfAbsent(ctx, key, value, c.ttl); done || err != nil {
+		return done, err
+	}
 	err = c.compute(ctx, key, c.ttl, func(_ []byte, ok bool) ([]byte, Op, error) {
 		if stored = !ok; ok {
 			return nil, OpKeep, nil
@@ -87,10 +91,30 @@ func (c *Cache) SetIfAbsent(ctx context.Context, key, value []byte) (stored bool
 	return stored && err == nil, err
 }
 
+// inPlace reports whether an entry may be changed in one hold of a lock.
+func (c *Cache) inPlace(ctx context.Context) bool {
+	return c.store.Numbers() == nil && ctx.Err() == nil
+}
+
+// setIfAbsent stores a value at once where it can be known at once that there is none.
+func (c *Cache) setIfAbsent(ctx context.Context, key, value []byte, ttl time.Duration) (done bool, err error) {
+	if !c.inPlace(ctx) {
+		return false, ctx.Err()
+	}
+	deadline, err := c.deadline(c.loads.Jittered(ttl))
+	if err != nil {
+		return false, err
+	}
+	return c.store.SetIfAbsent(key, value, deadline), nil
+}
+
 // CompareAndSwap replaces the value old by new, and reports whether it has: not if there is
 // another value, or none. The deadline stays. What is absent, and the errors, are those of
 // Compute.
 func (c *Cache) CompareAndSwap(ctx context.Context, key, old, new []byte) (swapped bool, err error) {
+	if c.inPlace(ctx) && c.store.Swap(key, old, new) {
+		return true, nil
+	}
 	err = c.compute(ctx, key, c.ttl, func(value []byte, ok bool) ([]byte, Op, error) {
 		if swapped = ok && bytes.Equal(value, old); !swapped {
 			return nil, OpKeep, nil
@@ -105,6 +129,13 @@ func (c *Cache) CompareAndSwap(ctx context.Context, key, old, new []byte) (swapp
 // deadline stays. A value of another length, and a sum that does not fit, are errors and
 // change nothing; the others, and what is missing, are those of Compute.
 func (c *Cache) Increment(ctx context.Context, key []byte, delta int64) (sum int64, err error) {
+	a := ram.Addition{Size: 8, Signed: true, Delta: uint64(delta)}
+	if c.inPlace(ctx) && c.store.Add(key, &a) {
+		return int64(a.Sum), nil
+	}
+	if done, err := c.setIfAbsent(ctx, key, binary.LittleEndian.AppendUint64(nil, uint64(delta)), c.ttl); done || err != nil {
+		return delta, err
+	}
 	err = c.compute(ctx, key, c.ttl, func(old []byte, ok bool) ([]byte, Op, error) {
 		sum = delta
 		if ok {

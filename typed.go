@@ -14,6 +14,7 @@ import (
 	"github.com/firncache/firn/internal/coherence"
 	"github.com/firncache/firn/internal/hot"
 	"github.com/firncache/firn/internal/load"
+	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/typed"
 )
 
@@ -101,6 +102,7 @@ type Typed[K comparable, V any] struct {
 	keys        typed.Keys[K]
 	codec       Codec[V]
 	fingerprint codec.Fingerprint // of the bytes that codec writes
+	number      bool              // codec writes its bits
 	ttl         time.Duration
 	hotValues   int                                       // that there may be
 	hot         atomic.Pointer[hot.Table[K, hotEntry[V]]] // nil until the first read, and without
@@ -119,7 +121,8 @@ type scratch[K comparable] struct {
 	key   []byte // number of the generation, then the bytes of k
 	value []byte // fingerprint, then the bytes of a value
 
-	in *coherence.Generation // of key
+	in       *coherence.Generation // of key
+	addition ram.Addition
 }
 
 const (
@@ -168,7 +171,7 @@ func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions
 	if n := len(namespace); n == 0 || n > maxNamespace {
 		return nil, fmt.Errorf("firn: NewTyped: the namespace's name has %d bytes: want 1 to %d", n, maxNamespace)
 	}
-	t := &Typed[K, V]{c: c, keys: keys, codec: opts.Codec, ttl: opts.TTL, tagSpace: namespace, hotValues: hotValues, hotUnasked: opts.HotValues == 0}
+	t := &Typed[K, V]{c: c, keys: keys, codec: opts.Codec, number: codec.IsNumber(opts.Codec), ttl: opts.TTL, tagSpace: namespace, hotValues: hotValues, hotUnasked: opts.HotValues == 0}
 	t.scratch.New = func() any { return new(scratch[K]) }
 	t.fingerprint = typed.Unambiguous(codec.FingerprintOf("typed", opts.Codec.Name(), codec.Layout(opts.Codec.Name(), value), keys.Name(), fmt.Sprint(opts.Version)))
 	listener, err := t.listener(&opts)

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"reflect"
 
 	"github.com/firncache/firn/internal/codec"
+	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/tiered"
 	"github.com/firncache/firn/internal/typed"
 )
@@ -140,6 +142,9 @@ func (t *Typed[K, V]) decodeHere(ctx context.Context, stored []byte) (v V, ok, f
 // SetIfAbsent stores a value, with TypedOptions.TTL, if there is none, and reports whether it
 // has. Other than that, it is as Compute.
 func (t *Typed[K, V]) SetIfAbsent(ctx context.Context, key K, v V) (stored bool, err error) {
+	if done, err := t.setIfAbsent(ctx, key, v); done || err != nil {
+		return done, err
+	}
 	_, _, err = t.Compute(ctx, key, func(old V, ok bool) (V, Op) {
 		if stored = !ok; ok {
 			return old, OpKeep
@@ -147,6 +152,23 @@ func (t *Typed[K, V]) SetIfAbsent(ctx context.Context, key K, v V) (stored bool,
 		return v, OpSet
 	})
 	return stored && err == nil, err
+}
+
+// setIfAbsent is Cache.setIfAbsent.
+func (t *Typed[K, V]) setIfAbsent(ctx context.Context, key K, v V) (done bool, err error) {
+	s := t.acquire()
+	defer t.release(s)
+	s.k = key
+	if err = t.encodeKeyToWrite(ctx, s); err != nil {
+		return false, err
+	}
+	if s.value, err = t.encode(s.value[:0], v); err != nil {
+		return false, err
+	}
+	if done, err = t.c.setIfAbsent(ctx, s.key, s.value, t.ttl); done {
+		t.countCompute(false, OpSet)
+	}
+	return done, err
 }
 
 // CompareAndSwap replaces the value old by new, and reports whether it has: not if there is
@@ -166,6 +188,10 @@ func (t *Typed[K, V]) CompareAndSwap(ctx context.Context, key K, old, new V) (sw
 	n := len(s.value)
 	if s.value, err = t.encode(s.value, new); err != nil {
 		return false, err
+	}
+	if t.c.inPlace(ctx) && t.c.store.Swap(s.key, s.value[:n], s.value[n:]) {
+		t.space.Counters.Set(1)
+		return true, nil
 	}
 	err = t.computeBytes(ctx, s, func(stored []byte, ok bool) ([]byte, Op, error) {
 		payload, valid := t.valid(ctx, stored)
@@ -207,6 +233,9 @@ type Integer interface {
 // is 0, and is stored with TypedOptions.TTL; otherwise the deadline stays. A sum that V
 // cannot hold is an error, and changes nothing. Other than that, it is as Typed.Compute.
 func Increment[K comparable, V Integer](ctx context.Context, t *Typed[K, V], key K, delta V) (sum V, err error) {
+	if now, ok := t.add(ctx, key, int(reflect.TypeFor[V]().Size()), ^V(0) < 0, uint64(delta)); ok {
+		return V(now), nil
+	}
 	err = t.compute(ctx, key, func(s *scratch[K], old V, _ bool) (op Op, err error) {
 		if sum = old + delta; (sum < old) != (delta < 0) {
 			return OpKeep, fmt.Errorf("firn: Increment by %d: the value is %d: want a sum that fits %T", delta, old, old)
@@ -218,4 +247,23 @@ func Increment[K comparable, V Integer](ctx context.Context, t *Typed[K, V], key
 		return 0, err
 	}
 	return sum, nil
+}
+
+// add adds to a number of so many bytes in one hold of a lock, where that can be.
+func (t *Typed[K, V]) add(ctx context.Context, key K, size int, signed bool, delta uint64) (sum uint64, ok bool) {
+	if !t.number || !t.c.inPlace(ctx) {
+		return 0, false
+	}
+	s := t.acquire()
+	s.k = key
+	if t.encodeKeyToWrite(ctx, s) == nil {
+		s.value = t.fingerprint.Append(s.value[:0])
+		s.addition = ram.Addition{Head: s.value, Size: size, Signed: signed, Delta: delta}
+		if ok = t.c.store.Add(s.key, &s.addition); ok {
+			sum = s.addition.Sum
+			t.countCompute(true, OpUpdate)
+		}
+	}
+	t.release(s)
+	return sum, ok
 }

@@ -123,3 +123,9 @@ func (timeCodec) Decode(src []byte) (t time.Time, err error) {
 	err = t.UnmarshalBinary(src)
 	return t, err
 }
+
+// IsNumber reports whether a codec is the default one of a number.
+func IsNumber[V any](c Codec[V]) bool {
+	_, ok := c.(numberCodec[V])
+	return ok
+}

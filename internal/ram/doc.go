@@ -104,7 +104,8 @@
 //     once. peek.go, absent.go, iterate.go: the other reads. probe.go: what they take.
 //     simulations.go: which requests the miniature caches of other sizes see.
 //   - set.go, set_multi.go, delete.go: the writes; watch.go, set_if.go: those of a
-//     watched key; touch.go: that of a deadline alone; tail.go: of a value's end; clear.go: that of all.
+//     watched key; touch.go: that of a deadline alone; in_place.go,
+//     addition.go: those that depend on what a key has, in one hold of a lock; tail.go: of a value's end; clear.go: that of all.
 //   - acquire.go: how a write gets segments. reclaim.go, reclaim_ahead.go: which shard
 //     gives one up, and when; drain.go, walk.go, work.go: how; ages.go: the age of what goes. lanes.go, ghosts.go: the
 //     questions to package policy.

@@ -170,13 +170,19 @@ func (t *Tier) store(s *shard, r *newRecord, ev *Evicted) error {
 			return err
 		}
 	}
+	t.finishStore(s, r, ev)
+	return nil
+}
+
+// finishStore notifies of a record that was stored. It is called with the shard locked, and
+// unlocks it.
+func (t *Tier) finishStore(s *shard, r *newRecord, ev *Evicted) {
 	ended, owes := s.noteWrite(r.hash, r.key, r.watch, r.invalidates), s.owesDrainSteps()
 	s.endWrite(r, ev)
 	ended.callWritten()
 	if owes > 0 {
 		t.reclaimAhead(s, owes, ev)
 	}
-	return nil
 }
 
 // set stores a record if the shard has the segments for it, and otherwise

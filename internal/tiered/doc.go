@@ -46,7 +46,7 @@
 //	lookup.go    a miss in RAM: the SSD tier, promotion, the second look
 //	batch.go     many keys at once: lookups; batch_set.go: writes
 //	write.go     the write protocol, which every change of a key follows
-//	attempt.go   a change of a key by what it holds
+//	attempt.go   a change of a key by what it holds; in_place.go: in one hold of a lock
 //	touch.go     another deadline for a value
 //	registry.go  tags and namespaces; registry_owner.go: where their clocks lie
 //	shared_numbers.go  copies of the numbers that all processes agree on; shared_number_reads.go:

@@ -26,6 +26,27 @@ var computes = []mutation{{
 	new:   "if f.number",
 	pkg:   "./internal/tests/compute", test: "TestRefreshAfterReusedBuffer",
 }, {
+	guard: "what is changed in place is alive",
+	file:  "internal/ram/in_place.go",
+	old:   " || t.expired(&old)",
+	pkg:   "./internal/ram", test: "TestInPlace",
+}, {
+	guard: "a change in place ends the watches of its key, and the lower tier's copy",
+	file:  "internal/ram/in_place.go",
+	old:   "ended := s.noteWrite(hash, key, nil, copied)",
+	new:   "var ended *Watch",
+	pkg:   "./internal/ram", test: "TestInPlace",
+}, {
+	guard: "what may be below is not absent in place",
+	file:  "internal/ram/in_place.go",
+	old:   " || t.lower != nil && t.lower.Has(hash)",
+	pkg:   "./internal/ram", test: "TestInPlace",
+}, {
+	guard: "a deadline that slides is not kept in place",
+	file:  "internal/ram/in_place.go",
+	old:   " || t.slides.life != 0",
+	pkg:   "./internal/ram", test: "TestInPlaceBesideSliding",
+}, {
 	guard: "a Compute that came too late begins again",
 	file:  "internal/tiered/attempt.go",
 	old:   "err := s.write(w)",

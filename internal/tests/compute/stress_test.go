@@ -2,6 +2,7 @@ package compute
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -130,7 +131,14 @@ func TestIncrementsAddUp(t *testing.T) {
 	for range goroutines {
 		wg.Go(func() {
 			for i := range each {
-				_, err := c.Increment(ctx, []byte("n"), 3)
+				var err error
+				if i%2 == 0 {
+					_, err = c.Increment(ctx, []byte("n"), 3)
+				} else {
+					err = c.Compute(ctx, []byte("n"), func(old []byte, _ bool) ([]byte, firn.Op) {
+						return binary.LittleEndian.AppendUint64(nil, 3+binary.LittleEndian.Uint64(append(old, make([]byte, 8)...))), firn.OpUpdate
+					})
+				}
 				_, err2 := firn.Increment(ctx, hits, i%2, 1)
 				if err != nil || err2 != nil {
 					t.Error(err, err2)
