@@ -1,6 +1,7 @@
 package firn
 
 import (
+	"github.com/firncache/firn/internal/coherence"
 	"github.com/firncache/firn/internal/inside"
 	"github.com/firncache/firn/internal/load"
 	"github.com/firncache/firn/internal/ram"
@@ -13,6 +14,7 @@ func init() {
 	inside.Of = func(cache any, segments []byte) inside.Inside {
 		return cache.(*Cache).store.Inside(segments)
 	}
+	inside.Keys = func(cache any) []inside.Key { return cache.(*Cache).readKeys() }
 	inside.OpenToReplay = func(options any) (any, error) {
 		return open(options.(Options), func(cfg *tiered.Config) { cfg.Simulation = ram.ReplaySimulation() })
 	}
@@ -22,4 +24,20 @@ func init() {
 	testseam.Store = func(cache any) *tiered.Store { return &cache.(*Cache).store }
 	testseam.Loads = func(cache any) *load.Group { return &cache.(*Cache).loads }
 	testseam.Namespaces = func(cache any) int { return cache.(*Cache).typed.spaces.Len() }
+}
+
+// readKeys are keys of reads that RAM answered, by their namespaces.
+func (c *Cache) readKeys() (keys []inside.Key) {
+	names := map[string]string{}
+	for _, n := range c.typed.spaces.All() {
+		names[string(n.Generation().Append(nil))] = n.Label
+	}
+	for _, key := range c.store.ReadKeys() {
+		k := inside.Key{Bytes: string(key)}
+		if n := coherence.GenerationLen; len(key) >= n && names[k.Bytes[:n]] != "" {
+			k.Namespace, k.Bytes = names[k.Bytes[:n]], k.Bytes[n:]
+		}
+		keys = append(keys, k)
+	}
+	return keys
 }

@@ -178,7 +178,7 @@ func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions
 	if err != nil {
 		return nil, err
 	}
-	if t.space, err = c.typed.spaces.Open(&c.store, spaceName(namespace, keys.Name())); err != nil {
+	if t.space, err = c.typed.spaces.Open(&c.store, spaceName(namespace, keys.Name()), namespace); err != nil {
 		return nil, newTypedError(namespace, err)
 	}
 	if c.store.Recovered() || c.store.Numbers() != nil {

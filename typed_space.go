@@ -1,6 +1,10 @@
 package firn
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/firncache/firn/internal/typed"
+)
 
 // spaceName is the name of a typed cache's namespace among those of its Cache, of which
 // others are not typed caches'. Keys that mean different things are in different ones.
@@ -59,10 +63,32 @@ type TypedStats struct {
 // Stats are the counters of the namespace. They begin anew when all typed caches of it
 // were closed or forgotten.
 func (t *Typed[K, V]) Stats() (s TypedStats) {
-	n := &t.space.Counters
-	s.Hits, s.Misses, s.Sets, s.Deletes = n.Sum()
-	s.FrontHits = n.FrontHits.Load() + t.c.typed.fronts.HitsOf(t.space.Current())
-	s.Loads, s.LoadErrors = n.Loads.Load(), n.LoadErrors.Load()
-	s.Mismatches, s.DecodeErrors = n.Mismatches.Load(), n.DecodeErrors.Load()
+	s.add(t.c, t.space)
 	return s
+}
+
+// StatsByNamespace are the counters of the namespaces that are in use, by the names that NewTyped was
+// given. Of namespaces of one name with keys of several types it has the sum.
+func (c *Cache) StatsByNamespace() map[string]TypedStats {
+	all := map[string]TypedStats{}
+	for _, n := range c.typed.spaces.All() {
+		s := all[n.Label]
+		s.add(c, n)
+		all[n.Label] = s
+	}
+	return all
+}
+
+// add adds the counters of a namespace.
+func (s *TypedStats) add(c *Cache, n *typed.Namespace) {
+	hits, misses, sets, deletes := n.Counters.Sum()
+	s.Hits += hits
+	s.Misses += misses
+	s.Sets += sets
+	s.Deletes += deletes
+	s.FrontHits += n.Counters.FrontHits.Load() + c.typed.fronts.HitsOf(n.Current())
+	s.Loads += n.Counters.Loads.Load()
+	s.LoadErrors += n.Counters.LoadErrors.Load()
+	s.Mismatches += n.Counters.Mismatches.Load()
+	s.DecodeErrors += n.Counters.DecodeErrors.Load()
 }

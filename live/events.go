@@ -26,7 +26,7 @@ func (p *page) events(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodHead {
 		return
 	}
-	s := stream{w: w, control: http.NewResponseController(w)}
+	s := stream{w: w, control: http.NewResponseController(w), shown: p.collector.shown(r.URL.Query().Get("cache"))}
 	if err := s.flush(); errors.Is(err, http.ErrNotSupported) {
 		refuse(w, http.StatusInternalServerError, "this server's ResponseWriter cannot flush, so that it cannot send events: a middleware hides http.Flusher")
 		return
@@ -38,6 +38,7 @@ func (p *page) events(w http.ResponseWriter, r *http.Request) {
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
+	shown   int // the cache that it looks at
 }
 
 // follow sends frames until the viewer has gone or the server ends.
@@ -49,7 +50,7 @@ func (s *stream) follow(c *collector, gone, shutdown <-chan struct{}) {
 	defer idle.Stop()
 	for {
 		frame := c.last.Load()
-		if !s.send(frame.event) {
+		if !s.send(frame.events[s.shown]()) {
 			return
 		}
 		idle.Reset(heartbeat)

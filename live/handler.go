@@ -29,6 +29,12 @@ type Options struct {
 	// the page on, such as "../statsviz/", or from the root. Default: no link.
 	Statsviz string
 
+	// HotKeys shows keys: those that are read most, of a sample that is taken while a viewer
+	// asks for it. It says what is shown of a key, and shows nothing of one for which it returns nothing; so
+	// it is where what may not be seen is left out, or hashed. key is encoded, as the cache has it, and
+	// namespace that of a typed cache, empty for keys of the Cache itself. Default: nil, keys are not shown.
+	HotKeys func(namespace string, key []byte) string
+
 	// MaxViewers is how many may follow the figures at once; more get the status 503.
 	// Default: 1,000.
 	MaxViewers int
@@ -44,7 +50,7 @@ type Named struct {
 // http.StripPrefix, or behind a proxy that adds a prefix. It answers GET and HEAD alone.
 //
 // A timer has the figures of all caches taken once a second, for all viewers together, and
-// those of the last 15 minutes kept: some 200 KB for each cache. It is not set again
+// those of the last 15 minutes kept: some 300 KB for each cache. It is not set again
 // when all caches are closed or collected, or nothing has the handler any more; the page
 // then shows the last figures. Streams of events end with their requests' contexts, and when
 // their http.Server is shut down.

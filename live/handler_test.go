@@ -92,7 +92,7 @@ func TestNoKeysNorValues(t *testing.T) {
 			t.Errorf("%s tells of %s", path, body[max(strings.Index(body, "marked-")-20, 0):])
 		}
 	}
-	if event := string(h.(*page).collector.last.Load().event); strings.Contains(event, "marked-") || len(event) < 1000 {
+	if event := string(h.(*page).collector.last.Load().events[0]()); strings.Contains(event, "marked-") || len(event) < 1000 {
 		t.Errorf("a frame tells %s", event)
 	}
 }

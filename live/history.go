@@ -76,27 +76,29 @@ type historyBody struct {
 	gzip []byte
 }
 
-// history is history.json, compressed. It is made once for each frame that there is.
-func (c *collector) history() []byte {
+// history is history.json for those who look at a cache, compressed. It is made once for each frame that
+// there is.
+func (c *collector) history(shown int) []byte {
 	c.historyMu.Lock()
 	defer c.historyMu.Unlock()
 	c.mu.Lock()
-	if c.historyOf.seq == c.frame.Seq {
+	if of := &c.historyOf[shown]; of.seq == c.frame.Seq {
 		c.mu.Unlock()
-		return c.historyOf.gzip
+		return of.gzip
 	}
 	r, last := c.ring.clone(), c.frame
 	c.mu.Unlock()
-	c.historyOf = historyBody{last.Seq, compress(r.json(&last), gzip.BestSpeed)}
-	return c.historyOf.gzip
+	c.historyOf[shown] = historyBody{last.Seq, compress(r.json(last.eventOf(shown)), gzip.BestSpeed)}
+	return c.historyOf[shown].gzip
 }
 
 // json is what was before, so that a fresh page is not empty. Each list has a number for each
-// frame, oldest first; caches are in the order of those of the frame:
+// frame, oldest first; caches are in the order of those of the frame. The one that is shown has all series,
+// the others those of their headlines:
 //
 //	{"run": "…", "seq": […], "time": [Unix milliseconds], "process": {"heap_bytes": […], …},
-//	 "caches": [{"reads": […], …}, …], "last": frame with curves}
-func (r *ring) json(last *frame) []byte {
+//	 "caches": [{"reads": […], …}, …], "last": event with curves}
+func (r *ring) json(last event) []byte {
 	b := append(appendName([]byte{'{'}, "run"), strconv.Quote(last.Run)...)
 	b = append(appendName(b, "seq"), '[')
 	for seq := range r.frames {
@@ -114,7 +116,9 @@ func (r *ring) json(last *frame) []byte {
 	for i := range r.caches {
 		b = append(b, '{')
 		for j, s := range series {
-			b = r.appendColumn(b, s.name, len(hostSeries)+i*len(series)+j)
+			if j < headlines || i == last.Shown {
+				b = r.appendColumn(b, s.name, len(hostSeries)+i*len(series)+j)
+			}
 		}
 		b = append(b, '}', ',')
 	}

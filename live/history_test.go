@@ -35,15 +35,15 @@ func TestHistoryIsWhatFramesTold(t *testing.T) {
 				t.Errorf("frame %d at %d, want %d a second after the one before", p.Seq[n], p.Time[n], f.Seq)
 			}
 			for i, c := range f.Caches {
-				if len(c.Now) != len(series) {
-					t.Fatalf("%d series, want %d", len(c.Now), len(series))
+				if want := []int{len(series), headlines}[i]; len(c.Now) != want || len(p.Caches[i]) != want {
+					t.Fatalf("cache %d has %d series, and %d in the history, want %d", i, len(c.Now), len(p.Caches[i]), want)
 				}
 				for name, want := range c.Now {
 					if got := p.Caches[i][name][n]; math.Abs(got-want) > 1e-6*want {
 						t.Errorf("%s of cache %d in frame %d: %v, was told as %v", name, i, n, got, want)
 					}
 				}
-				if withCurve := n%5 == 0; (c.Curve != nil) != withCurve {
+				if withCurve := i == 0 && n%5 == 0; (c.Curve != nil) != withCurve {
 					t.Errorf("frame %d has a curve: %v, want one each 5 s", n, c.Curve != nil)
 				}
 			}
@@ -51,8 +51,8 @@ func TestHistoryIsWhatFramesTold(t *testing.T) {
 				t.Errorf("%v goroutines, told were %v", p.Process["goroutines"][n], want)
 			}
 		}
-		if p.Last.Caches[0].Curve == nil || p.Last.Caches[1].Curve == nil {
-			t.Error("the last frame has no curve")
+		if p.Last.Caches[0].Curve == nil || p.Last.Caches[1].Curve != nil {
+			t.Error("the last frame has a curve of another cache than the one that is shown")
 		}
 	})
 }
@@ -82,12 +82,12 @@ func TestHistoryIsBounded(t *testing.T) {
 func TestHistoryIsMadeOnce(t *testing.T) {
 	h := Handler(open(t))
 	c := h.(*page).collector
-	first := c.history()
-	if again := c.history(); &again[0] != &first[0] {
+	first := c.history(0)
+	if again := c.history(0); &again[0] != &first[0] {
 		t.Error("made twice for one frame")
 	}
 	c.refresh(0)
-	if next := c.history(); &next[0] == &first[0] {
+	if next := c.history(0); &next[0] == &first[0] {
 		t.Error("a new frame is not in it")
 	}
 	for accept, packed := range map[string]bool{

@@ -1,7 +1,7 @@
 package live
 
 import (
-	"encoding/json"
+	"fmt"
 	"math"
 	"strconv"
 
@@ -53,13 +53,25 @@ func appendNumber(b []byte, v float64, bits int) []byte {
 	return strconv.AppendFloat(b, v, 'g', -1, bits)
 }
 
-// curveOf is a cache's curve as JSON, nothing if that has no words for it.
-func curveOf(c *firn.Cache) json.RawMessage {
-	b, err := json.Marshal(c.Curve())
-	if err != nil {
-		return nil
+// twice says what twice the RAM would bring, in two words; nothing where that is not known.
+func twice(points []firn.CurvePoint) string {
+	var now, more *firn.CurvePoint
+	for i := range points {
+		switch p := &points[i]; {
+		case p.State != firn.CurveValid:
+		case p.Factor == 1:
+			now = p
+		case p.Factor == 2:
+			more = p
+		}
 	}
-	return b
+	switch {
+	case now == nil || more == nil:
+		return ""
+	case now.MissRatio-more.MissRatio <= max(more.Error, .0005):
+		return "about the same"
+	}
+	return fmt.Sprintf("−%.1f points", 100*(now.MissRatio-more.MissRatio))
 }
 
 // finite is v, or 0 for what JSON has no word for.

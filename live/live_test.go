@@ -72,13 +72,15 @@ func text(t *testing.T, w *httptest.ResponseRecorder) string {
 type told struct {
 	Seq     uint64
 	Run     string
+	Shown   int
 	Process map[string]any
 	Caches  []struct {
-		Name   string
-		Closed bool
-		Now    map[string]float64
-		Stats  map[string]any
-		Curve  *firn.Curve
+		Name       string
+		Closed     bool
+		Now        map[string]float64
+		Stats      map[string]any
+		Curve      *firn.Curve
+		Namespaces map[string]namespace
 	}
 }
 

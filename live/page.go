@@ -18,6 +18,7 @@ type page struct {
 	collector  *collector // which does not have the page
 	hosts      []string
 	maxViewers int
+	redact     func(namespace string, key []byte) string
 	viewers    atomic.Int64
 	servers    servers
 }
@@ -27,7 +28,7 @@ func init() {
 }
 
 func newPage(opts Options) *page {
-	p := &page{collector: newCollector(opts), hosts: opts.Hosts, maxViewers: opts.MaxViewers}
+	p := &page{collector: newCollector(opts), hosts: opts.Hosts, maxViewers: opts.MaxViewers, redact: opts.HotKeys}
 	runtime.AddCleanup(p, func(c *collector) { c.dropped.Store(true) }, p.collector)
 	p.collector.start()
 	return p
@@ -71,9 +72,11 @@ func (p *page) route(w http.ResponseWriter, r *http.Request) {
 	case "events":
 		p.events(w, r)
 	case "history.json":
-		send(w, r, "application/json", nil, p.collector.history())
+		send(w, r, "application/json", nil, p.collector.history(p.collector.shown(r.URL.Query().Get("cache"))))
 	case "stats.json":
 		send(w, r, "application/json", p.collector.stats(), nil)
+	case "hotkeys.json":
+		p.hotKeys(w, r)
 	case "metrics":
 		send(w, r, "text/plain; version=0.0.4; charset=utf-8", p.collector.prometheus(), nil)
 	case "":
@@ -110,6 +113,26 @@ func isMount(r *http.Request, name string) bool {
 func toDirectory(w http.ResponseWriter, name string) {
 	w.Header().Set("Location", "./"+url.PathEscape(name)+"/")
 	w.WriteHeader(http.StatusTemporaryRedirect)
+}
+
+// hotKeys is hotkeys.json: the keys of a cache that are read most, where Options.HotKeys is.
+func (p *page) hotKeys(w http.ResponseWriter, r *http.Request) {
+	if p.redact == nil {
+		refuse(w, http.StatusNotFound, "keys are not shown: see live.Options.HotKeys")
+		return
+	}
+	c := p.collector
+	c.mu.Lock()
+	at := c.frame.Time
+	c.mu.Unlock()
+	var answer struct {
+		Keys    []hotKey `json:"keys"`
+		Reads   int      `json:"reads"`
+		Seconds float64  `json:"seconds"`
+	}
+	answer.Keys, answer.Reads, answer.Seconds = c.hot[c.shown(r.URL.Query().Get("cache"))].most(at, p.redact)
+	text, _ := json.Marshal(answer)
+	send(w, r, "application/json", text, nil)
 }
 
 // stats is stats.json: the last frame, with curves, for people to read.

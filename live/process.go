@@ -9,6 +9,7 @@ import (
 // runtimeReader reads the state of the Go program. It is used by one goroutine at a time.
 type runtimeReader struct {
 	statsviz string
+	hotKeys  bool
 	samples  []metrics.Sample
 	pauses   []uint64 // of the earlier read, by bucket
 	gcCPU    float64
@@ -26,8 +27,8 @@ const (
 	sampleCPU
 )
 
-func newRuntimeReader(statsviz string) *runtimeReader {
-	r := &runtimeReader{statsviz: statsviz}
+func newRuntimeReader(statsviz string, hotKeys bool) *runtimeReader {
+	r := &runtimeReader{statsviz: statsviz, hotKeys: hotKeys}
 	for _, name := range []string{
 		"/memory/classes/heap/objects:bytes", "/sched/goroutines:goroutines", "/gc/cycles/total:gc-cycles",
 		"/sched/pauses/total/gc:seconds", "/cpu/classes/gc/total:cpu-seconds", "/cpu/classes/total:cpu-seconds",
@@ -42,7 +43,7 @@ func newRuntimeReader(statsviz string) *runtimeReader {
 // of a collection: the share is that of the time up to the last one, until there is another.
 func (r *runtimeReader) read() process {
 	metrics.Read(r.samples)
-	p := process{Go: runtime.Version(), Statsviz: r.statsviz}
+	p := process{Go: runtime.Version(), Statsviz: r.statsviz, HotKeys: r.hotKeys}
 	p.HeapBytes = r.number(sampleHeap)
 	p.Goroutines = r.number(sampleGoroutines)
 	p.GCCycles = r.number(sampleCycles)

@@ -9,7 +9,7 @@ import (
 
 // Pauses and the collector's share of the processors are those between two reads.
 func TestProcess(t *testing.T) {
-	r := newRuntimeReader("")
+	r := newRuntimeReader("", false)
 	first := r.read()
 	for range 5 {
 		runtime.GC()
@@ -31,7 +31,7 @@ func TestProcess(t *testing.T) {
 // The runtime accounts for processors at the end of a collection: until the next one the share stays.
 func TestShareOfProcessors(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	r := newRuntimeReader("")
+	r := newRuntimeReader("", false)
 	runtime.GC()
 	first, second := r.read(), r.read()
 	if first.GCCycles == second.GCCycles && (first.GCCPU <= 0 || second.GCCPU != first.GCCPU) {
@@ -40,7 +40,7 @@ func TestShareOfProcessors(t *testing.T) {
 }
 
 func TestPauses(t *testing.T) {
-	r := newRuntimeReader("")
+	r := newRuntimeReader("", false)
 	h := &metrics.Float64Histogram{Counts: []uint64{5, 0, 0}, Buckets: []float64{0, .001, .002, .004}}
 	r.pause(h)
 	if median, longest := r.pause(h); median != 0 || longest != 0 {

@@ -1,7 +1,11 @@
 package live
 
 import (
+	"bytes"
+	"cmp"
+	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/firncache/firn"
@@ -13,7 +17,27 @@ import (
 type snapshot struct {
 	at     time.Time
 	stats  firn.Stats
+	spaces map[string]firn.TypedStats // by namespace
 	inside inside.Inside
+}
+
+// take takes a snapshot of a cache, of a nil one as of a closed one.
+func (s *snapshot) take(c *firn.Cache, at time.Time) {
+	s.at = at
+	if c == nil {
+		s.stats, s.inside, s.spaces = firn.Stats{}, inside.Inside{Closed: true}, nil
+		return
+	}
+	s.stats, s.spaces = c.Stats(), c.StatsByNamespace()
+	s.inside = inside.Of(c, s.inside.Segments)
+}
+
+// stand makes a snapshot of a closed cache that of the last moment before.
+func (s *snapshot) stand(before *snapshot) {
+	s.stats, s.spaces = before.stats, before.spaces
+	s.inside = before.inside
+	s.inside.Segments = bytes.Clone(before.inside.Segments)
+	s.inside.Closed = true
 }
 
 // interval is what happened between two snapshots.
@@ -45,6 +69,35 @@ func secondsBetween(from, to time.Time) float64 {
 	return math.Inf(1)
 }
 
+// namespace is what was read of one, a second.
+type namespace struct {
+	Reads  float64 `json:"reads"`
+	Misses float64 `json:"misses"`
+}
+
+// mostNamespaces is how many namespaces of a cache a frame has.
+const mostNamespaces = 12
+
+// namespaces are those with the most misses in the interval.
+func (i *interval) namespaces() map[string]namespace {
+	all := map[string]namespace{}
+	for name, to := range i.to.spaces {
+		from := i.from.spaces[name]
+		if n := (namespace{perSecond(from.Hits+from.FrontHits+from.Misses, to.Hits+to.FrontHits+to.Misses, i), perSecond(from.Misses, to.Misses, i)}); n.Reads > 0 {
+			all[name] = n
+		}
+	}
+	names := slices.SortedFunc(maps.Keys(all), func(a, b string) int { return cmp.Compare(all[b].Misses, all[a].Misses) })
+	for _, name := range names[min(len(names), mostNamespaces):] {
+		delete(all, name)
+	}
+	return all
+}
+
+// perSecond is how much a counter grew in a second. Those that are differences of counters taken
+// one after the other may fall by a little: that is 0.
+func perSecond(from, to uint64, i *interval) float64 { return float64(to-min(from, to)) / i.seconds }
+
 // oneSeries is one of the figures of a cache over time.
 type oneSeries struct {
 	name string
@@ -53,14 +106,17 @@ type oneSeries struct {
 
 // series are the figures of a cache over time. Those a second are differences of two
 // snapshots; quantiles are those of the durations in between, 0 if there were none. The page
-// knows them by their names.
+// knows them by their names. The first ones are those of caches that a viewer does not look at, too.
 var series = []oneSeries{
 	{"reads", rate(func(s *firn.Stats) uint64 { return s.Hits + s.FrontHits + s.Misses })},
+	{"misses", rate(func(s *firn.Stats) uint64 { return s.Misses })},
+	{"ram_used_bytes", gauge(func(s *firn.Stats) int64 { return s.RAM.UsedBytes })},
+	{"ram_budget_bytes", gauge(func(s *firn.Stats) int64 { return s.RAM.Bytes })},
+
 	{"front_hits", rate(func(s *firn.Stats) uint64 { return s.FrontHits })},
 	{"ram_hits", rate(ramHits)},
 	{"ssd_hits", rate(func(s *firn.Stats) uint64 { return s.SSD.Hits })},
 	{"shared_hits", rate(func(s *firn.Stats) uint64 { return s.Shared.Hits })},
-	{"misses", rate(func(s *firn.Stats) uint64 { return s.Misses })},
 
 	{"loads", rate(func(s *firn.Stats) uint64 { return s.Loads.Count })},
 	{"load_errors", rate(func(s *firn.Stats) uint64 { return s.Loads.Errors })},
@@ -91,8 +147,6 @@ var series = []oneSeries{
 	{"evicted_invalidated", rate(func(s *firn.Stats) uint64 { return s.Shared.CopiesDropped })},
 	{"evicted_tag", rate(func(s *firn.Stats) uint64 { return s.RAM.TagEvictions })},
 
-	{"ram_used_bytes", gauge(func(s *firn.Stats) int64 { return s.RAM.UsedBytes })},
-	{"ram_budget_bytes", gauge(func(s *firn.Stats) int64 { return s.RAM.Bytes })},
 	{"ram_record_bytes", gauge(func(s *firn.Stats) int64 { return s.RAM.RecordBytes })},
 	{"ram_index_bytes", gauge(func(s *firn.Stats) int64 { return s.RAM.IndexBytes })},
 	{"ram_overhead_bytes", gauge(func(s *firn.Stats) int64 { return s.RAM.OverheadBytes })},
@@ -113,16 +167,15 @@ var series = []oneSeries{
 	{"ssd_day_forecast_bytes", gauge(func(s *firn.Stats) int64 { return s.SSD.WriteForecastBytes })},
 }
 
+// headlines is how many of the series are those of every cache.
+const headlines = 4
+
 // ramHits are the hits that no tier below RAM answered.
 func ramHits(s *firn.Stats) uint64 { return s.Hits - min(s.Hits, s.SSD.Hits+s.Shared.Hits) }
 
-// rate is how much a counter grew in a second. Those that are differences of counters taken
-// one after the other may fall by a little: that is 0.
+// rate is how much a counter grew in a second.
 func rate(counter func(*firn.Stats) uint64) func(*interval) float64 {
-	return func(i *interval) float64 {
-		from, to := counter(&i.from.stats), counter(&i.to.stats)
-		return float64(to-min(from, to)) / i.seconds
-	}
+	return func(i *interval) float64 { return perSecond(counter(&i.from.stats), counter(&i.to.stats), i) }
 }
 
 func gauge(value func(*firn.Stats) int64) func(*interval) float64 {

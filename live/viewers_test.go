@@ -119,7 +119,7 @@ func BenchmarkFrameForTenViewers(b *testing.B) {
 			nextFrame(b, in)
 		}
 	}
-	b.ReportMetric(float64(len(h.(*page).collector.last.Load().event)), "B/frame")
+	b.ReportMetric(float64(len(h.(*page).collector.last.Load().events[0]())), "B/frame")
 }
 
 func BenchmarkCollect(b *testing.B) {
@@ -140,8 +140,8 @@ func BenchmarkHistory(b *testing.B) {
 	}
 	c := h.(*page).collector
 	for b.Loop() {
-		c.historyOf.seq = 0
-		c.history()
+		c.historyOf[0].seq = 0
+		c.history(0)
 	}
-	b.ReportMetric(float64(len(c.history())), "B/history")
+	b.ReportMetric(float64(len(c.history(0))), "B/history")
 }

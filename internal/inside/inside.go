@@ -12,6 +12,16 @@ import (
 // segments is room for Inside.Segments, nil or what an earlier call returned.
 var Of func(cache any, segments []byte) Inside
 
+// Keys are keys of reads that RAM answered since the last call for a *firn.Cache: a burst of them, each as often as
+// it was read. None are noted before the first call, nor for longer than a burst after the last.
+var Keys func(cache any) []Key
+
+// Key is a key of a cache.
+type Key struct {
+	Namespace string // of a typed cache; empty: a key of the Cache itself
+	Bytes     string // encoded, as TypedOptions.KeyCodec does; of the Cache itself, the key
+}
+
 // OpenToReplay is firn.Open of firn.Options for a replay, which is no service: the simulation of other
 // sizes has memory beside the budget, and a tenth of a processor. It returns a *firn.Cache.
 var OpenToReplay func(options any) (cache any, err error)

@@ -101,7 +101,8 @@
 //   - get.go: Get and its general search, which elsewhere than on amd64 is all
 //     (get_other.go). get_amd64.s: the same steps for usual records, as macros and put
 //     together; get_amd64.go declares the result. get_multi.go, values.go: many Gets at
-//     once. peek.go, absent.go, iterate.go: the other reads. probe.go: what they take.
+//     once. peek.go, absent.go, iterate.go: the other reads. probe.go: what they take,
+//     and which keys they are of.
 //     simulations.go: which requests the miniature caches of other sizes see.
 //   - set.go, set_multi.go, delete.go: the writes; watch.go, set_if.go: those of a
 //     watched key; touch.go: that of a deadline alone; in_place.go,

@@ -101,6 +101,7 @@ func (t *Tier) tellHit(hash uint64, key []byte, valueLen int, deadline int64) {
 func (t *Tier) tellSampled(hash uint64, key []byte, valueLen int, deadline int64) {
 	t.tuner.Hit(hash)
 	t.probe.see(key)
+	t.seeRead(key)
 	if t.simulated(hash) {
 		t.simulateHit(hash, len(key), valueLen, deadline)
 	}

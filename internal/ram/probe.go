@@ -1,6 +1,7 @@
 package ram
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -171,3 +172,47 @@ func (p *probe) clock() time.Duration {
 }
 
 var processBegan = time.Now()
+
+// readKeys notes the keys of reads that find something, whichever they are, up to a number: the tuner reports
+// every key then. It does nothing before a call of ReadKeys, and no more than one burst after the last.
+type readKeys struct {
+	left atomic.Int32 // keys that may be noted
+
+	mu   sync.Mutex
+	keys [][]byte
+}
+
+const (
+	maxReadKeys = 256 // keys noted for a call
+	maxReadKey  = 256 // bytes; longer keys are not noted
+)
+
+// ReadKeys returns the keys of some reads that RAM answered since the last call, in a row, and has the next ones noted.
+func (t *Tier) ReadKeys() [][]byte {
+	r := &t.readKeys
+	r.mu.Lock()
+	keys := r.keys
+	r.keys = nil
+	r.left.Store(maxReadKeys)
+	r.mu.Unlock()
+	t.tuner.Share(0)
+	return keys
+}
+
+// seeRead notes the key of a read that has found something. The caller holds no lock.
+func (t *Tier) seeRead(key []byte) {
+	r := &t.readKeys
+	if r.left.Load() <= 0 || len(key) > maxReadKey {
+		return
+	}
+	r.mu.Lock()
+	if r.left.Load() > 0 {
+		r.keys = append(r.keys, bytes.Clone(key))
+		r.left.Add(-1)
+	}
+	enough := r.left.Load() == 0
+	r.mu.Unlock()
+	if enough {
+		t.tuner.Share(t.simulatedMask.Load())
+	}
+}

@@ -60,8 +60,9 @@ type Tier struct {
 
 	scratch scratchPool
 
-	probe *probe             // nil: none
-	ages  histogram.Recorder // of records that left for want of room: see shard.noteAge
+	probe    *probe // nil: none
+	readKeys readKeys
+	ages     histogram.Recorder // of records that left for want of room: see shard.noteAge
 
 	freeAhead int        // segments that are to be free when a write needs one: see reclaimAhead
 	maxWalk   int        // records in a step, at most: stepRecords, or fewer in tests

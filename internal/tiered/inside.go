@@ -29,6 +29,12 @@ func (s *Store) Inside(segments []byte) (in inside.Inside) {
 	return in
 }
 
+// ReadKeys is ram.Tier.ReadKeys.
+func (s *Store) ReadKeys() [][]byte {
+	defer s.keepAlive()
+	return s.ram.ReadKeys()
+}
+
 // sharedHealth is the state of the shared tier, and what there is to say about it.
 func sharedHealth(n *shared.Stats, closing bool) (inside.State, string) {
 	switch {

@@ -33,6 +33,7 @@ import (
 // All typed caches of one name share the namespace, so that a Clear of one is a
 // Clear of all. Its memory is given back when all of them were closed or forgotten.
 type Namespace struct {
+	Label   string // for people
 	of      *Namespaces
 	id      registry.ID
 	current coherence.Current
@@ -54,9 +55,9 @@ type Namespaces struct {
 	open  map[registry.ID]weak.Pointer[Namespace]
 }
 
-// Open is the namespace of a name, for one more user. It waits for nothing. It fails
+// Open is the namespace of a name, for one more user; label is what people call it. It waits for nothing. It fails
 // with ErrClosed.
-func (n *Namespaces) Open(store *tiered.Store, name string) (*Namespace, error) {
+func (n *Namespaces) Open(store *tiered.Store, name, label string) (*Namespace, error) {
 	id := registry.IDOf(registry.Namespace, name)
 	if store.Numbers() == nil {
 		store.OpenRegistry() // which may evict, and calls the user then
@@ -71,7 +72,7 @@ func (n *Namespaces) Open(store *tiered.Store, name string) (*Namespace, error) 
 		s.users++
 		return s, nil
 	}
-	s, err := n.add(id)
+	s, err := n.add(id, label)
 	if err != nil {
 		return nil, fmt.Errorf("namespace %q: %w", name, err)
 	}
@@ -79,8 +80,8 @@ func (n *Namespaces) Open(store *tiered.Store, name string) (*Namespace, error) 
 }
 
 // add adds a namespace to those in use. The caller holds mu.
-func (n *Namespaces) add(id registry.ID) (*Namespace, error) {
-	s := &Namespace{of: n, id: id, users: 1, numbers: n.store.Numbers()}
+func (n *Namespaces) add(id registry.ID, label string) (*Namespace, error) {
+	s := &Namespace{of: n, Label: label, id: id, users: 1, numbers: n.store.Numbers()}
 	number, err := s.firstNumber()
 	if err != nil {
 		return nil, err
@@ -131,6 +132,18 @@ func (n *Namespaces) Close(s *Namespace) {
 		s.cleanup.Stop()
 		delete(n.open, s.id)
 	}
+}
+
+// All are the namespaces in use.
+func (n *Namespaces) All() (all []*Namespace) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, open := range n.open {
+		if s := open.Value(); s != nil {
+			all = append(all, s)
+		}
+	}
+	return all
 }
 
 // Len is how many namespaces are in use.

@@ -95,11 +95,14 @@ class History {
     this.time = increasing(json.time ?? []);
     this.process = { ...json.process };
     this.caches = (json.caches ?? []).map(series => ({ ...series }));
-    this.curves = [];
+    this.marks = [];
     this.#take(json.last);
     if (this.time.length === 0) this.#append(json.last);
     if (old && old.run !== this.run && old.names === this.names) this.#precede(old);
   }
+
+  /** allMarks are moments at which the cache that is shown became another one: { time, what }. */
+  get allMarks() { return [...this.marks, ...this.last.caches[this.shown]?.marks ?? []]; }
 
   get names() { return JSON.stringify(this.last.caches.map(c => c.name)); }
 
@@ -112,6 +115,7 @@ class History {
         series[name] = [...earlier[name] ?? gaps(before), ...series[name] ?? gaps(own)].slice(-LENGTH);
       }
     };
+    if (old.shown === this.shown) this.marks = [...old.allMarks, { time: this.time[0], what: 'restart' }].slice(-LENGTH);
     join(this.process, old.process);
     this.caches.forEach((series, i) => join(series, old.caches[i]));
     this.time = increasing([...old.time, ...this.time]).slice(-LENGTH);
@@ -119,7 +123,7 @@ class History {
 
   /** follows tells whether a frame is the next one: otherwise the history has to be fetched. */
   follows(frame) {
-    return frame.run === this.run && frame.seq === this.seq + 1 && frame.caches.length === this.caches.length;
+    return frame.run === this.run && frame.seq === this.seq + 1 && frame.shown === this.shown && frame.caches.length === this.caches.length;
   }
 
   push(frame) { this.#take(frame); this.#append(frame); }
@@ -127,10 +131,9 @@ class History {
   #take(frame) {
     this.seq = frame.seq;
     this.last = frame;
-    frame.caches.forEach((cache, i) => {
-      this.caches[i] ??= {};
-      this.curves[i] = cache.curve ?? this.curves[i]; // it comes anew every few seconds
-    });
+    this.shown = frame.shown;
+    frame.caches.forEach((_, i) => { this.caches[i] ??= {}; });
+    this.curve = frame.caches[frame.shown]?.curve ?? this.curve; // it comes anew every few seconds
   }
 
   #append(frame) {
@@ -178,7 +181,7 @@ const mean = (name, scale = 1) => (series, a, b) => {
   return t && t.sum / t.n * scale;
 };
 
-/** ratio of two series; over is how many samples at least are taken together. */
+/** ratio of two series; over is how many samples at least are taken together, each of 5 s. */
 const ratio = (above, below, over = 1) => (series, a, b) => {
   const from = Math.max(0, Math.min(a, b - over));
   const [x, y] = [total(series, above, from, b), total(series, below, from, b)];
@@ -209,10 +212,11 @@ const ever = (series, name) => (series[name] ?? []).some(x => x > 0);
 const SILENCE = 4000; // ms without a frame after which the page says so
 
 /** Connection keeps a History up to date: it fetches it, follows the events, and fetches it
- * again after a gap or a restart of the server. While the page is hidden it rests. */
+ * again after a gap or a restart of the server. While the page is hidden it rests. Both are those of a cache. */
 class Connection {
-  constructor(changed) {
+  constructor(cache, changed) {
     this.changed = changed;
+    this.cache = cache;
     this.state = 'connecting';
     this.tries = 0;
     document.addEventListener('visibilitychange', () => document.hidden ? this.rest() : this.start());
@@ -220,6 +224,16 @@ class Connection {
     addEventListener('pageshow', e => e.persisted && this.start());
     setInterval(() => this.#watch(), 1000);
   }
+
+  /** choose follows another cache. */
+  choose(cache) {
+    if (cache === this.cache) return;
+    this.cache = cache;
+    this.rest();
+    this.start();
+  }
+
+  get #query() { return '?cache=' + encodeURIComponent(this.cache); }
 
   start() {
     if (this.events || document.hidden) return;
@@ -236,7 +250,7 @@ class Connection {
   #listen() {
     this.heard ??= performance.now();
     this.begun = performance.now();
-    this.events = new EventSource('events');
+    this.events = new EventSource('events' + this.#query);
     this.events.addEventListener('frame', e => this.#hear(e));
     this.events.addEventListener('error', () => {
       this.#tell('reconnecting');
@@ -280,8 +294,9 @@ class Connection {
     if (frame) (this.waiting ??= []).push(frame);
     if (this.fetching) return;
     this.fetching = true;
+    const query = this.#query;
     try {
-      const answer = await fetch('history.json', { cache: 'no-store' });
+      const answer = await fetch('history.json' + query, { cache: 'no-store' });
       if (!answer.ok) throw new Error(`history.json: ${answer.status}`);
       this.history = new History(await answer.json(), this.history);
       for (const f of this.waiting ?? []) if (this.history.follows(f)) this.history.push(f);
@@ -292,6 +307,7 @@ class Connection {
     } finally {
       this.fetching = false;
       this.waiting = undefined;
+      if (query !== this.#query) this.#fetch();
     }
   }
 
@@ -412,6 +428,15 @@ function drawTimes(box, from, to) {
   return list;
 }
 
+/** drawMarks draws what changed, as lines across a plot. */
+const drawMarks = (box, view) => view.history.allMarks.filter(m => m.time >= view.from && m.time <= view.to).map(m => {
+  const x = Math.round(box.left + (m.time - view.from) / (view.to - view.from) * box.width) + 0.5;
+  return svg('g', { class: 'change' }, svg('title', {}, `${clock(m.time)}: ${m.what}`), svg('path', { d: `M${x} ${box.top}V${box.bottom}m-4 0h8l-4 -6z` }));
+});
+
+/** changesAt is what changed at the cursor. */
+const changesAt = view => view.history.allMarks.filter(m => Math.abs(m.time - view.cursor) < (view.to - view.from) / 150).map(m => `, ${m.what}`).join('');
+
 const swatch = (kind, colour, dash) => svg('svg', { class: `swatch c-${colour}`, viewBox: '0 0 18 10', 'aria-hidden': 'true' },
   kind === 'area' ? svg('rect', { class: 'area', x: 2, width: 14, height: 10, rx: 2 })
     : svg('path', { class: `line d${dash ?? 0}`, d: 'M0 5H18' }));
@@ -427,7 +452,7 @@ const legend = items => items.map(i => html('li', { class: i.rest && 'break' }, 
 // A card is a part, or more, under a heading.
 
 /** page is told what keys and pointers do in a part. */
-const page = { cursor: undefined, redraw() {}, say() {} };
+const page = { cursor: undefined, pinned: undefined, redraw() {}, say() {} };
 
 /** sizes of plots, as the browser tells them: to ask for one between two changes of the page would
  * have it laid out anew each time. */
@@ -443,17 +468,17 @@ function sizeOf(area) {
 }
 
 /** plotArea is a focusable place for an SVG that fills it. pick(x) follows the pointer, move(by)
- * the arrow keys and returns what to say; leave forgets both. */
-function plotArea(title, { pick, move, leave }) {
+ * the arrow keys and returns what to say; leave forgets both. A click pins a moment, Escape frees it. */
+function plotArea(title, { pick, move, leave, pin }) {
   const drawing = svg('svg', { role: 'img', 'aria-label': title });
   const follow = e => { const r = area.getBoundingClientRect(); pick(e.clientX - r.left, e.clientY - r.top, r.width); page.redraw(); };
   const area = html('div', { class: 'plot', tabindex: 0, role: 'group', 'aria-label': `${title}: arrow keys read values`,
-    onpointermove: follow, onpointerdown: follow,
+    onpointermove: follow, onpointerdown: e => { follow(e); pin?.(true); },
     onpointerleave: () => { leave(); page.redraw(); },
     onblur: () => { leave(); page.redraw(); },
     onkeydown: e => {
       const by = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -Infinity, End: Infinity }[e.key];
-      if (e.key === 'Escape') leave();
+      if (e.key === 'Escape') { pin?.(false); leave(); }
       else if (by === undefined || e.ctrlKey || e.altKey || e.metaKey) return;
       else { const say = move(by); page.redraw(); page.say(say()); e.preventDefault(); return; }
       page.redraw();
@@ -490,16 +515,21 @@ function timePlot(options) {
     const box = frameOf(width, 0), share = (x - box.left) / box.width;
     page.cursor = share < 0 || share > 1 ? undefined : drawn.from + share * (drawn.to - drawn.from);
   };
-  const { area, drawing } = plotArea(options.title, { pick, move, leave: () => { page.cursor = undefined; } });
+  const pin = on => {
+    page.pinned = on ? page.cursor : undefined;
+    if (!on) page.cursor = undefined;
+    choose({ at: on && page.cursor ? Math.round(page.cursor) : undefined });
+  };
+  const { area, drawing } = plotArea(options.title, { pick, move, leave: () => { page.cursor = page.pinned; }, pin });
 
   const write = axes[options.axis].write;
 
   function compute(view, width) {
     const series = options.process ? view.history.process : view.series;
     const step = bucketSteps.find(s => s / (view.to - view.from) * width >= 2.4) ?? 60000;
-    const cells = buckets(view.history.time, view.from, view.to, step);
+    const cells = buckets(view.history.time, view.from, view.to, step), n = view.history.time.length;
     const values = options.series
-      .map(s => ({ ...s, write: s.write ?? write, list: cells.map(c => c.b > c.a ? s.of(series, c.a, c.b) : undefined) }))
+      .map(s => ({ ...s, write: s.write ?? write, now: s.of(series, n - 1, n), list: cells.map(c => c.b > c.a ? s.of(series, c.a, c.b) : undefined) }))
       .filter(s => s.always || s.list.some(x => x > 0));
     const latest = cells.findLastIndex(c => c.b > c.a);
     const cursor = isLive(view) ? -1 : cells.findIndex(c => Math.abs(c.time - view.cursor) <= step / 2 && c.b > c.a);
@@ -515,6 +545,7 @@ function timePlot(options) {
     const half = d.step / (d.to - d.from) * box.width / 2;
     let below = d.cells.map(() => 0);
     return d.values.map(s => {
+      if (s.apart) return svg('path', { class: `line d${s.dash} c-${s.colour}`, d: path(xs.map((x, i) => [x, y(s.list[i])])) });
       const above = below.map((v, i) => isNumber(s.list[i]) ? v + s.list[i] : undefined);
       const [low, high] = [below.map(y), above.map(y)];
       below = above.map((v, i) => v ?? below[i]);
@@ -524,7 +555,7 @@ function timePlot(options) {
   }
 
   function highestOf(d) {
-    const tops = options.stacked ? d.cells.map((_, i) => sum(d.values.map(s => s.list[i] ?? 0))) : d.values.map(s => s.list.filter(isNumber)).flat();
+    const tops = options.stacked ? d.cells.map((_, i) => sum(d.values.filter(s => !s.apart).map(s => s.list[i] ?? 0))).concat(d.values.filter(s => s.apart).flatMap(s => s.list.filter(isNumber))) : d.values.map(s => s.list.filter(isNumber)).flat();
     return Math.max(0, ...tops);
   }
 
@@ -532,7 +563,7 @@ function timePlot(options) {
     const told = drawn.values.map(s => {
       const list = s.list.filter(isNumber);
       if (list.length === 0) return `${s.name}: no figures`;
-      return `${s.name} ${s.write(s.list[drawn.latest])}, between ${s.write(Math.min(...list))} and ${s.write(Math.max(...list))}`;
+      return `${s.name} ${s.write(s.now)}, between ${s.write(Math.min(...list))} and ${s.write(Math.max(...list))}`;
     });
     return `${told.join('; ') || 'Nothing yet'}. From ${clock(drawn.from, false)} to ${clock(drawn.to, false)}.`;
   }
@@ -545,7 +576,7 @@ function timePlot(options) {
       if (!width) return;
       const box = frameOf(width, height), d = drawn = compute(view, box.width);
       const scale = options.full ? whole(height) : ticks(options.axis, highestOf(d), box.height);
-      const nodes = [...drawY(box, scale, options.axis), ...drawTimes(box, view.from, view.to), ...drawSeries(box, d, scale)];
+      const nodes = [...drawY(box, scale, options.axis), ...drawTimes(box, view.from, view.to), ...drawSeries(box, d, scale), ...drawMarks(box, view)];
       const empty = d.values.every(s => !s.list.some(isNumber)) ? 'no figures in this time' : !options.full && highestOf(d) === 0 ? 'none in this time' : '';
       if (empty) nodes.push(svg('text', { class: 'lit', x: at(box.left + box.width / 2), y: at(box.top + box.height / 2), 'text-anchor': 'middle' }, empty));
       if (d.cursor >= 0) {
@@ -554,9 +585,8 @@ function timePlot(options) {
       }
       paint(drawing, nodes, axes[options.axis].unit, summary, view.slowly);
       const i = d.cursor >= 0 ? d.cursor : d.latest;
-      const kind = options.stacked ? 'area' : 'line';
       readout.replaceChildren(...legend(d.values.map(s => ({
-        mark: swatch(kind, s.colour, s.dash), name: s.name, value: s.write(s.list[i]), key: s.key, raw: s.key && raw(view, s.key),
+        mark: swatch(options.stacked && !s.apart ? 'area' : 'line', s.colour, s.dash), name: s.name, value: s.write(d.cursor >= 0 ? s.list[i] : s.now), key: s.key, raw: s.key && raw(view, s.key),
       }))),
         html('li', { class: 'unseen' }, d.cursor >= 0 ? clock(d.cells[i].time) : 'now'));
     },
@@ -608,7 +638,7 @@ function card(options) {
       element.classList.toggle('closed', !!view.cache.closed);
       if (options.titleOf) show(heading, options.titleOf(view));
       for (const p of options.parts) p.update(view);
-      unit.replaceChildren(...[options.unit?.(view) ?? ''].flat(), timed && !isLive(view) ? `, at ${clock(view.cursor)}` : '');
+      unit.replaceChildren(...[options.unit?.(view) ?? ''].flat(), timed && !isLive(view) ? `, at ${clock(view.cursor)}${changesAt(view)}` : '');
       unit.dataset.unit = unit.textContent;
       if (!tables.hidden && (!filled || view.slowly)) tables.replaceChildren(...withTable.map(p => p.table(view)));
       filled = true;
@@ -641,22 +671,13 @@ function tiersOf(has) {
   ].filter(t => t.shown);
 }
 
-const FLOW_WINDOW = 5, QUANTILE_WINDOW = 30; // samples: rates are means of some, rare quantiles are looked for further back
-
 /** flowOf is who answers how many reads a second, at the cursor or now. */
 function flowOf(view) {
-  const s = view.series, time = view.history.time;
-  let b = time.length;
-  if (!isLive(view)) { const i = time.findIndex(t => t >= view.cursor); b = i < 0 ? b : i + 1; }
-  const now = name => mean(name)(s, Math.max(0, b - FLOW_WINDOW), b) ?? 0;
-  const quantile = (tier, q) => typical(`${tier}_${q}_ns`)(s, Math.max(0, b - QUANTILE_WINDOW), b);
-  const stations = tiersOf(view.has).map(t => ({ ...t, rate: now(t.hits), p50: quantile(t.key, 'p50'), p99: quantile(t.key, 'p99') }));
-  const misses = now('misses');
-  const end = view.has.loads
-    ? { key: 'load', name: 'Load', hits: 'loads', rate: misses, loads: now('loads'), p50: quantile('load', 'p50'), p99: quantile('load', 'p99') }
-    : { key: 'miss', name: 'Miss', hits: 'misses', rate: misses };
-  const reads = sum(stations.map(t => t.rate)) + misses;
-  return { reads, misses, stations: [...stations, end], time: time[b - 1] };
+  const of = name => now(view, name) ?? 0, quantiles = key => ({ p50: of(key + '_p50_ns') || undefined, p99: of(key + '_p99_ns') || undefined });
+  const stations = tiersOf(view.has).map(t => ({ ...t, rate: of(t.hits), ...quantiles(t.key) }));
+  const rate = of('misses');
+  const end = view.has.loads ? { key: 'load', name: 'Load', hits: 'loads', rate, loads: of('loads'), ...quantiles('load') } : { key: 'miss', name: 'Miss', hits: 'misses', rate };
+  return { reads: sum(stations.map(t => t.rate)) + rate, misses: rate, stations: [...stations, end] };
 }
 
 /** flowPart draws reads as a stream of layers, one for each tier that answers: at its tier a layer
@@ -768,8 +789,6 @@ function reason(p) {
   return p.state === 'few keys' ? 'few keys' : p.state;
 }
 
-const pointAt = (points, f) => points.find(p => p.factor === f);
-
 const lost = curve => curve.load_time_ns > 0 ? 'loads' : 'misses';
 
 /** windowOf says which reads a curve is about. */
@@ -795,13 +814,11 @@ function curvePart() {
   const advise = sentences(view => [...(sizesOf(view)?.advice ?? []), windowOf(sizesOf(view))].filter(Boolean));
   const sizesOf = view => view.curve?.[which];
 
-  function drawPoint(p, i, x, y, box, beside, covered) {
+  function drawPoint(p, i, x, y, box, covered) {
     if (!valid(p)) {
-      const level = beside ?? box.top + box.height / 2, below = level <= box.top + box.height / 2;
       const [anchor, dx] = i === 0 ? ['start', -8] : i === drawn.points.length - 1 ? ['end', 8] : ['middle', 0];
       return [svg('path', { class: 'unknown', d: `M${at(x)} ${box.top + 2}V${box.bottom}` }),
-        svg('circle', { class: 'hollow', cx: at(x), cy: at(level), r: 4.5 }),
-        svg('text', { class: 'note lit', y: at(level + (below ? 20 : -24)), 'text-anchor': anchor },
+        svg('text', { class: 'note lit', y: at(box.bottom - 22), 'text-anchor': anchor },
           reason(p).split(/ (?=few|filled|keys)/).map((t, k) => svg('tspan', { x: at(x + dx), dy: k ? 13 : 0 }, t)))];
     }
     const cap = 4, [high, low] = [y(p.miss_ratio + p.error), y(Math.max(0, p.miss_ratio - p.error))].map(at);
@@ -828,14 +845,11 @@ function curvePart() {
     }
     const now = points[drawn.present];
     if (now) nodes.push(svg('path', { class: 'present', d: `M${Math.round(x(now)) + 0.5} ${box.top}V${box.bottom}` }));
-    const [low, high] = [-1, 1].map(sign => good.map(p => y(Math.max(0, p.miss_ratio + sign * p.error))));
-    if (good.length > 1) nodes.push(svg('path', { class: 'band', d: ribbon(good.map(x), low, high, 0) }));
-    nodes.push(svg('path', { class: 'line', d: path(good.map(p => [x(p), y(p.miss_ratio)])) }));
+    const [low, high] = [-1, 1].map(sign => points.map(p => valid(p) ? y(Math.max(0, p.miss_ratio + sign * p.error)) : undefined));
+    nodes.push(svg('path', { class: 'band', d: ribbon(points.map(x), low, high, 0) }),
+      svg('path', { class: 'line', d: path(points.map(p => [x(p), valid(p) ? y(p.miss_ratio) : undefined])) }));
     const covered = now && sizes.miss_ratio > 0 && Math.abs(y(now.miss_ratio) - y(sizes.miss_ratio)) < 6; // by the tick
-    points.forEach((p, i) => {
-      const near = points.slice(0, i).findLast(valid) ?? points.slice(i).find(valid);
-      nodes.push(...drawPoint(p, i, x(p), y, box, near && y(near.miss_ratio), p === now && i !== picked && covered));
-    });
+    points.forEach((p, i) => nodes.push(...drawPoint(p, i, x(p), y, box, p === now && i !== picked && covered)));
     if (now && sizes.miss_ratio > 0) { // a tick, as on a list: this one is measured
       const d = `M${at(x(now) - 5)} ${at(y(sizes.miss_ratio) - 2)}l5 5 9 -12`;
       nodes.push(svg('path', { class: 'measured halo', d }), svg('path', { class: 'measured', d }));
@@ -849,7 +863,7 @@ function curvePart() {
   const check = (sizes, p) => [
     { mark: mark(svg('path', { class: 'whisker', d: 'M9 -2V12M6 -2h6M6 12h6' }), svg('circle', { class: 'dot', cx: 9, cy: 5, r: 4 })),
       name: 'estimate, right in 19 of 20 cases' },
-    sizes.points.some(p => !valid(p)) && { mark: mark(svg('circle', { class: 'hollow', cx: 9, cy: 5, r: 4 })), name: 'not known yet' },
+    sizes.points.some(p => !valid(p)) && { mark: mark(svg('path', { class: 'unknown', d: 'M9 -2V12' })), name: 'not known yet' },
     { rest: true },
     sizes.miss_ratio > 0 && { mark: mark(svg('path', { class: 'measured', d: 'M3 4l4 5 7-9' })), name: 'measured', value: percent(sizes.miss_ratio) },
     sizes.simulated > 0 && { name: 'simulated', value: percent(sizes.simulated) },
@@ -897,7 +911,7 @@ function curvePart() {
 
 // ---- 8 bars, map and lists ----------------------------------------------------------------
 
-/** now is a figure of this second, or of the one at the cursor. */
+/** now is a figure of the last 5 s, or of those before the cursor. */
 function now(view, name) {
   const i = isLive(view) ? -1 : view.history.time.findIndex(t => t >= view.cursor);
   return i < 0 ? view.cache.now?.[name] : view.series[name]?.[i] ?? undefined;
@@ -905,7 +919,7 @@ function now(view, name) {
 
 const stat = (view, name) => view.cache.stats?.[name];
 
-/** figure is a series in words; for programs that read the page, its raw figure of this second too. */
+/** figure is a series in words; for programs that read the page, its raw figure too. */
 const figure = (view, name, write) => html('span', { 'data-series': name, 'data-value': raw(view, name) }, write(now(view, name)));
 const raw = (view, name) => view.cache.now?.[name] ?? undefined;
 
@@ -962,9 +976,9 @@ function planWords(view) {
   if (p.filling) return [`In use: ${used.name}. Nothing has been evicted yet, so there is nothing to choose.`];
   const best = p.settings.reduce((a, b) => b.score > a.score ? b : a);
   const others = p.settings.filter(s => s !== used), next = others.reduce((a, b) => b.score > a.score ? b : a, others[0]);
-  if (best.score <= 0) return [`In use: ${used.name}. No shadow has had hits lately.`];
+  if (best.score <= 0) return [`In use: ${used.name}. No miniature cache has had hits lately.`];
   if (best !== used && best.score > used.score) {
-    return [`In use: ${used.name}. The shadow of “${best.name}” has more hits just now: the plan changes at the next choice, if it stays so.`];
+    return [`In use: ${used.name}. The miniature cache under “${best.name}” has more hits just now: the rule changes at the next choice, if it stays so.`];
   }
   const lead = !next ? '' : next.score > used.score * 0.999 ? '; the next has about as many' : `; the next has ${percent(1 - next.score / used.score)} fewer`;
   return [`In use: ${used.name}. Of miniature caches that live on a sample of the requests, its own has the most hits${lead}.`];
@@ -1047,6 +1061,34 @@ function segmentMap() {
     },
     table: () => table('Segments of the log', ['state', squares()], segmentKinds.map((s, k) => [s.name, number(count(k))])),
   };
+}
+
+/** namespaceBars are the misses of the namespaces that have the most of them. */
+function namespaceBars(view) {
+  const list = Object.entries(view.cache.namespaces ?? {}).sort(([, a], [, b]) => b.misses - a.misses);
+  const whole = sum(list.map(([, n]) => n.misses)) || 1;
+  return list.map(([label, n]) => ({ label, note: `${rate(n.misses)}, ${percent(n.misses / n.reads)} of its reads`, parts: [{ colour: 'miss', share: n.misses / whole, name: label }] }));
+}
+
+/** hotKeys lists the keys that are read most, for as long as its button is pressed. */
+function hotKeys() {
+  const list = html('ol', { class: 'bars' }), words = html('p', { class: 'small' }, 'Nothing is sampled before the button is pressed.');
+  let view, open = false, timer;
+  async function look() {
+    const answer = await fetch('hotkeys.json?cache=' + encodeURIComponent(view.cache.name), { cache: 'no-store' }).then(a => a.json()).catch(() => ({}));
+    if (!open) return;
+    const keys = answer.keys ?? [];
+    show(words, keys.length ? `Of ${number(answer.reads)} reads, a sample of the last ${duration(answer.seconds * SECOND)}.` : 'Sampling…');
+    list.replaceChildren(...keys.map(k => html('li', { class: 'label' }, html('b', {}, k.key), ` ${k.namespace ? `of ${k.namespace}, ` : ''}${percent(k.share)}`)));
+    timer = setTimeout(look, 2000);
+  }
+  const toggle = html('button', { type: 'button', 'aria-pressed': 'false', onclick: () => {
+    open = !open;
+    toggle.setAttribute('aria-pressed', String(open));
+    clearTimeout(timer);
+    if (open) look(); else list.replaceChildren();
+  } }, 'sample');
+  return { toggle, element: html('div', { class: 'part' }, list, words), update(v) { view = v; } };
 }
 
 /** facts are figures with their names: tell(view) lists [name, value]. */
@@ -1133,7 +1175,7 @@ const layer = (name, colour, of, dash) => ({ name, colour, of, dash });
 
 /** cards are what is shown of a cache, in the order of an operator's questions. */
 function cards() {
-  const curve = curvePart(), ssdOnly = view => view.has.ssd;
+  const curve = curvePart(), hot = hotKeys(), ssdOnly = view => view.has.ssd;
   return [
     card({
       chart: 'flow', title: 'How requests flow', wide: true, parts: [flowPart()],
@@ -1161,7 +1203,7 @@ function cards() {
       title: 'Evictions by cause', axis: 'count', stacked: true, series: [
         line('no room', 'miss', 0, mean('evicted_capacity')), layer('demoted to SSD', 'ssd', mean('evicted_demoted')),
         layer('expired', 'stone', mean('evicted_expired')), layer('replaced', 'front', mean('evicted_replaced')),
-        layer('deleted', 'slate', mean('evicted_deleted')), layer('left the SSD', 'sand', mean('evicted_ssd')),
+        layer('deleted', 'slate', mean('evicted_deleted')), { ...layer('left the SSD, too', 'sand', mean('evicted_ssd'), 1), apart: true },
         layer('invalidated', 'shared', mean('evicted_invalidated')), layer('tag', 'rose', mean('evicted_tag')),
       ] })] }),
     card({
@@ -1175,9 +1217,11 @@ function cards() {
       ] })],
     }),
     card({
-      chart: 'policy', title: 'Eviction plan in use, and why', unit: () => 'hits of its shadow, as a share of the best',
+      chart: 'policy', title: 'How entries are chosen', unit: () => 'which stay: hits of a miniature cache under each rule, as a share of the best',
       parts: [bars(planBars, 'plan'), sentences(planWords)],
     }),
+    card({ chart: 'namespaces', title: 'Misses by namespace', unit: () => 'a second', shown: view => Object.keys(view.cache.namespaces ?? {}).length > 0, parts: [bars(namespaceBars)] }),
+    card({ chart: 'keys', title: 'Keys read most', unit: () => 'share of the reads that RAM answers', shown: view => !!view.frame.process?.hot_keys, controls: hot.toggle, parts: [hot] }),
     card({ chart: 'segments', title: 'Segments of the log', unit: () => 'in the order of the file', shown: ssdOnly, parts: [segmentMap()] }),
     card({
       chart: 'writes', title: 'Writes to the SSD', unit: () => 'bytes written for each byte of values, and a day', two: true, shown: ssdOnly,
@@ -1206,7 +1250,7 @@ function viewOf(history, index, range, slowly) {
   const to = history.time.at(-1), span = to - history.time[0];
   const stats = cache.stats ?? {}, health = cache.health ?? {};
   return {
-    history, index, frame, cache, series, slowly, curve: history.curves[index], cursor: page.cursor,
+    history, index, frame, cache, series, slowly, curve: history.curve, cursor: page.cursor,
     from: to - Math.min(range, Math.max(60000, span)), to,
     has: {
       front: ever(series, 'front_hits'), loads: ever(series, 'loads') || stats.loads > 0,
@@ -1218,40 +1262,81 @@ function viewOf(history, index, range, slowly) {
 
 const nameOf = (cache, index) => cache.name.trim() || `cache ${index + 1}`;
 
+/** measures are the columns of the list of caches: [name, figure to sort by, words]. */
+const measures = [
+  ['reads', f => f.now.reads, f => rate(f.now.reads)],
+  ['hit', f => -f.hit, f => percent(f.hit)],
+  ['missed', f => f.now.misses, f => rate(f.now.misses)],
+  ['RAM', f => f.now.ram_budget_bytes, f => `${bytes(f.now.ram_budget_bytes)}, ${percent(f.now.ram_used_bytes / (f.now.ram_budget_bytes || 1))} used`],
+  ['if RAM doubled', f => -parseFloat(f.twice?.replace('−', '-')) || 0, f => f.twice ?? NONE],
+];
+
+const ranks = { well: 0, closed: 1, recovering: 2, stalled: 3, offline: 4 };
+
+function headlineOf(cache) {
+  const now = cache.now ?? {}, state = troubles(cache)[0]?.[1] ?? 'well';
+  return { ...cache, now, state, rank: ranks[state] ?? 2, hit: now.reads > 0 ? 1 - now.misses / now.reads : undefined };
+}
+
 /** overviewRow is a cache in one line, a link if there are others. Its elements stay, so that a click
  * is not lost between two frames. */
 function overviewRow(index, cache, alone) {
   const pill = html('span', { class: 'pill' }), line = svg('path', { class: 'line' });
-  const cells = [0, 1, 2, 3, 4].map(() => [html('b'), html('span')]);
+  const cells = measures.map(([name]) => [html('b'), html('span', {}, name)]);
   const parts = [html('span', { class: 'name' }, html('b', {}, nameOf(cache, index)), pill), cells.map(c => html('span', { class: 'figure' }, c)),
     svg('svg', { class: 'spark c-ram', viewBox: '0 0 110 30', 'aria-hidden': 'true' }, line)];
-  const element = alone ? html('div', { class: 'cache' }, parts) : html('a', { class: 'cache', href: '#' + encodeURIComponent(nameOf(cache, index)) }, parts);
-  return { element, update(history, selected) {
-    const cache = history.last.caches[index], s = history.caches[index] ?? {}, b = history.time.length, recent = [Math.max(0, b - FLOW_WINDOW), b];
-    const state = troubles(cache)[0]?.[1] ?? 'well', misses = share('misses')(s, ...recent);
-    const used = (cache.now?.ram_used_bytes ?? 0) / (cache.now?.ram_budget_bytes || 1);
-    const figures = [
-      [rate(mean('reads')(s, ...recent)), 'reads'],
-      [percent(isNumber(misses) ? 1 - misses : undefined), 'hit'],
-      [rate(mean('misses')(s, ...recent)), 'missed'],
-      [bytes(cache.now?.ram_budget_bytes), `RAM, ${percent(used)} used`],
-      doubled(history.curves[index]),
-    ];
-    figures.forEach((texts, i) => texts.forEach((text, j) => show(cells[i][j], text)));
-    show(pill, state);
-    pill.dataset.state = state;
-    line.setAttribute('d', sparkline(history, s));
-    if (!alone) element.setAttribute('aria-current', String(index === selected));
+  const element = alone ? html('div', { class: 'cache' }, parts) : html('a', { class: 'cache' }, parts);
+  const row = { element, name: nameOf(cache, index), update(history, selected) {
+    const f = row.figures = headlineOf(history.last.caches[index]);
+    measures.forEach(([, , write], i) => show(cells[i][0], write(f)));
+    show(pill, f.state);
+    pill.dataset.state = f.state;
+    line.setAttribute('d', sparkline(history, history.caches[index] ?? {}));
+    if (alone) return;
+    element.setAttribute('aria-current', String(index === selected));
+    element.href = link({ cache: row.name, at: undefined });
   } };
+  return row;
 }
 
-/** doubled is what twice the RAM would bring, in two words. */
-function doubled(curve) {
-  const points = curve?.ram?.points ?? [], [a, b] = [pointAt(points, 1), pointAt(points, 2)];
-  if (!valid(a) || !valid(b)) return [NONE, 'if RAM doubled'];
-  const gain = a.miss_ratio - b.miss_ratio;
-  if (gain <= Math.max(b.error, 0.0005)) return ['about the same', 'if RAM doubled'];
-  return ['−' + steady[1].format(gain * 100) + ' points', curve.both?.points?.length ? 'RAM misses if doubled' : 'misses if RAM doubled'];
+const MANY = 8; // caches that need no order
+
+/** overview is the list of caches. Many can be filtered and sorted, the worst first: by state, then by misses. */
+function overview(place) {
+  let rows = [], listed, sorted = 0;
+  const filter = html('input', { type: 'search', placeholder: 'filter', 'aria-label': 'Filter caches by name', oninput: () => { choose({ filter: filter.value || undefined }); arrange(); } });
+  const count = html('span', { role: 'status' }), list = html('div', { class: 'rows' });
+  const orders = html('select', { 'aria-label': 'Order of caches', onchange: () => { choose({ sort: orders.value || undefined }); arrange(); } },
+    [['', 'worst first'], ['name', 'by name'], ...measures.map(([name], i) => [String(i), `by ${name}`])].map(([value, text]) => html('option', { value }, text)));
+  const tools = html('div', { class: 'tools' }, filter, orders, count);
+  place.append(tools, list);
+
+  function arrange() {
+    sorted = performance.now();
+    const { filter: words = '', sort = '' } = chosen();
+    if (filter.value !== words) filter.value = words;
+    orders.value = sort;
+    const of = measures[sort]?.[1], figure = r => of(r.figures) || 0;
+    const before = sort === 'name' ? (a, b) => a.name.localeCompare(b.name) : of ? (a, b) => figure(b) - figure(a)
+      : (a, b) => b.figures.rank - a.figures.rank || b.figures.now.misses - a.figures.now.misses;
+    const shown = rows.length > MANY ? rows.filter(r => r.name.toLowerCase().includes(words.toLowerCase())).sort(before) : rows;
+    if (shown.some((r, i) => list.children[i] !== r.element) || list.children.length !== shown.length) list.replaceChildren(...shown.map(r => r.element));
+    const ill = rows.filter(r => r.figures.rank > 0).length;
+    show(count, `${shown.length < rows.length ? `${shown.length} of ` : ''}${rows.length} caches, ${ill || 'none'} not well`);
+  }
+
+  return { update(history, selected) {
+    const caches = history.last.caches, names = caches.map(c => c.name).join('\n');
+    if (names !== listed) {
+      listed = names;
+      sorted = 0;
+      rows = caches.map((c, i) => overviewRow(i, c, caches.length === 1));
+      tools.hidden = rows.length <= MANY;
+      place.classList.toggle('many', rows.length > MANY);
+    }
+    for (const r of rows) r.update(history, selected);
+    if (!sorted || performance.now() - sorted > 5000) arrange(); // not each second: rows would flee from a click
+  } };
 }
 
 /** sparkline is the path of the hit ratio, as large as there is room. */
@@ -1266,6 +1351,23 @@ const alerts = frame => frame.caches.flatMap((c, i) => troubles(c).map(([tier, s
   [state, `${nameOf(c, i)}: ${tier} ${state}`, why.filter(Boolean).join(', ')]));
 
 const alertBox = ([state, what, why]) => html('p', { class: 'alert', 'data-state': state }, html('b', {}, what), why && html('span', {}, ` – ${why}`));
+
+/** chosen is what the link says: the cache, the minutes, a moment, how caches are listed. */
+function chosen() {
+  const [cache, rest] = location.hash.slice(1).split('?');
+  const all = Object.fromEntries(new URLSearchParams(rest));
+  try { all.cache = decodeURIComponent(cache) || undefined; } catch { /* a broken link: the first cache */ }
+  return all;
+}
+
+/** link is that of what is chosen, with changes: a part that is undefined is as by default. */
+function link(changes) {
+  const { cache = '', ...rest } = { ...chosen(), ...changes };
+  const query = new URLSearchParams(Object.entries(rest).filter(([, v]) => v !== undefined)).toString();
+  return `#${encodeURIComponent(cache)}${query && '?' + query}`;
+}
+
+const choose = changes => history.replaceState(null, '', link(changes));
 
 const remembered = { // storage may be forbidden
   get(key) { try { return localStorage.getItem(key); } catch { return null; } },
@@ -1297,19 +1399,17 @@ const SLOWLY = 15000; // ms between new summaries for screen readers
 
 function start() {
   const $ = id => document.getElementById(id);
-  let range = [1, 5, 15].includes(+remembered.get('firn.range')) ? +remembered.get('firn.range') : 15;
-  let section, list = [], selected = -1, spoken = 0, queued = false, alerted = '', listed, rows = [];
+  const ranges = [1, 5, 15];
+  let range = [chosen().min, remembered.get('firn.range')].map(Number).find(m => ranges.includes(m)) ?? 15;
+  let section, list = [], selected = -1, spoken = 0, queued = false, alerted = '';
+  const caches = overview($('overview'));
 
   startTheme($('theme'));
   document.querySelector('.skip').addEventListener('click', e => { e.preventDefault(); $('main').focus(); }); // the hash names a cache
-  const minutes = [1, 5, 15].map(m => [m, [String(m), html('span', {}, ' min')]]);
-  $('range').replaceWith(radios('Time shown', 'range', minutes, range, m => { range = m; remembered.set('firn.range', m); page.redraw(); }));
+  const minutes = ranges.map(m => [m, [String(m), html('span', {}, ' min')]]);
+  $('range').replaceWith(radios('Time shown', 'range', minutes, range, m => { range = m; remembered.set('firn.range', m); choose({ min: m }); page.redraw(); }));
 
-  const wanted = caches => {
-    let name = '';
-    try { name = decodeURIComponent(location.hash.slice(1)); } catch { /* a broken link: the first cache */ }
-    return Math.max(0, caches.findIndex((c, i) => nameOf(c, i) === name));
-  };
+  const wanted = caches => Math.max(0, caches.findIndex((c, i) => nameOf(c, i) === chosen().cache));
 
   function build(index, caches) {
     selected = index;
@@ -1320,13 +1420,7 @@ function start() {
   }
 
   function drawHead(frame) {
-    const names = frame.caches.map(c => c.name).join('\n');
-    if (names !== listed) {
-      listed = names;
-      rows = frame.caches.map((c, i) => overviewRow(i, c, frame.caches.length === 1));
-      $('overview').replaceChildren(...rows.map(r => r.element));
-    }
-    for (const r of rows) r.update(connection.history, selected);
+    caches.update(connection.history, wanted(frame.caches));
     const found = alerts(frame), key = JSON.stringify(found);
     if (key !== alerted) { alerted = key; $('alerts').replaceChildren(...found.map(alertBox)); }
     const p = frame.process ?? {};
@@ -1360,7 +1454,8 @@ function start() {
   }
 
   function drawCache(history, frame) {
-    const index = wanted(frame.caches);
+    const index = frame.shown;
+    connection.choose(frame.caches[wanted(frame.caches)].name);
     if (index !== selected || !section) build(index, frame.caches);
     const slowly = performance.now() - spoken > SLOWLY || spoken === 0;
     if (slowly) spoken = performance.now();
@@ -1372,8 +1467,9 @@ function start() {
 
   page.redraw = () => { if (!queued) { queued = true; requestAnimationFrame(draw); } };
   page.say = text => show($('spoken'), text);
-  const connection = new Connection(() => draw());
-  addEventListener('hashchange', () => { page.cursor = undefined; draw(); });
+  const connection = new Connection(chosen().cache ?? '', () => draw());
+  page.cursor = page.pinned = +chosen().at || undefined;
+  addEventListener('hashchange', () => { page.cursor = page.pinned = +chosen().at || undefined; draw(); });
   connection.start();
 }
 

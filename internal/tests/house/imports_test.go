@@ -45,7 +45,7 @@ var floors = [][]string{
 var allowed = map[string][]string{
 	"firntest":               {module, "internal/testseam", "internal/tiered", "internal/vfs", "internal/vfs/vfstest"},
 	".":                      {"internal/load", "internal/testseam", "internal/tiered", "internal/typed", "internal/hot", "internal/coherence", "internal/codec", "internal/ram", "internal/ssd", "internal/policy/whatif", "internal/shared", "internal/histogram", "internal/inside", "internal/advice", "internal/memory"},
-	"live":                   {module, "internal/inside", "internal/histogram"},
+	"live":                   {module, "internal/inside", "internal/histogram", "internal/advice"},
 	"internal/load":          {"internal/tiered", "internal/shared", "internal/ram", "internal/offheap", "internal/histogram"},
 	"internal/tiered":        {"internal/policy/whatif", "internal/inside", "internal/histogram", "internal/ram", "internal/ssd", "internal/shared", "internal/record", "internal/registry", "internal/vfs", "internal/clock"},
 	"internal/ram":           {"internal/policy", "internal/policy/whatif", "internal/inside", "internal/histogram", "internal/index", "internal/clock", "internal/record", "internal/offheap", "internal/invariants", "golang.org/x/sys/cpu"},

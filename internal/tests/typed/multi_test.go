@@ -234,6 +234,19 @@ func TestTypedStats(t *testing.T) {
 	}
 }
 
+// The counters of all namespaces in use have their names, whatever the types of their keys.
+func TestStatsByNamespace(t *testing.T) {
+	t.Parallel()
+	c := harness.OpenSmall(t)
+	names, numbers := harness.NewTyped(t, c, "n", spaceN), harness.NewTyped(t, c, "n", firn.TypedOptions[int, string]{})
+	harness.NewTyped(t, c, "other", firn.TypedOptions[string, string]{})
+	names.Get("k")
+	numbers.Get(1)
+	if all := c.StatsByNamespace(); len(all) != 2 || all["n"] != (firn.TypedStats{Misses: 2}) || all["other"] != (firn.TypedStats{}) {
+		t.Errorf("%+v, want two misses in n, and nothing in other", all)
+	}
+}
+
 func TestTypedStatsOfUnreadable(t *testing.T) {
 	t.Parallel()
 	c := harness.OpenSmall(t)
