@@ -1,10 +1,15 @@
 package vfs
 
+import "runtime"
+
 // ScanForLost is the scan that NewMemory begins, without those that have begun.
 func ScanForLost() { removeLeft(lost) }
 
-// SetLost has scans judge by f, until undo.
+// SetLost has scans that begin from now on judge by f, until undo. None is under way.
 func SetLost(f func(page []byte) bool) (undo func()) {
+	for scanning.Load() {
+		runtime.Gosched()
+	}
 	isLost = f
 	return func() { isLost = lost }
 }

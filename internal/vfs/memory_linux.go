@@ -29,7 +29,7 @@ func (d osFS) NewMemory(size int64) (Memory, error) {
 		return nil, err
 	}
 	removeLeft(dir.has)
-	go scanForLost() // which looks at other directories, and may wait for their disks for ever
+	scanForLost()
 	id, segment, err := dir.newSegment(size)
 	if err != nil {
 		return nil, pathError(opNewMemory, dir.path, fmt.Errorf("%w: %d bytes: %w", ErrNoKeptMemory, size, err))

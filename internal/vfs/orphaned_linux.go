@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
@@ -84,12 +85,17 @@ var isLost = lost
 // scanning is set while a scan is under way. One that waits for a disk for ever is the last.
 var scanning atomic.Bool
 
-// scanForLost removes this user's segments that are lost.
+// scanForLost begins to remove this user's segments that are lost, in the background: it looks
+// at other directories, and may wait for their disks for ever.
 func scanForLost() {
-	if scanning.CompareAndSwap(false, true) {
-		defer scanning.Store(false)
-		removeLeft(isLost)
+	if !scanning.CompareAndSwap(false, true) {
+		return
 	}
+	judge := isLost
+	go func() {
+		defer scanning.Store(false)
+		removeLeft(judge)
+	}()
 }
 
 // removeLeft removes those of this user's segments that no process has attached and that judge
@@ -100,7 +106,7 @@ func removeLeft(judge func(page []byte) bool) {
 		return
 	}
 	for line := range strings.Lines(string(table)) {
-		handle, ok := unattached(strings.Fields(line))
+		handle, ok := ofThisUser(strings.Fields(line))
 		if !ok {
 			continue
 		}
@@ -117,9 +123,18 @@ func removeLeft(judge func(page []byte) bool) {
 	}
 }
 
-// withUnattached calls f with the first page of a segment of this user's, if no other process
-// has that attached.
+// looking is held while a removeLeft has a segment attached, which another would take for one
+// in use.
+var looking sync.Mutex
+
+// withUnattached calls f with the first page of a segment of this user's, if no process has
+// that attached.
 func withUnattached(handle int, f func(page []byte)) {
+	looking.Lock()
+	defer looking.Unlock()
+	if attached, err := statSegment(handle, 0); err != nil || attached > 0 {
+		return
+	}
 	segment, attached, err := attachSegment(handle, 0)
 	if err != nil {
 		return
@@ -130,11 +145,11 @@ func withUnattached(handle int, f func(page []byte)) {
 	_ = unix.SysvShmDetach(segment)
 }
 
-// unattached is the handle in a line of the system's table, if the line is of a segment
-// of this user that no process has attached.
-func unattached(line []string) (handle int, ok bool) {
-	const handleColumn, modeColumn, attachedColumn, userColumn = 1, 2, 6, 7
-	if len(line) <= userColumn || line[modeColumn] != "600" || line[attachedColumn] != "0" || line[userColumn] != strconv.Itoa(os.Geteuid()) {
+// ofThisUser is the handle in a line of the system's table, if the line is of a segment that
+// this user has made for himself.
+func ofThisUser(line []string) (handle int, ok bool) {
+	const handleColumn, modeColumn, userColumn = 1, 2, 7
+	if len(line) <= userColumn || line[modeColumn] != "600" || line[userColumn] != strconv.Itoa(os.Geteuid()) {
 		return 0, false
 	}
 	handle, err := strconv.Atoi(line[handleColumn])
