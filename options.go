@@ -127,7 +127,8 @@ type Options struct {
 	// taken. It is not told of an entry that cannot be read; nor of what dies in the SSD
 	// tier otherwise: because its key is set, deleted, invalidated or cleared there, another
 	// key has the same 40 bits of hash, the disk failed, or the cache was opened with less
-	// room.
+	// room. An entry that the SSD tier evicts while a Touch reads it there is stored anew, and
+	// told of again when that leaves.
 	//
 	// With a shared tier, what leaves is a copy: the entry lives on there, but for
 	// CauseReplaced, CauseDeleted and CauseInvalidated. For CauseInvalidated, OnEvict runs in

@@ -114,6 +114,7 @@ func (s *shard) removeFrom(at uint64, ev *Evicted) (next uint64) {
 		next = s.eachFrom(at, func(hash uint64, loc uint32) {
 			if b, slot, ok := s.table.Find(hash, loc); ok {
 				r := s.tier.recordAt(s.tier.place(loc))
+				s.dropLowerCopy(hash, &r)
 				s.noteEvicted(&r, Deleted)
 				s.table.Remove(hash, b, slot) // without Shrink, lest the entries still to come crowd into few buckets
 				s.kill(r.off, r.size)

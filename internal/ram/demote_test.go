@@ -526,3 +526,48 @@ func TestTierHash(t *testing.T) {
 		}
 	}
 }
+
+// What leaves for good takes its copy in the lower tier along, where OnEvict is called for
+// what leaves there: it is called once for each value.
+func TestLowerCopyLeavesToo(t *testing.T) {
+	t.Parallel()
+	for name, leave := range map[string]func(d *Tier, now *int64){
+		"expired": func(d *Tier, now *int64) { *now = 5000; d.Sweep() },
+		"cleared": func(d *Tier, _ *int64) { d.Clear() },
+		"obsolete": func(d *Tier, _ *int64) {
+			d.SetObsolete(func([]byte, []byte) bool { return true })
+			fill(t, d, 3000, 40)
+		},
+		"expired before a promotion": func(d *Tier, now *int64) {
+			key := []byte("key")
+			*now = 5000
+			d.Promote(d.Hash(key), key, []byte("value"), 0, 1)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			now, low, told := int64(1000), newLower(), 0
+			d, err := New(Config{Bytes: 64 << 10, Seed: 1, Now: func() int64 { return now }, Lower: low, OnEvict: func(key, _ []byte, _ Cause) {
+				if string(key) == "key" {
+					told++
+				}
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			d.janitor.once.Do(func() {})
+			t.Cleanup(d.Free)
+			d.Tell(CausesOf(Expired, Deleted, LowerEvicted))
+			if err := d.setKey([]byte("key"), []byte("value"), 2000); err != nil {
+				t.Fatal(err)
+			}
+			low.keeping = true
+			var ev Evicted
+			d.DemoteAll(func() bool { return true }, &ev)
+			low.keeping = false
+			leave(d, &now)
+			if low.held[d.Hash([]byte("key"))] != nil || told != 1 {
+				t.Errorf("OnEvict was called %d times, and the copy: %+v; want once, and none", told, low.held[d.Hash([]byte("key"))])
+			}
+		})
+	}
+}

@@ -36,6 +36,7 @@ func (s *shard) drainRecord(e *entry) {
 		s.expire(e.hash, e.bucket, e.slot, &e.rec)
 		s.keptBytes = 0
 	case s.isObsolete(&e.rec):
+		s.dropLowerCopy(e.hash, &e.rec)
 		s.remove(e.hash, e.bucket, e.slot, &e.rec, Deleted)
 		s.count.Obsolete++
 		s.keptBytes = 0

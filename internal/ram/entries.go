@@ -48,14 +48,19 @@ func (s *shard) retireChunks() (n int) {
 	return n
 }
 
-// expire takes a record out that is past its grace. Where OnEvict is told of what leaves the
-// lower tier, a copy there goes too, lest it be told of twice.
+// expire takes a record out that is past its grace.
 func (s *shard) expire(hash uint64, b *index.Bucket, slot int, r *stored) {
+	s.dropLowerCopy(hash, r)
+	s.remove(hash, b, slot, r, Expired)
+	s.count.Expired++
+}
+
+// dropLowerCopy takes the lower tier's copy of a record out that leaves the cache, where
+// OnEvict is called for what leaves the lower tier: of one value it is called once.
+func (s *shard) dropLowerCopy(hash uint64, r *stored) {
 	if s.tier.Tells(LowerEvicted) && s.tier.lower != nil && s.tier.mayHaveLowerCopy(r) {
 		s.tier.lower.Invalidate(hash)
 	}
-	s.remove(hash, b, slot, r, Expired)
-	s.count.Expired++
 }
 
 // noteWrite is called when a Set or Delete has taken effect, before the lock is

@@ -16,7 +16,8 @@ type LowerTier interface {
 	// taken effect, whether or not the key was here. The call comes after the new record
 	// can be found, or the old one no longer can, and before the lock is released. It is
 	// left out if the key's record here is newer than all of the lower tier: see
-	// lowerCopy. A Set that fails, an eviction, an expiry and Clear invalidate nothing.
+	// lowerCopy. A Set that fails and an eviction invalidate nothing, nor do
+	// an expiry and Clear, unless OnEvict is called for what leaves the lower tier.
 	Invalidate(hash uint64)
 
 	// Demote offers a record that leaves for want of room, while it can still be

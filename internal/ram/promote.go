@@ -69,8 +69,7 @@ func (s *shard) promotable(r *newRecord, token uint64) bool {
 		if !t.pastGrace(&old) {
 			return false
 		}
-		s.remove(r.hash, b, slot, &old, Expired)
-		s.count.Expired++
+		s.expire(r.hash, b, slot, &old)
 	}
 	return t.lower.IsCurrent(r.hash, token)
 }

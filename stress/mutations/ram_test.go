@@ -71,11 +71,11 @@ var ramTier = []mutation{{
 	old:   " || copied && s.tier.lower != nil",
 	pkg:   "./internal/ram", test: "TestFastAndSlow",
 }, {
-	guard: "an expired record takes its copy on the SSD along where both would be told",
+	guard: "what leaves takes its copy on the SSD along where both would be told",
 	file:  "internal/ram/entries.go",
 	old:   "if s.tier.Tells(LowerEvicted) &&",
 	new:   "if false &&",
-	pkg:   "./internal/tests/ssd", test: "TestFault24Model",
+	pkg:   "./internal/ram", test: "TestLowerCopyLeavesToo", quick: true,
 }, {
 	guard: "what leaves the SSD has not left the cache if RAM has it",
 	file:  "internal/ram/evict_lower.go",

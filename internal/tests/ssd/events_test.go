@@ -16,51 +16,99 @@ import (
 type ssdEvents struct {
 	model *ssdModel
 	mu    sync.Mutex
-	last  map[uint64]firn.Cause // of the writes that were told of
+	life  int // of the cache that is alive: what one says that was killed never happened
+	of    map[uint64]eventsOf
+	fresh map[uint64]bool // the writes that left since all were told of what had happened
 	count [firn.CauseSSDEvicted + 1]int
 	long  int // of those evicted from the SSD
 	wrong error
 }
 
-// note is OnEvict.
-func (e *ssdEvents) note(key, value []byte, cause firn.Cause) {
+// eventsOf are the events of a write.
+type eventsOf struct {
+	demoted, left bool
+	cause         firn.Cause // of its leaving
+	life          int        // of the cache that said so
+}
+
+// listen is OnEvict of the next cache.
+func (e *ssdEvents) listen() func(key, value []byte, cause firn.Cause) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.life++
+	life := e.life
+	return func(key, value []byte, cause firn.Cause) { e.note(life, key, value, cause) }
+}
+
+// kill ends the life of the cache, from the moment of which the files are cloned.
+func (e *ssdEvents) kill() {
+	if e != nil {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.life++
+	}
+}
+
+// note is OnEvict. The goroutine that demotes and that of the SSD tier call it each for
+// what it did, so a write that was demoted and evicted at once may leave before it is demoted.
+func (e *ssdEvents) note(life int, key, value []byte, cause firn.Cause) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if life != e.life {
+		return
+	}
 	seq, err := cachetest.Sequence(key, value)
-	switch last, told := e.last[seq]; {
+	was := e.of[seq]
+	switch now := was; {
 	case e.wrong != nil:
 	case err != nil:
 		e.wrong = fmt.Errorf("%s, %v: %w", key, cause, err)
-	case told && last != firn.CauseDemoted:
-		e.wrong = fmt.Errorf("%s: write %d left for %v, and again for %v", key, seq, last, cause)
-	case cause == firn.CauseSSDEvicted && !told && e.isNew(key, seq):
-		e.wrong = fmt.Errorf("%s: write %d left the SSD, and was not demoted", key, seq)
+	case was.left && (cause != firn.CauseDemoted || !e.fresh[seq]):
+		e.wrong = fmt.Errorf("%s: write %d, %d bytes, left for %v in life %d, and again for %v in %d", key, seq, len(value), was.cause, was.life, cause, life)
+	case cause == firn.CauseDemoted:
+		now.demoted = true
+		e.of[seq] = now
+	default:
+		now.left, now.cause, now.life = true, cause, life
+		e.of[seq], e.fresh[seq] = now, true
 	}
-	e.last[seq] = cause
 	e.count[cause]++
 	if cause == firn.CauseSSDEvicted && len(value) >= 40_000 {
 		e.long++
 	}
 }
 
-// isNew reports whether a write is of this process, which was told of all that it demoted.
-func (e *ssdEvents) isNew(key []byte, seq uint64) bool {
-	var i int
-	if _, err := fmt.Sscanf(string(key), "key-%05d", &i); err != nil {
-		return true
+// judgeFresh demands that what left the SSD was demoted before, if this process has set it.
+func (e *ssdEvents) judgeFresh() {
+	for seq := range e.fresh {
+		if was := e.of[seq]; was.cause == firn.CauseSSDEvicted && !was.demoted && seq > e.model.before {
+			e.model.t.Fatalf("write %d left the SSD, and was not demoted", seq)
+		}
 	}
-	held := e.model.held[i]
-	return held.seq == seq && held.opened == e.model.opened
+	clear(e.fresh)
 }
 
-// settled is the last event of a write, once all are told of what has happened.
-func (e *ssdEvents) settled(seq uint64) (cause firn.Cause, told bool) {
+// settled is the events of a write, once all are told of what has happened.
+func (e *ssdEvents) settled(seq uint64) eventsOf {
 	synctest.Wait()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.model.must(e.wrong)
-	cause, told = e.last[seq]
-	return cause, told
+	e.judgeFresh()
+	return e.of[seq]
+}
+
+// touched knows that a write is there, though it may have left: what the SSD evicts while a
+// Touch has read it there is stored anew.
+func (e *ssdEvents) touched(seq uint64) {
+	if e == nil {
+		return
+	}
+	if e.settled(seq).left {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.of[seq] = eventsOf{demoted: true}
+	}
 }
 
 // judgeHit demands that what was found has not left, or is found no more: it may leave the SSD
@@ -72,12 +120,12 @@ func (e *ssdEvents) judgeHit(i int, key []byte) {
 	held := e.model.held[i]
 	held.certain = true
 	e.model.held[i] = held
-	cause, told := e.settled(held.seq)
-	if !told || cause == firn.CauseDemoted {
+	is := e.settled(held.seq)
+	if !is.left {
 		return
 	}
 	if _, ok := e.model.c.Get(nil, key); ok {
-		e.model.t.Fatalf("%s: write %d is found, and has left for %v", key, held.seq, cause)
+		e.model.t.Fatalf("%s: write %d is found, and has left for %v", key, held.seq, is.cause)
 	}
 }
 
@@ -90,8 +138,8 @@ func (e *ssdEvents) judgeMiss(i int, key []byte) {
 	if !ok || held.moved || held.slides || held.expires != 0 && held.expires-e.model.slack(held) <= e.model.now {
 		return
 	}
-	if cause, told := e.settled(held.seq); held.certain && (!told || cause == firn.CauseDemoted) {
-		e.model.t.Fatalf("%s: write %d is not found, and OnEvict was told %v, %v", key, held.seq, cause, told)
+	if is := e.settled(held.seq); held.certain && !is.left {
+		e.model.t.Fatalf("%s: write %d is not found, and of its leaving OnEvict was not told: %+v", key, held.seq, is)
 	}
 	delete(e.model.held, i)
 }

@@ -39,7 +39,7 @@ func TestFault24Model(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				m := &ssdModel{t: t, rng: rand.New(rand.NewPCG(24, 24)), fs: vfstest.NewMem(), compress: x.compress, access: x.access, held: map[int]modelEntry{}}
 				if x.events {
-					m.events = &ssdEvents{model: m, last: map[uint64]firn.Cause{}}
+					m.events = &ssdEvents{model: m, of: map[uint64]eventsOf{}, fresh: map[uint64]bool{}}
 				}
 				m.run(steps)
 			})
@@ -94,6 +94,7 @@ type ssdModel struct {
 	hits, below, touched uint64
 
 	opened int        // how often
+	before uint64     // the last write of earlier processes
 	events *ssdEvents // nil: OnEvict is not set
 }
 
@@ -129,15 +130,15 @@ func (m *ssdModel) must(err error) {
 
 func (m *ssdModel) open() {
 	o := firn.Options{RAMBytes: 1 << 20, Clock: m.clock.Now, ExpireAfterAccess: m.access,
-		SSD: harness.On(firn.SSDOptions{Bytes: 7 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll, Compress: m.compress}, m.fs)}
+		SSD: harness.On(firn.SSDOptions{Bytes: 8 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll, Compress: m.compress}, m.fs)}
 	if m.events != nil {
-		o.SSD.Bytes, o.SSD.Admission = 3<<20, firn.AdmitSeen
-		o.OnEvict, o.OnEvictCauses = m.events.note, harness.AllCauses
+		o.SSD.Bytes, o.SSD.Admission = 2<<20, firn.AdmitSeen
+		o.OnEvict, o.OnEvictCauses = m.events.listen(), harness.AllCauses
 	}
 	var err error
 	m.c, err = firn.Open(o)
 	m.must(err)
-	m.opened++
+	m.opened, m.before = m.opened+1, m.seq
 }
 
 // step makes one call.
@@ -203,6 +204,7 @@ func (m *ssdModel) touch(i int, key []byte) {
 		e.expires = m.now + ttl + m.mayRound()
 	}
 	m.held[i] = e
+	m.events.touched(e.seq)
 	m.touched++
 }
 
@@ -275,7 +277,7 @@ func (m *ssdModel) compute(i int, key []byte) {
 func (m *ssdModel) size() int {
 	switch {
 	case m.events == nil:
-	case m.rng.IntN(200) == 0:
+	case m.rng.IntN(100) == 0:
 		return 40_000 + m.rng.IntN(100_000)
 	default:
 		return 500 + m.rng.IntN(3000)
@@ -336,6 +338,7 @@ func (m *ssdModel) restart() {
 	m.below += s.SSD.Hits
 	fs := m.fs
 	if m.rng.IntN(2) == 0 { // it dies
+		m.events.kill()
 		fs = m.fs.CrashClone(nil, vfstest.Kill)
 	}
 	m.must(m.c.Close())
