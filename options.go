@@ -298,7 +298,7 @@ func (o Options) Validate() error {
 func (o *Options) ttl() time.Duration {
 	switch {
 	case o.ExpireAfterAccess != 0:
-		return o.ExpireAfterAccess
+		return load.Sliding
 	case o.TTL != 0:
 		return o.TTL
 	}

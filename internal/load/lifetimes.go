@@ -20,13 +20,17 @@ import (
 // be loaded over and over. Its deadline is made odd, and those of others even: so
 // needsRefresh can tell, on the SSD too, as the clock offset is even.
 //
-// Where deadlines slide, those of values with another TTL than the one that slides are
-// made odd, and stay: see package ram.
+// Where deadlines slide, those of values that live for Sliding are even, and those of others,
+// of the same length even, are made odd, and stay: see package ram.
 type lifetimes struct {
 	jitter       float64 // the share of a TTL that chance takes away
 	refreshAhead int64   // of its deadline a value needs a refresh, in milliseconds; 0: never
 	slide        int64   // the TTL that slides, in milliseconds; 0: none
 }
+
+// Sliding is the time to live of a value that was given none where deadlines slide: as long
+// as Config.Slide after the last read. CheckTTL refuses it.
+const Sliding = tiered.Forever - 1
 
 func (o *Config) lifetimes() lifetimes {
 	l := lifetimes{jitter: o.TTLJitter, slide: o.SlideMillis()}
@@ -62,6 +66,9 @@ func (l *lifetimes) Jittered(ttl time.Duration) time.Duration {
 // Deadline is when a value that is stored now, and lives for ttl, expires, 0 for
 // never.
 func (l *lifetimes) Deadline(now int64, ttl time.Duration) (int64, error) {
+	if ttl == Sliding && l.slide != 0 {
+		return (now + l.slide + 1) &^ 1, nil
+	}
 	if err := CheckTTL(ttl); err != nil {
 		return 0, fmt.Errorf("firn: %w", err)
 	}
@@ -73,14 +80,14 @@ func (l *lifetimes) Deadline(now int64, ttl time.Duration) (int64, error) {
 }
 
 // flag makes the deadline of a value that lives for so many milliseconds odd if that is
-// too short for it to be refreshed ahead, or not the time that slides, and even otherwise.
+// too short for it to be refreshed ahead, or where deadlines slide, and even otherwise.
 func (l *lifetimes) flag(deadline, millis int64) int64 {
 	odd := deadline&1 == 1
 	switch {
 	case l.refreshAhead != 0:
 		odd = millis <= l.refreshAhead
 	case l.slide != 0:
-		odd = millis != l.slide
+		odd = true
 	}
 	if odd != (deadline&1 == 1) {
 		deadline++

@@ -111,13 +111,19 @@ func TestExpireAfterAccessSeldomWrites(t *testing.T) {
 	}
 }
 
-// Whoever asks for a time to live gets it, read or not.
+// A value that is given a time to live has that, read or not, as long as the others' or not.
 func TestExpireAfterAccessLeavesOthers(t *testing.T) {
+	for _, own := range []time.Duration{10 * time.Minute, time.Hour} {
+		t.Run(own.String(), func(t *testing.T) { leavesOthers(t, own) })
+	}
+}
+
+func leavesOthers(t *testing.T, own time.Duration) {
 	for name, store := range map[string]func(c *firn.Cache, key []byte) error{
-		"SetWithTTL": func(c *firn.Cache, key []byte) error { return c.SetWithTTL(key, nil, 10*time.Minute) },
+		"SetWithTTL": func(c *firn.Cache, key []byte) error { return c.SetWithTTL(key, nil, own) },
 		"SetLoadTTL": func(c *firn.Cache, key []byte) error {
 			_, err := c.GetOrLoad(t.Context(), nil, key, func(ctx context.Context, _ []byte) ([]byte, error) {
-				return []byte{}, firn.SetLoadTTL(ctx, 10*time.Minute)
+				return []byte{}, firn.SetLoadTTL(ctx, own)
 			})
 			return err
 		},
@@ -125,7 +131,7 @@ func TestExpireAfterAccessLeavesOthers(t *testing.T) {
 			if err := c.Set(key, nil); err != nil {
 				return err
 			}
-			_, err := c.Touch(t.Context(), key, 10*time.Minute)
+			_, err := c.Touch(t.Context(), key, own)
 			return err
 		},
 	} {
@@ -137,17 +143,17 @@ func TestExpireAfterAccessLeavesOthers(t *testing.T) {
 			if err := store(c, key); err != nil {
 				t.Fatal(name, err)
 			}
-			if ttl, ok := c.TTL(key); !ok || ttl < 10*time.Minute || ttl > 10*time.Minute+time.Millisecond {
+			if ttl, ok := c.TTL(key); !ok || ttl < own || ttl > own+time.Millisecond {
 				t.Errorf("%s: TTL %v, %v", name, ttl, ok)
 			}
 		}
-		clock.Advance(9 * time.Minute)
+		clock.Advance(own / 10 * 9)
 		for i := range 10 {
 			if _, ok := c.Get(nil, fmt.Append(nil, i)); !ok {
 				t.Errorf("%s: %d is gone", name, i)
 			}
 		}
-		clock.Advance(time.Minute + time.Millisecond)
+		clock.Advance(own/10 + time.Millisecond)
 		for i := range 10 {
 			if c.Has(fmt.Append(nil, i)) {
 				t.Errorf("%s: %d is there, because it was read", name, i)
