@@ -69,17 +69,18 @@ func TestSecondOutageIsLogged(t *testing.T) {
 	}
 }
 
-// An error that differs from the last one in the port of this end alone is not logged again.
+// An error that differs from the last one in the port of this end, or in the call that found it, is
+// not logged again.
 func TestConnectErrorsLoggedOnce(t *testing.T) {
 	var log strings.Builder
 	port, says := 0, "reset"
 	fail := func(context.Context, string, string) (net.Conn, error) {
 		port++
-		return nil, fmt.Errorf("read tcp 10.0.0.1:%d->10.0.0.2:6379: %s", port, says)
+		return nil, &net.OpError{Op: []string{"read", "write", "dial"}[port%3], Net: "tcp", Err: fmt.Errorf("10.0.0.1:%d: %s", port, says)}
 	}
 	o := newTier(Options{Addrs: []string{"10.0.0.2:6379"}, Namespace: "test", Dial: fail, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	t.Cleanup(func() { o.Close(context.Background()) })
-	for _, says = range []string{"reset", "reset", "refused", "refused"} {
+	for _, says = range []string{"reset", "reset", "reset", "refused", "refused"} {
 		if o.wire.connect(t.Context()) == nil {
 			t.Fatal("connected")
 		}

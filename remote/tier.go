@@ -189,7 +189,7 @@ func (t *Tier) noteFailed(w *wire, err error) {
 	if t.cluster != nil {
 		t.cluster.seek()
 	}
-	if said := withoutDigits(err); w.lastError.Swap(said) == said {
+	if said := causeOf(err); w.lastError.Swap(said) == said {
 		return // already
 	}
 	t.o.Log.Warn("firn/remote: cannot connect", "err", err)
@@ -197,7 +197,7 @@ func (t *Tier) noteFailed(w *wire, err error) {
 
 // noteMap is called when a server's answer about the cluster cannot be used.
 func (t *Tier) noteMap(w *wire, err error) {
-	if said := withoutDigits(err); w.lastError.Swap(said) != said {
+	if said := causeOf(err); w.lastError.Swap(said) != said {
 		t.o.Log.Warn("firn/remote: no map of the cluster", "server", w.addr, "err", err)
 	}
 }
@@ -216,8 +216,12 @@ func (t *Tier) noteRefused(w *wire, err error) {
 	t.o.Log.Warn("firn/remote: the server refuses requests", "server", w.addr, "err", err)
 }
 
-// withoutDigits is what an error says, but for the port of this end, which is another each time.
-func withoutDigits(err error) string {
+// causeOf is the innermost error, which tells an outage from the next, without digits: not the call
+// that found it, nor the port of this end, which change with each attempt.
+func causeOf(err error) string {
+	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {
+		err = next
+	}
 	return strings.Map(func(r rune) rune {
 		if '0' <= r && r <= '9' {
 			return -1
