@@ -19,27 +19,20 @@ type Stats struct {
 	SavedBytes  uint64 // of bodies that were sent, and did not come from the origin
 }
 
-// Metric is a counter of Stats.
-type Metric struct {
-	Name  string // as Prometheus has it, without a prefix: "hits_total"
-	Help  string
-	Value func(*Stats) uint64
-}
-
-// Metrics are the counters of Stats, for programs that publish them.
-func Metrics() []Metric {
-	return []Metric{
-		{"hits_total", "Requests answered by a fresh stored response.", func(s *Stats) uint64 { return s.Hits }},
-		{"stale_total", "Requests answered by a stale stored response.", func(s *Stats) uint64 { return s.Stale }},
-		{"revalidated_total", "Requests answered by a stored response that the origin had confirmed.", func(s *Stats) uint64 { return s.Revalidated }},
-		{"misses_total", "Requests answered by the origin.", func(s *Stats) uint64 { return s.Misses }},
-		{"coalesced_total", "Requests that waited for another request's response.", func(s *Stats) uint64 { return s.Coalesced }},
-		{"bypassed_total", "Requests that were not looked up.", func(s *Stats) uint64 { return s.Bypassed }},
-		{"stored_total", "Responses stored.", func(s *Stats) uint64 { return s.Stored }},
-		{"purged_total", "Purges and invalidations.", func(s *Stats) uint64 { return s.Purged }},
-		{"aborted_total", "Answers that ended early.", func(s *Stats) uint64 { return s.Aborted }},
-		{"saved_bytes_total", "Bytes of bodies sent that did not come from the origin.", func(s *Stats) uint64 { return s.SavedBytes }},
-	}
+// Counters yields Stats one by one, for the live page and other programs that publish them:
+// live.Named{Name: "api", Cache: cache, Counters: responses.Counters}.
+func (c *Cache) Counters(yield func(name, help string, value uint64)) {
+	s := c.Stats()
+	yield("http_hits", "Requests answered by a fresh stored response.", s.Hits)
+	yield("http_stale", "Requests answered by a stale stored response.", s.Stale)
+	yield("http_revalidated", "Requests answered by a stored response that the origin had confirmed.", s.Revalidated)
+	yield("http_misses", "Requests answered by the origin.", s.Misses)
+	yield("http_coalesced", "Requests that waited for another request's response.", s.Coalesced)
+	yield("http_bypassed", "Requests that were not looked up.", s.Bypassed)
+	yield("http_stored", "Responses stored.", s.Stored)
+	yield("http_purged", "Purges and invalidations.", s.Purged)
+	yield("http_aborted", "Answers that ended early.", s.Aborted)
+	yield("http_saved_bytes", "Bytes of bodies sent that did not come from the origin.", s.SavedBytes)
 }
 
 // counters are those of Stats.

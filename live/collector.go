@@ -22,6 +22,7 @@ const (
 type collector struct {
 	run    string
 	caches []source
+	above  []above // of each cache
 	last   atomic.Pointer[published]
 
 	dropped atomic.Bool // nothing has the page any more
@@ -52,6 +53,7 @@ func newCollector(opts Options) *collector {
 	c := &collector{run: rand.Text(), runtime: newRuntimeReader(opts.Statsviz, opts.HotKeys != nil)}
 	for _, named := range opts.Caches {
 		c.caches = append(c.caches, source{named.Name, weak.Make(named.Cache)})
+		c.above = append(c.above, named.Counters)
 	}
 	n := len(c.caches)
 	c.recent, c.historyOf, c.hot = make([]recent, n), make([]historyBody, max(n, 1)), make([]hotKeys, max(n, 1))
@@ -118,6 +120,7 @@ func (c *collector) collectLocked(at time.Time) {
 	for i := range c.caches {
 		c.recent[i].collect(c.caches[i], at, &f.Caches[i], withCurves)
 		c.hot[i].take(c.caches[i].cache.Value(), at)
+		f.Caches[i].Above = c.above[i].json()
 		c.ended = c.ended && f.Caches[i].Closed
 	}
 	c.ring.add(&f)

@@ -66,7 +66,8 @@ type headline struct {
 // cache is one cache in a frame.
 type cache struct {
 	headline
-	Stats      json.RawMessage      `json:"stats"` // every firn.Metric by its name; of a distribution, count, sum_ns, p50_ns, p99_ns, p999_ns
+	Stats      json.RawMessage      `json:"stats"`           // every firn.Metric by its name; of a distribution, count, sum_ns, p50_ns, p99_ns, p999_ns
+	Above      json.RawMessage      `json:"above,omitempty"` // counters of what stands above it
 	Policy     policy               `json:"policy"`
 	Marks      marks                `json:"marks,omitempty"`
 	Namespaces map[string]namespace `json:"namespaces,omitempty"` // those with the most misses, by their names

@@ -44,6 +44,11 @@ type Options struct {
 type Named struct {
 	Name  string // one of its own; default: "cache 1" for the first
 	Cache *firn.Cache
+
+	// Counters yields what a package above the cache counts, such as Counters of an httpcache.Cache: on a card of
+	// their own, and in metrics as firn_NAME_total. Names have lower-case letters, digits and _. It is
+	// called once a second, and what it refers to is kept as long as the page. Default: none.
+	Counters func(yield func(name, help string, value uint64))
 }
 
 // New makes a page. It may be mounted under any path that ends in a slash, behind

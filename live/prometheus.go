@@ -12,15 +12,40 @@ import (
 func (c *collector) prometheus() []byte {
 	var labels []string
 	var stats []firn.Stats
-	for _, s := range c.caches {
+	var counters []above
+	for i, s := range c.caches {
 		if cache := s.cache.Value(); cache != nil {
 			labels = append(labels, `cache="`+labelEscaper.Replace(strings.ToValidUTF8(s.name, "\uFFFD"))+`"`)
 			stats = append(stats, cache.Stats())
+			counters = append(counters, c.above[i])
 		}
 	}
 	var b []byte
 	for _, m := range allMetrics {
 		b = appendFamily(b, m, labels, stats)
+	}
+	return appendCounters(b, labels, counters)
+}
+
+// appendCounters appends the counters of all caches, family by family, in the order in which they come first.
+func appendCounters(b []byte, labels []string, all []above) []byte {
+	var order []string
+	families := map[string][]byte{}
+	for i, a := range all {
+		if a == nil {
+			continue
+		}
+		a(func(name, help string, value uint64) {
+			name = prometheusName(firn.Metric{Name: name, Counter: true})
+			if families[name] == nil {
+				order = append(order, name)
+				families[name] = []byte("# HELP " + name + " " + helpEscaper.Replace(help) + "\n# TYPE " + name + " counter\n")
+			}
+			families[name] = appendSample(families[name], name, labels[i], float64(value))
+		})
+	}
+	for _, name := range order {
+		b = append(b, families[name]...)
 	}
 	return b
 }

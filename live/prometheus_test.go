@@ -18,7 +18,7 @@ func TestPrometheus(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	h := New(Options{Caches: []Named{{"one", one}, {"a\"b\\c\nd\xff", two}}})
+	h := New(Options{Caches: []Named{{Name: "one", Cache: one}, {Name: "a\"b\\c\nd\xff", Cache: two}}})
 	w := get(h, "/metrics")
 	page := text(t, w)
 	if !utf8.ValidString(page) {

@@ -1231,6 +1231,7 @@ function cards() {
         line('to the files', 'ssd', 0, mean('ssd_written_bytes')), line('of values', 'slate', 1, mean('ssd_user_bytes')),
       ] }), bars(dayBars), sentences(dayWords)],
     }),
+    card({ chart: 'above', title: 'Above the cache', unit: () => 'counted by who uses it', shown: view => view.cache.above?.length > 0, parts: [facts(aboveFacts)] }),
     card({ chart: 'gc', title: 'Pauses of Go’s garbage collector', unit: () => 'of the whole process', parts: [timePlot({
       title: 'Pauses of the garbage collector', axis: 'duration', process: true, series: [
         line('longest', 'slate', 0, highest('gc_pause_max_ms', 1e6)), line('median', 'stone', 1, typical('gc_pause_p50_ms', 1e6)),
@@ -1238,6 +1239,8 @@ function cards() {
     card({ chart: 'health', title: 'Health', parts: [healthPart(), facts(errorFacts), sentences(errorWords)] }),
   ];
 }
+
+const aboveFacts = view => view.cache.above.map(c => [c.name.replaceAll('_', ' '), /bytes$/.test(c.name) ? bytes(c.value) : number(c.value)]);
 
 function processFacts(view) {
   const p = view.frame.process ?? {};
