@@ -29,8 +29,8 @@ type Options struct {
 	// the page on, such as "../statsviz/", or from the root. Default: no link.
 	Statsviz string
 
-	// HotKeys shows keys: those that are read most, of a sample that is taken while a viewer
-	// asks for it. It says what is shown of a key, and shows nothing of one for which it returns nothing; so
+	// HotKeys shows keys: those that are read most, of a sample of the reads that RAM answers, not a
+	// front, taken while a viewer wants it. It says what is shown of a key, and shows nothing of one for which it returns nothing; so
 	// it is where what may not be seen is left out, or hashed. key is encoded, as the cache has it, and
 	// namespace that of a typed cache, empty for keys of the Cache itself. Default: nil, keys are not shown.
 	HotKeys func(namespace string, key []byte) string

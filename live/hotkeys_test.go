@@ -14,7 +14,7 @@ import (
 // somebody asks alone.
 func TestHotKeys(t *testing.T) {
 	c := open(t)
-	typed, err := firn.NewTyped(c, "users", firn.TypedOptions[string, string]{})
+	typed, err := firn.NewTyped(c, "users", firn.TypedOptions[string, string]{HotValues: -1}) // what a front answers, RAM does not see
 	if err != nil {
 		t.Fatal(err)
 	}

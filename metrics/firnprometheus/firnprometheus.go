@@ -5,11 +5,15 @@
 // The metrics are those of [firn.Metrics], prefixed with firn_; counters end in
 // _total, and what firn counts in nanoseconds is in _seconds here. Distributions are
 // histograms of 29 buckets, from 1 µs to 268 s, those of ages from 10 ms to 31 days. Each carries the
-// label cache with the cache's name. The directory metrics/grafana has a dashboard
+// label cache with the cache's name. A *firn.Cache has its curve, too: firn_curve_miss_ratio, firn_curve_error and
+// firn_curve_bytes, by memory and factor; and the counters of its namespaces, firn_namespace_…, by name: of at
+// most 100, the rest as other. The directory metrics/grafana has a dashboard
 // for them.
 package firnprometheus
 
 import (
+	"sync"
+
 	"github.com/firncache/firn"
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -23,7 +27,7 @@ type Source interface {
 // of its statistics. Several caches may be registered, under different names.
 // The collector holds on to src until it is unregistered.
 func NewCollector(cache string, src Source) prometheus.Collector {
-	c := &collector{src: src}
+	c := &collector{src: src, more: newMore(cache, src)}
 	for _, m := range firn.Metrics() {
 		kind := prometheus.GaugeValue
 		if m.Counter {
@@ -61,6 +65,8 @@ func value(m firn.Metric) func(*firn.Stats) float64 {
 
 type collector struct {
 	src     Source
+	mu      sync.Mutex // held by a scrape
+	more    *more
 	metrics []metric
 }
 
@@ -89,6 +95,7 @@ func (c *collector) Describe(descs chan<- *prometheus.Desc) {
 	for _, m := range c.metrics {
 		descs <- m.desc
 	}
+	c.more.describe(descs)
 }
 
 func (c *collector) Collect(metrics chan<- prometheus.Metric) {
@@ -96,4 +103,7 @@ func (c *collector) Collect(metrics chan<- prometheus.Metric) {
 	for _, m := range c.metrics {
 		metrics <- m.of(&s)
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.more.collect(metrics)
 }

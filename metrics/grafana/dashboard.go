@@ -8,15 +8,17 @@ import (
 
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/metrics/firnprometheus"
+	"github.com/grafana/grafana-foundation-sdk/go/cog"
 	"github.com/grafana/grafana-foundation-sdk/go/common"
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+	"github.com/grafana/grafana-foundation-sdk/go/heatmap"
 	"github.com/grafana/grafana-foundation-sdk/go/prometheus"
 	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
 	"github.com/grafana/grafana-foundation-sdk/go/units"
 )
 
-// chosen is the matcher that selects what the dashboard's variable says.
-const chosen = `{cache=~"$cache"}`
+// ofEach are gauges of which a sum over processes says nothing: enumerations and percents. The highest counts.
+var ofEach = map[string]bool{"ssd_read_engine": true, "ssd_admitted_percent": true}
 
 // build makes the dashboard: the rows, and one for the metrics that are in none.
 func build(rows []row, metrics []firn.Metric) (dashboard.Dashboard, error) {
@@ -28,31 +30,44 @@ func build(rows []row, metrics []firn.Metric) (dashboard.Dashboard, error) {
 		Refresh("30s").
 		Tooltip(dashboard.DashboardCursorSyncCrosshair).
 		WithVariable(dashboard.NewDatasourceVariableBuilder("datasource").Label("Data source").Type("prometheus")).
-		WithVariable(cacheVariable(metrics[0]))
+		WithVariable(variable("job", "Job", metrics[0], "")).
+		WithVariable(variable("instance", "Instance", metrics[0], `{job=~"$job"}`)).
+		WithVariable(variable("cache", "Cache", metrics[0], `{job=~"$job",instance=~"$instance"}`))
 	byName := map[string]firn.Metric{}
 	for _, m := range metrics {
 		byName[m.Name] = m
 	}
-	for _, r := range append(rows[:len(rows):len(rows)], row{"More", rest(rows, metrics)}) {
-		if len(r.panels) > 0 {
-			d.WithRow(dashboard.NewRowBuilder(r.title))
+	for i, r := range append(rows[:len(rows):len(rows)], row{"More", rest(rows, metrics)}) {
+		if len(r.panels) == 0 {
+			continue
+		}
+		line := dashboard.NewRowBuilder(r.title).Collapsed(i > 0) // the first one is the overview
+		if i == 0 {
+			d.WithRow(line)
 		}
 		for _, p := range r.panels {
-			graph, err := p.graph(byName)
-			if err != nil {
+			graph, err := p.draw(byName)
+			switch {
+			case err != nil:
 				return dashboard.Dashboard{}, err
+			case i == 0:
+				d.WithPanel(graph)
+			default:
+				line.WithPanel(graph)
 			}
-			d.WithPanel(graph)
+		}
+		if i > 0 {
+			d.WithRow(line)
 		}
 	}
 	return d.Build()
 }
 
-// cacheVariable lists the names of the caches that export a metric.
-func cacheVariable(m firn.Metric) *dashboard.QueryVariableBuilder {
-	query := fmt.Sprintf("label_values(%s, cache)", firnprometheus.Name(m))
-	return dashboard.NewQueryVariableBuilder("cache").
-		Label("Cache").
+// variable lists the values of a label of a metric, as other variables select it.
+func variable(label, title string, m firn.Metric, of string) *dashboard.QueryVariableBuilder {
+	query := fmt.Sprintf("label_values(%s%s, %s)", firnprometheus.Name(m), of, label)
+	return dashboard.NewQueryVariableBuilder(label).
+		Label(title).
 		Datasource(datasource()).
 		Query(dashboard.StringOrMap{String: &query}).
 		Refresh(dashboard.VariableRefreshOnTimeRangeChanged).
@@ -109,7 +124,25 @@ func rest(rows []row, metrics []firn.Metric) []panel {
 // unitNames are the units of firn.Metrics for a headline.
 var unitNames = map[string]string{"1": "numbers", "bytes": "bytes", "bool": "0 or 1", "ns": "time"}
 
-// graph is the panel as Grafana draws it.
+// draw is the panel as Grafana draws it: a query of its own, a heatmap, or a graph of metrics.
+func (p panel) draw(byName map[string]firn.Metric) (cog.Builder[dashboard.Panel], error) {
+	switch {
+	case p.query != "":
+		query := prometheus.NewDataqueryBuilder().RefId("A").Expr(p.query).LegendFormat(p.legend)
+		return timeseries.NewPanelBuilder().Title(p.title).Datasource(datasource()).Height(8).Span(8).Min(0).Unit(units.PercentUnit).WithTarget(query), nil
+	case p.heat != "":
+		m, ok := byName[p.heat]
+		if !ok || m.Histogram == nil {
+			return nil, fmt.Errorf("panel %q: %s: want a distribution that exists", p.title, p.heat)
+		}
+		rates := "sum by (le) (rate(" + firnprometheus.Name(m) + "_bucket" + chosen + "[$__rate_interval]))"
+		query := prometheus.NewDataqueryBuilder().RefId("A").Expr(rates).Format(prometheus.PromQueryFormatHeatmap).LegendFormat("{{le}}")
+		return heatmap.NewPanelBuilder().Title(p.title).Description(m.Help).Datasource(datasource()).Height(8).Span(8).Calculate(false).WithTarget(query), nil
+	}
+	return p.graph(byName)
+}
+
+// graph is a panel of metrics.
 func (p panel) graph(byName map[string]firn.Metric) (*timeseries.PanelBuilder, error) {
 	var about, summands []string
 	graph := timeseries.NewPanelBuilder().
@@ -154,7 +187,7 @@ func expression(m firn.Metric) string {
 		return "sum by (cache) (rate(" + name + "[$__rate_interval]))"
 	case m.Unit == "bool":
 		return "min by (cache) (" + name + ")"
-	case m.Unit == "ns":
+	case m.Unit == "ns" || ofEach[m.Name]:
 		return "max by (cache) (" + name + ")"
 	}
 	return "sum by (cache) (" + name + ")"

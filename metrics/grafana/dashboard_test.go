@@ -13,6 +13,7 @@ import (
 	"github.com/firncache/firn/metrics/firnprometheus"
 	"github.com/grafana/grafana-foundation-sdk/go/cog/plugins"
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 )
@@ -106,6 +107,9 @@ func panels(t *testing.T) []dashboard.Panel {
 		if p.Panel != nil {
 			list = append(list, *p.Panel)
 		}
+		if p.RowPanel != nil {
+			list = append(list, p.RowPanel.Panels...)
+		}
 	}
 	if len(list) == 0 {
 		t.Fatal("no panels")
@@ -125,6 +129,9 @@ func TestQueries(t *testing.T) {
 		}
 		metrics[name] = m
 	}
+	for name, m := range others(t) {
+		metrics[name] = m
+	}
 	asked := map[string]bool{}
 	for _, p := range panels(t) {
 		if len(p.Targets) == 0 {
@@ -141,9 +148,83 @@ func TestQueries(t *testing.T) {
 		}
 	}
 	for name := range metrics {
-		if !asked[name] {
+		if !asked[name] && !strings.HasPrefix(name, "firn_curve_") && !strings.HasPrefix(name, "firn_namespace_") {
 			t.Errorf("no panel shows %s", name)
 		}
+	}
+}
+
+// others are the metrics of a collector that are not of firn.Metrics.
+func others(t *testing.T) map[string]firn.Metric {
+	t.Helper()
+	descs := make(chan *prometheus.Desc, 1000)
+	firnprometheus.NewCollector("c", statsOf{}).Describe(descs)
+	close(descs)
+	found := map[string]firn.Metric{}
+	for d := range descs {
+		_, name, _ := strings.Cut(d.String(), `fqName: "`)
+		name, _, _ = strings.Cut(name, `"`)
+		if strings.HasPrefix(name, "firn_curve_") || strings.HasPrefix(name, "firn_namespace_") {
+			found[name] = firn.Metric{Counter: strings.HasSuffix(name, "_total")}
+		}
+	}
+	if len(found) < 5 {
+		t.Fatalf("%d metrics of the curve and of namespaces", len(found))
+	}
+	return found
+}
+
+type statsOf struct{}
+
+func (statsOf) Stats() firn.Stats { return firn.Stats{} }
+
+// The alerts are PromQL over metrics that exist.
+func TestAlerts(t *testing.T) {
+	data, err := os.ReadFile("alerts.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := others(t)
+	for _, m := range firn.Metrics() {
+		known[firnprometheus.Name(m)] = m
+	}
+	n := 0
+	for line := range strings.Lines(string(data)) {
+		_, expr, ok := strings.Cut(line, "expr: ")
+		if !ok {
+			continue
+		}
+		n++
+		root, err := parser.NewParser(parser.Options{}).ParseExpr(strings.TrimSpace(expr))
+		if err != nil {
+			t.Fatalf("%s: %v", expr, err)
+		}
+		parser.Inspect(root, func(node parser.Node, _ []parser.Node) error {
+			if s, ok := node.(*parser.VectorSelector); ok && known[s.Name].Value == nil && !strings.HasPrefix(s.Name, "firn_namespace_") {
+				t.Errorf("%s: no such metric: %s", expr, s.Name)
+			}
+			return nil
+		})
+	}
+	if n < 5 {
+		t.Errorf("%d alerts", n)
+	}
+}
+
+// Rows but the overview are collapsed, with their panels in them.
+func TestRows(t *testing.T) {
+	rows := 0
+	for _, p := range load(t).Panels {
+		if p.RowPanel == nil {
+			continue
+		}
+		if first := rows == 0; p.RowPanel.Collapsed == first || (len(p.RowPanel.Panels) == 0) != first {
+			t.Errorf("row %d is collapsed: %v, with %d panels", rows, p.RowPanel.Collapsed, len(p.RowPanel.Panels))
+		}
+		rows++
+	}
+	if rows < 5 {
+		t.Errorf("%d rows", rows)
 	}
 }
 
@@ -151,17 +232,17 @@ func TestQueries(t *testing.T) {
 func TestQueryCheck(t *testing.T) {
 	metrics := map[string]firn.Metric{"firn_hits_total": {Counter: true}, "firn_entries": {}}
 	for query, good := range map[string]bool{
-		`sum by (cache) (rate(firn_hits_total{cache=~"$cache"}[$__rate_interval]))`: true,
-		`sum by (cache) (firn_entries{cache=~"$cache"})`:                            true,
-		`sum by (cache) (firn_entries{cache=~"$cache"}`:                             false,
-		`firn_hits_total{cache=~"$cache"}`:                                          false,
-		`rate(firn_entries{cache=~"$cache"}[$__rate_interval])`:                     false,
-		`firn_entries`:                      false,
-		`firn_entries{cachee=~"$cache"}`:    false,
-		`firn_enteries{cache=~"$cache"}`:    false,
-		`irate(firn_hits{cache="$c"}[1h])`:  false,
-		`sum by (cache) (vector(1))`:        false,
-		`label_values(firn_entries, cache)`: false,
+		`sum by (cache) (rate(firn_hits_total{job=~"$job",instance=~"$instance",cache=~"$cache"}[$__rate_interval]))`: true,
+		`sum by (cache) (firn_entries{job=~"$job",instance=~"$instance",cache=~"$cache"})`:                            true,
+		`sum by (cache) (firn_entries{job=~"$job",instance=~"$instance",cache=~"$cache"}`:                             false,
+		`firn_hits_total{job=~"$job",instance=~"$instance",cache=~"$cache"}`:                                          false,
+		`rate(firn_entries{job=~"$job",instance=~"$instance",cache=~"$cache"}[$__rate_interval])`:                     false,
+		`firn_entries`:                   false,
+		`firn_entries{cachee=~"$cache"}`: false,
+		`firn_enteries{job=~"$job",instance=~"$instance",cache=~"$cache"}`: false,
+		`irate(firn_hits{cache="$c"}[1h])`:                                 false,
+		`sum by (cache) (vector(1))`:                                       false,
+		`label_values(firn_entries, cache)`:                                false,
 	} {
 		if _, err := check(query, metrics); (err == nil) != good {
 			t.Errorf("%s: %v", query, err)
@@ -171,7 +252,7 @@ func TestQueryCheck(t *testing.T) {
 
 // check parses a query and returns the metrics in it.
 func check(query string, metrics map[string]firn.Metric) (names []string, err error) {
-	plain := strings.NewReplacer("$__rate_interval", "5m", "$cache", ".+").Replace(query)
+	plain := strings.NewReplacer("$__rate_interval", "5m", "$cache", ".+", "$job", ".+", "$instance", ".+").Replace(query)
 	root, err := parser.NewParser(parser.Options{}).ParseExpr(plain)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", query, err)
@@ -186,16 +267,19 @@ func check(query string, metrics map[string]firn.Metric) (names []string, err er
 			call, ok := n.(*parser.Call)
 			return ok && call.Func.Name == "rate"
 		})
-		chosen := slices.ContainsFunc(selector.LabelMatchers, func(m *labels.Matcher) bool {
-			return m.Name == "cache" && m.Type == labels.MatchRegexp && m.Value == ".+"
-		})
+		chosen := 0
+		for _, m := range selector.LabelMatchers {
+			if m.Type == labels.MatchRegexp && m.Value == ".+" && slices.Contains([]string{"job", "instance", "cache"}, m.Name) {
+				chosen++
+			}
+		}
 		switch {
 		case !known:
 			err = fmt.Errorf("%s: no such metric: %s", query, selector.Name)
 		case inRate != m.Counter:
 			err = fmt.Errorf("%s: rate %v, counter %v: want the rates of counters", query, inRate, m.Counter)
-		case !chosen || len(selector.LabelMatchers) != 2: // the other is the name's
-			err = fmt.Errorf("%s: want the caches that were chosen, and no other matcher", query)
+		case chosen != 3:
+			err = fmt.Errorf("%s: want the jobs, instances and caches that were chosen", query)
 		}
 		names = append(names, selector.Name)
 		return nil
@@ -226,11 +310,11 @@ func TestVariables(t *testing.T) {
 	for _, v := range load(t).Templating.List {
 		names = append(names, v.Name)
 		if v.Name == "cache" && (v.Query == nil || v.Query.String == nil ||
-			*v.Query.String != "label_values("+firnprometheus.Name(firn.Metrics()[0])+", cache)") {
+			*v.Query.String != "label_values("+firnprometheus.Name(firn.Metrics()[0])+`{job=~"$job",instance=~"$instance"}, cache)`) {
 			t.Errorf("the query of $cache: %+v", v.Query)
 		}
 	}
-	if !slices.Equal(names, []string{"datasource", "cache"}) {
+	if !slices.Equal(names, []string{"datasource", "job", "instance", "cache"}) {
 		t.Errorf("variables %v", names)
 	}
 }
@@ -252,6 +336,10 @@ func TestBuild(t *testing.T) {
 	for _, p := range d.Panels {
 		if p.Panel != nil {
 			titles = append(titles, *p.Panel.Title)
+			continue
+		}
+		for _, inner := range p.RowPanel.Panels {
+			titles = append(titles, *inner.Title)
 		}
 	}
 	if want := []string{"p", "More gauges (bytes)", "More rates (numbers)"}; !slices.Equal(titles, want) {

@@ -4,7 +4,7 @@
 //	go run . >dashboard.json
 //
 // Import dashboard.json in Grafana, and choose a Prometheus data source and the
-// caches to look at.
+// jobs, instances and caches to look at. alerts.yml has rules for Prometheus.
 package main
 
 //go:generate sh -c "go run . >dashboard.json.new && mv dashboard.json.new dashboard.json"

@@ -1,5 +1,10 @@
 package main
 
+import "strings"
+
+// chosen is the matcher that selects what the dashboard's variables say.
+const chosen = `{job=~"$job",instance=~"$instance",cache=~"$cache"}`
+
 // row is a headline and the panels below it.
 type row struct {
 	title  string
@@ -11,13 +16,23 @@ type row struct {
 type panel struct {
 	title   string
 	metrics []string // as firn.Metrics names them
+	heat    string   // a distribution as a heatmap, in place of metrics
+	query   string   // a query of its own, of shares, in place of metrics
+	legend  string   // of its lines
 	share   string   // of this counter in the sum of the others; then that is the only line
 }
 
 // rows are the dashboard. Metrics that no panel names get panels at its end.
 var rows = []row{
-	{"Reads and writes", []panel{
+	{"Overview", []panel{
 		{title: "Hit ratio", metrics: []string{"hits", "misses"}, share: "hits"},
+		{title: "Misses by amount of RAM: ½, 1, 2 and 4 times", query: "avg by (cache, factor) (firn_curve_miss_ratio" + of(`memory="ram",factor=~"0.5|1|2|4"`) + ")", legend: "{{cache}} × {{factor}}"},
+		{title: "Share of loads that fail", query: "sum by (cache) (rate(firn_load_errors_total" + chosen + "[$__rate_interval])) / sum by (cache) (rate(firn_loads_total" + chosen + "[$__rate_interval]))", legend: "{{cache}}"},
+		{title: "Misses by namespace, as a share of its reads", query: "sum by (cache, namespace) (rate(firn_namespace_misses_total" + chosen + "[$__rate_interval])) / sum by (cache, namespace) (rate(firn_namespace_misses_total" + chosen + "[$__rate_interval]) + rate(firn_namespace_hits_total" + chosen + "[$__rate_interval]))", legend: "{{cache}} {{namespace}}"},
+		{title: "Time that loads take", heat: "load_duration"},
+		{title: "Time that reads of the disk take", heat: "ssd_read_duration"},
+	}},
+	{"Reads and writes", []panel{
 		{title: "Reads", metrics: []string{"hits", "misses"}},
 		{title: "Writes", metrics: []string{"sets", "deletes"}},
 	}},
@@ -85,3 +100,6 @@ var rows = []row{
 		{title: "Answered by a front of decoded values", metrics: []string{"front_hits"}},
 	}},
 }
+
+// of is chosen with more matchers.
+func of(more string) string { return strings.TrimSuffix(chosen, "}") + "," + more + "}" }
