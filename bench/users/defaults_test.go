@@ -131,6 +131,7 @@ func (w *defaultsOf[V]) run(b *testing.B, c plainCache[V], keys []string) {
 		work(&at)
 	}
 	b.ReportAllocs()
+	b.ResetTimer()
 	b.SetParallelism(w.perProc)
 	var seed atomic.Uint32
 	b.RunParallel(func(pb *testing.PB) {
@@ -211,6 +212,7 @@ func limiters(b *testing.B) {
 			count(keys[n])
 		}
 		b.ReportAllocs()
+		b.ResetTimer()
 		var seed atomic.Uint32
 		b.RunParallel(func(pb *testing.PB) {
 			for at := seed.Add(1) * 7919; pb.Next(); at++ {
