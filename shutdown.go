@@ -40,11 +40,11 @@ func (c *Cache) Close() error { return c.Shutdown(context.Background()) }
 
 // ShutdownError says that a cache was closed before all was written to its SSD tier.
 type ShutdownError struct {
-	// Entries is how many entries the next process does not find: those of RAM that did
-	// not reach the SSD, and those that had left RAM and did not reach it yet. They
-	// are all that the cache had where time ran out before the index was saved, and it
-	// does not outlive the process, see Stats.SSD.Kept; and where the index could not be
-	// written, though a process on the same machine may find them until that goes down.
+	// Entries is how many entries were not saved: those of RAM that did not reach the SSD,
+	// and all that the cache had where the tier's index was not saved in time, or could not
+	// be. All others the next Open finds, also after a restart of the machine. It may find
+	// more: what the disk took last, and where the index outlives the process, see
+	// Stats.SSD.Kept, what a kill leaves.
 	Entries int64
 
 	// Bytes is about how many bytes these are.

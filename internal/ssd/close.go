@@ -141,7 +141,6 @@ func (t *Tier) saveAll() (saved bool, err error) {
 	}
 	number, err := t.saveSnapshot()
 	if err != nil {
-		t.unsaved.Store(true)
 		return false, fmt.Errorf("ssd: the index cannot be saved, and after a restart of the machine the tier starts empty: %w", err)
 	}
 	err = t.super.writeSynced(func(s *format.Superblock) {

@@ -80,7 +80,6 @@ type Tier struct {
 	shrinking atomic.Bool // Close empties surplus slots
 	gaveUp    atomic.Bool // Close has: nothing more begins on the disk
 	saved     atomic.Bool // Close has saved the index
-	unsaved   atomic.Bool // it could not write that
 	lost      struct {    // counted by Lost, while the tier has the memory of the index
 		once           sync.Once
 		records, bytes int64
