@@ -68,4 +68,14 @@ var remotes = []mutation{{
 	file:  "remote/lease.go",
 	old:   "\t\tt.renewals.hold(t.leaseAt(q.Key, e))\n",
 	pkg:   "./remote", test: "TestHeldLeaseIsExtended",
+}, {
+	guard: "the life of a number in use is renewed",
+	file:  "remote/number.go",
+	old:   "left < (numberLife-numberWorn)", new: "left < 0*(numberLife-numberWorn)",
+	pkg: "./remote", test: "TestLivesOfNumbers",
+}, {
+	guard: "what was kept while a number was unknown is no answer once it was known",
+	file:  "internal/typed/apart.go",
+	old:   "\t\ta.is.Store(nil)\n",
+	pkg:   "./internal/tests/shared", test: "TestOneTypedLoadEachBoundWhileAway",
 }}
