@@ -102,7 +102,7 @@ func (c *Cache) Get(dst, key []byte) ([]byte, bool) { return c.store.Get(dst, ke
 
 // Lookup is Get with a context and with errors: ErrNotFound, ErrClosed, the
 // context's, ErrSSDTimeout or ErrSSDBusy where the disk is slow, or another of the
-// disk's, or ErrSharedUnavailable if the options ask for that. A value in RAM is found
+// disk's, or ErrSharedUnavailable with remote.DegradedError. A value in RAM is found
 // whatever the context says, with a shared tier if the copy is trusted; a read of the SSD
 // tier is waited for until the context ends, or SSDOptions.ReadTimeout is over, and one of
 // the shared tier until the context ends, or that tier's timeout is over. With an error it
@@ -122,7 +122,7 @@ func (c *Cache) Lookup(ctx context.Context, dst, key []byte) ([]byte, error) {
 // returns nil whether or not there was room for a copy here. From then on every process
 // finds the value, but one that has a trusted copy of the older one, which finds it within
 // the bound. It fails with ErrSharedUnavailable, too: then, and with any error that comes
-// from there, no copy is kept here, and nobody knows which value the server has.
+// from there, no copy is kept here, and the server may have either value.
 func (c *Cache) Set(key, value []byte) error {
 	return c.SetWithTTL(key, value, c.loads.Jittered(c.ttl))
 }
@@ -184,7 +184,7 @@ func (c *Cache) Delete(key []byte) error { return c.store.Delete(key) }
 // goes or changes meanwhile may or may not be. With an SSD tier, which comes
 // after RAM, an entry that moves between the two meanwhile may be yielded twice
 // or not at all. The loop may use the cache; it waits for the disk between two steps.
-// Of a shared tier it yields the copies that are here and trusted, and asks nobody.
+// Of a shared tier it yields the copies that are here and trusted, and reads no server.
 func (c *Cache) All() iter.Seq2[[]byte, []byte] { return c.store.All }
 
 // Len is the number of entries. It counts those that have expired and have not
@@ -304,10 +304,10 @@ func (c *Cache) adapt(o *Options) {
 }
 
 // The writes that take a context are for caches with a shared tier, which a write waits for.
-// Without one they are what they are without a context: nothing waits, and nobody looks at it.
+// Without one they are what they are without a context: nothing waits, and it is not looked at.
 //
-// Of a write that fails with the context's error, or with ErrSharedUnavailable, nobody knows
-// whether the server has done it, or will: no copy is kept here, and a read asks the server. A
+// A write that fails with the context's error, or with ErrSharedUnavailable, may have been done
+// by the server, or be done later: no copy is kept here, and a read goes to the server. A
 // removal is done later, when the server is back, as long as there is room to keep it.
 
 // SetContext is Set that waits for the shared tier until ctx ends, or for the timeout of

@@ -39,7 +39,7 @@
 //   - Reads and writes of one key are linearizable, within a process. A batch, an iteration, Len and Stats
 //     are not snapshots: each part is right for a moment of its own.
 //   - Get, Set and the batch calls allocate nothing, if the slice that Get
-//     appends to is large enough and nobody listens to evictions.
+//     appends to is large enough and there is no OnEvict.
 //   - OnEvict, loaders and the handler of a logger run outside every lock and may
 //     use the cache. Options.Clock may not.
 //   - Close and Shutdown stop all goroutines that the cache started. Using a closed
@@ -64,25 +64,21 @@
 //
 // # On SSD
 //
-// With [SSDOptions], entries that leave RAM for want of room are written to files
-// and found there. After Close the next Open has all that was in both tiers, at
-// once. After the process was killed it has, at once too, the entries that had been
-// written: all but those in RAM alone and about the last second of those that left
-// it. For that the tier's index lies in memory that outlives the process, a System V
-// shared memory segment of Linux, which stays taken until the directory is opened
-// again. On other systems, and where a container has another IPC namespace when it is
-// started again, the tier starts empty after a kill; Stats.SSD.Kept tells. When the
-// machine went down without a Close the tier starts empty everywhere, unless
-// RecoverAlways asks for values that may be old.
+// With [SSDOptions], entries that RAM has no room for are written to files and found
+// there. After Close the next Open has all entries of both tiers at once. After a kill it
+// has, on Linux, those that had been written: all but the entries in RAM alone and about
+// the last second of those that left it; Stats.SSD.Kept says whether that holds here.
+// After a crash of the machine the tier starts empty. docs/OPERATIONS.md has each case,
+// and RecoverAlways.
 //
-// When Set, Delete or Clear returns, what lies on the SSD of the key cannot come
-// back. They ask the disk for nothing, also when it is stuck or fails; but a Set for
-// which others have to leave RAM waits a moment while the disk is behind. Faults of
-// the disk are misses; Lookup returns them. A disk that is slow, or does nothing, makes
-// misses too: see SSDOptions.ReadTimeout.
+// When Set, Delete or Clear returns, no older value of the key on the SSD can come back.
+// They do not read or write the disk, so a stuck disk does not stop them; but a Set that
+// has to make room in RAM waits a moment while the disk is behind. Faults of the disk are
+// misses, and so are reads of a slow disk (SSDOptions.ReadTimeout); Lookup returns the
+// error.
 //
-// Options.OnEvict is told of entries that go to the SSD, and of those that leave there,
-// only if OnEvictCauses asks for it. Len counts an entry that is in both tiers twice.
+// Options.OnEvict is called for entries that go to the SSD, and for those that leave it,
+// only with OnEvictCauses. Len counts an entry that is in both tiers twice.
 //
 // # Shared by processes
 //
@@ -95,20 +91,20 @@
 //   - The bound: a read that a copy answers returns a value at least as new as the server had
 //     it remote.Options.Staleness ago, whatever happens to the network. In a cluster it
 //     is longer during a failover, by the time in which a primary that was cut off goes on
-//     answering. Options that ask for more age get it: remote.DegradedStale, and
-//     what LoadingOptions say of expired values.
+//     answering. Two options allow older answers: remote.DegradedStale and
+//     LoadingOptions.StaleIfError.
 //   - Within a process, what the server has acknowledged is not undone: a read after a Set
-//     finds that value or a newer one, and reads of a key do not go back in time, but for a
-//     failover that loses writes.
-//   - What the server forgets, for want of room or by a restart, is missing here, too, within the
-//     bound. A failover of the servers' own kind may lose writes that were acknowledged,
-//     and a deleted value be back until its time is over.
+//     finds that value or a newer one, and reads of a key do not go back in time, except
+//     after a failover that loses writes.
+//   - An entry that the server evicts or loses is missing here, too, within the bound. A
+//     failover may lose acknowledged writes, and a deleted value may be back until its time
+//     is over.
 //   - When the server is away for longer than the bound, copies are suspect: each is
-//     checked before it is an answer, and what becomes of those that cannot be is
-//     remote.Options.Degraded. Writes and deletes fail with
-//     ErrSharedUnavailable, and may not have happened.
-//   - Compute and its like are one step over all processes. A load is one for all of them, as
-//     far as leases go, which being right does not rest on.
+//     checked before it is an answer. remote.Options.Degraded says what a read does with
+//     those that cannot be checked. Writes and deletes fail with ErrSharedUnavailable, and
+//     may have happened or not.
+//   - Compute and the calls made of it are one step over all processes. Processes share one
+//     load of a key through leases. Leases save work; correctness does not depend on them.
 //   - All, Len, OnEvict and SetRAMBytes are about the local tiers; Clear is about all.
 //
 // Calls without a context wait for the server no longer than remote.Options.Timeout, those
@@ -117,17 +113,14 @@
 //
 // # Time
 //
-// A value is not returned after its deadline while the process runs. Reads
-// compare the deadline with a time that a goroutine of the process, which does
-// nothing else, takes 20 times a second, and with the exact one if the value has
-// less than a second to live by that. So a value can be read after its deadline
-// only if that goroutine had no processor for more than a second, because the
-// process was stopped, frozen or starved: until the goroutine runs again, reads may
-// find values that expired meanwhile. With Options.Clock they ask that clock each time,
-// and find no such value. While the machine sleeps the lives of values go on, but
-// on macOS and the BSDs. What is done to the wall clock changes no life, but that one
-// which was put forward before Open ends lives early that an earlier process began; if it
-// was set back, a cache that was closed before goes on as late as it was then.
+// A value is not returned after its deadline while the process runs. Reads compare the
+// deadline with a coarse time that a goroutine of the process keeps, and with the exact one
+// if less than a second is left. So a value can be read after its deadline only if that
+// goroutine had no processor for more than a second; with Options.Clock, never. While the
+// machine sleeps the lives of values go on, except on macOS and the BSDs. Setting the wall
+// clock changes no life while a cache is open. If it was put forward before Open, entries
+// of an earlier process expire early; if it was set back, time goes on from that process's
+// Close.
 //
 // A time to live of 0 is a field's default, and Forever is none: Options.TTL 0 is Forever,
 // TypedOptions.TTL and SetOptions.TTL 0 are the next level's. Calls that take one
@@ -152,11 +145,11 @@
 //
 // # Loading
 //
-// GetOrLoad calls a function for a value that is missing, once for all who ask.
+// GetOrLoad calls a function for a value that is missing, once for all callers.
 // [LoadingOptions] makes it refresh values ahead of time, return expired ones
 // while the source is slow or down, and remember which keys the source does not have.
-// Expired values are returned by GetOrLoad and GetOrLoadMulti alone, and only if
-// these options ask for it.
+// Expired values are returned by GetOrLoad and GetOrLoadMulti alone, and only with these
+// options.
 //
 // # Caveats
 //
@@ -171,7 +164,7 @@
 //     each other out there.
 //   - Without an SSD tier nothing outlives the process.
 //
-// docs/internals/DESIGN.md tells how it works, docs/internals/CONCURRENCY.md why reads need no lock,
+// docs/internals/DESIGN.md describes how it works, docs/internals/CONCURRENCY.md why reads need no lock,
 // docs/internals/FORMAT.md the layout of the files.
 package firn
 
@@ -192,7 +185,7 @@ package firn
 //	options.go           Options and LoadingOptions, and their validation; SharedTier, Tracer
 //	options_ssd.go       SSDOptions, likewise
 //	errors.go            the errors that a caller may test for
-//	listeners.go         who is told of entries that leave
+//	listeners.go         OnEvict: the listeners for entries that leave
 //	stats.go             Stats, and Histogram for durations in it
 //	metrics.go           Metrics: the name, unit and help of each figure
 //	curve.go             Curve: what other sizes would do, and its figures from counts
@@ -202,7 +195,7 @@ package firn
 //
 //	entry        a key with its value, as a user has it; record: its bytes in a tier
 //	tier         a place for records: the RAM tier, and the SSD tier, which is its lower tier
-//	evict        take a record out of a tier for want of room; expire: pass its deadline
+//	evict        take a record out of a tier to make room; expire: pass its deadline
 //	demote       write a record that RAM evicts to the SSD; promote: put it back, a copy stays
 //	invalidate   take the older copy of a key out of the SSD tier when the key is written
 //	reclaim      make a segment of a tier's log free: clean it, or evict what lives in it
@@ -212,14 +205,14 @@ package firn
 //	stale        past its deadline, and an answer still; negative: known to have no value
 //	namespace    the entries of the typed caches of one name and type of keys; generation: its
 //	             number, which Clear changes; fingerprint: of a type's layout and codec
-//	tag          a name that typed values carry; obsolete: found, and wanted by nobody, as a
-//	             value whose tag was invalidated
+//	tag          a name that typed values carry; obsolete: found, but no answer any more, as
+//	             a value whose tag was invalidated
 //	registry     the numbers of generations and tags, where a kill leaves them
 //	watch        a look-out for writes of one key; attempt: a change of a key under a watch
 //	copy         what the local tiers, RAM and SSD, have of an entry of the shared tier; trusted: it
-//	             may be an answer without asking; suspect: it has to be checked before
-//	check        ask for a suspect copy's version; if that is the latest, the copy is stamped anew
-//	feed         a server's word of what changes; push: of one key that somebody else has changed
+//	             may be an answer as it is; suspect: it has to be checked before
+//	check        compare a suspect copy's version with the server's; the latest is trusted again
+//	feed         a server's word of what changes; push: of one key that another process has changed
 //	epoch        of a feed: the time in which it was never interrupted
 //	lease        an entry without a value, by which one process says that it loads the key
 //	bound        how much older than the shared tier an answer may be

@@ -50,7 +50,7 @@ func (t Tier) String() string {
 // MarshalText returns what String does.
 func (t Tier) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
-// LookupEntry is Lookup that also tells how long the value has to live, and where it was
+// LookupEntry is Lookup that also returns how long the value has to live, and where it was
 // found: a value from the SSD is in RAM afterwards, as a rule. It is one look, so all of
 // it is of one value.
 func (c *Cache) LookupEntry(ctx context.Context, dst, key []byte) (Entry, error) {
@@ -65,7 +65,7 @@ func tierOf(at tiered.Place) Tier {
 	return [...]Tier{tiered.InRAM: TierRAM, tiered.OnSSD: TierSSD, tiered.InShared: TierShared}[at]
 }
 
-// LookupEntry is Lookup that also tells how long the value has to live, and where it was
+// LookupEntry is Lookup that also returns how long the value has to live, and where it was
 // found.
 func (t *Typed[K, V]) LookupEntry(ctx context.Context, key K) (TypedEntry[V], error) {
 	if e := t.getHotFor(ctx, key); e != nil && !e.shortened {
@@ -84,7 +84,7 @@ func (t *Typed[K, V]) LookupEntry(ctx context.Context, key K) (TypedEntry[V], er
 	return TypedEntry[V]{v, t.c.timeTo(deadline), tierOf(at)}, nil
 }
 
-// readEntry is read that also tells the deadline, and where the value was found.
+// readEntry is read that also returns the deadline, and where the value was found.
 func (t *Typed[K, V]) readEntry(ctx context.Context, s *scratch[K]) (v V, deadline int64, at tiered.Place, err error) {
 	if t.hotValues > 0 {
 		v, found, err := t.readFill(ctx, s)

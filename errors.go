@@ -30,22 +30,24 @@ var (
 	// not give it within SSDOptions.ReadTimeout.
 	ErrSSDTimeout = tiered.ErrSSDTimeout
 	// ErrSSDBusy says that the SSD tier may have a value, and that its device was not
-	// asked: too many wait for it already, or it answers nobody. See
+	// read: too many calls wait for it already, or it gives nothing back. See
 	// SSDOptions.ReadTimeout.
 	ErrSSDBusy = tiered.ErrSSDBusy
 	// ErrSharedUnavailable says that the shared tier did not answer in time, could not be
-	// reached, or refused. Lookup and its like return it with remote.DegradedError, where no
-	// local copy may be the answer; otherwise that is ErrNotFound, and Get has a miss in any
-	// case. Writes return it when nobody knows whether the server has done them, or will: no
-	// copy is kept here. Compute, and what is made of it, returns it rather than take an
-	// entry for absent; the change may have been made. With DegradedError GetOrLoad
-	// returns it, too; otherwise it calls the loader, and returns the loaded value, which is not
-	// kept but with DegradedStale.
+	// reached, or refused.
+	//
+	// Reads: Get has a miss. With remote.DegradedError, Lookup and its like return it where no
+	// local copy may be the answer, and so does GetOrLoad. Otherwise Lookup returns
+	// ErrNotFound, and GetOrLoad calls the loader and returns the loaded value.
+	//
+	// Writes: the server may have done the write, may do it later, or not at all; no copy is
+	// kept here. Compute and what is made of it return it rather than take an entry for
+	// absent; the change may have been made.
 	ErrSharedUnavailable = tiered.ErrSharedUnavailable
 	// ErrFormat says that the files of the SSD tier were written by a version of
 	// this package whose format this one does not read.
 	ErrFormat = tiered.ErrFormat
-	// ErrWrongType says that a value is of another type than was asked for.
+	// ErrWrongType says that a value is of another type than that of the call.
 	ErrWrongType = errors.New("firn: wrong type")
 	// ErrNotModified is returned by a loader whose source says that the value of
 	// CachedValue holds still.
@@ -56,7 +58,7 @@ var (
 )
 
 // OptionError is the error of Open and Validate for a field of Options that
-// makes no sense, or asks for more memory than the system gives. A reader of options
+// makes no sense, or needs more memory than the system gives. A reader of options
 // from elsewhere finds the field by it.
 type OptionError struct {
 	Field string // its path in Options: "RAMBytes", or "SSD.Dir" for a field of a field

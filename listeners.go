@@ -21,12 +21,12 @@ const (
 	CauseReplaced = Cause(ram.Replaced) // its key was set again
 	CauseDeleted  = Cause(ram.Deleted)  // its key was deleted, or the cache was cleared
 
-	// CauseDemoted and CauseSSDEvicted are told to those who ask: see
+	// CauseDemoted and CauseSSDEvicted are reported only on request: see
 	// Options.OnEvictCauses.
 	CauseDemoted    = Cause(ram.Demoted)      // its room in RAM was needed, and it lives on in the SSD tier
 	CauseSSDEvicted = Cause(ram.LowerEvicted) // its room in the SSD tier was needed, and RAM did not have it
 
-	// CauseInvalidated is told of a copy whose entry in the shared tier another process has
+	// CauseInvalidated is for a copy whose entry in the shared tier another process has
 	// changed, or that has expired or was evicted there.
 	CauseInvalidated = Cause(ram.Invalidated)
 )

@@ -11,8 +11,8 @@ import (
 // the function's, to keep or to change; the slice that it returns must not be
 // changed afterwards. The load goes on when its callers have left. The context has the
 // values of the first caller's, and ends when LoadingOptions.HardTimeout is over, when
-// the cache is closed, when nobody waits any more and the key was written since, and, with
-// LoadingOptions.CancelUnwanted, when nobody waits any more; context.Cause tells
+// the cache is closed, when its callers have left and the key was written since, and, with
+// LoadingOptions.CancelUnwanted, when its callers have left; context.Cause is
 // ErrLoadTimeout, ErrClosed, or context.Canceled.
 // With it, [SetLoadTTL] says how long the value is to be kept.
 //
@@ -37,16 +37,16 @@ type MultiLoadFunc func(ctx context.Context, keys [][]byte) (values [][]byte, er
 //     first, in a goroutine of its own.
 //   - A caller whose context ends returns its error at once. The load goes on for
 //     the others, and for those to come: until LoadingOptions.HardTimeout, 30 s if it
-//     is not set. LoadingOptions.CancelUnwanted has it cancelled when nobody waits.
+//     is not set. LoadingOptions.CancelUnwanted has it cancelled when its callers have left.
 //   - A Set, Delete or Clear that begins during a load wins: the value goes to
-//     those who wait for it and is not stored, and later callers load anew.
+//     those who wait for it and is not stored, and later callers begin another load.
 //   - A value is stored before another load of its key can begin.
 //   - If load panics, so does every caller that waits for it; with none, the panic is
 //     logged, at most every ten seconds.
 //   - Close ends every load: its callers get ErrClosed at once.
 //
-// With Options.Shared these rules are those of all processes, as far as the server can be
-// asked:
+// With Options.Shared these rules are those of all processes, as long as the server
+// answers:
 //
 //   - A value that the shared tier has is the answer, and no load: Stats.Shared.Hits counts it.
 //   - One process loads a key; the others wait for its value. When that process fails, is
@@ -54,23 +54,23 @@ type MultiLoadFunc func(ctx context.Context, keys [][]byte) (values [][]byte, er
 //     that has waited for three of them loads the key itself.
 //   - A write of any process wins: the server refuses the value of a load from before it.
 //   - Waiting for the shared tier, or for another process, is none of the loader's time, and no
-//     turn of MaxLoads; a caller's context, and Close, end it. A load that nobody waits for is
+//     turn of MaxLoads; a caller's context, and Close, end it. A load without callers is
 //     given up meanwhile.
 //   - While the shared tier is unavailable, load is called, after its timeout at the latest: the
-//     value is returned, and Stats.Loads.StoreErrors counts it. It is kept only if suspect copies
-//     may be answers (DegradedStale). With DegradedError the error is returned, and load is not
-//     called, unless Refresh asks for it.
+//     value is returned, and Stats.Loads.StoreErrors counts it. It is kept here for
+//     remote.Options.Staleness, and with DegradedStale longer, as a suspect copy. With DegradedError the error is returned, and load is not
+//     called, except by Refresh.
 //
 // [LoadingOptions] can add to that: values refreshed before they expire or soon
 // after, missing ones remembered, and answers while the source is slow or down.
 //
 // A value that was loaded and cannot be stored is a value all the same, without
-// an error: Stats.Loads.StoreErrors counts those, and the log is told of the first
+// an error: Stats.Loads.StoreErrors counts those, and the log has a line for the first
 // that is too large, and of the first that the SSD tier failed. An older value is
 // not kept in its place. With an error that the loader returned, or the context's,
-// dst is returned as it was. A loader that asks, with its own context, for its own key, or for one
-// whose load waits for that key, gets an error; with another context it waits until HardTimeout. Whether a value was found, loaded or is stale GetOrLoad does
-// not tell: Stats.Loads counts.
+// dst is returned as it was. A loader that calls GetOrLoad, with its own context, for its own key, or for
+// one whose load waits for that key, gets an error; with another context it waits until
+// HardTimeout. Stats.Loads counts what was found, loaded and stale.
 func (c *Cache) GetOrLoad(ctx context.Context, dst, key []byte, load LoadFunc) ([]byte, error) {
 	if v, ok := c.getOrRefresh(ctx, dst, key, load); ok {
 		return v, nil
@@ -85,7 +85,7 @@ func (c *Cache) getOrRefresh(ctx context.Context, dst, key []byte, load LoadFunc
 		v, err := c.store.Lookup(ctx, dst, key)
 		return v, err == nil
 	}
-	v, deadline, known, err := c.store.LookupLocal(ctx, dst, key) // the load asks the shared tier
+	v, deadline, known, err := c.store.LookupLocal(ctx, dst, key) // the load reads the shared tier
 	if err == nil && known && c.needsRefresh(deadline) {
 		c.loads.RefreshFound(ctx, key, load)
 	}
@@ -99,7 +99,7 @@ func (c *Cache) needsRefresh(deadline int64) bool {
 }
 
 // GetOrLoadMulti is GetMulti that calls load once for all the values that are
-// missing, but for those that another load fetches already, and stores what it
+// missing, except those that another load fetches already, and stores what it
 // returns. For each key it keeps the rules of GetOrLoad: one load at a time, and
 // writes that win. With Options.Shared, keys that another process loads are waited for
 // while the others are loaded; those that it does not store are loaded in one more call.

@@ -52,7 +52,7 @@ type Options struct {
 	// the budget stays at RAMBytes. Default 0: the budget changes by SetRAMBytes alone.
 	LeastRAMBytes int64
 
-	// MaxRAMBytes is the most that SetRAMBytes may ask for later, in bytes.
+	// MaxRAMBytes is the most that SetRAMBytes may set later, in bytes.
 	// Default, where address space costs nothing (Linux, macOS, BSD): four times
 	// RAMBytes, but at least 1 GiB, and at most 32 GiB or RAMBytes, whichever is
 	// more; RAMBytes elsewhere, and where the system does not give so much address
@@ -61,10 +61,10 @@ type Options struct {
 	// and so on.
 	MaxRAMBytes int64
 
-	// Log is told of what an operator should know, in a line for many events: an
+	// Log gets what an operator should know, one line for many events: an
 	// earlier process's data, when the SSD tier is switched off or on, why its index will
 	// not outlive this process, faults of the disk, when first a loaded value
-	// cannot be stored, and a loader's panic that nobody waits for. Default: slog.Default().
+	// cannot be stored, and a loader's panic that has no caller left. Default: slog.Default().
 	Log *slog.Logger
 
 	// SSD is the second tier, for entries that RAM has no room for. Default: none.
@@ -74,7 +74,7 @@ type Options struct {
 	// Redis or Valkey server: remote.Open of module github.com/firncache/firn/remote makes
 	// it. What the local tiers miss is looked up there before it is loaded, and what is
 	// set is written there, and found by all. It serves one cache, which closes it; an Open
-	// that fails has not begun to use it. docs/SHARED.md tells what it promises, and costs.
+	// that fails has not begun to use it. docs/SHARED.md has its promises and costs.
 	// Default: none.
 	Shared SharedTier
 
@@ -101,7 +101,7 @@ type Options struct {
 	// missing values. Default: nothing.
 	Loading LoadingOptions
 
-	// OnEvict is told of every entry that leaves, after it has left, with the
+	// OnEvict is called for every entry that leaves, after it has left, with the
 	// reason. It runs in the goroutine whose call made the entry leave, in a
 	// load's own for GetOrLoad, perhaps after GetOrLoad has returned, or in the
 	// cache's for expired ones, outside every lock, and so perhaps several at
@@ -113,18 +113,18 @@ type Options struct {
 	// see OnEvictCauses.
 	OnEvict func(key, value []byte, cause Cause)
 
-	// OnEvictCauses are the causes that OnEvict is told of. Default, nil: CauseCapacity,
+	// OnEvictCauses are the causes for which OnEvict is called. Default, nil: CauseCapacity,
 	// CauseExpired, CauseReplaced, CauseDeleted and CauseInvalidated.
 	//
-	// CauseDemoted is told of an entry that RAM had no room for and the SSD tier has. It
+	// CauseDemoted is for an entry that RAM had no room for and the SSD tier has. It
 	// may come back, and be demoted again.
 	//
-	// CauseSSDEvicted is told of an entry that the SSD tier alone had, when its segment is
-	// reclaimed; of one that has expired by then, CauseExpired. To tell the value, it is
-	// read: what is written to the SSD is read once more, about. OnEvict runs in a goroutine
+	// CauseSSDEvicted is for an entry that the SSD tier alone had, when its segment is
+	// reclaimed; if it has expired by then, the cause is CauseExpired. Its value is read for
+	// that: what is written to the SSD is read once more, about. OnEvict runs in a goroutine
 	// of the cache's own then, and while it takes its time, no further segment is
 	// reclaimed, so that entries may leave RAM for CauseCapacity that the SSD tier would have
-	// taken. It is not told of an entry that cannot be read; nor of what dies in the SSD
+	// taken. It is not called for an entry that cannot be read; nor for what dies in the SSD
 	// tier otherwise: because its key is set, deleted, invalidated or cleared there, another
 	// key has the same 40 bits of hash, the disk failed, or the cache was opened with less
 	// room. An entry that the SSD tier evicts while a Touch reads it there is stored anew, and
@@ -144,8 +144,8 @@ type Options struct {
 	// nothing is spent on it.
 	Tracer Tracer
 
-	// Clock is the time by which values expire. Only differences matter, but for
-	// an SSD tier, whose entries may outlive the process. It is asked at every read
+	// Clock is the time by which values expire. Only differences matter, except with
+	// an SSD tier, whose entries may outlive the process. It is read at every read
 	// of a value with a deadline, and while room is made. It must not call the cache: some callers hold
 	// locks. Default: the system's monotonic clock, and the time that the machine was suspended;
 	// a goroutine of the process reads it 20 times a second for all its caches, one more for a
@@ -156,11 +156,11 @@ type Options struct {
 
 // LoadingOptions extend GetOrLoad, GetOrLoadMulti and Refresh beyond
 // loading missing values. Durations count to the millisecond. Each is off at
-// 0, the default, but for RetryAfter and HardTimeout.
+// 0, the default, except RetryAfter and HardTimeout.
 //
 // An expired value is kept for StaleWhileRevalidate or StaleIfError, whichever is longer, to be
 // an answer of GetOrLoad and GetOrLoadMulti; no other call sees it. It is never
-// stored anew, and may be evicted like any other. A Set, Delete or Clear ends it.
+// stored again, and may be evicted like any other. A Set, Delete or Clear ends it.
 //
 //	stored          RefreshAfter           TTL      StaleWhileRevalidate   StaleIfError
 //	  |------ hit ------|-- hit, and a load --|-- expired, and ---|-- expired, --|
@@ -177,7 +177,7 @@ type LoadingOptions struct {
 	// GetOrLoad and GetOrLoadMulti answer ErrNotFound meanwhile, and do not load;
 	// all other calls see no value. A Set, Delete or Clear ends it. Each takes the
 	// room of an entry without a value, counts in Len, and may be evicted; OnEvict
-	// is not told. With Shared, those of one process answer in all. An error of the source's
+	// is not called for it. With Shared, those of one process answer in all. An error of the source's
 	// own, such as sql.ErrNoRows, is not remembered: a loader returns firn.ErrNotFound for it,
 	// wrapped if it likes.
 	NegativeTTL time.Duration
@@ -185,12 +185,12 @@ type LoadingOptions struct {
 	// ErrorTTL is how long the error of a loader is remembered, ErrLoadTimeout too, but no
 	// panic: callers of GetOrLoad and GetOrLoadMulti that find no value get it meanwhile,
 	// and do not load. Of the last 64 keys in each of 64 shards, beside the RAM budget.
-	// Writes do not end it, a load that succeeds does: Refresh asks the source at once. With
-	// Shared, the shared tier is asked before, for a value of another process.
+	// Writes do not end it, a load that succeeds does: Refresh calls the loader at once. With
+	// Shared, the shared tier is read before, for a value of another process.
 	ErrorTTL time.Duration
 
 	// RefreshAfter is the age at which a value that was stored with Options.TTL is
-	// loaded anew in the background, when GetOrLoad or GetOrLoadMulti find it;
+	// loaded again in the background, when GetOrLoad or GetOrLoadMulti find it;
 	// they return the value that is there. It must be less than Options.TTL, by
 	// more than jitter may take from that. The time that counts is the rest of a value's
 	// life: it is refreshed when less than TTL - RefreshAfter is left. So jitter
@@ -202,10 +202,10 @@ type LoadingOptions struct {
 	RefreshAfter time.Duration
 
 	// StaleWhileRevalidate is how long after its deadline a value is still returned by
-	// GetOrLoad and GetOrLoadMulti, while one of them loads it anew in the
+	// GetOrLoad and GetOrLoadMulti, while one of them loads it again in the
 	// background; if that fails, the next caller after RetryAfter does. Values that never
 	// expire are never stale. With Shared, the shared tier keeps values for as long, too, and
-	// one process loads such a value anew. It needs Options.TTL, TypedOptions.TTL or SetLoadTTL, as
+	// one process reloads such a value. It needs Options.TTL, TypedOptions.TTL or SetLoadTTL, as
 	// StaleIfError does.
 	StaleWhileRevalidate time.Duration
 
@@ -215,8 +215,8 @@ type LoadingOptions struct {
 	StaleIfError time.Duration
 
 	// RetryAfter is the pause after a load that failed, or panicked, of a key with a
-	// value: meanwhile nobody begins to load it in the background, and what is returned
-	// under StaleIfError is returned at once. So a source that is down is asked for a
+	// value: meanwhile no load of it begins in the background, and what is returned
+	// under StaleIfError is returned at once. So a source that is down is called for a
 	// key once in such a time, and not by every reader. Of the last failures, as with
 	// ErrorTTL. Default 0: one second; a nanosecond is as good as none.
 	RetryAfter time.Duration
@@ -227,8 +227,8 @@ type LoadingOptions struct {
 	SoftTimeout time.Duration
 
 	// HardTimeout is how long a loader may take, whether or not anybody waits for it.
-	// Default 0: 30 seconds; Forever: without end. Then its context ends, whoever
-	// waits for it gets ErrLoadTimeout, or an expired value under StaleIfError, and
+	// Default 0: 30 seconds; Forever: without end. Then its context ends, its callers
+	// get ErrLoadTimeout, or an expired value under StaleIfError, and
 	// the next caller begins another load. A value returned later is dropped. One
 	// returned in time that the SSD tier holds up is returned. It must be more than
 	// SoftTimeout. Time that a loader waits to be called, under MaxLoads, for the shared tier,
@@ -236,7 +236,7 @@ type LoadingOptions struct {
 	HardTimeout time.Duration
 
 	// CancelUnwanted has a load cancelled when every caller that waits for it has left;
-	// a bulk load, when nobody waits for any of its keys any more. Default: it goes on,
+	// a bulk load, when all callers of all its keys have left. Default: it goes on,
 	// and its value is stored: otherwise callers that wait for less than a load takes
 	// begin one after the other, and none ever ends. Either way a load that its last
 	// caller leaves is cancelled if it still waits for its turn under MaxLoads, or if its
@@ -244,7 +244,7 @@ type LoadingOptions struct {
 	CancelUnwanted bool
 
 	// MaxLoads is how many loaders run at a time; a bulk load is one. Others wait
-	// their turn, in no order. Loads that a loader asks for with its own context run
+	// their turn, in no order. Loads that a loader begins with its own context run
 	// on its turn, beyond the limit, so that it does not wait for itself.
 	// Background refreshes do not wait: if there is no room, the next caller
 	// tries again. A loader that outlives HardTimeout takes room until it returns.

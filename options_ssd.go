@@ -16,8 +16,8 @@ const (
 	MinRAMBytesWithSSD = ssd.MinMemory // Options.RAMBytes: 1 MiB
 )
 
-// SSDOptions describe the second tier: entries that leave RAM for want of room are kept
-// in files, and come back when they are asked for. Without Dir there is none.
+// SSDOptions describe the second tier: entries that RAM has no room for are kept
+// in files, and come back when they are read. Without Dir there is none.
 type SSDOptions struct {
 	// Dir is the directory of the files, which serves this cache alone: it is
 	// made if it does not exist, and locked while the cache is open. It must be

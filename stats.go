@@ -16,7 +16,7 @@ import (
 )
 
 // Stats is a snapshot of a cache. Counters count since Open and never fall;
-// gauges tell the present state. [Metrics] describes every field.
+// gauges have the present state. [Metrics] describes every field.
 //
 // Each entry that leaves RAM is counted once, by its cause. Of an open cache that nobody
 // writes to, with RAM alone and without tags, Sets is the sum of Entries, Evictions,
@@ -27,7 +27,7 @@ import (
 type Stats struct {
 	Hits, Misses             uint64 // approximate; those of fronts are FrontHits
 	Sets, Deletes            uint64
-	Evictions, Expirations   uint64 // for want of room, or of time
+	Evictions, Expirations   uint64 // to make room, or as their time was over
 	Replacements, Cleared    uint64 // gone by a Set of their key, or by Cache.Clear
 	FrontHits                uint64
 	Mismatches, DecodeErrors uint64 // typed reads of a value of another kind, or one that its codec refused
@@ -51,10 +51,10 @@ type RAMStats struct {
 	Reinsertions, ReinsertedBytes          uint64 // about to leave, and kept
 	TagEvictions                           uint64 // gone for a tag that was invalidated
 	PolicyChanges                          uint64
-	// EvictionAges are those of the entries that left RAM for want of room, to the SSD tier
+	// EvictionAges are those of the entries that left RAM to make room, to the SSD tier
 	// too: how long they had stayed since they were stored, promoted or last moved, be it that
 	// they were kept, or that room was made around them. A cache that is too small for its
-	// work evicts young entries. An age is told a little too high: by the time in which the
+	// work evicts young entries. An age is a little too high: by the time in which the
 	// segment was filled where the entry lay.
 	EvictionAges Histogram
 }
@@ -73,7 +73,7 @@ type SSDStats struct {
 	TooLarge      uint64
 	Invalidated   uint64 // their keys were written or deleted
 	Collisions    uint64 // gone for another key with the same 40 bits of hash
-	Evictions     uint64 // for want of room
+	Evictions     uint64 // to make room
 	Expirations   uint64 // found to have expired when their segment was reclaimed
 	Reinsertions  uint64
 	WrittenBytes  uint64 // to all files
@@ -112,11 +112,11 @@ type SharedStats struct {
 	CopiesRefused    uint64 // their key was written, or invalidated, while they were on their way
 	Checks           uint64 // of suspect copies
 	ChecksUnchanged  uint64 // of these: the copy was the latest still, and no value was sent
-	StaleServed      uint64 // suspect copies returned while the tier could not be asked
+	StaleServed      uint64 // suspect copies returned while the tier did not answer
 	Errors           uint64 // reads and writes that failed
 	CopiesDropped    uint64 // from RAM, for a push or a write of their key
 	Invalidations    uint64 // pushed by the servers: another client's writes, expiry, the servers' eviction
-	Epochs           uint64 // interruptions of a feed, after each of which copies are suspect
+	Epochs           uint64 // interruptions of a feed: copies are suspect after each
 	Reconnects       uint64
 	LeasesWon        uint64 // loads that this process was the one to do
 	LeaseWaits       uint64 // waits for another process's load

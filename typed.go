@@ -59,16 +59,16 @@ type TypedOptions[K comparable, V any] struct {
 	// does not: values of another version are not found. Default: 0.
 	Version int
 
-	// OnEvict is told of every entry of the namespace that leaves the Cache, as
+	// OnEvict is called for every entry of the namespace that leaves the Cache, as
 	// Options.OnEvict, beside it, and with key and value as they were set. Each typed
-	// cache of a namespace has its own; it is told until Close, also if
-	// the Typed is forgotten: make the Typed once. It is not told of entries that Clear has
+	// cache of a namespace has its own; it is called until Close, also if
+	// the Typed is forgotten: make the Typed once. It is not called for entries that Clear has
 	// removed, which leave later and unnoticed, nor of those whose key or value cannot be
 	// decoded, which Stats counts in Mismatches or DecodeErrors. Keys that are stored with
 	// AppendBinary need UnmarshalBinary. Default: nil, and then nothing is spent on it.
 	OnEvict func(key K, value V, cause Cause)
 
-	// OnEvictCauses are the causes that OnEvict is told of, as in Options.
+	// OnEvictCauses are the causes for which OnEvict is called, as in Options.
 	OnEvictCauses []Cause
 }
 

@@ -89,7 +89,7 @@ func New(tb TB, options ...Option) *Cache {
 }
 
 // Evict takes the value of a key out of the cache, and from its SSD, as if its room were
-// needed. It reports whether there was one. It asks the disk for nothing.
+// needed. It reports whether there was one. It reads nothing from the disk.
 func (c *Cache) Evict(key []byte) bool { return c.force().Evict(key) }
 
 // EvictAll is Evict of all keys, those of typed caches too. It reads the keys on the SSD:
@@ -97,14 +97,14 @@ func (c *Cache) Evict(key []byte) bool { return c.force().Evict(key) }
 func (c *Cache) EvictAll() { c.force().EvictAll() }
 
 // Demote takes the value of a key out of RAM. With an SSD it lies there when Demote
-// returns, so that the next read of it asks the disk; without one it is evicted. The disk
+// returns, so that the next read of it reads the disk; without one it is evicted. The disk
 // is waited for: let it stall afterwards. It reports whether RAM had a value.
 func (c *Cache) Demote(key []byte) bool { return c.force().Demote(is(key)) > 0 }
 
 // DemoteAll is Demote of all keys, those of typed caches too.
 func (c *Cache) DemoteAll() { c.force().Demote(all) }
 
-// Sweep takes what has expired out of RAM, and tells OnEvict, as the cache does by
+// Sweep takes what has expired out of RAM, and calls OnEvict, as the cache does by
 // itself once a second.
 func (c *Cache) Sweep() { c.force().Sweep() }
 

@@ -19,8 +19,8 @@ const (
 	Every  Ops = Reads | Writes | Syncs
 )
 
-// Disk is the SSD of a cache: files in memory, healthy until it is told otherwise. What it
-// is told adds up, and counts from then on. It is safe for concurrent use.
+// Disk is the SSD of a cache: files in memory, healthy until a method changes that. The
+// changes add up, and count from then on. It is safe for concurrent use.
 type Disk struct {
 	faulty *vfstest.Faulty
 

@@ -15,7 +15,7 @@
 //
 // # Words
 //
-//   - evict: take out of the cache, as if room were needed. OnEvict is told, with
+//   - evict: take out of the cache, as if room were needed. OnEvict is called, with
 //     firn.CauseCapacity, of what was in RAM.
 //   - demote: move from RAM to the SSD, as if room were needed.
 //   - sick: a disk that fails, stalls, is slow, full or returns wrong bytes, until Heal.

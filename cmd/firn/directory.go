@@ -18,7 +18,7 @@ type directory struct {
 	temporary bool
 }
 
-// makeDirectory prepares what o asks for: nothing, the directory that it names,
+// makeDirectory prepares what o requires: nothing, the directory that it names,
 // or a temporary one. If there is too little space for that, it says so on stderr
 // and does without.
 func makeDirectory(o firn.SSDOptions, stderr io.Writer) (directory, error) {
@@ -42,7 +42,7 @@ func makeDirectory(o firn.SSDOptions, stderr io.Writer) (directory, error) {
 }
 
 // freeSpace is the free space of a directory's file system, in bytes, where the
-// system tells.
+// system says.
 func freeSpace(dir string) (bytes int64, ok bool) {
 	fs, err := vfs.OSExisting(dir)
 	if err != nil {

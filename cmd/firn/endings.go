@@ -7,6 +7,6 @@ import (
 	"syscall"
 )
 
-// endings are the signals that ask the program to end. SIGPIPE is one of them:
-// nobody reads the output any more.
+// endings are the signals that end the program. SIGPIPE is one of them:
+// nothing reads the output any more.
 var endings = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE}

@@ -4,5 +4,5 @@ package main
 
 import "os"
 
-// endings are the signals that ask the program to end.
+// endings are the signals that end the program.
 var endings = []os.Signal{os.Interrupt}

@@ -62,7 +62,7 @@ func openDirectory(cmd *cli.Command) (dir string, fs vfs.FS, err error) {
 	return dir, fs, nil
 }
 
-// directoryError is an error of reading a directory as users are told.
+// directoryError is an error of reading a directory, in words for users.
 func directoryError(dir string, err error) error {
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -239,7 +239,7 @@ func snapshot(s *check.SnapshotInfo) string {
 	return fmt.Sprintf("%s records, %s places, %s", humanize.Comma(s.Records), humanize.Comma(int64(s.Places)), size(s.Bytes))
 }
 
-// newestSegments is how many are listed where not all are asked for.
+// newestSegments is how many are listed without -segments.
 const newestSegments = 16
 
 // printSegments lists the segments, the newest first.

@@ -19,7 +19,7 @@ import (
 	"github.com/firncache/firn/live"
 )
 
-// livePage shows the caches of a replay in a browser. Whoever asks before there is one waits.
+// livePage shows the caches of a replay in a browser. A request before there is one waits.
 // The caches stay open until the page is closed, so that their last figures can be seen.
 // A nil one shows nothing.
 type livePage struct {
@@ -100,12 +100,12 @@ func (p *livePage) show(trace string, open replay.OpenFunc) replay.OpenFunc {
 	}
 }
 
-// keptOpen is a store that somebody else closes.
+// keptOpen is a store that its owner closes.
 type keptOpen struct{ replay.Store }
 
 func (keptOpen) Close() error { return nil }
 
-// add begins the page anew, with one cache more: who looks at it comes back by itself when
+// add replaces the page by one with one cache more: a viewer reconnects by itself when
 // the stream of figures ends, and gets all of them.
 func (p *livePage) add(name string, cache *firn.Cache) {
 	trace, n := name, 1

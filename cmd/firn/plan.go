@@ -209,7 +209,7 @@ func printPlan(w io.Writer, a *plan.Answer) error {
 	return nil
 }
 
-// wholeSize shows a size in the largest unit of which it has ten or more,
+// wholeSize shows a size in the largest unit that it has ten or more of,
 // rounded up, in the form that flags take.
 func wholeSize(n int64) string {
 	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}

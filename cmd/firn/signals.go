@@ -8,7 +8,7 @@ import (
 	"github.com/firncache/firn/cmd/firn/replay/command"
 )
 
-// notify makes the endings come on a channel, but for those that the program was
+// notify makes the endings come on a channel, except those that the program was
 // started to ignore, by nohup for example.
 func notify() <-chan os.Signal {
 	signals := make(chan os.Signal, 2)

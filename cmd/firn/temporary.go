@@ -26,7 +26,7 @@ var temporary temporaries
 const (
 	// ownerFile is locked as long as the process lives that made the directory.
 	ownerFile = "owner.lock"
-	// staleAge is the age from which a directory that nobody holds is a left one:
+	// staleAge is the age from which a directory without a holder is a left one:
 	// one just made may not be locked yet.
 	staleAge = time.Minute
 )
@@ -69,7 +69,7 @@ func (t *temporaries) removeAll() {
 	defer t.mu.Unlock()
 	for dir, lock := range t.held {
 		delete(t.held, dir)
-		_ = removeHeld(lock) // the process ends, and nobody is left to be told
+		_ = removeHeld(lock) // the process ends, and can report nothing more
 	}
 }
 
@@ -86,7 +86,7 @@ func removeHeld(lock *flock.Flock) (err error) {
 }
 
 // removeStale removes the directories below parent, named prefix and more, that
-// were left by processes that were killed: nobody holds their locks. What cannot
+// were left by processes that were killed: their locks are free. What cannot
 // be removed, because it is another user's for example, stays.
 func removeStale(parent, prefix string) {
 	owners, err := filepath.Glob(filepath.Join(parent, prefix+"*", ownerFile))

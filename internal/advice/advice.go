@@ -16,8 +16,8 @@ import (
 type Curve struct {
 	Memory  string  // that changes with the size: "RAM", or "RAM and SSD"
 	Lower   bool    // there is a tier below Memory: what misses Memory is not yet a load
-	Evicts  bool    // the cache has evicted something for want of room
-	Loads   bool    // misses are loads, of which the time is known
+	Evicts  bool    // the cache has evicted something to make room
+	Loads   bool    // misses are loads, and their time is known
 	Doubt   float64 // loads a second that a difference has to exceed
 	Points  []Point // by rising size; one of them has Factor 1
 	Lacking string  // why there are no points
@@ -70,7 +70,7 @@ func (c *Curve) at(factor float64) *Point {
 	return nil
 }
 
-// differs reports whether a valid point can be told apart from the present size.
+// differs reports whether a valid point differs from the present size by more than its error.
 func differs(now, p *Point) bool {
 	return p.Valid && math.Abs(now.MissRatio-p.MissRatio) > p.Error
 }

@@ -35,7 +35,7 @@ func (c *Chain) Next() (seq uint64) {
 	return c.last
 }
 
-// Check tells which value a call found that began at a moment, and whether it may have.
+// Check says which value a call found that began at a moment, and whether it may have.
 func (c *Chain) Check(began uint64, value []byte) (seq uint64, err error) {
 	if seq, err = Sequence(c.Key, value); err != nil {
 		return 0, fmt.Errorf("key %x: %w", c.Key, err)

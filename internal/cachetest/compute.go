@@ -79,7 +79,7 @@ func (m *Machine) expect(key []byte, v version) {
 	m.mu.Unlock()
 }
 
-// wrote is called after a write, of which as tells whether it answered as it should, and gone
+// wrote is called after a write, where as says whether it answered as it should, and gone
 // whether it has removed the key.
 func (m *Machine) wrote(key []byte, err error, as, gone bool) {
 	m.settle([][]byte{key})

@@ -113,9 +113,9 @@ func (m *Machine) Evicted(key, value []byte, cause Cause) {
 	m.held[string(key)] = slices.Delete(held, i, i+1)
 }
 
-// leaves is which of a key's versions an event tells of: what was deleted is the
+// leaves is which of a key's versions an event is about: what was deleted is the
 // newest, anything else the oldest. But the event of an expired one may be on
-// its way in the Store's goroutine, and then one that came later is told first.
+// its way in the Store's goroutine, and then one that came later is reported first.
 func (m *Machine) leaves(held []version, value []byte, cause Cause) int {
 	if cause == Deleted {
 		return len(held) - 1
@@ -176,7 +176,7 @@ func (m *Machine) Shortened(key []byte, ttl time.Duration) {
 }
 
 // settle is called after a write: of each key at most one entry may be left,
-// besides expired ones of which the event is on its way.
+// besides expired ones whose event is on its way.
 func (m *Machine) settle(keys [][]byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -214,7 +214,7 @@ func (m *Machine) Step(src Source) error {
 }
 
 // Finish compares everything, and clears the store: then everything that ever
-// was there has left, and was told.
+// was there has left, and was reported.
 func (m *Machine) Finish() error {
 	m.mu.Lock()
 	m.op = "at the end"

@@ -385,7 +385,7 @@ func (m *Machine) clear() {
 	}
 }
 
-// setBytes asks for a quarter of the first budget to four times as much; that may be
+// setBytes requests a quarter of the first budget to four times as much; that may be
 // refused, and then everything stays as it was.
 func (m *Machine) setBytes() {
 	n := m.start/4 + int64(m.src.Below(int(m.start)))*15/4

@@ -30,7 +30,7 @@ func (r *Register) Ack(seq uint64) { r.acked.Store(seq) }
 // Acked is the last write that was acknowledged; a read notes it before it begins.
 func (r *Register) Acked() uint64 { return r.acked.Load() }
 
-// CheckRead tells whether a read that began after write acked was acknowledged
+// CheckRead reports whether a read that began after write acked was acknowledged
 // may return value.
 func (r *Register) CheckRead(acked uint64, value []byte) error {
 	seq, err := Sequence(r.Key, value)

@@ -12,8 +12,8 @@ import (
 // Tick is how often a coarse time advances.
 const Tick = 50 * time.Millisecond
 
-// Unknown is a coarse time that nobody keeps. It is so late that a goroutine that
-// compares with it has to ask for the exact one.
+// Unknown is a coarse time that is not kept. It is so late that a goroutine that
+// compares with it has to read the exact one.
 const Unknown = math.MaxInt64 / 2
 
 // Millis is the process's monotonic time in milliseconds, above 0. The time in which the machine
@@ -30,7 +30,7 @@ func Aligned(t time.Time) time.Time {
 }
 
 // InBubble reports whether the caller is in a bubble of testing/synctest, where
-// Millis makes no sense: time begins anew there, in the year 2000.
+// Millis makes no sense: time begins again there, in the year 2000.
 func InBubble() bool {
 	ms := Millis()
 	return ms <= 0 || ms > 20*365*24*time.Hour.Milliseconds()

@@ -28,7 +28,7 @@ func (s *suspension) note() {
 }
 
 // Machine is the time of the machine since it was started, in milliseconds, suspended or
-// not: the same for all its processes, and set by nobody. It is 0 where the system has no such
+// not: the same for all its processes, and never set. It is 0 where the system has no such
 // clock.
 func Machine() int64 {
 	machine, _ := lookAtClocks()

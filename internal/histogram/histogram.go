@@ -3,7 +3,7 @@
 //
 // Terminology:
 //
-//   - scale: which durations are told apart. It has a unit, and reaches 268 million of them.
+//   - scale: which durations it distinguishes. It has a unit, and reaches 268 million of them.
 //   - bucket: the durations up to a bound, and above the one before. There are 8 to a
 //     doubling, and below 8 units one to a unit.
 //   - bound: the largest duration of a bucket. A unit doubled so and so often is one.
@@ -25,7 +25,7 @@ const (
 	Buckets = (doublings-logPer+1)*perDoubling + 1
 )
 
-// Scale is which durations a histogram tells apart.
+// Scale is which durations a histogram distinguishes.
 type Scale uint8
 
 // The scales.

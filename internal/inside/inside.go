@@ -1,5 +1,5 @@
-// Package inside is what package live shows of a cache beyond its Stats. Package firn says
-// here how, and nobody else is told: the figures change with the machinery.
+// Package inside is what package live shows of a cache beyond its Stats. Package firn sets
+// its functions; the figures change with the machinery.
 package inside
 
 import (

@@ -67,11 +67,11 @@ func millis(d time.Duration) int64 { return int64((d + time.Millisecond - 1) / t
 // Config is the configuration of a Group.
 type Config struct {
 	Options
-	TTL   time.Duration // of values whose loader asks for no other
+	TTL   time.Duration // of values whose loader sets no other
 	Slide time.Duration // the TTL of values whose deadlines slide; 0: none do
 	Log   *slog.Logger  // nil: slog.Default
 
-	// Start begins the span of a loader's call, as firn.Tracer has it; nil: nobody traces.
+	// Start begins the span of a loader's call, as firn.Tracer has it; nil: no tracing.
 	Start func(ctx context.Context, keys int, background bool) (loading context.Context, end func(error))
 }
 

@@ -55,7 +55,7 @@ func (c *loaderContext) Value(key any) any {
 		return c.directives
 	}
 	if std := c.ended(); std != nil {
-		if v := std.Value(key); v != nil { // context.Cause asks
+		if v := std.Value(key); v != nil { // context.Cause looks it up
 			return v
 		}
 	}

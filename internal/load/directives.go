@@ -12,7 +12,7 @@ import (
 // travel in its context.
 type directives struct {
 	of     *Group
-	within *directives // of the loader that asked for the load; nil: none did
+	within *directives // of the loader that began the load; nil: none did
 	call   *loaderCall
 
 	mu     sync.Mutex
@@ -43,8 +43,8 @@ func SetTTL(ctx context.Context, ttl time.Duration) error {
 	return nil
 }
 
-// SetNote keeps a note for the loader whose context ctx is, which asks for it by Note. The
-// loaders that it asks for do not get it.
+// SetNote keeps a note for the loader whose context ctx is, which reads it by Note. The
+// loads that this loader begins do not get it.
 func SetNote(ctx context.Context, note any) {
 	d := directivesOf(ctx)
 	d.mu.Lock()
@@ -79,7 +79,7 @@ func (d *directives) negative() []byte {
 	return d.tags
 }
 
-// directivesOf are those of the loader whose context ctx is; nil if it is nobody's.
+// directivesOf are those of the loader whose context ctx is; nil if it is not a loader's.
 func directivesOf(ctx context.Context) *directives {
 	d, _ := ctx.Value(directivesKey{}).(*directives)
 	return d
@@ -99,7 +99,7 @@ func (d *directives) get(usual time.Duration) time.Duration {
 // inside reports whether d are those of a loader of this group.
 func (d *directives) inside(g *Group) bool { return d != nil && d.of == g }
 
-// around reports whether asker is this very loader, or one that was asked on its
+// around reports whether asker is this very loader, or one that was called on its
 // behalf.
 func (d *directives) around(asker *directives) bool {
 	for a := asker; a != nil; a = a.within {

@@ -9,9 +9,9 @@
 //   - shard: the flights of the keys whose hashes end alike, guarded by its mutex.
 //   - call: one call of a loader, for the flights of one key or of many.
 //   - join: begin to wait for a flight that is there.
-//   - forget: let a flight be found by nobody any more, and its value not be stored.
-//   - abandoned: said of a flight that nobody wants: flight.go says when. A call of which
-//     all flights are is cancelled.
+//   - forget: hide a flight from later callers, and do not store its value.
+//   - abandoned: a flight without callers: flight.go says when. A call whose
+//     flights all are is cancelled.
 //   - refresh: a load of a key that has a value; mostly in the background.
 //   - stale: past its deadline, and still an answer, for as long as the options say.
 //   - negative entry: a remembered ErrNotFound.
@@ -31,7 +31,7 @@
 //	group.go         Group: the loads under way, in shards
 //	load.go          a load from the miss to the answer
 //	multi.go         the loads of a batch
-//	shared.go        what a call asks the shared tier before its loader; waits for processes
+//	shared.go        the shared tier, read before the loader; waits for processes
 //	lease.go         leases: held, released; calls that are split for them
 //	refresh.go       Refresh, and refreshes in the background
 //	flight.go        the states of a load, in a picture; when its call is cancelled
@@ -46,5 +46,5 @@
 //	failures.go      the last loads that failed: pauses, remembered errors
 //	lifetimes.go     deadlines: jitter, and when a value needs a refresh
 //	stats.go         counters
-//	logger.go        what no caller is told
+//	logger.go        log lines for what no caller sees
 package load

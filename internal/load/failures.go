@@ -6,7 +6,7 @@ import (
 )
 
 // failures are the last loads of a shard's keys that failed: a ring, so that a source that
-// is down takes no more memory the more keys are asked for. The oldest makes room for the
+// is down takes no more memory the more keys are read. The oldest makes room for the
 // next. Guarded by the shard's mu.
 type failures struct {
 	hashes [maxFailures]uint64 // apart, so that a search reads little
@@ -24,7 +24,7 @@ type failure struct {
 const (
 	// maxFailures is how many failures a shard remembers: with 64 shards, 4096 keys.
 	maxFailures = 64
-	// maxFailedKey is the longest key of which a failure is remembered, in bytes.
+	// maxFailedKey is the length of the longest key whose failure is remembered, in bytes.
 	maxFailedKey = 1 << 10
 )
 
@@ -101,7 +101,7 @@ func (g *Group) lastFailureLocked(s *shard, hash uint64, key []byte, millis int6
 }
 
 // joinPaused is joinOrBegin for a caller who is to get the error of the last load, unless
-// another process has stored a value since: the shared tier is asked, and nothing loaded.
+// another process has stored a value since: the shared tier is read, and nothing loaded.
 func (g *Group) joinPaused(ctx context.Context, hash uint64, key []byte, load loader, remembered error) (*flight, error) {
 	var call *loaderCall
 	f, err := g.joinOrBegin(ctx, hash, key, &call)
@@ -112,8 +112,8 @@ func (g *Group) joinPaused(ctx context.Context, hash uint64, key []byte, load lo
 	return f, err
 }
 
-// pausedAnswer is the answer of a key of which nothing fresh is there, and of which a load
-// failed a moment ago, in place of another load: the value that has expired, under
+// pausedAnswer is the answer for a key without a fresh value, whose load
+// failed a moment ago: the value that has expired, under
 // StaleIfError, or the error, under ErrorTTL.
 func (g *Group) pausedAnswer(ctx context.Context, hash uint64, dst, key []byte) (v []byte, ok bool, err error) {
 	last, ok := g.lastFailure(hash, key, max(millis(g.cfg.Retry()), millis(g.cfg.ErrorTTL)))
@@ -128,7 +128,7 @@ func (g *Group) pausedAnswer(ctx context.Context, hash uint64, dst, key []byte) 
 		}
 	}
 	if g.within(last.at, millis(g.cfg.ErrorTTL)) {
-		if !g.store.HasShared() { // which joinPaused asks
+		if !g.store.HasShared() { // else joinPaused reads it
 			g.count.errorHits.Add(1)
 		}
 		return dst, true, last.err

@@ -9,7 +9,7 @@ import (
 	"github.com/firncache/firn/internal/tiered"
 )
 
-// flight is the load of one key. Its fields are guarded by its shard's mu, but for
+// flight is the load of one key. Its fields are guarded by its shard's mu, except
 // those that do not change, for watch, which guards itself, and for result, which is set
 // before done is closed.
 //
@@ -19,17 +19,17 @@ import (
 //	| joinable                   |   written, or its last     | forgotten                 |
 //	| callers find it by its key |   caller left and it does  | its watch is void: its    |
 //	'-------------|--------------'   not go on (goesOn) ----> | value will not be stored; |
-//	              |                                           | later callers load anew   |
+//	              |                                           | later callers begin a load|
 //	              |                                           '-----|---------------|-----'
 //	              |                                             end |               | the last caller leaves
 //	              | end: the answer is stored; or endEarly:         |               v
 //	              | Close, HardTimeout                              |    .---------------------.
 //	              |                                                 |    | abandoned           |  when all of a call are,
-//	              |                                                 |    | nobody is counted   |  its loader's context is
-//	              |                                                 |    | who waits           |  cancelled
+//	              |                                                 |    | no callers wait     |  its loader's context is
+//	              |                                                 |    |                     |  cancelled
 //	              |                                                 |    '----------|----------'
 //	.-------------v-------------------------------------------------v---------------v---------.
-//	| ended: result is set, done is closed; whoever waits has the answer                      |
+//	| ended: result is set, done is closed; all waiters have the answer                       |
 //	'-----------------------------------------------------------------------------------------'
 //
 // A load is wanted by those who wait for it, whom callers counts. Without them it goes
@@ -77,7 +77,7 @@ type loaderCall struct {
 	waits      int         // for other processes
 	impatient  bool        // it has waited for long enough
 	remembered error       // of a paused call: that of the load that failed
-	dropped    ram.Evicted // what left the cache when the shared tier was asked
+	dropped    ram.Evicted // what left the cache when the shared tier was read
 
 	// Of a call for one key, as most are, the parts that others allocate.
 	flight    flight
@@ -111,7 +111,7 @@ func (call *loaderCall) keys() [][]byte {
 	return keys
 }
 
-// goesOn reports whether a load that nobody waits for goes on. The caller holds mu of
+// goesOn reports whether a load without callers goes on. The caller holds mu of
 // its shard.
 func (f *flight) goesOn(cancelUnwanted bool) bool {
 	return (f.background || !cancelUnwanted && f.call.called.Load()) && !(f.watch.Voided() && (f.lease == nil || !f.lease.Held()))
@@ -124,7 +124,7 @@ func (f *flight) inBackground() bool {
 	return f.background
 }
 
-// abandon says that nobody wants a load any more, and cancels its call with the
+// abandon marks a load as without callers, and cancels its call with the
 // last one. The caller holds mu of its shard.
 func (f *flight) abandon() {
 	if f.abandoned {

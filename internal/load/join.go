@@ -132,7 +132,7 @@ func (g *Group) begin(ctx context.Context, asker *directives, hash uint64, key [
 }
 
 // newCall makes a call that keeps the values of ctx, but not its end. Asker is the
-// loader that asks for it, nil for anybody else.
+// loader that begins it, nil for all others.
 func (g *Group) newCall(ctx context.Context, asker *directives) *loaderCall {
 	call := &loaderCall{of: g, directives: directives{of: g, within: asker}, slot: g.limiter.newSlot(asker.inside(g))}
 	call.directives.call = call
@@ -163,7 +163,7 @@ func (f *flight) leaveRunning(ctx context.Context) {
 	}
 }
 
-// keyWritten forgets a load of which the key was written.
+// keyWritten forgets a load whose key was written.
 func (f *flight) keyWritten() {
 	f.shard.mu.Lock()
 	defer f.shard.mu.Unlock()
@@ -171,7 +171,7 @@ func (f *flight) keyWritten() {
 }
 
 // forget hides a load from later callers, keeps its value from being stored, and
-// abandons it if nobody waits for it. The caller holds mu of its shard.
+// abandons it if it was the last. The caller holds mu of its shard.
 func (f *flight) forget() {
 	f.watch.Void()
 	if s := f.shard; s.joinable[string(f.key)] == f {
@@ -204,7 +204,7 @@ func (g *Group) end(f *flight, res result) (awaited bool) {
 	awaited = f.underWay() && f.callers > 0
 	g.endLocked(f, res)
 	f.shard.mu.Unlock()
-	g.store.Unwatch(&f.watch) // not before nobody can join: a write would not be noticed
+	g.store.Unwatch(&f.watch) // only when no caller can join: a write would not be noticed
 	return awaited
 }
 
@@ -225,7 +225,7 @@ func (g *Group) endLocked(f *flight, res result) {
 }
 
 // endEarly ends the loads of a call without waiting for the loader, or for what it
-// returned to be stored: its time is over, or nobody waits any more. A value that
+// returned to be stored: its time is over, or its last caller has left. A value that
 // came in time is an answer, if not a stored one. Other processes may load from then on.
 func (g *Group) endEarly(call *loaderCall, why error) {
 	for _, f := range call.flights {

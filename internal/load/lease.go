@@ -56,7 +56,7 @@ func (g *Group) releaseLeases(call *loaderCall) {
 	}
 }
 
-// leaveToOther ends a refresh that another process does, if nobody waits for it, and lets
+// leaveToOther ends a refresh that another process does, if it has no callers, and lets
 // none begin here for RetryAfter.
 func (g *Group) leaveToOther(f *flight) bool {
 	f.shard.mu.Lock()

@@ -18,7 +18,7 @@ import (
 //
 // A value whose whole life is shorter would be refreshed from the beginning, and
 // be loaded over and over. Its deadline is made odd, and those of others even: so
-// needsRefresh can tell, on the SSD too, as the clock offset is even.
+// needsRefresh sees it, on the SSD too, as the clock offset is even.
 //
 // Where deadlines slide, those of values that live for Sliding are even, and those of others,
 // of the same length even, are made odd, and stay: see package ram.
@@ -55,7 +55,7 @@ func ttlError(ttl time.Duration) error {
 // Jitters reports whether Jittered takes anything away.
 func (l *lifetimes) Jitters() bool { return l.jitter != 0 }
 
-// Jittered takes a random part of a TTL away, but for tiered.Forever.
+// Jittered takes a random part of a TTL away, except of tiered.Forever.
 func (l *lifetimes) Jittered(ttl time.Duration) time.Duration {
 	if l.jitter == 0 || ttl == tiered.Forever {
 		return ttl

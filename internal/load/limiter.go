@@ -25,7 +25,7 @@ func (l *limiter) open(n int) {
 	}
 }
 
-// newSlot makes the slot of a call. One that is asked for by a loader is free, so
+// newSlot makes the slot of a call. That of a load that a loader begins is free, so
 // that no loader waits for its own slot.
 func (l *limiter) newSlot(free bool) slot {
 	if l.slots == nil {

@@ -27,7 +27,7 @@ func (g *Group) Load(ctx context.Context, dst, key []byte, load Func) ([]byte, e
 	}
 }
 
-// loadOnce looks for a value that somebody stored meanwhile, f is nil then, and
+// loadOnce looks for a value that was stored meanwhile, f is nil then, and
 // otherwise waits for a load of the key.
 func (g *Group) loadOnce(ctx context.Context, hash uint64, dst, key []byte, load loader) (v []byte, f *flight, err error) {
 	switch v, state := g.peekForLoad(ctx, hash, dst, key); state {
@@ -76,7 +76,7 @@ func (g *Group) outdated(f *flight, before uint64, value []byte, err error) bool
 
 // start begins a call of a loader, and returns for how many keys. A load of one of its
 // keys may have ended after the caller had looked into the cache and before it joined:
-// recheck tells, and the key is left out.
+// recheck sees it, and the key is left out.
 func (g *Group) start(call *loaderCall, load loader, why purpose) (n int) {
 	absent := call.flights[:0]
 	for _, f := range call.flights {
@@ -116,7 +116,7 @@ func (g *Group) run(call *loaderCall) {
 			p = &panicked{recover(), debug.Stack()}
 		}
 		if why := call.ctx.why(); err != nil && why != nil {
-			err = why // the loader was told to stop
+			err = why // the loader's context has ended
 		}
 		g.limiter.release(&call.slot)
 		ev, unstored, awaited := g.complete(call, values, err, p)
@@ -125,7 +125,7 @@ func (g *Group) run(call *loaderCall) {
 		g.releaseLeases(call)
 		call.dropped.Notify() // may call the user, as the next two may: after the callers have their value
 		ev.Notify()
-		g.log.tell(unstored)
+		g.log.noteUnstored(unstored)
 		if p != nil && !awaited {
 			g.log.panicked(p, g.store.Now())
 		}
@@ -155,7 +155,7 @@ func (g *Group) timed(call *loaderCall) (values [][]byte, err error) {
 	return values, err
 }
 
-// errPanicked is what a span is told of a loader that did not return.
+// errPanicked ends the span of a loader that did not return.
 var errPanicked = errors.New("firn: the loader panicked")
 
 // complete ends the loads of a call: each value is stored first, so that no load of

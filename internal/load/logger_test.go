@@ -21,7 +21,7 @@ func TestUnstoredIsLoggedOnce(t *testing.T) {
 		var lines bytes.Buffer
 		l := logger{to: slog.New(slog.NewTextHandler(&lines, nil))}
 		for range 2 {
-			l.tell(fmt.Errorf("wrapped: %w", err))
+			l.noteUnstored(fmt.Errorf("wrapped: %w", err))
 		}
 		got := lines.String()
 		if n := strings.Count(got, "\n"); (n == 0) != (want == "") || n > 1 || !strings.Contains(got, want) {

@@ -23,8 +23,8 @@ func (g *Group) LoadMulti(ctx context.Context, found *tiered.Values, keys [][]by
 	return nil
 }
 
-// LoadMissing loads the values that are missing, with one call of load but for
-// those that another load fetches already. It writes the values anew: what was
+// LoadMissing loads the values that are missing, with one call of load, except
+// those that another load fetches already. It writes all values of the batch: what was
 // found, and what is loaded, in the order of the keys.
 func (g *Group) LoadMissing(ctx context.Context, found *tiered.Values, keys [][]byte, load MultiFunc) error {
 	if err := ctx.Err(); err != nil {

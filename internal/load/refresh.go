@@ -29,7 +29,7 @@ func (g *Group) Refresh(ctx context.Context, dst, key []byte, load Func) ([]byte
 			return dst, ctx.Err()
 		}
 		if key = f.key; f.number <= before || f.result.cached { // the caller's buffer may have been used
-			continue // it may have asked the source before the call, or not at all
+			continue // it may have read the source before the call, or not at all
 		}
 		if f.result.panicked != nil {
 			panic(f.result.panicked)
@@ -41,7 +41,7 @@ func (g *Group) Refresh(ctx context.Context, dst, key []byte, load Func) ([]byte
 	}
 }
 
-// RefreshInBackground loads anew those of the keys that nobody loads already. It
+// RefreshInBackground reloads those of the keys that have no load under way. It
 // does not wait: if no more loads may run, it leaves the keys to later callers.
 func (g *Group) RefreshInBackground(ctx context.Context, keys [][]byte, load MultiFunc) {
 	g.refreshInBackground(ctx, keys, loader{many: load})
@@ -70,7 +70,7 @@ func (g *Group) RefreshFound(ctx context.Context, key []byte, load Func) {
 	g.refreshInBackground(ctx, [][]byte{key}, loader{one: load})
 }
 
-// needRefresh lists those of the keys of which a value was found and needs a
+// needRefresh lists those of the keys whose value was found and needs a
 // refresh.
 func (g *Group) needRefresh(found *tiered.Values, keys [][]byte) (due [][]byte) {
 	for i, key := range keys {

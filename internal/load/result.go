@@ -14,10 +14,10 @@ type result struct {
 	unstored error // why it could not be stored
 	panicked *panicked
 	cached   bool // it was found in the cache, or left to another process: nothing was loaded
-	closed   bool // the cache was closed: err is ErrClosed, and nobody's failure
+	closed   bool // the cache was closed: err is ErrClosed, and no failure
 }
 
-// isFailure tells an error that says nothing about the value from an answer.
+// isFailure separates an error that says nothing about the value from an answer.
 func isFailure(err error) bool { return err != nil && !errors.Is(err, tiered.ErrNotFound) }
 
 // failedToStore reports whether a value could not be stored of a cache that is open.

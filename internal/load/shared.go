@@ -8,7 +8,7 @@ import (
 	"github.com/firncache/firn/internal/tiered"
 )
 
-// purpose is why a call was made: what answers its keys instead of a load.
+// purpose is why a call was made, and so which answers its keys have instead of a load.
 type purpose uint8
 
 const (
@@ -22,11 +22,11 @@ const (
 	// maxWaits is how often a call waits for other processes' loads of its keys, one after
 	// the other, before it loads them itself.
 	maxWaits = 3
-	// maxRequests is how many keys of a call the shared tier is asked for at a time.
+	// maxRequests is how many keys of a call are requested of the shared tier at a time.
 	maxRequests = 64
 )
 
-// askShared asks the shared tier for the keys of a call, before its loader is called. What
+// askShared reads the keys of a call from the shared tier, before its loader is called. What
 // it has is an answer; a key that another process loads is waited for:
 //
 //	            .-> answered: the load ends, nothing is loaded
@@ -34,7 +34,7 @@ const (
 //	a lease     '-> leased by another process: wait, and ask again; in a call of its own
 //	                if the rest is to be loaded here
 //
-// A lease is only asked for with a slot: nobody is to wait for a load that waits itself. Who
+// A lease is only requested with a slot: no load waits for one that waits itself. Who
 // waits for another process holds none. It reports false if nothing is left to load.
 func (g *Group) askShared(call *loaderCall) bool {
 	for call.ctx.why() == nil {
@@ -63,7 +63,7 @@ func (g *Group) askShared(call *loaderCall) bool {
 	return true
 }
 
-// asked is what came of asking for one key.
+// asked says how the shared tier answered for one key.
 type asked uint8
 
 const (
@@ -73,7 +73,7 @@ const (
 	awaited               // another process loads it
 )
 
-// askAll asks for the keys of a call. Those that are answered leave it, as do those that
+// askAll requests the keys of a call. Those that are answered leave it, as do those that
 // another process loads, if there is time to wait: these it returns.
 func (g *Group) askAll(call *loaderCall, leases bool) (waiting []*flight) {
 	came, dropped := make([]asked, len(call.flights)), make([]ram.Evicted, len(call.flights))
@@ -97,7 +97,7 @@ func (g *Group) askAll(call *loaderCall, leases bool) (waiting []*flight) {
 	return waiting
 }
 
-// askOne asks for one key. What is found is kept as a copy: a stale value may be the answer
+// askOne requests one key. What is found is kept as a copy: a stale value may be the answer
 // later, if the load fails or is late. What leaves the cache for it is added to ev.
 func (g *Group) askOne(call *loaderCall, f *flight, leases bool, ev *ram.Evicted) asked {
 	how := tiered.AskValue

@@ -30,7 +30,7 @@ type counters struct {
 	paused, errorHits, notModified          atomic.Uint64
 }
 
-// ended counts how a load ended that somebody wanted.
+// ended counts how a load with callers ended.
 func (n *counters) ended(res result) {
 	switch {
 	case res.closed, res.cached:

@@ -12,7 +12,7 @@ import (
 // returns why that could not be done. If the key was written since the load began,
 // or the load was abandoned, it does nothing. A value that is obsolete already is not
 // stored. It may wait, for room or for the SSD, and is called with no lock held. Whatever
-// leaves the cache for it is added to ev, so that nobody is told before the callers have
+// leaves the cache for it is added to ev, so that OnEvict is not called before the callers have
 // their value.
 func (g *Group) storeResult(f *flight, res *result, ev *ram.Evicted) error {
 	if res.panicked != nil || isFailure(res.err) {
@@ -44,8 +44,8 @@ func (g *Group) storeValue(f *flight, value []byte, ttl time.Duration, ev *ram.E
 }
 
 // storeNegative remembers for NegativeTTL that a key has no value. It is a record
-// like others, of which the value is the tags, that the tiers hide: its deadline is negative. So
-// it shares the budget, is evicted when nobody asks for it, and ends with any
+// like others, whose value is the tags, and which the tiers hide: its deadline is negative. So
+// it shares the budget, is evicted when it is not read, and ends with any
 // write of its key. It does not go to the SSD.
 func (g *Group) storeNegative(f *flight, ev *ram.Evicted) error {
 	return g.setIf(f, f.call.directives.negative(), -(g.store.Now() + millis(g.cfg.NegativeTTL)), ev)

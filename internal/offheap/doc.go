@@ -1,14 +1,14 @@
 // Package offheap owns memory that Go's garbage collector never scans, and is
-// the only package of firn that uses unsafe or maps memory, but for internal/uring,
+// the only package of firn that uses unsafe or maps memory, except internal/uring,
 // which shares some with the kernel, and internal/vfs, which attaches some that
 // outlives the process.
 //
 // A Region is a contiguous range of anonymous memory, reserved at once and
 // backed by physical pages only where it was touched; or, made by Over, memory
-// that somebody else gave. Everything else in the package is a way to look at a
+// that its owner gave. Everything else in the package is a way to look at a
 // Region's bytes: At and Bytes give typed views, CopyIn, CopyOut and Equal move
 // bytes that another goroutine may overwrite at the same moment, and the fences
-// order those copies against the checks that tell whether they were torn. Apart
+// order those copies against the checks for torn ones. Apart
 // from that, plain.go looks at Go values of plain types, because unsafe has no
 // other home.
 //

@@ -16,8 +16,8 @@ func LoadFence()
 //go:noescape
 func StoreFence()
 
-// StoreRelease32 stores v so that whoever reads it also sees every earlier store.
+// StoreRelease32 stores v so that a reader of it also sees every earlier store.
 func StoreRelease32(p *atomic.Uint32, v uint32) { p.Store(v) }
 
-// StoreRelease64 stores v so that whoever reads it also sees every earlier store.
+// StoreRelease64 stores v so that a reader of it also sees every earlier store.
 func StoreRelease64(p *atomic.Uint64, v uint64) { p.Store(v) }

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// Over is a Region over memory that somebody else gives, and takes back when nobody
+// Over is a Region over memory that its owner gives, and takes back when nothing
 // touches the Region any more: Release does nothing. The memory begins at a multiple
 // of 8, and is not empty.
 func Over(b []byte) *Region {

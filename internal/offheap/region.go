@@ -13,7 +13,7 @@ type Region struct {
 	base  unsafe.Pointer
 	size  uint64
 	heap  []byte // keeps a heap-backed region alive; nil when mapped
-	given bool   // by Over, and not Own: somebody else's
+	given bool   // by Over, and not Own: not the region's
 	huge  atomic.Bool
 }
 
@@ -76,7 +76,7 @@ func Free(b []byte) error {
 }
 
 // Release returns the address space to the system. The caller must know that
-// nobody will touch the region again, not even to read. Memory that was given stays.
+// nothing will touch the region again, not even to read. Memory that was given stays.
 func (r *Region) Release() error {
 	if r.base == nil || r.heap != nil || r.given {
 		return nil // the collector frees a heap-backed region

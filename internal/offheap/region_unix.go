@@ -67,7 +67,7 @@ func (r *Region) punch(off, n uint64) bool {
 	return adviceAvailable(adviceRemove) && r.advise(off, n, adviceRemove) == nil
 }
 
-// AdviseHuge asks for huge pages in [off, off+n). It is a wish: Huge tells
+// AdviseHuge requests huge pages in [off, off+n). It is a wish: Huge reports
 // whether the system took it.
 func (r *Region) AdviseHuge(off, n uint64) {
 	if adviceAvailable(adviceHuge) && r.advise(off, n, adviceHuge) == nil {

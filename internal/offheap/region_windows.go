@@ -41,7 +41,7 @@ func (r *Region) Prefault(off, n uint64) error {
 	return nil
 }
 
-// decommit tells the system that the bytes of [off, off+n) are not needed; it
+// decommit lets the system know that the bytes of [off, off+n) are not needed; it
 // takes their memory when it is short.
 func (r *Region) decommit(off, n uint64) error {
 	const page = 4096

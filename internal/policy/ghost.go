@@ -14,7 +14,7 @@ import "math/bits"
 //	newest                                  oldest
 //
 // A new fingerprint pushes the others along and the oldest out, so the place
-// of a fingerprint tells its age: every place stands for as many evictions as
+// of a fingerprint gives its age: every place stands for as many evictions as
 // there are buckets. Two keys with one fingerprint in one bucket, about one
 // lookup in 2000, cost a wrong lane and nothing else.
 type Ghosts struct {
@@ -53,7 +53,7 @@ const (
 // got its first record as its stamp.
 func (g *Ghosts) Clock() uint32 { return g.clock }
 
-// Evict is told of every eviction. It remembers the key if it was in Small: one
+// Evict notes an eviction. It remembers the key if it was in Small: one
 // from Main has shown that it does not come back soon.
 func (g *Ghosts) Evict(from Lane, hash uint64) {
 	if from == Main {
@@ -67,7 +67,7 @@ func (g *Ghosts) Evict(from Lane, hash uint64) {
 }
 
 // Take forgets a key and returns its age since eviction, in evictions. ok
-// tells whether there was a ghost of it.
+// reports whether there was a ghost of it.
 func (g *Ghosts) Take(hash uint64) (age uint32, ok bool) {
 	bucket, fingerprint := g.place(hash)
 	for i, w := range bucket {
@@ -122,7 +122,7 @@ func match16(w, x uint64) int {
 //
 // A key enters Main if it was away for less than three quarters of the time
 // that Main's tail has been there: the quarter makes up for the vagueness of a
-// ghost's age, lest the keys of a loop push each other out.
+// ghost's age, or the keys of a loop would push each other out.
 func (g *Ghosts) Lane(hash uint64, small, main uint32) Lane {
 	age, ok := g.Take(hash)
 	away, stayed := uint64(age+(g.clock-small)), uint64(g.clock-main)

@@ -8,7 +8,7 @@ import (
 )
 
 // Tuner chooses a cache's setting by the hits of its shadows. It is safe for
-// concurrent use; a read of the cache only asks [Tuner.Sampled] and, for one key in
+// concurrent use; a read of the cache only calls [Tuner.Sampled] and, for one key in
 // 16 at most, calls [Tuner.Hit], which takes no lock.
 //
 // Some dozens of keys stand for a cache. One that is so small that a 16th part of its
@@ -28,7 +28,7 @@ type Tuner struct {
 	capacity int  // keys that a shadow holds; 0 while the cache fills
 	pending  int  // requests since the last choice
 	changes  uint64
-	others   uint64 // mask of the keys whose reads somebody else wants to be told of
+	others   uint64 // mask of the keys whose reads are reported elsewhere too
 }
 
 const (
@@ -107,7 +107,7 @@ func (t *Tuner) Changes() uint64 {
 	return t.changes
 }
 
-// Sampled tells whether the reads of a key are to be reported, to Hit and to whom [Tuner.Share]
+// Sampled reports whether the reads of a key are to be reported, to Hit and to whom [Tuner.Share]
 // was called for.
 //
 // The masks cover the lowest bits, so keys are chosen by bits of their hash that are
@@ -115,7 +115,7 @@ func (t *Tuner) Changes() uint64 {
 // index (the lower half) and tags (from bit 32) have equal parts of the sample.
 func (t *Tuner) Sampled(hash uint64) bool { return (hash^hash>>32)&t.mask.Load() == 0 }
 
-// inSample tells whether the shadows are to see the requests of a key. It holds for
+// inSample reports whether the shadows are to see the requests of a key. It holds for
 // all keys that are [Tuner.Sampled].
 func (t *Tuner) inSample(hash uint64) bool { return (hash^hash>>32)&t.sample.Load() == 0 }
 
@@ -127,10 +127,10 @@ func (t *Tuner) Hit(hash uint64) {
 	}
 }
 
-// seesReads tells whether Hit is of consequence for a key.
+// seesReads reports whether Hit is of consequence for a key.
 func (t *Tuner) seesReads(hash uint64) bool { return (hash^hash>>32)&t.reads.Load() == 0 }
 
-// Share has Sampled be true also of keys that a mask has, which somebody else wants to be told of.
+// Share makes Sampled true also of the keys of a mask, whose reads are reported elsewhere too.
 func (t *Tuner) Share(mask uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -139,7 +139,7 @@ func (t *Tuner) Share(mask uint64) {
 }
 
 // Insert reports that a key was absent and is being stored. entries is the number of
-// records in the cache, and filling says that nothing has been evicted for want of
+// records in the cache, and filling says that nothing has been evicted for lack of
 // space yet.
 func (t *Tuner) Insert(hash uint64, entries int64, filling bool) {
 	if t.size == 0 || !t.inSample(hash) {
@@ -166,8 +166,8 @@ func (t *Tuner) Request(hash uint64, entries int64, filling, present bool) {
 	t.request(hash, 1, filling)
 }
 
-// Drained reports a record at its lane's tail, before [Setting.Next] is asked about it:
-// its frequency stands for the reads of a key in the sample that Hit is not told of.
+// Drained reports a record at its lane's tail, before [Setting.Next] decides about it:
+// its frequency stands for the reads of a key in the sample that Hit does not see.
 func (t *Tuner) Drained(hash uint64, frequency uint8) {
 	if frequency == 0 || t.size == 0 || !t.inSample(hash) || t.seesReads(hash) {
 		return
@@ -180,10 +180,10 @@ func (t *Tuner) Drained(hash uint64, frequency uint8) {
 }
 
 // lateWeight is what a hit counts that the shadows see late. A record that goes round in
-// its lane keeps some of its frequency, so that part of it is told of twice.
+// its lane keeps some of its frequency, so that part of it is reported twice.
 const lateWeight = 0.5
 
-// request lets the shadows see a request, a hit of which counts weight, and chooses now
+// request lets the shadows see a request, whose hits count weight, and chooses now
 // and then.
 func (t *Tuner) request(hash uint64, weight float64, filling bool) {
 	if !t.inSample(hash) {

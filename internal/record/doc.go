@@ -11,7 +11,7 @@
 // at multiples of Align.
 //
 // The version is odd while the value is being overwritten in place and grows
-// by two each time; its top bit says that the key was read. The shape tells
+// by two each time; its top bit says that the key was read. The shape says
 // everything that never changes while the record lives:
 //
 //	bit  31     30        20..29       0..19

@@ -16,7 +16,7 @@ const (
 	shortValBits = 20
 )
 
-// Shape is the part of a record's header that tells its lengths.
+// Shape is the part of a record's header that has its lengths.
 type Shape uint32
 
 // ShapeOf is the shape of a record. keyLen is at most MaxKey.

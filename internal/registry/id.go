@@ -52,14 +52,14 @@ func (id *ID) Place() uint32 { return binary.LittleEndian.Uint32(id[8:]) }
 // Hash is eight bytes of the id.
 func (id *ID) Hash() uint64 { return binary.LittleEndian.Uint64(id[8:]) }
 
-// mixed is a hash of two words, which nobody can choose who does not know the seed.
+// mixed is a hash of two words, which cannot be chosen without the seed.
 func mixed(a, b, seed uint64) uint64 {
 	hi, lo := bits.Mul64(a^seed^0x9e3779b97f4a7c15, b^bits.RotateLeft64(seed, 32)^0xd1b54a32d192ed03)
 	hi, lo = bits.Mul64(hi^seed, lo^0xbf58476d1ce4e5b9)
 	return hi ^ lo
 }
 
-// Seal is a check word of some bytes, which nobody can make who does not know the secret.
+// Seal is a check word of some bytes, which cannot be made without the secret.
 func Seal(secret uint64, b []byte) uint64 {
 	h := mixed(uint64(len(b)), 0, secret)
 	for ; len(b) >= 8; b = b[8:] {

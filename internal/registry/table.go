@@ -79,7 +79,7 @@ func (t *Table) End() { t.ended.Store(true) }
 // Clock is what a value notes before it is made.
 func (t *Table) Clock() uint64 { return t.head.clock.Load() }
 
-// hash is the part of an id of which low bits choose the place: the same in every cache, so
+// hash is the part of an id whose low bits choose the place: the same in every cache, so
 // which names share a place is no matter of chance.
 func (t *Table) hash(id ID) uint32 { return uint32(id.Hash()) }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // ErrNoKeptMemory says that this system has no memory that outlives a process, or
-// not as much as was asked for.
+// not as much as was requested.
 var ErrNoKeptMemory = errors.New("no memory here that outlives the process")
 
 // MemoryKeeper is an FS whose directory can have memory that outlives the process,
@@ -50,7 +50,7 @@ type Memory interface {
 	// other pages, own puts them there: offheap.Region.Own, whose Region gives them back.
 	Leave(own func() error) error
 	// Remove gives it back to the system, now or when the last process has closed
-	// it: nobody finds it any more. It may come before Close or after it. That it
+	// it: it is not found any more. It may come before Close or after it. That it
 	// is gone already is no error.
 	Remove() error
 }

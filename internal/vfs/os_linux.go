@@ -31,7 +31,7 @@ func openDirect(path string, flag int) (File, error) {
 // defaultAlign is right for every disk that is in use.
 const defaultAlign = 4096
 
-// directAlign asks the kernel (6.1 and later; some file systems only) for the
+// directAlign reads from the kernel (6.1 and later; some file systems only) for the
 // alignment of memory and of offsets: 0 says that there is no direct I/O.
 func directAlign(f *os.File) int {
 	var st unix.Statx_t

@@ -44,7 +44,7 @@ type FS interface {
 }
 
 // DirLocker is an FS whose directory itself can be locked: unlike a file in it, that
-// cannot be removed and made anew while it is in use.
+// cannot be removed and made again while it is in use.
 type DirLocker interface {
 	// LockDir takes an exclusive lock of the directory, as FS.Lock does of a name.
 	// The lock is nil where the file system has none.

@@ -36,9 +36,9 @@ func (b *budget) took(d time.Duration) {
 	b.cost += (min(max(float64(d), 0), mostCost*(b.cost+callCost)) - b.cost) / 16
 }
 
-// ask returns by what the rates should be multiplied at a time in milliseconds, 0 if there is nothing
+// factor is the factor for the rates at a time in milliseconds, 0 if there is nothing
 // to say yet.
-func (b *budget) ask(now int64) float64 {
+func (b *budget) factor(now int64) float64 {
 	if !b.begun || now < b.since {
 		b.begun, b.since, b.events = true, now, 0
 	}

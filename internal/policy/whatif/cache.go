@@ -21,7 +21,7 @@ type cache struct {
 // Bits of a key's state beside its frequency.
 const (
 	inMain = 1 << 7
-	again  = 1 << 6 // it has expired and come in anew: its place in the lane is that of the old record
+	again  = 1 << 6 // it has expired and come in again: its place in the lane is that of the old record
 	flags  = inMain | again
 )
 
@@ -67,7 +67,7 @@ func (c *cache) read(i uint16) {
 // sizeOf is what a key takes of the capacity.
 func (c *cache) sizeOf(i uint16) int64 { return min(int64(c.table.sizes[i]), c.most) }
 
-// setCapacity makes the capacity another one, of which a record takes so many bytes at most, about.
+// setCapacity changes the capacity; a record takes about so many bytes of it at most.
 func (c *cache) setCapacity(bytes, most, now int64) {
 	c.capacity = bytes
 	if most = max(most, 1); most > 2*c.most || most < c.most/2 {
@@ -126,7 +126,7 @@ func (c *cache) renewGhosts() {
 	clear(c.memory)
 	c.ghostsOf = c.entries()
 	c.ghosts = policy.NewGhosts(c.memory[:min(policy.GhostWords(c.entries(), ghostRoom), len(c.memory))])
-	for l := range c.lanes { // the clock begins anew
+	for l := range c.lanes { // the clock begins again
 		c.each(policy.Lane(l), func(i uint16) { c.stamps[i] = 0 })
 	}
 }

@@ -38,7 +38,7 @@ type Curve struct {
 	Real     float64       // that of the real cache, in the same time
 	Reads    float64       // of the real cache that all this is about, the latest
 	Window   time.Duration // in which they were
-	Evicting bool          // the real cache has evicted for want of room
+	Evicting bool          // the real cache has evicted to make room
 	Lost     uint64        // events
 }
 
@@ -85,18 +85,18 @@ func (s *Simulation) firstCounted() int {
 	return first
 }
 
-// countedSince is the share, 1 and above if that is all, of the requests with which a group tells
-// something that came since the start of a window.
+// countedSince is how many of the requests that a group needs for a figure came since the start
+// of a window: a share, with 1 or more for all.
 func (g *group) countedSince(first int, r *ring) float64 {
 	return g.eventsSince(max(first, r.oldest()), r) / max(enoughReads, enoughEvents*float64(g.table.room()))
 }
 
 const (
-	enoughReads  = 1000 // requests of a sample with which a size can be told of
+	enoughReads  = 1000 // requests of a sample from which a size has a figure
 	enoughEvents = 0.5  // and those for each key that there is room for
 )
 
-// filled is the share, 0 to 1, of what has to happen before a size can be told of.
+// filled is the share, 0 to 1, of what a size still needs for a figure.
 func (g *group) filled(z *size, r *ring) float64 {
 	return 0.9*z.flow() + 0.1*min(g.countedSince(z.since, r), 1)
 }
@@ -179,7 +179,7 @@ func errorOf(deviation, off float64, keys int) float64 {
 }
 
 // addHeavy adds to the errors what heavy records bring: that so few of them are in a sample that
-// nobody knows what all of them take of the bytes.
+// their share of the bytes is not known.
 func (c *Curve) addHeavy(heavy *[len(Factors)]float64) {
 	for i := range c.Points {
 		lower, upper := max(i-1, 0), min(i+1, len(Factors)-1)

@@ -1,4 +1,4 @@
-// Package whatif tells what a cache would do with another amount of memory: it lets miniature
+// Package whatif estimates what a cache would do with another amount of memory: it lets miniature
 // caches of a quarter to eight times the size live on the requests for a sample of the keys.
 // Waldspurger et al., "Cache Modeling and Optimization using Miniature Simulations" (ATC'17), showed
 // that a small sample is enough, for any policy.
@@ -36,7 +36,7 @@
 //
 // # What bounds it
 //
-// Memory: the first records tell how large they are, and so at which rate the largest size has room in
+// Memory: the first records show how large they are, and so at which rate the largest size has room in
 // the table. When the table gets full the sample becomes a little smaller. Time: one
 // event in 64 is timed, and the sample becomes smaller if events take more than their share of
 // the time that passes on the cache's clock. When there is memory and time for more, a sample grows, and
@@ -44,7 +44,7 @@
 //
 // # What it does not know
 //
-// A record that a size has loaded anew, because it had expired there and not in the cache, gets the
+// A record that a size has loaded again, because it had expired there and not in the cache, gets the
 // deadline of the cache's. Segments are exact queues here. Records that
 // wait in the lanes after they were deleted take no bytes.
 package whatif

@@ -59,7 +59,7 @@ var (
 
 func bytesOf[T any]() int { return int(reflect.TypeFor[T]().Size()) }
 
-// rounding is how many times the memory is taken that was asked for: an allocator has some sizes.
+// rounding is how many times the requested memory is taken: an allocator has some sizes.
 const rounding = 1.07
 
 // newGroupOf makes sizes in a table of so many keys.
@@ -204,7 +204,7 @@ func (g *group) update(i uint16, e event, deadline uint32) {
 	g.table.sizes[i], g.table.deadlines[i] = e.size, deadline
 }
 
-// moveDeadline gives a key another deadline in all sizes that hold it, but for those, with live, in which
+// moveDeadline gives a key another deadline in all sizes that hold it, except those, with live, in which
 // it has expired.
 func (g *group) moveDeadline(i uint16, e event, deadline uint32, live bool) {
 	for n := range g.sizes {
@@ -237,7 +237,7 @@ func (g *group) remove(i uint16) {
 	g.table.bury(i)
 }
 
-// setBytes tells how many bytes the cache has for records.
+// setBytes notes how many bytes the cache has for records.
 func (g *group) setBytes(bytes int64) {
 	g.bytes = bytes
 	var excess [pieces]float64

@@ -10,7 +10,7 @@ import (
 //
 // A key has a place between 0 and 1, evenly, and is in the sample if that is below the rate: its
 // exponent is the number of zeros at the end of the bits that Tuner.Sampled looks at, so that a
-// mask of these tells most keys out, and its mantissa is taken from a hash of its own.
+// mask of these excludes most keys, and its mantissa is taken from a hash of its own.
 type rate struct {
 	share float64
 	rank  uint64 // of the rarest key that is not in it

@@ -9,7 +9,7 @@ import (
 // Factors are those that a Simulation has, from the smallest.
 var Factors = [...]float64{0.25, 0.5, 1, 2, 4, 8}
 
-// Simulation is miniature caches beside a real one, which tells it of the requests for some keys.
+// Simulation is miniature caches beside a real one, which reports the requests for some keys.
 // It is safe for concurrent use. Read, Store and Delete do not wait: a request that comes while another
 // is worked off is lost. Sync, Clear and Curve wait.
 type Simulation struct {
@@ -22,10 +22,10 @@ type Simulation struct {
 	mu           sync.Mutex
 	groups       [2]*group
 	ring         ring
-	real         missCount // as the cache told last
+	real         missCount // as the cache reported last
 	budget       budget
 	countedBytes int64   // that the cache had for records when the windows began
-	evicting     bool    // the real cache evicts for want of room
+	evicting     bool    // the real cache evicts to make room
 	now          int64   // milliseconds
 	synced       int64   // when Sync was called last
 	events       float64 // since
@@ -50,7 +50,7 @@ func New(bytes int, share float64) *Simulation {
 	return NewTimed(bytes, share, func() time.Duration { return time.Since(start) })
 }
 
-// NewTimed is New with a stopwatch that tells the time that has passed since whenever.
+// NewTimed is New with a stopwatch: the time since any moment.
 func NewTimed(bytes int, share float64, stopwatch func() time.Duration) *Simulation {
 	small, large := Factors[:3], append([]float64{1}, Factors[3:]...)
 	bytes = max(bytes, MinBytes)
@@ -89,18 +89,18 @@ func (s *Simulation) setMask() {
 // Read is a request for a key. With found, the cache had it: a record of this size, in bytes, and
 // deadline, 0 for none. Times are in milliseconds of the cache's clock.
 func (s *Simulation) Read(hash uint64, found bool, size uint32, deadline, now int64) {
-	s.tell(newEvent(hash, size, deadline), now, read, found)
+	s.note(newEvent(hash, size, deadline), now, read, found)
 }
 
-// Store is a write of a key, by whatever call. A cache that loads what it misses tells of the read
+// Store is a write of a key, by whatever call. A cache that loads what it misses reports the read
 // first.
 func (s *Simulation) Store(hash uint64, size uint32, deadline, now int64) {
-	s.tell(newEvent(hash, size, deadline), now, store, false)
+	s.note(newEvent(hash, size, deadline), now, store, false)
 }
 
 // Delete says that a key was deleted.
 func (s *Simulation) Delete(hash uint64) {
-	s.tell(newEvent(hash, 0, 0), 0, del, false)
+	s.note(newEvent(hash, 0, 0), 0, del, false)
 }
 
 // action is what an event is.
@@ -112,8 +112,8 @@ const (
 	del
 )
 
-// tell tells the groups of an event of a key that is in their samples.
-func (s *Simulation) tell(e event, now int64, a action, found bool) {
+// note passes an event to the groups that have its key in their samples.
+func (s *Simulation) note(e event, now int64, a action, found bool) {
 	if s.Waits {
 		s.mu.Lock()
 	} else if !s.mu.TryLock() {
@@ -140,7 +140,7 @@ func (s *Simulation) tell(e event, now int64, a action, found bool) {
 	s.setMask()
 }
 
-// follow lets the time be now, 0 if that is not known. Those who tell of events do so in a little
+// follow lets the time be now, 0 if that is not known. Events are reported in a little
 // disorder; what is further back is a clock that was set back, after which time passes again.
 func (s *Simulation) follow(now int64) {
 	if now > s.now || now != 0 && s.now-now > disorder {
@@ -165,7 +165,7 @@ func (g *group) do(e event, a action, found bool) {
 
 // keepToBudget makes the samples smaller if they take too much time.
 func (s *Simulation) keepToBudget() {
-	by := s.budget.ask(s.now)
+	by := s.budget.factor(s.now)
 	switch {
 	case by == 0:
 		return
@@ -174,7 +174,7 @@ func (s *Simulation) keepToBudget() {
 		s.room = min(s.room, by)
 		return
 	case by < relief:
-		if s.grown { // for nothing: each time its sizes begin anew
+		if s.grown { // for nothing: each time its sizes begin again
 			s.wait, s.grown = min(2*s.wait, mostVerdicts), false
 		}
 		for _, g := range s.groups {
@@ -214,7 +214,7 @@ func (s *Simulation) restart() {
 	s.ring.first = s.ring.number
 }
 
-// Sync tells how many bytes the cache has for records, whether it evicts for want of room, and how
+// Sync notes how many bytes the cache has for records, whether it evicts to make room, and how
 // many reads found something, and nothing, since it was opened. It is called now and then, and
 // before Curve.
 func (s *Simulation) Sync(bytes int64, evicting bool, hits, misses uint64) {

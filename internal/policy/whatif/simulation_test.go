@@ -148,14 +148,14 @@ func TestTimeStandsStill(t *testing.T) {
 	b := budget{share: 0.001, cost: 1000}
 	for range 100_000 {
 		b.count()
-		if b.ask(5) != 0 {
+		if b.factor(5) != 0 {
 			t.Fatal("a verdict without time")
 		}
 	}
-	if b.ask(6) >= 1 {
+	if b.factor(6) >= 1 {
 		t.Error("100,000 events of a microsecond in one millisecond were not too many")
 	}
-	if b.ask(3) != 0 || b.ask(4) != 0 {
+	if b.factor(3) != 0 || b.factor(4) != 0 {
 		t.Error("a verdict on time that went back")
 	}
 }

@@ -21,7 +21,7 @@ const pieces = 4
 
 // columns are what the pieces of a size know of each key.
 type columns struct {
-	deadlines []uint32 // in ticks, as the table has them: a larger cache would not have loaded anew what it had
+	deadlines []uint32 // in ticks, as the table has them: a larger cache would not have loaded again what it had
 	stamps    []uint32 // the ghosts' clock when it came into its lane
 	next      []uint16 // towards the newer end of its lane
 	state     []uint8  // its frequency, inMain and again
@@ -127,12 +127,12 @@ func (z *size) flow() float64 {
 }
 
 const (
-	// seenAll is how many times its keys a cache that is not full has been asked for when nearly
+	// seenAll is how many reads for each of its keys a cache that is not full has had when nearly
 	// nothing is new to it any more.
 	seenAll = 8
 	// roomyFull is how full a cache is that evicts: the last record did not fit.
 	roomyFull = 0.98
-	// fewKeys is with how many keys a miniature cache tells something.
+	// fewKeys is how many keys a miniature cache needs for a figure.
 	fewKeys = 100
 )
 

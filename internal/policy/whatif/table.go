@@ -19,7 +19,7 @@ type table struct {
 // Bits of lives beside those of the sizes.
 const (
 	held   = 1 << 7 // it is about to live somewhere
-	missed = 1 << 5 // the cache was asked for it, and had it not
+	missed = 1 << 5 // a read missed it
 	dead   = 1 << 6 // it was removed, and waits in its lanes to come to their tails
 )
 

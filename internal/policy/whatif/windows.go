@@ -1,6 +1,6 @@
 package whatif
 
-// windows is how many stretches of time a Simulation tells apart. A curve is about the latest of
+// windows is how many stretches of time a Simulation counts. A curve is about the latest of
 // them, the same for all of its points.
 const windows = 8
 
@@ -18,7 +18,7 @@ type realTally struct {
 	millis float64 // that have passed
 }
 
-// missCount is how often the cache itself had what was asked for, and how often it had not.
+// missCount is how many reads the cache itself had, and how many missed.
 type missCount struct{ hits, misses float64 }
 
 func (m missCount) reads() float64 { return m.hits + m.misses }

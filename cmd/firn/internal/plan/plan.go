@@ -1,5 +1,5 @@
 // Package plan computes the contents of a cache of a given size, before there is
-// one. The tiers tell how they divide their budgets; what is added here was
+// one. The tiers say how they divide their budgets; what is added here was
 // measured, and capacity_test.go compares all of it with real caches.
 package plan
 
@@ -113,7 +113,7 @@ func (q *Question) ram(a *Answer) {
 	r.Share = float64(r.Records) / float64(q.Entries)
 }
 
-// ssd is the SSD tier, but for its hits.
+// ssd is the SSD tier, without its hits.
 func (q *Question) ssd() (*SSD, []Missing, error) {
 	g, err := ssd.Plan(q.config())
 	if err != nil {
@@ -221,7 +221,7 @@ func (q *Question) least(from int64, ok func(*Question, *ssd.Geometry) bool, set
 	return 0
 }
 
-// hotMissing is the RAM that the hot entries lack, if popularity tells which
+// hotMissing is the RAM that the hot entries lack, if popularity says which
 // are hot.
 func (q *Question) hotMissing(a *Answer) []Missing {
 	hot := q.Popularity.hotEntries(q.Entries)

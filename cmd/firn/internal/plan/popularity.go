@@ -24,7 +24,7 @@ func (p *Popularity) mass(n, all int64) float64 {
 	}
 }
 
-// hotEntries is how many of all entries are hot, 0 if popularity does not tell.
+// hotEntries is how many of all entries are hot, 0 if popularity does not say.
 func (p *Popularity) hotEntries(all int64) int64 {
 	if p.Zipf > 0 {
 		return 0

@@ -39,7 +39,7 @@ func OpenFirn(ssd firn.SSDOptions, temporary bool, log *slog.Logger) replay.Open
 // CacheOf is the cache of a store that a function of OpenFirn opened.
 func CacheOf(s replay.Store) *firn.Cache { return s.(store).Cache }
 
-// Close closes the cache. It does not write what RAM holds to files that nobody
+// Close closes the cache. It does not write what RAM holds to files that nothing
 // will open again, and does not report what a slow disk left of it.
 func (s store) Close() error {
 	if !s.temporary {

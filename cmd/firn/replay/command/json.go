@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// OpenJSON returns what the flag -json asks for: an encoder to the file at path, to
+// OpenJSON returns the encoder of the flag -json: one to the file at path, to
 // stdout if that is "-", or to nowhere if it is empty. closeFile comes last. A file that
 // holds something other than JSON, a trace perhaps that was meant as an argument, is left alone.
 func OpenJSON(path string, stdout io.Writer) (out *json.Encoder, closeFile func() error, err error) {

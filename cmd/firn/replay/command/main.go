@@ -7,7 +7,7 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// Main runs cmd with args, the first of which is the program's name, and
+// Main runs cmd with args, which begin with the program's name, and
 // returns the exit status: errors are one line on stderr, and nothing exits.
 func Main(ctx context.Context, cmd *cli.Command, args []string, stdout, stderr io.Writer) int {
 	cmd.Writer, cmd.ErrWriter = stdout, stderr

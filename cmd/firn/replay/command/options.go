@@ -16,7 +16,7 @@ import (
 	"github.com/firncache/firn/internal/workload"
 )
 
-// The budget where neither -ram nor -fraction tells: for a trace a share of its
+// The budget where neither -ram nor -fraction is given: for a trace a share of its
 // working set, but no less than the smallest cache; for the generated workload
 // a fixed size.
 const (
@@ -28,8 +28,8 @@ const (
 // Options are the flags of a replay, as parsed and checked.
 type Options struct {
 	Traces     []string // paths; none: the generated workload
-	RAMBytes   int64    // budget; 0: Fraction tells
-	Fraction   float64  // of the working set; 0: RAMBytes tells
+	RAMBytes   int64    // budget; 0: see Fraction
+	Fraction   float64  // of the working set; 0: see RAMBytes
 	leastRAM   int64    // bound of what Fraction may come to
 	ValueSize  uint32   // bytes; 0: not given
 	Goroutines int
@@ -109,7 +109,7 @@ func (o *Options) setDefaultBudget() {
 // is said: longer than most disks need for all of them.
 const defaultTime = 15 * time.Second
 
-// SetDefaultTime sets the time limit of a run that tells neither trace nor limit and
+// SetDefaultTime sets the time limit of a run that has neither trace nor limit and
 // compares nothing: it shows what a cache does, and no figure needs all of it.
 func (o *Options) SetDefaultTime(cmd *cli.Command) {
 	if len(o.Traces) == 0 && o.Limit == 0 && !cmd.IsSet("time") {
@@ -157,7 +157,7 @@ func ParseSize(flag, text string, limit uint64) (uint64, error) {
 	return n, nil
 }
 
-// valueSize is the size of values that the workload does not tell.
+// valueSize is the size of values that the workload does not have.
 func (o *Options) valueSize() uint32 {
 	if o.ValueSize == 0 {
 		return 256
@@ -215,7 +215,7 @@ func (o *Options) open(trace string) (workload.Source, error) {
 	return src, nil
 }
 
-// config is the part of a run's configuration that the flags tell.
+// config is the part of a run's configuration that the flags set.
 func (o *Options) config(ram int64, progress *replay.Progress) replay.Config {
 	return replay.Config{
 		Store:     replay.StoreOptions{RAMBytes: ram, TTL: o.TTL, Goroutines: o.Goroutines},

@@ -19,7 +19,7 @@ const refresh = 200 * time.Millisecond
 
 // ShowProgress shows on one line of w which share is done and the time left,
 // until the function it returns is called, which erases the line. It shows
-// nothing unless w is a terminal. state tells what is done, in a few words, and
+// nothing unless w is a terminal. state says in a few words what is done, and
 // the share of all that it is; it is called from another goroutine.
 func ShowProgress(w io.Writer, message string, state func() (done string, share float64)) (stop func()) {
 	file, ok := w.(*os.File)
@@ -85,7 +85,7 @@ func requestsDone(n int64) string {
 // first column: no escape sequences, which not every terminal knows. The rest of
 // the line is written over, whatever it was before the window changed its size.
 // The cursor rests in the first column: what others print begins there, and a
-// terminal that breaks its lines anew keeps it where the line begins.
+// terminal that breaks its lines again keeps it where the line begins.
 func drawLine(w io.Writer, text string, columns int) {
 	room := max(columns-1, 0)
 	if utf8.RuneCountInString(text) > room {
