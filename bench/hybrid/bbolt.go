@@ -46,7 +46,7 @@ func (s *bboltStore) Set(key, value []byte) error {
 	put := func(tx *bbolt.Tx) error { return tx.Bucket(bucket).Put(key, value) }
 	defer s.setting.Add(-1)
 	if s.setting.Add(1) == 1 {
-		return s.db.Update(put) // nobody to share a transaction with
+		return s.db.Update(put) // there is no other writer to share a transaction with
 	}
 	return s.db.Batch(put)
 }

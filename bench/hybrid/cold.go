@@ -8,7 +8,7 @@ import (
 )
 
 // DropCache writes the page cache's pages of the files in dir to the disk and
-// makes the system forget them, where it can be told to: pages that an earlier
+// makes the system forget them, where it can be made to: pages that an earlier
 // process brought there do not count against the memory of the next.
 func DropCache(dir string) error {
 	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {

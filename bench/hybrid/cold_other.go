@@ -4,5 +4,5 @@ package hybrid
 
 import "os"
 
-// forget does nothing: this system cannot be told to forget pages.
+// forget does nothing: this system has no call for that.
 func forget(*os.File) error { return nil }

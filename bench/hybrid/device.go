@@ -15,7 +15,7 @@ type IO struct {
 	Known         bool
 }
 
-// ReadIO returns the counters, not known where the system does not tell.
+// ReadIO returns the counters, not known where the system has none.
 func ReadIO() (io IO) {
 	body, err := os.ReadFile("/proc/self/io")
 	if err != nil {
@@ -38,7 +38,7 @@ func ReadIO() (io IO) {
 }
 
 // FreeDisk returns the bytes that can be written to the file system of dir, and
-// 0 where the system does not tell.
+// 0 where the system has none.
 func FreeDisk(dir string) int64 {
 	var s syscall.Statfs_t
 	if syscall.Statfs(dir, &s) != nil {

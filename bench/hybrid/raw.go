@@ -48,7 +48,7 @@ func OpenRaw(dir string, bytes int64) (*Raw, error) {
 	return r, nil
 }
 
-// fill writes every block: a file system need not ask the disk for others.
+// fill writes every block: a file system need not read the disk for others.
 func (r *Raw) fill() error {
 	const most = 1 << 20
 	total := r.blocks * RawRead

@@ -20,7 +20,7 @@ var sqliteEngine = Engine{
 type sqliteStore struct {
 	db       *sql.DB
 	get, set *sql.Stmt
-	writer   sync.Mutex // SQLite has one writer; waiting here is cheaper than being told that it is busy
+	writer   sync.Mutex // SQLite has one writer; waiting here is cheaper than its error for being busy
 }
 
 func openSQLite(c Config) (Store, error) {

@@ -10,7 +10,7 @@ var freecacheRival = Rival{
 	Name: "freecache", Module: "github.com/coocood/freecache", Bound: true, OffHeap: true,
 	Setup: "NewCacheCustomTimer(budget, NewCachedTimer()), GetWithBuf, Set and Update",
 	Open: func(c Config) (Cache, error) {
-		timer := freecache.NewCachedTimer() // every call asks for the time
+		timer := freecache.NewCachedTimer() // every call takes the time
 		return freecacheCache{freecache.NewCacheCustomTimer(int(c.Bytes), timer), timer}, nil
 	},
 }

@@ -44,7 +44,7 @@ func (o *Other) Close() {
 // chunk is how many commands are sent at once.
 const chunk = 1000
 
-// rewrite stores values anew, and gives the news the time to arrive.
+// rewrite stores values again, and gives the news the time to arrive.
 func (o *Other) rewrite(ctx context.Context, s *Store, keys []Key, value []byte) error {
 	defer time.Sleep(arrival)
 	switch session := s.Session().(type) {

@@ -73,7 +73,7 @@ func StartServer(endsWithThis func(*exec.Cmd)) (*Server, error) {
 	return nil, errors.Join(fmt.Errorf("%s did not start", path), s.Stop())
 }
 
-// freePort is a port that nobody listens to.
+// freePort is a free port.
 func freePort() (int, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

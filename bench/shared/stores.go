@@ -27,7 +27,7 @@ type Key struct {
 type Session interface {
 	// Get reads a value, from this process's memory if it is there.
 	Get(ctx context.Context, k Key) error
-	// Fetch is Get of a value that somebody else has just written.
+	// Fetch is Get of a value that another client has just written.
 	Fetch(ctx context.Context, k Key) error
 	// GetMulti reads some values.
 	GetMulti(ctx context.Context, keys []Key) error
@@ -239,7 +239,7 @@ func (s goRedisSession) Load(ctx context.Context, k Key, load func() []byte) err
 }
 
 // openGoRedisCache makes go-redis' cache, with its TinyLFU of 100,000 entries in the
-// process. Nothing tells that of other processes' writes; it has no batches.
+// process. It hears of no other process's writes; it has no batches.
 func openGoRedisCache(addr string) (*Store, error) {
 	c := redis.NewClient(&redis.Options{Addr: addr, PoolSize: 64})
 	cache := gocache.New(&gocache.Options{Redis: c, LocalCache: gocache.NewTinyLFU(100_000, ttl)})

@@ -12,7 +12,7 @@ func counterValue(second, count uint32) uint64 { return uint64(second)<<32 | uin
 func countOf(value uint64) uint64 { return value & (1<<32 - 1) }
 
 // nextCount is the next value of a counter, and the time that it has left. Who
-// finds none, or one that has ended, begins anew.
+// finds none, or one that has ended, begins a new one.
 func (e *env) nextCount(old uint64, found bool) (value uint64, left time.Duration) {
 	now := uint32(e.clock.NowNano() / int64(time.Second))
 	if ends := uint32(old >> 32); found && ends > now {

@@ -14,7 +14,7 @@ import (
 )
 
 // otterObjects: MaximumSize by the budget, ExpiryWriting, and a coarse clock, as a
-// read asks for the time.
+// read takes the time.
 type otterObjects[K key, V any] struct {
 	c      *otter.Cache[K, V]
 	loader otter.Loader[K, V]
@@ -100,7 +100,7 @@ func (r *ristrettoObjects[K, V]) settle() { r.c.Wait() }
 func (r *ristrettoObjects[K, V]) close()  { r.c.Close() }
 
 // openXsync: presized. It knows neither limit nor expiry: the program keeps a
-// deadline beside each value, and asks its own coarse clock.
+// deadline beside each value, and reads its own coarse clock.
 func openXsync[K key, V any](s *spec[K, V]) objects[K, V] {
 	if s.w.TTL == 0 {
 		return xsyncObjects[K, V]{xsync.NewMap[K, V](xsync.WithPresize(s.w.Entries))}

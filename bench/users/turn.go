@@ -26,7 +26,7 @@ type client interface {
 // counts are what operations came to.
 type counts struct {
 	ops     int64
-	reads   int64 // entries asked for
+	reads   int64 // entries read
 	hits    int64 // of these, the ones found
 	refused int64 // values that the store did not take
 	wrong   int64 // values of another entry, or torn
@@ -40,7 +40,7 @@ func (c *counts) add(d counts) {
 	c.wrong += d.wrong
 }
 
-// read counts an entry that was asked for.
+// read counts a read of an entry.
 func (c *counts) read(found, right bool) {
 	c.reads++
 	if found {
@@ -72,7 +72,7 @@ type env struct {
 	keys   keyTable
 	rounds int                // of a loader's work
 	loads  atomic.Int64       // that loaders did
-	clock  *otter.CoarseClock // what a program that keeps deadlines asks
+	clock  *otter.CoarseClock // that of a program that keeps deadlines
 	filled bool               // the workers may be at work
 }
 
@@ -148,7 +148,7 @@ func Start(w Workload, t Table, name string) (*Run, error) {
 	return r, nil
 }
 
-// fill stores every entry, or asks for twice as many as there are, so that the
+// fill stores every entry, or reads twice as many as there are, so that the
 // policy knows them, where not all fit.
 func (r *Run) fill() (c counts) {
 	w := r.env.w

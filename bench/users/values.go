@@ -13,7 +13,7 @@ import (
 // program that reads all of it fetches a cache line.
 const line = 64
 
-// step tells the lines of a value apart.
+// step makes the lines of a value differ.
 const step = 0x9E3779B97F4A7C15
 
 // fillValue makes dst the value of entry n. Every line begins with the entry, the
@@ -116,7 +116,7 @@ func number[T string | []byte](key T) (n uint32) {
 const write = 1 << 31
 
 // sequenceLength is the number of entries that a goroutine takes before its
-// sequence begins anew.
+// sequence begins again.
 const sequenceLength = 1 << 20
 
 // newSequence lays out the entries that a goroutine takes, with those of one

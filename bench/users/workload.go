@@ -36,7 +36,7 @@ type Workload struct {
 type action int
 
 const (
-	readOrWrite action = iota // a value that is missing is stored anew
+	readOrWrite action = iota // a missing value is stored
 	load                      // reads through a loader
 	count                     // adds one to a counter
 )
