@@ -339,6 +339,7 @@ func TestTouch(t *testing.T) {
 func TestNumbers(t *testing.T) {
 	s := servertest.Start(t, servertest.Options{})
 	a, b := open(t, Options{}, s.Addr), open(t, Options{}, s.Addr)
+	a.trusted(t) // a stamp is that of a connection
 	b.trusted(t)
 	id := shared.ID{1, 2, ':', '}'}
 	number := func(o opened, renew bool) uint64 {
