@@ -112,7 +112,7 @@ type Typed[K comparable, V any] struct {
 	endHot      func()                                    // nil until there is a table
 	stopEvents  func()                                    // ends OnEvict
 	closed      atomic.Bool
-	scratch     sync.Pool // of *scratch[K]
+	scratch     *sync.Pool // of *scratch[K], that of all typed caches with such keys
 }
 
 // scratch is the heap memory of a call.
@@ -123,6 +123,20 @@ type scratch[K comparable] struct {
 
 	in       *coherence.Generation // of key
 	addition ram.Addition
+}
+
+// scratchPools are the pools of scratch, by type.
+var scratchPools sync.Map
+
+// scratchPool is the pool of scratch[K]. A pool for each typed cache would take 128 bytes
+// for each processor.
+func scratchPool[K comparable]() *sync.Pool {
+	t := reflect.TypeFor[scratch[K]]()
+	if p, ok := scratchPools.Load(t); ok {
+		return p.(*sync.Pool)
+	}
+	p, _ := scratchPools.LoadOrStore(t, &sync.Pool{New: func() any { return new(scratch[K]) }})
+	return p.(*sync.Pool)
 }
 
 const (
@@ -172,7 +186,7 @@ func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions
 		return nil, fmt.Errorf("firn: NewTyped: the namespace's name has %d bytes: want 1 to %d", n, maxNamespace)
 	}
 	t := &Typed[K, V]{c: c, keys: keys, codec: opts.Codec, number: codec.IsNumber(opts.Codec), ttl: opts.TTL, tagSpace: namespace, hotValues: hotValues, hotUnasked: opts.HotValues == 0}
-	t.scratch.New = func() any { return new(scratch[K]) }
+	t.scratch = scratchPool[K]()
 	t.fingerprint = typed.Unambiguous(codec.FingerprintOf("typed", opts.Codec.Name(), codec.Layout(opts.Codec.Name(), value), keys.Name(), fmt.Sprint(opts.Version)))
 	listener, err := t.listener(&opts)
 	if err != nil {

@@ -12,30 +12,50 @@ import (
 
 // Counters count calls as internal/ram counts reads: without an atomic operation, in
 // stripes that goroutines which run at once seldom share; so they are exact for one
-// goroutine, and a little low for many.
+// goroutine, and a little low for many. A namespace begins with one stripe, of its own, and
+// has them all once that has counted a few thousand: most of a hundred thousand namespaces
+// never need them, and a stripe takes a cache line.
 type Counters struct {
-	stripes []counterStripe
-	mask    uintptr
+	first   counts
+	stripes atomic.Pointer[[]counterStripe] // nil at first
 
 	// What takes longer than an atomic operation is counted with one.
 	Mismatches, DecodeErrors, Loads, LoadErrors atomic.Uint64
 	FrontHits                                   atomic.Uint64 // of fronts that are gone
 }
 
+type counts struct{ hits, misses, sets, deletes atomic.Uint64 }
+
 type counterStripe struct {
-	hits, misses, sets, deletes atomic.Uint64
-	_                           [32]byte
+	counts
+	_ [32]byte
 }
 
-const maxCounterStripes = 64
+const (
+	maxCounterStripes = 64
+	countsOfOne       = 4096 // a power of two, from which one stripe is too few
+)
 
-// init makes stripes, twice as many as goroutines run at once.
-func (c *Counters) init() {
-	n := min(1<<bits.Len(uint(2*runtime.GOMAXPROCS(0)-1)), maxCounterStripes)
-	c.stripes, c.mask = make([]counterStripe, n), uintptr(n-1)
+// mask is one less than the number of stripes: twice as many as goroutines run at once.
+var mask = uintptr(min(1<<bits.Len(uint(2*runtime.GOMAXPROCS(0)-1)), maxCounterStripes) - 1)
+
+// stripe is where the goroutine counts.
+func (c *Counters) stripe() *counts {
+	if all := c.stripes.Load(); all != nil {
+		return &(*all)[offheap.Stripe()&mask].counts
+	}
+	return c.only()
 }
 
-func (c *Counters) stripe() *counterStripe { return &c.stripes[offheap.Stripe()&c.mask] }
+// only is the one stripe, until it has counted enough for all of them to be made.
+func (c *Counters) only() *counts {
+	s := &c.first
+	if s.hits.Load()|s.misses.Load()|s.sets.Load() >= countsOfOne {
+		all := make([]counterStripe, mask+1)
+		c.stripes.CompareAndSwap(nil, &all)
+	}
+	return s
+}
 
 // Read counts a lookup.
 func (c *Counters) Read(hit bool) {
@@ -72,12 +92,17 @@ func add(c *atomic.Uint64, n int) { offheap.StoreRelease64(c, c.Load()+uint64(n)
 
 // Sum is what the stripes have together.
 func (c *Counters) Sum() (hits, misses, sets, deletes uint64) {
-	for i := range c.stripes {
-		s := &c.stripes[i]
+	sum := func(s *counts) {
 		hits += s.hits.Load()
 		misses += s.misses.Load()
 		sets += s.sets.Load()
 		deletes += s.deletes.Load()
+	}
+	sum(&c.first)
+	if all := c.stripes.Load(); all != nil {
+		for i := range *all {
+			sum(&(*all)[i].counts)
+		}
 	}
 	return hits, misses, sets, deletes
 }

@@ -87,7 +87,6 @@ func (n *Namespaces) add(id registry.ID, label string) (*Namespace, error) {
 		return nil, err
 	}
 	s.current.Store(&coherence.Generation{Number: number})
-	s.Counters.init()
 	if n.open == nil {
 		n.open = map[registry.ID]weak.Pointer[Namespace]{}
 	}

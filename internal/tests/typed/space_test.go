@@ -318,3 +318,47 @@ func TestTypedOfClosedCache(t *testing.T) {
 		t.Errorf("SetValue: %v", err)
 	}
 }
+
+// A namespace that was used a little takes half a kilobyte of Go's heap, however many
+// processors there are: it has one stripe of counters, and no pool of its own.
+func TestHeapOfNamespace(t *testing.T) {
+	const n = 10_000
+	c := harness.OpenSmall(t)
+	heap := func() (m runtime.MemStats) {
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m
+	}
+	all := make([]*firn.Typed[int, int], n)
+	before := heap()
+	for i := range all {
+		all[i] = harness.NewTyped(t, c, fmt.Sprint("space", i), firn.TypedOptions[int, int]{})
+		if err := all[i].Set(i, i); err != nil {
+			t.Fatal(err)
+		}
+		all[i].Get(i)
+	}
+	after := heap()
+	if each := (int64(after.HeapAlloc) - int64(before.HeapAlloc)) / n; each > 600 {
+		t.Errorf("%d bytes of the heap for a namespace", each)
+	}
+	runtime.KeepAlive(all)
+}
+
+// What many goroutines count in one stripe, and then in many, is counted nearly in full.
+func TestCountsOfManyCalls(t *testing.T) {
+	c := harness.OpenSmall(t)
+	v := harness.NewTyped(t, c, "counted", firn.TypedOptions[int, int]{})
+	const n = 100_000
+	for i := range n {
+		if i%4 == 0 {
+			if err := v.Set(i%10, i); err != nil {
+				t.Fatal(err)
+			}
+		}
+		v.Get(i % 20)
+	}
+	if st := v.Stats(); st.Hits+st.Misses != n || st.Sets != n/4 {
+		t.Errorf("%d hits, %d misses, %d sets of %d reads and %d sets", st.Hits, st.Misses, st.Sets, n, n/4)
+	}
+}
