@@ -84,12 +84,6 @@ var upper = []mutation{{
 	old:   "!t.space.Trusted(e.generation) || ",
 	pkg:   "./internal/tests/shared", test: "TestSharedFront",
 }, {
-	guard: "a hot value of the shared tier is of a trusted copy",
-	file:  "hot.go",
-	old:   "\tif !t.c.store.TrustedSince(mark, e.stamp) {\n\t\treturn nil\n\t}\n",
-	new:   "\t_ = mark\n",
-	pkg:   "./internal/tests/shared", test: "TestSharedFront",
-}, {
 	guard: "a deleted key is none of the hot values",
 	file:  "internal/hot/table.go",
 	old:   "s.entries[i].Store(nil)",
