@@ -23,6 +23,11 @@ func init() {
 	}
 	testseam.Store = func(cache any) *tiered.Store { return &cache.(*Cache).store }
 	testseam.Loads = func(cache any) *load.Group { return &cache.(*Cache).loads }
+	testseam.DropHot = func(cache any) {
+		c := cache.(*Cache)
+		c.typed.hot.Limit(0)
+		c.typed.hot.Limit(c.store.RAMBytes() / hotShare)
+	}
 	testseam.Namespaces = func(cache any) int { return cache.(*Cache).typed.spaces.Len() }
 }
 

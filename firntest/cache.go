@@ -108,7 +108,11 @@ func (c *Cache) DemoteAll() { c.force().Demote(all) }
 // itself once a second.
 func (c *Cache) Sweep() { c.force().Sweep() }
 
-func (c *Cache) force() tiered.Force { return testseam.Store(c.Cache).Force() }
+// force is the tiers' way to move entries. What typed caches keep decoded of them goes first.
+func (c *Cache) force() tiered.Force {
+	testseam.DropHot(c.Cache)
+	return testseam.Store(c.Cache).Force()
+}
 
 func is(key []byte) func([]byte) bool {
 	return func(k []byte) bool { return bytes.Equal(k, key) }

@@ -23,3 +23,7 @@ var (
 
 // Namespaces is how many namespaces of a *firn.Cache are in use.
 var Namespaces func(cache any) int
+
+// DropHot empties the tables of a *firn.Cache's hot values, so that reads find what the tiers
+// have.
+var DropHot func(cache any)
