@@ -110,6 +110,24 @@ func TestTouchDuringClear(t *testing.T) {
 	})
 }
 
+// Close copies what is in RAM segment by segment: a read beside it promotes nothing, for which
+// RAM would move records to where Close has been.
+func TestReadDuringClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		key := []byte("key")
+		s := below(t, key)
+		for _, closing := range []bool{true, false} {
+			s.ssd.evictions.closing.Store(closing)
+			if _, err := s.Lookup(context.Background(), nil, key); err != nil {
+				t.Fatal(err)
+			}
+			if _, ok := s.peekFresh(key); ok == closing {
+				t.Errorf("while Close runs: %v, the key is in RAM: %v", closing, ok)
+			}
+		}
+	})
+}
+
 // A look that finds nothing below ends with what has come to RAM meanwhile, though
 // that is obsolete.
 func TestLookBelowObsolete(t *testing.T) {

@@ -86,7 +86,7 @@ func (d *ssdTier) WaitForRoom(waited time.Duration) (inAll time.Duration, ok boo
 }
 
 func (d *ssdTier) IsCurrent(hash, token uint64) bool {
-	return d.clearing.Load() == 0 && d.tier.IsCurrent(hash, token)
+	return d.clearing.Load() == 0 && !d.evictions.closing.Load() && d.tier.IsCurrent(hash, token)
 }
 
 // lacks reports whether there is no record under a hash, or the one that a read has
