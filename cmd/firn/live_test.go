@@ -8,8 +8,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -58,10 +58,10 @@ type figures struct {
 }
 
 // frames calls use with one frame of a page after another, until it returns true or there are no
-// more.
-func frames(t *testing.T, url string, use func(figures) bool) {
+// more. They have the figures of one cache, the first if it has no name.
+func frames(t *testing.T, page, name string, use func(figures) bool) {
 	t.Helper()
-	response, err := http.Get(url + "events")
+	response, err := http.Get(page + "events?cache=" + url.QueryEscape(name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,20 +93,23 @@ func TestReplayLive(t *testing.T) {
 	if rest := r.line(t, "firn: the page stays at "); rest != url+" until you interrupt (Ctrl-C)" {
 		t.Errorf("got %q", rest)
 	}
-	n := 0
-	frames(t, url, func(f figures) bool { // once a second
-		var got []string
-		for _, c := range f.Caches {
-			got = append(got, fmt.Sprintf("%s %v %v %v", c.Name, c.Stats.Hits, c.Stats.Misses, c.Closed))
-		}
-		if want := []string{one + " 990 10 false", two + " 490 10 false", one + " (2) 990 10 false"}; !slices.Equal(got, want) {
-			if n++; n < 20 {
-				return false
+	for i, name := range []string{one, two, one + " (2)"} {
+		want, n := name+[]string{" 990 10 false", " 490 10 false", " 990 10 false"}[i], 0
+		frames(t, url, name, func(f figures) bool { // once a second
+			var got string
+			if len(f.Caches) == 3 {
+				c := f.Caches[i]
+				got = fmt.Sprintf("%s %v %v %v", c.Name, c.Stats.Hits, c.Stats.Misses, c.Closed)
 			}
-			t.Errorf("got  %s\nwant %s", got, want)
-		}
-		return true
-	})
+			if got != want {
+				if n++; n < 20 {
+					return false
+				}
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
+			return true
+		})
+	}
 	r.cancel()
 	if status := <-r.status; status != 0 || strings.Count(r.stdout.String(), ", 1 goroutine\n") != 3 {
 		t.Errorf("status %d, stdout\n%s", status, &r.stdout)
@@ -136,13 +139,13 @@ func TestLivePageGrows(t *testing.T) {
 	}
 	p.add("users", open())
 	seen := 0
-	frames(t, p.url, func(f figures) bool { // ends by itself
+	frames(t, p.url, "", func(f figures) bool { // ends by itself
 		if seen++; seen == 1 {
 			p.add("users", open())
 		}
 		return false
 	})
-	frames(t, p.url, func(f figures) bool {
+	frames(t, p.url, "", func(f figures) bool {
 		if len(f.Caches) != 2 || f.Caches[0].Name != "users" || f.Caches[1].Name != "users (2)" {
 			t.Errorf("got %+v", f)
 		}
