@@ -91,9 +91,6 @@ func (w *world) checkResized(t *testing.T, before int, log uint64, end ending) {
 	}
 	room := (int(l.usable.Load()) - l.freeTarget - 3) * l.SegmentBytes() / (w.most + 64)
 	least := min(before*9/10, room*9/10)
-	if end == killed { // it had a segment open, and perhaps one on its way to the disk
-		least -= 2 * l.SegmentBytes() / (w.most + 64)
-	}
 	if n := w.tier.Len(); n < least {
 		t.Errorf("%s: %d records of %d are left in %d segments with room for %d", end, n, before, l.usable.Load(), room)
 	}
