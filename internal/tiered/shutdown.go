@@ -103,7 +103,14 @@ func (s *Store) demoteAll(ctx context.Context, ev *ram.Evicted) error {
 	defer cancel()
 	defer context.AfterFunc(ctx, t.Hurry)()
 	t.AdmitAll()
-	all := s.ram.DemoteAll(func() bool { return ctx.Err() == nil && !p.late() && t.AwaitRoom() }, ev)
+	more := func() bool { return ctx.Err() == nil && !p.late() && t.AwaitRoom() }
+	all := false
+	for range 3 { // a write, or a promotion under way, may move records to where the pass has been
+		before := s.moves()
+		if all = s.ram.DemoteAll(more, ev); !all || s.moves() == before {
+			break
+		}
+	}
 	switch {
 	case all:
 		return nil
@@ -113,4 +120,10 @@ func (s *Store) demoteAll(ctx context.Context, ev *ram.Evicted) error {
 		return context.DeadlineExceeded
 	}
 	return t.WhyNoRoom()
+}
+
+// moves counts what may move records in RAM.
+func (s *Store) moves() uint64 {
+	st := s.ram.Stats()
+	return st.Sets() + st.Promoted + st.Reinserted
 }
