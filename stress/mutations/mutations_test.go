@@ -19,14 +19,14 @@ type mutation struct {
 	guard    string // what is gone; unique
 	file     string // in the tree
 	old, new string // old is in the file once
-	pkg      string // the package of the test, in the tree: ./remote and below are of that module
+	pkg      string // the package of the test, in the tree: ./remote, ./httpcache and below are of those modules
 	test     string // fails without the guard
 	racy     bool   // the test fails only if two goroutines meet: it is run up to 40 times
 	quick    bool   // whether a bounded run tries it
 }
 
 func all() []mutation {
-	return slices.Concat(readers, batches, simulated, ramTier, small, ssdTier, upper, endings, computes, deadlines, remotes, processes)
+	return slices.Concat(readers, batches, simulated, ramTier, small, ssdTier, upper, endings, computes, deadlines, remotes, processes, responses)
 }
 
 const root = "../.."
@@ -172,8 +172,10 @@ func (m *mutation) run(flags ...string) (out string, err error) {
 // goTest runs tests of a package of the tree.
 func goTest(pkg string, flags ...string) (out string, err error) {
 	dir := root
-	if below, ok := strings.CutPrefix(pkg, "./remote"); ok {
-		dir, pkg = filepath.Join(root, "remote"), "."+below
+	for _, module := range []string{"remote", "httpcache"} {
+		if below, ok := strings.CutPrefix(pkg, "./"+module); ok {
+			dir, pkg = filepath.Join(root, module), "."+below
+		}
 	}
 	cmd := exec.Command("go", slices.Concat([]string{"test", "-timeout=5m"}, flags, []string{pkg})...)
 	cmd.Dir = dir
