@@ -203,7 +203,9 @@ func (t *Tier) Await(ctx context.Context, key []byte, leased shared.Expect) erro
 		gone = end.C
 	}
 	select {
-	case <-changed:
+	case <-changed: // which a process learns from the push
+		t.deliver()
+		t.awaitPushes()
 		return nil
 	case <-gone:
 		return nil

@@ -23,6 +23,7 @@ type Server struct {
 	entries map[string]*entry
 	numbers map[shared.ID]uint64
 	tiers   []*Tier
+	settled sync.Cond // of mu: a tier has delivered a push
 	author  *Tier // who made the request that is being served; nil: nobody who is connected
 }
 
@@ -54,7 +55,9 @@ type beside struct {
 
 // NewServer returns an empty server with leases.
 func NewServer() *Server {
-	return &Server{Leases: true, entries: map[string]*entry{}, numbers: map[shared.ID]uint64{}}
+	s := &Server{Leases: true, entries: map[string]*entry{}, numbers: map[shared.ID]uint64{}}
+	s.settled.L = &s.mu
+	return s
 }
 
 // now is the server's time, in milliseconds.

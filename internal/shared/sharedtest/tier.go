@@ -200,7 +200,17 @@ func (t *Tier) deliver() {
 		t.tell(p)
 		t.server.mu.Lock()
 		t.delivering = false
+		t.server.settled.Broadcast()
 		t.server.mu.Unlock()
+	}
+}
+
+// awaitPushes returns when no push that was made before is under way.
+func (t *Tier) awaitPushes() {
+	t.server.mu.Lock()
+	defer t.server.mu.Unlock()
+	for !t.held && (t.delivering || len(t.pushes) > 0) {
+		t.server.settled.Wait()
 	}
 }
 
