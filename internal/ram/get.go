@@ -26,6 +26,7 @@ type ask uint8
 const (
 	forValue ask = 1 << iota // a copy of the value, which raises the entry's frequency
 	forStale                 // also a record within its grace, and a negative entry
+	forTimes                 // counts as no read: the entry's frequency stays
 )
 
 // lockFreeTries is how often a reader starts again before it takes the lock.
@@ -184,7 +185,7 @@ func (t *Tier) get(s *shard, dst, key []byte, hash uint64, asked ask) (value []b
 				if out != hit || !s.unchanged(epoch, b, slot, loc, h, version) {
 					return dst, 0, torn
 				}
-				if asked&forValue != 0 {
+				if asked&(forValue|forTimes) == forValue {
 					b.Touch(slot, word)
 				}
 				return v, deadline, out
@@ -212,7 +213,7 @@ func (t *Tier) get(s *shard, dst, key []byte, hash uint64, asked ask) (value []b
 			if !s.unchanged(epoch, b, slot, loc, h, version) { // 6, 7
 				return dst, 0, torn
 			}
-			if asked&forValue != 0 {
+			if asked&(forValue|forTimes) == forValue {
 				b.Touch(slot, word) // 8
 			}
 			return v, deadline, hit

@@ -16,8 +16,8 @@ import (
 //
 // The keys are those of reads that the policy is told of, of one key in 16 or more, so that
 // the times are distributed as the requests are, as far as such a sample stands for them. The
-// times are those of Peek, which the reader that asks sees: a search in Go and not in assembly,
-// of a key whose place in the caches of the processor is what others' reads have left. They are
+// times are those of getRetried, which raises no frequency for it: a search in Go and not in
+// assembly, of a key whose place in the caches of the processor is what others' reads have left. They are
 // not the callers' own times, in which there are waits for a processor and for memory that many
 // use at once. Nothing is copied until somebody asks, and little when he has.
 type probe struct {
@@ -140,13 +140,13 @@ func (t *Tier) probeAll(keys []probeKey) {
 	}
 	p, buf := t.probe, make([]byte, 0, probedBytes)
 	own := p.clockCost()
-	_, _, _ = t.Peek(t.Hash(nil), buf, nil) // the code of it comes to the processor
+	_, _, _ = t.getRetried(buf, nil, t.Hash(nil), forValue|forTimes) // the code of it comes to the processor
 	for i := range keys {
 		key := keys[i].bytes[:keys[i].n]
 		began := p.clock()
-		v, _, ok := t.Peek(t.Hash(key), buf, key)
+		v, _, out := t.getRetried(buf, key, t.Hash(key), forValue|forTimes)
 		took := p.clock() - began
-		if ok && cap(v) == cap(buf) {
+		if out == hit && cap(v) == cap(buf) {
 			p.times.Add(took - own)
 		}
 		buf = v[:0]
