@@ -24,7 +24,7 @@ type Server struct {
 	numbers map[shared.ID]uint64
 	tiers   []*Tier
 	settled sync.Cond // of mu: a tier has delivered a push
-	author  *Tier // who made the request that is being served; nil: nobody who is connected
+	author  *Tier     // who made the request that is being served; nil: nobody who is connected
 }
 
 // kind is what an entry is.
