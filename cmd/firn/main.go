@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
+	"runtime/debug"
 
 	"github.com/urfave/cli/v3"
 
@@ -24,8 +26,9 @@ func main() {
 // status. Subcommands are one file each.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := &cli.Command{
-		Name:  "firn",
-		Usage: "a cache for bytes, at work",
+		Name:    "firn",
+		Usage:   "a cache for bytes, at work",
+		Version: version(),
 		Commands: []*cli.Command{
 			replayCommand(stdout, stderr), planCommand(stdout), inspectCommand(stdout, stderr), verifyCommand(stdout, stderr),
 		},
@@ -37,4 +40,17 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		},
 	}
 	return command.Main(ctx, root, append([]string{"firn"}, args...), stdout, stderr)
+}
+
+// version is what this command was built of: a release, or a commit of a clone.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown, " + runtime.Version()
+	}
+	v := info.Main.Version
+	if v == "" {
+		v = "(devel)"
+	}
+	return fmt.Sprintf("%s, %s, %s/%s", v, info.GoVersion, runtime.GOOS, runtime.GOARCH)
 }

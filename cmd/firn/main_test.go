@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -106,6 +107,14 @@ func TestHelp(t *testing.T) {
 	}
 	if _, stdout, _ := runFirn("replay", "-h"); !strings.Contains(stdout, "-fraction") || !strings.Contains(stdout, "oraclegeneral") {
 		t.Errorf("help without the flags:\n%s", stdout)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	status, stdout, stderr := runFirn("-version")
+	if status != 0 || stderr != "" || !strings.HasPrefix(stdout, "firn version ") || !strings.HasSuffix(stdout, runtime.GOOS+"/"+runtime.GOARCH+"\n") {
+		t.Errorf("status %d, stderr %q, stdout %q", status, stderr, stdout)
 	}
 }
 
