@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -22,11 +23,11 @@ type proxy struct {
 	env       []string
 }
 
-// newProxy makes an empty proxy below work. Other modules come from Go's cache as
+// newProxy makes an empty proxy below work, for a go command with a flag -mod. Other modules come from Go's cache as
 // far as it has them. The modules of the source go to a cache that is used once,
 // because they are of the same version each time; with -trimpath what is compiled from
 // there is the same in each run, and in each step of .ci/run.
-func newProxy(work string) (*proxy, error) {
+func newProxy(work, mod string) (*proxy, error) {
 	p := &proxy{work: work, dir: filepath.Join(work, "proxy")}
 	known := map[string]string{}
 	output, err := exec.Command("go", "env", "-json", "GOPROXY", "GOMODCACHE", "GOFLAGS").Output()
@@ -44,11 +45,19 @@ func newProxy(work string) (*proxy, error) {
 		"GOPROXY="+strings.Join([]string{fileURL(p.dir), fileURL(cache), known["GOPROXY"]}, ","),
 		"GOMODCACHE="+filepath.Join(work, "modules"),
 		"GOBIN="+filepath.Join(work, "bin"),
-		"GOFLAGS="+known["GOFLAGS"]+" -mod=mod -modcacherw -trimpath",
+		"GOFLAGS="+known["GOFLAGS"]+" "+mod+" -modcacherw -trimpath",
 		"GOSUMDB=off",
 		"GOWORK=off", "GOTOOLCHAIN=local",
 	)
 	return p, os.MkdirAll(p.dir, 0o755)
+}
+
+// absolute is a directory's whole path.
+func absolute(dir string) string {
+	if whole, err := filepath.Abs(dir); err == nil {
+		return whole
+	}
+	return dir
 }
 
 func fileURL(dir string) string {
@@ -71,12 +80,30 @@ func (p *proxy) run(dir, name string, args ...string) (string, error) {
 	return stdout.String(), nil
 }
 
-// publish puts a module at its version into the proxy, where those that it
-// requires are already. It must be tidy there.
-func (p *proxy) publish(r release) error {
-	if err := p.tidy(r); err != nil {
+// commit commits all files of a tree.
+func (p *proxy) commit(tree, message string) error {
+	if _, err := p.run(tree, "git", "add", "--all", "--force"); err != nil {
 		return err
 	}
+	_, err := p.run(tree, "git", "-c", "user.name=install", "-c", "user.email=install@localhost", "commit", "-q", "--allow-empty", "-m", message)
+	return err
+}
+
+// sameCommit is an error unless two tags are on one commit.
+func (p *proxy) sameCommit(tree, one, two string) error {
+	commits, err := p.run(tree, "git", "rev-parse", one+"^{commit}", two+"^{commit}")
+	if err != nil {
+		return err
+	}
+	if fields := strings.Fields(commits); fields[0] != fields[1] {
+		return fmt.Errorf("tags %s and %s are on two commits", one, two)
+	}
+	return nil
+}
+
+// publish puts a module at its version into the proxy, as the go command makes it of a
+// revision: that of a directory has the repository's licence.
+func (p *proxy) publish(tree, revision string, r release) error {
 	escaped, err := module.EscapePath(r.path)
 	if err != nil {
 		return err
@@ -90,8 +117,12 @@ func (p *proxy) publish(r release) error {
 		return err
 	}
 	var archive bytes.Buffer
-	if err := zip.CreateFromDir(&archive, module.Version{Path: r.path, Version: r.version}, r.dir); err != nil {
+	subdir := strings.TrimPrefix(r.subdir, ".")
+	if err := zip.CreateFromVCS(&archive, module.Version{Path: r.path, Version: r.version}, tree, revision, subdir); err != nil {
 		return err
+	}
+	if !bytes.Contains(archive.Bytes(), []byte(r.path+"@"+r.version+"/LICENSE")) {
+		return errors.New("its zip has no LICENSE")
 	}
 	info, err := json.Marshal(map[string]any{"Version": r.version, "Time": time.Unix(0, 0).UTC()})
 	if err != nil {

@@ -23,7 +23,16 @@ var private = []string{".ci/install", ".ci/systems", "bench", "examples", "live/
 
 // release is a published module at a version, in the copied tree.
 type release struct {
-	path, version, dir string
+	path, version string
+	subdir, dir   string // below the root of the source, and in the tree
+}
+
+// tag is that of the module in a directory of the source at a version.
+func tag(dir, version string) string {
+	if dir == "." {
+		return version
+	}
+	return dir + "/" + version
 }
 
 // modulePath is that of the module in a directory of the source.
@@ -61,7 +70,7 @@ func copyTree(from, to, version string) (releases []release, err error) {
 		return nil, err
 	}
 	for _, dir := range published {
-		r := release{path: modulePath(dir), version: version, dir: filepath.Join(to, dir)}
+		r := release{path: modulePath(dir), version: version, subdir: dir, dir: filepath.Join(to, dir)}
 		if err := r.setVersions(); err != nil {
 			return nil, err
 		}

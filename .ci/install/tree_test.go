@@ -22,9 +22,9 @@ func write(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// source makes a source of all published modules, in which every other one
+// sourceTree makes a source of all published modules, in which every other one
 // requires that at the root and replaces it by its directory.
-func source(t *testing.T) string {
+func sourceTree(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	files := map[string]string{".git/HEAD": "", "bench/go.mod": "module x\n", "cache.go": "package firn\n"}
@@ -42,7 +42,7 @@ func source(t *testing.T) string {
 func TestCopyTree(t *testing.T) {
 	t.Parallel()
 	to := filepath.Join(t.TempDir(), "copy")
-	releases, err := copyTree(source(t), to, "v1.2.4")
+	releases, err := copyTree(sourceTree(t), to, "v1.2.4")
 	if err != nil || len(releases) != len(published) {
 		t.Fatal(releases, err)
 	}
@@ -69,7 +69,7 @@ func TestCopyTreeRefuses(t *testing.T) {
 		"a replace of a foreign module": {"codec/go.mod", "module github.com/firncache/firn/codec\nreplace example.com/other => ../other\n", "replaces example.com/other"},
 		"another path":                  {"codec/go.mod", "module github.com/firncache/codec\n", "want github.com/firncache/firn/codec"},
 	} {
-		from := source(t)
+		from := sourceTree(t)
 		write(t, from, map[string]string{test.file: test.text})
 		if _, err := copyTree(from, t.TempDir(), "v1.2.4"); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v", name, err)
