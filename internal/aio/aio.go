@@ -29,8 +29,8 @@ var (
 type Mode int
 
 const (
-	// Auto takes the first that can be had of Ring, of LibAIO, if the file was
-	// opened with O_DIRECT, and of Pread.
+	// Auto takes the first that can be had: of LibAIO, if the file was opened with
+	// O_DIRECT, of Ring and of Pread.
 	Auto Mode = iota
 	// Pread gives each read in flight a goroutine that calls File.ReadAt.
 	Pread
@@ -129,6 +129,8 @@ type engine interface {
 	// alone reports whether the first read of a call of so many had better be
 	// done by a pread. The lock is held.
 	alone(inFlight, reads int) bool
+	// collect reports whether a call was settled before its caller has to sleep.
+	collect(c *call) bool
 	// close frees the engine's resources. Nothing is in flight, nor in kick.
 	close()
 	name() string
@@ -184,13 +186,16 @@ func (r *Reader) choose(mode Mode) (err error) {
 }
 
 // best takes the first engine that can be had. libaio is of no use without
-// O_DIRECT: pages that the page cache has not would be left to preads.
+// O_DIRECT: pages that the page cache has not would be left to preads. With it, it is
+// ahead, unless it may wait where reads are handed over: a completion of io_uring is
+// not seen before the thread that submitted the read enters the kernel.
 func (r *Reader) best() engine {
-	if e, err := openRing(r); err == nil {
-		return e
-	}
+	order := []func(*Reader) (engine, error){openRing}
 	if r.direct() {
-		if e, err := openLibAIO(r); err == nil {
+		order = []func(*Reader) (engine, error){openPollable, openRing, openLibAIO}
+	}
+	for _, open := range order {
+		if e, err := open(r); err == nil {
 			return e
 		}
 	}
@@ -322,9 +327,11 @@ func (r *Reader) perform(ctx context.Context, c *call, reqs []Request) {
 	if mine != nil && r.work(mine) == c {
 		return
 	}
-	if patient {
+	switch {
+	case r.engine.collect(c):
+	case patient:
 		<-c.wake
-	} else {
+	default:
 		r.await(ctx, c)
 	}
 }

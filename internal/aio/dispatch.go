@@ -135,6 +135,7 @@ type preads struct{}
 func (preads) start(o *op)         { go o.run() }
 func (preads) kick()               {}
 func (preads) alone(int, int) bool { return true }
+func (preads) collect(*call) bool  { return false }
 func (preads) close()              {}
 func (preads) name() string        { return "pread" }
 func (preads) bytes() int64        { return 0 }

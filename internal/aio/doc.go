@@ -3,13 +3,15 @@
 //
 // # Engines
 //
-// An engine brings the reads to the system. io_uring is the best. libaio, Linux's
-// older asynchronous I/O without the C library of that name, is as fast with files
-// that were opened with O_DIRECT, and can be had where io_uring is forbidden, as by
-// Docker's default seccomp profile, switched off or not there yet. pread works
-// everywhere, and takes a goroutine and a thread for each read in flight. The first
-// two are one engine (ring) with two queues of the kernel's (kernelQueue): one
+// An engine brings the reads to the system. libaio, Linux's older asynchronous I/O
+// without the C library of that name, is the best for files that were opened with
+// O_DIRECT, and can be had where io_uring is forbidden, as by Docker's default seccomp
+// profile, switched off or not there yet. io_uring is for the others, and for overlays.
+// pread works everywhere, and takes a goroutine and a thread for each read in flight. The
+// first two are one engine (ring) with two queues of the kernel's (kernelQueue): one
 // goroutine of theirs waits in Go's poller and settles the reads that have come back.
+// libaio's completions also appear in memory: while few reads are in flight, a caller that
+// would only wait looks there for a while (collect).
 // What the kernel gives back undone, or does not take at all, they leave to preads. A
 // caller hands its reads over by itself, but for files on an overlay read by libaio:
 // that may wait there, and a goroutine of its own does it.

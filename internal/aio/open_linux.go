@@ -26,13 +26,18 @@ type kernelQueue interface {
 	Ready() bool
 	// Reap takes a completion: bytes read, or a negative errno.
 	Reap() (tag uint64, res int32, ok bool)
+	// Polled reports whether completions come while no thread enters the kernel.
+	Polled() bool
 	// TakeEventFD hands over the eventfd that each completion signals.
 	TakeEventFD() int
 	Bytes() int64
 	Close() error
 }
 
-var errNoDescriptor = errors.New("the file has no descriptor to read by")
+var (
+	errNoDescriptor = errors.New("the file has no descriptor to read by")
+	errMayWait      = errors.New("io_submit may wait for the disk")
+)
 
 func openRing(r *Reader) (engine, error) {
 	fd, ok := r.file.Fd()
@@ -44,6 +49,16 @@ func openRing(r *Reader) (engine, error) {
 		return nil, err
 	}
 	return newRing(r, u, "io_uring")
+}
+
+// openPollable opens libaio unless it needs a goroutine for its submissions.
+func openPollable(r *Reader) (engine, error) {
+	e, err := openLibAIO(r)
+	if g, ok := e.(*ring); ok && g.q.MayWait() {
+		g.close()
+		return nil, errMayWait
+	}
+	return e, err
 }
 
 func openLibAIO(r *Reader) (engine, error) {

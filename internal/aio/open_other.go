@@ -12,4 +12,6 @@ func openLibAIO(*Reader) (engine, error) {
 	return nil, errors.New("this system has no io_submit")
 }
 
+func openPollable(r *Reader) (engine, error) { return openLibAIO(r) }
+
 func (r *Reader) direct() bool { return false }

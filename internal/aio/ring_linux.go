@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -13,10 +14,11 @@ import (
 )
 
 // ring is the engine of io_uring and of libaio. A caller submits its own
-// reads, and while it is there settles the completions, for others too. When
-// all of them wait, the kernel's eventfd wakes the reaper through Go's poller, so
-// that nobody holds a processor of Go's while the disk works. docs/internals/DECISIONS.md,
-// "Disk reads", has what else was tried.
+// reads, and while it is there settles the completions, for others too. While few
+// reads are in flight one of them looks for more (collect). When all of them wait, the
+// kernel's eventfd wakes the reaper through Go's poller, so that no goroutine holds a
+// processor of Go's while the disk works. docs/internals/DECISIONS.md,
+// "SSD tier", has what else was tried.
 //
 // Pushing and reaping happen under Reader.mu; submitting is guarded by its flag.
 type ring struct {
@@ -29,7 +31,10 @@ type ring struct {
 	broken     atomic.Bool // the kernel takes no more reads: preads do them
 	submitting atomic.Bool
 	retrying   atomic.Bool
-	aside      func() // submits in a goroutine of its own
+	collectFor int64       // ns; 0: callers do not
+	collecting atomic.Bool // one of them does
+	usual      int64       // what a read takes lately, in ns
+	aside      func()      // submits in a goroutine of its own
 
 	event *os.File // the eventfd
 	poll  syscall.RawConn
@@ -42,6 +47,9 @@ const reapStep = 64
 // newRing takes the queue over, and closes it if there is an error.
 func newRing(r *Reader, q kernelQueue, of string) (*ring, error) {
 	g := &ring{r: r, q: q, of: of, slots: make([]*op, r.depth), gone: make(chan struct{})}
+	if q.Polled() && !q.MayWait() && runtime.GOMAXPROCS(0) > 1 {
+		g.collectFor = collectTime
+	}
 	g.aside = func() {
 		g.submitNow()
 		r.kicks.Add(-1)
@@ -189,6 +197,51 @@ func (g *ring) reap() bool {
 	return true
 }
 
+// A caller collects while at most so many reads are in flight, and they take no longer than
+// collectTime: beyond that the wake-ups are shared by enough reads, or too rare to wait for.
+const (
+	collectReads = 8
+	collectTime  = 200_000 // ns
+	// collectTurns ends it where no time passes, as in a synctest bubble.
+	collectTurns = 10_000
+)
+
+// collect has a caller that would only wait look for completions, its own and those of
+// others, and reports whether its call was settled. It yields to every goroutine that can run.
+// A completion that it finds costs no wake-up of a thread, a third of the time of a read from a
+// fast disk. One caller at a time does so; the reaper is there for what it leaves.
+func (g *ring) collect(c *call) (settled bool) {
+	if g.collectFor == 0 || !g.collecting.CompareAndSwap(false, true) {
+		return false
+	}
+	defer g.collecting.Store(false)
+	r := g.r
+	r.mu.Lock()
+	worth := c.left > 0 && r.inFlight <= collectReads && g.usual <= g.collectFor
+	if worth {
+		r.kicks.Add(1) // c keeps the Reader from being drained until here
+		defer r.kicks.Add(-1)
+	}
+	r.mu.Unlock()
+	if !worth {
+		return false
+	}
+	until := r.now() + g.collectFor
+	for turns := 0; turns < collectTurns && r.now() < until; turns++ {
+		g.reap()
+		select {
+		case <-c.wake:
+			return true
+		default:
+			runtime.Gosched()
+		}
+	}
+	return false
+}
+
+// took notes how long a read took. The Reader's lock is held.
+func (g *ring) took(ns int64) { g.usual += (ns - g.usual) / 8 }
+
 // complete settles a read, or goes on with it.
 func (g *ring) complete(tag uint64, res int32, now int64) *call {
 	o := g.slots[tag]
@@ -201,6 +254,7 @@ func (g *ring) complete(tag uint64, res int32, now int64) *call {
 		g.push(o)
 		return nil
 	}
+	g.took(now - o.start)
 	return g.r.settle(g.takeSlot(tag), err, now)
 }
 

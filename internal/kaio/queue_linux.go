@@ -241,6 +241,10 @@ func (q *Queue) Reap() (tag uint64, res int32, ok bool) {
 // Ready reports whether a completion waits to be reaped.
 func (q *Queue) Ready() bool { return q.ring.tail.Load() != q.ring.head.Load() }
 
+// Polled reports that completions come to Ready by themselves: an interrupt puts them
+// into the memory that is shared.
+func (q *Queue) Polled() bool { return true }
+
 // Bytes is the memory that the queue takes.
 func (q *Queue) Bytes() int64 {
 	const each = unsafe.Sizeof(submission{}) + 2*unsafe.Sizeof(&submission{})

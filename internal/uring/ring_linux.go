@@ -247,6 +247,10 @@ func (u *Ring) Reap() (tag uint64, res int32, ok bool) {
 // Ready reports whether a completion waits to be reaped.
 func (u *Ring) Ready() bool { return u.cqTail.Load() != u.cqHead.Load() }
 
+// Polled reports that completions need the thread that submitted the read: the kernel
+// ends a read of O_DIRECT when that enters it next, or is interrupted for it.
+func (u *Ring) Polled() bool { return false }
+
 // Bytes is the memory that the queues take.
 func (u *Ring) Bytes() int64 { return int64(len(u.mapped) + len(u.sqes)) }
 

@@ -123,4 +123,16 @@ var small = []mutation{{
 	old:   "\t\t<-r.drained\n\t\tr.free()",
 	new:   "\t\tr.free()",
 	pkg:   "./internal/aio", test: "TestKernelKeepsItsMemory",
+}, {
+	guard: "the kernel's queue outlives a caller that collects",
+	file:  "internal/aio/ring_linux.go",
+	old:   "\t\tr.kicks.Add(1) // c keeps the Reader from being drained until here\n\t\tdefer r.kicks.Add(-1)\n",
+	new:   "",
+	pkg:   "./internal/aio", test: "TestCloseWhileCollecting",
+}, {
+	guard: "callers collect where it pays, one at a time",
+	file:  "internal/aio/ring_linux.go",
+	old:   "worth := c.left > 0 && r.inFlight <= collectReads && g.usual <= g.collectFor",
+	new:   "worth := c.left > 0",
+	pkg:   "./internal/aio", test: "TestCollectWhere",
 }}
