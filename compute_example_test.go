@@ -14,7 +14,7 @@ import (
 
 // The largest value that was seen.
 func ExampleCache_Compute() {
-	c := mustOpen(firn.Options{RAMBytes: 1 << 20})
+	c := newCache(firn.Options{RAMBytes: 1 << 20})
 	defer c.Close()
 
 	observe := func(key string, n uint64) error {
@@ -38,7 +38,7 @@ func ExampleCache_Compute() {
 // A list that grows: old has room behind it, and is the function's to append to. Its
 // deadline stays that of the first line.
 func ExampleCache_Compute_append() {
-	c := mustOpen(firn.Options{RAMBytes: 1 << 20})
+	c := newCache(firn.Options{RAMBytes: 1 << 20})
 	defer c.Close()
 
 	add := func(key, line string) error {
@@ -62,7 +62,7 @@ func ExampleCache_Compute_append() {
 // At most three requests a minute: the counter, and with it the minute, begins with the
 // first.
 func ExampleCache_Increment() {
-	c := mustOpen(firn.Options{RAMBytes: 1 << 20, TTL: time.Minute})
+	c := newCache(firn.Options{RAMBytes: 1 << 20, TTL: time.Minute})
 	defer c.Close()
 
 	allowed := func(user string) bool {
@@ -84,7 +84,7 @@ func ExampleCache_Increment() {
 // A lock that is given up by itself after ten seconds, in a cache of which nothing is
 // evicted. Only its owner releases it: its token tells.
 func ExampleCache_SetIfAbsent() {
-	c := mustOpen(firn.Options{RAMBytes: 1 << 20, TTL: 10 * time.Second})
+	c := newCache(firn.Options{RAMBytes: 1 << 20, TTL: 10 * time.Second})
 	defer c.Close()
 	ctx := context.Background()
 
@@ -112,7 +112,7 @@ func ExampleCache_SetIfAbsent() {
 }
 
 func ExampleCache_CompareAndSwap() {
-	c := mustOpen(firn.Options{RAMBytes: 1 << 20})
+	c := newCache(firn.Options{RAMBytes: 1 << 20})
 	defer c.Close()
 	ctx, key := context.Background(), []byte("state")
 	c.Set(key, []byte("queued"))
@@ -125,7 +125,7 @@ func ExampleCache_CompareAndSwap() {
 
 // A token that is good once.
 func ExampleCache_GetAndDelete() {
-	c := mustOpen(firn.Options{RAMBytes: 1 << 20})
+	c := newCache(firn.Options{RAMBytes: 1 << 20})
 	defer c.Close()
 	ctx, key := context.Background(), []byte("reset token 7f3a")
 	c.Set(key, []byte("ada"))
@@ -139,7 +139,7 @@ func ExampleCache_GetAndDelete() {
 }
 
 func ExampleTyped_Compute() {
-	c := mustOpen(firn.Options{RAMBytes: 1 << 20})
+	c := newCache(firn.Options{RAMBytes: 1 << 20})
 	defer c.Close()
 	carts, err := firn.NewTyped(c, "carts", firn.TypedOptions[string, map[string]int]{})
 	if err != nil {
@@ -172,7 +172,7 @@ func ExampleTyped_Compute() {
 }
 
 func ExampleIncrement() {
-	c := mustOpen(firn.Options{RAMBytes: 1 << 20})
+	c := newCache(firn.Options{RAMBytes: 1 << 20})
 	defer c.Close()
 	views, err := firn.NewTyped(c, "views", firn.TypedOptions[string, uint32]{})
 	if err != nil {
@@ -185,4 +185,12 @@ func ExampleIncrement() {
 	}
 	fmt.Println(views.Get("/index.html"))
 	// Output: 3 true
+}
+
+func newCache(opts firn.Options) *firn.Cache {
+	c, err := firn.Open(opts)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return c
 }

@@ -3,6 +3,7 @@ package firn_test
 import (
 	"context"
 	"fmt"
+	"log"
 	"time"
 
 	"github.com/firncache/firn"
@@ -12,7 +13,7 @@ import (
 // user has logged out.
 func ExampleCache_Touch() {
 	now := time.Unix(0, 0)
-	c := mustOpen(firn.Options{RAMBytes: 1 << 20, Clock: func() time.Time { return now }})
+	c := cacheWith(firn.Options{RAMBytes: 1 << 20, Clock: func() time.Time { return now }})
 	defer c.Close()
 	ctx, session := context.Background(), []byte("session 42")
 	c.SetWithTTL(session, []byte("alice"), 30*time.Minute)
@@ -34,7 +35,7 @@ func ExampleCache_Touch() {
 // What nobody reads for ten minutes goes; what is read stays.
 func ExampleOptions_expireAfterAccess() {
 	now := time.Unix(0, 0)
-	c := mustOpen(firn.Options{RAMBytes: 1 << 20, ExpireAfterAccess: 10 * time.Minute, Clock: func() time.Time { return now }})
+	c := cacheWith(firn.Options{RAMBytes: 1 << 20, ExpireAfterAccess: 10 * time.Minute, Clock: func() time.Time { return now }})
 	defer c.Close()
 	c.Set([]byte("read"), []byte("a"))
 	c.Set([]byte("left alone"), []byte("b"))
@@ -48,7 +49,7 @@ func ExampleOptions_expireAfterAccess() {
 
 func ExampleCache_LookupEntry() {
 	now := time.Unix(0, 0)
-	c := mustOpen(firn.Options{RAMBytes: 1 << 20, TTL: time.Minute, Clock: func() time.Time { return now }})
+	c := cacheWith(firn.Options{RAMBytes: 1 << 20, TTL: time.Minute, Clock: func() time.Time { return now }})
 	defer c.Close()
 	c.Set([]byte("page"), []byte("<html>"))
 	now = now.Add(20 * time.Second)
@@ -58,7 +59,7 @@ func ExampleCache_LookupEntry() {
 }
 
 func ExampleTyped_LookupEntry() {
-	c := mustOpen(firn.Options{RAMBytes: 1 << 20})
+	c := cacheWith(firn.Options{RAMBytes: 1 << 20})
 	defer c.Close()
 	users, err := firn.NewTyped(c, "users", firn.TypedOptions[int, string]{})
 	if err != nil {
@@ -69,4 +70,12 @@ func ExampleTyped_LookupEntry() {
 	e, err := users.LookupEntry(context.Background(), 42)
 	fmt.Println(e.Value, e.TTL == firn.Forever, e.Tier, err)
 	// Output: alice true RAM <nil>
+}
+
+func cacheWith(opts firn.Options) *firn.Cache {
+	c, err := firn.Open(opts)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return c
 }

@@ -14,7 +14,7 @@ import (
 )
 
 func ExampleNewTyped() {
-	c := mustOpen(firn.Options{RAMBytes: 1 << 20})
+	c := openCache(firn.Options{RAMBytes: 1 << 20})
 	defer c.Close()
 
 	type User struct {
@@ -37,8 +37,37 @@ func ExampleNewTyped() {
 	// true
 }
 
+// A row is loaded once, however many callers wait for it, and then found. That there is
+// none is remembered for NegativeTTL.
+func ExampleTyped_GetOrLoad() {
+	c := openCache(firn.Options{RAMBytes: 1 << 20, TTL: time.Hour, Loading: firn.LoadingOptions{NegativeTTL: time.Minute}})
+	defer c.Close()
+	users, err := firn.NewTyped(c, "users", firn.TypedOptions[int64, string]{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	load := func(ctx context.Context, id int64) (string, error) {
+		fmt.Println("SELECT name FROM users WHERE id =", id)
+		if id != 7 {
+			return "", firn.ErrNotFound
+		}
+		return "Ada", nil
+	}
+	for _, id := range []int64{7, 7, 8, 8} {
+		name, err := users.GetOrLoad(context.Background(), id, load)
+		fmt.Printf("%q %v\n", name, err)
+	}
+	// Output:
+	// SELECT name FROM users WHERE id = 7
+	// "Ada" <nil>
+	// "Ada" <nil>
+	// SELECT name FROM users WHERE id = 8
+	// "" firn: not found
+	// "" firn: not found
+}
+
 func ExampleTypedOptions_onEvict() {
-	c := mustOpen(firn.Options{RAMBytes: 1 << 20})
+	c := openCache(firn.Options{RAMBytes: 1 << 20})
 	defer c.Close()
 	sessions, err := firn.NewTyped(c, "sessions", firn.TypedOptions[int, string]{
 		OnEvict: func(id int, user string, cause firn.Cause) {
@@ -56,7 +85,7 @@ func ExampleTypedOptions_onEvict() {
 }
 
 func ExampleTyped_Clear() {
-	c := mustOpen(firn.Options{RAMBytes: 1 << 20})
+	c := openCache(firn.Options{RAMBytes: 1 << 20})
 	defer c.Close()
 	prices, err := firn.NewTyped(c, "prices", firn.TypedOptions[string, float64]{})
 	if err != nil {
@@ -76,7 +105,7 @@ func ExampleTyped_Clear() {
 }
 
 func ExampleTyped_GetMulti() {
-	c := mustOpen(firn.Options{RAMBytes: 1 << 20})
+	c := openCache(firn.Options{RAMBytes: 1 << 20})
 	defer c.Close()
 	heights, err := firn.NewTyped(c, "heights", firn.TypedOptions[string, int]{})
 	if err != nil {
@@ -113,7 +142,7 @@ func ExampleTyped_CachedValue() {
 		fmt.Fprint(w, "hello")
 	}))
 	defer server.Close()
-	c := mustOpen(firn.Options{RAMBytes: 1 << 20, TTL: time.Minute})
+	c := openCache(firn.Options{RAMBytes: 1 << 20, TTL: time.Minute})
 	defer c.Close()
 	pages, err := firn.NewTyped(c, "pages", firn.TypedOptions[string, page]{})
 	if err != nil {
@@ -150,7 +179,7 @@ func ExampleTyped_CachedValue() {
 }
 
 func ExampleTypedOptions_structKeys() {
-	c := mustOpen(firn.Options{RAMBytes: 1 << 20})
+	c := openCache(firn.Options{RAMBytes: 1 << 20})
 	defer c.Close()
 
 	type Tile struct {
@@ -172,7 +201,7 @@ func ExampleTypedOptions_structKeys() {
 }
 
 func ExampleSetValue() {
-	c := mustOpen(firn.Options{RAMBytes: 1 << 20})
+	c := openCache(firn.Options{RAMBytes: 1 << 20})
 	defer c.Close()
 	if err := firn.SetValue(c, "opened", time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)); err != nil {
 		log.Fatal(err)
@@ -189,7 +218,7 @@ func ExampleSetValue() {
 // A page shows a product among others of its category: it is made anew when either
 // changes.
 func ExampleTyped_InvalidateTag() {
-	c := mustOpen(firn.Options{RAMBytes: 1 << 20})
+	c := openCache(firn.Options{RAMBytes: 1 << 20})
 	defer c.Close()
 	pages, err := firn.NewTyped(c, "pages", firn.TypedOptions[string, string]{})
 	if err != nil {
@@ -220,7 +249,7 @@ func ExampleTyped_InvalidateTag() {
 }
 
 func ExampleTyped_SetWith() {
-	c := mustOpen(firn.Options{RAMBytes: 1 << 20})
+	c := openCache(firn.Options{RAMBytes: 1 << 20})
 	defer c.Close()
 	names, err := firn.NewTyped(c, "names", firn.TypedOptions[int, string]{})
 	if err != nil {
@@ -293,4 +322,12 @@ func ExampleTyped_SetMulti() {
 	// 0 false
 	// 16 true
 	// 2 entries, 2 hits, 1 miss
+}
+
+func openCache(opts firn.Options) *firn.Cache {
+	c, err := firn.Open(opts)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return c
 }

@@ -12,7 +12,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if err := os.Chdir("../../.."); err != nil {
+	root, err := filepath.Abs("../../..") // with a relative path go test would not see that files changed
+	if err == nil {
+		err = os.Chdir(root)
+	}
+	if err != nil {
 		panic(err)
 	}
 	m.Run()
