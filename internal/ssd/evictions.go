@@ -55,7 +55,7 @@ func (t *Tier) evictRecords(v *victim, recs []format.Listed) {
 	if len(whole) == 0 {
 		return
 	}
-	bytes, done := t.readRecords(v, whole)
+	bytes, done := t.readRecords(v.slot, v.serial, whole)
 	defer done()
 	for i, l := range whole {
 		t.evictRecord(v, l, bytes[i], v.expired())

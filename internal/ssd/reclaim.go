@@ -1,10 +1,8 @@
 package ssd
 
 import (
-	"slices"
 	"sync/atomic"
 
-	"github.com/firncache/firn/internal/aio"
 	"github.com/firncache/firn/internal/ssd/format"
 )
 
@@ -159,7 +157,7 @@ func (t *Tier) moveRecords(v *victim, recs []format.Listed) bool {
 	if len(recs) == 0 {
 		return true
 	}
-	bytes, done := t.readRecords(v, recs)
+	bytes, done := t.readRecords(v.slot, v.serial, recs)
 	defer done()
 	if t.gaveUp.Load() { // which may be why some could not be read
 		return false
@@ -177,36 +175,6 @@ func (t *Tier) moveRecords(v *victim, recs []format.Listed) bool {
 		}
 	}
 	return true
-}
-
-// readRecords is the bytes of records of a segment, nil for those that cannot be read.
-// They are lent until done is called. A buffer of the log is not held meanwhile: it
-// may be the one that the records are to be moved to.
-func (t *Tier) readRecords(v *victim, recs []format.Listed) (bytes [][]byte, done func()) {
-	bytes = make([][]byte, len(recs))
-	if seg := t.log.pin(v.slot, v.serial); seg != nil {
-		defer t.log.unpin(seg)
-		for i, r := range recs {
-			bytes[i] = slices.Clone(seg.buf[r.Offset : r.Offset+r.Bytes])
-		}
-		return bytes, func() {}
-	}
-	reqs := make([]aio.Request, len(recs))
-	skips := make([]int, len(recs))
-	for i, r := range recs {
-		ref := recordRef{slot: v.slot, off: int(r.Offset)}
-		reqs[i].Off, reqs[i].N, skips[i] = t.alignedRange(&ref, int(r.Bytes))
-	}
-	t.reader.ReadMany(background, reqs)
-	for i := range reqs {
-		if err := reqs[i].Err; err != nil {
-			t.count.readErrors.Add(1)
-			t.health.log("a record that was to be moved could not be read", "segment", v.serial, "error", err)
-			continue
-		}
-		bytes[i] = reqs[i].Buf.Bytes()[skips[i]:]
-	}
-	return bytes, func() { releaseAll(reqs) }
 }
 
 // moveRecord appends a record anew, of which b are the bytes, if the index still names

@@ -304,9 +304,15 @@ var ssdTier = []mutation{{
 	pkg:   "./internal/ssd", test: "TestFault11WritesFailInClose",
 }, {
 	guard: "what cannot be read while it is moved is counted",
-	file:  "internal/ssd/reclaim.go",
+	file:  "internal/ssd/lists.go",
 	old:   "\t\t\tt.count.readErrors.Add(1)\n",
-	pkg:   "./internal/ssd", test: "TestFault12WhileCleaning",
+	pkg:   "./internal/ssd", test: "TestBadBlockWhileCleaning",
+}, {
+	guard: "a bad block costs no record that has no bytes there",
+	file:  "internal/ssd/lists.go",
+	old:   "single, err = t.readSpans(slot, recs, bytes, noGap)",
+	new:   "",
+	pkg:   "./internal/ssd", test: "TestBadBlockWhileCleaning",
 }, {
 	guard: "a call whose deadline is over reads nothing",
 	file:  "internal/aio/try.go",
