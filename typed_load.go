@@ -139,9 +139,12 @@ func (t *Typed[K, V]) loader(key K, l *loading, load TypedLoadFunc[K, V]) LoadFu
 		if err != nil {
 			return nil, err
 		}
-		return t.encode(slices.Clip(head), v)
+		return t.encode(append(make([]byte, 0, usualValue), head...), v)
 	}
 }
+
+// usualValue is the room for a value of a loader, before it is known how long it is.
+const usualValue = 256
 
 // loadTTL applies TypedOptions.TTL to the values of a loader, unless it says
 // otherwise itself.

@@ -12,9 +12,9 @@ import (
 // Contexts that are made from it find its end through AfterFunc, as package context
 // says, and context.Cause finds the cause through Value.
 type loaderContext struct {
-	values     context.Context // the caller's, without its end
+	values     context.Context // the caller's; its end is not the loader's
 	directives *directives
-	deadline   time.Time // zero: none. It is set before the loader is called
+	deadline   time.Time // zero: none. It is set before the loader is called, under mu
 
 	mu    sync.Mutex // a leaf
 	done  chan struct{}
@@ -59,7 +59,21 @@ func (c *loaderContext) Value(key any) any {
 			return v
 		}
 	}
-	return c.values.Value(key)
+	return context.WithoutCancel(c.values).Value(key)
+}
+
+// limit sets the deadline.
+func (c *loaderContext) limit(deadline time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.deadline = deadline
+}
+
+// limited is the deadline, for others than the loader.
+func (c *loaderContext) limited() (deadline time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.deadline
 }
 
 // ended is a context of package context that ended for the same cause, nil before the

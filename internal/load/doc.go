@@ -36,6 +36,7 @@
 //	refresh.go       Refresh, and refreshes in the background
 //	flight.go        the states of a load, in a picture; when its call is cancelled
 //	context.go       the context of a call
+//	alarm.go         one timer for all hard timeouts
 //	join.go          who joins a load, who leaves it, how it ends
 //	limiter.go       how many loaders run
 //	directives.go    SetLoadTTL

@@ -74,10 +74,11 @@ type loaderCall struct {
 	purpose    purpose
 
 	// With a shared tier, and of run's goroutine:
-	waits      int         // for other processes
-	impatient  bool        // it has waited for long enough
-	remembered error       // of a paused call: that of the load that failed
-	dropped    ram.Evicted // what left the cache when the shared tier was read
+	waits      int   // for other processes
+	impatient  bool  // it has waited for long enough
+	remembered error // of a paused call: that of the load that failed
+
+	evicted ram.Evicted // what left the cache for the call's values, or when the shared tier was read
 
 	// Of a call for one key, as most are, the parts that others allocate.
 	flight    flight
@@ -97,7 +98,8 @@ func (call *loaderCall) load(ctx context.Context) ([][]byte, error) {
 	if call.loader.one == nil {
 		return call.loader.many(ctx, call.keys())
 	}
-	v, err := call.loader.one(ctx, append([]byte{}, call.flights[0].key...))
+	key := call.flights[0].key
+	v, err := call.loader.one(ctx, append(key[len(key):], key...)) // its own, in the same memory
 	call.oneValue[0] = v
 	return call.oneValue[:], err
 }

@@ -21,10 +21,10 @@ type Group struct {
 	limiter limiter
 	count   counters
 	log     logger
+	alarm   alarm
 	timeout error // of a load that took longer than HardTimeout
 
-	active atomic.Int64  // loads under way
-	begun  atomic.Uint64 // how many there have been
+	begun  atomic.Uint64 // how many loads there have been
 	shards [shards]shard
 }
 
@@ -36,8 +36,9 @@ type shard struct {
 	joinable map[string]*flight       // by key
 	underWay map[*flight]struct{}     // joinable or not
 	failures atomic.Pointer[failures] // nil before the first
+	active   atomic.Int64             // how many are under way
 	closed   bool
-	_        [24]byte
+	_        [16]byte
 }
 
 func (g *Group) shardOf(hash uint64) *shard { return &g.shards[hash%shards] }

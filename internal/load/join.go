@@ -116,18 +116,18 @@ func (g *Group) begin(ctx context.Context, asker *directives, hash uint64, key [
 	if s.joinable == nil {
 		s.joinable, s.underWay = make(map[string]*flight), make(map[*flight]struct{})
 	}
-	f := &(*call).flight
+	f, room := &(*call).flight, 2*len(key) // for the loader's copy, too
 	if len((*call).flights) > 0 {
-		f = new(flight)
+		f, room = new(flight), len(key)
 	}
-	f.shard, f.hash, f.key, f.call = s, hash, append([]byte{}, key...), *call
+	f.shard, f.hash, f.key, f.call = s, hash, append(make([]byte, 0, room), key...), *call
 	f.number, f.done = g.begun.Add(1), make(chan struct{})
-	f.watch.Written = f.keyWritten
+	f.watch.Written = f
 	f.call.flights = append(f.call.flights, f)
 	f.call.wanted.Add(1)
 	s.joinable[offheap.String(f.key)] = f // which does not change
 	s.underWay[f] = struct{}{}
-	g.active.Add(1)
+	s.active.Add(1)
 	return f
 }
 
@@ -136,7 +136,7 @@ func (g *Group) begin(ctx context.Context, asker *directives, hash uint64, key [
 func (g *Group) newCall(ctx context.Context, asker *directives) *loaderCall {
 	call := &loaderCall{of: g, directives: directives{of: g, within: asker}, slot: g.limiter.newSlot(asker.inside(g))}
 	call.directives.call = call
-	call.ctx.values, call.ctx.directives = context.WithoutCancel(ctx), &call.directives
+	call.ctx.values, call.ctx.directives = ctx, &call.directives
 	call.flights = call.oneFlight[:0]
 	return call
 }
@@ -163,8 +163,8 @@ func (f *flight) leaveRunning(ctx context.Context) {
 	}
 }
 
-// keyWritten forgets a load whose key was written.
-func (f *flight) keyWritten() {
+// KeyWritten forgets a load whose key was written.
+func (f *flight) KeyWritten() {
 	f.shard.mu.Lock()
 	defer f.shard.mu.Unlock()
 	f.forget()
@@ -219,7 +219,7 @@ func (g *Group) endLocked(f *flight, res result) {
 	f.forget()
 	f.abandon()
 	delete(f.shard.underWay, f)
-	g.active.Add(-1)
+	f.shard.active.Add(-1)
 	f.result = res
 	close(f.done)
 }

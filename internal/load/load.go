@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"sync"
 	"time"
+	"weak"
 
 	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/tiered"
@@ -101,12 +102,13 @@ func (g *Group) start(call *loaderCall, load loader, why purpose) (n int) {
 // Close wake them at once.
 func (g *Group) run(call *loaderCall) {
 	if g.store.HasShared() && !g.askShared(call) {
-		call.dropped.Notify()
+		call.evicted.Notify()
 		return
 	}
 	g.limiter.acquire(&call.slot, &call.ctx)
 	call.called.Store(true)
-	stop := g.hardTimeout(call)
+	began := time.Now()
+	g.startTimeout(call, began)
 	var values [][]byte
 	err := call.ctx.why()
 	returned := false
@@ -119,12 +121,10 @@ func (g *Group) run(call *loaderCall) {
 			err = why // the loader's context has ended
 		}
 		g.limiter.release(&call.slot)
-		ev, unstored, awaited := g.complete(call, values, err, p)
-		stop()
+		unstored, awaited := g.complete(call, values, err, p)
 		call.ctx.end(context.Canceled, nil)
 		g.releaseLeases(call)
-		call.dropped.Notify() // may call the user, as the next two may: after the callers have their value
-		ev.Notify()
+		call.evicted.Notify() // may call the user, as the next two may: after the callers have their value
 		g.log.noteUnstored(unstored)
 		if p != nil && !awaited {
 			g.log.panicked(p, g.store.Now())
@@ -132,15 +132,14 @@ func (g *Group) run(call *loaderCall) {
 	}()
 	if err == nil {
 		g.count.loads.Add(uint64(len(call.flights)))
-		values, err = g.timed(call)
+		values, err = g.timed(call, began)
 	}
 	returned = true
 }
 
 // timed calls the loader, in a span if there is to be one, and counts how long it takes, also
 // if it panics.
-func (g *Group) timed(call *loaderCall) (values [][]byte, err error) {
-	began := time.Now()
+func (g *Group) timed(call *loaderCall, began time.Time) (values [][]byte, err error) {
 	defer func() { g.count.durations.Add(time.Since(began)) }()
 	if g.cfg.Start == nil {
 		return call.load(&call.ctx)
@@ -159,9 +158,9 @@ func (g *Group) timed(call *loaderCall) (values [][]byte, err error) {
 var errPanicked = errors.New("firn: the loader panicked")
 
 // complete ends the loads of a call: each value is stored first, so that no load of
-// its key can begin before. It returns the records that were evicted for it, and why some
-// value could not be stored, and whether anybody waited.
-func (g *Group) complete(call *loaderCall, values [][]byte, err error, p *panicked) (ev ram.Evicted, unstored error, awaited bool) {
+// its key can begin before. It returns why some value could not be stored, and whether anybody
+// waited.
+func (g *Group) complete(call *loaderCall, values [][]byte, err error, p *panicked) (unstored error, awaited bool) {
 	results := call.results(values, err, p)
 	g.loaderReturned(call, results)
 	if len(results) > 1 && g.store.HasShared() {
@@ -169,29 +168,29 @@ func (g *Group) complete(call *loaderCall, values [][]byte, err error, p *panick
 	}
 	for i, f := range call.flights {
 		res := &results[i]
-		awaited = g.completeOne(f, res, &ev) || awaited
+		awaited = g.completeOne(f, res, &call.evicted) || awaited
 		if res.failedToStore() {
 			unstored = res.unstored
 		}
 	}
-	return ev, unstored, awaited
+	return unstored, awaited
 }
 
 // completeMany is complete of many loads, with a shared tier: there it stores many at once.
-func (g *Group) completeMany(call *loaderCall, results []result) (ev ram.Evicted, unstored error, awaited bool) {
+func (g *Group) completeMany(call *loaderCall, results []result) (unstored error, awaited bool) {
 	var mu sync.Mutex
 	each(len(results), func(i int) {
 		var own ram.Evicted
 		waited := g.completeOne(call.flights[i], &results[i], &own)
 		mu.Lock()
 		defer mu.Unlock()
-		ev.Join(&own)
+		call.evicted.Join(&own)
 		awaited = awaited || waited
 		if results[i].failedToStore() {
 			unstored = results[i].unstored
 		}
 	})
-	return ev, unstored, awaited
+	return unstored, awaited
 }
 
 // completeOne ends one load, as complete does.
@@ -287,16 +286,54 @@ func (g *Group) softTimeout() (over <-chan struct{}, stop func() bool) {
 	return ch, time.AfterFunc(g.cfg.SoftTimeout, func() { close(ch) }).Stop
 }
 
-// hardTimeout ends the loads of a call, and its context, when HardTimeout is over. The
-// caller calls stop when they have ended.
-func (g *Group) hardTimeout(call *loaderCall) (stop func() bool) {
+// startTimeout ends the loads of a call, and its context, when HardTimeout is over, unless they
+// have ended.
+func (g *Group) startTimeout(call *loaderCall, began time.Time) {
 	hard := g.cfg.Hard()
 	if hard == tiered.Forever {
-		return func() bool { return false }
+		return
 	}
-	call.ctx.deadline = time.Now().Add(hard)
-	return time.AfterFunc(hard, func() {
+	deadline := began.Add(hard)
+	call.ctx.limit(deadline)
+	if !g.alarm.isSet.Load() { // endLate looks at the deadlines after that is unset
+		g.setAlarm(deadline)
+	}
+}
+
+// setAlarm has endLate called at a moment, or before. It does not keep the Group from being
+// collected.
+func (g *Group) setAlarm(at time.Time) {
+	of := weak.Make(g)
+	g.alarm.set(at, func() {
+		if g := of.Value(); g != nil {
+			g.endLate()
+		}
+	})
+}
+
+// endLate ends the calls whose time is over, and sets the alarm for the next.
+func (g *Group) endLate() {
+	g.alarm.rang()
+	now, next, late := time.Now(), time.Time{}, map[*loaderCall]struct{}{}
+	for i := range g.shards {
+		s := &g.shards[i]
+		s.mu.Lock()
+		for f := range s.underWay {
+			switch at := f.call.ctx.limited(); {
+			case at.IsZero(): // its loader is not called yet
+			case !at.After(now):
+				late[f.call] = struct{}{}
+			case next.IsZero() || at.Before(next):
+				next = at
+			}
+		}
+		s.mu.Unlock()
+	}
+	for call := range late {
 		call.ctx.end(context.DeadlineExceeded, g.timeout)
-		g.endEarly(call, g.timeout)
-	}).Stop
+		go g.endEarly(call, g.timeout) // it may wait for the shared tier
+	}
+	if !next.IsZero() {
+		g.setAlarm(next)
+	}
 }

@@ -81,7 +81,7 @@ func (g *Group) askAll(call *loaderCall, leases bool) (waiting []*flight) {
 	rest := call.flights[:0]
 	var due [][]byte
 	for i, f := range call.flights {
-		call.dropped.Join(&dropped[i])
+		call.evicted.Join(&dropped[i])
 		switch came[i] {
 		case toLoad:
 			rest = append(rest, f)

@@ -7,9 +7,10 @@ import (
 )
 
 // peekForLoad is Store.Peek for a caller who is about to load, and counts the
-// answer. A stale value is one only as long as StaleWhileRevalidate says.
+// answer. A stale value is one only as long as StaleWhileRevalidate says. Where there are
+// only fresh values to find, recheck finds them.
 func (g *Group) peekForLoad(ctx context.Context, hash uint64, dst, key []byte) ([]byte, tiered.State) {
-	if g.store.SkipsLocal(ctx) {
+	if !g.cfg.heedsFailures() && g.cfg.NegativeTTL == 0 || g.store.SkipsLocal(ctx) {
 		return dst, tiered.Miss
 	}
 	v, deadline, state := g.store.Peek(ctx, hash, dst, key)

@@ -45,7 +45,10 @@ func (n *counters) ended(res result) {
 
 // Stats takes a snapshot.
 func (g *Group) Stats() Stats {
-	n := &g.count
+	n, active := &g.count, int64(0)
+	for i := range g.shards {
+		active += g.shards[i].active.Load()
+	}
 	return Stats{
 		Loads: n.loads.Load(), Errors: n.errors.Load(), Timeouts: n.timeouts.Load(), Panics: n.panics.Load(),
 		Unstored:  n.unstored.Load(),
@@ -53,6 +56,6 @@ func (g *Group) Stats() Stats {
 		NegativeHits: n.negativeHits.Load(),
 		StaleServed:  n.staleServed.Load(), StaleOnError: n.staleOnError.Load(), SoftTimeouts: n.softTimeouts.Load(),
 		Paused: n.paused.Load(), ErrorHits: n.errorHits.Load(), NotModified: n.notModified.Load(),
-		Active: g.active.Load(), Durations: n.durations.Snapshot(),
+		Active: active, Durations: n.durations.Snapshot(),
 	}
 }

@@ -44,7 +44,7 @@ func testInvalidate(t *testing.T, copied bool) {
 	}
 	key := []byte("key")
 	var left Evicted
-	watch := Watch{Written: func() {}} // it outlives its own writes
+	watch := Watch{Written: WrittenFunc(func() {})} // it outlives its own writes
 	ok := func(done bool) error {
 		if !done {
 			return ErrClosed

@@ -18,7 +18,7 @@ type Watch struct {
 	// it is acknowledged, with no lock held. It is set before the watch begins.
 	// A watch without it ends with its own first write, too; and once it is Voided,
 	// nobody else refers to it: it may begin anew, without Unwatch.
-	Written func()
+	Written Written
 
 	hash uint64
 	key  []byte // whose it stays: nobody changes it
@@ -29,6 +29,16 @@ type Watch struct {
 
 	next *Watch // in the shard, of the same hash; then of those that one write has ended
 }
+
+// Written is notified of a write. It is an interface, as a method value of each load's would be
+// an allocation.
+type Written interface{ KeyWritten() }
+
+// WrittenFunc is a function as a Written.
+type WrittenFunc func()
+
+// KeyWritten calls f.
+func (f WrittenFunc) KeyWritten() { f() }
 
 // Void ends the watch without a write: its SetIf and DeleteIf fail.
 func (w *Watch) Void() { w.void.Store(true) }
@@ -152,6 +162,6 @@ func (w *Watch) end(ended *Watch) *Watch {
 // lock.
 func (w *Watch) callWritten() {
 	for ; w != nil; w = w.next {
-		w.Written()
+		w.Written.KeyWritten()
 	}
 }

@@ -69,7 +69,7 @@ func testWatch(t *testing.T, key []byte, mask uint64, first int64, then func(*Ti
 	}
 	var w, other Watch
 	told := 0
-	w.Written = func() { told++ }
+	w.Written = WrittenFunc(func() { told++ })
 	tier.watchKey(&other, []byte("another"))
 	tier.watchKey(&w, key)
 	then(tier, &now)
@@ -120,7 +120,7 @@ func TestWatchGoesOn(t *testing.T) {
 	defer tier.Close()
 	key, told := []byte("key"), 0
 	var left Evicted
-	a, b := Watch{Written: func() { told++ }}, Watch{Written: func() { told += 10 }}
+	a, b := Watch{Written: WrittenFunc(func() { told++ })}, Watch{Written: WrittenFunc(func() { told += 10 })}
 	tier.watchKey(&a, key)
 	tier.watchKey(&b, key)
 	for _, write := range []func() error{
@@ -136,7 +136,7 @@ func TestWatchGoesOn(t *testing.T) {
 	if !a.Voided() || told != 11 {
 		t.Errorf("after another's write: void %v, told %d", a.Voided(), told)
 	}
-	c := Watch{Written: func() { t.Error("told of Void") }}
+	c := Watch{Written: WrittenFunc(func() { t.Error("told of Void") })}
 	tier.watchKey(&c, key)
 	c.Void()
 	if err := tier.SetIf(&c, nil, 0, &left); err != ErrChanged {
@@ -182,13 +182,13 @@ func TestWatchAgain(t *testing.T) {
 	key, other := []byte("key"), []byte("another")
 	var left Evicted
 	var a, b Watch
-	told := Watch{Written: func() {
+	told := Watch{Written: WrittenFunc(func() {
 		if !a.Voided() || !b.Voided() {
 			t.Error("told before all were void")
 		}
 		tier.watchKey(&a, other) // as their owners may by now
 		tier.watchKey(&b, other)
-	}}
+	})}
 	tier.watchKey(&a, key)
 	tier.watchKey(&told, key)
 	tier.watchKey(&b, key)
@@ -230,7 +230,7 @@ func TestManyWatches(t *testing.T) {
 		for i := range watches {
 			k := i % keys
 			if i < keys {
-				watches[i].Written = func() { told[k]++ }
+				watches[i].Written = WrittenFunc(func() { told[k]++ })
 			}
 			tier.watchKey(&watches[i], fmt.Append(nil, k))
 		}

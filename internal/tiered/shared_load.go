@@ -200,7 +200,7 @@ func (s *Store) watchAnew(w *ram.Watch, key []byte) (anew *ram.Watch, end func()
 	if !w.Voided() {
 		return w, func() {}
 	}
-	anew = &ram.Watch{Written: func() {}} // so that it outlives its own writes
+	anew = &ram.Watch{Written: ram.WrittenFunc(func() {})} // so that it outlives its own writes
 	s.Watch(anew, w.Hash(), key)
 	return anew, func() { s.Unwatch(anew) }
 }

@@ -148,11 +148,20 @@ func (k *Keys[K]) Parse(src []byte) (key K, err error) {
 		copy(offheap.ArrayOf(&key), src)
 		return key, nil
 	case partsKey:
-		err = k.parts.parse(offheap.FieldsOf(&key), src)
-		return key, err
+		return k.parseParts(src)
 	case codecKey:
 		return k.codec.Decode(src)
 	}
+	return unmarshal[K](src)
+}
+
+// parseParts and unmarshal are apart, as they put the key on the heap.
+func (k *Keys[K]) parseParts(src []byte) (key K, err error) {
+	err = k.parts.parse(offheap.FieldsOf(&key), src)
+	return key, err
+}
+
+func unmarshal[K comparable](src []byte) (key K, err error) {
 	if u, ok := any(&key).(encoding.BinaryUnmarshaler); ok {
 		return key, u.UnmarshalBinary(src)
 	}

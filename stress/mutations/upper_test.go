@@ -164,8 +164,14 @@ var upper = []mutation{{
 }, {
 	guard: "a loader is not waited for beyond the hard timeout",
 	file:  "internal/load/load.go",
-	old:   "\t\tg.endEarly(call, g.timeout)\n",
+	old:   "\t\tgo g.endEarly(call, g.timeout) // it may wait for the shared tier\n",
 	pkg:   "./internal/tests/loads", test: "TestHardTimeout",
+}, {
+	guard: "a load that began later has a timeout, too",
+	file:  "internal/load/load.go",
+	old:   "\t\tg.setAlarm(next)\n",
+	new:   "\t\t_ = next\n",
+	pkg:   "./internal/tests/loads", test: "TestHardTimeoutOfEach",
 }, {
 	guard: "at the hard timeout a value that came is an answer, and nothing else",
 	file:  "internal/load/join.go",

@@ -57,6 +57,34 @@ func TestHardTimeout(t *testing.T) {
 	})
 }
 
+// Each of several loads ends after its own time, whatever else begins or ends meanwhile.
+func TestHardTimeoutOfEach(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := harness.OpenSmall(t, func(o *firn.Options) { o.Loading.HardTimeout = 30 * time.Second })
+		start := time.Now()
+		var wg sync.WaitGroup
+		for i, began := range []time.Duration{0, 0, 10 * time.Second, 25 * time.Second, 30 * time.Second, 35 * time.Second, 200 * time.Second} {
+			wg.Go(func() {
+				time.Sleep(began)
+				takes := time.Hour
+				if i%3 == 0 { // the first of all, too
+					takes = 20 * time.Second
+				}
+				v, err := c.GetOrLoad(t.Context(), nil, fmt.Append(nil, i), after(takes, "v"))
+				want, late := 20*time.Second, i%3 != 0
+				if late {
+					want = 30 * time.Second
+				}
+				if took := time.Since(start) - began; took != want || errors.Is(err, firn.ErrLoadTimeout) != late || !late && string(v) != "v" {
+					t.Errorf("%d: %q, %v after %v", i, v, err, took)
+				}
+			})
+		}
+		wg.Wait()
+		time.Sleep(2 * time.Hour)
+	})
+}
+
 // What a loader returns after the hard timeout is dropped, also if nobody has
 // loaded or written the key since.
 func TestHardTimeoutDropsWhatIsLate(t *testing.T) {

@@ -63,20 +63,42 @@ func BenchmarkHit(b *testing.B) {
 	})
 }
 
-// A miss of GetOrLoad, by 64 goroutines, each of keys of its own.
+// A miss of GetOrLoad, by 64 goroutines, each of keys of its own, with a context that can end.
 func BenchmarkMiss(b *testing.B) {
+	type pair struct{ Name, Email string }
 	c := harness.Open(b, firn.Options{RAMBytes: 64 << 20})
-	value := make([]byte, 64)
+	typed := harness.NewTyped(b, c, "n", firn.TypedOptions[uint64, pair]{})
+	value, ada := make([]byte, 64), pair{"Ada Lovelace", "ada@example.org"}
 	load := func(context.Context, []byte) ([]byte, error) { return value, nil }
-	var callers atomic.Uint64
+	loadTyped := func(context.Context, uint64) (pair, error) { return ada, nil }
+	b.Run("bytes", func(b *testing.B) {
+		missInParallel(b, func(ctx context.Context, dst []byte, caller, i uint64) error {
+			var key [16]byte
+			binary.LittleEndian.PutUint64(key[:], caller)
+			binary.LittleEndian.PutUint64(key[8:], i)
+			_, err := c.GetOrLoad(ctx, dst, key[:], load)
+			return err
+		})
+	})
+	b.Run("typed", func(b *testing.B) {
+		missInParallel(b, func(ctx context.Context, _ []byte, caller, i uint64) error {
+			_, err := typed.GetOrLoad(ctx, caller<<32|i, loadTyped)
+			return err
+		})
+	})
+}
+
+var missCallers atomic.Uint64 // no key comes twice
+
+func missInParallel(b *testing.B, miss func(ctx context.Context, dst []byte, caller, i uint64) error) {
+	ctx, cancel := context.WithCancel(b.Context())
+	defer cancel()
 	b.ReportAllocs()
 	b.SetParallelism(64 / runtime.GOMAXPROCS(0))
 	b.RunParallel(func(pb *testing.PB) {
-		key, dst := make([]byte, 16), make([]byte, 0, 64)
-		binary.LittleEndian.PutUint64(key, callers.Add(1))
+		dst, caller := make([]byte, 0, 64), missCallers.Add(1)
 		for i := uint64(0); pb.Next(); i++ {
-			binary.LittleEndian.PutUint64(key[8:], i)
-			if _, err := c.GetOrLoad(context.Background(), dst, key, load); err != nil {
+			if err := miss(ctx, dst, caller, i); err != nil {
 				b.Error(err)
 			}
 		}

@@ -176,15 +176,18 @@ func TestRawValueLikeTagged(t *testing.T) {
 	}
 }
 
-// A cache that nobody refers to is collected, also once tags were used.
+// A cache without references to it is collected, also once tags were used, and before the hard
+// timeout of a load would have been over.
 func TestForgottenCacheIsCollected(t *testing.T) {
 	forget := func() weak.Pointer[firn.Cache] {
-		c, err := firn.Open(firn.Options{RAMBytes: 1 << 20})
+		c, err := firn.Open(firn.Options{RAMBytes: 1 << 20, Loading: firn.LoadingOptions{HardTimeout: time.Hour}})
 		must(t, err)
 		typed := newTyped[string, string](t, c, "n")
 		must(t, typed.SetWith("k", "v", firn.SetOptions{Tags: []string{"a"}}))
 		must(t, typed.InvalidateTag("a"))
 		must(t, typed.Clear())
+		_, err = typed.GetOrLoad(t.Context(), "k", func(context.Context, string) (string, error) { return "v", nil })
+		must(t, err)
 		return weak.Make(c)
 	}
 	for p := forget(); p.Value() != nil; {
