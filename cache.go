@@ -98,6 +98,7 @@ func open(opts Options, adjust func(*tiered.Config)) (*Cache, error) {
 // overlap key. An error of a lower tier counts as a miss: see Lookup. With a shared
 // tier, a Get that the local ones cannot answer waits for it, up to that tier's timeout;
 // and one from a copy allocates nothing if there is room in dst for 16 bytes more than the value.
+// It panics if key is nil and dst is not empty: Get(key, nil) is meant to be Get(nil, key).
 func (c *Cache) Get(dst, key []byte) ([]byte, bool) { return c.store.Get(dst, key) }
 
 // Lookup is Get with a context and with errors: ErrNotFound, ErrClosed, the
@@ -106,8 +107,12 @@ func (c *Cache) Get(dst, key []byte) ([]byte, bool) { return c.store.Get(dst, ke
 // whatever the context says, with a shared tier if the copy is trusted; a read of the SSD
 // tier is waited for until the context ends, or SSDOptions.ReadTimeout is over, and one of
 // the shared tier until the context ends, or that tier's timeout is over. With an error it
-// returns dst as it was.
+// returns dst as it was. An empty key is an error where dst is not empty, here and in the other
+// calls that take both and return an error: the two stand in each other's place.
 func (c *Cache) Lookup(ctx context.Context, dst, key []byte) ([]byte, error) {
+	if err := checkOrder(dst, key); err != nil {
+		return dst, err
+	}
 	return c.store.Lookup(ctx, dst, key)
 }
 
@@ -128,7 +133,7 @@ func (c *Cache) Set(key, value []byte) error {
 }
 
 // SetWithTTL is Set with a time to live of its own, to the millisecond, or
-// Forever. One of 0 or less is an error, and changes nothing.
+// Forever. One of less than a millisecond is an error, and changes nothing.
 func (c *Cache) SetWithTTL(key, value []byte, ttl time.Duration) error {
 	hash := c.store.Prefetch(key) // it takes longer than the reading of the clock
 	deadline, err := c.deadline(ttl)

@@ -25,7 +25,7 @@ const (
 )
 
 // OpSetTTL stores the new value with a time to live of its own, to the millisecond, or
-// Forever. With one of 0 or less, Compute returns an error.
+// Forever. With one of less than a millisecond, Compute returns an error.
 func OpSetTTL(ttl time.Duration) Op {
 	if ttl > 0 {
 		return Op(ttl)
@@ -160,6 +160,9 @@ func (c *Cache) Increment(ctx context.Context, key []byte, delta int64) (sum int
 // removes what Lookup does not show. With another error it has removed nothing. It
 // returns dst as it was with any.
 func (c *Cache) GetAndDelete(ctx context.Context, dst, key []byte) (value []byte, err error) {
+	if err = checkOrder(dst, key); err != nil {
+		return dst, err
+	}
 	found := false
 	value = dst
 	err = c.compute(ctx, key, c.ttl, func(old []byte, ok bool) ([]byte, Op, error) {

@@ -124,8 +124,9 @@
 //
 // A time to live of 0 is a field's default, and Forever is none: Options.TTL 0 is Forever,
 // TypedOptions.TTL and SetOptions.TTL 0 are the next level's. Calls that take one
-// (SetWithTTL, Touch, OpSetTTL) want it above 0, or Forever, since a time that was computed
-// and has passed is a mistake there; SetLoadTTL of 0 or less keeps nothing.
+// (SetWithTTL, Touch, OpSetTTL) want a millisecond or more, or Forever, since a time that was
+// computed and has passed is a mistake there, and so is a number without a unit, which is of
+// nanoseconds; SetLoadTTL of 0 or less keeps nothing.
 //
 // An expired entry gives its memory back within seconds, without a read: a
 // goroutine of the cache, which starts with the first deadline, looks for it once a

@@ -54,6 +54,9 @@ func (t Tier) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 // found: a value from the SSD is in RAM afterwards, as a rule. It is one look, so all of
 // it is of one value.
 func (c *Cache) LookupEntry(ctx context.Context, dst, key []byte) (Entry, error) {
+	if err := checkOrder(dst, key); err != nil {
+		return Entry{Value: dst}, err
+	}
 	v, deadline, at, err := c.store.LookupEntry(ctx, dst, key)
 	if err != nil {
 		return Entry{Value: v}, err

@@ -57,6 +57,14 @@ var (
 	ErrLoadTimeout = load.ErrTimeout
 )
 
+// checkOrder refuses an empty key where dst has what may be it.
+func checkOrder(dst, key []byte) error {
+	if len(key) == 0 && len(dst) > 0 {
+		return tiered.ErrSwapped
+	}
+	return nil
+}
+
 // OptionError is the error of Open and Validate for a field of Options that
 // makes no sense, or needs more memory than the system gives. A reader of options
 // from elsewhere finds the field by it.

@@ -72,6 +72,9 @@ type MultiLoadFunc func(ctx context.Context, keys [][]byte) (values [][]byte, er
 // one whose load waits for that key, gets an error; with another context it waits until
 // HardTimeout. Stats.Loads counts what was found, loaded and stale.
 func (c *Cache) GetOrLoad(ctx context.Context, dst, key []byte, load LoadFunc) ([]byte, error) {
+	if err := checkOrder(dst, key); err != nil {
+		return dst, err
+	}
 	if v, ok := c.getOrRefresh(ctx, dst, key, load); ok {
 		return v, nil
 	}
@@ -125,6 +128,9 @@ func (c *Cache) GetOrLoadMulti(ctx context.Context, b *Batch, keys [][]byte, loa
 // it finds, or that there is nothing, replaces what all have. The rules of GetOrLoad apply otherwise, but expired
 // values are no answer.
 func (c *Cache) Refresh(ctx context.Context, dst, key []byte, load LoadFunc) ([]byte, error) {
+	if err := checkOrder(dst, key); err != nil {
+		return dst, err
+	}
 	return c.loads.Refresh(ctx, dst, key, load)
 }
 
@@ -134,7 +140,7 @@ func (c *Cache) Refresh(ctx context.Context, dst, key []byte, load LoadFunc) ([]
 // key afterwards, an older one neither, and ErrNotFound is not remembered. So the
 // max-age of a response, or the rest of a token's life, can be given as it is. A loader
 // calls it with its own context, or one made from it, before it returns; the last call
-// counts. It fails if ctx is not a loader's, or ttl is more than a hundred years and not
+// counts. Less than a millisecond, but more than 0, is one. It fails if ctx is not a loader's, or ttl is more than a hundred years and not
 // Forever. LoadingOptions.TTLJitter applies.
 func SetLoadTTL(ctx context.Context, ttl time.Duration) error { return load.SetTTL(ctx, ttl) }
 

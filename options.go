@@ -78,8 +78,8 @@ type Options struct {
 	// Default: none.
 	Shared SharedTier
 
-	// TTL is how long values stored with Set live, to the millisecond.
-	// Default, and with Forever: they never expire.
+	// TTL is how long values stored with Set live, to the millisecond; less than one is an
+	// error, as 60 is, which is 60 ns. Default, and with Forever: they never expire.
 	TTL time.Duration
 
 	// ExpireAfterAccess makes values expire when they have not been read for so long, to
@@ -155,8 +155,8 @@ type Options struct {
 }
 
 // LoadingOptions extend GetOrLoad, GetOrLoadMulti and Refresh beyond
-// loading missing values. Durations count to the millisecond. Each is off at
-// 0, the default, except RetryAfter and HardTimeout.
+// loading missing values. Durations count to the millisecond, and less than one is an error.
+// Each is off at 0, the default, except RetryAfter and HardTimeout.
 //
 // An expired value is kept for StaleWhileRevalidate or StaleIfError, whichever is longer, to be
 // an answer of GetOrLoad and GetOrLoadMulti; no other call sees it. It is never
@@ -218,7 +218,7 @@ type LoadingOptions struct {
 	// value: meanwhile no load of it begins in the background, and what is returned
 	// under StaleIfError is returned at once. So a source that is down is called for a
 	// key once in such a time, and not by every reader. Of the last failures, as with
-	// ErrorTTL. Default 0: one second; a nanosecond is as good as none.
+	// ErrorTTL. Default 0: one second; a millisecond is as good as none.
 	RetryAfter time.Duration
 
 	// SoftTimeout is how long GetOrLoad and GetOrLoadMulti wait for a load if there
@@ -268,8 +268,8 @@ func (o Options) Validate() error {
 		return badOption("LeastRAMBytes", "is %d: want 0, or %d to RAMBytes, %d", o.LeastRAMBytes, max(o.RAMBytes/16, MinRAMBytes), o.RAMBytes)
 	case o.MaxRAMBytes != 0 && (o.MaxRAMBytes < o.RAMBytes || o.MaxRAMBytes > ram.MaxBytes):
 		return badOption("MaxRAMBytes", "is %d: want 0, or RAMBytes (%d) to %d bytes", o.MaxRAMBytes, o.RAMBytes, int64(ram.MaxBytes))
-	case o.TTL < 0 || o.TTL > maxTTL && o.TTL != Forever:
-		return badOption("TTL", "is %v: want 0, or up to %v, or firn.Forever", o.TTL, maxTTL)
+	case o.TTL != Forever && !isDuration(o.TTL):
+		return badOption("TTL", "is %v: want 0, %s, or firn.Forever", o.TTL, wantDuration)
 	case len(o.OnEvictCauses) > 0 && o.OnEvict == nil:
 		return badOption("OnEvictCauses", "is %v, and OnEvict is nil: want both", o.OnEvictCauses)
 	}
@@ -294,6 +294,12 @@ func (o Options) Validate() error {
 	return o.SSD.validate(o.RAMBytes)
 }
 
+// isDuration reports whether an option is 0 or a duration that is not too small to be meant:
+// 60 without a unit is 60 ns.
+func isDuration(d time.Duration) bool { return d == 0 || d >= time.Millisecond && d <= maxTTL }
+
+const wantDuration = "1ms to 876000h0m0s" // beside 0
+
 // ttl is how long values live that are stored without a time to live of their own.
 func (o *Options) ttl() time.Duration {
 	switch {
@@ -311,8 +317,8 @@ func (o *Options) validateAccess() error {
 	switch {
 	case after == 0:
 		return nil
-	case after < 0 || after > maxTTL:
-		return badOption("ExpireAfterAccess", "is %v: want 0, or up to %v", after, maxTTL)
+	case !isDuration(after):
+		return badOption("ExpireAfterAccess", "is %v: want 0, or %s", after, wantDuration)
 	case o.TTL != 0:
 		return badOption("ExpireAfterAccess", "is %v, and TTL is %v: want one of them", after, o.TTL)
 	case o.Shared != nil:
@@ -339,8 +345,8 @@ func (o *LoadingOptions) validate(ttl time.Duration) error {
 		{"NegativeTTL", o.NegativeTTL, ""}, {"ErrorTTL", o.ErrorTTL, ""}, {"RetryAfter", o.RetryAfter, ""}, {"RefreshAfter", o.RefreshAfter, ""}, {"StaleWhileRevalidate", o.StaleWhileRevalidate, ""},
 		{"StaleIfError", o.StaleIfError, ""}, {"SoftTimeout", o.SoftTimeout, ""}, {"HardTimeout", hard, ", or firn.Forever"},
 	} {
-		if f.value < 0 || f.value > maxTTL {
-			return badOption("Loading."+f.name, "is %v: want 0, or up to %v%s", f.value, maxTTL, f.more)
+		if !isDuration(f.value) {
+			return badOption("Loading."+f.name, "is %v: want 0, or %s%s", f.value, wantDuration, f.more)
 		}
 	}
 	jitter := time.Duration(o.TTLJitter * float64(ttl))

@@ -192,8 +192,8 @@ func (o *SSDOptions) validate(ramBytes int64) error {
 		return badOption("SSD.Recovery", "is %v: want RecoverSafe, RecoverAlways or RecoverNever", o.Recovery)
 	case o.Depth < 0 || o.Depth > 4096:
 		return badOption("SSD.Depth", "is %d: want 0, or 1 to 4096", o.Depth)
-	case o.ReadTimeout < 0:
-		return badOption("SSD.ReadTimeout", "is %v: want 0, or more", o.ReadTimeout)
+	case o.ReadTimeout != 0 && o.ReadTimeout < time.Microsecond:
+		return badOption("SSD.ReadTimeout", "is %v: want 0, or at least 1µs", o.ReadTimeout)
 	}
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // Touch gives the value of key another time to live from now on, without setting it. It
-// reports false if there is no value. A time to live of 0 or less is an error; Forever is
+// reports false if there is no value. A time to live of less than a millisecond is an error; Forever is
 // one. It counts neither as a read nor as a write: a load under way stores its value
 // nevertheless, and OnEvict is not told.
 //

@@ -151,9 +151,9 @@ const (
 // namespace and type of keys share its entries, those of later runs of the program
 // included; a UserID and an OrderID of the same bits are apart, Go's own integers of one
 // size are not. So two that mean different things need different names: with the same types
-// they read each other's values, with other types, codecs or versions of the values they
-// delete them at each read. It may be made anew at any time, and closed or forgotten: the
-// entries are in c. It fails if K
+// they read each other's values, and with other types, codecs or versions of the values the
+// second is an error until the first is closed. It may be made anew at any time, and closed or
+// forgotten: the entries are in c. It fails if K
 // cannot be a key or V has no codec, with an error that names the type, and with
 // ErrClosed. It waits for nothing. With a shared tier the first call asks for the number that
 // all processes agree on; until one could, reads miss, writes fail with ErrSharedUnavailable,
@@ -192,7 +192,8 @@ func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions
 	if err != nil {
 		return nil, err
 	}
-	if t.space, err = c.typed.spaces.Open(&c.store, spaceName(namespace, keys.Name()), namespace); err != nil {
+	values := typed.Values{Fingerprint: t.fingerprint, Text: fmt.Sprintf("a %s by %s, version %d", codec.TypeName(value), opts.Codec.Name(), opts.Version)}
+	if t.space, err = c.typed.spaces.Open(&c.store, spaceName(namespace, keys.Name()), namespace, values); err != nil {
 		return nil, newTypedError(namespace, err)
 	}
 	if c.store.Recovered() || c.store.Numbers() != nil {
@@ -395,7 +396,7 @@ func (t *Typed[K, V]) TTL(key K) (ttl time.Duration, ok bool) {
 func (t *Typed[K, V]) Set(key K, v V) error { return t.SetContext(context.Background(), key, v) }
 
 // SetWithTTL is Set with a time to live of its own, to the millisecond, or
-// Forever. One of 0 or less is an error.
+// Forever. One of less than a millisecond is an error.
 func (t *Typed[K, V]) SetWithTTL(key K, v V, ttl time.Duration) error {
 	return t.SetWithTTLContext(context.Background(), key, v, ttl)
 }

@@ -164,7 +164,7 @@ func (c *Cache) valueSpace() (*typed.Namespace, error) {
 	if space := c.typed.values.Load(); space != nil {
 		return space, nil
 	}
-	space, err := c.typed.spaces.Open(&c.store, valuesName, "SetValue")
+	space, err := c.typed.spaces.Open(&c.store, valuesName, "SetValue", typed.Values{})
 	if err != nil {
 		return nil, fmt.Errorf("firn: %w", err)
 	}

@@ -105,7 +105,7 @@ func TestFaults(t *testing.T) {
 		{"two documents", "caches:\n  a:\n---\ncaches:\n", `f:4:1: a second document`},
 		{"nothing", "# nothing\n", `f: caches: missing: want at least one cache`},
 		{"refused by Open", "caches:\n  a:\n    ram_bytes: 1000\n", `f:3:16: caches.a.ram_bytes: is 1000: want at least 65536 bytes`},
-		{"refused by Open, flow", "{\"caches\": {\"a\":\n\t{\"ttl\": \"-5m\", \"ram_bytes\": \"1MiB\"}}}", `f:2:10: caches.a.ttl: is -5m0s: want 0, or up to`},
+		{"refused by Open, flow", "{\"caches\": {\"a\":\n\t{\"ttl\": \"-5m\", \"ram_bytes\": \"1MiB\"}}}", `f:2:10: caches.a.ttl: is -5m0s: want 0, 1ms to`},
 		{"refused, from the defaults", "caches:\n  a:\n  b:\ndefaults:\n  ram_bytes: 1000\n", `f:5:14: defaults.ram_bytes: is 1000: want`},
 		{"no choice", "caches:\n  a:\n    ssd:\n      admission: some\n", `f:4:18: caches.a.ssd.admission: "some" is none of the choices: want seen, read, all`},
 		{"unknown within", "caches:\n  a:\n    ssd: {directory: /d}\n", `f:3:11: caches.a.ssd.directory: unknown field: want dir, bytes,`},

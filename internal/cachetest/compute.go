@@ -144,10 +144,10 @@ func (m *Machine) getAndDelete() {
 	key := m.key()
 	m.writing(key)
 	was, there := m.now(key)
-	want := "before"
+	want := string(before(key))
 	if there {
 		want += string(was.value)
 	}
-	v, ok, err := c.GetAndDelete([]byte("before"), key)
+	v, ok, err := c.GetAndDelete(before(key), key)
 	m.wrote(key, err, ok == there && string(v) == want, true)
 }

@@ -167,8 +167,17 @@ func (m *Machine) get(key []byte) {
 	}
 }
 
+// before is what stands in dst before the value of key is appended: nothing where it would be
+// taken for the key.
+func before(key []byte) []byte {
+	if len(key) == 0 {
+		return nil
+	}
+	return []byte("before")
+}
+
 func (m *Machine) read(key []byte) {
-	prefix := []byte("before")
+	prefix := before(key)
 	value, ok := m.Store.Get(prefix, key)
 	m.mu.Lock()
 	defer m.mu.Unlock()

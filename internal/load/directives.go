@@ -29,6 +29,7 @@ type directivesKey struct{}
 // SetTTL is firn.SetLoadTTL.
 func SetTTL(ctx context.Context, ttl time.Duration) error {
 	if ttl > 0 {
+		ttl = max(ttl, time.Millisecond)
 		if err := CheckTTL(ttl); err != nil {
 			return fmt.Errorf("firn: SetLoadTTL: %w", err)
 		}

@@ -42,25 +42,22 @@ func (o *Config) lifetimes() lifetimes {
 
 // CheckTTL refuses a time to live that makes no sense.
 func CheckTTL(ttl time.Duration) error {
-	if ttl <= 0 || ttl > tiered.MaxTTL && ttl != tiered.Forever {
-		return ttlError(ttl)
+	if ttl < time.Millisecond || ttl > tiered.MaxTTL && ttl != tiered.Forever {
+		return fmt.Errorf("time to live is %v: want %v to %v, or firn.Forever", ttl, time.Millisecond, tiered.MaxTTL)
 	}
 	return nil
-}
-
-func ttlError(ttl time.Duration) error {
-	return fmt.Errorf("time to live is %v: want more than 0, up to %v, or firn.Forever", ttl, tiered.MaxTTL)
 }
 
 // Jitters reports whether Jittered takes anything away.
 func (l *lifetimes) Jitters() bool { return l.jitter != 0 }
 
-// Jittered takes a random part of a TTL away, except of tiered.Forever.
+// Jittered takes a random part of a TTL away, except of tiered.Forever, and leaves what
+// CheckTTL takes.
 func (l *lifetimes) Jittered(ttl time.Duration) time.Duration {
 	if l.jitter == 0 || ttl == tiered.Forever {
 		return ttl
 	}
-	return ttl - time.Duration(rand.Float64()*l.jitter*float64(ttl))
+	return max(ttl-time.Duration(rand.Float64()*l.jitter*float64(ttl)), min(ttl, time.Millisecond))
 }
 
 // Deadline is when a value that is stored now, and lives for ttl, expires, 0 for

@@ -13,6 +13,7 @@ import (
 // The errors of a Store. Package firn documents them, under the same names.
 var (
 	ErrNotFound   = errors.New("firn: not found")
+	ErrSwapped    = errors.New("firn: the key is empty, and dst is not: want dst before the key")
 	ErrClosed     = errors.New("firn: cache is closed")
 	ErrTooLarge   = errors.New("firn: too large")
 	ErrNoRoom     = errors.New("firn: no room in RAM")

@@ -7,8 +7,12 @@ import (
 )
 
 // Get appends the value of key to dst. Without one it returns dst as it was, and
-// false. The room behind dst must not overlap key. It counts as a read.
+// false. The room behind dst must not overlap key. It counts as a read. It panics where a nil
+// key and bytes in dst say that the two were swapped.
 func (s *Store) Get(dst, key []byte) ([]byte, bool) {
+	if key == nil && len(dst) > 0 {
+		panic(ErrSwapped)
+	}
 	if s.shared != nil {
 		return s.getShared(dst, key)
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"weak"
 
+	"github.com/firncache/firn/internal/codec"
 	"github.com/firncache/firn/internal/coherence"
 	"github.com/firncache/firn/internal/registry"
 	"github.com/firncache/firn/internal/tiered"
@@ -34,6 +35,7 @@ import (
 // Clear of all. Its memory is given back when all of them were closed or forgotten.
 type Namespace struct {
 	Label   string // for people
+	values  Values // those of all its typed caches
 	of      *Namespaces
 	id      registry.ID
 	current coherence.Current
@@ -55,9 +57,15 @@ type Namespaces struct {
 	open  map[registry.ID]weak.Pointer[Namespace]
 }
 
+// Values say what the bytes of a namespace's values mean: those of others are not found.
+type Values struct {
+	Fingerprint codec.Fingerprint
+	Text        string // the same for people, in short
+}
+
 // Open is the namespace of a name, for one more user; label is what people call it. It waits for nothing. It fails
-// with ErrClosed.
-func (n *Namespaces) Open(store *tiered.Store, name, label string) (*Namespace, error) {
+// with ErrClosed, and where other users have values of another meaning.
+func (n *Namespaces) Open(store *tiered.Store, name, label string, values Values) (*Namespace, error) {
 	id := registry.IDOf(registry.Namespace, name)
 	if store.Numbers() == nil {
 		store.OpenRegistry() // which may evict, and calls the user then
@@ -69,10 +77,13 @@ func (n *Namespaces) Open(store *tiered.Store, name, label string) (*Namespace, 
 		return nil, tiered.ErrClosed
 	}
 	if s := n.open[id].Value(); s != nil {
+		if s.values.Fingerprint != values.Fingerprint {
+			return nil, fmt.Errorf("it has %s while another typed cache of the namespace, not closed yet, has %s: want the same, or another name", values.Text, s.values.Text)
+		}
 		s.users++
 		return s, nil
 	}
-	s, err := n.add(id, label)
+	s, err := n.add(id, label, values)
 	if err != nil {
 		return nil, fmt.Errorf("namespace %q: %w", name, err)
 	}
@@ -80,8 +91,8 @@ func (n *Namespaces) Open(store *tiered.Store, name, label string) (*Namespace, 
 }
 
 // add adds a namespace to those in use. The caller holds mu.
-func (n *Namespaces) add(id registry.ID, label string) (*Namespace, error) {
-	s := &Namespace{of: n, Label: label, id: id, users: 1, numbers: n.store.Numbers()}
+func (n *Namespaces) add(id registry.ID, label string, values Values) (*Namespace, error) {
+	s := &Namespace{of: n, Label: label, values: values, id: id, users: 1, numbers: n.store.Numbers()}
 	number, err := s.firstNumber()
 	if err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ func TestClearAfterClose(t *testing.T) {
 	store := openStore(t)
 	n := new(Namespaces)
 	open := func() *Namespace {
-		s, err := n.Open(store, "n", "")
+		s, err := n.Open(store, "n", "", Values{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +66,7 @@ func TestManyNamespaces(t *testing.T) {
 	store := openStore(t)
 	n := new(Namespaces)
 	open := func(i int) *Namespace {
-		s, err := n.Open(store, fmt.Sprint("namespace ", i), "")
+		s, err := n.Open(store, fmt.Sprint("namespace ", i), "", Values{})
 		if err != nil {
 			t.Fatal(err)
 		}

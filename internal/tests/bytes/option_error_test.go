@@ -28,6 +28,9 @@ func TestOptionErrorsCarryTheField(t *testing.T) {
 		{"MaxRAMBytes", firn.Options{RAMBytes: ram, MaxRAMBytes: ram - 1}},
 		{"MaxRAMBytes", firn.Options{RAMBytes: ram, MaxRAMBytes: 1 << 62}},
 		{"TTL", firn.Options{RAMBytes: ram, TTL: -1}},
+		{"TTL", firn.Options{RAMBytes: ram, TTL: 3600}}, // nanoseconds
+		{"ExpireAfterAccess", firn.Options{RAMBytes: ram, ExpireAfterAccess: 60}},
+		{"SSD.ReadTimeout", firn.Options{RAMBytes: ram, SSD: firn.SSDOptions{Dir: "unused", Bytes: 16 << 20, ReadTimeout: 50}}},
 		{"TTL", firn.Options{RAMBytes: ram, TTL: 200 * 365 * 24 * time.Hour}},
 	} {
 		c, err := firn.Open(bad.opts)
@@ -43,7 +46,7 @@ func TestOptionErrorsCarryTheField(t *testing.T) {
 			t.Errorf("Validate: %v, and Open: %v", got, err)
 		}
 	}
-	if err := (firn.Options{RAMBytes: ram, TTL: time.Minute}).Validate(); err != nil {
+	if err := (firn.Options{RAMBytes: ram, TTL: time.Millisecond}).Validate(); err != nil {
 		t.Errorf("options in order: %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package bytes
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -172,4 +173,41 @@ func TestBatch(t *testing.T) {
 	if err := c.SetMulti(keys, values[1:]); err == nil || !strings.Contains(err.Error(), "999 values for 1000 keys") {
 		t.Errorf("slices of different lengths: %v", err)
 	}
+}
+
+// A key that is given for dst is a mistake that is seen, and an empty key is a key.
+func TestKeyForDst(t *testing.T) {
+	t.Parallel()
+	c := harness.Open(t, firn.Options{RAMBytes: 1 << 20})
+	ctx, key := t.Context(), []byte("key")
+	load := func(context.Context, []byte) ([]byte, error) { return []byte("loaded"), nil }
+	for _, none := range [][]byte{nil, {}} {
+		harness.Must(t, c.Set(none, []byte("v")))
+		_, entry := c.LookupEntry(ctx, key, none)
+		for call, err := range map[string]error{
+			"Lookup": harness.Err(c.Lookup(ctx, key, none)), "LookupEntry": entry, "GetAndDelete": harness.Err(c.GetAndDelete(ctx, key, none)),
+			"GetOrLoad": harness.Err(c.GetOrLoad(ctx, key, none, load)), "Refresh": harness.Err(c.Refresh(ctx, key, none, load)),
+		} {
+			if err == nil || !strings.Contains(err.Error(), "want dst before the key") {
+				t.Errorf("%s: %v", call, err)
+			}
+		}
+		for _, dst := range [][]byte{nil, {}, make([]byte, 0, 10)} {
+			if v, ok := c.Get(dst, none); !ok || string(v) != "v" {
+				t.Errorf("Get: %q, %v", v, ok)
+			}
+			if v, err := c.Lookup(ctx, dst, none); err != nil || string(v) != "v" {
+				t.Errorf("Lookup: %q, %v", v, err)
+			}
+		}
+	}
+	if v, ok := c.Get(key, []byte{}); !ok || string(v) != "keyv" {
+		t.Errorf("Get of an empty key: %q, %v", v, ok)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("Get(key, nil) did not panic")
+		}
+	}()
+	c.Get(key, nil)
 }

@@ -36,8 +36,8 @@ func TestTouch(t *testing.T) {
 	if after := c.Stats(); after.Sets != before.Sets || after.Hits != before.Hits || after.Misses != before.Misses || events != 0 {
 		t.Errorf("touched: %+v, before %+v, and OnEvict was told of %d", after, before, events)
 	}
-	for _, ttl := range []time.Duration{0, -1, math.MaxInt64 - 1} {
-		if ok, err := c.Touch(t.Context(), key, ttl); ok || err == nil || !strings.Contains(err.Error(), "want more than 0, up to 876000h0m0s, or firn.Forever") {
+	for _, ttl := range []time.Duration{0, -1, 60, math.MaxInt64 - 1} {
+		if ok, err := c.Touch(t.Context(), key, ttl); ok || err == nil || !strings.Contains(err.Error(), "want 1ms to 876000h0m0s, or firn.Forever") {
 			t.Errorf("Touch(%v): %v, %v: want an error that tells the bounds", ttl, ok, err)
 		}
 	}

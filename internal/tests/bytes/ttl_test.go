@@ -22,13 +22,12 @@ func TestTTLToTheMillisecond(t *testing.T) {
 		clock := &cachetest.Clock{}
 		c := harness.Open(t, firn.Options{RAMBytes: 1 << 20, Clock: clock.Now})
 		key := []byte("k")
-		for _, ttl := range []time.Duration{1, time.Millisecond, 2 * time.Millisecond, 250 * time.Millisecond, time.Second, time.Hour, 10 * 365 * 24 * time.Hour} {
+		for _, ttl := range []time.Duration{time.Millisecond, 2 * time.Millisecond, 250 * time.Millisecond, time.Second, time.Hour, 10 * 365 * 24 * time.Hour} {
 			for _, size := range []int{3, 5000, 200_000} {
 				if err := c.SetWithTTL(key, make([]byte, size), ttl); err != nil {
 					t.Fatal(err)
 				}
-				whole := max(ttl, time.Millisecond)
-				clock.Advance(whole - time.Millisecond)
+				clock.Advance(ttl - time.Millisecond)
 				if left, ok := c.TTL(key); !ok || left != time.Millisecond {
 					t.Errorf("%v: %v left, %v, a millisecond before the deadline", ttl, left, ok)
 				}
@@ -43,6 +42,12 @@ func TestTTLToTheMillisecond(t *testing.T) {
 					t.Errorf("%v: %v left, %v, at the deadline", ttl, left, ok)
 				}
 			}
+		}
+		_, err := c.GetOrLoad(t.Context(), nil, key, func(ctx context.Context, _ []byte) ([]byte, error) {
+			return []byte("v"), firn.SetLoadTTL(ctx, 1) // the rest of a life that was computed
+		})
+		if left, ok := c.TTL(key); err != nil || !ok || left != time.Millisecond {
+			t.Errorf("loaded for a nanosecond: %v left, %v, %v", left, ok, err)
 		}
 	})
 }
@@ -75,9 +80,9 @@ func TestTTLValues(t *testing.T) {
 			t.Fatal(err)
 		}
 		want(2 * time.Millisecond)
-		for _, ttl := range []time.Duration{0, -1, -time.Hour, math.MinInt64, math.MaxInt64 - 1} {
+		for _, ttl := range []time.Duration{0, -1, 60, -time.Hour, math.MinInt64, math.MaxInt64 - 1} {
 			err := c.SetWithTTL(key, []byte("never"), ttl)
-			if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("is %v: want more than 0, up to 876000h0m0s, or firn.Forever", ttl)) {
+			if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("is %v: want 1ms to 876000h0m0s, or firn.Forever", ttl)) {
 				t.Errorf("SetWithTTL(%v): %v: want an error that names it", ttl, err)
 			}
 		}

@@ -49,11 +49,11 @@ func TestComputeErrors(t *testing.T) {
 		"CompareAndSwap": {func(w *computing) error {
 			return harness.Err(w.c.CompareAndSwap(background, w.key, []byte("old"), make([]byte, 1<<20)))
 		}, "too large", firn.ErrTooLarge},
-		"no time to live": {func(w *computing) error { return w.c.Compute(background, w.key, returns(nil, firn.OpSetTTL(0))) }, "is 0s: want more than 0", nil},
+		"no time to live": {func(w *computing) error { return w.c.Compute(background, w.key, returns(nil, firn.OpSetTTL(0))) }, "is 0s: want 1ms to", nil},
 		"a negative one":  {func(w *computing) error { return w.c.Compute(background, w.key, returns(nil, firn.OpSetTTL(-1))) }, "is -1ns: want", nil},
 		"the most negative": {func(w *computing) error {
 			return w.c.Compute(background, w.key, returns(nil, firn.OpSetTTL(math.MinInt64)))
-		}, "want more than 0", nil},
+		}, "want 1ms to", nil},
 		"one that is too long": {func(w *computing) error {
 			return w.c.Compute(background, w.key, returns(nil, firn.OpSetTTL(math.MaxInt64-1)))
 		}, "or firn.Forever", nil},

@@ -94,6 +94,7 @@ func TestTypedComputeOfUnreadable(t *testing.T) {
 			onTiers(t, func(w *computing) {
 				other := harness.NewTyped(t, w.c, "people", firn.TypedOptions[string, int]{})
 				harness.Must(t, other.SetWithTTL("key", 5, time.Hour))
+				harness.Must(t, other.Close())
 				people := harness.NewTyped(t, w.c, "people", firn.TypedOptions[string, person]{})
 				calls := 0
 				now, ok, err := people.Compute(context.Background(), "key", func(old person, ok bool) (person, firn.Op) {
@@ -105,8 +106,8 @@ func TestTypedComputeOfUnreadable(t *testing.T) {
 				if want := op != firn.OpKeep; ok != want || (now == person{Age: 1}) != want || err != nil || calls != 1 {
 					w.Errorf("%v, %v, %v in %d calls", now, ok, err, calls)
 				}
-				if n := w.c.Stats().Mismatches; n != 1 || other.Has("key") != ok {
-					w.Errorf("%d mismatches, still there: %v", n, other.Has("key"))
+				if n := w.c.Stats().Mismatches; n != 1 || people.Has("key") != ok {
+					w.Errorf("%d mismatches, still there: %v", n, people.Has("key"))
 				}
 				if ttl, _ := people.TTL("key"); ok && ttl != time.Minute {
 					w.Errorf("TTL %v", ttl)

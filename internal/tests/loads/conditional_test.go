@@ -139,7 +139,6 @@ func TestTypedNotModified(t *testing.T) {
 	t.Parallel()
 	c := harness.OpenSmall(t)
 	users := harness.NewTyped(t, c, "n", firn.TypedOptions[int, account]{})
-	texts := harness.NewTyped(t, c, "n", firn.TypedOptions[int, string]{})
 	if err := users.Set(1, account{Name: "old"}); err != nil {
 		t.Fatal(err)
 	}
@@ -155,6 +154,8 @@ func TestTypedNotModified(t *testing.T) {
 	if st := users.Stats(); st.Loads != 1 || st.LoadErrors != 0 {
 		t.Errorf("%d loads, %d errors of them; want 1, 0", st.Loads, st.LoadErrors)
 	}
+	harness.Must(t, users.Close())
+	texts := harness.NewTyped(t, c, "n", firn.TypedOptions[int, string]{})
 	text, err := texts.Refresh(t.Context(), 1, func(ctx context.Context, _ int) (string, error) {
 		if s, ok := texts.CachedValue(ctx); ok {
 			t.Errorf("the loader of texts was given %q", s)

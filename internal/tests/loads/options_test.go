@@ -27,6 +27,8 @@ func TestLoadingOptionsRefused(t *testing.T) {
 		{0, firn.LoadingOptions{NegativeTTL: math.MaxInt64}, "NegativeTTL"},
 		{0, firn.LoadingOptions{ErrorTTL: -1}, "ErrorTTL"},
 		{0, firn.LoadingOptions{RetryAfter: -1}, "RetryAfter"},
+		{0, firn.LoadingOptions{NegativeTTL: 60}, "NegativeTTL"},
+		{0, firn.LoadingOptions{HardTimeout: 30}, "HardTimeout"},
 		{0, firn.LoadingOptions{RefreshAfter: time.Second}, "RefreshAfter"},
 		{firn.Forever, firn.LoadingOptions{RefreshAfter: time.Second}, "RefreshAfter"},
 		{time.Second, firn.LoadingOptions{RefreshAfter: time.Second}, "RefreshAfter"},

@@ -150,7 +150,7 @@ func TestStaleIfError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := harness.OpenSmall(t, func(o *firn.Options) {
 			o.TTL, o.Loading.StaleIfError, o.Loading.HardTimeout = time.Minute, time.Hour, 10*time.Second
-			o.Loading.RetryAfter = time.Nanosecond // which is a millisecond
+			o.Loading.RetryAfter = time.Millisecond
 		})
 		boom := errors.New("boom")
 		s := &source{}

@@ -108,11 +108,10 @@ func TestTypedOnEvictOfOthers(t *testing.T) {
 	t.Parallel()
 	c := harness.Open(t, firn.Options{RAMBytes: 1 << 20})
 	var events []string
+	numbers := harness.NewTyped(t, c, "a", firn.TypedOptions[int, int]{})
+	harness.Must(t, numbers.Set(1, 5))
+	harness.Must(t, numbers.Close())
 	typed := typedOn(t, c, "a", &events)
-	numbers, err := firn.NewTyped(c, "a", firn.TypedOptions[int, int]{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	broken, err := firn.NewTyped(c, "b", firn.TypedOptions[int, string]{
 		Codec:   unreadableCodec{},
 		OnEvict: func(int, string, firn.Cause) { t.Error("told of a value that cannot be decoded") },
@@ -120,7 +119,7 @@ func TestTypedOnEvictOfOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, err := range []error{numbers.Set(1, 5), typed.Set(1, "x"), typed.Delete(1), broken.Set(1, "x"), broken.Delete(1)} {
+	for _, err := range []error{typed.Set(1, "x"), typed.Delete(1), broken.Set(1, "x"), broken.Delete(1)} {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -97,7 +97,7 @@ func TestTypedLoadErrors(t *testing.T) {
 	if v, err := floats.GetOrLoad(ctx, 1, nan); err == nil || !strings.Contains(err.Error(), "encode a []float64") || v != nil {
 		t.Errorf("NaN: %v, %v", v, err)
 	}
-	texts := harness.NewTyped(t, c, "n", firn.TypedOptions[int, string]{})
+	texts := harness.NewTyped(t, c, "texts", firn.TypedOptions[int, string]{})
 	v, err := texts.GetOrLoad(ctx, 1, func(context.Context, int) (string, error) { return strings.Repeat("x", 1<<20), nil })
 	if err != nil || len(v) != 1<<20 {
 		t.Errorf("too large: %d bytes, %v", len(v), err)

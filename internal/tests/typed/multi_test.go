@@ -250,8 +250,10 @@ func TestStatsByNamespace(t *testing.T) {
 func TestTypedStatsOfUnreadable(t *testing.T) {
 	t.Parallel()
 	c := harness.OpenSmall(t)
+	later := harness.NewTyped(t, c, "n", firn.TypedOptions[string, string]{Version: 1})
+	harness.Must(t, later.Set("k", "v"))
+	harness.Must(t, later.Close())
 	typed := harness.NewTyped(t, c, "n", spaceN)
-	harness.NewTyped(t, c, "n", firn.TypedOptions[string, string]{Version: 1}).Set("k", "v")
 	typed.Get("k")
 	if s := typed.Stats(); s.Mismatches != 1 || s.Misses != 1 || s.Hits != 0 {
 		t.Errorf("got %+v", s)

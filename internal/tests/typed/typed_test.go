@@ -157,6 +157,37 @@ func TestTypedNamespaces(t *testing.T) {
 	}
 }
 
+// While a namespace is in use, values of another type, codec or version are an error that names
+// both; those of other keys, and of a namespace that was closed, are none.
+func TestTypedNamespaceInUse(t *testing.T) {
+	c := harness.OpenSmall(t)
+	texts := harness.NewTyped(t, c, "n", firn.TypedOptions[string, string]{})
+	also := harness.NewTyped(t, c, "n", firn.TypedOptions[string, string]{HotValues: -1, TTL: time.Hour})
+	harness.Must(t, texts.Set("k", "v"))
+	refused := func() {
+		t.Helper()
+		for want, err := range map[string]error{
+			"a int by number/1, version 0":        typedError(c, "n", firn.TypedOptions[string, int]{}),
+			"a string by json/1, version 0":       typedError(c, "n", firn.TypedOptions[string, string]{Codec: firn.JSONCodec[string]()}),
+			"a string by string/1, version 2":     typedError(c, "n", firn.TypedOptions[string, string]{Version: 2}),
+			"has a string by string/1, version 0": typedError(c, "n", firn.TypedOptions[string, []byte]{}),
+		} {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v: want an error with %q", err, want)
+			}
+		}
+	}
+	refused()
+	harness.Must(t, typedError(c, "n", firn.TypedOptions[int, int]{}))
+	harness.Must(t, texts.Close())
+	refused()
+	if v, ok := also.Get("k"); !ok || v != "v" {
+		t.Errorf("got %q, %v", v, ok)
+	}
+	harness.Must(t, also.Close())
+	harness.Must(t, typedError(c, "n", firn.TypedOptions[string, int]{}))
+}
+
 // Whatever differs between writer and reader, the value is not found, is
 // counted, and goes.
 func TestTypedMismatches(t *testing.T) {
@@ -183,9 +214,11 @@ func TestTypedMismatches(t *testing.T) {
 		if v, ok := writer.Get("8 bytes."); !ok || v != (old{1, 2}) {
 			t.Fatalf("the writer reads %v, %v", v, ok)
 		}
+		harness.Must(t, writer.Close())
 		if read(c) {
 			t.Errorf("%s: found", name)
 		}
+		writer = harness.NewTyped(t, c, "n", firn.TypedOptions[string, old]{})
 		if s := c.Stats(); s.Mismatches != 1 || writer.Has("8 bytes.") {
 			t.Errorf("%s: %d mismatches, want 1; still there: %v", name, s.Mismatches, writer.Has("8 bytes."))
 		}
@@ -202,6 +235,7 @@ func (renamedCodec[V]) Decode(src []byte) (v V, err error) { return v, nil }
 
 func found[V any](t *testing.T, c *firn.Cache, opts firn.TypedOptions[string, V]) bool {
 	typed := harness.NewTyped(t, c, "n", opts)
+	defer typed.Close()
 	_, ok := typed.Get("8 bytes.")
 	return ok
 }
