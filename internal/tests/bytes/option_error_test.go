@@ -30,7 +30,7 @@ func TestOptionErrorsCarryTheField(t *testing.T) {
 		{"TTL", firn.Options{RAMBytes: ram, TTL: -1}},
 		{"TTL", firn.Options{RAMBytes: ram, TTL: 3600}}, // nanoseconds
 		{"ExpireAfterAccess", firn.Options{RAMBytes: ram, ExpireAfterAccess: 60}},
-		{"SSD.ReadTimeout", firn.Options{RAMBytes: ram, SSD: firn.SSDOptions{Dir: "unused", Bytes: 16 << 20, ReadTimeout: 50}}},
+		{"SSD.ReadTimeout", firn.Options{RAMBytes: ram, SSD: firn.SSDOptions{Dir: t.TempDir(), Bytes: 16 << 20, ReadTimeout: 50}}},
 		{"TTL", firn.Options{RAMBytes: ram, TTL: 200 * 365 * 24 * time.Hour}},
 	} {
 		c, err := firn.Open(bad.opts)
