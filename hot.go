@@ -208,10 +208,11 @@ func (t *Typed[K, V]) fill(ctx context.Context, s *scratch[K], local bool) (v V,
 	return v, found, nil
 }
 
-// hotKey is a key that has a hot value, in memory of its own: a Set of that leaves a hot value, too.
+// hotKey is a key with a hot value that was read, in memory of its own: a Set leaves one there
+// again. A value that is set again before it is read would cost that for nothing.
 func (t *Typed[K, V]) hotKey(key K) (own K, ok bool) {
 	if table := t.hot.Load(); table != nil && t.c.store.Numbers() == nil {
-		return table.Key(key)
+		return table.Read(key)
 	}
 	return own, false
 }

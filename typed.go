@@ -39,8 +39,9 @@ type TypedOptions[K comparable, V any] struct {
 	// HotValues is how many decoded values of keys that are read often are kept above the
 	// bytes, on the Go heap: a Get of one costs neither copy nor codec, and is counted in
 	// FrontHits of Stats. What Get returns does not depend on it: a hot value is never older
-	// than the bytes, expired or cleared, and a Set leaves there what its bytes make; but it
-	// may be of a key that RAM has evicted, which only this Typed then finds. Their memory is
+	// than the bytes, expired or cleared, and a Set leaves there what its bytes make, unless the
+	// hot value was not read since the last; but it may be of a key that RAM has evicted, which
+	// only this Typed then finds. Their memory is
 	// part of RAMBytes, by estimate, at most a quarter for all typed caches of a Cache, and
 	// none before it is needed; SetRAMBytes to less takes it back first. Keys must need
 	// neither AppendBinary nor a codec of their own. The values are shared by all who get

@@ -64,21 +64,23 @@ func NewTable[K comparable, V any](n int, b *Budget) *Table[K, V] {
 
 // Get is the value of a key, which must not be changed: nil if it is not there.
 func (t *Table[K, V]) Get(key K) *V {
-	if e := t.get(key); e != nil {
+	if e := t.get(key, true); e != nil {
 		return &e.value
 	}
 	return nil
 }
 
-// Key is the key as the table has it.
-func (t *Table[K, V]) Key(key K) (own K, ok bool) {
-	if e := t.get(key); e != nil {
+// Read is the key as the table has it, if its value was read since it was put there, or since the
+// last round.
+func (t *Table[K, V]) Read(key K) (own K, ok bool) {
+	if e := t.get(key, false); e != nil {
 		return e.key, true
 	}
 	return own, false
 }
 
-func (t *Table[K, V]) get(key K) *entry[K, V] {
+// get notes a read, or finds only what was read.
+func (t *Table[K, V]) get(key K, read bool) *entry[K, V] {
 	now := t.now.Load()
 	if now == nil {
 		return nil
@@ -92,6 +94,9 @@ func (t *Table[K, V]) get(key K) *entry[K, V] {
 		}
 		if e := s.entries[i].Load(); e != nil && e.key == key {
 			if bit := uint64(1) << (clockBits + i); word&bit == 0 {
+				if !read {
+					return nil
+				}
 				s.word.Or(bit)
 			}
 			return e

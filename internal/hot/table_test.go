@@ -41,6 +41,13 @@ func TestTable(t *testing.T) {
 		t.Error("an empty table has something")
 	}
 	table.Delete("a")
+	put(table, "read", 1, 10)
+	if _, ok := table.Read("read"); ok || table.Get("read") == nil {
+		t.Error("a value that was put there is missing, or was read already")
+	}
+	if own, ok := table.Read("read"); !ok || own != "read" {
+		t.Error("a value that was read was not")
+	}
 	for i := range 50 {
 		put(table, strconv.Itoa(i), i, 10)
 	}

@@ -310,6 +310,7 @@ func TestFrontFillLosesAgainstWrites(t *testing.T) {
 					return err
 				}
 				typed.Get("k")
+				typed.Get("k")
 			}
 			return nil
 		},
@@ -322,6 +323,7 @@ func TestFrontFillLosesAgainstWrites(t *testing.T) {
 			typed.Set("k", "old")
 			if fill == "a Set" {
 				typed.Get("k") // is hot
+				typed.Get("k") // and read
 			}
 			codec.hook = func() {
 				codec.hook = nil

@@ -569,7 +569,8 @@ func TestTypedAllocations(t *testing.T) {
 		"Get of a string":           {func() { texts.Get("a") }, 1},
 		"Set of a string":           {func() { texts.Set("a", "text") }, 0},
 		"Get of a hot string":       {func() { hot.Get("a") }, 0},
-		"Set of a hot string":       {func() { hot.Set("a", "text") }, 2}, // the value, and its entry
+		"Set of a hot string":       {func() { hot.Get("a"); hot.Set("a", "text") }, 2},                                             // the value, and its entry
+		"Set of an unread string":   {func() { hot.Set("b", "text"); hot.Get("b"); hot.Set("b", "text"); hot.Set("b", "text") }, 2}, // by the read
 		"Get of a binary marshaler": {func() { addrs.Get(addr) }, 0},
 		"Set of a binary marshaler": {func() { addrs.Set(addr, addr) }, 0},
 		"Set of a struct":           {func() { structs.Set(digest{}, struct{ A, B int }{3, 4}) }, 0},
