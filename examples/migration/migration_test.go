@@ -36,6 +36,7 @@ func TestBothSides(t *testing.T) {
 		{"groupcache", usingGroupcache, insteadOfGroupcache, []string{"known: true\n"}},
 		{"go-cache", func(n noter) error { return usingGoCache(n, filepath.Join(dir, "gocache")) }, insteadOfGoCache,
 			[]string{"items: 3\n", "count: 3\n"}},
+		{"gocache", usingEkoGocache, insteadOfEkoGocache, []string{"type: cache\n"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			from, to := seen(t, c.from), seen(t, c.to)

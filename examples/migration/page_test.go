@@ -16,6 +16,7 @@ import (
 	"github.com/allegro/bigcache/v3"
 	"github.com/coocood/freecache"
 	"github.com/dgraph-io/ristretto/v2"
+	ekocache "github.com/eko/gocache/lib/v4/cache"
 	"github.com/golang/groupcache"
 	"github.com/hashicorp/golang-lru/v2"
 	"github.com/maypok86/otter/v2"
@@ -38,6 +39,7 @@ var sections = []struct {
 	{"theine", "theine.go", "usingTheine", "insteadOfTheine", reflect.TypeFor[*theine.Cache[string, Book]]()},
 	{"groupcache", "groupcache.go", "usingGroupcache", "insteadOfGroupcache", reflect.TypeFor[*groupcache.Group]()},
 	{"go-cache", "gocache.go", "usingGoCache", "insteadOfGoCache", reflect.TypeFor[*cache.Cache]()},
+	{"gocache", "ekogocache.go", "usingEkoGocache", "insteadOfEkoGocache", reflect.TypeFor[*ekocache.Cache[Book]]()},
 	{"FasterKvCache", "fasterkv.go", "", "insteadOfFasterKvCache", nil},
 }
 
