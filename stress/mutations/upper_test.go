@@ -212,6 +212,42 @@ var upper = []mutation{{
 	new:   "if false {",
 	pkg:   "./internal/typed", test: "TestClearAfterClose",
 }, {
+	guard: "values of two meanings are not in one namespace at a time",
+	file:  "internal/typed/namespace.go",
+	old:   "if s.values.Fingerprint != values.Fingerprint {",
+	new:   "if false {",
+	pkg:   "./internal/tests/typed", test: "TestTypedNamespaceInUse",
+}, {
+	guard: "a key that is given for dst is an error",
+	file:  "errors.go",
+	old:   "if len(key) == 0 && len(dst) > 0 {",
+	new:   "if false {",
+	pkg:   "./internal/tests/bytes", test: "TestKeyForDst",
+}, {
+	guard: "Get panics for a key that is given for dst",
+	file:  "internal/tiered/read.go",
+	old:   "if key == nil && len(dst) > 0 {",
+	new:   "if false {",
+	pkg:   "./internal/tests/bytes", test: "TestKeyForDst",
+}, {
+	guard: "an option of nanoseconds is an error",
+	file:  "options.go",
+	old:   "d >= time.Millisecond && d <= maxTTL",
+	new:   "d >= 0 && d <= maxTTL",
+	pkg:   "./internal/tests/loads", test: "TestLoadingOptionsRefused",
+}, {
+	guard: "a time to live of nanoseconds is an error",
+	file:  "internal/load/lifetimes.go",
+	old:   "ttl < time.Millisecond ||",
+	new:   "ttl <= 0 ||",
+	pkg:   "./internal/tests/bytes", test: "TestTTLValues",
+}, {
+	guard: "what jitter leaves of a time to live is one",
+	file:  "internal/load/lifetimes.go",
+	old:   "max(ttl-time.Duration(rand.Float64()*l.jitter*float64(ttl)), min(ttl, time.Millisecond))",
+	new:   "ttl - time.Duration(rand.Float64()*l.jitter*float64(ttl))",
+	pkg:   "./internal/tests/loads", test: "TestJitterLeavesATimeToLive",
+}, {
 	guard: "a namespace that was cleared gets a generation that it never had",
 	file:  "internal/registry/generation.go",
 	old:   "salt = mixed(c, t.epoch, t.seed)",

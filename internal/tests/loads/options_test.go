@@ -59,6 +59,15 @@ func TestLoadingOptionsRefused(t *testing.T) {
 	harness.OpenSmall(t, func(o *firn.Options) { o.TTL, o.Loading = time.Minute, all })
 }
 
+// However much jitter takes from a short time to live, a value can be stored.
+func TestJitterLeavesATimeToLive(t *testing.T) {
+	c := harness.OpenSmall(t, func(o *firn.Options) { o.TTL, o.Loading.TTLJitter = time.Millisecond, 0.9 })
+	for range 100 {
+		harness.Must(t, c.Set([]byte("k"), nil))
+		harness.Must(t, harness.Err(c.Refresh(t.Context(), nil, []byte("k"), func(context.Context, []byte) ([]byte, error) { return []byte("v"), nil })))
+	}
+}
+
 // Jitter shortens what is stored with Options.TTL and what is loaded, each value
 // by a part of its own, and leaves SetWithTTL alone.
 func TestTTLJitter(t *testing.T) {
