@@ -37,7 +37,8 @@ type Cache struct {
 	adaptive  *memory.Budget // nil without Options.LeastRAMBytes
 }
 
-// hotShare is the part of RAMBytes that hot values may take, of all typed caches together.
+// hotShare is the part of RAMBytes that hot values may take, of all typed caches together; a
+// hot.FullShare of it once RAM is full.
 const hotShare = 4
 
 // typedState is a cache's state of the typed caches on it.
@@ -84,7 +85,7 @@ func open(opts Options, adjust func(*tiered.Config)) (*Cache, error) {
 	}
 	c.slideLead = c.store.SlideLead()
 	c.lately.open(c.store.Now())
-	c.typed.hot.Open(c.store.Lend, opts.RAMBytes/hotShare)
+	c.typed.hot.Open(c.store.Lend, c.store.Full, opts.RAMBytes/hotShare)
 	c.typed.tags.Open(&c.store)
 	c.store.Tell(0) // until somebody listens
 	c.listeners.listen(&c.store, listenerOf(opts.OnEvict, opts.OnEvictCauses))

@@ -41,15 +41,15 @@ type TypedOptions[K comparable, V any] struct {
 	// FrontHits of Stats. What Get returns does not depend on it: a hot value is never older
 	// than the bytes, expired or cleared, and a Set leaves there what its bytes make, unless the
 	// hot value was not read since the last; but it may be of a key that RAM has evicted, which
-	// only this Typed then finds. Their memory is
-	// part of RAMBytes, by estimate, at most a quarter for all typed caches of a Cache, and
-	// none before it is needed; SetRAMBytes to less takes it back first. Keys must need
-	// neither AppendBinary nor a codec of their own. The values are shared by all who get
-	// them: their type must consist of numbers, bools, strings, time.Time and addresses of
-	// net/netip, alone or in structs and arrays, unless ReadOnly is set. Default: as many as
-	// the memory allows, in 16 typed caches of a Cache, where Codec is the default one and values are strings or structs, or
-	// arrays of these, that meet this, or with ReadOnly; otherwise none: a number is copied
-	// as fast. Negative: none.
+	// only this Typed then finds. Their memory is part of RAMBytes, by estimate, at most a
+	// quarter for all typed caches of a Cache, a 32nd once RAM is full, and none before it is
+	// needed; SetRAMBytes to less takes it back first. Keys must need neither AppendBinary nor
+	// a codec of their own. The values are shared by all who get them: their type must consist
+	// of numbers, bools, strings, time.Time and addresses of net/netip, alone or in structs and
+	// arrays, unless ReadOnly is set. Default: as many as the memory allows, in 16 typed caches
+	// of a Cache, where Codec is the default one and values are strings or structs, or arrays
+	// of these, that meet this, or with ReadOnly; otherwise none: a number is copied as fast.
+	// Negative: none.
 	HotValues int
 
 	// ReadOnly says that no caller changes the data that a value from the cache

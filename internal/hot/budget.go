@@ -9,7 +9,8 @@ import (
 // Budget is the memory of the tables of one Cache. The zero Budget has none.
 type Budget struct {
 	lend  func(bytes int64) error // of the RAM tier; back to it if negative
-	limit atomic.Int64            // that may be lent
+	full  func() bool             // reports whether the RAM tier evicts
+	limit atomic.Int64            // that may be lent while it does not
 	lent  atomic.Int64
 	used  atomic.Int64
 	busy  atomic.Bool // lent is being changed: no lock, as lend calls the user's functions
@@ -23,11 +24,27 @@ type dropper interface{ Drop() }
 // steps are in how many steps the whole limit is borrowed.
 const steps = 64
 
+// FullShare is the part of the limit that may be lent once the RAM tier evicts.
+const FullShare = 8
+
 // Open says who lends, and how much at most. It is called before all others.
-func (b *Budget) Open(lend func(bytes int64) error, limit int64) {
-	b.lend = lend
+func (b *Budget) Open(lend func(bytes int64) error, full func() bool, limit int64) {
+	b.lend, b.full = lend, full
 	b.limit.Store(limit)
 }
+
+// allowed is how much may be lent now. A hot value saves less than a miss costs: where its memory
+// is taken from other entries, there are few.
+func (b *Budget) allowed() int64 {
+	limit := b.limit.Load()
+	if limit > 0 && b.full() {
+		return limit / FullShare
+	}
+	return limit
+}
+
+// isSpent reports whether hardly anything can be taken any more.
+func (b *Budget) isSpent() bool { return b.used.Load() > b.allowed()/8*7 }
 
 // take takes bytes of the budget, if there are as many.
 func (b *Budget) take(bytes int64) bool {
@@ -52,7 +69,7 @@ func (b *Budget) borrow(bytes int64) bool {
 	if !b.busy.CompareAndSwap(false, true) {
 		return false
 	}
-	limit := b.limit.Load()
+	limit := b.allowed()
 	bytes = max(bytes, limit/steps)
 	ok := b.lent.Load()+bytes <= limit && b.lend(bytes) == nil
 	if ok {
@@ -70,9 +87,9 @@ func (b *Budget) Limit(bytes int64) {
 	b.settle()
 }
 
-// settle gives back what is beyond the limit. If borrow is under way, that does it.
+// settle gives back what is beyond what is allowed. If borrow is under way, that does it.
 func (b *Budget) settle() {
-	for b.lent.Load() > b.limit.Load() && b.busy.CompareAndSwap(false, true) {
+	for b.lent.Load() > b.allowed() && b.busy.CompareAndSwap(false, true) {
 		b.mu.Lock()
 		tables := slices.Clone(b.tables)
 		b.mu.Unlock()

@@ -15,6 +15,7 @@ type Place struct {
 // size is how many bytes it refers to, about. Put or Forgo follows. It may ask for memory, which
 // calls the user's OnEvict: no lock is held.
 func (t *Table[K, V]) Admit(key K, size int) (p Place, ok bool) {
+	t.budget.settle() // the RAM tier may have become full
 	now := t.now.Load()
 	if now == nil || t.isTight(now) {
 		if now = t.grow(now); now == nil {
@@ -45,13 +46,18 @@ func (t *Table[K, V]) isTight(now *sets[K, V]) bool {
 	return len(now.sets) < t.most && now.lacks.Load() > int64(len(now.sets)*ways)
 }
 
-// grow makes the table larger, by four at once, if the budget has room: it begins empty.
+// grow makes the table larger, by four at once, if the budget has room: it begins empty. Where the
+// budget lets only a few of the places be taken, more of them would not help: a value finds room
+// by driving out others of its set.
 func (t *Table[K, V]) grow(old *sets[K, V]) *sets[K, V] {
 	n, door := minSets, 0
 	if old != nil {
 		n = min(4*len(old.sets), t.most)
 		door = n * ways
 		old.lacks.Store(0) // or the next one tries at once
+		if t.budget.isSpent() && old.isSparse() {
+			return old
+		}
 	}
 	bytes := int64(n)*setBytes + int64(door)*doorBytes
 	if !t.budget.take(bytes) {
@@ -69,6 +75,19 @@ func (t *Table[K, V]) grow(old *sets[K, V]) *sets[K, V] {
 	}
 	t.replace(next)
 	return next
+}
+
+// isSparse reports whether fewer than half of the places are taken.
+func (n *sets[K, V]) isSparse() bool {
+	taken := 0
+	for i := range n.sets {
+		for j := range ways {
+			if n.sets[i].entries[j].Load() != nil {
+				taken++
+			}
+		}
+	}
+	return 2*taken < len(n.sets)*ways
 }
 
 // knows reports whether a key was the last that came to its place at the door, and notes it.

@@ -19,7 +19,7 @@ func newBudget(limit int64) (b *Budget, lent *atomic.Int64) {
 			return errors.New("too much")
 		}
 		return nil
-	}, limit)
+	}, func() bool { return false }, limit)
 	return b, lent
 }
 
@@ -140,6 +140,39 @@ func TestBudget(t *testing.T) {
 	}
 	if b.Used() != 0 {
 		t.Errorf("%d bytes in use without tables", b.Used())
+	}
+}
+
+// A table of which the budget fills but a few places does not grow: a value finds room only in a
+// set that has others.
+func TestGrowsNotBeyondBudget(t *testing.T) {
+	b, _ := newBudget(1 << 20)
+	table := NewTable[string, int](100_000, b)
+	for i := range 20_000 {
+		put(table, strconv.Itoa(i%1000), i, 64<<10)
+	}
+	if n := len(table.now.Load().sets); n != minSets || b.Used() < 900<<10 {
+		t.Errorf("%d sets, %d bytes in use", n, b.Used())
+	}
+}
+
+// Once the RAM tier is full, the next value that comes finds the others gone if they have more
+// than is allowed then.
+func TestFullBudget(t *testing.T) {
+	const limit = 64 << 10
+	b, lent := newBudget(limit)
+	full := false
+	b.full = func() bool { return full }
+	table := NewTable[string, int](1000, b)
+	for i := range 100 {
+		put(table, strconv.Itoa(i), i, 200)
+	}
+	for _, now := range []bool{false, true} {
+		full = now
+		put(table, "another", 1, 200)
+		if gone := table.Get("0") == nil; table.Get("another") == nil || gone != full || full && lent.Load() > limit/FullShare {
+			t.Errorf("full %v: the others are gone %v, %d bytes lent", full, gone, lent.Load())
+		}
 	}
 }
 

@@ -2,6 +2,9 @@ package ram
 
 import "fmt"
 
+// Full reports whether records have left for want of room since there was room for all.
+func (t *Tier) Full() bool { return t.full.Load() }
+
 // SetBytes changes the budget. When it returns, no more than that is in use, and
 // freed memory is given back to the system. If another call changes the budget
 // meanwhile, the later one holds for both. OnEvict is told in steps, between which

@@ -171,6 +171,9 @@ func (s *Store) Memory() (resident, least int64) {
 	return inRAM.Resident, least
 }
 
+// Full reports whether RAM has evicted entries since there was room for all.
+func (s *Store) Full() bool { return s.ram.Full() }
+
 // Lend takes bytes of the RAM budget for memory outside the tiers, or gives them back if negative:
 // as ram.Tier.Reserve.
 func (s *Store) Lend(bytes int64) error {

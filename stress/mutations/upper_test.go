@@ -96,6 +96,11 @@ var upper = []mutation{{
 	new:   "if false {",
 	pkg:   "./internal/hot", test: "TestBudget",
 }, {
+	guard: "hot values give way once RAM is full",
+	file:  "internal/hot/put.go",
+	old:   "\tt.budget.settle() // the RAM tier may have become full\n",
+	pkg:   "./internal/hot", test: "TestFullBudget",
+}, {
 	guard: "hot values go before the RAM tier shrinks",
 	file:  "cache.go",
 	old:   "\t\tc.typed.hot.Limit(n / hotShare) // hot values go first\n",

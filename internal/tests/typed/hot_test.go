@@ -212,9 +212,9 @@ func TestHotRefuses(t *testing.T) {
 	heat(t, hot, "k")
 }
 
-// overheadOf is the bookkeeping of a cache of two typed caches, full and read, each with so many
-// hot values.
-func overheadOf(t *testing.T, ram int64, hotValues int) (c *firn.Cache, overhead int64) {
+// overheadOf is the bookkeeping of a cache of two typed caches, set and read, each with so many
+// hot values, and keys.
+func overheadOf(t *testing.T, ram int64, hotValues, keys int) (c *firn.Cache, overhead int64) {
 	t.Helper()
 	c = open(t, firn.Options{RAMBytes: ram})
 	value := strings.Repeat("x", 300)
@@ -222,9 +222,9 @@ func overheadOf(t *testing.T, ram int64, hotValues int) (c *firn.Cache, overhead
 		typed, err := firn.NewTyped(c, name, firn.TypedOptions[int, string]{HotValues: hotValues})
 		must(t, err)
 		for i := range 60_000 {
-			must(t, typed.Set(i%20_000, value))
-			typed.Get(i % 20_000)
-			typed.Get(i % 20_000)
+			must(t, typed.Set(i%keys, value))
+			typed.Get(i % keys)
+			typed.Get(i % keys)
 		}
 	}
 	checkBudget(t, c, ram)
@@ -239,12 +239,18 @@ func checkBudget(t *testing.T, c *firn.Cache, budget int64) {
 	}
 }
 
-// Hot values are part of the budget: a quarter at most, of all typed caches, and gone first.
+// Hot values are part of the budget: a quarter at most, of all typed caches, a 32nd once RAM is
+// full, and gone first.
 func TestHotBudget(t *testing.T) {
 	t.Parallel()
 	const ram = 8 << 20
-	_, cold := overheadOf(t, ram, -1)
-	c, hot := overheadOf(t, ram, 0)
+	_, cold := overheadOf(t, ram, -1, 20_000)
+	_, hot := overheadOf(t, ram, 0, 20_000)
+	if hot-cold < ram/64 || hot-cold > ram/32 {
+		t.Errorf("hot values have %d bytes in a full cache, want up to %d", hot-cold, ram/32)
+	}
+	_, cold = overheadOf(t, ram, -1, 4000)
+	c, hot := overheadOf(t, ram, 0, 4000)
 	if hot-cold < ram/8 || hot-cold > ram/4 {
 		t.Errorf("hot values have %d bytes, want up to %d", hot-cold, ram/4)
 	}
