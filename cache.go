@@ -212,6 +212,7 @@ func (c *Cache) Stats() Stats {
 		st.RAM.MostBytes = c.adaptive.Most()
 	}
 	st.addSSD(onSSD)
+	st.addMirror(c.store.Mirrored())
 	st.addShared(c.store.SharedStats(), c.store.SharedReadDurations(), inRAM.Invalidated)
 	c.typed.addTo(&st)
 	st.addLoads(c.loads.Stats())

@@ -382,7 +382,7 @@ func (o *Options) tiers() tiered.Config {
 		Clock: o.Clock,
 		Grace: loads.Grace(),
 		Slide: loads.SlideMillis(),
-		Dir:   o.SSD.Dir, SSD: o.SSD.config(o.Log),
+		Dir:   o.SSD.Dir, SSD: o.SSD.config(o.Log), Mirror: o.SSD.MirrorEvery,
 		Shared: o.Shared,
 	}
 	if o.WhatIf == WhatIfOn {

@@ -97,6 +97,13 @@ type SSDStats struct {
 	ReadEngine    ReadEngine
 	ReadDurations Histogram
 
+	// Of SSDOptions.MirrorEvery: what was last written longer ago than MirrorAge survives a
+	// kill, if it was admitted; Unmirrored entries, of so many bytes, were in RAM alone when the
+	// last pass ended.
+	MirrorAge       time.Duration
+	Unmirrored      int64
+	UnmirroredBytes int64
+
 	// Of its budget of writes; without one, figures that help to choose it.
 	WriteBudgetBytes   int64
 	WrittenDayBytes    int64
@@ -247,6 +254,11 @@ func (st *Stats) addSSD(s ssd.Stats) {
 	st.SSD.WrittenDayBytes = s.WrittenDay
 	st.SSD.WriteForecastBytes = s.WriteForecast
 	st.SSD.AdmittedPercent = int64(math.Ceil(100 * s.AdmittedShare))
+}
+
+// addMirror adds how far the mirror of RAM on the SSD has come.
+func (st *Stats) addMirror(age time.Duration, left ram.Unmirrored) {
+	st.SSD.MirrorAge, st.SSD.Unmirrored, st.SSD.UnmirroredBytes = age, left.Records, left.Bytes
 }
 
 // addShared adds the figures of the shared tier. The local ones have counted what it

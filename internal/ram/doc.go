@@ -111,7 +111,7 @@
 //     gives one up, and when; drain.go, walk.go, work.go: how; ages.go: the age of what goes. lanes.go, ghosts.go: the
 //     questions to package policy.
 //   - lower_tier.go: the seam to a lower tier. demote.go, demote_parts.go, demotions.go,
-//     only_here.go, force.go,
+//     mirror.go, only_here.go, force.go,
 //     promote.go: the way there and back.
 //   - evicted.go, unlock.go: the records that OnEvict is told of when a shard is unlocked;
 //     evicted_join.go: two lists of them; evict_lower.go: those of the lower tier;

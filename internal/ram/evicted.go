@@ -48,6 +48,13 @@ func (l *Evicted) Notify() {
 	}
 }
 
+// notifyAside is Notify in a goroutine of its own, if there is anything.
+func (l *Evicted) notifyAside() {
+	if l.first != nil {
+		go l.Notify()
+	}
+}
+
 // evictedBatch is copies of the records that left one shard while it was locked.
 type evictedBatch struct {
 	recordCopies

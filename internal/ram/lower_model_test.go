@@ -89,6 +89,9 @@ func (h *twoTiers) stays(r *lowRecord) bool {
 
 // invalidated sees that the write has taken effect by now.
 func (h *twoTiers) invalidated(hash uint64) {
+	if h.low.keeping { // Mirror ends a copy that expires too early
+		return
+	}
 	h.invalidates++
 	if want := h.Hash(h.low.writing); hash != want {
 		h.low.fail("hash %#x was invalidated, and %#x is written", hash, want)
@@ -337,7 +340,7 @@ func (h *twoTiers) Check() error {
 
 // disturb does what the machine does not know of.
 func (h *twoTiers) disturb() {
-	switch h.rng.IntN(8) {
+	switch h.rng.IntN(9) {
 	case 0, 1, 2: // promote some of what was read, just now or a while ago
 		for _, r := range h.reads {
 			if h.rng.IntN(2) == 0 {
@@ -355,6 +358,10 @@ func (h *twoTiers) disturb() {
 		h.reserve(h.rng.Int64N(h.bytes.Load()/2 + 1))
 	case 5:
 		h.demoteAll()
+	case 6:
+		h.low.keeping = true
+		h.Mirror(h.rng.Uint64N(3), always)
+		h.low.keeping = false
 	}
 }
 

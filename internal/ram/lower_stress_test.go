@@ -135,7 +135,7 @@ func (s *lowerStress) disturb(rounds int) {
 		if s.over() {
 			return
 		}
-		switch i % 4 {
+		switch i % 5 {
 		case 0:
 			s.try(s.tier.SetBytes(size + rng.Int64N(size)))
 		case 1:
@@ -144,6 +144,10 @@ func (s *lowerStress) disturb(rounds int) {
 			reserved = next
 		case 2:
 			s.tier.DemoteAll(always, new(Evicted))
+		case 3:
+			for range 2 { // the first finds what has not changed by the second
+				s.tier.Mirror(rng.Uint64N(2), always)
+			}
 		default:
 			s.drop(rng)
 		}

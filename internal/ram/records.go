@@ -22,12 +22,16 @@ func (t *Tier) header(off uint64) *header { return offheap.At[header](t.region, 
 const wasRead = 1 << 31
 
 // recordFlags are the bits of a version that are flags; the others count.
-const recordFlags = wasRead | lowerCopy | olderCopy
+const recordFlags = wasRead | lowerCopy | olderCopy | unchanged
 
 // olderCopy is set beside lowerCopy if the lower tier's copy expires before the record:
 // the deadline was moved since. A count of overwrites that runs into the flag sets it,
 // which means nothing without lowerCopy.
 const olderCopy = 1 << 29
+
+// unchanged is set by a pass of Mirror on a record without a copy; overwriting clears it, and so
+// does a count of overwrites that runs into it.
+const unchanged = 1 << 28
 
 // lowerCopy is set in the version of a record that the lower tier may have, too: it was
 // promoted, or a copy was demoted. The first write of the key invalidates that copy,

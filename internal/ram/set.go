@@ -137,7 +137,7 @@ func (s *shard) overwrite(off uint64, shape record.Shape, value []byte, deadline
 		offheap.StoreRelease64(offheap.At[atomic.Uint64](t.region, off+shape.DeadlineOffset()), uint64(deadline))
 	}
 	t.region.CopyIn(off+uint64(shape.HeaderLen()+shape.KeyLen()), value)
-	offheap.StoreRelease32(&h.version, version&^(lowerCopy|olderCopy)+2)
+	offheap.StoreRelease32(&h.version, version&^(lowerCopy|olderCopy|unchanged)+2)
 	s.count.Replaced++
 	return version&lowerCopy != 0
 }

@@ -150,12 +150,22 @@ type shard struct {
 	evicted   *evictedBatch // records of which OnEvict is told after unlocking
 	closed    bool
 	count     Counters
+	mirrored  mirrored
 	scratch   []byte
 	batch     walkBatch
+
+	movedDeadlines uint64 // of records that the lower tier may have a copy of
 
 	demotions demotions     // pending, of long records
 	demoting  chan struct{} // closed when the goroutine that puts their parts has done; nil: there is none
 	_         [64]byte
+}
+
+// mirrored is what a pass of Mirror has found of a shard.
+type mirrored struct {
+	whole   bool   // the lower tier had all, or had been offered it
+	changes uint64 // of the shard by then
+	lost    uint64 // records that the lower tier had lost by then
 }
 
 // drain is the reclaiming of one segment. It goes in steps of a few records, and

@@ -100,6 +100,7 @@ func (s *shard) flagsOfTouched(r *stored, was, deadline int64) (flags uint32, in
 		return flags &^ (lowerCopy | olderCopy), s.tier.lower != nil
 	default:
 		flags |= olderCopy
+		s.movedDeadlines++
 	}
 	return flags, false
 }

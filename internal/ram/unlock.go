@@ -52,6 +52,13 @@ func (s *shard) unlock(ev *Evicted) {
 	s.mu.Unlock()
 }
 
+// unlockAside is unlockAndNotify for a caller that must not wait for the user.
+func (s *shard) unlockAside() {
+	var ev Evicted
+	s.unlock(&ev)
+	ev.notifyAside()
+}
+
 // unlockAndNotify releases the shard and notifies of the records that were noted.
 func (s *shard) unlockAndNotify() {
 	var ev Evicted

@@ -12,7 +12,7 @@ import (
 // that is off is ready: it will not be more so soon.
 func (t *Tier) WaitForRoom(waited time.Duration) (inAll time.Duration, ok bool) {
 	l := t.log
-	if !l.stalled.Load() && !t.index.lowOnMemory() || t.state.Load() != on {
+	if t.HasRoom() || t.state.Load() != on {
 		return waited, true
 	}
 	now := l.flushed.Load()
@@ -25,6 +25,17 @@ func (t *Tier) WaitForRoom(waited time.Duration) (inAll time.Duration, ok bool) 
 	}
 	ok = ok && t.waitIndex(t.cfg.MaxWriteStall-waited-time.Since(began))
 	return waited + time.Since(began), ok
+}
+
+// HasRoom reports whether a record that leaves RAM finds room here at once.
+func (t *Tier) HasRoom() bool { return !t.log.stalled.Load() && !t.index.lowOnMemory() }
+
+// Losses counts the records that went other than for a write or a Clear above, and how often all of
+// them did, the tier being off. ok reports whether it is on.
+func (t *Tier) Losses() (records, all uint64, ok bool) {
+	c := &t.count
+	records = c.evicted.Load() + c.expired.Load() + c.corrupt.Load() + c.collided.Load() + c.readErrors.Load()
+	return records, c.switchedOff.Load(), t.state.Load() == on
 }
 
 // AwaitRoom waits until the log has room, and the index, or will have no more. It

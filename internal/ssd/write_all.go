@@ -1,5 +1,17 @@
 package ssd
 
+// BeginWriteAll has the writer write all that was appended before the call, which does not wait
+// for that; done reports whether it has.
+func (t *Tier) BeginWriteAll() (done func() bool) {
+	l := t.log
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	lsn := l.tail.Load()
+	l.forceLSN = max(l.forceLSN, lsn)
+	l.changed.Broadcast()
+	return func() bool { return l.flushed.Load() >= lsn }
+}
+
 // WriteAll writes all that was appended, and gives up the buffers that it lies in, so
 // that reads go to the disk. It is for tests: it waits for the disk as long as that takes.
 func (t *Tier) WriteAll() {

@@ -25,6 +25,8 @@ type Config struct {
 	Dir string     // of the SSD tier; empty: there is none
 	SSD ssd.Config // but for FS, Memory, Grace, Now and Machine, which the Store gives
 
+	Mirror time.Duration // how often what is in RAM alone is copied to the SSD tier; 0: never
+
 	Shared shared.Tier // nil: none
 
 	FS     vfs.FS            // for tests: instead of Dir

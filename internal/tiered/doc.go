@@ -57,6 +57,7 @@
 //	evictions.go what the SSD tier evicts
 //	ssd_tier.go  the SSD tier as the RAM tier sees it, and how it is opened
 //	curve.go     what the tiers would do at other sizes; inside.go: what the live page shows
+//	mirror.go    copies on the SSD tier of what is in RAM alone
 //	force.go     what tests force
 //	errors.go    the errors of the tiers in the user's words
 //

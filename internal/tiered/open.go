@@ -37,6 +37,7 @@ func (s *Store) Open(cfg Config) (err error) {
 		s.ram.Free()
 		return err
 	}
+	s.mirror = newMirror(cfg.Mirror, s.ram, s.ssd)
 	s.freeWhenUnreachable()
 	return nil
 }

@@ -58,6 +58,7 @@ func (s *Store) Shutdown(ctx context.Context) error {
 	}
 	var ev ram.Evicted
 	unsent := s.shared.close(ctx)
+	s.mirror.stop()
 	s.emptied(true, func() { err = s.close(ctx, &ev) })
 	s.ending.end()
 	ev.Notify()

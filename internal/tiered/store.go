@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync/atomic"
+	"time"
 
 	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/shared"
@@ -16,6 +17,7 @@ import (
 type Store struct {
 	ram    *ram.Tier
 	ssd    *ssdTier      // nil: RAM alone
+	mirror *mirror       // nil: none
 	shared *sharedTier   // nil: none
 	trust  *shared.Trust // of its copies
 	now    func() int64
@@ -39,13 +41,14 @@ func (s *Store) keepAlive() { runtime.KeepAlive(s) }
 // any more. The memory's address space outlives Close, so that a late reader finds
 // zeros and not a fault.
 func (s *Store) freeWhenUnreachable() {
-	runtime.AddCleanup(s, leftTiers.free, leftTiers{s.ram, s.ssd, s.shared, s.registry})
+	runtime.AddCleanup(s, leftTiers.free, leftTiers{s.ram, s.ssd, s.mirror, s.shared, s.registry})
 }
 
 // leftTiers are the tiers that a store leaves behind.
 type leftTiers struct {
 	ram      *ram.Tier
 	ssd      *ssdTier
+	mirror   *mirror
 	shared   *sharedTier
 	registry *registryOwner
 }
@@ -59,6 +62,7 @@ func (t leftTiers) free() {
 	}
 	go func() { // it may take a while
 		_ = t.shared.close(context.Background())
+		t.mirror.stop()
 		t.ram.Close()
 		if t.ssd == nil {
 			t.freeRAM()
@@ -145,6 +149,14 @@ func (s *Store) Stats() (inRAM ram.Stats, onSSD ssd.Stats) {
 	}
 	s.keepAlive()
 	return inRAM, onSSD
+}
+
+// Mirrored is how far the mirror has come: what was last written longer ago than age is on the SSD,
+// and left was in RAM alone when the last pass ended. Without a mirror all is 0.
+func (s *Store) Mirrored() (age time.Duration, left ram.Unmirrored) {
+	age, left = s.mirror.progress()
+	s.keepAlive()
+	return age, left
 }
 
 // Resize changes the RAM budget.

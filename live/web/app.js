@@ -1117,6 +1117,13 @@ function dayWords(view) {
   return [[`WriteBudget, from the device’s endurance: ${bytes(budget)} a day${pace}${room}.`, 'small']];
 }
 
+function mirrorWords(view) {
+  const age = stat(view, 'ssd_mirror_age') ?? 0, left = stat(view, 'ssd_unmirrored') ?? 0;
+  if (!(age > 0)) return [];
+  const alone = left > 0 ? `; ${number(left)} entries, ${bytes(stat(view, 'ssd_unmirrored_bytes') ?? 0)}, were in RAM alone after the last pass` : '';
+  return [[`A kill costs what is younger than ${duration(age)} (MirrorEvery)${alone}.`, 'small']];
+}
+
 const states = {
   online: 'online', none: 'none', recovering: 'recovering', offline: 'offline', stalled: 'stalled: the disk is behind',
 };
@@ -1229,7 +1236,7 @@ function cards() {
         line('amplification, over 30 s', 'ssd', 0, ratio('ssd_written_bytes', 'ssd_user_bytes', 30)),
       ] }), timePlot({ title: 'Bytes written', axis: 'bytesPerSecond', series: [
         line('to the files', 'ssd', 0, mean('ssd_written_bytes')), line('of values', 'slate', 1, mean('ssd_user_bytes')),
-      ] }), bars(dayBars), sentences(dayWords)],
+      ] }), bars(dayBars), sentences(dayWords), sentences(mirrorWords)],
     }),
     card({ chart: 'above', title: 'Above the cache', unit: () => 'counted by who uses it', shown: view => view.cache.above?.length > 0, parts: [facts(aboveFacts)] }),
     card({ chart: 'gc', title: 'Pauses of Go’s garbage collector', unit: () => 'of the whole process', parts: [timePlot({

@@ -94,6 +94,7 @@ type soakSetting struct {
 	RAMBytes, SSDBytes int64
 	Admission          firn.Admission
 	WriteBudget        int64
+	MirrorEvery        time.Duration
 	Compress           bool
 	DirectIO           firn.DirectIO
 	Clears             bool // now and then, all is deleted
@@ -117,6 +118,9 @@ func randomSetting(dir string, rng *rand.Rand) soakSetting {
 	s.Admission = []firn.Admission{firn.AdmitAll, firn.AdmitAll, firn.AdmitRead, firn.AdmitSeen}[rng.IntN(4)]
 	s.Compress = rng.IntN(2) == 0
 	s.DirectIO = []firn.DirectIO{firn.DirectAuto, firn.DirectOff}[rng.IntN(2)]
+	if rng.IntN(2) == 0 {
+		s.MirrorEvery = 20 * time.Millisecond
+	}
 	if rng.IntN(4) == 0 {
 		s.RAMBytes += soakRAM / 4
 	}
@@ -134,7 +138,7 @@ func randomSetting(dir string, rng *rand.Rand) soakSetting {
 
 func (s *soakSetting) options() firn.Options {
 	return firn.Options{RAMBytes: s.RAMBytes, SSD: firn.SSDOptions{Dir: s.Dir, Bytes: s.SSDBytes, SegmentBytes: 64 << 10,
-		Admission: s.Admission, WriteBudget: s.WriteBudget, Compress: s.Compress, DirectIO: s.DirectIO}, Log: slog.New(slog.DiscardHandler)}
+		Admission: s.Admission, WriteBudget: s.WriteBudget, Compress: s.Compress, DirectIO: s.DirectIO, MirrorEvery: s.MirrorEvery}, Log: slog.New(slog.DiscardHandler)}
 }
 
 // arm makes the process kill itself before one of its changes of the files. It is

@@ -318,4 +318,46 @@ var ssdTier = []mutation{{
 	file:  "internal/aio/try.go",
 	old:   "\tcase c.until <= now:\n\t\treturn ErrTimeout\n",
 	pkg:   "./internal/aio", test: "TestTrySharesDeadline",
+}, {
+	guard: "a record is mirrored when it has stayed as it is for a pass",
+	file:  "internal/ram/mirror.go",
+	old:   "case version&unchanged == 0:",
+	new:   "case false:",
+	pkg:   "./internal/ram", test: "TestMirror", quick: true,
+}, {
+	guard: "a write counts as a change for the mirror",
+	file:  "internal/ram/set.go",
+	old:   "version&^(lowerCopy|olderCopy|unchanged)+2)",
+	new:   "version&^(lowerCopy|olderCopy)+2)",
+	pkg:   "./internal/ram", test: "TestMirror", quick: true,
+}, {
+	guard: "a write of a mirrored record ends the copy",
+	file:  "internal/ram/mirror.go",
+	old:   "	h.version.Store(version | lowerCopy) // before there is one\n",
+	new:   "",
+	pkg:   "./internal/ram", test: "TestMirror", quick: true,
+}, {
+	guard: "a copy that expires too early is ended before another is offered",
+	file:  "internal/ram/mirror.go",
+	old:   "		t.lower.Invalidate(hash)\n",
+	new:   "",
+	pkg:   "./internal/ram", test: "TestLowerModel",
+}, {
+	guard: "the mirror sees a moved deadline",
+	file:  "internal/ram/touch.go",
+	old:   "		s.movedDeadlines++\n",
+	new:   "",
+	pkg:   "./internal/ram", test: "TestMirrorOfDeadlines", quick: true,
+}, {
+	guard: "a pass of the mirror counts once it is written",
+	file:  "internal/tiered/mirror.go",
+	old:   "if !all || !m.write(offs) {",
+	new:   "if !all {",
+	pkg:   "./internal/tests/ssd", test: "TestMirrorOfStuckDisk",
+}, {
+	guard: "copies that went with the SSD tier do not count",
+	file:  "internal/tiered/mirror.go",
+	old:   "		m.offs, m.before, m.since = offs, time.Time{}, m.opened\n",
+	new:   "		m.offs = offs\n",
+	pkg:   "./internal/tests/ssd", test: "TestMirrorOfLostTier",
 }}

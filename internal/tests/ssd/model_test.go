@@ -131,6 +131,9 @@ func (m *ssdModel) must(err error) {
 func (m *ssdModel) open() {
 	o := firn.Options{RAMBytes: 1 << 20, Clock: m.clock.Now, ExpireAfterAccess: m.access,
 		SSD: harness.On(firn.SSDOptions{Bytes: 8 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll, Compress: m.compress}, m.fs)}
+	if m.rng.IntN(2) == 0 {
+		o.SSD.MirrorEvery = 10 * time.Millisecond
+	}
 	if m.events != nil {
 		o.SSD.Bytes, o.SSD.Admission = 2<<20, firn.AdmitSeen
 		o.OnEvict, o.OnEvictCauses = m.events.listen(), harness.AllCauses
