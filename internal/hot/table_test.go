@@ -164,8 +164,8 @@ func TestFullBudget(t *testing.T) {
 	full := false
 	b.full = func() bool { return full }
 	table := NewTable[string, int](1000, b)
-	for i := range 100 {
-		put(table, strconv.Itoa(i), i, 200)
+	for i := range ways - 1 { // as many as one set has room for: none drives out another
+		put(table, strconv.Itoa(i), i, 4<<10)
 	}
 	for _, now := range []bool{false, true} {
 		full = now
