@@ -28,7 +28,7 @@ func (l *log) append(x format.ID, r *format.Record, reserve int) (loc format.Loc
 	s.count++
 	s.end += size
 	w := &l.slotWords[s.slot]
-	weight := l.weight(r.Kind().Class(size))
+	weight := l.weight(format.Class(r.Kind(), s.end-size, size))
 	w.Written.Add(weight)
 	l.slots[s.slot].alive.Add(int64(weight)) // before the index names it: see countLive
 	w.Until.Store(max(w.Until.Load(), l.until(r.Deadline)))

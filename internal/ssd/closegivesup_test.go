@@ -61,6 +61,7 @@ func TestCloseGivesUpWhileReclaiming(t *testing.T) {
 	for name, skip := range map[string]int{"its trailer": 0, "its list": 1, "its records": 2} {
 		inBubble(t, name, func(t *testing.T) {
 			w, mem, f, _ := halfDead(t)
+			w.tier.WriteAll() // a segment that is still in memory would be moved without a read
 			before := w.tier.Len()
 			stuck := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Skip: skip, Block: true})
 			w.tier.log.freeTarget = 4

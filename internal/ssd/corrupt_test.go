@@ -163,7 +163,7 @@ func TestDamagedHeaderOfALargeRecord(t *testing.T) {
 		key := w.key(100)
 		hash := w.hasher.Hash(key)
 		ref, ok := w.tier.locate(hash, false)
-		if _, bounded := ref.entry.MaxBytes(); !ok || bounded {
+		if _, bounded := w.tier.index.MaxBytes(ref.entry); !ok || bounded {
 			t.Fatalf("found: %v; in a bounded class: %v", ok, bounded)
 		}
 		if w.tier.log.pin(ref.slot, ref.lsn>>w.tier.log.SegmentShift) != nil {

@@ -29,7 +29,7 @@ func firstError(reqs []aio.Request) error {
 // fetch reads the bytes of a record from the file.
 func (t *Tier) fetch(ctx context.Context, ref *recordRef) (*bufpool.Buffer, []byte, error) {
 	until := t.reader.Deadline()
-	n, bounded := ref.entry.MaxBytes()
+	n, bounded := t.index.MaxBytes(ref.entry)
 	off, length, skip := t.alignedRange(ref, n)
 	buf, err := t.readFor(ctx, ref, until, off, length)
 	if err != nil || bounded {

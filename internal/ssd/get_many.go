@@ -51,7 +51,7 @@ func (t *Tier) locateWindow(ctx context.Context, m *Many, from int, found func(i
 			found(to, Found{}, ErrNotFound)
 			continue
 		}
-		n, bounded := q.ref.entry.MaxBytes()
+		n, bounded := t.index.MaxBytes(q.ref.entry)
 		if seg := t.log.pin(q.ref.slot, t.log.Serial(q.ref.lsn)); seg != nil || !bounded {
 			if seg != nil {
 				t.log.unpin(seg)
@@ -106,7 +106,7 @@ func (t *Tier) verifyRequest(ctx context.Context, dst []byte, q *Query, req *aio
 		return Found{}, t.readFailed(ctx, &q.ref, req.Err)
 	}
 	t.health.badReads.readOK()
-	n, _ := q.ref.entry.MaxBytes()
+	n, _ := t.index.MaxBytes(q.ref.entry)
 	_, _, skip := t.alignedRange(&q.ref, n)
 	return t.verify(dst, q.Key, &q.ref, req.Buf.Bytes()[skip:])
 }

@@ -64,7 +64,7 @@ func minTables(shards int) int64 { return int64(shards) * tableBytes(minCapacity
 // newIndex makes an empty index in memory for it, or with adopt one of the entries
 // that are there: see adoptShard.
 func newIndex(shardBits uint, m *files.Memory, adopt bool) *index {
-	x := &index{Layout: format.Layout{LocationBits: m.LocationBits}, Memory: m, shardBits: shardBits, shards: make([]shard, m.Shards), maxBytes: int64(8 * m.Stride * uint64(m.Shards))}
+	x := &index{Layout: format.Layout{LocationBits: m.LocationBits, UnitShift: m.UnitShift}, Memory: m, shardBits: shardBits, shards: make([]shard, m.Shards), maxBytes: int64(8 * m.Stride * uint64(m.Shards))}
 	x.limit.Store(x.maxBytes)
 	heads := m.ShardHeads()
 	x.capacities = make([]atomic.Uint32, len(x.shards))

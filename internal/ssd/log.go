@@ -90,11 +90,11 @@ func (l *log) lsnAt(loc format.Location) uint64 {
 func (l *log) weight(class int) uint64 {
 	switch class {
 	case format.HeadClass:
-		return format.WeightOf(0)
+		return format.Weight(0)
 	case format.PartClass:
-		return format.WeightOf(l.MaxPart())
+		return uint64(l.MaxPart())
 	}
-	return format.Entry(class).Weight()
+	return format.Weight(class)
 }
 
 // flushTo makes the writer write everything before lsn, and waits until it has,

@@ -200,11 +200,14 @@ func TestFault21LessMemoryThanEntries(t *testing.T) {
 			if s.Records == 0 || s.Records == keys || s.Records+int64(s.Evicted) != keys {
 				t.Errorf("%d records, %d evicted, of %d", s.Records, s.Evicted, keys)
 			}
-			alive := int64(0)
+			alive, want := int64(0), int64(0)
 			for i := range tier.log.slots {
 				alive += tier.log.slots[i].alive.Load()
 			}
-			if want := s.Records * int64(format.WeightOf(40)); alive != want {
+			for _, e := range allEntries(tier.index) {
+				want += int64(tier.log.weight(e.Class()))
+			}
+			if alive != want {
 				t.Errorf("the weight of what is alive is %d, want %d", alive, want)
 			}
 			w.check(t, keys, true)

@@ -66,7 +66,7 @@ func TestFault12UnreadablePlace(t *testing.T) {
 				continue
 			}
 			ref := w.spotOf(t, w.key(i))
-			n, _ := ref.entry.MaxBytes()
+			n, _ := w.tier.index.MaxBytes(ref.entry)
 			off, length, _ := w.tier.alignedRange(&ref, n)
 			if err := w.getKey(i); err != nil && (at < off || at >= off+int64(length)) {
 				t.Errorf("%s: %v", w.key(i), err)

@@ -175,7 +175,7 @@ func TestSnapshotFile(t *testing.T) {
 	x, s := tier.index, &tier.index.shards[0]
 	w := &tier.log.slotWords[2]
 	w.Serial.Store(7)
-	w.Written.Store(format.WeightOf(24) + format.WeightOf(40))
+	w.Written.Store(2 * format.Weight(0))
 	w.Until.Store(format.Forever)
 	s.put(s.NewEntry(0x123456789a, tier.log.Location(2, 64), 24, format.IsWhole))
 	s.put(s.NewEntry(0x0123456789, tier.log.Location(2, 88), 40, format.IsWhole) | format.ReadBit)

@@ -112,7 +112,7 @@ func (v *verifier) entry(shard int, off int64, e format.Entry) {
 		return
 	}
 	p := v.places[at]
-	most, bounded := e.MaxBytes()
+	most, bounded := l.MaxBytes(e)
 	switch {
 	case int(p.id>>(format.IDBits-v.super.ShardBits)) != shard || l.FingerprintOf(p.id) != l.Fingerprint(e):
 		v.wrongEntry(off, "an entry of shard %d names another key's record", shard)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"math/bits"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -78,7 +79,7 @@ func TestVerifySnapshotAgainstLog(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		base, _ := worn(t, 6, false)
 		in := inspect(t, base)
-		l := format.Layout{LocationBits: uint8(in.Superblock.LocationBits)}
+		l := format.Layout{LocationBits: uint8(in.Superblock.LocationBits), UnitShift: uint8(bits.TrailingZeros(uint(in.Superblock.UnitBytes)))}
 		for _, test := range []struct {
 			name   string
 			change func(e format.Entry) format.Entry
@@ -87,7 +88,7 @@ func TestVerifySnapshotAgainstLog(t *testing.T) {
 			{"place", func(e format.Entry) format.Entry { return e + 1<<format.LocationShift }, "where no record begins"},
 			{"slot", func(e format.Entry) format.Entry { return e | format.Entry(1<<l.LocationBits-1)<<format.LocationShift }, "where there is no segment of it"},
 			{"key", func(e format.Entry) format.Entry { return e ^ 1<<l.FingerprintShift() }, "names another key's record"},
-			{"size", func(e format.Entry) format.Entry { return e &^ (1<<format.ClassBits - 1) }, "says that its record has at most 128 bytes"},
+			{"size", func(e format.Entry) format.Entry { return e &^ (1<<format.ClassBits - 1) }, "says that its record has at most"},
 		} {
 			fs := base.CrashClone(rand.New(rand.NewPCG(1, 1)), vfstest.Kill)
 			edit(t, fs, format.SnapshotName, 0, func(b []byte) {
@@ -98,7 +99,7 @@ func TestVerifySnapshotAgainstLog(t *testing.T) {
 					part := b[at : at+8*n]
 					for i := 0; i < len(part); i += 8 {
 						e := format.Entry(binary.LittleEndian.Uint64(part[i:]))
-						if _, bounded := e.MaxBytes(); bounded && e&(1<<format.ClassBits-1) > 2 {
+						if _, bounded := l.MaxBytes(e); bounded && e.Class() > 2 {
 							binary.LittleEndian.PutUint64(part[i:], uint64(test.change(e)))
 							break
 						}

@@ -1,6 +1,9 @@
 package format
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // ID is how the tier knows a key: 40 bits of its hash.
 type ID uint64
@@ -25,9 +28,9 @@ type Location uint64
 // bits of the id, has the others. Together with the shard's number, the id's
 // high bits, they are all of an id for logs up to some GiB; the bits that larger
 // ones have no room for are left out of ids (see IDs). read tells that the
-// record was read since it was written. The record has at most 128<<class bytes;
-// the last classes are for longer ones, for the parts of a long value, and for its
-// head. 0 is no entry, and no record lies at location 0.
+// record was read since it was written. class tells how many sectors have bytes of the
+// record, or a few more: see classSectors; the last classes are for longer ones, for the
+// parts of a long value, and for its head. 0 is no entry, and no record lies at location 0.
 type Entry uint64
 
 // The parts of an entry.
@@ -36,7 +39,7 @@ const (
 	ReadBit       = 1 << ClassBits
 	LocationShift = ClassBits + 1
 
-	longClass = 1<<ClassBits - 3 // 128<<longClass bytes, or more
+	longClass = 1<<ClassBits - 3 // more sectors than the others have
 	PartClass = 1<<ClassBits - 2
 	HeadClass = 1<<ClassBits - 1
 
@@ -47,8 +50,18 @@ const (
 	MaxShardBits    = 15
 )
 
-// Layout is the number of a location's bits in an entry.
-type Layout struct{ LocationBits uint8 }
+// sectorBytes is the least that a device reads. Records begin anywhere in one.
+const sectorBytes = 512
+
+// classSectors is the most sectors with bytes of a record, by class. Few of them are told
+// exactly: they are most of what a read of a small record takes.
+var classSectors = [longClass]int{1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 128, 256, 512}
+
+// Layout is the number of a location's bits in an entry, and the unit of locations.
+type Layout struct{ LocationBits, UnitShift uint8 }
+
+// offset is where a location lies in the file, in bytes.
+func (l Layout) offset(loc Location) int { return int(loc << l.UnitShift) }
 
 // FingerprintShift is the lowest bit of an entry's fingerprint.
 func (l Layout) FingerprintShift() uint { return LocationShift + uint(l.LocationBits) }
@@ -84,42 +97,52 @@ func (e Entry) Class() int { return int(e & (1<<ClassBits - 1)) }
 
 // MaxBytes is the most bytes that the entry's record may have; false where that
 // is not known, and it may have more.
-func (e Entry) MaxBytes() (n int, bounded bool) {
+func (l Layout) MaxBytes(e Entry) (n int, bounded bool) {
 	switch class := e.Class(); class {
 	case HeadClass, PartClass:
 		return usualHead, false
+	case longClass:
+		return classSectors[longClass-1] * sectorBytes, false
 	default:
-		return 128 << class, class < longClass
+		return classSectors[class]*sectorBytes - l.offset(l.Location(e))%sectorBytes, true
 	}
 }
 
 // NewEntry is the entry of a record of a kind, which has so many bytes.
 func (l Layout) NewEntry(x ID, loc Location, bytes int, k Kind) Entry {
-	return Entry(l.FingerprintOf(x))<<l.FingerprintShift() | Entry(loc)<<LocationShift | Entry(k.Class(bytes))
+	return Entry(l.FingerprintOf(x))<<l.FingerprintShift() | Entry(loc)<<LocationShift | Entry(Class(k, l.offset(loc), bytes))
 }
 
-// Class is the class of a record of a kind and of so many bytes.
-func (k Kind) Class(bytes int) int {
+// Class is the class of a record of a kind, which has so many bytes from an offset on, of the
+// file or of its segment.
+func Class(k Kind, off, bytes int) int {
 	switch k {
 	case IsPart:
 		return PartClass
 	case IsHead:
 		return HeadClass
 	}
-	return classOf(bytes)
+	sectors := (off%sectorBytes + bytes + sectorBytes - 1) / sectorBytes
+	if sectors <= 4 { // most are, and then they are the class's
+		return max(sectors, 1) - 1
+	}
+	class, _ := slices.BinarySearch(classSectors[:], sectors)
+	return class
 }
 
-// classOf is the lowest class for records of so many bytes.
-func classOf(bytes int) int {
-	return min(bits.Len(uint(max(bytes, 1)-1)>>7), longClass)
+// Weight is about how many bytes the record of an entry of a class has, if it is neither a part
+// nor a head: the middle of the class.
+func Weight(class int) uint64 {
+	if class == 0 {
+		return sectorBytes / 2
+	}
+	below := classSectors[class-1]
+	most := 2 * below
+	if class < longClass {
+		most = classSectors[class]
+	}
+	return uint64(below+most) * sectorBytes / 2
 }
-
-// Weight is about how many bytes the entry's record has, if it is neither a part nor a
-// head.
-func (e Entry) Weight() uint64 { return 96 << e.Class() }
-
-// WeightOf is the weight of an entry for a record of so many bytes.
-func WeightOf(bytes int) uint64 { return Entry(classOf(bytes)).Weight() }
 
 // Ascend reports whether each of the entries has a higher fingerprint than the one
 // before it.

@@ -189,7 +189,7 @@ func (s *Superblock) Geometry() Geometry {
 }
 
 // Layout is that of the index's entries.
-func (s *Superblock) Layout() Layout { return Layout{s.LocationBits} }
+func (s *Superblock) Layout() Layout { return Layout{s.LocationBits, s.UnitShift} }
 
 // IDs makes the ids of the log's records; hashMask is as for NewIDs.
 func (s *Superblock) IDs(hashMask uint64) IDs {

@@ -174,7 +174,7 @@ func vectorOfRecord(t *testing.T, all map[string][]byte, name string, r *Record,
 }
 
 func vectorOfSnapshot(t *testing.T, all map[string][]byte) {
-	l, g := Layout{20}, Geometry{16, vectorUnit}
+	l, g := Layout{20, vectorUnit}, Geometry{16, vectorUnit}
 	entries := []Entry{
 		l.NewEntry(vectorID("firn"), g.Location(2, 88), 40, IsWhole) | ReadBit,
 		l.NewEntry(vectorID("glacier"), g.Location(2, 64), 24, IsWhole),
@@ -186,7 +186,7 @@ func vectorOfSnapshot(t *testing.T, all map[string][]byte) {
 	}
 	s := Snapshot{
 		LogID: vectorLog, Number: 55,
-		Slots:  []SlotState{{}, {}, {vectorSerial, WeightOf(24) + WeightOf(40), Forever}},
+		Slots:  []SlotState{{}, {}, {vectorSerial, 2 * Weight(0), Forever}},
 		Shards: []ShardPart{{2, Checksum(0, words)}},
 		Clocks: []registry.Words{{0x0102030405060708, 12, 0, 64}, {5, 12, 0}, {9, 0, 11}},
 	}
