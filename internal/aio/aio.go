@@ -110,6 +110,7 @@ type Reader struct {
 	closed    bool
 	drained   chan struct{} // closed when closed && inFlight == 0
 	kicks     atomic.Int32  // calls of engine.kick; none begins after drained
+	kicked    chan struct{} // holds one token: the last of them that ends while the Reader is closed sends it
 	idle      *op           // for the next reads, linked by next
 	idleOps   int
 
@@ -159,6 +160,7 @@ func Open(cfg Config) (*Reader, error) {
 		opened:   time.Now(),
 		drained:  make(chan struct{}),
 		ended:    make(chan struct{}),
+		kicked:   make(chan struct{}, 1),
 	}
 	if err := r.choose(cfg.Mode); err != nil {
 		return nil, err

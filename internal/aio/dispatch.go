@@ -59,7 +59,18 @@ func (r *Reader) launch() {
 	r.kicks.Add(1)
 	r.mu.Unlock()
 	r.engine.kick()
-	r.kicks.Add(-1)
+	r.endKick()
+}
+
+// endKick lets Close go on when the last call is out of the engine.
+func (r *Reader) endKick() {
+	if r.kicks.Add(-1) > 0 || !r.closing.Load() {
+		return
+	}
+	select {
+	case r.kicked <- struct{}{}:
+	default:
+	}
 }
 
 // startQueued gives the engine the reads that may be in flight. The caller holds mu.

@@ -52,7 +52,7 @@ func newRing(r *Reader, q kernelQueue, of string) (*ring, error) {
 	}
 	g.aside = func() {
 		g.submitNow()
-		r.kicks.Add(-1)
+		r.endKick()
 	}
 	for i := range r.depth {
 		g.free = append(g.free, uint32(i))
@@ -220,7 +220,7 @@ func (g *ring) collect(c *call) (settled bool) {
 	worth := c.left > 0 && r.inFlight <= collectReads && g.usual <= g.collectFor
 	if worth {
 		r.kicks.Add(1) // c keeps the Reader from being drained until here
-		defer r.kicks.Add(-1)
+		defer r.endKick()
 	}
 	r.mu.Unlock()
 	if !worth {

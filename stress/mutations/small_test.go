@@ -126,7 +126,7 @@ var small = []mutation{{
 }, {
 	guard: "the kernel's queue outlives a caller that collects",
 	file:  "internal/aio/ring_linux.go",
-	old:   "\t\tr.kicks.Add(1) // c keeps the Reader from being drained until here\n\t\tdefer r.kicks.Add(-1)\n",
+	old:   "\t\tr.kicks.Add(1) // c keeps the Reader from being drained until here\n\t\tdefer r.endKick()\n",
 	new:   "",
 	pkg:   "./internal/aio", test: "TestCloseWhileCollecting",
 }, {
