@@ -28,7 +28,8 @@ const (
 	squeezeLimit = 384 * mib // of the group
 	squeezeBytes = 256 * mib // the cache's at most
 	squeezeKeys  = 200_000   // of 1,000 bytes, which fit
-	chunk        = 16 * mib  // what the neighbor takes at a time
+	chunk        = 4 * mib   // what the neighbor takes at a time
+	transit      = 16 * mib  // what may be unmapped and not free yet: the system frees pages in batches
 	squeezeRole  = "FIRN_SQUEEZE"
 )
 
@@ -245,7 +246,7 @@ func TestSqueezes(t *testing.T) {
 			until("room for a chunk", func() bool {
 				_, budget := cache.hits(t)
 				least = budget == squeezeBytes/16
-				return least || free() > chunk+chunk/4
+				return least || free() > chunk+transit
 			})
 			if !least {
 				beside.ask(t, "take")
