@@ -60,8 +60,8 @@ type Cache struct {
 	options Options
 	shared  bool
 	maxBody int64
-	name    string // in Cache-Status; "" for none
-	heads   *firn.Typed[string, head]
+	name    string                     // in Cache-Status; "" for none
+	heads   *firn.Typed[string, *head] // nothing changes a head that is stored
 	bodies  *bodies
 	flights *flights
 	stats   counters
@@ -81,7 +81,7 @@ func New(cache *firn.Cache, name string, o Options) (*Cache, error) {
 	case o.MaxBodyBytes < 0:
 		return nil, fmt.Errorf("httpcache: Options.MaxBodyBytes is %d: want 0 or more", o.MaxBodyBytes)
 	}
-	heads, err := firn.NewTyped(cache, "httpcache "+name, firn.TypedOptions[string, head]{Codec: headCodec{}})
+	heads, err := firn.NewTyped(cache, "httpcache "+name, firn.TypedOptions[string, *head]{Codec: headCodec{}, ReadOnly: true})
 	if err != nil {
 		return nil, err
 	}

@@ -155,7 +155,7 @@ func FuzzRange(f *testing.F) {
 }
 
 func FuzzHead(f *testing.F) {
-	b, _ := headCodec{}.Append(nil, head{status: 200, lines: linesOf(http.Header{"A": {"1", "2"}}), inline: []byte("body"), size: 4})
+	b, _ := headCodec{}.Append(nil, &head{status: 200, lines: linesOf(http.Header{"A": {"1", "2"}}), inline: []byte("body"), size: 4})
 	f.Add(b)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		h, err := headCodec{}.Decode(b)
@@ -170,7 +170,7 @@ func FuzzHead(f *testing.F) {
 }
 
 func TestHeadCodec(t *testing.T) {
-	for _, h := range []head{
+	for _, h := range []*head{
 		{status: 404, born: now.Local(), policy: policy{store: true, always: true, lifetime: time.Second, ifError: time.Hour}, size: 4, inline: []byte("body"), lines: linesOf(http.Header{"Etag": {`"a"`}, "Vary": {"A", "B"}})},
 		{status: 200, born: now.Local(), policy: policy{store: true, strict: true, immutable: true, heuristic: true}, size: 1 << 20, chunk: 1 << 18, id: newID(), lines: linesOf(http.Header{"Empty": {""}})},
 		{born: now.Local(), policy: policy{store: true}, id: newID(), fields: []string{"A", "B"}},

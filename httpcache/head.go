@@ -126,7 +126,7 @@ type headCodec struct{}
 
 func (headCodec) Name() string { return "httpcache/1" }
 
-func (headCodec) Append(b []byte, h head) ([]byte, error) {
+func (headCodec) Append(b []byte, h *head) ([]byte, error) {
 	lines := h.lines
 	flags := byte(0)
 	if h.fields != nil {
@@ -155,10 +155,11 @@ func (headCodec) Append(b []byte, h head) ([]byte, error) {
 
 var errHead = errors.New("httpcache: not a stored response")
 
-func (headCodec) Decode(src []byte) (h head, err error) {
+func (headCodec) Decode(src []byte) (*head, error) {
 	if len(src) < fixedBytes {
-		return h, errHead
+		return nil, errHead
 	}
+	h := new(head)
 	flags := src[0]
 	h.status = int(binary.LittleEndian.Uint16(src[1:]))
 	var n [6]int64
@@ -177,11 +178,11 @@ func (headCodec) Decode(src []byte) (h head, err error) {
 	h.lines.count = int(binary.LittleEndian.Uint32(rest))
 	length := int(binary.LittleEndian.Uint32(rest[4:]))
 	if rest = rest[8:]; length > len(rest) || h.lines.count > length {
-		return head{}, errHead
+		return nil, errHead
 	}
 	h.lines.text = string(rest[:length])
 	if h.inline = bytes.Clone(rest[length:]); h.chunk == 0 && int64(len(h.inline)) != h.size || h.chunk < 0 || h.size < 0 {
-		return head{}, errHead
+		return nil, errHead
 	}
 	if flags&flagFields != 0 {
 		h.fields = make([]string, 0, h.lines.count)

@@ -31,7 +31,7 @@ func (f *flight) put(ttl time.Duration) bool {
 	if h.status != http.StatusNoContent && h.lines.get("Content-Length") == "" {
 		h.lines = h.lines.with("Content-Length", decimal(h.size)) // so that no hit has to make it
 	}
-	return f.putHead(key, h, f.tags, ttl)
+	return f.putHead(key, &h, f.tags, ttl)
 }
 
 // putFields has the list of fields be at a primary key, and returns its id. A new list makes
@@ -40,14 +40,14 @@ func (f *flight) putFields(primary string, names []string) (bodyID, bool) {
 	if now, ok := f.c.heads.Get(primary); ok && slices.Equal(now.fields, names) {
 		return now.id, true
 	}
-	list := head{id: newID(), fields: names}
+	list := &head{id: newID(), fields: names}
 	return list.id, f.putHead(primary, list, nil, fieldsKept)
 }
 
 // putHead stores a head as the value of a load: so a removal of the key, or an
 // invalidation of a tag, that begins meanwhile has it not be stored. It may have shared the load of another flight
 // with the key, and that be void.
-func (f *flight) putHead(key string, h head, tags []string, ttl time.Duration) bool {
+func (f *flight) putHead(key string, h *head, tags []string, ttl time.Duration) bool {
 	err := errVoid
 	for errors.Is(err, errVoid) && !f.isVoid() {
 		err = f.loadHead(key, h, tags, ttl)
@@ -55,18 +55,18 @@ func (f *flight) putHead(key string, h head, tags []string, ttl time.Duration) b
 	return err == nil
 }
 
-func (f *flight) loadHead(key string, h head, tags []string, ttl time.Duration) error {
-	_, err := f.c.heads.Refresh(context.Background(), key, func(ctx context.Context, _ string) (head, error) {
+func (f *flight) loadHead(key string, h *head, tags []string, ttl time.Duration) error {
+	_, err := f.c.heads.Refresh(context.Background(), key, func(ctx context.Context, _ string) (*head, error) {
 		if err := firn.SetLoadTTL(ctx, ttl); err != nil {
-			return head{}, err
+			return nil, err
 		}
 		if len(tags) > 0 {
 			if err := firn.SetLoadTags(ctx, tags...); err != nil {
-				return head{}, err
+				return nil, err
 			}
 		}
 		if f.isVoid() {
-			return head{}, errVoid
+			return nil, errVoid
 		}
 		return h, nil
 	})
@@ -81,13 +81,13 @@ func (c *Cache) find(ctx context.Context, primary string, req http.Header) (h *h
 		return nil, primary
 	}
 	if found.fields == nil {
-		return &found, primary
+		return found, primary
 	}
 	key = variantKey(primary, found.id, found.fields, req)
 	if found, err = c.heads.Lookup(ctx, key); err != nil {
 		return nil, key
 	}
-	return &found, key
+	return found, key
 }
 
 // storedHeader is a header as it is stored: without the fields of the connection and those that each
