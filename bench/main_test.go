@@ -64,7 +64,7 @@ func checkSamples(t *testing.T, r *samples.Run) {
 	case "shared":
 		want = shared.Names()
 	case "users":
-		want = []string{"firn", "firn+front", "fastcache", "otter", "xsync"}
+		want = []string{"firn", "firn+hot", "fastcache", "otter", "xsync"}
 	case "bufpool":
 		want = []string{"firn", "sync.Pool", "io.ReadAll"}
 	case "casestudies":

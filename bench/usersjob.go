@@ -37,7 +37,7 @@ func usersRivals() []string {
 		}
 	}
 	slices.Sort(names)
-	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == rivals.Firn || name == users.Front })
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == rivals.Firn || name == users.Hot })
 }
 
 // usersJobs makes one job for each workload and table. Its Param names them and
@@ -58,7 +58,7 @@ func (j job) usersWork() (w users.Workload, t users.Table, stores []string) {
 	if j.Small {
 		w = w.Small()
 	}
-	taking := append(strings.Split(part[2], ","), rivals.Firn, users.Front)
+	taking := append(strings.Split(part[2], ","), rivals.Firn, users.Hot)
 	return w, t, slices.DeleteFunc(users.Stores(w, t), func(name string) bool { return !slices.Contains(taking, name) })
 }
 

@@ -131,7 +131,7 @@ func TestUsers(t *testing.T) {
 	r := run("users",
 		value("users", "sessions/bytes/op", "firn", "ns/op", 500), value("users", "sessions/bytes/op", "fastcache", "ns/op", 1000),
 		value("users", "sessions/bytes/p99.9", "firn", "ns", 2500), value("users", "sessions/bytes/p99.9", "fastcache", "ns", 5000),
-		value("users", "sessions/objects/op", "firn+front", "ns/op", 250), value("users", "pages/objects/missing", "otter", "%", 20))
+		value("users", "sessions/objects/op", "firn+hot", "ns/op", 250), value("users", "pages/objects/missing", "otter", "%", 20))
 	for i := range r.Samples {
 		if r.Samples[i].Cache == "fastcache" {
 			r.Samples[i].Hit = &hit

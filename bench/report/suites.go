@@ -32,7 +32,7 @@ var setups = func() map[string]string {
 	for _, p := range hitratio.Policies {
 		m[p.Name] = "suite hitratio: " + p.Setup
 	}
-	m[users.Front] = "suite users: firn.Typed with a front.New of all values, where they take half of the memory at most, or of an eighth of it; firn.Cache has the rest"
+	m[users.Hot] = "suite users: firn.Typed with HotValues for all entries and ReadOnly"
 	m[hybrid.Device] = "suite hybrid: the disk itself, past all caches, through firn's queue of reads"
 	for _, e := range hybrid.Engines {
 		m[e.Name] = "suite hybrid: " + e.Setup

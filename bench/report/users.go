@@ -15,7 +15,7 @@ const usersSuite = "users"
 var usersText = map[users.Table]string{
 	users.Bytes: about() + " Timed are all operations of pages and features, and of the others one in 13, 29 and 101. " +
 		"Byte caches have the same size; fastcache has none below 32 MiB. Behind the time of one that misses stands how many of its reads hit.",
-	users.Objects: "Caches of Go values. firn is Typed, which copies and decodes each value; firn+front had a Front of decoded values beside it, within the same memory; hot values have taken its place since, and were not measured here. " +
+	users.Objects: "Caches of Go values. firn is Typed with a codec by hand and pointers as values, which copies and decodes each value; firn+hot has HotValues and ReadOnly beside that: nothing changes what a Get returns. " +
 		"otter, theine and ristretto count entries: as many as fit into the memory with what each costs them. xsync.Map and go-cache know no limit, and a program keeps the deadlines of xsync.Map.",
 }
 

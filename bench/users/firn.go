@@ -13,11 +13,11 @@ type typedStore[K key, V any] struct {
 	loader firn.TypedLoadFunc[K, V]
 }
 
-// openTyped opens firn, with hot values if there is to be a front: as many as there are, or fit
-// into a quarter of the budget.
-func openTyped[K key, V any](s *spec[K, V], withFront bool) (*typedStore[K, V], error) {
+// openTyped opens firn, with hot values or without: as many as there are, or fit into a quarter
+// of the budget, and a 32nd once RAM is full.
+func openTyped[K key, V any](s *spec[K, V], withHot bool) (*typedStore[K, V], error) {
 	opts := firn.TypedOptions[K, V]{Codec: s.codec}
-	if withFront {
+	if withHot {
 		opts.HotValues, opts.ReadOnly = int(s.w.Entries), true
 	}
 	c, err := firn.Open(firn.Options{RAMBytes: s.w.Budget, TTL: s.w.TTL})

@@ -11,8 +11,8 @@ import (
 	"github.com/firncache/firn/bench/rivals"
 )
 
-// Front is firn.Typed with hot values.
-const Front = "firn+front"
+// Hot is firn.Typed with hot values.
+const Hot = "firn+hot"
 
 // objectRivals are the object caches beside firn. Those without a limit have no
 // part in a workload that does not fit.
@@ -26,7 +26,7 @@ func Stores(w Workload, t Table) []string {
 	}
 	stores := []string{rivals.Firn}
 	if w.act != count && w.Batch == 1 {
-		stores = append(stores, Front)
+		stores = append(stores, Hot)
 	}
 	for _, name := range objectRivals {
 		if r, err := rivals.Find(name); err == nil && (r.Bound || w.Fits()) {
@@ -139,8 +139,8 @@ func openStore[K key, V any](s *spec[K, V], name string) (store, error) {
 	o := &objectStore[K, V]{spec: s}
 	var err error
 	switch name {
-	case rivals.Firn, Front:
-		o.c, err = openTyped(s, name == Front)
+	case rivals.Firn, Hot:
+		o.c, err = openTyped(s, name == Hot)
 	case "otter":
 		o.c, err = openOtter(s)
 	case "theine":
