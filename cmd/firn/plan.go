@@ -242,6 +242,10 @@ func planRows(a *plan.Answer) []table.Row {
 			{"RAM for each record, beyond key and value", ratio(1, r.Beyond), "-"},
 		}
 	}
+	mirror := table.Row{"MirrorEvery: index and log of the copies", "-", fmt.Sprintf("needs %s", size(2*r.Bytes))}
+	if m := s.Mirror; m != nil {
+		mirror = table.Row{mirror[0], fmt.Sprintf("%s, %.1f %%", size(m.IndexBytes), 100*m.IndexShare), size(m.LogBytes)}
+	}
 	return []table.Row{
 		{"budget", size(r.Bytes), size(s.Bytes)},
 		{"records that fit", humanize.Comma(r.Capacity), humanize.Comma(s.Capacity)},
@@ -253,6 +257,7 @@ func planRows(a *plan.Answer) []table.Row {
 		{"bytes of files for one of data, when full", "", ratio(3, s.Amplification)},
 		{"RAM for each record, beyond key and value", ratio(1, r.Beyond), ratio(2, s.IndexEach)},
 		{"RAM for the SSD's index, and its growth", size(s.IndexBytes), ""},
+		mirror,
 		{"RAM for the SSD's buffers", size(s.BufferBytes), ""},
 		{"segments", "", fmt.Sprintf("%s of %s", humanize.Comma(s.Segments), size(s.SegmentBytes))},
 		{"  kept free", "", humanize.Comma(s.Ahead)},

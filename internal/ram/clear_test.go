@@ -129,5 +129,5 @@ func TestClearShrinksIndexInSteps(t *testing.T) {
 func TestDemoteAllOfClosedTier(t *testing.T) {
 	d := newDrained(t, 64<<10, 0)
 	d.Close()
-	ends(t, "DemoteAll", func() { d.DemoteAll(always, new(Evicted)) })
+	ends(t, "DemoteAll", func() { d.DemoteAll(0, always, new(Evicted)) })
 }

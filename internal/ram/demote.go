@@ -66,13 +66,14 @@ func (s *shard) demoteCopy(hash uint64, r *stored, freq int) bool {
 // meanwhile some may be left out, or offered twice. more is called before every step,
 // with no lock held, and may wait until the lower tier has room; DemoteAll ends when it
 // reports false, and then reports false itself. It tells OnEvict of nothing: records that
-// leave in it are added to ev.
-func (t *Tier) DemoteAll(more func() bool, ev *Evicted) (all bool) {
+// leave in it are added to ev. Shards that the last pass of Mirror left whole are passed
+// over, as there, while lost stays.
+func (t *Tier) DemoteAll(lost uint64, more func() bool, ev *Evicted) (all bool) {
 	if t.lower == nil {
 		return true
 	}
 	for q := range policy.Lane(lanes) {
-		queues, longest := t.laneSegments(q, ev)
+		queues, longest := t.laneSegments(q, lost, ev)
 		for i := range longest {
 			for k, ids := range queues {
 				if i >= len(ids) {
@@ -90,19 +91,22 @@ func (t *Tier) DemoteAll(more func() bool, ev *Evicted) (all bool) {
 }
 
 // laneSegments are the segments of one lane, oldest first, by shard, and the
-// length of the longest list.
-func (t *Tier) laneSegments(q policy.Lane, ev *Evicted) (queues [][]uint32, longest int) {
+// length of the longest list. Shards that are mirrored have none.
+func (t *Tier) laneSegments(q policy.Lane, lost uint64, ev *Evicted) (queues [][]uint32, longest int) {
 	queues = make([][]uint32, len(t.shards))
 	for k := range t.shards {
-		queues[k] = t.shards[k].laneSegments(q, ev)
+		queues[k] = t.shards[k].laneSegments(q, lost, ev)
 		longest = max(longest, len(queues[k]))
 	}
 	return queues, longest
 }
 
-func (s *shard) laneSegments(q policy.Lane, ev *Evicted) (ids []uint32) {
+func (s *shard) laneSegments(q policy.Lane, lost uint64, ev *Evicted) (ids []uint32) {
 	s.mu.Lock()
 	defer s.unlock(ev)
+	if s.isMirrored(lost) {
+		return nil
+	}
 	segs := s.tier.segs
 	if id := s.drain.id; id != 0 && segs[id].lane == q {
 		ids = append(ids, id)

@@ -58,6 +58,11 @@ func (s *shard) demoteInParts(d *pendingDemotion, ev *Evicted, patient bool) {
 			more = false
 		}
 	}
+	if s.alive(d) {
+		r := s.tier.recordAt(d.off)
+		s.aborted.records++
+		s.aborted.bytes += int64(r.shape.KeyLen() + r.valueLen)
+	}
 	d.to.Abort(late)
 	s.endDemotion(d)
 }

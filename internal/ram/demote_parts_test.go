@@ -268,7 +268,7 @@ func TestDemotionLate(t *testing.T) {
 func TestDemotionStays(t *testing.T) {
 	t.Parallel()
 	for name, down := range map[string]func(s *sinking) bool{
-		"all":   func(s *sinking) bool { s.DemoteAll(always, new(Evicted)); return true },
+		"all":   func(s *sinking) bool { s.DemoteAll(0, always, new(Evicted)); return true },
 		"offer": func(s *sinking) bool { return s.DemoteCopy(s.Hash([]byte(s.long)), []byte(s.long)) },
 	} {
 		t.Run(name, func(t *testing.T) {

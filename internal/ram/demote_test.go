@@ -177,9 +177,9 @@ func TestReadIsRemembered(t *testing.T) {
 		t.Fatal(err)
 	}
 	fill(t, tier, 50, 50) // it does not lie in the open segment
-	tier.DemoteAll(always, new(Evicted))
+	tier.DemoteAll(0, always, new(Evicted))
 	tier.Get(nil, key)
-	tier.DemoteAll(always, new(Evicted))
+	tier.DemoteAll(0, always, new(Evicted))
 	s.mu.Lock()
 	s.clean(s.queues[policy.Main].head)
 	b, slot, _, ok := s.find(hash, key)
@@ -188,12 +188,12 @@ func TestReadIsRemembered(t *testing.T) {
 	}
 	b.SetFreq(slot, 0)
 	s.mu.Unlock()
-	tier.DemoteAll(always, new(Evicted))
+	tier.DemoteAll(0, always, new(Evicted))
 	for _, n := range []int{100, 101, 5000} { // in place, moved, straddling
 		if err := tier.setKey(key, make([]byte, n), 0); err != nil {
 			t.Fatal(err)
 		}
-		tier.DemoteAll(always, new(Evicted))
+		tier.DemoteAll(0, always, new(Evicted))
 	}
 	if want := []bool{false, true, true, true, true, true}; !slices.Equal(told, want) {
 		t.Errorf("demoted as read: %v, want %v", told, want)
@@ -410,7 +410,7 @@ func TestDemoteAllOrder(t *testing.T) {
 		fmt.Sscanf(string(key), "fill %d", &age)
 		places = append(places, place{lanes[string(key)], age})
 	}
-	tier.DemoteAll(always, new(Evicted))
+	tier.DemoteAll(0, always, new(Evicted))
 	if len(places) != tier.Len() || len(places) < 100 {
 		t.Fatalf("%d of %d records were offered", len(places), tier.Len())
 	}
@@ -431,7 +431,7 @@ func TestDemoteAllOrder(t *testing.T) {
 
 	all, calls := len(places), 0
 	places = nil
-	tier.DemoteAll(func() bool { calls++; return calls <= 3 }, new(Evicted))
+	tier.DemoteAll(0, func() bool { calls++; return calls <= 3 }, new(Evicted))
 	if calls != 4 || len(places) == 0 || len(places) >= all/2 {
 		t.Errorf("asked %d times, and offered %d of %d records: want an end after three segments", calls, len(places), all)
 	}
@@ -562,7 +562,7 @@ func TestLowerCopyLeavesToo(t *testing.T) {
 			}
 			low.keeping = true
 			var ev Evicted
-			d.DemoteAll(func() bool { return true }, &ev)
+			d.DemoteAll(0, func() bool { return true }, &ev)
 			low.keeping = false
 			leave(d, &now)
 			if low.held[d.Hash([]byte("key"))] != nil || told != 1 {

@@ -88,7 +88,7 @@ func (m *drainModel) call() {
 			m.clear()
 		}
 	case 16:
-		m.DemoteAll(func() bool { return m.src.Below(20) > 0 }, new(Evicted))
+		m.DemoteAll(0, func() bool { return m.src.Below(20) > 0 }, new(Evicted))
 	default:
 		m.n = m.keys
 		m.set(key, "value", 0)

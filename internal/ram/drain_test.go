@@ -273,7 +273,7 @@ func TestBetweenSteps(t *testing.T) {
 			offered := map[string]int{}
 			d.low.seen = func(_ uint64, key []byte, _ bool) { offered[string(key)]++ }
 			d.low.keeping = true
-			d.DemoteAll(always, new(Evicted))
+			d.DemoteAll(0, always, new(Evicted))
 			d.low.seen, d.low.keeping = nil, false
 			for _, key := range d.ahead() {
 				if offered[key] != 1 {

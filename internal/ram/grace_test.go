@@ -104,7 +104,7 @@ func (m *graceModel) step(rng *rand.Rand, keys int) {
 				m.Errorf("key %s is demoted past its grace", key)
 			}
 		}
-		m.tier.DemoteAll(always, new(Evicted))
+		m.tier.DemoteAll(0, always, new(Evicted))
 		m.low.keeping = false
 	case 4, 5, 6:
 		m.check(key)
@@ -189,7 +189,7 @@ func TestGraceEnds(t *testing.T) {
 		_, _, stale := m.tier.peekStaleKey(nil, key)
 		offered := false
 		m.low.seen = func(uint64, []byte, bool) { offered = true }
-		m.tier.DemoteAll(always, new(Evicted))
+		m.tier.DemoteAll(0, always, new(Evicted))
 		m.tier.Sweep()
 		if n := m.tier.Len(); live != c.live || stale != c.stale || offered != c.stale || n != c.entries {
 			t.Errorf("at %d: live %v, stale %v, offered to the lower tier %v, %d entries: want %v, %v, and %d", c.now, live, stale, offered, n, c.live, c.stale, c.entries)

@@ -27,16 +27,18 @@ func (t *Tier) Mirror(lost uint64, more func() bool) (left Unmirrored, all bool)
 // mirror is Mirror of a shard.
 func (s *shard) mirror(lost uint64, more func() bool) (left Unmirrored, all bool) {
 	var changes uint64
+	var before aborted
 	for at, first := uint64(0), true; first || at != 0; first = false {
 		if !more() {
 			return left, false
 		}
 		s.mu.Lock()
 		if first {
-			if changes = s.changes(); s.mirrored == (mirrored{true, changes, lost}) {
+			if s.isMirrored(lost) {
 				s.mu.Unlock()
 				return left, true
 			}
+			changes, before = s.changes(), s.aborted
 		}
 		at = s.mirrorFrom(at, &left)
 		s.unlockAside()
@@ -45,13 +47,12 @@ func (s *shard) mirror(lost uint64, more func() bool) (left Unmirrored, all bool
 	s.finishDemotions(&ev, false)
 	ev.notifyAside()
 	s.mu.Lock()
+	left.Records += s.aborted.records - before.records
+	left.Bytes += s.aborted.bytes - before.bytes
 	s.mirrored = mirrored{left.Records == 0, changes, lost}
 	s.mu.Unlock()
 	return left, true
 }
-
-// changes counts what may make a record differ from its copy.
-func (s *shard) changes() uint64 { return s.count.Sets() + s.count.Promoted + s.movedDeadlines }
 
 // mirrorFrom is a step of mirror from a position on, and returns where the next begins.
 func (s *shard) mirrorFrom(at uint64, left *Unmirrored) (next uint64) {

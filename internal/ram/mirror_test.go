@@ -127,3 +127,46 @@ func TestMirrorEnds(t *testing.T) {
 		t.Errorf("the pass went to its end: %v, after %d steps", all, steps)
 	}
 }
+
+// TestMirroredIsNotDemotedAgain: Close offers the lower tier what has changed since the last pass,
+// and all if records were lost there.
+func TestMirroredIsNotDemotedAgain(t *testing.T) {
+	const keys = 200
+	tier, low, _ := mirrorTier(t, keys)
+	mirrorPass(t, tier, low, 7, keys, 0)
+	mirrorPass(t, tier, low, 7, 0, keys)
+	offered := func(lost uint64) (n int) {
+		low.seen = func(uint64, []byte, bool) { n++ }
+		defer func() { low.seen = nil }()
+		if !tier.DemoteAll(lost, always, new(Evicted)) {
+			t.Error("DemoteAll has ended early")
+		}
+		return n
+	}
+	if n := offered(7); n != 0 {
+		t.Errorf("%d records were offered though all were mirrored", n)
+	}
+	if n := offered(8); n != keys {
+		t.Errorf("%d records were offered after a loss, want %d", n, keys)
+	}
+	setMirrored(t, tier, 0, "second", 0)
+	if n := offered(7); n == 0 || string(low.held[tier.Hash([]byte("key-0000"))].value) != "second" {
+		t.Errorf("%d records were offered after a write", n)
+	}
+}
+
+// TestMirrorOfAbortedParts: a long record of which the lower tier took no copy in the end is left,
+// and offered again.
+func TestMirrorOfAbortedParts(t *testing.T) {
+	now := int64(1000)
+	low := newLower()
+	tier := newOverLower(t, 1<<20, low, &now)
+	newInParts(tier, low)
+	setMirrored(t, tier, 0, string(make([]byte, 5000)), 0)
+	low.admit = func() bool { return false }
+	mirrorPass(t, tier, low, 0, 1, 0)
+	mirrorPass(t, tier, low, 0, 1, 1)
+	low.admit = nil
+	mirrorPass(t, tier, low, 0, 0, 1)
+	mirrorPass(t, tier, low, 0, 0, 0)
+}

@@ -207,7 +207,7 @@ func testFastAndSlow(t *testing.T, mask uint64, told, below bool) {
 			for i, tier := range p.tiers {
 				if below {
 					p.lows[i].keeping = true
-					tier.DemoteAll(always, new(Evicted))
+					tier.DemoteAll(0, always, new(Evicted))
 					p.lows[i].keeping = false
 				}
 			}

@@ -154,7 +154,8 @@ type shard struct {
 	scratch   []byte
 	batch     walkBatch
 
-	movedDeadlines uint64 // of records that the lower tier may have a copy of
+	movedDeadlines uint64  // of records that the lower tier may have a copy of
+	aborted        aborted // copies of long records that are here still
 
 	demotions demotions     // pending, of long records
 	demoting  chan struct{} // closed when the goroutine that puts their parts has done; nil: there is none
@@ -167,6 +168,18 @@ type mirrored struct {
 	changes uint64 // of the shard by then
 	lost    uint64 // records that the lower tier had lost by then
 }
+
+// isMirrored reports whether the lower tier has all records that need a copy, if it has lost
+// no more than lost says.
+func (s *shard) isMirrored(lost uint64) bool {
+	return s.mirrored == mirrored{true, s.changes(), lost}
+}
+
+// changes counts what may make a record differ from its copy.
+func (s *shard) changes() uint64 { return s.count.Sets() + s.count.Promoted + s.movedDeadlines }
+
+// aborted counts the copies that the lower tier would not take in the end.
+type aborted struct{ records, bytes int64 }
 
 // drain is the reclaiming of one segment. It goes in steps of a few records, and
 // between two of them others get the shard's lock. It is the shard's and nobody's

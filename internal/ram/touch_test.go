@@ -141,7 +141,7 @@ func TestTouchOverCopy(t *testing.T) {
 				t.Errorf("to %d: a copy is below: %v, want %v", c.to, below, c.want != NoCopy)
 			}
 			low.copied = NoCopy
-			tier.DemoteAll(always, new(Evicted))
+			tier.DemoteAll(0, always, new(Evicted))
 			r, _ := low.get(hash, key)
 			if r.deadline != c.to || low.copied != c.want && !(parts && c.want == OlderCopy) { // the older one went when the parts began
 				t.Errorf("to %d, in parts %v: below it expires at %d, and was said to be %d", c.to, parts, r.deadline, low.copied)

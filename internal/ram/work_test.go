@@ -114,7 +114,7 @@ func (l *toil) run() {
 	}
 	for name, do := range map[string]func(){
 		"Sweep":     func() { l.now += 10_000; l.Sweep() },
-		"DemoteAll": func() { l.DemoteAll(always, new(Evicted)) },
+		"DemoteAll": func() { l.DemoteAll(0, always, new(Evicted)) },
 		"All": func() {
 			for range l.All {
 			}

@@ -108,7 +108,8 @@ func (s *Store) demoteAll(ctx context.Context, ev *ram.Evicted) error {
 	all := false
 	for range 3 { // a write, or a promotion under way, may move records to where the pass has been
 		before := s.moves()
-		if all = s.ram.DemoteAll(more, ev); !all || s.moves() == before {
+		lost, _, _ := t.Losses()
+		if all = s.ram.DemoteAll(lost, more, ev); !all || s.moves() == before {
 			break
 		}
 	}

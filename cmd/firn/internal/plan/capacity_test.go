@@ -42,9 +42,15 @@ func rest(i int) {
 // open opens a cache that has what a question says, in a bubble.
 func open(t *testing.T, q *plan.Question) *firn.Cache {
 	t.Helper()
+	return openMirrored(t, q, 0)
+}
+
+// openMirrored is open with a mirror.
+func openMirrored(t *testing.T, q *plan.Question, every time.Duration) *firn.Cache {
+	t.Helper()
 	opts := firn.Options{RAMBytes: q.RAM, Clock: time.Now}
 	if q.SSD > 0 {
-		opts.SSD = firn.SSDOptions{Dir: t.TempDir(), Bytes: q.SSD, SegmentBytes: q.Segment, Admission: q.Admission}
+		opts.SSD = firn.SSDOptions{Dir: t.TempDir(), Bytes: q.SSD, SegmentBytes: q.Segment, Admission: q.Admission, MirrorEvery: every}
 	}
 	c, err := firn.Open(opts)
 	if err != nil {
@@ -149,6 +155,27 @@ func capacity(t *testing.T, value int64) {
 	near(t, "memory of the SSD tier", float64(a.RAM.ForSSD), float64(s.SSD.MemoryBytes), .1)
 	near(t, "space amplification", a.SSD.Amplification, float64(s.SSD.Bytes)/data, some)
 	near(t, "records in RAM", float64(a.RAM.Records), float64(s.Entries), .04)
+}
+
+// The copies of a mirror take the index that is predicted.
+func TestMirror(t *testing.T) {
+	for _, value := range []int64{100, 1024, 10_240} {
+		bubble(t, fmt.Sprint(value), func(t *testing.T) {
+			q := plan.Question{Key: keyBytes, Value: value, RAM: 32 << 20, SSD: 128 << 20, Admission: firn.AdmitAll, Popularity: plan.Popularity{Zipf: 1}}
+			q.Entries = 1
+			q.Entries = compute(t, &q).RAM.Capacity * 9 / 10
+			a, c := compute(t, &q), openMirrored(t, &q, time.Second)
+			s := fill(t, c, &q)
+			for s.SSD.Unmirrored > 0 || s.SSD.MirrorAge > 3*time.Second || s.SSD.Entries == 0 {
+				time.Sleep(time.Second)
+				s = c.Stats()
+			}
+			m := a.SSD.Mirror
+			t.Logf("values of %5d bytes: %d copies, index %d bytes; predicted %d, %d: %.2f %% of RAM", value, s.SSD.Entries, s.SSD.IndexBytes, m.Copies, m.IndexBytes, 100*m.IndexShare)
+			near(t, "copies", float64(m.Copies), float64(s.SSD.Entries), .01)
+			near(t, "index of the copies", float64(m.IndexBytes), float64(s.SSD.IndexBytes), .2)
+		})
+	}
 }
 
 // Reads by Zipf's law find about what is predicted, whatever admission: a miss

@@ -58,6 +58,7 @@ type SSD struct {
 	SnapshotBytes int64   `json:"snapshot_bytes"`
 	Capacity      int64   `json:"capacity"` // records that would fit
 	Records       int64   `json:"records"`  // copies of records in RAM included
+	Mirror        *Mirror `json:"mirror,omitempty"`
 	HeaderBytes   int64   `json:"record_header_bytes"`
 	PaddingBytes  int64   `json:"record_padding_bytes"`
 	ListedBytes   int64   `json:"record_list_bytes"`
@@ -69,6 +70,15 @@ type SSD struct {
 	BufferBytes   int64   `json:"buffer_bytes"` // of RAM, beside the index
 	Share         float64 `json:"data_share"`
 	HitRatio      float64 `json:"hit_ratio"` // reads that RAM missed and the SSD answered, of all reads
+}
+
+// Mirror is what SSDOptions.MirrorEvery costs once all that is in RAM has a copy. It is part of the
+// SSD's index and records.
+type Mirror struct {
+	Copies     int64   `json:"copies"`
+	IndexBytes int64   `json:"index_bytes"` // of RAM
+	IndexShare float64 `json:"index_share"` // of the RAM budget
+	LogBytes   int64   `json:"log_bytes"`
 }
 
 // Missing is a need that is not met.
@@ -95,6 +105,7 @@ func Compute(q *Question) (Answer, error) {
 		return a, fmt.Errorf("a key and a value of %d bytes: RAM takes at most %d", q.Key+q.Value, most)
 	}
 	q.ram(&a)
+	a.mirror()
 	a.Missing = append(a.Missing, q.hotMissing(&a)...)
 	q.hits(&a)
 	return a, nil
@@ -111,6 +122,18 @@ func (q *Question) ram(a *Answer) {
 		r.Beyond = float64(q.RAM-r.ForSSD)/float64(r.Capacity) - float64(q.Key+q.Value)
 	}
 	r.Share = float64(r.Records) / float64(q.Entries)
+}
+
+// mirror fills in the mirror, if Open allows one.
+func (a *Answer) mirror() {
+	s := a.SSD
+	if s == nil || s.Bytes/2 < a.RAM.Bytes {
+		return
+	}
+	m := Mirror{Copies: min(a.RAM.Records, s.Records)}
+	m.IndexBytes, m.LogBytes = int64(s.IndexEach*float64(m.Copies)), m.Copies*s.OnDisk
+	m.IndexShare = float64(m.IndexBytes) / float64(a.RAM.Bytes)
+	s.Mirror = &m
 }
 
 // ssd is the SSD tier, without its hits.
