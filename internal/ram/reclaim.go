@@ -89,7 +89,8 @@ func (t *Tier) lowerReady() bool {
 }
 
 // victimShard is the shard to reclaim from: the one that needs the segment, unless
-// it holds less than its share.
+// it holds less than fifteen sixteenths of its share: nearer to that, all writers would meet
+// in the one shard that holds most just then.
 func (t *Tier) victimShard(self *shard) *shard {
 	best, most, total := self, int64(0), int64(0)
 	for i := range t.shards {
@@ -99,7 +100,7 @@ func (t *Tier) victimShard(self *shard) *shard {
 			best, most = &t.shards[i], held
 		}
 	}
-	if self.held.Load()*int64(len(t.shards)) >= total {
+	if self.held.Load()*int64(len(t.shards)) >= total-total/16 {
 		return self
 	}
 	return best

@@ -41,8 +41,9 @@ func (s *shard) reclaimStepAhead(ev *Evicted) {
 	s.mu.Lock()
 	if s.drain.id == 0 {
 		s.unlock(ev)
-		s = s.tier.victimShard(s)
-		s.mu.Lock()
+		if s = s.tier.victimShard(s); !s.mu.TryLock() {
+			return // another writer is at it
+		}
 	}
 	s.reclaimStep()
 	s.unlock(ev)
