@@ -3,8 +3,8 @@ package firn
 import (
 	"context"
 	"fmt"
-	"time"
 
+	"github.com/firncache/firn/internal/load"
 	"github.com/firncache/firn/internal/tiered"
 )
 
@@ -44,7 +44,7 @@ func (c *Cache) SetMulti(keys, values [][]byte) error {
 	if err := pairs(keys, values); err != nil {
 		return err
 	}
-	return c.setMulti(keys, values, c.ttl)
+	return c.setMultiContext(context.Background(), &c.loads, keys, values)
 }
 
 // pairs refuses slices of different lengths.
@@ -55,18 +55,13 @@ func pairs(keys, values [][]byte) error {
 	return nil
 }
 
-// setMulti is SetMulti with another time to live.
-func (c *Cache) setMulti(keys, values [][]byte, ttl time.Duration) error {
-	return c.setMultiContext(context.Background(), keys, values, ttl)
-}
-
-// setMultiContext is SetMultiContext with another time to live.
-func (c *Cache) setMultiContext(ctx context.Context, keys, values [][]byte, ttl time.Duration) error {
-	deadline, _ := c.deadline(ttl)
+// setMultiContext is SetMultiContext of values of a group.
+func (c *Cache) setMultiContext(ctx context.Context, of *load.Group, keys, values [][]byte) error {
+	deadline, _ := of.DeadlineIn(of.TTL())
 	var each func() int64
-	if c.loads.Jitters() {
+	if of.Jitters() {
 		each = func() int64 {
-			deadline, _ := c.deadline(c.loads.Jittered(ttl))
+			deadline, _ := of.DeadlineIn(of.Jittered(of.TTL()))
 			return deadline
 		}
 	}
@@ -78,7 +73,7 @@ func (c *Cache) SetMultiContext(ctx context.Context, keys, values [][]byte) erro
 	if err := pairs(keys, values); err != nil {
 		return err
 	}
-	return c.setMultiContext(ctx, keys, values, c.ttl)
+	return c.setMultiContext(ctx, &c.loads, keys, values)
 }
 
 // DeleteMulti removes the values of many keys, as many as it can, and returns the first

@@ -24,14 +24,11 @@ import (
 // the caller, unless said otherwise.
 type Cache struct {
 	store tiered.Store
-	ttl   time.Duration
 	loads load.Group
 	typed typedState
 	told  told
 
 	lately lately // for Curve
-
-	slideLead int64 // how long before its deadline a read moves it, in milliseconds, even; 0: none does
 
 	listeners listeners
 	adaptive  *memory.Budget // nil without Options.LeastRAMBytes
@@ -74,7 +71,7 @@ func open(opts Options, adjust func(*tiered.Config)) (*Cache, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err
 	}
-	c := &Cache{ttl: opts.ttl()}
+	c := new(Cache)
 	cfg := opts.tiers()
 	if adjust != nil {
 		adjust(&cfg)
@@ -83,7 +80,6 @@ func open(opts Options, adjust func(*tiered.Config)) (*Cache, error) {
 	if err := c.store.Open(cfg); err != nil {
 		return nil, openError(err)
 	}
-	c.slideLead = c.store.SlideLead()
 	c.lately.open(c.store.Now())
 	c.typed.hot.Open(c.store.Lend, c.store.Full, opts.RAMBytes/hotShare)
 	c.typed.tags.Open(&c.store)
@@ -130,27 +126,18 @@ func (c *Cache) Lookup(ctx context.Context, dst, key []byte) ([]byte, error) {
 // the bound. It fails with ErrSharedUnavailable, too: then, and with any error that comes
 // from there, no copy is kept here, and the server may have either value.
 func (c *Cache) Set(key, value []byte) error {
-	return c.SetWithTTL(key, value, c.loads.Jittered(c.ttl))
+	return c.SetWithTTL(key, value, c.loads.Jittered(c.loads.TTL()))
 }
 
 // SetWithTTL is Set with a time to live of its own, to the millisecond, or
 // Forever. One of less than a millisecond is an error, and changes nothing.
 func (c *Cache) SetWithTTL(key, value []byte, ttl time.Duration) error {
 	hash := c.store.Prefetch(key) // it takes longer than the reading of the clock
-	deadline, err := c.deadline(ttl)
+	deadline, err := c.loads.DeadlineIn(ttl)
 	if err != nil {
 		return err
 	}
 	return c.store.Set(hash, key, value, deadline)
-}
-
-// deadline is when a value that lives for ttl expires, in the store's
-// milliseconds, 0 for never.
-func (c *Cache) deadline(ttl time.Duration) (int64, error) {
-	if ttl == Forever {
-		return 0, nil
-	}
-	return c.loads.Deadline(c.store.Now(), ttl)
 }
 
 // Has reports whether the cache holds a live value for key. It does not count
@@ -320,13 +307,18 @@ func (c *Cache) adapt(o *Options) {
 // SetContext is Set that waits for the shared tier until ctx ends, or for the timeout of
 // that tier if that is earlier.
 func (c *Cache) SetContext(ctx context.Context, key, value []byte) error {
-	return c.SetWithTTLContext(ctx, key, value, c.loads.Jittered(c.ttl))
+	return c.SetWithTTLContext(ctx, key, value, c.loads.Jittered(c.loads.TTL()))
 }
 
 // SetWithTTLContext is SetWithTTL, and waits as SetContext does.
 func (c *Cache) SetWithTTLContext(ctx context.Context, key, value []byte, ttl time.Duration) error {
+	return c.set(ctx, &c.loads, key, value, ttl)
+}
+
+// set is SetWithTTLContext of a value of a group.
+func (c *Cache) set(ctx context.Context, of *load.Group, key, value []byte, ttl time.Duration) error {
 	hash := c.store.Prefetch(key)
-	deadline, err := c.deadline(ttl)
+	deadline, err := of.DeadlineIn(ttl)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/firncache/firn/internal/load"
 	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/tiered"
 )
@@ -70,7 +71,7 @@ func (op Op) ttl() time.Duration {
 // if the entry is the one that f saw; otherwise f runs again. With ErrSharedUnavailable, or
 // the context's error, the change may have been made, or be made yet.
 func (c *Cache) Compute(ctx context.Context, key []byte, f func(old []byte, ok bool) (new []byte, op Op)) error {
-	return c.compute(ctx, key, c.ttl, func(old []byte, ok bool) ([]byte, Op, error) {
+	return c.compute(ctx, &c.loads, key, func(old []byte, ok bool) ([]byte, Op, error) {
 		value, op := f(old, ok)
 		return value, op, nil
 	})
@@ -79,10 +80,10 @@ func (c *Cache) Compute(ctx context.Context, key []byte, f func(old []byte, ok b
 // SetIfAbsent stores a value, with Options.TTL, if there is none, and reports whether it has.
 // What is absent, and the errors, are those of Compute.
 func (c *Cache) SetIfAbsent(ctx context.Context, key, value []byte) (stored bool, err error) {
-	if done, err := c.setIfAbsent(ctx, key, value, c.ttl); done || err != nil {
+	if done, err := c.setIfAbsent(ctx, &c.loads, key, value); done || err != nil {
 		return done, err
 	}
-	err = c.compute(ctx, key, c.ttl, func(_ []byte, ok bool) ([]byte, Op, error) {
+	err = c.compute(ctx, &c.loads, key, func(_ []byte, ok bool) ([]byte, Op, error) {
 		if stored = !ok; ok {
 			return nil, OpKeep, nil
 		}
@@ -97,11 +98,11 @@ func (c *Cache) inPlace(ctx context.Context) bool {
 }
 
 // setIfAbsent stores a value at once where it can be known at once that there is none.
-func (c *Cache) setIfAbsent(ctx context.Context, key, value []byte, ttl time.Duration) (done bool, err error) {
+func (c *Cache) setIfAbsent(ctx context.Context, of *load.Group, key, value []byte) (done bool, err error) {
 	if !c.inPlace(ctx) {
 		return false, ctx.Err()
 	}
-	deadline, err := c.deadline(c.loads.Jittered(ttl))
+	deadline, err := of.DeadlineIn(of.Jittered(of.TTL()))
 	if err != nil {
 		return false, err
 	}
@@ -115,7 +116,7 @@ func (c *Cache) CompareAndSwap(ctx context.Context, key, old, new []byte) (swapp
 	if c.inPlace(ctx) && c.store.Swap(key, old, new) {
 		return true, nil
 	}
-	err = c.compute(ctx, key, c.ttl, func(value []byte, ok bool) ([]byte, Op, error) {
+	err = c.compute(ctx, &c.loads, key, func(value []byte, ok bool) ([]byte, Op, error) {
 		if swapped = ok && bytes.Equal(value, old); !swapped {
 			return nil, OpKeep, nil
 		}
@@ -133,10 +134,10 @@ func (c *Cache) Increment(ctx context.Context, key []byte, delta int64) (sum int
 	if c.inPlace(ctx) && c.store.Add(key, &a) {
 		return int64(a.Sum), nil
 	}
-	if done, err := c.setIfAbsent(ctx, key, binary.LittleEndian.AppendUint64(nil, uint64(delta)), c.ttl); done || err != nil {
+	if done, err := c.setIfAbsent(ctx, &c.loads, key, binary.LittleEndian.AppendUint64(nil, uint64(delta))); done || err != nil {
 		return delta, err
 	}
-	err = c.compute(ctx, key, c.ttl, func(old []byte, ok bool) ([]byte, Op, error) {
+	err = c.compute(ctx, &c.loads, key, func(old []byte, ok bool) ([]byte, Op, error) {
 		sum = delta
 		if ok {
 			if len(old) != 8 {
@@ -165,7 +166,7 @@ func (c *Cache) GetAndDelete(ctx context.Context, dst, key []byte) (value []byte
 	}
 	found := false
 	value = dst
-	err = c.compute(ctx, key, c.ttl, func(old []byte, ok bool) ([]byte, Op, error) {
+	err = c.compute(ctx, &c.loads, key, func(old []byte, ok bool) ([]byte, Op, error) {
 		found, value = ok, append(dst, old...)
 		return nil, OpDelete, nil
 	})
@@ -187,15 +188,14 @@ type computation struct {
 
 var computations = sync.Pool{New: func() any { return &computation{old: make([]byte, 0, 64)} }}
 
-// compute is Compute with the time to live of OpSet, and with an f that may fail: then
-// nothing is done.
-func (c *Cache) compute(ctx context.Context, key []byte, ttl time.Duration, f func(old []byte, ok bool) ([]byte, Op, error)) error {
+// compute is Compute of a value of a group, with an f that may fail: then nothing is done.
+func (c *Cache) compute(ctx context.Context, of *load.Group, key []byte, f func(old []byte, ok bool) ([]byte, Op, error)) error {
 	x := computations.Get().(*computation)
 	x.key = append(x.key[:0], key...)
 	err := tiered.ErrChanged
 	for err == tiered.ErrChanged {
 		if err = ctx.Err(); err == nil {
-			err = c.tryCompute(ctx, x, ttl, f)
+			err = c.tryCompute(ctx, of, x, f)
 		}
 	}
 	if cap(x.key)+cap(x.old) <= maxScratch {
@@ -205,7 +205,7 @@ func (c *Cache) compute(ctx context.Context, key []byte, ttl time.Duration, f fu
 }
 
 // tryCompute is one try of compute.
-func (c *Cache) tryCompute(ctx context.Context, x *computation, ttl time.Duration, f func(old []byte, ok bool) ([]byte, Op, error)) error {
+func (c *Cache) tryCompute(ctx context.Context, of *load.Group, x *computation, f func(old []byte, ok bool) ([]byte, Op, error)) error {
 	c.store.Begin(&x.attempt, x.key) // before the look: a write is either seen or noticed
 	defer c.store.End(&x.attempt)
 	old, deadline, ok, err := c.store.Look(ctx, &x.attempt, x.old[:0])
@@ -214,6 +214,7 @@ func (c *Cache) tryCompute(ctx context.Context, x *computation, ttl time.Duratio
 	}
 	x.old = old
 	value, op, err := f(old, ok)
+	var ttl time.Duration
 	switch {
 	case err != nil:
 		return err
@@ -224,11 +225,11 @@ func (c *Cache) tryCompute(ctx context.Context, x *computation, ttl time.Duratio
 	case op == OpUpdate && ok:
 		return c.store.Update(&x.attempt, value, deadline)
 	case op == OpSet || op == OpUpdate:
-		ttl = c.loads.Jittered(ttl)
+		ttl = of.Jittered(of.TTL())
 	default:
 		ttl = op.ttl()
 	}
-	if deadline, err = c.deadline(ttl); err != nil {
+	if deadline, err = of.DeadlineIn(ttl); err != nil {
 		return err
 	}
 	return c.store.Replace(&x.attempt, value, deadline)

@@ -75,7 +75,7 @@ func (t *Typed[K, V]) LookupEntry(ctx context.Context, key K) (TypedEntry[V], er
 		if t.hits.Count() {
 			t.readAgain(key)
 		}
-		return TypedEntry[V]{e.value, t.c.timeTo(t.c.deadlineOfHot(e.deadline)), TierFront}, nil
+		return TypedEntry[V]{e.value, t.c.timeTo(t.deadlineOfHot(e.deadline)), TierFront}, nil
 	}
 	s := t.acquire()
 	defer t.release(s)
@@ -89,7 +89,7 @@ func (t *Typed[K, V]) LookupEntry(ctx context.Context, key K) (TypedEntry[V], er
 
 // readEntry is read that also returns the deadline, and where the value was found.
 func (t *Typed[K, V]) readEntry(ctx context.Context, s *scratch[K]) (v V, deadline int64, at tiered.Place, err error) {
-	if t.hotValues > 0 {
+	if t.fills() {
 		v, found, err := t.readFill(ctx, s)
 		return v, found.Deadline, found.At, err
 	}

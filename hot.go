@@ -9,6 +9,7 @@ import (
 	"github.com/firncache/firn/internal/codec"
 	"github.com/firncache/firn/internal/coherence"
 	"github.com/firncache/firn/internal/hot"
+	"github.com/firncache/firn/internal/load"
 	"github.com/firncache/firn/internal/shared"
 	"github.com/firncache/firn/internal/tiered"
 	"github.com/firncache/firn/internal/typed"
@@ -36,7 +37,9 @@ func (h *hotHead) holds(c *Cache) bool {
 }
 
 // needsRefresh reports whether the value is to be refreshed.
-func (h *hotHead) needsRefresh(c *Cache) bool { return !h.shortened && c.needsRefresh(h.deadline) }
+func (h *hotHead) needsRefresh(of *load.Group) bool {
+	return !h.shortened && of.NeedsRefresh(h.deadline)
+}
 
 // maxHotByDefault is how many typed caches of a Cache have hot values without being told to:
 // each costs every write a comparison.
@@ -75,7 +78,7 @@ func paysHot(t reflect.Type) bool {
 // openHot is the table of the hot values, made by the first read: nil in a typed cache that is
 // closed, or one too many by default. Nothing that the Cache keeps of it refers to the Typed.
 func (t *Typed[K, V]) openHot() *hot.Table[K, hotEntry[V]] {
-	if table := t.hot.Load(); table != nil || t.hotUnasked && t.c.typed.hotByDefault.Load() >= maxHotByDefault {
+	if table := t.hot.Load(); table != nil || t.hotValues == 0 || t.hotUnasked && t.c.typed.hotByDefault.Load() >= maxHotByDefault {
 		return table
 	}
 	t.hotMu.Lock()
@@ -193,6 +196,9 @@ func (t *Typed[K, V]) fill(ctx context.Context, s *scratch[K], local bool) (v V,
 	}
 	if s.value, found, err = t.c.store.LookupToKeep(ctx, s.value[:0], s.key, local); err == nil {
 		v, err = t.decode(ctx, s.key, s.value)
+		if err == nil && t.loads.Slides() {
+			found.Deadline = t.moveDeadline(s.key, s.value, found.Deadline)
+		}
 	}
 	t.space.Counters.Read(err == nil)
 	if err != nil || table == nil || found.Stamp == 0 && t.c.store.Numbers() != nil {
@@ -235,24 +241,6 @@ func (t *Typed[K, V]) putHot(key K, place hot.Place, s *scratch[K], fill coheren
 		return
 	}
 	defer fill.Unlock()
-	head := hotHead{s.in, t.c.hotDeadline(found.Deadline), tagsOf(s.value), found.Stamp, found.Shortened}
+	head := hotHead{s.in, t.hotDeadline(found.Deadline), tagsOf(s.value), found.Stamp, found.Shortened}
 	table.Put(key, hotEntry[V]{head, v}, place)
-}
-
-// hotDeadline is until when a hot value with this deadline is an answer. A read that would move
-// the deadline goes to the bytes, and the value is hot again with the new one.
-func (c *Cache) hotDeadline(deadline int64) int64 {
-	if c.slideLead == 0 || deadline <= 0 || deadline&1 != 0 {
-		return deadline
-	}
-	return max(deadline-c.slideLead, 2)
-}
-
-// deadlineOfHot is the deadline of a hot value with this one: the reverse of hotDeadline, as
-// slideLead is even.
-func (c *Cache) deadlineOfHot(until int64) int64 {
-	if c.slideLead == 0 || until <= 0 || until&1 != 0 {
-		return until
-	}
-	return until + c.slideLead
 }

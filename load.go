@@ -75,7 +75,7 @@ func (c *Cache) GetOrLoad(ctx context.Context, dst, key []byte, load LoadFunc) (
 	if err := checkOrder(dst, key); err != nil {
 		return dst, err
 	}
-	if v, ok := c.getOrRefresh(ctx, dst, key, load); ok {
+	if v, ok := c.getOrRefresh(ctx, &c.loads, dst, key, load); ok {
 		return v, nil
 	}
 	return c.loads.Load(ctx, dst, key, load)
@@ -83,22 +83,16 @@ func (c *Cache) GetOrLoad(ctx context.Context, dst, key []byte, load LoadFunc) (
 
 // getOrRefresh is the part of GetOrLoad that finds a value. If that is to be refreshed,
 // it has load called in the background. Without one it returns dst as it was.
-func (c *Cache) getOrRefresh(ctx context.Context, dst, key []byte, load LoadFunc) ([]byte, bool) {
-	if !c.loads.RefreshesAhead() && !c.store.HasShared() {
+func (c *Cache) getOrRefresh(ctx context.Context, of *load.Group, dst, key []byte, load LoadFunc) ([]byte, bool) {
+	if !of.RefreshesAhead() && !c.store.HasShared() {
 		v, err := c.store.Lookup(ctx, dst, key)
 		return v, err == nil
 	}
 	v, deadline, known, err := c.store.LookupLocal(ctx, dst, key) // the load reads the shared tier
-	if err == nil && known && c.needsRefresh(deadline) {
-		c.loads.RefreshFound(ctx, key, load)
+	if err == nil && known && of.NeedsRefresh(deadline) {
+		of.RefreshFound(ctx, key, load)
 	}
 	return v, err == nil
-}
-
-// needsRefresh reports whether a value with this deadline is to be refreshed.
-func (c *Cache) needsRefresh(deadline int64) bool {
-	moment, ok := c.loads.RefreshAt(deadline)
-	return ok && c.store.Passed(moment)
 }
 
 // GetOrLoadMulti is GetMulti that calls load once for all the values that are

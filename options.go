@@ -285,7 +285,10 @@ func (o Options) Validate() error {
 	if err := o.validateShared(); err != nil {
 		return err
 	}
-	if err := o.validateAccess(); err != nil {
+	if o.ExpireAfterAccess != 0 && o.TTL != 0 {
+		return badOption("ExpireAfterAccess", "is %v, and TTL is %v: want one of them; TypedOptions may have both", o.ExpireAfterAccess, o.TTL)
+	}
+	if err := validateAccess(o.ExpireAfterAccess, o.Shared != nil, &o.Loading); err != nil {
 		return err
 	}
 	if err := o.Loading.validate(o.ttl()); err != nil {
@@ -312,21 +315,18 @@ func (o *Options) ttl() time.Duration {
 }
 
 // validateAccess refuses an ExpireAfterAccess that makes no sense.
-func (o *Options) validateAccess() error {
-	after := o.ExpireAfterAccess
+func validateAccess(after time.Duration, shared bool, loading *LoadingOptions) error {
 	switch {
 	case after == 0:
 		return nil
 	case !isDuration(after):
 		return badOption("ExpireAfterAccess", "is %v: want 0, or %s", after, wantDuration)
-	case o.TTL != 0:
-		return badOption("ExpireAfterAccess", "is %v, and TTL is %v: want one of them", after, o.TTL)
-	case o.Shared != nil:
+	case shared:
 		return badOption("ExpireAfterAccess", "is %v, and there is a shared tier: want 0, as that does not hear of the reads here", after)
-	case o.Loading.RefreshAfter != 0:
-		return badOption("Loading.RefreshAfter", "is %v, and ExpireAfterAccess %v: want 0, as values that are read do not grow old", o.Loading.RefreshAfter, after)
-	case o.Loading.TTLJitter != 0:
-		return badOption("Loading.TTLJitter", "is %v, and ExpireAfterAccess %v: want 0, as values that are read do not expire together", o.Loading.TTLJitter, after)
+	case loading.RefreshAfter != 0:
+		return badOption("Loading.RefreshAfter", "is %v, and ExpireAfterAccess %v: want 0, as values that are read do not grow old", loading.RefreshAfter, after)
+	case loading.TTLJitter != 0:
+		return badOption("Loading.TTLJitter", "is %v, and ExpireAfterAccess %v: want 0, as values that are read do not expire together", loading.TTLJitter, after)
 	}
 	return nil
 }

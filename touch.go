@@ -24,7 +24,7 @@ import (
 // With a shared tier the deadline is changed there, for all processes, and Touch waits and
 // fails as SetContext does. Copies are dropped, here too, for CauseInvalidated.
 func (c *Cache) Touch(ctx context.Context, key []byte, ttl time.Duration) (ok bool, err error) {
-	deadline, err := c.deadline(ttl)
+	deadline, err := c.loads.DeadlineIn(ttl)
 	if err != nil {
 		return false, err
 	}
@@ -40,8 +40,9 @@ func (t *Typed[K, V]) Touch(ctx context.Context, key K, ttl time.Duration) (ok b
 	if err = t.encodeKeyToWrite(ctx, s); err != nil {
 		return false, err
 	}
-	for again := true; again; {
-		ok, err = t.c.Touch(ctx, s.key, ttl)
+	deadline, err := t.loads.DeadlineIn(ttl)
+	for again := err == nil; again; {
+		ok, err = t.c.store.Touch(ctx, s.key, deadline)
 		again, err = t.writeAgain(ctx, s, err)
 	}
 	if ok && t.c.typed.tagged.Load() {

@@ -33,8 +33,25 @@ type TypedOptions[K comparable, V any] struct {
 	KeyCodec Codec[K]
 
 	// TTL is how long values live that Set and loads store, LoadingOptions.TTLJitter
-	// apart; Forever for those that never expire. Default: Options.TTL.
+	// apart; Forever for those that never expire. With ExpireAfterAccess it is the most that
+	// they live. Default: Options.TTL.
 	TTL time.Duration
+
+	// ExpireAfterAccess makes values expire when they have not been read for so long, as
+	// Options.ExpireAfterAccess, and at the latest when TTL is over: a session may be idle
+	// for 20 minutes, and lasts 8 hours at most. It must be less than TTL. The end counts from
+	// the Set or the load; a value that Compute changes by OpUpdate keeps it. With a TTL a value
+	// takes 12 bytes more. The same holds as for Options.ExpireAfterAccess otherwise. Default:
+	// Options.ExpireAfterAccess, unless TTL is set.
+	ExpireAfterAccess time.Duration
+
+	// Loading is Options.Loading of this Typed alone, in place of that: all fields count, so
+	// that one left out is off, whatever Options.Loading says. MaxLoads is a limit of its own;
+	// callers of another Typed of the namespace that join a load join it under its options.
+	// Expired entries of all namespaces are kept for as long as the longest StaleIfError or
+	// StaleWhileRevalidate says, until their room is needed, and no call finds one for longer
+	// than its own. Default: Options.Loading.
+	Loading LoadingOptions
 
 	// HotValues is how many decoded values of keys that are read often are kept above the
 	// bytes, on the Go heap: a Get of one costs neither copy nor codec, and is counted in
@@ -102,9 +119,11 @@ type Typed[K comparable, V any] struct {
 	tagSpace    string // the namespace's name
 	keys        typed.Keys[K]
 	codec       Codec[V]
-	fingerprint codec.Fingerprint // of the bytes that codec writes
-	number      bool              // codec writes its bits
-	ttl         time.Duration
+	fingerprint codec.Fingerprint                         // of the bytes that codec writes
+	number      bool                                      // codec writes its bits
+	loads       *load.Group                               // the Cache's, or one of its options
+	atMost      int64                                     // how long a value lives whose deadline slides, in milliseconds; 0: for ever
+	slideLead   int64                                     // how long before its deadline a read moves it, in milliseconds; 0: none does
 	hotValues   int                                       // that there may be
 	hot         atomic.Pointer[hot.Table[K, hotEntry[V]]] // nil until the first read, and without
 	hotUnasked  bool                                      // they are by default
@@ -178,16 +197,16 @@ func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions
 			return nil, newTypedError(namespace, err)
 		}
 	}
-	if opts.TTL == 0 {
-		opts.TTL = c.ttl
-	} else if err = load.CheckTTL(opts.TTL); err != nil {
-		return nil, fmt.Errorf("firn: TypedOptions.TTL: %w", err)
+	loads, err := opts.loads(c)
+	if err != nil {
+		return nil, err
 	}
 	if n := len(namespace); n == 0 || n > maxNamespace {
 		return nil, fmt.Errorf("firn: NewTyped: the namespace's name has %d bytes: want 1 to %d", n, maxNamespace)
 	}
-	t := &Typed[K, V]{c: c, keys: keys, codec: opts.Codec, number: codec.IsNumber(opts.Codec), ttl: opts.TTL, tagSpace: namespace, hotValues: hotValues, hotUnasked: opts.HotValues == 0}
+	t := &Typed[K, V]{c: c, keys: keys, codec: opts.Codec, number: codec.IsNumber(opts.Codec), loads: loads, tagSpace: namespace, hotValues: hotValues, hotUnasked: opts.HotValues == 0}
 	t.scratch = scratchPool[K]()
+	t.slide(&opts)
 	t.fingerprint = typed.Unambiguous(codec.FingerprintOf("typed", opts.Codec.Name(), codec.Layout(opts.Codec.Name(), value), keys.Name(), fmt.Sprint(opts.Version)))
 	listener, err := t.listener(&opts)
 	if err != nil {
@@ -225,7 +244,7 @@ func (t *Typed[K, V]) Get(key K) (V, bool) {
 func (t *Typed[K, V]) getBytes(key K) (v V, ok bool) {
 	s := t.acquire()
 	s.k = key
-	if t.hotValues > 0 {
+	if t.fills() {
 		v, err := t.read(context.Background(), s)
 		t.release(s)
 		return v, err == nil
@@ -267,7 +286,7 @@ func (t *Typed[K, V]) Lookup(ctx context.Context, key K) (V, error) {
 
 // read looks up s.k past the hot values, and decodes its value.
 func (t *Typed[K, V]) read(ctx context.Context, s *scratch[K]) (v V, err error) {
-	if t.hotValues > 0 {
+	if t.fills() {
 		v, _, err = t.readFill(ctx, s)
 		return v, err
 	}
@@ -283,7 +302,7 @@ func (t *Typed[K, V]) read(ctx context.Context, s *scratch[K]) (v V, err error) 
 
 // decode makes a value of the bytes that were found under key.
 func (t *Typed[K, V]) decode(ctx context.Context, key, stored []byte) (v V, err error) {
-	if payload, ok := t.fingerprint.Cut(stored); ok {
+	if payload, ok := t.cut(stored); ok {
 		return t.decodePayload(ctx, key, stored, payload, false)
 	}
 	tags, payload, ok := t.cutTags(stored)
@@ -300,7 +319,7 @@ func (t *Typed[K, V]) decode(ctx context.Context, key, stored []byte) (v V, err 
 // meanwhile.
 // With a shared tier a load may also find what another process has loaded: that is not made here.
 func (t *Typed[K, V]) decodeLoaded(ctx context.Context, key, stored []byte, made bool) (v V, err error) {
-	payload, ok := t.fingerprint.Cut(stored)
+	payload, ok := t.cut(stored)
 	if !ok {
 		var tags typed.Head
 		if tags, payload, ok = t.cutTags(stored); ok && !made {
@@ -376,7 +395,7 @@ func (t *Typed[K, V]) Has(key K) bool {
 // than that, it is as Has.
 func (t *Typed[K, V]) TTL(key K) (ttl time.Duration, ok bool) {
 	if e := t.getHot(key); e != nil && !e.shortened {
-		return t.c.timeTo(t.c.deadlineOfHot(e.deadline)), true
+		return t.c.timeTo(t.deadlineOfHot(e.deadline)), true
 	}
 	s := t.acquire()
 	s.k = key
@@ -404,6 +423,9 @@ func (t *Typed[K, V]) SetWithTTL(key K, v V, ttl time.Duration) error {
 
 // encode appends the bytes that are stored for a value.
 func (t *Typed[K, V]) encode(dst []byte, v V) ([]byte, error) {
+	if t.atMost != 0 {
+		dst = typed.AppendEnd(dst, t.c.store.Now()+t.atMost)
+	}
 	dst, err := t.codec.Append(t.fingerprint.Append(dst), v)
 	if err != nil {
 		return dst, fmt.Errorf("firn: encode a %s as %s: %w", codec.TypeName(reflect.TypeFor[V]()), t.codec.Name(), err)

@@ -116,6 +116,9 @@ func (t *Typed[K, V]) decodeMulti(ctx context.Context, b *TypedBatch[V], raw [][
 		if value, ok := b.batch.Value(j); ok {
 			v, err := t.decode(ctx, raw[j], value)
 			b.values[i], b.found[i] = v, err == nil
+			if err == nil && t.loads.Slides() {
+				t.moveDeadline(raw[j], value, b.batch.found.Deadline(j))
+			}
 		}
 		if b.found[i] {
 			hits++
@@ -131,7 +134,7 @@ func (t *Typed[K, V]) addKeys(ctx context.Context, b *TypedBatch[V], keys []K, i
 	s := t.acquire()
 	defer t.release(s)
 	for i, key := range keys {
-		if e := t.getHotFor(ctx, key); e != nil && !(loading && e.needsRefresh(t.c)) {
+		if e := t.getHotFor(ctx, key); e != nil && !(loading && e.needsRefresh(t.loads)) {
 			t.hits.Count()
 			b.values[i], b.found[i] = e.value, true
 			continue

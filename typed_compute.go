@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/firncache/firn/internal/codec"
 	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/tiered"
 	"github.com/firncache/firn/internal/typed"
@@ -65,7 +64,7 @@ func (t *Typed[K, V]) compute(ctx context.Context, key K, f func(s *scratch[K], 
 		}
 		op, err = f(s, old, readable)
 		if readable && op == OpUpdate {
-			s.value = withTagsOf(stored, s.value)
+			s.value = withHeadOf(stored, s.value)
 		}
 		if ok && !readable { // there is something, which counts as nothing
 			switch op {
@@ -89,7 +88,7 @@ func (t *Typed[K, V]) compute(ctx context.Context, key K, f func(s *scratch[K], 
 // computeBytes is Cache.compute of s.key.
 func (t *Typed[K, V]) computeBytes(ctx context.Context, s *scratch[K], f func(old []byte, ok bool) ([]byte, Op, error)) (err error) {
 	for again := true; again; {
-		err = t.c.compute(ctx, s.key, t.ttl, f)
+		err = t.c.compute(ctx, t.loads, s.key, f)
 		again, err = t.writeAgain(ctx, s, err)
 	}
 	return err
@@ -112,7 +111,7 @@ func (t *Typed[K, V]) countCompute(found bool, op Op) {
 // foreign, because it was written as something else, or the codec does not accept it. The error
 // is that of tags of which nothing is known.
 func (t *Typed[K, V]) decodeHere(ctx context.Context, stored []byte) (v V, ok, foreign bool, err error) {
-	payload, ok := t.fingerprint.Cut(stored)
+	payload, ok := t.cut(stored)
 	if !ok {
 		var tags typed.Head
 		if tags, payload, ok = t.cutTags(stored); !ok {
@@ -165,7 +164,7 @@ func (t *Typed[K, V]) setIfAbsent(ctx context.Context, key K, v V) (done bool, e
 	if s.value, err = t.encode(s.value[:0], v); err != nil {
 		return false, err
 	}
-	if done, err = t.c.setIfAbsent(ctx, s.key, s.value, t.ttl); done {
+	if done, err = t.c.setIfAbsent(ctx, t.loads, s.key, s.value); done {
 		t.countCompute(false, OpSet)
 	}
 	return done, err
@@ -186,6 +185,7 @@ func (t *Typed[K, V]) CompareAndSwap(ctx context.Context, key K, old, new V) (sw
 		return false, err
 	}
 	n := len(s.value)
+	want, _ := t.payload(s.value)
 	if s.value, err = t.encode(s.value, new); err != nil {
 		return false, err
 	}
@@ -195,10 +195,10 @@ func (t *Typed[K, V]) CompareAndSwap(ctx context.Context, key K, old, new V) (sw
 	}
 	err = t.computeBytes(ctx, s, func(stored []byte, ok bool) ([]byte, Op, error) {
 		payload, valid := t.valid(ctx, stored)
-		if swapped = ok && valid && bytes.Equal(payload, s.value[codec.FingerprintLen:n]); !swapped {
+		if swapped = ok && valid && bytes.Equal(payload, want); !swapped {
 			return nil, OpKeep, nil
 		}
-		return withTagsOf(stored, s.value[n:]), OpUpdate, nil
+		return withHeadOf(stored, s.value[n:]), OpUpdate, nil
 	})
 	if swapped = swapped && err == nil; swapped {
 		t.space.Counters.Set(1)

@@ -31,7 +31,7 @@ const loadTries = 3
 // from the bytes that are stored, unless it is hot. A value that cannot be
 // encoded is an error, and is not stored.
 func (t *Typed[K, V]) GetOrLoad(ctx context.Context, key K, load TypedLoadFunc[K, V]) (V, error) {
-	if e := t.getHotFor(ctx, key); e != nil && !e.needsRefresh(t.c) {
+	if e := t.getHotFor(ctx, key); e != nil && !e.needsRefresh(t.loads) {
 		if t.hits.Count() {
 			t.readAgain(key)
 		}
@@ -47,7 +47,7 @@ func (t *Typed[K, V]) GetOrLoad(ctx context.Context, key K, load TypedLoadFunc[K
 
 // looksFirst reports whether GetOrLoad does with a Get what it does first.
 func (t *Typed[K, V]) looksFirst() bool {
-	return !t.c.store.HasSSD() && t.c.store.Numbers() == nil && !t.c.loads.RefreshesAhead()
+	return !t.c.store.HasSSD() && t.c.store.Numbers() == nil && !t.loads.RefreshesAhead()
 }
 
 // load is the slow path of GetOrLoad: there may be nothing, or something that is
@@ -74,7 +74,7 @@ func (t *Typed[K, V]) load(ctx context.Context, key K, load TypedLoadFunc[K, V])
 		}
 	}
 	for range loadTries {
-		if s.value, err = t.c.loads.Load(ctx, s.value[:0], s.key, loadBytes); err != nil {
+		if s.value, err = t.loads.Load(ctx, s.value[:0], s.key, loadBytes); err != nil {
 			return v, err
 		}
 		var unread error
@@ -98,14 +98,14 @@ func past(ctx context.Context) context.Context {
 
 // getOrRefresh is Cache.getOrRefresh of s.key, which makes the value hot.
 func (t *Typed[K, V]) getOrRefresh(ctx context.Context, s *scratch[K], load LoadFunc) (v V, ok bool) {
-	if t.hotValues > 0 {
+	if t.fills() {
 		v, found, err := t.fill(ctx, s, true)
-		if err == nil && !found.Shortened && t.c.needsRefresh(found.Deadline) {
-			t.c.loads.RefreshFound(ctx, s.key, load)
+		if err == nil && !found.Shortened && t.loads.NeedsRefresh(found.Deadline) {
+			t.loads.RefreshFound(ctx, s.key, load)
 		}
 		return v, err == nil
 	}
-	if s.value, ok = t.c.getOrRefresh(ctx, s.value[:0], s.key, load); ok {
+	if s.value, ok = t.c.getOrRefresh(ctx, t.loads, s.value[:0], s.key, load); ok {
 		var err error
 		v, err = t.decode(ctx, s.key, s.value)
 		ok = err == nil
@@ -121,9 +121,6 @@ func unreadable(err error) error { return fmt.Errorf("firn: the value cannot be 
 // loader is load on bytes.
 func (t *Typed[K, V]) loader(key K, l *loading, load TypedLoadFunc[K, V]) LoadFunc {
 	return func(ctx context.Context, raw []byte) ([]byte, error) {
-		if err := t.loadTTL(ctx); err != nil {
-			return nil, err
-		}
 		tags := t.beginLoadTags(ctx)
 		l.called(raw)
 		v, err := load(ctx, key)
@@ -146,15 +143,6 @@ func (t *Typed[K, V]) loader(key K, l *loading, load TypedLoadFunc[K, V]) LoadFu
 // usualValue is the room for a value of a loader, before it is known how long it is.
 const usualValue = 256
 
-// loadTTL applies TypedOptions.TTL to the values of a loader, unless it says
-// otherwise itself.
-func (t *Typed[K, V]) loadTTL(ctx context.Context) error {
-	if t.ttl == t.c.ttl {
-		return nil
-	}
-	return SetLoadTTL(ctx, t.ttl)
-}
-
 // Refresh calls load for key, whether or not there is a value, and returns its value when
 // that is stored: as Cache.Refresh.
 func (t *Typed[K, V]) Refresh(ctx context.Context, key K, load TypedLoadFunc[K, V]) (v V, err error) {
@@ -168,7 +156,7 @@ func (t *Typed[K, V]) Refresh(ctx context.Context, key K, load TypedLoadFunc[K, 
 	if err = t.encodeKeyIn(s, in); err != nil {
 		return v, err
 	}
-	s.value, err = t.c.Refresh(ctx, s.value[:0], s.key, t.loader(key, t.newLoading(keep), load))
+	s.value, err = t.loads.Refresh(ctx, s.value[:0], s.key, t.loader(key, t.newLoading(keep), load))
 	if len(s.value) == 0 {
 		return v, err
 	}
@@ -196,7 +184,7 @@ func (t *Typed[K, V]) GetOrLoadMulti(ctx context.Context, b *TypedBatch[V], keys
 	first := t.addKeys(ctx, b, keys, in, true)
 	raw := b.raw.slices()
 	ctx = t.c.store.LookupMultiForLoad(ctx, &b.batch.found, raw)
-	if t.c.loads.RefreshesAhead() {
+	if t.loads.RefreshesAhead() {
 		t.refreshDue(ctx, b, keys, l, load)
 	}
 	t.decodeMulti(ctx, b, raw)
@@ -216,13 +204,13 @@ func (t *Typed[K, V]) GetOrLoadMulti(ctx context.Context, b *TypedBatch[V], keys
 func (t *Typed[K, V]) refreshDue(ctx context.Context, b *TypedBatch[V], keys []K, l *loading, load TypedMultiLoadFunc[K, V]) {
 	var due []int
 	for j := range b.raw.keys {
-		if t.c.needsRefresh(b.batch.found.Deadline(j)) {
+		if t.loads.NeedsRefresh(b.batch.found.Deadline(j)) {
 			due = append(due, j)
 		}
 	}
 	if due != nil {
 		raw, loadBytes := t.multiLoader(b, due, keys, l, load)
-		t.c.loads.RefreshInBackground(ctx, raw, loadBytes)
+		t.loads.RefreshInBackground(ctx, raw, loadBytes)
 	}
 }
 
@@ -232,7 +220,7 @@ func (t *Typed[K, V]) loadMissing(ctx context.Context, b *TypedBatch[V], keys []
 	for range loadTries {
 		raw, loadBytes := t.multiLoader(b, missing, keys, l, load)
 		b.batch.found.Reset(len(raw))
-		err = t.c.loads.LoadMissing(ctx, &b.batch.found.Values, raw, loadBytes)
+		err = t.loads.LoadMissing(ctx, &b.batch.found.Values, raw, loadBytes)
 		var again []int
 		for n, j := range missing {
 			stored, ok := b.batch.Value(n)
@@ -265,9 +253,6 @@ func (t *Typed[K, V]) multiLoader(b *TypedBatch[V], some []int, keys []K, l *loa
 		byBytes[string(b.raw.keys[j])] = keys[b.raw.at[j]]
 	}
 	return raw, func(ctx context.Context, raw [][]byte) ([][]byte, error) {
-		if err := t.loadTTL(ctx); err != nil {
-			return nil, err
-		}
 		wanted := make([]K, len(raw))
 		for i, r := range raw {
 			wanted[i] = byBytes[string(r)]

@@ -1,8 +1,11 @@
 package firn
 
 import (
+	"errors"
 	"fmt"
+	"time"
 
+	"github.com/firncache/firn/internal/load"
 	"github.com/firncache/firn/internal/typed"
 )
 
@@ -91,4 +94,102 @@ func (s *TypedStats) add(c *Cache, n *typed.Namespace) {
 	s.LoadErrors += n.Counters.LoadErrors.Load()
 	s.Mismatches += n.Counters.Mismatches.Load()
 	s.DecodeErrors += n.Counters.DecodeErrors.Load()
+}
+
+// loads is the group of the loads that the options make: the Cache's, unless they say how values
+// live or are loaded.
+func (o *TypedOptions[K, V]) loads(c *Cache) (*load.Group, error) {
+	if o.TTL == 0 && o.ExpireAfterAccess == 0 && o.Loading == (LoadingOptions{}) {
+		return &c.loads, nil
+	}
+	cfg := c.loads.Config()
+	switch {
+	case o.TTL != 0:
+		if err := load.CheckTTL(o.TTL); err != nil {
+			return nil, fmt.Errorf("firn: TypedOptions.TTL: %w", err)
+		}
+		cfg.TTL = o.TTL
+	case o.ExpireAfterAccess != 0 && c.loads.TTL() != load.Sliding:
+		o.TTL = c.loads.TTL() // is the end
+	}
+	if o.ExpireAfterAccess == 0 && o.Loading == (LoadingOptions{}) {
+		return c.loads.WithTTL(cfg.TTL), nil
+	}
+	if o.Loading != (LoadingOptions{}) {
+		cfg.Options = load.Options(o.Loading)
+	}
+	slides := o.ExpireAfterAccess
+	if slides != 0 {
+		cfg.Idle, cfg.TTL = slides, load.Sliding
+	} else if cfg.TTL == load.Sliding {
+		slides = cfg.Slide
+	}
+	loading := LoadingOptions(cfg.Options)
+	err := validateAccess(slides, c.store.HasShared(), &loading)
+	if err == nil {
+		err = loading.validate(cfg.TTL)
+	}
+	if bad := (*OptionError)(nil); errors.As(err, &bad) {
+		return nil, fmt.Errorf("firn: TypedOptions.%s %w", bad.Field, bad.Err)
+	}
+	if slides != 0 && o.TTL != 0 && slides >= o.TTL {
+		return nil, fmt.Errorf("firn: TypedOptions.ExpireAfterAccess is %v: want less than TTL, %v", slides, o.TTL)
+	}
+	c.store.RaiseGrace(cfg.Grace())
+	return c.loads.With(cfg), nil
+}
+
+// slide has the deadlines of t slide as the options say.
+func (t *Typed[K, V]) slide(o *TypedOptions[K, V]) {
+	t.slideLead = t.loads.SlideLead()
+	if t.loads.Slides() && o.TTL != 0 && o.TTL != Forever {
+		t.atMost = int64(o.TTL / time.Millisecond)
+	}
+}
+
+// fills reports whether a read looks at more than the value's bytes.
+func (t *Typed[K, V]) fills() bool { return t.hotValues > 0 || t.loads.Slides() }
+
+// cut takes the end of its life and the fingerprint off what is stored behind a value's tags.
+func (t *Typed[K, V]) cut(value []byte) (payload []byte, ok bool) {
+	if payload, ok = t.fingerprint.Cut(value); ok {
+		return payload, true
+	}
+	_, value = typed.CutEnd(value)
+	return t.fingerprint.Cut(value)
+}
+
+// moveDeadline moves the deadline of a value that was read, if that slides and it is time, and
+// returns what it is then.
+func (t *Typed[K, V]) moveDeadline(key, stored []byte, deadline int64) int64 {
+	if t.loads.Stays(deadline) || !t.c.store.Passed(deadline-t.slideLead) {
+		return deadline
+	}
+	if _, value, ok := typed.CutTags(stored); ok {
+		stored = value
+	}
+	end, _ := typed.CutEnd(stored)
+	to, moves := t.loads.Slide(t.c.store.Now(), deadline, end)
+	if !moves {
+		return deadline
+	}
+	return t.c.store.SlideTo(key, deadline, to)
+}
+
+// hotDeadline is until when a hot value with this deadline is an answer. A read that would move
+// the deadline goes to the bytes, and the value is hot again with the new one.
+func (t *Typed[K, V]) hotDeadline(deadline int64) int64 {
+	if t.slideLead == 0 || t.loads.Stays(deadline) {
+		return deadline
+	}
+	return max(deadline-t.slideLead, 4|deadline&3)
+}
+
+// deadlineOfHot is the deadline of a hot value with this one: the reverse of hotDeadline, as
+// slideLead leaves the marks of a deadline.
+func (t *Typed[K, V]) deadlineOfHot(until int64) int64 {
+	if t.slideLead == 0 || t.loads.Stays(until) {
+		return until
+	}
+	return until + t.slideLead
 }

@@ -64,14 +64,14 @@ func (c *Cache) useTags() {
 func (t *Typed[K, V]) cutTags(stored []byte) (tags typed.Head, payload []byte, ok bool) {
 	tags, value, ok := typed.CutTags(stored)
 	if ok {
-		payload, ok = t.fingerprint.Cut(value)
+		payload, ok = t.cut(value)
 	}
 	return tags, payload, ok
 }
 
 // payload is the payload of a stored value, if it is of this type.
 func (t *Typed[K, V]) payload(stored []byte) (payload []byte, ok bool) {
-	if payload, ok = t.fingerprint.Cut(stored); !ok {
+	if payload, ok = t.cut(stored); !ok {
 		_, payload, ok = t.cutTags(stored)
 	}
 	return payload, ok
@@ -79,7 +79,7 @@ func (t *Typed[K, V]) payload(stored []byte) (payload []byte, ok bool) {
 
 // valid is the payload of a stored value, if it is of this type and its tags hold.
 func (t *Typed[K, V]) valid(ctx context.Context, stored []byte) (payload []byte, ok bool) {
-	if payload, ok = t.fingerprint.Cut(stored); ok {
+	if payload, ok = t.cut(stored); ok {
 		return payload, true
 	}
 	tags, payload, ok := t.cutTags(stored)
@@ -92,10 +92,11 @@ func tagsOf(stored []byte) typed.Head {
 	return slices.Clone(tags)
 }
 
-// withTagsOf is value, as it is stored without tags, with those of a stored value.
-func withTagsOf(stored, value []byte) []byte {
-	if tags, _, ok := typed.CutTags(stored); ok {
-		return slices.Concat(tags, value)
+// withHeadOf is value, as it is stored without tags, with tags and end of a stored value.
+func withHeadOf(stored, value []byte) []byte {
+	_, own := typed.CutEnd(value)
+	if n := typed.HeadLen(stored); n > 0 || len(own) < len(value) {
+		return slices.Concat(stored[:n], own)
 	}
 	return value
 }

@@ -22,7 +22,7 @@ import (
 
 // SetContext is Set, and waits as Cache.SetContext does.
 func (t *Typed[K, V]) SetContext(ctx context.Context, key K, v V) error {
-	return t.SetWithTTLContext(ctx, key, v, t.c.loads.Jittered(t.ttl))
+	return t.SetWithTTLContext(ctx, key, v, t.loads.Jittered(t.loads.TTL()))
 }
 
 // SetWithTTLContext is SetWithTTL, and waits as Cache.SetContext does.
@@ -36,7 +36,7 @@ func (t *Typed[K, V]) SetWithContext(ctx context.Context, key K, v V, o SetOptio
 		return fmt.Errorf("firn: SetOptions.Tags: %w", err)
 	}
 	if o.TTL == 0 {
-		o.TTL = t.c.loads.Jittered(t.ttl)
+		o.TTL = t.loads.Jittered(t.loads.TTL())
 	}
 	return t.set(ctx, key, v, o.TTL, o.Tags)
 }
@@ -72,9 +72,9 @@ func (t *Typed[K, V]) set(ctx context.Context, key K, v V, ttl time.Duration, ta
 func (t *Typed[K, V]) setBytes(ctx context.Context, s *scratch[K], ttl time.Duration) error {
 	own, isHot := t.hotKey(s.k)
 	if !isHot {
-		return t.c.SetWithTTLContext(ctx, s.key, s.value, ttl)
+		return t.c.set(ctx, t.loads, s.key, s.value, ttl)
 	}
-	deadline, err := t.c.deadline(ttl)
+	deadline, err := t.loads.DeadlineIn(ttl)
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func (t *Typed[K, V]) SetMultiContext(ctx context.Context, keys []K, values []V)
 		return err
 	}
 	return t.writeMulti(ctx, in, keys, values, func(m *multiScratch) (err error) {
-		if err = t.c.setMultiContext(ctx, m.keys, m.values, t.ttl); err == nil {
+		if err = t.c.setMultiContext(ctx, t.loads, m.keys, m.values); err == nil {
 			t.space.Counters.Set(len(m.keys))
 		}
 		return err

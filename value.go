@@ -22,7 +22,7 @@ func SetValue(c *Cache, key string, v any) error {
 
 // SetValueContext is SetValue, and waits as Cache.SetContext does.
 func SetValueContext(ctx context.Context, c *Cache, key string, v any) error {
-	return setValue(ctx, c, key, v, c.loads.Jittered(c.ttl))
+	return setValue(ctx, c, key, v, c.loads.Jittered(c.loads.TTL()))
 }
 
 // SetValueWithTTL is SetValue with a time to live of its own, or Forever.

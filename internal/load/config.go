@@ -68,7 +68,8 @@ func millis(d time.Duration) int64 { return int64((d + time.Millisecond - 1) / t
 type Config struct {
 	Options
 	TTL   time.Duration // of values whose loader sets no other
-	Slide time.Duration // the TTL of values whose deadlines slide; 0: none do
+	Slide time.Duration // the TTL of values whose deadlines slide in RAM; 0: none do
+	Idle  time.Duration // the TTL of values whose deadlines the caller has to slide; 0: none
 	Log   *slog.Logger  // nil: slog.Default
 
 	// Start begins the span of a loader's call, as firn.Tracer has it; nil: no tracing.

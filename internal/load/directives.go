@@ -97,8 +97,8 @@ func (d *directives) get(usual time.Duration) time.Duration {
 	return usual
 }
 
-// inside reports whether d are those of a loader of this group.
-func (d *directives) inside(g *Group) bool { return d != nil && d.of == g }
+// inside reports whether d are those of a loader of this cache.
+func (d *directives) inside(g *engine) bool { return d != nil && d.of.engine == g }
 
 // around reports whether asker is this very loader, or one that was called on its
 // behalf.

@@ -40,11 +40,11 @@ func (l *failures) find(hash uint64, key []byte) *failure {
 
 // noteEnd remembers that a load failed, or forgets that one of its key did. The caller
 // holds mu of its shard.
-func (g *Group) noteEnd(f *flight, res result) {
+func (g *engine) noteEnd(f *flight, res result) {
 	s := f.shard
 	l := s.failures.Load()
 	failed := res.panicked != nil || isFailure(res.err)
-	if !g.cfg.heedsFailures() || !failed && l == nil || res.closed || res.cached || f.abandoned || len(f.key) > maxFailedKey {
+	if !f.call.of.cfg.heedsFailures() || !failed && l == nil || res.closed || res.cached || f.abandoned || len(f.key) > maxFailedKey {
 		return
 	}
 	if failed {
@@ -56,7 +56,7 @@ func (g *Group) noteEnd(f *flight, res result) {
 
 // note remembers an error of a key, or nil if only its refreshes are to pause. The caller
 // holds mu of its shard.
-func (g *Group) note(f *flight, err error) {
+func (g *engine) note(f *flight, err error) {
 	l := f.shard.failures.Load()
 	if l == nil {
 		l = new(failures)
@@ -71,7 +71,7 @@ func (g *Group) note(f *flight, err error) {
 }
 
 // lastFailure is the failure of a key that is less than so many milliseconds ago.
-func (g *Group) lastFailure(hash uint64, key []byte, millis int64) (last failure, ok bool) {
+func (g *engine) lastFailure(hash uint64, key []byte, millis int64) (last failure, ok bool) {
 	s := g.shardOf(hash)
 	if s.failures.Load() == nil { // as a rule
 		return last, false
@@ -91,7 +91,7 @@ func (g *Group) pausesRefresh(s *shard, hash uint64, key []byte) bool {
 	return paused
 }
 
-func (g *Group) lastFailureLocked(s *shard, hash uint64, key []byte, millis int64) (last failure, ok bool) {
+func (g *engine) lastFailureLocked(s *shard, hash uint64, key []byte, millis int64) (last failure, ok bool) {
 	if l := s.failures.Load(); l != nil {
 		if f := l.find(hash, key); f != nil {
 			return *f, g.within(f.at, millis)

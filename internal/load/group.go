@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/firncache/firn/internal/tiered"
 )
@@ -12,17 +13,24 @@ import (
 // different keys seldom meet in one.
 const shards = 64
 
-// Group is the loads of a cache, in shards by their key's hash. All methods are safe
-// for concurrent use.
+// Group is the loads of a cache under some options: its own, or those of a part of its keys,
+// which With makes a Group for. All of a cache share its loads under way. All methods are
+// safe for concurrent use.
 type Group struct {
-	store Store
-	cfg   Config
+	*engine
+	cfg Config
 	lifetimes
-	limiter limiter
-	count   counters
-	log     logger
-	alarm   alarm
+	limiter *limiter
+	alarm   *alarm
 	timeout error // of a load that took longer than HardTimeout
+}
+
+// engine is the loads under way of a cache, in shards by their key's hash.
+type engine struct {
+	store Store
+	span  func(ctx context.Context, keys int, background bool) (loading context.Context, end func(error))
+	count counters
+	log   logger
 
 	begun  atomic.Uint64 // how many loads there have been
 	shards [shards]shard
@@ -41,25 +49,58 @@ type shard struct {
 	_        [16]byte
 }
 
-func (g *Group) shardOf(hash uint64) *shard { return &g.shards[hash%shards] }
+func (g *engine) shardOf(hash uint64) *shard { return &g.shards[hash%shards] }
 
 // Open makes the group ready for use.
 func (g *Group) Open(store Store, cfg Config) {
-	g.store, g.cfg, g.lifetimes = store, cfg, cfg.lifetimes()
-	g.limiter.open(cfg.MaxLoads)
+	g.engine = &engine{store: store, span: cfg.Start}
 	g.log.to = cfg.Log
-	g.timeout = cfg.timeoutError()
+	g.configure(cfg)
+}
+
+// With is a group of the same cache under other options.
+func (g *Group) With(cfg Config) *Group {
+	part := &Group{engine: g.engine}
+	part.configure(cfg)
+	return part
+}
+
+// WithTTL is the group for values that live for another time. When they are refreshed, and
+// whether their deadlines slide, stays.
+func (g *Group) WithTTL(ttl time.Duration) *Group {
+	part := *g
+	part.cfg.TTL = ttl
+	return &part
+}
+
+// Config is what the group was made with.
+func (g *Group) Config() Config { return g.cfg }
+
+// TTL is how long its values live.
+func (g *Group) TTL() time.Duration { return g.cfg.TTL }
+
+// DeadlineIn is when a value that is stored now, and lives for ttl, expires, 0 for never.
+func (g *Group) DeadlineIn(ttl time.Duration) (int64, error) {
+	if ttl == tiered.Forever {
+		return 0, nil
+	}
+	return g.Deadline(g.store.Now(), ttl)
+}
+
+func (g *Group) configure(cfg Config) {
+	g.cfg, g.lifetimes, g.limiter = cfg, cfg.lifetimes(), newLimiter(cfg.MaxLoads)
+	g.alarm, g.timeout = new(alarm), cfg.timeoutError()
 }
 
 // Close ends and cancels every load, and lets none begin.
-func (g *Group) Close() {
+func (g *engine) Close() {
 	for _, l := range g.endAll() {
 		g.store.Release(l.key, l.lease)
 	}
 }
 
 // endAll ends every load, and returns what they have leased.
-func (g *Group) endAll() (leases []keyLease) {
+func (g *engine) endAll() (leases []keyLease) {
 	defer g.hold(g.shards[:])() // all: a call may have loads in several
 	for i := range g.shards {
 		s := &g.shards[i]
@@ -76,7 +117,7 @@ func (g *Group) endAll() (leases []keyLease) {
 }
 
 // hold locks shards in rising order, until release is called.
-func (g *Group) hold(held []shard) (release func()) {
+func (g *engine) hold(held []shard) (release func()) {
 	for i := range held {
 		held[i].mu.Lock()
 	}

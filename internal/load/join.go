@@ -42,7 +42,7 @@ func (g *Group) enter(ctx context.Context, hash uint64, key []byte, call **loade
 		f = g.begin(ctx, asker, hash, key, call)
 	} else if f.call.directives.around(asker) {
 		return nil, errOwnKey
-	} else if asker.inside(g) {
+	} else if asker.inside(g.engine) {
 		f.call.slot.bypass()
 	}
 	f.callers++
@@ -134,7 +134,7 @@ func (g *Group) begin(ctx context.Context, asker *directives, hash uint64, key [
 // newCall makes a call that keeps the values of ctx, but not its end. Asker is the
 // loader that begins it, nil for all others.
 func (g *Group) newCall(ctx context.Context, asker *directives) *loaderCall {
-	call := &loaderCall{of: g, directives: directives{of: g, within: asker}, slot: g.limiter.newSlot(asker.inside(g))}
+	call := &loaderCall{of: g, directives: directives{of: g, within: asker}, slot: g.limiter.newSlot(asker.inside(g.engine))}
 	call.directives.call = call
 	call.ctx.values, call.ctx.directives = ctx, &call.directives
 	call.flights = call.oneFlight[:0]
@@ -142,11 +142,11 @@ func (g *Group) newCall(ctx context.Context, asker *directives) *loaderCall {
 }
 
 // leave is called by a caller that does not wait for the end.
-func (g *Group) leave(ctx context.Context, f *flight) {
+func (g *engine) leave(ctx context.Context, f *flight) {
 	waitsNoMore(ctx, f)
 	f.shard.mu.Lock()
 	defer f.shard.mu.Unlock()
-	if f.callers--; f.callers == 0 && !f.goesOn(g.cfg.CancelUnwanted) {
+	if f.callers--; f.callers == 0 && !f.goesOn(f.call.of.cfg.CancelUnwanted) {
 		f.forget()
 	}
 }
@@ -184,7 +184,7 @@ func (f *flight) forget() {
 
 // loaderReturned notes a loader's result, before it is stored. There is
 // nothing to cancel any more.
-func (g *Group) loaderReturned(call *loaderCall, results []result) {
+func (g *engine) loaderReturned(call *loaderCall, results []result) {
 	call.returned.Store(true)
 	for i, f := range call.flights {
 		f.shard.mu.Lock()
@@ -199,7 +199,7 @@ func (g *Group) loaderReturned(call *loaderCall, results []result) {
 // it is.
 //
 // It reports whether anybody waited for it.
-func (g *Group) end(f *flight, res result) (awaited bool) {
+func (g *engine) end(f *flight, res result) (awaited bool) {
 	f.shard.mu.Lock()
 	awaited = f.underWay() && f.callers > 0
 	g.endLocked(f, res)
@@ -208,7 +208,7 @@ func (g *Group) end(f *flight, res result) (awaited bool) {
 	return awaited
 }
 
-func (g *Group) endLocked(f *flight, res result) {
+func (g *engine) endLocked(f *flight, res result) {
 	if !f.underWay() {
 		return
 	}
@@ -227,11 +227,11 @@ func (g *Group) endLocked(f *flight, res result) {
 // endEarly ends the loads of a call without waiting for the loader, or for what it
 // returned to be stored: its time is over, or its last caller has left. A value that
 // came in time is an answer, if not a stored one. Other processes may load from then on.
-func (g *Group) endEarly(call *loaderCall, why error) {
+func (g *engine) endEarly(call *loaderCall, why error) {
 	for _, f := range call.flights {
 		f.shard.mu.Lock()
 		res := result{err: why}
-		if f.returned && why == g.timeout {
+		if f.returned && why == call.of.timeout {
 			res = f.result
 			res.unstored = why
 		}

@@ -12,7 +12,7 @@ type keyLease struct {
 
 // holdLease keeps a lease until the load stores its value or releases it; a load that has
 // ended does so at once.
-func (g *Group) holdLease(f *flight, l tiered.Lease) {
+func (g *engine) holdLease(f *flight, l tiered.Lease) {
 	f.shard.mu.Lock()
 	wanted := f.underWay()
 	if wanted {
@@ -44,7 +44,7 @@ func (f *flight) leaseOf() (l tiered.Lease) {
 }
 
 // releaseLeases gives up what the loads of a call have leased and not used.
-func (g *Group) releaseLeases(call *loaderCall) {
+func (g *engine) releaseLeases(call *loaderCall) {
 	if !g.store.HasShared() {
 		return
 	}

@@ -18,11 +18,13 @@ type slot struct {
 	urgent   chan struct{} // closed then; nil without a limit
 }
 
-// open sets the limit; 0 is none.
-func (l *limiter) open(n int) {
+// newLimiter is a limit; 0 is none.
+func newLimiter(n int) *limiter {
+	l := new(limiter)
 	if n > 0 {
 		l.slots = make(chan struct{}, n)
 	}
+	return l
 }
 
 // newSlot makes the slot of a call. That of a load that a loader begins is free, so

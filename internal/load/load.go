@@ -141,10 +141,10 @@ func (g *Group) run(call *loaderCall) {
 // if it panics.
 func (g *Group) timed(call *loaderCall, began time.Time) (values [][]byte, err error) {
 	defer func() { g.count.durations.Add(time.Since(began)) }()
-	if g.cfg.Start == nil {
+	if g.span == nil {
 		return call.load(&call.ctx)
 	}
-	ctx, end := g.cfg.Start(&call.ctx, len(call.flights), call.flights[0].inBackground())
+	ctx, end := g.span(&call.ctx, len(call.flights), call.flights[0].inBackground())
 	failure := errPanicked
 	defer func() { end(failure) }()
 	values, err = call.load(ctx)
@@ -320,7 +320,7 @@ func (g *Group) endLate() {
 		s.mu.Lock()
 		for f := range s.underWay {
 			switch at := f.call.ctx.limited(); {
-			case at.IsZero(): // its loader is not called yet
+			case at.IsZero() || f.call.of.alarm != g.alarm: // its loader is not called yet, or has another time
 			case !at.After(now):
 				late[f.call] = struct{}{}
 			case next.IsZero() || at.Before(next):
@@ -330,8 +330,8 @@ func (g *Group) endLate() {
 		s.mu.Unlock()
 	}
 	for call := range late {
-		call.ctx.end(context.DeadlineExceeded, g.timeout)
-		go g.endEarly(call, g.timeout) // it may wait for the shared tier
+		call.ctx.end(context.DeadlineExceeded, call.of.timeout)
+		go g.endEarly(call, call.of.timeout) // it may wait for the shared tier
 	}
 	if !next.IsZero() {
 		g.setAlarm(next)

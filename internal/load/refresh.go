@@ -74,7 +74,7 @@ func (g *Group) RefreshFound(ctx context.Context, key []byte, load Func) {
 // refresh.
 func (g *Group) needRefresh(found *tiered.Values, keys [][]byte) (due [][]byte) {
 	for i, key := range keys {
-		if g.needsRefresh(found.Deadline(i)) {
+		if g.NeedsRefresh(found.Deadline(i)) {
 			due = append(due, key)
 		}
 	}

@@ -137,7 +137,7 @@ func (g *Group) sharedAnswer(call *loaderCall, a *tiered.Asked) (result, asked) 
 	case a.State == tiered.Negative:
 		g.count.negativeHits.Add(1)
 		return result{err: tiered.ErrNotFound, cached: true}, answered
-	case a.State == tiered.Fresh && !g.needsRefresh(a.Deadline):
+	case a.State == tiered.Fresh && !g.NeedsRefresh(a.Deadline):
 		return found, answered
 	case call.purpose == ahead: // another such value is no answer
 	case a.State == tiered.Fresh:

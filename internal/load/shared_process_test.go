@@ -51,7 +51,7 @@ func (p *process) close() {
 func (p *process) getOrLoad(ctx context.Context, key string, load Func) (string, error) {
 	v, deadline, known, err := p.store.LookupLocal(ctx, nil, []byte(key))
 	if err == nil {
-		if known && p.loads.needsRefresh(deadline) {
+		if known && p.loads.NeedsRefresh(deadline) {
 			p.loads.RefreshFound(ctx, []byte(key), load)
 		}
 		return string(v), nil

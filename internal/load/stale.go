@@ -43,7 +43,7 @@ func (g *Group) staleFallback(ctx context.Context, hash uint64, dst, key []byte)
 }
 
 // within reports whether a deadline is less than so many milliseconds ago.
-func (g *Group) within(deadline, millis int64) bool { return g.store.Now() < deadline+millis }
+func (g *engine) within(deadline, millis int64) bool { return g.store.Now() < deadline+millis }
 
 // recheck reports the answer that another load has left in the cache, between this
 // caller's miss and its join. It looks into RAM, where a load's value is unless it was
@@ -54,7 +54,7 @@ func (g *Group) recheck(call *loaderCall, f *flight, why purpose) (res result, o
 		return res, false
 	}
 	switch v, deadline, state := g.store.PeekRAM(f.hash, nil, f.key); {
-	case state == tiered.Fresh && (why != ahead || !g.needsRefresh(deadline)):
+	case state == tiered.Fresh && (why != ahead || !g.NeedsRefresh(deadline)):
 		return result{value: v, cached: true}, true
 	case state == tiered.Negative:
 		return result{err: tiered.ErrNotFound, cached: true}, true
@@ -62,10 +62,10 @@ func (g *Group) recheck(call *loaderCall, f *flight, why purpose) (res result, o
 	return res, false
 }
 
-// needsRefresh reports whether a value with this deadline is to be refreshed: less
+// NeedsRefresh reports whether a value with this deadline is to be refreshed: less
 // of its life is left than a value that was stored with TTL has left after
 // RefreshAfter.
-func (g *Group) needsRefresh(deadline int64) bool {
+func (g *Group) NeedsRefresh(deadline int64) bool {
 	moment, ok := g.RefreshAt(deadline)
 	return ok && g.store.Passed(moment)
 }

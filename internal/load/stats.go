@@ -44,7 +44,7 @@ func (n *counters) ended(res result) {
 }
 
 // Stats takes a snapshot.
-func (g *Group) Stats() Stats {
+func (g *engine) Stats() Stats {
 	n, active := &g.count, int64(0)
 	for i := range g.shards {
 		active += g.shards[i].active.Load()

@@ -64,7 +64,6 @@ func unreserved(cfg *Config, g geometry) *Tier {
 	t := &Tier{
 		hasher:   record.NewHasher(cfg.Seed),
 		hashMask: cfg.HashMask - 1, // 0: all ones
-		grace:    cfg.Grace,
 		onEvict:  cfg.OnEvict,
 		wants:    cfg.Wants,
 		lower:    cfg.Lower,
@@ -77,6 +76,7 @@ func unreserved(cfg *Config, g geometry) *Tier {
 		freeAhead: 2 + g.shards/4,
 		maxWalk:   stepRecords,
 	}
+	t.grace.Store(cfg.Grace)
 	t.ages.Scale = histogram.Ages
 	t.probe = newProbe(cfg.Bytes)
 	t.setLower(cfg.Lower)

@@ -134,7 +134,7 @@ func (t *Tier) isPastGrace(deadline int64) bool {
 func (t *Tier) graceDeadline(deadline int64) int64 {
 	switch {
 	case deadline > 0:
-		return deadline + t.grace
+		return deadline + t.grace.Load()
 	case deadline < 0:
 		return -deadline
 	}

@@ -2,7 +2,7 @@ package ram
 
 // Sliding deadlines: a read that finds a record moves its deadline, so that it expires
 // Config.Slide after the last read. So that not every read is a write, a deadline moves
-// only if that makes it later by more than 1/slideParts of Slide. Only even deadlines
+// only if that makes it later by more than 1/SlideParts of Slide. Only even deadlines
 // move: an odd one was chosen for its value.
 //
 // A read learns of it where it compares the deadline with the coarse time: that runs ahead,
@@ -13,20 +13,16 @@ package ram
 //	 |--- 1/16 ----|---------------------------------|
 //	               |<--- the coarse time's lead ---->|
 
-// slideParts is how many times a deadline moves in the time that it slides, at most.
-const slideParts = 16
+// SlideParts is how many times a deadline moves in the time that it slides, at most.
+const SlideParts = 16
 
 // sliding is by how much deadlines slide, in milliseconds; 0: not at all.
 type sliding struct{ life, slack int64 }
 
-func newSliding(life int64) sliding { return sliding{life, life / slideParts} }
+func newSliding(life int64) sliding { return sliding{life, life / SlideParts} }
 
 // lead is how far the coarse time runs ahead.
 func (s sliding) lead() int64 { return s.life - s.slack }
-
-// SlideLead is how long before its deadline a read moves it, at the earliest, in
-// milliseconds, and even; 0 if none does.
-func (t *Tier) SlideLead() int64 { return max(t.slides.lead()-2, 0) &^ 1 }
 
 // Slide is the deadline that a read gives to a live record with this one, if it moves.
 func (t *Tier) Slide(deadline int64) (to int64, moves bool) {
@@ -44,18 +40,20 @@ func (t *Tier) Slide(deadline int64) (to int64, moves bool) {
 // slide moves the deadline of the key's record after a read of it, and returns what it is
 // then. It takes no segments: a record that is being demoted in parts keeps its deadline.
 func (t *Tier) slide(hash uint64, key []byte, deadline int64) int64 {
-	if _, moves := t.Slide(deadline); !moves {
+	to, moves := t.Slide(deadline)
+	if !moves {
 		return deadline
 	}
+	return t.SlideTo(hash, key, deadline, to)
+}
+
+// SlideTo is slide to a given, later deadline.
+func (t *Tier) SlideTo(hash uint64, key []byte, deadline, to int64) int64 {
 	s := t.shardOf(hash)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, _, r, ok := s.find(hash, key)
-	if !ok || s.closed || t.deadline(&r) != deadline { // which somebody else has moved
-		return deadline
-	}
-	to, moves := t.Slide(deadline)
-	if !moves || !s.movable(&r, to) {
+	if !ok || s.closed || t.deadline(&r) != deadline || !s.movable(&r, to) { // which somebody else has moved
 		return deadline
 	}
 	flags, _ := s.flagsOfTouched(&r, deadline, to) // later: nothing is invalidated

@@ -17,6 +17,33 @@ func (t *Tier) Sweep() {
 	}
 }
 
+// RaiseGrace has records kept for so many milliseconds after their deadlines, if that is longer.
+func (t *Tier) RaiseGrace(millis int64) {
+	old := t.grace.Load()
+	for ; old < millis && !t.grace.CompareAndSwap(old, millis); old = t.grace.Load() {
+	}
+	for id := uint32(1); old < millis && id < t.touched(); id++ {
+		if owner := t.segs[id].owner.Load(); owner != 0 {
+			t.shards[owner-1].raiseGrace(id, millis-old)
+		}
+	}
+}
+
+// raiseGrace has the records of a segment pass their grace later: the last one, for a negative
+// entry does not.
+func (s *shard) raiseGrace(id uint32, by int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if seg := &s.tier.segs[id]; seg.owner.Load() == s.number && seg.earliest != 0 {
+		seg.latest += by
+	}
+	for w := s.walks; w != nil; w = w.next {
+		if w.id == id && w.earliest != 0 {
+			w.latest += by
+		}
+	}
+}
+
 // maxSweep is how many segments are looked at in a step of a sweep.
 const maxSweep = 1024
 

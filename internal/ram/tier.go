@@ -30,7 +30,7 @@ type Tier struct {
 	clock           times         // of deadlines; its coarse time runs ahead if they slide
 	passed          times         // of moments that the caller asks about
 	slides          sliding
-	grace           int64
+	grace           atomic.Int64
 
 	segs         []segment
 	pool         pool

@@ -133,7 +133,7 @@ type Local interface {
 	// Now is the store's time in milliseconds.
 	Now() int64
 	// Grace is how long entries are kept after their deadline, in milliseconds: they may be an
-	// answer while the source is slow or down. It does not change.
+	// answer while the source is slow or down. It may grow.
 	Grace() int64
 	// UsedNumbers are ids of numbers that were an answer since the last call, so many at most.
 	UsedNumbers(most int) []ID

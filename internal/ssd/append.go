@@ -44,7 +44,7 @@ func (l *log) until(deadline int64) uint64 {
 	if deadline == 0 {
 		return format.Forever
 	}
-	return uint64(max(deadline, 0) + l.grace)
+	return uint64(max(deadline, 0) + l.grace.Load())
 }
 
 // segmentFor is the open segment, if it has room for a record of size bytes, or a new

@@ -14,9 +14,9 @@ import (
 type log struct {
 	format.Geometry
 	now             func() int64
-	grace           int64  // see Config.Grace
-	freeTarget      int    // slots that are kept free
-	wakeMaintenance func() // called when there are fewer
+	grace           *atomic.Int64 // see Config.Grace
+	freeTarget      int           // slots that are kept free
+	wakeMaintenance func()        // called when there are fewer
 
 	mu            sync.Mutex // the last in order: after any shard of the index
 	changed       sync.Cond  // of mu: something was written, a buffer or a slot came free, the log was closed
@@ -66,7 +66,7 @@ const (
 
 func freeTargetOf(slots int) int { return max(minFree, slots/freeShare) }
 
-func newLog(m *files.Memory, bufs [][]byte, now func() int64, grace int64) *log {
+func newLog(m *files.Memory, bufs [][]byte, now func() int64, grace *atomic.Int64) *log {
 	n := int(m.Slots)
 	l := &log{
 		Geometry: m.Geometry(), bufs: bufs, now: now, grace: grace,

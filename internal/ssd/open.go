@@ -36,6 +36,7 @@ func Open(cfg Config) (*Tier, error) {
 	tracked := files.NewTrackedFS(cfg.FS)
 	cfg.FS = tracked
 	t := &Tier{cfg: cfg, tracked: tracked, keeper: keeper, work: work{quit: make(chan struct{}), wake: make(chan struct{}, 1)}}
+	t.grace.Store(cfg.Grace)
 	t.clock.system, t.clock.machine = cfg.Now, cfg.Machine
 	t.logger.out, t.health.logger = cfg.Log, &t.logger
 	t.admission.init(&t.cfg, t.Now)
@@ -124,7 +125,7 @@ func (t *Tier) allocateMemory() (err error) {
 	if err != nil {
 		return err
 	}
-	t.log = newLog(m, bufs, t.Now, t.cfg.Grace)
+	t.log = newLog(m, bufs, t.Now, &t.grace)
 	t.log.setUsable(t.usable) // nobody else has it yet
 	t.log.freeTarget = freeTargetOf(t.usable)
 	t.log.logID = s.LogID

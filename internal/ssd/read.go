@@ -19,6 +19,13 @@ func (t *Tier) Get(ctx context.Context, dst, key []byte, hash uint64) (Found, er
 	return t.readValue(ctx, dst, key, &ref)
 }
 
+// RaiseGrace has values be had by GetStale for so many milliseconds after their deadlines, if
+// that is longer than now.
+func (t *Tier) RaiseGrace(millis int64) {
+	for now := t.grace.Load(); now < millis && !t.grace.CompareAndSwap(now, millis); now = t.grace.Load() {
+	}
+}
+
 // GetStale is Get that also finds a value that expired no more than Config.Grace ago. For
 // admission it is no read.
 func (t *Tier) GetStale(ctx context.Context, dst, key []byte, hash uint64) (Found, error) {

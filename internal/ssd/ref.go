@@ -89,7 +89,7 @@ func (t *Tier) expired(deadline int64, stale bool) bool {
 		return false
 	}
 	if stale {
-		deadline += t.cfg.Grace
+		deadline += t.grace.Load()
 	}
 	return deadline <= t.Now()
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/firncache/firn/internal/registry"
@@ -161,7 +162,7 @@ func snapshotTier(t *testing.T) *Tier {
 		t.Fatal(err)
 	}
 	t.Cleanup(m.Release)
-	tier.log = newLog(m, nil, nil, 0)
+	tier.log = newLog(m, nil, nil, new(atomic.Int64))
 	tier.registry = registry.New(m.Registry(), 1)
 	tier.index = newIndex(0, m, false)
 	tier.memory.index, tier.memory.log, tier.memory.charge = tier.index, tier.log, func(int64) error { return nil }

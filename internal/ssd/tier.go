@@ -37,6 +37,7 @@ const (
 // I/O, and none while the user is called.
 type Tier struct {
 	cfg    Config
+	grace  atomic.Int64 // Config.Grace, or what RaiseGrace has made of it
 	state  atomic.Int32
 	health health
 	logger asyncLogger

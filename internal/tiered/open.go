@@ -2,6 +2,7 @@ package tiered
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/firncache/firn/internal/record"
 
@@ -10,7 +11,8 @@ import (
 
 // Open opens the tiers. If it fails, none is open.
 func (s *Store) Open(cfg Config) (err error) {
-	s.grace = cfg.Grace > 0
+	s.grace = new(atomic.Int64)
+	s.grace.Store(cfg.Grace)
 	cfg.prepareShared()
 	if s.ssd, err = openSSD(&cfg); err != nil {
 		return err

@@ -116,9 +116,13 @@ func (s *Store) lookupLocal(ctx context.Context, dst, key []byte) (value []byte,
 	return value, deadline, onSSD, err
 }
 
-// SlideLead is how long before its deadline a read moves it, at the earliest, in
-// milliseconds, and even; 0 if none does.
-func (s *Store) SlideLead() int64 { return s.ram.SlideLead() }
+// SlideTo moves the deadline of a value that was found with it, if RAM has that still, and
+// returns what it is then. It counts neither as a read nor as a write.
+func (s *Store) SlideTo(key []byte, deadline, to int64) int64 {
+	deadline = s.ram.SlideTo(s.ram.Hash(key), key, deadline, to)
+	s.keepAlive()
+	return deadline
+}
 
 // MissError is why nothing was found in RAM alone.
 func (s *Store) MissError(ctx context.Context) error {
@@ -148,7 +152,7 @@ const (
 // does not tell it, but none that is obsolete. It counts as no read. A fresh value is looked for in RAM alone: a caller
 // who loads has looked below already.
 func (s *Store) Peek(ctx context.Context, hash uint64, dst, key []byte) (v []byte, deadline int64, state State) {
-	if !s.grace {
+	if s.grace.Load() == 0 {
 		return s.PeekRAM(hash, dst, key)
 	}
 	return s.PeekTiers(ctx, hash, dst, key)

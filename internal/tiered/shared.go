@@ -121,7 +121,7 @@ func (s *Store) openShared(cfg *Config) error {
 	t := &sharedTier{tier: cfg.Shared, policy: cfg.Shared.Policy()}
 	s.shared = t
 	seals := cfg.seals(s.ssd != nil)
-	trust, err := t.tier.Open(localTiers{weakStore(s), s.now, cfg.Grace, seals})
+	trust, err := t.tier.Open(localTiers{weakStore(s), s.now, s.grace, seals})
 	if err != nil {
 		s.shared = nil
 		return &OptionError{"Shared", fmt.Errorf("cannot be used: %w", err)}

@@ -59,7 +59,7 @@ func (s *Store) copyFound(ctx context.Context, hash uint64, n int, key, v []byte
 // unless read, for RAM's copy alone.
 func (s *Store) copyAside(ctx context.Context, hash uint64, dst, key []byte, read bool) sharedCopy {
 	peek := (*Store).peekLocal
-	if !s.grace || !read {
+	if s.grace.Load() == 0 || !read {
 		peek = (*Store).peekUpper
 	}
 	v, deadline, state := peek(s, ctx, hash, dst, key)

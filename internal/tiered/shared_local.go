@@ -2,6 +2,7 @@ package tiered
 
 import (
 	"sync"
+	"sync/atomic"
 	"weak"
 
 	"github.com/firncache/firn/internal/ram"
@@ -13,14 +14,14 @@ import (
 type localTiers struct {
 	store weak.Pointer[Store]
 	now   func() int64
-	grace int64
+	grace *atomic.Int64
 	seals int
 }
 
 func weakStore(s *Store) weak.Pointer[Store] { return weak.Make(s) }
 
 func (l localTiers) Now() int64   { return l.now() }
-func (l localTiers) Grace() int64 { return l.grace }
+func (l localTiers) Grace() int64 { return l.grace.Load() }
 func (l localTiers) Seals() int   { return l.seals }
 
 // Invalidate is a Delete of the write protocol: it voids the watches of reads, loads and

@@ -284,7 +284,7 @@ func (s *Store) keep(w *ram.Watch, ev *ram.Evicted, n int, have *sharedCopy, key
 	if f.Deadline >= 0 {
 		a.state = s.stateOf(f.Deadline)
 	}
-	if f.Stamp == 0 || a.state == Stale && !s.grace || s.setCopy(w, key, a.value[n:], f.Version, f.Stamp, f.Deadline, call, ev) != nil {
+	if f.Stamp == 0 || a.state == Stale && s.grace.Load() == 0 || s.setCopy(w, key, a.value[n:], f.Version, f.Stamp, f.Deadline, call, ev) != nil {
 		s.notKept(w.Hash(), key, f.Version, ev)
 	}
 	return a

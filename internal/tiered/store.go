@@ -21,7 +21,7 @@ type Store struct {
 	shared *sharedTier   // nil: none
 	trust  *shared.Trust // of its copies
 	now    func() int64
-	grace  bool // the tiers keep expired entries
+	grace  *atomic.Int64 // how long the tiers keep expired entries, in milliseconds
 	hook   atomic.Pointer[WriteHook]
 	agreed *Numbers // nil without a shared tier
 	ending
@@ -171,6 +171,19 @@ func (s *Store) Resize(bytes int64) error {
 	}
 	s.keepAlive()
 	return err
+}
+
+// RaiseGrace has the tiers keep expired entries for so many milliseconds, if that is longer.
+func (s *Store) RaiseGrace(millis int64) {
+	for now := s.grace.Load(); now < millis; now = s.grace.Load() {
+		if s.grace.CompareAndSwap(now, millis) {
+			s.ram.RaiseGrace(millis)
+			if s.ssd != nil {
+				s.ssd.tier.RaiseGrace(millis)
+			}
+		}
+	}
+	s.keepAlive()
 }
 
 // RAMBytes is the RAM budget.

@@ -30,6 +30,7 @@ import (
 var (
 	tagFormat       = codec.FingerprintOf("tags/2")
 	sharedTagFormat = codec.FingerprintOf("shared tags/2")
+	endFormat       = codec.FingerprintOf("end/1")
 )
 
 // Limits of tags.
@@ -42,19 +43,51 @@ const (
 	noteAt        = codec.FingerprintLen + 1
 	sharedSealLen = 8
 	placeLen      = 4
+	endLen        = 8
 	pairLen       = placeLen + 8
 )
 
 // sharedNoteLen is the length of the note of so many tags with a shared tier.
 func sharedNoteLen(tags int) int { return sharedSealLen + pairLen*tags }
 
-// Unambiguous is the fingerprint itself, or another in place of those with which tagged values
-// begin.
+// Unambiguous is the fingerprint itself, or another in place of those with which values begin that
+// have more.
 func Unambiguous(f codec.Fingerprint) codec.Fingerprint {
-	for f == tagFormat || f == sharedTagFormat {
+	for f == tagFormat || f == sharedTagFormat || f == endFormat {
 		f ^= 1 << 31
 	}
 	return f
+}
+
+// AppendEnd appends what stands before a value whose life has an end, in the store's time:
+//
+//	+--------+------+- - - - - - - -+
+//	| format | end  | value         |
+//	| 4      | 8    |               |
+//	+--------+------+- - - - - - - -+
+//
+// Tags stand before that.
+func AppendEnd(dst []byte, end int64) []byte {
+	return binary.LittleEndian.AppendUint64(endFormat.Append(dst), uint64(end))
+}
+
+// CutEnd takes the end off what is stored behind the tags; it is 0 without one.
+func CutEnd(stored []byte) (end int64, value []byte) {
+	rest, ok := endFormat.Cut(stored)
+	if !ok || len(rest) < endLen {
+		return 0, stored
+	}
+	return int64(binary.LittleEndian.Uint64(rest)), rest[endLen:]
+}
+
+// HeadLen is the length of all that stands before a stored value.
+func HeadLen(stored []byte) int {
+	rest := stored
+	if _, value, ok := CutTags(stored); ok {
+		rest = value
+	}
+	_, value := CutEnd(rest)
+	return len(stored) - len(value)
 }
 
 // Head is what stands before a stored value with tags. An empty one stands before a value

@@ -41,8 +41,40 @@ var deadlines = []mutation{{
 	pkg:   "./internal/ssd", test: "TestDemoteOverOlderCopy",
 }, {
 	guard: "a front ends with the deadline that a read is to move",
-	file:  "hot.go",
-	old:   "return max(deadline-c.slideLead, 2)",
+	file:  "typed_space.go",
+	old:   "return max(deadline-t.slideLead, 4|deadline&3)",
 	new:   "return deadline",
 	pkg:   "./internal/tests/bytes", test: "TestExpireAfterAccess",
+}, {
+	guard: "a deadline slides up to the end of a value's life alone",
+	file:  "internal/load/lifetimes.go",
+	old:   "end != 0 && to >= end",
+	new:   "false",
+	pkg:   "./internal/tests/typed", test: "TestSlidingUpToATTL", quick: true,
+}, {
+	guard: "an update keeps the end of a value's life",
+	file:  "typed_tags.go",
+	old:   "n > 0 || len(own) < len(value)",
+	new:   "false",
+	pkg:   "./internal/tests/typed", test: "TestSlidingUpToATTL",
+}, {
+	guard: "a namespace's grace is kept in RAM",
+	file:  "internal/tiered/store.go",
+	old:   "s.ram.RaiseGrace(millis)",
+	pkg:   "./internal/tests/typed", test: "TestLoadingOfANamespace",
+}, {
+	guard: "a namespace's grace is kept on the SSD",
+	file:  "internal/tiered/store.go",
+	old:   "s.ssd.tier.RaiseGrace(millis)",
+	pkg:   "./internal/tests/typed", test: "TestLoadingOfANamespace",
+}, {
+	guard: "records from before a longer grace are past it later",
+	file:  "internal/ram/sweep.go",
+	old:   "seg.latest += by",
+	pkg:   "./internal/tests/typed", test: "TestLoadingOfANamespace",
+}, {
+	guard: "a namespace's hard timeout ends no other's loads",
+	file:  "internal/load/load.go",
+	old:   " || f.call.of.alarm != g.alarm",
+	pkg:   "./internal/tests/typed", test: "TestLimitsOfANamespace",
 }}

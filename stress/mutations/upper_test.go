@@ -169,7 +169,7 @@ var upper = []mutation{{
 }, {
 	guard: "a loader is not waited for beyond the hard timeout",
 	file:  "internal/load/load.go",
-	old:   "\t\tgo g.endEarly(call, g.timeout) // it may wait for the shared tier\n",
+	old:   "\t\tgo g.endEarly(call, call.of.timeout) // it may wait for the shared tier\n",
 	pkg:   "./internal/tests/loads", test: "TestHardTimeout",
 }, {
 	guard: "a load that began later has a timeout, too",
@@ -180,8 +180,8 @@ var upper = []mutation{{
 }, {
 	guard: "at the hard timeout a value that came is an answer, and nothing else",
 	file:  "internal/load/join.go",
-	old:   "if f.returned && why == g.timeout {",
-	new:   "if why == g.timeout {",
+	old:   "if f.returned && why == call.of.timeout {",
+	new:   "if why == call.of.timeout {",
 	pkg:   "./internal/tests/loads", test: "TestHardTimeout",
 }, {
 	guard: "a call that two loaders wait for is let run once",
