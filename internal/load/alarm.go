@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// alarm is the timer of all hard timeouts of a Group, and of those that WithTTL made of it. A timer for each call would be three
+// alarm is the timer of all hard timeouts of a Group. A timer for each call would be three
 // allocations. As every call has the same time, one that begins later ends later: the alarm is
 // set by a call that finds it unset, and then for the earliest of those under way.
 type alarm struct {

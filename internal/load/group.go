@@ -69,7 +69,7 @@ func (g *Group) With(cfg Config) *Group {
 // whether their deadlines slide, stays.
 func (g *Group) WithTTL(ttl time.Duration) *Group {
 	part := *g
-	part.cfg.TTL = ttl
+	part.cfg.TTL, part.alarm = ttl, new(alarm) // which calls the group that it was set by first
 	return &part
 }
 

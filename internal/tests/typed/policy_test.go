@@ -103,6 +103,27 @@ func TestLimitsOfANamespace(t *testing.T) {
 	})
 }
 
+// Hard timeouts outlive the typed cache that had the first load.
+func TestTimeoutsOfAForgottenTyped(t *testing.T) {
+	c := harness.OpenSmall(t, func(o *firn.Options) { o.Loading.HardTimeout = 10 * time.Millisecond })
+	func() {
+		one := harness.NewTyped(t, c, "one", firn.TypedOptions[string, string]{TTL: time.Hour})
+		if _, err := one.GetOrLoad(t.Context(), "k", func(context.Context, string) (string, error) { return "v", nil }); err != nil {
+			t.Log(err) // it may have been late
+		}
+	}()
+	harness.AwaitNamespaces(c, 0)
+	harness.Returns(t, "GetOrLoad", func() {
+		_, err := c.GetOrLoad(t.Context(), nil, []byte("k"), func(ctx context.Context, _ []byte) ([]byte, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		})
+		if !errors.Is(err, firn.ErrLoadTimeout) {
+			t.Errorf("%v, want a timeout", err)
+		}
+	})
+}
+
 // A session lives for 20 minutes after its last use, and for 8 hours at most: hot or not, read
 // one by one or many at once, whatever slides elsewhere in the cache.
 func TestSlidingUpToATTL(t *testing.T) {
