@@ -368,7 +368,7 @@ func (h *twoTiers) disturb() {
 // demoteAll sees that every live record is offered, once.
 func (h *twoTiers) demoteAll() {
 	h.low.keeping, h.offered = true, map[string]int{}
-	h.DemoteAll(0, always, new(Evicted))
+	h.DemoteAll(3, always, new(Evicted))
 	h.low.keeping = false
 	h.Tier.All(func(key, _ []byte) bool {
 		if n := h.offered[string(key)]; n != 1 {

@@ -189,7 +189,7 @@ func (s *lowerStress) run(thousands int) error {
 	if err := s.failed.Load(); err != nil {
 		return *err
 	}
-	s.tier.DemoteAll(0, always, new(Evicted)) // if the writers were too slow for one of disturb's
+	s.tier.DemoteAll(3, always, new(Evicted)) // if the writers were too slow for one of disturb's
 	return errors.Join(s.low.failure(), s.tier.Check(), s.quiet())
 }
 
