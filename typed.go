@@ -46,11 +46,12 @@ type TypedOptions[K comparable, V any] struct {
 	ExpireAfterAccess time.Duration
 
 	// Loading is Options.Loading of this Typed alone, in place of that: all fields count, so
-	// that one left out is off, whatever Options.Loading says. MaxLoads is a limit of its own;
-	// callers of another Typed of the namespace that join a load join it under its options.
-	// Expired entries of all namespaces are kept for as long as the longest StaleIfError or
-	// StaleWhileRevalidate says, until their room is needed, and no call finds one for longer
-	// than its own. Default: Options.Loading.
+	// that one left out is off, whatever Options.Loading says; with HardTimeout at its 30 s and no
+	// other field, all are. MaxLoads is a limit of its own; callers of another Typed of the
+	// namespace that join a load join it under its options. Expired entries of all namespaces
+	// are kept for as long as the longest StaleIfError or StaleWhileRevalidate says, until
+	// their room is needed: no call finds one for longer than its own options say, but
+	// OnEvict hears of it as late. Default: Options.Loading.
 	Loading LoadingOptions
 
 	// HotValues is how many decoded values of keys that are read often are kept above the

@@ -130,7 +130,11 @@ func (o *TypedOptions[K, V]) loads(c *Cache) (*load.Group, error) {
 		err = loading.validate(cfg.TTL)
 	}
 	if bad := (*OptionError)(nil); errors.As(err, &bad) {
-		return nil, fmt.Errorf("firn: TypedOptions.%s %w", bad.Field, bad.Err)
+		of := "TypedOptions"
+		if bad.Field != "ExpireAfterAccess" && o.Loading == (LoadingOptions{}) {
+			of = "with Options"
+		}
+		return nil, fmt.Errorf("firn: NewTyped: %s.%s %w", of, bad.Field, bad.Err)
 	}
 	if slides != 0 && o.TTL != 0 && slides >= o.TTL {
 		return nil, fmt.Errorf("firn: TypedOptions.ExpireAfterAccess is %v: want less than TTL, %v", slides, o.TTL)

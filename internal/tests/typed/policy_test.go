@@ -216,6 +216,11 @@ func TestSlidingLeavesOthersInANamespace(t *testing.T) {
 // What makes no sense is an error that names field, value and what was expected.
 func TestPolicyErrors(t *testing.T) {
 	c := harness.OpenSmall(t)
+	jitters := harness.OpenSmall(t, func(o *firn.Options) { o.TTL, o.Loading.TTLJitter = time.Hour, .1 })
+	if _, err := firn.NewTyped(jitters, "n", firn.TypedOptions[string, string]{ExpireAfterAccess: time.Minute}); err == nil || !strings.Contains(err.Error(), "with Options.Loading.TTLJitter is 0.1, and ExpireAfterAccess 1m0s: want 0") {
+		t.Error(err)
+	}
+	harness.NewTyped(t, jitters, "n", firn.TypedOptions[string, string]{ExpireAfterAccess: time.Minute, Loading: firn.LoadingOptions{HardTimeout: 30 * time.Second}})
 	for _, x := range []struct {
 		opts firn.TypedOptions[string, string]
 		want string
