@@ -2,6 +2,7 @@ package firn_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"time"
@@ -45,6 +46,43 @@ func ExampleOptions_expireAfterAccess() {
 	}
 	fmt.Println(c.Has([]byte("read")), c.Has([]byte("left alone")))
 	// Output: true false
+}
+
+// Sessions and pages share a cache, each with its own policy: a session lives for 20 minutes from its
+// last read, and for 8 hours at most; a page whose source is down is answered for a day.
+func ExampleTypedOptions_policies() {
+	now := time.Unix(0, 0)
+	c := cacheWith(firn.Options{RAMBytes: 1 << 20, Clock: func() time.Time { return now }})
+	defer c.Close()
+	sessions, err := firn.NewTyped(c, "sessions", firn.TypedOptions[string, string]{
+		ExpireAfterAccess: 20 * time.Minute, TTL: 8 * time.Hour,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	pages, err := firn.NewTyped(c, "pages", firn.TypedOptions[string, string]{
+		TTL: time.Minute, Loading: firn.LoadingOptions{StaleIfError: 24 * time.Hour},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	sessions.Set("42", "alice")
+	pages.Set("/", "<html>")
+	for hour := 0.25; hour < 8.5; hour += 0.25 {
+		now = now.Add(15 * time.Minute)
+		if _, ok := sessions.Get("42"); !ok {
+			fmt.Println("no session after", hour, "hours")
+		}
+	}
+	page, err := pages.GetOrLoad(context.Background(), "/", func(context.Context, string) (string, error) {
+		return "", errors.New("the source is down")
+	})
+	fmt.Println(page, err)
+	// Output:
+	// no session after 8.25 hours
+	// <html> <nil>
 }
 
 func ExampleCache_LookupEntry() {
