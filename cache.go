@@ -11,12 +11,14 @@ import (
 	"weak"
 
 	"github.com/firncache/firn/internal/coherence"
+	"github.com/firncache/firn/internal/curve"
 	"github.com/firncache/firn/internal/hot"
 	"github.com/firncache/firn/internal/load"
 	"github.com/firncache/firn/internal/memory"
 	"github.com/firncache/firn/internal/testseam"
 	"github.com/firncache/firn/internal/tiered"
 	"github.com/firncache/firn/internal/typed"
+	"github.com/firncache/firn/stats"
 )
 
 // Cache is a byte cache. All methods are safe for concurrent use. No method
@@ -28,7 +30,7 @@ type Cache struct {
 	typed typedState
 	told  told
 
-	lately lately // for Curve
+	recent curve.Recent // for Curve
 
 	listeners listeners
 	adaptive  *memory.Budget // nil without Options.LeastRAMBytes
@@ -54,7 +56,7 @@ type typedState struct {
 }
 
 // addTo adds the counters to a snapshot.
-func (l *typedState) addTo(s *Stats) {
+func (l *typedState) addTo(s *stats.Cache) {
 	s.RAM.OverheadBytes += l.hot.Used()
 	s.Mismatches, s.DecodeErrors = l.mismatches.Load(), l.decodeErrors.Load()
 	s.FrontHits = l.fronts.Hits()
@@ -80,7 +82,7 @@ func open(opts Options, adjust func(*tiered.Config)) (*Cache, error) {
 	if err := c.store.Open(cfg); err != nil {
 		return nil, openError(err)
 	}
-	c.lately.open(c.store.Now())
+	c.recent.Open(c.store.Now())
 	c.typed.hot.Open(c.store.Lend, c.store.Full, opts.RAMBytes/hotShare)
 	c.typed.tags.Open(&c.store)
 	c.store.Tell(0) // until somebody listens
@@ -192,17 +194,17 @@ func (c *Cache) Clear() error { return c.store.Clear() }
 
 // Stats takes a snapshot, one shard after the other: figures that belong
 // together may differ by events between them.
-func (c *Cache) Stats() Stats {
+func (c *Cache) Stats() stats.Cache {
 	inRAM, onSSD := c.store.Stats()
 	st := statsOf(inRAM)
 	if c.adaptive != nil {
 		st.RAM.MostBytes = c.adaptive.Most()
 	}
-	st.addSSD(onSSD)
-	st.addMirror(c.store.Mirrored())
-	st.addShared(c.store.SharedStats(), c.store.SharedReadDurations(), inRAM.Invalidated)
+	addSSD(&st, onSSD)
+	addMirror(&st, &c.store)
+	addShared(&st, c.store.SharedStats(), c.store.SharedReadDurations(), inRAM.Invalidated)
 	c.typed.addTo(&st)
-	st.addLoads(c.loads.Stats())
+	addLoads(&st, c.loads.Stats())
 	c.told.keep(&st)
 	return st
 }
@@ -213,23 +215,13 @@ func (c *Cache) Stats() Stats {
 //
 // The reads that it is about are those that Stats counts as hits and misses, less those that a
 // hot value answered. With a shared tier, what RAM and SSD have not is a miss.
-func (c *Cache) Curve() Curve {
+func (c *Cache) Curve() stats.Curve {
 	sim, shared, loads := c.store.Simulated(), c.store.SharedStats(), c.loads.Stats()
-	now := moment{
-		at: c.store.Now(), hits: sim.Hits, misses: sim.Misses, ssdHits: sim.SSDHits, sharedHits: shared.Hits,
-		loads: loads.Loads, loading: loads.Durations.Sum(),
+	now := curve.Counts{
+		At: c.store.Now(), Hits: sim.Hits, Misses: sim.Misses, SSDHits: sim.SSDHits, SharedHits: shared.Hits,
+		Loads: loads.Loads, Loading: loads.Durations.Sum(),
 	}
-	r := ratesOf(c.lately.since(now), now)
-	curve := Curve{RAM: SizeCurve{Points: []CurvePoint{}}, Both: SizeCurve{Points: []CurvePoint{}}, Reads: r.reads, LoadTime: r.loadTime}
-	if sim.HasBoth {
-		curve.Both = r.sizes(&sim.Both, sim.RAMBytes+sim.SSDBytes, false)
-		r.both, r.ssdBytes = &curve.Both, sim.SSDBytes
-	}
-	if sim.HasRAM {
-		curve.RAM = r.sizes(&sim.RAM, sim.RAMBytes, c.store.HasSSD())
-	}
-	r.advise(&curve, c.store.HasSSD())
-	return curve
+	return curve.Of(&sim, c.recent.Since(now), now, c.store.HasSSD())
 }
 
 // SetRAMBytes changes the RAM budget while the cache is in use. When it returns,

@@ -1,11 +1,9 @@
 package firn
 
 import (
-	"math"
 	"testing"
-	"time"
 
-	"github.com/firncache/firn/internal/policy/whatif"
+	"github.com/firncache/firn/stats"
 )
 
 // Counters do not fall, though what they are taken from may.
@@ -17,100 +15,14 @@ func TestCountersNeverFall(t *testing.T) {
 	}
 	defer c.Close()
 	c.Get(nil, []byte("absent"))
-	before := Stats{Hits: 7, Misses: 1000, FrontHits: 9, SSD: SSDStats{Rejected: 11}}
+	before := stats.Cache{Hits: 7, Misses: 1000, FrontHits: 9, SSD: stats.SSD{Rejected: 11}}
 	c.told.keep(&before) // as if so many had been counted, and all but one lost since
 	if s := c.Stats(); s.Hits != 7 || s.Misses != 1000 || s.FrontHits != 9 || s.SSD.Rejected != 11 {
 		t.Errorf("after %+v: %+v", before, s)
 	}
-	more := Stats{Hits: 8, Misses: 999, FrontHits: 10, SSD: SSDStats{Rejected: 10}}
+	more := stats.Cache{Hits: 8, Misses: 999, FrontHits: 10, SSD: stats.SSD{Rejected: 10}}
 	c.told.keep(&more)
-	if want := (Stats{Hits: 8, Misses: 1000, FrontHits: 10, SSD: SSDStats{Rejected: 11}}); more != want {
+	if want := (stats.Cache{Hits: 8, Misses: 1000, FrontHits: 10, SSD: stats.SSD{Rejected: 11}}); more != want {
 		t.Errorf("told %+v, want %+v", more, want)
 	}
-}
-
-// simulatedCurve is a simulation's, with these miss ratios; one of 1 is not valid.
-func simulatedCurve(missRatios ...float64) *whatif.Curve {
-	c := &whatif.Curve{Real: missRatios[2], Control: missRatios[2]}
-	for i, m := range missRatios {
-		c.Points[i] = whatif.Point{Factor: whatif.Factors[i], MissRatio: m, Filled: 1, Keys: 1000}
-		if m == 1 {
-			c.Points[i].State = whatif.Filling
-		}
-	}
-	return c
-}
-
-func near(t *testing.T, what string, got, want float64) {
-	t.Helper()
-	if math.Abs(got-want) > 1e-6*math.Abs(want) {
-		t.Errorf("%s: %v, want %v", what, got, want)
-	}
-}
-
-// What memory saves are the loads that it spares in an hour, times what one takes: also, as a
-// cost, below the present size.
-func TestCurveSavings(t *testing.T) {
-	t.Parallel()
-	r := rates{reads: 1000, loadTime: 10 * time.Millisecond}
-	s := r.sizes(simulatedCurve(.5, .4, .3, .2, 1, .1), 1<<30, false)
-	for i, want := range []float64{-200, -100, 0, 100, 0, 200} { // loads a second
-		near(t, "saved", s.Points[i].Saved.Seconds(), want*.010*3600)
-	}
-	near(t, "loads", s.Points[3].Loads, 200)
-	r.reads, r.loadTime = 1e9, time.Hour
-	if s := r.sizes(simulatedCurve(.5, .4, .3, .2, .1, .1), 64<<10, false); s.Points[3].Saved != math.MaxInt64/time.Second*time.Second {
-		t.Errorf("what a Duration cannot tell is %v", s.Points[3].Saved)
-	}
-}
-
-// The present size over an SSD shows what was measured, and others that and the difference: what RAM
-// misses more is read from the SSD, but for what both miss more, as their curve says. What a shared
-// tier lacks now it lacks at any size.
-func TestCurveOverSSD(t *testing.T) {
-	t.Parallel()
-	const gib = 1 << 30
-	r := rates{reads: 1000, unanswered: .2, bySSD: .11} // of late; over the curve's window RAM missed .3
-	s := r.sizes(simulatedCurve(.5, .4, .3, .25, .1, .05), gib, true)
-	for i, want := range []float64{200, 200, 200, 200, 100, 50} {
-		near(t, "loads", s.Points[i].Loads, want)
-	}
-	for i, want := range []float64{310, 210, 110, 60, 10, 10} {
-		near(t, "reads of the SSD", s.Points[i].SSDReads, want)
-	}
-	both := r.sizes(simulatedCurve(.4, .3, .21, .1, 1, .05), 4*gib, false)
-	r.both, r.ssdBytes = &both, 3*gib
-	s = r.sizes(simulatedCurve(.5, .4, .3, .28, .1, .05), gib, true)
-	for i, want := range []float64{290 - 90*math.Log2(3.25/2), 290 - 90*math.Log2(3.5/2), 200, 200 - 110*math.Log2(5./4), 100, 50} {
-		near(t, "loads with the curve of both", s.Points[i].Loads, want)
-	}
-	near(t, "reads of the SSD", s.Points[2].SSDReads, 110)
-	r.unanswered, r.byShared = .05, .15
-	s = r.sizes(simulatedCurve(.5, .4, .3, .28, .1, .04), gib, true)
-	near(t, "loads with a shared tier", s.Points[0].Loads, 50)
-	near(t, "loads with a shared tier", s.Points[5].Loads, 40)
-}
-
-// Rates are those of a window at least, however often they are asked for, and are numbers whatever
-// the clock and the counters do.
-func TestRatesOfLate(t *testing.T) {
-	t.Parallel()
-	var l lately
-	l.open(1000)
-	at := func(seconds int64, hits uint64) rates {
-		m := moment{at: 1000 + 1000*seconds, hits: hits, misses: hits / 4, loads: hits, loading: time.Duration(hits) * time.Second}
-		return ratesOf(l.since(m), m)
-	}
-	near(t, "reads at once", at(0, 0).reads, 0)
-	near(t, "reads since Open", at(10, 800).reads, 100)
-	near(t, "reads since Open", at(30, 800).reads, 1000./30)
-	near(t, "reads since Open", at(50, 800).reads, 1000./50)
-	near(t, "reads of late", at(60, 1600).reads, 1000./30)
-	r := at(120, 1600)
-	near(t, "reads of late", r.reads, 0)
-	near(t, "time of a load, when there were none of late", r.loadTime.Seconds(), 1)
-	near(t, "reads with a clock that was set back", at(2, 2000).reads, 0)
-	near(t, "reads with counters that fell", at(121, 10).reads, 0)
-	at(-5000, 3000)
-	near(t, "reads after a clock that was set back", at(-4990, 3800).reads, 100)
 }

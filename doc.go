@@ -187,9 +187,7 @@ package firn
 //	options_ssd.go       SSDOptions, likewise
 //	errors.go            the errors that a caller may test for
 //	listeners.go         OnEvict: the listeners for entries that leave
-//	stats.go             Stats, and Histogram for durations in it
-//	metrics.go           Metrics: the name, unit and help of each figure
-//	curve.go             Curve: what other sizes would do, and its figures from counts
+//	stats.go             the counts of the tiers as package stats has them
 //	seams.go             what the live page, the command and tests reach beyond Stats
 //
 // One word has one meaning in the whole tree; each package's own words open its doc.go:

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/firncache/firn"
+	"github.com/firncache/firn/stats"
 )
 
 func Example() {
@@ -220,7 +221,7 @@ func ExampleCache_Stats() {
 	c.Get(nil, []byte("other"))
 	st := c.Stats()
 	fmt.Println(st.Entries, st.HitRatio())
-	for _, m := range firn.Metrics()[:3] { // every field, declared as data
+	for _, m := range stats.Metrics()[:3] { // every field, declared as data
 		fmt.Println(m.Name, m.Value(&st))
 	}
 	// Output:
@@ -373,7 +374,7 @@ func ExampleCache_Refresh() {
 }
 
 func ExampleHistogram() {
-	var h firn.Histogram // as Stats has it
+	var h stats.Histogram // as Stats has it
 	for _, d := range []time.Duration{90 * time.Microsecond, 95 * time.Microsecond, 3 * time.Millisecond} {
 		h.Add(d)
 	}
@@ -390,7 +391,7 @@ func ExampleHistogram() {
 }
 
 func ExampleHistogram_Sub() {
-	var h firn.Histogram // as Stats has it
+	var h stats.Histogram // as Stats has it
 	h.Add(3 * time.Millisecond)
 	before := h
 	h.Add(90 * time.Microsecond)

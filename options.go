@@ -430,3 +430,28 @@ type Tracer interface {
 	// cache's own reads.
 	StartSSDRead(ctx context.Context, records int) (end func(err error))
 }
+
+// WhatIf says whether a cache simulates itself at other sizes: see Cache.Curve.
+type WhatIf uint8
+
+// The choices.
+const (
+	WhatIfOn  WhatIf = iota // a hundredth of the RAM budget, at most 1 MiB, and at most 1 % of a processor
+	WhatIfOff               // Curve has no points
+)
+
+func (w WhatIf) String() string {
+	switch w {
+	case WhatIfOn:
+		return "on"
+	case WhatIfOff:
+		return "off"
+	}
+	return fmt.Sprintf("WhatIf(%d)", uint8(w))
+}
+
+// MarshalText is the choice's name.
+func (w WhatIf) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
+
+// UnmarshalText takes "on" or "off".
+func (w *WhatIf) UnmarshalText(text []byte) error { return named(w, WhatIfOff, text) }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/firncache/firn/internal/load"
 	"github.com/firncache/firn/internal/typed"
+	"github.com/firncache/firn/stats"
 )
 
 // spaceName is the name of a typed cache's namespace among those of its Cache, of which
@@ -49,41 +50,27 @@ func (t *Typed[K, V]) Len() (n int) {
 	return n
 }
 
-// TypedStats count the calls of all typed caches of a namespace, since it came into use
-// in this process. Where many goroutines call at once, Hits, Misses, FrontHits, Sets
-// and Deletes may be a little low.
-type TypedStats struct {
-	Hits, Misses uint64 // lookups past the hot values, those before a load or of a Compute included
-	FrontHits    uint64
-	Sets         uint64 // values stored by calls, not by loads
-	Deletes      uint64 // keys deleted by calls, whether or not they were there
-	Loads        uint64 // calls of loaders that have returned; one that loads many counts once
-	LoadErrors   uint64 // of these, with an error other than ErrNotFound
-	Mismatches   uint64 // values of another codec, version or type
-	DecodeErrors uint64
-}
-
 // Stats are the counters of the namespace. They begin anew when all typed caches of it
 // were closed or forgotten.
-func (t *Typed[K, V]) Stats() (s TypedStats) {
-	s.add(t.c, t.space)
+func (t *Typed[K, V]) Stats() (s stats.Namespace) {
+	addNamespace(&s, t.c, t.space)
 	return s
 }
 
 // StatsByNamespace are the counters of the namespaces that are in use, by the names that NewTyped was
 // given. Of namespaces of one name with keys of several types it has the sum.
-func (c *Cache) StatsByNamespace() map[string]TypedStats {
-	all := map[string]TypedStats{}
+func (c *Cache) StatsByNamespace() map[string]stats.Namespace {
+	all := map[string]stats.Namespace{}
 	for _, n := range c.typed.spaces.All() {
 		s := all[n.Label]
-		s.add(c, n)
+		addNamespace(&s, c, n)
 		all[n.Label] = s
 	}
 	return all
 }
 
-// add adds the counters of a namespace.
-func (s *TypedStats) add(c *Cache, n *typed.Namespace) {
+// addNamespace adds the counters of a namespace.
+func addNamespace(s *stats.Namespace, c *Cache, n *typed.Namespace) {
 	hits, misses, sets, deletes := n.Counters.Sum()
 	s.Hits += hits
 	s.Misses += misses

@@ -32,7 +32,7 @@ type Disk struct {
 func NewDisk() *Disk { return &Disk{faulty: vfstest.NewFaulty(vfstest.NewMem())} }
 
 // Fail has operations fail with an error. After a while of that the cache goes on
-// without its SSD, and with an empty one soon after Heal: see firn.SSDStats.Online.
+// without its SSD, and with an empty one soon after Heal: see stats.SSD.Online.
 func (d *Disk) Fail(ops Ops, err error) { d.inject(vfstest.Rule{On: ops.kinds(), Err: err}) }
 
 // Full has writes fail as those of a full file system do.

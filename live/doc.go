@@ -6,7 +6,7 @@
 // of the page are
 //
 //	stats.json     the last frame, for people and scripts
-//	metrics        all of firn.Metrics in Prometheus' text format, by the names of metrics/firnprometheus
+//	metrics        all of stats.Metrics in Prometheus' text format, by the names of metrics/firnprometheus
 //	history.json   the figures of the last 15 minutes
 //	events         a frame each second, as server-sent events
 //	hotkeys.json   the keys that are read most, where Options.HotKeys is set

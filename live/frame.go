@@ -66,7 +66,7 @@ type headline struct {
 // cache is one cache in a frame.
 type cache struct {
 	headline
-	Stats      json.RawMessage      `json:"stats"`           // every firn.Metric by its name; of a distribution, count, sum_ns, p50_ns, p99_ns, p999_ns
+	Stats      json.RawMessage      `json:"stats"`           // every stats.Metric by its name; of a distribution, count, sum_ns, p50_ns, p99_ns, p999_ns
 	Above      json.RawMessage      `json:"above,omitempty"` // counters of what stands above it
 	Policy     policy               `json:"policy"`
 	Marks      marks                `json:"marks,omitempty"`
@@ -75,7 +75,7 @@ type cache struct {
 	// Each cell stands for SegmentsPerCell segments, and has their mean.
 	Segments        []byte          `json:"segments,omitempty"`
 	SegmentsPerCell int             `json:"segments_per_cell,omitempty"`
-	Curve           json.RawMessage `json:"curve,omitempty"` // a firn.Curve, anew every 5 s, absent in between
+	Curve           json.RawMessage `json:"curve,omitempty"` // a stats.Curve, anew every 5 s, absent in between
 }
 
 type policy struct {

@@ -5,14 +5,14 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/firncache/firn"
+	"github.com/firncache/firn/stats"
 )
 
 // allMetrics are those of firn, for all pages.
-var allMetrics = firn.Metrics()
+var allMetrics = stats.Metrics()
 
 // appendStats appends the object of all metrics of a snapshot.
-func appendStats(b []byte, s *firn.Stats) []byte {
+func appendStats(b []byte, s *stats.Cache) []byte {
 	b = append(b, '{')
 	for _, m := range allMetrics {
 		if m.Histogram == nil {
@@ -54,11 +54,11 @@ func appendNumber(b []byte, v float64, bits int) []byte {
 }
 
 // twice says what twice the RAM would bring, in two words; nothing where that is not known.
-func twice(points []firn.CurvePoint) string {
-	var now, more *firn.CurvePoint
+func twice(points []stats.CurvePoint) string {
+	var now, more *stats.CurvePoint
 	for i := range points {
 		switch p := &points[i]; {
-		case p.State != firn.CurveValid:
+		case p.State != stats.CurveValid:
 		case p.Factor == 1:
 			now = p
 		case p.Factor == 2:

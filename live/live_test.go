@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/firncache/firn"
+	"github.com/firncache/firn/stats"
 )
 
 // open makes a small cache, which is closed when the test ends.
@@ -79,7 +80,7 @@ type told struct {
 		Closed     bool
 		Now        map[string]float64
 		Stats      map[string]any
-		Curve      *firn.Curve
+		Curve      *stats.Curve
 		Namespaces map[string]namespace
 	}
 }

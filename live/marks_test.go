@@ -9,6 +9,7 @@ import (
 
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/internal/inside"
+	"github.com/firncache/firn/stats"
 )
 
 // A change of a cache is a mark on its axes of time; changes of one kind that follow each other
@@ -97,9 +98,9 @@ func TestNamespaces(t *testing.T) {
 	if n := len(e.Caches[3].Namespaces); n != 0 {
 		t.Errorf("%d namespaces have misses in a time without: want none", n)
 	}
-	i := interval{from: &snapshot{}, to: &snapshot{spaces: map[string]firn.TypedStats{}}, seconds: 2}
+	i := interval{from: &snapshot{}, to: &snapshot{spaces: map[string]stats.Namespace{}}, seconds: 2}
 	for k := range 40 {
-		i.to.spaces[fmt.Sprint(k)] = firn.TypedStats{Hits: 10, Misses: uint64(k)}
+		i.to.spaces[fmt.Sprint(k)] = stats.Namespace{Hits: 10, Misses: uint64(k)}
 	}
 	all := i.namespaces()
 	if len(all) != mostNamespaces || all["39"] != (namespace{24.5, 19.5}) || all["27"] != (namespace{}) {
@@ -109,11 +110,11 @@ func TestNamespaces(t *testing.T) {
 
 // What twice the RAM would bring takes two words, and is nothing where it is not known.
 func TestTwice(t *testing.T) {
-	points := func(now, more, err float64, state firn.CurveState) []firn.CurvePoint {
-		return []firn.CurvePoint{{Factor: 1, MissRatio: now}, {Factor: 2, MissRatio: more, Error: err, State: state}}
+	points := func(now, more, err float64, state stats.CurveState) []stats.CurvePoint {
+		return []stats.CurvePoint{{Factor: 1, MissRatio: now}, {Factor: 2, MissRatio: more, Error: err, State: state}}
 	}
-	for want, list := range map[string][]firn.CurvePoint{
-		"": points(.5, .1, .01, firn.CurveFilling), "about the same": points(.5, .495, .01, firn.CurveValid), "−4.0 points": points(.5, .46, .01, firn.CurveValid),
+	for want, list := range map[string][]stats.CurvePoint{
+		"": points(.5, .1, .01, stats.CurveFilling), "about the same": points(.5, .495, .01, stats.CurveValid), "−4.0 points": points(.5, .46, .01, stats.CurveValid),
 	} {
 		if got := twice(list); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -4,14 +4,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/firncache/firn"
+	"github.com/firncache/firn/stats"
 )
 
 // prometheus is the metrics of the caches that there still are in Prometheus' text format,
 // version 0.0.4, by the names of module metrics/firnprometheus.
 func (c *collector) prometheus() []byte {
 	var labels []string
-	var stats []firn.Stats
+	var stats []stats.Cache
 	var counters []above
 	for i, s := range c.caches {
 		if cache := s.cache.Value(); cache != nil {
@@ -36,7 +36,7 @@ func appendCounters(b []byte, labels []string, all []above) []byte {
 			continue
 		}
 		a(func(name, help string, value uint64) {
-			name = prometheusName(firn.Metric{Name: name, Counter: true})
+			name = prometheusName(stats.Metric{Name: name, Counter: true})
 			if families[name] == nil {
 				order = append(order, name)
 				families[name] = []byte("# HELP " + name + " " + helpEscaper.Replace(help) + "\n# TYPE " + name + " counter\n")
@@ -56,7 +56,7 @@ var (
 )
 
 // prometheusName is what firnprometheus.Name says.
-func prometheusName(m firn.Metric) string {
+func prometheusName(m stats.Metric) string {
 	name := "firn_" + m.Name
 	if m.Unit == "ns" {
 		name += "_seconds"
@@ -68,7 +68,7 @@ func prometheusName(m firn.Metric) string {
 }
 
 // appendFamily appends a metric of all caches.
-func appendFamily(b []byte, m firn.Metric, labels []string, stats []firn.Stats) []byte {
+func appendFamily(b []byte, m stats.Metric, labels []string, stats []stats.Cache) []byte {
 	name, kind := prometheusName(m), "gauge"
 	switch {
 	case m.Histogram != nil:
@@ -90,7 +90,7 @@ func appendFamily(b []byte, m firn.Metric, labels []string, stats []firn.Stats) 
 	return b
 }
 
-func appendHistogram(b []byte, name, label string, h *firn.Histogram, sum float64) []byte {
+func appendHistogram(b []byte, name, label string, h *stats.Histogram, sum float64) []byte {
 	for bound, count := range h.Buckets() {
 		le := strconv.FormatFloat(bound.Seconds(), 'g', -1, 64)
 		b = appendSample(b, name+"_bucket", label+`,le="`+le+`"`, float64(count))

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/firncache/firn"
+	"github.com/firncache/firn/stats"
 )
 
 // Every metric is there for every cache, after its help text and type.
@@ -30,7 +30,7 @@ func TestPrometheus(t *testing.T) {
 			t.Errorf("%q is no sample", line)
 		}
 	}
-	for _, m := range firn.Metrics() {
+	for _, m := range stats.Metrics() {
 		name, kind := prometheusName(m), map[bool]string{true: "counter", false: "gauge"}[m.Counter]
 		first := name + `{cache="one"} `
 		if m.Histogram != nil {

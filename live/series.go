@@ -11,13 +11,14 @@ import (
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/internal/histogram"
 	"github.com/firncache/firn/internal/inside"
+	"github.com/firncache/firn/stats"
 )
 
 // snapshot is one cache at one moment.
 type snapshot struct {
 	at     time.Time
-	stats  firn.Stats
-	spaces map[string]firn.TypedStats // by namespace
+	stats  stats.Cache
+	spaces map[string]stats.Namespace // by namespace
 	inside inside.Inside
 }
 
@@ -25,7 +26,7 @@ type snapshot struct {
 func (s *snapshot) take(c *firn.Cache, at time.Time) {
 	s.at = at
 	if c == nil {
-		s.stats, s.inside, s.spaces = firn.Stats{}, inside.Inside{Closed: true}, nil
+		s.stats, s.inside, s.spaces = stats.Cache{}, inside.Inside{Closed: true}, nil
 		return
 	}
 	s.stats, s.spaces = c.Stats(), c.StatsByNamespace()
@@ -45,7 +46,7 @@ type interval struct {
 	from, to                           *snapshot
 	seconds                            float64 // see secondsBetween
 	ramReads                           histogram.Histogram
-	ssdReads, sharedReads, loads, ages firn.Histogram
+	ssdReads, sharedReads, loads, ages stats.Histogram
 }
 
 func between(from, to *snapshot) *interval {
@@ -108,24 +109,24 @@ type oneSeries struct {
 // snapshots; quantiles are those of the durations in between, 0 if there were none. The page
 // knows them by their names. The first ones are those of caches that a viewer does not look at, too.
 var series = []oneSeries{
-	{"reads", rate(func(s *firn.Stats) uint64 { return s.Hits + s.FrontHits + s.Misses })},
-	{"misses", rate(func(s *firn.Stats) uint64 { return s.Misses })},
-	{"ram_used_bytes", gauge(func(s *firn.Stats) int64 { return s.RAM.UsedBytes })},
-	{"ram_budget_bytes", gauge(func(s *firn.Stats) int64 { return s.RAM.Bytes })},
+	{"reads", rate(func(s *stats.Cache) uint64 { return s.Hits + s.FrontHits + s.Misses })},
+	{"misses", rate(func(s *stats.Cache) uint64 { return s.Misses })},
+	{"ram_used_bytes", gauge(func(s *stats.Cache) int64 { return s.RAM.UsedBytes })},
+	{"ram_budget_bytes", gauge(func(s *stats.Cache) int64 { return s.RAM.Bytes })},
 
-	{"front_hits", rate(func(s *firn.Stats) uint64 { return s.FrontHits })},
+	{"front_hits", rate(func(s *stats.Cache) uint64 { return s.FrontHits })},
 	{"ram_hits", rate(ramHits)},
-	{"ssd_hits", rate(func(s *firn.Stats) uint64 { return s.SSD.Hits })},
-	{"shared_hits", rate(func(s *firn.Stats) uint64 { return s.Shared.Hits })},
+	{"ssd_hits", rate(func(s *stats.Cache) uint64 { return s.SSD.Hits })},
+	{"shared_hits", rate(func(s *stats.Cache) uint64 { return s.Shared.Hits })},
 
-	{"loads", rate(func(s *firn.Stats) uint64 { return s.Loads.Count })},
-	{"load_errors", rate(func(s *firn.Stats) uint64 { return s.Loads.Errors })},
-	{"stale_served", rate(func(s *firn.Stats) uint64 { return s.Loads.StaleServed })},
-	{"negative_hits", rate(func(s *firn.Stats) uint64 { return s.Loads.NegativeHits })},
-	{"load_timeouts", rate(func(s *firn.Stats) uint64 { return s.Loads.Timeouts })},
-	{"refreshes", rate(func(s *firn.Stats) uint64 { return s.Loads.Refreshes })},
-	{"sets", rate(func(s *firn.Stats) uint64 { return s.Sets })},
-	{"deletes", rate(func(s *firn.Stats) uint64 { return s.Deletes })},
+	{"loads", rate(func(s *stats.Cache) uint64 { return s.Loads.Count })},
+	{"load_errors", rate(func(s *stats.Cache) uint64 { return s.Loads.Errors })},
+	{"stale_served", rate(func(s *stats.Cache) uint64 { return s.Loads.StaleServed })},
+	{"negative_hits", rate(func(s *stats.Cache) uint64 { return s.Loads.NegativeHits })},
+	{"load_timeouts", rate(func(s *stats.Cache) uint64 { return s.Loads.Timeouts })},
+	{"refreshes", rate(func(s *stats.Cache) uint64 { return s.Loads.Refreshes })},
+	{"sets", rate(func(s *stats.Cache) uint64 { return s.Sets })},
+	{"deletes", rate(func(s *stats.Cache) uint64 { return s.Deletes })},
 
 	{"ram_p50_ns", func(i *interval) float64 { return float64(i.ramReads.Quantile(.5)) }},
 	{"ram_p99_ns", func(i *interval) float64 { return float64(i.ramReads.Quantile(.99)) }},
@@ -138,46 +139,46 @@ var series = []oneSeries{
 	{"age_p50_ms", func(i *interval) float64 { return float64(i.ages.Quantile(.5)) / 1e6 }},
 	{"age_p90_ms", func(i *interval) float64 { return float64(i.ages.Quantile(.9)) / 1e6 }},
 
-	{"evicted_capacity", rate(func(s *firn.Stats) uint64 { return s.Evictions })},
-	{"evicted_expired", rate(func(s *firn.Stats) uint64 { return s.Expirations })},
-	{"evicted_replaced", rate(func(s *firn.Stats) uint64 { return s.Replacements })},
-	{"evicted_deleted", rate(func(s *firn.Stats) uint64 { return s.Deletes + s.Cleared })},
-	{"evicted_demoted", rate(func(s *firn.Stats) uint64 { return s.SSD.Demotions })},
-	{"evicted_ssd", rate(func(s *firn.Stats) uint64 { return s.SSD.Evictions })},
-	{"evicted_invalidated", rate(func(s *firn.Stats) uint64 { return s.Shared.CopiesDropped })},
-	{"evicted_tag", rate(func(s *firn.Stats) uint64 { return s.RAM.TagEvictions })},
+	{"evicted_capacity", rate(func(s *stats.Cache) uint64 { return s.Evictions })},
+	{"evicted_expired", rate(func(s *stats.Cache) uint64 { return s.Expirations })},
+	{"evicted_replaced", rate(func(s *stats.Cache) uint64 { return s.Replacements })},
+	{"evicted_deleted", rate(func(s *stats.Cache) uint64 { return s.Deletes + s.Cleared })},
+	{"evicted_demoted", rate(func(s *stats.Cache) uint64 { return s.SSD.Demotions })},
+	{"evicted_ssd", rate(func(s *stats.Cache) uint64 { return s.SSD.Evictions })},
+	{"evicted_invalidated", rate(func(s *stats.Cache) uint64 { return s.Shared.CopiesDropped })},
+	{"evicted_tag", rate(func(s *stats.Cache) uint64 { return s.RAM.TagEvictions })},
 
-	{"ram_record_bytes", gauge(func(s *firn.Stats) int64 { return s.RAM.RecordBytes })},
-	{"ram_index_bytes", gauge(func(s *firn.Stats) int64 { return s.RAM.IndexBytes })},
-	{"ram_overhead_bytes", gauge(func(s *firn.Stats) int64 { return s.RAM.OverheadBytes })},
-	{"entries", gauge(func(s *firn.Stats) int64 { return s.Entries })},
-	{"loads_active", gauge(func(s *firn.Stats) int64 { return s.Loads.Active })},
-	{"ssd_bytes", gauge(func(s *firn.Stats) int64 { return s.SSD.Bytes })},
+	{"ram_record_bytes", gauge(func(s *stats.Cache) int64 { return s.RAM.RecordBytes })},
+	{"ram_index_bytes", gauge(func(s *stats.Cache) int64 { return s.RAM.IndexBytes })},
+	{"ram_overhead_bytes", gauge(func(s *stats.Cache) int64 { return s.RAM.OverheadBytes })},
+	{"entries", gauge(func(s *stats.Cache) int64 { return s.Entries })},
+	{"loads_active", gauge(func(s *stats.Cache) int64 { return s.Loads.Active })},
+	{"ssd_bytes", gauge(func(s *stats.Cache) int64 { return s.SSD.Bytes })},
 	{"ssd_budget_bytes", func(i *interval) float64 { return float64(i.to.inside.SSDBudget) }},
-	{"ssd_entries", gauge(func(s *firn.Stats) int64 { return s.SSD.Entries })},
-	{"ssd_segments", gauge(func(s *firn.Stats) int64 { return s.SSD.Segments })},
-	{"ssd_free_segments", gauge(func(s *firn.Stats) int64 { return s.SSD.FreeSegments })},
+	{"ssd_entries", gauge(func(s *stats.Cache) int64 { return s.SSD.Entries })},
+	{"ssd_segments", gauge(func(s *stats.Cache) int64 { return s.SSD.Segments })},
+	{"ssd_free_segments", gauge(func(s *stats.Cache) int64 { return s.SSD.FreeSegments })},
 	{"ssd_live_share", func(i *interval) float64 { return liveShare(i.to.inside.Segments) }},
 
-	{"ssd_user_bytes", rate(func(s *firn.Stats) uint64 { return s.SSD.WriteBytes })},
-	{"ssd_written_bytes", rate(func(s *firn.Stats) uint64 { return s.SSD.WrittenBytes })},
-	{"ssd_read_bytes", rate(func(s *firn.Stats) uint64 { return s.SSD.ReadBytes })},
-	{"ssd_day_bytes", gauge(func(s *firn.Stats) int64 { return s.SSD.WrittenDayBytes })},
-	{"ssd_day_budget_bytes", gauge(func(s *firn.Stats) int64 { return s.SSD.WriteBudgetBytes })},
-	{"ssd_day_forecast_bytes", gauge(func(s *firn.Stats) int64 { return s.SSD.WriteForecastBytes })},
+	{"ssd_user_bytes", rate(func(s *stats.Cache) uint64 { return s.SSD.WriteBytes })},
+	{"ssd_written_bytes", rate(func(s *stats.Cache) uint64 { return s.SSD.WrittenBytes })},
+	{"ssd_read_bytes", rate(func(s *stats.Cache) uint64 { return s.SSD.ReadBytes })},
+	{"ssd_day_bytes", gauge(func(s *stats.Cache) int64 { return s.SSD.WrittenDayBytes })},
+	{"ssd_day_budget_bytes", gauge(func(s *stats.Cache) int64 { return s.SSD.WriteBudgetBytes })},
+	{"ssd_day_forecast_bytes", gauge(func(s *stats.Cache) int64 { return s.SSD.WriteForecastBytes })},
 }
 
 // headlines is how many of the series are those of every cache.
 const headlines = 4
 
 // ramHits are the hits that no tier below RAM answered.
-func ramHits(s *firn.Stats) uint64 { return s.Hits - min(s.Hits, s.SSD.Hits+s.Shared.Hits) }
+func ramHits(s *stats.Cache) uint64 { return s.Hits - min(s.Hits, s.SSD.Hits+s.Shared.Hits) }
 
 // rate is how much a counter grew in a second.
-func rate(counter func(*firn.Stats) uint64) func(*interval) float64 {
+func rate(counter func(*stats.Cache) uint64) func(*interval) float64 {
 	return func(i *interval) float64 { return perSecond(counter(&i.from.stats), counter(&i.to.stats), i) }
 }
 
-func gauge(value func(*firn.Stats) int64) func(*interval) float64 {
+func gauge(value func(*stats.Cache) int64) func(*interval) float64 {
 	return func(i *interval) float64 { return float64(value(&i.to.stats)) }
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firncache/firn"
 	"github.com/firncache/firn/internal/inside"
+	"github.com/firncache/firn/stats"
 )
 
 // contract are the names that the page knows.
@@ -47,9 +47,9 @@ func TestRates(t *testing.T) {
 	var from, to snapshot
 	from.at = time.Now()
 	to.at = from.at.Add(2 * time.Second)
-	from.stats = firn.Stats{Hits: 100, Misses: 10, FrontHits: 5, Sets: 7, Deletes: 1, Cleared: 1, Evictions: 3}
+	from.stats = stats.Cache{Hits: 100, Misses: 10, FrontHits: 5, Sets: 7, Deletes: 1, Cleared: 1, Evictions: 3}
 	from.stats.SSD.Hits, from.stats.Shared.Hits = 10, 20
-	to.stats = firn.Stats{Hits: 200, Misses: 30, FrontHits: 15, Sets: 8, Deletes: 2, Cleared: 4, Evictions: 2, Entries: 9}
+	to.stats = stats.Cache{Hits: 200, Misses: 30, FrontHits: 15, Sets: 8, Deletes: 2, Cleared: 4, Evictions: 2, Entries: 9}
 	to.stats.SSD.Hits, to.stats.Shared.Hits = 20, 50
 	to.stats.Loads.Count, to.stats.Loads.Refreshes = 8, 6
 	to.stats.RAM.Bytes, to.stats.SSD.WriteBudgetBytes = 1<<40, 5

@@ -8,6 +8,7 @@ import (
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/bench/hitratio"
 	"github.com/firncache/firn/bench/keys"
+	"github.com/firncache/firn/stats"
 )
 
 // opens is how many caches the truth is the mean of: each has a hash of its own.
@@ -102,14 +103,14 @@ func predictCache(t *hitratio.Trace, size float64) (cells []Cell, err error) {
 	if err != nil {
 		return nil, err
 	}
-	var curve firn.SizeCurve
+	var curve stats.SizeCurve
 	var about window
 	r.replay(t, func(_, requests, _ int) {
 		curve = r.cache.Curve().RAM
 		about.advance(requests, curve.Reads)
 	})
 	for _, p := range curve.Points {
-		if p.Factor != 1 && p.State == firn.CurveValid {
+		if p.Factor != 1 && p.State == stats.CurveValid {
 			cells = append(cells, Cell{Size: size, Factor: p.Factor, Predicted: p.MissRatio, Bar: p.Error, Keys: p.Keys, about: about})
 		}
 	}

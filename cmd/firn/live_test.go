@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/firncache/firn"
+	"github.com/firncache/firn/stats"
 )
 
 // replayed is a "firn replay" under way, and the lines of its stderr so far unread.
@@ -53,7 +54,7 @@ type figures struct {
 		Name   string
 		Closed bool
 		Stats  struct{ Hits, Misses float64 }
-		Curve  *firn.Curve
+		Curve  *stats.Curve
 	}
 }
 

@@ -36,7 +36,7 @@ over the others; -zipf makes the entry of rank k be read in proportion to
 With -curve it reads what a cache that runs, or has run, says of other
 sizes: from the file that firn replay -json wrote, from the page of a
 program that has one (its URL, with the slash at the end), or from a
-firn.Curve in JSON; - is stdin. It prints the misses at each size, names the
+stats.Curve in JSON; - is stdin. It prints the misses at each size, names the
 knee, the size beyond which twice the memory removes less than a tenth of the
 misses, and says what the next GiB is worth.
 

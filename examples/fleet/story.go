@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/firncache/firn"
+	"github.com/firncache/firn/stats"
 )
 
 // fleet is the processes, and what is told of them.
@@ -39,7 +39,7 @@ func (p *process) put(ctx context.Context, thing string, cents int) error {
 }
 
 // stats are a process's figures of the shared tier.
-func (p *process) stats(ctx context.Context) (s firn.SharedStats, err error) {
+func (p *process) stats(ctx context.Context) (s stats.Shared, err error) {
 	text, err := ask(ctx, http.MethodGet, p.url+"/stats")
 	if err == nil {
 		err = json.Unmarshal([]byte(text), &s)

@@ -119,7 +119,7 @@ func TestRead(t *testing.T) {
 					}
 					wg.Wait()
 					s := r.Stats()
-					if s.Reads != 2003 || s.Errors != 0 || s.Latency.Count != 2003 || s.Bytes < size+2 {
+					if s.Reads != 2003 || s.Errors != 0 || s.Latency.Count() != 2003 || s.Bytes < size+2 {
 						t.Errorf("%+v", s)
 					}
 				})

@@ -68,61 +68,70 @@ func (r *Recorder) AddN(d time.Duration, n uint64) {
 
 // Snapshot is what was counted so far. Counts do not fall from one to the next.
 func (r *Recorder) Snapshot() (h Histogram) {
-	h.Scale, h.sum = r.Scale, r.sum.Load()
+	h.scale, h.sum = r.Scale, r.sum.Load()
 	for i := range r.counts {
 		h.counts[i] = r.counts[i].Load()
-		h.Count += h.counts[i]
+		h.count += h.counts[i]
 	}
 	return h
 }
 
 // Histogram is a distribution of durations.
 type Histogram struct {
-	Scale  Scale
-	Count  uint64
+	scale  Scale
+	count  uint64
 	sum    int64 // in ticks
 	counts [Buckets]uint64
 }
 
+// Of is the histogram of a scale without a duration.
+func Of(s Scale) Histogram { return Histogram{scale: s} }
+
+// Scale is which durations it distinguishes.
+func (h *Histogram) Scale() Scale { return h.scale }
+
+// Count is how many durations there are.
+func (h *Histogram) Count() uint64 { return h.count }
+
 // Add counts a duration; one below 0 counts as 0.
 func (h *Histogram) Add(d time.Duration) {
 	d = max(d, 0)
-	h.counts[h.Scale.bucketOf(d)]++
-	h.Count++
-	h.sum += int64(d / h.Scale.tick())
+	h.counts[h.scale.bucketOf(d)]++
+	h.count++
+	h.sum += int64(d / h.scale.tick())
 }
 
 // Sum is all durations together, or the largest there is if that is less.
 func (h *Histogram) Sum() time.Duration {
-	if h.sum > int64(math.MaxInt64/h.Scale.tick()) {
+	if h.sum > int64(math.MaxInt64/h.scale.tick()) {
 		return math.MaxInt64
 	}
-	return time.Duration(h.sum) * h.Scale.tick()
+	return time.Duration(h.sum) * h.scale.tick()
 }
 
 // Nanoseconds is all durations together.
-func (h *Histogram) Nanoseconds() float64 { return float64(h.sum) * float64(h.Scale.tick()) }
+func (h *Histogram) Nanoseconds() float64 { return float64(h.sum) * float64(h.scale.tick()) }
 
 // Mean is the mean of them, 0 if there are none.
 func (h *Histogram) Mean() time.Duration {
-	if h.Count == 0 {
+	if h.count == 0 {
 		return 0
 	}
 	if s := h.Sum(); s < math.MaxInt64 {
-		return s / time.Duration(h.Count)
+		return s / time.Duration(h.count)
 	}
-	return time.Duration(h.Nanoseconds() / float64(h.Count))
+	return time.Duration(h.Nanoseconds() / float64(h.count))
 }
 
 // Quantile is a duration that the share p of all, 0 to 1, did not exceed: the bound of the
 // bucket of the true quantile. It is 0 if there are none, and the largest duration there
 // is above the largest bound.
 func (h *Histogram) Quantile(p float64) time.Duration {
-	rank := uint64(math.Ceil(min(max(p, 0), 1) * float64(h.Count)))
+	rank := uint64(math.Ceil(min(max(p, 0), 1) * float64(h.count)))
 	seen := uint64(0)
 	for i, n := range h.counts {
 		if seen += n; seen >= max(rank, 1) {
-			return h.Scale.boundOf(i)
+			return h.scale.boundOf(i)
 		}
 	}
 	return 0
@@ -133,8 +142,8 @@ func (h *Histogram) Quantile(p float64) time.Duration {
 func (h *Histogram) Powers(yield func(bound time.Duration, count uint64) bool) {
 	seen, i := uint64(0), 0
 	for k := range doublings + 1 {
-		bound := h.Scale.unit() << k
-		for ; i < Buckets-1 && h.Scale.boundOf(i) <= bound; i++ {
+		bound := h.scale.unit() << k
+		for ; i < Buckets-1 && h.scale.boundOf(i) <= bound; i++ {
 			seen += h.counts[i]
 		}
 		if !yield(bound, seen) {
@@ -175,9 +184,9 @@ func (h *Histogram) Sub(earlier *Histogram) (d Histogram) {
 	for i, n := range h.counts {
 		if n > earlier.counts[i] {
 			d.counts[i] = n - earlier.counts[i]
-			d.Count += d.counts[i]
+			d.count += d.counts[i]
 		}
 	}
-	d.Scale, d.sum = h.Scale, max(h.sum-earlier.sum, 0)
+	d.scale, d.sum = h.scale, max(h.sum-earlier.sum, 0)
 	return d
 }

@@ -52,8 +52,8 @@ func TestQuantile(t *testing.T) {
 		h.Add(d)
 	}
 	slices.Sort(all)
-	if h != r.Snapshot() || h.Count != 10_000 || h.Sum() != sum {
-		t.Errorf("%d durations, %v together: want 10000, %v, counted in both ways", h.Count, h.Sum(), sum)
+	if h != r.Snapshot() || h.Count() != 10_000 || h.Sum() != sum {
+		t.Errorf("%d durations, %v together: want 10000, %v, counted in both ways", h.Count(), h.Sum(), sum)
 	}
 	for _, p := range []float64{-1, 0, .001, .5, .99, .999, 1, 2} {
 		exact := all[min(max(int(math.Ceil(p*10_000))-1, 0), len(all)-1)]
@@ -79,10 +79,10 @@ func TestSub(t *testing.T) {
 		later.Add(time.Duration(i) * time.Millisecond)
 	}
 	if d := all.Sub(&earlier); d != later {
-		t.Errorf("%d durations, %v together: want %d, %v", d.Count, d.Sum(), later.Count, later.Sum())
+		t.Errorf("%d durations, %v together: want %d, %v", d.Count(), d.Sum(), later.Count(), later.Sum())
 	}
 	if d := earlier.Sub(&all); d != (Histogram{}) {
-		t.Errorf("taken after what it is subtracted from: %d durations, %v", d.Count, d.Sum())
+		t.Errorf("taken after what it is subtracted from: %d durations, %v", d.Count(), d.Sum())
 	}
 }
 
@@ -126,8 +126,8 @@ func TestRecorderTogether(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if h := r.Snapshot(); h.Count != 4000 || h.Sum() != 4*999*500*time.Microsecond {
-		t.Errorf("%d durations, %v together", h.Count, h.Sum())
+	if h := r.Snapshot(); h.Count() != 4000 || h.Sum() != 4*999*500*time.Microsecond {
+		t.Errorf("%d durations, %v together", h.Count(), h.Sum())
 	}
 }
 
@@ -140,8 +140,8 @@ func TestAges(t *testing.T) {
 	r.AddN(-time.Second, 1)
 	r.AddN(100*day, 10)
 	h := r.Snapshot()
-	if q := h.Quantile(.5); h.Count != 1011 || q < day || float64(q) > 1.125*float64(day) {
-		t.Errorf("%d ages, half of them up to %v; want 1011, and a day", h.Count, q)
+	if q := h.Quantile(.5); h.Count() != 1011 || q < day || float64(q) > 1.125*float64(day) {
+		t.Errorf("%d ages, half of them up to %v; want 1011, and a day", h.Count(), q)
 	}
 	if q := h.Quantile(1); q != math.MaxInt64 {
 		t.Errorf("the longest is %v, want no bound", q)
@@ -156,7 +156,7 @@ func TestAges(t *testing.T) {
 	}
 	later := h
 	later.Add(day)
-	if d := later.Sub(&h); d.Scale != Ages || d.Count != 1 || d.Sum() != day {
-		t.Errorf("after a day was added the difference is %d of %v, in scale %d", d.Count, d.Sum(), d.Scale)
+	if d := later.Sub(&h); d.Scale() != Ages || d.Count() != 1 || d.Sum() != day {
+		t.Errorf("after a day was added the difference is %d of %v, in scale %d", d.Count(), d.Sum(), d.Scale())
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/firncache/firn/internal/histogram"
 )
 
-// Stats are the counters of a Group: the figures of firn.Stats.
+// Stats are the counters of a Group: the figures of stats.Loads.
 type Stats struct {
 	Loads, Errors, Timeouts, Panics         uint64
 	Unstored                                uint64

@@ -61,8 +61,8 @@ func TestEvictionAges(t *testing.T) {
 	fill := time.Duration(int64(a.segSize())/100*pause) * time.Millisecond
 	h := a.Stats().EvictionAges
 	slices.Sort(a.ages)
-	if h.Scale != histogram.Ages || h.Count != uint64(len(a.ages)) || h.Count != a.Stats().Evicted || h.Count < 20_000 {
-		t.Fatalf("%d ages in scale %d, %d were evicted, of which the model knows %d", h.Count, h.Scale, a.Stats().Evicted, len(a.ages))
+	if h.Scale() != histogram.Ages || h.Count() != uint64(len(a.ages)) || h.Count() != a.Stats().Evicted || h.Count() < 20_000 {
+		t.Fatalf("%d ages in scale %d, %d were evicted, of which the model knows %d", h.Count(), h.Scale(), a.Stats().Evicted, len(a.ages))
 	}
 	sum := time.Duration(0)
 	for _, age := range a.ages {
@@ -128,8 +128,8 @@ func TestEveryWayOutHasAnAge(t *testing.T) {
 	check := func(what string, n uint64) {
 		t.Helper()
 		st := tier.Stats()
-		if st.EvictionAges.Count != st.Evicted+st.Demoted || st.EvictionAges.Count < n {
-			t.Errorf("%s: %d ages, %d evicted, %d demoted; want at least %d", what, st.EvictionAges.Count, st.Evicted, st.Demoted, n)
+		if st.EvictionAges.Count() != st.Evicted+st.Demoted || st.EvictionAges.Count() < n {
+			t.Errorf("%s: %d ages, %d evicted, %d demoted; want at least %d", what, st.EvictionAges.Count(), st.Evicted, st.Demoted, n)
 		}
 	}
 	value := make([]byte, 10_000)
@@ -148,7 +148,8 @@ func TestEveryWayOutHasAnAge(t *testing.T) {
 		t.Fatalf("%d demoted in parts, %+v", parts.ended, tier.Stats().Counters)
 	}
 	check("drained", 1000)
-	before := tier.Stats().EvictionAges.Count
+	ages := tier.Stats().EvictionAges
+	before := ages.Count()
 	n := uint64(tier.Evict(func(key []byte) bool { return key[0]%2 == 0 }, false))
 	n += uint64(tier.Evict(func(key []byte) bool { return true }, true))
 	check("forced out", before+n)
@@ -172,7 +173,7 @@ func TestAgesOfOneStep(t *testing.T) {
 	}
 	s.countAges()
 	h := a.Stats().EvictionAges
-	if h.Count != 1+3601 || h.Sum() != 2*time.Hour+3601*time.Hour {
-		t.Errorf("%d ages, %v together; want one of 2 h, and 3601 of 1 h", h.Count, h.Sum())
+	if h.Count() != 1+3601 || h.Sum() != 2*time.Hour+3601*time.Hour {
+		t.Errorf("%d ages, %v together; want one of 2 h, and 3601 of 1 h", h.Count(), h.Sum())
 	}
 }

@@ -95,7 +95,7 @@ func (p *probe) seeSome(key []byte) {
 func (t *Tier) ReadTimes() histogram.Histogram {
 	p := t.probe
 	if p == nil {
-		return histogram.Histogram{Scale: histogram.Nanos}
+		return histogram.Of(histogram.Nanos)
 	}
 	if keys := p.take(); !t.Closed() {
 		t.probeAll(keys)

@@ -53,19 +53,19 @@ func TestReadTimes(t *testing.T) {
 			}
 		}
 		readAll()
-		if h := tier.ReadTimes(); h.Count != 0 || h.Scale != histogram.Nanos || len(tier.probe.kept()) != 0 {
-			t.Errorf("before anybody asked %d keys were noted: %v", h.Count, tier.probe.kept())
+		if h := tier.ReadTimes(); h.Count() != 0 || h.Scale() != histogram.Nanos || len(tier.probe.kept()) != 0 {
+			t.Errorf("before anybody asked %d keys were noted: %v", h.Count(), tier.probe.kept())
 		}
 		readAll()
-		if h := tier.ReadTimes(); h.Count != 0 {
-			t.Errorf("%d lookups for one who asks twice at once", h.Count)
+		if h := tier.ReadTimes(); h.Count() != 0 {
+			t.Errorf("%d lookups for one who asks twice at once", h.Count())
 		}
 		time.Sleep(time.Second)
 		before := tier.Stats()
 		read := tier.frequencies(t, keys)
 		h := tier.ReadTimes()
-		if st := tier.Stats(); h.Count != probesAtOnce || st.Hits != before.Hits || st.Misses != before.Misses || !slices.Equal(tier.frequencies(t, keys), read) {
-			t.Errorf("%d lookups, want %d; %d hits before, %d after", h.Count, probesAtOnce, before.Hits, st.Hits)
+		if st := tier.Stats(); h.Count() != probesAtOnce || st.Hits != before.Hits || st.Misses != before.Misses || !slices.Equal(tier.frequencies(t, keys), read) {
+			t.Errorf("%d lookups, want %d; %d hits before, %d after", h.Count(), probesAtOnce, before.Hits, st.Hits)
 		}
 		for range 500 {
 			readAll()
@@ -75,8 +75,8 @@ func TestReadTimes(t *testing.T) {
 		}
 		tier.Close()
 		time.Sleep(time.Second)
-		if got := tier.ReadTimes(); got.Count != h.Count || len(tier.probe.kept()) != 0 {
-			t.Errorf("a closed tier has %d keys, and %d lookups more", len(tier.probe.kept()), got.Count-h.Count)
+		if got := tier.ReadTimes(); got.Count() != h.Count() || len(tier.probe.kept()) != 0 {
+			t.Errorf("a closed tier has %d keys, and %d lookups more", len(tier.probe.kept()), got.Count()-h.Count())
 		}
 	})
 }
@@ -155,21 +155,21 @@ func TestProbeTakesLookupsAlone(t *testing.T) {
 		some = append(some, k)
 	}
 	tier.probeAll(some)
-	if h := tier.probe.times.Snapshot(); h.Count != 3 || h.Sum() != 0 {
-		t.Errorf("%d lookups that take no time took %v", h.Count, h.Sum())
+	if h := tier.probe.times.Snapshot(); h.Count() != 3 || h.Sum() != 0 {
+		t.Errorf("%d lookups that take no time took %v", h.Count(), h.Sum())
 	}
 	tier.Delete(tier.Hash(keys[0]), keys[0])
 	if err := tier.Set(tier.Hash(keys[1]), keys[1], make([]byte, 2*probedBytes), 0); err != nil {
 		t.Fatal(err)
 	}
 	tier.probeAll(some)
-	if h := tier.probe.times.Snapshot(); h.Count != 4 {
-		t.Errorf("%d lookups more, of a key that is gone, of a long value and of another; want one", h.Count-3)
+	if h := tier.probe.times.Snapshot(); h.Count() != 4 {
+		t.Errorf("%d lookups more, of a key that is gone, of a long value and of another; want one", h.Count()-3)
 	}
 	tier.probe.now = nil
 	tier.probeAll(some[2:])
-	if h := tier.probe.times.Snapshot(); h.Count != 5 {
-		t.Errorf("%d lookups by the process's clock", h.Count-4)
+	if h := tier.probe.times.Snapshot(); h.Count() != 5 {
+		t.Errorf("%d lookups by the process's clock", h.Count()-4)
 	}
 }
 
@@ -177,8 +177,8 @@ func TestProbeTakesLookupsAlone(t *testing.T) {
 func TestProbeMemory(t *testing.T) {
 	small := newTier(t, minProbed-1)
 	small.Get(nil, []byte("k"))
-	if h := small.ReadTimes(); h.Count != 0 || small.probe.size() != 0 {
-		t.Errorf("a small tier has a probe: %d times", h.Count)
+	if h := small.ReadTimes(); h.Count() != 0 || small.probe.size() != 0 {
+		t.Errorf("a small tier has a probe: %d times", h.Count())
 	}
 	tier := newTier(t, 1<<20)
 	if got := tier.probe.size(); len(tier.probe.keys) != 16 || got < 16*(maxProbeKey+1) || got > 4<<10 {

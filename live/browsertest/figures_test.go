@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firncache/firn"
+	"github.com/firncache/firn/stats"
 )
 
 // drawn is an expression that is true when the page has drawn the frame of seq or a later one.
@@ -34,18 +34,18 @@ func shown(b *tab, cache int) (values map[string]float64, texts map[string]strin
 }
 
 // fromStats is what a series is, by the snapshots at both ends of its second.
-var fromStats = map[string]func(before, after *firn.Stats) float64{
-	"reads":          func(b, a *firn.Stats) float64 { return reads(a) - reads(b) },
-	"misses":         func(b, a *firn.Stats) float64 { return float64(a.Misses - b.Misses) },
-	"ram_hits":       func(b, a *firn.Stats) float64 { return float64(a.Hits - b.Hits) },
-	"loads":          func(b, a *firn.Stats) float64 { return float64(a.Loads.Count - b.Loads.Count) },
-	"sets":           func(b, a *firn.Stats) float64 { return float64(a.Sets - b.Sets) },
-	"deletes":        func(b, a *firn.Stats) float64 { return float64(a.Deletes - b.Deletes) },
-	"entries":        func(_, a *firn.Stats) float64 { return float64(a.Entries) },
-	"ram_used_bytes": func(_, a *firn.Stats) float64 { return float64(a.RAM.UsedBytes) },
+var fromStats = map[string]func(before, after *stats.Cache) float64{
+	"reads":          func(b, a *stats.Cache) float64 { return reads(a) - reads(b) },
+	"misses":         func(b, a *stats.Cache) float64 { return float64(a.Misses - b.Misses) },
+	"ram_hits":       func(b, a *stats.Cache) float64 { return float64(a.Hits - b.Hits) },
+	"loads":          func(b, a *stats.Cache) float64 { return float64(a.Loads.Count - b.Loads.Count) },
+	"sets":           func(b, a *stats.Cache) float64 { return float64(a.Sets - b.Sets) },
+	"deletes":        func(b, a *stats.Cache) float64 { return float64(a.Deletes - b.Deletes) },
+	"entries":        func(_, a *stats.Cache) float64 { return float64(a.Entries) },
+	"ram_used_bytes": func(_, a *stats.Cache) float64 { return float64(a.RAM.UsedBytes) },
 }
 
-func reads(s *firn.Stats) float64 { return float64(s.Hits + s.FrontHits + s.Misses) }
+func reads(s *stats.Cache) float64 { return float64(s.Hits + s.FrontHits + s.Misses) }
 
 // Figures grow under load, and are those of Stats: in the stream, and as they are drawn.
 func TestFiguresAreThoseOfStats(t *testing.T) {

@@ -8,7 +8,7 @@
 //	caches.Set("sessions", firnexpvar.Var(sessions))
 //
 // Package expvar serves them at /debug/vars, as an object of the names and
-// values of [firn.Metrics]; for a distribution the names end in _count, _sum, _p50, _p99 and
+// values of [stats.Metrics]; for a distribution the names end in _count, _sum, _p50, _p99 and
 // _p999, of which all but the first are in nanoseconds.
 package firnexpvar
 
@@ -16,12 +16,12 @@ import (
 	"expvar"
 	"math"
 
-	"github.com/firncache/firn"
+	"github.com/firncache/firn/stats"
 )
 
 // Source is what has statistics: a *firn.Cache.
 type Source interface {
-	Stats() firn.Stats
+	Stats() stats.Cache
 }
 
 // Var is a variable that reads the statistics whenever it is read itself. It
@@ -29,12 +29,12 @@ type Source interface {
 func Var(src Source) expvar.Var {
 	return expvar.Func(func() any {
 		s := src.Stats()
-		return values(firn.Metrics(), &s)
+		return values(stats.Metrics(), &s)
 	})
 }
 
 // values are the values of metrics, by name. Those that JSON cannot say are left out.
-func values(metrics []firn.Metric, s *firn.Stats) map[string]float64 {
+func values(metrics []stats.Metric, s *stats.Cache) map[string]float64 {
 	values := make(map[string]float64, len(metrics))
 	for _, m := range metrics {
 		if m.Histogram != nil {
@@ -46,7 +46,7 @@ func values(metrics []firn.Metric, s *firn.Stats) map[string]float64 {
 	return values
 }
 
-func addHistogram(values map[string]float64, m firn.Metric, s *firn.Stats) {
+func addHistogram(values map[string]float64, m stats.Metric, s *stats.Cache) {
 	h, name := m.Histogram(s), m.Name
 	values[name+"_count"] = float64(h.Count())
 	values[name+"_sum"] = m.Value(s)

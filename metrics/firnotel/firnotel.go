@@ -3,7 +3,7 @@
 //
 //	registration, err := firnotel.Register(otel.GetMeterProvider(), "sessions", cache)
 //
-// The instruments are those of [firn.Metrics], prefixed with "firn.": observable
+// The instruments are those of [stats.Metrics], prefixed with "firn.": observable
 // counters and gauges. Each observation has the attribute cache with the
 // cache's name. OpenTelemetry has no observable histograms: a distribution is a counter of
 // its sum, and another, whose name ends in .bucket, of the durations up to a bound, which
@@ -15,14 +15,14 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/firncache/firn"
+	"github.com/firncache/firn/stats"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 )
 
 // Source is what has statistics: a *firn.Cache.
 type Source interface {
-	Stats() firn.Stats
+	Stats() stats.Cache
 }
 
 // Scope is the name of the instrumentation scope.
@@ -37,7 +37,7 @@ func Register(provider metric.MeterProvider, cache string, src Source) (metric.R
 	var all []metric.Observable
 	var instruments []metric.Float64Observable
 	buckets := map[string]metric.Float64Observable{}
-	metrics := firn.Metrics()
+	metrics := stats.Metrics()
 	for _, m := range metrics {
 		instrument, err := newInstrument(meter, m)
 		if err != nil {
@@ -72,7 +72,7 @@ func Register(provider metric.MeterProvider, cache string, src Source) (metric.R
 }
 
 // observeBuckets observes how many durations there are up to each bound, and in all.
-func observeBuckets(o metric.Observer, to metric.Float64Observable, h *firn.Histogram, cache string) {
+func observeBuckets(o metric.Observer, to metric.Float64Observable, h *stats.Histogram, cache string) {
 	upTo := func(le string, count uint64) {
 		o.ObserveFloat64(to, float64(count), metric.WithAttributes(attribute.String("cache", cache), attribute.String("le", le)))
 	}
@@ -82,7 +82,7 @@ func observeBuckets(o metric.Observer, to metric.Float64Observable, h *firn.Hist
 	upTo("+Inf", h.Count())
 }
 
-func newInstrument(meter metric.Meter, m firn.Metric) (metric.Float64Observable, error) {
+func newInstrument(meter metric.Meter, m stats.Metric) (metric.Float64Observable, error) {
 	name, help, unit := "firn."+m.Name, metric.WithDescription(m.Help), metric.WithUnit(unitOf(m))
 	if m.Counter {
 		return meter.Float64ObservableCounter(name, help, unit)
@@ -91,7 +91,7 @@ func newInstrument(meter metric.Meter, m firn.Metric) (metric.Float64Observable,
 }
 
 // unitOf is a unit as UCUM writes it, which OpenTelemetry asks for.
-func unitOf(m firn.Metric) string {
+func unitOf(m stats.Metric) string {
 	switch m.Unit {
 	case "bytes":
 		return "By"

@@ -9,6 +9,7 @@ import (
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/metrics/firnotel"
 	"github.com/firncache/firn/metrics/internal/statstest"
+	"github.com/firncache/firn/stats"
 	"go.opentelemetry.io/otel/attribute"
 	sdk "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
@@ -65,7 +66,7 @@ func TestCollect(t *testing.T) {
 	}
 	found := collect(t, reader)
 	distributions := sources["one"].Histograms()
-	if want := len(firn.Metrics()) + len(distributions); len(found) != want || len(distributions) == 0 {
+	if want := len(stats.Metrics()) + len(distributions); len(found) != want || len(distributions) == 0 {
 		t.Errorf("%d instruments, want %d", len(found), want)
 	}
 	for name := range distributions {
@@ -74,7 +75,7 @@ func TestCollect(t *testing.T) {
 		}
 	}
 	units := map[string]string{"1": "1", "bytes": "By", "bool": "1", "ns": "ns"}
-	for _, m := range firn.Metrics() {
+	for _, m := range stats.Metrics() {
 		got := found["firn."+m.Name]
 		values, counter := points(t, got)
 		if counter != m.Counter || got.Description != m.Help || got.Unit != units[m.Unit] || got.Unit == "" {
@@ -89,7 +90,7 @@ func TestCollect(t *testing.T) {
 }
 
 // wantBuckets wants a cache's buckets of a histogram, by their bounds in nanoseconds.
-func wantBuckets(t *testing.T, m metricdata.Metrics, cache string, h *firn.Histogram) {
+func wantBuckets(t *testing.T, m metricdata.Metrics, cache string, h *stats.Histogram) {
 	t.Helper()
 	want := map[string]float64{"+Inf": float64(h.Count())}
 	for bound, count := range h.Buckets() {

@@ -2,7 +2,7 @@
 //
 //	prometheus.MustRegister(firnprometheus.NewCollector("sessions", cache))
 //
-// The metrics are those of [firn.Metrics], prefixed with firn_; counters end in
+// The metrics are those of [stats.Metrics], prefixed with firn_; counters end in
 // _total, and what firn counts in nanoseconds is in _seconds here. Distributions are
 // histograms of 29 buckets, from 1 µs to 268 s, those of ages from 10 ms to 31 days. Each carries the
 // label cache with the cache's name. A *firn.Cache has its curve, too: firn_curve_miss_ratio, firn_curve_error and
@@ -14,13 +14,13 @@ package firnprometheus
 import (
 	"sync"
 
-	"github.com/firncache/firn"
+	"github.com/firncache/firn/stats"
 	"github.com/prometheus/client_golang/prometheus"
 )
 
 // Source is what has statistics: a *firn.Cache.
 type Source interface {
-	Stats() firn.Stats
+	Stats() stats.Cache
 }
 
 // NewCollector makes a collector for one cache. Each scrape takes one snapshot
@@ -28,7 +28,7 @@ type Source interface {
 // The collector holds on to src until it is unregistered.
 func NewCollector(cache string, src Source) prometheus.Collector {
 	c := &collector{src: src, more: newMore(cache, src)}
-	for _, m := range firn.Metrics() {
+	for _, m := range stats.Metrics() {
 		kind := prometheus.GaugeValue
 		if m.Counter {
 			kind = prometheus.CounterValue
@@ -44,7 +44,7 @@ func NewCollector(cache string, src Source) prometheus.Collector {
 }
 
 // Name is the name of a metric in Prometheus: firn_hits_total for hits.
-func Name(m firn.Metric) string {
+func Name(m stats.Metric) string {
 	name := "firn_" + m.Name
 	if m.Unit == "ns" {
 		name += "_seconds"
@@ -56,9 +56,9 @@ func Name(m firn.Metric) string {
 }
 
 // value reads a metric in the unit that its name tells.
-func value(m firn.Metric) func(*firn.Stats) float64 {
+func value(m stats.Metric) func(*stats.Cache) float64 {
 	if m.Unit == "ns" {
-		return func(s *firn.Stats) float64 { return m.Value(s) / 1e9 }
+		return func(s *stats.Cache) float64 { return m.Value(s) / 1e9 }
 	}
 	return m.Value
 }
@@ -73,13 +73,13 @@ type collector struct {
 type metric struct {
 	desc  *prometheus.Desc
 	kind  prometheus.ValueType
-	value func(*firn.Stats) float64
+	value func(*stats.Cache) float64
 
-	histogram func(*firn.Stats) *firn.Histogram // nil: it is a number
+	histogram func(*stats.Cache) *stats.Histogram // nil: it is a number
 }
 
 // of is the metric of a snapshot.
-func (m *metric) of(s *firn.Stats) prometheus.Metric {
+func (m *metric) of(s *stats.Cache) prometheus.Metric {
 	if m.histogram == nil {
 		return prometheus.MustNewConstMetric(m.desc, m.kind, m.value(s))
 	}

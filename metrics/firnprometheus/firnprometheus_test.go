@@ -12,6 +12,7 @@ import (
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/metrics/firnprometheus"
 	"github.com/firncache/firn/metrics/internal/statstest"
+	"github.com/firncache/firn/stats"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -54,12 +55,12 @@ func TestScrape(t *testing.T) {
 	samples, page := scrape(t, registry)
 	const perHistogram = 29 + 3 // buckets; the last of them, sum and count
 	distributions := len(statstest.Distinct(1).Histograms())
-	if want := len(sources) * (len(firn.Metrics()) + distributions*(perHistogram-1)); len(samples) != want || distributions == 0 {
+	if want := len(sources) * (len(stats.Metrics()) + distributions*(perHistogram-1)); len(samples) != want || distributions == 0 {
 		t.Errorf("%d samples, want %d", len(samples), want)
 	}
 	for cache, src := range sources {
 		values := src.Values()
-		for _, m := range firn.Metrics() {
+		for _, m := range stats.Metrics() {
 			name := firnprometheus.Name(m)
 			if m.Histogram != nil {
 				wantBuckets(t, samples, name, cache, src.Histograms()[m.Name])
@@ -75,7 +76,7 @@ func TestScrape(t *testing.T) {
 			}
 		}
 	}
-	for _, m := range firn.Metrics() {
+	for _, m := range stats.Metrics() {
 		kind := "gauge"
 		switch {
 		case m.Histogram != nil:
@@ -95,7 +96,7 @@ func TestScrape(t *testing.T) {
 }
 
 // wantBuckets wants a histogram's count, and the buckets of its bounds in seconds.
-func wantBuckets(t *testing.T, samples map[string]float64, name, cache string, h *firn.Histogram) {
+func wantBuckets(t *testing.T, samples map[string]float64, name, cache string, h *stats.Histogram) {
 	t.Helper()
 	want := map[string]float64{
 		fmt.Sprintf("%s_count{cache=%q}", name, cache):              float64(h.Count()),
@@ -136,12 +137,12 @@ func TestLive(t *testing.T) {
 }
 
 func TestName(t *testing.T) {
-	for want, m := range map[string]firn.Metric{
+	for want, m := range map[string]stats.Metric{
 		"firn_hits_total":         {Name: "hits", Unit: "1", Counter: true},
 		"firn_ram_bytes":          {Name: "ram_bytes", Unit: "bytes"},
 		"firn_read_seconds":       {Name: "read", Unit: "ns"},
 		"firn_read_seconds_total": {Name: "read", Unit: "ns", Counter: true},
-		"firn_wait_seconds":       {Name: "wait", Unit: "ns", Counter: true, Histogram: func(*firn.Stats) *firn.Histogram { return nil }},
+		"firn_wait_seconds":       {Name: "wait", Unit: "ns", Counter: true, Histogram: func(*stats.Cache) *stats.Histogram { return nil }},
 	} {
 		if got := firnprometheus.Name(m); got != want {
 			t.Errorf("%s, want %s", got, want)

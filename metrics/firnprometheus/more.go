@@ -6,43 +6,43 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/firncache/firn"
+	"github.com/firncache/firn/stats"
 	"github.com/prometheus/client_golang/prometheus"
 )
 
 // curved is a Source that estimates what other sizes would do, as a *firn.Cache is.
-type curved interface{ Curve() firn.Curve }
+type curved interface{ Curve() stats.Curve }
 
 // spaced is a Source with typed caches, as a *firn.Cache is.
 type spaced interface {
-	StatsByNamespace() map[string]firn.TypedStats
+	StatsByNamespace() map[string]stats.Namespace
 }
 
 // The metrics of the curve, by memory (ram, or both for RAM and SSD) and factor of the present size: those of
 // its valid points.
 var curveMetrics = []struct {
 	name, help string
-	of         func(*firn.CurvePoint) float64
+	of         func(*stats.CurvePoint) float64
 }{
-	{"firn_curve_miss_ratio", "Share of reads that would miss with another amount of memory.", func(p *firn.CurvePoint) float64 { return p.MissRatio }},
-	{"firn_curve_error", "The true miss ratio is within this of firn_curve_miss_ratio in 19 of 20 cases.", func(p *firn.CurvePoint) float64 { return p.Error }},
-	{"firn_curve_bytes", "The amount of memory.", func(p *firn.CurvePoint) float64 { return float64(p.Bytes) }},
+	{"firn_curve_miss_ratio", "Share of reads that would miss with another amount of memory.", func(p *stats.CurvePoint) float64 { return p.MissRatio }},
+	{"firn_curve_error", "The true miss ratio is within this of firn_curve_miss_ratio in 19 of 20 cases.", func(p *stats.CurvePoint) float64 { return p.Error }},
+	{"firn_curve_bytes", "The amount of memory.", func(p *stats.CurvePoint) float64 { return float64(p.Bytes) }},
 }
 
 // The metrics of namespaces: of those with the most reads, the rest together as other.
 var namespaceMetrics = []struct {
 	name, help string
-	of         func(*firn.TypedStats) uint64
+	of         func(*stats.Namespace) uint64
 }{
-	{"firn_namespace_hits_total", "Typed reads past the front that found a value.", func(s *firn.TypedStats) uint64 { return s.Hits }},
-	{"firn_namespace_misses_total", "Typed reads that found none.", func(s *firn.TypedStats) uint64 { return s.Misses }},
-	{"firn_namespace_front_hits_total", "Typed reads that a front answered.", func(s *firn.TypedStats) uint64 { return s.FrontHits }},
-	{"firn_namespace_sets_total", "Values stored by calls.", func(s *firn.TypedStats) uint64 { return s.Sets }},
-	{"firn_namespace_deletes_total", "Keys deleted by calls.", func(s *firn.TypedStats) uint64 { return s.Deletes }},
-	{"firn_namespace_loads_total", "Calls of loaders.", func(s *firn.TypedStats) uint64 { return s.Loads }},
-	{"firn_namespace_load_errors_total", "Calls of loaders that failed.", func(s *firn.TypedStats) uint64 { return s.LoadErrors }},
-	{"firn_namespace_mismatches_total", "Values of another codec, version or type.", func(s *firn.TypedStats) uint64 { return s.Mismatches }},
-	{"firn_namespace_decode_errors_total", "Values that their codec did not accept.", func(s *firn.TypedStats) uint64 { return s.DecodeErrors }},
+	{"firn_namespace_hits_total", "Typed reads past the front that found a value.", func(s *stats.Namespace) uint64 { return s.Hits }},
+	{"firn_namespace_misses_total", "Typed reads that found none.", func(s *stats.Namespace) uint64 { return s.Misses }},
+	{"firn_namespace_front_hits_total", "Typed reads that a front answered.", func(s *stats.Namespace) uint64 { return s.FrontHits }},
+	{"firn_namespace_sets_total", "Values stored by calls.", func(s *stats.Namespace) uint64 { return s.Sets }},
+	{"firn_namespace_deletes_total", "Keys deleted by calls.", func(s *stats.Namespace) uint64 { return s.Deletes }},
+	{"firn_namespace_loads_total", "Calls of loaders.", func(s *stats.Namespace) uint64 { return s.Loads }},
+	{"firn_namespace_load_errors_total", "Calls of loaders that failed.", func(s *stats.Namespace) uint64 { return s.LoadErrors }},
+	{"firn_namespace_mismatches_total", "Values of another codec, version or type.", func(s *stats.Namespace) uint64 { return s.Mismatches }},
+	{"firn_namespace_decode_errors_total", "Values that their codec did not accept.", func(s *stats.Namespace) uint64 { return s.DecodeErrors }},
 }
 
 const (
@@ -54,7 +54,7 @@ const (
 type namespaces struct{ named map[string]bool }
 
 // byLabel are the counters by label.
-func (n *namespaces) byLabel(all map[string]firn.TypedStats) map[string]firn.TypedStats {
+func (n *namespaces) byLabel(all map[string]stats.Namespace) map[string]stats.Namespace {
 	reads := func(name string) uint64 { s := all[name]; return s.Hits + s.FrontHits + s.Misses }
 	byReads := func(a, b string) int { return cmp.Or(cmp.Compare(reads(b), reads(a)), cmp.Compare(a, b)) }
 	for _, name := range slices.SortedFunc(maps.Keys(all), byReads) {
@@ -62,7 +62,7 @@ func (n *namespaces) byLabel(all map[string]firn.TypedStats) map[string]firn.Typ
 			n.named[name] = true
 		}
 	}
-	labelled := map[string]firn.TypedStats{}
+	labelled := map[string]stats.Namespace{}
 	for name, s := range all {
 		if !n.named[name] {
 			name = other
@@ -72,7 +72,7 @@ func (n *namespaces) byLabel(all map[string]firn.TypedStats) map[string]firn.Typ
 	return labelled
 }
 
-func sum(a, b firn.TypedStats) firn.TypedStats {
+func sum(a, b stats.Namespace) stats.Namespace {
 	a.Hits += b.Hits
 	a.Misses += b.Misses
 	a.FrontHits += b.FrontHits
@@ -126,9 +126,9 @@ func (m *more) collect(metrics chan<- prometheus.Metric) {
 	}
 }
 
-func (m *more) collectCurve(memory string, points []firn.CurvePoint, metrics chan<- prometheus.Metric) {
+func (m *more) collectCurve(memory string, points []stats.CurvePoint, metrics chan<- prometheus.Metric) {
 	for k := range points {
-		if p := &points[k]; p.State == firn.CurveValid {
+		if p := &points[k]; p.State == stats.CurveValid {
 			factor := strconv.FormatFloat(p.Factor, 'g', -1, 64)
 			for i, of := range curveMetrics {
 				metrics <- prometheus.MustNewConstMetric(m.curve[i], prometheus.GaugeValue, of.of(p), memory, factor)

@@ -4,31 +4,31 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/firncache/firn"
 	"github.com/firncache/firn/metrics/firnprometheus"
+	"github.com/firncache/firn/stats"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 )
 
 // many is a source with a curve and many namespaces.
-type many struct{ spaces map[string]firn.TypedStats }
+type many struct{ spaces map[string]stats.Namespace }
 
-func (many) Stats() firn.Stats { return firn.Stats{} }
+func (many) Stats() stats.Cache { return stats.Cache{} }
 
-func (many) Curve() firn.Curve {
-	return firn.Curve{RAM: firn.SizeCurve{Points: []firn.CurvePoint{
-		{Factor: .5, Bytes: 50, State: firn.CurveValid, MissRatio: .25, Error: .01}, {Factor: 2, State: firn.CurveFilling},
+func (many) Curve() stats.Curve {
+	return stats.Curve{RAM: stats.SizeCurve{Points: []stats.CurvePoint{
+		{Factor: .5, Bytes: 50, State: stats.CurveValid, MissRatio: .25, Error: .01}, {Factor: 2, State: stats.CurveFilling},
 	}}}
 }
 
-func (m many) StatsByNamespace() map[string]firn.TypedStats { return m.spaces }
+func (m many) StatsByNamespace() map[string]stats.Namespace { return m.spaces }
 
 // The curve has its valid points. A hundred namespaces have a label of their own, which stays theirs; the
 // rest is other.
 func TestCurveAndNamespaces(t *testing.T) {
-	src := many{map[string]firn.TypedStats{}}
+	src := many{map[string]stats.Namespace{}}
 	for i := range 150 {
-		src.spaces[fmt.Sprintf("n%03d", i)] = firn.TypedStats{Hits: uint64(1000 - i), Misses: 1}
+		src.spaces[fmt.Sprintf("n%03d", i)] = stats.Namespace{Hits: uint64(1000 - i), Misses: 1}
 	}
 	registry := prometheus.NewPedanticRegistry()
 	if err := registry.Register(firnprometheus.NewCollector("c", src)); err != nil {
@@ -55,7 +55,7 @@ func TestCurveAndNamespaces(t *testing.T) {
 				t.Errorf("%s is %v, want %v", name, samples[name], v)
 			}
 		}
-		src.spaces["n149"] = firn.TypedStats{Hits: 1e6, Misses: 1} // the most, and too late for a label
+		src.spaces["n149"] = stats.Namespace{Hits: 1e6, Misses: 1} // the most, and too late for a label
 	}
 	if problems, err := testutil.GatherAndLint(registry); err != nil || len(problems) > 0 {
 		t.Errorf("names and help texts: %v %v", problems, err)

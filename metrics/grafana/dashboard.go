@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/firncache/firn"
 	"github.com/firncache/firn/metrics/firnprometheus"
+	"github.com/firncache/firn/stats"
 	"github.com/grafana/grafana-foundation-sdk/go/cog"
 	"github.com/grafana/grafana-foundation-sdk/go/common"
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
@@ -21,7 +21,7 @@ import (
 var ofEach = map[string]bool{"ssd_read_engine": true, "ssd_admitted_percent": true}
 
 // build makes the dashboard: the rows, and one for the metrics that are in none.
-func build(rows []row, metrics []firn.Metric) (dashboard.Dashboard, error) {
+func build(rows []row, metrics []stats.Metric) (dashboard.Dashboard, error) {
 	d := dashboard.NewDashboardBuilder("firn").
 		Uid("firn").
 		Description("Caches of github.com/firncache/firn, as package firnprometheus exports them.").
@@ -33,7 +33,7 @@ func build(rows []row, metrics []firn.Metric) (dashboard.Dashboard, error) {
 		WithVariable(variable("job", "Job", metrics[0], "")).
 		WithVariable(variable("instance", "Instance", metrics[0], `{job=~"$job"}`)).
 		WithVariable(variable("cache", "Cache", metrics[0], `{job=~"$job",instance=~"$instance"}`))
-	byName := map[string]firn.Metric{}
+	byName := map[string]stats.Metric{}
 	for _, m := range metrics {
 		byName[m.Name] = m
 	}
@@ -64,7 +64,7 @@ func build(rows []row, metrics []firn.Metric) (dashboard.Dashboard, error) {
 }
 
 // variable lists the values of a label of a metric, as other variables select it.
-func variable(label, title string, m firn.Metric, of string) *dashboard.QueryVariableBuilder {
+func variable(label, title string, m stats.Metric, of string) *dashboard.QueryVariableBuilder {
 	query := fmt.Sprintf("label_values(%s%s, %s)", firnprometheus.Name(m), of, label)
 	return dashboard.NewQueryVariableBuilder(label).
 		Label(title).
@@ -83,7 +83,7 @@ func datasource() common.DataSourceRef {
 
 // rest makes panels for the metrics that no row names: one for each unit, of
 // counters and of gauges.
-func rest(rows []row, metrics []firn.Metric) []panel {
+func rest(rows []row, metrics []stats.Metric) []panel {
 	shown := map[string]bool{}
 	for _, r := range rows {
 		for _, p := range r.panels {
@@ -121,11 +121,11 @@ func rest(rows []row, metrics []firn.Metric) []panel {
 	return panels
 }
 
-// unitNames are the units of firn.Metrics for a headline.
+// unitNames are the units of stats.Metrics for a headline.
 var unitNames = map[string]string{"1": "numbers", "bytes": "bytes", "bool": "0 or 1", "ns": "time"}
 
 // draw is the panel as Grafana draws it: a query of its own, a heatmap, or a graph of metrics.
-func (p panel) draw(byName map[string]firn.Metric) (cog.Builder[dashboard.Panel], error) {
+func (p panel) draw(byName map[string]stats.Metric) (cog.Builder[dashboard.Panel], error) {
 	switch {
 	case p.query != "":
 		query := prometheus.NewDataqueryBuilder().RefId("A").Expr(p.query).LegendFormat(p.legend)
@@ -143,7 +143,7 @@ func (p panel) draw(byName map[string]firn.Metric) (cog.Builder[dashboard.Panel]
 }
 
 // graph is a panel of metrics.
-func (p panel) graph(byName map[string]firn.Metric) (*timeseries.PanelBuilder, error) {
+func (p panel) graph(byName map[string]stats.Metric) (*timeseries.PanelBuilder, error) {
 	var about, summands []string
 	graph := timeseries.NewPanelBuilder().
 		Title(p.title).
@@ -180,7 +180,7 @@ func (p panel) graph(byName map[string]firn.Metric) (*timeseries.PanelBuilder, e
 
 // expression is a metric's query, by cache: a counter's rate, or a gauge, summed
 // over the processes where that makes sense; of switches and of durations the worst.
-func expression(m firn.Metric) string {
+func expression(m stats.Metric) string {
 	name := firnprometheus.Name(m) + chosen
 	switch {
 	case m.Counter:
@@ -194,12 +194,12 @@ func expression(m firn.Metric) string {
 }
 
 // quantileOf is the query of a distribution's quantile, by cache, over all processes.
-func quantileOf(m firn.Metric, quantile string) string {
+func quantileOf(m stats.Metric, quantile string) string {
 	return "histogram_quantile(" + quantile + ", sum by (cache, le) (rate(" + firnprometheus.Name(m) + "_bucket" + chosen + "[$__rate_interval])))"
 }
 
 // unit is a metric's unit as Grafana calls it.
-func unit(m firn.Metric) string {
+func unit(m stats.Metric) string {
 	switch {
 	case m.Unit == "bytes" && m.Counter:
 		return units.BytesPerSecondIEC

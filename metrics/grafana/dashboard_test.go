@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firncache/firn"
 	"github.com/firncache/firn/metrics/firnprometheus"
+	"github.com/firncache/firn/stats"
 	"github.com/grafana/grafana-foundation-sdk/go/cog/plugins"
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 	"github.com/prometheus/client_golang/prometheus"
@@ -29,7 +29,7 @@ func TestFileIsCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Error("dashboard.json is older than firn.Metrics or the generator: run go generate in metrics/grafana")
+		t.Error("dashboard.json is older than stats.Metrics or the generator: run go generate in metrics/grafana")
 	}
 }
 
@@ -121,8 +121,8 @@ func panels(t *testing.T) []dashboard.Panel {
 // chosen caches, and takes the rate of counters and of nothing else. Every
 // metric is asked for.
 func TestQueries(t *testing.T) {
-	metrics := map[string]firn.Metric{}
-	for _, m := range firn.Metrics() {
+	metrics := map[string]stats.Metric{}
+	for _, m := range stats.Metrics() {
 		name := firnprometheus.Name(m)
 		if m.Histogram != nil {
 			name += "_bucket"
@@ -154,18 +154,18 @@ func TestQueries(t *testing.T) {
 	}
 }
 
-// others are the metrics of a collector that are not of firn.Metrics.
-func others(t *testing.T) map[string]firn.Metric {
+// others are the metrics of a collector that are not of stats.Metrics.
+func others(t *testing.T) map[string]stats.Metric {
 	t.Helper()
 	descs := make(chan *prometheus.Desc, 1000)
 	firnprometheus.NewCollector("c", statsOf{}).Describe(descs)
 	close(descs)
-	found := map[string]firn.Metric{}
+	found := map[string]stats.Metric{}
 	for d := range descs {
 		_, name, _ := strings.Cut(d.String(), `fqName: "`)
 		name, _, _ = strings.Cut(name, `"`)
 		if strings.HasPrefix(name, "firn_curve_") || strings.HasPrefix(name, "firn_namespace_") {
-			found[name] = firn.Metric{Counter: strings.HasSuffix(name, "_total")}
+			found[name] = stats.Metric{Counter: strings.HasSuffix(name, "_total")}
 		}
 	}
 	if len(found) < 5 {
@@ -176,7 +176,7 @@ func others(t *testing.T) map[string]firn.Metric {
 
 type statsOf struct{}
 
-func (statsOf) Stats() firn.Stats { return firn.Stats{} }
+func (statsOf) Stats() stats.Cache { return stats.Cache{} }
 
 // The alerts are PromQL over metrics that exist.
 func TestAlerts(t *testing.T) {
@@ -185,7 +185,7 @@ func TestAlerts(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := others(t)
-	for _, m := range firn.Metrics() {
+	for _, m := range stats.Metrics() {
 		known[firnprometheus.Name(m)] = m
 	}
 	n := 0
@@ -230,7 +230,7 @@ func TestRows(t *testing.T) {
 
 // The check of queries finds each kind of mistake.
 func TestQueryCheck(t *testing.T) {
-	metrics := map[string]firn.Metric{"firn_hits_total": {Counter: true}, "firn_entries": {}}
+	metrics := map[string]stats.Metric{"firn_hits_total": {Counter: true}, "firn_entries": {}}
 	for query, good := range map[string]bool{
 		`sum by (cache) (rate(firn_hits_total{job=~"$job",instance=~"$instance",cache=~"$cache"}[$__rate_interval]))`: true,
 		`sum by (cache) (firn_entries{job=~"$job",instance=~"$instance",cache=~"$cache"})`:                            true,
@@ -251,7 +251,7 @@ func TestQueryCheck(t *testing.T) {
 }
 
 // check parses a query and returns the metrics in it.
-func check(query string, metrics map[string]firn.Metric) (names []string, err error) {
+func check(query string, metrics map[string]stats.Metric) (names []string, err error) {
 	plain := strings.NewReplacer("$__rate_interval", "5m", "$cache", ".+", "$job", ".+", "$instance", ".+").Replace(query)
 	root, err := parser.NewParser(parser.Options{}).ParseExpr(plain)
 	if err != nil {
@@ -310,7 +310,7 @@ func TestVariables(t *testing.T) {
 	for _, v := range load(t).Templating.List {
 		names = append(names, v.Name)
 		if v.Name == "cache" && (v.Query == nil || v.Query.String == nil ||
-			*v.Query.String != "label_values("+firnprometheus.Name(firn.Metrics()[0])+`{job=~"$job",instance=~"$instance"}, cache)`) {
+			*v.Query.String != "label_values("+firnprometheus.Name(stats.Metrics()[0])+`{job=~"$job",instance=~"$instance"}, cache)`) {
 			t.Errorf("the query of $cache: %+v", v.Query)
 		}
 	}
@@ -322,7 +322,7 @@ func TestVariables(t *testing.T) {
 // A panel of metrics that do not go together, or do not exist, is an error; a
 // metric that no panel names is shown at the end.
 func TestBuild(t *testing.T) {
-	metrics := []firn.Metric{{Name: "a", Unit: "1"}, {Name: "b", Unit: "bytes"}, {Name: "c", Unit: "1", Counter: true}}
+	metrics := []stats.Metric{{Name: "a", Unit: "1"}, {Name: "b", Unit: "bytes"}, {Name: "c", Unit: "1", Counter: true}}
 	for _, bad := range [][]string{{"a", "b"}, {"a", "c"}, {"d"}} {
 		if _, err := build([]row{{"r", []panel{{title: "p", metrics: bad}}}}, metrics); err == nil {
 			t.Errorf("panel of %v: no error", bad)

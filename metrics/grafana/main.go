@@ -1,5 +1,5 @@
 // Command grafana writes an example dashboard for Grafana, made from
-// firn.Metrics as package firnprometheus names them:
+// stats.Metrics as package firnprometheus names them:
 //
 //	go run . >dashboard.json
 //
@@ -14,7 +14,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/firncache/firn"
+	"github.com/firncache/firn/stats"
 )
 
 func main() {
@@ -28,7 +28,7 @@ func main() {
 
 // render is the dashboard as JSON.
 func render() ([]byte, error) {
-	d, err := build(rows, firn.Metrics())
+	d, err := build(rows, stats.Metrics())
 	if err != nil {
 		return nil, err
 	}

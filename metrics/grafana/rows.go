@@ -15,7 +15,7 @@ type row struct {
 // all gauges; or one expression of its own.
 type panel struct {
 	title   string
-	metrics []string // as firn.Metrics names them
+	metrics []string // as stats.Metrics names them
 	heat    string   // a distribution as a heatmap, in place of metrics
 	query   string   // a query of its own, of shares, in place of metrics
 	legend  string   // of its lines

@@ -17,6 +17,7 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"github.com/firncache/firn"
+	"github.com/firncache/firn/stats"
 )
 
 // loadHistory is a random concurrent history of loads and writes.
@@ -192,7 +193,7 @@ func TestLoadsLinearizable(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var all firn.Stats
+			var all stats.Cache
 			for seed := range uint64(5 * rounds) {
 				opts.RAMBytes = 1 << 20
 				c, err := firn.Open(opts)

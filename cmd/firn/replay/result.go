@@ -3,7 +3,7 @@ package replay
 import (
 	"time"
 
-	"github.com/firncache/firn"
+	"github.com/firncache/firn/stats"
 )
 
 // Result is the outcome of one run. Pointers are nil, and null in JSON, where a
@@ -39,8 +39,8 @@ type Result struct {
 	ShareDone       float64 `json:"share_done"`      // of the workload; below 1 where the time limit or an interrupt ended the run
 	Interrupted     bool    `json:"interrupted"`     // the run was ended before the workload was
 
-	SSD   *SSD        `json:"ssd,omitempty"`   // of a run with an SSD tier
-	Curve *firn.Curve `json:"curve,omitempty"` // what the cache would do at other sizes, as of the last request
+	SSD   *SSD         `json:"ssd,omitempty"`   // of a run with an SSD tier
+	Curve *stats.Curve `json:"curve,omitempty"` // what the cache would do at other sizes, as of the last request
 
 	Against []Result `json:"against,omitempty"` // rivals on the same workload
 }

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/firncache/firn"
+	"github.com/firncache/firn/stats"
 )
 
 // Store is a cache under test. Get and Set are called from several goroutines
@@ -28,11 +28,11 @@ type Store interface {
 // StoreStats are the counters of a store; counts are Unknown
 // where it has none.
 type StoreStats struct {
-	Evictions int64       // entries removed to make room
-	Expired   int64       // entries removed because their TTL had passed
-	Bytes     int64       // memory the store occupies by its own account
-	SSD       *SSD        // nil: no SSD tier
-	Curve     *firn.Curve // what the store would do at other sizes; nil: it does not tell
+	Evictions int64        // entries removed to make room
+	Expired   int64        // entries removed because their TTL had passed
+	Bytes     int64        // memory the store occupies by its own account
+	SSD       *SSD         // nil: no SSD tier
+	Curve     *stats.Curve // what the store would do at other sizes; nil: it does not tell
 }
 
 // Unknown stands for a figure that a store or a system does not give.

@@ -13,6 +13,7 @@ import (
 	"github.com/firncache/firn/internal/tests/harness"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 	"github.com/firncache/firn/internal/workload"
+	"github.com/firncache/firn/stats"
 )
 
 // zipfClient reads keys by Zipf's law, and stores those that are missing.
@@ -56,18 +57,18 @@ func (z *zipfClient) read(reads int) (missRatio float64) {
 }
 
 // at is the point of a factor, which has to be valid.
-func at(t *testing.T, s firn.SizeCurve, factor float64) firn.CurvePoint {
+func at(t *testing.T, s stats.SizeCurve, factor float64) stats.CurvePoint {
 	t.Helper()
 	for _, p := range s.Points {
 		if p.Factor == factor {
-			if p.State != firn.CurveValid {
+			if p.State != stats.CurveValid {
 				t.Errorf("%v of the size is %v", factor, p.State)
 			}
 			return p
 		}
 	}
 	t.Fatalf("there is no point of %v", factor)
-	return firn.CurvePoint{}
+	return stats.CurvePoint{}
 }
 
 // The curve of a cache says what one of another size does, and how much is loaded then.
@@ -76,7 +77,7 @@ func TestCurveIsThatOfOtherSizes(t *testing.T) {
 	harness.SkipUnderRace(t) // which TestCurveBesideAll is for
 	const bytes, keys, reads = 16 << 20, 50_000, 150_000
 	misses := map[float64]float64{} // by factor
-	var curve firn.Curve
+	var curve stats.Curve
 	for _, factor := range []float64{.5, 1, 2} {
 		clock := &cachetest.Clock{}
 		c := harness.Open(t, firn.Options{RAMBytes: int64(factor * bytes), Clock: clock.Now})
@@ -125,7 +126,7 @@ func checkEmptied(t *testing.T, c *firn.Cache) {
 	curve := c.Curve()
 	checkCurve(t, curve)
 	for _, p := range curve.RAM.Points {
-		if p.State == firn.CurveValid || p.Bytes != int64(p.Factor*(12<<20)) {
+		if p.State == stats.CurveValid || p.Bytes != int64(p.Factor*(12<<20)) {
 			t.Errorf("after Clear and SetRAMBytes %v is %v, of %d bytes", p.Factor, p.State, p.Bytes)
 		}
 	}

@@ -12,12 +12,13 @@ import (
 
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/internal/tests/harness"
+	"github.com/firncache/firn/stats"
 )
 
 // checkCurve fails unless all figures of a curve are such that can be told, and written as JSON.
-func checkCurve(t *testing.T, curve firn.Curve) {
+func checkCurve(t *testing.T, curve stats.Curve) {
 	t.Helper()
-	for name, s := range map[string]firn.SizeCurve{"RAM": curve.RAM, "Both": curve.Both} {
+	for name, s := range map[string]stats.SizeCurve{"RAM": curve.RAM, "Both": curve.Both} {
 		if len(s.Points) != 0 && len(s.Points) != 6 || s.Points == nil {
 			t.Errorf("%s has %d points: want none or 6", name, len(s.Points))
 		}
@@ -25,7 +26,7 @@ func checkCurve(t *testing.T, curve firn.Curve) {
 			t.Errorf("%s has no advice", name)
 		}
 		for _, p := range s.Points {
-			if p.State != firn.CurveValid && (p.MissRatio != 0 || p.Error != 0 || p.Loads != 0 || p.Life != 0 || p.Saved != 0) {
+			if p.State != stats.CurveValid && (p.MissRatio != 0 || p.Error != 0 || p.Loads != 0 || p.Life != 0 || p.Saved != 0) {
 				t.Errorf("%s at %v is %v, and has figures: %+v", name, p.Factor, p.State, p)
 			}
 			if p.MissRatio < 0 || p.MissRatio > 1 || p.Error < 0 || p.Loads < 0 || p.SSDReads < 0 || p.Filled < 0 || p.Filled > 1 || p.ByteMissRatio < 0 || p.ByteMissRatio > 1 {
@@ -37,7 +38,7 @@ func checkCurve(t *testing.T, curve firn.Curve) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var again firn.Curve
+	var again stats.Curve
 	if err := json.Unmarshal(text, &again); err != nil || !reflect.DeepEqual(again, curve) {
 		t.Errorf("%s is read as %+v, %v: want %+v", text, again, err, curve)
 	}
@@ -56,7 +57,7 @@ func TestCurveTellsNothing(t *testing.T) {
 				t.Errorf("%d bytes, %v: %+v, want %d points", o.RAMBytes, o.WhatIf, curve, n)
 			}
 			for _, p := range curve.RAM.Points {
-				if p.State == firn.CurveValid {
+				if p.State == stats.CurveValid {
 					t.Errorf("%v of %d bytes is valid, and nothing was read: %+v", p.Factor, o.RAMBytes, p)
 				}
 			}

@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firncache/firn"
+	"github.com/firncache/firn/stats"
 )
 
 // A Histogram is shown by its quantiles, also inside other values.
 func TestHistogramShown(t *testing.T) {
-	var s struct{ Reads firn.Histogram }
+	var s struct{ Reads stats.Histogram }
 	for range 10 {
 		s.Reads.Add(8 * time.Microsecond)
 	}
@@ -23,7 +23,7 @@ func TestHistogramShown(t *testing.T) {
 	if want := `{"Reads":{"count":11,"sum":3600000080000,"p50":8000,"p99":9223372036854775807,"p999":9223372036854775807}}`; err != nil || string(got) != want {
 		t.Errorf("%s, %v, want %s", got, err, want)
 	}
-	var none firn.Histogram
+	var none stats.Histogram
 	if none.Mean() != 0 || none.Quantile(.5) != 0 || none.Count() != 0 {
 		t.Errorf("a histogram of nothing: %v", none)
 	}

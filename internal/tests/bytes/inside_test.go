@@ -42,8 +42,8 @@ func TestInsideOfRAM(t *testing.T) {
 func insideOfRAM(t *testing.T) {
 	c := harness.Open(t, firn.Options{RAMBytes: 1 << 20, WhatIf: firn.WhatIfOff})
 	in := inside.Of(c, nil)
-	if in.RAMReads.Count != 0 {
-		t.Errorf("%d lookups before the first read", in.RAMReads.Count)
+	if in.RAMReads.Count() != 0 {
+		t.Errorf("%d lookups before the first read", in.RAMReads.Count())
 	}
 	if p := in.Policy; !p.Filling || len(p.Settings) < 2 || p.Current != 0 || p.Settings[0].Name != "small 5 %, promote at 2 reads" {
 		t.Errorf("a new cache has the policy %+v", p)
@@ -68,8 +68,8 @@ func insideOfRAM(t *testing.T) {
 	time.Sleep(time.Second)
 	before := c.Stats()
 	in = inside.Of(c, in.Segments)
-	if after := c.Stats(); in.RAMReads.Count == 0 || after.Hits != before.Hits || after.Misses != before.Misses {
-		t.Errorf("%d lookups, that count as %d hits", in.RAMReads.Count, after.Hits-before.Hits)
+	if after := c.Stats(); in.RAMReads.Count() == 0 || after.Hits != before.Hits || after.Misses != before.Misses {
+		t.Errorf("%d lookups, that count as %d hits", in.RAMReads.Count(), after.Hits-before.Hits)
 	}
 	best := 0.0
 	for _, s := range in.Policy.Settings {

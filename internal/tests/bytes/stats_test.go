@@ -5,20 +5,20 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firncache/firn"
 	"github.com/firncache/firn/internal/tests/harness"
+	"github.com/firncache/firn/stats"
 )
 
 // Every field of Stats has a metric, and every metric reads its own field.
 func TestMetricsCoverStats(t *testing.T) {
 	seen := map[string]bool{}
-	for _, m := range firn.Metrics() {
+	for _, m := range stats.Metrics() {
 		if seen[m.Name] || m.Help == "" || m.Unit == "" || m.Name != strings.ToLower(m.Name) {
 			t.Errorf("metric %+v: want a name of its own in snake case, a unit and a help text", m.Name)
 		}
 		seen[m.Name] = true
 	}
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[firn.Stats]()) {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[stats.Cache]()) {
 		if f.Type.Kind() != reflect.Struct {
 			wantMetric(t, f.Name, f.Index)
 			continue
@@ -32,7 +32,7 @@ func TestMetricsCoverStats(t *testing.T) {
 // wantMetric makes sure that one metric reads a field of Stats.
 func wantMetric(t *testing.T, name string, index []int) {
 	t.Helper()
-	var s firn.Stats
+	var s stats.Cache
 	switch f := reflect.ValueOf(&s).Elem().FieldByIndex(index); {
 	case f.CanInt():
 		f.SetInt(1)
@@ -41,10 +41,10 @@ func wantMetric(t *testing.T, name string, index []int) {
 	case f.Kind() == reflect.Bool:
 		f.SetBool(true)
 	default:
-		f.Addr().Interface().(*firn.Histogram).Add(1)
+		f.Addr().Interface().(*stats.Histogram).Add(1)
 	}
 	moved := 0
-	for _, m := range firn.Metrics() {
+	for _, m := range stats.Metrics() {
 		moved += int(m.Value(&s))
 		if isDistribution := strings.HasSuffix(name, "Durations") || strings.HasSuffix(name, "Ages"); (m.Histogram != nil && m.Histogram(&s).Count() > 0) != (isDistribution && m.Value(&s) > 0) {
 			t.Errorf("metric %s of Stats.%s: its histogram and its value disagree", m.Name, name)

@@ -22,11 +22,11 @@ const module = "github.com/firncache/firn"
 //	firntest  live                           a cache in a test's hand, and on a page
 //	firn                                     the user's nouns
 //	testseam                                 how tests reach into a cache
-//	load  typed                              values that are fetched; keys and values of any type
+//	load  typed  curve                       values that are fetched; keys and values of any type; other sizes
 //	tiered  coherence  codec  hot            the tiers as one store; what keeps fronts right; values as bytes, and decoded
 //	ram  ssd                                 the tiers
 //	policy  index  record  aio  registry     what stays, where it is, how it is laid out, how it is read; tags and namespaces
-//	inside  advice                           what the page shows of a cache beyond Stats; what a curve means, in sentences
+//	inside  advice  stats                    what the page shows of a cache beyond Stats; what a curve means, in sentences; Stats
 //	offheap  vfs  uring  kaio  clock  memory memory and how much there is, disk, time
 //	histogram  shared                        how long things took; what a shared tier and the local ones say to each other
 //	invariants                               checks that cost nothing in production
@@ -34,18 +34,20 @@ var floors = [][]string{
 	{"firntest", "live"},
 	{"."},
 	{"internal/testseam"},
-	{"internal/load", "internal/typed"},
+	{"internal/load", "internal/typed", "internal/curve"},
 	{"internal/tiered", "internal/coherence", "internal/codec", "internal/hot"},
 	{"internal/ram", "internal/ssd"},
-	{"internal/policy", "internal/index", "internal/record", "internal/aio", "internal/registry", "internal/inside", "internal/advice", "internal/cachetest"},
+	{"internal/policy", "internal/index", "internal/record", "internal/aio", "internal/registry", "internal/inside", "internal/advice", "internal/cachetest", "stats"},
 	{"internal/offheap", "internal/vfs", "internal/uring", "internal/kaio", "internal/clock", "internal/histogram", "internal/shared", "internal/memory", "bufpool"},
 	{"internal/invariants"},
 }
 
 var allowed = map[string][]string{
 	"firntest":               {module, "internal/testseam", "internal/tiered", "internal/vfs", "internal/vfs/vfstest"},
-	".":                      {"internal/load", "internal/testseam", "internal/tiered", "internal/typed", "internal/hot", "internal/coherence", "internal/codec", "internal/ram", "internal/ssd", "internal/policy/whatif", "internal/shared", "internal/histogram", "internal/inside", "internal/advice", "internal/memory"},
-	"live":                   {module, "internal/inside", "internal/histogram", "internal/advice"},
+	".":                      {"internal/load", "internal/testseam", "internal/tiered", "internal/typed", "internal/hot", "internal/coherence", "internal/codec", "internal/ram", "internal/ssd", "stats", "internal/curve", "internal/shared", "internal/histogram", "internal/inside", "internal/memory"},
+	"stats":                  {"internal/histogram"},
+	"internal/curve":         {"stats", "internal/advice", "internal/policy/whatif", "internal/tiered"},
+	"live":                   {module, "stats", "internal/inside", "internal/histogram", "internal/advice"},
 	"internal/load":          {"internal/tiered", "internal/shared", "internal/ram", "internal/offheap", "internal/histogram"},
 	"internal/tiered":        {"internal/policy/whatif", "internal/inside", "internal/histogram", "internal/ram", "internal/ssd", "internal/shared", "internal/record", "internal/registry", "internal/vfs", "internal/clock"},
 	"internal/ram":           {"internal/policy", "internal/policy/whatif", "internal/inside", "internal/histogram", "internal/index", "internal/clock", "internal/record", "internal/offheap", "internal/invariants", "golang.org/x/sys/cpu"},

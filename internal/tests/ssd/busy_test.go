@@ -5,9 +5,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/firncache/firn"
 	"github.com/firncache/firn/internal/tests/harness"
 	"github.com/firncache/firn/internal/vfs/vfstest"
+	"github.com/firncache/firn/stats"
 )
 
 // While the disk does not write, reads of what lies there push nothing out of RAM
@@ -25,7 +25,7 @@ func readsOfBusyDisk(t *testing.T) {
 	synctest.Wait() // until the index has the memory that it asked for
 	held := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: "log", Block: true})
 	defer held.Remove()
-	var last firn.Stats
+	var last stats.Cache
 	for i := n; ; i++ { // until so much waits to be written that Set drops what does not fit
 		key, value := harness.Numbered(i)
 		if err := c.Set(key, append(value, make([]byte, 400)...)); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/internal/tests/harness"
 	"github.com/firncache/firn/internal/vfs/vfstest"
+	"github.com/firncache/firn/stats"
 )
 
 // slowDisk is a cache with a value of key 0 on a disk of which reads are held.
@@ -152,7 +153,7 @@ func TestFault16ReadsRefused(t *testing.T) {
 func TestReadEngine(t *testing.T) {
 	t.Parallel()
 	c := harness.OpenSmall(t)
-	if e := c.Stats().SSD.ReadEngine; e != firn.NoReadEngine || e.String() != "none" {
+	if e := c.Stats().SSD.ReadEngine; e != stats.NoReadEngine || e.String() != "none" {
 		t.Errorf("without an SSD tier: %v", e)
 	}
 	synctest.Test(t, func(t *testing.T) {
@@ -160,7 +161,7 @@ func TestReadEngine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e := c.Stats().SSD.ReadEngine; e != firn.ReadPread || e.String() != "pread" {
+		if e := c.Stats().SSD.ReadEngine; e != stats.ReadPread || e.String() != "pread" {
 			t.Errorf("of a file without a descriptor: %v", e)
 		}
 		if err := c.Close(); err != nil {

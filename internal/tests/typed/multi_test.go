@@ -10,6 +10,7 @@ import (
 
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/internal/tests/harness"
+	"github.com/firncache/firn/stats"
 )
 
 func neverLoad(context.Context, string) (string, error) {
@@ -75,7 +76,7 @@ func TestTypedMulti(t *testing.T) {
 	if err := typed.SetMulti(keys, values[:3]); err == nil || !strings.Contains(err.Error(), "3 values for 1000 keys: want as many") {
 		t.Errorf("values for other keys: %v", err)
 	}
-	want := firn.TypedStats{Hits: n + n - 300, Misses: 300, Sets: n, Deletes: 301}
+	want := stats.Namespace{Hits: n + n - 300, Misses: 300, Sets: n, Deletes: 301}
 	if got := typed.Stats(); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
@@ -172,38 +173,38 @@ func TestTypedStats(t *testing.T) {
 		return func(context.Context, string) (string, error) { return v, err }
 	}
 	var b firn.TypedBatch[string]
-	var want firn.TypedStats
+	var want stats.Namespace
 	for _, step := range []struct {
 		name string
 		do   func()
-		add  firn.TypedStats
+		add  stats.Namespace
 	}{
-		{"Get of nothing", func() { typed.Get("k") }, firn.TypedStats{Misses: 1}},
-		{"Set", func() { typed.Set("k", "v") }, firn.TypedStats{Sets: 1}},
-		{"Get", func() { typed.Get("k") }, firn.TypedStats{Hits: 1}},
-		{"Get of the front", func() { typed.Get("k") }, firn.TypedStats{FrontHits: 1}},
-		{"Lookup of the front", func() { typed.Lookup(ctx, "k") }, firn.TypedStats{FrontHits: 1}},
-		{"Has", func() { typed.Has("k") }, firn.TypedStats{}},
-		{"Lookup of nothing", func() { typed.Lookup(ctx, "none") }, firn.TypedStats{Misses: 1}},
-		{"GetMulti", func() { typed.GetMulti(&b, []string{"k", "none", "nothing"}) }, firn.TypedStats{FrontHits: 1, Misses: 2}},
-		{"GetOrLoad", func() { typed.GetOrLoad(ctx, "loaded", load("v", nil)) }, firn.TypedStats{Misses: 1, Loads: 1}},
-		{"GetOrLoad of what is there", func() { typed.GetOrLoad(ctx, "loaded", neverLoad) }, firn.TypedStats{Hits: 1}},
-		{"a load that fails", func() { typed.GetOrLoad(ctx, "none", load("", errFussy)) }, firn.TypedStats{Misses: 1, Loads: 1, LoadErrors: 1}},
-		{"a load that finds nothing", func() { typed.GetOrLoad(ctx, "none", load("", firn.ErrNotFound)) }, firn.TypedStats{Misses: 1, Loads: 1}},
-		{"Refresh", func() { typed.Refresh(ctx, "k", load("w", nil)) }, firn.TypedStats{Loads: 1}},
-		{"SetIfAbsent", func() { typed.SetIfAbsent(ctx, "k", "x") }, firn.TypedStats{Hits: 1}},
+		{"Get of nothing", func() { typed.Get("k") }, stats.Namespace{Misses: 1}},
+		{"Set", func() { typed.Set("k", "v") }, stats.Namespace{Sets: 1}},
+		{"Get", func() { typed.Get("k") }, stats.Namespace{Hits: 1}},
+		{"Get of the front", func() { typed.Get("k") }, stats.Namespace{FrontHits: 1}},
+		{"Lookup of the front", func() { typed.Lookup(ctx, "k") }, stats.Namespace{FrontHits: 1}},
+		{"Has", func() { typed.Has("k") }, stats.Namespace{}},
+		{"Lookup of nothing", func() { typed.Lookup(ctx, "none") }, stats.Namespace{Misses: 1}},
+		{"GetMulti", func() { typed.GetMulti(&b, []string{"k", "none", "nothing"}) }, stats.Namespace{FrontHits: 1, Misses: 2}},
+		{"GetOrLoad", func() { typed.GetOrLoad(ctx, "loaded", load("v", nil)) }, stats.Namespace{Misses: 1, Loads: 1}},
+		{"GetOrLoad of what is there", func() { typed.GetOrLoad(ctx, "loaded", neverLoad) }, stats.Namespace{Hits: 1}},
+		{"a load that fails", func() { typed.GetOrLoad(ctx, "none", load("", errFussy)) }, stats.Namespace{Misses: 1, Loads: 1, LoadErrors: 1}},
+		{"a load that finds nothing", func() { typed.GetOrLoad(ctx, "none", load("", firn.ErrNotFound)) }, stats.Namespace{Misses: 1, Loads: 1}},
+		{"Refresh", func() { typed.Refresh(ctx, "k", load("w", nil)) }, stats.Namespace{Loads: 1}},
+		{"SetIfAbsent", func() { typed.SetIfAbsent(ctx, "k", "x") }, stats.Namespace{Hits: 1}},
 		{"Compute", func() {
 			typed.Compute(ctx, "k", func(string, bool) (string, firn.Op) { return "x", firn.OpSet })
-		}, firn.TypedStats{Hits: 1, Sets: 1}},
-		{"CompareAndSwap", func() { typed.CompareAndSwap(ctx, "k", "x", "y") }, firn.TypedStats{Sets: 1}},
-		{"GetAndDelete", func() { typed.GetAndDelete(ctx, "k") }, firn.TypedStats{Hits: 1, Deletes: 1}},
+		}, stats.Namespace{Hits: 1, Sets: 1}},
+		{"CompareAndSwap", func() { typed.CompareAndSwap(ctx, "k", "x", "y") }, stats.Namespace{Sets: 1}},
+		{"GetAndDelete", func() { typed.GetAndDelete(ctx, "k") }, stats.Namespace{Hits: 1, Deletes: 1}},
 		{"Compute of nothing", func() {
 			typed.Compute(ctx, "k", func(string, bool) (string, firn.Op) { return "", firn.OpKeep })
-		}, firn.TypedStats{Misses: 1}},
-		{"Delete", func() { typed.Delete("k") }, firn.TypedStats{Deletes: 1}},
+		}, stats.Namespace{Misses: 1}},
+		{"Delete", func() { typed.Delete("k") }, stats.Namespace{Deletes: 1}},
 		{"GetOrLoadMulti", func() {
 			typed.GetOrLoadMulti(ctx, &b, []string{"k", "loaded", "none"}, func(context.Context, []string) (map[string]string, error) { return nil, nil })
-		}, firn.TypedStats{FrontHits: 1, Misses: 2, Loads: 1}},
+		}, stats.Namespace{FrontHits: 1, Misses: 2, Loads: 1}},
 	} {
 		step.do()
 		want.Hits += step.add.Hits
@@ -217,7 +218,7 @@ func TestTypedStats(t *testing.T) {
 			t.Fatalf("after %s: %+v, want %+v", step.name, got, want)
 		}
 	}
-	if got := other.Stats(); got != (firn.TypedStats{}) {
+	if got := other.Stats(); got != (stats.Namespace{}) {
 		t.Errorf("another namespace: %+v", got)
 	}
 	second := harness.NewTyped(t, c, "n", spaceN)
@@ -229,7 +230,7 @@ func TestTypedStats(t *testing.T) {
 		t.Errorf("the cache counts %d front hits, want %d", got, want.FrontHits)
 	}
 	second.Close()
-	if got := harness.NewTyped(t, c, "n", spaceN).Stats(); got != (firn.TypedStats{}) {
+	if got := harness.NewTyped(t, c, "n", spaceN).Stats(); got != (stats.Namespace{}) {
 		t.Errorf("after all were closed: %+v", got)
 	}
 }
@@ -242,7 +243,7 @@ func TestStatsByNamespace(t *testing.T) {
 	harness.NewTyped(t, c, "other", firn.TypedOptions[string, string]{})
 	names.Get("k")
 	numbers.Get(1)
-	if all := c.StatsByNamespace(); len(all) != 2 || all["n"] != (firn.TypedStats{Misses: 2}) || all["other"] != (firn.TypedStats{}) {
+	if all := c.StatsByNamespace(); len(all) != 2 || all["n"] != (stats.Namespace{Misses: 2}) || all["other"] != (stats.Namespace{}) {
 		t.Errorf("%+v, want two misses in n, and nothing in other", all)
 	}
 }

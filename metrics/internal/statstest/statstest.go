@@ -7,14 +7,14 @@ import (
 	"reflect"
 	"time"
 
-	"github.com/firncache/firn"
+	"github.com/firncache/firn/stats"
 )
 
 // Fixed are statistics that stand still. It is a source for every exporter.
-type Fixed firn.Stats
+type Fixed stats.Cache
 
 // Stats are the statistics.
-func (f Fixed) Stats() firn.Stats { return firn.Stats(f) }
+func (f Fixed) Stats() stats.Cache { return stats.Cache(f) }
 
 // Distinct are statistics whose numbers all differ, from each other and, for
 // different seeds, from those of another seed. Switches are on.
@@ -38,8 +38,8 @@ func fill(v reflect.Value, n *int64) {
 			field.SetFloat(float64(*n) + 1)
 		case field.Kind() == reflect.Bool:
 			field.SetBool(true)
-		case field.Type() == reflect.TypeFor[firn.Histogram]():
-			h := field.Addr().Interface().(*firn.Histogram)
+		case field.Type() == reflect.TypeFor[stats.Histogram]():
+			h := field.Addr().Interface().(*stats.Histogram)
 			for range *n%7 + 1 {
 				h.Add(time.Duration(*n) * time.Microsecond)
 			}
@@ -51,21 +51,21 @@ func fill(v reflect.Value, n *int64) {
 	}
 }
 
-// Values are the values of firn.Metrics, by name.
+// Values are the values of stats.Metrics, by name.
 func (f Fixed) Values() map[string]float64 {
-	s := firn.Stats(f)
-	values := make(map[string]float64, len(firn.Metrics()))
-	for _, m := range firn.Metrics() {
+	s := stats.Cache(f)
+	values := make(map[string]float64, len(stats.Metrics()))
+	for _, m := range stats.Metrics() {
 		values[m.Name] = m.Value(&s)
 	}
 	return values
 }
 
-// Histograms are the distributions among firn.Metrics, by name.
-func (f Fixed) Histograms() map[string]*firn.Histogram {
-	s := firn.Stats(f)
-	found := map[string]*firn.Histogram{}
-	for _, m := range firn.Metrics() {
+// Histograms are the distributions among stats.Metrics, by name.
+func (f Fixed) Histograms() map[string]*stats.Histogram {
+	s := stats.Cache(f)
+	found := map[string]*stats.Histogram{}
+	for _, m := range stats.Metrics() {
 		if m.Histogram != nil {
 			found[m.Name] = m.Histogram(&s)
 		}

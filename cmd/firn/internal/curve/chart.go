@@ -11,7 +11,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"github.com/firncache/firn"
+	"github.com/firncache/firn/stats"
 )
 
 // Style is what a place to print on can show.
@@ -30,7 +30,7 @@ func (s Style) room() int { return min(max(s.Columns, fewestColumns), mostColumn
 
 // Chart asks whether another amount of RAM would do, draws a bar for the misses of each size that is
 // known, and says what they mean.
-func Chart(w io.Writer, c *firn.Curve, style Style) {
+func Chart(w io.Writer, c *stats.Curve, style Style) {
 	if at := now(&c.RAM); at >= 0 && valid(&c.RAM.Points[at]) && c.RAM.Evicts {
 		Prose(w, fmt.Sprintf("Would another amount of RAM do? %s%s:", title(c), window(&c.RAM)), style)
 		bars(w, &c.RAM, style)
@@ -40,7 +40,7 @@ func Chart(w io.Writer, c *firn.Curve, style Style) {
 }
 
 // title is what the curve of RAM is about.
-func title(c *firn.Curve) string {
+func title(c *stats.Curve) string {
 	if len(c.Both.Points) > 0 {
 		return "Reads that miss RAM"
 	}
@@ -48,7 +48,7 @@ func title(c *firn.Curve) string {
 }
 
 // window is which reads a curve is about.
-func window(c *firn.SizeCurve) string {
+func window(c *stats.SizeCurve) string {
 	if c.Reads == 0 {
 		return ""
 	}
@@ -80,7 +80,7 @@ const (
 )
 
 // bars draws the sizes that are known, and says what the others lack.
-func bars(w io.Writer, c *firn.SizeCurve, style Style) {
+func bars(w io.Writer, c *stats.SizeCurve, style Style) {
 	room := style.room() - labelWidth - missWidth - len("  measured") - 2*gap
 	most := highest(c)
 	for i := 0; i < len(c.Points); i++ {
@@ -105,7 +105,7 @@ func bars(w io.Writer, c *firn.SizeCurve, style Style) {
 }
 
 // unknown says why neighbouring sizes have no bars.
-func unknown(c *firn.SizeCurve, first, last int) string {
+func unknown(c *stats.SizeCurve, first, last int) string {
 	sizes := size(c.Points[first].Bytes)
 	switch {
 	case first == last:
@@ -116,14 +116,14 @@ func unknown(c *firn.SizeCurve, first, last int) string {
 	default:
 		sizes += " to " + size(c.Points[last].Bytes)
 	}
-	if c.Points[first].State == firn.CurveFewKeys {
+	if c.Points[first].State == stats.CurveFewKeys {
 		return fmt.Sprintf("  %s: too few keys to tell", sizes)
 	}
 	return fmt.Sprintf("  %s: too few requests to tell yet", sizes)
 }
 
 // label is the size of a point, marked if it is the present one.
-func label(p *firn.CurvePoint, style Style) string {
+func label(p *stats.CurvePoint, style Style) string {
 	of := " "
 	if p.Factor == 1 {
 		of = mark(style)
@@ -140,15 +140,15 @@ func mark(style Style) string {
 }
 
 // state says why a point has no figures.
-func state(p *firn.CurvePoint) string {
-	if p.State == firn.CurveFewKeys {
+func state(p *stats.CurvePoint) string {
+	if p.State == stats.CurveFewKeys {
 		return fmt.Sprintf("few keys: %d", p.Keys)
 	}
 	return fmt.Sprintf("filling %.0f %%", math.Floor(100*p.Filled))
 }
 
 // highest is the highest miss ratio of the valid points, above 0.
-func highest(c *firn.SizeCurve) float64 {
+func highest(c *stats.SizeCurve) float64 {
 	most := 1e-9
 	for i := range c.Points {
 		if valid(&c.Points[i]) {

@@ -11,7 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/firncache/firn"
+	"github.com/firncache/firn/stats"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -34,7 +34,7 @@ func golden(t *testing.T, name, got string) {
 }
 
 // read reads a curve that a test has as a file: of RAM, or of both tiers.
-func read(t *testing.T, name string) firn.Curve {
+func read(t *testing.T, name string) stats.Curve {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", name))
 	if err != nil {
@@ -72,7 +72,7 @@ func TestTable(t *testing.T) {
 	var out bytes.Buffer
 	Table(&out, &Named{"two tiers", read(t, "tiers.json")}, Style{80, false})
 	Table(&out, &Named{"", read(t, "ram.json")}, Style{80, true})
-	Table(&out, &Named{"too small", firn.Curve{RAM: firn.SizeCurve{Advice: []string{"Not \x1b[31msimulated."}}}}, Style{80, false})
+	Table(&out, &Named{"too small", stats.Curve{RAM: stats.SizeCurve{Advice: []string{"Not \x1b[31msimulated."}}}}, Style{80, false})
 	for line := range strings.Lines(out.String()) {
 		if n := utf8.RuneCountInString(line) - 1; n > 80 {
 			t.Errorf("%d columns: %s", n, line)
@@ -86,7 +86,7 @@ func TestWords(t *testing.T) {
 	if got := span(-90 * time.Minute); got != "-1h30m" {
 		t.Errorf("got %s, want -1h30m", got)
 	}
-	for p, want := range map[firn.CurvePoint]string{
+	for p, want := range map[stats.CurvePoint]string{
 		{MissRatio: .3824, Error: .00341}: "38.2 ± 0.4", {MissRatio: .0042, Error: .0001}: "0.42 ± 0.01", {}: "0.0 ± 0.0", {MissRatio: 1, Error: .1}: "100.0 ± 10.0",
 	} {
 		if got := misses(&p); got != want {

@@ -8,13 +8,13 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/firncache/firn"
+	"github.com/firncache/firn/stats"
 )
 
 // Named is the curve of a cache that has a name, unless nobody gave it one.
 type Named struct {
 	Name  string
-	Curve firn.Curve
+	Curve stats.Curve
 }
 
 // ErrNoCurve says that what was read is no curve.
@@ -32,7 +32,7 @@ type document struct {
 }
 
 // Parse reads the curves in what firn replay -json wrote, one for each line; in the stats.json
-// of package live, one for each cache; or one by itself, as firn.Curve is in JSON. A cache
+// of package live, one for each cache; or one by itself, as stats.Curve is in JSON. A cache
 // that has none yet is left out, unless all are. Errors wrap ErrNoCurve.
 func Parse(data []byte) (curves []Named, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(data))
@@ -60,7 +60,7 @@ func parseOne(raw []byte) (curves []Named, err error) {
 	var d document
 	_ = json.Unmarshal(raw, &d) // what is something else leaves d empty
 	add := func(name string, raw json.RawMessage) (err error) {
-		var c firn.Curve
+		var c stats.Curve
 		if len(raw) > 0 && string(raw) != "null" {
 			c, err = parseCurve(name, raw)
 			curves = append(curves, Named{name, c})
@@ -82,15 +82,15 @@ func parseOne(raw []byte) (curves []Named, err error) {
 	case d.RAM != nil:
 		err = add("", raw)
 	default:
-		err = fmt.Errorf("%w: want what firn replay -json wrote, the stats.json of a page, or a firn.Curve", ErrNoCurve)
+		err = fmt.Errorf("%w: want what firn replay -json wrote, the stats.json of a page, or a stats.Curve", ErrNoCurve)
 	}
 	return curves, err
 }
 
 // parseCurve reads one curve. Nothing else than a whole one is let through: figures that
 // contradict each other would come out as advice.
-func parseCurve(name string, raw []byte) (firn.Curve, error) {
-	var c firn.Curve
+func parseCurve(name string, raw []byte) (stats.Curve, error) {
+	var c stats.Curve
 	err := json.Unmarshal(raw, &c)
 	if err == nil {
 		err = check(&c)
@@ -105,13 +105,13 @@ func parseCurve(name string, raw []byte) (firn.Curve, error) {
 }
 
 // check finds the first figure of a curve that cannot be.
-func check(c *firn.Curve) error {
+func check(c *stats.Curve) error {
 	if !(c.Reads >= 0) || c.LoadTime < 0 {
 		return fmt.Errorf("reads_per_second is %v and load_time_ns %d: want 0 or more", c.Reads, c.LoadTime)
 	}
 	for _, s := range []struct {
 		name  string
-		curve *firn.SizeCurve
+		curve *stats.SizeCurve
 	}{{"ram", &c.RAM}, {"both", &c.Both}} {
 		if err := checkSizes(s.name, s.curve); err != nil {
 			return err
@@ -120,7 +120,7 @@ func check(c *firn.Curve) error {
 	return nil
 }
 
-func checkSizes(name string, c *firn.SizeCurve) error {
+func checkSizes(name string, c *stats.SizeCurve) error {
 	if n := len(c.Points); n > 0 && now(c) < 0 {
 		return fmt.Errorf("none of %s.points has factor 1, the present size", name)
 	}

@@ -43,7 +43,7 @@ func TestParse(t *testing.T) {
 
 func TestNoCurve(t *testing.T) {
 	t.Parallel()
-	const form = "want what firn replay -json wrote, the stats.json of a page, or a firn.Curve"
+	const form = "want what firn replay -json wrote, the stats.json of a page, or a stats.Curve"
 	ram := func(points string) string { return `{"ram":{"points":[` + points + `]}}` }
 	for _, test := range []struct{ text, want string }{
 		{"", "nothing in it"},

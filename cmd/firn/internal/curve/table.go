@@ -8,7 +8,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"github.com/firncache/firn"
+	"github.com/firncache/firn/stats"
 )
 
 // Table prints all that a curve says of each size, and then what it means.
@@ -19,7 +19,7 @@ func Table(w io.Writer, of *Named, style Style) {
 	}
 	for _, s := range []struct {
 		title string
-		curve *firn.SizeCurve
+		curve *stats.SizeCurve
 	}{{title(c) + " at other sizes of RAM", &c.RAM}, {"Reads that miss at other sizes of RAM and SSD", &c.Both}} {
 		if len(s.curve.Points) > 0 {
 			Prose(w, s.title+window(s.curve)+":", style)
@@ -30,7 +30,7 @@ func Table(w io.Writer, of *Named, style Style) {
 }
 
 // sizes prints the table of one curve, and the check of the simulation below it.
-func sizes(w io.Writer, c *firn.SizeCurve, style Style) {
+func sizes(w io.Writer, c *stats.SizeCurve, style Style) {
 	t := table.NewWriter()
 	t.SetOutputMirror(w)
 	t.SetStyle(style.Table())
@@ -63,10 +63,10 @@ func sizes(w io.Writer, c *firn.SizeCurve, style Style) {
 }
 
 // figures are the columns of a table: those that every point leaves empty are left out.
-func figures(c *firn.SizeCurve) []column {
+func figures(c *stats.SizeCurve) []column {
 	all := []column{
 		{title: "misses %\n± error", show: misses},
-		{title: "of\nbytes %", show: func(p *firn.CurvePoint) string { return percents(p.ByteMissRatio) }},
+		{title: "of\nbytes %", show: func(p *stats.CurvePoint) string { return percents(p.ByteMissRatio) }},
 		loadsColumn,
 	}
 	var reads, saved bool
@@ -85,7 +85,7 @@ func figures(c *firn.SizeCurve) []column {
 }
 
 // life is how long an entry stays.
-func life(p *firn.CurvePoint) string {
+func life(p *stats.CurvePoint) string {
 	if p.Life == 0 {
 		return "always"
 	}
@@ -93,7 +93,7 @@ func life(p *firn.CurvePoint) string {
 }
 
 // worth is the time of the source that a size saves in an hour.
-func worth(p *firn.CurvePoint) string {
+func worth(p *stats.CurvePoint) string {
 	if p.Factor == 1 {
 		return ""
 	}
@@ -111,10 +111,10 @@ func (s Style) Table() table.Style {
 // column is one of the figures of a size.
 type column struct {
 	title string
-	show  func(p *firn.CurvePoint) string
+	show  func(p *stats.CurvePoint) string
 }
 
 var (
-	loadsColumn = column{"loads/s", func(p *firn.CurvePoint) string { return rate(p.Loads) }}
-	readsColumn = column{"SSD\nreads/s", func(p *firn.CurvePoint) string { return rate(p.SSDReads) }}
+	loadsColumn = column{"loads/s", func(p *stats.CurvePoint) string { return rate(p.Loads) }}
+	readsColumn = column{"SSD\nreads/s", func(p *stats.CurvePoint) string { return rate(p.SSDReads) }}
 )

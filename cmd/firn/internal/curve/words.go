@@ -4,12 +4,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/firncache/firn"
 	"github.com/firncache/firn/internal/advice"
+	"github.com/firncache/firn/stats"
 )
 
 // now is the index of the point of the present size, -1 if there is none.
-func now(c *firn.SizeCurve) int {
+func now(c *stats.SizeCurve) int {
 	for i := range c.Points {
 		if c.Points[i].Factor == 1 {
 			return i
@@ -18,7 +18,7 @@ func now(c *firn.SizeCurve) int {
 	return -1
 }
 
-func valid(p *firn.CurvePoint) bool { return p.State == firn.CurveValid }
+func valid(p *stats.CurvePoint) bool { return p.State == stats.CurveValid }
 
 func size(bytes int64) string { return advice.Size(bytes) }
 
@@ -26,7 +26,7 @@ func size(bytes int64) string { return advice.Size(bytes) }
 func percents(share float64) string { return strings.TrimSuffix(advice.Percent(share), " %") }
 
 // misses are those of a point in percent, with their error: 38.2 ± 0.4. The error is rounded up.
-func misses(p *firn.CurvePoint) string {
+func misses(p *stats.CurvePoint) string {
 	return strings.TrimSuffix(advice.Misses(&advice.Point{MissRatio: p.MissRatio, Error: p.Error}), " %")
 }
 

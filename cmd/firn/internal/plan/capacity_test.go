@@ -17,6 +17,7 @@ import (
 	"github.com/firncache/firn/cmd/firn/internal/plan"
 	"github.com/firncache/firn/internal/vfs"
 	"github.com/firncache/firn/internal/workload"
+	"github.com/firncache/firn/stats"
 )
 
 // docs/CAPACITY.md has what these tests print with more records than the default.
@@ -65,7 +66,7 @@ func openMirrored(t *testing.T, q *plan.Question, every time.Duration) *firn.Cac
 }
 
 // fill stores as many entries as q has.
-func fill(t *testing.T, c *firn.Cache, q *plan.Question) firn.Stats {
+func fill(t *testing.T, c *firn.Cache, q *plan.Question) stats.Cache {
 	t.Helper()
 	value, k := make([]byte, q.Value), []byte(nil)
 	for i := range int(q.Entries) {
@@ -230,7 +231,7 @@ func perRecord(bytes, records int64) float64 { return float64(bytes) / float64(r
 
 // zipf reads from a cache, ten times as often as there are entries to warm it,
 // and ten times more.
-func zipf(t *testing.T, c *firn.Cache, q *plan.Question) (all, warm firn.Stats) {
+func zipf(t *testing.T, c *firn.Cache, q *plan.Question) (all, warm stats.Cache) {
 	t.Helper()
 	ranks := workload.NewZipf(rand.NewPCG(1, 2), q.Popularity.Zipf, uint64(q.Entries))
 	var k, got []byte

@@ -12,6 +12,7 @@ import (
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/cmd/firn/internal/plan"
 	"github.com/firncache/firn/internal/workload"
+	"github.com/firncache/firn/stats"
 )
 
 // docs/CAPACITY.md has what this prints with more keys than the default.
@@ -113,7 +114,7 @@ func keep(t *testing.T, l *load, n int, fill float64, admission firn.Admission) 
 		rng: rand.New(rand.NewPCG(1, 2)), ranks: workload.NewZipf(rand.NewPCG(3, 4), .8, uint64(n)),
 	}
 	const turns = 12 // of as many requests as there are keys; half of them warm the cache
-	var warm firn.Stats
+	var warm stats.Cache
 	for i := range turns * n {
 		if i == turns/2*n {
 			warm = c.c.Stats()

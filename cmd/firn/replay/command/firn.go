@@ -9,6 +9,7 @@ import (
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/cmd/firn/replay"
 	"github.com/firncache/firn/internal/inside"
+	"github.com/firncache/firn/stats"
 )
 
 // store is firn as the replay loop sees it.
@@ -75,7 +76,7 @@ func (s store) Stats() replay.StoreStats {
 	return of
 }
 
-func (s store) ssdStats(st *firn.Stats) *replay.SSD {
+func (s store) ssdStats(st *stats.Cache) *replay.SSD {
 	return &replay.SSD{
 		Bytes: s.ssd.Bytes, Dir: s.ssd.Dir, Admission: s.ssd.Admission.String(), On: st.SSD.Online, Direct: st.SSD.Direct, Engine: st.SSD.ReadEngine.String(), Found: s.found,
 		Hits: int64(st.SSD.Hits), Promotions: int64(st.SSD.Promotions),
