@@ -43,7 +43,6 @@ const hotShare = 4
 // typedState is a cache's state of the typed caches on it.
 type typedState struct {
 	spaces typed.Namespaces
-	values atomic.Pointer[typed.Namespace] // of SetValue, once it is in use
 	fronts coherence.Table
 	hot    hot.Budget // of hot values
 

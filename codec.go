@@ -23,7 +23,7 @@ type Codec[V any] interface {
 	Decode(src []byte) (V, error)
 }
 
-// DefaultCodec is the codec that NewTyped and SetValue choose for a type. It is binary, keeps
+// DefaultCodec is the codec that NewTyped chooses for a type. It is binary, keeps
 // values as they were, and is made once for the type, part by part:
 //
 //   - a type with AppendBinary or MarshalBinary, and with UnmarshalBinary (package encoding),

@@ -137,8 +137,7 @@
 // [Typed] keeps values of any type under keys of any kind, as bytes, with a
 // [Codec]. Several share a Cache, each in a namespace that can be cleared in the
 // time of one Set. Bytes that another codec wrote, or another version of a type,
-// are a miss and a counter, never a wrong value. [SetValue] and [GetValue] keep
-// values of many types under one cache. TypedOptions.HotValues keeps
+// are a miss and a counter, never a wrong value. TypedOptions.HotValues keeps
 // decoded values above it, so that the hottest reads neither copy nor decode.
 //
 // There is no second API for asynchronous use: calls that may wait take a
@@ -178,7 +177,6 @@ package firn
 //	touch.go             Forever, Touch, ExpireAfterAccess
 //	entry.go             LookupEntry: value, time to live and tier
 //	load.go              GetOrLoad, Refresh; SetLoadTTL and CachedValue, for loaders
-//	value.go             SetValue, GetValue
 //	codec.go             Codec, and the default ones
 //	typed.go             Typed: keys and values of any type, above the bytes
 //	typed_*.go           its loads, batches, Compute, events, tags and namespace

@@ -1,7 +1,6 @@
 package firn
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/firncache/firn/internal/load"
@@ -47,8 +46,6 @@ var (
 	// ErrFormat says that the files of the SSD tier were written by a version of
 	// this package whose format this one does not read.
 	ErrFormat = tiered.ErrFormat
-	// ErrWrongType says that a value is of another type than that of the call.
-	ErrWrongType = errors.New("firn: wrong type")
 	// ErrNotModified is returned by a loader whose source says that the value of
 	// CachedValue holds still.
 	ErrNotModified = load.ErrNotModified

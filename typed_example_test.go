@@ -200,21 +200,6 @@ func ExampleTypedOptions_structKeys() {
 	// Output: {Layer:roads Zoom:12 X:2200 Y:1343} PNG
 }
 
-func ExampleSetValue() {
-	c := openCache(firn.Options{RAMBytes: 1 << 20})
-	defer c.Close()
-	if err := firn.SetValue(c, "opened", time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)); err != nil {
-		log.Fatal(err)
-	}
-	opened, ok := firn.GetValue[time.Time](c, "opened")
-	fmt.Println(opened.Year(), ok)
-	_, err := firn.LookupValue[string](context.Background(), c, "opened")
-	fmt.Println(err)
-	// Output:
-	// 2026 true
-	// firn: wrong type: "opened" holds a time.Time: want a string
-}
-
 // A page shows a product among others of its category: it is made anew when either
 // changes.
 func ExampleTyped_InvalidateTag() {

@@ -37,17 +37,21 @@ func insteadOfFasterKvCache(note noter) error {
 	}
 	note("deleted", books.Has("b1"))
 
-	if err := firn.SetValue(c, "pages", 64); err != nil {
+	values, err := firn.NewTyped(c, "values", firn.TypedOptions[string, any]{Codec: anything{}})
+	if err != nil {
 		return err
 	}
-	if err := firn.SetValueWithTTL(c, "title", "Firn", 5*time.Minute); err != nil {
+	if err := values.Set("pages", 64); err != nil {
 		return err
 	}
-	pages, ok := firn.GetValue[int](c, "pages")
+	if err := values.SetWithTTL("title", "Firn", 5*time.Minute); err != nil {
+		return err
+	}
+	pages, ok := values.Get("pages")
 	note("get of any type", pages, ok)
-	title, err := firn.LookupValue[string](ctx, c, "title")
+	title, err := values.Lookup(ctx, "title")
 	note("get of any type, async", title, err)
-	if err := firn.DeleteValue(c, "pages"); err != nil {
+	if err := values.Delete("pages"); err != nil {
 		return err
 	}
 

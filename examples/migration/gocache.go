@@ -3,6 +3,7 @@ package migration
 import (
 	"bytes"
 	"context"
+	"encoding/gob"
 	"time"
 
 	"github.com/firncache/firn"
@@ -73,20 +74,25 @@ func insteadOfGoCache(note noter) error {
 		return err
 	}
 	defer c.Close()
-	if err := firn.SetValueWithTTL(c, "title", "Firn", time.Hour); err != nil {
+	values, err := firn.NewTyped(c, "values", firn.TypedOptions[string, any]{Codec: anything{}})
+	if err != nil {
 		return err
 	}
-	if err := firn.SetValue(c, "pages", 64); err != nil {
+	if err := values.SetWithTTL("title", "Firn", time.Hour); err != nil {
 		return err
 	}
-	if err := firn.SetValueWithTTL(c, "forever", true, firn.Forever); err != nil {
+	if err := values.Set("pages", 64); err != nil {
 		return err
 	}
-	title, ok := firn.GetValue[string](c, "title")
-	note("get", title, ok)
-	_, ok = firn.GetValue[string](c, "absent")
+	if err := values.SetWithTTL("forever", true, firn.Forever); err != nil {
+		return err
+	}
+	v, ok := values.Get("title")
+	title, isString := v.(string)
+	note("get", title, ok && isString)
+	_, ok = values.Get("absent")
 	note("miss", ok)
-	ttl, ok := firn.ValueTTL(c, "pages")
+	ttl, ok := values.TTL("pages")
 	note("expires", ttl <= 10*time.Minute, ok)
 
 	titles, err := firn.NewTyped(c, "titles", firn.TypedOptions[string, string]{})
@@ -117,7 +123,7 @@ func insteadOfGoCache(note noter) error {
 	pages, err = firn.Increment(ctx, counters, "pages", -1)
 	note("decrement", pages, err)
 
-	if err := firn.DeleteValue(c, "title"); err != nil {
+	if err := values.Delete("title"); err != nil {
 		return err
 	}
 	note("left", left)
@@ -126,4 +132,21 @@ func insteadOfGoCache(note noter) error {
 	}
 	note("empty", c.Len())
 	return nil
+}
+
+// anything is a codec for values of many types under one cache: gob writes the name of a value's type
+// before it. Types of your own have to be registered, by gob.Register.
+type anything struct{}
+
+func (anything) Name() string { return "gob, any" }
+
+func (anything) Append(dst []byte, v any) ([]byte, error) {
+	b := bytes.NewBuffer(dst)
+	err := gob.NewEncoder(b).Encode(&v)
+	return b.Bytes(), err
+}
+
+func (anything) Decode(src []byte) (v any, err error) {
+	err = gob.NewDecoder(bytes.NewReader(src)).Decode(&v)
+	return v, err
 }

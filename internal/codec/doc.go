@@ -22,6 +22,5 @@
 //   - planned.go: all others, by package plan
 //   - holder.go: where a value lies meanwhile
 //   - json.go: JSON, by choice
-//   - encoder.go: the default of a type that only reflection knows
 //   - fingerprint.go: layout and fingerprint
 package codec

@@ -252,7 +252,7 @@ func TestPlanNames(t *testing.T) {
 // NaN comes back bit by bit, and does not keep a map from being written in one order.
 func TestPlanOfNaN(t *testing.T) {
 	t.Parallel()
-	c, _ := defaultOf[map[float64][]float64](t)
+	c := defaultOf[map[float64][]float64](t)
 	nan := math.Float64frombits(0x7ff8_dead_beef_0001)
 	m := map[float64][]float64{nan: {1}, math.NaN(): {nan}, 0: nil}
 	m[nan] = []float64{2} // NaN equals no key: one more
@@ -272,7 +272,7 @@ func TestPlanOfNaN(t *testing.T) {
 // Equal maps have equal bytes, in whichever order they are walked.
 func TestPlanSortsMaps(t *testing.T) {
 	t.Parallel()
-	c, _ := defaultOf[map[string]map[int]string](t)
+	c := defaultOf[map[string]map[int]string](t)
 	rapid.Check(t, func(t *rapid.T) {
 		m := rapid.MapOf(rapid.String(), rapid.MapOf(rapid.Int(), rapid.String())).Draw(t, "map")
 		first, err := c.Append(nil, m)
@@ -296,13 +296,13 @@ func TestPlanOfCycle(t *testing.T) {
 	t.Parallel()
 	ring := &chain{&chain{}}
 	ring.Next.Next = ring
-	chains, _ := defaultOf[*chain](t)
+	chains := defaultOf[*chain](t)
 	if _, err := chains.Append(nil, ring); err == nil || !strings.Contains(err.Error(), "or is a cycle") {
 		t.Errorf("a ring of pointers: %v", err)
 	}
 	self := tree{nil, nil}
 	self[0], self[1] = self, self
-	trees, _ := defaultOf[tree](t)
+	trees := defaultOf[tree](t)
 	if _, err := trees.Append(nil, self); err == nil || !strings.Contains(err.Error(), "or is a cycle") {
 		t.Errorf("a ring of slices: %v", err)
 	}
@@ -348,7 +348,7 @@ func decoder[V any](src []byte) error {
 // Who appends to one copy of a slice does not write into another's, nor into the bytes.
 func TestPlanSlicesEnd(t *testing.T) {
 	t.Parallel()
-	c, _ := defaultOf[struct {
+	c := defaultOf[struct {
 		Plain []int8
 		Text  []string
 	}](t)

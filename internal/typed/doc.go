@@ -1,6 +1,5 @@
 // Package typed has what typed caches need besides a codec: the bytes of their
-// keys, the namespaces that the keys begin with, and the header of a value that
-// names its own type.
+// keys, the namespaces that the keys begin with, and tags.
 //
 // # Terminology
 //
@@ -10,8 +9,6 @@
 //     invalidated, so that a later process finds it.
 //   - head: the bytes before a value that has tags.
 //   - part: a number, bool or string in a key, alone or as a field or an element.
-//   - header: the bytes before those of a value, or payload: the name of its
-//     type and a fingerprint of layout and codec.
 //
 // # Files
 //
@@ -22,5 +19,4 @@
 //   - head.go: what stands before a value with tags
 //   - tags.go: tags, and what they make of a value; shared_tags.go: with a shared tier
 //   - counters.go: how often a namespace's typed caches were called
-//   - value.go: values behind a header, as SetValue and GetValue have them
 package typed

@@ -36,8 +36,6 @@ func (p *process) writesFail() {
 	unavailable(p.t, "CompareAndSwap", err)
 	_, err = p.Touch(ctx, "k", time.Minute)
 	unavailable(p.t, "Touch", err)
-	unavailable(p.t, "SetValue", firn.SetValue(p.c, "k", 1))
-	unavailable(p.t, "DeleteValue", firn.DeleteValue(p.c, "k"))
 }
 
 // While the number of a namespace was never known, reads miss, writes fail, and loads call the
@@ -203,10 +201,6 @@ func TestSharedRollOut(t *testing.T) {
 	next.set("k", "3")
 	harness.Must(t, old.Clear())
 	next.want("k", "")
-	harness.Must(t, firn.SetValue(old.c, "v", 1))
-	if _, err := firn.LookupValue[string](t.Context(), next.c, "v"); !errors.Is(err, firn.ErrWrongType) {
-		t.Errorf("a value of another type: %v", err)
-	}
 }
 
 // While the number of a namespace is not known, the source is asked for a key once in each bound. What

@@ -200,16 +200,3 @@ func TestSharedNumbersLost(t *testing.T) {
 	a.set("k", "2", "t")
 	b.want("k", "2")
 }
-
-// The values of SetValue are those of all processes.
-func TestSharedValues(t *testing.T) {
-	_, a, b := two(t)
-	harness.Must(t, firn.SetValue(a.c, "n", 7))
-	if v, ok := firn.GetValue[int](b.c, "n"); v != 7 || !ok {
-		t.Errorf("got %d, %v", v, ok)
-	}
-	harness.Must(t, firn.DeleteValue(b.c, "n"))
-	if v, ok := firn.GetValue[int](a.c, "n"); ok {
-		t.Errorf("got %d after DeleteValue", v)
-	}
-}

@@ -30,10 +30,6 @@ func typedSet[K comparable, V any](t *testing.T, k K, v V) func(*firn.Cache) err
 	}
 }
 
-func valueSet(v any) func(*firn.Cache) error {
-	return func(c *firn.Cache) error { return firn.SetValue(c, "k", v) }
-}
-
 // What is stored stays as it is: later versions of the package read it.
 func TestStoredFormat(t *testing.T) {
 	t.Parallel()
@@ -62,16 +58,10 @@ func TestStoredFormat(t *testing.T) {
 			"feffffff016b000000000000f03f01", "2cf0c02874657874"},
 		"struct under number": {typedSet(t, uint64(7), listed{1, []string{"x"}}),
 			"0700000000000000", "3131b2370100000000000000020178"},
-		"value: a string": {valueSet("text"),
-			"6b", "5aa0b60c06737472696e67e0c7c25d74657874"},
-		"value: a number": {valueSet(int16(-2)),
-			"6b", "5aa0b60c05696e7431361edb9437feff"},
-		"value: a complex": {valueSet(complex64(1)),
-			"6b", "5aa0b60c09636f6d706c657836340f27e368000000000000f03f0000000000000000"},
-		"value: a map": {valueSet(map[string]bool{"x": true}),
-			"6b", "5aa0b60c0f6d61705b737472696e675d626f6f6c9f58a5a102017801"},
-		"value: an address": {valueSet(netip.MustParseAddr("10.0.0.1")),
-			"6b", "5aa0b60c0e6e65742f6e657469702e41646472bd9060cc0a000001"},
+		"complex under string": {typedSet(t, "k", complex64(1)),
+			"6b", "fe4c5e92000000000000f03f0000000000000000"},
+		"map under string": {typedSet(t, "k", map[string]bool{"x": true}),
+			"6b", "c694789f02017801"},
 	} {
 		if key, value := storedBy(t, c.set); key != c.key || value != c.value {
 			t.Errorf("%s: stored as\n%q, %q, want\n%q, %q", name, key, value, c.key, c.value)

@@ -410,7 +410,7 @@ func TestTypedTTL(t *testing.T) {
 	}
 }
 
-// Options.Loading.TTLJitter spreads out what typed caches and SetValue store, each
+// Options.Loading.TTLJitter spreads out what typed caches store, each
 // with the TTL that it has, and leaves a TTL of its own alone.
 func TestTypedJitter(t *testing.T) {
 	clock := &cachetest.Clock{}
@@ -423,7 +423,6 @@ func TestTypedJitter(t *testing.T) {
 	load := func(context.Context, int) (int, error) { return 1, nil }
 	typedTTL := func(i int) (time.Duration, bool) { return typed.TTL(i) }
 	shortTTL := func(i int) (time.Duration, bool) { return short.TTL(i) }
-	valueTTL := func(i int) (time.Duration, bool) { return firn.ValueTTL(c, fmt.Sprint(i)) }
 	for name, x := range map[string]struct {
 		store func(i int) error
 		ttl   func(i int) (time.Duration, bool)
@@ -433,7 +432,6 @@ func TestTypedJitter(t *testing.T) {
 		"Set of another TTL":  {func(i int) error { return short.Set(i, 1) }, shortTTL, 100 * time.Second},
 		"GetOrLoad":           {func(i int) error { _, err := typed.GetOrLoad(ctx, i, load); return err }, typedTTL, 1000 * time.Second},
 		"load of another TTL": {func(i int) error { _, err := short.GetOrLoad(ctx, i, load); return err }, shortTTL, 100 * time.Second},
-		"SetValue":            {func(i int) error { return firn.SetValue(c, fmt.Sprint(i), i) }, valueTTL, 1000 * time.Second},
 	} {
 		if err := c.Clear(); err != nil {
 			t.Fatal(err)
@@ -456,11 +454,8 @@ func TestTypedJitter(t *testing.T) {
 		}
 	}
 	typed.SetWithTTL(0, 1, 1000*time.Second)
-	firn.SetValueWithTTL(c, "0", 1, 1000*time.Second)
-	for _, ttl := range []func(int) (time.Duration, bool){typedTTL, valueTTL} {
-		if got, _ := ttl(0); got != 1000*time.Second {
-			t.Errorf("a TTL of its own became %v", got)
-		}
+	if got, _ := typed.TTL(0); got != 1000*time.Second {
+		t.Errorf("a TTL of its own became %v", got)
 	}
 }
 
