@@ -8,75 +8,42 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/flight"
 	"github.com/firncache/firn/internal/shared"
 )
 
-// Checks of the same copy share an answer that was asked for within the bound.
+// Checks of the same copy share an answer; and each caller's value is its own.
 func TestChecksAreShared(t *testing.T) {
-	var cs checks
-	q := shared.Query{Key: []byte("k"), Have: 7}
-	first, mine := cs.begin(q, 100, 10)
-	if !mine {
-		t.Fatal("want the first to ask")
-	}
-	if c, mine := cs.begin(q, 110, 10); mine || c != first {
-		t.Error("want the second to wait for the first")
-	}
-	late, mine := cs.begin(q, 111, 10)
-	if !mine {
-		t.Fatal("want one who comes later than the bound to ask")
-	}
-	cs.end(q.Key, first, nil, shared.Found{Version: 7}, nil, false)
-	if c, mine := cs.begin(q, 112, 10); mine || c != late {
-		t.Error("want the latest to be waited for")
-	}
-	if _, mine := cs.begin(shared.Query{Key: []byte("other"), Have: 7}, 112, 10); !mine {
-		t.Error("want another key to be asked for")
-	}
-	cs.end(q.Key, late, nil, shared.Found{Version: 7}, nil, false)
-	if _, mine := cs.begin(q, 113, 10); !mine {
-		t.Error("want an answer that is there not to be shared")
-	}
-	if _, mine := cs.begin(shared.Query{Key: q.Key, Have: 8}, 113, 10); !mine {
-		t.Error("want another version to be asked for")
-	}
-}
-
-// waiting has a check be under way, and another caller wait for it.
-func waiting(t *testing.T) (o *Tier, c *check, q shared.Query, got chan shared.Found, errs chan error) {
-	o = newTier(Options{Addrs: []string{"none:1"}, Namespace: "test"})
-	q = shared.Query{Key: []byte("k"), Have: 7}
-	c, _ = o.checks.begin(q, bootNanos(), int64(time.Hour))
-	got, errs = make(chan shared.Found, 1), make(chan error, 1)
-	go func() {
-		f, err := o.Read(t.Context(), []byte("dst "), q)
-		got <- f
-		errs <- err
-	}()
-	synctest.Wait()
-	return o, c, q, got, errs
-}
-
-func TestSharedAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o, c, q, got, errs := waiting(t)
-		value := []byte("newer")
-		o.checks.end(q.Key, c, value, shared.Found{Value: value, Version: 8, Stamp: 3}, nil, false)
-		clear(value) // it is the first caller's
-		f, err := <-got, <-errs
-		if err != nil || string(f.Value) != "dst newer" || f.Version != 8 || f.Stamp != 3 {
-			t.Errorf("%q, %+v, %v: want the first one's answer", f.Value, f, err)
+		o := newTier(Options{Addrs: []string{"none:1"}, Namespace: "test", Staleness: time.Hour})
+		q, asked := shared.Query{Key: []byte("k"), Have: 7}, 0
+		answer := make(chan string)
+		go func() {
+			_, _ = o.checks.Do(t.Context(), checkOf{"k", 7}, flight.Any, func(context.Context) (shared.Found, error) {
+				asked++
+				return shared.Found{Value: []byte(<-answer), Version: 8, Stamp: 3}, nil
+			})
+		}()
+		synctest.Wait()
+		got := make(chan string, 2)
+		for range cap(got) {
+			go func() {
+				f, err := o.Read(t.Context(), []byte("dst "), q)
+				got <- string(f.Value)
+				if clear(f.Value); err != nil || f.Version != 8 || f.Stamp != 3 {
+					t.Errorf("%+v, %v: want the first one's answer", f, err)
+				}
+			}()
 		}
-	})
-}
-
-// That the one who asks gives up is his own affair.
-func TestSharedCheckIsGivenUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		o, c, q, _, errs := waiting(t)
-		o.checks.end(q.Key, c, nil, shared.Found{}, context.Canceled, true)
-		if err := <-errs; !errors.Is(err, errNotConnected) {
-			t.Errorf("%v: want that the second has asked himself", err)
+		synctest.Wait()
+		if _, err := o.Read(t.Context(), nil, shared.Query{Key: []byte("k"), Have: 9}); !errors.Is(err, errNotConnected) {
+			t.Errorf("of another version: %v: want that it has been asked for", err)
+		}
+		for answer <- "newer"; len(got) < cap(got); {
+			synctest.Wait()
+		}
+		if a, b := <-got, <-got; a != "dst newer" || b != a || asked != 1 {
+			t.Errorf("%q and %q, asked %d times: want the first one's answer", a, b, asked)
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/firncache/firn/internal/flight"
 	"github.com/firncache/firn/internal/shared"
 )
 
@@ -25,7 +26,7 @@ type Tier struct {
 	cluster *cluster      // nil without
 	large   chan struct{} // a token for each long value that is on its way
 
-	checks   checks
+	checks   flight.Group[checkOf, shared.Found]
 	awaits   awaits
 	releases releases
 	renewals renewals
@@ -73,6 +74,7 @@ func newTier(given Options) *Tier {
 	t := &Tier{given: given, o: o, prefix: o.Namespace + ":", rhythm: rhythmOf(o.Staleness), done: make(chan struct{})}
 	t.dialing, t.stopDial = context.WithCancelCause(context.Background())
 	t.large = make(chan struct{}, maxLarge)
+	t.checks.Now = bootNanos
 	t.renewals.every, t.renewals.extend = max(o.LeaseTime/3, time.Millisecond), t.extendLeases
 	t.renewals.ended = make(chan struct{})
 	t.wire = newWire(t, o.Addrs[0])

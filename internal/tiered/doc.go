@@ -50,8 +50,7 @@
 //	touch.go     another deadline for a value
 //	registry.go  tags and namespaces; registry_owner.go: where their clocks lie
 //	shared_numbers.go  copies of the numbers that all processes agree on; shared_number_reads.go:
-//	             what a read makes of them; shared_questions.go: questions that many wait for;
-//	             shared_moments.go: whether a number changed meanwhile
+//	             what a read makes of them; shared_moments.go: whether a number changed meanwhile
 //	shared_front.go  what a cache above the store may keep
 //	hook.go      who is told of every write; obsolete.go: who tells what nobody wants
 //	evictions.go what the SSD tier evicts

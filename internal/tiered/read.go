@@ -14,7 +14,8 @@ func (s *Store) Get(dst, key []byte) ([]byte, bool) {
 		panic(ErrSwapped)
 	}
 	if s.shared != nil {
-		return s.getShared(dst, key)
+		v, err := s.lookupCopies(context.Background(), dst, key)
+		return v, err == nil
 	}
 	n := s.ram.TryGet(dst, key)
 	if n >= 0 {

@@ -59,7 +59,7 @@ func (s *Store) writeMultiShared(ctx context.Context, entries []shared.Entry, wa
 	var ev ram.Evicted
 	call := callOf(ctx)
 	s.shared.tier.WriteMulti(ctx, entries, func(i int, written shared.Written, err error) {
-		s.copyWritten(&watches[i], watches[i].Hash(), &entries[i], written, err, &call, &ev)
+		s.storeOrDrop(&watches[i], &entries[i], written, err == nil && written.Stamp != 0, &call, &ev)
 		if err = s.sharedError(&entries[i], err); first == nil {
 			first = err
 		}

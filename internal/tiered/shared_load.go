@@ -134,7 +134,7 @@ func (s *Store) askForLoad(ctx context.Context, w *ram.Watch, key []byte, how As
 // askWatched is ask for a key that the caller watches. With an error the copy is what
 // Policy.Degraded makes the answer; without one and with no value, it is a miss.
 func (s *Store) askWatched(ctx context.Context, w *ram.Watch, key []byte, have *sharedCopy, call *shared.Call, ev *ram.Evicted) (sharedCopy, error) {
-	f, err := s.readShared(ctx, key, have, call)
+	f, err := s.readShared(ctx, key, have)
 	switch {
 	case err == nil && f.Unchanged:
 		return s.keepUnchanged(w, ev, w.Hash(), 0, key, have, &f, call).sharedCopy, nil
@@ -241,7 +241,8 @@ func (s *Store) SetLoaded(ctx context.Context, w *ram.Watch, l Lease, key, value
 	written, err := s.shared.tier.Write(ctx, e, l.expect)
 	switch {
 	case err == nil:
-		s.keepLoaded(ctx, anew, &e, written.Version, written.Stamp, ev)
+		call := callOf(ctx)
+		s.storeOrDrop(anew, &e, written, written.Stamp != 0, &call, ev)
 		return true, nil
 	case errors.Is(err, shared.ErrChanged):
 		return false, nil
@@ -261,35 +262,18 @@ func (s *Store) keepUnshared(ctx context.Context, w *ram.Watch, l *Lease, e *sha
 	switch {
 	case s.shared.degraded(&call) == shared.DegradedStale:
 	case left == 0:
-		s.dropLoaded(w, e.Key, ev)
+		s.drop(w.Hash(), e.Key, ram.Invalidated, ev)
 		return
 	default:
 		kept.Deadline, stamp = shorten(e.Deadline, s.now()+left, stamp)
 	}
-	s.keepLoaded(ctx, w, &kept, 0, stamp, ev)
-}
-
-// keepLoaded stores the copy of an entry that was loaded, or drops what is there.
-func (s *Store) keepLoaded(ctx context.Context, w *ram.Watch, e *shared.Entry, version shared.Version, stamp shared.Stamp, ev *ram.Evicted) {
-	b := getScratch()
-	defer b.put()
-	b.bytes = append(b.bytes[:0], e.Value...) // behind it there is room for the trailer
-	call := callOf(ctx)
-	if version != 0 && stamp == 0 || s.setCopy(w, e.Key, b.bytes, version, stamp, e.Deadline, &call, ev) != nil {
-		s.dropLoaded(w, e.Key, ev)
-	}
+	s.storeOrDrop(w, &kept, shared.Written{Stamp: stamp}, true, &call, ev)
 }
 
 // dropOlder ends the copy of a key that a load holds, unless the key was written since: what
 // is there then is newer.
 func (s *Store) dropOlder(w *ram.Watch, key []byte, cause ram.Cause, ev *ram.Evicted) {
 	_ = s.write(&change{op: dropIf, key: key, watch: w, cause: cause, ev: ev})
-}
-
-// dropLoaded ends the copy of a key, and voids the reads under way, which may have found what
-// is not the latest.
-func (s *Store) dropLoaded(w *ram.Watch, key []byte, ev *ram.Evicted) {
-	s.drop(w.Hash(), key, ram.Invalidated, ev)
 }
 
 // DeleteLoaded is DeleteIf of a key of which a load has found no value to keep, in the shared
@@ -309,7 +293,7 @@ func (s *Store) DeleteLoaded(ctx context.Context, w *ram.Watch, l Lease, key []b
 		return nil
 	}
 	err := s.shared.tier.Remove(ctx, key, expect)
-	s.dropLoaded(w, key, ev)
+	s.drop(w.Hash(), key, ram.Invalidated, ev) // and voids reads that found what was there
 	if errors.Is(err, shared.ErrChanged) {
 		return nil
 	}

@@ -3,6 +3,7 @@ package tiered
 import (
 	"context"
 
+	"github.com/firncache/firn/internal/flight"
 	"github.com/firncache/firn/internal/registry"
 	"github.com/firncache/firn/internal/shared"
 )
@@ -50,7 +51,7 @@ func (n *Numbers) Latest(ctx context.Context, c *shared.Number) (*shared.Number,
 	if n.Holds(c) && n.trust.Slots() == 1 {
 		return c, nil
 	}
-	latest, err := n.askAfter(ctx, registry.ID(c.ID))
+	latest, err := n.askShared(ctx, registry.ID(c.ID), flight.After)
 	if err == nil && latest.Value == c.Value {
 		return c, nil
 	}

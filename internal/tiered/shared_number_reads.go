@@ -2,8 +2,8 @@ package tiered
 
 import (
 	"context"
-	"time"
 
+	"github.com/firncache/firn/internal/flight"
 	"github.com/firncache/firn/internal/registry"
 	"github.com/firncache/firn/internal/shared"
 )
@@ -53,14 +53,9 @@ func (n *Numbers) GetToRead(ctx context.Context, id registry.ID, known *shared.N
 // askSoon is Ask that does not wait for longer than Policy.SoftTimeout; but the answer is kept
 // when it comes.
 func (n *Numbers) askSoon(ctx context.Context, id registry.ID) (*shared.Number, error) {
-	q := n.question(ctx, id)
-	late := time.NewTimer(n.tier.Policy().SoftTimeout)
-	defer late.Stop()
-	select {
-	case <-q.answered:
-	case <-late.C:
-	case <-ctx.Done():
-	}
+	ctx, cancel := context.WithTimeout(ctx, n.tier.Policy().SoftTimeout)
+	defer cancel()
+	_, _ = n.askShared(ctx, id, flight.Any)
 	if c := n.Find(id); n.Holds(c) {
 		return c, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/firncache/firn/internal/flight"
 	"github.com/firncache/firn/internal/registry"
 	"github.com/firncache/firn/internal/shared"
 )
@@ -33,7 +34,7 @@ type Numbers struct {
 	sets   []numberSet
 	moment atomic.Uint64 // counts changes, and copies that are kept
 
-	questions questions
+	questions flight.Group[registry.ID, *shared.Number]
 }
 
 // numberSet has the copies of some ids.
@@ -117,6 +118,11 @@ func (n *Numbers) Get(ctx context.Context, id registry.ID) (*shared.Number, erro
 // Ask asks the tier for the number of an id, whatever is known of it.
 func (n *Numbers) Ask(ctx context.Context, id registry.ID) (*shared.Number, error) {
 	return n.ask(ctx, id, false)
+}
+
+// askShared is Ask with the answer to a question that others may have asked, at since or later.
+func (n *Numbers) askShared(ctx context.Context, id registry.ID, since int64) (*shared.Number, error) {
+	return n.questions.Do(ctx, id, since, func(ctx context.Context) (*shared.Number, error) { return n.Ask(ctx, id) })
 }
 
 // Renew gives an id another number. With an error it may have one, or get it yet.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/firncache/firn/internal/flight"
 	"github.com/firncache/firn/internal/shared"
 	"github.com/firncache/firn/internal/shared/sharedtest"
 )
@@ -55,7 +56,7 @@ func TestNumbersAskedAfter(t *testing.T) {
 		old := a.number(id)
 		var first, later sync.WaitGroup
 		first.Go(func() {
-			if c, err := n.askAfter(t.Context(), id); err != nil || c.Value != old {
+			if c, err := n.askShared(t.Context(), id, flight.After); err != nil || c.Value != old {
 				t.Errorf("the first got %v, %v: want %x", c, err, old)
 			}
 		})
@@ -65,7 +66,7 @@ func TestNumbersAskedAfter(t *testing.T) {
 		var wrong atomic.Int64
 		for range 100 {
 			later.Go(func() {
-				if c, err := n.askAfter(t.Context(), id); err != nil || c.Value != want {
+				if c, err := n.askShared(t.Context(), id, flight.After); err != nil || c.Value != want {
 					wrong.Add(1)
 				}
 			})

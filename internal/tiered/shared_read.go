@@ -28,27 +28,17 @@ func (a *answer) found(dst []byte, err error) ([]byte, error) {
 	return a.value, nil
 }
 
-// getShared is Get with a shared tier.
-func (s *Store) getShared(dst, key []byte) ([]byte, bool) {
-	mark, hot := s.trust.Mark(), s.trust.Hot()
-	n := s.ram.TryGet(dst, key)
-	if n >= shared.TrailerLen {
-		end := len(dst) + n
-		if shared.StampOf(dst[:end])&^shared.Shortened == hot {
-			s.keepAlive()
-			return dst[:end-shared.TrailerLen], true
-		}
-	}
-	v, err := s.finishShared(n, mark, context.Background(), dst, key)
-	return v, err == nil
-}
-
 // lookupShared is Lookup with a shared tier.
 func (s *Store) lookupShared(ctx context.Context, dst, key []byte) ([]byte, error) {
 	if callOf(ctx).SkipLocal {
 		a, err := s.lookupTiers(ctx, dst, key)
 		return a.found(dst, err)
 	}
+	return s.lookupCopies(ctx, dst, key)
+}
+
+// lookupCopies is lookupShared of a call that does not skip the local tiers.
+func (s *Store) lookupCopies(ctx context.Context, dst, key []byte) ([]byte, error) {
 	mark, hot := s.trust.Mark(), s.trust.Hot()
 	n := s.ram.TryGet(dst, key)
 	if n >= shared.TrailerLen {
@@ -211,7 +201,7 @@ func (s *Store) ask(ctx context.Context, hash uint64, n int, key []byte, have *s
 	r := sharedReads.Get().(*sharedRead)
 	s.Watch(&r.watch, hash, key)
 	defer s.done(r)
-	f, err := s.readShared(ctx, key, have, call)
+	f, err := s.readShared(ctx, key, have)
 	a.value = have.value[:n]
 	switch {
 	case err == nil && f.Unchanged:
@@ -226,7 +216,7 @@ func (s *Store) ask(ctx context.Context, hash uint64, n int, key []byte, have *s
 }
 
 // readShared asks the shared tier for a key, behind the suspect copy, if there is one.
-func (s *Store) readShared(ctx context.Context, key []byte, have *sharedCopy, _ *shared.Call) (shared.Found, error) {
+func (s *Store) readShared(ctx context.Context, key []byte, have *sharedCopy) (shared.Found, error) {
 	if have.state != Miss {
 		s.shared.count.checks.Add(1)
 	}

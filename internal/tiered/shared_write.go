@@ -66,21 +66,23 @@ func (s *Store) writeShared(ctx context.Context, hash uint64, e shared.Entry, ex
 		_ = s.shared.tier.Remove(ctx, e.Key, expect) // as a Set that fails here does
 	}
 	call := callOf(ctx)
-	s.copyWritten(&r.watch, hash, &e, written, err, &call, &r.ev)
+	s.storeOrDrop(&r.watch, &e, written, err == nil && written.Stamp != 0, &call, &r.ev)
 	return s.sharedError(&e, err)
 }
 
-// copyWritten stores the copy of an entry that was written, or drops what is there.
-func (s *Store) copyWritten(w *ram.Watch, hash uint64, e *shared.Entry, written shared.Written, err error, call *shared.Call, ev *ram.Evicted) {
-	if err == nil && written.Stamp != 0 {
+// storeOrDrop stores a copy of a watched entry that was written or loaded, if store is set. Otherwise,
+// and if the key was written meanwhile, it drops what is there and voids the reads under way, which
+// may have found that.
+func (s *Store) storeOrDrop(w *ram.Watch, e *shared.Entry, written shared.Written, store bool, call *shared.Call, ev *ram.Evicted) {
+	if store {
 		b := getScratch()
 		defer b.put()
-		b.bytes = append(b.bytes[:0], e.Value...)
+		b.bytes = append(b.bytes[:0], e.Value...) // behind it there is room for the trailer
 		if s.setCopy(w, e.Key, b.bytes, written.Version, written.Stamp, e.Deadline, call, ev) == nil {
 			return
 		}
 	}
-	s.drop(hash, e.Key, ram.Invalidated, ev)
+	s.drop(w.Hash(), e.Key, ram.Invalidated, ev)
 }
 
 func (s *Store) deleteShared(ctx context.Context, key []byte) error {

@@ -29,6 +29,7 @@ const module = "github.com/firncache/firn"
 //	inside  advice  stats                    what the page shows of a cache beyond Stats; what a curve means, in sentences; Stats
 //	offheap  vfs  uring  kaio  clock  memory memory and how much there is, disk, time
 //	histogram  shared                        how long things took; what a shared tier and the local ones say to each other
+//	flight                                   one request for many callers
 //	invariants                               checks that cost nothing in production
 var floors = [][]string{
 	{"firntest", "live"},
@@ -38,7 +39,7 @@ var floors = [][]string{
 	{"internal/tiered", "internal/coherence", "internal/codec", "internal/hot"},
 	{"internal/ram", "internal/ssd"},
 	{"internal/policy", "internal/index", "internal/record", "internal/aio", "internal/registry", "internal/inside", "internal/advice", "internal/cachetest", "stats"},
-	{"internal/offheap", "internal/vfs", "internal/uring", "internal/kaio", "internal/clock", "internal/histogram", "internal/shared", "internal/memory", "bufpool"},
+	{"internal/offheap", "internal/vfs", "internal/uring", "internal/kaio", "internal/clock", "internal/histogram", "internal/shared", "internal/memory", "internal/flight", "bufpool"},
 	{"internal/invariants"},
 }
 
@@ -49,7 +50,7 @@ var allowed = map[string][]string{
 	"internal/curve":         {"stats", "internal/advice", "internal/policy/whatif", "internal/tiered"},
 	"live":                   {module, "stats", "internal/inside", "internal/histogram", "internal/advice"},
 	"internal/load":          {"internal/tiered", "internal/shared", "internal/ram", "internal/offheap", "internal/histogram"},
-	"internal/tiered":        {"internal/policy/whatif", "internal/inside", "internal/histogram", "internal/ram", "internal/ssd", "internal/shared", "internal/record", "internal/registry", "internal/vfs", "internal/clock"},
+	"internal/tiered":        {"internal/policy/whatif", "internal/inside", "internal/histogram", "internal/flight", "internal/ram", "internal/ssd", "internal/shared", "internal/record", "internal/registry", "internal/vfs", "internal/clock"},
 	"internal/ram":           {"internal/policy", "internal/policy/whatif", "internal/inside", "internal/histogram", "internal/index", "internal/clock", "internal/record", "internal/offheap", "internal/invariants", "golang.org/x/sys/cpu"},
 	"internal/codec":         {"internal/codec/plan", "internal/offheap"},
 	"internal/codec/plan":    {"internal/offheap"},
@@ -78,6 +79,7 @@ var allowed = map[string][]string{
 	"internal/memory":        {},
 	"internal/histogram":     {},
 	"internal/shared":        {},
+	"internal/flight":        {},
 	"internal/invariants":    {},
 	"internal/cachetest":     {},
 }
