@@ -18,12 +18,17 @@ type checkOf struct {
 	have shared.Version
 }
 
-// check is Read of a suspect copy.
+// check is Read of a suspect copy. Another caller's answer has no stamp: a push that came after it,
+// and before this caller began to watch the key, would not void the copy.
 func (t *Tier) check(ctx context.Context, dst []byte, q shared.Query) (shared.Found, error) {
-	of := checkOf{string(q.Key), q.Have}
+	of, mine := checkOf{string(q.Key), q.Have}, false
 	f, err := t.checks.Do(ctx, of, bootNanos()-int64(t.o.Staleness), func(ctx context.Context) (shared.Found, error) {
+		mine = true
 		return t.readKey(ctx, nil, shared.Query{Key: []byte(of.key), Have: of.have})
 	})
+	if err == nil && !mine {
+		f.Stamp = 0
+	}
 	f.Value = append(dst, f.Value...)
 	return f, err
 }
