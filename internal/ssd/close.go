@@ -77,7 +77,7 @@ func (t *Tier) shutDown() (err error) {
 func (t *Tier) leaveMemory(forget bool) {
 	if t.index != nil {
 		t.registry.End()
-		t.index.withAllLocked(func() {
+		t.index.WithAllLocked(func() {
 			if forget {
 				t.index.Forget()
 			} else {

@@ -11,7 +11,7 @@ import (
 // leaves the log a free slot: without one no record can be moved.
 func (t *Tier) keepRoom(must bool) {
 	l := t.log
-	n := t.cfg.segmentsFor(int64(l.SegmentBytes()), uint8(t.index.shardBits), int64(t.index.len()))
+	n := t.cfg.segmentsFor(int64(l.SegmentBytes()), uint8(t.index.ShardBits), int64(t.index.Len()))
 	n = max(min(n, t.fileBytes.Load()>>l.SegmentShift), minSegments)
 	l.mu.Lock()
 	defer l.mu.Unlock()

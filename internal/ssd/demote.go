@@ -2,12 +2,13 @@ package ssd
 
 import (
 	"github.com/firncache/firn/internal/ssd/format"
+	"github.com/firncache/firn/internal/ssd/index"
 )
 
 // Calls of the RAM tier, under the lock that orders the writes of a key.
 
 // Prefetch begins to load the memory that the other calls with this hash will read.
-func (t *Tier) Prefetch(hash uint64) { t.index.prefetch(t.ids.Of(hash)) }
+func (t *Tier) Prefetch(hash uint64) { t.index.Prefetch(t.ids.Of(hash)) }
 
 // Copy is what the RAM tier knows of a record that is here under the hash of one that
 // leaves.
@@ -26,13 +27,13 @@ const (
 // same is replaced, but an older copy stays if the record is refused.
 func (t *Tier) Demote(hash uint64, key, value []byte, deadline int64, read bool, copied Copy) bool {
 	x := t.ids.Of(hash)
-	s := t.index.shardOf(x)
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s := t.index.ShardOf(x)
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	if t.state.Load() != on { // asked under the lock, which emptying the index takes afterwards
 		return false
 	}
-	_, found := s.find(x)
+	_, found := s.Find(x)
 	if !found || copied != SameCopy {
 		if t.accept(s, x, hash, &format.Record{Key: key, Value: value, Deadline: deadline}, read, copied) {
 			return true
@@ -47,7 +48,7 @@ func (t *Tier) Demote(hash uint64, key, value []byte, deadline int64, read bool,
 
 // accept takes a record over if it is admitted, and there is room. The caller holds the
 // shard's lock.
-func (t *Tier) accept(s *shard, x format.ID, hash uint64, r *format.Record, read bool, copied Copy) bool {
+func (t *Tier) accept(s *index.Shard, x format.ID, hash uint64, r *format.Record, read bool, copied Copy) bool {
 	if !t.admission.admit(hash, len(r.Key)+len(r.Value), read) {
 		t.count.rejected.Add(1)
 		return false
@@ -67,12 +68,12 @@ func (t *Tier) accept(s *shard, x format.ID, hash uint64, r *format.Record, read
 
 // put appends a record and makes the index name it, in place of another if there is
 // one. The caller holds the shard's lock.
-func (t *Tier) put(s *shard, x format.ID, r *format.Record, copied Copy) bool {
+func (t *Tier) put(s *index.Shard, x format.ID, r *format.Record, copied Copy) bool {
 	if len(r.Key)+len(r.Value)+format.MaxRecordHeader > t.log.MaxRecord() {
 		t.count.tooLarge.Add(1)
 		return false
 	}
-	if !t.index.reserveSlot(s) {
+	if !t.index.ReserveSlot(s) {
 		t.count.indexFull.Add(1)
 		t.work.wakeMaintenance()
 		return false
@@ -84,7 +85,7 @@ func (t *Tier) put(s *shard, x format.ID, r *format.Record, copied Copy) bool {
 		return false
 	}
 	t.dropReplaced(s, x, copied)
-	s.put(s.NewEntry(x, loc, size, format.IsWhole))
+	s.Put(s.NewEntry(x, loc, size, format.IsWhole))
 	t.count.demoted.Add(1)
 	t.count.demotedBytes.Add(uint64(len(r.Key) + len(r.Value)))
 	return true
@@ -92,8 +93,8 @@ func (t *Tier) put(s *shard, x format.ID, r *format.Record, copied Copy) bool {
 
 // dropReplaced takes the entry of an id out that a record is about to replace, if there
 // is one: a copy of it, or another key's.
-func (t *Tier) dropReplaced(s *shard, x format.ID, copied Copy) {
-	at, e, found := s.search(s.FingerprintOf(x))
+func (t *Tier) dropReplaced(s *index.Shard, x format.ID, copied Copy) {
+	at, e, found := s.Search(s.FingerprintOf(x))
 	if !found {
 		return
 	}

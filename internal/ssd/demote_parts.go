@@ -38,13 +38,13 @@ type Transfer struct {
 // under the lock that orders the writes of the key.
 func (t *Tier) DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, read bool, copied Copy) (d *Transfer, there bool) {
 	x := t.ids.Of(hash)
-	s := t.index.shardOf(x)
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s := t.index.ShardOf(x)
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	if t.state.Load() != on {
 		return nil, false
 	}
-	_, found := s.find(x)
+	_, found := s.Find(x)
 	if found && copied == SameCopy {
 		t.count.alreadyOnSSD.Add(1)
 		return nil, true
@@ -124,20 +124,20 @@ func (d *Transfer) Commit(key []byte) (ok, again bool) {
 
 // idTaken reports whether another key with this id lives here by now.
 func (d *Transfer) idTaken() bool {
-	s := d.t.index.shardOf(d.owner)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, taken := s.find(d.owner)
+	s := d.t.index.ShardOf(d.owner)
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	_, taken := s.Find(d.owner)
 	return taken
 }
 
 // hasAllParts reports whether all parts are there yet.
 func (d *Transfer) hasAllParts() bool {
-	s := d.t.index.shardOf(d.owner)
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s := d.t.index.ShardOf(d.owner)
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	for i := range d.head.Parts {
-		if _, ok := s.find(d.t.ids.Part(d.owner, i)); !ok {
+		if _, ok := s.Find(d.t.ids.Part(d.owner, i)); !ok {
 			return false
 		}
 	}
@@ -160,15 +160,15 @@ func (d *Transfer) appendRecord(x format.ID, r *format.Record) (ok, again bool) 
 	if r.Deadline = d.deadline; r.Deadline != 0 {
 		r.Flags |= format.FlagExpires
 	}
-	s := t.index.shardOf(x)
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s := t.index.ShardOf(x)
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	if t.state.Load() != on {
 		return false, false
 	}
-	if !t.index.reserveSlot(s) {
+	if !t.index.ReserveSlot(s) {
 		t.work.wakeMaintenance()
-		if again = t.index.lowOnMemory(); !again {
+		if again = t.index.LowOnMemory(); !again {
 			t.count.indexFull.Add(1)
 		}
 		return false, again
@@ -178,11 +178,11 @@ func (d *Transfer) appendRecord(x format.ID, r *format.Record) (ok, again bool) 
 		t.work.wakeMaintenance()
 		return false, true
 	}
-	if at, e, found := s.search(s.FingerprintOf(x)); found { // of a write that was not ended, or another key's
+	if at, e, found := s.Search(s.FingerprintOf(x)); found { // of a write that was not ended, or another key's
 		t.dropEntry(s, x, at, e)
 	}
 	e := s.NewEntry(x, loc, size, r.Kind())
-	s.put(e)
+	s.Put(e)
 	t.countPart(e)
 	return true, false
 }
@@ -211,9 +211,9 @@ func (d *Transfer) Wait(waited time.Duration, patient bool) (inAll time.Duration
 // had no room for too long.
 func (d *Transfer) Abort(late bool) {
 	t := d.t
-	s := t.index.shardOf(d.owner)
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s := t.index.ShardOf(d.owner)
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	t.dropParts(s, d.owner, d.partsPut)
 	t.live.descents.Add(-1)
 	if late {

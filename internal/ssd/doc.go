@@ -18,7 +18,6 @@
 //	surplus      a slot that the files have no room for any more, and that is emptied
 //	stalled     the log has no room to append, for the disk has not taken its segments
 //	starved     the index is short of memory, which RAM has yet to make room for
-//	capacity    of a table of the index: the slots that are homes of entries
 //	writer      the goroutine that writes segments, alone
 //	maintain    the goroutine that makes room, and gives the index memory
 //	source      where the index comes from at Open: the snapshot that Close saved, the
@@ -26,16 +25,15 @@
 //	offline     a tier whose disk failed: RAM goes on alone, and the disk is tried again
 //
 // The files, each after those that it needs. Beside them,
-// package format is the bytes on disk, package files the directory, and package check
-// looks at the files when no tier has them open.
+// package format is the bytes on disk, package files the directory, package index leads
+// from an id to its location, and package check looks at the files when no tier has them
+// open.
 //
 //	config.go      the options of a tier; sizes.go: sizes of segments and memory
 //	wall_clock.go  the time; logger.go: lines for the user's log; tasks.go; scratch.go
 //	write_budget.go     how much may be written; write_budget_state.go: the state for the
 //	                    next process
 //	admission.go   which records are worth writing
-//	index.go       id → location; grow.go: tables that grow; recover_tables.go: tables
-//	               that a process left
 //	segment.go     a segment in memory, and its states; log.go: all of them, and the slots
 //	log_room.go    whether there is room to append; append.go: appending, opening, sealing
 //	flush.go       the writer; write_all.go: all of it at once, for tests

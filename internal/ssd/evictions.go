@@ -79,9 +79,9 @@ func (t *Tier) evictRecord(v *victim, l format.Listed, b []byte, expired bool) {
 // takeRecord takes a record of a segment out of the index. It reports false if that does
 // not name it any more.
 func (t *Tier) takeRecord(v *victim, l format.Listed, expired bool) bool {
-	s := t.index.shardOf(l.ID)
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s := t.index.ShardOf(l.ID)
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	at, e, ok := t.entryOfRecord(s, v, l)
 	return ok && t.evictEntry(s, &l, at, e, expired)
 }
@@ -130,9 +130,9 @@ func (t *Tier) readHead(part format.ID) (ref recordRef, b []byte, ok bool) {
 
 // locateHead finds the head of the value that a part belongs to.
 func (t *Tier) locateHead(part format.ID) (ref recordRef, ok bool) {
-	s := t.index.shardOf(part)
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s := t.index.ShardOf(part)
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	x, _, e, ok := t.ownerOf(s, part)
 	if ok {
 		ref.id, ref.waits = x, true

@@ -82,7 +82,7 @@ func TestIndexWaitsForDiskToGrow(t *testing.T) {
 			tier.Demote(w.hasher.Hash(key), key, make([]byte, 3000), 0, true, SameCopy)
 		}
 		before := charged.Load()
-		tier.index.used.Store(tier.index.allowed.Load()) // it wants more from now on
+		tier.index.Used.Store(tier.index.Allowed.Load()) // it wants more from now on
 		tier.work.wakeMaintenance()
 		synctest.Wait()
 		if n := charged.Load(); n != before {
@@ -140,7 +140,7 @@ func TestReadyWaitsForIndex(t *testing.T) {
 		})
 		n := 0
 		fill := func() {
-			for ; !tier.index.lowOnMemory(); n++ {
+			for ; !tier.index.LowOnMemory(); n++ {
 				key := w.key(n)
 				tier.Demote(w.hasher.Hash(key), key, nil, 0, true, SameCopy)
 			}

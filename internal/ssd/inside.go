@@ -22,7 +22,7 @@ func (t *Tier) Health() (s inside.State, why string, since time.Time) {
 	if stalled, waits, ok := t.log.whenStalled(); ok {
 		return inside.Stalled, fmt.Sprintf("the disk is behind: %d KiB wait to be written. Values that leave RAM wait for it, up to %v, and then do not get here", waits>>10, t.cfg.MaxWriteStall), stalled
 	}
-	if t.index.lowOnMemory() {
+	if t.index.LowOnMemory() {
 		why = join("its index waits for memory from RAM", why)
 	}
 	if !t.admission.mayRewrite() {

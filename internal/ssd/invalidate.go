@@ -4,10 +4,10 @@ package ssd
 // not come back, also if the process dies as soon as this returns.
 func (t *Tier) Invalidate(hash uint64) {
 	x := t.ids.Of(hash)
-	s := t.index.shardOf(x)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if at, e, ok := s.search(s.FingerprintOf(x)); ok {
+	s := t.index.ShardOf(x)
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	if at, e, ok := s.Search(s.FingerprintOf(x)); ok {
 		t.dropEntry(s, x, at, e)
 		t.count.invalidated.Add(1)
 	}
@@ -20,10 +20,10 @@ func (t *Tier) IsCurrent(hash, lsn uint64) bool {
 		return false
 	}
 	x := t.ids.Of(hash)
-	s := t.index.shardOf(x)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	e, ok := s.find(x)
+	s := t.index.ShardOf(x)
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	e, ok := s.Find(x)
 	return ok && t.log.lsnAt(s.Location(e)) == lsn
 }
 
@@ -34,9 +34,9 @@ func (t *Tier) Lacks(hash, lsn uint64) bool {
 		return true
 	}
 	x := t.ids.Of(hash)
-	s := t.index.shardOf(x)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	e, ok := s.find(x)
+	s := t.index.ShardOf(x)
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	e, ok := s.Find(x)
 	return !ok || t.log.lsnAt(s.Location(e)) == lsn
 }

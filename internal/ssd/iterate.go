@@ -31,10 +31,10 @@ func (t *Tier) yieldRecords(slot int, serial uint64, recs []format.Listed, value
 		if r.Kind == format.IsPart { // its head is yielded
 			continue
 		}
-		s := t.index.shardOf(r.ID)
-		s.mu.Lock()
-		e, ok := s.find(r.ID)
-		s.mu.Unlock()
+		s := t.index.ShardOf(r.ID)
+		s.Mu.Lock()
+		e, ok := s.Find(r.ID)
+		s.Mu.Unlock()
 		if ok && s.Location(e) == t.log.Location(slot, int(r.Offset)) {
 			refs = append(refs, recordRef{id: r.ID, entry: e, loc: s.Location(e), slot: slot, off: int(r.Offset), lsn: t.log.LSN(serial, int(r.Offset))})
 			named = append(named, r)

@@ -134,7 +134,7 @@ func TestLastSegmentIsSealed(t *testing.T) {
 		h.reopenAtRest(t, testConfig(clone, h))
 		recs, err := h.tier.readList(slot, serial)
 		named := 0
-		h.tier.index.each(func(_ format.ID, e format.Entry) format.Entry {
+		h.tier.index.Each(func(_ format.ID, e format.Entry) format.Entry {
 			if at, _ := h.tier.log.Place(h.tier.index.Location(e)); at == slot {
 				named++
 			}

@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/firncache/firn/internal/ssd/format"
+	"github.com/firncache/firn/internal/ssd/index"
 )
 
 // countLive counts the record of an entry as alive, which the index has from now on.
@@ -31,8 +32,8 @@ func (t *Tier) countDead(e format.Entry) {
 
 // dropEntry takes the entry of an id, at a place of its shard's table, out, and with a
 // head its parts. The caller holds mu.
-func (t *Tier) dropEntry(s *shard, x format.ID, at int, e format.Entry) {
-	s.removeAt(at)
+func (t *Tier) dropEntry(s *index.Shard, x format.ID, at int, e format.Entry) {
+	s.RemoveAt(at)
 	t.countDead(e)
 	if e.Class() == format.HeadClass {
 		t.dropParts(s, x, t.maxParts())
@@ -40,10 +41,10 @@ func (t *Tier) dropEntry(s *shard, x format.ID, at int, e format.Entry) {
 }
 
 // dropParts takes the first n parts of a value out of the index. The caller holds mu.
-func (t *Tier) dropParts(s *shard, owner format.ID, n int) {
+func (t *Tier) dropParts(s *index.Shard, owner format.ID, n int) {
 	for i := range n {
-		if at, e, ok := s.search(s.FingerprintOf(t.ids.Part(owner, i))); ok && e.Class() == format.PartClass {
-			s.removeAt(at)
+		if at, e, ok := s.Search(s.FingerprintOf(t.ids.Part(owner, i))); ok && e.Class() == format.PartClass {
+			s.RemoveAt(at)
 			t.countDead(e)
 		}
 	}
@@ -51,7 +52,7 @@ func (t *Tier) dropParts(s *shard, owner format.ID, n int) {
 
 // dropOwner takes the value out that a part belongs to, if that is still there: the ids
 // of its key and of its parts lie apart by known steps. The caller holds mu.
-func (t *Tier) dropOwner(s *shard, part format.ID) bool {
+func (t *Tier) dropOwner(s *index.Shard, part format.ID) bool {
 	x, at, e, ok := t.ownerOf(s, part)
 	if ok {
 		t.dropEntry(s, x, at, e)
@@ -61,10 +62,10 @@ func (t *Tier) dropOwner(s *shard, part format.ID) bool {
 
 // ownerOf is the entry of the head of the value that a part belongs to, with its id, and its
 // place in the shard's table. The caller holds mu.
-func (t *Tier) ownerOf(s *shard, part format.ID) (x format.ID, at int, e format.Entry, ok bool) {
+func (t *Tier) ownerOf(s *index.Shard, part format.ID) (x format.ID, at int, e format.Entry, ok bool) {
 	for i := range t.maxParts() {
 		x = t.ids.Owner(part, i)
-		if at, e, ok = s.search(s.FingerprintOf(x)); ok && e.Class() == format.HeadClass {
+		if at, e, ok = s.Search(s.FingerprintOf(x)); ok && e.Class() == format.HeadClass {
 			return x, at, e, true
 		}
 	}
@@ -73,7 +74,7 @@ func (t *Tier) ownerOf(s *shard, part format.ID) (x format.ID, at int, e format.
 
 // isOrphan reports whether a record is a part of a value that has no head, nor is to
 // get one. The caller holds mu.
-func (t *Tier) isOrphan(s *shard, r *format.Record) bool {
+func (t *Tier) isOrphan(s *index.Shard, r *format.Record) bool {
 	if r.Kind() != format.IsPart {
 		return false
 	}
@@ -81,13 +82,13 @@ func (t *Tier) isOrphan(s *shard, r *format.Record) bool {
 	if !ok {
 		return true
 	}
-	_, there := s.find(k.Owner)
+	_, there := s.Find(k.Owner)
 	return !there && t.live.descents.Load() == 0
 }
 
 // dropSlot takes every entry out that names a slot, and counts them.
 func (t *Tier) dropSlot(slot int, count *atomic.Uint64) {
-	t.index.each(func(x format.ID, e format.Entry) format.Entry {
+	t.index.Each(func(x format.ID, e format.Entry) format.Entry {
 		if in, _ := t.log.Place(t.index.Location(e)); in != slot {
 			return e
 		}
@@ -99,8 +100,8 @@ func (t *Tier) dropSlot(slot int, count *atomic.Uint64) {
 
 // fillShard fills an empty shard of the index with entries, which ascend, or with as
 // many of them as it has memory for: the others count as evicted.
-func (t *Tier) fillShard(s *shard, entries []uint64) {
-	for !t.index.fill(s, entries) {
+func (t *Tier) fillShard(s *index.Shard, entries []uint64) {
+	for !t.index.Fill(s, entries) {
 		most := len(entries) * 3 / 4
 		t.count.evicted.Add(uint64(len(entries) - most))
 		entries = entries[:most]

@@ -172,6 +172,16 @@ func (l *log) setSlotStates(states []format.SlotState) {
 	}
 }
 
+// copySlotStates is setSlotStates for those of another log, of which this has perhaps fewer.
+func (l *log) copySlotStates(from []format.SlotWords) {
+	for i := range min(len(l.slotWords), len(from)) {
+		w := &l.slotWords[i]
+		w.Serial.Store(from[i].Serial.Load())
+		w.Written.Store(from[i].Written.Load())
+		w.Until.Store(from[i].Until.Load())
+	}
+}
+
 // onDisk returns a predicate: whether a location is that of a record written before
 // an LSN.
 func (l *log) onDisk(flushed uint64) func(format.Location) bool {

@@ -30,7 +30,7 @@ func TestPartsWithoutHeadGo(t *testing.T) {
 			}
 			x.log.flushTo(x.log.tail.Load())
 			part := x.ids.Part(d.owner, 0)
-			e, _ := x.index.shardOf(part).find(part)
+			e, _ := x.index.ShardOf(part).Find(part)
 			slot, _ := x.log.Place(x.index.Location(e))
 			v := victim{slot: slot, serial: x.log.slotWords[slot].Serial.Load(), how: moveAll}
 			before := checkParts(t, x)
@@ -52,10 +52,10 @@ func TestPartsWithoutHeadGo(t *testing.T) {
 func evictPart(t *testing.T, x *Tier, owner format.ID, part int) {
 	t.Helper()
 	p := x.ids.Part(owner, part)
-	s := x.index.shardOf(p)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	at, e, ok := s.search(s.FingerprintOf(p))
+	s := x.index.ShardOf(p)
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	at, e, ok := s.Search(s.FingerprintOf(p))
 	if !ok {
 		t.Fatal("the part is not there")
 	}
@@ -87,9 +87,9 @@ func TestValueWithoutAPartIsAMiss(t *testing.T) {
 		x, key := w.tier, w.key(1)
 		for name, harm := range map[string]func(owner format.ID){
 			"missing": func(owner format.ID) {
-				s := x.index.shardOf(owner)
-				at, e, _ := s.search(s.FingerprintOf(x.ids.Part(owner, 3)))
-				s.removeAt(at)
+				s := x.index.ShardOf(owner)
+				at, e, _ := s.Search(s.FingerprintOf(x.ids.Part(owner, 3)))
+				s.RemoveAt(at)
 				x.countDead(e)
 			},
 			"of another write": func(owner format.ID) {
@@ -137,7 +137,7 @@ func TestDamagedPart(t *testing.T) {
 		w.come(t, key, 300<<10)
 		x.log.flushTo(x.log.tail.Load())
 		p := x.ids.Part(x.ids.Of(w.hasher.Hash(key)), 0)
-		e, _ := x.index.shardOf(p).find(p)
+		e, _ := x.index.ShardOf(p).Find(p)
 		slot, off := x.log.Place(x.index.Location(e))
 		at := int64(slot)<<x.log.SegmentShift + int64(off) + 1000
 		block := vfs.Aligned(4096, 4096)

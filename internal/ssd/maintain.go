@@ -17,7 +17,7 @@ func (t *Tier) maintain() {
 			return
 		case <-tick.C:
 			t.log.flushOpen()
-			t.index.limit.Store(t.index.maxBytes) // RAM may have some to give again
+			t.index.Limit.Store(t.index.Most) // RAM may have some to give again
 			t.updateSelective()
 			if t.state.Load() == on {
 				t.keepRoom(false)
@@ -51,7 +51,7 @@ func (t *Tier) maintainOnce() {
 	if t.admission.budget.due() {
 		t.saveBudget()
 	}
-	if more := t.index.wantsMemory(); more > 0 && !t.log.stalled.Load() && t.work.growing.CompareAndSwap(false, true) {
+	if more := t.index.WantsMemory(); more > 0 && !t.log.stalled.Load() && t.work.growing.CompareAndSwap(false, true) {
 		t.work.detached.Go(func() { t.growIndex(more) })
 	}
 }
@@ -71,7 +71,7 @@ func (t *Tier) saveBudget() {
 // after it.
 func (t *Tier) growIndex(more int64) {
 	if t.memory.grow(more) != nil {
-		t.index.limit.Store(t.index.allowed.Load()) // RAM has no more to give, until the next tick
+		t.index.Limit.Store(t.index.Allowed.Load()) // RAM has no more to give, until the next tick
 		t.log.broadcast()
 	}
 	t.work.growing.Store(false)

@@ -3,12 +3,14 @@ package ssd
 import (
 	"sync"
 	"time"
+
+	"github.com/firncache/firn/internal/ssd/index"
 )
 
 // memoryAccount charges RAM for the memory that the tier takes, and allows the index
 // as much as it has charged.
 type memoryAccount struct {
-	index  *index
+	index  *index.Index
 	log    *log
 	charge func(bytes int64) error // RAM: bytes more than before
 	fixed  int64                   // bytes beside the index
@@ -19,11 +21,11 @@ type memoryAccount struct {
 }
 
 // total is the memory of the tier, in bytes.
-func (a *memoryAccount) total() int64 { return a.fixed + a.index.allowed.Load() }
+func (a *memoryAccount) total() int64 { return a.fixed + a.index.Allowed.Load() }
 
 // allow gives the index memory, as much of it as can be had.
 func (a *memoryAccount) allow(bytes int64) {
-	more := min(bytes, a.index.limit.Load()-a.index.allowed.Load())
+	more := min(bytes, a.index.Limit.Load()-a.index.Allowed.Load())
 	for more > 0 && a.grow(more) != nil {
 		more /= 2
 	}
@@ -65,7 +67,7 @@ func (a *memoryAccount) growStep(more int64) error {
 		a.charged -= missing
 		return err
 	}
-	a.index.allowed.Add(more)
+	a.index.Allowed.Add(more)
 	a.log.broadcast() // who waits for room there
 	return nil
 }

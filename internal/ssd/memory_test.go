@@ -111,7 +111,7 @@ func TestFault30NoMemory(t *testing.T) {
 			started.Store(true)
 			w.steps(t, 20_000, keys)
 			w.check(t, keys, true)
-			if used, allowed := tier.index.used.Load(), tier.index.allowed.Load(); used > allowed {
+			if used, allowed := tier.index.Used.Load(), tier.index.Allowed.Load(); used > allowed {
 				t.Fatalf("the index takes %d bytes, and %d are allowed", used, allowed)
 			}
 			w.written()

@@ -53,7 +53,7 @@ func (t *Tier) startEmptyLog() error {
 	}
 	t.log.pause()
 	t.index.Head.Valid.Store(0)
-	t.index.clear(func() {
+	t.index.Clear(func() {
 		t.log.reset(logID, next)
 		t.live.parts.Store(0)
 	})
@@ -72,7 +72,7 @@ func (t *Tier) validateIndex(logID uint64) {
 // Clear takes every record out. None comes back, also if the process dies as soon as
 // this returns. It does not wait for the disk.
 func (t *Tier) Clear() {
-	t.index.clear(func() {
+	t.index.Clear(func() {
 		t.log.clearAlive()
 		t.live.parts.Store(0)
 	})

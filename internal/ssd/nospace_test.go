@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"github.com/firncache/firn/internal/ssd/format"
+	"github.com/firncache/firn/internal/ssd/index"
 	"github.com/firncache/firn/internal/vfs"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
@@ -106,7 +107,7 @@ func TestFault10NoSpaceAfterKill(t *testing.T) {
 			h.check(t, keys, false)
 			full.Remove()
 			h.untilOn()
-			if used, least := h.tier.index.used.Load(), minTables(len(h.tier.index.shards)); used != least {
+			if used, least := h.tier.index.Used.Load(), index.MinBytes(len(h.tier.index.Shards)); used != least {
 				t.Errorf("an empty index takes %d bytes, want %d", used, least)
 			}
 			h.there = map[string]uint64{}

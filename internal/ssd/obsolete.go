@@ -40,9 +40,9 @@ func beginsValue(r *format.Record) bool {
 
 // dropObsolete takes a record of a segment out of the index, if that still names it.
 func (t *Tier) dropObsolete(v *victim, l format.Listed) {
-	s := t.index.shardOf(l.ID)
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s := t.index.ShardOf(l.ID)
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	if at, e, ok := t.entryOfRecord(s, v, l); ok {
 		t.dropEntry(s, l.ID, at, e)
 		if l.Kind != format.IsPart || t.dropOwner(s, l.ID) {

@@ -121,7 +121,7 @@ func TestCleaningDropsObsoleteParts(t *testing.T) {
 			for _, key := range [][]byte{unwanted, wanted} {
 				for i := range parts {
 					part := x.ids.Part(x.ids.Of(w.hasher.Hash(key)), i)
-					e, _ := x.index.shardOf(part).find(part)
+					e, _ := x.index.ShardOf(part).Find(part)
 					slot, _ := x.log.Place(x.index.Location(e))
 					if v := (victim{slot: slot, serial: x.log.slotWords[slot].Serial.Load(), how: moveAll}); !slices.Contains(victims, v) {
 						victims = append(victims, v)

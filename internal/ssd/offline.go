@@ -86,8 +86,8 @@ func (t *Tier) dropLeftMemory() {
 	case left == t.index.Memory:
 		left.Head.Valid.Store(0)
 		t.registry.Reset()
-		for i := range t.index.shards {
-			t.index.shards[i].reset()
+		for i := range t.index.Shards {
+			t.index.Shards[i].Reset()
 		}
 	default:
 		left.Forget()

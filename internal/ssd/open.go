@@ -11,6 +11,7 @@ import (
 	"github.com/firncache/firn/internal/registry"
 	"github.com/firncache/firn/internal/ssd/files"
 	"github.com/firncache/firn/internal/ssd/format"
+	"github.com/firncache/firn/internal/ssd/index"
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -129,9 +130,9 @@ func (t *Tier) allocateMemory() (err error) {
 	t.log.setUsable(t.usable) // nobody else has it yet
 	t.log.freeTarget = freeTargetOf(t.usable)
 	t.log.logID = s.LogID
-	t.index = newIndex(uint(s.ShardBits), m, m == t.leftMemory)
+	t.index = index.New(uint(s.ShardBits), m, m == t.leftMemory)
 	t.registry = registry.New(m.Registry(), s.Seed)
-	t.index.needMemory, t.log.wakeMaintenance = t.work.wakeMaintenance, t.work.wakeMaintenance
+	t.index.NeedMemory, t.log.wakeMaintenance = t.work.wakeMaintenance, t.work.wakeMaintenance
 	t.memory.index, t.memory.log, t.memory.fixed = t.index, t.log, t.cfg.fixedMemory(s)
 	t.flusher = &flusher{
 		log: t.log, file: t.logFile, block: vfs.Aligned(files.BlockBytes, files.BlockBytes),
@@ -148,8 +149,8 @@ func (t *Tier) indexMemoryFor(s *format.Superblock) (*files.Memory, error) {
 		SegmentShift: uint8(bits.TrailingZeros64(s.SegmentBytes)), UnitShift: s.UnitShift, LocationBits: s.LocationBits,
 		Places: uint32(t.cfg.places()),
 	}
-	if shape.Stride < minCapacity+shardSlack {
-		return nil, fmt.Errorf("ssd: index of %d bytes: want at least %d for %d shards", t.cfg.maxIndex(), minTables(1<<s.ShardBits), 1<<s.ShardBits)
+	if index.MostCapacity(int64(shape.Stride)) < index.MinCapacity {
+		return nil, fmt.Errorf("ssd: index of %d bytes: want at least %d for %d shards", t.cfg.maxIndex(), index.MinBytes(1<<s.ShardBits), 1<<s.ShardBits)
 	}
 	if t.leftMemory != nil && t.leftMemory.MemoryShape == shape {
 		return t.leftMemory, nil

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/firncache/firn/internal/ssd/format"
+	"github.com/firncache/firn/internal/ssd/index"
 )
 
 // Geometry tells how a tier divides its memory and files, for planning: the
@@ -69,11 +70,11 @@ func (g *Geometry) SegmentsFor(records int64) int64 {
 // IndexRecords is how many records the index can name with all the memory that
 // it may take.
 func (g *Geometry) IndexRecords() int64 {
-	return int64(maxEntries(g.maxCapacity())) * g.IndexShards
+	return int64(index.MaxEntries(g.maxCapacity())) * g.IndexShards
 }
 
 // maxCapacity is that of the largest table of a shard.
-func (g *Geometry) maxCapacity() int { return int(g.IndexMost/8/g.IndexShards) - shardSlack }
+func (g *Geometry) maxCapacity() int { return index.MostCapacity(g.IndexMost / 8 / g.IndexShards) }
 
 // IndexBytes is what the tables of an index take that names so many records. The
 // shards' shares of them differ as those of random ids do.
@@ -83,32 +84,15 @@ func (g *Geometry) IndexBytes(records int64) int64 {
 	most, sum := g.maxCapacity(), 0.
 	for i := range around {
 		z := math.Sqrt2 * math.Erfinv(2*(float64(i)+.5)/around-1)
-		sum += float64(tableBytes(capacityFor(int(mean+z*math.Sqrt(mean)), most)))
+		sum += float64(index.BytesFor(int(mean+z*math.Sqrt(mean)), most))
 	}
 	return int64(sum / around * float64(g.IndexShards))
-}
-
-// capacityFor is how large a table has grown that holds so many entries.
-func capacityFor(count, most int) int {
-	capacity := minCapacity
-	for count > maxEntries(capacity) && capacity < most {
-		capacity = nextCapacity(capacity, 8, most)
-	}
-	return capacity
 }
 
 // IndexMemory is how much of the RAM budget an index is allowed, and charged
 // for, that has grown to tables of so many bytes: it is some more than they take.
 func (g *Geometry) IndexMemory(tables int64) int64 {
-	x := index{maxBytes: g.IndexMost}
-	x.limit.Store(g.IndexMost)
-	allowed := minTables(int(g.IndexShards))
-	for x.used.Store(tables); ; allowed += x.wantsMemory() {
-		x.allowed.Store(allowed)
-		if x.wantsMemory() <= 0 {
-			return allowed
-		}
-	}
+	return index.AllowedFor(tables, g.IndexMost, int(g.IndexShards))
 }
 
 // SnapshotBytes is the most that the snapshot of an index of so many records takes.

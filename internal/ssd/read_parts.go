@@ -64,18 +64,18 @@ func (t *Tier) valueOf(dst []byte, ref *recordRef, r *format.Record) ([]byte, er
 func (t *Tier) locateParts(ref *recordRef, from, to int) (refs []recordRef, err error) {
 	n := min(to-from, max(int(t.cfg.readMemory())/(t.log.MaxPart()+2*files.BlockBytes), 1))
 	refs = make([]recordRef, n)
-	s := t.index.shardOf(ref.id)
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s := t.index.ShardOf(ref.id)
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	for i := range refs {
 		p := &refs[i]
 		p.id, p.waits = t.ids.Part(ref.id, from+i), ref.waits
-		at, e, ok := s.search(s.FingerprintOf(p.id))
+		at, e, ok := s.Search(s.FingerprintOf(p.id))
 		if !ok {
 			return nil, errIncomplete
 		}
 		if ref.touch && !e.Read() {
-			s.slots[at] |= format.ReadBit
+			s.Set(at, e|format.ReadBit)
 		}
 		t.resolve(s, p, e)
 	}

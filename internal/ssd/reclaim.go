@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/firncache/firn/internal/ssd/format"
+	"github.com/firncache/firn/internal/ssd/index"
 )
 
 // reclaim frees the slot of a segment, if there is need to. It reports whether it
@@ -36,7 +37,7 @@ func (t *Tier) mayReclaim() bool {
 // nextVictim is the segment to be reclaimed: for room if there is too little, and
 // otherwise one in a surplus slot.
 func (t *Tier) nextVictim() (v victim, ok bool) {
-	crowded := t.index.takeOverflowed()
+	crowded := t.index.TakeOverflowed()
 	if t.log.freeSlots() >= t.log.freeTarget && !crowded {
 		return t.log.chooseSurplus()
 	}
@@ -54,14 +55,14 @@ func (t *Tier) nextVictim() (v victim, ok bool) {
 func (t *Tier) warnIndexFull() {
 	t.warnedIndexFull.Do(func() {
 		t.logger.warn("firn: SSD tier: its index has all the memory that it may take, and records leave before the log is full; more RAMBytes would help",
-			"records", t.records(), "index_bytes", t.index.limit.Load(), "free_segments", t.log.freeSlots(), "segments", len(t.log.slots))
+			"records", t.records(), "index_bytes", t.index.Limit.Load(), "free_segments", t.log.freeSlots(), "segments", len(t.log.slots))
 	})
 }
 
 // updateSelective ends the choosing when there is room for all again: some segment may be
 // cleaned, and the index has memory.
 func (t *Tier) updateSelective() {
-	if !t.admission.selective.Load() || t.index.nearLimit() {
+	if !t.admission.selective.Load() || t.index.NearLimit() {
 		return
 	}
 	if v, ok := t.log.chooseVictim(false); ok && v.how != moveRead {
@@ -113,9 +114,9 @@ func (t *Tier) chooseKept(v *victim, recs []format.Listed, budget int) (kept, to
 	tells := t.tells()
 	for i := range recs {
 		r := &recs[i]
-		t.index.prefetch(recs[min(i+prefetchAhead, len(recs)-1)].ID)
-		s := t.index.shardOf(r.ID)
-		s.mu.Lock()
+		t.index.Prefetch(recs[min(i+prefetchAhead, len(recs)-1)].ID)
+		s := t.index.ShardOf(r.ID)
+		s.Mu.Lock()
 		if at, e, ok := t.entryOfRecord(s, v, *r); ok {
 			switch {
 			case (v.how == moveAll || e.Read()) && bytes+int(r.Bytes) <= budget:
@@ -127,14 +128,14 @@ func (t *Tier) chooseKept(v *victim, recs []format.Listed, budget int) (kept, to
 				t.evictEntry(s, r, at, e, v.expired())
 			}
 		}
-		s.mu.Unlock()
+		s.Mu.Unlock()
 	}
 	return kept, told, bytes
 }
 
 // evictEntry takes a listed record out, whose entry is at a place of the shard's table,
 // and with a part its value. It reports false if that was gone. The caller holds mu.
-func (t *Tier) evictEntry(s *shard, l *format.Listed, at int, e format.Entry, expired bool) bool {
+func (t *Tier) evictEntry(s *index.Shard, l *format.Listed, at int, e format.Entry, expired bool) bool {
 	t.dropEntry(s, l.ID, at, e)
 	if l.Kind == format.IsPart && !t.dropOwner(s, l.ID) {
 		return false
@@ -192,9 +193,9 @@ func (t *Tier) moveRecord(v *victim, l format.Listed, b []byte) bool {
 		t.dropObsolete(v, l)
 		return true
 	}
-	s := t.index.shardOf(l.ID)
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s := t.index.ShardOf(l.ID)
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	at, e, ok := t.entryOfRecord(s, v, l)
 	if !ok {
 		return true
@@ -212,7 +213,7 @@ func (t *Tier) moveRecord(v *victim, l format.Listed, b []byte) bool {
 	if v.how == moveAll { // otherwise it has to be read again for another turn
 		next |= e & format.ReadBit
 	}
-	s.slots[at] = uint64(next)
+	s.Set(at, next)
 	t.countPart(next)
 	t.count.reinserted.Add(1)
 	t.count.reinsertedBytes.Add(uint64(size))
@@ -221,7 +222,7 @@ func (t *Tier) moveRecord(v *victim, l format.Listed, b []byte) bool {
 
 // entryOfRecord finds the entry that names a record of a segment, and its place in the
 // shard's table. The caller holds mu.
-func (t *Tier) entryOfRecord(s *shard, v *victim, l format.Listed) (at int, e format.Entry, ok bool) {
-	at, e, ok = s.search(s.FingerprintOf(l.ID))
+func (t *Tier) entryOfRecord(s *index.Shard, v *victim, l format.Listed) (at int, e format.Entry, ok bool) {
+	at, e, ok = s.Search(s.FingerprintOf(l.ID))
 	return at, e, ok && s.Location(e) == t.log.Location(v.slot, int(l.Offset))
 }

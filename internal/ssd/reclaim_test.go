@@ -195,8 +195,8 @@ func TestAppendedIsAliveBeforeItIsNamed(t *testing.T) {
 		w, _ := started(t, 1, testConfig)
 		key := w.key(0)
 		x := w.tier.ids.Of(w.hasher.Hash(key))
-		s := w.tier.index.shardOf(x)
-		s.mu.Lock() // as Demote holds it
+		s := w.tier.index.ShardOf(x)
+		s.Mu.Lock() // as Demote holds it
 		r := format.Record{Key: key, Value: []byte("value")}
 		loc, size, ok := w.tier.log.append(x, &r, forDemote)
 		if !ok {
@@ -210,8 +210,8 @@ func TestAppendedIsAliveBeforeItIsNamed(t *testing.T) {
 		if v, ok := w.tier.log.chooseVictim(false); !ok || v.slot != slot || v.share == 0 {
 			t.Errorf("to be reclaimed: %+v, %v: want slot %d, which is not dead", v, ok, slot)
 		}
-		s.put(s.NewEntry(x, loc, size, format.IsWhole))
-		s.mu.Unlock()
+		s.Put(s.NewEntry(x, loc, size, format.IsWhole))
+		s.Mu.Unlock()
 		w.close(t)
 	})
 }

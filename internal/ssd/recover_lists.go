@@ -50,16 +50,16 @@ func (t *Tier) rebuildFromLog() {
 func (t *Tier) indexSegment(f foundSegment, recs []format.Listed) {
 	for i := len(recs) - 1; i >= 0; i-- {
 		r := &recs[i]
-		t.index.prefetch(recs[max(i-prefetchAhead, 0)].ID)
-		s := t.index.shardOf(r.ID)
-		s.mu.Lock()
+		t.index.Prefetch(recs[max(i-prefetchAhead, 0)].ID)
+		s := t.index.ShardOf(r.ID)
+		s.Mu.Lock()
 		e := s.NewEntry(r.ID, t.log.Location(f.slot, int(r.Offset)), int(r.Bytes), r.Kind)
 		t.log.slotWords[f.slot].Written.Add(t.log.weight(e.Class()))
-		if _, ok := s.find(r.ID); !ok && t.index.reserveSlot(s) {
-			s.put(e)
+		if _, ok := s.Find(r.ID); !ok && t.index.ReserveSlot(s) {
+			s.Put(e)
 			t.countLive(e)
 		}
-		s.mu.Unlock()
+		s.Mu.Unlock()
 	}
 }
 

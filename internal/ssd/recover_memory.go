@@ -7,6 +7,7 @@ import (
 	"github.com/firncache/firn/internal/registry"
 	"github.com/firncache/firn/internal/ssd/files"
 	"github.com/firncache/firn/internal/ssd/format"
+	"github.com/firncache/firn/internal/ssd/index"
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -53,42 +54,42 @@ func (t *Tier) adoptMemory() {
 	x, l, left := t.index, t.log, t.leftMemory
 	from := x
 	if left != x.Memory {
-		from = newIndex(x.shardBits, left, true)
-		copyWords(l.slotWords, left.SlotWords())
+		from = index.New(x.ShardBits, left, true)
+		l.copySlotStates(left.SlotWords())
 		t.registry.Copy(registry.New(left.Registry(), t.super.Seed))
-		t.memory.allow(from.tableBytes())
+		t.memory.allow(from.TableBytes())
 	} else {
-		x.allowed.Store(x.maxBytes)
+		x.Allowed.Store(x.Most)
 	}
 	there := l.onDisk(left.Head.Flushed.Load())
 	var group sync.WaitGroup
 	for k := range recoverers {
 		group.Go(func() {
 			var kept []uint64
-			for i := k; i < len(x.shards); i += recoverers {
-				kept = t.adoptShard(&x.shards[i], &from.shards[i], kept[:0], there)
+			for i := k; i < len(x.Shards); i += recoverers {
+				kept = t.adoptShard(&x.Shards[i], &from.Shards[i], kept[:0], there)
 			}
 		})
 	}
 	group.Wait()
 	t.endLog(left.Head.Flushed.Load())
 	if from == x {
-		x.used.Store(x.tableBytes())
-		x.allowed.Store(x.used.Load())
+		x.Used.Store(x.TableBytes())
+		x.Allowed.Store(x.Used.Load())
 	}
 	l.resumeAt(left.Head.Next.Load())
 }
 
 // adoptShard makes the entries of a shard's table, in the same memory or another, the
 // shard's. It returns kept, the entries that it used.
-func (t *Tier) adoptShard(s, from *shard, kept []uint64, there func(format.Location) bool) []uint64 {
-	kept, whole := from.survivors(kept, there)
+func (t *Tier) adoptShard(s, from *index.Shard, kept []uint64, there func(format.Location) bool) []uint64 {
+	kept, whole := from.Survivors(kept, there)
 	if s != from || !whole {
-		s.reset()
+		s.Reset()
 		t.fillShard(s, kept)
 		return kept
 	}
-	s.adopt(len(kept))
+	s.Adopt(len(kept))
 	for _, w := range kept {
 		t.countLive(format.Entry(w))
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/firncache/firn/internal/ssd/format"
+	"github.com/firncache/firn/internal/ssd/index"
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -101,7 +102,7 @@ func (t *Tier) whyNotKept(old *format.Superblock) string {
 		return fmt.Sprintf("its segments have %d bytes, and there is space for %d of them", old.SegmentBytes, now.Segments)
 	case now.Segments*old.SegmentBytes>>old.UnitShift >= 1<<old.LocationBits:
 		return "there is more space than its locations reach"
-	case t.cfg.maxIndex() < minTables(1<<old.ShardBits):
+	case t.cfg.maxIndex() < index.MinBytes(1<<old.ShardBits):
 		return fmt.Sprintf("an index of %d shards is too large for a RAM budget of %d", 1<<old.ShardBits, t.cfg.Memory)
 	}
 	return ""

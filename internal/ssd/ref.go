@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/firncache/firn/internal/ssd/format"
+	"github.com/firncache/firn/internal/ssd/index"
 )
 
 // Errors that a read may end with, beside those of the disk and the context, and
@@ -44,15 +45,15 @@ func (t *Tier) locate(hash uint64, touch bool) (ref recordRef, ok bool) {
 		return ref, false
 	}
 	ref.id = t.ids.Of(hash)
-	s := t.index.shardOf(ref.id)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	at, e, ok := s.search(s.FingerprintOf(ref.id))
+	s := t.index.ShardOf(ref.id)
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	at, e, ok := s.Search(s.FingerprintOf(ref.id))
 	if !ok {
 		return ref, false
 	}
 	if touch && !e.Read() {
-		s.slots[at] |= format.ReadBit
+		s.Set(at, e|format.ReadBit)
 	}
 	ref.touch = touch
 	t.resolve(s, &ref, e)
@@ -60,7 +61,7 @@ func (t *Tier) locate(hash uint64, touch bool) (ref recordRef, ok bool) {
 }
 
 // resolve makes ref that of an entry. The caller holds the shard's lock.
-func (t *Tier) resolve(s *shard, ref *recordRef, e format.Entry) {
+func (t *Tier) resolve(s *index.Shard, ref *recordRef, e format.Entry) {
 	ref.entry, ref.loc = e, s.Location(e)
 	ref.slot, ref.off = t.log.Place(ref.loc)
 	ref.lsn = t.log.lsnAt(ref.loc)
@@ -68,17 +69,17 @@ func (t *Tier) resolve(s *shard, ref *recordRef, e format.Entry) {
 
 // isCurrent reports whether the index still names the record.
 func (t *Tier) isCurrent(ref *recordRef) bool {
-	s := t.index.shardOf(ref.id)
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s := t.index.ShardOf(ref.id)
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	_, _, ok := t.entryOf(s, ref)
 	return ok
 }
 
 // entryOf is the entry that still names the record, and its place in the shard's
 // table. The caller holds the shard's lock.
-func (t *Tier) entryOf(s *shard, ref *recordRef) (at int, e format.Entry, ok bool) {
-	at, e, ok = s.search(s.FingerprintOf(ref.id))
+func (t *Tier) entryOf(s *index.Shard, ref *recordRef) (at int, e format.Entry, ok bool) {
+	at, e, ok = s.Search(s.FingerprintOf(ref.id))
 	return at, e, ok && s.Location(e) == ref.loc && t.log.lsnAt(ref.loc) == ref.lsn
 }
 
@@ -105,9 +106,9 @@ func (t *Tier) alignedRange(ref *recordRef, n int) (off int64, length, skip int)
 
 // dropRef takes a record out of the index that cannot be read.
 func (t *Tier) dropRef(ref *recordRef) {
-	s := t.index.shardOf(ref.id)
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s := t.index.ShardOf(ref.id)
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	if at, e, ok := t.entryOf(s, ref); ok {
 		t.dropEntry(s, ref.id, at, e)
 	}

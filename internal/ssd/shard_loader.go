@@ -55,6 +55,6 @@ func (l *shardLoader) fill(i int, b []byte) bool {
 	if !l.index.Ascend(l.words) || slices.ContainsFunc(l.words, func(w uint64) bool { return !there(l.index.Location(format.Entry(w))) }) {
 		return false
 	}
-	l.fillShard(&l.index.shards[i], l.words)
+	l.fillShard(&l.index.Shards[i], l.words)
 	return true
 }

@@ -21,10 +21,10 @@ var errNoSnapshotSpace = errors.New("the index is larger than the space beside t
 // written meanwhile.
 func (t *Tier) saveSnapshot() (number uint64, err error) {
 	x := t.index
-	s := format.Snapshot{LogID: t.super.LogID, Number: rand.Uint64() | 1, Slots: t.log.slotStates(), Shards: make([]format.ShardPart, len(x.shards))}
+	s := format.Snapshot{LogID: t.super.LogID, Number: rand.Uint64() | 1, Slots: t.log.slotStates(), Shards: make([]format.ShardPart, len(x.Shards))}
 	s.Clocks = t.registry.Save()
 	room := t.cfg.Bytes - 2*format.SuperblockBytes - t.fileBytes.Load()
-	if size := format.SnapshotBytes(len(s.Slots), len(s.Shards), len(s.Clocks), int64(x.len())); size > room {
+	if size := format.SnapshotBytes(len(s.Slots), len(s.Shards), len(s.Clocks), int64(x.Len())); size > room {
 		return 0, fmt.Errorf("%w: %d of %d bytes", errNoSnapshotSpace, size, room)
 	}
 	_ = t.cfg.FS.Remove(format.SnapshotName) // lest there be two for a moment
@@ -64,8 +64,8 @@ func (t *Tier) saveSnapshot() (number uint64, err error) {
 func (t *Tier) saveShards(f vfs.File, s *format.Snapshot) error {
 	w := bufio.NewWriterSize(io.NewOffsetWriter(f, s.EntriesAt()), 1<<20)
 	packed := make([]uint64, 0, 16<<10)
-	for i := range t.index.shards {
-		packed = t.index.shards[i].pack(packed[:0])
+	for i := range t.index.Shards {
+		packed = t.index.Shards[i].Pack(packed[:0])
 		b := bytesOf(packed)
 		s.Shards[i] = format.ShardPart{Entries: uint32(len(packed)), Checksum: format.Checksum(0, b)}
 		if _, err := w.Write(b); err != nil {

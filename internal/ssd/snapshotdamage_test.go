@@ -23,7 +23,7 @@ func TestOneFlippedBitCostsOneShard(t *testing.T) {
 		}
 		shards := map[string]int{}
 		for key := range w.there {
-			shards[key] = int(w.tier.ids.Of(w.hasher.Hash([]byte(key))) >> (format.IDBits - w.tier.index.shardBits))
+			shards[key] = int(w.tier.ids.Of(w.hasher.Hash([]byte(key))) >> (format.IDBits - w.tier.index.ShardBits))
 		}
 		w.close(t)
 		super, snapshot := bytesIn(t, mem, format.SuperblockName), bytesIn(t, mem, format.SnapshotName)

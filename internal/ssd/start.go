@@ -13,7 +13,7 @@ import (
 func (t *Tier) Start(charge func(bytes int64) error) error {
 	t.memory.charge = charge
 	stop := t.health.retrying
-	if err := t.memory.grow(t.index.wantsMemory()); err != nil {
+	if err := t.memory.grow(t.index.WantsMemory()); err != nil {
 		return err
 	}
 	if err := t.findIndex(); err != nil {
@@ -42,7 +42,7 @@ func (t *Tier) findIndex() error {
 	case fromSnapshot:
 		from = "snapshot"
 		if err := t.loadSnapshot(t.super.Snapshot); err != nil {
-			t.index.clear(nil)
+			t.index.Clear(nil)
 			t.registry.Reset()
 			return t.startEmpty("the snapshot cannot be read: " + err.Error())
 		}

@@ -68,7 +68,7 @@ func (t *Tier) Stats() Stats {
 		Online: t.state.Load() == on, Direct: t.logFile.Align() > 1, Kept: t.index.Kept != nil,
 		Segments: t.log.usable.Load(), FreeSegments: int64(t.log.freeSlots()),
 		FileBytes:  t.fileBytes.Load() + 2*format.SuperblockBytes,
-		IndexBytes: t.index.used.Load(), MemoryBytes: t.memory.total(),
+		IndexBytes: t.index.Used.Load(), MemoryBytes: t.memory.total(),
 		Reads: t.reader.Stats(),
 	}
 	s.Rejected -= min(s.Rejected, s.Limited) // of which one may be a moment ahead

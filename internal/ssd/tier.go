@@ -9,6 +9,7 @@ import (
 	"github.com/firncache/firn/internal/registry"
 	"github.com/firncache/firn/internal/ssd/files"
 	"github.com/firncache/firn/internal/ssd/format"
+	"github.com/firncache/firn/internal/ssd/index"
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -58,7 +59,7 @@ type Tier struct {
 	ids          format.IDs
 	clock        clock
 	log          *log
-	index        *index
+	index        *index.Index
 	registry     *registry.Table // in the index's memory
 	live         liveCounts
 	hasDeadlines atomic.Bool // a record has a deadline, or may have
@@ -157,7 +158,7 @@ func (t *Tier) Len() int {
 
 // records is the number of records in the index, of which the parts of long ones
 // are none.
-func (t *Tier) records() int { return max(t.index.len()-int(t.live.parts.Load()), 0) }
+func (t *Tier) records() int { return max(t.index.Len()-int(t.live.parts.Load()), 0) }
 
 // background is for work that no caller waits for.
 var background = context.Background()

@@ -28,7 +28,7 @@ func (t *Tier) WaitForRoom(waited time.Duration) (inAll time.Duration, ok bool) 
 }
 
 // HasRoom reports whether a record that leaves RAM finds room here at once.
-func (t *Tier) HasRoom() bool { return !t.log.stalled.Load() && !t.index.lowOnMemory() }
+func (t *Tier) HasRoom() bool { return !t.log.stalled.Load() && !t.index.LowOnMemory() }
 
 // Losses counts the records that went other than for a write or a Clear above, and how often all of
 // them did, the tier being off. ok reports whether it is on.
@@ -62,15 +62,15 @@ func (t *Tier) WhyNoRoom() error {
 // not where somebody did in vain. It reports whether the index is short no more.
 func (t *Tier) waitIndex(patience time.Duration) bool {
 	x := t.index
-	if !x.lowOnMemory() {
+	if !x.LowOnMemory() {
 		return true
 	}
-	now := x.allowed.Load()
+	now := x.Allowed.Load()
 	if t.waits.starvedAtBytes.Load() == now+1 {
 		return false
 	}
 	t.work.wakeMaintenance()
-	ok := t.log.waitFor(patience, func() bool { return !x.lowOnMemory() || t.state.Load() == offline })
+	ok := t.log.waitFor(patience, func() bool { return !x.LowOnMemory() || t.state.Load() == offline })
 	if !ok {
 		t.waits.starvedAtBytes.Store(now + 1)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/firncache/firn/internal/ssd/check"
 	"github.com/firncache/firn/internal/ssd/format"
+	"github.com/firncache/firn/internal/ssd/index"
 	"github.com/firncache/firn/internal/vfs"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
@@ -119,7 +120,7 @@ func inspect(t testing.TB, fs vfs.FS) *check.Inspection {
 func checkAlive(t *testing.T, tier *Tier) {
 	t.Helper()
 	alive := make([]int64, len(tier.log.slots))
-	tier.index.each(func(_ format.ID, e format.Entry) format.Entry {
+	tier.index.Each(func(_ format.ID, e format.Entry) format.Entry {
 		slot, _ := tier.log.Place(tier.index.Location(e))
 		alive[slot] += int64(tier.log.weight(e.Class()))
 		return e
@@ -132,8 +133,8 @@ func checkAlive(t *testing.T, tier *Tier) {
 }
 
 // allEntries are those of an index, in its order.
-func allEntries(x *index) (entries []format.Entry) {
-	x.each(func(_ format.ID, e format.Entry) format.Entry { entries = append(entries, e); return e })
+func allEntries(x *index.Index) (entries []format.Entry) {
+	x.Each(func(_ format.ID, e format.Entry) format.Entry { entries = append(entries, e); return e })
 	return entries
 }
 

@@ -75,7 +75,7 @@ var ssdTier = []mutation{{
 }, {
 	guard: "the log makes room for the snapshot",
 	file:  "internal/ssd/cut_file.go",
-	old:   "uint8(t.index.shardBits), int64(t.index.len()))",
+	old:   "uint8(t.index.ShardBits), int64(t.index.Len()))",
 	new:   "uint8(t.index.shardBits), 0)",
 	pkg:   "./internal/ssd", test: "TestIndexOfShortRecordsIsSaved",
 }, {
@@ -151,8 +151,8 @@ var ssdTier = []mutation{{
 	pkg:   "./internal/ssd", test: "TestFault26Token",
 }, {
 	guard: "Clear empties the index",
-	file:  "internal/ssd/index.go",
-	old:   "tableBytes(s.capacity))\n\t\ts.reset()\n",
+	file:  "internal/ssd/index/index.go",
+	old:   "tableBytes(s.capacity))\n\t\ts.Reset()\n",
 	new:   "tableBytes(s.capacity))\n",
 	pkg:   "./internal/ssd", test: "TestFault16ClearWhileStuck",
 }, {
@@ -168,9 +168,9 @@ var ssdTier = []mutation{{
 	pkg:   "./internal/ssd", test: "TestFault01AnotherBoot",
 }, {
 	guard: "a table that is being spread is not believed",
-	file:  "internal/ssd/recover_tables.go",
+	file:  "internal/ssd/index/survivors.go",
 	old:   " || s.head.Moving.Load() != 0",
-	pkg:   "./internal/ssd", test: "TestSurvivorsOfSpreading", quick: true,
+	pkg:   "./internal/ssd/index", test: "TestSurvivorsOfSpreading", quick: true,
 }, {
 	guard: "the clock is not earlier than the memory says",
 	file:  "internal/ssd/wall_clock.go",
@@ -189,9 +189,9 @@ var ssdTier = []mutation{{
 	pkg:   "./internal/tiered", test: "TestTTLOverClocks",
 }, {
 	guard: "a table that is emptied gives its pages back",
-	file:  "internal/ssd/index.go",
+	file:  "internal/ssd/index/index.go",
 	old:   "\t\t_ = s.region.Decommit(s.at+least, took-least)\n",
-	pkg:   "./internal/ssd", test: "TestIndexTakesWhatIsCounted",
+	pkg:   "./internal/ssd/index", test: "TestIndexTakesWhatIsCounted",
 }, {
 	guard: "memory that is in use is not taken for none",
 	file:  "internal/ssd/recover_memory.go",

@@ -1,6 +1,6 @@
 //go:build !race && !firnheap
 
-package ssd
+package index
 
 import (
 	"fmt"
@@ -19,7 +19,9 @@ import (
 func residentBytes(t *testing.T, b []byte) int64 {
 	t.Helper()
 	maps, err := os.ReadFile("/proc/self/smaps")
-	noError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	at, inside := reflect.ValueOf(b).Pointer(), false
 	for line := range strings.Lines(string(maps)) {
 		var from, to uintptr
@@ -43,21 +45,25 @@ func TestIndexTakesWhatIsCounted(t *testing.T) {
 		t.Skipf("pages have %d bytes here", os.Getpagesize())
 	}
 	fs, err := vfs.OS(t.TempDir())
-	noError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	keeper, _ := vfs.KeeperOf(fs)
 	m, why, err := files.NewMemory(format.MemoryShape{Slots: 1, Shards: 1 << shardBits, Stride: most >> shardBits / 8, LocationBits: 30}, keeper)
-	noError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if why != nil {
 		t.Skipf("no memory outlives the process here: %v", why)
 	}
 	defer m.Release()
 	defer m.Forget()
-	x := newIndex(shardBits, m, false)
-	x.allowed.Store(x.maxBytes)
+	x := New(shardBits, m, false)
+	x.Allowed.Store(x.Most)
 	const beside = 2*page + 8<<shardBits // the first page, the slots, the heads of the shards
-	want := func(when string, x *index) {
+	want := func(when string, x *Index) {
 		t.Helper()
-		if got, counted := residentBytes(t, m.Region.Bytes(0, 1)), x.used.Load(); got > counted+beside+page || got < counted {
+		if got, counted := residentBytes(t, m.Region.Bytes(0, 1)), x.Used.Load(); got > counted+beside+page || got < counted {
 			t.Errorf("%s: %d bytes lie in memory, %d are counted", when, got, counted)
 		}
 	}
@@ -65,18 +71,18 @@ func TestIndexTakesWhatIsCounted(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 1_000_000 {
 		n := format.ID(rng.Uint64() >> (64 - format.IDBits))
-		if s := x.shardOf(n); x.reserveSlot(s) {
-			s.put(x.NewEntry(n, 1, 100, format.IsWhole))
+		if s := x.ShardOf(n); x.ReserveSlot(s) {
+			s.Put(x.NewEntry(n, 1, 100, format.IsWhole))
 		}
 	}
 	want("grown", x)
-	left := newIndex(shardBits, m, true) // as the next process finds it
-	for i := range left.shards {
-		left.shards[i].reset()
+	left := New(shardBits, m, true) // as the next process finds it
+	for i := range left.Shards {
+		left.Shards[i].Reset()
 	}
-	left.used.Store(left.tableBytes())
+	left.Used.Store(left.TableBytes())
 	want("reset by the next process", left)
-	x = newIndex(shardBits, m, false)
-	x.allowed.Store(x.maxBytes)
+	x = New(shardBits, m, false)
+	x.Allowed.Store(x.Most)
 	want("cleared", x)
 }

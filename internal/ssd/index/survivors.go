@@ -1,4 +1,4 @@
-package ssd
+package index
 
 import (
 	"cmp"
@@ -7,11 +7,11 @@ import (
 	"github.com/firncache/firn/internal/ssd/format"
 )
 
-// survivors appends those of a shard's entries to kept that are there, in order. It
+// Survivors appends those of a shard's entries to kept that are there, in order. It
 // reports whether those are the entries of the table, each in its place: if not, it was
 // being changed when the process died, or has entries that are not there.
-func (s *shard) survivors(kept []uint64, there func(format.Location) bool) (_ []uint64, whole bool) {
-	if s.capacity < minCapacity || s.capacity+shardSlack > len(s.all) || s.head.Moving.Load() != 0 {
+func (s *Shard) Survivors(kept []uint64, there func(format.Location) bool) (_ []uint64, whole bool) {
+	if s.capacity < MinCapacity || s.capacity+shardSlack > len(s.all) || s.head.Moving.Load() != 0 {
 		return kept, false
 	}
 	whole = true
@@ -35,18 +35,10 @@ func (s *shard) survivors(kept []uint64, there func(format.Location) bool) (_ []
 }
 
 // once sorts entries, and keeps one of each fingerprint.
-func (s *shard) once(entries []uint64) []uint64 {
+func (s *Shard) once(entries []uint64) []uint64 {
 	compare := func(a, b uint64) int {
 		return cmp.Compare(s.Fingerprint(format.Entry(a)), s.Fingerprint(format.Entry(b)))
 	}
 	slices.SortStableFunc(entries, compare)
 	return slices.CompactFunc(entries, func(a, b uint64) bool { return compare(a, b) == 0 })
-}
-
-func copyWords(to, from []format.SlotWords) {
-	for i := range min(len(to), len(from)) {
-		to[i].Serial.Store(from[i].Serial.Load())
-		to[i].Written.Store(from[i].Written.Load())
-		to[i].Until.Store(from[i].Until.Load())
-	}
 }
