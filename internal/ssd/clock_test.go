@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/ssd/log"
 	"github.com/firncache/firn/internal/vfs"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
@@ -51,7 +52,7 @@ func (w *world) liveAt(t *testing.T, mem *vfstest.Mem, end ending, now int64) *v
 	t.Helper()
 	w.written()
 	if end == killed {
-		time.Sleep(flushEvery) // the maintain loop notes the time
+		time.Sleep(log.FlushEvery) // the maintain loop notes the time
 		synctest.Wait()
 	}
 	mem = w.end(t, mem, end)

@@ -63,7 +63,7 @@ func (t *Tier) shutDown() (err error) {
 		saved, err = t.saveAll()
 	}
 	t.saved.Store(saved)
-	t.log.close()
+	t.log.Close()
 	t.work.running.Wait()
 	err = errors.Join(err, t.closeFiles())
 	t.Lost() // as long as the index is there
@@ -95,7 +95,7 @@ func (t *Tier) leaveMemory(forget bool) {
 func (t *Tier) giveUp() {
 	t.gaveUp.Store(true)
 	t.tracked.Refuse()
-	t.log.close()
+	t.log.Close()
 	t.work.closing.Go(func() { _ = t.reader.Close() })
 }
 
@@ -127,7 +127,7 @@ func (t *Tier) saveAll() (saved bool, err error) {
 		return false, err
 	}
 	l := t.log
-	if !l.flushAll() {
+	if !l.FlushAll() {
 		return false, errStalled
 	}
 	if t.health.isOffline() {
@@ -145,7 +145,7 @@ func (t *Tier) saveAll() (saved bool, err error) {
 	}
 	err = t.super.writeSynced(func(s *format.Superblock) {
 		s.Snapshot, s.Budget = number, t.admission.budget.state(true)
-		s.Clean, s.NextSegment, s.LastTime = true, l.nextSerial(), max(s.LastTime, t.Now())
+		s.Clean, s.NextSegment, s.LastTime = true, l.NextSerial(), max(s.LastTime, t.Now())
 	})
 	if err != nil {
 		return false, err
@@ -160,8 +160,8 @@ func (t *Tier) shrink() error {
 	t.keepRoom(true)
 	t.shrinking.Store(true)
 	defer t.shrinking.Store(false)
-	for t.log.inSurplus() {
-		if !t.makeRoom() && (!t.log.flushAll() || !t.makeRoom()) { // one was not sealed
+	for t.log.InSurplus() {
+		if !t.makeRoom() && (!t.log.FlushAll() || !t.makeRoom()) { // one was not sealed
 			return errStalled
 		}
 	}

@@ -64,7 +64,7 @@ func TestCloseGivesUpWhileReclaiming(t *testing.T) {
 			w.tier.WriteAll() // a segment that is still in memory would be moved without a read
 			before := w.tier.Len()
 			stuck := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Skip: skip, Block: true})
-			w.tier.log.freeTarget = 4
+			w.tier.log.FreeTarget = 4
 			w.tier.work.wakeMaintenance()
 			stuck.AwaitBlocked(1)
 			synctest.Wait()
@@ -138,7 +138,7 @@ func TestHurry(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, _, f := startedFaulty(t, 1, testConfig)
 		stuck := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, Block: true})
-		for i := 0; !w.tier.log.stalled.Load(); i++ {
+		for i := 0; !w.tier.log.Stalled.Load(); i++ {
 			w.ram[string(w.key(i))] = value{make([]byte, 3000), 0}
 			w.demote(w.key(i))
 		}

@@ -134,7 +134,7 @@ func TestCloseWaitsForSlowReads(t *testing.T) {
 		w.tier.cfg.StallTimeout = time.Second
 		slow := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Delay: w.tier.cfg.StallTimeout * 9 / 10})
 		synctest.Wait()
-		w.tier.log.freeTarget = 4
+		w.tier.log.FreeTarget = 4
 		w.tier.work.wakeMaintenance()
 		slow.AwaitHits(2) // the trailer, and the list
 		began := time.Now()

@@ -166,7 +166,7 @@ func TestDamagedHeaderOfALargeRecord(t *testing.T) {
 		if _, bounded := w.tier.index.MaxBytes(ref.entry); !ok || bounded {
 			t.Fatalf("found: %v; in a bounded class: %v", ok, bounded)
 		}
-		if w.tier.log.pin(ref.slot, ref.lsn>>w.tier.log.SegmentShift) != nil {
+		if w.tier.log.Pin(ref.slot, ref.lsn>>w.tier.log.SegmentShift) != nil {
 			t.Fatal("the segment is still in memory")
 		}
 		f, err := mem.Open(format.LogName, vfs.OpenOptions{})

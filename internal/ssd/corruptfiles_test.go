@@ -17,16 +17,16 @@ func TestFault07StaleSegment(t *testing.T) {
 		w.steps(t, 3000, keys)
 		w.written()
 		old := bytesIn(t, mem, format.LogName)
-		before := make([]uint64, len(w.tier.log.slots))
+		before := make([]uint64, len(w.tier.log.Slots))
 		for i := range before {
-			before[i] = w.tier.log.slotWords[i].Serial.Load()
+			before[i] = w.tier.log.SlotWords[i].Serial.Load()
 		}
 		w.steps(t, 3000, keys)
 		w.written()
 		files := mem.CrashClone(nil, vfstest.Kill)
 		replaced := 0
 		for slot, serial := range before {
-			if serial == 0 || w.tier.log.slotWords[slot].Serial.Load() == serial {
+			if serial == 0 || w.tier.log.SlotWords[slot].Serial.Load() == serial {
 				continue
 			}
 			replaced++
@@ -46,7 +46,7 @@ func TestFault07StaleSegment(t *testing.T) {
 		w.reopen(t, smallConfig(mem, w))
 		b, _ := mem.Bytes(format.LogName)
 		for slot, serial := range before {
-			if serial != 0 && w.tier.log.slotWords[slot].Serial.Load() != serial {
+			if serial != 0 && w.tier.log.SlotWords[slot].Serial.Load() != serial {
 				copy(b[slot*format.MinSegment:(slot+1)*format.MinSegment], old[slot*format.MinSegment:])
 			}
 		}

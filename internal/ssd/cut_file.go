@@ -1,26 +1,13 @@
 package ssd
 
-import (
-	"slices"
-
-	"github.com/firncache/firn/internal/ssd/format"
-)
+import "github.com/firncache/firn/internal/ssd/format"
 
 // keepRoom makes as many slots surplus as it takes to have room for the snapshot of the
-// index. It gives some back where that would take much less by now. Unless it must, it
-// leaves the log a free slot: without one no record can be moved.
+// index.
 func (t *Tier) keepRoom(must bool) {
 	l := t.log
 	n := t.cfg.segmentsFor(int64(l.SegmentBytes()), uint8(t.index.ShardBits), int64(t.index.Len()))
-	n = max(min(n, t.fileBytes.Load()>>l.SegmentShift), minSegments)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	old := l.usable.Load()
-	below := slices.ContainsFunc(l.free, func(slot int32) bool { return int64(slot) < n })
-	if n < old && (below || must) || n-old > old/16 {
-		l.setUsable(int(n))
-		l.updateStalled()
-	}
+	l.KeepUsable(max(min(n, t.fileBytes.Load()>>l.SegmentShift), minSegments), must)
 }
 
 // overBudget reports whether the files take more than they may: the log of an earlier
@@ -34,11 +21,11 @@ func (t *Tier) overBudget() bool {
 func (t *Tier) cutFile() error {
 	t.restarting.Lock()
 	defer t.restarting.Unlock()
-	bytes := t.log.usableBytes()
-	if t.fileBytes.Load() <= bytes || t.log.inSurplus() || t.health.isOffline() {
+	bytes := t.log.UsableBytes()
+	if t.fileBytes.Load() <= bytes || t.log.InSurplus() || t.health.isOffline() {
 		return nil
 	}
-	err := t.super.replace(func(s *format.Superblock) { s.Segments = uint64(t.log.usable.Load()) })
+	err := t.super.replace(func(s *format.Superblock) { s.Segments = uint64(t.log.Usable.Load()) })
 	if err != nil {
 		return err
 	}

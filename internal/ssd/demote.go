@@ -3,6 +3,7 @@ package ssd
 import (
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/ssd/index"
+	"github.com/firncache/firn/internal/ssd/log"
 )
 
 // Calls of the RAM tier, under the lock that orders the writes of a key.
@@ -78,7 +79,7 @@ func (t *Tier) put(s *index.Shard, x format.ID, r *format.Record, copied Copy) b
 		t.work.wakeMaintenance()
 		return false
 	}
-	loc, size, ok := t.log.append(x, r, forDemote)
+	loc, size, ok := t.log.Append(x, r, log.ForDemote)
 	if !ok {
 		t.count.dropped.Add(1)
 		t.work.wakeMaintenance()

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/ssd/format"
+	"github.com/firncache/firn/internal/ssd/log"
 )
 
 // A value that is too long for one record lies in parts: records of their own,
@@ -173,7 +174,7 @@ func (d *Transfer) appendRecord(x format.ID, r *format.Record) (ok, again bool) 
 		}
 		return false, again
 	}
-	loc, size, ok := t.log.append(x, r, forDemote)
+	loc, size, ok := t.log.Append(x, r, log.ForDemote)
 	if !ok {
 		t.work.wakeMaintenance()
 		return false, true
@@ -195,12 +196,12 @@ func (d *Transfer) Wait(waited time.Duration, patient bool) (inAll time.Duration
 	if patient {
 		patience = t.cfg.StallTimeout
 	}
-	now := l.flushed.Load()
+	now := l.Flushed.Load()
 	if patience <= 0 || t.waits.stalledAtLSN.Load() == now+1 {
 		return waited, false
 	}
 	began := time.Now()
-	if ok = l.waitFor(patience, func() bool { return l.hasRoom(d.nextBytes) || t.state.Load() != on }); !ok {
+	if ok = l.WaitFor(patience, func() bool { return l.HasRoom(d.nextBytes) || t.state.Load() != on }); !ok {
 		t.waits.stalledAtLSN.Store(now + 1)
 	}
 	ok = ok && t.waitIndex(patience-time.Since(began))

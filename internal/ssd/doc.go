@@ -15,10 +15,7 @@
 //	admission   the decision whether a record is worth writing
 //	selective   admission while live records fill the log: not every record gets in
 //	budget      how many bytes may be written, day by day
-//	surplus      a slot that the files have no room for any more, and that is emptied
-//	stalled     the log has no room to append, for the disk has not taken its segments
 //	starved     the index is short of memory, which RAM has yet to make room for
-//	writer      the goroutine that writes segments, alone
 //	maintain    the goroutine that makes room, and gives the index memory
 //	source      where the index comes from at Open: the snapshot that Close saved, the
 //	            memory that a process left which did not close, or the log's lists
@@ -26,7 +23,7 @@
 //
 // The files, each after those that it needs. Beside them,
 // package format is the bytes on disk, package files the directory, package index leads
-// from an id to its location, and package check looks at the files when no tier has them
+// from an id to its location, package log is the log in memory, and package check looks at the files when no tier has them
 // open.
 //
 //	config.go      the options of a tier; sizes.go: sizes of segments and memory
@@ -34,9 +31,6 @@
 //	write_budget.go     how much may be written; write_budget_state.go: the state for the
 //	                    next process
 //	admission.go   which records are worth writing
-//	segment.go     a segment in memory, and its states; log.go: all of them, and the slots
-//	log_room.go    whether there is room to append; append.go: appending, opening, sealing
-//	flush.go       the writer; write_all.go: all of it at once, for tests
 //	memory.go      the memory charged to RAM
 //	superblock.go  the superblock's file; counters.go; health.go: faults of the disk;
 //	story.go       what an engineer wants to know of them
@@ -44,9 +38,8 @@
 //	liveness.go    the live part of the log; parts.go: sizes of values in parts
 //	new_log.go     an empty log, for Clear too; offline.go: the tier after its disk failed
 //	ref.go         a record that the index named; lists.go: which records a segment has
-//	victim.go      which segment is reclaimed next; reclaim.go: and its records;
-//	surplus.go     slots for which there is no room any more; cut_file.go: which they
-//	               are, and the file without them
+//	reclaim.go     the records of a segment that is reclaimed
+//	cut_file.go    slots for which there is no room any more, and the file without them
 //	evictions.go   those of which the user is told when they go
 //	wait_room.go   waiting for room; room.go: how much there is for records
 //	demote.go      records from RAM; demote_parts.go: values in parts; compress.go
@@ -56,8 +49,8 @@
 //	fetch.go       reading bytes; reader.go; read_failed.go: consequences of a failed read
 //	read.go        Get; read_parts.go: values in parts; get_many.go: GetMany; iterate.go: All
 //	recover_source.go   whether the log is kept, and where its index comes from
-//	recover_memory.go   the index of a tier that was not closed; recover_end.go: the end
-//	                    of its log; recover_lists.go: the lists of the log
+//	recover_memory.go   the index of a tier that was not closed
+//	recover_lists.go    the index from the lists of the log
 //	snapshot.go    the index of a tier that was closed; shard_loader.go: reading a part of it
 //	maintain.go    the goroutine that maintains; stats.go; inside.go: what a page shows
 //	               beside those; plan.go: sizes for planning

@@ -1,6 +1,9 @@
 package ssd
 
-import "github.com/firncache/firn/internal/ssd/format"
+import (
+	"github.com/firncache/firn/internal/ssd/format"
+	"github.com/firncache/firn/internal/ssd/log"
+)
 
 // Evictions hears of records that leave the log when their segment is reclaimed: for want
 // of room, or past their time. It does not hear of those that cannot be read, or whose
@@ -43,11 +46,11 @@ func (t *Tier) tellEvicted() {
 
 // evictRecords takes records of a segment out of the index, of which the user wants to be
 // told. Values in parts come first, which are read whole with any of their parts.
-func (t *Tier) evictRecords(v *victim, recs []format.Listed) {
+func (t *Tier) evictRecords(v *log.Victim, recs []format.Listed) {
 	whole := recs[:0]
 	for _, l := range recs {
 		if l.Kind == format.IsPart {
-			t.evictRecord(v, l, nil, v.expired())
+			t.evictRecord(v, l, nil, v.Expired)
 		} else {
 			whole = append(whole, l)
 		}
@@ -55,17 +58,17 @@ func (t *Tier) evictRecords(v *victim, recs []format.Listed) {
 	if len(whole) == 0 {
 		return
 	}
-	bytes, done := t.readRecords(v.slot, v.serial, whole)
+	bytes, done := t.readRecords(v.Slot, v.Serial, whole)
 	defer done()
 	for i, l := range whole {
-		t.evictRecord(v, l, bytes[i], v.expired())
+		t.evictRecord(v, l, bytes[i], v.Expired)
 	}
 }
 
 // evictRecord takes a record of a segment out of the index, if that still names it. The user
 // is told of it if he wants that, and b are its bytes. expired is what is known without
 // them.
-func (t *Tier) evictRecord(v *victim, l format.Listed, b []byte, expired bool) {
+func (t *Tier) evictRecord(v *log.Victim, l format.Listed, b []byte, expired bool) {
 	if t.tells() {
 		if r, ok := t.wholeRecord(v, l, b); ok {
 			expired = t.expired(r.Deadline, true)
@@ -78,7 +81,7 @@ func (t *Tier) evictRecord(v *victim, l format.Listed, b []byte, expired bool) {
 
 // takeRecord takes a record of a segment out of the index. It reports false if that does
 // not name it any more.
-func (t *Tier) takeRecord(v *victim, l format.Listed, expired bool) bool {
+func (t *Tier) takeRecord(v *log.Victim, l format.Listed, expired bool) bool {
 	s := t.index.ShardOf(l.ID)
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
@@ -89,14 +92,14 @@ func (t *Tier) takeRecord(v *victim, l format.Listed, expired bool) bool {
 // wholeRecord is a record of a segment, of which b are the bytes, with all of its value: of
 // a part, and of a head, the one that the user has stored. It reports false if that
 // cannot be read.
-func (t *Tier) wholeRecord(v *victim, l format.Listed, b []byte) (r format.Record, ok bool) {
-	ref := recordRef{id: l.ID, slot: v.slot, off: int(l.Offset), lsn: t.log.LSN(v.serial, int(l.Offset)), loc: t.log.Location(v.slot, int(l.Offset)), waits: true}
+func (t *Tier) wholeRecord(v *log.Victim, l format.Listed, b []byte) (r format.Record, ok bool) {
+	ref := recordRef{id: l.ID, slot: v.Slot, off: int(l.Offset), lsn: t.log.LSN(v.Serial, int(l.Offset)), loc: t.log.Location(v.Slot, int(l.Offset)), waits: true}
 	if l.Kind == format.IsPart {
 		if ref, b, ok = t.readHead(l.ID); !ok {
 			return r, false
 		}
 	}
-	r, err := format.ParseRecord(b, format.Origin{Log: t.logNumber(), LSN: ref.lsn})
+	r, err := format.ParseRecord(b, format.Origin{Log: t.log.Number(), LSN: ref.lsn})
 	if err != nil {
 		return r, false
 	}
@@ -114,9 +117,9 @@ func (t *Tier) readHead(part format.ID) (ref recordRef, b []byte, ok bool) {
 	if ref, ok = t.locateHead(part); !ok {
 		return ref, nil, false
 	}
-	if seg := t.log.pin(ref.slot, t.log.Serial(ref.lsn)); seg != nil {
-		defer t.log.unpin(seg)
-		return ref, append(b, seg.buf[ref.off:seg.limit()]...), true
+	if seg := t.log.Pin(ref.slot, t.log.Serial(ref.lsn)); seg != nil {
+		defer t.log.Unpin(seg)
+		return ref, append(b, seg.Buf[ref.off:seg.Limit()]...), true
 	}
 	buf, view, err := t.fetch(background, &ref)
 	if err != nil {

@@ -52,9 +52,9 @@ func (t *Tier) locateWindow(ctx context.Context, m *Many, from int, found func(i
 			continue
 		}
 		n, bounded := t.index.MaxBytes(q.ref.entry)
-		if seg := t.log.pin(q.ref.slot, t.log.Serial(q.ref.lsn)); seg != nil || !bounded {
+		if seg := t.log.Pin(q.ref.slot, t.log.Serial(q.ref.lsn)); seg != nil || !bounded {
 			if seg != nil {
-				t.log.unpin(seg)
+				t.log.Unpin(seg)
 			}
 			f, err := t.readValue(ctx, m.value[:0], q.Key, &q.ref)
 			m.recycle(f.Value)

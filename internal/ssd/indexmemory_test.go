@@ -77,7 +77,7 @@ func TestIndexWaitsForDiskToGrow(t *testing.T) {
 		var charged atomic.Int64
 		tier := w.startCharging(t, testConfig(f, w), func(n int64) error { charged.Add(n); return nil })
 		held := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, Block: true})
-		for i := 0; !tier.log.stalled.Load(); i++ {
+		for i := 0; !tier.log.Stalled.Load(); i++ {
 			key := w.key(i)
 			tier.Demote(w.hasher.Hash(key), key, make([]byte, 3000), 0, true, SameCopy)
 		}

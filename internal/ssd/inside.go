@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/inside"
-	"github.com/firncache/firn/internal/ssd/format"
 )
 
 // Budget is how many bytes the tier's files may take.
@@ -19,7 +18,7 @@ func (t *Tier) Health() (s inside.State, why string, since time.Time) {
 	if s, why, since = t.health.tell(); s != inside.Online {
 		return s, why, since
 	}
-	if stalled, waits, ok := t.log.whenStalled(); ok {
+	if stalled, waits, ok := t.log.WhenStalled(); ok {
 		return inside.Stalled, fmt.Sprintf("the disk is behind: %d KiB wait to be written. Values that leave RAM wait for it, up to %v, and then do not get here", waits>>10, t.cfg.MaxWriteStall), stalled
 	}
 	if t.index.LowOnMemory() {
@@ -51,49 +50,11 @@ func join(a, b string) string {
 	return a + "; " + b
 }
 
-// whenStalled reports whether the log is stalled, since when, and how many bytes wait for the
-// writer.
-func (l *log) whenStalled() (since time.Time, waits uint64, ok bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.stalled.Load() {
-		return since, 0, false
-	}
-	return l.stalledSince, l.tail.Load() - l.flushed.Load(), true
-}
-
-// slotsAtOnce is how many slots are looked at in one hold of the log's lock.
-const slotsAtOnce = 1024
-
 // Segments appends the map of the log to buf: see inside.Inside. A tier that is off, or closed,
 // has none.
 func (t *Tier) Segments(buf []byte) []byte {
 	if t.state.Load() != on {
 		return buf
 	}
-	l := t.log
-	for from := 0; from < len(l.slots); from += slotsAtOnce {
-		l.mu.Lock()
-		for i := from; i < min(from+slotsAtOnce, len(l.slots)); i++ {
-			if l.slotWords[i].Serial.Load() != 0 || !l.isSurplus(i) {
-				buf = append(buf, segmentByte(&l.slots[i], &l.slotWords[i]))
-			}
-		}
-		l.mu.Unlock()
-	}
-	return buf
-}
-
-// segmentByte is a slot's byte in the map. The caller holds log.mu.
-func segmentByte(s *slot, w *format.SlotWords) byte {
-	switch {
-	case s.bad:
-		return inside.SegmentFailing
-	case w.Serial.Load() == 0:
-		return inside.SegmentFree
-	case !s.sealed:
-		return inside.SegmentOpen
-	}
-	live, all := max(s.alive.Load(), 0), int64(max(w.Written.Load(), 1))
-	return byte(min((100*live+all-1)/all, 100)) // 0 only if nothing lives
+	return t.log.AppendMap(buf)
 }

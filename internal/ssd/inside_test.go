@@ -39,13 +39,13 @@ func TestHealthOfFailingDisk(t *testing.T) {
 		bad := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, Err: syscall.EIO})
 		for i := 0; w.tier.Stats().WriteErrors == 0; i++ {
 			w.put(t, w.key(i))
-			w.tier.log.flushOpen()
+			w.tier.log.FlushOpen()
 			synctest.Wait()
 		}
 		w.wantHealth(t, inside.Online, time.Time{}, "0s ago: a segment could not be written: ", syscall.EIO.Error())
 		for i := 0; w.tier.state.Load() == on; i++ {
 			w.put(t, w.key(i))
-			w.tier.log.flushOpen()
+			w.tier.log.FlushOpen()
 			synctest.Wait()
 		}
 		off := time.Now()
@@ -76,14 +76,14 @@ func TestHealthOfStuckDisk(t *testing.T) {
 		w, _, f := startedFaulty(t, 1, smallConfig)
 		stuck := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, Block: true})
 		time.Sleep(time.Second)
-		for i := 0; !w.tier.log.stalled.Load(); i++ {
+		for i := 0; !w.tier.log.Stalled.Load(); i++ {
 			w.set(w.key(i), 0)
 			w.demote(w.key(i))
 		}
 		since := time.Now()
 		time.Sleep(time.Minute)
 		w.wantHealth(t, inside.Stalled, since, "the disk is behind", " KiB wait")
-		if _, waits, _ := w.tier.log.whenStalled(); waits < format.MinSegment || waits > segmentBuffers*format.MinSegment {
+		if _, waits, _ := w.tier.log.WhenStalled(); waits < format.MinSegment || waits > segmentBuffers*format.MinSegment {
 			t.Errorf("%d bytes wait: want about those of %d buffers of %d", waits, segmentBuffers, format.MinSegment)
 		}
 		stuck.Remove()
@@ -133,8 +133,8 @@ func TestSegments(t *testing.T) {
 		w.fill(t, 400)
 		w.settle()
 		live := w.tier.Segments(empty[:0])
-		if len(live) != len(w.tier.log.slots) || &live[0] != &empty[0] {
-			t.Fatalf("%d bytes for %d segments, in the buffer that was given: %v", len(live), len(w.tier.log.slots), &live[0] == &empty[0])
+		if len(live) != len(w.tier.log.Slots) || &live[0] != &empty[0] {
+			t.Fatalf("%d bytes for %d segments, in the buffer that was given: %v", len(live), len(w.tier.log.Slots), &live[0] == &empty[0])
 		}
 		wantSegments(t, w.tier, live, 0)
 		for i := 0; i < 400; i += 2 {
@@ -144,7 +144,7 @@ func TestSegments(t *testing.T) {
 		f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, Times: 2, Err: syscall.EIO})
 		for i := 0; w.tier.Stats().Quarantined == 0; i++ {
 			w.put(t, w.key(i))
-			w.tier.log.flushOpen()
+			w.tier.log.FlushOpen()
 			synctest.Wait()
 		}
 		wantSegments(t, w.tier, w.tier.Segments(nil), 1)
@@ -161,7 +161,7 @@ func wantSegments(t *testing.T, tier *Tier, m []byte, failing int) {
 	alive := make([]float64, len(m))
 	for _, e := range allEntries(tier.index) {
 		slot, _ := tier.log.Place(tier.index.Location(e))
-		alive[slot] += float64(tier.log.weight(e.Class()))
+		alive[slot] += float64(tier.log.Weight(e.Class()))
 	}
 	count := map[byte]int{}
 	for slot, b := range m {
@@ -169,15 +169,15 @@ func wantSegments(t *testing.T, tier *Tier, m []byte, failing int) {
 		if b > 100 {
 			continue
 		}
-		share := 100 * alive[slot] / float64(tier.log.slotWords[slot].Written.Load())
+		share := 100 * alive[slot] / float64(tier.log.SlotWords[slot].Written.Load())
 		if float64(b) < share || float64(b) >= share+1 {
 			t.Errorf("segment %d: %d %% live, of entries %.2f", slot, b, share)
 		}
 	}
-	if o := tier.log.open; o != nil && m[o.slot] != inside.SegmentOpen || o == nil && failing == 0 {
+	if o := tier.log.Open; o != nil && m[o.Slot] != inside.SegmentOpen || o == nil && failing == 0 {
 		t.Errorf("the open segment is none in %v", m)
 	}
-	if count[100] == 0 || count[inside.SegmentOpen] > 1+segmentBuffers || count[inside.SegmentFree] != tier.log.freeSlots() || count[inside.SegmentFailing] != failing {
-		t.Errorf("sealed, open, free, failing: %v; %d are free, want %d failing", count, tier.log.freeSlots(), failing)
+	if count[100] == 0 || count[inside.SegmentOpen] > 1+segmentBuffers || count[inside.SegmentFree] != tier.log.FreeSlots() || count[inside.SegmentFailing] != failing {
+		t.Errorf("sealed, open, free, failing: %v; %d are free, want %d failing", count, tier.log.FreeSlots(), failing)
 	}
 }

@@ -24,7 +24,7 @@ func (t *Tier) IsCurrent(hash, lsn uint64) bool {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	e, ok := s.Find(x)
-	return ok && t.log.lsnAt(s.Location(e)) == lsn
+	return ok && t.log.LSNAt(s.Location(e)) == lsn
 }
 
 // Lacks reports whether the index names no record for the hash, or the one with this LSN,
@@ -38,5 +38,5 @@ func (t *Tier) Lacks(hash, lsn uint64) bool {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	e, ok := s.Find(x)
-	return !ok || t.log.lsnAt(s.Location(e)) == lsn
+	return !ok || t.log.LSNAt(s.Location(e)) == lsn
 }

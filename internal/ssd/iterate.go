@@ -7,8 +7,8 @@ import "github.com/firncache/firn/internal/ssd/format"
 // comes, goes or moves meanwhile may be left out or yielded twice.
 func (t *Tier) All(yield func(hash uint64, key, value []byte) bool) {
 	var value []byte
-	for slot := range t.log.slots {
-		serial := t.log.slotWords[slot].Serial.Load()
+	for slot := range t.log.Slots {
+		serial := t.log.SlotWords[slot].Serial.Load()
 		if serial == 0 || t.state.Load() != on {
 			continue
 		}
@@ -43,7 +43,7 @@ func (t *Tier) yieldRecords(slot int, serial uint64, recs []format.Listed, value
 	bytes, done := t.readRecords(slot, serial, named)
 	defer done()
 	for i := range refs {
-		r, err := format.ParseRecord(bytes[i], format.Origin{Log: t.logNumber(), LSN: refs[i].lsn})
+		r, err := format.ParseRecord(bytes[i], format.Origin{Log: t.log.Number(), LSN: refs[i].lsn})
 		if err != nil || !t.isCurrent(&refs[i]) || t.expired(r.Deadline, false) {
 			continue
 		}

@@ -123,7 +123,7 @@ func TestFault01NotWritten(t *testing.T) {
 		w.reopen(t, large(mem, w))
 		w.fill(t, keys) // more than a chunk, and no end of a segment
 		synctest.Wait()
-		tail, flushed := w.tier.log.tail.Load(), w.tier.log.flushed.Load()
+		tail, flushed := w.tier.log.Tail.Load(), w.tier.log.Flushed.Load()
 		h := w.killed(t, mem, large)
 		lost := len(h.missing(t))
 		t.Logf("%d bytes of the log are written, of %d; %d records are not found", flushed, tail, lost)
@@ -246,7 +246,7 @@ func TestFault03KillWithoutFreeSlot(t *testing.T) {
 		var left *vfstest.Mem
 		var once sync.Once // reads are under way beside one another
 		f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Hook: func(vfstest.Op) {
-			if w.tier.log.freeSlots() == 0 {
+			if w.tier.log.FreeSlots() == 0 {
 				once.Do(func() { left = mem.CrashClone(nil, vfstest.Kill) })
 			}
 		}})

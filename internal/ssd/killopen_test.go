@@ -160,7 +160,7 @@ func TestUnwrittenSegmentIsFree(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, mem, f := startedFaulty(t, 1, testConfig)
 		held := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, Block: true})
-		for i := 0; !w.tier.log.stalled.Load(); i++ {
+		for i := 0; !w.tier.log.Stalled.Load(); i++ {
 			key := w.key(i)
 			w.tier.Demote(w.hasher.Hash(key), key, make([]byte, 1000), 0, true, SameCopy)
 		}
@@ -169,7 +169,7 @@ func TestUnwrittenSegmentIsFree(t *testing.T) {
 		w.close(t)
 		h := w.heirIn(t)
 		h.reopenAtRest(t, testConfig(clone, h))
-		if n, free, slots := h.tier.Len(), h.tier.log.freeSlots(), len(h.tier.log.slots); h.tier.source != fromMemory || n != 0 || free != slots {
+		if n, free, slots := h.tier.Len(), h.tier.log.FreeSlots(), len(h.tier.log.Slots); h.tier.source != fromMemory || n != 0 || free != slots {
 			t.Errorf("%d records, %d of %d slots free, from %d", n, free, slots, h.tier.source)
 		}
 		h.restart(t, testConfig(clone, h))

@@ -23,13 +23,9 @@ const (
 
 // listSealed reads which records a segment has.
 func (t *Tier) listSealed(slot int, serial uint64) ([]format.Listed, error) {
-	if s := t.log.pin(slot, serial); s != nil {
-		defer t.log.unpin(s)
-		tr, ok := format.ParseTrailer(s.buf[len(s.buf)-format.TrailerLen:], t.logNumber(), len(s.buf))
-		if !ok {
-			return nil, format.ErrCorrupt
-		}
-		return format.ParseList(nil, s.buf[s.listAt:len(s.buf)-format.TrailerLen], tr, t.log.UnitShift)
+	if s := t.log.Pin(slot, serial); s != nil {
+		defer t.log.Unpin(s)
+		return t.log.ListedAtEnd(s)
 	}
 	return t.readList(slot, serial)
 }
@@ -42,7 +38,7 @@ func (t *Tier) readList(slot int, serial uint64) ([]format.Listed, error) {
 	if err != nil {
 		return nil, err
 	}
-	tr, ok := format.ParseTrailer(buf.Bytes()[files.BlockBytes-format.TrailerLen:], t.logNumber(), size)
+	tr, ok := format.ParseTrailer(buf.Bytes()[files.BlockBytes-format.TrailerLen:], t.log.Number(), size)
 	buf.Release()
 	if !ok || tr.Serial != serial {
 		return nil, format.ErrCorrupt
@@ -58,14 +54,9 @@ func (t *Tier) readList(slot int, serial uint64) ([]format.Listed, error) {
 
 // listAny is which records a segment has, also of one that is being filled.
 func (t *Tier) listAny(slot int, serial uint64) []format.Listed {
-	if seg := t.log.pin(slot, serial); seg != nil {
-		defer t.log.unpin(seg)
-		t.log.mu.Lock()
-		list := append([]byte(nil), seg.list...)
-		tr := format.Trailer{Count: seg.count, DataEnd: seg.end, ListChecksum: format.Checksum(0, list)}
-		t.log.mu.Unlock()
-		recs, _ := format.ParseList(nil, list, tr, t.log.UnitShift)
-		return recs
+	if seg := t.log.Pin(slot, serial); seg != nil {
+		defer t.log.Unpin(seg)
+		return t.log.Listed(seg)
 	}
 	recs, _ := t.readList(slot, serial)
 	return recs
@@ -87,10 +78,10 @@ func (t *Tier) batchOf(recs []format.Listed) (n int) {
 // meanwhile: it may be the one that the records are to be moved to.
 func (t *Tier) readRecords(slot int, serial uint64, recs []format.Listed) (bytes [][]byte, done func()) {
 	bytes = make([][]byte, len(recs))
-	if seg := t.log.pin(slot, serial); seg != nil {
-		defer t.log.unpin(seg)
+	if seg := t.log.Pin(slot, serial); seg != nil {
+		defer t.log.Unpin(seg)
 		for i, r := range recs {
-			bytes[i] = slices.Clone(seg.buf[r.Offset : r.Offset+r.Bytes])
+			bytes[i] = slices.Clone(seg.Buf[r.Offset : r.Offset+r.Bytes])
 		}
 		return bytes, func() {}
 	}

@@ -10,7 +10,7 @@ import (
 // countLive counts the record of an entry as alive, which the index has from now on.
 // An appended record is counted already.
 func (t *Tier) countLive(e format.Entry) {
-	t.log.addAlive(t.index.Location(e), int64(t.log.weight(e.Class())))
+	t.log.AddAlive(t.index.Location(e), int64(t.log.Weight(e.Class())))
 	t.countPart(e)
 }
 
@@ -24,7 +24,7 @@ func (t *Tier) countPart(e format.Entry) {
 
 // countDead counts the record of an entry as dead: the index has it no more.
 func (t *Tier) countDead(e format.Entry) {
-	t.log.addAlive(t.index.Location(e), -int64(t.log.weight(e.Class())))
+	t.log.AddAlive(t.index.Location(e), -int64(t.log.Weight(e.Class())))
 	if e.Class() == format.PartClass {
 		t.live.parts.Add(-1)
 	}

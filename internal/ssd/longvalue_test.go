@@ -135,7 +135,7 @@ func TestLongValue(t *testing.T) {
 				if _, err := seqOf(key, f.Value[6:]); err != nil {
 					t.Fatal(err)
 				}
-				w.tier.log.flushOpen()
+				w.tier.log.FlushOpen()
 			}
 		}
 		w.wantLen(t, 5)

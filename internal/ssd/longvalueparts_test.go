@@ -7,6 +7,7 @@ import (
 
 	"github.com/firncache/firn/internal/ssd/check"
 	"github.com/firncache/firn/internal/ssd/format"
+	"github.com/firncache/firn/internal/ssd/log"
 	"github.com/firncache/firn/internal/vfs"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
@@ -28,11 +29,11 @@ func TestPartsWithoutHeadGo(t *testing.T) {
 			if !writing {
 				x.live.descents.Add(-1) // as after a kill
 			}
-			x.log.flushTo(x.log.tail.Load())
+			x.log.FlushTo(x.log.Tail.Load())
 			part := x.ids.Part(d.owner, 0)
 			e, _ := x.index.ShardOf(part).Find(part)
 			slot, _ := x.log.Place(x.index.Location(e))
-			v := victim{slot: slot, serial: x.log.slotWords[slot].Serial.Load(), how: moveAll}
+			v := log.Victim{Slot: slot, Serial: x.log.SlotWords[slot].Serial.Load(), How: log.MoveAll}
 			before := checkParts(t, x)
 			if !x.emptySegment(&v) {
 				t.Fatal("not emptied")
@@ -41,7 +42,7 @@ func TestPartsWithoutHeadGo(t *testing.T) {
 			if !writing {
 				want -= 4 // as many fill a segment
 			}
-			if after := checkParts(t, x); after != want || before != d.head.Parts-1 || x.log.slots[slot].alive.Load() != 0 {
+			if after := checkParts(t, x); after != want || before != d.head.Parts-1 || x.log.Slots[slot].Alive.Load() != 0 {
 				t.Fatalf("%d parts of %d are left: want %d", after, before, want)
 			}
 		})
@@ -135,7 +136,7 @@ func TestDamagedPart(t *testing.T) {
 		w := longWorld(t, 1, vfstest.NewMem())
 		x, key := w.tier, w.key(1)
 		w.come(t, key, 300<<10)
-		x.log.flushTo(x.log.tail.Load())
+		x.log.FlushTo(x.log.Tail.Load())
 		p := x.ids.Part(x.ids.Of(w.hasher.Hash(key)), 0)
 		e, _ := x.index.ShardOf(p).Find(p)
 		slot, off := x.log.Place(x.index.Location(e))

@@ -15,8 +15,8 @@ func (t *Tier) countLost() (records, bytes int64) {
 	if t.saved.Load() || t.health.isOffline() {
 		return 0, 0
 	}
-	for i := range t.log.slots {
-		bytes += t.log.slots[i].alive.Load()
+	for i := range t.log.Slots {
+		bytes += t.log.Slots[i].Alive.Load()
 	}
 	return int64(t.records()), max(bytes, 0)
 }
@@ -24,7 +24,7 @@ func (t *Tier) countLost() (records, bytes int64) {
 // BytesToSave is about how many bytes Close writes beside the records that come from RAM,
 // if those are so many. A short write counts as a segment: on a slow disk it takes as long.
 func (t *Tier) BytesToSave(records int) int64 {
-	index := format.SnapshotBytes(len(t.log.slots), len(t.index.Shards), int(t.index.Places), int64(t.index.Len()+records))
+	index := format.SnapshotBytes(len(t.log.Slots), len(t.index.Shards), int(t.index.Places), int64(t.index.Len()+records))
 	return index + (segmentBuffers+closingWrites)*int64(t.log.SegmentBytes())
 }
 

@@ -4,26 +4,27 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/ssd/format"
+	"github.com/firncache/firn/internal/ssd/log"
 )
 
 // maintain is the tier's housekeeping: it makes room in the log, gives the index
 // memory, and writes records that have waited for long.
 func (t *Tier) maintain() {
-	tick := time.NewTicker(flushEvery)
+	tick := time.NewTicker(log.FlushEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case <-t.work.quit:
 			return
 		case <-tick.C:
-			t.log.flushOpen()
+			t.log.FlushOpen()
 			t.index.Limit.Store(t.index.Most) // RAM may have some to give again
 			t.updateSelective()
 			if t.state.Load() == on {
 				t.keepRoom(false)
 			}
 			if t.hasDeadlines.Load() {
-				t.log.head.NoteTime(t.Now())
+				t.index.Head.NoteTime(t.Now())
 			}
 		case <-t.work.wake:
 		}
@@ -51,7 +52,7 @@ func (t *Tier) maintainOnce() {
 	if t.admission.budget.due() {
 		t.saveBudget()
 	}
-	if more := t.index.WantsMemory(); more > 0 && !t.log.stalled.Load() && t.work.growing.CompareAndSwap(false, true) {
+	if more := t.index.WantsMemory(); more > 0 && !t.log.Stalled.Load() && t.work.growing.CompareAndSwap(false, true) {
 		t.work.detached.Go(func() { t.growIndex(more) })
 	}
 }
@@ -72,7 +73,7 @@ func (t *Tier) saveBudget() {
 func (t *Tier) growIndex(more int64) {
 	if t.memory.grow(more) != nil {
 		t.index.Limit.Store(t.index.Allowed.Load()) // RAM has no more to give, until the next tick
-		t.log.broadcast()
+		t.log.Broadcast()
 	}
 	t.work.growing.Store(false)
 	t.work.wakeMaintenance() // it may want more by now
@@ -84,4 +85,15 @@ func (t *Tier) makeRoom() bool {
 	t.restarting.Lock()
 	defer t.restarting.Unlock()
 	return t.reclaim()
+}
+
+// BeginWriteAll has the writer write all that was appended before the call, which does not wait
+// for that; done reports whether it has.
+func (t *Tier) BeginWriteAll() (done func() bool) { return t.log.BeginFlush() }
+
+// WriteAll writes all that was appended, and gives up the buffers that it lies in, so
+// that reads go to the disk. It is for tests: it waits for the disk as long as that takes.
+func (t *Tier) WriteAll() {
+	t.log.FlushAll()
+	t.log.DropBuffers()
 }

@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/ssd/index"
+	"github.com/firncache/firn/internal/ssd/log"
 )
 
 // memoryAccount charges RAM for the memory that the tier takes, and allows the index
 // as much as it has charged.
 type memoryAccount struct {
 	index  *index.Index
-	log    *log
+	log    *log.Log
 	charge func(bytes int64) error // RAM: bytes more than before
 	fixed  int64                   // bytes beside the index
 
@@ -45,7 +46,7 @@ func (a *memoryAccount) grow(more int64) error {
 			return err
 		}
 		more -= step
-		if !a.log.waitRoom(chargePatience) {
+		if !a.log.WaitRoom(chargePatience) {
 			return nil
 		}
 	}
@@ -68,6 +69,6 @@ func (a *memoryAccount) growStep(more int64) error {
 		return err
 	}
 	a.index.Allowed.Add(more)
-	a.log.broadcast() // who waits for room there
+	a.log.Broadcast() // who waits for room there
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/firncache/firn/internal/ssd/format"
+	"github.com/firncache/firn/internal/ssd/log"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
@@ -24,8 +25,8 @@ func TestMemoryOfLargeFiles(t *testing.T) {
 			t.Errorf("%d bytes of memory for a RAM budget of %d", n, cfg.Memory)
 		}
 		l := w.tier.log
-		slots := int64(cap(l.slots))*int64(reflect.TypeFor[slot]().Size()) + int64(cap(l.free))*int64(reflect.TypeFor[int32]().Size()) + int64(len(l.slotWords))*int64(reflect.TypeFor[format.SlotWords]().Size())
-		if n := slotMemory * int64(len(l.slots)); slots != n || n > cfg.Memory/32 {
+		slots := int64(cap(l.Slots))*int64(reflect.TypeFor[log.Slot]().Size()) + int64(cap(l.Free))*int64(reflect.TypeFor[int32]().Size()) + int64(len(l.SlotWords))*int64(reflect.TypeFor[format.SlotWords]().Size())
+		if n := log.SlotMemory * int64(len(l.Slots)); slots != n || n > cfg.Memory/32 {
 			t.Errorf("slots take %d bytes of memory: %d are charged, of a RAM budget of %d", slots, n, cfg.Memory)
 		}
 		w.close(t)
@@ -201,11 +202,11 @@ func TestFault21LessMemoryThanEntries(t *testing.T) {
 				t.Errorf("%d records, %d evicted, of %d", s.Records, s.Evicted, keys)
 			}
 			alive, want := int64(0), int64(0)
-			for i := range tier.log.slots {
-				alive += tier.log.slots[i].alive.Load()
+			for i := range tier.log.Slots {
+				alive += tier.log.Slots[i].Alive.Load()
 			}
 			for _, e := range allEntries(tier.index) {
-				want += int64(tier.log.weight(e.Class()))
+				want += int64(tier.log.Weight(e.Class()))
 			}
 			if alive != want {
 				t.Errorf("the weight of what is alive is %d, want %d", alive, want)

@@ -35,13 +35,6 @@ func (t *Tier) markInUse(s *format.Superblock) {
 	s.Budget = t.admission.budget.state(false)
 }
 
-// logNumber is the number of the log, which is part of every checksum in it.
-func (t *Tier) logNumber() uint64 {
-	t.log.mu.Lock()
-	defer t.log.mu.Unlock()
-	return t.log.logID
-}
-
 // startEmptyLog begins an empty log, on the disk and then in memory. Nothing is
 // reclaimed meanwhile: findings in the old log must not be applied to the new one.
 func (t *Tier) startEmptyLog() error {
@@ -51,10 +44,10 @@ func (t *Tier) startEmptyLog() error {
 	if err != nil {
 		return err
 	}
-	t.log.pause()
+	t.log.Pause()
 	t.index.Head.Valid.Store(0)
 	t.index.Clear(func() {
-		t.log.reset(logID, next)
+		t.log.Reset(logID, next)
 		t.live.parts.Store(0)
 	})
 	t.validateIndex(logID)
@@ -73,7 +66,7 @@ func (t *Tier) validateIndex(logID uint64) {
 // this returns. It does not wait for the disk.
 func (t *Tier) Clear() {
 	t.index.Clear(func() {
-		t.log.clearAlive()
+		t.log.ClearAlive()
 		t.live.parts.Store(0)
 	})
 	t.admission.selective.Store(false)

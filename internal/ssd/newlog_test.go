@@ -13,11 +13,11 @@ func TestEmptyLogHasAnotherNumber(t *testing.T) {
 		w := newWorld(t, 1)
 		w.reopen(t, testConfig(vfstest.NewMem(), w))
 		w.put(t, w.key(0))
-		before := w.tier.logNumber()
+		before := w.tier.log.Number()
 		if err := w.tier.startEmptyLog(); err != nil {
 			t.Fatal(err)
 		}
-		if w.tier.logNumber() == before || w.tier.super.LogID == before {
+		if w.tier.log.Number() == before || w.tier.super.LogID == before {
 			t.Error("the new log has the number of the old one")
 		}
 		w.crashed()

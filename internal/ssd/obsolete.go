@@ -1,6 +1,9 @@
 package ssd
 
-import "github.com/firncache/firn/internal/ssd/format"
+import (
+	"github.com/firncache/firn/internal/ssd/format"
+	"github.com/firncache/firn/internal/ssd/log"
+)
 
 // headBytes is how many bytes of a compressed value SetObsolete's function is shown.
 const headBytes = 256
@@ -39,7 +42,7 @@ func beginsValue(r *format.Record) bool {
 }
 
 // dropObsolete takes a record of a segment out of the index, if that still names it.
-func (t *Tier) dropObsolete(v *victim, l format.Listed) {
+func (t *Tier) dropObsolete(v *log.Victim, l format.Listed) {
 	s := t.index.ShardOf(l.ID)
 	s.Mu.Lock()
 	defer s.Mu.Unlock()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/klauspost/compress/s2"
 
+	"github.com/firncache/firn/internal/ssd/log"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
@@ -112,18 +113,18 @@ func TestCleaningDropsObsoleteParts(t *testing.T) {
 			parts := checkParts(t, x) / 2
 			w.come(t, w.key(2), 200<<10) // which seals their segments
 			all := checkParts(t, x)
-			x.log.flushTo(x.log.tail.Load())
+			x.log.FlushTo(x.log.Tail.Load())
 			piece := (len(values[0]) + parts - 1) / parts
 			x.SetObsolete(func(_, head []byte) bool {
 				return len(head) > 0 && (bytes.HasPrefix(values[0], head) || bytes.HasPrefix(values[1][piece:], head))
 			})
-			var victims []victim
+			var victims []log.Victim
 			for _, key := range [][]byte{unwanted, wanted} {
 				for i := range parts {
 					part := x.ids.Part(x.ids.Of(w.hasher.Hash(key)), i)
 					e, _ := x.index.ShardOf(part).Find(part)
 					slot, _ := x.log.Place(x.index.Location(e))
-					if v := (victim{slot: slot, serial: x.log.slotWords[slot].Serial.Load(), how: moveAll}); !slices.Contains(victims, v) {
+					if v := (log.Victim{Slot: slot, Serial: x.log.SlotWords[slot].Serial.Load(), How: log.MoveAll}); !slices.Contains(victims, v) {
 						victims = append(victims, v)
 					}
 				}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/firncache/firn/internal/ssd/files"
 	"github.com/firncache/firn/internal/ssd/format"
+	"github.com/firncache/firn/internal/ssd/log"
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -16,9 +17,9 @@ const (
 )
 
 // onSegmentFailed abandons a segment of which a write failed twice.
-func (t *Tier) onSegmentFailed(s *segment, cause error) {
+func (t *Tier) onSegmentFailed(s *log.Segment, cause error) {
 	t.count.writeErrors.Add(1)
-	t.health.log("a segment could not be written", "segment", s.serial, "error", cause)
+	t.health.log("a segment could not be written", "segment", s.Serial, "error", cause)
 	t.health.mu.Lock()
 	t.health.badWrites++
 	row := t.health.badWrites
@@ -26,8 +27,8 @@ func (t *Tier) onSegmentFailed(s *segment, cause error) {
 	if row >= maxBadWrites && t.switchOff(fmt.Errorf("%d segments in a row could not be written: %w", row, cause)) {
 		return
 	}
-	t.dropSlot(s.slot, &t.count.evicted)
-	t.log.freeSlot(s.slot)
+	t.dropSlot(s.Slot, &t.count.evicted)
+	t.log.FreeSlot(s.Slot)
 	t.count.quarantined.Add(1)
 }
 
@@ -55,7 +56,7 @@ func (t *Tier) switchOff(cause error) bool {
 	h.retrying = stop
 	t.count.switchedOff.Add(1)
 	t.logger.error("firn: SSD tier is off; RAM goes on alone", "error", cause)
-	t.log.broadcast()
+	t.log.Broadcast()
 	t.work.running.Go(func() { t.retryLoop(stop) })
 	return true
 }
@@ -154,7 +155,7 @@ func (t *Tier) reinitialize() error {
 
 // probe writes and reads one block of the log.
 func (t *Tier) probe() error {
-	bytes := t.log.usableBytes()
+	bytes := t.log.UsableBytes()
 	if err := t.logFile.Allocate(bytes); err != nil {
 		return err
 	}

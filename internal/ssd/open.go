@@ -12,6 +12,7 @@ import (
 	"github.com/firncache/firn/internal/ssd/files"
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/ssd/index"
+	"github.com/firncache/firn/internal/ssd/log"
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -126,18 +127,12 @@ func (t *Tier) allocateMemory() (err error) {
 	if err != nil {
 		return err
 	}
-	t.log = newLog(m, bufs, t.Now, &t.grace)
-	t.log.setUsable(t.usable) // nobody else has it yet
-	t.log.freeTarget = freeTargetOf(t.usable)
-	t.log.logID = s.LogID
+	t.log = log.New(m, bufs, t.usable, s.LogID, t.Now, &t.grace)
 	t.index = index.New(uint(s.ShardBits), m, m == t.leftMemory)
 	t.registry = registry.New(m.Registry(), s.Seed)
-	t.index.NeedMemory, t.log.wakeMaintenance = t.work.wakeMaintenance, t.work.wakeMaintenance
+	t.index.NeedMemory, t.log.WakeMaintenance = t.work.wakeMaintenance, t.work.wakeMaintenance
 	t.memory.index, t.memory.log, t.memory.fixed = t.index, t.log, t.cfg.fixedMemory(s)
-	t.flusher = &flusher{
-		log: t.log, file: t.logFile, block: vfs.Aligned(files.BlockBytes, files.BlockBytes),
-		onFailed: t.onSegmentFailed, onWritten: t.onSegmentWritten,
-	}
+	t.flusher = log.NewWriter(t.log, t.logFile, t.onSegmentFailed, t.onSegmentWritten)
 	return nil
 }
 

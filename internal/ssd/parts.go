@@ -8,7 +8,7 @@ const longShare = 8
 
 // MaxWhole is the longest key and value together, in bytes, that come by Demote: the
 // log has room for some of them where WaitForRoom says so. Longer ones come by DemoteParts.
-func (t *Tier) MaxWhole() int { return min(t.log.minSpare()/4, format.MaxWhole) }
+func (t *Tier) MaxWhole() int { return min(t.log.MinSpare()/4, format.MaxWhole) }
 
 // maxWhole is the longest key and value together that are one record.
 func (t *Tier) maxWhole() int { return min(t.log.MaxRecord()-format.MaxRecordHeader, format.MaxWhole) }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/ssd/index"
+	"github.com/firncache/firn/internal/ssd/log"
 )
 
 // Geometry tells how a tier divides its memory and files, for planning: the
@@ -28,7 +29,7 @@ type Geometry struct {
 func Plan(cfg Config) (Geometry, error) {
 	s := cfg.newSuperblock()
 	g := Geometry{
-		Segments: int64(s.Segments), SegmentBytes: int64(s.SegmentBytes), Ahead: int64(freeTargetOf(int(s.Segments))),
+		Segments: int64(s.Segments), SegmentBytes: int64(s.SegmentBytes), Ahead: int64(log.FreeTargetOf(int(s.Segments))),
 		SuperBytes:  2 * format.SuperblockBytes,
 		FixedMemory: cfg.fixedMemory(&s), IndexMost: cfg.maxIndex(), IndexShards: 1 << s.ShardBits, Places: int64(cfg.places()),
 		log: s.Geometry(), cfg: cfg,

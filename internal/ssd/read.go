@@ -60,9 +60,9 @@ func (t *Tier) readValue(ctx context.Context, dst, key []byte, ref *recordRef) (
 
 // readRecord reads and checks a record.
 func (t *Tier) readRecord(ctx context.Context, dst, key []byte, ref *recordRef) (Found, error) {
-	if seg := t.log.pin(ref.slot, t.log.Serial(ref.lsn)); seg != nil {
-		defer t.log.unpin(seg)
-		return t.verify(dst, key, ref, seg.buf[ref.off:seg.limit()])
+	if seg := t.log.Pin(ref.slot, t.log.Serial(ref.lsn)); seg != nil {
+		defer t.log.Unpin(seg)
+		return t.verify(dst, key, ref, seg.Buf[ref.off:seg.Limit()])
 	}
 	end := t.startRead(ctx, 1)
 	buf, view, err := t.fetch(ctx, ref)
@@ -80,7 +80,7 @@ func (t *Tier) readRecord(ctx context.Context, dst, key []byte, ref *recordRef) 
 
 // verify checks the bytes of a record, and takes the value or the head from them.
 func (t *Tier) verify(dst, key []byte, ref *recordRef, b []byte) (f Found, err error) {
-	r, err := format.ParseRecord(b, format.Origin{Log: t.logNumber(), LSN: ref.lsn})
+	r, err := format.ParseRecord(b, format.Origin{Log: t.log.Number(), LSN: ref.lsn})
 	if err == nil && r.Flags&format.FlagCompressed != 0 && string(r.Key) == string(key) {
 		f.Value, err = expand(dst, r.Value)
 	}

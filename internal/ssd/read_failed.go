@@ -37,11 +37,11 @@ func (t *Tier) readFailed(ctx context.Context, ref *recordRef, err error) error 
 // slot, or is too slow for an answer. It tries two, from half the log away on.
 func (t *Tier) readsElsewhere(slot int) bool {
 	tries := 2
-	n := len(t.log.slots)
+	n := len(t.log.Slots)
 	for i := range n {
 		other := (slot + n/2 + i) % n
-		serial := t.log.slotWords[other].Serial.Load()
-		if other == slot || serial == 0 || t.log.inMemory(other, serial) {
+		serial := t.log.SlotWords[other].Serial.Load()
+		if other == slot || serial == 0 || t.log.InMemory(other, serial) {
 			continue
 		}
 		buf, err := t.reader.Try(background, t.reader.Deadline(), t.log.FileOffset(other, 0), files.BlockBytes)

@@ -88,7 +88,7 @@ func (t *Tier) appendParts(ctx context.Context, value []byte, ref *recordRef, h 
 	reqs := make([]aio.Request, 0, len(refs))
 	at := make([]int, len(refs)) // the request of each, -1: its segment is in memory
 	for i := range refs {
-		if at[i] = -1; !t.log.inMemory(refs[i].slot, t.log.Serial(refs[i].lsn)) {
+		if at[i] = -1; !t.log.InMemory(refs[i].slot, t.log.Serial(refs[i].lsn)) {
 			at[i] = len(reqs)
 			off, length, _ := t.alignedRange(&refs[i], t.maxPartRecord())
 			reqs = append(reqs, aio.Request{Off: off, N: length})
@@ -116,9 +116,9 @@ func (t *Tier) appendParts(ctx context.Context, value []byte, ref *recordRef, h 
 
 // appendPart reads one part, from memory if its segment is there.
 func (t *Tier) appendPart(ctx context.Context, value []byte, p *recordRef, want format.PartKey) ([]byte, error) {
-	if seg := t.log.pin(p.slot, t.log.Serial(p.lsn)); seg != nil {
-		defer t.log.unpin(seg)
-		return t.verifyPart(value, p, want, seg.buf[p.off:seg.limit()])
+	if seg := t.log.Pin(p.slot, t.log.Serial(p.lsn)); seg != nil {
+		defer t.log.Unpin(seg)
+		return t.verifyPart(value, p, want, seg.Buf[p.off:seg.Limit()])
 	}
 	off, length, _ := t.alignedRange(p, t.maxPartRecord())
 	buf, err := t.readFor(ctx, p, t.reader.Deadline(), off, length)
@@ -140,7 +140,7 @@ func (t *Tier) verifyPartRead(ctx context.Context, value []byte, p *recordRef, w
 
 // verifyPart checks the bytes of a part, and appends its piece of the value.
 func (t *Tier) verifyPart(value []byte, p *recordRef, want format.PartKey, b []byte) ([]byte, error) {
-	r, err := format.ParseRecord(b, format.Origin{Log: t.logNumber(), LSN: p.lsn})
+	r, err := format.ParseRecord(b, format.Origin{Log: t.log.Number(), LSN: p.lsn})
 	if err == nil && r.Flags&format.FlagCompressed != 0 {
 		value, err = expand(value, r.Value)
 	}

@@ -110,13 +110,13 @@ func TestAllHoldsNoSegment(t *testing.T) {
 			if _, err := seqOf(key, value); err != nil {
 				t.Errorf("%s: %v", key, err)
 			}
-			w.tier.log.mu.Lock()
-			for _, s := range w.tier.log.memory {
-				if s.pins != 0 {
-					t.Errorf("segment %d is pinned", s.serial)
+			w.tier.log.Mu.Lock()
+			for _, s := range w.tier.log.Memory {
+				if s.Pins != 0 {
+					t.Errorf("segment %d is pinned", s.Serial)
 				}
 			}
-			w.tier.log.mu.Unlock()
+			w.tier.log.Mu.Unlock()
 			n++
 			return true
 		})
@@ -134,28 +134,28 @@ func TestPinnedSegmentKeepsItsBytes(t *testing.T) {
 		w, _ := started(t, 1, testConfig)
 		w.put(t, w.key(0))
 		l := w.tier.log
-		l.mu.Lock()
-		slot, serial := l.open.slot, l.open.serial
-		l.mu.Unlock()
-		seg := l.pin(slot, serial)
-		begin, end := l.tail.Load(), seg.end
-		before := bytes.Clone(seg.buf[:end])
-		for i := 1; l.tail.Load()-begin < 4*uint64(len(seg.buf)) && i < 10_000; i++ {
+		l.Mu.Lock()
+		slot, serial := l.Open.Slot, l.Open.Serial
+		l.Mu.Unlock()
+		seg := l.Pin(slot, serial)
+		begin, end := l.Tail.Load(), seg.End
+		before := bytes.Clone(seg.Buf[:end])
+		for i := 1; l.Tail.Load()-begin < 4*uint64(len(seg.Buf)) && i < 10_000; i++ {
 			w.set(w.key(i), 0)
 			if !w.demote(w.key(i)) {
 				time.Sleep(time.Second) // until there is room
 			}
 		}
-		l.mu.Lock()
-		done := seg.done
-		l.mu.Unlock()
+		l.Mu.Lock()
+		done := seg.Done
+		l.Mu.Unlock()
 		if !done {
 			t.Fatal("the segment was not written: its buffer was wanted by nobody")
 		}
-		if !bytes.Equal(seg.buf[:end], before) {
+		if !bytes.Equal(seg.Buf[:end], before) {
 			t.Error("the bytes changed while they were read")
 		}
-		l.unpin(seg)
+		l.Unpin(seg)
 		w.close(t)
 	})
 }

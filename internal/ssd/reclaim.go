@@ -5,6 +5,7 @@ import (
 
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/ssd/index"
+	"github.com/firncache/firn/internal/ssd/log"
 )
 
 // reclaim frees the slot of a segment, if there is need to. It reports whether it
@@ -17,13 +18,13 @@ func (t *Tier) reclaim() bool {
 	if !ok {
 		return false
 	}
-	if v.share > 0 && !t.emptySegment(&v) {
+	if v.Share > 0 && !t.emptySegment(&v) {
 		return false
 	}
-	if t.log.slots[v.slot].alive.Load() != 0 { // its list was not all
-		t.dropSlot(v.slot, t.leavers(v.expired()))
+	if t.log.Slots[v.Slot].Alive.Load() != 0 { // its list was not all
+		t.dropSlot(v.Slot, t.leavers(v.Expired))
 	}
-	t.log.freeSlot(v.slot)
+	t.log.FreeSlot(v.Slot)
 	t.count.reclaimed.Add(1)
 	return true
 }
@@ -36,18 +37,18 @@ func (t *Tier) mayReclaim() bool {
 
 // nextVictim is the segment to be reclaimed: for room if there is too little, and
 // otherwise one in a surplus slot.
-func (t *Tier) nextVictim() (v victim, ok bool) {
+func (t *Tier) nextVictim() (v log.Victim, ok bool) {
 	crowded := t.index.TakeOverflowed()
-	if t.log.freeSlots() >= t.log.freeTarget && !crowded {
-		return t.log.chooseSurplus()
+	if t.log.FreeSlots() >= t.log.FreeTarget && !crowded {
+		return t.log.ChooseSurplus()
 	}
-	if v, ok = t.log.chooseVictim(crowded || !t.admission.mayRewrite()); !ok {
-		return t.log.chooseSurplus()
+	if v, ok = t.log.ChooseVictim(crowded || !t.admission.mayRewrite()); !ok {
+		return t.log.ChooseSurplus()
 	}
 	if crowded {
 		t.warnIndexFull()
 	}
-	t.admission.selective.Store(v.how == moveRead)
+	t.admission.selective.Store(v.How == log.MoveRead)
 	return v, true
 }
 
@@ -55,7 +56,7 @@ func (t *Tier) nextVictim() (v victim, ok bool) {
 func (t *Tier) warnIndexFull() {
 	t.warnedIndexFull.Do(func() {
 		t.logger.warn("firn: SSD tier: its index has all the memory that it may take, and records leave before the log is full; more RAMBytes would help",
-			"records", t.records(), "index_bytes", t.index.Limit.Load(), "free_segments", t.log.freeSlots(), "segments", len(t.log.slots))
+			"records", t.records(), "index_bytes", t.index.Limit.Load(), "free_segments", t.log.FreeSlots(), "segments", len(t.log.Slots))
 	})
 }
 
@@ -65,30 +66,30 @@ func (t *Tier) updateSelective() {
 	if !t.admission.selective.Load() || t.index.NearLimit() {
 		return
 	}
-	if v, ok := t.log.chooseVictim(false); ok && v.how != moveRead {
+	if v, ok := t.log.ChooseVictim(false); ok && v.How != log.MoveRead {
 		t.admission.selective.Store(false)
 	}
 }
 
 // emptySegment takes all records of a segment out of the index, or moves them to the end
 // of the log. It reports false if the disk takes nothing meanwhile.
-func (t *Tier) emptySegment(v *victim) bool {
+func (t *Tier) emptySegment(v *log.Victim) bool {
 	defer t.tellEvicted()
-	recs, err := t.listSealed(v.slot, v.serial)
+	recs, err := t.listSealed(v.Slot, v.Serial)
 	if err != nil && t.gaveUp.Load() {
 		return false
 	}
 	if err != nil { // also of the last segments before a kill, which have none
-		t.health.log("a segment's list could not be read", "segment", v.serial, "error", err)
+		t.health.log("a segment's list could not be read", "segment", v.Serial, "error", err)
 		t.count.readErrors.Add(1)
-		t.dropSlot(v.slot, t.leavers(v.expired()))
+		t.dropSlot(v.Slot, t.leavers(v.Expired))
 		return true
 	}
 	budget := t.log.SegmentBytes()
-	switch v.how {
-	case moveRead:
+	switch v.How {
+	case log.MoveRead:
 		budget /= 2
-	case dropAll:
+	case log.DropAll:
 		budget = 0
 	}
 	if !t.admission.mayRewrite() { // the day's writes are spent
@@ -110,7 +111,7 @@ func (t *Tier) emptySegment(v *victim) bool {
 // chooseKept returns those of a segment's records that go to the end of the log, and how
 // many bytes they have, which are at most budget; other live records it takes out of
 // the index, or returns as told if the user wants to be told of them.
-func (t *Tier) chooseKept(v *victim, recs []format.Listed, budget int) (kept, told []format.Listed, bytes int) {
+func (t *Tier) chooseKept(v *log.Victim, recs []format.Listed, budget int) (kept, told []format.Listed, bytes int) {
 	tells := t.tells()
 	for i := range recs {
 		r := &recs[i]
@@ -119,13 +120,13 @@ func (t *Tier) chooseKept(v *victim, recs []format.Listed, budget int) (kept, to
 		s.Mu.Lock()
 		if at, e, ok := t.entryOfRecord(s, v, *r); ok {
 			switch {
-			case (v.how == moveAll || e.Read()) && bytes+int(r.Bytes) <= budget:
+			case (v.How == log.MoveAll || e.Read()) && bytes+int(r.Bytes) <= budget:
 				kept = append(kept, *r)
 				bytes += int(r.Bytes)
 			case tells:
 				told = append(told, *r)
 			default:
-				t.evictEntry(s, r, at, e, v.expired())
+				t.evictEntry(s, r, at, e, v.Expired)
 			}
 		}
 		s.Mu.Unlock()
@@ -154,23 +155,23 @@ func (t *Tier) leavers(expired bool) *atomic.Uint64 {
 
 // moveRecords appends records of a segment anew. It reports false if the disk takes
 // nothing meanwhile.
-func (t *Tier) moveRecords(v *victim, recs []format.Listed) bool {
+func (t *Tier) moveRecords(v *log.Victim, recs []format.Listed) bool {
 	if len(recs) == 0 {
 		return true
 	}
-	bytes, done := t.readRecords(v.slot, v.serial, recs)
+	bytes, done := t.readRecords(v.Slot, v.Serial, recs)
 	defer done()
 	if t.gaveUp.Load() { // which may be why some could not be read
 		return false
 	}
 	for i, r := range recs {
 		for !t.moveRecord(v, r, bytes[i]) {
-			if t.log.freeSlots() == 0 { // and there will be none until this segment's is
+			if t.log.FreeSlots() == 0 { // and there will be none until this segment's is
 				t.evictRecord(v, r, bytes[i], false)
 				break
 			}
-			roomOrOff := func() bool { return t.log.roomToMove() || !t.mayReclaim() } // retryLoop waits for this
-			if !t.log.waitFor(t.cfg.StallTimeout, roomOrOff) || !t.mayReclaim() {
+			roomOrOff := func() bool { return t.log.RoomToMove() || !t.mayReclaim() } // retryLoop waits for this
+			if !t.log.WaitFor(t.cfg.StallTimeout, roomOrOff) || !t.mayReclaim() {
 				return false
 			}
 		}
@@ -180,8 +181,8 @@ func (t *Tier) moveRecords(v *victim, recs []format.Listed) bool {
 
 // moveRecord appends a record anew, of which b are the bytes, if the index still names
 // it. It reports false if the log has no room.
-func (t *Tier) moveRecord(v *victim, l format.Listed, b []byte) bool {
-	r, err := format.ParseRecord(b, format.Origin{Log: t.logNumber(), LSN: t.log.LSN(v.serial, int(l.Offset))})
+func (t *Tier) moveRecord(v *log.Victim, l format.Listed, b []byte) bool {
+	r, err := format.ParseRecord(b, format.Origin{Log: t.log.Number(), LSN: t.log.LSN(v.Serial, int(l.Offset))})
 	if err != nil && b != nil {
 		t.count.corrupt.Add(1)
 	}
@@ -204,13 +205,13 @@ func (t *Tier) moveRecord(v *victim, l format.Listed, b []byte) bool {
 		t.evictEntry(s, &l, at, e, false)
 		return true
 	}
-	loc, size, ok := t.log.append(l.ID, &r, forReclaim)
+	loc, size, ok := t.log.Append(l.ID, &r, log.ForReclaim)
 	if !ok {
 		return false
 	}
 	t.countDead(e)
 	next := s.NewEntry(l.ID, loc, size, l.Kind)
-	if v.how == moveAll { // otherwise it has to be read again for another turn
+	if v.How == log.MoveAll { // otherwise it has to be read again for another turn
 		next |= e & format.ReadBit
 	}
 	s.Set(at, next)
@@ -222,7 +223,7 @@ func (t *Tier) moveRecord(v *victim, l format.Listed, b []byte) bool {
 
 // entryOfRecord finds the entry that names a record of a segment, and its place in the
 // shard's table. The caller holds mu.
-func (t *Tier) entryOfRecord(s *index.Shard, v *victim, l format.Listed) (at int, e format.Entry, ok bool) {
+func (t *Tier) entryOfRecord(s *index.Shard, v *log.Victim, l format.Listed) (at int, e format.Entry, ok bool) {
 	at, e, ok = s.Search(s.FingerprintOf(l.ID))
-	return at, e, ok && s.Location(e) == t.log.Location(v.slot, int(l.Offset))
+	return at, e, ok && s.Location(e) == t.log.Location(v.Slot, int(l.Offset))
 }

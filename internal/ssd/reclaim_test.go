@@ -9,6 +9,7 @@ import (
 
 	"github.com/firncache/firn/internal/ssd/files"
 	"github.com/firncache/firn/internal/ssd/format"
+	"github.com/firncache/firn/internal/ssd/log"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
@@ -78,7 +79,7 @@ func TestDemoteLeavesRoomForCleaning(t *testing.T) {
 		f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Hook: func(vfstest.Op) {
 			reads <- struct{}{}
 			defer func() { <-reads }()
-			for w.tier.log.freeSlots() == 0 { // demote as much as is taken
+			for w.tier.log.FreeSlots() == 0 { // demote as much as is taken
 				tried++
 				key := w.key(keys + more)
 				w.set(key, 0)
@@ -154,7 +155,7 @@ func TestFault16StuckWhileCleaning(t *testing.T) {
 		time.Sleep(w.tier.cfg.StallTimeout)
 		stuck.AwaitBlocked(1)
 		w.wantAll(t)
-		if n := w.tier.log.freeSlots(); n >= 5 {
+		if n := w.tier.log.FreeSlots(); n >= 5 {
 			t.Errorf("%d slots are free: the test shows nothing", n)
 		}
 		stuck.Remove()
@@ -162,7 +163,7 @@ func TestFault16StuckWhileCleaning(t *testing.T) {
 		if lost := w.missing(t); len(lost) > 0 || w.tier.Stats().Evicted > 0 {
 			t.Errorf("%d records are lost: %+v", len(lost), w.tier.Stats())
 		}
-		if n := w.tier.log.freeSlots(); n < 5 {
+		if n := w.tier.log.FreeSlots(); n < 5 {
 			t.Errorf("%d slots are free: the reclaiming does not go on", n)
 		}
 		w.close(t)
@@ -198,16 +199,16 @@ func TestAppendedIsAliveBeforeItIsNamed(t *testing.T) {
 		s := w.tier.index.ShardOf(x)
 		s.Mu.Lock() // as Demote holds it
 		r := format.Record{Key: key, Value: []byte("value")}
-		loc, size, ok := w.tier.log.append(x, &r, forDemote)
+		loc, size, ok := w.tier.log.Append(x, &r, log.ForDemote)
 		if !ok {
 			t.Fatal("no room")
 		}
 		slot, _ := w.tier.log.Place(loc)
-		w.tier.log.mu.Lock()
-		w.tier.log.seal()
-		w.tier.log.mu.Unlock()
+		w.tier.log.Mu.Lock()
+		w.tier.log.Seal()
+		w.tier.log.Mu.Unlock()
 		synctest.Wait()
-		if v, ok := w.tier.log.chooseVictim(false); !ok || v.slot != slot || v.share == 0 {
+		if v, ok := w.tier.log.ChooseVictim(false); !ok || v.Slot != slot || v.Share == 0 {
 			t.Errorf("to be reclaimed: %+v, %v: want slot %d, which is not dead", v, ok, slot)
 		}
 		s.Put(s.NewEntry(x, loc, size, format.IsWhole))

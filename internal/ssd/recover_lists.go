@@ -33,7 +33,7 @@ func (t *Tier) rebuildFromLog() {
 			t.count.corrupt.Add(1)
 			continue
 		}
-		w := &t.log.slotWords[f.slot]
+		w := &t.log.SlotWords[f.slot]
 		w.Serial.Store(f.Serial)
 		w.Until.Store(format.Forever) // their deadlines stand in the records
 		t.indexSegment(f, recs)
@@ -42,7 +42,7 @@ func (t *Tier) rebuildFromLog() {
 	// Segments that were not sealed may be there and not be readable: what is
 	// written over them must not pass for them.
 	const unseen = 16
-	t.log.resumeAt(max(last+unseen, t.super.NextSegment))
+	t.log.ResumeAt(max(last+unseen, t.super.NextSegment))
 }
 
 // indexSegment indexes those of a segment's records, from its end to its beginning,
@@ -54,7 +54,7 @@ func (t *Tier) indexSegment(f foundSegment, recs []format.Listed) {
 		s := t.index.ShardOf(r.ID)
 		s.Mu.Lock()
 		e := s.NewEntry(r.ID, t.log.Location(f.slot, int(r.Offset)), int(r.Bytes), r.Kind)
-		t.log.slotWords[f.slot].Written.Add(t.log.weight(e.Class()))
+		t.log.SlotWords[f.slot].Written.Add(t.log.Weight(e.Class()))
 		if _, ok := s.Find(r.ID); !ok && t.index.ReserveSlot(s) {
 			s.Put(e)
 			t.countLive(e)
@@ -73,9 +73,9 @@ func (t *Tier) readEnds() (sealed []foundSegment, last uint64) {
 	size := t.log.SegmentBytes()
 	const atOnce = 64
 	reqs := make([]aio.Request, 0, 2*atOnce)
-	for first := 0; first < len(t.log.slots); first += atOnce {
+	for first := 0; first < len(t.log.Slots); first += atOnce {
 		reqs = reqs[:0]
-		n := min(atOnce, len(t.log.slots)-first)
+		n := min(atOnce, len(t.log.Slots)-first)
 		for slot := first; slot < first+n; slot++ {
 			base := t.log.FileOffset(slot, 0)
 			reqs = append(reqs, aio.Request{Off: base, N: files.BlockBytes}, aio.Request{Off: base + int64(size-files.BlockBytes), N: files.BlockBytes})

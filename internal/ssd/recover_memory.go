@@ -55,13 +55,13 @@ func (t *Tier) adoptMemory() {
 	from := x
 	if left != x.Memory {
 		from = index.New(x.ShardBits, left, true)
-		l.copySlotStates(left.SlotWords())
+		l.CopySlotStates(left.SlotWords())
 		t.registry.Copy(registry.New(left.Registry(), t.super.Seed))
 		t.memory.allow(from.TableBytes())
 	} else {
 		x.Allowed.Store(x.Most)
 	}
-	there := l.onDisk(left.Head.Flushed.Load())
+	there := l.OnDisk(left.Head.Flushed.Load())
 	var group sync.WaitGroup
 	for k := range recoverers {
 		group.Go(func() {
@@ -72,12 +72,14 @@ func (t *Tier) adoptMemory() {
 		})
 	}
 	group.Wait()
-	t.endLog(left.Head.Flushed.Load())
+	l.EndAt(left.Head.Flushed.Load(), t.logFile, &t.ids, func(serial uint64, err error) {
+		t.health.log("the last segment could not be sealed", "segment", serial, "error", err)
+	})
 	if from == x {
 		x.Used.Store(x.TableBytes())
 		x.Allowed.Store(x.Used.Load())
 	}
-	l.resumeAt(left.Head.Next.Load())
+	l.ResumeAt(left.Head.Next.Load())
 }
 
 // adoptShard makes the entries of a shard's table, in the same memory or another, the

@@ -6,6 +6,7 @@ import (
 
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/ssd/index"
+	"github.com/firncache/firn/internal/ssd/log"
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -94,7 +95,7 @@ func (t *Tier) whyNotKept(old *format.Superblock) string {
 		return fmt.Sprintf("segments have %d bytes, and %d are asked for", old.SegmentBytes, t.cfg.SegmentBytes)
 	case segmentBuffers*int64(old.SegmentBytes) > t.cfg.Memory/4:
 		return fmt.Sprintf("segments of %d bytes are too large for a RAM budget of %d", old.SegmentBytes, t.cfg.Memory)
-	case slotMemory*int64(old.Segments) > t.cfg.Memory/8 && old.Segments > minSegments:
+	case log.SlotMemory*int64(old.Segments) > t.cfg.Memory/8 && old.Segments > minSegments:
 		return fmt.Sprintf("%d segments are too many for a RAM budget of %d", old.Segments, t.cfg.Memory)
 	}
 	switch now := t.cfg.newSuperblockWith(int64(old.SegmentBytes)); {

@@ -64,7 +64,7 @@ func (t *Tier) locate(hash uint64, touch bool) (ref recordRef, ok bool) {
 func (t *Tier) resolve(s *index.Shard, ref *recordRef, e format.Entry) {
 	ref.entry, ref.loc = e, s.Location(e)
 	ref.slot, ref.off = t.log.Place(ref.loc)
-	ref.lsn = t.log.lsnAt(ref.loc)
+	ref.lsn = t.log.LSNAt(ref.loc)
 }
 
 // isCurrent reports whether the index still names the record.
@@ -80,7 +80,7 @@ func (t *Tier) isCurrent(ref *recordRef) bool {
 // table. The caller holds the shard's lock.
 func (t *Tier) entryOf(s *index.Shard, ref *recordRef) (at int, e format.Entry, ok bool) {
 	at, e, ok = s.Search(s.FingerprintOf(ref.id))
-	return at, e, ok && s.Location(e) == ref.loc && t.log.lsnAt(ref.loc) == ref.lsn
+	return at, e, ok && s.Location(e) == ref.loc && t.log.LSNAt(ref.loc) == ref.lsn
 }
 
 // expired reports whether a deadline has passed, or, if a stale value will do,

@@ -60,7 +60,7 @@ func TestBudgetsChange(t *testing.T) {
 				w.steps(t, 400, keys)
 				w.settle()
 				before := w.tier.Len()
-				log := w.tier.logNumber()
+				log := w.tier.log.Number()
 				end := []ending{killed, closing}[w.rng.IntN(2)]
 				old := w
 				files = w.end(t, files, end)
@@ -86,12 +86,12 @@ func TestBudgetsChange(t *testing.T) {
 func (w *world) checkResized(t *testing.T, before int, log uint64, end ending) {
 	t.Helper()
 	l := w.tier.log
-	if l.SegmentBytes() < format.MinSegment || w.tier.logNumber() != log {
+	if l.SegmentBytes() < format.MinSegment || w.tier.log.Number() != log {
 		t.Fatalf("%s: the log is another one: with %d bytes and a RAM budget of %d", end, w.tier.cfg.Bytes, w.tier.cfg.Memory)
 	}
-	room := (int(l.usable.Load()) - l.freeTarget - 3) * l.SegmentBytes() / (w.most + 64)
+	room := (int(l.Usable.Load()) - l.FreeTarget - 3) * l.SegmentBytes() / (w.most + 64)
 	least := min(before*9/10, room*9/10)
 	if n := w.tier.Len(); n < least {
-		t.Errorf("%s: %d records of %d are left in %d segments with room for %d", end, n, before, l.usable.Load(), room)
+		t.Errorf("%s: %d records of %d are left in %d segments with room for %d", end, n, before, l.Usable.Load(), room)
 	}
 }

@@ -7,7 +7,7 @@ import "github.com/firncache/firn/internal/ssd/format"
 func (t *Tier) Room() (bytes int64, evicting bool, hits uint64) {
 	if t.state.Load() == on {
 		each := t.log.SegmentBytes() - format.SegmentHeaderLen - format.TrailerLen
-		bytes = (t.log.usable.Load() - int64(t.log.freeTarget)) * int64(each)
+		bytes = (t.log.Usable.Load() - int64(t.log.FreeTarget)) * int64(each)
 	}
 	return bytes, t.count.evicted.Load()+t.count.reinserted.Load() > 0, t.count.hits.Load()
 }

@@ -51,7 +51,7 @@ func (l *shardLoader) fill(i int, b []byte) bool {
 	for ; len(b) > 0; b = b[8:] {
 		l.words = append(l.words, binary.LittleEndian.Uint64(b))
 	}
-	there := l.log.onDisk(math.MaxUint64)
+	there := l.log.OnDisk(math.MaxUint64)
 	if !l.index.Ascend(l.words) || slices.ContainsFunc(l.words, func(w uint64) bool { return !there(l.index.Location(format.Entry(w))) }) {
 		return false
 	}

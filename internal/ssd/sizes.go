@@ -9,6 +9,7 @@ import (
 	"github.com/firncache/firn/internal/registry"
 
 	"github.com/firncache/firn/internal/ssd/format"
+	"github.com/firncache/firn/internal/ssd/log"
 )
 
 // newSuperblock is the superblock of a new log.
@@ -52,7 +53,7 @@ func (c *Config) segmentsFor(segBytes int64, shardBits uint8, entries int64) int
 
 // maxSegments bounds the memory that slots take: a log on a disk which is that
 // much larger than RAM has fewer than would fit.
-func (c *Config) maxSegments() int64 { return max(c.Memory/32/slotMemory, minSegments) }
+func (c *Config) maxSegments() int64 { return max(c.Memory/32/log.SlotMemory, minSegments) }
 
 // readMemory is the most that buffers for reads may take.
 func (c *Config) readMemory() int64 { return min(max(c.Memory/32, 128<<10), 8<<20) }
@@ -83,7 +84,7 @@ func (c *Config) enough(s *format.Superblock) error {
 
 // fixedMemory is the memory of a tier in bytes, beside the index.
 func (c *Config) fixedMemory(s *format.Superblock) int64 {
-	n := segmentBuffers*int64(s.SegmentBytes) + slotMemory*int64(s.Segments) + format.MemoryHeadLen + c.readMemory() + int64(registry.Bytes(c.places()))
+	n := segmentBuffers*int64(s.SegmentBytes) + log.SlotMemory*int64(s.Segments) + format.MemoryHeadLen + c.readMemory() + int64(registry.Bytes(c.places()))
 	if c.Admission == AdmitSeen {
 		n += sketchBytes(c.Memory / sketchShare)
 	}

@@ -96,7 +96,7 @@ func TestFault16ClearWhileStuck(t *testing.T) {
 			w.set(w.key(i), 0)
 			w.demote(w.key(i))
 		}
-		w.tier.log.flushOpen()
+		w.tier.log.FlushOpen()
 		stuck.AwaitBlocked(1)
 		began := time.Now()
 		w.tier.Clear()
@@ -118,8 +118,8 @@ func TestFault16ClearWhileStuck(t *testing.T) {
 		h = w.killed(t, mem, testConfig)
 		h.wantLen(t, 1)
 		h.close(t)
-		for i := range w.tier.log.slots {
-			if n := w.tier.log.slots[i].alive.Load(); n < 0 || n > 1<<12 {
+		for i := range w.tier.log.Slots {
+			if n := w.tier.log.Slots[i].Alive.Load(); n < 0 || n > 1<<12 {
 				t.Errorf("slot %d: weight %d alive", i, n)
 			}
 		}

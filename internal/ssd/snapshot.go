@@ -21,7 +21,7 @@ var errNoSnapshotSpace = errors.New("the index is larger than the space beside t
 // written meanwhile.
 func (t *Tier) saveSnapshot() (number uint64, err error) {
 	x := t.index
-	s := format.Snapshot{LogID: t.super.LogID, Number: rand.Uint64() | 1, Slots: t.log.slotStates(), Shards: make([]format.ShardPart, len(x.Shards))}
+	s := format.Snapshot{LogID: t.super.LogID, Number: rand.Uint64() | 1, Slots: t.log.SlotStates(), Shards: make([]format.ShardPart, len(x.Shards))}
 	s.Clocks = t.registry.Save()
 	room := t.cfg.Bytes - 2*format.SuperblockBytes - t.fileBytes.Load()
 	if size := format.SnapshotBytes(len(s.Slots), len(s.Shards), len(s.Clocks), int64(x.Len())); size > room {
@@ -117,13 +117,13 @@ func (t *Tier) loadSnapshot(number uint64) error {
 		t.count.corrupt.Add(1)
 		t.health.log("the snapshot is damaged", "offset", at)
 	}
-	t.log.setSlotStates(s.Slots)
+	t.log.SetSlotStates(s.Slots)
 	if !t.registry.Restore(s.Clocks) {
 		t.health.log("the registry is lost: with it go values with tags, and what is in namespaces")
 	}
 	t.memory.allow((size-s.EntriesAt())*5/4 + 256*int64(len(s.Shards)))
 	t.loadShards(f, s)
-	t.log.resumeAt(t.super.NextSegment)
+	t.log.ResumeAt(t.super.NextSegment)
 	return nil
 }
 

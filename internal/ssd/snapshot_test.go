@@ -12,6 +12,7 @@ import (
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/ssd/format/formattest"
 	"github.com/firncache/firn/internal/ssd/index"
+	"github.com/firncache/firn/internal/ssd/log"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
@@ -126,7 +127,7 @@ func TestSnapshotRoundTrip(t *testing.T) {
 		w.reopen(t, cfg)
 		w.steps(t, 8000, 1000)
 		w.kept() // there is nothing to be reclaimed while Close begins
-		entries, slots := allEntries(w.tier.index), w.tier.log.slotStates()
+		entries, slots := allEntries(w.tier.index), w.tier.log.SlotStates()
 		w.close(t)
 		w.reopenAtRest(t, cfg)
 		if w.tier.source != fromSnapshot {
@@ -135,17 +136,17 @@ func TestSnapshotRoundTrip(t *testing.T) {
 		if got := allEntries(w.tier.index); len(got) == 0 || !slices.Equal(got, entries) {
 			t.Errorf("%d entries, want %d, the same", len(got), len(entries))
 		}
-		if got := w.tier.log.slotStates(); !slices.Equal(got, slots) {
+		if got := w.tier.log.SlotStates(); !slices.Equal(got, slots) {
 			t.Errorf("the slots are %d, want %d", got, slots)
 		}
 		free := 0
-		for i := range w.tier.log.slotWords {
-			if w.tier.log.slotWords[i].Serial.Load() == 0 {
+		for i := range w.tier.log.SlotWords {
+			if w.tier.log.SlotWords[i].Serial.Load() == 0 {
 				free++
 			}
 		}
-		if free == 0 || free != w.tier.log.freeSlots() {
-			t.Errorf("%d slots have nothing, %d are free", free, w.tier.log.freeSlots())
+		if free == 0 || free != w.tier.log.FreeSlots() {
+			t.Errorf("%d slots have nothing, %d are free", free, w.tier.log.FreeSlots())
 		}
 		checkAlive(t, w.tier)
 		w.check(t, 1000, true)
@@ -163,7 +164,7 @@ func snapshotTier(t *testing.T) *Tier {
 		t.Fatal(err)
 	}
 	t.Cleanup(m.Release)
-	tier.log = newLog(m, nil, nil, new(atomic.Int64))
+	tier.log = log.New(m, nil, 3, 99, nil, new(atomic.Int64))
 	tier.registry = registry.New(m.Registry(), 1)
 	tier.index = index.New(0, m, false)
 	tier.memory.index, tier.memory.log, tier.memory.charge = tier.index, tier.log, func(int64) error { return nil }
@@ -175,7 +176,7 @@ func snapshotTier(t *testing.T) *Tier {
 func TestSnapshotFile(t *testing.T) {
 	tier := snapshotTier(t)
 	x, s := tier.index, &tier.index.Shards[0]
-	w := &tier.log.slotWords[2]
+	w := &tier.log.SlotWords[2]
 	w.Serial.Store(7)
 	w.Written.Store(2 * format.Weight(0))
 	w.Until.Store(format.Forever)
@@ -196,7 +197,7 @@ func TestSnapshotFile(t *testing.T) {
 	}
 	b := bytesIn(t, tier.cfg.FS.(*vfstest.Mem), format.SnapshotName)
 	got, err := format.ReadSnapshot(bytes.NewReader(b), int64(len(b)), &tier.super.Superblock)
-	if err != nil || got.Number != number || !slices.Equal(got.Slots, tier.log.slotStates()) || got.Entries() != 2 {
+	if err != nil || got.Number != number || !slices.Equal(got.Slots, tier.log.SlotStates()) || got.Entries() != 2 {
 		t.Errorf("snapshot: %+v, %v", got, err)
 	}
 
@@ -204,8 +205,8 @@ func TestSnapshotFile(t *testing.T) {
 	noError(t, again.cfg.FS.(*vfstest.Mem).SetBytes(format.SnapshotName, b))
 	again.foundSegments = again.super.Segments
 	wantErr(t, again.loadSnapshot(number), nil)
-	if got := again.log.slotStates(); !slices.Equal(got, tier.log.slotStates()) {
-		t.Errorf("snapshot: loaded %d of the slots, want %d", got, tier.log.slotStates())
+	if got := again.log.SlotStates(); !slices.Equal(got, tier.log.SlotStates()) {
+		t.Errorf("snapshot: loaded %d of the slots, want %d", got, tier.log.SlotStates())
 	}
 	if r := again.registry; r.Generation(id) != first || r.Clock() != 61 || r.Judge(obsolete) != registry.Obsolete || r.Judge(holds) != registry.Holds {
 		t.Errorf("snapshot: loaded the generation %d of a namespace, want %d, a clock of %d, or tags that are judged as %d and %d", r.Generation(id), first, r.Clock(), r.Judge(obsolete), r.Judge(holds))
@@ -232,7 +233,7 @@ func FuzzSnapshot(f *testing.F) {
 		cfg := testConfig(clone, h)
 		tier := mustOpen(t, cfg)
 		h.tier = tier
-		formattest.Snapshot(file, len(tier.log.slots), len(tier.index.Shards))
+		formattest.Snapshot(file, len(tier.log.Slots), len(tier.index.Shards))
 		noError(t, clone.SetBytes(format.SnapshotName, file))
 		noError(t, tier.Start(func(int64) error { return nil }))
 		for i := range tier.index.Shards {

@@ -20,7 +20,7 @@ func (t *Tier) Start(charge func(bytes int64) error) error {
 		return err
 	}
 	t.started = true
-	t.work.running.Go(t.flusher.run)
+	t.work.running.Go(t.flusher.Run)
 	t.work.maintaining.Go(t.maintain)
 	t.work.wakeMaintenance() // a log that is full has room to be made
 	if stop != nil {         // there was no space to begin with
@@ -53,7 +53,7 @@ func (t *Tier) findIndex() error {
 		from = "log"
 		t.rebuildFromLog()
 	}
-	t.admission.selective.Store(t.log.freeSlots() <= t.log.freeTarget)
+	t.admission.selective.Store(t.log.FreeSlots() <= t.log.FreeTarget)
 	t.updateSelective()
 	if err := t.memory.grow(0); err != nil {
 		return err

@@ -66,7 +66,7 @@ func (t *Tier) Stats() Stats {
 		Quarantined: c.quarantined.Load(), SwitchedOff: c.switchedOff.Load(),
 		CompressedFrom: c.compressedFrom.Load(), CompressedTo: c.compressedTo.Load(),
 		Online: t.state.Load() == on, Direct: t.logFile.Align() > 1, Kept: t.index.Kept != nil,
-		Segments: t.log.usable.Load(), FreeSegments: int64(t.log.freeSlots()),
+		Segments: t.log.Usable.Load(), FreeSegments: int64(t.log.FreeSlots()),
 		FileBytes:  t.fileBytes.Load() + 2*format.SuperblockBytes,
 		IndexBytes: t.index.Used.Load(), MemoryBytes: t.memory.total(),
 		Reads: t.reader.Stats(),

@@ -10,6 +10,7 @@ import (
 	"github.com/firncache/firn/internal/ssd/files"
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/ssd/index"
+	"github.com/firncache/firn/internal/ssd/log"
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -32,8 +33,8 @@ const (
 
 // Tier is the cache's second tier. All methods are safe for concurrent use.
 //
-// Lock order: restarting; then a RAM shard; then shard.mu of the index, several in
-// rising order; then log.mu. restarting comes before super.mu, and that before the
+// Lock order: restarting; then a RAM shard; then Shard.Mu of the index, several in
+// rising order; then Log.Mu. restarting comes before super.mu, and that before the
 // budget's. All others are leaves. Of these restarting and super.mu are held during
 // I/O, and none while the user is called.
 type Tier struct {
@@ -53,12 +54,12 @@ type Tier struct {
 	logBytes  int64        // of the file at Open
 	fileBytes atomic.Int64 // of the file now, once Open has returned
 	reader    *aio.Reader
-	flusher   *flusher
+	flusher   *log.Writer
 
 	// Knowledge of the disk.
 	ids          format.IDs
 	clock        clock
-	log          *log
+	log          *log.Log
 	index        *index.Index
 	registry     *registry.Table // in the index's memory
 	live         liveCounts
@@ -116,7 +117,7 @@ type work struct {
 	closing     tasks          // work that Close began
 }
 
-// wakeMaintenance makes maintain look for work.
+// WakeMaintenance makes maintain look for work.
 func (w *work) wakeMaintenance() {
 	select {
 	case w.wake <- struct{}{}:

@@ -15,12 +15,12 @@ func (t *Tier) WaitForRoom(waited time.Duration) (inAll time.Duration, ok bool) 
 	if t.HasRoom() || t.state.Load() != on {
 		return waited, true
 	}
-	now := l.flushed.Load()
-	if waited >= t.cfg.MaxWriteStall || l.stalled.Load() && t.waits.stalledAtLSN.Load() == now+1 {
+	now := l.Flushed.Load()
+	if waited >= t.cfg.MaxWriteStall || l.Stalled.Load() && t.waits.stalledAtLSN.Load() == now+1 {
 		return waited, false
 	}
 	began := time.Now()
-	if ok = l.waitRoom(t.cfg.MaxWriteStall - waited); !ok {
+	if ok = l.WaitRoom(t.cfg.MaxWriteStall - waited); !ok {
 		t.waits.stalledAtLSN.Store(now + 1)
 	}
 	ok = ok && t.waitIndex(t.cfg.MaxWriteStall-waited-time.Since(began))
@@ -28,7 +28,7 @@ func (t *Tier) WaitForRoom(waited time.Duration) (inAll time.Duration, ok bool) 
 }
 
 // HasRoom reports whether a record that leaves RAM finds room here at once.
-func (t *Tier) HasRoom() bool { return !t.log.stalled.Load() && !t.index.LowOnMemory() }
+func (t *Tier) HasRoom() bool { return !t.log.Stalled.Load() && !t.index.LowOnMemory() }
 
 // Losses counts the records that went other than for a write or a Clear above, and how often all of
 // them did, the tier being off. ok reports whether it is on.
@@ -41,7 +41,7 @@ func (t *Tier) Losses() (records, all uint64, ok bool) {
 // AwaitRoom waits until the log has room, and the index, or will have no more. It
 // reports false if the disk does nothing, or the tier is off.
 func (t *Tier) AwaitRoom() bool {
-	if t.state.Load() != on || !t.log.waitRoom(t.cfg.StallTimeout) {
+	if t.state.Load() != on || !t.log.WaitRoom(t.cfg.StallTimeout) {
 		return false
 	}
 	t.waitIndex(t.cfg.StallTimeout)
@@ -70,7 +70,7 @@ func (t *Tier) waitIndex(patience time.Duration) bool {
 		return false
 	}
 	t.work.wakeMaintenance()
-	ok := t.log.waitFor(patience, func() bool { return !x.LowOnMemory() || t.state.Load() == offline })
+	ok := t.log.WaitFor(patience, func() bool { return !x.LowOnMemory() || t.state.Load() == offline })
 	if !ok {
 		t.waits.starvedAtBytes.Store(now + 1)
 	}
@@ -78,10 +78,4 @@ func (t *Tier) waitIndex(patience time.Duration) bool {
 }
 
 // Hurry ends every wait for room, and lets none begin: there is no time left.
-func (t *Tier) Hurry() {
-	l := t.log
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.hurried = true
-	l.changed.Broadcast()
-}
+func (t *Tier) Hurry() { t.log.Hurry() }

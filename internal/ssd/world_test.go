@@ -15,6 +15,7 @@ import (
 
 	"github.com/firncache/firn/internal/record"
 	"github.com/firncache/firn/internal/registry"
+	"github.com/firncache/firn/internal/ssd/log"
 	"github.com/firncache/firn/internal/vfs"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
@@ -304,13 +305,13 @@ func (w *world) checkKilled(t testing.TB, files *vfstest.Mem, config func(vfs.FS
 
 // written waits until the log has been handed to the file system as far as it
 // was appended.
-func (w *world) written() { w.tier.log.flushTo(w.tier.log.tail.Load()) }
+func (w *world) written() { w.tier.log.FlushTo(w.tier.log.Tail.Load()) }
 
 // settle waits until the tier's goroutines have done what there is to do, and has
 // the log written as far as it goes.
 func (w *world) settle() {
 	synctest.Wait()
-	time.Sleep(2 * flushEvery)
+	time.Sleep(2 * log.FlushEvery)
 	synctest.Wait()
 }
 
@@ -332,7 +333,7 @@ func (w *world) untilOn() {
 // or cannot.
 func (w *world) ahead(slots int) {
 	synctest.Wait()
-	w.tier.log.freeTarget = slots
+	w.tier.log.FreeTarget = slots
 	w.tier.work.wakeMaintenance()
 	w.settle()
 }
@@ -407,7 +408,7 @@ func filled(t testing.TB, keys int, config func(vfs.FS, *world) Config) (*world,
 	return w, mem
 }
 
-// onDisk is a tier with so many records, all of them on the disk and none in
+// OnDisk is a tier with so many records, all of them on the disk and none in
 // memory.
 func onDisk(t *testing.T, keys int, config func(vfs.FS, *world) Config) (*world, *vfstest.Faulty) {
 	t.Helper()

@@ -119,14 +119,14 @@ func inspect(t testing.TB, fs vfs.FS) *check.Inspection {
 // tier does nothing else meanwhile.
 func checkAlive(t *testing.T, tier *Tier) {
 	t.Helper()
-	alive := make([]int64, len(tier.log.slots))
+	alive := make([]int64, len(tier.log.Slots))
 	tier.index.Each(func(_ format.ID, e format.Entry) format.Entry {
 		slot, _ := tier.log.Place(tier.index.Location(e))
-		alive[slot] += int64(tier.log.weight(e.Class()))
+		alive[slot] += int64(tier.log.Weight(e.Class()))
 		return e
 	})
 	for i := range alive {
-		if n := tier.log.slots[i].alive.Load(); n != alive[i] {
+		if n := tier.log.Slots[i].Alive.Load(); n != alive[i] {
 			t.Errorf("slot %d: %d is counted as alive, the index names %d", i, n, alive[i])
 		}
 	}
@@ -162,10 +162,10 @@ func bytesIn(t testing.TB, m *vfstest.Mem, name string) []byte {
 
 // openAt is the open segment: its slot, its serial and how far it was filled.
 func (t *Tier) openAt() (slot int, serial uint64, off int) {
-	t.log.mu.Lock()
-	defer t.log.mu.Unlock()
-	if s := t.log.open; s != nil {
-		return s.slot, s.serial, s.end
+	t.log.Mu.Lock()
+	defer t.log.Mu.Unlock()
+	if s := t.log.Open; s != nil {
+		return s.Slot, s.Serial, s.End
 	}
 	return -1, 0, 0
 }

@@ -8,7 +8,7 @@ var endings = []mutation{{
 	pkg:   "./internal/tests/ssd", test: "TestFault16Shutdown",
 }, {
 	guard: "a write that was refused costs no segment",
-	file:  "internal/ssd/flush.go",
+	file:  "internal/ssd/log/writer.go",
 	old:   "if errors.Is(err, fs.ErrClosed) {",
 	new:   "if errors.Is(err, fs.ErrExist) {",
 	pkg:   "./internal/ssd", test: "TestCloseGivesUpWithinSegment",

@@ -69,14 +69,14 @@ var ssdTier = []mutation{{
 }, {
 	guard: "Close empties the slots that there is no room for",
 	file:  "internal/ssd/close.go",
-	old:   "for t.log.inSurplus() {",
+	old:   "for t.log.InSurplus() {",
 	new:   "for false {",
 	pkg:   "./internal/ssd", test: "TestBudgetsChange",
 }, {
 	guard: "the log makes room for the snapshot",
 	file:  "internal/ssd/cut_file.go",
 	old:   "uint8(t.index.ShardBits), int64(t.index.Len()))",
-	new:   "uint8(t.index.shardBits), 0)",
+	new:   "uint8(t.index.ShardBits), 0)",
 	pkg:   "./internal/ssd", test: "TestIndexOfShortRecordsIsSaved",
 }, {
 	guard: "the registry is in the snapshot",
@@ -146,7 +146,7 @@ var ssdTier = []mutation{{
 }, {
 	guard: "a promotion compares the LSN",
 	file:  "internal/ssd/invalidate.go",
-	old:   "return ok && t.log.lsnAt(s.Location(e)) == lsn",
+	old:   "return ok && t.log.LSNAt(s.Location(e)) == lsn",
 	new:   "_ = e\n\treturn ok",
 	pkg:   "./internal/ssd", test: "TestFault26Token",
 }, {
@@ -157,7 +157,7 @@ var ssdTier = []mutation{{
 	pkg:   "./internal/ssd", test: "TestFault16ClearWhileStuck",
 }, {
 	guard: "only what was written is believed after a kill",
-	file:  "internal/ssd/log.go",
+	file:  "internal/ssd/log/log.go",
 	old:   "return serial != 0 && l.LSN(serial, off) < flushed",
 	new:   "return serial != 0",
 	pkg:   "./internal/ssd", test: "TestFault01NotWritten",
@@ -220,19 +220,19 @@ var ssdTier = []mutation{{
 	pkg:   "./internal/ssd", test: "TestFault11KilledWhileOff",
 }, {
 	guard: "the buffer of a pinned segment is not used again",
-	file:  "internal/ssd/log_room.go",
-	old:   "if s.done && s.pins == 0 {",
-	new:   "if s.done {",
+	file:  "internal/ssd/log/room.go",
+	old:   "if s.Done && s.Pins == 0 {",
+	new:   "if s.Done {",
 	pkg:   "./internal/ssd", test: "TestPinnedSegmentKeepsItsBytes",
 }, {
 	guard: "a slot that failed is not used again",
-	file:  "internal/ssd/append.go",
+	file:  "internal/ssd/log/append.go",
 	old:   "!s.bad && ",
 	pkg:   "./internal/ssd", test: "TestFault11SlotNotUsedAgain",
 }, {
 	guard: "the last free slot is for what is moved",
-	file:  "internal/ssd/append.go",
-	old:   "if len(l.free) < reserve {",
+	file:  "internal/ssd/log/append.go",
+	old:   "if len(l.Free) < reserve {",
 	new:   "if false {",
 	pkg:   "./internal/ssd", test: "TestDemoteLeavesRoomForCleaning",
 }, {
@@ -300,7 +300,7 @@ var ssdTier = []mutation{{
 }, {
 	guard: "what cannot be written is forgotten",
 	file:  "internal/ssd/offline.go",
-	old:   "\tt.dropSlot(s.slot, &t.count.evicted)\n",
+	old:   "\tt.dropSlot(s.Slot, &t.count.evicted)\n",
 	pkg:   "./internal/ssd", test: "TestFault11WritesFailInClose",
 }, {
 	guard: "what cannot be read while it is moved is counted",

@@ -34,7 +34,7 @@ type Index struct {
 // under its shard's lock.
 type Shard struct {
 	format.Layout
-	Mu       sync.Mutex // after the lock of a RAM shard, before log.mu; several in rising order
+	Mu       sync.Mutex // after the lock of a RAM shard, before Log.Mu; several in rising order
 	slots    []uint64   // the table, and slack for the last run of entries
 	all      []uint64   // the memory that it can grow into
 	region   *offheap.Region
