@@ -401,3 +401,33 @@ func ExampleHistogram_Sub() {
 	// Output:
 	// 2 185µs 96µs
 }
+
+// A bulk loader gives each value its own time to live.
+func ExampleForKey() {
+	c := mustOpen(firn.Options{RAMBytes: 1 << 20, TTL: time.Hour})
+	defer c.Close()
+	keys := [][]byte{[]byte("home"), []byte("weather")}
+	var b firn.Batch
+	err := c.GetOrLoadMulti(context.Background(), &b, keys, func(ctx context.Context, keys [][]byte) ([][]byte, error) {
+		values := make([][]byte, len(keys))
+		for i, key := range keys {
+			values[i] = append([]byte("page "), key...)
+			if string(key) == "weather" { // in a program: what the source says of each
+				if err := firn.SetLoadTTL(firn.ForKey(ctx, i), time.Minute); err != nil {
+					return nil, err
+				}
+			}
+		}
+		return values, nil
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, key := range keys {
+		ttl, _ := c.TTL(key)
+		fmt.Println(string(key), ttl.Round(time.Second))
+	}
+	// Output:
+	// home 1h0m0s
+	// weather 1m0s
+}

@@ -27,7 +27,7 @@ type LoadFunc func(ctx context.Context, key []byte) ([]byte, error)
 // many values as keys. No key appears twice. The slice and the keys are the
 // function's. An error is that of every key;
 // ErrNotFound says that none has a value. Otherwise it is like [LoadFunc], and
-// what it says with SetLoadTTL is said of all its values.
+// what it says with SetLoadTTL is said of all its values, or of one with [ForKey].
 type MultiLoadFunc func(ctx context.Context, keys [][]byte) (values [][]byte, err error)
 
 // GetOrLoad is Lookup that calls load for a missing value, stores the value that it
@@ -137,6 +137,11 @@ func (c *Cache) Refresh(ctx context.Context, dst, key []byte, load LoadFunc) ([]
 // counts. Less than a millisecond, but more than 0, is one. It fails if ctx is not a loader's, or ttl is more than a hundred years and not
 // Forever. LoadingOptions.TTLJitter applies.
 func SetLoadTTL(ctx context.Context, ttl time.Duration) error { return load.SetTTL(ctx, ttl) }
+
+// ForKey is the context of a bulk loader, ctx, for the i-th of the keys that the loader was given:
+// [SetLoadTTL] and [SetLoadTags] with it are about the value of that key alone, and count there
+// whatever is said of all values with ctx, before or afterwards. They fail if there is no such key.
+func ForKey(ctx context.Context, i int) context.Context { return load.ForKey(ctx, i) }
 
 // CachedValue is the value that the cache holds of the key that a loader loads, for a
 // question such as "has it changed since": its ETag, version or time. If the source says

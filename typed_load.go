@@ -124,10 +124,8 @@ func (t *Typed[K, V]) loader(key K, l *loading, load TypedLoadFunc[K, V]) LoadFu
 		tags := t.beginLoadTags(ctx)
 		l.called(raw)
 		v, err := load(ctx, key)
-		head, failed := tags.returned(ctx)
-		if failed = errors.Join(failed, l.returned(ctx)); failed != nil {
-			return nil, failed
-		}
+		tags.returned(ctx, 1)
+		l.returned(ctx)
 		if errors.Is(err, ErrNotModified) { // an answer
 			t.space.Counters.Load(nil)
 		} else {
@@ -136,7 +134,7 @@ func (t *Typed[K, V]) loader(key K, l *loading, load TypedLoadFunc[K, V]) LoadFu
 		if err != nil {
 			return nil, err
 		}
-		return t.encode(append(make([]byte, 0, usualValue), head...), v)
+		return t.encode(append(make([]byte, 0, usualValue), tags.of(0).head...), v)
 	}
 }
 
@@ -260,10 +258,8 @@ func (t *Typed[K, V]) multiLoader(b *TypedBatch[V], some []int, keys []K, l *loa
 		tags := t.beginLoadTags(ctx)
 		l.called(raw...)
 		found, err := load(ctx, append([]K(nil), wanted...))
-		head, failed := tags.returned(ctx)
-		if failed = errors.Join(failed, l.returned(ctx)); failed != nil {
-			return nil, failed
-		}
+		tags.returned(ctx, len(raw))
+		l.returned(ctx)
 		t.space.Counters.Load(err)
 		if err != nil {
 			return nil, err
@@ -271,7 +267,7 @@ func (t *Typed[K, V]) multiLoader(b *TypedBatch[V], some []int, keys []K, l *loa
 		values := make([][]byte, len(raw))
 		for i, key := range wanted {
 			if v, ok := found[key]; ok {
-				if values[i], err = t.encode(slices.Clip(head), v); err != nil {
+				if values[i], err = t.encode(slices.Clip(tags.of(i).head), v); err != nil {
 					return nil, err
 				}
 			}
@@ -348,9 +344,8 @@ func (l *loading) made(key []byte) bool {
 
 // returned is called when the loader has returned, with its context: nothing is kept that no
 // Clear of another process would remove.
-func (l *loading) returned(ctx context.Context) error {
-	if l == nil || l.keep {
-		return nil
+func (l *loading) returned(ctx context.Context) {
+	if l != nil && !l.keep {
+		load.KeepNone(ctx)
 	}
-	return SetLoadTTL(ctx, 0)
 }

@@ -129,7 +129,8 @@ func (t *Typed[K, V]) inspect(s *scratch[K]) (deadline int64, ok bool) {
 }
 
 // SetLoadTags gives the value that a loader of a typed cache is about to return tags, as
-// SetOptions.Tags has them; those of a TypedMultiLoadFunc are of all its values. If the loader
+// SetOptions.Tags has them; those of a TypedMultiLoadFunc are of all its values, unless it says
+// otherwise by [ForKey]. If the loader
 // returns ErrNotFound, and LoadingOptions.NegativeTTL has that remembered, what is remembered
 // has them. A loader calls it with its own context, or one made from it; the last call counts.
 //
@@ -142,7 +143,11 @@ func SetLoadTags(ctx context.Context, tags ...string) error {
 	if !ok {
 		return errors.New("firn: SetLoadTags: the context is not that of a typed cache's loader")
 	}
-	if err := l.set(ctx, tags); err != nil {
+	key, err := load.KeyOf(ctx)
+	if err == nil {
+		err = l.set(ctx, key, tags)
+	}
+	if err != nil {
 		return fmt.Errorf("firn: SetLoadTags: %w", err)
 	}
 	return nil
@@ -154,8 +159,15 @@ type loadTags struct {
 	space string
 	begun typed.Begun
 
-	mu       sync.Mutex
-	tags     typed.Head
+	mu    sync.Mutex
+	all   valueTags
+	each  map[int]valueTags // of single values of a bulk load
+	ended bool              // nothing changes any more
+}
+
+// valueTags are those of all values, or of one.
+type valueTags struct {
+	head     typed.Head
 	unknown  bool // nothing is to be kept
 	overflow bool // because there were too many tags
 }
@@ -167,8 +179,8 @@ func (t *Typed[K, V]) beginLoadTags(ctx context.Context) *loadTags {
 	return l
 }
 
-// set replaces the tags.
-func (l *loadTags) set(ctx context.Context, names []string) error {
+// set replaces the tags of all values, or those of the one for a key that load.KeyOf returned.
+func (l *loadTags) set(ctx context.Context, key int, names []string) error {
 	err := typed.CheckTags(names)
 	var tags typed.Head
 	known := err == nil
@@ -178,26 +190,56 @@ func (l *loadTags) set(ctx context.Context, names []string) error {
 		tags, unknown = l.c.typed.tags.Append(ctx, nil, l.begun, l.space, names)
 		known = unknown == nil
 	}
+	v := valueTags{tags, !known, errors.Is(err, typed.ErrTooManyTags)}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.tags, l.unknown, l.overflow = tags, !known, errors.Is(err, typed.ErrTooManyTags)
-	if l.overflow {
+	switch {
+	case l.ended: // it is too late
+	case key < 0:
+		l.all = v
+	default:
+		if l.each == nil {
+			l.each = map[int]valueTags{}
+		}
+		l.each[key] = v
+	}
+	if v.overflow {
 		return nil
 	}
 	return err
 }
 
-// returned is called when the loader has returned, with its context: it returns what stands
-// before a value with the tags that were set last.
-func (l *loadTags) returned(ctx context.Context) (typed.Head, error) {
+// returned is called when the loader has returned, with its context, and how many keys it had.
+func (l *loadTags) returned(ctx context.Context, keys int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.overflow {
+	l.ended = true
+	if len(l.each) == 0 {
+		l.settle(ctx, &l.all)
+		return
+	}
+	for i := range keys {
+		v := l.of(i)
+		l.settle(ForKey(ctx, i), &v)
+	}
+}
+
+// of are the tags of a value that were set last, once the loader has returned.
+func (l *loadTags) of(key int) valueTags {
+	if v, ok := l.each[key]; ok {
+		return v
+	}
+	return l.all
+}
+
+// settle says what is to be kept, with a context for the values that have these tags.
+func (l *loadTags) settle(ctx context.Context, v *valueTags) {
+	if v.overflow {
 		l.c.typed.tagOverflows.Add(1)
 	}
-	if l.unknown {
-		return nil, SetLoadTTL(ctx, 0)
+	if v.unknown {
+		load.KeepNone(ctx)
+		return
 	}
-	load.SetNegative(ctx, l.tags)
-	return l.tags, nil
+	load.SetNegative(ctx, v.head)
 }

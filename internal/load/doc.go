@@ -39,7 +39,7 @@
 //	alarm.go         one timer for all hard timeouts
 //	join.go          who joins a load, who leaves it, how it ends
 //	limiter.go       how many loaders run
-//	directives.go    SetLoadTTL
+//	directives.go    SetLoadTTL, ForKey
 //	conditional.go   CachedValue, and loaders that answer that nothing was modified
 //	result.go        how a load ended
 //	store_result.go  storing the result, negative entries too

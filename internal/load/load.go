@@ -72,7 +72,7 @@ func (g *Group) outdated(f *flight, before uint64, value []byte, err error) bool
 	case err == nil:
 		return g.store.IsObsolete(f.key, value)
 	}
-	return errors.Is(err, tiered.ErrNotFound) && g.store.IsNegativeObsolete(f.call.directives.negative())
+	return errors.Is(err, tiered.ErrNotFound) && g.store.IsNegativeObsolete(f.call.directives.negative(f))
 }
 
 // start begins a call of a loader, and returns for how many keys. A load of one of its

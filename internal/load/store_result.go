@@ -18,11 +18,11 @@ func (g *Group) storeResult(f *flight, res *result, ev *ram.Evicted) error {
 	if res.panicked != nil || isFailure(res.err) {
 		return nil
 	}
-	ttl, store := f.call.directives.get(g.cfg.TTL), g.storeNegative
+	ttl, store := f.call.directives.ttl(f, g.cfg.TTL), g.storeNegative
 	switch {
 	case ttl <= 0,
 		res.err == nil && g.store.IsObsolete(f.key, res.value), // it was invalidated meanwhile
-		res.err != nil && (g.cfg.NegativeTTL <= 0 || g.store.IsNegativeObsolete(f.call.directives.negative())):
+		res.err != nil && (g.cfg.NegativeTTL <= 0 || g.store.IsNegativeObsolete(f.call.directives.negative(f))):
 		return g.deleteIf(f, ev)
 	case res.err == nil:
 		store = func(f *flight, ev *ram.Evicted) error { return g.storeValue(f, res.value, ttl, ev) }
@@ -48,7 +48,7 @@ func (g *Group) storeValue(f *flight, value []byte, ttl time.Duration, ev *ram.E
 // it shares the budget, is evicted when it is not read, and ends with any
 // write of its key. It does not go to the SSD.
 func (g *Group) storeNegative(f *flight, ev *ram.Evicted) error {
-	return g.setIf(f, f.call.directives.negative(), -(g.store.Now() + millis(g.cfg.NegativeTTL)), ev)
+	return g.setIf(f, f.call.directives.negative(f), -(g.store.Now() + millis(g.cfg.NegativeTTL)), ev)
 }
 
 // setIf stores a value, in the shared tier too, where it replaces what the load has leased

@@ -146,6 +146,18 @@ var upper = []mutation{{
 	old:   "\tif f.callers == 0 {\n\t\tf.abandon()\n\t}\n",
 	pkg:   "./internal/tests/loads", test: "TestLoadWithoutCallersEnds",
 }, {
+	guard: "what is not to be kept of a bulk load has no time to live",
+	file:  "internal/load/directives.go",
+	old:   "case d.all.none || w != nil && w.none:",
+	new:   "case d.all.none:",
+	pkg:   "./internal/tests/typed", test: "TestForKeyTooManyTags", quick: true,
+}, {
+	guard: "a load within a bulk loader has no key of that",
+	file:  "internal/load/directives.go",
+	old:   "!ok || d == nil || c.of != d {",
+	new:   "!ok || d == nil {",
+	pkg:   "./internal/tests/loads", test: "TestForKeyErrors",
+}, {
 	guard: "no refresh begins for a while after a load that failed",
 	file:  "internal/load/join.go",
 	old:   " && !g.pausesRefresh(s, hash, key)",
@@ -307,14 +319,14 @@ var upper = []mutation{{
 }, {
 	guard: "what is remembered of a key without a value has tags",
 	file:  "internal/load/store_result.go",
-	old:   "g.setIf(f, f.call.directives.negative(), ",
+	old:   "g.setIf(f, f.call.directives.negative(f), ",
 	new:   "g.setIf(f, nil, ",
 	pkg:   "./internal/tests/typed", test: "TestTagsOfNotFound",
 }, {
 	guard: "a loaded value with too many tags is not kept",
 	file:  "typed_tags.go",
-	old:   "l.tags, l.unknown, l.overflow = tags, !known",
-	new:   "l.tags, l.unknown, l.overflow = tags, false",
+	old:   "valueTags{tags, !known, ",
+	new:   "valueTags{tags, false, ",
 	pkg:   "./internal/tests/typed", test: "TestTooManyTagsOfLoad",
 }, {
 	guard: "an entry of a front has the versions of its tags",
