@@ -18,7 +18,6 @@ type Curve struct {
 	Lower   bool    // there is a tier below Memory: what misses Memory is not yet a load
 	Evicts  bool    // the cache has evicted something to make room
 	Loads   bool    // misses are loads, and their time is known
-	Doubt   float64 // loads a second that a difference has to exceed
 	Points  []Point // by rising size; one of them has Factor 1
 	Lacking string  // why there are no points
 }
@@ -29,12 +28,16 @@ type Point struct {
 	Bytes  int64
 	Valid  bool
 	Filled float64 // share, 0 to 1, of what a point has to see before it is valid
-	Keys   int     // of the sample that stand behind it
+	Keys   int     // of the sample that stand behind it; a valid one has EnoughKeys
 
 	MissRatio, Error float64       // 0 to 1; the present size's MissRatio is measured
 	Loads, SSDReads  float64       // a second
+	Doubt            float64       // loads a second that a difference to the present size has to exceed
 	Saved            time.Duration // of the source, in an hour, beside the present size
 }
+
+// EnoughKeys is how many keys of the sample a size needs for a figure.
+const EnoughKeys = 100
 
 // Sentences is what the curve means.
 func (c *Curve) Sentences() []string {
@@ -80,7 +83,7 @@ func reason(p *Point) string {
 	if p.Filled < 1 {
 		return fmt.Sprintf("the simulation of %s has seen %.0f %% of the requests that it needs", Size(p.Bytes), math.Floor(100*p.Filled))
 	}
-	return fmt.Sprintf("the sample of the simulation holds %d keys, too few", p.Keys)
+	return fmt.Sprintf("the simulation of %s holds %d keys and needs %d", Size(p.Bytes), p.Keys, EnoughKeys)
 }
 
 // larger is about the next larger size that is valid.
@@ -152,8 +155,8 @@ func (c *Curve) miss() string {
 
 // saves is what a better point is worth, as the rest of a sentence.
 func (c *Curve) saves(now, p *Point) string {
-	parts := c.difference(now, p, "fewer")
-	if hourly := p.Saved; hourly > 0 && c.loads(now, p) > 0 {
+	parts := c.difference(now, p, "fewer", p.Doubt)
+	if hourly := p.Saved; hourly > 0 && loads(now, p, p.Doubt) > 0 {
 		parts = append(parts, Span(hourly)+" of the source's time an hour")
 	}
 	if len(parts) == 0 {
@@ -164,15 +167,15 @@ func (c *Curve) saves(now, p *Point) string {
 
 // costs is what a worse point costs, as the rest of a sentence.
 func (c *Curve) costs(now, p *Point) string {
-	if parts := c.difference(p, now, "more"); len(parts) > 0 {
+	if parts := c.difference(p, now, "more", p.Doubt); len(parts) > 0 {
 		return ": " + strings.Join(parts, ", ")
 	}
 	return ""
 }
 
 // difference is how many loads and reads of the SSD a second a worse point has more than a better one.
-func (c *Curve) difference(worse, better *Point, how string) (parts []string) {
-	if n := c.loads(worse, better); n > 0 {
+func (c *Curve) difference(worse, better *Point, how string, doubt float64) (parts []string) {
+	if n := loads(worse, better, doubt); n > 0 {
 		name := "misses"
 		if c.Loads {
 			name = "loads"
@@ -186,8 +189,8 @@ func (c *Curve) difference(worse, better *Point, how string) (parts []string) {
 }
 
 // loads is how many loads a second more a worse point has; 0 if they may be none.
-func (c *Curve) loads(worse, better *Point) float64 {
-	if n := worse.Loads - better.Loads; n >= max(leastRate, c.Doubt) {
+func loads(worse, better *Point, doubt float64) float64 {
+	if n := worse.Loads - better.Loads; n >= max(leastRate, doubt) {
 		return n
 	}
 	return 0

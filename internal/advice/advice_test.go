@@ -33,7 +33,7 @@ func TestSentences(t *testing.T) {
 		{"none", Curve{Lacking: "Other sizes are not simulated."}, "Other sizes are not simulated."},
 		{"fits", Curve{Points: points(.01, .1, .1, .1, -1, -1, -1)}, "Everything fits: nothing was evicted from 1.0 GiB so far, and more RAM would change nothing."},
 		{"begins", Curve{Evicts: true, Points: points(.01, .5, .4, -1)}, "Other sizes cannot be judged yet: the simulation of 1.0 GiB has seen 31 % of the requests that it needs."},
-		{"few keys", Curve{Evicts: true, Points: few}, "Other sizes cannot be judged yet: the sample of the simulation holds 12 keys, too few."},
+		{"few keys", Curve{Evicts: true, Points: few}, "Other sizes cannot be judged yet: the simulation of 1.0 GiB holds 12 keys and needs 100."},
 		{"larger unknown", Curve{Evicts: true, Points: points(.01, .9, .7, .5, -1, -1, -1)},
 			"Larger sizes cannot be judged yet: the simulation of 2.0 GiB has seen 31 % of the requests that it needs. " +
 				"At half of it, 512 MiB, 70.0 ± 1.0 % of reads would miss: 200 more misses a second."},
@@ -57,10 +57,10 @@ func TestSentences(t *testing.T) {
 func TestSentencesOverSSD(t *testing.T) {
 	t.Parallel()
 	for removed, want := range map[float64]string{8: "", 12: "12.0 fewer loads a second, "} {
-		c := Curve{Memory: "RAM", Lower: true, Evicts: true, Loads: true, Doubt: 10, Points: points(.01, -1, -1, .5, .4)}
+		c := Curve{Memory: "RAM", Lower: true, Evicts: true, Loads: true, Points: points(.01, -1, -1, .5, .4)}
 		for i := range c.Points {
 			p := &c.Points[i]
-			p.Loads, p.SSDReads, p.Saved = 100, 1000*p.MissRatio-100, 0
+			p.Loads, p.SSDReads, p.Saved, p.Doubt = 100, 1000*p.MissRatio-100, 0, 10
 		}
 		c.Points[3].Loads -= removed
 		want = "Twice the RAM, 2.0 GiB, would lower the reads that miss RAM from 50.0 % to 40.0 ± 1.0 %: " + want + "100 fewer reads of the SSD a second."

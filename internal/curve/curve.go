@@ -113,29 +113,39 @@ func seconds(s float64) time.Duration {
 	return time.Duration(min(max(s, -most), most) * float64(time.Second))
 }
 
-// advise says what the curves mean. Over an SSD the loads at other sizes of RAM come from the curve of
-// both tiers, and so does their doubt.
+// advise says what the curves mean.
 func (r *rates) advise(c *stats.Curve, overSSD bool) {
-	doubt := 0.0
-	for i := range c.Both.Points {
-		if p := &c.Both.Points[i]; p.Factor == 1 {
-			doubt = p.Error * r.reads
-		}
-	}
-	c.RAM.Advice = r.sentences(&c.RAM, advice.Curve{Memory: "RAM", Lower: overSSD, Doubt: doubt})
+	c.RAM.Advice = r.sentences(&c.RAM, advice.Curve{Memory: "RAM", Lower: overSSD})
 	if overSSD {
 		c.Both.Advice = r.sentences(&c.Both, advice.Curve{Memory: "RAM and SSD"})
 	}
+}
+
+// doubt is how many loads a second a point may be off by. Over an SSD they come from the curve of both tiers,
+// or are bounded by the point's own misses: the errors of both are theirs.
+func (r *rates) doubt(p *stats.CurvePoint) float64 {
+	doubt := p.Error
+	if r.both != nil {
+		for i := range r.both.Points {
+			if b := &r.both.Points[i]; b.Factor == 1 {
+				doubt = max(doubt, b.Error)
+			}
+		}
+	}
+	return doubt * r.reads
 }
 
 func (r *rates) sentences(s *stats.SizeCurve, of advice.Curve) []string {
 	of.Evicts, of.Loads = s.Evicts, r.loadTime > 0
 	of.Lacking = "Other sizes are not simulated: the cache is too small for that, or Options.WhatIf is off."
 	for i := range s.Points {
-		p := &s.Points[i]
+		p, doubt := &s.Points[i], 0.0
+		if of.Lower {
+			doubt = r.doubt(p)
+		}
 		of.Points = append(of.Points, advice.Point{
 			Factor: p.Factor, Bytes: p.Bytes, Valid: p.State == stats.CurveValid, Filled: p.Filled, Keys: p.Keys,
-			MissRatio: p.MissRatio, Error: p.Error, Loads: p.Loads, SSDReads: p.SSDReads, Saved: p.Saved,
+			MissRatio: p.MissRatio, Error: p.Error, Loads: p.Loads, SSDReads: p.SSDReads, Saved: p.Saved, Doubt: doubt,
 		})
 	}
 	return of.Sentences()

@@ -2,10 +2,12 @@ package curve
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/firncache/firn/internal/policy/whatif"
+	"github.com/firncache/firn/stats"
 )
 
 // simulatedCurve is a simulation's, with these miss ratios; one of 1 is not valid.
@@ -68,6 +70,36 @@ func TestCurveOverSSD(t *testing.T) {
 	s = r.sizes(simulatedCurve(.5, .4, .3, .28, .1, .04), gib, true)
 	near(t, "loads with a shared tier", s.Points[0].Loads, 50)
 	near(t, "loads with a shared tier", s.Points[5].Loads, 40)
+}
+
+// Over an SSD no fewer loads are promised than the errors of both curves and of the point allow.
+func TestDoubtOverSSD(t *testing.T) {
+	t.Parallel()
+	const gib = 1 << 30
+	ram, both := simulatedCurve(.5, .4, .38, .36, .2, .1), simulatedCurve(.4, .3, 1, .1, 1, .05)
+	for i := range ram.Points {
+		ram.Points[i].Error, both.Points[i].Error = .01, .03
+	}
+	ram.Evicting = true
+	r := rates{reads: 1000, unanswered: .37, bySSD: .01}
+	c := stats.Curve{RAM: r.sizes(ram, gib, true), Both: r.sizes(both, 9*gib, false)}
+	r.both = &c.Both
+	for i, want := range []string{
+		"36.0 ± 1.0 %: 10.0 fewer misses a second, 10.0 fewer reads of the SSD a second.",
+		"36.0 ± 1.0 %: 10.0 fewer reads of the SSD a second.", // .37 - .36 is within .011
+		"36.0 ± 1.0 %: 10.0 fewer reads of the SSD a second.", // and within .03 of both
+	} {
+		switch i {
+		case 1:
+			c.RAM.Points[3].Error = .011
+		case 2:
+			c.RAM.Points[3].Error, c.Both.Points[2].Error = .01, .03
+		}
+		r.advise(&c, true)
+		if got := c.RAM.Advice[0]; !strings.HasSuffix(strings.Replace(got, "1.1", "1.0", 1), want) {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
 }
 
 // Rates are those of a window at least, however often they are asked for, and are numbers whatever

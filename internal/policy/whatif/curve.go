@@ -88,12 +88,12 @@ func (s *Simulation) firstCounted() int {
 // countedSince is how many of the requests that a group needs for a figure came since the start
 // of a window: a share, with 1 or more for all.
 func (g *group) countedSince(first int, r *ring) float64 {
-	return g.eventsSince(max(first, r.oldest()), r) / max(enoughReads, enoughEvents*float64(g.table.room()))
+	return g.eventsSince(max(first, r.oldest()), r) / max(enoughReads, enoughEvents*float64(g.table.used))
 }
 
 const (
 	enoughReads  = 1000 // requests of a sample from which a size has a figure
-	enoughEvents = 0.5  // and those for each key that there is room for
+	enoughEvents = 0.5  // and those for each key that is in it
 )
 
 // filled is the share, 0 to 1, of what a size still needs for a figure.
@@ -121,7 +121,7 @@ func (g *group) point(z *size, r *ring, first int) Point {
 	switch {
 	case p.Filled < 1 || z.since > first:
 		p.State = Filling
-	case p.Keys < fewKeys:
+	case p.Keys < fewKeys && z != g.control: // that is measured
 		p.State = FewKeys
 	}
 	return p

@@ -178,14 +178,20 @@ func (s *Simulation) keepToBudget() {
 			s.wait, s.grown = min(2*s.wait, mostVerdicts), false
 		}
 		for _, g := range s.groups {
-			g.resample(max(g.rate.share*by, leastShare))
+			g.resample(max(g.rate.share*by, s.leastShare(g)))
 		}
 	}
 	s.roomy, s.room = 0, mostChange
 }
 
-// leastShare of the keys is always in a sample.
-const leastShare = 1.0 / (1 << 30)
+// leastShare of the keys is in a group's sample, however long that takes: where callers wait, as many
+// as give half of the present size a figure.
+func (s *Simulation) leastShare(g *group) float64 {
+	if s.Waits {
+		return g.rate.share * min(4*fewKeys/float64(max(g.control.entries(), 1)), 1)
+	}
+	return 1.0 / (1 << 30)
+}
 
 // Clear says that all keys are gone.
 func (s *Simulation) Clear() {
@@ -221,7 +227,7 @@ func (s *Simulation) Sync(bytes int64, evicting bool, hits, misses uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	real := missCount{max(float64(hits)-s.real.hits, 0), max(float64(misses)-s.real.misses, 0)}
-	s.real = missCount{float64(hits), float64(misses)}
+	s.real.hits, s.real.misses = s.real.hits+real.hits, s.real.misses+real.misses // callers may overtake each other
 	s.ring.count(real, s.passed())
 	for _, g := range s.groups {
 		g.now = s.now

@@ -119,6 +119,31 @@ func TestShareOfTheTime(t *testing.T) {
 	}
 }
 
+// Where callers wait, as in a replay, the sample of a small cache keeps the keys that a figure needs,
+// whatever time they take.
+func TestReplayKeepsKeys(t *testing.T) {
+	t.Parallel()
+	b := newBeside(t, 1<<20, 500<<10)
+	b.Waits, b.each, b.budget.share = true, 50*time.Microsecond, 0.01
+	b.evicting = true
+	c := b.reads(100_000, true, 1000, b.zipf(20_000))
+	if c.Points[1].State != Valid || c.Points[2].Keys < 3*fewKeys || c.Points[2].Keys > 8*fewKeys {
+		t.Errorf("%v, %d keys at the present size; want half of it valid, and no more keys than that takes", c.states(), c.Points[2].Keys)
+	}
+}
+
+// Callers that have read the cache's counts may overtake each other: nothing is counted twice.
+func TestSyncsOvertake(t *testing.T) {
+	t.Parallel()
+	s := New(1<<17, 1)
+	for _, hits := range []uint64{0, 100, 300, 200, 400, 350, 500} {
+		s.Sync(1<<20, true, hits, hits)
+	}
+	if c := s.Curve(); c.Reads != 1000 {
+		t.Errorf("%v reads of 1000 were counted", c.Reads)
+	}
+}
+
 // Under a load that comes and goes a sample does not grow each time that it goes.
 func TestBursts(t *testing.T) {
 	t.Parallel()

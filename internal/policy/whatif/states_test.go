@@ -143,8 +143,20 @@ func TestNeverFull(t *testing.T) {
 	if !slices.Equal(c.states(), allValid) || c.Points[5].Life == 0 {
 		t.Errorf("%v: want all valid", c.states())
 	}
-	if got := newBeside(t, 1<<20, 1<<30).reads(20_000, true, 1000, b.zipf(20)); got.Points[2].State != FewKeys {
-		t.Errorf("20 keys: %v, want few keys", got.states())
+	if got := newBeside(t, 1<<20, 1<<30).reads(20_000, true, 1000, b.zipf(20)); got.Points[3].State != FewKeys || got.Points[2].State != Valid {
+		t.Errorf("20 keys: %v, want few keys, but for the present size, which is measured", got.states())
+	}
+}
+
+// A short load of few keys is judged as soon as these have been read often enough, whatever there is
+// room for.
+func TestShortLoad(t *testing.T) {
+	t.Parallel()
+	b := newBeside(t, 4<<20, 150<<10)
+	b.reads(2000, true, 1000, b.zipf(1000))
+	b.evicting = true
+	if c := b.reads(5000, true, 1000, b.zipf(1000)); c.Points[2].State != Valid || c.Points[3].State != Valid {
+		t.Errorf("after 7,000 reads of 1,000 keys: %v, want the present size and twice that valid", c.states())
 	}
 }
 
