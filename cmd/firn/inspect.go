@@ -39,7 +39,7 @@ func inspectCommand(stdout, stderr io.Writer) *cli.Command {
 		Name:        "inspect",
 		Usage:       "show what the directory of an SSD tier holds",
 		ArgsUsage:   "DIR",
-		Description: inspectDescription,
+		Description: command.Flow(inspectDescription),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "print JSON in place of tables"},
 			&cli.BoolFlag{Name: "segments", Usage: "list all segments, not only the newest"},

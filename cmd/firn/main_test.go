@@ -62,8 +62,10 @@ func TestBadInput(t *testing.T) {
 		want string // the line on stderr
 	}{
 		{"melt", `firn: "melt" is no command: firn -help lists them`},
-		{"replay -melt", "firn: flag provided but not defined: -melt"},
-		{"replay -ram", "firn: flag needs an argument: -ram"},
+		{"replay -melt", "firn: no flag -melt: firn replay -help lists them"},
+		{"replay -tiem 5s", "firn: no flag -tiem (did you mean -time?): firn replay -help lists them"},
+		{"plan -curv x", "firn: no flag -curv (did you mean -curve?): firn plan -help lists them"},
+		{"replay -ram", "firn: flag needs an argument: -ram: firn replay -help lists the flags"},
 		{"replay -ram 64Mob", `firn: -ram "64Mob": expected a size such as 64MiB, 64MB or 4096`},
 		{"replay -ram -5", `firn: -ram "-5": expected a size such as 64MiB, 64MB or 4096`},
 		{"replay -ram 0", `firn: -ram "0": expected 1 byte to 8.0 EiB`},

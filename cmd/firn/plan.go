@@ -49,7 +49,7 @@ func planCommand(stdout io.Writer) *cli.Command {
 	return &cli.Command{
 		Name:        "plan",
 		Usage:       "compute what fits into RAM and onto an SSD",
-		Description: planDescription,
+		Description: command.Flow(planDescription),
 		Flags: []cli.Flag{
 			&cli.Int64Flag{Name: "entries", HideDefault: true, Usage: "`N` entries"},
 			&cli.StringFlag{Name: "data", Usage: "as many entries as have keys and values of `SIZE` together, such as 100GB"},

@@ -21,8 +21,8 @@ const replayDescription = `Reads each key of the workload from a cache and, afte
 value; then reports which tier answered, throughput, latency and memory, and how
 many reads would have missed with other amounts of RAM. -details has all figures.
 
-A TRACE is a file of requests, plain or compressed with gzip or zstd, in one
-of the formats that -format names; the format is detected otherwise. Several
+A TRACE is a file of requests, or - for stdin, plain or compressed with gzip or
+zstd, in one of the formats that -format names; it is detected otherwise. Several
 traces are replayed one after another, each through a cache of its own.
 Without a trace the requests are generated: 3 million reads of popular keys
 (zipf 0.99 of a million) broken by scans, with values of 32 bytes to 64 KiB,
@@ -55,7 +55,7 @@ func replayCommand(stdout, stderr io.Writer) *cli.Command {
 		Name:        "replay",
 		Usage:       "run requests through a cache and report",
 		ArgsUsage:   "[TRACE...]",
-		Description: replayDescription,
+		Description: command.Flow(replayDescription),
 		Flags: slices.Concat(command.Flags(), command.SSDFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "live", Usage: "show the cache in a browser, at `ADDR` such as :8080, for this machine alone if there is no host (0.0.0.0:8080 is for all), until an interrupt"},
 			&cli.BoolFlag{Name: "details", Usage: "report all figures, in tables"},
@@ -94,6 +94,11 @@ func (r *replayer) run(ctx context.Context, cmd *cli.Command) (err error) {
 	r.table, r.details = path != "-", cmd.Bool("details")
 	var closeJSON func() error
 	if r.json, closeJSON, err = command.OpenJSON(path, r.stdout); err != nil {
+		return err
+	}
+	remove, err := spool(ctx, &r.options, cmd.Root().Reader)
+	defer func() { err = errors.Join(err, remove()) }()
+	if err != nil {
 		return err
 	}
 	for _, trace := range r.options.Workloads() {

@@ -36,7 +36,7 @@ func verifyCommand(stdout, stderr io.Writer) *cli.Command {
 		Name:        "verify",
 		Usage:       "check everything in the directory of an SSD tier",
 		ArgsUsage:   "DIR",
-		Description: verifyDescription,
+		Description: command.Flow(verifyDescription),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "print a JSON object per problem, and one of all that was read"},
 		},

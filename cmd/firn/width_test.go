@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -15,6 +16,19 @@ func TestWidth(t *testing.T) {
 			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > 80 {
 				t.Errorf("firn %s: %d columns: %s", args, n, line)
 			}
+		}
+	}
+}
+
+// Help is broken into lines once: a line of one word that is not the last of its paragraph would have
+// been broken before.
+func TestHelpIsBrokenOnce(t *testing.T) {
+	t.Parallel()
+	short := regexp.MustCompile(`(?m)^   \S{1,12}\n   \S`)
+	for _, args := range []string{"replay -h", "plan -h", "inspect -h", "verify -h"} {
+		_, stdout, _ := runFirn(strings.Fields(args)...)
+		if line := short.FindString(stdout); line != "" {
+			t.Errorf("firn %s: a line of one word: %q", args, line)
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"io"
 	"math"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -52,7 +51,7 @@ func window(c *stats.SizeCurve) string {
 	if c.Reads == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", of the last %s (%s)", rate(c.Reads), span(c.Window.Round(time.Second)))
+	return fmt.Sprintf(", of the last %s (%s)", rate(c.Reads), span(c.Window))
 }
 
 // Prose prints a paragraph. It may come from another machine.

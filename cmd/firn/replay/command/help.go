@@ -2,6 +2,7 @@ package command
 
 import (
 	"io"
+	"strings"
 
 	"github.com/urfave/cli/v3"
 )
@@ -15,4 +16,13 @@ func init() {
 	cli.HelpPrinter = func(w io.Writer, template string, data any) {
 		cli.HelpPrinterCustom(w, template, data, map[string]any{"wrapAt": func() int { return helpWidth }})
 	}
+}
+
+// Flow joins the lines of each paragraph, so that help breaks them once.
+func Flow(text string) string {
+	paragraphs := strings.Split(text, "\n\n")
+	for i, p := range paragraphs {
+		paragraphs[i] = strings.ReplaceAll(p, "\n", " ")
+	}
+	return strings.Join(paragraphs, "\n\n")
 }

@@ -2,7 +2,9 @@ package command
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"strings"
 
 	"github.com/urfave/cli/v3"
 )
@@ -18,8 +20,24 @@ func Main(ctx context.Context, cmd *cli.Command, args []string, stdout, stderr i
 
 // setUsageErrors makes flag errors of cmd and its subcommands usage errors.
 func setUsageErrors(cmd *cli.Command) {
-	cmd.OnUsageError = func(_ context.Context, _ *cli.Command, err error, _ bool) error { return Usage(err) }
+	cmd.OnUsageError = func(_ context.Context, cmd *cli.Command, err error, _ bool) error { return Usage(withHint(cmd, err)) }
 	for _, sub := range cmd.Commands {
 		setUsageErrors(sub)
 	}
 }
+
+// withHint adds to an error of a flag which flag may be meant, and where all are.
+func withHint(cmd *cli.Command, err error) error {
+	wrong, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
+	if !unknown {
+		return fmt.Errorf("%w: %s -help lists the flags", err, cmd.FullName())
+	}
+	hint := ""
+	if meant := strings.TrimLeft(cli.SuggestFlag(cmd.Flags, wrong, cmd.HideHelp), "-"); alike(wrong, meant) {
+		hint = " (did you mean -" + meant + "?)"
+	}
+	return fmt.Errorf("no flag -%s%s: %s -help lists them", wrong, hint, cmd.FullName())
+}
+
+// alike reports whether a flag may be a misspelt other one: they begin alike.
+func alike(a, b string) bool { return a != "" && b != "" && a[0] == b[0] }

@@ -27,7 +27,8 @@ const (
 
 // Options are the flags of a replay, as parsed and checked.
 type Options struct {
-	Traces     []string // paths; none: the generated workload
+	Traces     []string // paths, or Stdin; none: the generated workload
+	StdinFile  string   // has what stdin had, where that is a trace
 	RAMBytes   int64    // budget; 0: see Fraction
 	Fraction   float64  // of the working set; 0: see RAMBytes
 	leastRAM   int64    // bound of what Fraction may come to
@@ -205,6 +206,9 @@ func (o *Options) open(trace string) (workload.Source, error) {
 		}
 		return mix.Source(), nil
 	}
+	if trace == Stdin {
+		trace = o.StdinFile
+	}
 	src, err := workload.Open(trace, o.Format)
 	if err != nil {
 		return nil, err
@@ -237,11 +241,17 @@ func (o *Options) Workloads() []string {
 
 // TraceName is how results call a trace.
 func TraceName(trace string) string {
-	if trace == "" {
+	switch trace {
+	case "":
 		return "generated"
+	case Stdin:
+		return "stdin"
 	}
 	return trace
 }
+
+// Stdin is the trace that comes from standard input.
+const Stdin = "-"
 
 func usage(format string, args ...any) error {
 	return fmt.Errorf("%w%w", errUsage, fmt.Errorf(format, args...))
