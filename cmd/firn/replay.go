@@ -140,7 +140,7 @@ func (r *replayer) replay(ctx context.Context, trace string) error {
 // print reports on stdout: in a few lines, or with -details all there is.
 func (r *replayer) print(result *replay.Result) {
 	style := command.StyleOf(r.stdout)
-	report.Summary(r.stdout, result)
+	report.Summary(r.stdout, result, style.Room())
 	fmt.Fprintln(r.stdout)
 	if r.details {
 		report.Table(r.stdout, result, style.Table())

@@ -24,8 +24,8 @@ const (
 	mostColumns   = 80
 )
 
-// room is how many columns to print on: some terminals go on to the next line in the last one.
-func (s Style) room() int { return min(max(s.Columns, fewestColumns), mostColumns) - 1 }
+// Room is how many columns to print on: some terminals go on to the next line in the last one.
+func (s Style) Room() int { return min(max(s.Columns, fewestColumns), mostColumns) - 1 }
 
 // Chart asks whether another amount of RAM would do, draws a bar for the misses of each size that is
 // known, and says what they mean.
@@ -60,7 +60,7 @@ func Prose(w io.Writer, paragraph string, style Style) {
 	if paragraph == "" {
 		return
 	}
-	for line := range strings.SplitSeq(text.WrapSoft(paragraph, style.room()), "\n") {
+	for line := range strings.SplitSeq(text.WrapSoft(paragraph, style.Room()), "\n") {
 		fmt.Fprintln(w, strings.TrimRight(line, " "))
 	}
 }
@@ -80,7 +80,7 @@ const (
 
 // bars draws the sizes that are known, and says what the others lack.
 func bars(w io.Writer, c *stats.SizeCurve, style Style) {
-	room := style.room() - labelWidth - missWidth - len("  measured") - 2*gap
+	room := style.Room() - labelWidth - missWidth - len("  measured") - 2*gap
 	most := highest(c)
 	for i := 0; i < len(c.Points); i++ {
 		p := &c.Points[i]

@@ -3,18 +3,20 @@ package report
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
+	wrap "github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/firncache/firn/cmd/firn/replay"
 )
 
-// Summary prints in a few lines what a replay measured.
-func Summary(w io.Writer, r *replay.Result) {
+// Summary prints in a few lines of so many columns what a replay measured.
+func Summary(w io.Writer, r *replay.Result, columns int) {
 	for _, line := range head(r) {
-		fmt.Fprintln(w, line)
+		fold(w, "", line, columns)
 	}
 	if r.Hits+r.Misses == 0 {
 		fmt.Fprintln(w, "There was nothing to read.")
@@ -23,11 +25,19 @@ func Summary(w io.Writer, r *replay.Result) {
 	fmt.Fprintln(w)
 	for _, row := range rows(r) {
 		if row[1] != "" {
-			fmt.Fprintf(w, "  %-*s %s\n", labelWidth, row[0], row[1])
+			fold(w, fmt.Sprintf("  %-*s ", labelWidth, row[0]), row[1], columns)
 		}
 	}
 	if r.SSD != nil && !r.SSD.On {
 		fmt.Fprintln(w, "\nThe SSD tier was switched off, for the reason logged above.")
+	}
+}
+
+// fold prints text behind a label, and what does not fit in one line below itself.
+func fold(w io.Writer, label, text string, columns int) {
+	for line := range strings.SplitSeq(wrap.WrapSoft(text, max(columns-len(label), labelWidth)), "\n") {
+		fmt.Fprintln(w, strings.TrimRight(label+line, " "))
+		label = strings.Repeat(" ", len(label))
 	}
 }
 
@@ -36,7 +46,7 @@ const labelWidth = len("answered from RAM")
 
 // head says what was replayed, and through which cache.
 func head(r *replay.Result) []string {
-	did := fmt.Sprintf("%s: %s in %.1f s%s, %s", r.Trace, requests(r), r.DurationSeconds, done(r), english.Plural(r.Goroutines, "goroutine", ""))
+	did := fmt.Sprintf("%s: %s in %.1f s%s", r.Trace, requests(r), r.DurationSeconds, done(r))
 	cache := "RAM " + humanize.IBytes(uint64(r.RAMBytes))
 	if s := r.SSD; s != nil {
 		cache += ", SSD " + humanize.IBytes(uint64(s.Bytes)) + " in "
@@ -46,7 +56,7 @@ func head(r *replay.Result) []string {
 			cache += s.Dir
 		}
 	}
-	return []string{did, cache}
+	return []string{did, cache + ", " + english.Plural(r.Goroutines, "goroutine", "")}
 }
 
 // requests says how many reads there were, and how many writes beside them.
@@ -112,7 +122,7 @@ func resident(r *replay.Result) string {
 func onDisk(s *replay.SSD) string {
 	text := fmt.Sprintf("%s entries in %s", humanize.Comma(s.Entries), ssdUsed(s))
 	if s.WrittenPerSet != nil {
-		text += fmt.Sprintf("; %.2f bytes written for each byte set", *s.WrittenPerSet)
+		text += fmt.Sprintf("; %.2f bytes written per byte set", *s.WrittenPerSet)
 	}
 	return text
 }

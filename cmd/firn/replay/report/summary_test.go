@@ -2,7 +2,9 @@ package report
 
 import (
 	"bytes"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/firncache/firn/cmd/firn/replay"
 )
@@ -25,9 +27,9 @@ func TestSummary(t *testing.T) {
 		result replay.Result
 		want   string
 	}{
-		{ram, "generated: 1,000 reads in 14.5 s, 1 goroutine\nRAM 128 MiB\n" + figures},
-		{tiers, `generated: 1,000 reads in 14.5 s, 1 goroutine
-RAM 128 MiB, SSD 512 MiB in /var/cache
+		{ram, "generated: 1,000 reads in 14.5 s\nRAM 128 MiB, 1 goroutine\n" + figures},
+		{tiers, `generated: 1,000 reads in 14.5 s
+RAM 128 MiB, SSD 512 MiB in /var/cache, 1 goroutine
 
   answered from RAM  60.0 %
   answered from SSD  10.0 %   half within 81µs, 99 % within 27ms
@@ -37,15 +39,31 @@ RAM 128 MiB, SSD 512 MiB in /var/cache
   memory            150 MiB resident; garbage collector 0.2 % of the CPU
   SSD               300,030 entries in 0 B
 `},
-		{late, "generated: 1,000 reads in 14.5 s (39 % of the workload; -time 40s for all), 1 goroutine\nRAM 128 MiB\n" + figures},
-		{stopped, "generated: 1,000 reads in 14.5 s (interrupted after 5 % of the workload), 1 goroutine\nRAM 128 MiB\n" + figures},
-		{writes, "generated: 1,000 reads and 1,000 writes in 14.5 s, 1 goroutine\nRAM 128 MiB\n" + answered +
+		{late, "generated: 1,000 reads in 14.5 s (39 % of the workload; -time 40s for all)\nRAM 128 MiB, 1 goroutine\n" + figures},
+		{stopped, "generated: 1,000 reads in 14.5 s (interrupted after 5 % of the workload)\nRAM 128 MiB, 1 goroutine\n" + figures},
+		{writes, "generated: 1,000 reads and 1,000 writes in 14.5 s\nRAM 128 MiB, 1 goroutine\n" + answered +
 			"  memory            garbage collector 0.2 % of the CPU\n  too large         7 values were larger than the cache takes\n"},
-		{replay.Result{Trace: "t"}, "t: 0 reads in 0.0 s, 0 goroutines\nRAM 0 B\nThere was nothing to read.\n"},
+		{replay.Result{Trace: "t"}, "t: 0 reads in 0.0 s\nRAM 0 B, 0 goroutines\nThere was nothing to read.\n"},
 	} {
 		var out bytes.Buffer
-		if Summary(&out, &test.result); out.String() != test.want {
+		if Summary(&out, &test.result, 79); out.String() != test.want {
 			t.Errorf("got\n%swant\n%s", &out, test.want)
 		}
+	}
+}
+
+// In a narrow terminal no line is longer than that, and what a label stands for stays in its column.
+func TestSummaryIsNarrow(t *testing.T) {
+	t.Parallel()
+	resident := int64(150 << 20)
+	var out bytes.Buffer
+	Summary(&out, &replay.Result{Trace: "generated", Goroutines: 2, RAMBytes: 16 << 20, Hits: 463_000, Misses: 370_000, DurationSeconds: 5.3, ShareDone: .03, RSSBytes: &resident}, 59)
+	for line := range strings.Lines(out.String()) {
+		if n := utf8.RuneCountInString(line) - 1; n > 59 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	if want := "CPU\n"; !strings.Contains(out.String(), "\n"+strings.Repeat(" ", labelWidth+3)) || !strings.HasSuffix(out.String(), want) {
+		t.Errorf("got\n%s", &out)
 	}
 }

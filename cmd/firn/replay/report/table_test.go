@@ -29,7 +29,7 @@ func TestSSDTable(t *testing.T) {
 	}
 	var out bytes.Buffer
 	report := func() {
-		Summary(&out, &result)
+		Summary(&out, &result, 79)
 		Table(&out, &result, table.StyleLight)
 	}
 	report()
