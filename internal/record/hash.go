@@ -27,12 +27,17 @@ func NewHasher(seed uint64) Hasher {
 	var h Hasher
 	for i := range h.s {
 		seed += 0x9e3779b97f4a7c15 // splitmix64
-		z := seed
-		z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-		z = (z ^ z>>27) * 0x94d049bb133111eb
-		h.s[i] = z ^ z>>31
+		h.s[i] = Scramble(seed)
 	}
 	return h
+}
+
+// Scramble is a bijection of 64-bit integers that scatters neighbours: the finalizer of
+// splitmix64.
+func Scramble(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
 }
 
 func fold(a, b uint64) uint64 {

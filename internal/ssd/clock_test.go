@@ -16,7 +16,7 @@ import (
 // again, time passes between two lives as it does without.
 func TestDowntimeCountsAfterClockWasAhead(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		const century, hour, minute = 100 * 365 * 24 * hourMillis, hourMillis, hourMillis / 60
+		const century, hour, minute = 100 * 365 * 24 * hourMs, hourMs, hourMs / 60
 		for _, end := range []ending{closing, killed} {
 			w, mem := newWorld(t, 1), vfstest.NewMem()
 			want := func(when string, want error, key string) {
@@ -67,7 +67,7 @@ func (w *world) liveAt(t *testing.T, mem *vfstest.Mem, end ending, now int64) *v
 func TestFault23Clock(t *testing.T) {
 	for _, end := range []ending{killed, closing} {
 		inBubble(t, string(end), func(t *testing.T) {
-			const year = 365 * 24 * hourMillis
+			const year = 365 * 24 * hourMs
 			w, mem := newWorld(t, 1), vfstest.NewMem()
 			w.now.Store(10 * year)
 			w.reopen(t, testConfig(mem, w))

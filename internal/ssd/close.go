@@ -25,7 +25,7 @@ func (t *Tier) Close(ctx context.Context) error {
 	if t.state.Swap(closed) == closed {
 		return nil
 	}
-	t.health.stop()
+	t.health.Stop()
 	close(t.work.quit)
 	if ctx.Err() != nil {
 		t.giveUp()
@@ -39,10 +39,10 @@ func (t *Tier) Close(ctx context.Context) error {
 	if why := awaitProgress(ctx, ended, t.cfg.StallTimeout, t.opsReturned); why != nil {
 		t.giveUp()
 		t.Lost() // before the stuck operation comes back
-		t.logger.wait(ctx, t.cfg.StallTimeout)
+		t.health.Wait(ctx, t.cfg.StallTimeout)
 		return why
 	}
-	t.logger.wait(ctx, t.cfg.StallTimeout)
+	t.health.Wait(ctx, t.cfg.StallTimeout)
 	return err
 }
 
@@ -55,7 +55,7 @@ func (t *Tier) opsReturned() uint64 { return t.tracked.Returned() + t.reader.Sta
 // must be before the index is saved, and the lock goes last.
 func (t *Tier) shutDown() (err error) {
 	t.work.maintaining.Wait()
-	saved := t.health.isOffline() // there is nothing
+	saved := t.health.IsOffline() // there is nothing
 	switch {
 	case !t.started: // the files, and the memory of an earlier process, stay as they were
 		saved = t.index.Memory != t.leftMemory
@@ -130,7 +130,7 @@ func (t *Tier) saveAll() (saved bool, err error) {
 	if !l.FlushAll() {
 		return false, errStalled
 	}
-	if t.health.isOffline() {
+	if t.health.IsOffline() {
 		return true, nil
 	}
 	if err := t.logFile.Sync(); err != nil {
@@ -144,7 +144,7 @@ func (t *Tier) saveAll() (saved bool, err error) {
 		return false, fmt.Errorf("ssd: the index cannot be saved, and after a restart of the machine the tier starts empty: %w", err)
 	}
 	err = t.super.writeSynced(func(s *format.Superblock) {
-		s.Snapshot, s.Budget = number, t.admission.budget.state(true)
+		s.Snapshot, s.Budget = number, t.admission.Budget.State(true)
 		s.Clean, s.NextSegment, s.LastTime = true, l.NextSerial(), max(s.LastTime, t.Now())
 	})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/klauspost/compress/s2"
 
+	"github.com/firncache/firn/bufpool"
 	"github.com/firncache/firn/internal/ssd/format"
 )
 
@@ -12,19 +13,30 @@ import (
 const minCompressed = 128
 
 // compress replaces the value by an s2 block if that is shorter by an eighth or
-// more.
-func (t *Tier) compress(r *format.Record) scratch {
+// more. The block lies in the buffer that it returns, nil for none.
+func (t *Tier) compress(r *format.Record) *bufpool.Buffer {
 	if len(r.Value) < minCompressed {
-		return scratch{}
+		return nil
 	}
-	b := takeScratch(s2.MaxEncodedLen(len(r.Value)))
-	packed := s2.Encode(b.bytes, r.Value)
+	n := s2.MaxEncodedLen(len(r.Value))
+	b := bufpool.Get(n)
+	room, err := b.Extend(n)
+	if err != nil {
+		panic(err) // the value is in memory
+	}
+	packed := s2.Encode(room, r.Value)
 	if len(packed) <= len(r.Value)-len(r.Value)/8 {
 		t.count.compressedFrom.Add(uint64(len(r.Value)))
 		t.count.compressedTo.Add(uint64(len(packed)))
 		r.Value, r.Flags = packed, r.Flags|format.FlagCompressed
 	}
 	return b
+}
+
+func release(b *bufpool.Buffer) {
+	if b != nil {
+		b.Release()
+	}
 }
 
 // expand appends the value that an s2 block holds. The block is as it was written:

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/aio"
+	"github.com/firncache/firn/internal/ssd/admission"
 	"github.com/firncache/firn/internal/ssd/files"
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
@@ -32,13 +33,13 @@ const (
 )
 
 // Admission says which of the records that leave RAM are written to the SSD.
-type Admission uint8
+type Admission = admission.Kind
 
 // The kinds of admission.
 const (
-	AdmitSeen Admission = iota // all while there is room; otherwise records that were read since they were stored, or offered before not long ago
-	AdmitRead                  // records that were read since they were stored
-	AdmitAll                   // all
+	AdmitSeen = admission.Seen
+	AdmitRead = admission.Read
+	AdmitAll  = admission.All
 )
 
 // Config describes a tier to open.
@@ -95,3 +96,20 @@ var ErrForeign = files.ErrForeign
 
 // MinMemory is the RAM budget from which a tier can be had.
 const MinMemory = 1 << 20
+
+// Evictions hears of records that leave the log when their segment is reclaimed: for want
+// of room, or past their time. It does not hear of those that cannot be read, or whose
+// segment's list cannot be, nor of what is invalidated, gives way to another key with its
+// id, or goes with the whole log.
+type Evictions interface {
+	// Wanted reports whether anybody listens. If not, records go without being read.
+	Wanted() bool
+	// Evict calls take, which takes the record out of the index, under the lock that orders
+	// the writes of the key; take reports false if it was gone already. It is called by one
+	// goroutine at a time, which holds restarting. The slices are lent until it returns.
+	Evict(key, value []byte, expired bool, take func() bool)
+	// Evicted is what tells the user of the records evicted since the last call, nil for
+	// none. It is called by a goroutine of its own, with no lock held: the user may write to
+	// the cache, and a write may have to wait for maintenance, or close it.
+	Evicted() (tell func())
+}

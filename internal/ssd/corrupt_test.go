@@ -8,6 +8,7 @@ import (
 
 	"github.com/firncache/firn/internal/invariants"
 	"github.com/firncache/firn/internal/ssd/format"
+	"github.com/firncache/firn/internal/ssd/health"
 	"github.com/firncache/firn/internal/vfs"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
@@ -180,7 +181,7 @@ func TestDamagedHeaderOfALargeRecord(t *testing.T) {
 		if _, err := w.tier.Get(background, nil, key, hash); err != format.ErrCorrupt {
 			t.Fatalf("Get: %v", err)
 		}
-		for range 2 * maxBadReads {
+		for range 2 * health.MaxRow {
 			if _, err := w.tier.Get(background, nil, key, hash); err != ErrNotFound {
 				t.Fatalf("Get: %v", err)
 			}

@@ -22,7 +22,7 @@ func (t *Tier) cutFile() error {
 	t.restarting.Lock()
 	defer t.restarting.Unlock()
 	bytes := t.log.UsableBytes()
-	if t.fileBytes.Load() <= bytes || t.log.InSurplus() || t.health.isOffline() {
+	if t.fileBytes.Load() <= bytes || t.log.InSurplus() || t.health.IsOffline() {
 		return nil
 	}
 	err := t.super.replace(func(s *format.Superblock) { s.Segments = uint64(t.log.Usable.Load()) })

@@ -50,7 +50,7 @@ func (t *Tier) Demote(hash uint64, key, value []byte, deadline int64, read bool,
 // accept takes a record over if it is admitted, and there is room. The caller holds the
 // shard's lock.
 func (t *Tier) accept(s *index.Shard, x format.ID, hash uint64, r *format.Record, read bool, copied Copy) bool {
-	if !t.admission.admit(hash, len(r.Key)+len(r.Value), read) {
+	if !t.admission.Admit(hash, len(r.Key)+len(r.Value), read) {
 		t.count.rejected.Add(1)
 		return false
 	}
@@ -61,8 +61,8 @@ func (t *Tier) accept(s *index.Shard, x format.ID, hash uint64, r *format.Record
 		}
 	}
 	if t.cfg.Compress {
-		scratch := t.compress(r)
-		defer scratch.release()
+		buf := t.compress(r)
+		defer release(buf)
 	}
 	return t.put(s, x, r, copied)
 }
@@ -109,4 +109,4 @@ func (t *Tier) dropReplaced(s *index.Shard, x format.ID, copied Copy) {
 
 // AdmitAll lets every record in from now on, as far as the budget goes: RAM is about
 // to be emptied, and it holds the entries that the next process will want first.
-func (t *Tier) AdmitAll() { t.admission.admitAll.Store(true) }
+func (t *Tier) AdmitAll() { t.admission.AdmitAll.Store(true) }

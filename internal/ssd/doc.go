@@ -23,30 +23,28 @@
 //
 // The files, each after those that it needs. Beside them,
 // package format is the bytes on disk, package files the directory, package index leads
-// from an id to its location, package log is the log in memory, and package check looks at the files when no tier has them
-// open.
+// from an id to its location, package log is the log in memory, package admission decides
+// which records are written, package health counts the faults of the disk, and package
+// check looks at the files when no tier has them open.
 //
 //	config.go      the options of a tier; sizes.go: sizes of segments and memory
-//	wall_clock.go  the time; logger.go: lines for the user's log; tasks.go; scratch.go
-//	write_budget.go     how much may be written; write_budget_state.go: the state for the
-//	                    next process
-//	admission.go   which records are worth writing
+//	wall_clock.go  the time; tasks.go: goroutines
 //	memory.go      the memory charged to RAM
-//	superblock.go  the superblock's file; counters.go; health.go: faults of the disk;
-//	story.go       what an engineer wants to know of them
+//	superblock.go  the superblock's file
 //	tier.go        the parts of a tier, its states, and the order of the locks
-//	liveness.go    the live part of the log; parts.go: sizes of values in parts
+//	liveness.go    the live part of the log, and records that leave; parts.go: sizes of values in parts
 //	new_log.go     an empty log, for Clear too; offline.go: the tier after its disk failed
 //	ref.go         a record that the index named; lists.go: which records a segment has
 //	reclaim.go     the records of a segment that is reclaimed
 //	cut_file.go    slots for which there is no room any more, and the file without them
 //	evictions.go   those of which the user is told when they go
-//	wait_room.go   waiting for room; room.go: how much there is for records
-//	demote.go      records from RAM; demote_parts.go: values in parts; compress.go
+//	wait_room.go   waiting for room, and how much there is
+//	demote.go      records from RAM; demote_parts.go: values in parts; transfer.go: one on its
+//	               way; compress.go
 //	invalidate.go  records that were written in RAM, or may have been meanwhile
 //	obsolete.go    records that nobody wants any more
 //	block.go       how a compressed value begins
-//	fetch.go       reading bytes; reader.go; read_failed.go: consequences of a failed read
+//	fetch.go       reading bytes; reader.go; corrupt.go: damaged records, and reads that fail
 //	read.go        Get; read_parts.go: values in parts; get_many.go: GetMany; iterate.go: All
 //	recover_source.go   whether the log is kept, and where its index comes from
 //	recover_memory.go   the index of a tier that was not closed
@@ -54,7 +52,7 @@
 //	snapshot.go    the index of a tier that was closed; shard_loader.go: reading a part of it
 //	maintain.go    the goroutine that maintains; stats.go; inside.go: what a page shows
 //	               beside those; plan.go: sizes for planning
-//	open.go        Open; start.go: Start; close.go: Close and Free; lost.go: what a Close
+//	open.go        Open; start.go: Start; close.go: Close and Free; unsaved.go: what a Close
 //	               that failed leaves behind
 //
 // # What makes it never stale

@@ -5,23 +5,6 @@ import (
 	"github.com/firncache/firn/internal/ssd/log"
 )
 
-// Evictions hears of records that leave the log when their segment is reclaimed: for want
-// of room, or past their time. It does not hear of those that cannot be read, or whose
-// segment's list cannot be, nor of what is invalidated, gives way to another key with its
-// id, or goes with the whole log.
-type Evictions interface {
-	// Wanted reports whether anybody listens. If not, records go without being read.
-	Wanted() bool
-	// Evict calls take, which takes the record out of the index, under the lock that orders
-	// the writes of the key; take reports false if it was gone already. It is called by one
-	// goroutine at a time, which holds restarting. The slices are lent until it returns.
-	Evict(key, value []byte, expired bool, take func() bool)
-	// Evicted is what tells the user of the records evicted since the last call, nil for
-	// none. It is called by a goroutine of its own, with no lock held: the user may write to
-	// the cache, and a write may have to wait for maintenance, or close it.
-	Evicted() (tell func())
-}
-
 // tells reports whether records that are evicted have to be read first.
 func (t *Tier) tells() bool { return t.cfg.Evictions != nil && t.cfg.Evictions.Wanted() }
 
@@ -124,7 +107,7 @@ func (t *Tier) readHead(part format.ID) (ref recordRef, b []byte, ok bool) {
 	buf, view, err := t.fetch(background, &ref)
 	if err != nil {
 		t.count.readErrors.Add(1)
-		t.health.log("a record that was to be evicted could not be read", "segment", t.log.Serial(ref.lsn), "error", err)
+		t.health.Fault("a record that was to be evicted could not be read", "segment", t.log.Serial(ref.lsn), "error", err)
 		return ref, nil, false
 	}
 	defer buf.Release()

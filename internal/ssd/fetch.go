@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/firncache/firn/bufpool"
-	"github.com/firncache/firn/internal/aio"
 	"github.com/firncache/firn/internal/ssd/format"
 )
 
@@ -14,16 +13,6 @@ func (t *Tier) startRead(ctx context.Context, records int) (end func(error)) {
 		return func(error) {}
 	}
 	return t.cfg.StartRead(ctx, records)
-}
-
-// firstError is the error of the first read that has one.
-func firstError(reqs []aio.Request) error {
-	for i := range reqs {
-		if err := reqs[i].Err; err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // fetch reads the bytes of a record from the file.
@@ -61,11 +50,4 @@ func view(b *bufpool.Buffer, skip int) []byte {
 		return nil
 	}
 	return b.Bytes()[skip:]
-}
-
-// dropCorrupt takes a damaged record out.
-func (t *Tier) dropCorrupt(ref *recordRef) {
-	t.count.corrupt.Add(1)
-	t.health.log("a record's checksum is wrong", "segment", t.log.Serial(ref.lsn), "offset", ref.off)
-	t.dropRef(ref)
 }

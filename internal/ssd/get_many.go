@@ -57,7 +57,7 @@ func (t *Tier) locateWindow(ctx context.Context, m *Many, from int, found func(i
 				t.log.Unpin(seg)
 			}
 			f, err := t.readValue(ctx, m.value[:0], q.Key, &q.ref)
-			m.recycle(f.Value)
+			recycle(m, f.Value)
 			found(to, f, err)
 			continue
 		}
@@ -85,7 +85,7 @@ func (t *Tier) readWindow(ctx context.Context, m *Many, from, to int, found func
 			continue
 		}
 		f, err := t.verifyRequest(ctx, m.value[:0], q, &m.reqs[q.req])
-		m.recycle(f.Value)
+		recycle(m, f.Value)
 		found(i, f, err)
 		if b := m.reqs[q.req].Buf; b != nil {
 			b.Release()
@@ -95,7 +95,7 @@ func (t *Tier) readWindow(ctx context.Context, m *Many, from, to int, found func
 }
 
 // recycle keeps a value's memory for the next, unless it is large.
-func (m *Many) recycle(value []byte) {
+func recycle(m *Many, value []byte) {
 	if cap(value) <= 64<<10 {
 		m.value = value[:0]
 	}
@@ -105,7 +105,7 @@ func (t *Tier) verifyRequest(ctx context.Context, dst []byte, q *Query, req *aio
 	if req.Err != nil {
 		return Found{}, t.readFailed(ctx, &q.ref, req.Err)
 	}
-	t.health.badReads.readOK()
+	t.health.BadReads.OK()
 	n, _ := t.index.MaxBytes(q.ref.entry)
 	_, _, skip := t.alignedRange(&q.ref, n)
 	return t.verify(dst, q.Key, &q.ref, req.Buf.Bytes()[skip:])

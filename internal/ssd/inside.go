@@ -15,7 +15,7 @@ func (t *Tier) Health() (s inside.State, why string, since time.Time) {
 	if t.state.Load() == closed {
 		return inside.Offline, "the cache is closed", time.Time{}
 	}
-	if s, why, since = t.health.tell(); s != inside.Online {
+	if s, why, since = t.health.State(); s != inside.Online {
 		return s, why, since
 	}
 	if stalled, waits, ok := t.log.WhenStalled(); ok {
@@ -24,23 +24,10 @@ func (t *Tier) Health() (s inside.State, why string, since time.Time) {
 	if t.index.LowOnMemory() {
 		why = join("its index waits for memory from RAM", why)
 	}
-	if !t.admission.mayRewrite() {
+	if !t.admission.MayRewrite() {
 		why = join("WriteBudget is spent: what would be moved to make room goes", why)
 	}
 	return inside.Online, why, since
-}
-
-// tell is Health as far as the faults of the disk go.
-func (h *health) tell() (s inside.State, why string, since time.Time) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	switch {
-	case h.cause == nil:
-		return inside.Online, h.story.online(), h.story.since
-	case h.story.trying:
-		return inside.Recovering, h.story.offline(h.cause), h.story.since
-	}
-	return inside.Offline, h.story.offline(h.cause), h.story.since
 }
 
 func join(a, b string) string {

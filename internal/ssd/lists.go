@@ -94,7 +94,7 @@ func (t *Tier) readRecords(slot int, serial uint64, recs []format.Listed) (bytes
 	for i := range bytes {
 		if bytes[i] == nil {
 			t.count.readErrors.Add(1)
-			t.health.log("a record could not be read", "segment", serial, "offset", recs[i].Offset, "error", err)
+			t.health.Fault("a record could not be read", "segment", serial, "offset", recs[i].Offset, "error", err)
 		}
 	}
 	return bytes, func() { releaseAll(reqs) }

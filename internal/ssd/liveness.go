@@ -5,6 +5,7 @@ import (
 
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/ssd/index"
+	"github.com/firncache/firn/internal/ssd/log"
 )
 
 // countLive counts the record of an entry as alive, which the index has from now on.
@@ -109,4 +110,30 @@ func (t *Tier) fillShard(s *index.Shard, entries []uint64) {
 	for _, w := range entries {
 		t.countLive(format.Entry(w))
 	}
+}
+
+// evictEntry takes a listed record out, whose entry is at a place of the shard's table,
+// and with a part its value. It reports false if that was gone. The caller holds mu.
+func (t *Tier) evictEntry(s *index.Shard, l *format.Listed, at int, e format.Entry, expired bool) bool {
+	t.dropEntry(s, l.ID, at, e)
+	if l.Kind == format.IsPart && !t.dropOwner(s, l.ID) {
+		return false
+	}
+	t.leavers(expired).Add(1)
+	return true
+}
+
+// leavers counts records that are dropped, being past their grace or not.
+func (t *Tier) leavers(expired bool) *atomic.Uint64 {
+	if expired {
+		return &t.count.expired
+	}
+	return &t.count.evicted
+}
+
+// entryOfRecord finds the entry that names a record of a segment, and its place in the
+// shard's table. The caller holds mu.
+func (t *Tier) entryOfRecord(s *index.Shard, v *log.Victim, l format.Listed) (at int, e format.Entry, ok bool) {
+	at, e, ok = s.Search(s.FingerprintOf(l.ID))
+	return at, e, ok && s.Location(e) == t.log.Location(v.Slot, int(l.Offset))
 }

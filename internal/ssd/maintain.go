@@ -46,10 +46,10 @@ func (t *Tier) maintainOnce() {
 	}
 	if t.overBudget() {
 		if err := t.cutFile(); err != nil {
-			t.health.log("the log's file could not be cut", "error", err)
+			t.health.Fault("the log's file could not be cut", "error", err)
 		}
 	}
-	if t.admission.budget.due() {
+	if t.admission.Budget.Due() {
 		t.saveBudget()
 	}
 	if more := t.index.WantsMemory(); more > 0 && !t.log.Stalled.Load() && t.work.growing.CompareAndSwap(false, true) {
@@ -59,9 +59,9 @@ func (t *Tier) maintainOnce() {
 
 // saveBudget saves the bytes written so far in the superblock.
 func (t *Tier) saveBudget() {
-	err := t.super.write(func(s *format.Superblock) { s.Budget = t.admission.budget.state(false) })
+	err := t.super.write(func(s *format.Superblock) { s.Budget = t.admission.Budget.State(false) })
 	if err != nil {
-		t.health.log("the superblock could not be written", "error", err) // the lease stands
+		t.health.Fault("the superblock could not be written", "error", err) // the lease stands
 	}
 }
 

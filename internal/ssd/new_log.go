@@ -12,8 +12,8 @@ func (t *Tier) startEmpty(why string) error {
 		return err
 	}
 	if why != "new" && why != "" {
-		t.health.tellOrigin("it starts empty: " + why)
-		t.logger.info("firn: SSD tier starts empty", "reason", why)
+		t.health.NoteOrigin("it starts empty: " + why)
+		t.health.Info("firn: SSD tier starts empty", "reason", why)
 	}
 	return nil
 }
@@ -32,7 +32,7 @@ func (t *Tier) writeNewLog() (logID, next uint64, err error) {
 // markInUse makes a superblock say that the log is in use, by this process.
 func (t *Tier) markInUse(s *format.Superblock) {
 	s.BootID, s.Clean, s.Snapshot, s.Skew, s.Memory = t.cfg.BootID(), false, 0, t.clock.skew.Load(), format.MemoryID(t.index.ID())
-	s.Budget = t.admission.budget.state(false)
+	s.Budget = t.admission.Budget.State(false)
 }
 
 // startEmptyLog begins an empty log, on the disk and then in memory. Nothing is
@@ -69,5 +69,5 @@ func (t *Tier) Clear() {
 		t.log.ClearAlive()
 		t.live.parts.Store(0)
 	})
-	t.admission.selective.Store(false)
+	t.admission.Selective.Store(false)
 }

@@ -11,19 +11,14 @@ import (
 	"github.com/firncache/firn/internal/vfs"
 )
 
-const (
-	maxBadWrites     = 3 // segments abandoned in a row, after which the tier goes offline
-	maxRetryInterval = time.Minute
-)
+// maxBadWrites is how many segments are abandoned in a row before the tier goes offline.
+const maxBadWrites = 3
 
 // onSegmentFailed abandons a segment of which a write failed twice.
 func (t *Tier) onSegmentFailed(s *log.Segment, cause error) {
 	t.count.writeErrors.Add(1)
-	t.health.log("a segment could not be written", "segment", s.Serial, "error", cause)
-	t.health.mu.Lock()
-	t.health.badWrites++
-	row := t.health.badWrites
-	t.health.mu.Unlock()
+	t.health.Fault("a segment could not be written", "segment", s.Serial, "error", cause)
+	row := t.health.SegmentFailed()
 	if row >= maxBadWrites && t.switchOff(fmt.Errorf("%d segments in a row could not be written: %w", row, cause)) {
 		return
 	}
@@ -32,33 +27,20 @@ func (t *Tier) onSegmentFailed(s *log.Segment, cause error) {
 	t.count.quarantined.Add(1)
 }
 
-// onSegmentWritten ends a row of segments that were abandoned.
-func (t *Tier) onSegmentWritten() {
-	t.health.mu.Lock()
-	t.health.badWrites = 0
-	t.health.mu.Unlock()
-}
-
 // switchOff takes the tier offline. It does not wait for the disk: that nothing in the
 // files is data any more stands in the memory of the index. It reports whether the
 // tier is offline: one that is being closed is not, and saves its index.
 func (t *Tier) switchOff(cause error) bool {
-	h := &t.health
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.cause != nil || h.stopped || !t.state.CompareAndSwap(on, offline) { // it may be closed
-		return h.cause != nil
-	}
-	t.index.Head.Valid.Store(0)
-	h.cause = cause
-	h.story.wentOff()
-	stop := make(chan struct{})
-	h.retrying = stop
-	t.count.switchedOff.Add(1)
-	t.logger.error("firn: SSD tier is off; RAM goes on alone", "error", cause)
-	t.log.Broadcast()
-	t.work.running.Go(func() { t.retryLoop(stop) })
-	return true
+	return t.health.SwitchOff(cause, func(stop <-chan struct{}) bool {
+		if !t.state.CompareAndSwap(on, offline) { // it may be closed
+			return false
+		}
+		t.index.Head.Valid.Store(0)
+		t.count.switchedOff.Add(1)
+		t.log.Broadcast()
+		t.work.running.Go(func() { t.retryLoop(stop) })
+		return true
+	})
 }
 
 // startOffline is switchOff for a tier that found no space to begin with; Start begins
@@ -71,10 +53,7 @@ func (t *Tier) startOffline(cause error) error {
 	}
 	t.source = fromScratch
 	t.dropLeftMemory()
-	t.health.cause = cause
-	t.health.story.wentOff()
-	t.health.retrying = make(chan struct{})
-	t.logger.error("firn: SSD tier is off; RAM goes on alone", "error", cause)
+	t.health.StartOff(cause)
 	return nil
 }
 
@@ -101,7 +80,7 @@ func (t *Tier) dropLeftMemory() {
 func (t *Tier) invalidateFiles() error {
 	err := t.super.replace(func(s *format.Superblock) {
 		s.LogID, s.Clean, s.Snapshot, s.Memory = rand.Uint64(), false, 0, format.MemoryID{}
-		s.Budget = t.admission.budget.state(false)
+		s.Budget = t.admission.Budget.State(false)
 	})
 	if err != nil {
 		return err
@@ -110,39 +89,12 @@ func (t *Tier) invalidateFiles() error {
 }
 
 // retryLoop tries to begin again, until it succeeds or the tier is closed.
-func (t *Tier) retryLoop(stop chan struct{}) {
+func (t *Tier) retryLoop(stop <-chan struct{}) {
 	pause := t.cfg.RetryInterval
 	if pause <= 0 {
 		pause = time.Second
 	}
-	h := &t.health
-	for {
-		h.retryIn(pause)
-		select {
-		case <-stop:
-			return
-		case <-time.After(pause):
-		}
-		pause = min(2*pause, maxRetryInterval)
-		h.retryBegins()
-		if err := t.reinitialize(); err != nil {
-			h.retryFailed(err)
-			h.log("still off", "error", err)
-			continue
-		}
-		h.mu.Lock()
-		if h.stopped {
-			h.mu.Unlock()
-			return
-		}
-		h.story.cameBack(h.cause)
-		h.cause, h.badWrites = nil, 0
-		h.badReads.readOK()
-		t.state.CompareAndSwap(offline, on) // it may be closed
-		h.mu.Unlock()
-		t.logger.info("firn: SSD tier is on again, empty")
-		return
-	}
+	t.health.Retry(stop, pause, t.reinitialize, func() { t.state.CompareAndSwap(offline, on) }) // it may be closed
 }
 
 // reinitialize begins an empty log, if the disk takes it.

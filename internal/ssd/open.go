@@ -40,8 +40,8 @@ func Open(cfg Config) (*Tier, error) {
 	t := &Tier{cfg: cfg, tracked: tracked, keeper: keeper, work: work{quit: make(chan struct{}), wake: make(chan struct{}, 1)}}
 	t.grace.Store(cfg.Grace)
 	t.clock.system, t.clock.machine = cfg.Now, cfg.Machine
-	t.logger.out, t.health.logger = cfg.Log, &t.logger
-	t.admission.init(&t.cfg, t.Now)
+	t.health.SetOutput(cfg.Log)
+	t.admission.Init(cfg.Admission, cfg.Memory, cfg.WriteBudget, t.Now)
 	tracked.Wrote = t.wrote
 	var err error
 	if t.lock, err = files.Lock(tracked.FS); err != nil {
@@ -57,8 +57,8 @@ func Open(cfg Config) (*Tier, error) {
 // wrote counts the bytes written to any of the files.
 func (t *Tier) wrote(n int) {
 	t.count.written.Add(uint64(n))
-	t.admission.budget.wrote(n)
-	if t.admission.budget.due() {
+	t.admission.Budget.Wrote(n)
+	if t.admission.Budget.Due() {
 		t.work.wakeMaintenance()
 	}
 }
@@ -75,7 +75,7 @@ func (t *Tier) open() (err error) {
 	if err != nil {
 		return err
 	}
-	t.admission.budget.resume(t.super.Budget)
+	t.admission.Budget.Resume(t.super.Budget)
 	t.ids = t.super.IDs(t.cfg.HashMask)
 	if err := t.openLog(); err != nil {
 		return err
@@ -132,7 +132,7 @@ func (t *Tier) allocateMemory() (err error) {
 	t.registry = registry.New(m.Registry(), s.Seed)
 	t.index.NeedMemory, t.log.WakeMaintenance = t.work.wakeMaintenance, t.work.wakeMaintenance
 	t.memory.index, t.memory.log, t.memory.fixed = t.index, t.log, t.cfg.fixedMemory(s)
-	t.flusher = log.NewWriter(t.log, t.logFile, t.onSegmentFailed, t.onSegmentWritten)
+	t.flusher = log.NewWriter(t.log, t.logFile, t.onSegmentFailed, t.health.SegmentWritten)
 	return nil
 }
 
@@ -152,7 +152,7 @@ func (t *Tier) indexMemoryFor(s *format.Superblock) (*files.Memory, error) {
 	}
 	m, why, err := files.NewMemory(shape, t.keeper)
 	if why != nil {
-		t.logger.warn("firn: SSD tier: the system has no memory that outlives the process; after a crash the tier starts empty", "error", why)
+		t.health.Warn("firn: SSD tier: the system has no memory that outlives the process; after a crash the tier starts empty", "error", why)
 	}
 	return m, err
 }
@@ -190,5 +190,5 @@ func (t *Tier) abandon() {
 	t.leaveMemory(t.index != nil && t.index.Memory != t.leftMemory)
 	_ = t.lock.Close()
 	t.Free()
-	t.logger.wait(background, t.cfg.StallTimeout)
+	t.health.Wait(background, t.cfg.StallTimeout)
 }

@@ -74,7 +74,7 @@ func (t *Tier) readRecord(ctx context.Context, dst, key []byte, ref *recordRef) 
 		return Found{}, t.readFailed(ctx, ref, err)
 	}
 	defer buf.Release()
-	t.health.badReads.readOK()
+	t.health.BadReads.OK()
 	return t.verify(dst, key, ref, view)
 }
 
@@ -114,14 +114,3 @@ func (t *Tier) verify(dst, key []byte, ref *recordRef, b []byte) (f Found, err e
 
 // CountHit counts a read that a value which Get or GetMany has found answers.
 func (t *Tier) CountHit() { t.count.hits.Add(1) }
-
-// corruptHeader ends a read that found no header of a record. The disk
-// works as it should: it is the record's fault.
-func (t *Tier) corruptHeader(ref *recordRef) error {
-	t.health.badReads.readOK()
-	if !t.isCurrent(ref) {
-		return ErrChanged
-	}
-	t.dropCorrupt(ref)
-	return format.ErrCorrupt
-}

@@ -133,7 +133,7 @@ func (t *Tier) verifyPartRead(ctx context.Context, value []byte, p *recordRef, w
 	if err != nil {
 		return value, t.readFailed(ctx, p, err)
 	}
-	t.health.badReads.readOK()
+	t.health.BadReads.OK()
 	_, _, skip := t.alignedRange(p, t.maxPartRecord())
 	return t.verifyPart(value, p, want, view(buf, skip))
 }

@@ -53,3 +53,13 @@ func releaseAll(reqs []aio.Request) {
 		}
 	}
 }
+
+// firstError is the error of the first read that has one.
+func firstError(reqs []aio.Request) error {
+	for i := range reqs {
+		if err := reqs[i].Err; err != nil {
+			return err
+		}
+	}
+	return nil
+}

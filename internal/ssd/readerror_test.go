@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/firncache/firn/internal/ssd/format"
+	"github.com/firncache/firn/internal/ssd/health"
 	"github.com/firncache/firn/internal/vfs"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
@@ -27,7 +28,7 @@ func TestFault12Read(t *testing.T) {
 		}
 		once.Remove()
 		always := f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, Err: syscall.EIO})
-		for i := range maxBadReads {
+		for i := range health.MaxRow {
 			wantErr(t, w.getKey(i), syscall.EIO)
 		}
 		if s := w.tier.Stats(); s.SwitchedOff != 1 {
@@ -52,7 +53,7 @@ func TestFault12UnreadablePlace(t *testing.T) {
 		ref := w.spotOf(t, w.key(bad))
 		at := w.placeOf(&ref)
 		f.Inject(vfstest.Rule{On: vfstest.OpRead, Name: format.LogName, From: at, To: at + 1, Err: syscall.EIO})
-		for n := range 3 * maxBadReads {
+		for n := range 3 * health.MaxRow {
 			err := w.getKey(bad)
 			if want := n < 2; want && !errors.Is(err, syscall.EIO) || !want && !errors.Is(err, ErrNotFound) {
 				t.Fatalf("Get number %d: %v", n, err)
@@ -97,7 +98,7 @@ func TestFault12UnreadableSegment(t *testing.T) {
 				elsewhere = append(elsewhere, i)
 			}
 		}
-		if len(there) < 2*maxBadReads || len(elsewhere) < 2*maxBadReads {
+		if len(there) < 2*health.MaxRow || len(elsewhere) < 2*health.MaxRow {
 			t.Fatalf("%d records are in the segment and %d are not: want more", len(there), len(elsewhere))
 		}
 		from := int64(slot) << w.tier.log.SegmentShift
@@ -116,10 +117,10 @@ func TestFault12UnreadableSegment(t *testing.T) {
 			if err := w.getKey(i); err == nil {
 				t.Fatalf("%s is read", w.key(i))
 			}
-			if off := !w.tier.Stats().Online; off != (n+1 >= maxBadReads) {
-				t.Fatalf("off after %d reads that failed: %v; want it after %d", n+1, off, maxBadReads)
+			if off := !w.tier.Stats().Online; off != (n+1 >= health.MaxRow) {
+				t.Fatalf("off after %d reads that failed: %v; want it after %d", n+1, off, health.MaxRow)
 			}
-			if n > maxBadReads {
+			if n > health.MaxRow {
 				break
 			}
 		}

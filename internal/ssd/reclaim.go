@@ -1,10 +1,7 @@
 package ssd
 
 import (
-	"sync/atomic"
-
 	"github.com/firncache/firn/internal/ssd/format"
-	"github.com/firncache/firn/internal/ssd/index"
 	"github.com/firncache/firn/internal/ssd/log"
 )
 
@@ -42,20 +39,20 @@ func (t *Tier) nextVictim() (v log.Victim, ok bool) {
 	if t.log.FreeSlots() >= t.log.FreeTarget && !crowded {
 		return t.log.ChooseSurplus()
 	}
-	if v, ok = t.log.ChooseVictim(crowded || !t.admission.mayRewrite()); !ok {
+	if v, ok = t.log.ChooseVictim(crowded || !t.admission.MayRewrite()); !ok {
 		return t.log.ChooseSurplus()
 	}
 	if crowded {
 		t.warnIndexFull()
 	}
-	t.admission.selective.Store(v.How == log.MoveRead)
+	t.admission.Selective.Store(v.How == log.MoveRead)
 	return v, true
 }
 
 // warnIndexFull logs, once, that the index has no room.
 func (t *Tier) warnIndexFull() {
 	t.warnedIndexFull.Do(func() {
-		t.logger.warn("firn: SSD tier: its index has all the memory that it may take, and records leave before the log is full; more RAMBytes would help",
+		t.health.Warn("firn: SSD tier: its index has all the memory that it may take, and records leave before the log is full; more RAMBytes would help",
 			"records", t.records(), "index_bytes", t.index.Limit.Load(), "free_segments", t.log.FreeSlots(), "segments", len(t.log.Slots))
 	})
 }
@@ -63,11 +60,11 @@ func (t *Tier) warnIndexFull() {
 // updateSelective ends the choosing when there is room for all again: some segment may be
 // cleaned, and the index has memory.
 func (t *Tier) updateSelective() {
-	if !t.admission.selective.Load() || t.index.NearLimit() {
+	if !t.admission.Selective.Load() || t.index.NearLimit() {
 		return
 	}
 	if v, ok := t.log.ChooseVictim(false); ok && v.How != log.MoveRead {
-		t.admission.selective.Store(false)
+		t.admission.Selective.Store(false)
 	}
 }
 
@@ -80,7 +77,7 @@ func (t *Tier) emptySegment(v *log.Victim) bool {
 		return false
 	}
 	if err != nil { // also of the last segments before a kill, which have none
-		t.health.log("a segment's list could not be read", "segment", v.Serial, "error", err)
+		t.health.Fault("a segment's list could not be read", "segment", v.Serial, "error", err)
 		t.count.readErrors.Add(1)
 		t.dropSlot(v.Slot, t.leavers(v.Expired))
 		return true
@@ -92,7 +89,7 @@ func (t *Tier) emptySegment(v *log.Victim) bool {
 	case log.DropAll:
 		budget = 0
 	}
-	if !t.admission.mayRewrite() { // the day's writes are spent
+	if !t.admission.MayRewrite() { // the day's writes are spent
 		budget = 0
 	}
 	for len(recs) > 0 {
@@ -132,25 +129,6 @@ func (t *Tier) chooseKept(v *log.Victim, recs []format.Listed, budget int) (kept
 		s.Mu.Unlock()
 	}
 	return kept, told, bytes
-}
-
-// evictEntry takes a listed record out, whose entry is at a place of the shard's table,
-// and with a part its value. It reports false if that was gone. The caller holds mu.
-func (t *Tier) evictEntry(s *index.Shard, l *format.Listed, at int, e format.Entry, expired bool) bool {
-	t.dropEntry(s, l.ID, at, e)
-	if l.Kind == format.IsPart && !t.dropOwner(s, l.ID) {
-		return false
-	}
-	t.leavers(expired).Add(1)
-	return true
-}
-
-// leavers counts records that are dropped, being past their grace or not.
-func (t *Tier) leavers(expired bool) *atomic.Uint64 {
-	if expired {
-		return &t.count.expired
-	}
-	return &t.count.evicted
 }
 
 // moveRecords appends records of a segment anew. It reports false if the disk takes
@@ -219,11 +197,4 @@ func (t *Tier) moveRecord(v *log.Victim, l format.Listed, b []byte) bool {
 	t.count.reinserted.Add(1)
 	t.count.reinsertedBytes.Add(uint64(size))
 	return true
-}
-
-// entryOfRecord finds the entry that names a record of a segment, and its place in the
-// shard's table. The caller holds mu.
-func (t *Tier) entryOfRecord(s *index.Shard, v *log.Victim, l format.Listed) (at int, e format.Entry, ok bool) {
-	at, e, ok = s.Search(s.FingerprintOf(l.ID))
-	return at, e, ok && s.Location(e) == t.log.Location(v.Slot, int(l.Offset))
 }

@@ -179,8 +179,8 @@ func TestDeadSegmentsAreFreedWithoutWrites(t *testing.T) {
 			w.delete(w.key(keys/2 + i))
 		}
 		synctest.Wait()
-		w.tier.admission.budget.day = 1
-		w.tier.admission.budget.left.Store(-1 << 40)
+		w.tier.admission.Budget.Init(1, w.tier.Now)
+		w.tier.admission.Budget.Wrote(1 << 40)
 		w.ahead(4)
 		if s := w.tier.Stats(); s.FreeSegments < 4 || s.Evicted > 0 {
 			t.Errorf("%d segments are free, %d records were evicted", s.FreeSegments, s.Evicted)

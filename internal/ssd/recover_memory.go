@@ -73,7 +73,7 @@ func (t *Tier) adoptMemory() {
 	}
 	group.Wait()
 	l.EndAt(left.Head.Flushed.Load(), t.logFile, &t.ids, func(serial uint64, err error) {
-		t.health.log("the last segment could not be sealed", "segment", serial, "error", err)
+		t.health.Fault("the last segment could not be sealed", "segment", serial, "error", err)
 	})
 	if from == x {
 		x.Used.Store(x.TableBytes())

@@ -36,7 +36,7 @@ func (l *shardLoader) load(i, j int) {
 		n := l.offs[i+1] - l.offs[i]
 		if !l.fill(i, b[:n]) {
 			l.count.corrupt.Add(1)
-			l.health.log("a part of the snapshot is damaged, and its records are lost", "shard", i, "of", len(l.parts), "records", n/8)
+			l.health.Fault("a part of the snapshot is damaged, and its records are lost", "shard", i, "of", len(l.parts), "records", n/8)
 		}
 		b = b[n:]
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/firncache/firn/internal/record"
 	"github.com/firncache/firn/internal/registry"
 
+	"github.com/firncache/firn/internal/ssd/admission"
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/ssd/log"
 )
@@ -85,8 +86,5 @@ func (c *Config) enough(s *format.Superblock) error {
 // fixedMemory is the memory of a tier in bytes, beside the index.
 func (c *Config) fixedMemory(s *format.Superblock) int64 {
 	n := segmentBuffers*int64(s.SegmentBytes) + log.SlotMemory*int64(s.Segments) + format.MemoryHeadLen + c.readMemory() + int64(registry.Bytes(c.places()))
-	if c.Admission == AdmitSeen {
-		n += sketchBytes(c.Memory / sketchShare)
-	}
-	return n
+	return n + admission.Memory(c.Admission, c.Memory)
 }

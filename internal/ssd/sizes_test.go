@@ -19,6 +19,12 @@ func sized(usual, all int) int {
 	return usual
 }
 
+// Times, in milliseconds.
+const (
+	hourMs = 60 * 60 * 1000
+	dayMs  = 24 * hourMs
+)
+
 // randomSeed is the seed of a test that finds other things with another one.
 func randomSeed(t testing.TB) uint64 {
 	s := *seed

@@ -115,11 +115,11 @@ func (t *Tier) loadSnapshot(number uint64) error {
 	}
 	for _, at := range s.Damaged {
 		t.count.corrupt.Add(1)
-		t.health.log("the snapshot is damaged", "offset", at)
+		t.health.Fault("the snapshot is damaged", "offset", at)
 	}
 	t.log.SetSlotStates(s.Slots)
 	if !t.registry.Restore(s.Clocks) {
-		t.health.log("the registry is lost: with it go values with tags, and what is in namespaces")
+		t.health.Fault("the registry is lost: with it go values with tags, and what is in namespaces")
 	}
 	t.memory.allow((size-s.EntriesAt())*5/4 + 256*int64(len(s.Shards)))
 	t.loadShards(f, s)

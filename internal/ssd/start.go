@@ -12,7 +12,7 @@ import (
 // more than before.
 func (t *Tier) Start(charge func(bytes int64) error) error {
 	t.memory.charge = charge
-	stop := t.health.retrying
+	stop := t.health.Retrying()
 	if err := t.memory.grow(t.index.WantsMemory()); err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (t *Tier) findIndex() error {
 		from = "log"
 		t.rebuildFromLog()
 	}
-	t.admission.selective.Store(t.log.FreeSlots() <= t.log.FreeTarget)
+	t.admission.Selective.Store(t.log.FreeSlots() <= t.log.FreeTarget)
 	t.updateSelective()
 	if err := t.memory.grow(0); err != nil {
 		return err
@@ -62,8 +62,8 @@ func (t *Tier) findIndex() error {
 		return err
 	}
 	records, took := t.records(), time.Since(start).Round(time.Millisecond)
-	t.health.tellOrigin(fmt.Sprintf("%d records were found at Open, from %s, in %v", records, t.source, took))
-	t.logger.info("firn: SSD tier is back", "records", records, "from", from, "took", took)
+	t.health.NoteOrigin(fmt.Sprintf("%d records were found at Open, from %s, in %v", records, t.source, took))
+	t.health.Info("firn: SSD tier is back", "records", records, "from", from, "took", took)
 	return nil
 }
 

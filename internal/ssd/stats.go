@@ -52,16 +52,16 @@ type Stats struct {
 
 // Stats takes a snapshot.
 func (t *Tier) Stats() Stats {
-	c, b := &t.count, t.admission.budget.stats()
+	c, b := &t.count, t.admission.Budget.Stats()
 	s := Stats{
 		Hits: c.hits.Load(), Collisions: c.collisions.Load(), Collided: c.collided.Load(),
 		Demoted: c.demoted.Load(), DemotedBytes: c.demotedBytes.Load(), AlreadyOnSSD: c.alreadyOnSSD.Load(),
-		Rejected: c.rejected.Load(), Limited: b.refused, Dropped: c.dropped.Load(), IndexFull: c.indexFull.Load(), TooLarge: c.tooLarge.Load(),
+		Rejected: c.rejected.Load(), Limited: b.Refused, Dropped: c.dropped.Load(), IndexFull: c.indexFull.Load(), TooLarge: c.tooLarge.Load(),
 		Invalidated: c.invalidated.Load(),
 		Evicted:     c.evicted.Load(), Expired: c.expired.Load(), Reinserted: c.reinserted.Load(), ReinsertedBytes: c.reinsertedBytes.Load(),
 		Reclaimed:    c.reclaimed.Load(),
 		WrittenBytes: c.written.Load(),
-		WriteBudget:  b.day, WrittenDay: b.written, WriteForecast: b.forecast, AdmittedShare: b.admitted,
+		WriteBudget:  b.Day, WrittenDay: b.Written, WriteForecast: b.Forecast, AdmittedShare: b.Admitted,
 		Corrupt: c.corrupt.Load(), ReadErrors: c.readErrors.Load(), WriteErrors: c.writeErrors.Load(),
 		Quarantined: c.quarantined.Load(), SwitchedOff: c.switchedOff.Load(),
 		CompressedFrom: c.compressedFrom.Load(), CompressedTo: c.compressedTo.Load(),

@@ -7,8 +7,10 @@ import (
 
 	"github.com/firncache/firn/internal/aio"
 	"github.com/firncache/firn/internal/registry"
+	"github.com/firncache/firn/internal/ssd/admission"
 	"github.com/firncache/firn/internal/ssd/files"
 	"github.com/firncache/firn/internal/ssd/format"
+	"github.com/firncache/firn/internal/ssd/health"
 	"github.com/firncache/firn/internal/ssd/index"
 	"github.com/firncache/firn/internal/ssd/log"
 	"github.com/firncache/firn/internal/vfs"
@@ -41,8 +43,7 @@ type Tier struct {
 	cfg    Config
 	grace  atomic.Int64 // Config.Grace, or what RaiseGrace has made of it
 	state  atomic.Int32
-	health health
-	logger asyncLogger
+	health health.Health
 	count  counters
 
 	// State on disk, and state that outlives the process.
@@ -74,7 +75,7 @@ type Tier struct {
 	noSuperblock  bool          // there was no valid one
 	started       bool          // Start found the index
 
-	admission admission
+	admission admission.Admission
 	memory    memoryAccount
 	allocated [][]byte // the log's buffers, for freeing
 	waits     waits
@@ -169,4 +170,19 @@ func (t *Tier) removeOld(names ...string) {
 	for _, name := range names {
 		_ = t.cfg.FS.Remove(name)
 	}
+}
+
+// counters count since Open.
+type counters struct {
+	hits, collisions, collided          atomic.Uint64
+	demoted, demotedBytes, alreadyOnSSD atomic.Uint64
+	rejected, dropped, tooLarge         atomic.Uint64
+	indexFull                           atomic.Uint64
+	invalidated                         atomic.Uint64
+	evicted, expired, reinserted        atomic.Uint64
+	reinsertedBytes, reclaimed          atomic.Uint64
+	written                             atomic.Uint64
+	corrupt, readErrors, writeErrors    atomic.Uint64
+	quarantined, switchedOff            atomic.Uint64
+	compressedFrom, compressedTo        atomic.Uint64
 }

@@ -3,6 +3,8 @@ package ssd
 import (
 	"fmt"
 	"time"
+
+	"github.com/firncache/firn/internal/ssd/format"
 )
 
 // WaitForRoom reports whether a record that is about to leave RAM finds room here. While the
@@ -50,10 +52,8 @@ func (t *Tier) AwaitRoom() bool {
 
 // WhyNoRoom is why AwaitRoom reported false.
 func (t *Tier) WhyNoRoom() error {
-	t.health.mu.Lock()
-	defer t.health.mu.Unlock()
-	if t.health.cause != nil {
-		return fmt.Errorf("ssd: the tier is off: %w", t.health.cause)
+	if cause := t.health.Cause(); cause != nil {
+		return fmt.Errorf("ssd: the tier is off: %w", cause)
 	}
 	return errStalled
 }
@@ -79,3 +79,13 @@ func (t *Tier) waitIndex(patience time.Duration) bool {
 
 // Hurry ends every wait for room, and lets none begin: there is no time left.
 func (t *Tier) Hurry() { t.log.Hurry() }
+
+// Room is how many bytes of records the tier has room for, 0 while it is offline, whether it
+// has evicted for want of room, and how many reads have found a value. It takes no lock.
+func (t *Tier) Room() (bytes int64, evicting bool, hits uint64) {
+	if t.state.Load() == on {
+		each := t.log.SegmentBytes() - format.SegmentHeaderLen - format.TrailerLen
+		bytes = (t.log.Usable.Load() - int64(t.log.FreeTarget)) * int64(each)
+	}
+	return bytes, t.count.evicted.Load()+t.count.reinserted.Load() > 0, t.count.hits.Load()
+}

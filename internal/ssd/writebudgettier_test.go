@@ -74,8 +74,8 @@ func TestTierKeepsToItsBudget(t *testing.T) {
 			t.Errorf("%d bytes were written at once, want at most the budget of %d, and most of it", n, budget)
 		}
 		before, from := w.tier.Stats(), w.now.Load()
-		for w.now.Load() < from+dayMillis {
-			w.now.Add(hourMillis / 60)
+		for w.now.Load() < from+dayMs {
+			w.now.Add(hourMs / 60)
 			for range 10 * budget / size / (24 * 60) {
 				w.offer(next, size)
 				next++
@@ -103,7 +103,12 @@ func TestRefusedIsNotBelowNone(t *testing.T) {
 	w := newWorld(t, 1)
 	w.reopen(t, testConfig(vfstest.NewMem(), w))
 	defer w.close(t)
-	w.tier.admission.budget.refused.Add(1)
+	b := &w.tier.admission.Budget
+	b.Init(1, w.tier.Now)
+	b.Wrote(1 << 30)
+	if b.Admit(0, 0, 1) {
+		t.Fatal("a spent budget admits a record")
+	}
 	if s := w.tier.Stats(); s.Rejected != 0 || s.Limited != 1 {
 		t.Errorf("%d refused, %d limited: want 0 and 1", s.Rejected, s.Limited)
 	}

@@ -1,6 +1,10 @@
 package workload
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/firncache/firn/internal/record"
+)
 
 // MinKeyLen and MaxKeyLen are the bounds of the keys that AppendKey appends.
 const (
@@ -10,13 +14,7 @@ const (
 
 // Scramble is a bijection of 64-bit integers that scatters neighbours
 // (the finalizer of splitmix64), so that popular ranks are not adjacent keys.
-func Scramble(x uint64) uint64 {
-	x ^= x >> 30
-	x *= 0xbf58476d1ce4e5b9
-	x ^= x >> 27
-	x *= 0x94d049bb133111eb
-	return x ^ x>>31
-}
+func Scramble(x uint64) uint64 { return record.Scramble(x) }
 
 // KeyLen returns the length of the key that AppendKey makes of id: 8 to 16
 // bytes, evenly spread.

@@ -121,7 +121,7 @@ var ssdTier = []mutation{{
 	pkg:   "./internal/ssd", test: "TestFault06Flip",
 }, {
 	guard: "a damaged record leaves the index",
-	file:  "internal/ssd/fetch.go",
+	file:  "internal/ssd/corrupt.go",
 	old:   "\"offset\", ref.off)\n\tt.dropRef(ref)",
 	new:   "\"offset\", ref.off)",
 	pkg:   "./internal/ssd", test: "TestFault06ReadWrongOnce",
@@ -237,13 +237,13 @@ var ssdTier = []mutation{{
 	pkg:   "./internal/ssd", test: "TestDemoteLeavesRoomForCleaning",
 }, {
 	guard: "a place that fails twice costs its record",
-	file:  "internal/ssd/read_failed.go",
+	file:  "internal/ssd/corrupt.go",
 	old:   "if again {\n",
 	new:   "if again && false {\n",
 	pkg:   "./internal/ssd", test: "TestFault12UnreadablePlace",
 }, {
 	guard: "other places are tried before the tier is off",
-	file:  "internal/ssd/read_failed.go",
+	file:  "internal/ssd/corrupt.go",
 	old:   " && !t.readsElsewhere(ref.slot) {",
 	new:   " {",
 	pkg:   "./internal/ssd", test: "TestFault12UnreadableSegment",
@@ -260,10 +260,10 @@ var ssdTier = []mutation{{
 	pkg:   "./internal/ssd", test: "TestFault16CloseWhereverItIsStuck",
 }, {
 	guard: "the write budget is kept",
-	file:  "internal/ssd/write_budget.go",
+	file:  "internal/ssd/admission/budget.go",
 	old:   "if b.left.Load() > b.floor(w) && int64",
 	new:   "if int64",
-	pkg:   "./internal/ssd", test: "TestBudgetSurvivesTheClock",
+	pkg:   "./internal/ssd/admission", test: "TestBudgetSurvivesTheClock",
 }, {
 	guard: "a new log has a new number",
 	file:  "internal/ssd/new_log.go",
@@ -288,8 +288,8 @@ var ssdTier = []mutation{{
 }, {
 	guard: "a tier that starts offline gives up the memory that was left",
 	file:  "internal/ssd/offline.go",
-	old:   "\tt.dropLeftMemory()\n\tt.health.cause",
-	new:   "\tt.health.cause",
+	old:   "\tt.dropLeftMemory()\n\tt.health.StartOff",
+	new:   "\tt.health.StartOff",
 	pkg:   "./internal/ssd", test: "TestFault10NoSpaceAfterKill",
 }, {
 	guard: "Close after a Start that failed changes nothing",

@@ -135,7 +135,7 @@ func AllowedFor(tables, most int64, shards int) int64 {
 	}
 }
 
-// TakeOverflowed reports whether, since it was last asked, an entry found no room though
+// TakeOverflowed reports whether, since its last call, an entry found no room though
 // the tables have all the memory that they may take.
 func (x *Index) TakeOverflowed() bool {
 	return x.Allowed.Load() >= x.Limit.Load() && x.overflowed.Swap(false)

@@ -138,7 +138,7 @@ func (s *Shard) Find(n format.ID) (e format.Entry, ok bool) {
 	return e, ok
 }
 
-// Put sets the entry of its fingerprint. The caller has asked for room.
+// Put sets the entry of its fingerprint. The caller has called ReserveSlot.
 func (s *Shard) Put(e format.Entry) {
 	at, _, ok := s.Search(s.Fingerprint(e))
 	if ok {

@@ -5,7 +5,7 @@ import "github.com/firncache/firn/internal/ssd/format"
 // Append writes a record into the open segment, opening one if it has to. It
 // never waits for the disk: without a buffer or a slot, of which reserve are not for
 // the caller, it reports false. The caller holds the lock of the id's shard. The record
-// counts as alive from here on, lest its segment be given back before the index names it.
+// counts as alive from here on, so that its segment is not freed before the index names it.
 func (l *Log) Append(x format.ID, r *format.Record, reserve int) (loc format.Location, size int, ok bool) {
 	body := r.BodyChecksum()
 	size = l.Pad(r.HeaderLen() + len(r.Key) + len(r.Value))

@@ -32,7 +32,7 @@ type Log struct {
 	logID         uint64
 	writing       bool // the writer is writing, without mu
 	paused        bool // nothing is appended
-	hurried       bool // nobody waits for room
+	hurried       bool // waits for room end at once
 	stalledSince  time.Time
 	closed        bool
 

@@ -36,7 +36,7 @@ func (l *Log) Pause() {
 		l.Open = nil
 	}
 	for _, s := range l.sealed {
-		s.failed = true // lest it be written any further
+		s.failed = true // so that no more of it is written
 	}
 	l.paused = true
 	for l.writing {

@@ -30,7 +30,7 @@ func (l *Log) canOpen(reserve int) bool {
 }
 
 // idleBuffer is the oldest segment in memory that has been written and that
-// nobody reads; -1 if there is none.
+// no reader has pinned; -1 if there is none.
 func (l *Log) idleBuffer() int {
 	for i, s := range l.Memory {
 		if s.Done && s.Pins == 0 {
@@ -43,7 +43,7 @@ func (l *Log) idleBuffer() int {
 // RoomToMove reports whether a segment could be opened for moved records.
 func (l *Log) RoomToMove() bool { return l.canOpen(ForReclaim) }
 
-// A log is stalled before it is full, for those who asked whether it is do not
+// A log is stalled before it is full, for callers that have seen room do not
 // append at once. burstBytes is how many bytes it keeps for appends that several of
 // them do meanwhile, where segments are not too small or too large for that, and for
 // one of the largest that have come.

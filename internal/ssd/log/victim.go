@@ -9,7 +9,7 @@ type Victim struct {
 	Expired bool // all of its records are known to be past their grace
 }
 
-// disposal tells what to do with the live records of a segment.
+// disposal is what happens to the live records of a segment.
 type disposal uint8
 
 const (

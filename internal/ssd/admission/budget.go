@@ -1,17 +1,18 @@
-package ssd
+package admission
 
 import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/firncache/firn/internal/record"
 	"github.com/firncache/firn/internal/ssd/format"
 )
 
 // budget keeps the tier's writes to its device within so many bytes a day. It
 // is a token bucket that a day's budget fills and that a day fills again: within
 // any 24 hours no more is admitted than twice the budget, within n days no more
-// than n+1 times. Writes that nobody could refuse in time come on top, of which there is
-// little: the buffers, the lists of their segments, the superblock, and Close's
+// than n+1 times. A few writes that cannot be refused in time come on top:
+// the buffers, the lists of their segments, the superblock, and Close's
 // snapshot. All of it is counted, and taken from later writes.
 //
 // While more is offered than may be written, admission is by chance, so that a
@@ -67,7 +68,7 @@ const (
 	budgetSmoothing = 10_000        // of the demand
 )
 
-func (b *budget) init(bytesADay int64, now func() int64) {
+func (b *budget) Init(bytesADay int64, now func() int64) {
 	b.day, b.now = bytesADay, now
 	b.left.Store(b.day)
 	b.unsaved.Store(b.lease())
@@ -90,22 +91,22 @@ func (b *budget) floor(w worth) int64 {
 	return 0
 }
 
-// wrote counts bytes that are written to any file of the tier.
-func (b *budget) wrote(n int) {
+// Wrote counts bytes that are written to any file of the tier.
+func (b *budget) Wrote(n int) {
 	b.refresh()
 	b.left.Add(-int64(n))
 	b.fresh.Add(int64(n))
 	b.unsaved.Add(int64(n))
 }
 
-// admit decides about a record of so many bytes that is offered.
-func (b *budget) admit(w worth, hash uint64, bytes int) bool {
+// Admit decides about a record of so many bytes that is offered.
+func (b *budget) Admit(w worth, hash uint64, bytes int) bool {
 	if b.day == 0 {
 		return true
 	}
 	b.refresh()
 	n := b.offered[w].Add(int64(bytes))
-	if b.left.Load() > b.floor(w) && int64(mix(hash+uint64(n))>>32) < b.chance[w].Load() {
+	if b.left.Load() > b.floor(w) && int64(record.Scramble(hash+uint64(n))>>32) < b.chance[w].Load() {
 		b.taken.Add(int64(bytes))
 		return true
 	}
@@ -113,17 +114,10 @@ func (b *budget) admit(w worth, hash uint64, bytes int) bool {
 	return false
 }
 
-// mix is a number that looks random.
-func mix(x uint64) uint64 {
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
-}
-
 // short reports whether not every record is let in.
 func (b *budget) short() bool { return b.day > 0 && b.chance[unproven].Load() < certain }
 
-// mayRewrite reports whether there is anything left for writing a record anew that
+// MayRewrite reports whether there is anything left for writing a record anew that
 // the log has already.
 func (b *budget) mayRewrite() bool {
 	if b.day == 0 {
@@ -204,18 +198,18 @@ func (b *budget) chanceOf(w worth) int64 {
 
 // budgetStats are the figures of a budget: see Stats.
 type budgetStats struct {
-	day, written, forecast int64
-	admitted               float64
-	refused                uint64
+	Day, Written, Forecast int64
+	Admitted               float64
+	Refused                uint64
 }
 
-func (b *budget) stats() budgetStats {
+func (b *budget) Stats() budgetStats {
 	b.refresh()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return budgetStats{
-		day: b.day, written: b.writtenInDay(), forecast: int64(b.rates.written * dayMillis),
-		admitted: b.admitted(), refused: b.refused.Load(),
+		Day: b.day, Written: b.writtenInDay(), Forecast: int64(b.rates.written * dayMillis),
+		Admitted: b.admitted(), Refused: b.refused.Load(),
 	}
 }
 
@@ -247,5 +241,5 @@ const (
 
 func (b *budget) lease() int64 { return max(b.day/leaseShare, minLease) }
 
-// due reports whether the state ought to be written.
-func (b *budget) due() bool { return b.day > 0 && b.unsaved.Load() >= b.lease()/2 }
+// Due reports whether the state ought to be written.
+func (b *budget) Due() bool { return b.day > 0 && b.unsaved.Load() >= b.lease()/2 }

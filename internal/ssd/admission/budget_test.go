@@ -1,4 +1,4 @@
-package ssd
+package admission
 
 import (
 	"fmt"
@@ -37,7 +37,7 @@ func newSpender(bytesADay int64, fail func(string, ...any)) *spender {
 
 func (s *spender) start(bytesADay int64) {
 	s.budget = budget{}
-	s.init(bytesADay, func() int64 { return s.clock })
+	s.Init(bytesADay, func() int64 { return s.clock })
 }
 
 // pass lets time pass, on a clock that goes right.
@@ -54,7 +54,7 @@ func (s *spender) write(bytes float64) {
 	if bytes = math.Floor(bytes); bytes == 0 {
 		return
 	}
-	s.budget.wrote(int(bytes))
+	s.budget.Wrote(int(bytes))
 	s.wrote += bytes
 	s.allowed -= bytes
 	s.save()
@@ -68,7 +68,7 @@ func (s *spender) offer(w worth, bytes float64) {
 	for ; bytes >= float64(s.record); bytes -= float64(s.record) {
 		s.hash++
 		s.offered[w] += float64(s.record)
-		if !s.admit(w, s.hash, s.record) {
+		if !s.Admit(w, s.hash, s.record) {
 			continue
 		}
 		s.let[w] += float64(s.record)
@@ -97,16 +97,16 @@ func (s *spender) load(millis, step int64, times, share float64) {
 // reopen starts anew, after Close or after a kill.
 func (s *spender) reopen(closed bool) {
 	if closed {
-		s.saved = s.state(true)
+		s.saved = s.State(true)
 	}
 	s.start(s.day)
-	s.resume(s.saved)
+	s.Resume(s.saved)
 	s.save()
 }
 
 func (s *spender) save() {
-	if s.due() {
-		s.saved = s.state(false)
+	if s.Due() {
+		s.saved = s.State(false)
 	}
 }
 
@@ -150,7 +150,7 @@ func TestBudgetIsKeptByTheKilled(t *testing.T) {
 		s.offer(proven, float64(s.lease())/3)
 		s.reopen(false)
 	}
-	if s.wrote == 0 || s.admit(proven, 1, s.record) {
+	if s.wrote == 0 || s.Admit(proven, 1, s.record) {
 		t.Errorf("%.0f bytes were written, and there is no end of it", s.wrote)
 	}
 }
@@ -217,15 +217,15 @@ func TestBudgetEnds(t *testing.T) {
 	s := newSpender(1e9, t.Fatalf)
 	s.record = 50_000
 	s.load(2*dayMillis, 30_000, 30, .9)
-	if !s.mayRewrite() || !s.admit(leaving, 1, 1000) {
+	if !s.mayRewrite() || !s.Admit(leaving, 1, 1000) {
 		t.Errorf("nothing is left for what is better than a new record")
 	}
-	s.budget.wrote(int(s.left.Load()))
-	if s.mayRewrite() || s.admit(leaving, 1, 1000) {
+	s.budget.Wrote(int(s.left.Load()))
+	if s.mayRewrite() || s.Admit(leaving, 1, 1000) {
 		t.Errorf("nothing is left, and more may be written")
 	}
 	s.pass(hourMillis)
-	if !s.mayRewrite() || !s.admit(leaving, 1, 1000) {
+	if !s.mayRewrite() || !s.Admit(leaving, 1, 1000) {
 		t.Errorf("an hour later nothing may be written")
 	}
 }
@@ -269,29 +269,29 @@ func TestBudgetStats(t *testing.T) {
 	s := newSpender(1e9, t.Fatalf)
 	s.record = 20_000
 	s.load(2*dayMillis, 10_000, 4, 0)
-	st := s.stats()
-	near("budget", float64(st.day), 1e9)
-	near("written in a day", float64(st.written), 1e9*23.5/24)
-	near("forecast", float64(st.forecast), 1e9)
-	near("admitted", st.admitted, .25)
+	st := s.Stats()
+	near("budget", float64(st.Day), 1e9)
+	near("written in a day", float64(st.Written), 1e9*23.5/24)
+	near("forecast", float64(st.Forecast), 1e9)
+	near("admitted", st.Admitted, .25)
 	s.reopen(true)
-	near("written in a day, after Close", float64(s.stats().written), float64(st.written))
+	near("written in a day, after Close", float64(s.Stats().Written), float64(st.Written))
 	s.pass(12 * hourMillis)
-	near("written in a day, half of it without writes", float64(s.stats().written), 1e9*11.5/24)
+	near("written in a day, half of it without writes", float64(s.Stats().Written), 1e9*11.5/24)
 	s.pass(2 * dayMillis)
-	if st := s.stats(); st.written != 0 || st.forecast > 0 || st.admitted != 1 {
+	if st := s.Stats(); st.Written != 0 || st.Forecast > 0 || st.Admitted != 1 {
 		t.Errorf("after two days without writes: %+v", st)
 	}
 
 	free := newSpender(0, t.Fatalf)
 	for range 100 {
 		free.pass(60_000)
-		free.budget.wrote(1e6)
+		free.budget.Wrote(1e6)
 	}
-	st = free.stats()
-	near("written in a day without a limit", float64(st.written), 1e8)
-	near("forecast without a limit", float64(st.forecast), 1e6*24*60)
-	if st.admitted != 1 || st.refused > 0 || free.short() || free.due() || !free.mayRewrite() {
+	st = free.Stats()
+	near("written in a day without a limit", float64(st.Written), 1e8)
+	near("forecast without a limit", float64(st.Forecast), 1e6*24*60)
+	if st.Admitted != 1 || st.Refused > 0 || free.short() || free.Due() || !free.mayRewrite() {
 		t.Errorf("there is no limit, and it limits: %+v", st)
 	}
 }
@@ -301,8 +301,8 @@ func TestBudgetStats(t *testing.T) {
 func TestBudgetState(t *testing.T) {
 	t.Parallel()
 	s := newSpender(1e9, t.Fatalf)
-	s.budget.wrote(4e8)
-	saved := s.state(true)
+	s.budget.Wrote(4e8)
+	saved := s.State(true)
 	good := saved.Encode()
 	for name, test := range map[string]struct {
 		day  int64
@@ -319,7 +319,7 @@ func TestBudgetState(t *testing.T) {
 	} {
 		r := newSpender(test.day, t.Fatalf)
 		state := good
-		r.resume(format.DecodeBudget([format.BudgetLen]byte(test.make(state[:]))))
+		r.Resume(format.DecodeBudget([format.BudgetLen]byte(test.make(state[:]))))
 		if got := r.left.Load(); got != test.left {
 			t.Errorf("%s: %d bytes are left, want %d", name, got, test.left)
 		}
@@ -336,8 +336,8 @@ func fill(b []byte, with byte) []byte {
 // unlimited is the state of a tier without a budget that wrote something.
 func unlimited(t *testing.T, bytes int) []byte {
 	s := newSpender(0, t.Fatalf)
-	s.budget.wrote(bytes)
-	saved := s.state(true)
+	s.budget.Wrote(bytes)
+	saved := s.State(true)
 	state := saved.Encode()
 	return state[:]
 }
@@ -356,7 +356,7 @@ func TestBudgetIsSpread(t *testing.T) {
 		for range window / 1000 {
 			s.pass(1000)
 			for range 10 * s.day / int64(s.record) / (dayMillis / 1000) {
-				if s.hash++; s.admit(unproven, s.hash, s.record) {
+				if s.hash++; s.Admit(unproven, s.hash, s.record) {
 					let += float64(s.record)
 				}
 			}

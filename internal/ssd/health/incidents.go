@@ -1,4 +1,4 @@
-package ssd
+package health
 
 import (
 	"fmt"
@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// story is what an engineer wants to know of a tier's health, guarded by that's mu.
-type story struct {
+// incidents are what an engineer wants to know of a tier's health, guarded by Health.mu.
+type incidents struct {
 	origin    string    // of the records at Open, or why there are none; "": of new files
 	since     time.Time // when the tier last went off, or came back; zero: it was never off
 	was       string    // why it was off before that, and for how long; "": it was not
@@ -22,8 +22,8 @@ type story struct {
 // faultLasts is how long a fault is worth a word.
 const faultLasts = 10 * time.Minute
 
-// fault notes what the log is told of, whose words are what and pairs of names and values.
-func (s *story) fault(what string, args []any) {
+// noteFault notes a fault: what happened, and pairs of names and values.
+func (s *incidents) noteFault(what string, args []any) {
 	s.faultText, s.faultAt = what, time.Now()
 	for i := 0; i+1 < len(args); i += 2 {
 		if args[i] == "error" {
@@ -32,53 +32,29 @@ func (s *story) fault(what string, args []any) {
 	}
 }
 
-func (s *story) wentOff() { s.since, s.retryErr = time.Now(), nil }
+func (s *incidents) noteOffline() { s.since, s.retryErr = time.Now(), nil }
 
-func (s *story) cameBack(cause error) {
+func (s *incidents) noteOnline(cause error) {
 	now := time.Now()
 	s.was = fmt.Sprintf("it was off for %v, and began empty: %v", now.Sub(s.since).Round(time.Second), cause)
 	s.since, s.trying, s.faultText = now, false, ""
 }
 
-func (h *health) retryIn(pause time.Duration) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.story.retryAt, h.story.pause, h.story.trying = time.Now().Add(pause), pause, false
-}
-
-func (h *health) retryBegins() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.story.trying = true
-}
-
-func (h *health) retryFailed(err error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.story.retryErr = err
-}
-
-func (h *health) tellOrigin(text string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.story.origin = text
-}
-
 // offline says why the tier is off, and what happens now.
-func (s *story) offline(cause error) string {
+func (s *incidents) offline(cause error) string {
 	text := cause.Error() + ". RAM goes on alone. "
 	if s.trying {
 		return text + "The disk is being tried again."
 	}
-	text += fmt.Sprintf("The disk is tried again after pauses of up to %v, next in %v", maxRetryInterval, max(time.Until(s.retryAt), 0).Round(time.Second))
+	text += fmt.Sprintf("The disk is tried again after pauses of up to %v, next in %v", maxRetryPause, max(time.Until(s.retryAt), 0).Round(time.Second))
 	if s.retryErr != nil {
 		text += fmt.Sprintf("; the last try, %v ago, failed: %v", (s.pause - time.Until(s.retryAt)).Round(time.Second), s.retryErr)
 	}
 	return text + "."
 }
 
-// online is what was, of a tier that is in use; "" if there is nothing to tell.
-func (s *story) online() string {
+// online is what was, of a tier that is in use; "" if nothing was.
+func (s *incidents) online() string {
 	var parts []string
 	if s.faultText != "" && time.Since(s.faultAt) < faultLasts {
 		parts = append(parts, fmt.Sprintf("%v ago: %s", time.Since(s.faultAt).Round(time.Second), s.faultText))
@@ -91,3 +67,5 @@ func (s *story) online() string {
 	}
 	return strings.Join(parts, "; ")
 }
+
+const maxRetryPause = time.Minute

@@ -12,7 +12,7 @@ func (t *Tier) Lost() (records, bytes int64) {
 }
 
 func (t *Tier) countLost() (records, bytes int64) {
-	if t.saved.Load() || t.health.isOffline() {
+	if t.saved.Load() || t.health.IsOffline() {
 		return 0, 0
 	}
 	for i := range t.log.Slots {

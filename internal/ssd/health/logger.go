@@ -1,4 +1,4 @@
-package ssd
+package health
 
 import (
 	"context"
@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// asyncLogger passes lines to the user's logger from a goroutine of its own, one by
+// Logger passes lines to the user's logger from a goroutine of its own, one by
 // one, which lives while there are some: the tier logs wherever it is, and a handler
 // may take its time, or use the cache.
-type asyncLogger struct {
+type Logger struct {
 	out *slog.Logger
 
 	mu      sync.Mutex // a leaf; the handler is called without it
@@ -18,6 +18,9 @@ type asyncLogger struct {
 	dropped int           // lines that there was no room for
 	ended   chan struct{} // closed when none are left; nil: none are
 }
+
+// SetOutput sets where the lines go, before the first.
+func (l *Logger) SetOutput(out *slog.Logger) { l.out = out }
 
 type logLine struct {
 	level   slog.Level
@@ -28,11 +31,11 @@ type logLine struct {
 // maxLogLines is how many lines wait for a handler at most.
 const maxLogLines = 64
 
-func (l *asyncLogger) info(what string, args ...any)  { l.enqueue(slog.LevelInfo, what, args) }
-func (l *asyncLogger) warn(what string, args ...any)  { l.enqueue(slog.LevelWarn, what, args) }
-func (l *asyncLogger) error(what string, args ...any) { l.enqueue(slog.LevelError, what, args) }
+func (l *Logger) Info(what string, args ...any)  { l.enqueue(slog.LevelInfo, what, args) }
+func (l *Logger) Warn(what string, args ...any)  { l.enqueue(slog.LevelWarn, what, args) }
+func (l *Logger) Error(what string, args ...any) { l.enqueue(slog.LevelError, what, args) }
 
-func (l *asyncLogger) enqueue(level slog.Level, what string, args []any) {
+func (l *Logger) enqueue(level slog.Level, what string, args []any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.queue) == maxLogLines {
@@ -51,7 +54,7 @@ func (l *asyncLogger) enqueue(level slog.Level, what string, args []any) {
 }
 
 // drain ends when no line is left.
-func (l *asyncLogger) drain(ended chan<- struct{}) {
+func (l *Logger) drain(ended chan<- struct{}) {
 	defer close(ended)
 	for {
 		l.mu.Lock()
@@ -67,9 +70,9 @@ func (l *asyncLogger) drain(ended chan<- struct{}) {
 	}
 }
 
-// wait returns when all lines have been handed over, or patience is over, or ctx ends:
+// Wait returns when all lines have been handed over, or patience is over, or ctx ends:
 // the handler may be what waits for Close.
-func (l *asyncLogger) wait(ctx context.Context, patience time.Duration) {
+func (l *Logger) Wait(ctx context.Context, patience time.Duration) {
 	l.mu.Lock()
 	ended := l.ended
 	l.mu.Unlock()

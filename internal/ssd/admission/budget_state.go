@@ -1,10 +1,10 @@
-package ssd
+package admission
 
 import "github.com/firncache/firn/internal/ssd/format"
 
-// state returns the state that the next process begins with. closed says that this one writes
+// State returns the state that the next process begins with. closed says that this one writes
 // nothing more.
-func (b *budget) state(closed bool) format.BudgetState {
+func (b *budget) State(closed bool) format.BudgetState {
 	b.refresh()
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -18,10 +18,10 @@ func (b *budget) state(closed bool) format.BudgetState {
 	return s
 }
 
-// resume continues from a state of an earlier process, after init. With another
+// Resume continues from a state of an earlier process, after init. With another
 // budget than before, the rest of the first day is the part that was not written in the
 // last one.
-func (b *budget) resume(s format.BudgetState) {
+func (b *budget) Resume(s format.BudgetState) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.at, b.since, b.hours = s.At, s.At, s.Hours
