@@ -43,6 +43,9 @@ type work struct {
 func (d *driver) prepare() ([]work, error) {
 	var all []work
 	for _, name := range d.options.Suites {
+		if err := find(name).check(d.options); err != nil {
+			return nil, fmt.Errorf("suite %s: %w", name, err)
+		}
 		jobs, err := d.options.jobs(name)
 		if err != nil {
 			return nil, fmt.Errorf("suite %s: %w", name, err)

@@ -66,10 +66,7 @@ func hybridRivals() []string {
 
 func hybridJobs(o options, taking []string, add func(job)) error {
 	dir := o.scratch()
-	data := int64(o.Entries) * (hybrid.KeySize + hybrid.ValueSize)
-	if err := checkDisk(o.Out, max(3*data, 2*slices.Max(o.restartBytes()))); err != nil {
-		return err
-	}
+	data := o.hybridData()
 	add(job{Kind: "hybrid-device", Rival: hybrid.Device, Param: param(0, dir), ValueSize: hybrid.ValueSize})
 	for _, name := range append([]string{hybrid.Firn}, taking...) {
 		for _, times := range hybridTimes {
@@ -95,14 +92,18 @@ func hybridJobs(o options, taking []string, add func(job)) error {
 	return nil
 }
 
-// checkDisk wants room for a store of each job, which may take more than its
+// hybridData is the bytes of keys and values of a store with all entries.
+func (o options) hybridData() int64 { return int64(o.Entries) * (hybrid.KeySize + hybrid.ValueSize) }
+
+// hybridDisk wants room for a store of each job, which may take more than its
 // data.
-func checkDisk(dir string, need int64) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+func hybridDisk(o options) error {
+	if err := os.MkdirAll(o.Out, 0o755); err != nil {
 		return err
 	}
-	if free := hybrid.FreeDisk(dir); free > 0 && free < need {
-		return fmt.Errorf("%s: %.1f GiB of disk needed, %.1f GiB free: give a smaller -n, or an -out on a larger disk", dir, gib(need), gib(free))
+	need := max(3*o.hybridData(), 2*slices.Max(o.restartBytes()))
+	if free := hybrid.FreeDisk(o.Out); free > 0 && free < need {
+		return fmt.Errorf("%s: %.1f GiB of disk needed, %.1f GiB free: give a smaller -n, or an -out on a larger disk", o.Out, gib(need), gib(free))
 	}
 	return nil
 }

@@ -22,22 +22,23 @@ type suite struct {
 	finish func([]samples.Sample) (more []samples.Sample, notes []string) // figures over all jobs; nil: none
 	clean  func(options) error                                            // removes what jobs left on the disk; nil: nothing
 	needs  func() error                                                   // why it cannot run here; nil: it always can
+	room   func(options) error                                            // why the disk is too small; nil: it needs none
 }
 
 // suites are in the order in which "all" runs them.
 var suites = []suite{
-	{"users", usersRivals, usersJobs, nil, nil, nil},
-	{"classic", rivals.Names, classicJobs, nil, nil, nil},
-	{"ram", rivals.Names, ramJobs, nil, nil, nil},
-	{"large", holdsAnySize, largeJobs, nil, nil, nil},
-	{"memory", rivals.Names, memoryJobs, nil, nil, nil},
-	{"gc", gcRivals, gcJobs, nil, nil, nil},
-	{"hitratio", hitRivals, hitJobs, hitMeans, nil, nil},
-	{"curve", none, curveJobs, curveErrors, nil, nil},
-	{"hybrid", hybridRivals, hybridJobs, hybridNotes, hybridClean, nil},
-	{"shared", sharedRivals, sharedJobs, nil, nil, sharedServer},
-	{"bufpool", all("pools"), streamsJobs, nil, nil, nil},
-	{"casestudies", cases.Names, caseJobs, nil, nil, nil},
+	{"users", usersRivals, usersJobs, nil, nil, nil, nil},
+	{"classic", rivals.Names, classicJobs, nil, nil, nil, nil},
+	{"ram", rivals.Names, ramJobs, nil, nil, nil, nil},
+	{"large", holdsAnySize, largeJobs, nil, nil, nil, nil},
+	{"memory", rivals.Names, memoryJobs, nil, nil, nil, nil},
+	{"gc", gcRivals, gcJobs, nil, nil, nil, nil},
+	{"hitratio", hitRivals, hitJobs, hitMeans, nil, nil, nil},
+	{"curve", none, curveJobs, curveErrors, nil, nil, nil},
+	{"hybrid", hybridRivals, hybridJobs, hybridNotes, hybridClean, nil, hybridDisk},
+	{"shared", sharedRivals, sharedJobs, nil, nil, sharedServer, nil},
+	{"bufpool", all("pools"), streamsJobs, nil, nil, nil, nil},
+	{"casestudies", cases.Names, caseJobs, nil, nil, nil, nil},
 }
 
 // suiteNames lists the suites in the order in which "all" runs them.
@@ -141,11 +142,6 @@ func (o options) taking(s suite) []string {
 func (o options) jobs(name string) ([]job, error) {
 	var jobs []job
 	s := find(name)
-	if s.needs != nil {
-		if err := s.needs(); err != nil {
-			return nil, err
-		}
-	}
 	err := s.jobs(o, o.taking(s), func(j job) {
 		j.Suite, j.Repeats, j.Small = name, o.Repeats, o.Small
 		if j.Entries == 0 {
@@ -160,6 +156,19 @@ func (o options) jobs(name string) ([]job, error) {
 		jobs = append(jobs, j)
 	})
 	return jobs, err
+}
+
+// check returns why the suite cannot run here with these options, or nil.
+func (s suite) check(o options) error {
+	if s.needs != nil {
+		if err := s.needs(); err != nil {
+			return err
+		}
+	}
+	if s.room == nil {
+		return nil
+	}
+	return s.room(o)
 }
 
 // checkMemory returns an error if a job needs more memory than is free.
