@@ -3,6 +3,7 @@ package remote
 import (
 	"context"
 	"encoding/binary"
+	"strconv"
 	"time"
 
 	"github.com/firncache/firn/internal/shared"
@@ -12,13 +13,6 @@ import (
 // setIf writes an envelope, which is the command's own from here on, if there is what is
 // expected, and ErrChanged otherwise. No entry is also what no cache has written. px is how long
 // the server keeps it; 0: for ever.
-//
-//	expected           how
-//	anything           SET
-//	nothing            SET NX; if there is something, a script finds out whether that is an entry
-//	our own lease      SET IFEQ: it is known whole, and nothing is announced to ourselves
-//	another version    a script, which compares it where it lies
-//	  without scripts  GETRANGE, and SET IFEQ of what that has found, as long as it may be
 func (w *wire) setIf(ctx context.Context, name string, expect shared.Expect, envelope []byte, px time.Duration) error {
 	value := rueidis.BinaryString(envelope)
 	switch {
@@ -29,24 +23,8 @@ func (w *wire) setIf(ctx context.Context, name string, expect shared.Expect, env
 		if err != shared.ErrChanged {
 			return err
 		}
-	case expect.Leased == expect.Version && w.can(ctx).ifeq:
-		return w.wrote(w.do(ctx, setCommand(name, value, px, "IFEQ", leaseEnvelope(expect.Version))))
 	}
-	return w.compareAndSet(ctx, name, expect.Version, value, px)
-}
-
-func (w *wire) compareAndSet(ctx context.Context, name string, old shared.Version, value string, px time.Duration) error {
-	switch can := w.can(ctx); {
-	case can.eval:
-		return w.changed(w.run(ctx, setScript, name, versionBytes(old), value, scriptLife(px)))
-	case can.ifeq:
-		there, err := w.whole(ctx, name, old)
-		if err != nil {
-			return err
-		}
-		return w.wrote(w.do(ctx, setCommand(name, value, px, "IFEQ", there)))
-	}
-	return w.errUnconditional()
+	return w.replace(ctx, name, expect, value, px)
 }
 
 // delIf removes what is expected, likewise. An entry that is expected not to be there is not.
@@ -57,72 +35,80 @@ func (w *wire) delIf(ctx context.Context, name string, expect shared.Expect) err
 	case expect.Version == 0:
 		return w.absent(ctx, name)
 	}
-	can := w.can(ctx)
-	if expect.Leased == expect.Version && can.comparesToDelete() {
-		return w.changed(w.do(ctx, can.deleteCommand(name, leaseEnvelope(expect.Version))))
-	}
-	return w.compareAndDelete(ctx, can, name, expect.Version)
+	return w.replace(ctx, name, expect, "", 0)
 }
 
-func (w *wire) compareAndDelete(ctx context.Context, can abilities, name string, old shared.Version) error {
-	if can.eval {
-		return w.changed(w.run(ctx, delScript, name, versionBytes(old)))
+// replace replaces what has a version by an envelope, or removes it if that is empty. The server
+// compares and writes in one step: all that lies there with SET IFEQ, the version in a script.
+func (w *wire) replace(ctx context.Context, name string, expect shared.Expect, value string, px time.Duration) error {
+	can := w.can(ctx)
+	if can.ifeq {
+		there, err := w.expected(ctx, name, expect)
+		if err == nil {
+			return w.wrote(w.do(ctx, ifeqCommand(name, there, value, px)))
+		}
+		if !can.eval || !isServerError(err, "WRONGTYPE") { // which no cache has written, and SET cannot compare
+			return err
+		}
 	}
-	if !can.ifeq {
+	if !can.eval {
 		return w.errUnconditional()
 	}
-	there, err := w.whole(ctx, name, old)
-	switch {
-	case err != nil:
-		return err
-	case can.comparesToDelete():
-		return w.changed(w.do(ctx, can.deleteCommand(name, there)))
+	n, err := w.run(ctx, replaceScript, name, versionBytes(expect.Version), value, strconv.FormatInt(px.Milliseconds(), 10)).AsInt64()
+	if err == nil && n == 0 {
+		return shared.ErrChanged
 	}
-	const past = "1" // in 1970: it is not there from the beginning
-	return w.wrote(w.do(ctx, command("SET", name, "", "IFEQ", there, "PXAT", past)))
+	return w.serverError(err)
 }
 
-func (a abilities) comparesToDelete() bool { return a.delex || a.delifeq }
-
-// deleteCommand deletes a key that is old.
-func (a abilities) deleteCommand(name, old string) rueidis.Completed {
-	if a.delex {
-		return command("DELEX", name, "IFEQ", old)
+// ifeqCommand is setCommand if there is old; without a value it ends in 1970, and so from the beginning.
+func ifeqCommand(name, old, value string, px time.Duration) rueidis.Completed {
+	if value == "" {
+		return command("SET", name, "", "IFEQ", old, "PXAT", "1")
 	}
-	return command("DELIFEQ", name, old)
+	return setCommand(name, value, px, "IFEQ", old)
 }
 
-// whole is all that lies under a name, if that has a version; 0: of what no cache has written.
+// expected is all that lies under a name, if that is what is expected: a lease of our own is known.
+func (w *wire) expected(ctx context.Context, name string, expect shared.Expect) (string, error) {
+	if expect.Leased == expect.Version && expect.Version != 0 {
+		return leaseEnvelope(expect.Version), nil
+	}
+	return w.whole(ctx, name, expect.Version)
+}
+
+// whole is all that lies under a name, if that has a version; 0: of what no cache has written. It is
+// read in pieces, as any value is. Pieces of two versions are not what the server compares them with.
 func (w *wire) whole(ctx context.Context, name string, version shared.Version) (string, error) {
-	result := w.do(ctx, command("GETRANGE", name, "0", "-1"))
-	b, err := w.t.answer(&result)
-	if err != nil {
-		return "", w.serverError(err)
+	var all []byte
+	for {
+		w.t.count.reads.Add(1)
+		result := w.do(ctx, getRange(name, len(all), nextPiece))
+		b, err := w.t.answer(&result)
+		if err != nil {
+			return "", w.serverError(err)
+		}
+		all = append(all, b...)
+		if h, _ := parseHeader(all); h.version != version {
+			return "", shared.ErrChanged
+		}
+		if len(b) < nextPiece {
+			return rueidis.BinaryString(all), nil
+		}
 	}
-	if h, _ := parseHeader(b); h.version != version {
-		return "", shared.ErrChanged
-	}
-	return rueidis.BinaryString(b), nil
 }
 
 // absent is ErrChanged if there is an entry.
 func (w *wire) absent(ctx context.Context, name string) error {
-	v, err := w.versionAt(ctx, name)
-	if err == nil && v != 0 {
-		return shared.ErrChanged
-	}
-	return err
-}
-
-// versionAt is the version of what lies under a name; 0 for what no cache has written.
-func (w *wire) versionAt(ctx context.Context, name string) (shared.Version, error) {
 	result := w.do(ctx, getRange(name, 0, envelopeLen))
 	b, err := w.t.answer(&result)
 	if isServerError(err, "WRONGTYPE") {
-		return 0, nil
+		return nil
 	}
-	h, _ := parseHeader(b)
-	return h.version, w.serverError(err)
+	if h, _ := parseHeader(b); err == nil && h.version != 0 {
+		return shared.ErrChanged
+	}
+	return w.serverError(err)
 }
 
 // setCommand is SET, with a life and a condition.
@@ -134,27 +120,10 @@ func setCommand(name, value string, px time.Duration, condition ...string) rueid
 	return command(args...)
 }
 
-// scriptLife is px for a script.
-func scriptLife(px time.Duration) string {
-	if px > 0 {
-		return millis(px)
-	}
-	return "0"
-}
-
 // wrote is the outcome of a SET: nil is the answer if the condition was not met.
 func (w *wire) wrote(r rueidis.RedisResult) error {
 	err := r.Error()
 	if rueidis.IsRedisNil(err) {
-		return shared.ErrChanged
-	}
-	return w.serverError(err)
-}
-
-// changed is the outcome of what answers how many keys it has changed.
-func (w *wire) changed(r rueidis.RedisResult) error {
-	n, err := r.AsInt64()
-	if err == nil && n == 0 {
 		return shared.ErrChanged
 	}
 	return w.serverError(err)

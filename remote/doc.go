@@ -41,9 +41,8 @@
 // A cluster needs +asking in addition: of +cluster, MYID, INFO and SLOTS are used. The bound of
 // Options.Staleness is longer there while a primary that was cut off is replaced.
 //
-// Redis 8.4 has +delex in addition, and Valkey 9 +delifeq: with it and SET IFEQ, a load costs its
-// own process no push (see script.go). A server without scripts needs SET IFEQ.
-// docs/SHARED.md has a narrower list, by subcommand: of +client, TRACKING is used.
+// Redis 8.4 and Valkey 8.1 have SET IFEQ, with which a load costs its own process no push (see
+// script.go), and need no +eval and +evalsha. docs/SHARED.md has a narrower list, by subcommand: of +client, TRACKING is used.
 // A maxmemory with the policy allkeys-lru or allkeys-lfu lets it forget what nobody asks for.
 // Memory for the pushes that a slow process has not read yet is bounded with maxmemory-clients.
 //

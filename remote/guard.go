@@ -47,7 +47,7 @@ func (w *wire) doMulti(ctx context.Context, cmds ...rueidis.Completed) []rueidis
 func written(cmd rueidis.Completed) []string {
 	args := cmd.Commands() // which are used anew when it has been sent
 	switch args[0] {
-	case "SET", "DELEX", "DELIFEQ":
+	case "SET":
 		return []string{args[1]}
 	case "DEL", "UNLINK":
 		return slices.Clone(args[1:])

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"time"
 
 	"github.com/firncache/firn/internal/shared"
 	"github.com/redis/rueidis"
@@ -191,7 +190,8 @@ func (t *Tier) extendLeases(due []heldLease) {
 		all.Go(func() {
 			defer func() { <-places }()
 			err := t.askName(t.dialing, l.name, func(w *wire) error {
-				return w.extend(t.dialing, l.name, leaseEnvelope(l.lease), l.lease, t.o.LeaseTime)
+				mine := shared.Expect{Version: l.lease, Leased: l.lease}
+				return w.replace(t.dialing, l.name, mine, leaseEnvelope(l.lease), t.o.LeaseTime)
 			})
 			if errors.Is(err, shared.ErrChanged) {
 				t.renewals.letGo(l)
@@ -199,13 +199,4 @@ func (t *Tier) extendLeases(due []heldLease) {
 		})
 	}
 	all.Wait()
-}
-
-// extend has a marker live for so long from now on, if it is still there: the server compares and
-// writes in one step, so that the life of another's entry stays as it is.
-func (w *wire) extend(ctx context.Context, name, marker string, version shared.Version, life time.Duration) error {
-	if w.can(ctx).ifeq {
-		return w.wrote(w.do(ctx, setCommand(name, marker, life, "IFEQ", marker)))
-	}
-	return w.changed(w.run(ctx, extendScript, name, versionBytes(version), millis(life)))
 }

@@ -89,7 +89,7 @@ func (t *Tier) touchNumbers(ids []shared.ID) {
 				h, _ := parseHeader(b)
 				left, err := results[2*j+1].AsInt64()
 				if err == nil && h.version != 0 && left < (numberLife-numberWorn).Milliseconds() {
-					_ = w.extend(t.dialing, name(it.i), marker(0, h.version), h.version, numberLife)
+					_ = w.replace(t.dialing, name(it.i), shared.Expect{Version: h.version}, marker(0, h.version), numberLife)
 				}
 			}
 		}

@@ -115,7 +115,7 @@ func TestRenewalAfterClear(t *testing.T) {
 	old := a.mustNumber(t, id, false)
 	n := a.mustNumber(t, id, true)
 	w := a.wire
-	if err := w.extend(context.Background(), a.numberName(id), marker(0, shared.Version(old)), shared.Version(old), numberLife); err != shared.ErrChanged {
+	if err := w.replace(context.Background(), a.numberName(id), shared.Expect{Version: shared.Version(old)}, marker(0, shared.Version(old)), numberLife); err != shared.ErrChanged {
 		t.Errorf("%v: want ErrChanged", err)
 	}
 	if again := a.mustNumber(t, id, false); again != n {

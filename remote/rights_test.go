@@ -34,14 +34,10 @@ func documentedRights(t *testing.T) (rights []string) {
 	return rights
 }
 
-// grant makes a user with rights, but for the two that docs/SHARED.md has left out where the server
-// does not know them.
+// grant makes a user with rights.
 func grant(t *testing.T, s *servertest.Server, user string, rights []string) {
 	t.Helper()
 	for _, right := range rights {
-		if (right == "+delex" || right == "+delifeq") && s.Do("COMMAND", "INFO", right[1:]).Items[0].Nil {
-			continue
-		}
 		if r, err := s.Try("ACL", "SETUSER", user, right); err != nil || r.Error {
 			t.Fatalf("%s: %v, %s", right, err, r.Text)
 		}
