@@ -79,15 +79,14 @@ type Trust struct {
 	changes  atomic.Uint64   // how often one was replaced
 	salt     Stamp           // of copies that no server has given
 	aloneFor atomic.Int64    // how long such a copy is trusted
-	checked  []atomic.Uint64 // seals of copies that were checked, by their hash
+	seals    seals           // of copies that were checked
 }
 
-// checkedWays is how many seals are looked at for one hash.
-const checkedWays = 4
-
-// NewTrust is for so many slots, 1 or Slots, and room for seals, a power of two, of 8 bytes.
+// NewTrust is for so many slots, 1 or Slots, and so many notes of checked copies at most, a power of
+// two, of 8 bytes: see LendTo.
 func NewTrust(slots, seals int) *Trust {
-	t := &Trust{feeds: make([]atomic.Pointer[Feed], slots), checked: make([]atomic.Uint64, max(seals, checkedWays))}
+	t := &Trust{feeds: make([]atomic.Pointer[Feed], slots)}
+	t.seals.init(seals)
 	t.salt = Stamp(rand.Uint64() & slotMask)
 	t.hot.Store(uint64(Shortened))
 	t.now.Store(math.MaxInt64) // nothing is trusted before the first Advance
@@ -225,27 +224,25 @@ func (t *Trust) restamped(hash uint64, v Version, slot int) (Stamp, bool) {
 		return 0, false
 	}
 	s := f.Stamp(slot)
-	seal, at := sealOf(hash, v, s), t.bucket(hash)
-	for i := range at {
-		if at[i].Load() == seal {
-			return s, true
-		}
-	}
-	return 0, false
+	return s, t.seals.has(sealOf(hash, v, s))
 }
 
-// Restamp notes that a copy of this version was the latest in the epoch of a stamp. The note
-// may be lost for others': then the copy is checked once more. The copy itself, which may lie
-// on the SSD, stays as it is.
+// Restamp notes that a copy of this version was the latest in the epoch of a stamp. The copy itself,
+// which may lie on the SSD, stays as it is.
 func (t *Trust) Restamp(hash uint64, v Version, s Stamp) {
-	seal, at := sealOf(hash, v, s), t.bucket(hash)
-	at[seal%checkedWays].Store(seal)
+	epoch := uint64(s >> epochAt)
+	if len(t.feeds) > 1 {
+		epoch = 0 // of other slots there are others
+	}
+	t.seals.put(sealOf(hash, v, s), epoch)
 }
 
-func (t *Trust) bucket(hash uint64) []atomic.Uint64 {
-	i := (hash >> 8) & uint64(len(t.checked)-1) &^ (checkedWays - 1)
-	return t.checked[i : i+checkedWays]
-}
+// SealBytes is the memory of the notes of checked copies.
+func (t *Trust) SealBytes() int64 { return sealSize * int64(len(t.seals.table.Load().at)) }
+
+// LendTo has notes of checked copies grow into memory that lend gives, or gets back if the change is
+// negative, as far as NewTrust said. It is called before the first Restamp.
+func (t *Trust) LendTo(lend func(change int64) error) { t.seals.lend = lend }
 
 // sealOf mixes what a note says into 64 bits: another copy has them once in 2^64.
 func sealOf(hash uint64, v Version, s Stamp) uint64 {

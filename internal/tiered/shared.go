@@ -20,14 +20,12 @@ type sharedTier struct {
 	count   sharedCounters
 	untold  untold
 	closing atomic.Bool
-	seals   int64 // bytes of trust's notes of checks
 }
 
 const (
 	sealBytes  = 8   // of a note that a copy was checked
-	sealShare  = 128 // of the RAM budget, at most, for such notes
-	sealedMean = 256 // bytes of the SSD for which there is one; copies in RAM note it themselves
-	minSeals   = 64
+	sealShare  = 8   // of the RAM budget, at most, for such notes, once copies are suspect
+	sealedMean = 128 // bytes of the SSD for which there is one; copies in RAM note it themselves
 )
 
 // heap is how much of the RAM budget is on the heap for the tier, if there is one.
@@ -35,18 +33,16 @@ func (t *sharedTier) heap() int64 {
 	if t == nil {
 		return 0
 	}
-	return t.seals
+	return t.trust.SealBytes()
 }
 
-// seals is how many notes there is room for.
+// seals is how many notes there may be.
 func (cfg *Config) seals(onSSD bool) int {
-	most := cfg.RAMBytes / sealShare / sealBytes
-	if onSSD {
-		most = min(most, cfg.SSD.Bytes/sealedMean)
-	} else {
-		most = min(most, 1<<12)
+	if !onSSD {
+		return shared.MinSeals
 	}
-	return 1 << (bits.Len64(uint64(max(most, minSeals))) - 1)
+	most := min(cfg.RAMBytes/sealShare/sealBytes, cfg.SSD.Bytes/sealedMean)
+	return 1 << (bits.Len64(uint64(max(most, shared.MinSeals))) - 1)
 }
 
 // sharedCounters count what the store does with the tier: nothing of a hit in a local one.
@@ -126,8 +122,9 @@ func (s *Store) openShared(cfg *Config) error {
 		s.shared = nil
 		return &OptionError{"Shared", fmt.Errorf("cannot be used: %w", err)}
 	}
-	t.trust, s.trust, t.seals = trust, trust, sealBytes*int64(seals)
-	_ = s.ram.Reserve(t.seals) // of a budget that has nothing to spare it takes nothing
+	t.trust, s.trust = trust, trust
+	_ = s.ram.Reserve(trust.SealBytes()) // of a budget that has nothing to spare it takes nothing
+	trust.LendTo(s.ram.Reserve)
 	s.openAgreed(cfg.RAMBytes)
 	return nil
 }

@@ -257,8 +257,8 @@ func (s *Store) keepUnchanged(w *ram.Watch, ev *ram.Evicted, hash uint64, n int,
 	case f.Stamp == 0:
 	case have.state == Stale && a.state == Fresh: // the copy has had its time, and gets another
 		_ = s.setCopy(w, key, have.value[n:], have.version, f.Stamp, f.Deadline, call, ev)
-	case s.ram.SetTail(w, uint64(have.version), uint64(f.Stamp|have.stamp&shared.Shortened)):
-	default: // on the SSD alone, where nothing is written for it
+	case s.ram.SetTail(w, uint64(have.version), uint64(f.Stamp|have.stamp&shared.Shortened)) && s.ssd == nil:
+	default: // on the SSD, or on its way there: nothing is written for it, also not when RAM's copy leaves
 		s.shared.trust.Restamp(hash, have.version, f.Stamp)
 	}
 	s.keepAlive()
