@@ -42,7 +42,7 @@
 // Options.Staleness is longer there while a primary that was cut off is replaced.
 //
 // Redis 8.4 and Valkey 8.1 have SET IFEQ, with which a load costs its own process no push (see
-// script.go), and need no +eval and +evalsha. docs/SHARED.md has a narrower list, by subcommand: of +client, TRACKING is used.
+// conditional.go), and need no +eval and +evalsha. docs/SHARED.md has a narrower list, by subcommand: of +client, TRACKING is used.
 // A maxmemory with the policy allkeys-lru or allkeys-lfu lets it forget what nobody asks for.
 // Memory for the pushes that a slow process has not read yet is bounded with maxmemory-clients.
 //
@@ -76,8 +76,9 @@
 //	names.go, envelope.go, entry.go          what lies on the server: names, bytes, deadlines, compression
 //	read.go, write.go, touch.go, remove.go,  the calls of a store
 //	multi.go, number.go, clear.go
+//	used.go                                  what is used here, read on a server that evicts
 //	conditional.go, lease.go                 writes of what is expected; one load for all processes
-//	abilities.go, script.go                  what a server can compare, and how
+//	abilities.go                             what a server can compare
 //	await.go, awaits.go                      waiting for another process's load
 //	renew.go, release.go                     a lease that is held for long; giving up a lease
 //	guard.go, presence.go                    what every request goes through; whether its server answers

@@ -14,10 +14,8 @@ import (
 // longer while a process uses it; one that was lost is another one then, so that what bears the
 // number from before is worthless.
 const (
-	numberLife  = 28 * 24 * time.Hour
-	numberWorn  = 24 * time.Hour  // after which its life is renewed, as the server announces that to all
-	numberTouch = 2 * time.Second // how often numbers in use are read
-	maxTouched  = 1 << 10         // how many of them at a time
+	numberLife = 28 * 24 * time.Hour
+	numberWorn = 24 * time.Hour // after which its life is renewed, as the server announces that to all
 )
 
 // Number is the number under an id. If there is none, or something else, it gets a random one.
@@ -56,21 +54,6 @@ func (t *Tier) setNumber(ctx context.Context, w *wire, name string) (uint64, err
 	t.count.writes.Add(1)
 	n := newVersion()
 	return uint64(n), w.serverError(w.do(ctx, setCommand(name, marker(0, n), numberLife)).Error())
-}
-
-// touchAlways reads the numbers that are used here, again and again: they are read from local copies,
-// and a server that evicts would take them for the coldest of its keys.
-func (t *Tier) touchAlways() {
-	tick := time.NewTicker(numberTouch)
-	defer tick.Stop()
-	for {
-		select {
-		case <-t.done:
-			return
-		case <-tick.C:
-			t.touchNumbers(t.local().UsedNumbers(maxTouched))
-		}
-	}
 }
 
 // touchNumbers reads numbers on the server, which is announced to no process, and renews the life of

@@ -40,6 +40,7 @@ func (s *store) EpochChanged()                 { s.note(func() { s.epochs++ }) }
 func (s *store) Now() int64                    { return time.Now().UnixMilli() - 1000 }
 func (s *store) Grace() int64                  { return 0 }
 func (s *store) UsedNumbers(int) []shared.ID   { return nil }
+func (s *store) ReadKeys() [][]byte            { return nil }
 func (s *store) Seals() int                    { return 1 << 10 }
 
 // wait waits until it was told something, and fails the test if that does not come.

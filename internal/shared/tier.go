@@ -137,6 +137,8 @@ type Local interface {
 	Grace() int64
 	// UsedNumbers are ids of numbers that were an answer since the last call, so many at most.
 	UsedNumbers(most int) []ID
+	// ReadKeys are the keys of some reads since the last call that RAM answered.
+	ReadKeys() [][]byte
 	// Seals is how many notes of checks there is to be room for, a power of two: see NewTrust.
 	Seals() int
 }

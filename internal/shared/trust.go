@@ -76,10 +76,10 @@ type Trust struct {
 	clock    func() int64  // is asked instead
 	extended atomic.Uint64 // how often a feed was, or was replaced
 	feeds    []atomic.Pointer[Feed]
-	changes  atomic.Uint64   // how often one was replaced
-	salt     Stamp           // of copies that no server has given
-	aloneFor atomic.Int64    // how long such a copy is trusted
-	seals    seals           // of copies that were checked
+	changes  atomic.Uint64 // how often one was replaced
+	salt     Stamp         // of copies that no server has given
+	aloneFor atomic.Int64  // how long such a copy is trusted
+	seals    seals         // of copies that were checked
 }
 
 // NewTrust is for so many slots, 1 or Slots, and so many notes of checked copies at most, a power of

@@ -49,6 +49,13 @@ func (l localTiers) UsedNumbers(most int) []shared.ID {
 	return nil
 }
 
+func (l localTiers) ReadKeys() [][]byte {
+	if s := l.store.Value(); s != nil {
+		return s.ReadKeys()
+	}
+	return nil
+}
+
 // EpochChanged changes nothing: copies of an older epoch are not trusted.
 func (l localTiers) EpochChanged() {}
 
