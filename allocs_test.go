@@ -63,14 +63,14 @@ func TestAllocations(t *testing.T) {
 		"SetWithTTL new":   func() { full.SetWithTTL(next(), value, time.Hour) },
 		"Delete":           func() { c.Set(key, value); c.Delete(key) },
 		"Delete of absent": func() { c.Delete(absent) },
-		"GetMulti":         func() { c.GetMulti(&b, keys) },
-		"SetMulti":         func() { c.SetMulti(keys, values) },
+		"GetMulti":         func() { c.GetMulti(ctx, &b, keys) },
+		"SetMulti":         func() { c.SetMulti(ctx, keys, values) },
 		"SetMulti evicting": func() {
 			for _, k := range newKeys {
 				n++
 				binary.LittleEndian.PutUint64(k, n)
 			}
-			full.SetMulti(newKeys, values)
+			full.SetMulti(ctx, newKeys, values)
 		},
 		"GetOrLoad hit": func() { c.Set(hit, value); c.GetOrLoad(ctx, dst, hit, load) },
 		"Len":           func() { c.Len() },

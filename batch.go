@@ -24,39 +24,25 @@ func (b *Batch) Value(i int) (value []byte, ok bool) { return b.found.Value(i) }
 // key costs a fraction of a Get, and an SSD is given many reads at once; a shared
 // tier all that the others miss, in a request for each server and 256 keys. The
 // results are in b, which is emptied first. The batch is not atomic: each key is
-// looked up on its own.
-func (c *Cache) GetMulti(b *Batch, keys [][]byte) {
-	_ = c.LookupMulti(context.Background(), b, keys)
-}
-
-// LookupMulti is GetMulti with a context, which ends the waiting for the SSD
-// and the shared tier: what has not been read by then is missing in b. It returns the first
-// error other than ErrNotFound, as Lookup does.
-func (c *Cache) LookupMulti(ctx context.Context, b *Batch, keys [][]byte) error {
+// looked up on its own. The context ends the wait for the SSD and the shared tier: what has not
+// been read by then is missing in b. The error is the first of Lookup's other than ErrNotFound.
+func (c *Cache) GetMulti(ctx context.Context, b *Batch, keys [][]byte) error {
 	return c.store.LookupMulti(ctx, &b.found, keys)
 }
 
 // SetMulti stores values[i] under keys[i], with Options.TTL, at a fraction of
 // the cost of single Sets. It stores as many as it can, and then returns the
 // first error; slices of different lengths are an error before anything is
-// stored. With a shared tier it waits as Set does, once for all keys.
-func (c *Cache) SetMulti(keys, values [][]byte) error {
-	if err := pairs(keys, values); err != nil {
-		return err
-	}
-	return c.setMultiContext(context.Background(), &c.loads, keys, values)
-}
-
-// pairs refuses slices of different lengths.
-func pairs(keys, values [][]byte) error {
+// stored. With a shared tier it waits as SetWith does, once for all keys.
+func (c *Cache) SetMulti(ctx context.Context, keys, values [][]byte) error {
 	if len(keys) != len(values) {
 		return fmt.Errorf("firn: SetMulti: %d values for %d keys: want as many", len(values), len(keys))
 	}
-	return nil
+	return c.setMulti(ctx, &c.loads, keys, values)
 }
 
-// setMultiContext is SetMultiContext of values of a group.
-func (c *Cache) setMultiContext(ctx context.Context, of *load.Group, keys, values [][]byte) error {
+// setMulti is SetMulti of values of a group.
+func (c *Cache) setMulti(ctx context.Context, of *load.Group, keys, values [][]byte) error {
 	deadline, _ := of.DeadlineIn(of.TTL())
 	var each func() int64
 	if of.Jitters() {
@@ -68,20 +54,10 @@ func (c *Cache) setMultiContext(ctx context.Context, of *load.Group, keys, value
 	return c.store.SetMultiContext(ctx, keys, values, deadline, each)
 }
 
-// SetMultiContext is SetMulti, and waits as SetContext does, once for all keys.
-func (c *Cache) SetMultiContext(ctx context.Context, keys, values [][]byte) error {
-	if err := pairs(keys, values); err != nil {
-		return err
-	}
-	return c.setMultiContext(ctx, &c.loads, keys, values)
-}
-
-// DeleteMulti removes the values of many keys, as many as it can, and returns the first
+// DeleteMulti removes the values of keys, as many as it can, and returns the first
 // error. That there were none is no error. It costs less than single Deletes: the waits for
-// the keys' memory overlap.
-func (c *Cache) DeleteMulti(keys [][]byte) error { return c.store.DeleteMulti(keys) }
-
-// DeleteMultiContext is DeleteMulti, and waits as SetContext does, once for all keys.
-func (c *Cache) DeleteMultiContext(ctx context.Context, keys [][]byte) error {
+// the keys' memory overlap. With a shared tier it waits as SetWith does, once for all keys; of
+// one key, it is Delete with a context.
+func (c *Cache) DeleteMulti(ctx context.Context, keys ...[]byte) error {
 	return c.store.DeleteMultiContext(ctx, keys)
 }

@@ -3,6 +3,7 @@ package firn
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"log/slog"
@@ -141,6 +142,25 @@ func (c *Cache) SetWithTTL(key, value []byte, ttl time.Duration) error {
 	return c.store.Set(hash, key, value, deadline)
 }
 
+// SetWith is Set with a context, which ends the wait for a shared tier if that is before the
+// tier's timeout, and with options. Tags, which a Typed alone has, are an error.
+func (c *Cache) SetWith(ctx context.Context, key, value []byte, o SetOptions) error {
+	if len(o.Tags) > 0 {
+		return errors.New("firn: SetOptions.Tags: want a Typed, a Cache has no tags")
+	}
+	return c.set(ctx, &c.loads, key, value, o.ttl(&c.loads))
+}
+
+// set is SetWith of a value of a group.
+func (c *Cache) set(ctx context.Context, of *load.Group, key, value []byte, ttl time.Duration) error {
+	hash := c.store.Prefetch(key)
+	deadline, err := of.DeadlineIn(ttl)
+	if err != nil {
+		return err
+	}
+	return c.store.SetContext(ctx, hash, key, value, deadline)
+}
+
 // Has reports whether the cache holds a live value for key. It does not count
 // as a read. An entry on the SSD costs a read of the disk, as for Get, and one that
 // only the shared tier may have a request to that; Lookup takes a context.
@@ -188,8 +208,8 @@ func (c *Cache) Len() int { return c.store.Len() }
 
 // Clear removes every entry that was there when it was called. One that is set
 // meanwhile may stay. With a shared tier it removes all of the tier's namespace, for every
-// process, and waits as ClearContext does, without a context.
-func (c *Cache) Clear() error { return c.store.Clear() }
+// process, and waits as SetWith does.
+func (c *Cache) Clear(ctx context.Context) error { return c.store.ClearContext(ctx) }
 
 // Stats takes a snapshot, one shard after the other: figures that belong
 // together may differ by events between them.
@@ -287,39 +307,3 @@ func (c *Cache) adapt(o *Options) {
 	}
 	c.adaptive.Start(o.RAMBytes)
 }
-
-// The writes that take a context are for caches with a shared tier, which a write waits for.
-// Without one they are what they are without a context: nothing waits, and it is not looked at.
-//
-// A write that fails with the context's error, or with ErrSharedUnavailable, may have been done
-// by the server, or be done later: no copy is kept here, and a read goes to the server. A
-// removal is done later, when the server is back, as long as there is room to keep it.
-
-// SetContext is Set that waits for the shared tier until ctx ends, or for the timeout of
-// that tier if that is earlier.
-func (c *Cache) SetContext(ctx context.Context, key, value []byte) error {
-	return c.SetWithTTLContext(ctx, key, value, c.loads.Jittered(c.loads.TTL()))
-}
-
-// SetWithTTLContext is SetWithTTL, and waits as SetContext does.
-func (c *Cache) SetWithTTLContext(ctx context.Context, key, value []byte, ttl time.Duration) error {
-	return c.set(ctx, &c.loads, key, value, ttl)
-}
-
-// set is SetWithTTLContext of a value of a group.
-func (c *Cache) set(ctx context.Context, of *load.Group, key, value []byte, ttl time.Duration) error {
-	hash := c.store.Prefetch(key)
-	deadline, err := of.DeadlineIn(ttl)
-	if err != nil {
-		return err
-	}
-	return c.store.SetContext(ctx, hash, key, value, deadline)
-}
-
-// DeleteContext is Delete, and waits as SetContext does.
-func (c *Cache) DeleteContext(ctx context.Context, key []byte) error {
-	return c.store.DeleteContext(ctx, key)
-}
-
-// ClearContext is Clear, and waits as SetContext does.
-func (c *Cache) ClearContext(ctx context.Context) error { return c.store.ClearContext(ctx) }

@@ -170,7 +170,7 @@ package firn
 
 // The files of the package:
 //
-//	cache.go             Cache: Open, Get, Set, Delete; writes with a context, for a shared tier
+//	cache.go             Cache: Open, Get, Set, Delete, Clear
 //	shutdown.go          Close, and Shutdown with a deadline
 //	batch.go             GetMulti, SetMulti, DeleteMulti
 //	compute.go           Compute, and what is made of it
@@ -178,6 +178,7 @@ package firn
 //	entry.go             LookupEntry: value, time to live and tier
 //	load.go              GetOrLoad, Refresh; SetLoadTTL and CachedValue, for loaders
 //	codec.go             Codec, and the default ones
+//	set_options.go       SetOptions
 //	typed.go             Typed: keys and values of any type, above the bytes
 //	typed_*.go           its loads, batches, Compute, events, tags and namespace
 //	hot.go               hot values: decoded, above a Typed

@@ -105,13 +105,13 @@ func ExampleCache_GetMulti() {
 	defer c.Close()
 	keys := [][]byte{[]byte("a"), []byte("b"), []byte("c")}
 	values := [][]byte{[]byte("1"), []byte("2"), []byte("3")}
-	if err := c.SetMulti(keys, values); err != nil {
+	if err := c.SetMulti(context.Background(), keys, values); err != nil {
 		log.Fatal(err)
 	}
 	c.Delete([]byte("b"))
 
 	var batch firn.Batch // to be used again and again
-	c.GetMulti(&batch, keys)
+	c.GetMulti(context.Background(), &batch, keys)
 	for i, key := range keys {
 		if v, ok := batch.Value(i); ok {
 			fmt.Printf("%s=%s ", key, v)

@@ -22,7 +22,7 @@ import (
 // live is what it was.
 //
 // With a shared tier the deadline is changed there, for all processes, and Touch waits and
-// fails as SetContext does. Copies are dropped, here too, for CauseInvalidated.
+// fails as SetWith does. Copies are dropped, here too, for CauseInvalidated.
 func (c *Cache) Touch(ctx context.Context, key []byte, ttl time.Duration) (ok bool, err error) {
 	deadline, err := c.loads.DeadlineIn(ttl)
 	if err != nil {

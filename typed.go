@@ -410,18 +410,6 @@ func (t *Typed[K, V]) TTL(key K) (ttl time.Duration, ok bool) {
 	return ttl, ok
 }
 
-// Set stores a value, with TypedOptions.TTL. When it returns nil, every Get sees
-// the value until it is replaced, deleted, expired or evicted. It fails with the
-// codec's error, and as Cache.Set does: the value that was there before is gone
-// then. With a shared tier it waits and fails as Cache.Set does.
-func (t *Typed[K, V]) Set(key K, v V) error { return t.SetContext(context.Background(), key, v) }
-
-// SetWithTTL is Set with a time to live of its own, to the millisecond, or
-// Forever. One of less than a millisecond is an error.
-func (t *Typed[K, V]) SetWithTTL(key K, v V, ttl time.Duration) error {
-	return t.SetWithTTLContext(context.Background(), key, v, ttl)
-}
-
 // encode appends the bytes that are stored for a value.
 func (t *Typed[K, V]) encode(dst []byte, v V) ([]byte, error) {
 	if t.atMost != 0 {
@@ -433,16 +421,6 @@ func (t *Typed[K, V]) encode(dst []byte, v V) ([]byte, error) {
 	}
 	return dst, nil
 }
-
-// Delete removes the value of key. That there was none is no error.
-func (t *Typed[K, V]) Delete(key K) error { return t.DeleteContext(context.Background(), key) }
-
-// Clear removes every entry of the namespace, those that other typed caches of
-// that name and type of keys have stored included, in the time of one Set. The entries are not
-// found any more from then on, nor after a restart; their memory is used again as
-// room is needed, and until then Cache.Len and Cache.All count them. With a shared tier
-// the entries of all processes are removed: another may find one of them within the bound.
-func (t *Typed[K, V]) Clear() error { return t.ClearContext(context.Background()) }
 
 // All yields every live key and value. It looks at every entry of the Cache.
 // Values that cannot be decoded are left out, and keys too: they need

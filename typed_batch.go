@@ -76,17 +76,9 @@ func (r *rawKeys) slices() [][]byte {
 }
 
 // GetMulti looks up many keys at once, as Cache.GetMulti. The results are in b.
-// Keys and values that Get would not find are not found. Hot values are read,
-// and no value becomes one.
-func (t *Typed[K, V]) GetMulti(b *TypedBatch[V], keys []K) {
-	_ = t.LookupMulti(context.Background(), b, keys)
-}
-
-// LookupMulti is GetMulti with a context, which ends the waiting for the SSD tier: what
-// has not been read by then is missing in b. It returns the first error of a key that
-// cannot be encoded, of the tiers, or of the context; that a value is missing, or
-// cannot be read, is none.
-func (t *Typed[K, V]) LookupMulti(ctx context.Context, b *TypedBatch[V], keys []K) error {
+// Keys and values that Get would not find are not found, which is no error; one of a key that
+// cannot be encoded is. Hot values are read, and no value becomes one.
+func (t *Typed[K, V]) GetMulti(ctx context.Context, b *TypedBatch[V], keys []K) error {
 	b.reset(len(keys))
 	in, err := t.space.ToRead(ctx)
 	if err != nil {
@@ -94,7 +86,7 @@ func (t *Typed[K, V]) LookupMulti(ctx context.Context, b *TypedBatch[V], keys []
 	}
 	first := t.addKeys(ctx, b, keys, in, false)
 	raw := b.raw.slices()
-	if err := t.c.LookupMulti(ctx, &b.batch, raw); first == nil {
+	if err := t.c.GetMulti(ctx, &b.batch, raw); first == nil {
 		first = err
 	}
 	t.decodeMulti(ctx, b, raw)

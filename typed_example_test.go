@@ -97,7 +97,7 @@ func ExampleTyped_Clear() {
 	}
 	prices.Set("skis", 499)
 	names.Set("skis", "Ski")
-	if err := prices.Clear(); err != nil {
+	if err := prices.Clear(context.Background()); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(prices.Has("skis"), names.Has("skis"))
@@ -116,7 +116,7 @@ func ExampleTyped_GetMulti() {
 
 	var batch firn.TypedBatch[int] // to be used again and again
 	mountains := []string{"Ortler", "Brocken", "Zugspitze"}
-	heights.GetMulti(&batch, mountains)
+	heights.GetMulti(context.Background(), &batch, mountains)
 	for i, name := range mountains {
 		if h, ok := batch.Value(i); ok {
 			fmt.Printf("%s %d; ", name, h)
@@ -223,7 +223,7 @@ func ExampleTyped_InvalidateTag() {
 	show()
 	price = 399 // first the source,
 	show()
-	if err := pages.InvalidateTag("product:42"); err != nil { // then the tag
+	if err := pages.InvalidateTag(context.Background(), "product:42"); err != nil { // then the tag
 		log.Fatal(err)
 	}
 	show()
@@ -241,12 +241,12 @@ func ExampleTyped_SetWith() {
 		log.Fatal(err)
 	}
 	for id, name := range map[int]string{1: "Ada", 2: "Grace"} {
-		if err := names.SetWith(id, name, firn.SetOptions{Tags: []string{"tenant:acme"}}); err != nil {
+		if err := names.SetWith(context.Background(), id, name, firn.SetOptions{Tags: []string{"tenant:acme"}}); err != nil {
 			log.Fatal(err)
 		}
 	}
 	names.Set(3, "Edsger")
-	if err := names.InvalidateTag("tenant:acme"); err != nil {
+	if err := names.InvalidateTag(context.Background(), "tenant:acme"); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(names.Has(1), names.Has(2), names.Has(3))
@@ -289,14 +289,14 @@ func ExampleTyped_SetMulti() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := squares.SetMulti([]int{2, 3, 4}, []int{4, 9, 16}); err != nil {
+	if err := squares.SetMulti(context.Background(), []int{2, 3, 4}, []int{4, 9, 16}); err != nil {
 		log.Fatal(err)
 	}
-	if err := squares.DeleteMulti([]int{3}); err != nil {
+	if err := squares.DeleteMulti(context.Background(), []int{3}...); err != nil {
 		log.Fatal(err)
 	}
 	var found firn.TypedBatch[int]
-	squares.GetMulti(&found, []int{2, 3, 4})
+	squares.GetMulti(context.Background(), &found, []int{2, 3, 4})
 	for i := range found.Len() {
 		fmt.Println(found.Value(i))
 	}

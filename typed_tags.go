@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/firncache/firn/internal/load"
 	"github.com/firncache/firn/internal/typed"
@@ -14,26 +13,6 @@ import (
 
 // MaxTags is how many tags a value may have: 16.
 const MaxTags = typed.MaxTags
-
-// SetOptions are those of one SetWith. The zero SetOptions make it a Set.
-type SetOptions struct {
-	// TTL is the value's time to live, to the millisecond, or Forever. Default
-	// 0: TypedOptions.TTL.
-	TTL time.Duration
-
-	// Tags name what the value was made of, so that InvalidateTag finds it: at most
-	// MaxTags, which is 16, each of 1 to 255 bytes. They belong to the namespace, whatever the
-	// type of its keys is. Each makes the entry 4 bytes longer, the first one 25; with a shared
-	// tier 12, and 25. Default: none.
-	Tags []string
-}
-
-// SetWith is Set with options. Tags that make no sense are an error. A value that was
-// made of something that InvalidateTag is called for before SetWith is stored as a valid
-// one: where that may be, load the value with GetOrLoad, or set it again.
-func (t *Typed[K, V]) SetWith(key K, v V, o SetOptions) error {
-	return t.SetWithContext(context.Background(), key, v, o)
-}
 
 // InvalidateTag makes every value of the namespace worthless that was stored with the
 // tag, in the same short time however many there are. When it returns nil, no read finds
@@ -49,8 +28,17 @@ func (t *Typed[K, V]) SetWith(key K, v V, o SetOptions) error {
 //
 // With a shared tier the values of all processes are worthless: another may find one of them
 // within the bound. What that tier has forgotten of a tag makes its values worthless, too.
-func (t *Typed[K, V]) InvalidateTag(tag string) error {
-	return t.InvalidateTagContext(context.Background(), tag)
+func (t *Typed[K, V]) InvalidateTag(ctx context.Context, tag string) error {
+	if err := typed.CheckTag(tag); err != nil {
+		return fmt.Errorf("firn: InvalidateTag: %w", err)
+	}
+	switch {
+	case t.closed.Load():
+		return errTypedClosed
+	case t.c.store.Closed():
+		return ErrClosed
+	}
+	return t.c.typed.tags.Invalidate(ctx, t.tagSpace, tag)
 }
 
 // useTags has the tiers ask whether a value's tags were invalidated.

@@ -11,34 +11,32 @@ import (
 	"github.com/firncache/firn/internal/typed"
 )
 
-// The writes of a typed cache that take a context, as those of the Cache do: it ends their wait
-// for a shared tier.
-//
-// # Namespaces of a shared tier
-//
-// All processes agree there on the number that the keys of a namespace begin with. A write looks
-// at it once more when it is over: if another process has cleared the namespace before the
-// write began, the write is made again, with the new number.
+// All processes agree in a shared tier on the number that the keys of a namespace begin with. A
+// write looks at it once more when it is over: if another process has cleared the namespace
+// before the write began, the write is made again, with the new number.
 
-// SetContext is Set, and waits as Cache.SetContext does.
-func (t *Typed[K, V]) SetContext(ctx context.Context, key K, v V) error {
-	return t.SetWithTTLContext(ctx, key, v, t.loads.Jittered(t.loads.TTL()))
+// Set stores a value, with TypedOptions.TTL. When it returns nil, every Get sees
+// the value until it is replaced, deleted, expired or evicted. It fails with the
+// codec's error, and as Cache.Set does: the value that was there before is gone
+// then. With a shared tier it waits and fails as Cache.Set does.
+func (t *Typed[K, V]) Set(key K, v V) error {
+	return t.SetWithTTL(key, v, t.loads.Jittered(t.loads.TTL()))
 }
 
-// SetWithTTLContext is SetWithTTL, and waits as Cache.SetContext does.
-func (t *Typed[K, V]) SetWithTTLContext(ctx context.Context, key K, v V, ttl time.Duration) error {
-	return t.set(ctx, key, v, ttl, nil)
+// SetWithTTL is Set with a time to live of its own, to the millisecond, or
+// Forever. One of less than a millisecond is an error.
+func (t *Typed[K, V]) SetWithTTL(key K, v V, ttl time.Duration) error {
+	return t.set(context.Background(), key, v, ttl, nil)
 }
 
-// SetWithContext is SetWith, and waits as Cache.SetContext does.
-func (t *Typed[K, V]) SetWithContext(ctx context.Context, key K, v V, o SetOptions) (err error) {
-	if err = typed.CheckTags(o.Tags); err != nil {
+// SetWith is Set with a context, as Cache.SetWith, and with options. Tags that make no sense are
+// an error. A value that was made of something that InvalidateTag is called for before SetWith is
+// stored as a valid one: where that may be, load the value with GetOrLoad, or set it again.
+func (t *Typed[K, V]) SetWith(ctx context.Context, key K, v V, o SetOptions) error {
+	if err := typed.CheckTags(o.Tags); err != nil {
 		return fmt.Errorf("firn: SetOptions.Tags: %w", err)
 	}
-	if o.TTL == 0 {
-		o.TTL = t.loads.Jittered(t.loads.TTL())
-	}
-	return t.set(ctx, key, v, o.TTL, o.Tags)
+	return t.set(ctx, key, v, o.ttl(t.loads), o.Tags)
 }
 
 // set stores a value with tags.
@@ -54,7 +52,7 @@ func (t *Typed[K, V]) set(ctx context.Context, key K, v V, ttl time.Duration, ta
 	}
 	if err == nil {
 		if s.value, err = t.encode(s.value, v); err != nil {
-			_ = t.c.DeleteContext(ctx, s.key) // a Set that fails leaves no older value
+			_ = t.c.store.DeleteContext(ctx, s.key) // a Set that fails leaves no older value
 		}
 	}
 	for again := err == nil; again; {
@@ -85,8 +83,11 @@ func (t *Typed[K, V]) setBytes(ctx context.Context, s *scratch[K], ttl time.Dura
 	return err
 }
 
-// DeleteContext is Delete, and waits as Cache.DeleteContext does.
-func (t *Typed[K, V]) DeleteContext(ctx context.Context, key K) error {
+// Delete removes the value of key. That there was none is no error.
+func (t *Typed[K, V]) Delete(key K) error { return t.delete(context.Background(), key) }
+
+// delete is Delete with a context.
+func (t *Typed[K, V]) delete(ctx context.Context, key K) error {
 	s := t.acquire()
 	s.k = key
 	err := t.encodeKeyToWrite(ctx, s)
@@ -94,7 +95,7 @@ func (t *Typed[K, V]) DeleteContext(ctx context.Context, key K) error {
 		t.deleteLastKnown(ctx, s, err)
 	}
 	for again := err == nil; again; {
-		err = t.c.DeleteContext(ctx, s.key)
+		err = t.c.store.DeleteContext(ctx, s.key)
 		again, err = t.writeAgain(ctx, s, err)
 	}
 	if err == nil {
@@ -108,30 +109,20 @@ func (t *Typed[K, V]) DeleteContext(ctx context.Context, key K) error {
 // asked for: if that is the last one that was known, a removal which cannot be sent is kept.
 func (t *Typed[K, V]) deleteLastKnown(ctx context.Context, s *scratch[K], err error) {
 	if errors.Is(err, tiered.ErrSharedUnavailable) && s.in.Agreed != nil {
-		_ = t.c.DeleteContext(ctx, s.key)
+		_ = t.c.store.DeleteContext(ctx, s.key)
 	}
 }
 
-// ClearContext is Clear, and waits as Cache.ClearContext does.
-func (t *Typed[K, V]) ClearContext(ctx context.Context) error {
+// Clear removes every entry of the namespace, those that other typed caches of
+// that name and type of keys have stored included, in the time of one Set. The entries are not
+// found any more from then on, nor after a restart; their memory is used again as
+// room is needed, and until then Cache.Len and Cache.All count them. With a shared tier
+// the entries of all processes are removed: another may find one of them within the bound.
+func (t *Typed[K, V]) Clear(ctx context.Context) error {
 	if t.closed.Load() {
 		return errTypedClosed
 	}
 	return t.space.Clear(ctx)
-}
-
-// InvalidateTagContext is InvalidateTag, and waits as Cache.SetContext does.
-func (t *Typed[K, V]) InvalidateTagContext(ctx context.Context, tag string) error {
-	if err := typed.CheckTag(tag); err != nil {
-		return fmt.Errorf("firn: InvalidateTag: %w", err)
-	}
-	switch {
-	case t.closed.Load():
-		return errTypedClosed
-	case t.c.store.Closed():
-		return ErrClosed
-	}
-	return t.c.typed.tags.Invalidate(ctx, t.tagSpace, tag)
 }
 
 // encodeKeyToWrite makes s.key of s.k, for a call that writes.
@@ -152,8 +143,11 @@ func (t *Typed[K, V]) writeAgain(ctx context.Context, s *scratch[K], err error) 
 	return again && err == nil, err
 }
 
-// SetMultiContext is SetMulti, and waits as Cache.SetMultiContext does.
-func (t *Typed[K, V]) SetMultiContext(ctx context.Context, keys []K, values []V) error {
+// SetMulti stores values[i] under keys[i], with TypedOptions.TTL, at a fraction of the cost
+// of single Sets. It stores as many as it can, and then returns the first error, also
+// of one that cannot be encoded; slices of different lengths are an error before
+// anything is stored.
+func (t *Typed[K, V]) SetMulti(ctx context.Context, keys []K, values []V) error {
 	if len(keys) != len(values) {
 		return fmt.Errorf("firn: SetMulti: %d values for %d keys: want as many", len(values), len(keys))
 	}
@@ -162,21 +156,26 @@ func (t *Typed[K, V]) SetMultiContext(ctx context.Context, keys []K, values []V)
 		return err
 	}
 	return t.writeMulti(ctx, in, keys, values, func(m *multiScratch) (err error) {
-		if err = t.c.setMultiContext(ctx, t.loads, m.keys, m.values); err == nil {
+		if err = t.c.setMulti(ctx, t.loads, m.keys, m.values); err == nil {
 			t.space.Counters.Set(len(m.keys))
 		}
 		return err
 	})
 }
 
-// DeleteMultiContext is DeleteMulti, and waits as Cache.DeleteMultiContext does.
-func (t *Typed[K, V]) DeleteMultiContext(ctx context.Context, keys []K) error {
+// DeleteMulti removes the values of keys, as many as it can, and returns the first error, also
+// of a key that cannot be encoded. That there were none is no error. Of one key, it is Delete with
+// a context.
+func (t *Typed[K, V]) DeleteMulti(ctx context.Context, keys ...K) error {
+	if len(keys) == 1 {
+		return t.delete(ctx, keys[0])
+	}
 	in, unknown := t.space.ToWrite(ctx)
 	if unknown != nil && in.Agreed == nil {
 		return unknown
 	}
 	return t.writeMulti(ctx, in, keys, nil, func(m *multiScratch) (err error) {
-		if err = t.c.DeleteMultiContext(ctx, m.keys); err == nil {
+		if err = t.c.store.DeleteMultiContext(ctx, m.keys); err == nil {
 			err = unknown // what could be removed is, or will be
 		}
 		if err == nil {
@@ -238,20 +237,6 @@ type multiScratch struct {
 	keys, values [][]byte
 }
 
-// SetMulti stores values[i] under keys[i], with TypedOptions.TTL, at a fraction of the cost
-// of single Sets. It stores as many as it can, and then returns the first error, also
-// of one that cannot be encoded; slices of different lengths are an error before
-// anything is stored.
-func (t *Typed[K, V]) SetMulti(keys []K, values []V) error {
-	return t.SetMultiContext(context.Background(), keys, values)
-}
-
-// DeleteMulti removes the values of many keys, as many as it can, and returns the first
-// error, also of a key that cannot be encoded. That there were none is no error.
-func (t *Typed[K, V]) DeleteMulti(keys []K) error {
-	return t.DeleteMultiContext(context.Background(), keys)
-}
-
 // encodeMulti makes the bytes of the first n keys, in a generation, and of values if there are any, but
 // for entries of which one cannot be encoded: a key without its value is deleted. It returns the first error.
 func (t *Typed[K, V]) encodeMulti(ctx context.Context, m *multiScratch, in *coherence.Generation, keys []K, values []V) (n int, first error) {
@@ -263,7 +248,7 @@ func (t *Typed[K, V]) encodeMulti(ctx context.Context, m *multiScratch, in *cohe
 		err := t.encodeKeyIn(s, in)
 		if err == nil && values != nil {
 			if s.value, err = t.encode(s.value[:0], values[n]); err != nil {
-				_ = t.c.DeleteContext(ctx, s.key) // as Set does
+				_ = t.c.store.DeleteContext(ctx, s.key) // as Set does
 			}
 		}
 		if err != nil {

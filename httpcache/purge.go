@@ -32,7 +32,7 @@ func (c *Cache) PurgeRequest(r *http.Request) error {
 func (c *Cache) remove(ctx context.Context, primary string) error {
 	c.stats.purged.Add(1)
 	c.flights.invalidate(primary)
-	return c.heads.DeleteContext(ctx, primary)
+	return c.heads.DeleteMulti(ctx, primary)
 }
 
 // PurgeTag removes the responses that have a tag, in the same short time however many there are: the
@@ -42,14 +42,14 @@ func (c *Cache) remove(ctx context.Context, primary string) error {
 func (c *Cache) PurgeTag(ctx context.Context, tag string) error {
 	c.stats.purged.Add(1)
 	c.flights.invalidateTag(tag)
-	return c.heads.InvalidateTagContext(ctx, tag)
+	return c.heads.InvalidateTag(ctx, tag)
 }
 
 // PurgeAll removes all responses, as Purge removes those of a URL.
 func (c *Cache) PurgeAll(ctx context.Context) error {
 	c.stats.purged.Add(1)
 	c.flights.invalidate("")
-	return c.heads.ClearContext(ctx)
+	return c.heads.Clear(ctx)
 }
 
 // Close ends the use of the firn.Cache, which stays open: later requests go to the origin.

@@ -40,9 +40,9 @@ func TestTwoCaches(t *testing.T) {
 	before, began := "", time.Now()
 	for i := range 100 {
 		now := fmt.Sprint(i)
-		write := func() error { return a.SetContext(t.Context(), key, []byte(now)) }
+		write := func() error { return a.SetWith(t.Context(), key, []byte(now), firn.SetOptions{}) }
 		if i%10 == 9 {
-			now, write = "", func() error { return a.DeleteContext(t.Context(), key) }
+			now, write = "", func() error { return a.DeleteMulti(t.Context(), key) }
 		}
 		if err := write(); err != nil {
 			t.Fatal(err)

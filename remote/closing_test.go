@@ -26,10 +26,10 @@ func TestCloseWhileWaiting(t *testing.T) {
 		},
 		"LookupMulti": func(c *firn.Cache) error {
 			var b firn.Batch
-			return c.LookupMulti(ctx, &b, [][]byte{[]byte("wait"), []byte("waits")})
+			return c.GetMulti(ctx, &b, [][]byte{[]byte("wait"), []byte("waits")})
 		},
 		"Set":       func(c *firn.Cache) error { return c.Set([]byte("wait"), []byte("value")) },
-		"SetMulti":  func(c *firn.Cache) error { return c.SetMulti([][]byte{[]byte("wait")}, [][]byte{[]byte("value")}) },
+		"SetMulti":  func(c *firn.Cache) error { return c.SetMulti(ctx, [][]byte{[]byte("wait")}, [][]byte{[]byte("value")}) },
 		"Delete":    func(c *firn.Cache) error { return c.Delete([]byte("wait")) },
 		"Touch":     func(c *firn.Cache) error { _, err := c.Touch(ctx, []byte("wait"), firn.Forever); return err },
 		"Increment": func(c *firn.Cache) error { _, err := c.Increment(ctx, []byte("wait"), 1); return err },

@@ -126,7 +126,7 @@ func TestKilledInAStormOfPushes(t *testing.T) {
 	for i := range 3000 {
 		keys, values = append(keys, fmt.Appendf(nil, "key-%d", i)), append(values, fmt.Appendf(nil, "old-%d", i))
 	}
-	if err := b.SetMulti(keys, values); err != nil {
+	if err := b.SetMulti(t.Context(), keys, values); err != nil {
 		t.Fatal(err)
 	}
 	for i, k := range keys {

@@ -72,21 +72,21 @@ func useAll(t *testing.T, c *firn.Cache) {
 	load := func(context.Context, []byte) ([]byte, error) { return []byte("loaded"), nil }
 	fail := func(context.Context, []byte) ([]byte, error) { return nil, os.ErrInvalid }
 	for name, use := range map[string]func() error{
-		"Set":            func() error { return c.SetContext(ctx, key, []byte("v")) },
-		"SetMulti":       func() error { return c.SetMultiContext(ctx, [][]byte{key}, [][]byte{{1}}) },
-		"Delete":         func() error { return c.DeleteContext(ctx, key) },
-		"DeleteMulti":    func() error { return c.DeleteMultiContext(ctx, [][]byte{key}) },
-		"Clear":          func() error { return c.ClearContext(ctx) },
-		"LookupMulti":    func() error { return c.LookupMulti(ctx, new(firn.Batch), [][]byte{key, {1}}) },
+		"Set":            func() error { return c.SetWith(ctx, key, []byte("v"), firn.SetOptions{}) },
+		"SetMulti":       func() error { return c.SetMulti(ctx, [][]byte{key}, [][]byte{{1}}) },
+		"Delete":         func() error { return c.DeleteMulti(ctx, key) },
+		"DeleteMulti":    func() error { return c.DeleteMulti(ctx, [][]byte{key}...) },
+		"Clear":          func() error { return c.Clear(ctx) },
+		"LookupMulti":    func() error { return c.GetMulti(ctx, new(firn.Batch), [][]byte{key, {1}}) },
 		"Touch":          func() error { _, err := c.Touch(ctx, key, firn.Forever); return err },
 		"Increment":      func() error { _, err := c.Increment(ctx, []byte("n"), 1); return err },
 		"GetAndDelete":   func() error { _, err := c.GetAndDelete(ctx, nil, []byte("n")); return allow(err, firn.ErrNotFound) },
 		"GetOrLoad":      func() error { _, err := c.GetOrLoad(ctx, nil, []byte("l"), load); return err },
 		"failing load":   func() error { _, err := c.GetOrLoad(ctx, nil, []byte("f"), fail); return allow(err, os.ErrInvalid) },
 		"Refresh":        func() error { _, err := c.Refresh(ctx, nil, []byte("l"), load); return err },
-		"tagged":         func() error { return typed.SetWith(1, 1, firn.SetOptions{Tags: []string{"a"}}) },
-		"InvalidateTag":  func() error { return typed.InvalidateTag("a") },
-		"typed Clear":    func() error { return typed.Clear() },
+		"tagged":         func() error { return typed.SetWith(ctx, 1, 1, firn.SetOptions{Tags: []string{"a"}}) },
+		"InvalidateTag":  func() error { return typed.InvalidateTag(ctx, "a") },
+		"typed Clear":    func() error { return typed.Clear(ctx) },
 		"CompareAndSwap": func() error { _, err := c.CompareAndSwap(ctx, key, []byte("v"), []byte("w")); return err },
 	} {
 		for range 2 {

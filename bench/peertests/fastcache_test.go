@@ -3,6 +3,7 @@ package peertests
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -51,7 +52,7 @@ func (f *fastcache) Del(k []byte) {
 }
 
 func (f *fastcache) Reset() {
-	if err := f.c.Clear(); err != nil {
+	if err := f.c.Clear(context.Background()); err != nil {
 		f.t.Errorf("Clear: %v", err)
 	}
 }

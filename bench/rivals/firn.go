@@ -49,6 +49,8 @@ type firnBatch struct {
 	b firn.Batch
 }
 
-func (b *firnBatch) Get(keys [][]byte)              { b.c.GetMulti(&b.b, keys) }
-func (b *firnBatch) Value(i int) ([]byte, bool)     { return b.b.Value(i) }
-func (b *firnBatch) Set(keys, values [][]byte) bool { return b.c.SetMulti(keys, values) == nil }
+func (b *firnBatch) Get(keys [][]byte)          { b.c.GetMulti(context.Background(), &b.b, keys) }
+func (b *firnBatch) Value(i int) ([]byte, bool) { return b.b.Value(i) }
+func (b *firnBatch) Set(keys, values [][]byte) bool {
+	return b.c.SetMulti(context.Background(), keys, values) == nil
+}

@@ -72,7 +72,7 @@ func (o *Other) remove(ctx context.Context, s *Store, keys []Key) error {
 	case *firnSession:
 		return each(keys, func(part []Key) error {
 			s.take(part, nil)
-			return s.c.DeleteMultiContext(ctx, s.keys)
+			return s.c.DeleteMulti(ctx, s.keys...)
 		})
 	case goCacheSession:
 		for _, k := range keys {

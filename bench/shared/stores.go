@@ -108,7 +108,7 @@ func (s *firnSession) Fetch(ctx context.Context, k Key) error { return s.Get(ctx
 
 func (s *firnSession) GetMulti(ctx context.Context, keys []Key) error {
 	s.take(keys, nil)
-	if err := s.c.LookupMulti(ctx, &s.batch, s.keys); err != nil {
+	if err := s.c.GetMulti(ctx, &s.batch, s.keys); err != nil {
 		return err
 	}
 	for i := range keys {
@@ -127,12 +127,12 @@ func (s *firnSession) take(keys []Key, value []byte) {
 }
 
 func (s *firnSession) Set(ctx context.Context, k Key, value []byte) error {
-	return s.c.SetContext(ctx, k.B, value)
+	return s.c.SetWith(ctx, k.B, value, firn.SetOptions{})
 }
 
 func (s *firnSession) SetMulti(ctx context.Context, keys []Key, value []byte) error {
 	s.take(keys, value)
-	return s.c.SetMultiContext(ctx, s.keys, s.values)
+	return s.c.SetMulti(ctx, s.keys, s.values)
 }
 
 func (s *firnSession) Load(ctx context.Context, k Key, load func() []byte) (err error) {

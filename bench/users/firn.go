@@ -43,7 +43,7 @@ func (t *typedStore[K, V]) getOrLoad(key K) V {
 
 func (t *typedStore[K, V]) newBatch() (func(keys []K), func(i int) (V, bool)) {
 	b := new(firn.TypedBatch[V])
-	return func(keys []K) { t.t.GetMulti(b, keys) }, b.Value
+	return func(keys []K) { t.t.GetMulti(context.Background(), b, keys) }, b.Value
 }
 
 // typedCounters are counters as numbers.

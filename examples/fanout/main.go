@@ -30,7 +30,7 @@ func (p *Prices) All(ctx context.Context, symbols []string) ([]string, error) {
 		keys[i] = []byte(s)
 	}
 	var batch firn.Batch
-	p.cache.GetMulti(&batch, keys)
+	p.cache.GetMulti(ctx, &batch, keys)
 
 	prices := make([]string, len(symbols))
 	group, ctx := errgroup.WithContext(ctx)

@@ -76,7 +76,7 @@ func (s *Service) put(w http.ResponseWriter, r *http.Request) {
 		_, err = ask(r.Context(), http.MethodPut, s.list+"/"+thing+"?cents="+cents)
 	}
 	if err == nil {
-		err = s.prices.SetContext(r.Context(), thing, n)
+		err = s.prices.SetWith(r.Context(), thing, n, firn.SetOptions{})
 	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadGateway)

@@ -111,7 +111,7 @@ func insteadOfBigcache(note noter) error {
 		return err
 	}
 	note("left", left)
-	if err := c.Clear(); err != nil {
+	if err := c.Clear(ctx); err != nil {
 		return err
 	}
 	note("empty", c.Len())

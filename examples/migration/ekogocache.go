@@ -61,7 +61,7 @@ func insteadOfEkoGocache(note noter) error {
 	if err != nil {
 		return err
 	}
-	note("set", books.SetWith("b1", firnBook, firn.SetOptions{Tags: []string{"snow"}}))
+	note("set", books.SetWith(ctx, "b1", firnBook, firn.SetOptions{Tags: []string{"snow"}}))
 	note("set with a time to live", books.SetWithTTL("b2", firnBook, time.Hour))
 	got, err := books.Lookup(ctx, "b1")
 	note("get", got, err)
@@ -79,12 +79,12 @@ func insteadOfEkoGocache(note noter) error {
 	got, err = books.GetOrLoad(ctx, "b3", load)
 	note("loaded", got, err, loads)
 
-	note("invalidate", books.InvalidateTag("snow"))
+	note("invalidate", books.InvalidateTag(ctx, "snow"))
 	_, err = books.Lookup(ctx, "b1")
 	note("invalidated", err != nil)
 	note("delete", books.Delete("b2"))
 	note("hits", c.Stats().Hits+c.Stats().FrontHits > 0)
-	note("clear", books.Clear())
+	note("clear", books.Clear(ctx))
 	_, err = books.Lookup(ctx, "b3")
 	note("cleared", err != nil)
 	return nil

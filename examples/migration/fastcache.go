@@ -1,6 +1,7 @@
 package migration
 
 import (
+	"context"
 	"github.com/VictoriaMetrics/fastcache"
 	"github.com/firncache/firn"
 )
@@ -78,7 +79,7 @@ func insteadOfFastcache(note noter, dir string) error {
 	if err := insteadOfSaving(note, dir, kept, value); err != nil {
 		return err
 	}
-	if err := c.Clear(); err != nil {
+	if err := c.Clear(context.Background()); err != nil {
 		return err
 	}
 	note("empty", c.Has(kept))

@@ -124,7 +124,7 @@ func insteadOfFreecache(note noter) error {
 	got, _ = c.Get(nil, key)
 	note("update", string(got), err)
 	var batch firn.Batch
-	c.GetMulti(&batch, [][]byte{key, absent})
+	c.GetMulti(ctx, &batch, [][]byte{key, absent})
 	first, _ := batch.Value(0)
 	_, ok = batch.Value(1)
 	note("many", string(first), !ok)
@@ -150,7 +150,7 @@ func insteadOfFreecache(note noter) error {
 	_, err = c.GetAndDelete(ctx, nil, key)
 	_, errOfAbsent := c.GetAndDelete(ctx, nil, absent)
 	note("deleted", err == nil, errOfAbsent == nil)
-	if err := c.Clear(); err != nil {
+	if err := c.Clear(ctx); err != nil {
 		return err
 	}
 	note("empty", c.Len())

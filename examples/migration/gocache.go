@@ -127,7 +127,7 @@ func insteadOfGoCache(note noter) error {
 		return err
 	}
 	note("left", left)
-	if err := c.Clear(); err != nil {
+	if err := c.Clear(ctx); err != nil {
 		return err
 	}
 	note("empty", c.Len())

@@ -84,7 +84,7 @@ func insteadOfGolangLRU(note noter) error {
 
 	_, err = books.GetAndDelete(ctx, "b1")
 	note("deleted", err == nil, left)
-	if err := books.Clear(); err != nil {
+	if err := books.Clear(ctx); err != nil {
 		return err
 	}
 	note("cleared", books.Len())

@@ -187,7 +187,7 @@ func insteadOfOtter(note noter) error {
 	old, err := books.GetAndDelete(ctx, "b1")
 	note("deleted", old.Title, err == nil)
 	note("left", left.Load())
-	if err := books.Clear(); err != nil {
+	if err := books.Clear(ctx); err != nil {
 		return err
 	}
 	note("cleared", books.Len())

@@ -1,6 +1,7 @@
 package migration
 
 import (
+	"context"
 	"time"
 
 	"github.com/dgraph-io/ristretto/v2"
@@ -88,7 +89,7 @@ func insteadOfRistretto(note noter) error {
 	}
 	_, ok = books.Get("b1")
 	note("deleted", ok)
-	if err := books.Clear(); err != nil {
+	if err := books.Clear(context.Background()); err != nil {
 		return err
 	}
 	_, ok = books.Get("b2")

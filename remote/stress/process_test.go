@@ -214,7 +214,7 @@ func (p *process) findMulti(first, n uint32) (numbers []int64) {
 		keys = append(keys, keyOf(first+i))
 	}
 	var b firn.Batch
-	for p.cache.LookupMulti(past(context.Background()), &b, keys) != nil { // each try takes as long as the tier's timeout
+	for p.cache.GetMulti(past(context.Background()), &b, keys) != nil { // each try takes as long as the tier's timeout
 		time.Sleep(time.Millisecond)
 	}
 	for i := range n {

@@ -180,7 +180,7 @@ func (w *worker) getMulti() {
 		numbers, keys = append(numbers, key), append(keys, keyOf(key))
 	}
 	from := now()
-	w.p.cache.GetMulti(&w.batch, keys)
+	w.p.cache.GetMulti(context.Background(), &w.batch, keys)
 	for i, key := range numbers {
 		value, ok := w.batch.Value(i)
 		w.found(opGetMulti, key, value, ok, from)

@@ -36,7 +36,7 @@ func (w *worker) set(ctx context.Context, key uint32) {
 	n := w.next()
 	ttl := []time.Duration{firn.Forever, firn.Forever, 10 * time.Minute}[w.rng.IntN(3)]
 	w.buf = appendValue(w.buf[:0], key, n)
-	w.wrote(opSet, key, n, n, w.p.cache.SetWithTTLContext(ctx, keyOf(key), w.buf, ttl))
+	w.wrote(opSet, key, n, n, w.p.cache.SetWith(ctx, keyOf(key), w.buf, firn.SetOptions{TTL: ttl}))
 }
 
 func (w *worker) owns(count int) (keys []uint32, names [][]byte) {
@@ -57,7 +57,7 @@ func (w *worker) setMulti(context.Context) {
 		values = append(values, appendValue(nil, key, first+int64(i)))
 	}
 	w.last += int64(len(keys))
-	err := w.p.cache.SetMulti(names, values)
+	err := w.p.cache.SetMulti(context.Background(), names, values)
 	for i, key := range keys {
 		w.wrote(opSetMulti, key, first+int64(i), first, err)
 	}
@@ -71,7 +71,7 @@ func (w *worker) delete(context.Context) {
 func (w *worker) deleteMulti(ctx context.Context) {
 	keys, names := w.owns(3)
 	n := w.next()
-	err := w.p.cache.DeleteMultiContext(ctx, names)
+	err := w.p.cache.DeleteMulti(ctx, names...)
 	for _, key := range keys {
 		w.wrote(opDeleteMulti, key, n, n, err)
 	}
@@ -126,5 +126,5 @@ func (w *worker) changeSource(key uint32) {
 func (w *worker) changeTag(ctx context.Context, tag uint32) {
 	key, n := firstTagged+tag, w.next()
 	w.p.source.of(firstUnit + tag).Store(n)
-	w.wrote(opInvalidateTag, key, n, n, w.p.typed.InvalidateTagContext(ctx, tagOf(key)))
+	w.wrote(opInvalidateTag, key, n, n, w.p.typed.InvalidateTag(ctx, tagOf(key)))
 }

@@ -111,7 +111,7 @@ func TestFault16DiskReadsGivenUp(t *testing.T) {
 				which[i] = rng.IntN(keys)
 				ks[i], want[i] = key(which[i]), acked[which[i]].Load()
 			}
-			if c.LookupMulti(ctx, &b, ks) == ctx.Err() && ctx.Err() != nil {
+			if c.GetMulti(ctx, &b, ks) == ctx.Err() && ctx.Err() != nil {
 				given.Add(1)
 			}
 			for i := range ks {
@@ -151,7 +151,7 @@ func TestFault16DiskReadsGivenUp(t *testing.T) {
 			}
 			if n%20 == 19 {
 				clearing.Lock()
-				if err := c.Clear(); err != nil {
+				if err := c.Clear(t.Context()); err != nil {
 					t.Error(err)
 				}
 				for k := range acked {

@@ -251,7 +251,7 @@ func (l *soakLife) setMany(rng *rand.Rand, k int) {
 		keys, writes = append(keys, key), append(writes, w)
 		values = append(values, appendSoakValue(nil, key, w.Seq, cachetest.MinValue+rng.IntN(500)))
 	}
-	err := l.c.SetMulti(keys, values)
+	err := l.c.SetMulti(context.Background(), keys, values)
 	for i, w := range writes {
 		l.wrote(first+i*soakWorkers, w, err)
 	}
@@ -269,7 +269,7 @@ func (l *soakLife) wrote(i int, w soakWrite, err error) {
 func (l *soakLife) clear() {
 	l.clearing.Lock()
 	defer l.clearing.Unlock()
-	if err := l.c.Clear(); err != nil {
+	if err := l.c.Clear(context.Background()); err != nil {
 		l.fail(err)
 		return
 	}
@@ -289,7 +289,7 @@ func (l *soakLife) getMany(batch *firn.Batch, rng *rand.Rand) {
 		keys[i], acked[i] = soakKey(ids[i]), l.acked[ids[i]].Load()
 	}
 	began := l.now()
-	l.c.GetMulti(batch, keys[:])
+	l.c.GetMulti(context.Background(), batch, keys[:])
 	for i := range keys {
 		if v, ok := batch.Value(i); ok {
 			l.check(ids[i], acked[i], began, v)

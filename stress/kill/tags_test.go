@@ -52,12 +52,12 @@ func TestTagsSurviveKill(t *testing.T) {
 		return
 	}
 	for i := range n {
-		if err := pages.SetWith(i, make([]byte, 2000), firn.SetOptions{Tags: []string{"any", tag(i)}}); err != nil {
+		if err := pages.SetWith(t.Context(), i, make([]byte, 2000), firn.SetOptions{Tags: []string{"any", tag(i)}}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for i := 0; i < tags; i += 2 {
-		if err := pages.InvalidateTag(tag(i)); err != nil {
+		if err := pages.InvalidateTag(t.Context(), tag(i)); err != nil {
 			t.Fatal(err)
 		}
 	}

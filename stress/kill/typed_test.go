@@ -72,7 +72,7 @@ func TestTypedSurvivesKill(t *testing.T) {
 	fill(kept, "kept")
 	fill(late, "late")
 	for _, life := range []string{"old", "new"} {
-		if err := users.Clear(); err != nil {
+		if err := users.Clear(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		fill(users, life)
@@ -83,7 +83,7 @@ func TestTypedSurvivesKill(t *testing.T) {
 	if count(late, "late") < n*9/10 {
 		t.Fatal("nothing of what is to be cleared is found")
 	}
-	if err := late.Clear(); err != nil {
+	if err := late.Clear(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	killSelf()

@@ -1,6 +1,7 @@
 package lincheck
 
 import (
+	"context"
 	"log/slog"
 	"testing"
 
@@ -12,7 +13,7 @@ type batches struct{ *firn.Cache }
 
 func (b batches) Get(dst, key []byte) ([]byte, bool) {
 	var batch firn.Batch
-	b.GetMulti(&batch, [][]byte{key})
+	b.GetMulti(context.Background(), &batch, [][]byte{key})
 	v, ok := batch.Value(0)
 	return append(dst, v...), ok
 }

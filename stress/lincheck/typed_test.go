@@ -1,6 +1,7 @@
 package lincheck
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -99,7 +100,7 @@ func doTyped(handle *firn.Typed[int, named], in call, fill int) (out answer, err
 	case del:
 		return out, handle.Delete(in.key)
 	case clr:
-		return out, handle.Clear()
+		return out, handle.Clear(context.Background())
 	}
 	v, ok := handle.Get(in.key)
 	if ok && v.Key != in.key {

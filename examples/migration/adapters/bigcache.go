@@ -34,4 +34,4 @@ func (c Bigcache) Delete(key string) error {
 }
 
 // Reset removes all values.
-func (c Bigcache) Reset() error { return c.Clear() }
+func (c Bigcache) Reset() error { return c.Clear(context.Background()) }

@@ -1,5 +1,6 @@
 package adapters
 
+import "context"
 import "github.com/firncache/firn"
 
 // Fastcache has the methods of fastcache.Cache. Has is firn's own.
@@ -25,7 +26,7 @@ func (c Fastcache) HasGet(dst, k []byte) ([]byte, bool) { return c.Cache.Get(dst
 func (c Fastcache) Del(k []byte) { _ = c.Delete(k) }
 
 // Reset removes all values.
-func (c Fastcache) Reset() { _ = c.Clear() }
+func (c Fastcache) Reset() { _ = c.Clear(context.Background()) }
 
 // SetBig is Set, which takes values of all sizes.
 func (c Fastcache) SetBig(k, v []byte) { c.Set(k, v) }

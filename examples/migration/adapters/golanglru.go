@@ -1,5 +1,6 @@
 package adapters
 
+import "context"
 import "github.com/firncache/firn"
 
 // LRU has the methods of lru.Cache of golang-lru/v2. Get and Len are firn's own. What leaves is chosen by how
@@ -40,4 +41,4 @@ func (c LRU[K, V]) Values() (values []V) {
 }
 
 // Purge removes all values.
-func (c LRU[K, V]) Purge() { _ = c.Clear() }
+func (c LRU[K, V]) Purge() { _ = c.Clear(context.Background()) }

@@ -1,6 +1,7 @@
 package adapters
 
 import (
+	"context"
 	"time"
 
 	"github.com/firncache/firn"
@@ -45,7 +46,7 @@ func (c Ristretto[K, V]) GetTTL(key K) (time.Duration, bool) {
 func (c Ristretto[K, V]) Del(key K) { _ = c.Delete(key) }
 
 // Clear removes all values.
-func (c Ristretto[K, V]) Clear() { _ = c.Typed.Clear() }
+func (c Ristretto[K, V]) Clear() { _ = c.Typed.Clear(context.Background()) }
 
 // Wait has nothing to wait for: a Set is visible when it returns.
 func (c Ristretto[K, V]) Wait() {}

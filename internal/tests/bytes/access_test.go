@@ -32,7 +32,7 @@ func TestExpireAfterAccess(t *testing.T) {
 				t.Errorf("LookupEntry tells %v, %v", e.TTL, err)
 			}
 		}), true},
-		"GetMulti":  {raw(func(c *firn.Cache) { var b firn.Batch; c.GetMulti(&b, [][]byte{key}) }), true},
+		"GetMulti":  {raw(func(c *firn.Cache) { var b firn.Batch; c.GetMulti(ctx, &b, [][]byte{key}) }), true},
 		"GetOrLoad": {raw(func(c *firn.Cache) { c.GetOrLoad(ctx, nil, key, never) }), true},
 		"GetOrLoadMulti": {raw(func(c *firn.Cache) {
 			var b firn.Batch
@@ -204,7 +204,7 @@ func TestExpireAfterAccessOverSSD(t *testing.T) {
 			}
 		}
 		if round%2 == 1 {
-			c.GetMulti(&b, keys)
+			c.GetMulti(t.Context(), &b, keys)
 			for i, key := range keys {
 				if _, ok := b.Value(i); !ok {
 					t.Fatalf("round %d, %s: gone", round, key)

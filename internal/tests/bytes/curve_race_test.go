@@ -25,14 +25,14 @@ func TestCurveBesideAll(t *testing.T) {
 				case 0:
 					_ = c.Delete(key)
 				case 1:
-					c.GetMulti(&batch, [][]byte{key, key[:4]})
+					c.GetMulti(t.Context(), &batch, [][]byte{key, key[:4]})
 				default:
 					if _, ok := c.Get(nil, key); !ok {
 						_ = c.Set(key, value)
 					}
 				}
 				if i == 15_000 && worker == 0 {
-					_ = c.Clear()
+					_ = c.Clear(t.Context())
 				}
 			}
 		})

@@ -117,7 +117,7 @@ func TestCurveIsThatOfOtherSizes(t *testing.T) {
 // fill again, at other sizes.
 func checkEmptied(t *testing.T, c *firn.Cache) {
 	t.Helper()
-	if err := c.Clear(); err != nil {
+	if err := c.Clear(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.SetRAMBytes(12 << 20); err != nil {

@@ -93,7 +93,7 @@ func TestSharedReadDurations(t *testing.T) {
 		}
 		slow = time.Second
 		var b firn.Batch
-		harness.Must(t, c.LookupMulti(t.Context(), &b, [][]byte{[]byte("d"), []byte("e"), []byte("f")}))
+		harness.Must(t, c.GetMulti(t.Context(), &b, [][]byte{[]byte("d"), []byte("e"), []byte("f")}))
 		want("many", n.Count()+1, n.Sum()+3*time.Second)
 		tier.SetOnline(false)
 		c.Get(nil, []byte("g"))

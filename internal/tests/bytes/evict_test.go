@@ -82,7 +82,7 @@ func TestOnEvictCauses(t *testing.T) {
 		l.want(t, "overwrite after expiry", "a=a expired")
 		harness.Sweep(c)
 		l.want(t, "sweep", "b=b expired", "c=c expired")
-		if err := c.Clear(); err != nil {
+		if err := c.Clear(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		l.want(t, "clear", "a=A deleted", "d=d deleted")
@@ -169,7 +169,7 @@ func TestOnEvictMayUseTheCache(t *testing.T) {
 		"Delete":      func(c *firn.Cache) { c.Delete([]byte("2")) },
 		"All":         func(c *firn.Cache) { c.All()(func(k, v []byte) bool { return true }) },
 		"Len":         func(c *firn.Cache) { c.Len(); c.Stats() },
-		"Clear":       func(c *firn.Cache) { c.Clear() },
+		"Clear":       func(c *firn.Cache) { c.Clear(t.Context()) },
 		"SetRAMBytes": func(c *firn.Cache) { c.SetRAMBytes(1 << 20) },
 		"Close":       func(c *firn.Cache) { c.Close() },
 	} {
@@ -199,7 +199,7 @@ func TestOnEvictMayUseTheCache(t *testing.T) {
 				c.Set([]byte("large"), make([]byte, 250_000))
 				c.SetRAMBytes(600 << 10)
 				c.Delete([]byte("2999"))
-				c.Clear()
+				c.Clear(t.Context())
 			})
 			if calls == 0 {
 				t.Error("the callback was not called")
@@ -259,7 +259,7 @@ func TestOnEvictPanics(t *testing.T) {
 			}
 		}
 		try(func() { c.SetRAMBytes(600 << 10) })
-		try(func() { c.Clear() })
+		try(func() { c.Clear(t.Context()) })
 	})
 	if panics == 0 {
 		t.Error("nothing panicked")

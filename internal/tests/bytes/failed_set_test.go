@@ -44,10 +44,10 @@ func TestFailedSetLeavesNothing(t *testing.T) {
 			call  func() error
 		}{
 			"Set":                   {firn.ErrTooLarge, func() error { return c.Set(key, big) }},
-			"SetMulti":              {firn.ErrTooLarge, func() error { return c.SetMulti([][]byte{key}, [][]byte{big}) }},
+			"SetMulti":              {firn.ErrTooLarge, func() error { return c.SetMulti(t.Context(), [][]byte{key}, [][]byte{big}) }},
 			"typed Set":             {errPicky, func() error { return values.Set("key", "odd") }},
 			"typed Set of too much": {firn.ErrTooLarge, func() error { return values.Set("key", string(big)) }},
-			"typed SetMulti":        {errPicky, func() error { return values.SetMulti([]string{"key"}, []string{"odd"}) }},
+			"typed SetMulti":        {errPicky, func() error { return values.SetMulti(t.Context(), []string{"key"}, []string{"odd"}) }},
 		} {
 			if name == "shared" && set.fails == firn.ErrTooLarge {
 				continue // there is no room for a copy, and the value is on the server

@@ -26,7 +26,7 @@ func use(c *firn.Cache, rng *rand.Rand) error {
 	_, got := c.Get(nil, key)
 	_, lookedUp := c.Lookup(context.Background(), nil, key)
 	_, hasTTL := c.TTL(key)
-	c.GetMulti(&b, [][]byte{key})
+	c.GetMulti(context.Background(), &b, [][]byte{key})
 	_, inBatch := b.Value(0)
 	for k, v := range c.All() {
 		_, _ = k, v
@@ -54,9 +54,9 @@ func writes(c *firn.Cache, key []byte, rng *rand.Rand) map[string]error {
 	return map[string]error{
 		"Set":         c.Set(key, value),
 		"SetWithTTL":  c.SetWithTTL(key, value, time.Hour),
-		"SetMulti":    c.SetMulti([][]byte{key}, [][]byte{value}),
+		"SetMulti":    c.SetMulti(context.Background(), [][]byte{key}, [][]byte{value}),
 		"Delete":      c.Delete(key),
-		"Clear":       c.Clear(),
+		"Clear":       c.Clear(context.Background()),
 		"SetRAMBytes": c.SetRAMBytes(1 << 20),
 		"GetOrLoad":   loaded,
 	}
@@ -280,7 +280,7 @@ func TestAllMayBeLeft(t *testing.T) {
 		}
 	}
 	for range c.All() {
-		if err := c.Clear(); err != nil {
+		if err := c.Clear(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}

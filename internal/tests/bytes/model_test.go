@@ -33,6 +33,12 @@ type modelStore struct {
 	told  atomic.Uint64 // OnEvict: entries that left for want of room
 }
 
+func (s *modelStore) Clear() error { return s.Cache.Clear(context.Background()) }
+
+func (s *modelStore) SetMulti(keys, values [][]byte) error {
+	return s.Cache.SetMulti(context.Background(), keys, values)
+}
+
 // Get takes turns between the three calls that read one key.
 func (s *modelStore) Get(dst, key []byte) ([]byte, bool) {
 	s.reads++
@@ -80,7 +86,7 @@ func (s *modelStore) Touch(key []byte, ttl time.Duration) (bool, error) {
 }
 
 func (s *modelStore) GetMulti(keys [][]byte) (values [][]byte, ok []bool) {
-	s.Cache.GetMulti(&s.batch, keys)
+	s.Cache.GetMulti(context.Background(), &s.batch, keys)
 	for i := range s.batch.Len() {
 		v, found := s.batch.Value(i)
 		values, ok = append(values, v), append(ok, found)

@@ -76,7 +76,7 @@ func TestLargestValue(t *testing.T) {
 				if !errors.Is(err, firn.ErrTooLarge) || !strings.Contains(err.Error(), fmt.Sprint(most+1)) || !strings.Contains(err.Error(), fmt.Sprint(budget/4)) {
 					t.Errorf("a byte more: %v: want ErrTooLarge that names %d and %d", err, most+1, budget/4)
 				}
-				if err := c.SetMulti([][]byte{key, []byte("other")}, [][]byte{make([]byte, most+1), []byte("v")}); !errors.Is(err, firn.ErrTooLarge) {
+				if err := c.SetMulti(t.Context(), [][]byte{key, []byte("other")}, [][]byte{make([]byte, most+1), []byte("v")}); !errors.Is(err, firn.ErrTooLarge) {
 					t.Errorf("SetMulti of a byte more: %v: want ErrTooLarge", err)
 				}
 				if v, ok := c.Get(nil, []byte("other")); !ok || string(v) != "v" {
@@ -118,7 +118,7 @@ func TestCopies(t *testing.T) {
 	}
 	got[0] = 'X'
 	var b firn.Batch
-	c.GetMulti(&b, [][]byte{[]byte("key")})
+	c.GetMulti(t.Context(), &b, [][]byte{[]byte("key")})
 	v, ok := b.Value(0)
 	if !ok || string(v) != "value" {
 		t.Fatalf("after a change of what was returned: %q, %v", v, ok)
@@ -144,11 +144,11 @@ func TestBatch(t *testing.T) {
 		keys = append(keys, fmt.Append(nil, i%700))
 		values = append(values, fmt.Append(nil, "value of ", i))
 	}
-	if err := c.SetMulti(keys, values); err != nil {
+	if err := c.SetMulti(t.Context(), keys, values); err != nil {
 		t.Fatal(err)
 	}
 	var b firn.Batch
-	c.GetMulti(&b, append(keys, []byte("absent"), nil))
+	c.GetMulti(t.Context(), &b, append(keys, []byte("absent"), nil))
 	if b.Len() != 1002 {
 		t.Fatalf("%d values, want 1002", b.Len())
 	}
@@ -166,11 +166,11 @@ func TestBatch(t *testing.T) {
 			t.Errorf("value %d: %q, %v, want none", i, v, ok)
 		}
 	}
-	c.GetMulti(&b, nil)
+	c.GetMulti(t.Context(), &b, nil)
 	if b.Len() != 0 {
 		t.Errorf("an empty batch has %d values", b.Len())
 	}
-	if err := c.SetMulti(keys, values[1:]); err == nil || !strings.Contains(err.Error(), "999 values for 1000 keys") {
+	if err := c.SetMulti(t.Context(), keys, values[1:]); err == nil || !strings.Contains(err.Error(), "999 values for 1000 keys") {
 		t.Errorf("slices of different lengths: %v", err)
 	}
 }

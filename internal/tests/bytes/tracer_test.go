@@ -144,7 +144,7 @@ func TestTracerOfReads(t *testing.T) {
 			keys = append(keys, key)
 		}
 		before := c.Stats().SSD.Reads
-		if err := c.LookupMulti(ctx, &b, keys); err != nil {
+		if err := c.GetMulti(ctx, &b, keys); err != nil {
 			t.Fatal(err)
 		}
 		traced := 0

@@ -68,7 +68,7 @@ func TestTTLValues(t *testing.T) {
 		want(time.Minute)
 		clock.Advance(time.Second)
 		want(59 * time.Second)
-		if err := c.SetMulti([][]byte{key}, [][]byte{[]byte("w")}); err != nil {
+		if err := c.SetMulti(t.Context(), [][]byte{key}, [][]byte{[]byte("w")}); err != nil {
 			t.Fatal(err)
 		}
 		want(time.Minute)
@@ -179,7 +179,7 @@ func TestSpaceComesBack(t *testing.T) {
 		},
 		"cleared": func(t *testing.T, c *firn.Cache, _ *cachetest.Clock, round int) {
 			fill(t, c, round, half, firn.Forever)
-			if err := c.Clear(); err != nil {
+			if err := c.Clear(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		},
@@ -264,7 +264,7 @@ func TestForeverIsTheDefault(t *testing.T) {
 		k, v := [][]byte{[]byte("a")}, [][]byte{[]byte("v")}
 		for name, write := range map[string]func() error{
 			"Set":      func() error { return c.Set(k[0], v[0]) },
-			"SetMulti": func() error { return c.SetMulti(k, v) },
+			"SetMulti": func() error { return c.SetMulti(t.Context(), k, v) },
 			"GetOrLoad": func() error {
 				_, err := c.GetOrLoad(t.Context(), nil, k[0], func(context.Context, []byte) ([]byte, error) { return v[0], nil })
 				return err

@@ -133,9 +133,9 @@ var bufferCalls = map[string]struct {
 		})
 	}, true, false, true},
 	"Set":          {func(ctx context.Context, r *reuser) error { return r.c.Set(r.key, r.value) }, false, true, true},
-	"SetMulti":     {func(ctx context.Context, r *reuser) error { return r.c.SetMulti(r.keys, r.values) }, false, true, true},
+	"SetMulti":     {func(ctx context.Context, r *reuser) error { return r.c.SetMulti(ctx, r.keys, r.values) }, false, true, true},
 	"Delete":       {func(ctx context.Context, r *reuser) error { return r.c.Delete(r.key) }, false, true, false},
-	"DeleteMulti":  {func(ctx context.Context, r *reuser) error { return r.c.DeleteMulti(r.keys) }, false, true, false},
+	"DeleteMulti":  {func(ctx context.Context, r *reuser) error { return r.c.DeleteMulti(ctx, r.keys...) }, false, true, false},
 	"Touch":        {func(ctx context.Context, r *reuser) error { return second(r.c.Touch(ctx, r.key, firn.Forever)) }, false, true, true},
 	"GetAndDelete": {func(ctx context.Context, r *reuser) error { return second(r.c.GetAndDelete(ctx, nil, r.key)) }, false, true, false},
 	"SetIfAbsent":  {func(ctx context.Context, r *reuser) error { return second(r.c.SetIfAbsent(ctx, r.key, r.value)) }, false, false, true},
@@ -165,7 +165,7 @@ func TestReusedBuffers(t *testing.T) {
 				for i := range 200 {
 					r.use(i)
 					if x.before {
-						harness.Must(t, r.c.SetMulti(r.keys, r.values))
+						harness.Must(t, r.c.SetMulti(t.Context(), r.keys, r.values))
 					}
 					r.busy.Store(!x.loads) // whose OnEvict may be called later
 					if err := x.call(t.Context(), r); err != nil && !errors.Is(err, firn.ErrNotFound) {

@@ -171,7 +171,7 @@ func TestComputeIsOvertaken(t *testing.T) {
 		"the same":    {true, func(w *computing) error { return w.c.Set(w.key, []byte("first")) }, "first"},
 		"Set, absent": {false, func(w *computing) error { return w.c.Set(w.key, []byte("written")) }, "written"},
 		"SetMulti": {true, func(w *computing) error {
-			return w.c.SetMulti([][]byte{[]byte("x"), w.key}, [][]byte{nil, []byte("written")})
+			return w.c.SetMulti(ctx, [][]byte{[]byte("x"), w.key}, [][]byte{nil, []byte("written")})
 		}, "written"},
 		"Delete":         {true, func(w *computing) error { return w.c.Delete(w.key) }, ""},
 		"Delete, absent": {false, func(w *computing) error { return w.c.Delete(w.key) }, ""},
@@ -179,7 +179,7 @@ func TestComputeIsOvertaken(t *testing.T) {
 			_ = w.c.Set(w.key, make([]byte, 1<<20))
 			return nil
 		}, ""},
-		"Clear":   {true, func(w *computing) error { return w.c.Clear() }, ""},
+		"Clear":   {true, func(w *computing) error { return w.c.Clear(ctx) }, ""},
 		"Refresh": {true, func(w *computing) error { return harness.Err(w.c.Refresh(ctx, nil, w.key, load)) }, "written"},
 		"a load": {false, func(w *computing) error {
 			_, err := w.c.GetOrLoad(ctx, nil, w.key, load)

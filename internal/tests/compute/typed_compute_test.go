@@ -125,7 +125,7 @@ func TestTypedComputeIsCleared(t *testing.T) {
 		harness.Must(t, people.Set("key", person{"Ada", 36}))
 		w.settle()
 		_, _, err := people.Compute(context.Background(), "key", func(old person, ok bool) (person, firn.Op) {
-			harness.Must(t, people.Clear())
+			harness.Must(t, people.Clear(t.Context()))
 			old.Age++
 			return old, firn.OpUpdate
 		})

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -88,7 +89,7 @@ func (s *Stress) read(seed uint64, written *atomic.Bool) {
 			keys[i], acked[i] = regs[i].Key, regs[i].Acked()
 		}
 		if round%2 == 0 {
-			s.C.GetMulti(&batch, keys[:])
+			s.C.GetMulti(context.Background(), &batch, keys[:])
 		}
 		for i, r := range regs {
 			var v []byte
@@ -120,7 +121,7 @@ func (s *Stress) disturb(rounds int) {
 		case 0, 1:
 			s.Try(s.C.SetRAMBytes(s.Bytes/2 + rng.Int64N(s.Bytes)))
 		case 2:
-			s.Try(s.C.Clear())
+			s.Try(s.C.Clear(context.Background()))
 		default:
 			for key, value := range s.C.All() {
 				if _, err := cachetest.Sequence(key, value); err != nil {

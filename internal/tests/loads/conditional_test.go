@@ -217,7 +217,7 @@ func TestNotModifiedKeepsTags(t *testing.T) {
 			t.Errorf("%q, %v", v, err)
 		}
 	}
-	if err := texts.InvalidateTag("tag"); err != nil {
+	if err := texts.InvalidateTag(t.Context(), "tag"); err != nil {
 		t.Fatal(err)
 	}
 	if given != 2 || texts.Has(1) {

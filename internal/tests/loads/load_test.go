@@ -163,9 +163,11 @@ func TestLoadLosesAgainstWrites(t *testing.T) {
 	}{
 		"Set":        {func(c *firn.Cache) error { return c.Set([]byte("k"), []byte("set")) }, "set"},
 		"SetWithTTL": {func(c *firn.Cache) error { return c.SetWithTTL([]byte("k"), []byte("set"), time.Hour) }, "set"},
-		"SetMulti":   {func(c *firn.Cache) error { return c.SetMulti([][]byte{[]byte("k")}, [][]byte{[]byte("set")}) }, "set"},
-		"Delete":     {func(c *firn.Cache) error { return c.Delete([]byte("k")) }, ""},
-		"Clear":      {func(c *firn.Cache) error { return c.Clear() }, ""},
+		"SetMulti": {func(c *firn.Cache) error {
+			return c.SetMulti(t.Context(), [][]byte{[]byte("k")}, [][]byte{[]byte("set")})
+		}, "set"},
+		"Delete": {func(c *firn.Cache) error { return c.Delete([]byte("k")) }, ""},
+		"Clear":  {func(c *firn.Cache) error { return c.Clear(t.Context()) }, ""},
 	}
 	for name, w := range writes {
 		t.Run(name, func(t *testing.T) {
@@ -214,7 +216,7 @@ func TestLoadFromBeforeIsNotJoined(t *testing.T) {
 	for name, write := range map[string]func(c *firn.Cache) error{
 		"Set":        func(c *firn.Cache) error { return c.Set(k, []byte("set")) },
 		"SetWithTTL": func(c *firn.Cache) error { return c.SetWithTTL(k, []byte("set"), time.Second) },
-		"SetMulti":   func(c *firn.Cache) error { return c.SetMulti([][]byte{k}, [][]byte{[]byte("set")}) },
+		"SetMulti":   func(c *firn.Cache) error { return c.SetMulti(t.Context(), [][]byte{k}, [][]byte{[]byte("set")}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

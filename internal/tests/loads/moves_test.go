@@ -83,7 +83,7 @@ func TestWritesOfNothingWin(t *testing.T) {
 	key := []byte("k")
 	for name, write := range map[string]func(c *firn.Cache) error{
 		"Delete of nothing": func(c *firn.Cache) error { return c.Delete(key) },
-		"Clear of nothing":  func(c *firn.Cache) error { return c.Clear() },
+		"Clear of nothing":  func(c *firn.Cache) error { return c.Clear(t.Context()) },
 		"Set and Delete":    func(c *firn.Cache) error { return errors.Join(c.Set(key, nil), c.Delete(key)) },
 	} {
 		t.Run(name, func(t *testing.T) {

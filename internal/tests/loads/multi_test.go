@@ -181,7 +181,7 @@ func TestLoadMultiWritesWin(t *testing.T) {
 		c.Delete([]byte("b"))
 		<-done
 		var b firn.Batch
-		if c.GetMulti(&b, keysOf("a b c")); show(&b) != "set - loaded" {
+		if c.GetMulti(t.Context(), &b, keysOf("a b c")); show(&b) != "set - loaded" {
 			t.Errorf("afterwards: %q", show(&b))
 		}
 	})
@@ -243,7 +243,7 @@ func TestLoadMultiErrors(t *testing.T) {
 func TestLoadMultiHitsAllocateNothing(t *testing.T) {
 	c := harness.OpenSmall(t)
 	keys := keysOf("a b c")
-	c.SetMulti(keys, keys)
+	c.SetMulti(t.Context(), keys, keys)
 	var b firn.Batch
 	if n := testing.AllocsPerRun(100, func() { c.GetOrLoadMulti(context.Background(), &b, keys, nil) }); n != 0 {
 		t.Errorf("%v allocations", n)

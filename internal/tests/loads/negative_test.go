@@ -35,7 +35,7 @@ func TestNegative(t *testing.T) {
 		if _, ok := c.Get(nil, k); ok {
 			t.Error("Get finds it")
 		}
-		if c.GetMulti(&b, [][]byte{k}); show(&b) != "-" {
+		if c.GetMulti(t.Context(), &b, [][]byte{k}); show(&b) != "-" {
 			t.Error("GetMulti finds it")
 		}
 		if _, err := c.Lookup(t.Context(), nil, k); err != firn.ErrNotFound {
@@ -72,9 +72,9 @@ func TestNegativeEnds(t *testing.T) {
 		"Set":        {func(c *firn.Cache) error { return c.Set(k, []byte("set")) }, "set"},
 		"Set empty":  {func(c *firn.Cache) error { return c.Set(k, nil) }, ""},
 		"SetWithTTL": {func(c *firn.Cache) error { return c.SetWithTTL(k, []byte{}, time.Hour) }, ""},
-		"SetMulti":   {func(c *firn.Cache) error { return c.SetMulti([][]byte{k}, [][]byte{[]byte("set")}) }, "set"},
+		"SetMulti":   {func(c *firn.Cache) error { return c.SetMulti(t.Context(), [][]byte{k}, [][]byte{[]byte("set")}) }, "set"},
 		"Delete":     {func(c *firn.Cache) error { return c.Delete(k) }, "v2"},
-		"Clear":      {func(c *firn.Cache) error { return c.Clear() }, "v2"},
+		"Clear":      {func(c *firn.Cache) error { return c.Clear(t.Context()) }, "v2"},
 		"Refresh": {func(c *firn.Cache) error {
 			return harness.Err(c.Refresh(context.Background(), nil, k, harness.Value("new")))
 		}, "new"},
@@ -104,7 +104,7 @@ func TestNegativeRaces(t *testing.T) {
 	for name, write := range map[string]func(c *firn.Cache) error{
 		"Set":    func(c *firn.Cache) error { return c.Set(k, []byte("set")) },
 		"Delete": func(c *firn.Cache) error { return c.Delete(k) },
-		"Clear":  func(c *firn.Cache) error { return c.Clear() },
+		"Clear":  func(c *firn.Cache) error { return c.Clear(t.Context()) },
 		"Close":  func(c *firn.Cache) error { return c.Close() },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -97,12 +97,12 @@ func TestTTLJitter(t *testing.T) {
 		}
 		for name, store := range map[string]func() error{
 			"Set":        each(func(k []byte) error { return c.Set(k, []byte("v")) }),
-			"SetMulti":   func() error { return c.SetMulti(keys, values) },
+			"SetMulti":   func() error { return c.SetMulti(t.Context(), keys, values) },
 			"GetOrLoad":  each(func(k []byte) error { _, err := c.GetOrLoad(t.Context(), nil, k, load); return err }),
 			"SetLoadTTL": each(func(k []byte) error { _, err := c.GetOrLoad(t.Context(), nil, k, loadOwn); return err }),
 			"Refresh":    each(func(k []byte) error { return harness.Err(c.Refresh(t.Context(), nil, k, load)) }),
 		} {
-			c.Clear()
+			c.Clear(t.Context())
 			if err := store(); err != nil {
 				t.Fatal(name, err)
 			}

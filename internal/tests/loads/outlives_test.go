@@ -103,7 +103,7 @@ func TestLoadWithoutCallersEnds(t *testing.T) {
 	}{
 		"Set":         {func(c *firn.Cache) error { return c.Set(k, []byte("set")) }, time.Second, context.Canceled},
 		"Delete":      {func(c *firn.Cache) error { return c.Delete(k) }, time.Second, context.Canceled},
-		"Clear":       {func(c *firn.Cache) error { return c.Clear() }, time.Second, context.Canceled},
+		"Clear":       {func(c *firn.Cache) error { return c.Clear(t.Context()) }, time.Second, context.Canceled},
 		"Close":       {func(c *firn.Cache) error { return c.Close() }, time.Second, firn.ErrClosed},
 		"HardTimeout": {func(*firn.Cache) error { time.Sleep(time.Hour); return nil }, 30 * time.Second, firn.ErrLoadTimeout},
 	} {

@@ -167,9 +167,9 @@ func TestRefreshRaces(t *testing.T) {
 	}{
 		"Set":        {func(c *firn.Cache) error { return c.Set(k, []byte("set")) }, "set"},
 		"SetWithTTL": {func(c *firn.Cache) error { return c.SetWithTTL(k, []byte("set"), time.Hour) }, "set"},
-		"SetMulti":   {func(c *firn.Cache) error { return c.SetMulti([][]byte{k}, [][]byte{[]byte("set")}) }, "set"},
+		"SetMulti":   {func(c *firn.Cache) error { return c.SetMulti(t.Context(), [][]byte{k}, [][]byte{[]byte("set")}) }, "set"},
 		"Delete":     {func(c *firn.Cache) error { return c.Delete(k) }, ""},
-		"Clear":      {func(c *firn.Cache) error { return c.Clear() }, ""},
+		"Clear":      {func(c *firn.Cache) error { return c.Clear(t.Context()) }, ""},
 		"Close":      {func(c *firn.Cache) error { return c.Close() }, ""},
 		"nothing":    {func(*firn.Cache) error { return nil }, "v2"},
 		"expiry":     {func(*firn.Cache) error { time.Sleep(20 * time.Second); return nil }, "v2"},

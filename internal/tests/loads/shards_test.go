@@ -51,7 +51,7 @@ func TestLoadsPassOtherShards(t *testing.T) {
 			}
 		}
 		var b firn.Batch
-		if err := errors.Join(c.Clear(), c.GetOrLoadMulti(t.Context(), &b, others, afterAll(0, "v"))); err != nil {
+		if err := errors.Join(c.Clear(t.Context()), c.GetOrLoadMulti(t.Context(), &b, others, afterAll(0, "v"))); err != nil {
 			t.Error(err)
 		}
 	})

@@ -145,7 +145,7 @@ func TestTagInvalidatedElsewhereDuringLoad(t *testing.T) {
 					answer <- err
 				}()
 				time.Sleep(500 * time.Millisecond)
-				if err := both[1].InvalidateTag("tag"); err != nil {
+				if err := both[1].InvalidateTag(t.Context(), "tag"); err != nil {
 					t.Fatal(err)
 				}
 				if err := <-answer; err != nil {

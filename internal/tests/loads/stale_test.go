@@ -95,7 +95,7 @@ func TestStaleRaces(t *testing.T) {
 	}{
 		"Set":     {func(c *firn.Cache) error { return c.Set(k, []byte("set")) }, "set"},
 		"Delete":  {func(c *firn.Cache) error { return c.Delete(k) }, "v3"},
-		"Clear":   {func(c *firn.Cache) error { return c.Clear() }, "v3"},
+		"Clear":   {func(c *firn.Cache) error { return c.Clear(t.Context()) }, "v3"},
 		"nothing": {func(c *firn.Cache) error { return nil }, "v1"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -215,7 +215,7 @@ func TestStaleIfErrorRaces(t *testing.T) {
 		"nothing": {func(*firn.Cache) error { return nil }, "v1", nil},
 		"Set":     {func(c *firn.Cache) error { return c.Set(k, []byte("set")) }, "set", nil},
 		"Delete":  {func(c *firn.Cache) error { return c.Delete(k) }, "", boom},
-		"Clear":   {func(c *firn.Cache) error { return c.Clear() }, "", boom},
+		"Clear":   {func(c *firn.Cache) error { return c.Clear(t.Context()) }, "", boom},
 		"Close":   {func(c *firn.Cache) error { return c.Close() }, "", firn.ErrClosed},
 		"expiry":  {func(*firn.Cache) error { time.Sleep(time.Hour); return nil }, "", boom},
 	} {

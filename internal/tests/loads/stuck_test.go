@@ -147,7 +147,7 @@ func TestWritesPassLoads(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if err := c.SetMulti(keys, values); err != nil {
+		if err := c.SetMulti(ctx, keys, values); err != nil {
 			t.Error(err)
 		}
 	})
@@ -161,9 +161,9 @@ func TestWriteCancelsBackgroundLoad(t *testing.T) {
 	k := []byte("k")
 	for name, write := range map[string]func(c *firn.Cache) error{
 		"Set":      func(c *firn.Cache) error { return c.SetWithTTL(k, []byte("set"), firn.Forever) },
-		"SetMulti": func(c *firn.Cache) error { return c.SetMulti([][]byte{k}, [][]byte{k}) },
+		"SetMulti": func(c *firn.Cache) error { return c.SetMulti(t.Context(), [][]byte{k}, [][]byte{k}) },
 		"Delete":   func(c *firn.Cache) error { return c.Delete(k) },
-		"Clear":    func(c *firn.Cache) error { return c.Clear() },
+		"Clear":    func(c *firn.Cache) error { return c.Clear(t.Context()) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

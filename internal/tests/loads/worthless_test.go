@@ -18,7 +18,7 @@ import (
 // spoils are the ways to make a value that is stored worthless.
 var spoils = map[string]func(t *testing.T, c *firn.Cache, values *firn.Typed[int, int]){
 	"an invalidated tag": func(t *testing.T, c *firn.Cache, values *firn.Typed[int, int]) {
-		harness.Must(t, values.InvalidateTag("tag"))
+		harness.Must(t, values.InvalidateTag(t.Context(), "tag"))
 	},
 	"another type": func(t *testing.T, c *firn.Cache, _ *firn.Typed[int, int]) {
 		for key := range c.All() {
@@ -77,7 +77,7 @@ func loadedOnce(t *testing.T, spoil func(t *testing.T, c *firn.Cache, values *fi
 	c := firntest.New(t, append(options, firntest.Options(func(o *firn.Options) { o.Clock = time.Now }))...)
 	values, err := firn.NewTyped(c.Cache, "values", firn.TypedOptions[int, int]{Codec: numbers{new(atomic.Int64)}})
 	harness.Must(t, err)
-	harness.Must(t, values.SetWith(1, 1, firn.SetOptions{Tags: []string{"tag"}}))
+	harness.Must(t, values.SetWith(t.Context(), 1, 1, firn.SetOptions{Tags: []string{"tag"}}))
 	demote(c)
 	spoil(t, c.Cache, values)
 	demote(c)

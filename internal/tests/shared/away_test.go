@@ -26,10 +26,10 @@ func (p *process) writesFail() {
 	p.t.Helper()
 	ctx := p.t.Context()
 	unavailable(p.t, "Set", p.Set("k", "2"))
-	unavailable(p.t, "SetMulti", p.SetMulti([]string{"k"}, []string{"2"}))
+	unavailable(p.t, "SetMulti", p.SetMulti(ctx, []string{"k"}, []string{"2"}))
 	unavailable(p.t, "Delete", p.Delete("k"))
-	unavailable(p.t, "DeleteMulti", p.DeleteMulti([]string{"k"}))
-	unavailable(p.t, "Clear", p.Clear())
+	unavailable(p.t, "DeleteMulti", p.DeleteMulti(ctx, "k"))
+	unavailable(p.t, "Clear", p.Clear(ctx))
 	_, err := p.SetIfAbsent(ctx, "k", "2")
 	unavailable(p.t, "SetIfAbsent", err)
 	_, err = p.CompareAndSwap(ctx, "k", "1", "2")
@@ -48,7 +48,7 @@ func TestSharedNumberNeverKnown(t *testing.T) {
 		if d == shared.DegradedError {
 			_, err := b.Lookup(t.Context(), "k")
 			unavailable(t, "Lookup", err)
-			err = b.LookupMulti(t.Context(), new(firn.TypedBatch[string]), []string{"k"})
+			err = b.GetMulti(t.Context(), new(firn.TypedBatch[string]), []string{"k"})
 			unavailable(t, "LookupMulti", err)
 		} else {
 			b.want("k", "")
@@ -113,7 +113,7 @@ func TestSharedNumberVoidedWhileAway(t *testing.T) {
 	a.set("k", "1")
 	b.want("k", "1")
 	b.tier.SetOnline(false)
-	harness.Must(t, a.Clear())
+	harness.Must(t, a.Clear(t.Context()))
 	b.want("k", "")
 }
 
@@ -155,11 +155,11 @@ func TestSharedNumberContext(t *testing.T) {
 		_, lerr := b.GetOrLoad(ctx, "k", func(context.Context, string) (string, error) { return "", nil })
 		for call, err := range map[string]error{
 			"Lookup": err, "GetOrLoad": lerr,
-			"SetContext": b.SetContext(ctx, "k", "1"), "SetWithContext": b.SetWithContext(ctx, "k", "1", firn.SetOptions{Tags: []string{"t"}}),
-			"DeleteContext": b.DeleteContext(ctx, "k"), "ClearContext": b.ClearContext(ctx),
-			"SetMultiContext":      b.SetMultiContext(ctx, []string{"k"}, []string{"1"}),
-			"DeleteMultiContext":   b.DeleteMultiContext(ctx, []string{"k"}),
-			"InvalidateTagContext": b.InvalidateTagContext(ctx, "t"),
+			"SetWith": b.SetWith(ctx, "k", "1", firn.SetOptions{}), "SetWith, tags": b.SetWith(ctx, "k", "1", firn.SetOptions{Tags: []string{"t"}}),
+			"DeleteMulti, 1": b.DeleteMulti(ctx, "k"), "Clear": b.Clear(ctx),
+			"SetMulti":      b.SetMulti(ctx, []string{"k"}, []string{"1"}),
+			"DeleteMulti":   b.DeleteMulti(ctx, "k", "l"),
+			"InvalidateTag": b.InvalidateTag(ctx, "t"),
 		} {
 			if !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("%s: %v", call, err)
@@ -199,7 +199,7 @@ func TestSharedRollOut(t *testing.T) {
 	harness.Must(t, old.Delete("k"))
 	next.want("k", "")
 	next.set("k", "3")
-	harness.Must(t, old.Clear())
+	harness.Must(t, old.Clear(t.Context()))
 	next.want("k", "")
 }
 

@@ -46,11 +46,11 @@ func TestSharedFront(t *testing.T) {
 			b.wantFront("2", true)
 		},
 		"another clears": func(t *testing.T, _ *sharedtest.Server, a, b *process) {
-			harness.Must(t, a.Clear())
+			harness.Must(t, a.Clear(t.Context()))
 			b.wantFront("", false)
 		},
 		"another invalidates": func(t *testing.T, _ *sharedtest.Server, a, b *process) {
-			harness.Must(t, a.InvalidateTag("t"))
+			harness.Must(t, a.InvalidateTag(t.Context(), "t"))
 			b.wantFront("", false)
 		},
 		"numbers are lost": func(t *testing.T, server *sharedtest.Server, a, b *process) {

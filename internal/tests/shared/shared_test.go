@@ -38,14 +38,13 @@ func TestSharedWrites(t *testing.T) {
 		write func() error
 		want  string // of both keys, in every process
 	}{
-		"SetContext":         {func() error { return c[0].SetContext(ctx, key, []byte("1")) }, "1 true, old true"},
-		"SetWithTTLContext":  {func() error { return c[0].SetWithTTLContext(ctx, key, []byte("2"), time.Hour) }, "2 true, old true"},
-		"DeleteContext":      {func() error { return c[0].DeleteContext(ctx, key) }, " false, old true"},
-		"SetMultiContext":    {func() error { return c[0].SetMultiContext(ctx, two, [][]byte{{'3'}, {'4'}}) }, "3 true, 4 true"},
-		"DeleteMultiContext": {func() error { return c[0].DeleteMultiContext(ctx, two) }, " false,  false"},
-		"ClearContext":       {func() error { return c[0].ClearContext(ctx) }, " false,  false"},
-		"Set":                {func() error { return c[0].Set(key, []byte("5")) }, "5 true, old true"},
-		"Clear":              {func() error { return c[0].Clear() }, " false,  false"},
+		"SetWith":        {func() error { return c[0].SetWith(ctx, key, []byte("1"), firn.SetOptions{}) }, "1 true, old true"},
+		"SetWith, TTL":   {func() error { return c[0].SetWith(ctx, key, []byte("2"), firn.SetOptions{TTL: time.Hour}) }, "2 true, old true"},
+		"DeleteMulti, 1": {func() error { return c[0].DeleteMulti(ctx, key) }, " false, old true"},
+		"SetMulti":       {func() error { return c[0].SetMulti(ctx, two, [][]byte{{'3'}, {'4'}}) }, "3 true, 4 true"},
+		"DeleteMulti":    {func() error { return c[0].DeleteMulti(ctx, two...) }, " false,  false"},
+		"Set":            {func() error { return c[0].Set(key, []byte("5")) }, "5 true, old true"},
+		"Clear":          {func() error { return c[0].Clear(ctx) }, " false,  false"},
 	} {
 		if err := errors.Join(c[1].Set(key, []byte("old")), c[1].Set(other, []byte("old"))); err != nil {
 			t.Fatal(err)
@@ -61,10 +60,10 @@ func TestSharedWrites(t *testing.T) {
 			}
 		}
 	}
-	if err := c[0].SetMultiContext(ctx, two, nil); err == nil || !strings.Contains(err.Error(), "0 values for 2 keys") {
+	if err := c[0].SetMulti(ctx, two, nil); err == nil || !strings.Contains(err.Error(), "0 values for 2 keys") {
 		t.Errorf("slices of different lengths: %v", err)
 	}
-	if err := c[0].SetWithTTLContext(ctx, key, nil, -1); err == nil {
+	if err := c[0].SetWith(ctx, key, nil, firn.SetOptions{TTL: -1}); err == nil {
 		t.Error("a time to live below 0: no error")
 	}
 }
@@ -75,11 +74,11 @@ func TestSharedWriteErrors(t *testing.T) {
 	t.Parallel()
 	_, tiers, c := sharing(t, 1)
 	writes := map[string]func(ctx context.Context) error{
-		"SetContext":         func(ctx context.Context) error { return c[0].SetContext(ctx, []byte("k"), nil) },
-		"DeleteContext":      func(ctx context.Context) error { return c[0].DeleteContext(ctx, []byte("k")) },
-		"SetMultiContext":    func(ctx context.Context) error { return c[0].SetMultiContext(ctx, [][]byte{{1}}, [][]byte{{1}}) },
-		"DeleteMultiContext": func(ctx context.Context) error { return c[0].DeleteMultiContext(ctx, [][]byte{{1}}) },
-		"ClearContext":       func(ctx context.Context) error { return c[0].ClearContext(ctx) },
+		"SetWith":        func(ctx context.Context) error { return c[0].SetWith(ctx, []byte("k"), nil, firn.SetOptions{}) },
+		"DeleteMulti, 1": func(ctx context.Context) error { return c[0].DeleteMulti(ctx, []byte("k")) },
+		"SetMulti":       func(ctx context.Context) error { return c[0].SetMulti(ctx, [][]byte{{1}}, [][]byte{{1}}) },
+		"DeleteMulti":    func(ctx context.Context) error { return c[0].DeleteMulti(ctx, []byte{1}) },
+		"Clear":          func(ctx context.Context) error { return c[0].Clear(ctx) },
 	}
 	tiers[0].SetSilent(true)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -20,7 +20,7 @@ func TestSharedTags(t *testing.T) {
 	a.set("other", "1", "s")
 	b.want("k", "1")
 	b.want("other", "1")
-	harness.Must(t, b.InvalidateTag("t"))
+	harness.Must(t, b.InvalidateTag(t.Context(), "t"))
 	for _, p := range []*process{a, b, newProcess(t, server, firn.TypedOptions[string, string]{})} {
 		p.want("k", "")
 		p.want("other", "1")
@@ -39,7 +39,7 @@ func TestSharedTagBehind(t *testing.T) {
 	a.set("k", "1", "t")
 	b.want("k", "1")
 	b.tier.HoldPushes()
-	harness.Must(t, a.InvalidateTag("t"))
+	harness.Must(t, a.InvalidateTag(t.Context(), "t"))
 	b.want("k", "1") // within the bound
 	a.set("l", "2", "t")
 	b.want("l", "2")
@@ -77,11 +77,11 @@ func TestSharedTagOfLoad(t *testing.T) {
 	}{
 		{"nothing", func(a, b *process) {}, true},
 		{"another tag", func(a, b *process) { a.set("l", "1", "u") }, true},
-		{"invalidated", func(a, b *process) { harness.Must(a.t, a.InvalidateTag("t")) }, false},
-		{"invalidated here", func(a, b *process) { harness.Must(a.t, b.InvalidateTag("t")) }, false},
+		{"invalidated", func(a, b *process) { harness.Must(a.t, a.InvalidateTag(t.Context(), "t")) }, false},
+		{"invalidated here", func(a, b *process) { harness.Must(a.t, b.InvalidateTag(t.Context(), "t")) }, false},
 		{"invalidated unheard", func(a, b *process) {
 			b.tier.HoldPushes()
-			harness.Must(a.t, a.InvalidateTag("t"))
+			harness.Must(a.t, a.InvalidateTag(t.Context(), "t"))
 			b.tier.Disconnect() // and the push is lost
 			b.tier.DeliverPushes()
 		}, false},
@@ -124,7 +124,7 @@ func TestSharedTagPushAfterAnswer(t *testing.T) {
 	b.want("k", "")
 	kept := loadThen(b, false, func() {
 		b.tier.HoldPushes()
-		harness.Must(t, a.InvalidateTag("t"))
+		harness.Must(t, a.InvalidateTag(t.Context(), "t"))
 		naming.Store(true)
 	})
 	if kept {
@@ -136,12 +136,12 @@ func TestSharedTagPushAfterAnswer(t *testing.T) {
 // that begins later.
 func TestSharedObsoleteFoundByLoad(t *testing.T) {
 	server, a, b := two(t)
-	harness.Must(t, b.InvalidateTag("t"))
+	harness.Must(t, b.InvalidateTag(t.Context(), "t"))
 	b.want("k", "")
 	v, err := b.GetOrLoad(t.Context(), "k", func(ctx context.Context, _ string) (string, error) {
 		harness.Must(t, firn.SetLoadTags(ctx, "t"))
 		b.tier.HoldPushes() // what it stores is valid as far as it knows
-		harness.Must(t, a.InvalidateTag("t"))
+		harness.Must(t, a.InvalidateTag(ctx, "t"))
 		return "old", nil
 	})
 	if err != nil || v != "old" {
@@ -181,8 +181,8 @@ func TestSharedLoadMulti(t *testing.T) {
 	}
 	load(a, "1", 2, func() {})
 	load(b, "1", 0, func() {})
-	harness.Must(t, a.InvalidateTag("t"))
-	load(b, "2", 2, func() { harness.Must(t, a.InvalidateTag("t")) })
+	harness.Must(t, a.InvalidateTag(t.Context(), "t"))
+	load(b, "2", 2, func() { harness.Must(t, a.InvalidateTag(t.Context(), "t")) })
 	load(b, "3", 2, func() {})
 	load(a, "3", 0, func() {})
 	a.tier.SetOnline(false)
@@ -195,10 +195,10 @@ func TestSharedTagUnavailable(t *testing.T) {
 	_, a, _ := two(t)
 	a.set("k", "1")
 	a.tier.SetOnline(false)
-	if err := a.SetWith("k", "2", firn.SetOptions{Tags: []string{"t"}}); !errors.Is(err, shared.ErrUnavailable) {
+	if err := a.SetWith(t.Context(), "k", "2", firn.SetOptions{Tags: []string{"t"}}); !errors.Is(err, shared.ErrUnavailable) {
 		t.Errorf("SetWith: %v", err)
 	}
-	if err := a.InvalidateTag("t"); !errors.Is(err, shared.ErrUnavailable) {
+	if err := a.InvalidateTag(t.Context(), "t"); !errors.Is(err, shared.ErrUnavailable) {
 		t.Errorf("InvalidateTag: %v", err)
 	}
 	a.want("k", "1")

@@ -49,7 +49,7 @@ func two(t *testing.T, change ...func(*sharedtest.Tier)) (server *sharedtest.Ser
 
 func (p *process) set(key, value string, tags ...string) {
 	p.t.Helper()
-	if err := p.SetWith(key, value, firn.SetOptions{Tags: tags}); err != nil {
+	if err := p.SetWith(context.Background(), key, value, firn.SetOptions{Tags: tags}); err != nil {
 		p.t.Fatal(err)
 	}
 }
@@ -75,7 +75,7 @@ func (p *process) wantRead(key, value string) {
 		p.t.Errorf("Lookup of %q: %q, %v: want %q", key, v, err, value)
 	}
 	var b firn.TypedBatch[string]
-	if err := p.LookupMulti(p.t.Context(), &b, []string{key}); err != nil {
+	if err := p.GetMulti(p.t.Context(), &b, []string{key}); err != nil {
 		p.t.Error(err)
 	}
 	if v, ok := b.Value(0); v != value || ok != (value != "") {
@@ -110,7 +110,7 @@ func TestSharedNamespace(t *testing.T) {
 	if n := b.tier.Calls() - before; n != 0 {
 		t.Errorf("a local read made %d requests: want none", n)
 	}
-	harness.Must(t, b.Clear())
+	harness.Must(t, b.Clear(t.Context()))
 	a.want("k", "")
 	b.want("k", "")
 	newProcess(t, server, firn.TypedOptions[string, string]{}).want("k", "")
@@ -132,7 +132,7 @@ func TestSharedNamespacePush(t *testing.T) {
 	a.set("k", "1")
 	b.want("k", "1")
 	b.tier.HoldPushes()
-	harness.Must(t, a.Clear())
+	harness.Must(t, a.Clear(t.Context()))
 	b.want("k", "1")
 	b.tier.Lapse()
 	b.want("k", "")
@@ -145,10 +145,10 @@ func TestSharedNamespacePush(t *testing.T) {
 func TestSharedWriteAfterClear(t *testing.T) {
 	for name, write := range map[string]func(b *process) error{
 		"Set":         func(b *process) error { return b.Set("k", "new") },
-		"SetMulti":    func(b *process) error { return b.SetMulti([]string{"k"}, []string{"new"}) },
+		"SetMulti":    func(b *process) error { return b.SetMulti(t.Context(), []string{"k"}, []string{"new"}) },
 		"Compute":     func(b *process) error { _, err := b.SetIfAbsent(b.t.Context(), "k", "new"); return err },
 		"Delete":      func(b *process) error { return b.Delete("k") },
-		"DeleteMulti": func(b *process) error { return b.DeleteMulti([]string{"k"}) },
+		"DeleteMulti": func(b *process) error { return b.DeleteMulti(t.Context(), "k") },
 		"GetAndDelete": func(b *process) error {
 			if _, err := b.GetAndDelete(b.t.Context(), "k"); !errors.Is(err, firn.ErrNotFound) {
 				return err
@@ -164,7 +164,7 @@ func TestSharedWriteAfterClear(t *testing.T) {
 			b := newProcess(t, server, opts, func(tier *sharedtest.Tier) {
 				tier.OnRequest = func(call, _ string) {
 					if call != "Number" && armed.Swap(false) { // as of a request that is on its way
-						harness.Must(t, a.Clear())
+						harness.Must(t, a.Clear(t.Context()))
 						if name == "Delete" || name == "DeleteMulti" {
 							a.set("k", "old")
 						}

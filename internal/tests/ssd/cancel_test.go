@@ -103,7 +103,7 @@ func (g *givenUp) clear() {
 	for i, r := range g.s.Registers {
 		seqs[i] = r.Next()
 	}
-	g.s.Try(g.s.C.Clear())
+	g.s.Try(g.s.C.Clear(context.Background()))
 	for i, r := range g.s.Registers {
 		r.Ack(seqs[i])
 	}
@@ -153,7 +153,7 @@ func (g *givenUp) lookUpMany(seed uint64) {
 			regs[i] = g.s.Registers[rng.IntN(len(g.s.Registers))]
 			keys[i], acked[i] = regs[i].Key, regs[i].Acked()
 		}
-		if err := g.s.C.LookupMulti(ctx, &b, keys); err != nil && err == ctx.Err() {
+		if err := g.s.C.GetMulti(ctx, &b, keys); err != nil && err == ctx.Err() {
 			g.given.Add(1)
 		}
 		for i := range keys {

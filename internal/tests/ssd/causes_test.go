@@ -63,7 +63,7 @@ func (w *causesTest) seldom() {
 	w.turn++
 	switch w.turn % 4 {
 	case 0:
-		w.stored(0, w.Clear())
+		w.stored(0, w.Clear(context.Background()))
 	case 1:
 		w.clock.Advance(700 * time.Millisecond)
 		harness.Sweep(w.Cache)
@@ -79,7 +79,7 @@ func (w *causesTest) step() {
 	case 3, 4, 5:
 		w.stored(1, w.SetWithTTL(w.key(), w.value(), w.ttl()))
 	case 6:
-		w.stored(3, w.SetMulti([][]byte{w.key(), w.key(), w.key()}, [][]byte{w.value(), w.value(), w.value()}))
+		w.stored(3, w.SetMulti(context.Background(), [][]byte{w.key(), w.key(), w.key()}, [][]byte{w.value(), w.value(), w.value()}))
 	case 7:
 		w.stored(0, w.Delete(w.key()))
 	case 8, 9:

@@ -19,7 +19,7 @@ func TestHitsOnSSD(t *testing.T) {
 		hits, misses uint64
 	}{
 		"Get":      {func(c *firntest.Cache) { c.Get(nil, key) }, 1, 0},
-		"GetMulti": {func(c *firntest.Cache) { c.GetMulti(new(firn.Batch), [][]byte{key, []byte("none")}) }, 1, 1},
+		"GetMulti": {func(c *firntest.Cache) { c.GetMulti(ctx, new(firn.Batch), [][]byte{key, []byte("none")}) }, 1, 1},
 		"Compute": {func(c *firntest.Cache) {
 			_ = c.Compute(ctx, key, func([]byte, bool) ([]byte, firn.Op) { return nil, firn.OpKeep })
 		}, 1, 0},

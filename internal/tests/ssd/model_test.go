@@ -314,7 +314,7 @@ func (m *ssdModel) getMulti() {
 		i := m.rng.IntN(modelKeys)
 		ids, keys = append(ids, i), append(keys, modelKey(i))
 	}
-	m.c.GetMulti(&m.batch, keys)
+	m.c.GetMulti(context.Background(), &m.batch, keys)
 	for k := range keys {
 		if v, ok := m.batch.Value(k); ok {
 			m.judge(ids[k], keys[k], v)
@@ -324,7 +324,7 @@ func (m *ssdModel) getMulti() {
 }
 
 func (m *ssdModel) clear() {
-	m.must(m.c.Clear())
+	m.must(m.c.Clear(context.Background()))
 	synctest.Wait() // for what OnEvict is being told of
 	m.held = map[int]modelEntry{}
 	if n := m.c.Len(); n != 0 {

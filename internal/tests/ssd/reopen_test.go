@@ -1,6 +1,7 @@
 package ssd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -52,11 +53,11 @@ func tagsOf(i int) []string { return []string{fmt.Sprintf("tag %d", i%10)} }
 
 func (p *process) fill() {
 	for i := range rows {
-		if err := p.rows.SetWith(i, make([]byte, 600), firn.SetOptions{Tags: tagsOf(i)}); err != nil {
+		if err := p.rows.SetWith(context.Background(), i, make([]byte, 600), firn.SetOptions{Tags: tagsOf(i)}); err != nil {
 			p.Fatal(err)
 		}
 	}
-	if err := p.rows.InvalidateTag("tag 3"); err != nil {
+	if err := p.rows.InvalidateTag(context.Background(), "tag 3"); err != nil {
 		p.Fatal(err)
 	}
 }

@@ -55,7 +55,7 @@ func TestFault16ReadTimeout(t *testing.T) {
 		"LookupMulti": func(t *testing.T, c *firn.Cache) []byte {
 			var b firn.Batch
 			inRAM, _ := harness.Numbered(5999)
-			if err := c.LookupMulti(context.Background(), &b, [][]byte{key, inRAM}); !errors.Is(err, firn.ErrSSDTimeout) {
+			if err := c.GetMulti(context.Background(), &b, [][]byte{key, inRAM}); !errors.Is(err, firn.ErrSSDTimeout) {
 				t.Errorf("%v: want ErrSSDTimeout", err)
 			}
 			if _, ok := b.Value(1); !ok {

@@ -166,7 +166,7 @@ func useRAM(t *testing.T, c *firn.Cache, g int) {
 		if err := c.Set(all[i], want[i]); err != nil {
 			t.Error(err)
 		}
-		c.GetMulti(&batch, all)
+		c.GetMulti(t.Context(), &batch, all)
 		for i := range all {
 			if v, ok := batch.Value(i); !ok || string(v) != string(want[i]) {
 				t.Errorf("%s: %q, %v in a batch: want %q", all[i], v, ok, want[i])

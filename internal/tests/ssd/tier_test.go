@@ -82,7 +82,7 @@ func emptied(t *testing.T, c *firn.Cache, n int) {
 	if len(seen) != there-1 {
 		t.Fatalf("All yields %d keys, want %d", len(seen), there-1)
 	}
-	if err := c.Clear(); err != nil {
+	if err := c.Clear(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if n := c.Len(); n != 0 {

@@ -53,7 +53,7 @@ func (w *overSSD) each(t *testing.T, f func(name string, write func() error)) {
 	f("Delete", func() error { return w.c.Delete(w.next("")) })
 	f("SetMulti", func() error {
 		keys := [][]byte{w.next("new"), w.next("new")}
-		return w.c.SetMulti(keys, [][]byte{[]byte("new"), []byte("new")})
+		return w.c.SetMulti(ctx, keys, [][]byte{[]byte("new"), []byte("new")})
 	})
 	f("Refresh", func() error { return harness.Err(w.c.Refresh(ctx, nil, w.next("loaded"), harness.Value("loaded"))) })
 	f("Refresh of nothing", func() error { return harness.Err(w.c.Refresh(ctx, nil, w.next(""), nothing)) })
@@ -62,7 +62,7 @@ func (w *overSSD) each(t *testing.T, f func(name string, write func() error)) {
 		w.want["absent"] = "loaded"
 		return err
 	})
-	f("Typed.Clear", func() error { return w.typed.Clear() })
+	f("Typed.Clear", func() error { return w.typed.Clear(ctx) })
 	f("Typed.Set", func() error { return w.typed.Set(2, "new") })
 }
 
@@ -108,7 +108,7 @@ func writesNeedNoDisk(t *testing.T, rule vfstest.Rule) {
 		t.Errorf("after Typed.Clear there is %q", v)
 	}
 	began := time.Now()
-	if err := c.Clear(); err != nil || time.Since(began) != 0 {
+	if err := c.Clear(t.Context()); err != nil || time.Since(began) != 0 {
 		t.Errorf("Clear: %v, after %v: want it at once", err, time.Since(began))
 	}
 	if !watchdog.Stop() {

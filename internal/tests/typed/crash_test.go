@@ -30,7 +30,7 @@ func TestTypedSurvivesCrash(t *testing.T) {
 			}
 		}
 		fill(0)
-		if err := users.Clear(); err != nil {
+		if err := users.Clear(ctx); err != nil {
 			t.Fatal(err)
 		}
 		fill(n)

@@ -112,7 +112,7 @@ func TestForKeyTooManyTags(t *testing.T) {
 		if n := c.Stats().TagOverflows - before; strings.Join(kept, " ") != test.kept || n != test.overflows || (failed != nil) != test.fails {
 			t.Errorf("%s: %q are kept, %d counted, SetLoadTags returned %v: want %q, %d, an error: %v", test.name, kept, n, failed, test.kept, test.overflows, test.fails)
 		}
-		harness.Must(t, typed.DeleteMulti(keys))
+		harness.Must(t, typed.DeleteMulti(t.Context(), keys...))
 	}
 	if err := firn.SetLoadTags(firn.ForKey(t.Context(), 0), "t"); err == nil {
 		t.Error("a context that is no loader's has keys")

@@ -59,7 +59,7 @@ func TestFrontFollowsWrites(t *testing.T) {
 			return front.Delete("k")
 		}, absent},
 		"Clear": {func(_ *firn.Cache, front, _ *firn.Typed[string, string], _ []byte, _ *cachetest.Clock) error {
-			return front.Clear()
+			return front.Clear(ctx)
 		}, absent},
 		"expiry": {func(_ *firn.Cache, _, _ *firn.Typed[string, string], _ []byte, clock *cachetest.Clock) error {
 			clock.Advance(time.Minute)
@@ -72,7 +72,7 @@ func TestFrontFollowsWrites(t *testing.T) {
 			return other.Delete("k")
 		}, absent},
 		"Clear of another": {func(_ *firn.Cache, _, other *firn.Typed[string, string], _ []byte, _ *cachetest.Clock) error {
-			return other.Clear()
+			return other.Clear(ctx)
 		}, absent},
 		"Cache.Set": {func(c *firn.Cache, _, _ *firn.Typed[string, string], raw []byte, _ *cachetest.Clock) error {
 			v, _ := c.Get(nil, raw)
@@ -80,13 +80,13 @@ func TestFrontFollowsWrites(t *testing.T) {
 		}, "raw"},
 		"Cache.SetMulti": {func(c *firn.Cache, _, _ *firn.Typed[string, string], raw []byte, _ *cachetest.Clock) error {
 			v, _ := c.Get(nil, raw)
-			return c.SetMulti([][]byte{raw}, [][]byte{append(v[:4], "raw"...)})
+			return c.SetMulti(ctx, [][]byte{raw}, [][]byte{append(v[:4], "raw"...)})
 		}, "raw"},
 		"Cache.Delete": {func(c *firn.Cache, _, _ *firn.Typed[string, string], raw []byte, _ *cachetest.Clock) error {
 			return c.Delete(raw)
 		}, absent},
 		"Cache.Clear": {func(c *firn.Cache, _, _ *firn.Typed[string, string], _ []byte, _ *cachetest.Clock) error {
-			return c.Clear()
+			return c.Clear(ctx)
 		}, absent},
 		"Close": {func(c *firn.Cache, _, _ *firn.Typed[string, string], _ []byte, _ *cachetest.Clock) error {
 			return c.Close()
@@ -315,8 +315,8 @@ func TestFrontFillLosesAgainstWrites(t *testing.T) {
 			return nil
 		},
 		"Delete":      func() error { return typed.Delete("k") },
-		"Clear":       typed.Clear,
-		"Cache.Clear": c.Clear,
+		"Clear":       func() error { return typed.Clear(t.Context()) },
+		"Cache.Clear": func() error { return c.Clear(t.Context()) },
 	} {
 		for _, fill := range []string{"a read", "a Set"} {
 			typed.Delete("k")
@@ -365,7 +365,7 @@ func TestFrontCounts(t *testing.T) {
 		t.Errorf("hit ratio %v: front hits are hits", r)
 	}
 	var b firn.TypedBatch[string]
-	typed.GetMulti(&b, []string{"absent", "k"})
+	typed.GetMulti(ctx, &b, []string{"absent", "k"})
 	if v, ok := b.Value(1); !ok || v != "v" || c.Stats().FrontHits != after.FrontHits+1 {
 		t.Errorf("GetMulti: %q, %v, %d front hits more, want 1", v, ok, c.Stats().FrontHits-after.FrontHits)
 	}
@@ -439,10 +439,10 @@ func frontStress(t *testing.T) (wrong string, hits uint64) {
 					typed.Delete(key)
 					gone[key].Store(version)
 				case rng.IntN(1000) == 0:
-					typed.Clear()
+					typed.Clear(ctx)
 					gone[key].Store(version)
 				case rng.IntN(2000) == 0:
-					c.Clear()
+					c.Clear(ctx)
 					gone[key].Store(version)
 				default:
 					if err := typed.Set(key, versioned{key, version}); err != nil {

@@ -68,13 +68,13 @@ var writes = map[string]func(c *firn.Cache, hot, cold *firn.Typed[string, string
 		return cold.Set("k", "new")
 	},
 	"SetMulti": func(_ *firn.Cache, hot, _ *firn.Typed[string, string], _ []byte, _ *cachetest.Clock) error {
-		return hot.SetMulti([]string{"x", "k"}, []string{"y", "new"})
+		return hot.SetMulti(ctx, []string{"x", "k"}, []string{"y", "new"})
 	},
 	"Delete": func(_ *firn.Cache, _, cold *firn.Typed[string, string], _ []byte, _ *cachetest.Clock) error {
 		return cold.Delete("k")
 	},
 	"Clear": func(_ *firn.Cache, _, cold *firn.Typed[string, string], _ []byte, _ *cachetest.Clock) error {
-		return cold.Clear()
+		return cold.Clear(ctx)
 	},
 	"Cache.Set": func(c *firn.Cache, _, _ *firn.Typed[string, string], raw []byte, _ *cachetest.Clock) error {
 		v, _ := c.Get(nil, raw)
@@ -84,7 +84,7 @@ var writes = map[string]func(c *firn.Cache, hot, cold *firn.Typed[string, string
 		return c.Delete(raw)
 	},
 	"Cache.Clear": func(c *firn.Cache, _, _ *firn.Typed[string, string], _ []byte, _ *cachetest.Clock) error {
-		return c.Clear()
+		return c.Clear(ctx)
 	},
 	"Compute": func(_ *firn.Cache, _, cold *firn.Typed[string, string], _ []byte, _ *cachetest.Clock) error {
 		_, _, err := cold.Compute(ctx, "k", func(old string, _ bool) (string, firn.Op) { return old + "er", firn.OpUpdate })
@@ -99,7 +99,7 @@ var writes = map[string]func(c *firn.Cache, hot, cold *firn.Typed[string, string
 		return err
 	},
 	"InvalidateTag": func(_ *firn.Cache, _, cold *firn.Typed[string, string], _ []byte, _ *cachetest.Clock) error {
-		return cold.InvalidateTag("tag")
+		return cold.InvalidateTag(ctx, "tag")
 	},
 	"Touch": func(_ *firn.Cache, _, cold *firn.Typed[string, string], _ []byte, clock *cachetest.Clock) error {
 		_, err := cold.Touch(ctx, "k", time.Second)
@@ -122,7 +122,7 @@ func TestHotFollowsWrites(t *testing.T) {
 		clock := &cachetest.Clock{}
 		c := open(t, firn.Options{RAMBytes: 1 << 20, Clock: clock.Now, TTL: time.Minute})
 		hot, cold := pair(t, c, firn.TypedOptions[string, string]{})
-		must(t, hot.SetWith("k", "old", firn.SetOptions{Tags: []string{"tag"}}))
+		must(t, hot.SetWith(ctx, "k", "old", firn.SetOptions{Tags: []string{"tag"}}))
 		var raw []byte
 		for k := range c.All() {
 			raw = append(raw, k...)

@@ -18,14 +18,14 @@ import (
 
 func setTagged[K comparable, V any](t testing.TB, typed *firn.Typed[K, V], key K, v V, tags ...string) {
 	t.Helper()
-	if err := typed.SetWith(key, v, firn.SetOptions{Tags: tags}); err != nil {
+	if err := typed.SetWith(ctx, key, v, firn.SetOptions{Tags: tags}); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func invalidate[K comparable, V any](t testing.TB, typed *firn.Typed[K, V], tag string) {
 	t.Helper()
-	if err := typed.InvalidateTag(tag); err != nil {
+	if err := typed.InvalidateTag(ctx, tag); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -46,7 +46,7 @@ var taggedReads = map[string]func(typed *firn.Typed[string, string], key string)
 	},
 	"GetMulti": func(typed *firn.Typed[string, string], key string) (string, bool) {
 		var b firn.TypedBatch[string]
-		typed.GetMulti(&b, []string{"absent", key})
+		typed.GetMulti(ctx, &b, []string{"absent", key})
 		return b.Value(1)
 	},
 	"GetOrLoad": func(typed *firn.Typed[string, string], key string) (string, bool) {
@@ -165,7 +165,7 @@ func make17() (tags []string) {
 func TestTagErrors(t *testing.T) {
 	c := harness.OpenSmall(t)
 	typed := harness.NewTyped(t, c, "n", firn.TypedOptions[string, string]{})
-	set := func(tags ...string) error { return typed.SetWith("k", "v", firn.SetOptions{Tags: tags}) }
+	set := func(tags ...string) error { return typed.SetWith(ctx, "k", "v", firn.SetOptions{Tags: tags}) }
 	for _, bad := range []struct {
 		err  error
 		want string
@@ -173,9 +173,9 @@ func TestTagErrors(t *testing.T) {
 		{set(make17()...), "firn: SetOptions.Tags: too many tags: 17, want at most 16"},
 		{set("a", ""), `firn: SetOptions.Tags: tag 1: "" has 0 bytes: want 1 to 255`},
 		{set(strings.Repeat("x", 256)), `firn: SetOptions.Tags: tag 0: "xxxxxxxxxxxxxxxxxxxx" has 256 bytes: want 1 to 255`},
-		{typed.InvalidateTag(""), `firn: InvalidateTag: "" has 0 bytes: want 1 to 255`},
+		{typed.InvalidateTag(ctx, ""), `firn: InvalidateTag: "" has 0 bytes: want 1 to 255`},
 		{firn.SetLoadTags(t.Context(), "a"), "not that of a typed cache's loader"},
-		{typed.SetWith("k", "v", firn.SetOptions{TTL: -1}), "time to live is -1ns: want 1ms to"},
+		{typed.SetWith(ctx, "k", "v", firn.SetOptions{TTL: -1}), "time to live is -1ns: want 1ms to"},
 	} {
 		if bad.err == nil || !strings.Contains(bad.err.Error(), bad.want) {
 			t.Errorf("%v, want %q", bad.err, bad.want)
@@ -200,7 +200,7 @@ func TestTagErrors(t *testing.T) {
 		t.Error("a loader of bytes set the tags of the loader that called it")
 	}
 	c.Close()
-	if err := typed.InvalidateTag("a"); !errors.Is(err, firn.ErrClosed) {
+	if err := typed.InvalidateTag(ctx, "a"); !errors.Is(err, firn.ErrClosed) {
 		t.Errorf("InvalidateTag after Close: %v, want ErrClosed", err)
 	}
 	if err := set("a"); !errors.Is(err, firn.ErrClosed) {
@@ -215,7 +215,7 @@ func TestSetWithTTL(t *testing.T) {
 	typed := harness.NewTyped(t, c, "n", firn.TypedOptions[string, string]{TTL: time.Minute})
 	for _, tags := range [][]string{nil, {"a"}} {
 		for ttl, want := range map[time.Duration]time.Duration{0: time.Minute, time.Second: time.Second, firn.Forever: firn.Forever} {
-			if err := typed.SetWith("k", "v", firn.SetOptions{TTL: ttl, Tags: tags}); err != nil {
+			if err := typed.SetWith(ctx, "k", "v", firn.SetOptions{TTL: ttl, Tags: tags}); err != nil {
 				t.Fatal(err)
 			}
 			if got, ok := typed.TTL("k"); !ok || got != want {

@@ -94,7 +94,7 @@ func TestTypesOfKeysAreApart(t *testing.T) {
 	}
 	orders.Delete(7)
 	names.Set(bits, "seven")
-	names.Clear()
+	names.Clear(ctx)
 	if name, ok := people.Get(7); !ok || name != "Ada" || people.Len() != 1 || c.Stats().Mismatches != 0 {
 		t.Errorf("person 7 is %q, %v of %d, and there were %d mismatches: want Ada of 1, and none", name, ok, people.Len(), c.Stats().Mismatches)
 	}

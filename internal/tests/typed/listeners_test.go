@@ -93,11 +93,11 @@ func TestTypedOnEvictAfterClear(t *testing.T) {
 		}
 	}
 	set(1, "old")
-	if err := typed.Clear(); err != nil {
+	if err := typed.Clear(ctx); err != nil {
 		t.Fatal(err)
 	}
 	set(1, "new")
-	if err := c.Clear(); err != nil { // of old and new
+	if err := c.Clear(ctx); err != nil { // of old and new
 		t.Fatal(err)
 	}
 	wantEvents(t, "after Clear", &events, "1=new deleted")
@@ -165,7 +165,7 @@ func TestOnEvictOfNoCauses(t *testing.T) {
 	for range 2 {
 		harness.Set(t, c, []byte("k"), []byte("v"))
 	}
-	if err := c.Clear(); err != nil {
+	if err := c.Clear(ctx); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -203,7 +203,7 @@ func TestOnEvictOfSSDMayClose(t *testing.T) {
 	t.Parallel()
 	for name, call := range map[string]func(c *firn.Cache) error{
 		"Set":   func(c *firn.Cache) error { return c.Set([]byte("k"), make([]byte, 200_000)) },
-		"Clear": func(c *firn.Cache) error { return c.Clear() },
+		"Clear": func(c *firn.Cache) error { return c.Clear(ctx) },
 		"Close": func(c *firn.Cache) error { return c.Close() },
 	} {
 		t.Run(name, func(t *testing.T) {

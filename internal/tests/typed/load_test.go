@@ -356,7 +356,7 @@ func TestTypedLoadMultiOutlivesCaller(t *testing.T) {
 			t.Errorf("the one who left: %v", err)
 		}
 		keys[0] = 2
-		texts.GetMulti(&b, []int{3, 4, 5})
+		texts.GetMulti(ctx, &b, []int{3, 4, 5})
 		close(release)
 		<-done
 	})
@@ -367,7 +367,7 @@ func TestTypedLoadLosesAgainstWrites(t *testing.T) {
 	for name, write := range map[string]func(texts *firn.Typed[string, string]) error{
 		"Set":    func(texts *firn.Typed[string, string]) error { return texts.Set("k", "set") },
 		"Delete": func(texts *firn.Typed[string, string]) error { return texts.Delete("k") },
-		"Clear":  func(texts *firn.Typed[string, string]) error { return texts.Clear() },
+		"Clear":  func(texts *firn.Typed[string, string]) error { return texts.Clear(ctx) },
 	} {
 		for _, opts := range []firn.TypedOptions[string, string]{{}, harness.WithFront(firn.TypedOptions[string, string]{})} {
 			c := harness.OpenSmall(t)

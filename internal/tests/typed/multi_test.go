@@ -47,13 +47,13 @@ func TestTypedMulti(t *testing.T) {
 	for i := range n {
 		keys, values = append(keys, fmt.Sprint("key ", i)), append(values, strings.Repeat("v", i%50))
 	}
-	if err := typed.SetMulti(keys, values); err != nil {
+	if err := typed.SetMulti(ctx, keys, values); err != nil {
 		t.Fatal(err)
 	}
 	var b firn.TypedBatch[string]
 	look := func(want func(i int) bool) {
 		t.Helper()
-		if err := typed.LookupMulti(t.Context(), &b, keys); err != nil {
+		if err := typed.GetMulti(t.Context(), &b, keys); err != nil {
 			t.Fatal(err)
 		}
 		for i := range keys {
@@ -66,14 +66,14 @@ func TestTypedMulti(t *testing.T) {
 	if got := typed.Len(); got != n {
 		t.Errorf("%d entries, want %d", got, n)
 	}
-	if err := typed.DeleteMulti(append(keys[:300:300], "none")); err != nil {
+	if err := typed.DeleteMulti(ctx, append(keys[:300:300], "none")...); err != nil {
 		t.Fatal(err)
 	}
 	look(func(i int) bool { return i >= 300 })
 	if got := typed.Len(); got != n-300 {
 		t.Errorf("%d entries, want %d", got, n-300)
 	}
-	if err := typed.SetMulti(keys, values[:3]); err == nil || !strings.Contains(err.Error(), "3 values for 1000 keys: want as many") {
+	if err := typed.SetMulti(ctx, keys, values[:3]); err == nil || !strings.Contains(err.Error(), "3 values for 1000 keys: want as many") {
 		t.Errorf("values for other keys: %v", err)
 	}
 	want := stats.Namespace{Hits: n + n - 300, Misses: 300, Sets: n, Deletes: 301}
@@ -88,11 +88,11 @@ func TestTypedMultiErrors(t *testing.T) {
 	c := harness.OpenSmall(t)
 	typed := newFussy(t, c)
 	keys := []string{"a", "bad", "c", "d"}
-	if err := typed.SetMulti(keys, []string{"1", "2", "bad", "4"}); !errors.Is(err, errFussy) {
+	if err := typed.SetMulti(ctx, keys, []string{"1", "2", "bad", "4"}); !errors.Is(err, errFussy) {
 		t.Errorf("SetMulti: %v", err)
 	}
 	var b firn.TypedBatch[string]
-	if err := typed.LookupMulti(t.Context(), &b, keys); !errors.Is(err, errFussy) {
+	if err := typed.GetMulti(t.Context(), &b, keys); !errors.Is(err, errFussy) {
 		t.Errorf("LookupMulti: %v", err)
 	}
 	var found []bool
@@ -103,10 +103,10 @@ func TestTypedMultiErrors(t *testing.T) {
 	if want := []bool{true, false, false, true}; !slices.Equal(found, want) {
 		t.Errorf("found %v, want %v", found, want)
 	}
-	if err := typed.DeleteMulti(keys); !errors.Is(err, errFussy) || typed.Len() != 0 {
+	if err := typed.DeleteMulti(ctx, keys...); !errors.Is(err, errFussy) || typed.Len() != 0 {
 		t.Errorf("DeleteMulti: %v, and %d entries are left", err, typed.Len())
 	}
-	if err := typed.SetMulti([]string{"a"}, []string{strings.Repeat("x", 1<<20)}); !errors.Is(err, firn.ErrTooLarge) {
+	if err := typed.SetMulti(ctx, []string{"a"}, []string{strings.Repeat("x", 1<<20)}); !errors.Is(err, firn.ErrTooLarge) {
 		t.Errorf("too large: %v", err)
 	}
 	if s := typed.Stats(); s.Sets != 2 || s.Deletes != 3 {
@@ -123,7 +123,7 @@ func TestTypedMultiOfLargeValues(t *testing.T) {
 	for i := range 40 {
 		keys, values = append(keys, fmt.Sprint(i)), append(values, strings.Repeat(fmt.Sprint(i%10), 300<<10))
 	}
-	if err := typed.SetMulti(keys, values); err != nil {
+	if err := typed.SetMulti(ctx, keys, values); err != nil {
 		t.Fatal(err)
 	}
 	for i, key := range keys {
@@ -144,7 +144,7 @@ func TestDeleteMulti(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := c.DeleteMulti(append(keys[:70:70], []byte("none"))); err != nil {
+	if err := c.DeleteMulti(ctx, append(keys[:70:70], []byte("none"))...); err != nil {
 		t.Fatal(err)
 	}
 	for i, key := range keys {
@@ -158,7 +158,7 @@ func TestDeleteMulti(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.DeleteMulti(keys); !errors.Is(err, firn.ErrClosed) {
+	if err := c.DeleteMulti(ctx, keys...); !errors.Is(err, firn.ErrClosed) {
 		t.Errorf("closed: %v", err)
 	}
 }
@@ -186,7 +186,7 @@ func TestTypedStats(t *testing.T) {
 		{"Lookup of the front", func() { typed.Lookup(ctx, "k") }, stats.Namespace{FrontHits: 1}},
 		{"Has", func() { typed.Has("k") }, stats.Namespace{}},
 		{"Lookup of nothing", func() { typed.Lookup(ctx, "none") }, stats.Namespace{Misses: 1}},
-		{"GetMulti", func() { typed.GetMulti(&b, []string{"k", "none", "nothing"}) }, stats.Namespace{FrontHits: 1, Misses: 2}},
+		{"GetMulti", func() { typed.GetMulti(ctx, &b, []string{"k", "none", "nothing"}) }, stats.Namespace{FrontHits: 1, Misses: 2}},
 		{"GetOrLoad", func() { typed.GetOrLoad(ctx, "loaded", load("v", nil)) }, stats.Namespace{Misses: 1, Loads: 1}},
 		{"GetOrLoad of what is there", func() { typed.GetOrLoad(ctx, "loaded", neverLoad) }, stats.Namespace{Hits: 1}},
 		{"a load that fails", func() { typed.GetOrLoad(ctx, "none", load("", errFussy)) }, stats.Namespace{Misses: 1, Loads: 1, LoadErrors: 1}},

@@ -144,7 +144,7 @@ func TestSlidingUpToATTL(t *testing.T) {
 		},
 		"GetMulti": func(_ *testing.T, s *firn.Typed[string, string]) bool {
 			var b firn.TypedBatch[string]
-			s.GetMulti(&b, []string{"k"})
+			s.GetMulti(ctx, &b, []string{"k"})
 			_, ok := b.Value(0)
 			return ok
 		},

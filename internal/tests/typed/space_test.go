@@ -46,7 +46,7 @@ func TestNamespaceSurvives(t *testing.T) {
 					}
 					if life%2 == 1 {
 						typed.Set("cleared", "value")
-						if err := typed.Clear(); err != nil {
+						if err := typed.Clear(ctx); err != nil {
 							t.Fatal(err)
 						}
 					} else if life > 0 {
@@ -109,7 +109,7 @@ func TestManyNamespaces(t *testing.T) {
 			}
 		})
 	}
-	use(7, func(typed *firn.Typed[string, string]) { typed.Clear() })
+	use(7, func(typed *firn.Typed[string, string]) { typed.Clear(ctx) })
 	lost := 0
 	for i := range n {
 		use(i, func(typed *firn.Typed[string, string]) {
@@ -144,7 +144,7 @@ func TestNamespacesAreNotSeen(t *testing.T) {
 			c := harness.OpenOn(t, fs, tell)
 			typed := harness.NewTyped(t, c, "n", spaceN)
 			for range 3 {
-				if err := typed.Clear(); err != nil {
+				if err := typed.Clear(ctx); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -166,7 +166,7 @@ func TestNamespacesAreNotSeen(t *testing.T) {
 					t.Errorf("All yields %q", key)
 				}
 			}
-			if err := c.Clear(); err != nil {
+			if err := c.Clear(ctx); err != nil {
 				t.Fatal(err)
 			}
 			if err := c.Close(); err != nil {
@@ -184,7 +184,7 @@ func TestNamespaceAfterCacheClear(t *testing.T) {
 	c := harness.OpenSmall(t)
 	typed := harness.NewTyped(t, c, "n", firn.TypedOptions[int, int]{})
 	typed.Set(1, 1)
-	if err := c.Clear(); err != nil {
+	if err := c.Clear(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if typed.Has(1) {
@@ -275,10 +275,10 @@ func TestTypedClose(t *testing.T) {
 		_, load := typed.GetOrLoad(t.Context(), "k", neverLoad)
 		var b firn.TypedBatch[string]
 		for call, err := range map[string]error{
-			"Set": typed.Set("k", "v"), "Delete": typed.Delete("k"), "Clear": typed.Clear(), "Lookup": lookup, "GetOrLoad": load,
-			"SetMulti": typed.SetMulti([]string{"k"}, []string{"v"}), "DeleteMulti": typed.DeleteMulti([]string{"k"}),
-			"LookupMulti": typed.LookupMulti(t.Context(), &b, []string{"k"}), "Refresh": harness.Err(typed.Refresh(t.Context(), "k", neverLoad)),
-			"InvalidateTag": typed.InvalidateTag("a"), "SetWith": typed.SetWith("k", "v", firn.SetOptions{Tags: []string{"a"}}),
+			"Set": typed.Set("k", "v"), "Delete": typed.Delete("k"), "Clear": typed.Clear(ctx), "Lookup": lookup, "GetOrLoad": load,
+			"SetMulti": typed.SetMulti(ctx, []string{"k"}, []string{"v"}), "DeleteMulti": typed.DeleteMulti(ctx, "k"),
+			"LookupMulti": typed.GetMulti(t.Context(), &b, []string{"k"}), "Refresh": harness.Err(typed.Refresh(t.Context(), "k", neverLoad)),
+			"InvalidateTag": typed.InvalidateTag(ctx, "a"), "SetWith": typed.SetWith(ctx, "k", "v", firn.SetOptions{Tags: []string{"a"}}),
 		} {
 			if !errors.Is(err, firn.ErrClosed) || err.Error() != "firn: Typed is closed" {
 				t.Errorf("%s: %s: %v", name, call, err)
@@ -305,7 +305,7 @@ func TestTypedOfClosedCache(t *testing.T) {
 	if err := typedError(c, "n", spaceN); !errors.Is(err, firn.ErrClosed) {
 		t.Errorf("NewTyped: %v", err)
 	}
-	if err := typed.Clear(); !errors.Is(err, firn.ErrClosed) {
+	if err := typed.Clear(ctx); !errors.Is(err, firn.ErrClosed) {
 		t.Errorf("Clear: %v", err)
 	}
 	if err := typed.Close(); err != nil {

@@ -51,7 +51,7 @@ func TestTypedSurvivesClose(t *testing.T) {
 		if got := count(users); got != n {
 			t.Errorf("%d of %d users after Close and Open: %+v", got, n, c.Stats())
 		}
-		users.Clear()
+		users.Clear(ctx)
 		users.Set(0, user{ID: 0})
 		users.Get(0)
 	})
@@ -190,7 +190,7 @@ func TestTypedStaleOnSSD(t *testing.T) {
 	if got := c.Stats().Loads.StaleOnError; got != 3 {
 		t.Errorf("%d times fail-safe, want 3", got)
 	}
-	if err := users.Clear(); err != nil {
+	if err := users.Clear(ctx); err != nil {
 		t.Fatal(err)
 	}
 	expect(users, 4, boom)

@@ -91,7 +91,7 @@ func (m *tagModel) run(steps int) {
 	for step := range steps {
 		m.step()
 		if step%(steps/4) == steps/8 {
-			m.must(m.typed.Clear())
+			m.must(m.typed.Clear(ctx))
 			m.held = map[int]tagged{}
 		}
 		if m.place[0] == 'S' && step%(steps/8) == steps/8-1 {
@@ -173,12 +173,12 @@ func (m *tagModel) set(key int) {
 		o.TTL = time.Duration(1+m.rng.IntN(500)) * time.Millisecond
 		e.expires = m.now + o.TTL
 	}
-	m.must(m.typed.SetWith(key, v, o))
+	m.must(m.typed.SetWith(ctx, key, v, o))
 	m.held[key] = e
 }
 
 func (m *tagModel) invalidate(tag string) {
-	m.must(m.typed.InvalidateTag(tag))
+	m.must(m.typed.InvalidateTag(ctx, tag))
 	for key, e := range m.held {
 		if slices.Contains(e.tags, tag) {
 			delete(m.held, key)
@@ -223,7 +223,7 @@ func (m *tagModel) getMulti() {
 	for i := range keys {
 		keys[i] = m.rng.IntN(tagModelKeys)
 	}
-	m.typed.GetMulti(&m.batch, keys)
+	m.typed.GetMulti(ctx, &m.batch, keys)
 	for i, key := range keys {
 		if v, ok := m.batch.Value(i); ok {
 			m.judge("GetMulti", key, v)
@@ -328,13 +328,13 @@ func TestTagsStress(t *testing.T) {
 			}
 			for range rounds {
 				n := source.Add(1)
-				if err := typed.InvalidateTag("source"); err != nil {
+				if err := typed.InvalidateTag(ctx, "source"); err != nil {
 					t.Error(err)
 				}
 				acked.Store(n)
 				for key := range keys {
 					if n%3 == 0 {
-						if err := typed.SetWith(key, n, firn.SetOptions{Tags: []string{"source"}}); err != nil {
+						if err := typed.SetWith(ctx, key, n, firn.SetOptions{Tags: []string{"source"}}); err != nil {
 							t.Error(err)
 						}
 					}

@@ -44,7 +44,7 @@ func TestSixteenTags(t *testing.T) {
 			for i, tag := range tags {
 				for _, n := range []int{1, 2000, 300_000} {
 					key := fmt.Sprint(i, "/", n)
-					must(t, typed.SetWith(key, strings.Repeat("v", n), firn.SetOptions{Tags: tags}))
+					must(t, typed.SetWith(ctx, key, strings.Repeat("v", n), firn.SetOptions{Tags: tags}))
 				}
 				if o.SSD.Bytes > 0 { // on the SSD alone
 					must(t, c.Close())
@@ -56,7 +56,7 @@ func TestSixteenTags(t *testing.T) {
 						t.Errorf("%d bytes, before %s: %d, %v", n, tag, len(v), ok)
 					}
 				}
-				must(t, typed.InvalidateTag(tag))
+				must(t, typed.InvalidateTag(ctx, tag))
 				for _, n := range []int{1, 2000, 300_000} {
 					if _, ok := typed.Get(fmt.Sprint(i, "/", n)); ok {
 						t.Errorf("%d bytes are found after %s was invalidated", n, tag)
@@ -111,23 +111,23 @@ func TestTagsOfNotFound(t *testing.T) {
 		}
 		want("at first", 1)
 		want("remembered", 1)
-		must(t, typed.InvalidateTag("other"))
+		must(t, typed.InvalidateTag(ctx, "other"))
 		want("with another tag invalidated", 1)
-		must(t, typed.InvalidateTag("product"))
+		must(t, typed.InvalidateTag(ctx, "product"))
 		want("invalidated", 2)
 		want("remembered again", 2)
-		must(t, typed.InvalidateTag("product"))
-		l.ask = func() { must(t, typed.InvalidateTag("product")) }
+		must(t, typed.InvalidateTag(ctx, "product"))
+		l.ask = func() { must(t, typed.InvalidateTag(ctx, "product")) }
 		want("invalidated while it is loaded", 3)
 		l.ask = nil
 		want("not remembered", 4)
 
-		must(t, typed.InvalidateTag("product"))
+		must(t, typed.InvalidateTag(ctx, "product"))
 		asked, held := make(chan struct{}), make(chan struct{})
 		l.ask = func() { close(asked); <-held }
 		go typed.GetOrLoad(context.Background(), "k", l.load)
 		<-asked
-		must(t, typed.InvalidateTag("product"))
+		must(t, typed.InvalidateTag(ctx, "product"))
 		l.ask, l.err = nil, nil
 		joined := make(chan string)
 		go func() {
@@ -148,13 +148,13 @@ func TestTagsOfNotFound(t *testing.T) {
 func TestRawValueLikeTagged(t *testing.T) {
 	c := open(t, firn.Options{RAMBytes: 1 << 20})
 	typed := newTyped[string, string](t, c, "n")
-	must(t, typed.SetWith("k", "v", firn.SetOptions{Tags: []string{"a"}}))
+	must(t, typed.SetWith(ctx, "k", "v", firn.SetOptions{Tags: []string{"a"}}))
 	var head []byte
 	for _, value := range c.All() {
 		head = append(head, value...)
 	}
 	for i := range 20 { // whatever the clock and the tag that it says
-		must(t, typed.InvalidateTag(fmt.Sprint(i)))
+		must(t, typed.InvalidateTag(ctx, fmt.Sprint(i)))
 	}
 	for at := 5; at < 25; at++ {
 		forged := append([]byte(nil), head...)
@@ -183,9 +183,9 @@ func TestForgottenCacheIsCollected(t *testing.T) {
 		c, err := firn.Open(firn.Options{RAMBytes: 1 << 20, Loading: firn.LoadingOptions{HardTimeout: time.Hour}})
 		must(t, err)
 		typed := newTyped[string, string](t, c, "n")
-		must(t, typed.SetWith("k", "v", firn.SetOptions{Tags: []string{"a"}}))
-		must(t, typed.InvalidateTag("a"))
-		must(t, typed.Clear())
+		must(t, typed.SetWith(ctx, "k", "v", firn.SetOptions{Tags: []string{"a"}}))
+		must(t, typed.InvalidateTag(ctx, "a"))
+		must(t, typed.Clear(ctx))
 		_, err = typed.GetOrLoad(t.Context(), "k", func(context.Context, string) (string, error) { return "v", nil })
 		must(t, err)
 		return weak.Make(c)

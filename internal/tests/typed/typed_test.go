@@ -143,7 +143,7 @@ func TestTypedNamespaces(t *testing.T) {
 			t.Errorf("All yields %d entries, want 1", n)
 		}
 	}
-	if err := alsoA.Clear(); err != nil {
+	if err := alsoA.Clear(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if a.Has("key") || alsoA.Has("key") || !b.Has("key") || !plain.Has("key") {
@@ -332,7 +332,7 @@ func TestTypedErrors(t *testing.T) {
 	keys := harness.NewTyped(t, c, "n", firn.TypedOptions[tenantKey, int]{})
 	bad := tenantKey{1, "bad"}
 	var b firn.TypedBatch[int]
-	keys.GetMulti(&b, []tenantKey{bad})
+	keys.GetMulti(ctx, &b, []tenantKey{bad})
 	_, inBatch := b.Value(0)
 	_, got := keys.Get(bad)
 	_, err := keys.Lookup(ctx, bad)
@@ -354,7 +354,7 @@ func TestTypedErrors(t *testing.T) {
 	if err := floats.Set("k", nil); !errors.Is(err, firn.ErrClosed) {
 		t.Errorf("Set after Close: %v", err)
 	}
-	if err := floats.Clear(); !errors.Is(err, firn.ErrClosed) {
+	if err := floats.Clear(ctx); !errors.Is(err, firn.ErrClosed) {
 		t.Errorf("Clear after Close: %v", err)
 	}
 	if _, err := floats.Lookup(ctx, "k"); !errors.Is(err, firn.ErrClosed) {
@@ -433,7 +433,7 @@ func TestTypedJitter(t *testing.T) {
 		"GetOrLoad":           {func(i int) error { _, err := typed.GetOrLoad(ctx, i, load); return err }, typedTTL, 1000 * time.Second},
 		"load of another TTL": {func(i int) error { _, err := short.GetOrLoad(ctx, i, load); return err }, shortTTL, 100 * time.Second},
 	} {
-		if err := c.Clear(); err != nil {
+		if err := c.Clear(ctx); err != nil {
 			t.Fatal(err)
 		}
 		const n = 300
@@ -471,7 +471,7 @@ func TestTypedGetMulti(t *testing.T) {
 	}
 	var b firn.TypedBatch[string]
 	for range 2 { // the second time over the first's values
-		typed.GetMulti(&b, keys)
+		typed.GetMulti(ctx, &b, keys)
 		for i := range keys {
 			v, ok := b.Value(i)
 			if ok != (i%3 == 0) || ok && v != fmt.Sprint("value ", i) || !ok && v != "" {
@@ -479,7 +479,7 @@ func TestTypedGetMulti(t *testing.T) {
 			}
 		}
 		slices.Reverse(keys)
-		typed.GetMulti(&b, keys[:2])
+		typed.GetMulti(ctx, &b, keys[:2])
 		if v, ok := b.Value(0); !ok || v != "value 99" || b.Len() != 2 {
 			t.Errorf("got %q, %v, Len %d", v, ok, b.Len())
 		}
@@ -523,7 +523,7 @@ func TestTypedAllEndsWithClear(t *testing.T) {
 	n := 0
 	for range typed.All() {
 		n++
-		typed.Clear()
+		typed.Clear(ctx)
 	}
 	if n != 1 {
 		t.Errorf("All went on after Clear: %d entries", n)
@@ -560,7 +560,7 @@ func TestTypedAllocations(t *testing.T) {
 		"TTL":                       {func() { numbers.TTL(1) }, 0},
 		"Set of a number":           {func() { numbers.Set(1, 2) }, 0},
 		"Delete":                    {func() { numbers.Delete(3) }, 0},
-		"GetMulti of numbers":       {func() { numbers.GetMulti(&b, keys) }, 0},
+		"GetMulti of numbers":       {func() { numbers.GetMulti(ctx, &b, keys) }, 0},
 		"Get of a string":           {func() { texts.Get("a") }, 1},
 		"Set of a string":           {func() { texts.Set("a", "text") }, 0},
 		"Get of a hot string":       {func() { hot.Get("a") }, 0},

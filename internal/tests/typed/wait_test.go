@@ -27,7 +27,7 @@ func TestOnEvictUsesTyped(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return errors.Join(again.Clear(), one.Clear(), one.Set(1, 1), one.Close())
+		return errors.Join(again.Clear(ctx), one.Clear(ctx), one.Set(1, 1), one.Close())
 	}
 	c = harness.OpenSmall(t, func(o *firn.Options) {
 		o.RAMBytes = 16 << 20 // of which a segment is less than the table takes
@@ -80,7 +80,7 @@ func TestNamespacesOnStuckDisk(t *testing.T) {
 		begun := time.Now()
 		for i, name := range []string{"known", "unknown", "new"} {
 			typed := harness.NewTyped(t, c, name, firn.TypedOptions[int, int]{})
-			if err := errors.Join(typed.Set(1, 1), typed.Clear(), typed.Set(2, i)); err != nil {
+			if err := errors.Join(typed.Set(1, 1), typed.Clear(ctx), typed.Set(2, i)); err != nil {
 				t.Error(err)
 			}
 			if v, ok := typed.Get(2); !ok || v != i {

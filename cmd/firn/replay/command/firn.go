@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -46,7 +47,7 @@ func (s store) Close() error {
 	if !s.temporary {
 		return s.Cache.Close()
 	}
-	_ = s.Clear() // it saves time, no more: the files go in any case
+	_ = s.Clear(context.Background()) // it saves time, no more: the files go in any case
 	_ = s.Cache.Close()
 	return nil
 }

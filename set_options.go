@@ -1,0 +1,28 @@
+package firn
+
+import (
+	"time"
+
+	"github.com/firncache/firn/internal/load"
+)
+
+// SetOptions are those of one SetWith. The zero SetOptions make it a Set.
+type SetOptions struct {
+	// TTL is the value's time to live, to the millisecond, or Forever. Default
+	// 0: TypedOptions.TTL, or Options.TTL for a Cache.
+	TTL time.Duration
+
+	// Tags name what the value was made of, so that InvalidateTag finds it: at most
+	// MaxTags, which is 16, each of 1 to 255 bytes. They belong to the namespace, whatever the
+	// type of its keys is. Each makes the entry 4 bytes longer, the first one 25; with a shared
+	// tier 12, and 25. Default: none.
+	Tags []string
+}
+
+// ttl is the time to live that a Set of a group has with these options.
+func (o *SetOptions) ttl(of *load.Group) time.Duration {
+	if o.TTL != 0 {
+		return o.TTL
+	}
+	return of.Jittered(of.TTL())
+}
