@@ -36,7 +36,7 @@ func (t *Tier) awaitChange(ctx context.Context, key []byte, leased shared.Expect
 		return true, err
 	}
 	enough := time.Until(end)
-	if t.renewals.has(heldLease{t.entryName(key), leased.Version}) {
+	if t.holding.has(heldLease{t.entryName(key), leased.Version}) {
 		enough = left
 	}
 	if enough <= 0 {

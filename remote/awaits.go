@@ -46,18 +46,16 @@ func (a *awaits) leave(name string, w *await) {
 	}
 }
 
-// wake ends the waits for names.
-func (a *awaits) wake(names ...string) {
+// wake ends the waits for a name.
+func (a *awaits) wake(name string) {
 	if a.waiting.Load() == 0 {
 		return
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, name := range names {
-		if w := a.byName[name]; w != nil {
-			close(w.changed)
-			delete(a.byName, name)
-		}
+	if w := a.byName[name]; w != nil {
+		close(w.changed)
+		delete(a.byName, name)
 	}
 }
 

@@ -1,66 +1,21 @@
 package remote
 
 import (
+	"cmp"
 	"context"
-
-	"github.com/redis/rueidis"
+	"strings"
 )
 
-// clear removes the keys that a pattern matches, of which a server's SCAN tells a few hundred at a
-// time.
-func (w *wire) clear(ctx context.Context, pattern string) error {
-	for cursor := uint64(0); ; {
-		entry, err := w.do(ctx, command("SCAN", itoa(cursor), "MATCH", pattern, "COUNT", "512")).AsScanEntry()
-		if err != nil {
-			return w.serverError(err)
-		}
-		if err := w.unlink(ctx, entry.Elements); err != nil {
-			return err
-		}
-		if cursor = entry.Cursor; cursor == 0 {
-			return nil
-		}
-	}
-}
-
-// unlink removes keys, each with a command of its own: they may be of several slots.
-func (w *wire) unlink(ctx context.Context, names []string) error {
-	for len(names) > 0 {
-		n := min(len(names), maxBatch)
-		cmds := make([]rueidis.Completed, n)
-		for i, name := range names[:n] {
-			cmds[i] = command("UNLINK", name)
-		}
-		for i, err := range w.outcomes(ctx, cmds) {
-			if isRedirect(err) {
-				err = w.t.unlink(ctx, names[i])
-			}
-			if err != nil {
-				return err
-			}
-		}
-		names = names[n:]
-	}
-	return nil
-}
-
-// unlink removes a key, wherever it is.
-func (t *Tier) unlink(ctx context.Context, name string) error {
-	return t.askOwner(ctx, name, func(w *wire, _ int) error {
-		return w.serverError(w.do(ctx, command("UNLINK", name)).Error())
-	})
-}
-
-// clear removes the keys that a pattern matches from all servers: again if slots have moved
-// meanwhile, perhaps to one that was done.
-func (t *Tier) clear(ctx context.Context, pattern string) error {
+// Clear removes every entry that is there, from all servers: again if slots have moved meanwhile,
+// perhaps to one that was done.
+func (t *Tier) Clear(ctx context.Context) error {
 	if err := t.known(ctx); err != nil {
 		return err
 	}
 	for range maxClears {
 		before := t.moves()
 		for _, w := range t.owners() {
-			if err := w.clear(ctx, pattern); err != nil {
+			if err := w.clear(ctx); err != nil {
 				return err
 			}
 		}
@@ -69,6 +24,25 @@ func (t *Tier) clear(ctx context.Context, pattern string) error {
 		}
 	}
 	return nil
+}
+
+// clear removes the entries of which a server's SCAN tells, a few hundred at a time.
+func (w *wire) clear(ctx context.Context) error {
+	entries := w.t.prefix + string(entryKind)
+	for cursor := uint64(0); ; {
+		scan, err := w.do(ctx, command("SCAN", itoa(cursor), "MATCH", globEscape(entries)+"*", "COUNT", "512")).AsScanEntry()
+		if err != nil {
+			return w.serverError(err)
+		}
+		keys := make([][]byte, len(scan.Elements))
+		for i, name := range scan.Elements {
+			keys[i] = []byte(strings.TrimPrefix(name, entries))
+		}
+		w.t.RemoveMulti(ctx, keys, func(_ int, failed error) { err = cmp.Or(err, failed) })
+		if cursor = scan.Cursor; cursor == 0 || err != nil {
+			return err
+		}
+	}
 }
 
 // maxClears is how often servers are cleared whose slots move all the time.

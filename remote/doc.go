@@ -80,7 +80,7 @@
 //	conditional.go, lease.go                 writes of what is expected; one load for all processes
 //	abilities.go                             what a server can compare
 //	await.go, awaits.go                      waiting for another process's load
-//	renew.go, release.go                     a lease that is held for long; giving up a lease
+//	held.go                                  leases of this process: extended, given up
 //	guard.go, presence.go                    what every request goes through; whether its server answers
 //	checks.go                                checks of suspect copies: how many, and shared answers
 //	slots.go, cluster_map.go, tenure.go      a cluster: the slot of a key, who claims which

@@ -2,7 +2,6 @@ package remote
 
 import (
 	"context"
-	"slices"
 
 	"github.com/redis/rueidis"
 )
@@ -16,10 +15,10 @@ func (w *wire) do(ctx context.Context, cmd rueidis.Completed) rueidis.RedisResul
 	if w.via != nil {
 		return w.doMultiGuided(ctx, cmd)[0]
 	}
-	names := written(cmd)
+	name := written(cmd)
 	result := w.send(ctx, cmd)
 	if result.Error() == nil {
-		w.t.awaits.wake(names...)
+		w.t.awaits.wake(name)
 	}
 	return result
 }
@@ -29,30 +28,26 @@ func (w *wire) doMulti(ctx context.Context, cmds ...rueidis.Completed) []rueidis
 	if w.via != nil {
 		return w.doMultiGuided(ctx, cmds...)
 	}
-	names := make([][]string, len(cmds))
+	names := make([]string, len(cmds))
 	for i, cmd := range cmds {
 		names[i] = written(cmd)
 	}
 	results := w.sendMulti(ctx, cmds)
 	for i := range results {
 		if results[i].Error() == nil {
-			w.t.awaits.wake(names[i]...)
+			w.t.awaits.wake(names[i])
 		}
 	}
 	return results
 }
 
-// written are the names that a command writes, which the server does not announce to its writer.
-// Those of scripts are announced.
-func written(cmd rueidis.Completed) []string {
-	args := cmd.Commands() // which are used anew when it has been sent
-	switch args[0] {
-	case "SET":
-		return []string{args[1]}
-	case "DEL", "UNLINK":
-		return slices.Clone(args[1:])
+// written is the name that a command writes, which the server does not announce to its writer; "" for
+// none. What scripts write is announced.
+func written(cmd rueidis.Completed) string {
+	if args := cmd.Commands(); args[0] == "SET" || args[0] == "UNLINK" { // they are used anew when it has been sent
+		return args[1]
 	}
-	return nil
+	return ""
 }
 
 func errorResults(n int, err error) []rueidis.RedisResult {

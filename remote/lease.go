@@ -3,7 +3,6 @@ package remote
 import (
 	"context"
 	"errors"
-	"sync"
 
 	"github.com/firncache/firn/internal/shared"
 	"github.com/redis/rueidis"
@@ -41,7 +40,7 @@ func (t *Tier) Lease(ctx context.Context, dst []byte, q shared.Query) (e shared.
 		e.Leased, err = t.leaseBeside(ctx, q.Key)
 	}
 	if e.Leased != 0 {
-		t.renewals.hold(t.leaseAt(q.Key, e))
+		t.holding.hold(t.leaseAt(q.Key, e))
 		t.count.leasesWon.Add(1)
 	}
 	return e, f, err
@@ -177,26 +176,32 @@ func (t *Tier) askName(ctx context.Context, name string, question func(w *wire) 
 	return t.askOwner(ctx, name, func(w *wire, _ int) error { return question(w) })
 }
 
-// extendedTogether is how many leases are extended at a time.
-const extendedTogether = 64
-
-// extendLeases extends leases that are held. One that is gone is held no more: whoever removed or
-// wrote its key has ended it, and what is loaded is not stored.
-func (t *Tier) extendLeases(due []heldLease) {
-	var all sync.WaitGroup
-	places := make(chan struct{}, extendedTogether)
-	for _, l := range due {
-		places <- struct{}{}
-		all.Go(func() {
-			defer func() { <-places }()
-			err := t.askName(t.dialing, l.name, func(w *wire) error {
-				mine := shared.Expect{Version: l.lease, Leased: l.lease}
-				return w.replace(t.dialing, l.name, mine, leaseEnvelope(l.lease), t.o.LeaseTime)
-			})
-			if errors.Is(err, shared.ErrChanged) {
-				t.renewals.letGo(l)
-			}
-		})
+// leaseAt is the lease that is held, in the place of the key's entry or beside it.
+func (t *Tier) leaseAt(key []byte, leased shared.Expect) heldLease {
+	if leased.Leased == leased.Version {
+		return heldLease{t.entryName(key), leased.Leased}
 	}
-	all.Wait()
+	return heldLease{t.besideName(key), leased.Leased}
+}
+
+// Release gives up what Lease has got. It does not wait.
+func (t *Tier) Release(key []byte, leased shared.Expect) {
+	if leased.Leased != 0 {
+		t.holding.release(t.leaseAt(key, leased))
+	}
+}
+
+func (t *Tier) giveUp(l heldLease) {
+	_ = t.askName(t.dialing, l.name, func(w *wire) error { return w.delIf(t.dialing, l.name, l.expect()) })
+}
+
+// extend has a lease live on. One that is gone is held no more: whoever removed or wrote its key has
+// ended it, and what is loaded is not stored.
+func (t *Tier) extend(l heldLease) {
+	err := t.askName(t.dialing, l.name, func(w *wire) error {
+		return w.replace(t.dialing, l.name, l.expect(), leaseEnvelope(l.lease), t.o.LeaseTime)
+	})
+	if errors.Is(err, shared.ErrChanged) {
+		t.holding.letGo(l)
+	}
 }

@@ -135,7 +135,7 @@ func TestHolderIsKilled(t *testing.T) {
 		o := Options{LeaseTime: 200 * time.Millisecond}
 		killed := open(t, o, s.Addr)
 		mine := killed.leased(t, "k")
-		killed.renewals.letGo(heldLease{"test:kk", mine.Leased}) // it is heard of no more
+		killed.holding.letGo(heldLease{"test:kk", mine.Leased}) // it is heard of no more
 		o.LeaseTime = time.Hour
 		type won struct {
 			o     opened

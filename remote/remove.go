@@ -37,8 +37,3 @@ func (w *wire) remove(ctx context.Context, name string) error {
 	}
 	return w.serverError(err)
 }
-
-// Clear removes every entry that is there.
-func (t *Tier) Clear(ctx context.Context) error {
-	return t.clear(ctx, globEscape(t.prefix+string(entryKind))+"*")
-}

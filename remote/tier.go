@@ -26,10 +26,9 @@ type Tier struct {
 	cluster *cluster      // nil without
 	large   chan struct{} // a token for each long value that is on its way
 
-	checks   flight.Group[checkOf, shared.Found]
-	awaits   awaits
-	releases releases
-	renewals renewals
+	checks  flight.Group[checkOf, shared.Found]
+	awaits  awaits
+	holding holding
 
 	trust atomic.Pointer[shared.Trust]
 	below atomic.Pointer[localTiers]
@@ -75,8 +74,7 @@ func newTier(given Options) *Tier {
 	t.dialing, t.stopDial = context.WithCancelCause(context.Background())
 	t.large = make(chan struct{}, maxLarge)
 	t.checks.Now = bootNanos
-	t.renewals.every, t.renewals.extend = max(o.LeaseTime/3, time.Millisecond), t.extendLeases
-	t.renewals.ended = make(chan struct{})
+	t.holding = holding{every: max(o.LeaseTime/3, time.Millisecond), extend: t.extend, giveUp: t.giveUp}
 	t.wire = newWire(t, o.Addrs[0])
 	return t
 }
@@ -117,7 +115,7 @@ func (t *Tier) Open(local shared.Local) (*shared.Trust, error) {
 
 // Close ends the tier's work. What waits for an answer returns an error.
 func (t *Tier) Close(ctx context.Context) error {
-	defer t.releases.close(ctx, t.o.Timeout)()
+	defer t.holding.close(ctx, t.o.Timeout)()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
@@ -132,7 +130,6 @@ func (t *Tier) Close(ctx context.Context) error {
 		t.wire.close()
 	}
 	t.ends.Wait()
-	t.renewals.close()
 	return nil
 }
 

@@ -14,8 +14,8 @@ import (
 // used here is read on the server, too, again and again, which is announced to no process: the numbers
 // that were an answer; and while servers evict, the keys of some of the reads, as often as they are read.
 const (
-	keyTouch    = 200 * time.Millisecond
-	numberTouch = 10 * keyTouch
+	keyTouch    = 100 * time.Millisecond
+	numberTouch = 20 * keyTouch
 	maxTouched  = 1 << 10 // numbers at a time
 )
 

@@ -28,7 +28,7 @@ func (t *Tier) Write(ctx context.Context, e shared.Entry, expect shared.Expect) 
 		t.noteUnstored()
 	case err != nil:
 	case expect.Leased == expect.Version: // it was replaced
-		t.renewals.letGo(t.leaseAt(e.Key, expect))
+		t.holding.letGo(t.leaseAt(e.Key, expect))
 	default:
 		t.Release(e.Key, expect) // the lease beside what was replaced
 	}

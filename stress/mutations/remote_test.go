@@ -66,7 +66,7 @@ var remotes = []mutation{{
 }, {
 	guard: "a load's lease is extended while it is held",
 	file:  "remote/lease.go",
-	old:   "\t\tt.renewals.hold(t.leaseAt(q.Key, e))\n",
+	old:   "\t\tt.holding.hold(t.leaseAt(q.Key, e))\n",
 	pkg:   "./remote", test: "TestHeldLeaseIsExtended",
 }, {
 	guard: "the life of a number in use is renewed",

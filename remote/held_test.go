@@ -12,8 +12,7 @@ import (
 // tick is two ticks of the renewals, the second of which extends what is held.
 func (o opened) tick() {
 	for range 2 {
-		due, _ := o.renewals.due()
-		o.extendLeases(due)
+		together(o.holding.due(), o.extend)
 	}
 }
 
@@ -35,10 +34,10 @@ func TestHeldLeaseIsExtended(t *testing.T) {
 				s.Do("SET", "test:kset", "by another", "PX", "600000")
 			}
 			a.tick()
-			left, held := s.Do("PTTL", "test:k"+key).Int, a.renewals.has(heldLease{"test:k" + key, mine.Leased})
+			left, held := s.Do("PTTL", "test:k"+key).Int, a.holding.has(heldLease{"test:k" + key, mine.Leased})
 			err := a.storeLoaded(t, key, "loaded", mine)
 			if key == "stored" {
-				if left <= 600000 || !held || err != nil || a.renewals.has(heldLease{"test:k" + key, mine.Leased}) {
+				if left <= 600000 || !held || err != nil || a.holding.has(heldLease{"test:k" + key, mine.Leased}) {
 					t.Errorf("%s: %d ms are left, held %v, %v", key, left, held, err)
 				}
 				continue
@@ -52,7 +51,7 @@ func TestHeldLeaseIsExtended(t *testing.T) {
 		}
 		again := a.leased(t, "given up")
 		a.Release([]byte("given up"), again)
-		if a.renewals.has(heldLease{"test:kgiven up", again.Leased}) {
+		if a.holding.has(heldLease{"test:kgiven up", again.Leased}) {
 			t.Error("a lease is held that was given up")
 		}
 	})
