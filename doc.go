@@ -175,7 +175,7 @@ package firn
 //	batch.go             GetMulti, SetMulti, DeleteMulti
 //	compute.go           Compute, and what is made of it
 //	touch.go             Forever, Touch, ExpireAfterAccess
-//	entry.go             LookupEntry: value, time to live and tier
+//	entry.go             Entry: value, time to live, tier and outcome; LookupEntry
 //	load.go              GetOrLoad, Refresh; SetLoadTTL and CachedValue, for loaders
 //	codec.go             Codec, and the default ones
 //	set_options.go       SetOptions

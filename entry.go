@@ -5,22 +5,49 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/firncache/firn/internal/load"
 	"github.com/firncache/firn/internal/tiered"
 )
 
 // Entry is a value with what the cache knows of it.
 type Entry struct {
-	Value []byte        // is the caller's
-	TTL   time.Duration // how long it has to live, or Forever
-	Tier  Tier          // where it was found
+	Value   []byte        // is the caller's
+	TTL     time.Duration // of a hit: how long it has to live, or Forever; otherwise 0
+	Tier    Tier          // of a hit: where it was found; 0 if it was stored during the call
+	Outcome Outcome       // how the call came by the value, or by its error
 }
 
 // TypedEntry is an Entry of a typed cache.
 type TypedEntry[V any] struct {
-	Value V
-	TTL   time.Duration // how long it has to live, or Forever
-	Tier  Tier          // where it was found
+	Value   V
+	TTL     time.Duration // as in Entry
+	Tier    Tier
+	Outcome Outcome
 }
+
+// Outcome is how LookupEntry or GetOrLoadEntry came by its answer.
+type Outcome uint8
+
+// The outcomes.
+const (
+	OutcomeNone     Outcome = iota // no answer: the error is not a loader's
+	OutcomeHit                     // a value that was there
+	OutcomeStale                   // an expired value, which LoadingOptions allow
+	OutcomeLoaded                  // value or error of the loader, which this call began
+	OutcomeJoined                  // value or error of a loader that another call began
+	OutcomeNegative                // an ErrNotFound that was remembered, or with ErrorTTL another error
+)
+
+func (o Outcome) String() string {
+	names := [...]string{"none", "hit", "stale", "loaded", "joined", "negative"}
+	if int(o) >= len(names) {
+		return fmt.Sprintf("Outcome(%d)", uint8(o))
+	}
+	return names[o]
+}
+
+// MarshalText returns what String does.
+func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
 // Tier is a place where a value can be.
 type Tier uint8
@@ -61,44 +88,28 @@ func (c *Cache) LookupEntry(ctx context.Context, dst, key []byte) (Entry, error)
 	if err != nil {
 		return Entry{Value: v}, err
 	}
-	return Entry{v, c.timeTo(deadline), tierOf(at)}, nil
+	return Entry{v, c.timeTo(deadline), tierOf(at), OutcomeHit}, nil
+}
+
+// outcomeOf is how a load came by its answer, and the tier of one that was found.
+func outcomeOf(came load.Outcome) (Outcome, Tier) {
+	switch came {
+	case load.Found:
+		return OutcomeHit, 0
+	case load.InShared:
+		return OutcomeHit, TierShared
+	case load.Stale:
+		return OutcomeStale, 0
+	case load.Loaded:
+		return OutcomeLoaded, 0
+	case load.Joined:
+		return OutcomeJoined, 0
+	case load.Negative:
+		return OutcomeNegative, 0
+	}
+	return OutcomeNone, 0
 }
 
 func tierOf(at tiered.Place) Tier {
 	return [...]Tier{tiered.InRAM: TierRAM, tiered.OnSSD: TierSSD, tiered.InShared: TierShared}[at]
-}
-
-// LookupEntry is Lookup that also returns how long the value has to live, and where it was
-// found.
-func (t *Typed[K, V]) LookupEntry(ctx context.Context, key K) (TypedEntry[V], error) {
-	if e := t.getHotFor(ctx, key); e != nil && !e.shortened {
-		if t.hits.Count() {
-			t.readAgain(key)
-		}
-		return TypedEntry[V]{e.value, t.c.timeTo(t.deadlineOfHot(e.deadline)), TierFront}, nil
-	}
-	s := t.acquire()
-	defer t.release(s)
-	s.k = key
-	v, deadline, at, err := t.readEntry(ctx, s)
-	if err != nil {
-		return TypedEntry[V]{Value: v}, err
-	}
-	return TypedEntry[V]{v, t.c.timeTo(deadline), tierOf(at)}, nil
-}
-
-// readEntry is read that also returns the deadline, and where the value was found.
-func (t *Typed[K, V]) readEntry(ctx context.Context, s *scratch[K]) (v V, deadline int64, at tiered.Place, err error) {
-	if t.fills() {
-		v, found, err := t.readFill(ctx, s)
-		return v, found.Deadline, found.At, err
-	}
-	if err = t.encodeKey(ctx, s); err != nil {
-		return v, 0, 0, err
-	}
-	if s.value, deadline, at, err = t.c.store.LookupEntry(ctx, s.value[:0], s.key); err == nil {
-		v, err = t.decode(ctx, s.key, s.value)
-	}
-	t.space.Counters.Read(err == nil)
-	return v, deadline, at, err
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/load"
+	"github.com/firncache/firn/internal/tiered"
 )
 
 // LoadFunc fetches the value of a key that the cache does not hold. The key is
@@ -78,7 +79,32 @@ func (c *Cache) GetOrLoad(ctx context.Context, dst, key []byte, load LoadFunc) (
 	if v, ok := c.getOrRefresh(ctx, &c.loads, dst, key, load); ok {
 		return v, nil
 	}
-	return c.loads.Load(ctx, dst, key, load)
+	v, _, err := c.loads.Load(ctx, dst, key, load)
+	return v, err
+}
+
+// GetOrLoadEntry is GetOrLoad that also returns how it came by the value, or by the error, and of
+// a hit what LookupEntry returns.
+func (c *Cache) GetOrLoadEntry(ctx context.Context, dst, key []byte, load LoadFunc) (Entry, error) {
+	if err := checkOrder(dst, key); err != nil {
+		return Entry{Value: dst}, err
+	}
+	if v, found, ok := c.findOrRefresh(ctx, &c.loads, dst, key, load); ok {
+		return Entry{v, c.timeTo(found.Deadline), tierOf(found.At), OutcomeHit}, nil
+	}
+	v, came, err := c.loads.Load(ctx, dst, key, load)
+	e := Entry{Value: v}
+	e.Outcome, e.Tier = outcomeOf(came)
+	return e, err
+}
+
+// findOrRefresh is getOrRefresh that also returns what is known of the value.
+func (c *Cache) findOrRefresh(ctx context.Context, of *load.Group, dst, key []byte, load LoadFunc) ([]byte, tiered.Kept, bool) {
+	v, found, err := c.store.LookupToKeep(ctx, dst, key, true) // the load reads the shared tier
+	if err == nil && !found.Shortened && of.NeedsRefresh(found.Deadline) {
+		of.RefreshFound(ctx, key, load)
+	}
+	return v, found, err == nil
 }
 
 // getOrRefresh is the part of GetOrLoad that finds a value. If that is to be refreshed,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/firncache/firn/internal/load"
 	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/internal/tiered"
 )
 
 // TypedLoadFunc fetches the value of a key that a typed cache does not hold.
@@ -42,7 +43,30 @@ func (t *Typed[K, V]) GetOrLoad(ctx context.Context, key K, load TypedLoadFunc[K
 			return v, nil
 		}
 	}
-	return t.load(ctx, key, load)
+	look := lookForValue
+	if t.looksFirst() {
+		look = lookedAlready
+	}
+	e, err := t.load(ctx, key, load, look)
+	return e.Value, err
+}
+
+// GetOrLoadEntry is GetOrLoad that also returns how it came by the value, or by the error, and of
+// a hit what LookupEntry returns.
+func (t *Typed[K, V]) GetOrLoadEntry(ctx context.Context, key K, load TypedLoadFunc[K, V]) (TypedEntry[V], error) {
+	if e := t.getHotFor(ctx, key); e != nil && !e.shortened && !e.needsRefresh(t.loads) {
+		if t.hits.Count() {
+			t.readAgain(key)
+		}
+		return t.hotFound(e), nil
+	}
+	if !t.looksFirst() {
+		return t.load(ctx, key, load, lookForEntry)
+	}
+	if e, err := t.lookupEntry(ctx, key); err == nil {
+		return e, nil
+	}
+	return t.load(ctx, key, load, lookedAlready)
 }
 
 // looksFirst reports whether GetOrLoad does with a Get what it does first.
@@ -50,15 +74,24 @@ func (t *Typed[K, V]) looksFirst() bool {
 	return !t.c.store.HasSSD() && t.c.store.Numbers() == nil && !t.loads.RefreshesAhead()
 }
 
+// look says what is looked up before a load.
+type look uint8
+
+const (
+	lookForValue  look = iota
+	lookForEntry       // the value, its deadline and tier
+	lookedAlready      // nothing: the caller has
+)
+
 // load is the slow path of GetOrLoad: there may be nothing, or something that is
 // to be refreshed.
-func (t *Typed[K, V]) load(ctx context.Context, key K, load TypedLoadFunc[K, V]) (v V, err error) {
+func (t *Typed[K, V]) load(ctx context.Context, key K, load TypedLoadFunc[K, V], look look) (e TypedEntry[V], err error) {
 	s := t.acquire()
 	defer t.release(s)
 	s.k = key
 	in, keep, err := t.space.ToLoad(ctx)
 	if err != nil {
-		return v, err
+		return e, err
 	}
 	if !keep {
 		ctx, keep = t.c.store.Apart(ctx)
@@ -66,27 +99,30 @@ func (t *Typed[K, V]) load(ctx context.Context, key K, load TypedLoadFunc[K, V])
 	l := t.newLoading(keep)
 	loadBytes := t.loader(s.k, l, load)
 	if err = t.encodeKeyIn(s, in); err != nil {
-		return v, err
+		return e, err
 	}
-	if keep && !t.looksFirst() {
-		if v, ok := t.getOrRefresh(ctx, s, loadBytes); ok {
-			return v, nil
+	if keep && look != lookedAlready {
+		if e, ok := t.getOrRefresh(ctx, s, loadBytes, look); ok {
+			return e, nil
 		}
 	}
 	for range loadTries {
-		if s.value, err = t.loads.Load(ctx, s.value[:0], s.key, loadBytes); err != nil {
-			return v, err
+		stored, came, failed := t.loads.Load(ctx, s.value[:0], s.key, loadBytes)
+		s.value = stored
+		e.Outcome, e.Tier = outcomeOf(came)
+		if failed != nil {
+			return e, failed
 		}
 		var unread error
-		if v, unread = t.decodeLoaded(ctx, s.key, s.value, l.made(s.key)); unread == nil {
-			return v, nil
+		if e.Value, unread = t.decodeLoaded(ctx, s.key, s.value, l.made(s.key)); unread == nil {
+			return e, nil
 		}
 		err = unreadable(unread)
 		if unread == ErrNotFound || errors.Is(unread, errInvalidated) && errors.Is(unread, ErrSharedUnavailable) {
 			ctx = past(ctx) // its tags cannot be looked up: what was kept of it is none, so it is loaded
 		}
 	}
-	return v, err
+	return e, err
 }
 
 // past is a context of loads that pass by what all tiers have.
@@ -97,15 +133,32 @@ func past(ctx context.Context) context.Context {
 }
 
 // getOrRefresh is Cache.getOrRefresh of s.key, which makes the value hot.
-func (t *Typed[K, V]) getOrRefresh(ctx context.Context, s *scratch[K], load LoadFunc) (v V, ok bool) {
-	if t.fills() {
-		v, found, err := t.fill(ctx, s, true)
+func (t *Typed[K, V]) getOrRefresh(ctx context.Context, s *scratch[K], load LoadFunc, look look) (e TypedEntry[V], ok bool) {
+	var found tiered.Kept
+	var err error
+	switch {
+	case t.fills():
+		e.Value, found, err = t.fill(ctx, s, true)
 		if err == nil && !found.Shortened && t.loads.NeedsRefresh(found.Deadline) {
 			t.loads.RefreshFound(ctx, s.key, load)
 		}
-		return v, err == nil
+		ok = err == nil
+	case look == lookForEntry:
+		s.value, found, ok = t.c.findOrRefresh(ctx, t.loads, s.value[:0], s.key, load)
+		e.Value, ok = t.decodeFound(ctx, s, ok)
+	default:
+		s.value, ok = t.c.getOrRefresh(ctx, t.loads, s.value[:0], s.key, load)
+		e.Value, ok = t.decodeFound(ctx, s, ok)
 	}
-	if s.value, ok = t.c.getOrRefresh(ctx, t.loads, s.value[:0], s.key, load); ok {
+	if ok && look == lookForEntry {
+		e.TTL, e.Tier, e.Outcome = t.c.timeTo(found.Deadline), tierOf(found.At), OutcomeHit
+	}
+	return e, ok
+}
+
+// decodeFound decodes s.value, if it was found, and counts the read.
+func (t *Typed[K, V]) decodeFound(ctx context.Context, s *scratch[K], found bool) (v V, ok bool) {
+	if found {
 		var err error
 		v, err = t.decode(ctx, s.key, s.value)
 		ok = err == nil

@@ -106,3 +106,16 @@ type Store interface {
 	Now() int64
 	Passed(moment int64) bool
 }
+
+// Outcome is how a caller of Load came by its answer.
+type Outcome uint8
+
+const (
+	None     Outcome = iota // an error that is no loader's
+	Found                   // a value that was stored since the caller looked
+	InShared                // a value of the shared tier
+	Stale                   // a value past its deadline
+	Loaded                  // what the loader returned that this caller began
+	Joined                  // what a loader returned that another caller began
+	Negative                // a remembered ErrNotFound, or error
+)

@@ -27,7 +27,7 @@
 //
 // # Files
 //
-//	config.go        the configuration of a Group, and the calls of the tiers
+//	config.go        the configuration of a Group, the calls of the tiers, and Outcome
 //	group.go         Group: the loads under way, in shards
 //	load.go          a load from the miss to the answer
 //	multi.go         the loads of a batch

@@ -114,24 +114,24 @@ func (g *Group) joinPaused(ctx context.Context, hash uint64, key []byte, load lo
 
 // pausedAnswer is the answer for a key without a fresh value, whose load
 // failed a moment ago: the value that has expired, under
-// StaleIfError, or the error, under ErrorTTL.
-func (g *Group) pausedAnswer(ctx context.Context, hash uint64, dst, key []byte) (v []byte, ok bool, err error) {
+// StaleIfError, or the error, under ErrorTTL; None without either.
+func (g *Group) pausedAnswer(ctx context.Context, hash uint64, dst, key []byte) (v []byte, came Outcome, err error) {
 	last, ok := g.lastFailure(hash, key, max(millis(g.cfg.Retry()), millis(g.cfg.ErrorTTL)))
 	if !ok || last.err == nil {
-		return dst, false, nil
+		return dst, None, nil
 	}
 	if g.within(last.at, millis(g.cfg.Retry())) {
-		if v, ok := g.staleFallback(ctx, hash, dst, key); ok {
+		if v, came := g.staleFallback(ctx, hash, dst, key); came != None {
 			g.count.paused.Add(1)
 			g.count.staleOnError.Add(1)
-			return v, true, nil
+			return v, came, nil
 		}
 	}
 	if g.within(last.at, millis(g.cfg.ErrorTTL)) {
 		if !g.store.HasShared() { // else joinPaused reads it
 			g.count.errorHits.Add(1)
 		}
-		return dst, true, last.err
+		return dst, Negative, last.err
 	}
-	return dst, false, nil
+	return dst, None, nil
 }

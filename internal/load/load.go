@@ -14,15 +14,15 @@ import (
 )
 
 // Load is the slow path of Cache.GetOrLoad: nothing was found.
-func (g *Group) Load(ctx context.Context, dst, key []byte, load Func) ([]byte, error) {
+func (g *Group) Load(ctx context.Context, dst, key []byte, load Func) ([]byte, Outcome, error) {
 	if err := ctx.Err(); err != nil {
-		return dst, err
+		return dst, None, err
 	}
 	before, hash := g.begun.Load(), g.store.Hash(key)
 	for {
-		v, f, err := g.loadOnce(ctx, hash, dst, key, loader{one: load})
+		v, came, f, err := g.loadOnce(ctx, hash, dst, key, loader{one: load})
 		if !g.outdated(f, before, v[len(dst):], err) {
-			return v, err
+			return v, came, err
 		}
 		key = f.key // the loader may have used the caller's buffer
 	}
@@ -30,36 +30,36 @@ func (g *Group) Load(ctx context.Context, dst, key []byte, load Func) ([]byte, e
 
 // loadOnce looks for a value that was stored meanwhile, f is nil then, and
 // otherwise waits for a load of the key.
-func (g *Group) loadOnce(ctx context.Context, hash uint64, dst, key []byte, load loader) (v []byte, f *flight, err error) {
+func (g *Group) loadOnce(ctx context.Context, hash uint64, dst, key []byte, load loader) (v []byte, came Outcome, f *flight, err error) {
 	switch v, state := g.peekForLoad(ctx, hash, dst, key); state {
 	case tiered.Fresh:
-		return v, nil, nil
+		return v, Found, nil, nil
 	case tiered.Stale:
 		g.refreshInBackground(ctx, [][]byte{key}, load)
-		return v, nil, nil
+		return v, Stale, nil, nil
 	case tiered.Negative:
-		return dst, nil, tiered.ErrNotFound
+		return dst, Negative, nil, tiered.ErrNotFound
 	}
 	var call *loaderCall
-	v, ok, err := g.pausedAnswer(ctx, hash, dst, key)
+	v, came, err = g.pausedAnswer(ctx, hash, dst, key)
 	switch {
-	case !ok:
+	case came == None:
 		f, err = g.joinOrBegin(ctx, hash, key, &call)
 	case err != nil && g.store.HasShared():
 		f, err = g.joinPaused(ctx, hash, key, load, err)
 	default:
-		return v, nil, err
+		return v, came, nil, err
 	}
 	if err != nil {
-		return dst, nil, err
+		return dst, None, nil, err
 	}
 	if call != nil {
 		g.start(call, load, missing)
 	}
 	soft, stop := g.softTimeout()
 	defer stop()
-	v, _, err = g.wait(ctx, dst, f, soft)
-	return v, f, err
+	v, came, err = g.wait(ctx, dst, f, call != nil, soft)
+	return v, came, f, err
 }
 
 // outdated reports whether a result is none for a caller who came when before loads had
@@ -233,47 +233,47 @@ func (call *loaderCall) results(values [][]byte, err error, p *panicked) []resul
 
 // wait is how a caller waits: until the load has ended, or its own context, or
 // until the soft timeout if the cache holds something to answer with. A value is
-// appended to dst.
-func (g *Group) wait(ctx context.Context, dst []byte, f *flight, soft <-chan struct{}) (v []byte, ok bool, err error) {
+// appended to dst. It began the load, or has joined it.
+func (g *Group) wait(ctx context.Context, dst []byte, f *flight, began bool, soft <-chan struct{}) (v []byte, came Outcome, err error) {
 	for {
 		select {
 		case <-f.done:
-			return g.answer(ctx, dst, f)
+			return g.answer(ctx, dst, f, began)
 		case <-ctx.Done():
 			select {
 			case <-f.done: // by then there was an answer
-				return g.answer(ctx, dst, f)
+				return g.answer(ctx, dst, f, began)
 			default:
 			}
 			g.leave(ctx, f)
-			return dst, false, ctx.Err()
+			return dst, None, ctx.Err()
 		case <-soft:
 			soft = nil
-			if v, ok := g.staleFallback(ctx, f.hash, dst, f.key); ok {
+			if v, came := g.staleFallback(ctx, f.hash, dst, f.key); came != None {
 				g.count.softTimeouts.Add(1)
 				f.leaveRunning(ctx)
-				return v, true, nil
+				return v, came, nil
 			}
 		}
 	}
 }
 
 // answer is the result of a load that has ended, for a caller.
-func (g *Group) answer(ctx context.Context, dst []byte, f *flight) (v []byte, ok bool, err error) {
+func (g *Group) answer(ctx context.Context, dst []byte, f *flight, began bool) (v []byte, came Outcome, err error) {
 	res := &f.result
 	if res.panicked != nil {
 		panic(res.panicked)
 	}
 	if res.err == nil {
-		return append(dst, res.value...), true, nil
+		return append(dst, res.value...), res.outcome(began), nil
 	}
 	if isFailure(res.err) && !res.closed {
-		if v, ok := g.staleFallback(ctx, f.hash, dst, f.key); ok {
+		if v, came := g.staleFallback(ctx, f.hash, dst, f.key); came != None {
 			g.count.staleOnError.Add(1)
-			return v, true, nil
+			return v, came, nil
 		}
 	}
-	return dst, false, res.err
+	return dst, res.outcome(began), res.err
 }
 
 // softTimeout is closed when SoftTimeout is over; without one it is nil. The

@@ -48,9 +48,10 @@ func (g *Group) LoadMissing(ctx context.Context, found *tiered.Values, keys [][]
 			f := a.flight
 			a.flight = nil
 			var err error
-			all.Bytes, a.ok, err = g.wait(ctx, all.Bytes, f, soft)
+			all.Bytes, _, err = g.wait(ctx, all.Bytes, f, true, soft)
+			a.ok = err == nil
 			if g.outdated(f, before, all.Bytes[start:], err) {
-				all.Bytes, _, err = g.loadOnce(ctx, f.hash, all.Bytes[:start], f.key, loader{many: load})
+				all.Bytes, _, _, err = g.loadOnce(ctx, f.hash, all.Bytes[:start], f.key, loader{many: load})
 				a.ok = err == nil
 			}
 			if first == nil && !errors.Is(err, tiered.ErrNotFound) {
@@ -89,9 +90,9 @@ func (g *Group) joinMissing(ctx context.Context, found *tiered.Values, keys [][]
 		switch state {
 		case tiered.Miss:
 			var failed error
-			var paused bool
-			switch v, paused, failed = g.pausedAnswer(ctx, hash, nil, key); {
-			case !paused:
+			var came Outcome
+			switch v, came, failed = g.pausedAnswer(ctx, hash, nil, key); {
+			case came == None:
 				a.flight, failed = g.joinOrBegin(ctx, hash, key, &call)
 			case failed != nil && g.store.HasShared():
 				a.flight, failed = g.joinPaused(ctx, hash, key, loader{many: load}, failed)

@@ -13,8 +13,9 @@ type result struct {
 	err      error // of the loader
 	unstored error // why it could not be stored
 	panicked *panicked
-	cached   bool // it was found in the cache, or left to another process: nothing was loaded
-	closed   bool // the cache was closed: err is ErrClosed, and no failure
+	cached   bool    // it was found in the cache, or left to another process: nothing was loaded
+	from     Outcome // of what was found
+	closed   bool    // the cache was closed: err is ErrClosed, and no failure
 }
 
 // isFailure separates an error that says nothing about the value from an answer.
@@ -23,6 +24,17 @@ func isFailure(err error) bool { return err != nil && !errors.Is(err, tiered.Err
 // failedToStore reports whether a value could not be stored of a cache that is open.
 func (res *result) failedToStore() bool {
 	return isFailure(res.unstored) && !errors.Is(res.unstored, tiered.ErrClosed)
+}
+
+// outcome is how a caller came by the result, who began the load or joined it.
+func (res *result) outcome(began bool) Outcome {
+	switch {
+	case res.cached, res.closed:
+		return res.from
+	case began:
+		return Loaded
+	}
+	return Joined
 }
 
 // panicked carries a loader's panic, and where it came from, to the callers.

@@ -112,7 +112,7 @@ func (g *Group) askOne(call *loaderCall, f *flight, leases bool, ev *ram.Evicted
 	switch {
 	case came == toLoad && call.purpose == paused:
 		g.count.errorHits.Add(1)
-		res, came = result{err: call.remembered, cached: true}, answered
+		res, came = result{err: call.remembered, cached: true, from: Negative}, answered
 	case came == toLoad && a.Err != nil && call.purpose == missing:
 		res, came = result{err: a.Err, cached: true}, answered
 	case came == toLoad && a.Leased && call.purpose == ahead && g.leaveToOther(f):
@@ -131,12 +131,12 @@ func (g *Group) askOne(call *loaderCall, f *flight, leases bool, ev *ram.Evicted
 
 // sharedAnswer is the answer that the shared tier has, if it is one for this call.
 func (g *Group) sharedAnswer(call *loaderCall, a *tiered.Asked) (result, asked) {
-	found := result{value: a.Value, cached: true}
+	found := result{value: a.Value, cached: true, from: InShared}
 	switch {
 	case call.purpose == demanded:
 	case a.State == tiered.Negative:
 		g.count.negativeHits.Add(1)
-		return result{err: tiered.ErrNotFound, cached: true}, answered
+		return result{err: tiered.ErrNotFound, cached: true, from: Negative}, answered
 	case a.State == tiered.Fresh && !g.NeedsRefresh(a.Deadline):
 		return found, answered
 	case call.purpose == ahead: // another such value is no answer
@@ -144,6 +144,7 @@ func (g *Group) sharedAnswer(call *loaderCall, a *tiered.Asked) (result, asked) 
 		return found, outdated
 	case a.State == tiered.Stale && g.within(a.Deadline, millis(g.cfg.StaleWhileRevalidate)):
 		g.count.staleServed.Add(1)
+		found.from = Stale
 		return found, outdated
 	}
 	return result{}, toLoad

@@ -27,19 +27,19 @@ func (g *Group) peekForLoad(ctx context.Context, hash uint64, dst, key []byte) (
 
 // staleFallback is the answer in place of a load that is late or has
 // failed: an expired value up to StaleIfError, or one that came meanwhile.
-func (g *Group) staleFallback(ctx context.Context, hash uint64, dst, key []byte) ([]byte, bool) {
+func (g *Group) staleFallback(ctx context.Context, hash uint64, dst, key []byte) ([]byte, Outcome) {
 	if g.cfg.StaleIfError == 0 {
-		return dst, false
+		return dst, None
 	}
 	v, deadline, state := g.store.PeekStale(ctx, hash, dst, key)
 	switch {
 	case state == tiered.Fresh:
-		return v, true
+		return v, Found
 	case state == tiered.Stale && g.within(deadline, millis(g.cfg.StaleIfError)):
 		g.count.staleServed.Add(1)
-		return v, true
+		return v, Stale
 	}
-	return dst, false
+	return dst, None
 }
 
 // within reports whether a deadline is less than so many milliseconds ago.
@@ -55,9 +55,9 @@ func (g *Group) recheck(call *loaderCall, f *flight, why purpose) (res result, o
 	}
 	switch v, deadline, state := g.store.PeekRAM(f.hash, nil, f.key); {
 	case state == tiered.Fresh && (why != ahead || !g.NeedsRefresh(deadline)):
-		return result{value: v, cached: true}, true
+		return result{value: v, cached: true, from: Found}, true
 	case state == tiered.Negative:
-		return result{err: tiered.ErrNotFound, cached: true}, true
+		return result{err: tiered.ErrNotFound, cached: true, from: Negative}, true
 	}
 	return res, false
 }

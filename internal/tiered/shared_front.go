@@ -26,6 +26,9 @@ func (s *Store) LookupToKeep(ctx context.Context, dst, key []byte, local bool) (
 	}
 	var a answer
 	if local {
+		if s.SkipsLocal(ctx) {
+			return dst, k, ErrNotFound
+		}
 		if a.sharedCopy, err = s.copyOf(ctx, s.ram.Hash(key), dst, key); err == nil && !a.trusted {
 			err = ErrNotFound
 		}
