@@ -137,7 +137,7 @@ type Options struct {
 	OnEvictCauses []Cause
 
 	// WhatIf says whether the cache simulates itself at other sizes, for Cache.Curve. Default:
-	// it does.
+	// it does, from RAMBytes of 6.25 MiB on.
 	WhatIf WhatIf
 
 	// Tracer begins spans for loads and for reads of the SSD. Default: none, and then

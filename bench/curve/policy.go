@@ -83,6 +83,7 @@ func predictPolicy(t *hitratio.Trace, size float64) (cells []Cell, err error) {
 	var last whatif.Curve
 	eachBlock(t, access, func(_, requests, missed int) {
 		hits, misses = hits+uint64(requests-missed), misses+uint64(missed)
+		s.Choose(one.cache.Setting())
 		s.Sync(capacity, one.cache.Evicts(), hits, misses)
 		last = s.Curve()
 		about.advance(requests, last.Reads)

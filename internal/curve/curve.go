@@ -137,7 +137,7 @@ func (r *rates) doubt(p *stats.CurvePoint) float64 {
 
 func (r *rates) sentences(s *stats.SizeCurve, of advice.Curve) []string {
 	of.Evicts, of.Loads = s.Evicts, r.loadTime > 0
-	of.Lacking = "Other sizes are not simulated: the cache is too small for that, or Options.WhatIf is off."
+	of.Lacking = "Other sizes are not simulated: RAMBytes is below 6.3 MiB, or Options.WhatIf is off."
 	for i := range s.Points {
 		p, doubt := &s.Points[i], 0.0
 		if of.Lower {

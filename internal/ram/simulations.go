@@ -224,13 +224,15 @@ func (t *Tier) syncSimulations() {
 		return
 	}
 	hits, misses := t.reads.sum()
-	room := t.recordRoom()
+	room, setting := t.recordRoom(), t.tuner.Setting()
+	own.Choose(setting)
 	own.Sync(room, t.full.Load(), hits, misses)
 	if both == nil {
 		return
 	}
 	below, evicting, answered := t.lower.(SimulatedLower).Room()
 	answered = min(answered, misses)
+	both.Choose(setting)
 	both.Sync(room+below, evicting, hits+answered, misses-answered)
 }
 

@@ -57,6 +57,9 @@ func NewFirn(keys int, capacity int64, size func(key int32) int64) *Firn {
 // Evicts reports whether it has evicted something.
 func (f *Firn) Evicts() bool { return !f.filling }
 
+// Setting is what its tuner has chosen.
+func (f *Firn) Setting() policy.Setting { return f.tuner.Setting() }
+
 // Access reads key, and stores it if it is absent.
 func (f *Firn) Access(key int32) bool {
 	r, hash := &f.records[key], hashOf(key)

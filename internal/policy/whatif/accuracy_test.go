@@ -74,23 +74,23 @@ func (t *truth) of(bytes int64) []float64 {
 }
 
 // real is a cache of a size in bytes, with hash number n.
-func (t *truth) real(bytes int64, n int) (access func(key int32) bool, evicts func() bool) {
+func (t *truth) real(bytes int64, n int) (access func(key int32) bool, c *sim.Firn) {
 	const more = 97
 	keys := int32(t.keys + more)
 	by := int32(n) * 7919 % keys
-	c := sim.NewFirn(t.keys+more, bytes, func(key int32) int64 { return t.size((key - by + keys) % keys) })
-	return func(key int32) bool { return c.Access((key + by) % keys) }, c.Evicts
+	c = sim.NewFirn(t.keys+more, bytes, func(key int32) int64 { return t.size((key - by + keys) % keys) })
+	return func(key int32) bool { return c.Access((key + by) % keys) }, c
 }
 
 // cells are those points, with enough keys, that a cache of a fraction of the keys has at some moments,
 // beside the truth over the same requests. valid is the share of all points that are valid then.
-func (t *truth) cells(fraction float64, seed uint64) (all []cell, valid float64) {
+func (t *truth) cells(fraction float64, seed uint64, memory func(cache int64) int) (all []cell, valid float64) {
 	bytes := int64(fraction * float64(t.total))
 	if 4*fraction*float64(t.keys) < 500 {
 		return nil, 0 // there will not be enough keys
 	}
-	s := NewTimed(1<<20, 1, noTime)
-	real, evicts := t.real(bytes, int(seed))
+	s := NewTimed(memory(bytes), 1, noTime)
+	real, cache := t.real(bytes, int(seed))
 	var hits, misses uint64
 	points := 0
 	s.Sync(bytes, false, 0, 0)
@@ -103,7 +103,8 @@ func (t *truth) cells(fraction float64, seed uint64) (all []cell, valid float64)
 		if (i+1)%syncEvery != 0 {
 			continue
 		}
-		s.Sync(bytes, evicts(), hits, misses)
+		s.Choose(cache.Setting())
+		s.Sync(bytes, cache.Evicts(), hits, misses)
 		if step := max(len(t.requests)/moments/syncEvery, 1) * syncEvery; (i+1)%step != 0 || i+1 < 2*step {
 			continue
 		}
@@ -125,6 +126,11 @@ func (t *truth) cells(fraction float64, seed uint64) (all []cell, valid float64)
 	}
 	return all, valid / float64(max(points, 1))
 }
+
+// ample is memory for a simulation beside any cache; share is what a service has beside one of so many
+// bytes, and at least what a simulation takes.
+func ample(int64) int       { return 1 << 20 }
+func share(cache int64) int { return int(min(max(cache/100, MinBytes), 1<<20)) }
 
 // moments is how often a curve is looked at in a workload, but for the first of these.
 const moments = 10
@@ -181,7 +187,7 @@ func summary(t *testing.T, all []cell) (mean, p95, worst, within float64) {
 }
 
 // measured are the cells of some workloads.
-func measured(t *testing.T, all []*truth, fractions []float64, seeds uint64) (cells []cell) {
+func measured(t *testing.T, all []*truth, fractions []float64, seeds uint64, memory func(cache int64) int) (cells []cell) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, 2)
@@ -190,7 +196,7 @@ func measured(t *testing.T, all []*truth, fractions []float64, seeds uint64) (ce
 			for seed := range seeds {
 				slots <- struct{}{}
 				wg.Go(func() {
-					some, valid := one.cells(f, seed)
+					some, valid := one.cells(f, seed, memory)
 					mu.Lock()
 					defer mu.Unlock()
 					cells = append(cells, some...)
@@ -214,7 +220,7 @@ func TestAccuracy(t *testing.T) {
 	for _, w := range generated() {
 		all = append(all, newTruth(w, 2))
 	}
-	mean, p95, worst, within := summary(t, measured(t, all, []float64{0.05, 0.2}, 1))
+	mean, p95, worst, within := summary(t, measured(t, all, []float64{0.05, 0.2}, 1, ample))
 	if mean > 0.01 || p95 > 0.02 || worst > 0.05 || within < 0.95 {
 		t.Error("want at most 0.01, 0.02 and 0.05, and at least 95 %")
 	}

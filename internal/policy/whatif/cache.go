@@ -12,6 +12,7 @@ type cache struct {
 	most     int64 // bytes that a record takes of it: larger ones count as so large
 	filling  bool  // it has not evicted anything yet
 	tuner    *policy.Tuner
+	chosen   *policy.Setting // by the cache itself: where there is no room for a tuner it is taken here, too
 	ghosts   policy.Ghosts
 	memory   []uint64 // of the ghosts
 	ghostsOf int64    // so many entries
@@ -32,9 +33,9 @@ type lane struct {
 	bytes          int64
 }
 
-func (c *cache) init(t *table, columns *columns, bit uint8, entries, tunerKeys int) {
+func (c *cache) init(t *table, columns *columns, chosen *policy.Setting, bit uint8, entries, tunerKeys int) {
 	*c = cache{
-		table: t, columns: columns, bit: bit, filling: true,
+		table: t, columns: columns, chosen: chosen, bit: bit, filling: true,
 		tuner:  untuned,
 		memory: make([]uint64, policy.GhostWords(int64(entries), ghostRoom)),
 	}
@@ -151,7 +152,7 @@ func (c *cache) stamp(l policy.Lane) uint32 {
 
 // evictOne works off one key at a tail.
 func (c *cache) evictOne(now int64) {
-	setting := c.tuner.Setting()
+	setting := c.setting()
 	small, main := c.lanes[policy.Small].bytes, c.lanes[policy.Main].bytes
 	from := setting.Victim(small, main)
 	if c.lanes[from].keys == 0 {
@@ -173,6 +174,13 @@ func (c *cache) evictOne(now int64) {
 		return
 	}
 	c.push(to, i, frequency)
+}
+
+func (c *cache) setting() policy.Setting {
+	if c.tuner == untuned {
+		return *c.chosen
+	}
+	return c.tuner.Setting()
 }
 
 // forget notes that a key, which is in no lane any more, does not live here.

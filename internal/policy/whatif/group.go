@@ -18,7 +18,8 @@ type group struct {
 	stored      int     // records, up to firstRecords
 	storedBytes int64
 	now         int64
-	swept       int // keys of the table
+	swept       int            // keys of the table
+	chosen      policy.Setting // of the cache itself
 
 	window int              // the place of the one that is counted
 	events [windows]float64 // requests of the sample, each once
@@ -65,9 +66,9 @@ const rounding = 1.07
 // newGroupOf makes sizes in a table of so many keys.
 func newGroupOf(factors []float64, n, tunerKeys int) *group {
 	largest := factors[len(factors)-1]
-	g := &group{table: newTable(n), rate: newRate(1), weight: 1, sizes: make([]size, len(factors))}
+	g := &group{table: newTable(n), rate: newRate(1), weight: 1, chosen: untuned.Setting(), sizes: make([]size, len(factors))}
 	for i, f := range factors {
-		g.sizes[i].init(g.table, 1<<i, f, f/largest, tunerKeys)
+		g.sizes[i].init(g.table, &g.chosen, 1<<i, f, f/largest, tunerKeys)
 		if f == 1 {
 			g.control = &g.sizes[i]
 		}

@@ -8,7 +8,7 @@ import (
 // What it takes of the Go heap is what it says, and not above what it was given, but for the little that an allocator rounds up more. It is not
 // parallel: nobody else allocates.
 func TestHeapIsWhatItSays(t *testing.T) {
-	for _, bytes := range []int{MinBytes, 64 << 10, 256 << 10, 1 << 20} {
+	for _, bytes := range []int{MinBytes, 128 << 10, 256 << 10, 1 << 20} {
 		var sims [16]*Simulation
 		before := heap()
 		for i := range sims {

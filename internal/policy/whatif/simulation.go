@@ -4,6 +4,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/firncache/firn/internal/policy"
 )
 
 // Factors are those that a Simulation has, from the smallest.
@@ -40,8 +42,9 @@ type Simulation struct {
 // present size has twice as many keys there as twice the present size in the other.
 const smallGroup = 35
 
-// MinBytes is the least that a Simulation can do with.
-const MinBytes = 32 << 10
+// MinBytes is the least that a Simulation can do with: in half of it neither half of the present
+// size nor twice that has the keys that a figure takes.
+const MinBytes = 64 << 10
 
 // New makes one that takes about so many bytes, at least MinBytes, and no more later. share is of
 // the time of one processor that it may take: the samples become smaller if it would be more.
@@ -241,6 +244,16 @@ func (s *Simulation) Sync(bytes int64, evicting bool, hits, misses uint64) {
 	s.keepToBudget()
 	s.grow()
 	s.setMask()
+}
+
+// Choose says which setting the cache has chosen. A simulation with too little memory for tuners takes
+// that at all sizes. It is called beside Sync.
+func (s *Simulation) Choose(setting policy.Setting) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, g := range s.groups {
+		g.chosen = setting
+	}
 }
 
 // resize notes how many bytes the cache has for records. What was counted of a cache of another size is

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firncache/firn/internal/policy"
 	"github.com/firncache/firn/internal/workload"
 )
 
@@ -129,6 +130,24 @@ func TestReplayKeepsKeys(t *testing.T) {
 	c := b.reads(100_000, true, 1000, b.zipf(20_000))
 	if c.Points[1].State != Valid || c.Points[2].Keys < 3*fewKeys || c.Points[2].Keys > 8*fewKeys {
 		t.Errorf("%v, %d keys at the present size; want half of it valid, and no more keys than that takes", c.states(), c.Points[2].Keys)
+	}
+}
+
+// A simulation without room for tuners takes the setting that the cache has chosen, one with room
+// chooses for each size.
+func TestChoose(t *testing.T) {
+	t.Parallel()
+	chosen := policy.Setting{Share: 0.8, Promote: 1, Stay: true}
+	for bytes, want := range map[int]policy.Setting{MinBytes: chosen, 1 << 20: untuned.Setting()} {
+		s := New(bytes, 1)
+		s.Choose(chosen)
+		for _, g := range s.groups {
+			for n := range g.sizes {
+				if got := g.sizes[n].pieces[0].setting(); got != want {
+					t.Errorf("%d bytes, ×%g: %+v, want %+v", bytes, g.sizes[n].factor, got, want)
+				}
+			}
+		}
 	}
 }
 

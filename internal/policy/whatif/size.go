@@ -1,5 +1,7 @@
 package whatif
 
+import "github.com/firncache/firn/internal/policy"
+
 // size is a cache of another size: miniature caches, each with a part of the sample and a tuner of
 // its own, whose choices are averaged that way.
 type size struct {
@@ -28,12 +30,12 @@ type columns struct {
 }
 
 // init makes a size over the keys of a table.
-func (z *size) init(t *table, bit uint8, factor, ofLargest float64, tunerKeys int) {
+func (z *size) init(t *table, chosen *policy.Setting, bit uint8, factor, ofLargest float64, tunerKeys int) {
 	n := t.room()
 	z.factor = factor
 	z.lanes = &columns{deadlines: make([]uint32, n+1), stamps: make([]uint32, n+1), next: make([]uint16, n+1), state: make([]uint8, n+1)}
 	for p := range z.pieces {
-		z.pieces[p].init(t, z.lanes, bit, int(float64(n)*ofLargest/pieces), tunerKeys)
+		z.pieces[p].init(t, z.lanes, chosen, bit, int(float64(n)*ofLargest/pieces), tunerKeys)
 	}
 }
 
