@@ -112,7 +112,7 @@ func (c *collector) collectLocked(at time.Time) {
 		return
 	}
 	f := frame{head{c.frame.Seq + 1, c.run, at, c.runtime.read()}, make([]cache, len(c.caches))}
-	withCurves := c.curveAt.IsZero() || at.Sub(c.curveAt) >= curvePeriod
+	withCurves := at.Sub(c.curveAt).Abs() >= curvePeriod // the clock may be set back
 	if withCurves {
 		c.curveAt = at
 	}

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"encoding/binary"
 	"net/http"
 	"runtime"
 	"testing"
@@ -58,6 +59,27 @@ func TestTimerKeepsItsTime(t *testing.T) {
 			c.mu.Unlock()
 		}
 	})
+}
+
+// After a clock that was set back the curve goes on, and does not wait until it is as late again.
+func TestCurveAfterClockIsSetBack(t *testing.T) {
+	t.Parallel()
+	cache, err := firn.Open(firn.Options{RAMBytes: 8 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cache.Close()
+	h, now := Handler(cache), time.Now()
+	inside.Collect(h, now)
+	for i := range 10_000 {
+		if err := cache.Set(binary.BigEndian.AppendUint64(nil, uint64(i)), make([]byte, 1000)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	inside.Collect(h, now.Add(-time.Hour))
+	if f := decode[told](t, text(t, get(h, "/stats.json"))); !f.Caches[0].Curve.RAM.Evicts {
+		t.Error("the curve is that of before")
+	}
 }
 
 // A page that nothing has any more takes no frames, though its cache is open.

@@ -1332,7 +1332,7 @@ function overview(place) {
     const shown = rows.length > MANY ? rows.filter(r => r.name.toLowerCase().includes(words.toLowerCase())).sort(before) : rows;
     if (shown.some((r, i) => list.children[i] !== r.element) || list.children.length !== shown.length) list.replaceChildren(...shown.map(r => r.element));
     const ill = rows.filter(r => r.figures.rank > 0).length;
-    show(count, `${shown.length < rows.length ? `${shown.length} of ` : ''}${rows.length} caches, ${ill || 'none'} not well`);
+    show(count, `${shown.length < rows.length ? `${shown.length} of ` : ''}${rows.length} caches, ${ill ? `${ill} not well` : 'all well'}`);
   }
 
   return { update(history, selected) {
