@@ -7,10 +7,6 @@ import (
 	"github.com/firncache/firn/internal/shared"
 )
 
-// maxChecks is how many checks of suspect copies a server is asked at a time: after an
-// interruption all copies are suspect at once, and other requests are not to wait behind them.
-const maxChecks = 64
-
 // checkOf names a check: who wants to check the same copy shares the answer, if that was asked for
 // within the bound.
 type checkOf struct {

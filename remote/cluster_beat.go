@@ -13,25 +13,9 @@ import (
 // node timeout refuses keys. So its sign of life is the reading of a key of one of its slots.
 // With every other one it is asked for its map.
 
-// mapWatch is when a connection's server has confirmed what it owns. It is of the goroutine that
-// sends the heartbeats.
-type mapWatch struct {
-	confirmed int64 // when the question was sent whose answer did; never before
-	due       bool  // the next heartbeat asks, too
-	slot      int   // of the key that is read
-}
-
 // mapGap is how long after the last heartbeat the next one is sent at least, however often the
 // wire is poked.
 const mapGap = 20 * time.Millisecond
-
-// poke has the server be asked for its map at once.
-func (w *wire) poke() {
-	select {
-	case w.poked <- struct{}{}:
-	default: // it will be
-	}
-}
 
 // beatCluster sends a heartbeat to a server of a cluster.
 func (c *conn) beatCluster(h *heartbeat, now int64) (until int64, ok bool) {

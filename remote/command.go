@@ -6,6 +6,8 @@ import (
 	"crypto/x509"
 	"errors"
 	"net"
+	"strconv"
+	"strings"
 
 	"github.com/redis/rueidis"
 )
@@ -13,7 +15,9 @@ import (
 // builder makes commands. The transport gives one with a client only, and a client without a
 // connection will do.
 var builder = func() rueidis.Builder {
-	refuse := func(context.Context, string, *net.Dialer, *tls.Config) (net.Conn, error) { return nil, errLost }
+	refuse := func(context.Context, string, *net.Dialer, *tls.Config) (net.Conn, error) {
+		return nil, errors.ErrUnsupported
+	}
 	c, _ := rueidis.NewClient(rueidis.ClientOption{
 		InitAddress: []string{"none"}, ForceSingleClient: true, PipelineMultiplex: -1, DisableRetry: true, DialCtxFn: refuse,
 	})
@@ -31,4 +35,21 @@ func isCertificate(err error) bool {
 	var unknown x509.UnknownAuthorityError
 	var alert tls.AlertError
 	return errors.As(err, &invalid) || errors.As(err, &header) || errors.As(err, &unknown) || errors.As(err, &alert)
+}
+
+// infoField is a line "name:value" of INFO.
+func infoField(info, name string) string {
+	for line := range strings.Lines(info) {
+		if v, ok := strings.CutPrefix(line, name+":"); ok {
+			return strings.TrimSpace(v)
+		}
+	}
+	return ""
+}
+
+func itoa(n uint64) string { return strconv.FormatUint(n, 10) }
+
+// getRange asks for n bytes of a key.
+func getRange(name string, from, n int) rueidis.Completed {
+	return command("GETRANGE", name, strconv.Itoa(from), strconv.Itoa(from+n-1))
 }

@@ -2,11 +2,8 @@ package remote
 
 import (
 	"context"
-	"crypto/sha1"
 	"encoding/binary"
-	"encoding/hex"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/firncache/firn/internal/shared"
@@ -142,33 +139,6 @@ func marker(flag byte, v shared.Version) string {
 
 func leaseEnvelope(v shared.Version) string { return marker(flagLease, v) }
 
-// script is a Lua script about one key.
-type script struct {
-	text string
-	sha  func() string
-}
-
-func newScript(text string) *script {
-	return &script{text: text, sha: sync.OnceValue(func() string {
-		sum := sha1.Sum([]byte(text))
-		return hex.EncodeToString(sum[:])
-	})}
-}
-
-// replaceScript replaces what has the version ARGV[1] by the envelope ARGV[2], or removes it if that
-// is empty, and returns 1; otherwise 0. ARGV[3] is how many milliseconds it is kept, or 0. The version
-// of KEYS[1] is by the rule of parseHeader that of an envelope, and 0 for nothing, and for what no
-// cache has written. What a script writes is announced to its own caller, too, who has asked for the
-// opposite (NOLOOP): its copy is dropped, and read once more when it is wanted.
-var replaceScript = newScript(`local h = redis.pcall('GETRANGE', KEYS[1], 0, 31)
-local v = string.rep('\0', 8)
-if type(h) == 'string' and #h == 32 and string.sub(h, 1, 3) == 'fr\1' then v = string.sub(h, 5, 12) end
-if v ~= ARGV[1] then return 0 end
-if ARGV[2] == '' then redis.call('UNLINK', KEYS[1])
-elseif ARGV[3] == '0' then redis.call('SET', KEYS[1], ARGV[2])
-else redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) end
-return 1`)
-
 // run runs a script. The server has its text from the first call on, until it restarts or
 // is told to forget it. An argument is not changed afterwards.
 func (w *wire) run(ctx context.Context, s *script, name string, args ...string) rueidis.RedisResult {
@@ -177,4 +147,25 @@ func (w *wire) run(ctx context.Context, s *script, name string, args ...string) 
 		r = w.do(ctx, command(append([]string{"EVAL", s.text, "1", name}, args...)...))
 	}
 	return r
+}
+
+// can is what the wire's server can do, if need be after the attempt to connect that is under
+// way. If there is none, the request that asks fails anyway.
+func (w *wire) can(ctx context.Context) abilities {
+	w = w.real()
+	if c := w.state.Load().conn; c != nil {
+		return c.server.can
+	}
+	within, cancel := context.WithTimeout(ctx, w.t.o.Timeout)
+	defer cancel()
+	c, err := w.present(within)
+	if err != nil {
+		return abilities{eval: true}
+	}
+	return c.server.can
+}
+
+// leases reports whether there is one load for all processes.
+func (w *wire) leases(ctx context.Context) bool {
+	return w.t.o.Leases != LeasesOff && w.can(ctx).conditional()
 }

@@ -167,3 +167,11 @@ func isNoTracking(err error) bool {
 
 // noStore is the transport's own cache, which is not used.
 func noStore(rueidis.CacheStoreOption) rueidis.CacheStore { return emptyStore{} }
+
+// mapWatch is when a connection's server has confirmed what it owns. It is of the goroutine that
+// sends the heartbeats.
+type mapWatch struct {
+	confirmed int64 // when the question was sent whose answer did; never before
+	due       bool  // the next heartbeat asks, too
+	slot      int   // of the key that is read
+}

@@ -42,7 +42,7 @@
 // Options.Staleness is longer there while a primary that was cut off is replaced.
 //
 // Redis 8.4 and Valkey 8.1 have SET IFEQ, with which a load costs its own process no push (see
-// conditional.go), and need no +eval and +evalsha. docs/SHARED.md has a narrower list, by subcommand: of +client, TRACKING is used.
+// script.go), and need no +eval and +evalsha. docs/SHARED.md has a narrower list, by subcommand: of +client, TRACKING is used.
 // A maxmemory with the policy allkeys-lru or allkeys-lfu lets it forget what nobody asks for.
 // Memory for the pushes that a slow process has not read yet is bounded with maxmemory-clients.
 //
@@ -68,26 +68,30 @@
 // # Files
 //
 //	options.go, option_error.go, leases.go   what a user chooses
-//	tier.go                                  the tier: Open, Close, what it logs
-//	wire.go                                  the way to one server: connected, lost, asked
+//
+// The first of these use each other; none uses any of the second, which are the calls of a store:
+//
+//	tier.go, wire.go, guard.go               the tier; the way to one server: connected, lost, asked
 //	conn.go, socket.go, server.go            one connection: made once, checked, lost
-//	feed.go                                  what a server pushes, told to the local tiers
-//	heartbeat.go, watchdog.go, clock_*.go    until when copies are trusted; silence
-//	names.go, envelope.go, entry.go          what lies on the server: names, bytes, deadlines, compression
-//	read.go, write.go, touch.go, remove.go,  the calls of a store
-//	multi.go, number.go, clear.go
-//	used.go                                  what is used here, read on a server that evicts
-//	conditional.go, lease.go                 writes of what is expected; one load for all processes
-//	abilities.go                             what a server can compare
-//	await.go, awaits.go                      waiting for another process's load
-//	held.go                                  leases of this process: extended, given up
-//	guard.go, presence.go                    what every request goes through; whether its server answers
+//	feed.go, heartbeat.go                    what a server pushes; until when copies are trusted
+//	cluster.go, cluster_update.go,           a cluster: its wires, who owns which slot, its heartbeat
+//	cluster_beat.go, tenure.go
+//
+//	open.go, stats.go                        begin and end; figures
+//	topology.go                              which server is asked, and the one that it names instead
+//	read.go, write.go, touch.go, remove.go,  entries and numbers
+//	multi.go, number.go, clear.go, entry.go
 //	checks.go                                checks of suspect copies: how many, and shared answers
-//	slots.go, cluster_map.go, tenure.go      a cluster: the slot of a key, who claims which
-//	topology.go, cluster.go,                 its wires, and who owns which slot
-//	cluster_update.go
-//	cluster_beat.go, redirect.go             its heartbeat; requests that are sent elsewhere
-//	stats.go, command.go                     counters; commands of the transport
+//	conditional.go, lease.go, await.go       writes of what is expected; one load for all processes
+//	used.go                                  what is used here, read on a server that evicts
+//
+// These know nothing of a tier:
+//
+//	names.go, envelope.go                    what lies on the server: names, bytes
+//	command.go, script.go, redirect.go       commands of the transport; answers that name another server
+//	watchdog.go, presence.go, clock_*.go     silence; whether a server answers
+//	slots.go, cluster_map.go                 the slot of a key; a cluster as a server knows it
+//	held.go, awaits.go                       leases of this process; who waits for a name
 //
 // The transport is github.com/redis/rueidis, of which neither the cache nor the reconnecting is
 // used: which connection was lost, and when, is what coherence rests on.

@@ -1,16 +1,12 @@
 package remote
 
 import (
-	"math/rand/v2"
 	"slices"
 	"time"
 
 	"github.com/firncache/firn/internal/shared"
 	"github.com/klauspost/compress/s2"
 )
-
-// newVersion names a write: no two have the same.
-func newVersion() shared.Version { return shared.Version(1 + rand.Uint64N(1<<64-1)) }
 
 // sealed is an entry as it is written.
 type sealed struct {

@@ -3,6 +3,7 @@ package remote
 import (
 	"encoding/binary"
 	"hash/crc32"
+	"math/rand/v2"
 
 	"github.com/firncache/firn/internal/shared"
 )
@@ -114,3 +115,8 @@ func appendMillis(dst []byte, ms int64) []byte {
 func millisAt(b []byte) int64 {
 	return int64(b[0]) | int64(b[1])<<8 | int64(b[2])<<16 | int64(b[3])<<24 | int64(b[4])<<32 | int64(b[5])<<40
 }
+
+// newVersion names a write: no two have the same.
+func newVersion() shared.Version { return shared.Version(1 + rand.Uint64N(1<<64-1)) }
+
+func newToken() string { return itoa(uint64(newVersion())) }

@@ -2,7 +2,10 @@ package remote
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
+	"github.com/firncache/firn/internal/shared"
 	"github.com/redis/rueidis"
 )
 
@@ -65,4 +68,57 @@ func (w *wire) notePresence(away bool) {
 	} else {
 		w.t.o.Log.Info("firn/remote: the server answers again", "server", w.addr)
 	}
+}
+
+// serverError is an error of a server's answer as the store knows them; others stay.
+func (w *wire) serverError(err error) error {
+	var e *rueidis.RedisError
+	if err == nil || !errors.As(err, &e) || errors.Is(err, shared.ErrUnavailable) {
+		return err
+	}
+	if !isRedirect(e) {
+		w.t.noteRefused(w.real(), e)
+	}
+	return w.unavailable(err)
+}
+
+func (w *wire) unavailable(err error) error {
+	var c *connectError
+	if errors.As(err, &c) {
+		err = c.err // it has the address, too
+	}
+	return fmt.Errorf("%w: %s: %w", shared.ErrUnavailable, w.addr, err)
+}
+
+// guided is a wire for requests of a slot that is on its way to the server: it says so before
+// each, and gives no stamps.
+func (w *wire) guided() *wire { return &wire{t: w.t, addr: w.addr, via: w} }
+
+// real is the wire itself.
+func (w *wire) real() *wire {
+	if w.via != nil {
+		return w.via
+	}
+	return w
+}
+
+// doMultiGuided is doMulti by way of the wire itself.
+func (w *wire) doMultiGuided(ctx context.Context, cmds ...rueidis.Completed) []rueidis.RedisResult {
+	return answersOf(w.via.doMulti(ctx, withAsking(cmds)...))
+}
+
+func withAsking(cmds []rueidis.Completed) []rueidis.Completed {
+	all := make([]rueidis.Completed, 0, 2*len(cmds))
+	for _, cmd := range cmds {
+		all = append(all, command("ASKING"), cmd)
+	}
+	return all
+}
+
+// answersOf are the answers without those to ASKING.
+func answersOf(results []rueidis.RedisResult) []rueidis.RedisResult {
+	for i := range len(results) / 2 {
+		results[i] = results[2*i+1]
+	}
+	return results[:len(results)/2]
 }

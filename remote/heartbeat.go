@@ -76,7 +76,10 @@ func (c *conn) live() {
 	r := c.w.t.rhythm
 	c.claimAll()
 	h := newHeartbeat(r.bound)
-	guard := newWatchdog(c, r.silence)
+	guard := newWatchdog(c.pulse.Load, c.w.t.o.Timeout, r.silence, func() { c.w.presence.set(true) }, func() {
+		c.w.t.o.Log.Warn("firn/remote: no sign of life", "server", c.w.addr, "for", r.silence)
+		c.kill()
+	})
 	c.w.presence.set(false) // the handshake was answered
 	timer := time.NewTimer(0)
 	defer timer.Stop()

@@ -14,16 +14,6 @@ import (
 // value expects it. Whoever removes or writes the key ends the lease, and the store fails.
 // A value that is there keeps its version and its place; the lease then lies beside it, under
 // a name of its own, and keeps others from loading only.
-const besideKind = 'r'
-
-// besideName is the name of the lease beside a key's entry.
-func (t *Tier) besideName(key []byte) string { return t.name(besideKind, key) }
-
-// leases reports whether there is one load for all processes.
-func (w *wire) leases(ctx context.Context) bool {
-	return w.t.o.Leases != LeasesOff && w.can(ctx).conditional()
-}
-
 // Lease is asked before a key is loaded.
 func (t *Tier) Lease(ctx context.Context, dst []byte, q shared.Query) (e shared.Expect, f *shared.Found, err error) {
 	beside := false

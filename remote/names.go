@@ -1,11 +1,7 @@
 package remote
 
 import (
-	"errors"
-	"net"
-	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/firncache/firn/internal/shared"
 )
@@ -21,31 +17,37 @@ import (
 const (
 	entryKind  = 'k'
 	numberKind = 'n'
+	besideKind = 'r'
 )
 
+// names makes the names of a namespace's keys.
+type names struct {
+	prefix string // of every key on the server: namespace and ':'
+}
+
 // probeName is the name under which there is nothing.
-func (t *Tier) probeName() string { return t.prefix + "p" }
+func (n names) probeName() string { return n.prefix + "p" }
 
 // tokenName is the name of the token.
-func (t *Tier) tokenName() string { return t.prefix + "t" }
+func (n names) tokenName() string { return n.prefix + "t" }
 
 // entryName is the name of a key's entry on the server.
-func (t *Tier) entryName(key []byte) string {
-	return t.name(entryKind, key)
+func (n names) entryName(key []byte) string {
+	return n.name(entryKind, key)
 }
 
 // numberName is the name of an id's number.
-func (t *Tier) numberName(id shared.ID) string { return t.name(numberKind, id[:]) }
+func (n names) numberName(id shared.ID) string { return n.name(numberKind, id[:]) }
 
-func (t *Tier) name(kind byte, of []byte) string {
-	b := make([]byte, 0, len(t.prefix)+1+len(of))
-	b = append(b, t.prefix...)
+func (n names) name(kind byte, of []byte) string {
+	b := make([]byte, 0, len(n.prefix)+1+len(of))
+	b = append(b, n.prefix...)
 	return string(append(append(b, kind), of...))
 }
 
 // cutName takes a name apart. It reports false for one of another namespace.
-func (t *Tier) cutName(name string) (kind byte, of string, ok bool) {
-	rest, ok := strings.CutPrefix(name, t.prefix)
+func (n names) cutName(name string) (kind byte, of string, ok bool) {
+	rest, ok := strings.CutPrefix(name, n.prefix)
 	if !ok || rest == "" {
 		return 0, "", false
 	}
@@ -57,25 +59,5 @@ func globEscape(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`).Replace(s)
 }
 
-// hostPort is an address with its port.
-func hostPort(addr string) (string, error) {
-	if strings.Contains(addr, "://") {
-		return "", errors.New(`"host:port", no URL: user, password and TLS have options of their own`)
-	}
-	host, port, err := net.SplitHostPort(addr)
-	if err != nil && !strings.HasPrefix(addr, "[") && !strings.Contains(addr, ":") {
-		host, port, err = addr, "6379", nil
-	}
-	if err != nil || host == "" || strings.IndexFunc(host, unicode.IsSpace) >= 0 {
-		return "", errors.New(`"host:port", or "host" for port 6379`)
-	}
-	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
-		return "", errors.New(`"host:port" with a port from 1 to 65535`)
-	}
-	return net.JoinHostPort(host, port), nil
-}
-
-func hasForbidden(namespace string) bool {
-	return strings.ContainsAny(namespace, ":{}") ||
-		strings.IndexFunc(namespace, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) >= 0
-}
+// besideName is the name of the lease beside a key's entry.
+func (n names) besideName(key []byte) string { return n.name(besideKind, key) }

@@ -3,7 +3,6 @@ package remote
 import (
 	"context"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/firncache/firn/internal/shared"
@@ -78,7 +77,3 @@ func (t *Tier) touchNumbers(ids []shared.ID) {
 		}
 	})
 }
-
-func newToken() string { return itoa(uint64(newVersion())) }
-
-func itoa(n uint64) string { return strconv.FormatUint(n, 10) }

@@ -3,9 +3,13 @@ package remote
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"log/slog"
 	"net"
+	"strconv"
+	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/firncache/firn/internal/shared"
@@ -211,4 +215,27 @@ func def[T comparable](at *T, value T) {
 	if *at == zero {
 		*at = value
 	}
+}
+
+// hostPort is an address with its port.
+func hostPort(addr string) (string, error) {
+	if strings.Contains(addr, "://") {
+		return "", errors.New(`"host:port", no URL: user, password and TLS have options of their own`)
+	}
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil && !strings.HasPrefix(addr, "[") && !strings.Contains(addr, ":") {
+		host, port, err = addr, "6379", nil
+	}
+	if err != nil || host == "" || strings.IndexFunc(host, unicode.IsSpace) >= 0 {
+		return "", errors.New(`"host:port", or "host" for port 6379`)
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
+		return "", errors.New(`"host:port" with a port from 1 to 65535`)
+	}
+	return net.JoinHostPort(host, port), nil
+}
+
+func hasForbidden(namespace string) bool {
+	return strings.ContainsAny(namespace, ":{}") ||
+		strings.IndexFunc(namespace, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) >= 0
 }

@@ -3,7 +3,6 @@ package remote
 import (
 	"context"
 	"errors"
-	"strconv"
 
 	"github.com/firncache/firn/internal/shared"
 	"github.com/redis/rueidis"
@@ -64,11 +63,6 @@ type reading struct {
 	w     *wire
 	name  string
 	stamp shared.Stamp // of the epoch from before it was asked for
-}
-
-// getRange asks for n bytes of a key.
-func getRange(name string, from, n int) rueidis.Completed {
-	return command("GETRANGE", name, strconv.Itoa(from), strconv.Itoa(from+n-1))
 }
 
 func (r *reading) piece(ctx context.Context, from, n int) ([]byte, error) {

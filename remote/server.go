@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/firncache/firn/internal/shared"
 	"github.com/redis/rueidis"
 )
 
@@ -84,16 +85,6 @@ func (c *conn) identify(ctx context.Context) (s server, err error) {
 	return s, nil
 }
 
-// infoField is a line "name:value" of INFO.
-func infoField(info, name string) string {
-	for line := range strings.Lines(info) {
-		if v, ok := strings.CutPrefix(line, name+":"); ok {
-			return strings.TrimSpace(v)
-		}
-	}
-	return ""
-}
-
 // tryRights tries the commands that the tier uses, on a key that does not exist. None changes
 // anything.
 func (c *conn) tryRights(ctx context.Context, s server) error {
@@ -165,3 +156,43 @@ type connectError struct {
 
 func (e *connectError) Error() string { return "remote: " + e.addr + ": " + e.err.Error() }
 func (e *connectError) Unwrap() error { return e.err }
+
+// abilities are the ways in which a server compares before it writes. With SET IFEQ, which Redis
+// 8.4 and Valkey 8.1 have, a server uses that alone: it pushes nothing to the writer, and needs no
+// scripts, which Valkey 9.1 may be built without. Others run a script.
+type abilities struct {
+	eval bool // scripts
+	ifeq bool // SET k v IFEQ old
+}
+
+// conditional reports whether there is any: without, nothing is written on a condition but that
+// there is no entry.
+func (a abilities) conditional() bool { return a.eval || a.ifeq }
+
+// learn asks a server, and tries what changes nothing. refused is why the user may not run scripts.
+func (c *conn) learn(ctx context.Context) (a abilities, refused, err error) {
+	none := c.w.t.prefix + string(besideKind) // there is no such key
+	results := c.client.DoMulti(ctx,
+		command("COMMAND", "DOCS", "set"),
+		command("EVAL", "return 1", "0"),
+		command("EVALSHA", replaceScript.sha(), "1", none, "", "", "1"))
+	for i := range results {
+		if err := results[i].NonRedisError(); err != nil {
+			return a, nil, err
+		}
+		if err := results[i].Error(); i > 0 && isServerError(err, "NOPERM") && refused == nil {
+			refused = err
+		}
+	}
+	if docs, err := results[0].ToAny(); err == nil {
+		a.ifeq = strings.Contains(fmt.Sprint(docs), "IFEQ")
+	}
+	a.eval = results[1].Error() == nil && refused == nil
+	return a, refused, nil
+}
+
+// errUnconditional is the error of a write that the server cannot make.
+func (w *wire) errUnconditional() error {
+	return fmt.Errorf("%w: %s: it has neither scripts nor SET IFEQ: want EVAL and EVALSHA for the user, or Redis 8.4, or Valkey 8.1",
+		shared.ErrUnavailable, w.addr)
+}

@@ -20,7 +20,7 @@ func TestSlotOf(t *testing.T) {
 }
 
 func TestEverySlotHasTag(t *testing.T) {
-	tier := &Tier{prefix: "ns:"}
+	tier := &Tier{names: names{"ns:"}}
 	for slot := range clusterSlots {
 		if got := slotOf(tier.beatName(slot)); got != slot {
 			t.Fatalf("%s is in slot %d, want %d", tier.beatName(slot), got, slot)

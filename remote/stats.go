@@ -1,24 +1,10 @@
 package remote
 
 import (
-	"sync/atomic"
 	"time"
 
 	"github.com/firncache/firn/internal/shared"
 )
-
-// counters are the tier's own, of shared.Stats.
-type counters struct {
-	connects, reconnects    atomic.Uint64
-	invalidations, epochs   atomic.Uint64
-	foreign, tooLarge       atomic.Uint64
-	conflicts, compressed   atomic.Uint64
-	reads, writes, moved    atomic.Uint64
-	leasesWon, leaseWaits   atomic.Uint64
-	leasesExpired           atomic.Uint64
-	leasesLost              atomic.Uint64
-	bytesRead, bytesWritten atomic.Uint64 // of entries, envelopes and compression included
-}
 
 // Stats adds the tier's own figures.
 func (t *Tier) Stats(s *shared.Stats) {

@@ -16,9 +16,9 @@ import (
 // Tier is a tier that processes share: give it to firn.Options.Shared. The cache's Close closes
 // it. Its methods are for the cache.
 type Tier struct {
-	given  Options
-	o      Options // with the defaults
-	prefix string  // of every key on the server: namespace and ':'
+	given Options
+	o     Options // with the defaults
+	names
 	rhythm rhythm
 	count  counters
 
@@ -48,6 +48,19 @@ type Tier struct {
 	ends   sync.WaitGroup
 }
 
+// counters are the tier's own, of shared.Stats.
+type counters struct {
+	connects, reconnects    atomic.Uint64
+	invalidations, epochs   atomic.Uint64
+	foreign, tooLarge       atomic.Uint64
+	conflicts, compressed   atomic.Uint64
+	reads, writes, moved    atomic.Uint64
+	leasesWon, leaseWaits   atomic.Uint64
+	leasesExpired           atomic.Uint64
+	leasesLost              atomic.Uint64
+	bytesRead, bytesWritten atomic.Uint64 // of entries, envelopes and compression included
+}
+
 var _ shared.Tier = (*Tier)(nil)
 
 // localTiers are the store's.
@@ -70,68 +83,17 @@ func Open(o Options) (*Tier, error) {
 
 func newTier(given Options) *Tier {
 	o := given.withDefaults()
-	t := &Tier{given: given, o: o, prefix: o.Namespace + ":", rhythm: rhythmOf(o.Staleness), done: make(chan struct{})}
+	t := &Tier{given: given, o: o, names: names{o.Namespace + ":"}, rhythm: rhythmOf(o.Staleness), done: make(chan struct{})}
 	t.dialing, t.stopDial = context.WithCancelCause(context.Background())
 	t.large = make(chan struct{}, maxLarge)
 	t.checks.Now = bootNanos
-	t.holding = holding{every: max(o.LeaseTime/3, time.Millisecond), extend: t.extend, giveUp: t.giveUp}
+	t.holding = holding{every: max(o.LeaseTime/3, time.Millisecond)}
 	t.wire = newWire(t, o.Addrs[0])
 	return t
 }
 
 // Options are those that the tier was opened with.
 func (t *Tier) Options() Options { return t.given }
-
-// Open begins the tier's work, for the cache that has been given it. It asks the server what it
-// is, which takes Options.DialTimeout at most.
-func (t *Tier) Open(local shared.Local) (*shared.Trust, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.closed {
-		return nil, fmt.Errorf("remote: %w", errClosed)
-	}
-	if t.opened {
-		return nil, errors.New("remote: the tier serves another cache already")
-	}
-	if err := t.probe(); err != nil {
-		return nil, err
-	}
-	t.opened = true
-	trust := shared.NewTrust(t.slots(), local.Seals())
-	trust.SetClock(bootMillis, t.o.Staleness/2)
-	t.unixOffset.Store(shared.UnixOffset(time.Now, local.Now))
-	t.below.Store(&localTiers{local})
-	t.trust.Store(trust)
-	trust.Advance(bootMillis())
-	t.ends.Go(t.advance)
-	t.ends.Go(t.touchAlways)
-	if t.cluster != nil {
-		t.cluster.seek()
-	} else {
-		t.wire.start()
-	}
-	return trust, nil
-}
-
-// Close ends the tier's work. What waits for an answer returns an error.
-func (t *Tier) Close(ctx context.Context) error {
-	defer t.holding.close(ctx, t.o.Timeout)()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.closed {
-		return nil
-	}
-	t.closed = true
-	t.stopDial(errClosed)
-	close(t.done)
-	if t.cluster != nil {
-		t.cluster.close()
-	} else {
-		t.wire.close()
-	}
-	t.ends.Wait()
-	return nil
-}
 
 // advance is the clock of Trust.
 func (t *Tier) advance() {
@@ -203,9 +165,6 @@ func (t *Tier) noteMap(w *wire, err error) {
 
 // noteRefused logs that a server refuses requests: once in a minute for each reason, as OOM.
 func (t *Tier) noteRefused(w *wire, err error) {
-	if isRedirect(err) {
-		return
-	}
 	reason, _, _ := strings.Cut(err.Error(), " ")
 	now := bootNanos()
 	if last, ok := w.refusals.Load(reason); ok && now-last.(int64) < int64(time.Minute) {
@@ -242,3 +201,6 @@ func (t *Tier) noteLost(w *wire) {
 	t.o.Log.Warn("firn/remote: connection lost", "server", w.addr)
 	t.noteEpoch()
 }
+
+// maxLarge is how many long values are on their way at a time.
+const maxLarge = 4

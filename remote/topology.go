@@ -3,7 +3,7 @@ package remote
 import (
 	"context"
 	"errors"
-	"fmt"
+	"time"
 )
 
 // probe connects to the first server that can be reached, once, and returns an error that
@@ -22,22 +22,11 @@ func (t *Tier) probe() error {
 		c.kill()
 		if c.server.mode != inCluster {
 			t.wire = newWire(t, addr)
-			return t.fits(c)
+			return t.wire.fits(c)
 		}
 		break
 	}
 	t.cluster = newCluster(t)
-	return nil
-}
-
-// fits returns an error for a connection to a server that the tier is not made for.
-func (t *Tier) fits(c *conn) error {
-	switch clustered := c.server.mode == inCluster; {
-	case clustered && t.cluster == nil:
-		return fmt.Errorf("remote: %s: is in a cluster now: want the tier opened anew", c.w.addr)
-	case !clustered && len(t.o.Addrs) > 1:
-		return optionError("Addrs", t.o.Addrs, "one address, or those of a cluster: "+c.w.addr+" is not in cluster mode")
-	}
 	return nil
 }
 
@@ -66,4 +55,63 @@ func (t *Tier) route(ctx context.Context, name string) (w *wire, slot int, err e
 	slot = slotOf(name)
 	w, err = t.cluster.route(ctx, slot)
 	return w, slot, err
+}
+
+// The bounds of being sent around.
+const (
+	maxRedirects  = 8
+	againPause    = 5 * time.Millisecond // before it is asked once more; doubled each time
+	maxAgainPause = 100 * time.Millisecond
+)
+
+// askOwner asks the owner of a name, as the server has it. If the owner says that another server
+// is to be asked, question is called again with a wire to that one, which gives no stamps until
+// that server has said that the slot is its own. So question makes its commands each time, and
+// takes the wire's stamp before.
+func (t *Tier) askOwner(ctx context.Context, name string, question func(w *wire, slot int) error) error {
+	w, slot, err := t.route(ctx, name)
+	if err != nil {
+		return err
+	}
+	if t.cluster == nil {
+		return question(w, slot)
+	}
+	pause := againPause
+	for range maxRedirects {
+		err = question(w, slot)
+		to, ok := redirectionOf(err, w.addr)
+		if !ok {
+			return err
+		}
+		if to.addr == "" {
+			if !t.rest(ctx, pause) {
+				return err
+			}
+			pause = min(2*pause, maxAgainPause)
+			continue
+		}
+		if !to.ask {
+			t.cluster.moved(w.real(), to.slot)
+		}
+		if w = t.cluster.at(to.addr); w == nil {
+			return err
+		}
+		if to.ask {
+			w = w.guided()
+		}
+	}
+	return err
+}
+
+// rest waits. It reports false if the context ends first, or the tier is closed.
+func (t *Tier) rest(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+	case <-t.done:
+	}
+	return false
 }

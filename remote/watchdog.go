@@ -9,9 +9,9 @@ import (
 // server is away after Options.Timeout, and the connection lost after the silence of the rhythm.
 // One that moves bytes is slow.
 type watchdog struct {
-	c       *conn
-	quiet   time.Duration
-	silence time.Duration
+	pulse          func() int64
+	quiet, silence time.Duration
+	onAway, onLost func()
 
 	mu    sync.Mutex
 	timer *time.Timer
@@ -20,8 +20,8 @@ type watchdog struct {
 	seen  int64 // the pulse when it was looked at last
 }
 
-func newWatchdog(c *conn, silence time.Duration) *watchdog {
-	d := &watchdog{c: c, quiet: min(c.w.t.o.Timeout, silence), silence: silence}
+func newWatchdog(pulse func() int64, quiet, silence time.Duration, onAway, onLost func()) *watchdog {
+	d := &watchdog{pulse: pulse, quiet: min(quiet, silence), silence: silence, onAway: onAway, onLost: onLost}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.timer = time.AfterFunc(silence, d.look)
@@ -33,7 +33,7 @@ func (d *watchdog) arm() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.armed = true
-	d.begin(d.c.pulse.Load())
+	d.begin(d.pulse())
 }
 
 // begin is called with mu held.
@@ -52,11 +52,10 @@ func (d *watchdog) disarm() {
 func (d *watchdog) look() {
 	away, lost := d.silent()
 	if away {
-		d.c.w.presence.set(true)
+		d.onAway()
 	}
 	if lost {
-		d.c.w.t.o.Log.Warn("firn/remote: no sign of life", "server", d.c.w.addr, "for", d.silence)
-		d.c.kill()
+		d.onLost()
 	}
 }
 
@@ -66,7 +65,7 @@ func (d *watchdog) silent() (away, lost bool) {
 	if !d.armed {
 		return false, false
 	}
-	if now := d.c.pulse.Load(); now != d.seen {
+	if now := d.pulse(); now != d.seen {
 		d.begin(now)
 		return false, false
 	}

@@ -123,7 +123,7 @@ func (w *wire) pause(d time.Duration) bool {
 func (w *wire) connect(ctx context.Context) error {
 	c, err := dialConn(ctx, w)
 	if err == nil {
-		err = w.t.fits(c)
+		err = w.fits(c)
 	}
 	if err = w.take(c, err); err != nil && c != nil {
 		c.kill() // without mu: it tells the wire
@@ -346,4 +346,27 @@ func sizeOf(cmd rueidis.Completed) (n int) {
 		n += len(arg)
 	}
 	return n
+}
+
+// maxChecks is how many checks of suspect copies a server is asked at a time: after an
+// interruption all copies are suspect at once, and other requests are not to wait behind them.
+const maxChecks = 64
+
+// fits returns an error for a connection to a server that the tier is not made for.
+func (w *wire) fits(c *conn) error {
+	switch clustered := c.server.mode == inCluster; {
+	case clustered && w.t.cluster == nil:
+		return fmt.Errorf("remote: %s: is in a cluster now: want the tier opened anew", c.w.addr)
+	case !clustered && len(w.t.o.Addrs) > 1:
+		return optionError("Addrs", w.t.o.Addrs, "one address, or those of a cluster: "+c.w.addr+" is not in cluster mode")
+	}
+	return nil
+}
+
+// poke has the server be asked for its map at once.
+func (w *wire) poke() {
+	select {
+	case w.poked <- struct{}{}:
+	default: // it will be
+	}
 }

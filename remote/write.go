@@ -3,7 +3,6 @@ package remote
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -86,25 +85,4 @@ func (w *wire) enterLarge(ctx context.Context, bytes int) (release func(), err e
 	}
 }
 
-// maxLarge is how many long values are on their way at a time.
-const maxLarge = 4
-
 var errTorn = errors.New("the entry is written all the time")
-
-// serverError is an error of a server's answer as the store knows them; others stay.
-func (w *wire) serverError(err error) error {
-	var e *rueidis.RedisError
-	if err == nil || !errors.As(err, &e) || errors.Is(err, shared.ErrUnavailable) {
-		return err
-	}
-	w.t.noteRefused(w.real(), e)
-	return w.unavailable(err)
-}
-
-func (w *wire) unavailable(err error) error {
-	var c *connectError
-	if errors.As(err, &c) {
-		err = c.err // it has the address, too
-	}
-	return fmt.Errorf("%w: %s: %w", shared.ErrUnavailable, w.addr, err)
-}

@@ -78,4 +78,14 @@ var remotes = []mutation{{
 	file:  "internal/typed/apart.go",
 	old:   "\t\ta.is.Store(nil)\n",
 	pkg:   "./internal/tests/shared", test: "TestOneTypedLoadEachBoundWhileAway",
+}, {
+	guard: "who joins another's check gets no stamp",
+	file:  "remote/checks.go",
+	old:   "\t\tf.Stamp = 0\n",
+	pkg:   "./remote", test: "TestChecksAreShared",
+}, {
+	guard: "a copy on the SSD that was checked is noted, though RAM has it, too",
+	file:  "internal/tiered/shared_read.go",
+	old:   " && s.ssd == nil",
+	pkg:   "./internal/tiered", test: "TestCopiesBetweenTiersAreCheckedOnce",
 }}
