@@ -95,16 +95,16 @@ func TestAdaptiveBudget(t *testing.T) {
 // What is on the SSD stays there: the least holds its index.
 func TestPressureKeepsTheSSD(t *testing.T) {
 	g := newGroup(t, 1024*mib)
-	c, err := firn.Open(firn.Options{RAMBytes: 64 * mib, LeastRAMBytes: 4 * mib,
-		SSD: firn.SSDOptions{Dir: t.TempDir(), Bytes: 256 * mib}})
+	c, err := firn.Open(firn.Options{RAMBytes: 24 * mib, LeastRAMBytes: 4 * mib,
+		SSD: firn.SSDOptions{Dir: t.TempDir(), Bytes: 64 * mib}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	fill(t, c, 200_000)
+	fill(t, c, 60_000)
 	before := c.Stats().SSD
 	g.free.Store(0)
-	for c.Stats().RAM.Bytes > 40*mib {
+	for c.Stats().RAM.Bytes > 20*mib {
 		runtime.Gosched() // the watcher looks within a second
 	}
 	after := c.Stats()

@@ -221,7 +221,7 @@ func overheadOf(t *testing.T, ram int64, hotValues, keys int) (c *firn.Cache, ov
 	for _, name := range []string{"a", "b"} {
 		typed, err := firn.NewTyped(c, name, firn.TypedOptions[int, string]{HotValues: hotValues})
 		must(t, err)
-		for i := range 60_000 {
+		for i := range 15_000 {
 			must(t, typed.Set(i%keys, value))
 			typed.Get(i % keys)
 			typed.Get(i % keys)
@@ -243,14 +243,14 @@ func checkBudget(t *testing.T, c *firn.Cache, budget int64) {
 // full, and gone first.
 func TestHotBudget(t *testing.T) {
 	t.Parallel()
-	const ram = 8 << 20
-	_, cold := overheadOf(t, ram, -1, 20_000)
-	_, hot := overheadOf(t, ram, 0, 20_000)
+	const ram = 2 << 20
+	_, cold := overheadOf(t, ram, -1, 5000)
+	_, hot := overheadOf(t, ram, 0, 5000)
 	if hot-cold < ram/64 || hot-cold > ram/32 {
 		t.Errorf("hot values have %d bytes in a full cache, want up to %d", hot-cold, ram/32)
 	}
-	_, cold = overheadOf(t, ram, -1, 4000)
-	c, hot := overheadOf(t, ram, 0, 4000)
+	_, cold = overheadOf(t, ram, -1, 1000)
+	c, hot := overheadOf(t, ram, 0, 1000)
 	if hot-cold < ram/8 || hot-cold > ram/4 {
 		t.Errorf("hot values have %d bytes, want up to %d", hot-cold, ram/4)
 	}
