@@ -8,9 +8,8 @@ import (
 	"github.com/firncache/firn/internal/tiered"
 )
 
-// Batch holds the values of one GetMulti. The zero Batch is ready for use; used
-// again, it allocates nothing once it is large enough. A Batch serves one
-// goroutine at a time.
+// Batch holds the values of one GetMulti, for one goroutine at a time. The zero Batch is ready for
+// use; used again, it allocates nothing once it is large enough.
 type Batch struct{ found tiered.Batch }
 
 // Len is the number of keys of the last GetMulti.
@@ -20,20 +19,18 @@ func (b *Batch) Len() int { return b.found.Len() }
 // It is valid until the Batch is used again, and may be changed, not grown.
 func (b *Batch) Value(i int) (value []byte, ok bool) { return b.found.Value(i) }
 
-// GetMulti looks up many keys at once: their cache misses overlap, so that a
-// key costs a fraction of a Get, and an SSD is given many reads at once; a shared
-// tier all that the others miss, in a request for each server and 256 keys. The
-// results are in b, which is emptied first. The batch is not atomic: each key is
-// looked up on its own. The context ends the wait for the SSD and the shared tier: what has not
-// been read by then is missing in b. The error is the first of Lookup's other than ErrNotFound.
+// GetMulti looks up many keys at once: their cache misses overlap, and an SSD is given many reads
+// at once, a shared tier a request for each server and 256 keys. The results are in b, which is
+// emptied first. Each key is looked up on its own. The context ends the wait for the SSD and the
+// shared tier: what has not been read by then is missing in b. The error is the first of Lookup's
+// other than ErrNotFound.
 func (c *Cache) GetMulti(ctx context.Context, b *Batch, keys [][]byte) error {
 	return c.store.LookupMulti(ctx, &b.found, keys)
 }
 
-// SetMulti stores values[i] under keys[i], with Options.TTL, at a fraction of
-// the cost of single Sets. It stores as many as it can, and then returns the
-// first error; slices of different lengths are an error before anything is
-// stored. With a shared tier it waits as SetWith does, once for all keys.
+// SetMulti stores values[i] under keys[i], with Options.TTL, at a fraction of the cost of single
+// Sets. It stores as many as it can, and then returns the first error; slices of different lengths
+// are an error before anything is stored.
 func (c *Cache) SetMulti(ctx context.Context, keys, values [][]byte) error {
 	if len(keys) != len(values) {
 		return fmt.Errorf("firn: SetMulti: %d values for %d keys: want as many", len(values), len(keys))
@@ -54,10 +51,8 @@ func (c *Cache) setMulti(ctx context.Context, of *load.Group, keys, values [][]b
 	return c.store.SetMultiContext(ctx, keys, values, deadline, each)
 }
 
-// DeleteMulti removes the values of keys, as many as it can, and returns the first
-// error. That there were none is no error. It costs less than single Deletes: the waits for
-// the keys' memory overlap. With a shared tier it waits as SetWith does, once for all keys; of
-// one key, it is Delete with a context.
+// DeleteMulti removes the values of keys, as many as it can, and returns the first error. That
+// there were none is no error. Of one key, it is Delete with a context.
 func (c *Cache) DeleteMulti(ctx context.Context, keys ...[]byte) error {
 	return c.store.DeleteMultiContext(ctx, keys)
 }

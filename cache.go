@@ -22,9 +22,7 @@ import (
 	"github.com/firncache/firn/stats"
 )
 
-// Cache is a byte cache. All methods are safe for concurrent use. No method
-// keeps a slice that it was given, and every slice that it returns belongs to
-// the caller, unless said otherwise.
+// Cache is a byte cache. All methods are safe for concurrent use.
 type Cache struct {
 	store tiered.Store
 	loads load.Group
@@ -92,22 +90,18 @@ func open(opts Options, adjust func(*tiered.Config)) (*Cache, error) {
 	return c, nil
 }
 
-// Get appends the value of key to dst and returns the extended slice. Without
-// a value it returns dst as it was, and false. The room behind dst must not
-// overlap key. An error of a lower tier counts as a miss: see Lookup. With a shared
-// tier, a Get that the local ones cannot answer waits for it, up to that tier's timeout;
-// and one from a copy allocates nothing if there is room in dst for 16 bytes more than the value.
-// It panics if key is nil and dst is not empty: Get(key, nil) is meant to be Get(nil, key).
+// Get appends the value of key to dst and returns the extended slice. Without a value it returns
+// dst as it was, and false. The room behind dst must not overlap key. An error of a lower tier
+// counts as a miss: see Lookup. From a copy of a shared tier it allocates nothing if there is room
+// in dst for 16 bytes more than the value. It panics if key is nil and dst is not empty: Get(key,
+// nil) is meant to be Get(nil, key).
 func (c *Cache) Get(dst, key []byte) ([]byte, bool) { return c.store.Get(dst, key) }
 
-// Lookup is Get with a context and with errors: ErrNotFound, ErrClosed, the
-// context's, ErrSSDTimeout or ErrSSDBusy where the disk is slow, or another of the
-// disk's, or ErrSharedUnavailable with remote.DegradedError. A value in RAM is found
-// whatever the context says, with a shared tier if the copy is trusted; a read of the SSD
-// tier is waited for until the context ends, or SSDOptions.ReadTimeout is over, and one of
-// the shared tier until the context ends, or that tier's timeout is over. With an error it
-// returns dst as it was. An empty key is an error where dst is not empty, here and in the other
-// calls that take both and return an error: the two stand in each other's place.
+// Lookup is Get with a context and with errors: ErrNotFound, ErrClosed, the context's,
+// ErrSSDTimeout or ErrSSDBusy, another of the disk's, or ErrSharedUnavailable with
+// remote.DegradedError. A value in RAM is found whatever the context says, with a shared tier if
+// the copy is trusted. With an error it returns dst as it was. An empty key is an error where dst
+// is not empty, here and in the other calls that take both: the two stand in each other's place.
 func (c *Cache) Lookup(ctx context.Context, dst, key []byte) ([]byte, error) {
 	if err := checkOrder(dst, key); err != nil {
 		return dst, err
@@ -115,18 +109,16 @@ func (c *Cache) Lookup(ctx context.Context, dst, key []byte) ([]byte, error) {
 	return c.store.Lookup(ctx, dst, key)
 }
 
-// Set stores a value, with Options.TTL. When it returns nil, every Get sees the
-// value until it is replaced, deleted, expired or evicted. Key and value may be
-// empty, and may be changed afterwards. It fails with ErrTooLarge if they are
-// longer together than a quarter of the RAM budget, with ErrNoRoom if nothing can be
-// evicted for it, and with ErrClosed. The key has no value then: no read finds the older
-// one, and a load under way does not store its own.
+// Set stores a value, with Options.TTL. When it returns nil, every Get sees the value until it is
+// replaced, deleted, expired or evicted. Key and value may be empty, and may be changed
+// afterwards. It fails with ErrTooLarge if they are longer together than a quarter of the RAM
+// budget, with ErrNoRoom if nothing can be evicted for it, and with ErrClosed. The key has no
+// value then, and a load under way does not store its own.
 //
-// With a shared tier it waits until that has the value, up to that tier's timeout, and
-// returns nil whether or not there was room for a copy here. From then on every process
-// finds the value, but one that has a trusted copy of the older one, which finds it within
-// the bound. It fails with ErrSharedUnavailable, too: then, and with any error that comes
-// from there, no copy is kept here, and the server may have either value.
+// With a shared tier it waits until that has the value, up to that tier's timeout. From then on
+// every process finds the value, but one that has a trusted copy of the older one, which finds it
+// within the bound. It fails with ErrSharedUnavailable, too: no copy is kept here then, and the
+// server may have either value.
 func (c *Cache) Set(key, value []byte) error {
 	return c.SetWithTTL(key, value, c.loads.Jittered(c.loads.TTL()))
 }
@@ -161,9 +153,8 @@ func (c *Cache) set(ctx context.Context, of *load.Group, key, value []byte, ttl 
 	return c.store.SetContext(ctx, hash, key, value, deadline)
 }
 
-// Has reports whether the cache holds a live value for key. It does not count
-// as a read. An entry on the SSD costs a read of the disk, as for Get, and one that
-// only the shared tier may have a request to that; Lookup takes a context.
+// Has reports whether the cache holds a live value for key. It does not count as a read, and waits
+// as Get does.
 func (c *Cache) Has(key []byte) bool {
 	_, ok := c.store.Deadline(key)
 	return ok
@@ -193,17 +184,15 @@ func (c *Cache) timeTo(deadline int64) time.Duration {
 // error the server may have the value still.
 func (c *Cache) Delete(key []byte) error { return c.store.Delete(key) }
 
-// All yields every live key and value. The slices are lent until the next step.
-// An entry that is there from beginning to end is yielded once; one that comes,
-// goes or changes meanwhile may or may not be. With an SSD tier, which comes
-// after RAM, an entry that moves between the two meanwhile may be yielded twice
-// or not at all. The loop may use the cache; it waits for the disk between two steps.
-// Of a shared tier it yields the copies that are here and trusted, and reads no server.
+// All yields every live key and value. The slices are lent until the next step. An entry that is
+// there from beginning to end is yielded once; one that comes, goes or changes meanwhile may or
+// may not be, and one that moves between RAM and the SSD may be yielded twice or not at all. The
+// loop may use the cache; it waits for the disk between two steps. Of a shared tier it yields the
+// trusted copies that are here.
 func (c *Cache) All() iter.Seq2[[]byte, []byte] { return c.store.All }
 
-// Len is the number of entries. It counts those that have expired and have not
-// been taken out yet. With an SSD tier, an entry that came back to RAM from there
-// counts in both. Of a shared tier it counts the copies that are here.
+// Len is the number of entries, expired ones that have not been taken out yet too. An entry that
+// is in RAM and on the SSD counts twice. Of a shared tier it counts the copies that are here.
 func (c *Cache) Len() int { return c.store.Len() }
 
 // Clear removes every entry that was there when it was called. One that is set
@@ -229,11 +218,9 @@ func (c *Cache) Stats() stats.Cache {
 }
 
 // Curve estimates what the cache would do with other amounts of memory. It takes some
-// microseconds, and may be called at any time. Rates are those of the last 30 to 60 seconds, or
-// since the call before that was so long ago, or since Open.
-//
-// The reads that it is about are those that Stats counts as hits and misses, less those that a
-// hot value answered. With a shared tier, what RAM and SSD have not is a miss.
+// microseconds. Rates are those of the last 30 to 60 seconds, or since the call before if that was
+// longer ago. The reads that it is about are the hits and misses of Stats, less those that a hot
+// value answered. With a shared tier, what RAM and SSD have not is a miss.
 func (c *Cache) Curve() stats.Curve {
 	sim, shared, loads := c.store.Simulated(), c.store.SharedStats(), c.loads.Stats()
 	now := curve.Counts{
@@ -243,13 +230,11 @@ func (c *Cache) Curve() stats.Curve {
 	return curve.Of(&sim, c.recent.Since(now), now, c.store.HasSSD())
 }
 
-// SetRAMBytes changes the RAM budget while the cache is in use. When it returns,
-// the cache holds no more than that, and has given the rest back to the
-// system. If it is called again meanwhile, by OnEvict perhaps, the later call
-// holds for both. With Options.LeastRAMBytes it sets the most that the budget may be. It
-// fails, and changes nothing, if n is above Options.MaxRAMBytes or MemoryLimit, or
-// below MinRAMBytes, Options.LeastRAMBytes, or about a sixteenth of the budget that the
-// cache was opened with.
+// SetRAMBytes changes the RAM budget while the cache is in use. When it returns, the cache holds
+// no more than that, and has given the rest back to the system. If it is called again meanwhile,
+// the later call holds for both. With Options.LeastRAMBytes it sets the most that the budget may
+// be. It fails, and changes nothing, if n is above Options.MaxRAMBytes or MemoryLimit, or below
+// MinRAMBytes, Options.LeastRAMBytes, or about a sixteenth of the first budget.
 func (c *Cache) SetRAMBytes(n int64) error {
 	if err := errBeyondLimit(n); err != nil {
 		return fmt.Errorf("firn: SetRAMBytes(%d): %w", n, err)

@@ -46,30 +46,20 @@ func (op Op) ttl() time.Duration {
 	return time.Duration(op - opNoTTL)
 }
 
-// Compute changes one entry by what it is, as one step: f is called with the value of key, or
-// with ok = false if there is none, and what it returns is done, unless the key was
-// written meanwhile, by whatever call. Then f is called again, with what there is by then:
-// it has to be able to run more than once, and only its last answer counts. No lock is held
-// meanwhile. Writers that keep a key under attack make Compute try as often, until ctx
-// ends: each time, one of them has succeeded.
+// Compute changes one entry by what it is, as one step: f is called with the value of key, or with
+// ok = false if there is none, and what it returns is done, unless the key was written meanwhile.
+// Then f is called again, with what there is by then: only its last answer counts. No lock is held
+// meanwhile. Writers that keep a key under attack make Compute try as often, until ctx ends.
 //
-// What is absent: a value that has expired or was evicted, and a remembered
-// ErrNotFound. A value that cannot be read, from a disk that fails or is too slow, is none of
-// these: Compute returns the error, one of Lookup's, and does not call f. So f never sees an
-// older value than that of the last write that was over when Compute was called, nor one
-// that was deleted; and of two Computes that saw the same value one at most has changed it.
-// That an entry moves between RAM and the SSD, or is evicted while f runs, is
-// nobody's write: what f returns is done.
+// Absent is a value that has expired or was evicted, and a remembered ErrNotFound: what must not
+// be lost does not belong into a cache. For a value that cannot be read, Compute returns one of
+// Lookup's errors, and does not call f. The other errors are those of Set. With any, nothing has
+// changed; but with ErrSharedUnavailable, or the context's error over a shared tier, where it is
+// one step for all processes, the change may have been made, or be made yet.
 //
 // old is a copy, with room behind it: f may change it, append to it and return it. It is lent
-// until Compute returns; new is copied, and key was: f may use its buffer. f may use the cache. A write of key is a
-// conflict like any other's, so f must not write it each time that it runs. With a ctx that
-// has ended f is not called; the other errors are those of Set. With any, nothing has
-// changed. OpKeep costs a lookup, which counts as a read.
-//
-// With a shared tier it is one step for all processes: the change is made there, and only
-// if the entry is the one that f saw; otherwise f runs again. With ErrSharedUnavailable, or
-// the context's error, the change may have been made, or be made yet.
+// until Compute returns; new is copied, and key was. f may use the cache, but a write of key is a
+// conflict like any other's. OpKeep counts as a read.
 func (c *Cache) Compute(ctx context.Context, key []byte, f func(old []byte, ok bool) (new []byte, op Op)) error {
 	return c.compute(ctx, &c.loads, key, func(old []byte, ok bool) ([]byte, Op, error) {
 		value, op := f(old, ok)
@@ -125,10 +115,9 @@ func (c *Cache) CompareAndSwap(ctx context.Context, key, old, new []byte) (swapp
 	return swapped && err == nil, err
 }
 
-// Increment adds delta to a number, and returns the sum. The number is 8 bytes, a
-// little-endian int64. A missing one is 0, and is stored with Options.TTL; otherwise the
-// deadline stays. A value of another length, and a sum that does not fit, are errors and
-// change nothing; the others, and what is missing, are those of Compute.
+// Increment adds delta to a number, 8 bytes, a little-endian int64, and returns the sum. A missing
+// one is 0, and is stored with Options.TTL; otherwise the deadline stays. A value of another
+// length, and a sum that does not fit, are errors and change nothing; otherwise it is as Compute.
 func (c *Cache) Increment(ctx context.Context, key []byte, delta int64) (sum int64, err error) {
 	a := ram.Addition{Size: 8, Signed: true, Delta: uint64(delta)}
 	if c.inPlace(ctx) && c.store.Add(key, &a) {
@@ -156,10 +145,9 @@ func (c *Cache) Increment(ctx context.Context, key []byte, delta int64) (sum int
 	return sum, nil
 }
 
-// GetAndDelete is Lookup and Delete in one step: of several that run at once, one gets the
-// value. It appends it to dst and removes it, or returns ErrNotFound, and, as Delete,
-// removes what Lookup does not show. With another error it has removed nothing. It
-// returns dst as it was with any.
+// GetAndDelete is Lookup and Delete in one step: of several that run at once, one gets the value.
+// It appends it to dst and removes it, or returns ErrNotFound. With another error it has removed
+// nothing. It returns dst as it was with any.
 func (c *Cache) GetAndDelete(ctx context.Context, dst, key []byte) (value []byte, err error) {
 	if err = checkOrder(dst, key); err != nil {
 		return dst, err

@@ -46,9 +46,6 @@ func (o Outcome) String() string {
 	return names[o]
 }
 
-// MarshalText returns what String does.
-func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
-
 // Tier is a place where a value can be.
 type Tier uint8
 
@@ -77,9 +74,8 @@ func (t Tier) String() string {
 // MarshalText returns what String does.
 func (t Tier) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
-// LookupEntry is Lookup that also returns how long the value has to live, and where it was
-// found: a value from the SSD is in RAM afterwards, as a rule. It is one look, so all of
-// it is of one value.
+// LookupEntry is Lookup that also returns how long the value has to live, and where it was found:
+// a value from the SSD is in RAM afterwards, as a rule.
 func (c *Cache) LookupEntry(ctx context.Context, dst, key []byte) (Entry, error) {
 	if err := checkOrder(dst, key); err != nil {
 		return Entry{Value: dst}, err

@@ -41,7 +41,7 @@ func (h *hotHead) needsRefresh(of *load.Group) bool {
 	return !h.shortened && of.NeedsRefresh(h.deadline)
 }
 
-// maxHotByDefault is how many typed caches of a Cache have hot values without being told to:
+// maxHotByDefault is how many typed caches of a Cache have hot values by default:
 // each costs every write a comparison.
 const maxHotByDefault = 16
 

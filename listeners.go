@@ -14,21 +14,15 @@ import (
 // Cause says why an entry left the cache.
 type Cause uint8
 
-// The causes.
+// The causes. CauseDemoted and CauseSSDEvicted are reported on request: see Options.OnEvictCauses.
 const (
-	CauseCapacity = Cause(ram.Capacity) // its room was needed for others
-	CauseExpired  = Cause(ram.Expired)  // its time was over
-	CauseReplaced = Cause(ram.Replaced) // its key was set again
-	CauseDeleted  = Cause(ram.Deleted)  // its key was deleted, or the cache was cleared
-
-	// CauseDemoted and CauseSSDEvicted are reported only on request: see
-	// Options.OnEvictCauses.
-	CauseDemoted    = Cause(ram.Demoted)      // its room in RAM was needed, and it lives on in the SSD tier
-	CauseSSDEvicted = Cause(ram.LowerEvicted) // its room in the SSD tier was needed, and RAM did not have it
-
-	// CauseInvalidated is for a copy whose entry in the shared tier another process has
-	// changed, or that has expired or was evicted there.
-	CauseInvalidated = Cause(ram.Invalidated)
+	CauseCapacity    Cause = iota // its room was needed for others
+	CauseExpired                  // its time was over
+	CauseReplaced                 // its key was set again
+	CauseDeleted                  // its key was deleted, or the cache was cleared
+	CauseDemoted                  // its room in RAM was needed, and it lives on in the SSD tier
+	CauseSSDEvicted               // its room in the SSD tier was needed, and RAM did not have it
+	CauseInvalidated              // a copy: another process changed its entry in the shared tier, or that left
 )
 
 func (c Cause) String() string {
@@ -51,10 +45,10 @@ func (c Cause) String() string {
 	return fmt.Sprintf("Cause(%d)", uint8(c))
 }
 
-// listener is told of entries that leave the cache: an OnEvict.
+// listener is an OnEvict, for entries that leave the cache.
 type listener struct {
 	causes ram.Causes
-	wants  func(key []byte) bool // it is asked under locks; nil: all
+	wants  func(key []byte) bool // runs under locks; nil: all
 	told   func(key, value []byte, cause Cause)
 }
 

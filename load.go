@@ -8,70 +8,48 @@ import (
 	"github.com/firncache/firn/internal/tiered"
 )
 
-// LoadFunc fetches the value of a key that the cache does not hold. The key is
-// the function's, to keep or to change; the slice that it returns must not be
-// changed afterwards. The load goes on when its callers have left. The context has the
-// values of the first caller's, and ends when LoadingOptions.HardTimeout is over, when
-// the cache is closed, when its callers have left and the key was written since, and, with
-// LoadingOptions.CancelUnwanted, when its callers have left; context.Cause is
-// ErrLoadTimeout, ErrClosed, or context.Canceled.
-// With it, [SetLoadTTL] says how long the value is to be kept.
+// LoadFunc fetches the value of a key that the cache does not hold. The key is the function's, to
+// keep or to change; the slice that it returns must not be changed afterwards. The context has the
+// values of the first caller's, and ends when the load does, with the cause ErrLoadTimeout,
+// ErrClosed, or context.Canceled: see LoadingOptions.HardTimeout and CancelUnwanted. With it,
+// [SetLoadTTL] says how long the value is to be kept.
 //
-// An error is handed to the callers, and the cached value stays. But
-// ErrNotFound is an answer: there is no value, and so the cache keeps none
-// either. LoadingOptions.NegativeTTL remembers that. A nil slice without an error
-// says the same, as it does in a [MultiLoadFunc]: an empty value is []byte{}.
-type LoadFunc func(ctx context.Context, key []byte) ([]byte, error)
+// An error is handed to the callers, and the cached value stays. But ErrNotFound is an answer:
+// there is no value, and the cache keeps none either. A nil slice without an error says the same:
+// an empty value is []byte{}.
+type LoadFunc = func(ctx context.Context, key []byte) ([]byte, error)
 
-// MultiLoadFunc fetches the values of many keys at once: the value of keys[i] is
-// values[i], and nil if it has none (an empty value is not nil). There must be as
-// many values as keys. No key appears twice. The slice and the keys are the
-// function's. An error is that of every key;
-// ErrNotFound says that none has a value. Otherwise it is like [LoadFunc], and
-// what it says with SetLoadTTL is said of all its values, or of one with [ForKey].
-type MultiLoadFunc func(ctx context.Context, keys [][]byte) (values [][]byte, err error)
+// MultiLoadFunc fetches the values of many keys at once: the value of keys[i] is values[i], and
+// nil if it has none. There must be as many values as keys. No key appears twice. The slice and
+// the keys are the function's. An error is that of every key. Otherwise it is like [LoadFunc];
+// what it says with SetLoadTTL is said of all its values, and with the context of [ForKey] of one.
+type MultiLoadFunc = func(ctx context.Context, keys [][]byte) (values [][]byte, err error)
 
-// GetOrLoad is Lookup that calls load for a missing value, stores the value that it
-// returns with Options.TTL, and appends it to dst.
+// GetOrLoad is Lookup that calls load for a missing value, stores the value that it returns with
+// Options.TTL, and appends it to dst.
 //
-//   - However many callers miss one key at once, one load runs, that of the
-//     first, in a goroutine of its own.
-//   - A caller whose context ends returns its error at once. The load goes on for
-//     the others, and for those to come: until LoadingOptions.HardTimeout, 30 s if it
-//     is not set. LoadingOptions.CancelUnwanted has it cancelled when its callers have left.
-//   - A Set, Delete or Clear that begins during a load wins: the value goes to
-//     those who wait for it and is not stored, and later callers begin another load.
-//   - A value is stored before another load of its key can begin.
-//   - If load panics, so does every caller that waits for it; with none, the panic is
-//     logged, at most every ten seconds.
-//   - Close ends every load: its callers get ErrClosed at once.
+//   - However many callers miss one key at once, one load runs, in a goroutine of its own, with
+//     the first caller's function. If it panics, so do all callers that wait; without one, the
+//     log has it.
+//   - A caller whose context ends returns its error at once. The load goes on: see
+//     LoadingOptions.HardTimeout, 30 s by default, and CancelUnwanted. Close ends it, with
+//     ErrClosed.
+//   - A Set, Delete or Clear that begins during a load wins: the value goes to those who wait
+//     for it and is not stored, and later callers begin another load.
+//   - A value is stored before another load of its key can begin. One that cannot be stored is
+//     a value all the same, without an error, and the older one is gone:
+//     Stats.Loads.StoreErrors counts those, and the log has a line for the first.
+//   - A loader that calls GetOrLoad, with its own context, for its own key, or for one whose
+//     load waits for that key, gets an error; with another context it waits until HardTimeout.
 //
-// With Options.Shared these rules are those of all processes, as long as the server
-// answers:
+// With Options.Shared one process loads a key, and the others wait for its value; when it fails,
+// or takes longer than its lease, another one loads. A write of any process wins. Waiting for
+// server or process is none of the loader's time, and no turn of MaxLoads. While the shared tier
+// is unavailable, load is called: the value is returned, counted in StoreErrors, and kept here for
+// remote.Options.Staleness; with remote.DegradedError the error is returned.
 //
-//   - A value that the shared tier has is the answer, and no load: Stats.Shared.Hits counts it.
-//   - One process loads a key; the others wait for its value. When that process fails, is
-//     closed, or takes longer than its lease (remote.Options.LeaseTime), another one loads. One
-//     that has waited for three of them loads the key itself.
-//   - A write of any process wins: the server refuses the value of a load from before it.
-//   - Waiting for the shared tier, or for another process, is none of the loader's time, and no
-//     turn of MaxLoads; a caller's context, and Close, end it. A load without callers is
-//     given up meanwhile.
-//   - While the shared tier is unavailable, load is called, after its timeout at the latest: the
-//     value is returned, and Stats.Loads.StoreErrors counts it. It is kept here for
-//     remote.Options.Staleness, and with DegradedStale longer, as a suspect copy. With DegradedError the error is returned, and load is not
-//     called, except by Refresh.
-//
-// [LoadingOptions] can add to that: values refreshed before they expire or soon
-// after, missing ones remembered, and answers while the source is slow or down.
-//
-// A value that was loaded and cannot be stored is a value all the same, without
-// an error: Stats.Loads.StoreErrors counts those, and the log has a line for the first
-// that is too large, and of the first that the SSD tier failed. An older value is
-// not kept in its place. With an error that the loader returned, or the context's,
-// dst is returned as it was. A loader that calls GetOrLoad, with its own context, for its own key, or for
-// one whose load waits for that key, gets an error; with another context it waits until
-// HardTimeout. Stats.Loads counts what was found, loaded and stale.
+// [LoadingOptions] can add to that: values refreshed ahead, missing ones remembered, and answers
+// while the source is slow or down.
 func (c *Cache) GetOrLoad(ctx context.Context, dst, key []byte, load LoadFunc) ([]byte, error) {
 	if err := checkOrder(dst, key); err != nil {
 		return dst, err
@@ -121,32 +99,27 @@ func (c *Cache) getOrRefresh(ctx context.Context, of *load.Group, dst, key []byt
 	return v, err == nil
 }
 
-// GetOrLoadMulti is GetMulti that calls load once for all the values that are
-// missing, except those that another load fetches already, and stores what it
-// returns. For each key it keeps the rules of GetOrLoad: one load at a time, and
-// writes that win. With Options.Shared, keys that another process loads are waited for
-// while the others are loaded; those that it does not store are loaded in one more call.
+// GetOrLoadMulti is GetMulti that calls load once for all the values that are missing, except
+// those that another load fetches already, and stores what it returns. For each key it keeps the
+// rules of GetOrLoad. With Options.Shared, keys that another process loads are waited for
+// meanwhile; those that it does not store are loaded in one more call.
 //
-// The values are in b, found ones and loaded ones; a key without a value is a
-// miss there, and no error. If some keys could not be loaded, they are misses
-// too, and the error is that of the first. If ctx ends, b holds the values that were
-// there by then.
+// The values are in b; a key without a value is a miss there, and no error. If some keys could not
+// be loaded, they are misses too, and the error is that of the first. If ctx ends, b holds the
+// values that were there by then.
 func (c *Cache) GetOrLoadMulti(ctx context.Context, b *Batch, keys [][]byte, load MultiLoadFunc) error {
 	ctx = c.store.LookupMultiForLoad(ctx, &b.found, keys)
 	return c.loads.LoadMulti(ctx, &b.found.Values, keys, load)
 }
 
-// Refresh calls load for key, whether or not there is a value, and returns when
-// its answer is stored: the value, appended to dst. With load's error it returns dst as
-// it was; with one that kept the value from being stored, ErrTooLarge, ErrNoRoom, or
-// ErrLoadTimeout while the SSD holds it up, the value all the same, and the cache has
-// none. That a Set, Delete or Clear during the load has won is no error. The load begins after the call of
-// Refresh: one that is under way is let end first. Callers that refresh a key at the
-// same time share a load, and callers of GetOrLoad that find no value join it. Until
-// it ends, reads find the value from before; with ErrNotFound that value goes, with
-// most other errors it stays. With Options.Shared it waits for no other process, and what
-// it finds, or that there is nothing, replaces what all have. The rules of GetOrLoad apply otherwise, but expired
-// values are no answer.
+// Refresh calls load for key, whether or not there is a value, and returns when its answer is
+// stored: the value, appended to dst. With load's error it returns dst as it was; with one that
+// kept the value from being stored (ErrTooLarge, ErrNoRoom, ErrLoadTimeout) the value all the
+// same, and the cache has none. That a write during the load has won is no error. The load begins
+// after the call: one that is under way is let end first. Callers that refresh a key at the same
+// time share a load, and callers of GetOrLoad that find no value join it; until it ends, reads
+// find the value from before. With ErrNotFound that value goes. With Options.Shared it waits for
+// no other process.
 func (c *Cache) Refresh(ctx context.Context, dst, key []byte, load LoadFunc) ([]byte, error) {
 	if err := checkOrder(dst, key); err != nil {
 		return dst, err
@@ -154,14 +127,13 @@ func (c *Cache) Refresh(ctx context.Context, dst, key []byte, load LoadFunc) ([]
 	return c.loads.Refresh(ctx, dst, key, load)
 }
 
-// SetLoadTTL gives the values that a loader is about to return a time to live of
-// their own, in place of Options.TTL; with Forever they never expire. With 0 or less,
-// none of them is kept: the callers that wait get them, the cache holds no value of the
-// key afterwards, an older one neither, and ErrNotFound is not remembered. So the
-// max-age of a response, or the rest of a token's life, can be given as it is. A loader
-// calls it with its own context, or one made from it, before it returns; the last call
-// counts. Less than a millisecond, but more than 0, is one. It fails if ctx is not a loader's, or ttl is more than a hundred years and not
-// Forever. LoadingOptions.TTLJitter applies.
+// SetLoadTTL gives the values that a loader is about to return a time to live of their own, in
+// place of Options.TTL; with Forever they never expire. With 0 or less, none of them is kept, nor
+// an older one, and ErrNotFound is not remembered: so the max-age of a response, or the rest of a
+// token's life, can be given as it is. A loader calls it with its own context, or one made from
+// it, before it returns; the last call counts. More than 0 and less than a millisecond is one. It
+// fails if ctx is not a loader's, or ttl is more than a hundred years and not Forever.
+// LoadingOptions.TTLJitter applies.
 func SetLoadTTL(ctx context.Context, ttl time.Duration) error { return load.SetTTL(ctx, ttl) }
 
 // ForKey is the context of a bulk loader, ctx, for the i-th of the keys that the loader was given:
@@ -169,16 +141,13 @@ func SetLoadTTL(ctx context.Context, ttl time.Duration) error { return load.SetT
 // whatever is said of all values with ctx, before or afterwards. They fail if there is no such key.
 func ForKey(ctx context.Context, i int) context.Context { return load.ForKey(ctx, i) }
 
-// CachedValue is the value that the cache holds of the key that a loader loads, for a
-// question such as "has it changed since": its ETag, version or time. If the source says
-// that it has not, the loader returns [ErrNotModified]: its callers get this value, and
-// the cache keeps it for another Options.TTL, or what [SetLoadTTL] says. The load holds
-// the value until it ends, so that it is there then, whatever was evicted meanwhile; a
-// Set, Delete or Clear wins over it as over any load.
+// CachedValue is the value that the cache holds of the key that a loader loads, for a source that says
+// whether it has changed since: its ETag, version or time. If not, the loader returns
+// [ErrNotModified]: its callers get this value, and the cache keeps it for another Options.TTL, or
+// what [SetLoadTTL] says. A write wins over it as over any load.
 //
-// A loader calls it with its own context, or one made from it. It reports false where the
-// cache holds none, in a bulk load, and with a context that is no loader's. An expired
-// value is held for LoadingOptions.StaleIfError or StaleWhileRevalidate; without these a
-// loader is given one by Refresh and RefreshAfter alone. The slice must not be changed.
-// The loaders of a Typed use its method of the same name.
+// A loader calls it with its own context, or one made from it. It reports false where the cache
+// holds none, in a bulk load, and with another context. An expired value is held for
+// LoadingOptions.StaleIfError or StaleWhileRevalidate. The slice must not be changed. The loaders
+// of a Typed use its method.
 func CachedValue(ctx context.Context) (value []byte, ok bool) { return load.CachedValue(ctx, nil) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math"
 	"reflect"
 	"time"
 
@@ -14,12 +15,11 @@ import (
 	"github.com/firncache/firn/internal/tiered"
 )
 
-// MinRAMBytes is the smallest RAM budget: 64 KiB.
-const MinRAMBytes = ram.MinBytes
+// MinRAMBytes is the smallest RAM budget.
+const MinRAMBytes = 64 << 10
 
-// MemoryLimit is how much memory the process may use, in bytes: what the machine has, or
-// the least limit of its control groups, of version 1 or 2. It is 0 where the system says
-// neither, as any but Linux does here. Open refuses a RAM budget above it.
+// MemoryLimit is how much memory the process may use, in bytes: what the machine has, or the least
+// limit of its control groups; 0 where it is not known, as on any system but Linux.
 func MemoryLimit() int64 {
 	limit, _ := memory.Limit()
 	return limit
@@ -35,224 +35,167 @@ func errBeyondLimit(bytes int64) error {
 
 // Options describe a cache. Only RAMBytes is required.
 type Options struct {
-	// RAMBytes is the memory that the cache may use, in bytes: records, index
-	// and bookkeeping. At least MinRAMBytes, at most MemoryLimit. It is not part of Go's
-	// heap, so that GOMEMLIMIT does not count it: in a container, leave room for the
-	// program's heap below the memory limit, or set LeastRAMBytes.
+	// RAMBytes is the memory that the cache may use, in bytes: records, index and bookkeeping. At
+	// least MinRAMBytes, at most MemoryLimit. It is not part of Go's heap, and GOMEMLIMIT does not
+	// count it: in a container, leave room for the heap beside it, or set LeastRAMBytes.
 	RAMBytes int64
 
-	// LeastRAMBytes makes the RAM budget adaptive: RAMBytes is the most that it may be, and
-	// this the least, in bytes. The cache looks at the memory that the control group of
-	// the process, or the machine, has left, once a second, and ten times while that is
-	// tight. It shrinks when that is less than a sixteenth of the limit beyond what Go's
-	// heap will still take, or when processes wait for memory, and grows again after a
-	// minute without that. Caches of one process share what is free by their budgets. With
-	// an SSD tier the budget keeps at least 16 MiB beside that tier's index, so that no
-	// entry on the SSD is lost. At least a sixteenth of RAMBytes. It needs Linux; elsewhere
-	// the budget stays at RAMBytes. Default 0: the budget changes by SetRAMBytes alone.
+	// LeastRAMBytes makes the RAM budget follow the memory that the control group, or the machine,
+	// has left: between this, at least RAMBytes/16, and RAMBytes, in bytes. It shrinks while less
+	// than a sixteenth of the limit is free, and grows again after a minute without that. Caches
+	// of one process share what is free. With an SSD tier it keeps 16 MiB beside that tier's
+	// index. It needs Linux. Default 0: SetRAMBytes alone changes the budget.
 	LeastRAMBytes int64
 
-	// MaxRAMBytes is the most that SetRAMBytes may set later, in bytes.
-	// Default, where address space costs nothing (Linux, macOS, BSD): four times
-	// RAMBytes, but at least 1 GiB, and at most 32 GiB or RAMBytes, whichever is
-	// more; RAMBytes elsewhere, and where the system does not give so much address
-	// space (ulimit -v, vm.overcommit_memory=2). Bookkeeping takes about 0.05 % of
-	// it. Up to 32 GiB a record's room is rounded up to 8 bytes, up to 64 GiB to 16,
-	// and so on.
+	// MaxRAMBytes is the most that SetRAMBytes may set later, in bytes. Default, where address
+	// space costs nothing (Linux, macOS, BSD): four times RAMBytes, but at least 1 GiB, and at
+	// most 32 GiB or RAMBytes, whichever is more; otherwise RAMBytes. Bookkeeping takes about 0.05
+	// % of it.
 	MaxRAMBytes int64
 
-	// Log gets what an operator should know, one line for many events: an
-	// earlier process's data, when the SSD tier is switched off or on, why its index will
-	// not outlive this process, faults of the disk, when first a loaded value
-	// cannot be stored, and a loader's panic that has no caller left. Default: slog.Default().
+	// Log gets what an operator should know, one line for many events, as of a disk that fails or
+	// values that cannot be stored. Default: slog.Default().
 	Log *slog.Logger
 
 	// SSD is the second tier, for entries that RAM has no room for. Default: none.
 	SSD SSDOptions
 
-	// Shared is the tier below RAM and SSD that the caches of several processes share, on a
-	// Redis or Valkey server: remote.Open of module github.com/firncache/firn/remote makes
-	// it. What the local tiers miss is looked up there before it is loaded, and what is
-	// set is written there, and found by all. It serves one cache, which closes it; an Open
-	// that fails has not begun to use it. docs/SHARED.md has its promises and costs.
-	// Default: none.
+	// Shared is the tier below RAM and SSD that the caches of several processes share, on a Redis
+	// or Valkey server: remote.Open of module github.com/firncache/firn/remote makes it. It serves
+	// one cache, which closes it; an Open that fails has not begun to use it. Default: none.
 	Shared SharedTier
 
-	// TTL is how long values stored with Set live, to the millisecond; less than one is an
-	// error, as 60 is, which is 60 ns. Default, and with Forever: they never expire.
+	// TTL is how long values stored with Set live, to the millisecond; less than one is an error,
+	// as 60 is, which is 60 ns. Default, and with Forever: they never expire.
 	TTL time.Duration
 
-	// ExpireAfterAccess makes values expire when they have not been read for so long, to
-	// the millisecond: those that are stored without a time to live of their own, by Set,
-	// SetMulti and loads. A read that finds a value moves its deadline: Get, Lookup,
-	// LookupEntry, GetMulti and GetOrLoad, typed ones too, also of hot values; not Has, TTL,
-	// All, nor an expired value that GetOrLoad returns. So that a read is seldom a write,
-	// it moves a deadline that it makes later by more than 1/16 of this: a value lives
-	// for at least 15/16 of it after the last read. A value read from the SSD, and then
-	// not kept in RAM, keeps its deadline, and so does one that is on its way there.
-	// An entry on the SSD has the deadline that it had when it was written there; after
-	// a kill a value may expire earlier for that, never later. Values that were given
-	// another time to live, or one by Touch, keep it. Entries that an earlier process
-	// left on the SSD under other options may slide, too. It excludes TTL, Shared,
-	// Loading.RefreshAfter and Loading.TTLJitter. Default 0: reads move nothing.
+	// ExpireAfterAccess makes values expire when they have not been read for so long, to the
+	// millisecond: those that are stored without a time to live of their own, by Set, SetMulti and
+	// loads. Reads that return a value move its deadline, by more than 1/16 of this or not at all,
+	// so that few reads write: it lives for at least 15/16 of it. A value read from the SSD that
+	// RAM does not take keeps its deadline. It excludes TTL, Shared, Loading.RefreshAfter and
+	// Loading.TTLJitter. Default 0: reads move nothing.
 	ExpireAfterAccess time.Duration
 
-	// Loading extends GetOrLoad, GetOrLoadMulti and Refresh beyond loading
-	// missing values. Default: nothing.
+	// Loading extends GetOrLoad, GetOrLoadMulti and Refresh. Default: nothing.
 	Loading LoadingOptions
 
-	// OnEvict is called for every entry that leaves, after it has left, with the
-	// reason. It runs in the goroutine whose call made the entry leave, in a
-	// load's own for GetOrLoad, perhaps after GetOrLoad has returned, or in the
-	// cache's for expired ones, outside every lock, and so perhaps several at
-	// once; it may use the cache. Key and value are lent until it returns.
-	// While it takes its time, who called it waits: the cache's own goroutine
-	// then takes out no more expired entries, which are not found all the same.
-	// Default: nil, and then nothing is spent on it. Close does not call it. With
-	// an SSD tier, an entry that goes there has not left; for those that leave it there,
-	// see OnEvictCauses.
+	// OnEvict is called for every entry that leaves, after it has left, but not by Close. It runs
+	// outside every lock, perhaps several at once, in the goroutine whose call made the entry
+	// leave, which waits for it, in a load's, or in the cache's for expired ones; it may use the
+	// cache. Key and value are lent until it returns. With an SSD tier, an entry that goes there
+	// has not left. Default: nil, and then nothing is spent on it.
 	OnEvict func(key, value []byte, cause Cause)
 
-	// OnEvictCauses are the causes for which OnEvict is called. Default, nil: CauseCapacity,
-	// CauseExpired, CauseReplaced, CauseDeleted and CauseInvalidated.
+	// OnEvictCauses are the causes for which OnEvict is called. Default, nil: all but CauseDemoted
+	// and CauseSSDEvicted.
 	//
-	// CauseDemoted is for an entry that RAM had no room for and the SSD tier has. It
-	// may come back, and be demoted again.
+	// CauseDemoted is for an entry that RAM had no room for and the SSD tier has; it may come
+	// back. CauseSSDEvicted, or CauseExpired, is for an entry that the SSD tier alone had, when
+	// its segment is reclaimed: that reads once more about what is written there, and while
+	// OnEvict takes its time, no further segment is reclaimed. It is not called for what dies
+	// there otherwise: by a write, a Clear, a fault, a key with the same 40 bits of hash, or an
+	// Open with less room.
 	//
-	// CauseSSDEvicted is for an entry that the SSD tier alone had, when its segment is
-	// reclaimed; if it has expired by then, the cause is CauseExpired. Its value is read for
-	// that: what is written to the SSD is read once more, about. OnEvict runs in a goroutine
-	// of the cache's own then, and while it takes its time, no further segment is
-	// reclaimed, so that entries may leave RAM for CauseCapacity that the SSD tier would have
-	// taken. It is not called for an entry that cannot be read; nor for what dies in the SSD
-	// tier otherwise: because its key is set, deleted, invalidated or cleared there, another
-	// key has the same 40 bits of hash, the disk failed, or the cache was opened with less
-	// room. An entry that the SSD tier evicts while a Touch reads it there is stored anew, and
-	// told of again when that leaves.
-	//
-	// With a shared tier, what leaves is a copy: the entry lives on there, but for
-	// CauseReplaced, CauseDeleted and CauseInvalidated. For CauseInvalidated, OnEvict runs in
-	// a goroutine of the cache's own, perhaps after the key has another value; while it takes its
-	// time, the servers' further invalidations are carried out all the same.
+	// With a shared tier what leaves is a copy: for other causes than CauseReplaced, CauseDeleted
+	// and CauseInvalidated the entry lives on there. OnEvict for CauseInvalidated runs in a
+	// goroutine of the cache's, perhaps after the key has another value.
 	OnEvictCauses []Cause
 
 	// WhatIf says whether the cache simulates itself at other sizes, for Cache.Curve. Default:
-	// it does, from RAMBytes of 6.25 MiB on.
+	// WhatIfOn, from RAMBytes of 6.25 MiB on.
 	WhatIf WhatIf
 
-	// Tracer begins spans for loads and for reads of the SSD. Default: none, and then
-	// nothing is spent on it.
+	// Tracer begins spans for loads and for reads of the SSD. Default: none.
 	Tracer Tracer
 
-	// Clock is the time by which values expire. Only differences matter, except with
-	// an SSD tier, whose entries may outlive the process. It is read at every read
-	// of a value with a deadline, and while room is made. It must not call the cache: some callers hold
-	// locks. Default: the system's monotonic clock, and the time that the machine was suspended;
-	// a goroutine of the process reads it 20 times a second for all its caches, one more for a
-	// cache with an SSD tier, and a read itself if its value has less than a second to live;
-	// in a bubble of testing/synctest, the bubble's.
+	// Clock is the time by which values expire. Only differences matter, except with an SSD tier.
+	// It must be fast, and must not call the cache: some callers hold locks. Default: the system's
+	// monotonic clock and the time that the machine was suspended, read 20 times a second; in a
+	// bubble of testing/synctest, the bubble's.
 	Clock func() time.Time
 }
 
-// LoadingOptions extend GetOrLoad, GetOrLoadMulti and Refresh beyond
-// loading missing values. Durations count to the millisecond, and less than one is an error.
-// Each is off at 0, the default, except RetryAfter and HardTimeout.
+// LoadingOptions extend GetOrLoad, GetOrLoadMulti and Refresh beyond loading missing values.
+// Durations count to the millisecond, and less than one is an error. Each is off at 0, except
+// RetryAfter and HardTimeout.
 //
-// An expired value is kept for StaleWhileRevalidate or StaleIfError, whichever is longer, to be
-// an answer of GetOrLoad and GetOrLoadMulti; no other call sees it. It is never
-// stored again, and may be evicted like any other. A Set, Delete or Clear ends it.
+// An expired value is kept for StaleWhileRevalidate or StaleIfError, whichever is longer, to be an
+// answer of GetOrLoad and GetOrLoadMulti; no other call sees it. It may be evicted like any other.
+// A Set, Delete or Clear ends it.
 //
 //	stored          RefreshAfter           TTL      StaleWhileRevalidate   StaleIfError
 //	  |------ hit ------|-- hit, and a load --|-- expired, and ---|-- expired, --|
 //	                        in the background     a load in the      if the load
 //	                                              background         fails or is late
 type LoadingOptions struct {
-	// TTLJitter spreads out the deadlines of values that were stored together. It
-	// is a share: a value stored with Options.TTL, or with SetLoadTTL, lives shorter
-	// by a random part of its TTL, up to this. At least 0 and below 1. SetWithTTL
-	// is exact.
+	// TTLJitter spreads out the deadlines of values that were stored together: each lives shorter
+	// by a random part of its TTL, up to this share, at least 0 and below 1. SetWithTTL is exact.
 	TTLJitter float64
 
-	// NegativeTTL is how long the ErrNotFound of a loader is remembered.
-	// GetOrLoad and GetOrLoadMulti answer ErrNotFound meanwhile, and do not load;
-	// all other calls see no value. A Set, Delete or Clear ends it. Each takes the
-	// room of an entry without a value, counts in Len, and may be evicted; OnEvict
-	// is not called for it. With Shared, those of one process answer in all. An error of the source's
-	// own, such as sql.ErrNoRows, is not remembered: a loader returns firn.ErrNotFound for it,
-	// wrapped if it likes.
+	// NegativeTTL is how long the ErrNotFound of a loader is remembered: GetOrLoad and
+	// GetOrLoadMulti return it meanwhile, and do not load; all other calls see no value. A Set,
+	// Delete or Clear ends it. It takes the room of an entry without a value, and may be evicted,
+	// without OnEvict. With Shared, those of one process answer in all. Other errors of a source,
+	// such as sql.ErrNoRows, are not remembered: a loader returns firn.ErrNotFound, wrapped if it
+	// likes.
 	NegativeTTL time.Duration
 
-	// ErrorTTL is how long the error of a loader is remembered, ErrLoadTimeout too, but no
-	// panic: callers of GetOrLoad and GetOrLoadMulti that find no value get it meanwhile,
-	// and do not load. Of the last 64 keys in each of 64 shards, beside the RAM budget.
-	// Writes do not end it, a load that succeeds does: Refresh calls the loader at once. With
-	// Shared, the shared tier is read before, for a value of another process.
+	// ErrorTTL is how long another error of a loader is remembered, ErrLoadTimeout too, but no
+	// panic: callers of GetOrLoad and GetOrLoadMulti that find no value get it. Of the last 64
+	// keys in each of 64 shards, beside the RAM budget. A load that succeeds ends it, as Refresh
+	// has one at once; writes do not.
 	ErrorTTL time.Duration
 
-	// RefreshAfter is the age at which a value that was stored with Options.TTL is
-	// loaded again in the background, when GetOrLoad or GetOrLoadMulti find it;
-	// they return the value that is there. It must be less than Options.TTL, by
-	// more than jitter may take from that. The time that counts is the rest of a value's
-	// life: it is refreshed when less than TTL - RefreshAfter is left. So jitter
-	// moves both moments alike, and a value that was stored with another TTL is
-	// refreshed as long before its end, but never if its whole life is shorter
-	// than that. With Shared, one process refreshes a value, and the others leave it to that
-	// one for RetryAfter. With RefreshAfter, deadlines may be a millisecond later. If the load fails,
-	// another begins with the next caller after RetryAfter.
+	// RefreshAfter is the age at which a value that was stored with Options.TTL is loaded again in
+	// the background, when GetOrLoad or GetOrLoadMulti find it; they return the value that is
+	// there. It must be less than Options.TTL, by more than jitter may take. What counts is the
+	// rest of a value's life: it is refreshed when less than TTL - RefreshAfter is left, and never
+	// if its whole life is shorter. If the load fails, another begins with the next caller after
+	// RetryAfter.
 	RefreshAfter time.Duration
 
-	// StaleWhileRevalidate is how long after its deadline a value is still returned by
-	// GetOrLoad and GetOrLoadMulti, while one of them loads it again in the
-	// background; if that fails, the next caller after RetryAfter does. Values that never
-	// expire are never stale. With Shared, the shared tier keeps values for as long, too, and
-	// one process reloads such a value. It needs Options.TTL, TypedOptions.TTL or SetLoadTTL, as
-	// StaleIfError does.
+	// StaleWhileRevalidate is how long after its deadline a value is still returned by GetOrLoad
+	// and GetOrLoadMulti, while one of them loads it again in the background; if that fails, the
+	// next caller after RetryAfter does. As StaleIfError, it needs a time to live.
 	StaleWhileRevalidate time.Duration
 
 	// StaleIfError is how long after its deadline a value is returned by GetOrLoad and
-	// GetOrLoadMulti if its load fails: with an error other than ErrNotFound, or at
-	// HardTimeout; not with a panic. It must be more than StaleWhileRevalidate.
+	// GetOrLoadMulti if its load fails: with an error other than ErrNotFound, or at HardTimeout;
+	// not with a panic. It must be more than StaleWhileRevalidate.
 	StaleIfError time.Duration
 
-	// RetryAfter is the pause after a load that failed, or panicked, of a key with a
-	// value: meanwhile no load of it begins in the background, and what is returned
-	// under StaleIfError is returned at once. So a source that is down is called for a
-	// key once in such a time, and not by every reader. Of the last failures, as with
-	// ErrorTTL. Default 0: one second; a millisecond is as good as none.
+	// RetryAfter is the pause after a load that failed, or panicked, of a key with a value:
+	// meanwhile no load of it begins in the background, and StaleIfError returns at once. Of the
+	// last failures, as with ErrorTTL. Default 0: one second; a millisecond is as good as none.
 	RetryAfter time.Duration
 
-	// SoftTimeout is how long GetOrLoad and GetOrLoadMulti wait for a load if there
-	// is a value to return under StaleIfError, which they then return. The load goes
-	// on in the background. It needs StaleIfError.
+	// SoftTimeout is how long GetOrLoad and GetOrLoadMulti wait for a load if there is a value to
+	// return under StaleIfError, which they then return. The load goes on. It needs StaleIfError.
 	SoftTimeout time.Duration
 
-	// HardTimeout is how long a loader may take, whether or not anybody waits for it.
-	// Default 0: 30 seconds; Forever: without end. Then its context ends, its callers
-	// get ErrLoadTimeout, or an expired value under StaleIfError, and
-	// the next caller begins another load. A value returned later is dropped. One
-	// returned in time that the SSD tier holds up is returned. It must be more than
-	// SoftTimeout. Time that a loader waits to be called, under MaxLoads, for the shared tier,
-	// or for another process's load, is not counted.
+	// HardTimeout is how long a loader may take, whether or not a caller waits for it; its waits
+	// for a turn under MaxLoads, the shared tier or another process do not count. Then its context
+	// ends, its callers get ErrLoadTimeout, or an expired value under StaleIfError, and the next
+	// caller begins another load. A value returned later is dropped. It must be more than
+	// SoftTimeout. Default 0: 30 seconds; Forever: without end.
 	HardTimeout time.Duration
 
-	// CancelUnwanted has a load cancelled when every caller that waits for it has left;
-	// a bulk load, when all callers of all its keys have left. Default: it goes on,
-	// and its value is stored: otherwise callers that wait for less than a load takes
-	// begin one after the other, and none ever ends. Either way a load that its last
-	// caller leaves is cancelled if it still waits for its turn under MaxLoads, or if its
-	// key was written, for its value would not be stored. Loads that go on are bounded by MaxLoads alone.
+	// CancelUnwanted has a load cancelled when every caller that waits for it has left; a bulk
+	// load, when all callers of all its keys have. Default: it goes on, and its value is stored:
+	// otherwise callers that wait for less than a load takes begin one after the other, and none
+	// ever ends; unless it still waits for its turn under MaxLoads, or its key was written.
 	CancelUnwanted bool
 
-	// MaxLoads is how many loaders run at a time; a bulk load is one. Others wait
-	// their turn, in no order. Loads that a loader begins with its own context run
-	// on its turn, beyond the limit, so that it does not wait for itself.
-	// Background refreshes do not wait: if there is no room, the next caller
-	// tries again. A loader that outlives HardTimeout takes room until it returns.
+	// MaxLoads is how many loaders run at a time; a bulk load is one. Others wait their turn, in
+	// no order; background refreshes do not wait, and the next caller tries again. Loads that a
+	// loader begins with its own context run on its turn. A loader that outlives HardTimeout takes
+	// room until it returns. Default 0: no limit.
 	MaxLoads int
 }
 
 // Forever is the time to live of a value that never expires.
-const Forever time.Duration = tiered.Forever
+const Forever time.Duration = math.MaxInt64
 
 const maxTTL = tiered.MaxTTL
 
@@ -415,19 +358,16 @@ func (o *Options) validateShared() error {
 	return nil
 }
 
-// Tracer begins spans, as those of OpenTelemetry: package metrics/firnotel has one. Its
-// methods, and what they return, are called outside every lock, by many goroutines at once.
+// Tracer begins spans: package metrics/firnotel has one. Its methods, and what they return, are
+// called outside every lock, by many goroutines at once.
 type Tracer interface {
-	// StartLoad begins the span of one call of a loader, for so many keys, when its turn
-	// has come. ctx has the values of the context of the caller who began it; with
-	// background nobody waits for it, as for a refresh, and that caller may have gone
-	// on. The loader gets the context that it returns, which has to be made from ctx. end is
-	// called with the loader's error, which ErrNotFound is no failure of.
+	// StartLoad begins the span of one call of a loader, for so many keys, when its turn has come.
+	// ctx has the values of the first caller's; in the background no caller waits for it. The
+	// loader gets loading, which has to be made from ctx; end, its error.
 	StartLoad(ctx context.Context, keys int, background bool) (loading context.Context, end func(err error))
 
 	// StartSSDRead begins the span of reads of the disk that a caller waits for, for so many
-	// records or parts of a value. Calls without a context, as Get, have none, nor have the
-	// cache's own reads.
+	// records or parts of a value. Calls without a context, as Get, have none.
 	StartSSDRead(ctx context.Context, records int) (end func(err error))
 }
 

@@ -12,88 +12,67 @@ import (
 
 // The least sizes of an SSD tier.
 const (
-	MinSSDBytes        = ssd.MinBytes  // SSDOptions.Bytes: 1 MiB
-	MinRAMBytesWithSSD = ssd.MinMemory // Options.RAMBytes: 1 MiB
+	MinSSDBytes        = 1 << 20 // SSDOptions.Bytes
+	MinRAMBytesWithSSD = 1 << 20 // Options.RAMBytes
 )
 
 // SSDOptions describe the second tier: entries that RAM has no room for are kept
 // in files, and come back when they are read. Without Dir there is none.
 type SSDOptions struct {
-	// Dir is the directory of the files, which serves this cache alone: it is
-	// made if it does not exist, and locked while the cache is open. It must be
-	// this user's or root's, and no place where everybody may write, such as /tmp
-	// itself; its group may. It may be a symbolic link, files in it may not. Files of
-	// other origin by the names of the cache's own are not overwritten: Open fails.
-	// Required.
+	// Dir is the directory of the files, which serves this cache alone: it is made if it does not
+	// exist, and locked while the cache is open. It must be this user's or root's, and not
+	// writable by everybody, as /tmp is. It may be a symbolic link, files in it may not. Required.
 	Dir string
 
-	// Bytes is the space that all files may take together, in bytes, at least
-	// MinSSDBytes. It is taken from the file system at Open. As the index grows, the log
-	// gives up segments for the snapshot that Close writes, 8 bytes an entry. Required. An
-	// existing log grows when there is more than before, and shrinks when there is less,
-	// until Close at the latest: its oldest records go, as far as the others need the
-	// room. Each segment takes 44 bytes of RAM, all of them at most 1/32 of RAMBytes:
-	// with thousands of times as much SSD as RAM, the log takes less than Bytes.
+	// Bytes is the space that all files may take together, in bytes, at least MinSSDBytes; it is
+	// taken from the file system at Open. An existing log grows or shrinks to it: its oldest
+	// records go, as far as the others need the room. Segments take RAM, at most 1/32 of RAMBytes:
+	// with thousands of times as much SSD as RAM, the log takes less than Bytes. Required.
 	Bytes int64
 
-	// SegmentBytes is the unit in which the log is reclaimed, and about the
-	// longest record that it takes: a power of two from 64 KiB to 64 MiB. Two
-	// segments are kept in RAM. Default: 1/64 of Bytes or 1/32 of RAMBytes,
-	// whichever is less, or twice that for a log of very many; or the size that an
-	// existing log has. A log with segments of another size than the one given here
-	// is dropped.
+	// SegmentBytes is the unit in which the log is reclaimed, and about the longest record in one
+	// piece: a power of two from 64 KiB to 64 MiB. Two segments are kept in RAM. Default: what an
+	// existing log has, or 1/64 of Bytes or 1/32 of RAMBytes, whichever is less. A log with
+	// segments of another size than the one given here is dropped.
 	SegmentBytes int64
 
-	// Admission says which entries are written when they leave RAM. Default:
-	// AdmitSeen, which lets all in while live entries leave room, and chooses
-	// while it does not.
+	// Admission says which entries are written when they leave RAM. Default: AdmitSeen.
 	Admission Admission
 
-	// WriteBudget is how many bytes a day may be written, to spare the device; all
-	// that is written to the files counts. The unused part is saved up, to a
-	// day's budget: within any 24 hours at most twice the budget is admitted, on
-	// average at most the budget. While more is offered, chance decides, and what
-	// was read or offered before comes first; no entry is moved when nothing is
-	// left. The bytes written are remembered in the files: a new directory begins
-	// with a day's budget. See WriteBudgetDWPD and WriteBudgetTBW. Default 0: no
-	// limit.
+	// WriteBudget is how many bytes a day may be written to the files, to spare the device. The
+	// unused part is saved up, to a day's budget, over restarts too: within any 24 hours at most
+	// twice the budget is written. While more is offered, chance decides, and what was read or
+	// offered before comes first. See WriteBudgetDWPD and WriteBudgetTBW. Default 0: no limit.
 	WriteBudget int64
 
-	// Compress compresses values of 128 bytes or more, with S2, where that saves
-	// an eighth or more.
+	// Compress compresses values of 128 bytes or more, with S2, where that saves an eighth or
+	// more.
 	Compress bool
 
-	// DirectIO says whether the log passes the page cache by. Default:
-	// DirectAuto.
+	// DirectIO says whether the log passes the page cache by. Default: DirectAuto.
 	DirectIO DirectIO
 
-	// Recovery says how much of an earlier process's files is used. Default:
-	// RecoverSafe.
+	// Recovery says how much of an earlier process's files is used. Default: RecoverSafe.
 	Recovery Recovery
 
-	// Depth is how many reads the device is given at once, at most: 1 to 4096.
-	// Default 0: 128.
+	// Depth is how many reads the device is given at once: 1 to 4096. Default 0: 128.
 	Depth int
 
-	// ReadTimeout is how long a read of the device is waited for at most, that of a
-	// GetMulti for each of its windows, which are as many reads as there is memory
-	// for. Then it is a miss, and Lookup returns ErrSSDTimeout. A read that
-	// has the device for itself takes longer with a timeout: another goroutine has to
-	// do it. Default 0: no limit.
+	// ReadTimeout is how long a read of the device is waited for at most, that of a GetMulti for
+	// each of its windows. Then it is a miss, and Lookup returns ErrSSDTimeout. It makes a read
+	// that has the device for itself slower. Default 0: no limit.
 	//
-	// With or without one, no more than 1,024 calls wait for the device, or 8 times
-	// Depth if that is more, and one a second for a device that had reads for a second
-	// and gave none of them back. Others are misses at once, and Lookup returns ErrSSDBusy.
+	// With or without one, no more than 1,024 calls wait for the device, or 8 times Depth if that
+	// is more, and one a second for a device that gave nothing back for a second. Others are
+	// misses at once, and Lookup returns ErrSSDBusy.
 	ReadTimeout time.Duration
 
-	// MirrorEvery is how often entries that are in RAM alone are copied to the SSD tier, so that
-	// kill -9, a panic or the end of memory costs what was written in the last seconds, and not
-	// RAM: what was last written longer ago than Stats.SSD.MirrorAge is found again, if
-	// admission and WriteBudget let it in. That age is two periods, where a twentieth of a core
-	// and the device allow it. An entry is copied when it has stayed as it is for a
-	// period; a write of a copied entry costs more, as its copy ends first. Copies take
-	// room in the log, and 9.3 bytes of RAMBytes each: Bytes is at least twice RAMBytes. In a full
-	// log they take the place of other entries. Default 0: never; at least 10 ms.
+	// MirrorEvery is how often entries that are in RAM alone are copied to the SSD tier, so that a
+	// kill costs what was written in the last seconds, and not RAM: what was last written longer
+	// ago than Stats.SSD.MirrorAge, usually two periods, is found again, if admission and
+	// WriteBudget let it in. A write of a copied entry costs more. Copies take room in the log, in
+	// a full one that of other entries, and 9.3 bytes of RAMBytes each: Bytes is at least twice
+	// RAMBytes. Default 0: never; at least 10 ms.
 	MirrorEvery time.Duration
 }
 
@@ -105,9 +84,9 @@ type Admission uint8
 
 // The kinds of admission.
 const (
-	AdmitSeen = Admission(ssd.AdmitSeen) // all while live entries leave room; then those that were read since they were stored, or offered before not long ago
-	AdmitRead = Admission(ssd.AdmitRead) // those that were read since they were stored
-	AdmitAll  = Admission(ssd.AdmitAll)  // all
+	AdmitSeen Admission = iota // all while live entries leave room; then those that were read, or offered before
+	AdmitRead                  // those that were read since they were stored
+	AdmitAll                   // all
 )
 
 func (a Admission) String() string {
@@ -127,9 +106,9 @@ type DirectIO uint8
 
 // The choices.
 const (
-	DirectAuto = DirectIO(ssd.DirectAuto) // if the file system can
-	DirectOn   = DirectIO(ssd.DirectOn)   // or Open fails
-	DirectOff  = DirectIO(ssd.DirectOff)
+	DirectAuto DirectIO = iota // if the file system can
+	DirectOn                   // or Open fails
+	DirectOff
 )
 
 func (d DirectIO) String() string {
@@ -150,16 +129,13 @@ type Recovery uint8
 // The kinds of recovery.
 const (
 	// RecoverSafe uses values that are certain to be the latest: after Close, and, where
-	// the index outlives the process (Stats.SSD.Kept), after a crash of the process.
-	RecoverSafe = Recovery(ssd.RecoverSafe)
-	// RecoverAlways uses all that can be read, also where the index is lost:
-	// after the machine went down with the cache open, or the process, where
-	// Stats.SSD.Kept is false. Values may then be older than the last that were set,
-	// and deleted ones may be back.
-	RecoverAlways = Recovery(ssd.RecoverAlways)
-	// RecoverNever starts empty, whatever the files hold, also if another version
-	// of this package wrote them.
-	RecoverNever = Recovery(ssd.RecoverNever)
+	// Stats.SSD.Kept says so, after a crash of the process.
+	RecoverSafe Recovery = iota
+	// RecoverAlways uses all that can be read, also after the machine went down: values may
+	// be older than the last that were set, and deleted ones may be back.
+	RecoverAlways
+	// RecoverNever starts empty, also if another version of this package wrote the files.
+	RecoverNever
 )
 
 func (r Recovery) String() string {
@@ -262,10 +238,8 @@ func named[T interface {
 	return fmt.Errorf("%q is none of the choices: want %s", text, strings.Join(names, ", "))
 }
 
-// WriteBudgetDWPD is the SSDOptions.WriteBudget that uses up a drive as its data
-// sheet allows: so many drive writes a day, of so many bytes. Data sheets promise
-// them for the years of the warranty. Other programs' writes to the drive are to be taken
-// off.
+// WriteBudgetDWPD is the SSDOptions.WriteBudget that uses up a drive as its data sheet allows: so
+// many drive writes a day, of so many bytes, by all programs.
 func WriteBudgetDWPD(drivesADay float64, driveBytes int64) (bytesADay int64, err error) {
 	if !(drivesADay > 0) || driveBytes <= 0 {
 		return 0, badOption("SSD.WriteBudget", "is of %v drive writes a day of %d bytes: want both above 0, such as 0.3 of 1.92e12", drivesADay, driveBytes)
@@ -273,9 +247,8 @@ func WriteBudgetDWPD(drivesADay float64, driveBytes int64) (bytesADay int64, err
 	return writeBudget(drivesADay * float64(driveBytes))
 }
 
-// WriteBudgetTBW is the SSDOptions.WriteBudget with which a drive lasts so many
-// years that may be written so many terabytes in all, of 10^12 bytes each: TBW on
-// its data sheet.
+// WriteBudgetTBW is the SSDOptions.WriteBudget with which a drive lasts so many years that may be
+// written so many terabytes in all, of 10^12 bytes each: TBW on its data sheet.
 func WriteBudgetTBW(terabytes, years float64) (bytesADay int64, err error) {
 	if !(terabytes > 0) || !(years > 0) {
 		return 0, badOption("SSD.WriteBudget", "is of %v terabytes in %v years: want both above 0, such as 600 in 5", terabytes, years)

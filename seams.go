@@ -5,8 +5,10 @@ import (
 	"github.com/firncache/firn/internal/inside"
 	"github.com/firncache/firn/internal/load"
 	"github.com/firncache/firn/internal/ram"
+	"github.com/firncache/firn/internal/ssd"
 	"github.com/firncache/firn/internal/testseam"
 	"github.com/firncache/firn/internal/tiered"
+	"github.com/firncache/firn/internal/typed"
 )
 
 // What the page, the command and tests see of a cache beyond its methods.
@@ -46,3 +48,17 @@ func (c *Cache) readKeys() (keys []inside.Key) {
 	}
 	return keys
 }
+
+// The public constants are those of the rooms below: an index other than 0 does not compile.
+var (
+	_ = [1]int{}[MinRAMBytes-ram.MinBytes]
+	_ = [1]int{}[MinSSDBytes-ssd.MinBytes]
+	_ = [1]int{}[MinRAMBytesWithSSD-ssd.MinMemory]
+	_ = [1]int{}[MaxTags-typed.MaxTags]
+	_ = [1]int{}[Forever-tiered.Forever]
+	_ = [1]int{}[CauseInvalidated-Cause(ram.Invalidated)]
+	_ = [1]int{}[CauseSSDEvicted-Cause(ram.LowerEvicted)]
+	_ = [1]int{}[AdmitSeen-Admission(ssd.AdmitSeen)] + [1]int{}[AdmitRead-Admission(ssd.AdmitRead)] + [1]int{}[AdmitAll-Admission(ssd.AdmitAll)]
+	_ = [1]int{}[DirectAuto-DirectIO(ssd.DirectAuto)] + [1]int{}[DirectOff-DirectIO(ssd.DirectOff)]
+	_ = [1]int{}[RecoverSafe-Recovery(ssd.RecoverSafe)] + [1]int{}[RecoverNever-Recovery(ssd.RecoverNever)]
+)

@@ -12,10 +12,9 @@ type SetOptions struct {
 	// 0: TypedOptions.TTL, or Options.TTL for a Cache.
 	TTL time.Duration
 
-	// Tags name what the value was made of, so that InvalidateTag finds it: at most
-	// MaxTags, which is 16, each of 1 to 255 bytes. They belong to the namespace, whatever the
-	// type of its keys is. Each makes the entry 4 bytes longer, the first one 25; with a shared
-	// tier 12, and 25. Default: none.
+	// Tags name what the value was made of, so that InvalidateTag finds it: at most MaxTags, each
+	// of 1 to 255 bytes. They belong to the namespace. Each makes the entry 4 bytes longer, the
+	// first one 25; with a shared tier 12, and 25. Default: none.
 	Tags []string
 }
 

@@ -5,24 +5,14 @@ import (
 	"time"
 )
 
-// Touch gives the value of key another time to live from now on, without setting it. It
-// reports false if there is no value. A time to live of less than a millisecond is an error; Forever is
-// one. It counts neither as a read nor as a write: a load under way stores its value
-// nevertheless, and OnEvict is not told.
+// Touch gives the value of key another time to live from now on, without setting it, and reports
+// false if there is no value. A time to live of less than a millisecond is an error; Forever is
+// one. It counts neither as a read nor as a write: a load under way stores its value nevertheless.
 //
-// With an SSD tier, a value that only that has is read and comes to RAM: the context
-// ends the waiting for the disk, and the errors are those of Lookup. A shorter time to
-// live holds from the return of Touch on, also after a kill. After a kill, a longer one
-// may be what it was before. Writing the value with its new deadline to the SSD, when it
-// leaves RAM, costs a write as any other; if that is refused, for the write budget
-// perhaps, it has the earlier deadline there.
-//
-// Where there is no value in RAM that could take a deadline as it is, as of one that was
-// stored for ever, it is moved there, and Touch can fail as Set does; then the time to
-// live is what it was.
-//
-// With a shared tier the deadline is changed there, for all processes, and Touch waits and
-// fails as SetWith does. Copies are dropped, here too, for CauseInvalidated.
+// With an SSD tier, a value that only that has is read and comes to RAM; the errors are those of
+// Lookup. After a kill, or where the SSD refuses the write, a longer time to live may be what it
+// was before. A value that was stored for ever is moved in RAM, and Touch can fail as Set does.
+// With a shared tier the deadline is changed there, for all processes; copies are dropped.
 func (c *Cache) Touch(ctx context.Context, key []byte, ttl time.Duration) (ok bool, err error) {
 	deadline, err := c.loads.DeadlineIn(ttl)
 	if err != nil {
@@ -31,8 +21,8 @@ func (c *Cache) Touch(ctx context.Context, key []byte, ttl time.Duration) (ok bo
 	return c.store.Touch(ctx, key, deadline)
 }
 
-// Touch gives the value of key another time to live, as Cache.Touch. It does not look
-// whether the value can be decoded, but whether its tags were invalidated.
+// Touch gives the value of key another time to live, as Cache.Touch, unless its tags were
+// invalidated.
 func (t *Typed[K, V]) Touch(ctx context.Context, key K, ttl time.Duration) (ok bool, err error) {
 	s := t.acquire()
 	defer t.release(s)

@@ -24,50 +24,39 @@ type TypedOptions[K comparable, V any] struct {
 	// Codec turns values into bytes. Default: DefaultCodec.
 	Codec Codec[V]
 
-	// KeyCodec turns keys into bytes. Equal keys need equal bytes. Its Decode is used by
-	// All. It must not use the cache. Default: integers, strings
-	// and arrays of bytes as they are; types with AppendBinary with it; other
-	// numbers, bools, structs and arrays part by part, without blank fields: −0 is 0
-	// there, and NaN is an error of the call. Types that hold pointers, interfaces
-	// or channels need a codec.
+	// KeyCodec turns keys into bytes: equal keys into equal bytes. It must not use the cache.
+	// Default: integers, strings and arrays of bytes as they are; types with AppendBinary with it;
+	// other numbers, bools, structs and arrays part by part, where NaN is an error of the call.
+	// Keys with pointers, interfaces or channels need a codec.
 	KeyCodec Codec[K]
 
-	// TTL is how long values live that Set and loads store, LoadingOptions.TTLJitter
-	// apart; Forever for those that never expire. With ExpireAfterAccess it is the most that
-	// they live. Default: Options.TTL.
+	// TTL is how long values live that Set and loads store; Forever for those that never expire.
+	// With ExpireAfterAccess it is the most that they live. Default: Options.TTL.
 	TTL time.Duration
 
 	// ExpireAfterAccess makes values expire when they have not been read for so long, as
-	// Options.ExpireAfterAccess, and at the latest when TTL is over: a session may be idle
-	// for 20 minutes, and lasts 8 hours at most. It must be less than TTL. The end counts from
-	// the Set or the load; a value that Compute changes by OpUpdate keeps it. With a TTL a value
-	// takes 12 bytes more. The same holds as for Options.ExpireAfterAccess otherwise. Default:
-	// Options.ExpireAfterAccess, unless TTL is set.
+	// Options.ExpireAfterAccess, and at the latest when TTL is over, which counts from the Set or
+	// the load: a session may be idle for 20 minutes, and lasts 8 hours at most. It must be less
+	// than TTL. With a TTL a value takes 12 bytes more. Default: Options.ExpireAfterAccess, unless
+	// TTL is set.
 	ExpireAfterAccess time.Duration
 
-	// Loading is Options.Loading of this Typed alone, in place of that: all fields count, so
-	// that one left out is off, whatever Options.Loading says; with HardTimeout at its 30 s and no
-	// other field, all are. MaxLoads is a limit of its own; callers of another Typed of the
-	// namespace that join a load join it under its options. Expired entries of all namespaces
-	// are kept for as long as the longest StaleIfError or StaleWhileRevalidate says, until
-	// their room is needed: no call finds one for longer than its own options say, but
-	// OnEvict hears of it as late. Default: Options.Loading.
+	// Loading is Options.Loading of this Typed alone, in place of that: all fields count, so that
+	// one left out is off. MaxLoads is a limit of its own. Expired entries of all namespaces are
+	// kept for as long as the longest StaleIfError or StaleWhileRevalidate says: no call finds one
+	// for longer than its own options say, but OnEvict hears of it as late. Default:
+	// Options.Loading.
 	Loading LoadingOptions
 
-	// HotValues is how many decoded values of keys that are read often are kept above the
-	// bytes, on the Go heap: a Get of one costs neither copy nor codec, and is counted in
-	// FrontHits of Stats. What Get returns does not depend on it: a hot value is never older
-	// than the bytes, expired or cleared, and a Set leaves there what its bytes make, unless the
-	// hot value was not read since the last; but it may be of a key that RAM has evicted, which
-	// only this Typed then finds. Their memory is part of RAMBytes, by estimate, at most a
-	// quarter for all typed caches of a Cache, a 32nd once RAM is full, and none before it is
-	// needed; SetRAMBytes to less takes it back first. Keys must need neither AppendBinary nor
-	// a codec of their own. The values are shared by all who get them: their type must consist
-	// of numbers, bools, strings, time.Time and addresses of net/netip, alone or in structs and
-	// arrays, unless ReadOnly is set. Default: as many as the memory allows, in 16 typed caches
-	// of a Cache, where Codec is the default one and values are strings or structs, or arrays
-	// of these, that meet this, or with ReadOnly; otherwise none: a number is copied as fast.
-	// Negative: none.
+	// HotValues is how many decoded values of keys that are read often are kept above the bytes,
+	// on the Go heap: a Get of one costs neither copy nor codec. They are never older than the
+	// bytes, expired or cleared, but one may be of a key that RAM has evicted. They are part of
+	// RAMBytes, by estimate: at most a quarter for all typed caches of a Cache, a 32nd once RAM is
+	// full. All who get a value share it: its type must consist of numbers, bools, strings,
+	// time.Time and addresses of net/netip, alone or in structs and arrays, unless ReadOnly is
+	// set; and keys must need neither AppendBinary nor a codec. Default: as many as the memory
+	// allows, in 16 typed caches of a Cache, for strings, structs and arrays of these that meet
+	// this, or with ReadOnly; without Codec; otherwise none. Negative: none.
 	HotValues int
 
 	// ReadOnly says that no caller changes the data that a value from the cache
@@ -79,41 +68,28 @@ type TypedOptions[K comparable, V any] struct {
 	Version int
 
 	// OnEvict is called for every entry of the namespace that leaves the Cache, as
-	// Options.OnEvict, beside it, and with key and value as they were set. Each typed
-	// cache of a namespace has its own; it is called until Close, also if
+	// Options.OnEvict, and beside it, with key and value as they were set; until Close, also if
 	// the Typed is forgotten: make the Typed once. It is not called for entries that Clear has
-	// removed, which leave later and unnoticed, nor of those whose key or value cannot be
-	// decoded, which Stats counts in Mismatches or DecodeErrors. Keys that are stored with
-	// AppendBinary need UnmarshalBinary. Default: nil, and then nothing is spent on it.
+	// removed, nor for those whose key or value cannot be decoded. Keys that are stored with
+	// AppendBinary need UnmarshalBinary. Default: nil.
 	OnEvict func(key K, value V, cause Cause)
 
 	// OnEvictCauses are the causes for which OnEvict is called, as in Options.
 	OnEvictCauses []Cause
 }
 
-// Typed is a cache of values of type V under keys of type K. It keeps them in a
-// Cache, as bytes. All methods are safe for concurrent use.
+// Typed is a cache of values of type V under keys of type K. It keeps them in a Cache, as bytes.
+// All methods are safe for concurrent use.
 //
-// # What is found
+// With a value's bytes it stores their meaning: the codec's name, the types of key and value, down
+// to the names, types and tags of struct fields, and TypedOptions.Version. Where any of it
+// differs, or the codec cannot read the bytes, the value is not found, its entry is deleted, and
+// Stats counts it in Mismatches or DecodeErrors: a struct that gained a field finds none of its
+// old values, and loads them once more. With a shared tier the entry stays; versions of a program
+// that are both to stay warm need namespaces of two names.
 //
-// With a value's bytes it stores their meaning: the codec's name, the types of
-// key and value, down to the names, types and tags of struct fields, and
-// TypedOptions.Version. Where any of it differs, or the codec cannot read
-// the bytes, the value is not found, its entry is deleted, and Stats counts it in
-// Mismatches or DecodeErrors. So a program whose types changed starts with what
-// is still readable: a struct that gained a field finds none of its namespace's old values,
-// and loads them once more.
-//
-// With a shared tier the entry stays, for another version of the program may read it: the two
-// share the keys, so that a Set, Delete, Clear or InvalidateTag of one is one for both, and a
-// load of one replaces what the other has. Versions that are both to stay warm need namespaces
-// of two names; then neither hears of the other's writes.
-//
-// # What it costs
-//
-// Get and Set cost those of Cache, the codec, and about 25 ns. They allocate what
-// the codec allocates, and a value that becomes hot. The bytes of an entry are 12 more than those of key and
-// value.
+// Get and Set cost those of Cache, the codec, and about 25 ns, and allocate what the codec does.
+// An entry takes 12 bytes more than key and value.
 type Typed[K comparable, V any] struct {
 	c           *Cache
 	space       *typed.Namespace
@@ -167,22 +143,17 @@ const (
 	maxNamespace = 255
 )
 
-// NewTyped makes a typed cache on c, in a namespace of 1 to 255 bytes, which keeps
-// its entries apart from those of others that share c. Typed caches of one
-// namespace and type of keys share its entries, those of later runs of the program
-// included; a UserID and an OrderID of the same bits are apart, Go's own integers of one
-// size are not. So two that mean different things need different names: with the same types
-// they read each other's values, and with other types, codecs or versions of the values the
-// second is an error until the first is closed. It may be made anew at any time, and closed or
-// forgotten: the entries are in c. It fails if K
-// cannot be a key or V has no codec, with an error that names the type, and with
-// ErrClosed. It waits for nothing. With a shared tier the first call asks for the number that
-// all processes agree on; until one could, reads miss, writes fail with ErrSharedUnavailable,
-// and loads call the loader and keep nothing; or all fail, if the tier's options say so.
+// NewTyped makes a typed cache on c, in a namespace of 1 to 255 bytes, which keeps its entries
+// apart from those of others that share c. Typed caches of one namespace and type of keys share
+// its entries, those of later runs of the program included; a UserID and an OrderID of the same
+// bits are apart, Go's own integers of one size are not. While one is open, a second with another
+// type, codec or version of the values is an error. It may be made again, closed or forgotten at
+// any time: the entries are in c. It fails if K cannot be a key or V has no codec, with an error
+// that names the type, and with ErrClosed. It waits for nothing: with a shared tier the first call
+// asks for the number that all processes agree on.
 //
-// Any number of namespaces may be in use, and come back. A Clear of one may lose the entries of
-// some others, of which the names hash to the same place, when they are opened again: one in
-// 262,144 with 1 GiB of RAMBytes.
+// Any number of namespaces may be in use. A Clear of one may lose entries of others whose names
+// hash to the same place: one in 262,144 with 1 GiB of RAMBytes.
 func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions[K, V]) (*Typed[K, V], error) {
 	value := reflect.TypeFor[V]()
 	keys, err := typed.NewKeys[K](opts.KeyCodec)
@@ -422,11 +393,9 @@ func (t *Typed[K, V]) encode(dst []byte, v V) ([]byte, error) {
 	return dst, nil
 }
 
-// All yields every live key and value. It looks at every entry of the Cache.
-// Values that cannot be decoded are left out, and keys too: they need
-// UnmarshalBinary if they are stored with AppendBinary. Both are counted in
-// DecodeErrors of Stats. It ends when the namespace is cleared. Other than that,
-// it is as Cache.All.
+// All yields every live key and value, as Cache.All. It looks at every entry of the Cache. Keys
+// and values that cannot be decoded are left out, and counted in DecodeErrors of Stats: keys that
+// are stored with AppendBinary need UnmarshalBinary. It ends when the namespace is cleared.
 func (t *Typed[K, V]) All() iter.Seq2[K, V] {
 	return func(yield func(K, V) bool) {
 		for rawKey, payload := range t.raw {

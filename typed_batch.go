@@ -7,10 +7,7 @@ import (
 	"github.com/firncache/firn/internal/coherence"
 )
 
-// TypedBatch holds the values of one GetMulti or GetOrLoadMulti of a typed
-// cache. The zero TypedBatch is ready for use; used again, it allocates nothing
-// but what the codec does, once it is large enough. A TypedBatch serves one
-// goroutine at a time.
+// TypedBatch holds the values of one GetMulti or GetOrLoadMulti of a typed cache, as a Batch does.
 type TypedBatch[V any] struct {
 	values []V
 	found  []bool

@@ -11,15 +11,11 @@ import (
 	"github.com/firncache/firn/internal/typed"
 )
 
-// Compute changes one value by what it is, as one step: as Cache.Compute, on values. The
-// default time to live is TypedOptions.TTL. OpUpdate keeps the value's tags, with the
-// deadline; a value stored otherwise has none. It returns the value that there is then, or
-// false: after OpKeep the one found, after OpDelete none, otherwise the new one. A value
-// that cannot be read counts as absent, and is gone afterwards; one that cannot be
-// encoded is an error. It is the bytes' value that counts: one that is still hot
-// and RAM has evicted is absent.
-//
-// old is f's own, decoded for it, each time that it runs.
+// Compute changes one value by what it is, as one step: as Cache.Compute, on values, each old one
+// decoded for f. The default time to live is TypedOptions.TTL. OpUpdate keeps the value's tags,
+// with the deadline; a value stored otherwise has none. It returns the value that there is then,
+// or false. A value that cannot be read counts as absent, and is gone afterwards; one that cannot
+// be encoded is an error. A value that is still hot and RAM has evicted is absent.
 func (t *Typed[K, V]) Compute(ctx context.Context, key K, f func(old V, ok bool) (new V, op Op)) (now V, ok bool, err error) {
 	err = t.compute(ctx, key, func(s *scratch[K], old V, found bool) (op Op, err error) {
 		now, ok = old, found
@@ -138,8 +134,7 @@ func (t *Typed[K, V]) decodeHere(ctx context.Context, stored []byte) (v V, ok, f
 	return decoded, true, false, nil
 }
 
-// SetIfAbsent stores a value, with TypedOptions.TTL, if there is none, and reports whether it
-// has. Other than that, it is as Compute.
+// SetIfAbsent stores a value, with TypedOptions.TTL, if there is none, as Cache.SetIfAbsent.
 func (t *Typed[K, V]) SetIfAbsent(ctx context.Context, key K, v V) (stored bool, err error) {
 	if done, err := t.setIfAbsent(ctx, key, v); done || err != nil {
 		return done, err
@@ -170,10 +165,9 @@ func (t *Typed[K, V]) setIfAbsent(ctx context.Context, key K, v V) (done bool, e
 	return done, err
 }
 
-// CompareAndSwap replaces the value old by new, and reports whether it has: not if there is
-// another value, or none. The deadline stays. It compares what the codec makes of old with the
-// bytes that are stored: a codec that makes different bytes of equal values finds others
-// there. Other than that, it is as Compute.
+// CompareAndSwap replaces the value old by new, and reports whether it has. The deadline stays. It
+// compares the bytes that the codec makes of old with those that are stored. Other than that, it
+// is as Compute.
 func (t *Typed[K, V]) CompareAndSwap(ctx context.Context, key K, old, new V) (swapped bool, err error) {
 	s := t.acquire()
 	defer t.release(s)
@@ -206,8 +200,7 @@ func (t *Typed[K, V]) CompareAndSwap(ctx context.Context, key K, old, new V) (sw
 	return swapped, err
 }
 
-// GetAndDelete is Lookup and Delete in one step: of several that run at once, one gets the
-// value. Without one it returns ErrNotFound. Other than that, it is as Cache.GetAndDelete.
+// GetAndDelete is Lookup and Delete in one step, as Cache.GetAndDelete.
 func (t *Typed[K, V]) GetAndDelete(ctx context.Context, key K) (v V, err error) {
 	found := false
 	_, _, err = t.Compute(ctx, key, func(old V, ok bool) (V, Op) {
@@ -229,9 +222,8 @@ type Integer interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr
 }
 
-// Increment adds delta to the number of key in a typed cache, and returns the sum. A missing one
-// is 0, and is stored with TypedOptions.TTL; otherwise the deadline stays. A sum that V
-// cannot hold is an error, and changes nothing. Other than that, it is as Typed.Compute.
+// Increment adds delta to the number of key in a typed cache, as Cache.Increment, and returns the
+// sum. A missing one is stored with TypedOptions.TTL.
 func Increment[K comparable, V Integer](ctx context.Context, t *Typed[K, V], key K, delta V) (sum V, err error) {
 	if now, ok := t.add(ctx, key, int(reflect.TypeFor[V]().Size()), ^V(0) < 0, uint64(delta)); ok {
 		return V(now), nil

@@ -15,22 +15,21 @@ import (
 // TypedLoadFunc fetches the value of a key that a typed cache does not hold.
 // It is a LoadFunc in all but the types: its context, what an error means,
 // SetLoadTTL. What it returns without an error is a value, a nil pointer or slice too.
-type TypedLoadFunc[K comparable, V any] func(ctx context.Context, key K) (V, error)
+type TypedLoadFunc[K comparable, V any] = func(ctx context.Context, key K) (V, error)
 
 // TypedMultiLoadFunc fetches the values of many keys at once. A key that is not
 // in the map has no value, one with a nil pointer or slice has it. No key appears twice. The slice is the function's to
 // keep. It is a MultiLoadFunc in all but the types.
-type TypedMultiLoadFunc[K comparable, V any] func(ctx context.Context, keys []K) (map[K]V, error)
+type TypedMultiLoadFunc[K comparable, V any] = func(ctx context.Context, keys []K) (map[K]V, error)
 
 // loadTries is how often a value that cannot be decoded is deleted and loaded,
 // while somebody else keeps writing such values.
 const loadTries = 3
 
-// GetOrLoad is Lookup that calls load for a missing value and stores the value that it
-// returns, with TypedOptions.TTL. The rules are those of Cache.GetOrLoad, and so
-// is what Options.Loading adds. Every caller gets a value of its own, decoded
-// from the bytes that are stored, unless it is hot. A value that cannot be
-// encoded is an error, and is not stored.
+// GetOrLoad is Lookup that calls load for a missing value and stores the value that it returns,
+// with TypedOptions.TTL. The rules are those of Cache.GetOrLoad. Every caller gets a value of its
+// own, decoded from the bytes that are stored, unless it is hot. A value that cannot be encoded is
+// an error, and is not stored.
 func (t *Typed[K, V]) GetOrLoad(ctx context.Context, key K, load TypedLoadFunc[K, V]) (V, error) {
 	if e := t.getHotFor(ctx, key); e != nil && !e.needsRefresh(t.loads) {
 		if t.hits.Count() {
@@ -218,10 +217,9 @@ func (t *Typed[K, V]) Refresh(ctx context.Context, key K, load TypedLoadFunc[K, 
 	return v, err
 }
 
-// GetOrLoadMulti is GetMulti that calls load once for all the values that are
-// missing, but for those that another load fetches already, and stores what it
-// returns, with TypedOptions.TTL. The rules are those of Cache.GetOrLoadMulti;
-// the values are in b. If one of the values cannot be encoded, none is stored.
+// GetOrLoadMulti is GetMulti that calls load once for all the values that are missing, and stores
+// what it returns, with TypedOptions.TTL. The rules are those of Cache.GetOrLoadMulti; the values
+// are in b. If one of the values cannot be encoded, none is stored.
 func (t *Typed[K, V]) GetOrLoadMulti(ctx context.Context, b *TypedBatch[V], keys []K, load TypedMultiLoadFunc[K, V]) error {
 	b.reset(len(keys))
 	in, keep, err := t.space.ToLoad(ctx)
@@ -329,10 +327,8 @@ func (t *Typed[K, V]) multiLoader(b *TypedBatch[V], some []int, keys []K, l *loa
 	}
 }
 
-// CachedValue is the value that the cache holds of the key that a loader of t loads: see
-// the function of the same name. A value that cannot be decoded, or whose tag was
-// invalidated, is none. With ErrNotModified the value keeps its tags, whatever SetLoadTags
-// says.
+// CachedValue is the function CachedValue for the loaders of t. A value that cannot be decoded, or
+// whose tag was invalidated, is none. With ErrNotModified the value keeps its tags.
 func (t *Typed[K, V]) CachedValue(ctx context.Context) (v V, ok bool) {
 	_, ok = load.CachedValue(ctx, func(stored []byte) bool {
 		payload, ours := t.valid(ctx, stored)

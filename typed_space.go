@@ -24,12 +24,10 @@ var errTypedClosed error = typedClosedError{}
 func (typedClosedError) Error() string { return "firn: Typed is closed" }
 func (typedClosedError) Unwrap() error { return ErrClosed }
 
-// Close ends this Typed. Its calls find nothing from then on, and writes return
-// ErrClosed; its hot values are gone, and its OnEvict called no more, but for an entry that
-// left before. The entries stay in the Cache: other typed
-// caches of the namespace have them, and the next NewTyped finds them. A Typed that
-// is merely forgotten gives back as much, when the garbage is collected, unless it has
-// OnEvict, which the Cache refers to. A second Close does nothing.
+// Close ends this Typed. Its calls find nothing from then on, and writes return ErrClosed; its hot
+// values are gone, and its OnEvict is called no more. The entries stay in the Cache: the next
+// NewTyped finds them. A Typed that is merely forgotten gives back as much, when the garbage is
+// collected, unless it has OnEvict. A second Close does nothing.
 func (t *Typed[K, V]) Close() error {
 	if t.closed.Swap(true) {
 		return nil
@@ -40,9 +38,8 @@ func (t *Typed[K, V]) Close() error {
 	return nil
 }
 
-// Len is the number of entries of the namespace with this codec, version and types. It
-// looks at every entry of the Cache: see Cache.All. Values that cannot be decoded
-// count, and expired ones do not.
+// Len is the number of live entries of the namespace with this codec, version and types. It looks
+// at every entry of the Cache.
 func (t *Typed[K, V]) Len() (n int) {
 	for range t.raw {
 		n++
@@ -50,7 +47,7 @@ func (t *Typed[K, V]) Len() (n int) {
 	return n
 }
 
-// Stats are the counters of the namespace. They begin anew when all typed caches of it
+// Stats are the counters of the namespace. They begin again when all typed caches of it
 // were closed or forgotten.
 func (t *Typed[K, V]) Stats() (s stats.Namespace) {
 	addNamespace(&s, t.c, t.space)

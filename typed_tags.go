@@ -11,23 +11,18 @@ import (
 	"github.com/firncache/firn/internal/typed"
 )
 
-// MaxTags is how many tags a value may have: 16.
-const MaxTags = typed.MaxTags
+// MaxTags is how many tags a value may have.
+const MaxTags = 16
 
-// InvalidateTag makes every value of the namespace worthless that was stored with the
-// tag, in the same short time however many there are. When it returns nil, no read finds
-// one of them, in RAM, on the SSD or among the hot values, nor after a restart; their memory is
-// used again as room is needed, or when they are read, and until then Len counts them.
+// InvalidateTag makes every value of the namespace worthless that was stored with the tag, in the
+// same short time however many there are. When it returns nil, no read finds one of them, in any
+// tier, nor after a restart; their memory is used again as room is needed, and until then Len
+// counts them. A value whose load began before goes to those who wait for it since before alone.
 //
-// A value whose load began before goes to those who wait for it since before, and to
-// nobody else. One that is stored with the tag afterwards is valid.
-//
-// Any number of tags may be in use: they share a number of places that is fixed when the cache is
-// opened, one for each 4 to 8 KiB of Options.RAMBytes. Two tags that share a place are invalidated together, which costs loads
-// and never shows an old value: see docs/CAPACITY.md.
-//
-// With a shared tier the values of all processes are worthless: another may find one of them
-// within the bound. What that tier has forgotten of a tag makes its values worthless, too.
+// Any number of tags may be in use: they share places, one for each 4 to 8 KiB of
+// Options.RAMBytes, and two of one place are invalidated together. With a shared tier another
+// process may find a value within the bound, and what that tier has forgotten of a tag makes its
+// values worthless, too.
 func (t *Typed[K, V]) InvalidateTag(ctx context.Context, tag string) error {
 	if err := typed.CheckTag(tag); err != nil {
 		return fmt.Errorf("firn: InvalidateTag: %w", err)
@@ -117,15 +112,13 @@ func (t *Typed[K, V]) inspect(s *scratch[K]) (deadline int64, ok bool) {
 }
 
 // SetLoadTags gives the value that a loader of a typed cache is about to return tags, as
-// SetOptions.Tags has them; those of a TypedMultiLoadFunc are of all its values, unless it says
-// otherwise by [ForKey]. If the loader
-// returns ErrNotFound, and LoadingOptions.NegativeTTL has that remembered, what is remembered
-// has them. A loader calls it with its own context, or one made from it; the last call counts.
+// SetOptions.Tags has them; those of a TypedMultiLoadFunc are of all its values, or with the
+// context of ForKey of one. A remembered ErrNotFound has them, too. A loader calls it with its own
+// context, or one made from it; the last call counts.
 //
-// It may be called before or after the source is read: a value with a tag that was invalidated
-// since its load began is not kept. Nor is one with more than MaxTags tags, which is no error:
-// its callers get it, and Stats.TagOverflows counts it. After an error the value is not kept
-// either. A value that was not modified (ErrNotModified) keeps the tags that it had.
+// A value with a tag that was invalidated since its load began is not kept. Nor is one with more
+// than MaxTags tags, which is no error: its callers get it, and Stats.TagOverflows counts it. A
+// value that was not modified (ErrNotModified) keeps the tags that it had.
 func SetLoadTags(ctx context.Context, tags ...string) error {
 	l, ok := load.Note(ctx).(*loadTags)
 	if !ok {

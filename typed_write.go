@@ -15,23 +15,20 @@ import (
 // write looks at it once more when it is over: if another process has cleared the namespace
 // before the write began, the write is made again, with the new number.
 
-// Set stores a value, with TypedOptions.TTL. When it returns nil, every Get sees
-// the value until it is replaced, deleted, expired or evicted. It fails with the
-// codec's error, and as Cache.Set does: the value that was there before is gone
-// then. With a shared tier it waits and fails as Cache.Set does.
+// Set stores a value, with TypedOptions.TTL, as Cache.Set. It also fails with the codec's error:
+// the value that was there before is gone then.
 func (t *Typed[K, V]) Set(key K, v V) error {
 	return t.SetWithTTL(key, v, t.loads.Jittered(t.loads.TTL()))
 }
 
-// SetWithTTL is Set with a time to live of its own, to the millisecond, or
-// Forever. One of less than a millisecond is an error.
+// SetWithTTL is Set with a time to live of its own, as Cache.SetWithTTL.
 func (t *Typed[K, V]) SetWithTTL(key K, v V, ttl time.Duration) error {
 	return t.set(context.Background(), key, v, ttl, nil)
 }
 
-// SetWith is Set with a context, as Cache.SetWith, and with options. Tags that make no sense are
-// an error. A value that was made of something that InvalidateTag is called for before SetWith is
-// stored as a valid one: where that may be, load the value with GetOrLoad, or set it again.
+// SetWith is Set with a context, as Cache.SetWith, and with options. A value whose tag is
+// invalidated between the read of its source and SetWith is stored as a valid one: where that may
+// be, load it with GetOrLoad.
 func (t *Typed[K, V]) SetWith(ctx context.Context, key K, v V, o SetOptions) error {
 	if err := typed.CheckTags(o.Tags); err != nil {
 		return fmt.Errorf("firn: SetOptions.Tags: %w", err)
@@ -113,11 +110,10 @@ func (t *Typed[K, V]) deleteLastKnown(ctx context.Context, s *scratch[K], err er
 	}
 }
 
-// Clear removes every entry of the namespace, those that other typed caches of
-// that name and type of keys have stored included, in the time of one Set. The entries are not
-// found any more from then on, nor after a restart; their memory is used again as
-// room is needed, and until then Cache.Len and Cache.All count them. With a shared tier
-// the entries of all processes are removed: another may find one of them within the bound.
+// Clear removes every entry of the namespace, those of other typed caches of that name and type of
+// keys included, in the time of one Set. No read finds them from then on, nor after a restart;
+// their memory is used again as room is needed, and until then Cache.Len and Cache.All count them.
+// With a shared tier another process may find one of them within the bound.
 func (t *Typed[K, V]) Clear(ctx context.Context) error {
 	if t.closed.Load() {
 		return errTypedClosed
@@ -134,7 +130,7 @@ func (t *Typed[K, V]) encodeKeyToWrite(ctx context.Context, s *scratch[K]) error
 	return unknown
 }
 
-// writeAgain reports whether a write of s.key, of which err is the error, is to be made again,
+// writeAgain reports whether a write of s.key, which returned err, is to be made again,
 // under the key that it makes: the namespace had been cleared by then.
 func (t *Typed[K, V]) writeAgain(ctx context.Context, s *scratch[K], err error) (again bool, _ error) {
 	if again, err = t.writeMultiAgain(ctx, &s.in, err); again {
@@ -143,10 +139,8 @@ func (t *Typed[K, V]) writeAgain(ctx context.Context, s *scratch[K], err error) 
 	return again && err == nil, err
 }
 
-// SetMulti stores values[i] under keys[i], with TypedOptions.TTL, at a fraction of the cost
-// of single Sets. It stores as many as it can, and then returns the first error, also
-// of one that cannot be encoded; slices of different lengths are an error before
-// anything is stored.
+// SetMulti stores values[i] under keys[i], with TypedOptions.TTL, as Cache.SetMulti. One that
+// cannot be encoded is an error, and the others are stored.
 func (t *Typed[K, V]) SetMulti(ctx context.Context, keys []K, values []V) error {
 	if len(keys) != len(values) {
 		return fmt.Errorf("firn: SetMulti: %d values for %d keys: want as many", len(values), len(keys))
@@ -163,9 +157,8 @@ func (t *Typed[K, V]) SetMulti(ctx context.Context, keys []K, values []V) error 
 	})
 }
 
-// DeleteMulti removes the values of keys, as many as it can, and returns the first error, also
-// of a key that cannot be encoded. That there were none is no error. Of one key, it is Delete with
-// a context.
+// DeleteMulti removes the values of keys, as Cache.DeleteMulti. A key that cannot be encoded is an
+// error.
 func (t *Typed[K, V]) DeleteMulti(ctx context.Context, keys ...K) error {
 	if len(keys) == 1 {
 		return t.delete(ctx, keys[0])
@@ -218,7 +211,7 @@ func (t *Typed[K, V]) writeMultiAgain(ctx context.Context, in **coherence.Genera
 	return true, nil
 }
 
-// latestIn is Latest of a namespace after a write, of which err is the error.
+// latestIn is Latest of a namespace after a write, which returned err.
 func latestIn(ctx context.Context, space *typed.Namespace, in *coherence.Generation, err error) (*coherence.Generation, error) {
 	if err != nil {
 		return in, err
