@@ -89,7 +89,8 @@
 //
 //	names.go, envelope.go                    what lies on the server: names, bytes
 //	command.go, script.go, redirect.go       commands of the transport; answers that name another server
-//	watchdog.go, presence.go, clock_*.go     silence; whether a server answers
+//	watchdog.go, presence.go, patience.go,   silence; whether a server answers; how long requests wait
+//	clock_*.go
 //	slots.go, cluster_map.go                 the slot of a key; a cluster as a server knows it
 //	held.go, awaits.go                       leases of this process; who waits for a name
 //

@@ -29,6 +29,7 @@ type wire struct {
 	lastError atomic.Value // a string: of the last attempt to connect
 	refusals  sync.Map     // by the first word of an error: when it was logged last, in bootNanos
 	presence  presence
+	patience  patience
 	checking  chan struct{} // a token for each check that is on its way
 
 	done chan struct{} // closed by close
@@ -260,7 +261,7 @@ func (w *wire) stamp(slot int) shared.Stamp {
 
 // send sends a command over the present connection.
 func (w *wire) send(ctx context.Context, cmd rueidis.Completed) rueidis.RedisResult {
-	within, cancel := context.WithTimeout(ctx, w.t.timeoutOf(sizeOf(cmd)))
+	within, cancel := w.patience.with(ctx, w.t.timeoutOf(sizeOf(cmd)))
 	defer cancel()
 	c, seen, err := w.enter(ctx, within)
 	if err != nil {
@@ -281,7 +282,7 @@ func (w *wire) sendMulti(ctx context.Context, cmds []rueidis.Completed) []rueidi
 	for _, cmd := range cmds {
 		size += sizeOf(cmd)
 	}
-	within, cancel := context.WithTimeout(ctx, w.t.timeoutOf(size))
+	within, cancel := w.patience.with(ctx, w.t.timeoutOf(size))
 	defer cancel()
 	c, seen, err := w.enter(ctx, within)
 	if err != nil {
