@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/firncache/firn/internal/fleet"
 	"github.com/firncache/firn/internal/load"
-	"github.com/firncache/firn/internal/tiered"
 )
 
 // Batch holds the values of one GetMulti, for one goroutine at a time. The zero Batch is ready for
 // use; used again, it allocates nothing once it is large enough.
-type Batch struct{ found tiered.Batch }
+type Batch struct{ found fleet.Batch }
 
 // Len is the number of keys of the last GetMulti.
 func (b *Batch) Len() int { return b.found.Len() }

@@ -16,15 +16,15 @@ import (
 	"github.com/firncache/firn/internal/hot"
 	"github.com/firncache/firn/internal/load"
 	"github.com/firncache/firn/internal/memory"
+	"github.com/firncache/firn/internal/store"
 	"github.com/firncache/firn/internal/testseam"
-	"github.com/firncache/firn/internal/tiered"
 	"github.com/firncache/firn/internal/typed"
 	"github.com/firncache/firn/stats"
 )
 
 // Cache is a byte cache. All methods are safe for concurrent use.
 type Cache struct {
-	store tiered.Store
+	store store.Store
 	loads load.Group
 	typed typedState
 	told  told
@@ -67,7 +67,7 @@ func (l *typedState) addTo(s *stats.Cache) {
 func Open(opts Options) (*Cache, error) { return open(opts, testseam.Adjust) }
 
 // open is Open with a change of the tiers' configuration, which tests make.
-func open(opts Options, adjust func(*tiered.Config)) (*Cache, error) {
+func open(opts Options, adjust func(*store.Config)) (*Cache, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err
 	}

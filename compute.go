@@ -9,9 +9,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/firncache/firn/internal/fleet"
 	"github.com/firncache/firn/internal/load"
+	"github.com/firncache/firn/internal/local"
 	"github.com/firncache/firn/internal/ram"
-	"github.com/firncache/firn/internal/tiered"
 )
 
 // Op says what Compute does with an entry.
@@ -169,7 +170,7 @@ func (c *Cache) GetAndDelete(ctx context.Context, dst, key []byte) (value []byte
 
 // computation is the heap memory of a compute.
 type computation struct {
-	attempt tiered.Attempt
+	attempt fleet.Attempt
 	key     []byte // a copy: f may use the caller's buffer for something else
 	old     []byte
 }
@@ -180,8 +181,8 @@ var computations = sync.Pool{New: func() any { return &computation{old: make([]b
 func (c *Cache) compute(ctx context.Context, of *load.Group, key []byte, f func(old []byte, ok bool) ([]byte, Op, error)) error {
 	x := computations.Get().(*computation)
 	x.key = append(x.key[:0], key...)
-	err := tiered.ErrChanged
-	for err == tiered.ErrChanged {
+	err := local.ErrChanged
+	for err == local.ErrChanged {
 		if err = ctx.Err(); err == nil {
 			err = c.tryCompute(ctx, of, x, f)
 		}

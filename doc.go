@@ -150,8 +150,8 @@ package firn
 //	front        decoded values above a typed cache; stripe: keys that share its counter of writes
 //	version      of a record: the number that a writer changes; of an entry of the shared tier:
 //	             the random one that names a write; epoch: of the RAM tier's readers, or of a feed
-//	Store        tiered.Store, the tiers as one; plan: the capacity plan of the command
+//	Store        store.Store, the tiers as one; plan: the capacity plan of the command
 //
 // What they do is in internal/load (loads), internal/typed, internal/codec and
-// internal/coherence (typed values), and internal/tiered (RAM over SSD, and over a shared tier,
-// which is in the module firn/remote).
+// internal/coherence (typed values), internal/local (RAM over SSD), internal/fleet (copies of
+// what a shared tier has, which is in the module firn/remote), and internal/store (both as one).

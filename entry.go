@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/load"
-	"github.com/firncache/firn/internal/tiered"
+	"github.com/firncache/firn/internal/local"
 )
 
 // Entry is a value with what the cache knows of it.
@@ -106,6 +106,6 @@ func outcomeOf(came load.Outcome) (Outcome, Tier) {
 	return OutcomeNone, 0
 }
 
-func tierOf(at tiered.Place) Tier {
-	return [...]Tier{tiered.InRAM: TierRAM, tiered.OnSSD: TierSSD, tiered.InShared: TierShared}[at]
+func tierOf(at local.Place) Tier {
+	return [...]Tier{local.InRAM: TierRAM, local.OnSSD: TierSSD, local.InShared: TierShared}[at]
 }

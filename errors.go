@@ -4,32 +4,32 @@ import (
 	"fmt"
 
 	"github.com/firncache/firn/internal/load"
-	"github.com/firncache/firn/internal/tiered"
+	"github.com/firncache/firn/internal/local"
 )
 
 // Errors to test for with errors.Is: some are wrapped. docs/ERRORS.md has all.
 var (
 	// ErrNotFound says that the cache holds no live value for the key.
-	ErrNotFound = tiered.ErrNotFound
+	ErrNotFound = local.ErrNotFound
 	// ErrClosed says that the cache was closed before the call, or during it.
-	ErrClosed = tiered.ErrClosed
+	ErrClosed = local.ErrClosed
 	// ErrTooLarge says that key and value are longer together than a quarter of the RAM budget.
-	ErrTooLarge = tiered.ErrTooLarge
+	ErrTooLarge = local.ErrTooLarge
 	// ErrNoRoom says that nothing more can be evicted for a value: it is of a budget near the
 	// least.
-	ErrNoRoom = tiered.ErrNoRoom
+	ErrNoRoom = local.ErrNoRoom
 	// ErrLocked says that the directory of the SSD tier is in use.
-	ErrLocked = tiered.ErrLocked
+	ErrLocked = local.ErrLocked
 	// ErrSSDTimeout says that the SSD did not give a value within SSDOptions.ReadTimeout.
-	ErrSSDTimeout = tiered.ErrSSDTimeout
+	ErrSSDTimeout = local.ErrSSDTimeout
 	// ErrSSDBusy says that the SSD was not read for a value: see SSDOptions.ReadTimeout.
-	ErrSSDBusy = tiered.ErrSSDBusy
+	ErrSSDBusy = local.ErrSSDBusy
 	// ErrSharedUnavailable says that the shared tier did not answer in time, could not be reached,
 	// or refused. Reads return it with remote.DegradedError alone. A write, Compute too, may have
 	// been done, or be done later; no copy is kept here.
-	ErrSharedUnavailable = tiered.ErrSharedUnavailable
+	ErrSharedUnavailable = local.ErrSharedUnavailable
 	// ErrFormat says that the files of the SSD tier have a format that this version does not read.
-	ErrFormat = tiered.ErrFormat
+	ErrFormat = local.ErrFormat
 	// ErrNotModified is returned by a loader whose source says that CachedValue holds still.
 	ErrNotModified = load.ErrNotModified
 	// ErrLoadTimeout says that a loader took longer than LoadingOptions.HardTimeout.
@@ -39,7 +39,7 @@ var (
 // checkOrder refuses an empty key where dst has what may be it.
 func checkOrder(dst, key []byte) error {
 	if len(key) == 0 && len(dst) > 0 {
-		return tiered.ErrSwapped
+		return local.ErrSwapped
 	}
 	return nil
 }
@@ -63,7 +63,7 @@ func badOption(field, format string, args ...any) error {
 
 // openError is an error of the tiers as Open returns it.
 func openError(err error) error {
-	if bad, ok := err.(*tiered.OptionError); ok {
+	if bad, ok := err.(*local.OptionError); ok {
 		return (*OptionError)(bad)
 	}
 	return err

@@ -40,7 +40,7 @@ func TestFrontAttachedDuringWrite(t *testing.T) {
 	if v, ok := front.Get("k"); !ok || v != "old" || c.Stats().FrontHits != 1 {
 		t.Fatalf("before the write: %q, %v, %d front hits", v, ok, c.Stats().FrontHits)
 	}
-	if err := c.store.RAM().Set(c.store.RAM().Hash(s.key), s.key, value, 0); err != nil {
+	if err := c.store.RAM.Set(c.store.RAM.Hash(s.key), s.key, value, 0); err != nil {
 		t.Fatal(err)
 	}
 	fronts.AfterWrite(s.key, token)

@@ -8,10 +8,10 @@ import (
 
 	"github.com/firncache/firn/internal/codec"
 	"github.com/firncache/firn/internal/coherence"
+	"github.com/firncache/firn/internal/fleet"
 	"github.com/firncache/firn/internal/hot"
 	"github.com/firncache/firn/internal/load"
 	"github.com/firncache/firn/internal/shared"
-	"github.com/firncache/firn/internal/tiered"
 	"github.com/firncache/firn/internal/typed"
 )
 
@@ -158,12 +158,12 @@ func (t *Typed[K, V]) getTrusted(ctx context.Context, key K) *hotEntry[V] {
 	if table == nil || shared.CallOf(ctx).SkipLocal {
 		return nil
 	}
-	mark := t.c.store.TrustMark()
+	mark := t.c.store.Fleet.TrustMark()
 	e := table.Get(key)
 	if e == nil || e.generation != t.space.Generation() || !t.space.Trusted(e.generation) || !e.holds(t.c) || t.closed.Load() {
 		return nil
 	}
-	if !t.c.store.TrustedSince(mark, e.stamp) {
+	if !t.c.store.Fleet.TrustedSince(mark, e.stamp) {
 		return nil
 	}
 	return e
@@ -180,7 +180,7 @@ func (t *Typed[K, V]) readAgain(key K) {
 }
 
 // readFill is read that makes the value found hot, and also returns what is known of it.
-func (t *Typed[K, V]) readFill(ctx context.Context, s *scratch[K]) (v V, found tiered.Kept, err error) {
+func (t *Typed[K, V]) readFill(ctx context.Context, s *scratch[K]) (v V, found fleet.Kept, err error) {
 	if err = t.encodeKey(ctx, s); err != nil {
 		return v, found, err
 	}
@@ -188,7 +188,7 @@ func (t *Typed[K, V]) readFill(ctx context.Context, s *scratch[K]) (v V, found t
 }
 
 // fill is readFill of s.key; with local, of what can be found without a shared tier.
-func (t *Typed[K, V]) fill(ctx context.Context, s *scratch[K], local bool) (v V, found tiered.Kept, err error) {
+func (t *Typed[K, V]) fill(ctx context.Context, s *scratch[K], local bool) (v V, found fleet.Kept, err error) {
 	table := t.openHot()
 	var fill coherence.Fill
 	if table != nil {
@@ -229,12 +229,12 @@ func (t *Typed[K, V]) fillSet(s *scratch[K], own K, fill coherence.Fill, deadlin
 	payload, _ := t.payload(s.value)
 	if v, err := t.codec.Decode(payload); err == nil {
 		place := t.hot.Load().Room(len(s.key) + len(s.value))
-		t.putHot(own, place, s, fill.Written(), tiered.Kept{Deadline: deadline}, v)
+		t.putHot(own, place, s, fill.Written(), fleet.Kept{Deadline: deadline}, v)
 	}
 }
 
 // putHot puts a value among the hot ones, unless its bytes have changed since fill.
-func (t *Typed[K, V]) putHot(key K, place hot.Place, s *scratch[K], fill coherence.Fill, found tiered.Kept, v V) {
+func (t *Typed[K, V]) putHot(key K, place hot.Place, s *scratch[K], fill coherence.Fill, found fleet.Kept, v V) {
 	table := t.hot.Load()
 	if !fill.Lock() {
 		table.Forgo(place)

@@ -8,7 +8,7 @@ import (
 	"weak"
 
 	"github.com/firncache/firn/internal/ram"
-	"github.com/firncache/firn/internal/tiered"
+	"github.com/firncache/firn/internal/store"
 )
 
 // Cause says why an entry left the cache.
@@ -84,7 +84,7 @@ func (l *listeners) want(key []byte, cause ram.Cause) bool {
 
 // hear makes the listeners those whom the tiers tell. The tiers, which outlive a cache that
 // nobody closed, do not hold on to it, of which l is a part: a listener may refer to it.
-func (l *listeners) hear(cfg *tiered.Config) {
+func (l *listeners) hear(cfg *store.Config) {
 	w := weak.Make(l)
 	cfg.Evicted = func(key, value []byte, cause ram.Cause) {
 		if l := w.Value(); l != nil {
@@ -99,7 +99,7 @@ func (l *listeners) hear(cfg *tiered.Config) {
 
 // listen has the tiers tell one more until stop is called; an entry that left before may be
 // told after it. With nil it does nothing.
-func (l *listeners) listen(store *tiered.Store, one *listener) (stop func()) {
+func (l *listeners) listen(store *store.Store, one *listener) (stop func()) {
 	if one == nil {
 		return func() {}
 	}
@@ -112,7 +112,7 @@ func (l *listeners) listen(store *tiered.Store, one *listener) (stop func()) {
 }
 
 // change replaces the listeners by the result of f, which gets a copy.
-func (l *listeners) change(store *tiered.Store, f func([]*listener) []*listener) {
+func (l *listeners) change(store *store.Store, f func([]*listener) []*listener) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	all := f(slices.Clone(l.load()))

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/firncache/firn/internal/fleet"
 	"github.com/firncache/firn/internal/load"
-	"github.com/firncache/firn/internal/tiered"
 )
 
 // LoadFunc fetches the value of a key that the cache does not hold. The key is the function's, to
@@ -77,7 +77,7 @@ func (c *Cache) GetOrLoadEntry(ctx context.Context, dst, key []byte, load LoadFu
 }
 
 // findOrRefresh is getOrRefresh that also returns what is known of the value.
-func (c *Cache) findOrRefresh(ctx context.Context, of *load.Group, dst, key []byte, load LoadFunc) ([]byte, tiered.Kept, bool) {
+func (c *Cache) findOrRefresh(ctx context.Context, of *load.Group, dst, key []byte, load LoadFunc) ([]byte, fleet.Kept, bool) {
 	v, found, err := c.store.LookupToKeep(ctx, dst, key, true) // the load reads the shared tier
 	if err == nil && !found.Shortened && of.NeedsRefresh(found.Deadline) {
 		of.RefreshFound(ctx, key, load)

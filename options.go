@@ -9,10 +9,11 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/load"
+	"github.com/firncache/firn/internal/local"
 	"github.com/firncache/firn/internal/memory"
 	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/shared"
-	"github.com/firncache/firn/internal/tiered"
+	"github.com/firncache/firn/internal/store"
 )
 
 // MinRAMBytes is the smallest RAM budget.
@@ -197,7 +198,7 @@ type LoadingOptions struct {
 // Forever is the time to live of a value that never expires.
 const Forever time.Duration = math.MaxInt64
 
-const maxTTL = tiered.MaxTTL
+const maxTTL = local.MaxTTL
 
 // Validate returns the error that Open would return for the options, without opening
 // anything: nil, or an error that is an [OptionError].
@@ -318,16 +319,15 @@ func (o *LoadingOptions) validate(ttl time.Duration) error {
 const mostLoads = 1 << 30
 
 // tiers is the configuration of the tiers.
-func (o *Options) tiers() tiered.Config {
+func (o *Options) tiers() store.Config {
 	loads := o.loads()
-	cfg := tiered.Config{
+	cfg := store.Config{Shared: o.Shared, Config: local.Config{
 		RAMBytes: o.RAMBytes, MaxRAMBytes: o.MaxRAMBytes,
 		Clock: o.Clock,
 		Grace: loads.Grace(),
 		Slide: loads.SlideMillis(),
 		Dir:   o.SSD.Dir, SSD: o.SSD.config(o.Log), Mirror: o.SSD.MirrorEvery,
-		Shared: o.Shared,
-	}
+	}}
 	if o.WhatIf == WhatIfOn {
 		cfg.Simulation = ram.ServiceSimulation(o.RAMBytes)
 	}

@@ -4,10 +4,11 @@ import (
 	"github.com/firncache/firn/internal/coherence"
 	"github.com/firncache/firn/internal/inside"
 	"github.com/firncache/firn/internal/load"
+	"github.com/firncache/firn/internal/local"
 	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/ssd"
+	"github.com/firncache/firn/internal/store"
 	"github.com/firncache/firn/internal/testseam"
-	"github.com/firncache/firn/internal/tiered"
 	"github.com/firncache/firn/internal/typed"
 )
 
@@ -18,12 +19,12 @@ func init() {
 	}
 	inside.Keys = func(cache any) []inside.Key { return cache.(*Cache).readKeys() }
 	inside.OpenToReplay = func(options any) (any, error) {
-		return open(options.(Options), func(cfg *tiered.Config) { cfg.Simulation = ram.ReplaySimulation() })
+		return open(options.(Options), func(cfg *store.Config) { cfg.Simulation = ram.ReplaySimulation() })
 	}
-	testseam.Open = func(options any, adjust func(*tiered.Config)) (any, error) {
+	testseam.Open = func(options any, adjust func(*store.Config)) (any, error) {
 		return open(options.(Options), adjust)
 	}
-	testseam.Store = func(cache any) *tiered.Store { return &cache.(*Cache).store }
+	testseam.Store = func(cache any) *store.Store { return &cache.(*Cache).store }
 	testseam.Loads = func(cache any) *load.Group { return &cache.(*Cache).loads }
 	testseam.DropHot = func(cache any) {
 		c := cache.(*Cache)
@@ -55,7 +56,7 @@ var (
 	_ = [1]int{}[MinSSDBytes-ssd.MinBytes]
 	_ = [1]int{}[MinRAMBytesWithSSD-ssd.MinMemory]
 	_ = [1]int{}[MaxTags-typed.MaxTags]
-	_ = [1]int{}[Forever-tiered.Forever]
+	_ = [1]int{}[Forever-local.Forever]
 	_ = [1]int{}[CauseInvalidated-Cause(ram.Invalidated)]
 	_ = [1]int{}[CauseSSDEvicted-Cause(ram.LowerEvicted)]
 	_ = [1]int{}[AdmitSeen-Admission(ssd.AdmitSeen)] + [1]int{}[AdmitRead-Admission(ssd.AdmitRead)] + [1]int{}[AdmitAll-Admission(ssd.AdmitAll)]

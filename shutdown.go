@@ -3,7 +3,7 @@ package firn
 import (
 	"context"
 
-	"github.com/firncache/firn/internal/tiered"
+	"github.com/firncache/firn/internal/local"
 )
 
 // Shutdown ends the cache and gives its memory back. With an SSD tier it first writes the entries
@@ -23,7 +23,7 @@ func (c *Cache) Shutdown(ctx context.Context) error {
 	}
 	c.loads.Close()
 	err := c.store.Shutdown(ctx)
-	if left, ok := err.(*tiered.ShutdownError); ok {
+	if left, ok := err.(*local.ShutdownError); ok {
 		return (*ShutdownError)(left)
 	}
 	return err
@@ -45,7 +45,7 @@ type ShutdownError struct {
 	Err error
 }
 
-func (e *ShutdownError) Error() string { return (*tiered.ShutdownError)(e).Error() }
+func (e *ShutdownError) Error() string { return (*local.ShutdownError)(e).Error() }
 
 // Unwrap returns Err.
 func (e *ShutdownError) Unwrap() error { return e.Err }

@@ -10,7 +10,7 @@ import (
 	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/shared"
 	"github.com/firncache/firn/internal/ssd"
-	"github.com/firncache/firn/internal/tiered"
+	"github.com/firncache/firn/internal/store"
 	"github.com/firncache/firn/stats"
 )
 
@@ -105,7 +105,7 @@ func addSSD(st *stats.Cache, s ssd.Stats) {
 }
 
 // addMirror adds how far the mirror of RAM on the SSD has come.
-func addMirror(st *stats.Cache, store *tiered.Store) {
+func addMirror(st *stats.Cache, store *store.Store) {
 	age, left := store.Mirrored()
 	st.SSD.MirrorAge, st.SSD.Unmirrored, st.SSD.UnmirroredBytes = age, left.Records, left.Bytes
 }

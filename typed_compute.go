@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/firncache/firn/internal/local"
 	"github.com/firncache/firn/internal/ram"
-	"github.com/firncache/firn/internal/tiered"
 	"github.com/firncache/firn/internal/typed"
 )
 
@@ -120,7 +120,7 @@ func (t *Typed[K, V]) decodeHere(ctx context.Context, stored []byte) (v V, ok, f
 			t.c.typed.tagMisses.Add(1)
 			return v, false, false, nil
 		case err == ErrNotFound:
-			return v, false, false, tiered.ErrSharedUnavailable
+			return v, false, false, local.ErrSharedUnavailable
 		case err != nil:
 			return v, false, false, err
 		}

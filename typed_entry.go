@@ -3,7 +3,7 @@ package firn
 import (
 	"context"
 
-	"github.com/firncache/firn/internal/tiered"
+	"github.com/firncache/firn/internal/local"
 )
 
 // LookupEntry is Lookup that also returns how long the value has to live, and where it was
@@ -36,7 +36,7 @@ func (t *Typed[K, V]) hotFound(e *hotEntry[V]) TypedEntry[V] {
 }
 
 // readEntry is read that also returns the deadline, and where the value was found.
-func (t *Typed[K, V]) readEntry(ctx context.Context, s *scratch[K]) (v V, deadline int64, at tiered.Place, err error) {
+func (t *Typed[K, V]) readEntry(ctx context.Context, s *scratch[K]) (v V, deadline int64, at local.Place, err error) {
 	if t.fills() {
 		v, found, err := t.readFill(ctx, s)
 		return v, found.Deadline, found.At, err

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/firncache/firn/internal/fleet"
 	"github.com/firncache/firn/internal/load"
 	"github.com/firncache/firn/internal/shared"
-	"github.com/firncache/firn/internal/tiered"
 )
 
 // TypedLoadFunc fetches the value of a key that a typed cache does not hold.
@@ -93,7 +93,7 @@ func (t *Typed[K, V]) load(ctx context.Context, key K, load TypedLoadFunc[K, V],
 		return e, err
 	}
 	if !keep {
-		ctx, keep = t.c.store.Apart(ctx)
+		ctx, keep = t.c.store.Fleet.Apart(ctx)
 	}
 	l := t.newLoading(keep)
 	loadBytes := t.loader(s.k, l, load)
@@ -133,7 +133,7 @@ func past(ctx context.Context) context.Context {
 
 // getOrRefresh is Cache.getOrRefresh of s.key, which makes the value hot.
 func (t *Typed[K, V]) getOrRefresh(ctx context.Context, s *scratch[K], load LoadFunc, look look) (e TypedEntry[V], ok bool) {
-	var found tiered.Kept
+	var found fleet.Kept
 	var err error
 	switch {
 	case t.fills():
@@ -227,7 +227,7 @@ func (t *Typed[K, V]) GetOrLoadMulti(ctx context.Context, b *TypedBatch[V], keys
 		return err
 	}
 	if !keep {
-		ctx, keep = t.c.store.Apart(ctx)
+		ctx, keep = t.c.store.Fleet.Apart(ctx)
 	}
 	l := t.newLoading(keep)
 	first := t.addKeys(ctx, b, keys, in, true)

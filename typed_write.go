@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/coherence"
-	"github.com/firncache/firn/internal/tiered"
+	"github.com/firncache/firn/internal/local"
 	"github.com/firncache/firn/internal/typed"
 )
 
@@ -105,7 +105,7 @@ func (t *Typed[K, V]) delete(ctx context.Context, key K) error {
 // deleteLastKnown deletes s.key, as it was made though the number of the namespace could not be
 // asked for: if that is the last one that was known, a removal which cannot be sent is kept.
 func (t *Typed[K, V]) deleteLastKnown(ctx context.Context, s *scratch[K], err error) {
-	if errors.Is(err, tiered.ErrSharedUnavailable) && s.in.Agreed != nil {
+	if errors.Is(err, local.ErrSharedUnavailable) && s.in.Agreed != nil {
 		_ = t.c.store.DeleteContext(ctx, s.key)
 	}
 }

@@ -5,8 +5,9 @@ import (
 	"time"
 
 	"github.com/firncache/firn"
+	"github.com/firncache/firn/internal/local"
+	"github.com/firncache/firn/internal/store"
 	"github.com/firncache/firn/internal/testseam"
-	"github.com/firncache/firn/internal/tiered"
 )
 
 // Cache is a cache, and what a test can do to it. Its methods other than firn.Cache's
@@ -69,7 +70,7 @@ func New(tb TB, options ...Option) *Cache {
 		c.Clock = nil
 	}
 	c.Disk = cfg.disk
-	opened, err := testseam.Open(cfg.options, func(t *tiered.Config) {
+	opened, err := testseam.Open(cfg.options, func(t *store.Config) {
 		if c.Disk != nil {
 			t.FS = c.Disk.faulty
 			t.SSD.MaxWriteStall = time.Minute // all that leaves RAM gets there, on a busy machine too
@@ -109,7 +110,7 @@ func (c *Cache) DemoteAll() { c.force().Demote(all) }
 func (c *Cache) Sweep() { c.force().Sweep() }
 
 // force is the tiers' way to move entries. What typed caches keep decoded of them goes first.
-func (c *Cache) force() tiered.Force {
+func (c *Cache) force() local.Force {
 	testseam.DropHot(c.Cache)
 	return testseam.Store(c.Cache).Force()
 }

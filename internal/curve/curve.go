@@ -5,14 +5,14 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/advice"
+	"github.com/firncache/firn/internal/local"
 	"github.com/firncache/firn/internal/policy/whatif"
-	"github.com/firncache/firn/internal/tiered"
 	"github.com/firncache/firn/stats"
 )
 
 // Of is the curve of a cache that simulates itself, with the rates of the time between since and
 // now.
-func Of(sim *tiered.Simulated, since, now Counts, overSSD bool) stats.Curve {
+func Of(sim *local.Simulated, since, now Counts, overSSD bool) stats.Curve {
 	r := ratesOf(since, now)
 	c := stats.Curve{RAM: stats.SizeCurve{Points: []stats.CurvePoint{}}, Both: stats.SizeCurve{Points: []stats.CurvePoint{}}, Reads: r.reads, LoadTime: r.loadTime}
 	if sim.HasBoth {

@@ -20,9 +20,9 @@ var homes = []home{
 	// The finalizer of splitmix64.
 	{"mixer", "internal/record/hash.go", regexp.MustCompile(`(?i)0xbf58476d1ce4e5b9`)},
 	// A look into the SSD tier, around each of which a loop looks into RAM again.
-	{"ssd-then-ram", "internal/tiered/lookup.go", regexp.MustCompile(`\.tier\.(?:Get|GetMany|Peek)\(`)},
+	{"ssd-then-ram", "internal/local/lookup.go", regexp.MustCompile(`\.tier\.(?:Get|GetMany|Peek)\(`)},
 	// The choice between a store with a shared tier and one without, for each call again.
-	{"shared-or-local", "", regexp.MustCompile(`\.shared [!=]= nil`)},
+	{"shared-or-local", "internal/store/store.go", regexp.MustCompile(`\.Fleet [!=]= nil`)},
 	// The names of metrics in Prometheus' form.
 	{"metric-prefix", "live/prometheus.go", regexp.MustCompile(`"firn_"`)},
 	// The advice that is drawn from a curve.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/firncache/firn/internal/tiered"
+	"github.com/firncache/firn/internal/local"
 )
 
 // ErrNotModified is a loader's answer that the value of CachedValue holds still.
@@ -23,7 +23,7 @@ func CachedValue(ctx context.Context, accept func(value []byte) bool) (value []b
 	if value = d.kept(); value == nil {
 		f := d.call.flights[0]
 		v, _, state := d.of.store.PeekTiers(ctx, f.hash, []byte{}, f.key)
-		if state != tiered.Fresh && state != tiered.Stale {
+		if state != local.Fresh && state != local.Stale {
 			return nil, false
 		}
 		value = v

@@ -7,9 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
-
-	"github.com/firncache/firn/internal/ram"
-	"github.com/firncache/firn/internal/tiered"
 )
 
 // ErrTimeout says that a loader took longer than HardTimeout.
@@ -78,34 +75,6 @@ type Config struct {
 
 // SlideMillis is Slide in milliseconds.
 func (c *Config) SlideMillis() int64 { return millis(c.Slide) }
-
-// Store is what a Group needs of the tiers, and has of tiered.Store, which says
-// what each does.
-type Store interface {
-	Hash(key []byte) uint64
-	Peek(ctx context.Context, hash uint64, dst, key []byte) (value []byte, deadline int64, state tiered.State)
-	PeekTiers(ctx context.Context, hash uint64, dst, key []byte) (value []byte, deadline int64, state tiered.State)
-	PeekStale(ctx context.Context, hash uint64, dst, key []byte) (value []byte, deadline int64, state tiered.State)
-	PeekRAM(hash uint64, dst, key []byte) (value []byte, deadline int64, state tiered.State)
-	IsObsolete(key, value []byte) bool
-	IsNegativeObsolete(value []byte) bool
-
-	Watch(w *ram.Watch, hash uint64, key []byte)
-	Unwatch(w *ram.Watch)
-	SetIf(w *ram.Watch, key, value []byte, deadline int64, ev *ram.Evicted) error
-	DeleteIf(w *ram.Watch, key []byte, ev *ram.Evicted) error
-
-	HasShared() bool
-	SkipsLocal(ctx context.Context) bool
-	Ask(ctx context.Context, w *ram.Watch, key []byte, how tiered.Asking, ev *ram.Evicted) tiered.Asked
-	Await(ctx context.Context, key []byte, l tiered.Lease) error
-	SetLoaded(ctx context.Context, w *ram.Watch, l tiered.Lease, key, value []byte, deadline int64, ev *ram.Evicted) (spent bool, err error)
-	DeleteLoaded(ctx context.Context, w *ram.Watch, l tiered.Lease, key []byte, ev *ram.Evicted) error
-	Release(key []byte, l tiered.Lease)
-
-	Now() int64
-	Passed(moment int64) bool
-}
 
 // Outcome is how a caller of Load came by its answer.
 type Outcome uint8

@@ -1,6 +1,6 @@
 // Package load fetches missing values with the user's functions, one load of a
 // key at a time, and decides the answers to callers meanwhile. It depends on a
-// few calls of the tiers (Store), and not on the cache.
+// few calls of the store, and not on the cache.
 //
 // # Words
 //

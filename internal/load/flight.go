@@ -5,8 +5,8 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/firncache/firn/internal/fleet"
 	"github.com/firncache/firn/internal/ram"
-	"github.com/firncache/firn/internal/tiered"
 )
 
 // flight is the load of one key. Its fields are guarded by its shard's mu, except
@@ -42,12 +42,12 @@ type flight struct {
 	key        []byte
 	watch      ram.Watch // of the key, from before the loader is called until the end
 	call       *loaderCall
-	number     uint64        // Group.begun when it began
-	callers    int           // that wait for it
-	background bool          // it goes on without callers, also while it waits for a slot
-	lease      *tiered.Lease // from before the loader is called; nil: none, or it was used or released
-	abandoned  bool          // it does not count in call.wanted any more
-	returned   bool          // its loader has: result is what that returned
+	number     uint64       // Group.begun when it began
+	callers    int          // that wait for it
+	background bool         // it goes on without callers, also while it waits for a slot
+	lease      *fleet.Lease // from before the loader is called; nil: none, or it was used or released
+	abandoned  bool         // it does not count in call.wanted any more
+	returned   bool         // its loader has: result is what that returned
 
 	done   chan struct{}
 	result result

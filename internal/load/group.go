@@ -6,7 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/firncache/firn/internal/tiered"
+	"github.com/firncache/firn/internal/local"
+	"github.com/firncache/firn/internal/store"
 )
 
 // shards is how many shards a Group has, a power of two: many goroutines that load
@@ -27,7 +28,7 @@ type Group struct {
 
 // engine is the loads under way of a cache, in shards by their key's hash.
 type engine struct {
-	store Store
+	store *store.Store
 	span  func(ctx context.Context, keys int, background bool) (loading context.Context, end func(error))
 	count counters
 	log   logger
@@ -52,7 +53,7 @@ type shard struct {
 func (g *engine) shardOf(hash uint64) *shard { return &g.shards[hash%shards] }
 
 // Open makes the group ready for use.
-func (g *Group) Open(store Store, cfg Config) {
+func (g *Group) Open(store *store.Store, cfg Config) {
 	g.engine = &engine{store: store, span: cfg.Start}
 	g.log.to = cfg.Log
 	g.configure(cfg)
@@ -81,7 +82,7 @@ func (g *Group) TTL() time.Duration { return g.cfg.TTL }
 
 // DeadlineIn is when a value that is stored now, and lives for ttl, expires, 0 for never.
 func (g *Group) DeadlineIn(ttl time.Duration) (int64, error) {
-	if ttl == tiered.Forever {
+	if ttl == local.Forever {
 		return 0, nil
 	}
 	return g.Deadline(g.store.Now(), ttl)
@@ -95,7 +96,7 @@ func (g *Group) configure(cfg Config) {
 // Close ends and cancels every load, and lets none begin.
 func (g *engine) Close() {
 	for _, l := range g.endAll() {
-		g.store.Release(l.key, l.lease)
+		g.store.Fleet.Release(l.key, l.lease)
 	}
 }
 
@@ -106,11 +107,11 @@ func (g *engine) endAll() (leases []keyLease) {
 		s := &g.shards[i]
 		s.closed = true
 		for f := range s.underWay {
-			f.call.ctx.end(context.Canceled, tiered.ErrClosed)
+			f.call.ctx.end(context.Canceled, local.ErrClosed)
 			if l := f.takeLease(); l.Held() {
 				leases = append(leases, keyLease{f.key, l})
 			}
-			g.endLocked(f, result{err: tiered.ErrClosed, closed: true})
+			g.endLocked(f, result{err: local.ErrClosed, closed: true})
 		}
 	}
 	return leases

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/firncache/firn/internal/local"
 	"github.com/firncache/firn/internal/offheap"
-	"github.com/firncache/firn/internal/tiered"
 )
 
 // errOwnKey is the error for a loader that would wait for itself.
@@ -35,7 +35,7 @@ func (g *Group) enter(ctx context.Context, hash uint64, key []byte, call **loade
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return nil, tiered.ErrClosed
+		return nil, local.ErrClosed
 	}
 	f := s.find(key)
 	if f == nil {

@@ -1,18 +1,18 @@
 package load
 
 import (
-	"github.com/firncache/firn/internal/tiered"
+	"github.com/firncache/firn/internal/fleet"
 )
 
 // keyLease is the lease of a key.
 type keyLease struct {
 	key   []byte
-	lease tiered.Lease
+	lease fleet.Lease
 }
 
 // holdLease keeps a lease until the load stores its value or releases it; a load that has
 // ended does so at once.
-func (g *engine) holdLease(f *flight, l tiered.Lease) {
+func (g *engine) holdLease(f *flight, l fleet.Lease) {
 	f.shard.mu.Lock()
 	wanted := f.underWay()
 	if wanted {
@@ -20,13 +20,13 @@ func (g *engine) holdLease(f *flight, l tiered.Lease) {
 	}
 	f.shard.mu.Unlock()
 	if !wanted {
-		g.store.Release(f.key, l)
+		g.store.Fleet.Release(f.key, l)
 	}
 }
 
 // takeLease takes a load's lease, if it has one: the caller releases it, and holds mu of the
 // load's shard.
-func (f *flight) takeLease() (l tiered.Lease) {
+func (f *flight) takeLease() (l fleet.Lease) {
 	if f.lease != nil {
 		l, f.lease = *f.lease, nil
 	}
@@ -34,7 +34,7 @@ func (f *flight) takeLease() (l tiered.Lease) {
 }
 
 // leaseOf is a load's lease, if it has one.
-func (f *flight) leaseOf() (l tiered.Lease) {
+func (f *flight) leaseOf() (l fleet.Lease) {
 	f.shard.mu.Lock()
 	defer f.shard.mu.Unlock()
 	if f.lease != nil {
@@ -52,7 +52,7 @@ func (g *engine) releaseLeases(call *loaderCall) {
 		f.shard.mu.Lock()
 		l := f.takeLease()
 		f.shard.mu.Unlock()
-		g.store.Release(f.key, l)
+		g.store.Fleet.Release(f.key, l)
 	}
 }
 

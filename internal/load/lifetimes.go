@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/firncache/firn/internal/local"
 	"github.com/firncache/firn/internal/ram"
-	"github.com/firncache/firn/internal/tiered"
 )
 
 // lifetimes are the options' arithmetic with times to live. A value that lives for
@@ -35,7 +35,7 @@ type lifetimes struct {
 
 // Sliding is the time to live of a value that was given none where deadlines slide: as long
 // as Config.Slide after the last read. CheckTTL refuses it.
-const Sliding = tiered.Forever - 1
+const Sliding = local.Forever - 1
 
 func (o *Config) lifetimes() lifetimes {
 	l := lifetimes{jitter: o.TTLJitter, slide: o.SlideMillis(), idle: millis(o.Idle), mark: 1}
@@ -50,8 +50,8 @@ func (o *Config) lifetimes() lifetimes {
 
 // CheckTTL refuses a time to live that makes no sense.
 func CheckTTL(ttl time.Duration) error {
-	if ttl < time.Millisecond || ttl > tiered.MaxTTL && ttl != tiered.Forever {
-		return fmt.Errorf("time to live is %v: want %v to %v, or firn.Forever", ttl, time.Millisecond, tiered.MaxTTL)
+	if ttl < time.Millisecond || ttl > local.MaxTTL && ttl != local.Forever {
+		return fmt.Errorf("time to live is %v: want %v to %v, or firn.Forever", ttl, time.Millisecond, local.MaxTTL)
 	}
 	return nil
 }
@@ -59,10 +59,10 @@ func CheckTTL(ttl time.Duration) error {
 // Jitters reports whether Jittered takes anything away.
 func (l *lifetimes) Jitters() bool { return l.jitter != 0 }
 
-// Jittered takes a random part of a TTL away, except of tiered.Forever, and leaves what
+// Jittered takes a random part of a TTL away, except of store.Forever, and leaves what
 // CheckTTL takes.
 func (l *lifetimes) Jittered(ttl time.Duration) time.Duration {
-	if l.jitter == 0 || ttl == tiered.Forever {
+	if l.jitter == 0 || ttl == local.Forever {
 		return ttl
 	}
 	return max(ttl-time.Duration(rand.Float64()*l.jitter*float64(ttl)), min(ttl, time.Millisecond))
@@ -80,7 +80,7 @@ func (l *lifetimes) Deadline(now int64, ttl time.Duration) (int64, error) {
 	if err := CheckTTL(ttl); err != nil {
 		return 0, fmt.Errorf("firn: %w", err)
 	}
-	if ttl == tiered.Forever {
+	if ttl == local.Forever {
 		return 0, nil
 	}
 	life := millis(ttl)

@@ -9,8 +9,8 @@ import (
 	"time"
 	"weak"
 
+	"github.com/firncache/firn/internal/local"
 	"github.com/firncache/firn/internal/ram"
-	"github.com/firncache/firn/internal/tiered"
 )
 
 // Load is the slow path of Cache.GetOrLoad: nothing was found.
@@ -32,13 +32,13 @@ func (g *Group) Load(ctx context.Context, dst, key []byte, load Func) ([]byte, O
 // otherwise waits for a load of the key.
 func (g *Group) loadOnce(ctx context.Context, hash uint64, dst, key []byte, load loader) (v []byte, came Outcome, f *flight, err error) {
 	switch v, state := g.peekForLoad(ctx, hash, dst, key); state {
-	case tiered.Fresh:
+	case local.Fresh:
 		return v, Found, nil, nil
-	case tiered.Stale:
+	case local.Stale:
 		g.refreshInBackground(ctx, [][]byte{key}, load)
 		return v, Stale, nil, nil
-	case tiered.Negative:
-		return dst, Negative, nil, tiered.ErrNotFound
+	case local.Negative:
+		return dst, Negative, nil, local.ErrNotFound
 	}
 	var call *loaderCall
 	v, came, err = g.pausedAnswer(ctx, hash, dst, key)
@@ -72,7 +72,7 @@ func (g *Group) outdated(f *flight, before uint64, value []byte, err error) bool
 	case err == nil:
 		return g.store.IsObsolete(f.key, value)
 	}
-	return errors.Is(err, tiered.ErrNotFound) && g.store.IsNegativeObsolete(f.call.directives.negative(f))
+	return errors.Is(err, local.ErrNotFound) && g.store.IsNegativeObsolete(f.call.directives.negative(f))
 }
 
 // start begins a call of a loader, and returns for how many keys. A load of one of its
@@ -223,7 +223,7 @@ func (call *loaderCall) results(values [][]byte, err error, p *panicked) []resul
 		switch {
 		case err != nil || p != nil:
 		case values[i] == nil:
-			res.err = tiered.ErrNotFound
+			res.err = local.ErrNotFound
 		default:
 			res.value = values[i]
 		}
@@ -290,7 +290,7 @@ func (g *Group) softTimeout() (over <-chan struct{}, stop func() bool) {
 // have ended.
 func (g *Group) startTimeout(call *loaderCall, began time.Time) {
 	hard := g.cfg.Hard()
-	if hard == tiered.Forever {
+	if hard == local.Forever {
 		return
 	}
 	deadline := began.Add(hard)

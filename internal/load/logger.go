@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/firncache/firn/internal/tiered"
+	"github.com/firncache/firn/internal/local"
 )
 
 // logger logs what no caller sees. It is called with no lock held: it calls the user's
@@ -27,7 +27,7 @@ func (l *logger) logger() *slog.Logger {
 
 // noteUnstored logs once that loaded values are returned and not stored, for being too large.
 func (l *logger) noteUnstored(err error) {
-	if !errors.Is(err, tiered.ErrTooLarge) || l.unstored.Swap(true) { // otherwise there is nothing, or no room just now
+	if !errors.Is(err, local.ErrTooLarge) || l.unstored.Swap(true) { // otherwise there is nothing, or no room just now
 		return
 	}
 	l.logger().Warn("firn: a loaded value is too large to be stored, and each call for it loads it; load_store_errors counts such values, and this is logged once", "error", err)

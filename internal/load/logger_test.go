@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firncache/firn/internal/tiered"
+	"github.com/firncache/firn/internal/local"
 )
 
 // That loaded values are too large to be stored, which no caller is told, is logged
@@ -15,8 +15,8 @@ import (
 func TestUnstoredIsLoggedOnce(t *testing.T) {
 	t.Parallel()
 	for err, want := range map[error]string{
-		tiered.ErrNoRoom: "", tiered.ErrClosed: "",
-		tiered.ErrTooLarge: "too large to be stored",
+		local.ErrNoRoom: "", local.ErrClosed: "",
+		local.ErrTooLarge: "too large to be stored",
 	} {
 		var lines bytes.Buffer
 		l := logger{to: slog.New(slog.NewTextHandler(&lines, nil))}

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 
-	"github.com/firncache/firn/internal/tiered"
+	"github.com/firncache/firn/internal/local"
 )
 
 // LoadMulti is the part of Cache.GetOrLoadMulti after the look-up: it has those
 // values refreshed that need it, and loads the missing ones.
-func (g *Group) LoadMulti(ctx context.Context, found *tiered.Values, keys [][]byte, load MultiFunc) error {
+func (g *Group) LoadMulti(ctx context.Context, found *local.Values, keys [][]byte, load MultiFunc) error {
 	if g.RefreshesAhead() {
 		if due := g.needRefresh(found, keys); due != nil {
 			g.RefreshInBackground(ctx, due, load)
@@ -26,7 +26,7 @@ func (g *Group) LoadMulti(ctx context.Context, found *tiered.Values, keys [][]by
 // LoadMissing loads the values that are missing, with one call of load, except
 // those that another load fetches already. It writes all values of the batch: what was
 // found, and what is loaded, in the order of the keys.
-func (g *Group) LoadMissing(ctx context.Context, found *tiered.Values, keys [][]byte, load MultiFunc) error {
+func (g *Group) LoadMissing(ctx context.Context, found *local.Values, keys [][]byte, load MultiFunc) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (g *Group) LoadMissing(ctx context.Context, found *tiered.Values, keys [][]
 	}()
 	soft, stop := g.softTimeout()
 	defer stop()
-	all := tiered.Values{Bytes: make([]byte, 0, 2*len(found.Bytes))}
+	all := local.Values{Bytes: make([]byte, 0, 2*len(found.Bytes))}
 	for i := range answers {
 		a, start := &answers[i], len(all.Bytes)
 		if a.flight != nil {
@@ -54,7 +54,7 @@ func (g *Group) LoadMissing(ctx context.Context, found *tiered.Values, keys [][]
 				all.Bytes, _, _, err = g.loadOnce(ctx, f.hash, all.Bytes[:start], f.key, loader{many: load})
 				a.ok = err == nil
 			}
-			if first == nil && !errors.Is(err, tiered.ErrNotFound) {
+			if first == nil && !errors.Is(err, local.ErrNotFound) {
 				first = err
 			}
 		} else {
@@ -76,7 +76,7 @@ type multiAnswer struct {
 
 // joinMissing enters the caller into a load for each key without a value, and
 // starts those that are not under way.
-func (g *Group) joinMissing(ctx context.Context, found *tiered.Values, keys [][]byte, load MultiFunc) (answers []multiAnswer, err error) {
+func (g *Group) joinMissing(ctx context.Context, found *local.Values, keys [][]byte, load MultiFunc) (answers []multiAnswer, err error) {
 	var call *loaderCall
 	var old [][]byte
 	answers = make([]multiAnswer, len(keys))
@@ -88,7 +88,7 @@ func (g *Group) joinMissing(ctx context.Context, found *tiered.Values, keys [][]
 		hash := g.store.Hash(key)
 		v, state := g.peekForLoad(ctx, hash, nil, key)
 		switch state {
-		case tiered.Miss:
+		case local.Miss:
 			var failed error
 			var came Outcome
 			switch v, came, failed = g.pausedAnswer(ctx, hash, nil, key); {
@@ -102,10 +102,10 @@ func (g *Group) joinMissing(ctx context.Context, found *tiered.Values, keys [][]
 			if err == nil {
 				err = failed
 			}
-		case tiered.Fresh, tiered.Stale:
+		case local.Fresh, local.Stale:
 			a.value, a.ok = v, true
 		}
-		if state == tiered.Stale {
+		if state == local.Stale {
 			old = append(old, key)
 		}
 	}

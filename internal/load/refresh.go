@@ -3,7 +3,7 @@ package load
 import (
 	"context"
 
-	"github.com/firncache/firn/internal/tiered"
+	"github.com/firncache/firn/internal/local"
 )
 
 // Refresh is Cache.Refresh.
@@ -72,7 +72,7 @@ func (g *Group) RefreshFound(ctx context.Context, key []byte, load Func) {
 
 // needRefresh lists those of the keys whose value was found and needs a
 // refresh.
-func (g *Group) needRefresh(found *tiered.Values, keys [][]byte) (due [][]byte) {
+func (g *Group) needRefresh(found *local.Values, keys [][]byte) (due [][]byte) {
 	for i, key := range keys {
 		if g.NeedsRefresh(found.Deadline(i)) {
 			due = append(due, key)

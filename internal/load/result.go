@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/firncache/firn/internal/tiered"
+	"github.com/firncache/firn/internal/local"
 )
 
 // result is how a load ended.
@@ -19,11 +19,11 @@ type result struct {
 }
 
 // isFailure separates an error that says nothing about the value from an answer.
-func isFailure(err error) bool { return err != nil && !errors.Is(err, tiered.ErrNotFound) }
+func isFailure(err error) bool { return err != nil && !errors.Is(err, local.ErrNotFound) }
 
 // failedToStore reports whether a value could not be stored of a cache that is open.
 func (res *result) failedToStore() bool {
-	return isFailure(res.unstored) && !errors.Is(res.unstored, tiered.ErrClosed)
+	return isFailure(res.unstored) && !errors.Is(res.unstored, local.ErrClosed)
 }
 
 // outcome is how a caller came by the result, who began the load or joined it.

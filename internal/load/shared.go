@@ -4,8 +4,9 @@ import (
 	"context"
 	"sync"
 
+	"github.com/firncache/firn/internal/fleet"
+	"github.com/firncache/firn/internal/local"
 	"github.com/firncache/firn/internal/ram"
-	"github.com/firncache/firn/internal/tiered"
 )
 
 // purpose is why a call was made, and so which answers its keys have instead of a load.
@@ -100,14 +101,14 @@ func (g *Group) askAll(call *loaderCall, leases bool) (waiting []*flight) {
 // askOne requests one key. What is found is kept as a copy: a stale value may be the answer
 // later, if the load fails or is late. What leaves the cache for it is added to ev.
 func (g *Group) askOne(call *loaderCall, f *flight, leases bool, ev *ram.Evicted) asked {
-	how := tiered.AskValue
+	how := fleet.AskValue
 	switch {
 	case leases && call.purpose == missing:
-		how = tiered.AskLease
+		how = fleet.AskLease
 	case leases:
-		how = tiered.AskAnew
+		how = fleet.AskAnew
 	}
-	a := g.store.Ask(&call.ctx, &f.watch, f.key, how, ev)
+	a := g.store.Fleet.Ask(&call.ctx, &f.watch, f.key, how, ev)
 	res, came := g.sharedAnswer(call, &a)
 	switch {
 	case came == toLoad && call.purpose == paused:
@@ -125,24 +126,24 @@ func (g *Group) askOne(call *loaderCall, f *flight, leases bool, ev *ram.Evicted
 		return came
 	}
 	g.end(f, res)
-	g.store.Release(f.key, a.Lease)
+	g.store.Fleet.Release(f.key, a.Lease)
 	return came
 }
 
 // sharedAnswer is the answer that the shared tier has, if it is one for this call.
-func (g *Group) sharedAnswer(call *loaderCall, a *tiered.Asked) (result, asked) {
+func (g *Group) sharedAnswer(call *loaderCall, a *fleet.Asked) (result, asked) {
 	found := result{value: a.Value, cached: true, from: InShared}
 	switch {
 	case call.purpose == demanded:
-	case a.State == tiered.Negative:
+	case a.State == local.Negative:
 		g.count.negativeHits.Add(1)
-		return result{err: tiered.ErrNotFound, cached: true, from: Negative}, answered
-	case a.State == tiered.Fresh && !g.NeedsRefresh(a.Deadline):
+		return result{err: local.ErrNotFound, cached: true, from: Negative}, answered
+	case a.State == local.Fresh && !g.NeedsRefresh(a.Deadline):
 		return found, answered
 	case call.purpose == ahead: // another such value is no answer
-	case a.State == tiered.Fresh:
+	case a.State == local.Fresh:
 		return found, outdated
-	case a.State == tiered.Stale && g.within(a.Deadline, millis(g.cfg.StaleWhileRevalidate)):
+	case a.State == local.Stale && g.within(a.Deadline, millis(g.cfg.StaleWhileRevalidate)):
 		g.count.staleServed.Add(1)
 		found.from = Stale
 		return found, outdated
@@ -155,7 +156,7 @@ func (g *Group) awaitAll(call *loaderCall) {
 	enough := make([]bool, len(call.flights))
 	each(len(call.flights), func(i int) {
 		f := call.flights[i]
-		enough[i] = g.store.Await(&call.ctx, f.key, f.leaseOf()) != nil
+		enough[i] = g.store.Fleet.Await(&call.ctx, f.key, f.leaseOf()) != nil
 	})
 	call.waits++
 	call.impatient = call.waits >= maxWaits

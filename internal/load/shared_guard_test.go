@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/local"
 	"github.com/firncache/firn/internal/shared/sharedtest"
-	"github.com/firncache/firn/internal/tiered"
 )
 
 // A value that nobody wants any more is no answer, wherever it is found: it is loaded anew, and
@@ -85,7 +85,7 @@ func TestNoValueRemovesOlderAlone(t *testing.T) {
 		a, b := beginProcess(t, server, Options{}), beginProcess(t, server, Options{})
 		a.expect("k", "old", a.loader("old", nil, 0), 1)
 		a.tier.HoldPushes()
-		go func() { _, _ = a.refresh("k", a.loader("", tiered.ErrNotFound, time.Second)) }()
+		go func() { _, _ = a.refresh("k", a.loader("", local.ErrNotFound, time.Second)) }()
 		synctest.Wait()
 		b.set("k", "set")
 		time.Sleep(time.Second)

@@ -8,14 +8,16 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/fleet"
+	"github.com/firncache/firn/internal/local"
 	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/shared/sharedtest"
-	"github.com/firncache/firn/internal/tiered"
+	"github.com/firncache/firn/internal/store"
 )
 
 // getOrLoadMulti is Cache.GetOrLoadMulti: the values, in words.
 func (p *process) getOrLoadMulti(keys string, load MultiFunc) string {
-	var b tiered.Batch
+	var b fleet.Batch
 	var list [][]byte
 	for key := range strings.FieldsSeq(keys) {
 		list = append(list, []byte(key))
@@ -142,7 +144,7 @@ func TestLeaveSplitBulkLoad(t *testing.T) {
 		ctx, leave := context.WithTimeout(t.Context(), time.Second)
 		defer leave()
 		told := make(chan error, 1)
-		var found tiered.Values
+		var found local.Values
 		found.Reset(2)
 		go func() {
 			_ = b.loads.LoadMissing(ctx, &found, [][]byte{[]byte("1"), []byte("2")}, func(ctx context.Context, keys [][]byte) ([][]byte, error) {
@@ -178,7 +180,7 @@ func TestBulkLoadWithSilentServer(t *testing.T) {
 		come = a.beginMulti("2", multiLoader("a", &byA, time.Hour))
 		time.Sleep(2 * time.Second)
 		a.close()
-		answer(t, come, "- "+tiered.ErrClosed.Error(), 0)
+		answer(t, come, "- "+local.ErrClosed.Error(), 0)
 		time.Sleep(time.Hour)
 	})
 }
@@ -190,7 +192,7 @@ func TestBulkLoadTellsLate(t *testing.T) {
 		server := sharedtest.NewServer()
 		var a, b *process
 		told := 0
-		a = beginProcess(t, server, Options{}, func(tier *sharedtest.Tier, cfg *tiered.Config) {
+		a = beginProcess(t, server, Options{}, func(tier *sharedtest.Tier, cfg *store.Config) {
 			cfg.Evicted = func([]byte, []byte, ram.Cause) {
 				told++
 				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
@@ -227,7 +229,7 @@ func TestLoadTellsLate(t *testing.T) {
 		server := sharedtest.NewServer()
 		var a *process
 		told := 0
-		a = beginProcess(t, server, Options{}, func(_ *sharedtest.Tier, cfg *tiered.Config) {
+		a = beginProcess(t, server, Options{}, func(_ *sharedtest.Tier, cfg *store.Config) {
 			cfg.Evicted = func([]byte, []byte, ram.Cause) {
 				told++
 				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)

@@ -5,13 +5,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/local"
 	"github.com/firncache/firn/internal/shared"
 	"github.com/firncache/firn/internal/shared/sharedtest"
-	"github.com/firncache/firn/internal/tiered"
+	"github.com/firncache/firn/internal/store"
 )
 
 // bounded has what was loaded be kept for a second while the tier is away.
-func bounded(tier *sharedtest.Tier, _ *tiered.Config) { tier.Does.Bound = time.Second }
+func bounded(tier *sharedtest.Tier, _ *store.Config) { tier.Does.Bound = time.Second }
 
 // An outage of the shared tier is none of the source: it is asked for a key once in each bound,
 // which is counted from when its loader began.
@@ -68,8 +69,8 @@ func TestKeptWhileAwayEnds(t *testing.T) {
 		a.tier.SetOnline(false)
 		a.tier.Lapse()
 		a.expect("k", "loaded", a.loader("loaded", nil, 0), 1)
-		a.expect("absent", none, a.loader("", tiered.ErrNotFound, 0), 1)
-		a.expect("absent", none, a.loader("", tiered.ErrNotFound, 0), 0)
+		a.expect("absent", none, a.loader("", local.ErrNotFound, 0), 1)
+		a.expect("absent", none, a.loader("", local.ErrNotFound, 0), 0)
 		a.tier.HoldPushes()
 		b.set("k", "by b")
 		b.set("absent", "by b")
@@ -94,7 +95,7 @@ func TestKeptWhileAwayEnds(t *testing.T) {
 // error, and its loader is not called.
 func TestNothingIsLoadedWhileAwayForErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := beginProcess(t, sharedtest.NewServer(), Options{}, bounded, func(tier *sharedtest.Tier, _ *tiered.Config) {
+		a := beginProcess(t, sharedtest.NewServer(), Options{}, bounded, func(tier *sharedtest.Tier, _ *store.Config) {
 			tier.Does.Degraded = shared.DegradedError
 		})
 		a.expect("k", "v", a.loader("v", nil, 0), 1)

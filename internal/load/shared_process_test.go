@@ -8,15 +8,16 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/local"
 	"github.com/firncache/firn/internal/shared"
 	"github.com/firncache/firn/internal/shared/sharedtest"
-	"github.com/firncache/firn/internal/tiered"
+	"github.com/firncache/firn/internal/store"
 )
 
 // process is what a cache makes of its tiers and its loads, above a server that others share.
 type process struct {
 	t      *testing.T
-	store  tiered.Store
+	store  store.Store
 	loads  Group
 	tier   *sharedtest.Tier
 	called int // loaders; of a bubble: it is looked at when nothing runs
@@ -24,10 +25,10 @@ type process struct {
 
 const life = 10 * time.Minute // of loaded values
 
-func beginProcess(t *testing.T, server *sharedtest.Server, o Options, change ...func(*sharedtest.Tier, *tiered.Config)) *process {
+func beginProcess(t *testing.T, server *sharedtest.Server, o Options, change ...func(*sharedtest.Tier, *store.Config)) *process {
 	t.Helper()
 	p := &process{t: t, tier: server.Tier()}
-	cfg := tiered.Config{RAMBytes: 1 << 20, Clock: time.Now, Shared: p.tier, Grace: o.Grace()}
+	cfg := store.Config{Shared: p.tier, Config: local.Config{RAMBytes: 1 << 20, Clock: time.Now, Grace: o.Grace()}}
 	for _, f := range change {
 		f(p.tier, &cfg)
 	}
@@ -40,7 +41,7 @@ func beginProcess(t *testing.T, server *sharedtest.Server, o Options, change ...
 }
 
 // degrade makes suspect copies answers while the tier is unavailable.
-func degrade(tier *sharedtest.Tier, _ *tiered.Config) { tier.Does.Degraded = shared.DegradedStale }
+func degrade(tier *sharedtest.Tier, _ *store.Config) { tier.Does.Degraded = shared.DegradedStale }
 
 func (p *process) close() {
 	p.loads.Close()

@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/local"
 	"github.com/firncache/firn/internal/shared/sharedtest"
-	"github.com/firncache/firn/internal/tiered"
 )
 
 // A negative entry of one process answers in all, and ends for all with a write.
@@ -16,7 +16,7 @@ func TestNegativeEntryOfAllProcesses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, o := sharedtest.NewServer(), Options{NegativeTTL: 20 * time.Second}
 		a, b := beginProcess(t, server, o), beginProcess(t, server, o)
-		a.expect("k", none, a.loader("", tiered.ErrNotFound, 0), 1)
+		a.expect("k", none, a.loader("", local.ErrNotFound, 0), 1)
 		b.expect("k", none, b.loader("by b", nil, 0), 0)
 		before := b.tier.Calls()
 		b.expect("k", none, b.loader("by b", nil, 0), 0)
@@ -26,9 +26,9 @@ func TestNegativeEntryOfAllProcesses(t *testing.T) {
 		time.Sleep(20 * time.Second)
 		b.expect("k", "by b", b.loader("by b", nil, 0), 1)
 		a.remove("k")
-		a.expect("k", none, a.loader("", tiered.ErrNotFound, 0), 1)
+		a.expect("k", none, a.loader("", local.ErrNotFound, 0), 1)
 		b.set("k", "set")
-		a.expect("k", "set", a.loader("", tiered.ErrNotFound, 0), 0)
+		a.expect("k", "set", a.loader("", local.ErrNotFound, 0), 0)
 	})
 }
 
@@ -194,7 +194,7 @@ func TestRefreshReplacesForAll(t *testing.T) {
 		a.expect("k", "new", a.loader("", errSource, 0), 0)
 		refresh(b, errSource.Error(), b.loader("", errSource, 0))
 		a.expect("k", "new", a.loader("", errSource, 0), 0)
-		refresh(b, none, b.loader("", tiered.ErrNotFound, 0))
+		refresh(b, none, b.loader("", local.ErrNotFound, 0))
 		onServer(t, server, "k", none)
 		a.local("k", none)
 
@@ -266,7 +266,7 @@ func TestTooLargeForServer(t *testing.T) {
 		a := beginProcess(t, server, Options{})
 		a.expect("k", "small", a.loader("small", nil, 0), 1)
 		v, err := a.refresh("k", a.loader("larger than that", nil, 0))
-		if v != "larger than that" || !errors.Is(err, tiered.ErrTooLarge) {
+		if v != "larger than that" || !errors.Is(err, local.ErrTooLarge) {
 			t.Errorf("Refresh: %q, %v", v, err)
 		}
 		onServer(t, server, "k", none)

@@ -7,9 +7,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/local"
 	"github.com/firncache/firn/internal/shared"
 	"github.com/firncache/firn/internal/shared/sharedtest"
-	"github.com/firncache/firn/internal/tiered"
+	"github.com/firncache/firn/internal/store"
 )
 
 // While the shared tier is unavailable, loaders run, and their values are returned. They are
@@ -28,7 +29,7 @@ func TestLoadWithoutServer(t *testing.T) {
 		}
 		b.expect("k", "1", b.loader("1", nil, 0), 1)
 		b.expect("k", "1", b.loader("2", nil, 0), 0)
-		b.expect("l", none, b.loader("", tiered.ErrNotFound, 0), 1)
+		b.expect("l", none, b.loader("", local.ErrNotFound, 0), 1)
 		b.local("k", none) // it is suspect
 		b.tier.SetOnline(true)
 		b.expect("k", "3", b.loader("3", nil, 0), 1)
@@ -41,7 +42,7 @@ func TestLoadWithoutServer(t *testing.T) {
 func TestNoLoadWithoutServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, o := sharedtest.NewServer(), Options{ErrorTTL: time.Minute}
-		a := beginProcess(t, server, o, func(tier *sharedtest.Tier, _ *tiered.Config) { tier.Does.Degraded = shared.DegradedError })
+		a := beginProcess(t, server, o, func(tier *sharedtest.Tier, _ *store.Config) { tier.Does.Degraded = shared.DegradedError })
 		a.expect("suspect", "v", a.loader("v", nil, 0), 1)
 		a.tier.Disconnect()
 		a.tier.SetOnline(false)
@@ -139,7 +140,7 @@ func TestCloseWhileWaitingForServer(t *testing.T) {
 		p.tier.Timeout = time.Hour
 		come := p.begin("k", prepare(p, holder))
 		p.close()
-		answer(t, come, tiered.ErrClosed.Error(), 0)
+		answer(t, come, local.ErrClosed.Error(), 0)
 		synctest.Wait()
 		if n := p.loads.Stats().Active; n != 0 {
 			t.Errorf("%d loads are under way", n)

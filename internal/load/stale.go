@@ -3,24 +3,24 @@ package load
 import (
 	"context"
 
-	"github.com/firncache/firn/internal/tiered"
+	"github.com/firncache/firn/internal/local"
 )
 
 // peekForLoad is Store.Peek for a caller who is about to load, and counts the
 // answer. A stale value is one only as long as StaleWhileRevalidate says. Where there are
 // only fresh values to find, recheck finds them.
-func (g *Group) peekForLoad(ctx context.Context, hash uint64, dst, key []byte) ([]byte, tiered.State) {
+func (g *Group) peekForLoad(ctx context.Context, hash uint64, dst, key []byte) ([]byte, local.State) {
 	if !g.cfg.heedsFailures() && g.cfg.NegativeTTL == 0 || g.store.SkipsLocal(ctx) {
-		return dst, tiered.Miss
+		return dst, local.Miss
 	}
 	v, deadline, state := g.store.Peek(ctx, hash, dst, key)
 	switch {
-	case state == tiered.Negative:
+	case state == local.Negative:
 		g.count.negativeHits.Add(1)
-	case state == tiered.Stale && g.within(deadline, millis(g.cfg.StaleWhileRevalidate)):
+	case state == local.Stale && g.within(deadline, millis(g.cfg.StaleWhileRevalidate)):
 		g.count.staleServed.Add(1)
-	case state == tiered.Stale:
-		return dst, tiered.Miss
+	case state == local.Stale:
+		return dst, local.Miss
 	}
 	return v, state
 }
@@ -33,9 +33,9 @@ func (g *Group) staleFallback(ctx context.Context, hash uint64, dst, key []byte)
 	}
 	v, deadline, state := g.store.PeekStale(ctx, hash, dst, key)
 	switch {
-	case state == tiered.Fresh:
+	case state == local.Fresh:
 		return v, Found
-	case state == tiered.Stale && g.within(deadline, millis(g.cfg.StaleIfError)):
+	case state == local.Stale && g.within(deadline, millis(g.cfg.StaleIfError)):
 		g.count.staleServed.Add(1)
 		return v, Stale
 	}
@@ -54,10 +54,10 @@ func (g *Group) recheck(call *loaderCall, f *flight, why purpose) (res result, o
 		return res, false
 	}
 	switch v, deadline, state := g.store.PeekRAM(f.hash, nil, f.key); {
-	case state == tiered.Fresh && (why != ahead || !g.NeedsRefresh(deadline)):
+	case state == local.Fresh && (why != ahead || !g.NeedsRefresh(deadline)):
 		return result{value: v, cached: true, from: Found}, true
-	case state == tiered.Negative:
-		return result{err: tiered.ErrNotFound, cached: true, from: Negative}, true
+	case state == local.Negative:
+		return result{err: local.ErrNotFound, cached: true, from: Negative}, true
 	}
 	return res, false
 }

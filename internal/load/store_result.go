@@ -4,8 +4,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/firncache/firn/internal/local"
 	"github.com/firncache/firn/internal/ram"
-	"github.com/firncache/firn/internal/tiered"
 )
 
 // storeResult leaves in the cache the result of a load, and nothing older, and
@@ -28,7 +28,7 @@ func (g *Group) storeResult(f *flight, res *result, ev *ram.Evicted) error {
 		store = func(f *flight, ev *ram.Evicted) error { return g.storeValue(f, res.value, ttl, ev) }
 	}
 	err := store(f, ev)
-	if errors.Is(err, tiered.ErrTooLarge) || errors.Is(err, tiered.ErrNoRoom) {
+	if errors.Is(err, local.ErrTooLarge) || errors.Is(err, local.ErrNoRoom) {
 		err = errors.Join(err, g.deleteIf(f, ev))
 	}
 	return err
@@ -57,7 +57,7 @@ func (g *Group) setIf(f *flight, value []byte, deadline int64, ev *ram.Evicted) 
 	if !g.store.HasShared() {
 		return g.store.SetIf(&f.watch, f.key, value, deadline, ev)
 	}
-	spent, err := g.store.SetLoaded(&f.call.ctx, &f.watch, f.leaseOf(), f.key, value, deadline, ev)
+	spent, err := g.store.Fleet.SetLoaded(&f.call.ctx, &f.watch, f.leaseOf(), f.key, value, deadline, ev)
 	if spent {
 		f.shard.mu.Lock()
 		defer f.shard.mu.Unlock()
@@ -71,5 +71,5 @@ func (g *Group) deleteIf(f *flight, ev *ram.Evicted) error {
 	if !g.store.HasShared() {
 		return g.store.DeleteIf(&f.watch, f.key, ev)
 	}
-	return g.store.DeleteLoaded(&f.call.ctx, &f.watch, f.leaseOf(), f.key, ev)
+	return g.store.Fleet.DeleteLoaded(&f.call.ctx, &f.watch, f.leaseOf(), f.key, ev)
 }

@@ -1,8 +1,8 @@
 // Package shared is what the local tiers and a tier that several processes share say to
-// each other. Package tiered has the one side, the module firn/remote the other. It holds no
+// each other. Package fleet has the one side, the module firn/remote the other. It holds no
 // data and speaks to nobody.
 //
-//	     tiered.Store             Get, Set, Delete, loads: asks the local tiers first
+//	     store.Store             Get, Set, Delete, loads: asks the local tiers first
 //	   |      ^        ^
 //	Tier |    | Local  | Trust    Read, Write … / Invalidate … / which copies hold
 //	   v      |        |

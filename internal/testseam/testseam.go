@@ -4,20 +4,20 @@ package testseam
 
 import (
 	"github.com/firncache/firn/internal/load"
-	"github.com/firncache/firn/internal/tiered"
+	"github.com/firncache/firn/internal/store"
 )
 
 // Open is firn.Open of firn.Options, with a change of the tiers' configuration. It returns a
 // *firn.Cache.
-var Open func(options any, adjust func(*tiered.Config)) (cache any, err error)
+var Open func(options any, adjust func(*store.Config)) (cache any, err error)
 
 // Adjust, where it is set, changes the tiers' configuration of each cache that firn.Open opens.
-var Adjust func(*tiered.Config)
+var Adjust func(*store.Config)
 
 // Store is the store of a *firn.Cache, Loads are its loads. Their owner keeps the cache
 // reachable.
 var (
-	Store func(cache any) *tiered.Store
+	Store func(cache any) *store.Store
 	Loads func(cache any) *load.Group
 )
 

@@ -6,8 +6,8 @@ import (
 	"runtime"
 	"sync/atomic"
 
+	"github.com/firncache/firn/internal/local"
 	"github.com/firncache/firn/internal/offheap"
-	"github.com/firncache/firn/internal/tiered"
 )
 
 // Counters count calls as internal/ram counts reads: without an atomic operation, in
@@ -83,7 +83,7 @@ func (c *Counters) Delete(n int) { add(&c.stripe().deletes, n) }
 // Load counts a loader that has returned.
 func (c *Counters) Load(err error) {
 	c.Loads.Add(1)
-	if err != nil && !errors.Is(err, tiered.ErrNotFound) {
+	if err != nil && !errors.Is(err, local.ErrNotFound) {
 		c.LoadErrors.Add(1)
 	}
 }

@@ -10,8 +10,10 @@ import (
 
 	"github.com/firncache/firn/internal/codec"
 	"github.com/firncache/firn/internal/coherence"
+	"github.com/firncache/firn/internal/fleet"
+	"github.com/firncache/firn/internal/local"
 	"github.com/firncache/firn/internal/registry"
-	"github.com/firncache/firn/internal/tiered"
+	"github.com/firncache/firn/internal/store"
 )
 
 // Namespace is the part of a cache that belongs to the typed caches of one name.
@@ -39,10 +41,10 @@ type Namespace struct {
 	of      *Namespaces
 	id      registry.ID
 	current coherence.Current
-	numbers *tiered.Numbers // nil without a shared tier
-	apart   apart           // with one
-	mu      sync.Mutex      // held while a number that was asked for becomes the current one; a leaf
-	users   int             // typed caches that were not closed; of.mu guards it
+	numbers *fleet.Numbers // nil without a shared tier
+	apart   apart          // with one
+	mu      sync.Mutex     // held while a number that was asked for becomes the current one; a leaf
+	users   int            // typed caches that were not closed; of.mu guards it
 	cleanup runtime.Cleanup
 
 	// Counters count the calls of the namespace's typed caches.
@@ -53,7 +55,7 @@ type Namespace struct {
 // collected.
 type Namespaces struct {
 	mu    sync.Mutex // of open, and of changes of a number; no user function runs under it
-	store *tiered.Store
+	store *store.Store
 	open  map[registry.ID]weak.Pointer[Namespace]
 }
 
@@ -65,7 +67,7 @@ type Values struct {
 
 // Open is the namespace of a name, for one more user; label is what people call it. It waits for nothing. It fails
 // with ErrClosed, and where other users have values of another meaning.
-func (n *Namespaces) Open(store *tiered.Store, name, label string, values Values) (*Namespace, error) {
+func (n *Namespaces) Open(store *store.Store, name, label string, values Values) (*Namespace, error) {
 	id := registry.IDOf(registry.Namespace, name)
 	if store.Numbers() == nil {
 		store.OpenRegistry() // which may evict, and calls the user then
@@ -74,7 +76,7 @@ func (n *Namespaces) Open(store *tiered.Store, name, label string, values Values
 	defer n.mu.Unlock()
 	n.store = store
 	if store.Closed() {
-		return nil, tiered.ErrClosed
+		return nil, local.ErrClosed
 	}
 	if s := n.open[id].Value(); s != nil {
 		if s.values.Fingerprint != values.Fingerprint {
@@ -179,7 +181,7 @@ func (s *Namespace) Clear(ctx context.Context) error {
 	}
 	defer s.of.mu.Unlock()
 	if s.users == 0 { // there may be another namespace of the name
-		return tiered.ErrClosed
+		return local.ErrClosed
 	}
 	number, err := s.of.store.ClearNamespace(s.id)
 	if err == nil {

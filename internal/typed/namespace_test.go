@@ -7,13 +7,14 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/firncache/firn/internal/tiered"
+	"github.com/firncache/firn/internal/local"
+	"github.com/firncache/firn/internal/store"
 )
 
-func openStore(t *testing.T) *tiered.Store {
+func openStore(t *testing.T) *store.Store {
 	t.Helper()
-	s := new(tiered.Store)
-	if err := s.Open(tiered.Config{RAMBytes: 1 << 20}); err != nil {
+	s := new(store.Store)
+	if err := s.Open(store.Config{Config: local.Config{RAMBytes: 1 << 20}}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
@@ -46,7 +47,7 @@ func TestClearAfterClose(t *testing.T) {
 	if next == old || next.Generation().Number != old.Generation().Number {
 		t.Error("used again, it has another number, or is the one that was closed")
 	}
-	if err := old.Clear(context.Background()); !errors.Is(err, tiered.ErrClosed) {
+	if err := old.Clear(context.Background()); !errors.Is(err, local.ErrClosed) {
 		t.Errorf("Clear of the old one: %v", err)
 	}
 	if got, err := store.Generation(next.id); err != nil || got != next.Generation().Number {

@@ -5,9 +5,9 @@ import (
 	"errors"
 
 	"github.com/firncache/firn/internal/coherence"
+	"github.com/firncache/firn/internal/local"
 	"github.com/firncache/firn/internal/registry"
 	"github.com/firncache/firn/internal/shared"
-	"github.com/firncache/firn/internal/tiered"
 )
 
 // ToRead is the generation for a call that reads. With a shared tier it asks for its number,
@@ -30,7 +30,7 @@ func (s *Namespace) ToRead(ctx context.Context) (*coherence.Generation, error) {
 // of this process alone, in which loads meet; nothing of it may be stored on the server.
 func (s *Namespace) ToLoad(ctx context.Context) (g *coherence.Generation, known bool, err error) {
 	g, err = s.ToRead(ctx)
-	if err != nil && ctx.Err() == nil && (errors.Is(err, shared.ErrUnavailable) || errors.Is(err, tiered.ErrNotFound)) {
+	if err != nil && ctx.Err() == nil && (errors.Is(err, shared.ErrUnavailable) || errors.Is(err, local.ErrNotFound)) {
 		return s.apart.enter(), false, nil
 	}
 	return g, true, err

@@ -6,9 +6,10 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/firncache/firn/internal/fleet"
+	"github.com/firncache/firn/internal/local"
 	"github.com/firncache/firn/internal/registry"
 	"github.com/firncache/firn/internal/shared"
-	"github.com/firncache/firn/internal/tiered"
 )
 
 // The numbers of tags' places, on which all processes agree. A number that the shared tier has
@@ -18,7 +19,7 @@ import (
 var secretID = registry.PlaceID(registry.Secret, 0)
 
 // appendShared is Append with a shared tier, and AppendNow with no moment.
-func (t *Tags) appendShared(ctx context.Context, dst []byte, begun *tiered.Moment, l *ids) ([]byte, error) {
+func (t *Tags) appendShared(ctx context.Context, dst []byte, begun *fleet.Moment, l *ids) ([]byte, error) {
 	var places [MaxTags + 1]registry.ID
 	var numbers [MaxTags + 1]uint64
 	for i := range l.n {
@@ -73,7 +74,7 @@ func atOnce(n int, f func(i int) error) error {
 }
 
 // holdShared is Hold with a shared tier.
-func holdShared(n *tiered.Numbers, h Head) bool {
+func holdShared(n *fleet.Numbers, h Head) bool {
 	for place, number := range h.pairs {
 		if c := n.Find(place); !n.Holds(c) || c.Value != number {
 			return false
@@ -83,7 +84,7 @@ func holdShared(n *tiered.Numbers, h Head) bool {
 }
 
 // obsoleteShared reports whether a value is known to be obsolete, and to be a tagged one.
-func obsoleteShared(n *tiered.Numbers, h Head) bool {
+func obsoleteShared(n *fleet.Numbers, h Head) bool {
 	for place, number := range h.pairs {
 		if c := n.Find(place); n.Holds(c) && c.Value != number {
 			secret, note := n.Find(secretID), h.note()
@@ -115,7 +116,7 @@ func (t *Tags) checkNumber(ctx context.Context, place registry.ID, number uint64
 	c, err := t.numbers.GetToRead(ctx, place, known)
 	if err == nil && c == known && c.Value != number {
 		if shared.CallOf(ctx).SkipShared || !t.numbers.Holds(known) {
-			return tiered.ErrNotFound
+			return local.ErrNotFound
 		}
 		c, err = t.numbers.Ask(ctx, place)
 	}

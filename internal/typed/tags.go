@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 
+	"github.com/firncache/firn/internal/fleet"
 	"github.com/firncache/firn/internal/registry"
-	"github.com/firncache/firn/internal/tiered"
+	"github.com/firncache/firn/internal/store"
 )
 
 // Tags are the tags of a cache's typed values. All methods are safe for concurrent use.
@@ -18,17 +19,17 @@ import (
 // With a shared tier, over which no clock is in common, a value notes the number that each of its
 // tags' places has, on which all processes agree: see shared_tags.go.
 type Tags struct {
-	store   *tiered.Store
-	numbers *tiered.Numbers // nil without a shared tier
+	store   *store.Store
+	numbers *fleet.Numbers // nil without a shared tier
 }
 
 // Open says whose tags they are. It is called before all others.
-func (t *Tags) Open(store *tiered.Store) { t.store, t.numbers = store, store.Numbers() }
+func (t *Tags) Open(store *store.Store) { t.store, t.numbers = store, store.Numbers() }
 
 // Begun is the moment before a value is made.
 type Begun struct {
 	clock  uint64
-	moment tiered.Moment // with a shared tier
+	moment fleet.Moment // with a shared tier
 }
 
 // Begun is the present moment.

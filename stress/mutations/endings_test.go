@@ -30,18 +30,18 @@ var endings = []mutation{{
 	pkg:   "./internal/ssd", test: "TestCloseGivesUpWhileReclaiming",
 }, {
 	guard: "the end of a Shutdown's time is for the index",
-	file:  "internal/tiered/pace.go",
+	file:  "internal/local/pace.go",
 	old:   "return float64(left)*float64(written) < 2*float64(passed)*float64(p.toSave)",
 	new:   "return false && written == 0",
 	pkg:   "./internal/tests/ssd", test: "TestShutdownSlowDisk",
 }, {
 	guard: "nobody waits for room beyond a Shutdown's time",
-	file:  "internal/tiered/shutdown.go",
+	file:  "internal/local/shutdown.go",
 	old:   "\tdefer context.AfterFunc(ctx, t.Hurry)()\n",
 	pkg:   "./internal/tests/ssd", test: "TestFault16Shutdown",
 }, {
 	guard: "whoever closes second waits for the first",
-	file:  "internal/tiered/shutdown.go",
+	file:  "internal/local/store.go",
 	old:   "\tselect {\n\tcase <-before:\n\t\treturn false, nil\n\tcase <-ctx.Done():\n\t}\n",
 	pkg:   "./internal/tests/ssd", test: "TestShutdownBesideAnother",
 }}

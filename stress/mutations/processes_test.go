@@ -3,7 +3,7 @@ package mutations
 // processes are the guards of loads of several processes, above one shared tier.
 var processes = []mutation{{
 	guard: "a load stores only over what it has leased",
-	file:  "internal/tiered/shared_load.go",
+	file:  "internal/fleet/load.go",
 	old:   "s.shared.tier.Write(ctx, e, l.expect)",
 	new:   "s.shared.tier.Write(ctx, e, shared.Anything)",
 	pkg:   "./internal/load", test: "TestWriteElsewhereWinsOverLoad", quick: true,
@@ -32,7 +32,7 @@ var processes = []mutation{{
 }, {
 	guard: "Close releases the leases of loads",
 	file:  "internal/load/group.go",
-	old:   "g.store.Release(l.key, l.lease)",
+	old:   "g.store.Fleet.Release(l.key, l.lease)",
 	new:   "_ = l",
 	pkg:   "./internal/load", test: "TestHolderOfLeaseEnds",
 }, {
@@ -49,19 +49,19 @@ var processes = []mutation{{
 	pkg:   "./internal/load", test: "TestLimitWithServer",
 }, {
 	guard: "a suspect stale copy is no answer unchecked",
-	file:  "internal/tiered/shared_peek.go",
+	file:  "internal/fleet/peek.go",
 	old:   "\tif c.answers() {\n\t\treturn c.value, c.deadline, c.state",
 	new:   "\tif c.answers() || c.state == Stale {\n\t\treturn c.value, c.deadline, c.state",
 	pkg:   "./internal/load", test: "TestSuspectStaleCopy",
 }, {
 	guard: "the copy of a load that waited has a watch of its own",
-	file:  "internal/tiered/shared_load.go",
+	file:  "internal/fleet/load.go",
 	old:   "\tif !w.Voided() {\n\t\treturn w, func() {}",
 	new:   "\tif true {\n\t\treturn w, func() {}",
 	pkg:   "./internal/load", test: "TestOneLoadOfAllProcesses",
 }, {
 	guard: "the copy from before goes before a load stores",
-	file:  "internal/tiered/shared_load.go",
-	old:   "\ts.dropOlder(w, key, ram.Replaced, ev) // the server may have another value soon\n",
+	file:  "internal/fleet/load.go",
+	old:   "\ts.invalidateIfWatched(w, key, ram.Replaced, ev) // the server may have another value soon\n",
 	pkg:   "./internal/load", test: "TestOlderCopyGoesBeforeStore",
 }}

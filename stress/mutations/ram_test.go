@@ -84,7 +84,7 @@ var ramTier = []mutation{{
 	pkg:   "./internal/tests/ssd", test: "TestFault24Model", quick: true,
 }, {
 	guard: "nobody is told of what leaves the SSD during Close",
-	file:  "internal/tiered/evictions.go",
+	file:  "internal/local/ssd_tier.go",
 	old:   " && !e.closing.Load()",
 	pkg:   "./internal/tests/typed", test: "TestOnEvictOfSSDMayClose",
 }, {

@@ -3,9 +3,9 @@ package mutations
 // remotes are the guards of a tier that processes share, whose tests have a server.
 var remotes = []mutation{{
 	guard: "a copy is stored only if its key was not invalidated since it was asked for",
-	file:  "internal/tiered/shared_copy.go",
-	old:   "op: setIf, key: key, value: copied, deadline: deadline, watch: w, ev: ev",
-	new:   "op: set, hash: s.ram.Hash(key), key: key, value: copied, deadline: max(deadline, 0)",
+	file:  "internal/fleet/copy.go",
+	old:   "Op: local.OpSetIf, Key: key, Value: copied, Deadline: deadline, Watch: w, Evicted: ev",
+	new:   "Op: local.OpSet, Hash: s.local.RAM.Hash(key), Key: key, Value: copied, Deadline: max(deadline, 0)",
 	pkg:   "./remote", test: "TestPushBetweenReplyAndCopy", quick: true,
 }, {
 	guard: "a lost connection ends the trust in what came by it",
@@ -85,7 +85,7 @@ var remotes = []mutation{{
 	pkg:   "./remote", test: "TestChecksAreShared",
 }, {
 	guard: "a copy on the SSD that was checked is noted, though RAM has it, too",
-	file:  "internal/tiered/shared_read.go",
-	old:   " && s.ssd == nil",
-	pkg:   "./internal/tiered", test: "TestCopiesBetweenTiersAreCheckedOnce",
+	file:  "internal/fleet/read.go",
+	old:   " && !s.local.HasSSD()",
+	pkg:   "./internal/store", test: "TestCopiesBetweenTiersAreCheckedOnce",
 }}

@@ -30,8 +30,8 @@ var simulated = []mutation{{
 	pkg:   "./internal/ram", test: "TestSimulationIsTold",
 }, {
 	guard: "the simulation of both tiers is told of what both miss",
-	file:  "internal/tiered/lookup.go",
-	old:   "\t\ts.ram.TellLower(hash, false, len(key), 0, 0)\n",
+	file:  "internal/local/lookup.go",
+	old:   "\t\ts.RAM.TellLower(hash, false, len(key), 0, 0)\n",
 	pkg:   "./internal/tests/bytes", test: "TestCurveOfBothTiers",
 }, {
 	guard: "the largest record that is planned counts the simulations",

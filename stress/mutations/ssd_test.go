@@ -180,13 +180,13 @@ var ssdTier = []mutation{{
 	guard: "after a kill the machine's clock counts",
 	file:  "internal/ssd/wall_clock.go",
 	old:   "\t\tc.notBefore(started + c.machine())\n",
-	pkg:   "./internal/tiered", test: "TestTTLWhileNobodyRuns",
+	pkg:   "./internal/local", test: "TestTTLWhileNobodyRuns",
 }, {
 	guard: "the tiers have one time",
-	file:  "internal/tiered/open.go",
+	file:  "internal/local/open.go",
 	old:   "; s.ssd != nil {\n\t\ts.now",
 	new:   "; s.ssd == nil {\n\t\ts.now",
-	pkg:   "./internal/tiered", test: "TestTTLOverClocks",
+	pkg:   "./internal/local", test: "TestTTLOverClocks",
 }, {
 	guard: "a table that is emptied gives its pages back",
 	file:  "internal/ssd/index/index.go",
@@ -350,13 +350,13 @@ var ssdTier = []mutation{{
 	pkg:   "./internal/ram", test: "TestMirrorOfDeadlines", quick: true,
 }, {
 	guard: "a pass of the mirror counts once it is written",
-	file:  "internal/tiered/mirror.go",
+	file:  "internal/local/mirror.go",
 	old:   "if !all || !m.write(offs) {",
 	new:   "if !all {",
 	pkg:   "./internal/tests/ssd", test: "TestMirrorOfStuckDisk",
 }, {
 	guard: "copies that went with the SSD tier do not count",
-	file:  "internal/tiered/mirror.go",
+	file:  "internal/local/mirror.go",
 	old:   "		m.offs, m.before, m.since = offs, time.Time{}, m.opened\n",
 	new:   "		m.offs = offs\n",
 	pkg:   "./internal/tests/ssd", test: "TestMirrorOfLostTier",

@@ -59,12 +59,12 @@ var deadlines = []mutation{{
 	pkg:   "./internal/tests/typed", test: "TestSlidingUpToATTL",
 }, {
 	guard: "a namespace's grace is kept in RAM",
-	file:  "internal/tiered/store.go",
-	old:   "s.ram.RaiseGrace(millis)",
+	file:  "internal/local/store.go",
+	old:   "s.RAM.RaiseGrace(millis)",
 	pkg:   "./internal/tests/typed", test: "TestLoadingOfANamespace",
 }, {
 	guard: "a namespace's grace is kept on the SSD",
-	file:  "internal/tiered/store.go",
+	file:  "internal/local/store.go",
 	old:   "s.ssd.tier.RaiseGrace(millis)",
 	pkg:   "./internal/tests/typed", test: "TestLoadingOfANamespace",
 }, {

@@ -3,22 +3,22 @@ package mutations
 // upper are the guards where the tiers meet, of fronts and of loads.
 var upper = []mutation{{
 	guard: "a worthless value is removed only where it is there still",
-	file:  "internal/tiered/write.go",
-	old:   "if err != nil || !ok || !bytes.Equal(v, stored) {",
-	new:   "if err != nil || bytes.Equal(v, nil) && !ok {",
-	pkg:   "./internal/tiered", test: "TestDeleteIfEqual", quick: true,
+	file:  "internal/local/attempt.go",
+	old:   "if err != nil || deadline < 0 || !bytes.Equal(v, stored) {",
+	new:   "if err != nil || bytes.Equal(v, nil) && deadline < 0 {",
+	pkg:   "./internal/store", test: "TestDeleteIfEqual", quick: true,
 }, {
 	guard: "a write calls its hook before the bytes change",
-	file:  "internal/tiered/write.go",
-	old:   "token = (*h).BeforeWrite(w.key)",
+	file:  "internal/local/write.go",
+	old:   "token = (*h).BeforeWrite(w.Key)",
 	new:   "_ = h",
-	pkg:   "./internal/tiered", test: "TestWriteProtocol",
+	pkg:   "./internal/local", test: "TestWriteProtocol",
 }, {
 	guard: "a write calls its hook after the bytes changed",
-	file:  "internal/tiered/write.go",
-	old:   "\t\t(*h).AfterWrite(w.key, token)\n",
+	file:  "internal/local/write.go",
+	old:   "\t\t(*h).AfterWrite(w.Key, token)\n",
 	new:   "\t\t_, _ = h, token\n",
-	pkg:   "./internal/tiered", test: "TestWriteProtocol",
+	pkg:   "./internal/local", test: "TestWriteProtocol",
 }, {
 	guard: "a write is counted before it begins",
 	file:  "internal/coherence/stripe.go",
@@ -242,7 +242,7 @@ var upper = []mutation{{
 	pkg:   "./internal/tests/bytes", test: "TestKeyForDst",
 }, {
 	guard: "Get panics for a key that is given for dst",
-	file:  "internal/tiered/read.go",
+	file:  "internal/store/store.go",
 	old:   "if key == nil && len(dst) > 0 {",
 	new:   "if false {",
 	pkg:   "./internal/tests/bytes", test: "TestKeyForDst",
@@ -295,10 +295,10 @@ var upper = []mutation{{
 	pkg:   "./internal/registry", test: "TestMoves",
 }, {
 	guard: "the hook is told when a batch of writes is over",
-	file:  "internal/tiered/batch_set.go",
+	file:  "internal/local/batch_set.go",
 	old:   "(*h).AfterWrite(key, tokens[i])",
 	new:   "_, _ = key, tokens[i]",
-	pkg:   "./internal/tiered", test: "TestWriteProtocol",
+	pkg:   "./internal/local", test: "TestWriteProtocol",
 }, {
 	guard: "a note is sealed with its table's secret",
 	file:  "internal/registry/note.go",
@@ -341,7 +341,7 @@ var upper = []mutation{{
 	pkg:   "./internal/tests/typed", test: "TestInvalidateTagDuringLoad",
 }, {
 	guard: "an obsolete value is no answer in place of a load",
-	file:  "internal/tiered/read.go",
+	file:  "internal/local/read.go",
 	old:   "&& s.IsObsolete(key, value) ||",
 	new:   "&& false ||",
 	pkg:   "./internal/tests/typed", test: "TestInvalidatedIsNotStale",
@@ -359,7 +359,7 @@ var upper = []mutation{{
 	pkg:   "./internal/tests/typed", test: "TestInvalidatedIsNotSaved",
 }, {
 	guard: "what is obsolete is not promoted",
-	file:  "internal/tiered/lookup.go",
+	file:  "internal/local/lookup.go",
 	old:   "s.IsObsolete(key, value) {",
 	new:   "false {",
 	pkg:   "./internal/tests/typed", test: "TestInvalidatedIsNotPromoted",

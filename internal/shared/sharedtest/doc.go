@@ -7,7 +7,7 @@
 // of the write that made them, before that returns. Hooks are barriers: a test waits there.
 //
 //	server := sharedtest.NewServer()
-//	a, b := server.Tier(), server.Tier()         for tiered.Config.Shared, one each
+//	a, b := server.Tier(), server.Tier()         for store.Config.Shared, one each
 //	a.OnReply = func(call, key string) { ... }   the server has served; the caller waits
 //	b.HoldPushes(); b.DeliverPushes()            pushes wait, and come
 //	a.Disconnect()                               a new epoch: what was under way comes late

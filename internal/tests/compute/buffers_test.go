@@ -77,7 +77,7 @@ func (r *reuser) holds(i int, want bool) {
 // sound demands that the cache is in order, and that what it yields it finds.
 func (r *reuser) sound() {
 	r.Helper()
-	if err := testseam.Store(r.c).RAM().Check(); err != nil {
+	if err := testseam.Store(r.c).RAM.Check(); err != nil {
 		r.Error(err)
 	}
 	for key, value := range r.c.All() {

@@ -19,13 +19,13 @@ func init() { slog.SetDefault(slog.New(slog.DiscardHandler)) }
 
 // CheckInvariants compares everything inside the cache with everything else;
 // nobody may use it meanwhile.
-func CheckInvariants(c *firn.Cache) error { return testseam.Store(c).RAM().Check() }
+func CheckInvariants(c *firn.Cache) error { return testseam.Store(c).RAM.Check() }
 
 // Sweep takes expired entries out now.
-func Sweep(c *firn.Cache) { testseam.Store(c).RAM().Sweep() }
+func Sweep(c *firn.Cache) { testseam.Store(c).RAM.Sweep() }
 
 // Watched reports whether any key is watched for writes.
-func Watched(c *firn.Cache) bool { return testseam.Store(c).RAM().Watched() }
+func Watched(c *firn.Cache) bool { return testseam.Store(c).RAM.Watched() }
 
 // Namespaces is how many are in use.
 func Namespaces(c *firn.Cache) int { return testseam.Namespaces(c) }

@@ -13,8 +13,8 @@ import (
 
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/internal/ssd"
+	"github.com/firncache/firn/internal/store"
 	"github.com/firncache/firn/internal/testseam"
-	"github.com/firncache/firn/internal/tiered"
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -82,7 +82,7 @@ func seamOf(dir string) seam {
 }
 
 func init() {
-	testseam.Adjust = func(cfg *tiered.Config) {
+	testseam.Adjust = func(cfg *store.Config) {
 		s := seamOf(cfg.Dir)
 		cfg.Dir, cfg.FS, cfg.Adjust = s.dir, s.fs, s.change
 		cfg.Simulation.Processor = math.MaxInt32 // so that no sample becomes smaller beside other work

@@ -23,7 +23,9 @@ const module = "github.com/firncache/firn"
 //	firn                                     the user's nouns
 //	testseam                                 how tests reach into a cache
 //	load  typed  curve                       values that are fetched; keys and values of any type; other sizes
-//	tiered  coherence  codec  hot            the tiers as one store; what keeps fronts right; values as bytes, and decoded
+//	store                                    the tiers as one store
+//	fleet                                    copies of what a shared tier has
+//	local  coherence  codec  hot             RAM over SSD as one store; what keeps fronts right; values as bytes, and decoded
 //	ram  ssd                                 the tiers
 //	policy  index  record  aio  registry     what stays, where it is, how it is laid out, how it is read; tags and namespaces
 //	inside  advice  stats                    what the page shows of a cache beyond Stats; what a curve means, in sentences; Stats
@@ -36,7 +38,9 @@ var floors = [][]string{
 	{"."},
 	{"internal/testseam"},
 	{"internal/load", "internal/typed", "internal/curve"},
-	{"internal/tiered", "internal/coherence", "internal/codec", "internal/hot"},
+	{"internal/store"},
+	{"internal/fleet"},
+	{"internal/local", "internal/coherence", "internal/codec", "internal/hot"},
 	{"internal/ram", "internal/ssd"},
 	{"internal/policy", "internal/index", "internal/record", "internal/aio", "internal/registry", "internal/inside", "internal/advice", "internal/cachetest", "stats"},
 	{"internal/offheap", "internal/vfs", "internal/uring", "internal/kaio", "internal/clock", "internal/histogram", "internal/shared", "internal/memory", "internal/flight", "bufpool"},
@@ -44,20 +48,22 @@ var floors = [][]string{
 }
 
 var allowed = map[string][]string{
-	"firntest":               {module, "internal/testseam", "internal/tiered", "internal/vfs", "internal/vfs/vfstest"},
-	".":                      {"internal/load", "internal/testseam", "internal/tiered", "internal/typed", "internal/hot", "internal/coherence", "internal/codec", "internal/ram", "internal/ssd", "stats", "internal/curve", "internal/shared", "internal/histogram", "internal/inside", "internal/memory"},
+	"firntest":               {"internal/local", module, "internal/testseam", "internal/store", "internal/vfs", "internal/vfs/vfstest"},
+	".":                      {"internal/local", "internal/fleet", "internal/load", "internal/testseam", "internal/store", "internal/typed", "internal/hot", "internal/coherence", "internal/codec", "internal/ram", "internal/ssd", "stats", "internal/curve", "internal/shared", "internal/histogram", "internal/inside", "internal/memory"},
 	"stats":                  {"internal/histogram"},
-	"internal/curve":         {"stats", "internal/advice", "internal/policy/whatif", "internal/tiered"},
+	"internal/curve":         {"internal/local", "stats", "internal/advice", "internal/policy/whatif", "internal/store"},
 	"live":                   {module, "stats", "internal/inside", "internal/histogram", "internal/advice"},
-	"internal/load":          {"internal/tiered", "internal/shared", "internal/ram", "internal/offheap", "internal/histogram"},
-	"internal/tiered":        {"internal/policy/whatif", "internal/inside", "internal/histogram", "internal/flight", "internal/ram", "internal/ssd", "internal/shared", "internal/record", "internal/registry", "internal/vfs", "internal/clock"},
+	"internal/load":          {"internal/local", "internal/fleet", "internal/store", "internal/shared", "internal/ram", "internal/offheap", "internal/histogram"},
+	"internal/store":         {"internal/fleet", "internal/local", "internal/ram", "internal/ssd", "internal/shared", "internal/histogram", "internal/inside"},
+	"internal/fleet":         {"internal/local", "internal/ram", "internal/shared", "internal/histogram", "internal/inside", "internal/registry", "internal/flight"},
+	"internal/local":         {"internal/policy/whatif", "internal/inside", "internal/ram", "internal/ssd", "internal/shared", "internal/record", "internal/registry", "internal/vfs", "internal/clock"},
 	"internal/ram":           {"internal/policy", "internal/policy/whatif", "internal/inside", "internal/histogram", "internal/index", "internal/clock", "internal/record", "internal/offheap", "internal/invariants", "golang.org/x/sys/cpu"},
 	"internal/codec":         {"internal/codec/plan", "internal/offheap"},
 	"internal/codec/plan":    {"internal/offheap"},
-	"internal/testseam":      {"internal/load", "internal/tiered"},
+	"internal/testseam":      {"internal/load", "internal/store"},
 	"internal/hot":           {},
 	"internal/coherence":     {"internal/offheap", "internal/shared"},
-	"internal/typed":         {"internal/codec", "internal/coherence", "internal/tiered", "internal/shared", "internal/registry", "internal/offheap"},
+	"internal/typed":         {"internal/local", "internal/fleet", "internal/codec", "internal/coherence", "internal/store", "internal/shared", "internal/registry", "internal/offheap"},
 	"internal/ssd":           {"internal/inside", "internal/ssd/files", "internal/ssd/format", "internal/ssd/admission", "internal/ssd/health", "internal/ssd/index", "internal/ssd/log", "internal/record", "internal/registry", "internal/aio", "internal/vfs", "internal/offheap", "bufpool", "github.com/klauspost/compress/s2"},
 	"internal/ssd/check":     {"internal/ssd/files", "internal/ssd/format", "internal/vfs"},
 	"internal/ssd/files":     {"internal/ssd/format", "internal/vfs", "internal/offheap", "golang.org/x/sys/unix"},

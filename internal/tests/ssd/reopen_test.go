@@ -12,8 +12,8 @@ import (
 
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/internal/ssd"
+	"github.com/firncache/firn/internal/store"
 	"github.com/firncache/firn/internal/testseam"
-	"github.com/firncache/firn/internal/tiered"
 	"github.com/firncache/firn/internal/vfs"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
@@ -29,7 +29,7 @@ type process struct {
 func newProcess(t *testing.T, dir string, disk vfs.FS) *process {
 	t.Helper()
 	o := firn.Options{RAMBytes: 1 << 20, Log: slog.New(slog.DiscardHandler), SSD: firn.SSDOptions{Dir: dir, Bytes: 64 << 20, Admission: firn.AdmitAll}}
-	c, err := testseam.Open(o, func(c *tiered.Config) {
+	c, err := testseam.Open(o, func(c *store.Config) {
 		c.FS, c.Adjust = disk, func(s *ssd.Config) {
 			s.MaxWriteStall, s.StallTimeout, s.ReadTimeout = time.Minute, time.Minute, time.Minute
 		}

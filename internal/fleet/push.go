@@ -1,0 +1,121 @@
+package fleet
+
+import (
+	"sync"
+	"sync/atomic"
+	"weak"
+
+	"github.com/firncache/firn/internal/local"
+	"github.com/firncache/firn/internal/ram"
+	"github.com/firncache/firn/internal/shared"
+)
+
+// pushReceiver is shared.Local: what the shared tier may call. It does not hold on to the
+// store, so that one which nobody closed can be collected.
+type pushReceiver struct {
+	store weak.Pointer[Fleet]
+	now   func() int64
+	grace *atomic.Int64
+	seals int
+}
+
+func (l pushReceiver) Now() int64   { return l.now() }
+func (l pushReceiver) Grace() int64 { return l.grace.Load() }
+func (l pushReceiver) Seals() int   { return l.seals }
+
+// Invalidate is a Delete of the write protocol: it voids the watches of reads, loads and
+// Computes under way, empties fronts, and ends the copy on the SSD and its demotion.
+func (l pushReceiver) Invalidate(key []byte) {
+	s := l.store.Value()
+	if s == nil {
+		return
+	}
+	var ev ram.Evicted
+	_ = s.local.Write(&local.Change{Op: local.OpDrop, Hash: s.local.RAM.Hash(key), Key: key, Cause: ram.Invalidated, Evicted: &ev})
+	s.shared.untold.add(ev)
+}
+
+func (l pushReceiver) InvalidateNumber(id shared.ID) {
+	if n := l.numbers(); n != nil {
+		n.InvalidateNumber(id)
+	}
+}
+
+func (l pushReceiver) UsedNumbers(most int) []shared.ID {
+	if n := l.numbers(); n != nil {
+		return n.UsedNumbers(most)
+	}
+	return nil
+}
+
+func (l pushReceiver) ReadKeys() [][]byte {
+	if s := l.store.Value(); s != nil {
+		return s.local.ReadKeys()
+	}
+	return nil
+}
+
+// EpochChanged changes nothing: copies of an older epoch are not trusted.
+func (l pushReceiver) EpochChanged() {}
+
+func (l pushReceiver) numbers() *Numbers {
+	if s := l.store.Value(); s != nil {
+		return s.numberHook.Load()
+	}
+	return nil
+}
+
+// notifications are the records of which OnEvict is still to be told, by a goroutine of its own:
+// whoever made them leave reads from the network. It ends when there is nothing to tell.
+type notifications struct {
+	mu      sync.Mutex
+	lists   []ram.Evicted
+	bytes   int
+	telling bool
+	closed  bool
+}
+
+// maxUntold is how many bytes of records may wait for an OnEvict that is slow, before it is
+// not told of more.
+const maxUntold = 16 << 20
+
+func (u *notifications) add(ev ram.Evicted) {
+	if ev.Empty() {
+		return
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.closed || u.bytes > maxUntold {
+		return
+	}
+	u.bytes += ev.Bytes()
+	if u.lists = append(u.lists, ev); !u.telling {
+		u.telling = true
+		go u.tell()
+	}
+}
+
+// close has nobody be told any more, but of the records of one push, under way.
+func (u *notifications) close() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.lists, u.bytes, u.closed = nil, 0, true
+}
+
+// next takes the records of one push; false ends tell.
+func (u *notifications) next() (ev ram.Evicted, ok bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.telling = len(u.lists) > 0; !u.telling {
+		return ev, false
+	}
+	ev, u.lists = u.lists[0], u.lists[1:]
+	u.bytes -= ev.Bytes()
+	return ev, true
+}
+
+func (u *notifications) tell() {
+	for ev, ok := u.next(); ok; ev, ok = u.next() {
+		ev.Notify()
+	}
+}

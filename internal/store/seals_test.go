@@ -1,0 +1,39 @@
+package store
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/firncache/firn/internal/shared/sharedtest"
+)
+
+// After an interruption each copy is checked once, on the SSD and in RAM, however often they change
+// places.
+func TestCopiesBetweenTiersAreCheckedOnce(t *testing.T) {
+	p := begin(t, sharedtest.NewServer(), true, func(cfg *Config) { cfg.RAMBytes = 2 << 20 })
+	const n = 4000
+	value := strings.Repeat("v", 1000)
+	for i := range n {
+		p.set(fmt.Sprint(i), value)
+	}
+	pass := func() (checks int) {
+		before := p.SharedStats().Checks
+		for i := range n {
+			if v, ok := p.Get(nil, fmt.Append(nil, i)); !ok || string(v) != value {
+				t.Fatalf("%d is %q, %v", i, v, ok)
+			}
+		}
+		return int(p.SharedStats().Checks - before)
+	}
+	if checks := pass(); checks != 0 {
+		t.Errorf("%d checks before the interruption", checks)
+	}
+	p.tier.Disconnect()
+	if checks := pass(); checks != n {
+		t.Errorf("%d checks after it: want %d", checks, n)
+	}
+	if checks := pass(); checks != 0 {
+		t.Errorf("%d checks in the second pass", checks)
+	}
+}
