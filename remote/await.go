@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/remote/internal/entry"
 )
 
 // unannounced is how long a lease is waited for before it is looked at again, if the server does
@@ -27,16 +28,16 @@ func (t *Tier) Await(ctx context.Context, key []byte, leased shared.Expect) erro
 // awaitChange waits until the lease has changed, as it does when it is extended, too, or its time
 // is over. It reports true if it is there no more.
 func (t *Tier) awaitChange(ctx context.Context, key []byte, leased shared.Expect, end time.Time) (over bool, err error) {
-	entry, leaveEntry := t.awaits.join(t.entryName(key))
+	entry, leaveEntry := t.awaits.join(t.names.Entry(key))
 	defer leaveEntry()
-	beside, leaveBeside := t.awaits.join(t.besideName(key))
+	beside, leaveBeside := t.awaits.join(t.names.Beside(key))
 	defer leaveBeside()
 	left, pushed, err := t.leaseLeft(ctx, key, leased.Version)
 	if err != nil || left <= 0 {
 		return true, err
 	}
 	enough := time.Until(end)
-	if t.holding.has(heldLease{t.entryName(key), leased.Version}) {
+	if t.holding.has(heldLease{t.names.Entry(key), leased.Version}) {
 		enough = left
 	}
 	if enough <= 0 {
@@ -63,7 +64,7 @@ func (t *Tier) awaitChange(ctx context.Context, key []byte, leased shared.Expect
 // leaseLeft is how long the lease lives of an entry that has a version: 0 if there is none, or
 // another entry. pushed says whether its end will be announced.
 func (t *Tier) leaseLeft(ctx context.Context, key []byte, version shared.Version) (left time.Duration, pushed bool, err error) {
-	name, isLease := t.entryName(key), false
+	name, isLease := t.names.Entry(key), false
 	err = t.askOwner(ctx, name, func(w *wire, _ int) error {
 		pushed = w.announces()
 		left, isLease, err = w.leaseOf(ctx, name, version)
@@ -72,7 +73,7 @@ func (t *Tier) leaseLeft(ctx context.Context, key []byte, version shared.Version
 	if err != nil || isLease || left == 0 {
 		return left, pushed, err
 	}
-	name = t.besideName(key)
+	name = t.names.Beside(key)
 	err = t.askName(ctx, name, func(w *wire) error {
 		left, err = w.lifeOf(ctx, name)
 		return err
@@ -82,17 +83,17 @@ func (t *Tier) leaseLeft(ctx context.Context, key []byte, version shared.Version
 
 // leaseOf is how long an entry lives that has a version, and whether it is a lease.
 func (w *wire) leaseOf(ctx context.Context, name string, version shared.Version) (left time.Duration, isLease bool, err error) {
-	results := w.doMulti(ctx, getRange(name, 0, envelopeLen), command("PTTL", name))
+	results := w.doMulti(ctx, getRange(name, 0, entry.Len), command("PTTL", name))
 	b, err := w.t.answer(&results[0])
 	if err != nil && !isServerError(err, "WRONGTYPE") {
 		return 0, false, w.serverError(err)
 	}
-	h, ok := parseHeader(b)
-	if !ok || h.version != version {
+	h, ok := entry.Parse(b)
+	if !ok || h.Version != version {
 		return 0, false, nil
 	}
 	ms, err := results[1].AsInt64()
-	return w.life(ms), h.flags&flagLease != 0, w.serverError(err)
+	return w.life(ms), h.Flags&entry.FlagLease != 0, w.serverError(err)
 }
 
 // lifeOf is how long what lies under a name lives; 0 if there is nothing.

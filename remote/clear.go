@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"strings"
+
+	"github.com/firncache/firn/remote/internal/entry"
 )
 
 // Clear removes every entry that is there, from all servers: again if slots have moved meanwhile,
@@ -28,7 +30,7 @@ func (t *Tier) Clear(ctx context.Context) error {
 
 // clear removes the entries of which a server's SCAN tells, a few hundred at a time.
 func (w *wire) clear(ctx context.Context) error {
-	entries := w.t.prefix + string(entryKind)
+	entries := w.t.names.Prefix + string(entry.KindEntry)
 	for cursor := uint64(0); ; {
 		scan, err := w.do(ctx, command("SCAN", itoa(cursor), "MATCH", globEscape(entries)+"*", "COUNT", "512")).AsScanEntry()
 		if err != nil {

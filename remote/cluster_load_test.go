@@ -155,7 +155,7 @@ func readCounted(t *testing.T, k *counted, tier *Tier, trust *shared.Trust, stop
 func (c *clusterOf) moveAbout(s *copying) {
 	for round := range 3 {
 		for key := range s.keys {
-			slot := slotOf(c.reader.entryName([]byte(key)))
+			slot := slotOf(c.reader.names.Entry([]byte(key)))
 			from := c.Owner(slot, c.Nodes[0])
 			if to := c.Nodes[round]; to != from {
 				c.Migrate(slot, from, to)

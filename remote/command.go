@@ -53,3 +53,8 @@ func itoa(n uint64) string { return strconv.FormatUint(n, 10) }
 func getRange(name string, from, n int) rueidis.Completed {
 	return command("GETRANGE", name, strconv.Itoa(from), strconv.Itoa(from+n-1))
 }
+
+// globEscape is a pattern that matches s alone.
+func globEscape(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`).Replace(s)
+}

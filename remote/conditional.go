@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/remote/internal/entry"
 	"github.com/redis/rueidis"
 )
 
@@ -89,7 +90,7 @@ func (w *wire) whole(ctx context.Context, name string, version shared.Version) (
 			return "", w.serverError(err)
 		}
 		all = append(all, b...)
-		if h, _ := parseHeader(all); h.version != version {
+		if h, _ := entry.Parse(all); h.Version != version {
 			return "", shared.ErrChanged
 		}
 		if len(b) < nextPiece {
@@ -100,12 +101,12 @@ func (w *wire) whole(ctx context.Context, name string, version shared.Version) (
 
 // absent is ErrChanged if there is an entry.
 func (w *wire) absent(ctx context.Context, name string) error {
-	result := w.do(ctx, getRange(name, 0, envelopeLen))
+	result := w.do(ctx, getRange(name, 0, entry.Len))
 	b, err := w.t.answer(&result)
 	if isServerError(err, "WRONGTYPE") {
 		return nil
 	}
-	if h, _ := parseHeader(b); err == nil && h.version != 0 {
+	if h, _ := entry.Parse(b); err == nil && h.Version != 0 {
 		return shared.ErrChanged
 	}
 	return w.serverError(err)
@@ -134,10 +135,10 @@ func versionBytes(v shared.Version) string {
 }
 
 func marker(flag byte, v shared.Version) string {
-	return rueidis.BinaryString(markerEnvelope(flag, v))
+	return rueidis.BinaryString(entry.Marker(flag, v))
 }
 
-func leaseEnvelope(v shared.Version) string { return marker(flagLease, v) }
+func leaseEnvelope(v shared.Version) string { return marker(entry.FlagLease, v) }
 
 // run runs a script. The server has its text from the first call on, until it restarts or
 // is told to forget it. An argument is not changed afterwards.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/remote/internal/entry"
 	"github.com/firncache/firn/remote/internal/servertest"
 )
 
@@ -38,7 +39,7 @@ func comparesWithoutScripts(b servertest.Binary) bool {
 }
 
 func envelopeOf(v shared.Version, value string) []byte {
-	return appendEnvelope(nil, header{version: v}, []byte(value))
+	return entry.Append(nil, entry.Header{Version: v}, []byte(value))
 }
 
 // valueAt is the value under a key's name; "" without one.

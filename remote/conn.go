@@ -96,7 +96,7 @@ func (c *conn) options(ctx context.Context, tracking bool) rueidis.ClientOption 
 	option.Dialer.Timeout = o.DialTimeout
 	option.Dialer.KeepAlive = -1
 	if tracking {
-		option.ClientTrackingOptions = []string{"BCAST", "PREFIX", c.w.t.prefix, "NOLOOP"}
+		option.ClientTrackingOptions = []string{"BCAST", "PREFIX", c.w.t.names.Prefix, "NOLOOP"}
 		option.OnInvalidations = c.onPush
 		option.NewCacheStoreFn = noStore
 	}

@@ -85,9 +85,8 @@
 //	conditional.go, lease.go, await.go       writes of what is expected; one load for all processes
 //	used.go                                  what is used here, read on a server that evicts
 //
-// These know nothing of a tier:
+// These know nothing of a tier, as package entry, which has the names and bytes that lie on the server:
 //
-//	names.go, envelope.go                    what lies on the server: names, bytes
 //	command.go, script.go, redirect.go       commands of the transport; answers that name another server
 //	watchdog.go, presence.go, patience.go,   silence; whether a server answers; how long requests wait
 //	clock_*.go

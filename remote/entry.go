@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/remote/internal/entry"
 	"github.com/klauspost/compress/s2"
 )
 
@@ -21,28 +22,28 @@ func (t *Tier) seal(e shared.Entry) (sealed, error) {
 		t.count.tooLarge.Add(1)
 		return sealed{}, shared.ErrTooLarge
 	}
-	h := header{version: newVersion()}
+	h := entry.Header{Version: entry.NewVersion()}
 	if e.Deadline < 0 {
-		h.flags, e.Deadline = flagNegative, -e.Deadline
+		h.Flags, e.Deadline = entry.FlagNegative, -e.Deadline
 	}
 	px := t.setTimes(&h, e.Deadline)
 	value := e.Value
 	if packed := t.compress(value); packed != nil {
 		value = packed
-		h.flags |= flagS2
+		h.Flags |= entry.FlagS2
 	}
-	b := appendEnvelope(make([]byte, 0, envelopeLen+len(value)), h, value)
-	return sealed{envelope: b, version: h.version, px: px}, nil
+	b := entry.Append(make([]byte, 0, entry.Len+len(value)), h, value)
+	return sealed{envelope: b, version: h.Version, px: px}, nil
 }
 
 // setTimes sets deadline and expiry from a deadline in the store's time, and returns how long the
 // server keeps the entry: for the store's grace after the deadline.
-func (t *Tier) setTimes(h *header, deadline int64) (px time.Duration) {
+func (t *Tier) setTimes(h *entry.Header, deadline int64) (px time.Duration) {
 	now, grace := t.storeTimes()
 	if deadline != 0 {
-		h.deadline = min(deadline+t.unixOffset.Load(), maxMillis)
+		h.Deadline = min(deadline+t.unixOffset.Load(), entry.MaxMillis)
 		left := max(deadline-now, 0)
-		if h.flags&flagNegative == 0 {
+		if h.Flags&entry.FlagNegative == 0 {
 			left += grace
 		}
 		px = time.Duration(min(max(left, 1), maxPX.Milliseconds())) * time.Millisecond
@@ -51,7 +52,7 @@ func (t *Tier) setTimes(h *header, deadline int64) (px time.Duration) {
 		px = ttl
 	}
 	if px > 0 {
-		h.expiry = now + t.unixOffset.Load() + px.Milliseconds()
+		h.Expiry = now + t.unixOffset.Load() + px.Milliseconds()
 	}
 	return px
 }
@@ -60,11 +61,11 @@ func (t *Tier) setTimes(h *header, deadline int64) (px time.Duration) {
 const maxPX = 100 * 365 * 24 * time.Hour
 
 // storeDeadline is an entry's deadline in the store's time, below 0 a negative entry's.
-func (t *Tier) storeDeadline(h header) (deadline int64) {
-	if h.deadline != 0 {
-		deadline = max(h.deadline-t.unixOffset.Load(), 1)
+func (t *Tier) storeDeadline(h entry.Header) (deadline int64) {
+	if h.Deadline != 0 {
+		deadline = max(h.Deadline-t.unixOffset.Load(), 1)
 	}
-	if h.flags&flagNegative != 0 {
+	if h.Flags&entry.FlagNegative != 0 {
 		return min(-deadline, -1)
 	}
 	return deadline
@@ -93,8 +94,8 @@ func (t *Tier) compress(value []byte) []byte {
 
 // unpack appends a value to dst. Its errors are ErrTooLarge, and others for what compress does not
 // make.
-func (t *Tier) unpack(dst []byte, h header, value []byte) ([]byte, error) {
-	if h.flags&flagS2 == 0 {
+func (t *Tier) unpack(dst []byte, h entry.Header, value []byte) ([]byte, error) {
+	if h.Flags&entry.FlagS2 == 0 {
 		return append(dst, value...), nil
 	}
 	n, err := s2.DecodedLen(value)

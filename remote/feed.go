@@ -2,6 +2,7 @@ package remote
 
 import (
 	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/remote/internal/entry"
 	"github.com/redis/rueidis"
 )
 
@@ -29,13 +30,13 @@ func (c *conn) onPush(names []rueidis.RedisMessage) {
 
 // invalidate has the local tiers forget what is under a name.
 func (t *Tier) invalidate(local shared.Local, name string) {
-	kind, of, ok := t.cutName(name)
+	kind, of, ok := t.names.Cut(name)
 	switch {
 	case !ok:
 		return
-	case kind == entryKind:
+	case kind == entry.KindEntry:
 		local.Invalidate([]byte(of))
-	case kind == numberKind && len(of) == len(shared.ID{}):
+	case kind == entry.KindNumber && len(of) == len(shared.ID{}):
 		local.InvalidateNumber(shared.ID([]byte(of)))
 	default:
 		return

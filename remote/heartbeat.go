@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/firncache/firn/remote/internal/entry"
 	"github.com/redis/rueidis"
 )
 
@@ -125,7 +126,7 @@ func (c *conn) beat(h *heartbeat, now int64) (until int64, ok bool) {
 	}
 	free := c.abandoned.Swap(0)
 	h.ping(now)
-	results := c.client.DoMulti(context.Background(), getRange(c.w.t.tokenName(), 0, tokenLen), command("INFO", "replication"))
+	results := c.client.DoMulti(context.Background(), getRange(c.w.t.names.Token(), 0, entry.TokenLen), command("INFO", "replication"))
 	if results[0].NonRedisError() != nil {
 		return never, false
 	}
@@ -158,14 +159,11 @@ func (c *conn) checkToken(token string) {
 
 // readToken is the token, which is made if there is none; "" if it cannot be made.
 func (c *conn) readToken(ctx context.Context) string {
-	name := c.w.t.tokenName()
-	results := c.client.DoMulti(ctx, command("SET", name, newToken(), "NX"), getRange(name, 0, tokenLen))
+	name := c.w.t.names.Token()
+	results := c.client.DoMulti(ctx, command("SET", name, entry.NewToken(), "NX"), getRange(name, 0, entry.TokenLen))
 	token, _ := results[1].ToString()
 	return token
 }
-
-// tokenLen is the longest token, in digits.
-const tokenLen = 20
 
 // free gives back the room of requests that were not waited for: the server has answered them.
 func (c *conn) free(abandoned int64) {

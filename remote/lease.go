@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/remote/internal/entry"
 	"github.com/redis/rueidis"
 )
 
@@ -17,12 +18,12 @@ import (
 // Lease is asked before a key is loaded.
 func (t *Tier) Lease(ctx context.Context, dst []byte, q shared.Query) (e shared.Expect, f *shared.Found, err error) {
 	beside := false
-	err = t.askOwner(ctx, t.entryName(q.Key), func(w *wire, slot int) error {
+	err = t.askOwner(ctx, t.names.Entry(q.Key), func(w *wire, slot int) error {
 		if !w.leases(ctx) {
 			e, f, err = t.present(ctx, w, slot, dst, q)
 			return err
 		}
-		l := leasing{reading: reading{t: t, w: w, name: t.entryName(q.Key), stamp: w.stamp(slot)}, slot: slot, dst: dst, q: q}
+		l := leasing{reading: reading{t: t, w: w, name: t.names.Entry(q.Key), stamp: w.stamp(slot)}, slot: slot, dst: dst, q: q}
 		e, f, beside, err = l.lease(ctx)
 		return err
 	})
@@ -67,13 +68,13 @@ func (l *leasing) lease(ctx context.Context) (e shared.Expect, f *shared.Found, 
 		if b, e, err = l.first(ctx); err != nil || e.Leased != 0 {
 			return e, nil, false, err
 		}
-		h, ok := parseHeader(b)
-		switch e.Version = h.version; {
-		case ok && h.flags&flagLease != 0:
+		h, ok := entry.Parse(b)
+		switch e.Version = h.Version; {
+		case ok && h.Flags&entry.FlagLease != 0:
 			return e, nil, false, shared.ErrLeased
-		case ok && l.q.Have != 0 && l.q.Have == h.version:
+		case ok && l.q.Have != 0 && l.q.Have == h.Version:
 			return e, nil, true, nil
-		case ok && h.flags&flagTombstone == 0:
+		case ok && h.Flags&entry.FlagTombstone == 0:
 			var found shared.Found
 			if found, err = l.value(ctx, b); err == nil {
 				return shared.Expect{Version: found.Version}, &found, l.isPast(found), nil
@@ -95,11 +96,11 @@ func (l *leasing) first(ctx context.Context) (b []byte, e shared.Expect, err err
 	l.t.count.reads.Add(1)
 	l.stamp = l.w.stamp(l.slot)
 	if l.q.Have != 0 {
-		result := l.w.do(ctx, getRange(l.name, 0, envelopeLen))
+		result := l.w.do(ctx, getRange(l.name, 0, entry.Len))
 		b, err = l.t.answer(&result)
 		return b, e, l.unlessForeign(err)
 	}
-	version := newVersion()
+	version := entry.NewVersion()
 	results := l.w.doMulti(ctx,
 		setCommand(l.name, leaseEnvelope(version), l.t.o.LeaseTime, "NX"),
 		getRange(l.name, 0, firstPiece))
@@ -137,8 +138,8 @@ func (l *leasing) isPast(f shared.Found) bool {
 
 // take replaces what has a version, but no value, by a lease.
 func (l *leasing) take(ctx context.Context, version shared.Version) (shared.Expect, error) {
-	mine := newVersion()
-	err := l.w.setIf(ctx, l.name, shared.Expect{Version: version}, markerEnvelope(flagLease, mine), l.t.o.LeaseTime)
+	mine := entry.NewVersion()
+	err := l.w.setIf(ctx, l.name, shared.Expect{Version: version}, entry.Marker(entry.FlagLease, mine), l.t.o.LeaseTime)
 	if err != nil {
 		return shared.Expect{}, err
 	}
@@ -147,8 +148,8 @@ func (l *leasing) take(ctx context.Context, version shared.Version) (shared.Expe
 
 // leaseBeside takes the lease beside a value. It is ErrLeased if another has it.
 func (t *Tier) leaseBeside(ctx context.Context, key []byte) (mine shared.Version, err error) {
-	name := t.besideName(key)
-	v := newVersion()
+	name := t.names.Beside(key)
+	v := entry.NewVersion()
 	err = t.askName(ctx, name, func(w *wire) error {
 		return w.wrote(w.do(ctx, setCommand(name, leaseEnvelope(v), t.o.LeaseTime, "NX")))
 	})
@@ -169,9 +170,9 @@ func (t *Tier) askName(ctx context.Context, name string, question func(w *wire) 
 // leaseAt is the lease that is held, in the place of the key's entry or beside it.
 func (t *Tier) leaseAt(key []byte, leased shared.Expect) heldLease {
 	if leased.Leased == leased.Version {
-		return heldLease{t.entryName(key), leased.Leased}
+		return heldLease{t.names.Entry(key), leased.Leased}
 	}
-	return heldLease{t.besideName(key), leased.Leased}
+	return heldLease{t.names.Beside(key), leased.Leased}
 }
 
 // Release gives up what Lease has got. It does not wait.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/remote/internal/entry"
 	"github.com/firncache/firn/remote/internal/servertest"
 )
 
@@ -56,8 +57,8 @@ func TestLeaseOfAPastValue(t *testing.T) {
 	s := servertest.Start(t, servertest.Options{})
 	a := open(t, Options{}, s.Addr)
 	b := open(t, Options{}, s.Addr)
-	past := header{version: 7, deadline: 1} // of 1970
-	s.Do("SET", "test:kk", string(appendEnvelope(nil, past, []byte("old"))))
+	past := entry.Header{Version: 7, Deadline: 1} // of 1970
+	s.Do("SET", "test:kk", string(entry.Append(nil, past, []byte("old"))))
 	mine, f, err := a.lease(t, "k")
 	if err != nil || f == nil || string(f.Value) != "old" || f.Deadline > time.Now().UnixMilli() || mine.Version != 7 || mine.Leased == 0 {
 		t.Fatalf("%+v, %+v, %v: want the value and a lease", mine, f, err)

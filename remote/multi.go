@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/remote/internal/entry"
 	"github.com/redis/rueidis"
 )
 
@@ -43,7 +44,7 @@ type item struct{ i, slot int }
 // ReadMulti reads many keys.
 func (t *Tier) ReadMulti(ctx context.Context, queries []shared.Query, each func(i int, f shared.Found, err error)) {
 	answers := make([]answer, len(queries))
-	t.byWire(ctx, len(queries), func(i int) string { return t.entryName(queries[i].Key) },
+	t.byWire(ctx, len(queries), func(i int) string { return t.names.Entry(queries[i].Key) },
 		func(i int, err error) { answers[i].err = err },
 		func(w *wire, group []item) {
 			for len(group) > 0 {
@@ -79,7 +80,7 @@ func (t *Tier) readPart(ctx context.Context, w *wire, queries []shared.Query, pa
 	defer leave()
 	for j, it := range part {
 		q := queries[it.i]
-		readings[j] = reading{t: t, w: w, name: t.entryName(q.Key), stamp: w.stamp(it.slot)}
+		readings[j] = reading{t: t, w: w, name: t.names.Entry(q.Key), stamp: w.stamp(it.slot)}
 		cmds[j] = getRange(readings[j].name, 0, pieceFor(q))
 	}
 	t.count.reads.Add(uint64(len(part)))
@@ -91,7 +92,7 @@ func (t *Tier) readPart(ctx context.Context, w *wire, queries []shared.Query, pa
 		case err != nil:
 			f, err = r.missOr(nil, err)
 		case unchanged:
-		case q.Have != 0 && len(b) == envelopeLen:
+		case q.Have != 0 && len(b) == entry.Len:
 			f, err = t.readFrom(ctx, w, part[j].slot, nil, shared.Query{Key: q.Key})
 		default:
 			f, err = r.found(ctx, nil, b, pieceFor(q))
@@ -103,7 +104,7 @@ func (t *Tier) readPart(ctx context.Context, w *wire, queries []shared.Query, pa
 // pieceFor is how many bytes of a batch's key are asked for at first.
 func pieceFor(q shared.Query) int {
 	if q.Have != 0 {
-		return envelopeLen
+		return entry.Len
 	}
 	return firstPieceMulti
 }
@@ -111,7 +112,7 @@ func pieceFor(q shared.Query) int {
 // WriteMulti writes many entries.
 func (t *Tier) WriteMulti(ctx context.Context, entries []shared.Entry, each func(i int, w shared.Written, err error)) {
 	written, errs := make([]shared.Written, len(entries)), make([]error, len(entries))
-	t.byWire(ctx, len(entries), func(i int) string { return t.entryName(entries[i].Key) },
+	t.byWire(ctx, len(entries), func(i int) string { return t.names.Entry(entries[i].Key) },
 		func(i int, err error) { errs[i] = err },
 		func(w *wire, group []item) {
 			for len(group) > 0 {
@@ -162,7 +163,7 @@ func (t *Tier) writePart(ctx context.Context, w *wire, entries []shared.Entry, p
 		written[it.i] = shared.Written{Version: s.version, Stamp: w.stamp(it.slot)}
 		t.count.writes.Add(1)
 		t.count.bytesWritten.Add(uint64(len(s.envelope)))
-		sent, cmds = append(sent, it.i), append(cmds, set(t.entryName(e.Key), s))
+		sent, cmds = append(sent, it.i), append(cmds, set(t.names.Entry(e.Key), s))
 	}
 	flush()
 }
@@ -170,7 +171,7 @@ func (t *Tier) writePart(ctx context.Context, w *wire, entries []shared.Entry, p
 // RemoveMulti removes many entries.
 func (t *Tier) RemoveMulti(ctx context.Context, keys [][]byte, each func(i int, err error)) {
 	errs := make([]error, len(keys))
-	t.byWire(ctx, len(keys), func(i int) string { return t.entryName(keys[i]) },
+	t.byWire(ctx, len(keys), func(i int) string { return t.names.Entry(keys[i]) },
 		func(i int, err error) { errs[i] = err },
 		func(w *wire, group []item) {
 			for len(group) > 0 {
@@ -190,7 +191,7 @@ func (t *Tier) RemoveMulti(ctx context.Context, keys [][]byte, each func(i int, 
 func (t *Tier) removePart(ctx context.Context, w *wire, keys [][]byte, part []item, errs []error) {
 	cmds := make([]rueidis.Completed, len(part))
 	for j, it := range part {
-		cmds[j] = w.removal(ctx, t.entryName(keys[it.i]))
+		cmds[j] = w.removal(ctx, t.names.Entry(keys[it.i]))
 	}
 	t.count.writes.Add(uint64(len(part)))
 	for j, err := range w.outcomes(ctx, cmds) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/remote/internal/entry"
 	"github.com/redis/rueidis"
 )
 
@@ -19,7 +20,7 @@ const (
 
 // Number is the number under an id. If there is none, or something else, it gets a random one.
 func (t *Tier) Number(ctx context.Context, id shared.ID, renew bool) (number uint64, stamp shared.Stamp, err error) {
-	name := t.numberName(id)
+	name := t.names.Number(id)
 	err = t.askOwner(ctx, name, func(w *wire, slot int) error {
 		stamp = w.stamp(slot)
 		number, err = t.numberFrom(ctx, w, name, renew)
@@ -33,13 +34,13 @@ func (t *Tier) numberFrom(ctx context.Context, w *wire, name string, renew bool)
 		return t.setNumber(ctx, w, name)
 	}
 	t.count.reads.Add(1)
-	results := w.doMulti(ctx, setCommand(name, marker(0, newVersion()), numberLife, "NX"), getRange(name, 0, envelopeLen))
+	results := w.doMulti(ctx, setCommand(name, marker(0, entry.NewVersion()), numberLife, "NX"), getRange(name, 0, entry.Len))
 	b, err := t.answer(&results[1])
 	if err != nil && !isServerError(err, "WRONGTYPE") {
 		return 0, w.serverError(err)
 	}
-	if h, _ := parseHeader(b); h.version != 0 {
-		return uint64(h.version), nil
+	if h, _ := entry.Parse(b); h.Version != 0 {
+		return uint64(h.Version), nil
 	}
 	if err == nil && len(b) == 0 { // it could not be set
 		return 0, w.serverError(results[0].Error())
@@ -51,27 +52,27 @@ func (t *Tier) numberFrom(ctx context.Context, w *wire, name string, renew bool)
 // setNumber gives an id another number.
 func (t *Tier) setNumber(ctx context.Context, w *wire, name string) (uint64, error) {
 	t.count.writes.Add(1)
-	n := newVersion()
+	n := entry.NewVersion()
 	return uint64(n), w.serverError(w.do(ctx, setCommand(name, marker(0, n), numberLife)).Error())
 }
 
 // touchNumbers reads numbers on the server, which is announced to no process, and renews the life of
 // those that are worn.
 func (t *Tier) touchNumbers(ids []shared.ID) {
-	name := func(i int) string { return t.numberName(ids[i]) }
+	name := func(i int) string { return t.names.Number(ids[i]) }
 	t.byWire(t.dialing, len(ids), name, func(int, error) {}, func(w *wire, group []item) {
 		for part := range slices.Chunk(group, maxBatch/2) {
 			var cmds []rueidis.Completed
 			for _, it := range part {
-				cmds = append(cmds, getRange(name(it.i), 0, envelopeLen), command("PTTL", name(it.i)))
+				cmds = append(cmds, getRange(name(it.i), 0, entry.Len), command("PTTL", name(it.i)))
 			}
 			results := w.doMulti(t.dialing, cmds...)
 			for j, it := range part {
 				b, _ := t.answer(&results[2*j])
-				h, _ := parseHeader(b)
+				h, _ := entry.Parse(b)
 				left, err := results[2*j+1].AsInt64()
-				if err == nil && h.version != 0 && left < (numberLife-numberWorn).Milliseconds() {
-					_ = w.replace(t.dialing, name(it.i), shared.Expect{Version: h.version}, marker(0, h.version), numberLife)
+				if err == nil && h.Version != 0 && left < (numberLife-numberWorn).Milliseconds() {
+					_ = w.replace(t.dialing, name(it.i), shared.Expect{Version: h.Version}, marker(0, h.Version), numberLife)
 				}
 			}
 		}

@@ -59,7 +59,7 @@ func TestLivesOfNumbers(t *testing.T) {
 		id := shared.ID{1}
 		n := a.mustNumber(t, id, renew)
 		b.store.wait(t, "of the number", func() bool { return b.store.numbers[id] == 1 })
-		left := func() time.Duration { return time.Duration(s.Do("PTTL", a.numberName(id)).Int) * time.Millisecond }
+		left := func() time.Duration { return time.Duration(s.Do("PTTL", a.names.Number(id)).Int) * time.Millisecond }
 		if l := left(); l <= numberLife-time.Hour || l > numberLife {
 			t.Fatalf("it lives for %v", l)
 		}
@@ -67,7 +67,7 @@ func TestLivesOfNumbers(t *testing.T) {
 		if told := b.store.numbers[id]; told != 1 {
 			t.Errorf("a look was announced")
 		}
-		s.Do("PEXPIRE", a.numberName(id), millis(numberLife-numberWorn-time.Second))
+		s.Do("PEXPIRE", a.names.Number(id), millis(numberLife-numberWorn-time.Second))
 		a.touchNumbers([]shared.ID{id})
 		if l := left(); l <= numberLife-time.Hour || l > numberLife {
 			t.Errorf("it lives for %v after a renewal", l)
@@ -92,7 +92,7 @@ func TestEvictedNumberIsAnother(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, args := range [][]string{{"MULTI"}, {"UNLINK", a.numberName(id)}, {"SET", a.numberName(id), marker(0, 7)}, {"UNLINK", a.numberName(id)}, {"EXEC"}} {
+		for _, args := range [][]string{{"MULTI"}, {"UNLINK", a.names.Number(id)}, {"SET", a.names.Number(id), marker(0, 7)}, {"UNLINK", a.names.Number(id)}, {"EXEC"}} {
 			if _, err := conn.Do(args...); err != nil {
 				t.Fatal(err)
 			}
@@ -115,7 +115,7 @@ func TestRenewalAfterClear(t *testing.T) {
 	old := a.mustNumber(t, id, false)
 	n := a.mustNumber(t, id, true)
 	w := a.wire
-	if err := w.replace(context.Background(), a.numberName(id), shared.Expect{Version: shared.Version(old)}, marker(0, shared.Version(old)), numberLife); err != shared.ErrChanged {
+	if err := w.replace(context.Background(), a.names.Number(id), shared.Expect{Version: shared.Version(old)}, marker(0, shared.Version(old)), numberLife); err != shared.ErrChanged {
 		t.Errorf("%v: want ErrChanged", err)
 	}
 	if again := a.mustNumber(t, id, false); again != n {

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/remote/internal/entry"
 	"github.com/redis/rueidis"
 )
 
@@ -25,7 +26,7 @@ func (t *Tier) Read(ctx context.Context, dst []byte, q shared.Query) (shared.Fou
 }
 
 func (t *Tier) readKey(ctx context.Context, dst []byte, q shared.Query) (f shared.Found, err error) {
-	err = t.askOwner(ctx, t.entryName(q.Key), func(w *wire, slot int) error {
+	err = t.askOwner(ctx, t.names.Entry(q.Key), func(w *wire, slot int) error {
 		f, err = t.readFrom(ctx, w, slot, dst, q)
 		return err
 	})
@@ -33,10 +34,10 @@ func (t *Tier) readKey(ctx context.Context, dst []byte, q shared.Query) (f share
 }
 
 func (t *Tier) readFrom(ctx context.Context, w *wire, slot int, dst []byte, q shared.Query) (shared.Found, error) {
-	r := reading{t: t, w: w, name: t.entryName(q.Key), stamp: w.stamp(slot)}
+	r := reading{t: t, w: w, name: t.names.Entry(q.Key), stamp: w.stamp(slot)}
 	limit := firstPiece
 	if q.Have != 0 {
-		limit = envelopeLen
+		limit = entry.Len
 		leave, err := w.enterCheck(ctx)
 		if err != nil {
 			return shared.Found{Value: dst}, err
@@ -47,7 +48,7 @@ func (t *Tier) readFrom(ctx context.Context, w *wire, slot int, dst []byte, q sh
 	if f, done := r.unchanged(dst, q, b); err == nil && done {
 		return f, nil
 	}
-	if err == nil && q.Have != 0 && len(b) == envelopeLen {
+	if err == nil && q.Have != 0 && len(b) == entry.Len {
 		r.stamp = w.stamp(slot)
 		b, err = r.piece(ctx, 0, firstPiece)
 	}
@@ -80,11 +81,11 @@ func (t *Tier) answer(result *rueidis.RedisResult) ([]byte, error) {
 
 // unchanged is the answer to a question with Have, if the version is still that.
 func (r *reading) unchanged(dst []byte, q shared.Query, b []byte) (shared.Found, bool) {
-	h, ok := parseHeader(b)
-	if q.Have == 0 || !ok || h.version != q.Have {
+	h, ok := entry.Parse(b)
+	if q.Have == 0 || !ok || h.Version != q.Have {
 		return shared.Found{Value: dst}, false
 	}
-	return shared.Found{Value: dst, Version: h.version, Stamp: r.stamp, Deadline: r.t.storeDeadline(h), Unchanged: true}, true
+	return shared.Found{Value: dst, Version: h.Version, Stamp: r.stamp, Deadline: r.t.storeDeadline(h), Unchanged: true}, true
 }
 
 // missOr is a miss for what is under our name and of another type, and else the error.
@@ -103,20 +104,20 @@ func (r *reading) found(ctx context.Context, dst, b []byte, limit int) (shared.F
 	if len(b) == 0 {
 		return f, shared.ErrNotFound
 	}
-	h, ok := parseHeader(b)
+	h, ok := entry.Parse(b)
 	if !ok {
 		r.t.count.foreign.Add(1)
 		return f, shared.ErrNotFound
 	}
-	f.Version = h.version
-	if h.valueless() {
+	f.Version = h.Version
+	if h.Valueless() {
 		return f, shared.ErrNotFound
 	}
-	if int64(h.length) > r.t.longest() {
+	if int64(h.Length) > r.t.longest() {
 		r.t.count.tooLarge.Add(1)
 		return f, shared.ErrNotFound
 	}
-	if len(b) == limit && int(h.length)+envelopeLen > limit {
+	if len(b) == limit && int(h.Length)+entry.Len > limit {
 		var err error
 		if b, err = r.rest(ctx, b, h); err != nil {
 			return shared.Found{Value: dst}, err
@@ -127,11 +128,11 @@ func (r *reading) found(ctx context.Context, dst, b []byte, limit int) (shared.F
 
 // open is the value of a whole entry, appended to f.Value. What is no entry is a miss.
 func (t *Tier) open(f shared.Found, b []byte) (shared.Found, error) {
-	h, value, ok := openEnvelope(b)
-	f.Version = h.version // of a long one that was written while it was read, another than before
+	h, value, ok := entry.Open(b)
+	f.Version = h.Version // of a long one that was written while it was read, another than before
 	err := errForeign
 	switch {
-	case ok && h.valueless():
+	case ok && h.Valueless():
 		return f, shared.ErrNotFound
 	case ok:
 		f.Value, err = t.unpack(f.Value, h, value)
@@ -157,14 +158,14 @@ func (t *Tier) longest() int64 { return int64(t.o.MaxValueBytes) }
 // rest reads what is behind the first bytes of a long entry. The pieces are of one version if
 // that is the entry's afterwards, too; otherwise it was written meanwhile, and is read anew by
 // the caller's next question: a miss would be wrong, and so is a mixture.
-func (r *reading) rest(ctx context.Context, first []byte, h header) ([]byte, error) {
-	release, err := r.w.enterLarge(ctx, int(h.length))
+func (r *reading) rest(ctx context.Context, first []byte, h entry.Header) ([]byte, error) {
+	release, err := r.w.enterLarge(ctx, int(h.Length))
 	if err != nil {
 		return nil, err
 	}
 	defer release()
 	for range maxTorn {
-		whole := make([]byte, 0, envelopeLen+int(h.length))
+		whole := make([]byte, 0, entry.Len+int(h.Length))
 		whole = append(whole, first...)
 		for len(whole) < cap(whole) {
 			b, err := r.piece(ctx, len(whole), min(nextPiece, cap(whole)-len(whole)))
@@ -176,15 +177,15 @@ func (r *reading) rest(ctx context.Context, first []byte, h header) ([]byte, err
 			}
 			whole = append(whole, b...)
 		}
-		first, err = r.piece(ctx, 0, envelopeLen)
+		first, err = r.piece(ctx, 0, entry.Len)
 		if err != nil {
 			return nil, r.w.serverError(err)
 		}
-		again, ok := parseHeader(first)
-		if !ok || len(first) == 0 || int64(again.length) > r.t.longest() {
+		again, ok := entry.Parse(first)
+		if !ok || len(first) == 0 || int64(again.Length) > r.t.longest() {
 			return nil, shared.ErrNotFound
 		}
-		if again.version == h.version {
+		if again.Version == h.Version {
 			return whole, nil
 		}
 		h = again

@@ -4,12 +4,13 @@ import (
 	"context"
 
 	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/remote/internal/entry"
 	"github.com/redis/rueidis"
 )
 
 // Remove removes an entry. With an error it may not have been removed.
 func (t *Tier) Remove(ctx context.Context, key []byte, expect shared.Expect) error {
-	name := t.entryName(key)
+	name := t.names.Entry(key)
 	return t.askOwner(ctx, name, func(w *wire, _ int) error {
 		t.count.writes.Add(1)
 		if expect.Any {
@@ -23,7 +24,7 @@ func (t *Tier) Remove(ctx context.Context, key []byte, expect shared.Expect) err
 // by a tombstone: who had found nothing before, and loads since, does not find nothing again.
 func (w *wire) removal(ctx context.Context, name string) rueidis.Completed {
 	if !w.leases(ctx) {
-		return setCommand(name, marker(flagTombstone, newVersion()), w.t.o.LeaseTime)
+		return setCommand(name, marker(entry.FlagTombstone, entry.NewVersion()), w.t.o.LeaseTime)
 	}
 	return command("UNLINK", name)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/remote/internal/entry"
 	"github.com/redis/rueidis"
 )
 
@@ -88,7 +89,7 @@ func (c *conn) identify(ctx context.Context) (s server, err error) {
 // tryRights tries the commands that the tier uses, on a key that does not exist. None changes
 // anything.
 func (c *conn) tryRights(ctx context.Context, s server) error {
-	k := c.w.t.probeName()
+	k := c.w.t.names.Probe()
 	tries := [][]string{
 		{"PING"}, {"GETRANGE", k, "0", "0"}, {"SET", k, "", "XX", "PX", "1000"}, {"UNLINK", k},
 		{"SCAN", "0", "MATCH", globEscape(k), "COUNT", "1"},
@@ -108,7 +109,7 @@ func (c *conn) tryRights(ctx context.Context, s server) error {
 		switch {
 		case err == nil || rueidis.IsRedisNil(err):
 		case isServerError(err, "NOPERM"):
-			return fatalf("%s of keys %s*: %w", tries[i][0], c.w.t.prefix, err)
+			return fatalf("%s of keys %s*: %w", tries[i][0], c.w.t.names.Prefix, err)
 		case isServerError(err, "MOVED"), isServerError(err, "ASK"), isServerError(err, "OOM"),
 			isServerError(err, "CLUSTERDOWN"), isServerError(err, "MISCONF"), isServerError(err, "NOREPLICAS"):
 			// of the present state; what is asked gets the same answer
@@ -171,7 +172,7 @@ func (a abilities) conditional() bool { return a.eval || a.ifeq }
 
 // learn asks a server, and tries what changes nothing. refused is why the user may not run scripts.
 func (c *conn) learn(ctx context.Context) (a abilities, refused, err error) {
-	none := c.w.t.prefix + string(besideKind) // there is no such key
+	none := c.w.t.names.Prefix + string(entry.KindBeside) // there is no such key
 	results := c.client.DoMulti(ctx,
 		command("COMMAND", "DOCS", "set"),
 		command("EVAL", "return 1", "0"),

@@ -1,6 +1,10 @@
 package remote
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/firncache/firn/remote/internal/entry"
+)
 
 func TestSlotOf(t *testing.T) {
 	if sum := crc16("123456789"); sum != 0x31c3 {
@@ -20,7 +24,7 @@ func TestSlotOf(t *testing.T) {
 }
 
 func TestEverySlotHasTag(t *testing.T) {
-	tier := &Tier{names: names{"ns:"}}
+	tier := &Tier{names: entry.Names{Prefix: "ns:"}}
 	for slot := range clusterSlots {
 		if got := slotOf(tier.beatName(slot)); got != slot {
 			t.Fatalf("%s is in slot %d, want %d", tier.beatName(slot), got, slot)

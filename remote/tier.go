@@ -11,14 +11,15 @@ import (
 
 	"github.com/firncache/firn/internal/flight"
 	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/remote/internal/entry"
 )
 
 // Tier is a tier that processes share: give it to firn.Options.Shared. The cache's Close closes
 // it. Its methods are for the cache.
 type Tier struct {
-	given Options
-	o     Options // with the defaults
-	names
+	given  Options
+	o      Options // with the defaults
+	names  entry.Names
 	rhythm rhythm
 	count  counters
 
@@ -83,7 +84,7 @@ func Open(o Options) (*Tier, error) {
 
 func newTier(given Options) *Tier {
 	o := given.withDefaults()
-	t := &Tier{given: given, o: o, names: names{o.Namespace + ":"}, rhythm: rhythmOf(o.Staleness), done: make(chan struct{})}
+	t := &Tier{given: given, o: o, names: entry.Names{Prefix: o.Namespace + ":"}, rhythm: rhythmOf(o.Staleness), done: make(chan struct{})}
 	t.dialing, t.stopDial = context.WithCancelCause(context.Background())
 	t.large = make(chan struct{}, maxLarge)
 	t.checks.Now = bootNanos
@@ -128,7 +129,7 @@ func (t *Tier) timeoutOf(bytes int) time.Duration {
 // Policy is how the store uses the tier.
 func (t *Tier) Policy() shared.Policy {
 	return shared.Policy{
-		Fingerprint: fmt.Sprintf("%s envelope=%d", t.prefix, envelopeFormat),
+		Fingerprint: fmt.Sprintf("%s envelope=%d", t.names.Prefix, entry.Format),
 		CopyTTL:     t.o.CopyTTL, Bound: t.rhythm.bound, Degraded: t.o.Degraded, SoftTimeout: t.o.SoftTimeout, Log: t.o.Log,
 	}
 }

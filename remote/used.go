@@ -54,7 +54,7 @@ func (t *Tier) evictions(ctx context.Context) (sum uint64) {
 func (t *Tier) touchKeys(keys [][]byte) {
 	once := map[string]bool{}
 	for _, key := range keys {
-		once[t.entryName(key)] = true
+		once[t.names.Entry(key)] = true
 	}
 	names := slices.Collect(maps.Keys(once))
 	t.byWire(t.dialing, len(names), func(i int) string { return names[i] }, func(int, error) {}, func(w *wire, group []item) {

@@ -15,7 +15,7 @@ func TestReadKeysStay(t *testing.T) {
 	var keys [][]byte
 	for i := range 8 {
 		keys = append(keys, fmt.Append(nil, "key", i), fmt.Append(nil, "key", i))
-		put(s, a.entryName(keys[2*i]), string(envelopeOf(7, "v")))
+		put(s, a.names.Entry(keys[2*i]), string(envelopeOf(7, "v")))
 	}
 	if n := a.evictions(t.Context()); n != 0 {
 		t.Fatalf("%d were evicted before", n)

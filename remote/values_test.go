@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/remote/internal/entry"
 	"github.com/firncache/firn/remote/internal/faultproxy"
 	"github.com/firncache/firn/remote/internal/servertest"
 )
@@ -29,8 +30,8 @@ func noise(n int) string {
 func TestValuesOfEveryLength(t *testing.T) {
 	s := servertest.Start(t, servertest.Options{})
 	a, b := open(t, Options{MaxValueBytes: 2 << 20}, s.Addr), open(t, Options{}, s.Addr)
-	for _, n := range []int{0, 1, 1023, 1024, firstPieceMulti - envelopeLen, firstPieceMulti - envelopeLen + 1, firstPiece - envelopeLen - 1,
-		firstPiece - envelopeLen, firstPiece - envelopeLen + 1, firstPiece + nextPiece - envelopeLen, 2 << 20} {
+	for _, n := range []int{0, 1, 1023, 1024, firstPieceMulti - entry.Len, firstPieceMulti - entry.Len + 1, firstPiece - entry.Len - 1,
+		firstPiece - entry.Len, firstPiece - entry.Len + 1, firstPiece + nextPiece - entry.Len, 2 << 20} {
 		for _, value := range []string{noise(n), strings.Repeat("x", n)} {
 			a.set(t, "k", value)
 			if got, _ := b.get(t, "k"); got != value {
@@ -90,7 +91,7 @@ func TestForeign(t *testing.T) {
 	s := servertest.Start(t, servertest.Options{})
 	o := openTuned(t, Options{}, unnoticed, s.Addr) // half a gigabyte takes its time
 	o.trusted(t)
-	whole := string(appendEnvelope(nil, header{version: 77}, []byte("value")))
+	whole := string(entry.Append(nil, entry.Header{Version: 77}, []byte("value")))
 	s.Do("SET", "test:kshort", "fr")
 	s.Do("SET", "test:ktext", strings.Repeat("any text ", 100))
 	s.Do("SET", "test:kformat", strings.Replace(whole, "fr\x01", "fr\x02", 1))
@@ -98,10 +99,10 @@ func TestForeign(t *testing.T) {
 	s.Do("SET", "test:kdamaged", strings.Replace(whole, "value", "Value", 1))
 	s.Do("SET", "test:klonger", whole+"x")
 	s.Do("SET", "test:kflags", strings.Replace(whole, "fr\x01\x00", "fr\x01\x80", 1))
-	s.Do("SET", "test:kS2", string(appendEnvelope(nil, header{version: 77, flags: flagS2}, []byte("\xff\xff\xff\xff\x7f"))))
+	s.Do("SET", "test:kS2", string(entry.Append(nil, entry.Header{Version: 77, Flags: entry.FlagS2}, []byte("\xff\xff\xff\xff\x7f"))))
 	s.Do("RPUSH", "test:klist", "x")
 	s.Do("SETRANGE", "test:klong", "536870911", "x")
-	s.Do("SETRANGE", "test:klong", "0", string(appendEnvelope(nil, header{version: 77}, nil)))
+	s.Do("SETRANGE", "test:klong", "0", string(entry.Append(nil, entry.Header{Version: 77}, nil)))
 	versions := map[string]shared.Version{"cut": 77, "damaged": 77, "longer": 77, "flags": 77, "S2": 77, "long": 77}
 	keys := []string{"short", "text", "format", "cut", "damaged", "longer", "flags", "S2", "list", "long"}
 	var queries []shared.Query
@@ -166,9 +167,9 @@ func TestReplacedWhileRead(t *testing.T) {
 	a, b := open(t, Options{CompressAbove: -1}, s.Addr), openTuned(t, Options{CompressAbove: -1}, unnoticed, proxy.Addr())
 	long := strings.Repeat("a", 2*firstPiece)
 	for name, envelope := range map[string][]byte{
-		"a lease":     markerEnvelope(flagLease, 7),
-		"a tombstone": markerEnvelope(flagTombstone, 7),
-		"a value":     appendEnvelope(nil, header{version: 7}, []byte("short")),
+		"a lease":     entry.Marker(entry.FlagLease, 7),
+		"a tombstone": entry.Marker(entry.FlagTombstone, 7),
+		"a value":     entry.Append(nil, entry.Header{Version: 7}, []byte("short")),
 	} {
 		a.set(t, name, long)
 		second := strconv.Itoa(firstPiece) // from where on it is asked for
@@ -181,10 +182,10 @@ func TestReplacedWhileRead(t *testing.T) {
 			done <- err
 		}()
 		<-reached
-		s.Do("SET", a.entryName([]byte(name)), string(envelope))
+		s.Do("SET", a.names.Entry([]byte(name)), string(envelope))
 		proxy.Heal()
 		err := <-done
-		if h, value, _ := openEnvelope(envelope); h.valueless() != errors.Is(err, shared.ErrNotFound) || string(f.Value) != string(value) || f.Version != 7 {
+		if h, value, _ := entry.Open(envelope); h.Valueless() != errors.Is(err, shared.ErrNotFound) || string(f.Value) != string(value) || f.Version != 7 {
 			t.Errorf("%s: %q of version %d, %v", name, f.Value, f.Version, err)
 		}
 	}
@@ -208,7 +209,7 @@ func TestUnchanged(t *testing.T) {
 	if f := ask(written.Version); !f.Unchanged || f.Version != written.Version || f.Stamp == 0 {
 		t.Errorf("%+v: want unchanged", f)
 	}
-	if n := o.stats().BytesRead - before; n != 2*envelopeLen {
+	if n := o.stats().BytesRead - before; n != 2*entry.Len {
 		t.Errorf("%d bytes read: want two headers, 64", n)
 	}
 	if f := ask(written.Version + 1); f.Unchanged || len(f.Value) != 4003 {
@@ -361,8 +362,8 @@ func TestNumbers(t *testing.T) {
 		t.Fatalf("%d: want %d, another than %d", n, second, first)
 	}
 	for _, foreign := range [][]string{{"SET", "x"}, {"SET", "0"}, {"SET", "123456789012345678901234"}, {"RPUSH", "x"}} {
-		s.Do("DEL", b.numberName(id))
-		s.Do(foreign[0], b.numberName(id), foreign[1])
+		s.Do("DEL", b.names.Number(id))
+		s.Do(foreign[0], b.names.Number(id), foreign[1])
 		third := number(b, false)
 		if n := number(a, false); n != third || third == second {
 			t.Errorf("%v: %d: want %d", foreign, n, third)

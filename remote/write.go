@@ -17,8 +17,8 @@ func (t *Tier) Write(ctx context.Context, e shared.Entry, expect shared.Expect) 
 	if err != nil {
 		return written, errors.Join(err, t.Remove(ctx, e.Key, expect))
 	}
-	err = t.askOwner(ctx, t.entryName(e.Key), func(w *wire, slot int) error {
-		written, err = t.writeTo(ctx, w, slot, t.entryName(e.Key), s, expect)
+	err = t.askOwner(ctx, t.names.Entry(e.Key), func(w *wire, slot int) error {
+		written, err = t.writeTo(ctx, w, slot, t.names.Entry(e.Key), s, expect)
 		return err
 	})
 	switch {

@@ -26,8 +26,8 @@ var remotes = []mutation{{
 	pkg:   "./internal/shared", test: "TestTrustEndsInTime",
 }, {
 	guard: "what is under a key has a checksum",
-	file:  "remote/envelope.go",
-	old:   "|| crcOf(b) != h.crc",
+	file:  "remote/internal/entry/envelope.go",
+	old:   "|| crcOf(b) != h.CRC",
 	pkg:   "./remote", test: "TestForeignValues",
 }, {
 	guard: "another owner of a slot begins another epoch",
